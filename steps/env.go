@@ -1,0 +1,38 @@
+package steps
+
+import "time"
+
+// Env is what a step kind may know of the machine and the operator. It is a
+// value: tests set every part of it.
+type Env struct {
+	Dir     string   // the directory that relative paths start from
+	Environ []string // KEY=value, the environment of the operator; children get a chosen part of it
+	Home    string
+	User    string // of the operating system
+	Host    string // of this machine, as tofu writes it in Who
+	Proc    string // where the process table is mounted; "" means /proc
+	Now     func() time.Time
+
+	Kubeconfig string // --kubeconfig, "" for the usual rules
+	Context    string // --context, "" for the current one
+	Namespace  string // --namespace
+
+	// Tool finds the program that stands for `tofu`: the path given by flag, then
+	// tofu, then terraform on PATH. The error says where it looked.
+	Tool func(name string) (string, error)
+	// Trusted says whether the operator trusts dir for programs that run there
+	// (heavy probes). The error says how to trust it.
+	Trusted func(dir string) error
+	// Audit returns the next Audit-ID for a request to an API server, "" for none.
+	Audit func() string
+}
+
+// Getenv returns the last value of key in e.Environ.
+func (e Env) Getenv(key string) string {
+	for i := len(e.Environ) - 1; i >= 0; i-- {
+		if kv := e.Environ[i]; len(kv) > len(key) && kv[len(key)] == '=' && kv[:len(key)] == key {
+			return kv[len(key)+1:]
+		}
+	}
+	return ""
+}

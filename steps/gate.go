@@ -1,0 +1,187 @@
+package steps
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+)
+
+// KV is one line of a target: what it is called and what it is.
+type KV struct {
+	Key   string `json:"k"`
+	Value string `json:"v"`
+}
+
+// Need is a precondition that does not hold, and what would meet it.
+type Need struct {
+	Why  string `json:"why"`
+	Cure string `json:"cure,omitempty"`
+}
+
+// Owner is a controller that writes the target and would undo the act.
+type Owner struct {
+	Name   string `json:"name"`
+	Paused string `json:"paused"` // yes, no or unknown
+	How    string `json:"how,omitempty"`
+}
+
+// Debt is what an act leaves owing.
+type Debt struct {
+	Kind string        `json:"kind"` // reconcile, resume or unfinished
+	Text string        `json:"text"`
+	Due  time.Duration `json:"due,omitempty"` // from the act; 0 for no time
+}
+
+// Preview says what a gate would do, to what, and what stands in the way.
+type Preview struct {
+	Target  []KV    `json:"target"`  // what identifies the target: it must not move between preview and act
+	Shown   []KV    `json:"shown"`   // worth seeing beside it, free to change (age, resourceVersion)
+	Effect  string  `json:"effect"`  // the consequence, in one or two sentences
+	Request string  `json:"request"` // the exact request or program call
+	Command string  `json:"command"` // the equivalent command a person could type
+	Phrase  string  `json:"phrase"`  // what must be typed, built by the kind
+	Undo    string  `json:"undo"`    // how to undo it, or that it cannot be undone
+	Unmet   []Need  `json:"unmet"`   // floors of the kind that do not hold; any of them refuses
+	Owners  []Owner `json:"owners"`  // who would undo it
+	Owes    []Debt  `json:"owes"`    // what it leaves owing
+}
+
+// Digest identifies a previewed action: SHA-256 in hex.
+type Digest string
+
+// Short is the part of the digest that a person compares: six characters.
+func (d Digest) Short() string { return string(d[:min(6, len(d))]) }
+
+// Digest covers the incident, the step, the target, the request and the
+// command (DECISIONS S3). What may change while a person reads (Shown, ages,
+// resourceVersion) and the expiry are out of it.
+func (p Preview) Digest(incident, step string) Digest {
+	b, err := json.Marshal(struct {
+		Incident, Step   string
+		Target           []KV
+		Request, Command string
+	}{incident, step, p.Target, p.Request, p.Command})
+	if err != nil {
+		// Strings alone always marshal.
+		return ""
+	}
+	sum := sha256.Sum256(b)
+	return Digest(hex.EncodeToString(sum[:]))
+}
+
+// Outcome says what an act came to.
+type Outcome struct {
+	Result   string // done, refused or failed
+	Response string // what the other side answered, as it came
+	After    []KV   // the target read again
+}
+
+// The results of an act. Unknown is recorded by the session when Act returns
+// an error or never returned.
+const (
+	Done    = "done"
+	Refused = "refused"
+	Failed  = "failed"
+)
+
+// ErrUnmet is returned by Confirm when a floor of the kind does not hold.
+var ErrUnmet = errors.New("a precondition does not hold")
+
+// ErrMoved is returned by Confirm when the target is not the one previewed.
+var ErrMoved = errors.New("the target moved between preview and act")
+
+// ErrPhrase is returned by Confirm when the typed phrase is not the one shown.
+var ErrPhrase = errors.New("the phrase differs")
+
+// ErrSpent is returned by Spend for a nil, zero or used approval.
+var ErrSpent = errors.New("no unspent approval")
+
+// Approval allows one act, once. Only Confirm makes one that can be spent.
+type Approval struct {
+	mu     sync.Mutex
+	valid  bool
+	shown  Preview
+	digest Digest
+}
+
+// Confirm turns a fresh preview and the typed phrase into an approval. armed is
+// the digest that the person saw. It refuses when a floor does not hold, the
+// digest moved or the phrase differs; trailing space is the caller's business.
+func Confirm(fresh Preview, incident, step string, armed Digest, typed string) (*Approval, error) {
+	if len(fresh.Unmet) > 0 {
+		return nil, fmt.Errorf("%w: %s", ErrUnmet, fresh.Unmet[0].Why)
+	}
+	got := fresh.Digest(incident, step)
+	if armed == "" || subtle.ConstantTimeCompare([]byte(got), []byte(armed)) != 1 {
+		return nil, ErrMoved
+	}
+	if fresh.Phrase == "" || typed != fresh.Phrase {
+		return nil, fmt.Errorf("%w at character %d", ErrPhrase, differs(fresh.Phrase, typed))
+	}
+	return &Approval{valid: true, shown: fresh, digest: got}, nil
+}
+
+// differs returns the 1-based position of the first character in which typed is
+// not want.
+func differs(want, typed string) int {
+	w, t := []rune(want), []rune(typed)
+	for i := range w {
+		if i >= len(t) || t[i] != w[i] {
+			return i + 1
+		}
+	}
+	return len(w) + 1
+}
+
+// Spend returns what was approved, once. A nil, zero or spent approval gives
+// ErrSpent.
+func (a *Approval) Spend() (Preview, error) {
+	if a == nil {
+		return Preview{}, ErrSpent
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.valid {
+		return Preview{}, ErrSpent
+	}
+	a.valid = false
+	return a.shown, nil
+}
+
+// Digest returns the digest the approval is bound to.
+func (a *Approval) Digest() Digest {
+	if a == nil {
+		return ""
+	}
+	return a.digest
+}
+
+var phraseSafe = regexp.MustCompile(`^[A-Za-z0-9._/@:-]+$`)
+
+// Phrase builds the phrase to type: the verb and the target, or the verb and
+// the first six characters of the digest of the target where the target has
+// characters that could be mistaken (DECISIONS 2.1).
+func Phrase(verb, target string) string {
+	if phraseSafe.MatchString(target) {
+		return verb + " " + target
+	}
+	sum := sha256.Sum256([]byte(target))
+	return verb + " #" + hex.EncodeToString(sum[:])[:6]
+}
+
+// Find returns the value of key in kvs, "" when absent.
+func Find(kvs []KV, key string) string {
+	for _, kv := range kvs {
+		if strings.EqualFold(kv.Key, key) {
+			return kv.Value
+		}
+	}
+	return ""
+}

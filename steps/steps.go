@@ -1,0 +1,125 @@
+// Package steps is the contract between the loop and the world: what a step
+// kind declares, what a probe returns, and how a gate is previewed, confirmed
+// and spent.
+//
+// A probe reads and returns an [Observation]; an error from it means that it
+// could not find out, and every fact it declares is then unknown. A gate is the
+// only thing that can change anything: its [Gate.Preview] says what would be
+// done, [Confirm] turns a fresh preview and a typed phrase into an [Approval],
+// and [Gate.Act] does exactly what [Approval.Spend] returns.
+//
+// Steps know nothing of the loop, the bundle or the terminal.
+package steps
+
+import (
+	"context"
+	"io"
+)
+
+// Class says what a kind may do and, for a gate, on which terms the loop opens
+// it (DECISIONS S6).
+type Class string
+
+// The classes of kinds. Probe reads through a transport that refuses writes.
+// Heavy is a probe that runs a program: it never starts by itself. The others
+// are gates.
+const (
+	Probe   Class = "probe"
+	Heavy   Class = "heavy"
+	Contain Class = "contain"
+	Release Class = "release"
+	Repair  Class = "repair"
+	Rerun   Class = "rerun"
+)
+
+// Gate reports whether kinds of this class can change anything.
+func (c Class) Gate() bool {
+	return c == Contain || c == Release || c == Repair || c == Rerun
+}
+
+// Kind is one row of the table of step kinds: what a runbook may name in `uses`
+// or `gate`. Exactly one of Reads and Changes is set.
+type Kind struct {
+	Name    string // world/what, as terraform/lock
+	Doc     string // one or two sentences for `handrail step show`
+	Class   Class
+	Params  []Field
+	Facts   []Field
+	Touches []string // what it reads, runs or changes, one phrase each
+	Reads   func(Env) Prober
+	Changes func(Env) Gater
+}
+
+// Catalog finds kinds by name.
+type Catalog interface {
+	Lookup(name string) (Kind, bool)
+	Kinds() []Kind // in order of name
+}
+
+// Prober is what a probe kind runs.
+type Prober interface {
+	// Probe reads and returns what it saw. It honours ctx at once. An error
+	// means that it could not find out; the caller then records every declared
+	// fact as unknown with the error's text as the reason. A nil error with an
+	// undeclared or missing fact is treated the same for that fact.
+	Probe(ctx context.Context, in Params, out Sink) (Observation, error)
+}
+
+// Gater is what a gate kind runs.
+type Gater interface {
+	// Preview reads the target and says what Act would do. It is both the
+	// preview and the re-read: it runs again just before the act, and the two
+	// digests must be equal. It changes nothing.
+	Preview(ctx context.Context, in Params, out Sink) (Preview, error)
+	// Act spends the approval and does what it shows, nothing else. An error
+	// means that the outcome could not be learnt: it is recorded as unknown.
+	Act(ctx context.Context, a *Approval, out Sink) (Outcome, error)
+}
+
+// Sink takes what a step wants kept. Everything written to it is redacted
+// before it reaches the disk or the screen.
+type Sink interface {
+	// Artifact opens a raw artifact that becomes a blob of the bundle when it is
+	// closed. role names it inside the observation ("lock", "log"); media picks
+	// the structural redaction.
+	Artifact(role, media string) io.WriteCloser
+	// Line shows one line of progress; it is not kept.
+	Line(text string)
+	// Secret names a value that must not be stored or shown from now on.
+	Secret(value string)
+}
+
+// Observation is what a probe saw.
+type Observation struct {
+	Summary  string           // one line, what a person on the call wants to hear
+	Command  string           // the equivalent command a person could type
+	Facts    map[string]Value // by the names the kind declares
+	Findings []Finding        // worth a human's eye, in order
+	Gaps     []string         // what could not be checked, and why
+}
+
+// Level ranks a finding.
+type Level string
+
+// The levels of findings, mildest first.
+const (
+	Info     Level = "info"
+	Warning  Level = "warning"
+	Critical Level = "critical"
+)
+
+// Finding is a fact worth a human's eye.
+type Finding struct {
+	Level Level  `json:"level"`
+	Say   string `json:"say"`
+}
+
+// Media types that the redactor knows by structure.
+const (
+	MediaText       = "text/plain"
+	MediaJSON       = "application/json"
+	MediaKubernetes = "application/vnd.k8s+json"
+	MediaState      = "application/vnd.tfstate+json"
+	MediaPlan       = "application/vnd.tfplan+json"
+	MediaKubeconfig = "application/vnd.kubeconfig+yaml"
+)

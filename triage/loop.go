@@ -1,0 +1,195 @@
+// Package triage is the universal triage loop as a pure state machine.
+//
+// [Fold] takes a state and an event and gives the next state; [Options] says
+// which intents are available in a state and why each other one is refused.
+// There is no I/O, no clock and no randomness in it: the same events give the
+// same state on every machine, in a resume, a replay, a report and an audit.
+//
+// The laws that a gate must satisfy (DESIGN section 5) are checked in [Options]
+// and again, for events that claim them, in [Fold]: a journal in which an act
+// starts without a confirmed gate does not fold.
+package triage
+
+// Phase is one of the ten phases of the loop.
+type Phase string
+
+// The phases, in the order of the loop. Going back is normal.
+const (
+	Declare   Phase = "declare"
+	Preserve  Phase = "preserve"
+	Locate    Phase = "locate"
+	Mutation  Phase = "mutation"
+	Compare   Phase = "compare"
+	Classify  Phase = "classify"
+	Authority Phase = "authority"
+	Recover   Phase = "recover"
+	Verify    Phase = "verify"
+	Learn     Phase = "learn"
+)
+
+// Phases lists the phases in the order of the loop.
+func Phases() []Phase {
+	return []Phase{Declare, Preserve, Locate, Mutation, Compare, Classify, Authority, Recover, Verify, Learn}
+}
+
+// StepKind is what a step of a runbook is.
+type StepKind string
+
+// The kinds of steps.
+const (
+	ProbeStep    StepKind = "probe"
+	AskStep      StepKind = "ask"
+	ManualStep   StepKind = "manual"
+	CompareStep  StepKind = "compare"
+	ConcludeStep StepKind = "conclude"
+	GateStep     StepKind = "gate"
+	WatchStep    StepKind = "watch"
+	NoteStep     StepKind = "note"
+)
+
+// Class is the class of a gate: on which terms it opens (DECISIONS S6).
+type Class string
+
+// The classes of gates.
+const (
+	Contain Class = "contain"
+	Release Class = "release"
+	Repair  Class = "repair"
+	Rerun   Class = "rerun"
+)
+
+// Severity is SEV-1 (worst) to SEV-4.
+type Severity string
+
+// The severities (CATALOG B4).
+const (
+	Sev1 Severity = "SEV-1"
+	Sev2 Severity = "SEV-2"
+	Sev3 Severity = "SEV-3"
+	Sev4 Severity = "SEV-4"
+)
+
+// Topic is a question that the loop settles by conclusion.
+type Topic string
+
+// The topics, with the values each may take beside `unknown`.
+const (
+	TopicDomain     Topic = "domain"     // a row of CATALOG B2, by its slug
+	TopicMutation   Topic = "mutation"   // yes, no
+	TopicConsistent Topic = "consistent" // yes, no
+	TopicClass      Topic = "class"      // a failure state of CATALOG B1
+	TopicOwner      Topic = "owner"      // free text: who owns the next transition
+	TopicReverts    Topic = "reverts"    // yes, no
+)
+
+// Unknown is the value of a topic or an answer that nobody knows.
+const Unknown = "unknown"
+
+// Verdict is one condition of a gate as it was judged. Only Result "true"
+// opens; "false", "unknown", "error" and "stale" refuse.
+type Verdict struct {
+	Expr    string   `json:"expr,omitempty"`
+	Result  string   `json:"result"`
+	Why     string   `json:"why,omitempty"`     // the runbook's else, or what is missing
+	Missing []string `json:"missing,omitempty"` // facts or answers that are unknown
+	Refs    []string `json:"refs,omitempty"`    // the steps it depends on
+}
+
+// IntentKind names what a person or a script may ask for.
+type IntentKind string
+
+// The intents.
+const (
+	DoProbe     IntentKind = "probe"     // Step: run a probe or one sample of a watch
+	DoCancel    IntentKind = "cancel"    // Step: stop a running probe
+	DoAnswer    IntentKind = "answer"    // Step, Value, Text (how)
+	DoManual    IntentKind = "manual"    // Step, Text (proof)
+	DoSkip      IntentKind = "skip"      // Step, Text (why)
+	DoConclude  IntentKind = "conclude"  // Topic, Value, Text (why), Person, Provisional
+	DoPreview   IntentKind = "preview"   // Step: show a gate's preview, arm it when nothing is unmet
+	DoConfirm   IntentKind = "confirm"   // Step, Typed, Pasted: confirm, re-read and act
+	DoDisarm    IntentKind = "disarm"    // Step, Text (why)
+	DoApprove   IntentKind = "approve"   // Digest, Person, Sig
+	DoInterrupt IntentKind = "interrupt" // Step: one interrupt to a running act
+	DoSeverity  IntentKind = "severity"  // Severity, Text
+	DoPhase     IntentKind = "phase"     // Phase, Text
+	DoNote      IntentKind = "note"      // Text
+	DoCorrect   IntentKind = "correct"   // Entry, Text
+	DoPerson    IntentKind = "person"    // Who
+	DoSettle    IntentKind = "settle"    // Debt
+	DoWaive     IntentKind = "waive"     // Law, Step (subject), Person, Text
+	DoClose     IntentKind = "close"     // Value (outcome), Text
+	DoPlan      IntentKind = "plan"      // Value: another runbook, with parameters in Params
+)
+
+// Intent is what somebody wants. Seen is the sequence number of the newest
+// entry that the person saw.
+type Intent struct {
+	Kind        IntentKind
+	Step        string
+	Topic       Topic
+	Value       string
+	Text        string
+	Person      string
+	Provisional bool
+	Phase       Phase
+	Severity    Severity
+	Typed       string
+	Pasted      bool
+	Digest      string
+	Sig         string
+	Law         int
+	Entry       int64
+	Who         Person
+	Debt        Settle
+	Params      map[string]string
+	Seen        int64
+}
+
+// Refusal says why an intent is not available, and what would make it so. Law
+// is 0 where no law of DESIGN section 5 is the reason.
+type Refusal struct {
+	Law  int    `json:"law,omitempty"`
+	Why  string `json:"why"`
+	Cure string `json:"cure,omitempty"`
+}
+
+// Option is one intent that the state knows of: available when Refusals is
+// empty. Recommended marks what the loop would do next; at most one option is.
+type Option struct {
+	Kind        IntentKind
+	Step        string
+	Topic       Topic
+	Subject     string // debt id, owner or capture, where Step and Topic do not say it
+	Value       string // a proposed value, where there is one
+	Refusals    []Refusal
+	Recommended bool
+}
+
+// Available reports whether the intent may be sent.
+func (o Option) Available() bool { return len(o.Refusals) == 0 }
+
+// Refused is the error of an intent that is not available. It is not a fault:
+// it says what the loop needs first.
+type Refused struct {
+	Intent   IntentKind
+	Step     string
+	Refusals []Refusal
+}
+
+func (r *Refused) Error() string {
+	out := string(r.Intent)
+	if r.Step != "" {
+		out += " " + r.Step
+	}
+	out += " refused"
+	for i, f := range r.Refusals {
+		if i == 0 {
+			out += ": "
+		} else {
+			out += "; "
+		}
+		out += f.Why
+	}
+	return out
+}

@@ -1,0 +1,154 @@
+package triage
+
+import "time"
+
+// State is everything the loop knows after some prefix of the journal. It is a
+// value: Fold never changes the maps and slices of the state it was given
+// (slices only grow at the end, and the state that was given keeps its length).
+type State struct {
+	Incident string
+	Title    string
+	Drill    string
+	Opened   time.Time
+	Updated  time.Time
+	Seq      int64 // of the newest event folded
+	Severity Severity
+	Phase    Phase
+	People   []Person
+	Plans    []Plan // the newest is in force; facts of the earlier ones stay
+	Steps    []Step // of all plans, in the order of the loop
+	Topics   map[Topic]Conclusion
+	Gates    map[string]GateState // by step id
+	Debts    []Debt
+	Waivers  []Waiver
+	Timeline []Moment
+	Acting   string // the step whose act is running, "" for none
+	Outcome  string // set by close: recovered, open or aborted
+	Closed   time.Time
+}
+
+// Status of a step.
+type Status string
+
+// The states of a step.
+const (
+	Pending    Status = "pending"
+	Running    Status = "running"
+	Settled    Status = "settled" // probe ok, answered, proven, concluded, done
+	CannotTell Status = "unknown" // probe failed, answered or concluded unknown
+	Skipped    Status = "skipped"
+	Waived     Status = "waived"
+	Stale      Status = "stale" // its target moved after it was read
+)
+
+// Step is one step of a plan with what is known of it.
+type Step struct {
+	PlanStep
+	Status   Status
+	Attempts int
+	Started  time.Time
+	Ended    time.Time
+	EndSeq   int64 // the entry that settled it last
+	Outcome  string
+	Summary  string
+	Command  string
+	Facts    map[string]Value // of the newest attempt
+	Findings []Finding
+	Gaps     []string
+	Answer   string // of an ask
+	How      string
+	Green    string      // of a watch: true, false, unknown or ""
+	Streak   int         // of a watch: consecutive greens that are far enough apart
+	Greens   []time.Time // when the greens of the streak were seen
+}
+
+// Conclusion is the value of a topic.
+type Conclusion struct {
+	Topic       Topic
+	Value       string
+	Proposed    string
+	Provisional bool
+	Person      string
+	Why         string
+	Grounds     []string
+	Seq         int64
+	At          time.Time
+	Contradicts string // what the decision matrix says instead, "" for no contradiction
+}
+
+// GatePhase is where a gate stands (DECISIONS S6).
+type GatePhase string
+
+// The phases of a gate. Closed and open differ only by Options.
+const (
+	GateIdle      GatePhase = ""
+	GateArmed     GatePhase = "armed"
+	GateConfirmed GatePhase = "confirmed"
+	GateActing    GatePhase = "acting"
+	GateDone      GatePhase = "done"
+	GateRefused   GatePhase = "refused"
+	GateFailed    GatePhase = "failed"
+	GateUnknown   GatePhase = "unknown" // an act began and its end is not known
+)
+
+// GateState is what is known of one gate.
+type GateState struct {
+	Step       string
+	Phase      GatePhase
+	Shown      GateShown
+	Digest     string
+	Before     []KV
+	After      []KV
+	Response   string
+	Why        string // of the newest close
+	Moved      []string
+	WasRefused bool // the newest close was a refusal
+	Approvals  []Approve
+	ShownSeq   int64
+	StartSeq   int64
+	EndSeq     int64
+}
+
+// Debt is what is owed, and how it was settled.
+type Debt struct {
+	DebtOpened
+	Seq     int64
+	Settled Settle // How is "" while it is open
+}
+
+// Waiver is a law set aside for one subject.
+type Waiver struct {
+	Waive
+	Seq   int64
+	Actor string
+	At    time.Time
+}
+
+// Moment is one line of the timeline.
+type Moment struct {
+	Seq   int64
+	At    time.Time
+	Actor string
+	Type  string
+	Step  string
+	Text  string // one line for a person
+	Level string // info, warning, critical or ""
+}
+
+// Step returns the step with this id, and whether there is one.
+func (s State) Step(id string) (Step, bool) {
+	for i := range s.Steps {
+		if s.Steps[i].ID == id {
+			return s.Steps[i], true
+		}
+	}
+	return Step{}, false
+}
+
+// Plan returns the plan in force, the zero Plan before the first.
+func (s State) Plan() Plan {
+	if len(s.Plans) == 0 {
+		return Plan{}
+	}
+	return s.Plans[len(s.Plans)-1]
+}
