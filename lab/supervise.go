@@ -1,0 +1,3 @@
+package main
+
+func supervise([]string) error { return nil }
