@@ -111,7 +111,7 @@ func (b *bench) script(h string) {
 				"network":  tab(map[string]string{"recorded": "vpc-01" + h, "actual": "vpc-01" + h, "log": "created"}),
 				"subnet_a": tab(map[string]string{"recorded": "absent", "actual": "subnet-7", "log": "created"}),
 				"subnet_b": tab(map[string]string{"recorded": "absent", "actual": "unknown", "log": "absent"})}},
-		id("clean"): {Outcome: "ok", Summary: "no lock" + h, Green: &yes, Facts: map[string]triage.Value{"held": v("bool", "false")}},
+		id("clean"): {Outcome: "ok", Summary: "no lock" + h, Green: &triage.Value{T: "bool", V: json.RawMessage("true")}, Facts: map[string]triage.Value{"held": v("bool", "false")}},
 	}
 	b.cards = b.texts(h)
 	b.preview = steps.Preview{
@@ -306,7 +306,7 @@ func hitsFixture(h string) []Hit {
 
 func configFixture(now func() time.Time, h string) Config {
 	return Config{
-		Now: now, Version: "handrail 0.1",
+		Now: now, Version: "0.1.0",
 		Home:   func(context.Context) (Home, error) { return homeFixture(h), nil },
 		Start:  func(context.Context, string, map[string]string) (Incident, error) { return newBench(now, h), nil },
 		Resume: func(context.Context, string) (Incident, error) { return newBench(now, h), nil },
