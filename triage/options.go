@@ -2,7 +2,6 @@ package triage
 
 import (
 	"slices"
-	"strconv"
 	"time"
 )
 
@@ -160,7 +159,7 @@ func (l *lister) waivers() {
 		}
 		for _, o := range g.Shown.Owners {
 			if o.Paused != "yes" && !waived(l.s, 12, o.Name, g.Step) {
-				l.add(Option{Kind: DoWaive, Step: g.Step, Subject: o.Name, Value: strconv.Itoa(12)})
+				l.add(Option{Kind: DoWaive, Step: g.Step, Subject: o.Name, Value: "12"})
 			}
 		}
 	}

@@ -1,6 +1,9 @@
 package triage
 
-import "slices"
+import (
+	"slices"
+	"strconv"
+)
 
 // want is something that the loop would have done next.
 type want struct {
@@ -95,26 +98,24 @@ func phaseWants(s *State, p Phase) []want {
 // stepWant is what a step lacks, and whether it lacks anything that matters.
 func stepWant(s *State, st *Step) (want, bool) {
 	fresh := st.Status == Pending || st.Status == Stale
+	if isCapture(st) || isProof(st) {
+		law := 1
+		if isProof(st) {
+			law = 8
+		}
+		if st.Status == Settled || waived(s, law, st.ID) {
+			return want{}, false
+		}
+		// What was tried twice, or what nobody can answer, is worth a waiver.
+		if st.Status == CannotTell && st.Kind != WatchStep && (st.Attempts >= 2 || st.Kind == AskStep) {
+			return want{kind: DoWaive, step: st.ID, value: strconv.Itoa(law)}, true
+		}
+		fresh = true
+	}
 	switch st.Kind {
 	case WatchStep, ProbeStep, CompareStep:
-		w := want{kind: DoProbe, step: st.ID}
-		switch {
-		case st.Status == Running:
-			return want{}, false
-		case isCapture(st) || isProof(st):
-			law := 1
-			if isProof(st) {
-				law = 8
-			}
-			if st.Status == Settled || waived(s, law, st.ID) {
-				return want{}, false
-			}
-			if law == 1 && st.Status == CannotTell && st.Attempts >= 2 {
-				return want{kind: DoWaive, step: st.ID, value: "1"}, true
-			}
-			return w, true
-		}
-		return w, fresh && (st.Required || st.Kind == CompareStep || referenced(s, st.ID))
+		matters := st.Required || st.Kind == CompareStep || isProof(st) || referenced(s, st.ID)
+		return want{kind: DoProbe, step: st.ID}, fresh && matters && st.Status != Running
 	case AskStep:
 		return want{kind: DoAnswer, step: st.ID}, fresh
 	case ManualStep:

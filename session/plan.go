@@ -1,0 +1,142 @@
+package session
+
+import (
+	"encoding/json"
+	"strings"
+
+	"handrail/evidence"
+	"handrail/runbooks"
+	"handrail/steps"
+	"handrail/triage"
+)
+
+// plan stores a runbook as a blob and records its compiled skeleton.
+func (s *Session) plan(rb *runbooks.Runbook, params steps.Params, from string) error {
+	w, err := s.bundle.Blob("runbook", "application/yaml")
+	if err != nil {
+		return s.die(err)
+	}
+	if _, err := w.Write(rb.Source); err != nil {
+		w.Abort()
+		return s.die(err)
+	}
+	blob, err := w.Commit()
+	if err != nil {
+		return s.die(err)
+	}
+	p := rb.Plan(params)
+	p.Blob, p.From = blob.SHA256, from
+	s.books[rb.ID] = rb
+	if err := s.record(p, []evidence.Blob{blob}); err != nil {
+		return err
+	}
+	s.refreshCards()
+	return nil
+}
+
+// takeUp goes on with another runbook in the same incident.
+func (s *Session) takeUp(in triage.Intent) error {
+	if r := triage.Check(s.state, in, s.cfg.Now(), s.judge); r != nil {
+		return r
+	}
+	rb, err := s.cfg.Library(in.Value)
+	if err != nil {
+		return err
+	}
+	params, err := rb.Bind(in.Params)
+	if err != nil {
+		return err
+	}
+	return s.plan(rb, params, s.state.Plan().Runbook)
+}
+
+// propose asks the runbook in force what the facts say of a topic.
+func (s *Session) propose(t triage.Topic) (value string, grounds []string, say string) {
+	rb := s.books[s.state.Plan().Runbook]
+	if rb == nil {
+		return triage.Unknown, nil, ""
+	}
+	return rb.Propose(t, s.vars(rb.ID, false))
+}
+
+// stepOf returns the step of an event, "" for none.
+func stepOf(b triage.Body) string {
+	switch b := b.(type) {
+	case triage.Skip:
+		return b.Step
+	case triage.Answer:
+		return b.Step
+	case triage.Manual:
+		return b.Step
+	case triage.ProbeStart:
+		return b.Step
+	case triage.ProbeEnd:
+		return b.Step
+	case triage.GateShown:
+		return b.Step
+	case triage.GateAnswered:
+		return b.Step
+	case triage.GateClosed:
+		return b.Step
+	case triage.ActStart:
+		return b.Step
+	case triage.ActEnd:
+		return b.Step
+	case triage.DebtOpened:
+		return b.Of
+	}
+	return ""
+}
+
+// bare is the id of a step without its runbook.
+func bare(step string) string {
+	if i := strings.IndexByte(step, '/'); i >= 0 {
+		return step[i+1:]
+	}
+	return step
+}
+
+// bookOf is the runbook of a step.
+func bookOf(step string) string {
+	if i := strings.IndexByte(step, '/'); i >= 0 {
+		return step[:i]
+	}
+	return ""
+}
+
+// stored turns a value into the form of the journal.
+func stored(v steps.Value) triage.Value {
+	var out triage.Value
+	b, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(b, &out)
+	}
+	if err != nil {
+		return triage.Value{T: string(v.Type()), Unknown: "could not be written: " + err.Error()}
+	}
+	return out
+}
+
+// loaded turns a value of the journal back.
+func loaded(v triage.Value) steps.Value {
+	var out steps.Value
+	b, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(b, &out)
+	}
+	if err != nil {
+		return steps.Unknown(steps.Type(v.T), "could not be read back: "+err.Error())
+	}
+	return out
+}
+
+func storedAll(m map[string]steps.Value) map[string]triage.Value {
+	if m == nil {
+		return nil
+	}
+	out := make(map[string]triage.Value, len(m))
+	for k, v := range m {
+		out[k] = stored(v)
+	}
+	return out
+}
