@@ -185,3 +185,12 @@ func Find(kvs []KV, key string) string {
 	}
 	return ""
 }
+
+// PhraseDiffers returns the 1-based position of the first character in which
+// typed is not phrase, 0 when they are equal.
+func PhraseDiffers(phrase, typed string) int {
+	if phrase == typed {
+		return 0
+	}
+	return differs(phrase, typed)
+}

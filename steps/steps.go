@@ -13,6 +13,7 @@ package steps
 
 import (
 	"context"
+	"errors"
 	"io"
 )
 
@@ -75,6 +76,18 @@ type Gater interface {
 	// means that the outcome could not be learnt: it is recorded as unknown.
 	Act(ctx context.Context, a *Approval, out Sink) (Outcome, error)
 }
+
+// Finder is a Gater that can tell, after a crash, what an act came to whose end
+// nobody recorded.
+type Finder interface {
+	// Find reads the target and compares it with before, the target and what was
+	// shown beside it when the act began. Done means that the act took effect,
+	// failed that the target is as it was. An error leaves the outcome unknown.
+	Find(ctx context.Context, before []KV, in Params, out Sink) (Outcome, error)
+}
+
+// ErrDenied is wrapped by a probe that was refused for want of permission.
+var ErrDenied = errors.New("permission denied")
 
 // Sink takes what a step wants kept. Everything written to it is redacted
 // before it reaches the disk or the screen.
