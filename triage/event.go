@@ -27,8 +27,8 @@ type Value struct {
 	Unknown string          `json:"unknown,omitempty"`
 }
 
-// Known reports whether the value was read.
-func (v Value) Known() bool { return v.V != nil }
+// Known reports whether the value was read. A JSON null is not a value.
+func (v Value) Known() bool { return v.V != nil && string(v.V) != "null" }
 
 // KV is one line of a target.
 type KV struct {
@@ -168,6 +168,7 @@ type (
 		Owes     []Owed    `json:"owes,omitempty"`
 		Verdicts []Verdict `json:"verdicts,omitempty"`
 		Until    time.Time `json:"until"`
+		Why      string    `json:"why,omitempty"` // the reason that a wider containment costs (law 7)
 	}
 	// Owner is a controller that would undo the act.
 	Owner struct {

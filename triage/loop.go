@@ -129,6 +129,7 @@ type Intent struct {
 	Step        string
 	Topic       Topic
 	Value       string
+	Proposed    string // of a conclude: what the rules propose; filled in by the session, never by the asker
 	Text        string
 	Person      string
 	Provisional bool

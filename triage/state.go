@@ -25,6 +25,13 @@ type State struct {
 	Acting   string // the step whose act is running, "" for none
 	Outcome  string // set by close: recovered, open or aborted
 	Closed   time.Time
+
+	// Return is the phase that the loop proposes to go back to, "" for none: a
+	// moved target or a red sample proposes compare. A phase event clears it.
+	Return    Phase
+	ReturnWhy string
+
+	log *timelog // backs Timeline
 }
 
 // Status of a step.
@@ -59,7 +66,8 @@ type Step struct {
 	How      string
 	Green    string      // of a watch: true, false, unknown or ""
 	Streak   int         // of a watch: consecutive greens that are far enough apart
-	Greens   []time.Time // when the greens of the streak were seen
+	Greens   []time.Time // when the newest greens of the streak were seen, at most 32
+	Retired  bool        // of an earlier plan, and not in the one in force
 }
 
 // Conclusion is the value of a topic.

@@ -1,0 +1,41 @@
+package triage
+
+// Draft is the event that an intent records when it needs nothing but the
+// record: no probe, no preview, no act. The second result is false for the
+// intents that do need more (probe, cancel, preview, confirm, interrupt, plan).
+func Draft(s State, in Intent) (Body, bool) {
+	switch in.Kind {
+	case DoAnswer:
+		return Answer{Step: in.Step, Value: in.Value, How: in.Text}, true
+	case DoManual:
+		return Manual{Step: in.Step, Proof: in.Text}, true
+	case DoSkip:
+		return Skip{Step: in.Step, Why: in.Text}, true
+	case DoConclude:
+		return Conclude{
+			Topic: in.Topic, Value: in.Value, Proposed: in.Proposed, Why: in.Text,
+			Person: in.Person, Provisional: in.Provisional,
+		}, true
+	case DoDisarm:
+		return GateClosed{Step: in.Step, Digest: s.Gates[in.Step].Digest, Why: in.Text}, true
+	case DoApprove:
+		return Approve{Digest: in.Digest, Person: in.Person, Sig: in.Sig}, true
+	case DoSeverity:
+		return SeveritySet{Level: in.Severity, Why: in.Text}, true
+	case DoPhase:
+		return PhaseSet{To: in.Phase, Why: in.Text}, true
+	case DoNote:
+		return Note{Text: in.Text}, true
+	case DoCorrect:
+		return Correct{Seq: in.Entry, Text: in.Text}, true
+	case DoPerson:
+		return in.Who, true
+	case DoSettle:
+		return in.Debt, true
+	case DoWaive:
+		return Waive{Law: in.Law, Subject: in.Step, Person: in.Person, Why: in.Text}, true
+	case DoClose:
+		return Close{Outcome: in.Value, Why: in.Text}, true
+	}
+	return nil, false
+}

@@ -1,0 +1,64 @@
+package triage
+
+import (
+	"bytes"
+	"slices"
+	"time"
+)
+
+// What a watch needs where its plan says nothing (law 8).
+const (
+	defaultGreens = 2
+	defaultApart  = 20 * time.Second
+	keptGreens    = 32
+)
+
+// sample counts one sample of a watch. A green counts only when it is far
+// enough from the one before; a red or an unknown ends the streak.
+func (f *folder) sample(st *Step, b ProbeEnd) {
+	st.Green = Unknown
+	if b.Outcome == "ok" && b.Green != nil && b.Green.Known() {
+		switch string(bytes.TrimSpace(b.Green.V)) {
+		case "true":
+			st.Green = "true"
+		case "false":
+			st.Green = "false"
+		}
+	}
+	switch st.Green {
+	case "true":
+		f.green(st)
+		return
+	case "false":
+		f.settled(st, Pending)
+	default:
+		f.settled(st, CannotTell)
+	}
+	st.Streak, st.Greens = 0, nil
+	f.propose(st.ID + " is " + map[string]string{"false": "red", Unknown: "unknown"}[st.Green])
+}
+
+func (f *folder) green(st *Step) {
+	apart, err := duration(st.Apart, defaultApart)
+	if err != nil {
+		apart = defaultApart // checkPlan refuses such a plan
+	}
+	if n := len(st.Greens); n == 0 || f.e.At.Sub(st.Greens[n-1]) >= apart {
+		st.Streak++
+		kept := st.Greens[max(0, n-keptGreens+1):]
+		st.Greens = append(slices.Clip(kept), f.e.At)
+	}
+	if st.Streak >= greens(st) {
+		f.settled(st, Settled)
+	} else {
+		f.settled(st, Pending)
+	}
+}
+
+// greens is how many greens prove a watch.
+func greens(st *Step) int {
+	if st.PlanStep.Greens <= 0 {
+		return defaultGreens
+	}
+	return st.PlanStep.Greens
+}

@@ -1,0 +1,216 @@
+package triage
+
+import (
+	"slices"
+	"time"
+)
+
+// Options lists the intents that a state knows of, in the order of the loop:
+// each is available, or says everything that refuses it. At most one is
+// recommended. judge gives the conditions of a gate as they stand now; it is
+// asked once for each gate of the plan in force, and without it gates that have
+// conditions stay shut.
+//
+// Subject names the debt of a settle, the subject of a waive and the digest of
+// an approve; Value is the outcome of a close, the phase of a phase and the
+// number of the law of a waive.
+func Options(s State, now time.Time, judge func(step string) []Verdict) []Option {
+	switch {
+	case s.Incident == "":
+		return nil
+	case s.Outcome != "":
+		return closedOptions(&s)
+	}
+	l := lister{s: &s, now: now, judge: judge}
+	for i := range s.Steps {
+		if st := &s.Steps[i]; st.Retired {
+			l.retired(st)
+		} else {
+			l.step(st)
+		}
+	}
+	l.topics()
+	l.waivers()
+	l.debts()
+	l.call()
+	for _, outcome := range []string{"recovered", "open", "aborted"} {
+		l.add(Option{Kind: DoClose, Value: outcome}, closeLaws(&s, outcome)...)
+	}
+	recommend(&s, l.out)
+	return l.out
+}
+
+type lister struct {
+	s     *State
+	now   time.Time
+	judge func(step string) []Verdict
+	out   []Option
+}
+
+func (l *lister) add(o Option, refusals ...Refusal) {
+	o.Refusals = refusals
+	l.out = append(l.out, o)
+}
+
+// closedOptions is what is left after the close: words, and carried debts.
+func closedOptions(s *State) []Option {
+	out := []Option{{Kind: DoNote}, {Kind: DoCorrect}}
+	for _, d := range s.Debts {
+		if d.Settled.How == "carried" {
+			out = append(out, Option{Kind: DoSettle, Step: d.Of, Subject: d.ID})
+		}
+	}
+	return out
+}
+
+func (l *lister) step(st *Step) {
+	switch st.Kind {
+	case ProbeStep, CompareStep, WatchStep:
+		if st.Status == Running {
+			l.add(Option{Kind: DoProbe, Step: st.ID}, Refusal{Why: st.ID + " is running", Cure: "Wait for it, or cancel it."})
+			l.add(Option{Kind: DoCancel, Step: st.ID})
+		} else {
+			l.add(Option{Kind: DoProbe, Step: st.ID})
+		}
+	case AskStep:
+		l.add(Option{Kind: DoAnswer, Step: st.ID, Value: st.Answer})
+	case ManualStep:
+		l.add(Option{Kind: DoManual, Step: st.ID})
+	case ConcludeStep:
+		t := Topic(st.Uses)
+		l.add(Option{Kind: DoConclude, Step: st.ID, Topic: t, Value: l.s.Topics[t].Proposed})
+	case GateStep:
+		l.gate(st)
+	}
+	if st.Status != Settled && st.Status != Skipped && st.Status != Running {
+		l.add(Option{Kind: DoSkip, Step: st.ID}, skipLaws(l.s, st)...)
+	}
+}
+
+// retired offers what an earlier plan left unfinished: a probe that still runs,
+// and a gate whose act has no known end.
+func (l *lister) retired(st *Step) {
+	if st.Status == Running && st.Kind != GateStep {
+		l.add(Option{Kind: DoCancel, Step: st.ID})
+	}
+	if st.Kind == GateStep && l.s.Gates[st.ID].Phase == GateUnknown {
+		l.add(Option{Kind: DoPreview, Step: st.ID})
+	}
+}
+
+func (l *lister) gate(st *Step) {
+	g := l.s.Gates[st.ID]
+	var verdicts []Verdict
+	if l.judge != nil {
+		verdicts = l.judge(st.ID)
+	}
+	shut := gateLaws(l.s, st)
+	shut = append(shut, verdictLaws(st, verdicts)...)
+	if g.Phase == GateUnknown {
+		// Reading the target again is the only way on, and changes nothing.
+		l.add(Option{Kind: DoPreview, Step: st.ID})
+	} else {
+		l.add(Option{Kind: DoPreview, Step: st.ID}, shut...)
+	}
+	l.add(Option{Kind: DoConfirm, Step: st.ID}, l.unconfirmable(st, g, shut)...)
+	if g.Phase == GateArmed || g.Phase == GateConfirmed {
+		l.add(Option{Kind: DoDisarm, Step: st.ID})
+		l.add(Option{Kind: DoApprove, Step: st.ID, Subject: g.Digest})
+	}
+	if g.Phase == GateActing {
+		l.add(Option{Kind: DoInterrupt, Step: st.ID})
+	}
+}
+
+func (l *lister) unconfirmable(st *Step, g GateState, shut []Refusal) []Refusal {
+	out := slices.Clone(shut)
+	if g.Phase != GateArmed {
+		return append(out, Refusal{Law: 5, Why: st.ID + " is not armed", Cure: "Open its preview first."})
+	}
+	if l.now.After(g.Shown.Until) {
+		out = append(out, Refusal{Law: 5, Why: "the preview of " + st.ID + " has expired", Cure: "Open its preview again."})
+	}
+	return append(out, ownerLaws(l.s, g)...)
+}
+
+// topics offers the conclusions that no step of the plan asks for.
+func (l *lister) topics() {
+	for _, t := range topics() {
+		asked := slices.ContainsFunc(l.s.Steps, func(st Step) bool {
+			return !st.Retired && st.Kind == ConcludeStep && Topic(st.Uses) == t
+		})
+		if !asked {
+			l.add(Option{Kind: DoConclude, Topic: t, Value: l.s.Topics[t].Proposed})
+		}
+	}
+}
+
+func (l *lister) waivers() {
+	for _, st := range l.s.OpenCaptures() {
+		l.add(Option{Kind: DoWaive, Step: st.ID, Subject: st.ID, Value: "1"})
+	}
+	for _, st := range l.s.OpenProofs() {
+		l.add(Option{Kind: DoWaive, Step: st.ID, Subject: st.ID, Value: "8"})
+	}
+	for i := range l.s.Steps {
+		g := l.s.Gates[l.s.Steps[i].ID]
+		if g.Phase != GateArmed {
+			continue
+		}
+		for _, o := range g.Shown.Owners {
+			if o.Paused != "yes" && !waived(l.s, 12, o.Name, g.Step) {
+				l.add(Option{Kind: DoWaive, Step: g.Step, Subject: o.Name, Value: "12"})
+			}
+		}
+	}
+}
+
+func (l *lister) debts() {
+	for _, d := range l.s.Debts {
+		if d.Settled.How == "" || d.Settled.How == "carried" {
+			l.add(Option{Kind: DoSettle, Step: d.Of, Subject: d.ID})
+		}
+	}
+}
+
+// call offers what concerns the call itself.
+func (l *lister) call() {
+	for _, p := range Phases() {
+		if p != l.s.Phase && (p == Declare || l.s.HasPhase(p)) {
+			l.add(Option{Kind: DoPhase, Value: string(p)})
+		}
+	}
+	for _, k := range []IntentKind{DoNote, DoCorrect, DoPerson, DoSeverity} {
+		l.add(Option{Kind: k})
+	}
+	if l.s.Acting != "" {
+		l.add(Option{Kind: DoPlan}, Refusal{Why: l.s.Acting + " is acting", Cure: "Wait until it has ended."})
+	} else {
+		l.add(Option{Kind: DoPlan})
+	}
+}
+
+// HasPhase reports whether the plan in force has anything to do in a phase. A
+// phase without is passed over in silence.
+func (s State) HasPhase(p Phase) bool {
+	return slices.ContainsFunc(s.Steps, func(st Step) bool { return !st.Retired && st.Phase == p })
+}
+
+// PhaseOf is the phase in which an option has its place.
+func (s State) PhaseOf(o Option) Phase {
+	if st, ok := s.Step(o.Step); ok {
+		return st.Phase
+	}
+	switch {
+	case o.Kind == DoConclude:
+		return map[Topic]Phase{
+			TopicDomain: Locate, TopicMutation: Mutation, TopicConsistent: Compare,
+			TopicClass: Classify, TopicOwner: Authority, TopicReverts: Classify,
+		}[o.Topic]
+	case o.Kind == DoPhase:
+		return Phase(o.Value)
+	case o.Kind == DoClose || o.Kind == DoSettle:
+		return Learn
+	}
+	return s.Phase
+}

@@ -1,0 +1,152 @@
+package triage
+
+import (
+	"slices"
+	"strconv"
+)
+
+// want is something that the loop would have done next.
+type want struct {
+	kind    IntentKind
+	step    string
+	topic   Topic
+	subject string
+	value   string
+}
+
+// recommend marks the first wanted thing that is available.
+func recommend(s *State, options []Option) {
+	for _, w := range wants(s) {
+		for i := range options {
+			if o := &options[i]; o.Available() && w.is(o) {
+				o.Recommended = true
+				return
+			}
+		}
+	}
+}
+
+func (w want) is(o *Option) bool {
+	return o.Kind == w.kind && (w.step == "" || o.Step == w.step) && (w.topic == "" || o.Topic == w.topic) &&
+		(w.subject == "" || o.Subject == w.subject) && (w.value == "" || o.Value == w.value)
+}
+
+// wants lists what the state still lacks, the most pressing first: an act in
+// doubt, an open preview, then the phases in the order of the loop, then
+// provisional conclusions, debts and the close.
+func wants(s *State) []want {
+	if s.Acting != "" {
+		return nil
+	}
+	if id := s.Unresolved(); id != "" {
+		return []want{{kind: DoPreview, step: id}}
+	}
+	var out []want
+	if id := armedGate(s); id != "" {
+		out = append(out, want{kind: DoConfirm, step: id})
+	}
+	for _, p := range Phases() {
+		out = append(out, phaseWants(s, p)...)
+	}
+	for _, t := range []Topic{TopicMutation, TopicClass} {
+		if c := s.Topics[t]; c.Provisional || (t == TopicClass && c.Value == Unknown) {
+			out = append(out, want{kind: DoConclude, topic: t})
+		}
+	}
+	for _, d := range s.Debts {
+		if d.Settled.How == "" {
+			out = append(out, want{kind: DoSettle, subject: d.ID})
+		}
+	}
+	return append(out, want{kind: DoClose, value: "recovered"})
+}
+
+// phaseWants lists what one phase lacks. Up to classify the order is light
+// probes, heavy probes, then what people say of them; from authority on it is
+// the order of the plan, since an act stands between what comes before and
+// after it.
+func phaseWants(s *State, p Phase) []want {
+	var light, heavy, rest []want
+	early := slices.Index(Phases(), p) <= slices.Index(Phases(), Classify)
+	for i := range s.Steps {
+		st := &s.Steps[i]
+		if st.Phase != p || st.Retired {
+			continue
+		}
+		w, ok := stepWant(s, st)
+		switch {
+		case !ok:
+		case w.kind == DoProbe && early && st.Heavy:
+			heavy = append(heavy, w)
+		case w.kind == DoProbe && early:
+			light = append(light, w)
+		default:
+			rest = append(rest, w)
+		}
+	}
+	out := slices.Concat(light, heavy, rest)
+	// The two questions that every gate asks come up even in a plan without them.
+	if _, ok := s.Topics[TopicMutation]; !ok && p == Mutation {
+		out = append(out, want{kind: DoConclude, topic: TopicMutation})
+	}
+	if _, ok := s.Topics[TopicClass]; !ok && p == Classify {
+		out = append(out, want{kind: DoConclude, topic: TopicClass})
+	}
+	return out
+}
+
+// stepWant is what a step lacks, and whether it lacks anything that matters.
+func stepWant(s *State, st *Step) (want, bool) {
+	fresh := st.Status == Pending || st.Status == Stale
+	if isCapture(st) || isProof(st) {
+		law := 1
+		if isProof(st) {
+			law = 8
+		}
+		if st.Status == Settled || waived(s, law, st.ID) {
+			return want{}, false
+		}
+		// What was tried twice, or what nobody can answer, is worth a waiver.
+		if st.Status == CannotTell && st.Kind != WatchStep && (st.Attempts >= 2 || st.Kind == AskStep) {
+			return want{kind: DoWaive, step: st.ID, value: strconv.Itoa(law)}, true
+		}
+		fresh = true
+	}
+	switch st.Kind {
+	case WatchStep, ProbeStep, CompareStep:
+		matters := st.Required || st.Kind == CompareStep || isProof(st) || referenced(s, st.ID)
+		return want{kind: DoProbe, step: st.ID}, fresh && matters && st.Status != Running
+	case AskStep:
+		return want{kind: DoAnswer, step: st.ID}, fresh
+	case ManualStep:
+		return want{kind: DoManual, step: st.ID}, fresh && (st.Required || referenced(s, st.ID))
+	case ConcludeStep:
+		return want{kind: DoConclude, step: st.ID}, fresh
+	case GateStep:
+		return want{kind: DoPreview, step: st.ID}, gateWanted(s, st)
+	}
+	return want{}, false
+}
+
+// referenced reports whether a condition of the plan in force uses a step.
+func referenced(s *State, id string) bool {
+	return slices.ContainsFunc(s.Steps, func(st Step) bool { return !st.Retired && st.ID != id && slices.Contains(st.Refs, id) })
+}
+
+// gateWanted reports whether the loop would open a gate next: one that was not
+// used or passed over, and of the containing ones only while none is done.
+func gateWanted(s *State, st *Step) bool {
+	g := s.Gates[st.ID]
+	if st.Status == Skipped || (g.Phase != GateIdle && g.Phase != GateRefused && g.Phase != GateArmed) {
+		return false
+	}
+	if st.Class != Contain {
+		return true
+	}
+	for _, p := range s.Plan().Steps {
+		if p.Kind == GateStep && p.Class == Contain {
+			return p.ID == st.ID
+		}
+	}
+	return false
+}
