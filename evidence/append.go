@@ -1,0 +1,133 @@
+package evidence
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+)
+
+// Append records one entry and returns it as stored, after it is durable. The returned Data is the redacted one and is
+// the caller's. An error that is not ErrDead leaves the bundle usable and wrote nothing.
+func (b *Bundle) Append(ctx context.Context, d Draft) (Entry, error) {
+	if err := ctx.Err(); err != nil {
+		return Entry{}, err
+	}
+	switch {
+	case d.Type == "recover" || d.Type == "seal" || d.Type == "reopen":
+		return Entry{}, fmt.Errorf("entry type %q is the store's own", d.Type)
+	case !knownType(d.Type):
+		return Entry{}, fmt.Errorf("%w: %q", ErrUnknownEntry, d.Type)
+	}
+	return b.append(d)
+}
+
+func (b *Bundle) append(d Draft) (Entry, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.dead != nil {
+		return Entry{}, b.dead
+	}
+	if b.closed {
+		return Entry{}, fmt.Errorf("%w: it was closed", ErrDead)
+	}
+	e, err := b.compose(d)
+	if err != nil {
+		return Entry{}, err
+	}
+	line, hash := appendEntry(b.buf[:0], &e)
+	line = append(line, '\n')
+	b.buf = line
+	if len(line) > MaxEntry {
+		b.buf = nil
+		return Entry{}, fmt.Errorf("%w: %s with %d bytes; put its bulk in a blob", ErrTooLarge, d.Type, len(line))
+	}
+	e.Hash = hash
+	if err := b.write(line); err != nil {
+		b.dead = writeFailed(b.path, err)
+		return Entry{}, b.dead
+	}
+	b.chain = chain{next: e.Seq + 1, prev: e.Hash}
+	return e, nil
+}
+
+func (b *Bundle) compose(d Draft) (Entry, error) {
+	data, err := b.red.data(d.Data)
+	if err != nil {
+		return Entry{}, fmt.Errorf("data of %s: %w", d.Type, err)
+	}
+	e := Entry{
+		V: entryVersion, Seq: b.chain.next, Type: d.Type, T: b.opts.Now().UTC().Format(timeLayout),
+		Mono: strconv.FormatInt(b.opts.Mono().Nanoseconds(), 10), Boot: b.opts.Boot,
+		Actor: b.red.text(d.Actor), Step: b.red.text(d.Step), Data: data, Prev: b.chain.prev,
+	}
+	for _, blob := range d.Blobs {
+		if !isHex64(blob.SHA256) {
+			return Entry{}, fmt.Errorf("blob %q of %s is not named by a SHA-256", blob.SHA256, d.Type)
+		}
+		if _, err := b.fs.Lstat(b.blobPath(blob.SHA256)); err != nil {
+			return Entry{}, fmt.Errorf("blob of %s was not committed: %w", d.Type, err)
+		}
+		blob.Role, blob.Media = b.red.text(blob.Role), b.red.text(blob.Media)
+		e.Blobs = append(e.Blobs, blob)
+	}
+	return e, nil
+}
+
+// write makes one line durable: one write, one sync. A failed sync is never tried again, because the kernel may have
+// marked the lost pages clean and would report success.
+func (b *Bundle) write(line []byte) error {
+	if b.segSize > 0 && b.segSize+int64(len(line)) > segmentSize {
+		if err := b.seg.Close(); err != nil {
+			return err
+		}
+		b.segNo++
+		if err := b.openSegment(); err != nil {
+			return err
+		}
+	}
+	n, err := b.seg.Write(line)
+	if err == nil && n < len(line) {
+		err = io.ErrShortWrite
+	}
+	if err != nil {
+		return err
+	}
+	if !b.opts.noSync {
+		if err := b.seg.Sync(); err != nil {
+			return err
+		}
+	}
+	b.segSize += int64(len(line))
+	return nil
+}
+
+func (b *Bundle) blobPath(sum string) string {
+	return filepath.Join(b.path, "blobs", "sha256", sum[:2], sum)
+}
+
+// data marshals v and redacts every string in it; the result is a JSON object in canonical form.
+func (r *redactor) data(v any) (json.RawMessage, error) {
+	if v == nil {
+		return json.RawMessage("{}"), nil
+	}
+	raw, ok := v.(json.RawMessage)
+	if !ok {
+		var err error
+		if raw, err = json.Marshal(v); err != nil {
+			return nil, err
+		}
+	}
+	n, err := parseJSON(raw, strictKeys)
+	if err != nil {
+		return nil, err
+	}
+	if n.kind != objectNode {
+		return nil, errors.New("not a JSON object")
+	}
+	r.eventData(n)
+	return n.appendTo(make([]byte, 0, len(raw)+64), -1, 0), nil
+}

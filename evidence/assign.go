@@ -1,0 +1,244 @@
+package evidence
+
+import (
+	"bytes"
+	"regexp"
+)
+
+// assignment covers `name = value` in the shapes of logs, env files, HCL, YAML, JSON and command lines, also when the
+// whole is a string inside JSON. It hides the value when the name says that it is a secret.
+func assignment(p place) (hit, bool) {
+	l, j := p.at, p.end
+	for l > p.floor && p.at-l < 64 && isNameByte(p.in[l-1]) {
+		l--
+	}
+	for j < len(p.in) && j-p.end < 64 && isNameByte(p.in[j]) {
+		j++
+	}
+	name := bytes.Trim(p.in[l:j], `"\`)
+	if !secretName(name) {
+		return hit{}, false
+	}
+	lineEnd := j + len(p.line(j))
+	k, space, ok := separator(p.in[:lineEnd], j, bytes.HasPrefix(p.in[l:], []byte("--")))
+	if !ok {
+		return hit{}, false
+	}
+	if k < lineEnd && (p.in[k] == '|' || p.in[k] == '>') {
+		if h, ok := blockScalar(p, l, k, lineEnd); ok {
+			return h, true
+		}
+	}
+	start, end, quoted := valueAt(p.in[:lineEnd], k)
+	// "token: Bearer abc" hides abc.
+	if w := bytes.ToLower(p.in[start:end]); !quoted && (string(w) == "bearer" || string(w) == "basic" || string(w) == "token") {
+		start, end, quoted = valueAt(p.in[:lineEnd], skipBlank(p.in[:lineEnd], end))
+	}
+	if !quoted && space {
+		switch {
+		case startsLine(p.in, l):
+			// In YAML the value is all that follows; shortening it at a blank would leave half a passphrase.
+			rest := p.in[start:lineEnd]
+			if c := bytes.Index(rest, []byte(" #")); c >= 0 {
+				rest = rest[:c]
+			}
+			if esc := escapeIn(rest); esc >= 0 {
+				rest = rest[:esc]
+			}
+			end = max(end, start+len(bytes.TrimRight(rest, " \t\r")))
+		case isProse(p.in[start:end], p.in[end:lineEnd]):
+			return hit{}, false
+		}
+	}
+	v := p.in[start:end]
+	if harmlessValue(v, name, quoted) || p.r.onlyTokens(v) {
+		return hit{}, false
+	}
+	return hit{start: start, end: end, kind: "field", value: normalValue(v), more: end == len(p.in)}, true
+}
+
+func isNameByte(c byte) bool { return isWord(c) || c == '-' || c == '.' }
+
+// separator finds where the value begins after a name that ends at j. space says that the separator is a colon and
+// blanks, as in YAML and prose.
+func separator(in []byte, j int, flag bool) (k int, space, ok bool) {
+	k = j
+	for k < len(in) && (in[k] == '\\' || in[k] == '"' || in[k] == '\'' || in[k] == ']') {
+		k++
+	}
+	quote := k > j
+	k = skipBlank(in, k)
+	switch rest := in[k:]; {
+	case bytes.HasPrefix(rest, []byte("==")), bytes.HasPrefix(rest, []byte("=~")):
+		return 0, false, false
+	case bytes.HasPrefix(rest, []byte("=>")), bytes.HasPrefix(rest, []byte(":=")):
+		k += 2
+	case bytes.HasPrefix(rest, []byte("%3D")), bytes.HasPrefix(rest, []byte("%3d")):
+		k += 3
+	case len(rest) > 0 && (rest[0] == '=' || rest[0] == ':'):
+		k++
+		space = rest[0] == ':' && !quote && k < len(in) && (in[k] == ' ' || in[k] == '\t')
+	case flag && !quote && k > j:
+	default:
+		return 0, false, false
+	}
+	k = skipBlank(in, k)
+	return k, space, k < len(in)
+}
+
+func skipBlank(in []byte, i int) int {
+	for i < len(in) && (in[i] == ' ' || in[i] == '\t') {
+		i++
+	}
+	return i
+}
+
+// valueAt returns the bounds of the value at k. A quote may itself be escaped, once or more; it ends with its like.
+func valueAt(in []byte, k int) (start, end int, quoted bool) {
+	q := k
+	for q < len(in) && in[q] == '\\' {
+		q++
+	}
+	if q < len(in) && (in[q] == '"' || in[q] == '\'') {
+		slashes, quote := q-k, in[q]
+		run := 0
+		for i := q + 1; i < len(in); i++ {
+			switch {
+			case in[i] == '\\':
+				run++
+				continue
+			case in[i] == quote && (run == slashes || run < slashes):
+				return q + 1, i - run, true
+			}
+			run = 0
+		}
+		return q + 1, len(in), true
+	}
+	end = k
+	for end < len(in) && !bytes.ContainsRune([]byte(" \t\r\n\"'&`"), rune(in[end])) {
+		if in[end] == '\\' && escapeIn(in[end:]) == 0 {
+			break
+		}
+		end++
+	}
+	for end > k && bytes.ContainsRune([]byte(",;)]}"), rune(in[end-1])) {
+		end--
+	}
+	return k, end, false
+}
+
+// escapeIn returns where an escape of JSON begins that ends an unquoted value, or -1.
+func escapeIn(in []byte) int {
+	for i := 0; i+1 < len(in); i++ {
+		if in[i] == '\\' && bytes.ContainsRune([]byte(`nrt"u\`), rune(in[i+1])) {
+			return i
+		}
+	}
+	return -1
+}
+
+// startsLine reports whether only blanks and a list dash stand before l on its line.
+func startsLine(in []byte, l int) bool {
+	for l > 0 && (in[l-1] == ' ' || in[l-1] == '\t' || in[l-1] == '-') {
+		l--
+	}
+	return l == 0 || in[l-1] == '\n' || l > 1 && in[l-1] == 'n' && in[l-2] == '\\'
+}
+
+// isProse tells "invalid token: unexpected end" from an assignment.
+func isProse(value, rest []byte) bool {
+	for _, c := range value {
+		if c < 'a' || c > 'z' {
+			return false
+		}
+	}
+	word := bytes.TrimLeft(rest, " \t")
+	if len(word) == len(rest) {
+		return false
+	}
+	if sp := bytes.IndexAny(word, " \t"); sp >= 0 {
+		word = word[:sp]
+	}
+	return len(word) > 0 && !bytes.ContainsAny(word, "=:")
+}
+
+// blockScalar covers a YAML block under a secret name: all following lines that are indented deeper than the name.
+func blockScalar(p place, nameAt, k, lineEnd int) (hit, bool) {
+	if len(bytes.Trim(p.in[k+1:lineEnd], "+-0123456789 \t\r")) > 0 {
+		return hit{}, false
+	}
+	indent := nameAt - (bytes.LastIndexByte(p.in[:nameAt], '\n') + 1)
+	start, end := -1, min(lineEnd+1, len(p.in))
+	for end < len(p.in) && end-k < holdMost {
+		line := p.in[end:]
+		nl := bytes.IndexByte(line, '\n')
+		if nl >= 0 {
+			line = line[:nl]
+		}
+		body := bytes.TrimLeft(line, " ")
+		if len(body) > 0 && len(line)-len(body) <= indent {
+			break
+		}
+		if start < 0 && len(body) > 0 {
+			start = end + len(line) - len(body)
+		}
+		end += len(line)
+		if nl < 0 {
+			break
+		}
+		end++
+	}
+	h := hit{start: start, end: end, kind: "field", more: end >= len(p.in)}
+	if start < 0 {
+		// Nothing under it yet: wait, or let the name be.
+		h.start, h.skip = p.at, true
+		return h, h.more
+	}
+	for h.end > start && (p.in[h.end-1] == '\n' || p.in[h.end-1] == '\r') {
+		h.end--
+	}
+	h.value = normalValue(p.in[start:h.end])
+	if p.r.onlyTokens(h.value) {
+		h.skip = true
+	}
+	return h, true
+}
+
+// normalValue drops what differs between two ways to write the same value.
+func normalValue(v []byte) []byte {
+	v = bytes.TrimSpace(v)
+	if bytes.Contains(v, []byte("PRIVATE KEY-----")) {
+		return pemBody(v)
+	}
+	return v
+}
+
+var (
+	// harmlessWord are values that say there is no secret here, or that another hand has hidden it.
+	harmlessWord = regexp.MustCompile(`\A(?i:true|false|yes|no|on|off|null|nil|none|undefined|unknown|unset|empty|n/a|~|-+|\*+|x{3,}|\.{3,}|` +
+		`\(?sensitive( value)?\)?|\(known after apply\)|\[?redacted\]?|<[a-z_ -]+>|opaque|required|optional|string|bytes?)\z`)
+	// reference is an expression that names a secret instead of being one.
+	reference = regexp.MustCompile(`\A(?:\$|\{\{|%\{|(?:var|local|data|module|each|self|path|env|secrets)\.|[a-z][a-z0-9]*(?:_[a-z0-9]+)+\.[a-z_][a-z0-9_]*\.|` +
+		`op://|vault:|arn:|projects/|file\(|sensitive\()`)
+	namespaced = regexp.MustCompile(`\A[a-z0-9]([a-z0-9.-]*[a-z0-9])?/[a-z0-9]([a-z0-9.-]*[a-z0-9])?\z`)
+)
+
+// harmlessValue reports whether a value under a secret name is none.
+func harmlessValue(v, name []byte, quoted bool) bool {
+	if len(v) < 3 || harmlessWord.Match(v) || reference.Match(v) {
+		return true
+	}
+	lower := bytes.ToLower(name)
+	if bytes.HasSuffix(lower, []byte("secret")) && namespaced.Match(v) {
+		return true // controllers log secret="namespace/name"
+	}
+	if v[0] == '{' || v[0] == '[' || v[0] == '(' {
+		return !quoted
+	}
+	for _, c := range v {
+		if (c < '0' || c > '9') && c != '.' {
+			return false
+		}
+	}
+	return !bytes.Contains(lower, []byte("pass")) && len(v) < 10 // token: 512 is a count
+}

@@ -1,0 +1,264 @@
+package evidence
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// Format is the name of the bundle format that this package writes.
+const Format = "handrail/bundle/v1"
+
+// segmentSize is where the journal goes on in a new segment.
+const segmentSize = 16 << 20
+
+// Options are what a bundle needs from outside. The zero value works: wall clock, real files, and a redaction key that
+// lives only as long as the Bundle, so that tokens of a later session differ.
+type Options struct {
+	Now     func() time.Time
+	Mono    func() time.Duration // time since the process started, monotonic
+	Boot    string               // boot id of the host
+	Keys    string               // directory for redaction keys, outside every bundle; made with 0700 when missing
+	FS      FS
+	Host    string // for entry 0; the host's name when empty
+	Version string // version of handrail, for entry 0 and bundle.json
+
+	noSync bool // benchmarks only: what it writes is not durable
+}
+
+func (o Options) withDefaults() Options {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Mono == nil {
+		start := time.Now()
+		o.Mono = func() time.Duration { return time.Since(start) }
+	}
+	if o.Boot == "" {
+		o.Boot = bootID()
+	}
+	if o.FS == nil {
+		o.FS = osFS{}
+	}
+	if o.Host == "" {
+		o.Host, _ = os.Hostname() // an unnamed host is recorded as such
+	}
+	if o.Version == "" {
+		o.Version = "devel"
+	}
+	return o
+}
+
+// bootID reads the kernel's boot id, or says unknown where there is none.
+func bootID() string {
+	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil || len(b) < 36 {
+		return "unknown"
+	}
+	return string(b[:36])
+}
+
+// Bundle is a bundle open for writing. Its methods may be called from several goroutines; entries take the order in
+// which Append gets the lock.
+type Bundle struct {
+	path string
+	id   string
+	opts Options
+	fs   FS
+	red  *redactor
+	lock *lock
+
+	mu      sync.Mutex
+	seg     File
+	segNo   int
+	segSize int64
+	chain   chain
+	buf     []byte
+	dead    error
+	closed  bool
+	temp    int // numbers temporary blob files
+}
+
+// Path returns the bundle's directory.
+func (b *Bundle) Path() string { return b.path }
+
+// ID returns the bundle's id.
+func (b *Bundle) ID() string { return b.id }
+
+// Head returns the number and hash of the newest entry.
+func (b *Bundle) Head() (int64, string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.chain.next - 1, b.chain.prev
+}
+
+var validID = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,127}$`)
+
+// Create makes <dir>/<id>.hrb, takes its lock and writes entry 0. The directory dir must exist.
+func Create(dir, id string, o Options) (_ *Bundle, err error) {
+	if !validID.MatchString(id) {
+		return nil, fmt.Errorf("bundle id %q: only letters, digits, dot, underscore and hyphen", id)
+	}
+	o = o.withDefaults()
+	b := &Bundle{path: filepath.Join(dir, id+".hrb"), id: id, opts: o, fs: o.FS, segNo: 1, chain: chain{prev: zeroHash}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("creating bundle %q: %w", b.path, err), b.Close())
+		}
+	}()
+	if err := b.fs.Mkdir(b.path, 0o700); err != nil {
+		return nil, err
+	}
+	if b.lock, err = takeLock(b.path, o.Boot); err != nil {
+		return nil, err
+	}
+	for _, sub := range [...]string{"journal", "blobs", "blobs/sha256", "quarantine", "seals"} {
+		if err := b.fs.Mkdir(filepath.Join(b.path, sub), 0o700); err != nil {
+			return nil, err
+		}
+	}
+	key, err := makeKey(o, id)
+	if err != nil {
+		return nil, err
+	}
+	b.red = newRedactor(key)
+	readme := []byte(readmeText)
+	if err := writeDurable(b.fs, b.path, "README", readme, 0o600); err != nil {
+		return nil, err
+	}
+	meta := encodeMeta(Meta{Format: Format, ID: id, Created: o.Now().UTC().Format(timeLayout), Handrail: o.Version})
+	if err := writeDurable(b.fs, b.path, "bundle.json", meta, 0o600); err != nil {
+		return nil, err
+	}
+	if err := b.openSegment(); err != nil {
+		return nil, err
+	}
+	for _, d := range [...]string{filepath.Join(b.path, "blobs"), b.path, dir} {
+		if err := b.fs.SyncDir(d); err != nil {
+			return nil, err
+		}
+	}
+	_, err = b.append(Draft{Type: "env", Actor: "system", Data: firstEntry{
+		Format: Format, ID: id, Bundle: sumHex(meta), Readme: sumHex(readme), Handrail: o.Version,
+		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Host: o.Host, Rules: rulesetDigest(),
+	}})
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// firstEntry is the data of entry 0; it ties bundle.json and README to the chain.
+type firstEntry struct {
+	Format   string `json:"format"`
+	ID       string `json:"id"`
+	Bundle   string `json:"bundle_sha256"`
+	Readme   string `json:"readme_sha256"`
+	Handrail string `json:"handrail"`
+	Go       string `json:"go"`
+	OS       string `json:"os"`
+	Arch     string `json:"arch"`
+	Host     string `json:"host"`
+	Rules    string `json:"ruleset_sha256"`
+}
+
+// openSegment makes segment b.segNo and makes its name durable.
+func (b *Bundle) openSegment() error {
+	dir := filepath.Join(b.path, "journal")
+	f, err := b.fs.OpenFile(filepath.Join(dir, segmentName(b.segNo)), os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	b.seg, b.segSize = f, 0
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	return b.fs.SyncDir(dir)
+}
+
+// Close releases the lock. Everything that Append returned is already durable.
+func (b *Bundle) Close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return nil
+	}
+	b.closed = true
+	var err error
+	if b.seg != nil {
+		err = b.seg.Close()
+	}
+	if b.lock != nil {
+		err = errors.Join(err, b.lock.release())
+	}
+	return err
+}
+
+// Secret makes a value that this session knows redacted from now on: as it is, in base64, URL-escaped and JSON-escaped.
+// Values under 8 bytes are ignored, since they would hit ordinary text.
+func (b *Bundle) Secret(value string) { b.red.secret(value) }
+
+// Redact returns s as it would be stored.
+func (b *Bundle) Redact(s string) string { return b.red.text(s) }
+
+const keySize = 32
+
+// makeKey makes the redaction key of a new bundle.
+func makeKey(o Options, id string) ([]byte, error) {
+	key := make([]byte, keySize)
+	rand.Read(key)
+	if o.Keys == "" {
+		return key, nil
+	}
+	if err := o.FS.Mkdir(o.Keys, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, fmt.Errorf("directory of redaction keys: %w", err)
+	}
+	if err := writeDurable(o.FS, o.Keys, id+".key", key, 0o600); err != nil {
+		return nil, fmt.Errorf("redaction key: %w", err)
+	}
+	return key, nil
+}
+
+// loadKey reads the redaction key of a bundle. When it is gone a new one is made: redaction must go on, and only the
+// equality of tokens across the two spans is lost.
+func loadKey(o Options, id string) (key []byte, fresh bool, err error) {
+	if o.Keys == "" {
+		key, err = makeKey(o, id)
+		return key, true, err
+	}
+	name := filepath.Join(o.Keys, id+".key")
+	f, err := o.FS.OpenFile(name, os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		key, err = makeKey(o, id)
+		return key, true, err
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("redaction key: %w", err)
+	}
+	key, err = io.ReadAll(io.LimitReader(f, keySize+1))
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("redaction key %q: %w", name, err)
+	}
+	if len(key) != keySize {
+		return nil, false, fmt.Errorf("redaction key %q has not %d bytes; move it away and a new one is made", name, keySize)
+	}
+	return key, false, nil
+}
+
+func sumHex(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}

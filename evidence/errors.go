@@ -1,0 +1,48 @@
+package evidence
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+)
+
+var (
+	// ErrLocked: another handrail has the bundle open for writing.
+	ErrLocked = errors.New("bundle is open in another handrail")
+	// ErrDead: an earlier write or sync failed; nothing more can be recorded through this Bundle. What was acknowledged is safe.
+	ErrDead = errors.New("bundle can take no more entries")
+	// ErrCorrupt: a line before the last one is wrong. A crash cannot do that; the bundle is tampered with or damaged.
+	ErrCorrupt = errors.New("journal is damaged before its last line")
+	// ErrUnknownEntry: a newer handrail wrote the bundle; it can be read and verified here, not continued.
+	ErrUnknownEntry = errors.New("journal holds an entry type that this handrail does not know")
+	// ErrEmpty: the bundle has no first entry, so nothing was ever acknowledged.
+	ErrEmpty = errors.New("bundle has no entry")
+	// ErrTooLarge: the entry is over MaxEntry; its bulk belongs in a blob.
+	ErrTooLarge = errors.New("entry is over 1 MiB")
+
+	errBadHash = errors.New("hash does not fit the line")
+)
+
+// LineError says which journal line is wrong and why.
+type LineError struct {
+	Segment string
+	Seq     int64 // the sequence number that the line should have
+	Offset  int64 // of its first byte in the segment
+	Err     error
+}
+
+func (e *LineError) Error() string {
+	return fmt.Sprintf("%s: entry %d at byte %d: %v", e.Segment, e.Seq, e.Offset, e.Err)
+}
+
+func (e *LineError) Unwrap() error { return e.Err }
+
+// writeFailed explains a failed write to the operator; the caller marks the writer dead.
+func writeFailed(path string, cause error) error {
+	if errors.Is(cause, syscall.ENOSPC) || errors.Is(cause, syscall.EDQUOT) {
+		return fmt.Errorf("%w: no space left for %q; all that was acknowledged is kept, free space and resume, "+
+			"or go on in a new bundle on another disk: %w", ErrDead, path, cause)
+	}
+	return fmt.Errorf("%w: writing %q: %w; all that was acknowledged is kept, resume once the disk is well, "+
+		"or go on in a new bundle elsewhere", ErrDead, path, cause)
+}

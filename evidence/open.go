@@ -1,0 +1,203 @@
+package evidence
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Open takes the lock of a bundle and makes it ready for more entries. A damaged final line is moved to quarantine/ and
+// recorded in a `recover` entry; any other damage refuses with ErrCorrupt, and an entry type of a newer handrail with
+// ErrUnknownEntry. Both leave the bundle as it is.
+func Open(path string, o Options) (_ *Bundle, err error) {
+	o = o.withDefaults()
+	b := &Bundle{path: filepath.Clean(path), opts: o, fs: o.FS, chain: chain{prev: zeroHash}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("opening bundle %q: %w", path, err), b.Close())
+		}
+	}()
+	if err := b.checkPlain(); err != nil {
+		return nil, err
+	}
+	meta, err := b.readMeta()
+	if err != nil {
+		return nil, err
+	}
+	b.id = meta.ID
+	if b.lock, err = takeLock(b.path, o.Boot); err != nil {
+		return nil, err
+	}
+	cut, err := b.scanJournal()
+	if err != nil {
+		return nil, err
+	}
+	key, fresh, err := loadKey(o, b.id)
+	if err != nil {
+		return nil, err
+	}
+	b.red = newRedactor(key)
+	if err := b.dropTemporary(); err != nil {
+		return nil, err
+	}
+	if cut != nil {
+		if err := b.quarantineTail(cut); err != nil {
+			return nil, err
+		}
+	}
+	if fresh && o.Keys != "" {
+		// Without this note a reader would take equal secrets before and after for different ones.
+		if _, err := b.append(Draft{Type: "env", Actor: "system", Data: map[string]string{"redaction_key": "new"}}); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// checkPlain refuses a bundle in which a directory or file that will be written is a link or something stranger.
+func (b *Bundle) checkPlain() error {
+	for _, sub := range [...]string{"", "journal", "blobs", "blobs/sha256", "quarantine", "seals"} {
+		info, err := b.fs.Lstat(filepath.Join(b.path, sub))
+		if err != nil {
+			return err
+		}
+		if !info.IsDir() {
+			return fmt.Errorf("%q is not a directory", filepath.Join(b.path, sub))
+		}
+	}
+	return nil
+}
+
+func (b *Bundle) readMeta() (Meta, error) {
+	f, err := b.fs.OpenFile(filepath.Join(b.path, "bundle.json"), os.O_RDONLY, 0)
+	if err != nil {
+		return Meta{}, err
+	}
+	raw, err := io.ReadAll(io.LimitReader(f, maxMeta+1))
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return Meta{}, err
+	}
+	return parseMeta(raw)
+}
+
+// scanJournal walks all lines, leaves b at the end of the good ones and returns the damaged tail, if there is one.
+func (b *Bundle) scanJournal() (*tail, error) {
+	dir := filepath.Join(b.path, "journal")
+	list, err := b.fs.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, 0, len(list))
+	for _, d := range list {
+		names = append(names, d.Name())
+	}
+	slices.Sort(names)
+	count, err := segmentCount(names)
+	if err != nil {
+		return nil, err
+	}
+	var cut *tail
+	for n := 1; n <= count; n++ {
+		name := filepath.Join(dir, segmentName(n))
+		info, err := b.fs.Lstat(name)
+		if err != nil {
+			return nil, err
+		}
+		if !info.Mode().IsRegular() {
+			return nil, fmt.Errorf("%q is not a regular file", name)
+		}
+		f, err := b.fs.OpenFile(name, os.O_RDWR|os.O_APPEND, 0)
+		if err != nil {
+			return nil, err
+		}
+		b.seg, b.segNo = f, n
+		s := newScanner(segmentName(n), f, b.chain, n == count)
+		if err := b.scanSegment(s); err != nil {
+			return nil, err
+		}
+		b.chain, b.segSize, cut = s.chain, s.off, s.tail
+		if n < count {
+			if err := f.Close(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if b.chain.next == 0 {
+		return nil, fmt.Errorf("%w: it broke off before anything was acknowledged; start a new incident", ErrEmpty)
+	}
+	return cut, nil
+}
+
+func (b *Bundle) scanSegment(s *scanner) error {
+	for {
+		e, _, err := s.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if !knownType(e.Type) {
+			return fmt.Errorf("%w: %q at entry %d; read it with bundle show, or update handrail", ErrUnknownEntry, e.Type, e.Seq)
+		}
+	}
+}
+
+// dropTemporary removes blobs that never got their name; no entry can point to them.
+func (b *Bundle) dropTemporary() error {
+	dir := filepath.Join(b.path, "blobs", "sha256")
+	list, err := b.fs.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, d := range list {
+		if strings.HasPrefix(d.Name(), tempPrefix) && d.Type().IsRegular() {
+			if err := b.fs.Remove(filepath.Join(dir, d.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// recovered is the data of a `recover` entry.
+type recovered struct {
+	Segment string `json:"segment"`
+	Offset  string `json:"offset"`
+	Length  string `json:"length"`
+	SHA256  string `json:"sha256"`
+	File    string `json:"file"`
+	Alarm   bool   `json:"alarm"` // a whole line was wrong: a crash, or an edit
+	Why     string `json:"why"`
+}
+
+// quarantineTail keeps the damaged bytes before it cuts them off, and says so in the journal.
+func (b *Bundle) quarantineTail(cut *tail) error {
+	sum := sumHex(cut.bytes)
+	name := fmt.Sprintf("%d-%s.bin", b.chain.next, sum)
+	if err := writeDurable(b.fs, filepath.Join(b.path, "quarantine"), name, cut.bytes, 0o600); err != nil {
+		return fmt.Errorf("keeping the damaged tail: %w", err)
+	}
+	if err := b.seg.Truncate(cut.offset); err != nil {
+		return fmt.Errorf("cutting the damaged tail: %w", err)
+	}
+	if err := b.seg.Sync(); err != nil {
+		return fmt.Errorf("cutting the damaged tail: %w", err)
+	}
+	why := "torn write: " + cut.err.Error()
+	if cut.loud {
+		why = "ALARM, a whole final line is wrong, by a crash or by an edit: " + cut.err.Error()
+	}
+	_, err := b.append(Draft{Type: "recover", Actor: "system", Data: recovered{
+		Segment: segmentName(b.segNo), Offset: fmt.Sprint(cut.offset), Length: fmt.Sprint(len(cut.bytes)),
+		SHA256: sum, File: "quarantine/" + name, Alarm: cut.loud, Why: why,
+	}})
+	return err
+}

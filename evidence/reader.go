@@ -1,0 +1,182 @@
+package evidence
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"slices"
+)
+
+// Reader reads a bundle without locking or changing it, also while another process writes it. It follows no link out
+// of the bundle. Close it.
+type Reader struct {
+	root *os.Root
+	path string
+	meta Meta
+}
+
+// OpenReadOnly opens a bundle for reading.
+func OpenReadOnly(path string) (*Reader, error) {
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, fmt.Errorf("opening bundle: %w", err)
+	}
+	raw, err := readSmall(root, "bundle.json", maxMeta)
+	if err == nil {
+		var meta Meta
+		if meta, err = parseMeta(raw); err == nil {
+			return &Reader{root: root, path: path, meta: meta}, nil
+		}
+	}
+	return nil, errors.Join(fmt.Errorf("opening bundle %q: %w", path, err), root.Close())
+}
+
+// Meta returns bundle.json.
+func (r *Reader) Meta() Meta { return r.meta }
+
+// Path returns the bundle's directory as given to OpenReadOnly.
+func (r *Reader) Path() string { return r.path }
+
+// Close ends reading.
+func (r *Reader) Close() error { return r.root.Close() }
+
+// TornError ends Entries when the journal's final line is not whole or not right: a writer is at work, or it crashed.
+// Every entry before it is good.
+type TornError struct {
+	Segment string
+	Offset  int64
+	Length  int
+	Whole   bool // the line has its end but wrong content: a crash, or an edit
+	Err     error
+}
+
+func (e *TornError) Error() string {
+	return fmt.Sprintf("%s: %d bytes after the last good entry, from byte %d: %v", e.Segment, e.Length, e.Offset, e.Err)
+}
+
+func (e *TornError) Unwrap() error { return e.Err }
+
+// Entries yields the journal from its start, each entry checked against its hash and the one before. The last pair
+// yielded may be an error: *TornError for a torn tail, else one that wraps ErrCorrupt or a read error.
+func (r *Reader) Entries() iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		stopped := false
+		end, err := walkJournal(r.root, func(e Entry, _ []byte) error {
+			if !yield(e, nil) {
+				stopped = true
+				return io.EOF
+			}
+			return nil
+		})
+		switch {
+		case stopped:
+		case err != nil:
+			yield(Entry{}, err)
+		case end.tail != nil:
+			t := end.tail
+			yield(Entry{}, &TornError{Segment: end.segment, Offset: t.offset, Length: len(t.bytes), Whole: t.loud, Err: t.err})
+		}
+	}
+}
+
+// OpenBlob opens a stored artifact by its hash. Its bytes are not checked against the name; Verify does that.
+func (r *Reader) OpenBlob(sum string) (io.ReadCloser, error) {
+	if !isHex64(sum) {
+		return nil, fmt.Errorf("%q is not the name of a blob", sum)
+	}
+	return openRegular(r.root, "blobs/sha256/"+sum[:2]+"/"+sum)
+}
+
+// walkJournal hands every good entry to visit and returns the last scanner, which knows where the journal ends.
+func walkJournal(root *os.Root, visit func(Entry, []byte) error) (*scanner, error) {
+	names, err := dirNames(root, "journal")
+	if err != nil {
+		return nil, err
+	}
+	count, err := segmentCount(names)
+	if err != nil {
+		return nil, err
+	}
+	s := &scanner{chain: chain{prev: zeroHash}}
+	for n := 1; n <= count; n++ {
+		f, err := openRegular(root, "journal/"+segmentName(n))
+		if err != nil {
+			return nil, err
+		}
+		s = newScanner(segmentName(n), f, s.chain, n == count)
+		err = walkSegment(s, visit)
+		if cerr := f.Close(); err == nil {
+			err = cerr
+		}
+		if err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+func walkSegment(s *scanner, visit func(Entry, []byte) error) error {
+	for {
+		e, line, err := s.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := visit(e, line); err != nil {
+			return err
+		}
+	}
+}
+
+// openRegular opens a plain file inside root; a link, even one that stays inside, is refused.
+func openRegular(root *os.Root, name string) (*os.File, error) {
+	info, err := root.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%q is not a regular file", name)
+	}
+	return root.OpenFile(name, os.O_RDONLY|openNoFollow, 0)
+}
+
+func readSmall(root *os.Root, name string, limit int64) ([]byte, error) {
+	f, err := openRegular(root, name)
+	if err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil && int64(len(b)) > limit {
+		err = fmt.Errorf("%q is over %d bytes", name, limit)
+	}
+	return b, err
+}
+
+// dirNames lists a directory inside root, sorted.
+func dirNames(root *os.Root, name string) ([]string, error) {
+	info, err := root.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, fmt.Errorf("%q is not a directory", name)
+	}
+	list, err := fs.ReadDir(root.FS(), name)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, 0, len(list))
+	for _, d := range list {
+		names = append(names, d.Name())
+	}
+	slices.Sort(names)
+	return names, nil
+}

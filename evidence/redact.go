@@ -1,0 +1,146 @@
+package evidence
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// redactor replaces secrets by tokens. It is safe for concurrent use.
+type redactor struct {
+	key   []byte
+	rules *ruleset
+
+	mu    sync.Mutex
+	known *knownSet
+	raw   map[string]bool
+}
+
+func newRedactor(key []byte) *redactor {
+	return &redactor{key: key, rules: newRuleset(), raw: map[string]bool{}, known: &knownSet{}}
+}
+
+// counts says how often each kind of secret was found.
+type counts map[string]int
+
+func (c counts) add(kind string) {
+	if c != nil {
+		c[kind]++
+	}
+}
+
+func (c counts) list() []string {
+	out := make([]string, 0, len(c))
+	for kind, n := range c {
+		if kind == unparsed {
+			out = append(out, unparsed)
+			continue
+		}
+		out = append(out, fmt.Sprintf("%s=%d", kind, n))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// text redacts a whole string.
+func (r *redactor) text(s string) string {
+	if len(s) < 4 {
+		return s
+	}
+	return string(r.bytes([]byte(s), nil))
+}
+
+func (r *redactor) bytes(in []byte, n counts) []byte {
+	set := r.knownValues()
+	mid, _ := set.replace(nil, in, true, r, n)
+	out, _, _ := r.apply(nil, mid, len(mid), true, n)
+	return out
+}
+
+// knownOnly replaces known values and nothing else: what identifies an object must survive the pattern rules.
+func (r *redactor) knownOnly(s string, n counts) string {
+	out, _ := r.knownValues().replace(nil, []byte(s), true, r, n)
+	return string(out)
+}
+
+// eventData redacts every string of an entry's data.
+func (r *redactor) eventData(n *node) { r.strings(n, "", nil) }
+
+// strings redacts all strings under n; name is the key that n stands at.
+func (r *redactor) strings(n *node, name string, c counts) {
+	switch n.kind {
+	case stringNode:
+		r.leaf(n, name, c)
+		return
+	case literalNode:
+		return
+	}
+	ident := n.kind == objectNode && n.str("t") == "ident"
+	pair := n.kind == objectNode && n.str("name") != "" && secretName([]byte(n.str("name")))
+	for i := range n.members {
+		m := &n.members[i]
+		key := name
+		if n.kind == objectNode {
+			key = m.key
+			m.key = r.knownOnly(m.key, c)
+			// {"name": "DB_PASSWORD", "value": …} is how containers and CI jobs write an assignment, and
+			// {"password": {"value": …}} how plans and typed facts do.
+			switch key {
+			case "value":
+				if pair {
+					key = n.str("name")
+				} else if secretName([]byte(name)) {
+					key = name
+				}
+			case "v", "constant_value", "default":
+				if secretName([]byte(name)) {
+					key = name
+				}
+			}
+		}
+		if ident && m.key == "v" && m.value.kind == stringNode {
+			m.value.text = r.knownOnly(m.value.text, c)
+			continue
+		}
+		r.strings(m.value, key, c)
+	}
+}
+
+func (r *redactor) leaf(n *node, name string, c counts) {
+	if secretName([]byte(name)) {
+		v := []byte(n.text)
+		if !harmlessValue(v, []byte(name), true) && !r.onlyTokens(v) {
+			r.hide(n, "field", c)
+			return
+		}
+	}
+	n.text = string(r.bytes([]byte(n.text), c))
+}
+
+// hide replaces a scalar by its token. Empty and null say nothing and stay.
+func (r *redactor) hide(n *node, kind string, c counts) {
+	switch {
+	case n.kind == literalNode && n.text == "null", n.kind == stringNode && n.text == "":
+		return
+	case n.kind == stringNode && r.onlyTokens([]byte(n.text)):
+		return
+	}
+	n.text = string(r.token(nil, kind, bytes.TrimSpace([]byte(n.text))))
+	n.kind = stringNode
+	c.add(kind)
+}
+
+// hideAll hides every scalar under n.
+func (r *redactor) hideAll(n *node, kind string, c counts) {
+	if n == nil {
+		return
+	}
+	if n.kind == stringNode || n.kind == literalNode {
+		r.hide(n, kind, c)
+		return
+	}
+	for _, m := range n.members {
+		r.hideAll(m.value, kind, c)
+	}
+}

@@ -1,0 +1,191 @@
+package evidence
+
+import (
+	"encoding/base64"
+	"slices"
+	"strings"
+)
+
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+
+// redactKubernetes keeps metadata and key names of Secrets and hides their values; from every object it drops the two
+// fields that repeat earlier content. Then the text rules see each string that is left.
+func redactKubernetes(r *redactor, in []byte, n counts) ([]byte, bool) {
+	return redactTree(in, func(root *node) {
+		r.kubernetes(root, false, n)
+		r.strings(root, "", n)
+	})
+}
+
+func (r *redactor) kubernetes(n *node, secret bool, c counts) {
+	if n.kind == objectNode {
+		kind := n.str("kind")
+		secret = secret || strings.EqualFold(kind, "Secret")
+		n.drop("managedFields", "managed-fields", c)
+		n.drop(lastApplied, "last-applied", c)
+		if secret {
+			for _, m := range n.members {
+				switch {
+				case strings.EqualFold(m.key, "data"):
+					r.secretData(m.value, c)
+				case strings.EqualFold(m.key, "stringData"):
+					r.hideAll(m.value, "k8s-secret", c)
+				}
+			}
+		}
+		if strings.EqualFold(kind, "SecretList") {
+			if items := n.get("items"); items != nil {
+				for _, m := range items.members {
+					r.kubernetes(m.value, true, c)
+				}
+			}
+		}
+	}
+	for _, m := range n.members {
+		r.kubernetes(m.value, false, c)
+	}
+}
+
+// secretData hides values by what they decode to, so that the same password in a log gets the same token.
+func (r *redactor) secretData(n *node, c counts) {
+	for _, m := range n.members {
+		if raw, err := base64.StdEncoding.DecodeString(m.value.text); err == nil && m.value.kind == stringNode && len(raw) > 0 {
+			m.value.text = string(r.token(nil, "k8s-secret", normalValue(raw)))
+			c.add("k8s-secret")
+			continue
+		}
+		r.hideAll(m.value, "k8s-secret", c)
+	}
+	if n.kind == stringNode {
+		r.hide(n, "k8s-secret", c)
+	}
+}
+
+func (n *node) drop(key, kind string, c counts) {
+	before := len(n.members)
+	n.members = slices.DeleteFunc(n.members, func(m member) bool { return m.key == key })
+	if len(n.members) < before {
+		c.add(kind)
+	}
+}
+
+// redactTerraform serves raw state, `show -json` of a state and of a plan: all mark what is sensitive beside the value.
+func redactTerraform(r *redactor, in []byte, n counts) ([]byte, bool) {
+	return redactTree(in, func(root *node) {
+		r.planVariables(root, n)
+		r.terraform(root, n)
+		r.strings(root, "", n)
+	})
+}
+
+// planVariables hides input variables whose declaration says sensitive; the value itself carries no mark.
+func (r *redactor) planVariables(root *node, c counts) {
+	declared := root.get("configuration").get("root_module").get("variables")
+	values := root.get("variables")
+	if declared == nil || values == nil {
+		return
+	}
+	for _, m := range declared.members {
+		if m.value.get("sensitive").isTrue() {
+			r.hideAll(values.get(m.key), "tf-sensitive", c)
+		}
+	}
+}
+
+func (r *redactor) terraform(n *node, c counts) {
+	if n.kind == objectNode {
+		for _, pair := range [...][2]string{
+			{"before", "before_sensitive"}, {"after", "after_sensitive"}, {"values", "sensitive_values"},
+		} {
+			if v, mask := n.get(pair[0]), n.get(pair[1]); v != nil && mask != nil {
+				r.masked(v, mask, c)
+			}
+		}
+		if n.get("sensitive").isTrue() {
+			r.hideAll(n.get("value"), "tf-sensitive", c)
+			r.hideAll(n.get("default"), "tf-sensitive", c)
+		}
+		if paths := n.get("sensitive_attributes"); paths != nil {
+			for _, m := range paths.members {
+				r.sensitivePath(n.get("attributes"), m.value, c)
+			}
+		}
+		if n.get("attributes") != nil {
+			// Providers keep what they like in here.
+			r.hideAll(n.get("private"), "tf-private", c)
+		}
+	}
+	for _, m := range n.members {
+		r.terraform(m.value, c)
+	}
+}
+
+// masked hides what a mask of the same shape says true to.
+func (r *redactor) masked(v, mask *node, c counts) {
+	if mask.isTrue() {
+		r.hideAll(v, "tf-sensitive", c)
+		return
+	}
+	switch {
+	case v.kind == objectNode && mask.kind == objectNode:
+		for _, m := range v.members {
+			if sub := mask.get(m.key); sub != nil {
+				r.masked(m.value, sub, c)
+			}
+		}
+	case v.kind == arrayNode && mask.kind == arrayNode:
+		for i, m := range v.members {
+			if i < len(mask.members) {
+				r.masked(m.value, mask.members[i].value, c)
+			}
+		}
+	}
+}
+
+// sensitivePath follows one path of a raw state. A step that cannot be followed hides all that was reached.
+func (r *redactor) sensitivePath(at, path *node, c counts) {
+	for _, m := range path.members {
+		if at == nil {
+			return
+		}
+		next := (*node)(nil)
+		switch step := m.value.get("value"); {
+		case m.value.str("type") == "get_attr":
+			next = at.get(m.value.str("value"))
+		case m.value.str("type") == "index" && at.kind == objectNode:
+			next = at.get(step.str("value"))
+		case m.value.str("type") == "index" && at.kind == arrayNode:
+			if i, ok := smallInt(step.get("value")); ok && i < len(at.members) {
+				next = at.members[i].value
+			}
+		}
+		if next == nil {
+			break
+		}
+		at = next
+	}
+	r.hideAll(at, "tf-sensitive", c)
+}
+
+func smallInt(n *node) (int, bool) {
+	if n == nil || len(n.text) == 0 || len(n.text) > 9 {
+		return 0, false
+	}
+	i := 0
+	for _, c := range n.text {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		i = i*10 + int(c-'0')
+	}
+	return i, true
+}
+
+func redactTree(in []byte, rewrite func(*node)) ([]byte, bool) {
+	root, err := parseJSON(in, looseKeys)
+	if err != nil || root.kind == stringNode || root.kind == literalNode {
+		return nil, false
+	}
+	rewrite(root)
+	return append(root.appendTo(make([]byte, 0, len(in)), 2, 0), '\n'), true
+}

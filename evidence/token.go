@@ -1,0 +1,82 @@
+package evidence
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+)
+
+const (
+	tokenOpen  = "<redacted:"
+	forgedOpen = "<forged-redacted:"
+	tokenTag   = 10 // hex digits that stand for the value
+	tokenHex   = 16 // with six more that only the key's holder can make
+	maxKind    = 32
+)
+
+// token is what stands for value. Its digits depend on the value and the bundle's key only, so the same secret found by
+// two rules is seen to be the same.
+func (r *redactor) token(dst []byte, kind string, value []byte) []byte {
+	var tag [tokenHex]byte
+	hex.Encode(tag[:tokenTag], r.mac("value", value)[:tokenTag/2])
+	hex.Encode(tag[tokenTag:], r.mac("check", tag[:tokenTag])[:(tokenHex-tokenTag)/2])
+	dst = append(dst, tokenOpen...)
+	dst = append(dst, kind...)
+	dst = append(dst, ':')
+	dst = append(dst, tag[:]...)
+	return append(dst, '>')
+}
+
+func (r *redactor) mac(domain string, value []byte) []byte {
+	h := hmac.New(sha256.New, r.key)
+	h.Write([]byte(domain))
+	h.Write([]byte{0})
+	h.Write(value)
+	return h.Sum(nil)
+}
+
+// tokenAt returns the length of this bundle's own token at the start of b, or 0. cut says that b ends before one can
+// tell.
+func (r *redactor) tokenAt(b []byte) (n int, cut bool) {
+	if !bytes.HasPrefix(b, []byte(tokenOpen)) {
+		return 0, bytes.HasPrefix([]byte(tokenOpen), b)
+	}
+	i := len(tokenOpen)
+	for i < len(b) && i < len(tokenOpen)+maxKind && (b[i] >= 'a' && b[i] <= 'z' || b[i] >= '0' && b[i] <= '9' || b[i] == '-') {
+		i++
+	}
+	end := i + 1 + tokenHex + 1
+	if end > len(b) {
+		return 0, true
+	}
+	if b[i] != ':' || b[end-1] != '>' || i == len(tokenOpen) {
+		return 0, false
+	}
+	tag := b[i+1 : end-1]
+	if !isHex(string(tag)) {
+		return 0, false
+	}
+	var want [tokenHex - tokenTag]byte
+	hex.Encode(want[:], r.mac("check", tag[:tokenTag])[:len(want)/2])
+	if subtle.ConstantTimeCompare(want[:], tag[tokenTag:]) != 1 {
+		return 0, false
+	}
+	return end, false
+}
+
+// onlyTokens reports whether b is nothing but tokens of this bundle, one after the other.
+func (r *redactor) onlyTokens(b []byte) bool {
+	if len(b) == 0 {
+		return false
+	}
+	for len(b) > 0 {
+		n, _ := r.tokenAt(b)
+		if n == 0 {
+			return false
+		}
+		b = b[n:]
+	}
+	return true
+}
