@@ -1,0 +1,112 @@
+package lab
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+)
+
+// client speaks JSON to one API server. The lab needs a dozen requests, which do not earn a dependency.
+type client struct {
+	url, token string
+	ca         []byte
+	http       *http.Client
+}
+
+// UserAgent of the lab's own requests, as the audit log shows it.
+const UserAgent = "handrail-lab"
+
+func newClient(url string, ca []byte, token string) (*client, error) {
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(ca) {
+		return nil, errors.New("the certificate of the lab's API server cannot be read")
+	}
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: true, IdleConnTimeout: time.Minute}
+	return &client{url: url, token: token, ca: ca, http: &http.Client{Transport: transport, Timeout: 30 * time.Second}}, nil
+}
+
+// as is the same client with another identity.
+func (c *client) as(token string) *client {
+	other := *c
+	other.token = token
+	return &other
+}
+
+// refused is an answer that is not a success.
+type refused struct {
+	Method, Path string
+	Code         int
+	Text         string
+}
+
+func (e *refused) Error() string {
+	return fmt.Sprintf("%s %s: the API server answered %d: %q", e.Method, e.Path, e.Code, e.Text)
+}
+
+func hasCode(err error, code int) bool {
+	var r *refused
+	return errors.As(err, &r) && r.Code == code
+}
+
+// do sends in, when not nil, and decodes the answer into out, when not nil.
+func (c *client) do(ctx context.Context, method, path string, in, out any) error {
+	var body io.Reader
+	if in != nil {
+		raw, err := json.Marshal(in)
+		if err != nil {
+			return err
+		}
+		body = bytes.NewReader(raw)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, c.url+path, body)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", "Bearer "+c.token)
+	req.Header.Set("User-Agent", UserAgent)
+	req.Header.Set("Accept", "application/json")
+	if in != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	raw, err := io.ReadAll(io.LimitReader(res.Body, 16<<20))
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	if res.StatusCode/100 != 2 {
+		var status struct{ Message string }
+		if json.Unmarshal(raw, &status) != nil || status.Message == "" {
+			status.Message = string(raw[:min(len(raw), 300)])
+		}
+		return &refused{Method: method, Path: path, Code: res.StatusCode, Text: status.Message}
+	}
+	if out == nil {
+		return nil
+	}
+	if err := json.Unmarshal(raw, out); err != nil {
+		return fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	return nil
+}
+
+func (c *client) kubeSystemUID(ctx context.Context) (string, error) {
+	var ns struct{ Metadata struct{ UID string } }
+	if err := c.do(ctx, http.MethodGet, "/api/v1/namespaces/kube-system", nil, &ns); err != nil {
+		return "", err
+	}
+	if ns.Metadata.UID == "" {
+		return "", errors.New("the namespace kube-system has no UID")
+	}
+	return ns.Metadata.UID, nil
+}

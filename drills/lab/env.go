@@ -1,0 +1,42 @@
+package lab
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Dir is the data directory.
+func (l *Lab) Dir() string { return l.dir }
+
+// URL is the address of the API server.
+func (l *Lab) URL() string { return l.record.URL }
+
+// UID is that of the namespace kube-system, which stands for the identity of the cluster.
+func (l *Lab) UID() string { return l.record.UID }
+
+// Kubeconfig is the path of the admin's kubeconfig; its context is ContextName.
+func (l *Lab) Kubeconfig() string { return filepath.Join(l.dir, fileAdmin) }
+
+// TofuPath is the built tofu, empty when Open did not find it.
+func (l *Lab) TofuPath() string { return l.bins["tofu"] }
+
+// Env returns KEY=value lines for a process that shall work with the lab and its tofu. The kubernetes backend of tofu
+// reads KUBE_CONFIG_PATH and does not know KUBECONFIG.
+func (l *Lab) Env() []string {
+	env := []string{"KUBECONFIG=" + l.Kubeconfig(), "KUBE_CONFIG_PATH=" + l.Kubeconfig()}
+	if tofu := l.TofuPath(); tofu != "" {
+		env = append(env, "PATH="+filepath.Dir(tofu)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	}
+	return env
+}
+
+// Script is Env as lines that a POSIX shell can eval.
+func (l *Lab) Script() string {
+	var b strings.Builder
+	for _, line := range l.Env() {
+		key, value, _ := strings.Cut(line, "=")
+		b.WriteString("export " + key + "='" + strings.ReplaceAll(value, "'", `'\''`) + "'\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,121 @@
+package lab
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// goBuild is one run of the go command for one part.
+type goBuild struct {
+	part Part
+	dir  string
+	out  string
+	tell func(Progress)
+}
+
+// ErrNoGo says that the lab cannot be built here.
+var ErrNoGo = errors.New("the go command is not in PATH: the lab is built from source, install Go 1.26 or newer")
+
+func (b *goBuild) run(ctx context.Context) error {
+	tool, err := exec.LookPath("go")
+	if err != nil {
+		return ErrNoGo
+	}
+	m := &meter{part: b.part.Name, started: time.Now()}
+	b.tell(m.progress(time.Now()))
+
+	// Counting first costs seconds of minutes and turns a spinner into a bar. It also downloads the modules.
+	list := append([]string{tool, "list"}, b.part.flags()...)
+	list = append(list, "-deps", "-f", "{{if .Stale}}{{.ImportPath}}{{end}}", b.part.target)
+	stale := &lineCount{}
+	if err := b.step(ctx, m, stale, list); err != nil {
+		return err
+	}
+	m.total = stale.n
+
+	build := append([]string{tool, "build", "-v"}, b.part.flags()...)
+	return b.step(ctx, m, io.Discard, append(build, "-o", b.out, b.part.target))
+}
+
+// step runs one command, in a process group of its own that ends with ctx, and turns its stderr into progress.
+func (b *goBuild) step(ctx context.Context, m *meter, stdout io.Writer, argv []string) error {
+	if nice, err := exec.LookPath("nice"); err == nil {
+		argv = append([]string{nice, "-n", "10"}, argv...)
+	}
+	// The kernel ties the child to the thread that started it, so this goroutine keeps its thread until the end.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Dir, cmd.Stdout = b.dir, stdout
+	// No workspace and no cgo: the outcome must not depend on what else this machine has.
+	cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
+	ownGroup(cmd)
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	lines := make(chan string)
+	go func() {
+		defer close(lines)
+		in := bufio.NewScanner(stderr)
+		in.Buffer(nil, 1<<20)
+		for in.Scan() {
+			lines <- in.Text()
+		}
+		_, _ = io.Copy(io.Discard, stderr) // after a monstrous line, only keep the pipe from filling
+	}()
+	b.follow(m, lines)
+	err = cmd.Wait()
+	endGroup(cmd)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil && len(m.talk) > 0:
+		return fmt.Errorf("%w:\n%s", err, strings.Join(m.talk, "\n"))
+	}
+	return err
+}
+
+// follow reports each line, and once a second without one: the link is silent for long.
+func (b *goBuild) follow(m *meter, lines <-chan string) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case text, more := <-lines:
+			if !more {
+				return
+			}
+			m.line(text, time.Now())
+		case <-tick.C:
+		}
+		b.tell(m.progress(time.Now()))
+	}
+}
+
+// lineCount counts lines that are not empty.
+type lineCount struct {
+	n    int
+	last byte
+}
+
+func (c *lineCount) Write(p []byte) (int, error) {
+	for _, b := range p {
+		if b == '\n' && c.last != '\n' && c.last != 0 {
+			c.n++
+		}
+		c.last = b
+	}
+	return len(p), nil
+}

@@ -1,0 +1,34 @@
+package lab
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strings"
+)
+
+// ContextName is the context of the admin kubeconfig; that of a namespace is ContextName, a hyphen and its name.
+const ContextName = "handrail-lab"
+
+// kubeconfig is one cluster, one user and one context, all of the same name.
+type kubeconfig struct {
+	server, token, name string
+	caFile              string // until the server has written its certificate
+	ca                  []byte // afterwards: then the file stands alone
+	namespace           string
+}
+
+// bytes writes the YAML by hand: every value is ours or quoted, and a YAML library would be the package's only one.
+func (k kubeconfig) bytes() []byte {
+	ca := fmt.Sprintf("certificate-authority: %q", k.caFile)
+	if len(k.ca) > 0 {
+		ca = "certificate-authority-data: " + base64.StdEncoding.EncodeToString(k.ca)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "apiVersion: v1\nkind: Config\ncurrent-context: %[1]q\nclusters:\n- name: %[1]q\n  cluster:\n    server: %[2]q\n    %[3]s\n", k.name, k.server, ca)
+	fmt.Fprintf(&b, "users:\n- name: %q\n  user:\n    token: %q\n", k.name, k.token)
+	fmt.Fprintf(&b, "contexts:\n- name: %[1]q\n  context:\n    cluster: %[1]q\n    user: %[1]q\n", k.name)
+	if k.namespace != "" {
+		fmt.Fprintf(&b, "    namespace: %q\n", k.namespace)
+	}
+	return []byte(b.String())
+}

@@ -1,0 +1,111 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Namespace is a fresh place for one drill or test, with the two identities that the audit log tells apart.
+type Namespace struct {
+	Name               string
+	Robot, Operator    string // user names as the API server and the audit log spell them
+	RobotKubeconfig    string // injection; context ContextName-Name
+	OperatorKubeconfig string // probes and acts; the same context
+}
+
+// tokenLife is longer than any drill and shorter than a forgotten lab.
+const tokenLife = 24 * time.Hour
+
+type object map[string]any
+
+// Namespace creates a namespace whose name starts with prefix, its accounts and their rights, and returns once the
+// rights are in force. The kubeconfigs go away with DeleteNamespace or with the lab.
+func (l *Lab) Namespace(ctx context.Context, prefix string) (Namespace, error) {
+	ns := Namespace{Name: prefix + "-" + randomHex(3)}
+	wrap := func(err error) error { return fmt.Errorf("making namespace %q in the lab: %w", ns.Name, err) }
+	if !leaseName.MatchString(ns.Name) {
+		return Namespace{}, wrap(errors.New("want lower-case letters, digits and hyphens, 63 at most"))
+	}
+	if err := l.grant(ctx, ns.Name); err != nil {
+		return Namespace{}, wrap(err)
+	}
+	for _, account := range []struct {
+		name             string
+		user, kubeconfig *string
+	}{{"robot", &ns.Robot, &ns.RobotKubeconfig}, {"operator", &ns.Operator, &ns.OperatorKubeconfig}} {
+		*account.user = "system:serviceaccount:" + ns.Name + ":" + account.name
+		*account.kubeconfig = filepath.Join(l.dir, dirAccount, ns.Name+"-"+account.name+".kubeconfig")
+		if err := l.admit(ctx, ns.Name, account.name, *account.kubeconfig); err != nil {
+			return Namespace{}, wrap(err)
+		}
+	}
+	return ns, nil
+}
+
+// DeleteNamespace removes the namespace and what Namespace made beside it. It returns when the API server has taken
+// the request; objects with finalizers keep the namespace Terminating, as anywhere.
+func (l *Lab) DeleteNamespace(ctx context.Context, name string) error {
+	var errs []error
+	for _, path := range []string{"/api/v1/namespaces/" + url.PathEscape(name), bindings + "/" + url.PathEscape(readers(name))} {
+		if err := l.client.do(ctx, http.MethodDelete, path, nil, nil); err != nil && !hasCode(err, http.StatusNotFound) {
+			errs = append(errs, fmt.Errorf("deleting namespace %q of the lab: %w", name, err))
+		}
+	}
+	for _, account := range []string{"robot", "operator"} {
+		err := os.Remove(filepath.Join(l.dir, dirAccount, filepath.Base(name)+"-"+account+".kubeconfig"))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// admit mints a token, writes the kubeconfig and waits until the rights are in force: the authorizer learns of a new
+// binding a moment after it was created.
+func (l *Lab) admit(ctx context.Context, ns, account, path string) error {
+	var minted struct{ Status struct{ Token string } }
+	ask := object{"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest",
+		"spec": object{"expirationSeconds": int(tokenLife.Seconds())}}
+	if err := l.client.do(ctx, http.MethodPost, core(ns, "serviceaccounts/"+account+"/token"), ask, &minted); err != nil {
+		return err
+	}
+	file := kubeconfig{server: l.record.URL, ca: l.client.ca, token: minted.Status.Token, name: ContextName + "-" + ns, namespace: ns}
+	if err := replace(path, file.bytes()); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, fmt.Errorf("the rights of %s do not come into force", account))
+	defer cancel()
+	var last error
+	err := poll(ctx, func() bool {
+		var allowed bool
+		allowed, last = l.client.as(minted.Status.Token).may(ctx, ns)
+		return allowed
+	})
+	if err != nil && last != nil {
+		return fmt.Errorf("%w (last answer: %v)", err, last)
+	}
+	return err
+}
+
+// may asks for the last of the rights that grant gives in the namespace and outside.
+func (c *client) may(ctx context.Context, ns string) (bool, error) {
+	for _, attributes := range []object{
+		{"namespace": ns, "verb": "create", "resource": "secrets"},
+		{"name": "kube-system", "verb": "get", "resource": "namespaces"},
+	} {
+		var answer struct{ Status struct{ Allowed bool } }
+		review := object{"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
+			"spec": object{"resourceAttributes": attributes}}
+		if err := c.do(ctx, http.MethodPost, selfReview, review, &answer); err != nil || !answer.Status.Allowed {
+			return false, err
+		}
+	}
+	return true, nil
+}
