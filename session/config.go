@@ -1,10 +1,3 @@
-// Package session conducts one incident: it takes intents, runs steps, appends
-// evidence, folds events and publishes snapshots.
-//
-// One goroutine owns the bundle and the state. Probes and acts run beside it;
-// each result is redacted, appended, synced, folded and only then published.
-// Drivers (the terminal, the answers file) see nothing but [Session.Do],
-// [Session.Snapshot] and [Session.Changed].
 package session
 
 import (

@@ -1,0 +1,252 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"handrail/evidence"
+	"handrail/steps"
+	"handrail/triage"
+)
+
+// armedFor is how long a preview may be confirmed.
+const armedFor = 5 * time.Minute
+
+// previewTime bounds one preview.
+const previewTime = 60 * time.Second
+
+// wrongPhrases closes an armed gate.
+const wrongPhrases = 3
+
+// front is the gate in front of the call.
+type front struct {
+	step     string
+	preview  steps.Preview
+	digest   steps.Digest
+	verdicts []triage.Verdict
+	refusals []triage.Refusal
+	moved    []string
+	wrong    int
+	wrongAt  int
+}
+
+// gater builds the gate of a step with its parameters.
+func (s *Session) gater(step string) (steps.Gater, steps.Params, triage.Class, error) {
+	st, ok := s.state.Step(step)
+	if !ok {
+		return nil, nil, "", fmt.Errorf("step %s: no such step", step)
+	}
+	kind, ok := s.cfg.Catalog.Lookup(st.Uses)
+	if !ok || kind.Changes == nil {
+		return nil, nil, "", fmt.Errorf("step %s: this handrail has no gate %q", step, st.Uses)
+	}
+	rb := s.books[bookOf(step)]
+	params, err := rb.With(bare(step), s.vars(rb.ID, false))
+	if err != nil {
+		return nil, nil, "", fmt.Errorf("step %s: %w", step, err)
+	}
+	return kind.Changes(s.cfg.Env), params, triage.Class(kind.Class), nil
+}
+
+// preview shows what a gate would do, and arms it when no law and no floor
+// stands in the way. A refusal is recorded: what was stopped is evidence too.
+func (s *Session) preview(ctx context.Context, in triage.Intent) error {
+	var g steps.Gater
+	var params steps.Params
+	var class triage.Class
+	err := s.call(ctx, func() error {
+		if s.state.Gates[in.Step].Phase == triage.GateUnknown {
+			return nil
+		}
+		if r := triage.Check(s.state, in, s.cfg.Now(), s.judge); r != nil {
+			return s.refuse(in.Step, steps.Preview{}, r)
+		}
+		var err error
+		g, params, class, err = s.gater(in.Step)
+		if err != nil {
+			return s.refuse(in.Step, steps.Preview{}, refusal(in, triage.Refusal{Why: err.Error(), Cure: missingCure(err)}))
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if g == nil {
+		return s.findOut(ctx, in.Step)
+	}
+	p, blobs, err := s.read(ctx, in.Step, g, params)
+	return s.call(ctx, func() error {
+		if err != nil {
+			return s.refuse(in.Step, p, refusal(in, triage.Refusal{Law: 11, Why: "the target could not be read: " + err.Error(), Cure: "mend the read, then preview again"}))
+		}
+		if len(p.Unmet) > 0 {
+			r := refusal(in)
+			for _, u := range p.Unmet {
+				r.Refusals = append(r.Refusals, triage.Refusal{Why: u.Why, Cure: u.Cure})
+			}
+			return s.refuse(in.Step, p, r)
+		}
+		if r := triage.Check(s.state, in, s.cfg.Now(), s.judge); r != nil {
+			return s.refuse(in.Step, p, r)
+		}
+		return s.arm(in.Step, class, p, blobs)
+	})
+}
+
+func refusal(in triage.Intent, rs ...triage.Refusal) *triage.Refused {
+	return &triage.Refused{Intent: in.Kind, Step: in.Step, Refusals: rs}
+}
+
+// refuse records a gate that was wanted and not opened.
+func (s *Session) refuse(step string, p steps.Preview, r *triage.Refused) error {
+	s.front = &front{step: step, preview: p, refusals: r.Refusals, verdicts: s.judge(step)}
+	var why []string
+	for _, f := range r.Refusals {
+		why = append(why, f.Why)
+	}
+	if err := s.record(triage.GateClosed{Step: step, Why: strings.Join(why, "; "), Refused: true}, nil); err != nil {
+		return err
+	}
+	return r
+}
+
+// read runs a preview beside the owner, redacts it and refuses it where the
+// redaction touched what identifies the target: an approval must be of exactly
+// what is shown.
+func (s *Session) read(ctx context.Context, step string, g steps.Gater, params steps.Params) (steps.Preview, []evidence.Blob, error) {
+	s.work.Add(1)
+	defer s.work.Done()
+	ctx, cancel := context.WithTimeout(ctx, previewTime)
+	defer cancel()
+	stop := context.AfterFunc(s.ctx, cancel)
+	defer stop()
+	k := &sink{s: s, step: step}
+	p, err := previewSafely(ctx, g, params, k)
+	blobs, kept := k.done()
+	if err == nil {
+		err = kept
+	}
+	if err != nil {
+		return steps.Preview{}, blobs, err
+	}
+	return s.redacted(p), blobs, nil
+}
+
+func previewSafely(ctx context.Context, g steps.Gater, params steps.Params, k steps.Sink) (p steps.Preview, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("a fault in handrail itself: %v", v)
+		}
+	}()
+	return g.Preview(ctx, params, k)
+}
+
+func (s *Session) redacted(p steps.Preview) steps.Preview {
+	out := p
+	touched := false
+	identity := func(v string) string {
+		r := s.bundle.RedactKnown(v)
+		touched = touched || r != v
+		return r
+	}
+	out.Target = slices.Clone(p.Target)
+	for i := range out.Target {
+		out.Target[i].Value = identity(out.Target[i].Value)
+	}
+	out.Request, out.Command, out.Phrase = identity(p.Request), identity(p.Command), identity(p.Phrase)
+	out.Shown = slices.Clone(p.Shown)
+	for i := range out.Shown {
+		out.Shown[i].Value = s.bundle.Redact(out.Shown[i].Value)
+	}
+	out.Effect, out.Undo = s.bundle.Redact(p.Effect), s.bundle.Redact(p.Undo)
+	if touched {
+		out.Unmet = append(slices.Clone(p.Unmet), steps.Need{
+			Why:  "a secret of this session stands in what identifies the target",
+			Cure: "find out why the identifier and the secret are the same text",
+		})
+	}
+	return out
+}
+
+// arm records the preview that was shown.
+func (s *Session) arm(step string, class triage.Class, p steps.Preview, blobs []evidence.Blob) error {
+	verdicts := s.judge(step)
+	digest := p.Digest(s.state.Incident, step)
+	shown := triage.GateShown{
+		Step: step, Digest: string(digest), Class: class, Effect: p.Effect, Target: lines(p.Target), Shown: lines(p.Shown),
+		Request: p.Request, Command: p.Command, Phrase: p.Phrase, Undo: p.Undo, Verdicts: verdicts, Until: s.cfg.Now().Add(armedFor).UTC(),
+	}
+	for _, o := range p.Owners {
+		shown.Owners = append(shown.Owners, triage.Owner{Name: o.Name, Paused: o.Paused, How: o.How})
+	}
+	for _, d := range p.Owes {
+		owed := triage.Owed{Kind: d.Kind, Text: d.Text}
+		if d.Due > 0 {
+			owed.Due = d.Due.String()
+		}
+		shown.Owes = append(shown.Owes, owed)
+	}
+	s.front = &front{step: step, preview: p, digest: digest, verdicts: verdicts}
+	return s.record(shown, blobs)
+}
+
+func lines(kvs []steps.KV) []triage.KV {
+	out := make([]triage.KV, len(kvs))
+	for i, kv := range kvs {
+		out[i] = triage.KV{Key: kv.Key, Value: kv.Value}
+	}
+	return out
+}
+
+func shownLinesOf(kvs []triage.KV) []steps.KV {
+	out := make([]steps.KV, len(kvs))
+	for i, kv := range kvs {
+		out[i] = steps.KV{Key: kv.Key, Value: kv.Value}
+	}
+	return out
+}
+
+// confirm takes the typed phrase, reads the target again and starts the act.
+func (s *Session) confirm(ctx context.Context, in triage.Intent) error {
+	err := s.call(ctx, func() error {
+		if r := triage.Check(s.state, in, s.cfg.Now(), s.judge); r != nil {
+			return r
+		}
+		f := s.front
+		if f == nil || f.step != in.Step || string(f.digest) != s.state.Gates[in.Step].Digest {
+			return refusal(in, triage.Refusal{Law: 5, Why: "no preview of this gate is in front of the call", Cure: "preview it again"})
+		}
+		typed := in.Typed
+		if in.Pasted {
+			typed = strings.TrimRight(typed, " \t\r\n")
+		}
+		if at := steps.PhraseDiffers(f.preview.Phrase, typed); at > 0 {
+			return s.wrongPhrase(in, f, at)
+		}
+		return s.record(triage.GateAnswered{Step: in.Step, Digest: string(f.digest), Typed: typed, Pasted: in.Pasted}, nil)
+	})
+	if err != nil {
+		return err
+	}
+	return s.act(ctx, in)
+}
+
+func (s *Session) wrongPhrase(in triage.Intent, f *front, at int) error {
+	f.wrong++
+	f.wrongAt = at
+	left := wrongPhrases - f.wrong
+	r := refusal(in, triage.Refusal{Why: fmt.Sprintf("the phrase differs at character %d", at), Cure: fmt.Sprintf("type it exactly; tries left: %d", left)})
+	if left > 0 {
+		s.publish()
+		return r
+	}
+	s.front = nil
+	if err := s.record(triage.GateClosed{Step: in.Step, Digest: string(f.digest), Why: "three wrong phrases", Refused: true}, nil); err != nil {
+		return err
+	}
+	r.Refusals[0].Cure = "the gate is closed; preview it again"
+	return r
+}

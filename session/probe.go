@@ -1,0 +1,166 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"handrail/evidence"
+	"handrail/runbooks"
+	"handrail/steps"
+	"handrail/triage"
+)
+
+// How long a probe may take before it is cut off and its facts are unknown.
+const (
+	probeTime = 60 * time.Second
+	heavyTime = 15 * time.Minute
+)
+
+// startProbe records that a probe begins and runs it beside.
+func (s *Session) startProbe(in triage.Intent) error {
+	if r := triage.Check(s.state, in, s.cfg.Now(), s.judge); r != nil {
+		return r
+	}
+	refuse := func(why, cure string) error {
+		return &triage.Refused{Intent: in.Kind, Step: in.Step, Refusals: []triage.Refusal{{Why: why, Cure: cure}}}
+	}
+	if s.flight[in.Step] != nil {
+		return refuse("it is already running", "wait for it, or cancel it")
+	}
+	step, _ := s.state.Step(in.Step)
+	kind, ok := s.cfg.Catalog.Lookup(step.Uses)
+	if !ok || kind.Reads == nil {
+		return refuse(fmt.Sprintf("this handrail has no probe %q", step.Uses), "use the handrail that opened the incident")
+	}
+	rb := s.books[bookOf(in.Step)]
+	params, err := rb.With(bare(in.Step), s.vars(rb.ID, false))
+	if err != nil {
+		return refuse(err.Error(), missingCure(err))
+	}
+	n := step.Attempts + 1
+	if err := s.record(triage.ProbeStart{Step: in.Step, N: n, Kind: kind.Name, With: storedAll(params), Layers: layers(kind.Class)}, nil); err != nil {
+		return err
+	}
+	span := probeTime
+	if kind.Class == steps.Heavy {
+		span = heavyTime
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, span)
+	s.flight[in.Step] = &flight{step: in.Step, kind: kind.Name, started: s.cfg.Now(), cancel: cancel}
+	s.publish()
+	s.work.Go(func() {
+		defer cancel()
+		sink := &sink{s: s, step: in.Step}
+		obs, err := observe(ctx, kind, s.cfg.Env, params, sink)
+		blobs, kept := sink.done()
+		if err == nil {
+			err = kept
+		}
+		_ = s.call(context.Background(), func() error { return s.finishProbe(ctx, in.Step, n, kind, obs, err, blobs) })
+	})
+	return nil
+}
+
+func missingCure(err error) string {
+	var m *runbooks.MissingError
+	if errors.As(err, &m) {
+		return "settle the step that gives it first"
+	}
+	return ""
+}
+
+// layers names what keeps a probe of this class from writing.
+func layers(c steps.Class) []string {
+	if c == steps.Heavy {
+		return []string{"argv", "trusted directory"}
+	}
+	return []string{"read-only transport"}
+}
+
+// observe runs a probe and turns a panic in it into an error.
+func observe(ctx context.Context, k steps.Kind, env steps.Env, in steps.Params, out steps.Sink) (obs steps.Observation, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			out.Line(string(debug.Stack()))
+			err = fmt.Errorf("%s: a fault in handrail itself: %v", k.Name, p)
+		}
+	}()
+	return k.Reads(env).Probe(ctx, in, out)
+}
+
+// finishProbe records what a probe saw, or that it could not find out.
+func (s *Session) finishProbe(ctx context.Context, step string, n int, k steps.Kind, obs steps.Observation, err error, blobs []evidence.Blob) error {
+	delete(s.flight, step)
+	end := triage.ProbeEnd{Step: step, N: n, Outcome: "ok", Summary: obs.Summary, Command: obs.Command, Gaps: obs.Gaps}
+	facts := map[string]steps.Value{}
+	if err != nil {
+		end.Outcome = outcomeOf(ctx, err)
+		end.Summary = err.Error()
+		end.Gaps = append(end.Gaps, "could not check: "+err.Error())
+		for _, f := range k.Facts {
+			facts[f.Name] = steps.Unknown(f.Type, err.Error())
+		}
+	} else {
+		facts = declared(k, obs.Facts)
+	}
+	end.Facts = storedAll(facts)
+	rb := s.books[bookOf(step)]
+	v := s.vars(rb.ID, false)
+	v.Facts[bare(step)] = facts
+	for _, f := range append(obs.Findings, rb.Findings(bare(step), v)...) {
+		end.Findings = append(end.Findings, triage.Finding{Level: string(f.Level), Say: f.Say})
+	}
+	if st, ok := s.state.Step(step); ok && st.Kind == triage.WatchStep {
+		green := stored(rb.Green(bare(step), v))
+		end.Green = &green
+	}
+	if err := s.record(end, blobs); err != nil {
+		return err
+	}
+	s.refreshCards()
+	s.publish()
+	return nil
+}
+
+func outcomeOf(ctx context.Context, err error) string {
+	switch {
+	case errors.Is(err, steps.ErrDenied):
+		return "denied"
+	case errors.Is(ctx.Err(), context.DeadlineExceeded) || errors.Is(err, context.DeadlineExceeded):
+		return "timeout"
+	case ctx.Err() != nil:
+		return "cancelled"
+	}
+	return "failed"
+}
+
+// declared keeps the facts that the kind declares, each of its declared type;
+// what is missing, of another type or outside an enumeration is unknown.
+func declared(k steps.Kind, got map[string]steps.Value) map[string]steps.Value {
+	out := make(map[string]steps.Value, len(k.Facts))
+	for _, f := range k.Facts {
+		v, ok := got[f.Name]
+		switch {
+		case !ok:
+			v = steps.Unknown(f.Type, "the probe gave no value")
+		case v.Type() != f.Type:
+			v = steps.Unknown(f.Type, fmt.Sprintf("the probe gave a %s", v.Type()))
+		case f.Type == steps.Enum && v.Known() && !contains(f.Values, v.Text()):
+			v = steps.Unknown(f.Type, fmt.Sprintf("%q is none of its values", v.Text()))
+		}
+		out[f.Name] = v
+	}
+	return out
+}
+
+func contains(list []string, s string) bool {
+	for _, v := range list {
+		if v == s {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,242 @@
+// Package session conducts one incident: it takes intents, runs steps, appends
+// evidence, folds events and publishes snapshots.
+//
+// One goroutine owns the bundle and the state. Probes and acts run beside it;
+// each result is redacted, appended, synced, folded and only then published.
+// Drivers (the terminal, the answers file) see nothing but [Session.Do],
+// [Session.Snapshot] and [Session.Changed].
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"handrail/evidence"
+	"handrail/runbooks"
+	"handrail/steps"
+	"handrail/triage"
+)
+
+// ErrClosed is returned by Do after Close.
+var ErrClosed = errors.New("the session is closed")
+
+// Session is one incident, open for writing. It is safe for use by several
+// goroutines.
+type Session struct {
+	cfg     Config
+	calls   chan func()
+	stop    chan struct{} // closed by Close: no further calls
+	stopped chan struct{} // closed when the owner goroutine has ended
+	closing sync.Once
+	closeTo error
+	snap    atomic.Pointer[Snapshot]
+	changed chan struct{}
+	work    sync.WaitGroup // probes, previews and acts
+	ctx     context.Context
+	cancel  context.CancelFunc // ends probes, not acts
+
+	// Owned by the goroutine of own.
+	bundle *evidence.Bundle
+	path   string
+	state  triage.State
+	books  map[string]*runbooks.Runbook
+	actor  string
+	flight map[string]*flight
+	front  *front
+	blobs  map[int64][]BlobRef
+	cards  map[string]Card
+	leads  []Lead
+	header []steps.KV
+	dead   error
+}
+
+// flight is a step that is running.
+type flight struct {
+	step, kind string
+	started    time.Time
+	lines      []string
+	cancel     context.CancelFunc
+	act        bool
+}
+
+// newSession starts the owner of a bundle whose state is already folded.
+func newSession(c Config, b *evidence.Bundle, path string) *Session {
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &Session{
+		cfg: c, calls: make(chan func()), stop: make(chan struct{}), stopped: make(chan struct{}),
+		changed: make(chan struct{}, 1), ctx: ctx, cancel: cancel,
+		bundle: b, path: path, books: map[string]*runbooks.Runbook{}, flight: map[string]*flight{},
+		blobs: map[int64][]BlobRef{}, cards: map[string]Card{}, header: c.Header,
+	}
+	s.actor = c.Actor.ID
+	return s
+}
+
+// own runs calls one after the other until Close; nothing else touches the
+// bundle or the state.
+func (s *Session) own() {
+	defer close(s.stopped)
+	for {
+		select {
+		case f := <-s.calls:
+			f()
+		case <-s.stop:
+			return
+		}
+	}
+}
+
+// call runs f on the owner and waits for it. Once f has begun its result is
+// awaited even when ctx ends, since an event may already be durable.
+func (s *Session) call(ctx context.Context, f func() error) error {
+	reply := make(chan error, 1)
+	select {
+	case s.calls <- func() { reply <- f() }:
+		return <-reply
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-s.stopped:
+		return ErrClosed
+	}
+}
+
+// Do carries out one intent. A nil error means that what it recorded is
+// durable; a probe goes on beside it, and an act too once its confirmation is
+// recorded and its target was read again. *triage.Refused says that the loop
+// does not allow the intent now.
+func (s *Session) Do(ctx context.Context, in triage.Intent) error {
+	switch in.Kind {
+	case triage.DoProbe:
+		return s.call(ctx, func() error { return s.startProbe(in) })
+	case triage.DoCancel, triage.DoInterrupt:
+		return s.call(ctx, func() error { return s.cancelStep(in) })
+	case triage.DoPreview:
+		return s.preview(ctx, in)
+	case triage.DoConfirm:
+		return s.confirm(ctx, in)
+	case triage.DoPlan:
+		return s.call(ctx, func() error { return s.takeUp(in) })
+	default:
+		return s.call(ctx, func() error { return s.plain(in) })
+	}
+}
+
+// Snapshot returns the newest published snapshot. The caller must not change
+// it.
+func (s *Session) Snapshot() Snapshot { return *s.snap.Load() }
+
+// Changed is signalled after one or more publications; it has room for one
+// signal, so a slow driver sees the newest state and misses nothing.
+func (s *Session) Changed() <-chan struct{} { return s.changed }
+
+// Close cancels probes, waits for a running act, and closes the bundle. The
+// incident stays as it is.
+func (s *Session) Close() error {
+	s.closing.Do(func() {
+		s.cancel()
+		s.work.Wait()
+		close(s.stop)
+		<-s.stopped
+		s.closeTo = s.bundle.Close()
+	})
+	return s.closeTo
+}
+
+// cancelStep stops a running probe, or sends one interrupt to a running act.
+func (s *Session) cancelStep(in triage.Intent) error {
+	f := s.flight[in.Step]
+	if f == nil {
+		return &triage.Refused{Intent: in.Kind, Step: in.Step, Refusals: []triage.Refusal{{Why: "nothing is running in this step"}}}
+	}
+	if f.act && in.Kind != triage.DoInterrupt {
+		return &triage.Refused{Intent: in.Kind, Step: in.Step, Refusals: []triage.Refusal{{
+			Why: "an act is running and leaving it half done is worse", Cure: "wait, or interrupt it on purpose"}}}
+	}
+	f.cancel()
+	return nil
+}
+
+// plain records an intent that is one event and nothing else.
+func (s *Session) plain(in triage.Intent) error {
+	if r := triage.Check(s.state, in, s.cfg.Now(), s.judge); r != nil {
+		return r
+	}
+	body, err := s.event(in)
+	if err != nil {
+		return err
+	}
+	if err := s.record(body, nil); err != nil {
+		return err
+	}
+	if in.Kind == triage.DoDisarm {
+		s.front = nil
+		s.publish()
+	}
+	return nil
+}
+
+// record appends one event, folds the bytes that were stored and publishes. An
+// event that would not fold is refused before anything is written.
+func (s *Session) record(body triage.Body, blobs []evidence.Blob) error {
+	if s.dead != nil {
+		return s.dead
+	}
+	if _, err := triage.Fold(s.state, triage.Event{Seq: s.state.Seq + 1, At: s.cfg.Now(), Actor: s.actor, Body: body}); err != nil {
+		return fmt.Errorf("recording %s: %w", body.Type(), err)
+	}
+	e, err := s.bundle.Append(s.ctxForDisk(), evidence.Draft{Type: body.Type(), Actor: s.actor, Step: stepOf(body), Data: body, Blobs: blobs})
+	if err != nil {
+		return s.die(err)
+	}
+	if err := s.fold(e); err != nil {
+		return s.die(err)
+	}
+	s.publish()
+	return nil
+}
+
+// ctxForDisk is never cancelled: an entry is either written whole or its
+// failure is known.
+func (s *Session) ctxForDisk() context.Context { return context.Background() }
+
+// die marks the session read-only after a write that may not have reached the
+// disk; fsync is never tried again.
+func (s *Session) die(err error) error {
+	s.dead = fmt.Errorf("incident %s: nothing can be recorded any more: %w", s.state.Incident, err)
+	s.publish()
+	return s.dead
+}
+
+// fold applies one stored entry.
+func (s *Session) fold(e evidence.Entry) error {
+	st, err := foldEntry(s.state, e)
+	if err != nil {
+		return err
+	}
+	s.state = st
+	if len(e.Blobs) > 0 {
+		s.blobs = maps.Clone(s.blobs) // snapshots share the old one
+	}
+	for _, b := range e.Blobs {
+		s.blobs[e.Seq] = append(s.blobs[e.Seq], BlobRef{Role: b.Role, SHA: b.SHA256, Size: b.Size, Media: b.Media})
+	}
+	return nil
+}
+
+// foldEntry applies one stored entry to a state.
+func foldEntry(st triage.State, e evidence.Entry) (triage.State, error) {
+	body, err := triage.Decode(e.Type, e.Data)
+	if err != nil {
+		return st, fmt.Errorf("entry %d: %w", e.Seq, err)
+	}
+	at, err := e.Time()
+	if err != nil {
+		return st, fmt.Errorf("entry %d: reading its time: %w", e.Seq, err)
+	}
+	return triage.Fold(st, triage.Event{Seq: e.Seq, At: at, Actor: e.Actor, Body: body})
+}

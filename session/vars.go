@@ -1,0 +1,85 @@
+package session
+
+import (
+	"fmt"
+	"time"
+
+	"handrail/runbooks"
+	"handrail/steps"
+	"handrail/triage"
+)
+
+// freshFor is how old a fact or an answer may be before a gate may no longer
+// stand on it (DECISIONS 3.16), unless its step says otherwise.
+const freshFor = 15 * time.Minute
+
+// vars gathers what the expressions of a runbook may see. With fresh set, what
+// is too old to open a gate is marked stale.
+func (s *Session) vars(runbook string, fresh bool) runbooks.Vars {
+	return varsOf(s.state, runbook, s.cfg.Now(), fresh)
+}
+
+func varsOf(st triage.State, runbook string, now time.Time, fresh bool) runbooks.Vars {
+	v := runbooks.Vars{Params: steps.Params{}, Facts: map[string]map[string]steps.Value{}, Answers: map[string]string{}, Stale: map[string]string{}}
+	for _, p := range st.Plans {
+		if p.Runbook == runbook {
+			for name, val := range p.Params {
+				v.Params[name] = loaded(val)
+			}
+		}
+	}
+	for _, step := range st.Steps {
+		if bookOf(step.ID) != runbook {
+			continue
+		}
+		id := bare(step.ID)
+		if step.Answer != "" {
+			v.Answers[id] = step.Answer
+		}
+		if len(step.Facts) > 0 {
+			facts := make(map[string]steps.Value, len(step.Facts))
+			for name, val := range step.Facts {
+				facts[name] = loaded(val)
+			}
+			v.Facts[id] = facts
+		}
+		if !fresh {
+			continue
+		}
+		if step.Status == triage.Stale {
+			v.Stale[id] = "its target moved after it was read; press r to read it again"
+		} else if age := now.Sub(step.Ended); !step.Ended.IsZero() && age > limit(step) {
+			v.Stale[id] = fmt.Sprintf("read %s ago, more than %s; press r to read it again", age.Round(time.Second), limit(step))
+		}
+	}
+	return v
+}
+
+func limit(step triage.Step) time.Duration {
+	if d, err := time.ParseDuration(step.Fresh); err == nil && d > 0 {
+		return d
+	}
+	return freshFor
+}
+
+// judge evaluates the conditions of a gate against fresh evidence.
+func (s *Session) judge(step string) []triage.Verdict {
+	rb := s.books[bookOf(step)]
+	if rb == nil {
+		return []triage.Verdict{{Result: "error", Why: "the runbook of this step is not loaded"}}
+	}
+	return rb.Judge(bare(step), s.vars(rb.ID, true))
+}
+
+// unknownFacts gives every declared fact of a kind as unknown.
+func (s *Session) unknownFacts(kind, why string) map[string]triage.Value {
+	k, ok := s.cfg.Catalog.Lookup(kind)
+	if !ok {
+		return nil
+	}
+	out := make(map[string]triage.Value, len(k.Facts))
+	for _, f := range k.Facts {
+		out[f.Name] = stored(steps.Unknown(f.Type, why))
+	}
+	return out
+}

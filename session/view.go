@@ -1,0 +1,134 @@
+package session
+
+import (
+	"maps"
+	"slices"
+
+	"handrail/steps"
+	"handrail/triage"
+)
+
+// publish makes a snapshot of the present state and signals the drivers.
+func (s *Session) publish() {
+	now := s.cfg.Now()
+	snap := &Snapshot{
+		State: s.state, Made: now, Cards: s.cards, Header: s.header, Next: s.leads,
+		Blobs: s.blobs, Bundle: s.path, Options: triage.Options(s.state, now, s.judge),
+	}
+	for _, f := range s.flight {
+		snap.Running = append(snap.Running, Running{Step: f.step, Kind: f.kind, Started: f.started, Lines: slices.Clone(f.lines), Act: f.act})
+	}
+	slices.SortFunc(snap.Running, func(a, b Running) int { return a.Started.Compare(b.Started) })
+	if s.dead != nil {
+		snap.Dead = s.dead.Error()
+	}
+	snap.Gate = s.gateView()
+	s.snap.Store(snap)
+	select {
+	case s.changed <- struct{}{}:
+	default:
+	}
+}
+
+// gateView is the gate in front of the call.
+func (s *Session) gateView() *Gate {
+	f := s.front
+	if f == nil {
+		return nil
+	}
+	g := s.state.Gates[f.step]
+	step, _ := s.state.Step(f.step)
+	v := &Gate{
+		Step: f.step, Title: s.cards[f.step].Title, Phase: g.Phase, Class: step.Class, Preview: f.preview, Digest: f.digest,
+		Verdicts: f.verdicts, Refusals: f.refusals, Wrong: f.wrong, WrongAt: f.wrongAt, Moved: f.moved,
+		Response: g.Response, After: shownLinesOf(g.After),
+	}
+	switch g.Phase {
+	case triage.GateArmed, triage.GateConfirmed:
+		v.Until = g.Shown.Until
+	case triage.GateIdle:
+		if len(v.Refusals) == 0 && g.Why != "" {
+			v.Refusals = []triage.Refusal{{Why: g.Why, Cure: "preview it again"}}
+		}
+	case triage.GateDone, triage.GateRefused, triage.GateFailed, triage.GateUnknown:
+		v.Outcome = string(g.Phase)
+	}
+	v.Evidence = s.cited(f.verdicts, step)
+	return v
+}
+
+// cited lists the evidence that the conditions of a gate stand on.
+func (s *Session) cited(vs []triage.Verdict, gate triage.Step) []Cited {
+	var out []Cited
+	seen := map[string]bool{}
+	add := func(id string) {
+		st, ok := s.state.Step(id)
+		if !ok || seen[id] || st.EndSeq == 0 {
+			return
+		}
+		seen[id] = true
+		text := st.Summary
+		if st.Answer != "" {
+			text = "answered " + st.Answer + ": " + st.How
+		}
+		out = append(out, Cited{Step: id, Text: text, At: st.Ended, Seq: st.EndSeq})
+	}
+	for _, v := range vs {
+		for _, ref := range v.Refs {
+			add(ref)
+		}
+	}
+	for _, ref := range gate.Refs {
+		add(ref)
+	}
+	return out
+}
+
+// refreshCards fills the texts of every step with the facts of now. It runs
+// when facts, answers or the plan changed, not with every event.
+func (s *Session) refreshCards() {
+	cards := make(map[string]Card, len(s.state.Steps))
+	for _, st := range s.state.Steps {
+		rb := s.books[bookOf(st.ID)]
+		if rb == nil {
+			continue
+		}
+		cards[st.ID] = s.card(st)
+	}
+	s.cards = cards
+	s.leads = nil
+	rb := s.books[s.state.Plan().Runbook]
+	if rb == nil {
+		return
+	}
+	for _, n := range rb.Next(s.vars(rb.ID, false)) {
+		s.leads = append(s.leads, Lead{Runbook: n.Runbook, Why: n.Why, Params: n.Params})
+	}
+}
+
+func (s *Session) card(st triage.Step) Card {
+	rb := s.books[bookOf(st.ID)]
+	v := s.vars(rb.ID, false)
+	t := rb.Say(bare(st.ID), v)
+	c := Card{Title: t.Title, Say: t.Say, Ask: t.Ask, Evidence: t.Evidence, Show: t.Show}
+	for _, a := range t.Answers {
+		c.Answers = append(c.Answers, Choice{Value: a.Value, Help: a.Help})
+	}
+	if k, ok := s.cfg.Catalog.Lookup(st.Uses); ok {
+		c.Doc, c.Touches = k.Doc, k.Touches
+	}
+	if st.Kind == triage.ConcludeStep {
+		c.Proposed, c.Grounds, c.Why = rb.Propose(triage.Topic(st.Uses), v)
+		for _, val := range triage.TopicValues(triage.Topic(st.Uses)) {
+			c.Values = append(c.Values, Choice{Value: val.Value, Help: val.Help})
+		}
+	}
+	if params, err := rb.With(bare(st.ID), v); err == nil {
+		for _, name := range slices.Sorted(maps.Keys(params)) {
+			c.With = append(c.With, steps.KV{Key: name, Value: params[name].Text()})
+		}
+	} else {
+		c.Missing = append(c.Missing, err.Error())
+	}
+	return c
+}
