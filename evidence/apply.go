@@ -89,13 +89,17 @@ func (w *applier) run(limit int, final bool) bool {
 			if !ok {
 				continue
 			}
+			if h.more && h.end < len(w.in) && h.kind != "private-key" {
+				h.end += endOfWord(w.in[h.end:])
+				h.more = h.end == len(w.in)
+			}
 			// What is held back begins with its line, since rules look at what stands before.
 			if line := bytes.LastIndexByte(w.in[:h.start], '\n') + 1; h.more && !final && len(w.in)-max(line, w.done) < holdMost {
 				w.copyTo(line)
 				return false
 			}
 			w.replace(h)
-			if h.more && !final {
+			if h.more && !final && h.kind != "private-key" {
 				return true
 			}
 			i, state = w.done-1, 0
@@ -106,6 +110,14 @@ func (w *applier) run(limit int, final bool) bool {
 		w.copyTo(limit)
 	}
 	return false
+}
+
+// endOfWord is where an overlong value ends at the latest.
+func endOfWord(in []byte) int {
+	if i := bytes.IndexAny(in, " \t\r\n\"'"); i >= 0 {
+		return i
+	}
+	return len(in)
 }
 
 func (w *applier) replace(h hit) {

@@ -42,6 +42,9 @@ func assignment(p place) (hit, bool) {
 			if c := bytes.Index(rest, []byte(" #")); c >= 0 {
 				rest = rest[:c]
 			}
+			if c := bytes.IndexByte(rest, '"'); c >= 0 && bytes.HasSuffix(bytes.TrimRight(p.in[:l], " \t-"), []byte(`"`)) {
+				rest = rest[:c] // the whole assignment is a string of JSON
+			}
 			if esc := escapeIn(rest); esc >= 0 {
 				rest = rest[:esc]
 			}
@@ -54,7 +57,7 @@ func assignment(p place) (hit, bool) {
 	if harmlessValue(v, name, quoted) || p.r.onlyTokens(v) {
 		return hit{}, false
 	}
-	return hit{start: start, end: end, kind: "field", value: normalValue(v), more: end == len(p.in)}, true
+	return hit{start: start, end: end, kind: "field", value: normalValue(v), more: end == len(p.in) || end >= j+holdMost}, true
 }
 
 func isNameByte(c byte) bool { return isWord(c) || c == '-' || c == '.' }
@@ -142,7 +145,7 @@ func startsLine(in []byte, l int) bool {
 	for l > 0 && (in[l-1] == ' ' || in[l-1] == '\t' || in[l-1] == '-') {
 		l--
 	}
-	return l == 0 || in[l-1] == '\n' || l > 1 && in[l-1] == 'n' && in[l-2] == '\\'
+	return l == 0 || in[l-1] == '\n' || in[l-1] == '"' || l > 1 && in[l-1] == 'n' && in[l-2] == '\\'
 }
 
 // isProse tells "invalid token: unexpected end" from an assignment.

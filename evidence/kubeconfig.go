@@ -46,7 +46,11 @@ func redactKubeconfig(r *redactor, in []byte, n counts) ([]byte, bool) {
 		key, value, isField := yamlField(text)
 		switch {
 		case inArgs >= 0 || !isField:
-			if len(text) > 0 {
+			switch {
+			case len(text) == 0:
+			case r.onlyTokens(text):
+				out = append(append(out, line...), '\n')
+			default:
 				out = append(r.token(append(out, lead...), "kubeconfig", bytes.Trim(text, `"'`)), '\n')
 				n.add("kubeconfig")
 			}

@@ -108,7 +108,7 @@ func shape(p place, re *regexp.Regexp, kind string) (hit, bool) {
 	if kind == "aws-key" && p.at > 0 && (isUpperDigit(p.in[p.at-1])) {
 		return hit{}, false
 	}
-	return hit{start: p.at, end: end, kind: kind, value: p.in[p.at:end], more: end == len(p.in)}, true
+	return hit{start: p.at, end: end, kind: kind, value: p.in[p.at:end], more: end == len(p.in) || end >= p.at+holdMost}, true
 }
 
 func isUpperDigit(c byte) bool { return c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' }
@@ -177,7 +177,7 @@ func newBearer() func(place) (hit, bool) {
 			return hit{}, false
 		}
 		end := p.at + loc[3]
-		return hit{start: p.at + loc[2], end: end, kind: "bearer", value: v, more: end == len(p.in)}, true
+		return hit{start: p.at + loc[2], end: end, kind: "bearer", value: v, more: end == len(p.in) || end >= p.at+holdMost}, true
 	}
 }
 
@@ -203,7 +203,7 @@ func newAuthorization() func(place) (hit, bool) {
 		}
 		start := p.at + loc[4]
 		end := start + len(v)
-		return hit{start: start, end: end, kind: "authorization", value: v, more: end == len(p.in)}, true
+		return hit{start: start, end: end, kind: "authorization", value: v, more: end == len(p.in) || end >= p.at+holdMost}, true
 	}
 }
 
@@ -260,14 +260,14 @@ func query(p place) (hit, bool) {
 		return hit{}, false
 	}
 	start := p.at + eq + 1
-	return hit{start: start, end: start + len(v), kind: "query", value: v, more: start+len(v) == len(p.in)}, true
+	return hit{start: start, end: start + len(v), kind: "query", value: v, more: start+len(v) == len(p.in) || start+len(v) >= p.at+holdMost}, true
 }
 
 // encodedLiterals are the base64 forms of the beginnings that give a secret away, at the three alignments.
 func encodedLiterals() []string {
 	seen := map[string]bool{}
 	var out []string
-	for _, lit := range [...]string{"-----BEGIN", `eyJ`, "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "AKIA", "xoxb-", "xoxp-",
+	for _, lit := range [...]string{"-----BEGIN", "eyJ", "eyJh", "eyJ0", "eyJr", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "AKIA", "xoxb-", "xoxp-",
 		"hvs.", "password", "Authorization", "npm_", "sk_live_", "AIza"} {
 		for shift := range 3 {
 			if core := base64Core(base64.StdEncoding, lit, shift); len(core) >= 4 && !seen[core] {
@@ -317,7 +317,7 @@ func encoded(p place, exact string) (hit, bool) {
 			if len(h.value) > 0 && h.end-h.start >= len(v) {
 				v = h.value
 			}
-			return hit{start: start + skip, end: end, kind: h.kind, value: v, more: end == len(p.in)}, true
+			return hit{start: start + skip, end: end, kind: h.kind, value: v, more: end == len(p.in) || end >= p.at+holdMost}, true
 		}
 	}
 	return hit{}, false

@@ -61,12 +61,8 @@ func (s *textStream) flush(final bool) error {
 func (s *textStream) pass(final bool) (int, error) {
 	skip := 0
 	if s.swallow {
-		skip = bytes.IndexAny(s.mid, " \t\r\n\"'")
-		if skip < 0 {
-			skip = len(s.mid)
-		} else {
-			s.swallow = false
-		}
+		skip = endOfWord(s.mid)
+		s.swallow = skip == len(s.mid)
 	}
 	in := s.mid[skip:]
 	limit := len(in)
@@ -79,7 +75,9 @@ func (s *textStream) pass(final bool) (int, error) {
 		}
 	}
 	var done int
-	s.res, done, s.swallow = s.r.apply(s.res[:0], in, limit, final, s.n)
+	var cutOff bool
+	s.res, done, cutOff = s.r.apply(s.res[:0], in, limit, final, s.n)
+	s.swallow = s.swallow || cutOff
 	_, err := s.out.Write(s.res)
 	s.mid = append(s.mid[:0], s.mid[skip+done:]...)
 	return skip + done, err
