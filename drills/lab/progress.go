@@ -12,6 +12,7 @@ type Stage string
 const (
 	StageWait  Stage = "wait"  // somebody else builds or starts; Text says what is waited for
 	StageFetch Stage = "fetch" // modules are being downloaded
+	StageCount Stage = "count" // finding out how much there is to compile
 	StageBuild Stage = "build" // packages are being compiled
 	StageLink  Stage = "link"  // all packages are compiled
 	StageBuilt Stage = "built" // the part is in its place; sent as well when it already was
@@ -68,8 +69,10 @@ func isPackage(text string) bool {
 func (m *meter) progress(now time.Time) Progress {
 	p := Progress{Part: m.part, Stage: StageBuild, Done: m.built, Total: m.total, Elapsed: now.Sub(m.started)}
 	switch {
-	case m.built == 0 && m.fetched > 0:
+	case m.built == 0 && m.total == 0 && m.fetched > 0:
 		p.Stage, p.Done, p.Total = StageFetch, m.fetched, 0
+	case m.built == 0 && m.total == 0:
+		p.Stage = StageCount
 	case m.total > 0 && m.built >= m.total:
 		p.Stage, p.Done = StageLink, m.total
 	case m.built > 0 && m.built*30 >= m.total: // before that a guess would jump about
