@@ -52,7 +52,7 @@ func (d *dialogue) offer(snap session.Snapshot, o triage.Option) {
 	choices := card.Answers
 	if o.Kind == triage.DoConclude {
 		choices = card.Values
-		d.sayf("  proposed: %s", orNone(o.Value))
+		d.sayf("  proposed: %s", orNone(proposed(snap, o)))
 		for _, g := range card.Grounds {
 			d.sayf("    because %s", g)
 		}

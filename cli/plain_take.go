@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -24,7 +26,7 @@ func (d *dialogue) take(ctx context.Context, snap session.Snapshot, o triage.Opt
 	case triage.DoAnswer:
 		err = d.answer(ctx, &in, typed)
 	case triage.DoConclude:
-		err = d.conclude(ctx, &in, o.Value, typed)
+		err = d.conclude(ctx, &in, proposed(snap, o), typed)
 	case triage.DoManual:
 		in.Text, err = d.orAsk(ctx, typed, "proof> ")
 	case triage.DoConfirm:
@@ -45,7 +47,7 @@ func (d *dialogue) take(ctx context.Context, snap session.Snapshot, o triage.Opt
 	case triage.DoSettle:
 		err = d.settleDebt(ctx, &in, o)
 	case triage.DoWaive:
-		err = d.waive(ctx, &in, snap, o)
+		err = d.waive(ctx, &in, o)
 	case triage.DoClose:
 		err = d.closing(ctx, &in, o)
 	case triage.DoPerson:
@@ -64,6 +66,14 @@ func (d *dialogue) take(ctx context.Context, snap session.Snapshot, o triage.Opt
 		return err
 	}
 	return d.s.Do(ctx, in)
+}
+
+// proposed is what the facts say of the topic of a conclusion.
+func proposed(snap session.Snapshot, o triage.Option) string {
+	if o.Value != "" {
+		return o.Value
+	}
+	return snap.Cards[o.Step].Proposed
 }
 
 // orAsk returns what was typed, or asks for it.
@@ -130,30 +140,19 @@ func (d *dialogue) settleDebt(ctx context.Context, in *triage.Intent, o triage.O
 	return err
 }
 
-func (d *dialogue) waive(ctx context.Context, in *triage.Intent, snap session.Snapshot, o triage.Option) (err error) {
+func (d *dialogue) waive(ctx context.Context, in *triage.Intent, o triage.Option) (err error) {
 	in.Step = o.Subject
 	if in.Step == "" {
 		in.Step = o.Step
 	}
-	in.Law = waivedLaw(snap.State, in.Step)
+	if in.Law, err = strconv.Atoi(o.Value); err != nil {
+		return fmt.Errorf("waiving %s: the loop names no law: %w", in.Step, err)
+	}
 	if in.Person, err = d.must(ctx, "who waives it> "); err != nil {
 		return err
 	}
 	in.Text, err = d.must(ctx, "why> ")
 	return err
-}
-
-// waivedLaw finds the law that a waiver of subject sets aside: of the three that
-// can be, each has its own kind of subject.
-func waivedLaw(st triage.State, subject string) int {
-	step, ok := st.Step(subject)
-	switch {
-	case !ok:
-		return 12 // an owner's name
-	case step.Phase == triage.Verify:
-		return 8
-	}
-	return 1
 }
 
 func (d *dialogue) closing(ctx context.Context, in *triage.Intent, o triage.Option) (err error) {
