@@ -341,4 +341,3 @@ func (m *merkle) root() tlog.Hash {
 	}
 	return h
 }
-

@@ -2,7 +2,6 @@ package session
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"handrail/evidence"
@@ -49,43 +48,6 @@ func (s *Session) takeUp(in triage.Intent) error {
 		return err
 	}
 	return s.plan(rb, params, s.state.Plan().Runbook)
-}
-
-// event turns a plain intent into its event.
-func (s *Session) event(in triage.Intent) (triage.Body, error) {
-	switch in.Kind {
-	case triage.DoAnswer:
-		return triage.Answer{Step: in.Step, Value: in.Value, How: in.Text}, nil
-	case triage.DoManual:
-		return triage.Manual{Step: in.Step, Proof: in.Text}, nil
-	case triage.DoSkip:
-		return triage.Skip{Step: in.Step, Why: in.Text}, nil
-	case triage.DoConclude:
-		value, grounds, _ := s.propose(in.Topic)
-		return triage.Conclude{Topic: in.Topic, Value: in.Value, Proposed: value, Grounds: grounds,
-			Why: in.Text, Person: in.Person, Provisional: in.Provisional}, nil
-	case triage.DoDisarm:
-		return triage.GateClosed{Step: in.Step, Digest: s.state.Gates[in.Step].Digest, Why: in.Text}, nil
-	case triage.DoApprove:
-		return triage.Approve{Digest: in.Digest, Person: in.Person, Sig: in.Sig}, nil
-	case triage.DoSeverity:
-		return triage.SeveritySet{Level: in.Severity, Why: in.Text}, nil
-	case triage.DoPhase:
-		return triage.PhaseSet{To: in.Phase, Why: in.Text}, nil
-	case triage.DoNote:
-		return triage.Note{Text: in.Text}, nil
-	case triage.DoCorrect:
-		return triage.Correct{Seq: in.Entry, Text: in.Text}, nil
-	case triage.DoPerson:
-		return in.Who, nil
-	case triage.DoSettle:
-		return in.Debt, nil
-	case triage.DoWaive:
-		return triage.Waive{Law: in.Law, Subject: in.Step, Person: in.Person, Why: in.Text}, nil
-	case triage.DoClose:
-		return triage.Close{Outcome: in.Value, Why: in.Text}, nil
-	}
-	return nil, fmt.Errorf("intent %q has no event", in.Kind)
 }
 
 // propose asks the runbook in force what the facts say of a topic.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -158,7 +159,7 @@ func (p *player) due(ctx context.Context, snap Snapshot) (bool, error) {
 	for _, w := range p.a.Waive {
 		w.Subject = p.full(snap, w.Subject)
 		for _, o := range snap.Options {
-			if o.Kind != triage.DoWaive || !o.Available() || !strings.HasSuffix(subjectOf(o), w.Subject) || waived(snap.State, w) {
+			if o.Kind != triage.DoWaive || !o.Available() || o.Value != strconv.Itoa(w.Law) || o.Subject != w.Subject || waived(snap.State, w) {
 				continue
 			}
 			p.say("waive law %d for %s: %s (%s)", w.Law, w.Subject, w.Why, w.Person)
@@ -180,13 +181,6 @@ func (p *player) due(ctx context.Context, snap Snapshot) (bool, error) {
 
 func waived(st triage.State, w triage.Waive) bool {
 	return slices.ContainsFunc(st.Waivers, func(x triage.Waiver) bool { return x.Law == w.Law && x.Subject == w.Subject })
-}
-
-func subjectOf(o triage.Option) string {
-	if o.Subject != "" {
-		return o.Subject
-	}
-	return o.Step
 }
 
 // full is the id of a step of the present plan.
@@ -240,7 +234,7 @@ func (p *player) follow(ctx context.Context, snap Snapshot, o triage.Option) (st
 	case triage.DoSettle:
 		return p.settle(ctx, snap, o)
 	case triage.DoWaive:
-		return fmt.Sprintf("%s needs a waiver of law %d, and the script has none", subjectOf(o), lawOf(o)), nil
+		return fmt.Sprintf("%s needs a waiver of law %s, and the script has none", o.Subject, o.Value), nil
 	case triage.DoPhase:
 		return "", p.do(ctx, triage.Intent{Kind: triage.DoPhase, Phase: triage.Phase(o.Value)})
 	case triage.DoClose:
@@ -248,13 +242,6 @@ func (p *player) follow(ctx context.Context, snap Snapshot, o triage.Option) (st
 		return "", p.do(ctx, triage.Intent{Kind: triage.DoClose, Value: o.Value, Text: "by the script"})
 	}
 	return fmt.Sprintf("the script has no word for %s %s", o.Kind, o.Step), nil
-}
-
-func lawOf(o triage.Option) int {
-	for _, r := range o.Refusals {
-		return r.Law
-	}
-	return 1
 }
 
 // pass skips a step that the script does not settle.
@@ -366,7 +353,7 @@ func (p *player) settle(ctx context.Context, snap Snapshot, o triage.Option) (st
 		p.say("debt %s: %s", d.ID, how.How)
 		return "", p.do(ctx, triage.Intent{Kind: triage.DoSettle, Debt: how})
 	}
-	return fmt.Sprintf("no debt is open for %s", subjectOf(o)), nil
+	return fmt.Sprintf("no debt is open for %s", o.Subject), nil
 }
 
 // expand fills ${env.*} and ${drill.*}; anything else would let a file say yes

@@ -142,7 +142,7 @@ func (s *Session) Close() error {
 		s.work.Wait()
 		close(s.stop)
 		<-s.stopped
-		s.closeTo = s.bundle.Close()
+		s.closeTo = errors.Join(s.bundle.Close(), WriteReport(s.path, s.state))
 	})
 	return s.closeTo
 }
@@ -163,18 +163,29 @@ func (s *Session) cancelStep(in triage.Intent) error {
 
 // plain records an intent that is one event and nothing else.
 func (s *Session) plain(in triage.Intent) error {
+	var grounds []string
+	if in.Kind == triage.DoConclude {
+		in.Proposed, grounds, _ = s.propose(in.Topic)
+	}
 	if r := triage.Check(s.state, in, s.cfg.Now(), s.judge); r != nil {
 		return r
 	}
-	body, err := s.event(in)
-	if err != nil {
-		return err
+	body, ok := triage.Draft(s.state, in)
+	if !ok {
+		return fmt.Errorf("intent %q is not known to this session", in.Kind)
+	}
+	if c, ok := body.(triage.Conclude); ok {
+		c.Grounds = grounds
+		body = c
+	}
+	if in.Kind == triage.DoDisarm {
+		s.front = nil
 	}
 	if err := s.record(body, nil); err != nil {
 		return err
 	}
-	if in.Kind == triage.DoDisarm {
-		s.front = nil
+	if in.Kind == triage.DoAnswer {
+		s.refreshCards()
 		s.publish()
 	}
 	return nil

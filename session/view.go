@@ -119,9 +119,7 @@ func (s *Session) card(st triage.Step) Card {
 	}
 	if st.Kind == triage.ConcludeStep {
 		c.Proposed, c.Grounds, c.Why = rb.Propose(triage.Topic(st.Uses), v)
-		for _, val := range triage.TopicValues(triage.Topic(st.Uses)) {
-			c.Values = append(c.Values, Choice{Value: val.Value, Help: val.Help})
-		}
+		c.Values = topicValues(triage.Topic(st.Uses))
 	}
 	if params, err := rb.With(bare(st.ID), v); err == nil {
 		for _, name := range slices.Sorted(maps.Keys(params)) {
@@ -131,4 +129,29 @@ func (s *Session) card(st triage.Step) Card {
 		c.Missing = append(c.Missing, err.Error())
 	}
 	return c
+}
+
+// topicValues lists what may be concluded of a topic; nil where it is free
+// text.
+func topicValues(t triage.Topic) []Choice {
+	var out []Choice
+	switch t {
+	case triage.TopicClass:
+		for _, f := range triage.FailureStates() {
+			out = append(out, Choice{Value: f.Name, Help: f.Means})
+		}
+	case triage.TopicDomain:
+		for _, d := range triage.Domains() {
+			out = append(out, Choice{Value: d.Slug, Help: d.Title + ": " + d.Fails})
+		}
+	case triage.TopicMutation:
+		out = []Choice{{"no", "nothing was written"}, {"yes", "something was written"}}
+	case triage.TopicConsistent:
+		out = []Choice{{"yes", "desired, recorded and actual agree"}, {"no", "they differ"}}
+	case triage.TopicReverts:
+		out = []Choice{{"no", "nobody undoes a fix"}, {"yes", "something undoes every fix"}}
+	case triage.TopicOwner:
+		return nil
+	}
+	return append(out, Choice{Value: triage.Unknown, Help: "nobody can tell yet"})
 }

@@ -12,6 +12,7 @@ type Env struct {
 	Host    string // of this machine, as tofu writes it in Who
 	Proc    string // where the process table is mounted; "" means /proc
 	Now     func() time.Time
+	Version string // of handrail, for User-Agent headers; "" is fine
 
 	Kubeconfig string // --kubeconfig, "" for the usual rules
 	Context    string // --context, "" for the current one

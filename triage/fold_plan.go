@@ -70,6 +70,7 @@ func outdated(st Step) Step {
 	if st.Status == Settled || st.Status == CannotTell {
 		st.Status = Stale
 	}
+	st.Outcome = "" // an attempt that begins now does not lean on the earlier one
 	st.Streak, st.Greens, st.Green = 0, nil, ""
 	return st
 }

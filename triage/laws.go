@@ -18,6 +18,12 @@ func isProof(st *Step) bool {
 	return st.Phase == Verify && (st.Kind == WatchStep || (st.Required && st.Kind != NoteStep))
 }
 
+// recorded reports whether a capture is in the record. Reading it once more does
+// not take it out; only the end of that attempt can.
+func recorded(st *Step) bool {
+	return st.Status == Settled || (st.Status == Running && st.Outcome == "ok")
+}
+
 // runbookOf is the runbook part of a step id.
 func runbookOf(id string) string {
 	rb, _, _ := strings.Cut(id, "/")
@@ -36,7 +42,7 @@ func waived(s *State, law int, subjects ...string) bool {
 func (s State) OpenCaptures() []Step {
 	var out []Step
 	for i := range s.Steps {
-		if st := &s.Steps[i]; !st.Retired && isCapture(st) && st.Status != Settled && !waived(&s, 1, st.ID) {
+		if st := &s.Steps[i]; !st.Retired && isCapture(st) && !recorded(st) && !waived(&s, 1, st.ID) {
 			out = append(out, *st)
 		}
 	}

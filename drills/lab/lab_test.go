@@ -1,3 +1,5 @@
+//go:build unix
+
 package lab
 
 import (
@@ -156,7 +158,7 @@ func checkOpen(t *testing.T, o Options, l *Lab) {
 		}
 	}
 	st, err := l.Status(t.Context())
-	if err != nil || st.Versions.Kubernetes != "v1.36.3" || st.Memory == 0 || st.UID != l.UID() || st.Stays {
+	if err != nil || st.Versions != (Versions{Kubernetes: "v1.36.3", Etcd: "v3.6.8"}) || st.Memory == 0 || st.UID != l.UID() || st.Stays {
 		t.Errorf("Status() = %+v, %v", st, err)
 	}
 	t.Logf("memory: %d MiB in all; %+v", st.Memory>>20, st.Processes)

@@ -62,9 +62,9 @@ func (o Options) filled() (Options, error) {
 	return o, nil
 }
 
-// TestOptions describe the lab that the tests of all packages share: ephemeral, apart from the user's own. The name is
+// ForTests describes the lab that the tests of all packages share: ephemeral, apart from the user's own. The name is
 // that of the lease.
-func TestOptions(name string) (Options, error) {
+func ForTests(name string) (Options, error) {
 	cache, err := cacheDir()
 	return Options{Cache: cache, Dir: filepath.Join(cache, "lab-test"), Ephemeral: true, Lease: name}, err
 }

@@ -104,6 +104,11 @@ func (l *Lab) identify(ctx context.Context) error {
 	if err := l.client.do(ctx, http.MethodGet, "/version", nil, &version); err != nil {
 		return err
 	}
+	var etcd struct{ Etcdserver string }
+	if err := (&client{url: l.record.EtcdURL, http: l.client.http}).do(ctx, http.MethodGet, "/version", nil, &etcd); err != nil {
+		return err
+	}
+	l.record.Etcd = "v" + etcd.Etcdserver
 	l.record.Ready, l.record.UID, l.record.Kubernetes = true, uid, version.GitVersion
 	admin := kubeconfig{server: l.record.URL, ca: l.client.ca, token: l.client.token, name: ContextName}
 	if err := replace(filepath.Join(l.dir, fileAdmin), admin.bytes()); err != nil {

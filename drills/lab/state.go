@@ -60,9 +60,11 @@ func (p process) runs(boot string) bool {
 type record struct {
 	Nonce      string `json:"nonce"`
 	URL        string `json:"url"`
+	EtcdURL    string `json:"etcd_url"`
 	Ready      bool   `json:"ready"`
 	UID        string `json:"kube_system_uid,omitempty"` // the identity of this cluster
 	Kubernetes string `json:"kubernetes,omitempty"`
+	Etcd       string `json:"etcd,omitempty"`
 }
 
 // read fills v from a JSON file of the data directory; a missing file leaves it empty. A file that cannot be parsed is

@@ -30,6 +30,7 @@ type Status struct {
 // Versions are those of the running servers.
 type Versions struct {
 	Kubernetes string `json:"kubernetes,omitempty"`
+	Etcd       string `json:"etcd,omitempty"`
 }
 
 // ProcessStatus is one process of the lab.
@@ -60,6 +61,7 @@ func Inspect(ctx context.Context, o Options) (Status, error) {
 	}
 	st.Phase, st.Why, st.Binary, st.Started = s.Phase, s.Why, s.Binary, s.Started
 	st.URL, st.UID, st.Versions.Kubernetes = l.record.URL, l.record.UID, l.record.Kubernetes
+	st.Versions.Etcd = l.record.Etcd
 	_, err = os.Stat(filepath.Join(o.Dir, fileStay))
 	st.Stays = err == nil
 	for _, path := range leases(o.Dir, true) {

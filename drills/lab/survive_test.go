@@ -1,7 +1,10 @@
+//go:build unix
+
 package lab
 
 import (
 	"context"
+	"errors"
 	"net"
 	"os"
 	"os/exec"
@@ -162,5 +165,25 @@ func TestUpAfterReboot(t *testing.T) {
 	up(t, o)
 	if startMark(pid) == "" {
 		t.Error("a stranger that had got the pid was killed")
+	}
+}
+
+func TestUpCancelled(t *testing.T) {
+	t.Parallel()
+	o := options(t)
+	o.Ephemeral = false
+	ctx, cancel := context.WithCancel(t.Context())
+	o.ports = func(n int) ([]int, error) { // the last thing before the supervisor starts
+		defer cancel()
+		return freePorts(n)
+	}
+	if _, err := Up(ctx, o); !errors.Is(err, context.Canceled) {
+		t.Fatalf("Up() = %v, want %v", err, context.Canceled)
+	}
+	if supervised(o.Dir) {
+		t.Error("a cancelled start left a lab that nobody asked for")
+	}
+	if _, err := Open(t.Context(), o); !errors.Is(err, ErrNotRunning) {
+		t.Errorf("Open() = %v, want %v", err, ErrNotRunning)
 	}
 }

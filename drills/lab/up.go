@@ -27,8 +27,8 @@ const (
 )
 
 // Up builds what is missing and returns the lab of the data directory: the one that runs, or a new one when there is
-// none or only half of one. It blocks until the API server is ready and a ServiceAccount can be used. Cancelling leaves
-// either a lab that the next Up takes over, or nothing that runs. The lab survives this process.
+// none or only half of one. It blocks until the API server is ready and a ServiceAccount can be used. Cancelling
+// ends what was begun; being killed leaves what the next Up takes over. The lab survives this process.
 func Up(ctx context.Context, o Options) (*Lab, error) {
 	o, err := o.filled()
 	if err != nil {
@@ -128,13 +128,14 @@ func (l *Lab) createOnce(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, startLimit, fmt.Errorf("not ready within %s", startLimit))
+	limited, cancel := context.WithTimeoutCause(ctx, startLimit, fmt.Errorf("not ready within %s", startLimit))
 	defer cancel()
-	if err := l.await(ctx, ended); err != nil {
-		if portTaken(l.dir) {
+	if err := l.await(limited, ended); err != nil {
+		if ctx.Err() == nil && portTaken(l.dir) {
 			return errPortTaken
 		}
-		return err
+		// What we started and do not hand out must not stay, even when the reason is that ctx ended.
+		return errors.Join(err, halt(context.WithoutCancel(ctx), l.dir))
 	}
 	return nil
 }
@@ -155,7 +156,7 @@ func (l *Lab) prepare(o Options) (nonce string, err error) {
 	if err := writeCredentials(l.dir, p.url()); err != nil {
 		return "", err
 	}
-	if err := writeJSON(filepath.Join(l.dir, fileRecord), record{Nonce: nonce, URL: p.url()}); err != nil {
+	if err := writeJSON(filepath.Join(l.dir, fileRecord), record{Nonce: nonce, URL: p.url(), EtcdURL: local("http", p.etcd)}); err != nil {
 		return "", err
 	}
 	if !o.Ephemeral { // at once: should we be killed, the lab that was asked to stay stays

@@ -1,0 +1,241 @@
+//go:build unix
+
+package lab
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+)
+
+// clone is a source whose cluster part compiles in a second: building is the same, only smaller.
+func clone(t *testing.T, main string) (Options, Part) {
+	t.Helper()
+	src := t.TempDir()
+	write(t, filepath.Join(src, "lab", "go.mod"), "module handrail/lab\n\ngo 1.26.0\n")
+	write(t, filepath.Join(src, "lab", "main.go"), main)
+	o, err := Options{Cache: t.TempDir(), Source: src}.filled()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o, Parts()[0]
+}
+
+func write(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o700); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const small = "package main\n\nfunc main() { println(1) }\n"
+
+func TestBuildOnce(t *testing.T) {
+	t.Parallel()
+	o, part := clone(t, small)
+	var compiled atomic.Int32
+	var wg sync.WaitGroup
+	var paths [3]string
+	for i := range paths {
+		wg.Go(func() {
+			own := o
+			counted := sync.OnceFunc(func() { compiled.Add(1) })
+			own.Progress = func(p Progress) {
+				if p.Stage == StageCount { // only who compiles counts
+					counted()
+				}
+			}
+			var err error
+			if paths[i], err = own.ensure(t.Context(), part); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if paths[0] != paths[1] || paths[1] != paths[2] || !isProgram(paths[0]) {
+		t.Errorf("ensure() = %q", paths)
+	}
+	before, err := os.Stat(paths[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.ensure(t.Context(), part); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := os.Stat(paths[0]); err != nil || !os.SameFile(before, after) {
+		t.Errorf("the program was built again (%v)", err)
+	}
+	if compiled.Load() != 1 {
+		t.Errorf("%d of three builders compiled, want one", compiled.Load())
+	}
+}
+
+func TestBuildIgnoresHalf(t *testing.T) {
+	t.Parallel()
+	o, part := clone(t, small)
+	key, err := part.key(o.Source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(o.Cache, "bin", key, part.Program)
+	half := "\x7fELF half of a program"
+	write(t, path+".partial", half)
+	got, err := o.ensure(t.Context(), part)
+	if err != nil || got != path {
+		t.Fatalf("ensure() = %q, %v", got, err)
+	}
+	if raw, err := os.ReadFile(path); err != nil || string(raw) == half {
+		t.Errorf("the half-built program is used (%v)", err)
+	}
+	if _, err := os.Stat(path + ".partial"); !os.IsNotExist(err) {
+		t.Errorf("the half-built program is still there: %v", err)
+	}
+}
+
+func TestBuildChangedPin(t *testing.T) {
+	t.Parallel()
+	o, part := clone(t, small)
+	first, err := o.ensure(t.Context(), part)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(o.Source, "lab", "go.sum"), "")
+	second, err := o.ensure(t.Context(), part)
+	if err != nil || first == second {
+		t.Errorf("after a changed go.sum ensure() = %q, %v; before %q", second, err, first)
+	}
+	if !isProgram(first) {
+		t.Error("the program of the earlier pin is gone, although a lab may be running it")
+	}
+}
+
+// TestBuilder is the process that TestBuildAfterKilledBuilder kills; on its own it has nothing to do.
+func TestBuilder(t *testing.T) {
+	src, cache := os.Getenv("HANDRAIL_LAB_TEST_SOURCE"), os.Getenv("HANDRAIL_LAB_TEST_CACHE")
+	if src == "" || cache == "" {
+		return
+	}
+	o, err := Options{Source: src, Cache: cache}.filled()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.ensure(t.Context(), Parts()[0]); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestBuildAfterKilledBuilder(t *testing.T) {
+	t.Parallel()
+	o, part := clone(t, small)
+	key, err := part.key(o.Source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	builder := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestBuilder$")
+	builder.Env = append(os.Environ(), "HANDRAIL_LAB_TEST_SOURCE="+o.Source, "HANDRAIL_LAB_TEST_CACHE="+o.Cache)
+	if err := builder.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() { _ = builder.Wait(); close(ended) }()
+	within(t, "the builder to begin", func() bool {
+		return isHeld(filepath.Join(o.Cache, "bin", key, "lock")) || startMark(builder.Process.Pid) == ""
+	})
+	_ = builder.Process.Kill() // it may have been quicker, which is fine too
+	<-ended
+	path, err := o.ensure(t.Context(), part)
+	if err != nil || !isProgram(path) {
+		t.Fatalf("ensure() after a killed builder = %q, %v", path, err)
+	}
+	if out, err := exec.CommandContext(t.Context(), path).CombinedOutput(); err != nil || string(out) != "1\n" {
+		t.Errorf("the program says %q, %v", out, err)
+	}
+}
+
+func TestBuildBroken(t *testing.T) {
+	t.Parallel()
+	o, part := clone(t, "package main\n\nfunc main() { nonsense() }\n")
+	_, err := o.ensure(t.Context(), part)
+	if err == nil || !strings.Contains(err.Error(), "undefined: nonsense") {
+		t.Errorf("ensure() = %v, want the compiler's words", err)
+	}
+}
+
+func TestBuildCancelled(t *testing.T) {
+	t.Parallel()
+	o, part := clone(t, small)
+	ctx, cancel := context.WithCancel(t.Context())
+	var once sync.Once
+	o.Progress = func(p Progress) {
+		if p.Stage == StageCount {
+			once.Do(cancel)
+		}
+	}
+	if _, err := o.ensure(ctx, part); !errors.Is(err, context.Canceled) {
+		t.Errorf("ensure() = %v, want %v", err, context.Canceled)
+	}
+	if found, err := filepath.Glob(filepath.Join(o.Cache, "bin", "*", part.Program+"*")); err != nil || len(found) != 0 {
+		t.Errorf("a cancelled build left %q (%v)", found, err)
+	}
+}
+
+func TestSource(t *testing.T) {
+	t.Parallel()
+	if _, err := source(t.TempDir()); !errors.Is(err, ErrNoSource) {
+		t.Errorf("source(empty folder) = %v, want %v", err, ErrNoSource)
+	}
+	here, err := source("")
+	if err != nil || !hasLab(here) {
+		t.Errorf("source() = %q, %v; want this clone", here, err)
+	}
+}
+
+func TestLockIsTakenAgainAfterRemoval(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "dir", "lock")
+	first, err := lockFile(t.Context(), path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told, got := make(chan struct{}), make(chan error)
+	go func() {
+		second, err := lockFile(t.Context(), path, func() { close(told) })
+		if err == nil {
+			_, err = os.Stat(path)
+			second.Close()
+		}
+		got <- err
+	}()
+	<-told
+	if err := os.RemoveAll(filepath.Dir(path)); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-got; err != nil {
+		t.Errorf("lockFile() = %v, want a lock on a file that is there", err)
+	}
+	held, err := tryLock(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	if _, err := tryLock(path); !errors.Is(err, syscall.EWOULDBLOCK) {
+		t.Errorf("tryLock() of a held lock = %v, want %v", err, syscall.EWOULDBLOCK)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	if _, err := lockFile(ctx, path, cancel); !errors.Is(err, context.Canceled) {
+		t.Errorf("lockFile() of a held lock = %v, want %v", err, context.Canceled)
+	}
+}

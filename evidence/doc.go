@@ -1,0 +1,85 @@
+// Package evidence writes, reads and proves evidence bundles: directories of plain files that survive a crash, hold no
+// secret in clear and show any later change. It knows nothing of what its entries mean. What follows is the complete
+// format; another program can verify a bundle from this text alone.
+//
+// # Layout
+//
+//	<id>.hrb/                      mode 0700, files 0600, blobs 0400
+//	  bundle.json                  one line {"format","id","created","handrail"}, written once
+//	  README                       how to verify without handrail, written once
+//	  journal/000001.jsonl         entries; before a segment would pass 16 MiB the next one begins, and the chain goes on
+//	  blobs/sha256/<2 hex>/<64 hex>  artifacts; the name is the SHA-256 of the file, the directory its first two digits
+//	  seals/000001.txt             checkpoint; .txt.sig its SSHSIG (namespace seal-v1@handrail), .tsr an optional RFC 3161 token
+//	  quarantine/<seq>-<64 hex>.bin  bytes taken out after damage; the name ends in their SHA-256
+//	  lock                         advisory lock of the writer; its content means nothing
+//
+// Names that begin with .tmp- are unfinished and mean nothing. report.md and report.html may lie beside; nothing vouches
+// for them. Any other name, a link or a device is an error.
+//
+// # Entries
+//
+// A segment is a sequence of lines, each at most 1 MiB with its newline. A line is one JSON object without blanks
+// whose keys are these, all present, in this order:
+//
+//	v      1
+//	seq    0 for the first entry of the bundle, then one more each, across segments
+//	type   see below
+//	t      UTC, like 2026-11-21T02:14:07.000000000Z
+//	mono   nanoseconds since the writing process started, as a decimal string
+//	boot   boot id of the host
+//	actor  who is at the keyboard, or "system"
+//	step   what step it belongs to, or ""
+//	data   an object; no key twice in any object
+//	blobs  list of {"role","sha256","size","media","truncated","rules"}; size is a decimal string of bytes
+//	prev   hash of the entry before, in 64 lower-case hex digits; 64 zeros in entry 0
+//	hash   always last
+//
+// Numbers that need more than 53 bits and times go in as strings. In strings, quote and backslash are escaped with a
+// backslash, newline, carriage return, tab, backspace and form feed as \n \r \t \b \f; other controls, DEL, C1
+// controls, U+2028, U+2029 and Unicode format characters (Cf) as \u and four lower-case hex digits (two such for a
+// surrogate pair). Everything else stands for itself in UTF-8. Numbers keep the form they were written in. So every
+// entry has exactly one form, and a verifier requires that writing a parsed line again gives the same bytes.
+//
+// The hash covers the bytes of the line from its first brace up to the comma before "hash"; what follows them is the
+// fixed 75 bytes `,"hash":"<64 hex>"}` and a newline. It is SHA-256(0x00 || covered bytes), the leaf hash of RFC 6962.
+//
+// # Entry 0
+//
+// Type env. Its data has format, id, bundle_sha256 and readme_sha256 (SHA-256 of the two files), handrail, go, os,
+// arch, host and ruleset_sha256.
+//
+// # Types
+//
+// Written by the store: env (entry 0; a new redaction key; the clock jumped), recover (bytes went to quarantine: segment,
+// offset, length, sha256, file, alarm, why), seal, reopen, checkpoint, reveal. Written for its users: open person plan
+// severity phase skip note correct answer manual conclude probe.start probe.end gate.shown gate.answered gate.closed
+// approve act.start act.end debt settle waive close. A bundle with another type can be read and verified, not continued.
+//
+// # Seals
+//
+// A checkpoint is three lines: handrail/bundle/v1/<id>, the number of entries it covers, and the base64 (padded, one
+// spelling only) of the RFC 6962 Merkle tree hash whose leaves are the hashes of those entries. It covers its own seal
+// entry. A reopen entry continues a sealed bundle; the older seal stays valid for its size. A root that stands in the
+// journal or in a checkpoint is never trusted but recomputed.
+//
+// # Durability
+//
+// A blob is written under a temporary name, synced, made read-only, renamed, and its directory synced, before an entry
+// names it. An entry is one write and one sync; only then is it acknowledged. After a failed write or sync the
+// writer takes nothing more and never syncs that file again. On opening, a final line that is torn or wrong is copied to
+// quarantine/, cut off, and recorded by a recover entry (with alarm when the line was whole). A wrong line before the last is no
+// crash, and the bundle is not continued.
+//
+// # Redaction
+//
+// Every string of an entry and every blob is redacted before it reaches the disk, and before it is cut to size. First
+// values that the session knows (raw, JSON- and URL-escaped, base64 at its three alignments), then structure by media
+// type (MediaKubernetes, MediaTFState, MediaTFPlan, MediaKubeconfig), then rules for text. In data, the string v of
+// {"t":"ident","v":"…"} is only searched for known values, since it identifies an object.
+//
+// A secret becomes <redacted:KIND:16 hex>. The first ten digits are HMAC-SHA256(key, "value" 0x00 value) and stand
+// for the value whatever rule found it; the last six are HMAC-SHA256(key, "check" 0x00 first ten digits), so that a log cannot forge a
+// token. Text that looks like a token and is none becomes <forged-redacted:…. Values of Secrets count as what their base64
+// decodes to, PEM keys without their white space. The key is 32 random bytes outside the bundle. A blob's rules list
+// what was found, as KIND=count; "unparsed" says that its structure was not understood and only text rules applied.
+package evidence

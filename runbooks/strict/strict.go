@@ -1,0 +1,214 @@
+// Package strict reads YAML documents that must mean what they show: an unknown
+// or repeated key, a tag, an alias, a merge key, a second document or an empty
+// text is a [Problem] with its line and column, and the nearest valid word.
+package strict
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Limits of a document: a runbook of a team is a few KiB and eight levels deep.
+const (
+	maxSize  = 1 << 20
+	maxDepth = 32
+)
+
+// Reader walks one document and gathers what is wrong with it.
+type Reader struct {
+	File     string
+	What     string // what the document is, as "a runbook"
+	Problems Problems
+}
+
+// Fail notes a problem at a node.
+func (r *Reader) Fail(n *yaml.Node, hint, format string, args ...any) {
+	r.FailAt(n.Line, n.Column, hint, format, args...)
+}
+
+// FailAt notes a problem at a line and column.
+func (r *Reader) FailAt(line, col int, hint, format string, args ...any) {
+	r.Problems = append(r.Problems, Problem{r.File, line, col, fmt.Sprintf(format, args...), hint})
+}
+
+// Document parses src to the one mapping it must be. nil: see the problems.
+func (r *Reader) Document(src []byte) *yaml.Node {
+	if len(src) > maxSize {
+		r.FailAt(1, 0, "", "the document has %d bytes, more than the %d that %s may have", len(src), maxSize, r.What)
+		return nil
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(src))
+	var doc, more yaml.Node
+	if err := dec.Decode(&doc); err != nil {
+		if errors.Is(err, io.EOF) {
+			r.FailAt(1, 0, "", "the document is empty")
+		} else {
+			r.syntax(err)
+		}
+		return nil
+	}
+	if err := dec.Decode(&more); err == nil {
+		r.Fail(&more, "one file is one document", "a second document")
+		return nil
+	} else if !errors.Is(err, io.EOF) {
+		r.syntax(err)
+		return nil
+	}
+	if len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
+		r.Fail(&doc, "", "%s is a mapping of keys to values", r.What)
+		return nil
+	}
+	if !r.plain(doc.Content[0], 1) {
+		return nil
+	}
+	return doc.Content[0]
+}
+
+var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+
+// syntax reports an error of the YAML parser, which names a line but for the
+// first one, and never a column.
+func (r *Reader) syntax(err error) {
+	msg, line := err.Error(), 1
+	if m := yamlLine.FindStringSubmatch(msg); m != nil {
+		if n, err := strconv.Atoi(m[1]); err == nil {
+			line = n
+		}
+		msg = msg[len(m[0]):]
+	}
+	r.FailAt(line, 0, "", "not YAML: %s", msg)
+}
+
+// plain refuses what could make a document mean something else than it shows:
+// tags (`when: !facts.x` is a tag with an empty value), anchors, aliases, merge
+// keys and repeated keys.
+func (r *Reader) plain(n *yaml.Node, depth int) bool {
+	if depth > maxDepth {
+		r.Fail(n, "", "nested more than %d deep", maxDepth)
+		return false
+	}
+	before := len(r.Problems)
+	switch {
+	case n.Kind == yaml.AliasNode:
+		r.Fail(n, "write it out", "an alias")
+		return false
+	case n.Anchor != "":
+		r.Fail(n, "write it out where it is needed", "an anchor")
+	case n.Style&yaml.TaggedStyle != 0:
+		r.Fail(n, `put an expression that begins with ! in quotes`, "a YAML tag %q", n.Tag)
+	}
+	if n.Kind == yaml.MappingNode {
+		seen := map[string]int{}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key := n.Content[i]
+			switch line, dup := seen[key.Value]; {
+			case key.Kind == yaml.ScalarNode && key.Tag == "!!merge":
+				r.Fail(key, "write it out", "a merge key")
+			case key.Kind != yaml.ScalarNode:
+				r.Fail(key, "", "a key must be a word")
+			case dup:
+				r.Fail(key, "", "key %q again, first on line %d", key.Value, line)
+			}
+			seen[key.Value] = key.Line
+		}
+	}
+	for _, c := range n.Content {
+		r.plain(c, depth+1)
+	}
+	return len(r.Problems) == before
+}
+
+// Fields returns the values of a mapping by key. Keys that are not among the
+// allowed ones are reported with the nearest of them.
+func (r *Reader) Fields(n *yaml.Node, what string, allowed ...string) map[string]*yaml.Node {
+	out := map[string]*yaml.Node{}
+	if n.Kind != yaml.MappingNode {
+		r.Fail(n, "keys: "+strings.Join(allowed, ", "), "%s must be a mapping of keys to values", what)
+		return out
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, ok := n.Content[i], false
+		for _, a := range allowed {
+			ok = ok || a == key.Value
+		}
+		if !ok {
+			r.Fail(key, Meant(key.Value, allowed), "%s has no key %q", what, key.Value)
+			continue
+		}
+		out[key.Value] = n.Content[i+1]
+	}
+	return out
+}
+
+// Items returns the items of a list, none when n is nil.
+func (r *Reader) Items(n *yaml.Node, what string) []*yaml.Node {
+	if n == nil {
+		return nil
+	}
+	if n.Kind != yaml.SequenceNode {
+		r.Fail(n, "begin each item with a dash", "%s must be a list", what)
+		return nil
+	}
+	return n.Content
+}
+
+// Text returns the text of a scalar, "" when n is nil or not a text.
+func (r *Reader) Text(n *yaml.Node, what string) string {
+	if n == nil {
+		return ""
+	}
+	if n.Kind != yaml.ScalarNode {
+		r.Fail(n, "", "%s must be a text", what)
+		return ""
+	}
+	if n.Tag == "!!null" || strings.TrimSpace(n.Value) == "" {
+		r.Fail(n, "", "%s is empty", what)
+		return ""
+	}
+	return n.Value
+}
+
+// OneOf returns the text of a scalar that must be one of the values.
+func (r *Reader) OneOf(n *yaml.Node, what string, values []string) string {
+	s := r.Text(n, what)
+	if s == "" {
+		return ""
+	}
+	for _, v := range values {
+		if v == s {
+			return s
+		}
+	}
+	r.Fail(n, Meant(s, values), "%s cannot be %q", what, s)
+	return ""
+}
+
+// Flag returns a yes or no, false when n is nil.
+func (r *Reader) Flag(n *yaml.Node, what string) bool {
+	s := r.Text(n, what)
+	if s != "" && s != "true" && s != "false" {
+		r.Fail(n, "", "%s must be true or false, not %q", what, s)
+	}
+	return s == "true"
+}
+
+// Number returns a whole number in a range, 0 when n is nil.
+func (r *Reader) Number(n *yaml.Node, what string, low, high int) int {
+	s := r.Text(n, what)
+	if s == "" {
+		return 0
+	}
+	i, err := strconv.Atoi(s)
+	if err != nil || i < low || i > high {
+		r.Fail(n, "", "%s must be a whole number from %d to %d, not %q", what, low, high, s)
+		return 0
+	}
+	return i
+}

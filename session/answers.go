@@ -1,0 +1,194 @@
+package session
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"handrail/runbooks"
+	"handrail/runbooks/strict"
+	"handrail/triage"
+)
+
+// ParseAnswers reads an answers file. Bad input gives strict.Problems with
+// their places.
+func ParseAnswers(file string, src []byte) (*Answers, error) {
+	r := &strict.Reader{File: file, What: "an answers file"}
+	doc := r.Document(src)
+	if doc == nil {
+		return nil, r.Problems.Sorted()
+	}
+	a := ReadAnswers(r, doc, true)
+	if err := r.Problems.Sorted(); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// ReadAnswers reads the answers of a mapping; whole says that it is a document
+// of its own, with apiVersion, kind and runbook.
+func ReadAnswers(r *strict.Reader, n *yaml.Node, whole bool) *Answers {
+	keys := []string{"answers", "manual", "conclude", "skip", "waive", "gates", "debts", "notes"}
+	if whole {
+		keys = append([]string{"apiVersion", "kind", "runbook"}, keys...)
+	}
+	f := r.Fields(n, r.What, keys...)
+	a := &Answers{File: r.File}
+	if whole {
+		r.OneOf(need(r, n, f["apiVersion"], "apiVersion"), "apiVersion", []string{"handrail/v1"})
+		r.OneOf(need(r, n, f["kind"], "kind"), "kind", []string{"Answers"})
+		a.Runbook = r.Text(need(r, n, f["runbook"], "runbook"), "runbook")
+	}
+	a.Answers = given(r, f["answers"], "answers", "value", "how")
+	a.Conclude = given(r, f["conclude"], "conclude", "value", "why", "person")
+	a.Manual = texts(r, f["manual"], "manual", "")
+	a.Skip = texts(r, f["skip"], "skip", "")
+	a.Gates = texts(r, f["gates"], "gates", "phrase")
+	for _, item := range r.Items(f["waive"], "waive") {
+		w := r.Fields(item, "a waiver", "law", "subject", "person", "why")
+		a.Waive = append(a.Waive, triage.Waive{
+			Law: r.Number(w["law"], "law", 1, 12), Subject: r.Text(need(r, item, w["subject"], "subject"), "subject"),
+			Person: r.Text(need(r, item, w["person"], "person"), "person"), Why: r.Text(need(r, item, w["why"], "why"), "why"),
+		})
+	}
+	a.Debts = debts(r, f["debts"])
+	for _, item := range r.Items(f["notes"], "notes") {
+		a.Notes = append(a.Notes, r.Text(item, "a note"))
+	}
+	return a
+}
+
+func need(r *strict.Reader, parent, n *yaml.Node, what string) *yaml.Node {
+	if n == nil {
+		r.Fail(parent, "", "%s is missing", what)
+	}
+	return n
+}
+
+// each calls f for every key of a mapping.
+func each(r *strict.Reader, n *yaml.Node, what string, f func(key string, v *yaml.Node)) {
+	if n == nil {
+		return
+	}
+	if n.Kind != yaml.MappingNode {
+		r.Fail(n, "", "%s must be a mapping of ids to values", what)
+		return
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		f(n.Content[i].Value, n.Content[i+1])
+	}
+}
+
+// given reads values that stand as a word alone or with their reasons.
+func given(r *strict.Reader, n *yaml.Node, what string, keys ...string) map[string]Given {
+	out := map[string]Given{}
+	each(r, n, what, func(key string, v *yaml.Node) {
+		if v.Kind == yaml.ScalarNode {
+			out[key] = Given{Value: r.Text(v, key)}
+			return
+		}
+		f := r.Fields(v, key, keys...)
+		out[key] = Given{Value: r.Text(need(r, v, f["value"], "value"), "value"), How: r.Text(f["how"], "how"), Why: r.Text(f["why"], "why"), Person: r.Text(f["person"], "person")}
+	})
+	return out
+}
+
+// texts reads one text an id; with a key, the text may stand under that key.
+func texts(r *strict.Reader, n *yaml.Node, what, under string) map[string]string {
+	out := map[string]string{}
+	each(r, n, what, func(key string, v *yaml.Node) {
+		if under != "" {
+			v = need(r, v, r.Fields(v, key, under)[under], under)
+		}
+		out[key] = r.Text(v, key)
+	})
+	return out
+}
+
+func debts(r *strict.Reader, n *yaml.Node) map[string]triage.Settle {
+	out := map[string]triage.Settle{}
+	each(r, n, "debts", func(key string, v *yaml.Node) {
+		f := r.Fields(v, key, "paid", "carry", "waive")
+		if len(f) != 1 {
+			r.Fail(v, "give one of paid, carry or waive", "the debt %s is settled in one way", key)
+			return
+		}
+		if p := f["paid"]; p != nil {
+			g := r.Fields(p, "paid", "proof")
+			out[key] = triage.Settle{How: "paid", Proof: r.Text(need(r, p, g["proof"], "proof"), "proof")}
+		}
+		if c := f["carry"]; c != nil {
+			g := r.Fields(c, "carry", "owner", "until", "why")
+			out[key] = triage.Settle{How: "carried", Owner: r.Text(need(r, c, g["owner"], "owner"), "owner"), Until: r.Text(need(r, c, g["until"], "until"), "until"), Why: r.Text(g["why"], "why")}
+		}
+		if w := f["waive"]; w != nil {
+			g := r.Fields(w, "waive", "person", "why")
+			out[key] = triage.Settle{How: "waived", Person: r.Text(need(r, w, g["person"], "person"), "person"), Why: r.Text(need(r, w, g["why"], "why"), "why")}
+		}
+	})
+	return out
+}
+
+// Over returns a with everything that b gives put over it.
+func (a *Answers) Over(b *Answers) *Answers {
+	out := *a
+	out.Answers, out.Conclude = over(a.Answers, b.Answers), over(a.Conclude, b.Conclude)
+	out.Manual, out.Skip, out.Gates = over(a.Manual, b.Manual), over(a.Skip, b.Skip), over(a.Gates, b.Gates)
+	out.Debts = over(a.Debts, b.Debts)
+	out.Waive = append(slices.Clone(a.Waive), b.Waive...)
+	return &out
+}
+
+func over[V any](a, b map[string]V) map[string]V {
+	out := maps.Clone(a)
+	if out == nil {
+		out = map[string]V{}
+	}
+	maps.Copy(out, b)
+	return out
+}
+
+// Check names the ids that a runbook lacks, so that a script with a slip ends
+// before the first read.
+func (a *Answers) Check(rb *runbooks.Runbook) error {
+	if a.Runbook != "" && a.Runbook != rb.ID {
+		return fmt.Errorf("%s answers runbook %q, not %q", a.File, a.Runbook, rb.ID)
+	}
+	var bad []string
+	check := func(what, id string, kinds ...triage.StepKind) {
+		st, ok := rb.Step(id)
+		if !ok || (len(kinds) > 0 && !slices.Contains(kinds, st.Kind)) {
+			bad = append(bad, what+"."+id)
+		}
+	}
+	for id := range a.Answers {
+		check("answers", id, triage.AskStep)
+	}
+	for id := range a.Manual {
+		check("manual", id, triage.ManualStep)
+	}
+	for id := range a.Skip {
+		check("skip", id)
+	}
+	for id := range a.Gates {
+		check("gates", id, triage.GateStep)
+	}
+	for _, w := range a.Waive {
+		if w.Law != 12 {
+			check("waive", w.Subject)
+		}
+	}
+	for t := range a.Conclude {
+		if !slices.Contains([]triage.Topic{triage.TopicDomain, triage.TopicMutation, triage.TopicConsistent, triage.TopicClass, triage.TopicOwner, triage.TopicReverts}, triage.Topic(t)) {
+			bad = append(bad, "conclude."+t)
+		}
+	}
+	if len(bad) == 0 {
+		return nil
+	}
+	slices.Sort(bad)
+	return fmt.Errorf("%s: runbook %s has no %s; see handrail runbook show %s", a.File, rb.ID, strings.Join(bad, ", "), rb.ID)
+}

@@ -1,0 +1,153 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+
+	"handrail/evidence"
+	"handrail/runbooks"
+	"handrail/steps"
+	"handrail/triage"
+)
+
+// AuditLine is one property of the loop, and whether the journal keeps it.
+type AuditLine struct {
+	Property string `json:"property"`
+	OK       bool   `json:"ok"`
+	Detail   string `json:"detail"`
+}
+
+// AuditReport says whether the laws of the loop were kept.
+type AuditReport struct {
+	Lines []AuditLine
+	State triage.State // as far as the journal folds
+}
+
+// OK reports whether every property holds.
+func (r AuditReport) OK() bool {
+	for _, l := range r.Lines {
+		if !l.OK {
+			return false
+		}
+	}
+	return true
+}
+
+// Audit folds a bundle again and judges every gate again from the runbook that
+// is stored in it: an act without its confirmed gate does not fold, and a gate
+// whose recorded verdicts do not follow from the evidence before it is named.
+// The error means that the bundle could not be read.
+func Audit(path string, catalog steps.Catalog) (AuditReport, error) {
+	a := auditor{catalog: catalog, books: map[string]*runbooks.Runbook{}}
+	r, err := evidence.OpenReadOnly(path)
+	if err != nil {
+		return AuditReport{}, err
+	}
+	defer r.Close()
+	a.reader = r
+	folds := AuditLine{Property: "loop", OK: true}
+	for e, err := range r.Entries() {
+		var torn *evidence.TornError
+		if errors.As(err, &torn) {
+			break
+		}
+		if err != nil {
+			return a.report, err
+		}
+		if err := a.entry(e); err != nil {
+			folds.OK, folds.Detail = false, err.Error()
+			break
+		}
+	}
+	if folds.OK {
+		folds.Detail = fmt.Sprintf("%d entries fold; every gate and act kept the laws", a.report.State.Seq+1)
+	}
+	a.report.Lines = append([]AuditLine{folds}, a.report.Lines...)
+	a.acts()
+	return a.report, nil
+}
+
+type auditor struct {
+	reader  *evidence.Reader
+	catalog steps.Catalog
+	books   map[string]*runbooks.Runbook
+	report  AuditReport
+	gates   int
+	wrong   []string
+}
+
+func (a *auditor) entry(e evidence.Entry) error {
+	before := a.report.State
+	st, err := foldEntry(before, e)
+	if err != nil {
+		return err
+	}
+	a.report.State = st
+	body, err := triage.Decode(e.Type, e.Data)
+	if err != nil {
+		return err
+	}
+	switch b := body.(type) {
+	case triage.Plan:
+		rb, err := storedRunbook(a.reader, b, Config{Catalog: a.catalog})
+		if err != nil {
+			return err
+		}
+		if rb.Digest != b.Digest {
+			return fmt.Errorf("entry %d: the runbook stored in the bundle is not the one the plan names", e.Seq)
+		}
+		a.books[b.Runbook] = rb
+	case triage.GateShown:
+		a.gates++
+		a.rejudge(e, before, b)
+	}
+	return nil
+}
+
+// rejudge evaluates the conditions of a gate against the evidence that stood
+// before it was shown.
+func (a *auditor) rejudge(e evidence.Entry, before triage.State, shown triage.GateShown) {
+	rb := a.books[bookOf(shown.Step)]
+	if rb == nil {
+		a.wrong = append(a.wrong, fmt.Sprintf("entry %d: %s belongs to no stored runbook", e.Seq, shown.Step))
+		return
+	}
+	at, err := e.Time()
+	if err != nil {
+		a.wrong = append(a.wrong, fmt.Sprintf("entry %d: %v", e.Seq, err))
+		return
+	}
+	got := rb.Judge(bare(shown.Step), varsOf(before, rb.ID, at, true))
+	if len(got) != len(shown.Verdicts) {
+		a.wrong = append(a.wrong, fmt.Sprintf("entry %d: %s has %d conditions, the journal shows %d", e.Seq, shown.Step, len(got), len(shown.Verdicts)))
+		return
+	}
+	for i, v := range got {
+		if v.Result != shown.Verdicts[i].Result {
+			a.wrong = append(a.wrong, fmt.Sprintf("entry %d: %s: %s is %s, the journal says %s", e.Seq, shown.Step, v.Expr, v.Result, shown.Verdicts[i].Result))
+		}
+	}
+}
+
+// acts adds the lines that need the whole journal.
+func (a *auditor) acts() {
+	judged := AuditLine{Property: "gates", OK: len(a.wrong) == 0, Detail: fmt.Sprintf("%d shown, each judged again from the stored runbook with the same result", a.gates)}
+	if len(a.wrong) > 0 {
+		judged.Detail = a.wrong[0]
+	}
+	acts := AuditLine{Property: "acts", OK: true}
+	n := 0
+	for _, g := range a.report.State.Gates {
+		switch g.Phase {
+		case triage.GateActing, triage.GateUnknown:
+			acts.OK = false
+			acts.Detail = fmt.Sprintf("%s: an act began and its outcome is not known", g.Step)
+		case triage.GateDone, triage.GateRefused, triage.GateFailed:
+			n++
+		}
+	}
+	if acts.OK {
+		acts.Detail = fmt.Sprintf("%d ended, each with the target before and after", n)
+	}
+	a.report.Lines = append(a.report.Lines, judged, acts)
+}

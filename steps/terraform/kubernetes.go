@@ -1,0 +1,204 @@
+package terraform
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"time"
+
+	"handrail/steps"
+)
+
+const (
+	lockAnnotation = "app.terraform.io/lock-info"
+	// maxState bounds an unpacked state: a Secret of 1 MB can hold a bomb.
+	maxState = 256 << 20
+)
+
+// kubernetes is the backend that keeps the state in a Secret and the lock in a
+// Lease.
+type kubernetes struct {
+	env       steps.Env
+	client    *kubeClient
+	namespace string
+	base      string // tfstate-<workspace>-<suffix>
+}
+
+var dnsName = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`)
+
+func newKubernetes(env steps.Env, w workdir, out steps.Sink) (*kubernetes, error) {
+	settings := backendSettings{env: env, w: w}
+	for _, s := range settings.secrets() {
+		out.Secret(s)
+	}
+	k := &kubernetes{env: env, namespace: settings.get("namespace", "KUBE_NAMESPACE")}
+	if k.namespace == "" {
+		k.namespace = "default"
+	}
+	k.base = "tfstate-" + w.space + "-" + w.str("secret_suffix")
+	if !dnsName.MatchString(k.namespace) || !dnsName.MatchString(k.base) || len(k.base) > 248 {
+		return nil, fmt.Errorf("kubernetes backend: %q in namespace %q is no valid name of a Secret; check the workspace and secret_suffix", k.base, k.namespace)
+	}
+	cfg, err := settings.restConfig()
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range []string{cfg.BearerToken, cfg.Password} {
+		if s != "" {
+			out.Secret(s)
+		}
+	}
+	k.client, err = newKubeClient(env, cfg)
+	return k, err
+}
+
+func (k *kubernetes) name() string { return "kubernetes" }
+
+func (k *kubernetes) lease() object {
+	return object{group: "coordination.k8s.io", resource: "leases", namespace: k.namespace, name: "lock-" + k.base}
+}
+
+func (k *kubernetes) secret() object {
+	return object{resource: "secrets", namespace: k.namespace, name: k.base}
+}
+
+func (k *kubernetes) command(what string) string {
+	o := k.secret()
+	if what == "lock" {
+		o = k.lease()
+	}
+	return fmt.Sprintf("kubectl --server %s -n %s get %s %s -o json", quote(k.client.base), o.namespace, o.resource, o.name)
+}
+
+// cluster identifies the cluster by what does not change while it lives.
+func (k *kubernetes) cluster(ctx context.Context) (server, uid string, err error) {
+	server = k.client.base
+	a, err := k.client.get(ctx, object{resource: "namespaces", name: "kube-system"})
+	var f *forbiddenError
+	if errors.As(err, &f) {
+		return server, "unknown (forbidden)", nil
+	}
+	if err != nil {
+		return server, "", err
+	}
+	var ns struct{ Metadata struct{ UID string } }
+	if err := json.Unmarshal(a.body, &ns); err != nil || ns.Metadata.UID == "" {
+		return server, "unknown (unreadable)", nil
+	}
+	return server, ns.Metadata.UID, nil
+}
+
+func (k *kubernetes) lock(ctx context.Context) (lockRead, error) {
+	o := k.lease()
+	r := lockRead{where: o.namespace + "/" + o.name, media: steps.MediaKubernetes}
+	a, err := k.client.get(ctx, o)
+	if errors.Is(err, errAbsent) {
+		return r, nil
+	}
+	if err != nil {
+		return lockRead{}, fmt.Errorf("lock: %w", err)
+	}
+	r.raw, r.warnings = a.body, a.warnings
+	r.at, r.noClock = k.serverClock(a.date)
+	var lease struct {
+		Kind     string
+		Metadata struct{ Annotations map[string]string }
+		Spec     struct{ HolderIdentity string }
+	}
+	if err := json.Unmarshal(a.body, &lease); err != nil || lease.Kind != "Lease" {
+		return lockRead{}, fmt.Errorf("lock: %s answered something that is no Lease (kind %q)", k.client.base, lease.Kind)
+	}
+	text, described := lease.Metadata.Annotations[lockAnnotation]
+	var info *lockInfo
+	r.infoWhy = "the Lease has a holder but no " + lockAnnotation + " annotation"
+	if described {
+		if info, err = parseLockInfo([]byte(text)); err != nil {
+			r.infoWhy = "the annotation " + lockAnnotation + " cannot be read: " + err.Error()
+		}
+	}
+	if r.id = lease.Spec.HolderIdentity; r.id == "" {
+		r.leftover = info
+		return r, nil
+	}
+	r.held, r.info = true, info
+	return r, nil
+}
+
+// serverClock returns the clock of the server, unless this machine's differs:
+// then nobody can tell which is wrong, and Created was written by a third.
+func (k *kubernetes) serverClock(date time.Time) (time.Time, string) {
+	if date.IsZero() {
+		return time.Time{}, "the server did not say what time it is"
+	}
+	if skew := k.env.Now().Sub(date); skew.Abs() > skewTolerance {
+		return time.Time{}, fmt.Sprintf("the clocks of this machine and of %s differ by %s: set the clock right first", k.client.base, skew.Abs().Round(time.Second))
+	}
+	return date, ""
+}
+
+func (k *kubernetes) state(ctx context.Context) (stateRead, error) {
+	o := k.secret()
+	r := stateRead{where: o.namespace + "/" + o.name}
+	a, err := k.client.get(ctx, o)
+	if errors.Is(err, errAbsent) {
+		return r, nil
+	}
+	if err != nil {
+		return stateRead{}, fmt.Errorf("state: %w", err)
+	}
+	var secret struct {
+		Kind     string
+		Metadata struct{ ManagedFields []struct{ Time time.Time } }
+		Data     map[string][]byte
+	}
+	if err := json.Unmarshal(a.body, &secret); err != nil || secret.Kind != "Secret" {
+		return stateRead{}, fmt.Errorf("state: %s answered something that is no Secret (kind %q)", k.client.base, secret.Kind)
+	}
+	packed, ok := secret.Data["tfstate"]
+	if !ok {
+		// The backend takes a Secret without the key for no state.
+		return r, nil
+	}
+	r.exists = true
+	for _, f := range secret.Metadata.ManagedFields {
+		if f.Time.After(r.written) {
+			r.written = f.Time
+		}
+	}
+	raw, err := unpack(packed)
+	if err != nil {
+		r.broken = "the Secret does not unpack: " + err.Error()
+		part := o
+		part.name += "-part-1"
+		if _, partErr := k.client.get(ctx, part); partErr == nil {
+			r.broken = "terraform split the state into several Secrets (" + part.name + " exists): tofu cannot read it"
+		}
+		return r, nil
+	}
+	r.body = nopCloser{bytes.NewReader(raw)}
+	return r, nil
+}
+
+func unpack(packed []byte) ([]byte, error) {
+	zr, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, err
+	}
+	raw, err := io.ReadAll(io.LimitReader(zr, maxState+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(raw) > maxState {
+		return nil, fmt.Errorf("over %d bytes", maxState)
+	}
+	return raw, nil
+}
+
+type nopCloser struct{ *bytes.Reader }
+
+func (nopCloser) Close() error { return nil }

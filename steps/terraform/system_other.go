@@ -1,0 +1,20 @@
+//go:build !unix
+
+package terraform
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"time"
+)
+
+const nonblock = 0
+
+func writeLocked(*os.File) (bool, int, error) {
+	return false, 0, errors.New("this system has no POSIX locks: the lock cannot be read")
+}
+
+func ownGroup(cmd *exec.Cmd, grace time.Duration) { cmd.WaitDelay = grace }
+
+func endGroup(*exec.Cmd) {}

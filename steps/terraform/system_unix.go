@@ -1,0 +1,44 @@
+//go:build unix
+
+package terraform
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+)
+
+// nonblock keeps an open from waiting for the other end of a pipe.
+const nonblock = syscall.O_NONBLOCK
+
+// writeLocked asks the kernel who would refuse a write lock on f. It takes
+// none, and needs no more than read access.
+func writeLocked(f *os.File) (held bool, pid int, err error) {
+	lk := syscall.Flock_t{Type: syscall.F_WRLCK, Whence: io.SeekStart}
+	if err := syscall.FcntlFlock(f.Fd(), syscall.F_GETLK, &lk); err != nil {
+		return false, 0, err
+	}
+	if lk.Type == syscall.F_UNLCK {
+		return false, 0, nil
+	}
+	// The kernel says 0 or less for a holder in another PID namespace or host.
+	return true, max(0, int(lk.Pid)), nil
+}
+
+// ownGroup puts the child into a process group of its own, so that a Ctrl-C on
+// the terminal does not reach it; cancelling sends that group one interrupt and,
+// after grace, ends it.
+func ownGroup(cmd *exec.Cmd, grace time.Duration) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) }
+	cmd.WaitDelay = grace
+}
+
+// endGroup ends what is left of the child's group.
+func endGroup(cmd *exec.Cmd) {
+	if cmd.Process != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	}
+}
