@@ -24,7 +24,7 @@ import (
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) int {
 	quiet()
 	p := &program{stdin: stdin, stdout: stdout, stderr: stderr, environ: environ, now: time.Now}
-	ctx, stop := withSignals(context.Background(), stderr)
+	ctx, stop := withSignals(context.Background())
 	defer stop()
 	root := newRoot(p)
 	root.SetArgs(args)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -17,7 +16,7 @@ var errSignal = errors.New("interrupted")
 // SIGHUP, with errSignal as its cause. A later signal changes nothing: probes
 // are cancelled by then, and an act that is running must end by itself, or its
 // outcome is lost.
-func withSignals(parent context.Context, stderr io.Writer) (context.Context, func()) {
+func withSignals(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	got := make(chan os.Signal, 4)
 	signal.Notify(got, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
@@ -33,9 +32,6 @@ func withSignals(parent context.Context, stderr io.Writer) (context.Context, fun
 			case <-done:
 				return
 			case s := <-got:
-				if ctx.Err() == nil {
-					fmt.Fprintf(stderr, "handrail: %v: stopping probes and closing the bundle; a running act is waited for\n", s)
-				}
 				cancel(fmt.Errorf("%w by %v", errSignal, s))
 			}
 		}
