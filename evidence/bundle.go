@@ -211,6 +211,10 @@ func (b *Bundle) Secret(value string) { b.red.secret(value) }
 // Redact returns s as it would be stored.
 func (b *Bundle) Redact(s string) string { return b.red.text(s) }
 
+// RedactKnown hides the known values of the session in s and leaves patterns alone: for what identifies a target, which
+// must not change because it looks like a secret.
+func (b *Bundle) RedactKnown(s string) string { return b.red.knownOnly(s, counts{}) }
+
 const keySize = 32
 
 // makeKey makes the redaction key of a new bundle.

@@ -304,6 +304,9 @@ func FuzzRedact(f *testing.F) {
 		if bytes.Contains(once, []byte("known-value-1")) {
 			t.Fatalf("a known value survives in %q", once)
 		}
+		if again := r.bytes(once, nil); !bytes.Equal(again, once) {
+			t.Fatalf("once %q, twice %q", once, again)
+		}
 		if cut < 0 || cut > len(in) {
 			cut = len(in) / 2
 		}

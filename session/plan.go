@@ -30,7 +30,30 @@ func (s *Session) plan(rb *runbooks.Runbook, params steps.Params, from string) e
 	if err := s.record(p, []evidence.Blob{blob}); err != nil {
 		return err
 	}
+	if err := s.passOver(p); err != nil {
+		return err
+	}
 	s.refreshCards()
+	return nil
+}
+
+// passOver skips the steps that the parameters alone rule out, so that nobody
+// is asked for them.
+func (s *Session) passOver(p triage.Plan) error {
+	for _, st := range p.Steps {
+		if st.Kind == triage.GateStep || st.Required {
+			continue
+		}
+		for _, v := range s.judge(st.ID) {
+			if v.Result != "false" || len(v.Refs) > 0 {
+				continue
+			}
+			if err := s.record(triage.Skip{Step: st.ID, Why: "does not apply: " + v.Expr}, nil); err != nil {
+				return err
+			}
+			break
+		}
+	}
 	return nil
 }
 

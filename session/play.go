@@ -174,7 +174,11 @@ func (p *player) due(ctx context.Context, snap Snapshot) (bool, error) {
 		if st.Phase != triage.Preserve && st.Phase != triage.Locate {
 			continue
 		}
-		return true, p.follow1(ctx, o.Step)
+		var r *triage.Refused
+		if err := p.follow1(ctx, o.Step); !errors.As(err, &r) {
+			return true, err
+		}
+		p.say("  not now: %s", r.Error())
 	}
 	return false, nil
 }
@@ -268,7 +272,7 @@ func (p *player) sample(ctx context.Context, snap Snapshot, st triage.Step) (str
 		}
 		return "", p.follow1(ctx, st.ID)
 	}
-	if p.tried[st.ID] >= max(st.Greens, 1)*3 {
+	if p.tried[st.ID] >= max(st.PlanStep.Greens, 1)*3 {
 		return fmt.Sprintf("%s does not turn green: %s", st.ID, st.Summary), nil
 	}
 	apart, err := time.ParseDuration(st.Apart)

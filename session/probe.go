@@ -31,6 +31,14 @@ func (s *Session) startProbe(in triage.Intent) error {
 		return refuse("it is already running", "wait for it, or cancel it")
 	}
 	step, _ := s.state.Step(in.Step)
+	for _, v := range s.judge(in.Step) {
+		if v.Result != "true" {
+			return refuse(v.Why, "skip it")
+		}
+	}
+	if step.Kind == triage.CompareStep {
+		return s.compare(step)
+	}
 	kind, ok := s.cfg.Catalog.Lookup(step.Uses)
 	if !ok || kind.Reads == nil {
 		return refuse(fmt.Sprintf("this handrail has no probe %q", step.Uses), "use the handrail that opened the incident")
@@ -61,6 +69,29 @@ func (s *Session) startProbe(in triage.Intent) error {
 		}
 		_ = s.call(context.Background(), func() error { return s.finishProbe(ctx, in.Step, n, kind, obs, err, blobs) })
 	})
+	return nil
+}
+
+// compare sets what is known side by side; it reads nothing anew.
+func (s *Session) compare(step triage.Step) error {
+	n := step.Attempts + 1
+	if err := s.record(triage.ProbeStart{Step: step.ID, N: n, Kind: "compare", Layers: []string{"journal"}}, nil); err != nil {
+		return err
+	}
+	end := triage.ProbeEnd{Step: step.ID, N: n, Outcome: "ok"}
+	rb := s.books[bookOf(step.ID)]
+	show := rb.Say(bare(step.ID), s.vars(rb.ID, false)).Show
+	for _, cell := range show {
+		if !cell.Known {
+			end.Gaps = append(end.Gaps, cell.Name+": "+cell.Why)
+		}
+	}
+	end.Summary = fmt.Sprintf("%d values side by side, %d of them unknown", len(show), len(end.Gaps))
+	if err := s.record(end, nil); err != nil {
+		return err
+	}
+	s.refreshCards()
+	s.publish()
 	return nil
 }
 

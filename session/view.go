@@ -3,6 +3,7 @@ package session
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"handrail/steps"
 	"handrail/triage"
@@ -102,7 +103,7 @@ func (s *Session) refreshCards() {
 		return
 	}
 	for _, n := range rb.Next(s.vars(rb.ID, false)) {
-		s.leads = append(s.leads, Lead{Runbook: n.Runbook, Why: n.Why, Params: n.Params})
+		s.leads = append(s.leads, Lead{Runbook: n.Runbook, Why: n.Say, Params: n.With})
 	}
 }
 
@@ -110,7 +111,14 @@ func (s *Session) card(st triage.Step) Card {
 	rb := s.books[bookOf(st.ID)]
 	v := s.vars(rb.ID, false)
 	t := rb.Say(bare(st.ID), v)
-	c := Card{Title: t.Title, Say: t.Say, Ask: t.Ask, Evidence: t.Evidence, Show: t.Show}
+	c := Card{Title: t.Title, Say: t.Say, Ask: t.Ask, Evidence: t.Evidence}
+	for _, w := range t.Show {
+		value := w.Value
+		if !w.Known {
+			value = "unknown: " + w.Why
+		}
+		c.Show = append(c.Show, steps.KV{Key: strings.TrimPrefix(w.Name, "facts."), Value: value})
+	}
 	for _, a := range t.Answers {
 		c.Answers = append(c.Answers, Choice{Value: a.Value, Help: a.Help})
 	}

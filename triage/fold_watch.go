@@ -18,7 +18,7 @@ const (
 func (f *folder) sample(st *Step, b ProbeEnd) {
 	st.Green = Unknown
 	if b.Outcome == "ok" && b.Green != nil && b.Green.Known() {
-		switch string(bytes.TrimSpace(b.Green.V)) {
+		switch string(bytes.Trim(b.Green.V, "\" \n")) {
 		case "true":
 			st.Green = "true"
 		case "false":

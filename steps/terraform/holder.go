@@ -83,6 +83,8 @@ func (r scan) verdict(who string) (alive, why string) {
 		return "", r.hereWhy
 	case r.blind != "":
 		return "", r.blind
+	case len(r.later) > 0:
+		return "", fmt.Sprintf("process %d works here but started after the lock says it was taken: a clock is wrong, or it waits for the lock", r.later[0].pid)
 	case len(r.plugins) > 0:
 		return "", fmt.Sprintf("its tofu is gone, but the provider plugin %d still runs", r.plugins[0].pid)
 	}

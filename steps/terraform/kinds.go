@@ -59,5 +59,29 @@ func Kinds() []steps.Kind {
 			Touches: []string{"reads the backend settings in .terraform", "reads the state file, or gets the Secret"},
 			Reads:   func(e steps.Env) steps.Prober { return stateProbe{e} },
 		},
+		{
+			Name:  "terraform/plan",
+			Doc:   "Runs a plan without a lock in a trusted directory and counts what it would do. Never initialises, and never runs where no state was seen.",
+			Class: steps.Heavy,
+			Params: []steps.Field{
+				dir, workspace,
+				{Name: "refresh_only", Type: steps.Bool, Default: "false", Doc: "look for drift alone"},
+			},
+			Facts:   planFacts(),
+			Touches: []string{"runs tofu plan -lock=false and tofu show, with their providers", "reads lock and state before and after"},
+			Reads:   func(e steps.Env) steps.Prober { return planProbe{e} },
+		},
+		{
+			Name:  "terraform/force-unlock",
+			Doc:   "Releases the lock of a holder that is gone, on the backend kubernetes. Refuses young locks, live holders and absent states.",
+			Class: steps.Release,
+			Params: []steps.Field{
+				dir, workspace,
+				{Name: "lock_id", Type: steps.Ident, Required: true, Doc: "id of the lock to release"},
+				{Name: "max_apply", Type: steps.Duration, Default: "30m", Doc: "longest plausible apply here; never under 30m"},
+			},
+			Touches: []string{"runs tofu force-unlock", "clears the holder of the Lease"},
+			Changes: func(e steps.Env) steps.Gater { return unlockGate{e} },
+		},
 	}
 }

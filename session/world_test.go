@@ -1,0 +1,256 @@
+package session_test
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"handrail/runbooks"
+	"handrail/session"
+	"handrail/steps"
+	"handrail/triage"
+)
+
+// world is a target in memory with one probe and one gate: what the conductor
+// does is tested here, what real kinds do is tested against real servers.
+type world struct {
+	mu      sync.Mutex
+	lock    string // id of the lock, "" when free
+	acts    int
+	reads   int
+	onRead  func(n int, w *world) // runs before the nth preview
+	acting  chan struct{}         // closed by the test to let an act end; nil for at once
+	started chan struct{}
+	panics  bool
+	fails   error
+}
+
+func (w *world) Lookup(name string) (steps.Kind, bool) {
+	for _, k := range w.Kinds() {
+		if k.Name == name {
+			return k, true
+		}
+	}
+	return steps.Kind{}, false
+}
+
+func (w *world) Kinds() []steps.Kind {
+	return []steps.Kind{
+		{
+			Name: "test/lock", Doc: "reads the lock", Class: steps.Probe, Touches: []string{"memory"},
+			Facts: []steps.Field{{Name: "held", Type: steps.Bool}, {Name: "id", Type: steps.Ident}},
+			Reads: func(steps.Env) steps.Prober { return lockProbe{w} },
+		},
+		{
+			Name: "test/unlock", Doc: "takes the lock away", Class: steps.Release, Touches: []string{"memory"},
+			Params:  []steps.Field{{Name: "id", Type: steps.Ident, Required: true}},
+			Changes: func(steps.Env) steps.Gater { return unlockGate{w} },
+		},
+	}
+}
+
+type lockProbe struct{ w *world }
+
+func (p lockProbe) Probe(ctx context.Context, _ steps.Params, out steps.Sink) (steps.Observation, error) {
+	p.w.mu.Lock()
+	defer p.w.mu.Unlock()
+	if p.w.panics {
+		panic("a bug in a probe")
+	}
+	if p.w.fails != nil {
+		return steps.Observation{}, p.w.fails
+	}
+	a := out.Artifact("lock", steps.MediaText)
+	if _, err := a.Write([]byte("lock " + p.w.lock + "\n")); err != nil {
+		return steps.Observation{}, err
+	}
+	if err := a.Close(); err != nil {
+		return steps.Observation{}, err
+	}
+	return steps.Observation{Summary: "lock " + p.w.lock, Facts: map[string]steps.Value{"held": steps.BoolOf(p.w.lock != ""), "id": steps.IdentOf(p.w.lock)}}, nil
+}
+
+type unlockGate struct{ w *world }
+
+func (g unlockGate) Preview(_ context.Context, in steps.Params, _ steps.Sink) (steps.Preview, error) {
+	g.w.mu.Lock()
+	defer g.w.mu.Unlock()
+	g.w.reads++
+	if g.w.onRead != nil {
+		g.w.onRead(g.w.reads, g.w)
+	}
+	p := steps.Preview{
+		Target: []steps.KV{{Key: "lock", Value: g.w.lock}}, Effect: "takes the lock away", Request: "unlock " + g.w.lock,
+		Command: "unlock " + g.w.lock, Phrase: steps.Phrase("unlock", in.Text("id")), Undo: "cannot be undone",
+		Owes: []steps.Debt{{Kind: "unfinished", Text: "the run did not finish"}},
+	}
+	if g.w.lock == "" {
+		p.Unmet = append(p.Unmet, steps.Need{Why: "nothing is locked"})
+	}
+	return p, nil
+}
+
+func (g unlockGate) Act(ctx context.Context, a *steps.Approval, _ steps.Sink) (steps.Outcome, error) {
+	if _, err := a.Spend(); err != nil {
+		return steps.Outcome{}, err
+	}
+	if g.w.started != nil {
+		close(g.w.started)
+	}
+	if g.w.acting != nil {
+		<-g.w.acting
+	}
+	g.w.mu.Lock()
+	defer g.w.mu.Unlock()
+	g.w.acts++
+	g.w.lock = ""
+	return steps.Outcome{Result: steps.Done, Response: "unlocked", After: []steps.KV{{Key: "lock", Value: ""}}}, nil
+}
+
+func (g unlockGate) Find(_ context.Context, before []steps.KV, _ steps.Params, _ steps.Sink) (steps.Outcome, error) {
+	g.w.mu.Lock()
+	defer g.w.mu.Unlock()
+	if steps.Find(before, "lock") == g.w.lock {
+		return steps.Outcome{Result: steps.Failed, Response: "the lock is as it was"}, nil
+	}
+	return steps.Outcome{Result: steps.Done, Response: "the lock is gone"}, nil
+}
+
+const book = `apiVersion: handrail/v1
+kind: Runbook
+id: test-lock
+title: A test lock
+domain: state-backend
+severity: SEV-3
+preserve:
+  - id: lock
+    uses: test/lock
+    required: true
+mutation:
+  - id: holder
+    ask: Is the holder alive?
+    answers: {alive: it runs, dead: it is gone}
+  - conclude: mutation
+    cases:
+      - {when: "answers.holder == 'dead'", is: 'yes', say: it died}
+compare:
+  - conclude: consistent
+    cases:
+      - {when: facts.lock.held, is: 'no', say: it is held}
+classify:
+  - conclude: class
+    cases:
+      - {when: facts.lock.held, is: MutationPartiallySucceeded, say: part of it}
+recover:
+  - id: unlock
+    gate: test/unlock
+    with: {id: "${facts.lock.id}"}
+    require:
+      - {when: "answers.holder == 'dead'", else: nobody says it is dead}
+verify:
+  - id: free
+    watch: test/lock
+    when: "!facts.free.held"
+    greens: 2
+    apart: 20s
+`
+
+// clock is a clock that a test moves; a watch asks it how long to wait.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(time.Millisecond)
+	return c.now
+}
+
+func (c *clock) forward(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+type stage struct {
+	w   *world
+	clk *clock
+	cfg session.Config
+	rb  *runbooks.Runbook
+}
+
+func newStage(t *testing.T) *stage {
+	t.Helper()
+	w := &world{lock: "l-1"}
+	rb, err := runbooks.Parse("test-lock.yaml", []byte(book), w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	clk := &clock{now: time.Date(2026, 11, 21, 2, 14, 0, 0, time.UTC)}
+	return &stage{w: w, clk: clk, rb: rb, cfg: session.Config{
+		Dir: dir + "/incidents", Keys: dir + "/keys", Acts: dir + "/acts", Catalog: w, Now: clk.Now, Rand: rand.Reader, Version: "test",
+		Actor:   triage.Person{ID: "op", Name: "operator", Proof: "os", Subject: "op"},
+		Library: func(string) (*runbooks.Runbook, error) { return nil, errors.New("no library here") },
+	}}
+}
+
+func (st *stage) start(t *testing.T) *session.Session {
+	t.Helper()
+	s, err := session.Start(t.Context(), st.cfg, session.Begin{Runbook: st.rb})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// quiet waits until nothing runs.
+func quiet(t *testing.T, s *session.Session) session.Snapshot {
+	t.Helper()
+	for {
+		if snap := s.Snapshot(); len(snap.Running) == 0 {
+			return snap
+		}
+		select {
+		case <-s.Changed():
+		case <-t.Context().Done():
+			t.Fatal("the session never became quiet")
+		}
+	}
+}
+
+func do(t *testing.T, s *session.Session, in triage.Intent) {
+	t.Helper()
+	if err := s.Do(t.Context(), in); err != nil {
+		t.Fatalf("Do(%s %s) = %v", in.Kind, in.Step, err)
+	}
+	quiet(t, s)
+}
+
+// ready walks up to the gate.
+func ready(t *testing.T, s *session.Session) {
+	t.Helper()
+	do(t, s, triage.Intent{Kind: triage.DoProbe, Step: "test-lock/lock"})
+	do(t, s, triage.Intent{Kind: triage.DoAnswer, Step: "test-lock/holder", Value: "dead", Text: "seen"})
+	do(t, s, triage.Intent{Kind: triage.DoConclude, Topic: triage.TopicMutation, Value: "yes"})
+	do(t, s, triage.Intent{Kind: triage.DoConclude, Topic: triage.TopicConsistent, Value: "no"})
+	do(t, s, triage.Intent{Kind: triage.DoConclude, Topic: triage.TopicClass, Value: "MutationPartiallySucceeded"})
+}
+
+func confirm() triage.Intent {
+	return triage.Intent{Kind: triage.DoConfirm, Step: "test-lock/unlock", Typed: "unlock l-1"}
+}
+
+func preview() triage.Intent {
+	return triage.Intent{Kind: triage.DoPreview, Step: "test-lock/unlock"}
+}

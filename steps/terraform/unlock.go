@@ -1,0 +1,230 @@
+package terraform
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"handrail/steps"
+)
+
+// minAge is the youngest lock that may be broken, whatever a runbook says.
+const minAge = 30 * time.Minute
+
+// lockGrammar is what tofu makes lock ids of. Only such an id reaches an argv:
+// anything else could be read as a flag, or was redacted.
+var lockGrammar = regexp.MustCompile(`^[0-9a-f-]{36}$`)
+
+// The keys of the target that Act works from.
+const (
+	keyBackend   = "backend"
+	keyServer    = "server"
+	keyCluster   = "kube-system UID"
+	keyLock      = "lock object"
+	keyWorkspace = "workspace"
+	keyID        = "lock id"
+	keySerial    = "state serial"
+	keyLineage   = "state lineage"
+	keyDir       = "directory"
+	keyTool      = "program"
+)
+
+// unlockGate releases a lock whose holder is gone.
+type unlockGate struct{ env steps.Env }
+
+// subject is everything that a preview reads, natively.
+type subject struct {
+	w      workdir
+	s      store
+	server string
+	uid    string
+	lock   lockRead
+	state  snapshot
+	noSnap error // why the state could not be read
+}
+
+func (g unlockGate) read(ctx context.Context, in steps.Params, out steps.Sink) (subject, error) {
+	if err := ctx.Err(); err != nil {
+		return subject{}, err
+	}
+	var t subject
+	var err error
+	if t.w, err = openWorkdir(g.env, in); err != nil {
+		return t, err
+	}
+	if t.s, err = openStore(g.env, t.w, out); err != nil {
+		return t, err
+	}
+	if t.lock, err = t.s.lock(ctx); err != nil {
+		return t, err
+	}
+	if t.server, t.uid, err = t.s.cluster(ctx); err != nil {
+		return t, err
+	}
+	t.state, t.noSnap = snap(ctx, t.s)
+	return t, ctx.Err()
+}
+
+// Preview implements steps.Gater.
+func (g unlockGate) Preview(ctx context.Context, in steps.Params, out steps.Sink) (steps.Preview, error) {
+	t, err := g.read(ctx, in, out)
+	if err != nil {
+		return steps.Preview{}, err
+	}
+	tool, toolErr := findTool(g.env)
+	info := t.lock.info
+	if info == nil {
+		info = &lockInfo{}
+	}
+	id := t.lock.id
+	p := steps.Preview{
+		Target: t.target(tool),
+		Effect: fmt.Sprintf("Releases the lock of %s on %s. If that run still lives, it goes on unaware, and whoever runs next overwrites its state or is overwritten.", orUnknown(info.Who), t.lock.where),
+		Phrase: steps.Phrase("force-unlock", in.Text("lock_id")),
+		Undo:   "Cannot be undone: a lock cannot be given back to the run that held it.",
+		// What terraform-exec starts, and where.
+		Request: fmt.Sprintf("%s force-unlock -no-color -force %s (in %s, workspace %s)", tool, id, t.w.dir, t.w.selected),
+		Command: fmt.Sprintf("tofu -chdir=%s force-unlock -force %s", quote(t.w.dir), id),
+	}
+	scan, scanErr := scanHolder(g.env, t.w, suspect{who: info.Who, created: info.Created})
+	age, ageWhy := t.lock.age()
+	p.Shown = shown(age, ageWhy, scan, scanErr, info.Who)
+	f := floors{need: &p.Unmet}
+	f.lock(t, in.Text("lock_id"))
+	f.age(age, ageWhy, max(minAge, in.Duration("max_apply")))
+	f.holder(scan, scanErr, info.Who)
+	f.ground(g.env, t, toolErr)
+	if changes(info.Operation) {
+		p.Owes = []steps.Debt{{Kind: "unfinished", Text: fmt.Sprintf("the apply of %s did not finish: what it began must be planned, compared and completed", orUnknown(info.Who))}}
+	}
+	return p, nil
+}
+
+func (t subject) target(tool string) []steps.KV {
+	info := t.lock.info
+	if info == nil {
+		info = &lockInfo{}
+	}
+	serial, lineage := "unknown", "unknown"
+	if t.noSnap == nil && t.state.exists {
+		serial, lineage = strconv.FormatInt(t.state.serial, 10), t.state.lineage
+	}
+	created := "unknown"
+	if !info.Created.IsZero() {
+		created = info.Created.UTC().Format(time.RFC3339Nano)
+	}
+	return []steps.KV{
+		{Key: keyBackend, Value: t.s.name()},
+		{Key: keyServer, Value: t.server},
+		{Key: keyCluster, Value: t.uid},
+		{Key: keyLock, Value: t.lock.where},
+		{Key: keyWorkspace, Value: t.w.space},
+		{Key: keyID, Value: t.lock.id},
+		{Key: "who", Value: orUnknown(info.Who)},
+		{Key: "operation", Value: orUnknown(info.Operation)},
+		{Key: "created", Value: created},
+		{Key: keySerial, Value: serial},
+		{Key: keyLineage, Value: lineage},
+		{Key: keyDir, Value: t.w.dir},
+		{Key: keyTool, Value: tool},
+	}
+}
+
+func shown(age time.Duration, ageWhy string, r scan, scanErr error, who string) []steps.KV {
+	text := age.Round(time.Second).String()
+	if ageWhy != "" {
+		text = "unknown: " + ageWhy
+	}
+	kvs := []steps.KV{{Key: "age", Value: text}}
+	holder := ""
+	if scanErr != nil {
+		holder = "unknown: " + scanErr.Error()
+	} else if alive, why := r.verdict(who); why != "" {
+		holder = "unknown: " + why
+	} else {
+		holder = alive + " on this machine"
+	}
+	kvs = append(kvs, steps.KV{Key: "holder", Value: holder})
+	if n := len(r.children); n > 0 {
+		kvs = append(kvs, steps.KV{Key: "left behind", Value: fmt.Sprintf("%d processes of provisioners may still work, first %d: %s", n, r.children[0].pid, shortArgs(r.children[0]))})
+	}
+	return kvs
+}
+
+// changes reports whether an operation changes the world or the state. One that
+// nobody knows counts as such.
+func changes(operation string) bool {
+	switch operation {
+	case "OperationTypePlan", "OperationTypeRefresh", "OperationTypeInvalid", "init", "workspace-new":
+		return false
+	}
+	return true
+}
+
+// floors gathers the preconditions of the kind that do not hold.
+type floors struct{ need *[]steps.Need }
+
+func (f floors) unmet(cure, why string, args ...any) {
+	*f.need = append(*f.need, steps.Need{Why: fmt.Sprintf(why, args...), Cure: cure})
+}
+
+func (f floors) lock(t subject, want string) {
+	switch {
+	case t.s.name() != "kubernetes":
+		f.unmet("end the process that holds it, or wait: the kernel frees the lock with it; a leftover lock info needs nothing",
+			"A local state cannot be unlocked by another process.")
+	case !t.lock.held:
+		f.unmet("read the lock again and plan: nothing needs to be released", "No lock is held on %s.", t.lock.where)
+	case t.lock.id != want:
+		f.unmet("read the lock again and look at its new holder", "The lock is %q now, not %q: somebody else took it.", t.lock.id, want)
+	case !lockGrammar.MatchString(t.lock.id):
+		f.unmet("release it with the tools of the backend", "The lock id %q is none that tofu makes, or it was redacted.", t.lock.id)
+	}
+	switch {
+	case t.noSnap != nil:
+		f.unmet("make the state readable first: force-unlock opens it", "The state could not be read: %v.", t.noSnap)
+	case !t.state.exists:
+		f.unmet("clear holderIdentity of the Lease by hand if the lock must go", "There is no state here, and force-unlock would create one.")
+	}
+}
+
+func (f floors) age(age time.Duration, why string, floor time.Duration) {
+	switch {
+	case why != "":
+		f.unmet("find out when the run began, and set the clocks right", "The age of the lock is unknown: %s.", why)
+	case age < floor:
+		f.unmet("wait "+(floor-age).Round(time.Second).String()+", or let the run end", "The lock is %s old; younger than %s its holder counts as alive.", age.Round(time.Second), floor)
+	}
+}
+
+func (f floors) holder(r scan, err error, who string) {
+	switch {
+	case err != nil:
+		f.unmet("look on the machine of the holder", "Whether the holder is alive could not be looked up: %v.", err)
+	case len(r.holders) > 0 && (r.here || r.hereWhy != ""):
+		f.unmet("let it finish, or stop it with one interrupt and wait", "The holder is alive: process %d runs %s.", r.holders[0].pid, shortArgs(r.holders[0]))
+	case len(r.later) > 0:
+		f.unmet("let it end first: it would take the lock at once", "A run is active here: process %d runs %s.", r.later[0].pid, shortArgs(r.later[0]))
+	case len(r.plugins) > 0:
+		f.unmet("wait until it ends", "The provider plugin %d is alive and may still change the world.", r.plugins[0].pid)
+	case r.here && r.blind != "":
+		f.unmet("look as a user who sees all processes", "Whether the holder %s is alive cannot be seen: %s.", who, r.blind)
+	case r.hereWhy != "":
+		f.unmet("find the run that took it", "Whether the holder is alive cannot be told: %s.", r.hereWhy)
+	}
+}
+
+func (f floors) ground(env steps.Env, t subject, toolErr error) {
+	if t.w.space != t.w.selected {
+		f.unmet("select the workspace in the directory and unset TF_WORKSPACE", "The workspace in effect is %q, but force-unlock would use %q.", t.w.space, t.w.selected)
+	}
+	if toolErr != nil {
+		f.unmet("install tofu or terraform, or name it", "There is no program to unlock with: %v.", toolErr)
+	}
+	if err := trusted(env, t.w.dir); err != nil {
+		f.unmet("trust the directory once, after a look at its configuration", "Programs may not run there: %s.", strings.TrimSuffix(err.Error(), "."))
+	}
+}

@@ -1,0 +1,129 @@
+package terraform
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/terraform-exec/tfexec"
+
+	"handrail/steps"
+)
+
+// unlockGrace is how long an interrupted force-unlock may take: killing it could
+// leave the Lease half written.
+const unlockGrace = 10 * time.Minute
+
+// Act implements steps.Gater. It works from the approved preview alone, reads
+// the target once more, and runs force-unlock through terraform-exec.
+func (g unlockGate) Act(ctx context.Context, a *steps.Approval, out steps.Sink) (steps.Outcome, error) {
+	p, err := a.Spend()
+	if err != nil {
+		return steps.Outcome{}, err
+	}
+	at := func(key string) string { return steps.Find(p.Target, key) }
+	in := steps.Params{"dir": steps.PathOf(at(keyDir))}
+	t, err := g.read(ctx, in, out)
+	if err != nil {
+		// Nothing was sent: that outcome is known.
+		return steps.Outcome{Result: steps.Refused, Response: "not sent, the target could not be read again: " + err.Error()}, nil
+	}
+	id := at(keyID)
+	if why := g.moved(p, t); why != "" {
+		return steps.Outcome{Result: steps.Refused, Response: "not sent: " + why, After: t.target(at(keyTool))}, nil
+	}
+	said, runErr := g.forceUnlock(ctx, at(keyTool), t.w.dir, id, out)
+	// The outcome matters even when the person has turned away.
+	readCtx, stop := context.WithTimeout(context.WithoutCancel(ctx), 4*kubeTimeout)
+	defer stop()
+	after, err := g.read(readCtx, in, out)
+	if err != nil {
+		return steps.Outcome{}, fmt.Errorf("lock %s after force-unlock (it said %q): %w; read the lock again before anything else", id, said, err)
+	}
+	o := steps.Outcome{Response: said, After: after.target(at(keyTool))}
+	o.Result, o.Response = judgeUnlock(p, after, said, runErr)
+	return o, nil
+}
+
+// moved says what differs from the preview, "" for nothing.
+func (g unlockGate) moved(p steps.Preview, t subject) string {
+	now := t.target(steps.Find(p.Target, keyTool))
+	for _, want := range p.Target {
+		if got := steps.Find(now, want.Key); got != want.Value {
+			return fmt.Sprintf("%s is %q now, it was %q", want.Key, got, want.Value)
+		}
+	}
+	switch {
+	case !t.lock.held:
+		return "the lock is gone"
+	case !lockGrammar.MatchString(t.lock.id) || t.s.name() != "kubernetes":
+		return "this lock cannot be released by force-unlock"
+	case t.noSnap != nil || !t.state.exists:
+		return "there is no readable state, and force-unlock would create one"
+	case t.w.space != t.w.selected:
+		return fmt.Sprintf("force-unlock would use the workspace %q", t.w.selected)
+	}
+	if err := trusted(g.env, t.w.dir); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// forceUnlock runs the program with the environment that the native read used.
+func (g unlockGate) forceUnlock(ctx context.Context, tool, dir, id string, out steps.Sink) (said string, err error) {
+	tf, err := tfexec.NewTerraform(dir, tool)
+	if err != nil {
+		return err.Error(), err
+	}
+	env := map[string]string{}
+	for _, kv := range childEnv(g.env) {
+		name, value, _ := strings.Cut(kv, "=")
+		env[name] = value
+	}
+	if err := tf.SetEnv(tfexec.CleanEnv(env)); err != nil {
+		return err.Error(), err
+	}
+	if err := tf.SetWaitDelay(unlockGrace); err != nil {
+		return err.Error(), err
+	}
+	var buf bytes.Buffer
+	tf.SetStdout(&buf)
+	out.Line("force-unlock " + id)
+	err = tf.ForceUnlock(ctx, id)
+	if err != nil {
+		buf.WriteString(err.Error())
+	}
+	said = strings.TrimSpace(buf.String())
+	if gap := keep(out, "output", steps.MediaText, func(w io.Writer) error { _, err := io.WriteString(w, said); return err }); gap != "" {
+		said += "\n" + gap
+	}
+	return said, err
+}
+
+// judgeUnlock decides by what is there now, and by what the program said only
+// where that leaves it open.
+func judgeUnlock(p steps.Preview, after subject, said string, runErr error) (result, response string) {
+	id := steps.Find(p.Target, keyID)
+	elsewhere := strings.Contains(said, "does not match existing lock") || strings.Contains(said, "already unlocked")
+	switch {
+	case after.lock.held && after.lock.id == id:
+		return steps.Failed, fmt.Sprintf("%s\nThe lock %s is still held.", said, id)
+	case runErr != nil && elsewhere:
+		return steps.Refused, said + "\nSomebody else released or took the lock first: nothing was changed from here."
+	case after.lock.held:
+		who := "somebody"
+		if after.lock.info != nil {
+			who = after.lock.info.Who
+		}
+		return steps.Done, fmt.Sprintf("%s\nThe lock was released and is taken again, as %s by %s.", said, after.lock.id, who)
+	case after.noSnap != nil:
+		return steps.Failed, fmt.Sprintf("%s\nThe lock is gone, but the state can no longer be read: %v", said, after.noSnap)
+	case strconv.FormatInt(after.state.serial, 10) != steps.Find(p.Target, keySerial) || after.state.lineage != steps.Find(p.Target, keyLineage):
+		return steps.Failed, fmt.Sprintf("%s\nThe lock is gone, but the state moved from serial %s to %d meanwhile: a writer is alive.", said, steps.Find(p.Target, keySerial), after.state.serial)
+	}
+	return steps.Done, said
+}
