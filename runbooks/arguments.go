@@ -1,0 +1,134 @@
+package runbooks
+
+import (
+	"cel.dev/cel-go/cel"
+	"gopkg.in/yaml.v3"
+
+	"handrail/steps"
+	"handrail/triage"
+)
+
+// kind looks the kind of a probe, watch or gate up, adds its facts to what
+// expressions may name, and reads its parameters.
+func (r *reader) kind(s *Step, fm form, n, with *yaml.Node) {
+	s.Uses = r.str(n, fm.key)
+	if s.Uses == "" {
+		return
+	}
+	kind, ok := r.cat.Lookup(s.Uses)
+	if !ok {
+		var names []string
+		for _, k := range r.cat.Kinds() {
+			if k.Class.Gate() == (fm.kind == triage.GateStep) {
+				names = append(names, k.Name)
+			}
+		}
+		r.fail(n, meant(s.Uses, names), "there is no kind %q", s.Uses)
+		return
+	}
+	switch {
+	case fm.kind == triage.GateStep && !kind.Class.Gate():
+		r.fail(n, "write uses", "%q reads, it is not a gate", s.Uses)
+	case fm.kind != triage.GateStep && kind.Class.Gate():
+		r.fail(n, "write gate", "%q changes things, it is a gate", s.Uses)
+	case fm.kind == triage.WatchStep && kind.Class == steps.Heavy:
+		r.fail(n, "", "%q runs a program and never starts by itself, so it cannot be watched", s.Uses)
+	}
+	s.Heavy = kind.Class == steps.Heavy
+	if kind.Class.Gate() {
+		s.Class = triage.Class(kind.Class)
+	}
+	for _, f := range kind.Facts {
+		r.book.scope.add(variable{"facts." + s.ID + "." + f.Name, s.ID, f})
+	}
+	r.with(s, kind, n, with)
+}
+
+func (r *reader) with(s *Step, kind steps.Kind, n, with *yaml.Node) {
+	given := map[string]*yaml.Node{}
+	if with != nil {
+		names := make([]string, len(kind.Params))
+		for i, p := range kind.Params {
+			names[i] = p.Name
+		}
+		given = r.fields(with, s.Uses, names...)
+	}
+	for _, p := range kind.Params {
+		v := given[p.Name]
+		switch {
+		case v == nil && p.Required:
+			r.fail(n, p.Doc, "step %q gives %s no %q", s.ID, s.Uses, p.Name)
+		case v != nil:
+			r.argument(s, p, v)
+		}
+	}
+}
+
+func (r *reader) argument(s *Step, p steps.Field, n *yaml.Node) {
+	a := argument{field: p, list: n.Kind == yaml.SequenceNode}
+	values := []*yaml.Node{n}
+	if a.list {
+		if p.Type != steps.Strings {
+			r.fail(n, "", "%s takes one %s, not a list", p.Name, p.Type)
+			return
+		}
+		values = n.Content
+	}
+	for _, v := range values {
+		t := r.text(v, p.Name)
+		if t == nil {
+			return
+		}
+		a.value = append(a.value, t)
+		if a.list {
+			continue
+		}
+		literal, constant := t.constant()
+		switch {
+		case constant && p.Type == steps.Strings:
+			r.fail(v, "write [it] with brackets", "%s takes a list", p.Name)
+		case constant:
+			got, err := steps.ParseValue(p.Type, literal)
+			if err == nil {
+				err = fits(p, got)
+			}
+			if err != nil {
+				r.fail(v, "", "%s: %v", p.Name, err)
+			}
+		case t.whole() == nil && !textual(p.Type):
+			r.fail(v, "give one whole ${…}", "%s takes a %s, which cannot be put together from texts", p.Name, p.Type)
+		}
+	}
+	s.with = append(s.with, a)
+}
+
+// arguments checks the types of the expressions given to parameters, once they
+// are compiled.
+func (r *reader) arguments() {
+	for i := range r.book.Steps {
+		s := &r.book.Steps[i]
+		for _, a := range s.with {
+			for _, t := range a.value {
+				r.argumentType(a, t)
+			}
+		}
+	}
+}
+
+func (r *reader) argumentType(a argument, t *text) {
+	e := t.whole()
+	if e == nil {
+		return
+	}
+	want := celType(a.field.Type)
+	if a.list {
+		want = cel.StringType
+	}
+	// A text is made of anything but a list or a table; other types must fit.
+	scalar := e.typ.Kind() != cel.ListType(cel.StringType).Kind() && e.typ.Kind() != cel.MapType(cel.StringType, cel.StringType).Kind()
+	if e.typ.IsExactType(want) || want == cel.StringType && scalar && a.field.Type == steps.String {
+		return
+	}
+	line, col := r.locate(e.node, e.base)
+	r.failAt(line, col, "", "%s takes a %s, and ${%s} is a %s", a.field.Name, a.field.Type, e.src, typeName(e.typ))
+}

@@ -1,0 +1,121 @@
+package runbooks
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"handrail/steps"
+)
+
+// Bind turns what was given (`-p name=value`) and the defaults into the
+// parameters of the runbook. Optional texts that were not given are absent, and
+// empty in expressions. Every error of it is an ErrParam.
+func (r *Runbook) Bind(given map[string]string) (steps.Params, error) {
+	out := steps.Params{}
+	var bad []error
+	names := make([]string, len(r.Params))
+	for i, p := range r.Params {
+		names[i] = p.Name
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if !slices.Contains(names, name) {
+			msg := fmt.Sprintf("runbook %s has no parameter %q", r.ID, name)
+			if hint := meant(name, names); hint != "" {
+				msg += " (" + hint + ")"
+			}
+			bad = append(bad, fmt.Errorf("%w: %s", ErrParam, msg))
+		}
+	}
+	for _, p := range r.Params {
+		raw, ok := given[p.Name]
+		if !ok {
+			raw = p.Default
+		}
+		switch {
+		case raw == "" && p.Required:
+			bad = append(bad, fmt.Errorf("%w %s is required: %s", ErrParam, p.Name, p.Doc))
+			continue
+		case raw == "" && textual(p.Type):
+			continue
+		}
+		v, err := steps.ParseValue(p.Type, raw)
+		if err == nil {
+			err = r.admit(p, v)
+		}
+		if err != nil {
+			bad = append(bad, fmt.Errorf("%w %s: %w", ErrParam, p.Name, err))
+			continue
+		}
+		out[p.Name] = v
+	}
+	if len(bad) > 0 {
+		return nil, errors.Join(bad...)
+	}
+	return out, nil
+}
+
+// admit checks a parameter of the runbook against its declaration.
+func (r *Runbook) admit(p steps.Field, v steps.Value) error {
+	b := r.Bounds[p.Name]
+	for _, limit := range []struct {
+		text  string
+		wrong func(v, l steps.Value) bool
+		what  string
+	}{
+		{b.Min, less, "less than the least"},
+		{b.Max, func(v, l steps.Value) bool { return less(l, v) }, "more than the most"},
+	} {
+		if limit.text == "" {
+			continue
+		}
+		l, err := steps.ParseValue(p.Type, limit.text)
+		if err != nil {
+			return err
+		}
+		if limit.wrong(v, l) {
+			return fmt.Errorf("%s is %s that is allowed, %s", v.Text(), limit.what, limit.text)
+		}
+	}
+	return fits(p, v)
+}
+
+func less(a, b steps.Value) bool {
+	if a.Type() == steps.Duration {
+		return a.Duration() < b.Duration()
+	}
+	return a.Int() < b.Int()
+}
+
+// fits checks a value against the grammar of a field. A text never begins with
+// a hyphen, for in an argument list it would become an option.
+func fits(p steps.Field, v steps.Value) error {
+	if !textual(p.Type) {
+		return nil
+	}
+	s := v.Text()
+	switch {
+	case strings.HasPrefix(s, "-"):
+		return fmt.Errorf("%q begins with a hyphen and could be taken for an option", s)
+	case strings.ContainsFunc(s, unicode.IsControl):
+		return fmt.Errorf("%q has a control character in it", s)
+	case p.Type == steps.Enum && !slices.Contains(p.Values, s):
+		return fmt.Errorf("%q is not one of %s", s, strings.Join(p.Values, ", "))
+	}
+	if p.Pattern == "" {
+		return nil
+	}
+	// Anchored again: a pattern without anchors must not let a prefix through.
+	re, err := regexp.Compile(`\A(?:` + p.Pattern + `)\z`)
+	if err != nil {
+		return fmt.Errorf("the pattern %q of %s: %w", p.Pattern, p.Name, err)
+	}
+	if !re.MatchString(s) {
+		return fmt.Errorf("%q does not look like %s", s, p.Pattern)
+	}
+	return nil
+}

@@ -1,0 +1,41 @@
+package runbooks
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+var errEmptyProof = errors.New("an empty proof proves nothing; paste the URL, id or output that shows it")
+
+// ErrParam is the kind of every error of Bind.
+var ErrParam = errors.New("parameter")
+
+// ProofError says that a proof is not what the step asks for.
+type ProofError struct{ Step, Proof, Pattern string }
+
+func (e *ProofError) Error() string {
+	return fmt.Sprintf("proof %q of step %s does not look like %q", e.Proof, e.Step, e.Pattern)
+}
+
+// MissingError says that a step cannot start, since a parameter of it depends on
+// what is not known.
+type MissingError struct {
+	Step    string
+	Param   string
+	Missing []string // facts, answers or params, by their names in expressions
+	Why     string
+}
+
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("step %s cannot start: its parameter %s needs %s: %s",
+		e.Step, e.Param, strings.Join(e.Missing, ", "), e.Why)
+}
+
+// ArgumentError says that a parameter of a step has a value that its kind does
+// not take.
+type ArgumentError struct{ Step, Param, Value, Why string }
+
+func (e *ArgumentError) Error() string {
+	return fmt.Sprintf("step %s cannot start: its parameter %s would be %q, which %s", e.Step, e.Param, e.Value, e.Why)
+}

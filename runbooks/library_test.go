@@ -1,0 +1,16 @@
+package runbooks
+
+import "testing"
+
+func TestLibraryLoadsAndCompiles(t *testing.T) {
+	t.Parallel()
+	lib, err := Library(terraformKinds())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range lib {
+		if err := b.Check(); err != nil {
+			t.Errorf("%s:\n%v", b.ID, err)
+		}
+	}
+}

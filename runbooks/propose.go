@@ -1,0 +1,99 @@
+package runbooks
+
+import (
+	"slices"
+	"strings"
+
+	"handrail/steps"
+	"handrail/triage"
+)
+
+// Propose gives what the rules of the runbook say about a topic: the first case
+// that is true. When a case before it cannot be told, or none is true, that is
+// "unknown". grounds are the facts and answers that decided, with their values.
+func (r *Runbook) Propose(topic triage.Topic, v Vars) (value string, grounds []string, say string) {
+	i := slices.IndexFunc(r.Steps, func(s Step) bool { return s.Kind == triage.ConcludeStep && s.Topic == topic })
+	if i < 0 {
+		return triage.Unknown, nil, "the runbook has no rule for this"
+	}
+	for _, c := range r.Steps[i].cases {
+		if c.when == nil {
+			return c.is, grounds, strings.TrimSpace(r.render(c.say, v))
+		}
+		switch got := r.eval(c.when, v); got.result {
+		case resFalse:
+		case resTrue:
+			return c.is, r.grounds(c.when, v), strings.TrimSpace(r.render(c.say, v))
+		default:
+			return triage.Unknown, r.grounds(c.when, v), got.why
+		}
+		for _, g := range r.grounds(c.when, v) {
+			if !slices.Contains(grounds, g) {
+				grounds = append(grounds, g)
+			}
+		}
+	}
+	return triage.Unknown, grounds, "no rule of the runbook holds"
+}
+
+// grounds gives the facts and answers of an expression with their values.
+func (r *Runbook) grounds(e *expr, v Vars) []string {
+	out := make([]string, 0, len(e.refs))
+	for _, name := range e.refs {
+		out = append(out, name+" = "+r.valueOf(name, v))
+	}
+	return out
+}
+
+func (r *Runbook) valueOf(name string, v Vars) string {
+	x := r.scope.vars[name]
+	if _, _, why := v.lookup(x); why != "" {
+		return triage.Unknown
+	}
+	switch {
+	case x.step == "":
+		return plainly(v.Params[x.field.Name])
+	case strings.HasPrefix(name, "answers."):
+		return v.Answers[x.step]
+	}
+	return plainly(v.Facts[x.step][x.field.Name])
+}
+
+// plainly is the text of a value for a person.
+func plainly(v steps.Value) string {
+	switch {
+	case !v.Known():
+		return `""` // an optional text that was not given
+	case v.Type() == steps.Duration:
+		return span(v.Duration())
+	case v.Type() == steps.Strings:
+		return strings.Join(v.Strings(), ", ")
+	}
+	return v.Text()
+}
+
+// Next is a runbook to go on with.
+type Next struct {
+	Runbook string
+	With    map[string]string // parameters in their text form
+	Say     string
+}
+
+// Next gives the runbooks whose condition holds. A parameter that depends on
+// what is not known is left away.
+func (r *Runbook) Next(v Vars) []Next {
+	var out []Next
+	for _, c := range r.next {
+		if c.when == nil || r.eval(c.when, v).result != resTrue {
+			continue
+		}
+		n := Next{Runbook: c.runbook, With: map[string]string{}, Say: strings.TrimSpace(r.render(c.say, v))}
+		for _, w := range c.with {
+			if got, lacking := r.renderNeeding(w.value, v); len(lacking) == 0 && got != "" {
+				n.With[w.name] = got
+			}
+		}
+		out = append(out, n)
+	}
+	return out
+}

@@ -1,0 +1,152 @@
+package runbooks
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"handrail/steps"
+	"handrail/triage"
+)
+
+// Runbook is one document, read. It must not be copied; its methods are safe
+// for concurrent use.
+type Runbook struct {
+	ID        string
+	Title     string
+	Domain    string // slug of a failure domain
+	Severity  triage.Severity
+	Matrix    int // row of the decision matrix, 0 for none
+	Doc       string
+	Recognise []Pattern
+	Params    []steps.Field
+	Bounds    map[string]Bounds // of params that have any
+	Steps     []Step            // in the order of the loop, built-in ones included
+	Source    []byte
+	Digest    string // SHA-256 of Source in hex
+	File      string
+
+	next  []nextCase
+	exprs []*expr // all of the document, in the order of the file
+	scope *scope
+
+	once    sync.Once
+	compile error // what the one compilation found
+}
+
+// Pattern is one symptom in an error text.
+type Pattern struct {
+	Pattern string // Go regular expression
+	Weight  int    // 1 to 10: how much a match says
+	Say     string // what a match means
+	re      *regexp.Regexp
+}
+
+// Bounds limit an int or a duration parameter; "" is no limit.
+type Bounds struct{ Min, Max string }
+
+// Step is one step of a runbook.
+type Step struct {
+	ID       string // bare, as in expressions
+	Phase    triage.Phase
+	Kind     triage.StepKind
+	Uses     string // the kind of a probe, watch or gate
+	Topic    triage.Topic
+	Title    string
+	Required bool
+	Heavy    bool
+	Class    triage.Class
+	Covers   []string
+	Answers  []Choice // of an ask, `unknown` not among them
+	Pattern  string   // of a manual step: what the proof must look like
+	Greens   int
+	Apart    time.Duration
+	Fresh    time.Duration // 0 for the default of the runbook
+	Pays     string
+	Builtin  bool // added by the loop, not written by the author
+	Line     int  // in the file, 0 for a built-in one
+
+	proof    *regexp.Regexp
+	ask      *text
+	say      *text
+	help     *text
+	evidence *text
+	with     []argument
+	require  []demand
+	when     *expr
+	findings []finding
+	show     []*expr
+	cases    []conclusion
+}
+
+// Choice is one answer of an ask.
+type Choice struct{ Value, Help string }
+
+type (
+	argument struct {
+		field steps.Field
+		list  bool
+		value []*text // one, or the items of a list
+	}
+	demand struct {
+		when  *expr
+		other *text
+	}
+	finding struct {
+		when  *expr // nil for always
+		level steps.Level
+		say   *text
+	}
+	conclusion struct {
+		when *expr // nil for otherwise
+		is   string
+		say  *text
+	}
+	nextCase struct {
+		runbook string
+		when    *expr
+		with    []nextWith
+		say     *text
+	}
+	nextWith struct {
+		name  string
+		value *text
+	}
+)
+
+// Step returns the step with this id, bare or with the id of the runbook before
+// it.
+func (r *Runbook) Step(id string) (Step, bool) {
+	s := r.step(id)
+	if s == nil {
+		return Step{}, false
+	}
+	return *s, true
+}
+
+func (r *Runbook) step(id string) *Step {
+	id = r.bare(id)
+	for i := range r.Steps {
+		if r.Steps[i].ID == id {
+			return &r.Steps[i]
+		}
+	}
+	return nil
+}
+
+func (r *Runbook) bare(id string) string { return strings.TrimPrefix(id, r.ID+"/") }
+
+func (r *Runbook) full(id string) string { return r.ID + "/" + id }
+
+// Accepts reports whether proof is what the manual step asks for; the error
+// says what is wanted.
+func (s Step) Accepts(proof string) error {
+	if strings.TrimSpace(proof) == "" {
+		return errEmptyProof
+	}
+	if s.proof != nil && !s.proof.MatchString(proof) {
+		return &ProofError{Step: s.ID, Proof: proof, Pattern: s.Pattern}
+	}
+	return nil
+}

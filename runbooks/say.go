@@ -1,0 +1,50 @@
+package runbooks
+
+import (
+	"strings"
+
+	"handrail/triage"
+)
+
+// Texts are what a step says to a person, with the values that are known.
+// Unknown ones show as "unknown".
+type Texts struct {
+	Title    string
+	Ask      string // the question, instruction or note itself
+	Say      string // guidance
+	Help     string // more, on demand
+	Evidence string // what to write down or paste
+	Answers  []Choice
+	Show     []Shown
+}
+
+// Shown is one value to put before the person.
+type Shown struct {
+	Name  string // the expression, as facts.lock.who
+	Value string
+	Known bool
+	Why   string // of an unknown one
+}
+
+// Say gives the texts of a step, the zero Texts for one that the runbook lacks.
+func (r *Runbook) Say(step string, v Vars) Texts {
+	s := r.step(step)
+	if s == nil {
+		return Texts{}
+	}
+	out := Texts{
+		Title: s.Title, Answers: s.Answers,
+		Ask: r.trimmed(s.ask, v), Say: r.trimmed(s.say, v), Help: r.trimmed(s.help, v), Evidence: r.trimmed(s.evidence, v),
+	}
+	for _, e := range s.show {
+		got := r.eval(e, v)
+		row := Shown{Name: e.src, Value: triage.Unknown, Known: got.known(), Why: got.why}
+		if got.known() {
+			row.Value = show(got.val)
+		}
+		out.Show = append(out.Show, row)
+	}
+	return out
+}
+
+func (r *Runbook) trimmed(t *text, v Vars) string { return strings.TrimSpace(r.render(t, v)) }

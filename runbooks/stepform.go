@@ -1,0 +1,314 @@
+package runbooks
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+
+	"handrail/steps"
+	"handrail/triage"
+)
+
+// form is what a kind of step looks like: the key that names it and the other
+// keys that it takes.
+type form struct {
+	key  string
+	kind triage.StepKind
+	keys string
+}
+
+func forms() []form {
+	return []form{
+		{"uses", triage.ProbeStep, "id title say help show covers when with required findings fresh"},
+		{"ask", triage.AskStep, "id title say help show covers when required answers evidence fresh"},
+		{"manual", triage.ManualStep, "id title say help show covers when required evidence pattern pays"},
+		{"compare", triage.CompareStep, "id title say help show covers when"},
+		{"conclude", triage.ConcludeStep, "id title say help show cases"},
+		{"gate", triage.GateStep, "id title say help show covers when with require fresh"},
+		{"watch", triage.WatchStep, "id title say help show covers when with greens apart findings"},
+		{"note", triage.NoteStep, "id title say help show when"},
+	}
+}
+
+// form finds which kind of step n is.
+func (r *reader) form(n *yaml.Node) (form, bool) {
+	if n.Kind != yaml.MappingNode {
+		r.fail(n, "", "a step must be a mapping of keys to values")
+		return form{}, false
+	}
+	var found []form
+	var kinds, all []string
+	for _, f := range forms() {
+		kinds = append(kinds, f.key)
+		for _, k := range append(strings.Fields(f.keys), f.key) {
+			if !slices.Contains(all, k) {
+				all = append(all, k)
+			}
+		}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			if n.Content[i].Value == f.key {
+				found = append(found, f)
+			}
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], true
+	case 0:
+		before := len(r.problems)
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key := n.Content[i]
+			if key.Value == "phrase" {
+				r.phrase(key)
+			} else if !slices.Contains(all, key.Value) {
+				r.fail(key, meant(key.Value, all), "a step has no key %q", key.Value)
+			}
+		}
+		if len(r.problems) == before {
+			r.fail(n, "one of "+strings.Join(kinds, ", "), "a step must say what it is")
+		}
+	default:
+		r.fail(n, "make them two steps", "a step is %q or %q, not both", found[0].key, found[1].key)
+	}
+	return form{}, false
+}
+
+func (r *reader) phrase(key *yaml.Node) {
+	r.fail(key, "remove it", "the phrase to type is built by the kind of the gate and cannot be set here")
+}
+
+// step reads one step of a phase.
+func (r *reader) step(phase triage.Phase, n *yaml.Node) {
+	fm, ok := r.form(n)
+	if !ok {
+		return
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == "phrase" {
+			r.phrase(n.Content[i])
+			return
+		}
+	}
+	f := r.fields(n, article(fm.key)+" step", append(strings.Fields(fm.keys), fm.key)...)
+	s := Step{Phase: phase, Kind: fm.kind, Line: n.Line}
+	r.identify(&s, fm, n, f)
+	s.Required = r.flag(f["required"], "required")
+	s.Fresh = r.duration(f["fresh"], "fresh")
+	s.say, s.help, s.evidence = r.text(f["say"], "say"), r.text(f["help"], "help"), r.text(f["evidence"], "evidence")
+	if s.when = r.expr(f["when"], "when", wantBool); s.when != nil && s.Required {
+		r.fail(f["when"], "drop one of the two", "step %q is required, so it cannot depend on a condition", s.ID)
+	}
+	for _, c := range r.items(f["covers"], "covers") {
+		s.Covers = append(s.Covers, r.oneOf(c, "covers", evidenceCodes()))
+	}
+	for _, c := range r.items(f["show"], "show") {
+		if e := r.expr(c, "show", wantValue); e != nil {
+			s.show = append(s.show, e)
+		}
+	}
+	for _, c := range r.items(f["findings"], "findings") {
+		r.finding(&s, c)
+	}
+	r.body(&s, fm, n, f)
+	s.Title = r.literal(f["title"], "title")
+	if s.Title == "" {
+		s.Title = s.plainTitle()
+	}
+	r.book.Steps = append(r.book.Steps, s)
+}
+
+// identify gives the step its id: a conclusion is called after its topic, a
+// note needs none.
+func (r *reader) identify(s *Step, fm form, n *yaml.Node, f map[string]*yaml.Node) {
+	switch {
+	case f["id"] != nil:
+		s.ID = r.str(f["id"], "id")
+	case fm.kind == triage.ConcludeStep:
+		s.ID = f[fm.key].Value
+	case fm.kind == triage.NoteStep:
+		s.ID = r.free("note_" + string(s.Phase))
+	default:
+		r.fail(n, "", `%s step needs the key "id"`, article(fm.key))
+		return
+	}
+	at := n
+	if f["id"] != nil {
+		at = f["id"]
+	}
+	switch {
+	case s.ID == "":
+	case !idForm.MatchString(s.ID):
+		r.fail(at, "a hyphen would be a minus in an expression", "id %q must be small letters, digits and underscores", s.ID)
+	case fm.kind != triage.ConcludeStep && (slices.Contains(topics(), s.ID) || s.ID == retryID):
+		r.fail(at, "", "id %q is kept for a step of the loop itself", s.ID)
+	case r.book.step(s.ID) != nil:
+		r.fail(at, "", "id %q again, first on line %d", s.ID, r.book.step(s.ID).Line)
+	}
+}
+
+// free returns base, or base with the first number that makes it unused.
+func (r *reader) free(base string) string {
+	id := base
+	for i := 2; r.book.step(id) != nil; i++ {
+		id = base + "_" + string(rune('0'+i%10))
+		if i >= 10 {
+			id = base + strings.Repeat("_", i)
+		}
+	}
+	return id
+}
+
+// body reads what only this kind of step has.
+func (r *reader) body(s *Step, fm form, n *yaml.Node, f map[string]*yaml.Node) {
+	main := f[fm.key]
+	switch fm.kind {
+	case triage.ProbeStep, triage.GateStep, triage.WatchStep:
+		r.kind(s, fm, main, f["with"])
+		for _, c := range r.items(f["require"], "require") {
+			r.demand(s, c)
+		}
+		if fm.kind == triage.WatchStep {
+			r.watch(s, n, f)
+		}
+	case triage.ConcludeStep:
+		s.Topic = triage.Topic(r.oneOf(main, "conclude", topics()))
+		if s.ID != string(s.Topic) && s.Topic != "" {
+			r.fail(main, "leave the id away", "a conclusion is called after its topic, not %q", s.ID)
+		}
+		r.cases(s, f["cases"])
+	case triage.AskStep:
+		s.ask = r.text(main, fm.key)
+		r.answers(s, n, f["answers"])
+	case triage.ManualStep:
+		s.ask = r.text(main, fm.key)
+		if s.evidence == nil {
+			r.fail(n, "as in: evidence: link to the message", `a manual step needs the key "evidence": the proof to paste`)
+		}
+		s.Pays = r.oneOf(f["pays"], "pays", debtKinds())
+		s.Pattern = r.str(f["pattern"], "pattern")
+		s.proof = r.regexp(f["pattern"], s.Pattern)
+	default:
+		s.ask = r.text(main, fm.key)
+	}
+}
+
+func (r *reader) watch(s *Step, n *yaml.Node, f map[string]*yaml.Node) {
+	if s.when == nil {
+		r.fail(n, "", `a watch needs the key "when": what must hold`)
+	}
+	s.Greens, s.Apart = 2, 20*time.Second
+	if f["greens"] != nil {
+		s.Greens = r.number(f["greens"], "greens", 1, 100)
+	}
+	if f["apart"] != nil {
+		s.Apart = r.duration(f["apart"], "apart")
+	}
+}
+
+func (r *reader) duration(n *yaml.Node, what string) time.Duration {
+	if n == nil {
+		return 0
+	}
+	v, ok := r.value(n, what, steps.Duration)
+	if ok && v.Duration() <= 0 {
+		r.fail(n, "", "%s must be longer than nothing", what)
+	}
+	return v.Duration()
+}
+
+func (r *reader) demand(s *Step, n *yaml.Node) {
+	f := r.fields(n, "a requirement", "when", "else")
+	if f["when"] == nil || f["else"] == nil {
+		r.fail(n, "", `a requirement needs the keys "when" and "else"`)
+		return
+	}
+	d := demand{r.expr(f["when"], "when", wantBool), r.text(f["else"], "else")}
+	if d.when != nil {
+		s.require = append(s.require, d)
+	}
+}
+
+func (r *reader) finding(s *Step, n *yaml.Node) {
+	f := r.fields(n, "a finding", "when", "level", "say")
+	if f["say"] == nil {
+		r.fail(n, "", `a finding needs the key "say"`)
+		return
+	}
+	level := steps.Warning
+	if f["level"] != nil {
+		level = steps.Level(r.oneOf(f["level"], "level", levels()))
+	}
+	s.findings = append(s.findings, finding{r.expr(f["when"], "when", wantBool), level, r.text(f["say"], "say")})
+}
+
+func (r *reader) cases(s *Step, n *yaml.Node) {
+	list := r.items(n, "cases")
+	for i, c := range list {
+		f := r.fields(c, "a case", "when", "is", "say")
+		if f["is"] == nil {
+			r.fail(c, "", `a case needs the key "is"`)
+			continue
+		}
+		if f["when"] == nil && i < len(list)-1 {
+			r.fail(c, "only the last case may go without", `a case needs the key "when"`)
+		}
+		is := r.str(f["is"], "is")
+		if values := topicValues(s.Topic); values != nil {
+			is = r.oneOf(f["is"], "is", append(values, triage.Unknown))
+		}
+		s.cases = append(s.cases, conclusion{r.expr(f["when"], "when", wantBool), is, r.text(f["say"], "say")})
+	}
+}
+
+func (r *reader) answers(s *Step, step, n *yaml.Node) {
+	if n == nil || n.Kind != yaml.MappingNode || len(n.Content) == 0 {
+		r.fail(step, "as in: answers: {alive: it still runs, dead: it is gone}", `an ask needs the key "answers", a mapping of answers to their meaning`)
+		return
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i]
+		switch {
+		case key.Value == triage.Unknown:
+			r.fail(key, "remove it", "the answer unknown is always there")
+		case !idForm.MatchString(key.Value):
+			r.fail(key, "", "answer %q must be small letters, digits and underscores", key.Value)
+		default:
+			s.Answers = append(s.Answers, Choice{key.Value, r.literal(n.Content[i+1], "the meaning of an answer")})
+		}
+	}
+	values := make([]string, len(s.Answers))
+	for i, a := range s.Answers {
+		values[i] = a.Value
+	}
+	r.book.scope.add(variable{"answers." + s.ID, s.ID, steps.Field{Name: s.ID, Type: steps.Enum, Values: values}})
+}
+
+// plainTitle is the title of a step that has none.
+func (s Step) plainTitle() string {
+	switch s.Kind {
+	case triage.ConcludeStep:
+		return "Conclude: " + string(s.Topic)
+	case triage.AskStep, triage.ManualStep, triage.CompareStep, triage.NoteStep:
+		if s.ask != nil {
+			if t, ok := s.ask.constant(); ok {
+				first, _, _ := strings.Cut(strings.TrimSpace(t), "\n")
+				return first
+			}
+		}
+	}
+	return strings.ReplaceAll(s.ID, "_", " ")
+}
+
+func article(key string) string {
+	if strings.ContainsRune("aeiou", rune(key[0])) && key != "uses" {
+		return "an " + key
+	}
+	return "a " + key
+}
+
+// evidenceCodes are what `covers` may name: the fourteen items of evidence.
+func evidenceCodes() []string {
+	return strings.Fields("E1 E2 E3 E4 E5 E6 E7 E8 E9 E10 E11 E12 E13 E14")
+}

@@ -1,0 +1,111 @@
+package runbooks
+
+import (
+	"fmt"
+	"slices"
+
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+
+	"handrail/steps"
+)
+
+// With gives the parameters of a probe, watch or gate. The error is a
+// *MissingError when one depends on what is not known, and an *ArgumentError
+// when one has a value that the kind does not take. An optional text that comes
+// out empty is left away.
+func (r *Runbook) With(step string, v Vars) (steps.Params, error) {
+	s := r.step(step)
+	if s == nil {
+		return nil, fmt.Errorf("runbook %s has no step %q", r.ID, step)
+	}
+	if err := r.compiled(); err != nil {
+		return nil, err
+	}
+	out := steps.Params{}
+	for _, a := range s.with {
+		got, err := r.argument(s, a, v)
+		if err != nil {
+			return nil, err
+		}
+		if textual(a.field.Type) && got.Text() == "" {
+			if a.field.Required {
+				return nil, &ArgumentError{s.ID, a.field.Name, "", "is empty"}
+			}
+			continue
+		}
+		if err := fits(a.field, got); err != nil {
+			return nil, &ArgumentError{s.ID, a.field.Name, got.Text(), "its kind does not take: " + err.Error()}
+		}
+		out[a.field.Name] = got
+	}
+	return out, nil
+}
+
+func (r *Runbook) argument(s *Step, a argument, v Vars) (steps.Value, error) {
+	missing := func(vs []verdict) error {
+		e := &MissingError{Step: s.ID, Param: a.field.Name}
+		for _, got := range vs {
+			e.Missing = append(e.Missing, got.missing...)
+			e.Why = got.why
+		}
+		return e
+	}
+	if a.list {
+		var list []string
+		for _, t := range a.value {
+			item, lacking := r.renderNeeding(t, v)
+			if len(lacking) > 0 {
+				return steps.Value{}, missing(lacking)
+			}
+			list = append(list, item)
+		}
+		return steps.StringsOf(list), nil
+	}
+	t := a.value[0]
+	if e := t.whole(); e != nil {
+		got := r.eval(e, v)
+		if !got.known() {
+			return steps.Value{}, missing([]verdict{got})
+		}
+		return typed(a.field.Type, got.val)
+	}
+	text, lacking := r.renderNeeding(t, v)
+	if len(lacking) > 0 {
+		return steps.Value{}, missing(lacking)
+	}
+	return steps.ParseValue(a.field.Type, text)
+}
+
+// typed turns the value of one whole expression to a value of type t.
+func typed(t steps.Type, v ref.Val) (steps.Value, error) {
+	switch v := v.(type) {
+	case types.Bool:
+		if t == steps.Bool {
+			return steps.BoolOf(bool(v)), nil
+		}
+	case types.Int:
+		if t == steps.Int {
+			return steps.IntOf(int64(v)), nil
+		}
+	case types.Duration:
+		if t == steps.Duration {
+			return steps.DurationOf(v.Duration), nil
+		}
+	case types.Timestamp:
+		if t == steps.Time {
+			return steps.TimeOf(v.Time), nil
+		}
+	}
+	switch t {
+	case steps.Strings:
+		if ss, ok := stringsOf(v); ok {
+			return steps.StringsOf(slices.Clone(ss)), nil
+		}
+	case steps.Table:
+		if m, ok := tableOf(v); ok {
+			return steps.TableOf(m), nil
+		}
+	}
+	return steps.ParseValue(t, show(v))
+}
