@@ -1,0 +1,309 @@
+package terraform
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"handrail/drills/lab"
+	"handrail/steps"
+)
+
+// memorySink keeps what a step wrote.
+type memorySink struct {
+	mu        sync.Mutex
+	artifacts map[string]*bytes.Buffer
+	media     map[string]string
+	secrets   []string
+}
+
+func newSink() *memorySink {
+	return &memorySink{artifacts: map[string]*bytes.Buffer{}, media: map[string]string{}}
+}
+
+type bufferCloser struct{ *bytes.Buffer }
+
+func (bufferCloser) Close() error { return nil }
+
+func (m *memorySink) Artifact(role, media string) io.WriteCloser {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	b := &bytes.Buffer{}
+	m.artifacts[role], m.media[role] = b, media
+	return bufferCloser{b}
+}
+func (m *memorySink) Line(string) {}
+func (m *memorySink) Secret(s string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.secrets = append(m.secrets, s)
+}
+
+// labOnce starts the shared lab at its first use.
+type labOnce struct {
+	once sync.Once
+	lab  *lab.Lab
+	err  error
+}
+
+func (o *labOnce) get() (*lab.Lab, error) {
+	o.once.Do(func() {
+		opts, err := lab.ForTests(fmt.Sprintf("steps-terraform-%d", os.Getpid()))
+		if err == nil {
+			o.lab, err = lab.Up(context.Background(), opts)
+		}
+		o.err = err
+	})
+	return o.lab, o.err
+}
+
+var shared labOnce
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if shared.lab != nil {
+		if err := shared.lab.Close(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// world is a root module with a real tofu, and a real API server where the
+// backend needs one.
+type world struct {
+	t    *testing.T
+	lab  *lab.Lab
+	ns   lab.Namespace
+	dir  string
+	tofu string
+	env  steps.Env
+	bot  []string // environment of the runs that break things
+}
+
+func newWorld(t *testing.T, backend, config string) *world {
+	t.Helper()
+	l, err := shared.get()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, lab: l, dir: t.TempDir(), tofu: l.TofuPath()}
+	me, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, _ := os.Hostname()
+	base := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "CHECKPOINT_DISABLE=1", "TF_IN_AUTOMATION=1"}
+	w.bot = base
+	w.env = steps.Env{
+		Dir: w.dir, Environ: base, Home: t.TempDir(), User: me.Username, Host: host, Now: time.Now,
+		Tool:    func(string) (string, error) { return w.tofu, nil },
+		Trusted: func(string) error { return nil },
+	}
+	if backend == "kubernetes" {
+		if w.ns, err = l.Namespace(t.Context(), "steps"); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = l.DeleteNamespace(context.Background(), w.ns.Name) })
+		w.bot = append(base[:len(base):len(base)], "KUBE_CONFIG_PATH="+w.ns.RobotKubeconfig)
+		w.env.Environ = append(base[:len(base):len(base)], "KUBE_CONFIG_PATH="+w.ns.OperatorKubeconfig)
+		config = fmt.Sprintf("terraform {\n  backend \"kubernetes\" {\n    secret_suffix = %q\n    namespace = %q\n  }\n}\n", w.ns.Name, w.ns.Name) + config
+	}
+	if err := os.WriteFile(filepath.Join(w.dir, "main.tf"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.run("init", "-input=false", "-no-color")
+	return w
+}
+
+func (w *world) run(args ...string) string {
+	w.t.Helper()
+	cmd := exec.CommandContext(w.t.Context(), w.tofu, args...)
+	cmd.Dir, cmd.Env = w.dir, w.bot
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		w.t.Fatalf("tofu %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// sixSlow completes two resources and then sleeps in the third.
+const sixSlow = `
+resource "terraform_data" "a" {
+  provisioner "local-exec" { command = "true" }
+}
+resource "terraform_data" "b" {
+  depends_on = [terraform_data.a]
+  provisioner "local-exec" { command = "true" }
+}
+resource "terraform_data" "c" {
+  depends_on = [terraform_data.b]
+  provisioner "local-exec" { command = "sleep 600" }
+}
+resource "terraform_data" "d" {
+  depends_on = [terraform_data.c]
+}
+resource "terraform_data" "e" {
+  depends_on = [terraform_data.d]
+}
+resource "terraform_data" "f" {
+  depends_on = [terraform_data.e]
+}
+`
+
+// apply starts an apply, returns when its provisioner runs, and ends all of it
+// with the test.
+func (w *world) apply() (cmd *exec.Cmd, log string) {
+	w.t.Helper()
+	cmd = exec.Command(w.tofu, "apply", "-auto-approve", "-input=false", "-no-color", "-parallelism=1")
+	cmd.Dir, cmd.Env = w.dir, w.bot
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	r, wr, err := os.Pipe()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	cmd.Stdout, cmd.Stderr = wr, wr
+	if err := cmd.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	_ = wr.Close()
+	w.t.Cleanup(func() {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		_ = cmd.Wait()
+		_ = r.Close()
+	})
+	log = filepath.Join(w.t.TempDir(), "apply.log")
+	var text strings.Builder
+	in := bufio.NewScanner(r)
+	for in.Scan() {
+		text.WriteString(in.Text() + "\n")
+		if strings.HasPrefix(in.Text(), "terraform_data.c (local-exec): Executing:") {
+			break
+		}
+	}
+	if !strings.Contains(text.String(), "terraform_data.c (local-exec)") {
+		w.t.Fatalf("the apply ended early:\n%s", text.String())
+	}
+	if err := os.WriteFile(log, []byte(text.String()), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+	return cmd, log
+}
+
+// kill ends tofu as a runner that vanishes does, and waits until it is gone.
+func (w *world) kill(cmd *exec.Cmd) {
+	w.t.Helper()
+	if err := cmd.Process.Kill(); err != nil {
+		w.t.Fatal(err)
+	}
+	_, _ = cmd.Process.Wait()
+}
+
+func (w *world) probe(kind string, in steps.Params) steps.Observation {
+	w.t.Helper()
+	obs, err := probe(w.t.Context(), w.env, kind, in, newSink())
+	if err != nil {
+		w.t.Fatalf("%s: %v", kind, err)
+	}
+	return obs
+}
+
+func kindOf(name string) steps.Kind {
+	for _, k := range Kinds() {
+		if k.Name == name {
+			return k
+		}
+	}
+	return steps.Kind{}
+}
+
+// probe runs a kind and holds it to the contract of every probe: each declared
+// fact is there with its type, and no other.
+func probe(ctx context.Context, env steps.Env, kind string, in steps.Params, out steps.Sink) (steps.Observation, error) {
+	k := kindOf(kind)
+	obs, err := k.Reads(env).Probe(ctx, in, out)
+	if err != nil {
+		return obs, err
+	}
+	if len(obs.Facts) != len(k.Facts) || obs.Summary == "" || obs.Command == "" {
+		return obs, fmt.Errorf("contract: %d facts of %d, summary %q, command %q", len(obs.Facts), len(k.Facts), obs.Summary, obs.Command)
+	}
+	for _, f := range k.Facts {
+		if v, ok := obs.Facts[f.Name]; !ok || v.Type() != f.Type {
+			return obs, fmt.Errorf("contract: fact %s has type %q, want %q", f.Name, v.Type(), f.Type)
+		}
+	}
+	return obs, nil
+}
+
+// admin changes the Lease as somebody else would.
+func (w *world) editLease(edit func(lease map[string]any)) {
+	w.t.Helper()
+	cfg, err := clientcmd.BuildConfigFromFlags("", w.lab.Kubeconfig())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	client, err := rest.HTTPClientFor(cfg)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	url := fmt.Sprintf("%s/apis/coordination.k8s.io/v1/namespaces/%s/leases/lock-tfstate-default-%s", cfg.Host, w.ns.Name, w.ns.Name)
+	resp, err := client.Get(url)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var lease map[string]any
+	err = json.NewDecoder(resp.Body).Decode(&lease)
+	_ = resp.Body.Close()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	edit(lease)
+	body, _ := json.Marshal(lease)
+	req, _ := http.NewRequest(http.MethodPut, url, bytes.NewReader(body))
+	req.Header.Set("Content-Type", "application/json")
+	if resp, err = client.Do(req); err != nil {
+		w.t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		w.t.Fatalf("PUT of the Lease: %s", resp.Status)
+	}
+}
+
+func (w *world) backdate(by time.Duration) {
+	w.t.Helper()
+	w.editLease(func(lease map[string]any) {
+		notes := lease["metadata"].(map[string]any)["annotations"].(map[string]any)
+		var info map[string]any
+		if err := json.Unmarshal([]byte(notes[lockAnnotation].(string)), &info); err != nil {
+			w.t.Fatal(err)
+		}
+		at, err := time.Parse(time.RFC3339Nano, info["Created"].(string))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		info["Created"] = at.Add(-by).Format(time.RFC3339Nano)
+		b, _ := json.Marshal(info)
+		notes[lockAnnotation] = string(b)
+	})
+}
+
+func text(s string) steps.Value { return steps.StringOf(s) }
