@@ -41,7 +41,9 @@ func (c *crew) start(f func(ctx context.Context) tea.Msg) tea.Cmd {
 func (c *crew) keep(i Incident) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.open = append(c.open, i)
+	if !slices.Contains(c.open, i) {
+		c.open = append(c.open, i)
+	}
 }
 
 // release lets go of one incident; it waits for its act.

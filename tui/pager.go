@@ -1,7 +1,5 @@
 package tui
 
-
-
 // pager shows long text. It wraps once per content or width, not per frame.
 type pager struct {
 	body text

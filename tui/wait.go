@@ -73,8 +73,12 @@ func (f *feed) wait() tea.Cmd {
 
 // open runs how beside the loop and shows its progress meanwhile.
 func (m *model) open(title text, how func(ctx context.Context, progress func(string)) (Incident, error)) tea.Cmd {
-	ctx, cancel := context.WithCancel(m.crew.ctx)
-	f := &feed{news: make(chan struct{}, 1), done: ctx.Done()}
+	// An incident outlives the wait for it: the program's end stops the opening,
+	// and no longer anything once it is open.
+	ctx, cancel := context.WithCancel(context.WithoutCancel(m.crew.ctx))
+	opening := context.AfterFunc(m.crew.ctx, cancel)
+	done := make(chan struct{})
+	f := &feed{news: make(chan struct{}, 1), done: done}
 	from := m.at
 	if from == atWait {
 		from = atHome
@@ -83,8 +87,9 @@ func (m *model) open(title text, how func(ctx context.Context, progress func(str
 	m.at = atWait
 	seq := m.wait.seq
 	return tea.Batch(f.wait(), m.crew.start(func(context.Context) tea.Msg {
+		defer close(done)
 		inc, err := how(ctx, f.line)
-		if err == nil {
+		if opening(); err == nil {
 			m.crew.keep(inc) // from here on it is let go whatever happens to the message
 		}
 		return openedMsg{seq, inc, err}
@@ -172,7 +177,6 @@ func (m *model) opened(msg openedMsg) tea.Cmd {
 		}
 		return m.crew.start(func(context.Context) tea.Msg { return releasedMsg{m.crew.release(msg.inc)} })
 	}
-	m.wait.cancel() // the incident has its own life; this ends the feed
 	if msg.err != nil {
 		m.wait.err = shown(msg.err.Error())
 		return nil
@@ -185,6 +189,7 @@ func (m *model) pressWait(msg tea.KeyPressMsg) tea.Cmd {
 	leave := key.Matches(msg, m.keys.Esc, m.keys.Leave)
 	if leave || m.wait.err != "" && key.Matches(msg, m.keys.Enter) {
 		m.wait.cancel()
+		m.wait.seq++ // what still arrives is late
 		m.at = m.wait.from
 	}
 	return nil
