@@ -85,6 +85,7 @@ func TestLab(t *testing.T) {
 	t.Run("second up reuses", func(t *testing.T) { checkReuse(t, o, l) })
 	t.Run("open and env", func(t *testing.T) { checkOpen(t, o, l) })
 	t.Run("namespace", func(t *testing.T) { checkNamespace(t, l) })
+	t.Run("tofu", func(t *testing.T) { checkTofu(t, l) })
 	t.Run("heals after a kill", func(t *testing.T) { checkHeal(t, o, l) })
 }
 

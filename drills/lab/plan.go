@@ -67,6 +67,7 @@ func processes(dir string, p ports) []planned {
 				"--service-account-private-key-file=" + in("sa.key"), "--root-ca-file=" + servingCA(dir),
 				"--use-service-account-credentials", // the audit log then names each controller
 				"--leader-elect=false",
+				"--kube-api-qps=200", "--kube-api-burst=400", // the default throttle is most of a first start
 			}},
 	}
 }
