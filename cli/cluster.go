@@ -2,15 +2,15 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"time"
 
-	authv1 "k8s.io/api/authentication/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	authclient "k8s.io/client-go/kubernetes/typed/authentication/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
@@ -67,27 +67,83 @@ func (p *program) cluster() (cluster, error) {
 func (c cluster) readOnly() *rest.Config {
 	config := rest.CopyConfig(c.config)
 	config.Timeout = askWithin
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		return transport.Probe(next, config.Host)
-	})
+	server := config.Host
+	if base, _, err := rest.DefaultServerUrlFor(config); err == nil {
+		server = base.String() // Host may come without a scheme
+	}
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return transport.Probe(next, server) })
 	return config
 }
 
 // whoami asks the API server who is asking. Nothing is stored there.
 func (c cluster) whoami(ctx context.Context) (triage.Person, error) {
+	const question = `{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}`
+	var review struct {
+		Status struct {
+			UserInfo struct {
+				Username string `json:"username"`
+			} `json:"userInfo"`
+		} `json:"status"`
+	}
+	err := c.ask(ctx, http.MethodPost, "/apis/authentication.k8s.io/v1/selfsubjectreviews", question, &review)
+	name := review.Status.UserInfo.Username
+	if err == nil && name == "" {
+		err = errors.New("the answer names nobody")
+	}
+	if err != nil {
+		return triage.Person{}, fmt.Errorf("asking %q who acts: %w", c.config.Host, err)
+	}
+	return triage.Person{ID: name, Name: name, Proof: "kube", Subject: name + "@" + c.config.Host}, nil
+}
+
+// serverVersion asks the API server for its version.
+func (c cluster) serverVersion(ctx context.Context) (string, error) {
+	var v struct {
+		GitVersion string `json:"gitVersion"`
+	}
+	err := c.ask(ctx, http.MethodGet, "/version", "", &v)
+	if err == nil && v.GitVersion == "" {
+		err = errors.New("the answer is not that of an API server")
+	}
+	return v.GitVersion, err
+}
+
+// ask sends one request through the transport that cannot write. Two questions
+// are all that the command line has; a typed client would weigh megabytes.
+func (c cluster) ask(ctx context.Context, method, path, body string, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
-	client, err := authclient.NewForConfig(c.readOnly())
+	client, err := rest.HTTPClientFor(c.readOnly())
 	if err != nil {
-		return triage.Person{}, fmt.Errorf("asking %q who acts: %w", c.config.Host, err)
+		return err
 	}
-	review, err := client.SelfSubjectReviews().Create(ctx, &authv1.SelfSubjectReview{}, metav1.CreateOptions{})
+	base, _, err := rest.DefaultServerUrlFor(c.config)
 	if err != nil {
-		return triage.Person{}, fmt.Errorf("asking %q who acts: %w", c.config.Host, err)
+		return err
 	}
-	name := review.Status.UserInfo.Username
-	if name == "" {
-		return triage.Person{}, fmt.Errorf("asking %q who acts: the answer names nobody", c.config.Host)
+	req, err := http.NewRequestWithContext(ctx, method, base.JoinPath(path).String(), nil)
+	if err != nil {
+		return err
 	}
-	return triage.Person{ID: name, Name: name, Proof: "kube", Subject: name + "@" + c.config.Host, Roles: nil}, nil
+	if body != "" {
+		req.Body, req.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
+		req.Header.Set("Content-Type", "application/json")
+	}
+	req.Header.Set("Accept", "application/json")
+	resp, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	const most = 1 << 20
+	b, err := io.ReadAll(io.LimitReader(resp.Body, most))
+	switch {
+	case err != nil:
+		return err
+	case resp.StatusCode == http.StatusUnauthorized:
+		return errors.New("401: the credentials are expired or unknown to the server")
+	case resp.StatusCode/100 != 2:
+		return fmt.Errorf("%s", resp.Status)
+	}
+	return json.Unmarshal(b, into)
 }

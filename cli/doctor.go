@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
-	"k8s.io/client-go/discovery"
 )
 
 // check is one thing that doctor looked at.
@@ -85,16 +84,11 @@ func (p *program) checkCluster(ctx context.Context) []check {
 		return []check{{"kubeconfig", "bad", err.Error(), "mend it, or name another with --kubeconfig"}}
 	}
 	list := []check{{Name: "kubeconfig", State: "ok", Detail: fmt.Sprintf("context %s, namespace %s, server %s", k.context, k.namespace, k.config.Host)}}
-	// The deadline is that of the client.
-	disco, err := discovery.NewDiscoveryClientForConfig(k.readOnly())
-	if err != nil {
-		return append(list, check{"cluster", "bad", err.Error(), "mend the kubeconfig"})
-	}
-	v, err := disco.ServerVersion()
+	v, err := k.serverVersion(ctx)
 	if err != nil {
 		return append(list, check{"cluster", "bad", err.Error(), "is it the right cluster, and is it reachable from here?"})
 	}
-	list = append(list, check{Name: "cluster", State: "ok", Detail: "Kubernetes " + v.GitVersion})
+	list = append(list, check{Name: "cluster", State: "ok", Detail: "Kubernetes " + v})
 	who, err := k.whoami(ctx)
 	if err != nil {
 		return append(list, check{"identity", "bad", err.Error(), "renew the credentials"})

@@ -93,7 +93,7 @@ func exitCode(err error) int {
 		return p.code
 	case errors.As(err, &bad):
 		return ExitUsage
-	case errors.Is(err, evidence.ErrTampered):
+	case errors.Is(err, evidence.ErrCorrupt):
 		return ExitTampered
 	case errors.As(err, &no):
 		return ExitRefused

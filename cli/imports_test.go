@@ -27,31 +27,32 @@ var rooms = []room{
 	{path: "handrail/steps/compare", ours: []string{"handrail/steps"}, libs: []string{k8s, tfexec, yaml}},
 	{path: "handrail/steps", libs: []string{k8s, tfexec, yaml}}, // and what sameWorld allows
 	{path: "handrail/runbooks", ours: []string{"handrail/runbooks", "handrail/triage", "=handrail/steps"}, libs: []string{yaml, cel}},
-	{path: "handrail/session", ours: []string{"handrail/session", "handrail/triage", "handrail/runbooks", "=handrail/steps", "handrail/evidence"}},
+	{path: "handrail/session", ours: []string{"handrail/session", "handrail/triage", "handrail/runbooks", "=handrail/steps", "handrail/evidence"},
+		libs: []string{yaml}}, // answers files are walked node by node
 	{path: "handrail/drills/lab"},
 	{path: "handrail/drills", ours: []string{"handrail/drills", "handrail/session", "handrail/triage", "handrail/runbooks", "handrail/steps", "handrail/evidence"},
 		libs: []string{k8s, tfexec, yaml, cel}},
 	{path: "handrail/tui", ours: []string{"handrail/tui", "handrail/session", "handrail/triage", "handrail/runbooks", "=handrail/steps", "handrail/evidence"},
 		libs: []string{charm, charmX}},
-	{path: "handrail/cli", ours: []string{"handrail/"}, libs: []string{k8s, cobra}},
+	{path: "handrail/cli", ours: []string{"handrail/"}, libs: []string{k8s, cobraLib}},
 	{path: "handrail", ours: []string{"=handrail/cli"}},
 }
 
 // The libraries that only some rooms may import.
 const (
-	k8s    = "k8s.io/"
-	tfexec = "github.com/hashicorp/terraform-exec"
-	yaml   = "gopkg.in/yaml.v3"
-	cel    = "cel.dev/cel-go"
-	charm  = "charm.land/"
-	charmX = "github.com/charmbracelet/"
-	cobra  = "github.com/spf13/cobra"
+	k8s      = "k8s.io/"
+	tfexec   = "github.com/hashicorp/terraform-exec"
+	yaml     = "gopkg.in/yaml.v3"
+	cel      = "cel.dev/cel-go"
+	charm    = "charm.land/"
+	charmX   = "github.com/charmbracelet/"
+	cobraLib = "github.com/spf13/cobra"
 )
 
-var kept = []string{k8s, tfexec, yaml, cel, charm, charmX, cobra}
+var kept = []string{k8s, tfexec, yaml, cel, charm, charmX, cobraLib}
 
 // impure is what the loop must not reach: it has no I/O, clock or randomness.
-var impure = []string{"os", "net", "log", "io", "syscall", "context", "sync", "math/rand", "crypto/rand", "path/filepath", "runtime", "unsafe"}
+var impure = []string{"os", "net", "log", "io", "syscall", "context", "math/rand", "crypto/rand", "path/filepath", "runtime", "unsafe"}
 
 // listed is what `go list` says of a package. Imports leave tests out, which are
 // exempt so that they may use the lab.
