@@ -2,11 +2,12 @@ package evidence
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 )
 
-// unparsed is the rule name that says: the media type promised a structure that the bytes did not have, so only the
-// text rules were applied.
+// unparsed is the rule name that says: the media type promised a structure that the bytes did not have. What may be
+// secret in them cannot be told, so none of them is stored.
 const unparsed = "unparsed"
 
 // Media types with redaction by structure. Everything else is text.
@@ -24,14 +25,16 @@ type artifact struct {
 	r     *redactor
 	text  *textStream
 	out   io.Writer
-	shape func(*redactor, []byte, counts) ([]byte, bool) // nil once the stream is treated as text
+	shape func(*redactor, []byte, counts) ([]byte, bool) // nil for text
 	buf   bytes.Buffer
 	n     counts
+	media string
+	lost  int64 // bytes that were withheld
 }
 
 func (r *redactor) artifact(media string, out io.Writer) artifact {
 	n := counts{}
-	a := artifact{r: r, out: out, n: n, text: &textStream{r: r, out: out, n: n}}
+	a := artifact{r: r, out: out, n: n, media: media, text: &textStream{r: r, out: out, n: n}}
 	switch media {
 	case MediaKubernetes:
 		a.shape = redactKubernetes
@@ -44,39 +47,45 @@ func (r *redactor) artifact(media string, out io.Writer) artifact {
 }
 
 func (a *artifact) Write(p []byte) (int, error) {
-	if a.shape == nil {
+	switch {
+	case a.shape == nil:
 		return a.text.Write(p)
+	case a.lost > 0:
+		a.lost += int64(len(p))
+		return len(p), nil
+	case a.buf.Len()+len(p) > maxStructured:
+		a.withhold()
+		a.lost += int64(len(p))
+		return len(p), nil
 	}
-	if a.buf.Len()+len(p) <= maxStructured {
-		return a.buf.Write(p)
-	}
-	if err := a.asText(); err != nil {
-		return 0, err
-	}
-	return a.text.Write(p)
+	return a.buf.Write(p)
 }
 
-// asText gives up on structure.
-func (a *artifact) asText() error {
-	a.n.add(unparsed)
-	a.shape = nil
-	_, err := a.text.Write(a.buf.Bytes())
+// withhold gives up on structure, and with it on the bytes.
+func (a *artifact) withhold() {
+	a.lost = int64(a.buf.Len())
 	a.buf = bytes.Buffer{}
-	return err
 }
 
 // Close writes what is left and returns the rules that fired.
 func (a *artifact) Close() ([]string, error) {
-	if a.shape != nil {
+	if a.shape == nil {
+		err := a.text.finish()
+		return a.n.list(), err
+	}
+	if a.lost == 0 {
 		n := counts{}
-		if out, ok := a.shape(a.r, a.buf.Bytes(), n); ok {
+		out, ok := a.shape(a.r, a.buf.Bytes(), n)
+		if ok {
 			_, err := a.out.Write(out)
 			return n.list(), err
 		}
-		if err := a.asText(); err != nil {
-			return nil, err
-		}
+		a.withhold()
 	}
-	err := a.text.finish()
+	a.n.add(unparsed)
+	_, err := fmt.Fprintf(a.out, withheld, a.lost, a.media, maxStructured>>20)
 	return a.n.list(), err
 }
+
+// withheld stands for bytes whose secrets could not be told apart.
+const withheld = "not stored: %d bytes of %s that could not be read by structure (broken, cut, or over %d MiB), so the secrets in them could not be told apart\n"

@@ -81,5 +81,6 @@
 // for the value whatever rule found it; the last six are HMAC-SHA256(key, "check" 0x00 first ten digits), so that a log cannot forge a
 // token. Text that looks like a token and is none becomes <forged-redacted:…. Values of Secrets count as what their base64
 // decodes to, PEM keys without their white space. The key is 32 random bytes outside the bundle. A blob's rules list
-// what was found, as KIND=count; "unparsed" says that its structure was not understood and only text rules applied.
+// what was found, as KIND=count; "unparsed" says that its structure was not understood, and then
+// the blob holds one line that says how many bytes were withheld.
 package evidence

@@ -48,7 +48,7 @@ type Blob struct {
 	Size      int64    `json:"size,string"`
 	Media     string   `json:"media"`
 	Truncated bool     `json:"truncated"`
-	Rules     []string `json:"rules"` // "<kind>=<hits>" of each redaction rule that fired; "unparsed" when structure was not understood
+	Rules     []string `json:"rules"` // "<kind>=<hits>" of each redaction rule that fired; "unparsed" when structure was not understood and the bytes were withheld
 }
 
 // Draft is what a caller wants recorded. Data is marshalled with encoding/json and must become an object; nil is {}.

@@ -261,8 +261,13 @@ func TestStructures(t *testing.T) {
 			}
 		})
 	}
-	if out, rules := stream(r, MediaTFState, []byte("{\"password\": \"hunter2hunter2\"")); strings.Contains(out, "hunter2") || fmt.Sprint(rules) != "[field=1 unparsed]" {
-		t.Errorf("broken state gives %q, %v", out, rules)
+	for media, in := range map[string]string{
+		MediaTFState:    `{"resources":[{"instances":[{"attributes":{"blob":"gone1"},"sensitive_attributes":[[{"type":"get_attr","value":"blob"}]]`,
+		MediaKubernetes: `{"kind":"Secret","data":{"user":"gone1`,
+	} {
+		if out, rules := stream(r, media, []byte(in)); strings.Contains(out, "gone1") || !strings.HasPrefix(out, "not stored: ") || fmt.Sprint(rules) != "[unparsed]" {
+			t.Errorf("broken %s gives %q, %v", media, out, rules)
+		}
 	}
 }
 

@@ -167,13 +167,8 @@ func (s *Session) finishAct(end triage.ActEnd, owes []steps.Debt, blobs []eviden
 	if err := s.record(end, blobs); err != nil {
 		return err
 	}
-	for i, d := range owes {
-		debt := triage.DebtOpened{ID: debtID(d.Kind, s.state, i), Kind: d.Kind, Of: end.Step, Text: d.Text}
-		if d.Due > 0 {
-			due := s.cfg.Now().Add(d.Due).UTC()
-			debt.Due = &due
-		}
-		if err := s.record(debt, nil); err != nil {
+	for _, d := range owes {
+		if err := s.openDebt(end.Step, d); err != nil {
 			return err
 		}
 	}
@@ -182,8 +177,18 @@ func (s *Session) finishAct(end triage.ActEnd, owes []steps.Debt, blobs []eviden
 	return nil
 }
 
+// openDebt records what a step owes, due counted from now.
+func (s *Session) openDebt(step string, d steps.Debt) error {
+	debt := triage.DebtOpened{ID: debtID(d.Kind, s.state), Kind: d.Kind, Of: step, Text: d.Text}
+	if d.Due > 0 {
+		due := s.cfg.Now().Add(d.Due).UTC()
+		debt.Due = &due
+	}
+	return s.record(debt, nil)
+}
+
 // debtID is the kind of the debt, numbered from the second of its kind.
-func debtID(kind string, st triage.State, _ int) string {
+func debtID(kind string, st triage.State) string {
 	n := 1
 	for _, d := range st.Debts {
 		if d.Kind == kind {

@@ -92,7 +92,7 @@ func (s *Session) preview(ctx context.Context, in triage.Intent) error {
 		if r := triage.Check(s.state, in, s.cfg.Now(), s.judge); r != nil {
 			return s.refuse(in.Step, p, r)
 		}
-		return s.arm(in.Step, class, p, blobs)
+		return s.arm(in, class, p, blobs)
 	})
 }
 
@@ -172,12 +172,13 @@ func (s *Session) redacted(p steps.Preview) steps.Preview {
 }
 
 // arm records the preview that was shown.
-func (s *Session) arm(step string, class triage.Class, p steps.Preview, blobs []evidence.Blob) error {
+func (s *Session) arm(in triage.Intent, class triage.Class, p steps.Preview, blobs []evidence.Blob) error {
+	step := in.Step
 	verdicts := s.judge(step)
 	digest := p.Digest(s.state.Incident, step)
 	shown := triage.GateShown{
 		Step: step, Digest: string(digest), Class: class, Effect: p.Effect, Target: lines(p.Target), Shown: lines(p.Shown),
-		Request: p.Request, Command: p.Command, Phrase: p.Phrase, Undo: p.Undo, Verdicts: verdicts, Until: s.cfg.Now().Add(armedFor).UTC(),
+		Request: p.Request, Command: p.Command, Phrase: p.Phrase, Undo: p.Undo, Verdicts: verdicts, Why: in.Text, Until: s.cfg.Now().Add(armedFor).UTC(),
 	}
 	for _, o := range p.Owners {
 		shown.Owners = append(shown.Owners, triage.Owner{Name: o.Name, Paused: o.Paused, How: o.How})

@@ -7,11 +7,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"handrail/evidence"
 	"handrail/runbooks"
+	"handrail/steps"
 	"handrail/triage"
 )
 
@@ -184,10 +186,32 @@ func (s *Session) mend() error {
 			return err
 		}
 	}
-	if s.state.Acting == "" {
-		return nil
+	if s.state.Acting != "" {
+		if err := s.recoverAct(s.state.Acting); err != nil {
+			return err
+		}
 	}
-	return s.recoverAct(s.state.Acting)
+	return s.owe()
+}
+
+// owe records the debts of acts that were done, where a crash came between the
+// end of the act and its debts.
+func (s *Session) owe() error {
+	for id, g := range s.state.Gates {
+		if g.Phase != triage.GateDone {
+			continue
+		}
+		for _, o := range g.Shown.Owes {
+			if slices.ContainsFunc(s.state.Debts, func(d triage.Debt) bool { return d.Of == id && d.Kind == o.Kind && d.Text == o.Text }) {
+				continue
+			}
+			due, _ := time.ParseDuration(o.Due) // "" means no time
+			if err := s.openDebt(id, steps.Debt{Kind: o.Kind, Text: o.Text, Due: due}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // incidentID is <yyyymmdd-hhmmss>-<runbook>-<4 base32>.
