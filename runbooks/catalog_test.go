@@ -37,9 +37,9 @@ func terraformKinds() table {
 		{Name: "terraform/force-unlock", Class: steps.Release, Params: where(
 			steps.Field{Name: "lock_id", Type: steps.Ident, Required: true, Pattern: `[A-Za-z0-9._/@:-]+`, Doc: "id of the lock"},
 			field("max_apply", steps.Duration))},
-		{Name: "terraform/holder", Class: steps.Probe, Params: where(field("who", steps.String), field("created", steps.Time)),
+		{Name: "terraform/holder", Class: steps.Probe, Params: where(field("who", steps.String), field("created", steps.Time), field("operation", steps.String)),
 			Facts: []steps.Field{
-				field("alive", steps.Enum, "alive", "dead", "elsewhere"), field("here", steps.Bool),
+				field("alive", steps.Enum, "alive", "dead"), field("here", steps.Bool),
 				field("processes", steps.Int), field("orphans", steps.Int), field("pids", steps.Strings),
 			}},
 		{Name: "terraform/lock", Class: steps.Probe, Params: where(), Facts: []steps.Field{
