@@ -83,7 +83,3 @@ func (e *editor) draw(i ink, w int) (drawn, int) {
 	at := cells(drawn(before))
 	return i.on(clip(before+after, w)), at
 }
-
-// inline makes a part of a line harmless and keeps its outer spaces, which a
-// person who types must see.
-func inline(s string) text { return text(strings.ReplaceAll(string(block(s)), "\n", "⏎")) }

@@ -214,7 +214,7 @@ func (e *evidenceScreen) drawDetail(p *page, h int) {
 		rows = append(rows, pair{"step", shown(m.Step), th.plain})
 	}
 	p.gap()
-	p.pairs(0, 8, rows)
+	p.pairs(0, 0, 8, rows)
 	blobs := e.snap.Blobs[m.Seq]
 	if len(blobs) == 0 {
 		p.gap()

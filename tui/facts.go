@@ -65,7 +65,7 @@ func (m *model) drawTopics(p *page) {
 	}
 	if len(rows) > 0 {
 		p.add(th.muted.on("CONCLUDED"))
-		p.pairs(0, 12, rows)
+		p.pairs(0, 0, 12, rows)
 	}
 }
 
@@ -85,7 +85,7 @@ func (m *model) drawStepFacts(p *page, st triage.Step) {
 		}
 		rows = append(rows, pair{shown(name), t, ink})
 	}
-	p.pairs(1, 14, rows)
+	p.pairs(1, 0, 14, rows)
 }
 
 // value writes a fact for people: durations and times in their units.

@@ -47,8 +47,20 @@ func (m *model) openGate(step string) tea.Cmd {
 			return nil
 		}
 	}
+	if m.run.wider(step) {
+		m.gate, m.form = nil, m.widerForm(step)
+		return nil
+	}
+	return m.preview(step, "")
+}
+
+func (m *model) preview(step, why string) tea.Cmd {
+	if m.gate == nil {
+		m.gate = &gateModal{step: step, quiet: m.now.Add(grace)}
+		m.gate.take(m.run.snap, m.now)
+	}
 	m.gate.reading = true
-	return m.send(triage.Intent{Kind: triage.DoPreview, Step: step})
+	return m.send(triage.Intent{Kind: triage.DoPreview, Step: step, Text: why})
 }
 
 // take shows a newer snapshot. A gate that becomes armed, or whose preview is
@@ -116,8 +128,7 @@ func (m *model) pressGate(msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, m.keys.Interrupt) && m.run.acting():
 		m.interrupt()
 	case key.Matches(msg, m.keys.Reload):
-		g.reading = true
-		return m.send(triage.Intent{Kind: triage.DoPreview, Step: g.step})
+		return m.openGate(g.step)
 	case key.Matches(msg, m.keys.Waive):
 		m.waiveOwner()
 	case key.Matches(msg, m.keys.Enter, m.keys.Leave):

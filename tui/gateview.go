@@ -62,6 +62,8 @@ func (m *model) gateTop(p *page) {
 	word, tail := m.gateWord()
 	p.add(spread(word, tail, p.w))
 	switch {
+	case pv.Effect != "" && g.gate.Phase == triage.GateDone:
+		p.item(th.muted.on("THIS DID   "), th.plain, shown(pv.Effect))
 	case pv.Effect != "":
 		p.item(th.danger.on("THIS WILL  "), th.dangerText, shown(pv.Effect))
 	case g.reading:
@@ -74,7 +76,7 @@ func (m *model) gateTop(p *page) {
 	for _, kv := range pv.Target {
 		rows = append(rows, pair{shown(kv.Key), or(shown(kv.Value), "unknown"), th.strong})
 	}
-	p.pairs(0, 14, rows)
+	p.pairs(0, 9, 14, rows)
 }
 
 // gateWord is the state of the gate in a word, and what counts down.
@@ -116,22 +118,19 @@ func (m *model) gateMiddle(p *page) {
 	m.gateNeeds(p)
 	if len(pv.Shown) > 0 {
 		p.gap()
-		p.pairs(0, 14, kvPairs(th, pv.Shown))
-	}
-	if pv.Command != "" {
-		p.gap()
-		p.item(th.muted.on("exactly   "), th.plain, shown(pv.Command))
-	}
-	if pv.Request != "" && pv.Request != pv.Command {
-		p.item(th.muted.on("request   "), th.plain, block(pv.Request))
-	}
-	if pv.Undo != "" {
-		p.item(th.muted.on("undo      "), th.plain, shown(pv.Undo))
-	}
-	for _, d := range pv.Owes {
-		p.item(th.muted.on("owes      "), th.plain, shown(d.Text))
+		p.pairs(0, 9, 14, kvPairs(th, pv.Shown))
 	}
 	m.gateEvidence(p)
+	p.gap()
+	p.item(th.muted.on("exactly    "), th.plain, shown(pv.Command))
+	p.item(th.muted.on("undo       "), th.plain, shown(pv.Undo))
+	for _, d := range pv.Owes {
+		p.item(th.muted.on("owes       "), th.plain, shown(d.Text))
+	}
+	if pv.Request != pv.Command {
+		p.item(th.muted.on("request    "), th.plain, block(pv.Request))
+	}
+	m.gateVerdicts(p)
 }
 
 func kvPairs(th *theme, kvs []steps.KV) []pair {
@@ -152,7 +151,14 @@ func (m *model) gateEvidence(p *page) {
 		lead := th.good.on("✓ ") + th.muted.on(short(e.Step)) + "  "
 		p.add(spread(lead+th.plain.on(shown(e.Text))+" ", age, p.w))
 	}
-	for _, v := range g.gate.Verdicts {
+}
+
+func (m *model) gateVerdicts(p *page) {
+	th := p.th
+	if len(m.gate.gate.Verdicts) > 0 {
+		p.head("CONDITIONS OF THE RUNBOOK")
+	}
+	for _, v := range m.gate.gate.Verdicts {
 		mk := mark{"✓", "true", th.good}
 		if v.Result != "true" {
 			mk = mark{"✗", shown(v.Result), th.warn}
@@ -210,11 +216,11 @@ func (m *model) gateOutcome(p *page) {
 		m.drawLive(p, run)
 	}
 	if g.gate.Response != "" {
-		p.item(th.muted.on("answer    "), th.plain, block(g.gate.Response))
+		p.item(th.muted.on("answer     "), th.plain, block(g.gate.Response))
 	}
 	if len(g.gate.After) > 0 {
 		p.head("THE TARGET NOW")
-		p.pairs(0, 14, kvPairs(th, g.gate.After))
+		p.pairs(0, 9, 14, kvPairs(th, g.gate.After))
 		p.gap()
 	}
 }

@@ -11,6 +11,9 @@ import (
 func (m *model) header() []drawn {
 	th := &m.th
 	name := th.title.on("handrail")
+	if m.inc == nil && m.c.Version != "" && m.at == atHome {
+		name += " " + th.muted.on(shown(m.c.Version))
+	}
 	if m.inc == nil {
 		left := " " + name + "  " + th.muted.on(m.screenName())
 		cluster := drawn("")
@@ -32,7 +35,7 @@ func (m *model) screenName() text {
 	case atWait:
 		return "opening"
 	}
-	return or(shown(m.c.Version), "command centre")
+	return "command centre"
 }
 
 // elapsed is how long the incident is open, or was.

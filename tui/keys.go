@@ -70,18 +70,26 @@ func hints(bs ...key.Binding) []hint {
 	return out
 }
 
-// footer draws as many keys as fit.
-func (t theme) footer(w int, hs []hint) drawn {
+// footer draws as many keys as fit, and always the last ones: help and the way
+// out.
+func (t theme) footer(w int, hs []hint, always ...hint) drawn {
+	var end drawn
+	if len(always) > 0 {
+		end = "   " + t.footer(w, always)
+	}
 	var row drawn
 	for _, h := range hs {
 		part := t.key.on(h.key) + " " + t.muted.on(h.does)
-		if cells(row)+cells(part)+3 > w {
+		if cells(row)+cells(part)+3 > w-cells(end) {
 			break
 		}
 		if row != "" {
 			row += "   "
 		}
 		row += part
+	}
+	if end != "" {
+		return spread(row, end, w)
 	}
 	return row
 }

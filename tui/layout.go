@@ -41,11 +41,31 @@ func spread(left, right drawn, w int) drawn {
 
 // wrap breaks t into lines of at most w cells.
 func wrap(t text, w int) []text {
+	w = max(1, w)
 	var out []text
-	for l := range strings.SplitSeq(ansi.Wrap(string(t), max(1, w), ""), "\n") {
-		out = append(out, text(strings.TrimRight(l, " ")))
+	for l := range strings.SplitSeq(string(t), "\n") {
+		out = append(out, wrapLine(l, w)...)
 	}
 	return out
+}
+
+// wrapLine breaks at spaces only: an id or a path stays whole, so that it can
+// be copied, unless it is wider than the pane.
+func wrapLine(l string, w int) []text {
+	var out []text
+	for ansi.StringWidth(l) > w {
+		head := ansi.Truncate(l, w+1, "")
+		if at := strings.LastIndexByte(head, ' '); at > 0 && strings.TrimSpace(head[:at]) != "" {
+			out, l = append(out, text(strings.TrimRight(l[:at], " "))), strings.TrimLeft(l[at:], " ")
+			continue
+		}
+		head = ansi.Truncate(l, w, "")
+		if head == "" {
+			break // a wide character in a pane of one cell
+		}
+		out, l = append(out, text(head)), l[len(head):]
+	}
+	return append(out, text(strings.TrimRight(l, " ")))
 }
 
 // page collects the lines of a pane that is w cells wide.
@@ -76,6 +96,9 @@ func (p *page) para(i ink, t text) {
 
 // item writes wrapped text that hangs behind a mark.
 func (p *page) item(m drawn, i ink, t text) {
+	if i2 := cells(m); t == "" && i2 > 0 && strings.TrimSpace(ansi.Strip(string(m))) != "" {
+		return // a name without a value says nothing
+	}
 	indent := cells(m)
 	for n, l := range wrap(t, p.w-indent) {
 		if n == 0 {
@@ -100,8 +123,8 @@ type pair struct {
 }
 
 // pairs writes names and values in two columns; a long value hangs.
-func (p *page) pairs(indent, most int, rows []pair) {
-	wide := 0
+func (p *page) pairs(indent, least, most int, rows []pair) {
+	wide := least
 	for _, r := range rows {
 		wide = max(wide, cells(drawn(r.key)))
 	}

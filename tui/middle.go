@@ -89,10 +89,10 @@ func (m *model) drawAsk(p *page, st triage.Step, card session.Card) {
 	line("u", "I do not know", "never taken for a no", false, st.Answer == triage.Unknown)
 	if st.How != "" {
 		p.gap()
-		p.item(th.muted.on("how  "), th.plain, shown(st.How))
+		p.item(th.muted.on("how    "), th.plain, shown(st.How))
 	} else if card.Evidence != "" {
 		p.gap()
-		p.item(th.muted.on("say how  "), th.muted, shown(card.Evidence))
+		p.item(th.muted.on("needs  "), th.muted, shown(card.Evidence))
 	}
 }
 
@@ -182,7 +182,7 @@ func (m *model) drawShow(p *page, show []steps.KV) {
 	for _, kv := range show {
 		rows = append(rows, pair{shown(kv.Key), or(shown(kv.Value), "unknown"), p.th.plain})
 	}
-	p.pairs(2, 20, rows)
+	p.pairs(2, 0, 20, rows)
 }
 
 // drawProbe draws what a step saw or is about to look at.
@@ -243,7 +243,7 @@ func drawAhead(p *page, card session.Card) {
 		rows = append(rows, pair{shown(kv.Key), shown(kv.Value), th.plain})
 	}
 	p.gap()
-	p.pairs(2, 16, rows)
+	p.pairs(2, 0, 16, rows)
 	for _, f := range card.Missing {
 		p.item(th.warn.on("? "), th.plain, say("%s must be known first", f))
 	}

@@ -110,6 +110,18 @@ func (r *runScreen) running(id string) (session.Running, bool) {
 	return r.snap.Running[i], true
 }
 
+// wider says that a gate contains more than the first one of the plan that
+// contains, which costs a reason.
+func (r *runScreen) wider(step string) bool {
+	for _, p := range r.snap.State.Plan().Steps {
+		if p.Kind == triage.GateStep && p.Class == triage.Contain {
+			st, _ := r.snap.State.Step(step)
+			return st.Class == triage.Contain && p.ID != step
+		}
+	}
+	return false
+}
+
 func (r *runScreen) acting() bool { return r.snap.State.Acting != "" }
 
 func (r *runScreen) closed() bool { return r.snap.State.Outcome != "" }

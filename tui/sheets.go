@@ -88,6 +88,18 @@ func topicValues(t triage.Topic) []choice {
 	switch t {
 	case triage.TopicMutation, triage.TopicConsistent, triage.TopicReverts:
 		return []choice{{"yes", ""}, {"no", ""}, {triage.Unknown, "nobody can tell; treated with the same care as yes"}}
+	case triage.TopicClass:
+		var out []choice
+		for _, f := range triage.FailureStates() {
+			out = append(out, choice{f.Name, shown(f.Means)})
+		}
+		return out
+	case triage.TopicDomain:
+		var out []choice
+		for _, d := range triage.Domains() {
+			out = append(out, choice{d.Slug, shown(d.Fails)})
+		}
+		return out
 	}
 	return nil
 }
@@ -188,6 +200,13 @@ func (m *model) planForm() *form {
 			}
 			return m.send(in)
 		}}
+}
+
+// widerForm asks why a pause must reach further than the narrowest one.
+func (m *model) widerForm(step string) *form {
+	return &form{title: say("A wider pause: %s", m.run.title(step)), intro: []text{"A narrower one comes first in this runbook. Say why it is not enough."},
+		fields: []field{named("why", "why", "what the narrower one does not stop", true)},
+		submit: func(v map[string]string) tea.Cmd { return m.preview(step, v["why"]) }}
 }
 
 func or(t, other text) text {

@@ -120,7 +120,15 @@ func (m *model) foot() []drawn {
 	if move != "" {
 		out = append(out, " "+th.pick.on("▸ enter")+"  "+th.strong.on(clip(move, m.w-12)))
 	}
-	return append(out, " "+th.footer(m.w-2, keys))
+	return append(out, " "+th.footer(m.w-2, keys, m.wayOut()...))
+}
+
+// wayOut are the keys that always show.
+func (m *model) wayOut() []hint {
+	if m.help == nil && (m.at == atHome || m.at == atRun) {
+		return hints(m.keys.Help, m.keys.Leave)
+	}
+	return nil
 }
 
 func (m *model) moveAndKeys() (text, []hint) {
@@ -140,14 +148,14 @@ func (m *model) moveAndKeys() (text, []hint) {
 	case m.at == atRun:
 		return m.run.move.label, m.runHints()
 	}
-	return m.home.move(), append([]hint{{"↑ ↓", "choose"}}, hints(k.Paste, k.Practise, k.Library, k.Reload, k.Help, k.Leave)...)
+	return m.home.move(), append([]hint{{"↑ ↓", "choose"}}, hints(k.Paste, k.Practise, k.Library, k.Reload)...)
 }
 
 // runHints puts the keys of the step in front before the general ones.
 func (m *model) runHints() []hint {
 	k, r := m.keys, &m.run
 	if r.closed() {
-		return hints(k.Evidence, k.Note, k.Settle, k.Help, k.Leave)
+		return hints(k.Evidence, k.Note, k.Settle)
 	}
 	st, _ := r.step()
 	var hs []hint
@@ -171,12 +179,12 @@ func (m *model) runHints() []hint {
 	if r.acting() {
 		hs = append(hs, hints(k.Interrupt)...)
 	}
-	if o, ok := r.option("waive", st.ID); ok && o.Available() {
+	if o, ok := r.option("waive", st.ID); ok && o.Available() && st.Attempts > 0 {
 		hs = append(hs, hints(k.Waive)...)
 	}
 	hs = append(hs, hints(k.Jump)...)
 	if m.w < sideBySide {
 		hs = append(hs, hints(k.Facts)...)
 	}
-	return append(hs, hints(k.Evidence, k.Note, k.Help, k.Leave)...)
+	return append(hs, hints(k.Evidence, k.Note)...)
 }

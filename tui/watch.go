@@ -46,7 +46,7 @@ func (m *model) drawWatch(p *page, st triage.Step) {
 	if !ok {
 		mk = mark{"?", "unknown, which is not green", th.warn}
 	}
-	p.add(th.muted.on("last sample  ") + mk.ink.on(mk.symbol+" "+mk.word) + th.muted.on(say("  %s, %s ago", clock(st.Ended), ago(m.now.Sub(st.Ended)))))
+	p.add(th.muted.on("last sample  ") + mk.ink.on(mk.symbol+" "+mk.word) + th.muted.on(say("  %s ago", ago(m.now.Sub(st.Ended)))))
 	if st.Streak >= need {
 		p.para(th.good, "✓ The window is complete.")
 		return
