@@ -76,11 +76,13 @@ func (p *program) face(c session.Config) tui.Config {
 			if err != nil {
 				return nil, err
 			}
-			c, err := p.sessionFor(ctx, path)
+			inside := *p
+			inside.drawing = true
+			w, err := inside.worldOf(ctx, path)
 			if err != nil {
 				return nil, err
 			}
-			return opened(session.Resume(ctx, c, path))
+			return opened(session.Resume(ctx, w.config, path))
 		},
 		Drill: p.openDrill,
 		Match: func(text string) []tui.Hit {

@@ -113,6 +113,9 @@ func labDown(p *program) *cobra.Command {
 // labUp starts the lab of this user, with progress on stderr.
 func (p *program) labUp(ctx context.Context) (*lab.Lab, error) {
 	show := newLabProgress(p)
+	if p.drawing {
+		show.w = io.Discard
+	}
 	defer show.end()
 	l, err := lab.Up(ctx, lab.Options{Progress: show.report})
 	return l, labError(err)

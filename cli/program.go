@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/term"
@@ -27,6 +29,8 @@ type program struct {
 	namespace  string
 	state      string // --state-dir
 	tofu       string
+
+	drawing bool // the terminal UI has the screen: nothing else may write to it
 }
 
 // getenv returns the last value of key, as the C library would.
@@ -123,4 +127,12 @@ func (v version) String() string {
 		s += ")"
 	}
 	return s
+}
+
+// without returns the environment less some variables.
+func without(environ []string, names ...string) []string {
+	return slices.DeleteFunc(slices.Clone(environ), func(kv string) bool {
+		key, _, _ := strings.Cut(kv, "=")
+		return slices.Contains(names, key)
+	})
 }

@@ -37,18 +37,24 @@ not known shuts every gate until its target was read again.`,
 				return err
 			}
 		}
-		c, err := p.sessionFor(cmd.Context(), path)
+		ctx := cmd.Context()
+		w, err := p.worldOf(ctx, path)
 		if err != nil {
 			return err
 		}
-		s, err := session.Resume(cmd.Context(), c, path)
+		s, err := session.Resume(ctx, w.config, path)
 		if err != nil {
-			return resumeError(err)
+			return errors.Join(resumeError(err), w.close())
 		}
 		if answers != nil {
-			return p.play(cmd.Context(), s, answers, *o)
+			err = p.play(ctx, s, answers, w.vars, *o)
+		} else {
+			err = p.walk(ctx, w.config, s, plain)
 		}
-		return p.walk(cmd.Context(), c, s, plain)
+		if w.drill != nil {
+			return errors.Join(p.afterDrill(ctx, w, s), err)
+		}
+		return err
 	}
 	return cmd
 }

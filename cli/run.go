@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"strings"
 
@@ -59,7 +60,7 @@ With --dry-run it opens nothing and lists every read that the runbook may do.`,
 		if err != nil {
 			return err
 		}
-		return p.play(cmd.Context(), s, answers, *o)
+		return p.play(cmd.Context(), s, answers, nil, *o)
 	}
 	return cmd
 }
@@ -98,8 +99,8 @@ type played struct {
 }
 
 // play walks an open session by a script and closes it.
-func (p *program) play(ctx context.Context, s *session.Session, a *session.Answers, o output) error {
-	r, err := session.Play(ctx, s, a, p.scriptVars(), talk{p.stderr})
+func (p *program) play(ctx context.Context, s *session.Session, a *session.Answers, vars map[string]string, o output) error {
+	r, err := session.Play(ctx, s, a, p.scriptVars(vars), talk{p.stderr})
 	if err != nil {
 		return p.leave(ctx, s, err, " --answers "+a.File)
 	}
@@ -133,9 +134,11 @@ func printPlayed(w io.Writer, o output, r played) error {
 	return err
 }
 
-// scriptVars are what phrases of an answers file may use.
-func (p *program) scriptVars() map[string]string {
+// scriptVars are what phrases of an answers file may use: the environment, and
+// the values of a drill.
+func (p *program) scriptVars(drill map[string]string) map[string]string {
 	vars := map[string]string{}
+	maps.Copy(vars, drill)
 	for _, kv := range p.environ {
 		if key, value, ok := strings.Cut(kv, "="); ok {
 			vars["env."+key] = value

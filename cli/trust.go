@@ -51,7 +51,7 @@ func (p *program) trust(dir string) error {
 	if err := p.saveTrusted(list); err != nil {
 		return err
 	}
-	fmt.Fprintf(p.stderr, "Trusted %s as it is now: %d files, digest %.12s. A change of any of them ends the trust.\n", safe(real), count, digest)
+	fmt.Fprintf(p.stderr, "Trusted %s as it is now: %s, digest %.12s. A change of any of them ends the trust.\n", safe(real), counted(count, "file"), digest)
 	return nil
 }
 
