@@ -60,6 +60,8 @@ func (r *reader) with(s *Step, kind steps.Kind, n, with *yaml.Node) {
 			r.fail(n, p.Doc, "step %q gives %s no %q", s.ID, s.Uses, p.Name)
 		case v != nil:
 			r.argument(s, p, v)
+		case p.Default != "":
+			s.with = append(s.with, argument{field: p, value: []*text{{parts: []part{{literal: p.Default}}}}})
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"sort"
 	"strings"
+	"unicode"
 )
 
 // The text of an error reaches us through terminals, CI logs and chat: with
@@ -12,7 +13,7 @@ import (
 // and as one line with single spaces, in which wrapping does not matter.
 
 var (
-	escapes = regexp.MustCompile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|[@-_])")
+	escapes = regexp.MustCompile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|[ -/]*[0-~])")
 	glyphs  = regexp.MustCompile(`[╷│╵┃▏] ?`)
 	stamps  = regexp.MustCompile(`(?m)^[ \t]*\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?[ \t]`)
 	inJSON  = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\"`, `"`, `\\`, `\`)
@@ -22,7 +23,12 @@ var (
 func cleaned(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	s = escapes.ReplaceAllString(s, "")
-	s = strings.ReplaceAll(s, "\r", "")
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, s)
 	if strings.Contains(s, `"@message"`) || strings.Contains(s, `"detail"`) {
 		s = inJSON.Replace(s)
 	}

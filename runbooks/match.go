@@ -30,9 +30,10 @@ func Match(lib []*Runbook, text string) []Hit {
 	plain := cleaned(text)
 	source := strings.Split(plain, "\n")
 	one := collapse(plain)
+	lower := [2]string{strings.ToLower(plain), strings.ToLower(one.text)}
 	var hits []Hit
 	for _, b := range lib {
-		if h, ok := b.match(plain, source, one); ok {
+		if h, ok := b.match(plain, source, one, lower); ok {
 			hits = append(hits, h)
 		}
 	}
@@ -42,15 +43,15 @@ func Match(lib []*Runbook, text string) []Hit {
 	return hits
 }
 
-func (r *Runbook) match(plain string, source []string, one collapsed) (Hit, bool) {
+func (r *Runbook) match(plain string, source []string, one collapsed, lower [2]string) (Hit, bool) {
 	h := Hit{Runbook: r.ID, Title: r.Title, Groups: map[string]string{}}
 	heaviest := 0
 	for _, p := range r.Recognise {
-		in, m := plain, p.re.FindStringSubmatchIndex(plain)
+		in, m := plain, p.find(plain, lower[0])
 		line := 0
 		if m != nil {
 			line = strings.Count(plain[:m[0]], "\n")
-		} else if m = p.re.FindStringSubmatchIndex(one.text); m != nil {
+		} else if m = p.find(one.text, lower[1]); m != nil {
 			in, line = one.text, one.line(m[0])
 		} else {
 			continue

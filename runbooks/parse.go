@@ -146,6 +146,7 @@ func (r *reader) pattern(n *yaml.Node) {
 		r.fail(f["pattern"], "", "pattern %q matches an empty text", p.Pattern)
 		return
 	}
+	p.needles = needles(p.Pattern)
 	r.book.Recognise = append(r.book.Recognise, p)
 }
 

@@ -41,6 +41,7 @@ type Pattern struct {
 	Weight  int    // 1 to 10: how much a match says
 	Say     string // what a match means
 	re      *regexp.Regexp
+	needles []string // in small letters; a text without any of them cannot match
 }
 
 // Bounds limit an int or a duration parameter; "" is no limit.

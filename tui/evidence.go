@@ -49,6 +49,14 @@ func (e *evidenceScreen) filter() {
 	e.at = min(e.at, max(0, len(e.found)-1))
 }
 
+// gist is the text of an entry without the runbook's name before the step's.
+func gist(m triage.Moment) text {
+	if rest, ok := strings.CutPrefix(m.Text, m.Step); ok && m.Step != "" {
+		return short(m.Step) + inline(rest)
+	}
+	return shown(m.Text)
+}
+
 func (e *evidenceScreen) moment() (triage.Moment, bool) {
 	if len(e.found) == 0 {
 		return triage.Moment{}, false
@@ -188,6 +196,9 @@ func (e *evidenceScreen) draw(th *theme, w, h int) []drawn {
 
 func (e *evidenceScreen) row(th *theme, m triage.Moment, w int, on bool) drawn {
 	lead, ink := drawn("  "), th.plain
+	if m.Type == "probe.start" {
+		ink = th.muted
+	}
 	if on {
 		lead, ink = th.pick.on("▸ "), th.pick
 	}
@@ -200,7 +211,7 @@ func (e *evidenceScreen) row(th *theme, m triage.Moment, w int, on bool) drawn {
 	if n := len(e.snap.Blobs[m.Seq]); n > 0 {
 		raw = "  " + th.muted.on(say("%d raw", n))
 	}
-	left := lead + th.muted.on(say("%4d  ", m.Seq)) + th.muted.on(clock(m.At)) + "  " + fit(th.accent.on(shown(m.Type)), 12) + "  " + sym + ink.on(shown(m.Text)) + " "
+	left := lead + th.muted.on(say("%4d  ", m.Seq)) + th.muted.on(clock(m.At)) + "  " + fit(th.accent.on(shown(m.Type)), 12) + "  " + sym + ink.on(gist(m)) + " "
 	return spread(left, raw, w)
 }
 

@@ -41,7 +41,7 @@ func (m *model) drawFacts(w int) []drawn {
 	p.head("NEWEST EVIDENCE")
 	last := s.Timeline[max(0, len(s.Timeline)-6):]
 	for i := len(last) - 1; i >= 0; i-- {
-		p.add(th.muted.on(clock(last[i].At)) + "  " + th.plain.on(shown(last[i].Text)))
+		p.add(th.muted.on(clock(last[i].At)) + "  " + th.plain.on(gist(last[i])))
 	}
 	return p.rows
 }

@@ -33,6 +33,8 @@ type gateModal struct {
 	refused []triage.Refusal
 	digest  steps.Digest
 	off     int
+	why     text // it was closed, "" while it was not
+	wrong   int  // wrong phrases before the newest one was handed over
 }
 
 // openGate shows the gate and asks for its preview, unless it is armed already
@@ -66,7 +68,14 @@ func (m *model) preview(step, why string) tea.Cmd {
 // take shows a newer snapshot. A gate that becomes armed, or whose preview is
 // another one than before, starts with an empty line and a quiet keyboard.
 func (g *gateModal) take(s session.Snapshot, now time.Time) {
+	g.why = ""
+	if st := s.State.Gates[g.step]; st.Phase == triage.GateIdle {
+		g.why = shown(st.Why)
+	}
 	if s.Gate == nil || s.Gate.Step != g.step {
+		// What was shown stays readable, but no longer as something to type at.
+		g.gate.Phase, g.gate.Wrong = s.State.Gates[g.step].Phase, 0
+		g.edit = editor{}
 		return
 	}
 	armed := s.Gate.Phase == triage.GateArmed
@@ -96,6 +105,7 @@ func (g *gateModal) answer(msg didMsg, now time.Time) bool {
 	var refused *triage.Refused
 	switch {
 	case msg.err == nil:
+	case g.armed() && g.gate.Wrong > g.wrong: // where it differs is said beside the line
 	case errors.As(msg.err, &refused):
 		g.refused = refused.Refusals
 	default:
@@ -149,7 +159,7 @@ func (m *model) typePhrase(msg tea.KeyPressMsg) tea.Cmd {
 		g.said = notice{text: "Enter alone does nothing here. Type the phrase, or press esc."}
 		return nil
 	}
-	g.sent = true
+	g.sent, g.wrong = true, g.gate.Wrong
 	return m.send(triage.Intent{Kind: triage.DoConfirm, Step: g.step, Digest: string(g.digest),
 		Typed: g.edit.value(), Pasted: g.edit.pasted})
 }
@@ -171,7 +181,6 @@ func (m *model) closeGate() tea.Cmd {
 	if g.sent || !g.armed() {
 		return nil
 	}
-	m.warn("", "Disarmed. Nothing was changed.")
 	return m.send(triage.Intent{Kind: triage.DoDisarm, Step: g.step, Text: "the operator put it away"})
 }
 

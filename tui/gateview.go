@@ -43,7 +43,11 @@ func (m *model) drawGate() ([]drawn, *tea.Position) {
 		cur.X += left + 2
 	}
 	rows = append(rows, low.rows...)
-	box := th.double(rows, w)
+	frame := th.danger
+	if g.gate.Phase == triage.GateDone {
+		frame = th.good // over: nothing dangerous waits here any more
+	}
+	box := double(frame, rows, w)
 	up := max(0, (m.h-len(box))/2)
 	out := make([]drawn, up)
 	for _, r := range box {
@@ -112,6 +116,10 @@ func (m *model) gateMiddle(p *page) {
 	th, g := p.th, m.gate
 	pv := g.gate.Preview
 	m.gateOutcome(p)
+	if g.why != "" && !g.reading {
+		p.rows = append(p.rows, "")
+		p.item(th.warn.on("! CLOSED   "), th.strong, g.why)
+	}
 	for _, moved := range g.gate.Moved {
 		p.item(th.bad.on("✗ MOVED  "), th.plain, shown(moved))
 	}
@@ -185,6 +193,7 @@ func (m *model) gateNeeds(p *page) {
 		refusals = g.gate.Refusals
 	}
 	if len(refusals)+len(g.gate.Preview.Unmet) > 0 {
+		p.rows = append(p.rows, "")
 		p.head("STANDS IN THE WAY")
 	}
 	seen := map[string]bool{}

@@ -25,6 +25,7 @@ type homeRow struct {
 	id               string
 	mark             func(*theme) drawn
 	left, main, note text
+	since            time.Time
 	move             text // what enter does
 	variants         []string
 }
@@ -76,7 +77,7 @@ func (h *homeScreen) take(msg homeMsg) {
 }
 
 func incidentRow(r IncidentRow) homeRow {
-	out := homeRow{section: incidents, id: r.ID, left: shown(r.Severity), main: shown(r.Title), move: say("Resume %s", r.ID)}
+	out := homeRow{section: incidents, id: r.ID, left: shown(r.Severity), main: shown(r.Title), move: say("Resume %s", r.ID), since: r.Opened}
 	out.note = shown(r.Phase)
 	if r.Drill != "" {
 		out.note += " · drill"
@@ -211,7 +212,11 @@ func (h *homeScreen) list(m *model, w int, which ...section) ([]drawn, int) {
 			if i == h.at {
 				cursor = len(p.rows)
 			}
-			p.add(r.draw(th, w, wide, i == h.at))
+			if len(which) < 4 && s != library {
+				r.drawTall(&p, wide, i == h.at, m.now)
+			} else {
+				p.add(r.draw(th, w, wide, i == h.at))
+			}
 		}
 	}
 	return p.rows, cursor
@@ -245,6 +250,27 @@ func (r homeRow) draw(th *theme, w, wide int, on bool) drawn {
 	return spread(lead+fit(first, wide)+"  "+ink.on(r.main)+" ", note, w)
 }
 
+// drawTall draws a row with everything it says, where the screen is wide enough
+// for two columns.
+func (r homeRow) drawTall(p *page, wide int, on bool, now time.Time) {
+	th := p.th
+	lead, ink, first := drawn("  "), th.plain, th.strong.on(r.left)
+	if on {
+		lead, ink, first = th.pick.on("▸ "), th.pick, th.pick.on(r.left)
+	}
+	if r.mark != nil {
+		first = r.mark(th)
+	}
+	p.item(lead+fit(first, wide)+"  ", ink, r.main)
+	note := r.note
+	if !r.since.IsZero() {
+		note += " · open for " + ago(now.Sub(r.since))
+	}
+	if note != "" {
+		p.item(blank(wide+4), th.muted, note)
+	}
+}
+
 func sectionTexts(s section) (title, empty text) {
 	switch s {
 	case incidents:
@@ -267,7 +293,7 @@ func (h *homeScreen) move() text {
 
 // ago writes an age for people: two units at most.
 func ago(d time.Duration) text {
-	d = d.Round(time.Second)
+	d = d.Truncate(time.Second)
 	switch {
 	case d < 0:
 		return "in the future"

@@ -121,6 +121,8 @@ func confirmation(in triage.Intent) notice {
 		return notice{text: say("✓ Skipped %s; the reason is recorded.", short(in.Step))}
 	case triage.DoSettle:
 		return notice{text: say("✓ Debt %s.", in.Debt.How)}
+	case triage.DoDisarm:
+		return notice{text: "✓ Disarmed. Nothing was changed."}
 	case triage.DoInterrupt:
 		return notice{level: "warning", text: "One interrupt was sent. The act ends by itself; its outcome will be recorded."}
 	}

@@ -182,12 +182,12 @@ func screenful(rows []drawn, w, h int) string {
 func line(r text, n int) text { return text(strings.Repeat(string(r), max(0, n))) }
 
 // double draws the frame that only a gate has.
-func (t theme) double(rows []drawn, w int) []drawn {
+func double(i ink, rows []drawn, w int) []drawn {
 	b := lipgloss.DoubleBorder()
-	out := []drawn{t.danger.on(text(b.TopLeft) + line(text(b.Top), w-2) + text(b.TopRight))}
-	side := t.danger.on(text(b.Left))
+	out := []drawn{i.on(text(b.TopLeft) + line(text(b.Top), w-2) + text(b.TopRight))}
+	side := i.on(text(b.Left))
 	for _, r := range rows {
 		out = append(out, side+" "+fit(r, w-4)+" "+side)
 	}
-	return append(out, t.danger.on(text(b.BottomLeft)+line(text(b.Bottom), w-2)+text(b.BottomRight)))
+	return append(out, i.on(text(b.BottomLeft)+line(text(b.Bottom), w-2)+text(b.BottomRight)))
 }

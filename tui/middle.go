@@ -125,6 +125,9 @@ func (m *model) drawConclude(p *page, st triage.Step, card session.Card) {
 	for _, g := range card.Grounds {
 		p.item(blank(11)+th.muted.on("· "), th.muted, shown(g))
 	}
+	if st.Status != triage.Pending {
+		return
+	}
 	p.gap()
 	for _, v := range card.Values {
 		p.item("  "+fit(th.plain.on(shown(v.Value)), 12)+"  ", th.muted, shown(v.Help))
@@ -198,6 +201,9 @@ func (m *model) drawProbe(p *page, st triage.Step, card session.Card) {
 	if st.Summary != "" {
 		p.gap()
 		mk := th.status(st.Status, false)
+		if st.Kind == triage.WatchStep {
+			mk = th.green(st.Green)
+		}
 		p.item(mk.ink.on(mk.symbol)+" ", th.strong, shown(st.Summary))
 	}
 	if st.Kind == triage.CompareStep {
@@ -220,7 +226,7 @@ func (m *model) drawFindings(p *page, st triage.Step) {
 	}
 	for _, f := range sortedFindings(st.Findings) {
 		mk := th.level(f.Level)
-		p.item(mk.ink.on(mk.symbol+" "+mk.word)+"  ", th.plain, shown(f.Say))
+		p.item(fit(mk.ink.on(mk.symbol+" "+mk.word), 12), th.plain, shown(f.Say))
 	}
 	if len(st.Gaps) > 0 {
 		p.head("COULD NOT BE CHECKED")

@@ -19,11 +19,20 @@ import (
 func Run(ctx context.Context, c Config) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
+	return run(ctx, c, 0, 0)
+}
+
+// run is Run without the signals. A size is given where no terminal says one.
+func run(ctx context.Context, c Config, w, h int) error {
 	side, cancel := context.WithCancel(ctx)
 	defer cancel()
 
 	m := newModel(side, c)
-	_, err := tea.NewProgram(m, options(ctx, c)...).Run()
+	opts := options(ctx, c)
+	if w > 0 {
+		opts = append(opts, tea.WithWindowSize(w, h))
+	}
+	_, err := tea.NewProgram(m, opts...).Run()
 	cancel()
 	for _, l := range m.bye {
 		fmt.Fprintln(out(c), l) // the terminal may be gone; there is nobody to tell

@@ -158,7 +158,7 @@ func (m *model) choose(n int) tea.Cmd {
 func (m *model) answerChosen() tea.Cmd {
 	cs := m.run.choices()
 	if m.run.choice < 0 || m.run.choice >= len(cs) {
-		m.warn("", "Choose first: a number or ↑ ↓. Press u if nobody knows. Enter alone answers nothing.")
+		m.warn("", "Choose first: a number, ↑ ↓, or u if nobody knows.")
 		return nil
 	}
 	m.form = m.answerForm(m.run.focus, cs[m.run.choice])

@@ -17,7 +17,7 @@ func (m *model) drawRun(h int) []drawn {
 	}
 	right := 0
 	if m.w >= sideBySide {
-		right = min(48, m.w/3)
+		right = min(52, m.w*36/100)
 	}
 	mid := m.w - railW - 2
 	if right > 0 {

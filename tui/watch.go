@@ -41,11 +41,7 @@ func (m *model) drawWatch(p *page, st triage.Step) {
 		p.para(th.muted, "Not sampled yet. The first sample starts the window; while this screen is open the next ones follow by themselves.")
 		return
 	}
-	word := map[string]mark{"true": {"✓", "green", th.good}, "false": {"✗", "red", th.bad}}
-	mk, ok := word[st.Green]
-	if !ok {
-		mk = mark{"?", "unknown, which is not green", th.warn}
-	}
+	mk := th.green(st.Green)
 	p.add(th.muted.on("last sample  ") + mk.ink.on(mk.symbol+" "+mk.word) + th.muted.on(say("  %s ago", ago(m.now.Sub(st.Ended)))))
 	if st.Streak >= need {
 		p.para(th.good, "✓ The window is complete.")
@@ -56,6 +52,17 @@ func (m *model) drawWatch(p *page, st triage.Step) {
 	done := full - int(float64(full)*max(0, left.Seconds())/apart(st).Seconds())
 	done = min(max(done, 0), full)
 	p.add(th.muted.on("next sample  ") + th.accent.on(line("━", done)) + th.faint.on(line("─", full-done)) + " " + th.plain.on(dueIn(left)))
+}
+
+// green is the mark of a sample: only true is green.
+func (t theme) green(s string) mark {
+	switch s {
+	case "true":
+		return mark{"✓", "green", t.good}
+	case "false":
+		return mark{"✗", "red", t.bad}
+	}
+	return mark{"?", "unknown, which is not green", t.warn}
 }
 
 func dueIn(d time.Duration) text {

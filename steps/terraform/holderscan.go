@@ -172,6 +172,9 @@ func elsewhere(env steps.Env, p process, own string) string {
 	switch {
 	case errors.Is(err, errNotInitialised), errors.Is(err, os.ErrNotExist):
 		return ""
+	case err != nil && slices.Contains(p.argv, "init"):
+		// It writes the settings that could not be read, and holds no lock yet.
+		return ""
 	case err != nil:
 		return fmt.Sprintf("process %d runs %s in %q, and which state it uses cannot be read: %v", p.pid, p.exe, p.workIn(), err)
 	case own == "":

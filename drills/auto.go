@@ -1,0 +1,120 @@
+package drills
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"handrail/session"
+)
+
+// Report is what a headless drill came to.
+type Report struct {
+	Code      int            `json:"code"` // exit code of `drill run`
+	Drill     string         `json:"drill"`
+	Variant   string         `json:"variant,omitempty"`
+	Bundle    string         `json:"bundle"`
+	Session   session.Result `json:"session"`
+	Judgement Judgement      `json:"judgement"`
+	Proof     Proof          `json:"proof"`
+	Debrief   []string       `json:"debrief"`
+	Failed    []string       `json:"failed,omitempty"` // what was not as the drill expects
+}
+
+// codeFailed is the exit code of a drill that was not walked as expected.
+const codeFailed = session.CodeRed
+
+// RunAuto starts a drill, walks it by its script, judges it and stops it. The
+// code is that of the session when the win conditions, the expectation and the
+// audit proof hold, else 5. c is the session's configuration for a real
+// incident; its environment is turned into the trainee's. The error is a fault
+// of the program or the end of ctx, not a lost drill.
+func RunAuto(ctx context.Context, o Options, c session.Config, s Scene, talk io.Writer) (rep Report, err error) {
+	rb, err := c.Library(s.Drill.Runbook)
+	if err != nil {
+		return rep, err
+	}
+	if err := s.Answers.Check(rb); err != nil {
+		return rep, err
+	}
+	r, err := Start(ctx, o, s)
+	if err != nil {
+		return rep, err
+	}
+	defer func() {
+		clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopLimit)
+		defer cancel()
+		err = errors.Join(err, r.Close(), Stop(clean, o, r.ID()))
+	}()
+	rep = Report{Drill: s.Drill.ID, Variant: s.Variant}
+	if rep.Session, err = r.walk(ctx, c, talk); err != nil {
+		return rep, err
+	}
+	rep.Bundle = rep.Session.Path
+	return r.settle(ctx, rep)
+}
+
+// walk opens the incident and plays the script.
+func (r *Running) walk(ctx context.Context, c session.Config, talk io.Writer) (res session.Result, err error) {
+	rb, err := c.Library(r.Runbook())
+	if err != nil {
+		return res, err
+	}
+	params, err := rb.Bind(r.Params())
+	if err != nil {
+		return res, err
+	}
+	secrets, err := r.Secrets()
+	if err != nil {
+		return res, err
+	}
+	c.Env = r.Env(c.Env)
+	s, err := session.Start(ctx, c, session.Begin{Runbook: rb, Params: params, Drill: r.ID(), Secrets: secrets})
+	if err != nil {
+		return res, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := r.SetBundle(s.Snapshot().Bundle); err != nil {
+		return res, err
+	}
+	return session.Play(ctx, s, r.scene.Answers, r.Vars(), talk)
+}
+
+// settle judges what the walk left behind.
+func (r *Running) settle(ctx context.Context, rep Report) (Report, error) {
+	var err error
+	if rep.Judgement, err = r.Judge(ctx); err != nil {
+		return rep, err
+	}
+	if rep.Proof, err = r.AuditProof(ctx, rep.Bundle); err != nil {
+		return rep, err
+	}
+	st, err := session.LoadState(rep.Bundle)
+	if err != nil {
+		return rep, err
+	}
+	rep.Debrief = Debrief(st)
+	want := r.scene.Expect
+	fail := func(format string, args ...any) { rep.Failed = append(rep.Failed, fmt.Sprintf(format, args...)) }
+	if rep.Session.Code != want.Exit {
+		fail("the walk ended with %d, not %d: %s", rep.Session.Code, want.Exit, rep.Session.Why)
+	}
+	if got := rep.Session.Refused[strings.LastIndexByte(rep.Session.Refused, '/')+1:]; got != want.Refused {
+		fail("refused was %q, not %q", got, want.Refused)
+	}
+	for _, c := range rep.Judgement.Conditions {
+		if !c.Holds {
+			fail("win condition does not hold: %s (%s)", c.Condition, or(c.Why, "it is false"))
+		}
+	}
+	for _, w := range rep.Proof.Unnamed() {
+		fail("no act answers for: %s %s by %s at %s", w.Verb, w.Object, w.Agent, w.At)
+	}
+	rep.Code = rep.Session.Code
+	if len(rep.Failed) > 0 {
+		rep.Code = codeFailed
+	}
+	return rep, nil
+}

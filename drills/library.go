@@ -1,0 +1,81 @@
+package drills
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"handrail/runbooks/strict"
+	"handrail/steps"
+)
+
+//go:embed library workspaces
+var embedded embed.FS
+
+// Library returns the drills that come with the program, in order of id. An
+// error is a fault of the program: the library is tested.
+func Library(cat steps.Catalog) ([]*Drill, error) {
+	files, err := fs.Glob(embedded, "library/*.yaml")
+	if err != nil {
+		return nil, err
+	}
+	var out []*Drill
+	for _, file := range files {
+		if strings.HasSuffix(file, ".answers.yaml") {
+			continue
+		}
+		src, err := embedded.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		d, err := Parse(file, src, embedded, cat)
+		if err != nil {
+			return nil, err
+		}
+		if d.ID+".yaml" != path.Base(file) {
+			return nil, fmt.Errorf("%s holds drill %q", file, d.ID)
+		}
+		out = append(out, d)
+	}
+	return out, nil
+}
+
+// Lookup returns the drill with this id; the error names the nearest one.
+func Lookup(id string, cat steps.Catalog) (*Drill, error) {
+	all, err := Library(cat)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]string, len(all))
+	for i, d := range all {
+		if d.ID == id {
+			return d, nil
+		}
+		ids[i] = d.ID
+	}
+	return nil, fmt.Errorf("there is no drill %q: %s", id, strict.Meant(id, ids))
+}
+
+// Row is a drill as a list shows it.
+type Row struct {
+	ID       string   `json:"id"`
+	Title    string   `json:"title"`
+	Page     string   `json:"page"`
+	Runbook  string   `json:"runbook"`
+	Variants []string `json:"variants"`
+}
+
+// List returns the library as rows.
+func List(cat steps.Catalog) ([]Row, error) {
+	all, err := Library(cat)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]Row, len(all))
+	for i, d := range all {
+		rows[i] = Row{ID: d.ID, Title: d.Title, Page: d.Page, Runbook: d.Runbook, Variants: d.Variants()}
+	}
+	return rows, nil
+}

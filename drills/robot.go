@@ -1,0 +1,91 @@
+package drills
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"handrail/drills/lab"
+)
+
+// robot speaks to the lab as the ServiceAccount robot. Injection needs three
+// requests, which do not earn the weight of a clientset.
+type robot struct {
+	client *http.Client
+	server string
+}
+
+// maxAnswer is more than an API server stores in one object.
+const maxAnswer = 16 << 20
+
+// newRobot makes the client of the injection, only for the lab: whatever stands
+// behind that kubeconfig, nothing is injected into another cluster.
+func newRobot(ctx context.Context, l *lab.Lab, kubeconfig, cluster string) (*robot, error) {
+	cfg, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("kubeconfig of robot: %w", err)
+	}
+	cfg.UserAgent = "handrail-drill"
+	client, err := rest.HTTPClientFor(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("kubeconfig of robot: %w", err)
+	}
+	ours, err := l.IsLab(ctx, client, cfg.Host)
+	if err != nil {
+		return nil, err
+	}
+	if !ours || l.UID() != cluster {
+		return nil, fmt.Errorf("the cluster at %q is not the lab of this drill: nothing is injected there", cfg.Host)
+	}
+	return &robot{client: client, server: strings.TrimSuffix(cfg.Host, "/")}, nil
+}
+
+func (r *robot) get(ctx context.Context, path string, out any) error {
+	return r.do(ctx, http.MethodGet, path, "", nil, out)
+}
+
+// patch sends a merge patch.
+func (r *robot) patch(ctx context.Context, path string, patch any) error {
+	body, err := json.Marshal(patch)
+	if err != nil {
+		return err
+	}
+	return r.do(ctx, http.MethodPatch, path, "application/merge-patch+json", body, nil)
+}
+
+func (r *robot) do(ctx context.Context, method, path, media string, body []byte, out any) error {
+	req, err := http.NewRequestWithContext(ctx, method, r.server+path, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Accept", "application/json")
+	if media != "" {
+		req.Header.Set("Content-Type", media)
+	}
+	res, err := r.client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	if res.StatusCode/100 != 2 {
+		return fmt.Errorf("%s %s: the API server answered %d: %q", method, path, res.StatusCode, answer[:min(len(answer), 300)])
+	}
+	if out == nil {
+		return nil
+	}
+	if err := json.Unmarshal(answer, out); err != nil {
+		return fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	return nil
+}

@@ -1,0 +1,116 @@
+package drills
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"k8s.io/client-go/tools/clientcmd"
+
+	"handrail/drills/lab"
+	"handrail/steps"
+)
+
+// Running is a drill whose failure is injected and waits to be walked. The
+// drill goes on when it is closed and when this process ends; Stop ends it.
+type Running struct {
+	stage
+	scene Scene
+	lab   *lab.Lab
+	lease *lab.Lease
+	cat   steps.Catalog
+}
+
+// ID is the id of the drill, as session.Begin takes it.
+func (r *Running) ID() string { return r.rec.ID }
+
+// Scene is what was injected.
+func (r *Running) Scene() Scene { return r.scene }
+
+// Runbook is the id of the runbook that walks it.
+func (r *Running) Runbook() string { return r.scene.Drill.Runbook }
+
+// Dir is the root module in which the failure happened.
+func (r *Running) Dir() string { return r.rec.Dir }
+
+// Operator is the user as whom the trainee reads and acts, as the audit log
+// spells it.
+func (r *Running) Operator() string { return r.rec.Namespace.Operator }
+
+// Params returns the parameters of the runbook in their text form, as
+// runbooks.Runbook.Bind takes them.
+func (r *Running) Params() map[string]string {
+	out := map[string]string{}
+	for name, text := range r.scene.Drill.params {
+		out[name] = drillName.ReplaceAllStringFunc(text, func(m string) string {
+			return r.rec.Values[strings.TrimSuffix(strings.TrimPrefix(m, "${drill."), "}")].Text()
+		})
+	}
+	return out
+}
+
+// Vars returns what phrases of a script may name: drill.NAME for each value.
+func (r *Running) Vars() map[string]string {
+	out := map[string]string{}
+	for name, v := range r.rec.Values {
+		out["drill."+name] = v.Text()
+	}
+	return out
+}
+
+// Env turns the operator's environment into that of the trainee: the lab as
+// operator, the lab's tofu, and the drill's directory trusted.
+func (r *Running) Env(base steps.Env) steps.Env {
+	env := base
+	env.Environ = r.operatorEnviron(base.Environ)
+	env.Kubeconfig, env.Context, env.Namespace = r.rec.Namespace.OperatorKubeconfig, "", r.rec.Namespace.Name
+	env.Tool = func(string) (string, error) { return r.tofu, nil }
+	env.Trusted = func(dir string) error {
+		if within(dir, r.rec.Dir) {
+			return nil
+		}
+		if base.Trusted == nil {
+			return fmt.Errorf("%q is not the directory of the drill", dir)
+		}
+		return base.Trusted(dir)
+	}
+	return env
+}
+
+func within(dir, root string) bool {
+	resolve := func(p string) string {
+		if real, err := filepath.EvalSymlinks(p); err == nil {
+			return real
+		}
+		return filepath.Clean(p)
+	}
+	rel, err := filepath.Rel(resolve(root), resolve(dir))
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// Secrets returns the tokens of the drill's identities, which must not reach a
+// bundle.
+func (r *Running) Secrets() ([]string, error) {
+	var out []string
+	for _, path := range []string{r.rec.Namespace.RobotKubeconfig, r.rec.Namespace.OperatorKubeconfig} {
+		cfg, err := clientcmd.LoadFromFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("kubeconfig of drill %s: %w", r.rec.ID, err)
+		}
+		for _, user := range cfg.AuthInfos {
+			if user.Token != "" {
+				out = append(out, user.Token)
+			}
+		}
+	}
+	return out, nil
+}
+
+// SetBundle writes down which bundle walks the drill, for resume and judging.
+func (r *Running) SetBundle(path string) error {
+	r.rec.Bundle = path
+	return r.save()
+}
+
+// Close lets the lab end when nobody else needs it. The drill goes on.
+func (r *Running) Close() error { return r.lease.Release() }

@@ -1,0 +1,143 @@
+package drills
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"handrail/drills/lab"
+	"handrail/steps"
+)
+
+// Options say where drills run and live.
+type Options struct {
+	Lab      *lab.Lab
+	State    string // state directory of the program; a drill lives in drills/<id> below it
+	Catalog  steps.Catalog
+	Now      func() time.Time
+	Progress func(text string) // nil for silence
+}
+
+func (o Options) say(format string, args ...any) {
+	if o.Progress != nil {
+		o.Progress(fmt.Sprintf(format, args...))
+	}
+}
+
+// Start injects a scene into the lab and returns when it can be walked. A drill
+// of the same id that was not stopped gives ErrRunning. What was begun is
+// undone when Start fails; Close the result, and Stop the drill when it is over.
+func Start(ctx context.Context, o Options, s Scene) (*Running, error) {
+	dir, err := filepath.Abs(home(o.State, s.Drill.ID))
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		return nil, fmt.Errorf("starting drill %s: %w", s.Drill.ID, err)
+	}
+	if err := os.Mkdir(dir, 0o700); errors.Is(err, fs.ErrExist) {
+		return nil, fmt.Errorf("%w: go on with `handrail resume`, or end it with `handrail drill stop %s`", ErrRunning, s.Drill.ID)
+	} else if err != nil {
+		return nil, fmt.Errorf("starting drill %s: %w", s.Drill.ID, err)
+	}
+	r := &Running{scene: s, lab: o.Lab, cat: o.Catalog}
+	r.stage = stage{home: dir, tofu: o.Lab.TofuPath(), now: o.Now, say: o.say}
+	if err := r.start(ctx, o, s); err != nil {
+		// Not with ctx: it may be what ended the start.
+		clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopLimit)
+		defer cancel()
+		return nil, errors.Join(fmt.Errorf("starting drill %s: %w", s.Name(), err), r.Close(), Stop(clean, o, s.Drill.ID))
+	}
+	return r, nil
+}
+
+func (r *Running) start(ctx context.Context, o Options, s Scene) error {
+	if r.stage.tofu == "" {
+		return errors.New("the lab has no tofu: `handrail lab up` builds it")
+	}
+	nonce, err := randomHex(8)
+	if err != nil {
+		return err
+	}
+	r.rec = record{ID: s.Drill.ID, Variant: s.Variant, Nonce: nonce, Started: o.Now().UTC(),
+		Lab: o.Lab.Dir(), Cluster: o.Lab.UID(), Suffix: s.Drill.ID,
+		Dir: filepath.Join(r.stage.home, "work"), Log: filepath.Join(r.stage.home, "apply.log")}
+	if err := r.save(); err != nil {
+		return err
+	}
+	if r.lease, err = o.Lab.Lease(ctx, "drill-"+s.Drill.ID); err != nil {
+		return err
+	}
+	o.say("making a namespace")
+	if r.rec.Namespace, err = o.Lab.Namespace(ctx, "drill-"+s.Drill.ID); err != nil {
+		return err
+	}
+	if err := r.save(); err != nil {
+		return err
+	}
+	if err := r.connect(ctx, o.Lab); err != nil {
+		return err
+	}
+	for _, in := range s.inject {
+		if err := in.act.apply(ctx, &r.stage); err != nil {
+			return fmt.Errorf("%s: %w", in.verb, err)
+		}
+	}
+	r.rec.Values = map[string]steps.Value{
+		"dir": steps.PathOf(r.rec.Dir), "log": steps.PathOf(r.rec.Log), "namespace": steps.StringOf(r.rec.Namespace.Name)}
+	for _, e := range s.export {
+		v, err := sources()[e.source].read(ctx, &r.stage)
+		if err != nil {
+			return fmt.Errorf("export %s: %w", e.name, err)
+		}
+		r.rec.Values[e.name] = v
+	}
+	r.rec.Ready = true
+	return r.save()
+}
+
+// Open finds a drill that was started before, by this process or another.
+func Open(ctx context.Context, o Options, id string) (*Running, error) {
+	rec, err := load(o.State, id)
+	if err != nil {
+		return nil, err
+	}
+	if !rec.Ready {
+		return nil, fmt.Errorf("drill %s was cut off while it started: `handrail drill stop %s`, and start it again", id, id)
+	}
+	d, err := Lookup(rec.ID, o.Catalog)
+	if err != nil {
+		return nil, err
+	}
+	s, err := d.Scene(rec.Variant)
+	if err != nil {
+		return nil, err
+	}
+	r := &Running{scene: s, lab: o.Lab, cat: o.Catalog}
+	dir, err := filepath.Abs(home(o.State, id))
+	if err != nil {
+		return nil, err
+	}
+	r.stage = stage{rec: rec, home: dir, tofu: o.Lab.TofuPath(), now: o.Now, say: o.say}
+	if err := r.connect(ctx, o.Lab); err != nil {
+		return nil, fmt.Errorf("drill %s: %w", id, err)
+	}
+	if r.lease, err = o.Lab.Lease(ctx, "drill-"+id); err != nil {
+		return nil, fmt.Errorf("drill %s: %w", id, err)
+	}
+	return r, nil
+}
+
+func randomHex(n int) (string, error) {
+	b := make([]byte, n)
+	if _, err := rand.Read(b); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(b), nil
+}

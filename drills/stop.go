@@ -1,0 +1,60 @@
+package drills
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+)
+
+// stopLimit is how long ending a drill may take.
+const stopLimit = time.Minute
+
+// Stop ends what the drill started, deletes its namespace and removes its
+// directory; the bundle stays. o.Lab may be nil, and a lab that is not the
+// drill's is left alone: the namespace went with its own. Without such a drill
+// the error is ErrNotStarted.
+func Stop(ctx context.Context, o Options, id string) error {
+	if !idForm.MatchString(id) {
+		return fmt.Errorf("drill %q: %w", id, ErrNotStarted)
+	}
+	dir := home(o.State, id)
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("drill %s: %w", id, ErrNotStarted)
+	}
+	rec, err := load(o.State, id)
+	if err != nil && !errors.Is(err, ErrNotStarted) {
+		return err // what it started is not known, so nothing is removed
+	}
+	if rec.Nonce != "" {
+		if err := end(ctx, rec); err != nil {
+			return fmt.Errorf("stopping drill %s: %w", id, err)
+		}
+	}
+	if o.Lab != nil && rec.Namespace.Name != "" && o.Lab.IsLabUID(rec.Cluster) {
+		if err := o.Lab.DeleteNamespace(ctx, rec.Namespace.Name); err != nil {
+			return fmt.Errorf("stopping drill %s: %w", id, err)
+		}
+	}
+	return os.RemoveAll(dir)
+}
+
+// end kills what the drill started, its leaders and what they left behind, and
+// waits until all of it is gone.
+func end(ctx context.Context, rec record) error {
+	tick := time.NewTicker(look)
+	defer tick.Stop()
+	for {
+		left, err := killed(rec)
+		if err != nil || left == 0 {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%d processes of the drill do not end: %w", left, context.Cause(ctx))
+		case <-tick.C:
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package drills
+
+import (
+	"strings"
+
+	"cel.dev/cel-go/cel"
+	"gopkg.in/yaml.v3"
+
+	"handrail/runbooks/strict"
+	"handrail/steps"
+)
+
+// win is when a drill is won: probes of the drill's own, and conditions on what
+// they read and on what was exported. All must hold.
+type win struct {
+	probes []winProbe
+	all    []condition
+}
+
+type winProbe struct {
+	name string
+	kind steps.Kind
+}
+
+type condition struct {
+	text    string
+	program cel.Program
+}
+
+func (p parser) win(n *yaml.Node, exports []export) *win {
+	f := p.Fields(n, "win", "probes", "all")
+	w := &win{}
+	opts := []cel.EnvOption{}
+	for _, e := range exports {
+		opts = append(opts, cel.Variable("drill."+e.name, celType(sources()[e.source].typ)))
+	}
+	for _, name := range given {
+		opts = append(opts, cel.Variable("drill."+name, cel.StringType))
+	}
+	p.each(p.need(n, f, "probes"), "probes", func(key, value *yaml.Node) {
+		uses := p.Text(value, key.Value)
+		kind, ok := p.cat.Lookup(uses)
+		if uses != "" && (!ok || kind.Class != steps.Probe) {
+			p.Fail(value, strict.Meant(uses, probeNames(p.cat)), "there is no probe %q", uses)
+			return
+		}
+		if !nameForm.MatchString(key.Value) {
+			p.Fail(key, "", "name %q must match %s", key.Value, nameForm)
+			return
+		}
+		w.probes = append(w.probes, winProbe{key.Value, kind})
+		for _, fact := range kind.Facts {
+			opts = append(opts, cel.Variable("facts."+key.Value+"."+fact.Name, celType(fact.Type)))
+		}
+	})
+	env, err := cel.NewEnv(opts...)
+	if err != nil {
+		p.Fail(n, "", "%v", err)
+		return w
+	}
+	conditions := p.Items(p.need(n, f, "all"), "all")
+	if l := f["all"]; l != nil && len(conditions) == 0 {
+		p.Fail(l, "", "a drill without a win condition cannot be won")
+	}
+	for _, c := range conditions {
+		if text := p.Text(c, "a win condition"); text != "" {
+			w.all = append(w.all, p.condition(env, c, text))
+		}
+	}
+	return w
+}
+
+func (p parser) condition(env *cel.Env, n *yaml.Node, text string) condition {
+	ast, issues := env.Compile(text)
+	if issues.Err() != nil {
+		for _, e := range issues.Errors() {
+			p.FailAt(n.Line, n.Column+max(0, e.Location.Column()), "", "%s", e.Message)
+		}
+		return condition{}
+	}
+	if !ast.OutputType().IsExactType(cel.BoolType) {
+		p.Fail(n, "", "a win condition is true or false, not %s", ast.OutputType())
+		return condition{}
+	}
+	program, err := env.Program(ast)
+	if err != nil {
+		p.Fail(n, "", "%v", err)
+	}
+	return condition{text: strings.TrimSpace(text), program: program}
+}
+
+func probeNames(cat steps.Catalog) []string {
+	var names []string
+	for _, k := range cat.Kinds() {
+		if k.Class == steps.Probe {
+			names = append(names, k.Name)
+		}
+	}
+	return names
+}
+
+func celType(t steps.Type) *cel.Type {
+	switch t {
+	case steps.Bool:
+		return cel.BoolType
+	case steps.Int:
+		return cel.IntType
+	case steps.Duration:
+		return cel.DurationType
+	case steps.Time:
+		return cel.TimestampType
+	case steps.Strings:
+		return cel.ListType(cel.StringType)
+	case steps.Table:
+		return cel.MapType(cel.StringType, cel.StringType)
+	}
+	return cel.StringType
+}
+
+func celValue(v steps.Value) any {
+	switch v.Type() {
+	case steps.Bool:
+		return v.Bool()
+	case steps.Int:
+		return v.Int()
+	case steps.Duration:
+		return v.Duration()
+	case steps.Time:
+		return v.Time()
+	case steps.Strings:
+		return v.Strings()
+	case steps.Table:
+		return v.Table()
+	}
+	return v.Text()
+}

@@ -1,0 +1,82 @@
+package drills_test
+
+import (
+	"crypto/rand"
+	"os"
+	"os/user"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"handrail/drills"
+	"handrail/drills/lab"
+	"handrail/runbooks"
+	"handrail/session"
+	"handrail/steps"
+	"handrail/steps/catalog"
+	"handrail/triage"
+)
+
+// world is the lab of the tests and a state directory of the test's own.
+func world(t *testing.T) (drills.Options, session.Config) {
+	t.Helper()
+	opts, err := lab.TestOptions("drills")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := lab.Up(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	state := t.TempDir()
+	cat := catalog.New()
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	me, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := drills.Options{Lab: l, State: state, Catalog: cat, Now: time.Now, Progress: func(text string) { t.Log(text) }}
+	c := session.Config{
+		Dir: filepath.Join(state, "incidents"), Keys: filepath.Join(state, "keys"), Acts: filepath.Join(state, "acts"),
+		Catalog: cat, Library: library(cat), Now: time.Now, Rand: rand.Reader, Version: "test",
+		Env:   steps.Env{Environ: os.Environ(), Home: t.TempDir(), User: me.Username, Host: host, Now: time.Now},
+		Actor: triage.Person{ID: "trainee", Name: "trainee", Proof: "os", Subject: me.Username},
+	}
+	return o, c
+}
+
+func library(cat steps.Catalog) func(id string) (*runbooks.Runbook, error) {
+	return func(id string) (*runbooks.Runbook, error) {
+		all, err := runbooks.Library(cat)
+		if err != nil {
+			return nil, err
+		}
+		for _, rb := range all {
+			if rb.ID == id {
+				return rb, nil
+			}
+		}
+		return nil, os.ErrNotExist
+	}
+}
+
+func scene(t *testing.T, id, variant string) drills.Scene {
+	t.Helper()
+	d, err := drills.Lookup(id, catalog.New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := d.Scene(variant)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}

@@ -1,0 +1,373 @@
+package terraform
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"handrail/steps"
+)
+
+// TestContract holds every probe to a context that has ended already.
+func TestContract(t *testing.T) {
+	t.Parallel()
+	_, env := module(t)
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	for _, k := range Kinds() {
+		if k.Reads != nil {
+			if _, err := k.Reads(env).Probe(ctx, nil, newSink()); !errors.Is(err, context.Canceled) {
+				t.Errorf("%s after a cancel = %v, want it to say so", k.Name, err)
+			}
+			continue
+		}
+		if _, err := k.Changes(env).Preview(ctx, nil, newSink()); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s after a cancel = %v, want it to say so", k.Name, err)
+		}
+		if _, err := k.Changes(env).Act(t.Context(), nil, newSink()); !errors.Is(err, steps.ErrSpent) {
+			t.Errorf("%s without an approval = %v, want ErrSpent", k.Name, err)
+		}
+	}
+}
+
+func TestWorkdir(t *testing.T) {
+	t.Parallel()
+	write := func(t *testing.T, dir, name, text string) {
+		t.Helper()
+		file := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tc := range []struct {
+		name    string
+		files   map[string]string
+		environ []string
+		err     string
+		backend string
+		space   string
+	}{
+		{name: "empty directory", err: "directory not initialised"},
+		{name: "configuration alone", files: map[string]string{"main.tf": ""}, err: "tofu init there yourself"},
+		{name: "backend without init", files: map[string]string{"main.tf": "terraform {\n  backend \"s3\" {}\n}", "terraform.tfstate": "{}"}, err: "names a backend in main.tf"},
+		{name: "backend in JSON without init", files: map[string]string{"b.tofu.json": `{"terraform":{"backend":{"s3":{}}}}`, "terraform.tfstate": "{}"}, err: "names a backend"},
+		{name: "cloud without init", files: map[string]string{"main.tf": "terraform {\n  cloud {}\n}", ".terraform/environment": ""}, err: "names a backend"},
+		{name: "plain state", files: map[string]string{"terraform.tfstate": ""}, backend: "local", space: "default"},
+		{name: "initialised without a backend", files: map[string]string{"main.tf": "", ".terraform/environment": "prod\n"}, backend: "local", space: "prod"},
+		{name: "kubernetes", files: map[string]string{".terraform/terraform.tfstate": `{"version":3,"backend":{"type":"kubernetes"}}`}, backend: "kubernetes", space: "default"},
+		{name: "variable wins", files: map[string]string{"terraform.tfstate": "", ".terraform/environment": "prod"}, environ: []string{"TF_WORKSPACE=dev"}, backend: "local", space: "dev", err: ""},
+		{name: "other data directory", files: map[string]string{"data/terraform.tfstate": `{"version":3,"backend":{"type":"s3"}}`}, environ: []string{"TF_DATA_DIR=data"}, backend: "s3", space: "default"},
+		{name: "settings that are no JSON", files: map[string]string{".terraform/terraform.tfstate": "{"}, err: "cannot be read"},
+		{name: "settings of another format", files: map[string]string{".terraform/terraform.tfstate": `{"version":4,"backend":{"type":"s3"}}`}, err: "format version 4"},
+		{name: "huge settings", files: map[string]string{".terraform/terraform.tfstate": strings.Repeat(" ", maxSmall+1)}, err: "over"},
+		{name: "path as a workspace", files: map[string]string{"terraform.tfstate": ""}, environ: []string{"TF_WORKSPACE=../x"}, err: "no valid name"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			for name, text := range tc.files {
+				write(t, dir, name, text)
+			}
+			// A file of no configuration makes .terraform count as one of init.
+			if _, ok := tc.files[".terraform/environment"]; ok && tc.name == "variable wins" {
+				write(t, dir, "main.tf", "")
+			}
+			w, err := openWorkdir(steps.Env{Dir: dir, Environ: tc.environ}, nil)
+			if tc.err != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.err) {
+					t.Fatalf("openWorkdir() = %v, want %q in it", err, tc.err)
+				}
+				return
+			}
+			if err != nil || w.backend != tc.backend || w.space != tc.space {
+				t.Errorf("openWorkdir() = %+v, %v, want %s and %s", w, err, tc.backend, tc.space)
+			}
+		})
+	}
+	t.Run("foreign backend", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		write(t, dir, ".terraform/terraform.tfstate", `{"version":3,"backend":{"type":"s3"}}`)
+		if _, err := probe(t.Context(), steps.Env{Dir: dir}, "terraform/lock", nil, newSink()); err == nil || !strings.Contains(err.Error(), `backend "s3"`) {
+			t.Errorf("lock of s3 = %v, want an error that names it", err)
+		}
+	})
+}
+
+// strange makes a root module whose backend settings are config.
+func strange(t *testing.T, config map[string]any) (string, steps.Env) {
+	t.Helper()
+	dir, env := module(t)
+	config["secret_suffix"] = "x"
+	b, err := json.Marshal(map[string]any{"version": 3, "backend": map[string]any{"type": "kubernetes", "config": config}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, ".terraform"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, ".terraform", "terraform.tfstate"), b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env.Home = t.TempDir()
+	return dir, env
+}
+
+func kubeconfig(t *testing.T, server, user string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	text := fmt.Sprintf("apiVersion: v1\nkind: Config\ncurrent-context: c\ncontexts: [{name: c, context: {cluster: c, user: u}}]\nclusters: [{name: c, cluster: {server: %q, insecure-skip-tls-verify: true}}]\nusers: [{name: u, user: %s}]\n", server, user)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// TestStrangersDirectory proves that a clone can neither run a program nor make
+// the operator's credentials travel.
+func TestStrangersDirectory(t *testing.T) {
+	t.Parallel()
+	asked := make(chan string, 100)
+	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- r.Header.Get("Authorization")
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	defer srv.Close()
+	mark := filepath.Join(t.TempDir(), "ran")
+	plugin := fmt.Sprintf(`{exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, command: touch, args: [%q]}}`, mark)
+	secret := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(secret, []byte("s3cret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	mine := kubeconfig(t, srv.URL, "{token: s3cret}")
+	for _, tc := range []struct {
+		name    string
+		config  map[string]any
+		environ []string
+		want    string
+	}{
+		{"plugin in its kubeconfig", map[string]any{"config_path": kubeconfig(t, srv.URL, plugin)}, nil, `the program "touch"`},
+		{"plugin in the backend", map[string]any{"config_path": mine, "exec": []any{map[string]any{"api_version": "client.authentication.k8s.io/v1", "command": "touch", "args": []any{mark}}}}, nil, `the program "touch"`},
+		{"token file", map[string]any{"config_path": kubeconfig(t, srv.URL, fmt.Sprintf("{tokenFile: %q}", secret))}, nil, "token file"},
+		{"auth provider", map[string]any{"config_path": kubeconfig(t, srv.URL, "{auth-provider: {name: oidc}}")}, nil, `auth provider "oidc"`},
+		{"its host, your kubeconfig", map[string]any{"host": srv.URL}, []string{"KUBE_CONFIG_PATH=" + mine}, "credentials of yours"},
+		{"its host, your token", map[string]any{"host": srv.URL}, []string{"KUBE_TOKEN=s3cret"}, "credentials of yours"},
+		{"its kubeconfig, your token", map[string]any{"config_path": kubeconfig(t, srv.URL, "{}")}, []string{"KUBE_TOKEN=s3cret"}, "credentials of yours"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			_, env := strange(t, tc.config)
+			env.Environ = tc.environ
+			_, err := probe(t.Context(), env, "terraform/lock", nil, newSink())
+			if err == nil || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "s3cret") {
+				t.Errorf("error = %v, want %q in it", err, tc.want)
+			}
+		})
+	}
+	if _, err := os.Stat(mark); err == nil {
+		t.Error("the program of a stranger ran")
+	}
+	select {
+	case got := <-asked:
+		t.Errorf("the server of a stranger was asked with %q", got)
+	default:
+	}
+	// The operator's own kubeconfig may run its plugin.
+	_, env := strange(t, map[string]any{})
+	env.Environ = []string{"KUBE_CONFIG_PATH=" + kubeconfig(t, srv.URL, plugin)}
+	_, _ = probe(t.Context(), env, "terraform/lock", nil, newSink())
+	if _, err := os.Stat(mark); err != nil {
+		t.Error("the plugin of the operator's own kubeconfig did not run")
+	}
+}
+
+func TestServerAnswers(t *testing.T) {
+	t.Parallel()
+	lease := func(spec string) string {
+		return `{"kind":"Lease","metadata":{"annotations":{"app.terraform.io/lock-info":"{\"ID\":\"i\",\"Who\":\"a@b\"}"}},"spec":` + spec + `}`
+	}
+	for _, tc := range []struct {
+		name, kind, body string
+		code             int
+		check            func(obs steps.Observation) bool
+		err              string
+	}{
+		{"nobody holds it", "lock", lease(`{}`), 200, func(o steps.Observation) bool { return o.Facts["held"].Known() && !o.Facts["held"].Bool() }, ""},
+		{"empty holder", "lock", lease(`{"holderIdentity":""}`), 200, func(o steps.Observation) bool { return !o.Facts["held"].Bool() && len(o.Findings) == 1 }, ""},
+		{"no creation time", "lock", lease(`{"holderIdentity":"i"}`), 200, func(o steps.Observation) bool { return o.Facts["held"].Bool() && !o.Facts["created"].Known() }, ""},
+		{"two ids", "lock", lease(`{"holderIdentity":"j"}`), 200, func(o steps.Observation) bool { return o.Facts["id"].Text() == "j" && len(o.Findings) == 2 }, ""},
+		{"no Lease", "lock", `{"kind":"Status"}`, 200, nil, "no Lease"},
+		{"no JSON", "lock", `<html>`, 200, nil, "no Lease"},
+		{"no API server", "lock", `<html>`, 404, nil, "not as a Kubernetes API server"},
+		{"broken server", "lock", `{"kind":"Status","message":"etcd"}`, 500, nil, `answered 500: "etcd"`},
+		{"absent state", "state", `{"kind":"Status"}`, 404, func(o steps.Observation) bool { return o.Facts["exists"].Known() && !o.Facts["exists"].Bool() }, ""},
+		{"Secret without state", "state", `{"kind":"Secret","data":{}}`, 200, func(o steps.Observation) bool { return o.Facts["exists"].Known() && !o.Facts["exists"].Bool() }, ""},
+		{"split state", "state", `{"kind":"Secret","data":{"tfstate":"` + base64.StdEncoding.EncodeToString([]byte("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff")) + `"}}`, 200,
+			func(o steps.Observation) bool {
+				return o.Facts["exists"].Bool() && !o.Facts["serial"].Known() && strings.Contains(o.Findings[0].Say, "split")
+			}, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if strings.HasSuffix(r.URL.Path, "/kube-system") {
+					_, _ = w.Write([]byte(`{"metadata":{"uid":"u"}}`))
+					return
+				}
+				w.WriteHeader(tc.code)
+				_, _ = w.Write([]byte(tc.body))
+			}))
+			defer srv.Close()
+			_, env := strange(t, map[string]any{"host": srv.URL})
+			obs, err := probe(t.Context(), env, "terraform/"+tc.kind, nil, newSink())
+			if tc.err != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.err) {
+					t.Errorf("error = %v, want %q in it", err, tc.err)
+				}
+				return
+			}
+			if err != nil || !tc.check(obs) {
+				t.Errorf("observation = %v %v, %v", obs.Facts, obs.Findings, err)
+			}
+		})
+	}
+}
+
+func script(t *testing.T, body string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "tofu")
+	if err := os.WriteFile(file, []byte("#!/bin/sh\n"+body+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// TestPlanRunner looks at the arguments and the environment of a plan.
+func TestPlanRunner(t *testing.T) {
+	t.Parallel()
+	_, env := module(t)
+	seen := filepath.Join(t.TempDir(), "seen")
+	tool := script(t, `echo "$@" >> `+seen+`; env >> `+seen+`
+case $1 in
+plan) exit 2;;
+show) echo 'Warning: odd'; echo '{"resource_changes":[{"address":"t.b","change":{"actions":["delete","create"]}},{"address":"t.a","change":{"actions":["create"]}},{"address":"t.c","change":{"actions":["no-op"]}},{"address":"t.d","change":{"actions":["update"]}},{"address":"t.e","change":{"actions":["delete"]}}]}';;
+esac`)
+	env.Tool = func(string) (string, error) { return tool, nil }
+	env.Trusted = func(string) error { return nil }
+	env.Environ = []string{"PATH=" + os.Getenv("PATH"), "AWS_PROFILE=p", "TF_CLI_ARGS_plan=-destroy", "TF_CLI_ARGS=-x", "TF_LOG=trace", "LD_PRELOAD=/x", "TF_REATTACH_PROVIDERS={}"}
+	obs, err := probe(t.Context(), env, "terraform/plan", nil, newSink())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"exit": "2", "add": "2", "change": "1", "destroy": "2", "replace": "1", "clean": "false", "changed": `["t.a" "t.b" "t.d" "t.e"]`} {
+		if got := obs.Facts[name].Text(); got != want {
+			t.Errorf("%s = %s, want %s", name, got, want)
+		}
+	}
+	b, err := os.ReadFile(seen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(b), "\n")
+	if want := "plan -lock=false -input=false -no-color -detailed-exitcode -out="; !strings.HasPrefix(lines[0], want) {
+		t.Errorf("arguments = %q, want %q", lines[0], want)
+	}
+	for _, l := range lines {
+		for _, bad := range []string{"TF_CLI_ARGS", "TF_LOG", "LD_PRELOAD", "TF_REATTACH"} {
+			if strings.HasPrefix(l, bad) {
+				t.Errorf("the plan got %s", l)
+			}
+		}
+	}
+	for _, want := range []string{"AWS_PROFILE=p", "TF_WORKSPACE=default", "TF_INPUT=0"} {
+		if !slices.Contains(lines, want) {
+			t.Errorf("the plan did not get %s", want)
+		}
+	}
+	_, out, _ := strings.Cut(lines[0], "-out=")
+	if _, err := os.Stat(filepath.Dir(out)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the directory of the plan is left: %v", err)
+	}
+}
+
+func TestPlanFails(t *testing.T) {
+	t.Parallel()
+	_, env := module(t)
+	tool := script(t, `echo 'Error: Inconsistent dependency lock file' >&2; exit 1`)
+	env.Tool = func(string) (string, error) { return tool, nil }
+	env.Trusted = func(string) error { return nil }
+	obs, err := probe(t.Context(), env, "terraform/plan", nil, newSink())
+	if err != nil || obs.Facts["exit"].Int() != 1 || obs.Facts["clean"].Known() || !strings.Contains(obs.Findings[0].Say, "Inconsistent") {
+		t.Errorf("plan = %v %v, %v", obs.Facts, obs.Findings, err)
+	}
+	env.Tool = func(string) (string, error) { return "", errors.New("no tofu in PATH") }
+	if _, err := probe(t.Context(), env, "terraform/plan", nil, newSink()); err == nil || !strings.Contains(err.Error(), "no tofu") {
+		t.Errorf("plan without a tool = %v", err)
+	}
+}
+
+// TestPlanIsInterrupted cancels a plan: it gets one interrupt and may end well.
+func TestPlanIsInterrupted(t *testing.T) {
+	t.Parallel()
+	_, env := module(t)
+	ran := t.TempDir()
+	pipe := filepath.Join(ran, "ready")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tool := script(t, `trap 'echo interrupted >> `+ran+`/log; exit 1' INT
+echo ready > `+pipe+`
+while :; do sleep 0.02; done`)
+	env.Tool = func(string) (string, error) { return tool, nil }
+	env.Trusted = func(string) error { return nil }
+	ctx, stop := context.WithCancel(t.Context())
+	go func() {
+		// Reading returns when the program runs and has set its trap.
+		_, _ = os.ReadFile(pipe)
+		stop()
+	}()
+	if _, err := probe(ctx, env, "terraform/plan", nil, newSink()); !errors.Is(err, context.Canceled) {
+		t.Errorf("plan = %v, want cancelled", err)
+	}
+	if b, _ := os.ReadFile(filepath.Join(ran, "log")); string(b) != "interrupted\n" {
+		t.Errorf("the plan logged %q, want one interrupt", b)
+	}
+}
+
+// TestUnlockThatDoesNot lets the program lie, fail and lose a race.
+func TestUnlockThatDoesNot(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "kubernetes", sixSlow)
+	cmd, _ := w.apply()
+	w.kill(cmd)
+	w.backdate(time.Hour)
+	id := w.probe("terraform/lock", nil).Facts["id"].Text()
+	for _, tc := range []struct{ name, body, result string }{
+		{"lies", "exit 0", steps.Failed},
+		{"fails", "echo 'Error: forbidden' >&2; exit 1", steps.Failed},
+		{"panics", "exit 11", steps.Failed},
+	} {
+		w.tofu = script(t, tc.body)
+		p := w.preview(id)
+		a, err := steps.Confirm(p, "i", "s", p.Digest("i", "s"), p.Phrase)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o, err := (unlockGate{w.env}).Act(t.Context(), a, newSink()); err != nil || o.Result != tc.result {
+			t.Errorf("%s: Act() = %+v, %v, want %s", tc.name, o, err, tc.result)
+		}
+	}
+}
