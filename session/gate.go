@@ -64,6 +64,9 @@ func (s *Session) preview(ctx context.Context, in triage.Intent) error {
 		if r := triage.Check(s.state, in, s.cfg.Now(), s.judge); r != nil {
 			return s.refuse(in.Step, steps.Preview{}, r)
 		}
+		if err := s.enter(in); err != nil {
+			return err
+		}
 		var err error
 		g, params, class, err = s.gater(in.Step)
 		if err != nil {

@@ -300,14 +300,18 @@ func (p *player) wait(ctx context.Context, d time.Duration) error {
 }
 
 // conclude accepts what the facts propose, never an unknown, or gives the
-// script's own value with its reason.
+// script's own value with its reason. Of a topic that neither knows, it says so.
 func (p *player) conclude(ctx context.Context, snap Snapshot, o triage.Option) (string, error) {
 	proposed := o.Value
 	if c, ok := snap.Cards[o.Step]; ok && c.Proposed != "" {
 		proposed = c.Proposed
 	}
 	g, ok := p.a.Conclude[string(o.Topic)]
-	if !ok {
+	switch {
+	case ok:
+	case proposed == "" || proposed == triage.Unknown:
+		g = Given{Value: triage.Unknown, Why: "the facts propose nothing, and the script does not know"}
+	default:
 		g = Given{Value: "accept"}
 	}
 	in := triage.Intent{Kind: triage.DoConclude, Topic: o.Topic, Step: o.Step, Value: g.Value, Text: g.Why, Person: g.Person}

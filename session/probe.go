@@ -37,6 +37,9 @@ func (s *Session) startProbe(in triage.Intent) error {
 		}
 	}
 	if step.Kind == triage.CompareStep {
+		if err := s.enter(in); err != nil {
+			return err
+		}
 		return s.compare(step)
 	}
 	kind, ok := s.cfg.Catalog.Lookup(step.Uses)
@@ -47,6 +50,9 @@ func (s *Session) startProbe(in triage.Intent) error {
 	params, err := rb.With(bare(in.Step), s.vars(rb.ID, false))
 	if err != nil {
 		return refuse(err.Error(), missingCure(err))
+	}
+	if err := s.enter(in); err != nil {
+		return err
 	}
 	n := step.Attempts + 1
 	if err := s.record(triage.ProbeStart{Step: in.Step, N: n, Kind: kind.Name, With: storedAll(params), Layers: layers(kind.Class)}, nil); err != nil {

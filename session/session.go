@@ -170,6 +170,9 @@ func (s *Session) plain(in triage.Intent) error {
 	if r := triage.Check(s.state, in, s.cfg.Now(), s.judge); r != nil {
 		return r
 	}
+	if err := s.enter(in); err != nil {
+		return err
+	}
 	body, ok := triage.Draft(s.state, in)
 	if !ok {
 		return fmt.Errorf("intent %q is not known to this session", in.Kind)
@@ -189,6 +192,21 @@ func (s *Session) plain(in triage.Intent) error {
 		s.publish()
 	}
 	return nil
+}
+
+// enter moves the call to the phase of what is about to be done, so that the
+// journal says where the call was at any moment.
+func (s *Session) enter(in triage.Intent) error {
+	switch in.Kind {
+	case triage.DoProbe, triage.DoAnswer, triage.DoManual, triage.DoConclude, triage.DoPreview:
+	default:
+		return nil
+	}
+	to := s.state.PhaseOf(triage.Option{Kind: in.Kind, Step: in.Step, Topic: in.Topic})
+	if to == "" || to == s.state.Phase {
+		return nil
+	}
+	return s.record(triage.PhaseSet{To: to}, nil)
 }
 
 // record appends one event, folds the bytes that were stored and publishes. An
