@@ -274,6 +274,14 @@ func TestWith(t *testing.T) {
 	}
 }
 
+func TestWithFillsTheDefaultsOfTheKind(t *testing.T) {
+	t.Parallel()
+	got, err := mustParse(t, head+gated).With("lock", Vars{})
+	if err != nil || got.Text("dir") != "." || len(got) != 1 {
+		t.Errorf("With() = %v, %v", got, err)
+	}
+}
+
 func TestTexts(t *testing.T) {
 	t.Parallel()
 	b := mustParse(t, head+gated+`learn:

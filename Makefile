@@ -1,0 +1,69 @@
+# handrail. `make practice` is the first thing to run, `make test` the last.
+
+SHELL       := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := build
+.DELETE_ON_ERROR:
+
+HANDRAIL    := bin/handrail
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
+
+# The lab is other Go modules, which cannot be embedded: the binary is told where
+# this clone is, by the linker flag below.
+
+# The race detector needs a C compiler and memory; it runs where goroutines meet
+# and nothing heavy is started.
+LIGHT := ./triage/... ./runbooks/... ./evidence/... ./session/... ./tui/... ./steps/...
+
+# One line that grows while packages compile, on a terminal; a line every hundred
+# packages elsewhere. What is neither a package nor a download is shown as it is.
+define METER
+function say(text) { if (tty) printf "\r\033[K%s", text; else print text; fflush() }
+/^go: downloading / { if (tty || ++fetched % 50 == 1) say("handrail: fetching " $$3); next }
+/^[^ \t:#]+$$/ { built++; if (tty || built % 100 == 0) say("handrail: compiling, package " built " of at most " total); next }
+{ if (tty) printf "\r\033[K"; print; fflush() }
+END { if (tty) printf "\r\033[K" }
+endef
+export METER
+
+.PHONY: build practice test check bench demo vuln prepare clean
+
+build: ## bin/handrail
+	@mkdir -p bin
+	@echo "handrail: building $(HANDRAIL): some minutes the first time, seconds after that"
+	@tty=0; if [ -t 1 ]; then tty=1; fi; total=$$(go list -deps . | wc -l); \
+	go build -v -ldflags '-X handrail/drills/lab.sourceDir=$(CURDIR)' -o $(HANDRAIL) . 2>&1 | awk -v tty=$$tty -v total=$$total "$$METER"; \
+	echo "handrail: $(HANDRAIL) is ready after $${SECONDS}s"
+
+practice: build ## build what is needed and open the first drill in the terminal
+	@$(HANDRAIL) lab up
+	@$(HANDRAIL) drill start killed-runner
+
+prepare: build
+	@$(HANDRAIL) lab build
+
+test: check prepare ## everything, lab included, nothing skipped
+	go test -race -count=1 -timeout 20m $(LIGHT)
+	go test -count=1 -timeout 30m . ./cli/... ./drills/...
+
+check: ## format, vet, staticcheck, import rule
+	@bad=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); if [ -n "$$bad" ]; then echo "not gofmt'ed:"; echo "$$bad"; exit 1; fi
+	go vet ./...
+	go run $(STATICCHECK) ./...
+	go test -count=1 -run 'TestImport|TestOnlySessionActs|TestDangerousIsSeen|TestNames|TestDocuments' ./cli
+
+bench: ## benchmarks, as ratios
+	go test -run '^$$' -bench . -benchmem ./triage/... ./evidence/... ./runbooks/... ./session/... ./tui/...
+
+demo: build ## demo.gif from demo.tape; needs vhs, ttyd and ffmpeg
+	@command -v vhs >/dev/null || { echo "vhs is not installed; the tape itself is tested by: go test ./cli -run TestDemoTape"; exit 1; }
+	PATH="$(CURDIR)/bin:$$PATH" vhs demo.tape
+
+vuln: ## known vulnerabilities, where their database can be reached
+	@out=$$(go run $(GOVULNCHECK) ./... 2>&1) && { echo "$$out"; exit 0; } || code=$$?; \
+	echo "$$out"; \
+	case "$$out" in *"Your code is affected"*) exit $$code;; *) echo "vulnerabilities: not checked (govulncheck or its database cannot be reached)";; esac
+
+clean:
+	rm -rf bin

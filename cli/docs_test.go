@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// documents are the texts whose paths and commands must exist.
+func documents(t *testing.T) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob("../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]string{}
+	for _, f := range append(files, "../README.md") {
+		src, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[f] = string(src)
+	}
+	return texts
+}
+
+var (
+	mdLink  = regexp.MustCompile(`\]\(([^)#]+)(?:#[^)]*)?\)`)
+	mdCode  = regexp.MustCompile("`([^`\n]+)`")
+	ourPath = regexp.MustCompile(`^(?:(?:cli|tui|triage|runbooks|session|steps|evidence|drills|lab|docs|\.ci)(?:/[\w.-]+)*/?|[\w.-]+\.(?:md|tape|go|mod)|Makefile)$`)
+)
+
+func TestDocumentsNameRealPaths(t *testing.T) {
+	t.Parallel()
+	count := 0
+	for file, text := range documents(t) {
+		for _, m := range mdLink.FindAllStringSubmatch(text, -1) {
+			if !strings.Contains(m[1], ":") {
+				count++
+				mustExist(t, file, filepath.Join(filepath.Dir(file), m[1]), m[1])
+			}
+		}
+		for _, m := range mdCode.FindAllStringSubmatch(text, -1) {
+			// A bundle's own files are no files of the repository.
+			if ourPath.MatchString(m[1]) && m[1] != "report.md" {
+				count++
+				mustExist(t, file, filepath.Join("..", m[1]), m[1])
+			}
+		}
+	}
+	if count == 0 {
+		t.Error("the documents name no path at all: the test looks for the wrong thing")
+	}
+}
+
+func mustExist(t *testing.T, file, path, named string) {
+	t.Helper()
+	// The picture is made by `make demo`, and not kept in the repository.
+	if strings.HasSuffix(path, "demo.gif") {
+		return
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Errorf("%s names %s, which does not exist", file, named)
+	}
+}
+
+var shown = regexp.MustCompile("(?m)(?:^ {4}|`)(handrail [a-z][^`\n#]*)")
+
+func TestDocumentsNameRealCommands(t *testing.T) {
+	t.Parallel()
+	count := 0
+	for file, text := range documents(t) {
+		for _, m := range shown.FindAllStringSubmatch(text, -1) {
+			for _, line := range alternatives(m[1]) {
+				count++
+				words := strings.Fields(line)[1:]
+				cmd, rest, err := newRoot(&program{}).Find(words)
+				if err != nil {
+					t.Errorf("%s shows %q: %v", file, line, err)
+					continue
+				}
+				if !cmd.HasParent() || cmd.HasSubCommands() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
+					t.Errorf("%s shows %q, which is no command", file, line)
+				}
+			}
+		}
+	}
+	if count == 0 {
+		t.Error("the documents show no command at all: the test looks for the wrong thing")
+	}
+}
+
+// alternatives spells out `handrail lab up|down`.
+func alternatives(line string) []string {
+	words := strings.Fields(line)
+	for i, w := range words {
+		if i > 0 && i < 3 && strings.Contains(w, "|") {
+			var out []string
+			for _, one := range strings.Split(w, "|") {
+				out = append(out, strings.Join(append(append([]string{}, words[:i]...), one), " "))
+			}
+			return out
+		}
+	}
+	return []string{line}
+}

@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+)
+
+// check is one thing that doctor looked at.
+type check struct {
+	Name   string `json:"name"`
+	State  string `json:"state"` // ok, missing or bad
+	Detail string `json:"detail"`
+	Next   string `json:"next,omitempty"`
+}
+
+func doctorCommand(p *program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "doctor", Short: "Look at what handrail would use, and change nothing",
+		Long: `doctor looks at the programs, the kubeconfig, the cluster, the state directory and
+the terminal. It asks the cluster for its version and who is asking, within five
+seconds each. What is missing is no fault: much of handrail works without. It ends
+with 3 when something is there and does not work.`,
+		Args: exactly(),
+	}
+	o := outputFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		list := p.examine(cmd.Context())
+		bad := 0
+		for _, c := range list {
+			if c.State == "bad" {
+				bad++
+			}
+		}
+		if *o == asJSON {
+			if err := printJSON(p.stdout, list); err != nil {
+				return err
+			}
+		} else {
+			for _, c := range list {
+				fmt.Fprintf(p.stdout, "%-7s  %s: %s\n", c.State, c.Name, safe(c.Detail))
+				if c.Next != "" {
+					fmt.Fprintf(p.stdout, "         next: %s\n", safe(c.Next))
+				}
+			}
+		}
+		if bad > 0 {
+			return ended(ExitOpen)
+		}
+		return nil
+	}
+	return cmd
+}
+
+func (p *program) examine(ctx context.Context) []check {
+	list := []check{p.checkTool()}
+	list = append(list, p.checkCluster(ctx)...)
+	list = append(list, p.checkState(), p.checkTerminal())
+	return list
+}
+
+func (p *program) checkTool() check {
+	path, err := p.tool("tofu")
+	if err != nil {
+		state := "missing"
+		if p.tofu != "" {
+			state = "bad"
+		}
+		return check{"tofu or terraform", state, err.Error(), "locks and state are read without it; plan and force-unlock need it"}
+	}
+	return check{Name: "tofu or terraform", State: "ok", Detail: path}
+}
+
+func (p *program) checkCluster(ctx context.Context) []check {
+	k, err := p.cluster()
+	switch {
+	case errors.Is(err, errNoKubeconfig):
+		return []check{{"kubeconfig", "missing", err.Error(), "set KUBECONFIG or --kubeconfig; to practise: handrail lab up"}}
+	case err != nil:
+		return []check{{"kubeconfig", "bad", err.Error(), "mend it, or name another with --kubeconfig"}}
+	}
+	list := []check{{Name: "kubeconfig", State: "ok", Detail: fmt.Sprintf("context %s, namespace %s, server %s", k.context, k.namespace, k.config.Host)}}
+	v, err := k.serverVersion(ctx)
+	if err != nil {
+		return append(list, check{"cluster", "bad", err.Error(), "is it the right cluster, and is it reachable from here?"})
+	}
+	list = append(list, check{Name: "cluster", State: "ok", Detail: "Kubernetes " + v})
+	who, err := k.whoami(ctx)
+	if err != nil {
+		return append(list, check{"identity", "bad", err.Error(), "renew the credentials"})
+	}
+	return append(list, check{Name: "identity", State: "ok", Detail: who.Name})
+}
+
+// checkState finds the nearest directory that exists, and whether it can be
+// written; it makes none.
+func (p *program) checkState() check {
+	dir, err := p.stateDir()
+	if err != nil {
+		return check{"state directory", "bad", err.Error(), "set HOME or XDG_STATE_HOME"}
+	}
+	for near := dir; ; near = filepath.Dir(near) {
+		info, err := os.Stat(near)
+		if os.IsNotExist(err) && near != filepath.Dir(near) {
+			continue
+		}
+		switch {
+		case err != nil:
+			return check{"state directory", "bad", err.Error(), "name another with --state-dir"}
+		case !info.IsDir():
+			return check{"state directory", "bad", fmt.Sprintf("%q is not a directory", near), "name another with --state-dir"}
+		case !writable(near):
+			return check{"state directory", "bad", fmt.Sprintf("%q cannot be written", near), "name another with --state-dir"}
+		}
+		return check{Name: "state directory", State: "ok", Detail: dir}
+	}
+}
+
+func (p *program) checkTerminal() check {
+	if !p.interactive() {
+		return check{"terminal", "missing", "stdin and stdout are not both a terminal", "use --plain or --answers"}
+	}
+	detail := "TERM=" + p.getenv("TERM")
+	if p.getenv("NO_COLOR") != "" {
+		detail += ", no colour"
+	}
+	if p.getenv("TERM") == "dumb" {
+		return check{"terminal", "bad", detail, "use --plain"}
+	}
+	return check{Name: "terminal", State: "ok", Detail: detail}
+}

@@ -1,0 +1,257 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"handrail/drills"
+	"handrail/drills/lab"
+	"handrail/session"
+	"handrail/steps/catalog"
+)
+
+func drillCommand(p *program) *cobra.Command {
+	return group("drill", "Practise on a real failure in the lab", drillList(p), drillStart(p), drillRun(p), drillStop(p))
+}
+
+// drillRow is the public form of a drill.
+type drillRow struct {
+	ID       string   `json:"id"`
+	Runbook  string   `json:"runbook"`
+	Variants []string `json:"variants"`
+	Title    string   `json:"title"`
+	Started  bool     `json:"started"`
+}
+
+func drillList(p *program) *cobra.Command {
+	cmd := &cobra.Command{Use: "list", Short: "List the drills", Args: exactly()}
+	o := outputFlag(cmd)
+	cmd.RunE = func(*cobra.Command, []string) error {
+		list, err := drills.List(catalog.New())
+		if err != nil {
+			return err
+		}
+		state, err := p.stateDir()
+		if err != nil {
+			return err
+		}
+		active, err := drills.ListActive(state)
+		if err != nil {
+			return err
+		}
+		out := []drillRow{}
+		for _, d := range list {
+			out = append(out, drillRow{d.ID, d.Runbook, orEmpty(d.Variants), d.Title, started(active, d.ID)})
+		}
+		if *o == asJSON {
+			return printJSON(p.stdout, out)
+		}
+		var rows [][]string
+		for _, d := range out {
+			now := ""
+			if d.Started {
+				now = "started"
+			}
+			rows = append(rows, []string{d.ID, d.Runbook, fmt.Sprint(d.Variants), now, d.Title})
+		}
+		return table(p.stdout, []string{"DRILL", "RUNBOOK", "VARIANTS", "NOW", "TITLE"}, rows)
+	}
+	return cmd
+}
+
+func started(active []drills.Active, id string) bool {
+	for _, a := range active {
+		if a.ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+// scene finds a drill and applies a variant.
+func scene(id, variant string) (drills.Scene, error) {
+	d, err := drills.Lookup(id, catalog.New())
+	if err != nil {
+		return drills.Scene{}, usage("see `handrail drill list`", "%w", err)
+	}
+	s, err := d.Scene(variant)
+	if err != nil {
+		return drills.Scene{}, usage("see `handrail drill list`", "%w", err)
+	}
+	return s, nil
+}
+
+func drillStart(p *program) *cobra.Command {
+	var variant string
+	var plain bool
+	cmd := &cobra.Command{
+		Use: "start DRILL", Short: "Break something in the lab and walk it in the terminal",
+		Long: `start starts the lab if need be, injects the failure and opens the incident in the
+terminal. The drill goes on until the incident is closed or 'handrail drill stop'.`,
+		Args: exactly("a DRILL; see `handrail drill list`"),
+	}
+	cmd.Flags().StringVar(&variant, "variant", "", "`name` of a variant of the drill")
+	cmd.Flags().BoolVar(&plain, "plain", false, "talk line by line instead of drawing screens")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		sc, err := scene(args[0], variant)
+		if err != nil {
+			return err
+		}
+		if !plain {
+			if err := p.needsTerminal("or use --plain, or `handrail drill run " + args[0] + " --auto`"); err != nil {
+				return err
+			}
+		}
+		ctx := cmd.Context()
+		w, s, err := p.beginDrill(ctx, sc, func(text string) { fmt.Fprintln(p.stderr, safe(text)) })
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(p.stderr, "The page: %s\n", safe(sc.Drill.Page))
+		err = p.walk(ctx, w.config, s, plain)
+		return errors.Join(p.afterDrill(ctx, w, s), err)
+	}
+	return cmd
+}
+
+// world is what an incident is walked in: the configuration of its session and,
+// for a drill, the drill.
+type world struct {
+	config session.Config
+	drill  *drills.Running // nil for a real incident
+	vars   map[string]string
+	lab    *lab.Lab
+}
+
+// close lets go of the drill; it goes on.
+func (w world) close() error {
+	if w.drill == nil {
+		return nil
+	}
+	return errors.Join(w.drill.Close(), w.lab.Close())
+}
+
+func (p *program) drillOptions(l *lab.Lab, progress func(string)) (drills.Options, error) {
+	state, err := p.stateDir()
+	return drills.Options{Lab: l, State: state, Catalog: catalog.New(), Now: p.now, Progress: progress}, err
+}
+
+// beginDrill starts the lab, injects the scene and opens the incident.
+func (p *program) beginDrill(ctx context.Context, sc drills.Scene, progress func(string)) (_ world, _ *session.Session, err error) {
+	show := newLabProgress(p)
+	report := show.report
+	if p.drawing {
+		report = func(r lab.Progress) { progress(progressText(r)) }
+	}
+	l, err := lab.Up(ctx, lab.Options{Progress: report})
+	show.end()
+	if err != nil {
+		return world{}, nil, labError(err)
+	}
+	o, err := p.drillOptions(l, progress)
+	if err != nil {
+		return world{}, nil, errors.Join(err, l.Close())
+	}
+	r, err := drills.Start(ctx, o, sc)
+	if err != nil {
+		return world{}, nil, errors.Join(err, l.Close())
+	}
+	w, err := p.inDrill(l, r)
+	var s *session.Session
+	if err == nil {
+		s, err = startIn(ctx, w)
+	}
+	if err != nil {
+		return world{}, nil, errors.Join(err, r.Close(), drills.Stop(context.WithoutCancel(ctx), o, r.ID()), l.Close())
+	}
+	return w, s, nil
+}
+
+// startIn opens the incident of a drill.
+func startIn(ctx context.Context, w world) (*session.Session, error) {
+	rb, err := w.config.Library(w.drill.Runbook())
+	if err != nil {
+		return nil, err
+	}
+	params, err := rb.Bind(w.drill.Params())
+	if err != nil {
+		return nil, err
+	}
+	secrets, err := w.drill.Secrets()
+	if err != nil {
+		return nil, err
+	}
+	s, err := session.Start(ctx, w.config, session.Begin{Runbook: rb, Params: params, Drill: w.drill.ID(), Secrets: secrets})
+	if err != nil {
+		return nil, err
+	}
+	if err := w.drill.SetBundle(s.Snapshot().Bundle); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// inDrill is the world of a drill: its cluster, its identities, its tofu. The
+// operator's own kubeconfig is out of it.
+func (p *program) inDrill(l *lab.Lab, r *drills.Running) (world, error) {
+	real, err := p.stepEnv()
+	if err != nil {
+		return world{}, err
+	}
+	env := r.Env(real)
+	inside := *p
+	if inside.state, err = p.stateDir(); err != nil {
+		return world{}, err
+	}
+	inside.kubeconfig, inside.context, inside.namespace, inside.environ = env.Kubeconfig, env.Context, env.Namespace, env.Environ
+	c, err := inside.session()
+	if err != nil {
+		return world{}, err
+	}
+	c.Env = env
+	return world{config: c, drill: r, vars: r.Vars(), lab: l}, nil
+}
+
+// afterDrill judges a drill whose incident is closed, tells how it was walked,
+// and stops it. One that is still open goes on.
+func (p *program) afterDrill(ctx context.Context, w world, s *session.Session) error {
+	st := s.Snapshot().State
+	if st.Outcome == "" || ctx.Err() != nil {
+		return w.close()
+	}
+	j, err := w.drill.Judge(ctx)
+	if err != nil {
+		return errors.Join(err, w.close())
+	}
+	printDebrief(p.stderr, j, drills.Debrief(st))
+	o, err := p.drillOptions(w.lab, nil)
+	if err != nil {
+		return errors.Join(err, w.close())
+	}
+	return errors.Join(w.drill.Close(), drills.Stop(ctx, o, w.drill.ID()), w.lab.Close())
+}
+
+func printDebrief(w io.Writer, j drills.Judgement, debrief []string) {
+	won := "The drill is won."
+	if !j.Won {
+		won = "The drill is not won."
+	}
+	fmt.Fprintln(w, won)
+	for _, c := range j.Conditions {
+		mark := "holds"
+		if !c.Holds {
+			mark = "does not hold"
+		}
+		fmt.Fprintf(w, "  %s: %s\n", safe(c.Condition), mark)
+		if c.Why != "" && !c.Holds {
+			lines(w, "    ", c.Why)
+		}
+	}
+	for _, line := range debrief {
+		lines(w, "  ", line)
+	}
+}

@@ -1,0 +1,200 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"handrail/drills"
+	"handrail/drills/lab"
+	"handrail/session"
+	"handrail/steps/catalog"
+	"handrail/tui"
+)
+
+func drillRun(p *program) *cobra.Command {
+	var variant string
+	var auto bool
+	cmd := &cobra.Command{
+		Use: "run DRILL --auto", Short: "Play the reference answers of a drill, headless, and judge it",
+		Long: `run starts the lab if need be, injects the failure, walks it by the reference
+answers, judges the win conditions with a client of its own and stops the drill. It
+ends with the code of the walk when everything was as the drill expects, else with 5.`,
+		Args: exactly("a DRILL; see `handrail drill list`"),
+	}
+	cmd.Flags().StringVar(&variant, "variant", "", "`name` of a variant of the drill")
+	cmd.Flags().BoolVar(&auto, "auto", false, "play the reference answers")
+	o := outputFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		sc, err := scene(args[0], variant)
+		if err != nil {
+			return err
+		}
+		if !auto {
+			return usage("walk it yourself with `handrail drill start "+args[0]+"`", "drill run plays the reference answers: say --auto")
+		}
+		rep, err := p.autoDrill(cmd.Context(), sc)
+		if err != nil {
+			return err
+		}
+		if *o == asJSON {
+			err = printJSON(p.stdout, rep)
+		} else {
+			err = printReport(p.stdout, rep)
+		}
+		if err != nil {
+			return err
+		}
+		return ended(rep.Code)
+	}
+	return cmd
+}
+
+func (p *program) autoDrill(ctx context.Context, sc drills.Scene) (drills.Report, error) {
+	// The walk happens in the lab: the operator's own cluster is not even named.
+	inside := *p
+	var err error
+	if inside.state, err = p.stateDir(); err != nil {
+		return drills.Report{}, err
+	}
+	inside.kubeconfig, inside.context, inside.namespace = "", "", ""
+	inside.environ = without(p.environ, "KUBECONFIG", "HOME")
+	c, err := inside.session()
+	if err != nil {
+		return drills.Report{}, err
+	}
+	if c.Env, err = p.stepEnv(); err != nil {
+		return drills.Report{}, err
+	}
+	c.Header, c.Identify = nil, nil
+	l, err := p.labUp(ctx)
+	if err != nil {
+		return drills.Report{}, err
+	}
+	o, err := p.drillOptions(l, func(text string) { fmt.Fprintln(p.stderr, safe(text)) })
+	if err != nil {
+		return drills.Report{}, errors.Join(err, l.Close())
+	}
+	rep, err := drills.RunAuto(ctx, o, c, sc, talk{p.stderr})
+	return rep, errors.Join(drillError(err), l.Close())
+}
+
+func drillError(err error) error {
+	switch {
+	case errors.Is(err, drills.ErrRunning), errors.Is(err, drills.ErrNotStarted):
+		return &problem{code: ExitUsage, err: err, next: "see `handrail drill list`"}
+	}
+	return err
+}
+
+func printReport(w io.Writer, r drills.Report) error {
+	fmt.Fprintf(w, "drill:    %s\n", r.Drill)
+	if r.Variant != "" {
+		fmt.Fprintf(w, "variant:  %s\n", r.Variant)
+	}
+	if r.Session.Outcome != "" {
+		fmt.Fprintf(w, "outcome:  %s\n", r.Session.Outcome)
+	}
+	if r.Session.Refused != "" {
+		fmt.Fprintf(w, "refused:  %s\n", safe(r.Session.Refused))
+	}
+	if r.Session.Why != "" {
+		fmt.Fprintf(w, "why:      %s\n", safe(r.Session.Why))
+	}
+	fmt.Fprintf(w, "bundle:   %s\n", safe(r.Bundle))
+	printDebrief(w, r.Judgement, r.Debrief)
+	fmt.Fprintf(w, "Writes by the operator in the audit log of the lab: %d, each named by an act: %t\n", len(r.Proof.Writes), r.Proof.OK)
+	for _, f := range r.Failed {
+		lines(w, "NOT AS EXPECTED: ", f)
+	}
+	return nil
+}
+
+func drillStop(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use: "stop [DRILL]", Short: "End a drill and what it started; its bundle stays",
+		Args: between(0, "a DRILL"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			state, err := p.stateDir()
+			if err != nil {
+				return err
+			}
+			if len(args) == 0 {
+				active, err := drills.ListActive(state)
+				if err != nil {
+					return err
+				}
+				for _, a := range active {
+					args = append(args, a.ID)
+				}
+			}
+			if len(args) == 0 {
+				fmt.Fprintln(p.stderr, "No drill is started.")
+				return nil
+			}
+			l, err := lab.Open(cmd.Context(), lab.Options{})
+			if err != nil && !errors.Is(err, lab.ErrNotRunning) {
+				return err
+			}
+			if l != nil {
+				defer l.Close()
+			}
+			for _, id := range args {
+				if err := drills.Stop(cmd.Context(), drills.Options{Lab: l, State: state, Catalog: catalog.New(), Now: p.now}, id); err != nil {
+					return drillError(err)
+				}
+				fmt.Fprintf(p.stderr, "Stopped %s.\n", safe(id))
+			}
+			return nil
+		},
+	}
+}
+
+// worldOf is where a bundle is gone on with. A drill's incident is never walked
+// outside its drill: its facts are about the lab, and the cluster of the
+// operator is another one.
+func (p *program) worldOf(ctx context.Context, path string) (world, error) {
+	st, err := session.LoadState(path)
+	if err != nil || st.Drill == "" {
+		// What is wrong with the journal is said by the resume itself.
+		c, err := p.session()
+		return world{config: c, vars: map[string]string{}}, err
+	}
+	l, err := p.labUp(ctx)
+	if err != nil {
+		return world{}, err
+	}
+	o, err := p.drillOptions(l, nil)
+	if err != nil {
+		return world{}, errors.Join(err, l.Close())
+	}
+	r, err := drills.Open(ctx, o, st.Drill)
+	if err != nil {
+		return world{}, errors.Join(hint(drillError(err), "the drill behind this incident is gone; its evidence stays: handrail bundle show "+idOf(path)), l.Close())
+	}
+	return p.inDrill(l, r)
+}
+
+// openDrill starts a drill from the terminal UI.
+func (p *program) openDrill(ctx context.Context, id, variant string, progress func(string)) (tui.Incident, error) {
+	sc, err := scene(id, variant)
+	if err != nil {
+		return nil, err
+	}
+	inside := *p
+	inside.drawing = true
+	_, s, err := inside.beginDrill(ctx, sc, progress)
+	return opened(s, err)
+}
+
+func (p *program) drillRows() ([]tui.DrillRow, error) {
+	list, err := drills.List(catalog.New())
+	var out []tui.DrillRow
+	for _, d := range list {
+		out = append(out, tui.DrillRow{ID: d.ID, Title: d.Title, Page: d.Page, Runbook: d.Runbook, Variants: d.Variants})
+	}
+	return out, err
+}

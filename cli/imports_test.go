@@ -1,0 +1,231 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// room says what the packages under a path may import: of ours, and which of the
+// libraries that are kept to few rooms.
+type room struct {
+	path string   // the room itself and all below it
+	ours []string // prefixes of our packages, "" never matches
+	libs []string // prefixes of kept libraries
+}
+
+// rooms is the table of who may import whom. The most specific row wins.
+var rooms = []room{
+	{path: "handrail/triage"},
+	{path: "handrail/evidence", ours: []string{"handrail/evidence"}},
+	{path: "handrail/steps/catalog", ours: []string{"handrail/steps"}, libs: []string{k8s, tfexec, yaml}},
+	{path: "handrail/steps/compare", ours: []string{"handrail/steps"}, libs: []string{k8s, tfexec, yaml}},
+	{path: "handrail/steps", libs: []string{k8s, tfexec, yaml}}, // and what sameWorld allows
+	{path: "handrail/runbooks", ours: []string{"handrail/runbooks", "handrail/triage", "=handrail/steps"}, libs: []string{yaml, cel}},
+	{path: "handrail/session", ours: []string{"handrail/session", "handrail/triage", "handrail/runbooks", "=handrail/steps", "handrail/evidence"},
+		libs: []string{yaml}}, // answers files are walked node by node
+	{path: "handrail/drills/lab"},
+	{path: "handrail/drills", ours: []string{"handrail/drills", "handrail/session", "handrail/triage", "handrail/runbooks", "handrail/steps", "handrail/evidence"},
+		libs: []string{k8s, tfexec, yaml, cel}},
+	{path: "handrail/tui", ours: []string{"handrail/tui", "handrail/session", "handrail/triage", "handrail/runbooks", "=handrail/steps", "handrail/evidence"},
+		libs: []string{charm, charmX}},
+	{path: "handrail/cli", ours: []string{"handrail/"}, libs: []string{k8s, cobraLib}},
+	{path: "handrail", ours: []string{"=handrail/cli"}},
+}
+
+// The libraries that only some rooms may import.
+const (
+	k8s      = "k8s.io/"
+	tfexec   = "github.com/hashicorp/terraform-exec"
+	yaml     = "gopkg.in/yaml.v3"
+	cel      = "cel.dev/cel-go"
+	charm    = "charm.land/"
+	charmX   = "github.com/charmbracelet/"
+	cobraLib = "github.com/spf13/cobra"
+)
+
+var kept = []string{k8s, tfexec, yaml, cel, charm, charmX, cobraLib}
+
+// impure is what the loop must not reach: it has no I/O, clock or randomness.
+var impure = []string{"os", "net", "log", "io", "syscall", "context", "math/rand", "crypto/rand", "path/filepath", "runtime", "unsafe"}
+
+// listed is what `go list` says of a package. Imports leave tests out, which are
+// exempt so that they may use the lab.
+type listed struct {
+	ImportPath string
+	Name       string
+	Imports    []string
+}
+
+func ourPackages(t *testing.T) []listed {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=ImportPath,Name,Imports", "./...")
+	cmd.Dir = ".."
+	out, err := cmd.Output()
+	if err != nil {
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			t.Fatalf("go list: %v\n%s", err, exit.Stderr)
+		}
+		t.Fatalf("go list: %v", err)
+	}
+	var list []listed
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p listed
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatalf("go list: %v", err)
+		}
+		if ours(p.ImportPath) {
+			list = append(list, p)
+		}
+	}
+	if len(list) < 10 {
+		t.Fatalf("go list names %d packages of ours, which cannot be all", len(list))
+	}
+	return list
+}
+
+func ours(p string) bool { return p == "handrail" || strings.HasPrefix(p, "handrail/") }
+
+func TestImportsGoOneWay(t *testing.T) {
+	t.Parallel()
+	for _, p := range ourPackages(t) {
+		r := roomOf(p.ImportPath)
+		for _, imp := range p.Imports {
+			if why := refuses(r, p.ImportPath, imp); why != "" {
+				t.Errorf("%s imports %s: %s", p.ImportPath, imp, why)
+			}
+		}
+	}
+}
+
+// TestImportTableRefuses proves that the table can fail.
+func TestImportTableRefuses(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ from, imports string }{
+		{"handrail/triage", "handrail/steps"},
+		{"handrail/triage", "os"},
+		{"handrail/triage", "github.com/google/go-cmp/cmp"},
+		{"handrail/evidence", "handrail/triage"},
+		{"handrail/steps", "handrail/steps/kube"},
+		{"handrail/steps/terraform", "handrail/steps/kube"},
+		{"handrail/steps/terraform", "handrail/session"},
+		{"handrail/runbooks", "handrail/steps/terraform"},
+		{"handrail/session", "handrail/tui"},
+		{"handrail/session", "handrail/steps/catalog"},
+		{"handrail/session", "k8s.io/client-go/rest"},
+		{"handrail/drills/lab", "handrail/session"},
+		{"handrail/tui", "handrail/drills"},
+		{"handrail/cli", "charm.land/lipgloss/v2"},
+		{"handrail/steps", "testing"},
+		{"handrail", "handrail/session"},
+	}
+	for _, tc := range tests {
+		if refuses(roomOf(tc.from), tc.from, tc.imports) == "" {
+			t.Errorf("%s may import %s, want it refused", tc.from, tc.imports)
+		}
+	}
+	for _, tc := range []struct{ from, imports string }{
+		{"handrail/session", "handrail/steps"},
+		{"handrail/steps/terraform", "handrail/steps/transport"},
+		{"handrail/steps/catalog", "handrail/steps/terraform"},
+		{"handrail/tui", "charm.land/bubbletea/v2"},
+		{"handrail/triage", "time"},
+	} {
+		if why := refuses(roomOf(tc.from), tc.from, tc.imports); why != "" {
+			t.Errorf("%s may not import %s: %s", tc.from, tc.imports, why)
+		}
+	}
+}
+
+func roomOf(pkg string) room {
+	var best room
+	for _, r := range rooms {
+		if under(pkg, r.path) && len(r.path) > len(best.path) {
+			best = r
+		}
+	}
+	return best
+}
+
+func under(pkg, prefix string) bool {
+	return pkg == prefix || strings.HasPrefix(pkg, strings.TrimSuffix(prefix, "/")+"/")
+}
+
+// refuses says why pkg may not import imp, "" when it may.
+func refuses(r room, pkg, imp string) string {
+	switch {
+	case r.path == "handrail" && pkg != "handrail":
+		return "the package is in no room of the table"
+	case imp == "testing" || strings.HasPrefix(imp, "testing/"):
+		return "the program itself must not hold the test framework"
+	case ours(imp):
+		if mayImport(r, pkg, imp) {
+			return ""
+		}
+		return "the rooms of the table import the other way"
+	case r.path == "handrail/triage":
+		if strings.Contains(imp, ".") {
+			return "the loop uses the standard library alone"
+		}
+		if slices.ContainsFunc(impure, func(p string) bool { return under(imp, p) }) {
+			return "the loop is pure"
+		}
+	}
+	for _, lib := range kept {
+		if strings.HasPrefix(imp, lib) && !slices.Contains(r.libs, lib) {
+			return "the library is kept to other rooms"
+		}
+	}
+	return ""
+}
+
+func mayImport(r room, pkg, imp string) bool {
+	if r.path == "handrail/steps" {
+		return sameWorld(pkg, imp)
+	}
+	for _, o := range r.ours {
+		if exact, ok := strings.CutPrefix(o, "="); ok && imp == exact || !ok && under(imp, o) {
+			return true
+		}
+	}
+	return false
+}
+
+// sameWorld lets a world of steps import the contract, the transports and what
+// lies below itself.
+func sameWorld(pkg, imp string) bool {
+	if pkg == "handrail/steps" {
+		return false
+	}
+	world := strings.SplitN(strings.TrimPrefix(pkg, "handrail/steps/"), "/", 2)[0]
+	return imp == "handrail/steps" || under(imp, "handrail/steps/transport") || under(imp, "handrail/steps/"+world)
+}
+
+// TestNamesSayWhatThingsAre: a package or file named util gathers what nobody
+// placed.
+func TestNamesSayWhatThingsAre(t *testing.T) {
+	t.Parallel()
+	for _, p := range ourPackages(t) {
+		for _, part := range strings.Split(p.ImportPath, "/") {
+			if slices.Contains(emptyNames, part) {
+				t.Errorf("package %s: the name %q says nothing", p.ImportPath, part)
+			}
+		}
+	}
+	for _, f := range goFiles(t) {
+		base := strings.TrimSuffix(strings.TrimSuffix(path.Base(f), ".go"), "_test")
+		if slices.Contains(emptyNames, base) {
+			t.Errorf("file %s: the name %q says nothing", f, base)
+		}
+	}
+}
+
+var emptyNames = []string{"util", "utils", "common", "helper", "helpers", "types", "models", "misc"}

@@ -1,0 +1,224 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"handrail/drills/lab"
+)
+
+func labCommand(p *program) *cobra.Command {
+	cmd := group("lab", "The practice cluster: a real API server on this machine's loopback",
+		labUp(p), labBuild(p), labStatus(p), labEnv(p), labDown(p))
+	return cmd
+}
+
+func labUp(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use: "up", Short: "Build what is missing, start the lab and wait until it is ready", Args: exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			l, err := p.labUp(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer l.Close()
+			fmt.Fprintf(p.stderr, "The lab is ready at %s. `handrail lab env` prints what a shell needs, `handrail lab down` ends it.\n", l.URL())
+			return nil
+		},
+	}
+}
+
+func labBuild(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use: "build", Short: "Build the programs of the lab and start nothing", Args: exactly(), Hidden: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			show := newLabProgress(p)
+			defer show.end()
+			_, err := lab.Build(cmd.Context(), lab.Options{Progress: show.report})
+			return labError(err)
+		},
+	}
+}
+
+func labStatus(p *program) *cobra.Command {
+	cmd := &cobra.Command{Use: "status", Short: "Say whether the lab runs, and at what cost", Args: exactly()}
+	o := outputFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		ctx, cancel := context.WithTimeout(cmd.Context(), 10*time.Second)
+		defer cancel()
+		st, err := lab.Inspect(ctx, lab.Options{})
+		if err != nil {
+			return err
+		}
+		if *o == asJSON {
+			return printJSON(p.stdout, st)
+		}
+		return showLab(p.stdout, st)
+	}
+	return cmd
+}
+
+func showLab(w io.Writer, st lab.Status) error {
+	if !st.Running {
+		fmt.Fprintln(w, "The lab is not running.")
+		if st.Why != "" {
+			lines(w, "  ", st.Why)
+		}
+		return nil
+	}
+	stays := "until its last lease ends"
+	if st.Stays {
+		stays = "until `handrail lab down`"
+	}
+	fmt.Fprintf(w, "The lab runs at %s, Kubernetes %s, up %s, %d MB; it stays %s.\n",
+		safe(st.URL), safe(st.Versions.Kubernetes), st.Uptime.Round(time.Second), st.Memory>>20, stays)
+	var rows [][]string
+	for _, pr := range st.Processes {
+		rows = append(rows, []string{pr.Name, fmt.Sprint(pr.PID), fmt.Sprintf("%d MB", pr.Memory>>20)})
+	}
+	return table(w, []string{"PROCESS", "PID", "MEMORY"}, rows)
+}
+
+func labEnv(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use: "env", Short: "Print what a shell needs to use the lab: eval \"$(handrail lab env)\"", Args: exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			l, err := lab.Open(cmd.Context(), lab.Options{})
+			if err != nil {
+				return labError(err)
+			}
+			_, err = io.WriteString(p.stdout, l.Script())
+			return err
+		},
+	}
+}
+
+func labDown(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use: "down", Short: "End the lab and remove its data; its programs stay built", Args: exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			show := newLabProgress(p)
+			defer show.end()
+			return lab.Down(cmd.Context(), lab.Options{Progress: show.report})
+		},
+	}
+}
+
+// labUp starts the lab of this user, with progress on stderr.
+func (p *program) labUp(ctx context.Context) (*lab.Lab, error) {
+	show := newLabProgress(p)
+	if p.drawing {
+		show.w = io.Discard
+	}
+	defer show.end()
+	l, err := lab.Up(ctx, lab.Options{Progress: show.report})
+	return l, labError(err)
+}
+
+func labError(err error) error {
+	switch {
+	case errors.Is(err, lab.ErrNoSource):
+		return &problem{code: ExitUsage, err: err, next: "run it from the clone that handrail was built in"}
+	case errors.Is(err, lab.ErrNotRunning):
+		return &problem{code: ExitUsage, err: errors.New("the lab is not running"), next: "start it with `handrail lab up`"}
+	}
+	return err
+}
+
+// labProgress shows what the lab does: one line that is rewritten on a terminal,
+// a line for each stage and each quarter elsewhere.
+type labProgress struct {
+	w      io.Writer
+	redraw bool
+	open   bool
+	last   string // stage and quarter of the newest plain line
+}
+
+func newLabProgress(p *program) *labProgress {
+	return &labProgress{w: p.stderr, redraw: isTerminal(p.stderr)}
+}
+
+func (s *labProgress) report(r lab.Progress) {
+	text := progressText(r)
+	if s.redraw {
+		// Return, then erase to the end of the line.
+		fmt.Fprintf(s.w, "\r\x1b[K%s", text)
+		s.open = true
+		if r.Stage == lab.StageBuilt || r.Stage == lab.StageReady {
+			s.end()
+		}
+		return
+	}
+	key := r.Part + string(r.Stage)
+	if r.Total > 0 {
+		key += fmt.Sprint(4 * r.Done / r.Total)
+	}
+	if key != s.last {
+		s.last = key
+		fmt.Fprintln(s.w, text)
+	}
+}
+
+// end leaves the line that was rewritten.
+func (s *labProgress) end() {
+	if s.open {
+		s.open = false
+		fmt.Fprintln(s.w)
+	}
+}
+
+// stageWord says in words what is being done.
+func stageWord(s lab.Stage) string {
+	switch s {
+	case lab.StageWait:
+		return "waiting"
+	case lab.StageFetch:
+		return "fetching modules,"
+	case lab.StageBuild:
+		return "compiling"
+	case lab.StageLink:
+		return "linking"
+	case lab.StageStart:
+		return "starting"
+	}
+	return string(s)
+}
+
+// progressText says what, how far and roughly how long.
+func progressText(r lab.Progress) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s", r.Part, stageWord(r.Stage))
+	switch {
+	case r.Total > 0:
+		fmt.Fprintf(&b, " %d/%d (%d%%)", r.Done, r.Total, 100*r.Done/r.Total)
+	case r.Done > 0:
+		fmt.Fprintf(&b, " %d", r.Done)
+	}
+	if r.Elapsed >= time.Second {
+		fmt.Fprintf(&b, ", %s", r.Elapsed.Round(time.Second))
+	}
+	if r.Left > 0 {
+		fmt.Fprintf(&b, ", about %s left", roughly(r.Left))
+	}
+	if r.Text != "" {
+		b.WriteString(": " + safe(r.Text))
+	}
+	return b.String()
+}
+
+// roughly rounds what is only a guess, so that it does not jump about.
+func roughly(d time.Duration) time.Duration {
+	switch {
+	case d > 2*time.Minute:
+		return d.Round(30 * time.Second)
+	case d > 20*time.Second:
+		return d.Round(10 * time.Second)
+	}
+	return d.Round(time.Second)
+}

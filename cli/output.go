@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+)
+
+// output is the -o flag of the commands that read.
+type output string
+
+const (
+	asText output = "text"
+	asJSON output = "json"
+)
+
+func (o *output) String() string { return string(*o) }
+
+// Type names the values in the help.
+func (o *output) Type() string { return "text|json" }
+
+// Set implements pflag.Value.
+func (o *output) Set(s string) error {
+	switch output(s) {
+	case asText, asJSON:
+		*o = output(s)
+		return nil
+	}
+	return fmt.Errorf("%q is neither text nor json", s)
+}
+
+// outputFlag gives cmd its -o flag.
+func outputFlag(cmd *cobra.Command) *output {
+	o := asText
+	cmd.Flags().VarP(&o, "output", "o", "how to print")
+	return &o
+}
+
+// printJSON writes v as indented JSON. Control characters come out escaped, so
+// that the data is complete and a terminal is safe all the same.
+func printJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// table writes rows in aligned columns; each cell is made harmless.
+func table(w io.Writer, head []string, rows [][]string) error {
+	tw := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(tw, strings.Join(head, "\t"))
+	for _, row := range rows {
+		cells := make([]string, len(row))
+		for i, c := range row {
+			cells[i] = safe(c)
+			if cells[i] == "" {
+				cells[i] = "-"
+			}
+		}
+		fmt.Fprintln(tw, strings.Join(cells, "\t"))
+	}
+	return tw.Flush()
+}
+
+// lines prints a paragraph of outside text, each line behind indent.
+func lines(w io.Writer, indent, text string) {
+	for _, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
+		fmt.Fprintln(w, strings.TrimRight(indent+safe(line), " "))
+	}
+}
+
+// orEmpty makes a nil list come out as [] rather than null.
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// counted is "1 file" or "2 files".
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

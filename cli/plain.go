@@ -1,0 +1,197 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"handrail/session"
+	"handrail/triage"
+)
+
+// incident is an open session as the linear dialogue needs it.
+type incident interface {
+	Do(ctx context.Context, in triage.Intent) error
+	Snapshot() session.Snapshot
+	Changed() <-chan struct{}
+}
+
+// dialogue drives an incident line by line: it says what the loop would do next
+// and reads one line. Nothing is redrawn and nothing depends on colour, so that
+// it works with a screen reader, a dumb terminal and a pipe. It decides nothing:
+// a line becomes an intent, and the session answers.
+type dialogue struct {
+	s     incident
+	lines <-chan string
+	out   io.Writer
+	now   func() time.Time
+
+	told  int64 // the newest moment of the timeline that was told
+	phase triage.Phase
+	stuck bool // the newest intent was refused: say less, and wait for a person
+}
+
+var errLeft = errors.New("left")
+
+// readLines hands out the lines of r until it ends. The goroutine lives as long
+// as a read on r does, which for a terminal is the life of the process.
+func readLines(r io.Reader) <-chan string {
+	lines := make(chan string)
+	go func() {
+		defer close(lines)
+		for sc := bufio.NewScanner(r); sc.Scan(); {
+			lines <- sc.Text()
+		}
+	}()
+	return lines
+}
+
+// run talks until the incident is closed, the person leaves, the input ends or
+// ctx does. Only the first gives nil.
+func (d *dialogue) run(ctx context.Context) error {
+	d.say("Enter does what is proposed. ? lists what else can be typed.")
+	for {
+		snap, err := d.settle(ctx)
+		if err != nil {
+			return err
+		}
+		d.catchUp(snap)
+		switch {
+		case snap.State.Outcome != "":
+			d.sayf("The incident is closed: %s.", snap.State.Outcome)
+			return nil
+		case snap.Dead != "":
+			return fmt.Errorf("nothing more can be recorded: %s", snap.Dead)
+		}
+		opt, ok := recommended(snap)
+		if ok {
+			d.offer(snap, opt)
+		} else {
+			d.say("Nothing is proposed. Type o for what can be done.")
+		}
+		line, err := d.read(ctx, "> ")
+		if err != nil {
+			return err
+		}
+		err = d.obey(ctx, snap, opt, ok, strings.TrimSpace(line))
+		var no *triage.Refused
+		switch {
+		case err == nil:
+		case errors.As(err, &no):
+			d.refused(no.Refusals)
+		case errors.Is(err, errLeft), errors.Is(err, errSignal), ctx.Err() != nil:
+			return err
+		default:
+			d.sayf("Could not do that: %v", err)
+		}
+	}
+}
+
+// obey carries out one line.
+func (d *dialogue) obey(ctx context.Context, snap session.Snapshot, opt triage.Option, ok bool, line string) error {
+	word, rest, _ := strings.Cut(line, " ")
+	rest = strings.TrimSpace(rest)
+	switch {
+	case line == "":
+		if !ok {
+			return nil
+		}
+		return d.take(ctx, snap, opt, "")
+	case line == "?":
+		d.help()
+	case line == "o":
+		d.options(snap)
+	case line == "f":
+		d.facts(snap)
+	case line == "q":
+		return errLeft
+	case word == "n" && rest != "":
+		return d.s.Do(ctx, triage.Intent{Kind: triage.DoNote, Text: rest, Seen: snap.State.Seq})
+	case word == "s" && rest != "" && ok && opt.Step != "":
+		return d.s.Do(ctx, triage.Intent{Kind: triage.DoSkip, Step: opt.Step, Text: rest, Seen: snap.State.Seq})
+	default:
+		if n, err := strconv.Atoi(line); err == nil {
+			if n < 1 || n > len(snap.Options) {
+				d.sayf("There is no option %d; o lists them.", n)
+				return nil
+			}
+			return d.take(ctx, snap, snap.Options[n-1], "")
+		}
+		if ok && takesText(opt.Kind) {
+			return d.take(ctx, snap, opt, line)
+		}
+		d.sayf("%q is not understood; ? lists what can be typed.", line)
+	}
+	return nil
+}
+
+// takesText says whether what is typed at the prompt is the answer itself.
+func takesText(k triage.IntentKind) bool {
+	return k == triage.DoAnswer || k == triage.DoConclude || k == triage.DoManual || k == triage.DoConfirm
+}
+
+// settle waits until nothing is running and returns the newest snapshot.
+func (d *dialogue) settle(ctx context.Context) (session.Snapshot, error) {
+	shown := map[string]bool{}
+	for {
+		snap := d.s.Snapshot()
+		if len(snap.Running) == 0 {
+			return snap, ctx.Err()
+		}
+		for _, r := range snap.Running {
+			if !shown[r.Step] {
+				shown[r.Step] = true
+				d.sayf("  ... %s (%s)", r.Step, r.Kind)
+			}
+		}
+		select {
+		case <-d.s.Changed():
+		case <-ctx.Done():
+			return snap, context.Cause(ctx)
+		}
+	}
+}
+
+// read prints a prompt and returns the next line.
+func (d *dialogue) read(ctx context.Context, prompt string) (string, error) {
+	fmt.Fprint(d.out, prompt)
+	select {
+	case line, ok := <-d.lines:
+		if !ok {
+			fmt.Fprintln(d.out)
+			return "", errLeft
+		}
+		return line, nil
+	case <-ctx.Done():
+		fmt.Fprintln(d.out)
+		return "", context.Cause(ctx)
+	}
+}
+
+// must reads until something is typed.
+func (d *dialogue) must(ctx context.Context, prompt string) (string, error) {
+	for {
+		line, err := d.read(ctx, prompt)
+		if err != nil || strings.TrimSpace(line) != "" {
+			return strings.TrimSpace(line), err
+		}
+	}
+}
+
+func (d *dialogue) say(text string) { lines(d.out, "", text) }
+
+func (d *dialogue) sayf(format string, args ...any) { d.say(fmt.Sprintf(format, args...)) }
+
+func recommended(snap session.Snapshot) (triage.Option, bool) {
+	for _, o := range snap.Options {
+		if o.Recommended {
+			return o, true
+		}
+	}
+	return triage.Option{}, false
+}

@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"handrail/session"
+	"handrail/steps"
+	"handrail/triage"
+)
+
+// catchUp tells what was recorded since the last time.
+func (d *dialogue) catchUp(snap session.Snapshot) {
+	for _, m := range snap.State.Timeline {
+		if m.Seq <= d.told {
+			continue
+		}
+		d.told = m.Seq
+		mark := ""
+		if m.Level == "warning" || m.Level == "critical" {
+			mark = strings.ToUpper(m.Level) + ": "
+		}
+		d.sayf("  [%d] %s%s", m.Seq, mark, m.Text)
+		if step, ok := snap.State.Step(m.Step); ok && m.Type == "probe.end" {
+			for _, f := range step.Findings {
+				d.sayf("      %s: %s", f.Level, f.Say)
+			}
+		}
+	}
+	if snap.State.Phase != d.phase {
+		d.phase = snap.State.Phase
+		d.sayf("\n== %s ==", d.phase)
+	}
+}
+
+// offer says what the loop would do next.
+func (d *dialogue) offer(snap session.Snapshot, o triage.Option) {
+	card := snap.Cards[o.Step]
+	d.say(title(o, card))
+	if o.Kind == triage.DoConfirm && snap.Gate != nil {
+		d.gate(snap.Gate)
+		return
+	}
+	for _, text := range []string{card.Say, card.Ask} {
+		if text != "" {
+			lines(d.out, "  ", text)
+		}
+	}
+	d.pairs(card.Show)
+	choices := card.Answers
+	if o.Kind == triage.DoConclude {
+		choices = card.Values
+		d.sayf("  proposed: %s", orNone(proposed(snap, o)))
+		for _, g := range card.Grounds {
+			d.sayf("    because %s", g)
+		}
+	}
+	for _, c := range choices {
+		d.sayf("    %s: %s", c.Value, c.Help)
+	}
+	if card.Evidence != "" && o.Kind == triage.DoAnswer {
+		d.sayf("  to say with it: %s", card.Evidence)
+	}
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "nothing"
+	}
+	return s
+}
+
+// title names an option in words.
+func title(o triage.Option, card session.Card) string {
+	what := o.Step
+	switch {
+	case what == "" && o.Topic != "":
+		what = string(o.Topic)
+	case what == "" && o.Subject != "":
+		what = o.Subject
+	case what == "":
+		what = o.Value
+	}
+	out := "Next: " + string(o.Kind) + " " + what
+	if card.Title != "" {
+		out += " (" + card.Title + ")"
+	}
+	return out
+}
+
+// gate shows everything that a person must have seen before the phrase.
+func (d *dialogue) gate(g *session.Gate) {
+	d.sayf("GATE %s (%s), %s", g.Step, g.Class, g.Phase)
+	d.sayf("  effect:  %s", g.Preview.Effect)
+	d.pairs(g.Preview.Target)
+	d.pairs(g.Preview.Shown)
+	d.sayf("  command: %s", g.Preview.Command)
+	d.sayf("  undo:    %s", g.Preview.Undo)
+	for _, o := range g.Preview.Owners {
+		d.sayf("  owner:   %s, paused: %s", o.Name, o.Paused)
+	}
+	for _, c := range g.Evidence {
+		d.sayf("  evidence [%d] %s: %s (%s old)", c.Seq, c.Step, c.Text, d.now().Sub(c.At).Round(1e9))
+	}
+	for _, m := range g.Moved {
+		d.sayf("  moved:   %s", m)
+	}
+	d.refused(g.Refusals)
+	if g.Phase == triage.GateArmed {
+		d.sayf("  digest %s; armed until %s", g.Digest.Short(), g.Until.UTC().Format("15:04:05Z"))
+		d.sayf("  Type this phrase to go on, q to leave: %s", g.Preview.Phrase)
+	}
+}
+
+func (d *dialogue) pairs(kvs []steps.KV) {
+	for _, kv := range kvs {
+		d.sayf("  %s: %s", kv.Key, kv.Value)
+	}
+}
+
+func (d *dialogue) refused(list []triage.Refusal) {
+	for _, r := range list {
+		law := ""
+		if r.Law > 0 {
+			law = fmt.Sprintf(" (law %d)", r.Law)
+		}
+		d.sayf("  refused%s: %s", law, r.Why)
+		if r.Cure != "" {
+			d.sayf("    what would meet it: %s", r.Cure)
+		}
+	}
+}
+
+func (d *dialogue) options(snap session.Snapshot) {
+	for i, o := range snap.Options {
+		mark := ""
+		if !o.Available() {
+			mark = "  -- refused: " + o.Refusals[0].Why
+		}
+		d.sayf("%3d  %s%s", i+1, strings.TrimPrefix(title(o, snap.Cards[o.Step]), "Next: "), mark)
+	}
+}
+
+func (d *dialogue) facts(snap session.Snapshot) {
+	for _, step := range snap.State.Steps {
+		for _, name := range slices.Sorted(maps.Keys(step.Facts)) {
+			v := step.Facts[name]
+			text := strings.Trim(string(v.V), `"`)
+			if !v.Known() {
+				text = "unknown: " + v.Unknown
+			}
+			d.sayf("  %s.%s = %s", step.ID, name, text)
+		}
+	}
+	for _, debt := range snap.State.Debts {
+		d.sayf("  debt %s: %s (%s)", debt.ID, debt.Text, orOpen(debt.Settled.How))
+	}
+}
+
+func orOpen(s string) string {
+	if s == "" {
+		return "open"
+	}
+	return s
+}
+
+func (d *dialogue) help() {
+	d.say(`  Enter     do what is proposed
+  TEXT      the answer, conclusion, proof or phrase that is asked for (u: unknown)
+  o         all options, with the reason of each that is refused
+  NUMBER    take that option
+  f         facts and debts
+  n TEXT    note
+  s WHY     skip the proposed step
+  q         leave; the incident stays open`)
+}

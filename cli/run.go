@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"handrail/runbooks"
+	"handrail/session"
+	"handrail/steps"
+	"handrail/steps/catalog"
+)
+
+func runCommand(p *program) *cobra.Command {
+	var pairs []string
+	var file string
+	var dry bool
+	cmd := &cobra.Command{
+		Use: "run RUNBOOK --answers FILE", Short: "Open an incident and walk it headless, by an answers file",
+		Long: `run opens an incident and does what the loop recommends as long as the answers
+file says how. It ends when the incident is closed or the file has no word for
+what comes next; the exit code says which. Nothing in an answers file says yes to
+everything: each gate takes its own phrase.
+
+With --dry-run it opens nothing and lists every read that the runbook may do.`,
+		Args: exactly("a RUNBOOK; see `handrail runbook list`"),
+	}
+	cmd.Flags().StringArrayVarP(&pairs, "param", "p", nil, "a parameter of the runbook, as `name=value`; may be repeated")
+	cmd.Flags().StringVar(&file, "answers", "", "answers `file`")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "list the reads and do none of them")
+	o := outputFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		rb, err := p.runbook(args[0])
+		if err != nil {
+			return err
+		}
+		params, err := bind(rb, pairs)
+		if err != nil {
+			return err
+		}
+		var answers *session.Answers
+		if file != "" || !dry {
+			if answers, err = p.answers(file, rb); err != nil {
+				return err
+			}
+		}
+		if dry {
+			return printReads(p.stdout, *o, rb)
+		}
+		c, err := p.session()
+		if err != nil {
+			return err
+		}
+		s, err := session.Start(cmd.Context(), c, session.Begin{Runbook: rb, Params: params})
+		if err != nil {
+			return err
+		}
+		return p.play(cmd.Context(), s, answers, nil, *o)
+	}
+	return cmd
+}
+
+// answers reads an answers file and checks it against the runbook, so that a
+// slip in it ends before the first read.
+func (p *program) answers(file string, rb *runbooks.Runbook) (*session.Answers, error) {
+	if file == "" {
+		return nil, usage("see `handrail help run`", "an answers file is needed: --answers FILE")
+	}
+	src, err := os.ReadFile(file)
+	if err != nil {
+		return nil, usage("name a file that can be read", "reading the answers: %w", err)
+	}
+	a, err := session.ParseAnswers(file, src)
+	if err != nil {
+		return nil, &problem{code: ExitUsage, err: err}
+	}
+	if rb == nil {
+		return a, nil
+	}
+	if err := a.Check(rb); err != nil {
+		return nil, &problem{code: ExitUsage, err: err, next: "nothing was read and no incident was opened; mend the file"}
+	}
+	return a, nil
+}
+
+// played is the public form of how a headless walk ended.
+type played struct {
+	Incident string `json:"incident"`
+	Bundle   string `json:"bundle"`
+	Outcome  string `json:"outcome"` // "" while it stays open
+	Refused  string `json:"refused,omitempty"`
+	Why      string `json:"why,omitempty"`
+	Exit     int    `json:"exit"`
+}
+
+// play walks an open session by a script and closes it.
+func (p *program) play(ctx context.Context, s *session.Session, a *session.Answers, vars map[string]string, o output) error {
+	r, err := session.Play(ctx, s, a, p.scriptVars(vars), talk{p.stderr})
+	if err != nil {
+		return p.leave(ctx, s, err, " --answers "+a.File)
+	}
+	if err := s.Close(); err != nil {
+		return err
+	}
+	id := s.Snapshot().State.Incident
+	out := played{id, s.Snapshot().Bundle, r.Outcome, r.Refused, r.Why, r.Code}
+	if err := printPlayed(p.stdout, o, out); err != nil {
+		return err
+	}
+	return ended(r.Code)
+}
+
+func printPlayed(w io.Writer, o output, r played) error {
+	if o == asJSON {
+		return printJSON(w, r)
+	}
+	outcome := r.Outcome
+	if outcome == "" {
+		outcome = "still open"
+	}
+	fmt.Fprintf(w, "incident: %s\noutcome:  %s\n", safe(r.Incident), safe(outcome))
+	if r.Refused != "" {
+		fmt.Fprintf(w, "refused:  %s\n", safe(r.Refused))
+	}
+	if r.Why != "" {
+		fmt.Fprintf(w, "why:      %s\n", safe(r.Why))
+	}
+	_, err := fmt.Fprintf(w, "bundle:   %s\n", safe(r.Bundle))
+	return err
+}
+
+// scriptVars are what phrases of an answers file may use: the environment, and
+// the values of a drill.
+func (p *program) scriptVars(drill map[string]string) map[string]string {
+	vars := map[string]string{}
+	maps.Copy(vars, drill)
+	for _, kv := range p.environ {
+		if key, value, ok := strings.Cut(kv, "="); ok {
+			vars["env."+key] = value
+		}
+	}
+	return vars
+}
+
+// talk makes what a session tells harmless, line by line.
+type talk struct{ w io.Writer }
+
+func (t talk) Write(b []byte) (int, error) {
+	for _, line := range strings.Split(strings.TrimSuffix(string(b), "\n"), "\n") {
+		if _, err := fmt.Fprintln(t.w, safe(line)); err != nil {
+			return 0, err
+		}
+	}
+	return len(b), nil
+}
+
+// planned is one read that a runbook may do.
+type planned struct {
+	Step    string      `json:"step"`
+	Phase   string      `json:"phase"`
+	Kind    string      `json:"kind"`
+	Class   steps.Class `json:"class"`
+	Touches []string    `json:"touches"`
+}
+
+func printReads(w io.Writer, o output, rb *runbooks.Runbook) error {
+	list := []planned{}
+	for _, st := range rb.Steps {
+		k, ok := catalog.New().Lookup(st.Uses)
+		if !ok || k.Class.Gate() {
+			continue
+		}
+		list = append(list, planned{rb.ID + "/" + st.ID, string(st.Phase), k.Name, k.Class, orEmpty(k.Touches)})
+	}
+	if o == asJSON {
+		return printJSON(w, list)
+	}
+	var rows [][]string
+	for _, r := range list {
+		rows = append(rows, []string{r.Phase, r.Step, r.Kind, string(r.Class), strings.Join(r.Touches, "; ")})
+	}
+	return table(w, []string{"PHASE", "STEP", "KIND", "CLASS", "TOUCHES"}, rows)
+}

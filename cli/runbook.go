@@ -1,0 +1,189 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"handrail/runbooks"
+	"handrail/steps/catalog"
+	"handrail/triage"
+)
+
+func runbookCommand(p *program) *cobra.Command {
+	return group("runbook", "The runbooks: one for each kind of failure", runbookList(p), runbookShow(p), runbookLint(p))
+}
+
+// book is the public form of a runbook.
+type book struct {
+	ID        string          `json:"id"`
+	Title     string          `json:"title"`
+	Domain    string          `json:"domain"`
+	Severity  triage.Severity `json:"severity"`
+	Doc       string          `json:"doc,omitempty"`
+	Params    []field         `json:"params,omitempty"`
+	Recognise []string        `json:"recognise,omitempty"`
+	Steps     []bookStep      `json:"steps,omitempty"`
+	Digest    string          `json:"digest"`
+}
+
+type bookStep struct {
+	ID       string          `json:"id"`
+	Phase    triage.Phase    `json:"phase"`
+	Kind     triage.StepKind `json:"kind"`
+	Uses     string          `json:"uses,omitempty"`
+	Title    string          `json:"title,omitempty"`
+	Class    triage.Class    `json:"class,omitempty"`
+	Required bool            `json:"required"`
+	Heavy    bool            `json:"heavy"`
+	Covers   []string        `json:"covers,omitempty"`
+}
+
+func describeBook(rb *runbooks.Runbook) book {
+	b := book{ID: rb.ID, Title: rb.Title, Domain: rb.Domain, Severity: rb.Severity, Doc: rb.Doc,
+		Params: fields(rb.Params), Digest: rb.Digest}
+	for _, r := range rb.Recognise {
+		b.Recognise = append(b.Recognise, r.Pattern)
+	}
+	for _, s := range rb.Steps {
+		uses := s.Uses
+		if uses == "" {
+			uses = string(s.Topic)
+		}
+		b.Steps = append(b.Steps, bookStep{s.ID, s.Phase, s.Kind, uses, s.Title, s.Class, s.Required, s.Heavy, s.Covers})
+	}
+	return b
+}
+
+func runbookList(p *program) *cobra.Command {
+	cmd := &cobra.Command{Use: "list", Short: "List the runbooks", Args: exactly()}
+	o := outputFlag(cmd)
+	cmd.RunE = func(*cobra.Command, []string) error {
+		lib, err := p.library()
+		if err != nil {
+			return err
+		}
+		if *o == asJSON {
+			out := []book{}
+			for _, rb := range lib {
+				b := describeBook(rb)
+				b.Params, b.Recognise, b.Steps = nil, nil, nil
+				out = append(out, b)
+			}
+			return printJSON(p.stdout, out)
+		}
+		var rows [][]string
+		for _, rb := range lib {
+			rows = append(rows, []string{rb.ID, string(rb.Severity), rb.Domain, rb.Title})
+		}
+		return table(p.stdout, []string{"RUNBOOK", "SEVERITY", "DOMAIN", "TITLE"}, rows)
+	}
+	return cmd
+}
+
+func runbookShow(p *program) *cobra.Command {
+	var source bool
+	cmd := &cobra.Command{Use: "show RUNBOOK", Short: "Show the parameters and steps of a runbook", Args: exactly("a RUNBOOK")}
+	cmd.Flags().BoolVar(&source, "source", false, "print the YAML document itself")
+	o := outputFlag(cmd)
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		rb, err := p.runbook(args[0])
+		switch {
+		case err != nil:
+			return err
+		case source:
+			_, err := p.stdout.Write(rb.Source)
+			return err
+		case *o == asJSON:
+			return printJSON(p.stdout, describeBook(rb))
+		}
+		return showBook(p.stdout, rb)
+	}
+	return cmd
+}
+
+func showBook(w io.Writer, rb *runbooks.Runbook) error {
+	fmt.Fprintf(w, "%s (%s, %s): %s\n", rb.ID, rb.Severity, rb.Domain, safe(rb.Title))
+	if rb.Doc != "" {
+		lines(w, "  ", rb.Doc)
+	}
+	showFields(w, "parameters, given as -p name=value", rb.Params)
+	fmt.Fprintln(w)
+	var rows [][]string
+	for _, s := range describeBook(rb).Steps {
+		note := string(s.Class)
+		switch {
+		case s.Heavy:
+			note = "heavy"
+		case s.Required:
+			note = "required"
+		}
+		rows = append(rows, []string{string(s.Phase), s.ID, string(s.Kind), s.Uses, note, s.Title})
+	}
+	return table(w, []string{"PHASE", "STEP", "KIND", "USES", "NOTE", "TITLE"}, rows)
+}
+
+// lintProblem is the public form of one thing that is wrong.
+type lintProblem struct {
+	File    string `json:"file"`
+	Line    int    `json:"line"`
+	Column  int    `json:"column,omitempty"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+func runbookLint(p *program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "lint FILE...", Short: "Check runbooks; each problem is FILE:LINE:COLUMN",
+		Long: `lint reads runbooks as strictly as handrail does before it uses them: unknown and
+repeated keys, tags, aliases, empty conditions, expressions that name facts which no
+step declares, gates without what the laws of the loop need.`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage("usage: "+cmd.UseLine(), "%s needs a FILE", cmd.CommandPath())
+			}
+			return nil
+		},
+	}
+	o := outputFlag(cmd)
+	cmd.RunE = func(_ *cobra.Command, files []string) error {
+		found, err := lint(files)
+		if err != nil {
+			return err
+		}
+		if *o == asJSON {
+			err = printJSON(p.stdout, found)
+		} else {
+			for _, f := range found {
+				lines(p.stdout, "", runbooks.Problem{File: f.File, Line: f.Line, Col: f.Column, Message: f.Message, Hint: f.Hint}.Error())
+			}
+		}
+		if err == nil && len(found) > 0 {
+			return usage("", "%s in %s", counted(len(found), "problem"), counted(len(files), "file"))
+		}
+		return err
+	}
+	return cmd
+}
+
+func lint(files []string) ([]lintProblem, error) {
+	found := []lintProblem{}
+	for _, file := range files {
+		src, err := os.ReadFile(file)
+		if err != nil {
+			return nil, usage("name a file that can be read", "%w", err)
+		}
+		_, err = runbooks.Parse(file, src, catalog.New())
+		var bad runbooks.Problems
+		if err != nil && !errors.As(err, &bad) {
+			return nil, fmt.Errorf("%q: %w", file, err)
+		}
+		for _, b := range bad {
+			found = append(found, lintProblem{b.File, b.Line, b.Col, b.Message, b.Hint})
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,213 @@
+package cli
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strings"
+
+	"handrail/runbooks"
+	"handrail/session"
+	"handrail/steps"
+	"handrail/steps/catalog"
+	"handrail/triage"
+)
+
+// session builds what an incident needs of the program around it. Nothing is
+// asked of the network yet: the first screen waits for nothing.
+func (p *program) session() (session.Config, error) {
+	state, err := p.stateDir()
+	if err != nil {
+		return session.Config{}, err
+	}
+	env, err := p.stepEnv()
+	if err != nil {
+		return session.Config{}, err
+	}
+	c := session.Config{
+		Dir: filepath.Join(state, "incidents"), Keys: filepath.Join(state, "keys"), Acts: filepath.Join(state, "acts"),
+		Catalog: catalog.New(), Library: p.runbook, Env: env, Actor: p.actor(env.User),
+		Header: []steps.KV{{Key: "host", Value: env.Host}},
+		Now:    p.now, Rand: rand.Reader, Version: buildVersion().String(),
+	}
+	k, err := p.cluster()
+	switch {
+	case errors.Is(err, errNoKubeconfig):
+		c.Header = append(c.Header, steps.KV{Key: "cluster", Value: "none"})
+	case err != nil:
+		// A probe that needs the cluster will say the same and record it; an
+		// incident must be able to start all the same.
+		fmt.Fprintf(p.stderr, "handrail: %s\n", safe(err.Error()))
+		c.Header = append(c.Header, steps.KV{Key: "cluster", Value: "unknown"})
+	default:
+		c.Header = append(c.Header, steps.KV{Key: "cluster", Value: k.context + " (" + k.config.Host + ")"},
+			steps.KV{Key: "namespace", Value: k.namespace})
+		c.Identify = k.whoami
+	}
+	return c, nil
+}
+
+// actor is who is at the keyboard as far as the operating system knows. The API
+// server may know better, and is asked beside.
+func (p *program) actor(name string) triage.Person {
+	return triage.Person{ID: name, Name: name, Proof: "os", Subject: name}
+}
+
+func (p *program) stepEnv() (steps.Env, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return steps.Env{}, fmt.Errorf("working directory: %w", err)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return steps.Env{
+		Dir: dir, Environ: p.environ, Home: p.home(), User: p.user(), Host: host, Now: p.now,
+		Kubeconfig: p.kubeconfig, Context: p.context, Namespace: p.namespace,
+		Tool: p.tool, Trusted: p.checkTrust,
+		// Audit-IDs come with the audit plumbing; without one the server makes its own.
+		Audit: func() string { return "" },
+	}, nil
+}
+
+func (p *program) user() string {
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		return u.Username
+	}
+	if name := p.getenv("USER"); name != "" {
+		return name
+	}
+	return fmt.Sprintf("uid-%d", os.Getuid())
+}
+
+// tool finds a program: tofu is what --tofu names, then tofu, then terraform on
+// PATH.
+func (p *program) tool(name string) (string, error) {
+	names := []string{name}
+	if name == "tofu" {
+		if p.tofu != "" {
+			path, err := filepath.Abs(p.tofu)
+			if err == nil {
+				err = runnable(path)
+			}
+			if err != nil {
+				return "", fmt.Errorf("--tofu: %w", err)
+			}
+			return path, nil
+		}
+		names = []string{"tofu", "terraform"}
+	}
+	path := p.getenv("PATH")
+	for _, n := range names {
+		for _, dir := range filepath.SplitList(path) {
+			// An empty or relative entry means the working directory, where a
+			// stranger's clone may have put anything.
+			if full := filepath.Join(dir, n); filepath.IsAbs(dir) && runnable(full) == nil {
+				return full, nil
+			}
+		}
+	}
+	return "", fmt.Errorf("%w: neither is in a directory of PATH (%s); install it or name it with --tofu",
+		errNoTool(names), path)
+}
+
+func errNoTool(names []string) error {
+	return fmt.Errorf("no %s: %w", strings.Join(names, " or "), exec.ErrNotFound)
+}
+
+func runnable(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
+		return fmt.Errorf("%q is not a program", path)
+	}
+	return nil
+}
+
+// library returns the runbooks of the program, by id.
+func (p *program) library() ([]*runbooks.Runbook, error) { return runbooks.Library(catalog.New()) }
+
+// runbook finds one runbook by its id.
+func (p *program) runbook(id string) (*runbooks.Runbook, error) {
+	list, err := p.library()
+	if err != nil {
+		return nil, err
+	}
+	next := "see `handrail runbook list`"
+	for _, rb := range list {
+		if rb.ID == id {
+			return rb, rb.Check()
+		}
+		if near(id, rb.ID) {
+			next = "did you mean " + rb.ID + "?"
+		}
+	}
+	return nil, usage(next, "there is no runbook %q", id)
+}
+
+// near reports whether a was probably meant to be b: one contains the other, or
+// they share a long beginning.
+func near(a, b string) bool {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return len(a) > 2 && (strings.Contains(b, a) || strings.Contains(a, b) || n >= max(4, len(b)/2))
+}
+
+// params turns the -p flags into the parameters of a runbook.
+func bind(rb *runbooks.Runbook, pairs []string) (steps.Params, error) {
+	given := map[string]string{}
+	for _, kv := range pairs {
+		name, value, ok := strings.Cut(kv, "=")
+		if !ok || name == "" {
+			return nil, usage("write -p name=value", "parameter %q has no value", kv)
+		}
+		given[name] = value
+	}
+	params, err := rb.Bind(given)
+	if err != nil {
+		return nil, usage("see `handrail runbook show "+rb.ID+"`", "%w", err)
+	}
+	return params, nil
+}
+
+// find returns the path of a bundle: a path as given, or the id of an incident,
+// or a beginning of an id that only one has.
+func (p *program) find(name string) (string, error) {
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return filepath.Abs(name)
+	}
+	dir, err := p.incidents()
+	if err != nil {
+		return "", err
+	}
+	rows, err := p.rows()
+	if err != nil {
+		return "", err
+	}
+	var hits []string
+	for _, r := range rows {
+		base := strings.TrimSuffix(filepath.Base(r.Path), ".hrb")
+		if base == name {
+			return r.Path, nil
+		}
+		if strings.HasPrefix(base, name) {
+			hits = append(hits, r.Path)
+		}
+	}
+	switch len(hits) {
+	case 1:
+		return hits[0], nil
+	case 0:
+		return "", usage("see `handrail bundle list`", "there is no bundle %q, neither as a path nor in %q", name, dir)
+	}
+	return "", usage("give more of the id", "%d incidents begin with %q", len(hits), name)
+}

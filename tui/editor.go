@@ -1,0 +1,85 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// editor is a line of input. It is our own because it must say whether any of
+// it was pasted, and because what it draws goes through shown.
+type editor struct {
+	runes  []rune
+	at     int
+	pasted bool
+}
+
+func (e *editor) value() string { return string(e.runes) }
+
+func (e *editor) set(s string) { e.runes, e.at, e.pasted = []rune(s), len([]rune(s)), false }
+
+// key handles an editing key and says whether it was one.
+func (e *editor) key(msg tea.KeyPressMsg) bool {
+	switch msg.String() {
+	case "left":
+		e.at = max(0, e.at-1)
+	case "right":
+		e.at = min(len(e.runes), e.at+1)
+	case "home", "ctrl+a":
+		e.at = 0
+	case "end", "ctrl+e":
+		e.at = len(e.runes)
+	case "backspace":
+		if e.at > 0 {
+			e.runes = slices.Delete(e.runes, e.at-1, e.at)
+			e.at--
+		}
+	case "delete":
+		if e.at < len(e.runes) {
+			e.runes = slices.Delete(e.runes, e.at, e.at+1)
+		}
+	case "ctrl+u":
+		e.runes, e.at = slices.Delete(e.runes, 0, e.at), 0
+	case "ctrl+w":
+		from := len(strings.TrimRightFunc(string(e.runes[:e.at]), unicode.IsSpace))
+		from = strings.LastIndexFunc(string(e.runes[:e.at])[:from], unicode.IsSpace) + 1
+		n := len([]rune(string(e.runes[:e.at])[:from]))
+		e.runes, e.at = slices.Delete(e.runes, n, e.at), n
+	default:
+		if msg.Text == "" {
+			return false
+		}
+		e.insert(msg.Text)
+	}
+	if len(e.runes) == 0 {
+		e.pasted = false // what was pasted is gone
+	}
+	return true
+}
+
+// paste inserts what came from the clipboard, without the space that a copied
+// line brings along.
+func (e *editor) paste(s string) {
+	e.insert(strings.TrimRightFunc(s, unicode.IsSpace))
+	e.pasted = len(e.runes) > 0
+}
+
+func (e *editor) insert(s string) {
+	rs := []rune(s)
+	e.runes = slices.Insert(e.runes, e.at, rs...)
+	e.at += len(rs)
+}
+
+// draw shows the part of the line around the cursor in w cells, and the column
+// of the cursor.
+func (e *editor) draw(i ink, w int) (drawn, int) {
+	before, after := inline(string(e.runes[:e.at])), inline(string(e.runes[e.at:]))
+	for cells(drawn(before)) > w-1 {
+		_, cutTo, _ := strings.Cut(string(before), string([]rune(string(before))[0]))
+		before = text(cutTo)
+	}
+	at := cells(drawn(before))
+	return i.on(clip(before+after, w)), at
+}

@@ -1,0 +1,331 @@
+package tui
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"handrail/session"
+	"handrail/steps"
+	"handrail/triage"
+)
+
+// bench is an incident on a table: the real loop of triage, with probes that
+// answer from a list and an act that only says it was done.
+type bench struct {
+	mu      sync.Mutex
+	state   triage.State
+	now     func() time.Time
+	changed chan struct{}
+	cards   map[string]session.Card
+	probes  map[string]triage.ProbeEnd
+	gate    *session.Gate
+	preview steps.Preview
+	header  []steps.KV
+	running []session.Running
+	blobs   map[int64][]session.BlobRef
+	sent    []triage.Intent // everything that was asked for, in order
+	hostile string          // woven into every outside field
+	hold    bool            // an act does not end by itself
+	closed  bool
+}
+
+const book = "state-lock"
+
+func id(step string) string { return book + "/" + step }
+
+// opened is when the fixture incident begins.
+func opened() time.Time { return time.Date(2026, 11, 20, 2, 14, 0, 0, time.UTC) }
+
+func newBench(now func() time.Time, hostile string) *bench {
+	b := &bench{now: now, changed: make(chan struct{}, 1), hostile: hostile, blobs: map[int64][]session.BlobRef{}}
+	h := hostile
+	b.header = []steps.KV{{Key: "cluster", Value: "kind-prod-eu" + h}, {Key: "workspace", Value: "default" + h}, {Key: "dir", Value: "infra/network" + h}}
+	b.script(h)
+	b.record(triage.Open{Incident: "20261120-021400-state-lock-k7qd", Title: "Plan or apply cannot get the state lock" + h, Severity: triage.Sev3})
+	b.record(triage.Person{ID: "ana", Name: "Ana" + h, Proof: "kube", Subject: "ana@example.org" + h, Roles: []string{"commander"}})
+	b.record(triage.Plan{Runbook: book, Title: "Plan or apply cannot get the state lock" + h, Digest: strings.Repeat("ab", 32), Matrix: 8, Steps: plan(h)})
+	return b
+}
+
+func plan(h string) []triage.PlanStep {
+	step := func(name string, ph triage.Phase, k triage.StepKind, uses, title string) triage.PlanStep {
+		return triage.PlanStep{ID: id(name), Phase: ph, Kind: k, Uses: uses, Title: title + h}
+	}
+	lock := step("lock", triage.Preserve, triage.ProbeStep, "terraform/lock", "The lock as it is")
+	state := step("state", triage.Preserve, triage.ProbeStep, "terraform/state", "The recorded state")
+	process := step("process", triage.Preserve, triage.ProbeStep, "terraform/holder", "The holder on its own machine")
+	lock.Required, state.Required, process.Required = true, true, true
+	holder := step("holder", triage.Authority, triage.AskStep, "", "Is the process that holds this lock still running?")
+	holder.Answers = []string{"alive", "dead"}
+	gate := step("unlock", triage.Recover, triage.GateStep, "terraform/force-unlock", "Release the lock")
+	gate.Class, gate.Refs = triage.Release, []string{id("lock"), id("holder")}
+	watch := step("clean", triage.Verify, triage.WatchStep, "terraform/lock", "The lock stays away")
+	watch.Required, watch.Greens, watch.Apart = true, 2, "20s"
+	return []triage.PlanStep{
+		lock, state, process,
+		step("whose", triage.Locate, triage.ConcludeStep, "domain", "Where it failed"),
+		step("log", triage.Mutation, triage.ProbeStep, "terraform/log", "The log of the run that holds the lock"),
+		step("changed", triage.Mutation, triage.ConcludeStep, "mutation", "Did the run change anything?"),
+		step("serials", triage.Compare, triage.CompareStep, "compare", "Recorded beside actual"),
+		step("class", triage.Classify, triage.ConcludeStep, "class", "What kind of failure is it?"),
+		holder, gate, watch,
+	}
+}
+
+func (b *bench) script(h string) {
+	age := "2820s"
+	v := func(t, s string) triage.Value {
+		raw, _ := json.Marshal(s)
+		return triage.Value{T: t, V: raw}
+	}
+	unknown := func(t, why string) triage.Value { return triage.Value{T: t, Unknown: why + h} }
+	tab := func(m map[string]string) triage.Value {
+		raw, _ := json.Marshal(m)
+		return triage.Value{T: "table", V: raw}
+	}
+	yes := v("bool", "true")
+	b.probes = map[string]triage.ProbeEnd{
+		id("lock"): {Outcome: "ok", Summary: "held by runner@ci-7f9c for 47m (OperationTypeApply)" + h,
+			Command: "kubectl get lease -n infra lock-tfstate-default-network -o yaml" + h,
+			Facts: map[string]triage.Value{"held": yes, "who": v("string", "runner@ci-7f9c"+h), "operation": v("string", "OperationTypeApply"),
+				"id": v("ident", "5e1c9a70-2f4b-4d0c-9a3e-6b1d8f0c7e21"), "age": v("duration", age), "created": v("time", "2026-11-20T01:27:00Z")},
+			Findings: []triage.Finding{{Level: "info", Say: "The lock is 47m old. Age permits a release, it does not justify one." + h}}},
+		id("state"): {Outcome: "ok", Summary: "serial 42, 31 resources, written 48m ago" + h, Command: "kubectl get secret -n infra tfstate-default-network" + h,
+			Facts: map[string]triage.Value{"exists": yes, "serial": v("int", "42"), "lineage": v("ident", "0b6f1d2e"), "resources": v("int", "31")},
+			Findings: []triage.Finding{{Level: "critical", Say: "The state was written after this lock was taken. Its holder wrote, and may have been cut off in the middle." + h},
+				{Level: "warning", Say: "Two addresses in the state have no provider id yet." + h}}},
+		id("process"): {Outcome: "ok", Summary: "the holder was not started on this machine" + h,
+			Facts: map[string]triage.Value{"here": v("bool", "false"), "alive": unknown("enum", "started on ci-7f9c, which cannot be seen from here")},
+			Gaps:  []string{"The process table of ci-7f9c: no access from this machine." + h}},
+		id("log"): {Outcome: "ok", Summary: "2 of 6 creations completed, then the log ends" + h,
+			Facts:    map[string]triage.Value{"completed": v("int", "2"), "started": v("int", "3"), "finished": v("bool", "false")},
+			Findings: []triage.Finding{{Level: "critical", Say: "The run completed 2 operations and never reached its end. Something is changed." + h}}},
+		id("serials"): {Outcome: "ok", Summary: "one address differs, one could not be read" + h,
+			Facts: map[string]triage.Value{
+				"network":  tab(map[string]string{"recorded": "vpc-01" + h, "actual": "vpc-01" + h, "log": "created"}),
+				"subnet_a": tab(map[string]string{"recorded": "absent", "actual": "subnet-7", "log": "created"}),
+				"subnet_b": tab(map[string]string{"recorded": "absent", "actual": "unknown", "log": "absent"})}},
+		id("clean"): {Outcome: "ok", Summary: "no lock" + h, Green: &triage.Value{T: "bool", V: json.RawMessage("true")}, Facts: map[string]triage.Value{"held": v("bool", "false")}},
+	}
+	b.cards = b.texts(h)
+	b.preview = steps.Preview{
+		Target: []steps.KV{{Key: "lock", Value: "5e1c9a70-2f4b-4d0c-9a3e-6b1d8f0c7e21"}, {Key: "held by", Value: "runner@ci-7f9c" + h}, {Key: "operation", Value: "OperationTypeApply" + h},
+			{Key: "object", Value: "Lease infra/lock-tfstate-default-network" + h}, {Key: "cluster", Value: "https://10.0.0.1:6443  kube-system 3f1c…e07b" + h}, {Key: "workspace", Value: "default" + h}},
+		Shown:   []steps.KV{{Key: "age", Value: "47m" + h}, {Key: "state", Value: "serial 42, 31 resources" + h}},
+		Effect:  "break the lock of runner@ci-7f9c. If that run is alive, two writers can then damage the state." + h,
+		Request: "tofu force-unlock -force 5e1c9a70-2f4b-4d0c-9a3e-6b1d8f0c7e21" + h,
+		Command: "tofu -chdir=infra/network force-unlock -force 5e1c9a70-2f4b-4d0c-9a3e-6b1d8f0c7e21" + h,
+		Phrase:  "force-unlock 5e1c9a70-2f4b-4d0c-9a3e-6b1d8f0c7e21",
+		Undo:    "none: a broken lock cannot be given back" + h,
+		Owes:    []steps.Debt{{Kind: "unfinished", Text: "The apply was cut off: four creations are still to be made." + h}},
+	}
+}
+
+func (b *bench) texts(h string) map[string]session.Card {
+	return map[string]session.Card{
+		id("lock"): {Title: "The lock as it is" + h, Say: "Reads the lock where the backend keeps it. Takes nothing, breaks nothing." + h,
+			Doc: "Reads the lock of a state natively." + h, Touches: []string{"GET Lease lock-tfstate-*" + h}, With: []steps.KV{{Key: "dir", Value: "infra/network" + h}}},
+		id("state"):   {Title: "The recorded state" + h, Say: "Serial, lineage and time of the newest state, read from the backend itself." + h, Doc: "Reads the state natively." + h},
+		id("process"): {Title: "The holder on its own machine" + h, Say: "Looks for the run on this machine, if the lock says that it was started here." + h},
+		id("whose"): {Title: "Where it failed" + h, Proposed: "state-backend", Why: "The run was refused by the lock of its state." + h, Grounds: []string{"lock.held is yes" + h},
+			Values: []session.Choice{{Value: "state-backend", Help: "access, consistency, versions, lock" + h}, {Value: "runner", Help: "image, disk, credentials" + h}}},
+		id("changed"): {Title: "Did the run change anything?" + h, Say: "About the run that holds the lock, not about yours." + h, Proposed: "yes", Why: "Its log shows two completed creations." + h, Grounds: []string{"log.completed is 2" + h},
+			Values: []session.Choice{{Value: "yes", Help: "at least one write was seen" + h}, {Value: "no", Help: "it ended before its first write" + h}, {Value: "unknown", Help: "nobody can tell" + h}}},
+		id("class"): {Title: "What kind of failure is it?" + h, Proposed: "MutationPartiallySucceeded", Why: "Some creations completed, then the run ended." + h,
+			Values: []session.Choice{{Value: "MutationPartiallySucceeded", Help: "some of the change landed, then it failed" + h}}},
+		id("holder"): {Title: "Is the process that holds this lock still running?" + h, Say: "Look on its own machine, in a fresh session. A slow run looks just like a dead one from here." + h,
+			Ask: "Is the process that holds this lock still running?" + h, Evidence: "how it was confirmed, in one sentence" + h,
+			Show:    []steps.KV{{Key: "who", Value: "runner@ci-7f9c" + h}, {Key: "operation", Value: "OperationTypeApply" + h}, {Key: "age", Value: "47m" + h}},
+			Answers: []session.Choice{{Value: "alive", Help: "It runs: the lock is right, wait or stop it through its pipeline." + h}, {Value: "dead", Help: "It ended, and somebody has seen that." + h}}},
+		id("unlock"): {Title: "Release the lock" + h, Say: "Only when its holder is proven gone." + h},
+		id("clean"):  {Title: "The lock stays away" + h, Say: "Two greens with no new holder in between." + h},
+	}
+}
+
+func (b *bench) record(body triage.Body) {
+	next, err := triage.Fold(b.state, triage.Event{Seq: b.state.Seq + 1, At: b.now(), Actor: "ana@example.org" + b.hostile, Body: body})
+	if err != nil {
+		panic(fmt.Sprintf("the fixture breaks the loop: %v", err))
+	}
+	b.state = next
+	select {
+	case b.changed <- struct{}{}:
+	default:
+	}
+}
+
+func (b *bench) judge(step string) []triage.Verdict {
+	if step != id("unlock") {
+		return nil
+	}
+	holder, _ := b.state.Step(id("holder"))
+	v := triage.Verdict{Expr: "answers.holder == 'dead'", Result: "true", Refs: []string{id("holder")}}
+	if holder.Answer != "dead" {
+		v.Result, v.Why = "false", "Nobody has confirmed that the holder is dead."+b.hostile
+	}
+	return []triage.Verdict{v}
+}
+
+// Do answers an intent as a session would.
+func (b *bench) Do(_ context.Context, in triage.Intent) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.sent = append(b.sent, in)
+	if in.Kind == triage.DoConclude {
+		in.Proposed = b.cards[in.Step].Proposed
+	}
+	if bad := triage.Check(b.state, in, b.now(), b.judge); bad != nil {
+		return bad
+	}
+	switch in.Kind {
+	case triage.DoProbe:
+		st, _ := b.state.Step(in.Step)
+		b.record(triage.ProbeStart{Step: in.Step, N: st.Attempts + 1, Kind: st.Uses})
+		end := b.probes[in.Step]
+		end.Step, end.N = in.Step, st.Attempts+1
+		b.record(end)
+		b.blobs[b.state.Seq] = []session.BlobRef{{Role: "raw" + b.hostile, SHA: strings.Repeat("c0ffee", 11)[:64], Size: 812, Media: "application/json" + b.hostile}}
+		return nil
+	case triage.DoPreview:
+		b.show(in.Step)
+		return nil
+	case triage.DoConfirm:
+		return b.confirm(in)
+	case triage.DoInterrupt:
+		return nil
+	}
+	body, ok := triage.Draft(b.state, in)
+	if !ok {
+		return errors.New("the bench cannot do this")
+	}
+	b.record(body)
+	if in.Kind == triage.DoDisarm {
+		b.gate = nil
+	}
+	return nil
+}
+
+func (b *bench) show(step string) {
+	pv := b.preview
+	digest := pv.Digest(b.state.Incident, step)
+	until := b.now().Add(5 * time.Minute)
+	var target []triage.KV
+	for _, kv := range pv.Target {
+		target = append(target, triage.KV(kv))
+	}
+	b.record(triage.GateShown{Step: step, Digest: string(digest), Class: triage.Release, Effect: pv.Effect, Target: target, Request: pv.Request,
+		Command: pv.Command, Phrase: pv.Phrase, Undo: pv.Undo, Verdicts: b.judge(step), Until: until})
+	b.gate = &session.Gate{Step: step, Title: "Release the lock" + b.hostile, Class: triage.Release, Preview: pv, Digest: digest, Verdicts: b.judge(step), Until: until,
+		Evidence: []session.Cited{{Step: id("lock"), Text: "held by runner@ci-7f9c" + b.hostile, At: opened(), Seq: 5}, {Step: id("holder"), Text: "dead: no process on the runner" + b.hostile, At: opened().Add(3 * time.Minute), Seq: 9}}}
+}
+
+func (b *bench) confirm(in triage.Intent) error {
+	if in.Typed != b.preview.Phrase {
+		b.gate.Wrong++
+		b.gate.WrongAt = 1
+		for i := range min(len(in.Typed), len(b.preview.Phrase)) {
+			if in.Typed[i] != b.preview.Phrase[i] {
+				break
+			}
+			b.gate.WrongAt = i + 2
+		}
+		if b.gate.Wrong == 3 {
+			b.record(triage.GateClosed{Step: in.Step, Digest: string(b.gate.Digest), Why: "three wrong phrases"})
+			b.gate = nil
+		}
+		return &triage.Refused{Intent: in.Kind, Step: in.Step, Refusals: []triage.Refusal{{Why: "the phrase differs"}}}
+	}
+	d := string(b.gate.Digest)
+	b.record(triage.GateAnswered{Step: in.Step, Digest: d, Typed: in.Typed, Pasted: in.Pasted})
+	b.record(triage.ActStart{Step: in.Step, Digest: d, Request: b.preview.Request})
+	b.running = []session.Running{{Step: in.Step, Kind: "terraform/force-unlock", Started: b.now(), Act: true, Lines: []string{"tofu force-unlock" + b.hostile}}}
+	if !b.hold {
+		b.endAct()
+	}
+	return nil
+}
+
+func (b *bench) endAct() {
+	step := b.state.Acting
+	b.running = nil
+	b.record(triage.ActEnd{Step: step, Digest: string(b.gate.Digest), Outcome: "done", Response: "OpenTofu state has been successfully unlocked!" + b.hostile})
+	b.gate.Outcome, b.gate.Response = "done", "OpenTofu state has been successfully unlocked!"+b.hostile
+	b.gate.After = []steps.KV{{Key: "lock", Value: "absent" + b.hostile}, {Key: "serial", Value: "42" + b.hostile}}
+	b.record(triage.DebtOpened{ID: "unfinished", Kind: "unfinished", Of: step, Text: "The apply was cut off: four creations are still to be made." + b.hostile})
+}
+
+func (b *bench) Snapshot() session.Snapshot {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := session.Snapshot{State: b.state, Options: triage.Options(b.state, b.now(), b.judge), Made: b.now(), Running: slices.Clone(b.running),
+		Cards: b.cards, Header: b.header, Blobs: b.blobs, Bundle: "~/.local/state/handrail/incidents/20261120-021400-state-lock-k7qd.hrb" + b.hostile}
+	if b.gate != nil {
+		g := *b.gate
+		g.Phase = b.state.Gates[g.Step].Phase
+		s.Gate = &g
+	}
+	return s
+}
+
+func (b *bench) Changed() <-chan struct{} { return b.changed }
+
+func (b *bench) Artifact(string) (string, error) {
+	return "{\n  \"kind\": \"Lease\",\n  \"spec\": {\n    \"holderIdentity\": \"5e1c9a70-2f4b-4d0c-9a3e-6b1d8f0c7e21\"\n  }\n}" + b.hostile, nil
+}
+
+func (b *bench) Close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed = true
+	return nil
+}
+
+// homeFixture is a command centre with something in every section.
+func homeFixture(h string) Home {
+	return Home{
+		Incidents: []IncidentRow{{ID: "20261120-021400-state-lock-k7qd" + h, Title: "Plan or apply cannot get the state lock" + h, Runbook: book, Severity: "SEV-3" + h, Phase: "mutation" + h, Opened: opened()}},
+		Debts:     []DebtRow{{Incident: "20261102-hotfix" + h, Text: "replicas of checkout set by hand, Git says 3" + h, Owner: "platform" + h, Until: "2026-11-18", Overdue: true}},
+		Drills: []DrillRow{{ID: "killed-runner" + h, Title: "Killed runner" + h, Page: "The deploy job vanished; every plan now ends in 'Error acquiring the state lock'." + h, Runbook: book, Variants: []string{"live-holder" + h}},
+			{ID: "stuck-finalizer" + h, Page: "A namespace hangs in Terminating since the controller was removed." + h, Runbook: "stuck-finalizer"}},
+		Runbooks: []RunbookRow{{ID: "state-lock" + h, Title: "Plan or apply cannot get the state lock" + h, Severity: "SEV-3", Domain: "state-backend"},
+			{ID: "partial-apply" + h, Title: "Apply failed after part of it was done" + h, Severity: "SEV-2"}, {ID: "stuck-finalizer" + h, Title: "An object hangs in deletion" + h, Severity: "SEV-3"}},
+		Cluster: "kind-prod-eu" + h,
+	}
+}
+
+func hitsFixture(h string) []Hit {
+	return []Hit{{Runbook: "state-lock" + h, Title: "Plan or apply cannot get the state lock" + h, Line: "│ Error: Error acquiring the state lock" + h, Pattern: "Error acquiring", Score: 12},
+		{Runbook: "partial-apply" + h, Title: "Apply failed after part of it was done" + h, Line: "Creation complete after 2s" + h, Score: 3}}
+}
+
+func configFixture(now func() time.Time, h string) Config {
+	return Config{
+		Now: now, Version: "0.1.0",
+		Home:   func(context.Context) (Home, error) { return homeFixture(h), nil },
+		Start:  func(context.Context, string, map[string]string) (Incident, error) { return newBench(now, h), nil },
+		Resume: func(context.Context, string) (Incident, error) { return newBench(now, h), nil },
+		Drill: func(_ context.Context, _, _ string, progress func(string)) (Incident, error) {
+			progress("lab: etcd is ready" + h)
+			progress("lab: kube-apiserver is ready" + h)
+			return newBench(now, h), nil
+		},
+		Match: func(t string) []Hit {
+			if strings.Contains(t, "lock") {
+				return hitsFixture(h)
+			}
+			return nil
+		},
+		Params: func(rb string) []steps.Field {
+			if strings.HasPrefix(rb, "partial-apply") {
+				return []steps.Field{{Name: "dir", Type: steps.Path, Required: true, Doc: "root module" + h}, {Name: "max_apply", Type: steps.Duration, Default: "30m", Doc: "longest plausible apply" + h}}
+			}
+			return nil
+		},
+	}
+}

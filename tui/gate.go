@@ -1,0 +1,194 @@
+package tui
+
+import (
+	"errors"
+	"time"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"handrail/session"
+	"handrail/steps"
+	"handrail/triage"
+)
+
+// grace is how long the keyboard must be quiet before a gate that has just been
+// armed listens: keys meant for the screen below must not reach it.
+const grace = 400 * time.Millisecond
+
+// tries is how many wrong phrases close a gate.
+const tries = 3
+
+// gateModal is the gate in front of everything. It decides nothing: it shows
+// what the incident says of the gate and hands over what was typed.
+type gateModal struct {
+	step    string
+	gate    session.Gate
+	has     bool // gate is of this step
+	reading bool // the preview is on its way
+	sent    bool // the phrase was handed over and is being answered
+	edit    editor
+	quiet   time.Time // keys before this moment are swallowed
+	said    notice    // the newest answer
+	refused []triage.Refusal
+	digest  steps.Digest
+	off     int
+	why     text // it was closed, "" while it was not
+	wrong   int  // wrong phrases before the newest one was handed over
+}
+
+// openGate shows the gate and asks for its preview, unless it is armed already
+// or its act is under way.
+func (m *model) openGate(step string) tea.Cmd {
+	m.run.front(step)
+	m.gate = &gateModal{step: step, quiet: m.now.Add(grace)}
+	m.gate.take(m.run.snap, m.now)
+	switch m.gate.gate.Phase {
+	case triage.GateArmed, triage.GateConfirmed, triage.GateActing, triage.GateDone:
+		if m.gate.has {
+			return nil
+		}
+	}
+	if m.run.wider(step) {
+		m.gate, m.form = nil, m.widerForm(step)
+		return nil
+	}
+	return m.preview(step, "")
+}
+
+func (m *model) preview(step, why string) tea.Cmd {
+	if m.gate == nil {
+		m.gate = &gateModal{step: step, quiet: m.now.Add(grace)}
+		m.gate.take(m.run.snap, m.now)
+	}
+	m.gate.reading = true
+	return m.send(triage.Intent{Kind: triage.DoPreview, Step: step, Text: why})
+}
+
+// take shows a newer snapshot. A gate that becomes armed, or whose preview is
+// another one than before, starts with an empty line and a quiet keyboard.
+func (g *gateModal) take(s session.Snapshot, now time.Time) {
+	g.why = ""
+	if st := s.State.Gates[g.step]; st.Phase == triage.GateIdle {
+		g.why = shown(st.Why)
+	}
+	if s.Gate == nil || s.Gate.Step != g.step {
+		// What was shown stays readable, but no longer as something to type at.
+		g.gate.Phase, g.gate.Wrong = s.State.Gates[g.step].Phase, 0
+		g.edit = editor{}
+		return
+	}
+	armed := s.Gate.Phase == triage.GateArmed
+	if armed && (!g.has || g.gate.Phase != triage.GateArmed || g.digest != s.Gate.Digest) {
+		g.edit, g.quiet, g.digest = editor{}, now.Add(grace), s.Gate.Digest
+	}
+	if s.Gate.Wrong != g.gate.Wrong {
+		g.edit = editor{}
+	}
+	g.gate, g.has = *s.Gate, true
+}
+
+// answer takes the incident's answer to an intent about this gate, and says
+// whether nobody else needs to.
+func (g *gateModal) answer(msg didMsg, now time.Time) bool {
+	switch msg.in.Kind {
+	case triage.DoPreview:
+		g.reading = false
+	case triage.DoConfirm:
+		g.sent = false
+	case triage.DoDisarm:
+		return msg.err == nil
+	default:
+		return false
+	}
+	g.refused, g.said = nil, notice{}
+	var refused *triage.Refused
+	switch {
+	case msg.err == nil:
+	case g.armed() && g.gate.Wrong > g.wrong: // where it differs is said beside the line
+	case errors.As(msg.err, &refused):
+		g.refused = refused.Refusals
+	default:
+		g.said = notice{"critical", shown(msg.err.Error())}
+	}
+	if msg.err != nil {
+		g.quiet = now.Add(grace)
+	}
+	return true
+}
+
+func (g *gateModal) armed() bool { return g.has && g.gate.Phase == triage.GateArmed }
+
+// pressGate gives every key to the gate.
+func (m *model) pressGate(msg tea.KeyPressMsg) tea.Cmd {
+	g := m.gate
+	switch {
+	case key.Matches(msg, m.keys.Esc):
+		return m.closeGate()
+	case m.now.Before(g.quiet): // whoever typed this was looking at something else
+		g.quiet = m.now.Add(grace)
+		return nil
+	case msg.String() == "pgdown":
+		g.off += 5
+	case msg.String() == "pgup":
+		g.off = max(0, g.off-5)
+	case g.armed() && !g.sent:
+		return m.typePhrase(msg)
+	case g.armed(), g.reading:
+	case key.Matches(msg, m.keys.Interrupt) && m.run.acting():
+		m.interrupt()
+	case key.Matches(msg, m.keys.Reload):
+		return m.openGate(g.step)
+	case key.Matches(msg, m.keys.Waive):
+		m.waiveOwner()
+	case key.Matches(msg, m.keys.Enter, m.keys.Leave):
+		m.gate = nil
+		m.run.decide()
+	}
+	return nil
+}
+
+func (m *model) typePhrase(msg tea.KeyPressMsg) tea.Cmd {
+	g := m.gate
+	if !key.Matches(msg, m.keys.Enter) {
+		g.said = notice{}
+		g.edit.key(msg)
+		return nil
+	}
+	if g.edit.value() == "" {
+		g.said = notice{text: "Enter alone does nothing here. Type the phrase, or press esc."}
+		return nil
+	}
+	g.sent, g.wrong = true, g.gate.Wrong
+	return m.send(triage.Intent{Kind: triage.DoConfirm, Step: g.step, Digest: string(g.digest),
+		Typed: g.edit.value(), Pasted: g.edit.pasted})
+}
+
+// paste puts the clipboard into the line of the phrase. It is noted as pasted.
+func (g *gateModal) paste(s string, now time.Time) {
+	if !g.armed() || g.sent || now.Before(g.quiet) {
+		return
+	}
+	g.said = notice{}
+	g.edit.paste(s)
+}
+
+// closeGate is esc: an armed gate is disarmed, an act goes on.
+func (m *model) closeGate() tea.Cmd {
+	g := m.gate
+	m.gate = nil
+	m.run.decide()
+	if g.sent || !g.armed() {
+		return nil
+	}
+	return m.send(triage.Intent{Kind: triage.DoDisarm, Step: g.step, Text: "the operator put it away"})
+}
+
+func (m *model) waiveOwner() {
+	for _, o := range m.run.snap.Options {
+		if o.Kind == triage.DoWaive && o.Value == "12" && o.Step == m.gate.step {
+			m.form = m.waiveForm(o)
+			return
+		}
+	}
+}

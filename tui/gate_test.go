@@ -1,0 +1,190 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"handrail/triage"
+)
+
+// confirms are the phrases that reached the incident.
+func (s *stage) confirms() []triage.Intent {
+	var out []triage.Intent
+	for _, in := range s.bench.sent {
+		if in.Kind == triage.DoConfirm {
+			out = append(out, in)
+		}
+	}
+	return out
+}
+
+func (s *stage) acted() bool { return s.bench.state.Gates[id("unlock")].StartSeq > 0 }
+
+// TestGateHolds tries to get past the gate.
+func TestGateHolds(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		try  func(*stage)
+		sent int    // phrases that may reach the incident
+		says string // on the screen afterwards
+	}{
+		"enter alone":                      {func(s *stage) { s.press("enter", "enter", "enter") }, 0, "Enter alone does nothing"},
+		"y and enter":                      {func(s *stage) { s.press("y", "enter") }, 1, "differs at character 1. 2 tries left"},
+		"a prefix":                         {func(s *stage) { s.write("force-unlock"); s.press("enter") }, 1, "differs at character 13."},
+		"another case":                     {func(s *stage) { s.write(strings.ToUpper(s.bench.preview.Phrase)); s.press("enter") }, 1, "differs at character 1."},
+		"space at end":                     {func(s *stage) { s.write(s.bench.preview.Phrase + " "); s.press("enter") }, 1, "differs at character"},
+		"space pasted":                     {func(s *stage) { s.Update(tea.PasteMsg{Content: " " + s.bench.preview.Phrase}); s.press("enter") }, 1, "differs at character 1."},
+		"paste with newline does not send": {func(s *stage) { s.Update(tea.PasteMsg{Content: s.bench.preview.Phrase + "\r\n"}) }, 0, "pasted, and recorded as such"},
+		"esc":                              {func(s *stage) { s.write("force"); s.press("esc") }, 0, "Disarmed. Nothing was changed."},
+		"other keys":                       {func(s *stage) { s.press("g", "q", "a", "w", "i", "n", "c") }, 0, "gqawinc"},
+		"resize":                           {func(s *stage) { s.write("for"); s.Update(tea.WindowSizeMsg{Width: 61, Height: 19}) }, 0, "phrase ▸ for"},
+		"too small": {func(s *stage) {
+			s.Update(tea.WindowSizeMsg{Width: 40, Height: 9})
+			s.write(s.bench.preview.Phrase)
+			s.press("enter")
+		}, 0, "handrail needs 60×18"},
+		"too small, paste": {func(s *stage) {
+			s.Update(tea.WindowSizeMsg{Width: 40, Height: 9})
+			s.Update(tea.PasteMsg{Content: s.bench.preview.Phrase})
+			s.press("enter")
+		}, 0, "ARMED"},
+		"expired": {func(s *stage) { s.pass(6 * time.Minute); s.write(s.bench.preview.Phrase); s.press("enter") }, 1, "EXPIRED"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := onStage(t, 80, 24, true, "")
+			s.toGate()
+			tc.try(s)
+			if got := len(s.confirms()); got != tc.sent {
+				t.Errorf("%d phrases reached the incident, want %d", got, tc.sent)
+			}
+			if s.acted() {
+				t.Error("the gate acted")
+			}
+			s.want(t, tc.says)
+		})
+	}
+}
+
+// TestGateGrace: keys meant for the screen below do not reach a gate that has
+// just opened, and each of them lengthens the silence that it asks for.
+func TestGateGrace(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 80, 24, true, "")
+	s.toReady()
+	s.press("g")
+	phrase := s.bench.preview.Phrase
+	for _, r := range phrase {
+		s.press(string(r))
+		s.pass(grace / 2)
+	}
+	s.press("enter")
+	s.Update(tea.PasteMsg{Content: phrase})
+	s.press("enter")
+	if n := len(s.confirms()); n != 0 || s.gate.edit.value() != "" {
+		t.Fatalf("%d phrases were sent and %q was typed within the grace", n, s.gate.edit.value())
+	}
+	s.pass(grace)
+	s.write(phrase)
+	s.press("enter")
+	if !s.acted() {
+		t.Error("the phrase typed after the grace did not act")
+	}
+}
+
+func TestGatePhraseIsHandedOverAsItIs(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		enter  func(*stage, string)
+		pasted bool
+	}{
+		"typed":  {func(s *stage, p string) { s.write(p) }, false},
+		"pasted": {func(s *stage, p string) { s.Update(tea.PasteMsg{Content: p + " \n"}) }, true},
+		"pasted and mended": {func(s *stage, p string) {
+			s.Update(tea.PasteMsg{Content: p + "x"})
+			s.press("backspace")
+		}, true},
+		"pasted, wiped, typed": {func(s *stage, p string) {
+			s.Update(tea.PasteMsg{Content: "x"})
+			s.press("backspace")
+			s.write(p)
+		}, false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := onStage(t, 80, 24, true, "")
+			s.toGate()
+			tc.enter(s, s.bench.preview.Phrase)
+			s.press("enter")
+			got := s.confirms()
+			if len(got) != 1 {
+				t.Fatalf("%d phrases were handed over, want 1", len(got))
+			}
+			if got[0].Typed != s.bench.preview.Phrase || got[0].Pasted != tc.pasted || got[0].Digest == "" {
+				t.Errorf("handed over %q, pasted %v, digest %q; want the phrase, %v and the digest shown", got[0].Typed, got[0].Pasted, got[0].Digest, tc.pasted)
+			}
+			s.want(t, "DONE", "successfully unlocked")
+		})
+	}
+}
+
+func TestThirdWrongPhraseCloses(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 80, 24, true, "")
+	s.toGate()
+	for range 3 {
+		s.press("x", "enter")
+		s.pass(grace)
+	}
+	s.write(s.bench.preview.Phrase)
+	s.press("enter")
+	if n := len(s.confirms()); n != 3 || s.acted() {
+		t.Errorf("%d phrases were handed over and acted is %v; want 3 and false", n, s.acted())
+	}
+}
+
+// TestConsequenceFits: what it does and to what stands without scrolling.
+func TestConsequenceFits(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 80, 24, true, "")
+	s.toGate()
+	s.want(t, "THIS WILL  break the lock of runner@ci-7f9c.", "two", "writers can then damage the state.", "5e1c9a70-2f4b-4d0c-9a3e-6b1d8f0c7e21",
+		"https://10.0.0.1:6443", "infra/lock-tfstate-default-network", "digest "+string(s.bench.gate.Digest.Short()), "expires in")
+	s.pass(61 * time.Second)
+	s.want(t, "expires in 3m 58s")
+}
+
+// TestLeavingAnAct: the act goes on whatever is pressed.
+func TestLeavingAnAct(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 80, 24, true, "")
+	s.toReady()
+	s.bench.hold = true
+	s.press("g")
+	s.pass(grace)
+	s.write(s.bench.preview.Phrase)
+	s.press("enter")
+	s.want(t, "ACTING")
+	s.press("ctrl+c")
+	s.want(t, "Leaving does not stop it: it goes on")
+	s.press("enter")
+	if s.leaving != nil {
+		t.Error("enter did not stay")
+	}
+	s.pass(grace)
+	s.press("i", "1", "enter")
+	for _, in := range s.bench.sent {
+		if in.Kind == triage.DoInterrupt {
+			t.Error("an interrupt was sent without being chosen")
+		}
+	}
+	s.press("i", "2", "enter")
+	if last := s.bench.sent[len(s.bench.sent)-1]; last.Kind != triage.DoInterrupt {
+		t.Errorf("the newest intent is %q, want an interrupt", last.Kind)
+	}
+}

@@ -1,0 +1,288 @@
+package tui
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"handrail/steps"
+	"handrail/triage"
+)
+
+// drawGate fills the screen. Consequence, target and phrase always stand; what
+// is between scrolls.
+func (m *model) drawGate() ([]drawn, *tea.Position) {
+	th, g := &m.th, m.gate
+	w := min(m.w, 104)
+	left := (m.w - w) / 2
+	inner := w - 4
+	top := page{w: inner, th: th}
+	m.gateTop(&top)
+	low := page{w: inner, th: th}
+	cur := m.gateLow(&low)
+	mid := page{w: inner, th: th}
+	m.gateMiddle(&mid)
+
+	h := m.h - 2
+	room := h - len(top.rows) - len(low.rows)
+	if m.h > 30 {
+		room = min(room, len(mid.rows)+1)
+	}
+	rows := top.rows
+	if room > 0 {
+		all := len(mid.rows)
+		var view []drawn
+		view, g.off = window(mid.rows, g.off, room)
+		if more := all - g.off - room; more > 0 {
+			view[room-1] = th.muted.on(say("↓ %d more lines: pgdn", more+1))
+		}
+		rows = append(rows, view...)
+	}
+	if cur != nil {
+		cur.Y += len(rows) + 1
+		cur.X += left + 2
+	}
+	rows = append(rows, low.rows...)
+	frame := th.danger
+	if g.gate.Phase == triage.GateDone {
+		frame = th.good // over: nothing dangerous waits here any more
+	}
+	box := double(frame, rows, w)
+	up := max(0, (m.h-len(box))/2)
+	out := make([]drawn, up)
+	for _, r := range box {
+		out = append(out, blank(left)+r)
+	}
+	if cur != nil {
+		cur.Y += up
+	}
+	return out, cur
+}
+
+// gateTop names the consequence first, then the one object it happens to.
+func (m *model) gateTop(p *page) {
+	th, g := p.th, m.gate
+	pv := g.gate.Preview
+	word, tail := m.gateWord()
+	p.add(spread(word, tail, p.w))
+	switch {
+	case pv.Effect != "" && g.gate.Phase == triage.GateDone:
+		p.item(th.muted.on("THIS DID   "), th.plain, shown(pv.Effect))
+	case pv.Effect != "":
+		p.item(th.danger.on("THIS WILL  "), th.dangerText, shown(pv.Effect))
+	case g.reading:
+		p.para(th.muted, "Reading the target. Nothing is changed by looking.")
+	default:
+		p.para(th.dangerText, m.run.title(g.step))
+	}
+	p.gap()
+	var rows []pair
+	for _, kv := range pv.Target {
+		rows = append(rows, pair{shown(kv.Key), or(shown(kv.Value), "unknown"), th.strong})
+	}
+	p.pairs(0, 9, 14, rows)
+}
+
+// gateWord is the state of the gate in a word, and what counts down.
+func (m *model) gateWord() (word, tail drawn) {
+	th, g := &m.th, m.gate
+	name := "  " + th.muted.on("gate "+m.run.title(g.step))
+	if g.gate.Digest != "" {
+		tail = th.muted.on("digest ") + th.strong.on(shown(g.gate.Digest.Short()))
+	}
+	switch g.gate.Phase {
+	case triage.GateArmed:
+		left := g.gate.Until.Sub(m.now)
+		if left <= 0 {
+			return th.chipArmed.on(" DANGER · EXPIRED ") + name, tail
+		}
+		return th.chipArmed.on(" DANGER · ARMED ") + name, tail + th.muted.on("  expires in ") + th.strong.on(ago(left))
+	case triage.GateConfirmed:
+		return th.chipArmed.on(" DANGER · READING AGAIN ") + name, tail
+	case triage.GateActing:
+		return th.chipArmed.on(" DANGER · ACTING ") + name, tail
+	case triage.GateDone:
+		return th.chipSafe.on(" DONE ") + name, tail
+	case triage.GateFailed, triage.GateRefused:
+		return th.chipWarn.on(say(" %s ", strings.ToUpper(string(g.gate.Phase)))) + name, tail
+	case triage.GateUnknown:
+		return th.chipWarn.on(" OUTCOME UNKNOWN ") + name, tail
+	}
+	return th.chipWarn.on(" DANGER · NOT ARMED ") + name, tail
+}
+
+// gateMiddle is what a careful person reads before typing.
+func (m *model) gateMiddle(p *page) {
+	th, g := p.th, m.gate
+	pv := g.gate.Preview
+	m.gateOutcome(p)
+	if g.why != "" && !g.reading {
+		p.rows = append(p.rows, "")
+		p.item(th.warn.on("! CLOSED   "), th.strong, g.why)
+	}
+	for _, moved := range g.gate.Moved {
+		p.item(th.bad.on("✗ MOVED  "), th.plain, shown(moved))
+	}
+	m.gateNeeds(p)
+	if len(pv.Shown) > 0 {
+		p.gap()
+		p.pairs(0, 9, 14, kvPairs(th, pv.Shown))
+	}
+	m.gateEvidence(p)
+	p.gap()
+	p.item(th.muted.on("exactly    "), th.plain, shown(pv.Command))
+	p.item(th.muted.on("undo       "), th.plain, shown(pv.Undo))
+	for _, d := range pv.Owes {
+		p.item(th.muted.on("owes       "), th.plain, shown(d.Text))
+	}
+	if pv.Request != pv.Command {
+		p.item(th.muted.on("request    "), th.plain, block(pv.Request))
+	}
+	m.gateVerdicts(p)
+}
+
+func kvPairs(th *theme, kvs []steps.KV) []pair {
+	var rows []pair
+	for _, kv := range kvs {
+		rows = append(rows, pair{shown(kv.Key), shown(kv.Value), th.plain})
+	}
+	return rows
+}
+
+func (m *model) gateEvidence(p *page) {
+	th, g := p.th, m.gate
+	if len(g.gate.Evidence) > 0 {
+		p.head("STANDS ON")
+	}
+	for _, e := range g.gate.Evidence {
+		age := "  " + th.muted.on(ago(m.now.Sub(e.At))+" old")
+		lead := th.good.on("✓ ") + th.muted.on(short(e.Step)) + "  "
+		p.add(spread(lead+th.plain.on(shown(e.Text))+" ", age, p.w))
+	}
+}
+
+func (m *model) gateVerdicts(p *page) {
+	th := p.th
+	if len(m.gate.gate.Verdicts) > 0 {
+		p.head("CONDITIONS OF THE RUNBOOK")
+	}
+	for _, v := range m.gate.gate.Verdicts {
+		mk := mark{"✓", "true", th.good}
+		if v.Result != "true" {
+			mk = mark{"✗", shown(v.Result), th.warn}
+		}
+		p.item(mk.ink.on(mk.symbol+" "+mk.word)+"  ", th.muted, or(shown(v.Why), shown(v.Expr)))
+	}
+}
+
+// gateNeeds lists what stands in the way, and what would meet it.
+func (m *model) gateNeeds(p *page) {
+	th, g := p.th, m.gate
+	need := func(why, cure string, law int) {
+		tail := text("")
+		if law > 0 {
+			tail = say("  (law %d)", law)
+		}
+		p.item(th.warn.on("✗ "), th.plain, shown(why)+tail)
+		if cure != "" {
+			p.item("  "+th.muted.on("→ "), th.plain, shown(cure))
+		}
+	}
+	refusals := g.refused
+	if len(refusals) == 0 {
+		refusals = g.gate.Refusals
+	}
+	if len(refusals)+len(g.gate.Preview.Unmet) > 0 {
+		p.rows = append(p.rows, "")
+		p.head("STANDS IN THE WAY")
+	}
+	seen := map[string]bool{}
+	for _, r := range refusals {
+		if !seen[r.Why] {
+			need(r.Why, r.Cure, r.Law)
+		}
+		seen[r.Why] = true
+	}
+	for _, n := range g.gate.Preview.Unmet {
+		if !seen[n.Why] {
+			need(n.Why, n.Cure, 0)
+		}
+		seen[n.Why] = true
+	}
+	for _, o := range g.gate.Preview.Owners {
+		switch o.Paused {
+		case "yes":
+			p.item(th.good.on("✓ "), th.plain, say("%s is paused and cannot undo this.", o.Name))
+		default:
+			need("Owner "+o.Name+" may undo this: paused "+o.Paused+".", o.How, 12)
+		}
+	}
+}
+
+func (m *model) gateOutcome(p *page) {
+	th, g := p.th, m.gate
+	if run, ok := m.run.running(g.step); ok {
+		m.drawLive(p, run)
+	}
+	if g.gate.Response != "" {
+		p.item(th.muted.on("answer     "), th.plain, block(g.gate.Response))
+	}
+	if len(g.gate.After) > 0 {
+		p.head("THE TARGET NOW")
+		p.pairs(0, 9, 14, kvPairs(th, g.gate.After))
+		p.gap()
+	}
+}
+
+// gateLow is the phrase, the line to type it on, and the keys.
+func (m *model) gateLow(p *page) *tea.Position {
+	th, g := p.th, m.gate
+	var cur *tea.Position
+	p.add(th.faint.on(line("─", p.w)))
+	switch {
+	case g.said.text != "":
+		k := th.level(gateLevel(g.said.level))
+		p.item(k.ink.on(k.symbol)+" ", th.plain, g.said.text)
+	case g.gate.Wrong > 0 && g.armed():
+		p.item(th.warn.on("! "), th.strong, m.wrongPhrase())
+	}
+	keys := []hint{{"enter", "back"}, {"r", "look again"}, {"esc", "back"}}
+	switch {
+	case g.sent:
+		p.add(th.strong.on("Reading the target again, then acting if nothing moved …"))
+		keys = []hint{{"esc", "leave this view; it goes on"}}
+	case g.armed():
+		p.add(th.muted.on("type    ") + th.strong.on(shown(g.gate.Preview.Phrase)))
+		row, at := g.edit.draw(th.strong, p.w-9)
+		p.add(th.danger.on("phrase ▸ ") + row)
+		cur = &tea.Position{X: 9 + at, Y: len(p.rows) - 1}
+		if g.edit.pasted {
+			p.add(th.muted.on("         pasted, and recorded as such"))
+		}
+		keys = []hint{{"enter", "only with the phrase"}, {"esc", "disarm, nothing changes"}, {"pgdn", "more"}}
+	case m.run.acting():
+		keys = []hint{{"i", "interrupt"}, {"enter", "back; the act goes on"}}
+	case g.gate.Phase == triage.GateDone:
+		keys = []hint{{"enter", "go on"}}
+	}
+	p.add(th.footer(p.w, keys))
+	return cur
+}
+
+// wrongPhrase passes on where the incident saw a difference.
+func (m *model) wrongPhrase() text {
+	g := m.gate.gate
+	left := tries - g.Wrong
+	unit := "tries"
+	if left == 1 {
+		unit = "try"
+	}
+	return say("The phrase differs at character %d. %d %s left, then the gate closes.", g.WrongAt, left, unit)
+}
+
+func gateLevel(l string) string {
+	if l == "" {
+		return "warning"
+	}
+	return l
+}

@@ -1,0 +1,93 @@
+package tui
+
+import (
+	"strings"
+
+	"handrail/triage"
+)
+
+// header is the top of every screen: what is shown, and what the program can do
+// at this moment.
+func (m *model) header() []drawn {
+	th := &m.th
+	name := th.title.on("handrail")
+	if m.inc == nil && m.c.Version != "" && m.at == atHome {
+		name += " " + th.muted.on(shown(m.c.Version))
+	}
+	if m.inc == nil {
+		left := " " + name + "  " + th.muted.on(m.screenName())
+		cluster := drawn("")
+		if m.home.data.Cluster != "" {
+			cluster = th.muted.on(clip(shown(m.home.data.Cluster), m.w/2)) + "  "
+		}
+		return []drawn{spread(left, cluster+m.chip()+" ", m.w), th.faint.on(line("─", m.w))}
+	}
+	s := m.run.snap.State
+	left := " " + name + "  " + th.strong.on(or(shown(s.Title), shown(s.Incident)))
+	right := "  " + th.severity(shown(string(s.Severity))).on(shown(string(s.Severity))) + "  " + th.plain.on(m.elapsed()) + "  " + m.chip() + " "
+	return []drawn{spread(left, right, m.w), " " + cut(m.about(), m.w-2), th.faint.on(line("─", m.w))}
+}
+
+func (m *model) screenName() text {
+	switch m.at {
+	case atMatch:
+		return "match an error"
+	case atWait:
+		return "opening"
+	}
+	return "command centre"
+}
+
+// elapsed is how long the incident is open, or was.
+func (m *model) elapsed() text {
+	s := m.run.snap.State
+	if s.Opened.IsZero() {
+		return ""
+	}
+	if !s.Closed.IsZero() {
+		return ago(s.Closed.Sub(s.Opened))
+	}
+	return ago(m.now.Sub(s.Opened))
+}
+
+// about is what the incident is about: cluster, workspace, host.
+func (m *model) about() drawn {
+	th := &m.th
+	var parts []string
+	if d := m.run.snap.State.Drill; d != "" {
+		parts = append(parts, string(th.accent.on(say("DRILL %s", d))))
+	}
+	for _, kv := range m.run.snap.Header {
+		parts = append(parts, string(th.muted.on(shown(kv.Key))+" "+th.plain.on(shown(kv.Value))))
+	}
+	if len(parts) == 0 {
+		parts = append(parts, string(th.muted.on(shown(m.run.snap.State.Incident))))
+	}
+	return drawn(strings.Join(parts, string(th.faint.on("  ·  "))))
+}
+
+// chip says in a word what the program can do now.
+func (m *model) chip() drawn {
+	th := &m.th
+	switch {
+	case m.inc != nil && m.run.snap.Dead != "":
+		return th.chipArmed.on(" NOT RECORDING ")
+	case m.inc != nil && m.run.acting():
+		return th.chipArmed.on(" ACTING ")
+	case m.inc != nil && m.run.armed():
+		return th.chipArmed.on(" ARMED ")
+	case m.inc != nil && m.doubtful():
+		return th.chipWarn.on(" READ-ONLY, OUTCOME UNKNOWN ")
+	}
+	return th.chipSafe.on(" READ-ONLY ")
+}
+
+// doubtful says that an act began of which nobody knows the end.
+func (m *model) doubtful() bool {
+	for _, g := range m.run.snap.State.Gates {
+		if g.Phase == triage.GateUnknown {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,130 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	tea "charm.land/bubbletea/v2"
+
+	"handrail/session"
+	"handrail/triage"
+)
+
+// changedMsg carries the newest snapshot of an incident.
+type changedMsg struct {
+	inc  Incident
+	snap session.Snapshot
+}
+
+// didMsg is the answer to an intent.
+type didMsg struct {
+	in  triage.Intent
+	err error
+}
+
+// enterIncident makes inc the one that is shown.
+func (m *model) enterIncident(inc Incident) {
+	m.crew.keep(inc)
+	m.inc, m.at = inc, atRun
+	m.gate, m.form = nil, nil
+	m.run, m.evidence = runScreen{}, evidenceScreen{}
+	m.run.take(inc.Snapshot())
+}
+
+// listen waits for one change. The channel coalesces, so a burst of events
+// costs one frame.
+func (m *model) listen() tea.Cmd {
+	inc, ctx := m.inc, m.crew.ctx
+	return func() tea.Msg {
+		select {
+		case _, open := <-inc.Changed():
+			if !open {
+				return nil
+			}
+			return changedMsg{inc, inc.Snapshot()}
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func (m *model) changed(msg changedMsg) tea.Cmd {
+	if msg.inc != m.inc {
+		return nil // of an incident that was left
+	}
+	m.run.take(msg.snap)
+	if m.gate != nil {
+		m.gate.take(msg.snap, m.now)
+	}
+	return m.listen()
+}
+
+// send asks the incident for an intent. Leaving the program must not undo what
+// was asked: only the incident itself decides when an act ends.
+func (m *model) send(in triage.Intent) tea.Cmd {
+	inc := m.inc
+	in.Seen = m.run.snap.State.Seq
+	m.run.busy++
+	return m.crew.start(func(ctx context.Context) tea.Msg {
+		return didMsg{in, inc.Do(context.WithoutCancel(ctx), in)}
+	})
+}
+
+func (m *model) did(msg didMsg) {
+	m.run.busy = max(0, m.run.busy-1)
+	if m.inc != nil {
+		m.run.take(m.inc.Snapshot())
+		if m.gate != nil {
+			m.gate.take(m.run.snap, m.now)
+		}
+	}
+	if m.gate != nil && m.gate.step == msg.in.Step && m.gate.answer(msg, m.now) {
+		return
+	}
+	if msg.err == nil {
+		m.notice = confirmation(msg.in)
+		return
+	}
+	var refused *triage.Refused
+	if errors.As(msg.err, &refused) && len(refused.Refusals) > 0 {
+		r := refused.Refusals[0]
+		m.warn("warning", refusal(r))
+		return
+	}
+	m.warn("critical", shown(msg.err.Error()))
+}
+
+// refusal writes why something is not available and what would make it so.
+func refusal(r triage.Refusal) text {
+	t := "Not now: " + r.Why
+	if r.Law > 0 {
+		t += fmt.Sprintf(" (law %d)", r.Law)
+	}
+	if r.Cure != "" {
+		t += " → " + r.Cure
+	}
+	return shown(t)
+}
+
+// confirmation says what was recorded, for acts of a person that leave no other
+// trace on the screen.
+func confirmation(in triage.Intent) notice {
+	switch in.Kind {
+	case triage.DoNote:
+		return notice{text: "✓ Note recorded."}
+	case triage.DoWaive:
+		return notice{text: say("✓ Waiver recorded, in the name of %s.", in.Person)}
+	case triage.DoSeverity:
+		return notice{text: say("✓ Severity is now %s.", in.Severity)}
+	case triage.DoSkip:
+		return notice{text: say("✓ Skipped %s; the reason is recorded.", short(in.Step))}
+	case triage.DoSettle:
+		return notice{text: say("✓ Debt %s.", in.Debt.How)}
+	case triage.DoDisarm:
+		return notice{text: "✓ Disarmed. Nothing was changed."}
+	case triage.DoInterrupt:
+		return notice{level: "warning", text: "One interrupt was sent. The act ends by itself; its outcome will be recorded."}
+	}
+	return notice{}
+}

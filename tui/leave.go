@@ -1,0 +1,90 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+)
+
+// leaving asks once more while an act runs: it goes on whatever is answered.
+type leaving struct{ quit bool }
+
+// releasedMsg says that the incident that was shown has been let go.
+type releasedMsg struct{ err error }
+
+// abort is ctrl+c: it leaves the program and never an act.
+func (m *model) abort() tea.Cmd {
+	if m.run.acting() && m.leaving == nil && m.at != atWait && m.inc != nil {
+		m.leaving = &leaving{quit: true}
+		return nil
+	}
+	return m.quit()
+}
+
+// leave is q on the run screen.
+func (m *model) leave() tea.Cmd {
+	quit := m.c.Open != nil
+	if m.run.acting() {
+		m.leaving = &leaving{quit}
+		return nil
+	}
+	return m.depart(quit)
+}
+
+func (m *model) depart(quit bool) tea.Cmd {
+	m.leaving = nil
+	if quit {
+		return m.quit()
+	}
+	inc := m.inc
+	s := m.run.snap.State
+	m.inc, m.gate, m.form = nil, nil, nil
+	m.at, m.home.loading = atHome, true
+	if s.Outcome == "" {
+		m.warn("", say("%s stays open. Resume it from the list; nothing is lost.", s.Incident))
+	}
+	return m.crew.start(func(context.Context) tea.Msg { return releasedMsg{m.crew.release(inc)} })
+}
+
+func (m *model) released(msg releasedMsg) tea.Cmd {
+	if msg.err != nil {
+		m.warn("critical", shown(msg.err.Error()))
+	}
+	return m.loadHome()
+}
+
+// quit ends the program, with a word for the terminal that stays behind.
+func (m *model) quit() tea.Cmd {
+	if m.inc != nil {
+		s := m.run.snap.State
+		if s.Outcome == "" && s.Incident != "" {
+			m.bye = append(m.bye, fmt.Sprintf("%s stays open. Go on with: handrail resume %s", shown(s.Incident), shown(s.Incident)))
+		}
+		if m.run.acting() {
+			m.bye = append(m.bye, fmt.Sprintf("The act %s goes on; waiting until its outcome is recorded.", short(s.Acting)))
+		}
+	}
+	return tea.Quit
+}
+
+func (m *model) pressLeaving(msg tea.KeyPressMsg) tea.Cmd {
+	switch {
+	case key.Matches(msg, m.keys.Yes):
+		return m.depart(m.leaving.quit)
+	case key.Matches(msg, m.keys.Stay):
+		m.leaving = nil
+	}
+	return nil
+}
+
+func (m *model) drawLeaving(w int) []drawn {
+	p := page{w: w, th: &m.th}
+	p.add(m.th.warn.on(line("─", w)))
+	p.item(m.th.warn.on(" ! "), m.th.strong, say("%s is acting. Leaving does not stop it: it goes on, and its outcome is recorded.", short(m.run.snap.State.Acting)))
+	p.item("   ", m.th.muted, "To stop it, stay and press i: one interrupt, asked for once more.")
+	p.gap()
+	p.add(" " + m.th.footer(w-2, []hint{{"enter", "stay"}, {"y", "leave, the act goes on"}}))
+	return p.rows
+}

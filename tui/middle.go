@@ -1,0 +1,284 @@
+package tui
+
+import (
+	"slices"
+
+	"handrail/session"
+	"handrail/steps"
+	"handrail/triage"
+)
+
+// drawMiddle draws the step in front.
+func (m *model) drawMiddle(w int) []drawn {
+	r := &m.run
+	p := page{w: w, th: &m.th}
+	if r.snap.Dead != "" {
+		p.item(m.th.bad.on("✗ "), m.th.bad, say("Nothing can be recorded any more: %s. Nothing will be read or changed. Leave, mend it, then resume.", r.snap.Dead))
+		p.gap()
+	}
+	if r.closed() {
+		m.drawDebrief(&p)
+		return p.rows
+	}
+	st, card := r.step()
+	if st.ID == "" {
+		p.para(m.th.muted, "This incident has no step yet.")
+		return p.rows
+	}
+	m.drawTitle(&p, st)
+	if ret := r.snap.State.Return; ret != "" {
+		p.item(m.th.warn.on("! "), m.th.plain, say("The loop proposes to go back to %s: %s", ret, r.snap.State.ReturnWhy))
+		p.gap()
+	}
+	p.para(m.th.plain, block(card.Say))
+	switch st.Kind {
+	case triage.AskStep:
+		m.drawAsk(&p, st, card)
+	case triage.ConcludeStep:
+		m.drawConclude(&p, st, card)
+	case triage.GateStep:
+		m.drawGateStep(&p, st)
+	case triage.ManualStep:
+		m.drawManual(&p, st, card)
+	}
+	m.drawProbe(&p, st, card)
+	return p.rows
+}
+
+// drawTitle says what the step is and where it stands.
+func (m *model) drawTitle(p *page, st triage.Step) {
+	th := p.th
+	mk := th.status(st.Status, true)
+	kind := text(st.Kind)
+	if st.Heavy {
+		kind += ", runs a program"
+	}
+	if st.Required {
+		kind += ", required"
+	}
+	p.add(spread(th.muted.on(text(st.Phase)+" · "+kind), mk.ink.on(mk.symbol+" "+mk.word), p.w))
+	p.para(th.strong, m.run.title(st.ID))
+	p.gap()
+}
+
+func (m *model) drawAsk(p *page, st triage.Step, card session.Card) {
+	th, r := p.th, &m.run
+	p.gap()
+	if t := shown(card.Ask); t != r.title(st.ID) {
+		p.para(th.strong, t)
+	}
+	m.drawShow(p, card.Show)
+	p.gap()
+	wide := len("I do not know")
+	for _, c := range r.choices() {
+		wide = max(wide, min(20, cells(drawn(shown(c.value)))))
+	}
+	line := func(k text, value, help text, picked, given bool) {
+		lead, ink := drawn("  "), th.plain
+		if picked {
+			lead, ink = th.pick.on("▸ "), th.pick
+		}
+		if given {
+			lead = th.good.on("✓ ")
+		}
+		p.item(lead+th.key.on(k)+"  "+fit(ink.on(value), wide)+"  ", th.muted, help)
+	}
+	for i, c := range r.choices() {
+		line(say("%d", i+1), shown(c.value), c.help, i == r.choice, st.Answer == c.value)
+	}
+	line("u", "I do not know", "never taken for a no", false, st.Answer == triage.Unknown)
+	if st.How != "" {
+		p.gap()
+		p.item(th.muted.on("how    "), th.plain, shown(st.How))
+	} else if card.Evidence != "" {
+		p.gap()
+		p.item(th.muted.on("needs  "), th.muted, shown(card.Evidence))
+	}
+}
+
+func (m *model) drawConclude(p *page, st triage.Step, card session.Card) {
+	th := p.th
+	p.gap()
+	if c, ok := m.run.snap.State.Topics[triage.Topic(st.Uses)]; ok {
+		word := drawn("")
+		if c.Provisional {
+			word = "  " + th.warn.on("provisional")
+		}
+		p.add(th.muted.on("concluded  ") + th.strong.on(shown(c.Value)) + word)
+		if c.Why != "" {
+			p.item(th.muted.on("because    "), th.plain, shown(c.Why))
+		}
+		if c.Contradicts != "" {
+			p.item(th.warn.on("! "), th.plain, say("The decision matrix says otherwise: %s", c.Contradicts))
+		}
+		p.gap()
+	}
+	switch card.Proposed {
+	case "", triage.Unknown:
+		p.item(th.warn.on("? "), th.plain, say("The facts propose nothing for %s: it is unknown, which is not a no.", st.Uses))
+	default:
+		p.add(th.muted.on("proposed   ") + th.title.on(shown(card.Proposed)))
+	}
+	if card.Why != "" {
+		p.item(blank(11), th.plain, shown(card.Why))
+	}
+	for _, g := range card.Grounds {
+		p.item(blank(11)+th.muted.on("· "), th.muted, shown(g))
+	}
+	if st.Status != triage.Pending {
+		return
+	}
+	p.gap()
+	for _, v := range card.Values {
+		p.item("  "+fit(th.plain.on(shown(v.Value)), 12)+"  ", th.muted, shown(v.Help))
+	}
+}
+
+func (m *model) drawManual(p *page, st triage.Step, card session.Card) {
+	p.gap()
+	if card.Evidence != "" {
+		p.item(p.th.muted.on("proof  "), p.th.plain, shown(card.Evidence))
+	}
+	if st.How != "" {
+		p.item(p.th.good.on("✓ "), p.th.plain, shown(st.How))
+	}
+}
+
+// drawGateStep says from the outside where a gate stands.
+func (m *model) drawGateStep(p *page, st triage.Step) {
+	th, r := p.th, &m.run
+	p.gap()
+	g := r.snap.State.Gates[st.ID]
+	p.add(th.muted.on("class  ") + th.plain.on(shown(string(st.Class))) + th.muted.on("   this step can change something"))
+	switch g.Phase {
+	case triage.GateArmed, triage.GateConfirmed:
+		p.item(th.bad.on("! "), th.strong, "Armed: the preview is valid and waits for its phrase.")
+	case triage.GateDone:
+		p.item(th.good.on("✓ "), th.plain, say("Done. %s", g.Response))
+	case triage.GateFailed, triage.GateRefused, triage.GateUnknown:
+		p.item(th.warn.on("! "), th.plain, say("Outcome %s. %s", g.Phase, g.Response))
+	}
+	if g.Why != "" {
+		p.item(th.muted.on("last   "), th.plain, shown(g.Why))
+	}
+	o, ok := r.option(triage.DoPreview, st.ID)
+	if !ok || o.Available() {
+		p.para(th.muted, "Nothing stands in its way. g shows what it would do; that changes nothing.")
+		return
+	}
+	p.head("WHAT IT STILL NEEDS")
+	for _, f := range o.Refusals {
+		p.item(th.warn.on("○ "), th.plain, shown(f.Why))
+		if f.Cure != "" {
+			p.item("  "+th.muted.on("→ "), th.muted, shown(f.Cure))
+		}
+	}
+}
+
+// drawShow draws the facts that a question is about.
+func (m *model) drawShow(p *page, show []steps.KV) {
+	if len(show) == 0 {
+		return
+	}
+	p.gap()
+	var rows []pair
+	for _, kv := range show {
+		rows = append(rows, pair{shown(kv.Key), or(shown(kv.Value), "unknown"), p.th.plain})
+	}
+	p.pairs(2, 0, 20, rows)
+}
+
+// drawProbe draws what a step saw or is about to look at.
+func (m *model) drawProbe(p *page, st triage.Step, card session.Card) {
+	th := p.th
+	if run, ok := m.run.running(st.ID); ok {
+		m.drawLive(p, run)
+		return
+	}
+	if st.Kind == triage.WatchStep {
+		m.drawWatch(p, st)
+	}
+	if st.Summary != "" {
+		p.gap()
+		mk := th.status(st.Status, false)
+		if st.Kind == triage.WatchStep {
+			mk = th.green(st.Green)
+		}
+		p.item(mk.ink.on(mk.symbol)+" ", th.strong, shown(st.Summary))
+	}
+	if st.Kind == triage.CompareStep {
+		m.drawMatrix(p, st)
+	}
+	m.drawFindings(p, st)
+	if st.Attempts == 0 && (st.Kind == triage.ProbeStep || st.Kind == triage.WatchStep || st.Kind == triage.CompareStep) {
+		drawAhead(p, card)
+	}
+	if st.Command != "" {
+		p.head("THE SAME BY HAND")
+		p.item(th.muted.on("$ "), th.plain, shown(st.Command))
+	}
+}
+
+func (m *model) drawFindings(p *page, st triage.Step) {
+	th := p.th
+	if len(st.Findings) > 0 {
+		p.gap()
+	}
+	for _, f := range sortedFindings(st.Findings) {
+		mk := th.level(f.Level)
+		p.item(fit(mk.ink.on(mk.symbol+" "+mk.word), 12), th.plain, shown(f.Say))
+	}
+	if len(st.Gaps) > 0 {
+		p.head("COULD NOT BE CHECKED")
+	}
+	for _, g := range st.Gaps {
+		p.item(th.warn.on("? "), th.plain, shown(g))
+	}
+}
+
+// drawAhead says what a probe will read, before it does.
+func drawAhead(p *page, card session.Card) {
+	th := p.th
+	p.gap()
+	p.para(th.muted, block(card.Doc))
+	for _, t := range card.Touches {
+		p.item(th.muted.on("  · "), th.muted, shown(t))
+	}
+	var rows []pair
+	for _, kv := range card.With {
+		rows = append(rows, pair{shown(kv.Key), shown(kv.Value), th.plain})
+	}
+	p.gap()
+	p.pairs(2, 0, 16, rows)
+	for _, f := range card.Missing {
+		p.item(th.warn.on("? "), th.plain, say("%s must be known first", f))
+	}
+}
+
+// drawLive draws a step in flight: the newest lines it printed.
+func (m *model) drawLive(p *page, run session.Running) {
+	th := p.th
+	p.gap()
+	word := text("reading")
+	if run.Act {
+		word = "acting"
+	}
+	p.add(th.accent.on("● "+word) + "  " + th.muted.on(ago(m.now.Sub(run.Started))))
+	for _, l := range run.Lines[max(0, len(run.Lines)-12):] {
+		p.add(th.faint.on("│ ") + th.plain.on(shown(l)))
+	}
+}
+
+// sortedFindings puts the worst first and keeps the order otherwise.
+func sortedFindings(fs []triage.Finding) []triage.Finding {
+	rank := map[string]int{"critical": 0, "warning": 1}
+	at := func(f triage.Finding) int {
+		if n, ok := rank[f.Level]; ok {
+			return n
+		}
+		return 2
+	}
+	out := slices.Clone(fs)
+	slices.SortStableFunc(out, func(a, b triage.Finding) int { return at(a) - at(b) })
+	return out
+}

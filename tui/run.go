@@ -1,0 +1,293 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"handrail/session"
+	"handrail/triage"
+)
+
+// runScreen walks one incident: where it stands, the step in front, what is
+// known.
+type runScreen struct {
+	snap   session.Snapshot
+	focus  string // id of the step in front
+	seen   bool   // a snapshot was taken
+	choice int    // of the ask in front, -1 for none: enter alone answers nothing
+	facts  bool   // the facts take the middle, where there is no room beside it
+	off    int    // the middle is scrolled by so many lines
+	busy   int    // intents under way
+	move   move
+}
+
+// move is what enter does, and how it is announced.
+type move struct {
+	label text
+	opt   triage.Option
+	reach bool // bring the step to the front, before anything is done there
+}
+
+// take shows a newer snapshot. The step in front stays until the person moves
+// on, so that what a probe found can be read.
+func (r *runScreen) take(s session.Snapshot) {
+	if r.seen && s.State.Seq < r.snap.State.Seq {
+		return
+	}
+	first := !r.seen
+	r.snap, r.seen = s, true
+	if _, ok := s.State.Step(r.focus); !ok || first {
+		r.front("")
+		if o, ok := r.recommended(); ok && o.Step != "" {
+			r.front(o.Step)
+		} else if len(r.steps()) > 0 {
+			r.front(r.steps()[0].ID)
+		}
+	}
+	r.decide()
+}
+
+// front brings a step to the front.
+func (r *runScreen) front(id string) {
+	if id != r.focus {
+		r.focus, r.choice, r.off, r.facts = id, -1, 0, false
+	}
+}
+
+func (r *runScreen) recommended() (triage.Option, bool) {
+	i := slices.IndexFunc(r.snap.Options, func(o triage.Option) bool { return o.Recommended })
+	if i < 0 {
+		return triage.Option{}, false
+	}
+	return r.snap.Options[i], true
+}
+
+// option finds what may be done with a step.
+func (r *runScreen) option(k triage.IntentKind, step string) (triage.Option, bool) {
+	i := slices.IndexFunc(r.snap.Options, func(o triage.Option) bool { return o.Kind == k && o.Step == step })
+	if i < 0 {
+		return triage.Option{}, false
+	}
+	return r.snap.Options[i], true
+}
+
+// steps are those of the plan in force, in the order of the loop.
+func (r *runScreen) steps() []triage.Step {
+	var out []triage.Step
+	for _, p := range triage.Phases() {
+		for _, st := range r.snap.State.Steps {
+			if st.Phase == p && !st.Retired {
+				out = append(out, st)
+			}
+		}
+	}
+	return out
+}
+
+func (r *runScreen) step() (triage.Step, session.Card) {
+	st, _ := r.snap.State.Step(r.focus)
+	return st, r.snap.Cards[r.focus]
+}
+
+func (r *runScreen) title(id string) text {
+	st, _ := r.snap.State.Step(id)
+	for _, t := range []string{r.snap.Cards[id].Title, st.Title} {
+		if t != "" {
+			return shown(t)
+		}
+	}
+	return short(id)
+}
+
+// running finds the step in flight.
+func (r *runScreen) running(id string) (session.Running, bool) {
+	i := slices.IndexFunc(r.snap.Running, func(x session.Running) bool { return x.Step == id })
+	if i < 0 {
+		return session.Running{}, false
+	}
+	return r.snap.Running[i], true
+}
+
+// wider says that a gate contains more than the first one of the plan that
+// contains, which costs a reason.
+func (r *runScreen) wider(step string) bool {
+	for _, p := range r.snap.State.Plan().Steps {
+		if p.Kind == triage.GateStep && p.Class == triage.Contain {
+			st, _ := r.snap.State.Step(step)
+			return st.Class == triage.Contain && p.ID != step
+		}
+	}
+	return false
+}
+
+func (r *runScreen) acting() bool { return r.snap.State.Acting != "" }
+
+func (r *runScreen) closed() bool { return r.snap.State.Outcome != "" }
+
+// armed says whether a gate could act now.
+func (r *runScreen) armed() bool {
+	for _, g := range r.snap.State.Gates {
+		if g.Phase == triage.GateArmed || g.Phase == triage.GateConfirmed {
+			return true
+		}
+	}
+	return false
+}
+
+// short is a step id without its runbook.
+func short(id string) text {
+	if i := strings.LastIndexByte(id, '/'); i >= 0 {
+		id = id[i+1:]
+	}
+	return shown(id)
+}
+
+// decide works out the move for the present step and snapshot.
+func (r *runScreen) decide() {
+	r.move = move{}
+	if r.closed() {
+		r.move = move{label: "Leave: the incident is closed"}
+		return
+	}
+	st, _ := r.step()
+	o, ok := r.recommended()
+	if here, can := r.moveHere(st); can && (!ok || o.Step != st.ID) {
+		r.move = here
+		return
+	}
+	switch {
+	case !ok && r.acting():
+		r.move = move{label: say("Watch the act %s", short(r.snap.State.Acting)), opt: triage.Option{Kind: triage.DoPreview, Step: r.snap.State.Acting}}
+	case !ok:
+	case o.Step == "" || o.Step == st.ID || o.Kind == triage.DoSettle || o.Kind == triage.DoWaive || o.Kind == triage.DoProbe:
+		r.move = move{label: r.label(o), opt: o}
+	default:
+		r.move = move{label: say("Go on to: %s", r.title(o.Step)), opt: o, reach: true}
+	}
+}
+
+// moveHere is what can be done with a step that a person went to although the
+// loop would do something else first.
+func (r *runScreen) moveHere(st triage.Step) (move, bool) {
+	kind, ok := map[triage.StepKind]triage.IntentKind{
+		triage.AskStep: triage.DoAnswer, triage.ProbeStep: triage.DoProbe, triage.CompareStep: triage.DoProbe,
+		triage.WatchStep: triage.DoProbe, triage.ManualStep: triage.DoManual, triage.ConcludeStep: triage.DoConclude,
+	}[st.Kind]
+	if !ok || st.Status != triage.Pending && st.Status != triage.Stale {
+		return move{}, false
+	}
+	o, ok := r.option(kind, st.ID)
+	if !ok || !o.Available() {
+		return move{}, false
+	}
+	return move{label: r.label(o), opt: o}, true
+}
+
+func (r *runScreen) label(o triage.Option) text {
+	name := r.title(o.Step)
+	st, _ := r.snap.State.Step(o.Step)
+	switch o.Kind {
+	case triage.DoProbe:
+		if st.Kind == triage.WatchStep {
+			return say("Take a sample: %s", name)
+		}
+		if st.Heavy {
+			return say("Run a program, which only reads: %s", name)
+		}
+		return say("Read: %s", name)
+	case triage.DoAnswer:
+		return "Answer: press a number, or u for \"I do not know\""
+	case triage.DoManual:
+		return say("Record that it was done: %s", name)
+	case triage.DoConclude:
+		if v := r.proposed(o); v != "" && v != triage.Unknown {
+			return say("Accept: %s = %s", o.Topic, v)
+		}
+		return say("Decide: %s", o.Topic)
+	case triage.DoPreview:
+		return say("Look at the gate: %s", name)
+	case triage.DoConfirm:
+		return say("Back to the armed gate: %s", name)
+	case triage.DoWaive:
+		return say("Waive, with a name and a reason: %s", name)
+	case triage.DoSettle:
+		return say("Settle a debt: %s", r.debt(o.Subject).Text)
+	case triage.DoClose:
+		return say("Close the incident as %s", o.Value)
+	case triage.DoPhase:
+		return say("Go on to %s", o.Value)
+	case triage.DoPlan:
+		return "Go on with another runbook"
+	}
+	return shown(string(o.Kind))
+}
+
+// proposed is what the facts propose for a conclusion.
+func (r *runScreen) proposed(o triage.Option) string {
+	if v := r.snap.Cards[o.Step].Proposed; v != "" {
+		return v
+	}
+	return o.Value
+}
+
+func (r *runScreen) debt(id string) triage.Debt {
+	for _, d := range r.snap.State.Debts {
+		if d.ID == id {
+			return d
+		}
+	}
+	return triage.Debt{}
+}
+
+// perform does the move.
+func (m *model) perform() tea.Cmd {
+	r := &m.run
+	if r.closed() {
+		return m.leave()
+	}
+	o := r.move.opt
+	if o.Kind == "" {
+		return nil
+	}
+	if r.move.reach || o.Kind == triage.DoProbe {
+		r.front(o.Step)
+		defer r.decide()
+		if r.move.reach && o.Kind != triage.DoPreview {
+			return nil
+		}
+	}
+	return m.act(o)
+}
+
+// act turns an option into its intent, or into the sheet that asks for the
+// words which the intent needs.
+func (m *model) act(o triage.Option) tea.Cmd {
+	switch o.Kind {
+	case triage.DoProbe:
+		return m.send(triage.Intent{Kind: triage.DoProbe, Step: o.Step})
+	case triage.DoAnswer:
+		return m.answerChosen()
+	case triage.DoManual:
+		m.form = m.manualForm(o.Step)
+	case triage.DoConclude:
+		if v := m.run.proposed(o); v != "" && v != triage.Unknown {
+			return m.accept(o)
+		}
+		m.form = m.concludeForm(o)
+	case triage.DoPreview, triage.DoConfirm:
+		return m.openGate(o.Step)
+	case triage.DoWaive:
+		m.form = m.waiveForm(o)
+	case triage.DoSettle:
+		m.form = m.settleForm(o.Subject)
+	case triage.DoClose:
+		m.form = m.closeForm()
+	case triage.DoPhase:
+		return m.send(triage.Intent{Kind: triage.DoPhase, Phase: triage.Phase(o.Value)})
+	case triage.DoPlan:
+		m.form = m.planForm()
+	}
+	return nil
+}

@@ -1,0 +1,217 @@
+package tui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"handrail/triage"
+)
+
+// The sheets of the run screen: one constructor for each intent that needs words.
+
+func (m *model) answerForm(step string, c choice) *form {
+	st, card := m.run.step()
+	hint := text("how was it confirmed, in one sentence")
+	if card.Evidence != "" {
+		hint = shown(card.Evidence)
+	}
+	how := named("how", "how", hint, true)
+	if st.ID == step && st.Answer == c.value {
+		how.edit.set(st.How)
+	}
+	return &form{title: say("Answer: %s", c.value), intro: []text{shown(card.Ask), c.help}, fields: []field{how},
+		submit: func(v map[string]string) tea.Cmd {
+			return m.send(triage.Intent{Kind: triage.DoAnswer, Step: step, Value: c.value, Text: v["how"]})
+		}}
+}
+
+func (m *model) manualForm(step string) *form {
+	return &form{title: say("Done: %s", m.run.title(step)), intro: []text{"Name the proof, so that somebody else can look at it."},
+		fields: []field{named("proof", "proof", or(shown(m.run.snap.Cards[step].Evidence), "a link, an id, a line of a log"), true)},
+		submit: func(v map[string]string) tea.Cmd {
+			return m.send(triage.Intent{Kind: triage.DoManual, Step: step, Text: v["proof"]})
+		}}
+}
+
+func (m *model) skipForm(step string) *form {
+	return &form{title: say("Skip: %s", m.run.title(step)), intro: []text{"The step stays visible as skipped, with the reason."},
+		fields: []field{named("why", "why", "why this step is not needed here", true)},
+		submit: func(v map[string]string) tea.Cmd {
+			return m.send(triage.Intent{Kind: triage.DoSkip, Step: step, Text: v["why"]})
+		}}
+}
+
+func (m *model) waiveForm(o triage.Option) *form {
+	what := map[string]text{
+		"1":  "Evidence before change: this capture is required before any gate.",
+		"8":  "Green is not proof: this watch is required before the incident can close.",
+		"12": "Who will undo it: this owner of the target is not paused.",
+	}[o.Value]
+	return &form{title: say("Waive law %s for %s", o.Value, short(o.Subject)),
+		intro:  []text{what, "The person named here takes it upon themselves; the bundle says so."},
+		fields: []field{named("person", "person", "who on the call decides this", true), named("why", "why", "the reason, in one sentence", true)},
+		submit: func(v map[string]string) tea.Cmd {
+			return m.send(triage.Intent{Kind: triage.DoWaive, Law: atoi(o.Value), Step: o.Subject, Person: v["person"], Text: v["why"]})
+		}}
+}
+
+// atoi reads the number of a law, which triage wrote.
+func atoi(s string) int {
+	n := 0
+	for _, r := range s {
+		n = n*10 + int(r-'0')
+	}
+	return n
+}
+
+func (m *model) concludeForm(o triage.Option) *form {
+	var cs []choice
+	for _, v := range m.run.snap.Cards[o.Step].Values {
+		cs = append(cs, choice{v.Value, shown(v.Help)})
+	}
+	if cs == nil {
+		cs = topicValues(o.Topic)
+	}
+	value := oneOf("value", shown(string(o.Topic)), cs)
+	if cs == nil {
+		value = named("value", shown(string(o.Topic)), "in a few words", true)
+	}
+	return &form{title: say("Decide: %s", o.Topic), intro: []text{"A decision less cautious than the proposal needs a person's name."},
+		fields: []field{value, named("why", "why", "what this stands on", true), named("person", "person", "who decides (may stay empty)", false)},
+		submit: func(v map[string]string) tea.Cmd {
+			return m.send(triage.Intent{Kind: triage.DoConclude, Step: o.Step, Topic: o.Topic, Value: v["value"], Text: v["why"], Person: v["person"]})
+		}}
+}
+
+func topicValues(t triage.Topic) []choice {
+	switch t {
+	case triage.TopicMutation, triage.TopicConsistent, triage.TopicReverts:
+		return []choice{{"yes", ""}, {"no", ""}, {triage.Unknown, "nobody can tell; treated with the same care as yes"}}
+	case triage.TopicClass:
+		var out []choice
+		for _, f := range triage.FailureStates() {
+			out = append(out, choice{f.Name, shown(f.Means)})
+		}
+		return out
+	case triage.TopicDomain:
+		var out []choice
+		for _, d := range triage.Domains() {
+			out = append(out, choice{d.Slug, shown(d.Fails)})
+		}
+		return out
+	}
+	return nil
+}
+
+func (m *model) noteForm() *form {
+	return &form{title: "Note for the timeline", fields: []field{named("text", "note", "what was said, seen or decided", true)},
+		submit: func(v map[string]string) tea.Cmd {
+			return m.send(triage.Intent{Kind: triage.DoNote, Text: v["text"]})
+		}}
+}
+
+func (m *model) severityForm() *form {
+	cs := []choice{{"SEV-1", "the gates of repair and re-run then need a commander"}, {"SEV-2", ""}, {"SEV-3", ""}, {"SEV-4", ""}}
+	return &form{title: say("Severity, now %s", m.run.snap.State.Severity),
+		fields: []field{oneOf("level", "severity", cs), named("why", "why", "what changed", true)},
+		submit: func(v map[string]string) tea.Cmd {
+			return m.send(triage.Intent{Kind: triage.DoSeverity, Severity: triage.Severity(v["level"]), Text: v["why"]})
+		}}
+}
+
+// settleForm asks how first, then for what that way of settling needs.
+func (m *model) settleForm(id string) *form {
+	d := m.run.debt(id)
+	cs := []choice{{"paid", "it is in Git: name the commit or the merged change"}, {"carried", "somebody owns it until a date"}, {"waived", "somebody decides that it is not owed"}}
+	return &form{title: say("Settle: %s", d.Kind), intro: []text{shown(d.Text)}, fields: []field{oneOf("how", "how", cs)},
+		submit: func(v map[string]string) tea.Cmd {
+			m.form = m.settleDetails(d, v["how"])
+			return nil
+		}}
+}
+
+func (m *model) settleDetails(d triage.Debt, how string) *form {
+	fields := map[string][]field{
+		"paid":    {named("proof", "proof", "commit or merged change", true)},
+		"carried": {named("owner", "owner", "a team or a person", true), named("until", "until", "a date, as 2026-12-01", true)},
+		"waived":  {named("person", "person", "who decides this", true), named("why", "why", "the reason", true)},
+	}[how]
+	if how == "carried" {
+		fields[1].check = func(s string) text {
+			if _, err := time.Parse(time.DateOnly, s); err != nil {
+				return "A date is written as 2026-12-01."
+			}
+			return ""
+		}
+	}
+	return &form{title: say("Debt %s: %s", how, d.Kind), intro: []text{shown(d.Text)}, fields: fields,
+		submit: func(v map[string]string) tea.Cmd {
+			return m.send(triage.Intent{Kind: triage.DoSettle, Debt: triage.Settle{Debt: d.ID, How: how,
+				Proof: v["proof"], Owner: v["owner"], Until: v["until"], Person: v["person"], Why: v["why"]}})
+		}}
+}
+
+func (m *model) closeForm() *form {
+	help := func(v string, fine text) choice {
+		for _, o := range m.run.snap.Options {
+			if o.Kind == triage.DoClose && o.Value == v && !o.Available() {
+				return choice{v, refusal(o.Refusals[0])}
+			}
+		}
+		return choice{v, fine}
+	}
+	cs := []choice{help("recovered", "verified, and every debt settled"), help("open", "findings stand, somebody goes on elsewhere"), help("aborted", "the walk ends here")}
+	return &form{title: "Close the incident", intro: []text{"To leave without closing, press esc and then q."},
+		fields: []field{oneOf("outcome", "outcome", cs), named("why", "why", "one sentence for the report", false)},
+		submit: func(v map[string]string) tea.Cmd {
+			return m.send(triage.Intent{Kind: triage.DoClose, Value: v["outcome"], Text: v["why"]})
+		}}
+}
+
+func (m *model) interruptForm(step string) *form {
+	cs := []choice{{"let it go on", ""}, {"interrupt it", "one interrupt; it may leave things half done"}}
+	return &form{title: say("%s is acting", short(step)), intro: []text{"An interrupt asks the program to stop in order. It is sent once and not repeated."},
+		fields: []field{oneOf("what", "do", cs)},
+		submit: func(v map[string]string) tea.Cmd {
+			if v["what"] != cs[1].value {
+				return nil
+			}
+			return m.send(triage.Intent{Kind: triage.DoInterrupt, Step: step})
+		}}
+}
+
+func (m *model) planForm() *form {
+	var cs []choice
+	for _, l := range m.run.snap.Next {
+		cs = append(cs, choice{l.Runbook, shown(l.Why)})
+	}
+	f := oneOf("runbook", "runbook", cs)
+	if cs == nil {
+		f = named("runbook", "runbook", "its id", true)
+	}
+	return &form{title: "Go on with another runbook", intro: []text{"What is known stays known."}, fields: []field{f},
+		submit: func(v map[string]string) tea.Cmd {
+			in := triage.Intent{Kind: triage.DoPlan, Value: v["runbook"]}
+			for _, l := range m.run.snap.Next {
+				if l.Runbook == in.Value {
+					in.Params = l.Params
+				}
+			}
+			return m.send(in)
+		}}
+}
+
+// widerForm asks why a pause must reach further than the narrowest one.
+func (m *model) widerForm(step string) *form {
+	return &form{title: say("A wider pause: %s", m.run.title(step)), intro: []text{"A narrower one comes first in this runbook. Say why it is not enough."},
+		fields: []field{named("why", "why", "what the narrower one does not stop", true)},
+		submit: func(v map[string]string) tea.Cmd { return m.preview(step, v["why"]) }}
+}
+
+func or(t, other text) text {
+	if t == "" {
+		return other
+	}
+	return t
+}
