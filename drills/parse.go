@@ -130,9 +130,7 @@ func (p parser) exports(n *yaml.Node) []export {
 		if !nameForm.MatchString(key.Value) {
 			p.Fail(key, "", "name %q must match %s", key.Value, nameForm)
 		}
-		if source != "" {
-			out = append(out, export{name: key.Value, source: source})
-		}
+		out = append(out, export{name: key.Value, source: source})
 	})
 	return out
 }

@@ -66,7 +66,8 @@ func (r *Running) start(ctx context.Context, o Options, s Scene) error {
 		return err
 	}
 	r.rec = record{ID: s.Drill.ID, Variant: s.Variant, Nonce: nonce, Started: o.Now().UTC(),
-		Lab: o.Lab.Dir(), Cluster: o.Lab.UID(), Suffix: s.Drill.ID,
+		Lab: o.Lab.Dir(), Cluster: o.Lab.UID(), Suffix: s.Drill.ID + "-" + nonce[:6], // two drills of one kind are two states, as the holder probe tells them
+
 		Dir: filepath.Join(r.stage.home, "work"), Log: filepath.Join(r.stage.home, "apply.log")}
 	if err := r.save(); err != nil {
 		return err

@@ -32,7 +32,11 @@ func (p parser) win(n *yaml.Node, exports []export) *win {
 	w := &win{}
 	opts := []cel.EnvOption{}
 	for _, e := range exports {
-		opts = append(opts, cel.Variable("drill."+e.name, celType(sources()[e.source].typ)))
+		typ := cel.DynType // of a source that was refused: one slip is one problem
+		if src, ok := sources()[e.source]; ok {
+			typ = celType(src.typ)
+		}
+		opts = append(opts, cel.Variable("drill."+e.name, typ))
 	}
 	for _, name := range given {
 		opts = append(opts, cel.Variable("drill."+name, cel.StringType))
