@@ -43,11 +43,10 @@ func (m *model) drawOwed(p *page) {
 		p.head("OWED")
 	}
 	for _, d := range open {
-		word := text("○ ")
+		p.item(th.warn.on("! "), th.plain, shown(d.Text))
 		if d.Settled.How == "carried" {
-			word = say("carried by %s until %s: ", d.Settled.Owner, d.Settled.Until)
+			p.item("  ", th.muted, say("carried by %s until %s", d.Settled.Owner, d.Settled.Until))
 		}
-		p.item(th.warn.on(word), th.plain, shown(d.Text))
 	}
 }
 

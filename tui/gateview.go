@@ -131,7 +131,7 @@ func (m *model) gateMiddle(p *page) {
 		p.item(th.bad.on("✗ MOVED  "), th.plain, shown(moved))
 	}
 	m.gateNeeds(p)
-	if len(pv.Shown) > 0 {
+	if len(pv.Shown) > 0 && g.gate.Phase != triage.GateDone {
 		p.gap()
 		p.pairs(0, 9, 14, kvPairs(th, pv.Shown))
 	}
@@ -161,9 +161,13 @@ func (m *model) gateEvidence(p *page) {
 	if len(g.gate.Evidence) > 0 {
 		p.head("STANDS ON")
 	}
+	wide := 0
+	for _, e := range g.gate.Evidence {
+		wide = max(wide, min(16, cells(drawn(short(e.Step)))))
+	}
 	for _, e := range g.gate.Evidence {
 		age := "  " + th.muted.on(ago(m.now.Sub(e.At))+" old")
-		lead := th.good.on("✓ ") + th.muted.on(short(e.Step)) + "  "
+		lead := th.good.on("✓ ") + fit(th.muted.on(short(e.Step)), max(wide, 7)) + "  "
 		p.add(spread(lead+th.plain.on(shown(e.Text))+" ", age, p.w))
 	}
 }

@@ -16,10 +16,6 @@ func (m *model) drawMiddle(w int) []drawn {
 		p.item(m.th.bad.on("✗ "), m.th.bad, say("Nothing can be recorded any more: %s. Nothing will be read or changed. Leave, mend it, then resume.", r.snap.Dead))
 		p.gap()
 	}
-	if r.closed() {
-		m.drawDebrief(&p)
-		return p.rows
-	}
 	st, card := r.step()
 	if st.ID == "" {
 		p.para(m.th.muted, "This incident has no step yet.")

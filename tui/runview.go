@@ -10,6 +10,9 @@ const sideBySide = 110
 // drawRun draws the three panes in h lines.
 func (m *model) drawRun(h int) []drawn {
 	th, r := &m.th, &m.run
+	if r.closed() && !r.facts {
+		return m.drawDebrief(h)
+	}
 	rule := th.faint.on("│") + " "
 	railW := 21
 	if m.w >= sideBySide {
