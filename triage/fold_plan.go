@@ -91,6 +91,9 @@ func (f *folder) checkPlan(b Plan) error {
 			return f.refuse("the plan has step %q twice", p.ID)
 		}
 		seen[p.ID] = true
+		if f.s.Gates[p.ID].StartSeq > 0 && p.Kind != GateStep {
+			return f.refuse("step %q has acted and must stay a gate", p.ID)
+		}
 		if err := f.checkStep(p); err != nil {
 			return err
 		}

@@ -1,0 +1,171 @@
+package triage
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func recommended(s State, judge func(string) []Verdict) string {
+	for _, o := range Options(s, s.Updated, judge) {
+		if o.Recommended {
+			return strings.TrimSpace(strings.Join([]string{string(o.Kind), o.Step, string(o.Topic), o.Subject, o.Value}, " "))
+		}
+	}
+	return ""
+}
+
+func yes(string) []Verdict { return good("x") }
+
+// TestRecommendedWalksTheLoop follows the recommendation from the page to the
+// close.
+func TestRecommendedWalksTheLoop(t *testing.T) {
+	t.Parallel()
+	s := tell(t, State{}, Open{Incident: "i", Severity: Sev3}, demoPlan())
+	only := func(id string) []Verdict {
+		if id == unlock {
+			return good("x")
+		}
+		return []Verdict{{Result: "false", Why: "not this one"}}
+	}
+	steps := []struct {
+		want string
+		then []Body
+	}{
+		{"probe " + lock, []Body{begin(lock), read(lock, 1, "failed", "true")}},
+		{"probe " + lock, []Body{ProbeStart{Step: lock, N: 2}, read(lock, 2, "denied", "true")}},
+		{"waive " + lock + "  " + lock + " 1", []Body{ProbeStart{Step: lock, N: 3}, read(lock, 3, "ok", "true")}},
+		{"probe " + extra, []Body{begin(extra), read(extra, 1, "ok", "true")}},
+		{"probe " + heavy, []Body{begin(heavy), read(heavy, 1, "ok", "true")}},
+		{"answer " + holder, []Body{Answer{Step: holder, Value: "dead"}}},
+		{"conclude " + mutates + " mutation", []Body{concluded(TopicMutation, Unknown)}},
+		{"probe " + diff, []Body{begin(diff), read(diff, 1, "ok", "true")}},
+		{"conclude " + agrees + " consistent", []Body{concluded(TopicConsistent, Unknown)}},
+		{"conclude " + kind + " class", []Body{Conclude{Topic: TopicClass, Value: partial, Provisional: true}}},
+		{"manual " + page, []Body{Manual{Step: page, Proof: "link"}}},
+		{"preview " + unlock, []Body{shown(unlock, Release)}},
+		{"confirm " + unlock, []Body{answered(unlock), start(unlock)}},
+		{"", []Body{end(unlock, Unknown)}},
+		{"preview " + unlock, []Body{end(unlock, "done"), DebtOpened{ID: "d1", Kind: "unfinished", Of: unlock}}},
+		{"probe " + clean, []Body{ProbeStart{Step: clean, N: 1}, watched(1, "true")}},
+		{"probe " + clean, []Body{ProbeStart{Step: clean, N: 2}, watched(2, "true")}},
+		{"conclude " + kind + " class", []Body{concluded(TopicClass, partial)}},
+		{"settle " + unlock + "  d1", []Body{Settle{Debt: "d1", How: "paid", Proof: "PR"}}},
+		{"close    recovered", []Body{Close{Outcome: "recovered"}}},
+		{"", nil},
+	}
+	for i, x := range steps {
+		if got := strings.Join(strings.Fields(recommended(s, only)), " "); got != strings.Join(strings.Fields(x.want), " ") {
+			t.Fatalf("step %d: recommended %q, want %q", i, got, x.want)
+		}
+		s = tell(t, s, x.then...)
+	}
+}
+
+func TestRedReturnsToCompare(t *testing.T) {
+	t.Parallel()
+	s := tell(t, State{}, ready()...)
+	s = tell(t, s, begin(extra), read(extra, 1, "ok", "true"), begin(heavy), read(heavy, 1, "ok", "true"),
+		begin(diff), read(diff, 1, "ok", "true"), ProbeStart{Step: clean, N: 1}, watched(1, "false"))
+	if got := recommended(s, nil); got != "probe "+diff || s.Return != Compare {
+		t.Errorf("after a red: recommended %q, return %q, want the compare", got, s.Return)
+	}
+	if got := tell(t, s, PhaseSet{To: Compare}).Return; got != "" {
+		t.Errorf("after going back the loop still proposes %q", got)
+	}
+}
+
+func TestNilJudgeShutsConditions(t *testing.T) {
+	t.Parallel()
+	s := tell(t, State{}, ready()...)
+	no := Check(s, Intent{Kind: DoPreview, Step: unlock}, s.Updated, nil)
+	if no == nil || !strings.Contains(no.Error(), "not judged") {
+		t.Errorf("Check(preview) without a judge = %v, want a refusal", no)
+	}
+	if no := Check(s, Intent{Kind: DoPreview, Step: unlock}, s.Updated, yes); no != nil {
+		t.Errorf("Check(preview) with a judge = %v, want none", no)
+	}
+}
+
+func TestCheckContent(t *testing.T) {
+	t.Parallel()
+	s := tell(t, State{}, ready()...)
+	s = tell(t, s, shown(unlock, Release))
+	late := s.Gates[unlock].Shown.Until.Add(time.Second)
+	tests := []struct {
+		name string
+		in   Intent
+		at   time.Time
+		want string
+	}{
+		{"wider containment", Intent{Kind: DoPreview, Step: pauseUp}, t0, "gives no reason"},
+		{"wider with a reason", Intent{Kind: DoPreview, Step: pauseUp, Text: "parent undoes it"}, t0, ""},
+		{"confirm", Intent{Kind: DoConfirm, Step: unlock, Typed: "do " + unlock, Seen: s.Seq}, t0, ""},
+		{"confirm nothing", Intent{Kind: DoConfirm, Step: unlock}, t0, "the phrase"},
+		{"confirm unseen", Intent{Kind: DoConfirm, Step: unlock, Typed: "x", Seen: s.Seq - 1}, t0, "newer"},
+		{"confirm late", Intent{Kind: DoConfirm, Step: unlock, Typed: "x"}, late, "expired"},
+		{"confirm the wrong gate", Intent{Kind: DoConfirm, Step: fix, Typed: "x"}, t0, "not armed"},
+		{"wrong answer", Intent{Kind: DoAnswer, Step: holder, Value: "hm"}, t0, "not an answer"},
+		{"answer", Intent{Kind: DoAnswer, Step: holder, Value: "alive"}, t0, ""},
+		{"no such step", Intent{Kind: DoProbe, Step: "demo/none"}, t0, "nothing to probe"},
+		{"waive without person", Intent{Kind: DoWaive, Step: clean, Law: 8, Text: "x"}, t0, "named person"},
+		{"waive law 3", Intent{Kind: DoWaive, Step: clean, Law: 3, Text: "x", Person: "a"}, t0, "cannot be waived"},
+		{"severity without reason", Intent{Kind: DoSeverity, Severity: Sev1}, t0, "reason"},
+		{"less careful", Intent{Kind: DoConclude, Topic: TopicMutation, Value: "no", Proposed: "yes", Text: "x"}, t0, "names no person"},
+		{"more careful", Intent{Kind: DoConclude, Topic: TopicMutation, Value: Unknown, Proposed: "yes"}, t0, ""},
+		{"another class", Intent{Kind: DoConclude, Topic: TopicClass, Value: "EvidenceIncomplete", Proposed: partial}, t0, "reason"},
+		{"nameless person", Intent{Kind: DoPerson, Who: Person{ID: "a", Proof: "os"}}, t0, "a name"},
+		{"close too early", Intent{Kind: DoClose, Value: "recovered"}, t0, "armed"},
+		{"abort", Intent{Kind: DoClose, Value: "aborted"}, t0, ""},
+		{"nothing", Intent{}, t0, "nothing to"},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			no := Check(s, tc.in, tc.at, yes)
+			if (no == nil) != (tc.want == "") || (no != nil && !strings.Contains(no.Error(), tc.want)) {
+				t.Errorf("Check() = %v, want %q", no, tc.want)
+			}
+		})
+	}
+}
+
+// TestEveryRefusalIsNamed: a gate that several laws refuse says all of them.
+func TestEveryRefusalIsNamed(t *testing.T) {
+	t.Parallel()
+	s := tell(t, State{}, Open{Incident: "i", Severity: Sev1}, demoPlan())
+	for _, o := range Options(s, t0, nil) {
+		if o.Kind != DoPreview || o.Step != again {
+			continue
+		}
+		var laws []int
+		for _, r := range o.Refusals {
+			laws = append(laws, r.Law)
+			if r.Cure == "" {
+				t.Errorf("%q has no cure", r.Why)
+			}
+		}
+		if diff := cmp.Diff([]int{1, 2, 2, 3, 0}, laws); diff != "" {
+			t.Errorf("laws that refuse the rerun (-want +got):\n%s", diff)
+		}
+	}
+}
+
+func TestTimelineIsOneLine(t *testing.T) {
+	t.Parallel()
+	s := tell(t, State{}, ready()...)
+	s = tell(t, s, Note{Text: "two\r\nlines"}, shown(unlock, Release), Answer{Step: holder, Value: "alive", How: "saw it"})
+	want := []string{"two lines", unlock + " is armed", holder + " answered alive: saw it; " + unlock + " is disarmed: the answer to " + holder + " changed to alive"}
+	var got []string
+	for _, m := range s.Timeline[len(s.Timeline)-3:] {
+		got = append(got, m.Text)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("timeline (-want +got):\n%s", diff)
+	}
+	if int64(len(s.Timeline)) != s.Seq {
+		t.Errorf("%d moments for %d events", len(s.Timeline), s.Seq)
+	}
+}
