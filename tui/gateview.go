@@ -24,6 +24,11 @@ func (m *model) drawGate() ([]drawn, *tea.Position) {
 	m.gateMiddle(&mid)
 
 	h := m.h - 2
+	if most := max(2, h-len(low.rows)-2); len(top.rows) > most {
+		// A target that is too long for the screen scrolls; the phrase never does.
+		mid.rows = append(top.rows[most:], mid.rows...)
+		top.rows = top.rows[:most]
+	}
 	room := h - len(top.rows) - len(low.rows)
 	if m.h > 30 {
 		room = min(room, len(mid.rows)+1)
@@ -75,7 +80,9 @@ func (m *model) gateTop(p *page) {
 	default:
 		p.para(th.dangerText, m.run.title(g.step))
 	}
-	p.gap()
+	if len(pv.Target) > 0 {
+		p.gap()
+	}
 	var rows []pair
 	for _, kv := range pv.Target {
 		rows = append(rows, pair{shown(kv.Key), or(shown(kv.Value), "unknown"), th.strong})
@@ -124,7 +131,7 @@ func (m *model) gateMiddle(p *page) {
 		p.item(th.bad.on("✗ MOVED  "), th.plain, shown(moved))
 	}
 	m.gateNeeds(p)
-	if len(pv.Shown) > 0 {
+	if len(pv.Shown) > 0 && g.gate.Phase != triage.GateDone {
 		p.gap()
 		p.pairs(0, 9, 14, kvPairs(th, pv.Shown))
 	}
@@ -154,9 +161,13 @@ func (m *model) gateEvidence(p *page) {
 	if len(g.gate.Evidence) > 0 {
 		p.head("STANDS ON")
 	}
+	wide := 0
+	for _, e := range g.gate.Evidence {
+		wide = max(wide, min(16, cells(drawn(short(e.Step)))))
+	}
 	for _, e := range g.gate.Evidence {
 		age := "  " + th.muted.on(ago(m.now.Sub(e.At))+" old")
-		lead := th.good.on("✓ ") + th.muted.on(short(e.Step)) + "  "
+		lead := th.good.on("✓ ") + fit(th.muted.on(short(e.Step)), max(wide, 7)) + "  "
 		p.add(spread(lead+th.plain.on(shown(e.Text))+" ", age, p.w))
 	}
 }
@@ -252,7 +263,7 @@ func (m *model) gateLow(p *page) *tea.Position {
 		p.add(th.strong.on("Reading the target again, then acting if nothing moved …"))
 		keys = []hint{{"esc", "leave this view; it goes on"}}
 	case g.armed():
-		p.add(th.muted.on("type    ") + th.strong.on(shown(g.gate.Preview.Phrase)))
+		p.item(th.muted.on("type     "), th.strong, shown(g.gate.Preview.Phrase))
 		row, at := g.edit.draw(th.strong, p.w-9)
 		p.add(th.danger.on("phrase ▸ ") + row)
 		cur = &tea.Position{X: 9 + at, Y: len(p.rows) - 1}

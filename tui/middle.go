@@ -16,10 +16,6 @@ func (m *model) drawMiddle(w int) []drawn {
 		p.item(m.th.bad.on("✗ "), m.th.bad, say("Nothing can be recorded any more: %s. Nothing will be read or changed. Leave, mend it, then resume.", r.snap.Dead))
 		p.gap()
 	}
-	if r.closed() {
-		m.drawDebrief(&p)
-		return p.rows
-	}
 	st, card := r.step()
 	if st.ID == "" {
 		p.para(m.th.muted, "This incident has no step yet.")
@@ -42,6 +38,12 @@ func (m *model) drawMiddle(w int) []drawn {
 		m.drawManual(&p, st, card)
 	}
 	m.drawProbe(&p, st, card)
+	if len(r.snap.Next) > 0 {
+		p.head("ANOTHER RUNBOOK FITS BETTER NOW: b")
+	}
+	for _, l := range r.snap.Next {
+		p.item(m.th.accent.on("→ ")+m.th.strong.on(shown(l.Runbook))+"  ", m.th.plain, shown(l.Why))
+	}
 	return p.rows
 }
 

@@ -10,6 +10,9 @@ const sideBySide = 110
 // drawRun draws the three panes in h lines.
 func (m *model) drawRun(h int) []drawn {
 	th, r := &m.th, &m.run
+	if r.closed() && !r.facts {
+		return m.drawDebrief(h)
+	}
 	rule := th.faint.on("│") + " "
 	railW := 21
 	if m.w >= sideBySide {
@@ -28,8 +31,8 @@ func (m *model) drawRun(h int) []drawn {
 		rail[i] = " " + rail[i]
 	}
 	var centre []drawn
-	if r.facts && right == 0 {
-		centre = m.drawFacts(mid - 1)
+	if r.facts {
+		centre = m.drawFacts(mid-1, 0)
 	} else {
 		centre = m.drawMiddle(mid - 1)
 	}
@@ -41,7 +44,7 @@ func (m *model) drawRun(h int) []drawn {
 	if right == 0 {
 		return beside(rule, []int{railW, mid}, rail, centre)
 	}
-	side, _ := window(m.drawFacts(right-1), 0, h)
+	side, _ := window(m.drawFacts(right-1, h), 0, h)
 	return beside(rule, []int{railW, mid, right}, rail, centre, side)
 }
 
