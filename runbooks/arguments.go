@@ -4,6 +4,7 @@ import (
 	"cel.dev/cel-go/cel"
 	"gopkg.in/yaml.v3"
 
+	"handrail/runbooks/strict"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -11,7 +12,7 @@ import (
 // kind looks the kind of a probe, watch or gate up, adds its facts to what
 // expressions may name, and reads its parameters.
 func (r *reader) kind(s *Step, fm form, n, with *yaml.Node) {
-	s.Uses = r.str(n, fm.key)
+	s.Uses = r.Text(n, fm.key)
 	if s.Uses == "" {
 		return
 	}
@@ -23,16 +24,16 @@ func (r *reader) kind(s *Step, fm form, n, with *yaml.Node) {
 				names = append(names, k.Name)
 			}
 		}
-		r.fail(n, meant(s.Uses, names), "there is no kind %q", s.Uses)
+		r.Fail(n, strict.Meant(s.Uses, names), "there is no kind %q", s.Uses)
 		return
 	}
 	switch {
 	case fm.kind == triage.GateStep && !kind.Class.Gate():
-		r.fail(n, "write uses", "%q reads, it is not a gate", s.Uses)
+		r.Fail(n, "write uses", "%q reads, it is not a gate", s.Uses)
 	case fm.kind != triage.GateStep && kind.Class.Gate():
-		r.fail(n, "write gate", "%q changes things, it is a gate", s.Uses)
+		r.Fail(n, "write gate", "%q changes things, it is a gate", s.Uses)
 	case fm.kind == triage.WatchStep && kind.Class == steps.Heavy:
-		r.fail(n, "", "%q runs a program and never starts by itself, so it cannot be watched", s.Uses)
+		r.Fail(n, "", "%q runs a program and never starts by itself, so it cannot be watched", s.Uses)
 	}
 	s.Heavy = kind.Class == steps.Heavy
 	if kind.Class.Gate() {
@@ -51,13 +52,13 @@ func (r *reader) with(s *Step, kind steps.Kind, n, with *yaml.Node) {
 		for i, p := range kind.Params {
 			names[i] = p.Name
 		}
-		given = r.fields(with, s.Uses, names...)
+		given = r.Fields(with, s.Uses, names...)
 	}
 	for _, p := range kind.Params {
 		v := given[p.Name]
 		switch {
 		case v == nil && p.Required:
-			r.fail(n, p.Doc, "step %q gives %s no %q", s.ID, s.Uses, p.Name)
+			r.Fail(n, p.Doc, "step %q gives %s no %q", s.ID, s.Uses, p.Name)
 		case v != nil:
 			r.argument(s, p, v)
 		case p.Default != "":
@@ -71,7 +72,7 @@ func (r *reader) argument(s *Step, p steps.Field, n *yaml.Node) {
 	values := []*yaml.Node{n}
 	if a.list {
 		if p.Type != steps.Strings {
-			r.fail(n, "", "%s takes one %s, not a list", p.Name, p.Type)
+			r.Fail(n, "", "%s takes one %s, not a list", p.Name, p.Type)
 			return
 		}
 		values = n.Content
@@ -88,17 +89,17 @@ func (r *reader) argument(s *Step, p steps.Field, n *yaml.Node) {
 		literal, constant := t.constant()
 		switch {
 		case constant && p.Type == steps.Strings:
-			r.fail(v, "write [it] with brackets", "%s takes a list", p.Name)
+			r.Fail(v, "write [it] with brackets", "%s takes a list", p.Name)
 		case constant:
 			got, err := steps.ParseValue(p.Type, literal)
 			if err == nil {
 				err = fits(p, got)
 			}
 			if err != nil {
-				r.fail(v, "", "%s: %v", p.Name, err)
+				r.Fail(v, "", "%s: %v", p.Name, err)
 			}
 		case t.whole() == nil && !textual(p.Type):
-			r.fail(v, "give one whole ${…}", "%s takes a %s, which cannot be put together from texts", p.Name, p.Type)
+			r.Fail(v, "give one whole ${…}", "%s takes a %s, which cannot be put together from texts", p.Name, p.Type)
 		}
 	}
 	s.with = append(s.with, a)
@@ -132,5 +133,5 @@ func (r *reader) argumentType(a argument, t *text) {
 		return
 	}
 	line, col := r.locate(e.node, e.base)
-	r.failAt(line, col, "", "%s takes a %s, and ${%s} is a %s", a.field.Name, a.field.Type, e.src, typeName(e.typ))
+	r.FailAt(line, col, "", "%s takes a %s, and ${%s} is a %s", a.field.Name, a.field.Type, e.src, typeName(e.typ))
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"handrail/runbooks/strict"
 	"handrail/steps"
 )
 
@@ -25,7 +26,7 @@ func (r *Runbook) Bind(given map[string]string) (steps.Params, error) {
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !slices.Contains(names, name) {
 			msg := fmt.Sprintf("runbook %s has no parameter %q", r.ID, name)
-			if hint := meant(name, names); hint != "" {
+			if hint := strict.Meant(name, names); hint != "" {
 				msg += " (" + hint + ")"
 			}
 			bad = append(bad, fmt.Errorf("%w: %s", ErrParam, msg))

@@ -11,6 +11,7 @@ import (
 	"cel.dev/cel-go/common/types"
 	"gopkg.in/yaml.v3"
 
+	"handrail/runbooks/strict"
 	"handrail/steps"
 )
 
@@ -43,7 +44,7 @@ type expr struct {
 
 // expr reads a scalar as a condition or a value; nil when n is nil or wrong.
 func (r *reader) expr(n *yaml.Node, what string, w want) *expr {
-	src := r.str(n, what)
+	src := r.Text(n, what)
 	if src == "" {
 		return nil
 	}
@@ -53,11 +54,11 @@ func (r *reader) expr(n *yaml.Node, what string, w want) *expr {
 func (r *reader) exprAt(n *yaml.Node, src string, base int, w want) *expr {
 	line, col := r.locate(n, base)
 	if strings.TrimSpace(src) == "" {
-		r.failAt(line, col, "", "an empty expression")
+		r.FailAt(line, col, "", "an empty expression")
 		return nil
 	}
 	if len(src) > maxExpr {
-		r.failAt(line, col, "", "an expression of %d bytes, more than %d", len(src), maxExpr)
+		r.FailAt(line, col, "", "an expression of %d bytes, more than %d", len(src), maxExpr)
 		return nil
 	}
 	e := &expr{src: src, want: w, node: n, base: base}
@@ -126,7 +127,7 @@ func (r *reader) compileAll() {
 	}
 	env, err := r.book.scope.env()
 	if err != nil {
-		r.failAt(1, 0, "", "declaring the variables: %v", err)
+		r.FailAt(1, 0, "", "declaring the variables: %v", err)
 		return
 	}
 	for _, e := range r.book.exprs {
@@ -140,7 +141,7 @@ func (r *reader) compile(env *cel.Env, e *expr) {
 		for _, i := range issues.Errors()[:1] { // those after the first are mostly its echo
 			line, col := r.locate(e.node, e.base+e.offset(i.Location.Line(), i.Location.Column()))
 			msg, hint := celMessage(i.Message, r.book.scope)
-			r.failAt(line, col, hint, "expression %q: %s", e.src, msg)
+			r.FailAt(line, col, hint, "expression %q: %s", e.src, msg)
 		}
 		return
 	}
@@ -152,13 +153,13 @@ func (r *reader) compile(env *cel.Env, e *expr) {
 	e.typ, e.refs = checked.OutputType(), w.refs
 	if e.want == wantBool && !e.typ.IsExactType(cel.BoolType) {
 		line, col := r.locate(e.node, e.base)
-		r.failAt(line, col, "compare it with something", "condition %q is a %s, not true or false", e.src, typeName(e.typ))
+		r.FailAt(line, col, "compare it with something", "condition %q is a %s, not true or false", e.src, typeName(e.typ))
 		return
 	}
 	prog, err := env.Program(checked, cel.EvalOptions(cel.OptPartialEval), cel.CostLimit(maxCost))
 	if err != nil {
 		line, col := r.locate(e.node, e.base)
-		r.failAt(line, col, "", "expression %q: %v", e.src, err)
+		r.FailAt(line, col, "", "expression %q: %v", e.src, err)
 		return
 	}
 	e.prog = prog
@@ -198,7 +199,7 @@ func celMessage(msg string, s *scope) (text, hint string) {
 		if strings.Count(name, ".") == 0 || name == "facts" {
 			return "there is no " + name + " as a whole", "name one: " + name + "…"
 		}
-		return "nothing here gives " + name, meant(name, closest(name, s.names))
+		return "nothing here gives " + name, strict.Meant(name, closest(name, s.names))
 	}
 	return fmt.Sprintf("unknown name %q", name), "facts.<step>.<fact>, answers.<step> or params.<name>"
 }
@@ -217,7 +218,7 @@ func closest(name string, names []string) []string {
 			return same
 		}
 	}
-	if n := nearest(name, names); n != "" {
+	if n := strict.Nearest(name, names); n != "" {
 		return []string{n}
 	}
 	return nil
@@ -246,7 +247,7 @@ type walker struct {
 func (w *walker) refuse(id int64, hint, format string, args ...any) {
 	loc := w.info.GetStartLocation(id)
 	line, col := w.locate(w.expr.node, w.expr.base+w.expr.offset(loc.Line(), loc.Column()))
-	w.failAt(line, col, hint, format, args...)
+	w.FailAt(line, col, hint, format, args...)
 	w.bad = true
 }
 
@@ -292,7 +293,7 @@ func (w *walker) literals(of ast.Expr, with ...ast.Expr) {
 			w.refuse(l.ID(), "an unknown value makes the expression unknown by itself",
 				"%s is never 'unknown' in an expression", v.name)
 		default:
-			w.refuse(l.ID(), meant(string(s), v.field.Values), "%s is never %q", v.name, string(s))
+			w.refuse(l.ID(), strict.Meant(string(s), v.field.Values), "%s is never %q", v.name, string(s))
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"handrail/runbooks/strict"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -41,11 +42,11 @@ func parseStructure(file string, src []byte, cat steps.Catalog) (*Runbook, error
 	sum := sha256.Sum256(src)
 	book := &Runbook{File: file, Source: bytes.Clone(src), Digest: hex.EncodeToString(sum[:]),
 		Bounds: map[string]Bounds{}, scope: &scope{}}
-	r := &reader{file: file, lines: lines(src), cat: cat, book: book}
-	if doc := r.document(src); doc != nil {
+	r := &reader{Reader: strict.Reader{File: file, What: "a runbook"}, lines: lines(src), cat: cat, book: book}
+	if doc := r.Document(src); doc != nil {
 		r.runbook(doc)
 	}
-	if err := r.problems.sorted(); err != nil {
+	if err := r.Problems.Sorted(); err != nil {
 		return nil, err
 	}
 	return book, nil
@@ -62,12 +63,12 @@ func lines(src []byte) [][]rune {
 // compiled compiles the expressions, once.
 func (r *Runbook) compiled() error {
 	r.once.Do(func() {
-		rd := &reader{file: r.File, lines: lines(r.Source), book: r}
+		rd := &reader{Reader: strict.Reader{File: r.File, What: "a runbook"}, lines: lines(r.Source), book: r}
 		rd.compileAll()
-		if len(rd.problems) == 0 {
+		if len(rd.Problems) == 0 {
 			rd.arguments()
 		}
-		r.compile = rd.problems.sorted()
+		r.compile = rd.Problems.Sorted()
 	})
 	return r.compile
 }
@@ -78,24 +79,24 @@ func (r *Runbook) Check() error { return r.compiled() }
 func (r *reader) runbook(doc *yaml.Node) {
 	keys := append([]string{"apiVersion", "kind", "id", "title", "domain", "severity", "matrix", "doc",
 		"recognise", "params", "fresh", "next"}, phaseKeys()...)
-	f := r.fields(doc, "a runbook", keys...)
+	f := r.Fields(doc, "a runbook", keys...)
 	for _, k := range []string{"apiVersion", "kind", "id", "title", "domain", "severity"} {
 		if f[k] == nil {
-			r.fail(doc, "", "a runbook needs the key %q", k)
+			r.Fail(doc, "", "a runbook needs the key %q", k)
 		}
 	}
-	r.oneOf(f["apiVersion"], "apiVersion", []string{Version})
-	r.oneOf(f["kind"], "kind", []string{"Runbook"})
+	r.OneOf(f["apiVersion"], "apiVersion", []string{Version})
+	r.OneOf(f["kind"], "kind", []string{"Runbook"})
 	b := r.book
-	if b.ID = r.str(f["id"], "id"); b.ID != "" && !bookForm.MatchString(b.ID) {
-		r.fail(f["id"], "as in state-lock", "id %q must be small letters, digits and single hyphens", b.ID)
+	if b.ID = r.Text(f["id"], "id"); b.ID != "" && !bookForm.MatchString(b.ID) {
+		r.Fail(f["id"], "as in state-lock", "id %q must be small letters, digits and single hyphens", b.ID)
 	}
 	b.Title = r.literal(f["title"], "title")
-	b.Domain = r.oneOf(f["domain"], "domain", domains())
-	b.Severity = triage.Severity(r.oneOf(f["severity"], "severity", severities()))
-	b.Matrix = r.number(f["matrix"], "matrix", 1, 13)
+	b.Domain = r.OneOf(f["domain"], "domain", domains())
+	b.Severity = triage.Severity(r.OneOf(f["severity"], "severity", severities()))
+	b.Matrix = r.Number(f["matrix"], "matrix", 1, 13)
 	b.Doc = r.literal(f["doc"], "doc")
-	for _, n := range r.items(f["recognise"], "recognise") {
+	for _, n := range r.Items(f["recognise"], "recognise") {
 		r.pattern(n)
 	}
 	if f["params"] != nil {
@@ -103,7 +104,7 @@ func (r *reader) runbook(doc *yaml.Node) {
 	}
 	fresh := r.duration(f["fresh"], "fresh")
 	for _, p := range triage.Phases() {
-		for _, n := range r.items(f[string(p)], string(p)) {
+		for _, n := range r.Items(f[string(p)], string(p)) {
 			r.step(p, n)
 		}
 		r.builtin(p)
@@ -113,7 +114,7 @@ func (r *reader) runbook(doc *yaml.Node) {
 			s.Fresh = fresh
 		}
 	}
-	for _, n := range r.items(f["next"], "next") {
+	for _, n := range r.Items(f["next"], "next") {
 		r.next(n)
 	}
 	r.gates()
@@ -121,29 +122,29 @@ func (r *reader) runbook(doc *yaml.Node) {
 
 // literal reads a text that is shown before anything is known.
 func (r *reader) literal(n *yaml.Node, what string) string {
-	s := r.str(n, what)
+	s := r.Text(n, what)
 	if i := strings.Index(s, "${"); i >= 0 {
 		line, col := r.locate(n, len([]rune(s[:i])))
-		r.failAt(line, col, "", "%s cannot have a ${ in it", what)
+		r.FailAt(line, col, "", "%s cannot have a ${ in it", what)
 	}
 	return s
 }
 
 func (r *reader) pattern(n *yaml.Node) {
-	f := r.fields(n, "a pattern", "pattern", "weight", "say")
+	f := r.Fields(n, "a pattern", "pattern", "weight", "say")
 	if f["pattern"] == nil {
-		r.fail(n, "", `a pattern needs the key "pattern"`)
+		r.Fail(n, "", `a pattern needs the key "pattern"`)
 		return
 	}
-	p := Pattern{Pattern: r.str(f["pattern"], "pattern"), Weight: 5, Say: r.literal(f["say"], "say")}
+	p := Pattern{Pattern: r.Text(f["pattern"], "pattern"), Weight: 5, Say: r.literal(f["say"], "say")}
 	if f["weight"] != nil {
-		p.Weight = r.number(f["weight"], "weight", 1, 10)
+		p.Weight = r.Number(f["weight"], "weight", 1, 10)
 	}
 	if p.re = r.regexp(f["pattern"], p.Pattern); p.re == nil {
 		return
 	}
 	if p.re.MatchString("") {
-		r.fail(f["pattern"], "", "pattern %q matches an empty text", p.Pattern)
+		r.Fail(f["pattern"], "", "pattern %q matches an empty text", p.Pattern)
 		return
 	}
 	p.needles = needles(p.Pattern)
@@ -160,7 +161,7 @@ func (r *reader) regexp(n *yaml.Node, src string) *regexp.Regexp {
 		if se, ok := err.(*syntax.Error); ok { //nolint:errorlint // regexp returns it unwrapped
 			msg = se.Code.String() + ": " + se.Expr
 		}
-		r.fail(n, "", "pattern %q is not a regular expression: %s", src, msg)
+		r.Fail(n, "", "pattern %q is not a regular expression: %s", src, msg)
 		return nil
 	}
 	return re
@@ -168,13 +169,13 @@ func (r *reader) regexp(n *yaml.Node, src string) *regexp.Regexp {
 
 func (r *reader) params(n *yaml.Node) {
 	if n.Kind != yaml.MappingNode {
-		r.fail(n, "", "params must be a mapping of names to declarations")
+		r.Fail(n, "", "params must be a mapping of names to declarations")
 		return
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		name, decl := n.Content[i], n.Content[i+1]
 		if !idForm.MatchString(name.Value) {
-			r.fail(name, "as in max_apply", "parameter %q must be small letters, digits and underscores", name.Value)
+			r.Fail(name, "as in max_apply", "parameter %q must be small letters, digits and underscores", name.Value)
 			continue
 		}
 		r.param(name.Value, decl)
@@ -182,41 +183,41 @@ func (r *reader) params(n *yaml.Node) {
 }
 
 func (r *reader) param(name string, n *yaml.Node) {
-	f := r.fields(n, "a parameter", "type", "default", "required", "help", "values", "pattern", "min", "max")
+	f := r.Fields(n, "a parameter", "type", "default", "required", "help", "values", "pattern", "min", "max")
 	if f["type"] == nil {
-		r.fail(n, "one of "+strings.Join(paramTypes(), ", "), `parameter %q needs the key "type"`, name)
+		r.Fail(n, "one of "+strings.Join(paramTypes(), ", "), `parameter %q needs the key "type"`, name)
 		return
 	}
-	p := steps.Field{Name: name, Doc: r.literal(f["help"], "help"), Required: r.flag(f["required"], "required")}
-	p.Type = steps.Type(r.oneOf(f["type"], "type", paramTypes()))
+	p := steps.Field{Name: name, Doc: r.literal(f["help"], "help"), Required: r.Flag(f["required"], "required")}
+	p.Type = steps.Type(r.OneOf(f["type"], "type", paramTypes()))
 	if p.Type == "" {
 		return
 	}
-	for _, v := range r.items(f["values"], "values") {
-		p.Values = append(p.Values, r.str(v, "a value"))
+	for _, v := range r.Items(f["values"], "values") {
+		p.Values = append(p.Values, r.Text(v, "a value"))
 	}
 	if (p.Type == steps.Enum) != (len(p.Values) > 0) {
-		r.fail(n, "", "parameter %q: values and the type enum belong together", name)
+		r.Fail(n, "", "parameter %q: values and the type enum belong together", name)
 	}
 	if f["pattern"] != nil {
-		p.Pattern = r.str(f["pattern"], "pattern")
+		p.Pattern = r.Text(f["pattern"], "pattern")
 		if r.regexp(f["pattern"], p.Pattern) != nil && !textual(p.Type) {
-			r.fail(f["pattern"], "", "a pattern is for texts, not for the type %s", p.Type)
+			r.Fail(f["pattern"], "", "a pattern is for texts, not for the type %s", p.Type)
 		}
 	}
 	r.bounds(p, f)
 	if d := f["default"]; d != nil {
 		if p.Required {
-			r.fail(d, "", "parameter %q is required, so its default is never used", name)
+			r.Fail(d, "", "parameter %q is required, so its default is never used", name)
 		}
 		if v, ok := r.value(d, "default", p.Type); ok {
 			p.Default = d.Value
 			if err := r.book.admit(p, v); err != nil {
-				r.fail(d, "", "default: %v", err)
+				r.Fail(d, "", "default: %v", err)
 			}
 		}
 	} else if !p.Required && !textual(p.Type) {
-		r.fail(n, "", "parameter %q needs a default or required: true", name)
+		r.Fail(n, "", "parameter %q needs a default or required: true", name)
 	}
 	r.book.Params = append(r.book.Params, p)
 	r.book.scope.add(variable{name: "params." + name, field: p})
@@ -229,7 +230,7 @@ func (r *reader) bounds(p steps.Field, f map[string]*yaml.Node) {
 			continue
 		}
 		if p.Type != steps.Int && p.Type != steps.Duration {
-			r.fail(n, "", "%s is for the types int and duration, not %s", k, p.Type)
+			r.Fail(n, "", "%s is for the types int and duration, not %s", k, p.Type)
 			continue
 		}
 		if _, ok := r.value(n, k, p.Type); !ok {
@@ -246,18 +247,18 @@ func (r *reader) bounds(p steps.Field, f map[string]*yaml.Node) {
 }
 
 func (r *reader) next(n *yaml.Node) {
-	f := r.fields(n, "a next runbook", "runbook", "when", "with", "say")
+	f := r.Fields(n, "a next runbook", "runbook", "when", "with", "say")
 	if f["runbook"] == nil || f["when"] == nil {
-		r.fail(n, "", `a next runbook needs the keys "runbook" and "when"`)
+		r.Fail(n, "", `a next runbook needs the keys "runbook" and "when"`)
 		return
 	}
-	c := nextCase{runbook: r.str(f["runbook"], "runbook"), when: r.expr(f["when"], "when", wantBool), say: r.text(f["say"], "say")}
+	c := nextCase{runbook: r.Text(f["runbook"], "runbook"), when: r.expr(f["when"], "when", wantBool), say: r.text(f["say"], "say")}
 	if c.runbook != "" && !bookForm.MatchString(c.runbook) {
-		r.fail(f["runbook"], "", "%q is not the id of a runbook", c.runbook)
+		r.Fail(f["runbook"], "", "%q is not the id of a runbook", c.runbook)
 	}
 	if w := f["with"]; w != nil {
 		if w.Kind != yaml.MappingNode {
-			r.fail(w, "", "with must be a mapping of parameters to values")
+			r.Fail(w, "", "with must be a mapping of parameters to values")
 			return
 		}
 		for i := 0; i+1 < len(w.Content); i += 2 {
@@ -283,7 +284,7 @@ func (r *reader) gates() {
 			continue
 		}
 		if s.Phase != triage.Authority && s.Phase != triage.Recover {
-			r.failAt(s.Line, 0, "move it to recover", "gate %q in the phase %s: gates stand in authority and recover only", s.ID, s.Phase)
+			r.FailAt(s.Line, 0, "move it to recover", "gate %q in the phase %s: gates stand in authority and recover only", s.ID, s.Phase)
 		}
 		for _, need := range []struct {
 			ok         bool
@@ -295,7 +296,7 @@ func (r *reader) gates() {
 			{watched, "a watch in verify", "green is not proof"},
 		} {
 			if !need.ok {
-				r.failAt(s.Line, 0, need.hint, "gate %q needs %s", s.ID, need.what)
+				r.FailAt(s.Line, 0, need.hint, "gate %q needs %s", s.ID, need.what)
 			}
 		}
 	}

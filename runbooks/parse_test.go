@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"handrail/runbooks/strict"
 )
 
 const head = `apiVersion: handrail/v1
@@ -72,7 +74,7 @@ func TestRefusals(t *testing.T) {
 		{"merge key", head + "params:\n  <<: {a: b}\n", "f:8:3: a merge key"},
 		{"duplicate key", head + "id: other\n", "f:7:1: key \"id\" again, first on line 3"},
 		{"deep", head + "doc: " + strings.Repeat("[", 40) + strings.Repeat("]", 40), "nested more than 32 deep"},
-		{"big", head + "#" + strings.Repeat("x", maxSize), "bytes, more than"},
+		{"big", head + "#" + strings.Repeat("x", strict.MaxSize), "bytes, more than"},
 		{"empty expression", finding("''"), "f:11:15: when is empty"},
 		{"null expression", finding(""), "f:11:14: when is empty"},
 		{"blank interpolation", head + "authority:\n  - note: \"a ${ } b\"\n", "f:8:16: an empty expression"},

@@ -7,6 +7,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"handrail/runbooks/strict"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -35,7 +36,7 @@ func forms() []form {
 // form finds which kind of step n is.
 func (r *reader) form(n *yaml.Node) (form, bool) {
 	if n.Kind != yaml.MappingNode {
-		r.fail(n, "", "a step must be a mapping of keys to values")
+		r.Fail(n, "", "a step must be a mapping of keys to values")
 		return form{}, false
 	}
 	var found []form
@@ -57,26 +58,26 @@ func (r *reader) form(n *yaml.Node) (form, bool) {
 	case 1:
 		return found[0], true
 	case 0:
-		before := len(r.problems)
+		before := len(r.Problems)
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key := n.Content[i]
 			if key.Value == "phrase" {
 				r.phrase(key)
 			} else if !slices.Contains(all, key.Value) {
-				r.fail(key, meant(key.Value, all), "a step has no key %q", key.Value)
+				r.Fail(key, strict.Meant(key.Value, all), "a step has no key %q", key.Value)
 			}
 		}
-		if len(r.problems) == before {
-			r.fail(n, "one of "+strings.Join(kinds, ", "), "a step must say what it is")
+		if len(r.Problems) == before {
+			r.Fail(n, "one of "+strings.Join(kinds, ", "), "a step must say what it is")
 		}
 	default:
-		r.fail(n, "make them two steps", "a step is %q or %q, not both", found[0].key, found[1].key)
+		r.Fail(n, "make them two steps", "a step is %q or %q, not both", found[0].key, found[1].key)
 	}
 	return form{}, false
 }
 
 func (r *reader) phrase(key *yaml.Node) {
-	r.fail(key, "remove it", "the phrase to type is built by the kind of the gate and cannot be set here")
+	r.Fail(key, "remove it", "the phrase to type is built by the kind of the gate and cannot be set here")
 }
 
 // step reads one step of a phase.
@@ -91,24 +92,24 @@ func (r *reader) step(phase triage.Phase, n *yaml.Node) {
 			return
 		}
 	}
-	f := r.fields(n, article(fm.key)+" step", append(strings.Fields(fm.keys), fm.key)...)
+	f := r.Fields(n, article(fm.key)+" step", append(strings.Fields(fm.keys), fm.key)...)
 	s := Step{Phase: phase, Kind: fm.kind, Line: n.Line}
 	r.identify(&s, fm, n, f)
-	s.Required = r.flag(f["required"], "required")
+	s.Required = r.Flag(f["required"], "required")
 	s.Fresh = r.duration(f["fresh"], "fresh")
 	s.say, s.help, s.evidence = r.text(f["say"], "say"), r.text(f["help"], "help"), r.text(f["evidence"], "evidence")
 	if s.when = r.expr(f["when"], "when", wantBool); s.when != nil && s.Required {
-		r.fail(f["when"], "drop one of the two", "step %q is required, so it cannot depend on a condition", s.ID)
+		r.Fail(f["when"], "drop one of the two", "step %q is required, so it cannot depend on a condition", s.ID)
 	}
-	for _, c := range r.items(f["covers"], "covers") {
-		s.Covers = append(s.Covers, r.oneOf(c, "covers", evidenceCodes()))
+	for _, c := range r.Items(f["covers"], "covers") {
+		s.Covers = append(s.Covers, r.OneOf(c, "covers", evidenceCodes()))
 	}
-	for _, c := range r.items(f["show"], "show") {
+	for _, c := range r.Items(f["show"], "show") {
 		if e := r.expr(c, "show", wantValue); e != nil {
 			s.show = append(s.show, e)
 		}
 	}
-	for _, c := range r.items(f["findings"], "findings") {
+	for _, c := range r.Items(f["findings"], "findings") {
 		r.finding(&s, c)
 	}
 	r.body(&s, fm, n, f)
@@ -124,13 +125,13 @@ func (r *reader) step(phase triage.Phase, n *yaml.Node) {
 func (r *reader) identify(s *Step, fm form, n *yaml.Node, f map[string]*yaml.Node) {
 	switch {
 	case f["id"] != nil:
-		s.ID = r.str(f["id"], "id")
+		s.ID = r.Text(f["id"], "id")
 	case fm.kind == triage.ConcludeStep:
 		s.ID = f[fm.key].Value
 	case fm.kind == triage.NoteStep:
 		s.ID = r.free("note_" + string(s.Phase))
 	default:
-		r.fail(n, "", `%s step needs the key "id"`, article(fm.key))
+		r.Fail(n, "", `%s step needs the key "id"`, article(fm.key))
 		return
 	}
 	at := n
@@ -140,11 +141,11 @@ func (r *reader) identify(s *Step, fm form, n *yaml.Node, f map[string]*yaml.Nod
 	switch {
 	case s.ID == "":
 	case !idForm.MatchString(s.ID):
-		r.fail(at, "a hyphen would be a minus in an expression", "id %q must be small letters, digits and underscores", s.ID)
+		r.Fail(at, "a hyphen would be a minus in an expression", "id %q must be small letters, digits and underscores", s.ID)
 	case fm.kind != triage.ConcludeStep && (slices.Contains(topics(), s.ID) || s.ID == retryID):
-		r.fail(at, "", "id %q is kept for a step of the loop itself", s.ID)
+		r.Fail(at, "", "id %q is kept for a step of the loop itself", s.ID)
 	case r.book.step(s.ID) != nil:
-		r.fail(at, "", "id %q again, first on line %d", s.ID, r.book.step(s.ID).Line)
+		r.Fail(at, "", "id %q again, first on line %d", s.ID, r.book.step(s.ID).Line)
 	}
 }
 
@@ -166,16 +167,16 @@ func (r *reader) body(s *Step, fm form, n *yaml.Node, f map[string]*yaml.Node) {
 	switch fm.kind {
 	case triage.ProbeStep, triage.GateStep, triage.WatchStep:
 		r.kind(s, fm, main, f["with"])
-		for _, c := range r.items(f["require"], "require") {
+		for _, c := range r.Items(f["require"], "require") {
 			r.demand(s, c)
 		}
 		if fm.kind == triage.WatchStep {
 			r.watch(s, n, f)
 		}
 	case triage.ConcludeStep:
-		s.Topic = triage.Topic(r.oneOf(main, "conclude", topics()))
+		s.Topic = triage.Topic(r.OneOf(main, "conclude", topics()))
 		if s.ID != string(s.Topic) && s.Topic != "" {
-			r.fail(main, "leave the id away", "a conclusion is called after its topic, not %q", s.ID)
+			r.Fail(main, "leave the id away", "a conclusion is called after its topic, not %q", s.ID)
 		}
 		r.cases(s, f["cases"])
 	case triage.AskStep:
@@ -184,10 +185,10 @@ func (r *reader) body(s *Step, fm form, n *yaml.Node, f map[string]*yaml.Node) {
 	case triage.ManualStep:
 		s.ask = r.text(main, fm.key)
 		if s.evidence == nil {
-			r.fail(n, "as in: evidence: link to the message", `a manual step needs the key "evidence": the proof to paste`)
+			r.Fail(n, "as in: evidence: link to the message", `a manual step needs the key "evidence": the proof to paste`)
 		}
-		s.Pays = r.oneOf(f["pays"], "pays", debtKinds())
-		s.Pattern = r.str(f["pattern"], "pattern")
+		s.Pays = r.OneOf(f["pays"], "pays", debtKinds())
+		s.Pattern = r.Text(f["pattern"], "pattern")
 		s.proof = r.regexp(f["pattern"], s.Pattern)
 	default:
 		s.ask = r.text(main, fm.key)
@@ -196,11 +197,11 @@ func (r *reader) body(s *Step, fm form, n *yaml.Node, f map[string]*yaml.Node) {
 
 func (r *reader) watch(s *Step, n *yaml.Node, f map[string]*yaml.Node) {
 	if s.when == nil {
-		r.fail(n, "", `a watch needs the key "when": what must hold`)
+		r.Fail(n, "", `a watch needs the key "when": what must hold`)
 	}
 	s.Greens, s.Apart = 2, 20*time.Second
 	if f["greens"] != nil {
-		s.Greens = r.number(f["greens"], "greens", 1, 100)
+		s.Greens = r.Number(f["greens"], "greens", 1, 100)
 	}
 	if f["apart"] != nil {
 		s.Apart = r.duration(f["apart"], "apart")
@@ -213,15 +214,15 @@ func (r *reader) duration(n *yaml.Node, what string) time.Duration {
 	}
 	v, ok := r.value(n, what, steps.Duration)
 	if ok && v.Duration() <= 0 {
-		r.fail(n, "", "%s must be longer than nothing", what)
+		r.Fail(n, "", "%s must be longer than nothing", what)
 	}
 	return v.Duration()
 }
 
 func (r *reader) demand(s *Step, n *yaml.Node) {
-	f := r.fields(n, "a requirement", "when", "else")
+	f := r.Fields(n, "a requirement", "when", "else")
 	if f["when"] == nil || f["else"] == nil {
-		r.fail(n, "", `a requirement needs the keys "when" and "else"`)
+		r.Fail(n, "", `a requirement needs the keys "when" and "else"`)
 		return
 	}
 	d := demand{r.expr(f["when"], "when", wantBool), r.text(f["else"], "else")}
@@ -231,32 +232,32 @@ func (r *reader) demand(s *Step, n *yaml.Node) {
 }
 
 func (r *reader) finding(s *Step, n *yaml.Node) {
-	f := r.fields(n, "a finding", "when", "level", "say")
+	f := r.Fields(n, "a finding", "when", "level", "say")
 	if f["say"] == nil {
-		r.fail(n, "", `a finding needs the key "say"`)
+		r.Fail(n, "", `a finding needs the key "say"`)
 		return
 	}
 	level := steps.Warning
 	if f["level"] != nil {
-		level = steps.Level(r.oneOf(f["level"], "level", levels()))
+		level = steps.Level(r.OneOf(f["level"], "level", levels()))
 	}
 	s.findings = append(s.findings, finding{r.expr(f["when"], "when", wantBool), level, r.text(f["say"], "say")})
 }
 
 func (r *reader) cases(s *Step, n *yaml.Node) {
-	list := r.items(n, "cases")
+	list := r.Items(n, "cases")
 	for i, c := range list {
-		f := r.fields(c, "a case", "when", "is", "say")
+		f := r.Fields(c, "a case", "when", "is", "say")
 		if f["is"] == nil {
-			r.fail(c, "", `a case needs the key "is"`)
+			r.Fail(c, "", `a case needs the key "is"`)
 			continue
 		}
 		if f["when"] == nil && i < len(list)-1 {
-			r.fail(c, "only the last case may go without", `a case needs the key "when"`)
+			r.Fail(c, "only the last case may go without", `a case needs the key "when"`)
 		}
-		is := r.str(f["is"], "is")
+		is := r.Text(f["is"], "is")
 		if values := topicValues(s.Topic); values != nil {
-			is = r.oneOf(f["is"], "is", append(values, triage.Unknown))
+			is = r.OneOf(f["is"], "is", append(values, triage.Unknown))
 		}
 		s.cases = append(s.cases, conclusion{r.expr(f["when"], "when", wantBool), is, r.text(f["say"], "say")})
 	}
@@ -264,16 +265,16 @@ func (r *reader) cases(s *Step, n *yaml.Node) {
 
 func (r *reader) answers(s *Step, step, n *yaml.Node) {
 	if n == nil || n.Kind != yaml.MappingNode || len(n.Content) == 0 {
-		r.fail(step, "as in: answers: {alive: it still runs, dead: it is gone}", `an ask needs the key "answers", a mapping of answers to their meaning`)
+		r.Fail(step, "as in: answers: {alive: it still runs, dead: it is gone}", `an ask needs the key "answers", a mapping of answers to their meaning`)
 		return
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key := n.Content[i]
 		switch {
 		case key.Value == triage.Unknown:
-			r.fail(key, "remove it", "the answer unknown is always there")
+			r.Fail(key, "remove it", "the answer unknown is always there")
 		case !idForm.MatchString(key.Value):
-			r.fail(key, "", "answer %q must be small letters, digits and underscores", key.Value)
+			r.Fail(key, "", "answer %q must be small letters, digits and underscores", key.Value)
 		default:
 			s.Answers = append(s.Answers, Choice{key.Value, r.literal(n.Content[i+1], "the meaning of an answer")})
 		}

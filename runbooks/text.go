@@ -54,7 +54,7 @@ func (t *text) exprs() []*expr {
 
 // text reads a scalar as a text with expressions; nil when n is nil or wrong.
 func (r *reader) text(n *yaml.Node, what string) *text {
-	raw := r.str(n, what)
+	raw := r.Text(n, what)
 	if raw == "" {
 		return nil
 	}
@@ -73,7 +73,7 @@ func (r *reader) split(n *yaml.Node, raw string) *text {
 			end := closing(raw, i+2)
 			if end < 0 {
 				line, col := r.locate(n, utf8.RuneCountInString(raw[:i]))
-				r.failAt(line, col, "write $${ for a plain ${", "a ${ without its }")
+				r.FailAt(line, col, "write $${ for a plain ${", "a ${ without its }")
 				return nil
 			}
 			if lit.Len() > 0 {

@@ -17,8 +17,8 @@ import (
 
 // Limits of a document: a runbook of a team is a few KiB and eight levels deep.
 const (
-	maxSize  = 1 << 20
-	maxDepth = 32
+	MaxSize  = 1 << 20
+	MaxDepth = 32
 )
 
 // Reader walks one document and gathers what is wrong with it.
@@ -40,8 +40,8 @@ func (r *Reader) FailAt(line, col int, hint, format string, args ...any) {
 
 // Document parses src to the one mapping it must be. nil: see the problems.
 func (r *Reader) Document(src []byte) *yaml.Node {
-	if len(src) > maxSize {
-		r.FailAt(1, 0, "", "the document has %d bytes, more than the %d that %s may have", len(src), maxSize, r.What)
+	if len(src) > MaxSize {
+		r.FailAt(1, 0, "", "the document has %d bytes, more than the %d that %s may have", len(src), MaxSize, r.What)
 		return nil
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(src))
@@ -90,8 +90,8 @@ func (r *Reader) syntax(err error) {
 // tags (`when: !facts.x` is a tag with an empty value), anchors, aliases, merge
 // keys and repeated keys.
 func (r *Reader) plain(n *yaml.Node, depth int) bool {
-	if depth > maxDepth {
-		r.Fail(n, "", "nested more than %d deep", maxDepth)
+	if depth > MaxDepth {
+		r.Fail(n, "", "nested more than %d deep", MaxDepth)
 		return false
 	}
 	before := len(r.Problems)

@@ -155,6 +155,9 @@ type forbiddenError struct {
 	said   string
 }
 
+// Unwrap lets the session tell a refused read from a failed one.
+func (e *forbiddenError) Unwrap() error { return steps.ErrDenied }
+
 func (e *forbiddenError) Error() string {
 	ns := "the whole cluster"
 	if e.object.namespace != "" {
