@@ -211,7 +211,7 @@ func (e *evidenceScreen) row(th *theme, m triage.Moment, w int, on bool) drawn {
 	if n := len(e.snap.Blobs[m.Seq]); n > 0 {
 		raw = "  " + th.muted.on(say("%d raw", n))
 	}
-	left := lead + th.muted.on(say("%4d  ", m.Seq)) + th.muted.on(clock(m.At)) + "  " + fit(th.accent.on(shown(m.Type)), 12) + "  " + sym + ink.on(gist(m)) + " "
+	left := lead + th.muted.on(say("%4d  ", m.Seq)) + th.muted.on(clock(m.At)) + "  " + fit(th.accent.on(shown(m.Type)), 13) + "  " + sym + ink.on(gist(m)) + " "
 	return spread(left, raw, w)
 }
 

@@ -10,24 +10,35 @@ import (
 	"handrail/triage"
 )
 
-// drawFacts draws what is known: conclusions, the facts of each step, debts and
-// the newest evidence.
-func (m *model) drawFacts(w int) []drawn {
-	th, s := &m.th, m.run.snap.State
-	p := page{w: w, th: th}
-	m.drawTopics(&p)
-	p.head("FACTS")
-	none := true
+// drawFacts draws what is known: conclusions, what is owed, the facts of each
+// step and the newest evidence. In h lines the facts yield; 0 is no limit.
+func (m *model) drawFacts(w, h int) []drawn {
+	th := &m.th
+	top, facts, low := page{w: w, th: th}, page{w: w, th: th}, page{w: w, th: th}
+	m.drawTopics(&top)
+	m.drawOwed(&top)
+	top.head("FACTS")
 	for _, st := range m.run.steps() {
-		if len(st.Facts) > 0 {
-			none = false
-			m.drawStepFacts(&p, st)
+		if len(st.Facts) > 0 && st.Kind != triage.CompareStep {
+			m.drawStepFacts(&facts, st)
 		}
 	}
-	if none {
-		p.para(th.muted, "Nothing was read yet.")
+	if len(facts.rows) == 0 {
+		facts.para(th.muted, "Nothing was read yet.")
 	}
-	open := slices.DeleteFunc(slices.Clone(s.Debts), func(d triage.Debt) bool { return d.Settled.How == "paid" || d.Settled.How == "waived" })
+	low.rows = append(low.rows, "")
+	m.drawNewest(&low)
+	if room := h - len(top.rows) - len(low.rows); h > 0 && len(facts.rows) > max(room, 1) {
+		room = max(room, 1)
+		more := len(facts.rows) - room + 1
+		facts.rows = append(facts.rows[:room-1], th.muted.on(say("↓ %d more lines: f", more)))
+	}
+	return append(append(top.rows, facts.rows...), low.rows...)
+}
+
+func (m *model) drawOwed(p *page) {
+	th := p.th
+	open := slices.DeleteFunc(slices.Clone(m.run.snap.State.Debts), func(d triage.Debt) bool { return d.Settled.How == "paid" || d.Settled.How == "waived" })
 	if len(open) > 0 {
 		p.head("OWED")
 	}
@@ -38,12 +49,20 @@ func (m *model) drawFacts(w int) []drawn {
 		}
 		p.item(th.warn.on(word), th.plain, shown(d.Text))
 	}
-	p.head("NEWEST EVIDENCE")
-	last := s.Timeline[max(0, len(s.Timeline)-6):]
-	for i := len(last) - 1; i >= 0; i-- {
-		p.add(th.muted.on(clock(last[i].At)) + "  " + th.plain.on(gist(last[i])))
+}
+
+// drawNewest draws the newest entries, without those that only say that
+// something began.
+func (m *model) drawNewest(p *page) {
+	th, line := p.th, m.run.snap.State.Timeline
+	p.add(th.muted.on("NEWEST EVIDENCE"))
+	for i, n := len(line)-1, 0; i >= 0 && n < 6; i-- {
+		if line[i].Type == "probe.start" {
+			continue
+		}
+		n++
+		p.add(th.muted.on(clock(line[i].At)) + "  " + th.plain.on(gist(line[i])))
 	}
-	return p.rows
 }
 
 func (m *model) drawTopics(p *page) {

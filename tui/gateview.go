@@ -24,6 +24,11 @@ func (m *model) drawGate() ([]drawn, *tea.Position) {
 	m.gateMiddle(&mid)
 
 	h := m.h - 2
+	if most := max(2, h-len(low.rows)-2); len(top.rows) > most {
+		// A target that is too long for the screen scrolls; the phrase never does.
+		mid.rows = append(top.rows[most:], mid.rows...)
+		top.rows = top.rows[:most]
+	}
 	room := h - len(top.rows) - len(low.rows)
 	if m.h > 30 {
 		room = min(room, len(mid.rows)+1)
@@ -75,7 +80,9 @@ func (m *model) gateTop(p *page) {
 	default:
 		p.para(th.dangerText, m.run.title(g.step))
 	}
-	p.gap()
+	if len(pv.Target) > 0 {
+		p.gap()
+	}
 	var rows []pair
 	for _, kv := range pv.Target {
 		rows = append(rows, pair{shown(kv.Key), or(shown(kv.Value), "unknown"), th.strong})
@@ -252,7 +259,7 @@ func (m *model) gateLow(p *page) *tea.Position {
 		p.add(th.strong.on("Reading the target again, then acting if nothing moved …"))
 		keys = []hint{{"esc", "leave this view; it goes on"}}
 	case g.armed():
-		p.add(th.muted.on("type    ") + th.strong.on(shown(g.gate.Preview.Phrase)))
+		p.item(th.muted.on("type     "), th.strong, shown(g.gate.Preview.Phrase))
 		row, at := g.edit.draw(th.strong, p.w-9)
 		p.add(th.danger.on("phrase ▸ ") + row)
 		cur = &tea.Position{X: 9 + at, Y: len(p.rows) - 1}

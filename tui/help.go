@@ -47,6 +47,7 @@ func helpSections() []struct {
 			{"S", "severity"},
 			{"d", "settle a debt: paid, carried or waived"},
 			{"i", "interrupt a running act, asked for once more"},
+			{"b", "go on with another runbook; what is known stays known"},
 			{"c", "close the incident"}}},
 		{"SYMBOLS", []helpKey{
 			{"✓ ● ○", "done, now, open"},

@@ -171,6 +171,11 @@ func (h *homeScreen) draw(m *model, w, height int) []drawn {
 	p.add("")
 	p.add(th.strong.on("When a change fails halfway:") + " " + th.plain.on("evidence first, then the smallest safe step."))
 	p.add(th.muted.on("Everything here only reads, until you open a gate and type its phrase."))
+	if h.err != "" {
+		p.gap()
+		p.item(th.bad.on("✗ "), th.plain, h.err)
+		p.item(blank(2), th.muted, "What could not be read is missing below. r looks again.")
+	}
 	p.gap()
 	body := height - len(p.rows)
 	if w < 120 {
@@ -180,10 +185,34 @@ func (h *homeScreen) draw(m *model, w, height int) []drawn {
 	}
 	lw := (w - 6) / 2
 	left, at := h.list(m, lw, incidents, debts)
+	if p := (page{w: lw, th: th}); len(left)+13 <= body {
+		drawLoop(&p)
+		left = append(append(left, ""), p.rows...)
+	}
 	left, _ = window(left, at-body/2, body)
 	right, at := h.list(m, w-6-lw, practice, library)
 	right, _ = window(right, at-body/2, body)
 	return append(p.rows, beside("      ", []int{lw, w - 6 - lw}, left, right)...)
+}
+
+// drawLoop says what a walk will be like, where there is room for it.
+func drawLoop(p *page) {
+	th := p.th
+	p.add(th.title.on("THE LOOP"))
+	for _, l := range []struct{ phase, asks text }{
+		{"declare", "somebody says that this is an incident"},
+		{"preserve", "capture what a fix would destroy"},
+		{"locate", "where in the path did it fail?"},
+		{"mutation", "did it change anything?"},
+		{"compare", "desired, recorded and actual, side by side"},
+		{"classify", "what kind of failure is it?"},
+		{"authority", "who may act, and can a retry make it worse?"},
+		{"recover", "the smallest safe step, behind a gate"},
+		{"verify", "green twice, apart: green once is not proof"},
+		{"learn", "what is owed, and what should change"},
+	} {
+		p.item("  "+fit(th.strong.on(l.phase), 11), th.muted, l.asks)
+	}
 }
 
 // list draws sections, and says on which line the cursor is.

@@ -5,12 +5,12 @@ import "charm.land/bubbles/v2/key"
 // keyMap is every key of the program. Letters are free on all screens but those
 // in which a person types.
 type keyMap struct {
-	Enter, Esc, Leave, Abort, Help                     key.Binding
-	Up, Down, PageUp, PageDown, Prev, Next             key.Binding
-	Paste, Practise, Library, Reload                   key.Binding
-	Jump, Unknown, Waive, Read, Skip, Accept, Override key.Binding
-	Gate, Evidence, Facts, Note, Severity, Settle      key.Binding
-	Close, Interrupt, Cancel, Search, Stay, Yes        key.Binding
+	Enter, Esc, Leave, Abort, Help                       key.Binding
+	Up, Down, PageUp, PageDown, Prev, Next               key.Binding
+	Paste, Practise, Library, Reload                     key.Binding
+	Jump, Unknown, Waive, Read, Skip, Accept, Override   key.Binding
+	Gate, Evidence, Facts, Note, Severity, Settle        key.Binding
+	Runbook, Close, Interrupt, Cancel, Search, Stay, Yes key.Binding
 }
 
 func bind(help, does string, keys ...string) key.Binding {
@@ -49,6 +49,7 @@ func newKeys() keyMap {
 		Note:      bind("t", "note", "t"),
 		Severity:  bind("S", "severity", "S"),
 		Settle:    bind("d", "debt", "d"),
+		Runbook:   bind("b", "other runbook", "b"),
 		Close:     bind("c", "close", "c"),
 		Interrupt: bind("i", "interrupt the act", "i"),
 		Cancel:    bind("x", "stop the probe", "x"),

@@ -42,6 +42,12 @@ func (m *model) drawMiddle(w int) []drawn {
 		m.drawManual(&p, st, card)
 	}
 	m.drawProbe(&p, st, card)
+	if len(r.snap.Next) > 0 {
+		p.head("ANOTHER RUNBOOK FITS BETTER NOW: b")
+	}
+	for _, l := range r.snap.Next {
+		p.item(m.th.accent.on("→ ")+m.th.strong.on(shown(l.Runbook))+"  ", m.th.plain, shown(l.Why))
+	}
 	return p.rows
 }
 

@@ -191,7 +191,10 @@ func (r *runScreen) label(o triage.Option) text {
 	switch o.Kind {
 	case triage.DoProbe:
 		if st.Kind == triage.WatchStep {
-			return say("Take a sample: %s", name)
+			if st.Attempts > 0 && st.Streak < greens(st) {
+				return "Sample now; otherwise the next one comes by itself"
+			}
+			return say("Take the first sample: %s", name)
 		}
 		if st.Heavy {
 			return say("Run a program, which only reads: %s", name)

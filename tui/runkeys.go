@@ -84,6 +84,8 @@ func (m *model) pressStep(msg tea.KeyPressMsg) tea.Cmd {
 		m.form = m.severityForm()
 	case key.Matches(msg, k.Settle):
 		m.settle()
+	case key.Matches(msg, k.Runbook):
+		m.form = m.planForm()
 	case key.Matches(msg, k.Close):
 		m.form = m.closeForm()
 	case key.Matches(msg, k.Cancel):

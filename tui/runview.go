@@ -28,8 +28,8 @@ func (m *model) drawRun(h int) []drawn {
 		rail[i] = " " + rail[i]
 	}
 	var centre []drawn
-	if r.facts && right == 0 {
-		centre = m.drawFacts(mid - 1)
+	if r.facts {
+		centre = m.drawFacts(mid-1, 0)
 	} else {
 		centre = m.drawMiddle(mid - 1)
 	}
@@ -41,7 +41,7 @@ func (m *model) drawRun(h int) []drawn {
 	if right == 0 {
 		return beside(rule, []int{railW, mid}, rail, centre)
 	}
-	side, _ := window(m.drawFacts(right-1), 0, h)
+	side, _ := window(m.drawFacts(right-1, h), 0, h)
 	return beside(rule, []int{railW, mid, right}, rail, centre, side)
 }
 

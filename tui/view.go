@@ -179,7 +179,7 @@ func (m *model) runHints() []hint {
 	if r.acting() {
 		hs = append(hs, hints(k.Interrupt)...)
 	}
-	if o, ok := r.option("waive", st.ID); ok && o.Available() && st.Attempts > 0 {
+	if o, ok := r.option("waive", st.ID); ok && o.Available() && st.Attempts > 0 && st.Green != "true" {
 		hs = append(hs, hints(k.Waive)...)
 	}
 	hs = append(hs, hints(k.Jump)...)

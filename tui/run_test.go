@@ -1,0 +1,201 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"handrail/steps"
+	"handrail/triage"
+)
+
+// TestEnterAnswersNothing: ten screens of enter at two in the morning run reads
+// and accept proposals, but they neither answer a question nor open a gate.
+func TestEnterAnswersNothing(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 80, 24, true, "")
+	for range 40 {
+		s.press("enter")
+	}
+	for _, in := range s.bench.sent {
+		switch in.Kind {
+		case triage.DoProbe, triage.DoConclude:
+		default:
+			t.Errorf("enter sent %q", in.Kind)
+		}
+	}
+	s.want(t, "Choose first: a number")
+}
+
+func TestKeysBecomeIntents(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		at   string
+		keys []string
+		want triage.Intent
+	}{
+		"read":       {"state", []string{"r"}, triage.Intent{Kind: triage.DoProbe, Step: id("state")}},
+		"answer":     {"holder", []string{"1", "x", "enter"}, triage.Intent{Kind: triage.DoAnswer, Step: id("holder"), Value: "alive", Text: "x"}},
+		"arrows":     {"holder", []string{"down", "down", "enter", "x", "enter"}, triage.Intent{Kind: triage.DoAnswer, Step: id("holder"), Value: "dead", Text: "x"}},
+		"unknown":    {"holder", []string{"u"}, triage.Intent{Kind: triage.DoAnswer, Step: id("holder"), Value: triage.Unknown}},
+		"conclude u": {"changed", []string{"u"}, triage.Intent{Kind: triage.DoConclude, Step: id("changed"), Topic: triage.TopicMutation, Value: triage.Unknown, Text: "nobody on the call knows"}},
+		"accept":     {"changed", []string{"a"}, triage.Intent{Kind: triage.DoConclude, Step: id("changed"), Topic: triage.TopicMutation, Value: "yes"}},
+		"override":   {"changed", []string{"o", "2", "enter", "x", "enter", "y", "enter"}, triage.Intent{Kind: triage.DoConclude, Step: id("changed"), Topic: triage.TopicMutation, Value: "no", Text: "x", Person: "y"}},
+		"waive":      {"state", []string{"w", "p", "enter", "x", "enter"}, triage.Intent{Kind: triage.DoWaive, Law: 1, Step: id("state"), Person: "p", Text: "x"}},
+		"skip":       {"log", []string{"s", "x", "enter"}, triage.Intent{Kind: triage.DoSkip, Step: id("log"), Text: "x"}},
+		"note":       {"lock", []string{"t", "x", "enter"}, triage.Intent{Kind: triage.DoNote, Text: "x"}},
+		"severity":   {"lock", []string{"S", "2", "enter", "x", "enter"}, triage.Intent{Kind: triage.DoSeverity, Severity: triage.Sev2, Text: "x"}},
+		"gate":       {"unlock", []string{"g"}, triage.Intent{Kind: triage.DoPreview, Step: id("unlock")}},
+		"close":      {"lock", []string{"c", "3", "enter", "x", "enter"}, triage.Intent{Kind: triage.DoClose, Value: "aborted", Text: "x"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := onStage(t, 80, 24, true, "")
+			s.run.front(id(tc.at))
+			s.run.decide()
+			s.press(tc.keys...)
+			if len(s.bench.sent) != 1 {
+				t.Fatalf("%d intents were sent, want 1: %+v", len(s.bench.sent), s.bench.sent)
+			}
+			got := s.bench.sent[0]
+			tc.want.Seen = 3 // what the person had seen: the three opening entries
+			if got.Kind != tc.want.Kind || got.Step != tc.want.Step || got.Value != tc.want.Value || got.Text != tc.want.Text || got.Topic != tc.want.Topic ||
+				got.Person != tc.want.Person || got.Law != tc.want.Law || got.Severity != tc.want.Severity || got.Seen != tc.want.Seen {
+				t.Errorf("sent %+v, want %+v", got, tc.want)
+			}
+		})
+	}
+}
+
+// TestRequiredWords: a sheet is not sent while a line of it is missing.
+func TestRequiredWords(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 80, 24, true, "")
+	s.run.front(id("holder"))
+	s.press("1", "enter", "enter", " ")
+	s.press("enter")
+	if len(s.bench.sent) != 0 {
+		t.Errorf("an answer without its how was sent: %+v", s.bench.sent)
+	}
+	s.want(t, "this needs some words")
+}
+
+// TestWatchSamplesItself: one sample a window, and none once it is complete.
+func TestWatchSamplesItself(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 80, 24, true, "")
+	s.toWatch()
+	if cmd := s.sampleWhenDue(); cmd != nil {
+		t.Error("a sample was taken before it was due")
+	}
+	s.pass(8 * time.Second)
+	cmd := s.sampleWhenDue()
+	if cmd == nil {
+		t.Fatal("no sample was taken when it was due")
+	}
+	if again := s.sampleWhenDue(); again != nil {
+		t.Error("a second sample was asked for while the first was under way")
+	}
+	s.settle(cmd)
+	s.pass(time.Minute)
+	if cmd := s.sampleWhenDue(); cmd != nil {
+		t.Error("a complete window was sampled again")
+	}
+}
+
+func TestLateAnswersAreDropped(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 80, 24, false, "")
+	s.toMatch()
+	s.Update(hitsMsg{seq: s.match.seq - 1, hits: []Hit{{Runbook: "old"}}})
+	s.want(t, "state-lock")
+
+	late := newBench(s.clock.now, "")
+	s.model.open("opening", func(context.Context, func(string)) (Incident, error) { return late, nil })
+	s.press("esc")
+	_, cmd := s.Update(openedMsg{seq: s.wait.seq - 1, inc: late})
+	s.crew.keep(late)
+	s.settle(cmd)
+	if err := s.crew.finish(); err != nil || !late.closed || s.inc != nil {
+		t.Errorf("an incident that came too late: closed %v, shown %v, %v", late.closed, s.inc != nil, err)
+	}
+}
+
+func TestTroubleIsSaid(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		do   func(*stage)
+		says string
+	}{
+		"home": {func(s *stage) { s.Update(homeMsg{err: errors.New("reading the incidents: permission denied")}) }, "permission denied"},
+		"opening": {func(s *stage) {
+			s.at, s.wait.seq = atWait, 1
+			s.Update(openedMsg{seq: 1, err: errors.New("the bundle is locked by another handrail")})
+		}, "locked by another handrail"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := onStage(t, 80, 24, false, "")
+			tc.do(s)
+			s.want(t, tc.says)
+		})
+	}
+}
+
+// TestLongTargetKeepsThePhrase: whatever a target holds, the phrase and the
+// line to type it on stay on the screen.
+func TestLongTargetKeepsThePhrase(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 60, 18, true, "")
+	for range 30 {
+		s.bench.preview.Target = append(s.bench.preview.Target, steps.KV{Key: "field", Value: strings.Repeat("long ", 40)})
+	}
+	s.toGate()
+	s.want(t, "force-unlock", "phrase ▸", "more lines")
+}
+
+// TestEveryKeyOnEveryScreen: no key panics, and every frame is of the right size.
+func TestEveryKeyOnEveryScreen(t *testing.T) {
+	t.Parallel()
+	all := []string{"enter", "esc", "up", "down", "pgdown", "pgup", "tab", "backspace", "?", "/", "[", "]"}
+	for r := 'a'; r <= 'z'; r++ {
+		all = append(all, string(r))
+	}
+	all = append(all, "1", "2", "9", "S", "enter", "esc")
+	for name, to := range map[string]func(*stage){"run": func(*stage) {}, "ask": (*stage).toAsk, "gate": (*stage).toGate, "watch": (*stage).toWatch,
+		"debrief": (*stage).toDebrief, "evidence": (*stage).toEvidence} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, first := range all {
+				s := onStage(t, 80, 24, true, "")
+				to(s)
+				for _, then := range []string{first, "enter", "2", "x", "enter", first, "esc", "c", "1", first, "enter"} {
+					s.pass(grace)
+					if s.inc == nil {
+						break
+					}
+					s.press(then)
+					if rows := strings.Count(s.View().Content, "\n") + 1; rows != 24 {
+						t.Fatalf("%s then %s: %d rows", first, then, rows)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestNoSizeYet(t *testing.T) {
+	t.Parallel()
+	m := newModel(t.Context(), configFixture(opened, ""))
+	if got := m.View().Content; got != "" {
+		t.Errorf("a frame was drawn before the size was known: %q", got)
+	}
+	m.Update(tea.WindowSizeMsg{Width: 1, Height: 1})
+	m.View()
+}
