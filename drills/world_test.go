@@ -20,7 +20,7 @@ import (
 // world is the lab of the tests and a state directory of the test's own.
 func world(t *testing.T) (drills.Options, session.Config) {
 	t.Helper()
-	opts, err := lab.TestOptions("drills")
+	opts, err := lab.ForTests("drills")
 	if err != nil {
 		t.Fatal(err)
 	}
