@@ -73,4 +73,8 @@ require (
 	sigs.k8s.io/yaml v1.6.0
 )
 
-require golang.org/x/tools v0.51.0 // indirect
+require (
+	github.com/charmbracelet/x/exp/ordered v0.1.0 // indirect
+	github.com/charmbracelet/x/vt v0.0.0-20260906004030-3986e9119cf9 // indirect
+	golang.org/x/tools v0.51.0 // indirect
+)
