@@ -33,7 +33,6 @@ type dialogue struct {
 
 	told  int64 // the newest moment of the timeline that was told
 	phase triage.Phase
-	stuck bool // the newest intent was refused: say less, and wait for a person
 }
 
 var errLeft = errors.New("left")
@@ -84,6 +83,7 @@ func (d *dialogue) run(ctx context.Context) error {
 		case err == nil:
 		case errors.As(err, &no):
 			d.refused(no.Refusals)
+			d.say("  o lists what else can be done.")
 		case errors.Is(err, errLeft), errors.Is(err, errSignal), ctx.Err() != nil:
 			return err
 		default:

@@ -72,8 +72,6 @@ func (p *program) stateDir() (string, error) {
 	return p.xdg("XDG_STATE_HOME", filepath.Join(".local", "state"))
 }
 
-func (p *program) configDir() (string, error) { return p.xdg("XDG_CONFIG_HOME", ".config") }
-
 func (p *program) incidents() (string, error) {
 	dir, err := p.stateDir()
 	return filepath.Join(dir, "incidents"), err
