@@ -5,12 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 
 	"handrail/session"
-	"handrail/triage"
 )
 
 // Report is what a headless drill came to.
@@ -82,31 +79,7 @@ func (r *Running) walk(ctx context.Context, c session.Config, talk io.Writer) (r
 	if err := r.SetBundle(s.Snapshot().Bundle); err != nil {
 		return res, err
 	}
-	res, err = session.Play(ctx, s, r.scene.Answers, r.Vars(), talk)
-	if err != nil || res.Outcome != "" || res.Refused != "" {
-		return res, err
-	}
-	return r.insist(ctx, s, res)
-}
-
-// insist asks for the gates of the script that the walk passed by: the loop
-// recommends no gate that it would refuse, and a drill is about the refusal.
-func (r *Running) insist(ctx context.Context, s *session.Session, res session.Result) (session.Result, error) {
-	for _, id := range slices.Sorted(maps.Keys(r.scene.Answers.Gates)) {
-		step := r.Runbook() + "/" + id
-		if g, ok := s.Snapshot().State.Gates[step]; ok && g.Phase == triage.GateDone {
-			continue
-		}
-		err := s.Do(ctx, triage.Intent{Kind: triage.DoPreview, Step: step})
-		var refused *triage.Refused
-		switch {
-		case errors.As(err, &refused):
-			res.Code, res.Refused, res.Why = session.CodeRefused, step, refused.Error()
-		case err != nil:
-			return res, err
-		}
-	}
-	return res, nil
+	return session.Play(ctx, s, r.scene.Answers, r.Vars(), talk)
 }
 
 // settle judges what the walk left behind.
