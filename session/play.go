@@ -85,6 +85,9 @@ func Play(ctx context.Context, s *Session, a *Answers, vars map[string]string, t
 		if snap.State.Outcome != "" {
 			return p.result(""), nil
 		}
+		if len(snap.State.Plans) == 0 {
+			return p.result("the incident has no runbook: handrail ended while it was being opened; nothing was read or changed, so open a new one"), nil
+		}
 		stop, err := p.step(ctx, snap)
 		if err != nil {
 			return p.result(""), err
@@ -348,6 +351,12 @@ func (p *player) conclude(ctx context.Context, snap Snapshot, o triage.Option) (
 		}
 		in.Value = proposed
 	}
+	// The loop asks again for what is unknown; a script has nothing more to say.
+	key := "conclude " + string(o.Topic)
+	if was, ok := snap.State.Topics[o.Topic]; ok && was.Value == in.Value && p.tried[key] >= 2 {
+		return fmt.Sprintf("%s is concluded as %s, the loop asks for more, and the script has nothing to add", o.Topic, in.Value), nil
+	}
+	p.tried[key]++
 	p.say("conclude %s: %s", o.Topic, in.Value)
 	return "", p.do(ctx, in)
 }
