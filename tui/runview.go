@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"handrail/triage"
 )
 
@@ -104,6 +105,10 @@ func (m *model) phaseMark(ph triage.Phase, in []triage.Step, here bool) (mark, t
 	if ph == triage.Declare {
 		return th.status(triage.Settled, false), ""
 	}
+	if len(in) == 0 {
+		return mark{"·", "nothing to do", th.faint}, ""
+	}
+	in = slices.DeleteFunc(slices.Clone(in), func(st triage.Step) bool { return st.Kind == triage.NoteStep }) // notes ask for nothing
 	if len(in) == 0 {
 		return mark{"·", "nothing to do", th.faint}, ""
 	}
