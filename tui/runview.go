@@ -1,8 +1,8 @@
 package tui
 
 import (
-	"slices"
 	"handrail/triage"
+	"slices"
 )
 
 // From this width on the facts stand beside the step.
