@@ -42,6 +42,9 @@ func (s *Session) act(ctx context.Context, in triage.Intent) error {
 		if len(fresh.Unmet) > 0 {
 			return s.disarm(in, gate, fresh.Unmet[0].Why, nil)
 		}
+		if why := s.unlawful(gate, fresh); why != "" {
+			return s.disarm(in, gate, why, nil)
+		}
 		start := triage.ActStart{Step: in.Step, Digest: gate.Digest, Request: fresh.Request, Before: append(lines(fresh.Target), lines(fresh.Shown)...)}
 		if err := s.record(start, blobs); err != nil {
 			return err
@@ -51,9 +54,31 @@ func (s *Session) act(ctx context.Context, in triage.Intent) error {
 	})
 }
 
+// unlawful says what the laws have against acting now, although the target is
+// the one shown: while it was read again the preview may have expired, evidence
+// may have grown stale, and a controller that was paused may have resumed, which
+// is no part of the digest.
+func (s *Session) unlawful(gate triage.GateState, fresh steps.Preview) string {
+	now := s.cfg.Now()
+	if now.After(gate.Shown.Until) {
+		return "the preview expired while the target was read again"
+	}
+	again := triage.Intent{Kind: triage.DoPreview, Step: gate.Step, Text: gate.Shown.Why}
+	if r := triage.Check(s.state, again, now, s.judge); r != nil {
+		return r.Refusals[0].Why
+	}
+	for _, o := range fresh.Owners {
+		free := func(subject string) bool { return waived(s.state, triage.Waive{Law: 12, Subject: subject}) }
+		if o.Paused != "yes" && !free(o.Name) && !free(gate.Step) {
+			return o.Name + " may undo it and is not known to be paused"
+		}
+	}
+	return ""
+}
+
 // disarm closes a confirmed gate whose target is not what was confirmed.
 func (s *Session) disarm(in triage.Intent, gate triage.GateState, why string, moved []string) error {
-	if s.front != nil {
+	if s.front != nil && s.front.step == in.Step {
 		s.front.moved = moved
 		s.front.refusals = []triage.Refusal{{Law: 5, Why: why, Cure: "look at what moved, then preview again"}}
 	}
