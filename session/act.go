@@ -188,7 +188,7 @@ func actSafely(ctx context.Context, g steps.Gater, a *steps.Approval, k steps.Si
 
 // finishAct records how an act ended and what it leaves owing.
 func (s *Session) finishAct(end triage.ActEnd, owes []steps.Debt, blobs []evidence.Blob) error {
-	delete(s.flight, end.Step)
+	defer s.landed(end.Step)
 	if err := s.record(end, blobs); err != nil {
 		return err
 	}
@@ -197,8 +197,6 @@ func (s *Session) finishAct(end triage.ActEnd, owes []steps.Debt, blobs []eviden
 			return err
 		}
 	}
-	s.refreshCards()
-	s.publish()
 	return nil
 }
 

@@ -130,7 +130,7 @@ func observe(ctx context.Context, k steps.Kind, env steps.Env, in steps.Params, 
 
 // finishProbe records what a probe saw, or that it could not find out.
 func (s *Session) finishProbe(ctx context.Context, step string, n int, k steps.Kind, obs steps.Observation, err error, blobs []evidence.Blob) error {
-	delete(s.flight, step)
+	defer s.landed(step)
 	end := triage.ProbeEnd{Step: step, N: n, Outcome: "ok", Summary: obs.Summary, Command: obs.Command, Gaps: obs.Gaps}
 	facts := map[string]steps.Value{}
 	if err != nil {
@@ -154,12 +154,15 @@ func (s *Session) finishProbe(ctx context.Context, step string, n int, k steps.K
 		green := stored(rb.Green(bare(step), v))
 		end.Green = &green
 	}
-	if err := s.record(end, blobs); err != nil {
-		return err
-	}
+	return s.record(end, blobs)
+}
+
+// landed shows a step as no longer running, only once all that follows from its
+// end is recorded and said: a script goes on as soon as nothing runs.
+func (s *Session) landed(step string) {
+	delete(s.flight, step)
 	s.refreshCards()
 	s.publish()
-	return nil
 }
 
 func outcomeOf(ctx context.Context, err error) string {
