@@ -46,7 +46,11 @@ func (s *Session) act(ctx context.Context, in triage.Intent) error {
 			return s.disarm(in, gate, why, nil)
 		}
 		start := triage.ActStart{Step: in.Step, Digest: gate.Digest, Request: fresh.Request, Before: append(lines(fresh.Target), lines(fresh.Shown)...)}
+		if !s.hold() {
+			return s.disarm(in, gate, "the session is closing", nil)
+		}
 		if err := s.record(start, blobs); err != nil {
+			s.work.Done()
 			return err
 		}
 		s.launch(in.Step, gate, g, params)
@@ -114,8 +118,8 @@ func orNone(s string) string {
 	return s
 }
 
-// launch runs the executor beside the owner. An act outlives the cancelling of
-// probes: Close waits for it.
+// launch runs the executor beside the owner, for a caller that holds the
+// session open. An act outlives the cancelling of probes: Close waits for it.
 func (s *Session) launch(step string, gate triage.GateState, g steps.Gater, params steps.Params) {
 	ctx, cancel := context.WithCancel(context.Background())
 	seq := s.state.Seq
@@ -123,13 +127,14 @@ func (s *Session) launch(step string, gate triage.GateState, g steps.Gater, para
 	s.flight[step] = &flight{step: step, kind: "act", started: s.cfg.Now(), cancel: cancel, act: true}
 	s.publish()
 	typed := s.front.preview.Phrase
-	s.work.Go(func() {
+	go func() { // Close waits for it
+		defer s.work.Done()
 		defer cancel()
 		k := &sink{s: s, step: step}
 		end, owes := s.execute(ctx, incident, step, seq, gate.Digest, typed, g, params, k)
 		blobs, _ := k.done()
 		_ = s.call(context.Background(), func() error { return s.finishAct(end, owes, blobs) })
-	})
+	}()
 }
 
 // outcome is what the executor leaves behind for a session that died meanwhile.
@@ -257,9 +262,15 @@ func (s *Session) findOut(ctx context.Context, step string) error {
 	if !ok {
 		return fmt.Errorf("step %s: this gate cannot tell what an interrupted act came to; look at the target yourself and record a note", step)
 	}
+	if !s.hold() {
+		return ErrClosed
+	}
+	defer s.work.Done()
 	k := &sink{s: s, step: step}
 	ctx, cancel := context.WithTimeout(ctx, previewTime)
 	defer cancel()
+	stop := context.AfterFunc(s.ctx, cancel)
+	defer stop()
 	got, err := f.Find(ctx, shownLinesOf(gate.Before), params, k)
 	blobs, kept := k.done()
 	if err == nil {

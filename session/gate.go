@@ -120,7 +120,9 @@ func (s *Session) refuse(step string, p steps.Preview, r *triage.Refused) error 
 // redaction touched what identifies the target: an approval must be of exactly
 // what is shown.
 func (s *Session) read(ctx context.Context, step string, g steps.Gater, params steps.Params) (steps.Preview, []evidence.Blob, error) {
-	s.work.Add(1)
+	if !s.hold() {
+		return steps.Preview{}, nil, ErrClosed
+	}
 	defer s.work.Done()
 	ctx, cancel := context.WithTimeout(ctx, previewTime)
 	defer cancel()

@@ -54,8 +54,12 @@ func (s *Session) startProbe(in triage.Intent) error {
 	if err := s.enter(in); err != nil {
 		return err
 	}
+	if !s.hold() {
+		return ErrClosed
+	}
 	n := step.Attempts + 1
 	if err := s.record(triage.ProbeStart{Step: in.Step, N: n, Kind: kind.Name, With: storedAll(params), Layers: layers(kind.Class)}, nil); err != nil {
+		s.work.Done()
 		return err
 	}
 	span := probeTime
@@ -65,7 +69,8 @@ func (s *Session) startProbe(in triage.Intent) error {
 	ctx, cancel := context.WithTimeout(s.ctx, span)
 	s.flight[in.Step] = &flight{step: in.Step, kind: kind.Name, started: s.cfg.Now(), cancel: cancel}
 	s.publish()
-	s.work.Go(func() {
+	go func() { // ends with the probe, which ctx bounds
+		defer s.work.Done()
 		defer cancel()
 		sink := &sink{s: s, step: in.Step}
 		obs, err := observe(ctx, kind, s.cfg.Env, params, sink)
@@ -74,7 +79,7 @@ func (s *Session) startProbe(in triage.Intent) error {
 			err = kept
 		}
 		_ = s.call(context.Background(), func() error { return s.finishProbe(ctx, in.Step, n, kind, obs, err, blobs) })
-	})
+	}()
 	return nil
 }
 

@@ -36,7 +36,9 @@ type Session struct {
 	closeTo error
 	snap    atomic.Pointer[Snapshot]
 	changed chan struct{}
-	work    sync.WaitGroup // probes, previews and acts
+	work    sync.WaitGroup // probes, previews and acts; joined through hold
+	doors   sync.Mutex     // guards shut
+	shut    bool           // Close has begun: no more work begins
 	ctx     context.Context
 	cancel  context.CancelFunc // ends probes, not acts
 
@@ -105,6 +107,18 @@ func (s *Session) call(ctx context.Context, f func() error) error {
 	}
 }
 
+// hold makes Close wait until the work.Done that must follow. After Close has
+// begun it is false, and nothing may be started: Close would not wait for it.
+func (s *Session) hold() bool {
+	s.doors.Lock()
+	defer s.doors.Unlock()
+	if s.shut {
+		return false
+	}
+	s.work.Add(1)
+	return true
+}
+
 // Do carries out one intent. A nil error means that what it recorded is
 // durable; a probe goes on beside it, and an act too once its confirmation is
 // recorded and its target was read again. *triage.Refused says that the loop
@@ -138,6 +152,9 @@ func (s *Session) Changed() <-chan struct{} { return s.changed }
 // incident stays as it is.
 func (s *Session) Close() error {
 	s.closing.Do(func() {
+		s.doors.Lock()
+		s.shut = true
+		s.doors.Unlock()
 		s.cancel()
 		s.work.Wait()
 		close(s.stop)
