@@ -154,9 +154,11 @@ func (s *Session) execute(ctx context.Context, incident, step string, seq int64,
 		return end, nil
 	}
 	defer claim.Close()
-	fresh, err := previewSafely(ctx, g, params, k)
+	readCtx, cancel := context.WithTimeout(ctx, previewTime)
+	fresh, err := previewSafely(readCtx, g, params, k)
+	cancel()
 	if err != nil {
-		end.Outcome, end.Response = steps.Refused, "the target could not be read again: "+err.Error()
+		end.Outcome, end.Response = steps.Refused, "the target could not be read again: "+s.bundle.Redact(err.Error())
 		return end, nil
 	}
 	fresh = s.redacted(fresh)
@@ -171,7 +173,7 @@ func (s *Session) execute(ctx context.Context, incident, step string, seq int64,
 	case err != nil:
 		end.Outcome, end.Response = triage.Unknown, s.bundle.Redact(err.Error())
 	default:
-		end.Outcome, end.Response, end.After = got.Result, s.bundle.Redact(got.Response), lines(got.After)
+		end.Outcome, end.Response, end.After = got.Result, s.bundle.Redact(got.Response), lines(s.redactedKVs(got.After))
 		if got.Result == steps.Done {
 			owes = fresh.Owes
 		}
@@ -277,7 +279,7 @@ func (s *Session) findOut(ctx context.Context, step string) error {
 		err = kept
 	}
 	if err != nil {
-		return fmt.Errorf("step %s: the outcome is still unknown: %w", step, err)
+		return fmt.Errorf("step %s: the outcome is still unknown: %w", step, s.said(err))
 	}
 	end := triage.ActEnd{Step: step, Digest: gate.Digest, Outcome: got.Result, Response: got.Response, After: lines(got.After)}
 	var owes []steps.Debt
@@ -287,7 +289,13 @@ func (s *Session) findOut(ctx context.Context, step string) error {
 			owes = append(owes, steps.Debt{Kind: o.Kind, Text: o.Text, Due: due})
 		}
 	}
-	return s.call(context.WithoutCancel(ctx), func() error { return s.finishAct(end, owes, blobs) })
+	return s.call(context.WithoutCancel(ctx), func() error {
+		// Two people may have looked, and another act may have begun since.
+		if now := s.state.Gates[step]; now.Phase != triage.GateUnknown || now.StartSeq != gate.StartSeq {
+			return fmt.Errorf("step %s: its outcome was found meanwhile", step)
+		}
+		return s.finishAct(end, owes, blobs)
+	})
 }
 
 // claim is the executor's hold on one act.
