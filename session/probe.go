@@ -188,7 +188,12 @@ func (s *Session) finishProbe(ctx context.Context, step string, n int, k steps.K
 	rb := s.books[bookOf(step)]
 	v := s.vars(rb.ID, false)
 	v.Facts[bare(step)] = facts
-	for _, f := range append(obs.Findings, rb.Findings(bare(step), v)...) {
+	findings := append(obs.Findings, rb.Findings(bare(step), v)...)
+	if err != nil && len(findings) > 0 {
+		// None of them can be told, all for the one reason that the summary gives.
+		findings = []steps.Finding{{Level: steps.Warning, Say: fmt.Sprintf("cannot tell any of the %d things that the runbook looks for here", len(findings))}}
+	}
+	for _, f := range findings {
 		end.Findings = append(end.Findings, triage.Finding{Level: string(f.Level), Say: f.Say})
 	}
 	if st, ok := s.state.Step(step); ok && st.Kind == triage.WatchStep {
