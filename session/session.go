@@ -215,7 +215,7 @@ func (s *Session) record(body triage.Body, blobs []evidence.Blob) error {
 	if s.dead != nil {
 		return s.dead
 	}
-	if _, err := triage.Fold(s.state, triage.Event{Seq: s.state.Seq + 1, At: s.cfg.Now(), Actor: s.actor, Body: body}); err != nil {
+	if err := triage.Follows(s.state, triage.Event{Seq: s.state.Seq + 1, At: s.cfg.Now(), Actor: s.actor, Body: body}); err != nil {
 		return fmt.Errorf("recording %s: %w", body.Type(), err)
 	}
 	e, err := s.bundle.Append(s.ctxForDisk(), evidence.Draft{Type: body.Type(), Actor: s.actor, Step: stepOf(body), Data: body, Blobs: blobs})
