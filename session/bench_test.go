@@ -70,7 +70,7 @@ func BenchmarkRecord(b *testing.B) {
 			}
 		}
 	})
-	for _, n := range []int{0, 10_000, } {
+	for _, n := range []int{0, 10_000, 100_000} {
 		b.Run(fmt.Sprintf("after=%d", n), func(b *testing.B) {
 			s := long(b, n)
 			b.ReportAllocs()

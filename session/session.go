@@ -52,6 +52,8 @@ type Session struct {
 	cards  map[string]Card
 	leads  []Lead
 	header []steps.KV
+	offers []triage.Option // as of made
+	made   time.Time
 	dead   error
 }
 
@@ -248,7 +250,7 @@ func (s *Session) fold(e evidence.Entry) error {
 		return err
 	}
 	s.state = st
-	if len(e.Blobs) > 0 {
+	if len(e.Blobs) > 0 && s.snap.Load() != nil {
 		s.blobs = maps.Clone(s.blobs) // snapshots share the old one
 	}
 	for _, b := range e.Blobs {
