@@ -62,7 +62,8 @@ bench: build ## benchmarks beside their peers; docs/performance.md says how to r
 
 demo: build ## demo.gif from demo.tape; needs vhs, ttyd and ffmpeg
 	@command -v vhs >/dev/null || { echo "vhs is not installed; the tape itself is tested by: go test ./cli -run TestDemoTape"; exit 1; }
-	PATH="$(CURDIR)/bin:$$PATH" vhs demo.tape
+	@id=$$(printf '\nq\n' | $(HANDRAIL) drill start killed-runner --plain | grep -oE '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}' | head -n 1 || true); \
+	sed "s/LOCK_ID/$$id/" demo.tape | PATH="$(CURDIR)/bin:$$PATH" vhs -
 
 vuln: ## known vulnerabilities, where their database can be reached
 	@out=$$(go run $(GOVULNCHECK) ./... 2>&1) && { echo "$$out"; exit 0; } || code=$$?; \

@@ -163,7 +163,7 @@ func actSafely(ctx context.Context, g steps.Gater, a *steps.Approval, k steps.Si
 
 // finishAct records how an act ended and what it leaves owing.
 func (s *Session) finishAct(end triage.ActEnd, owes []steps.Debt, blobs []evidence.Blob) error {
-	delete(s.flight, end.Step)
+	defer s.land(end.Step)
 	if err := s.record(end, blobs); err != nil {
 		return err
 	}
@@ -172,9 +172,15 @@ func (s *Session) finishAct(end triage.ActEnd, owes []steps.Debt, blobs []eviden
 			return err
 		}
 	}
+	return nil
+}
+
+// land takes a step out of the air once everything that it brought is recorded,
+// so that nobody who sees it ended misses a part.
+func (s *Session) land(step string) {
+	delete(s.flight, step)
 	s.refreshCards()
 	s.publish()
-	return nil
 }
 
 // openDebt records what a step owes, due counted from now.

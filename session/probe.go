@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"handrail/evidence"
@@ -48,13 +49,16 @@ func (s *Session) startProbe(in triage.Intent) error {
 	}
 	rb := s.books[bookOf(in.Step)]
 	params, err := rb.With(bare(in.Step), s.vars(rb.ID, false))
-	if err != nil {
+	if err != nil && !s.tried(err) {
 		return refuse(err.Error(), missingCure(err))
 	}
 	if err := s.enter(in); err != nil {
 		return err
 	}
 	n := step.Attempts + 1
+	if err != nil {
+		return s.cannotStart(step, kind, n, err)
+	}
 	if err := s.record(triage.ProbeStart{Step: in.Step, N: n, Kind: kind.Name, With: storedAll(params), Layers: layers(kind.Class)}, nil); err != nil {
 		return err
 	}
@@ -101,6 +105,38 @@ func (s *Session) compare(step triage.Step) error {
 	return nil
 }
 
+// tried reports whether everything that a parameter misses was looked for, so
+// that waiting for it would be in vain.
+func (s *Session) tried(err error) bool {
+	var m *runbooks.MissingError
+	if !errors.As(err, &m) || len(m.Missing) == 0 {
+		return false
+	}
+	for _, name := range m.Missing {
+		part := strings.Split(name, ".")
+		if len(part) < 2 || part[0] != "facts" {
+			return false
+		}
+		st, ok := s.state.Step(bookOf(m.Step) + "/" + part[1])
+		if !ok {
+			st, ok = s.state.Step(s.state.Plan().Runbook + "/" + part[1])
+		}
+		if !ok || st.Attempts == 0 || st.Status == triage.Running {
+			return false
+		}
+	}
+	return true
+}
+
+// cannotStart records a probe whose parameters nobody can know: that it could
+// not be checked, and why, is evidence too.
+func (s *Session) cannotStart(step triage.Step, kind steps.Kind, n int, why error) error {
+	if err := s.record(triage.ProbeStart{Step: step.ID, N: n, Kind: kind.Name, Layers: layers(kind.Class)}, nil); err != nil {
+		return err
+	}
+	return s.finishProbe(s.ctx, step.ID, n, kind, steps.Observation{}, why, nil)
+}
+
 func missingCure(err error) string {
 	var m *runbooks.MissingError
 	if errors.As(err, &m) {
@@ -130,7 +166,7 @@ func observe(ctx context.Context, k steps.Kind, env steps.Env, in steps.Params, 
 
 // finishProbe records what a probe saw, or that it could not find out.
 func (s *Session) finishProbe(ctx context.Context, step string, n int, k steps.Kind, obs steps.Observation, err error, blobs []evidence.Blob) error {
-	delete(s.flight, step)
+	defer s.land(step)
 	end := triage.ProbeEnd{Step: step, N: n, Outcome: "ok", Summary: obs.Summary, Command: obs.Command, Gaps: obs.Gaps}
 	facts := map[string]steps.Value{}
 	if err != nil {
@@ -154,12 +190,7 @@ func (s *Session) finishProbe(ctx context.Context, step string, n int, k steps.K
 		green := stored(rb.Green(bare(step), v))
 		end.Green = &green
 	}
-	if err := s.record(end, blobs); err != nil {
-		return err
-	}
-	s.refreshCards()
-	s.publish()
-	return nil
+	return s.record(end, blobs)
 }
 
 func outcomeOf(ctx context.Context, err error) string {

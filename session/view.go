@@ -111,6 +111,9 @@ func (s *Session) refreshCards() {
 		return
 	}
 	for _, n := range rb.Next(s.vars(rb.ID, false)) {
+		if _, err := s.cfg.Library(n.Runbook); err != nil {
+			continue // a runbook that this handrail does not have is no way to go on
+		}
 		s.leads = append(s.leads, Lead{Runbook: n.Runbook, Why: n.Say, Params: n.With})
 	}
 }
