@@ -59,7 +59,11 @@ func (s *Session) startProbe(in triage.Intent) error {
 	if err != nil {
 		return s.cannotStart(step, kind, n, err)
 	}
+	if !s.hold() {
+		return ErrClosed
+	}
 	if err := s.record(triage.ProbeStart{Step: in.Step, N: n, Kind: kind.Name, With: storedAll(params), Layers: layers(kind.Class)}, nil); err != nil {
+		s.work.Done()
 		return err
 	}
 	span := probeTime
@@ -69,7 +73,8 @@ func (s *Session) startProbe(in triage.Intent) error {
 	ctx, cancel := context.WithTimeout(s.ctx, span)
 	s.flight[in.Step] = &flight{step: in.Step, kind: kind.Name, started: s.cfg.Now(), cancel: cancel}
 	s.publish()
-	s.work.Go(func() {
+	go func() { // ends with the probe, which ctx bounds
+		defer s.work.Done()
 		defer cancel()
 		sink := &sink{s: s, step: in.Step}
 		obs, err := observe(ctx, kind, s.cfg.Env, params, sink)
@@ -78,7 +83,7 @@ func (s *Session) startProbe(in triage.Intent) error {
 			err = kept
 		}
 		_ = s.call(context.Background(), func() error { return s.finishProbe(ctx, in.Step, n, kind, obs, err, blobs) })
-	})
+	}()
 	return nil
 }
 
@@ -166,7 +171,7 @@ func observe(ctx context.Context, k steps.Kind, env steps.Env, in steps.Params, 
 
 // finishProbe records what a probe saw, or that it could not find out.
 func (s *Session) finishProbe(ctx context.Context, step string, n int, k steps.Kind, obs steps.Observation, err error, blobs []evidence.Blob) error {
-	defer s.land(step)
+	defer s.landed(step)
 	end := triage.ProbeEnd{Step: step, N: n, Outcome: "ok", Summary: obs.Summary, Command: obs.Command, Gaps: obs.Gaps}
 	facts := map[string]steps.Value{}
 	if err != nil {
@@ -191,6 +196,14 @@ func (s *Session) finishProbe(ctx context.Context, step string, n int, k steps.K
 		end.Green = &green
 	}
 	return s.record(end, blobs)
+}
+
+// landed shows a step as no longer running, only once all that follows from its
+// end is recorded and said: a script goes on as soon as nothing runs.
+func (s *Session) landed(step string) {
+	delete(s.flight, step)
+	s.refreshCards()
+	s.publish()
 }
 
 func outcomeOf(ctx context.Context, err error) string {

@@ -32,6 +32,11 @@ func (s *Session) show() {
 		snap.Dead = s.dead.Error()
 	}
 	snap.Gate = s.gateView()
+	s.show(snap)
+}
+
+// show gives a snapshot to the drivers.
+func (s *Session) show(snap *Snapshot) {
 	s.snap.Store(snap)
 	select {
 	case s.changed <- struct{}{}:
