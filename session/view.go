@@ -13,13 +13,13 @@ import (
 func (s *Session) publish() {
 	s.made = s.cfg.Now()
 	s.offers = triage.Options(s.state, s.made, s.judge)
-	s.show()
+	s.redraw()
 }
 
-// show makes a snapshot of the present state and signals the drivers. A line of
+// redraw makes a snapshot of the present state and signals the drivers. A line of
 // progress comes here alone: it changes nothing that the options depend on, and
 // a plan prints thousands.
-func (s *Session) show() {
+func (s *Session) redraw() {
 	snap := &Snapshot{
 		State: s.state, Made: s.made, Cards: s.cards, Header: s.header, Next: s.leads,
 		Blobs: s.blobs, Bundle: s.path, Options: s.offers,
