@@ -53,8 +53,12 @@ check: ## format, vet, staticcheck, import rule
 	go run $(STATICCHECK) ./...
 	go test -count=1 -run 'TestImport|TestOnlySessionActs|TestDangerousIsSeen|TestNames|TestDocuments' ./cli
 
-bench: ## benchmarks, as ratios
-	go test -run '^$$' -bench . -benchmem ./triage/... ./evidence/... ./runbooks/... ./session/... ./tui/...
+bench: build ## benchmarks beside their peers; docs/performance.md says how to read them
+	go test -run '^$$' -bench . -benchmem ./triage/... ./evidence/... ./runbooks/... ./tui/...
+	go test -run '^$$' -bench . -benchmem -benchtime 1000x ./session/...
+	HANDRAIL_BIN=$(CURDIR)/$(HANDRAIL) go test -run '^$$' -bench Process -benchtime 30x ./cli
+	@ls -l $(HANDRAIL)
+	@$(HANDRAIL) lab status -o json
 
 demo: build ## demo.gif from demo.tape; needs vhs, ttyd and ffmpeg
 	@command -v vhs >/dev/null || { echo "vhs is not installed; the tape itself is tested by: go test ./cli -run TestDemoTape"; exit 1; }

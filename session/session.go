@@ -55,6 +55,8 @@ type Session struct {
 	cards  map[string]Card
 	leads  []Lead
 	header []steps.KV
+	offers []triage.Option // as of made
+	made   time.Time
 	dead   error
 }
 
@@ -250,7 +252,7 @@ func (s *Session) record(body triage.Body, blobs []evidence.Blob) error {
 	if s.dead != nil {
 		return s.dead
 	}
-	if _, err := triage.Fold(s.state, triage.Event{Seq: s.state.Seq + 1, At: s.cfg.Now(), Actor: s.actor, Body: body}); err != nil {
+	if err := triage.Follows(s.state, triage.Event{Seq: s.state.Seq + 1, At: s.cfg.Now(), Actor: s.actor, Body: body}); err != nil {
 		return fmt.Errorf("recording %s: %w", body.Type(), err)
 	}
 	e, err := s.bundle.Append(s.ctxForDisk(), evidence.Draft{Type: body.Type(), Actor: s.actor, Step: stepOf(body), Data: body, Blobs: blobs})
@@ -283,7 +285,7 @@ func (s *Session) fold(e evidence.Entry) error {
 		return err
 	}
 	s.state = st
-	if len(e.Blobs) > 0 {
+	if len(e.Blobs) > 0 && s.snap.Load() != nil {
 		s.blobs = maps.Clone(s.blobs) // snapshots share the old one
 	}
 	for _, b := range e.Blobs {

@@ -204,7 +204,7 @@ type stage struct {
 	rb  *runbooks.Runbook
 }
 
-func newStage(t *testing.T) *stage {
+func newStage(t testing.TB) *stage {
 	t.Helper()
 	w := &world{lock: "l-1"}
 	rb, err := runbooks.Parse("test-lock.yaml", []byte(book), w)
