@@ -175,7 +175,7 @@ func recommended(opts []triage.Option) (triage.Option, bool) {
 
 // due does what the script orders and the loop allows but does not recommend:
 // waivers of captures that cannot be had, and optional reads of the present
-// plan that nobody has tried yet.
+// plan that nobody has tried yet or that were cut off.
 func (p *player) due(ctx context.Context, snap Snapshot) (bool, error) {
 	for _, w := range p.a.Waive {
 		w.Subject = p.full(snap, w.Subject)
@@ -189,7 +189,10 @@ func (p *player) due(ctx context.Context, snap Snapshot) (bool, error) {
 	}
 	for _, o := range snap.Options {
 		st, ok := snap.State.Step(o.Step)
-		if o.Kind != triage.DoProbe || !o.Available() || !ok || st.Kind != triage.ProbeStep || st.Status != triage.Pending || p.tried[o.Step] > 0 {
+		if o.Kind != triage.DoProbe || !o.Available() || !ok || st.Kind != triage.ProbeStep || p.tried[o.Step] > 0 {
+			continue
+		}
+		if st.Status != triage.Pending && st.Outcome != "cancelled" {
 			continue
 		}
 		if st.Phase != triage.Preserve && st.Phase != triage.Locate {

@@ -97,7 +97,9 @@ func phaseWants(s *State, p Phase) []want {
 
 // stepWant is what a step lacks, and whether it lacks anything that matters.
 func stepWant(s *State, st *Step) (want, bool) {
-	fresh := st.Status == Pending || st.Status == Stale
+	// A read that was cut off, by a person or by a crash, was not tried.
+	cut := st.Status == CannotTell && st.Outcome == "cancelled"
+	fresh := st.Status == Pending || st.Status == Stale || cut
 	if isCapture(st) || isProof(st) {
 		law := 1
 		if isProof(st) {
@@ -107,7 +109,7 @@ func stepWant(s *State, st *Step) (want, bool) {
 			return want{}, false
 		}
 		// What was tried twice, or what nobody can answer, is worth a waiver.
-		if st.Status == CannotTell && st.Kind != WatchStep && (st.Attempts >= 2 || st.Kind == AskStep) {
+		if st.Status == CannotTell && st.Kind != WatchStep && (st.Attempts >= 2 && !cut || st.Kind == AskStep) {
 			return want{kind: DoWaive, step: st.ID, value: strconv.Itoa(law)}, true
 		}
 		fresh = true

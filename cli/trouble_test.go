@@ -1,0 +1,190 @@
+package cli
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"handrail/triage"
+)
+
+// TestInterruptions ends the terminal, the person's patience and the process
+// itself while the real tofu is at work on the real API server.
+func TestInterruptions(t *testing.T) {
+	t.Parallel()
+	home := demoHome(t)
+	newPractice(t, home).run(ExitDone, "", "lab", "up")
+	for name, f := range map[string]func(*testing.T, *practice){
+		"act killed before it landed": func(t *testing.T, p *practice) { killedInTheAct(t, p, false) },
+		"act killed after it landed":  func(t *testing.T, p *practice) { killedInTheAct(t, p, true) },
+		"ctrl-c headless":             interruptedHeadless,
+		"terminal closed":             func(t *testing.T, p *practice) { leftInTheAct(t, p, hangUp) },
+		"ctrl-c in the terminal":      func(t *testing.T, p *practice) { leftInTheAct(t, p, ctrlC) },
+		"credentials expired":         expiredCredentials,
+	} {
+		t.Run(name, func(t *testing.T) { t.Parallel(); f(t, newPractice(t, home)) })
+	}
+}
+
+const unlock = "state-lock/unlock"
+
+// call is an incident outside the drill that looks at its broken module, with a
+// tofu that can be held up.
+func call(t *testing.T, p *practice, h *holdup) (q *practice, lockID string, run []string) {
+	t.Helper()
+	lockID = p.breaks()
+	q = p.elsewhere("TF_INPUT=0", "CHECKPOINT_DISABLE=1")
+	q.run(ExitDone, "", "trust", p.dir())
+	run = []string{"run", "state-lock", "-p", "dir=" + p.dir(), "-p", "log=" + p.log(), "--answers", q.answers(lockID)}
+	if h != nil {
+		run = append(run, "--tofu", h.path)
+	}
+	return q, lockID, run
+}
+
+// killedInTheAct kills handrail with its act under way. What the act came to is
+// unknown until the target was read, and no gate opens before.
+func killedInTheAct(t *testing.T, p *practice, landed bool) {
+	h := p.hold("force-unlock", landed)
+	q, lockID, run := call(t, p, h)
+	r := q.launch(run...)
+	h.reached(t, r.ended, r.said.String)
+	if err := r.cmd.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	<-r.ended
+	path := q.bundle()
+	before := journal(t, path)
+	if st := q.folded(path); st.Acting != unlock {
+		t.Fatalf("acting = %q, want the unlock: its start was recorded before anything was sent", st.Acting)
+	}
+	out := q.run(ExitOpen, "q\n", "resume", "--plain")
+	if g := q.folded(path).Gates[unlock]; g.Phase != triage.GateUnknown || !strings.Contains(out, "unknown") {
+		t.Fatalf("gate = %s, want unknown, and said so:\n%s", g.Phase, out)
+	}
+	out = q.run(ExitOpen, "\nq\n", "resume", "--plain")
+	g := q.folded(path).Gates[unlock]
+	want := triage.GateFailed
+	if landed {
+		want = triage.GateDone
+	}
+	if g.Phase != want || !strings.Contains(g.Response, lockID) {
+		t.Fatalf("gate = %s, %q, want %s by a look at the lock:\n%s", g.Phase, g.Response, want, out)
+	}
+	if landed != (len(q.folded(path).Debts) == 1) {
+		t.Errorf("debts = %+v", q.folded(path).Debts)
+	}
+	if !bytes.HasPrefix(journal(t, path), before) {
+		t.Error("what the journal held at the kill has changed")
+	}
+	q.sound(path)
+	if landed {
+		q.run(ExitDone, "", "resume", "--answers", run[7], "--tofu", h.path)
+		q.sound(path)
+	}
+}
+
+// interruptedHeadless sends Ctrl-C to a whole job, first in the act, then in a
+// probe: the act ends by itself and is recorded, the probe is cut off and read
+// again by the next walk.
+func interruptedHeadless(t *testing.T, p *practice) {
+	h := p.hold("force-unlock", false)
+	q, _, run := call(t, p, h)
+	r := q.launch(run...)
+	h.reached(t, r.ended, r.said.String)
+	r.interrupt(t)
+	r.interrupt(t) // an impatient one
+	h.release(t)
+	if code := r.code(); code != ExitOpen {
+		t.Fatalf("Ctrl-C in an act ended with %d, want %d:\n%s", code, ExitOpen, r.said.String())
+	}
+	path := q.bundle()
+	if g := q.folded(path).Gates[unlock]; g.Phase != triage.GateDone {
+		t.Fatalf("gate = %s (%s), want done: Ctrl-C does not stop an act\n%s", g.Phase, g.Response, r.said.String())
+	}
+	if said := r.said.String(); !strings.Contains(said, "handrail resume ") || !strings.Contains(said, "a running act is waited for") {
+		t.Errorf("nothing says how to go on, or why it waits:\n%s", said)
+	}
+	q.sound(path)
+
+	slow := p.hold("plan", false)
+	resume := []string{"resume", "--answers", run[7], "--tofu", slow.path}
+	r = q.launch(resume...)
+	slow.reached(t, r.ended, r.said.String)
+	r.interrupt(t)
+	if code := r.code(); code != ExitOpen {
+		t.Fatalf("Ctrl-C in a probe ended with %d, want %d:\n%s", code, ExitOpen, r.said.String())
+	}
+	plan, _ := q.folded(path).Step("state-lock/plan")
+	if plan.Outcome != "cancelled" || plan.Facts["exit"].Known() {
+		t.Fatalf("plan = %s, exit %+v, want it cancelled with unknown facts", plan.Outcome, plan.Facts["exit"])
+	}
+	q.sound(path)
+	q.run(ExitDone, "", resume...)
+	if plan, _ := q.folded(path).Step("state-lock/plan"); plan.Outcome != "ok" {
+		t.Errorf("plan = %s, want it read again", plan.Outcome)
+	}
+	q.sound(path)
+}
+
+func hangUp(t *testing.T, s *screen) {
+	t.Helper()
+	if err := s.pty.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func ctrlC(t *testing.T, s *screen) {
+	t.Helper()
+	s.send("\x03")
+	s.wait(command{re: regexp.MustCompile(`leave, the act goes on`)})
+	s.send("y")
+	s.wait(command{re: regexp.MustCompile(`goes on; waiting until its outcome is recorded`)})
+}
+
+// leftInTheAct leaves the terminal UI while its act is under way.
+func leftInTheAct(t *testing.T, p *practice, leave func(*testing.T, *screen)) {
+	h := p.hold("force-unlock", false)
+	q, lockID, run := call(t, p, h)
+	file := run[7]
+	drop(t, file, "gates:", "  unlock:") // the script stops before the gate
+	q.run(ExitOpen, "", run...)
+	s, cmd := q.tty(34, 110, "resume", "--tofu", h.path)
+	s.wait(command{re: regexp.MustCompile(`Release the lock`)})
+	s.send("g")
+	s.wait(command{re: regexp.MustCompile(`DANGER +· +ARMED`)})
+	s.phrase("force-unlock " + lockID)
+	s.send("\r")
+	h.reached(t, s.ended, s.text)
+	leave(t, s)
+	h.release(t)
+	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != ExitOpen {
+		t.Errorf("handrail ended with %v, want %d", err, ExitOpen)
+	}
+	path := q.bundle()
+	st := q.folded(path)
+	if g := st.Gates[unlock]; g.Phase != triage.GateDone || g.Response == "" {
+		t.Fatalf("gate = %s, %q, want the outcome of the act in the journal", g.Phase, g.Response)
+	}
+	q.sound(path)
+	q.run(ExitDone, "", "resume", "--answers", file, "--tofu", h.path)
+	q.sound(path)
+}
+
+// expiredCredentials walks with a token that the real API server does not know.
+func expiredCredentials(t *testing.T, p *practice) {
+	q, _, run := call(t, p, nil)
+	q.env = append(q.env, "KUBE_TOKEN=nobody")
+	out := q.run(ExitOpen, "", run...)
+	st := q.folded(q.bundle())
+	lock, _ := st.Step("state-lock/lock")
+	if lock.Outcome == "ok" || lock.Facts["held"].Known() || !strings.Contains(out, "401") {
+		t.Errorf("lock = %+v, want unknown facts and the 401:\n%s", lock, out)
+	}
+	if g := st.Gates[unlock]; g.Phase != "" && g.Phase != triage.GateIdle {
+		t.Errorf("gate = %s, want it shut", g.Phase)
+	}
+	q.sound(q.bundle())
+}
