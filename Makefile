@@ -53,12 +53,17 @@ check: ## format, vet, staticcheck, import rule
 	go run $(STATICCHECK) ./...
 	go test -count=1 -run 'TestImport|TestOnlySessionActs|TestDangerousIsSeen|TestNames|TestDocuments' ./cli
 
-bench: ## benchmarks, as ratios
-	go test -run '^$$' -bench . -benchmem ./triage/... ./evidence/... ./runbooks/... ./session/... ./tui/...
+bench: build ## benchmarks beside their peers; docs/performance.md says how to read them
+	go test -run '^$$' -bench . -benchmem ./triage/... ./evidence/... ./runbooks/... ./tui/...
+	go test -run '^$$' -bench . -benchmem -benchtime 1000x ./session/...
+	HANDRAIL_BIN=$(CURDIR)/$(HANDRAIL) go test -run '^$$' -bench Process -benchtime 30x ./cli
+	@ls -l $(HANDRAIL)
+	@$(HANDRAIL) lab status -o json
 
 demo: build ## demo.gif from demo.tape; needs vhs, ttyd and ffmpeg
 	@command -v vhs >/dev/null || { echo "vhs is not installed; the tape itself is tested by: go test ./cli -run TestDemoTape"; exit 1; }
-	PATH="$(CURDIR)/bin:$$PATH" vhs demo.tape
+	@id=$$(printf '\nq\n' | $(HANDRAIL) drill start killed-runner --plain | grep -oE '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}' | head -n 1 || true); \
+	sed "s/LOCK_ID/$$id/" demo.tape | PATH="$(CURDIR)/bin:$$PATH" vhs -
 
 vuln: ## known vulnerabilities, where their database can be reached
 	@out=$$(go run $(GOVULNCHECK) ./... 2>&1) && { echo "$$out"; exit 0; } || code=$$?; \

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -8,6 +9,9 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 )
@@ -45,10 +49,34 @@ func outputFlag(cmd *cobra.Command) *output {
 // printJSON writes v as indented JSON. Control characters come out escaped, so
 // that the data is complete and a terminal is safe all the same.
 func printJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.Write(escaped(b.Bytes()))
+	return err
+}
+
+// escaped writes the control and format characters that encoding/json lets
+// pass as JSON escapes: C1 controls steer terminals, direction marks turn text
+// around. Outside of strings JSON has none of them but the newline.
+func escaped(doc []byte) []byte {
+	out := make([]byte, 0, len(doc))
+	for _, r := range string(doc) {
+		switch {
+		case r == '\n' || !unicode.In(r, unicode.Cc, unicode.Cf):
+			out = utf8.AppendRune(out, r)
+		case r > 0xffff:
+			hi, lo := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, hi, lo)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+	}
+	return out
 }
 
 // table writes rows in aligned columns; each cell is made harmless.

@@ -21,8 +21,8 @@ import (
 
 // TestDemoTape plays the keys of demo.tape against the real program in a real
 // terminal, so that the picture in the README cannot promise what is not there.
-// Sleeps of the tape are for whoever watches; the player goes on as soon as the
-// screen shows what the tape waits for.
+// Sleeps of the tape are played too: a gate ignores keys that come before a person
+// can have seen it.
 func TestDemoTape(t *testing.T) {
 	t.Parallel()
 	src, err := os.ReadFile("../demo.tape")
@@ -35,6 +35,10 @@ func TestDemoTape(t *testing.T) {
 	}
 	home := demoHome(t)
 	s := openScreen(t, home)
+	// As `make demo` does: the drill is started and its lock was read once.
+	s.send("printf '\\nq\\n' | handrail drill start killed-runner --plain\r")
+	s.wait(command{re: regexp.MustCompile(`stays open`)})
+	s.send("clear\r")
 	for _, c := range tape {
 		switch c.verb {
 		case "key":
@@ -43,16 +47,19 @@ func TestDemoTape(t *testing.T) {
 			s.send(s.lockID())
 		case "wait":
 			s.wait(c)
+		case "sleep":
+			s.pause(c.pause)
 		}
 	}
 }
 
 // command is one line of a tape, as far as it matters to the player.
 type command struct {
-	verb string // key, phrase or wait
-	text string
-	re   *regexp.Regexp
-	line int
+	verb  string // key, phrase, wait or sleep
+	text  string
+	re    *regexp.Regexp
+	pause time.Duration
+	line  int
 }
 
 var (
@@ -74,8 +81,14 @@ func parseTape(src string) ([]command, error) {
 		word, _, _ := strings.Cut(line, " ")
 		base, _, _ := strings.Cut(word, "@")
 		switch {
-		case line == "" || line[0] == '#', base == "Set", base == "Output", base == "Require", base == "Sleep",
+		case line == "" || line[0] == '#', base == "Set", base == "Output", base == "Require",
 			base == "Hide", base == "Show", base == "Screenshot":
+		case base == "Sleep":
+			d, err := time.ParseDuration(strings.TrimSpace(strings.TrimPrefix(line, "Sleep")))
+			if err != nil {
+				return nil, fmt.Errorf("demo.tape:%d: %w", i+1, err)
+			}
+			out = append(out, command{verb: "sleep", pause: d, line: i + 1})
 		case tapeType.MatchString(line):
 			text := tapeType.FindStringSubmatch(line)[1]
 			before, after, found := strings.Cut(text, placeholder)
@@ -233,6 +246,16 @@ func (s *screen) wait(c command) {
 		case <-ctx.Done():
 			s.t.Fatalf("demo.tape:%d: the screen never showed /%s/\n%s", c.line, c.re, s.text())
 		}
+	}
+}
+
+// pause lets time pass as the tape says; nothing is asserted about it.
+func (s *screen) pause(d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-s.t.Context().Done():
 	}
 }
 

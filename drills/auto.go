@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"handrail/session"
+	"handrail/triage"
 )
 
 // Report is what a headless drill came to.
@@ -79,7 +80,12 @@ func (r *Running) walk(ctx context.Context, c session.Config, talk io.Writer) (r
 	if err := r.SetBundle(s.Snapshot().Bundle); err != nil {
 		return res, err
 	}
-	return session.Play(ctx, s, r.scene.Answers, r.Vars(), talk)
+	res, err = session.Play(ctx, s, r.scene.Answers, r.Vars(), talk)
+	if err != nil || res.Outcome != "" {
+		return res, err
+	}
+	// The lab of the drill goes away: nobody can go on with this incident.
+	return res, s.Do(ctx, triage.Intent{Kind: triage.DoClose, Value: "open", Text: "the drill ended here"})
 }
 
 // settle judges what the walk left behind.

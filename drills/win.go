@@ -6,6 +6,7 @@ import (
 	"cel.dev/cel-go/cel"
 	"gopkg.in/yaml.v3"
 
+	"handrail/runbooks"
 	"handrail/runbooks/strict"
 	"handrail/steps"
 )
@@ -34,7 +35,7 @@ func (p parser) win(n *yaml.Node, exports []export) *win {
 	for _, e := range exports {
 		typ := cel.DynType // of a source that was refused: one slip is one problem
 		if src, ok := sources()[e.source]; ok {
-			typ = celType(src.typ)
+			typ = runbooks.CELType(src.typ)
 		}
 		opts = append(opts, cel.Variable("drill."+e.name, typ))
 	}
@@ -54,7 +55,7 @@ func (p parser) win(n *yaml.Node, exports []export) *win {
 		}
 		w.probes = append(w.probes, winProbe{key.Value, kind})
 		for _, fact := range kind.Facts {
-			opts = append(opts, cel.Variable("facts."+key.Value+"."+fact.Name, celType(fact.Type)))
+			opts = append(opts, cel.Variable("facts."+key.Value+"."+fact.Name, runbooks.CELType(fact.Type)))
 		}
 	})
 	env, err := cel.NewEnv(opts...)
@@ -101,24 +102,6 @@ func probeNames(cat steps.Catalog) []string {
 		}
 	}
 	return names
-}
-
-func celType(t steps.Type) *cel.Type {
-	switch t {
-	case steps.Bool:
-		return cel.BoolType
-	case steps.Int:
-		return cel.IntType
-	case steps.Duration:
-		return cel.DurationType
-	case steps.Time:
-		return cel.TimestampType
-	case steps.Strings:
-		return cel.ListType(cel.StringType)
-	case steps.Table:
-		return cel.MapType(cel.StringType, cel.StringType)
-	}
-	return cel.StringType
 }
 
 func celValue(v steps.Value) any {

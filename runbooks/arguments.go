@@ -123,7 +123,7 @@ func (r *reader) argumentType(a argument, t *text) {
 	if e == nil {
 		return
 	}
-	want := celType(a.field.Type)
+	want := CELType(a.field.Type)
 	if a.list {
 		want = cel.StringType
 	}

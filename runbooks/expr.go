@@ -89,7 +89,9 @@ func (s *scope) add(v variable) {
 	s.vars[v.name] = v
 }
 
-func celType(t steps.Type) *cel.Type {
+// CELType is the type that a value has in expressions; text of every kind is a
+// string.
+func CELType(t steps.Type) *cel.Type {
 	switch t {
 	case steps.Bool:
 		return cel.BoolType
@@ -115,7 +117,7 @@ func (s *scope) env() (*cel.Env, error) {
 	opts = append(opts, cel.ASTValidators(cel.ValidateDurationLiterals(), cel.ValidateTimestampLiterals(),
 		cel.ValidateRegexLiterals(), cel.ValidateHomogeneousAggregateLiterals()))
 	for _, n := range s.names {
-		opts = append(opts, cel.Variable(n, celType(s.vars[n].field.Type)))
+		opts = append(opts, cel.Variable(n, CELType(s.vars[n].field.Type)))
 	}
 	return cel.NewEnv(opts...)
 }

@@ -42,8 +42,15 @@ func (s *Session) act(ctx context.Context, in triage.Intent) error {
 		if len(fresh.Unmet) > 0 {
 			return s.disarm(in, gate, fresh.Unmet[0].Why, nil)
 		}
+		if why := s.unlawful(gate, fresh); why != "" {
+			return s.disarm(in, gate, why, nil)
+		}
 		start := triage.ActStart{Step: in.Step, Digest: gate.Digest, Request: fresh.Request, Before: append(lines(fresh.Target), lines(fresh.Shown)...)}
+		if !s.hold() {
+			return s.disarm(in, gate, "the session is closing", nil)
+		}
 		if err := s.record(start, blobs); err != nil {
+			s.work.Done()
 			return err
 		}
 		s.launch(in.Step, gate, g, params)
@@ -51,9 +58,31 @@ func (s *Session) act(ctx context.Context, in triage.Intent) error {
 	})
 }
 
+// unlawful says what the laws have against acting now, although the target is
+// the one shown: while it was read again the preview may have expired, evidence
+// may have grown stale, and a controller that was paused may have resumed, which
+// is no part of the digest.
+func (s *Session) unlawful(gate triage.GateState, fresh steps.Preview) string {
+	now := s.cfg.Now()
+	if now.After(gate.Shown.Until) {
+		return "the preview expired while the target was read again"
+	}
+	again := triage.Intent{Kind: triage.DoPreview, Step: gate.Step, Text: gate.Shown.Why}
+	if r := triage.Check(s.state, again, now, s.judge); r != nil {
+		return r.Refusals[0].Why
+	}
+	for _, o := range fresh.Owners {
+		free := func(subject string) bool { return waived(s.state, triage.Waive{Law: 12, Subject: subject}) }
+		if o.Paused != "yes" && !free(o.Name) && !free(gate.Step) {
+			return o.Name + " may undo it and is not known to be paused"
+		}
+	}
+	return ""
+}
+
 // disarm closes a confirmed gate whose target is not what was confirmed.
 func (s *Session) disarm(in triage.Intent, gate triage.GateState, why string, moved []string) error {
-	if s.front != nil {
+	if s.front != nil && s.front.step == in.Step {
 		s.front.moved = moved
 		s.front.refusals = []triage.Refusal{{Law: 5, Why: why, Cure: "look at what moved, then preview again"}}
 	}
@@ -89,8 +118,8 @@ func orNone(s string) string {
 	return s
 }
 
-// launch runs the executor beside the owner. An act outlives the cancelling of
-// probes: Close waits for it.
+// launch runs the executor beside the owner, for a caller that holds the
+// session open. An act outlives the cancelling of probes: Close waits for it.
 func (s *Session) launch(step string, gate triage.GateState, g steps.Gater, params steps.Params) {
 	ctx, cancel := context.WithCancel(context.Background())
 	seq := s.state.Seq
@@ -98,13 +127,14 @@ func (s *Session) launch(step string, gate triage.GateState, g steps.Gater, para
 	s.flight[step] = &flight{step: step, kind: "act", started: s.cfg.Now(), cancel: cancel, act: true}
 	s.publish()
 	typed := s.front.preview.Phrase
-	s.work.Go(func() {
+	go func() { // Close waits for it
+		defer s.work.Done()
 		defer cancel()
 		k := &sink{s: s, step: step}
 		end, owes := s.execute(ctx, incident, step, seq, gate.Digest, typed, g, params, k)
 		blobs, _ := k.done()
 		_ = s.call(context.Background(), func() error { return s.finishAct(end, owes, blobs) })
-	})
+	}()
 }
 
 // outcome is what the executor leaves behind for a session that died meanwhile.
@@ -124,9 +154,11 @@ func (s *Session) execute(ctx context.Context, incident, step string, seq int64,
 		return end, nil
 	}
 	defer claim.Close()
-	fresh, err := previewSafely(ctx, g, params, k)
+	readCtx, cancel := context.WithTimeout(ctx, previewTime)
+	fresh, err := previewSafely(readCtx, g, params, k)
+	cancel()
 	if err != nil {
-		end.Outcome, end.Response = steps.Refused, "the target could not be read again: "+err.Error()
+		end.Outcome, end.Response = steps.Refused, "the target could not be read again: "+s.bundle.Redact(err.Error())
 		return end, nil
 	}
 	fresh = s.redacted(fresh)
@@ -141,7 +173,7 @@ func (s *Session) execute(ctx context.Context, incident, step string, seq int64,
 	case err != nil:
 		end.Outcome, end.Response = triage.Unknown, s.bundle.Redact(err.Error())
 	default:
-		end.Outcome, end.Response, end.After = got.Result, s.bundle.Redact(got.Response), lines(got.After)
+		end.Outcome, end.Response, end.After = got.Result, s.bundle.Redact(got.Response), lines(s.redactedKVs(got.After))
 		if got.Result == steps.Done {
 			owes = fresh.Owes
 		}
@@ -163,7 +195,7 @@ func actSafely(ctx context.Context, g steps.Gater, a *steps.Approval, k steps.Si
 
 // finishAct records how an act ended and what it leaves owing.
 func (s *Session) finishAct(end triage.ActEnd, owes []steps.Debt, blobs []evidence.Blob) error {
-	delete(s.flight, end.Step)
+	defer s.landed(end.Step)
 	if err := s.record(end, blobs); err != nil {
 		return err
 	}
@@ -172,8 +204,6 @@ func (s *Session) finishAct(end triage.ActEnd, owes []steps.Debt, blobs []eviden
 			return err
 		}
 	}
-	s.refreshCards()
-	s.publish()
 	return nil
 }
 
@@ -234,16 +264,22 @@ func (s *Session) findOut(ctx context.Context, step string) error {
 	if !ok {
 		return fmt.Errorf("step %s: this gate cannot tell what an interrupted act came to; look at the target yourself and record a note", step)
 	}
+	if !s.hold() {
+		return ErrClosed
+	}
+	defer s.work.Done()
 	k := &sink{s: s, step: step}
 	ctx, cancel := context.WithTimeout(ctx, previewTime)
 	defer cancel()
+	stop := context.AfterFunc(s.ctx, cancel)
+	defer stop()
 	got, err := f.Find(ctx, shownLinesOf(gate.Before), params, k)
 	blobs, kept := k.done()
 	if err == nil {
 		err = kept
 	}
 	if err != nil {
-		return fmt.Errorf("step %s: the outcome is still unknown: %w", step, err)
+		return fmt.Errorf("step %s: the outcome is still unknown: %w", step, s.said(err))
 	}
 	end := triage.ActEnd{Step: step, Digest: gate.Digest, Outcome: got.Result, Response: got.Response, After: lines(got.After)}
 	var owes []steps.Debt
@@ -253,7 +289,13 @@ func (s *Session) findOut(ctx context.Context, step string) error {
 			owes = append(owes, steps.Debt{Kind: o.Kind, Text: o.Text, Due: due})
 		}
 	}
-	return s.call(context.WithoutCancel(ctx), func() error { return s.finishAct(end, owes, blobs) })
+	return s.call(context.WithoutCancel(ctx), func() error {
+		// Two people may have looked, and another act may have begun since.
+		if now := s.state.Gates[step]; now.Phase != triage.GateUnknown || now.StartSeq != gate.StartSeq {
+			return fmt.Errorf("step %s: its outcome was found meanwhile", step)
+		}
+		return s.finishAct(end, owes, blobs)
+	})
 }
 
 // claim is the executor's hold on one act.

@@ -13,6 +13,30 @@ import (
 	"handrail/triage"
 )
 
+// Answers is a script of what people would say and type on a call (DECISIONS
+// S7). It drives the same session as the terminal; there is nothing in it that
+// says yes to everything.
+type Answers struct {
+	File     string
+	Runbook  string
+	Answers  map[string]Given
+	Manual   map[string]string // step: proof
+	Conclude map[string]Given  // topic: "accept", or a value with its reason
+	Skip     map[string]string // step: why
+	Waive    []triage.Waive
+	Gates    map[string]string // step: phrase, with ${env.*} and ${drill.*} only
+	Debts    map[string]triage.Settle
+	Notes    []string
+}
+
+// Given is a value and how it is known.
+type Given struct {
+	Value  string
+	How    string // of an answer
+	Why    string // of a conclusion
+	Person string // of a conclusion that overrides towards less caution
+}
+
 // ParseAnswers reads an answers file. Bad input gives strict.Problems with
 // their places.
 func ParseAnswers(file string, src []byte) (*Answers, error) {

@@ -120,7 +120,9 @@ func (s *Session) refuse(step string, p steps.Preview, r *triage.Refused) error 
 // redaction touched what identifies the target: an approval must be of exactly
 // what is shown.
 func (s *Session) read(ctx context.Context, step string, g steps.Gater, params steps.Params) (steps.Preview, []evidence.Blob, error) {
-	s.work.Add(1)
+	if !s.hold() {
+		return steps.Preview{}, nil, ErrClosed
+	}
 	defer s.work.Done()
 	ctx, cancel := context.WithTimeout(ctx, previewTime)
 	defer cancel()
@@ -133,9 +135,33 @@ func (s *Session) read(ctx context.Context, step string, g steps.Gater, params s
 		err = kept
 	}
 	if err != nil {
-		return steps.Preview{}, blobs, err
+		return steps.Preview{}, blobs, s.said(err)
 	}
 	return s.redacted(p), blobs, nil
+}
+
+// saidError is an error whose text may be shown.
+type saidError struct {
+	text string
+	err  error
+}
+
+func (e *saidError) Error() string { return e.text }
+func (e *saidError) Unwrap() error { return e.err }
+
+// said redacts what the world put into an error: a refusal reaches the screen
+// before the journal, which redacts on its own.
+func (s *Session) said(err error) error {
+	return &saidError{s.bundle.Redact(err.Error()), err}
+}
+
+// redactedKVs redacts what a gate says of its target outside of its identity.
+func (s *Session) redactedKVs(kvs []steps.KV) []steps.KV {
+	out := slices.Clone(kvs)
+	for i := range out {
+		out[i].Value = s.bundle.Redact(out[i].Value)
+	}
+	return out
 }
 
 func previewSafely(ctx context.Context, g steps.Gater, params steps.Params, k steps.Sink) (p steps.Preview, err error) {
@@ -160,13 +186,21 @@ func (s *Session) redacted(p steps.Preview) steps.Preview {
 		out.Target[i].Value = identity(out.Target[i].Value)
 	}
 	out.Request, out.Command, out.Phrase = identity(p.Request), identity(p.Command), identity(p.Phrase)
-	out.Shown = slices.Clone(p.Shown)
-	for i := range out.Shown {
-		out.Shown[i].Value = s.bundle.Redact(out.Shown[i].Value)
-	}
+	out.Shown = s.redactedKVs(p.Shown)
 	out.Effect, out.Undo = s.bundle.Redact(p.Effect), s.bundle.Redact(p.Undo)
+	out.Unmet, out.Owners, out.Owes = slices.Clone(p.Unmet), slices.Clone(p.Owners), slices.Clone(p.Owes)
+	for i := range out.Unmet {
+		out.Unmet[i].Why, out.Unmet[i].Cure = s.bundle.Redact(out.Unmet[i].Why), s.bundle.Redact(out.Unmet[i].Cure)
+	}
+	for i := range out.Owners {
+		// The name is what a waiver of law 12 names.
+		out.Owners[i].Name, out.Owners[i].How = identity(out.Owners[i].Name), s.bundle.Redact(out.Owners[i].How)
+	}
+	for i := range out.Owes {
+		out.Owes[i].Text = s.bundle.Redact(out.Owes[i].Text)
+	}
 	if touched {
-		out.Unmet = append(slices.Clone(p.Unmet), steps.Need{
+		out.Unmet = append(out.Unmet, steps.Need{
 			Why:  "a secret of this session stands in what identifies the target",
 			Cure: "find out why the identifier and the secret are the same text",
 		})

@@ -137,6 +137,10 @@ func (s *Session) reload() error {
 			return err
 		}
 	}
+	// The incident names the directory of its acts, so a journal may not choose it.
+	if got := s.state.Incident; got != "" && got != s.bundle.ID() {
+		return fmt.Errorf("its journal tells of incident %q: read it with bundle show, and do not act from it", got)
+	}
 	for _, p := range s.state.Plans {
 		rb, err := storedRunbook(r, p, s.cfg)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"handrail/evidence"
@@ -48,14 +49,21 @@ func (s *Session) startProbe(in triage.Intent) error {
 	}
 	rb := s.books[bookOf(in.Step)]
 	params, err := rb.With(bare(in.Step), s.vars(rb.ID, false))
-	if err != nil {
+	if err != nil && !s.tried(err) {
 		return refuse(err.Error(), missingCure(err))
 	}
 	if err := s.enter(in); err != nil {
 		return err
 	}
 	n := step.Attempts + 1
+	if err != nil {
+		return s.cannotStart(step, kind, n, err)
+	}
+	if !s.hold() {
+		return ErrClosed
+	}
 	if err := s.record(triage.ProbeStart{Step: in.Step, N: n, Kind: kind.Name, With: storedAll(params), Layers: layers(kind.Class)}, nil); err != nil {
+		s.work.Done()
 		return err
 	}
 	span := probeTime
@@ -65,7 +73,8 @@ func (s *Session) startProbe(in triage.Intent) error {
 	ctx, cancel := context.WithTimeout(s.ctx, span)
 	s.flight[in.Step] = &flight{step: in.Step, kind: kind.Name, started: s.cfg.Now(), cancel: cancel}
 	s.publish()
-	s.work.Go(func() {
+	go func() { // ends with the probe, which ctx bounds
+		defer s.work.Done()
 		defer cancel()
 		sink := &sink{s: s, step: in.Step}
 		obs, err := observe(ctx, kind, s.cfg.Env, params, sink)
@@ -74,7 +83,7 @@ func (s *Session) startProbe(in triage.Intent) error {
 			err = kept
 		}
 		_ = s.call(context.Background(), func() error { return s.finishProbe(ctx, in.Step, n, kind, obs, err, blobs) })
-	})
+	}()
 	return nil
 }
 
@@ -99,6 +108,38 @@ func (s *Session) compare(step triage.Step) error {
 	s.refreshCards()
 	s.publish()
 	return nil
+}
+
+// tried reports whether everything that a parameter misses was looked for, so
+// that waiting for it would be in vain.
+func (s *Session) tried(err error) bool {
+	var m *runbooks.MissingError
+	if !errors.As(err, &m) || len(m.Missing) == 0 {
+		return false
+	}
+	for _, name := range m.Missing {
+		part := strings.Split(name, ".")
+		if len(part) < 2 || part[0] != "facts" {
+			return false
+		}
+		st, ok := s.state.Step(bookOf(m.Step) + "/" + part[1])
+		if !ok {
+			st, ok = s.state.Step(s.state.Plan().Runbook + "/" + part[1])
+		}
+		if !ok || st.Attempts == 0 || st.Status == triage.Running {
+			return false
+		}
+	}
+	return true
+}
+
+// cannotStart records a probe whose parameters nobody can know: that it could
+// not be checked, and why, is evidence too.
+func (s *Session) cannotStart(step triage.Step, kind steps.Kind, n int, why error) error {
+	if err := s.record(triage.ProbeStart{Step: step.ID, N: n, Kind: kind.Name, Layers: layers(kind.Class)}, nil); err != nil {
+		return err
+	}
+	return s.finishProbe(s.ctx, step.ID, n, kind, steps.Observation{}, why, nil)
 }
 
 func missingCure(err error) string {
@@ -130,7 +171,7 @@ func observe(ctx context.Context, k steps.Kind, env steps.Env, in steps.Params, 
 
 // finishProbe records what a probe saw, or that it could not find out.
 func (s *Session) finishProbe(ctx context.Context, step string, n int, k steps.Kind, obs steps.Observation, err error, blobs []evidence.Blob) error {
-	delete(s.flight, step)
+	defer s.landed(step)
 	end := triage.ProbeEnd{Step: step, N: n, Outcome: "ok", Summary: obs.Summary, Command: obs.Command, Gaps: obs.Gaps}
 	facts := map[string]steps.Value{}
 	if err != nil {
@@ -147,19 +188,27 @@ func (s *Session) finishProbe(ctx context.Context, step string, n int, k steps.K
 	rb := s.books[bookOf(step)]
 	v := s.vars(rb.ID, false)
 	v.Facts[bare(step)] = facts
-	for _, f := range append(obs.Findings, rb.Findings(bare(step), v)...) {
+	findings := append(obs.Findings, rb.Findings(bare(step), v)...)
+	if err != nil && len(findings) > 0 {
+		// None of them can be told, all for the one reason that the summary gives.
+		findings = []steps.Finding{{Level: steps.Warning, Say: fmt.Sprintf("cannot tell any of the %d things that the runbook looks for here", len(findings))}}
+	}
+	for _, f := range findings {
 		end.Findings = append(end.Findings, triage.Finding{Level: string(f.Level), Say: f.Say})
 	}
 	if st, ok := s.state.Step(step); ok && st.Kind == triage.WatchStep {
 		green := stored(rb.Green(bare(step), v))
 		end.Green = &green
 	}
-	if err := s.record(end, blobs); err != nil {
-		return err
-	}
+	return s.record(end, blobs)
+}
+
+// landed shows a step as no longer running, only once all that follows from its
+// end is recorded and said: a script goes on as soon as nothing runs.
+func (s *Session) landed(step string) {
+	delete(s.flight, step)
 	s.refreshCards()
 	s.publish()
-	return nil
 }
 
 func outcomeOf(ctx context.Context, err error) string {

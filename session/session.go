@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -36,7 +37,9 @@ type Session struct {
 	closeTo error
 	snap    atomic.Pointer[Snapshot]
 	changed chan struct{}
-	work    sync.WaitGroup // probes, previews and acts
+	work    sync.WaitGroup // probes, previews and acts; joined through hold
+	doors   sync.Mutex     // guards shut
+	shut    bool           // Close has begun: no more work begins
 	ctx     context.Context
 	cancel  context.CancelFunc // ends probes, not acts
 
@@ -52,6 +55,8 @@ type Session struct {
 	cards  map[string]Card
 	leads  []Lead
 	header []steps.KV
+	offers []triage.Option // as of made
+	made   time.Time
 	dead   error
 }
 
@@ -96,13 +101,42 @@ func (s *Session) own() {
 func (s *Session) call(ctx context.Context, f func() error) error {
 	reply := make(chan error, 1)
 	select {
-	case s.calls <- func() { reply <- f() }:
+	case s.calls <- func() { reply <- s.survived(f) }:
 		return <-reply
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-s.stopped:
 		return ErrClosed
 	}
+}
+
+// survived turns a panic of the owner into the end of recording. The program
+// must live on: an act may be running beside, and its outcome file is what the
+// next handrail goes on from.
+func (s *Session) survived(f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("a fault in handrail itself: %s", s.bundle.Redact(fmt.Sprint(v)))
+			s.dead = fmt.Errorf("incident %s: nothing can be recorded any more: %w", s.state.Incident, err)
+			last := s.Snapshot() // what was published last is whole; a new one may run into the fault again
+			last.Dead = s.dead.Error()
+			last.Running = slices.DeleteFunc(slices.Clone(last.Running), func(r Running) bool { return s.flight[r.Step] == nil })
+			s.show(&last)
+		}
+	}()
+	return f()
+}
+
+// hold makes Close wait until the work.Done that must follow. After Close has
+// begun it is false, and nothing may be started: Close would not wait for it.
+func (s *Session) hold() bool {
+	s.doors.Lock()
+	defer s.doors.Unlock()
+	if s.shut {
+		return false
+	}
+	s.work.Add(1)
+	return true
 }
 
 // Do carries out one intent. A nil error means that what it recorded is
@@ -138,6 +172,9 @@ func (s *Session) Changed() <-chan struct{} { return s.changed }
 // incident stays as it is.
 func (s *Session) Close() error {
 	s.closing.Do(func() {
+		s.doors.Lock()
+		s.shut = true
+		s.doors.Unlock()
 		s.cancel()
 		s.work.Wait()
 		close(s.stop)
@@ -215,7 +252,7 @@ func (s *Session) record(body triage.Body, blobs []evidence.Blob) error {
 	if s.dead != nil {
 		return s.dead
 	}
-	if _, err := triage.Fold(s.state, triage.Event{Seq: s.state.Seq + 1, At: s.cfg.Now(), Actor: s.actor, Body: body}); err != nil {
+	if err := triage.Follows(s.state, triage.Event{Seq: s.state.Seq + 1, At: s.cfg.Now(), Actor: s.actor, Body: body}); err != nil {
 		return fmt.Errorf("recording %s: %w", body.Type(), err)
 	}
 	e, err := s.bundle.Append(s.ctxForDisk(), evidence.Draft{Type: body.Type(), Actor: s.actor, Step: stepOf(body), Data: body, Blobs: blobs})
@@ -248,7 +285,7 @@ func (s *Session) fold(e evidence.Entry) error {
 		return err
 	}
 	s.state = st
-	if len(e.Blobs) > 0 {
+	if len(e.Blobs) > 0 && s.snap.Load() != nil {
 		s.blobs = maps.Clone(s.blobs) // snapshots share the old one
 	}
 	for _, b := range e.Blobs {

@@ -52,7 +52,7 @@ func (k *sink) Line(text string) {
 		if over := len(f.lines) - shownLines; over > 0 {
 			f.lines = append([]string(nil), f.lines[over:]...)
 		}
-		k.s.publish()
+		k.s.redraw()
 		return nil
 	})
 }

@@ -9,12 +9,20 @@ import (
 	"handrail/triage"
 )
 
-// publish makes a snapshot of the present state and signals the drivers.
+// publish works out what may be done now and shows it.
 func (s *Session) publish() {
-	now := s.cfg.Now()
+	s.made = s.cfg.Now()
+	s.offers = triage.Options(s.state, s.made, s.judge)
+	s.redraw()
+}
+
+// redraw makes a snapshot of the present state and signals the drivers. A line of
+// progress comes here alone: it changes nothing that the options depend on, and
+// a plan prints thousands.
+func (s *Session) redraw() {
 	snap := &Snapshot{
-		State: s.state, Made: now, Cards: s.cards, Header: s.header, Next: s.leads,
-		Blobs: s.blobs, Bundle: s.path, Options: triage.Options(s.state, now, s.judge),
+		State: s.state, Made: s.made, Cards: s.cards, Header: s.header, Next: s.leads,
+		Blobs: s.blobs, Bundle: s.path, Options: s.offers,
 	}
 	for _, f := range s.flight {
 		snap.Running = append(snap.Running, Running{Step: f.step, Kind: f.kind, Started: f.started, Lines: slices.Clone(f.lines), Act: f.act})
@@ -24,6 +32,11 @@ func (s *Session) publish() {
 		snap.Dead = s.dead.Error()
 	}
 	snap.Gate = s.gateView()
+	s.show(snap)
+}
+
+// show gives a snapshot to the drivers.
+func (s *Session) show(snap *Snapshot) {
 	s.snap.Store(snap)
 	select {
 	case s.changed <- struct{}{}:
@@ -103,6 +116,9 @@ func (s *Session) refreshCards() {
 		return
 	}
 	for _, n := range rb.Next(s.vars(rb.ID, false)) {
+		if _, err := s.cfg.Library(n.Runbook); err != nil {
+			continue // a runbook that this handrail does not have is no way to go on
+		}
 		s.leads = append(s.leads, Lead{Runbook: n.Runbook, Why: n.Say, Params: n.With})
 	}
 }

@@ -26,6 +26,14 @@ type world struct {
 	started chan struct{}
 	panics  bool
 	fails   error
+
+	// What the gate says besides, for tests of what may be shown.
+	secret                 string
+	owners                 []steps.Owner
+	unmet                  []steps.Need
+	owes                   []steps.Debt
+	after                  []steps.KV
+	previewFails, actFails error
 }
 
 func (w *world) Lookup(name string) (steps.Kind, bool) {
@@ -75,17 +83,26 @@ func (p lockProbe) Probe(ctx context.Context, _ steps.Params, out steps.Sink) (s
 
 type unlockGate struct{ w *world }
 
-func (g unlockGate) Preview(_ context.Context, in steps.Params, _ steps.Sink) (steps.Preview, error) {
+func (g unlockGate) Preview(_ context.Context, in steps.Params, out steps.Sink) (steps.Preview, error) {
 	g.w.mu.Lock()
 	defer g.w.mu.Unlock()
 	g.w.reads++
 	if g.w.onRead != nil {
 		g.w.onRead(g.w.reads, g.w)
 	}
+	if g.w.secret != "" {
+		out.Secret(g.w.secret)
+	}
+	if g.w.previewFails != nil {
+		return steps.Preview{}, g.w.previewFails
+	}
 	p := steps.Preview{
 		Target: []steps.KV{{Key: "lock", Value: g.w.lock}}, Effect: "takes the lock away", Request: "unlock " + g.w.lock,
 		Command: "unlock " + g.w.lock, Phrase: steps.Phrase("unlock", in.Text("id")), Undo: "cannot be undone",
-		Owes: []steps.Debt{{Kind: "unfinished", Text: "the run did not finish"}},
+		Owes: []steps.Debt{{Kind: "unfinished", Text: "the run did not finish"}}, Owners: g.w.owners, Unmet: g.w.unmet,
+	}
+	if g.w.owes != nil {
+		p.Owes = g.w.owes
 	}
 	if g.w.lock == "" {
 		p.Unmet = append(p.Unmet, steps.Need{Why: "nothing is locked"})
@@ -107,12 +124,15 @@ func (g unlockGate) Act(ctx context.Context, a *steps.Approval, _ steps.Sink) (s
 	defer g.w.mu.Unlock()
 	g.w.acts++
 	g.w.lock = ""
-	return steps.Outcome{Result: steps.Done, Response: "unlocked", After: []steps.KV{{Key: "lock", Value: ""}}}, nil
+	return steps.Outcome{Result: steps.Done, Response: "unlocked", After: append([]steps.KV{{Key: "lock", Value: ""}}, g.w.after...)}, g.w.actFails
 }
 
 func (g unlockGate) Find(_ context.Context, before []steps.KV, _ steps.Params, _ steps.Sink) (steps.Outcome, error) {
 	g.w.mu.Lock()
 	defer g.w.mu.Unlock()
+	if g.w.previewFails != nil {
+		return steps.Outcome{}, g.w.previewFails
+	}
 	if steps.Find(before, "lock") == g.w.lock {
 		return steps.Outcome{Result: steps.Failed, Response: "the lock is as it was"}, nil
 	}
@@ -184,7 +204,7 @@ type stage struct {
 	rb  *runbooks.Runbook
 }
 
-func newStage(t *testing.T) *stage {
+func newStage(t testing.TB) *stage {
 	t.Helper()
 	w := &world{lock: "l-1"}
 	rb, err := runbooks.Parse("test-lock.yaml", []byte(book), w)

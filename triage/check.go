@@ -23,7 +23,7 @@ func Check(s State, in Intent, now time.Time, judge func(step string) []Verdict)
 	rs := optionRefusals(Options(s, now, only), in)
 	rs = append(rs, contentRefusals(&s, in)...)
 	if body, ok := Draft(s, in); ok && len(rs) == 0 {
-		_, err := Fold(s, Event{Seq: s.Seq + 1, At: now, Body: body})
+		err := Follows(s, Event{Seq: s.Seq + 1, At: now, Body: body})
 		var bad *FoldError
 		if errors.As(err, &bad) {
 			rs = append(rs, Refusal{Law: bad.Law, Why: bad.Why})

@@ -32,6 +32,14 @@ func Fold(s State, e Event) (State, error) {
 	return f.s, nil
 }
 
+// Follows returns the error that Fold would, without folding: the fold that comes
+// after it can still add to the timeline in place, and need not copy it.
+func Follows(s State, e Event) error {
+	s.Timeline, s.log = nil, nil // no event depends on them
+	_, err := Fold(s, e)
+	return err
+}
+
 // FoldAll folds events in order and copies what it changes only once, which
 // makes it the faster way to read a long journal. On an error it returns the
 // state before the event that did not fold.

@@ -20,7 +20,7 @@ func (f *folder) probeStart(b ProbeStart) error {
 	}
 	// A step that is still running lost its end in a crash; the new attempt wins.
 	st := f.step(i)
-	st.Status, st.Attempts, st.Started = Running, b.N, f.e.At
+	st.Status, st.Attempts, st.Started, st.StartSeq = Running, b.N, f.e.At, f.e.Seq
 	return nil
 }
 

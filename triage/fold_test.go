@@ -359,3 +359,23 @@ func TestMatrixContradiction(t *testing.T) {
 		t.Errorf("tables have %d states and %d domains, want 10 and 14", a, b)
 	}
 }
+
+// A read that began before an act had ended saw the world from before it.
+func TestGreenThatBeganBeforeTheActEndedProvesNothing(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		outcome string
+		streak  int
+	}{{"done", 0}, {"failed", 0}, {Unknown, 0}, {"refused", 1}} {
+		s := tell(t, State{}, ready()...)
+		s = tell(t, s, shown(unlock, Release), answered(unlock), start(unlock))
+		s = tell(t, s, ProbeStart{Step: clean, N: 1}, end(unlock, tc.outcome), watched(1, "true"))
+		if st, _ := s.Step(clean); st.Streak != tc.streak || st.Status != Pending {
+			t.Errorf("%s: watch is %s with streak %d, want pending with %d", tc.outcome, st.Status, st.Streak, tc.streak)
+		}
+		s = tell(t, s, ProbeStart{Step: clean, N: 2}, watched(2, "true"))
+		if st, _ := s.Step(clean); st.Streak != tc.streak+1 {
+			t.Errorf("%s: the next green gives streak %d, want %d", tc.outcome, st.Streak, tc.streak+1)
+		}
+	}
+}

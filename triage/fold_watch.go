@@ -27,7 +27,11 @@ func (f *folder) sample(st *Step, b ProbeEnd) {
 	}
 	switch st.Green {
 	case "true":
-		f.green(st)
+		if f.overtaken(st) {
+			f.settled(st, Pending)
+		} else {
+			f.green(st)
+		}
 		return
 	case "false":
 		f.settled(st, Pending)
@@ -36,6 +40,17 @@ func (f *folder) sample(st *Step, b ProbeEnd) {
 	}
 	st.Streak, st.Greens = 0, nil
 	f.propose(st.ID + " is " + map[string]string{"false": "red", Unknown: "unknown"}[st.Green])
+}
+
+// overtaken reports whether an act ended after the attempt began: what it read
+// may be from before the act.
+func (f *folder) overtaken(st *Step) bool {
+	for _, g := range f.s.Gates {
+		if g.Phase != GateRefused && g.EndSeq > st.StartSeq {
+			return true
+		}
+	}
+	return false
 }
 
 func (f *folder) green(st *Step) {

@@ -150,3 +150,22 @@ func TestStandardLibraryOnly(t *testing.T) {
 		}
 	}
 }
+
+// TestFollowsLeavesRoom: an event that is tried first and folded then must not
+// make the fold copy the timeline, or a long incident slows down with each entry.
+func TestFollowsLeavesRoom(t *testing.T) {
+	s, err := FoldAll(State{}, longStory(1000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := next(s, Note{Text: "x"})
+	if err := Follows(s, e); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := Fold(s, e); err != nil || &after.Timeline[0] != &s.Timeline[0] {
+		t.Errorf("Fold() copied the timeline (error %v)", err)
+	}
+	if Follows(s, next(s, Open{Incident: "twice"})) == nil {
+		t.Error("Follows() accepts what Fold() refuses")
+	}
+}

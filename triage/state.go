@@ -55,6 +55,7 @@ type Step struct {
 	Attempts int
 	Started  time.Time
 	Ended    time.Time
+	StartSeq int64 // the entry that began the newest attempt
 	EndSeq   int64 // the entry that settled it last
 	Outcome  string
 	Summary  string

@@ -65,12 +65,14 @@ func (f *form) press(msg tea.KeyPressMsg) (cmd tea.Cmd, over bool) {
 		}
 		n := len(cur.choices)
 		switch {
-		case s == "right" || s == "space" || s == "l":
+		case s == "right" || s == "space":
 			cur.pick = (cur.pick + 1) % n
-		case s == "left" || s == "h":
+		case s == "left":
 			cur.pick = (max(cur.pick, 0) + n - 1) % n
 		case len(s) == 1 && s[0] >= '1' && int(s[0]-'1') < n:
 			cur.pick = int(s[0] - '1')
+		default:
+			f.wrong = "This line is a choice: its number, or ↑ ↓. Enter goes on to the next line."
 		}
 	}
 	return nil, false

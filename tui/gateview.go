@@ -72,7 +72,7 @@ func (m *model) gateTop(p *page) {
 	p.add(spread(word, tail, p.w))
 	switch {
 	case pv.Effect != "" && g.gate.Phase == triage.GateDone:
-		p.item(th.muted.on("THIS DID   "), th.plain, shown(pv.Effect))
+		p.item(th.muted.on("ASKED FOR  "), th.plain, shown(pv.Effect))
 	case pv.Effect != "":
 		p.item(th.danger.on("THIS WILL  "), th.dangerText, shown(pv.Effect))
 	case g.reading:

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"handrail/triage"
+	"slices"
 )
 
 // From this width on the facts stand beside the step.
@@ -104,6 +105,10 @@ func (m *model) phaseMark(ph triage.Phase, in []triage.Step, here bool) (mark, t
 	if ph == triage.Declare {
 		return th.status(triage.Settled, false), ""
 	}
+	if len(in) == 0 {
+		return mark{"·", "nothing to do", th.faint}, ""
+	}
+	in = slices.DeleteFunc(slices.Clone(in), func(st triage.Step) bool { return st.Kind == triage.NoteStep }) // notes ask for nothing
 	if len(in) == 0 {
 		return mark{"·", "nothing to do", th.faint}, ""
 	}

@@ -125,15 +125,6 @@ func (s *stage) toEvidence() { s.toFinding(); s.press("e") }
 
 func (s *stage) toFinding() { s.pass(47 * time.Second); s.press("enter", "enter") }
 
-// toQuestion walks to the ask about the holder.
-func (s *stage) toQuestion() {
-	s.toFinding()
-	s.press("enter")          // process
-	s.press("enter", "enter") // domain
-	s.press("enter", "enter") // log, to the conclusion
-	s.pass(2 * time.Minute)
-}
-
 func (s *stage) toConclusion() {
 	s.toFinding()
 	s.press("enter", "enter", "enter")

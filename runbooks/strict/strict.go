@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -133,16 +134,21 @@ func (r *Reader) Fields(n *yaml.Node, what string, allowed ...string) map[string
 		r.Fail(n, "keys: "+strings.Join(allowed, ", "), "%s must be a mapping of keys to values", what)
 		return out
 	}
+	slips := map[string]*yaml.Node{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, ok := n.Content[i], false
-		for _, a := range allowed {
-			ok = ok || a == key.Value
-		}
-		if !ok {
-			r.Fail(key, Meant(key.Value, allowed), "%s has no key %q", what, key.Value)
+		key := n.Content[i]
+		if slices.Contains(allowed, key.Value) {
+			out[key.Value] = n.Content[i+1]
 			continue
 		}
-		out[key.Value] = n.Content[i+1]
+		r.Fail(key, Meant(key.Value, allowed), "%s has no key %q", what, key.Value)
+		slips[Nearest(key.Value, allowed)] = n.Content[i+1]
+	}
+	// A slip is read as the key that it was meant to be: one slip, one problem.
+	for meant, value := range slips {
+		if _, given := out[meant]; !given && meant != "" {
+			out[meant] = value
+		}
 	}
 	return out
 }

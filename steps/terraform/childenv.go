@@ -1,6 +1,7 @@
 package terraform
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -40,4 +41,24 @@ func passes(name string) bool {
 		}
 	}
 	return false
+}
+
+var secretNames = regexp.MustCompile(`(?i)passw|passphrase|secret|token|credential|private_?key|api_?key|access_?key|^TF_ENCRYPTION$`)
+
+// childSecrets returns the values in the environment of a tofu that are secret
+// by their name: it may print them in a form that no pattern knows.
+func childSecrets(env steps.Env) []string {
+	var out []string
+	for _, kv := range env.Environ {
+		name, value, _ := strings.Cut(kv, "=")
+		if value == "" || !passes(name) || !secretNames.MatchString(name) {
+			continue
+		}
+		// An id or a path beside a secret is none, and may stand in what identifies a target.
+		if upper := strings.ToUpper(name); strings.HasSuffix(upper, "_ID") || strings.HasSuffix(upper, "_FILE") || strings.HasPrefix(value, "/") {
+			continue
+		}
+		out = append(out, value)
+	}
+	return out
 }

@@ -65,7 +65,10 @@ func (p holderProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink)
 	case "alive":
 		obs.Summary = fmt.Sprintf("The holder is alive: process %d runs %s.", r.holders[0].pid, shortArgs(r.holders[0]))
 	case "dead":
-		obs.Summary = "No process of the holder is left on this machine."
+		obs.Summary = "The holder is gone from this machine."
+		if n := len(r.children); n > 0 {
+			obs.Summary = fmt.Sprintf("The holder is gone from this machine; %d processes that its provisioners began are left.", n)
+		}
 	}
 	obs.Findings = r.findings()
 	obs.Facts = f.rest("not read")

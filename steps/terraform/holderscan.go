@@ -99,7 +99,7 @@ func (r *scan) sort(env steps.Env, t procTable, p process, w workdir, own string
 		// A part of a run that lives: its tofu is counted.
 	case p.plugin():
 		r.plugins = append(r.plugins, p)
-	case t.orphan(p):
+	case t.orphan(p, w.dir):
 		r.children = append(r.children, p)
 	}
 }
@@ -146,15 +146,31 @@ func (t procTable) underTool(p process) bool {
 	return false
 }
 
-// orphan reports whether p lost the process that started it: its parent is
-// init, or the leader of its process group is gone.
-func (t procTable) orphan(p process) bool {
-	if p.ppid == 1 {
-		return true
+// orphan reports whether p lost the process that started it. Its parent is init,
+// or another process that takes orphans in: then it is outside the group of p,
+// whose leader is gone. A parent of the same group started it; it is an orphan
+// with that one, if the parent itself belongs to the run in dir. The group of
+// handrail's own shell says nothing: its leader may have ended long ago.
+func (t procTable) orphan(p process, dir string) bool {
+	for range maxAncestors {
+		parent, ok := t.all[p.ppid]
+		if p.ppid == 1 || !ok {
+			return true
+		}
+		if parent.group != p.group {
+			leader, ok := t.all[p.group]
+			return !ok || leader.ended()
+		}
+		if !t.inside(parent, dir) {
+			return false
+		}
+		p = parent
 	}
-	leader, ok := t.all[p.group]
-	return !ok || leader.ended()
+	return false
 }
+
+// maxAncestors bounds a walk up a table that changes while it is read.
+const maxAncestors = 64
 
 // same marks a tofu that runs elsewhere on the same state.
 const same = "same"

@@ -1,6 +1,7 @@
 package terraform
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -183,21 +184,29 @@ func (b backendSettings) checkPlugin(cfg *rest.Config, paths []string) error {
 	return nil
 }
 
-// refuseLoan keeps a host that the directory names from getting credentials
-// that the directory does not bring itself.
+// refuseLoan keeps a host that the directory names, or whose certificate the
+// directory says not to check, from getting credentials that the directory does
+// not bring itself.
 func (b backendSettings) refuseLoan(cfg *rest.Config, paths []string) error {
 	if b.env.Trusted != nil && b.env.Trusted(b.w.dir) == nil {
 		return nil
 	}
 	named := b.w.str("host")
 	lent := b.w.str("token") == "" && b.env.Getenv("KUBE_TOKEN") != "" || b.w.str("password") == "" && b.env.Getenv("KUBE_PASSWORD") != ""
-	if named != "" {
+	own := b.own(paths)
+	unchecked := b.w.config["insecure"] == true || b.w.str("cluster_ca_certificate") != ""
+	if named != "" || (unchecked && own) {
 		lent = lent || cfg.BearerToken != "" || cfg.BearerTokenFile != "" || cfg.Password != "" || cfg.ExecProvider != nil
-	} else if !b.own(paths) {
+	}
+	switch {
+	case named != "":
+	case unchecked:
+		named = cmp.Or(b.env.Getenv("KUBE_HOST"), cfg.Host)
+	case !own:
 		named = cfg.Host
 	}
 	if named != "" && lent {
-		return fmt.Errorf("kubernetes backend: %s would send credentials of yours (from %s) to the server %q that it names itself; trust the directory first if that is meant",
+		return fmt.Errorf("kubernetes backend: %s would send credentials of yours (from %s) to the server %q that it names itself or does not want checked; trust the directory first if that is meant",
 			b.w.dir, strings.Join(append(paths, "the environment"), ", "), named)
 	}
 	return nil

@@ -34,14 +34,7 @@ type lockProbe struct{ env steps.Env }
 
 // Probe implements steps.Prober.
 func (p lockProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
-	if err := ctx.Err(); err != nil {
-		return steps.Observation{}, err
-	}
-	w, err := openWorkdir(p.env, in)
-	if err != nil {
-		return steps.Observation{}, err
-	}
-	s, err := openStore(p.env, w, out)
+	_, s, err := open(ctx, p.env, in, out)
 	if err != nil {
 		return steps.Observation{}, err
 	}

@@ -162,6 +162,9 @@ func (p planProbe) plan(ctx context.Context, w workdir, tool string, refreshOnly
 	}
 	defer os.RemoveAll(tmp)
 	file := filepath.Join(tmp, "plan")
+	for _, v := range childSecrets(p.env) {
+		out.Secret(v)
+	}
 	env := append(childEnv(p.env), "TF_WORKSPACE="+w.space)
 	out.Line("planning in " + w.dir)
 	args := planArgs(file, refreshOnly)

@@ -41,3 +41,16 @@ func openStore(env steps.Env, w workdir, out steps.Sink) (store, error) {
 	}
 	return nil, fmt.Errorf("backend %q of %s: handrail reads locks and states of the backends local and kubernetes only; look at the lock with the tools of that backend, and do not unlock before its holder is known to be dead", w.backend, w.dir)
 }
+
+// open finds the directory that the parameters name and the store of its state.
+func open(ctx context.Context, env steps.Env, in steps.Params, out steps.Sink) (workdir, store, error) {
+	if err := ctx.Err(); err != nil {
+		return workdir{}, nil, err
+	}
+	w, err := openWorkdir(env, in)
+	if err != nil {
+		return w, nil, err
+	}
+	s, err := openStore(env, w, out)
+	return w, s, err
+}

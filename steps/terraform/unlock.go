@@ -47,15 +47,9 @@ type subject struct {
 }
 
 func (g unlockGate) read(ctx context.Context, in steps.Params, out steps.Sink) (subject, error) {
-	if err := ctx.Err(); err != nil {
-		return subject{}, err
-	}
 	var t subject
 	var err error
-	if t.w, err = openWorkdir(g.env, in); err != nil {
-		return t, err
-	}
-	if t.s, err = openStore(g.env, t.w, out); err != nil {
+	if t.w, t.s, err = open(ctx, g.env, in, out); err != nil {
 		return t, err
 	}
 	if t.lock, err = t.s.lock(ctx); err != nil {

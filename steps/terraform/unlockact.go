@@ -79,6 +79,9 @@ func (g unlockGate) forceUnlock(ctx context.Context, tool, dir, id string, out s
 	if err != nil {
 		return err.Error(), err
 	}
+	for _, v := range childSecrets(g.env) {
+		out.Secret(v)
+	}
 	env := map[string]string{}
 	for _, kv := range childEnv(g.env) {
 		name, value, _ := strings.Cut(kv, "=")

@@ -1,0 +1,145 @@
+package session_test
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"handrail/runbooks"
+	"handrail/runbooks/strict"
+	"handrail/session"
+)
+
+const script = `apiVersion: handrail/v1
+kind: Answers
+runbook: test-lock
+answers:
+  holder: {value: dead, how: seen}
+conclude: {mutation: accept, consistent: accept, class: accept}
+gates:
+  unlock: {phrase: "unlock ${drill.lock}"}
+debts:
+  unfinished: {carry: {owner: platform, until: "2026-12-01"}}
+`
+
+// scripted is a stage whose watch needs no waiting.
+func scripted(t *testing.T) *stage {
+	t.Helper()
+	st := newStage(t)
+	rb, err := runbooks.Parse("test-lock.yaml", []byte(strings.Replace(book, "apart: 20s", "apart: 1ms", 1)), st.w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st.rb = rb
+	return st
+}
+
+func answers(t *testing.T, src string) *session.Answers {
+	t.Helper()
+	a, err := session.ParseAnswers("answers.yaml", []byte(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// TestPlayEndsWithItsCode holds the exit codes of a headless walk.
+func TestPlayEndsWithItsCode(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name   string
+		edit   func(string) string
+		world  func(*world)
+		code   int
+		refuse string
+		acts   int
+	}{
+		{"recovered", nil, nil, session.CodeDone, "", 1},
+		{"the answer closes the gate", func(s string) string {
+			return strings.NewReplacer("value: dead", "value: alive", "mutation: accept", "mutation: {value: unknown, why: nobody saw}").Replace(s)
+		}, nil, session.CodeRefused, "test-lock/unlock", 0},
+		{"a wrong phrase", func(s string) string { return strings.Replace(s, "unlock ${", "unlocked ${", 1) }, nil, session.CodeRefused, "test-lock/unlock", 0},
+		{"the target moves", nil, func(w *world) {
+			w.onRead = func(n int, w *world) {
+				if n == 2 {
+					w.lock = "l-2"
+				}
+			}
+		}, session.CodeRefused, "test-lock/unlock", 0},
+		{"no word for the gate", func(s string) string {
+			return strings.Replace(s, "gates:\n  unlock: {phrase: \"unlock ${drill.lock}\"}\n", "", 1)
+		}, nil, session.CodeOpen, "", 0},
+		{"a capture that cannot be had", nil, func(w *world) { w.fails = errors.New("no rights") }, session.CodeOpen, "", 0},
+		{"a debt that the script leaves", func(s string) string { return s[:strings.Index(s, "debts:")] }, nil, session.CodeOpen, "", 1},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			st := scripted(t)
+			if tc.world != nil {
+				tc.world(st.w)
+			}
+			src := script
+			if tc.edit != nil {
+				src = tc.edit(src)
+			}
+			var talk bytes.Buffer
+			got, err := session.Play(t.Context(), st.start(t), answers(t, src), map[string]string{"drill.lock": "l-1"}, &talk)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Code != tc.code || got.Refused != tc.refuse || st.w.acts != tc.acts {
+				t.Errorf("Play() = %+v after %d acts, want code %d, refused %q, %d acts\n%s", got, st.w.acts, tc.code, tc.refuse, tc.acts, talk.String())
+			}
+		})
+	}
+}
+
+func TestPhraseKnowsNothingButItsVariables(t *testing.T) {
+	t.Parallel()
+	st := scripted(t)
+	src := strings.Replace(script, "${drill.lock}", "${facts.lock.id}", 1)
+	if _, err := session.Play(t.Context(), st.start(t), answers(t, src), map[string]string{"drill.lock": "l-1"}, &bytes.Buffer{}); err == nil || st.w.acts != 0 {
+		t.Fatalf("Play() = %v after %d acts, want an error and none", err, st.w.acts)
+	}
+}
+
+func TestAnswersAreReadStrictly(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ name, src, want string }{
+		{"misspelt key", "apiVersion: handrail/v1\nkind: Answers\nrunbook: x\nanswrs: {}\n", `answers.yaml:4:1: an answers file has no key "answrs" (did you mean "answers"?)`},
+		{"twice", "apiVersion: handrail/v1\nkind: Answers\nrunbook: x\nrunbook: y\n", "answers.yaml:4:1: key \"runbook\" again"},
+		{"tag", "apiVersion: handrail/v1\nkind: Answers\nrunbook: !x y\n", "answers.yaml:3:10: a YAML tag"},
+		{"two ways", "apiVersion: handrail/v1\nkind: Answers\nrunbook: x\ndebts: {unfinished: {paid: {proof: x}, waive: {person: y, why: z}}}\n", "settled in one way"},
+		{"empty", "", "the document is empty"},
+		{"yes to all", "apiVersion: handrail/v1\nkind: Answers\nrunbook: x\ngates: {unlock: yes}\n", "must be a mapping"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := session.ParseAnswers("answers.yaml", []byte(tc.src))
+			var ps strict.Problems
+			if !errors.As(err, &ps) || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("ParseAnswers() = %v, want %q", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestAnswersThatTheRunbookLacks(t *testing.T) {
+	t.Parallel()
+	st := scripted(t)
+	a := answers(t, strings.Replace(script, "holder:", "holdr:", 1))
+	if err := a.Check(st.rb); err == nil || !strings.Contains(err.Error(), "answers.holdr") {
+		t.Fatalf("Check() = %v, want the id that is not there", err)
+	}
+}
+
+func FuzzAnswers(f *testing.F) {
+	f.Add([]byte(script))
+	f.Add([]byte("a: &b [*b]\n"))
+	f.Fuzz(func(t *testing.T, src []byte) {
+		if a, err := session.ParseAnswers("f", src); (a == nil) == (err == nil) {
+			t.Fatalf("answers %v with error %v", a, err)
+		}
+	})
+}

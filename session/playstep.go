@@ -1,0 +1,203 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"handrail/triage"
+)
+
+// follow does what the loop recommends, as the script says.
+func (p *player) follow(ctx context.Context, snap Snapshot, o triage.Option) (stop string, err error) {
+	id := bare(o.Step)
+	st, _ := snap.State.Step(o.Step)
+	switch o.Kind {
+	case triage.DoProbe:
+		return p.sample(ctx, snap, st)
+	case triage.DoAnswer:
+		g, ok := p.a.Answers[id]
+		if !ok {
+			g = Given{Value: triage.Unknown, How: "the script has no answer"}
+		}
+		p.say("answer %s: %s (%s)", o.Step, g.Value, g.How)
+		return "", p.do(ctx, triage.Intent{Kind: triage.DoAnswer, Step: o.Step, Value: g.Value, Text: g.How})
+	case triage.DoManual:
+		proof, ok := p.a.Manual[id]
+		if !ok {
+			return p.pass(ctx, o.Step)
+		}
+		p.say("done outside %s: %s", o.Step, proof)
+		return "", p.do(ctx, triage.Intent{Kind: triage.DoManual, Step: o.Step, Text: proof})
+	case triage.DoSkip:
+		return p.pass(ctx, o.Step)
+	case triage.DoConclude:
+		return p.conclude(ctx, snap, o)
+	case triage.DoPreview, triage.DoConfirm:
+		return p.gate(ctx, o)
+	case triage.DoSettle:
+		return p.settle(ctx, snap, o)
+	case triage.DoWaive:
+		return fmt.Sprintf("%s needs a waiver of law %s, and the script has none", o.Subject, o.Value), nil
+	case triage.DoPhase:
+		return "", p.do(ctx, triage.Intent{Kind: triage.DoPhase, Phase: triage.Phase(o.Value)})
+	case triage.DoClose:
+		p.say("close: %s", o.Value)
+		return "", p.do(ctx, triage.Intent{Kind: triage.DoClose, Value: o.Value, Text: "by the script"})
+	}
+	return fmt.Sprintf("the script has no word for %s %s", o.Kind, o.Step), nil
+}
+
+// pass skips a step that the script does not settle.
+func (p *player) pass(ctx context.Context, step string) (string, error) {
+	why, ok := p.a.Skip[bare(step)]
+	if !ok {
+		why = "the script does not settle it"
+	}
+	p.say("skip %s: %s", step, why)
+	err := p.do(ctx, triage.Intent{Kind: triage.DoSkip, Step: step, Text: why})
+	var r *triage.Refused
+	if errors.As(err, &r) {
+		return r.Error(), nil
+	}
+	return "", err
+}
+
+// sample runs a probe or, for a watch, waits until the next sample is due. A
+// required read that failed twice ends the walk.
+func (p *player) sample(ctx context.Context, snap Snapshot, st triage.Step) (string, error) {
+	if st.Kind != triage.WatchStep {
+		if st.Kind == triage.CompareStep && p.tried[st.ID] >= 2 {
+			return p.pass(ctx, st.ID)
+		}
+		if p.tried[st.ID] >= 2 {
+			return fmt.Sprintf("%s could not be read: %s", st.ID, st.Summary), nil
+		}
+		return "", p.follow1(ctx, st.ID)
+	}
+	if p.tried[st.ID] >= max(st.PlanStep.Greens, 1)*3 {
+		return fmt.Sprintf("%s does not turn green: %s", st.ID, st.Summary), nil
+	}
+	apart, err := time.ParseDuration(st.Apart)
+	if err == nil && !st.Ended.IsZero() {
+		if err := p.wait(ctx, st.Ended.Add(apart).Sub(p.s.cfg.Now())); err != nil {
+			return "", err
+		}
+	}
+	return "", p.follow1(ctx, st.ID)
+}
+
+func (p *player) wait(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	p.say("wait %s for the next sample", d.Round(time.Second))
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// conclude accepts what the facts propose, never an unknown, or gives the
+// script's own value with its reason. Of a topic that neither knows, it says so.
+func (p *player) conclude(ctx context.Context, snap Snapshot, o triage.Option) (string, error) {
+	proposed := o.Value
+	if c, ok := snap.Cards[o.Step]; ok && c.Proposed != "" {
+		proposed = c.Proposed
+	}
+	g, ok := p.a.Conclude[string(o.Topic)]
+	switch {
+	case ok:
+	case proposed == "" || proposed == triage.Unknown:
+		g = Given{Value: triage.Unknown, Why: "the facts propose nothing, and the script does not know"}
+	default:
+		g = Given{Value: "accept"}
+	}
+	in := triage.Intent{Kind: triage.DoConclude, Topic: o.Topic, Step: o.Step, Value: g.Value, Text: g.Why, Person: g.Person}
+	if g.Value == "accept" {
+		if proposed == "" || proposed == triage.Unknown {
+			return fmt.Sprintf("the facts propose nothing for %s, and the script accepts only what they propose", o.Topic), nil
+		}
+		in.Value = proposed
+	}
+	// The loop asks again for what is unknown; a script has nothing more to say.
+	key := "conclude " + string(o.Topic)
+	if was, ok := snap.State.Topics[o.Topic]; ok && was.Value == in.Value && p.tried[key] >= 2 {
+		return fmt.Sprintf("%s is concluded as %s, the loop asks for more, and the script has nothing to add", o.Topic, in.Value), nil
+	}
+	p.tried[key]++
+	p.say("conclude %s: %s", o.Topic, in.Value)
+	return "", p.do(ctx, in)
+}
+
+// gate previews and confirms with the script's phrase.
+func (p *player) gate(ctx context.Context, o triage.Option) (string, error) {
+	phrase, ok := p.a.Gates[bare(o.Step)]
+	if !ok || p.gaveUp[o.Step] {
+		return fmt.Sprintf("the script does not open the gate %s", o.Step), nil
+	}
+	text, err := expand(phrase, p.vars)
+	if err != nil {
+		return "", fmt.Errorf("gate %s: %w", o.Step, err)
+	}
+	if o.Kind == triage.DoPreview {
+		p.say("preview %s", o.Step)
+		return "", p.do(ctx, triage.Intent{Kind: triage.DoPreview, Step: o.Step})
+	}
+	p.say("confirm %s: %s", o.Step, text)
+	p.refused, p.why = "", ""
+	return "", p.do(ctx, triage.Intent{Kind: triage.DoConfirm, Step: o.Step, Typed: text, Pasted: true})
+}
+
+// settle pays, carries or waives a debt, by its id or its kind.
+func (p *player) settle(ctx context.Context, snap Snapshot, o triage.Option) (string, error) {
+	for _, d := range snap.State.Debts {
+		if d.Settled.How != "" {
+			continue
+		}
+		how, ok := p.a.Debts[d.ID]
+		if !ok {
+			how, ok = p.a.Debts[d.Kind]
+		}
+		if !ok {
+			return fmt.Sprintf("the script does not settle the debt %s: %s", d.ID, d.Text), nil
+		}
+		how.Debt = d.ID
+		p.say("debt %s: %s", d.ID, how.How)
+		return "", p.do(ctx, triage.Intent{Kind: triage.DoSettle, Debt: how})
+	}
+	return fmt.Sprintf("no debt is open for %s", o.Subject), nil
+}
+
+// expand fills ${env.*} and ${drill.*}; anything else would let a file say yes
+// to whatever is there.
+func expand(text string, vars map[string]string) (string, error) {
+	var out strings.Builder
+	for {
+		i := strings.Index(text, "${")
+		if i < 0 {
+			out.WriteString(text)
+			return out.String(), nil
+		}
+		j := strings.IndexByte(text[i:], '}')
+		if j < 0 {
+			return "", fmt.Errorf("%q has no closing brace", text)
+		}
+		name := text[i+2 : i+j]
+		val, ok := vars[name]
+		if !ok {
+			return "", fmt.Errorf("phrase names ${%s}, known are: %s", name, strings.Join(slices.Sorted(maps.Keys(vars)), ", "))
+		}
+		out.WriteString(text[:i])
+		out.WriteString(val)
+		text = text[i+j+1:]
+	}
+}
