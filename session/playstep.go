@@ -42,7 +42,11 @@ func (p *player) follow(ctx context.Context, snap Snapshot, o triage.Option) (st
 	case triage.DoSettle:
 		return p.settle(ctx, snap, o)
 	case triage.DoWaive:
-		return fmt.Sprintf("%s needs a waiver of law %s, and the script has none", o.Subject, o.Value), nil
+		why := fmt.Sprintf("%s needs a waiver of law %s, and the script has none", o.Subject, o.Value)
+		if sub, ok := snap.State.Step(o.Subject); ok && sub.Summary != "" {
+			why += ": " + sub.Summary
+		}
+		return why, nil
 	case triage.DoPhase:
 		return "", p.do(ctx, triage.Intent{Kind: triage.DoPhase, Phase: triage.Phase(o.Value)})
 	case triage.DoClose:
