@@ -181,11 +181,7 @@ func startIn(ctx context.Context, w world) (*session.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	secrets, err := w.drill.Secrets()
-	if err != nil {
-		return nil, err
-	}
-	s, err := session.Start(ctx, w.config, session.Begin{Runbook: rb, Params: params, Drill: w.drill.ID(), Secrets: secrets})
+	s, err := session.Start(ctx, w.config, session.Begin{Runbook: rb, Params: params, Drill: w.drill.ID()})
 	if err != nil {
 		return nil, err
 	}
@@ -213,6 +209,9 @@ func (p *program) inDrill(l *lab.Lab, r *drills.Running) (world, error) {
 		return world{}, err
 	}
 	c.Env = env
+	if c.Secrets, err = r.Secrets(); err != nil {
+		return world{}, err
+	}
 	return world{config: c, drill: r, vars: r.Vars(), lab: l}, nil
 }
 

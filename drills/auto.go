@@ -67,12 +67,11 @@ func (r *Running) walk(ctx context.Context, c session.Config, talk io.Writer) (r
 	if err != nil {
 		return res, err
 	}
-	secrets, err := r.Secrets()
-	if err != nil {
+	if c.Secrets, err = r.Secrets(); err != nil {
 		return res, err
 	}
 	c.Env = r.Env(c.Env)
-	s, err := session.Start(ctx, c, session.Begin{Runbook: rb, Params: params, Drill: r.ID(), Secrets: secrets})
+	s, err := session.Start(ctx, c, session.Begin{Runbook: rb, Params: params, Drill: r.ID()})
 	if err != nil {
 		return res, err
 	}
@@ -81,11 +80,11 @@ func (r *Running) walk(ctx context.Context, c session.Config, talk io.Writer) (r
 		return res, err
 	}
 	res, err = session.Play(ctx, s, r.scene.Answers, r.Vars(), talk)
-	if err != nil || res.Outcome != "" {
+	if res.Outcome != "" || s.Snapshot().State.Acting != "" {
 		return res, err
 	}
-	// The lab of the drill goes away: nobody can go on with this incident.
-	return res, s.Do(ctx, triage.Intent{Kind: triage.DoClose, Value: "open", Text: "the drill ended here"})
+	// The drill goes away, interrupted or not: nobody can go on with this incident.
+	return res, errors.Join(err, s.Do(context.WithoutCancel(ctx), triage.Intent{Kind: triage.DoClose, Value: "open", Text: "the drill ended here"}))
 }
 
 // settle judges what the walk left behind.

@@ -111,14 +111,20 @@ func Create(dir, id string, o Options) (_ *Bundle, err error) {
 	}
 	o = o.withDefaults()
 	b := &Bundle{path: filepath.Join(dir, id+".hrb"), id: id, opts: o, fs: o.FS, segNo: 1, chain: chain{prev: zeroHash}}
+	made := false
 	defer func() {
-		if err != nil {
-			err = errors.Join(fmt.Errorf("creating bundle %q: %w", b.path, err), b.Close())
+		if err == nil {
+			return
+		}
+		err = errors.Join(fmt.Errorf("creating bundle %q: %w", b.path, err), b.Close())
+		if made { // nothing was acknowledged in it, and half a bundle is only in the way
+			err = errors.Join(err, os.RemoveAll(b.path))
 		}
 	}()
 	if err := b.fs.Mkdir(b.path, 0o700); err != nil {
 		return nil, err
 	}
+	made = true
 	if b.lock, err = takeLock(b.path, o.Boot); err != nil {
 		return nil, err
 	}

@@ -234,6 +234,11 @@ func oneFault(t *testing.T, f *faultFS) (beyond bool) {
 	o.FS = f
 	dir := t.TempDir()
 	b, err := Create(dir, "i1", o)
+	if err != nil {
+		if _, left := os.Lstat(filepath.Join(dir, "i1.hrb")); !errors.Is(left, os.ErrNotExist) {
+			t.Fatalf("call %d: a bundle that was not made is left behind: %v", f.failAt, left)
+		}
+	}
 	var acked []Entry
 	for range 3 {
 		if err != nil {

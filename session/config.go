@@ -24,6 +24,7 @@ type Config struct {
 	Now      func() time.Time
 	Rand     io.Reader
 	Version  string
+	Secrets  []string // values that must not reach the disk
 }
 
 // Begin says what incident to open.
@@ -33,5 +34,4 @@ type Begin struct {
 	Title    string          // "" for the runbook's
 	Severity triage.Severity // "" for the runbook's
 	Drill    string          // "" for a real incident
-	Secrets  []string        // values that must not reach the disk
 }

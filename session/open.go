@@ -100,9 +100,6 @@ func (s *Session) identify() {
 }
 
 func (s *Session) begin(id string, b Begin) error {
-	for _, v := range b.Secrets {
-		s.bundle.Secret(v)
-	}
 	if err := s.reload(); err != nil { // the store's own first entry
 		return err
 	}

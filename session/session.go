@@ -79,6 +79,9 @@ func newSession(c Config, b *evidence.Bundle, path string) *Session {
 		blobs: map[int64][]BlobRef{}, cards: map[string]Card{}, header: c.Header,
 	}
 	s.actor = c.Actor.ID
+	for _, v := range c.Secrets {
+		b.Secret(v)
+	}
 	return s
 }
 
