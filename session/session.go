@@ -227,6 +227,9 @@ func (s *Session) plain(in triage.Intent) error {
 	if err := s.record(body, nil); err != nil {
 		return err
 	}
+	if in.Kind == triage.DoClose {
+		return WriteReport(s.path, s.state)
+	}
 	if in.Kind == triage.DoAnswer {
 		s.refreshCards()
 		s.publish()

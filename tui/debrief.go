@@ -1,6 +1,6 @@
 package tui
 
-import "path/filepath"
+import "handrail/session"
 
 // drawDebrief is what stays on the screen after the close. It has the whole
 // width, so that paths and commands can be copied.
@@ -28,9 +28,9 @@ func (m *model) debriefLines(p *page) {
 	}
 	p.add(mk.ink.on(mk.symbol) + " " + mk.ink.on(mk.word) + th.muted.on(say("  after %s", m.elapsed())))
 	p.gap()
-	p.para(th.plain, say("%d entries, in a chain: no change to them goes unnoticed.", s.Seq))
+	p.para(th.plain, say("%d entries, each chained to the one before it.", s.Seq+1))
 	p.head("THE REPORT, AND A CHECK THAT NEEDS NO TRUST")
-	p.para(th.plain, shown(filepath.Join(m.run.snap.Bundle, "report.md")))
+	p.para(th.plain, shown(session.ReportPath(m.run.snap.Bundle)))
 	p.para(th.plain, say("handrail bundle verify %s", m.run.snap.Bundle))
 	p.head("OWED")
 	none := true

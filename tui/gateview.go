@@ -95,7 +95,7 @@ func (m *model) gateWord() (word, tail drawn) {
 	th, g := &m.th, m.gate
 	name := "  " + th.muted.on("gate "+m.run.title(g.step))
 	if g.gate.Digest != "" {
-		tail = th.muted.on("digest ") + th.strong.on(shown(g.gate.Digest.Short()))
+		tail = "  " + th.muted.on("digest ") + th.strong.on(shown(g.gate.Digest.Short()))
 	}
 	switch g.gate.Phase {
 	case triage.GateArmed:
