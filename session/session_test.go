@@ -193,15 +193,7 @@ func TestResumeFindsTheActThatACrashCutOff(t *testing.T) {
 	}{{"not sent", false, triage.GateFailed}, {"took effect", true, triage.GateDone}} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			st := newStage(t)
-			st.w.acting, st.w.started = make(chan struct{}), make(chan struct{})
-			s := st.start(t)
-			ready(t, s)
-			do(t, s, preview())
-			if err := s.Do(t.Context(), confirm()); err != nil {
-				t.Fatal(err)
-			}
-			<-st.w.started
+			st, s := inAct(t)
 			cfg, path := image(t, st, s.Snapshot().Bundle)
 			if tc.land {
 				close(st.w.acting)
@@ -232,15 +224,7 @@ func TestResumeFindsTheActThatACrashCutOff(t *testing.T) {
 
 func TestResumeTakesTheOutcomeThatTheExecutorLeft(t *testing.T) {
 	t.Parallel()
-	st := newStage(t)
-	st.w.acting, st.w.started = make(chan struct{}), make(chan struct{})
-	s := st.start(t)
-	ready(t, s)
-	do(t, s, preview())
-	if err := s.Do(t.Context(), confirm()); err != nil {
-		t.Fatal(err)
-	}
-	<-st.w.started
+	st, s := inAct(t)
 	cfg, path := image(t, st, s.Snapshot().Bundle)
 	close(st.w.acting)
 	quiet(t, s)
@@ -260,15 +244,7 @@ func TestResumeTakesTheOutcomeThatTheExecutorLeft(t *testing.T) {
 
 func TestCloseWaitsForTheAct(t *testing.T) {
 	t.Parallel()
-	st := newStage(t)
-	st.w.acting, st.w.started = make(chan struct{}), make(chan struct{})
-	s := st.start(t)
-	ready(t, s)
-	do(t, s, preview())
-	if err := s.Do(t.Context(), confirm()); err != nil {
-		t.Fatal(err)
-	}
-	<-st.w.started
+	st, s := inAct(t)
 	path := s.Snapshot().Bundle
 	closed := make(chan error, 1)
 	go func() { closed <- s.Close() }()

@@ -274,3 +274,19 @@ func confirm() triage.Intent {
 func preview() triage.Intent {
 	return triage.Intent{Kind: triage.DoPreview, Step: "test-lock/unlock"}
 }
+
+// inAct is a stage whose act has begun and does not end before st.w.acting is
+// closed.
+func inAct(t *testing.T) (*stage, *session.Session) {
+	t.Helper()
+	st := newStage(t)
+	st.w.acting, st.w.started = make(chan struct{}), make(chan struct{})
+	s := st.start(t)
+	ready(t, s)
+	do(t, s, preview())
+	if err := s.Do(t.Context(), confirm()); err != nil {
+		t.Fatal(err)
+	}
+	<-st.w.started
+	return st, s
+}
