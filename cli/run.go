@@ -35,11 +35,7 @@ With --dry-run it opens nothing and lists every read that the runbook may do.`,
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "list the reads and do none of them")
 	o := outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		rb, err := p.runbook(args[0])
-		if err != nil {
-			return err
-		}
-		params, err := bind(rb, pairs)
+		rb, params, err := p.bound(args[0], pairs)
 		if err != nil {
 			return err
 		}

@@ -162,21 +162,25 @@ func near(a, b string) bool {
 	return len(a) > 2 && (strings.Contains(b, a) || strings.Contains(a, b) || n >= max(4, len(b)/2))
 }
 
-// params turns the -p flags into the parameters of a runbook.
-func bind(rb *runbooks.Runbook, pairs []string) (steps.Params, error) {
+// bound is a runbook with the parameters of the -p flags.
+func (p *program) bound(id string, pairs []string) (*runbooks.Runbook, steps.Params, error) {
+	rb, err := p.runbook(id)
+	if err != nil {
+		return nil, nil, err
+	}
 	given := map[string]string{}
 	for _, kv := range pairs {
 		name, value, ok := strings.Cut(kv, "=")
 		if !ok || name == "" {
-			return nil, usage("write -p name=value", "parameter %q has no value", kv)
+			return nil, nil, usage("write -p name=value", "parameter %q has no value", kv)
 		}
 		given[name] = value
 	}
 	params, err := rb.Bind(given)
 	if err != nil {
-		return nil, usage("see `handrail runbook show "+rb.ID+"`", "%w", err)
+		return nil, nil, usage("see `handrail runbook show "+rb.ID+"`", "%w", err)
 	}
-	return params, nil
+	return rb, params, nil
 }
 
 // find returns the path of a bundle: a path as given, or the id of an incident,

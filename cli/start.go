@@ -27,11 +27,7 @@ depends on colour, and it works with a screen reader and through a pipe.`,
 	cmd.Flags().StringArrayVarP(&pairs, "param", "p", nil, "a parameter of the runbook, as `name=value`; may be repeated")
 	cmd.Flags().BoolVar(&plain, "plain", false, "talk line by line instead of drawing screens")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		rb, err := p.runbook(args[0])
-		if err != nil {
-			return err
-		}
-		params, err := bind(rb, pairs)
+		rb, params, err := p.bound(args[0], pairs)
 		if err != nil {
 			return err
 		}

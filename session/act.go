@@ -21,11 +21,19 @@ import (
 func (s *Session) act(ctx context.Context, in triage.Intent) error {
 	var g steps.Gater
 	var params steps.Params
-	if err := s.call(ctx, func() (err error) { g, params, _, err = s.gater(in.Step); return err }); err != nil {
+	// From here on the gate is confirmed: whoever turns away leaves it disarmed.
+	whole := context.WithoutCancel(ctx)
+	err := s.call(whole, func() (err error) {
+		if g, params, _, err = s.gater(in.Step); err != nil {
+			return s.disarm(in, s.state.Gates[in.Step], err.Error(), nil)
+		}
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	fresh, blobs, err := s.read(ctx, in.Step, g, params)
-	return s.call(context.WithoutCancel(ctx), func() error {
+	return s.call(whole, func() error {
 		gate := s.state.Gates[in.Step]
 		if gate.Phase != triage.GateConfirmed {
 			return refusal(in, triage.Refusal{Law: 5, Why: "the gate was disarmed meanwhile: " + gate.Why, Cure: "preview it again"})

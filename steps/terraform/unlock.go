@@ -22,7 +22,7 @@ var lockGrammar = regexp.MustCompile(`^[0-9a-f-]{36}$`)
 const (
 	keyBackend   = "backend"
 	keyServer    = "server"
-	keyCluster   = "kube-system UID"
+	keyCluster   = "cluster UID"
 	keyLock      = "lock object"
 	keyWorkspace = "workspace"
 	keyID        = "lock id"
