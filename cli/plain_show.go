@@ -96,6 +96,9 @@ func (d *dialogue) gate(g *session.Gate) {
 	d.sayf("  effect:  %s", g.Preview.Effect)
 	d.pairs(g.Preview.Target)
 	d.pairs(g.Preview.Shown)
+	for _, line := range g.Preview.Diff {
+		d.sayf("  diff:    %s", line)
+	}
 	d.sayf("  command: %s", g.Preview.Command)
 	d.sayf("  undo:    %s", g.Preview.Undo)
 	for _, o := range g.Preview.Owners {

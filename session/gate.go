@@ -187,6 +187,10 @@ func (s *Session) redacted(p steps.Preview) steps.Preview {
 	}
 	out.Request, out.Command, out.Phrase = identity(p.Request), identity(p.Command), identity(p.Phrase)
 	out.Shown = s.redactedKVs(p.Shown)
+	out.Diff = slices.Clone(p.Diff)
+	for i := range out.Diff {
+		out.Diff[i] = s.bundle.Redact(out.Diff[i])
+	}
 	out.Effect, out.Undo = s.bundle.Redact(p.Effect), s.bundle.Redact(p.Undo)
 	out.Unmet, out.Owners, out.Owes = slices.Clone(p.Unmet), slices.Clone(p.Owners), slices.Clone(p.Owes)
 	for i := range out.Unmet {
@@ -214,7 +218,7 @@ func (s *Session) arm(in triage.Intent, class triage.Class, p steps.Preview, blo
 	verdicts := s.judge(step)
 	digest := p.Digest(s.state.Incident, step)
 	shown := triage.GateShown{
-		Step: step, Digest: string(digest), Class: class, Effect: p.Effect, Target: lines(p.Target), Shown: lines(p.Shown),
+		Step: step, Digest: string(digest), Class: class, Effect: p.Effect, Target: lines(p.Target), Shown: lines(p.Shown), Diff: p.Diff,
 		Request: p.Request, Command: p.Command, Phrase: p.Phrase, Undo: p.Undo, Verdicts: verdicts, Why: in.Text, Until: s.cfg.Now().Add(armedFor).UTC(),
 	}
 	for _, o := range p.Owners {

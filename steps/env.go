@@ -17,6 +17,9 @@ type Env struct {
 	Kubeconfig string // --kubeconfig, "" for the usual rules
 	Context    string // --context, "" for the current one
 	Namespace  string // --namespace
+	// Kubectl are the other flags of kubectl that the operator gave, each as
+	// --name=value. They may hold a token.
+	Kubectl []string
 
 	// Tool finds the program that stands for `tofu`: the path given by flag, then
 	// tofu, then terraform on PATH. The error says where it looked.

@@ -41,16 +41,17 @@ type Debt struct {
 
 // Preview says what a gate would do, to what, and what stands in the way.
 type Preview struct {
-	Target  []KV    `json:"target"`  // what identifies the target: it must not move between preview and act
-	Shown   []KV    `json:"shown"`   // worth seeing beside it, free to change (age, resourceVersion)
-	Effect  string  `json:"effect"`  // the consequence, in one or two sentences
-	Request string  `json:"request"` // the exact request or program call
-	Command string  `json:"command"` // the equivalent command a person could type
-	Phrase  string  `json:"phrase"`  // what must be typed, built by the kind
-	Undo    string  `json:"undo"`    // how to undo it, or that it cannot be undone
-	Unmet   []Need  `json:"unmet"`   // floors of the kind that do not hold; any of them refuses
-	Owners  []Owner `json:"owners"`  // who would undo it
-	Owes    []Debt  `json:"owes"`    // what it leaves owing
+	Target  []KV     `json:"target"`  // what identifies the target: it must not move between preview and act
+	Shown   []KV     `json:"shown"`   // worth seeing beside it, free to change (age, resourceVersion)
+	Diff    []string `json:"diff"`    // what a rehearsal says would change, one line a field, - before and + after
+	Effect  string   `json:"effect"`  // the consequence, in one or two sentences
+	Request string   `json:"request"` // the exact request or program call
+	Command string   `json:"command"` // the equivalent command a person could type
+	Phrase  string   `json:"phrase"`  // what must be typed, built by the kind
+	Undo    string   `json:"undo"`    // how to undo it, or that it cannot be undone
+	Unmet   []Need   `json:"unmet"`   // floors of the kind that do not hold; any of them refuses
+	Owners  []Owner  `json:"owners"`  // who would undo it
+	Owes    []Debt   `json:"owes"`    // what it leaves owing
 }
 
 // Digest identifies a previewed action: SHA-256 in hex.

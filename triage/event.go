@@ -160,6 +160,7 @@ type (
 		Effect   string    `json:"effect"`
 		Target   []KV      `json:"target"`
 		Shown    []KV      `json:"shown,omitempty"`
+		Diff     []string  `json:"diff,omitempty"` // what a rehearsal said would change
 		Request  string    `json:"request"`
 		Command  string    `json:"command"`
 		Phrase   string    `json:"phrase"`

@@ -131,6 +131,7 @@ func (m *model) gateMiddle(p *page) {
 		p.item(th.bad.on("✗ MOVED  "), th.plain, shown(moved))
 	}
 	m.gateNeeds(p)
+	m.gateDiff(p)
 	if len(pv.Shown) > 0 && g.gate.Phase != triage.GateDone {
 		p.gap()
 		p.pairs(0, 9, 14, kvPairs(th, pv.Shown))
@@ -146,6 +147,26 @@ func (m *model) gateMiddle(p *page) {
 		p.item(th.muted.on("request    "), th.plain, block(pv.Request))
 	}
 	m.gateVerdicts(p)
+}
+
+// gateDiff is what the server itself says the act would change.
+func (m *model) gateDiff(p *page) {
+	th := p.th
+	if len(m.gate.gate.Preview.Diff) == 0 || m.gate.gate.Phase == triage.GateDone {
+		return
+	}
+	p.head("THE SERVER WOULD CHANGE")
+	for _, d := range m.gate.gate.Preview.Diff {
+		in := th.plain
+		switch {
+		case strings.HasPrefix(d, "-"):
+			in = th.bad
+		case strings.HasPrefix(d, "+"):
+			in = th.good
+		}
+		p.item("", in, shown(d))
+	}
+	p.gap()
 }
 
 func kvPairs(th *theme, kvs []steps.KV) []pair {

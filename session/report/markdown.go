@@ -128,6 +128,9 @@ func (p *page) gates(st triage.State) {
 		if g.Shown.Effect != "" {
 			p.line("%s", text(g.Shown.Effect))
 			p.line("")
+			for _, d := range g.Shown.Diff {
+				p.line("- diff: %s", text(d))
+			}
 			p.line("- request: %s", text(g.Shown.Request))
 			p.line("- command: %s", text(g.Shown.Command))
 			p.line("- digest: %s", text(g.Digest))

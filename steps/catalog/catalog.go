@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"handrail/steps"
+	"handrail/steps/kube"
 	"handrail/steps/terraform"
 )
 
@@ -20,6 +21,7 @@ var _ steps.Catalog = (*Catalog)(nil)
 // New returns the table of all kinds.
 func New() *Catalog {
 	kinds := slices.Concat(
+		kube.Kinds(),
 		terraform.Kinds(),
 	)
 	slices.SortFunc(kinds, func(a, b steps.Kind) int { return strings.Compare(a.Name, b.Name) })

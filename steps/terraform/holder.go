@@ -38,11 +38,11 @@ func (p holderProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink)
 		return steps.Observation{}, err
 	}
 	obs := steps.Observation{Command: "ps -eo pid,ppid,lstart,args | grep -E 'tofu|terraform'; pwdx <pid>"}
-	f := newFacts(holderFacts())
+	f := steps.NewFacts(holderFacts())
 	if r.hereWhy != "" {
-		f.unknown(r.hereWhy, "here")
+		f.Unknown(r.hereWhy, "here")
 	} else {
-		f.set("here", steps.BoolOf(r.here))
+		f.Set("here", steps.BoolOf(r.here))
 	}
 	var pids []string
 	for _, group := range [][]process{r.holders, r.plugins, r.children} {
@@ -50,16 +50,16 @@ func (p holderProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink)
 			pids = append(pids, strconv.Itoa(q.pid))
 		}
 	}
-	f.set("processes", steps.IntOf(int64(len(r.holders))))
-	f.set("orphans", steps.IntOf(int64(len(r.plugins)+len(r.children))))
-	f.set("pids", steps.StringsOf(pids))
+	f.Set("processes", steps.IntOf(int64(len(r.holders))))
+	f.Set("orphans", steps.IntOf(int64(len(r.plugins)+len(r.children))))
+	f.Set("pids", steps.StringsOf(pids))
 	alive, why := r.verdict(in.Text("who"))
 	if why != "" {
-		f.unknown(why, "alive")
+		f.Unknown(why, "alive")
 		obs.Gaps = append(obs.Gaps, why)
 		obs.Summary = "Whether the holder lives cannot be told: " + why + "."
 	} else {
-		f.set("alive", steps.EnumOf(alive))
+		f.Set("alive", steps.EnumOf(alive))
 	}
 	switch alive {
 	case "alive":
@@ -71,7 +71,7 @@ func (p holderProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink)
 		}
 	}
 	obs.Findings = r.findings()
-	obs.Facts = f.rest("not read")
+	obs.Facts = f.Rest("not read")
 	return obs, nil
 }
 

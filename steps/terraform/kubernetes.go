@@ -72,7 +72,7 @@ func (k *kubernetes) command(what string) string {
 	if what == "lock" {
 		o = k.lease()
 	}
-	return fmt.Sprintf("kubectl --server %s -n %s get %s %s -o json", quote(k.client.base), o.namespace, o.resource, o.name)
+	return fmt.Sprintf("kubectl --server %s -n %s get %s %s -o json", steps.Quote(k.client.base), o.namespace, o.resource, o.name)
 }
 
 // cluster identifies the cluster by what does not change while it lives.

@@ -47,9 +47,9 @@ func (l *local) infoPath() string {
 
 func (l *local) command(what string) string {
 	if what == "lock" {
-		return fmt.Sprintf("cat %s; lslocks --output-all | grep %s", quote(l.infoPath()), quote(filepath.Base(l.path)))
+		return fmt.Sprintf("cat %s; lslocks --output-all | grep %s", steps.Quote(l.infoPath()), steps.Quote(filepath.Base(l.path)))
 	}
-	return "cat " + quote(l.path)
+	return "cat " + steps.Quote(l.path)
 }
 
 // lock asks the kernel who holds the write lock on the state file; the info
@@ -112,12 +112,4 @@ func (l *local) state(ctx context.Context) (stateRead, error) {
 		return stateRead{}, fmt.Errorf("state file: %w", err)
 	}
 	return stateRead{exists: true, body: f, written: info.ModTime(), where: l.path}, nil
-}
-
-// quote writes s as one word of a POSIX shell.
-func quote(s string) string {
-	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:@%+,") == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

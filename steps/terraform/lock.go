@@ -44,23 +44,23 @@ func (p lockProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 	}
 	obs := steps.Observation{Command: s.command("lock")}
 	if l.raw != nil {
-		if gap := keep(out, "lock", l.media, func(w io.Writer) error { _, err := w.Write(l.raw); return err }); gap != "" {
+		if gap := steps.Keep(out, "lock", l.media, func(w io.Writer) error { _, err := w.Write(l.raw); return err }); gap != "" {
 			obs.Gaps = append(obs.Gaps, gap)
 		}
 	}
-	f := newFacts(lockFacts())
-	f.set("held", steps.BoolOf(l.held))
-	f.set("backend", steps.EnumOf(s.name()))
-	f.set("path", steps.StringOf(l.where))
+	f := steps.NewFacts(lockFacts())
+	f.Set("held", steps.BoolOf(l.held))
+	f.Set("backend", steps.EnumOf(s.name()))
+	f.Set("path", steps.StringOf(l.where))
 	server, uid, err := s.cluster(ctx)
 	switch {
 	case err != nil:
-		f.unknown(err.Error(), "cluster")
+		f.Unknown(err.Error(), "cluster")
 		obs.Gaps = append(obs.Gaps, "identity of the cluster: "+err.Error())
 	case server == "":
-		f.set("cluster", steps.StringOf(""))
+		f.Set("cluster", steps.StringOf(""))
 	default:
-		f.set("cluster", steps.StringOf(server+" kube-system "+uid))
+		f.Set("cluster", steps.StringOf(server+" kube-system "+uid))
 	}
 	p.describe(f, l, &obs)
 	for _, warning := range l.warnings {
@@ -70,11 +70,11 @@ func (p lockProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 	if !l.held {
 		why = noLock
 	}
-	obs.Facts = f.rest(why)
+	obs.Facts = f.Rest(why)
 	return obs, nil
 }
 
-func (p lockProbe) describe(f facts, l lockRead, obs *steps.Observation) {
+func (p lockProbe) describe(f steps.Facts, l lockRead, obs *steps.Observation) {
 	say := func(level steps.Level, format string, args ...any) {
 		obs.Findings = append(obs.Findings, steps.Finding{Level: level, Say: fmt.Sprintf(format, args...)})
 	}
@@ -86,7 +86,7 @@ func (p lockProbe) describe(f facts, l lockRead, obs *steps.Observation) {
 		return
 	}
 	if l.id != "" {
-		f.set("id", steps.IdentOf(l.id))
+		f.Set("id", steps.IdentOf(l.id))
 	}
 	if l.pid > 0 {
 		say(steps.Info, "The kernel names process %d on this machine as the holder: it is alive.", l.pid)
@@ -97,23 +97,23 @@ func (p lockProbe) describe(f facts, l lockRead, obs *steps.Observation) {
 		return
 	}
 	i := l.info
-	f.set("who", steps.StringOf(i.Who))
-	f.set("operation", steps.StringOf(i.Operation))
-	f.set("info", steps.StringOf(i.Info))
-	f.set("host", steps.StringOf(hostOf(i.Who)))
-	f.set("own", steps.BoolOf(i.Who != "" && i.Who == p.env.User+"@"+p.env.Host))
+	f.Set("who", steps.StringOf(i.Who))
+	f.Set("operation", steps.StringOf(i.Operation))
+	f.Set("info", steps.StringOf(i.Info))
+	f.Set("host", steps.StringOf(hostOf(i.Who)))
+	f.Set("own", steps.BoolOf(i.Who != "" && i.Who == p.env.User+"@"+p.env.Host))
 	if i.Created.IsZero() {
-		f.unknown("the lock does not say when it was taken", "created")
+		f.Unknown("the lock does not say when it was taken", "created")
 	} else {
-		f.set("created", steps.TimeOf(i.Created))
+		f.Set("created", steps.TimeOf(i.Created))
 	}
 	age, why := l.age()
 	text := "of unknown age"
 	if why != "" {
-		f.unknown(why, "age")
+		f.Unknown(why, "age")
 		say(steps.Warning, "The age of the lock is not known: %s.", why)
 	} else {
-		f.set("age", steps.DurationOf(age))
+		f.Set("age", steps.DurationOf(age))
 		text = age.Round(time.Second).String() + " old"
 	}
 	if i.ID != "" && i.ID != l.id {

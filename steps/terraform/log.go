@@ -47,24 +47,24 @@ func (p logProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (s
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(p.env.Dir, name)
 	}
-	obs := steps.Observation{Command: "less -R " + quote(name)}
-	f := newFacts(logFacts())
+	obs := steps.Observation{Command: "less -R " + steps.Quote(name)}
+	f := steps.NewFacts(logFacts())
 	file, err := openRegular(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		f.set("found", steps.BoolOf(false))
+		f.Set("found", steps.BoolOf(false))
 		obs.Summary = "There is no log at " + name + "."
-		obs.Facts = f.rest("there is no log")
+		obs.Facts = f.Rest("there is no log")
 		return obs, nil
 	}
 	if err != nil {
 		return steps.Observation{}, fmt.Errorf("log: %w", err)
 	}
 	defer file.Close()
-	f.set("found", steps.BoolOf(true))
+	f.Set("found", steps.BoolOf(true))
 	run := newRunLog()
 	cut := false
 	var readErr error
-	gap := keep(out, "log", steps.MediaText, func(w io.Writer) error {
+	gap := steps.Keep(out, "log", steps.MediaText, func(w io.Writer) error {
 		source := &io.LimitedReader{R: bounded(ctx, file), N: maxLog}
 		tee := io.TeeReader(source, w)
 		if readErr = eachLine(tee, run.line); readErr != nil {
@@ -90,23 +90,23 @@ func (p logProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (s
 		why := fmt.Sprintf("the log is longer than the %d bytes that were read", maxLog)
 		obs.Gaps = append(obs.Gaps, why)
 		obs.Summary = "The log is too long to be read whole."
-		obs.Facts = f.rest(why)
+		obs.Facts = f.Rest(why)
 		return obs, nil
 	}
 	run.fill(f, &obs)
 	return obs, nil
 }
 
-func (r *runLog) fill(f facts, obs *steps.Observation) {
+func (r *runLog) fill(f steps.Facts, obs *steps.Observation) {
 	done, open := r.addresses()
-	f.set("started", steps.IntOf(int64(r.started)))
-	f.set("completed", steps.IntOf(int64(r.completed)))
-	f.set("errored", steps.IntOf(int64(len(r.failed))))
-	f.set("interrupted", steps.BoolOf(r.interrupted))
-	f.set("finished", steps.BoolOf(r.finished))
-	f.set("last_line", steps.StringOf(r.last))
-	f.set("completed_addresses", steps.StringsOf(done))
-	f.set("started_addresses", steps.StringsOf(open))
+	f.Set("started", steps.IntOf(int64(r.started)))
+	f.Set("completed", steps.IntOf(int64(r.completed)))
+	f.Set("errored", steps.IntOf(int64(len(r.failed))))
+	f.Set("interrupted", steps.BoolOf(r.interrupted))
+	f.Set("finished", steps.BoolOf(r.finished))
+	f.Set("last_line", steps.StringOf(r.last))
+	f.Set("completed_addresses", steps.StringsOf(done))
+	f.Set("started_addresses", steps.StringsOf(open))
 	if len(open) > 0 {
 		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Warning,
 			Say: fmt.Sprintf("%d operations started and never completed, first %s: what they made may exist without being in the state.", len(open), open[0])})
@@ -121,7 +121,7 @@ func (r *runLog) fill(f facts, obs *steps.Observation) {
 		how = "it ended in an error"
 	}
 	obs.Summary = fmt.Sprintf("The log starts %d operations and completes %d; %s.", r.started, r.completed, how)
-	obs.Facts = f.rest("not read")
+	obs.Facts = f.Rest("not read")
 }
 
 // eachLine calls do with each line, cut at maxLine; a line may be of any length.

@@ -172,24 +172,24 @@ func (p planProbe) plan(ctx context.Context, w workdir, tool string, refreshOnly
 	if err != nil {
 		return steps.Observation{}, err
 	}
-	obs := steps.Observation{Command: "tofu -chdir=" + quote(w.dir) + " " + strings.Join(planArgs("FILE", refreshOnly), " ") + " && tofu show -json FILE"}
-	gap := keep(out, "output", steps.MediaText, func(w io.Writer) error {
+	obs := steps.Observation{Command: "tofu -chdir=" + steps.Quote(w.dir) + " " + strings.Join(planArgs("FILE", refreshOnly), " ") + " && tofu show -json FILE"}
+	gap := steps.Keep(out, "output", steps.MediaText, func(w io.Writer) error {
 		_, err := w.Write(append(slices.Clone(r.stdout), r.stderr...))
 		return err
 	})
 	if gap != "" {
 		obs.Gaps = append(obs.Gaps, gap)
 	}
-	f := newFacts(planFacts())
-	f.set("exit", steps.IntOf(int64(r.exit)))
+	f := steps.NewFacts(planFacts())
+	f.Set("exit", steps.IntOf(int64(r.exit)))
 	if r.exit != 0 && r.exit != 2 {
 		why := firstError(r.stderr)
 		obs.Summary = fmt.Sprintf("The plan failed (exit %d).", r.exit)
 		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Critical, Say: "The plan failed: " + why})
-		obs.Facts = f.rest("the plan failed")
+		obs.Facts = f.Rest("the plan failed")
 		return obs, nil
 	}
-	f.set("clean", steps.BoolOf(r.exit == 0))
+	f.Set("clean", steps.BoolOf(r.exit == 0))
 	shown, err := run(ctx, w.dir, env, tool, "show", "-json", "-no-color", file)
 	if err == nil && shown.exit != 0 {
 		err = errors.New(firstError(shown.stderr))
@@ -200,7 +200,7 @@ func (p planProbe) plan(ctx context.Context, w workdir, tool string, refreshOnly
 	if err := readPlan(shown.stdout, refreshOnly, f, &obs, out); err != nil {
 		return steps.Observation{}, err
 	}
-	obs.Facts = f.rest("not in the plan")
+	obs.Facts = f.Rest("not in the plan")
 	return obs, nil
 }
 
@@ -217,14 +217,14 @@ type planChange struct {
 	} `json:"change"`
 }
 
-func readPlan(raw []byte, refreshOnly bool, f facts, obs *steps.Observation, out steps.Sink) error {
+func readPlan(raw []byte, refreshOnly bool, f steps.Facts, obs *steps.Observation, out steps.Sink) error {
 	// A warning about the CLI configuration may stand before the document.
 	raw = raw[max(0, bytes.IndexByte(raw, '{')):]
 	var doc planDoc
 	if err := json.Unmarshal(raw, &doc); err != nil {
 		return fmt.Errorf("the plan as JSON: %w", err)
 	}
-	if gap := keep(out, "plan", steps.MediaPlan, func(w io.Writer) error { _, err := w.Write(raw); return err }); gap != "" {
+	if gap := steps.Keep(out, "plan", steps.MediaPlan, func(w io.Writer) error { _, err := w.Write(raw); return err }); gap != "" {
 		obs.Gaps = append(obs.Gaps, gap)
 	}
 	changes := doc.ResourceChanges
@@ -251,16 +251,16 @@ func readPlan(raw []byte, refreshOnly bool, f facts, obs *steps.Observation, out
 		changed = append(changed, c.Address)
 	}
 	slices.Sort(changed)
-	f.set("add", steps.IntOf(add))
-	f.set("change", steps.IntOf(change))
-	f.set("destroy", steps.IntOf(destroy))
-	f.set("replace", steps.IntOf(replace))
-	f.set("changed", steps.StringsOf(changed))
+	f.Set("add", steps.IntOf(add))
+	f.Set("change", steps.IntOf(change))
+	f.Set("destroy", steps.IntOf(destroy))
+	f.Set("replace", steps.IntOf(replace))
+	f.Set("changed", steps.StringsOf(changed))
 	obs.Summary = fmt.Sprintf("Plan: %d to add, %d to change, %d to destroy.", add, change, destroy)
 	if destroy > 0 {
 		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Warning, Say: fmt.Sprintf("The plan destroys %d objects.", destroy)})
 	}
-	if add+change+destroy == 0 && f.got["clean"].Bool() {
+	if f.Got("clean").Bool() {
 		obs.Summary = "The plan is clean."
 	}
 	return nil

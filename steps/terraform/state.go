@@ -36,21 +36,21 @@ func (p stateProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 		return steps.Observation{}, err
 	}
 	obs := steps.Observation{Command: s.command("state")}
-	f := newFacts(stateFacts())
-	f.set("exists", steps.BoolOf(r.exists))
-	f.set("backend", steps.EnumOf(s.name()))
+	f := steps.NewFacts(stateFacts())
+	f.Set("exists", steps.BoolOf(r.exists))
+	f.Set("backend", steps.EnumOf(s.name()))
 	if !r.written.IsZero() {
-		f.set("written", steps.TimeOf(r.written))
+		f.Set("written", steps.TimeOf(r.written))
 	}
 	if !r.exists {
 		obs.Summary = "No state is recorded at " + r.where + "."
-		obs.Facts = f.rest("there is no state")
+		obs.Facts = f.Rest("there is no state")
 		return obs, nil
 	}
 	if r.broken != "" {
 		obs.Summary = "The state at " + r.where + " cannot be read."
 		obs.Findings = []steps.Finding{{Level: steps.Critical, Say: "The state cannot be read: " + r.broken}}
-		obs.Facts = f.rest(r.broken)
+		obs.Facts = f.Rest(r.broken)
 		return obs, nil
 	}
 	defer r.body.Close()
@@ -59,7 +59,7 @@ func (p stateProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 		return steps.Observation{}, fmt.Errorf("state at %s: %w", r.where, err)
 	}
 	// The second pass is for the artifact: by now its secrets are known.
-	gap := keep(out, "state", steps.MediaState, func(w io.Writer) error {
+	gap := steps.Keep(out, "state", steps.MediaState, func(w io.Writer) error {
 		if _, err := r.body.Seek(0, io.SeekStart); err != nil {
 			return err
 		}
@@ -77,7 +77,7 @@ func (p stateProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 }
 
 // fill turns what was parsed into facts and findings.
-func (s *tofuState) fill(f facts, obs *steps.Observation, r stateRead) {
+func (s *tofuState) fill(f steps.Facts, obs *steps.Observation, r stateRead) {
 	for _, b := range s.broken {
 		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Critical, Say: b})
 	}
@@ -87,27 +87,27 @@ func (s *tofuState) fill(f facts, obs *steps.Observation, r stateRead) {
 	}
 	if !s.whole {
 		obs.Summary = "The state at " + r.where + " is broken."
-		obs.Facts = f.rest(why)
+		obs.Facts = f.Rest(why)
 		return
 	}
-	f.set("encrypted", steps.BoolOf(s.encrypted))
+	f.Set("encrypted", steps.BoolOf(s.encrypted))
 	if s.hasSerial {
-		f.set("serial", steps.IntOf(s.serial))
+		f.Set("serial", steps.IntOf(s.serial))
 	}
 	if s.lineage != "" {
-		f.set("lineage", steps.IdentOf(s.lineage))
+		f.Set("lineage", steps.IdentOf(s.lineage))
 	}
 	if s.tool != "" {
-		f.set("tool_version", steps.StringOf(s.tool))
+		f.Set("tool_version", steps.StringOf(s.tool))
 	}
 	switch {
 	case s.encrypted:
-		f.unknown("the state is encrypted", "resources", "addresses", "tool_version")
+		f.Unknown("the state is encrypted", "resources", "addresses", "tool_version")
 	case s.resourcesOK:
-		f.set("resources", steps.IntOf(int64(s.count)))
-		f.set("addresses", steps.StringsOf(s.sorted()))
+		f.Set("resources", steps.IntOf(int64(s.count)))
+		f.Set("addresses", steps.StringsOf(s.sorted()))
 		if s.count > maxAddresses {
-			f.unknown(fmt.Sprintf("%d addresses are too many to list; they are in the artifact", s.count), "addresses")
+			f.Unknown(fmt.Sprintf("%d addresses are too many to list; they are in the artifact", s.count), "addresses")
 		}
 	}
 	warn := func(n int, format string) {
@@ -128,7 +128,7 @@ func (s *tofuState) fill(f facts, obs *steps.Observation, r stateRead) {
 	case s.encrypted:
 		obs.Summary = fmt.Sprintf("State serial %d, encrypted, written %s.", s.serial, at)
 	}
-	obs.Facts = f.rest(why)
+	obs.Facts = f.Rest(why)
 }
 
 // bounded reads r until ctx ends.

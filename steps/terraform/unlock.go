@@ -81,7 +81,7 @@ func (g unlockGate) Preview(ctx context.Context, in steps.Params, out steps.Sink
 		Undo:   "Cannot be undone: a lock cannot be given back to the run that held it.",
 		// What terraform-exec starts, and where.
 		Request: fmt.Sprintf("%s force-unlock -no-color -force %s (in %s, workspace %s)", tool, id, t.w.dir, t.w.selected),
-		Command: fmt.Sprintf("tofu -chdir=%s force-unlock -force %s", quote(t.w.dir), id),
+		Command: fmt.Sprintf("tofu -chdir=%s force-unlock -force %s", steps.Quote(t.w.dir), id),
 	}
 	scan, scanErr := scanHolder(g.env, t.w, suspect{who: info.Who, created: info.Created})
 	age, ageWhy := t.lock.age()

@@ -101,7 +101,7 @@ func (g unlockGate) forceUnlock(ctx context.Context, tool, dir, id string, out s
 		buf.WriteString(err.Error())
 	}
 	said = strings.TrimSpace(buf.String())
-	if gap := keep(out, "output", steps.MediaText, func(w io.Writer) error { _, err := io.WriteString(w, said); return err }); gap != "" {
+	if gap := steps.Keep(out, "output", steps.MediaText, func(w io.Writer) error { _, err := io.WriteString(w, said); return err }); gap != "" {
 		said += "\n" + gap
 	}
 	return said, err

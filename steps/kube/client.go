@@ -1,0 +1,236 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/restmapper"
+
+	"handrail/steps"
+	"handrail/steps/transport"
+)
+
+const (
+	// askTime bounds one request.
+	askTime = 15 * time.Second
+	// tries is how often client-go asks again where the server says when: the
+	// person sees "busy" instead of a screen that stands still.
+	tries = 2
+	// skewTolerance is how far the clocks of server and operator may differ
+	// before an age is unknown.
+	skewTolerance = 2 * time.Minute
+)
+
+// client reads from one cluster and cannot write.
+type client struct {
+	Access
+	env    steps.Env
+	rest   rest.Interface
+	disco  discovery.CachedDiscoveryInterface
+	mapper meta.RESTMapper
+	heard  *hearing
+}
+
+// connect makes a client for the operator's cluster. Nothing is asked of the
+// server yet. The operator's credentials are named to out, so that they are
+// never stored.
+func connect(env steps.Env, out steps.Sink) (*client, error) {
+	a, err := Load(env)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range []string{a.Config.BearerToken, a.Config.Password} {
+		if s != "" {
+			out.Secret(s)
+		}
+	}
+	c := &client{Access: a, env: env, heard: &hearing{}}
+	cfg := c.config(func(next http.RoundTripper) http.RoundTripper {
+		return c.heard.listen(transport.Probe(next, a.Server, stamps(env)...))
+	})
+	shared, err := rest.HTTPClientFor(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("client of %s: %w", a.Server, err)
+	}
+	if c.rest, err = rest.UnversionedRESTClientForConfigAndClient(cfg, shared); err != nil {
+		return nil, fmt.Errorf("client of %s: %w", a.Server, err)
+	}
+	disco, err := discovery.NewDiscoveryClientForConfigAndClient(cfg, shared)
+	if err != nil {
+		return nil, fmt.Errorf("client of %s: %w", a.Server, err)
+	}
+	c.disco = memory.NewMemCacheClient(disco)
+	c.mapper = restmapper.NewShortcutExpander(restmapper.NewDeferredDiscoveryRESTMapper(c.disco), c.disco, nil)
+	return c, nil
+}
+
+// config is the operator's configuration with no limit of the client's own, no
+// warnings on the terminal, and a guard around every request.
+func (c *client) config(guard func(http.RoundTripper) http.RoundTripper) *rest.Config {
+	cfg := rest.CopyConfig(c.Config)
+	cfg.QPS = -1
+	cfg.Timeout = 0 // each request has its own
+	cfg.WarningHandlerWithContext = c.heard
+	scheme := runtime.NewScheme()
+	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"}) // what errors are told in
+	cfg.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
+	cfg.Wrap(guard)
+	return cfg
+}
+
+func stamps(env steps.Env) []transport.Option {
+	agent := "handrail"
+	if env.Version != "" {
+		agent += "/" + env.Version
+	}
+	opts := []transport.Option{transport.Agent(agent)}
+	if env.Audit != nil {
+		opts = append(opts, transport.Audit(env.Audit))
+	}
+	return opts
+}
+
+// The forms in which a server can be asked to answer.
+const (
+	asJSON     = "application/json"
+	asMetadata = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,application/json"
+	asMetaList = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json"
+	asTable    = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
+)
+
+// read gets one path. The error tells absent, forbidden, unauthenticated and
+// unreachable apart.
+func (c *client) read(ctx context.Context, path, accept string, query url.Values) ([]byte, error) {
+	req := c.rest.Get().AbsPath(path).SetHeader("Accept", accept).MaxRetries(tries).Timeout(askTime)
+	for key, values := range query {
+		for _, v := range values {
+			req = req.Param(key, v)
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	raw, err := req.Do(ctx).Raw()
+	if err != nil {
+		return nil, c.explain(http.MethodGet, path, err)
+	}
+	return raw, nil
+}
+
+// object is one object as the server sent it, and read.
+type object struct {
+	*unstructured.Unstructured
+	raw []byte
+}
+
+// get reads one object whole.
+func (c *client) get(ctx context.Context, r resource, namespace, name string) (object, error) {
+	raw, err := c.read(ctx, r.path(namespace, name), asJSON, nil)
+	if err != nil {
+		return object{}, err
+	}
+	o := object{Unstructured: &unstructured.Unstructured{}, raw: raw}
+	if err := json.Unmarshal(raw, &o.Object); err != nil {
+		return object{}, fmt.Errorf("%s: the answer of %s cannot be read: %w", r.path(namespace, name), c.Server, err)
+	}
+	if o.GetUID() == "" || o.GetName() != name {
+		return object{}, fmt.Errorf("%s: %s answered something else than the object", r.path(namespace, name), c.Server)
+	}
+	return o, nil
+}
+
+// cluster identifies the cluster by what does not change while it lives; the
+// text says why where it may not be read.
+func (c *client) cluster(ctx context.Context) (string, error) {
+	ns, err := c.get(ctx, resource{version: "v1", plural: "namespaces", kind: "Namespace"}, "", "kube-system")
+	switch {
+	case err == nil:
+		return string(ns.GetUID()), nil
+	case isForbidden(err):
+		return "unknown (forbidden)", nil
+	}
+	return "", err
+}
+
+// hearing keeps what a server says beside its answers.
+type hearing struct {
+	mu       sync.Mutex
+	warnings []string
+	date     time.Time // the server's clock at its last answer
+	at       time.Time // ours at that moment
+}
+
+func (h *hearing) listen(next http.RoundTripper) http.RoundTripper { return ear{next, h} }
+
+type ear struct {
+	next http.RoundTripper
+	h    *hearing
+}
+
+// RoundTrip implements http.RoundTripper.
+func (e ear) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := e.next.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	if date, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
+		e.h.mu.Lock()
+		e.h.date, e.h.at = date, time.Now()
+		e.h.mu.Unlock()
+	}
+	return resp, nil
+}
+
+// HandleWarningHeaderWithContext implements rest.WarningHandlerWithContext.
+func (h *hearing) HandleWarningHeaderWithContext(_ context.Context, code int, _ string, text string) {
+	if code != 299 || text == "" {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, w := range h.warnings {
+		if w == text {
+			return
+		}
+	}
+	h.warnings = append(h.warnings, text)
+}
+
+// said returns the server's warnings as findings.
+func (h *hearing) said() []steps.Finding {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var out []steps.Finding
+	for _, w := range h.warnings {
+		out = append(out, steps.Finding{Level: steps.Info, Say: "The server warns: " + clip(w, 300)})
+	}
+	return out
+}
+
+// now is the server's clock, or why nobody can tell: ages are counted between
+// two times of the server, so that a laptop with a wrong clock cannot make an
+// object look old.
+func (c *client) now() (time.Time, string) {
+	c.heard.mu.Lock()
+	defer c.heard.mu.Unlock()
+	if c.heard.date.IsZero() {
+		return time.Time{}, "the server did not say what time it is"
+	}
+	if skew := c.env.Now().Sub(c.heard.date.Add(time.Since(c.heard.at))); skew.Abs() > skewTolerance {
+		return time.Time{}, fmt.Sprintf("the clocks of this machine and of %s differ by %s: set the clock right first", c.Server, skew.Abs().Round(time.Second))
+	}
+	return c.heard.date, ""
+}

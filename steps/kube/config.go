@@ -1,0 +1,95 @@
+package kube
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/spf13/pflag"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"handrail/steps"
+)
+
+// ErrNoCluster says that no kubeconfig names a cluster.
+var ErrNoCluster = errors.New("no kubeconfig names a cluster")
+
+// Access is how the operator reaches a cluster; nothing was asked of it yet.
+type Access struct {
+	Context   string
+	Namespace string
+	Server    string // scheme://host:port, with the path prefix of a proxy
+	Config    *rest.Config
+}
+
+// Flags adds kubectl's flags for the cluster, the user and the namespace to fs,
+// and returns what they set. They are those of client-go, from which kubectl's
+// own are made.
+func Flags(fs *pflag.FlagSet) *clientcmd.ConfigOverrides {
+	o := &clientcmd.ConfigOverrides{}
+	named := clientcmd.RecommendedConfigOverrideFlags("")
+	named.ContextOverrideFlags.Namespace.ShortName = "n"
+	clientcmd.BindOverrideFlags(o, fs, named)
+	return o
+}
+
+// Load reads the kubeconfig by kubectl's rules, from the environment of env:
+// --kubeconfig, KUBECONFIG, then ~/.kube/config, with the operator's flags on
+// top. ErrNoCluster says that there is none; client-go would then fall back to a
+// cluster that it runs in, or to localhost, which nobody named.
+func Load(env steps.Env) (Access, error) {
+	over, err := overrides(env)
+	if err != nil {
+		return Access{}, err
+	}
+	rules := &clientcmd.ClientConfigLoadingRules{ExplicitPath: env.Kubeconfig, Warner: func(error) {}}
+	if list := env.Getenv("KUBECONFIG"); list != "" {
+		rules.Precedence = filepath.SplitList(list)
+	} else if env.Home != "" {
+		rules.Precedence = []string{filepath.Join(env.Home, ".kube", "config")}
+	}
+	load := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, over)
+	raw, err := load.RawConfig()
+	if err != nil {
+		return Access{}, fmt.Errorf("reading the kubeconfig: %w", err)
+	}
+	if len(raw.Contexts) == 0 && len(raw.Clusters) == 0 && over.ClusterInfo.Server == "" {
+		return Access{}, ErrNoCluster
+	}
+	a := Access{Context: over.CurrentContext}
+	if a.Context == "" {
+		a.Context = raw.CurrentContext
+	}
+	if a.Config, err = load.ClientConfig(); err != nil {
+		return Access{}, fmt.Errorf("reading the kubeconfig: %w", err)
+	}
+	if a.Namespace, _, err = load.Namespace(); err != nil {
+		return Access{}, fmt.Errorf("reading the kubeconfig: %w", err)
+	}
+	base, _, err := rest.DefaultServerUrlFor(a.Config) // Host may come without a scheme
+	if err != nil {
+		return Access{}, fmt.Errorf("reading the kubeconfig: address of the server: %w", err)
+	}
+	a.Server = base.String()
+	return a, nil
+}
+
+// overrides parses the operator's flags again; the command line has refused what
+// is no flag.
+func overrides(env steps.Env) (*clientcmd.ConfigOverrides, error) {
+	fs := pflag.NewFlagSet("kubectl", pflag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	o := Flags(fs)
+	if err := fs.Parse(env.Kubectl); err != nil {
+		return nil, fmt.Errorf("kubectl's flags: %w", err)
+	}
+	if env.Context != "" {
+		o.CurrentContext = env.Context
+	}
+	if env.Namespace != "" {
+		o.Context.Namespace = env.Namespace
+	}
+	return o, nil
+}

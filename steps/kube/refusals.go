@@ -1,0 +1,70 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"handrail/steps"
+	"handrail/steps/transport"
+)
+
+// errAbsent says that the object is not there. Only the API server's own 404
+// becomes it.
+var errAbsent = errors.New("not found")
+
+func isForbidden(err error) bool { return errors.Is(err, steps.ErrDenied) }
+
+// explain says what a failed request means and what to do next.
+func (c *client) explain(method, what string, err error) error {
+	var status apierrors.APIStatus
+	var guard *transport.RefusedError
+	switch {
+	case errors.Is(err, context.Canceled):
+		return fmt.Errorf("%s %s: %w", method, what, context.Canceled)
+	case errors.As(err, &guard):
+		return fmt.Errorf("%s: %w", what, guard)
+	case errors.As(err, &status) && status.Status().Code != 0:
+		return c.answered(method, what, status)
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("%s: %s gave no answer within %s; check the network and that this is the right cluster: %w", what, c.Server, askTime, context.DeadlineExceeded)
+	}
+	var u *url.Error
+	if errors.As(err, &u) {
+		err = u.Err
+	}
+	return fmt.Errorf("%s: %s cannot be reached: %w; check the network and that this is the right cluster", what, c.Server, err)
+}
+
+func (c *client) answered(method, what string, err apierrors.APIStatus) error {
+	s := err.Status()
+	said := clip(s.Message, 400)
+	switch s.Code {
+	case http.StatusUnauthorized:
+		return fmt.Errorf("%s: %s does not accept your credentials (401); they may have expired: sign in again", what, c.Server)
+	case http.StatusForbidden:
+		return fmt.Errorf("%w: %s on %s (the server said %q); ask for that right, or for somebody who has it", steps.ErrDenied, what, c.Server, said)
+	case http.StatusNotFound:
+		if s.Details != nil && s.Details.Name != "" {
+			return fmt.Errorf("%s: %w", what, errAbsent)
+		}
+		return fmt.Errorf("%s: %s does not know this address (404: %q)", what, c.Server, said)
+	case http.StatusTooManyRequests:
+		return fmt.Errorf("%s: %s is busy (429) and stayed so; wait a little, then read again", what, c.Server)
+	}
+	return fmt.Errorf("%s %s: %s answered %d: %q", method, what, c.Server, s.Code, said)
+}
+
+// clip shortens outside text.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "..."
+}
