@@ -62,6 +62,10 @@ func Load(env steps.Env) (Access, error) {
 	if a.Context == "" {
 		a.Context = raw.CurrentContext
 	}
+	if a.Context == "" && over.Context.Cluster == "" && over.ClusterInfo.Server == "" {
+		// client-go would take a cluster that it runs in, or localhost.
+		return Access{}, errors.New("the kubeconfig has no current context: name one with --context")
+	}
 	if a.Config, err = load.ClientConfig(); err != nil {
 		return Access{}, fmt.Errorf("reading the kubeconfig: %w", err)
 	}
@@ -71,6 +75,9 @@ func Load(env steps.Env) (Access, error) {
 	base, _, err := rest.DefaultServerUrlFor(a.Config) // Host may come without a scheme
 	if err != nil {
 		return Access{}, fmt.Errorf("reading the kubeconfig: address of the server: %w", err)
+	}
+	if base.User != nil {
+		return Access{}, errors.New("the kubeconfig names a server with a password in its address; move it to the user's entry")
 	}
 	a.Server = base.String()
 	return a, nil

@@ -63,6 +63,9 @@ func (c *client) find(ctx context.Context, name string) (resource, error) {
 	if err := ctx.Err(); err != nil {
 		return resource{}, err
 	}
+	if err := c.discover(ctx); err != nil {
+		return resource{}, c.explain("discovery of", name, err)
+	}
 	full, bare := schema.ParseResourceArg(strings.ToLower(name))
 	var gvk schema.GroupVersionKind
 	var err error
@@ -108,6 +111,9 @@ var errNoKind = errors.New("no such kind of object")
 func (c *client) unknownKind(name string, err error) error {
 	switch {
 	case meta.IsNoMatchError(err):
+		if groups := c.silent(); len(groups) > 0 {
+			return fmt.Errorf("%s does not say whether it serves %q: its API groups %s do not answer; see `kubectl get apiservices`", c.Server, name, strings.Join(groups, ", "))
+		}
 		return fmt.Errorf("%w: %s serves no resource %q; see `kubectl api-resources`", errNoKind, c.Server, name)
 	default:
 		return c.explain("discovery of", name, err)
