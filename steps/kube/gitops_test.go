@@ -235,16 +235,26 @@ func TestManyLookalikes(t *testing.T) {
 // TestUniversalLabel: what all bear tells nothing, once there are enough.
 func TestUniversalLabel(t *testing.T) {
 	t.Parallel()
-	var all []object
-	for range enoughToTell {
-		all = append(all, objectFrom(t, fields{"metadata": fields{"labels": fields{"all": "x", "two": "y"}}}))
-	}
-	all[2].SetLabels(map[string]string{"all": "x"})
-	all[0].SetLabels(map[string]string{"all": "x", "two": "y", "mine": "z"})
-	if got := telling(all, all[0]); len(got) != 1 || got["two"] != "y" {
-		t.Errorf("telling() = %v, want two=y alone", got)
-	}
-	if got := telling(all[:enoughToTell-1], all[0]); len(got) != 2 {
-		t.Errorf("telling() of few = %v, want all=x too", got)
+	for _, n := range []int{enoughToTell - 1, enoughToTell} {
+		var all []object
+		for i := range n {
+			labels := fields{"all": "x"}
+			if i < 3 {
+				labels["three"] = "y"
+			}
+			name := string(rune('a' + i))
+			all = append(all, objectFrom(t, fields{"metadata": fields{"name": name, "uid": name, "labels": labels}}))
+		}
+		a := newAlike(all[0])
+		for _, o := range all {
+			a.see(o)
+		}
+		want := n - 1
+		if n >= enoughToTell {
+			want = 2
+		}
+		if got := a.found(); len(got) != want {
+			t.Errorf("of %d: %d look-alikes %v, want %d", n, len(got), got, want)
+		}
 	}
 }

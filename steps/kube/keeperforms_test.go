@@ -47,13 +47,13 @@ func TestKnownFinalizer(t *testing.T) {
 			t.Errorf("knownFinalizer(%q) = %+v, %v", tc.key, got, ok)
 		}
 	}
-	for _, key := range []string{"", "example.com/hook-cleanup", "kubernetes.io/pvc-protection2", "Kubernetes", "resources-finalizer.argocd.argoproj.io.evil.com"} {
+	for _, key := range []string{"", "example.com/hook-cleanup", "kubernetes.io/pvc-protection2", "Kubernetes", "resources-finalizer.argocd.argoproj.io.evil.com", "cnpg.io/delete"} {
 		if got, ok := knownFinalizer(key); ok {
 			t.Errorf("knownFinalizer(%q) = %+v, want it unknown", key, got)
 		}
 	}
 	for _, k := range knownFinalizers() {
-		if k.keeper == "" || (k.leak == "") != k.nothing || k.builtin == (len(k.stems) > 0 || k.outside) {
+		if k.keeper == "" || (k.leak == "") != k.nothing || k.builtin == (len(k.stems) > 0 || k.outside) || k.prefix != strings.HasSuffix(k.key, "/") {
 			t.Errorf("row %q = %+v does not say who, what or where", k.key, k)
 		}
 	}
