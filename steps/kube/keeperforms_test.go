@@ -53,7 +53,7 @@ func TestKnownFinalizer(t *testing.T) {
 		}
 	}
 	for _, k := range knownFinalizers() {
-		if k.keeper == "" || (k.leak == "") != k.nothing || k.builtin == (len(k.stems) > 0 || k.outside) || k.prefix != strings.HasSuffix(k.key, "/") {
+		if k.keeper == "" || (k.leak == "") != k.nothing || k.builtin == (len(k.stems)+len(k.near) > 0 || k.outside) || k.prefix != strings.HasSuffix(k.key, "/") {
 			t.Errorf("row %q = %+v does not say who, what or where", k.key, k)
 		}
 	}

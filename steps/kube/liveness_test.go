@@ -225,9 +225,29 @@ func TestKnownKeepers(t *testing.T) {
 	check(op, "cnpg.io/deleteDatabase", "deployment/absent", unknown, "permission denied") // a place is added, none taken away
 	check(root, "argocd.argoproj.io/hook-finalizer", "", unknown, "outside this cluster")
 	check(root, "external-attacher/ebs-csi-aws-com", "deployment/absent", unknown, "not the same workload everywhere")
-	w.workload("deployments", "my-cnpg-operator", 1)
+	w.workload("deployments", "cnpg-dashboard", 1)
 	check(root, "cnpg.io/deleteDatabase", "", unknown, "none of 1 ready")
-	w.started("deployments", "my-cnpg-operator")
-	check(root, "cnpg.io/deleteDatabase", "", alive, "my-cnpg-operator")
-	check(root, "cnpg.io/deleteDatabase", "deployment/absent", alive, "my-cnpg-operator")
+	w.started("deployments", "cnpg-dashboard")
+	check(root, "cnpg.io/deleteDatabase", "", unknown, "another part")
+	w.workload("deployments", "my-cloudnative-pg", 1)
+	w.started("deployments", "my-cloudnative-pg")
+	check(root, "cnpg.io/deleteDatabase", "", alive, "my-cloudnative-pg")
+	check(root, "cnpg.io/deleteDatabase", "deployment/absent", alive, "my-cloudnative-pg")
+}
+
+// TestFluxKeeper: each controller of Flux is asked for its own kinds.
+func TestFluxKeeper(t *testing.T) {
+	t.Parallel()
+	row, _ := knownFinalizer("finalizers.fluxcd.io")
+	for group, name := range map[string]string{fluxKustomize: "kustomize-controller", fluxHelm: "helm-controller", "source.toolkit.fluxcd.io": "source-controller"} {
+		for _, other := range []string{"kustomize-controller", "helm-controller", "source-controller"} {
+			o := objectFrom(t, fields{"metadata": fields{"name": other}})
+			if k := row.forKind(group); k.is(o) != (other == name) || !k.touches(o) {
+				t.Errorf("of %s: is(%s) = %v, touches = %v", group, other, k.is(o), k.touches(o))
+			}
+		}
+	}
+	if k := row.forKind("example.com"); k.is(objectFrom(t, fields{"metadata": fields{"name": "helm-controller"}})) {
+		t.Error("a controller of Flux keeps objects of a stranger")
+	}
 }
