@@ -63,7 +63,7 @@ func (w *keepersWorld) podsOf(app string) []string {
 func (w *keepersWorld) lease(name, holder string, renewed time.Time) {
 	w.t.Helper()
 	w.create(w.in(leasesV1, "leases", ""), fields{"metadata": fields{"name": name}, "spec": fields{
-		"holderIdentity": holder, "leaseDurationSeconds": 15, "renewTime": renewed.UTC().Format("2006-01-02T15:04:05.000000Z07:00")}})
+		"holderIdentity": holder, "leaseDurationSeconds": 3600, "renewTime": renewed.UTC().Format("2006-01-02T15:04:05.000000Z07:00")}})
 }
 
 // guarded makes a ConfigMap that a finalizer holds.
@@ -97,9 +97,9 @@ func TestLiveness(t *testing.T) {
 	w.workload("deployments", "led", 0)
 	w.lease("led", "led-7d9-x", time.Now())
 	w.workload("deployments", "unled", 0)
-	w.lease("unled", "unled-7d9-x", time.Now().Add(-time.Hour))
+	w.lease("unled", "unled-7d9-x", time.Now().Add(-2*time.Hour))
 	w.lease("beating", "somebody", time.Now())
-	w.lease("silent", "somebody", time.Now().Add(-time.Hour))
+	w.lease("silent", "somebody", time.Now().Add(-2*time.Hour))
 	w.lease("nobody", "", time.Now())
 	w.create(w.in("", "pods", ""), fields{"metadata": fields{"name": "left-over-1"}, "spec": podTemplate("x")["spec"]})
 	elsewhere := w.another()
