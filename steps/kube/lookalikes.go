@@ -1,6 +1,15 @@
 package kube
 
-import "handrail/steps"
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"handrail/steps"
+)
+
+// mostDecoys bounds the look-alikes in a fact; how many more there are is said.
+const mostDecoys = 50
 
 func lookalikesFacts() []steps.Field {
 	return []steps.Field{
@@ -11,4 +20,89 @@ func lookalikesFacts() []steps.Field {
 		{Name: "owned_by", Type: steps.String, Doc: "value of a label that names an owner, empty for none"},
 		{Name: "orphan", Type: steps.Bool, Doc: "held by a finalizer and managed by nobody: no delete policy, no owner label, no controller, no tracking"},
 	}
+}
+
+// lookalike is an object that could be taken for the target.
+type lookalike struct {
+	name, uid string
+	apart     string // what tells it from the target
+}
+
+type lookalikesProbe struct{ env steps.Env }
+
+// Probe implements steps.Prober.
+func (p lookalikesProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
+	c, err := connect(p.env, out)
+	if err != nil {
+		return steps.Observation{}, err
+	}
+	t, err := c.target(ctx, in)
+	if err != nil {
+		return steps.Observation{}, err
+	}
+	obs := steps.Observation{Command: c.kubectl(t.namespace, "get", t.resource.String(), "--show-labels")}
+	f := steps.NewFacts(lookalikesFacts())
+	o, err := c.get(ctx, t.resource, t.namespace, t.name)
+	if errors.Is(err, errAbsent) {
+		obs.Summary = t.String() + " is not there."
+		obs.Facts = f.Rest(t.String() + " is not there")
+		return obs, nil
+	}
+	if err != nil {
+		return steps.Observation{}, err
+	}
+	m := markersOf(o)
+	f.Set("hook", steps.BoolOf(m.hook != ""))
+	f.Set("policy", steps.StringOf(m.policy))
+	f.Set("owned_by", steps.StringOf(m.ownerValue))
+	w, err := c.ownership(ctx, t, o)
+	if err != nil {
+		return steps.Observation{}, err
+	}
+	obs.Findings, obs.Gaps = w.findings, w.gaps
+	orphan, whyNot, known := isOrphan(o, m, w)
+	switch {
+	case known:
+		f.Set("orphan", steps.BoolOf(orphan))
+	default:
+		f.Unknown(whyNot, "orphan")
+	}
+	say := "It is an orphan: held by a finalizer, managed by nobody that can be seen."
+	if !orphan {
+		say = "It is no orphan: " + whyNot + "."
+	}
+	if !known {
+		say = "Whether it is an orphan is not known: " + whyNot + "."
+	}
+	obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Info, Say: say})
+	like, err := c.lookalikes(ctx, t, o)
+	switch {
+	case ctx.Err() != nil:
+		return steps.Observation{}, fmt.Errorf("look-alikes of %s: %w", t, ctx.Err())
+	case err != nil:
+		f.Unknown(err.Error(), "decoys", "apart")
+		obs.Gaps = append(obs.Gaps, "look-alikes: "+err.Error())
+		obs.Summary = "What could be taken for " + t.String() + " is not known."
+	default:
+		listDecoys(t, like, f, &obs)
+	}
+	obs.Findings = append(obs.Findings, c.heard.said()...)
+	obs.Facts = f.Rest("not read")
+	return obs, nil
+}
+
+func listDecoys(t target, like []lookalike, f steps.Facts, obs *steps.Observation) {
+	names, tells := []string{}, map[string]string{}
+	for _, l := range like {
+		names, tells[l.name] = append(names, l.name), l.apart
+	}
+	obs.Summary = fmt.Sprintf("%d objects could be taken for %s.", len(like), t)
+	if len(like) > mostDecoys {
+		why := fmt.Sprintf("%d objects look like it, more than the %d that a fact names", len(like), mostDecoys)
+		f.Unknown(why, "decoys", "apart")
+		obs.Gaps = append(obs.Gaps, why)
+		return
+	}
+	f.Set("decoys", steps.StringsOf(names))
+	f.Set("apart", steps.TableOf(tells))
 }

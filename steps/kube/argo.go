@@ -1,0 +1,141 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"handrail/steps"
+)
+
+const (
+	argoVersion   = "argoproj.io/v1alpha1"
+	argoSkip      = "argocd.argoproj.io/skip-reconcile"
+	argoNamespace = "argocd" // where Argo CD usually lives: asked when all namespaces may not be listed
+)
+
+// argo adds the Argo CD application that tracks o. A mark whose application is
+// not here is still one: Argo CD often runs in another cluster than the objects.
+func (c *client) argo(ctx context.Context, t target, o object, w *ownership) error {
+	mark := o.GetAnnotations()[argoTracking]
+	if mark == "" {
+		return c.argoLabel(ctx, t, o, w)
+	}
+	id, err := parseTracking(mark)
+	if err != nil {
+		w.find(steps.Warning, "%s: %v; Argo CD passes over it.", t, err)
+		return c.argoLabel(ctx, t, o, w)
+	}
+	if !id.of(t) {
+		w.find(steps.Info, "The tracking id %q of %s is that of another object: it was copied, and Argo CD passes over it.", clip(id.String(), 300), t)
+		return c.argoLabel(ctx, t, o, w)
+	}
+	apps, err := c.applications(ctx, id.appNamespace, id.app)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return err
+	case err != nil:
+		w.doubt(argoName(id.appNamespace, id.app), err.Error(), "ask whoever runs Argo CD whether its auto-sync is off")
+		return nil
+	}
+	for _, app := range apps {
+		if err := c.application(ctx, t, app, w); err != nil {
+			return err
+		}
+	}
+	if len(apps) == 0 {
+		w.doubt(argoName(id.appNamespace, id.app), "no application of that name is in this cluster; Argo CD may run in another one",
+			"ask whoever runs Argo CD whether its auto-sync is off")
+	}
+	return nil
+}
+
+func argoName(namespace, app string) string {
+	if namespace == "" {
+		return "argocd application " + clip(app, 253)
+	}
+	return "argocd application " + clip(namespace, 63) + "/" + clip(app, 253)
+}
+
+// applications finds the applications of one name, in every namespace when
+// namespace is empty. An empty answer without an error is positive absence.
+func (c *client) applications(ctx context.Context, namespace, name string) ([]object, error) {
+	if namespace != "" {
+		_, app, err := c.lookup(ctx, argoVersion, "Application", namespace, name)
+		switch {
+		case errors.Is(err, errAbsent), errors.Is(err, errNoKind):
+			return nil, nil
+		case err != nil:
+			return nil, err
+		}
+		return []object{app}, nil
+	}
+	r, err := c.kindOf(argoVersion, "Application")
+	if errors.Is(err, errNoKind) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !plain(name) {
+		return nil, fmt.Errorf("%q can be no name of an application", clip(name, 100))
+	}
+	var all []object
+	err = c.sweep(ctx, r.path("", ""), asJSON, url.Values{"fieldSelector": {"metadata.name=" + name}}, func(o object) { all = append(all, o) })
+	if err != nil && isForbidden(err) {
+		// One namespace may be open where the whole is not; it proves presence only.
+		if app, gerr := c.get(ctx, r, argoNamespace, name); gerr == nil {
+			return []object{app}, nil
+		}
+	}
+	return all, err
+}
+
+// application says whether one application leaves its objects alone.
+func (c *client) application(ctx context.Context, t target, app object, w *ownership) error {
+	name := argoName(app.GetNamespace(), app.GetName())
+	if skip, err := strconv.ParseBool(app.GetAnnotations()[argoSkip]); err == nil && skip {
+		w.add(name, pausedYes, "annotation "+argoSkip)
+		w.find(steps.Info, "%s is skipped by Argo CD altogether: what its status says is old.", name)
+		return nil
+	}
+	policy, set, err := unstructured.NestedMap(app.Object, "spec", "syncPolicy", "automated")
+	if raw, there, _ := unstructured.NestedFieldNoCopy(app.Object, "spec", "syncPolicy", "automated"); there && raw == nil {
+		set, err = false, nil
+	}
+	on := set
+	if enabled, is := policy["enabled"].(bool); is && !enabled {
+		on = false
+	}
+	switch {
+	case err != nil:
+		w.doubt(name, "its spec.syncPolicy.automated cannot be read", "ask whoever runs Argo CD")
+		return nil
+	case on:
+		how := c.kubectl(app.GetNamespace(), "patch", "applications.argoproj.io", app.GetName(), "--type=merge", "-p", `{"spec":{"syncPolicy":{"automated":{"enabled":false}}}}`)
+		w.add(name, pausedNo, how)
+		return nil
+	}
+	if !tracksNow(app, t) {
+		w.find(steps.Info, "%s does not list %s among its resources.", name, t)
+	}
+	return c.applicationSet(ctx, name, app, w)
+}
+
+// tracksNow reports whether an application lists t among its resources.
+func tracksNow(app object, t target) bool {
+	list, _, _ := unstructured.NestedSlice(app.Object, "status", "resources")
+	for _, item := range list {
+		m, _ := item.(map[string]any)
+		group, _ := m["group"].(string)
+		ns, _ := m["namespace"].(string)
+		if m["kind"] == t.kind && m["name"] == t.name && group == t.group && (ns == t.namespace || t.namespace == "") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,87 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+const (
+	argoConfig = "argocd-cm"
+	// argoInstance is Argo CD's own label for those who turned away from
+	// app.kubernetes.io/instance, which nearly every chart sets.
+	argoInstance = "argocd.argoproj.io/instance"
+)
+
+// argoLabel follows the labels that older Argo CDs track by, as far as Argo CD's own configuration says that
+// it tracks by them.
+func (c *client) argoLabel(ctx context.Context, t target, o object, w *ownership) error {
+	for _, key := range []string{argoInstance, labelInstance} {
+		app, own := o.GetLabels()[key], key == argoInstance
+		if app == "" {
+			continue
+		}
+		apps, err := c.applications(ctx, "", app)
+		if err == nil && len(apps) == 0 && !own {
+			continue
+		}
+		method, tracks, cmErr := c.argoMethod(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return fmt.Errorf("applications of %s: %w", t, ctx.Err())
+		case cmErr != nil:
+			why := fmt.Sprintf("whether the label %s=%s means an Argo CD application is not known: %v", key, clip(app, 63), cmErr)
+			w.gaps = append(w.gaps, why)
+			w.doubts = append(w.doubts, why)
+			continue
+		case !strings.Contains(method, "label") || key != tracks:
+			continue
+		case err != nil:
+			w.doubt(argoName("", app), err.Error(), "ask whoever runs Argo CD whether its auto-sync is off")
+		case len(apps) == 0:
+			w.doubt(argoName("", app), "no application of that name is in this cluster; Argo CD may run in another one",
+				"ask whoever runs Argo CD whether its auto-sync is off")
+		}
+		for _, a := range apps {
+			if err := c.application(ctx, t, a, w); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// argoMethod reads how Argo CD tracks, and by which label.
+func (c *client) argoMethod(ctx context.Context) (method, key string, err error) {
+	cm := resource{version: "v1", plural: "configmaps", kind: "ConfigMap", namespaced: true}
+	key = labelInstance
+	o, err := c.get(ctx, cm, argoNamespace, argoConfig)
+	if errors.Is(err, errAbsent) {
+		var all []object
+		err = c.sweep(ctx, cm.path("", ""), asJSON, url.Values{"fieldSelector": {"metadata.name=" + argoConfig}}, func(o object) { all = append(all, o) })
+		switch {
+		case err != nil:
+			return "", "", err
+		case len(all) == 0:
+			return "annotation", key, nil // the default since 3.0
+		case len(all) > 1:
+			return "", "", fmt.Errorf("several Argo CDs are here (%d of %s)", len(all), argoConfig)
+		}
+		o = all[0]
+	}
+	if err != nil {
+		return "", "", err
+	}
+	data, _, _ := unstructured.NestedStringMap(o.Object, "data")
+	if k := data["application.instanceLabelKey"]; k != "" {
+		key = k
+	}
+	if method = data["application.resourceTrackingMethod"]; method == "" {
+		method = "annotation"
+	}
+	return method, key, nil
+}
