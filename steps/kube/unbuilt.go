@@ -43,23 +43,3 @@ type lookalikesProbe struct{ env steps.Env }
 func (p lookalikesProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
 	return steps.Observation{}, errStub
 }
-
-// Preview implements steps.Gater.
-func (g stripGate) Preview(ctx context.Context, in steps.Params, out steps.Sink) (steps.Preview, error) {
-	return steps.Preview{}, errStub
-}
-
-// Act implements steps.Gater.
-func (g stripGate) Act(ctx context.Context, a *steps.Approval, out steps.Sink) (steps.Outcome, error) {
-	return steps.Outcome{}, errStub
-}
-
-// Preview implements steps.Gater.
-func (g deleteGate) Preview(ctx context.Context, in steps.Params, out steps.Sink) (steps.Preview, error) {
-	return steps.Preview{}, errStub
-}
-
-// Act implements steps.Gater.
-func (g deleteGate) Act(ctx context.Context, a *steps.Approval, out steps.Sink) (steps.Outcome, error) {
-	return steps.Outcome{}, errStub
-}
