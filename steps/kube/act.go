@@ -40,7 +40,7 @@ func act(ctx context.Context, env steps.Env, p steps.Preview, build func(order) 
 		return unsent(fmt.Sprintf("the kubeconfig leads to %s now, what was shown is on %s", c.Server, o.server))
 	}
 	id := auditID(env)
-	w, err := c.writer(once(c, sent, id))
+	w, err := c.sender(once(c, sent, id))
 	if err != nil {
 		return unsent(err.Error())
 	}

@@ -39,7 +39,7 @@ var errRefused = errors.New("the server refused it")
 // rehearse sends r with dryRun=All: admission and storage judge it, and nothing
 // is stored. The answer is kept as an artifact.
 func (s *subject) rehearse(ctx context.Context, r request, out steps.Sink) (answer, error) {
-	w, err := s.c.writer(func(next http.RoundTripper) http.RoundTripper {
+	w, err := s.c.sender(func(next http.RoundTripper) http.RoundTripper {
 		return transport.Rehearse(next, s.c.Server, stamps(s.c.env)...)
 	})
 	if err != nil {

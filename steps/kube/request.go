@@ -66,14 +66,14 @@ type answer struct {
 
 func (a answer) ok() bool { return a.code/100 == 2 }
 
-// writer sends requests through a guard of steps/transport, each at most once.
-type writer struct {
+// sender sends requests through a guard of steps/transport, each at most once.
+type sender struct {
 	client *http.Client
 	server string
 }
 
-// writer makes a client whose every request passes guard.
-func (c *client) writer(guard func(http.RoundTripper) http.RoundTripper) (*writer, error) {
+// sender makes a client whose every request passes guard.
+func (c *client) sender(guard func(http.RoundTripper) http.RoundTripper) (*sender, error) {
 	client, err := rest.HTTPClientFor(c.config(func(next http.RoundTripper) http.RoundTripper {
 		return c.heard.listen(guard(next))
 	}))
@@ -82,12 +82,12 @@ func (c *client) writer(guard func(http.RoundTripper) http.RoundTripper) (*write
 	}
 	// A redirected write would be a second request.
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &writer{client: client, server: strings.TrimSuffix(c.Server, "/")}, nil
+	return &sender{client: client, server: strings.TrimSuffix(c.Server, "/")}, nil
 }
 
 // send sends r once. left says that the request may have reached the server,
 // whatever err says.
-func (w *writer) send(ctx context.Context, r request) (a answer, left bool, err error) {
+func (w *sender) send(ctx context.Context, r request) (a answer, left bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, writeTime)
 	defer cancel()
 	var connected atomic.Bool

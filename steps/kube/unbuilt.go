@@ -22,24 +22,3 @@ type listProbe struct{ env steps.Env }
 func (p listProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
 	return steps.Observation{}, errStub
 }
-
-type finalizersProbe struct{ env steps.Env }
-
-// Probe implements steps.Prober.
-func (p finalizersProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
-	return steps.Observation{}, errStub
-}
-
-type ownersProbe struct{ env steps.Env }
-
-// Probe implements steps.Prober.
-func (p ownersProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
-	return steps.Observation{}, errStub
-}
-
-type lookalikesProbe struct{ env steps.Env }
-
-// Probe implements steps.Prober.
-func (p lookalikesProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
-	return steps.Observation{}, errStub
-}

@@ -11,7 +11,7 @@ import (
 // whoami asks the server as whom it knows the operator; "unknown" with the
 // reason where it does not say.
 func (c *client) whoami(ctx context.Context) string {
-	w, err := c.writer(func(next http.RoundTripper) http.RoundTripper {
+	w, err := c.sender(func(next http.RoundTripper) http.RoundTripper {
 		return transport.Probe(next, c.Server, stamps(c.env)...)
 	})
 	if err != nil {
