@@ -47,6 +47,7 @@ func (l *Lab) grant(ctx context.Context, ns string) error {
 			{"apiGroups": list("coordination.k8s.io"), "resources": list("leases"), "verbs": write},
 			{"apiGroups": list("batch"), "resources": list("jobs", "jobs/status", "cronjobs"), "verbs": write},
 			{"apiGroups": list("apps"), "resources": list("deployments", "replicasets", "statefulsets", "daemonsets"), "verbs": write},
+			{"apiGroups": list("*"), "resources": list("*"), "verbs": look},
 		}}},
 		{path: rbac + "/namespaces/" + ns + "/rolebindings", body: object{"metadata": named("drill"), "subjects": accounts,
 			"roleRef": object{"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "drill"}}},
