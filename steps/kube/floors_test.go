@@ -178,19 +178,19 @@ func (s *stage) reader() steps.Env {
 	s.must("POST", "/apis/rbac.authorization.k8s.io/v1/namespaces/"+ns+"/rolebindings", asJSON, fmt.Sprintf(
 		`{"metadata":{"name":"reader"},"subjects":[{"kind":"ServiceAccount","name":"reader","namespace":%q}],"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"Role","name":"reader"}}`, ns))
 	m := s.must("POST", "/api/v1/namespaces/"+ns+"/serviceaccounts/reader/token", asJSON, `{"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","spec":{"expirationSeconds":3600}}`)
-	return s.as(m["status"].(map[string]any)["token"].(string), s.lab.URL())
+	return s.as(m["status"].(map[string]any)["token"].(string), s.lab.URL(), nil)
 }
 
 // as is an environment with a token of one's own, at an address of one's own.
-func (s *stage) as(token, server string) steps.Env {
+func (s *stage) as(token, server string, ca []byte) steps.Env {
 	s.t.Helper()
 	cfg, err := clientcmd.LoadFromFile(s.ns.OperatorKubeconfig)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	for _, c := range cfg.Clusters {
-		if c.Server = server; strings.HasPrefix(server, "http://") {
-			c.CertificateAuthorityData = nil
+		if c.Server = server; ca != nil {
+			c.CertificateAuthorityData = ca
 		}
 	}
 	for _, u := range cfg.AuthInfos {

@@ -112,7 +112,7 @@ func (s sighting) by() string {
 // seen is failed only once the server has given up on the request.
 func (c *client) settle(ctx context.Context, o order, id string, began time.Time, lost error, judged judge) (steps.Outcome, error) {
 	for {
-		over := time.Since(began) > writeTime
+		over := c.env.Now().Sub(began) > writeTime
 		now, err := c.sight(ctx, o)
 		if err == nil {
 			result, words := judged(o, now)
