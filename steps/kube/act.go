@@ -55,7 +55,7 @@ func act(ctx context.Context, env steps.Env, p steps.Preview, build func(order) 
 	// The outcome matters even when the person has turned away.
 	ctx = context.WithoutCancel(ctx)
 	switch {
-	case err == nil && a.ok():
+	case err == nil && a.ok() && a.about(o):
 		return c.landed(ctx, o, a, id, judged), nil
 	case err == nil && a.code >= 300 && a.code < 500:
 		return c.turnedAway(ctx, o, a, id), nil

@@ -101,6 +101,14 @@ func TestStripFloors(t *testing.T) {
 		s.refusedBy(s.preview(g, s.stripParams("job", "decoy", uid)), "Somebody manages job/")
 		s.refusedBy(s.preview(deleteGate{s.env}, deleteParams("job", "decoy", uid)), "Somebody manages job/")
 	})
+	t.Run("one mark alone", func(t *testing.T) {
+		s := *s
+		s.t = t
+		uid := s.make(thing{resource: "jobs", name: "labelled", finalizers: []string{cleaner}, labels: map[string]string{"example.com/owner": "team-b"}})
+		if p := s.preview(g, s.stripParams("job", "labelled", uid)); len(p.Unmet) > 0 || !strings.Contains(steps.Find(p.Shown, "marks"), "team-b") {
+			t.Errorf("unmet = %q, shown = %v", unmetText(p), p.Shown)
+		}
+	})
 	t.Run("namespace", func(t *testing.T) {
 		s := *s
 		s.t = t

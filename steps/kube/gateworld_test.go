@@ -272,3 +272,8 @@ func unmetText(p steps.Preview) string {
 	}
 	return strings.Join(out, "\n")
 }
+
+func shownOrder(path, uid, version, finalizer, all string) []steps.KV {
+	return []steps.KV{{Key: keyPath, Value: path}, {Key: keyUID, Value: uid}, {Key: keyVersion, Value: version},
+		{Key: keyFinalizer, Value: finalizer}, {Key: keyFinalizers, Value: all}, {Key: keyDeletion, Value: nothing}}
+}
