@@ -37,7 +37,7 @@ func TestStripFloors(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	job := func(name string, finalizers ...string) string {
-		return s.make(thing{resource: "jobs", name: name, finalizers: finalizers})
+		return s.make(thingMade{resource: "jobs", name: name, finalizers: finalizers})
 	}
 	g := stripGate{s.env}
 	uid := job("migrate", cleaner)
@@ -96,7 +96,7 @@ func TestStripFloors(t *testing.T) {
 	t.Run("decoy", func(t *testing.T) {
 		s := *s
 		s.t = t
-		uid := s.make(thing{resource: "jobs", name: "decoy", finalizers: []string{cleaner}, labels: map[string]string{"example.com/owner": "team-b"},
+		uid := s.make(thingMade{resource: "jobs", name: "decoy", finalizers: []string{cleaner}, labels: map[string]string{"example.com/owner": "team-b"},
 			notes: map[string]string{"argocd.argoproj.io/hook-delete-policy": "HookSucceeded"}})
 		s.refusedBy(s.preview(g, s.stripParams("job", "decoy", uid)), "Somebody manages job/")
 		s.refusedBy(s.preview(deleteGate{s.env}, deleteParams("job", "decoy", uid)), "Somebody manages job/")
@@ -104,7 +104,7 @@ func TestStripFloors(t *testing.T) {
 	t.Run("one mark alone", func(t *testing.T) {
 		s := *s
 		s.t = t
-		uid := s.make(thing{resource: "jobs", name: "labelled", finalizers: []string{cleaner}, labels: map[string]string{"example.com/owner": "team-b"}})
+		uid := s.make(thingMade{resource: "jobs", name: "labelled", finalizers: []string{cleaner}, labels: map[string]string{"example.com/owner": "team-b"}})
 		if p := s.preview(g, s.stripParams("job", "labelled", uid)); len(p.Unmet) > 0 || !strings.Contains(steps.Find(p.Shown, "marks"), "team-b") {
 			t.Errorf("unmet = %q, shown = %v", unmetText(p), p.Shown)
 		}
@@ -149,7 +149,7 @@ func TestDeleteFloors(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	g := deleteGate{s.env}
-	held := s.make(thing{resource: "jobs", name: "held", finalizers: []string{cleaner}})
+	held := s.make(thingMade{resource: "jobs", name: "held", finalizers: []string{cleaner}})
 	s.refusedBy(s.preview(g, deleteParams("job", "held", held)), "would hold job/")
 	s.condemn("jobs", "held")
 	s.refusedBy(s.preview(g, deleteParams("job", "held", held)), "is being deleted already")
@@ -222,8 +222,8 @@ func (s *stage) as(token, server string, ca []byte) steps.Env {
 func TestDenied(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	uid := s.make(thing{resource: "jobs", name: "migrate", finalizers: []string{cleaner}})
-	other := s.make(thing{resource: "jobs", name: "other"})
+	uid := s.make(thingMade{resource: "jobs", name: "migrate", finalizers: []string{cleaner}})
+	other := s.make(thingMade{resource: "jobs", name: "other"})
 	env := s.reader()
 	strip, del := stripGate{env}, deleteGate{env}
 	var p steps.Preview

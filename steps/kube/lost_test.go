@@ -149,7 +149,7 @@ func TestLostAnswer(t *testing.T) {
 					}
 					return time.Now()
 				}
-				th := thing{resource: "configmaps", name: "held", finalizers: []string{cleaner}}
+				th := thingMade{resource: "configmaps", name: "held", finalizers: []string{cleaner}}
 				if kind == "delete" {
 					th.finalizers = nil
 				}
@@ -208,7 +208,7 @@ func TestLostAnswer(t *testing.T) {
 func TestUnsent(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	uid := s.make(thing{resource: "configmaps", name: "held", finalizers: []string{cleaner}})
+	uid := s.make(thingMade{resource: "configmaps", name: "held", finalizers: []string{cleaner}})
 	g, in := stripGate{s.env}, s.stripParams("configmap", "held", uid)
 	shown := s.preview(g, in)
 	edit := func(key, value string) func(*steps.Preview) {

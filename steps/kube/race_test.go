@@ -23,7 +23,7 @@ type race struct {
 
 func recreate(s *stage, resource, name string) {
 	s.gone(resource, name)
-	s.make(thing{resource: resource, name: name, finalizers: []string{cleaner}})
+	s.make(thingMade{resource: resource, name: name, finalizers: []string{cleaner}})
 }
 
 func races() []race {
@@ -111,7 +111,7 @@ func (r race) run(s *stage, name string) bool {
 	if !r.delete {
 		finalizers = []string{cleaner}
 	}
-	uid := s.make(thing{resource: r.resource, name: name, finalizers: finalizers})
+	uid := s.make(thingMade{resource: r.resource, name: name, finalizers: finalizers})
 	if r.condemned {
 		s.condemn(r.resource, name)
 	}
