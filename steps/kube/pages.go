@@ -15,7 +15,7 @@ const (
 	// largestPage and heaviestPage bound what is in memory at once. Each page
 	// costs the server a request, so that many small ones take twice the time.
 	largestPage  = 10_000
-	heaviestPage = 8 << 20
+	heaviestPage = 4 << 20
 	smallestPage = 100
 	growth       = 20
 )
