@@ -83,6 +83,7 @@ func (g deleteGate) rehearse(ctx context.Context, s *subject, p *steps.Preview, 
 	p.Request = shown.text()
 	// kubectl delete has no preconditions; its raw form takes them.
 	p.Command = fmt.Sprintf("echo %s | %s", steps.Quote(string(typed.body)), s.c.kubectl("", "delete", "--raw", path, "-f", "-"))
+	p.Shown = append(p.Shown, steps.KV{Key: keyTyped, Value: typedTests})
 	f := floors{&p.Unmet}
 	if !f.clear() {
 		return nil // a rehearsal runs webhooks: not for what is refused anyway

@@ -248,6 +248,14 @@ func TestUnsent(t *testing.T) {
 			}
 		})
 	}
+	for key, value := range map[string]string{keyServer: "https://127.0.0.1:1", keyCluster: "another", keyUID: ""} {
+		p := shown
+		p.Target = slices.Clone(shown.Target)
+		edit(key, value)(&p)
+		if o, err := g.Find(t.Context(), slices.Concat(p.Target, p.Shown), in, &scrap{}); err == nil {
+			t.Errorf("Find() of what was done on another %s = %+v, want an error", key, o)
+		}
+	}
 	t.Run("nobody listens", func(t *testing.T) {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {

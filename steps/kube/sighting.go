@@ -26,9 +26,6 @@ type sighting struct {
 	metav1.ObjectMeta
 }
 
-// gone reports whether the object that was approved is there no more.
-func (s sighting) gone() bool { return s.absent || s.other != "" }
-
 // sight reads what is at the address of an order.
 func (c *client) sight(ctx context.Context, o order) (sighting, error) {
 	raw, err := c.read(ctx, o.path, asMetadata, nil)

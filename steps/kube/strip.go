@@ -119,6 +119,7 @@ func (g stripGate) rehearse(ctx context.Context, s *subject, name string, p *ste
 	}
 	p.Request = shown.text()
 	p.Command = s.c.kubectl(s.t.namespace, "patch", s.t.resource.String(), s.t.name, "--type=json", "--field-manager="+fieldManager, "-p", string(typed.body))
+	p.Shown = append(p.Shown, steps.KV{Key: keyTyped, Value: typedTests})
 	f := floors{&p.Unmet}
 	if !f.clear() {
 		return nil // a rehearsal runs webhooks: not for what is refused anyway
@@ -154,7 +155,7 @@ func (s *subject) vanishes(name string) bool {
 
 func (s *subject) stripWords(name string, k keeper) string {
 	rest := slices.DeleteFunc(slices.Clone(s.o.GetFinalizers()), func(x string) bool { return x == name })
-	leak := fmt.Sprintf("What %s was to clean up stays behind: %s.", name, leakOf(k))
+	leak := fmt.Sprintf("Its clean-up never runs; left behind: %s.", leakOf(k))
 	switch {
 	case s.vanishes(name):
 		return fmt.Sprintf("Removes the last finalizer of %s: it goes at once, and what it alone owns goes after it. %s", s.t, leak)
@@ -163,7 +164,7 @@ func (s *subject) stripWords(name string, k keeper) string {
 	case s.deleted():
 		return fmt.Sprintf("Removes the last finalizer of %s: it goes as soon as its node lets go of it. %s", s.t, leak)
 	}
-	return fmt.Sprintf("Removes %s from %s. It is not being deleted and stays; nothing will wait for that clean-up when it is. %s", name, s.t, leak)
+	return fmt.Sprintf("Removes %s from %s. It is not being deleted and stays; when it is deleted, nothing waits. %s", name, s.t, leak)
 }
 
 func (s *subject) stripUndo(name string) string {

@@ -27,6 +27,9 @@ const (
 	keyVersion    = "resourceVersion"
 	keyAlike      = "look-alike"
 	keyAudit      = "audit id"
+	keyTyped      = "the command"
+	// typedTests is what a person who types the command goes without.
+	typedTests = "holds the object to its UID, but not to its version as the request does"
 	// nothing stands for an empty value, so that a line is never read as missing.
 	nothing = "none"
 )
