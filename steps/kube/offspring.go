@@ -1,0 +1,36 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+)
+
+// mostOffspring bounds the children in a diff.
+const mostOffspring = 30
+
+// offspring names what the garbage collector deletes after the object, and what
+// nobody could look for.
+func (s *subject) offspring(ctx context.Context) ([]string, error) {
+	b, err := s.c.children(ctx, s.t, s.o)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for i, name := range b.names {
+		if i == mostOffspring {
+			out = append(out, fmt.Sprintf("- %d more that it owns, in the background", len(b.names)-i))
+			break
+		}
+		out = append(out, "- "+name+", in the background")
+	}
+	for i, name := range b.held {
+		if i == mostOffspring {
+			break
+		}
+		out = append(out, "  "+name+" stays until its own finalizers are gone")
+	}
+	if why := b.unread(); why != "" {
+		out = append(out, "- perhaps more, in the background: not known: "+clip(why, 300))
+	}
+	return out, nil
+}
