@@ -96,7 +96,7 @@ type played struct {
 
 // play walks an open session by a script and closes it.
 func (p *program) play(ctx context.Context, s *session.Session, a *session.Answers, vars map[string]string, o output) error {
-	r, err := session.Play(ctx, s, a, p.scriptVars(vars), talk{p.stderr})
+	r, err := session.Play(ctx, s, session.Script{Answers: a, Vars: p.scriptVars(vars), Talk: talk{p.stderr}})
 	if err != nil {
 		return p.leave(ctx, s, err, " --answers "+a.File)
 	}

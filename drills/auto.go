@@ -79,7 +79,7 @@ func (r *Running) walk(ctx context.Context, c session.Config, talk io.Writer) (r
 	if err := r.SetBundle(s.Snapshot().Bundle); err != nil {
 		return res, err
 	}
-	res, err = session.Play(ctx, s, r.scene.Answers, r.Vars(), talk)
+	res, err = session.Play(ctx, s, session.Script{Answers: r.scene.Answers, Vars: r.Vars(), Talk: talk})
 	if res.Outcome != "" || s.Snapshot().State.Acting != "" {
 		return res, err
 	}
