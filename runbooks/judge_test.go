@@ -10,12 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"handrail/steps"
+	"handrail/steps/catalog"
 	"handrail/triage"
 )
 
 func mustParse(t *testing.T, src string) *Runbook {
 	t.Helper()
-	b, err := Parse("f", []byte(src), terraformKinds())
+	b, err := Parse("f", []byte(src), catalog.New())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +103,7 @@ func TestBadFactsAreUnknown(t *testing.T) {
 
 func library1(t *testing.T) *Runbook {
 	t.Helper()
-	lib, err := Library(terraformKinds())
+	lib, err := Library(catalog.New())
 	if err != nil {
 		t.Fatal(err)
 	}

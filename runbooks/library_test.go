@@ -1,10 +1,14 @@
 package runbooks
 
-import "testing"
+import (
+	"testing"
+
+	"handrail/steps/catalog"
+)
 
 func TestLibraryLoadsAndCompiles(t *testing.T) {
 	t.Parallel()
-	lib, err := Library(terraformKinds())
+	lib, err := Library(catalog.New())
 	if err != nil {
 		t.Fatal(err)
 	}

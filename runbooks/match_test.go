@@ -3,6 +3,8 @@ package runbooks
 import (
 	"strings"
 	"testing"
+
+	"handrail/steps/catalog"
 )
 
 const boxed = `Acquiring state lock. This may take a few moments...
@@ -82,7 +84,7 @@ func TestMatchRanks(t *testing.T) {
 }
 
 func FuzzMatch(f *testing.F) {
-	lib, err := Library(terraformKinds())
+	lib, err := Library(catalog.New())
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -99,7 +101,7 @@ func FuzzMatch(f *testing.F) {
 }
 
 func BenchmarkMatch(b *testing.B) {
-	lib, err := Library(terraformKinds())
+	lib, err := Library(catalog.New())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -114,7 +116,7 @@ func BenchmarkMatch(b *testing.B) {
 // the first use of a runbook costs besides.
 func BenchmarkLibrary(b *testing.B) {
 	for b.Loop() {
-		if _, err := Library(terraformKinds()); err != nil {
+		if _, err := Library(catalog.New()); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -122,7 +124,7 @@ func BenchmarkLibrary(b *testing.B) {
 
 func BenchmarkCheck(b *testing.B) {
 	for b.Loop() {
-		lib, err := Library(terraformKinds())
+		lib, err := Library(catalog.New())
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"handrail/runbooks/strict"
+
+	"handrail/steps/catalog"
 )
 
 const head = `apiVersion: handrail/v1
@@ -21,7 +23,7 @@ severity: SEV-3
 func TestMisspeltKey(t *testing.T) {
 	t.Parallel()
 	src := strings.Replace(head, "domain:", "domian:", 1)
-	_, err := Parse("team.yaml", []byte(src), terraformKinds())
+	_, err := Parse("team.yaml", []byte(src), catalog.New())
 	if err == nil || !strings.Contains(err.Error(), "team.yaml:5:1: a runbook has no key \"domian\" (did you mean \"domain\"?)") {
 		t.Fatalf("Parse() = %v", err)
 	}
@@ -47,7 +49,7 @@ recover:
 
 func TestGatedLoads(t *testing.T) {
 	t.Parallel()
-	if _, err := Parse("f", []byte(head+gated), terraformKinds()); err != nil {
+	if _, err := Parse("f", []byte(head+gated), catalog.New()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -133,7 +135,7 @@ func TestRefusals(t *testing.T) {
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := Parse("f", []byte(tc.src), terraformKinds())
+			_, err := Parse("f", []byte(tc.src), catalog.New())
 			if err == nil {
 				t.Fatal("Parse() = nil, want a refusal")
 			}
@@ -158,7 +160,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Add(head + gated)
 	f.Add(head + "doc: |\n  a ${ b\n")
-	cat := terraformKinds()
+	cat := catalog.New()
 	f.Fuzz(func(t *testing.T, src string) {
 		b, err := Parse("f", []byte(src), cat)
 		var ps Problems

@@ -77,7 +77,7 @@ func Kinds() []steps.Kind {
 			Class: steps.Release,
 			Params: []steps.Field{
 				dir, workspace,
-				{Name: "lock_id", Type: steps.Ident, Required: true, Doc: "id of the lock to release"},
+				{Name: "lock_id", Type: steps.Ident, Required: true, Pattern: `[A-Za-z0-9._/@:-]+`, Doc: "id of the lock to release"},
 				{Name: "max_apply", Type: steps.Duration, Default: "30m", Doc: "longest plausible apply here; never under 30m"},
 			},
 			Touches: []string{"runs tofu force-unlock", "clears the holder of the Lease"},
