@@ -171,7 +171,7 @@ func (p *program) beginDrill(ctx context.Context, sc drills.Scene, progress func
 	return w, s, nil
 }
 
-// startIn opens the incident of a drill.
+// startIn opens the incident of a drill, and lets the drill watch it.
 func startIn(ctx context.Context, w world) (*session.Session, error) {
 	rb, err := w.config.Library(w.drill.Runbook())
 	if err != nil {
@@ -188,6 +188,7 @@ func startIn(ctx context.Context, w world) (*session.Session, error) {
 	if err := w.drill.SetBundle(s.Snapshot().Bundle); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
+	w.drill.Follow()
 	return s, nil
 }
 

@@ -27,7 +27,8 @@ type condition struct {
 	program cel.Program
 }
 
-// win reads the win conditions of a part that is whole but for them.
+// win reads the win conditions of a part that is whole but for them: a variant
+// may leave the probes to those of the drill.
 func (p parser) win(n *yaml.Node, of part) *win {
 	f := p.Fields(n, "win", "probes", "all")
 	w := &win{}
@@ -42,7 +43,20 @@ func (p parser) win(n *yaml.Node, of part) *win {
 	for _, name := range of.given() {
 		opts = append(opts, cel.Variable("drill."+name, cel.StringType))
 	}
-	p.each(p.need(n, f, "probes"), "probes", func(key, value *yaml.Node) {
+	see := func(name string, r reading) {
+		w.probes = append(w.probes, winProbe{name, r})
+		for _, fact := range r.kind.Facts {
+			opts = append(opts, cel.Variable("facts."+name+"."+fact.Name, runbooks.CELType(fact.Type)))
+		}
+	}
+	if f["probes"] == nil && of.win != nil {
+		for _, probe := range of.win.probes {
+			see(probe.name, probe.reading)
+		}
+	} else {
+		p.need(n, f, "probes")
+	}
+	p.each(f["probes"], "probes", func(key, value *yaml.Node) {
 		r, _, ok := p.reading(value, key.Value)
 		if !ok {
 			return
@@ -51,10 +65,7 @@ func (p parser) win(n *yaml.Node, of part) *win {
 			p.Fail(key, "", "name %q must match %s", key.Value, nameForm)
 			return
 		}
-		w.probes = append(w.probes, winProbe{key.Value, r})
-		for _, fact := range r.kind.Facts {
-			opts = append(opts, cel.Variable("facts."+key.Value+"."+fact.Name, runbooks.CELType(fact.Type)))
-		}
+		see(key.Value, r)
 	})
 	env, err := cel.NewEnv(opts...)
 	if err != nil {
