@@ -1,9 +1,10 @@
 package kube
 
 import (
+	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"sync"
@@ -15,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/util/json"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/rest"
@@ -30,6 +33,9 @@ const (
 	// tries is how often client-go asks again where the server says when: the
 	// person sees "busy" instead of a screen that stands still.
 	tries = 2
+	// mostBytes bounds one answer: a server that answers without end must not fill
+	// the memory of the machine that the incident is worked on.
+	mostBytes = 256 << 20
 	// skewTolerance is how far the clocks of server and operator may differ
 	// before an age is unknown.
 	skewTolerance = 2 * time.Minute
@@ -109,7 +115,7 @@ const (
 	asJSON     = "application/json"
 	asMetadata = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,application/json"
 	asMetaList = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json"
-	asTable    = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
+	asTable    = "application/json;as=Table;v=v1;g=meta.k8s.io"
 )
 
 // read gets one path. The error tells absent, forbidden, unauthenticated and
@@ -123,11 +129,32 @@ func (c *client) read(ctx context.Context, path, accept string, query url.Values
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	raw, err := req.Do(ctx).Raw()
+	raw, err := c.body(ctx, req)
 	if err != nil {
 		return nil, c.explain(http.MethodGet, path, err)
 	}
 	return raw, nil
+}
+
+var errTooLong = fmt.Errorf("its answer is longer than %d MB", mostBytes>>20)
+
+func (c *client) body(ctx context.Context, req *rest.Request) ([]byte, error) {
+	r, err := req.Stream(ctx)
+	if utilnet.IsConnectionReset(err) || utilnet.IsProbableEOF(err) || utilnet.IsHTTP2ConnectionLost(err) {
+		r, err = req.Stream(ctx) // an idle connection that the other side had closed
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	var b bytes.Buffer
+	if _, err := b.ReadFrom(io.LimitReader(r, mostBytes+1)); err != nil {
+		return nil, err
+	}
+	if b.Len() > mostBytes {
+		return nil, errTooLong
+	}
+	return b.Bytes(), nil
 }
 
 // object is one object as the server sent it, and read.
@@ -142,12 +169,26 @@ func (c *client) get(ctx context.Context, r resource, namespace, name string) (o
 	if err != nil {
 		return object{}, err
 	}
-	o := object{Unstructured: &unstructured.Unstructured{}, raw: raw}
-	if err := json.Unmarshal(raw, &o.Object); err != nil {
+	o, err := parseObject(raw)
+	if err != nil {
 		return object{}, fmt.Errorf("%s: the answer of %s cannot be read: %w", r.path(namespace, name), c.Server, err)
 	}
 	if o.GetUID() == "" || o.GetName() != name {
 		return object{}, fmt.Errorf("%s: %s answered something else than the object", r.path(namespace, name), c.Server)
+	}
+	return o, nil
+}
+
+func parseObject(raw []byte) (object, error) {
+	o := object{Unstructured: &unstructured.Unstructured{}, raw: raw}
+	// Not encoding/json: it would make floats of whole numbers, and a generation
+	// of 3 would read as none.
+	if err := json.Unmarshal(raw, &o.Object); err != nil {
+		return object{}, err
+	}
+	// The accessors of unstructured read a malformed list of finalizers as none.
+	if err := json.Unmarshal(raw, &metav1.PartialObjectMetadata{}); err != nil {
+		return object{}, fmt.Errorf("its metadata: %w", err)
 	}
 	return o, nil
 }

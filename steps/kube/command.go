@@ -23,7 +23,7 @@ func (c *client) kubectl(namespace string, args ...string) string {
 		out = append(out, "--context", steps.Quote(c.Context))
 	}
 	for _, f := range c.env.Kubectl {
-		if slices.ContainsFunc(shownFlags, func(p string) bool { return strings.HasPrefix(f, p) }) {
+		if slices.ContainsFunc(shownFlags, func(p string) bool { return strings.HasPrefix(f, p) }) && !holdsPassword(f) {
 			out = append(out, steps.Quote(f))
 		}
 	}
@@ -34,4 +34,12 @@ func (c *client) kubectl(namespace string, args ...string) string {
 		out = append(out, steps.Quote(a))
 	}
 	return strings.Join(out, " ")
+}
+
+// holdsPassword tells an address such as http://user:password@proxy.
+func holdsPassword(flag string) bool {
+	_, value, _ := strings.Cut(flag, "=")
+	_, rest, ok := strings.Cut(value, "://")
+	host, _, _ := strings.Cut(rest, "/")
+	return ok && strings.Contains(host, "@")
 }

@@ -72,6 +72,9 @@ func Load(env steps.Env) (Access, error) {
 	if err != nil {
 		return Access{}, fmt.Errorf("reading the kubeconfig: address of the server: %w", err)
 	}
+	if base.User != nil {
+		return Access{}, errors.New("the kubeconfig names a server with a password in its address; move it to the user's entry")
+	}
 	a.Server = base.String()
 	return a, nil
 }

@@ -1,6 +1,18 @@
 package kube
 
-import "handrail/steps"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"handrail/steps"
+)
+
+// notThere is why the facts of an absent object are unknown.
+const notThere = "the object is not there"
 
 func getFacts() []steps.Field {
 	return []steps.Field{
@@ -21,8 +33,63 @@ func getFacts() []steps.Field {
 		{Name: "annotations", Type: steps.Table, Doc: "annotations, without the copies that kubectl keeps"},
 		{Name: "suspended", Type: steps.Bool, Doc: "spec.suspend, false where there is none"},
 		{Name: "conditions", Type: steps.Table, Doc: "type of each condition to its status"},
-		{Name: "last_writer", Type: steps.String, Doc: "manager of the newest entry of managedFields: a lead, not a proof"},
+		{Name: "last_writer", Type: steps.String, Doc: "manager of the newest entry of managedFields that is not of the status alone: a lead, not a proof"},
 		{Name: "last_written", Type: steps.Time, Doc: "time of that entry"},
-		{Name: "content", Type: steps.Ident, Doc: "SHA-256 of the object without status, managedFields and resourceVersion"},
+		{Name: "content", Type: steps.Ident, Doc: "SHA-256 of the object without status, managedFields and resourceVersion; of a Secret, resourceVersion instead of the values"},
 	}
+}
+
+type getProbe struct{ env steps.Env }
+
+// Probe implements steps.Prober.
+func (p getProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
+	c, err := connect(p.env, out)
+	if err != nil {
+		return steps.Observation{}, err
+	}
+	t, err := c.target(ctx, in)
+	if err != nil {
+		return steps.Observation{}, err
+	}
+	obs := steps.Observation{Command: c.kubectl(t.namespace, "get", t.resource.String(), t.name, "-o", "yaml", "--show-managed-fields")}
+	f := steps.NewFacts(getFacts())
+	o, err := c.get(ctx, t.resource, t.namespace, t.name)
+	switch {
+	case errors.Is(err, errAbsent):
+		f.Set("exists", steps.BoolOf(false))
+		obs.Summary = fmt.Sprintf("%s is not there.", t)
+		obs.Findings, obs.Facts = c.heard.said(), f.Rest(notThere)
+		return obs, nil
+	case err != nil:
+		return steps.Observation{}, err
+	}
+	if gap := steps.Keep(out, "object", steps.MediaKubernetes, func(w io.Writer) error { _, err := w.Write(o.raw); return err }); gap != "" {
+		obs.Gaps = append(obs.Gaps, gap)
+	}
+	now, why := c.now()
+	d := describing{object: o, facts: f, now: now, clockless: why}
+	d.all(t.resource)
+	obs.Summary = d.summary(t)
+	obs.Findings = append(d.findings, c.heard.said()...)
+	obs.Facts = f.Rest("the object does not say")
+	return obs, nil
+}
+
+// summary is the line for the call.
+func (d *describing) summary(t target) string {
+	if d.GetDeletionTimestamp() == nil {
+		if age := d.facts.Got("age"); age.Known() {
+			return fmt.Sprintf("%s is there, %s old.", t, age.Duration().Round(time.Second))
+		}
+		return fmt.Sprintf("%s is there.", t)
+	}
+	since := "for an unknown time"
+	if v := d.facts.Got("terminating_for"); v.Known() {
+		since = "for " + v.Duration().Round(time.Second).String()
+	}
+	held := "no finalizer holds it"
+	if names := d.GetFinalizers(); len(names) > 0 {
+		held = "held by " + clip(strings.Join(names, ", "), 300)
+	}
+	return fmt.Sprintf("%s is being deleted, %s: %s.", t, since, held)
 }

@@ -9,14 +9,26 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"handrail/steps"
 	"handrail/steps/transport"
 )
 
 // errAbsent says that the object is not there. Only the API server's own 404
-// becomes it.
+// about this very object becomes it.
 var errAbsent = errors.New("not found")
+
+// expiredError says that the server no longer has the moment at which a list was
+// begun.
+type expiredError struct {
+	what  string
+	fresh string // continues after the last object, at a later moment; perhaps ""
+}
+
+func (e *expiredError) Error() string {
+	return e.what + ": the list outlived what the server keeps of the past (410); read it again"
+}
 
 func isForbidden(err error) bool { return errors.Is(err, steps.ErrDenied) }
 
@@ -29,6 +41,8 @@ func (c *client) explain(method, what string, err error) error {
 		return fmt.Errorf("%s %s: %w", method, what, context.Canceled)
 	case errors.As(err, &guard):
 		return fmt.Errorf("%s: %w", what, guard)
+	case errors.Is(err, errTooLong):
+		return fmt.Errorf("%s of %s: %w; ask for less", what, c.Server, err)
 	case errors.As(err, &status) && status.Status().Code != 0:
 		return c.answered(method, what, status)
 	}
@@ -51,14 +65,26 @@ func (c *client) answered(method, what string, err apierrors.APIStatus) error {
 	case http.StatusForbidden:
 		return fmt.Errorf("%w: %s on %s (the server said %q); ask for that right, or for somebody who has it", steps.ErrDenied, what, c.Server, said)
 	case http.StatusNotFound:
-		if s.Details != nil && s.Details.Name != "" {
+		if isAbout(what, s) {
 			return fmt.Errorf("%s: %w", what, errAbsent)
 		}
 		return fmt.Errorf("%s: %s does not know this address (404: %q)", what, c.Server, said)
+	case http.StatusGone:
+		return &expiredError{what: what, fresh: s.Continue}
+	case http.StatusNotAcceptable:
+		return fmt.Errorf("%s: %s cannot answer in this form (406: %q); try the other value of read", what, c.Server, said)
 	case http.StatusTooManyRequests:
 		return fmt.Errorf("%s: %s is busy (429) and stayed so; wait a little, then read again", what, c.Server)
 	}
 	return fmt.Errorf("%s %s: %s answered %d: %q", method, what, c.Server, s.Code, said)
+}
+
+// isAbout reports whether a 404 says that the object at path is absent, and not
+// that a proxy or another server does not know the address.
+func isAbout(path string, s metav1.Status) bool {
+	d := s.Details
+	return d != nil && s.Reason == metav1.StatusReasonNotFound && d.Name != "" && d.Kind != "" &&
+		strings.HasSuffix(path, "/"+d.Kind+"/"+d.Name) && (d.Group == "" || strings.HasPrefix(path, "/apis/"+d.Group+"/"))
 }
 
 // clip shortens outside text.

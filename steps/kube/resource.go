@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
 
 	"handrail/steps"
 )
@@ -63,6 +65,9 @@ func (c *client) find(ctx context.Context, name string) (resource, error) {
 	if err := ctx.Err(); err != nil {
 		return resource{}, err
 	}
+	if err := c.discover(ctx); err != nil {
+		return resource{}, c.explain("discovery of", name, err)
+	}
 	full, bare := schema.ParseResourceArg(strings.ToLower(name))
 	var gvk schema.GroupVersionKind
 	var err error
@@ -80,6 +85,30 @@ func (c *client) find(ctx context.Context, name string) (resource, error) {
 		return resource{}, c.unknownKind(name, err)
 	}
 	return mapped(m), nil
+}
+
+// discover learns what the server serves, once, so that the mapper, which knows
+// no context, asks nobody. Groups whose server is dead are left out.
+func (c *client) discover(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	_, _, err := discovery.ToCachedDiscoveryInterfaceWithContext(c.disco).ServerGroupsAndResourcesWithContext(ctx)
+	if discovery.IsGroupDiscoveryFailedError(err) {
+		return nil
+	}
+	return err
+}
+
+// silent names the API groups that did not say what they serve, in order.
+func (c *client) silent() []string {
+	_, _, err := c.disco.ServerGroupsAndResources()
+	failed, _ := discovery.GroupDiscoveryFailedErrorGroups(err)
+	var out []string
+	for gv := range failed {
+		out = append(out, gv.String())
+	}
+	slices.Sort(out)
+	return out
 }
 
 // kindOf resolves an apiVersion and a kind, as references between objects name
@@ -108,6 +137,9 @@ var errNoKind = errors.New("no such kind of object")
 func (c *client) unknownKind(name string, err error) error {
 	switch {
 	case meta.IsNoMatchError(err):
+		if groups := c.silent(); len(groups) > 0 {
+			return fmt.Errorf("%s does not say whether it serves %q: its API groups %s do not answer; see `kubectl get apiservices`", c.Server, name, strings.Join(groups, ", "))
+		}
 		return fmt.Errorf("%w: %s serves no resource %q; see `kubectl api-resources`", errNoKind, c.Server, name)
 	default:
 		return c.explain("discovery of", name, err)

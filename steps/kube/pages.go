@@ -1,0 +1,76 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"strconv"
+)
+
+const (
+	// firstPage is small, for an early first line.
+	firstPage = 500
+	// largestPage and heaviestPage bound what is in memory at once. Each page
+	// costs the server a request, so that many small ones take twice the time.
+	largestPage  = 10_000
+	heaviestPage = 8 << 20
+	smallestPage = 100
+	growth       = 20
+)
+
+// pages reads a collection page by page at one moment of the server, or says how
+// often it had to go on at a later one.
+type pages struct {
+	c       *client
+	path    string
+	accept  string
+	query   url.Values
+	limit   int
+	token   string
+	moments int
+}
+
+func newPages(c *client, path, accept string, query url.Values) *pages {
+	return &pages{c: c, path: path, accept: accept, query: query, limit: firstPage}
+}
+
+// next reads one page.
+func (p *pages) next(ctx context.Context) ([]byte, error) {
+	raw, err := p.ask(ctx)
+	var expired *expiredError
+	if errors.As(err, &expired) && p.token != "" && expired.fresh != "" {
+		// Everything before the token was read at the old moment, everything after
+		// it is read at this one.
+		p.moments++
+		p.token = expired.fresh
+		raw, err = p.ask(ctx)
+	}
+	return raw, err
+}
+
+func (p *pages) ask(ctx context.Context) ([]byte, error) {
+	q := maps.Clone(p.query)
+	q.Set("limit", strconv.Itoa(p.limit))
+	if p.token != "" {
+		q.Set("continue", p.token)
+	}
+	return p.c.read(ctx, p.path, p.accept, q)
+}
+
+// took says what the last page held, and reports whether it was the last.
+func (p *pages) took(md listMeta, rows, size int) (done bool, err error) {
+	if md.Continue == "" {
+		return true, nil
+	}
+	if md.Continue == p.token {
+		return false, fmt.Errorf("%s: %s sends the same page again and again", p.path, p.c.Server)
+	}
+	p.token = md.Continue
+	p.limit = min(p.limit*growth, largestPage)
+	if rows > 0 {
+		p.limit = max(smallestPage, min(p.limit, heaviestPage/(size/rows+1)))
+	}
+	return false, nil
+}

@@ -1,0 +1,116 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"sync"
+)
+
+// spacesAtOnce is how many namespaces are asked at the same time.
+const spacesAtOnce = 8
+
+// readSpaces reads a table of all namespaces, one after another in order of
+// name. A table without its objects does not say the namespace of a row, and one
+// with them is ten times as long; so the namespaces are listed and each is read
+// on its own: a request for each namespace and one for each further page, up to
+// eight at once. The list is then of several moments, and objects that an
+// orphaned namespace left behind are not in it; a read of metadata has neither
+// limit.
+func (l *listing) readSpaces(ctx context.Context) error {
+	names, err := l.spaces(ctx)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer cancel()
+
+	// First pages are fetched ahead; most namespaces have no other. Only so many
+	// are in memory, whatever the size of the one whose turn it is.
+	ahead := make(chan *turn, spacesAtOnce-1)
+	wg.Go(func() {
+		defer close(ahead)
+		for _, name := range names {
+			a := newTurn(name, l.pages(name))
+			select {
+			case ahead <- a:
+			case <-ctx.Done():
+				return
+			}
+			wg.Go(func() { a.fetch(ctx) })
+		}
+	})
+	var denied error
+	for a := range ahead {
+		raw, err := a.wait(ctx)
+		if err == nil {
+			err = l.readOne(ctx, a.pages, raw, l.reader(a.name))
+		}
+		if ctx.Err() != nil {
+			return l.explain("GET", l.resource.path(a.name, ""), ctx.Err())
+		}
+		if err != nil {
+			denied = err
+			l.lost = append(l.lost, fmt.Sprintf("namespace %s: %v", a.name, err))
+		}
+	}
+	if len(l.lost) == len(names) {
+		return denied
+	}
+	return nil
+}
+
+// spaces names all namespaces.
+func (l *listing) spaces(ctx context.Context) ([]string, error) {
+	r := resource{version: "v1", plural: "namespaces", kind: "Namespace"}
+	var names []string
+	read := (&metadataReader{each: func(it item) error { names = append(names, it.Name); return nil }}).page
+	p := newPages(l.client, r.path("", ""), asMetaList, url.Values{})
+	for done := false; !done; {
+		raw, err := p.next(ctx)
+		if isForbidden(err) {
+			return nil, fmt.Errorf("%w: %w", errNamespaces, err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		before := len(names)
+		md, err := read(raw)
+		if err != nil {
+			return nil, fmt.Errorf("%s: the answer of %s cannot be read: %w", p.path, l.Server, err)
+		}
+		if done, err = p.took(md, len(names)-before, len(raw)); err != nil {
+			return nil, err
+		}
+	}
+	return names, nil
+}
+
+// turn is the first page of one namespace, fetched before its turn.
+type turn struct {
+	name  string
+	pages *pages
+	done  chan struct{}
+	raw   []byte
+	err   error
+}
+
+func newTurn(name string, p *pages) *turn {
+	return &turn{name: name, pages: p, done: make(chan struct{})}
+}
+
+func (a *turn) fetch(ctx context.Context) {
+	defer close(a.done)
+	a.raw, a.err = a.pages.next(ctx)
+}
+
+func (a *turn) wait(ctx context.Context) ([]byte, error) {
+	select {
+	case <-a.done:
+		return a.raw, a.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
