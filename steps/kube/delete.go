@@ -1,6 +1,167 @@
 package kube
 
-import "handrail/steps"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"handrail/steps"
+)
 
 // deleteGate deletes one object.
 type deleteGate struct{ env steps.Env }
+
+// options are the DeleteOptions of a gate. The propagation is written out: a
+// Job that is deleted without one leaves its Pods behind.
+type options struct {
+	APIVersion    string        `json:"apiVersion"`
+	Kind          string        `json:"kind"`
+	DryRun        []string      `json:"dryRun,omitempty"`
+	Preconditions preconditions `json:"preconditions"`
+	Propagation   string        `json:"propagationPolicy"`
+}
+
+type preconditions struct {
+	UID     string `json:"uid"`
+	Version string `json:"resourceVersion,omitempty"`
+}
+
+func deleteRequest(path, uid, version string, dry ...string) (request, error) {
+	body, err := compact(options{APIVersion: "v1", Kind: "DeleteOptions", DryRun: dry,
+		Preconditions: preconditions{uid, version}, Propagation: "Background"})
+	return request{method: http.MethodDelete, path: path, media: asJSON, body: body, query: url.Values{"timeout": {serverTime.String()}}}, err
+}
+
+// Preview implements steps.Gater.
+func (g deleteGate) Preview(ctx context.Context, in steps.Params, out steps.Sink) (steps.Preview, error) {
+	return unmoved(in, func() (steps.Preview, error) { return g.preview(ctx, in, out) })
+}
+
+func (g deleteGate) preview(ctx context.Context, in steps.Params, out steps.Sink) (steps.Preview, error) {
+	s, err := look(ctx, g.env, in, out)
+	if err != nil {
+		return steps.Preview{}, err
+	}
+	p := steps.Preview{Target: s.identity(), Shown: s.beside(), Phrase: steps.Phrase("delete", s.t.String())}
+	f := floors{&p.Unmet}
+	f.identity(s, in.Text("uid"))
+	if s.absent {
+		return p, nil
+	}
+	f.deletable(s)
+	f.managed(s)
+	if err := f.unheld(ctx, s); err != nil {
+		return p, err
+	}
+	p.Effect = fmt.Sprintf("Deletes %s for good. What it owns is deleted after it, in the background.%s", s.t, s.takesAlong())
+	p.Undo = "Cannot be undone: it can only be made again from the manifest in the evidence, under a new UID and without what it owned."
+	if err := s.company(ctx, &p); err != nil {
+		return p, err
+	}
+	p.Owes = []steps.Debt{{Kind: "reconcile", Text: fmt.Sprintf("Git, or whoever made %s, must stop making it", s.t)}}
+	return p, g.rehearse(ctx, s, &p, out)
+}
+
+func (g deleteGate) rehearse(ctx context.Context, s *subject, p *steps.Preview, out steps.Sink) error {
+	path, uid := s.t.path(s.t.namespace, s.t.name), string(s.o.GetUID())
+	r, err := deleteRequest(path, uid, s.o.GetResourceVersion(), "All")
+	if err != nil {
+		return err
+	}
+	shown, err := deleteRequest(path, uid, later)
+	if err != nil {
+		return err
+	}
+	typed, err := deleteRequest(path, uid, "")
+	if err != nil {
+		return err
+	}
+	p.Request = shown.text()
+	// kubectl delete has no preconditions; its raw form takes them.
+	p.Command = fmt.Sprintf("echo %s | %s", steps.Quote(string(typed.body)), s.c.kubectl("", "delete", "--raw", path, "-f", "-"))
+	f := floors{&p.Unmet}
+	if !f.clear() {
+		return nil // a rehearsal runs webhooks: not for what is refused anyway
+	}
+	a, err := s.rehearse(ctx, r, out)
+	p.Shown = append(p.Shown, a.warned()...)
+	if errors.Is(err, errRefused) {
+		f.unmet(a.cure(r), "In the rehearsal %v.", err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	p.Diff, err = s.goes(ctx, a)
+	return err
+}
+
+// goes says what a delete takes away. The server answers it with the object, or
+// with a Status where the object goes at once.
+func (s *subject) goes(ctx context.Context, a answer) ([]string, error) {
+	m, is, err := a.object()
+	if err != nil {
+		return nil, err
+	}
+	line := fmt.Sprintf("- %s (UID %s)", s.t, s.o.GetUID())
+	if is {
+		if m.UID != s.o.GetUID() {
+			return nil, fmt.Errorf("%s: the rehearsal would delete another object, UID %s", s.t, m.UID)
+		}
+		if n := m.DeletionGracePeriodSeconds; n != nil && *n > 0 {
+			line += fmt.Sprintf(", after its grace period of %d s", *n)
+		}
+		if len(m.Finalizers) > 0 {
+			line += ", once nothing holds it: " + strings.Join(m.Finalizers, ", ")
+		}
+	}
+	return append([]string{line}, s.offspring(ctx)...), nil
+}
+
+// takesAlong warns of what a delete takes beside the object and its children.
+func (s *subject) takesAlong() string {
+	if s.t.group == "" && (s.t.plural == "persistentvolumeclaims" || s.t.plural == "persistentvolumes") {
+		return " The data of its volume goes with it unless the reclaim policy is Retain."
+	}
+	return ""
+}
+
+// deletable: the deletion is one object's, and was not asked for yet.
+func (f floors) deletable(s *subject) {
+	switch {
+	case s.t.group == "" && s.t.plural == "namespaces":
+		f.unmet("delete what must go one by one", "A namespace takes everything inside it with it: that is not one object.")
+	case s.t.group == "apiextensions.k8s.io" && s.t.plural == "customresourcedefinitions":
+		f.unmet("delete what must go one by one", "A CustomResourceDefinition takes every object of its kind with it: that is not one object.")
+	case s.deleted():
+		f.unmet("find what holds it: its finalizers, or its node", "%s is being deleted already, since %s.", s.t, stamp(s.o.GetDeletionTimestamp()))
+	}
+}
+
+// unheld: no finalizer would hold the object, but for those that the control
+// plane takes away by itself.
+func (f floors) unheld(ctx context.Context, s *subject) error {
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(s.o.GetFinalizers()))) {
+		k, err := s.c.keeper(ctx, s.t, s.o, name, "")
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil || !k.builtin {
+			f.unmet("let its owner finish, or strip it first", "The finalizer %q would hold %s in deletion.", name, s.t)
+		}
+	}
+	return nil
+}
+
+// Act implements steps.Gater.
+func (g deleteGate) Act(ctx context.Context, a *steps.Approval, out steps.Sink) (steps.Outcome, error) {
+	p, err := a.Spend()
+	if err != nil {
+		return steps.Outcome{}, err
+	}
+	return act(ctx, g.env, p, order.delete, judgeDelete, out)
+}

@@ -1,6 +1,10 @@
 package kube
 
-import "handrail/steps"
+import (
+	"context"
+
+	"handrail/steps"
+)
 
 func finalizersFacts() []steps.Field {
 	return []steps.Field{
@@ -18,4 +22,11 @@ func finalizersFacts() []steps.Field {
 		{Name: "remains", Type: steps.Enum, Values: []string{"none", "some"}, Doc: "whether something would be left behind; none only on proof"},
 		{Name: "blocker", Type: steps.Enum, Values: []string{"none", "finalizer", "discovery", "webhook", "content"}, Doc: "what holds the deletion"},
 	}
+}
+
+type finalizersProbe struct{ env steps.Env }
+
+// Probe implements steps.Prober.
+func (p finalizersProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
+	return steps.Observation{}, errStub
 }

@@ -1,6 +1,13 @@
 package kube
 
-import "handrail/steps"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"handrail/steps"
+)
 
 func ownersFacts() []steps.Field {
 	return []steps.Field{
@@ -8,4 +15,63 @@ func ownersFacts() []steps.Field {
 		{Name: "active", Type: steps.Strings, Doc: "those that are not known to be paused"},
 		{Name: "managed", Type: steps.Bool, Doc: "whether there is any"},
 	}
+}
+
+type ownersProbe struct{ env steps.Env }
+
+// Probe implements steps.Prober.
+func (p ownersProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
+	c, err := connect(p.env, out)
+	if err != nil {
+		return steps.Observation{}, err
+	}
+	t, err := c.target(ctx, in)
+	if err != nil {
+		return steps.Observation{}, err
+	}
+	obs := steps.Observation{Command: c.kubectl(t.namespace, "get", t.resource.String(), t.name, "-o", "yaml", "--show-managed-fields")}
+	f := steps.NewFacts(ownersFacts())
+	o, err := c.get(ctx, t.resource, t.namespace, t.name)
+	if errors.Is(err, errAbsent) {
+		obs.Summary = t.String() + " is not there: nobody can own it."
+		obs.Facts = f.Rest(t.String() + " is not there")
+		return obs, nil
+	}
+	if err != nil {
+		return steps.Observation{}, err
+	}
+	w, err := c.ownership(ctx, t, o)
+	if err != nil {
+		return steps.Observation{}, err
+	}
+	obs.Findings, obs.Gaps = append(w.findings, c.heard.said()...), w.gaps
+	var all, active []string
+	for _, owner := range w.owners {
+		all = append(all, owner.Name+" (paused: "+owner.Paused+")")
+		if owner.Paused != pausedYes {
+			active = append(active, owner.Name)
+		}
+	}
+	f.Set("owners", steps.StringsOf(all))
+	f.Set("active", steps.StringsOf(active))
+	if why := strings.Join(w.doubts, "; "); len(w.doubts) > 0 && !w.confirmed {
+		f.Unknown(why, "managed")
+	} else {
+		f.Set("managed", steps.BoolOf(w.confirmed))
+	}
+	if len(w.doubts) > 0 && len(w.owners) == 0 {
+		f.Unknown(strings.Join(w.doubts, "; "), "owners", "active")
+	}
+	switch {
+	case len(all) == 0 && len(w.doubts) > 0:
+		obs.Summary = "Who owns " + t.String() + " is not known."
+	case len(all) == 0:
+		obs.Summary = "Nobody owns " + t.String() + "."
+	case len(active) == 0:
+		obs.Summary = fmt.Sprintf("%s is owned by %s; all are paused.", t, strings.Join(all, ", "))
+	default:
+		obs.Summary = fmt.Sprintf("%s would undo a change of %s.", strings.Join(active, ", "), t)
+	}
+	obs.Facts = f.Rest("not read")
+	return obs, nil
 }

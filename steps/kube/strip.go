@@ -1,6 +1,189 @@
 package kube
 
-import "handrail/steps"
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"handrail/steps"
+)
+
+// later stands for what only the re-read knows, so that a request reads the same
+// at each preview.
+const later = "<resourceVersion of the re-read>"
 
 // stripGate removes one finalizer of one object.
 type stripGate struct{ env steps.Env }
+
+// operation is one step of a JSON patch.
+type operation struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	Value string `json:"value,omitempty"`
+}
+
+// stripRequest is the patch that removes the finalizer at index, and fails as a
+// whole where the object is not the one that was read. version "" leaves the
+// version untested.
+func stripRequest(path, uid, version, finalizer string, index int) (request, error) {
+	at := "/metadata/finalizers/" + strconv.Itoa(index)
+	ops := []operation{{"test", "/metadata/uid", uid}}
+	if version != "" {
+		ops = append(ops, operation{"test", "/metadata/resourceVersion", version})
+	}
+	ops = append(ops, operation{"test", at, finalizer}, operation{Op: "remove", Path: at})
+	body, err := compact(ops)
+	return request{
+		method: http.MethodPatch, path: path, media: "application/json-patch+json", body: body,
+		query: url.Values{"fieldManager": {fieldManager}, "timeout": {serverTime.String()}},
+	}, err
+}
+
+// compact writes JSON as a person reads it: <, > and & stay.
+func compact(v any) ([]byte, error) {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return []byte(strings.TrimSuffix(b.String(), "\n")), err
+}
+
+// Preview implements steps.Gater.
+func (g stripGate) Preview(ctx context.Context, in steps.Params, out steps.Sink) (steps.Preview, error) {
+	return unmoved(in, func() (steps.Preview, error) { return g.preview(ctx, in, out) })
+}
+
+func (g stripGate) preview(ctx context.Context, in steps.Params, out steps.Sink) (steps.Preview, error) {
+	s, err := look(ctx, g.env, in, out)
+	if err != nil {
+		return steps.Preview{}, err
+	}
+	name := in.Text("finalizer")
+	p := steps.Preview{
+		Target: append(s.identity(), steps.KV{Key: keyFinalizer, Value: name}),
+		Shown:  s.beside(),
+		Phrase: steps.Phrase("patch", s.t.String()),
+	}
+	f := floors{&p.Unmet}
+	f.identity(s, in.Text("uid"))
+	if s.absent {
+		return p, nil
+	}
+	if !matches(finalizerName, name) {
+		return p, fmt.Errorf("%q is no finalizer that can be removed", clip(name, 100))
+	}
+	f.finalizer(s, name)
+	f.managed(s)
+	k, err := s.c.keeper(ctx, s.t, s.o, name, in.Text("controller"))
+	if ctx.Err() != nil {
+		return p, ctx.Err()
+	}
+	f.keeper(s, name, k, err)
+	p.Shown = append(p.Shown, steps.KV{Key: "keeper", Value: orNothing(strings.TrimSuffix(sentence(k.name, k.state, k.why), "."))})
+	p.Effect, p.Undo = s.stripWords(name, k), s.stripUndo(name)
+	if err := s.company(ctx, &p); err != nil {
+		return p, err
+	}
+	p.Owes = []steps.Debt{{Kind: "unfinished", Text: fmt.Sprintf("the clean-up of %s never ran for %s: %s", name, s.t, leakOf(k))}}
+	return p, g.rehearse(ctx, s, name, &p, out)
+}
+
+// rehearse writes the request into the preview, and what the server says it
+// would change.
+func (g stripGate) rehearse(ctx context.Context, s *subject, name string, p *steps.Preview, out steps.Sink) error {
+	index := slices.Index(s.o.GetFinalizers(), name)
+	if index < 0 {
+		return nil
+	}
+	path, uid := s.t.path(s.t.namespace, s.t.name), string(s.o.GetUID())
+	r, err := stripRequest(path, uid, s.o.GetResourceVersion(), name, index)
+	if err != nil {
+		return err
+	}
+	shown, err := stripRequest(path, uid, later, name, index)
+	if err != nil {
+		return err
+	}
+	typed, err := stripRequest(path, uid, "", name, index)
+	if err != nil {
+		return err
+	}
+	p.Request = shown.text()
+	p.Command = s.c.kubectl(s.t.namespace, "patch", s.t.resource.String(), s.t.name, "--type=json", "--field-manager="+fieldManager, "-p", string(typed.body))
+	f := floors{&p.Unmet}
+	if !f.clear() {
+		return nil // a rehearsal runs webhooks: not for what is refused anyway
+	}
+	a, err := s.rehearse(ctx, r, out)
+	p.Shown = append(p.Shown, a.warned()...)
+	if errors.Is(err, errRefused) {
+		f.unmet(a.cure(r), "In the rehearsal %v.", err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	changed, err := diff(s.o.raw, a.body)
+	if err != nil {
+		return err
+	}
+	p.Diff = changed.lines()
+	if !changed.only(name) {
+		f.unmet("find the admission webhook or policy that does it; with it in place this cannot be one small change",
+			"The server would change more than this one finalizer: %d fields, see the diff.", len(changed))
+	}
+	if s.vanishes(name) {
+		p.Diff = append(p.Diff, fmt.Sprintf("- %s: it is being deleted and nothing else holds it", s.t))
+	}
+	return nil
+}
+
+// vanishes reports whether the object goes with this finalizer.
+func (s *subject) vanishes(name string) bool {
+	return s.deleted() && !s.graceful() && len(s.o.GetFinalizers()) == 1 && s.o.GetFinalizers()[0] == name
+}
+
+func (s *subject) stripWords(name string, k keeper) string {
+	rest := slices.DeleteFunc(slices.Clone(s.o.GetFinalizers()), func(x string) bool { return x == name })
+	leak := fmt.Sprintf("What %s was to clean up stays behind: %s.", name, leakOf(k))
+	switch {
+	case s.vanishes(name):
+		return fmt.Sprintf("Removes the last finalizer of %s: it goes at once, and what it alone owns goes after it. %s", s.t, leak)
+	case len(rest) > 0 && s.deleted():
+		return fmt.Sprintf("Removes %s from %s, which stays until %s is gone too. %s", name, s.t, strings.Join(rest, ", "), leak)
+	case s.deleted():
+		return fmt.Sprintf("Removes the last finalizer of %s: it goes as soon as its node lets go of it. %s", s.t, leak)
+	}
+	return fmt.Sprintf("Removes %s from %s. It is not being deleted and stays; nothing will wait for that clean-up when it is. %s", name, s.t, leak)
+}
+
+func (s *subject) stripUndo(name string) string {
+	if s.vanishes(name) {
+		return "Cannot be undone: the object is gone. It can only be made again, under a new UID, from the manifest in the evidence."
+	}
+	if s.deleted() {
+		return "Cannot be undone: no finalizer can be added to an object that is being deleted."
+	}
+	var back any = []operation{{"add", "/metadata/finalizers/-", name}}
+	if len(s.o.GetFinalizers()) == 1 { // the list goes with its last item
+		back = []map[string]any{{"op": "add", "path": "/metadata/finalizers", "value": []string{name}}}
+	}
+	body, err := compact(back)
+	if err != nil {
+		return "Can be put back while it is not being deleted."
+	}
+	return "Can be put back while it is not being deleted: " + s.c.kubectl(s.t.namespace, "patch", s.t.resource.String(), s.t.name, "--type=json", "-p", string(body))
+}
+
+func leakOf(k keeper) string {
+	if k.leak == "" {
+		return "nobody knows what"
+	}
+	return strings.TrimSuffix(k.leak, ".")
+}

@@ -1,0 +1,128 @@
+package kube
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"time"
+
+	"handrail/steps"
+	"handrail/steps/transport"
+)
+
+// judge says what an act came to from what is there now: done, failed, or ""
+// while it may still take effect.
+type judge func(order, sighting) (result, words string)
+
+// act sends the one request of an approved preview, once, and says what it came
+// to.
+func act(ctx context.Context, env steps.Env, p steps.Preview, build func(order) (sent, shown request, err error), judged judge, out steps.Sink) (steps.Outcome, error) {
+	unsent := func(why string) (steps.Outcome, error) {
+		return steps.Outcome{Result: steps.Refused, Response: "Nothing was sent: " + why}, nil
+	}
+	o, err := orderOf(append(append([]steps.KV{}, p.Target...), p.Shown...))
+	if err != nil {
+		return unsent(err.Error())
+	}
+	sent, shown, err := build(o)
+	if err != nil {
+		return unsent(err.Error())
+	}
+	if shown.text() != p.Request {
+		return unsent("the request is not the one that was shown")
+	}
+	c, err := connect(env, out)
+	if err != nil {
+		return unsent(err.Error())
+	}
+	if c.Server != o.server {
+		return unsent(fmt.Sprintf("the kubeconfig leads to %s now, what was shown is on %s", c.Server, o.server))
+	}
+	id := auditID(env)
+	w, err := c.sender(once(c, sent, id))
+	if err != nil {
+		return unsent(err.Error())
+	}
+	out.Line(sent.method + " " + o.object)
+	began := time.Now()
+	a, left, err := w.send(ctx, sent)
+	if err != nil && !left {
+		return unsent(c.explain(sent.method, o.path, err).Error())
+	}
+	if a.audit != "" {
+		id = a.audit // a proxy may have given it another
+	}
+	// The outcome matters even when the person has turned away.
+	ctx = context.WithoutCancel(ctx)
+	switch {
+	case err == nil && a.ok():
+		return c.landed(ctx, o, a, id, judged), nil
+	case err == nil && a.code >= 400 && a.code < 500:
+		return c.turnedAway(ctx, o, a, id), nil
+	case err == nil:
+		err = fmt.Errorf("the server answered %d: %q", a.code, a.said())
+	}
+	return c.settle(ctx, o, id, began, err, judged)
+}
+
+// once is the guard of an act: it lets sent through, one time.
+func once(c *client, sent request, id string) func(http.RoundTripper) http.RoundTripper {
+	allowed := []transport.Request{{Method: sent.method, Path: sent.address(), SHA256: transport.Sum(sent.body)}}
+	opts := append(stamps(c.env), transport.Audit(func() string { return id }))
+	return func(next http.RoundTripper) http.RoundTripper { return transport.Act(next, c.Server, allowed, opts...) }
+}
+
+// auditID names one request to the server, so that its audit log proves the act.
+func auditID(env steps.Env) string {
+	if env.Audit != nil {
+		if id := env.Audit(); id != "" {
+			return id
+		}
+	}
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// landed says what is there after the server took the request: its answer is
+// the proof, and what is there now may be somebody else's work already.
+func (c *client) landed(ctx context.Context, o order, a answer, id string, judged judge) steps.Outcome {
+	out := steps.Outcome{Result: steps.Done, After: []steps.KV{{Key: keyAudit, Value: id}}}
+	now, err := c.sight(ctx, o)
+	if err != nil {
+		out.Response = fmt.Sprintf("The server did it (%d). What is there now could not be read: %v", a.code, err)
+		return out
+	}
+	out.After = now.after(id)
+	result, words := judged(o, now)
+	if out.Response = words; result != steps.Done {
+		out.Response = fmt.Sprintf("The server did it (%d), and it was undone since. %s", a.code, o.moved(now))
+	}
+	return out
+}
+
+// turnedAway says which condition of the request no longer held. The server
+// refused it as a whole.
+func (c *client) turnedAway(ctx context.Context, o order, a answer, id string) steps.Outcome {
+	out := steps.Outcome{Result: steps.Refused, Response: fmt.Sprintf("The server refused it (%d): %q. Nothing was changed from here.", a.code, a.said())}
+	now, err := c.sight(ctx, o)
+	if err != nil {
+		out.After = []steps.KV{{Key: keyAudit, Value: id}}
+		out.Response += fmt.Sprintf(" What is there now could not be read: %v", err)
+		return out
+	}
+	out.After = now.after(id)
+	out.Response += " " + o.moved(now)
+	return out
+}
+
+// Act implements steps.Gater.
+func (g stripGate) Act(ctx context.Context, a *steps.Approval, out steps.Sink) (steps.Outcome, error) {
+	p, err := a.Spend()
+	if err != nil {
+		return steps.Outcome{}, err
+	}
+	return act(ctx, g.env, p, order.strip, judgeStrip, out)
+}

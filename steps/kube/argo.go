@@ -1,0 +1,282 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"handrail/steps"
+)
+
+const (
+	argoVersion   = "argoproj.io/v1alpha1"
+	argoSkip      = "argocd.argoproj.io/skip-reconcile"
+	argoNamespace = "argocd" // where Argo CD usually lives: asked when all namespaces may not be listed
+	argoConfig    = "argocd-cm"
+)
+
+// argo adds the Argo CD application that tracks o. A mark whose application is
+// not here is still one: Argo CD often runs in another cluster than the objects.
+func (c *client) argo(ctx context.Context, t target, o object, w *ownership) error {
+	mark := o.GetAnnotations()[argoTracking]
+	if mark == "" {
+		return c.argoLabel(ctx, t, o, w)
+	}
+	id, err := parseTracking(mark)
+	if err != nil {
+		w.find(steps.Warning, "%s: %v; Argo CD passes over it.", t, err)
+		return c.argoLabel(ctx, t, o, w)
+	}
+	if !id.of(t) {
+		w.find(steps.Info, "The tracking id %q of %s is that of another object: it was copied, and Argo CD passes over it.", clip(id.String(), 300), t)
+		return c.argoLabel(ctx, t, o, w)
+	}
+	apps, err := c.applications(ctx, id.appNamespace, id.app)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return err
+	case err != nil:
+		w.doubt(argoName(id.appNamespace, id.app), err.Error(), "ask whoever runs Argo CD whether its auto-sync is off")
+		return nil
+	}
+	for _, app := range apps {
+		if err := c.application(ctx, t, app, w); err != nil {
+			return err
+		}
+	}
+	if len(apps) == 0 {
+		w.doubt(argoName(id.appNamespace, id.app), "no application of that name is in this cluster; Argo CD may run in another one",
+			"ask whoever runs Argo CD whether its auto-sync is off")
+	}
+	return nil
+}
+
+func argoName(namespace, app string) string {
+	if namespace == "" {
+		return "argocd application " + clip(app, 253)
+	}
+	return "argocd application " + clip(namespace, 63) + "/" + clip(app, 253)
+}
+
+// applications finds the applications of one name, in every namespace when
+// namespace is empty. An empty answer without an error is positive absence.
+func (c *client) applications(ctx context.Context, namespace, name string) ([]object, error) {
+	if namespace != "" {
+		_, app, err := c.lookup(ctx, argoVersion, "Application", namespace, name)
+		switch {
+		case errors.Is(err, errAbsent), errors.Is(err, errNoKind):
+			return nil, nil
+		case err != nil:
+			return nil, err
+		}
+		return []object{app}, nil
+	}
+	r, err := c.kindOf(argoVersion, "Application")
+	if errors.Is(err, errNoKind) {
+		if failed := c.undiscovered(); failed != "" {
+			return nil, fmt.Errorf("whether %s serves applications is not known: discovery of %s failed", c.Server, failed)
+		}
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !plain(name) {
+		return nil, fmt.Errorf("%q can be no name of an application", clip(name, 100))
+	}
+	var all []object
+	err = c.sweep(ctx, r.path("", ""), asJSON, url.Values{"fieldSelector": {"metadata.name=" + name}}, func(o object) { all = append(all, o) })
+	if err != nil && isForbidden(err) {
+		// One namespace may be open where the whole is not; it proves presence only.
+		if app, gerr := c.get(ctx, r, argoNamespace, name); gerr == nil {
+			return []object{app}, nil
+		}
+	}
+	return all, err
+}
+
+// application says whether one application leaves its objects alone.
+func (c *client) application(ctx context.Context, t target, app object, w *ownership) error {
+	name := argoName(app.GetNamespace(), app.GetName())
+	if skip := app.GetAnnotations()[argoSkip]; skip == "true" {
+		w.add(name, pausedYes, "annotation "+argoSkip)
+		w.find(steps.Info, "%s is skipped by Argo CD altogether: what its status says is old.", name)
+		return nil
+	}
+	policy, set, err := unstructured.NestedMap(app.Object, "spec", "syncPolicy", "automated")
+	if raw, there, _ := unstructured.NestedFieldNoCopy(app.Object, "spec", "syncPolicy", "automated"); there && raw == nil {
+		set, err = false, nil
+	}
+	on := set
+	if enabled, is := policy["enabled"].(bool); is && !enabled {
+		on = false
+	}
+	switch {
+	case err != nil:
+		w.doubt(name, "its spec.syncPolicy.automated cannot be read", "ask whoever runs Argo CD")
+		return nil
+	case on:
+		how := c.kubectl(app.GetNamespace(), "patch", "applications.argoproj.io", app.GetName(), "--type=merge", "-p", `{"spec":{"syncPolicy":{"automated":{"enabled":false}}}}`)
+		w.add(name, pausedNo, how)
+		return nil
+	}
+	if !tracksNow(app, t) {
+		w.find(steps.Info, "%s does not list %s among its resources.", name, t)
+	}
+	return c.applicationSet(ctx, name, app, w)
+}
+
+// applicationSet looks whether a generator undoes the pause of an application:
+// it writes the whole spec of its applications at each pass.
+func (c *client) applicationSet(ctx context.Context, name string, app object, w *ownership) error {
+	off := "auto-sync is off; a person may still sync it"
+	for _, ref := range app.GetOwnerReferences() {
+		if ref.Kind != "ApplicationSet" || !strings.HasPrefix(ref.APIVersion, "argoproj.io/") {
+			continue
+		}
+		from := target{resource: resource{namespaced: true}, namespace: app.GetNamespace()}
+		st, set, err := c.parent(ctx, from, ref)
+		switch {
+		case errors.Is(err, context.Canceled):
+			return err
+		case errors.Is(err, errAbsent), errors.Is(err, errNoKind):
+			w.find(steps.Warning, "%s names %s as its generator, which is not there.", name, refText(ref))
+			continue
+		case err != nil:
+			w.doubt(name, "whether "+st.String()+" turns its auto-sync on again: "+err.Error(), "ask whoever runs Argo CD")
+			return nil
+		case undoesPause(set):
+			w.add(name, pausedUnknown, "auto-sync is off, but "+st.String()+" writes its spec and turns it on: change the set, or let it ignore /spec/syncPolicy")
+			w.confirmed = true
+			return nil
+		}
+		off += "; " + st.String() + " leaves it off"
+	}
+	if mark := app.GetAnnotations()[argoTracking]; mark != "" {
+		w.find(steps.Info, "%s is itself tracked (%q): a parent application may turn its auto-sync on again.", name, clip(mark, 300))
+	}
+	w.add(name, pausedYes, off)
+	return nil
+}
+
+// undoesPause reports whether a set of applications would turn auto-sync on
+// where a person turned it off.
+func undoesPause(set object) bool {
+	if sync, _, _ := unstructured.NestedString(set.Object, "spec", "syncPolicy", "applicationsSync"); sync == "create-only" || sync == "create-delete" {
+		return false
+	}
+	if rules, _, _ := unstructured.NestedSlice(set.Object, "spec", "ignoreApplicationDifferences"); ignoresSync(rules) {
+		return false
+	}
+	if patch, _, _ := unstructured.NestedString(set.Object, "spec", "templatePatch"); strings.Contains(patch, "automated") {
+		return true
+	}
+	auto, there, _ := unstructured.NestedFieldNoCopy(set.Object, "spec", "template", "spec", "syncPolicy", "automated")
+	if !there || auto == nil {
+		return false
+	}
+	m, _ := auto.(map[string]any)
+	enabled, is := m["enabled"].(bool)
+	return !is || enabled
+}
+
+func ignoresSync(rules []any) bool {
+	for _, rule := range rules {
+		m, _ := rule.(map[string]any)
+		if name, _ := m["name"].(string); name != "" {
+			continue // for one application only
+		}
+		pointers, _ := m["jsonPointers"].([]any)
+		for _, p := range pointers {
+			if p == "/spec/syncPolicy" || p == "/spec/syncPolicy/automated" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// tracksNow reports whether an application lists t among its resources.
+func tracksNow(app object, t target) bool {
+	list, _, _ := unstructured.NestedSlice(app.Object, "status", "resources")
+	for _, item := range list {
+		m, _ := item.(map[string]any)
+		group, _ := m["group"].(string)
+		ns, _ := m["namespace"].(string)
+		if m["kind"] == t.kind && m["name"] == t.name && group == t.group && (ns == t.namespace || t.namespace == "") {
+			return true
+		}
+	}
+	return false
+}
+
+// argoLabel follows the label that older Argo CDs track by, a lead only: nearly
+// every chart sets it, so it counts where Argo CD's own configuration says so.
+func (c *client) argoLabel(ctx context.Context, t target, o object, w *ownership) error {
+	app := o.GetLabels()[labelInstance]
+	if app == "" {
+		return nil
+	}
+	apps, err := c.applications(ctx, "", app)
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	if err == nil && len(apps) == 0 {
+		return nil
+	}
+	method, key, cmErr := c.argoMethod(ctx)
+	switch {
+	case errors.Is(cmErr, context.Canceled):
+		return cmErr
+	case cmErr != nil:
+		why := fmt.Sprintf("whether the label %s=%s means an Argo CD application is not known: %v", labelInstance, clip(app, 63), cmErr)
+		w.gaps = append(w.gaps, why)
+		w.doubts = append(w.doubts, why)
+	case !strings.Contains(method, "label") || key != labelInstance:
+		return nil
+	case err != nil:
+		w.doubt(argoName("", app), err.Error(), "ask whoever runs Argo CD whether its auto-sync is off")
+	default:
+		for _, a := range apps {
+			if err := c.application(ctx, t, a, w); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// argoMethod reads how Argo CD tracks, and by which label.
+func (c *client) argoMethod(ctx context.Context) (method, key string, err error) {
+	cm := resource{version: "v1", plural: "configmaps", kind: "ConfigMap", namespaced: true}
+	key = labelInstance
+	o, err := c.get(ctx, cm, argoNamespace, argoConfig)
+	if errors.Is(err, errAbsent) {
+		var all []object
+		err = c.sweep(ctx, cm.path("", ""), asJSON, url.Values{"fieldSelector": {"metadata.name=" + argoConfig}}, func(o object) { all = append(all, o) })
+		switch {
+		case err != nil:
+			return "", "", err
+		case len(all) == 0:
+			return "annotation", key, nil // the default since 3.0
+		case len(all) > 1:
+			return "", "", fmt.Errorf("several Argo CDs are here (%d of %s)", len(all), argoConfig)
+		}
+		o = all[0]
+	}
+	if err != nil {
+		return "", "", err
+	}
+	data, _, _ := unstructured.NestedStringMap(o.Object, "data")
+	if k := data["application.instanceLabelKey"]; k != "" {
+		key = k
+	}
+	if method = data["application.resourceTrackingMethod"]; method == "" {
+		method = "annotation"
+	}
+	return method, key, nil
+}

@@ -1,0 +1,83 @@
+package kube
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"handrail/steps"
+)
+
+// floors gathers the preconditions of a gate that do not hold. No one can waive
+// them, so each says what would meet it.
+type floors struct{ need *[]steps.Need }
+
+func (f floors) unmet(cure, why string, args ...any) {
+	*f.need = append(*f.need, steps.Need{Why: fmt.Sprintf(why, args...), Cure: cure})
+}
+
+func (f floors) clear() bool { return len(*f.need) == 0 }
+
+// identity: the object is the one that was read, by UID.
+func (f floors) identity(s *subject, uid string) {
+	switch {
+	case s.absent:
+		f.unmet("nothing: look what made it go, and go on", "%s is not there.", s.t)
+	case uid == "" || !matches(uidText, uid):
+		f.unmet("read the object again and give its UID", "The UID %q is none, or it was redacted.", uid)
+	case string(s.o.GetUID()) != uid:
+		f.unmet("read it again and look who made it: what was known of the old one does not hold for it",
+			"%s is another object of the same name: its UID is %s, not %s.", s.t, s.o.GetUID(), uid)
+	case !matches(versionText, s.o.GetResourceVersion()):
+		f.unmet("change it with the tools of its API server", "The resourceVersion %q of %s cannot be tested against.", clip(s.o.GetResourceVersion(), 60), s.t)
+	}
+}
+
+// managed: nobody has said that the object is theirs.
+func (f floors) managed(s *subject) {
+	if why, ok := markersOf(s.o).managed(); ok {
+		f.unmet("leave it to its owner", "Somebody manages %s: %s.", s.t, strings.TrimSuffix(why, "."))
+	}
+}
+
+// finalizer: it is there, once, and on an object from which it may be taken.
+func (f floors) finalizer(s *subject, name string) {
+	all := s.o.GetFinalizers()
+	n := len(slices.DeleteFunc(slices.Clone(all), func(x string) bool { return x != name }))
+	switch {
+	case s.t.group == "" && s.t.plural == "namespaces":
+		f.unmet("find what is left inside it and finish that; never use /finalize: its objects come back in the next namespace of the name",
+			"A namespace is never stripped.")
+	case n == 0:
+		f.unmet("read it again: somebody else removed it, or it never was there", "%s has no finalizer %q; it has %s.", s.t, name, orNothing(strings.Join(all, ", ")))
+	case n > 1:
+		f.unmet("ask who writes it twice; a controller that does so is at work on it", "%s has the finalizer %q %d times.", s.t, name, n)
+	}
+}
+
+// keeper: who must remove the finalizer is proven gone.
+func (f floors) keeper(s *subject, name string, k keeper, err error) {
+	workload := "name its workload with -p controller=deployment/NAMESPACE/NAME, or ask for the right to read it"
+	switch {
+	case err != nil:
+		f.unmet(workload, "Whether the controller of %q is alive could not be read: %s.", name, strings.TrimSuffix(err.Error(), "."))
+	case k.builtin:
+		f.unmet("find what it waits for: the control plane removes it once nothing uses the object",
+			"%q is the control plane's own, kept by %s.", name, k.name)
+	case k.alive == alive:
+		f.unmet("repair it, or let it finish: read its log for "+s.t.String(), "The controller of %q is alive: %s", name, sentence(k.state, k.name, k.why))
+	case k.alive != dead:
+		f.unmet(workload, "Whether the controller of %q is alive is not known: %s", name, sentence(k.why, k.state, k.name))
+	}
+}
+
+// sentence is the first text that says something, with the others after it.
+func sentence(parts ...string) string {
+	var said []string
+	for _, p := range parts {
+		if p = strings.TrimSuffix(p, "."); p != "" && !strings.Contains(strings.Join(said, "; "), p) {
+			said = append(said, p)
+		}
+	}
+	return strings.Join(said, "; ") + "."
+}

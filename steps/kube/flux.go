@@ -1,0 +1,76 @@
+package kube
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"handrail/steps"
+)
+
+// flux adds the Kustomization and the HelmRelease that applied o. As with Argo
+// CD, one that is not here may live in another cluster.
+func (c *client) flux(ctx context.Context, t target, o object, w *ownership) error {
+	for _, of := range []struct{ group, version, kind, word string }{
+		{fluxKustomize, "v1", "Kustomization", "kustomization"},
+		{fluxHelm, "v2", "HelmRelease", "helmrelease"},
+	} {
+		labels := o.GetLabels()
+		name, ns := labels[of.group+"/name"], cmp.Or(labels[of.group+"/namespace"], o.GetNamespace())
+		if name == "" {
+			continue
+		}
+		called := of.word + " " + clip(ns, 63) + "/" + clip(name, 253)
+		ask := "ask whoever runs Flux whether it is suspended"
+		ft, applied, err := c.lookup(ctx, of.group+"/"+of.version, of.kind, ns, name)
+		switch {
+		case errors.Is(err, context.Canceled):
+			return err
+		case errors.Is(err, errAbsent), errors.Is(err, errNoKind):
+			w.doubt(called, "it is not in this cluster; Flux may run in another one", ask)
+			continue
+		case err != nil:
+			w.doubt(called, err.Error(), ask)
+			continue
+		}
+		if listed, known := inInventory(applied, t); known && !listed {
+			w.find(steps.Info, "%s does not list %s in its inventory: the labels were copied.", called, t)
+			continue
+		}
+		if o.GetAnnotations()[of.group+"/reconcile"] == "disabled" {
+			w.add(called, pausedYes, "the object has the annotation "+of.group+"/reconcile: disabled")
+			continue
+		}
+		suspend, _, err := unstructured.NestedBool(applied.Object, "spec", "suspend")
+		switch {
+		case err != nil:
+			w.doubt(called, "its spec.suspend cannot be read", ask)
+		case suspend:
+			w.add(called, pausedYes, "spec.suspend is true")
+		default:
+			w.add(called, pausedNo, c.kubectl(ft.namespace, "patch", ft.resource.String(), ft.name, "--type=merge", "-p", `{"spec":{"suspend":true}}`))
+		}
+		if parent := applied.GetLabels()[fluxKustomize+"/name"]; parent != "" && of.kind+parent != "Kustomization"+name {
+			w.find(steps.Info, "%s is itself applied by kustomization %s, which would undo a suspension by hand.", called, clip(parent, 253))
+		}
+	}
+	return nil
+}
+
+// inInventory looks t up in what a Flux object applied; known is false where it
+// keeps no inventory yet.
+func inInventory(applied object, t target) (listed, known bool) {
+	entries, there, err := unstructured.NestedSlice(applied.Object, "status", "inventory", "entries")
+	if err != nil || !there {
+		return false, false
+	}
+	want := inventoryID(t)
+	for _, e := range entries {
+		if m, _ := e.(map[string]any); m["id"] == want {
+			return true, true
+		}
+	}
+	return false, true
+}

@@ -1,0 +1,187 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// look says whether the controller at one place lives. The error is for a
+// caller that turned away; what could not be read is unknown.
+func (c *client) look(ctx context.Context, p place) (sight, error) {
+	o, err := c.get(ctx, p.resource, p.namespace, p.name)
+	gone := errors.Is(err, errAbsent)
+	switch {
+	case ctx.Err() != nil:
+		return sight{}, fmt.Errorf("looking at %s: %w", p, ctx.Err())
+	case gone && p.kind == "Lease":
+		return sight{unknown, p.String() + " is not there: a Lease can show that a controller lives, never that it is gone; name its workload"}, nil
+	case gone && p.kind == "Pod":
+		return c.left(ctx, p, sight{dead, p.String() + " is not there"}, "")
+	case gone:
+		return c.left(ctx, p, sight{dead, p.String() + " is not there"}, "")
+	case err != nil:
+		return sight{unknown, err.Error()}, nil
+	}
+	switch p.kind {
+	case "Lease":
+		return c.leads(o), nil
+	case "Pod":
+		return podSight(p.String(), o), nil
+	}
+	s := ready(p.String(), o)
+	if s.alive != dead {
+		return s, nil
+	}
+	return c.left(ctx, p, s, selectorOf(o))
+}
+
+// ready reads the state of a workload from its counters.
+func ready(name string, o object) sight {
+	count := func(def int64, fields ...string) int64 {
+		n, there, err := unstructured.NestedInt64(o.Object, fields...)
+		if err != nil || !there {
+			return def
+		}
+		return n
+	}
+	want, up, all := count(1, "spec", "replicas"), count(0, "status", "readyReplicas"), count(0, "status", "replicas")
+	if o.GetKind() == "DaemonSet" {
+		want, up = count(1, "status", "desiredNumberScheduled"), count(0, "status", "numberReady")
+		all = count(0, "status", "currentNumberScheduled") + count(0, "status", "numberMisscheduled")
+	}
+	if seen := count(0, "status", "observedGeneration"); seen < o.GetGeneration() {
+		return sight{unknown, fmt.Sprintf("%s was changed a moment ago and its status is older; read again", name)}
+	}
+	switch {
+	case up > 0:
+		return sight{alive, fmt.Sprintf("%s has %d of %d ready", name, up, want)}
+	case want == 0 && all == 0:
+		return sight{dead, name + " is scaled to 0"}
+	case want == 0:
+		return sight{unknown, fmt.Sprintf("%s is scaled to 0, but %d of its pods are still there", name, all)}
+	}
+	return sight{unknown, fmt.Sprintf("%s has none of %d ready: it may come back; repair it, or scale it to 0 to prove that it is gone", name, want)}
+}
+
+func podSight(name string, o object) sight {
+	phase, _, _ := unstructured.NestedString(o.Object, "status", "phase")
+	switch {
+	case phase == "Succeeded" || phase == "Failed":
+		return sight{dead, name + " has ended (" + phase + ")"}
+	case podReady(o):
+		return sight{alive, name + " is ready"}
+	}
+	return sight{unknown, name + " is there and not ready: it may come back"}
+}
+
+func podReady(o object) bool {
+	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
+	for _, item := range conditions {
+		if m, _ := item.(map[string]any); m["type"] == "Ready" && m["status"] == "True" {
+			return true
+		}
+	}
+	return false
+}
+
+func selectorOf(o object) string {
+	raw, there, err := unstructured.NestedMap(o.Object, "spec", "selector")
+	if err != nil || !there {
+		return ""
+	}
+	var sel metav1.LabelSelector
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(raw, &sel); err != nil {
+		return ""
+	}
+	s, err := metav1.LabelSelectorAsSelector(&sel)
+	if err != nil {
+		return ""
+	}
+	return s.String()
+}
+
+// left holds a verdict of death against what a workload leaves: pods of its
+// name or selector, and a Lease that somebody still renews.
+func (c *client) left(ctx context.Context, p place, s sight, selector string) (sight, error) {
+	query := url.Values{}
+	if selector != "" {
+		query.Set("labelSelector", selector)
+	}
+	var running []string
+	err := c.sweep(ctx, pods().path(p.namespace, ""), asJSON, query, func(o object) {
+		if selector == "" && !bears(o, p.name) || podSight("", o).alive == dead {
+			return
+		}
+		running = append(running, o.GetName())
+	})
+	if ctx.Err() != nil {
+		return sight{}, fmt.Errorf("looking for pods of %s: %w", p, ctx.Err())
+	}
+	if err != nil {
+		return sight{unknown, s.why + ", but its pods cannot be listed: " + err.Error()}, nil
+	}
+	if len(running) > 0 {
+		return sight{unknown, fmt.Sprintf("%s, but pod %s of its name is still there", s.why, running[0])}, nil
+	}
+	held := ""
+	err = c.sweep(ctx, leases().path(p.namespace, ""), asJSON, nil, func(o object) {
+		holder, _, _ := unstructured.NestedString(o.Object, "spec", "holderIdentity")
+		if (o.GetName() == p.name || named(holder, p.name)) && c.leads(o).alive != dead {
+			held = c.leads(o).why
+		}
+	})
+	switch {
+	case ctx.Err() != nil:
+		return sight{}, fmt.Errorf("looking for Leases of %s: %w", p, ctx.Err())
+	case err != nil:
+		return sight{unknown, s.why + ", but Leases cannot be listed: " + err.Error()}, nil
+	case held != "":
+		return sight{unknown, s.why + ", but " + held}, nil
+	}
+	s.why += ", and no pod and no Lease of its name lives"
+	return s, nil
+}
+
+// bears reports whether an object is of a workload by its name or app label.
+func bears(o object, name string) bool {
+	labels := o.GetLabels()
+	return named(o.GetName(), name) || labels[labelApp] == name || labels["app"] == name
+}
+
+// named reports whether s is name, or a generated name from it.
+func named(s, name string) bool {
+	rest, ok := strings.CutPrefix(s, name)
+	return ok && name != "" && (rest == "" || rest[0] == '-' || rest[0] == '_')
+}
+
+// leads says whether the holder of a Lease renews it, by the server's clock. An
+// expired one is dead only as a Lease: the controller may be between leaders.
+func (c *client) leads(o object) sight {
+	name := leases().label(o.GetNamespace(), o.GetName())
+	holder, _, _ := unstructured.NestedString(o.Object, "spec", "holderIdentity")
+	text, _, _ := unstructured.NestedString(o.Object, "spec", "renewTime")
+	seconds, _, err := unstructured.NestedInt64(o.Object, "spec", "leaseDurationSeconds")
+	if holder == "" {
+		return sight{dead, name + " is held by nobody"}
+	}
+	renewed, terr := time.Parse(time.RFC3339, text)
+	if terr != nil || err != nil || seconds <= 0 {
+		return sight{unknown, name + " does not say until when it is held"}
+	}
+	now, why := c.now()
+	if why != "" {
+		return sight{unknown, name + ": " + why}
+	}
+	if now.Before(renewed.Add(time.Duration(seconds) * time.Second)) {
+		return sight{alive, fmt.Sprintf("%s is renewed by %s", name, clip(holder, 100))}
+	}
+	return sight{dead, fmt.Sprintf("%s was last renewed %s before now", name, now.Sub(renewed).Round(time.Second))}
+}

@@ -1,0 +1,80 @@
+package kube
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"handrail/steps"
+)
+
+// The grammars of what Act takes from an approval. None of them lets a token of
+// the redactor through.
+const (
+	uidText     = `[A-Za-z0-9][A-Za-z0-9._:-]{0,127}`
+	versionText = `[A-Za-z0-9]{1,64}`
+	pathText    = `/(api/[a-z0-9]+|apis/[a-z0-9.-]+/[a-z0-9]+)(/namespaces/` + namespaceName + `)?/[a-z0-9.-]+/` + objectName
+	stampText   = `none|[0-9TZ:-]{20}`
+)
+
+// order is what was approved, read back from the preview. Act and Find know
+// nothing else of the target.
+type order struct {
+	server     string
+	object     string
+	path       string
+	uid        string
+	version    string // of the re-read
+	finalizers []string
+	finalizer  string // to remove; empty for a delete
+	deletion   string
+}
+
+// orderOf reads what a preview identified and showed. A value that is not of its
+// grammar, or was redacted, is refused.
+func orderOf(kvs []steps.KV) (order, error) {
+	at := func(key string) string { return steps.Find(kvs, key) }
+	o := order{server: at(keyServer), object: at(keyObject), path: at(keyPath), uid: at(keyUID), version: at(keyVersion),
+		finalizer: at(keyFinalizer), deletion: at(keyDeletion)}
+	if list := at(keyFinalizers); list != nothing {
+		o.finalizers = strings.Split(list, ", ")
+	}
+	for _, check := range []struct{ key, text, grammar string }{
+		{keyPath, o.path, pathText}, {keyUID, o.uid, uidText}, {keyVersion, o.version, versionText}, {keyDeletion, o.deletion, stampText},
+	} {
+		if !matches(check.grammar, check.text) {
+			return order{}, fmt.Errorf("%s is %q, which is none or was redacted", check.key, clip(check.text, 200))
+		}
+	}
+	for _, f := range append(slices.Clone(o.finalizers), o.finalizer) {
+		if f != "" && !matches(finalizerName, f) {
+			return order{}, fmt.Errorf("the finalizer %q is none or was redacted", clip(f, 200))
+		}
+	}
+	return o, nil
+}
+
+// strip is the request of a strip, once as it is sent and once as it was shown.
+func (o order) strip() (sent, shown request, err error) {
+	index := slices.Index(o.finalizers, o.finalizer)
+	if o.finalizer == "" || index < 0 {
+		return sent, shown, fmt.Errorf("%q is none of the finalizers %q", o.finalizer, o.finalizers)
+	}
+	if sent, err = stripRequest(o.path, o.uid, o.version, o.finalizer, index); err != nil {
+		return sent, shown, err
+	}
+	shown, err = stripRequest(o.path, o.uid, later, o.finalizer, index)
+	return sent, shown, err
+}
+
+// delete is the request of a delete, in the same two forms.
+func (o order) delete() (sent, shown request, err error) {
+	if sent, err = deleteRequest(o.path, o.uid, o.version); err != nil {
+		return sent, shown, err
+	}
+	shown, err = deleteRequest(o.path, o.uid, later)
+	return sent, shown, err
+}
+
+// text is a request as a preview shows it.
+func (r request) text() string { return fmt.Sprintf("%s %s %s", r.method, r.address(), r.body) }

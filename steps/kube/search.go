@@ -1,0 +1,108 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// search looks for the controller of a known finalizer in the whole cluster: its
+// namespace and its name are for whoever installed it to choose.
+func (c *client) search(ctx context.Context, row known) (sight, error) {
+	if len(row.stems) == 0 {
+		return sight{unknown, row.keeper + " is not the same workload everywhere and may run outside the cluster: name it"}, nil
+	}
+	s, err := c.searchIn(ctx, row, "")
+	if ctx.Err() != nil {
+		return sight{}, fmt.Errorf("looking for %s: %w", row.keeper, ctx.Err())
+	}
+	if err != nil {
+		// A part that may be read can prove life, not death.
+		for _, home := range row.homes {
+			if at, herr := c.searchIn(ctx, row, home); herr == nil && at.alive == alive {
+				return at, nil
+			}
+		}
+		return sight{unknown, "not every place of " + row.keeper + " can be looked at: " + err.Error()}, nil
+	}
+	if s.alive == dead && row.outside {
+		return sight{unknown, s.why + ", but it may run outside this cluster"}, nil
+	}
+	return s, nil
+}
+
+func (c *client) searchIn(ctx context.Context, row known, namespace string) (sight, error) {
+	var seen []sight
+	stopped := map[string]bool{}
+	for _, r := range workloads() {
+		err := c.sweep(ctx, r.path(namespace, ""), asJSON, nil, func(o object) {
+			if !row.matches(o) {
+				return
+			}
+			o.SetKind(r.kind) // items of a list do not say it
+			s := ready(r.label(o.GetNamespace(), o.GetName()), o)
+			stopped[o.GetNamespace()] = true
+			seen = append(seen, s)
+		})
+		if err != nil {
+			return sight{}, err
+		}
+	}
+	err := c.sweep(ctx, leases().path(namespace, ""), asJSON, nil, func(o object) {
+		holder, _, _ := unstructured.NestedString(o.Object, "spec", "holderIdentity")
+		if s := c.leads(o); s.alive != dead && (row.stem(o.GetName()) || row.stem(holder)) {
+			seen = append(seen, s)
+		}
+	})
+	if err != nil {
+		return sight{}, err
+	}
+	if s := weigh(seen); len(seen) > 0 && s.alive != dead {
+		return s, nil
+	}
+	err = c.sweep(ctx, pods().path(namespace, ""), asMetaList, url.Values{}, func(o object) {
+		if row.matches(o) {
+			seen = append(seen, sight{unknown, pods().label(o.GetNamespace(), o.GetName()) + " is still there"})
+		}
+	})
+	switch {
+	case err != nil:
+		return sight{}, err
+	case len(seen) == 0:
+		return sight{dead, "no workload, pod or Lease of " + row.keeper + " is in the cluster"}, nil
+	}
+	return weigh(seen), nil
+}
+
+// matches reports whether an object is one of the keeper's, by its name, the
+// values of its labels or its images.
+func (k known) matches(o object) bool {
+	if k.stem(o.GetName()) {
+		return true
+	}
+	for _, v := range o.GetLabels() {
+		if k.stem(v) {
+			return true
+		}
+	}
+	containers, _, _ := unstructured.NestedSlice(o.Object, "spec", "template", "spec", "containers")
+	for _, item := range containers {
+		m, _ := item.(map[string]any)
+		if image, _ := m["image"].(string); k.stem(image) {
+			return true
+		}
+	}
+	return false
+}
+
+func (k known) stem(s string) bool {
+	for _, stem := range k.stems {
+		if strings.Contains(strings.ToLower(s), stem) {
+			return true
+		}
+	}
+	return false
+}

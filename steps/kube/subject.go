@@ -1,0 +1,176 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"handrail/steps"
+)
+
+// The keys of what a preview shows. Act works from them.
+const (
+	keyServer     = "server"
+	keyCluster    = "cluster UID"
+	keyObject     = "object"
+	keyPath       = "resource"
+	keyUID        = "UID"
+	keyFinalizers = "finalizers"
+	keyFinalizer  = "to remove"
+	keyDeletion   = "deletionTimestamp"
+	keyVersion    = "resourceVersion"
+	keyAlike      = "look-alike"
+	keyAudit      = "audit id"
+	// nothing stands for an empty value, so that a line is never read as missing.
+	nothing = "none"
+)
+
+// subject is what the preview of a gate reads of its one object.
+type subject struct {
+	c       *client
+	t       target
+	o       object
+	absent  bool
+	cluster string
+	user    string
+}
+
+// look reads the object that a gate is about. That it is not there is a result.
+func look(ctx context.Context, env steps.Env, in steps.Params, out steps.Sink) (*subject, error) {
+	c, err := connect(env, out)
+	if err != nil {
+		return nil, err
+	}
+	s := &subject{c: c}
+	if s.t, err = c.target(ctx, in); err != nil {
+		return nil, err
+	}
+	// They stand in the path of a write.
+	for what, word := range map[string][2]string{"name": {s.t.name, objectName}, "namespace": {s.t.namespace, namespaceName}} {
+		if text, grammar := word[0], word[1]; text != "" && !matches(grammar, text) {
+			return nil, fmt.Errorf("%s: %q is no %s that can be addressed", s.t.resource, clip(text, 100), what)
+		}
+	}
+	if s.t.name == "" || (s.t.namespaced && s.t.namespace == "") {
+		return nil, fmt.Errorf("%s: name and namespace must be given", s.t.resource)
+	}
+	if s.cluster, err = c.cluster(ctx); err != nil {
+		return nil, fmt.Errorf("which cluster this is: %w", err)
+	}
+	s.user = c.whoami(ctx)
+	s.o, err = c.get(ctx, s.t.resource, s.t.namespace, s.t.name)
+	switch {
+	case errors.Is(err, errAbsent):
+		s.absent = true
+		return s, nil
+	case err != nil:
+		return nil, err
+	}
+	if gap := steps.Keep(out, "manifest", steps.MediaKubernetes, func(w io.Writer) error { _, err := w.Write(s.o.raw); return err }); gap != "" {
+		return nil, fmt.Errorf("%s: %s; nothing is changed without its manifest", s.t, gap)
+	}
+	return s, nil
+}
+
+// matches reports whether the whole of text is of a grammar of kinds.go.
+func matches(grammar, text string) bool {
+	ok, err := regexp.MatchString("^(?:"+grammar+")$", text)
+	return err == nil && ok
+}
+
+// identity is what must not move between preview and act.
+func (s *subject) identity() []steps.KV {
+	kvs := []steps.KV{
+		{Key: keyServer, Value: s.c.Server},
+		{Key: keyCluster, Value: s.cluster},
+		{Key: keyObject, Value: s.t.String()},
+		{Key: keyPath, Value: s.t.path(s.t.namespace, s.t.name)},
+	}
+	if s.absent {
+		return append(kvs, steps.KV{Key: keyUID, Value: nothing})
+	}
+	return append(kvs,
+		steps.KV{Key: keyUID, Value: string(s.o.GetUID())},
+		steps.KV{Key: keyFinalizers, Value: orNothing(strings.Join(s.o.GetFinalizers(), ", "))},
+		steps.KV{Key: keyDeletion, Value: stamp(s.o.GetDeletionTimestamp())})
+}
+
+// beside is what is worth seeing and free to change.
+func (s *subject) beside() []steps.KV {
+	var kvs []steps.KV
+	if !s.absent {
+		kvs = []steps.KV{{Key: keyVersion, Value: s.o.GetResourceVersion()}, {Key: "age", Value: s.since(s.o.GetCreationTimestamp().Time)}}
+		if at := s.o.GetDeletionTimestamp(); at != nil {
+			kvs = append(kvs, steps.KV{Key: "being deleted for", Value: s.since(at.Time)})
+		}
+	}
+	return append(kvs, steps.KV{Key: "context", Value: orNothing(s.c.Context)}, steps.KV{Key: "user", Value: s.user})
+}
+
+func (s *subject) since(at time.Time) string {
+	now, why := s.c.now()
+	switch {
+	case why != "":
+		return "unknown: " + why
+	case at.After(now):
+		return "0s"
+	}
+	return now.Sub(at).Round(time.Second).String()
+}
+
+func orNothing(s string) string {
+	if s == "" {
+		return nothing
+	}
+	return s
+}
+
+func stamp(at *metav1.Time) string {
+	if at == nil {
+		return nothing
+	}
+	return at.UTC().Format(time.RFC3339)
+}
+
+// deleted says whether the deletion was asked for.
+func (s *subject) deleted() bool { return s.o.GetDeletionTimestamp() != nil }
+
+// graceful reports whether a node must still let go of the object: until then
+// it stays, finalizers or not.
+func (s *subject) graceful() bool {
+	n := s.o.GetDeletionGracePeriodSeconds()
+	return n != nil && *n > 0
+}
+
+// company names who would undo a change, and what could be taken for the
+// object.
+func (s *subject) company(ctx context.Context, p *steps.Preview) error {
+	owners, gaps, err := s.c.owners(ctx, s.t, s.o)
+	if err != nil {
+		return fmt.Errorf("owners of %s: %w", s.t, err)
+	}
+	p.Owners = owners
+	for _, gap := range gaps {
+		p.Shown = append(p.Shown, steps.KV{Key: "not known of owners", Value: gap})
+	}
+	likes, err := s.c.lookalikes(ctx, s.t, s.o)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	for _, l := range likes {
+		p.Shown = append(p.Shown, steps.KV{Key: keyAlike, Value: l.name + ": " + l.apart})
+	}
+	switch {
+	case err != nil:
+		p.Shown = append(p.Shown, steps.KV{Key: keyAlike, Value: "unknown: " + err.Error()})
+	case len(likes) == 0:
+		p.Shown = append(p.Shown, steps.KV{Key: keyAlike, Value: nothing})
+	}
+	return nil
+}
