@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -102,7 +103,7 @@ func (c *client) applications(ctx context.Context, namespace, name string) ([]ob
 // application says whether one application leaves its objects alone.
 func (c *client) application(ctx context.Context, t target, app object, w *ownership) error {
 	name := argoName(app.GetNamespace(), app.GetName())
-	if skip := app.GetAnnotations()[argoSkip]; skip == "true" {
+	if skip, err := strconv.ParseBool(app.GetAnnotations()[argoSkip]); err == nil && skip {
 		w.add(name, pausedYes, "annotation "+argoSkip)
 		w.find(steps.Info, "%s is skipped by Argo CD altogether: what its status says is old.", name)
 		return nil

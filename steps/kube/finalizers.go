@@ -2,6 +2,11 @@ package kube
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"handrail/steps"
 )
@@ -28,5 +33,179 @@ type finalizersProbe struct{ env steps.Env }
 
 // Probe implements steps.Prober.
 func (p finalizersProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
-	return steps.Observation{}, errStub
+	c, err := connect(p.env, out)
+	if err != nil {
+		return steps.Observation{}, err
+	}
+	t, err := c.target(ctx, in)
+	if err != nil {
+		return steps.Observation{}, err
+	}
+	h := holding{client: c, target: t, facts: steps.NewFacts(finalizersFacts())}
+	h.obs.Command = c.kubectl(t.namespace, "get", t.resource.String(), t.name, "-o", "jsonpath={.metadata.finalizers}")
+	h.object, err = c.get(ctx, t.resource, t.namespace, t.name)
+	switch {
+	case errors.Is(err, errAbsent):
+		h.facts.Set("exists", steps.BoolOf(false))
+		h.obs.Summary = t.String() + " is not there: nothing holds it."
+		h.obs.Facts = h.facts.Rest(t.String() + " is not there")
+		return h.obs, nil
+	case err != nil:
+		return steps.Observation{}, err
+	}
+	for _, part := range []func(context.Context) error{
+		func(context.Context) error { h.named(); return nil },
+		func(ctx context.Context) error { return h.keepers(ctx, in.Text("controller")) },
+		h.brood, h.apis,
+	} {
+		if err := part(ctx); err != nil {
+			return steps.Observation{}, err
+		}
+		if err := ctx.Err(); err != nil {
+			return steps.Observation{}, fmt.Errorf("finalizers of %s: %w", t, err)
+		}
+	}
+	h.sum()
+	h.obs.Findings = append(h.obs.Findings, c.heard.said()...)
+	h.obs.Facts = h.facts.Rest("not read")
+	return h.obs, nil
 }
+
+// holding fills in the facts on what holds one object.
+type holding struct {
+	*client
+	target
+	object
+	facts steps.Facts
+	obs   steps.Observation
+	kept  map[string]keeper
+}
+
+func (h *holding) say(level steps.Level, format string, args ...any) {
+	h.obs.Findings = append(h.obs.Findings, steps.Finding{Level: level, Say: fmt.Sprintf(format, args...)})
+}
+
+// named tells what the object itself says.
+func (h *holding) named() {
+	f, names := h.facts, h.GetFinalizers()
+	f.Set("exists", steps.BoolOf(true))
+	f.Set("uid", steps.IdentOf(string(h.GetUID())))
+	f.Set("terminating", steps.BoolOf(h.GetDeletionTimestamp() != nil))
+	f.Set("names", steps.StringsOf(names))
+	f.Set("count", steps.IntOf(int64(len(names))))
+	if len(names) == 1 {
+		f.Set("only", steps.StringOf(names[0]))
+	} else {
+		f.Unknown(fmt.Sprintf("there are %d finalizers", len(names)), "only")
+	}
+	set := map[string]string{}
+	for _, name := range names {
+		var by []string
+		for _, w := range setBy(h.object, name) {
+			by = append(by, w.String())
+		}
+		if set[name] = strings.Join(by, ", "); len(by) == 0 {
+			set[name] = "nobody is recorded: admission or a controller of the server added it"
+		}
+	}
+	f.Set("set_by", steps.TableOf(set))
+	is, why := blocker(h.target, h.object)
+	if why != "" {
+		f.Unknown(why, "blocker")
+		h.obs.Gaps = append(h.obs.Gaps, "blocker: "+why)
+	} else {
+		f.Set("blocker", steps.EnumOf(is))
+	}
+	if h.target.group == "" && h.target.kind == "Namespace" {
+		h.obs.Findings = append(h.obs.Findings, namespaceSays(h.object)...)
+	}
+}
+
+// keepers tells who must remove each finalizer.
+func (h *holding) keepers(ctx context.Context, controller string) error {
+	h.kept = map[string]keeper{}
+	states, leaks := map[string]string{}, map[string]string{}
+	var seen []sight
+	for _, name := range h.GetFinalizers() {
+		k, err := h.keeper(ctx, h.target, h.object, name, controller)
+		if err != nil {
+			return err
+		}
+		h.kept[name] = k
+		states[name], leaks[name] = k.name+" ("+k.state+")", k.leak
+		seen = append(seen, sight{k.alive, k.why})
+		if k.alive == unknown {
+			h.obs.Gaps = append(h.obs.Gaps, fmt.Sprintf("keeper of %s: %s", clip(name, 200), k.why))
+		}
+	}
+	h.facts.Set("keepers", steps.TableOf(states))
+	h.facts.Set("leaks", steps.TableOf(leaks))
+	if len(seen) == 0 {
+		h.facts.Unknown("it has no finalizer", "keeper_alive")
+		return nil
+	}
+	if s := weigh(seen); s.alive == unknown {
+		h.facts.Unknown(s.why, "keeper_alive")
+	} else {
+		h.facts.Set("keeper_alive", steps.EnumOf(string(s.alive)))
+	}
+	return nil
+}
+
+// brood tells what the object owns, and whether something would be left behind.
+func (h *holding) brood(ctx context.Context) error {
+	b, err := h.children(ctx, h.target, h.object)
+	if err != nil {
+		return err
+	}
+	if why := b.unread(); why != "" {
+		if len(b.names) > 0 {
+			why += "; seen so far: " + clip(strings.Join(b.names, ", "), 1000)
+		}
+		h.facts.Unknown(why, "children")
+		for _, m := range b.missing {
+			h.obs.Gaps = append(h.obs.Gaps, "children: "+m)
+		}
+	} else {
+		h.facts.Set("children", steps.StringsOf(b.names))
+	}
+	if len(b.held) > 0 {
+		h.say(steps.Warning, "Children with finalizers of their own may be what holds it: %s.", clip(strings.Join(b.held, "; "), 1000))
+	}
+	if v, why := remains(b, h.kept); why != "" {
+		h.facts.Unknown(why, "remains")
+	} else {
+		h.facts.Set("remains", v)
+	}
+	return nil
+}
+
+// apis tells which API services are dead; they hold namespaces, and blind
+// discovery.
+func (h *holding) apis(ctx context.Context) error {
+	found, err := h.deadAPIs(ctx)
+	if err != nil {
+		h.obs.Gaps = append(h.obs.Gaps, "API services: "+err.Error())
+	}
+	h.obs.Findings = append(h.obs.Findings, found...)
+	return nil
+}
+
+func (h *holding) sum() {
+	names := h.GetFinalizers()
+	state := "is not being deleted"
+	if h.GetDeletionTimestamp() != nil {
+		state = "is being deleted"
+	}
+	if len(names) == 0 {
+		h.obs.Summary = fmt.Sprintf("%s %s and has no finalizer.", h.target, state)
+		return
+	}
+	var held []string
+	for _, name := range names {
+		held = append(held, fmt.Sprintf("%s, kept by %s (%s)", clip(name, 200), h.kept[name].name, h.kept[name].alive))
+	}
+	h.obs.Summary = fmt.Sprintf("%s %s and is held by %s.", h.target, state, strings.Join(held, "; "))
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

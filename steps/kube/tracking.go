@@ -64,9 +64,10 @@ func (id trackingID) String() string {
 }
 
 // of reports whether the mark is about t: one that is not was copied with the
-// manifest of another object, and Argo CD passes over it too.
+// manifest of another object, and Argo CD passes over it too. A cluster-wide
+// object bears the namespace of its application.
 func (id trackingID) of(t target) bool {
-	return id.group == t.group && id.kind == t.kind && id.namespace == t.namespace && id.name == t.name
+	return id.group == t.group && id.kind == t.kind && (id.namespace == t.namespace || t.namespace == "") && id.name == t.name
 }
 
 // inventoryID is how a Flux Kustomization lists an object in its inventory.

@@ -1,0 +1,87 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"handrail/steps"
+)
+
+// blocker says what holds a deletion; why is for one that nobody can tell.
+func blocker(t target, o object) (is, why string) {
+	switch {
+	case o.GetDeletionTimestamp() == nil:
+		return "none", ""
+	case t.group == "" && t.kind == "Namespace":
+		return namespaceBlocker(o)
+	case len(o.GetFinalizers()) > 0:
+		return "finalizer", ""
+	}
+	return "none", ""
+}
+
+// namespaceBlocker reads what the namespace controller says of a namespace that
+// it empties. The order is that of the causes: a dead API stops it before it
+// deletes anything.
+func namespaceBlocker(o object) (is, why string) {
+	said := conditionsOf(o)
+	if len(said) == 0 {
+		return "", "the namespace controller has not said yet what is left; read again in a few seconds"
+	}
+	on := func(name string) bool { return said[name].status == "True" }
+	failed := said["NamespaceDeletionContentFailure"].message
+	switch {
+	case on("NamespaceDeletionDiscoveryFailure"), on("NamespaceDeletionGroupVersionParsingFailure"):
+		return "discovery", ""
+	case on("NamespaceDeletionContentFailure") && (strings.Contains(failed, "webhook") || strings.Contains(failed, "denied")):
+		return "webhook", ""
+	case on("NamespaceFinalizersRemaining"), len(o.GetFinalizers()) > 0:
+		return "finalizer", ""
+	case on("NamespaceDeletionContentFailure"), on("NamespaceContentRemaining"):
+		return "content", ""
+	}
+	return "none", ""
+}
+
+type condition struct{ status, reason, message string }
+
+func conditionsOf(o object) map[string]condition {
+	out := map[string]condition{}
+	list, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
+	for _, item := range list {
+		m, _ := item.(map[string]any)
+		text := func(key string) string { s, _ := m[key].(string); return s }
+		out[text("type")] = condition{text("status"), text("reason"), text("message")}
+	}
+	return out
+}
+
+// namespaceSays turns the conditions that are true into findings.
+func namespaceSays(o object) []steps.Finding {
+	var out []steps.Finding
+	said := conditionsOf(o)
+	for _, name := range sortedKeys(said) {
+		if c := said[name]; c.status == "True" {
+			out = append(out, steps.Finding{Level: steps.Warning, Say: fmt.Sprintf("The namespace controller says %s: %s.", name, clip(c.message, 500))})
+		}
+	}
+	return out
+}
+
+// deadAPIs lists the API services that the server cannot reach: one of them
+// stops the deletion of every namespace.
+func (c *client) deadAPIs(ctx context.Context) ([]steps.Finding, error) {
+	var out []steps.Finding
+	err := c.sweep(ctx, "/apis/apiregistration.k8s.io/v1/apiservices", asJSON, nil, func(o object) {
+		if a := conditionsOf(o)["Available"]; a.status == "False" {
+			out = append(out, steps.Finding{Level: steps.Warning, Say: fmt.Sprintf(
+				"API service %s is not available (%s: %s): no namespace can be deleted until it is repaired.", clip(o.GetName(), 253), clip(a.reason, 100), clip(a.message, 300))})
+		}
+	})
+	slices.SortFunc(out, func(a, b steps.Finding) int { return strings.Compare(a.Say, b.Say) })
+	return out, err
+}

@@ -1,0 +1,114 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"handrail/steps"
+)
+
+// listsAtOnce is how many lists are under way together; the server queues what
+// is more than its share.
+const listsAtOnce = 8
+
+// brood is what names an object as its owner by UID.
+type brood struct {
+	names   []string // kind/name, in order
+	held    []string // those with finalizers of their own, which they are
+	missing []string // what could not be read
+}
+
+// children looks through every kind of object in the namespace of o; of a
+// cluster-wide owner it sees the cluster-wide children alone.
+func (c *client) children(ctx context.Context, t target, o object) (brood, error) {
+	var b brood
+	all, trouble := c.listable(t.namespaced)
+	if trouble != "" {
+		b.missing = append(b.missing, "the kinds of "+trouble+", which discovery failed for")
+	}
+	if !t.namespaced {
+		b.missing = append(b.missing, "children in namespaces, which are not looked through for a cluster-wide owner")
+	}
+	var mu sync.Mutex
+	seen := map[string]bool{}
+	slots := make(chan struct{}, listsAtOnce)
+	var wait sync.WaitGroup
+	for _, r := range all {
+		wait.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			err := c.sweep(ctx, r.path(t.namespace, ""), asMetaList, nil, func(child object) {
+				if !ownedBy(child, string(o.GetUID())) {
+					return
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				if uid := string(child.GetUID()); !seen[uid] { // one object may be served under two groups
+					seen[uid] = true
+					b.add(r, child)
+				}
+			})
+			if err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				b.missing = append(b.missing, r.String()+": "+err.Error())
+			}
+		})
+	}
+	wait.Wait()
+	if ctx.Err() != nil {
+		return brood{}, fmt.Errorf("children of %s: %w", t, ctx.Err())
+	}
+	slices.Sort(b.names)
+	slices.Sort(b.held)
+	slices.Sort(b.missing)
+	return b, nil
+}
+
+func ownedBy(child object, uid string) bool {
+	for _, ref := range child.GetOwnerReferences() {
+		if string(ref.UID) == uid {
+			return true
+		}
+	}
+	return false
+}
+
+func (b *brood) add(r resource, child object) {
+	name := strings.ToLower(r.kind) + "/" + child.GetName()
+	b.names = append(b.names, name)
+	if held := child.GetFinalizers(); len(held) > 0 {
+		b.held = append(b.held, name+" ("+clip(strings.Join(held, ", "), 200)+")")
+	}
+}
+
+// mostMissing bounds how many unread kinds a reason names.
+const mostMissing = 5
+
+// unread says what of the children could not be read, empty when all was.
+func (b brood) unread() string {
+	if len(b.missing) > mostMissing {
+		return fmt.Sprintf("%s; and %d more", strings.Join(b.missing[:mostMissing], "; "), len(b.missing)-mostMissing)
+	}
+	return strings.Join(b.missing, "; ")
+}
+
+// remains says whether something would be left behind: none only when all was
+// read, no child is there, and each finalizer is known to guard nothing.
+func remains(b brood, keepers map[string]keeper) (steps.Value, string) {
+	if len(b.names) > 0 {
+		return steps.EnumOf("some"), ""
+	}
+	if why := b.unread(); why != "" {
+		return steps.Value{}, "not all children could be looked for: " + why
+	}
+	for _, name := range sortedKeys(keepers) {
+		if k := keepers[name]; !k.nothing {
+			return steps.Value{}, fmt.Sprintf("no child is left, but what %s guards cannot be seen from the cluster (%s)", clip(name, 200), k.leak)
+		}
+	}
+	return steps.EnumOf("none"), ""
+}
