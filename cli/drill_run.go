@@ -175,7 +175,6 @@ func (p *program) worldOf(ctx context.Context, path string) (world, error) {
 	if err != nil {
 		return world{}, errors.Join(hint(drillError(err), "the drill behind this incident is gone; its evidence stays: handrail bundle show "+idOf(path)), l.Close())
 	}
-	r.Follow()
 	return p.inDrill(l, r)
 }
 

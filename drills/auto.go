@@ -81,12 +81,7 @@ func (r *Running) walk(ctx context.Context, c session.Config, talk io.Writer) (r
 	}
 	res, err = session.Play(ctx, s, session.Script{
 		Answers: r.scene.Answers, Vars: r.Vars(), Talk: talk,
-		Before: func(ctx context.Context, in triage.Intent) error {
-			if in.Kind != triage.DoConfirm {
-				return nil
-			}
-			return r.shown(ctx, bare(in.Step))
-		},
+		Before: r.Before,
 	})
 	if res.Outcome != "" || s.Snapshot().State.Acting != "" {
 		return res, err

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"gopkg.in/yaml.v3"
+
+	"handrail/triage"
 )
 
 // later is what is injected once a gate was shown: a race between the preview
@@ -26,6 +28,15 @@ func (p parser) later(n *yaml.Node) []later {
 		out = append(out, l)
 	}
 	return out
+}
+
+// Before is what session.Script calls: a script types faster than anybody can
+// watch it, so it waits for what comes between the preview and the act.
+func (r *Running) Before(ctx context.Context, in triage.Intent) error {
+	if in.Kind != triage.DoConfirm {
+		return nil
+	}
+	return r.shown(ctx, bare(in.Step))
 }
 
 // shown injects what comes once this gate was shown, if that was not begun yet.

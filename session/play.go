@@ -122,6 +122,12 @@ func (p *player) step(ctx context.Context, snap Snapshot) (stop string, err erro
 		}
 		if r.Intent == triage.DoPreview || r.Intent == triage.DoConfirm {
 			p.refused, p.why = r.Step, r.Error()
+			if moved := p.s.Snapshot().State.Gates[r.Step].Moved; r.Intent == triage.DoConfirm && len(moved) > 0 {
+				p.why += "; " + moved[0] // the target comes first, and says it all
+				for _, m := range moved {
+					p.say("  moved: %s", m)
+				}
+			}
 			p.gaveUp[r.Step] = true
 			return "the gate " + r.Step + " was refused", nil
 		}

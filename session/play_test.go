@@ -134,6 +134,9 @@ func TestPlayAsksBeforeEachIntent(t *testing.T) {
 			if !errors.Is(err, tc.err) || got.Code != tc.code || st.w.acts != 0 {
 				t.Errorf("Play() = %+v, %v after %d acts, want code %d, %v and none", got, err, st.w.acts, tc.code, tc.err)
 			}
+			if tc.err == nil && !strings.Contains(got.Why, "l-1 -> l-2") {
+				t.Errorf("the refusal does not say what moved: %q", got.Why)
+			}
 			if seen[0] == triage.DoConfirm || seen[len(seen)-1] != triage.DoConfirm {
 				t.Errorf("asked before %v, want every intent up to the confirmation", seen)
 			}

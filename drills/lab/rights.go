@@ -52,7 +52,6 @@ func (l *Lab) grant(ctx context.Context, ns string) error {
 			{"apiGroups": list("coordination.k8s.io"), "resources": list("leases"), "verbs": write},
 			{"apiGroups": list("batch"), "resources": list("jobs", "jobs/status", "cronjobs"), "verbs": write},
 			{"apiGroups": list("apps"), "resources": list("deployments", "replicasets", "statefulsets", "daemonsets"), "verbs": write},
-			{"apiGroups": list("*"), "resources": list("*"), "verbs": look},
 		}}},
 		{path: binds, body: bind("drill", "Role", "drill", both)},
 		{path: roles, body: object{"metadata": named("robot"), "rules": []object{
