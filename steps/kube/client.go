@@ -46,7 +46,8 @@ type client struct {
 	Access
 	env    steps.Env
 	rest   rest.Interface
-	disco  discovery.CachedDiscoveryInterface
+	told   *told
+	disco  discovery.CachedDiscoveryInterface // told, as client-go takes it
 	mapper meta.RESTMapper
 	heard  *hearing
 }
@@ -79,7 +80,8 @@ func connect(env steps.Env, out steps.Sink) (*client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("client of %s: %w", a.Server, err)
 	}
-	c.disco = memory.NewMemCacheClient(disco)
+	c.told = &told{CachedDiscoveryInterface: memory.NewMemCacheClient(disco)}
+	c.disco = c.told
 	c.mapper = restmapper.NewShortcutExpander(restmapper.NewDeferredDiscoveryRESTMapper(c.disco), c.disco, nil)
 	return c, nil
 }

@@ -62,6 +62,10 @@ func Load(env steps.Env) (Access, error) {
 	if a.Context == "" {
 		a.Context = raw.CurrentContext
 	}
+	if a.Context == "" && over.Context.Cluster == "" && over.ClusterInfo.Server == "" {
+		// client-go would take a cluster that it runs in, or localhost.
+		return Access{}, errors.New("the kubeconfig has no current context: name one with --context")
+	}
 	if a.Config, err = load.ClientConfig(); err != nil {
 		return Access{}, fmt.Errorf("reading the kubeconfig: %w", err)
 	}

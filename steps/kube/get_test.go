@@ -167,7 +167,7 @@ func TestGetWrongClock(t *testing.T) {
 func TestGetUnknownKind(t *testing.T) {
 	t.Parallel()
 	w := newReadsWorld(t)
-	_, err := readsProbe(t.Context(), w.env, "kube/get", what("resource", "widgets", "name", "x"), newReadsSink())
+	_, err := readsProbe(t.Context(), w.env, "kube/get", what("resource", "nosuchkinds", "name", "x"), newReadsSink())
 	if !errors.Is(err, errNoKind) || errors.Is(err, errAbsent) {
 		t.Errorf("error = %v, want errNoKind", err)
 	}

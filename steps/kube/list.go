@@ -10,8 +10,12 @@ import (
 	"handrail/steps"
 )
 
-// mostNames bounds the names in a fact; all of them are in the artifact.
-const mostNames = 500
+const (
+	// mostNames bounds the names in a fact; all of them are in the artifact.
+	mostNames = 500
+	// mostLost bounds the namespaces that are named as unread.
+	mostLost = 20
+)
 
 func listFacts() []steps.Field {
 	return []steps.Field{
@@ -45,7 +49,7 @@ func (p listProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 	if err := l.read(ctx); err != nil {
 		return steps.Observation{}, err
 	}
-	obs := steps.Observation{Command: l.command(), Gaps: slices.Concat(l.lost, l.gaps())}
+	obs := steps.Observation{Command: l.command(), Gaps: l.gaps()}
 	f := steps.NewFacts(listFacts())
 	if len(l.lost) > 0 {
 		// A list that misses a part is not the list.
@@ -108,7 +112,10 @@ func (l *listing) describe(f steps.Facts) {
 }
 
 func (l *listing) gaps() []string {
-	var out []string
+	out := slices.Clone(l.lost[:min(len(l.lost), mostLost)])
+	if more := len(l.lost) - len(out); more > 0 {
+		out = append(out, fmt.Sprintf("%d more namespaces could not be read", more))
+	}
 	if l.moments > 0 {
 		out = append(out, "the list outlived what the server keeps of the past and was continued at a later moment: what changed meanwhile may be missing or listed as it no longer is")
 	}

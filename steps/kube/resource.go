@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/discovery"
 
 	"handrail/steps"
 )
@@ -85,30 +83,6 @@ func (c *client) find(ctx context.Context, name string) (resource, error) {
 		return resource{}, c.unknownKind(name, err)
 	}
 	return mapped(m), nil
-}
-
-// discover learns what the server serves, once, so that the mapper, which knows
-// no context, asks nobody. Groups whose server is dead are left out.
-func (c *client) discover(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, askTime)
-	defer cancel()
-	_, _, err := discovery.ToCachedDiscoveryInterfaceWithContext(c.disco).ServerGroupsAndResourcesWithContext(ctx)
-	if discovery.IsGroupDiscoveryFailedError(err) {
-		return nil
-	}
-	return err
-}
-
-// silent names the API groups that did not say what they serve, in order.
-func (c *client) silent() []string {
-	_, _, err := c.disco.ServerGroupsAndResources()
-	failed, _ := discovery.GroupDiscoveryFailedErrorGroups(err)
-	var out []string
-	for gv := range failed {
-		out = append(out, gv.String())
-	}
-	slices.Sort(out)
-	return out
 }
 
 // kindOf resolves an apiVersion and a kind, as references between objects name

@@ -1,0 +1,70 @@
+package kube
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/discovery"
+)
+
+// told keeps what a server said that it serves. client-go asks a dead API group
+// again at every look-up, and the mapper knows no context: with told one
+// question is asked, within the time of the probe.
+type told struct {
+	discovery.CachedDiscoveryInterface
+
+	mu     sync.Mutex
+	known  bool
+	groups []*metav1.APIGroup
+	lists  []*metav1.APIResourceList
+	err    error // names the groups that did not answer
+}
+
+// ServerGroupsAndResources implements discovery.DiscoveryInterface. It asks
+// within askTime where nobody has asked before.
+func (t *told) ServerGroupsAndResources() ([]*metav1.APIGroup, []*metav1.APIResourceList, error) {
+	return t.ask(context.Background())
+}
+
+func (t *told) ask(ctx context.Context) ([]*metav1.APIGroup, []*metav1.APIResourceList, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.known {
+		return t.groups, t.lists, t.err
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	groups, lists, err := discovery.ToDiscoveryInterfaceWithContext(t.CachedDiscoveryInterface).ServerGroupsAndResourcesWithContext(ctx)
+	if err != nil && ctx.Err() != nil {
+		return nil, nil, ctx.Err() // groups that had no time to answer are not dead
+	}
+	if err != nil && !discovery.IsGroupDiscoveryFailedError(err) {
+		return nil, nil, err
+	}
+	t.known, t.groups, t.lists, t.err = true, groups, lists, err
+	return groups, lists, err
+}
+
+// discover learns what the server serves. Groups whose server is dead are left
+// out; silent names them.
+func (c *client) discover(ctx context.Context) error {
+	_, _, err := c.told.ask(ctx)
+	if discovery.IsGroupDiscoveryFailedError(err) {
+		return nil
+	}
+	return err
+}
+
+// silent names the API groups that did not say what they serve, in order.
+func (c *client) silent() []string {
+	_, _, err := c.disco.ServerGroupsAndResources()
+	failed, _ := discovery.GroupDiscoveryFailedErrorGroups(err)
+	var out []string
+	for gv := range failed {
+		out = append(out, gv.String())
+	}
+	slices.Sort(out)
+	return out
+}
