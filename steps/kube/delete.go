@@ -119,7 +119,8 @@ func (s *subject) goes(ctx context.Context, a answer) ([]string, error) {
 			line += ", once nothing holds it: " + strings.Join(m.Finalizers, ", ")
 		}
 	}
-	return append([]string{line}, s.offspring(ctx)...), nil
+	children, err := s.offspring(ctx)
+	return append([]string{line}, children...), err
 }
 
 // takesAlong warns of what a delete takes beside the object and its children.

@@ -85,7 +85,10 @@ func (g stripGate) preview(ctx context.Context, in steps.Params, out steps.Sink)
 		return p, ctx.Err()
 	}
 	f.keeper(s, name, k, err)
-	p.Shown = append(p.Shown, steps.KV{Key: "keeper", Value: orNothing(strings.TrimSuffix(sentence(k.name, k.state, k.why), "."))})
+	p.Shown = append(p.Shown, steps.KV{Key: "keeper", Value: orNothing(strings.TrimSuffix(sentence(k.name, k.state), "."))})
+	for _, w := range setBy(s.o, name) {
+		p.Shown = append(p.Shown, steps.KV{Key: "set by", Value: w.String()})
+	}
 	p.Effect, p.Undo = s.stripWords(name, k), s.stripUndo(name)
 	if err := s.company(ctx, &p); err != nil {
 		return p, err
