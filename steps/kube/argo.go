@@ -78,9 +78,6 @@ func (c *client) applications(ctx context.Context, namespace, name string) ([]ob
 	}
 	r, err := c.kindOf(argoVersion, "Application")
 	if errors.Is(err, errNoKind) {
-		if failed := c.undiscovered(); failed != "" {
-			return nil, fmt.Errorf("whether %s serves applications is not known: discovery of %s failed", c.Server, failed)
-		}
 		return nil, nil
 	}
 	if err != nil {

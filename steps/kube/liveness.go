@@ -23,8 +23,6 @@ func (c *client) look(ctx context.Context, p place) (sight, error) {
 		return sight{}, fmt.Errorf("looking at %s: %w", p, ctx.Err())
 	case gone && p.kind == "Lease":
 		return sight{unknown, p.String() + " is not there: a Lease can show that a controller lives, never that it is gone; name its workload"}, nil
-	case gone && p.kind == "Pod":
-		return c.left(ctx, p, sight{dead, p.String() + " is not there"}, "")
 	case gone:
 		return c.left(ctx, p, sight{dead, p.String() + " is not there"}, "")
 	case err != nil:
@@ -32,7 +30,11 @@ func (c *client) look(ctx context.Context, p place) (sight, error) {
 	}
 	switch p.kind {
 	case "Lease":
-		return c.leads(o), nil
+		s := c.leads(o)
+		if s.alive == dead {
+			s = sight{unknown, s.why + ": a Lease can show that a controller lives, never that it is gone; name its workload"}
+		}
+		return s, nil
 	case "Pod":
 		return podSight(p.String(), o), nil
 	}

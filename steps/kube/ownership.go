@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	validation "k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"handrail/steps"
 )
@@ -85,16 +86,14 @@ func (c *client) owners(ctx context.Context, t target, o object) ([]steps.Owner,
 }
 
 // lookup reads an object that another one names. errAbsent and errNoKind are
-// positive knowledge here: the server itself said so, and it told all kinds
-// that it has.
+// positive knowledge here: the server itself said so, with every group of kinds
+// heard.
 func (c *client) lookup(ctx context.Context, apiVersion, kind, namespace, name string) (target, object, error) {
 	r, err := c.kindOf(apiVersion, kind)
+	if errors.Is(err, errNoKind) {
+		r, err = c.anyVersion(apiVersion, kind)
+	}
 	if err != nil {
-		if errors.Is(err, errNoKind) {
-			if failed := c.undiscovered(); failed != "" {
-				err = fmt.Errorf("whether %s serves %s is not known: discovery of %s failed", c.Server, kind, failed)
-			}
-		}
 		return target{}, object{}, err
 	}
 	t := target{resource: r, name: name}
@@ -119,12 +118,16 @@ func plain(s string) bool {
 	return s != "" && len(s) <= 253 && len(validation.IsValidPathSegmentName(s)) == 0 && !strings.ContainsAny(s, " ?#\\\x00\r\n\t")
 }
 
-// undiscovered names the groups whose kinds the server could not tell, empty
-// when discovery was whole.
-func (c *client) undiscovered() string {
-	_, _, err := c.disco.ServerGroupsAndResources()
-	if err == nil {
-		return ""
+// anyVersion resolves a kind whatever version a reference names: references
+// outlive versions.
+func (c *client) anyVersion(apiVersion, kind string) (resource, error) {
+	gv, err := schema.ParseGroupVersion(apiVersion)
+	if err != nil {
+		return resource{}, fmt.Errorf("apiVersion %q: %w", clip(apiVersion, 100), err)
 	}
-	return discoveryTrouble(err)
+	m, err := c.mapper.RESTMapping(schema.GroupKind{Group: gv.Group, Kind: kind})
+	if err != nil {
+		return resource{}, c.unknownKind(clip(kind, 100)+"."+gv.Group, err)
+	}
+	return mapped(m), nil
 }

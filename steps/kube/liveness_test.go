@@ -1,0 +1,233 @@
+package kube
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"handrail/steps"
+)
+
+const appsV1, batchV1, leasesV1 = "apps/v1", "batch/v1", "coordination.k8s.io/v1"
+
+func podTemplate(app string) fields {
+	return fields{"metadata": fields{"labels": fields{"app": app}}, "spec": fields{
+		"restartPolicy": "Always", "containers": []fields{{"name": "c", "image": "example.com/" + app + ":1"}}}}
+}
+
+func (w *keepersWorld) workload(plural, name string, replicas int) {
+	w.t.Helper()
+	spec := fields{"selector": fields{"matchLabels": fields{"app": name}}, "template": podTemplate(name)}
+	if plural != "daemonsets" {
+		spec["replicas"] = replicas
+	}
+	if plural == "statefulsets" {
+		spec["serviceName"] = name
+	}
+	w.create(w.in(appsV1, plural, ""), fields{"metadata": fields{"name": name}, "spec": spec})
+	w.until(name+" observed", func() bool {
+		o := w.read(w.in(appsV1, plural, name))
+		status, _ := o["status"].(fields)
+		return status["observedGeneration"] != nil
+	})
+}
+
+// started makes the pods of an app ready, as a kubelet would, and waits until
+// the workload has heard of it.
+func (w *keepersWorld) started(plural, name string) {
+	w.t.Helper()
+	w.until("a pod of "+name, func() bool { return len(w.podsOf(name)) > 0 })
+	for _, pod := range w.podsOf(name) {
+		w.merge(w.in("", "pods", pod)+"/status", fields{"status": fields{"phase": "Running", "conditions": []fields{
+			{"type": "Ready", "status": "True", "lastTransitionTime": time.Now().UTC().Format(time.RFC3339)}}}})
+	}
+	w.until(name+" ready", func() bool {
+		status, _ := w.read(w.in(appsV1, plural, name))["status"].(fields)
+		n, _ := status["readyReplicas"].(float64)
+		return n > 0
+	})
+}
+
+func (w *keepersWorld) podsOf(app string) []string {
+	w.t.Helper()
+	var out []string
+	list, _ := w.read(w.in("", "pods", "") + "?labelSelector=app%3D" + app)["items"].([]any)
+	for _, item := range list {
+		out = append(out, item.(fields)["metadata"].(fields)["name"].(string))
+	}
+	return out
+}
+
+func (w *keepersWorld) lease(name, holder string, renewed time.Time) {
+	w.t.Helper()
+	w.create(w.in(leasesV1, "leases", ""), fields{"metadata": fields{"name": name}, "spec": fields{
+		"holderIdentity": holder, "leaseDurationSeconds": 15, "renewTime": renewed.UTC().Format("2006-01-02T15:04:05.000000Z07:00")}})
+}
+
+// guarded makes a ConfigMap that a finalizer holds.
+func (w *keepersWorld) guarded(name string, finalizers ...string) {
+	w.t.Helper()
+	w.create(w.in("", "configmaps", ""), fields{"metadata": fields{"name": name, "finalizers": finalizers}})
+	w.freed(w.in("", "configmaps", name))
+}
+
+// TestLiveness holds the verdict on a keeper to what the real controllers make
+// of its workload.
+func TestLiveness(t *testing.T) {
+	t.Parallel()
+	w := newKeepersWorld(t)
+	w.guarded("held", "example.com/hook-cleanup")
+
+	w.workload("deployments", "living", 1)
+	w.started("deployments", "living")
+	w.workload("deployments", "starting", 1)
+	w.workload("deployments", "stopped", 1)
+	w.started("deployments", "stopped")
+	w.merge(w.in(appsV1, "deployments", "stopped"), fields{"spec": fields{"replicas": 0}})
+	w.until("stopped at 0", func() bool {
+		o := w.read(w.in(appsV1, "deployments", "stopped"))
+		status := o["status"].(fields)
+		return status["replicas"] == nil && status["observedGeneration"] == o["metadata"].(fields)["generation"] && len(w.podsOf("stopped")) == 0
+	})
+	w.workload("statefulsets", "ordered", 1)
+	w.started("statefulsets", "ordered")
+	w.workload("daemonsets", "nodeless", 0)
+	w.workload("deployments", "led", 0)
+	w.lease("led", "led-7d9-x", time.Now())
+	w.workload("deployments", "unled", 0)
+	w.lease("unled", "unled-7d9-x", time.Now().Add(-time.Hour))
+	w.lease("beating", "somebody", time.Now())
+	w.lease("silent", "somebody", time.Now().Add(-time.Hour))
+	w.lease("nobody", "", time.Now())
+	w.create(w.in("", "pods", ""), fields{"metadata": fields{"name": "left-over-1"}, "spec": podTemplate("x")["spec"]})
+	elsewhere := w.another()
+
+	for _, tc := range []struct {
+		controller string
+		want       verdict
+		why        string
+	}{
+		{"deployment/living", alive, "1 of 1 ready"},
+		{"deployment/" + w.ns + "/living", alive, "1 of 1 ready"},
+		{"deploy/living", "", "want deployment"},
+		{"deployments.apps/living", alive, "ready"},
+		{"deployment/starting", unknown, "none of 1 ready"},
+		{"deployment/stopped", dead, "scaled to 0"},
+		{"deployment/absent", dead, "is not there"},
+		{"statefulset/ordered", alive, "ready"},
+		{"statefulset/living", dead, "is not there"}, // the pod of the Deployment bears the name: see below
+		{"daemonset/nodeless", dead, "0"},
+		{"deployment/led", unknown, "renewed by led-7d9-x"},
+		{"deployment/unled", dead, "no Lease"},
+		{"lease/beating", alive, "renewed by somebody"},
+		{"lease/silent", unknown, "last renewed"},
+		{"lease/nobody", unknown, "held by nobody"},
+		{"lease/absent", unknown, "never that it is gone"},
+		{"deployment/left-over", unknown, "pod left-over-1"},
+		{"pod/left-over-1", unknown, "not ready"},
+		{"pod/absent", dead, "is not there"},
+		{"deployment/" + elsewhere.Name + "/living", unknown, "permission denied"},
+	} {
+		t.Run(tc.controller, func(t *testing.T) {
+			t.Parallel()
+			w := *w
+			w.t = t
+			if tc.controller == "statefulset/living" {
+				tc.want, tc.why = unknown, "of its name is still there"
+			}
+			c := w.client(w.env)
+			target, o := w.seen(c, "cm", "held")
+			k, err := c.keeper(t.Context(), target, o, "example.com/hook-cleanup", tc.controller)
+			if tc.want == "" {
+				if !errors.Is(err, errPlace) {
+					t.Errorf("keeper() = %v, want errPlace", err)
+				}
+				return
+			}
+			if err != nil || k.alive != tc.want || !strings.Contains(k.why, tc.why) {
+				t.Errorf("keeper() = %s %q, %v, want %s for %q", k.alive, k.why, err, tc.want, tc.why)
+			}
+			if k.builtin || k.leak == "" || k.nothing {
+				t.Errorf("keeper() = %+v, want nothing known of what it guards", k)
+			}
+		})
+	}
+}
+
+// TestNoSilenceProvesDeath takes away one right after the other.
+func TestNoSilenceProvesDeath(t *testing.T) {
+	t.Parallel()
+	w := newKeepersWorld(t)
+	w.guarded("held", "example.com/hook-cleanup")
+	look := []fields{may("", "configmaps", "get"), may("apps", "deployments", "get"), may("", "pods", "list"), may("coordination.k8s.io", "leases", "list")}
+	for i := range len(look) {
+		env := w.limited(fmt.Sprintf("blind-%d", i), append(append([]fields{}, look[:i]...), look[i+1:]...)...)
+		if i == 0 {
+			continue // cannot read the object at all
+		}
+		c := w.client(env)
+		target, o := w.seen(c, "cm", "held")
+		k, err := c.keeper(t.Context(), target, o, "example.com/hook-cleanup", "deployment/absent")
+		if err != nil || k.alive != unknown || !strings.Contains(k.why, steps.ErrDenied.Error()) {
+			t.Errorf("without %v: keeper() = %s %q, %v, want unknown", look[i]["resources"], k.alive, k.why, err)
+		}
+	}
+	c := w.client(w.limited("sees", look...))
+	target, o := w.seen(c, "cm", "held")
+	if k, err := c.keeper(t.Context(), target, o, "example.com/hook-cleanup", "deployment/absent"); err != nil || k.alive != dead {
+		t.Errorf("with every right: keeper() = %s %q, %v, want dead", k.alive, k.why, err)
+	}
+}
+
+// TestSuspectIsNoProof leaves a workload of the name that wrote the finalizer.
+func TestSuspectIsNoProof(t *testing.T) {
+	t.Parallel()
+	w := newKeepersWorld(t)
+	w.guarded("held", "example.com/hook-cleanup")
+	c := w.client(w.env)
+	target, o := w.seen(c, "cm", "held")
+	by := setBy(o, "example.com/hook-cleanup")
+	if len(by) != 1 || by[0].manager != "hook-cleaner" || by[0].at.IsZero() || setBy(o, "example.com/hook") != nil {
+		t.Errorf("setBy() = %v, want hook-cleaner", by)
+	}
+	if k, err := c.keeper(t.Context(), target, o, "example.com/hook-cleanup", "deployment/mistyped"); err != nil || k.alive != dead {
+		t.Errorf("keeper() = %s %q, %v, want dead", k.alive, k.why, err)
+	}
+	w.workload("deployments", "hook-cleaner", 1)
+	if k, err := c.keeper(t.Context(), target, o, "example.com/hook-cleanup", "deployment/mistyped"); err != nil || k.alive != unknown || !strings.Contains(k.why, "hook-cleaner") {
+		t.Errorf("with its writer there: keeper() = %s %q, %v, want unknown", k.alive, k.why, err)
+	}
+	if k, err := c.keeper(t.Context(), target, o, "example.com/hook-cleanup", ""); err != nil || k.alive != unknown {
+		t.Errorf("with nobody named: keeper() = %s %q, %v, want unknown", k.alive, k.why, err)
+	}
+}
+
+// TestKnownKeepers looks for the controllers of the table in the whole cluster.
+func TestKnownKeepers(t *testing.T) {
+	t.Parallel()
+	w := newKeepersWorld(t)
+	w.guarded("held", "cnpg.io/deleteDatabase")
+	root, op := w.client(w.root()), w.client(w.env)
+	target, o := w.seen(root, "cm", "held")
+	check := func(c *client, finalizer, controller string, want verdict, why string) {
+		t.Helper()
+		k, err := c.keeper(t.Context(), target, o, finalizer, controller)
+		if err != nil || k.alive != want || !strings.Contains(k.why, why) {
+			t.Errorf("keeper(%s, %q) = %s %q, %v, want %s for %q", finalizer, controller, k.alive, k.why, err, want, why)
+		}
+	}
+	check(root, "kubernetes.io/pvc-protection", "", alive, "control plane")
+	check(root, "foregroundDeletion", "deployment/absent", alive, "control plane")
+	check(root, "cnpg.io/deleteDatabase", "", dead, "in the cluster")
+	check(op, "cnpg.io/deleteDatabase", "", unknown, "permission denied")
+	check(op, "cnpg.io/deleteDatabase", "deployment/absent", unknown, "permission denied") // a place is added, none taken away
+	check(root, "argocd.argoproj.io/hook-finalizer", "", unknown, "outside this cluster")
+	check(root, "external-attacher/ebs-csi-aws-com", "deployment/absent", unknown, "not the same workload everywhere")
+	w.workload("deployments", "my-cnpg-operator", 1)
+	check(root, "cnpg.io/deleteDatabase", "", unknown, "none of 1 ready")
+	w.started("deployments", "my-cnpg-operator")
+	check(root, "cnpg.io/deleteDatabase", "", alive, "my-cnpg-operator")
+	check(root, "cnpg.io/deleteDatabase", "deployment/absent", alive, "my-cnpg-operator")
+}
