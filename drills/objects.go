@@ -89,7 +89,11 @@ func (p parser) manifests(n *yaml.Node) []manifest {
 		}
 		lines += strings.Count(doc, "\n") + 2
 	}
-	p.Problems = append(p.Problems, in.Problems...)
+	for _, problem := range in.Problems {
+		if !slices.Contains(p.Problems, problem) { // of a file that several injections name
+			p.Problems = append(p.Problems, problem)
+		}
+	}
 	return out
 }
 
