@@ -25,7 +25,7 @@ func readCreate(p parser, n *yaml.Node) action {
 // apply creates the objects and waits until the controllers have made of them
 // what they will: what is exported next must not change by itself.
 func (c create) apply(ctx context.Context, st *stage) error {
-	st.say("creating %d objects", len(c.objects))
+	st.say("creating objects: %d", len(c.objects))
 	if err := st.hold(c.objects...); err != nil {
 		return err
 	}

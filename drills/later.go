@@ -46,14 +46,21 @@ func (r *Running) shown(ctx context.Context, gate string) error {
 	r.doors.Lock()
 	defer r.doors.Unlock()
 	i := slices.IndexFunc(r.scene.later, func(l later) bool { return l.shown == gate })
-	if i < 0 || slices.Contains(r.rec.Later, gate) {
+	if i < 0 || r.rec.Later[gate] != "" {
 		return nil
 	}
-	r.rec.Later = append(r.rec.Later, gate)
+	if r.rec.Later == nil {
+		r.rec.Later = map[string]string{}
+	}
+	r.rec.Later[gate] = "begun"
 	if err := r.save(); err != nil {
 		return err
 	}
-	return r.inject(ctx, r.scene.later[i].inject)
+	if err := r.inject(ctx, r.scene.later[i].inject); err != nil {
+		return err
+	}
+	r.rec.Later[gate] = "done"
+	return r.save()
 }
 
 func (st *stage) inject(ctx context.Context, steps []step) error {

@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 
@@ -72,7 +72,7 @@ func ask(t *testing.T, kubeconfig, path string, out any) (code int) {
 // kept is what the drill has written down of itself.
 type kept struct {
 	Namespace struct{ Name, RobotKubeconfig string }
-	Later     []string
+	Later     map[string]string
 	Held      []struct{ Path string }
 }
 
@@ -132,7 +132,7 @@ func TestFollowRacesAPerson(t *testing.T) {
 		t.Errorf("Play() = %+v, want the strip refused", got)
 	}
 	second := uid()
-	if later := keptOf(t, o, r.ID()).Later; !slices.Equal(later, []string{"strip"}) {
+	if later := keptOf(t, o, r.ID()).Later; !maps.Equal(later, map[string]string{"strip": "done"}) {
 		t.Errorf("drill.json says that this came later: %q, want strip", later)
 	}
 	// A second process that goes on with the drill does not do it again.

@@ -36,7 +36,7 @@ type record struct {
 	Processes []process              `json:"processes,omitempty"`
 	Values    map[string]steps.Value `json:"values,omitempty"` // exported
 	Ready     bool                   `json:"ready"`            // all is injected but what comes later
-	Later     []string               `json:"later,omitempty"`  // gates whose injection was begun
+	Later     map[string]string      `json:"later,omitempty"`  // gate to begun or done, of what is injected later
 	Bundle    string                 `json:"bundle,omitempty"` // of the incident that walks it
 }
 

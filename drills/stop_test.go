@@ -41,7 +41,7 @@ func TestStopLeavesNoNamespaceHanging(t *testing.T) {
 func TestStopAfterAKill(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ name, variant, at string }{
-		{"before the objects are made", "", "creating 14 objects"},
+		{"before the objects are made", "", "creating objects: 14"},
 		{"when they are made", "terminating", "deleting jobs/"},
 		{"when a controller comes up", "owner-alive", "starting deployment"},
 	} {
