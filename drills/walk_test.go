@@ -1,12 +1,15 @@
 package drills_test
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -61,16 +64,31 @@ func TestEveryRunbookHasADrill(t *testing.T) {
 	}
 }
 
+// walked is how the walk of a scene went.
+type walked struct {
+	scene drills.Scene
+	o     drills.Options
+	rep   drills.Report
+	err   error
+	took  time.Duration
+	said  bytes.Buffer
+	ended chan struct{}
+}
+
 // TestWalks is the write detector: every drill and variant is walked headless on
 // the real API server, and its audit log must hold no write of the operator
-// before a gate has acted, and exactly the named ones after.
+// before a gate has acted, and exactly the named ones after. The walks mostly
+// wait for the next look at something, so all go side by side, however few tests
+// may run at once.
 func TestWalks(t *testing.T) {
 	t.Parallel()
 	all, err := drills.Library(catalog.New())
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := 0
+	var under []*walked
+	var work sync.WaitGroup
+	defer work.Wait()
 	for _, d := range all {
 		for _, v := range append([]string{""}, d.Variants()...) {
 			s, err := d.Scene(v)
@@ -81,23 +99,32 @@ func TestWalks(t *testing.T) {
 				t.Errorf("%s is walked by no test", s.Name())
 				continue
 			}
-			seen++
-			t.Run(s.Name(), func(t *testing.T) { t.Parallel(); walk(t, s) })
+			o, c := world(t)
+			w := &walked{scene: s, o: o, ended: make(chan struct{})}
+			w.o.Progress = func(text string) { fmt.Fprintln(&w.said, text) }
+			under = append(under, w)
+			work.Go(func() {
+				defer close(w.ended)
+				begun := time.Now()
+				w.rep, w.err = drills.RunAuto(t.Context(), w.o, c, s, &w.said)
+				w.took = time.Since(begun)
+			})
 		}
 	}
-	if seen != len(walks) {
-		t.Errorf("%d of %d walks are of the library", seen, len(walks))
+	if len(under) != len(walks) {
+		t.Errorf("%d of %d walks are of the library", len(under), len(walks))
+	}
+	for _, w := range under {
+		t.Run(w.scene.Name(), func(t *testing.T) { w.check(t) })
 	}
 }
 
-func walk(t *testing.T, s drills.Scene) {
-	want := walks[s.Name()]
-	o, c := world(t)
-	begun := time.Now()
-	rep, err := drills.RunAuto(t.Context(), o, c, s, tell{t})
-	t.Logf("%s took %s", s.Name(), time.Since(begun).Round(100*time.Millisecond))
-	if err != nil {
-		t.Fatal(err)
+func (w *walked) check(t *testing.T) {
+	<-w.ended
+	s, rep, want := w.scene, w.rep, walks[w.scene.Name()]
+	t.Logf("%s took %s\n%s", s.Name(), w.took.Round(100*time.Millisecond), w.said.String())
+	if w.err != nil {
+		t.Fatal(w.err)
 	}
 	for _, f := range rep.Failed {
 		t.Error(f)
@@ -118,8 +145,8 @@ func walk(t *testing.T, s drills.Scene) {
 		t.Errorf("%d writes by the operator, want %d: %+v", n, want.writes, rep.Proof.Writes)
 	}
 	refusalSays(t, rep, want.says)
-	sound(t, o, rep.Bundle)
-	if _, err := os.Stat(filepath.Join(o.State, "drills", s.Drill.ID)); !errors.Is(err, fs.ErrNotExist) {
+	sound(t, w.o, rep.Bundle)
+	if _, err := os.Stat(filepath.Join(w.o.State, "drills", s.Drill.ID)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the drill is not stopped: %v", err)
 	}
 }
