@@ -56,6 +56,7 @@ check: ## format, vet, staticcheck, import rule
 bench: build ## benchmarks beside their peers; docs/performance.md says how to read them
 	go test -run '^$$' -bench . -benchmem ./triage/... ./evidence/... ./runbooks/... ./tui/...
 	go test -run '^$$' -bench . -benchmem -benchtime 1000x ./session/...
+	go test -run '^$$' -bench List -benchtime 1x -timeout 30m ./steps/kube
 	HANDRAIL_BIN=$(CURDIR)/$(HANDRAIL) go test -run '^$$' -bench Process -benchtime 30x ./cli
 	@ls -l $(HANDRAIL)
 	@$(HANDRAIL) lab status -o json
