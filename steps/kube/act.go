@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/http"
-	"time"
 
 	"handrail/steps"
 	"handrail/steps/transport"
@@ -45,7 +44,7 @@ func act(ctx context.Context, env steps.Env, p steps.Preview, build func(order) 
 		return unsent(err.Error())
 	}
 	out.Line(sent.method + " " + o.object)
-	began := time.Now()
+	began := env.Now()
 	a, left, err := w.send(ctx, sent)
 	if err != nil && !left {
 		return unsent(c.explain(sent.method, o.path, err).Error())
@@ -56,9 +55,9 @@ func act(ctx context.Context, env steps.Env, p steps.Preview, build func(order) 
 	// The outcome matters even when the person has turned away.
 	ctx = context.WithoutCancel(ctx)
 	switch {
-	case err == nil && a.ok():
+	case err == nil && a.ok() && a.about(o):
 		return c.landed(ctx, o, a, id, judged), nil
-	case err == nil && a.code >= 400 && a.code < 500:
+	case err == nil && a.code >= 300 && a.code < 500:
 		return c.turnedAway(ctx, o, a, id), nil
 	case err == nil:
 		err = fmt.Errorf("the server answered %d: %q", a.code, a.said())

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -17,7 +16,6 @@ const (
 	argoVersion   = "argoproj.io/v1alpha1"
 	argoSkip      = "argocd.argoproj.io/skip-reconcile"
 	argoNamespace = "argocd" // where Argo CD usually lives: asked when all namespaces may not be listed
-	argoConfig    = "argocd-cm"
 )
 
 // argo adds the Argo CD application that tracks o. A mark whose application is
@@ -128,76 +126,6 @@ func (c *client) application(ctx context.Context, t target, app object, w *owner
 	return c.applicationSet(ctx, name, app, w)
 }
 
-// applicationSet looks whether a generator undoes the pause of an application:
-// it writes the whole spec of its applications at each pass.
-func (c *client) applicationSet(ctx context.Context, name string, app object, w *ownership) error {
-	off := "auto-sync is off; a person may still sync it"
-	for _, ref := range app.GetOwnerReferences() {
-		if ref.Kind != "ApplicationSet" || !strings.HasPrefix(ref.APIVersion, "argoproj.io/") {
-			continue
-		}
-		from := target{resource: resource{namespaced: true}, namespace: app.GetNamespace()}
-		st, set, err := c.parent(ctx, from, ref)
-		switch {
-		case errors.Is(err, context.Canceled):
-			return err
-		case errors.Is(err, errAbsent), errors.Is(err, errNoKind):
-			w.find(steps.Warning, "%s names %s as its generator, which is not there.", name, refText(ref))
-			continue
-		case err != nil:
-			w.doubt(name, "whether "+st.String()+" turns its auto-sync on again: "+err.Error(), "ask whoever runs Argo CD")
-			return nil
-		case undoesPause(set):
-			w.add(name, pausedUnknown, "auto-sync is off, but "+st.String()+" writes its spec and turns it on: change the set, or let it ignore /spec/syncPolicy")
-			w.confirmed = true
-			return nil
-		}
-		off += "; " + st.String() + " leaves it off"
-	}
-	if mark := app.GetAnnotations()[argoTracking]; mark != "" {
-		w.find(steps.Info, "%s is itself tracked (%q): a parent application may turn its auto-sync on again.", name, clip(mark, 300))
-	}
-	w.add(name, pausedYes, off)
-	return nil
-}
-
-// undoesPause reports whether a set of applications would turn auto-sync on
-// where a person turned it off.
-func undoesPause(set object) bool {
-	if sync, _, _ := unstructured.NestedString(set.Object, "spec", "syncPolicy", "applicationsSync"); sync == "create-only" || sync == "create-delete" {
-		return false
-	}
-	if rules, _, _ := unstructured.NestedSlice(set.Object, "spec", "ignoreApplicationDifferences"); ignoresSync(rules) {
-		return false
-	}
-	if patch, _, _ := unstructured.NestedString(set.Object, "spec", "templatePatch"); strings.Contains(patch, "automated") {
-		return true
-	}
-	auto, there, _ := unstructured.NestedFieldNoCopy(set.Object, "spec", "template", "spec", "syncPolicy", "automated")
-	if !there || auto == nil {
-		return false
-	}
-	m, _ := auto.(map[string]any)
-	enabled, is := m["enabled"].(bool)
-	return !is || enabled
-}
-
-func ignoresSync(rules []any) bool {
-	for _, rule := range rules {
-		m, _ := rule.(map[string]any)
-		if name, _ := m["name"].(string); name != "" {
-			continue // for one application only
-		}
-		pointers, _ := m["jsonPointers"].([]any)
-		for _, p := range pointers {
-			if p == "/spec/syncPolicy" || p == "/spec/syncPolicy/automated" {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // tracksNow reports whether an application lists t among its resources.
 func tracksNow(app object, t target) bool {
 	list, _, _ := unstructured.NestedSlice(app.Object, "status", "resources")
@@ -210,71 +138,4 @@ func tracksNow(app object, t target) bool {
 		}
 	}
 	return false
-}
-
-// argoLabel follows the label that older Argo CDs track by, a lead only: nearly
-// every chart sets it, so it counts where Argo CD's own configuration says so.
-func (c *client) argoLabel(ctx context.Context, t target, o object, w *ownership) error {
-	app := o.GetLabels()[labelInstance]
-	if app == "" {
-		return nil
-	}
-	apps, err := c.applications(ctx, "", app)
-	if errors.Is(err, context.Canceled) {
-		return err
-	}
-	if err == nil && len(apps) == 0 {
-		return nil
-	}
-	method, key, cmErr := c.argoMethod(ctx)
-	switch {
-	case errors.Is(cmErr, context.Canceled):
-		return cmErr
-	case cmErr != nil:
-		why := fmt.Sprintf("whether the label %s=%s means an Argo CD application is not known: %v", labelInstance, clip(app, 63), cmErr)
-		w.gaps = append(w.gaps, why)
-		w.doubts = append(w.doubts, why)
-	case !strings.Contains(method, "label") || key != labelInstance:
-		return nil
-	case err != nil:
-		w.doubt(argoName("", app), err.Error(), "ask whoever runs Argo CD whether its auto-sync is off")
-	default:
-		for _, a := range apps {
-			if err := c.application(ctx, t, a, w); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// argoMethod reads how Argo CD tracks, and by which label.
-func (c *client) argoMethod(ctx context.Context) (method, key string, err error) {
-	cm := resource{version: "v1", plural: "configmaps", kind: "ConfigMap", namespaced: true}
-	key = labelInstance
-	o, err := c.get(ctx, cm, argoNamespace, argoConfig)
-	if errors.Is(err, errAbsent) {
-		var all []object
-		err = c.sweep(ctx, cm.path("", ""), asJSON, url.Values{"fieldSelector": {"metadata.name=" + argoConfig}}, func(o object) { all = append(all, o) })
-		switch {
-		case err != nil:
-			return "", "", err
-		case len(all) == 0:
-			return "annotation", key, nil // the default since 3.0
-		case len(all) > 1:
-			return "", "", fmt.Errorf("several Argo CDs are here (%d of %s)", len(all), argoConfig)
-		}
-		o = all[0]
-	}
-	if err != nil {
-		return "", "", err
-	}
-	data, _, _ := unstructured.NestedStringMap(o.Object, "data")
-	if k := data["application.instanceLabelKey"]; k != "" {
-		key = k
-	}
-	if method = data["application.resourceTrackingMethod"]; method == "" {
-		method = "annotation"
-	}
-	return method, key, nil
 }

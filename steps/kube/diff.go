@@ -151,18 +151,24 @@ func fieldPath(path, key string) string {
 	return path + "." + key
 }
 
-// lines writes changes as a preview shows them.
-func (cs changes) lines() []string {
+// lines writes changes as a preview shows them, without the values of a Secret.
+func (cs changes) lines(secret bool) []string {
 	var out []string
+	shownValue := func(c change, v any) string {
+		if secret && !strings.HasPrefix(c.path, "metadata.finalizers") {
+			return "(hidden)"
+		}
+		return shownValue(v)
+	}
 	for i, c := range cs {
 		if i == mostChanges {
 			return append(out, fmt.Sprintf("... and %d fields more; the artifact rehearsal has them", len(cs)-i))
 		}
 		if c.old != nil {
-			out = append(out, "- "+c.path+": "+shownValue(c.old))
+			out = append(out, "- "+c.path+": "+shownValue(c, c.old))
 		}
 		if c.new != nil {
-			out = append(out, "+ "+c.path+": "+shownValue(c.new))
+			out = append(out, "+ "+c.path+": "+shownValue(c, c.new))
 		}
 	}
 	return out

@@ -131,6 +131,7 @@ func (h *holding) keepers(ctx context.Context, controller string) error {
 		if err != nil {
 			return err
 		}
+		k = h.trusted(name, controller, k)
 		h.kept[name] = k
 		states[name], leaks[name] = k.name+" ("+k.state+")", k.leak
 		seen = append(seen, sight{k.alive, k.why})
@@ -150,6 +151,28 @@ func (h *holding) keepers(ctx context.Context, controller string) error {
 		h.facts.Set("keeper_alive", steps.EnumOf(string(s.alive)))
 	}
 	return nil
+}
+
+// trusted takes a death back that rests on a name given for several finalizers
+// at once, and says where nothing but that name speaks for it.
+func (h *holding) trusted(finalizer, controller string, k keeper) keeper {
+	if _, is := knownFinalizer(finalizer); is || controller == "" || k.alive != dead {
+		return k
+	}
+	strangers := 0
+	for _, name := range h.GetFinalizers() {
+		if _, is := knownFinalizer(name); !is {
+			strangers++
+		}
+	}
+	if strangers > 1 {
+		return k.saw(sight{unknown, fmt.Sprintf("%s, but which of the %d finalizers it keeps is not said", k.why, strangers)})
+	}
+	p, err := parsePlace(controller, h.target.namespace)
+	if err == nil && !slices.ContainsFunc(setBy(h.object, finalizer), func(w writer) bool { return w.manager == p.name }) {
+		h.say(steps.Warning, "That %s keeps %s was said by whoever named it; nothing on the object confirms it. A mistyped name looks just as dead.", p, clip(finalizer, 200))
+	}
+	return k
 }
 
 // brood tells what the object owns, and whether something would be left behind.

@@ -75,7 +75,7 @@ func find(ctx context.Context, env steps.Env, before []steps.KV, judged judge, o
 	if result == "" {
 		result = steps.Failed // its connection ended with the program that sent it
 	}
-	return steps.Outcome{Result: result, Response: words, After: now.after("unknown")}, nil
+	return steps.Outcome{Result: result, Response: words, After: now.after("")}, nil
 }
 
 // Find implements steps.Finder.

@@ -33,10 +33,13 @@ func (f floors) identity(s *subject, uid string) {
 	}
 }
 
-// managed: nobody has said that the object is theirs.
+// managed: nobody both manages the object and says so. One mark alone closes
+// nothing: whole clusters label everything with an owner, and an orphan may bear
+// the policy of a tool that is gone.
 func (f floors) managed(s *subject) {
-	if why, ok := markersOf(s.o).managed(); ok {
-		f.unmet("leave it to its owner", "Somebody manages %s: %s.", s.t, strings.TrimSuffix(why, "."))
+	m := markersOf(s.o)
+	if why, _ := m.managed(); m.policy != "" && m.ownerLabel != "" {
+		f.unmet("leave it to its owner", "Somebody manages %s: %s.", s.t, ended(why))
 	}
 }
 
@@ -60,24 +63,21 @@ func (f floors) keeper(s *subject, name string, k keeper, err error) {
 	workload := "name its workload with -p controller=deployment/NAMESPACE/NAME, or ask for the right to read it"
 	switch {
 	case err != nil:
-		f.unmet(workload, "Whether the controller of %q is alive could not be read: %s.", name, strings.TrimSuffix(err.Error(), "."))
+		f.unmet(workload, "Whether the controller of %q is alive could not be read: %s.", name, ended(err.Error()))
 	case k.builtin:
 		f.unmet("find what it waits for: the control plane removes it once nothing uses the object",
 			"%q is the control plane's own, kept by %s.", name, k.name)
 	case k.alive == alive:
-		f.unmet("repair it, or let it finish: read its log for "+s.t.String(), "The controller of %q is alive: %s", name, sentence(k.state, k.name, k.why))
+		f.unmet("repair it, or let it finish: read its log for "+s.t.String(), "The controller of %q is alive: %s.", name, ended(k.why))
 	case k.alive != dead:
-		f.unmet(workload, "Whether the controller of %q is alive is not known: %s", name, sentence(k.why, k.state, k.name))
+		f.unmet(workload, "Whether the controller of %q is alive is not known: %s.", name, ended(k.why))
 	}
 }
 
-// sentence is the first text that says something, with the others after it.
-func sentence(parts ...string) string {
-	var said []string
-	for _, p := range parts {
-		if p = strings.TrimSuffix(p, "."); p != "" && !strings.Contains(strings.Join(said, "; "), p) {
-			said = append(said, p)
-		}
+// ended takes the full stop off a text, for the one that follows it.
+func ended(s string) string {
+	if s == "" {
+		return "no reason was given"
 	}
-	return strings.Join(said, "; ") + "."
+	return strings.TrimSuffix(s, ".")
 }

@@ -37,7 +37,7 @@ func TestStripFloors(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	job := func(name string, finalizers ...string) string {
-		return s.make(thing{resource: "jobs", name: name, finalizers: finalizers})
+		return s.make(thingMade{resource: "jobs", name: name, finalizers: finalizers})
 	}
 	g := stripGate{s.env}
 	uid := job("migrate", cleaner)
@@ -96,10 +96,18 @@ func TestStripFloors(t *testing.T) {
 	t.Run("decoy", func(t *testing.T) {
 		s := *s
 		s.t = t
-		uid := s.make(thing{resource: "jobs", name: "decoy", finalizers: []string{cleaner}, labels: map[string]string{"example.com/owner": "team-b"},
+		uid := s.make(thingMade{resource: "jobs", name: "decoy", finalizers: []string{cleaner}, labels: map[string]string{"example.com/owner": "team-b"},
 			notes: map[string]string{"argocd.argoproj.io/hook-delete-policy": "HookSucceeded"}})
 		s.refusedBy(s.preview(g, s.stripParams("job", "decoy", uid)), "Somebody manages job/")
 		s.refusedBy(s.preview(deleteGate{s.env}, deleteParams("job", "decoy", uid)), "Somebody manages job/")
+	})
+	t.Run("one mark alone", func(t *testing.T) {
+		s := *s
+		s.t = t
+		uid := s.make(thingMade{resource: "jobs", name: "labelled", finalizers: []string{cleaner}, labels: map[string]string{"example.com/owner": "team-b"}})
+		if p := s.preview(g, s.stripParams("job", "labelled", uid)); len(p.Unmet) > 0 || !strings.Contains(steps.Find(p.Shown, "marks"), "team-b") {
+			t.Errorf("unmet = %q, shown = %v", unmetText(p), p.Shown)
+		}
 	})
 	t.Run("namespace", func(t *testing.T) {
 		s := *s
@@ -141,7 +149,7 @@ func TestDeleteFloors(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	g := deleteGate{s.env}
-	held := s.make(thing{resource: "jobs", name: "held", finalizers: []string{cleaner}})
+	held := s.make(thingMade{resource: "jobs", name: "held", finalizers: []string{cleaner}})
 	s.refusedBy(s.preview(g, deleteParams("job", "held", held)), "would hold job/")
 	s.condemn("jobs", "held")
 	s.refusedBy(s.preview(g, deleteParams("job", "held", held)), "is being deleted already")
@@ -178,19 +186,19 @@ func (s *stage) reader() steps.Env {
 	s.must("POST", "/apis/rbac.authorization.k8s.io/v1/namespaces/"+ns+"/rolebindings", asJSON, fmt.Sprintf(
 		`{"metadata":{"name":"reader"},"subjects":[{"kind":"ServiceAccount","name":"reader","namespace":%q}],"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"Role","name":"reader"}}`, ns))
 	m := s.must("POST", "/api/v1/namespaces/"+ns+"/serviceaccounts/reader/token", asJSON, `{"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","spec":{"expirationSeconds":3600}}`)
-	return s.as(m["status"].(map[string]any)["token"].(string), s.lab.URL())
+	return s.as(m["status"].(map[string]any)["token"].(string), s.lab.URL(), nil)
 }
 
 // as is an environment with a token of one's own, at an address of one's own.
-func (s *stage) as(token, server string) steps.Env {
+func (s *stage) as(token, server string, ca []byte) steps.Env {
 	s.t.Helper()
 	cfg, err := clientcmd.LoadFromFile(s.ns.OperatorKubeconfig)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	for _, c := range cfg.Clusters {
-		if c.Server = server; strings.HasPrefix(server, "http://") {
-			c.CertificateAuthorityData = nil
+		if c.Server = server; ca != nil {
+			c.CertificateAuthorityData = ca
 		}
 	}
 	for _, u := range cfg.AuthInfos {
@@ -214,8 +222,8 @@ func (s *stage) as(token, server string) steps.Env {
 func TestDenied(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	uid := s.make(thing{resource: "jobs", name: "migrate", finalizers: []string{cleaner}})
-	other := s.make(thing{resource: "jobs", name: "other"})
+	uid := s.make(thingMade{resource: "jobs", name: "migrate", finalizers: []string{cleaner}})
+	other := s.make(thingMade{resource: "jobs", name: "other"})
 	env := s.reader()
 	strip, del := stripGate{env}, deleteGate{env}
 	var p steps.Preview

@@ -130,15 +130,15 @@ func (s *stage) path(resource, name string) string {
 	return p
 }
 
-// thing is an object that a test makes.
-type thing struct {
+// thingMade is an object that a test makes.
+type thingMade struct {
 	resource, name string
 	finalizers     []string
 	labels, notes  map[string]string
 	owners         []any
 }
 
-func (th thing) body() string {
+func (th thingMade) body() string {
 	meta := map[string]any{"name": th.name, "finalizers": th.finalizers, "labels": th.labels, "annotations": th.notes, "ownerReferences": th.owners}
 	m := map[string]any{"metadata": meta}
 	switch th.resource {
@@ -158,7 +158,7 @@ func (th thing) body() string {
 }
 
 // make creates an object and returns its UID.
-func (s *stage) make(th thing) string {
+func (s *stage) make(th thingMade) string {
 	s.t.Helper()
 	m := s.must("POST", s.path(th.resource, ""), asJSON, th.body())
 	return m["metadata"].(map[string]any)["uid"].(string)
@@ -271,4 +271,22 @@ func unmetText(p steps.Preview) string {
 		out = append(out, n.Why)
 	}
 	return strings.Join(out, "\n")
+}
+
+func shownOrder(path, uid, version, finalizer, all string) []steps.KV {
+	return []steps.KV{{Key: keyPath, Value: path}, {Key: keyUID, Value: uid}, {Key: keyVersion, Value: version},
+		{Key: keyFinalizer, Value: finalizer}, {Key: keyFinalizers, Value: all}, {Key: keyDeletion, Value: nothing}}
+}
+
+// beating writes the object each time its manifest was kept.
+type beating struct {
+	scrap
+	beat func()
+}
+
+func (b *beating) Artifact(role, media string) io.WriteCloser {
+	if role == "manifest" {
+		b.beat()
+	}
+	return b.scrap.Artifact(role, media)
 }

@@ -100,12 +100,16 @@ func weigh(seen []sight) sight {
 	}
 	by := map[verdict][]string{}
 	for _, s := range seen {
-		by[s.alive] = append(by[s.alive], s.why)
+		v := s.alive
+		if v != alive && v != dead {
+			v = unknown
+		}
+		by[v] = append(by[v], s.why)
 	}
-	for _, v := range []verdict{alive, unknown, dead} {
+	for _, v := range []verdict{alive, unknown} {
 		if len(by[v]) > 0 {
 			return sight{v, strings.Join(by[v], "; ")}
 		}
 	}
-	return sight{unknown, strings.Join(by[""], "; ")}
+	return sight{dead, strings.Join(by[dead], "; ")}
 }

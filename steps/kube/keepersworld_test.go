@@ -238,7 +238,7 @@ func (w *keepersWorld) probe(env steps.Env, kind, what, name string, more ...str
 		for _, f := range k.Facts {
 			v, there := obs.Facts[f.Name]
 			if !there || v.Type() != f.Type || (!v.Known() && v.Why() == "") {
-				w.t.Errorf("%s: fact %s = %v of type %q, want one of type %q or unknown with a reason", kind, f.Name, v, v.Type(), f.Type)
+				w.t.Errorf("%s: fact %s = %v of type %q, want one of type %q or unknown with a reason", kind, f.Name, v.Text(), v.Type(), f.Type)
 			}
 		}
 		if obs.Summary == "" || obs.Command == "" || len(obs.Facts) != len(k.Facts) {

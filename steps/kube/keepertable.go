@@ -6,7 +6,7 @@ import "strings"
 // left behind when somebody else does.
 type known struct {
 	key     string
-	prefix  bool // key is only how it starts
+	prefix  bool // key is only how it starts, up to a slash
 	keeper  string
 	builtin bool     // part of the control plane: it lives as long as the cluster answers
 	outside bool     // may run outside this cluster, so that its absence here proves nothing
@@ -46,6 +46,7 @@ func knownFinalizers() []known {
 	certManager := known{keeper: "cert-manager", stems: []string{"cert-manager"}, homes: []string{"cert-manager"}}
 	externalSecrets := known{keeper: "external-secrets", stems: []string{"external-secrets"}, homes: []string{"external-secrets"}}
 	crossplane := known{keeper: "crossplane", stems: []string{"crossplane"}, homes: []string{"crossplane-system"}}
+	postgres := known{keeper: "cloudnative-pg", stems: []string{"cnpg", "cloudnative-pg"}, homes: []string{"cnpg-system"}}
 	return []known{
 		{key: "kubernetes", keeper: controllerManager, builtin: true, leak: "objects of the namespace stay in the store and come back with the next namespace of its name"},
 		{key: "kubernetes.io/pvc-protection", keeper: controllerManager, builtin: true, leak: "while a pod uses the claim, its storage is removed under a running process"},
@@ -70,8 +71,10 @@ func knownFinalizers() []known {
 
 		argoApp.row("resources-finalizer.argocd.argoproj.io", false, "the deployed workloads stay, managed by nobody"),
 		argoApp.row("resources-finalizer.argocd.argoproj.io/", true, "the deployed workloads stay, managed by nobody"),
-		argoApp.row("pre-delete-finalizer.argocd.argoproj.io", true, "hooks that run before the deletion never run"),
-		argoApp.row("post-delete-finalizer.argocd.argoproj.io", true, "hooks that run after the deletion never run"),
+		argoApp.row("pre-delete-finalizer.argocd.argoproj.io", false, "hooks that run before the deletion never run"),
+		argoApp.row("pre-delete-finalizer.argocd.argoproj.io/", true, "hooks that run before the deletion never run"),
+		argoApp.row("post-delete-finalizer.argocd.argoproj.io", false, "hooks that run after the deletion never run"),
+		argoApp.row("post-delete-finalizer.argocd.argoproj.io/", true, "hooks that run after the deletion never run"),
 		{key: "argocd.argoproj.io/hook-finalizer", keeper: argoController, outside: true, stems: argoApp.stems, homes: argoHome, nothing: true},
 		{key: "finalizers.fluxcd.io", keeper: "Flux", stems: []string{"kustomize-controller", "helm-controller", "source-controller", "notification-controller", "image-reflector-controller", "image-automation-controller", "fluxcd"}, homes: fluxHome,
 			leak: "what it applied or installed stays, managed by nobody"},
@@ -87,7 +90,9 @@ func knownFinalizers() []known {
 		crossplane.row("composite.apiextensions.crossplane.io", false, "the composed resources stay"),
 		crossplane.row("defined.apiextensions.crossplane.io", false, "all resources of the definition are abandoned"),
 		crossplane.row("offered.apiextensions.crossplane.io", false, "all claims of the definition are abandoned"),
-		{key: "cnpg.io/delete", prefix: true, keeper: "cloudnative-pg", stems: []string{"cnpg", "cloudnative-pg"}, homes: []string{"cnpg-system"}, leak: "the object stays inside PostgreSQL"},
+		postgres.row("cnpg.io/deleteDatabase", false, "the database stays inside PostgreSQL"),
+		postgres.row("cnpg.io/deletePublication", false, "the publication stays inside PostgreSQL"),
+		postgres.row("cnpg.io/deleteSubscription", false, "the subscription stays inside PostgreSQL"),
 	}
 }
 

@@ -1,13 +1,9 @@
 package kube
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
-	"time"
 
 	"handrail/steps"
 )
@@ -30,134 +26,6 @@ func lookalikesFacts() []steps.Field {
 type lookalike struct {
 	name, uid string
 	apart     string // what tells it from the target
-}
-
-// lookalikes lists the objects of the same resource and namespace that share a
-// name stem, a label that means something or the kind of a hook with o.
-func (c *client) lookalikes(ctx context.Context, t target, o object) ([]lookalike, error) {
-	var all []object
-	if err := c.sweep(ctx, t.path(t.namespace, ""), asMetaList, nil, func(other object) { all = append(all, slim(other)) }); err != nil {
-		return nil, err
-	}
-	meaning := telling(all, o)
-	var out []lookalike
-	for _, other := range all {
-		if other.GetUID() == o.GetUID() || other.GetName() == o.GetName() {
-			continue
-		}
-		if like := resembles(o, other, meaning); like != "" {
-			out = append(out, lookalike{name: other.GetName(), uid: string(other.GetUID()), apart: like + "; " + apart(o, other)})
-		}
-	}
-	slices.SortFunc(out, func(a, b lookalike) int { return cmp.Compare(a.name, b.name) })
-	return out, nil
-}
-
-// slim drops what a look-alike is not told by, to keep a large list small.
-func slim(o object) object {
-	o.SetManagedFields(nil)
-	return o
-}
-
-// enoughToTell is how many objects make a label universal when all bear it: of
-// a few, a shared label is what makes them alike.
-const enoughToTell = 10
-
-// telling returns the label pairs of o that are neither universal among all nor
-// made for one object.
-func telling(all []object, o object) map[string]string {
-	out := map[string]string{}
-	for key, value := range o.GetLabels() {
-		n := 0
-		for _, other := range all {
-			if other.GetLabels()[key] == value {
-				n++
-			}
-		}
-		if n > 1 && (n < len(all) || n < enoughToTell) {
-			out[key] = value
-		}
-	}
-	return out
-}
-
-// resembles says why other could be taken for o, empty when it could not.
-func resembles(o, other object, meaning map[string]string) string {
-	var why []string
-	if sameStem(o.GetName(), other.GetName()) {
-		why = append(why, "alike by name")
-	}
-	var shared []string
-	for key, value := range meaning {
-		if other.GetLabels()[key] == value {
-			shared = append(shared, key+"="+value)
-		}
-	}
-	if len(shared) > 0 {
-		slices.Sort(shared)
-		why = append(why, "alike by label "+clip(shared[0], 150))
-	}
-	if a, b := markersOf(o).hook, markersOf(other).hook; a != "" && b != "" {
-		why = append(why, "a hook too")
-	}
-	return strings.Join(why, ", ")
-}
-
-// apart says what tells other from o.
-func apart(o, other object) string {
-	var out []string
-	differ := func(what, mine, its string) {
-		switch {
-		case mine == its:
-		case its == "":
-			out = append(out, "no "+what+" (the object: "+clip(mine, 100)+")")
-		default:
-			out = append(out, what+" "+clip(its, 100))
-		}
-	}
-	a, b := markersOf(o), markersOf(other)
-	differ("hook", a.hook, b.hook)
-	differ("delete policy", a.policy, b.policy)
-	differ("owner label", pair(a.ownerLabel, a.ownerValue), pair(b.ownerLabel, b.ownerValue))
-	differ("finalizer", strings.Join(o.GetFinalizers(), ", "), strings.Join(other.GetFinalizers(), ", "))
-	differ("managed-by", a.managedBy, b.managedBy)
-	differ("Helm release", a.release, b.release)
-	differ("tracking", trackedBy(o), trackedBy(other))
-	differ("owner", ownersText(o), ownersText(other))
-	if o.GetDeletionTimestamp() != nil && other.GetDeletionTimestamp() == nil {
-		out = append(out, "not being deleted")
-	}
-	if o.GetDeletionTimestamp() == nil && other.GetDeletionTimestamp() != nil {
-		out = append(out, "being deleted")
-	}
-	if d := other.GetCreationTimestamp().Sub(o.GetCreationTimestamp().Time); d != 0 {
-		word := "younger"
-		if d < 0 {
-			word = "older"
-		}
-		out = append(out, d.Abs().Round(time.Second).String()+" "+word)
-	}
-	return strings.Join(append(out, "uid "+string(other.GetUID())), "; ")
-}
-
-func pair(key, value string) string {
-	if key == "" {
-		return ""
-	}
-	return key + "=" + value
-}
-
-func trackedBy(o object) string {
-	labels := o.GetLabels()
-	return cmp.Or(o.GetAnnotations()[argoTracking], labels[fluxKustomize+"/name"], labels[fluxHelm+"/name"])
-}
-
-func ownersText(o object) string {
-	var out []string
-	for _, ref := range o.GetOwnerReferences() {
-		out = append(out, strings.ToLower(ref.Kind)+"/"+ref.Name)
-	}
-	return strings.Join(out, ", ")
 }
 
 type lookalikesProbe struct{ env steps.Env }
@@ -237,23 +105,4 @@ func listDecoys(t target, like []lookalike, f steps.Facts, obs *steps.Observatio
 	}
 	f.Set("decoys", steps.StringsOf(names))
 	f.Set("apart", steps.TableOf(tells))
-}
-
-// isOrphan says whether o is held by a finalizer and managed by nobody. A
-// negative needs one sign of a manager, the positive that each place was read.
-func isOrphan(o object, m markers, w *ownership) (orphan bool, why string, known bool) {
-	by, managed := m.managed()
-	switch {
-	case len(o.GetFinalizers()) == 0:
-		return false, "it has no finalizer", true
-	case managed:
-		return false, by, true
-	case m.release != "":
-		return false, "it belongs to the Helm release " + m.release, true
-	case w.confirmed:
-		return false, "it is owned by " + w.owners[0].Name, true
-	case len(w.doubts) > 0:
-		return false, strings.Join(w.doubts, "; "), false
-	}
-	return true, "", true
 }

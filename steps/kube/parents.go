@@ -49,6 +49,9 @@ func (c *client) parents(ctx context.Context, t target, o object, w *ownership) 
 			seen[string(po.GetUID())] = true
 			paused, how := c.parentPaused(pt, po)
 			w.add(pt.String(), paused, how)
+			if by := trackedBy(po); by != "" {
+				w.find(steps.Info, "%s is itself tracked (%q), which may undo a pause of it.", pt, clip(by, 300))
+			}
 			queue = append(queue, child{pt, po})
 		}
 		if len(refs) > 0 && left == 0 {

@@ -107,3 +107,13 @@ func (a answer) object() (metav1.PartialObjectMetadata, bool, error) {
 	}
 	return m, m.Kind != "Status" && m.UID != "", nil
 }
+
+// about reports whether the answer is the API server's own, on the object of an
+// order; a delete may be answered with a Status.
+func (a answer) about(o order) bool {
+	m, is, err := a.object()
+	if err != nil {
+		return false
+	}
+	return is && string(m.UID) == o.uid || o.finalizer == "" && m.Kind == "Status"
+}

@@ -52,20 +52,24 @@ func (c *client) sight(ctx context.Context, o order) (sighting, error) {
 	return s, nil
 }
 
-// after is the target read again, for the record.
+// after is the target read again, for the record; id is the Audit-ID of the act
+// where one is known.
 func (s sighting) after(id string) []steps.KV {
-	if s.absent {
-		return []steps.KV{{Key: keyObject, Value: "gone"}, {Key: keyAudit, Value: id}}
+	kvs := []steps.KV{{Key: keyObject, Value: "gone"}}
+	if !s.absent {
+		if kvs[0].Value = "there"; s.other != "" {
+			kvs[0].Value = "gone; another object has its name"
+		}
+		kvs = append(kvs,
+			steps.KV{Key: keyUID, Value: string(s.UID)},
+			steps.KV{Key: keyFinalizers, Value: orNothing(strings.Join(s.Finalizers, ", "))},
+			steps.KV{Key: keyDeletion, Value: stamp(s.DeletionTimestamp)},
+			steps.KV{Key: keyVersion, Value: s.ResourceVersion})
 	}
-	state := "there"
-	if s.other != "" {
-		state = "gone; another object has its name"
+	if id != "" {
+		kvs = append(kvs, steps.KV{Key: keyAudit, Value: id})
 	}
-	return []steps.KV{
-		{Key: keyObject, Value: state}, {Key: keyUID, Value: string(s.UID)},
-		{Key: keyFinalizers, Value: orNothing(strings.Join(s.Finalizers, ", "))},
-		{Key: keyDeletion, Value: stamp(s.DeletionTimestamp)}, {Key: keyVersion, Value: s.ResourceVersion}, {Key: keyAudit, Value: id},
-	}
+	return kvs
 }
 
 // moved says which condition of a request no longer holds, and who may be behind
@@ -112,7 +116,7 @@ func (s sighting) by() string {
 // seen is failed only once the server has given up on the request.
 func (c *client) settle(ctx context.Context, o order, id string, began time.Time, lost error, judged judge) (steps.Outcome, error) {
 	for {
-		over := time.Since(began) > writeTime
+		over := c.env.Now().Sub(began) > writeTime
 		now, err := c.sight(ctx, o)
 		if err == nil {
 			result, words := judged(o, now)

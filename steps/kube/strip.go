@@ -85,7 +85,7 @@ func (g stripGate) preview(ctx context.Context, in steps.Params, out steps.Sink)
 		return p, ctx.Err()
 	}
 	f.keeper(s, name, k, err)
-	p.Shown = append(p.Shown, steps.KV{Key: "keeper", Value: orNothing(strings.TrimSuffix(sentence(k.name, k.state), "."))})
+	p.Shown = append(p.Shown, steps.KV{Key: "keeper", Value: fmt.Sprintf("%s: %s", orNothing(k.name), orNothing(k.state))})
 	for _, w := range setBy(s.o, name) {
 		p.Shown = append(p.Shown, steps.KV{Key: "set by", Value: w.String()})
 	}
@@ -136,7 +136,7 @@ func (g stripGate) rehearse(ctx context.Context, s *subject, name string, p *ste
 	if err != nil {
 		return err
 	}
-	p.Diff = changed.lines()
+	p.Diff = changed.lines(s.t.group == "" && s.t.kind == "Secret")
 	if !changed.only(name) {
 		f.unmet("find the admission webhook or policy that does it; with it in place this cannot be one small change",
 			"The server would change more than this one finalizer: %d fields, see the diff.", len(changed))
@@ -188,5 +188,5 @@ func leakOf(k keeper) string {
 	if k.leak == "" {
 		return "nobody knows what"
 	}
-	return strings.TrimSuffix(k.leak, ".")
+	return ended(k.leak)
 }

@@ -35,7 +35,7 @@ func TestStrip(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t)
-			uid := s.make(thing{resource: "jobs", name: "migrate", finalizers: tc.finalizers})
+			uid := s.make(thingMade{resource: "jobs", name: "migrate", finalizers: tc.finalizers})
 			if tc.condemned {
 				s.condemn("jobs", "migrate")
 			}
@@ -94,8 +94,8 @@ func TestStrip(t *testing.T) {
 func TestStripShowsItself(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	uid := s.make(thing{resource: "jobs", name: "migrate", finalizers: []string{cleaner}, labels: map[string]string{"app": "a"}})
-	decoy := s.make(thing{resource: "jobs", name: "migrate-decoy", finalizers: []string{cleaner}, labels: map[string]string{"app": "a", "example.com/owner": "team-b"},
+	uid := s.make(thingMade{resource: "jobs", name: "migrate", finalizers: []string{cleaner}, labels: map[string]string{"app": "a"}})
+	decoy := s.make(thingMade{resource: "jobs", name: "migrate-decoy", finalizers: []string{cleaner}, labels: map[string]string{"app": "a", "example.com/owner": "team-b"},
 		notes: map[string]string{"argocd.argoproj.io/hook": "PreSync", "argocd.argoproj.io/hook-delete-policy": "HookSucceeded"}})
 	g := stripGate{s.env}
 	out := &scrap{}

@@ -156,6 +156,9 @@ func (s *subject) company(ctx context.Context, p *steps.Preview) error {
 		return fmt.Errorf("owners of %s: %w", s.t, err)
 	}
 	p.Owners = owners
+	if why, ok := markersOf(s.o).managed(); ok {
+		p.Shown = append(p.Shown, steps.KV{Key: "marks", Value: why})
+	}
 	for _, gap := range gaps {
 		p.Shown = append(p.Shown, steps.KV{Key: "not known of owners", Value: gap})
 	}

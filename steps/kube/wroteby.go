@@ -31,7 +31,7 @@ func (w writer) String() string {
 func setBy(o object, finalizer string) []writer {
 	var out []writer
 	for _, entry := range o.GetManagedFields() {
-		if entry.FieldsV1 == nil || entry.Subresource != "" || !ownsFinalizer(entry.FieldsV1.Raw, finalizer) {
+		if entry.FieldsV1 == nil || !ownsFinalizer(entry.FieldsV1.Raw, finalizer) {
 			continue
 		}
 		w := writer{manager: entry.Manager}
@@ -69,7 +69,7 @@ func (c *client) suspects(ctx context.Context, t target, o object, finalizer, co
 	for _, w := range setBy(o, finalizer) {
 		for _, r := range workloads() {
 			err := c.sweep(ctx, r.path(namespace, ""), asJSON, nil, func(found object) {
-				if !bears(found, w.manager) {
+				if labels := found.GetLabels(); found.GetName() != w.manager && labels[labelApp] != w.manager && labels["app"] != w.manager {
 					return
 				}
 				found.SetKind(r.kind)

@@ -1,0 +1,148 @@
+package kube
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"handrail/steps"
+	"handrail/steps/transport"
+)
+
+// TestOwnersReachThePreview finds who would make the object again.
+func TestOwnersReachThePreview(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	cron := s.must("POST", s.path("cronjobs", ""), asJSON, `{"metadata":{"name":"nightly"},"spec":{"schedule":"0 0 1 1 *","jobTemplate":{"spec":{"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"a","image":"b"}]}}}}}}`)
+	owner := []any{map[string]any{"apiVersion": "batch/v1", "kind": "CronJob", "name": "nightly", "uid": cron["metadata"].(map[string]any)["uid"], "controller": true}}
+	held := s.make(thingMade{resource: "jobs", name: "held", finalizers: []string{cleaner}, owners: owner})
+	free := s.make(thingMade{resource: "jobs", name: "free", owners: owner})
+	for name, p := range map[string]steps.Preview{
+		"strip":  s.preview(stripGate{s.env}, s.stripParams("job", "held", held)),
+		"delete": s.preview(deleteGate{s.env}, deleteParams("job", "free", free)),
+	} {
+		if len(p.Unmet) > 0 || len(p.Owners) != 1 || !strings.Contains(p.Owners[0].Name, "nightly") || p.Owners[0].Paused != "no" {
+			t.Errorf("%s: owners = %+v, unmet = %q", name, p.Owners, unmetText(p))
+		}
+	}
+}
+
+// TestAdmissionThatAddsIsRefused lets a policy of the cluster write into the
+// request: what would be done is then not what a person asked for.
+func TestAdmissionThatAddsIsRefused(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	uid := s.make(thingMade{resource: "configmaps", name: "held", finalizers: []string{cleaner}})
+	const api = "/apis/admissionregistration.k8s.io/v1/"
+	name := "handrail-" + s.ns.Name
+	s.must("POST", api+"mutatingadmissionpolicies", asJSON, fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"failurePolicy":"Fail","reinvocationPolicy":"Never",
+		"matchConstraints":{"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":%q}},"resourceRules":[{"apiGroups":[""],"apiVersions":["v1"],"operations":["UPDATE"],"resources":["configmaps"]}]},
+		"mutations":[{"patchType":"ApplyConfiguration","applyConfiguration":{"expression":"Object{data: {\"touched\": \"yes\"}}"}}]}}`, name, s.ns.Name))
+	t.Cleanup(func() { s.sweepAway(api + "mutatingadmissionpolicies/" + name) })
+	s.must("POST", api+"mutatingadmissionpolicybindings", asJSON, fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"policyName":%q}}`, name, name))
+	t.Cleanup(func() { s.sweepAway(api + "mutatingadmissionpolicybindings/" + name) })
+	before := s.content("configmaps", "held")
+	var p steps.Preview
+	for p = s.preview(stripGate{s.env}, s.stripParams("configmap", "held", uid)); len(p.Unmet) == 0; { // it takes effect in a moment
+		p = s.preview(stripGate{s.env}, s.stripParams("configmap", "held", uid))
+	}
+	s.refusedBy(p, "would change more than this one finalizer")
+	if text := strings.Join(p.Diff, "\n"); !strings.Contains(text, `+ data.touched: "yes"`) || !strings.Contains(text, cleaner) {
+		t.Errorf("diff = %q", p.Diff)
+	}
+	if s.content("configmaps", "held") != before || len(s.writes()) != 0 {
+		t.Error("the rehearsal left something")
+	}
+}
+
+// sweepAway deletes what is not in the namespace, when the test has ended.
+func (s *stage) sweepAway(path string) {
+	req, err := http.NewRequest(http.MethodDelete, s.lab.URL()+path, nil)
+	if err != nil {
+		s.t.Error(err)
+		return
+	}
+	resp, err := s.other.Do(req)
+	if err != nil {
+		s.t.Error(err)
+		return
+	}
+	if err := resp.Body.Close(); err != nil || resp.StatusCode != http.StatusOK {
+		s.t.Errorf("DELETE %s: %s, %v", path, resp.Status, err)
+	}
+}
+
+// TestGuardOfAnActLetsNothingElseThrough tries everything but the one request.
+func TestGuardOfAnActLetsNothingElseThrough(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	uid := s.make(thingMade{resource: "configmaps", name: "held", finalizers: []string{cleaner}})
+	s.make(thingMade{resource: "configmaps", name: "other", finalizers: []string{cleaner}})
+	c, err := connect(s.env, &scrap{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	allowed, err := stripRequest(s.path("configmaps", "held"), uid, "1", cleaner, 0) // a version that it never has
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := c.sender(once(c, allowed, "an-id"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	change := func(edit func(*request)) request {
+		r := allowed
+		edit(&r)
+		return r
+	}
+	for name, r := range map[string]request{
+		"a read":            {method: http.MethodGet, path: allowed.path},
+		"another object":    change(func(r *request) { r.path = s.path("configmaps", "other") }),
+		"another body":      change(func(r *request) { r.body = []byte(`[{"op":"remove","path":"/metadata/finalizers/0"}]`) }),
+		"another method":    change(func(r *request) { r.method = http.MethodPut }),
+		"no field manager":  change(func(r *request) { r.query = nil }),
+		"its own rehearsal": allowed.rehearsal(),
+		"a delete":          {method: http.MethodDelete, path: allowed.path, media: asJSON},
+	} {
+		var refused *transport.RefusedError
+		if _, left, err := w.send(t.Context(), r); !errors.As(err, &refused) || left {
+			t.Errorf("%s: %v, left %t, want it refused here", name, err, left)
+		}
+	}
+	a, left, err := w.send(t.Context(), allowed)
+	if err != nil || !left || a.code != http.StatusUnprocessableEntity || a.audit != "an-id" {
+		t.Errorf("the one request = %d %s, %t, %v", a.code, a.body, left, err)
+	}
+	if _, left, err := w.send(t.Context(), allowed); err == nil || left {
+		t.Error("it went through a second time")
+	}
+}
+
+// TestBusyObjectIsRehearsedAgain writes the object between its read and its
+// rehearsal.
+func TestBusyObjectIsRehearsedAgain(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	uid := s.make(thingMade{resource: "configmaps", name: "held", finalizers: []string{cleaner}})
+	beats := 0
+	env := s.env
+	env.Audit = func() string { return "" }
+	var limit int
+	// The sink hears of the rehearsal only after it; the manifest is kept just before.
+	out := &beating{beat: func() {
+		if beats++; beats <= limit {
+			s.merge("configmaps", "held", fmt.Sprintf(`{"data":{"beat":"%d"}}`, beats))
+		}
+	}}
+	limit = rehearsals - 1
+	p, err := stripGate{env}.Preview(t.Context(), s.stripParams("configmap", "held", uid), out)
+	if err != nil || len(p.Unmet) > 0 || len(p.Diff) != 1 {
+		t.Errorf("Preview() of an object that beats = %+v, %v", p, err)
+	}
+	beats, limit = 0, rehearsals
+	if _, err := (stripGate{env}).Preview(t.Context(), s.stripParams("configmap", "held", uid), out); !errors.Is(err, errMoved) {
+		t.Errorf("Preview() of an object that never rests = %v, want errMoved", err)
+	}
+}

@@ -1,0 +1,274 @@
+package kube
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/pem"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"handrail/steps"
+)
+
+// road is what lies between the gate and its server: what it does with the
+// request of an act.
+type road int
+
+const (
+	resetBefore road = iota // cut before the server has it
+	resetAfter              // cut when the server has done it
+	silent                  // done, and never answered
+	abandoned               // done, and the person turns away before the answer
+	badGateway              // done, and answered with 502
+	busy                    // 429, not done
+	elsewhere               // redirected
+	dark                    // done, cut, and no read goes through from then on
+)
+
+// between puts a proxy between the gate and the real API server. It calls acted
+// when it has treated the act.
+func (s *stage) between(r road, acted func()) (env steps.Env, acts *atomic.Int32) {
+	s.t.Helper()
+	cfg, err := clientcmd.BuildConfigFromFlags("", s.lab.Kubeconfig())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	through, err := rest.TransportFor(rest.AnonymousClientConfig(cfg)) // the operator brings a token
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	target, err := url.Parse(s.lab.URL())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	acts = &atomic.Int32{}
+	proxy := &httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) { p.SetURL(target) }, Transport: through}
+	cut := func(w http.ResponseWriter) {
+		conn, _, err := w.(http.Hijacker).Hijack()
+		if err == nil {
+			_ = conn.(*tls.Conn).NetConn().(*net.TCPConn).SetLinger(0)
+			_ = conn.(*tls.Conn).NetConn().Close()
+		}
+	}
+	var out atomic.Bool
+	end := make(chan struct{})
+	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		act := (req.Method == http.MethodPatch || req.Method == http.MethodDelete) && req.URL.Query().Get("dryRun") == ""
+		if out.Load() {
+			cut(w)
+			return
+		}
+		if !act {
+			proxy.ServeHTTP(w, req)
+			return
+		}
+		acts.Add(1)
+		if r != resetBefore && r != busy && r != elsewhere {
+			done := httptest.NewRecorder()
+			if proxy.ServeHTTP(done, req); done.Code != http.StatusOK {
+				s.t.Errorf("the server answered the act with %d %s", done.Code, done.Body)
+			}
+		}
+		acted()
+		switch r {
+		case dark:
+			out.Store(true)
+			cut(w)
+		case resetBefore, resetAfter:
+			cut(w)
+		case silent, abandoned:
+			select {
+			case <-req.Context().Done():
+			case <-end:
+			}
+		case badGateway:
+			http.Error(w, "bad gateway", http.StatusBadGateway)
+		case busy:
+			w.Header().Set("Retry-After", "1")
+			http.Error(w, "try later", http.StatusTooManyRequests)
+		case elsewhere:
+			http.Redirect(w, req, req.URL.String()+"&again=1", http.StatusTemporaryRedirect)
+		}
+	}))
+	s.t.Cleanup(srv.Close)
+	s.t.Cleanup(func() { close(end) })
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw})
+	return s.as("", srv.URL, ca), acts
+}
+
+// TestLostAnswer finds out what a request came to whose answer never came.
+func TestLostAnswer(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name   string
+		road   road
+		result string
+		said   string
+		stays  bool
+	}{
+		{"cut after it was done", resetAfter, steps.Done, "audit log of the server can prove", false},
+		{"never answered", silent, steps.Done, "audit log of the server can prove", false},
+		{"person turned away", abandoned, steps.Done, "audit log of the server can prove", false},
+		{"answered by a gateway", badGateway, steps.Done, "answered 502", false},
+		{"cut before the server had it", resetBefore, steps.Failed, "did not take effect", true},
+		{"busy", busy, steps.Refused, "(429)", true},
+		{"redirected", elsewhere, steps.Refused, "(307)", true},
+		{"nothing can be read", dark, "", "read it again before anything else", false},
+	} {
+		for _, kind := range []string{"strip", "strip terminating", "delete"} {
+			if tc.road == silent && kind != "strip" {
+				continue // it takes as long as an answer may
+			}
+			t.Run(tc.name+"/"+kind, func(t *testing.T) {
+				t.Parallel()
+				s := newStage(t)
+				ctx, turnAway := context.WithCancel(t.Context())
+				defer turnAway()
+				var late atomic.Bool
+				env, acts := s.between(tc.road, func() {
+					if late.Store(true); tc.road == abandoned {
+						turnAway()
+					}
+				})
+				// What the server did not do while it could, it will not do.
+				env.Now = func() time.Time {
+					if late.Load() {
+						return time.Now().Add(time.Minute)
+					}
+					return time.Now()
+				}
+				th := thingMade{resource: "configmaps", name: "held", finalizers: []string{cleaner}}
+				if kind == "delete" {
+					th.finalizers = nil
+				}
+				uid := s.make(th)
+				var g steps.Gater = stripGate{env}
+				in := s.stripParams("configmap", "held", uid)
+				switch kind {
+				case "delete":
+					g, in = deleteGate{env}, deleteParams("configmap", "held", uid)
+				case "strip terminating":
+					s.condemn("configmaps", "held")
+				}
+				p, a := s.approve(g, in)
+				before := s.content("configmaps", "held")
+				o, err := g.Act(ctx, a, &scrap{})
+				said := o.Response
+				if err != nil {
+					said = err.Error()
+				}
+				if o.Result != tc.result || (err != nil) != (tc.result == "") || !strings.Contains(said, tc.said) {
+					t.Errorf("Act() = %+v, %v, want %q with %q", o, err, tc.result, tc.said)
+				}
+				if acts.Load() != 1 {
+					t.Errorf("the act was sent %d times, want once", acts.Load())
+				}
+				if got := s.content("configmaps", "held"); (got == before) != tc.stays {
+					t.Errorf("content = %s, was %s", got, before)
+				}
+				w := s.writes()
+				if stays := len(w) == 0; stays != tc.stays {
+					t.Errorf("writes = %v", w)
+				}
+				if len(w) == 1 && !strings.Contains(said, w[0].ID) {
+					t.Errorf("the outcome %q does not name the Audit-ID %s", said, w[0].ID)
+				}
+				want := steps.Done
+				if tc.stays {
+					want = steps.Failed
+				}
+				finder := g.(steps.Finder)
+				found, err := finder.Find(t.Context(), slices.Concat(p.Target, p.Shown), in, &scrap{})
+				if tc.road == dark {
+					if err == nil {
+						t.Errorf("Find() = %+v, want an error: nothing can be read", found)
+					}
+				} else if err != nil || found.Result != want {
+					t.Errorf("Find() = %+v, %v, want %s", found, err, want)
+				}
+			})
+		}
+	}
+}
+
+// TestUnsent holds an act that cannot reach its server, or that was tampered
+// with, to sending nothing.
+func TestUnsent(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	uid := s.make(thingMade{resource: "configmaps", name: "held", finalizers: []string{cleaner}})
+	g, in := stripGate{s.env}, s.stripParams("configmap", "held", uid)
+	shown := s.preview(g, in)
+	edit := func(key, value string) func(*steps.Preview) {
+		return func(p *steps.Preview) {
+			for _, kvs := range [][]steps.KV{p.Target, p.Shown} {
+				for i := range kvs {
+					if kvs[i].Key == key {
+						kvs[i].Value = value
+					}
+				}
+			}
+		}
+	}
+	for _, tc := range []struct {
+		name string
+		edit func(*steps.Preview)
+		said string
+	}{
+		{"redacted version", edit(keyVersion, "<redacted:token:0123456789abcdef>"), "was redacted"},
+		{"no version", edit(keyVersion, ""), "which is none"},
+		{"redacted uid", edit(keyUID, "<redacted:token:0123456789abcdef>"), "was redacted"},
+		{"redacted finalizer", edit(keyFinalizer, "<redacted:token:0123456789abcdef>"), "was redacted"},
+		{"another finalizer", edit(keyFinalizer, another), "none of the finalizers"},
+		{"another path", edit(keyPath, s.path("configmaps", "other")), "not the one that was shown"},
+		{"path outside of the API", edit(keyPath, "/api/v1/namespaces/a/pods/b/eviction"), "which is none"},
+		{"path upwards", edit(keyPath, "/api/v1/namespaces/a/pods/../b"), "which is none"},
+		{"another server", edit(keyServer, "https://127.0.0.1:1"), "the kubeconfig leads to"},
+		{"another request", func(p *steps.Preview) { p.Request = "DELETE everything" }, "not the one that was shown"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			p := shown
+			p.Target, p.Shown = slices.Clone(shown.Target), slices.Clone(shown.Shown)
+			tc.edit(&p)
+			o, err := g.Act(t.Context(), s.confirm(p, p.Digest("i", "s")), &scrap{})
+			if err != nil || o.Result != steps.Refused || !strings.Contains(o.Response, "Nothing was sent") || !strings.Contains(o.Response, tc.said) {
+				t.Errorf("Act() = %+v, %v, want refused with %q", o, err, tc.said)
+			}
+		})
+	}
+	t.Run("nobody listens", func(t *testing.T) {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		addr := "https://" + l.Addr().String()
+		_ = l.Close()
+		p := shown
+		p.Target = slices.Clone(shown.Target)
+		edit(keyServer, addr)(&p)
+		o, err := stripGate{s.as("", addr, nil)}.Act(t.Context(), s.confirm(p, p.Digest("i", "s")), &scrap{})
+		if err != nil || o.Result != steps.Refused || !strings.Contains(o.Response, "Nothing was sent") {
+			t.Errorf("Act() = %+v, %v", o, err)
+		}
+	})
+	for name, a := range map[string]*steps.Approval{"nil": nil, "zero": {}} {
+		if _, err := g.Act(t.Context(), a, &scrap{}); !errors.Is(err, steps.ErrSpent) {
+			t.Errorf("Act(%s) = %v, want ErrSpent", name, err)
+		}
+	}
+	if w := s.writes(); len(w) != 0 {
+		t.Errorf("writes = %v", w)
+	}
+}
