@@ -127,6 +127,24 @@ type world struct {
 	lab    *lab.Lab
 }
 
+// resume goes on with the incident of this world.
+func (w world) resume(ctx context.Context, path string) (*session.Session, error) {
+	s, err := session.Resume(ctx, w.config, path)
+	if err == nil && w.drill != nil {
+		w.drill.Follow() // not before: a gate that was armed is disarmed by now
+	}
+	return s, err
+}
+
+// script is how a script walks in this world.
+func (w world) script(p *program, a *session.Answers) session.Script {
+	by := session.Script{Answers: a, Vars: p.scriptVars(w.vars), Talk: talk{p.stderr}}
+	if w.drill != nil {
+		by.Before = w.drill.Before
+	}
+	return by
+}
+
 // close lets go of the drill; it goes on.
 func (w world) close() error {
 	if w.drill == nil {
@@ -171,7 +189,7 @@ func (p *program) beginDrill(ctx context.Context, sc drills.Scene, progress func
 	return w, s, nil
 }
 
-// startIn opens the incident of a drill.
+// startIn opens the incident of a drill, and lets the drill watch it.
 func startIn(ctx context.Context, w world) (*session.Session, error) {
 	rb, err := w.config.Library(w.drill.Runbook())
 	if err != nil {
@@ -188,6 +206,7 @@ func startIn(ctx context.Context, w world) (*session.Session, error) {
 	if err := w.drill.SetBundle(s.Snapshot().Bundle); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
+	w.drill.Follow()
 	return s, nil
 }
 

@@ -82,7 +82,7 @@ func (p *program) face(c session.Config) tui.Config {
 			if err != nil {
 				return nil, err
 			}
-			return opened(session.Resume(ctx, w.config, path))
+			return opened(w.resume(ctx, path))
 		},
 		Drill: p.openDrill,
 		Match: func(text string) []tui.Hit {

@@ -83,15 +83,7 @@ func (p *practice) run(code int, stdin string, args ...string) string {
 func (p *practice) breaks() (lockID string) {
 	p.t.Helper()
 	p.run(ExitOpen, "\nq\n", "drill", "start", "killed-runner", "--plain")
-	p.t.Cleanup(func() {
-		cmd := p.command("drill", "stop", "killed-runner")
-		cmd.Cancel = nil
-		stop := exec.Command(cmd.Path, cmd.Args[1:]...) // the context of the test has ended
-		stop.Dir, stop.Env = cmd.Dir, cmd.Env
-		if out, err := stop.CombinedOutput(); err != nil && !strings.Contains(string(out), "has not been started") {
-			p.t.Errorf("drill stop: %v\n%s", err, out)
-		}
-	})
+	p.stops("killed-runner")
 	st := p.folded(p.bundle())
 	lock, _ := st.Step("state-lock/lock")
 	id := lock.Facts["id"]
@@ -99,6 +91,19 @@ func (p *practice) breaks() (lockID string) {
 		p.t.Fatalf("the lock was not read: %+v", lock)
 	}
 	return strings.Trim(string(id.V), `"`)
+}
+
+// stops ends a drill with the test.
+func (p *practice) stops(id string) {
+	p.t.Cleanup(func() {
+		cmd := p.command("drill", "stop", id)
+		cmd.Cancel = nil
+		stop := exec.Command(cmd.Path, cmd.Args[1:]...) // the context of the test has ended
+		stop.Dir, stop.Env = cmd.Dir, cmd.Env
+		if out, err := stop.CombinedOutput(); err != nil && !strings.Contains(string(out), "has not been started") {
+			p.t.Errorf("drill stop: %v\n%s", err, out)
+		}
+	})
 }
 
 // dir is the root module of the drill, log what its apply said.

@@ -42,12 +42,12 @@ not known shuts every gate until its target was read again.`,
 		if err != nil {
 			return err
 		}
-		s, err := session.Resume(ctx, w.config, path)
+		s, err := w.resume(ctx, path)
 		if err != nil {
 			return errors.Join(resumeError(err), w.close())
 		}
 		if answers != nil {
-			err = p.play(ctx, s, answers, w.vars, *o)
+			err = p.play(ctx, s, w.script(p, answers), *o)
 		} else {
 			err = p.walk(ctx, w.config, s, plain)
 		}

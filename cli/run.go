@@ -56,7 +56,7 @@ With --dry-run it opens nothing and lists every read that the runbook may do.`,
 		if err != nil {
 			return err
 		}
-		return p.play(cmd.Context(), s, answers, nil, *o)
+		return p.play(cmd.Context(), s, world{}.script(p, answers), *o)
 	}
 	return cmd
 }
@@ -95,10 +95,10 @@ type played struct {
 }
 
 // play walks an open session by a script and closes it.
-func (p *program) play(ctx context.Context, s *session.Session, a *session.Answers, vars map[string]string, o output) error {
-	r, err := session.Play(ctx, s, a, p.scriptVars(vars), talk{p.stderr})
+func (p *program) play(ctx context.Context, s *session.Session, by session.Script, o output) error {
+	r, err := session.Play(ctx, s, by)
 	if err != nil {
-		return p.leave(ctx, s, err, " --answers "+a.File)
+		return p.leave(ctx, s, err, " --answers "+by.Answers.File)
 	}
 	if err := s.Close(); err != nil {
 		return err

@@ -23,6 +23,7 @@ func TestInterruptions(t *testing.T) {
 		"terminal closed":             func(t *testing.T, p *practice) { leftInTheAct(t, p, hangUp) },
 		"ctrl-c in the terminal":      func(t *testing.T, p *practice) { leftInTheAct(t, p, ctrlC) },
 		"credentials expired":         expiredCredentials,
+		"another object meanwhile":    racedInTheDialogue,
 	} {
 		t.Run(name, func(t *testing.T) { t.Parallel(); f(t, newPractice(t, home)) })
 	}

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -42,7 +43,7 @@ func readApply(p parser, n *yaml.Node) action {
 	f := p.Fields(n, "tofu.apply", "dir", "pace", "kill")
 	a := apply{workspace: p.Text(p.need(n, f, "dir"), "dir"), pace: p.span(f["pace"], "pace")}
 	if a.workspace != "" {
-		if known := workspaces(); indexOf(known, a.workspace) < 0 {
+		if known := workspaces(); !slices.Contains(known, a.workspace) {
 			p.Fail(f["dir"], strict.Meant(a.workspace, known), "there is no workspace %q", a.workspace)
 		}
 	}

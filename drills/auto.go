@@ -37,7 +37,7 @@ func RunAuto(ctx context.Context, o Options, c session.Config, s Scene, talk io.
 	if err != nil {
 		return rep, err
 	}
-	if err := s.Answers.Check(rb); err != nil {
+	if err := s.Check(rb); err != nil {
 		return rep, err
 	}
 	r, err := Start(ctx, o, s)
@@ -79,13 +79,19 @@ func (r *Running) walk(ctx context.Context, c session.Config, talk io.Writer) (r
 	if err := r.SetBundle(s.Snapshot().Bundle); err != nil {
 		return res, err
 	}
-	res, err = session.Play(ctx, s, r.scene.Answers, r.Vars(), talk)
+	res, err = session.Play(ctx, s, session.Script{
+		Answers: r.scene.Answers, Vars: r.Vars(), Talk: talk,
+		Before: r.Before,
+	})
 	if res.Outcome != "" || s.Snapshot().State.Acting != "" {
 		return res, err
 	}
 	// The drill goes away, interrupted or not: nobody can go on with this incident.
 	return res, errors.Join(err, s.Do(context.WithoutCancel(ctx), triage.Intent{Kind: triage.DoClose, Value: "open", Text: "the drill ended here"}))
 }
+
+// bare is the id of a step without that of its runbook.
+func bare(step string) string { return step[strings.LastIndexByte(step, '/')+1:] }
 
 // settle judges what the walk left behind.
 func (r *Running) settle(ctx context.Context, rep Report) (Report, error) {
@@ -106,13 +112,19 @@ func (r *Running) settle(ctx context.Context, rep Report) (Report, error) {
 	if rep.Session.Code != want.Exit {
 		fail("the walk ended with %d, not %d: %s", rep.Session.Code, want.Exit, rep.Session.Why)
 	}
-	if got := rep.Session.Refused[strings.LastIndexByte(rep.Session.Refused, '/')+1:]; got != want.Refused {
+	if got := bare(rep.Session.Refused); got != want.Refused {
 		fail("refused was %q, not %q", got, want.Refused)
 	}
 	for _, c := range rep.Judgement.Conditions {
 		if !c.Holds {
 			fail("win condition does not hold: %s (%s)", c.Condition, or(c.Why, "it is false"))
 		}
+	}
+	if n := rep.Proof.Before; n > 0 {
+		fail("%d writes by the operator came before any gate had acted", n)
+	}
+	for _, step := range rep.Proof.Silent {
+		fail("%s ended done, and the audit log of the lab has no write of it", step)
 	}
 	for _, w := range rep.Proof.Unnamed() {
 		fail("no act answers for: %s %s by %s at %s", w.Verb, w.Object, w.Agent, w.At)

@@ -82,7 +82,7 @@ func walked(st triage.State) []string {
 	slices.SortStableFunc(done, func(a, b triage.Step) int { return int(a.EndSeq - b.EndSeq) })
 	var ids []string
 	for _, s := range done {
-		ids = append(ids, s.ID[strings.LastIndexByte(s.ID, '/')+1:])
+		ids = append(ids, bare(s.ID))
 	}
 	return ids
 }

@@ -10,6 +10,11 @@
 // makes the proof possible: every write that the audit log of the lab ascribes
 // to operator must be one that an act in the bundle names.
 //
+// What an injection leaves behind is written down before it is made, so that a
+// drill that was killed half-way can be stopped. A drill may keep an injection
+// for later, when a gate was shown: a script waits for it ([Running.Before]), and
+// beside a person the drill follows the journal ([Running.Follow]).
+//
 // Vocabulary: a scene is a drill with one variant applied; an exported value is
 // read by robot right after the injection and is known as drill.NAME to phrases
 // and win conditions; a win condition is judged on a fresh read, never on what

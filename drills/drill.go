@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"handrail/runbooks"
 	"handrail/session"
+	"handrail/triage"
 )
 
 // Drill is one document of the library, checked. It must not be changed.
@@ -16,7 +18,6 @@ type Drill struct {
 	Page    string // what the trainee is paged with
 	File    string
 
-	params    map[string]string // of the runbook; may name ${drill.*}
 	reference *session.Answers
 	base      part
 	variants  []variant
@@ -24,7 +25,9 @@ type Drill struct {
 
 // part is what a variant may put in the place of the drill's own.
 type part struct {
+	params map[string]string // of the runbook; may name ${drill.*}
 	inject []step
+	later  []later
 	export []export
 	win    *win
 	expect *Expect
@@ -43,6 +46,51 @@ type Expect struct {
 	Refused string `json:"refused,omitempty"` // step of the gate that must be refused, "" for none
 }
 
+// over returns p with what base has where p has nothing of its own.
+func (p part) over(base part) part {
+	if p.params == nil {
+		p.params = base.params
+	}
+	if p.inject == nil {
+		p.inject = base.inject
+	}
+	if p.later == nil {
+		p.later = base.later
+	}
+	if p.export == nil {
+		p.export = base.export
+	}
+	if p.win == nil {
+		p.win = base.win
+	}
+	if p.expect == nil {
+		p.expect = base.expect
+	}
+	return p
+}
+
+// module reports whether the failure happens in a root module, so that the drill
+// needs tofu and has a directory and a log.
+func (p part) module() bool {
+	return slices.ContainsFunc(p.inject, func(s step) bool { return verbs()[s.verb].module })
+}
+
+// given are the values that the drill has beside what it exports.
+func (p part) given() []string {
+	if p.module() {
+		return []string{"namespace", "dir", "log"}
+	}
+	return []string{"namespace"}
+}
+
+func (p part) known() []string {
+	names := p.given()
+	for _, e := range p.export {
+		names = append(names, e.name)
+	}
+	return names
+}
+
 // Scene is a drill with one variant applied: what is injected, how it is walked
 // by the script, and when it is won.
 type Scene struct {
@@ -52,9 +100,7 @@ type Scene struct {
 	Answers *session.Answers
 	Expect  Expect
 
-	inject []step
-	export []export
-	win    *win
+	part
 }
 
 // Variants returns the names of the variants in the order of the document.
@@ -68,8 +114,7 @@ func (d *Drill) Variants() []string {
 
 // Scene applies a variant; "" is the drill itself.
 func (d *Drill) Scene(name string) (Scene, error) {
-	s := Scene{Drill: d, Variant: name, Title: d.Title, Answers: d.reference, Expect: *d.base.expect,
-		inject: d.base.inject, export: d.base.export, win: d.base.win}
+	s := Scene{Drill: d, Variant: name, Title: d.Title, Answers: d.reference, Expect: *d.base.expect, part: d.base}
 	if name == "" {
 		return s, nil
 	}
@@ -79,20 +124,21 @@ func (d *Drill) Scene(name string) (Scene, error) {
 	}
 	v := d.variants[i]
 	s.Title = or(v.title, s.Title)
-	if v.inject != nil {
-		s.inject = v.inject
-	}
-	if v.export != nil {
-		s.export = v.export
-	}
-	if v.win != nil {
-		s.win = v.win
-	}
-	if v.expect != nil {
-		s.Expect = *v.expect
-	}
+	s.part = v.over(d.base)
+	s.Expect = *s.expect
 	s.Answers = d.reference.Over(v.answers)
 	return s, nil
+}
+
+// Check names what the script and the later injections want of a runbook that
+// lacks it, before anything is injected.
+func (s Scene) Check(rb *runbooks.Runbook) error {
+	for _, l := range s.later {
+		if st, ok := rb.Step(l.shown); !ok || st.Kind != triage.GateStep {
+			return fmt.Errorf("%s: later: runbook %s has no gate %q", s.Drill.File, rb.ID, l.shown)
+		}
+	}
+	return s.Answers.Check(rb)
 }
 
 // Name is the drill and its variant, as a person would say it.

@@ -3,10 +3,6 @@ package drills
 import (
 	"context"
 	"fmt"
-	"io"
-	"path/filepath"
-
-	"handrail/steps"
 )
 
 // Judged is one win condition and whether it holds.
@@ -32,12 +28,12 @@ func (r *Running) Judge(ctx context.Context) (Judgement, error) {
 	}
 	unknown := ""
 	for _, p := range r.scene.win.probes {
-		facts, why := r.read(ctx, p)
+		facts, err := r.read(ctx, p.reading)
 		if ctx.Err() != nil {
 			return Judgement{}, context.Cause(ctx)
 		}
-		if why != "" {
-			unknown += fmt.Sprintf("; %s: %s", p.name, why)
+		if err != nil {
+			unknown += fmt.Sprintf("; %s: %v", p.name, err)
 		}
 		for name, v := range facts {
 			if v.Known() {
@@ -59,42 +55,3 @@ func (r *Running) Judge(ctx context.Context) (Judgement, error) {
 	}
 	return j, nil
 }
-
-// read runs one probe with robot's data directory and kubeconfig.
-func (r *Running) read(ctx context.Context, p winProbe) (map[string]steps.Value, string) {
-	env := steps.Env{
-		Dir: r.rec.Dir, Environ: r.robotEnviron(), Home: r.home, Now: r.now,
-		Kubeconfig: r.rec.Namespace.RobotKubeconfig, Namespace: r.rec.Namespace.Name,
-		Tool:    func(string) (string, error) { return r.tofu, nil },
-		Trusted: func(string) error { return nil },
-	}
-	in := steps.Params{}
-	for _, f := range p.kind.Params {
-		switch {
-		case f.Name == "dir":
-			in["dir"] = steps.PathOf(r.rec.Dir)
-		case f.Name == "file":
-			in["file"] = steps.PathOf(filepath.Clean(r.rec.Log))
-		case f.Default != "":
-			if v, err := steps.ParseValue(f.Type, f.Default); err == nil {
-				in[f.Name] = v
-			}
-		}
-	}
-	obs, err := p.kind.Reads(env).Probe(ctx, in, discard{})
-	if err != nil {
-		return nil, err.Error()
-	}
-	return obs.Facts, ""
-}
-
-// discard is a sink that keeps nothing.
-type discard struct{}
-
-func (discard) Artifact(string, string) io.WriteCloser { return nowhere{io.Discard} }
-func (discard) Line(string)                            {}
-func (discard) Secret(string)                          {}
-
-type nowhere struct{ io.Writer }
-
-func (nowhere) Close() error { return nil }

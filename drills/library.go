@@ -23,8 +23,8 @@ func Library(cat steps.Catalog) ([]*Drill, error) {
 	}
 	var out []*Drill
 	for _, file := range files {
-		if strings.HasSuffix(file, ".answers.yaml") {
-			continue
+		if strings.Contains(strings.TrimSuffix(path.Base(file), ".yaml"), ".") {
+			continue // what a drill names: its answers, its objects
 		}
 		src, err := embedded.ReadFile(file)
 		if err != nil {

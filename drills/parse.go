@@ -4,7 +4,6 @@ import (
 	"io/fs"
 	"path"
 	"regexp"
-	"strings"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -20,9 +19,6 @@ var (
 	drillName  = regexp.MustCompile(`\$\{([^}]*)\}`)
 	answerKeys = []string{"answers", "manual", "conclude", "skip", "waive", "gates", "debts", "notes"}
 )
-
-// given are the values that every drill has beside what it exports.
-var given = []string{"dir", "log", "namespace"}
 
 // parser reads one drill document.
 type parser struct {
@@ -40,8 +36,7 @@ func Parse(file string, src []byte, files fs.FS, cat steps.Catalog) (*Drill, err
 	if root == nil {
 		return nil, p.Problems.Sorted()
 	}
-	f := p.Fields(root, "a drill", "apiVersion", "kind", "id", "runbook", "title", "page", "reference",
-		"params", "expect", "inject", "export", "win", "variants")
+	f := p.Fields(root, "a drill", append([]string{"apiVersion", "kind", "id", "runbook", "title", "page", "reference", "variants"}, partKeys...)...)
 	p.OneOf(p.need(root, f, "apiVersion"), "apiVersion", []string{"handrail/v1"})
 	p.OneOf(p.need(root, f, "kind"), "kind", []string{"Drill"})
 	d := &Drill{
@@ -54,11 +49,10 @@ func Parse(file string, src []byte, files fs.FS, cat steps.Catalog) (*Drill, err
 	for _, key := range []string{"expect", "inject", "win"} {
 		p.need(root, f, key)
 	}
-	d.base = p.part(f, nil)
-	d.params = p.params(f["params"], d.base.export)
+	d.base = p.part(f, part{})
 	d.reference = p.reference(p.need(root, f, "reference"), d.Runbook)
 	if n := f["variants"]; n != nil {
-		d.variants = p.variants(n, d.base)
+		d.variants = p.variants(n, d.base, f["params"])
 	}
 	if err := p.Problems.Sorted(); err != nil {
 		return nil, err
@@ -82,84 +76,6 @@ func (p parser) form(n *yaml.Node, what string, form *regexp.Regexp) string {
 	return s
 }
 
-// part reads what a drill and a variant have in common. inherited are the
-// exports that hold where the part has none of its own.
-func (p parser) part(f map[string]*yaml.Node, inherited []export) part {
-	var out part
-	for _, n := range p.Items(f["inject"], "inject") {
-		if s, ok := p.step(n); ok {
-			out.inject = append(out.inject, s)
-		}
-	}
-	if n := f["inject"]; n != nil && n.Kind == yaml.SequenceNode && len(n.Content) == 0 {
-		p.Fail(n, "", "a drill injects something")
-	}
-	exports := inherited
-	if n := f["export"]; n != nil {
-		out.export = p.exports(n)
-		exports = out.export
-	}
-	if n := f["win"]; n != nil {
-		out.win = p.win(n, exports)
-	}
-	if n := f["expect"]; n != nil {
-		e := p.Fields(n, "expect", "exit", "refused")
-		out.expect = &Expect{Exit: p.Number(p.need(n, e, "exit"), "exit", 0, 7), Refused: p.Text(e["refused"], "refused")}
-	}
-	return out
-}
-
-// step reads one injection: a mapping of one verb to its arguments.
-func (p parser) step(n *yaml.Node) (step, bool) {
-	if n.Kind != yaml.MappingNode || len(n.Content) != 2 {
-		p.Fail(n, "as `- tofu.apply: {dir: six-slow}`", "an injection is one verb with its arguments")
-		return step{}, false
-	}
-	name := p.OneOf(n.Content[0], "verb", verbNames())
-	v, ok := verbs()[name]
-	if !ok {
-		return step{}, false
-	}
-	return step{verb: name, act: v.read(p, n.Content[1])}, true
-}
-
-func (p parser) exports(n *yaml.Node) []export {
-	out := []export{}
-	p.each(n, "export", func(key, value *yaml.Node) {
-		source := p.OneOf(value, "export", sourceNames())
-		if !nameForm.MatchString(key.Value) {
-			p.Fail(key, "", "name %q must match %s", key.Value, nameForm)
-		}
-		out = append(out, export{name: key.Value, source: source})
-	})
-	return out
-}
-
-// params reads the parameters of the runbook, in which only values of the drill
-// may be named.
-func (p parser) params(n *yaml.Node, exports []export) map[string]string {
-	known := append([]string{}, given...)
-	for _, e := range exports {
-		known = append(known, e.name)
-	}
-	out := map[string]string{}
-	p.each(n, "params", func(key, value *yaml.Node) {
-		text := p.Text(value, key.Value)
-		for _, m := range drillName.FindAllStringSubmatch(text, -1) {
-			name, ok := strings.CutPrefix(m[1], "drill.")
-			if !ok {
-				p.Fail(value, "only ${drill.NAME}", "${%s} cannot be named here", m[1])
-				continue
-			}
-			if i := indexOf(known, name); i < 0 {
-				p.Fail(value, strict.Meant(name, known), "the drill has no value %q", name)
-			}
-		}
-		out[key.Value] = text
-	})
-	return out
-}
-
 func (p parser) reference(n *yaml.Node, runbook string) *session.Answers {
 	name := p.Text(n, "reference")
 	if name == "" {
@@ -179,30 +95,6 @@ func (p parser) reference(n *yaml.Node, runbook string) *session.Answers {
 		p.Fail(n, "", "reference answers runbook %q, not %q", a.Runbook, runbook)
 	}
 	return a
-}
-
-func (p parser) variants(n *yaml.Node, base part) []variant {
-	var out []variant
-	p.each(n, "variants", func(key, value *yaml.Node) {
-		if !idForm.MatchString(key.Value) {
-			p.Fail(key, "", "name of a variant %q must match %s", key.Value, idForm)
-		}
-		f := p.Fields(value, "a variant", append([]string{"title", "inject", "export", "win", "expect"}, answerKeys...)...)
-		v := variant{name: key.Value, title: p.Text(f["title"], "title"), part: p.part(f, base.export)}
-		if v.export != nil && v.win == nil && base.win != nil {
-			p.Fail(key, "give win as well", "the exports change, and the win conditions of the drill stand on the old ones")
-		}
-		// What is left of the variant are answers, put over the reference.
-		script := &yaml.Node{Kind: yaml.MappingNode, Line: value.Line, Column: value.Column}
-		for i := 0; value.Kind == yaml.MappingNode && i+1 < len(value.Content); i += 2 {
-			if indexOf(answerKeys, value.Content[i].Value) >= 0 {
-				script.Content = append(script.Content, value.Content[i], value.Content[i+1])
-			}
-		}
-		v.answers = session.ReadAnswers(p.Reader, script, false)
-		out = append(out, v)
-	})
-	return out
 }
 
 // each calls f for every entry of a mapping, in the order of the file.
@@ -231,13 +123,4 @@ func (p parser) span(n *yaml.Node, what string) time.Duration {
 		return 0
 	}
 	return d
-}
-
-func indexOf(words []string, word string) int {
-	for i, w := range words {
-		if w == word {
-			return i
-		}
-	}
-	return -1
 }

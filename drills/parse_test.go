@@ -1,6 +1,7 @@
 package drills_test
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -11,45 +12,110 @@ import (
 	"handrail/steps/catalog"
 )
 
-// TestParseRefuses changes one place of the first drill of the library and
-// wants the problem named at that place.
+// TestParseRefuses changes one place of a drill of the library and wants the
+// problem named at that place.
 func TestParseRefuses(t *testing.T) {
 	t.Parallel()
-	src, err := os.ReadFile("library/killed-runner.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, tc := range []struct{ name, from, to, want string }{
-		{"key", "runbook: state-lock", "runbok: state-lock", `4:1: a drill has no key "runbok" (did you mean "runbook"?)`},
-		{"verb", "- tofu.apply: {dir: six-slow, kill", "- tofu.aply: {dir: six-slow, kill", `16:5: verb cannot be "tofu.aply" (did you mean "tofu.apply"?)`},
-		{"argument", "{by: 47m}", "{bye: 47m}", `lease.backdate has no key "bye"`},
-		{"duration", "{by: 47m}", "{by: 47}", `by must be a duration above zero`},
-		{"signal", "signal: KILL", "signal: KIL", `signal cannot be "KIL" (did you mean "KILL"?)`},
-		{"workspace", "{dir: six-slow, kill", "{dir: six-slo, kill", `there is no workspace "six-slo" (did you mean "six-slow"?)`},
-		{"export", "serial: state.serial", "serial: state.seriel", `21:11: export cannot be "state.seriel" (did you mean "state.serial"?)`},
-		{"probe", "l: terraform/lock", "l: terraform/look", `there is no probe "terraform/look" (did you mean "terraform/lock"?)`},
-		{"gate as probe", "l: terraform/lock", "l: terraform/force-unlock", `there is no probe "terraform/force-unlock"`},
-		{"fact", `"!facts.l.held"`, `"!facts.l.hold"`, "hold"},
-		{"tag", `"!facts.l.held"`, `!facts.l.held`, `a YAML tag "!facts.l.held"`},
-		{"drill value", "facts.s.serial == drill.serial", "facts.s.serial == drill.lock_id", "no matching overload"},
-		{"not a condition", "facts.s.serial == drill.serial", "facts.s.serial", "true or false"},
-		{"parameter", "${drill.log}", "${drill.lock}", `the drill has no value "lock"`},
-		{"foreign parameter", "${drill.log}", "${env.HOME}", `${env.HOME} cannot be named here`},
-		{"reference", "killed-runner.answers.yaml", "nobody.answers.yaml", `reference "nobody.answers.yaml" cannot be read`},
-		{"repeated key", "title: The runner", "id: x\ntitle: The runner", `key "id" again, first on line 3`},
+	for _, tc := range []struct{ name, drill, from, to, want string }{
+		{"key", "killed-runner", "runbook: state-lock", "runbok: state-lock", `4:1: a drill has no key "runbok" (did you mean "runbook"?)`},
+		{"verb", "killed-runner", "- tofu.apply: {dir: six-slow, kill", "- tofu.aply: {dir: six-slow, kill", `16:5: verb cannot be "tofu.aply" (did you mean "tofu.apply"?)`},
+		{"argument", "killed-runner", "{by: 47m}", "{bye: 47m}", `lease.backdate has no key "bye"`},
+		{"duration", "killed-runner", "{by: 47m}", "{by: 47}", `by must be a duration above zero`},
+		{"signal", "killed-runner", "signal: KILL", "signal: KIL", `signal cannot be "KIL" (did you mean "KILL"?)`},
+		{"workspace", "killed-runner", "{dir: six-slow, kill", "{dir: six-slo, kill", `there is no workspace "six-slo" (did you mean "six-slow"?)`},
+		{"export", "killed-runner", "serial: state.serial", "serial: state.seriel", `21:11: export cannot be "state.seriel" (did you mean "state.serial"?)`},
+		{"probe", "killed-runner", "l: terraform/lock", "l: terraform/look", `there is no probe "terraform/look" (did you mean "terraform/lock"?)`},
+		{"gate as probe", "killed-runner", "l: terraform/lock", "l: terraform/force-unlock", `there is no probe "terraform/force-unlock"`},
+		{"fact", "killed-runner", `"!facts.l.held"`, `"!facts.l.hold"`, "hold"},
+		{"tag", "killed-runner", `"!facts.l.held"`, `!facts.l.held`, `a YAML tag "!facts.l.held"`},
+		{"drill value", "killed-runner", "facts.s.serial == drill.serial", "facts.s.serial == drill.lock_id", "no matching overload"},
+		{"not a condition", "killed-runner", "facts.s.serial == drill.serial", "facts.s.serial", "true or false"},
+		{"parameter", "killed-runner", "${drill.log}", "${drill.lock}", `the drill has no value "lock"`},
+		{"foreign parameter", "killed-runner", "${drill.log}", "${env.HOME}", `${env.HOME} cannot be named here`},
+		{"reference", "killed-runner", "killed-runner.answers.yaml", "nobody.answers.yaml", `reference "nobody.answers.yaml" cannot be read`},
+		{"repeated key", "killed-runner", "title: The runner", "id: x\ntitle: The runner", `key "id" again, first on line 3`},
+
+		{"module of a drill without tofu", "orphan-hook", "${drill.namespace}", "${drill.dir}", `11:14: the drill has no value "dir"`},
+		{"file", "orphan-hook", "{file: orphan-hook.objects.yaml}", "{file: orphan-hook.yml}", `file "orphan-hook.yml" cannot be read`},
+		{"resource", "orphan-hook", "- kube.delete: {resource: jobs", "- kube.delete: {resource: secrets", `resource cannot be "secrets"`},
+		{"object", "orphan-hook", "resource: jobs, name: tariffs-schema-step-7xq4m}\n    expect", "resource: jobs, name: tariffs}\n    expect", `there is no Job "tariffs" in the file`},
+		{"parameter of a probe", "orphan-hook", "{resource: jobs, name: tariffs", "{resourc: jobs, name: tariffs", `kube/get has no parameter "resourc" (did you mean "resource"?)`},
+		{"parameter that is needed", "orphan-hook", "{resource: jobs, name: tariffs-schema-step-7xq4m}, fact: uid", "{resource: jobs}, fact: uid", "kube/get needs name"},
+		{"parameter that does not fit", "orphan-hook", "{resource: jobs, name: tariffs-schema-step-7xq4m}, fact: uid", "{resource: jobs, name: -A}, fact: uid", `name "-A" does not look like`},
+		{"choice", "orphan-hook", "read: metadata}, fact", "read: metadat}, fact", `read cannot be "metadat" (did you mean "metadata"?)`},
+		{"exported fact", "orphan-hook", "fact: uid", "fact: uidd", `kube/get has no fact "uidd" (did you mean "uid"?)`},
+		{"type of an exported fact", "orphan-hook", "facts.decoy.uid == drill.decoy_uid", "facts.deployments.count == drill.decoy_uid", "no matching overload"},
+		{"gate", "orphan-hook", "- shown: strip", "- shown: Strip", `shown "Strip" must match`},
+		{"nothing later", "orphan-hook", "- shown: strip\n        inject", "- shown: strip\n        injekt", `later has no key "injekt" (did you mean "inject"?)`},
+		{"exports of a variant", "orphan-hook", "    title: The same Job, but its controller runs\n", "    title: x\n    params: {name: '${drill.uid}'}\n", `the drill has no value "uid"`},
+		{"probes", "orphan-hook", "win:\n  probes:", "win:\n  probe:", `win has no key "probe" (did you mean "probes"?)`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
+			file := "library/" + tc.drill + ".yaml"
+			src, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
 			bad := strings.Replace(string(src), tc.from, tc.to, 1)
 			if bad == string(src) {
 				t.Fatalf("%q is not in the drill", tc.from)
 			}
-			_, err := drills.Parse("library/killed-runner.yaml", []byte(bad), os.DirFS("."), catalog.New())
+			_, err = drills.Parse(file, []byte(bad), os.DirFS("."), catalog.New())
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("Parse() = %v, want %q", err, tc.want)
 			}
 		})
 	}
+}
+
+// TestObjectsAreOfTheDrill wants nothing created but what a drill may make, in
+// its own namespace.
+func TestObjectsAreOfTheDrill(t *testing.T) {
+	t.Parallel()
+	drill, err := os.ReadFile("library/orphan-hook.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects, err := os.ReadFile("library/orphan-hook.objects.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers, err := os.ReadFile("library/orphan-hook.answers.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct{ name, more, want string }{
+		{"rights", "apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: {name: x}\n", "a drill makes no RoleBinding"},
+		{"a kind of another group", "apiVersion: batch/v1\nkind: Deployment\nmetadata: {name: x}\n", "a drill makes no Deployment of batch/v1"},
+		{"another namespace", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: default}\n", `3:21: metadata has no key "namespace"`},
+		{"an owner", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, ownerReferences: []}\n", `metadata has no key "ownerReferences"`},
+		{"a status", "apiVersion: v1\nkind: Service\nmetadata: {name: x}\nstatus: {}\n", `4:1: an object has no key "status"`},
+		{"no name", "apiVersion: v1\nkind: ConfigMap\nmetadata: {labels: {a: b}}\n", "name is missing"},
+		{"the same again", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: tariffs}\n", `ConfigMap "tariffs" again`},
+		{"a path for a name", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ../../secrets/x}\n", `must match`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			// The place is counted from the document that was put in front.
+			src := tc.more + "---\n" + string(objects)
+			_, err := drills.Parse("orphan-hook.yaml", drill, fstest.MapFS{
+				"orphan-hook.answers.yaml": {Data: answers}, "orphan-hook.objects.yaml": {Data: []byte(src)}}, catalog.New())
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("Parse() = %v, want %q", err, tc.want)
+			}
+		})
+	}
+	t.Run("places", func(t *testing.T) {
+		t.Parallel()
+		bad := strings.Replace(string(objects), "kind: CronJob", "kind: CronJobs", 1)
+		line := strings.Count(bad[:strings.Index(bad, "kind: CronJobs")], "\n") // of apiVersion, where the document begins
+		_, err := drills.Parse("orphan-hook.yaml", drill, fstest.MapFS{
+			"orphan-hook.answers.yaml": {Data: answers}, "orphan-hook.objects.yaml": {Data: []byte(bad)}}, catalog.New())
+		if want := fmt.Sprintf("orphan-hook.objects.yaml:%d:1: ", line); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Parse() = %v, want a problem at %s", err, want)
+		}
+	})
 }
 
 func TestLibrary(t *testing.T) {
@@ -59,10 +125,13 @@ func TestLibrary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.ContainsFunc(rows, func(r drills.Row) bool {
-		return r.ID == "killed-runner" && r.Runbook == "state-lock" && slices.Equal(r.Variants, []string{"live-holder"})
-	}) {
-		t.Errorf("List() = %+v", rows)
+	for id, variants := range map[string][]string{
+		"killed-runner": {"live-holder"},
+		"orphan-hook":   {"terminating", "owner-alive", "recreated", "decoy"},
+	} {
+		if !slices.ContainsFunc(rows, func(r drills.Row) bool { return r.ID == id && slices.Equal(r.Variants, variants) }) {
+			t.Errorf("List() = %+v, want %s with %v", rows, id, variants)
+		}
 	}
 	all, err := drills.Library(cat)
 	if err != nil {
@@ -78,7 +147,7 @@ func TestLibrary(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := s.Answers.Check(rb); err != nil {
+			if err := s.Check(rb); err != nil {
 				t.Errorf("%s: %v", s.Name(), err)
 			}
 		}

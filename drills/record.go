@@ -29,13 +29,21 @@ type record struct {
 	Lab       string                 `json:"lab"`     // data directory
 	Cluster   string                 `json:"cluster"` // UID of its namespace kube-system
 	Namespace lab.Namespace          `json:"namespace"`
-	Dir       string                 `json:"dir"` // root module
-	Log       string                 `json:"log"` // of the apply
-	Suffix    string                 `json:"suffix"`
+	Dir       string                 `json:"dir,omitempty"` // root module, of a drill that has one
+	Log       string                 `json:"log,omitempty"` // of the apply
+	Suffix    string                 `json:"suffix,omitempty"`
+	Held      []held                 `json:"held,omitempty"` // what would keep the namespace from going
 	Processes []process              `json:"processes,omitempty"`
 	Values    map[string]steps.Value `json:"values,omitempty"` // exported
-	Ready     bool                   `json:"ready"`            // all is injected
+	Ready     bool                   `json:"ready"`            // all is injected but what comes later
+	Later     map[string]string      `json:"later,omitempty"`  // gate to begun or done, of what is injected later
 	Bundle    string                 `json:"bundle,omitempty"` // of the incident that walks it
+}
+
+// held is an object that the drill makes with finalizers of its own.
+type held struct {
+	Path       string   `json:"path"`
+	Finalizers []string `json:"finalizers"`
 }
 
 // process leads a group of processes.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,8 +16,8 @@ import (
 	"handrail/drills/lab"
 )
 
-// robot speaks to the lab as the ServiceAccount robot. Injection needs three
-// requests, which do not earn the weight of a clientset.
+// robot speaks to the lab as the ServiceAccount robot. Injection needs a handful
+// of requests, which do not earn the weight of a clientset.
 type robot struct {
 	client *http.Client
 	server string
@@ -60,6 +61,39 @@ func (r *robot) patch(ctx context.Context, path string, patch any) error {
 	return r.do(ctx, http.MethodPatch, path, "application/merge-patch+json", body, nil)
 }
 
+// create posts an object; a field that the server does not know is an error.
+func (r *robot) create(ctx context.Context, collection string, object any) error {
+	body, err := json.Marshal(object)
+	if err != nil {
+		return err
+	}
+	return r.do(ctx, http.MethodPost, collection+"?fieldValidation=Strict", "application/json", body, nil)
+}
+
+// remove asks for a deletion as kubectl does, with the children in the
+// background.
+func (r *robot) remove(ctx context.Context, path string) error {
+	body := []byte(`{"apiVersion":"v1","kind":"DeleteOptions","propagationPolicy":"Background"}`)
+	return r.do(ctx, http.MethodDelete, path, "application/json", body, nil)
+}
+
+// answeredError is an answer that is not a success.
+type answeredError struct {
+	Method, Path string
+	Code         int
+	Text         []byte
+}
+
+// Error implements error.
+func (e *answeredError) Error() string {
+	return fmt.Sprintf("%s %s: the API server answered %d: %q", e.Method, e.Path, e.Code, e.Text)
+}
+
+func hasCode(err error, code int) bool {
+	var a *answeredError
+	return errors.As(err, &a) && a.Code == code
+}
+
 func (r *robot) do(ctx context.Context, method, path, media string, body []byte, out any) error {
 	req, err := http.NewRequestWithContext(ctx, method, r.server+path, bytes.NewReader(body))
 	if err != nil {
@@ -79,7 +113,7 @@ func (r *robot) do(ctx context.Context, method, path, media string, body []byte,
 		return fmt.Errorf("%s %s: %w", method, path, err)
 	}
 	if res.StatusCode/100 != 2 {
-		return fmt.Errorf("%s %s: the API server answered %d: %q", method, path, res.StatusCode, answer[:min(len(answer), 300)])
+		return &answeredError{method, path, res.StatusCode, answer[:min(len(answer), 300)]}
 	}
 	if out == nil {
 		return nil

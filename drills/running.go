@@ -1,9 +1,11 @@
 package drills
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"k8s.io/client-go/tools/clientcmd"
 
@@ -19,6 +21,9 @@ type Running struct {
 	lab   *lab.Lab
 	lease *lab.Lease
 	cat   steps.Catalog
+
+	doors  sync.Mutex // guards what changes while the drill is walked: rec.Later, rec.Held, rec.Bundle
+	follow follower
 }
 
 // ID is the id of the drill, as session.Begin takes it.
@@ -30,7 +35,7 @@ func (r *Running) Scene() Scene { return r.scene }
 // Runbook is the id of the runbook that walks it.
 func (r *Running) Runbook() string { return r.scene.Drill.Runbook }
 
-// Dir is the root module in which the failure happened.
+// Dir is the root module in which the failure happened, "" where there is none.
 func (r *Running) Dir() string { return r.rec.Dir }
 
 // Operator is the user as whom the trainee reads and acts, as the audit log
@@ -41,7 +46,7 @@ func (r *Running) Operator() string { return r.rec.Namespace.Operator }
 // runbooks.Runbook.Bind takes them.
 func (r *Running) Params() map[string]string {
 	out := map[string]string{}
-	for name, text := range r.scene.Drill.params {
+	for name, text := range r.scene.params {
 		out[name] = drillName.ReplaceAllStringFunc(text, func(m string) string {
 			return r.rec.Values[strings.TrimSuffix(strings.TrimPrefix(m, "${drill."), "}")].Text()
 		})
@@ -64,9 +69,9 @@ func (r *Running) Env(base steps.Env) steps.Env {
 	env := base
 	env.Environ = r.operatorEnviron(base.Environ)
 	env.Kubeconfig, env.Context, env.Namespace = r.rec.Namespace.OperatorKubeconfig, "", r.rec.Namespace.Name
-	env.Tool = func(string) (string, error) { return r.tofu, nil }
+	env.Tool = r.tool
 	env.Trusted = func(dir string) error {
-		if within(dir, r.rec.Dir) {
+		if r.rec.Dir != "" && within(dir, r.rec.Dir) {
 			return nil
 		}
 		if base.Trusted == nil {
@@ -108,9 +113,12 @@ func (r *Running) Secrets() ([]string, error) {
 
 // SetBundle writes down which bundle walks the drill, for resume and judging.
 func (r *Running) SetBundle(path string) error {
+	r.doors.Lock()
+	defer r.doors.Unlock()
 	r.rec.Bundle = path
 	return r.save()
 }
 
-// Close lets the lab end when nobody else needs it. The drill goes on.
-func (r *Running) Close() error { return r.lease.Release() }
+// Close ends the following and lets the lab end when nobody else needs it. The
+// drill goes on.
+func (r *Running) Close() error { return errors.Join(r.follow.end(), r.lease.Release()) }

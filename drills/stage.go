@@ -125,12 +125,19 @@ func (st *stage) operatorEnviron(base []string) []string {
 	if base == nil {
 		env = append(env, "HOME="+st.home)
 	}
+	if st.tofu != "" {
+		search = filepath.Dir(st.tofu) + string(os.PathListSeparator) + search
+	}
 	return append(append(env, st.plain()...),
-		"PATH="+filepath.Dir(st.tofu)+string(os.PathListSeparator)+search,
+		"PATH="+search,
 		"KUBECONFIG="+st.rec.Namespace.OperatorKubeconfig,
 		"KUBE_CONFIG_PATH="+st.rec.Namespace.OperatorKubeconfig)
 }
 
 func (st *stage) plain() []string {
-	return []string{"CHECKPOINT_DISABLE=1", "TF_IN_AUTOMATION=1", "TF_INPUT=0", "TF_CLI_CONFIG_FILE=" + st.cliConfig()}
+	env := []string{"CHECKPOINT_DISABLE=1", "TF_IN_AUTOMATION=1", "TF_INPUT=0"}
+	if st.rec.Dir == "" {
+		return env
+	}
+	return append(env, "TF_CLI_CONFIG_FILE="+st.cliConfig())
 }

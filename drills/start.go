@@ -58,17 +58,18 @@ func Start(ctx context.Context, o Options, s Scene) (*Running, error) {
 }
 
 func (r *Running) start(ctx context.Context, o Options, s Scene) error {
-	if r.stage.tofu == "" {
-		return errors.New("the lab has no tofu: `handrail lab up` builds it")
-	}
 	nonce, err := randomHex(8)
 	if err != nil {
 		return err
 	}
-	r.rec = record{ID: s.Drill.ID, Variant: s.Variant, Nonce: nonce, Started: o.Now().UTC(),
-		Lab: o.Lab.Dir(), Cluster: o.Lab.UID(), Suffix: s.Drill.ID + "-" + nonce[:6], // two drills of one kind are two states, as the holder probe tells them
-
-		Dir: filepath.Join(r.stage.home, "work"), Log: filepath.Join(r.stage.home, "apply.log")}
+	r.rec = record{ID: s.Drill.ID, Variant: s.Variant, Nonce: nonce, Started: o.Now().UTC(), Lab: o.Lab.Dir(), Cluster: o.Lab.UID()}
+	if s.module() {
+		if r.stage.tofu == "" {
+			return errors.New("the lab has no tofu: `handrail lab up` builds it")
+		}
+		r.rec.Dir, r.rec.Log = filepath.Join(r.stage.home, "work"), filepath.Join(r.stage.home, "apply.log")
+		r.rec.Suffix = s.Drill.ID + "-" + nonce[:6] // two drills of one kind are two states, as the holder probe tells them
+	}
 	if err := r.save(); err != nil {
 		return err
 	}
@@ -85,15 +86,15 @@ func (r *Running) start(ctx context.Context, o Options, s Scene) error {
 	if err := r.connect(ctx, o.Lab); err != nil {
 		return err
 	}
-	for _, in := range s.inject {
-		if err := in.act.apply(ctx, &r.stage); err != nil {
-			return fmt.Errorf("%s: %w", in.verb, err)
-		}
+	if err := r.inject(ctx, s.inject); err != nil {
+		return err
 	}
-	r.rec.Values = map[string]steps.Value{
-		"dir": steps.PathOf(r.rec.Dir), "log": steps.PathOf(r.rec.Log), "namespace": steps.StringOf(r.rec.Namespace.Name)}
+	r.rec.Values = map[string]steps.Value{"namespace": steps.StringOf(r.rec.Namespace.Name)}
+	if s.module() {
+		r.rec.Values["dir"], r.rec.Values["log"] = steps.PathOf(r.rec.Dir), steps.PathOf(r.rec.Log)
+	}
 	for _, e := range s.export {
-		v, err := sources()[e.source].read(ctx, &r.stage)
+		v, err := e.read(ctx, &r.stage)
 		if err != nil {
 			return fmt.Errorf("export %s: %w", e.name, err)
 		}

@@ -12,8 +12,8 @@ import (
 // stopLimit is how long ending a drill may take.
 const stopLimit = time.Minute
 
-// Stop ends what the drill started, deletes its namespace and removes its
-// directory; the bundle stays. o.Lab may be nil, and a lab that is not the
+// Stop ends what the drill started, takes its finalizers off what it made,
+// deletes its namespace and removes its directory; the bundle stays. o.Lab may be nil, and a lab that is not the
 // drill's is left alone: the namespace went with its own. Without such a drill
 // the error is ErrNotStarted.
 func Stop(ctx context.Context, o Options, id string) error {
@@ -34,6 +34,10 @@ func Stop(ctx context.Context, o Options, id string) error {
 		}
 	}
 	if o.Lab != nil && rec.Namespace.Name != "" && o.Lab.IsLabUID(rec.Cluster) {
+		st := stage{rec: rec, home: dir, now: o.Now, say: o.say}
+		if err := st.release(ctx, o); err != nil {
+			return fmt.Errorf("stopping drill %s: %w", id, err)
+		}
 		if err := o.Lab.DeleteNamespace(ctx, rec.Namespace.Name); err != nil {
 			return fmt.Errorf("stopping drill %s: %w", id, err)
 		}

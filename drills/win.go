@@ -7,7 +7,6 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"handrail/runbooks"
-	"handrail/runbooks/strict"
 	"handrail/steps"
 )
 
@@ -20,7 +19,7 @@ type win struct {
 
 type winProbe struct {
 	name string
-	kind steps.Kind
+	reading
 }
 
 type condition struct {
@@ -28,35 +27,45 @@ type condition struct {
 	program cel.Program
 }
 
-func (p parser) win(n *yaml.Node, exports []export) *win {
+// win reads the win conditions of a part that is whole but for them: a variant
+// may leave the probes to those of the drill.
+func (p parser) win(n *yaml.Node, of part) *win {
 	f := p.Fields(n, "win", "probes", "all")
 	w := &win{}
 	opts := []cel.EnvOption{}
-	for _, e := range exports {
+	for _, e := range of.export {
 		typ := cel.DynType // of a source that was refused: one slip is one problem
-		if src, ok := sources()[e.source]; ok {
-			typ = runbooks.CELType(src.typ)
+		if e.typ != "" {
+			typ = runbooks.CELType(e.typ)
 		}
 		opts = append(opts, cel.Variable("drill."+e.name, typ))
 	}
-	for _, name := range given {
+	for _, name := range of.given() {
 		opts = append(opts, cel.Variable("drill."+name, cel.StringType))
 	}
-	p.each(p.need(n, f, "probes"), "probes", func(key, value *yaml.Node) {
-		uses := p.Text(value, key.Value)
-		kind, ok := p.cat.Lookup(uses)
-		if uses != "" && (!ok || kind.Class != steps.Probe) {
-			p.Fail(value, strict.Meant(uses, probeNames(p.cat)), "there is no probe %q", uses)
+	see := func(name string, r reading) {
+		w.probes = append(w.probes, winProbe{name, r})
+		for _, fact := range r.kind.Facts {
+			opts = append(opts, cel.Variable("facts."+name+"."+fact.Name, runbooks.CELType(fact.Type)))
+		}
+	}
+	if f["probes"] == nil && of.win != nil {
+		for _, probe := range of.win.probes {
+			see(probe.name, probe.reading)
+		}
+	} else {
+		p.need(n, f, "probes")
+	}
+	p.each(f["probes"], "probes", func(key, value *yaml.Node) {
+		r, _, ok := p.reading(value, key.Value)
+		if !ok {
 			return
 		}
 		if !nameForm.MatchString(key.Value) {
 			p.Fail(key, "", "name %q must match %s", key.Value, nameForm)
 			return
 		}
-		w.probes = append(w.probes, winProbe{key.Value, kind})
-		for _, fact := range kind.Facts {
-			opts = append(opts, cel.Variable("facts."+key.Value+"."+fact.Name, runbooks.CELType(fact.Type)))
-		}
+		see(key.Value, r)
 	})
 	env, err := cel.NewEnv(opts...)
 	if err != nil {
@@ -92,16 +101,6 @@ func (p parser) condition(env *cel.Env, n *yaml.Node, text string) condition {
 		p.Fail(n, "", "%v", err)
 	}
 	return condition{text: strings.TrimSpace(text), program: program}
-}
-
-func probeNames(cat steps.Catalog) []string {
-	var names []string
-	for _, k := range cat.Kinds() {
-		if k.Class == steps.Probe {
-			names = append(names, k.Name)
-		}
-	}
-	return names
 }
 
 func celValue(v steps.Value) any {

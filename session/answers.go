@@ -156,13 +156,19 @@ func debts(r *strict.Reader, n *yaml.Node) map[string]triage.Settle {
 	return out
 }
 
-// Over returns a with everything that b gives put over it.
+// Over returns a with everything that b gives put over it. What b skips, a has
+// no word for any more.
 func (a *Answers) Over(b *Answers) *Answers {
 	out := *a
 	out.Answers, out.Conclude = over(a.Answers, b.Answers), over(a.Conclude, b.Conclude)
 	out.Manual, out.Skip, out.Gates = over(a.Manual, b.Manual), over(a.Skip, b.Skip), over(a.Gates, b.Gates)
 	out.Debts = over(a.Debts, b.Debts)
 	out.Waive = append(slices.Clone(a.Waive), b.Waive...)
+	for id := range b.Skip {
+		delete(out.Answers, id)
+		delete(out.Manual, id)
+		delete(out.Gates, id)
+	}
 	return &out
 }
 

@@ -3,6 +3,7 @@ package session_test
 import (
 	"bytes"
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,7 +35,7 @@ func TestPlayEndsWithoutAPlan(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := session.Play(t.Context(), s, &session.Answers{}, nil, &bytes.Buffer{})
+		res, err := session.Play(t.Context(), s, session.Script{Answers: &session.Answers{}, Talk: io.Discard})
 		if err != nil || res.Code != session.CodeOpen || !strings.Contains(res.Why, "no runbook") {
 			t.Errorf("Play() = %+v, %v, want it open for want of a runbook", res, err)
 		}
@@ -53,7 +54,7 @@ func TestPlayEndsWhenNothingIsKnown(t *testing.T) {
 	st := newStage(t)
 	st.w.fails = context.DeadlineExceeded
 	s := st.start(t)
-	res, err := session.Play(t.Context(), s, &session.Answers{}, nil, &bytes.Buffer{})
+	res, err := session.Play(t.Context(), s, session.Script{Answers: &session.Answers{}, Talk: io.Discard})
 	if err != nil || res.Code != session.CodeOpen || res.Why == "" {
 		t.Errorf("Play() = %+v, %v, want it open with a reason", res, err)
 	}

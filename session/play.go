@@ -29,24 +29,32 @@ type Result struct {
 	Path    string // of the bundle
 }
 
+// Script is how a headless walk goes.
+type Script struct {
+	Answers *Answers
+	Vars    map[string]string // what phrases may name
+	Talk    io.Writer         // for people
+	// Before is called before each intent that is sent; an error ends the walk.
+	// A drill makes a race with it. nil for none.
+	Before func(ctx context.Context, in triage.Intent) error
+}
+
 // player walks one session by a script.
 type player struct {
+	Script
 	s       *Session
-	a       *Answers
-	vars    map[string]string
-	talk    io.Writer
 	tried   map[string]int // probe runs of this walk, by step
 	gaveUp  map[string]bool
 	refused string
 	why     string
 }
 
-// Play walks the incident with an answers file, headless: it does what the loop
+// Play walks the incident by a script, headless: it does what the loop
 // recommends as long as the script says how, and ends when the incident is
 // closed or the script has no word for what comes next. The error is a fault of
 // the program or the end of ctx; a refusal is a result.
-func Play(ctx context.Context, s *Session, a *Answers, vars map[string]string, talk io.Writer) (Result, error) {
-	p := &player{s: s, a: a, vars: vars, talk: talk, tried: map[string]int{}, gaveUp: map[string]bool{}}
+func Play(ctx context.Context, s *Session, by Script) (Result, error) {
+	p := &player{Script: by, s: s, tried: map[string]int{}, gaveUp: map[string]bool{}}
 	for {
 		snap, err := p.settled(ctx)
 		if err != nil {
@@ -73,7 +81,7 @@ func Play(ctx context.Context, s *Session, a *Answers, vars map[string]string, t
 }
 
 func (p *player) say(format string, args ...any) {
-	_, _ = fmt.Fprintf(p.talk, format+"\n", args...) // talk is for people; a closed stderr must not end the walk
+	_, _ = fmt.Fprintf(p.Talk, format+"\n", args...) // it is for people; a closed stderr must not end the walk
 }
 
 // settled waits until nothing runs.
@@ -114,6 +122,12 @@ func (p *player) step(ctx context.Context, snap Snapshot) (stop string, err erro
 		}
 		if r.Intent == triage.DoPreview || r.Intent == triage.DoConfirm {
 			p.refused, p.why = r.Step, r.Error()
+			if moved := p.s.Snapshot().State.Gates[r.Step].Moved; r.Intent == triage.DoConfirm && len(moved) > 0 {
+				p.why += "; " + moved[0] // the target comes first, and says it all
+				for _, m := range moved {
+					p.say("  moved: %s", m)
+				}
+			}
 			p.gaveUp[r.Step] = true
 			return "the gate " + r.Step + " was refused", nil
 		}
@@ -129,7 +143,7 @@ func (p *player) passedBy(snap Snapshot, next triage.Option, any bool) string {
 		if any && st.ID == next.Step {
 			return ""
 		}
-		_, wanted := p.a.Gates[bare(st.ID)]
+		_, wanted := p.Answers.Gates[bare(st.ID)]
 		if wanted && st.Kind == triage.GateStep && !st.Retired && st.Status != triage.Skipped && snap.State.Gates[st.ID].Phase == triage.GateIdle {
 			if any && next.Step == "" && next.Kind == triage.DoConclude {
 				return "" // a topic that no step of the plan asks for
@@ -153,7 +167,7 @@ func recommended(opts []triage.Option) (triage.Option, bool) {
 // waivers of captures that cannot be had, and optional reads of the present
 // plan that nobody has tried yet or that were cut off.
 func (p *player) due(ctx context.Context, snap Snapshot) (bool, error) {
-	for _, w := range p.a.Waive {
+	for _, w := range p.Answers.Waive {
 		w.Subject = p.full(snap, w.Subject)
 		for _, o := range snap.Options {
 			if o.Kind != triage.DoWaive || !o.Available() || o.Value != strconv.Itoa(w.Law) || o.Subject != w.Subject || waived(snap.State, w) {
@@ -199,7 +213,14 @@ func (p *player) full(snap Snapshot, id string) string {
 	return id
 }
 
-func (p *player) do(ctx context.Context, in triage.Intent) error { return p.s.Do(ctx, in) }
+func (p *player) do(ctx context.Context, in triage.Intent) error {
+	if p.Before != nil {
+		if err := p.Before(ctx, in); err != nil {
+			return fmt.Errorf("before %s %s: %w", in.Kind, in.Step, err)
+		}
+	}
+	return p.s.Do(ctx, in)
+}
 
 // follow1 runs one probe.
 func (p *player) follow1(ctx context.Context, step string) error {

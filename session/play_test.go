@@ -2,13 +2,16 @@ package session_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 
 	"handrail/runbooks"
 	"handrail/runbooks/strict"
 	"handrail/session"
+	"handrail/triage"
 )
 
 const script = `apiVersion: handrail/v1
@@ -42,6 +45,12 @@ func answers(t *testing.T, src string) *session.Answers {
 		t.Fatal(err)
 	}
 	return a
+}
+
+// says is a script with the variables of a drill.
+func says(t *testing.T, src string, talk io.Writer) session.Script {
+	t.Helper()
+	return session.Script{Answers: answers(t, src), Vars: map[string]string{"drill.lock": "l-1"}, Talk: talk}
 }
 
 // TestPlayEndsWithItsCode holds the exit codes of a headless walk.
@@ -84,7 +93,7 @@ func TestPlayEndsWithItsCode(t *testing.T) {
 				src = tc.edit(src)
 			}
 			var talk bytes.Buffer
-			got, err := session.Play(t.Context(), st.start(t), answers(t, src), map[string]string{"drill.lock": "l-1"}, &talk)
+			got, err := session.Play(t.Context(), st.start(t), says(t, src, &talk))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -95,11 +104,51 @@ func TestPlayEndsWithItsCode(t *testing.T) {
 	}
 }
 
+// TestPlayAsksBeforeEachIntent makes a race between preview and act, and wants
+// the walk to end where the race cannot be made.
+func TestPlayAsksBeforeEachIntent(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("the lab is gone")
+	for _, tc := range []struct {
+		name string
+		at   func(w *world) error
+		err  error
+		code int
+	}{
+		{"the target moves", func(w *world) error { w.mu.Lock(); defer w.mu.Unlock(); w.lock = "l-2"; return nil }, nil, session.CodeRefused},
+		{"it cannot be made", func(*world) error { return broken }, broken, session.CodeOpen},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			st := scripted(t)
+			by := says(t, script, io.Discard)
+			var seen []triage.IntentKind
+			by.Before = func(_ context.Context, in triage.Intent) error {
+				seen = append(seen, in.Kind)
+				if in.Kind == triage.DoConfirm && in.Step == "test-lock/unlock" {
+					return tc.at(st.w)
+				}
+				return nil
+			}
+			got, err := session.Play(t.Context(), st.start(t), by)
+			if !errors.Is(err, tc.err) || got.Code != tc.code || st.w.acts != 0 {
+				t.Errorf("Play() = %+v, %v after %d acts, want code %d, %v and none", got, err, st.w.acts, tc.code, tc.err)
+			}
+			if tc.err == nil && !strings.Contains(got.Why, "l-1 -> l-2") {
+				t.Errorf("the refusal does not say what moved: %q", got.Why)
+			}
+			if seen[0] == triage.DoConfirm || seen[len(seen)-1] != triage.DoConfirm {
+				t.Errorf("asked before %v, want every intent up to the confirmation", seen)
+			}
+		})
+	}
+}
+
 func TestPhraseKnowsNothingButItsVariables(t *testing.T) {
 	t.Parallel()
 	st := scripted(t)
 	src := strings.Replace(script, "${drill.lock}", "${facts.lock.id}", 1)
-	if _, err := session.Play(t.Context(), st.start(t), answers(t, src), map[string]string{"drill.lock": "l-1"}, &bytes.Buffer{}); err == nil || st.w.acts != 0 {
+	if _, err := session.Play(t.Context(), st.start(t), says(t, src, io.Discard)); err == nil || st.w.acts != 0 {
 		t.Fatalf("Play() = %v after %d acts, want an error and none", err, st.w.acts)
 	}
 }

@@ -20,14 +20,14 @@ func (p *player) follow(ctx context.Context, snap Snapshot, o triage.Option) (st
 	case triage.DoProbe:
 		return p.sample(ctx, snap, st)
 	case triage.DoAnswer:
-		g, ok := p.a.Answers[id]
+		g, ok := p.Answers.Answers[id]
 		if !ok {
 			g = Given{Value: triage.Unknown, How: "the script has no answer"}
 		}
 		p.say("answer %s: %s (%s)", o.Step, g.Value, g.How)
 		return "", p.do(ctx, triage.Intent{Kind: triage.DoAnswer, Step: o.Step, Value: g.Value, Text: g.How})
 	case triage.DoManual:
-		proof, ok := p.a.Manual[id]
+		proof, ok := p.Answers.Manual[id]
 		if !ok {
 			return p.pass(ctx, o.Step)
 		}
@@ -58,7 +58,7 @@ func (p *player) follow(ctx context.Context, snap Snapshot, o triage.Option) (st
 
 // pass skips a step that the script does not settle.
 func (p *player) pass(ctx context.Context, step string) (string, error) {
-	why, ok := p.a.Skip[bare(step)]
+	why, ok := p.Answers.Skip[bare(step)]
 	if !ok {
 		why = "the script does not settle it"
 	}
@@ -117,7 +117,7 @@ func (p *player) conclude(ctx context.Context, snap Snapshot, o triage.Option) (
 	if c, ok := snap.Cards[o.Step]; ok && c.Proposed != "" {
 		proposed = c.Proposed
 	}
-	g, ok := p.a.Conclude[string(o.Topic)]
+	g, ok := p.Answers.Conclude[string(o.Topic)]
 	switch {
 	case ok:
 	case proposed == "" || proposed == triage.Unknown:
@@ -144,11 +144,11 @@ func (p *player) conclude(ctx context.Context, snap Snapshot, o triage.Option) (
 
 // gate previews and confirms with the script's phrase.
 func (p *player) gate(ctx context.Context, o triage.Option) (string, error) {
-	phrase, ok := p.a.Gates[bare(o.Step)]
+	phrase, ok := p.Answers.Gates[bare(o.Step)]
 	if !ok || p.gaveUp[o.Step] {
 		return fmt.Sprintf("the script does not open the gate %s", o.Step), nil
 	}
-	text, err := expand(phrase, p.vars)
+	text, err := expand(phrase, p.Vars)
 	if err != nil {
 		return "", fmt.Errorf("gate %s: %w", o.Step, err)
 	}
@@ -167,9 +167,9 @@ func (p *player) settle(ctx context.Context, snap Snapshot, o triage.Option) (st
 		if d.Settled.How != "" {
 			continue
 		}
-		how, ok := p.a.Debts[d.ID]
+		how, ok := p.Answers.Debts[d.ID]
 		if !ok {
-			how, ok = p.a.Debts[d.Kind]
+			how, ok = p.Answers.Debts[d.Kind]
 		}
 		if !ok {
 			return fmt.Sprintf("the script does not settle the debt %s: %s", d.ID, d.Text), nil

@@ -3,11 +3,16 @@ package lab
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
 )
+
+// ErrNoAccount says that an API server does not know the account that asks: its namespace is gone, or its token has
+// run out.
+var ErrNoAccount = errors.New("the API server does not know this account")
 
 // IsLab tells whether an API server is this lab, by the UID of its namespace kube-system. Injection asks first and
 // refuses elsewhere. The client carries the credentials (rest.HTTPClientFor makes one), server is its address. An error
@@ -23,6 +28,9 @@ func (l *Lab) IsLab(ctx context.Context, with *http.Client, server string) (bool
 		return false, fmt.Errorf("asking %q which cluster it is: %w", server, err)
 	}
 	defer res.Body.Close()
+	if res.StatusCode == http.StatusUnauthorized {
+		return false, fmt.Errorf("asking %q which cluster it is: %w", server, ErrNoAccount)
+	}
 	if res.StatusCode != http.StatusOK {
 		return false, fmt.Errorf("asking %q which cluster it is: status %d", server, res.StatusCode)
 	}

@@ -206,6 +206,7 @@ func checkNamespace(t *testing.T, l *Lab) {
 	if err := operator.do(ctx, http.MethodPost, core("default", "secrets"), object{"metadata": named("x")}, nil); !hasCode(err, http.StatusForbidden) {
 		t.Errorf("a write in another namespace = %v, want 403", err)
 	}
+	checkRights(t, ns, robot, operator)
 	uid, err := operator.kubeSystemUID(ctx)
 	if err != nil || !l.IsLabUID(uid) || l.IsLabUID("") || l.IsLabUID("another") {
 		t.Errorf("IsLabUID(%q), %v", uid, err)
@@ -216,6 +217,31 @@ func checkNamespace(t *testing.T, l *Lab) {
 	}
 	if _, err := os.Stat(ns.OperatorKubeconfig); !os.IsNotExist(err) {
 		t.Errorf("the kubeconfig outlives its namespace: %v", err)
+	}
+}
+
+// checkRights wants both accounts to see everything, and only robot to say what a Pod is like: an operator who could
+// might make a dead controller look alive.
+func checkRights(t *testing.T, ns Namespace, robot, operator *client) {
+	for _, tc := range []struct {
+		name            string
+		right           object
+		robot, operator bool
+	}{
+		{"status of a pod", object{"namespace": ns.Name, "verb": "patch", "resource": "pods", "subresource": "status"}, true, false},
+		{"status of a deployment", object{"namespace": ns.Name, "verb": "patch", "group": "apps", "resource": "deployments", "subresource": "status"}, true, false},
+		{"any resource", object{"namespace": ns.Name, "verb": "list", "group": "networking.k8s.io", "resource": "ingresses"}, true, true},
+		{"api services", object{"verb": "list", "group": "apiregistration.k8s.io", "resource": "apiservices"}, true, true},
+		{"definitions", object{"verb": "get", "group": "apiextensions.k8s.io", "resource": "customresourcedefinitions"}, true, true},
+		{"another namespace", object{"namespace": "default", "verb": "list", "resource": "pods"}, false, false},
+		{"roles", object{"namespace": ns.Name, "verb": "create", "group": "rbac.authorization.k8s.io", "resource": "rolebindings"}, false, false},
+	} {
+		for who, c := range map[string]*client{"robot": robot, "operator": operator} {
+			got, err := c.may(t.Context(), []object{tc.right})
+			if want := map[string]bool{"robot": tc.robot, "operator": tc.operator}[who]; err != nil || got != want {
+				t.Errorf("%s: %s may = %v, %v, want %v", tc.name, who, got, err, want)
+			}
+		}
 	}
 }
 

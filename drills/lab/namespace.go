@@ -85,7 +85,7 @@ func (l *Lab) admit(ctx context.Context, ns, account, path string) error {
 	var last error
 	err := poll(ctx, func() bool {
 		var allowed bool
-		allowed, last = l.client.as(minted.Status.Token).may(ctx, ns)
+		allowed, last = l.client.as(minted.Status.Token).may(ctx, needs(ns, account))
 		return allowed
 	})
 	if err != nil && last != nil {
@@ -94,12 +94,9 @@ func (l *Lab) admit(ctx context.Context, ns, account, path string) error {
 	return err
 }
 
-// may asks for the last of the rights that grant gives in the namespace and outside.
-func (c *client) may(ctx context.Context, ns string) (bool, error) {
-	for _, attributes := range []object{
-		{"namespace": ns, "verb": "create", "resource": "secrets"},
-		{"name": "kube-system", "verb": "get", "resource": "namespaces"},
-	} {
+// may asks whether all of these are allowed.
+func (c *client) may(ctx context.Context, rights []object) (bool, error) {
+	for _, attributes := range rights {
 		var answer struct{ Status struct{ Allowed bool } }
 		review := object{"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
 			"spec": object{"resourceAttributes": attributes}}

@@ -1,0 +1,122 @@
+package drills
+
+import (
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"handrail/runbooks/strict"
+	"handrail/session"
+)
+
+// partKeys are what a variant may put in the place of the drill's own.
+var partKeys = []string{"params", "inject", "later", "export", "win", "expect"}
+
+// part reads what a drill and a variant have in common; base is what holds where
+// it has none of its own.
+func (p parser) part(f map[string]*yaml.Node, base part) part {
+	var out part
+	out.inject = p.steps(f["inject"])
+	if n := f["later"]; n != nil {
+		out.later = p.later(n)
+	}
+	if n := f["export"]; n != nil {
+		out.export = p.exports(n)
+	}
+	whole := out.over(base)
+	if n := f["win"]; n != nil {
+		out.win = p.win(n, whole)
+	}
+	if n := f["params"]; n != nil {
+		out.params = p.params(n, whole.known())
+	}
+	if n := f["expect"]; n != nil {
+		e := p.Fields(n, "expect", "exit", "refused")
+		out.expect = &Expect{Exit: p.Number(p.need(n, e, "exit"), "exit", 0, 7), Refused: p.Text(e["refused"], "refused")}
+	}
+	return out
+}
+
+// steps reads a list of injections, nil when n is nil.
+func (p parser) steps(n *yaml.Node) []step {
+	if n == nil {
+		return nil
+	}
+	var out []step
+	for _, item := range p.Items(n, "inject") {
+		if s, ok := p.step(item); ok {
+			out = append(out, s)
+		}
+	}
+	if n.Kind == yaml.SequenceNode && len(n.Content) == 0 {
+		p.Fail(n, "", "a drill injects something")
+	}
+	return out
+}
+
+// step reads one injection: a mapping of one verb to its arguments.
+func (p parser) step(n *yaml.Node) (step, bool) {
+	if n.Kind != yaml.MappingNode || len(n.Content) != 2 {
+		p.Fail(n, "as `- tofu.apply: {dir: six-slow}`", "an injection is one verb with its arguments")
+		return step{}, false
+	}
+	name := p.OneOf(n.Content[0], "verb", verbNames())
+	v, ok := verbs()[name]
+	if !ok {
+		return step{}, false
+	}
+	return step{verb: name, act: v.read(p, n.Content[1])}, true
+}
+
+// params reads the parameters of the runbook, in which only values of the drill
+// may be named.
+func (p parser) params(n *yaml.Node, known []string) map[string]string {
+	out := map[string]string{}
+	p.each(n, "params", func(key, value *yaml.Node) {
+		out[key.Value] = p.Text(value, key.Value)
+		p.names(value, out[key.Value], known)
+	})
+	return out
+}
+
+// names checks that a text names only values that there are.
+func (p parser) names(n *yaml.Node, text string, known []string) {
+	for _, m := range drillName.FindAllStringSubmatch(text, -1) {
+		name, ok := strings.CutPrefix(m[1], "drill.")
+		if !ok {
+			p.Fail(n, "only ${drill.NAME}", "${%s} cannot be named here", m[1])
+			continue
+		}
+		if !slices.Contains(known, name) {
+			p.Fail(n, strict.Meant(name, known), "the drill has no value %q", name)
+		}
+	}
+}
+
+func (p parser) variants(n *yaml.Node, base part, params *yaml.Node) []variant {
+	var out []variant
+	p.each(n, "variants", func(key, value *yaml.Node) {
+		if !idForm.MatchString(key.Value) {
+			p.Fail(key, "", "name of a variant %q must match %s", key.Value, idForm)
+		}
+		f := p.Fields(value, "a variant", append(append([]string{"title"}, partKeys...), answerKeys...)...)
+		v := variant{name: key.Value, title: p.Text(f["title"], "title"), part: p.part(f, base)}
+		if v.export != nil && v.win == nil && base.win != nil {
+			p.Fail(key, "give win as well", "the exports change, and the win conditions of the drill stand on the old ones")
+		}
+		if v.params == nil && (v.export != nil || v.inject != nil) && len(p.Problems) == 0 {
+			p.each(params, "params", func(_, param *yaml.Node) { p.names(param, param.Value, v.over(base).known()) })
+		}
+		// What is left of the variant are answers, put over the reference.
+		script := &yaml.Node{Kind: yaml.MappingNode, Line: value.Line, Column: value.Column}
+		for i := 0; value.Kind == yaml.MappingNode && i+1 < len(value.Content); i += 2 {
+			if slices.Contains(answerKeys, value.Content[i].Value) {
+				script.Content = append(script.Content, value.Content[i], value.Content[i+1])
+			}
+		}
+		v.answers = session.ReadAnswers(p.Reader, script, false)
+		out = append(out, v)
+	})
+	return out
+}

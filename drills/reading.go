@@ -1,0 +1,150 @@
+package drills
+
+import (
+	"context"
+	"errors"
+	"io"
+	"regexp"
+	"slices"
+
+	"gopkg.in/yaml.v3"
+
+	"handrail/runbooks/strict"
+	"handrail/steps"
+)
+
+// reading is a probe of the drill's own with its parameters: what is exported
+// and what is judged are read by the same kinds, so that equal code compares.
+type reading struct {
+	kind steps.Kind
+	with steps.Params // as the document gives them
+}
+
+// reading reads the name of a probe that needs no parameters but the drill's
+// directory and log, or a mapping with `uses`, `with` and the keys of more.
+func (p parser) reading(n *yaml.Node, what string, more ...string) (reading, map[string]*yaml.Node, bool) {
+	f := map[string]*yaml.Node{}
+	uses := n
+	if n.Kind == yaml.MappingNode {
+		f = p.Fields(n, what, append([]string{"uses", "with"}, more...)...)
+		if uses = p.need(n, f, "uses"); uses == nil {
+			return reading{}, f, false
+		}
+	}
+	name := p.Text(uses, what)
+	kind, ok := p.cat.Lookup(name)
+	if name == "" || !ok || kind.Class != steps.Probe {
+		if name != "" {
+			p.Fail(uses, strict.Meant(name, probeNames(p.cat)), "there is no probe %q", name)
+		}
+		return reading{}, f, false
+	}
+	r := reading{kind: kind, with: steps.Params{}}
+	p.each(f["with"], "with", func(key, value *yaml.Node) {
+		i := slices.IndexFunc(kind.Params, func(f steps.Field) bool { return f.Name == key.Value })
+		if i < 0 {
+			p.Fail(key, strict.Meant(key.Value, fieldNames(kind.Params)), "%s has no parameter %q", kind.Name, key.Value)
+			return
+		}
+		if v, ok := p.argument(value, kind.Params[i]); ok {
+			r.with[key.Value] = v
+		}
+	})
+	for _, field := range kind.Params {
+		if _, ok := r.with[field.Name]; field.Required && !ok && !fromModule(field) {
+			p.Fail(n, "", "%s needs %s", kind.Name, field.Name)
+		}
+	}
+	return r, f, true
+}
+
+// argument reads one value that a document gives to a probe.
+func (p parser) argument(n *yaml.Node, field steps.Field) (steps.Value, bool) {
+	text := p.Text(n, field.Name)
+	if text == "" {
+		return steps.Value{}, false
+	}
+	v, err := steps.ParseValue(field.Type, text)
+	switch {
+	case err != nil:
+		p.Fail(n, "", "%s: %v", field.Name, err)
+	case field.Type == steps.Enum && !slices.Contains(field.Values, text):
+		p.Fail(n, strict.Meant(text, field.Values), "%s cannot be %q", field.Name, text)
+	case field.Pattern != "" && !regexp.MustCompile(`\A(?:`+field.Pattern+`)\z`).MatchString(text): // of the catalog, whose patterns are tested
+		p.Fail(n, "", "%s %q does not look like %s", field.Name, text, field.Pattern)
+	default:
+		return v, true
+	}
+	return steps.Value{}, false
+}
+
+// fromModule are parameters that the drill's root module gives.
+func fromModule(f steps.Field) bool { return f.Name == "dir" || f.Name == "file" }
+
+// read runs a probe with robot's data directory and kubeconfig.
+func (st *stage) read(ctx context.Context, r reading) (map[string]steps.Value, error) {
+	env := steps.Env{
+		Dir: st.home, Environ: st.robotEnviron(), Home: st.home, Now: st.now,
+		Kubeconfig: st.rec.Namespace.RobotKubeconfig, Namespace: st.rec.Namespace.Name,
+		Tool:    st.tool,
+		Trusted: func(string) error { return nil },
+	}
+	in := steps.Params{}
+	for _, f := range r.kind.Params {
+		v, given := r.with[f.Name]
+		switch {
+		case given:
+			in[f.Name] = v
+		case f.Name == "dir" && st.rec.Dir != "":
+			in["dir"] = steps.PathOf(st.rec.Dir)
+		case f.Name == "file" && st.rec.Log != "":
+			in["file"] = steps.PathOf(st.rec.Log)
+		case f.Default != "":
+			if v, err := steps.ParseValue(f.Type, f.Default); err == nil {
+				in[f.Name] = v
+			}
+		}
+	}
+	obs, err := r.kind.Reads(env).Probe(ctx, in, discard{})
+	if err != nil {
+		return nil, err
+	}
+	return obs.Facts, nil
+}
+
+// tool is the lab's tofu, for a drill that has to do with it.
+func (st *stage) tool(string) (string, error) {
+	if st.tofu == "" {
+		return "", errors.New("this drill has no tofu")
+	}
+	return st.tofu, nil
+}
+
+func probeNames(cat steps.Catalog) []string {
+	var names []string
+	for _, k := range cat.Kinds() {
+		if k.Class == steps.Probe {
+			names = append(names, k.Name)
+		}
+	}
+	return names
+}
+
+func fieldNames(fields []steps.Field) []string {
+	var names []string
+	for _, f := range fields {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// discard is a sink that keeps nothing.
+type discard struct{}
+
+func (discard) Artifact(string, string) io.WriteCloser { return nowhere{io.Discard} }
+func (discard) Line(string)                            {}
+func (discard) Secret(string)                          {}
+
+type nowhere struct{ io.Writer }
+
+func (nowhere) Close() error { return nil }

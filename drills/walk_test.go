@@ -1,0 +1,180 @@
+package drills_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"handrail/drills"
+	"handrail/runbooks"
+	"handrail/session"
+	"handrail/steps/catalog"
+)
+
+// walks say of every drill and variant what its walk must come to. A drill that
+// is missing here fails the test, and so does a runbook without a drill.
+var walks = map[string]struct {
+	acts   int      // acts that ended done
+	writes int      // by the operator, in the audit log; -1 where a program makes them, at least one
+	says   []string // what the refusal must say, for the person who reads it at night
+}{
+	"killed-runner": {acts: 1, writes: -1},
+	// The script lies about a holder whose lock looks old: the refusal comes from the process itself.
+	"killed-runner (live-holder)": {says: []string{"process "}},
+	"orphan-hook":                 {acts: 2, writes: 2},
+	"orphan-hook (terminating)":   {acts: 1, writes: 1},
+	"orphan-hook (owner-alive)":   {says: []string{"deployment/", "hook-runner", "1 of 1 ready"}},
+	"orphan-hook (recreated)":     {says: []string{"moved", "UID: "}},
+	"orphan-hook (decoy)":         {says: []string{"HookSucceeded", "platform"}},
+}
+
+// tell passes the talk of a walk to the log of the test.
+type tell struct{ t *testing.T }
+
+func (w tell) Write(b []byte) (int, error) {
+	w.t.Log(strings.TrimSuffix(string(b), "\n"))
+	return len(b), nil
+}
+
+// TestEveryRunbookHasADrill wants each embedded runbook to be walked by the
+// table above.
+func TestEveryRunbookHasADrill(t *testing.T) {
+	t.Parallel()
+	cat := catalog.New()
+	all, err := runbooks.Library(cat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := drills.List(cat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rb := range all {
+		if !slices.ContainsFunc(rows, func(r drills.Row) bool { return r.Runbook == rb.ID }) {
+			t.Errorf("runbook %s has no drill: nothing proves that it writes only what its acts name", rb.ID)
+		}
+	}
+}
+
+// walked is how the walk of a scene went.
+type walked struct {
+	scene drills.Scene
+	o     drills.Options
+	rep   drills.Report
+	err   error
+	took  time.Duration
+	said  bytes.Buffer
+	ended chan struct{}
+}
+
+// TestWalks is the write detector: every drill and variant is walked headless on
+// the real API server, and its audit log must hold no write of the operator
+// before a gate has acted, and exactly the named ones after. The walks mostly
+// wait for the next look at something, so all go side by side, however few tests
+// may run at once.
+func TestWalks(t *testing.T) {
+	t.Parallel()
+	all, err := drills.Library(catalog.New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var under []*walked
+	var work sync.WaitGroup
+	defer work.Wait()
+	for _, d := range all {
+		for _, v := range append([]string{""}, d.Variants()...) {
+			s, err := d.Scene(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, ok := walks[s.Name()]; !ok {
+				t.Errorf("%s is walked by no test", s.Name())
+				continue
+			}
+			o, c := world(t)
+			w := &walked{scene: s, o: o, ended: make(chan struct{})}
+			w.o.Progress = func(text string) { fmt.Fprintln(&w.said, text) }
+			under = append(under, w)
+			work.Go(func() {
+				defer close(w.ended)
+				begun := time.Now()
+				w.rep, w.err = drills.RunAuto(t.Context(), w.o, c, s, &w.said)
+				w.took = time.Since(begun)
+			})
+		}
+	}
+	if len(under) != len(walks) {
+		t.Errorf("%d of %d walks are of the library", len(under), len(walks))
+	}
+	for _, w := range under {
+		t.Run(w.scene.Name(), func(t *testing.T) { w.check(t) })
+	}
+}
+
+func (w *walked) check(t *testing.T) {
+	<-w.ended
+	s, rep, want := w.scene, w.rep, walks[w.scene.Name()]
+	t.Logf("%s took %s\n%s", s.Name(), w.took.Round(100*time.Millisecond), w.said.String())
+	if w.err != nil {
+		t.Fatal(w.err)
+	}
+	for _, f := range rep.Failed {
+		t.Error(f)
+	}
+	for _, line := range rep.Debrief {
+		t.Log(line)
+	}
+	if rep.Code != s.Expect.Exit || !rep.Judgement.Won || !rep.Proof.OK {
+		t.Errorf("code %d, won %v, proof %v, want %d, won and proven", rep.Code, rep.Judgement.Won, rep.Proof.OK, s.Expect.Exit)
+	}
+	if rep.Code == session.CodeDone && rep.Session.Outcome != "recovered" {
+		t.Errorf("outcome %q, want recovered", rep.Session.Outcome)
+	}
+	if rep.Proof.Acts != want.acts || rep.Proof.Before != 0 {
+		t.Errorf("%d acts and %d writes before the first, want %d and none", rep.Proof.Acts, rep.Proof.Before, want.acts)
+	}
+	if n := len(rep.Proof.Writes); want.writes >= 0 && n != want.writes || want.writes < 0 && n == 0 {
+		t.Errorf("%d writes by the operator, want %d: %+v", n, want.writes, rep.Proof.Writes)
+	}
+	refusalSays(t, rep, want.says)
+	sound(t, w.o, rep.Bundle)
+	if _, err := os.Stat(filepath.Join(w.o.State, "drills", s.Drill.ID)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the drill is not stopped: %v", err)
+	}
+}
+
+// refusalSays wants a refusal that is worth reading, and a scene that expects
+// one to have said what it must say.
+func refusalSays(t *testing.T, rep drills.Report, words []string) {
+	t.Helper()
+	if (rep.Session.Refused != "") != (len(words) > 0) {
+		t.Errorf("refused %q, and the table has %q for it", rep.Session.Refused, words)
+	}
+	for _, w := range words {
+		if !strings.Contains(rep.Session.Why, w) {
+			t.Errorf("the refusal does not name %q: %s", w, rep.Session.Why)
+		}
+	}
+}
+
+// sound wants a bundle that keeps the laws of the loop.
+func sound(t *testing.T, o drills.Options, bundle string) {
+	t.Helper()
+	audit, err := session.Audit(bundle, o.Catalog)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range audit.Lines {
+		if !l.OK {
+			t.Errorf("audit of the bundle: %s: %s", l.Property, l.Detail)
+		}
+	}
+}
