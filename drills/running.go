@@ -64,6 +64,7 @@ func (r *Running) Env(base steps.Env) steps.Env {
 	env := base
 	env.Environ = r.operatorEnviron(base.Environ)
 	env.Kubeconfig, env.Context, env.Namespace = r.rec.Namespace.OperatorKubeconfig, "", r.rec.Namespace.Name
+	env.Kubectl = nil
 	env.Tool = func(string) (string, error) { return r.tofu, nil }
 	env.Trusted = func(dir string) error {
 		if within(dir, r.rec.Dir) {
