@@ -23,12 +23,11 @@ import (
 // askWithin bounds a question to an API server that nobody waits for.
 const askWithin = 5 * time.Second
 
-// cluster is the cluster in question, with a client that cannot write. Nothing
-// was asked of it yet.
+// cluster is the cluster in question. Nothing was asked of it yet.
 type cluster struct {
 	kube.Access
-	client http.RoundTripper // may wait for a credential plugin, whatever the context says
-	within time.Duration     // of a whole question, the plugin included
+	within time.Duration // of a whole question, what a credential plugin takes included
+	client http.RoundTripper
 }
 
 // clusterOf reads the kubeconfig by kubectl's rules.
@@ -37,19 +36,26 @@ func clusterOf(env steps.Env) (cluster, error) {
 	if err != nil {
 		return cluster{}, err
 	}
-	within := askWithin
+	c := cluster{Access: a, within: askWithin}
 	if a.Config.Timeout > 0 {
-		within = a.Config.Timeout // --request-timeout
+		c.within = a.Config.Timeout // --request-timeout
 	}
-	config := rest.CopyConfig(a.Config)
+	return c, nil
+}
+
+// connect gives the cluster a client that cannot write. A request of it waits
+// for a credential plugin, whatever its context says.
+func (c cluster) connect() (cluster, error) {
+	within := c.within
+	config := rest.CopyConfig(c.Config)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		return transport.Probe(deadline{next, within}, a.Server)
+		return transport.Probe(deadline{next, within}, c.Server)
 	})
-	client, err := rest.TransportFor(config)
-	if err != nil {
-		return cluster{}, fmt.Errorf("reading the kubeconfig: %w", err)
+	var err error
+	if c.client, err = rest.TransportFor(config); err != nil {
+		return c, fmt.Errorf("client of %s: %w", c.Server, err)
 	}
-	return cluster{Access: a, client: client, within: within}, nil
+	return c, nil
 }
 
 // plugin is the program that gets the credentials and may ask a person for
@@ -108,10 +114,19 @@ func (c cluster) serverVersion(ctx context.Context) (string, error) {
 var errUnauthorized = errors.New("401: the credentials are expired or unknown to the server")
 
 // ask sends one request through the transport that cannot write. Two questions
-// are all that the command line has; a typed client would weigh megabytes.
+// are all that the command line has; a typed client would weigh megabytes. Where
+// there is no client yet, a credential plugin that does not end holds up nothing.
 func (c cluster) ask(ctx context.Context, method, path, body string, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, c.within)
 	defer cancel()
+	client := http.Client{Transport: c.client}
+	if c.client == nil {
+		made, err := c.connect()
+		if err != nil {
+			return err
+		}
+		client.Transport = transport.Leave(made.client)
+	}
 	base, err := url.Parse(c.Server)
 	if err != nil {
 		return err
@@ -125,8 +140,11 @@ func (c cluster) ask(ctx context.Context, method, path, body string, into any) e
 		req.Header.Set("Content-Type", "application/json")
 	}
 	req.Header.Set("Accept", "application/json")
-	client := http.Client{Transport: c.client}
 	resp, err := client.Do(req)
+	var sent *url.Error
+	if errors.As(err, &sent) {
+		err = sent.Err // who asks what is said by the caller
+	}
 	if err != nil {
 		return err
 	}
@@ -142,13 +160,6 @@ func (c cluster) ask(ctx context.Context, method, path, body string, into any) e
 		return fmt.Errorf("%s", resp.Status)
 	}
 	return json.Unmarshal(b, into)
-}
-
-// beside is the cluster for questions that nobody waits for: a credential plugin
-// that does not end cannot hold them up.
-func (c cluster) beside() cluster {
-	c.client = transport.Leave(c.client)
-	return c
 }
 
 // deadline bounds what a request takes once the credentials are there.

@@ -95,7 +95,6 @@ func (p *program) checkCluster(ctx context.Context) []check {
 	if err != nil && ctx.Err() != nil {
 		return append(list, check{"cluster", "bad", err.Error(), "run it again"})
 	}
-	k = k.beside()
 	v, err := k.serverVersion(ctx)
 	if err != nil {
 		return append(list, check{"cluster", "bad", err.Error(), "is it the right cluster, and is it reachable from here?"})

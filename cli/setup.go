@@ -48,7 +48,7 @@ func (p *program) session() (session.Config, error) {
 	default:
 		c.Header = append(c.Header, steps.KV{Key: "cluster", Value: k.name()},
 			steps.KV{Key: "namespace", Value: k.Namespace})
-		c.Identify = k.beside().whoami
+		c.Identify = k.whoami
 	}
 	c.Header = append(c.Header, steps.KV{Key: "host", Value: env.Host})
 	return c, nil

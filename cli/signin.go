@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"golang.org/x/term"
@@ -19,6 +20,8 @@ const (
 	signInWithin = 5 * time.Minute
 	// endWithin is how long an interrupted plugin may take to end.
 	endWithin = 5 * time.Second
+	// hearWithin is how much later than the plugin we may hear of a Ctrl-C.
+	hearWithin = 200 * time.Millisecond
 )
 
 var (
@@ -58,10 +61,13 @@ func (p *program) lend(ctx context.Context, k cluster) (_ triage.Person, err err
 		return triage.Person{}, nil
 	}
 	fmt.Fprintf(p.stderr, "handrail: signing in to %s with %s, which may ask something here. Ctrl-C goes on without.\n",
-		safe(k.name()), safe(k.plugin()))
+		safe(k.name()), safe(filepath.Base(k.plugin())))
 	// A plugin that is cut off while it reads a password leaves the terminal mute.
 	if before, err := term.GetState(int(stdin.Fd())); err == nil {
 		defer func() { _ = term.Restore(int(stdin.Fd()), before) }()
+	}
+	if k, err = k.connect(); err != nil {
+		return triage.Person{}, err
 	}
 	pressed, back := p.interrupts.lend()
 	defer back()
@@ -87,6 +93,14 @@ func (p *program) lend(ctx context.Context, k cluster) (_ triage.Person, err err
 	defer timer.Stop()
 	select {
 	case a := <-done:
+		if a.err != nil {
+			timer.Reset(hearWithin)
+			select {
+			case <-pressed: // the plugin has heard it first, and ended
+				a.err = errGivenUp
+			case <-timer.C:
+			}
+		}
 		return a.who, a.err
 	case <-pressed:
 		err = errGivenUp // the plugin was told as well: the terminal tells everybody
