@@ -139,8 +139,8 @@ func checkFlag(name, value string) error {
 			return usage(see, "--proxy-url wants an address that begins with http://, https:// or socks5://")
 		}
 	case "server":
-		if u, err := url.Parse(value); err != nil || value == "" || u.User != nil {
-			return usage(see, "--server wants the address of an API server, such as https://HOST:6443")
+		if value == "" || strings.Contains(value, "@") {
+			return usage(see, "--server wants the address of an API server, such as https://HOST:6443, and no password in it")
 		}
 	}
 	return nil
