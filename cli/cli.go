@@ -23,8 +23,8 @@ import (
 // working directory.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) int {
 	quiet()
-	p := &program{stdin: stdin, stdout: stdout, stderr: stderr, environ: environ, now: time.Now}
-	ctx, stop := withSignals(context.Background())
+	p := &program{stdin: stdin, stdout: stdout, stderr: stderr, environ: environ, now: time.Now, interrupts: &interrupts{}}
+	ctx, stop := withSignals(context.Background(), p.interrupts)
 	defer stop()
 	root := newRoot(p)
 	root.SetArgs(args)
@@ -54,7 +54,8 @@ first, then "did mutation start?", then the smallest safe transition. Every prob
 reads and cannot write; everything seen, said and done goes into an evidence
 bundle; every dangerous step waits behind a gate.
 
-Without a command it opens the home screen.
+Without a command it opens the home screen. The cluster, the user and the namespace
+are named as for kubectl; see ` + "`handrail help cluster-flags`" + ` for all its flags.
 
 ` + exitCodes,
 		Args:              cobra.ArbitraryArgs, // unknown commands are ours to explain
@@ -72,9 +73,7 @@ Without a command it opens the home screen.
 		return usage("see `"+cmd.CommandPath()+" --help`", "%w", err)
 	})
 	f := root.PersistentFlags()
-	f.StringVar(&p.kubeconfig, "kubeconfig", "", "kubeconfig `file` to use instead of the usual rules")
-	f.StringVar(&p.context, "context", "", "`name` of the kubeconfig context")
-	f.StringVarP(&p.namespace, "namespace", "n", "", "`namespace` to look in")
+	p.clusterFlags(root)
 	f.StringVar(&p.state, "state-dir", "", "`directory` of incidents, keys and trust (default $XDG_STATE_HOME/handrail)")
 	f.StringVar(&p.tofu, "tofu", "", "`path` of the tofu or terraform program (default tofu, then terraform on PATH)")
 	root.AddCommand(

@@ -7,13 +7,15 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"path/filepath"
+	"net/url"
 	"strings"
 	"time"
 
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"handrail/steps"
+	"handrail/steps/kube"
 	"handrail/steps/transport"
 	"handrail/triage"
 )
@@ -21,58 +23,58 @@ import (
 // askWithin bounds a question to an API server that nobody waits for.
 const askWithin = 5 * time.Second
 
-var errNoKubeconfig = errors.New("no kubeconfig names a cluster")
-
-// cluster is what the kubeconfig says of the cluster in question; nothing was
-// asked of it yet.
+// cluster is the cluster in question. Nothing was asked of it yet.
 type cluster struct {
-	context   string
-	namespace string
-	config    *rest.Config
+	kube.Access
+	within time.Duration // of a whole question, what a credential plugin takes included
+	client http.RoundTripper
 }
 
-// cluster reads the kubeconfig by kubectl's rules, from the given environment:
-// --kubeconfig, KUBECONFIG, then ~/.kube/config.
-func (p *program) cluster() (cluster, error) {
-	rules := &clientcmd.ClientConfigLoadingRules{ExplicitPath: p.kubeconfig}
-	if list := p.getenv("KUBECONFIG"); list != "" {
-		rules.Precedence = filepath.SplitList(list)
-	} else if home := p.home(); home != "" {
-		rules.Precedence = []string{filepath.Join(home, ".kube", "config")}
-	}
-	over := &clientcmd.ConfigOverrides{CurrentContext: p.context}
-	over.Context.Namespace = p.namespace
-	load := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, over)
-	raw, err := load.RawConfig()
+// clusterOf reads the kubeconfig by kubectl's rules.
+func clusterOf(env steps.Env) (cluster, error) {
+	a, err := kube.Load(env)
 	if err != nil {
-		return cluster{}, fmt.Errorf("reading the kubeconfig: %w", err)
+		return cluster{}, err
 	}
-	if len(raw.Contexts) == 0 && len(raw.Clusters) == 0 {
-		// client-go would fall back to a cluster it runs in, or to localhost.
-		return cluster{}, errNoKubeconfig
+	c := cluster{Access: a, within: askWithin}
+	if a.Config.Timeout > 0 {
+		c.within = a.Config.Timeout // --request-timeout
 	}
-	config, err := load.ClientConfig()
-	if err != nil {
-		return cluster{}, fmt.Errorf("reading the kubeconfig: %w", err)
-	}
-	c := cluster{context: p.context, config: config}
-	if c.context == "" {
-		c.context = raw.CurrentContext
-	}
-	c.namespace, _, err = load.Namespace()
-	return c, err
+	return c, nil
 }
 
-// readOnly returns a copy of the client configuration that cannot write.
-func (c cluster) readOnly() *rest.Config {
-	config := rest.CopyConfig(c.config)
-	config.Timeout = askWithin
-	server := config.Host
-	if base, _, err := rest.DefaultServerUrlFor(config); err == nil {
-		server = base.String() // Host may come without a scheme
+// connect gives the cluster a client that cannot write. A request of it waits
+// for a credential plugin, whatever its context says.
+func (c cluster) connect() (cluster, error) {
+	within := c.within
+	config := rest.CopyConfig(c.Config)
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return transport.Probe(deadline{next, within}, c.Server)
+	})
+	var err error
+	if c.client, err = rest.TransportFor(config); err != nil {
+		return c, fmt.Errorf("client of %s: %w", c.Server, err)
 	}
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return transport.Probe(next, server) })
-	return config
+	return c, nil
+}
+
+// plugin is the program that gets the credentials and may ask a person for
+// something, "" for none.
+func (c cluster) plugin() string {
+	e, tls := c.Config.ExecProvider, c.Config.TLSClientConfig
+	given := c.Config.BearerToken != "" || c.Config.BearerTokenFile != "" || c.Config.Username != "" || tls.CertFile != "" || len(tls.CertData) > 0
+	if e == nil || given || e.InteractiveMode == clientcmdapi.NeverExecInteractiveMode {
+		return ""
+	}
+	return e.Command
+}
+
+// name is how a person knows the cluster.
+func (c cluster) name() string {
+	if c.Context == "" {
+		return c.Server
+	}
+	return c.Context + " (" + c.Server + ")"
 }
 
 // whoami asks the API server who is asking. Nothing is stored there.
@@ -91,9 +93,9 @@ func (c cluster) whoami(ctx context.Context) (triage.Person, error) {
 		err = errors.New("the answer names nobody")
 	}
 	if err != nil {
-		return triage.Person{}, fmt.Errorf("asking %q who acts: %w", c.config.Host, err)
+		return triage.Person{}, fmt.Errorf("asking %q who acts: %w", c.Server, err)
 	}
-	return triage.Person{ID: name, Name: name, Proof: "kube", Subject: name + "@" + c.config.Host}, nil
+	return triage.Person{ID: name, Name: name, Proof: "kube", Subject: name + "@" + c.Server}, nil
 }
 
 // serverVersion asks the API server for its version.
@@ -108,16 +110,24 @@ func (c cluster) serverVersion(ctx context.Context) (string, error) {
 	return v.GitVersion, err
 }
 
+// errUnauthorized says that the server does not accept the credentials.
+var errUnauthorized = errors.New("401: the credentials are expired or unknown to the server")
+
 // ask sends one request through the transport that cannot write. Two questions
-// are all that the command line has; a typed client would weigh megabytes.
+// are all that the command line has; a typed client would weigh megabytes. Where
+// there is no client yet, a credential plugin that does not end holds up nothing.
 func (c cluster) ask(ctx context.Context, method, path, body string, into any) error {
-	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	ctx, cancel := context.WithTimeout(ctx, c.within)
 	defer cancel()
-	client, err := rest.HTTPClientFor(c.readOnly())
-	if err != nil {
-		return err
+	client := http.Client{Transport: c.client}
+	if c.client == nil {
+		made, err := c.connect()
+		if err != nil {
+			return err
+		}
+		client.Transport = transport.Leave(made.client)
 	}
-	base, _, err := rest.DefaultServerUrlFor(c.config)
+	base, err := url.Parse(c.Server)
 	if err != nil {
 		return err
 	}
@@ -131,6 +141,10 @@ func (c cluster) ask(ctx context.Context, method, path, body string, into any) e
 	}
 	req.Header.Set("Accept", "application/json")
 	resp, err := client.Do(req)
+	var sent *url.Error
+	if errors.As(err, &sent) {
+		err = sent.Err // who asks what is said by the caller
+	}
 	if err != nil {
 		return err
 	}
@@ -141,9 +155,42 @@ func (c cluster) ask(ctx context.Context, method, path, body string, into any) e
 	case err != nil:
 		return err
 	case resp.StatusCode == http.StatusUnauthorized:
-		return errors.New("401: the credentials are expired or unknown to the server")
+		return errUnauthorized
 	case resp.StatusCode/100 != 2:
 		return fmt.Errorf("%s", resp.Status)
 	}
 	return json.Unmarshal(b, into)
+}
+
+// deadline bounds what a request takes once the credentials are there.
+type deadline struct {
+	next   http.RoundTripper
+	within time.Duration
+}
+
+// RoundTrip implements http.RoundTripper.
+func (d deadline) RoundTrip(req *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithTimeoutCause(req.Context(), d.within, fmt.Errorf("no answer within %s", d.within))
+	resp, err := d.next.RoundTrip(req.WithContext(ctx))
+	if err != nil {
+		if req.Context().Err() == nil && ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		cancel()
+		return nil, err
+	}
+	resp.Body = release{resp.Body, cancel}
+	return resp, nil
+}
+
+// release ends the deadline of a request with its body.
+type release struct {
+	io.ReadCloser
+	cancel context.CancelFunc
+}
+
+// Close implements io.Closer.
+func (r release) Close() error {
+	defer r.cancel()
+	return r.ReadCloser.Close()
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+
+	"handrail/steps/kube"
 )
 
 // check is one thing that doctor looked at.
@@ -76,20 +78,31 @@ func (p *program) checkTool() check {
 }
 
 func (p *program) checkCluster(ctx context.Context) []check {
-	k, err := p.cluster()
+	env, err := p.stepEnv()
+	if err != nil {
+		return []check{{"kubeconfig", "bad", err.Error(), "go to a directory that exists"}}
+	}
+	k, err := clusterOf(env)
 	switch {
-	case errors.Is(err, errNoKubeconfig):
+	case errors.Is(err, kube.ErrNoCluster) && !p.named():
 		return []check{{"kubeconfig", "missing", err.Error(), "set KUBECONFIG or --kubeconfig; to practise: handrail lab up"}}
 	case err != nil:
-		return []check{{"kubeconfig", "bad", err.Error(), "mend it, or name another with --kubeconfig"}}
+		trouble := p.troubled(err)
+		return []check{{"kubeconfig", "bad", trouble.Error(), trouble.next}}
 	}
-	list := []check{{Name: "kubeconfig", State: "ok", Detail: fmt.Sprintf("context %s, namespace %s, server %s", k.context, k.namespace, k.config.Host)}}
+	list := []check{{Name: "kubeconfig", State: "ok", Detail: k.name() + ", namespace " + k.Namespace}}
+	who, err := p.lend(ctx, k)
+	if err != nil && ctx.Err() != nil {
+		return append(list, check{"cluster", "bad", err.Error(), "run it again"})
+	}
 	v, err := k.serverVersion(ctx)
 	if err != nil {
 		return append(list, check{"cluster", "bad", err.Error(), "is it the right cluster, and is it reachable from here?"})
 	}
 	list = append(list, check{Name: "cluster", State: "ok", Detail: "Kubernetes " + v})
-	who, err := k.whoami(ctx)
+	if who.ID == "" {
+		who, err = k.whoami(ctx)
+	}
 	if err != nil {
 		return append(list, check{"identity", "bad", err.Error(), "renew the credentials"})
 	}

@@ -222,7 +222,8 @@ func (p *program) inDrill(l *lab.Lab, r *drills.Running) (world, error) {
 	if inside.state, err = p.stateDir(); err != nil {
 		return world{}, err
 	}
-	inside.kubeconfig, inside.context, inside.namespace, inside.environ = env.Kubeconfig, env.Context, env.Namespace, env.Environ
+	inside.reach = reach{kubeconfig: env.Kubeconfig, context: env.Context, namespace: env.Namespace}
+	inside.environ = env.Environ
 	c, err := inside.session()
 	if err != nil {
 		return world{}, err

@@ -60,7 +60,7 @@ func (p *program) autoDrill(ctx context.Context, sc drills.Scene) (drills.Report
 	if inside.state, err = p.stateDir(); err != nil {
 		return drills.Report{}, err
 	}
-	inside.kubeconfig, inside.context, inside.namespace = "", "", ""
+	inside.reach = reach{}
 	inside.environ = without(p.environ, "KUBECONFIG", "HOME")
 	c, err := inside.session()
 	if err != nil {

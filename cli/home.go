@@ -18,14 +18,16 @@ func home(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	face := p.face(c)
 	if p.interactive() {
-		if err := tui.Run(ctx, face); err != nil && !interrupted(ctx, err) {
+		if err := p.signIn(ctx, &c); err != nil {
+			return err
+		}
+		if err := p.draw(ctx, p.face(c)); err != nil && !interrupted(ctx, err) {
 			return err
 		}
 		return nil
 	}
-	h, err := face.Home(ctx)
+	h, err := p.commandCentre(c)
 	if err != nil {
 		return err
 	}

@@ -95,9 +95,24 @@ func (d *dialogue) gate(g *session.Gate) {
 	d.sayf("GATE %s (%s), %s", g.Step, g.Class, g.Phase)
 	d.sayf("  effect:  %s", g.Preview.Effect)
 	d.pairs(g.Preview.Target)
-	d.pairs(g.Preview.Shown)
+	alike := 0
+	for _, kv := range g.Preview.Shown {
+		if alikes(kv) {
+			alike++
+		} else {
+			d.sayf("  %s: %s", kv.Key, kv.Value)
+		}
+	}
 	for _, line := range g.Preview.Diff {
-		d.sayf("  diff:    %s", line)
+		d.sayf("  changes: %s", line)
+	}
+	if alike > 0 {
+		d.sayf("  NOT THIS: %s could be taken for the target:", counted(alike, "other object"))
+	}
+	for _, kv := range g.Preview.Shown {
+		if alikes(kv) {
+			d.sayf("    %s", kv.Value)
+		}
 	}
 	d.sayf("  command: %s", g.Preview.Command)
 	d.sayf("  undo:    %s", g.Preview.Undo)
@@ -115,6 +130,12 @@ func (d *dialogue) gate(g *session.Gate) {
 		d.sayf("  digest %s; armed until %s", g.Digest.Short(), g.Until.UTC().Format("15:04:05Z"))
 		d.sayf("  Type this phrase to go on, q to leave: %s", g.Preview.Phrase)
 	}
+}
+
+// alikes reports whether a row of a preview is about another object that looks
+// like the target.
+func alikes(kv steps.KV) bool {
+	return kv.Key == "look-alike" && kv.Value != "" && kv.Value != "none"
 }
 
 func (d *dialogue) pairs(kvs []steps.KV) {

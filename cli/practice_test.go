@@ -225,11 +225,17 @@ func (r *process) code() int {
 func (p *practice) tty(rows, cols int, args ...string) (*screen, *exec.Cmd) {
 	p.t.Helper()
 	cmd := p.command(args...)
+	return onScreen(p.t, cmd, rows, cols), cmd
+}
+
+// onScreen starts cmd as the leader of a terminal.
+func onScreen(t *testing.T, cmd *exec.Cmd, rows, cols int) *screen {
+	t.Helper()
 	f, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: uint16(rows), Cols: uint16(cols)})
 	if err != nil {
-		p.t.Fatal(err)
+		t.Fatal(err)
 	}
-	s := &screen{t: p.t, pty: f, term: vt.NewEmulator(cols, rows), changed: make(chan struct{}, 1), ended: make(chan struct{})}
+	s := &screen{t: t, pty: f, term: vt.NewEmulator(cols, rows), changed: make(chan struct{}, 1), ended: make(chan struct{})}
 	var work sync.WaitGroup
 	work.Go(s.show)
 	work.Go(func() { // what the terminal answers to questions of the program
@@ -242,7 +248,7 @@ func (p *practice) tty(rows, cols int, args ...string) (*screen, *exec.Cmd) {
 			_, _ = f.Write(b[:n]) // the program may have ended
 		}
 	})
-	p.t.Cleanup(func() {
+	t.Cleanup(func() {
 		_ = f.Close() // some tests have closed it
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
@@ -250,7 +256,7 @@ func (p *practice) tty(rows, cols int, args ...string) (*screen, *exec.Cmd) {
 		_ = s.term.Close()
 		work.Wait()
 	})
-	return s, cmd
+	return s
 }
 
 // holdup is a tofu that stops at one verb and waits to be let go, once.

@@ -24,13 +24,12 @@ type program struct {
 	environ []string
 	now     func() time.Time
 
-	kubeconfig string
-	context    string
-	namespace  string
-	state      string // --state-dir
-	tofu       string
+	reach
+	state string // --state-dir
+	tofu  string
 
-	drawing bool // the terminal UI has the screen: nothing else may write to it
+	interrupts *interrupts // nil where nobody interrupts
+	drawing    bool        // the terminal UI has the screen: nothing else may write to it
 }
 
 // getenv returns the last value of key, as the C library would.

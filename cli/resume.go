@@ -42,6 +42,11 @@ not known shuts every gate until its target was read again.`,
 		if err != nil {
 			return err
 		}
+		if answers == nil {
+			if err := p.signIn(ctx, &w.config); err != nil {
+				return errors.Join(err, w.close())
+			}
+		}
 		s, err := w.resume(ctx, path)
 		if err != nil {
 			return errors.Join(resumeError(err), w.close())

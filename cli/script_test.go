@@ -16,7 +16,8 @@ import (
 // with its own streams, signals and exit code.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"handrail": func() { os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ())) },
+		"handrail":       func() { os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ())) },
+		"handrail-noisy": noisy,
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 	"handrail/session"
 	"handrail/steps"
 	"handrail/steps/catalog"
+	"handrail/steps/kube"
 	"handrail/triage"
 )
 
@@ -31,23 +32,25 @@ func (p *program) session() (session.Config, error) {
 	c := session.Config{
 		Dir: filepath.Join(state, "incidents"), Keys: filepath.Join(state, "keys"), Acts: filepath.Join(state, "acts"),
 		Catalog: catalog.New(), Library: p.runbook, Env: env, Actor: p.actor(env.User),
-		Header: []steps.KV{{Key: "host", Value: env.Host}},
-		Now:    p.now, Rand: rand.Reader, Version: buildVersion().String(),
+		Now: p.now, Rand: rand.Reader, Version: buildVersion().String(),
 	}
-	k, err := p.cluster()
+	c.Secrets = p.secrets()
+	k, err := clusterOf(env)
 	switch {
-	case errors.Is(err, errNoKubeconfig):
+	case errors.Is(err, kube.ErrNoCluster) && !p.named():
 		c.Header = append(c.Header, steps.KV{Key: "cluster", Value: "none"})
 	case err != nil:
 		// A probe that needs the cluster will say the same and record it; an
 		// incident must be able to start all the same.
-		fmt.Fprintf(p.stderr, "handrail: %s\n", safe(err.Error()))
-		c.Header = append(c.Header, steps.KV{Key: "cluster", Value: "unknown"})
+		trouble := p.troubled(err)
+		tell(p.stderr, trouble)
+		c.Header = append(c.Header, steps.KV{Key: "cluster", Value: "unknown: " + trouble.Error()})
 	default:
-		c.Header = append(c.Header, steps.KV{Key: "cluster", Value: k.context + " (" + k.config.Host + ")"},
-			steps.KV{Key: "namespace", Value: k.namespace})
+		c.Header = append(c.Header, steps.KV{Key: "cluster", Value: k.name()},
+			steps.KV{Key: "namespace", Value: k.Namespace})
 		c.Identify = k.whoami
 	}
+	c.Header = append(c.Header, steps.KV{Key: "host", Value: env.Host})
 	return c, nil
 }
 
@@ -68,7 +71,7 @@ func (p *program) stepEnv() (steps.Env, error) {
 	}
 	return steps.Env{
 		Dir: dir, Environ: p.environ, Home: p.home(), User: p.user(), Host: host, Now: p.now,
-		Kubeconfig: p.kubeconfig, Context: p.context, Namespace: p.namespace,
+		Kubeconfig: p.kubeconfig, Context: p.context, Namespace: p.namespace, Kubectl: p.kubectl,
 		Tool: p.tool, Trusted: p.checkTrust,
 		// Audit-IDs come with the audit plumbing; without one the server makes its own.
 		Audit: func() string { return "" },

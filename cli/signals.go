@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 )
 
@@ -15,8 +16,8 @@ var errSignal = errors.New("interrupted")
 // withSignals returns a context that ends at the first SIGINT, SIGTERM or
 // SIGHUP, with errSignal as its cause. A later signal changes nothing: probes
 // are cancelled by then, and an act that is running must end by itself, or its
-// outcome is lost.
-func withSignals(parent context.Context) (context.Context, func()) {
+// outcome is lost. Ctrl-C may be lent to a wait that can be given up.
+func withSignals(parent context.Context, lent *interrupts) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	got := make(chan os.Signal, 4)
 	signal.Notify(got, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
@@ -32,6 +33,9 @@ func withSignals(parent context.Context) (context.Context, func()) {
 			case <-done:
 				return
 			case s := <-got:
+				if s == syscall.SIGINT && lent.take() {
+					continue
+				}
 				cancel(fmt.Errorf("%w by %v", errSignal, s))
 			}
 		}
@@ -42,4 +46,41 @@ func withSignals(parent context.Context) (context.Context, func()) {
 		<-finished
 		cancel(nil)
 	}
+}
+
+// interrupts lets a wait have Ctrl-C for itself.
+type interrupts struct {
+	mu sync.Mutex
+	to chan struct{}
+}
+
+// lend returns a channel that is told of a Ctrl-C, which then interrupts nothing
+// else until back is called.
+func (i *interrupts) lend() (pressed <-chan struct{}, back func()) {
+	if i == nil {
+		return nil, func() {}
+	}
+	to := make(chan struct{}, 1)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.to = to
+	return to, func() {
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		i.to = nil
+	}
+}
+
+// take gives a Ctrl-C to who has it, if anybody.
+func (i *interrupts) take() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.to == nil {
+		return false
+	}
+	select {
+	case i.to <- struct{}{}:
+	default: // it was pressed before
+	}
+	return true
 }

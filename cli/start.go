@@ -11,7 +11,6 @@ import (
 
 	"handrail/session"
 	"handrail/triage"
-	"handrail/tui"
 )
 
 func startCommand(p *program) *cobra.Command {
@@ -40,6 +39,9 @@ depends on colour, and it works with a screen reader and through a pipe.`,
 		if err != nil {
 			return err
 		}
+		if err := p.signIn(cmd.Context(), &c); err != nil {
+			return err
+		}
 		s, err := session.Start(cmd.Context(), c, session.Begin{Runbook: rb, Params: params})
 		if err != nil {
 			return err
@@ -66,7 +68,7 @@ func (p *program) walk(ctx context.Context, c session.Config, s *session.Session
 	} else {
 		face := p.face(c)
 		face.Open = s
-		err = tui.Run(ctx, face)
+		err = p.draw(ctx, face)
 	}
 	return p.leave(ctx, s, err, "")
 }

@@ -160,6 +160,7 @@ type screen struct {
 
 	mu      sync.Mutex
 	term    *vt.Emulator
+	raw     []byte // all that was written to the terminal
 	changed chan struct{}
 	ended   chan struct{}
 }
@@ -205,6 +206,7 @@ func (s *screen) show() {
 		n, err := s.pty.Read(b)
 		s.mu.Lock()
 		_, _ = s.term.Write(b[:n]) // an emulator does not fail
+		s.raw = append(s.raw, b[:n]...)
 		s.mu.Unlock()
 		select {
 		case s.changed <- struct{}{}:
@@ -220,6 +222,13 @@ func (s *screen) text() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.term.String()
+}
+
+// written is all that was written to the terminal so far.
+func (s *screen) written() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return string(s.raw)
 }
 
 func (s *screen) send(keys string) {

@@ -69,6 +69,7 @@ func (r *Running) Env(base steps.Env) steps.Env {
 	env := base
 	env.Environ = r.operatorEnviron(base.Environ)
 	env.Kubeconfig, env.Context, env.Namespace = r.rec.Namespace.OperatorKubeconfig, "", r.rec.Namespace.Name
+	env.Kubectl = nil
 	env.Tool = r.tool
 	env.Trusted = func(dir string) error {
 		if r.rec.Dir != "" && within(dir, r.rec.Dir) {

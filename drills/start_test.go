@@ -61,7 +61,11 @@ func TestInjection(t *testing.T) {
 	if err != nil || len(secrets) != 2 {
 		t.Errorf("Secrets() = %d tokens, %v, want 2", len(secrets), err)
 	}
+	c.Env.Context, c.Env.Kubectl = "prod", []string{"--server=https://prod:6443", "--token=t"}
 	env := r.Env(c.Env)
+	if env.Context != "" || env.Kubectl != nil || env.Kubeconfig == c.Env.Kubeconfig {
+		t.Errorf("flags of the operator reach the drill: %q, %q, %q", env.Context, env.Kubectl, env.Kubeconfig)
+	}
 	if err := env.Trusted(r.Dir()); err != nil {
 		t.Errorf("the drill's own directory is not trusted: %v", err)
 	}

@@ -31,6 +31,12 @@ type Env struct {
 	Audit func() string
 }
 
+// SignInFirst is what a credential plugin is told that would ask on the terminal
+// while a probe waits for it: the screen or the dialogue reads the keyboard. It
+// is the same text everywhere, since client-go shares what a plugin answered
+// only between configurations that are equal to the letter.
+const SignInFirst = "handrail reads the keyboard now: leave (nothing is lost), sign in with `handrail doctor` or kubectl, then `handrail resume`"
+
 // Getenv returns the last value of key in e.Environ.
 func (e Env) Getenv(key string) string {
 	for i := len(e.Environ) - 1; i >= 0; i-- {

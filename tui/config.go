@@ -41,6 +41,10 @@ type Config struct {
 	Match  func(text string) []Hit
 	Params func(runbook string) []steps.Field
 
+	// Aside carries lines that something wanted to write on the terminal while it
+	// is drawn on; nil for none.
+	Aside <-chan string
+
 	Open    Incident // go straight to the run screen of this incident
 	NoColor bool     // draw without colour; symbols and words carry the meaning
 

@@ -127,6 +127,30 @@ func (b *bench) script(h string) {
 	}
 }
 
+// strip is the preview of a gate that removes a finalizer: with what the server
+// says would change, two objects that look like the target, and owners.
+func strip(h string) steps.Preview {
+	return steps.Preview{
+		Target: []steps.KV{{Key: "server", Value: "https://10.0.0.1:6443" + h}, {Key: "cluster UID", Value: "3f1c2b60-90aa-4a3e-8a51-5d0c1f6ee07b"},
+			{Key: "object", Value: "job/payments/migrate-42" + h}, {Key: "resource", Value: "/apis/batch/v1/namespaces/payments/jobs/migrate-42" + h},
+			{Key: "UID", Value: "b7a4de11-0c55-4c1f-9d0e-2f1c6a9b8e33"}, {Key: "finalizers", Value: "hooks.example.com/cleanup" + h},
+			{Key: "deletionTimestamp", Value: "2026-11-20T01:27:00Z"}, {Key: "to remove", Value: "hooks.example.com/cleanup" + h}},
+		Shown: []steps.KV{{Key: "resourceVersion", Value: "48211"}, {Key: "age", Value: "3h12m" + h}, {Key: "context", Value: "prod-eu" + h}, {Key: "user", Value: "ana@example.org" + h},
+			{Key: "keeper", Value: "deployment/hooks/hook-controller does not exist" + h},
+			{Key: "look-alike", Value: "migrate-42-retry: UID 0e19c7f2-77b1-4f0c-8f0f-64d2a3b5c9d4, hook-delete-policy HookSucceeded, label example.com/owner=payments" + h},
+			{Key: "look-alike", Value: "migrate-41: UID 5c0d44aa-1be2-4c07-a3f6-90c1d2e3f4a5, not being deleted, no finalizer" + h}},
+		Diff: []string{"- metadata.finalizers[0]: hooks.example.com/cleanup" + h, "- job/payments/migrate-42: it is being deleted and nothing else holds it" + h},
+		Effect: "remove the finalizer hooks.example.com/cleanup from job/payments/migrate-42, which then is gone. Its clean-up never runs: " +
+			"what the hook made outside the cluster stays." + h,
+		Request: "PATCH /apis/batch/v1/namespaces/payments/jobs/migrate-42\n" + `[{"op":"test","path":"/metadata/uid","value":"b7a4de11-0c55-4c1f-9d0e-2f1c6a9b8e33"},{"op":"remove","path":"/metadata/finalizers/0"}]` + h,
+		Command: "kubectl --context prod-eu -n payments patch jobs.batch migrate-42 --type=json -p '[...]'" + h,
+		Phrase:  "patch job/payments/migrate-42",
+		Undo:    "none: the object is gone; its manifest is in the evidence" + h,
+		Owners:  []steps.Owner{{Name: "Application argocd/payments" + h, Paused: "yes"}, {Name: "Kustomization flux-system/payments" + h, Paused: "yes"}},
+		Owes:    []steps.Debt{{Kind: "unfinished", Text: "the clean-up of hooks.example.com/cleanup never ran for job/payments/migrate-42" + h}},
+	}
+}
+
 func (b *bench) texts(h string) map[string]session.Card {
 	return map[string]session.Card{
 		id("lock"): {Title: "The lock as it is" + h, Say: "Reads the lock where the backend keeps it. Takes nothing, breaks nothing." + h,

@@ -109,7 +109,7 @@ func (g *gateModal) answer(msg didMsg, now time.Time) bool {
 	case errors.As(msg.err, &refused):
 		g.refused = refused.Refusals
 	default:
-		g.said = notice{"critical", shown(msg.err.Error())}
+		g.said = notice{level: "critical", text: shown(msg.err.Error())}
 	}
 	if msg.err != nil {
 		g.quiet = now.Add(grace)

@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"handrail/steps"
 	"handrail/triage"
 )
 
@@ -153,10 +154,40 @@ func TestConsequenceFits(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 80, 24, true, "")
 	s.toGate()
-	s.want(t, "THIS WILL  break the lock of runner@ci-7f9c.", "two", "writers can then damage the state.", "5e1c9a70-2f4b-4d0c-9a3e-6b1d8f0c7e21",
+	s.want(t, "THIS WILL    break the lock of runner@ci-7f9c.", "two", "writers can then damage the state.", "5e1c9a70-2f4b-4d0c-9a3e-6b1d8f0c7e21",
 		"https://10.0.0.1:6443", "infra/lock-tfstate-default-network", "digest "+string(s.bench.gate.Digest.Short()), "expires in")
 	s.pass(61 * time.Second)
 	s.want(t, "expires in 3m 58s")
+}
+
+// TestLookAlikesAreCounted: whoever types without scrolling was told of each
+// object that is not the target, and of what the act does and to what.
+func TestLookAlikesAreCounted(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 80, 24, true, "")
+	s.toDiff()
+	s.want(t, "THIS WILL    remove the finalizer", "stays.", "job/payments/migrate-42", "b7a4de11-0c55-4c1f-9d0e-2f1c6a9b8e33",
+		"- metadata.finalizers[0]: hooks.example.com/cleanup", "! NOT THIS   migrate-42-retry", "more lines: pgdn   ! 2 look-alikes go on below",
+		"type     patch job/payments/migrate-42")
+	s.press("pgdown")
+	s.want(t, "! NOT THIS   migrate-41", "more lines: pgdn")
+	if strings.Contains(s.screen(), "go on below") {
+		t.Errorf("look-alikes are said to be below when all were shown:\n%s", s.screen())
+	}
+	s.Update(tea.WindowSizeMsg{Width: 60, Height: 18})
+	s.gate.off = 0
+	s.want(t, "! 2 look-alikes go on below", "type     patch job/payments/migrate-42")
+}
+
+// TestOwnerStandsInTheWay: an owner that is not paused is said with its cure.
+func TestOwnerStandsInTheWay(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 140, 45, true, "")
+	s.bench.preview = strip("")
+	s.bench.preview.Owners[1] = steps.Owner{Name: "Kustomization flux-system/payments", Paused: "no", How: "flux suspend kustomization payments"}
+	s.toGate()
+	s.want(t, "STANDS IN THE WAY", "✗ Owner Kustomization flux-system/payments may undo this: paused no.  (law 12)", "→ flux suspend kustomization payments",
+		"✓ Application argocd/payments is paused and cannot undo this.")
 }
 
 // TestLeavingAnAct: the act goes on whatever is pressed.

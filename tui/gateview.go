@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -8,6 +9,23 @@ import (
 	"handrail/steps"
 	"handrail/triage"
 )
+
+// roomy is the height above which a gate need not save lines.
+const roomy = 30
+
+// labelWidth is how wide the names at the left of a gate are; a longer one pushes
+// its value.
+const labelWidth = 13
+
+// label pads a name at the left of a gate.
+func label(d drawn) drawn { return d + blank(max(2, labelWidth-cells(d))) }
+
+// gateRows writes names and values in the columns of the gate.
+func (p *page) gateRows(in ink, kvs []steps.KV) {
+	for _, kv := range kvs {
+		p.item(label(p.th.muted.on(shown(kv.Key))), in, or(shown(kv.Value), "unknown"))
+	}
+}
 
 // drawGate fills the screen. Consequence, target and phrase always stand; what
 // is between scrolls.
@@ -21,16 +39,20 @@ func (m *model) drawGate() ([]drawn, *tea.Position) {
 	low := page{w: inner, th: th}
 	cur := m.gateLow(&low)
 	mid := page{w: inner, th: th}
-	m.gateMiddle(&mid)
+	alikeEnds := m.gateMiddle(&mid)
 
 	h := m.h - 2
 	if most := max(2, h-len(low.rows)-2); len(top.rows) > most {
 		// A target that is too long for the screen scrolls; the phrase never does.
-		mid.rows = append(top.rows[most:], mid.rows...)
+		cut := top.rows[most:]
+		for i := range alikeEnds {
+			alikeEnds[i] += len(cut)
+		}
+		mid.rows = append(cut[:len(cut):len(cut)], mid.rows...)
 		top.rows = top.rows[:most]
 	}
 	room := h - len(top.rows) - len(low.rows)
-	if m.h > 30 {
+	if m.h > roomy {
 		room = min(room, len(mid.rows)+1)
 	}
 	rows := top.rows
@@ -39,7 +61,7 @@ func (m *model) drawGate() ([]drawn, *tea.Position) {
 		var view []drawn
 		view, g.off = window(mid.rows, g.off, room)
 		if more := all - g.off - room; more > 0 {
-			view[room-1] = th.muted.on(say("↓ %d more lines: pgdn", more+1))
+			view[room-1] = m.more(more+1, alikeEnds, g.off+room-1)
 		}
 		rows = append(rows, view...)
 	}
@@ -72,9 +94,9 @@ func (m *model) gateTop(p *page) {
 	p.add(spread(word, tail, p.w))
 	switch {
 	case pv.Effect != "" && g.gate.Phase == triage.GateDone:
-		p.item(th.muted.on("ASKED FOR  "), th.plain, shown(pv.Effect))
+		p.item(label(th.muted.on("ASKED FOR")), th.plain, shown(pv.Effect))
 	case pv.Effect != "":
-		p.item(th.danger.on("THIS WILL  "), th.dangerText, shown(pv.Effect))
+		p.item(label(th.danger.on("THIS WILL")), th.dangerText, shown(pv.Effect))
 	case g.reading:
 		p.para(th.muted, "Reading the target. Nothing is changed by looking.")
 	default:
@@ -83,11 +105,7 @@ func (m *model) gateTop(p *page) {
 	if len(pv.Target) > 0 {
 		p.gap()
 	}
-	var rows []pair
-	for _, kv := range pv.Target {
-		rows = append(rows, pair{shown(kv.Key), or(shown(kv.Value), "unknown"), th.strong})
-	}
-	p.pairs(0, 9, 14, rows)
+	p.gateRows(th.strong, pv.Target)
 }
 
 // gateWord is the state of the gate in a word, and what counts down.
@@ -118,63 +136,43 @@ func (m *model) gateWord() (word, tail drawn) {
 	return th.chipWarn.on(" DANGER · NOT ARMED ") + name, tail
 }
 
-// gateMiddle is what a careful person reads before typing.
-func (m *model) gateMiddle(p *page) {
+// gateMiddle is what a careful person reads before typing: what stands in the
+// way, what would change, what must not be mistaken for it, then the rest. It
+// returns the rows on which look-alikes end.
+func (m *model) gateMiddle(p *page) []int {
 	th, g := p.th, m.gate
 	pv := g.gate.Preview
+	if m.h > roomy {
+		p.rows = append(p.rows, "")
+	}
 	m.gateOutcome(p)
 	if g.why != "" && !g.reading {
 		p.rows = append(p.rows, "")
-		p.item(th.warn.on("! CLOSED   "), th.strong, g.why)
+		p.item(label(th.warn.on("! CLOSED")), th.strong, g.why)
 	}
 	for _, moved := range g.gate.Moved {
-		p.item(th.bad.on("✗ MOVED  "), th.plain, shown(moved))
+		p.item(label(th.bad.on("✗ MOVED")), th.plain, shown(moved))
 	}
 	m.gateNeeds(p)
 	m.gateDiff(p)
-	if len(pv.Shown) > 0 && g.gate.Phase != triage.GateDone {
+	alikeEnds := m.gateAlike(p)
+	m.gateOwners(p)
+	if rest := slices.DeleteFunc(slices.Clone(pv.Shown), alike); len(rest) > 0 && g.gate.Phase != triage.GateDone {
 		p.gap()
-		p.pairs(0, 9, 14, kvPairs(th, pv.Shown))
+		p.gateRows(th.plain, rest)
 	}
 	m.gateEvidence(p)
 	p.gap()
-	p.item(th.muted.on("exactly    "), th.plain, shown(pv.Command))
-	p.item(th.muted.on("undo       "), th.plain, shown(pv.Undo))
+	p.item(label(th.muted.on("exactly")), th.plain, shown(pv.Command))
+	p.item(label(th.muted.on("undo")), th.plain, shown(pv.Undo))
 	for _, d := range pv.Owes {
-		p.item(th.muted.on("owes       "), th.plain, shown(d.Text))
+		p.item(label(th.muted.on("owes")), th.plain, shown(d.Text))
 	}
 	if pv.Request != pv.Command {
-		p.item(th.muted.on("request    "), th.plain, block(pv.Request))
+		p.item(label(th.muted.on("request")), th.plain, block(pv.Request))
 	}
 	m.gateVerdicts(p)
-}
-
-// gateDiff is what the server itself says the act would change.
-func (m *model) gateDiff(p *page) {
-	th := p.th
-	if len(m.gate.gate.Preview.Diff) == 0 || m.gate.gate.Phase == triage.GateDone {
-		return
-	}
-	p.head("THE SERVER WOULD CHANGE")
-	for _, d := range m.gate.gate.Preview.Diff {
-		in := th.plain
-		switch {
-		case strings.HasPrefix(d, "-"):
-			in = th.bad
-		case strings.HasPrefix(d, "+"):
-			in = th.good
-		}
-		p.item("", in, shown(d))
-	}
-	p.gap()
-}
-
-func kvPairs(th *theme, kvs []steps.KV) []pair {
-	var rows []pair
-	for _, kv := range kvs {
-		rows = append(rows, pair{shown(kv.Key), shown(kv.Value), th.plain})
-	}
-	return rows
+	return alikeEnds
 }
 
 func (m *model) gateEvidence(p *page) {
@@ -224,7 +222,8 @@ func (m *model) gateNeeds(p *page) {
 	if len(refusals) == 0 {
 		refusals = g.gate.Refusals
 	}
-	if len(refusals)+len(g.gate.Preview.Unmet) > 0 {
+	free := func(o steps.Owner) bool { return o.Paused != "yes" }
+	if len(refusals)+len(g.gate.Preview.Unmet) > 0 || slices.ContainsFunc(g.gate.Preview.Owners, free) {
 		p.rows = append(p.rows, "")
 		p.head("STANDS IN THE WAY")
 	}
@@ -242,11 +241,17 @@ func (m *model) gateNeeds(p *page) {
 		seen[n.Why] = true
 	}
 	for _, o := range g.gate.Preview.Owners {
-		switch o.Paused {
-		case "yes":
-			p.item(th.good.on("✓ "), th.plain, say("%s is paused and cannot undo this.", o.Name))
-		default:
+		if free(o) {
 			need("Owner "+o.Name+" may undo this: paused "+o.Paused+".", o.How, 12)
+		}
+	}
+}
+
+// gateOwners says who cannot undo the act now.
+func (m *model) gateOwners(p *page) {
+	for _, o := range m.gate.gate.Preview.Owners {
+		if o.Paused == "yes" {
+			p.item(p.th.good.on("✓ "), p.th.plain, say("%s is paused and cannot undo this.", o.Name))
 		}
 	}
 }
@@ -257,11 +262,11 @@ func (m *model) gateOutcome(p *page) {
 		m.drawLive(p, run)
 	}
 	if g.gate.Response != "" {
-		p.item(th.muted.on("answer     "), th.plain, block(g.gate.Response))
+		p.item(label(th.muted.on("answer")), th.plain, block(g.gate.Response))
 	}
 	if len(g.gate.After) > 0 {
 		p.head("THE TARGET NOW")
-		p.pairs(0, 9, 14, kvPairs(th, g.gate.After))
+		p.gateRows(th.plain, g.gate.After)
 		p.gap()
 	}
 }

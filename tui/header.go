@@ -50,15 +50,32 @@ func (m *model) elapsed() text {
 	return ago(m.now.Sub(s.Opened))
 }
 
-// about is what the incident is about: cluster, workspace, host.
+// about is what the incident is about: cluster, workspace, who the API server
+// says is asking, host.
 func (m *model) about() drawn {
 	th := &m.th
 	var parts []string
 	if d := m.run.snap.State.Drill; d != "" {
 		parts = append(parts, string(th.accent.on(say("DRILL %s", d))))
 	}
+	as := ""
+	for _, who := range m.run.snap.State.People {
+		if who.Proof == "kube" {
+			as = who.ID
+		}
+	}
+	add := func(key, value string) {
+		parts = append(parts, string(th.muted.on(shown(key))+" "+th.plain.on(shown(value))))
+	}
 	for _, kv := range m.run.snap.Header {
-		parts = append(parts, string(th.muted.on(shown(kv.Key))+" "+th.plain.on(shown(kv.Value))))
+		if kv.Key == "host" && as != "" {
+			add("as", as)
+			as = ""
+		}
+		add(kv.Key, kv.Value)
+	}
+	if as != "" {
+		add("as", as)
 	}
 	if len(parts) == 0 {
 		parts = append(parts, string(th.muted.on(shown(m.run.snap.State.Incident))))

@@ -52,6 +52,7 @@ type model struct {
 type notice struct {
 	level string // "", warning or critical
 	text  text
+	aside bool // from outside of the program; anything of ours replaces it
 }
 
 func newModel(ctx context.Context, c Config) *model {
@@ -70,7 +71,7 @@ func tick() tea.Cmd { return tea.Tick(time.Second, func(time.Time) tea.Msg { ret
 
 // Init starts what is needed beside the first frame, which waits for none of it.
 func (m *model) Init() tea.Cmd {
-	cmds := []tea.Cmd{tea.RequestBackgroundColor, tick(), m.loadHome()}
+	cmds := []tea.Cmd{tea.RequestBackgroundColor, tick(), m.loadHome(), m.hearAside()}
 	if m.inc != nil {
 		cmds = append(cmds, m.listen())
 	}
@@ -115,6 +116,8 @@ func (m *model) result(msg tea.Msg) tea.Cmd {
 		m.did(msg)
 	case artifactMsg:
 		m.evidence.take(msg, m.w-4)
+	case asideMsg:
+		return m.aside(msg)
 	case releasedMsg:
 		return m.released(msg)
 	case faultMsg:
@@ -179,4 +182,4 @@ func (m *model) paste(s string) tea.Cmd {
 
 func (m *model) small() bool { return m.w < minWidth || m.h < minHeight }
 
-func (m *model) warn(level string, t text) { m.notice = notice{level, t} }
+func (m *model) warn(level string, t text) { m.notice = notice{level: level, text: t} }

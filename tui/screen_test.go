@@ -163,6 +163,12 @@ func (s *stage) toGate() {
 	s.pass(grace)
 }
 
+// toDiff is a gate with a rehearsed change, look-alikes and owners.
+func (s *stage) toDiff() {
+	s.bench.preview = strip("")
+	s.toGate()
+}
+
 func (s *stage) toDone() {
 	s.toGate()
 	_, cmd := s.Update(tea.PasteMsg{Content: s.bench.preview.Phrase + "\n"})
@@ -219,6 +225,8 @@ func TestScreens(t *testing.T) {
 		"form":       {true, (*stage).toForm},
 		"gateshut":   {true, func(s *stage) { s.run.front(id("unlock")); s.press("g"); s.pass(grace) }},
 		"gate":       {true, (*stage).toGate},
+		"gatediff":   {true, (*stage).toDiff},
+		"gatemore":   {true, func(s *stage) { s.toDiff(); s.press("pgdown") }},
 		"gatedone":   {true, (*stage).toDone},
 		"watch":      {true, (*stage).toWatch},
 		"settle":     {true, (*stage).toSettle},

@@ -129,7 +129,7 @@ func (p *page) gates(st triage.State) {
 			p.line("%s", text(g.Shown.Effect))
 			p.line("")
 			for _, d := range g.Shown.Diff {
-				p.line("- diff: %s", text(d))
+				p.line("- rehearsed change: %s", text(d))
 			}
 			p.line("- request: %s", text(g.Shown.Request))
 			p.line("- command: %s", text(g.Shown.Command))

@@ -73,6 +73,7 @@ func connect(env steps.Env, out steps.Sink) (*client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("client of %s: %w", a.Server, err)
 	}
+	shared.Transport = transport.Leave(shared.Transport)
 	if c.rest, err = rest.UnversionedRESTClientForConfigAndClient(cfg, shared); err != nil {
 		return nil, fmt.Errorf("client of %s: %w", a.Server, err)
 	}

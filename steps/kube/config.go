@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/rest"
@@ -39,18 +41,15 @@ func Flags(fs *pflag.FlagSet) *clientcmd.ConfigOverrides {
 // --kubeconfig, KUBECONFIG, then ~/.kube/config, with the operator's flags on
 // top. ErrNoCluster says that there is none; client-go would then fall back to a
 // cluster that it runs in, or to localhost, which nobody named.
+//
+// A credential plugin of the operator may run, but may not ask on the terminal;
+// [Access.SignIn] lends it.
 func Load(env steps.Env) (Access, error) {
 	over, err := overrides(env)
 	if err != nil {
 		return Access{}, err
 	}
-	rules := &clientcmd.ClientConfigLoadingRules{ExplicitPath: env.Kubeconfig, Warner: func(error) {}}
-	if list := env.Getenv("KUBECONFIG"); list != "" {
-		rules.Precedence = filepath.SplitList(list)
-	} else if env.Home != "" {
-		rules.Precedence = []string{filepath.Join(env.Home, ".kube", "config")}
-	}
-	load := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, over)
+	load := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules(env), over)
 	raw, err := load.RawConfig()
 	if err != nil {
 		return Access{}, fmt.Errorf("reading the kubeconfig: %w", err)
@@ -80,7 +79,30 @@ func Load(env steps.Env) (Access, error) {
 		return Access{}, errors.New("the kubeconfig names a server with a password in its address; move it to the user's entry")
 	}
 	a.Server = base.String()
+	if e := a.Config.ExecProvider; e != nil {
+		e.StdinUnavailable, e.StdinUnavailableMessage = true, steps.SignInFirst
+	}
 	return a, nil
+}
+
+// Contexts returns the names of the contexts of the operator's kubeconfig, in
+// order.
+func Contexts(env steps.Env) ([]string, error) {
+	raw, err := rules(env).Load()
+	if err != nil {
+		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
+	}
+	return slices.Sorted(maps.Keys(raw.Contexts)), nil
+}
+
+func rules(env steps.Env) *clientcmd.ClientConfigLoadingRules {
+	r := &clientcmd.ClientConfigLoadingRules{ExplicitPath: env.Kubeconfig, Warner: func(error) {}}
+	if list := env.Getenv("KUBECONFIG"); list != "" {
+		r.Precedence = filepath.SplitList(list)
+	} else if env.Home != "" {
+		r.Precedence = []string{filepath.Join(env.Home, ".kube", "config")}
+	}
+	return r
 }
 
 // overrides parses the operator's flags again; the command line has refused what

@@ -172,8 +172,7 @@ func (b backendSettings) checkPlugin(cfg *rest.Config, paths []string) error {
 			return fmt.Errorf("kubernetes backend: its credentials come from the program %q, which handrail runs for your own kubeconfig only; point KUBE_CONFIG_PATH at the kubeconfig you trust, without an exec block in the backend", p.Command)
 		}
 		// The screen owns the standard input.
-		p.StdinUnavailable = true
-		p.StdinUnavailableMessage = "handrail owns the terminal: sign in outside first"
+		p.StdinUnavailable, p.StdinUnavailableMessage = true, steps.SignInFirst
 	}
 	if p := cfg.AuthProvider; p != nil {
 		return fmt.Errorf("kubernetes backend: the auth provider %q of its kubeconfig writes to that file, so handrail does not use it; use an exec plugin or a token", p.Name)

@@ -44,6 +44,7 @@ func newKubeClient(env steps.Env, cfg *rest.Config) (*kubeClient, error) {
 	if err != nil {
 		return nil, fmt.Errorf("client of the kubernetes backend: %w", err)
 	}
+	client.Transport = transport.Leave(client.Transport)
 	return &kubeClient{base: base, http: client}, nil
 }
 

@@ -1,0 +1,34 @@
+package tui
+
+import tea "charm.land/bubbletea/v2"
+
+// asideMsg is a line that something wanted to write on the terminal.
+type asideMsg string
+
+// hearAside waits for the next such line.
+func (m *model) hearAside() tea.Cmd {
+	lines, ctx := m.c.Aside, m.crew.ctx
+	if lines == nil {
+		return nil
+	}
+	return func() tea.Msg {
+		select {
+		case line, open := <-lines:
+			if !open {
+				return nil
+			}
+			return asideMsg(line)
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// aside shows the line, unless something of ours stands there that was not read
+// yet. All of them are told on the terminal after the program gave it back.
+func (m *model) aside(line asideMsg) tea.Cmd {
+	if m.notice.text == "" || m.notice.aside {
+		m.notice = notice{text: say("Beside the screen: %s", string(line)), aside: true}
+	}
+	return m.hearAside()
+}
