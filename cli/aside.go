@@ -28,7 +28,7 @@ const (
 // tried to is told after the screen was given back.
 func (p *program) draw(ctx context.Context, face tui.Config) error {
 	stderr, ok := p.stderr.(*os.File)
-	if !ok || !isTerminal(stderr) {
+	if !ok || !turnsAside || !isTerminal(stderr) {
 		return tui.Run(ctx, face)
 	}
 	a, err := setAside(stderr)

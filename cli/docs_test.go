@@ -76,6 +76,9 @@ func TestDocumentsNameRealCommands(t *testing.T) {
 			for _, line := range alternatives(m[1]) {
 				count++
 				words := strings.Fields(line)[1:]
+				if words[0] == "help" {
+					words = words[1:]
+				}
 				cmd, rest, err := newRoot(&program{}).Find(words)
 				if err != nil {
 					t.Errorf("%s shows %q: %v", file, line, err)
