@@ -130,8 +130,11 @@ func (s *Session) card(st triage.Step) Card {
 	c := Card{Title: t.Title, Say: t.Say, Ask: t.Ask, Evidence: t.Evidence}
 	for _, w := range t.Show {
 		value := w.Value
-		if !w.Known {
+		switch {
+		case !w.Known:
 			value = "unknown: " + w.Why
+		case value == "":
+			value = "none" // that there is nothing is knowledge, the opposite of unknown
 		}
 		c.Show = append(c.Show, steps.KV{Key: strings.TrimPrefix(w.Name, "facts."), Value: value})
 	}

@@ -44,7 +44,7 @@ type Preview struct {
 	Target  []KV     `json:"target"`  // what identifies the target: it must not move between preview and act
 	Shown   []KV     `json:"shown"`   // worth seeing beside it, free to change (age, resourceVersion)
 	Diff    []string `json:"diff"`    // what a rehearsal says would change, one line a field, - before and + after
-	Effect  string   `json:"effect"`  // the consequence, in one or two sentences
+	Effect  string   `json:"effect"`  // the consequence, in one or two sentences; begins with the bare verb, as after "this will"
 	Request string   `json:"request"` // the exact request or program call
 	Command string   `json:"command"` // the equivalent command a person could type
 	Phrase  string   `json:"phrase"`  // what must be typed, built by the kind

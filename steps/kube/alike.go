@@ -69,6 +69,7 @@ const enoughToTell = 10
 func (a *alike) tells(key string) bool { return a.bear[key] < a.all || a.all < enoughToTell }
 
 func (a *alike) found() []lookalike {
+	var like []resemblance
 	var out []lookalike
 	for _, r := range a.like {
 		var shared []string
@@ -82,12 +83,20 @@ func (a *alike) found() []lookalike {
 			r.why = append(r.why, "alike by label "+shared[0])
 		}
 		if len(r.why) > 0 {
-			r.apart = strings.Join(r.why, ", ") + "; " + r.apart
-			out = append(out, r.lookalike)
+			r.shared, r.apart = shared, strings.Join(r.why, ", ")+"; "+r.apart
+			like = append(like, r)
 		}
 	}
-	slices.SortFunc(out, func(a, b lookalike) int { return cmp.Compare(a.name, b.name) })
+	slices.SortFunc(like, closest)
+	for _, r := range like {
+		out = append(out, r.lookalike)
+	}
 	return out
+}
+
+// closest puts first what is taken for the object most easily.
+func closest(a, b resemblance) int {
+	return cmp.Or(cmp.Compare(len(b.why), len(a.why)), cmp.Compare(len(b.shared), len(a.shared)), cmp.Compare(a.name, b.name))
 }
 
 // apart says what tells other from o.

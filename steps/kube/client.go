@@ -87,6 +87,14 @@ func connect(env steps.Env, out steps.Sink) (*client, error) {
 	return c, nil
 }
 
+// patience bounds one request: what --request-timeout says, where it says less.
+func (a Access) patience() time.Duration {
+	if t := a.Config.Timeout; t > 0 && t < askTime {
+		return t
+	}
+	return askTime
+}
+
 // config is the operator's configuration with no limit of the client's own, no
 // warnings on the terminal, and a guard around every request.
 func (c *client) config(guard func(http.RoundTripper) http.RoundTripper) *rest.Config {
@@ -131,13 +139,13 @@ func (c *client) read(ctx context.Context, path, accept string, query url.Values
 
 // readInto is read into a buffer of the caller, whose content is lost.
 func (c *client) readInto(ctx context.Context, b *bytes.Buffer, path, accept string, query url.Values) error {
-	req := c.rest.Get().AbsPath(path).SetHeader("Accept", accept).MaxRetries(tries).Timeout(askTime)
+	req := c.rest.Get().AbsPath(path).SetHeader("Accept", accept).MaxRetries(tries).Timeout(c.patience())
 	for key, values := range query {
 		for _, v := range values {
 			req = req.Param(key, v)
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, askTime)
+	ctx, cancel := context.WithTimeout(ctx, c.patience())
 	defer cancel()
 	if err := c.body(ctx, b, req); err != nil {
 		return c.explain(http.MethodGet, path, err)

@@ -57,7 +57,7 @@ func (g deleteGate) preview(ctx context.Context, in steps.Params, out steps.Sink
 	if err := f.unheld(ctx, s); err != nil {
 		return p, err
 	}
-	p.Effect = fmt.Sprintf("Deletes %s for good. What it owns is deleted after it, in the background.%s", s.t, s.takesAlong())
+	p.Effect = fmt.Sprintf("delete %s for good. What it owns is deleted after it, in the background.%s", s.t, s.takesAlong())
 	p.Undo = "Cannot be undone: it can only be made again from the manifest in the evidence, under a new UID and without what it owned."
 	if err := s.company(ctx, &p); err != nil {
 		return p, err

@@ -204,7 +204,7 @@ func TestLookalikes(t *testing.T) {
 	wantFact(t, obs, "hook", "true")
 	wantFact(t, obs, "policy", "")
 	wantFact(t, obs, "owned_by", "")
-	wantFact(t, obs, "decoys", `["migrate" "orphan-hook-decoy" "shop-worker"]`)
+	wantFact(t, obs, "decoys", `["orphan-hook-decoy" "shop-worker" "migrate"]`) // the closest first
 	for name, parts := range map[string][]string{
 		"orphan-hook-decoy": {"alike by name", "app=shop", "delete policy HookSucceeded", "owner label example.com/owner=payments", "uid "},
 		"migrate":           {"a hook too"},

@@ -44,7 +44,7 @@ func (c *client) keeper(ctx context.Context, t target, o object, finalizer, cont
 		return k.saw(sight{alive, row.keeper + " is part of the control plane, which answers"}), nil
 	case !is:
 		k.name = "unknown"
-		k.leak = "not known: what this finalizer guards cannot be seen from the cluster"
+		k.leak = "not known, since what this finalizer guards cannot be seen from the cluster"
 	case row.nothing:
 		k.leak = "nothing"
 	}

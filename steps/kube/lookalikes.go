@@ -8,6 +8,9 @@ import (
 	"handrail/steps"
 )
 
+// mostTold bounds the look-alikes that a finding warns of, the closest first.
+const mostTold = 10
+
 // mostDecoys bounds the look-alikes in a fact; how many more there are is said.
 const mostDecoys = 50
 
@@ -102,6 +105,9 @@ func listDecoys(t target, like []lookalike, f steps.Facts, obs *steps.Observatio
 		f.Unknown(why, "decoys", "apart")
 		obs.Gaps = append(obs.Gaps, why)
 		return
+	}
+	for _, l := range like[:min(len(like), mostTold)] {
+		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Warning, Say: "Not " + l.name + ": " + l.apart + "."})
 	}
 	f.Set("decoys", steps.StringsOf(names))
 	f.Set("apart", steps.TableOf(tells))

@@ -49,7 +49,7 @@ func (c *client) explain(method, what string, err error) error {
 		return c.answered(method, what, status)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("%s: %s gave no answer within %s; check the network and that this is the right cluster: %w", what, c.Server, askTime, context.DeadlineExceeded)
+		return fmt.Errorf("%s: %s gave no answer within %s; check the network and that this is the right cluster: %w", what, c.Server, c.patience(), context.DeadlineExceeded)
 	}
 	var u *url.Error
 	if errors.As(err, &u) {

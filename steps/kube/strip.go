@@ -155,16 +155,16 @@ func (s *subject) vanishes(name string) bool {
 
 func (s *subject) stripWords(name string, k keeper) string {
 	rest := slices.DeleteFunc(slices.Clone(s.o.GetFinalizers()), func(x string) bool { return x == name })
-	leak := fmt.Sprintf("Its clean-up never runs; left behind: %s.", leakOf(k))
+	leak := fmt.Sprintf("Its clean-up never runs; what stays behind is %s.", leakOf(k))
 	switch {
 	case s.vanishes(name):
-		return fmt.Sprintf("Removes the last finalizer of %s: it goes at once, and what it alone owns goes after it. %s", s.t, leak)
+		return fmt.Sprintf("remove the last finalizer of %s: it goes at once, and what it alone owns goes after it. %s", s.t, leak)
 	case len(rest) > 0 && s.deleted():
-		return fmt.Sprintf("Removes %s from %s, which stays until %s is gone too. %s", name, s.t, strings.Join(rest, ", "), leak)
+		return fmt.Sprintf("remove %s from %s, which stays until %s is gone too. %s", name, s.t, strings.Join(rest, ", "), leak)
 	case s.deleted():
-		return fmt.Sprintf("Removes the last finalizer of %s: it goes as soon as its node lets go of it. %s", s.t, leak)
+		return fmt.Sprintf("remove the last finalizer of %s: it goes as soon as its node lets go of it. %s", s.t, leak)
 	}
-	return fmt.Sprintf("Removes %s from %s. It is not being deleted and stays; when it is deleted, nothing waits. %s", name, s.t, leak)
+	return fmt.Sprintf("remove %s from %s. It is not being deleted and stays; when it is deleted, nothing waits. %s", name, s.t, leak)
 }
 
 func (s *subject) stripUndo(name string) string {

@@ -76,7 +76,7 @@ func (g unlockGate) Preview(ctx context.Context, in steps.Params, out steps.Sink
 	id := t.lock.id
 	p := steps.Preview{
 		Target: t.target(tool),
-		Effect: fmt.Sprintf("Releases the lock of %s on %s. If that run still lives, it goes on unaware, and whoever runs next overwrites its state or is overwritten.", orUnknown(info.Who), t.lock.where),
+		Effect: fmt.Sprintf("release the lock of %s on %s. If that run still lives, it goes on unaware, and whoever runs next overwrites its state or is overwritten.", orUnknown(info.Who), t.lock.where),
 		Phrase: steps.Phrase("force-unlock", in.Text("lock_id")),
 		Undo:   "Cannot be undone: a lock cannot be given back to the run that held it.",
 		// What terraform-exec starts, and where.
