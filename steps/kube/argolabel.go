@@ -10,35 +10,42 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-const argoConfig = "argocd-cm"
+const (
+	argoConfig = "argocd-cm"
+	// argoInstance is Argo CD's own label for those who turned away from
+	// app.kubernetes.io/instance, which nearly every chart sets.
+	argoInstance = "argocd.argoproj.io/instance"
+)
 
-// argoLabel follows the label that older Argo CDs track by, a lead only: nearly
-// every chart sets it, so it counts where Argo CD's own configuration says so.
+// argoLabel follows the labels that older Argo CDs track by, as far as Argo CD's own configuration says that
+// it tracks by them.
 func (c *client) argoLabel(ctx context.Context, t target, o object, w *ownership) error {
-	app := o.GetLabels()[labelInstance]
-	if app == "" {
-		return nil
-	}
-	apps, err := c.applications(ctx, "", app)
-	if errors.Is(err, context.Canceled) {
-		return err
-	}
-	if err == nil && len(apps) == 0 {
-		return nil
-	}
-	method, key, cmErr := c.argoMethod(ctx)
-	switch {
-	case errors.Is(cmErr, context.Canceled):
-		return cmErr
-	case cmErr != nil:
-		why := fmt.Sprintf("whether the label %s=%s means an Argo CD application is not known: %v", labelInstance, clip(app, 63), cmErr)
-		w.gaps = append(w.gaps, why)
-		w.doubts = append(w.doubts, why)
-	case !strings.Contains(method, "label") || key != labelInstance:
-		return nil
-	case err != nil:
-		w.doubt(argoName("", app), err.Error(), "ask whoever runs Argo CD whether its auto-sync is off")
-	default:
+	for _, key := range []string{argoInstance, labelInstance} {
+		app, own := o.GetLabels()[key], key == argoInstance
+		if app == "" {
+			continue
+		}
+		apps, err := c.applications(ctx, "", app)
+		if err == nil && len(apps) == 0 && !own {
+			continue
+		}
+		method, tracks, cmErr := c.argoMethod(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return fmt.Errorf("applications of %s: %w", t, ctx.Err())
+		case cmErr != nil:
+			why := fmt.Sprintf("whether the label %s=%s means an Argo CD application is not known: %v", key, clip(app, 63), cmErr)
+			w.gaps = append(w.gaps, why)
+			w.doubts = append(w.doubts, why)
+			continue
+		case !strings.Contains(method, "label") || key != tracks:
+			continue
+		case err != nil:
+			w.doubt(argoName("", app), err.Error(), "ask whoever runs Argo CD whether its auto-sync is off")
+		case len(apps) == 0:
+			w.doubt(argoName("", app), "no application of that name is in this cluster; Argo CD may run in another one",
+				"ask whoever runs Argo CD whether its auto-sync is off")
+		}
 		for _, a := range apps {
 			if err := c.application(ctx, t, a, w); err != nil {
 				return err

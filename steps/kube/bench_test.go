@@ -22,7 +22,7 @@ const (
 	benchObjects  = 20_000
 	benchBytes    = 1_500
 	benchCreators = 24
-	benchRounds   = 7
+	benchRounds   = 12
 
 	// What a child that measures its own memory is told.
 	benchWay        = "HANDRAIL_BENCH_WAY"

@@ -123,6 +123,13 @@ const (
 // read gets one path. The error tells absent, forbidden, unauthenticated and
 // unreachable apart.
 func (c *client) read(ctx context.Context, path, accept string, query url.Values) ([]byte, error) {
+	var b bytes.Buffer
+	err := c.readInto(ctx, &b, path, accept, query)
+	return b.Bytes(), err
+}
+
+// readInto is read into a buffer of the caller, whose content is lost.
+func (c *client) readInto(ctx context.Context, b *bytes.Buffer, path, accept string, query url.Values) error {
 	req := c.rest.Get().AbsPath(path).SetHeader("Accept", accept).MaxRetries(tries).Timeout(askTime)
 	for key, values := range query {
 		for _, v := range values {
@@ -131,32 +138,31 @@ func (c *client) read(ctx context.Context, path, accept string, query url.Values
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	raw, err := c.body(ctx, req)
-	if err != nil {
-		return nil, c.explain(http.MethodGet, path, err)
+	if err := c.body(ctx, b, req); err != nil {
+		return c.explain(http.MethodGet, path, err)
 	}
-	return raw, nil
+	return nil
 }
 
 var errTooLong = fmt.Errorf("its answer is longer than %d MB", mostBytes>>20)
 
-func (c *client) body(ctx context.Context, req *rest.Request) ([]byte, error) {
+func (c *client) body(ctx context.Context, b *bytes.Buffer, req *rest.Request) error {
 	r, err := req.Stream(ctx)
 	if utilnet.IsConnectionReset(err) || utilnet.IsProbableEOF(err) || utilnet.IsHTTP2ConnectionLost(err) {
 		r, err = req.Stream(ctx) // an idle connection that the other side had closed
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer r.Close()
-	var b bytes.Buffer
+	b.Reset()
 	if _, err := b.ReadFrom(io.LimitReader(r, mostBytes+1)); err != nil {
-		return nil, err
+		return err
 	}
 	if b.Len() > mostBytes {
-		return nil, errTooLong
+		return errTooLong
 	}
-	return b.Bytes(), nil
+	return nil
 }
 
 // object is one object as the server sent it, and read.

@@ -29,9 +29,13 @@ func discoveryTrouble(err error) string {
 // subresources and events, in order; trouble names what the server could not
 // tell.
 func (c *client) listable(namespaced bool) (all []resource, trouble string) {
-	lists, err := c.disco.ServerPreferredResources()
+	groups, lists, err := c.disco.ServerGroupsAndResources()
 	if err != nil {
 		trouble = discoveryTrouble(err)
+	}
+	preferred := map[string]bool{}
+	for _, g := range groups {
+		preferred[g.PreferredVersion.GroupVersion] = true
 	}
 	found := map[schema.GroupResource]resource{}
 	for _, l := range lists {
@@ -44,7 +48,10 @@ func (c *client) listable(namespaced bool) (all []resource, trouble string) {
 			if r.Namespaced != namespaced || strings.Contains(r.Name, "/") || !slices.Contains(r.Verbs, "list") || r.Name == "events" {
 				continue
 			}
-			found[schema.GroupResource{Group: gv.Group, Resource: r.Name}] = servedAs(gv, r)
+			name := schema.GroupResource{Group: gv.Group, Resource: r.Name}
+			if _, there := found[name]; !there || preferred[l.GroupVersion] {
+				found[name] = servedAs(gv, r)
+			}
 		}
 	}
 	all = slices.SortedFunc(maps.Values(found), func(a, b resource) int { return strings.Compare(a.String(), b.String()) })

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -141,12 +142,8 @@ func TestStuckNamespace(t *testing.T) {
 	wantFact(t, w.probe(w.root(), "kube/finalizers", "namespace", ns), "blocker", "none")
 	w.remove(path, nil)
 	w.until("the namespace controller's word", func() bool {
-		for _, c := range w.probe(w.root(), "kube/finalizers", "namespace", ns).Findings {
-			if strings.Contains(c.Say, "NamespaceFinalizersRemaining") {
-				return true
-			}
-		}
-		return false
+		raw, err := json.Marshal(w.read(path)["status"])
+		return err == nil && strings.Contains(string(raw), `"status":"True","type":"NamespaceFinalizersRemaining"`)
 	})
 	obs := w.probe(w.root(), "kube/finalizers", "namespace", ns)
 	wantFact(t, obs, "blocker", "finalizer")

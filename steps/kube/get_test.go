@@ -2,12 +2,16 @@ package kube
 
 import (
 	"errors"
+	"io/fs"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"handrail/evidence"
 	"handrail/steps"
 )
 
@@ -126,6 +130,19 @@ func TestSecret(t *testing.T) {
 	if strings.Contains(sink.text("list"), value) {
 		t.Errorf("the value of a Secret is in the list: %s", sink.text("list"))
 	}
+	dir := t.TempDir()
+	bundle, err := evidence.Create(dir, "secret", evidence.Options{Now: time.Now, Mono: func() time.Duration { return 0 }, Keys: t.TempDir(), Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := readsProbe(t.Context(), w.env, "kube/get", what("resource", "secret", "name", "s"), bundleSink{discardSink{}, bundle})
+	if err = errors.Join(err, bundle.Close()); err != nil || len(kept.Gaps) > 0 {
+		t.Fatal(err, kept.Gaps)
+	}
+	stored := readAll(t, dir)
+	if !strings.Contains(stored, obs.Facts["uid"].Text()) || strings.Contains(stored, value) || strings.Contains(stored, "hunter2") {
+		t.Errorf("what an incident stores of a Secret: %s", stored)
+	}
 	w.robot(http.MethodPatch, base+"/s", m{"data": m{"p": "b3RoZXI="}})
 	if again, _ := w.probe("kube/get", what("resource", "secret", "name", "s")); again.Facts["content"].Text() == obs.Facts["content"].Text() {
 		t.Error("a new value left the content as it was")
@@ -171,4 +188,22 @@ func TestGetUnknownKind(t *testing.T) {
 	if !errors.Is(err, errNoKind) || errors.Is(err, errAbsent) {
 		t.Errorf("error = %v, want errNoKind", err)
 	}
+}
+
+// readAll is every byte below dir.
+func readAll(t *testing.T, dir string) string {
+	t.Helper()
+	var all strings.Builder
+	err := fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		raw, err := os.ReadFile(filepath.Join(dir, path))
+		all.Write(raw)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all.String()
 }

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 )
@@ -108,7 +109,32 @@ func TestArgoLabel(t *testing.T) {
 		t.Errorf("owners = %v, want none: no application has that name", got)
 	}
 	wantFact(t, w.probe(w.env, "kube/owners", "cm", "of-app"), "managed", "?not known")
-	w.tracked("both", "both-"+w.ns, "")
+	w.create(w.in("", "configmaps", ""), fields{"metadata": fields{"name": "own", "labels": fields{"argocd.argoproj.io/instance": "no-app-" + w.ns}}})
+	app = "argocd application " + w.ns + "/" + app
+	for _, tc := range []struct {
+		data string
+		of   string
+		want map[string]string
+	}{
+		{`{}`, "of-app", map[string]string{}},
+		{`{"application.resourceTrackingMethod":"annotation"}`, "of-app", map[string]string{}},
+		{`{"application.resourceTrackingMethod":"label"}`, "of-app", map[string]string{app: pausedYes}},
+		{`{"application.resourceTrackingMethod":"annotation+label"}`, "of-app", map[string]string{app: pausedYes}},
+		{`{"application.resourceTrackingMethod":"label","application.instanceLabelKey":"example.com/x"}`, "of-app", map[string]string{}},
+		{`{"application.resourceTrackingMethod":"label"}`, "own", map[string]string{}},
+		{`{"application.resourceTrackingMethod":"label","application.instanceLabelKey":"argocd.argoproj.io/instance"}`, "own",
+			map[string]string{"argocd application no-app-" + w.ns: pausedUnknown}},
+	} {
+		env := w.front(func(rw http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Path != "/api/v1/namespaces/argocd/configmaps/argocd-cm" {
+				return false
+			}
+			rw.Header().Set("Content-Type", "application/json")
+			_, _ = rw.Write([]byte(`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"argocd-cm","uid":"1"},"data":` + tc.data + `}`))
+			return true
+		})
+		wantOwners(w, env, "cm", tc.of, tc.want)
+	}
 }
 
 // TestFlux reads Kustomizations and HelmReleases of the real definitions.

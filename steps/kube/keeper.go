@@ -65,7 +65,7 @@ func (c *client) keeper(ctx context.Context, t target, o object, finalizer, cont
 	}
 	switch {
 	case is:
-		s, err := c.search(ctx, row)
+		s, err := c.search(ctx, row.forKind(t.group))
 		if err != nil {
 			return keeper{}, err
 		}

@@ -177,7 +177,7 @@ func (w *keepersWorld) freed(path string) {
 // until they have done their work or the time is over.
 func (w *keepersWorld) until(what string, done func() bool) {
 	w.t.Helper()
-	limit, cancel := context.WithTimeout(w.t.Context(), time.Minute)
+	limit, cancel := context.WithTimeout(w.t.Context(), 3*time.Minute)
 	defer cancel()
 	look := time.NewTicker(50 * time.Millisecond)
 	defer look.Stop()

@@ -10,7 +10,8 @@ type known struct {
 	keeper  string
 	builtin bool     // part of the control plane: it lives as long as the cluster answers
 	outside bool     // may run outside this cluster, so that its absence here proves nothing
-	stems   []string // in the names, labels and images of its workloads
+	stems   []string // names of its workloads, perhaps after that of a release
+	near    []string // in what belongs to it but may be another part of it
 	homes   []string // namespaces where it usually lives
 	leak    string
 	nothing bool // stripping leaves nothing behind
@@ -42,11 +43,11 @@ const (
 // can never be proven dead from inside.
 func knownFinalizers() []known {
 	argoHome, fluxHome := []string{"argocd"}, []string{"flux-system"}
-	argoApp := known{keeper: argoController, stems: []string{argoController, "argocd"}, homes: argoHome}
+	argoApp := known{keeper: argoController, stems: []string{argoController}, near: []string{"argocd", "argo-cd"}, homes: argoHome}
 	certManager := known{keeper: "cert-manager", stems: []string{"cert-manager"}, homes: []string{"cert-manager"}}
 	externalSecrets := known{keeper: "external-secrets", stems: []string{"external-secrets"}, homes: []string{"external-secrets"}}
 	crossplane := known{keeper: "crossplane", stems: []string{"crossplane"}, homes: []string{"crossplane-system"}}
-	postgres := known{keeper: "cloudnative-pg", stems: []string{"cnpg", "cloudnative-pg"}, homes: []string{"cnpg-system"}}
+	postgres := known{keeper: "cloudnative-pg", stems: []string{"cnpg-controller-manager", "cloudnative-pg"}, near: []string{"cnpg"}, homes: []string{"cnpg-system"}}
 	return []known{
 		{key: "kubernetes", keeper: controllerManager, builtin: true, leak: "objects of the namespace stay in the store and come back with the next namespace of its name"},
 		{key: "kubernetes.io/pvc-protection", keeper: controllerManager, builtin: true, leak: "while a pod uses the claim, its storage is removed under a running process"},
@@ -75,8 +76,8 @@ func knownFinalizers() []known {
 		argoApp.row("pre-delete-finalizer.argocd.argoproj.io/", true, "hooks that run before the deletion never run"),
 		argoApp.row("post-delete-finalizer.argocd.argoproj.io", false, "hooks that run after the deletion never run"),
 		argoApp.row("post-delete-finalizer.argocd.argoproj.io/", true, "hooks that run after the deletion never run"),
-		{key: "argocd.argoproj.io/hook-finalizer", keeper: argoController, outside: true, stems: argoApp.stems, homes: argoHome, nothing: true},
-		{key: "finalizers.fluxcd.io", keeper: "Flux", stems: []string{"kustomize-controller", "helm-controller", "source-controller", "notification-controller", "image-reflector-controller", "image-automation-controller", "fluxcd"}, homes: fluxHome,
+		{key: "argocd.argoproj.io/hook-finalizer", keeper: argoController, outside: true, stems: argoApp.stems, near: argoApp.near, homes: argoHome, nothing: true},
+		{key: "finalizers.fluxcd.io", keeper: "Flux", near: []string{"kustomize-controller", "helm-controller", "source-controller", "notification-controller", "image-reflector-controller", "image-automation-controller", "fluxcd"}, homes: fluxHome,
 			leak: "what it applied or installed stays, managed by nobody"},
 
 		certManager.row("acme.cert-manager.io/finalizer", false, "DNS records and solver pods of the challenge stay"),
@@ -85,7 +86,7 @@ func knownFinalizers() []known {
 		externalSecrets.row("secretstore.externalsecrets.io/finalizer", false, "secrets go on naming a store that is gone"),
 		externalSecrets.row("pushsecret.externalsecrets.io/finalizer", false, "the copy at the remote provider stays"),
 		externalSecrets.row("generatorstate.externalsecrets.io/finalizer", false, "credentials that it generated stay valid"),
-		{key: "finalizer.managedresource.crossplane.io", keeper: "Crossplane provider", stems: []string{"crossplane", "provider-"}, outside: true, leak: "the real cloud resource lives on, managed by nobody"},
+		{key: "finalizer.managedresource.crossplane.io", keeper: "Crossplane provider", near: []string{"crossplane", "provider-"}, outside: true, leak: "the real cloud resource lives on, managed by nobody"},
 		crossplane.row("finalizer.apiextensions.crossplane.io", false, "the composite resource stays"),
 		crossplane.row("composite.apiextensions.crossplane.io", false, "the composed resources stay"),
 		crossplane.row("defined.apiextensions.crossplane.io", false, "all resources of the definition are abandoned"),
@@ -99,5 +100,22 @@ func knownFinalizers() []known {
 // row is one more finalizer of the same keeper.
 func (k known) row(key string, prefix bool, leak string) known {
 	k.key, k.prefix, k.leak = key, prefix, leak
+	return k
+}
+
+// forKind narrows the row to the controller of one kind: each of Flux's removes
+// the finalizer that they share from objects of its own group.
+func (k known) forKind(group string) known {
+	if k.key != "finalizers.fluxcd.io" {
+		return k
+	}
+	switch group {
+	case fluxKustomize:
+		k.stems = []string{"kustomize-controller"}
+	case fluxHelm:
+		k.stems = []string{"helm-controller"}
+	case "source.toolkit.fluxcd.io":
+		k.stems = []string{"source-controller"}
+	}
 	return k
 }

@@ -35,11 +35,11 @@ func Kinds() []steps.Kind {
 			Doc: "Lists the objects of one resource in pages, as the columns that kubectl shows or as metadata.",
 			Params: []steps.Field{
 				what[0], what[2],
-				{Name: "all_namespaces", Type: steps.Bool, Default: "false", Doc: "look in every namespace"},
+				{Name: "all_namespaces", Type: steps.Bool, Default: "false", Doc: "look in every namespace; a table asks each on its own, eight at once, metadata all at once"},
 				{Name: "selector", Type: steps.String, Pattern: selectorText, Doc: "label selector"},
 				{Name: "read", Type: steps.Enum, Values: []string{"table", "metadata"}, Default: "table", Doc: "table for the columns of kubectl, metadata for identity, labels and finalizers"},
 			},
-			Touches: []string{"lists the objects, in pages"},
+			Touches: []string{"lists the objects, in pages", "lists the namespaces, for a table of all"},
 			Reads:   func(e steps.Env) steps.Prober { return listProbe{e} },
 		},
 		{

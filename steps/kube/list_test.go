@@ -2,7 +2,9 @@ package kube
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -181,8 +183,7 @@ func TestNameColumn(t *testing.T) {
 		{`[{"name":"Ready"}]`, `[{"cells":["True"]}]`, ""},
 	} {
 		var got string
-		var read *tableReader
-		read = &tableReader{row: func(name string, _ []string) error { got = name; return nil }}
+		read := &tableReader{row: func(name string, _ []string) error { got = name; return nil }}
 		for _, raw := range []string{
 			`{"kind":"Table","columnDefinitions":` + tc.columns + `,"rows":` + tc.rows + `}`,
 			`{"rows":` + tc.rows + `,"metadata":{},"columnDefinitions":` + tc.columns + `}`,
@@ -192,5 +193,54 @@ func TestNameColumn(t *testing.T) {
 				t.Errorf("%s: name %q, %v; want %q", raw, got, err, tc.want)
 			}
 		}
+	}
+}
+
+// TestListNotKept: a list that the disk does not take is still a list, with a
+// gap.
+func TestListNotKept(t *testing.T) {
+	t.Parallel()
+	f := newFakeServer(t)
+	f.table([]string{"a", "b"}, nil)
+	for _, read := range []string{"table", "metadata"} {
+		obs, err := readsProbe(t.Context(), f.env, "kube/list", what("resource", "things", "read", read), fullSink{newReadsSink()})
+		if err != nil || obs.Facts["count"].Int() != 2 || len(obs.Gaps) != 1 || !strings.Contains(obs.Gaps[0], "no space") {
+			t.Errorf("%s: %v, gaps %q, %v", read, obs.Facts["count"], obs.Gaps, err)
+		}
+	}
+}
+
+// fullSink is a disk without room.
+type fullSink struct{ *readsSink }
+
+func (fullSink) Artifact(string, string) io.WriteCloser {
+	return failing{errors.New("no space left on device")}
+}
+
+// TestAllNamespacesDenied: who may read no namespace has no list at all.
+func TestAllNamespacesDenied(t *testing.T) {
+	t.Parallel()
+	f := newFakeServer(t)
+	refuse := map[string]bool{"/apis/example.com/v1/namespaces/a/things": true, "/apis/example.com/v1/namespaces/b/things": true}
+	spaces := m{"kind": "PartialObjectMetadataList", "items": []m{{"metadata": m{"name": "a", "uid": "1"}}, {"metadata": m{"name": "b", "uid": "2"}}}}
+	f.answer = func(w http.ResponseWriter, r *http.Request) bool {
+		switch {
+		case r.URL.Path == "/api/v1/namespaces" && spaces != nil:
+			reply(w, 200, spaces)
+		case r.URL.Path == "/api/v1/namespaces" || refuse[r.URL.Path]:
+			reply(w, 403, status(403, "Forbidden", "not you", nil))
+		default:
+			return false
+		}
+		return true
+	}
+	in := what("resource", "things", "all_namespaces", "true")
+	if _, err := readsProbe(t.Context(), f.env, "kube/list", in, newReadsSink()); !isForbidden(err) {
+		t.Errorf("error = %v, want it denied", err)
+	}
+	spaces = nil
+	_, err := readsProbe(t.Context(), f.env, "kube/list", in, newReadsSink())
+	if !isForbidden(err) || !strings.Contains(err.Error(), "read metadata instead") {
+		t.Errorf("error without the right to list namespaces = %v", err)
 	}
 }

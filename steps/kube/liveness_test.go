@@ -63,7 +63,7 @@ func (w *keepersWorld) podsOf(app string) []string {
 func (w *keepersWorld) lease(name, holder string, renewed time.Time) {
 	w.t.Helper()
 	w.create(w.in(leasesV1, "leases", ""), fields{"metadata": fields{"name": name}, "spec": fields{
-		"holderIdentity": holder, "leaseDurationSeconds": 15, "renewTime": renewed.UTC().Format("2006-01-02T15:04:05.000000Z07:00")}})
+		"holderIdentity": holder, "leaseDurationSeconds": 3600, "renewTime": renewed.UTC().Format("2006-01-02T15:04:05.000000Z07:00")}})
 }
 
 // guarded makes a ConfigMap that a finalizer holds.
@@ -97,9 +97,9 @@ func TestLiveness(t *testing.T) {
 	w.workload("deployments", "led", 0)
 	w.lease("led", "led-7d9-x", time.Now())
 	w.workload("deployments", "unled", 0)
-	w.lease("unled", "unled-7d9-x", time.Now().Add(-time.Hour))
+	w.lease("unled", "unled-7d9-x", time.Now().Add(-2*time.Hour))
 	w.lease("beating", "somebody", time.Now())
-	w.lease("silent", "somebody", time.Now().Add(-time.Hour))
+	w.lease("silent", "somebody", time.Now().Add(-2*time.Hour))
 	w.lease("nobody", "", time.Now())
 	w.create(w.in("", "pods", ""), fields{"metadata": fields{"name": "left-over-1"}, "spec": podTemplate("x")["spec"]})
 	elsewhere := w.another()
@@ -225,9 +225,29 @@ func TestKnownKeepers(t *testing.T) {
 	check(op, "cnpg.io/deleteDatabase", "deployment/absent", unknown, "permission denied") // a place is added, none taken away
 	check(root, "argocd.argoproj.io/hook-finalizer", "", unknown, "outside this cluster")
 	check(root, "external-attacher/ebs-csi-aws-com", "deployment/absent", unknown, "not the same workload everywhere")
-	w.workload("deployments", "my-cnpg-operator", 1)
+	w.workload("deployments", "cnpg-dashboard", 1)
 	check(root, "cnpg.io/deleteDatabase", "", unknown, "none of 1 ready")
-	w.started("deployments", "my-cnpg-operator")
-	check(root, "cnpg.io/deleteDatabase", "", alive, "my-cnpg-operator")
-	check(root, "cnpg.io/deleteDatabase", "deployment/absent", alive, "my-cnpg-operator")
+	w.started("deployments", "cnpg-dashboard")
+	check(root, "cnpg.io/deleteDatabase", "", unknown, "another part")
+	w.workload("deployments", "my-cloudnative-pg", 1)
+	w.started("deployments", "my-cloudnative-pg")
+	check(root, "cnpg.io/deleteDatabase", "", alive, "my-cloudnative-pg")
+	check(root, "cnpg.io/deleteDatabase", "deployment/absent", alive, "my-cloudnative-pg")
+}
+
+// TestFluxKeeper: each controller of Flux is asked for its own kinds.
+func TestFluxKeeper(t *testing.T) {
+	t.Parallel()
+	row, _ := knownFinalizer("finalizers.fluxcd.io")
+	for group, name := range map[string]string{fluxKustomize: "kustomize-controller", fluxHelm: "helm-controller", "source.toolkit.fluxcd.io": "source-controller"} {
+		for _, other := range []string{"kustomize-controller", "helm-controller", "source-controller"} {
+			o := objectFrom(t, fields{"metadata": fields{"name": other}})
+			if k := row.forKind(group); k.is(o) != (other == name) || !k.touches(o) {
+				t.Errorf("of %s: is(%s) = %v, touches = %v", group, other, k.is(o), k.touches(o))
+			}
+		}
+	}
+	if k := row.forKind("example.com"); k.is(objectFrom(t, fields{"metadata": fields{"name": "helm-controller"}})) {
+		t.Error("a controller of Flux keeps objects of a stranger")
+	}
 }

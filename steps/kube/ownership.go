@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	validation "k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"handrail/steps"
@@ -115,7 +115,7 @@ func (c *client) lookup(ctx context.Context, apiVersion, kind, namespace, name s
 
 // plain reports whether outside text can be one segment of a path.
 func plain(s string) bool {
-	return s != "" && len(s) <= 253 && len(validation.IsValidPathSegmentName(s)) == 0 && !strings.ContainsAny(s, " ?#\\\x00\r\n\t")
+	return s != "" && len(s) <= 253 && len(content.IsPathSegmentName(s)) == 0 && !strings.ContainsAny(s, " ?#\\\x00\r\n\t")
 }
 
 // anyVersion resolves a kind whatever version a reference names: references

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +16,7 @@ const (
 	// largestPage and heaviestPage bound what is in memory at once. Each page
 	// costs the server a request, so that many small ones take twice the time.
 	largestPage  = 10_000
-	heaviestPage = 4 << 20
+	heaviestPage = 2 << 20
 	smallestPage = 100
 	growth       = 20
 )
@@ -30,13 +31,14 @@ type pages struct {
 	limit   int
 	token   string
 	moments int
+	buf     bytes.Buffer
 }
 
 func newPages(c *client, path, accept string, query url.Values) *pages {
 	return &pages{c: c, path: path, accept: accept, query: query, limit: firstPage}
 }
 
-// next reads one page.
+// next reads one page. Its bytes are good until the next one is read.
 func (p *pages) next(ctx context.Context) ([]byte, error) {
 	raw, err := p.ask(ctx)
 	var expired *expiredError
@@ -45,7 +47,7 @@ func (p *pages) next(ctx context.Context) ([]byte, error) {
 		// it is read at this one.
 		p.moments++
 		p.token = expired.fresh
-		raw, err = p.ask(ctx)
+		return p.ask(ctx)
 	}
 	return raw, err
 }
@@ -56,7 +58,8 @@ func (p *pages) ask(ctx context.Context) ([]byte, error) {
 	if p.token != "" {
 		q.Set("continue", p.token)
 	}
-	return p.c.read(ctx, p.path, p.accept, q)
+	err := p.c.readInto(ctx, &p.buf, p.path, p.accept, q)
+	return p.buf.Bytes(), err
 }
 
 // took says what the last page held, and reports whether it was the last.

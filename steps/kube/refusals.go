@@ -41,6 +41,8 @@ func (c *client) explain(method, what string, err error) error {
 		return fmt.Errorf("%s %s: %w", method, what, context.Canceled)
 	case errors.As(err, &guard):
 		return fmt.Errorf("%s: %w", what, guard)
+	case errors.Is(err, errNoAPI):
+		return fmt.Errorf("%s: what %s serves is not known: %w; check that this is the right cluster and user", what, c.Server, err)
 	case errors.Is(err, errTooLong):
 		return fmt.Errorf("%s of %s: %w; ask for less", what, c.Server, err)
 	case errors.As(err, &status) && status.Status().Code != 0:

@@ -3,6 +3,7 @@ package kube
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -121,5 +122,48 @@ func TestDeadGroup(t *testing.T) {
 	defer f.mu.Unlock()
 	if asked > 2 {
 		t.Errorf("the dead group was asked %d times", asked)
+	}
+}
+
+// TestHiddenAPI: what a server hides from a user, or what is no API server, is
+// no proof that a kind does not exist.
+func TestHiddenAPI(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name   string
+		hidden []string
+		code   int
+		want   string
+	}{
+		{"a web server", []string{"/api", "/apis"}, 404, "does not know this address"},
+		{"all is forbidden", []string{"/api", "/apis"}, 403, "permission denied"},
+		{"the core is forbidden", []string{"/api"}, 403, "permission denied"},
+		{"the named groups are not there", []string{"/apis"}, 404, "does not know this address"},
+		{"all is empty", []string{"/api", "/apis"}, 200, "no API server"},
+		{"the core is empty", []string{"/api"}, 200, "its API groups"},
+		{"the named groups are empty", []string{"/apis"}, 200, "its API groups"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			f := newFakeServer(t)
+			f.answer = func(w http.ResponseWriter, r *http.Request) bool {
+				if !slices.Contains(tc.hidden, r.URL.Path) {
+					return false
+				}
+				if tc.code == 200 {
+					reply(w, 200, m{"kind": map[string]string{"/api": "APIVersions", "/apis": "APIGroupList"}[r.URL.Path], "versions": []string{}, "groups": []m{}})
+					return true
+				}
+				w.WriteHeader(tc.code)
+				return true
+			}
+			c, err := connect(f.env, newReadsSink())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := c.find(t.Context(), "gadgets"); err == nil || errors.Is(err, errNoKind) || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("find() = %v, want %q and not that there is no such kind", err, tc.want)
+			}
+		})
 	}
 }

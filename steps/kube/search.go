@@ -3,7 +3,7 @@ package kube
 import (
 	"context"
 	"fmt"
-	"net/url"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -12,7 +12,7 @@ import (
 // search looks for the controller of a known finalizer in the whole cluster: its
 // namespace and its name are for whoever installed it to choose.
 func (c *client) search(ctx context.Context, row known) (sight, error) {
-	if len(row.stems) == 0 {
+	if len(row.stems)+len(row.near) == 0 {
 		return sight{unknown, row.keeper + " is not the same workload everywhere and may run outside the cluster: name it"}, nil
 	}
 	s, err := c.searchIn(ctx, row, "")
@@ -36,35 +36,36 @@ func (c *client) search(ctx context.Context, row known) (sight, error) {
 
 func (c *client) searchIn(ctx context.Context, row known, namespace string) (sight, error) {
 	var seen []sight
-	stopped := map[string]bool{}
 	for _, r := range workloads() {
 		err := c.sweep(ctx, r.path(namespace, ""), asJSON, nil, func(o object) {
-			if !row.matches(o) {
+			if !row.touches(o) {
 				return
 			}
 			o.SetKind(r.kind) // items of a list do not say it
 			s := ready(r.label(o.GetNamespace(), o.GetName()), o)
-			stopped[o.GetNamespace()] = true
+			if s.alive == alive && !row.is(o) {
+				s = sight{unknown, s.why + " and belongs to it, but may be another part of it"}
+			}
 			seen = append(seen, s)
 		})
 		if err != nil {
 			return sight{}, err
 		}
 	}
+	if s := weigh(seen); s.alive == alive {
+		return s, nil
+	}
 	err := c.sweep(ctx, leases().path(namespace, ""), asJSON, nil, func(o object) {
 		holder, _, _ := unstructured.NestedString(o.Object, "spec", "holderIdentity")
-		if s := c.leads(o); s.alive != dead && (row.stem(o.GetName()) || row.stem(holder)) {
-			seen = append(seen, s)
+		if s := c.leads(o); s.alive != dead && (row.contains(o.GetName()) || row.contains(holder)) {
+			seen = append(seen, sight{unknown, s.why})
 		}
 	})
 	if err != nil {
 		return sight{}, err
 	}
-	if s := weigh(seen); len(seen) > 0 && s.alive != dead {
-		return s, nil
-	}
-	err = c.sweep(ctx, pods().path(namespace, ""), asMetaList, url.Values{}, func(o object) {
-		if row.matches(o) {
+	err = c.sweep(ctx, pods().path(namespace, ""), asMetaList, nil, func(o object) {
+		if row.touches(o) {
 			seen = append(seen, sight{unknown, pods().label(o.GetNamespace(), o.GetName()) + " is still there"})
 		}
 	})
@@ -77,32 +78,40 @@ func (c *client) searchIn(ctx context.Context, row known, namespace string) (sig
 	return weigh(seen), nil
 }
 
-// matches reports whether an object is one of the keeper's, by its name, the
-// values of its labels or its images.
-func (k known) matches(o object) bool {
-	if k.stem(o.GetName()) {
-		return true
-	}
-	for _, v := range o.GetLabels() {
-		if k.stem(v) {
-			return true
-		}
-	}
-	containers, _, _ := unstructured.NestedSlice(o.Object, "spec", "template", "spec", "containers")
-	for _, item := range containers {
-		m, _ := item.(map[string]any)
-		if image, _ := m["image"].(string); k.stem(image) {
+// is reports whether a workload is the keeper itself.
+func (k known) is(o object) bool {
+	labels := o.GetLabels()
+	for _, stem := range k.stems {
+		if o.GetName() == stem || strings.HasSuffix(o.GetName(), "-"+stem) || labels[labelApp] == stem || labels["app"] == stem {
 			return true
 		}
 	}
 	return false
 }
 
-func (k known) stem(s string) bool {
-	for _, stem := range k.stems {
-		if strings.Contains(strings.ToLower(s), stem) {
+// touches reports whether an object may be the keeper, by its name, its labels
+// or its images. It is wide: what it passes over is said not to be there.
+func (k known) touches(o object) bool {
+	if k.contains(o.GetName()) {
+		return true
+	}
+	for _, v := range o.GetLabels() {
+		if k.contains(v) {
+			return true
+		}
+	}
+	containers, _, _ := unstructured.NestedSlice(o.Object, "spec", "template", "spec", "containers")
+	for _, item := range containers {
+		m, _ := item.(map[string]any)
+		if image, _ := m["image"].(string); k.contains(image) {
 			return true
 		}
 	}
 	return false
+}
+
+func (k known) contains(s string) bool {
+	s = strings.ToLower(s)
+	in := func(stem string) bool { return strings.Contains(s, stem) }
+	return slices.ContainsFunc(k.stems, in) || slices.ContainsFunc(k.near, in)
 }

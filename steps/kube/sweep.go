@@ -9,9 +9,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/json"
 )
 
-// sweep lists what is at path in pages and shows each object to see. An error
-// means that not all was seen; what was shown until then is there all the same.
+// sweep lists what is at path in pages and shows each object to see. Of a list
+// of metadata it shows the metadata alone, without managedFields. An error means
+// that not all was seen; what was shown until then is there all the same.
 func (c *client) sweep(ctx context.Context, path, accept string, query url.Values, see func(object)) error {
+	read := wholeItem
+	if accept == asMetaList {
+		read = metadataItem
+	}
 	if query == nil {
 		query = url.Values{}
 	}
@@ -23,12 +28,8 @@ func (c *client) sweep(ctx context.Context, path, accept string, query url.Value
 		}
 		rows := 0
 		md, err := page{items: "items", item: func(s *scan) error {
-			part, err := s.value()
+			o, err := read(s)
 			if err != nil {
-				return err
-			}
-			o := object{Unstructured: &unstructured.Unstructured{}}
-			if err := json.Unmarshal(part, &o.Object); err != nil {
 				return err
 			}
 			rows++
@@ -42,4 +43,38 @@ func (c *client) sweep(ctx context.Context, path, accept string, query url.Value
 			return err
 		}
 	}
+}
+
+func wholeItem(s *scan) (object, error) {
+	part, err := s.value()
+	if err != nil {
+		return object{}, err
+	}
+	o := object{Unstructured: &unstructured.Unstructured{}}
+	return o, json.Unmarshal(part, &o.Object)
+}
+
+// metadataItem builds no managedFields: they are most of the bytes. Unlike an
+// item of a list that is recorded, it may lack a UID: what an API server makes up
+// at each request has none, and owns and is owned by nothing.
+func metadataItem(s *scan) (object, error) {
+	meta := map[string]any{}
+	err := s.members(func(key []byte) error {
+		if string(key) != "metadata" {
+			return s.skip()
+		}
+		return s.members(func(key []byte) error {
+			part, err := s.value()
+			if err != nil || string(key) == "managedFields" {
+				return err
+			}
+			var v any
+			if err := json.Unmarshal(part, &v); err != nil {
+				return err
+			}
+			meta[string(key)] = v
+			return nil
+		})
+	})
+	return object{Unstructured: &unstructured.Unstructured{Object: map[string]any{"metadata": meta}}}, err
 }

@@ -2,10 +2,14 @@ package kube
 
 import (
 	"context"
+	"errors"
+	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 )
 
@@ -43,8 +47,41 @@ func (t *told) ask(ctx context.Context) ([]*metav1.APIGroup, []*metav1.APIResour
 	if err != nil && !discovery.IsGroupDiscoveryFailedError(err) {
 		return nil, nil, err
 	}
+	if len(lists) == 0 && err == nil {
+		return nil, nil, errNoAPI
+	}
+	err = withMissing(lists, err)
 	t.known, t.groups, t.lists, t.err = true, groups, lists, err
 	return groups, lists, err
+}
+
+// errNoAPI says that somebody answered who is no API server, or who does not
+// show this user what it serves.
+var errNoAPI = errors.New("it names nothing that it serves: it is no API server, or hides that from this user")
+
+// withMissing names the half of the API of which nothing was listed: taken at
+// its word, every kind of that half would be proven not to exist.
+func withMissing(lists []*metav1.APIResourceList, err error) error {
+	var core, named bool
+	for _, l := range lists {
+		core = core || !strings.Contains(l.GroupVersion, "/")
+		named = named || strings.Contains(l.GroupVersion, "/")
+	}
+	if core && named {
+		return err
+	}
+	failed, _ := discovery.GroupDiscoveryFailedErrorGroups(err)
+	failed = maps.Clone(failed)
+	if failed == nil {
+		failed = map[schema.GroupVersion]error{}
+	}
+	if !core {
+		failed[schema.GroupVersion{Version: "v1"}] = errNoAPI
+	}
+	if !named {
+		failed[schema.GroupVersion{Group: "apis"}] = errNoAPI
+	}
+	return &discovery.ErrGroupDiscoveryFailed{Groups: failed}
 }
 
 // discover learns what the server serves. Groups whose server is dead are left

@@ -1,10 +1,10 @@
 package kube
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -31,7 +31,7 @@ func (w writer) String() string {
 func setBy(o object, finalizer string) []writer {
 	var out []writer
 	for _, entry := range o.GetManagedFields() {
-		if entry.FieldsV1 == nil || !ownsFinalizer(entry.FieldsV1.Raw, finalizer) {
+		if entry.FieldsV1 == nil || !ownsFinalizer(entry.FieldsV1.GetRawReader(), finalizer) {
 			continue
 		}
 		w := writer{manager: entry.Manager}
@@ -45,9 +45,9 @@ func setBy(o object, finalizer string) []writer {
 }
 
 // ownsFinalizer reports whether a fieldsV1 set holds the list item.
-func ownsFinalizer(fields []byte, finalizer string) bool {
+func ownsFinalizer(fields io.Reader, finalizer string) bool {
 	var set fieldpath.Set
-	if err := set.FromJSON(bytes.NewReader(fields)); err != nil {
+	if err := set.FromJSON(fields); err != nil {
 		return false
 	}
 	path, err := fieldpath.MakePath("metadata", "finalizers", value.NewValueInterface(finalizer))
