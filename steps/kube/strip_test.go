@@ -2,13 +2,16 @@ package kube
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"handrail/drills/lab"
 	"handrail/steps"
 )
 
@@ -18,7 +21,24 @@ var uuid4 = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9
 // proves by the server's audit log that it did nothing else.
 func TestStrip(t *testing.T) {
 	t.Parallel()
-	for _, tc := range []struct {
+	stage := newStage(t)
+	var mu sync.Mutex
+	acts := map[string]string{} // Audit-ID to object
+	for _, w := range stage.strips(t, func(id, name string) { mu.Lock(); acts[id] = name; mu.Unlock() }) {
+		if name, ok := acts[w.ID]; !ok || name != w.Name || !uuid4.MatchString(w.ID) || w.Verb != "patch" || w.UserAgent != "handrail/test" {
+			t.Errorf("%+v is no patch of an act %v", w, acts)
+		}
+		delete(acts, w.ID)
+	}
+	if len(acts) > 0 {
+		t.Errorf("the server knows of no act for %v", acts)
+	}
+}
+
+// strips returns what the operator wrote meanwhile.
+func (s *stage) strips(t *testing.T, acted func(id, name string)) []lab.AuditEvent {
+	stage := s
+	cases := []struct {
 		name       string
 		finalizers []string
 		condemned  bool
@@ -31,63 +51,65 @@ func TestStrip(t *testing.T) {
 		{"live, the only one", []string{cleaner}, false, []string{`- metadata.finalizers[0]: "` + cleaner + `"`}, "It is not being deleted and stays", "Can be put back", []string{}},
 		{"terminating, one of two", []string{cleaner, another}, true, []string{`- metadata.finalizers[0]: "` + cleaner + `"`}, "stays until " + another, "no finalizer can be added", []string{another}},
 		{"terminating, the last", []string{cleaner}, true, []string{`- metadata.finalizers[0]: "` + cleaner + `"`, "it is being deleted and nothing else holds it"}, "it goes at once", "under a new UID", nil},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			t.Parallel()
-			s := newStage(t)
-			uid := s.make(thingMade{resource: "jobs", name: "migrate", finalizers: tc.finalizers})
-			if tc.condemned {
-				s.condemn("jobs", "migrate")
-			}
-			g, in := stripGate{s.env}, s.stripParams("job", "migrate", uid)
-			before := s.content("jobs", "migrate")
-			armed := s.preview(g, in)
-			if len(armed.Unmet) > 0 {
-				t.Fatalf("unmet = %s", unmetText(armed))
-			}
-			if armed.Phrase != "patch job/"+s.ns.Name+"/migrate" {
-				t.Errorf("phrase = %q", armed.Phrase)
-			}
-			if len(armed.Diff) != len(tc.diff) || !strings.Contains(armed.Diff[0], tc.diff[0]) || !strings.Contains(armed.Diff[len(armed.Diff)-1], tc.diff[len(tc.diff)-1]) {
-				t.Errorf("diff = %q, want %q", armed.Diff, tc.diff)
-			}
-			if !strings.Contains(armed.Effect, tc.effect) || !strings.Contains(armed.Undo, tc.undo) {
-				t.Errorf("effect = %q, undo = %q", armed.Effect, armed.Undo)
-			}
-			if got := s.content("jobs", "migrate"); got != before || len(s.writes()) != 0 {
-				t.Fatalf("the preview changed the object or wrote:\n%s\n%v", cmp.Diff(before, got), s.writes())
-			}
-			p := s.preview(g, in)
-			if p.Digest("i", "s") != armed.Digest("i", "s") {
-				t.Fatalf("two previews differ:\n%s", cmp.Diff(armed, p))
-			}
-			a := s.confirm(p, armed.Digest("i", "s"))
-			o, err := g.Act(t.Context(), a, &scrap{})
-			if err != nil || o.Result != steps.Done {
-				t.Fatalf("Act() = %+v, %v, want done", o, err)
-			}
-			if _, err := g.Act(t.Context(), a, &scrap{}); !errors.Is(err, steps.ErrSpent) {
-				t.Errorf("a second Act() = %v, want ErrSpent", err)
-			}
-			if tc.after == nil {
-				if steps.Find(o.After, keyObject) != "gone" || s.content("jobs", "migrate") != "gone" {
-					t.Errorf("after = %v", o.After)
-				}
-			} else if got := steps.Find(o.After, keyFinalizers); got != orNothing(strings.Join(tc.after, ", ")) {
-				t.Errorf("finalizers after = %q, want %q", got, tc.after)
-			}
-			id := steps.Find(o.After, keyAudit)
-			w := s.writes()
-			if len(w) != 1 || w[0].ID != id || !uuid4.MatchString(id) || w[0].Verb != "patch" || w[0].Name != "migrate" || w[0].UserAgent != "handrail/test" {
-				t.Errorf("writes = %+v, want the one patch with Audit-ID %q", w, id)
-			}
-			// After a crash the same is found by looking.
-			found, err := g.Find(t.Context(), slices.Concat(armed.Target, armed.Shown), in, &scrap{})
-			if err != nil || found.Result != steps.Done {
-				t.Errorf("Find() = %+v, %v, want done", found, err)
-			}
-		})
 	}
+	t.Run("strips", func(t *testing.T) {
+		for i, tc := range cases {
+			t.Run(tc.name, func(t *testing.T) {
+				t.Parallel()
+				s := *stage
+				s.t = t
+				name := fmt.Sprintf("migrate%d", i)
+				uid := s.make(thingMade{resource: "jobs", name: name, finalizers: tc.finalizers})
+				if tc.condemned {
+					s.condemn("jobs", name)
+				}
+				g, in := stripGate{s.env}, s.stripParams("job", name, uid)
+				before := s.content("jobs", name)
+				armed := s.preview(g, in)
+				if len(armed.Unmet) > 0 {
+					t.Fatalf("unmet = %s", unmetText(armed))
+				}
+				if armed.Phrase != "patch job/"+s.ns.Name+"/"+name {
+					t.Errorf("phrase = %q", armed.Phrase)
+				}
+				if len(armed.Diff) != len(tc.diff) || !strings.Contains(armed.Diff[0], tc.diff[0]) || !strings.Contains(armed.Diff[len(armed.Diff)-1], tc.diff[len(tc.diff)-1]) {
+					t.Errorf("diff = %q, want %q", armed.Diff, tc.diff)
+				}
+				if !strings.Contains(armed.Effect, tc.effect) || !strings.Contains(armed.Undo, tc.undo) {
+					t.Errorf("effect = %q, undo = %q", armed.Effect, armed.Undo)
+				}
+				if got := s.content("jobs", name); got != before {
+					t.Fatalf("the preview changed the object:\n%s", cmp.Diff(before, got))
+				}
+				p := s.preview(g, in)
+				if p.Digest("i", "s") != armed.Digest("i", "s") {
+					t.Fatalf("two previews differ:\n%s", cmp.Diff(armed, p))
+				}
+				a := s.confirm(p, armed.Digest("i", "s"))
+				o, err := g.Act(t.Context(), a, &scrap{})
+				if err != nil || o.Result != steps.Done {
+					t.Fatalf("Act() = %+v, %v, want done", o, err)
+				}
+				if _, err := g.Act(t.Context(), a, &scrap{}); !errors.Is(err, steps.ErrSpent) {
+					t.Errorf("a second Act() = %v, want ErrSpent", err)
+				}
+				if tc.after == nil {
+					if steps.Find(o.After, keyObject) != "gone" || s.content("jobs", name) != "gone" {
+						t.Errorf("after = %v", o.After)
+					}
+				} else if got := steps.Find(o.After, keyFinalizers); got != orNothing(strings.Join(tc.after, ", ")) {
+					t.Errorf("finalizers after = %q, want %q", got, tc.after)
+				}
+				acted(steps.Find(o.After, keyAudit), name)
+				// After a crash the same is found by looking.
+				found, err := g.Find(t.Context(), slices.Concat(armed.Target, armed.Shown), in, &scrap{})
+				if err != nil || found.Result != steps.Done {
+					t.Errorf("Find() = %+v, %v, want done", found, err)
+				}
+			})
+		}
+	})
+	return stage.writes()
 }
 
 // TestStripShowsItself reads what a person on the call sees.
