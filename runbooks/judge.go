@@ -26,6 +26,19 @@ func (r *Runbook) Judge(step string, v Vars) []triage.Verdict {
 	return out
 }
 
+// Aside says why a step does not apply now: its own condition is known to be
+// false. "" where it applies, or where nobody can tell.
+func (r *Runbook) Aside(step string, v Vars) string {
+	s := r.step(step)
+	if s == nil || s.when == nil || s.Kind == triage.WatchStep {
+		return ""
+	}
+	if d := r.judge(s.when, nil, v); d.Result == resFalse {
+		return d.Why
+	}
+	return ""
+}
+
 func (r *Runbook) judge(e *expr, other *text, v Vars) triage.Verdict {
 	got := r.eval(e, v)
 	out := triage.Verdict{Expr: e.src, Result: got.result, Missing: got.missing, Refs: r.stepsOf(e)}

@@ -113,7 +113,7 @@ func movedKeys(shown, fresh steps.Preview) []string {
 			out = append(out, fmt.Sprintf("%s: none -> %s", kv.Key, kv.Value))
 		}
 	}
-	if shown.Request != fresh.Request {
+	if len(out) == 0 && shown.Request != fresh.Request { // else it moved with its target
 		out = append(out, "request: "+shown.Request+" -> "+fresh.Request)
 	}
 	return out

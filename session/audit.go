@@ -140,13 +140,17 @@ func (a *auditor) acts() {
 	for _, g := range a.report.State.Gates {
 		switch g.Phase {
 		case triage.GateActing, triage.GateUnknown:
-			acts.OK = false
+			// An open incident may be in the middle of it, or will read the target.
+			acts.OK = a.report.State.Outcome == ""
 			acts.Detail = fmt.Sprintf("%s: an act began and its outcome is not known", g.Step)
+			if acts.OK {
+				acts.Detail += " yet; a resume reads the target"
+			}
 		case triage.GateDone, triage.GateRefused, triage.GateFailed:
 			n++
 		}
 	}
-	if acts.OK {
+	if acts.Detail == "" {
 		acts.Detail = fmt.Sprintf("%d ended, each with the target before and after", n)
 	}
 	a.report.Lines = append(a.report.Lines, judged, acts)

@@ -144,6 +144,9 @@ func (p *player) passedBy(snap Snapshot, next triage.Option, any bool) string {
 			return ""
 		}
 		_, wanted := p.Answers.Gates[bare(st.ID)]
+		if snap.Cards[st.ID].Aside != "" {
+			continue // it does not apply, so nothing is refused
+		}
 		if wanted && st.Kind == triage.GateStep && !st.Retired && st.Status != triage.Skipped && snap.State.Gates[st.ID].Phase == triage.GateIdle {
 			if any && next.Step == "" && next.Kind == triage.DoConclude {
 				return "" // a topic that no step of the plan asks for

@@ -49,6 +49,7 @@ type Card struct {
 	Grounds  []string
 	Why      string
 	Values   []Choice // of a conclude: what may be concluded
+	Aside    string   // why it does not apply here, "" where it does or nobody can tell
 }
 
 // Choice is one value and what it means.

@@ -128,6 +128,7 @@ func (s *Session) card(st triage.Step) Card {
 	v := s.vars(rb.ID, false)
 	t := rb.Say(bare(st.ID), v)
 	c := Card{Title: t.Title, Say: t.Say, Ask: t.Ask, Evidence: t.Evidence}
+	c.Aside = rb.Aside(bare(st.ID), v)
 	for _, w := range t.Show {
 		value := w.Value
 		switch {

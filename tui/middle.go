@@ -163,7 +163,14 @@ func (m *model) drawGateStep(p *page, st triage.Step) {
 	if g.Why != "" {
 		p.item(th.muted.on("last   "), th.plain, shown(g.Why))
 	}
+	if aside := r.snap.Cards[st.ID].Aside; aside != "" {
+		p.item(th.muted.on("· "), th.muted, say("Not needed here: %s", aside))
+		return
+	}
 	o, ok := r.option(triage.DoPreview, st.ID)
+	if g.Phase == triage.GateDone {
+		return
+	}
 	if !ok || o.Available() {
 		p.para(th.muted, "Nothing stands in its way. g shows what it would do; that changes nothing.")
 		return

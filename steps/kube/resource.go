@@ -29,10 +29,6 @@ func (r resource) String() string {
 	return r.plural + "." + r.group
 }
 
-func (r resource) apiVersion() string {
-	return schema.GroupVersion{Group: r.group, Version: r.version}.String()
-}
-
 // path is the address of one object, or of the collection with name "".
 func (r resource) path(namespace, name string) string {
 	p := "/api/" + r.version
