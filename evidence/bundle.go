@@ -83,6 +83,8 @@ type Bundle struct {
 	segNo   int
 	segSize int64
 	chain   chain
+	ledger  ledger
+	owed    map[string]string // goes into an env entry before the next one
 	buf     []byte
 	dead    error
 	closed  bool
@@ -110,7 +112,7 @@ func Create(dir, id string, o Options) (_ *Bundle, err error) {
 		return nil, fmt.Errorf("bundle id %q: only letters, digits, dot, underscore and hyphen", id)
 	}
 	o = o.withDefaults()
-	b := &Bundle{path: filepath.Join(dir, id+".hrb"), id: id, opts: o, fs: o.FS, segNo: 1, chain: chain{prev: zeroHash}}
+	b := &Bundle{path: filepath.Join(dir, id+".hrb"), id: id, opts: o, fs: o.FS, segNo: 1, chain: chain{prev: zeroHash}, ledger: newLedger()}
 	made := false
 	defer func() {
 		if err == nil {
