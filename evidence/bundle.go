@@ -33,7 +33,9 @@ type Options struct {
 	Host    string // for entry 0; the host's name when empty
 	Version string // version of handrail, for entry 0 and bundle.json
 
-	noSync bool // benchmarks only: what it writes is not durable
+	noSync    bool   // benchmarks only: what it writes is not durable
+	toolchain string // tests only: for entry 0, so that it is the same everywhere
+	rules     string // tests only: digest of the redaction rules
 }
 
 func (o Options) withDefaults() Options {
@@ -55,6 +57,12 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Version == "" {
 		o.Version = "devel"
+	}
+	if o.toolchain == "" {
+		o.toolchain = runtime.Version()
+	}
+	if o.rules == "" {
+		o.rules = rulesetDigest()
 	}
 	return o
 }
@@ -158,7 +166,7 @@ func Create(dir, id string, o Options) (_ *Bundle, err error) {
 	}
 	_, err = b.append(Draft{Type: "env", Actor: "system", Data: firstEntry{
 		Format: Format, ID: id, Bundle: sumHex(meta), Readme: sumHex(readme), Handrail: o.Version,
-		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Host: o.Host, Rules: rulesetDigest(),
+		Go: o.toolchain, OS: runtime.GOOS, Arch: runtime.GOARCH, Host: o.Host, Rules: o.rules,
 	}})
 	if err != nil {
 		return nil, err

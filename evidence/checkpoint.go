@@ -17,10 +17,10 @@ type Checkpoint struct {
 	Root    string // Merkle tree hash over those entries, base64
 }
 
-const (
-	maxCheckpoint = 4096
-	anchorWord    = "handrail-seal"
-)
+// AnchorWord begins the line of a checkpoint.
+const AnchorWord = "handrail-seal"
+
+const maxCheckpoint = 4096
 
 // Text is the content of a checkpoint file, and what a signature covers.
 func (c Checkpoint) Text() []byte {
@@ -30,7 +30,7 @@ func (c Checkpoint) Text() []byte {
 // Line is the checkpoint as one line to post where others can see it and its author cannot take it back. A bundle that
 // was rewritten or cut behind it no longer fits.
 func (c Checkpoint) Line() string {
-	return fmt.Sprintf("%s %s %d %s", anchorWord, c.ID, c.Entries, c.Root)
+	return fmt.Sprintf("%s %s %d %s", AnchorWord, c.ID, c.Entries, c.Root)
 }
 
 // parseCheckpoint reads a checkpoint file; it has one form only.
@@ -45,8 +45,8 @@ func parseCheckpoint(raw []byte) (Checkpoint, error) {
 // ParseAnchor reads a posted line. Blanks and back-ticks around it, as chats add them, are let pass.
 func ParseAnchor(line string) (Checkpoint, error) {
 	words := strings.Fields(strings.Trim(line, " \t\r\n`"))
-	if len(words) != 4 || words[0] != anchorWord {
-		return Checkpoint{}, fmt.Errorf("%q is not a line like: %s BUNDLE ENTRIES ROOT", line, anchorWord)
+	if len(words) != 4 || words[0] != AnchorWord {
+		return Checkpoint{}, fmt.Errorf("%q is not a line like: %s BUNDLE ENTRIES ROOT", line, AnchorWord)
 	}
 	c, err := newCheckpoint(words[1], words[2], words[3])
 	if err != nil {

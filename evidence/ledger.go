@@ -209,3 +209,12 @@ func (l *ledger) checkSealing(e *Entry) ([]string, error) {
 	}
 	return d.Skipped, nil
 }
+
+// SkippedIn returns the steps that a seal entry says were left out.
+func SkippedIn(e Entry) ([]string, error) {
+	var d sealData
+	if err := json.Unmarshal(e.Data, &d); err != nil || e.Type != "seal" {
+		return nil, fmt.Errorf("entry %d is no seal", e.Seq)
+	}
+	return d.Skipped, nil
+}

@@ -45,8 +45,8 @@ func Open(path string, o Options) (_ *Bundle, err error) {
 		// Without this note a reader would take equal secrets before and after for different ones.
 		b.owed["redaction_key"] = "new"
 	}
-	if rules := rulesetDigest(); b.ledger.rules != rules {
-		b.owed["ruleset_sha256"] = rules
+	if b.ledger.rules != o.rules {
+		b.owed["ruleset_sha256"] = o.rules
 	}
 	if err := b.dropTemporary(); err != nil {
 		return nil, err
