@@ -33,9 +33,9 @@ type Options struct {
 	Host    string // for entry 0; the host's name when empty
 	Version string // version of handrail, for entry 0 and bundle.json
 
-	noSync    bool   // benchmarks only: what it writes is not durable
-	toolchain string // tests only: for entry 0, so that it is the same everywhere
-	rules     string // tests only: digest of the redaction rules
+	noSync bool              // benchmarks only: what it writes is not durable
+	rules  string            // tests only: digest of the redaction rules
+	about  func(*firstEntry) // tests only: makes entry 0 the same everywhere
 }
 
 func (o Options) withDefaults() Options {
@@ -57,9 +57,6 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Version == "" {
 		o.Version = "devel"
-	}
-	if o.toolchain == "" {
-		o.toolchain = runtime.Version()
 	}
 	if o.rules == "" {
 		o.rules = rulesetDigest()
@@ -164,11 +161,14 @@ func Create(dir, id string, o Options) (_ *Bundle, err error) {
 			return nil, err
 		}
 	}
-	_, err = b.append(Draft{Type: "env", Actor: "system", Data: firstEntry{
+	first := firstEntry{
 		Format: Format, ID: id, Bundle: sumHex(meta), Readme: sumHex(readme), Handrail: o.Version,
-		Go: o.toolchain, OS: runtime.GOOS, Arch: runtime.GOARCH, Host: o.Host, Rules: o.rules,
-	}})
-	if err != nil {
+		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Host: o.Host, Rules: o.rules,
+	}
+	if o.about != nil {
+		o.about(&first)
+	}
+	if _, err := b.append(Draft{Type: "env", Actor: "system", Data: first}); err != nil {
 		return nil, err
 	}
 	return b, nil

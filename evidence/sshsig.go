@@ -191,12 +191,7 @@ func signText(signer ssh.Signer, text []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("signing with %s: %w", ssh.FingerprintSHA256(pub), err)
 	}
-	blob := appendField(appendField(nil, []byte(sig.Format)), sig.Blob)
-	raw := binary.BigEndian.AppendUint32([]byte(sigMagic), 1)
-	for _, f := range [...][]byte{pub.Marshal(), []byte(SealNamespace), nil, []byte(hash), append(blob, sig.Rest...)} {
-		raw = appendField(raw, f)
-	}
-	armoured := armourSig(raw)
+	armoured := armourSig(packSig(pub, SealNamespace, hash, sig))
 	// An agent is another program: what it gave is a signature only once it verifies.
 	back, err := parseSig(armoured)
 	if err == nil {
@@ -206,6 +201,15 @@ func signText(signer ssh.Signer, text []byte) ([]byte, error) {
 		return nil, fmt.Errorf("what %s signed does not verify: %w", ssh.FingerprintSHA256(pub), err)
 	}
 	return armoured, nil
+}
+
+func packSig(pub ssh.PublicKey, namespace, hash string, sig *ssh.Signature) []byte {
+	blob := appendField(appendField(nil, []byte(sig.Format)), sig.Blob)
+	raw := binary.BigEndian.AppendUint32([]byte(sigMagic), 1)
+	for _, f := range [...][]byte{pub.Marshal(), []byte(namespace), nil, []byte(hash), append(blob, sig.Rest...)} {
+		raw = appendField(raw, f)
+	}
+	return raw
 }
 
 func signBytes(signer ssh.Signer, covered []byte) (*ssh.Signature, error) {

@@ -52,7 +52,7 @@ type verifier struct {
 	roots     map[int64]Checkpoint // sizes that somebody asks for, once they are computed
 	tail      *tail
 	chainErr  error
-	sealHolds bool
+	sealWrong bool
 }
 
 func (v *verifier) run() {
@@ -180,8 +180,8 @@ func (v *verifier) complete(trusted bool) {
 		v.say(PropertyComplete, Failed, "up to entry %d; ALARM: then a whole line of %d bytes that is wrong, by a crash or by an edit (%v); resume keeps it in quarantine", last, len(t.bytes), t.err)
 	case t != nil:
 		v.say(PropertyComplete, Failed, "up to entry %d, then %d bytes of a torn write; resume keeps them in quarantine", last, len(t.bytes))
-	case len(seals) > 0 && !v.sealHolds:
-		v.say(PropertyComplete, Failed, "up to entry %d, but its seal does not hold", last)
+	case v.sealWrong:
+		v.say(PropertyComplete, Failed, "up to entry %d, but the seal does not hold", last)
 	case trusted:
 		v.say(PropertyComplete, Proven, "up to entry %d, its last; nothing was cut off", last)
 	case v.ledger.sealed():

@@ -13,6 +13,10 @@ const hashBuffer = 256 << 10
 
 func (v *verifier) checkBlobs() {
 	extra, err := v.blobs()
+	if err == nil && v.chainErr != nil {
+		v.say(PropertyBlobs, Unproven, "%d with the bytes their names say; which were named can no longer be told", len(v.files.blobs))
+		return
+	}
 	v.judge(PropertyBlobs, err, "%d with the bytes their names say; %d named by no entry", len(v.files.blobs), extra)
 }
 
@@ -45,7 +49,12 @@ func (v *verifier) blobs() (extra int, err error) {
 }
 
 func (v *verifier) checkQuarantine() {
-	v.judge(PropertyQuarantine, v.quarantine(), "%d files with the bytes their names say", len(v.files.quarantine))
+	err := v.quarantine()
+	if err == nil && v.chainErr != nil {
+		v.say(PropertyQuarantine, Unproven, "%d files with the bytes their names say; which were named can no longer be told", len(v.files.quarantine))
+		return
+	}
+	v.judge(PropertyQuarantine, err, "%d files with the bytes their names say", len(v.files.quarantine))
 }
 
 func (v *verifier) quarantine() error {

@@ -30,11 +30,11 @@ func (v *verifier) seals() {
 	}
 	switch {
 	case err != nil:
+		v.sealWrong = true
 		v.say(PropertySeal, Failed, "%v", err)
 	case len(found) == 0:
 		v.say(PropertySeal, Unproven, "none: a rewrite of the whole journal or a cut at its end would not show")
 	default:
-		v.sealHolds = true
 		last := found[len(found)-1]
 		v.say(PropertySeal, Proven, "%d; the newest covers %d entries, and its root is the recomputed %s", len(found), last.Entries, last.Root)
 	}
@@ -107,7 +107,7 @@ func (v *verifier) signatures() (vouched bool) {
 			if isLast {
 				newest = append(newest, p.who...)
 			}
-			vouched = vouched || isLast && seal.Entries == v.report.Entries && v.sealHolds
+			vouched = vouched || isLast && seal.Entries == v.report.Entries && !v.sealWrong
 		case p.known:
 			v.say(PropertySignature, Failed, "%s: signed by %s, which may not: %s", name, by, p.refused)
 		default:
