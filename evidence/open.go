@@ -112,7 +112,7 @@ func (b *Bundle) scanJournal() (*tail, error) {
 			return nil, err
 		}
 		b.seg, b.segNo = f, n
-		s := newScanner(segmentName(n), f, b.chain, n == count)
+		s := newScanner(segmentName(n), f, b.chain, n == count, info.Size())
 		if err := b.scanSegment(s); err != nil {
 			return nil, err
 		}

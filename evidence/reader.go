@@ -104,8 +104,11 @@ func walkJournal(root *os.Root, visit func(Entry, []byte) error) (*scanner, erro
 		if err != nil {
 			return nil, err
 		}
-		s = newScanner(segmentName(n), f, s.chain, n == count)
-		err = walkSegment(s, visit)
+		info, err := f.Stat()
+		if err == nil {
+			s = newScanner(segmentName(n), f, s.chain, n == count, info.Size())
+			err = walkSegment(s, visit)
+		}
 		if cerr := f.Close(); err == nil {
 			err = cerr
 		}
