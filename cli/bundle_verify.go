@@ -49,8 +49,8 @@ stands in an allowed_signers file as of ssh-keygen: --allowed-signers, or else
 allowed_signers in handrail's configuration directory. A line that was posted when
 it happened proves that nothing before it was changed or cut since.
 
-A packed bundle (.tar or .tar.gz) is unpacked beside nothing else, verified, and
-removed again.`,
+A packed bundle (.tar or .tar.gz) is unpacked into a temporary directory, verified,
+and removed again.`,
 		Args: exactly("a BUNDLE: a path, or the id of an incident"),
 	}
 	cmd.Flags().StringVar(&with.signers, "allowed-signers", "", "whose signatures count: this allowed_signers `file`")
@@ -219,13 +219,14 @@ func printVerdict(w io.Writer, v verdict) error {
 		}
 		fmt.Fprintf(w, "%s  %s: %s\n", mark, safe(l.Property), safe(l.Detail))
 	}
-	result := "verified"
+	var err error
 	switch {
 	case !v.OK:
-		result = "NOT verified: this bundle proves nothing as it is"
+		_, err = fmt.Fprintf(w, "%s: NOT verified: this bundle proves nothing as it is, %d entries\n", safe(v.Path), v.Entries)
 	case unproven > 0:
-		result = fmt.Sprintf("verified; %s marked ? nobody but the bundle itself vouches for", counted(unproven, "line"))
+		_, err = fmt.Fprintf(w, "%s: verified, %d entries; nobody but the bundle itself vouches for what is marked ?\n", safe(v.Path), v.Entries)
+	default:
+		_, err = fmt.Fprintf(w, "%s: verified, %d entries\n", safe(v.Path), v.Entries)
 	}
-	_, err := fmt.Fprintf(w, "%s: %s, %d entries\n", safe(v.Path), result, v.Entries)
 	return err
 }
