@@ -110,7 +110,7 @@ func walkFiles(root *os.Root, visit func(name string, info fs.FileInfo) error) e
 }
 
 func walkDir(root *os.Root, dir string, visit func(string, fs.FileInfo) error) error {
-	list, err := someNames(root, dir)
+	list, err := someNames(root, dir, maxFiles)
 	if err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func walkDir(root *os.Root, dir string, visit func(string, fs.FileInfo) error) e
 
 // someNames lists a directory inside root, sorted. A directory with more names than a bundle may have is refused before
 // all of them are in memory.
-func someNames(root *os.Root, dir string) ([]string, error) {
+func someNames(root *os.Root, dir string, most int) ([]string, error) {
 	info, err := root.Lstat(dir)
 	if err != nil {
 		return nil, err
@@ -156,8 +156,8 @@ func someNames(root *os.Root, dir string) ([]string, error) {
 		var some []string
 		some, err = d.Readdirnames(4096)
 		names = append(names, some...)
-		if len(names) > maxFiles {
-			err = fmt.Errorf("%w: over %d names in %q", errTooMuch, maxFiles, dir)
+		if len(names) > most {
+			err = fmt.Errorf("%w: over %d names in %q", errTooMuch, most, dir)
 		}
 		if err != nil {
 			break

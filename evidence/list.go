@@ -51,7 +51,7 @@ func summarise(path string) Summary {
 	if s.Opened, err = time.Parse(timeLayout, r.meta.Created); err != nil {
 		s.Problem = fmt.Sprintf("bundle.json: time %q", r.meta.Created)
 	}
-	if names, err := someNames(r.root, "seals"); err == nil {
+	if names, err := someNames(r.root, "seals", maxFiles); err == nil {
 		for _, n := range names {
 			s.Sealed = s.Sealed || strings.HasSuffix(n, ".txt")
 		}

@@ -90,7 +90,7 @@ func (r *Reader) OpenBlob(sum string) (io.ReadCloser, error) {
 
 // walkJournal hands every good entry to visit and returns the last scanner, which knows where the journal ends.
 func walkJournal(root *os.Root, visit func(Entry, []byte) error) (*scanner, error) {
-	names, err := someNames(root, "journal")
+	names, err := someNames(root, "journal", maxFiles)
 	if err != nil {
 		return nil, err
 	}
