@@ -27,6 +27,9 @@ type verdict struct {
 	Lines   []evidence.Line `json:"lines"`
 }
 
+// lawsOfLoop is the property of a bundle whose story could not be judged.
+const lawsOfLoop = "laws of the loop"
+
 // brought is what the caller of verify knows and the bundle cannot.
 type brought struct {
 	signers  string
@@ -188,11 +191,15 @@ func verify(path string, policy evidence.Policy) (verdict, error) {
 		return verdict{}, err
 	}
 	v := verdict{Path: r.Path, ID: r.ID, OK: r.OK(), Entries: r.Entries, Head: r.Head, Root: r.Root, Lines: r.Lines}
+	if r.Entries == 0 { // nothing to fold, or too much to look at
+		v.Lines = append(v.Lines, evidence.Line{Property: lawsOfLoop, Verdict: evidence.Failed, Detail: "not judged: there is no good entry"})
+		return v, nil
+	}
 	laws, err := session.Audit(path, catalog.New())
 	if err != nil {
 		// What cannot be audited is not verified; why, the bytes may say above.
 		v.OK = false
-		v.Lines = append(v.Lines, evidence.Line{Property: "laws of the loop", Verdict: evidence.Failed, Detail: err.Error()})
+		v.Lines = append(v.Lines, evidence.Line{Property: lawsOfLoop, Verdict: evidence.Failed, Detail: err.Error()})
 		return v, nil
 	}
 	v.OK = v.OK && laws.OK()

@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"io/fs"
 	"maps"
-	"math/big"
 	"os"
 	"path/filepath"
 	"slices"
@@ -38,9 +37,10 @@ func testKey(t testing.TB, name string) ssh.Signer {
 		}
 		return s
 	case name == "bob":
-		k := &ecdsa.PrivateKey{D: new(big.Int).SetBytes(seed[:])}
-		k.Curve = elliptic.P256()
-		k.X, k.Y = k.ScalarBaseMult(seed[:]) //nolint:staticcheck // a key from a seed has no newer way
+		k, err := ecdsa.ParseRawPrivateKey(elliptic.P256(), seed[:])
+		if err != nil {
+			t.Fatal(err)
+		}
 		raw = k
 	default:
 		raw = ed25519.NewKeyFromSeed(seed[:])
