@@ -33,7 +33,9 @@ type Options struct {
 	Host    string // for entry 0; the host's name when empty
 	Version string // version of handrail, for entry 0 and bundle.json
 
-	noSync bool // benchmarks only: what it writes is not durable
+	noSync bool              // benchmarks only: what it writes is not durable
+	rules  string            // tests only: digest of the redaction rules
+	about  func(*firstEntry) // tests only: makes entry 0 the same everywhere
 }
 
 func (o Options) withDefaults() Options {
@@ -55,6 +57,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Version == "" {
 		o.Version = "devel"
+	}
+	if o.rules == "" {
+		o.rules = rulesetDigest()
 	}
 	return o
 }
@@ -83,6 +88,8 @@ type Bundle struct {
 	segNo   int
 	segSize int64
 	chain   chain
+	ledger  ledger
+	owed    map[string]string // goes into an env entry before the next one
 	buf     []byte
 	dead    error
 	closed  bool
@@ -110,7 +117,7 @@ func Create(dir, id string, o Options) (_ *Bundle, err error) {
 		return nil, fmt.Errorf("bundle id %q: only letters, digits, dot, underscore and hyphen", id)
 	}
 	o = o.withDefaults()
-	b := &Bundle{path: filepath.Join(dir, id+".hrb"), id: id, opts: o, fs: o.FS, segNo: 1, chain: chain{prev: zeroHash}}
+	b := &Bundle{path: filepath.Join(dir, id+".hrb"), id: id, opts: o, fs: o.FS, segNo: 1, chain: chain{prev: zeroHash}, ledger: newLedger()}
 	made := false
 	defer func() {
 		if err == nil {
@@ -154,11 +161,14 @@ func Create(dir, id string, o Options) (_ *Bundle, err error) {
 			return nil, err
 		}
 	}
-	_, err = b.append(Draft{Type: "env", Actor: "system", Data: firstEntry{
+	first := firstEntry{
 		Format: Format, ID: id, Bundle: sumHex(meta), Readme: sumHex(readme), Handrail: o.Version,
-		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Host: o.Host, Rules: rulesetDigest(),
-	}})
-	if err != nil {
+		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Host: o.Host, Rules: o.rules,
+	}
+	if o.about != nil {
+		o.about(&first)
+	}
+	if _, err := b.append(Draft{Type: "env", Actor: "system", Data: first}); err != nil {
 		return nil, err
 	}
 	return b, nil

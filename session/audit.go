@@ -74,6 +74,8 @@ type auditor struct {
 	report  AuditReport
 	gates   int
 	wrong   []string
+	seals   int
+	left    []string // what is wrong with the seals
 }
 
 func (a *auditor) entry(e evidence.Entry) error {
@@ -83,6 +85,9 @@ func (a *auditor) entry(e evidence.Entry) error {
 		return err
 	}
 	a.report.State = st
+	if e.Type == "seal" {
+		a.sealedRight(e, before)
+	}
 	body, err := triage.Decode(e.Type, e.Data)
 	if err != nil {
 		return err
@@ -154,4 +159,12 @@ func (a *auditor) acts() {
 		acts.Detail = fmt.Sprintf("%d ended, each with the target before and after", n)
 	}
 	a.report.Lines = append(a.report.Lines, judged, acts)
+	if a.seals+len(a.left) == 0 {
+		return
+	}
+	left := AuditLine{Property: "left out", OK: len(a.left) == 0, Detail: fmt.Sprintf("%d seals, each names the steps that were left out", a.seals)}
+	if !left.OK {
+		left.Detail = a.left[0]
+	}
+	a.report.Lines = append(a.report.Lines, left)
 }
