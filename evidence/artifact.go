@@ -34,7 +34,7 @@ type artifact struct {
 
 func (r *redactor) artifact(media string, out io.Writer) artifact {
 	n := counts{}
-	a := artifact{r: r, out: out, n: n, media: media, text: &textStream{r: r, out: out, n: n}}
+	a := artifact{r: r, out: out, n: n, media: media, text: &textStream{r: r, out: out, n: n, size: window, ahead: ahead}}
 	switch media {
 	case MediaKubernetes:
 		a.shape = redactKubernetes

@@ -25,6 +25,9 @@ func assignment(p place) (hit, bool) {
 		return hit{}, false
 	}
 	if k < lineEnd && (p.in[k] == '|' || p.in[k] == '>') {
+		if bytes.HasPrefix(bytes.TrimLeft(p.in[k+1:lineEnd], "+-0123456789"), []byte(`\n`)) {
+			return p.inString(assignment)
+		}
 		if h, ok := blockScalar(p, l, k, lineEnd); ok {
 			return h, true
 		}
@@ -54,6 +57,10 @@ func assignment(p place) (hit, bool) {
 		}
 	}
 	v := p.in[start:end]
+	unquoted := bytes.TrimPrefix(bytes.TrimPrefix(v, []byte("%27")), []byte("%22"))
+	if n, _ := p.r.tokenAt(unquoted); n > 0 && p.in[k-1]|0x20 == 'd' {
+		return hit{}, false // in a URL, what follows the value is not part of it
+	}
 	if harmlessValue(v, name, quoted) || p.r.onlyTokens(v) {
 		return hit{}, false
 	}

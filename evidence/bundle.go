@@ -30,8 +30,9 @@ type Options struct {
 	Boot    string               // boot id of the host
 	Keys    string               // directory for redaction keys, outside every bundle; made with 0700 when missing
 	FS      FS
-	Host    string // for entry 0; the host's name when empty
-	Version string // version of handrail, for entry 0 and bundle.json
+	Host    string     // for entry 0; the host's name when empty
+	Version string     // version of handrail, for entry 0 and bundle.json
+	Team    []TeamRule // rules that the team adds to the built-in ones; one that is not valid is a TeamRuleError
 
 	noSync bool // benchmarks only: what it writes is not durable
 }
@@ -137,7 +138,9 @@ func Create(dir, id string, o Options) (_ *Bundle, err error) {
 	if err != nil {
 		return nil, err
 	}
-	b.red = newRedactor(key)
+	if b.red, err = newRedactor(key, o.Team); err != nil {
+		return nil, err
+	}
 	readme := []byte(readmeText)
 	if err := writeDurable(b.fs, b.path, "README", readme, 0o600); err != nil {
 		return nil, err
@@ -156,7 +159,7 @@ func Create(dir, id string, o Options) (_ *Bundle, err error) {
 	}
 	_, err = b.append(Draft{Type: "env", Actor: "system", Data: firstEntry{
 		Format: Format, ID: id, Bundle: sumHex(meta), Readme: sumHex(readme), Handrail: o.Version,
-		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Host: o.Host, Rules: rulesetDigest(),
+		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Host: o.Host, Rules: b.red.rules.digest,
 	}})
 	if err != nil {
 		return nil, err

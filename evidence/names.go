@@ -27,6 +27,8 @@ func secretName(name []byte) bool {
 	switch last {
 	case "auth":
 		return len(words) == 1 && strings.HasPrefix(string(bytes.ToLower(name)), "auth") || bytes.HasPrefix(name, []byte("_auth"))
+	case "configuration":
+		return len(words) > 2 && before == "applied" && words[len(words)-3] == "last"
 	case "dockerconfigjson", "dockercfg", "authorization":
 		return true
 	case "certificate":
@@ -40,7 +42,7 @@ func secretName(name []byte) bool {
 		return !slices.Contains([]string{"next", "page", "continue", "cancellation", "pagination", "resume", "lock", "reset"}, before) && !hasSuffix(last, "nexttoken", "pagetoken", "continuetoken")
 	}
 	return hasSuffix(last, "password", "passwd", "passphrase", "passcode", "secret", "apikey", "accesskey", "privatekey",
-		"secretkey", "accountkey", "signingkey", "encryptionkey", "masterkey", "credential", "credentials")
+		"secretkey", "accountkey", "signingkey", "encryptionkey", "masterkey", "credential", "credentials", "bindpw")
 }
 
 func hasSuffix(s string, suffixes ...string) bool {

@@ -40,7 +40,9 @@ func Open(path string, o Options) (_ *Bundle, err error) {
 	if err != nil {
 		return nil, err
 	}
-	b.red = newRedactor(key)
+	if b.red, err = newRedactor(key, o.Team); err != nil {
+		return nil, err
+	}
 	if err := b.dropTemporary(); err != nil {
 		return nil, err
 	}

@@ -17,8 +17,12 @@ type redactor struct {
 	raw   map[string]bool
 }
 
-func newRedactor(key []byte) *redactor {
-	return &redactor{key: key, rules: newRuleset(), raw: map[string]bool{}, known: &knownSet{}}
+func newRedactor(key []byte, team []TeamRule) (*redactor, error) {
+	rules, err := newRuleset(team)
+	if err != nil {
+		return nil, err
+	}
+	return &redactor{key: key, rules: rules, raw: map[string]bool{}, known: &knownSet{}}, nil
 }
 
 // counts says how often each kind of secret was found.
@@ -54,7 +58,7 @@ func (r *redactor) text(s string) string {
 func (r *redactor) bytes(in []byte, n counts) []byte {
 	set := r.knownValues()
 	mid, _ := set.replace(nil, in, true, r, n)
-	out, _, _ := r.apply(nil, mid, len(mid), true, n)
+	out, _, _ := r.apply(nil, mid, 0, len(mid), true, n)
 	return out
 }
 

@@ -10,7 +10,13 @@ import (
 	"testing"
 )
 
-func testRedactor() *redactor { return newRedactor(bytes.Repeat([]byte{7}, keySize)) }
+func testRedactor(team ...TeamRule) *redactor {
+	r, err := newRedactor(bytes.Repeat([]byte{7}, keySize), team)
+	if err != nil {
+		panic(err) // a test's own mistake
+	}
+	return r
+}
 
 const pemKey = "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEAx7Vq0Zt1nYQm3\nq8Jd0sLw2hPz5kRfUeXyTbGvNc4A\n-----END RSA PRIVATE KEY-----"
 
