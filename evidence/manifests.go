@@ -13,7 +13,8 @@ const manifestMost = 32 << 10
 type secretness int
 
 const (
-	notSecret secretness = iota
+	notSecret secretness = iota // it is of another kind
+	noKind                      // nothing there says
 	isSecret
 	cannotTell // the input ends before the kind
 )
@@ -46,11 +47,11 @@ func yamlSecret(p place) (hit, bool) {
 	block := yamlBlock(rest, col)
 	p.seen.work += len(rest) / 16
 	what := yamlKindAfter(rest[block:], col, body+len(rest) == len(p.in))
-	if what != isSecret {
+	if what == noKind || what == cannotTell {
 		switch before, core := yamlKindBefore(p.in[max(0, from-4096):from], p.in[from:start], col); {
 		case before == "Secret":
 			what = isSecret
-		case before != "" || what == cannotTell && !core && p.final:
+		case before != "" || what == noKind || what == cannotTell && !core && p.final:
 			what = notSecret
 		}
 	}
@@ -86,7 +87,7 @@ func yamlKindAfter(in []byte, col int, atEnd bool) secretness {
 		switch {
 		case len(body) == 0 || indent > col:
 		case indent < col || body[0] == '-' || bytes.HasPrefix(body, []byte("...")):
-			return notSecret
+			return noKind
 		case yamlKind(body) == "Secret":
 			return isSecret
 		case yamlKind(body) != "":
@@ -96,7 +97,7 @@ func yamlKindAfter(in []byte, col int, atEnd bool) secretness {
 	if atEnd {
 		return cannotTell
 	}
-	return notSecret
+	return noKind
 }
 
 // yamlKindBefore looks upwards, and also says whether the object is of the core group, as Secrets are.
@@ -214,13 +215,14 @@ func jsonSecret(p place) (hit, bool) {
 		return hit{start: open + 1, end: len(in), kind: "k8s-secret", value: in[open+1:], wait: true}, open+1 < len(in)
 	}
 	what := jsonKindAfter(in, end, cut)
-	if kind == "Secret" && what == cannotTell {
+	switch {
+	case what == isSecret || what == notSecret:
+	case kind == "Secret":
 		what = isSecret
-	}
-	if what == cannotTell && kind != "" {
+	case kind != "" || what == noKind:
 		what = notSecret
 	}
-	if what == notSecret && kind != "Secret" {
+	if what == notSecret {
 		return hit{}, false
 	}
 	n := counts{}
@@ -280,7 +282,7 @@ func jsonKindAfter(in []byte, i int, cut bool) secretness {
 			break
 		}
 		if in[i] != ',' {
-			return notSecret
+			return noKind
 		}
 		key, next, err := readString(in, skipSpace(in, i+1))
 		if err != nil {
@@ -304,7 +306,7 @@ func jsonKindAfter(in []byte, i int, cut bool) secretness {
 	if cut {
 		return cannotTell
 	}
-	return notSecret
+	return noKind
 }
 
 // escapedSecret is jsonSecret where the object itself is a string of JSON.
