@@ -3,6 +3,7 @@ package evidence
 import (
 	"encoding/base64"
 	"encoding/json"
+	"maps"
 	"math/rand/v2"
 	"net/url"
 	"strings"
@@ -214,13 +215,20 @@ func slices12(value string) map[string]bool {
 	return out
 }
 
-func leak(out string, secrets []string) string {
+func leak(out string, secrets []string) string { return leakOf(out, allSlices12(secrets)) }
+
+func allSlices12(secrets []string) map[string]bool {
+	all := map[string]bool{}
 	for _, s := range secrets {
-		want := slices12(s)
-		for i := 0; i+12 <= len(out); i++ {
-			if want[out[i:i+12]] {
-				return out[i : i+12]
-			}
+		maps.Copy(all, slices12(s))
+	}
+	return all
+}
+
+func leakOf(out string, slices map[string]bool) string {
+	for i := 0; i+12 <= len(out); i++ {
+		if slices[out[i:i+12]] {
+			return out[i : i+12]
 		}
 	}
 	return ""
