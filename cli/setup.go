@@ -28,11 +28,16 @@ func (p *program) session() (session.Config, error) {
 	if err != nil {
 		return session.Config{}, err
 	}
+	team, err := p.teamRules()
+	if err != nil {
+		return session.Config{}, err
+	}
 	c := session.Config{
 		Dir: filepath.Join(state, "incidents"), Keys: filepath.Join(state, "keys"), Acts: filepath.Join(state, "acts"),
 		Catalog: catalog.New(), Library: p.runbook, Env: env, Actor: p.actor(env.User),
 		Header: []steps.KV{{Key: "host", Value: env.Host}},
 		Now:    p.now, Rand: rand.Reader, Version: buildVersion().String(),
+		Redaction: team, Secrets: p.knownSecrets(),
 	}
 	k, err := p.cluster()
 	switch {

@@ -61,27 +61,26 @@ func (p place) line(i int) []byte {
 	return p.in[i:min(s.lineEnd, i+holdMost)]
 }
 
-// apply runs the rules over in, whose first done bytes were written before and are there to be looked back at. Secrets
-// that start at or after limit are left for the next call. Unless final, a secret that could go on beyond in is left as
-// well, as long as it is not too long. It returns how much of in is done, and whether the last secret was cut off for
-// its length.
-func (r *redactor) apply(dst, in []byte, done, limit int, final bool, n counts) (out []byte, upTo int, cutOff bool) {
-	w := applier{redactor: r, dst: dst, in: in, done: done, n: n}
+// apply runs the rules over the whole of in.
+func (r *redactor) apply(dst, in []byte, n counts) []byte {
+	w := applier{redactor: r, dst: dst, in: in, n: n}
 	w.seen.lineEnd = -1
-	cutOff = w.run(limit, final)
-	return w.dst, w.done, cutOff
+	w.run(len(in), true)
+	return w.dst
 }
 
-// found reports whether the rules find a secret in decoded bytes, and the kind and value of the first one.
-func (r *redactor) found(in []byte) (hit, bool) {
+// look reports whether the rules find a secret in decoded bytes, and the kind and value of the first one.
+func (r *redactor) look(in []byte) (hit, bool) {
 	w := applier{redactor: r, in: in, deep: true}
 	w.seen.lineEnd = -1
 	w.run(len(in), true)
 	return w.first, w.first.kind != ""
 }
 
+// applier runs the rules over in, whose first done bytes were written before and are there to be looked back at.
 type applier struct {
 	*redactor
+	found   func(hit) // told of each secret; may be nil
 	dst, in []byte
 	n       counts
 	done    int // written so far
@@ -103,6 +102,8 @@ const (
 	tooLong                // a secret was cut off for its length
 )
 
+// run leaves secrets that start at or after limit for the next call. Unless final, a secret that could go on beyond the input
+// is left as well, as long as it is not too long. It reports whether the last secret was cut off for its length.
 func (w *applier) run(limit int, final bool) bool {
 	auto := w.rules.auto
 	state := uint32(0)
@@ -221,6 +222,9 @@ func (w *applier) replace(h hit) {
 		return
 	}
 	w.copyTo(h.start)
+	if w.found != nil && !h.forged {
+		w.found(h)
+	}
 	if h.forged {
 		w.dst = append(w.dst, forgedOpen...)
 	} else if h.repl != nil {
@@ -271,6 +275,9 @@ func (w *applier) denseLine(at int) {
 	end := len(w.in)
 	if nl := bytes.IndexByte(w.in[at:], '\n'); nl >= 0 {
 		end = at + nl
+	}
+	if w.found != nil {
+		w.found(hit{start: start, end: end, kind: "dense-line"})
 	}
 	w.dst = w.token(w.dst, "dense-line", w.in[start:end])
 	w.n.add("dense-line")

@@ -87,7 +87,7 @@ func encoded(p place, start, end int) (hit, bool) {
 		}
 		raw = raw[:n]
 		p.seen.work += len(raw) / 2
-		if h, ok := p.r.found(raw); ok {
+		if h, ok := p.r.look(raw); ok {
 			for end < len(p.in) && p.in[end] == '=' {
 				end++
 			}
@@ -133,7 +133,7 @@ func percent(p place) (hit, bool) {
 	}
 	from = append(from, end)
 	p.seen.work += len(raw)
-	h, ok := p.r.found(raw)
+	h, ok := p.r.look(raw)
 	if !ok {
 		p.seen.percent = end
 		return hit{}, false

@@ -11,6 +11,8 @@ import (
 type redactor struct {
 	key   []byte
 	rules *ruleset
+	// foreign says that tokens of other keys pass by, too.
+	foreign bool
 
 	mu    sync.Mutex
 	known *knownSet
@@ -58,8 +60,7 @@ func (r *redactor) text(s string) string {
 func (r *redactor) bytes(in []byte, n counts) []byte {
 	set := r.knownValues()
 	mid, _ := set.replace(nil, in, true, r, n)
-	out, _, _ := r.apply(nil, mid, 0, len(mid), true, n)
-	return out
+	return r.apply(nil, mid, n)
 }
 
 // knownOnly replaces known values and nothing else: what identifies an object must survive the pattern rules.

@@ -335,3 +335,9 @@ func BenchmarkRedact(b *testing.B) {
 		}
 	})
 }
+
+func BenchmarkRuleset(b *testing.B) {
+	for b.Loop() {
+		testRedactor()
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // rulesetVersion changes with any change of what is redacted that the tables below do not show.
@@ -41,9 +42,9 @@ func newRuleset(team []TeamRule) (*ruleset, error) {
 	add(privateKey, "-----begin")
 	add(puttyKey, "private-lines:")
 	for _, sh := range shapes {
-		re := sh.compile()
+		re := sync.OnceValue(sh.compile) // most are never needed
 		fmt.Fprintf(digest, "\x00%q %q %t", sh.tail, sh.kind, sh.whole)
-		add(func(p place) (hit, bool) { return shape(p, re, sh.kind, sh.whole) }, strings.ToLower(sh.literal))
+		add(func(p place) (hit, bool) { return shape(p, re(), sh.kind, sh.whole) }, strings.ToLower(sh.literal))
 	}
 	for i, t := range team {
 		rule, err := t.compile()
@@ -62,9 +63,9 @@ func newRuleset(team []TeamRule) (*ruleset, error) {
 	add(dsn, "@tcp(", "@unix(")
 	add(query, "sig=", "key=", "x-amz-", "signature=", "code=")
 	for _, c := range commands {
-		re := regexp.MustCompile(`\A` + c.expr)
+		re := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\A` + c.expr) })
 		fmt.Fprintf(digest, "\x00%q", c.expr)
-		add(func(p place) (hit, bool) { return command(p, re, c.needs) }, c.literal)
+		add(func(p place) (hit, bool) { return command(p, re(), c.needs) }, c.literal)
 	}
 	add(yamlSecret, "data:")
 	add(jsonSecret, `data":`)

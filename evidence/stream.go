@@ -24,7 +24,10 @@ type textStream struct {
 	swallow bool // the rest of an overlong secret is being dropped
 	size    int  // of a window
 	ahead   int
-	old     int // how much of mid was written and is only looked back at
+	bare    bool // known values are somebody else's work
+	found   func(kind string, at int64)
+	base    int64 // bytes before mid
+	old     int   // how much of mid was written and is only looked back at
 }
 
 func (s *textStream) Write(p []byte) (int, error) {
@@ -46,6 +49,9 @@ func (s *textStream) finish() error { return s.flush(true) }
 
 func (s *textStream) flush(final bool) error {
 	known := s.r.knownValues()
+	if s.bare {
+		known = &knownSet{}
+	}
 	whole := final || known.longest > window/2 // a value that long cannot be waited for; its lines are known on their own
 	var took int
 	s.mid, took = known.replace(s.mid, s.raw, whole, s.r, s.n)
@@ -83,13 +89,20 @@ func (s *textStream) pass(final bool) (int, error) {
 	upTo, cutOff := from, false
 	s.res = s.res[:0]
 	if limit > from || final {
-		s.res, upTo, cutOff = s.r.apply(s.res, in, from, limit, final, s.n)
+		w := applier{redactor: s.r, dst: s.res, in: in, done: from, n: s.n}
+		if s.found != nil {
+			w.found = func(h hit) { s.found(h.kind, s.base+int64(h.start)) }
+		}
+		w.seen.lineEnd = -1
+		cutOff = w.run(limit, final)
+		s.res, upTo = w.dst, w.done
 	}
 	s.swallow = s.swallow || cutOff
 	_, err := s.out.Write(s.res)
 	done := upTo - s.old
 	keep := max(0, upTo-back)
 	s.mid = append(s.mid[:0], s.mid[keep:]...)
+	s.base += int64(keep)
 	s.old = upTo - keep
 	return done, err
 }
