@@ -15,7 +15,7 @@ import (
 )
 
 func bundleCommand(p *program) *cobra.Command {
-	return group("bundle", "Evidence bundles", bundleList(p), bundleShow(p), bundleVerify(p))
+	return group("bundle", "Evidence bundles", bundleList(p), bundleShow(p), bundleVerify(p), bundleLeaks(p))
 }
 
 // row is the public form of an incident.
