@@ -15,13 +15,14 @@ func assignment(p place) (hit, bool) {
 	for j < len(p.in) && j-p.end < 64 && isNameByte(p.in[j]) {
 		j++
 	}
-	name := bytes.Trim(p.in[l:j], `"\`)
-	if !secretName(name) {
-		return hit{}, false
-	}
+	// Most of what looks like the name of a secret is not followed by a value, which is the cheaper thing to tell.
 	lineEnd := j + len(p.line(j))
 	k, space, ok := separator(p.in[:lineEnd], j, bytes.HasPrefix(p.in[l:], []byte("--")))
 	if !ok {
+		return hit{}, false
+	}
+	name := bytes.Trim(p.in[l:j], `"\`)
+	if !secretName(name) {
 		return hit{}, false
 	}
 	if k < lineEnd && (p.in[k] == '|' || p.in[k] == '>') {

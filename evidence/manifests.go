@@ -45,19 +45,24 @@ func yamlSecret(p place) (hit, bool) {
 	}
 	rest := p.in[body:min(len(p.in), body+manifestMost)]
 	block := yamlBlock(rest, col)
-	p.seen.work += len(rest) / 16
-	what := yamlKindAfter(rest[block:], col, body+len(rest) == len(p.in))
+	what, read := yamlKindAfter(rest[block:], col, body+len(rest) == len(p.in))
+	p.seen.work += block + read
 	if what == noKind || what == cannotTell {
 		switch before, core := yamlKindBefore(p.in[max(0, from-4096):from], p.in[from:start], col); {
 		case before == "Secret":
 			what = isSecret
 		case before != "" || what == noKind || what == cannotTell && !core && p.final:
+			p.seen.work += 512
 			what = notSecret
 		}
 	}
+	if what == notSecret || block == 0 {
+		return hit{}, false
+	}
+	p.seen.work += block
 	out, changed := p.r.yamlValues(rest[:block], name == "data")
 	h := hit{start: body, end: body + block, kind: "k8s-secret", value: rest[:block], repl: out, wait: what == cannotTell || body+block == len(p.in)}
-	if what == notSecret || !changed || block == 0 {
+	if !changed {
 		return hit{start: start, end: p.end, skip: true, wait: h.wait}, h.wait
 	}
 	return h, true
@@ -79,25 +84,26 @@ func yamlBlock(in []byte, col int) int {
 	return end
 }
 
-func yamlKindAfter(in []byte, col int, atEnd bool) secretness {
+func yamlKindAfter(in []byte, col int, atEnd bool) (what secretness, read int) {
 	for line := range bytes.Lines(in) {
+		read += len(line)
 		body := bytes.TrimLeft(line, " ")
 		indent := len(line) - len(body)
 		body = bytes.TrimSpace(body)
 		switch {
 		case len(body) == 0 || indent > col:
 		case indent < col || body[0] == '-' || bytes.HasPrefix(body, []byte("...")):
-			return noKind
+			return noKind, read
 		case yamlKind(body) == "Secret":
-			return isSecret
+			return isSecret, read
 		case yamlKind(body) != "":
-			return notSecret
+			return notSecret, read
 		}
 	}
 	if atEnd {
-		return cannotTell
+		return cannotTell, read
 	}
-	return noKind
+	return noKind, read
 }
 
 // yamlKindBefore looks upwards, and also says whether the object is of the core group, as Secrets are.
@@ -206,7 +212,7 @@ func jsonSecret(p place) (hit, bool) {
 	before := p.in[max(0, start-4096):start]
 	kind := lastKind(before)
 	data, end, err := readValue(in, open, looseKeys)
-	p.seen.work += (end - open) / 4
+	p.seen.work += end - open
 	if err != nil {
 		if !cut || end < len(in) && !jsonCut(in[open:]) || kind != "Secret" && (kind != "" || !bytes.Contains(before, []byte(`"v1"`))) {
 			return hit{}, false
@@ -214,7 +220,8 @@ func jsonSecret(p place) (hit, bool) {
 		// Cut off within the data of what is or may be a Secret: nothing of it is kept.
 		return hit{start: open + 1, end: len(in), kind: "k8s-secret", value: in[open+1:], wait: true}, open+1 < len(in)
 	}
-	what := jsonKindAfter(in, end, cut)
+	what, read := jsonKindAfter(in, end, cut)
+	p.seen.work += read
 	switch {
 	case what == isSecret || what == notSecret:
 	case kind == "Secret":
@@ -276,13 +283,14 @@ func lastKind(in []byte) string {
 }
 
 // jsonKindAfter reads the fields that follow a value in its object.
-func jsonKindAfter(in []byte, i int, cut bool) secretness {
+func jsonKindAfter(in []byte, i int, cut bool) (what secretness, read int) {
+	from := i
 	for {
 		if i = skipSpace(in, i); i >= len(in) {
 			break
 		}
 		if in[i] != ',' {
-			return noKind
+			return noKind, i - from
 		}
 		key, next, err := readString(in, skipSpace(in, i+1))
 		if err != nil {
@@ -297,16 +305,16 @@ func jsonKindAfter(in []byte, i int, cut bool) secretness {
 		}
 		if key == "kind" {
 			if v.kind == stringNode && v.text == "Secret" {
-				return isSecret
+				return isSecret, end - from
 			}
-			return notSecret
+			return notSecret, end - from
 		}
 		i = end
 	}
 	if cut {
-		return cannotTell
+		return cannotTell, len(in) - from
 	}
-	return noKind
+	return noKind, i - from
 }
 
 // escapedSecret is jsonSecret where the object itself is a string of JSON.
@@ -347,7 +355,7 @@ func (p place) inString(rule func(place) (hit, bool)) (hit, bool) {
 		}
 	}
 	from = append(from, i)
-	p.seen.work += len(sub.in) / 4
+	p.seen.work += len(sub.in)
 	if sub.at < 0 {
 		sub.at = 0
 	}

@@ -13,7 +13,7 @@ func secretName(name []byte) bool {
 		return false
 	}
 	words := nameWords(name)
-	for len(words) > 1 && slices.Contains([]string{"data", "value", "base64", "b64", "plaintext", "raw", "hash", "string", "encoded"}, words[len(words)-1]) {
+	for len(words) > 1 && isSuffixWord(words[len(words)-1]) {
 		words = words[:len(words)-1]
 	}
 	if len(words) == 0 {
@@ -43,6 +43,15 @@ func secretName(name []byte) bool {
 	}
 	return hasSuffix(last, "password", "passwd", "passphrase", "passcode", "secret", "apikey", "accesskey", "privatekey",
 		"secretkey", "accountkey", "signingkey", "encryptionkey", "masterkey", "credential", "credentials", "bindpw")
+}
+
+// isSuffixWord reports whether a word says how a value is written, not what it is.
+func isSuffixWord(w string) bool {
+	switch w {
+	case "data", "value", "base64", "b64", "plaintext", "raw", "hash", "string", "encoded":
+		return true
+	}
+	return false
 }
 
 func hasSuffix(s string, suffixes ...string) bool {

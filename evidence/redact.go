@@ -13,6 +13,7 @@ type redactor struct {
 	rules *ruleset
 	// foreign says that tokens of other keys pass by, too.
 	foreign bool
+	macs    sync.Pool // keyed hashes, to be used again
 
 	mu    sync.Mutex
 	known *knownSet

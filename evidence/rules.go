@@ -166,6 +166,7 @@ func newAuthorization() func(place) (hit, bool) {
 		if loc == nil {
 			return hit{}, false
 		}
+		p.seen.work += loc[1] // it may be all of a long line
 		if line := p.line(p.at); loc[2] >= 0 && bytes.IndexByte([]byte("dDaA"), line[loc[2]]) >= 0 {
 			// Digest and AWS4-HMAC-SHA256 are lists of fields, some of them in quotes.
 			loc[5] = loc[4] + fieldsEnd(line[loc[4]:], bytes.IndexByte(p.in[bytes.LastIndexByte(p.in[:p.at], '\n')+1:p.at], '"') >= 0)

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
+	"hash"
 )
 
 const (
@@ -30,7 +31,12 @@ func (r *redactor) token(dst []byte, kind string, value []byte) []byte {
 }
 
 func (r *redactor) mac(domain string, value []byte) []byte {
-	h := hmac.New(sha256.New, r.key)
+	h, ok := r.macs.Get().(hash.Hash)
+	if !ok {
+		h = hmac.New(sha256.New, r.key)
+	}
+	defer r.macs.Put(h)
+	h.Reset()
 	h.Write([]byte(domain))
 	h.Write([]byte{0})
 	h.Write(value)
