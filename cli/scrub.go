@@ -14,7 +14,7 @@ import (
 
 var (
 	secretVariable = regexp.MustCompile(`(?i)passw|passphrase|secret|token|credential|private_?key|api_?key|access_?key|^TF_ENCRYPTION$`)
-	notSecretTail  = regexp.MustCompile(`(?i)_(id|file|path|name|url|ttl|type)$`)
+	notSecretTail  = regexp.MustCompile(`(?i)_(id|file|path|dir|name|url|uri|ttl|type|host|port|addr|endpoint|region|user|username|email|sock|socket|proto)$|_port_`)
 )
 
 // knownSecrets are the values that handrail's own surroundings say are secret:
