@@ -137,6 +137,7 @@ func (a *artifact) end() error {
 	if a.lost == 0 {
 		n := counts{}
 		if out, ok := a.whole(a.r, a.buf.Bytes(), n); ok {
+			out, _ = a.r.knownValues().replace(nil, out, true, a.r, n) // in names, too
 			maps.Copy(a.n, n)
 			_, err := a.out.Write(out)
 			return err

@@ -43,7 +43,8 @@ func (r *redactor) secret(value string) {
 	r.raw[value] = true
 	// A stream sees one line at a time, so the lines of a longer value count on their own as well.
 	for line := range strings.Lines(value) {
-		if line = strings.TrimRight(line, "\r\n"); len(line) >= 2*minKnown {
+		// The first line of one key is that of any other, which is found by it.
+		if line = strings.TrimRight(line, "\r\n"); len(line) >= 2*minKnown && !strings.HasPrefix(line, "-----") {
 			r.raw[line] = true
 		}
 	}

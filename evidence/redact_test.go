@@ -161,6 +161,16 @@ func TestKnownValues(t *testing.T) {
 	}
 }
 
+// A key that is known does not hide the first line of another, by which that is found.
+func TestKnownKeyBesideAnother(t *testing.T) {
+	t.Parallel()
+	r := testRedactor()
+	r.secret(strings.ReplaceAll(pemKey, "MIIEowIBAAKCAQEAx7Vq0Zt1nYQm3", "MIIEowIBAAKCAQEAanotherKeyx0"))
+	if got := r.text("a\n" + pemKey + "\nb"); strings.Contains(got, "x7Vq0Zt1nYQm3") {
+		t.Errorf("%q holds a key", got)
+	}
+}
+
 func TestKeptAsItIs(t *testing.T) {
 	t.Parallel()
 	r := testRedactor()
