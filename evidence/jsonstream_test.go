@@ -61,7 +61,7 @@ func inUnits(r *redactor, tree func(*redactor, *node, counts), unit int, chunks 
 func TestStateLargerThanAUnit(t *testing.T) {
 	t.Parallel()
 	r := testRedactor()
-	state, secrets := bigState(6)
+	state, secrets := bigState(3)
 	whole, _ := stream(r, MediaTFState, []byte(state))
 	for _, unit := range []int{32, 64, 200, 900, 1 << 20} {
 		out := inUnits(r, terraformTree, unit, state)
