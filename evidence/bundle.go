@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -30,8 +31,9 @@ type Options struct {
 	Boot    string               // boot id of the host
 	Keys    string               // directory for redaction keys, outside every bundle; made with 0700 when missing
 	FS      FS
-	Host    string // for entry 0; the host's name when empty
-	Version string // version of handrail, for entry 0 and bundle.json
+	Host    string     // for entry 0; the host's name when empty
+	Version string     // version of handrail, for entry 0 and bundle.json
+	Team    []TeamRule // rules that the team adds to the built-in ones; one that is not valid is a TeamRuleError
 
 	noSync bool              // benchmarks only: what it writes is not durable
 	rules  string            // tests only: digest of the redaction rules
@@ -57,9 +59,6 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Version == "" {
 		o.Version = "devel"
-	}
-	if o.rules == "" {
-		o.rules = rulesetDigest()
 	}
 	return o
 }
@@ -144,7 +143,9 @@ func Create(dir, id string, o Options) (_ *Bundle, err error) {
 	if err != nil {
 		return nil, err
 	}
-	b.red = newRedactor(key)
+	if b.red, err = newRedactor(key, o.Team); err != nil {
+		return nil, err
+	}
 	readme := []byte(readmeText)
 	if err := writeDurable(b.fs, b.path, "README", readme, 0o600); err != nil {
 		return nil, err
@@ -163,7 +164,7 @@ func Create(dir, id string, o Options) (_ *Bundle, err error) {
 	}
 	first := firstEntry{
 		Format: Format, ID: id, Bundle: sumHex(meta), Readme: sumHex(readme), Handrail: o.Version,
-		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Host: o.Host, Rules: o.rules,
+		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Host: o.Host, Rules: cmp.Or(o.rules, b.red.rules.digest),
 	}
 	if o.about != nil {
 		o.about(&first)

@@ -128,13 +128,18 @@
 //
 // Every string of an entry and every blob is redacted before it reaches the disk, and before it is cut to size. First
 // values that the session knows (raw, JSON- and URL-escaped, base64 at its three alignments), then structure by media
-// type (MediaKubernetes, MediaTFState, MediaTFPlan, MediaKubeconfig), then rules for text. In data, the string v of
-// {"t":"ident","v":"…"} is only searched for known values, since it identifies an object.
+// type (MediaKubernetes, MediaTFState, MediaTFPlan, MediaKubeconfig, MediaJSON, MediaEnv), then rules for text, those of
+// the team among them. In data, the string v of {"t":"ident","v":"…"} is only searched for known values, since it
+// identifies an object. ruleset_sha256 of entry 0 is a digest over all rules in force.
 //
 // A secret becomes <redacted:KIND:16 hex>. The first ten digits are HMAC-SHA256(key, "value" 0x00 value) and stand
 // for the value whatever rule found it; the last six are HMAC-SHA256(key, "check" 0x00 first ten digits), so that a log cannot forge a
 // token. Text that looks like a token and is none becomes <forged-redacted:…. Values of Secrets count as what their base64
 // decodes to, PEM keys without their white space. The key is 32 random bytes outside the bundle. A blob's rules list
-// what was found, as KIND=count; "unparsed" says that its structure was not understood, and then
-// the blob holds one line that says how many bytes were withheld.
+// what was found, as KIND=count.
+//
+// "unparsed" among them says that the structure that the media type promised was not there. JSON then has, on a line of
+// its own, the byte where it broke and why; what follows keeps its keys and shape, and each value is a token of kind withheld.
+// Of anything else the blob holds one line that says how many bytes were withheld. Structured JSON is stored indented by two
+// spaces.
 package evidence

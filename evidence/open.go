@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -40,13 +41,15 @@ func Open(path string, o Options) (_ *Bundle, err error) {
 	if err != nil {
 		return nil, err
 	}
-	b.red = newRedactor(key)
+	if b.red, err = newRedactor(key, o.Team); err != nil {
+		return nil, err
+	}
 	if fresh && o.Keys != "" {
 		// Without this note a reader would take equal secrets before and after for different ones.
 		b.owed["redaction_key"] = "new"
 	}
-	if b.ledger.rules != o.rules {
-		b.owed["ruleset_sha256"] = o.rules
+	if rules := cmp.Or(o.rules, b.red.rules.digest); b.ledger.rules != rules {
+		b.owed["ruleset_sha256"] = rules
 	}
 	if err := b.dropTemporary(); err != nil {
 		return nil, err
