@@ -76,9 +76,11 @@ type auditor struct {
 	wrong   []string
 	seals   int
 	left    []string // what is wrong with the seals
+	sealed  bool     // nothing comes after the newest seal
 }
 
 func (a *auditor) entry(e evidence.Entry) error {
+	a.sealed = e.Type == "seal"
 	before := a.report.State
 	st, err := foldEntry(before, e)
 	if err != nil {
@@ -145,8 +147,8 @@ func (a *auditor) acts() {
 	for _, g := range a.report.State.Gates {
 		switch g.Phase {
 		case triage.GateActing, triage.GateUnknown:
-			// An open incident may be in the middle of it, or will read the target.
-			acts.OK = a.report.State.Outcome == ""
+			// An incident that goes on may be in the middle of it, or will read the target.
+			acts.OK = a.report.State.Outcome == "" && !a.sealed
 			acts.Detail = fmt.Sprintf("%s: an act began and its outcome is not known", g.Step)
 			if acts.OK {
 				acts.Detail += " yet; a resume reads the target"
