@@ -15,7 +15,8 @@ import (
 )
 
 func bundleCommand(p *program) *cobra.Command {
-	return group("bundle", "Evidence bundles", bundleList(p), bundleShow(p), bundleVerify(p))
+	return group("bundle", "Evidence bundles", bundleList(p), bundleShow(p), bundleVerify(p),
+		bundleStatus(p), bundleExport(p), bundleDiff(p))
 }
 
 // row is the public form of an incident.
