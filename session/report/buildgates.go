@@ -61,6 +61,11 @@ func (b *builder) gate(id string, g triage.GateState) Gate {
 		before = g.Shown.Target
 	}
 	out.Sides, out.HasAfter = sides(before, g.After), len(g.After) > 0
+	for _, s := range out.Sides {
+		if s.Unread && out.HasAfter {
+			out.Unread++
+		}
+	}
 	out.ShownAt, out.ActedAt, out.EndedAt = b.at[g.ShownSeq], b.at[g.StartSeq], b.at[g.EndSeq]
 	for _, seq := range []int64{g.ShownSeq, g.StartSeq, g.EndSeq} {
 		if seq > 0 {
@@ -80,24 +85,26 @@ func gatePhase(g triage.GateState) string {
 	return "closed"
 }
 
-// sides sets the target before the act beside the target after it.
+// sides sets the target before the act beside the target after it. Of lines with the same key the first belongs to the
+// first, the second to the second.
 func sides(before, after []triage.KV) []Side {
 	var out []Side
-	value := func(kvs []triage.KV, key string) (string, bool) {
-		for _, kv := range kvs {
-			if kv.Key == key {
-				return kv.Value, true
-			}
-		}
-		return "", false
-	}
+	used := make([]bool, len(after))
 	for _, kv := range before {
-		a, ok := value(after, kv.Key)
-		out = append(out, Side{Key: line(kv.Key), Before: line(kv.Value), After: line(a), Changed: ok && a != kv.Value, Unread: !ok})
+		i := 0
+		for i < len(after) && (used[i] || after[i].Key != kv.Key) {
+			i++
+		}
+		if i == len(after) {
+			out = append(out, Side{Key: line(kv.Key), Before: line(kv.Value), Unread: true})
+			continue
+		}
+		used[i] = true
+		out = append(out, Side{Key: line(kv.Key), Before: line(kv.Value), After: line(after[i].Value), Changed: after[i].Value != kv.Value})
 	}
-	for _, kv := range after {
-		if _, ok := value(before, kv.Key); !ok {
-			out = append(out, Side{Key: line(kv.Key), After: line(kv.Value), Changed: true})
+	for i, kv := range after {
+		if !used[i] {
+			out = append(out, Side{Key: line(kv.Key), After: line(kv.Value), Added: true})
 		}
 	}
 	return out

@@ -165,9 +165,10 @@ type Gate struct {
 	Owners    []Remark       `json:"owners,omitempty"`   // controllers that would undo it, and whether they are paused
 	Verdicts  []Verdict      `json:"verdicts,omitempty"` // its conditions, as judged
 	Approvals []visible.Text `json:"approvals,omitempty"`
-	Shown     []Side         `json:"shown,omitempty"` // what the preview said besides the target; Before only
-	Sides     []Side         `json:"sides,omitempty"` // the target before and after
-	HasAfter  bool           `json:"has_after"`       // the target was read again after the act
+	Shown     []Side         `json:"shown,omitempty"`  // what the preview said besides the target; Before only
+	Sides     []Side         `json:"sides,omitempty"`  // the target before and after
+	HasAfter  bool           `json:"has_after"`        // the target was read again after the act
+	Unread    int            `json:"unread,omitempty"` // how many sides were not read again
 	ShownAt   time.Time      `json:"shown_at,omitzero"`
 	ActedAt   time.Time      `json:"acted_at,omitzero"`
 	EndedAt   time.Time      `json:"ended_at,omitzero"`
@@ -182,6 +183,7 @@ type Side struct {
 	After   visible.Text `json:"after,omitempty"`
 	Changed bool         `json:"changed"`
 	Unread  bool         `json:"unread,omitempty"` // it was not read again after the act
+	Added   bool         `json:"added,omitempty"`  // only the reading after the act has it
 }
 
 // Verdict is one condition of a gate.

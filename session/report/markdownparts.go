@@ -105,14 +105,16 @@ func (p *page) sides(g Gate) {
 	p.table("target", "before", "after", "")
 	for _, s := range g.Sides {
 		mark := visible.Text("")
-		after := s.After
+		before, after := cmp.Or(s.Before, "(empty)"), s.After
 		switch {
 		case s.Unread:
 			after = "(not read again)"
+		case s.Added:
+			before = ""
 		case s.Changed:
 			mark = "changed"
 		}
-		p.row(s.Key, cmp.Or(s.Before, "(empty)"), cmp.Or(after, "(empty)"), mark)
+		p.row(s.Key, before, cmp.Or(after, "(empty)"), mark)
 	}
 }
 
