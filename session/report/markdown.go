@@ -111,7 +111,7 @@ func (p *page) head(d Document) {
 	if d.Drill != "" {
 		p.line("**This was a drill: %s.**\n", md(d.Drill))
 	}
-	outcome := outcomes(string(d.Outcome))
+	outcome := md(visible.Line(outcomes(string(d.Outcome))))
 	if d.Outcome == "" {
 		outcome = "still open, in phase " + md(d.Phase)
 	}

@@ -51,6 +51,9 @@ func brief(st triage.State) []Line {
 		}
 	}
 	add("", heading(st))
+	if st.Incident == "" {
+		return out
+	}
 	add("Known", known(st))
 	add("Seen", seen(st))
 	add("Changed", changed(st))
@@ -159,7 +162,7 @@ func changed(st triage.State) string {
 		if g.StartSeq == 0 {
 			continue
 		}
-		out = append(out, fmt.Sprintf("%s %s at %s: %s", id, doing(g.Phase), stamp(at(st, max(g.StartSeq, g.EndSeq))), short(g.Shown.Effect)))
+		out = append(out, fmt.Sprintf("%s %s %s: %s", id, doing(g.Phase), stamp(at(st, max(g.StartSeq, g.EndSeq))), short(g.Shown.Effect)))
 	}
 	return cmp.Or(strings.Join(out, "; "), "nothing, through handrail")
 }
@@ -178,13 +181,13 @@ func short(effect string) string {
 func doing(p triage.GatePhase) string {
 	switch p {
 	case triage.GateActing:
-		return "is acting"
+		return "is acting since"
 	case triage.GateUnknown:
-		return "began, its outcome is NOT KNOWN"
+		return "acted, its outcome is NOT KNOWN, since"
 	case triage.GateArmed, triage.GateConfirmed, triage.GateIdle:
-		return "acted before"
+		return "acted before, at"
 	}
-	return string(p)
+	return string(p) + " at"
 }
 
 func at(st triage.State, seq int64) time.Time {
