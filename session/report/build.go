@@ -180,10 +180,10 @@ func (b *builder) conclusions() {
 // cut is how much of one value a report shows; the whole is in the bundle.
 const cut = 600
 
-// Shown is the text of a stored value: an unknown one says why.
+// shownValue is the text of a stored value; of an unknown one it is why.
 func shownValue(v triage.Value) string {
 	if !v.Known() {
-		return "unknown: " + cmp.Or(v.Unknown, "not read")
+		return cmp.Or(v.Unknown, "not read")
 	}
 	text := plainValue(v.V)
 	if r := []rune(text); len(r) > cut {

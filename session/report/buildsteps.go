@@ -142,7 +142,7 @@ func unknownFacts(s triage.Step) []string {
 		names[why] = append(names[why], string(f.Name))
 	}
 	for i, why := range order {
-		order[i] = strings.Join(names[why], ", ") + " " + why
+		order[i] = strings.Join(names[why], ", ") + " unknown: " + why
 	}
 	return order
 }

@@ -107,6 +107,12 @@ func (c *cast) wrapped(s, indent string) string {
 			room -= len(indent)
 		}
 		n := min(room, len(r))
+		for k := n; n < len(r) && k > room/2; k-- { // rather between words
+			if r[k-1] == ' ' {
+				n = k
+				break
+			}
+		}
 		b.WriteString(string(r[:n]) + "\r\n")
 		r = r[n:]
 	}

@@ -109,7 +109,11 @@ func collect(st triage.State, add func(section, name, value string, own bool)) {
 		for _, name := range slices.Sorted(maps.Keys(s.Facts)) {
 			v := s.Facts[name]
 			own := slices.Contains([]string{"ident", "time", "duration"}, v.T)
-			add("fact", s.ID+" "+name, shownValue(v), own)
+			value := shownValue(v)
+			if !v.Known() {
+				value = "unknown: " + value
+			}
+			add("fact", s.ID+" "+name, value, own)
 		}
 		for _, level := range []string{"critical", "warning"} {
 			n := 0

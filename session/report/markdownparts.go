@@ -144,7 +144,11 @@ func (p *page) facts(d Document) {
 			p.line("")
 			p.table("fact", "value")
 			for _, f := range s.Facts {
-				p.row(f.Name, f.Value)
+				value := f.Value
+				if !f.Known {
+					value = visible.Line("unknown: " + string(f.Value))
+				}
+				p.row(f.Name, value)
 			}
 		}
 		p.artifacts(s.Artifacts)
