@@ -27,7 +27,7 @@ END { if (tty) printf "\r\033[K" }
 endef
 export METER
 
-.PHONY: build practice test check bench demo vuln prepare clean
+.PHONY: build practice test check bench evidence-report leaks gitleaks demo vuln prepare clean
 
 build: ## bin/handrail
 	@mkdir -p bin
@@ -54,12 +54,26 @@ check: ## format, vet, staticcheck, import rule
 	go test -count=1 -run 'TestImport|TestOnlySessionActs|TestDangerousIsSeen|TestNames|TestDocuments' ./cli
 
 bench: build ## benchmarks beside their peers; docs/performance.md says how to read them
-	go test -run '^$$' -bench . -benchmem ./triage/... ./evidence/... ./runbooks/... ./tui/...
+	go test -run '^$$' -bench . -skip 'BenchmarkCapture|BenchmarkSpeed' -benchmem ./triage/... ./evidence/... ./runbooks/... ./tui/...
 	go test -run '^$$' -bench . -benchmem -benchtime 1000x ./session/...
 	go test -run '^$$' -bench List -benchtime 1x -timeout 30m ./steps/kube
 	HANDRAIL_BIN=$(CURDIR)/$(HANDRAIL) go test -run '^$$' -bench Process -benchtime 30x ./cli
 	@ls -l $(HANDRAIL)
 	@$(HANDRAIL) lab status -o json
+
+gitleaks: ## gitleaks and its stopwatch, from a module of their own
+	cd evidence/gitleaks && go build -tags gore2regex -o ../../bin/gitleaks github.com/zricethezav/gitleaks/v8
+	cd evidence/gitleaks && go build -tags gore2regex -o ../../bin/gitleaks-speed .
+
+evidence-report: gitleaks ## the figures of redaction and capture, as docs/evidence.md promises them
+	go test -count=1 -v -run 'TestKindsInContexts|TestCleanTextStays|TestStateLargerThanAUnit|TestBrokenState|TestHostileInputIsBounded' ./evidence | grep -E '^(---|    [a-z]+_test|ok|FAIL)'
+	HANDRAIL_GITLEAKS=$(CURDIR)/bin/gitleaks-speed go test -run '^$$' -bench 'BenchmarkSpeed$$|BenchmarkCapture' -benchtime 1x ./evidence
+	@echo "modules on the evidence path outside the standard library and golang.org/x:"
+	@go list -deps -f '{{with .Module}}{{.Path}}{{end}}' ./evidence | sort -u | grep -v -e '^handrail$$' -e '^golang.org/x/'
+
+leaks: build gitleaks ## search the bundles of this machine, those of drills among them, for secrets that got through
+	@bad=0; for b in $${XDG_STATE_HOME:-$$HOME/.local/state}/handrail/incidents/*.hrb; do \
+	[ -d "$$b" ] || continue; PATH="$(CURDIR)/bin:$$PATH" $(HANDRAIL) bundle leaks "$$b" || bad=1; done; exit $$bad
 
 demo: build ## demo.gif from demo.tape; needs vhs, ttyd and ffmpeg
 	@command -v vhs >/dev/null || { echo "vhs is not installed; the tape itself is tested by: go test ./cli -run TestDemoTape"; exit 1; }

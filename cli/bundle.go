@@ -2,20 +2,18 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"handrail/evidence"
 	"handrail/session"
 	"handrail/session/index"
 	"handrail/session/report"
-	"handrail/steps/catalog"
 )
 
 func bundleCommand(p *program) *cobra.Command {
-	return group("bundle", "Evidence bundles", bundleList(p), bundleShow(p), bundleVerify(p),
+	return group("bundle", "Evidence bundles", bundleList(p), bundleShow(p),
+		bundleSeal(p), bundleSign(p), bundleAnchor(p), bundleVerify(p), bundleLeaks(p),
 		bundleStatus(p), bundleExport(p), bundleDiff(p))
 }
 
@@ -112,83 +110,4 @@ func bundleShow(p *program) *cobra.Command {
 		return report.Markdown(p.stdout, st)
 	}
 	return cmd
-}
-
-// verdict is what verify says: the bytes first, then the laws.
-type verdict struct {
-	Path    string          `json:"path"`
-	ID      string          `json:"id"`
-	OK      bool            `json:"ok"`
-	Entries int64           `json:"entries"`
-	Head    string          `json:"head"`
-	Root    string          `json:"root"`
-	Lines   []evidence.Line `json:"lines"`
-}
-
-func bundleVerify(p *program) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "verify BUNDLE", Short: "Recompute everything in a bundle; ends with 0 or 7",
-		Long: `verify trusts nothing that is stored: it recomputes every hash from the bytes on
-disk, folds the journal again and judges every gate again from the runbook that is
-stored in the bundle. Each property has a line of its own. It changes nothing and
-needs no key.`,
-		Args: exactly("a BUNDLE: a path, or the id of an incident"),
-	}
-	o := outputFlag(cmd)
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		path, err := p.find(args[0])
-		if err != nil {
-			return err
-		}
-		v, err := verify(path)
-		if err != nil {
-			return err
-		}
-		if *o == asJSON {
-			err = printJSON(p.stdout, v)
-		} else {
-			err = printVerdict(p.stdout, v)
-		}
-		if err == nil && !v.OK {
-			return ended(ExitTampered)
-		}
-		return err
-	}
-	return cmd
-}
-
-func verify(path string) (verdict, error) {
-	r, err := evidence.Verify(path)
-	if err != nil {
-		return verdict{}, err
-	}
-	v := verdict{Path: r.Path, ID: r.ID, OK: r.OK(), Entries: r.Entries, Head: r.Head, Root: r.Root, Lines: r.Lines}
-	laws, err := session.Audit(path, catalog.New())
-	if err != nil {
-		// What cannot be audited is not verified; why, the bytes may say above.
-		v.OK = false
-		v.Lines = append(v.Lines, evidence.Line{Property: "laws of the loop", Detail: err.Error()})
-		return v, nil
-	}
-	v.OK = v.OK && laws.OK()
-	for _, l := range laws.Lines {
-		v.Lines = append(v.Lines, evidence.Line(l))
-	}
-	return v, nil
-}
-
-func printVerdict(w io.Writer, v verdict) error {
-	for _, l := range v.Lines {
-		mark := "ok  "
-		if !l.OK {
-			mark = "FAIL"
-		}
-		fmt.Fprintf(w, "%s  %s: %s\n", mark, safe(l.Property), safe(l.Detail))
-	}
-	result := "verified"
-	if !v.OK {
-		result = "NOT verified: this bundle proves nothing as it is"
-	}
-	_, err := fmt.Fprintf(w, "%s: %s, %d entries\n", safe(v.Path), result, v.Entries)
-	return err
 }

@@ -106,7 +106,11 @@ func (p *program) export(path, name string, form exportForm, file string) (err e
 	if err != nil {
 		return err
 	}
-	v, err := verify(path)
+	policy, err := p.policy(brought{}, path)
+	if err != nil {
+		return err
+	}
+	v, err := verify(path, policy)
 	if err != nil {
 		return err
 	}
@@ -134,7 +138,10 @@ func (p *program) export(path, name string, form exportForm, file string) (err e
 func (v verdict) forReport() report.Verification {
 	out := report.Verification{OK: v.OK, Entries: v.Entries, Head: visible.Line(v.Head), Root: visible.Line(v.Root)}
 	for _, l := range v.Lines {
-		out.Checks = append(out.Checks, report.Check{Property: visible.Line(l.Property), OK: l.OK, Detail: visible.Line(l.Detail)})
+		if l.Verdict == evidence.Unproven {
+			out.Unproven++
+		}
+		out.Checks = append(out.Checks, report.Check{Property: visible.Line(l.Property), Verdict: visible.Line(string(l.Verdict)), Detail: visible.Line(l.Detail)})
 	}
 	return out
 }

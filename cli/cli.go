@@ -21,9 +21,17 @@ import (
 // Main runs one command line and returns the exit code of the process. It reads
 // nothing of the process but what it is given, apart from signals and the
 // working directory.
-func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) int {
+func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) (code int) {
 	quiet()
-	p := &program{stdin: stdin, stdout: stdout, stderr: stderr, environ: environ, now: time.Now, interrupts: &interrupts{}}
+	p := &program{stdin: stdin, stdout: stdout, environ: environ, now: time.Now, interrupts: &interrupts{}}
+	stderr = p.scrub(stderr)
+	p.stderr = stderr
+	defer func() {
+		if v := recover(); v != nil {
+			crashed(stderr, v)
+			code = ExitFault
+		}
+	}()
 	ctx, stop := withSignals(context.Background(), p.interrupts)
 	defer stop()
 	root := newRoot(p)

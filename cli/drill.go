@@ -229,9 +229,11 @@ func (p *program) inDrill(l *lab.Lab, r *drills.Running) (world, error) {
 		return world{}, err
 	}
 	c.Env = env
-	if c.Secrets, err = r.Secrets(); err != nil {
+	secrets, err := r.Secrets()
+	if err != nil {
 		return world{}, err
 	}
+	c.Secrets = append(c.Secrets, secrets...)
 	return world{config: c, drill: r, vars: r.Vars(), lab: l}, nil
 }
 

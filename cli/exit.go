@@ -22,7 +22,7 @@ const (
 	ExitRefused  = 4 // the last gate that was wanted was refused
 	ExitRed      = 5 // the verification of the recovery failed
 	ExitAborted  = 6 // the operator closed the incident as aborted
-	ExitTampered = 7 // a bundle failed verification
+	ExitTampered = 7 // a bundle failed verification, or holds a secret
 )
 
 const exitCodes = `handrail ends with one of these codes:
@@ -34,7 +34,7 @@ const exitCodes = `handrail ends with one of these codes:
   4  the last gate that was wanted was refused
   5  the verification of the recovery failed; for a drill: not won
   6  the operator closed the incident as aborted
-  7  a bundle failed verification
+  7  a bundle failed verification, or bundle leaks found a secret in one
 
 Where several apply, 1, 6 and 7 win over the others. A signal (Ctrl-C, SIGTERM,
 SIGHUP) aborts nothing: it cancels probes, waits for a running act, leaves the

@@ -81,6 +81,9 @@ func (p *program) incidents() (string, error) {
 func (p *program) interactive() bool { return isTerminal(p.stdin) && isTerminal(p.stdout) }
 
 func isTerminal(stream any) bool {
+	if s, ok := stream.(*scrubbed); ok {
+		stream = s.w
+	}
 	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }

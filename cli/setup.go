@@ -29,12 +29,16 @@ func (p *program) session() (session.Config, error) {
 	if err != nil {
 		return session.Config{}, err
 	}
+	team, err := p.teamRules()
+	if err != nil {
+		return session.Config{}, err
+	}
 	c := session.Config{
 		Dir: filepath.Join(state, "incidents"), Keys: filepath.Join(state, "keys"), Acts: filepath.Join(state, "acts"),
 		Catalog: catalog.New(), Library: p.runbook, Env: env, Actor: p.actor(env.User),
 		Now: p.now, Rand: rand.Reader, Version: buildVersion().String(),
+		Redaction: team, Secrets: p.knownSecrets(),
 	}
-	c.Secrets = p.secrets()
 	k, err := clusterOf(env)
 	switch {
 	case errors.Is(err, kube.ErrNoCluster) && !p.named():

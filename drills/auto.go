@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"handrail/session"
@@ -67,9 +68,11 @@ func (r *Running) walk(ctx context.Context, c session.Config, talk io.Writer) (r
 	if err != nil {
 		return res, err
 	}
-	if c.Secrets, err = r.Secrets(); err != nil {
+	secrets, err := r.Secrets()
+	if err != nil {
 		return res, err
 	}
+	c.Secrets = append(slices.Clone(c.Secrets), secrets...)
 	c.Env = r.Env(c.Env)
 	s, err := session.Start(ctx, c, session.Begin{Runbook: rb, Params: params, Drill: r.ID()})
 	if err != nil {

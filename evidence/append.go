@@ -17,7 +17,7 @@ func (b *Bundle) Append(ctx context.Context, d Draft) (Entry, error) {
 		return Entry{}, err
 	}
 	switch {
-	case d.Type == "recover" || d.Type == "seal" || d.Type == "reopen":
+	case d.Type == "recover" || d.Type == "seal" || d.Type == "reopen" || d.Type == "checkpoint":
 		return Entry{}, fmt.Errorf("entry type %q is the store's own", d.Type)
 	case !knownType(d.Type):
 		return Entry{}, fmt.Errorf("%w: %q", ErrUnknownEntry, d.Type)
@@ -28,11 +28,25 @@ func (b *Bundle) Append(ctx context.Context, d Draft) (Entry, error) {
 func (b *Bundle) append(d Draft) (Entry, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if err := b.usable(); err != nil {
+		return Entry{}, err
+	}
+	if err := b.preface(d.Type, d.Actor); err != nil {
+		return Entry{}, err
+	}
+	return b.appendLocked(d)
+}
+
+func (b *Bundle) usable() error {
+	if b.closed && b.dead == nil {
+		return fmt.Errorf("%w: it was closed", ErrDead)
+	}
+	return b.dead
+}
+
+func (b *Bundle) appendLocked(d Draft) (Entry, error) {
 	if b.dead != nil {
 		return Entry{}, b.dead
-	}
-	if b.closed {
-		return Entry{}, fmt.Errorf("%w: it was closed", ErrDead)
 	}
 	e, err := b.compose(d)
 	if err != nil {
@@ -51,11 +65,12 @@ func (b *Bundle) append(d Draft) (Entry, error) {
 		return Entry{}, b.dead
 	}
 	b.chain = chain{next: e.Seq + 1, prev: e.Hash}
+	b.ledger.add(b.id, &e)
 	return e, nil
 }
 
 func (b *Bundle) compose(d Draft) (Entry, error) {
-	data, err := b.red.data(d.Data)
+	data, err := b.red.data(d.Data, d.derived)
 	if err != nil {
 		return Entry{}, fmt.Errorf("data of %s: %w", d.Type, err)
 	}
@@ -110,7 +125,8 @@ func (b *Bundle) blobPath(sum string) string {
 }
 
 // data marshals v and redacts every string in it; the result is a JSON object in canonical form.
-func (r *redactor) data(v any) (json.RawMessage, error) {
+// Data that is derived from what was stored is redacted already, and a token in it must stay what it is.
+func (r *redactor) data(v any, derived bool) (json.RawMessage, error) {
 	if v == nil {
 		return json.RawMessage("{}"), nil
 	}
@@ -128,6 +144,8 @@ func (r *redactor) data(v any) (json.RawMessage, error) {
 	if n.kind != objectNode {
 		return nil, errors.New("not a JSON object")
 	}
-	r.eventData(n)
+	if !derived {
+		r.eventData(n)
+	}
 	return n.appendTo(make([]byte, 0, len(raw)+64), -1, 0), nil
 }

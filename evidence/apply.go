@@ -6,6 +6,10 @@ const (
 	holdMost  = 64 << 10 // the longest that an unfinished secret is waited for
 	denseSpan = 4 << 10
 	denseMost = 192 // places looked at in denseSpan; beyond it the line is one secret
+	// What rules may look at besides the one pass over the input, for nothing and for each byte passed; beyond it the line
+	// is one secret as well.
+	workFree = 256 << 10
+	workEach = 2
 )
 
 // hit is a secret at [start, end) of the input.
@@ -16,6 +20,8 @@ type hit struct {
 	more       bool   // it runs to the end of the input and may go on
 	forged     bool   // not a secret, but text that looks like one of our tokens
 	skip       bool   // nothing to replace up to end
+	wait       bool   // it can be judged only when more of the input is seen
+	repl       []byte // what stands for it instead of one token
 }
 
 // place is where a rule looks.
@@ -26,90 +32,179 @@ type place struct {
 	end   int // where it ends
 	floor int // what lies before was already written
 	deep  bool
-	b64   *int // how far base64 was already looked into
+	final bool // nothing follows the input
+	seen  *looked
+}
+
+// looked is what the places of one input share.
+type looked struct {
+	percent int // how far URL-encoded runs were already looked into
+	lineEnd int // of the line that was asked for last
+	lineCut bool
+	work    int // bytes looked at besides the one pass
 }
 
 // line returns the rest of the line from i, at most 64 KiB.
 func (p place) line(i int) []byte {
-	rest := p.in[i:min(len(p.in), i+holdMost)]
-	if nl := bytes.IndexByte(rest, '\n'); nl >= 0 {
-		return rest[:nl]
+	if i >= len(p.in) {
+		return nil
 	}
-	return rest
+	s := p.seen
+	if i > s.lineEnd || s.lineCut && i+holdMost > s.lineEnd {
+		rest := p.in[i:min(len(p.in), i+2*holdMost)]
+		s.lineCut = len(rest) == 2*holdMost
+		if nl := bytes.IndexByte(rest, '\n'); nl >= 0 {
+			rest, s.lineCut = rest[:nl], false
+		}
+		s.lineEnd = i + len(rest)
+	}
+	return p.in[i:min(s.lineEnd, i+holdMost)]
 }
 
-// apply runs the rules over in. Secrets that start at or after limit are left for the next call. Unless final, a secret
-// that could go on beyond in is left as well, as long as it is not too long. It returns how much of in is done, and
-// whether the last secret was cut off for its length.
-func (r *redactor) apply(dst, in []byte, limit int, final bool, n counts) (out []byte, done int, cutOff bool) {
+// apply runs the rules over the whole of in.
+func (r *redactor) apply(dst, in []byte, n counts) []byte {
 	w := applier{redactor: r, dst: dst, in: in, n: n}
-	cutOff = w.run(limit, final)
-	return w.dst, w.done, cutOff
+	w.seen.lineEnd = -1
+	w.run(len(in), true)
+	return w.dst
 }
 
-// found reports whether the rules find a secret in decoded bytes, and the kind and value of the first one.
-func (r *redactor) found(in []byte) (hit, bool) {
+// look reports whether the rules find a secret in decoded bytes, and the kind and value of the first one.
+func (r *redactor) look(in []byte) (hit, bool) {
 	w := applier{redactor: r, in: in, deep: true}
+	w.seen.lineEnd = -1
 	w.run(len(in), true)
 	return w.first, w.first.kind != ""
 }
 
+// applier runs the rules over in, whose first done bytes were written before and are there to be looked back at.
 type applier struct {
 	*redactor
+	found   func(hit) // told of each secret; may be nil
 	dst, in []byte
 	n       counts
 	done    int // written so far
 	lineOut int // where in dst the current line starts
 	first   hit
 	deep    bool
-	b64     int
+	seen    looked
 
 	spanStart, looks int
 }
 
+// what run should do after a place was judged.
+type outcome int
+
+const (
+	goOn    outcome = iota // nothing there
+	jump                   // w.done moved
+	held                   // the rest waits for more input
+	tooLong                // a secret was cut off for its length
+)
+
+// run leaves secrets that start at or after limit for the next call. Unless final, a secret that could go on beyond the input
+// is left as well, as long as it is not too long. It reports whether the last secret was cut off for its length.
 func (w *applier) run(limit int, final bool) bool {
 	auto := w.rules.auto
-	state := uint16(0)
-	for i := 0; i < len(w.in); i++ {
-		state = auto.next[state][w.in[i]]
-		if len(auto.out[state]) == 0 {
-			continue
+	state := uint32(0)
+	runAt, runEnd := len(w.in), 0
+	if !w.deep {
+		runAt, runEnd = nextRun(w.in, w.done)
+	}
+	for i := w.done; ; i++ {
+		lit := i
+		if i, state = auto.find(w.in, lit, state); i == len(w.in) && runAt >= min(limit, len(w.in)) {
+			break
 		}
-		for _, lit := range auto.out[state] {
+		at, next := len(w.in), goOn
+		var ends []int32
+		if i < len(w.in) {
+			ends = auto.at(state)
+			at = i + 1 - auto.lens[ends[0]]
+		}
+		// What stands first is judged first, so runs of base64 that begin before this literal come before it.
+		for next == goOn && runAt < at && runAt < limit {
+			if runAt >= w.done {
+				h, ok := encoded(w.place(runAt, runEnd, final), runAt, runEnd)
+				if ok {
+					next = w.take(h, final)
+				}
+			}
+			if next == goOn {
+				runAt, runEnd = nextRun(w.in, max(runEnd, w.done))
+			}
+		}
+		for _, lit := range ends {
+			if next != goOn {
+				break
+			}
 			at := i + 1 - auto.lens[lit]
 			if at < w.done || at >= limit {
 				continue
 			}
 			if w.tooDense(at) {
 				w.denseLine(at)
-				i, state = w.done-1, 0
+				next = jump
 				break
 			}
-			h, ok := w.rules.match[lit](place{r: w.redactor, in: w.in, at: at, end: i + 1, floor: w.done, deep: w.deep, b64: &w.b64})
-			if !ok {
-				continue
+			if h, ok := w.rules.match[lit](w.place(at, i+1, final)); ok {
+				next = w.take(h, final)
 			}
-			if h.more && h.end < len(w.in) && h.kind != "private-key" {
-				h.end += endOfWord(w.in[h.end:])
-				h.more = h.end == len(w.in)
-			}
-			// What is held back begins with its line, since rules look at what stands before.
-			if line := bytes.LastIndexByte(w.in[:h.start], '\n') + 1; h.more && !final && len(w.in)-max(line, w.done) < holdMost {
-				w.copyTo(line)
-				return false
-			}
-			w.replace(h)
-			if h.more && !final && h.kind != "private-key" {
-				return true
-			}
+		}
+		switch next {
+		case held:
+			return false
+		case tooLong:
+			return true
+		case jump:
 			i, state = w.done-1, 0
-			break
+			if !w.deep && runAt < w.done {
+				runAt, runEnd = nextRun(w.in, w.done)
+			}
+		case goOn:
+			if i == len(w.in) {
+				i-- // only runs were left; look again
+			}
 		}
 	}
 	if w.done < limit {
 		w.copyTo(limit)
 	}
 	return false
+}
+
+func (w *applier) place(at, end int, final bool) place {
+	return place{r: w.redactor, in: w.in, at: at, end: end, floor: w.done, deep: w.deep, final: final, seen: &w.seen}
+}
+
+// take writes what was found, or holds it back.
+func (w *applier) take(h hit, final bool) outcome {
+	// What is held back begins with its line, since rules look at what stands before.
+	line := max(bytes.LastIndexByte(w.in[:h.start], '\n')+1, w.done)
+	room := !final && len(w.in)-line < holdMost
+	if h.wait {
+		switch {
+		case room:
+			w.copyTo(line)
+			return held
+		case h.skip:
+			return goOn
+		}
+		h.more = false
+	}
+	if h.more && h.end < len(w.in) && h.kind != "private-key" {
+		h.end += endOfWord(w.in[h.end:])
+		h.more = h.end == len(w.in)
+	}
+	if h.more && room {
+		w.copyTo(line)
+		return held
+	}
+	w.replace(h)
+	if h.more && !final && h.kind != "private-key" {
+		return tooLong
+	}
+	return jump
 }
 
 // endOfWord is where an overlong value ends at the latest.
@@ -127,8 +222,17 @@ func (w *applier) replace(h hit) {
 		return
 	}
 	w.copyTo(h.start)
+	if w.found != nil && !h.forged {
+		w.found(h)
+	}
 	if h.forged {
 		w.dst = append(w.dst, forgedOpen...)
+	} else if h.repl != nil {
+		w.dst = append(w.dst, h.repl...)
+		w.n.add(h.kind)
+		if w.first.kind == "" {
+			w.first = h
+		}
 	} else {
 		w.dst = w.token(w.dst, h.kind, h.value)
 		w.n.add(h.kind)
@@ -156,7 +260,7 @@ func (w *applier) tooDense(at int) bool {
 		w.spanStart, w.looks = at, 0
 	}
 	w.looks++
-	return w.looks > denseMost
+	return w.looks > denseMost || w.seen.work > workFree+workEach*at
 }
 
 // denseLine makes the whole line one secret: that bounds the time a hostile line can take and hides odd dumps.
@@ -171,6 +275,9 @@ func (w *applier) denseLine(at int) {
 	end := len(w.in)
 	if nl := bytes.IndexByte(w.in[at:], '\n'); nl >= 0 {
 		end = at + nl
+	}
+	if w.found != nil {
+		w.found(hit{start: start, end: end, kind: "dense-line"})
 	}
 	w.dst = w.token(w.dst, "dense-line", w.in[start:end])
 	w.n.add("dense-line")

@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
 )
 
-// unparsed is the rule name that says: the media type promised a structure that the bytes did not have. What may be
-// secret in them cannot be told, so none of them is stored.
+// unparsed is the rule name that says: the media type promised a structure that the bytes did not have. JSON then keeps
+// its shape and keys from there on, and no value; of anything else no byte is stored.
 const unparsed = "unparsed"
 
 // Media types with redaction by structure. Everything else is text.
@@ -16,16 +17,18 @@ const (
 	MediaTFState    = "application/vnd.tfstate+json"
 	MediaTFPlan     = "application/vnd.tfplan+json"
 	MediaKubeconfig = "application/vnd.kubeconfig+yaml"
+	MediaJSON       = "application/json" // text, when it is not JSON after all
+	MediaEnv        = "text/x-env"       // NAME=value lines
 )
-
-const maxStructured = 32 << 20
 
 // artifact redacts one stream of bytes into its destination.
 type artifact struct {
 	r     *redactor
 	text  *textStream
 	out   io.Writer
-	shape func(*redactor, []byte, counts) ([]byte, bool) // nil for text
+	tree  func(*redactor, *node, counts)                 // for media types that are JSON
+	whole func(*redactor, []byte, counts) ([]byte, bool) // for those that are read whole
+	json  *jsonStream                                    // once it is too large to be held, or broken
 	buf   bytes.Buffer
 	n     counts
 	media string
@@ -34,31 +37,65 @@ type artifact struct {
 
 func (r *redactor) artifact(media string, out io.Writer) artifact {
 	n := counts{}
-	a := artifact{r: r, out: out, n: n, media: media, text: &textStream{r: r, out: out, n: n}}
+	a := artifact{r: r, out: out, n: n, media: media, text: &textStream{r: r, out: out, n: n, size: window, ahead: ahead}}
 	switch media {
 	case MediaKubernetes:
-		a.shape = redactKubernetes
+		a.tree = kubernetesTree
 	case MediaTFState, MediaTFPlan:
-		a.shape = redactTerraform
+		a.tree = terraformTree
+	case MediaJSON:
+		a.tree = anyTree
 	case MediaKubeconfig:
-		a.shape = redactKubeconfig
+		a.whole = redactKubeconfig
+	case MediaEnv:
+		a.whole = redactEnv
 	}
 	return a
 }
 
 func (a *artifact) Write(p []byte) (int, error) {
 	switch {
-	case a.shape == nil:
+	case a.tree == nil && a.whole == nil:
 		return a.text.Write(p)
+	case a.json != nil:
+		return a.json.Write(p)
 	case a.lost > 0:
 		a.lost += int64(len(p))
 		return len(p), nil
-	case a.buf.Len()+len(p) > maxStructured:
-		a.withhold()
-		a.lost += int64(len(p))
-		return len(p), nil
+	case a.buf.Len()+len(p) <= unitMost:
+		return a.buf.Write(p)
+	case a.media == MediaJSON:
+		return len(p), a.asText(p)
+	case a.tree != nil:
+		return len(p), a.stream(p)
 	}
-	return a.buf.Write(p)
+	a.withhold()
+	a.lost += int64(len(p))
+	return len(p), nil
+}
+
+// stream goes over to redaction by path.
+func (a *artifact) stream(p []byte) error {
+	a.json = &jsonStream{r: a.r, out: a.out, n: a.n, shape: a.tree, unit: unitMost}
+	held := a.buf.Bytes()
+	a.buf = bytes.Buffer{}
+	if _, err := a.json.Write(held); err != nil {
+		return err
+	}
+	_, err := a.json.Write(p)
+	return err
+}
+
+// asText gives up on structure where none was promised.
+func (a *artifact) asText(p []byte) error {
+	a.tree = nil
+	held := a.buf.Bytes()
+	a.buf = bytes.Buffer{}
+	if _, err := a.text.Write(held); err != nil {
+		return err
+	}
+	_, err := a.text.Write(p)
+	return err
 }
 
 // withhold gives up on structure, and with it on the bytes.
@@ -69,22 +106,47 @@ func (a *artifact) withhold() {
 
 // Close writes what is left and returns the rules that fired.
 func (a *artifact) Close() ([]string, error) {
-	if a.shape == nil {
-		err := a.text.finish()
-		return a.n.list(), err
+	err := a.end()
+	return a.n.list(), err
+}
+
+func (a *artifact) end() error {
+	switch {
+	case a.json != nil:
+		return a.json.finish()
+	case a.tree != nil:
+		n := counts{}
+		if out, ok := redactTree(a.buf.Bytes(), func(root *node) { a.tree(a.r, root, n) }); ok {
+			maps.Copy(a.n, n)
+			_, err := a.out.Write(out)
+			return err
+		}
+		if a.media == MediaJSON {
+			if err := a.asText(nil); err != nil {
+				return err
+			}
+			return a.text.finish()
+		}
+		if err := a.stream(nil); err != nil {
+			return err
+		}
+		return a.json.finish()
+	case a.whole == nil:
+		return a.text.finish()
 	}
 	if a.lost == 0 {
 		n := counts{}
-		out, ok := a.shape(a.r, a.buf.Bytes(), n)
-		if ok {
+		if out, ok := a.whole(a.r, a.buf.Bytes(), n); ok {
+			out, _ = a.r.knownValues().replace(nil, out, true, a.r, n) // in names, too
+			maps.Copy(a.n, n)
 			_, err := a.out.Write(out)
-			return n.list(), err
+			return err
 		}
 		a.withhold()
 	}
 	a.n.add(unparsed)
-	_, err := fmt.Fprintf(a.out, withheld, a.lost, a.media, maxStructured>>20)
-	return a.n.list(), err
+	_, err := fmt.Fprintf(a.out, withheld, a.lost, a.media, unitMost>>20)
+	return err
 }
 
 // withheld stands for bytes whose secrets could not be told apart.

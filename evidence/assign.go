@@ -15,16 +15,20 @@ func assignment(p place) (hit, bool) {
 	for j < len(p.in) && j-p.end < 64 && isNameByte(p.in[j]) {
 		j++
 	}
-	name := bytes.Trim(p.in[l:j], `"\`)
-	if !secretName(name) {
-		return hit{}, false
-	}
+	// Most of what looks like the name of a secret is not followed by a value, which is the cheaper thing to tell.
 	lineEnd := j + len(p.line(j))
 	k, space, ok := separator(p.in[:lineEnd], j, bytes.HasPrefix(p.in[l:], []byte("--")))
 	if !ok {
 		return hit{}, false
 	}
+	name := bytes.Trim(p.in[l:j], `"\`)
+	if !secretName(name) {
+		return hit{}, false
+	}
 	if k < lineEnd && (p.in[k] == '|' || p.in[k] == '>') {
+		if bytes.HasPrefix(bytes.TrimLeft(p.in[k+1:lineEnd], "+-0123456789"), []byte(`\n`)) {
+			return p.inString(assignment)
+		}
 		if h, ok := blockScalar(p, l, k, lineEnd); ok {
 			return h, true
 		}
@@ -54,7 +58,11 @@ func assignment(p place) (hit, bool) {
 		}
 	}
 	v := p.in[start:end]
-	if harmlessValue(v, name, quoted) || p.r.onlyTokens(v) {
+	unquoted := bytes.TrimPrefix(bytes.TrimPrefix(v, []byte("%27")), []byte("%22"))
+	if n, _ := p.r.tokenAt(unquoted); n > 0 && p.in[k-1]|0x20 == 'd' {
+		return hit{}, false // in a URL, what follows the value is not part of it
+	}
+	if harmlessValue(v, name, quoted) || p.r.onlyTokens(v) || namesOnly(p.in, l, j, v, name) {
 		return hit{}, false
 	}
 	return hit{start: start, end: end, kind: "field", value: normalValue(v), more: end == len(p.in) || end >= j+holdMost}, true
@@ -225,6 +233,31 @@ var (
 		`op://|vault:|arn:|projects/|file\(|sensitive\()`)
 	namespaced = regexp.MustCompile(`\A[a-z0-9]([a-z0-9.-]*[a-z0-9])?/[a-z0-9]([a-z0-9.-]*[a-z0-9])?\z`)
 )
+
+// progress is what tofu says of a resource whose name looks like that of a secret.
+var progress = regexp.MustCompile(`\A(?:Refreshing|Creati(?:ng|on)|Still |Destr(?:oying|uction)|Modif(?:ying|ications)|Read(?:ing|\b)|Import|Provision|Drift|Plan to|Opening|Closing)`)
+
+// namesOnly tells by what stands around an assignment that its value is the name of a secret, its digest, or talk of it.
+func namesOnly(in []byte, l, j int, v, name []byte) bool {
+	before := in[max(0, l-96, bytes.LastIndexByte(in[:l], '\n')+1):l]
+	switch {
+	case bytes.HasPrefix(v, []byte("<set to the key '")): // kubectl describe
+		return true
+	case bytes.HasSuffix(before, []byte("checksum/")):
+		return len(v) >= 64 && isHex(string(v[:64]))
+	case bytes.IndexByte(name, '.') > 0 && progress.Match(v):
+		return true
+	case bytes.HasSuffix(before, []byte(":")) && in[j] == ':':
+		word := before[bytes.LastIndexAny(before, " \t\"'=,")+1:]
+		return bytes.HasPrefix(word, []byte("arn:"))
+	case bytes.EqualFold(name, []byte("secret")) && len(v) <= 63 && dnsName.Match(v):
+		// Metrics and logs name a Secret beside its namespace.
+		return bytes.Contains(before, []byte("namespace"))
+	}
+	return false
+}
+
+var dnsName = regexp.MustCompile(`\A[a-z0-9][a-z0-9.-]*[a-z0-9]\z`)
 
 // harmlessValue reports whether a value under a secret name is none.
 func harmlessValue(v, name []byte, quoted bool) bool {

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -30,10 +31,13 @@ type Options struct {
 	Boot    string               // boot id of the host
 	Keys    string               // directory for redaction keys, outside every bundle; made with 0700 when missing
 	FS      FS
-	Host    string // for entry 0; the host's name when empty
-	Version string // version of handrail, for entry 0 and bundle.json
+	Host    string     // for entry 0; the host's name when empty
+	Version string     // version of handrail, for entry 0 and bundle.json
+	Team    []TeamRule // rules that the team adds to the built-in ones; one that is not valid is a TeamRuleError
 
-	noSync bool // benchmarks only: what it writes is not durable
+	noSync bool              // benchmarks only: what it writes is not durable
+	rules  string            // tests only: digest of the redaction rules
+	about  func(*firstEntry) // tests only: makes entry 0 the same everywhere
 }
 
 func (o Options) withDefaults() Options {
@@ -83,6 +87,8 @@ type Bundle struct {
 	segNo   int
 	segSize int64
 	chain   chain
+	ledger  ledger
+	owed    map[string]string // goes into an env entry before the next one
 	buf     []byte
 	dead    error
 	closed  bool
@@ -110,7 +116,7 @@ func Create(dir, id string, o Options) (_ *Bundle, err error) {
 		return nil, fmt.Errorf("bundle id %q: only letters, digits, dot, underscore and hyphen", id)
 	}
 	o = o.withDefaults()
-	b := &Bundle{path: filepath.Join(dir, id+".hrb"), id: id, opts: o, fs: o.FS, segNo: 1, chain: chain{prev: zeroHash}}
+	b := &Bundle{path: filepath.Join(dir, id+".hrb"), id: id, opts: o, fs: o.FS, segNo: 1, chain: chain{prev: zeroHash}, ledger: newLedger()}
 	made := false
 	defer func() {
 		if err == nil {
@@ -137,7 +143,9 @@ func Create(dir, id string, o Options) (_ *Bundle, err error) {
 	if err != nil {
 		return nil, err
 	}
-	b.red = newRedactor(key)
+	if b.red, err = newRedactor(key, o.Team); err != nil {
+		return nil, err
+	}
 	readme := []byte(readmeText)
 	if err := writeDurable(b.fs, b.path, "README", readme, 0o600); err != nil {
 		return nil, err
@@ -154,11 +162,14 @@ func Create(dir, id string, o Options) (_ *Bundle, err error) {
 			return nil, err
 		}
 	}
-	_, err = b.append(Draft{Type: "env", Actor: "system", Data: firstEntry{
+	first := firstEntry{
 		Format: Format, ID: id, Bundle: sumHex(meta), Readme: sumHex(readme), Handrail: o.Version,
-		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Host: o.Host, Rules: rulesetDigest(),
-	}})
-	if err != nil {
+		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Host: o.Host, Rules: cmp.Or(o.rules, b.red.rules.digest),
+	}
+	if o.about != nil {
+		o.about(&first)
+	}
+	if _, err := b.append(Draft{Type: "env", Actor: "system", Data: first}); err != nil {
 		return nil, err
 	}
 	return b, nil

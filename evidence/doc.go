@@ -14,7 +14,8 @@
 //	  lock                         advisory lock of the writer; its content means nothing
 //
 // Names that begin with .tmp- are unfinished and mean nothing. report.md and report.html may lie beside; nothing vouches
-// for them. Any other name, a link or a device is an error.
+// for them. Any other name, a link or a device is an error. A bundle has at most 200,000 files and directories and 8 GiB,
+// a blob at most 2 GiB.
 //
 // # Entries
 //
@@ -50,17 +51,70 @@
 //
 // # Types
 //
-// Written by the store: env (entry 0; a new redaction key; the clock jumped), recover (bytes went to quarantine: segment,
+// Written by the store: env (entry 0; redaction_key "new"; another ruleset_sha256), recover (bytes went to quarantine: segment,
 // offset, length, sha256, file, alarm, why), seal, reopen, checkpoint, reveal. Written for its users: open person plan
 // severity phase skip note correct answer manual conclude probe.start probe.end gate.shown gate.answered gate.closed
 // approve act.start act.end debt settle waive close. A bundle with another type can be read and verified, not continued.
 //
 // # Seals
 //
-// A checkpoint is three lines: handrail/bundle/v1/<id>, the number of entries it covers, and the base64 (padded, one
-// spelling only) of the RFC 6962 Merkle tree hash whose leaves are the hashes of those entries. It covers its own seal
-// entry. A reopen entry continues a sealed bundle; the older seal stays valid for its size. A root that stands in the
-// journal or in a checkpoint is never trusted but recomputed.
+// A seal entry sums up the entries before it. Its data has these keys, and all but the last follow from those entries,
+// so that a verifier computes them again and compares the bytes:
+//
+//	entries     how many entries are before it
+//	types       object: how many of each type, keys sorted by their bytes
+//	blobs       how many different blobs they name
+//	blob_bytes  the sum of their sizes, as a decimal string
+//	quarantine  list of the files that recover entries name, without the directory
+//	rulesets    list of the ruleset_sha256 that env entries name, each once, in the order of appearance
+//	clock       {"first","last","back","worst","boots"}: t of the first and last entry; how often t went back from one entry
+//	            to the next, and the longest such step in nanoseconds, as a decimal string; how many runs of equal boot
+//	anchors     list of the lines that checkpoint entries record
+//	seals       how many seals are before it
+//	skipped     list of the steps that were left out, by the word of the writer
+//
+// The nth seal entry has the checkpoint seals/<n in six digits>.txt, and no other file has such a name. A checkpoint is
+// three lines: handrail/bundle/v1/<id>, the number of entries it covers, and the base64 (padded, one spelling only) of
+// the RFC 6962 Merkle tree hash whose leaves are the hashes of those entries. It covers its own seal entry. Directly
+// after a seal comes nothing or a reopen entry ({"seal":<n>}), and a reopen nowhere else; the older seal stays valid for
+// what it covers. A root that stands in the journal or in a checkpoint is never trusted but recomputed. A checkpoint
+// follows from the journal, so that one that a crash left out is written when the bundle is sealed or continued next; one
+// that is missing otherwise fails.
+//
+// # Signatures
+//
+// A signature is an SSHSIG (OpenSSH, PROTOCOL.sshsig) of a checkpoint file with namespace seal-v1@handrail, hash sha512 or
+// sha256, nothing reserved, by a plain key: ssh-ed25519, ecdsa-sha2-nistp256, -384, -521, RSA of 2048 bits or more with
+// rsa-sha2-512 or -256, sk-ssh-ed25519@openssh.com, sk-ecdsa-sha2-nistp256@openssh.com. It has one form, that of ssh-keygen:
+// lines of 70 characters, canonical base64, no byte before, between or after; integers without needless zeros; an RSA
+// signature as long as its modulus. The first is <checkpoint>.sig; a further one carries the first 16 hex digits of the
+// SHA-256 of its public key (the blob that is base64 in a .pub file), and a verifier checks that. Each is of the
+// recomputed checkpoint.
+//
+// Whose signature counts is in an allowed_signers file of the verifier (ssh-keygen(1)): principals as patterns, the
+// options namespaces, valid-after and valid-before, a key. The time that counts is t of the seal entry. A line with
+// cert-authority is read and allows nobody; any other option, and any line that is not understood whole, is an error of
+// the file. A signature by a key that the file does not name is unproven; by one that it names and does not allow here, failed.
+//
+// # Anchors
+//
+// The line "handrail-seal <id> <entries> <root>" is a checkpoint to be posted where the author of the bundle cannot change
+// it. A checkpoint entry ({"line","where"}) says that it was. A verifier recomputes the root at that size: a line that
+// does not fit fails, whether it was recorded or brought along.
+//
+// # Verdicts
+//
+// Verify states each property apart as ok, unproven or failed: layout, format, chain, complete, blobs, quarantine, seal, signature (one
+// for each file), signed-by (one for each person who must have signed the newest seal), anchor, redaction, custody. Ok is
+// what was recomputed, or checked with what the verifier brought along. Complete is ok only when an allowed signature of the
+// newest seal, or an anchor that was brought along, covers the last entry. A bundle fails when a property fails.
+// testdata/vectors.tar.gz holds sample bundles with the verdicts that every verifier must come to.
+//
+// # Archives
+//
+// A packed bundle is a tar, or a tar with gzip, of these names, with or without <id>.hrb/ before all of them: plain files
+// and directories only, no name twice or not in its shortest form, no extended attributes, a file at most 256 MiB, at most 200 times
+// the packed size, nothing but zeros behind the end. A lock in it is passed over.
 //
 // # Durability
 //
@@ -74,13 +128,18 @@
 //
 // Every string of an entry and every blob is redacted before it reaches the disk, and before it is cut to size. First
 // values that the session knows (raw, JSON- and URL-escaped, base64 at its three alignments), then structure by media
-// type (MediaKubernetes, MediaTFState, MediaTFPlan, MediaKubeconfig), then rules for text. In data, the string v of
-// {"t":"ident","v":"…"} is only searched for known values, since it identifies an object.
+// type (MediaKubernetes, MediaTFState, MediaTFPlan, MediaKubeconfig, MediaJSON, MediaEnv), then rules for text, those of
+// the team among them. In data, the string v of {"t":"ident","v":"…"} is only searched for known values, since it
+// identifies an object. ruleset_sha256 of entry 0 is a digest over all rules in force.
 //
 // A secret becomes <redacted:KIND:16 hex>. The first ten digits are HMAC-SHA256(key, "value" 0x00 value) and stand
 // for the value whatever rule found it; the last six are HMAC-SHA256(key, "check" 0x00 first ten digits), so that a log cannot forge a
 // token. Text that looks like a token and is none becomes <forged-redacted:…. Values of Secrets count as what their base64
 // decodes to, PEM keys without their white space. The key is 32 random bytes outside the bundle. A blob's rules list
-// what was found, as KIND=count; "unparsed" says that its structure was not understood, and then
-// the blob holds one line that says how many bytes were withheld.
+// what was found, as KIND=count.
+//
+// "unparsed" among them says that the structure that the media type promised was not there. JSON then has, on a line of
+// its own, the byte where it broke and why; what follows keeps its keys and shape, and each value is a token of kind withheld.
+// Of anything else the blob holds one line that says how many bytes were withheld. Structured JSON is stored indented by two
+// spaces.
 package evidence

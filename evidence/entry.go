@@ -56,6 +56,8 @@ type Draft struct {
 	Type, Actor, Step string
 	Data              any
 	Blobs             []Blob
+
+	derived bool // Data holds nothing but what was stored or redacted before
 }
 
 // appendEntry writes the line of e without its newline, and returns the hash that it put last.

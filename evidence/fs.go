@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -41,6 +42,22 @@ func (osFS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
 		return nil, err
 	}
 	return f, nil
+}
+
+// readPlain reads a small file.
+func readPlain(fsys FS, name string, limit int64) ([]byte, error) {
+	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil && int64(len(b)) > limit {
+		err = fmt.Errorf("%q is over %d bytes", name, limit)
+	}
+	return b, err
 }
 
 // writeDurable makes name appear with exactly these bytes or not at all: renaming alone is not durable before its

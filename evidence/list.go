@@ -51,20 +51,17 @@ func summarise(path string) Summary {
 	if s.Opened, err = time.Parse(timeLayout, r.meta.Created); err != nil {
 		s.Problem = fmt.Sprintf("bundle.json: time %q", r.meta.Created)
 	}
-	if names, err := dirNames(r.root, "seals"); err == nil {
+	if names, err := someNames(r.root, "seals", maxFiles); err == nil {
 		for _, n := range names {
 			s.Sealed = s.Sealed || strings.HasSuffix(n, ".txt")
 		}
 	}
 	files := 0
-	err = fs.WalkDir(r.root.FS(), ".", func(_ string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
+	err = walkFiles(r.root, func(_ string, info fs.FileInfo) error {
 		if files++; files > maxFiles {
-			return fs.SkipAll
+			return errTooMuch
 		}
-		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
+		if info.Mode().IsRegular() {
 			s.Size += info.Size()
 		}
 		return nil

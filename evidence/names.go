@@ -13,7 +13,7 @@ func secretName(name []byte) bool {
 		return false
 	}
 	words := nameWords(name)
-	for len(words) > 1 && slices.Contains([]string{"data", "value", "base64", "b64", "plaintext", "raw", "hash", "string", "encoded"}, words[len(words)-1]) {
+	for len(words) > 1 && isSuffixWord(words[len(words)-1]) {
 		words = words[:len(words)-1]
 	}
 	if len(words) == 0 {
@@ -27,6 +27,8 @@ func secretName(name []byte) bool {
 	switch last {
 	case "auth":
 		return len(words) == 1 && strings.HasPrefix(string(bytes.ToLower(name)), "auth") || bytes.HasPrefix(name, []byte("_auth"))
+	case "configuration":
+		return len(words) > 2 && before == "applied" && words[len(words)-3] == "last"
 	case "dockerconfigjson", "dockercfg", "authorization":
 		return true
 	case "certificate":
@@ -40,7 +42,16 @@ func secretName(name []byte) bool {
 		return !slices.Contains([]string{"next", "page", "continue", "cancellation", "pagination", "resume", "lock", "reset"}, before) && !hasSuffix(last, "nexttoken", "pagetoken", "continuetoken")
 	}
 	return hasSuffix(last, "password", "passwd", "passphrase", "passcode", "secret", "apikey", "accesskey", "privatekey",
-		"secretkey", "accountkey", "signingkey", "encryptionkey", "masterkey", "credential", "credentials")
+		"secretkey", "accountkey", "signingkey", "encryptionkey", "masterkey", "credential", "credentials", "bindpw")
+}
+
+// isSuffixWord reports whether a word says how a value is written, not what it is.
+func isSuffixWord(w string) bool {
+	switch w {
+	case "data", "value", "base64", "b64", "plaintext", "raw", "hash", "string", "encoded":
+		return true
+	}
+	return false
 }
 
 func hasSuffix(s string, suffixes ...string) bool {

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +16,7 @@ import (
 // ErrUnknownEntry. Both leave the bundle as it is.
 func Open(path string, o Options) (_ *Bundle, err error) {
 	o = o.withDefaults()
-	b := &Bundle{path: filepath.Clean(path), opts: o, fs: o.FS, chain: chain{prev: zeroHash}}
+	b := &Bundle{path: filepath.Clean(path), opts: o, fs: o.FS, chain: chain{prev: zeroHash}, ledger: newLedger(), owed: map[string]string{}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(fmt.Errorf("opening bundle %q: %w", path, err), b.Close())
@@ -40,18 +41,21 @@ func Open(path string, o Options) (_ *Bundle, err error) {
 	if err != nil {
 		return nil, err
 	}
-	b.red = newRedactor(key)
+	if b.red, err = newRedactor(key, o.Team); err != nil {
+		return nil, err
+	}
+	if fresh && o.Keys != "" {
+		// Without this note a reader would take equal secrets before and after for different ones.
+		b.owed["redaction_key"] = "new"
+	}
+	if rules := cmp.Or(o.rules, b.red.rules.digest); b.ledger.rules != rules {
+		b.owed["ruleset_sha256"] = rules
+	}
 	if err := b.dropTemporary(); err != nil {
 		return nil, err
 	}
 	if cut != nil {
 		if err := b.quarantineTail(cut); err != nil {
-			return nil, err
-		}
-	}
-	if fresh && o.Keys != "" {
-		// Without this note a reader would take equal secrets before and after for different ones.
-		if _, err := b.append(Draft{Type: "env", Actor: "system", Data: map[string]string{"redaction_key": "new"}}); err != nil {
 			return nil, err
 		}
 	}
@@ -73,14 +77,7 @@ func (b *Bundle) checkPlain() error {
 }
 
 func (b *Bundle) readMeta() (Meta, error) {
-	f, err := b.fs.OpenFile(filepath.Join(b.path, "bundle.json"), os.O_RDONLY, 0)
-	if err != nil {
-		return Meta{}, err
-	}
-	raw, err := io.ReadAll(io.LimitReader(f, maxMeta+1))
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
+	raw, err := readPlain(b.fs, filepath.Join(b.path, "bundle.json"), maxMeta)
 	if err != nil {
 		return Meta{}, err
 	}
@@ -118,7 +115,7 @@ func (b *Bundle) scanJournal() (*tail, error) {
 			return nil, err
 		}
 		b.seg, b.segNo = f, n
-		s := newScanner(segmentName(n), f, b.chain, n == count)
+		s := newScanner(segmentName(n), f, b.chain, n == count, info.Size())
 		if err := b.scanSegment(s); err != nil {
 			return nil, err
 		}
@@ -147,6 +144,7 @@ func (b *Bundle) scanSegment(s *scanner) error {
 		if !knownType(e.Type) {
 			return fmt.Errorf("%w: %q at entry %d; read it with bundle show, or update handrail", ErrUnknownEntry, e.Type, e.Seq)
 		}
+		b.ledger.add(b.id, &e)
 	}
 }
 

@@ -4,10 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"iter"
 	"os"
-	"slices"
 )
 
 // Reader reads a bundle without locking or changing it, also while another process writes it. It follows no link out
@@ -92,7 +90,7 @@ func (r *Reader) OpenBlob(sum string) (io.ReadCloser, error) {
 
 // walkJournal hands every good entry to visit and returns the last scanner, which knows where the journal ends.
 func walkJournal(root *os.Root, visit func(Entry, []byte) error) (*scanner, error) {
-	names, err := dirNames(root, "journal")
+	names, err := someNames(root, "journal", maxFiles)
 	if err != nil {
 		return nil, err
 	}
@@ -106,8 +104,11 @@ func walkJournal(root *os.Root, visit func(Entry, []byte) error) (*scanner, erro
 		if err != nil {
 			return nil, err
 		}
-		s = newScanner(segmentName(n), f, s.chain, n == count)
-		err = walkSegment(s, visit)
+		info, err := f.Stat()
+		if err == nil {
+			s = newScanner(segmentName(n), f, s.chain, n == count, info.Size())
+			err = walkSegment(s, visit)
+		}
 		if cerr := f.Close(); err == nil {
 			err = cerr
 		}
@@ -142,7 +143,15 @@ func openRegular(root *os.Root, name string) (*os.File, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%q is not a regular file", name)
 	}
-	return root.OpenFile(name, os.O_RDONLY|openNoFollow, 0)
+	f, err := root.OpenFile(name, os.O_RDONLY|openNoFollow, 0)
+	if err != nil {
+		return nil, err
+	}
+	// What was a file a moment ago may be a pipe by now.
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(fmt.Errorf("%q is not a regular file", name), err, f.Close())
+	}
+	return f, nil
 }
 
 func readSmall(root *os.Root, name string, limit int64) ([]byte, error) {
@@ -158,25 +167,4 @@ func readSmall(root *os.Root, name string, limit int64) ([]byte, error) {
 		err = fmt.Errorf("%q is over %d bytes", name, limit)
 	}
 	return b, err
-}
-
-// dirNames lists a directory inside root, sorted.
-func dirNames(root *os.Root, name string) ([]string, error) {
-	info, err := root.Lstat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.IsDir() {
-		return nil, fmt.Errorf("%q is not a directory", name)
-	}
-	list, err := fs.ReadDir(root.FS(), name)
-	if err != nil {
-		return nil, err
-	}
-	names := make([]string, 0, len(list))
-	for _, d := range list {
-		names = append(names, d.Name())
-	}
-	slices.Sort(names)
-	return names, nil
 }

@@ -11,14 +11,21 @@ import (
 type redactor struct {
 	key   []byte
 	rules *ruleset
+	// foreign says that tokens of other keys pass by, too.
+	foreign bool
+	macs    sync.Pool // keyed hashes, to be used again
 
 	mu    sync.Mutex
 	known *knownSet
 	raw   map[string]bool
 }
 
-func newRedactor(key []byte) *redactor {
-	return &redactor{key: key, rules: newRuleset(), raw: map[string]bool{}, known: &knownSet{}}
+func newRedactor(key []byte, team []TeamRule) (*redactor, error) {
+	rules, err := newRuleset(team)
+	if err != nil {
+		return nil, err
+	}
+	return &redactor{key: key, rules: rules, raw: map[string]bool{}, known: &knownSet{}}, nil
 }
 
 // counts says how often each kind of secret was found.
@@ -54,8 +61,7 @@ func (r *redactor) text(s string) string {
 func (r *redactor) bytes(in []byte, n counts) []byte {
 	set := r.knownValues()
 	mid, _ := set.replace(nil, in, true, r, n)
-	out, _, _ := r.apply(nil, mid, len(mid), true, n)
-	return out
+	return r.apply(nil, mid, n)
 }
 
 // knownOnly replaces known values and nothing else: what identifies an object must survive the pattern rules.

@@ -2,88 +2,79 @@ package evidence
 
 import (
 	"bytes"
-	"encoding/base64"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
 	"regexp"
 	"strings"
+	"sync"
 )
 
-// rulesetVersion changes with any change of what is redacted.
-const rulesetVersion = "handrail-rules-1"
-
-func rulesetDigest() string { return sumHex([]byte(rulesetVersion)) }
+// rulesetVersion changes with any change of what is redacted that the tables below do not show.
+const rulesetVersion = "handrail-rules-2"
 
 // ruleset is an automaton over cheap literals and, for each literal, the rule that decides at its place.
 type ruleset struct {
-	auto  *automaton
-	match []func(place) (hit, bool)
+	auto   *automaton
+	match  []func(place) (hit, bool)
+	digest string
 }
 
-// shapes are secrets that their own form gives away. The expression is tried at the literal only, and its end is open,
-// so that a longer secret leaves no tail.
-var shapes = [...]struct{ literal, kind, expr string }{
-	{"akia", "aws-key", `AKIA[A-Z0-9]{16,}`},
-	{"asia", "aws-key", `ASIA[A-Z0-9]{16,}`},
-	{"ghp_", "github", `ghp_[A-Za-z0-9_]{20,}`},
-	{"gho_", "github", `gho_[A-Za-z0-9_]{20,}`},
-	{"ghu_", "github", `ghu_[A-Za-z0-9_]{20,}`},
-	{"ghs_", "github", `ghs_[A-Za-z0-9_.-]{20,}`},
-	{"ghr_", "github", `ghr_[A-Za-z0-9_]{20,}`},
-	{"github_pat_", "github", `github_pat_[A-Za-z0-9_]{20,}`},
-	{"gl", "gitlab", `gl(?:pat|dt|rt|ptt|cbt|agent|oas|soat|imt|ft|ffct)-[A-Za-z0-9_.-]{16,}`},
-	{"xox", "slack", `xox[a-z](?:\.xox[a-z])?-[A-Za-z0-9-]{10,}`},
-	{"xapp-", "slack", `xapp-[A-Za-z0-9-]{10,}`},
-	{"hooks.slack.com/", "slack", `hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9/_-]{16,}`},
-	{"eyj", "jwt", `eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*)+`},
-	{"sk_live_", "api-key", `sk_live_[A-Za-z0-9]{16,}`},
-	{"rk_live_", "api-key", `rk_live_[A-Za-z0-9]{16,}`},
-	{"sk-ant-", "api-key", `sk-ant-[A-Za-z0-9_-]{16,}`},
-	{"sk-proj-", "api-key", `sk-proj-[A-Za-z0-9_-]{16,}`},
-	{"aiza", "google", `AIza[A-Za-z0-9_-]{35,}`},
-	{"ya29.", "google", `ya29\.[A-Za-z0-9_-]{20,}`},
-	{"gocspx-", "google", `GOCSPX-[A-Za-z0-9_-]{20,}`},
-	{"hvs.", "vault", `hvs\.[A-Za-z0-9_-]{20,}`},
-	{"hvb.", "vault", `hvb\.[A-Za-z0-9_-]{20,}`},
-	{"npm_", "npm", `npm_[A-Za-z0-9]{30,}`},
-	{"pypi-", "pypi", `pypi-[A-Za-z0-9_-]{40,}`},
-	{"sg.", "sendgrid", `SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}`},
-	{"dckr_pat_", "docker", `dckr_pat_[A-Za-z0-9_-]{16,}`},
-	{"dop_v1_", "digitalocean", `dop_v1_[a-f0-9]{40,}`},
-	{"glsa_", "grafana", `glsa_[A-Za-z0-9_]{20,}`},
-	{"age-secret-key-1", "private-key", `AGE-SECRET-KEY-1[A-Z0-9]{20,}`},
-	{"tskey-", "api-key", `tskey-[A-Za-z0-9-]{16,}`},
-}
+// assigned are the literals in the names of settings that hold secrets.
+var assigned = [...]string{"passw", "passphrase", "passcode", "pwd", "bindpw", "secret", "token", "_key", "-key", "apikey", "accesskey",
+	"privatekey", "accountkey", "signingkey", "encryptionkey", "masterkey", "credential", "dockerc",
+	"client-certificate-data", `"auth"`, `\"auth\`, "_auth", "last-applied-configuration"}
 
-func newRuleset() *ruleset {
+func newRuleset(team []TeamRule) (*ruleset, error) {
 	s := &ruleset{}
 	var literals []string
+	digest := sha256.New()
+	io.WriteString(digest, rulesetVersion) //nolint:errcheck // a hash takes all
 	add := func(match func(place) (hit, bool), lits ...string) {
 		for _, l := range lits {
 			literals = append(literals, l)
 			s.match = append(s.match, match)
+			fmt.Fprintf(digest, "\x00%s", l)
 		}
 	}
 	add(ownToken, tokenOpen)
 	add(privateKey, "-----begin")
+	add(puttyKey, "private-lines:")
 	for _, sh := range shapes {
-		re := regexp.MustCompile(`\A(?:` + sh.expr + `)`)
-		kind := sh.kind
-		add(func(p place) (hit, bool) { return shape(p, re, kind) }, sh.literal)
+		re := sync.OnceValue(sh.compile) // most are never needed
+		fmt.Fprintf(digest, "\x00%q %q %t", sh.tail, sh.kind, sh.whole)
+		add(func(p place) (hit, bool) { return shape(p, re(), sh.kind, sh.whole) }, strings.ToLower(sh.literal))
+	}
+	for i, t := range team {
+		rule, err := t.compile()
+		if err != nil {
+			return nil, &TeamRuleError{Index: i, Err: err}
+		}
+		fmt.Fprintf(digest, "\x00team %q %q", t.Kind, t.Expr)
+		add(rule, strings.ToLower(t.Literal))
 	}
 	add(terraformCloud, ".atlasv1.")
+	add(azureSecret, "q~")
+	add(telegram, ":aa")
 	add(newBearer(), "bearer ")
 	add(newAuthorization(), "authorization", "cookie")
 	add(newUserinfo(), "://")
 	add(dsn, "@tcp(", "@unix(")
 	add(query, "sig=", "key=", "x-amz-", "signature=", "code=")
-	add(assignment, "passw", "passphrase", "passcode", "pwd", "secret", "token", "_key", "-key", "apikey", "accesskey",
-		"privatekey", "accountkey", "signingkey", "encryptionkey", "masterkey", "credential", "dockerc",
-		"client-certificate-data", `"auth"`, `\"auth\`, "_auth")
-	for _, l := range encodedLiterals() {
-		exact := l
-		add(func(p place) (hit, bool) { return encoded(p, exact) }, strings.ToLower(l))
+	for _, c := range commands {
+		re := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\A` + c.expr) })
+		fmt.Fprintf(digest, "\x00%q", c.expr)
+		add(func(p place) (hit, bool) { return command(p, re(), c.needs) }, c.literal)
 	}
-	s.auto = newAutomaton(literals, true)
-	return s
+	add(yamlSecret, "data:")
+	add(jsonSecret, `data":`)
+	add(escapedSecret, `data\":`)
+	add(assignment, assigned[:]...)
+	add(percent, "%3d", "%3a", "%22", "%27", "%0a", "%20", "%2f", "%40", "%2b", "%5c", "%7b", "+private+key", "bearer+", "machine+", "password+", "-p+")
+	s.auto = newAutomaton(literals)
+	s.digest = hex.EncodeToString(digest.Sum(nil))
+	return s, nil
 }
 
 // ownToken passes tokens of this bundle by and marks text that only looks like one.
@@ -97,21 +88,6 @@ func ownToken(p place) (hit, bool) {
 	}
 	return hit{start: p.at, end: p.end, forged: true, more: cut}, true
 }
-
-func shape(p place, re *regexp.Regexp, kind string) (hit, bool) {
-	loc := re.FindIndex(p.line(p.at))
-	if loc == nil {
-		return hit{}, false
-	}
-	end := p.at + loc[1]
-	// An upper-case key inside a longer upper-case word is part of base64 or of a name.
-	if kind == "aws-key" && p.at > 0 && (isUpperDigit(p.in[p.at-1])) {
-		return hit{}, false
-	}
-	return hit{start: p.at, end: end, kind: kind, value: p.in[p.at:end], more: end == len(p.in) || end >= p.at+holdMost}, true
-}
-
-func isUpperDigit(c byte) bool { return c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' }
 
 var (
 	pemOpen  = regexp.MustCompile(`\A-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----`)
@@ -190,6 +166,11 @@ func newAuthorization() func(place) (hit, bool) {
 		if loc == nil {
 			return hit{}, false
 		}
+		p.seen.work += loc[1] // it may be all of a long line
+		if line := p.line(p.at); loc[2] >= 0 && bytes.IndexByte([]byte("dDaA"), line[loc[2]]) >= 0 {
+			// Digest and AWS4-HMAC-SHA256 are lists of fields, some of them in quotes.
+			loc[5] = loc[4] + fieldsEnd(line[loc[4]:], bytes.IndexByte(p.in[bytes.LastIndexByte(p.in[:p.at], '\n')+1:p.at], '"') >= 0)
+		}
 		v := bytes.TrimRight(p.in[p.at+loc[4]:p.at+loc[5]], " \t,;)}]")
 		isCookie := p.in[p.at]|0x20 == 'c'
 		scheme := loc[2] >= 0
@@ -205,6 +186,22 @@ func newAuthorization() func(place) (hit, bool) {
 		end := start + len(v)
 		return hit{start: start, end: end, kind: "authorization", value: v, more: end == len(p.in) || end >= p.at+holdMost}, true
 	}
+}
+
+// fieldsEnd is where a list of fields ends: with its line, or with the string that it stands in.
+func fieldsEnd(line []byte, quoted bool) int {
+	if i := bytes.Index(line, []byte(tokenOpen)); i >= 0 {
+		line = line[:i]
+	}
+	for i := 0; quoted && i < len(line); i++ {
+		switch line[i] {
+		case '\\':
+			i++
+		case '"':
+			return i
+		}
+	}
+	return len(line)
 }
 
 // newUserinfo keeps the user of a URL and hides the password, or a long user that is a token itself.
@@ -262,65 +259,3 @@ func query(p place) (hit, bool) {
 	start := p.at + eq + 1
 	return hit{start: start, end: start + len(v), kind: "query", value: v, more: start+len(v) == len(p.in) || start+len(v) >= p.at+holdMost}, true
 }
-
-// encodedLiterals are the base64 forms of the beginnings that give a secret away, at the three alignments.
-func encodedLiterals() []string {
-	seen := map[string]bool{}
-	var out []string
-	for _, lit := range [...]string{"-----BEGIN", "eyJ", "eyJh", "eyJ0", "eyJr", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "AKIA", "xoxb-", "xoxp-",
-		"hvs.", "password", "Authorization", "npm_", "sk_live_", "AIza"} {
-		for shift := range 3 {
-			if core := base64Core(base64.StdEncoding, lit, shift); len(core) >= 4 && !seen[core] {
-				seen[core] = true
-				out = append(out, core)
-			}
-		}
-	}
-	return out
-}
-
-// encoded looks into a run of base64 and hides all of it when the decoded bytes hold a secret.
-func encoded(p place, exact string) (hit, bool) {
-	if p.deep || p.at < *p.b64 || string(p.in[p.at:p.end]) != exact {
-		return hit{}, false
-	}
-	start, end := p.at, p.end
-	for start > p.floor && p.at-start < holdMost && isBase64(p.in[start-1]) {
-		start--
-	}
-	for end < len(p.in) && end-p.at < holdMost && isBase64(p.in[end]) {
-		end++
-	}
-	*p.b64 = end
-	run := bytes.TrimRight(p.in[start:end], "=")
-	run = bytes.Map(func(r rune) rune {
-		switch r {
-		case '-':
-			return '+'
-		case '_':
-			return '/'
-		}
-		return r
-	}, run)
-	// An escape like \n before the run lends it a letter, which shifts the alignment.
-	for skip := 0; skip < 4 && skip < len(run); skip++ {
-		part := run[skip:]
-		if len(part)%4 == 1 {
-			part = part[:len(part)-1]
-		}
-		raw, err := base64.RawStdEncoding.DecodeString(string(part))
-		if err != nil {
-			continue
-		}
-		if h, ok := p.r.found(raw); ok {
-			v := bytes.TrimSpace(raw)
-			if len(h.value) > 0 && h.end-h.start >= len(v) {
-				v = h.value
-			}
-			return hit{start: start + skip, end: end, kind: h.kind, value: v, more: end == len(p.in) || end >= p.at+holdMost}, true
-		}
-	}
-	return hit{}, false
-}
-
-func isBase64(c byte) bool { return isWord(c) || c == '+' || c == '/' || c == '-' || c == '=' }

@@ -32,8 +32,11 @@ type scanner struct {
 	tail    *tail // set when next returns io.EOF and bytes are left over
 }
 
-func newScanner(segment string, in io.Reader, from chain, last bool) *scanner {
-	return &scanner{chain: from, segment: segment, last: last, in: bufio.NewReaderSize(in, MaxEntry)}
+// newScanner reads the first size bytes of a segment: what a writer adds meanwhile is for the next time, and a small
+// journal needs no room for the longest line.
+func newScanner(segment string, in io.Reader, from chain, last bool, size int64) *scanner {
+	room := min(max(size+1, 4096), MaxEntry)
+	return &scanner{chain: from, segment: segment, last: last, in: bufio.NewReaderSize(io.LimitReader(in, size), int(room))}
 }
 
 // next returns the next good line's entry and length. io.EOF ends the segment, with s.tail set when the final line is

@@ -8,13 +8,17 @@ import (
 
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// redactKubernetes keeps metadata and key names of Secrets and hides their values; from every object it drops the two
+// kubernetesTree keeps metadata and key names of Secrets and hides their values; from every object it drops the two
 // fields that repeat earlier content. Then the text rules see each string that is left.
-func redactKubernetes(r *redactor, in []byte, n counts) ([]byte, bool) {
-	return redactTree(in, func(root *node) {
-		r.kubernetes(root, false, n)
-		r.strings(root, "", n)
-	})
+func kubernetesTree(r *redactor, root *node, n counts) {
+	r.kubernetes(root, false, n)
+	r.strings(root, "", n)
+}
+
+// anyTree is for JSON of which nothing is promised: it may hold either world.
+func anyTree(r *redactor, root *node, n counts) {
+	r.kubernetes(root, false, n)
+	terraformTree(r, root, n)
 }
 
 func (r *redactor) kubernetes(n *node, secret bool, c counts) {
@@ -69,13 +73,11 @@ func (n *node) drop(key, kind string, c counts) {
 	}
 }
 
-// redactTerraform serves raw state, `show -json` of a state and of a plan: all mark what is sensitive beside the value.
-func redactTerraform(r *redactor, in []byte, n counts) ([]byte, bool) {
-	return redactTree(in, func(root *node) {
-		r.planVariables(root, n)
-		r.terraform(root, n)
-		r.strings(root, "", n)
-	})
+// terraformTree serves raw state, `show -json` of a state and of a plan: all mark what is sensitive beside the value.
+func terraformTree(r *redactor, root *node, n counts) {
+	r.planVariables(root, n)
+	r.terraform(root, n)
+	r.strings(root, "", n)
 }
 
 // planVariables hides input variables whose declaration says sensitive; the value itself carries no mark.
@@ -102,14 +104,18 @@ func (r *redactor) terraform(n *node, c counts) {
 			}
 		}
 		if n.get("sensitive").isTrue() {
-			r.hideAll(n.get("value"), "tf-sensitive", c)
-			r.hideAll(n.get("default"), "tf-sensitive", c)
+			for _, m := range n.members {
+				if !slices.Contains(besideSensitive, m.key) && !(m.value.kind == literalNode && (m.value.text == "true" || m.value.text == "false")) {
+					r.hideAll(m.value, "tf-sensitive", c)
+				}
+			}
 		}
 		if paths := n.get("sensitive_attributes"); paths != nil {
 			for _, m := range paths.members {
 				r.sensitivePath(n.get("attributes"), m.value, c)
 			}
 		}
+		r.providerSecrets(n, c)
 		if n.get("attributes") != nil {
 			// Providers keep what they like in here.
 			r.hideAll(n.get("private"), "tf-private", c)
@@ -119,6 +125,44 @@ func (r *redactor) terraform(n *node, c counts) {
 		r.terraform(m.value, c)
 	}
 }
+
+// providerSecrets are attributes that a provider's schema calls sensitive though their names do not say so. A raw state of
+// an older tofu does not mark them.
+var providerSecrets = map[string][]string{
+	"random_password": {"result", "bcrypt_hash"}, "tls_private_key": {"private_key_pem", "private_key_openssh", "private_key_pem_pkcs8"},
+	"kubernetes_secret": {"data", "binary_data"}, "kubernetes_secret_v1": {"data", "binary_data"},
+	"aws_secretsmanager_secret_version": {"secret_string", "secret_binary"}, "aws_ssm_parameter": {"value", "insecure_value"},
+	"aws_iam_access_key": {"secret", "ses_smtp_password_v4", "encrypted_secret"}, "aws_db_instance": {"password"},
+	"google_secret_manager_secret_version": {"secret_data"}, "google_service_account_key": {"private_key"},
+	"azurerm_key_vault_secret": {"value"}, "azurerm_storage_account": {"primary_connection_string", "secondary_connection_string", "primary_blob_connection_string", "secondary_blob_connection_string"},
+	"vault_generic_secret": {"data", "data_json"}, "vault_kv_secret_v2": {"data", "data_json"}, "vault_kv_secret": {"data", "data_json"},
+	"local_sensitive_file": {"content", "content_base64"}, "helm_release": {"values", "set_sensitive", "manifest"},
+	"github_actions_secret": {"plaintext_value", "encrypted_value"}, "terraform_remote_state": {"outputs"}, "local_file": {"sensitive_content"},
+}
+
+func (r *redactor) providerSecrets(n *node, c counts) {
+	names := providerSecrets[n.str("type")]
+	hide := func(at *node) {
+		for _, name := range names {
+			r.hideAll(at.get(name), "tf-provider", c)
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	hide(n.get("values"))
+	hide(n.get("change").get("before"))
+	hide(n.get("change").get("after"))
+	if list := n.get("instances"); list != nil {
+		hide(list.get("attributes")) // a broken state has lost the bracket
+		for _, m := range list.members {
+			hide(m.value.get("attributes"))
+		}
+	}
+}
+
+// besideSensitive are the fields that describe what is sensitive, in outputs, variables and schemas.
+var besideSensitive = []string{"type", "name", "description", "description_kind", "nested_type", "deprecated", "validation"}
 
 // masked hides what a mask of the same shape says true to.
 func (r *redactor) masked(v, mask *node, c counts) {

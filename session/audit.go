@@ -74,15 +74,22 @@ type auditor struct {
 	report  AuditReport
 	gates   int
 	wrong   []string
+	seals   int
+	left    []string // what is wrong with the seals
+	sealed  bool     // nothing comes after the newest seal
 }
 
 func (a *auditor) entry(e evidence.Entry) error {
+	a.sealed = e.Type == "seal"
 	before := a.report.State
 	st, err := foldEntry(before, e)
 	if err != nil {
 		return err
 	}
 	a.report.State = st
+	if e.Type == "seal" {
+		a.sealedRight(e, before)
+	}
 	body, err := triage.Decode(e.Type, e.Data)
 	if err != nil {
 		return err
@@ -140,8 +147,8 @@ func (a *auditor) acts() {
 	for _, g := range a.report.State.Gates {
 		switch g.Phase {
 		case triage.GateActing, triage.GateUnknown:
-			// An open incident may be in the middle of it, or will read the target.
-			acts.OK = a.report.State.Outcome == ""
+			// An incident that goes on may be in the middle of it, or will read the target.
+			acts.OK = a.report.State.Outcome == "" && !a.sealed
 			acts.Detail = fmt.Sprintf("%s: an act began and its outcome is not known", g.Step)
 			if acts.OK {
 				acts.Detail += " yet; a resume reads the target"
@@ -154,4 +161,12 @@ func (a *auditor) acts() {
 		acts.Detail = fmt.Sprintf("%d ended, each with the target before and after", n)
 	}
 	a.report.Lines = append(a.report.Lines, judged, acts)
+	if a.seals+len(a.left) == 0 {
+		return
+	}
+	left := AuditLine{Property: "left out", OK: len(a.left) == 0, Detail: fmt.Sprintf("%d seals, each names the steps that were left out", a.seals)}
+	if !left.OK {
+		left.Detail = a.left[0]
+	}
+	a.report.Lines = append(a.report.Lines, left)
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"handrail/evidence"
 	"handrail/runbooks"
 	"handrail/steps"
 	"handrail/triage"
@@ -25,6 +26,8 @@ type Config struct {
 	Rand     io.Reader
 	Version  string
 	Secrets  []string // values that must not reach the disk
+	// Redaction are the team's own rules.
+	Redaction []evidence.TeamRule
 }
 
 // Begin says what incident to open.

@@ -67,7 +67,7 @@ func Resume(ctx context.Context, c Config, path string) (*Session, error) {
 }
 
 func (c Config) evidence() evidence.Options {
-	return evidence.Options{Now: c.Now, Keys: c.Keys, Version: c.Version}
+	return evidence.Options{Now: c.Now, Keys: c.Keys, Version: c.Version, Team: c.Redaction}
 }
 
 // run publishes the first snapshot and starts the owner.

@@ -58,6 +58,7 @@ type Session struct {
 	offers []triage.Option // as of made
 	made   time.Time
 	dead   error
+	due    string // why the anchor should be posted, "" while it need not be
 }
 
 // flight is a step that is running.
@@ -291,6 +292,7 @@ func (s *Session) fold(e evidence.Entry) error {
 		return err
 	}
 	s.state = st
+	s.due = anchorDue(s.due, e)
 	if len(e.Blobs) > 0 && s.snap.Load() != nil {
 		s.blobs = maps.Clone(s.blobs) // snapshots share the old one
 	}

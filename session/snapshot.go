@@ -21,6 +21,7 @@ type Snapshot struct {
 	Next    []Lead              // runbooks that the present one proposes to go on with
 	Blobs   map[int64][]BlobRef // by entry
 	Bundle  string              // path of the bundle
+	Anchor  Anchor              // what to post in the channel of the incident
 	Dead    string              // why nothing can be recorded any more, "" while all is well
 }
 

@@ -23,6 +23,7 @@ func (s *Session) redraw() {
 	snap := &Snapshot{
 		State: s.state, Made: s.made, Cards: s.cards, Header: s.header, Next: s.leads,
 		Blobs: s.blobs, Bundle: s.path, Options: s.offers,
+		Anchor: Anchor{Line: s.bundle.Checkpoint().Line(), Due: s.due},
 	}
 	for _, f := range s.flight {
 		snap.Running = append(snap.Running, Running{Step: f.step, Kind: f.kind, Started: f.started, Lines: slices.Clone(f.lines), Act: f.act})

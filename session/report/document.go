@@ -249,17 +249,19 @@ type Artifact struct {
 
 // Verification is the verdict of a verification that ran when the report was made.
 type Verification struct {
-	OK      bool         `json:"ok"`
-	Entries int64        `json:"entries"`
-	Head    visible.Text `json:"head"`
-	Root    visible.Text `json:"root"`
-	Checks  []Check      `json:"checks"`
+	OK       bool         `json:"ok"`       // nothing failed
+	Unproven int          `json:"unproven"` // how many properties only the bundle itself vouches for
+	Entries  int64        `json:"entries"`
+	Head     visible.Text `json:"head"`
+	Root     visible.Text `json:"root"`
+	Checks   []Check      `json:"checks"`
 }
 
-// Check is the verdict on one property.
+// Check is the verdict on one property: ok is proven, unproven is said by the bundle and contradicted by nothing, and
+// anything else failed.
 type Check struct {
 	Property visible.Text `json:"property"`
-	OK       bool         `json:"ok"`
+	Verdict  visible.Text `json:"verdict"`
 	Detail   visible.Text `json:"detail"`
 }
 

@@ -118,8 +118,9 @@ func whole(t testing.TB, say func(string) string, n int) Document {
 	st := fold(t, story(say), n)
 	return New(st, With([]Artifact{{
 		SHA256: line(digest), Role: line(say("lock")), Media: "text/plain", Size: 12, Truncated: true, Redacted: line(say("password=1")), Step: "demo/lock", Entry: 6,
-	}}), Verified(Verification{Entries: st.Seq + 1, Head: "abcd", Root: "cm9vdA==", Checks: []Check{
-		{Property: "chain", OK: true, Detail: line(say("42 entries, each continues the one before"))}, {Property: "seals", Detail: line(say("000001.txt has another root"))},
+	}}), Verified(Verification{Unproven: 1, Entries: st.Seq + 1, Head: "abcd", Root: "cm9vdA==", Checks: []Check{
+		{Property: "chain", Verdict: "ok", Detail: line(say("42 entries, each continues the one before"))}, {Property: "seal", Verdict: "failed", Detail: line(say("000001.txt has another root"))},
+		{Property: "anchor", Verdict: "unproven", Detail: line(say("nobody brought one"))},
 	}}))
 }
 

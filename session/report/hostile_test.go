@@ -281,7 +281,7 @@ func plant(v reflect.Value, s string) {
 func everywhere(attack string) Document {
 	a := line(attack)
 	return New(planted(attack), With([]Artifact{{SHA256: a, Role: a, Media: "text/plain", Redacted: a, Step: a, Entry: 1, Truncated: true}}),
-		Verified(Verification{Head: a, Root: a, Checks: []Check{{Property: a, Detail: a}}}))
+		Verified(Verification{Head: a, Root: a, Checks: []Check{{Property: a, Verdict: a, Detail: a}}}))
 }
 
 func TestNothingActs(t *testing.T) {

@@ -187,18 +187,21 @@ func (p *page) verification(d Document) {
 		p.fence("sh", visible.Line("handrail bundle verify "+string(d.Incident)))
 		return
 	}
-	verdict := "Verified: every property below holds"
-	if !v.OK {
-		verdict = "**NOT verified**: what fails below proves nothing as it is"
+	verdict := "Verified: every property below was proven"
+	switch {
+	case !v.OK:
+		verdict = "**NOT verified**: a bundle of which anything fails proves nothing as it is"
+	case v.Unproven > 0:
+		verdict = "Verified: nothing failed; nobody but the bundle itself vouches for what is unproven"
 	}
 	p.line("%s, over %d entries. The page itself proves nothing: verify the bundle it was made from.\n", verdict, v.Entries)
-	p.table("property", "holds", "detail")
+	p.table("property", "verdict", "detail")
 	for _, c := range v.Checks {
-		holds := visible.Text("yes")
-		if !c.OK {
-			holds = "NO"
+		say := c.Verdict
+		if say != "ok" && say != "unproven" {
+			say = "FAILED"
 		}
-		p.row(c.Property, holds, c.Detail)
+		p.row(c.Property, say, c.Detail)
 	}
 	p.line("\n- head: %s", md(v.Head))
 	p.line("- Merkle root: %s", md(v.Root))

@@ -89,8 +89,8 @@ func connect(env steps.Env, out steps.Sink) (*client, error) {
 
 // patience bounds one request: what --request-timeout says, where it says less.
 func (a Access) patience() time.Duration {
-	if t := a.Config.Timeout; t > 0 && t < askTime {
-		return t
+	if a.Config != nil && a.Config.Timeout > 0 && a.Config.Timeout < askTime {
+		return a.Config.Timeout
 	}
 	return askTime
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/client-go/rest"
+
 	"handrail/steps"
 )
 
@@ -153,6 +155,19 @@ func TestSlow(t *testing.T) {
 	err := c.explain(http.MethodGet, thing, context.DeadlineExceeded)
 	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "gave no answer") {
 		t.Errorf("error = %v", err)
+	}
+}
+
+// TestRequestTimeout: --request-timeout may ask for less patience, not for more.
+func TestRequestTimeout(t *testing.T) {
+	t.Parallel()
+	for want, flag := range map[time.Duration]time.Duration{askTime: 0, time.Second: time.Second} {
+		if got := (Access{Config: &rest.Config{Timeout: flag}}).patience(); got != want {
+			t.Errorf("patience with --request-timeout=%s = %s, want %s", flag, got, want)
+		}
+	}
+	if got := (Access{Config: &rest.Config{Timeout: time.Hour}}).patience(); got != askTime {
+		t.Errorf("patience with an hour = %s, want %s", got, askTime)
 	}
 }
 

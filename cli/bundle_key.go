@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/crypto/ssh"
+	"golang.org/x/crypto/ssh/agent"
+	"golang.org/x/term"
+)
+
+// keyChoice says which SSH key signs.
+type keyChoice struct {
+	file   string // a private key file
+	signer string // of the agent: a fingerprint or a comment
+	none   bool
+}
+
+func (k *keyChoice) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&k.file, "key", "", "sign with this private key `file` instead of the ssh-agent")
+	cmd.Flags().StringVar(&k.signer, "signer", "", "the key of the agent with this SHA256 `fingerprint` or comment")
+	cmd.MarkFlagsMutuallyExclusive("key", "signer")
+}
+
+const maxKeyFile = 1 << 20
+
+func nothing() {}
+
+// signer gives the key that was chosen; done lets go of the agent. A nil signer means that nobody is to sign.
+func (p *program) signer(k keyChoice) (_ ssh.Signer, done func(), err error) {
+	switch {
+	case k.none && (k.file != "" || k.signer != ""):
+		return nil, nothing, usage("leave one of them out", "--no-signature beside a key")
+	case k.none:
+		return nil, nothing, nil
+	case k.file != "":
+		s, err := p.keyFile(k.file)
+		return s, nothing, err
+	}
+	return p.agentKey(k.signer)
+}
+
+// keyFile reads a private key. Its passphrase is asked on the terminal: an argument would show in the list of processes.
+func (p *program) keyFile(name string) (ssh.Signer, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, usage("name a private key with --key", "signing key: %w", err)
+	}
+	raw, err := io.ReadAll(io.LimitReader(f, maxKeyFile))
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return nil, fmt.Errorf("signing key %q: %w", name, err)
+	}
+	s, err := ssh.ParsePrivateKey(raw)
+	var locked *ssh.PassphraseMissingError
+	if errors.As(err, &locked) {
+		var phrase []byte
+		if phrase, err = p.passphrase(name); err != nil {
+			return nil, err
+		}
+		s, err = ssh.ParsePrivateKeyWithPassphrase(raw, phrase)
+		clear(phrase)
+	}
+	if err != nil {
+		return nil, usage("name an OpenSSH private key; a hardware key signs through the ssh-agent", "signing key %q: %w", name, err)
+	}
+	return s, nil
+}
+
+func (p *program) passphrase(name string) ([]byte, error) {
+	f, ok := p.stdin.(*os.File)
+	if !ok || !isTerminal(p.stdin) {
+		return nil, usage("call it in a terminal, or load the key with ssh-add and leave --key out", "the signing key %q has a passphrase, and here is no terminal to ask for it", name)
+	}
+	fmt.Fprintf(p.stderr, "Passphrase of %s: ", safe(name))
+	phrase, err := term.ReadPassword(int(f.Fd()))
+	fmt.Fprintln(p.stderr)
+	if err != nil {
+		return nil, fmt.Errorf("asking for a passphrase: %w", err)
+	}
+	return phrase, nil
+}
+
+// agentKey picks a key of the ssh-agent. Which one signs is never left to the order in which they were loaded.
+func (p *program) agentKey(want string) (_ ssh.Signer, done func(), err error) {
+	const next = "load a key with ssh-add, name one with --key FILE, or seal with --no-signature"
+	sock := p.getenv("SSH_AUTH_SOCK")
+	if sock == "" {
+		return nil, nothing, usage(next, "no key to sign with: SSH_AUTH_SOCK names no ssh-agent")
+	}
+	conn, err := net.Dial("unix", sock)
+	if err != nil {
+		return nil, nothing, usage(next, "ssh-agent: %w", err)
+	}
+	done = func() { _ = conn.Close() }
+	defer func() {
+		if err != nil {
+			done()
+			done = nothing
+		}
+	}()
+	a := agent.NewClient(conn)
+	keys, err := a.List()
+	if err != nil {
+		return nil, nothing, fmt.Errorf("ssh-agent: %w", err)
+	}
+	var hits []*agent.Key
+	var names []string
+	for _, k := range keys {
+		if strings.Contains(k.Format, "-cert-") {
+			continue
+		}
+		mark := ssh.FingerprintSHA256(k)
+		names = append(names, mark+" ("+k.Comment+")")
+		if want == "" || want == mark || want == k.Comment {
+			hits = append(hits, k)
+		}
+	}
+	have := "it has none"
+	if len(names) > 0 {
+		have = "it has " + strings.Join(names, ", ")
+	}
+	switch {
+	case len(hits) == 0 && want == "":
+		return nil, nothing, usage(next, "the ssh-agent has no key to sign with")
+	case len(hits) == 0:
+		return nil, nothing, usage("choose one with --signer", "the ssh-agent has no key %q; %s", want, have)
+	case len(hits) > 1:
+		return nil, nothing, usage("choose one with --signer SHA256:...", "the ssh-agent has %d keys that could sign; %s", len(hits), have)
+	}
+	all, err := a.Signers()
+	if err != nil {
+		return nil, nothing, fmt.Errorf("ssh-agent: %w", err)
+	}
+	for _, s := range all {
+		if string(s.PublicKey().Marshal()) == string(hits[0].Blob) {
+			return s, done, nil
+		}
+	}
+	return nil, nothing, usage(next, "the ssh-agent took the key back")
+}
+
+// keysIn is where redaction keys live in a state directory.
+func keysIn(state string) string { return filepath.Join(state, "keys") }

@@ -1,0 +1,159 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"handrail/evidence"
+	"handrail/session"
+)
+
+// sealed is the public form of a seal.
+type sealed struct {
+	Path      string `json:"path"`
+	ID        string `json:"id"`
+	Seal      string `json:"seal"` // the checkpoint file
+	Entries   int64  `json:"entries"`
+	Root      string `json:"root"`
+	Anchor    string `json:"anchor"`
+	Before    bool   `json:"before"`    // it was sealed already
+	Signature string `json:"signature"` // "" when nobody signed
+}
+
+func bundleSeal(p *program) *cobra.Command {
+	var key keyChoice
+	cmd := &cobra.Command{
+		Use: "seal BUNDLE", Short: "End a bundle with a seal, and sign it",
+		Long: `seal ends the journal of a bundle with an entry that sums it up, writes the
+checkpoint of all its entries, and signs that with an SSH key: the one of --key, or
+one of the ssh-agent. An incident may be sealed while it is open; what comes after
+reopens it, and the seal stays good for what it covers. Sealing again changes
+nothing. Post the line that it prints where others can see it.`,
+		Args: exactly("a BUNDLE: a path, or the id of an incident"),
+	}
+	key.flags(cmd)
+	cmd.Flags().BoolVar(&key.none, "no-signature", false, "seal without signing; `handrail bundle sign` can follow")
+	o := outputFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		path, err := p.find(args[0])
+		if err != nil {
+			return err
+		}
+		// Asked before the seal: a key that cannot be had should not leave a bundle sealed and unsigned.
+		signer, done, err := p.signer(key)
+		if err != nil {
+			return err
+		}
+		defer done()
+		c, err := p.keeper()
+		if err != nil {
+			return err
+		}
+		s, err := session.Seal(cmd.Context(), c, path)
+		if err != nil {
+			return resumeError(err)
+		}
+		out := sealed{Path: path, ID: s.ID, Seal: s.File, Entries: s.Entries, Root: s.Root, Anchor: s.Line(), Before: s.Before}
+		if signer != nil {
+			if out.Signature, err = evidence.Sign(path, signer, evidence.Options{}); err != nil {
+				return hint(fmt.Errorf("the bundle is sealed and not signed: %w", err), "sign it with `handrail bundle sign "+args[0]+"`")
+			}
+		}
+		return p.printSealed(out, *o)
+	}
+	return cmd
+}
+
+func (p *program) printSealed(s sealed, o output) error {
+	if o == asJSON {
+		return printJSON(p.stdout, s)
+	}
+	was := "sealed"
+	if s.Before {
+		was = "was sealed already, and nothing came after"
+	}
+	fmt.Fprintf(p.stdout, "%s: %s, %d entries, %s\n", safe(s.Path), was, s.Entries, s.Seal)
+	if s.Signature != "" {
+		fmt.Fprintf(p.stdout, "signature: %s\n", s.Signature)
+	} else {
+		fmt.Fprintln(p.stdout, "signature: none; until there is one, whoever can write the bundle can make another seal")
+	}
+	fmt.Fprintln(p.stdout, "post this line where the incident is talked about:")
+	_, err := fmt.Fprintln(p.stdout, safe(s.Anchor))
+	return err
+}
+
+// keeper is what sealing and anchoring need of the program: no cluster.
+func (p *program) keeper() (session.Config, error) {
+	state, err := p.stateDir()
+	if err != nil {
+		return session.Config{}, err
+	}
+	return session.Config{Keys: keysIn(state), Actor: p.actor(p.user()), Now: p.now, Version: buildVersion().String()}, nil
+}
+
+func bundleAnchor(p *program) *cobra.Command {
+	var line, where string
+	cmd := &cobra.Command{
+		Use: "anchor BUNDLE", Short: "Print the line that stands for a bundle as it is now, or record where it was posted",
+		Long: `anchor prints one line that stands for every entry so far. Posted where the author
+of the bundle cannot change it, the chat of the incident say, it proves later that
+nothing before it was changed or cut: bundle verify --anchor 'LINE'. With --posted
+the journal records where somebody posted it; a sealed bundle takes no more entries
+and is left as it is.`,
+		Args: exactly("a BUNDLE: a path, or the id of an incident"),
+	}
+	cmd.Flags().StringVar(&where, "posted", "", "record that the line was posted at this `place`")
+	cmd.Flags().StringVar(&line, "line", "", "the `line` that was posted, when it is not the present one")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		path, err := p.find(args[0])
+		if err != nil {
+			return err
+		}
+		if where != "" {
+			return p.recordAnchor(cmd, path, line, where)
+		}
+		if line != "" {
+			return usage("say where it was posted with --posted, or prove it with `handrail bundle verify --anchor`", "--line without --posted")
+		}
+		r, err := evidence.Verify(path)
+		if err != nil {
+			return err
+		}
+		if !r.OK() {
+			return &problem{code: ExitTampered, err: fmt.Errorf("bundle %q does not verify", path), next: "see `handrail bundle verify " + args[0] + "`"}
+		}
+		_, err = fmt.Fprintln(p.stdout, safe(evidence.Checkpoint{ID: r.ID, Entries: r.Entries, Root: r.Root}.Line()))
+		return err
+	}
+	return cmd
+}
+
+func (p *program) recordAnchor(cmd *cobra.Command, path, line, where string) (err error) {
+	c, err := p.keeper()
+	if err != nil {
+		return err
+	}
+	b, err := evidence.Open(path, evidence.Options{Now: c.Now, Keys: c.Keys, Version: c.Version})
+	if err != nil {
+		return resumeError(err)
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	if b.Sealed() {
+		return usage("keep the line: `handrail bundle verify --anchor` takes it", "bundle %q is sealed, and nothing was recorded", path)
+	}
+	at := b.Checkpoint()
+	if line != "" {
+		if at, err = evidence.ParseAnchor(line); err != nil {
+			return usage("copy the line whole", "%w", err)
+		}
+	}
+	e, err := b.RecordAnchor(cmd.Context(), c.Actor.ID, at, where)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.stdout, "recorded in entry %d: %s\n", e.Seq, safe(at.Line()))
+	return err
+}

@@ -1,0 +1,165 @@
+package evidence
+
+import (
+	"bytes"
+	"flag"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// propertyOf names the properties of which at least one must fail when a file is changed.
+func propertyOf(name string) []string {
+	switch {
+	case name == "README", name == "bundle.json":
+		return []string{PropertyFormat}
+	case strings.HasPrefix(name, "journal/"):
+		return []string{PropertyChain, PropertyComplete}
+	case strings.HasPrefix(name, "blobs/"):
+		return []string{PropertyBlobs}
+	case strings.HasPrefix(name, "quarantine/"):
+		return []string{PropertyQuarantine}
+	case strings.HasSuffix(name, ".sig"):
+		return []string{PropertySignature}
+	}
+	return []string{PropertySeal}
+}
+
+// wholeKit has a file of every kind: blobs, quarantine, a seal, and a signature of every kind of key.
+func wholeKit(t *testing.T) *kit {
+	dir := t.TempDir()
+	path := recoveredKit(t).write(dir)
+	b, err := Open(path, vectorOptions(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sealIt(t, b)
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	k := &kit{t: t, id: "i1", files: map[string]file{}}
+	k.load(path)
+	k.sign("alice", "000001.txt.sig", 1)
+	for _, who := range []string{"bob", "carol"} {
+		k.sign(who, "000001.txt."+keyMark(testKey(t, who).PublicKey())+".sig", 1)
+	}
+	return k
+}
+
+var everyBit = flag.Bool("every-bit", false, "change all eight bits of each byte and not one: some minutes")
+
+// TestEveryBitAndEveryCut changes a bit of each byte of each file of a sealed and signed bundle (a different one from
+// byte to byte, with -every-bit all of them), and cuts each file at each byte: every change must be noticed, on the line
+// of its property. TestEveryBitOf holds the parts that judge the bytes against every bit.
+func TestEveryBitAndEveryCut(t *testing.T) {
+	t.Parallel()
+	whole := wholeKit(t)
+	policy := Policy{}
+	var err error
+	if policy.Signers, err = ParseSigners([]byte(allowed(t, everybody...))); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := policy.Verify(whole.write(t.TempDir())); err != nil || !r.OK() || r.Of(PropertyComplete) != Proven || r.Of(PropertySignature) != Proven {
+		t.Fatalf("unchanged: %v, %+v", err, r.Lines)
+	}
+	for _, name := range slices.Sorted(maps.Keys(whole.files)) {
+		t.Run(strings.ReplaceAll(name, "/", "_"), func(t *testing.T) {
+			t.Parallel()
+			k := whole.copy(t)
+			if !strings.HasSuffix(name, ".sig") { // checking three signatures each time would only cost time
+				for other := range k.files {
+					if strings.HasSuffix(other, ".sig") {
+						delete(k.files, other)
+					}
+				}
+			}
+			path := k.write(t.TempDir())
+			data := k.files[name].data
+			full := filepath.Join(path, filepath.FromSlash(name))
+			check := func(what string, at int) {
+				t.Helper()
+				r, err := policy.Verify(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r.OK() || !slices.ContainsFunc(propertyOf(name), func(p string) bool { return r.Of(p) == Failed }) {
+					t.Fatalf("%s %d: not noticed on the line of %v: %+v", what, at, propertyOf(name), r.Lines)
+				}
+			}
+			f, err := os.OpenFile(full, os.O_RDWR, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close() //nolint:errcheck // checked by what is read back
+			step := 9
+			if *everyBit {
+				step = 1
+			}
+			for bit := 0; bit < len(data)*8; bit += step {
+				at := int64(bit / 8)
+				if _, err := f.WriteAt([]byte{data[at] ^ 1<<(bit%8)}, at); err != nil {
+					t.Fatal(err)
+				}
+				check("bit", bit)
+				if _, err := f.WriteAt(data[at:at+1], at); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for cut := len(data) - 1; cut >= 0; cut-- {
+				if err := f.Truncate(int64(cut)); err != nil {
+					t.Fatal(err)
+				}
+				check("cut at", cut)
+			}
+			t.Logf("%s: %d bits and %d cuts, all noticed", name, (8*len(data)+step-1)/step, len(data))
+		})
+	}
+}
+
+// TestEveryBitOf changes every bit of the journal and of each signature, and asks only the part that judges them.
+func TestEveryBitOf(t *testing.T) {
+	t.Parallel()
+	k := wholeKit(t)
+	journal := k.files[firstSegment].data
+	seal := k.files[firstSeal].data
+	good := func() bool {
+		l := newLedger()
+		s := newScanner(segmentName(1), bytes.NewReader(journal), chain{prev: zeroHash}, true, int64(len(journal)))
+		for {
+			e, _, err := s.next()
+			if err != nil {
+				return err == io.EOF && s.tail == nil && len(l.seals) == 1 && string(l.seals[0].Text()) == string(seal)
+			}
+			l.add(k.id, &e)
+		}
+	}
+	every(t, "journal", journal, good)
+	for name, f := range k.files {
+		if strings.HasSuffix(name, ".sig") {
+			every(t, name, f.data, func() bool {
+				s, err := parseSig(f.data)
+				return err == nil && s.verify(seal) == nil
+			})
+		}
+	}
+}
+
+// every calls good with each bit of data changed, in place; it may hold of the unchanged data alone.
+func every(t *testing.T, name string, data []byte, good func() bool) {
+	t.Helper()
+	if !good() {
+		t.Fatalf("%s: unchanged, it is not good", name)
+	}
+	for bit := range len(data) * 8 {
+		data[bit/8] ^= 1 << (bit % 8)
+		if good() {
+			t.Fatalf("%s: bit %d is not noticed", name, bit)
+		}
+		data[bit/8] ^= 1 << (bit % 8)
+	}
+	t.Logf("%s: %d bits, all noticed", name, 8*len(data))
+}
