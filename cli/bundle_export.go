@@ -50,7 +50,8 @@ func bundleExport(p *program) *cobra.Command {
 	names := []string{}
 	long := `export writes an incident for people and programs that have no handrail. It reads
 the bundle and changes nothing in it; an incident may still be open. The bundle is
-verified first, and the verdict stands in the report. The formats:
+verified first, and the verdict stands in the report; it ends with 7 when the bundle
+is not verified, and writes the report all the same. The formats:
 
 `
 	for _, f := range exportForms() {
@@ -117,19 +118,21 @@ func (p *program) export(path, name string, form exportForm, file string) (err e
 	doc := report.New(st, report.With(list), report.Verified(v.forReport()))
 	switch {
 	case form.write == nil:
-		if err := report.WriteTroubleshoot(file, doc, r.OpenBlob, buildVersion().String()); err != nil {
-			return hint(err, "name a directory that does not exist yet")
-		}
+		err = hint(report.WriteTroubleshoot(file, doc, r.OpenBlob, buildVersion().String()), "name a directory that does not exist yet")
 	case file == "":
-		return form.write(p.stdout, doc, r)
+		err = form.write(p.stdout, doc, r)
 	default:
-		if err := replace(file, func(w io.Writer) error { return form.write(w, doc, r) }); err != nil {
-			return err
-		}
+		err = replace(file, func(w io.Writer) error { return form.write(w, doc, r) })
 	}
-	fmt.Fprintf(p.stderr, "%s of %s is in %s\n", form.name, safe(st.Incident), safe(file))
+	if err != nil {
+		return err
+	}
+	if file != "" {
+		fmt.Fprintf(p.stderr, "%s of %s is in %s\n", form.name, safe(st.Incident), safe(file))
+	}
 	if !v.OK {
 		fmt.Fprintln(p.stderr, "The bundle is NOT verified, and the report says so; see `handrail bundle verify`.")
+		return ended(ExitTampered)
 	}
 	return nil
 }
