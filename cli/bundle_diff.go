@@ -20,10 +20,11 @@ incidents and do not count.`,
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		var states [2]triage.State
 		for i, name := range args {
-			path, err := p.find(name)
+			path, done, err := p.openable(name)
 			if err != nil {
 				return err
 			}
+			defer done()
 			if states[i], err = session.LoadState(path); err != nil {
 				return hint(err, "see what is wrong with `handrail bundle verify "+name+"`")
 			}

@@ -60,7 +60,7 @@ is not verified, and writes the report all the same. The formats:
 	}
 	cmd := &cobra.Command{
 		Use: "export BUNDLE", Short: "Write an incident as a page, a timeline, a recording or a directory", Long: long,
-		Args: exactly("a BUNDLE: a path, or the id of an incident"),
+		Args: exactly("a BUNDLE: a path, an archive, or the id of an incident"),
 	}
 	cmd.Flags().StringVar(&format, "format", "markdown", "one of "+strings.Join(names, ", "))
 	cmd.Flags().StringVarP(&file, "file", "f", "", "write to this `file` (for troubleshoot: directory) instead of stdout")
@@ -75,10 +75,11 @@ is not verified, and writes the report all the same. The formats:
 		case format == "troubleshoot" && file == "":
 			return usage("name a new directory with -f", "a troubleshoot layout is a directory and cannot go to stdout")
 		}
-		path, err := p.find(args[0])
+		path, done, err := p.openable(args[0])
 		if err != nil {
 			return err
 		}
+		defer done()
 		if err := outside(file); err != nil {
 			return err
 		}

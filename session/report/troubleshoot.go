@@ -15,8 +15,12 @@ import (
 	"handrail/evidence/visible"
 )
 
-// resourceMax bounds what is read of one artifact to sort it into the layout.
-const resourceMax = 32 << 20
+// resourceMax bounds what is read of one artifact to sort it into the layout, sortedMax of all together. What is over
+// is copied as it is.
+const (
+	resourceMax = 32 << 20
+	sortedMax   = 256 << 20
+)
 
 // WriteTroubleshoot lays an incident out as tools for troubleshoot support bundles read it: version.yaml,
 // analysis.json with each finding, cluster-resources/<kind>/<namespace>.json with the objects that were captured, and
@@ -71,6 +75,7 @@ func (t *layout) file(name string, write func(io.Writer) error) {
 func (t *layout) artifacts(d Document, open Open) {
 	objects := map[string]map[string]json.RawMessage{} // by file, by name
 	done := map[visible.Text]bool{}
+	held := 0
 	for _, a := range slices.Backward(d.Artifacts) {
 		if t.err != nil || done[a.SHA256] {
 			continue
@@ -81,7 +86,8 @@ func (t *layout) artifacts(d Document, open Open) {
 			t.err = err
 			return
 		}
-		if raw != nil && a.Media == "application/vnd.k8s+json" && sorted(objects, raw) {
+		if raw != nil && a.Media == "application/vnd.k8s+json" && held+len(raw) <= sortedMax && sorted(objects, raw) {
+			held += len(raw)
 			continue
 		}
 		t.file("handrail/artifacts/"+string(a.SHA256), func(w io.Writer) error {
