@@ -1,4 +1,3 @@
-// Package report writes what an incident came to, from its folded state alone.
 package report
 
 import (
@@ -6,29 +5,34 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
+	"regexp"
 	"strings"
-	"time"
 
 	"handrail/evidence/visible"
 	"handrail/triage"
 )
 
-// Markdown writes one page: what happened, the conclusions, the facts, the
-// gates with before and after, the debts, what could not be checked, and the
-// timeline. Times are UTC. Everything from outside is made harmless and cannot
-// act as markup.
-func Markdown(w io.Writer, st triage.State) error {
+// Markdown writes the report of a folded state, without what only the journal and a verification know.
+func Markdown(w io.Writer, st triage.State) error { return WriteMarkdown(w, New(st)) }
+
+// WriteMarkdown writes one page in the dialect of GitHub. Text from outside cannot act as markup: it is escaped in
+// sentences and cells, and stands behind a fence longer than any run of backticks inside where its lines matter.
+func WriteMarkdown(w io.Writer, d Document) error {
 	p := &page{w: bufio.NewWriter(w)}
-	p.head(st)
-	p.conclusions(st)
-	p.gates(st)
-	p.debts(st)
-	p.facts(st)
-	p.gaps(st)
-	p.waivers(st)
-	p.timeline(st)
+	p.head(d)
+	p.legs(d)
+	p.conclusions(d)
+	p.findings(d)
+	p.remarks("Ruled out, or read with nothing to point at", "Nothing was ruled out on the record.", d.RuledOut)
+	p.remarks("Could not be checked, or was not", "Nothing was left unchecked.", d.Unchecked)
+	p.gates(d)
+	p.debts(d)
+	p.waivers(d)
+	p.followUps(d)
+	p.facts(d)
+	p.coverage(d)
+	p.timeline(d)
+	p.verification(d)
 	if p.err != nil {
 		return p.err
 	}
@@ -46,208 +50,227 @@ func (p *page) line(format string, args ...any) {
 	}
 }
 
+// section opens a section.
+func (p *page) section(title string) { p.line("\n## %s\n", title) }
+
 // row writes a line of a table; each cell is escaped here and nowhere else.
-func (p *page) row(cells ...string) {
+func (p *page) row(cells ...visible.Text) {
+	out := make([]string, len(cells))
 	for i, c := range cells {
-		cells[i] = text(c)
+		out[i] = md(c)
 	}
-	p.line("| %s |", strings.Join(cells, " | "))
+	p.line("| %s |", strings.Join(out, " | "))
 }
 
 func (p *page) table(heads ...string) {
-	p.line("")
-	p.row(heads...)
+	p.line("| %s |", strings.Join(heads, " | "))
 	p.line("|%s", strings.Repeat(" --- |", len(heads)))
 }
 
-var markup = strings.NewReplacer("\\", "\\\\", "|", "\\|", "<", "&lt;", ">", "&gt;", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]", "#", "\\#", "!", "\\!")
-
-func text(s string) string { return markup.Replace(string(visible.Line(s))) }
-
-func stamp(t time.Time) string {
-	if t.IsZero() {
-		return ""
+// fence writes lines as they are, behind a fence that they cannot close.
+func (p *page) fence(kind string, body visible.Text) {
+	ticks, run := 3, 0
+	for _, r := range string(body) {
+		if r != '`' {
+			run = 0
+		} else if run++; run >= ticks {
+			ticks = run + 1
+		}
 	}
-	return t.UTC().Format("2006-01-02 15:04:05Z")
+	mark := strings.Repeat("`", ticks)
+	p.line("\n%s%s\n%s\n%s\n", mark, kind, body, mark)
 }
 
-func (p *page) head(st triage.State) {
-	p.line("# %s", text(st.Title))
-	p.line("")
-	outcome := cmp.Or(st.Outcome, "still open, in phase "+string(st.Phase))
-	p.line("Incident %s, runbook %s, severity %s: **%s**.", text(st.Incident), text(st.Plan().Runbook), st.Severity, text(outcome))
-	if st.Drill != "" {
-		p.line("This was a drill: %s.", text(st.Drill))
+// markup is what Markdown acts upon inside a line. A bare address or a www. would become a link.
+var markup = strings.NewReplacer("\\", "\\\\", "&", "&amp;", "<", "&lt;", ">", "&gt;", "|", "\\|", "`", "\\`", "*", "\\*", "_", "\\_",
+	"[", "\\[", "]", "\\]", "#", "\\#", "~", "\\~", "$", "\\$", "://", "\\://", "www.", "www\\.", "WWW.", "WWW\\.",
+	"mailto:", "mailto\\:", "\n", "⏎")
+
+// numbered is how an item of a numbered list begins.
+var numbered = regexp.MustCompile(`^[0-9]+[.)](\s|$)`)
+
+// md escapes a text for a sentence or a cell. At its start a list, a heading line or a code block could begin as well.
+func md(t visible.Text) string {
+	s := string(t)
+	rest := strings.TrimLeft(s, " \u00a0")
+	lead := strings.Repeat("&nbsp;", strings.Count(s, "")-strings.Count(rest, ""))
+	digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
+	switch {
+	case rest == "":
+		return lead
+	case strings.ContainsAny(rest[:1], "-+="):
+		return lead + "\\" + rest[:1] + markup.Replace(rest[1:])
+	case digits > 0 && numbered.MatchString(rest):
+		return lead + rest[:digits] + "\\" + rest[digits:digits+1] + markup.Replace(rest[digits+1:])
 	}
-	p.line("")
-	p.line("Opened %s, last entry %s (%d).", stamp(st.Opened), stamp(st.Updated), st.Seq)
-	if !st.Closed.IsZero() {
-		p.line("Closed %s, after %s.", stamp(st.Closed), st.Closed.Sub(st.Opened).Round(time.Second))
+	return lead + markup.Replace(rest)
+}
+
+func (p *page) head(d Document) {
+	p.line("# %s\n", md(d.Title))
+	if d.Drill != "" {
+		p.line("**This was a drill: %s.**\n", md(d.Drill))
 	}
+	outcome := md(visible.Line(outcomes(string(d.Outcome))))
+	if d.Outcome == "" {
+		outcome = "still open, in phase " + md(d.Phase)
+	}
+	p.line("**%s**, severity %s, %s from %s to %s.\n", outcome, md(d.Severity), d.Took, stamp(d.Opened), stamp(latest(d)))
+	p.table("", "")
+	p.row("incident", d.Incident)
+	for _, r := range d.Runbooks {
+		p.row("runbook", visible.Line(fmt.Sprintf("%s: %s (digest %.12s)", r.ID, r.Title, r.Digest)))
+		for _, f := range r.Params {
+			p.row(visible.Line("parameter "+f.Name.String()), f.Value)
+		}
+	}
+	p.row("newest entry", visible.Line(fmt.Sprintf("%d, %s", d.Entry, stamp(d.Updated))))
 	p.line("")
-	p.line("On the call:")
-	for _, x := range st.People {
-		p.line("- %s (%s by %s) %s", text(cmp.Or(x.Name, x.ID)), text(cmp.Or(x.Subject, x.ID)), text(x.Proof), text(strings.Join(x.Roles, ", ")))
+	for _, l := range d.Brief[min(1, len(d.Brief)):] {
+		p.line("- **%s:** %s", l.Label, md(l.Text))
+	}
+	p.section("On the call")
+	if len(d.People) == 0 {
+		p.line("Nobody is named.")
+		return
+	}
+	p.table("who", "known as", "proven by", "roles", "since")
+	for _, x := range d.People {
+		p.row(x.Name, x.Subject, x.Proof, x.Roles, visible.Line(stamp(x.Since)))
 	}
 }
 
-func (p *page) conclusions(st triage.State) {
-	p.line("")
-	p.line("## What was concluded")
-	p.table("topic", "value", "proposed", "why", "entry")
-	for _, t := range slices.Sorted(maps.Keys(st.Topics)) {
-		c := st.Topics[t]
-		value := c.Value
+func (p *page) legs(d Document) {
+	p.section("The loop as it was walked")
+	p.table("phase", "entered", "stayed", "entry", "why")
+	for _, l := range d.Legs {
+		why := l.Why
+		if l.Back {
+			why = visible.Line(strings.TrimSuffix("went back: "+string(l.Why), ": "))
+		}
+		p.row(l.Phase, visible.Line(stamp(l.From)), visible.Line(l.Took), number(l.Entry), why)
+	}
+}
+
+func number(n int64) visible.Text { return visible.Line(fmt.Sprint(n)) }
+
+func (p *page) conclusions(d Document) {
+	p.section("What was concluded")
+	if len(d.Conclusions) == 0 {
+		p.line("Nothing yet.")
+		return
+	}
+	p.table("question", "answer", "why", "entry")
+	for _, c := range d.Conclusions {
+		value, why := string(c.Value), string(c.Why)
 		if c.Provisional {
 			value += " (provisional)"
 		}
-		why := c.Why
-		if why == "" {
-			why = strings.Join(c.Grounds, "; ")
+		if c.Proposed != "" && c.Proposed != c.Value {
+			value += " (the rules propose " + string(c.Proposed) + ")"
+		}
+		if c.Person != "" {
+			why = "says " + string(c.Person) + ": " + why
+		}
+		if len(c.Grounds) > 0 {
+			why += "; " + joined(c.Grounds, "; ")
 		}
 		if c.Contradicts != "" {
-			why += " (the decision matrix expects " + c.Contradicts + ")"
+			why += "; the decision matrix says: " + string(c.Contradicts)
 		}
-		p.row(string(t), value, c.Proposed, why, fmt.Sprint(c.Seq))
+		p.row(visible.Line(cmp.Or(c.Question, string(c.Topic))), visible.Line(value), visible.Line(strings.TrimPrefix(why, "; ")), number(c.Entry))
 	}
 }
 
-func (p *page) gates(st triage.State) {
-	p.line("")
-	p.line("## Gates")
-	if len(st.Gates) == 0 {
-		p.line("")
-		p.line("No gate was opened: nothing was changed through handrail.")
+func (p *page) findings(d Document) {
+	p.section("Findings")
+	if len(d.Findings) == 0 {
+		p.line("No step found anything to point at.")
 		return
 	}
-	for _, id := range slices.Sorted(maps.Keys(st.Gates)) {
-		g := st.Gates[id]
-		p.line("")
-		p.line("### %s: %s", text(id), text(cmp.Or(string(g.Phase), "not opened")))
-		p.line("")
-		if g.Shown.Effect != "" {
-			p.line("%s", text(g.Shown.Effect))
-			p.line("")
-			for _, d := range g.Shown.Diff {
-				p.line("- rehearsed change: %s", text(d))
-			}
-			p.line("- request: %s", text(g.Shown.Request))
-			p.line("- command: %s", text(g.Shown.Command))
-			p.line("- digest: %s", text(g.Digest))
-			p.line("- undo: %s", text(g.Shown.Undo))
-		}
-		if g.Why != "" {
-			p.line("- closed: %s", text(g.Why))
-		}
-		for _, m := range g.Moved {
-			p.line("- moved: %s", text(m))
-		}
-		if g.Response != "" {
-			p.line("- answer: %s", text(g.Response))
-		}
-		p.sides(g.Before, g.After)
+	p.table("level", "finding", "step", "entry")
+	for _, f := range d.Findings {
+		p.row(f.Level, f.Say, f.Step, number(f.Entry))
 	}
 }
 
-// sides sets the target before the act beside the target after it.
-func (p *page) sides(before, after []triage.KV) {
-	if len(before)+len(after) == 0 {
+func (p *page) remarks(title, none string, list []Remark) {
+	p.section(title)
+	if len(list) == 0 {
+		p.line("%s", none)
 		return
 	}
-	p.table("target", "before", "after")
-	seen := map[string]bool{}
-	for _, b := range before {
-		seen[b.Key] = true
-		p.row(b.Key, b.Value, value(after, b.Key))
-	}
-	for _, a := range after {
-		if !seen[a.Key] {
-			p.row(a.Key, "", a.Value)
+	p.table("what", "why", "step", "entry")
+	for _, r := range list {
+		entry := number(r.Entry)
+		if r.Entry == 0 {
+			entry = ""
 		}
+		p.row(r.What, r.Why, r.Step, entry)
 	}
 }
 
-func value(kvs []triage.KV, key string) string {
-	for _, kv := range kvs {
-		if kv.Key == key {
-			return kv.Value
-		}
-	}
-	return ""
-}
-
-func (p *page) debts(st triage.State) {
-	p.line("")
-	p.line("## Debts")
-	if len(st.Debts) == 0 {
-		p.line("")
+func (p *page) debts(d Document) {
+	p.section("Debts")
+	if len(d.Debts) == 0 {
 		p.line("Nothing is owed.")
 		return
 	}
-	p.table("debt", "what is owed", "settled", "by", "proof, date or reason")
-	for _, d := range st.Debts {
-		by := cmp.Or(d.Settled.Owner, d.Settled.Person)
-		p.row(d.ID, d.Text, cmp.Or(d.Settled.How, "OPEN"), by, strings.Join(slices.DeleteFunc([]string{d.Settled.Proof, d.Settled.Until, d.Settled.Why}, func(s string) bool { return s == "" }), "; "))
+	p.table("debt", "what is owed", "settled", "by", "until", "proof or reason", "entry")
+	for _, x := range d.Debts {
+		until := x.Until
+		if until == "" && !x.Due.IsZero() {
+			until = visible.Line("due " + stamp(x.Due))
+		}
+		p.row(x.ID, x.Text, cmp.Or(x.How, "OPEN"), x.By, until, x.Why, number(x.Entry))
 	}
 }
 
-func (p *page) facts(st triage.State) {
-	p.line("")
-	p.line("## Facts")
-	p.table("step", "fact", "value", "read at", "entry")
-	for _, s := range st.Steps {
-		if s.Answer != "" {
-			p.row(s.ID, "answer", s.Answer+" ("+s.How+")", stamp(s.Ended), fmt.Sprint(s.EndSeq))
-		}
-		for _, name := range slices.Sorted(maps.Keys(s.Facts)) {
-			p.row(s.ID, name, Text(s.Facts[name]), stamp(s.Ended), fmt.Sprint(s.EndSeq))
-		}
-	}
-}
-
-// Text is the text of a stored value: unknown values say why.
-func Text(v triage.Value) string {
-	if !v.Known() {
-		return "unknown: " + cmp.Or(v.Unknown, "not read")
-	}
-	return strings.Trim(string(v.V), `"`)
-}
-
-func (p *page) gaps(st triage.State) {
-	var rows [][2]string
-	for _, s := range st.Steps {
-		for _, g := range s.Gaps {
-			rows = append(rows, [2]string{s.ID, g})
-		}
-	}
-	if len(rows) == 0 {
+func (p *page) waivers(d Document) {
+	if len(d.Waivers) == 0 {
 		return
 	}
-	p.line("")
-	p.line("## What could not be checked")
-	p.table("step", "why")
-	for _, r := range rows {
-		p.row(r[0], r[1])
+	p.section("Waivers")
+	p.table("law", "subject", "waived by", "why", "recorded by", "at", "entry")
+	for _, w := range d.Waivers {
+		p.row(number(int64(w.Law)), w.Subject, w.Person, w.Why, w.Actor, visible.Line(stamp(w.At)), number(w.Entry))
 	}
 }
 
-func (p *page) waivers(st triage.State) {
-	if len(st.Waivers) == 0 {
+func (p *page) followUps(d Document) {
+	p.section("Follow-ups")
+	if len(d.FollowUps) == 0 {
+		p.line("None on the record.")
 		return
 	}
-	p.line("")
-	p.line("## Waivers")
-	p.table("law", "subject", "by", "why", "recorded by", "at")
-	for _, w := range st.Waivers {
-		p.row(fmt.Sprint(w.Law), w.Subject, w.Person, w.Why, w.Actor, stamp(w.At))
+	for _, f := range d.FollowUps {
+		who := ""
+		if f.Who != "" {
+			who = " — " + md(f.Who)
+		}
+		if f.Until != "" {
+			who += ", until " + md(f.Until)
+		}
+		p.line("- [ ] %s (%s)%s", md(f.What), md(f.From), who)
 	}
 }
 
-func (p *page) timeline(st triage.State) {
-	p.line("")
-	p.line("## Timeline")
+func (p *page) coverage(d Document) {
+	p.section("Coverage of the evidence")
+	p.table("item", "what", "state", "by", "why")
+	for _, c := range d.Coverage {
+		p.row(visible.Line(c.Code), visible.Line(c.Item), visible.Line(c.State), c.Steps, c.Why)
+	}
+}
+
+func (p *page) timeline(d Document) {
+	p.section("Timeline")
 	p.table("entry", "at", "who", "what")
-	for _, m := range st.Timeline {
-		p.row(fmt.Sprint(m.Seq), stamp(m.At), m.Actor, m.Text)
+	for _, m := range d.Timeline {
+		what := m.Text
+		if m.Level == "critical" || m.Level == "warning" {
+			what = visible.Line(strings.ToUpper(string(m.Level)) + ": " + string(m.Text))
+		}
+		p.row(number(m.Entry), visible.Line(stamp(m.At)), m.Actor, what)
 	}
 }

@@ -1,0 +1,220 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"handrail/evidence"
+	"handrail/evidence/visible"
+	"handrail/session"
+	"handrail/session/report"
+)
+
+// exportForm is one form that a bundle can be exported to.
+type exportForm struct {
+	name  string
+	what  string
+	write func(io.Writer, report.Document, *evidence.Reader) error
+}
+
+func exportForms() []exportForm {
+	plain := func(write func(io.Writer, report.Document) error) func(io.Writer, report.Document, *evidence.Reader) error {
+		return func(w io.Writer, d report.Document, _ *evidence.Reader) error { return write(w, d) }
+	}
+	cast := func(version int) func(io.Writer, report.Document, *evidence.Reader) error {
+		return func(w io.Writer, d report.Document, r *evidence.Reader) error {
+			return report.WriteCast(w, d, version, r.OpenBlob)
+		}
+	}
+	return []exportForm{
+		{"markdown", "one page of Markdown", plain(report.WriteMarkdown)},
+		{"html", "one self-contained page: no script, nothing loaded", plain(report.WriteHTML)},
+		{"json", "the whole report as data, which templates see too", plain(report.WriteJSON)},
+		{"timeline", "the timeline as CSV, safe to open in a spreadsheet", plain(report.WriteCSV)},
+		{"timeline-jsonl", "the timeline as JSON lines", plain(report.WriteJSONLines)},
+		{"asciicast", "what was seen, as a terminal recording (asciicast v3)", cast(3)},
+		{"asciicast-v2", "the same for older players", cast(2)},
+		{"troubleshoot", "a directory laid out as a troubleshoot support bundle", nil},
+	}
+}
+
+func bundleExport(p *program) *cobra.Command {
+	var format, file, tmpl string
+	names := []string{}
+	long := `export writes an incident for people and programs that have no handrail. It reads
+the bundle and changes nothing in it; an incident may still be open. The bundle is
+verified first, and the verdict stands in the report; it ends with 7 when the bundle
+is not verified, and writes the report all the same. The formats:
+
+`
+	for _, f := range exportForms() {
+		names = append(names, f.name)
+		long += fmt.Sprintf("  %-15s %s\n", f.name, f.what)
+	}
+	cmd := &cobra.Command{
+		Use: "export BUNDLE", Short: "Write an incident as a page, a timeline, a recording or a directory", Long: long,
+		Args: exactly("a BUNDLE: a path, an archive, or the id of an incident"),
+	}
+	cmd.Flags().StringVar(&format, "format", "markdown", "one of "+strings.Join(names, ", "))
+	cmd.Flags().StringVarP(&file, "file", "f", "", "write to this `file` (for troubleshoot: directory) instead of stdout")
+	cmd.Flags().StringVar(&tmpl, "template", "", "write an html page through this Go html/template `file`")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		i := slices.Index(names, format)
+		switch {
+		case i < 0:
+			return usage("choose one of: "+strings.Join(names, ", "), "there is no format %q", format)
+		case tmpl != "" && format != "html" && format != "markdown":
+			return usage("leave out --format or --template", "a template makes a page, not %s", format)
+		case format == "troubleshoot" && file == "":
+			return usage("name a new directory with -f", "a troubleshoot layout is a directory and cannot go to stdout")
+		}
+		path, done, err := p.openable(args[0])
+		if err != nil {
+			return err
+		}
+		defer done()
+		if err := outside(file); err != nil {
+			return err
+		}
+		form := exportForms()[i]
+		if tmpl != "" {
+			if form.write, err = ownTemplate(tmpl); err != nil {
+				return err
+			}
+		}
+		return p.export(path, args[0], form, file)
+	}
+	return cmd
+}
+
+func (p *program) export(path, name string, form exportForm, file string) (err error) {
+	st, err := session.LoadState(path)
+	if err != nil {
+		return hint(err, "see what is wrong with `handrail bundle verify "+name+"`")
+	}
+	r, err := evidence.OpenReadOnly(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	list, err := report.Artifacts(r)
+	if err != nil {
+		return err
+	}
+	policy, err := p.policy(brought{}, path)
+	if err != nil {
+		return err
+	}
+	v, err := verify(path, policy)
+	if err != nil {
+		return err
+	}
+	doc := report.New(st, report.With(list), report.Verified(v.forReport()))
+	switch {
+	case form.write == nil:
+		err = hint(report.WriteTroubleshoot(file, doc, r.OpenBlob, buildVersion().String()), "name a directory that does not exist yet")
+	case file == "":
+		err = form.write(p.stdout, doc, r)
+	default:
+		err = replace(file, func(w io.Writer) error { return form.write(w, doc, r) })
+	}
+	if err != nil {
+		return err
+	}
+	if file != "" {
+		fmt.Fprintf(p.stderr, "%s of %s is in %s\n", form.name, safe(st.Incident), safe(file))
+	}
+	if !v.OK {
+		fmt.Fprintln(p.stderr, "The bundle is NOT verified, and the report says so; see `handrail bundle verify`.")
+		return ended(ExitTampered)
+	}
+	return nil
+}
+
+// forReport is the verdict as a report shows it.
+func (v verdict) forReport() report.Verification {
+	out := report.Verification{OK: v.OK, Entries: v.Entries, Head: visible.Line(v.Head), Root: visible.Line(v.Root)}
+	for _, l := range v.Lines {
+		if l.Verdict == evidence.Unproven {
+			out.Unproven++
+		}
+		out.Checks = append(out.Checks, report.Check{Property: visible.Line(l.Property), Verdict: visible.Line(string(l.Verdict)), Detail: visible.Line(l.Detail)})
+	}
+	return out
+}
+
+// ownTemplate reads a team's template and tries it, so that what is wrong with
+// it is said before anything is written.
+func ownTemplate(file string) (func(io.Writer, report.Document, *evidence.Reader) error, error) {
+	const most = 4 << 20
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, usage("name a template that can be read", "reading the template: %w", err)
+	}
+	defer f.Close()
+	src, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading the template: %w", err)
+	}
+	if len(src) > most {
+		return nil, usage("a template is a page, not data", "template %q is over %d MiB", file, most>>20)
+	}
+	return func(w io.Writer, d report.Document, _ *evidence.Reader) error {
+		err := report.WriteTemplate(w, d, file, string(src))
+		var bad *report.TemplateError
+		if errors.As(err, &bad) {
+			return usage("the data of a template is described in docs/reports.md", "%w", err)
+		}
+		return err
+	}, nil
+}
+
+// outside refuses a target inside a bundle: nothing may be added to one.
+func outside(file string) error {
+	if file == "" {
+		return nil
+	}
+	dir, err := filepath.Abs(file)
+	if err != nil {
+		return err
+	}
+	for dir = filepath.Dir(dir); ; dir = filepath.Dir(dir) {
+		real, err := filepath.EvalSymlinks(dir)
+		if err == nil {
+			dir = real
+		}
+		if _, err := os.Stat(filepath.Join(dir, "bundle.json")); err == nil {
+			return usage("write it beside the bundle", "%q is inside the bundle %q, to which nothing may be added", file, dir)
+		}
+		if dir == filepath.Dir(dir) {
+			return nil
+		}
+	}
+}
+
+// replace writes a file whole or not at all.
+func replace(file string, write func(io.Writer) error) error {
+	f, err := os.CreateTemp(filepath.Dir(file), ".handrail-export-*")
+	if err != nil {
+		return hint(fmt.Errorf("exporting: %w", err), "name a file in a directory that can be written")
+	}
+	defer os.Remove(f.Name()) // gone after the rename
+	if err := write(f); err != nil {
+		_ = f.Close()
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return fmt.Errorf("exporting to %q: %w", file, err)
+	}
+	if err := os.Rename(f.Name(), file); err != nil {
+		return fmt.Errorf("exporting: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,161 @@
+package report
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"handrail/triage"
+)
+
+// gates lists the gates in the order they were first wanted.
+func (b *builder) gates() {
+	order := slices.SortedFunc(maps.Keys(b.st.Gates), func(x, y string) int {
+		a, c := b.st.Gates[x], b.st.Gates[y]
+		return cmp.Or(cmp.Compare(b.first(a), b.first(c)), cmp.Compare(x, y))
+	})
+	for _, id := range order {
+		b.d.Gates = append(b.d.Gates, b.gate(id, b.st.Gates[id]))
+	}
+}
+
+// first is the first entry of the timeline that tells of a gate.
+func (b *builder) first(g triage.GateState) int64 {
+	for _, m := range b.st.Timeline {
+		if m.Step == g.Step {
+			return m.Seq
+		}
+	}
+	return b.st.Seq
+}
+
+func (b *builder) gate(id string, g triage.GateState) Gate {
+	s, _ := b.st.Step(id)
+	out := Gate{
+		Step: line(id), Title: line(cmp.Or(s.Title, id)), Class: line(string(s.Class)), Phase: line(gatePhase(g)),
+		Effect: line(g.Shown.Effect), Request: block(g.Shown.Request), Command: block(g.Shown.Command), Phrase: line(g.Shown.Phrase),
+		Undo: line(g.Shown.Undo), Digest: line(cmp.Or(g.Digest, g.Shown.Digest)), Why: line(g.Why), Widen: line(g.Shown.Why),
+		Response: block(g.Response), Moved: texts(g.Moved),
+	}
+	out.Artifacts = b.artifactsOf(out.Step)
+	for _, d := range g.Shown.Diff {
+		out.Diff = append(out.Diff, block(d))
+	}
+	for _, o := range g.Shown.Owners {
+		out.Owners = append(out.Owners, Remark{Step: out.Step, What: line(o.Name), Why: line("paused: " + cmp.Or(o.Paused, "unknown"))})
+	}
+	for _, v := range g.Shown.Verdicts {
+		out.Verdicts = append(out.Verdicts, Verdict{Expr: line(v.Expr), Result: line(v.Result), Why: line(v.Why)})
+	}
+	for _, a := range g.Approvals {
+		out.Approvals = append(out.Approvals, line(a.Person))
+	}
+	for _, kv := range g.Shown.Shown {
+		if slices.ContainsFunc(g.Before, func(b triage.KV) bool { return b.Key == kv.Key }) {
+			continue // it is among the sides
+		}
+		out.Shown = append(out.Shown, Side{Key: line(kv.Key), Before: line(kv.Value)})
+	}
+	before := g.Before
+	if len(before) == 0 {
+		before = g.Shown.Target
+	}
+	out.Sides, out.HasAfter = sides(before, g.After), len(g.After) > 0
+	for _, s := range out.Sides {
+		if s.Unread && out.HasAfter {
+			out.Unread++
+		}
+	}
+	out.ShownAt, out.ActedAt, out.EndedAt = b.at[g.ShownSeq], b.at[g.StartSeq], b.at[g.EndSeq]
+	for _, seq := range []int64{g.ShownSeq, g.StartSeq, g.EndSeq} {
+		if seq > 0 {
+			out.Entries = append(out.Entries, seq)
+		}
+	}
+	return out
+}
+
+func gatePhase(g triage.GateState) string {
+	switch {
+	case g.Phase != triage.GateIdle:
+		return string(g.Phase)
+	case g.WasRefused:
+		return "stayed shut"
+	}
+	return "closed"
+}
+
+// sides sets the target before the act beside the target after it. Of lines with the same key the first belongs to the
+// first, the second to the second.
+func sides(before, after []triage.KV) []Side {
+	var out []Side
+	used := make([]bool, len(after))
+	for _, kv := range before {
+		i := 0
+		for i < len(after) && (used[i] || after[i].Key != kv.Key) {
+			i++
+		}
+		if i == len(after) {
+			out = append(out, Side{Key: line(kv.Key), Before: line(kv.Value), Unread: true})
+			continue
+		}
+		used[i] = true
+		out = append(out, Side{Key: line(kv.Key), Before: line(kv.Value), After: line(after[i].Value), Changed: after[i].Value != kv.Value})
+	}
+	for i, kv := range after {
+		if !used[i] {
+			out = append(out, Side{Key: line(kv.Key), After: line(kv.Value), Added: true})
+		}
+	}
+	return out
+}
+
+func (b *builder) debts() {
+	for _, d := range b.st.Debts {
+		out := Debt{
+			ID: line(d.ID), Kind: line(d.Kind), Of: line(d.Of), Text: line(d.Text), Entry: d.Seq, How: line(d.Settled.How),
+			By: line(cmp.Or(d.Settled.Owner, d.Settled.Person)), Until: line(d.Settled.Until), Why: line(cmp.Or(d.Settled.Proof, d.Settled.Why)),
+		}
+		if d.Due != nil {
+			out.Due = d.Due.UTC()
+		}
+		b.d.Debts = append(b.d.Debts, out)
+	}
+	for _, w := range b.st.Waivers {
+		b.d.Waivers = append(b.d.Waivers, Waiver{
+			Law: w.Law, Subject: line(w.Subject), Person: line(w.Person), Why: line(w.Why), Actor: line(w.Actor), At: w.At.UTC(), Entry: w.Seq,
+		})
+	}
+}
+
+// followUps lists what is left: debts that are open or carried, gates whose act did not end well, proofs that are
+// missing, and what the runbook asks to learn.
+func (b *builder) followUps() {
+	add := func(f FollowUp) { b.d.FollowUps = append(b.d.FollowUps, f) }
+	for _, d := range b.d.Debts {
+		switch {
+		case d.How == "carried":
+			add(FollowUp{What: d.Text, Who: d.By, Until: d.Until, From: d.ID})
+		case d.How == "" && !d.Due.IsZero():
+			add(FollowUp{What: d.Text, Until: line(stamp(d.Due)), From: d.ID})
+		case d.How == "":
+			add(FollowUp{What: d.Text, From: d.ID})
+		}
+	}
+	for _, g := range b.d.Gates {
+		switch g.Phase {
+		case "unknown":
+			add(FollowUp{What: "find out what the act came to: " + g.Effect, From: g.Step})
+		case "failed":
+			add(FollowUp{What: "look at what the failed act left behind: " + g.Effect, From: g.Step})
+		}
+	}
+	for _, s := range b.st.OpenProofs() {
+		add(FollowUp{What: line("prove the recovery: " + cmp.Or(s.Title, s.ID)), From: line(s.ID)})
+	}
+	for _, s := range b.st.Steps {
+		if s.Phase == triage.Learn && s.Status == triage.Pending && !s.Retired && b.st.Outcome != "" {
+			add(FollowUp{What: line(cmp.Or(s.Title, s.ID)), From: line(s.ID)})
+		}
+	}
+}
