@@ -38,7 +38,7 @@ func (p *player) follow(ctx context.Context, snap Snapshot, o triage.Option) (st
 	case triage.DoConclude:
 		return p.conclude(ctx, snap, o)
 	case triage.DoPreview, triage.DoConfirm:
-		return p.gate(ctx, o)
+		return p.gate(ctx, snap, o)
 	case triage.DoSettle:
 		return p.settle(ctx, snap, o)
 	case triage.DoWaive:
@@ -143,7 +143,7 @@ func (p *player) conclude(ctx context.Context, snap Snapshot, o triage.Option) (
 }
 
 // gate previews and confirms with the script's phrase.
-func (p *player) gate(ctx context.Context, o triage.Option) (string, error) {
+func (p *player) gate(ctx context.Context, snap Snapshot, o triage.Option) (string, error) {
 	phrase, ok := p.Answers.Gates[bare(o.Step)]
 	if !ok || p.gaveUp[o.Step] {
 		return fmt.Sprintf("the script does not open the gate %s", o.Step), nil
@@ -153,7 +153,11 @@ func (p *player) gate(ctx context.Context, o triage.Option) (string, error) {
 		return "", fmt.Errorf("gate %s: %w", o.Step, err)
 	}
 	if o.Kind == triage.DoPreview {
-		p.say("preview %s", o.Step)
+		if snap.State.Gates[o.Step].Phase == triage.GateUnknown {
+			p.say("look what became of the act of %s", o.Step)
+		} else {
+			p.say("preview %s", o.Step)
+		}
 		return "", p.do(ctx, triage.Intent{Kind: triage.DoPreview, Step: o.Step})
 	}
 	p.say("confirm %s: %s", o.Step, text)

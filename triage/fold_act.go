@@ -47,6 +47,7 @@ func (f *folder) actEnd(b ActEnd) error {
 	if !ok {
 		return f.refuse("%q is no outcome of an act", b.Outcome)
 	}
+	g.Found = g.Phase == GateUnknown
 	g.Phase, g.After, g.Response, g.EndSeq = to, b.After, b.Response, f.e.Seq
 	f.setGate(g)
 	f.s.Acting = ""

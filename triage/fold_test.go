@@ -180,6 +180,28 @@ func TestGateLife(t *testing.T) {
 	refused(t, s, Settle{Debt: "d1", How: "paid", Proof: "PR 4"})
 }
 
+// TestActThatDidNotHappenIsStillToDo: one that was cut off and is found not to
+// have happened is recommended again, one that failed is not.
+func TestActThatDidNotHappenIsStillToDo(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name string
+		ends []Body
+		want bool
+	}{
+		{"cut off, and not done", []Body{end(unlock, Unknown), end(unlock, "failed")}, true},
+		{"cut off, and done", []Body{end(unlock, Unknown), end(unlock, "done")}, false},
+		{"failed", []Body{end(unlock, "failed")}, false},
+	} {
+		s := tell(t, tell(t, State{}, ready()...), shown(unlock, Release), answered(unlock), start(unlock))
+		s = tell(t, s, tc.ends...)
+		st, _ := s.Step(unlock)
+		if got := gateWanted(&s, &st); got != tc.want {
+			t.Errorf("%s: wanted again = %v, want %v", tc.name, got, tc.want)
+		}
+	}
+}
+
 func watched(n int, green string) ProbeEnd {
 	v := boolean(green)
 	return ProbeEnd{Step: clean, N: n, Outcome: "ok", Green: &v}

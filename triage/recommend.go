@@ -139,7 +139,9 @@ func referenced(s *State, id string) bool {
 // used or passed over, and of the containing ones only while none is done.
 func gateWanted(s *State, st *Step) bool {
 	g := s.Gates[st.ID]
-	if st.Status == Skipped || (g.Phase != GateIdle && g.Phase != GateRefused && g.Phase != GateArmed) {
+	// An act that was cut off and is found not to have happened is still to do.
+	undone := g.Phase == GateFailed && g.Found
+	if st.Status == Skipped || (g.Phase != GateIdle && g.Phase != GateRefused && g.Phase != GateArmed && !undone) {
 		return false
 	}
 	if st.Class != Contain {

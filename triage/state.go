@@ -112,6 +112,7 @@ type GateState struct {
 	Why        string // of the newest close
 	Moved      []string
 	WasRefused bool // the newest close was a refusal
+	Found      bool // how its act ended was found by reading the target
 	Approvals  []Approve
 	ShownSeq   int64
 	StartSeq   int64
