@@ -72,6 +72,7 @@ func (q Query) ready() wants {
 		}
 	}
 	w.pieces = pieces(w.folded)
+	slices.SortStableFunc(w.pieces, func(a, b piece) int { return b.rank() - a.rank() })
 	return w
 }
 

@@ -3,9 +3,7 @@ package index
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
-	"sync"
 	"time"
 
 	"handrail/triage"
@@ -62,20 +60,6 @@ func (s Store) refresh() ([]gathered, error) {
 		s.saveRows(out)
 	}
 	return out, nil
-}
-
-// parallel calls do for 0 to n-1 on every processor.
-func parallel(n int, do func(int)) {
-	workers := min(runtime.GOMAXPROCS(0), n)
-	var wg sync.WaitGroup
-	for w := range workers {
-		wg.Go(func() {
-			for i := w; i < n; i += workers {
-				do(i)
-			}
-		})
-	}
-	wg.Wait()
 }
 
 // loadRows reads the cache of rows; one that is no good knows nothing.

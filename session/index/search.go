@@ -130,11 +130,8 @@ func (s Store) searchWith(w *wants, all []gathered, files []*textFile) (Answer, 
 		}
 		todo = append(todo, j)
 	}
-	for from := 0; from < len(todo) && !a.More; {
-		n := min(64, len(todo)-from)
-		if from == 0 {
-			n = min(8, n)
-		}
+	for from, few := 0, 8; from < len(todo) && !a.More; few = min(2*few, 256) {
+		n := min(few, len(todo)-from)
 		got := make([]found, n)
 		parallel(n, func(i int) { got[i] = s.one(w, todo[from+i]) })
 		from += n
@@ -160,6 +157,9 @@ type candidates struct {
 func (t *textFile) candidates(w *wants) (*candidates, error) {
 	c := &candidates{}
 	for _, p := range w.pieces {
+		if c.lines != nil && c.lines.few() {
+			break // whether a line fits is seen in the line itself
+		}
 		set := t.none()
 		if err := t.withPiece(set, p); err != nil {
 			return nil, err

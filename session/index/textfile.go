@@ -17,7 +17,7 @@ import (
 // bundles. Its documents are journals and artifacts: those of a bundle are
 // numbered on from its first, the journal, in the order of its page.
 //
-//	magic | pages | blocks of words, each with its postings | directory | its place, length and sum
+//	magic | pages | blocks of words, each with its postings | table of trigrams | directory | its place, length and sum
 //
 // A block is a sorted run of words; the postings of a word are the numbers of
 // its documents, each as the distance from the one before. Every part is read
@@ -39,7 +39,7 @@ const (
 )
 
 // The first byte of a word that is none of the text: the value of a key (after
-// it, the number of the key), or a fingerprint.
+// it, a letter for the key), or a fingerprint.
 const (
 	keyWord   = 0x01
 	printWord = 0x02
@@ -173,7 +173,7 @@ func (w *textWriter) bundle(dir string, g gathered) {
 
 // keyed is the word of a key's value.
 func keyed(k Key, value string) []byte {
-	return append([]byte{keyWord, byte(k)}, strings.ReplaceAll(fold(value), "\n", " ")...)
+	return append([]byte{keyWord, 'a' + byte(k)}, strings.ReplaceAll(fold(value), "\n", " ")...)
 }
 
 // finish writes words and directory.
@@ -185,6 +185,8 @@ func (w *textWriter) finish() error {
 		posts  []byte
 		cur    block
 		n      uint64
+		threes = make(bits, (trigrams+7)/8)
+		tables []bits
 	)
 	flush := func() {
 		if n == 0 {
@@ -192,10 +194,11 @@ func (w *textWriter) finish() error {
 		}
 		var e encoder
 		e.num(n)
-		e.raw(lens.b)
+		e.text(string(lens.b))
 		e.raw(text)
 		cur.words, cur.postings = w.part(e.b), w.part(posts)
-		blocks = append(blocks, cur)
+		blocks, tables = append(blocks, cur), append(tables, threes)
+		threes = make(bits, (trigrams+7)/8)
 		cur, n, text, posts, lens = block{}, 0, []byte{'\n'}, nil, encoder{}
 	}
 	for _, word := range slices.Sorted(maps.Keys(w.words)) {
@@ -203,6 +206,9 @@ func (w *textWriter) finish() error {
 			cur.first = word
 		}
 		cur.last = word
+		if word[0] > printWord {
+			trigramsOf(word, threes.set)
+		}
 		p := w.words[word]
 		text = append(append(text, word...), '\n')
 		lens.num(uint64(len(p.to)))
@@ -229,6 +235,9 @@ func (w *textWriter) finish() error {
 		e.text(b.last)
 		e.part(b.words)
 		e.part(b.postings)
+	}
+	for _, g := range table(tables) {
+		e.part(w.part(g))
 	}
 	dir := w.part(e.b)
 	end := binary.BigEndian.AppendUint64(nil, dir.off)

@@ -6,11 +6,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	mathbits "math/bits"
 	"os"
 	"path/filepath"
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 )
 
 var (
@@ -33,6 +35,7 @@ type textFile struct {
 	docs    uint32
 	always  []uint32
 	blocks  []block
+	groups  []part // of the table of trigrams
 }
 
 // texts opens the text files of the cache. What is no good is removed.
@@ -121,6 +124,9 @@ func (t *textFile) directory(raw string) error {
 		}
 		t.blocks = append(t.blocks, b)
 	}
+	for range trigrams / rowGroup {
+		t.groups = append(t.groups, d.part())
+	}
 	return d.done()
 }
 
@@ -173,6 +179,16 @@ func (s docSet) keep(o docSet) {
 	}
 }
 
+// few reports whether so few documents are left that reading them is quicker
+// than looking further.
+func (s docSet) few() bool {
+	n := 0
+	for _, w := range s {
+		n += mathbits.OnesCount64(w)
+	}
+	return n <= 32
+}
+
 // any reports whether one of n documents from first is in the set.
 func (s docSet) any(first, n uint32) bool {
 	for d := first; d < first+n; d++ {
@@ -183,68 +199,95 @@ func (s docSet) any(first, n uint32) bool {
 	return false
 }
 
-// match adds the documents of all words that want fits, among the blocks that
-// can hold words from low on that begin with prefix.
-func (t *textFile) match(into docSet, prefix string, find func(text string, visit func(at int))) error {
-	i := sort.Search(len(t.blocks), func(i int) bool { return t.blocks[i].last >= prefix })
-	for ; i < len(t.blocks); i++ {
-		b := t.blocks[i]
-		if prefix != "" && b.first > prefix && !strings.HasPrefix(b.first, prefix) {
-			break
-		}
-		if err := t.matchBlock(into, b, find); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (t *textFile) matchBlock(into docSet, b block, find func(string, func(int))) error {
-	raw, err := t.read(b.words)
+// match adds the documents of all words that find finds, among the blocks with
+// words that begin with prefix and, of these, those in which part can be.
+func (t *textFile) match(into docSet, prefix, part string, find finder) error {
+	among, err := t.blocksWith(part)
 	if err != nil {
 		return err
 	}
+	var todo []block
+	for i := sort.Search(len(t.blocks), func(i int) bool { return t.blocks[i].last >= prefix }); i < len(t.blocks); i++ {
+		if first := t.blocks[i].first; prefix != "" && first > prefix && !strings.HasPrefix(first, prefix) {
+			break
+		}
+		if among.has(i) {
+			todo = append(todo, t.blocks[i])
+		}
+	}
+	var mu sync.Mutex
+	var failed error
+	workers(len(todo), func(next func() int) {
+		var m matcher
+		for i := next(); i < len(todo); i = next() {
+			docs, err := m.block(t, todo[i], find)
+			mu.Lock()
+			into.add(docs)
+			if err != nil {
+				failed = err
+			}
+			mu.Unlock()
+		}
+	})
+	return failed
+}
+
+// finder visits the places in a block of words where a wanted word is.
+type finder func(text string, visit func(at int))
+
+// matcher looks through blocks, one after the other, in the same memory.
+type matcher struct {
+	lens []uint64
+	hits []int
+	docs []uint32
+}
+
+// block returns the documents of the words of b that find finds.
+func (m *matcher) block(t *textFile, b block, find finder) ([]uint32, error) {
+	raw, err := t.read(b.words)
+	if err != nil {
+		return nil, err
+	}
 	d := decoder{s: raw}
-	lens := make([]uint64, d.count())
-	for i := range lens {
-		lens[i] = d.num()
+	n := d.count()
+	m.lens, m.hits, m.docs = m.lens[:0], m.hits[:0], m.docs[:0]
+	from := d.num()
+	if d.err != nil || from > uint64(len(raw)-d.at) {
+		return nil, errDamaged
 	}
-	if d.err != nil {
-		return d.err
-	}
-	text := raw[d.at:]
-	var hits []int
+	text := raw[d.at+int(from):]
 	seen, upTo := 0, 0
 	find(text, func(at int) {
 		// The number of a word is that of the line ends before it, less the first.
 		seen += strings.Count(text[upTo:at], "\n")
 		upTo = at
-		if n := seen - 1; n >= 0 && n < len(lens) && (len(hits) == 0 || hits[len(hits)-1] != n) {
-			hits = append(hits, n)
+		if w := seen - 1; w >= 0 && w < n && (len(m.hits) == 0 || m.hits[len(m.hits)-1] != w) {
+			m.hits = append(m.hits, w)
 		}
 	})
-	if len(hits) == 0 {
-		return nil
+	if len(m.hits) == 0 {
+		return nil, nil
+	}
+	for range n {
+		m.lens = append(m.lens, d.num())
 	}
 	posts, err := t.read(b.postings)
-	if err != nil {
-		return err
+	if err != nil || d.err != nil {
+		return nil, errDamaged
 	}
-	var docs []uint32
-	off, n := uint64(0), 0
-	for _, h := range hits {
-		for ; n < h; n++ {
-			off += lens[n]
+	off, at := uint64(0), 0
+	for _, h := range m.hits {
+		for ; at < h; at++ {
+			off += m.lens[at]
 		}
-		if off > uint64(len(posts)) || lens[h] > uint64(len(posts))-off {
-			return errDamaged
+		if off > uint64(len(posts)) || m.lens[h] > uint64(len(posts))-off {
+			return nil, errDamaged
 		}
-		if docs, err = t.numbers(docs[:0], posts[off:off+lens[h]]); err != nil {
-			return err
+		if m.docs, err = t.numbers(m.docs, posts[off:off+m.lens[h]]); err != nil {
+			return nil, err
 		}
-		into.add(docs)
 	}
-	return nil
+	return m.docs, nil
 }
 
 // find visits each place of sub, inside a word at in from its first byte.
@@ -272,22 +315,22 @@ func (t *textFile) withPiece(into docSet, p piece) error {
 	if p.begins {
 		prefix = p.text
 	}
-	return t.match(into, prefix, func(text string, visit func(int)) { findAll(text, sub, in, visit) })
+	return t.match(into, prefix, p.text, func(text string, visit func(int)) { findAll(text, sub, in, visit) })
 }
 
-// withWord adds the documents of one whole word.
+// withWord adds the documents of one whole word that is none of the text.
 func (t *textFile) withWord(into docSet, word string) error {
-	return t.withPiece(into, piece{text: word, begins: true, end: true})
+	return t.match(into, word, "", func(text string, visit func(int)) { findAll(text, "\n"+word+"\n", 1, visit) })
 }
 
 // withKey adds the documents in which the key has a value that fits.
 func (t *textFile) withKey(into docSet, k Key, p pattern) error {
-	head := string([]byte{keyWord, byte(k)})
+	head := string([]byte{keyWord, 'a' + byte(k)})
 	if len(p) == 1 {
 		return t.withWord(into, head+p[0])
 	}
 	low := head + p[0]
-	return t.match(into, low, func(text string, visit func(int)) {
+	return t.match(into, low, "", func(text string, visit func(int)) {
 		findAll(text, "\n"+low, 1, func(at int) {
 			word := text[at:]
 			if end := strings.IndexByte(word, '\n'); end >= 0 && p.fits(word[len(head):end]) {

@@ -79,3 +79,13 @@ func pieces(folded string) []piece {
 	}
 	return out
 }
+
+// rank is the higher the fewer blocks of words must be read for the piece, and
+// the fewer words fit.
+func (p piece) rank() int {
+	n := len(p.text)
+	if p.begins {
+		n += longWord
+	}
+	return n
+}
