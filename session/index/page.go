@@ -72,9 +72,13 @@ func (p *page) encode() []byte {
 func decodePage(s string) (*page, error) {
 	d := decoder{s: s}
 	p := &page{raw: s}
-	for range d.count() {
+	n := d.count()
+	p.entries = make([]entry, 0, min(n, len(s)/64))
+	for range n {
 		en := entry{seq: d.int(), at: d.time(), kind: d.text(), step: d.text(), actor: d.text()}
-		for range d.count() {
+		lines := d.count()
+		en.lines = make([]textLine, 0, min(lines, 64))
+		for range lines {
 			l := textLine{key: Key(d.num()), value: int(d.num()), text: d.text()}
 			if l.value < 0 || l.value > len(l.text) {
 				d.fail()

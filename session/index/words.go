@@ -80,12 +80,11 @@ func pieces(folded string) []piece {
 	return out
 }
 
-// rank is the higher the fewer blocks of words must be read for the piece, and
-// the fewer words fit.
+// rank is the higher the rarer a word is that fits, as far as its length tells.
 func (p piece) rank() int {
-	n := len(p.text)
-	if p.begins {
-		n += longWord
+	n := 2 * len(p.text)
+	if p.begins && p.end {
+		n++
 	}
 	return n
 }
