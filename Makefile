@@ -55,7 +55,10 @@ check: ## format, vet, staticcheck, import rule
 
 bench: build ## benchmarks beside their peers; docs/performance.md says how to read them
 	go test -run '^$$' -bench . -skip 'BenchmarkCapture|BenchmarkSpeed' -benchmem ./triage/... ./evidence/... ./runbooks/... ./tui/...
-	go test -run '^$$' -bench . -benchmem -benchtime 1000x ./session/...
+	go test -run '^$$' -bench . -benchmem -benchtime 1000x ./session
+	@command -v rg >/dev/null || echo "bench: ripgrep (rg) is not installed; the rows that compare with it are left out"
+	go test -run '^$$' -bench 'Query|Rows' -benchtime 20x ./session/index
+	go test -run '^$$' -bench Rebuild -benchtime 1x ./session/index
 	go test -run '^$$' -bench List -benchtime 1x -timeout 30m ./steps/kube
 	HANDRAIL_BIN=$(CURDIR)/$(HANDRAIL) go test -run '^$$' -bench Process -benchtime 30x ./cli
 	@ls -l $(HANDRAIL)

@@ -14,7 +14,8 @@ import (
 func bundleCommand(p *program) *cobra.Command {
 	return group("bundle", "Evidence bundles", bundleList(p), bundleShow(p),
 		bundleSeal(p), bundleSign(p), bundleAnchor(p), bundleVerify(p), bundleLeaks(p),
-		bundleStatus(p), bundleExport(p), bundleDiff(p))
+		bundleStatus(p), bundleExport(p), bundleDiff(p),
+		bundleQuery(p), bundlePush(p), bundlePull(p))
 }
 
 // row is the public form of an incident.
@@ -41,9 +42,14 @@ func (p *program) rows() ([]index.Row, error) {
 
 func bundleList(p *program) *cobra.Command {
 	cmd := &cobra.Command{Use: "list", Short: "List the bundles of this machine, the newest first", Args: exactly()}
+	from := cmd.Flags().String("from", "", "directory of bundles, instead of this machine's")
 	o := outputFlag(cmd)
 	cmd.RunE = func(*cobra.Command, []string) error {
-		list, err := p.rows()
+		store, err := p.store(*from)
+		if err != nil {
+			return err
+		}
+		list, err := store.Rows()
 		if err != nil {
 			return err
 		}

@@ -1,11 +1,16 @@
-// Package index lists incidents by folding their bundles.
+// Package index finds incidents, and what is in them, over many bundles.
+//
+// The bundles are the truth. What the package keeps beside them is a cache: it
+// holds nothing but what the bundles hold (redacted text), is held against
+// them each time it is used, and may be deleted at any time. A part of it that
+// is damaged, of another version or older than its bundle is not used; the
+// bundle is read instead.
 package index
 
 import (
+	"path/filepath"
 	"time"
 
-	"handrail/evidence"
-	"handrail/session"
 	"handrail/triage"
 )
 
@@ -15,47 +20,50 @@ type Row struct {
 	Path     string
 	Title    string
 	Runbook  string
+	Runbooks []string // every one that it went through
 	Severity triage.Severity
 	Phase    triage.Phase
+	Failure  string // failure state that was concluded, "" for none yet
 	Outcome  string // recovered, open or aborted; "" while it goes on
 	Drill    string
 	Sealed   bool
 	Opened   time.Time
+	Updated  time.Time // of the newest entry
 	Closed   time.Time
 	Entries  int64
+	OpenSeq  int64         // of the entry that opened it
 	Debts    []triage.Debt // open or carried
-	Err      string        // why the bundle could not be folded to its end
+	Acts     []Act         // that began, in their order
+	Err      string        // why the bundle could not be read to its end
 }
+
+// Act is one act on the world.
+type Act struct {
+	Step    string
+	Uses    string // kind of the gate
+	Class   triage.Class
+	Seq     int64 // of the entry that ended it, or began it while it has no end
+	At      time.Time
+	Outcome string // done, refused, failed or unknown
+	Effect  string
+	Target  []triage.KV
+}
+
+// Store is the bundles in one directory, with the cache of what is in them.
+// Several programs may use one at once.
+type Store struct {
+	dir   string
+	cache string // "" for none
+}
+
+// At is the store of the bundles in dir. Its cache, a directory that is made
+// when it is missing, may be empty for none.
+func At(dir, cache string) Store { return Store{dir: filepath.Clean(dir), cache: cache} }
 
 // Rows lists the incidents in a directory, the newest first. A bundle that
-// cannot be read is a row with Err set, never left out.
-func Rows(dir string) ([]Row, error) {
-	all, err := evidence.List(dir)
-	if err != nil {
-		return nil, err
-	}
-	rows := make([]Row, 0, len(all))
-	for i := len(all) - 1; i >= 0; i-- {
-		rows = append(rows, row(all[i]))
-	}
-	return rows, nil
-}
+// cannot be read is a row with Err set, never left out. The cache lies beside
+// the directory.
+func Rows(dir string) ([]Row, error) { return At(dir, CacheOf(dir)).Rows() }
 
-func row(sum evidence.Summary) Row {
-	r := Row{ID: sum.ID, Path: sum.Path, Sealed: sum.Sealed, Opened: sum.Opened}
-	st, err := session.LoadState(sum.Path)
-	if err != nil {
-		r.Err = err.Error()
-	}
-	r.Title, r.Severity, r.Phase, r.Drill = st.Title, st.Severity, st.Phase, st.Drill
-	r.Outcome, r.Closed, r.Runbook, r.Entries = st.Outcome, st.Closed, st.Plan().Runbook, st.Seq+1
-	if !st.Opened.IsZero() {
-		r.Opened = st.Opened
-	}
-	for _, d := range st.Debts {
-		if d.Settled.How == "" || d.Settled.How == "carried" {
-			r.Debts = append(r.Debts, d)
-		}
-	}
-	return r
-}
+// CacheOf is where the cache of the incidents of this machine lies.
+func CacheOf(dir string) string { return filepath.Join(filepath.Dir(filepath.Clean(dir)), "index") }

@@ -1,0 +1,178 @@
+// Package depot copies bundles between directories: to where a team keeps them,
+// and from there.
+//
+// A copy lies in quarantine beside its place until it was verified from its own
+// bytes; only then it gets its name. Nothing is ever overwritten.
+package depot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/gofrs/flock"
+
+	"handrail/evidence"
+)
+
+var (
+	// ErrUnverified: the bytes that arrived do not verify.
+	ErrUnverified = errors.New("bundle does not verify")
+	// ErrOther: a bundle of this id is there and has another history.
+	ErrOther = errors.New("another bundle has this id")
+	// ErrOlder: the bundle that is there is a beginning of the one to copy.
+	ErrOlder = errors.New("an earlier copy of this bundle is there")
+	// ErrBusy: another handrail copies the same bundle to the same place.
+	ErrBusy = errors.New("another handrail is copying this bundle there")
+)
+
+// incoming is the directory, beside the bundles, of copies that are not verified.
+const incoming = ".handrail-incoming"
+
+// Received says what came of a copy.
+type Received struct {
+	Path    string // of the bundle in its new place
+	Already bool   // it was there before, with the same contents
+	Files   int
+	Bytes   int64
+}
+
+// Receive copies the bundle src into the directory dest, which must exist. A
+// copy that was broken off goes on where it was.
+func Receive(ctx context.Context, src, dest string) (Received, error) {
+	r, err := evidence.OpenReadOnly(src)
+	if err != nil {
+		return Received{}, err
+	}
+	id := r.Meta().ID
+	if err := r.Close(); err != nil {
+		return Received{}, err
+	}
+	info, err := os.Stat(dest)
+	if err != nil {
+		return Received{}, fmt.Errorf("the place for bundles: %w", err)
+	}
+	if !info.IsDir() {
+		return Received{}, fmt.Errorf("the place for bundles, %q, is not a directory", dest)
+	}
+	out := Received{Path: filepath.Join(dest, id+".hrb")}
+	if done, err := present(src, out.Path); done || err != nil {
+		out.Already = done
+		return out, err
+	}
+	waiting := filepath.Join(dest, incoming)
+	if err := os.Mkdir(waiting, info.Mode().Perm()); err != nil && !errors.Is(err, os.ErrExist) {
+		return out, fmt.Errorf("making a quarantine: %w", err)
+	}
+	lock := flock.New(filepath.Join(waiting, id+".lock"), flock.SetPermissions(0o600))
+	if ok, err := lock.TryLock(); err != nil || !ok {
+		return out, errors.Join(fmt.Errorf("%w: %q", ErrBusy, out.Path), err)
+	}
+	defer lock.Close() //nolint:errcheck // nothing was written to it
+	part := filepath.Join(waiting, id)
+	c := copier{ctx: ctx, mode: info.Mode().Perm()}
+	if err := c.bundle(src, part); err != nil {
+		return out, fmt.Errorf("copying to %q: %w", part, err)
+	}
+	out.Files, out.Bytes = c.files, c.bytes
+	if err := verified(part, id); err != nil {
+		return out, errors.Join(err, os.RemoveAll(part))
+	}
+	return out, publish(src, part, out.Path)
+}
+
+// publish gives a verified copy its name, unless something got there first.
+func publish(src, part, final string) error {
+	err := os.Rename(part, final)
+	if errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, os.ErrExist) {
+		if _, err := present(src, final); err != nil {
+			return err
+		}
+		return os.RemoveAll(part)
+	}
+	if err != nil {
+		return fmt.Errorf("giving the copy its name: %w", err)
+	}
+	return syncDir(filepath.Dir(final))
+}
+
+// verified holds a copy to its own bytes.
+func verified(path, id string) error {
+	v, err := evidence.Verify(path)
+	if err != nil {
+		return err
+	}
+	if v.OK() && v.ID == id {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", ErrUnverified, wrong(v))
+}
+
+// wrong tells the properties that do not hold.
+func wrong(v evidence.Report) string {
+	var why []string
+	for _, l := range v.Lines {
+		if l.Verdict != evidence.Failed {
+			continue
+		}
+		why = append(why, l.Property+": "+l.Detail)
+		if l.Property == "tail" && strings.Contains(l.Detail, "torn") {
+			why = append(why, "a handrail may be writing it; try again when it is done")
+		}
+	}
+	return strings.Join(why, "; ")
+}
+
+// present reports whether final is there with the contents of src. What is there
+// with other contents is an error.
+func present(src, final string) (bool, error) {
+	if _, err := os.Lstat(final); errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	there, err := evidence.Verify(final)
+	if err != nil {
+		return false, err
+	}
+	ours, err := evidence.Verify(src)
+	if err != nil {
+		return false, err
+	}
+	switch {
+	case !ours.OK():
+		return false, fmt.Errorf("%w: %s", ErrUnverified, wrong(ours))
+	case !there.OK():
+		return false, fmt.Errorf("%w: %q, which does not verify: %s", ErrOther, final, wrong(there))
+	case there.ID == ours.ID && there.Root == ours.Root && there.Entries == ours.Entries:
+		return true, nil
+	}
+	begins, err := hasEntry(src, there.Entries-1, there.Head)
+	if err != nil {
+		return false, err
+	}
+	if begins {
+		return false, fmt.Errorf("%w: %q has %d of its %d entries", ErrOlder, final, there.Entries, ours.Entries)
+	}
+	return false, fmt.Errorf("%w: %q has root %s of %d entries, and %q has root %s of %d", ErrOther,
+		final, there.Root, there.Entries, src, ours.Root, ours.Entries)
+}
+
+// hasEntry reports whether the entry numbered seq of a bundle has this hash.
+func hasEntry(path string, seq int64, hash string) (bool, error) {
+	r, err := evidence.OpenReadOnly(path)
+	if err != nil {
+		return false, err
+	}
+	defer r.Close() //nolint:errcheck // only read from
+	for e, err := range r.Entries() {
+		if err != nil || e.Seq == seq {
+			return err == nil && e.Hash == hash, err
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,233 @@
+package index
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"handrail/evidence"
+	"handrail/triage"
+)
+
+// gathered is all that the index knows of one bundle.
+type gathered struct {
+	name  string // of the directory
+	stamp stamp
+	row   Row
+	page  *page // nil when only the row was wanted
+}
+
+// gather reads a bundle up to its last entry; what stops it earlier is in the
+// row. The stamp is older than what is read.
+func gather(dir, name string, withPage bool) gathered {
+	path := filepath.Join(dir, name)
+	g := gathered{name: name, stamp: stampOf(path, 0), row: Row{Path: path}}
+	if withPage {
+		g.page = &page{}
+	}
+	if err := g.read(path); err != nil {
+		g.row.Err = err.Error()
+	}
+	return g
+}
+
+func (g *gathered) read(path string) error {
+	r, err := evidence.OpenReadOnly(path)
+	if err != nil {
+		return err
+	}
+	defer r.Close() //nolint:errcheck // only read from
+	g.row.ID = r.Meta().ID
+	if at, err := time.Parse(time.RFC3339Nano, r.Meta().Created); err == nil {
+		g.row.Opened = at
+	}
+	g.row.Sealed = sealed(path)
+	var (
+		events []triage.Event
+		acts   = actLog{shown: map[string]triage.GateShown{}, uses: map[string]string{}}
+		broken error
+	)
+	for e, err := range r.Entries() {
+		var torn *evidence.TornError
+		if errors.As(err, &torn) { // the writer is at work, or died in a write
+			break
+		}
+		if err != nil {
+			broken = err
+			break
+		}
+		ev, err := eventOf(e)
+		if err != nil && broken == nil {
+			broken = err
+		}
+		if broken == nil {
+			events = append(events, ev)
+			acts.add(ev)
+			if _, opens := ev.Body.(triage.Open); opens {
+				g.row.OpenSeq = e.Seq
+			}
+		}
+		g.row.Entries = e.Seq + 1
+		if g.page != nil {
+			g.page.add(e)
+		}
+	}
+	st, err := triage.FoldAll(triage.State{}, events)
+	if err != nil {
+		broken = err
+	}
+	g.row.Acts = acts.list
+	g.row.fill(st)
+	return broken
+}
+
+func sealed(path string) bool {
+	found, err := filepath.Glob(filepath.Join(path, "seals", "*.txt"))
+	return err == nil && len(found) > 0
+}
+
+func eventOf(e evidence.Entry) (triage.Event, error) {
+	body, err := triage.Decode(e.Type, e.Data)
+	if err != nil {
+		return triage.Event{}, fmt.Errorf("entry %d: %w", e.Seq, err)
+	}
+	at, err := e.Time()
+	if err != nil {
+		return triage.Event{}, fmt.Errorf("entry %d: reading its time: %w", e.Seq, err)
+	}
+	return triage.Event{Seq: e.Seq, At: at, Actor: e.Actor, Body: body}, nil
+}
+
+// fill takes over what the loop knows.
+func (r *Row) fill(st triage.State) {
+	r.Title, r.Severity, r.Phase, r.Drill = st.Title, st.Severity, st.Phase, st.Drill
+	r.Outcome, r.Closed, r.Updated = st.Outcome, st.Closed, st.Updated
+	r.Runbook = st.Plan().Runbook
+	for _, p := range st.Plans {
+		r.Runbooks = append(r.Runbooks, p.Runbook)
+	}
+	r.Failure = st.Topics[triage.TopicClass].Value
+	if !st.Opened.IsZero() {
+		r.Opened = st.Opened
+	}
+	for _, d := range st.Debts {
+		if d.Settled.How == "" || d.Settled.How == "carried" {
+			r.Debts = append(r.Debts, d)
+		}
+	}
+}
+
+// actLog pairs each act with the gate that was shown for it. State keeps the
+// newest act of a gate; here every one counts.
+type actLog struct {
+	shown map[string]triage.GateShown
+	uses  map[string]string
+	list  []Act
+}
+
+func (l *actLog) add(e triage.Event) {
+	switch b := e.Body.(type) {
+	case triage.Plan:
+		for _, s := range b.Steps {
+			l.uses[s.ID] = s.Uses
+		}
+	case triage.GateShown:
+		l.shown[b.Step] = b
+	case triage.ActStart:
+		g := l.shown[b.Step]
+		l.list = append(l.list, Act{Step: b.Step, Uses: l.uses[b.Step], Class: g.Class, Seq: e.Seq, At: e.At, Outcome: "unknown",
+			Effect: g.Effect, Target: g.Target})
+	case triage.ActEnd:
+		for i := len(l.list) - 1; i >= 0; i-- {
+			if l.list[i].Step == b.Step {
+				l.list[i].Seq, l.list[i].At, l.list[i].Outcome = e.Seq, e.At, b.Outcome
+				return
+			}
+		}
+	}
+}
+
+// add takes one entry into the page.
+func (p *page) add(e evidence.Entry) {
+	at, err := e.Time()
+	if err != nil {
+		return
+	}
+	en := entry{seq: e.Seq, at: at, kind: e.Type, step: e.Step, actor: strings.ReplaceAll(e.Actor, "\n", " ")}
+	var data any
+	if json.Unmarshal(e.Data, &data) == nil {
+		f := flattener{to: &en, person: e.Type == "person"}
+		f.walk("", "", data)
+	}
+	p.entries = append(p.entries, en)
+	for _, b := range e.Blobs {
+		p.blobs = append(p.blobs, blobRef{sha: b.SHA256, role: b.Role, seq: e.Seq, at: at})
+	}
+}
+
+// flattener turns the payload of an entry into lines `name: value`.
+type flattener struct {
+	to     *entry
+	person bool // the payload names somebody
+}
+
+// walk writes v under its whole name and takes its key from the last one.
+func (f *flattener) walk(path, last string, v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		if t, ok := v["t"].(string); ok && t != "" && len(v) == 2 {
+			if val, ok := v["v"]; ok { // a typed value
+				f.walk(path, last, val)
+				return
+			}
+		}
+		if k, ok := v["k"].(string); ok && len(v) == 2 {
+			if val, ok := v["v"]; ok { // a line of a target
+				f.walk(join(path, k), k, val)
+				return
+			}
+		}
+		for _, k := range sortedNames(v) {
+			f.walk(join(path, k), k, v[k])
+		}
+	case []any:
+		for _, item := range v {
+			f.walk(path, last, item)
+		}
+	case string:
+		f.say(path, last, v)
+	case nil:
+	default:
+		f.say(path, last, fmt.Sprint(v))
+	}
+}
+
+func (f *flattener) say(path, last, value string) {
+	k := keyOf[plainName(last)]
+	if f.person && (last == "id" || last == "name") {
+		k = Actor
+	}
+	for line := range strings.Lines(value) {
+		line = strings.TrimRight(line, "\r\n")
+		if strings.TrimSpace(line) != "" {
+			l := textLine{key: k, text: path + ": " + line, value: len(path) + len(": ")}
+			if len(line) > longestValue {
+				l.key = NoKey
+			}
+			f.to.lines = append(f.to.lines, l)
+		}
+	}
+}
+
+// longestValue is how long the value of a key may be; a longer text identifies nothing.
+const longestValue = 512
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}

@@ -1,0 +1,66 @@
+package index
+
+import (
+	"slices"
+
+	"handrail/triage"
+)
+
+// Owing is a debt with the incident that owes it.
+type Owing struct {
+	Incident string
+	Path     string
+	Title    string
+	triage.Debt
+}
+
+// Carried lists the debts that were handed on, in the order of the rows.
+func Carried(rows []Row) []Owing {
+	return owing(rows, func(d triage.Debt) bool { return d.Settled.How == "carried" })
+}
+
+// Suspensions lists what was paused and is not known to run again: debts of
+// kind resume that are open or carried.
+func Suspensions(rows []Row) []Owing {
+	return owing(rows, func(d triage.Debt) bool { return d.Kind == "resume" })
+}
+
+func owing(rows []Row, want func(triage.Debt) bool) []Owing {
+	var out []Owing
+	for _, r := range rows {
+		for _, d := range r.Debts {
+			if want(d) {
+				out = append(out, Owing{r.ID, r.Path, r.Title, d})
+			}
+		}
+	}
+	return out
+}
+
+// Repair is an act that was done, with the incident that it belongs to.
+type Repair struct {
+	Incident string
+	Path     string
+	Title    string
+	Act
+}
+
+// Repairs lists the acts of the classes release and repair that were done, the
+// newest first: which state units were touched, and by whom.
+func Repairs(rows []Row) []Repair {
+	var out []Repair
+	for _, r := range rows {
+		for _, a := range r.Acts {
+			if a.Outcome == "done" && (a.Class == triage.Release || a.Class == triage.Repair) {
+				out = append(out, Repair{r.ID, r.Path, r.Title, a})
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Repair) int { return b.At.Compare(a.At) })
+	return out
+}
+
+// On reports whether the act was on a target whose line key has this value.
+func (a Act) On(key, value string) bool {
+	return slices.Contains(a.Target, triage.KV{Key: key, Value: value})
+}

@@ -1,0 +1,139 @@
+package index
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// Query says what is looked for. What is empty asks nothing; of several values
+// of one field one must fit, and all fields must. An incident must hold every
+// key somewhere; Text and Fingerprints must be on one line.
+type Query struct {
+	Keys         map[Key][]string // equal but for case, * stands for any text
+	Since, Until time.Time        // of the entries
+	Severity     []string
+	Runbook      []string
+	Failure      []string // failure states
+	Outcome      []string // recovered, open, aborted, or Ongoing
+	Text         string   // part of a line, but for case
+	Fingerprints []Fingerprint
+	Limit        int // of hits, 0 for all
+}
+
+// Ongoing is the outcome of an incident that has none yet.
+const Ongoing = "ongoing"
+
+// Hit is one line that fits.
+type Hit struct {
+	Incident    string
+	Path        string
+	Title       string
+	Runbook     string
+	Severity    string
+	Outcome     string
+	Seq         int64
+	At          time.Time
+	Type        string // of the entry; "artifact" where the line is in one
+	Step        string
+	Artifact    string // digest of the artifact that has the line, "" for the journal
+	Role        string // of the artifact
+	Line        string // around what fits, where it is long
+	Fingerprint Fingerprint
+}
+
+// Problem is a bundle that could not be searched, or not whole.
+type Problem struct {
+	Path string
+	Why  string
+}
+
+// Answer is what a Query found, the newest incident first.
+type Answer struct {
+	Hits     []Hit
+	More     bool // there are more hits than Limit
+	Bundles  int  // that were looked at, in whatever way
+	Problems []Problem
+}
+
+// wants is a Query made ready.
+type wants struct {
+	Query
+	keys   map[Key][]pattern
+	folded string
+	pieces []piece
+}
+
+func (q Query) ready() wants {
+	w := wants{Query: q, keys: map[Key][]pattern{}, folded: fold(q.Text)}
+	for k, values := range q.Keys {
+		for _, v := range values {
+			w.keys[k] = append(w.keys[k], parsePattern(v))
+		}
+	}
+	w.pieces = pieces(w.folded)
+	slices.SortStableFunc(w.pieces, func(a, b piece) int { return b.rank() - a.rank() })
+	return w
+}
+
+// byLine reports whether hits are lines with a text or a fingerprint.
+func (w *wants) byLine() bool { return w.folded != "" || len(w.Fingerprints) > 0 }
+
+// row reports whether an incident can fit by what its row says.
+func (w *wants) row(r *Row) bool {
+	outcome := r.Outcome
+	if outcome == "" {
+		outcome = Ongoing
+	}
+	if !among(w.Severity, string(r.Severity)) || !among(w.Failure, r.Failure) || !among(w.Outcome, outcome) {
+		return false
+	}
+	if len(w.Runbook) > 0 && !slices.ContainsFunc(r.Runbooks, func(b string) bool { return among(w.Runbook, b) }) {
+		return false
+	}
+	if !w.Since.IsZero() && !r.Updated.IsZero() && r.Updated.Before(w.Since) {
+		return false
+	}
+	return w.Until.IsZero() || !r.Opened.After(w.Until)
+}
+
+func among(list []string, v string) bool {
+	return len(list) == 0 || slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(s, v) })
+}
+
+func (w *wants) when(at time.Time) bool {
+	return (w.Since.IsZero() || !at.Before(w.Since)) && (w.Until.IsZero() || !at.After(w.Until))
+}
+
+// line reports whether a line, given also folded, fits Text and Fingerprints;
+// the fingerprint is that of the value.
+func (w *wants) line(folded, value string) (Fingerprint, bool) {
+	if w.folded != "" && !strings.Contains(folded, w.folded) {
+		return "", false
+	}
+	fp := FingerprintOf(value)
+	return fp, len(w.Fingerprints) == 0 || slices.Contains(w.Fingerprints, fp)
+}
+
+// holds reports whether a page has a value for every key.
+func (w *wants) holds(p *page) bool {
+	for k, ps := range w.keys {
+		if !slices.ContainsFunc(p.entries, func(e entry) bool { _, ok := e.keyLine(k, ps); return ok }) {
+			return false
+		}
+	}
+	return true
+}
+
+// keyLine is the first line of an entry with a value of the key that fits.
+func (e *entry) keyLine(k Key, ps []pattern) (string, bool) {
+	if k == Actor && fitsAny(ps, fold(e.actor)) {
+		return "actor: " + e.actor, true
+	}
+	for _, l := range e.lines {
+		if l.key == k && fitsAny(ps, fold(l.val())) {
+			return l.text, true
+		}
+	}
+	return "", false
+}

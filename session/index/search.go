@@ -1,0 +1,399 @@
+package index
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+const (
+	// looseMax is how many bundles a search reads itself before it writes a text
+	// file of them.
+	looseMax = 16
+	// filesMax is how many text files there may be before they become one.
+	filesMax = 8
+	// longLine is how much of a long line is shown.
+	longLine = 240
+)
+
+// Search finds what a query asks for. It reads nothing but files.
+func (s Store) Search(q Query) (Answer, error) {
+	w := q.ready()
+	all, err := s.refresh()
+	if err != nil {
+		return Answer{}, err
+	}
+	if !w.byLine() && len(w.keys) == 0 {
+		return s.searchWith(&w, all, nil)
+	}
+	for range 3 {
+		files := s.catchUp(all)
+		a, err := s.searchWith(&w, all, files)
+		for _, f := range files {
+			_ = f.close() // only read from
+		}
+		if !errors.Is(err, errDamaged) {
+			return a, err
+		}
+	}
+	return s.searchWith(&w, all, nil) // somebody keeps damaging the cache
+}
+
+// catchUp opens the text files, after it wrote one of what they lack.
+func (s Store) catchUp(all []gathered) []*textFile {
+	if s.cache == "" {
+		return nil
+	}
+	files := s.texts()
+	loose, held := looseOf(all, files)
+	if len(loose) <= looseMax && len(files) <= filesMax && held <= 2*len(all)+64 {
+		return files
+	}
+	if len(files) >= filesMax || held > 2*len(all)+64 {
+		for _, f := range files {
+			_, _ = f.close(), os.Remove(f.name)
+		}
+		files = nil
+		loose, _ = looseOf(all, nil)
+	}
+	if s.writeText(loose) != nil {
+		return files
+	}
+	for _, f := range files {
+		_ = f.close()
+	}
+	return s.texts()
+}
+
+// looseOf names the readable bundles that no text file knows as they are, and
+// counts what the files hold.
+func looseOf(all []gathered, files []*textFile) (loose []string, held int) {
+	at := places(files)
+	for _, f := range files {
+		held += len(f.bundles)
+	}
+	for i := range all {
+		if p, ok := at[all[i].name]; all[i].row.Err == "" && (!ok || !p.b.stamp.same(all[i].stamp)) {
+			loose = append(loose, all[i].name)
+		}
+	}
+	return loose, held
+}
+
+// place is where a bundle is in the text files.
+type place struct {
+	f *textFile
+	n int // of the file
+	b *indexed
+}
+
+func places(files []*textFile) map[string]place {
+	at := map[string]place{}
+	for n, f := range files {
+		for i := range f.bundles {
+			at[f.bundles[i].name] = place{f, n, &f.bundles[i]}
+		}
+	}
+	return at
+}
+
+// searchWith goes through the bundles in their order, a few at once.
+func (s Store) searchWith(w *wants, all []gathered, files []*textFile) (Answer, error) {
+	var a Answer
+	plans := make([]*candidates, len(files))
+	for i, f := range files {
+		c, err := f.candidates(w)
+		if err != nil {
+			_ = os.Remove(f.name)
+			return Answer{}, err
+		}
+		plans[i] = c
+	}
+	at := places(files)
+	var todo []job
+	for i := range all {
+		g := &all[i]
+		if g.row.Err != "" {
+			a.Problems = append(a.Problems, Problem{g.row.Path, g.row.Err})
+		}
+		a.Bundles++
+		if !w.row(&g.row) {
+			continue
+		}
+		j := job{g: g}
+		if p, ok := at[g.name]; ok && p.b.stamp.same(g.stamp) {
+			if j.place, j.c = p, plans[p.n]; !j.c.bundle(p.b) {
+				continue
+			}
+		}
+		todo = append(todo, j)
+	}
+	for from, few := 0, 8; from < len(todo) && !a.More; few = min(2*few, 256) {
+		n := min(few, len(todo)-from)
+		got := make([]found, n)
+		parallel(n, func(i int) { got[i] = s.one(w, todo[from+i]) })
+		from += n
+		for _, f := range got {
+			if f.err != nil {
+				return Answer{}, f.err
+			}
+			a.Hits, a.Problems = append(a.Hits, f.hits...), append(a.Problems, f.problems...)
+		}
+		if w.Limit > 0 && len(a.Hits) > w.Limit {
+			a.Hits, a.More = a.Hits[:w.Limit:w.Limit], true
+		}
+	}
+	return a, nil
+}
+
+// candidates are the documents of a text file that a query can be in.
+type candidates struct {
+	lines docSet // nil for all
+	keys  []docSet
+}
+
+func (t *textFile) candidates(w *wants) (*candidates, error) {
+	c := &candidates{}
+	for _, p := range w.pieces {
+		if c.lines != nil && c.lines.few() {
+			break // whether a line fits is seen in the line itself
+		}
+		set := t.none()
+		if err := t.withPiece(set, p); err != nil {
+			return nil, err
+		}
+		c.narrow(set)
+	}
+	if len(w.Fingerprints) > 0 {
+		set := t.none()
+		for _, fp := range w.Fingerprints {
+			if err := t.withWord(set, string(rune(printWord))+string(fp)); err != nil {
+				return nil, err
+			}
+		}
+		c.narrow(set)
+	}
+	if c.lines != nil {
+		c.lines.add(t.always)
+	}
+	for k, ps := range w.keys {
+		set := t.none()
+		for _, p := range ps {
+			if err := t.withKey(set, k, p); err != nil {
+				return nil, err
+			}
+		}
+		c.keys = append(c.keys, set)
+	}
+	return c, nil
+}
+
+func (c *candidates) narrow(set docSet) {
+	if c.lines == nil {
+		c.lines = set
+		return
+	}
+	c.lines.keep(set)
+}
+
+func (c *candidates) bundle(b *indexed) bool {
+	for _, k := range c.keys {
+		if !k.has(b.first) {
+			return false
+		}
+	}
+	return c.lines == nil || c.lines.any(b.first, b.docs)
+}
+
+// document reports whether the nth document of a bundle is worth a look.
+func (j job) document(n int) bool {
+	return j.c == nil || j.c.lines == nil || n < int(j.b.docs) && j.c.lines.has(j.b.first+uint32(n))
+}
+
+// job is one bundle to search; without a place it is read itself.
+type job struct {
+	g *gathered
+	place
+	c *candidates
+}
+
+// found is what is in one bundle.
+type found struct {
+	hits     []Hit
+	problems []Problem
+	err      error
+}
+
+func (s Store) one(w *wants, j job) found {
+	var (
+		raw string
+		f   found
+	)
+	if !w.byLine() && len(w.keys) == 0 {
+		(&result{w: w, j: j, found: &f}).opening()
+		return f
+	}
+	if j.c != nil {
+		if raw, f.err = j.f.read(j.b.page); f.err != nil {
+			_ = os.Remove(j.f.name)
+			return f
+		}
+	} else {
+		raw = string(gather(s.dir, j.g.name, true).page.encode())
+	}
+	p, err := decodePage(raw)
+	if err != nil {
+		if j.c != nil {
+			_ = os.Remove(j.f.name)
+		}
+		f.err = err
+		return f
+	}
+	r := &result{w: w, j: j, found: &f}
+	if j.c == nil && !w.holds(p) {
+		return f
+	}
+	if w.byLine() {
+		r.lines(p)
+		r.artifacts(p, filepath.Join(s.dir, j.g.name))
+	} else {
+		r.keys(p)
+	}
+	return f
+}
+
+// result collects the hits of one bundle.
+type result struct {
+	*found
+	w *wants
+	j job
+}
+
+func (r *result) hit(seq int64, kind string, line string) Hit {
+	row := &r.j.g.row
+	return Hit{Incident: row.ID, Path: row.Path, Title: row.Title, Runbook: row.Runbook, Severity: string(row.Severity), Outcome: row.Outcome,
+		Seq: seq, Type: kind, Line: r.w.around(line)}
+}
+
+func (r *result) entry(e *entry, line string, fp Fingerprint) {
+	h := r.hit(e.seq, e.kind, line)
+	h.At, h.Step, h.Fingerprint = e.at, e.step, fp
+	r.hits = append(r.hits, h)
+}
+
+func (r *result) lines(p *page) {
+	if !r.j.document(0) {
+		return
+	}
+	folded := fold(p.raw)
+	if !strings.Contains(folded, r.w.folded) {
+		return
+	}
+	for i := range p.entries {
+		e := &p.entries[i]
+		if !r.w.when(e.at) {
+			continue
+		}
+		for _, l := range e.lines {
+			if fp, ok := r.w.line(folded[l.at:l.at+len(l.text)], l.val()); ok {
+				r.entry(e, l.text, fp)
+			}
+		}
+	}
+}
+
+// artifacts reads each artifact that can have a hit, at its first mention.
+func (r *result) artifacts(p *page, bundle string) {
+	var blobs *blobReader
+	seen := map[string]bool{}
+	for i, ref := range p.blobs {
+		if seen[ref.sha] {
+			continue
+		}
+		seen[ref.sha] = true
+		if !r.j.document(1+i) || !r.w.when(ref.at) {
+			continue
+		}
+		if blobs == nil {
+			blobs = openBlobs(bundle)
+			defer blobs.close()
+		}
+		text, err := blobs.read(ref.sha, maxBlob)
+		if err != nil {
+			r.problems = append(r.problems, Problem{r.j.g.row.Path, fmt.Sprintf("artifact %s of entry %d was not searched: %v", ref.sha, ref.seq, err)})
+			continue
+		}
+		r.artifact(ref, text)
+	}
+}
+
+func (r *result) artifact(ref blobRef, text string) {
+	folded := fold(text)
+	if !strings.Contains(folded, r.w.folded) {
+		return
+	}
+	off := 0
+	for line := range strings.Lines(text) {
+		end := off + len(line)
+		bare := strings.TrimRight(line, "\r\n")
+		if fp, ok := r.w.line(folded[off:off+len(bare)], bare); ok {
+			h := r.hit(ref.seq, "artifact", bare)
+			h.At, h.Artifact, h.Role, h.Fingerprint = ref.at, ref.sha, ref.role, fp
+			r.hits = append(r.hits, h)
+		}
+		off = end
+	}
+}
+
+// keys gives, for each key that was asked for, the first line that answers.
+func (r *result) keys(p *page) {
+	for _, k := range Keys() {
+		ps := r.w.keys[k]
+		if len(ps) == 0 {
+			continue
+		}
+		for i := range p.entries {
+			e := &p.entries[i]
+			if !r.w.when(e.at) {
+				continue
+			}
+			if line, ok := e.keyLine(k, ps); ok {
+				r.entry(e, line, "")
+				break
+			}
+		}
+	}
+}
+
+// opening gives the line that began the incident.
+func (r *result) opening() {
+	row := &r.j.g.row
+	if row.Title == "" {
+		return
+	}
+	h := r.hit(row.OpenSeq, "open", "title: "+row.Title)
+	h.At = row.Opened
+	r.hits = append(r.hits, h)
+}
+
+// around cuts a long line to what stands around the first fit.
+func (w *wants) around(line string) string {
+	if len(line) <= longLine {
+		return line
+	}
+	from := 0
+	if w.folded != "" {
+		from = max(0, strings.Index(fold(line), w.folded)-longLine/4)
+	}
+	to := min(len(line), max(from+longLine, from+longLine/2+len(w.folded)))
+	out := strings.ToValidUTF8(line[from:to], "")
+	if from > 0 {
+		out = "…" + out
+	}
+	if to < len(line) {
+		out += "…"
+	}
+	return out
+}
