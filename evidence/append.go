@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"strconv"
 )
@@ -117,6 +118,21 @@ func (b *Bundle) write(line []byte) error {
 		}
 	}
 	b.segSize += int64(len(line))
+	return b.stillThere()
+}
+
+// stillThere looks before an entry is acknowledged whether the journal can still be found: a file that somebody removed
+// or replaced takes writes and syncs as if nothing had happened.
+func (b *Bundle) stillThere() error {
+	info, err := b.fs.Lstat(filepath.Join(b.path, "journal", segmentName(b.segNo)))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w: %w", errRemoved, err)
+	case err != nil:
+		return err
+	case info.Size() != b.segSize:
+		return fmt.Errorf("%w: it has %d bytes and not the %d that were written", errRemoved, info.Size(), b.segSize)
+	}
 	return nil
 }
 
