@@ -61,13 +61,21 @@ func (b *Bundle) appendLocked(d Draft) (Entry, error) {
 		return Entry{}, fmt.Errorf("%w: %s with %d bytes; put its bulk in a blob", ErrTooLarge, d.Type, len(line))
 	}
 	e.Hash = hash
+	if err := b.store(&e, line); err != nil {
+		return Entry{}, err
+	}
+	return e, nil
+}
+
+// store makes the line of an entry durable; after an error nothing more is taken.
+func (b *Bundle) store(e *Entry, line []byte) error {
 	if err := b.write(line); err != nil {
 		b.dead = writeFailed(b.path, err)
-		return Entry{}, b.dead
+		return b.dead
 	}
 	b.chain = chain{next: e.Seq + 1, prev: e.Hash}
-	b.ledger.add(b.id, &e)
-	return e, nil
+	b.ledger.add(b.id, e)
+	return nil
 }
 
 func (b *Bundle) compose(d Draft) (Entry, error) {

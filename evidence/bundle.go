@@ -39,7 +39,8 @@ type Options struct {
 	rules  string            // tests only: digest of the redaction rules
 	about  func(*firstEntry) // tests only: makes entry 0 the same everywhere
 	noLock bool              // tests only: the file system is in memory, where the kernel has no locks
-	red    *redactor         // tests only: compiled once
+	red    *redactor         // the one to use instead of a new one
+	key    []byte            // the redaction key of a new bundle
 }
 
 func (o Options) redactor(key []byte) (*redactor, error) {
@@ -181,7 +182,7 @@ func Create(dir, id string, o Options) (_ *Bundle, err error) {
 	if o.about != nil {
 		o.about(&first)
 	}
-	if _, err := b.append(Draft{Type: "env", Actor: "system", Data: first}); err != nil {
+	if _, err := b.append(Draft{Type: "env", Actor: "system", Data: first, derived: first.Again != nil}); err != nil {
 		return nil, err
 	}
 	return b, nil
@@ -199,6 +200,7 @@ type firstEntry struct {
 	Arch     string `json:"arch"`
 	Host     string `json:"host"`
 	Rules    string `json:"ruleset_sha256"`
+	Again    *again `json:"again,omitempty"`
 }
 
 // openSegment makes segment b.segNo and makes its name durable.
@@ -246,10 +248,18 @@ func (b *Bundle) RedactKnown(s string) string { return b.red.knownOnly(s, counts
 
 const keySize = 32
 
-// makeKey makes the redaction key of a new bundle.
-func makeKey(o Options, id string) ([]byte, error) {
+func newKey() []byte {
 	key := make([]byte, keySize)
 	rand.Read(key)
+	return key
+}
+
+// makeKey makes the redaction key of a new bundle.
+func makeKey(o Options, id string) ([]byte, error) {
+	key := o.key
+	if key == nil {
+		key = newKey()
+	}
 	if o.Keys == "" {
 		return key, nil
 	}

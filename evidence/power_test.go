@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -277,6 +278,11 @@ func (r *powerRun) holds(left *powerFS, was []byte) error {
 	for file, text := range r.seals {
 		if content(file) != text {
 			return fmt.Errorf("%s of an acknowledged seal is gone", file)
+		}
+	}
+	for name := range left.names {
+		if base := strings.TrimPrefix(name, powerBundle+"/quarantine/"); strings.HasSuffix(base, ".bin") && !strings.HasPrefix(base, tempPrefix) && !slices.Contains(l.kept, base) {
+			return fmt.Errorf("quarantine/%s is there and nothing reports it", base)
 		}
 	}
 	reported := was[min(cut, len(was)):]
