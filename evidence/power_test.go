@@ -424,7 +424,7 @@ func TestEveryCallFails(t *testing.T) {
 					t.Fatalf("call %d failed: %v", at, err)
 				}
 			}
-			t.Logf("%d calls of a session of 200 entries, each failed once: 0 acknowledged entries or blobs lost, always opens, no sync tried again", cases)
+			t.Logf("%s: %d calls of a session of 200 entries, each failed once: 0 acknowledged entries or blobs lost, always opens, no sync tried again", tc.name, cases)
 		})
 	}
 }
