@@ -39,12 +39,17 @@ func (b *Bundle) owe(key, value string) {
 }
 
 // Warning says what the operator should know about the place of the bundle, "" for nothing.
-func (b *Bundle) Warning() string {
-	if b.remote == "" {
+func (b *Bundle) Warning() string { return warning(b.path, b.remote) }
+
+// PlaceWarning says the same of a directory before a bundle is made in it.
+func PlaceWarning(dir string) string { return warning(dir, remoteFS(dir)) }
+
+func warning(path, kind string) string {
+	if kind == "" {
 		return ""
 	}
-	return fmt.Sprintf("%q is on a network or shared file system (%s): there, another host may write the bundle at the same time, and "+
-		"what was synced may still be lost; keep it on a local disk", b.path, b.remote)
+	return fmt.Sprintf("%q is on a network or shared file system (%s): another host may write a bundle there at the same time, and "+
+		"what was synced may still be lost; keep it on a local disk", path, kind)
 }
 
 func takeLock(bundle string, o Options) (*lock, error) {
