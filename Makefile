@@ -27,7 +27,7 @@ END { if (tty) printf "\r\033[K" }
 endef
 export METER
 
-.PHONY: build practice test check bench evidence-report leaks gitleaks demo vuln prepare clean
+.PHONY: build practice test check bench evidence-report evidence-kills leaks gitleaks demo vuln prepare clean
 
 build: ## bin/handrail
 	@mkdir -p bin
@@ -68,11 +68,37 @@ gitleaks: ## gitleaks and its stopwatch, from a module of their own
 	cd evidence/gitleaks && go build -tags gore2regex -o ../../bin/gitleaks github.com/zricethezav/gitleaks/v8
 	cd evidence/gitleaks && go build -tags gore2regex -o ../../bin/gitleaks-speed .
 
-evidence-report: gitleaks ## the figures of redaction and capture, as docs/evidence.md promises them
-	go test -count=1 -v -run 'TestKindsInContexts|TestCleanTextStays|TestStateLargerThanAUnit|TestBrokenState|TestHostileInputIsBounded' ./evidence | grep -E '^(---|    [a-z]+_test|ok|FAIL)'
-	HANDRAIL_GITLEAKS=$(CURDIR)/bin/gitleaks-speed go test -run '^$$' -bench 'BenchmarkSpeed$$|BenchmarkCapture' -benchtime 1x ./evidence
-	@echo "modules on the evidence path outside the standard library and golang.org/x:"
-	@go list -deps -f '{{with .Module}}{{.Path}}{{end}}' ./evidence | sort -u | grep -v -e '^handrail$$' -e '^golang.org/x/'
+# What the tests and benchmarks of the evidence say, as one table.
+define EVIDENCE
+function put(property, bar, got) { rows = rows "| " property " | " bar " | " got " |\n" }
+function said() { sub(/^ *[a-z]+_test.go:[0-9]+: /, ""); return $$0 }
+function metric(name,  i) { for (i = 2; i <= NF; i++) if ($$i == name) return $$(i - 1); return "" }
+/kill_test.go.*acknowledged/ { put("entries lost under SIGKILL", "0 in 1,000, 0 in 20,000", said()) }
+/power_test.go.*ways to lose/ { put("power cut before every call", "0 lost, always opens", said()) }
+/power_test.go.*each failed once/ { put("every call fails", "0 lost, always opens", said()) }
+/^ *everybit_test.go.*all noticed/ { $$0 = said(); files++; bits += $$2; cuts += $$5 }
+/vectors_test.go.*sample bundles/ { put("verifier tests that must fail", "60, and 70 % of all", said()) }
+/kinds_test.go.*contexts/ { put("redaction", "no 12 bytes survive", said()) }
+/clean_test.go.*touched/ { put("false redactions", "1 in 10,000 lines", said()) }
+/^BenchmarkSpeed/ { t = metric("of-gitleaks"); put("redaction speed", "3 x gitleaks (re2); worst a tenth", metric("MB/s") " MB/s; " (t ? t : "not beside") " x gitleaks; " metric("of-sha256") " x SHA-256; worst " metric("worst-of-normal") " of normal") }
+/^BenchmarkCapture/ { put("capture of 1 GiB, " $$1, "constant memory", metric("peak-MB") " MB of heap at the peak") }
+/^BenchmarkVerifyEntries/ { put("verify 10,000 entries", "100 ms", metric("ns/op") / 1e6 " ms") }
+/^BenchmarkVerifyBlobs\/handrail/ { ours = metric("MB/s") }
+/^BenchmarkVerifyBlobs\/sha256sum/ { put("verify blobs", "0.8 x sha256sum", ours / metric("MB/s") " x (" ours " MB/s)") }
+/^module / { n++; modules = modules " " $$2 }
+END { put("bit flips and cuts", "100 % noticed", files " files of a bundle: " bits " bits, one of each byte, and " cuts " cuts, all noticed"); put("modules outside the standard library and golang.org/x", "6", n ":" modules); printf "| property | bar | measured |\n| --- | --- | --- |\n%s", rows }
+endef
+export EVIDENCE
+
+evidence-report: gitleaks ## the figures of the evidence as one table, the last thing printed; takes minutes
+	@mkdir -p bin; uptime
+	go test -count=1 -timeout 30m -v -run 'TestKilled|TestPowerCut|TestEveryCallFails|TestEveryBitAndEveryCut|TestVectors|TestKindsInContexts|TestCleanTextStays|TestStateLargerThanAUnit|TestBrokenState|TestHostileInputIsBounded' ./evidence | tee bin/evidence.log | grep -E '^(--- |ok|FAIL)'
+	HANDRAIL_GITLEAKS=$(CURDIR)/bin/gitleaks-speed go test -run '^$$' -bench 'BenchmarkSpeed$$|BenchmarkCapture|BenchmarkVerify' -benchtime 1x ./evidence | tee -a bin/evidence.log
+	@go list -deps -f '{{with .Module}}module {{.Path}}{{end}}' ./evidence | sort -u | grep -v -e '^module handrail$$' -e '^module golang.org/x/' >>bin/evidence.log
+	@uptime; awk "$$EVIDENCE" bin/evidence.log
+
+evidence-kills: ## 20,000 SIGKILLs of a writer, each looked at; twenty minutes to an hour
+	go test -count=1 -timeout 4h -v -run TestKilledWriterLosesNothing ./evidence -kills 20000
 
 leaks: build gitleaks ## search the bundles of this machine, those of drills among them, for secrets that got through
 	@bad=0; for b in $${XDG_STATE_HOME:-$$HOME/.local/state}/handrail/incidents/*.hrb; do \

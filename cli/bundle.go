@@ -13,7 +13,7 @@ import (
 
 func bundleCommand(p *program) *cobra.Command {
 	return group("bundle", "Evidence bundles", bundleList(p), bundleShow(p),
-		bundleSeal(p), bundleSign(p), bundleAnchor(p), bundleVerify(p), bundleLeaks(p),
+		bundleSeal(p), bundleSign(p), bundleAnchor(p), bundleVerify(p), bundleLeaks(p), bundleRedact(p),
 		bundleStatus(p), bundleExport(p), bundleDiff(p),
 		bundleQuery(p), bundlePush(p), bundlePull(p))
 }

@@ -36,6 +36,7 @@ type brought struct {
 	signedBy []string
 	anchors  []string
 	posted   string
+	from     string
 }
 
 func bundleVerify(p *program) *cobra.Command {
@@ -60,6 +61,7 @@ and removed again.`,
 	cmd.Flags().StringArrayVar(&with.signedBy, "signed-by", nil, "fail unless this `person` of the allowed signers signed the newest seal; repeatable")
 	cmd.Flags().StringArrayVar(&with.anchors, "anchor", nil, "fail unless the bundle extends this posted `line`; repeatable")
 	cmd.Flags().StringVar(&with.posted, "anchors", "", "the same for each such line about this bundle in a `file`, the export of a chat say")
+	cmd.Flags().StringVar(&with.from, "from", "", "fail unless the bundle was redacted again from this old `bundle`, and differs in nothing but hidden values")
 	o := outputFlag(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		path, done, err := p.openable(args[0])
@@ -70,6 +72,14 @@ and removed again.`,
 		policy, err := p.policy(with, path)
 		if err != nil {
 			return err
+		}
+		if with.from != "" {
+			from, closeFrom, err := p.openable(with.from)
+			if err != nil {
+				return err
+			}
+			defer closeFrom()
+			policy.From = from
 		}
 		v, err := verify(path, policy)
 		if err != nil {
@@ -207,6 +217,9 @@ func verify(path string, policy evidence.Policy) (verdict, error) {
 		line := evidence.Line{Property: l.Property, Verdict: evidence.Proven, Detail: l.Detail}
 		if !l.OK {
 			line.Verdict = evidence.Failed
+			if r.Of(evidence.PropertyAgain) != "" {
+				line.Detail += "; this bundle was redacted again, and what gates were judged from may be hidden now: the bundle that it was made from can show"
+			}
 		}
 		v.Lines = append(v.Lines, line)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"strconv"
 )
@@ -60,13 +61,21 @@ func (b *Bundle) appendLocked(d Draft) (Entry, error) {
 		return Entry{}, fmt.Errorf("%w: %s with %d bytes; put its bulk in a blob", ErrTooLarge, d.Type, len(line))
 	}
 	e.Hash = hash
+	if err := b.store(&e, line); err != nil {
+		return Entry{}, err
+	}
+	return e, nil
+}
+
+// store makes the line of an entry durable; after an error nothing more is taken.
+func (b *Bundle) store(e *Entry, line []byte) error {
 	if err := b.write(line); err != nil {
 		b.dead = writeFailed(b.path, err)
-		return Entry{}, b.dead
+		return b.dead
 	}
 	b.chain = chain{next: e.Seq + 1, prev: e.Hash}
-	b.ledger.add(b.id, &e)
-	return e, nil
+	b.ledger.add(b.id, e)
+	return nil
 }
 
 func (b *Bundle) compose(d Draft) (Entry, error) {
@@ -117,6 +126,21 @@ func (b *Bundle) write(line []byte) error {
 		}
 	}
 	b.segSize += int64(len(line))
+	return b.stillThere()
+}
+
+// stillThere looks before an entry is acknowledged whether the journal can still be found: a file that somebody removed
+// or replaced takes writes and syncs as if nothing had happened.
+func (b *Bundle) stillThere() error {
+	info, err := b.fs.Lstat(filepath.Join(b.path, "journal", segmentName(b.segNo)))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w: %w", errRemoved, err)
+	case err != nil:
+		return err
+	case info.Size() != b.segSize:
+		return fmt.Errorf("%w: it has %d bytes and not the %d that were written", errRemoved, info.Size(), b.segSize)
+	}
 	return nil
 }
 

@@ -115,18 +115,27 @@ func (b *Bundle) place(temp, sum string) error {
 	defer b.mu.Unlock()
 	final := b.blobPath(sum)
 	dir := filepath.Dir(final)
-	if err := b.fs.Mkdir(dir, 0o700); err == nil {
+	if err := b.fs.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	// A directory that is there may be one whose name did not become durable when it was made.
+	if !b.fanned[sum[:2]] {
 		if err := b.fs.SyncDir(filepath.Dir(dir)); err != nil {
 			return err
 		}
-	} else if !errors.Is(err, fs.ErrExist) {
-		return err
+		if b.fanned == nil {
+			b.fanned = map[string]bool{}
+		}
+		b.fanned[sum[:2]] = true
 	}
 	old, err := b.hashFile(final)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err == nil && old == sum:
-		return b.fs.Remove(temp)
+		if err := b.fs.Remove(temp); err != nil {
+			return err
+		}
+		return b.fs.SyncDir(dir) // its name, too, may be from an attempt that broke off
 	case err != nil:
 		return err
 	default:

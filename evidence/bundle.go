@@ -38,6 +38,16 @@ type Options struct {
 	noSync bool              // benchmarks only: what it writes is not durable
 	rules  string            // tests only: digest of the redaction rules
 	about  func(*firstEntry) // tests only: makes entry 0 the same everywhere
+	noLock bool              // tests only: the file system is in memory, where the kernel has no locks
+	red    *redactor         // the one to use instead of a new one
+	key    []byte            // the redaction key of a new bundle
+}
+
+func (o Options) redactor(key []byte) (*redactor, error) {
+	if o.red != nil {
+		return o.red, nil
+	}
+	return newRedactor(key, o.Team)
 }
 
 func (o Options) withDefaults() Options {
@@ -90,9 +100,12 @@ type Bundle struct {
 	ledger  ledger
 	owed    map[string]string // goes into an env entry before the next one
 	buf     []byte
+	final   []byte // the last line, while opening
 	dead    error
 	closed  bool
-	temp    int // numbers temporary blob files
+	fanned  map[string]bool // directories of blobs whose names are durable
+	temp    int             // numbers temporary blob files
+	remote  string          // the kind of file system, where locks and syncs may mean nothing
 }
 
 // Path returns the bundle's directory.
@@ -131,7 +144,7 @@ func Create(dir, id string, o Options) (_ *Bundle, err error) {
 		return nil, err
 	}
 	made = true
-	if b.lock, err = takeLock(b.path, o.Boot); err != nil {
+	if err := b.takeLock(); err != nil {
 		return nil, err
 	}
 	for _, sub := range [...]string{"journal", "blobs", "blobs/sha256", "quarantine", "seals"} {
@@ -143,7 +156,7 @@ func Create(dir, id string, o Options) (_ *Bundle, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if b.red, err = newRedactor(key, o.Team); err != nil {
+	if b.red, err = o.redactor(key); err != nil {
 		return nil, err
 	}
 	readme := []byte(readmeText)
@@ -169,7 +182,7 @@ func Create(dir, id string, o Options) (_ *Bundle, err error) {
 	if o.about != nil {
 		o.about(&first)
 	}
-	if _, err := b.append(Draft{Type: "env", Actor: "system", Data: first}); err != nil {
+	if _, err := b.append(Draft{Type: "env", Actor: "system", Data: first, derived: first.Again != nil}); err != nil {
 		return nil, err
 	}
 	return b, nil
@@ -187,6 +200,7 @@ type firstEntry struct {
 	Arch     string `json:"arch"`
 	Host     string `json:"host"`
 	Rules    string `json:"ruleset_sha256"`
+	Again    *again `json:"again,omitempty"`
 }
 
 // openSegment makes segment b.segNo and makes its name durable.
@@ -234,10 +248,18 @@ func (b *Bundle) RedactKnown(s string) string { return b.red.knownOnly(s, counts
 
 const keySize = 32
 
-// makeKey makes the redaction key of a new bundle.
-func makeKey(o Options, id string) ([]byte, error) {
+func newKey() []byte {
 	key := make([]byte, keySize)
 	rand.Read(key)
+	return key
+}
+
+// makeKey makes the redaction key of a new bundle.
+func makeKey(o Options, id string) ([]byte, error) {
+	key := o.key
+	if key == nil {
+		key = newKey()
+	}
 	if o.Keys == "" {
 		return key, nil
 	}

@@ -1,108 +1,16 @@
 package evidence
 
 import (
-	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 )
-
-const killEnv = "EVIDENCE_KILL_BUNDLE"
-
-// TestMain lets the kill test run this binary as the writer that is killed.
-func TestMain(m *testing.M) {
-	if path := os.Getenv(killEnv); path != "" {
-		os.Exit(appendForever(path))
-	}
-	os.Exit(m.Run())
-}
-
-func appendForever(path string) int {
-	b, err := Open(path, Options{Keys: path + ".keys"})
-	if err != nil {
-		fmt.Println("error", err)
-		return 1
-	}
-	for {
-		w, err := b.Blob("log", "text/plain")
-		if err != nil {
-			return 1
-		}
-		seq, _ := b.Head()
-		fmt.Fprintf(w, "blob %d\n", seq)
-		blob, err := w.Commit()
-		if err != nil {
-			return 1
-		}
-		e, err := b.Append(context.Background(), Draft{Type: "note", Data: map[string]string{"text": strings.Repeat("x ", 2000)}, Blobs: []Blob{blob}})
-		if err != nil {
-			return 1
-		}
-		fmt.Println("acked", e.Seq, e.Hash)
-	}
-}
-
-func TestKilledWriterLosesNothing(t *testing.T) {
-	t.Parallel()
-	b := create(t, testOptions(""))
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
-	acked := map[int64]string{}
-	for range 50 {
-		cmd := exec.CommandContext(t.Context(), os.Args[0])
-		cmd.Env = append(os.Environ(), killEnv+"="+b.Path())
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		stopAfter, lines := rand.IntN(6)+1, 0
-		for s := bufio.NewScanner(out); s.Scan(); {
-			f := strings.Fields(s.Text())
-			if f[0] != "acked" {
-				t.Fatal(s.Text())
-			}
-			seq, _ := strconv.ParseInt(f[1], 10, 64)
-			acked[seq] = f[2]
-			if lines++; lines == stopAfter {
-				_ = cmd.Process.Kill()
-			}
-		}
-		_ = cmd.Wait() // killed, as it should be
-	}
-	last, err := Open(b.Path(), testOptions(""))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := last.Close(); err != nil {
-		t.Fatal(err)
-	}
-	got, err := entriesOf(t, b.Path())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for seq, hash := range acked {
-		if seq >= int64(len(got)) || got[seq].Hash != hash {
-			t.Fatalf("entry %d was acknowledged and is gone", seq)
-		}
-	}
-	if r := mustVerify(t, b.Path()); !r.OK() {
-		t.Fatalf("Verify = %+v", r)
-	}
-}
 
 // faultFS fails one call, and all later ones when it plays a power cut; then lose drops what was never synced.
 type faultFS struct {

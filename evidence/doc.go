@@ -47,11 +47,12 @@
 // # Entry 0
 //
 // Type env. Its data has format, id, bundle_sha256 and readme_sha256 (SHA-256 of the two files), handrail, go, os,
-// arch, host and ruleset_sha256.
+// arch, host and ruleset_sha256. That of a bundle that was redacted again also has again, see there.
 //
 // # Types
 //
-// Written by the store: env (entry 0; redaction_key "new"; another ruleset_sha256), recover (bytes went to quarantine: segment,
+// Written by the store: env (entry 0; redaction_key "new"; another ruleset_sha256; filesystem, where locks and
+// syncs may mean nothing), recover (bytes went to quarantine: segment,
 // offset, length, sha256, file, alarm, why), seal, reopen, checkpoint, reveal. Written for its users: open person plan
 // severity phase skip note correct answer manual conclude probe.start probe.end gate.shown gate.answered gate.closed
 // approve act.start act.end debt settle waive close. A bundle with another type can be read and verified, not continued.
@@ -105,7 +106,7 @@
 // # Verdicts
 //
 // Verify states each property apart as ok, unproven or failed: layout, format, chain, complete, blobs, quarantine, seal, signature (one
-// for each file), signed-by (one for each person who must have signed the newest seal), anchor, redaction, custody. Ok is
+// for each file), signed-by (one for each person who must have signed the newest seal), anchor, redaction, custody, and of a bundle that was redacted again redacted-again. Ok is
 // what was recomputed, or checked with what the verifier brought along. Complete is ok only when an allowed signature of the
 // newest seal, or an anchor that was brought along, covers the last entry. A bundle fails when a property fails.
 // testdata/vectors.tar.gz holds sample bundles with the verdicts that every verifier must come to.
@@ -122,7 +123,10 @@
 // names it. An entry is one write and one sync; only then is it acknowledged. After a failed write or sync the
 // writer takes nothing more and never syncs that file again. On opening, a final line that is torn or wrong is copied to
 // quarantine/, cut off, and recorded by a recover entry (with alarm when the line was whole). A wrong line before the last is no
-// crash, and the bundle is not continued.
+// crash, and the bundle is not continued. A good final line is written once more where it stands, with the same bytes, and
+// synced, since the sync of an earlier writer may have failed. A file in quarantine/ that no recover entry names, as a crash
+// between the two leaves it, gets one. After the sync and before it acknowledges, the writer looks whether the journal still has
+// its name and size.
 //
 // # Redaction
 //
@@ -142,4 +146,18 @@
 // its own, the byte where it broke and why; what follows keeps its keys and shape, and each value is a token of kind withheld.
 // Of anything else the blob holds one line that says how many bytes were withheld. Structured JSON is stored indented by two
 // spaces.
+//
+// # Redacted again
+//
+// A bundle is never redacted in place. A new one is made, with another id, and data of its entry 0 has again:
+// {"id","entries","root","actor","reason","at"}: the checkpoint of the old bundle, by whom, why and when. Entry n of the new
+// one is entry n of the old one: same type, t, mono and boot; entry 0 has the old handrail, go, os and arch. In actor, step,
+// data and blobs bytes were replaced by tokens (with the quotes around them, or a number that became one), and nothing else: but
+// for the hash of a blob or of a file in quarantine that changed, which stands under its new name wherever a string of data is
+// that hash, sizes and rules, and the data of seals, which is computed again. Signatures are not carried over. What checkpoint
+// entries below that number record is about the old bundle and proves nothing of the new one.
+//
+// The property redacted-again is unproven by itself. Beside the old bundle it is ok when the checkpoint fits it and all the
+// above holds, where a token stands for one byte or more. The laws of the loop are judged on the new bundle as on any
+// other: a gate whose evidence is hidden, or a stored runbook that changed, breaks them, and a verifier says so.
 package evidence

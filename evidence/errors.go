@@ -21,6 +21,7 @@ var (
 	ErrTooLarge = errors.New("entry is over 1 MiB")
 
 	errBadHash = errors.New("hash does not fit the line")
+	errRemoved = errors.New("the journal is no longer where it was")
 )
 
 // LineError says which journal line is wrong and why.
@@ -39,6 +40,14 @@ func (e *LineError) Unwrap() error { return e.Err }
 
 // writeFailed explains a failed write to the operator; the caller marks the writer dead.
 func writeFailed(path string, cause error) error {
+	if errors.Is(cause, errRemoved) {
+		return fmt.Errorf("%w: somebody removed, moved or replaced %q while it was written: %w; what was acknowledged before went "+
+			"with it, so put it back and resume, or go on in a new bundle", ErrDead, path, cause)
+	}
+	if errors.Is(cause, syscall.EROFS) {
+		return fmt.Errorf("%w: the disk of %q is read-only now: %w; all that was acknowledged is kept, resume once it can be "+
+			"written, or go on in a new bundle on another disk", ErrDead, path, cause)
+	}
 	if errors.Is(cause, syscall.ENOSPC) || errors.Is(cause, syscall.EDQUOT) {
 		return fmt.Errorf("%w: no space left for %q; all that was acknowledged is kept, free space and resume, "+
 			"or go on in a new bundle on another disk: %w", ErrDead, path, cause)

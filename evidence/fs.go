@@ -68,7 +68,10 @@ func writeDurable(fsys FS, dir, name string, data []byte, perm fs.FileMode) erro
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(data)
+	n, err := f.Write(data)
+	if err == nil && n < len(data) {
+		err = io.ErrShortWrite
+	}
 	if err == nil {
 		err = f.Sync()
 	}

@@ -30,7 +30,7 @@ func Open(path string, o Options) (_ *Bundle, err error) {
 		return nil, err
 	}
 	b.id = meta.ID
-	if b.lock, err = takeLock(b.path, o.Boot); err != nil {
+	if err := b.takeLock(); err != nil {
 		return nil, err
 	}
 	cut, err := b.scanJournal()
@@ -41,7 +41,7 @@ func Open(path string, o Options) (_ *Bundle, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if b.red, err = newRedactor(key, o.Team); err != nil {
+	if b.red, err = o.redactor(key); err != nil {
 		return nil, err
 	}
 	if fresh && o.Keys != "" {
@@ -58,8 +58,71 @@ func Open(path string, o Options) (_ *Bundle, err error) {
 		if err := b.quarantineTail(cut); err != nil {
 			return nil, err
 		}
+	} else if err := b.settle(); err != nil {
+		return nil, err
+	}
+	if err := b.reportKept(); err != nil {
+		return nil, err
 	}
 	return b, nil
+}
+
+// settle writes the final line once more where it stands, with the same bytes, and syncs it. It may be one whose sync
+// failed or never came: then it is in memory only, perhaps marked clean, and nothing may be built on it before it is on
+// the disk.
+func (b *Bundle) settle() (err error) {
+	line := b.final
+	b.final = nil
+	if b.opts.noSync || b.segSize < int64(len(line)) { // the last segment is empty: nothing follows a line that was not synced
+		return nil
+	}
+	f, err := b.fs.OpenFile(filepath.Join(b.path, "journal", segmentName(b.segNo)), os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		err = errors.Join(err, f.Close())
+		if err != nil {
+			err = fmt.Errorf("making the last entry durable: %w", err)
+		}
+	}()
+	if _, err := f.Seek(b.segSize-int64(len(line)), io.SeekStart); err != nil {
+		return err
+	}
+	n, err := f.Write(line)
+	if err == nil && n < len(line) {
+		err = io.ErrShortWrite
+	}
+	if err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+// reportKept records what lies in quarantine/ and no entry names: a crash came between taking it out and saying so.
+func (b *Bundle) reportKept() error {
+	list, err := b.fs.ReadDir(filepath.Join(b.path, "quarantine"))
+	if err != nil {
+		return err
+	}
+	for _, d := range list {
+		name := d.Name()
+		if !quarantineFileName.MatchString("quarantine/"+name) || slices.Contains(b.ledger.kept, name) {
+			continue
+		}
+		info, err := b.fs.Lstat(filepath.Join(b.path, "quarantine", name))
+		if err != nil {
+			return err
+		}
+		_, sum, _ := strings.Cut(strings.TrimSuffix(name, ".bin"), "-")
+		if _, err := b.append(Draft{Type: "recover", Actor: "system", Data: recovered{
+			Offset: "0", Length: fmt.Sprint(info.Size()), SHA256: sum, File: "quarantine/" + name, Alarm: true,
+			Why: "ALARM, kept in quarantine by an earlier resume that was cut off before it could say so",
+		}}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // checkPlain refuses a bundle in which a directory or file that will be written is a link or something stranger.
@@ -134,7 +197,7 @@ func (b *Bundle) scanJournal() (*tail, error) {
 
 func (b *Bundle) scanSegment(s *scanner) error {
 	for {
-		e, _, err := s.next()
+		e, line, err := s.next()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -145,6 +208,7 @@ func (b *Bundle) scanSegment(s *scanner) error {
 			return fmt.Errorf("%w: %q at entry %d; read it with bundle show, or update handrail", ErrUnknownEntry, e.Type, e.Seq)
 		}
 		b.ledger.add(b.id, &e)
+		b.final = append(b.final[:0], line...)
 	}
 }
 

@@ -82,7 +82,7 @@ func (b *Bundle) preface(next, actor string) error {
 			return fmt.Errorf("going on after the seal: %w", err)
 		}
 	}
-	if len(b.owed) == 0 {
+	if len(b.owed) == 0 || b.ledger.entries == 0 { // nothing comes before entry 0
 		return nil
 	}
 	if _, err := b.appendLocked(Draft{Type: "env", Actor: "system", Data: b.owed}); err != nil {

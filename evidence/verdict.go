@@ -27,6 +27,7 @@ const (
 	PropertyAnchor     = "anchor"
 	PropertyRedaction  = "redaction"
 	PropertyCustody    = "custody"
+	PropertyAgain      = "redacted-again"
 )
 
 // Line is the verdict on one property.

@@ -13,6 +13,7 @@ type Policy struct {
 	Signers  *Signers     // whose signatures count
 	SignedBy []string     // who must have signed the newest seal
 	Anchors  []Checkpoint // lines that were posted where the author of the bundle could not change them
+	From     string       // the bundle that it was redacted again from
 }
 
 // Verify checks a bundle with an empty Policy.
@@ -75,6 +76,7 @@ func (v *verifier) run() {
 	trusted = v.anchors() || trusted
 	v.redaction()
 	v.custody()
+	v.again()
 	rest := append([]Line(nil), v.report.Lines[at:]...)
 	v.report.Lines = v.report.Lines[:at]
 	v.complete(trusted)

@@ -1,6 +1,9 @@
 package evidence
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // anchors proves that the bundle extends each line that somebody kept, by the recomputed root at its size. It reports
 // whether one of them covers every entry.
@@ -32,7 +35,7 @@ func (v *verifier) holds(a Checkpoint, roots map[int64]Checkpoint) error {
 // recorded holds the lines that the journal says were posted against the journal itself. That they were posted is the
 // word of the bundle, until somebody brings one along.
 func (v *verifier) recorded() {
-	said := v.ledger.anchors
+	said := slices.Clone(v.ledger.anchors)
 	if len(said) == 0 {
 		return
 	}
@@ -48,6 +51,23 @@ func (v *verifier) recorded() {
 			return
 		}
 		lines[i], want[c.Entries] = c, Checkpoint{}
+	}
+	if from := v.first.Again; from != nil {
+		// Those from before are of the bundle that this one was made from, or of one before that.
+		n := 0
+		for i, c := range lines {
+			if c.ID != v.id && said[i].seq < from.Entries {
+				continue
+			}
+			lines[n], said[n] = c, said[i]
+			n++
+		}
+		if n < len(lines) {
+			v.say(PropertyAnchor, Unproven, "%d posted, says the journal, of a bundle from which this one was redacted again (%s): they prove nothing of this one", len(lines)-n, from.ID)
+		}
+		if lines, said = lines[:n], said[:n]; n == 0 {
+			return
+		}
 	}
 	if err := v.rootsAt(want); err != nil {
 		v.say(PropertyAnchor, Failed, "reading again: %v", err)
