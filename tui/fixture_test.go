@@ -61,6 +61,7 @@ func plan(h string) []triage.PlanStep {
 	state := step("state", triage.Preserve, triage.ProbeStep, "terraform/state", "The recorded state")
 	process := step("process", triage.Preserve, triage.ProbeStep, "terraform/holder", "The holder on its own machine")
 	lock.Required, state.Required, process.Required = true, true, true
+	lock.Covers, state.Covers, process.Covers = []string{"E9", "E10"}, []string{"E8"}, []string{"E7"}
 	holder := step("holder", triage.Authority, triage.AskStep, "", "Is the process that holds this lock still running?")
 	holder.Answers = []string{"alive", "dead"}
 	gate := step("unlock", triage.Recover, triage.GateStep, "terraform/force-unlock", "Release the lock")
