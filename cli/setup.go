@@ -39,20 +39,23 @@ func (p *program) session() (session.Config, error) {
 		Now: p.now, Rand: rand.Reader, Version: buildVersion().String(),
 		Redaction: team, Secrets: p.knownSecrets(),
 	}
+	c.Here = p.surroundings(env)
 	k, err := clusterOf(env)
 	switch {
 	case errors.Is(err, kube.ErrNoCluster) && !p.named():
 		c.Header = append(c.Header, steps.KV{Key: "cluster", Value: "none"})
+		c.Server = unseen("no cluster is named")
 	case err != nil:
 		// A probe that needs the cluster will say the same and record it; an
 		// incident must be able to start all the same.
 		trouble := p.troubled(err)
 		tell(p.stderr, trouble)
 		c.Header = append(c.Header, steps.KV{Key: "cluster", Value: "unknown: " + trouble.Error()})
+		c.Server = unseen(trouble.Error())
 	default:
 		c.Header = append(c.Header, steps.KV{Key: "cluster", Value: k.name()},
 			steps.KV{Key: "namespace", Value: k.Namespace})
-		c.Identify = k.whoami
+		c.Identify, c.Server = k.whoami, k.surroundings
 	}
 	c.Header = append(c.Header, steps.KV{Key: "host", Value: env.Host})
 	return c, nil
@@ -77,7 +80,8 @@ func (p *program) stepEnv() (steps.Env, error) {
 		Dir: dir, Environ: p.environ, Home: p.home(), User: p.user(), Host: host, Now: p.now,
 		Kubeconfig: p.kubeconfig, Context: p.context, Namespace: p.namespace, Kubectl: p.kubectl,
 		Tool: p.tool, Trusted: p.checkTrust,
-		// Audit-IDs come with the audit plumbing; without one the server makes its own.
+		// An incident gives its requests Audit-IDs of its bundle; elsewhere the
+		// server makes its own.
 		Audit: func() string { return "" },
 	}, nil
 }

@@ -60,6 +60,7 @@ type Session struct {
 	dead     error
 	asked    map[string]*asks    // by gate: the requests that no entry names yet
 	counters map[string]*counter // of Audit-IDs, by where a run began
+	sealed   bool                // nothing comes after the newest seal
 	due      string              // why the anchor should be posted, "" while it need not be
 }
 
@@ -295,6 +296,7 @@ func (s *Session) fold(e evidence.Entry) error {
 	}
 	s.state = st
 	s.due = anchorDue(s.due, e)
+	s.sealed = e.Type == "seal"
 	if len(e.Blobs) > 0 && s.snap.Load() != nil {
 		s.blobs = maps.Clone(s.blobs) // snapshots share the old one
 	}
