@@ -27,7 +27,7 @@ const (
 // draw shows the terminal UI. Nothing else reaches the terminal meanwhile; what
 // tried to is told after the screen was given back.
 func (p *program) draw(ctx context.Context, face tui.Config) error {
-	stderr, ok := p.stderr.(*os.File)
+	stderr, ok := fileOf(p.stderr)
 	if !ok || !turnsAside || !isTerminal(stderr) {
 		return tui.Run(ctx, face)
 	}

@@ -81,11 +81,17 @@ func (p *program) incidents() (string, error) {
 func (p *program) interactive() bool { return isTerminal(p.stdin) && isTerminal(p.stdout) }
 
 func isTerminal(stream any) bool {
+	f, ok := fileOf(stream)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// fileOf is the file behind a stream, where there is one.
+func fileOf(stream any) (*os.File, bool) {
 	if s, ok := stream.(*scrubbed); ok {
 		stream = s.w
 	}
 	f, ok := stream.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+	return f, ok
 }
 
 // version describes the build, as far as the go command recorded it.
