@@ -48,7 +48,7 @@ func (a about) not(why error, names ...string) {
 
 // unseen is a look at a cluster that cannot be asked.
 func unseen(why string) session.Gather {
-	return func(context.Context, triage.State) map[string]steps.Value {
+	return func(context.Context, steps.Env, triage.State) map[string]steps.Value {
 		a := about{}
 		a.not(errors.New(why), serverNames()...)
 		return a
@@ -59,18 +59,16 @@ func serverNames() []string {
 	return []string{"cluster.server", "cluster.uid", "cluster.version", "cluster.skew", "api.user", "api.groups"}
 }
 
-// surroundings looks at this machine.
-func (p *program) surroundings(env steps.Env) session.Gather {
-	return func(ctx context.Context, st triage.State) map[string]steps.Value {
-		a := about{}
-		a.machine(env)
-		a.git(ctx, env.Dir)
-		a.ci(env)
-		a.module(env, st)
-		a.own(ctx)
-		a.tool(ctx, env)
-		return a
-	}
+// machineAround looks at this machine.
+func machineAround(ctx context.Context, env steps.Env, st triage.State) map[string]steps.Value {
+	a := about{}
+	a.machine(env)
+	a.git(ctx, env.Dir)
+	a.ci(env)
+	a.module(env, st)
+	a.own(ctx)
+	a.tool(ctx, env)
+	return a
 }
 
 func (a about) machine(env steps.Env) {
@@ -247,9 +245,13 @@ func fileSum(ctx context.Context, path string) (string, error) {
 	return "", context.Cause(ctx)
 }
 
-// surroundings asks the cluster what it is and as whom it knows the operator.
-func (c cluster) surroundings(ctx context.Context, _ triage.State) map[string]steps.Value {
+// clusterAround asks the cluster what it is and as whom it knows the operator.
+func clusterAround(ctx context.Context, env steps.Env, st triage.State) map[string]steps.Value {
 	a := about{}
+	c, err := clusterOf(env)
+	if err != nil {
+		return unseen(err.Error())(ctx, env, st)
+	}
 	a.text("cluster.server", c.Server)
 	a.text("cluster.context", c.Context)
 	var best time.Duration

@@ -39,23 +39,21 @@ func (p *program) session() (session.Config, error) {
 		Now: p.now, Rand: rand.Reader, Version: buildVersion().String(),
 		Redaction: team, Secrets: p.knownSecrets(),
 	}
-	c.Here = p.surroundings(env)
+	c.Here, c.Server = machineAround, clusterAround
 	k, err := clusterOf(env)
 	switch {
 	case errors.Is(err, kube.ErrNoCluster) && !p.named():
 		c.Header = append(c.Header, steps.KV{Key: "cluster", Value: "none"})
-		c.Server = unseen("no cluster is named")
 	case err != nil:
 		// A probe that needs the cluster will say the same and record it; an
 		// incident must be able to start all the same.
 		trouble := p.troubled(err)
 		tell(p.stderr, trouble)
 		c.Header = append(c.Header, steps.KV{Key: "cluster", Value: "unknown: " + trouble.Error()})
-		c.Server = unseen(trouble.Error())
 	default:
 		c.Header = append(c.Header, steps.KV{Key: "cluster", Value: k.name()},
 			steps.KV{Key: "namespace", Value: k.Namespace})
-		c.Identify, c.Server = k.whoami, k.surroundings
+		c.Identify = k.whoami
 	}
 	c.Header = append(c.Header, steps.KV{Key: "host", Value: env.Host})
 	return c, nil

@@ -17,7 +17,7 @@ const gatherTime = 15 * time.Second
 // Gather tells what an incident is worked with and on, by name: the machine, the
 // program, the cluster. What could not be had is unknown and says why. It runs
 // beside the incident and may be cut off; it runs nothing and changes nothing.
-type Gather func(ctx context.Context, st triage.State) map[string]steps.Value
+type Gather func(ctx context.Context, env steps.Env, st triage.State) map[string]steps.Value
 
 // surroundings is the data of the env entry that tells them (evidence/doc.go).
 type surroundings struct {
@@ -52,7 +52,7 @@ func (s *Session) custody() {
 func (s *Session) gather(ctx context.Context, look Gather, st triage.State, a *asks) {
 	ctx, cancel := context.WithTimeout(ctx, gatherTime)
 	defer cancel()
-	about := look.safely(ctx, st)
+	about := look.safely(ctx, s.cfg.Env, st)
 	_ = s.call(context.Background(), func() error {
 		if s.dead != nil || s.sealed || len(about) == 0 {
 			return nil // a seal is not reopened for it
@@ -74,11 +74,11 @@ func (s *Session) gather(ctx context.Context, look Gather, st triage.State, a *a
 }
 
 // safely is what look sees; a panic in it is something that could not be seen.
-func (look Gather) safely(ctx context.Context, st triage.State) (about map[string]steps.Value) {
+func (look Gather) safely(ctx context.Context, env steps.Env, st triage.State) (about map[string]steps.Value) {
 	defer func() {
 		if v := recover(); v != nil {
 			about = map[string]steps.Value{"surroundings": steps.Unknown(steps.String, fmt.Sprintf("could not check: a fault in handrail itself: %v", v))}
 		}
 	}()
-	return look(ctx, st)
+	return look(ctx, env, st)
 }

@@ -56,14 +56,14 @@ func surrounded(t *testing.T, here, server session.Gather) (*stage, string) {
 func TestSurroundingsAreRecordedBesideTheIncident(t *testing.T) {
 	t.Parallel()
 	id := ""
-	here := func(context.Context, triage.State) map[string]steps.Value {
+	here := func(context.Context, steps.Env, triage.State) map[string]steps.Value {
 		return map[string]steps.Value{
 			"git.head":  steps.IdentOf("0123456789abcdef0123456789abcdef01234567"),
 			"host.user": steps.StringOf("ana " + leaked),
 			"git.dirty": steps.Unknown(steps.String, "could not check, because the index is odd"),
 		}
 	}
-	server := func(ctx context.Context, st triage.State) map[string]steps.Value {
+	server := func(ctx context.Context, _ steps.Env, st triage.State) map[string]steps.Value {
 		id = steps.NextAudit(ctx)
 		return map[string]steps.Value{"api.user": steps.StringOf("ana"), "of": steps.StringOf(st.Incident)}
 	}
@@ -102,8 +102,8 @@ func TestSurroundingsAreRecordedBesideTheIncident(t *testing.T) {
 
 func TestALookThatBreaksOrHangsBlocksNothing(t *testing.T) {
 	t.Parallel()
-	broken := func(context.Context, triage.State) map[string]steps.Value { panic("a bug") }
-	hanging := func(ctx context.Context, _ triage.State) map[string]steps.Value {
+	broken := func(context.Context, steps.Env, triage.State) map[string]steps.Value { panic("a bug") }
+	hanging := func(ctx context.Context, _ steps.Env, _ triage.State) map[string]steps.Value {
 		<-ctx.Done()
 		return map[string]steps.Value{"cluster.uid": steps.Unknown(steps.String, "could not check, because "+ctx.Err().Error())}
 	}
@@ -123,7 +123,7 @@ func TestALookThatBreaksOrHangsBlocksNothing(t *testing.T) {
 
 func TestSurroundingsOfAnIncidentAreOfEachOpening(t *testing.T) {
 	t.Parallel()
-	here := func(context.Context, triage.State) map[string]steps.Value {
+	here := func(context.Context, steps.Env, triage.State) map[string]steps.Value {
 		return map[string]steps.Value{"host.name": steps.StringOf("laptop")}
 	}
 	st, path := surrounded(t, here, nil)
