@@ -298,6 +298,9 @@ func (m *model) gateLow(p *page) *tea.Position {
 		}
 		keys = []hint{{"enter", "only with the phrase"}, {"esc", "disarm, nothing changes"}, {"pgdn", "more"}}
 	case m.replaying():
+		if g.edit.value() != "" {
+			p.item(th.muted.on("typed    "), th.strong, shown(g.edit.value()))
+		}
 	case m.run.acting():
 		keys = []hint{{"i", "interrupt"}, {"enter", "back; the act goes on"}}
 	case g.gate.Phase == triage.GateDone:
