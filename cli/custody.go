@@ -85,7 +85,7 @@ func (a about) machine(env steps.Env) {
 	case err != nil:
 		a.not(err, "host.container")
 	case id == "":
-		a.text("host.container", "")
+		a.text("host.container", "none seen")
 	default:
 		a.ident("host.container", id)
 	}

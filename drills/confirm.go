@@ -1,13 +1,13 @@
 package drills
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 
 	"handrail/drills/lab"
 	"handrail/evidence"
-	"handrail/triage"
 )
 
 // ours reports whether a request was sent by handrail itself. A program that it
@@ -33,30 +33,17 @@ func named(path string) (map[string]int64, error) {
 		if err != nil {
 			return nil, err
 		}
-		body, err := triage.Decode(e.Type, e.Data)
-		if err != nil {
+		var said struct {
+			Audit []string `json:"audit"`
+		}
+		if err := json.Unmarshal(e.Data, &said); err != nil {
 			return nil, err
 		}
-		for _, id := range auditsOf(body) {
+		for _, id := range said.Audit {
 			ids[id] = e.Seq
 		}
 	}
 	return ids, nil
-}
-
-// auditsOf are the Audit-IDs that an entry names.
-func auditsOf(body triage.Body) []string {
-	switch b := body.(type) {
-	case triage.ProbeEnd:
-		return b.Audit
-	case triage.GateShown:
-		return b.Audit
-	case triage.GateClosed:
-		return b.Audit
-	case triage.ActEnd:
-		return b.Audit
-	}
-	return nil
 }
 
 // confirm holds the requests of handrail that the server logged against those

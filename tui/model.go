@@ -125,6 +125,8 @@ func (m *model) result(msg tea.Msg) tea.Cmd {
 		return m.changed(msg)
 	case didMsg:
 		m.did(msg)
+	case anchoredMsg:
+		m.posted(msg)
 	case playMsg:
 		return m.played(msg)
 	case artifactMsg:

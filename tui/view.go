@@ -122,6 +122,9 @@ func (m *model) foot() []drawn {
 			out = append(out, " "+r)
 		}
 	}
+	if due := m.anchorLine(); due != "" {
+		out = append(out, cut(due, m.w))
+	}
 	if m.replaying() && m.at == atRun && m.help == nil {
 		return append(out, m.replayFoot()...)
 	}
