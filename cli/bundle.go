@@ -9,6 +9,7 @@ import (
 	"handrail/session"
 	"handrail/session/index"
 	"handrail/session/report"
+	"handrail/triage"
 )
 
 func bundleCommand(p *program) *cobra.Command {
@@ -113,7 +114,11 @@ func bundleShow(p *program) *cobra.Command {
 		if *o == asJSON {
 			return printJSON(p.stdout, st)
 		}
-		return report.Markdown(p.stdout, st)
+		if err := report.Markdown(p.stdout, st); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(p.stdout, "\nCoverage: %s.\n", triage.CoverageLine(triage.Coverage(st)))
+		return err
 	}
 	return cmd
 }

@@ -85,7 +85,7 @@ are named as for kubectl; see ` + "`handrail help cluster-flags`" + ` for all it
 	f.StringVar(&p.state, "state-dir", "", "`directory` of incidents, keys and trust (default $XDG_STATE_HOME/handrail)")
 	f.StringVar(&p.tofu, "tofu", "", "`path` of the tofu or terraform program (default tofu, then terraform on PATH)")
 	root.AddCommand(
-		matchCommand(p), startCommand(p), runCommand(p), resumeCommand(p),
+		matchCommand(p), startCommand(p), runCommand(p), resumeCommand(p), replayCommand(p),
 		runbookCommand(p), stepCommand(p), bundleCommand(p), drillCommand(p), labCommand(p),
 		trustCommand(p), doctorCommand(p), versionCommand(p), actCommand(), exitCodesTopic(),
 	)

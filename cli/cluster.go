@@ -28,6 +28,7 @@ type cluster struct {
 	kube.Access
 	within time.Duration // of a whole question, what a credential plugin takes included
 	client http.RoundTripper
+	heard  func(date string, sent, got time.Time) // told what the server says of its clock; nil for nobody
 }
 
 // clusterOf reads the kubeconfig by kubectl's rules.
@@ -77,9 +78,14 @@ func (c cluster) name() string {
 	return c.Context + " (" + c.Server + ")"
 }
 
+// The question who is asking.
+const (
+	whoPath = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+	whoBody = `{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}`
+)
+
 // whoami asks the API server who is asking. Nothing is stored there.
 func (c cluster) whoami(ctx context.Context) (triage.Person, error) {
-	const question = `{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}`
 	var review struct {
 		Status struct {
 			UserInfo struct {
@@ -87,7 +93,7 @@ func (c cluster) whoami(ctx context.Context) (triage.Person, error) {
 			} `json:"userInfo"`
 		} `json:"status"`
 	}
-	err := c.ask(ctx, http.MethodPost, "/apis/authentication.k8s.io/v1/selfsubjectreviews", question, &review)
+	err := c.ask(ctx, http.MethodPost, whoPath, whoBody, &review)
 	name := review.Status.UserInfo.Username
 	if err == nil && name == "" {
 		err = errors.New("the answer names nobody")
@@ -140,6 +146,10 @@ func (c cluster) ask(ctx context.Context, method, path, body string, into any) e
 		req.Header.Set("Content-Type", "application/json")
 	}
 	req.Header.Set("Accept", "application/json")
+	if id := steps.NextAudit(ctx); id != "" {
+		req.Header.Set("Audit-ID", id)
+	}
+	asked := time.Now()
 	resp, err := client.Do(req)
 	var sent *url.Error
 	if errors.As(err, &sent) {
@@ -149,6 +159,9 @@ func (c cluster) ask(ctx context.Context, method, path, body string, into any) e
 		return err
 	}
 	defer resp.Body.Close()
+	if c.heard != nil {
+		c.heard(resp.Header.Get("Date"), asked, time.Now())
+	}
 	const most = 1 << 20
 	b, err := io.ReadAll(io.LimitReader(resp.Body, most))
 	switch {

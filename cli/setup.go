@@ -39,6 +39,7 @@ func (p *program) session() (session.Config, error) {
 		Now: p.now, Rand: rand.Reader, Version: buildVersion().String(),
 		Redaction: team, Secrets: p.knownSecrets(),
 	}
+	c.Here, c.Server = machineAround, clusterAround
 	k, err := clusterOf(env)
 	switch {
 	case errors.Is(err, kube.ErrNoCluster) && !p.named():
@@ -77,7 +78,8 @@ func (p *program) stepEnv() (steps.Env, error) {
 		Dir: dir, Environ: p.environ, Home: p.home(), User: p.user(), Host: host, Now: p.now,
 		Kubeconfig: p.kubeconfig, Context: p.context, Namespace: p.namespace, Kubectl: p.kubectl,
 		Tool: p.tool, Trusted: p.checkTrust,
-		// Audit-IDs come with the audit plumbing; without one the server makes its own.
+		// An incident gives its requests Audit-IDs of its bundle; elsewhere the
+		// server makes its own.
 		Audit: func() string { return "" },
 	}, nil
 }

@@ -44,6 +44,7 @@ func (p *program) signIn(ctx context.Context, c *session.Config) error {
 		return err
 	case err != nil:
 		c.Identify = nil // do not start it again behind the screen
+		c.Server = unseen("nobody is signed in")
 		tell(p.stderr, hint(fmt.Errorf("not signed in to %s, going on without: %w", k.name(), err),
 			"what needs the cluster will fail and say so; leave, sign in, then `handrail resume`"))
 	case who.ID != "":

@@ -27,6 +27,11 @@ type Proof struct {
 	Before int      `json:"before"` // writes before the first act: no gate had opened
 	Writes []Write  `json:"writes"`
 	Silent []string `json:"silent,omitempty"` // steps of acts that ended done, without a write in the log
+
+	// Asked is how many requests of handrail in the log the bundle names by their
+	// Audit-ID; Strange are the others.
+	Asked   int      `json:"asked"`
+	Strange []string `json:"strange,omitempty"`
 }
 
 // Unnamed returns the writes that no act answers for.
@@ -44,7 +49,13 @@ func (r *Running) AuditProof(ctx context.Context, path string) (Proof, error) {
 	if err != nil {
 		return Proof{}, fmt.Errorf("audit proof: %w", err)
 	}
-	return prove(events, acts), nil
+	ids, err := named(path)
+	if err != nil {
+		return Proof{}, fmt.Errorf("audit proof: %w", err)
+	}
+	p := prove(events, acts)
+	p.Asked, p.Strange = confirm(events, ids)
+	return p, nil
 }
 
 // prove matches writes to acts. What was refused or rehearsed changed nothing

@@ -24,13 +24,14 @@ import (
 var walks = map[string]struct {
 	acts   int      // acts that ended done
 	writes int      // by the operator, in the audit log; -1 where a program makes them, at least one
+	asked  int      // writes, rehearsals and reviews of handrail itself, at least so many
 	says   []string // what the refusal must say, for the person who reads it at night
 }{
 	"killed-runner": {acts: 1, writes: -1},
 	// The script lies about a holder whose lock looks old: the refusal comes from the process itself.
 	"killed-runner (live-holder)": {says: []string{"process "}},
-	"orphan-hook":                 {acts: 2, writes: 2},
-	"orphan-hook (terminating)":   {acts: 1, writes: 1},
+	"orphan-hook":                 {acts: 2, writes: 2, asked: 4},
+	"orphan-hook (terminating)":   {acts: 1, writes: 1, asked: 2},
 	"orphan-hook (owner-alive)":   {says: []string{"deployment/", "hook-runner", "1 of 1 ready"}},
 	"orphan-hook (recreated)":     {says: []string{"moved", "UID: "}},
 	"orphan-hook (decoy)":         {says: []string{"HookSucceeded", "platform"}},
@@ -143,6 +144,13 @@ func (w *walked) check(t *testing.T) {
 	}
 	if n := len(rep.Proof.Writes); want.writes >= 0 && n != want.writes || want.writes < 0 && n == 0 {
 		t.Errorf("%d writes by the operator, want %d: %+v", n, want.writes, rep.Proof.Writes)
+	}
+	// The server's own log names every request of handrail as the bundle does.
+	if len(rep.Proof.Strange) > 0 {
+		t.Errorf("the audit log has requests of handrail that the bundle does not name: %q", rep.Proof.Strange)
+	}
+	if rep.Proof.Asked < want.asked {
+		t.Errorf("%d requests of handrail in the audit log are named by the bundle, want at least %d", rep.Proof.Asked, want.asked)
 	}
 	refusalSays(t, rep, want.says)
 	sound(t, w.o, rep.Bundle)

@@ -52,10 +52,19 @@
 // # Types
 //
 // Written by the store: env (entry 0; redaction_key "new"; another ruleset_sha256; filesystem, where locks and
-// syncs may mean nothing), recover (bytes went to quarantine: segment,
+// syncs may mean nothing; context, see below), recover (bytes went to quarantine: segment,
 // offset, length, sha256, file, alarm, why), seal, reopen, checkpoint, reveal. Written for its users: open person plan
 // severity phase skip note correct answer manual conclude probe.start probe.end gate.shown gate.answered gate.closed
 // approve act.start act.end debt settle waive close. A bundle with another type can be read and verified, not continued.
+//
+// An env entry with context tells, by the word of the writer, who works with what: each time an incident is opened one
+// entry tells of the machine and one of the cluster. Its data is {"context":{"<name>":{"t":"<type>","v":…}},"audit":[…]};
+// a value has "unknown":"could not check, because …" in place of v where it could not be had. Names are host.* (name, os, user, dir,
+// kernel, container), git.* (head, branch, dirty), ci.<variable>, terraform.* (workspace, backend), handrail.* and tofu.* (path, sha256,
+// version; commit, go, modified), cluster.* (server, context, uid, version, skew) and api.* (user, uid, groups). audit are the
+// Audit-IDs of the requests made for it, as in probe.end, gate.shown, gate.closed and act.end: each is the UUID (version 8) whose
+// bits are the first 128 of SHA-256("handrail audit-id v1\n<id>\n<step>\n<seq>\n<n>\n"), seq the newest entry when the step began to
+// ask, n from 1.
 //
 // # Seals
 //

@@ -94,7 +94,7 @@ func (s *Session) disarm(in triage.Intent, gate triage.GateState, why string, mo
 		s.front.moved = moved
 		s.front.refusals = []triage.Refusal{{Law: 5, Why: why, Cure: "look at what moved, then preview again"}}
 	}
-	if err := s.record(triage.GateClosed{Step: in.Step, Digest: gate.Digest, Why: why, Moved: moved, Refused: true}, nil); err != nil {
+	if err := s.record(triage.GateClosed{Step: in.Step, Digest: gate.Digest, Why: why, Moved: moved, Refused: true, Audit: s.named(in.Step)}, nil); err != nil {
 		return err
 	}
 	return refusal(in, triage.Refusal{Law: 5, Why: why, Cure: "look at what moved, then preview again"})
@@ -134,12 +134,12 @@ func (s *Session) launch(step string, gate triage.GateState, g steps.Gater, para
 	incident := s.state.Incident
 	s.flight[step] = &flight{step: step, kind: "act", started: s.cfg.Now(), cancel: cancel, act: true}
 	s.publish()
-	typed := s.front.preview.Phrase
+	typed, asked := s.front.preview.Phrase, s.asked[step]
 	go func() { // Close waits for it
 		defer s.work.Done()
 		defer cancel()
 		k := &sink{s: s, step: step}
-		end, owes := s.execute(ctx, incident, step, seq, gate.Digest, typed, g, params, k)
+		end, owes := s.execute(ctx, incident, step, seq, gate.Digest, typed, g, params, k, asked)
 		blobs, _ := k.done()
 		_ = s.call(context.Background(), func() error { return s.finishAct(end, owes, blobs) })
 	}()
@@ -154,7 +154,7 @@ type outcome struct {
 // execute claims the act, previews once more, confirms with the recorded phrase
 // and acts (DECISIONS S8). It runs in process until the first long act exists;
 // the claim and the outcome file are already those of a detached executor.
-func (s *Session) execute(ctx context.Context, incident, step string, seq int64, digest, typed string, g steps.Gater, params steps.Params, k *sink) (triage.ActEnd, []steps.Debt) {
+func (s *Session) execute(ctx context.Context, incident, step string, seq int64, digest, typed string, g steps.Gater, params steps.Params, k *sink, asked *asks) (triage.ActEnd, []steps.Debt) {
 	end := triage.ActEnd{Step: step, Digest: digest}
 	claim, err := claimAct(s.cfg.Acts, incident, seq)
 	if err != nil {
@@ -186,6 +186,7 @@ func (s *Session) execute(ctx context.Context, incident, step string, seq int64,
 			owes = fresh.Owes
 		}
 	}
+	end.Audit = asked.ids()
 	if err := claim.leave(outcome{end, owes}); err != nil {
 		k.Line("the outcome could not be kept beside the bundle: " + err.Error())
 	}
@@ -204,6 +205,9 @@ func actSafely(ctx context.Context, g steps.Gater, a *steps.Approval, k steps.Si
 // finishAct records how an act ended and what it leaves owing.
 func (s *Session) finishAct(end triage.ActEnd, owes []steps.Debt, blobs []evidence.Blob) error {
 	defer s.landed(end.Step)
+	if ids := s.named(end.Step); ids != nil {
+		end.Audit = ids
+	}
 	if err := s.record(end, blobs); err != nil {
 		return err
 	}

@@ -21,6 +21,8 @@ type Config struct {
 	Env      steps.Env
 	Actor    triage.Person                                // who is at the keyboard, as far as is known at once
 	Identify func(context.Context) (triage.Person, error) // asks the API server who acts; nil to leave it
+	Here     Gather                                       // looks at this machine; nil to leave it
+	Server   Gather                                       // looks at the cluster, once Identify has answered; nil to leave it
 	Header   []steps.KV
 	Now      func() time.Time
 	Rand     io.Reader

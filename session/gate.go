@@ -48,7 +48,9 @@ func (s *Session) gater(step string) (steps.Gater, steps.Params, triage.Class, e
 	if err != nil {
 		return nil, nil, "", fmt.Errorf("step %s: %w", step, err)
 	}
-	return kind.Changes(s.cfg.Env), params, triage.Class(kind.Class), nil
+	a := s.asking(step)
+	s.asked[step] = a
+	return kind.Changes(a.env(s.cfg.Env)), params, triage.Class(kind.Class), nil
 }
 
 // preview shows what a gate would do, and arms it when no law and no floor
@@ -110,7 +112,7 @@ func (s *Session) refuse(step string, p steps.Preview, r *triage.Refused) error 
 	for _, f := range r.Refusals {
 		why = append(why, f.Why)
 	}
-	if err := s.record(triage.GateClosed{Step: step, Why: strings.Join(why, "; "), Refused: true}, nil); err != nil {
+	if err := s.record(triage.GateClosed{Step: step, Why: strings.Join(why, "; "), Refused: true, Audit: s.named(step)}, nil); err != nil {
 		return err
 	}
 	return r
@@ -220,6 +222,7 @@ func (s *Session) arm(in triage.Intent, class triage.Class, p steps.Preview, blo
 	shown := triage.GateShown{
 		Step: step, Digest: string(digest), Class: class, Effect: p.Effect, Target: lines(p.Target), Shown: lines(p.Shown), Diff: p.Diff,
 		Request: p.Request, Command: p.Command, Phrase: p.Phrase, Undo: p.Undo, Verdicts: verdicts, Why: in.Text, Until: s.cfg.Now().Add(armedFor).UTC(),
+		Audit: s.named(step),
 	}
 	for _, o := range p.Owners {
 		shown.Owners = append(shown.Owners, triage.Owner{Name: o.Name, Paused: o.Paused, How: o.How})

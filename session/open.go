@@ -74,16 +74,16 @@ func (c Config) evidence() evidence.Options {
 func (s *Session) run() {
 	s.refreshCards()
 	s.publish()
-	go s.own()
-	if s.cfg.Identify != nil && s.state.Outcome == "" {
-		s.work.Go(s.identify)
+	if s.state.Outcome == "" {
+		s.custody()
 	}
+	go s.own()
 }
 
 // identify asks who acts and records the answer; where it cannot be asked, the
 // identity of the operating system stands.
-func (s *Session) identify() {
-	ctx, cancel := context.WithTimeout(s.ctx, 10*time.Second)
+func (s *Session) identify(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	p, err := s.cfg.Identify(ctx)
 	if err != nil || p.ID == "" {

@@ -72,17 +72,18 @@ func (s *Session) startProbe(in triage.Intent) error {
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, span)
 	s.flight[in.Step] = &flight{step: in.Step, kind: kind.Name, started: s.cfg.Now(), cancel: cancel}
+	asked := s.asking(in.Step)
 	s.publish()
 	go func() { // ends with the probe, which ctx bounds
 		defer s.work.Done()
 		defer cancel()
 		sink := &sink{s: s, step: in.Step}
-		obs, err := observe(ctx, kind, s.cfg.Env, params, sink)
+		obs, err := observe(ctx, kind, asked.env(s.cfg.Env), params, sink)
 		blobs, kept := sink.done()
 		if err == nil {
 			err = kept
 		}
-		_ = s.call(context.Background(), func() error { return s.finishProbe(ctx, in.Step, n, kind, obs, err, blobs) })
+		_ = s.call(context.Background(), func() error { return s.finishProbe(ctx, in.Step, n, kind, obs, err, blobs, asked) })
 	}()
 	return nil
 }
@@ -139,7 +140,7 @@ func (s *Session) cannotStart(step triage.Step, kind steps.Kind, n int, why erro
 	if err := s.record(triage.ProbeStart{Step: step.ID, N: n, Kind: kind.Name, Layers: layers(kind.Class)}, nil); err != nil {
 		return err
 	}
-	return s.finishProbe(s.ctx, step.ID, n, kind, steps.Observation{}, why, nil)
+	return s.finishProbe(s.ctx, step.ID, n, kind, steps.Observation{}, why, nil, nil)
 }
 
 func missingCure(err error) string {
@@ -170,7 +171,7 @@ func observe(ctx context.Context, k steps.Kind, env steps.Env, in steps.Params, 
 }
 
 // finishProbe records what a probe saw, or that it could not find out.
-func (s *Session) finishProbe(ctx context.Context, step string, n int, k steps.Kind, obs steps.Observation, err error, blobs []evidence.Blob) error {
+func (s *Session) finishProbe(ctx context.Context, step string, n int, k steps.Kind, obs steps.Observation, err error, blobs []evidence.Blob, asked *asks) error {
 	defer s.landed(step)
 	end := triage.ProbeEnd{Step: step, N: n, Outcome: "ok", Summary: obs.Summary, Command: obs.Command, Gaps: obs.Gaps}
 	facts := map[string]steps.Value{}
@@ -185,6 +186,8 @@ func (s *Session) finishProbe(ctx context.Context, step string, n int, k steps.K
 		facts = declared(k, obs.Facts)
 	}
 	end.Facts = storedAll(facts)
+	end.Audit = asked.ids()
+	end.Gaps = append(end.Gaps, asked.gap()...)
 	rb := s.books[bookOf(step)]
 	v := s.vars(rb.ID, false)
 	v.Facts[bare(step)] = facts

@@ -15,8 +15,10 @@ const artifactMax = 4 << 20
 
 // Artifact returns the stored bytes of a blob as text, cut after 4 MiB with a
 // line that says so.
-func (s *Session) Artifact(sha string) (string, error) {
-	r, err := evidence.OpenReadOnly(s.path)
+func (s *Session) Artifact(sha string) (string, error) { return artifactOf(s.path, sha) }
+
+func artifactOf(path, sha string) (string, error) {
+	r, err := evidence.OpenReadOnly(path)
 	if err != nil {
 		return "", err
 	}
@@ -31,7 +33,7 @@ func (s *Session) Artifact(sha string) (string, error) {
 		return "", fmt.Errorf("reading artifact %s: %w", sha, err)
 	}
 	if len(b) > artifactMax {
-		return string(b[:artifactMax]) + "\n(cut here after 4 MiB; the whole is in " + filepath.Join(s.path, "blobs") + ")\n", nil
+		return string(b[:artifactMax]) + "\n(cut here after 4 MiB; the whole is in " + filepath.Join(path, "blobs") + ")\n", nil
 	}
 	return string(b), nil
 }

@@ -57,7 +57,7 @@ func (s *Session) Seal(ctx context.Context) (sealed evidence.Seal, err error) {
 		if sealed, err = s.bundle.Seal(s.ctxForDisk(), s.actor, Skipped(s.state)); err != nil {
 			return err
 		}
-		s.due = "the bundle is sealed"
+		s.due, s.sealed = "the bundle is sealed", true
 		s.redraw()
 		return nil
 	})

@@ -44,21 +44,24 @@ type Session struct {
 	cancel  context.CancelFunc // ends probes, not acts
 
 	// Owned by the goroutine of own.
-	bundle *evidence.Bundle
-	path   string
-	state  triage.State
-	books  map[string]*runbooks.Runbook
-	actor  string
-	flight map[string]*flight
-	front  *front
-	blobs  map[int64][]BlobRef
-	cards  map[string]Card
-	leads  []Lead
-	header []steps.KV
-	offers []triage.Option // as of made
-	made   time.Time
-	dead   error
-	due    string // why the anchor should be posted, "" while it need not be
+	bundle   *evidence.Bundle
+	path     string
+	state    triage.State
+	books    map[string]*runbooks.Runbook
+	actor    string
+	flight   map[string]*flight
+	front    *front
+	blobs    map[int64][]BlobRef
+	cards    map[string]Card
+	leads    []Lead
+	header   []steps.KV
+	offers   []triage.Option // as of made
+	made     time.Time
+	dead     error
+	asked    map[string]*asks    // by gate: the requests that no entry names yet
+	counters map[string]*counter // of Audit-IDs, by where a run began
+	sealed   bool                // nothing comes after the newest seal
+	due      string              // why the anchor should be posted, "" while it need not be
 }
 
 // flight is a step that is running.
@@ -77,7 +80,7 @@ func newSession(c Config, b *evidence.Bundle, path string) *Session {
 		cfg: c, calls: make(chan func()), stop: make(chan struct{}), stopped: make(chan struct{}),
 		changed: make(chan struct{}, 1), ctx: ctx, cancel: cancel,
 		bundle: b, path: path, books: map[string]*runbooks.Runbook{}, flight: map[string]*flight{},
-		blobs: map[int64][]BlobRef{}, cards: map[string]Card{}, header: c.Header,
+		blobs: map[int64][]BlobRef{}, cards: map[string]Card{}, header: c.Header, asked: map[string]*asks{},
 	}
 	s.actor = c.Actor.ID
 	for _, v := range c.Secrets {
@@ -293,6 +296,7 @@ func (s *Session) fold(e evidence.Entry) error {
 	}
 	s.state = st
 	s.due = anchorDue(s.due, e)
+	s.sealed = e.Type == "seal"
 	if len(e.Blobs) > 0 && s.snap.Load() != nil {
 		s.blobs = maps.Clone(s.blobs) // snapshots share the old one
 	}

@@ -146,6 +146,7 @@ type (
 		Findings []Finding        `json:"findings,omitempty"`
 		Gaps     []string         `json:"gaps,omitempty"`
 		Green    *Value           `json:"green,omitempty"` // of a watch
+		Audit    []string         `json:"audit,omitempty"` // Audit-IDs of the requests that it sent
 	}
 	// Finding is a fact worth a human's eye.
 	Finding struct {
@@ -169,7 +170,8 @@ type (
 		Owes     []Owed    `json:"owes,omitempty"`
 		Verdicts []Verdict `json:"verdicts,omitempty"`
 		Until    time.Time `json:"until"`
-		Why      string    `json:"why,omitempty"` // the reason that a wider containment costs (law 7)
+		Why      string    `json:"why,omitempty"`   // the reason that a wider containment costs (law 7)
+		Audit    []string  `json:"audit,omitempty"` // Audit-IDs of the requests of the preview
 	}
 	// Owner is a controller that would undo the act.
 	Owner struct {
@@ -197,6 +199,7 @@ type (
 		Why     string   `json:"why"`
 		Moved   []string `json:"moved,omitempty"`   // what of the target moved
 		Refused bool     `json:"refused,omitempty"` // a floor or law refused the gate, and the step was wanted
+		Audit   []string `json:"audit,omitempty"`   // Audit-IDs of the requests that found the reason
 	}
 	// Approve is a second person's signature under a digest.
 	Approve struct {
@@ -218,6 +221,9 @@ type (
 		Outcome  string `json:"outcome"` // done, refused, failed or unknown
 		Response string `json:"response,omitempty"`
 		After    []KV   `json:"after,omitempty"`
+		// Audit are the Audit-IDs of the requests that handrail sent for the act:
+		// the last reads before it, the write, and the reads after it.
+		Audit []string `json:"audit,omitempty"`
 	}
 	// DebtOpened is what an act leaves owing.
 	DebtOpened struct {

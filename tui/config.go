@@ -45,6 +45,7 @@ type Config struct {
 	// is drawn on; nil for none.
 	Aside <-chan string
 
+	Replay  Tape     // show this recorded incident and nothing else
 	Open    Incident // go straight to the run screen of this incident
 	NoColor bool     // draw without colour; symbols and words carry the meaning
 

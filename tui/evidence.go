@@ -24,6 +24,7 @@ type evidenceScreen struct {
 	pager  pager
 	loaded string // sha of what the pager shows
 	err    text
+	cover  text // how the fourteen items of evidence stand
 }
 
 type artifactMsg struct {
@@ -33,9 +34,38 @@ type artifactMsg struct {
 
 func (e *evidenceScreen) open(s session.Snapshot) {
 	find := e.find
-	*e = evidenceScreen{snap: s, find: find, blob: -1}
+	*e = evidenceScreen{snap: s, find: find, blob: -1, cover: coverage(s.State)}
 	e.filter()
 	e.at = max(0, len(e.found)-1)
+}
+
+// coverage sums up in a line what evidence is there and what is not.
+func coverage(st triage.State) text {
+	n := map[triage.Standing]int{}
+	var missing []string
+	codes := len(triage.EvidenceItems())
+	captures, got := 0, 0
+	for i, c := range triage.Coverage(st) {
+		switch {
+		case i >= codes:
+			captures++
+			if c.Standing == triage.Captured {
+				got++
+			}
+			continue
+		case c.Standing == triage.Missing:
+			missing = append(missing, c.Item)
+		}
+		n[c.Standing]++
+	}
+	t := say("%d of %d captured", n[triage.Captured], codes-n[triage.NotApplicable])
+	if w := n[triage.Forgone]; w > 0 {
+		t += say(", %d waived", w)
+	}
+	if len(missing) > 0 {
+		t += say(", missing %s", strings.Join(missing, " "))
+	}
+	return t + say("; required captures %d/%d", got, captures)
 }
 
 func (e *evidenceScreen) filter() {
@@ -173,6 +203,7 @@ func (e *evidenceScreen) draw(th *theme, w, h int) []drawn {
 	total := len(e.snap.State.Timeline)
 	head := th.title.on("EVIDENCE") + "  " + th.muted.on(say("%d of %d entries", len(e.found), total))
 	p.add(head)
+	p.add(th.muted.on("E1-E14  ") + th.plain.on(e.cover))
 	if e.typing || e.find.value() != "" {
 		row, _ := e.find.draw(th.strong, w-10)
 		caret := drawn("")

@@ -29,6 +29,7 @@ type bench struct {
 	header  []steps.KV
 	running []session.Running
 	blobs   map[int64][]session.BlobRef
+	tape    []triage.Event  // everything that happened, in order
 	sent    []triage.Intent // everything that was asked for, in order
 	hostile string          // woven into every outside field
 	hold    bool            // an act does not end by itself
@@ -61,6 +62,7 @@ func plan(h string) []triage.PlanStep {
 	state := step("state", triage.Preserve, triage.ProbeStep, "terraform/state", "The recorded state")
 	process := step("process", triage.Preserve, triage.ProbeStep, "terraform/holder", "The holder on its own machine")
 	lock.Required, state.Required, process.Required = true, true, true
+	lock.Covers, state.Covers, process.Covers = []string{"E9", "E10"}, []string{"E8"}, []string{"E7"}
 	holder := step("holder", triage.Authority, triage.AskStep, "", "Is the process that holds this lock still running?")
 	holder.Answers = []string{"alive", "dead"}
 	gate := step("unlock", triage.Recover, triage.GateStep, "terraform/force-unlock", "Release the lock")
@@ -173,11 +175,12 @@ func (b *bench) texts(h string) map[string]session.Card {
 }
 
 func (b *bench) record(body triage.Body) {
-	next, err := triage.Fold(b.state, triage.Event{Seq: b.state.Seq + 1, At: b.now(), Actor: "ana@example.org" + b.hostile, Body: body})
+	e := triage.Event{Seq: b.state.Seq + 1, At: b.now(), Actor: "ana@example.org" + b.hostile, Body: body}
+	next, err := triage.Fold(b.state, e)
 	if err != nil {
 		panic(fmt.Sprintf("the fixture breaks the loop: %v", err))
 	}
-	b.state = next
+	b.state, b.tape = next, append(b.tape, e)
 	select {
 	case b.changed <- struct{}{}:
 	default:

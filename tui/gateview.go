@@ -297,10 +297,17 @@ func (m *model) gateLow(p *page) *tea.Position {
 			p.add(th.muted.on("         pasted, and recorded as such"))
 		}
 		keys = []hint{{"enter", "only with the phrase"}, {"esc", "disarm, nothing changes"}, {"pgdn", "more"}}
+	case m.replaying():
+		if g.edit.value() != "" {
+			p.item(th.muted.on("typed    "), th.strong, shown(g.edit.value()))
+		}
 	case m.run.acting():
 		keys = []hint{{"i", "interrupt"}, {"enter", "back; the act goes on"}}
 	case g.gate.Phase == triage.GateDone:
 		keys = []hint{{"enter", "go on"}}
+	}
+	if m.replaying() {
+		return nil // what was typed then; the keys are below
 	}
 	p.add(th.footer(p.w, keys))
 	return cur

@@ -87,6 +87,9 @@ func (m *model) about() drawn {
 func (m *model) chip() drawn {
 	th := &m.th
 	switch {
+	case m.replaying():
+		at, last := m.replay.tape.Place()
+		return th.chipWarn.on(say(" REPLAY %d/%d ", at, last))
 	case m.inc != nil && m.run.snap.Dead != "":
 		return th.chipArmed.on(" NOT RECORDING ")
 	case m.inc != nil && m.run.acting():

@@ -44,6 +44,7 @@ func helpSections() []struct {
 			{"e", "all evidence, with its raw artifacts"},
 			{"f tab", "what is known"},
 			{"t", "note for the timeline"},
+			{"A", "copy the line that proves the journal, and say where it was posted"},
 			{"S", "severity"},
 			{"d", "settle a debt: paid, carried or waived"},
 			{"i", "interrupt a running act, asked for once more"},

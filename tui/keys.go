@@ -10,6 +10,7 @@ type keyMap struct {
 	Paste, Practise, Library, Reload                     key.Binding
 	Jump, Unknown, Waive, Read, Skip, Accept, Override   key.Binding
 	Gate, Evidence, Facts, Note, Severity, Settle        key.Binding
+	Anchor                                               key.Binding
 	Runbook, Close, Interrupt, Cancel, Search, Stay, Yes key.Binding
 }
 
@@ -48,6 +49,7 @@ func newKeys() keyMap {
 		Facts:     bind("f", "facts", "f", "tab"),
 		Note:      bind("t", "note", "t"),
 		Severity:  bind("S", "severity", "S"),
+		Anchor:    bind("A", "post the line", "A"),
 		Settle:    bind("d", "debt", "d"),
 		Runbook:   bind("b", "other runbook", "b"),
 		Close:     bind("c", "close", "c"),

@@ -16,7 +16,7 @@ type releasedMsg struct{ err error }
 
 // abort is ctrl+c: it leaves the program and never an act.
 func (m *model) abort() tea.Cmd {
-	if m.run.acting() && m.leaving == nil && m.at != atWait && m.inc != nil {
+	if !m.replaying() && m.run.acting() && m.leaving == nil && m.at != atWait && m.inc != nil {
 		m.leaving = &leaving{quit: true}
 		return nil
 	}
@@ -57,7 +57,7 @@ func (m *model) released(msg releasedMsg) tea.Cmd {
 
 // quit ends the program, with a word for the terminal that stays behind.
 func (m *model) quit() tea.Cmd {
-	if m.inc != nil {
+	if m.inc != nil && !m.replaying() {
 		s := m.run.snap.State
 		if s.Outcome == "" && s.Incident != "" {
 			m.bye = append(m.bye, fmt.Sprintf("%s stays open. Go on with: handrail resume %s", shown(s.Incident), shown(s.Incident)))

@@ -42,6 +42,7 @@ type model struct {
 	help     *pager
 	form     *form
 	leaving  *leaving
+	replay   replay
 
 	inc    Incident
 	notice notice
@@ -58,6 +59,13 @@ type notice struct {
 func newModel(ctx context.Context, c Config) *model {
 	m := &model{c: c, crew: &crew{ctx: ctx}, keys: newKeys(), th: newTheme(true), now: c.Now()}
 	m.home.loading = true
+	if c.Replay != nil {
+		m.replay.tape = c.Replay
+		m.enterIncident(c.Replay)
+		at, _ := c.Replay.Place()
+		m.goTo(at)
+		return m
+	}
 	if c.Open != nil {
 		m.enterIncident(c.Open)
 	}
@@ -71,6 +79,9 @@ func tick() tea.Cmd { return tea.Tick(time.Second, func(time.Time) tea.Msg { ret
 
 // Init starts what is needed beside the first frame, which waits for none of it.
 func (m *model) Init() tea.Cmd {
+	if m.replaying() {
+		return tea.Batch(tea.RequestBackgroundColor, m.hearAside())
+	}
 	cmds := []tea.Cmd{tea.RequestBackgroundColor, tick(), m.loadHome(), m.hearAside()}
 	if m.inc != nil {
 		cmds = append(cmds, m.listen())
@@ -80,7 +91,7 @@ func (m *model) Init() tea.Cmd {
 
 // Update only routes.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	m.now = m.c.Now()
+	m.now = m.readClock()
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.w, m.h = msg.Width, msg.Height
@@ -114,6 +125,10 @@ func (m *model) result(msg tea.Msg) tea.Cmd {
 		return m.changed(msg)
 	case didMsg:
 		m.did(msg)
+	case anchoredMsg:
+		m.posted(msg)
+	case playMsg:
+		return m.played(msg)
 	case artifactMsg:
 		m.evidence.take(msg, m.w-4)
 	case asideMsg:
@@ -133,6 +148,9 @@ func (m *model) press(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	if m.small() {
 		return nil // nobody should answer what cannot be read
+	}
+	if m.replaying() {
+		return m.pressReplay(msg)
 	}
 	switch {
 	case m.leaving != nil:
@@ -166,6 +184,7 @@ func (m *model) press(msg tea.KeyPressMsg) tea.Cmd {
 
 func (m *model) paste(s string) tea.Cmd {
 	switch {
+	case m.replaying() && !m.evidence.typing:
 	case m.small() || m.leaving != nil || m.help != nil:
 	case m.form != nil:
 		m.form.paste(s)

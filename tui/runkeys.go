@@ -53,7 +53,7 @@ func (m *model) pressRun(msg tea.KeyPressMsg) tea.Cmd {
 // the incident.
 func (m *model) pressStep(msg tea.KeyPressMsg) tea.Cmd {
 	r, k := &m.run, &m.keys
-	if r.closed() && !key.Matches(msg, k.Note, k.Settle) {
+	if r.closed() && !key.Matches(msg, k.Note, k.Settle, k.Anchor) {
 		return nil
 	}
 	switch {
@@ -78,6 +78,8 @@ func (m *model) pressStep(msg tea.KeyPressMsg) tea.Cmd {
 		m.warn("", "There is nothing to decide here: o settles a conclusion otherwise than proposed.")
 	case key.Matches(msg, k.Gate):
 		return m.pickGate()
+	case key.Matches(msg, k.Anchor):
+		return m.anchor()
 	case key.Matches(msg, k.Note):
 		m.form = m.noteForm()
 	case key.Matches(msg, k.Severity):

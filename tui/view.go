@@ -25,6 +25,9 @@ func (m *model) windowTitle() string {
 	if m.inc == nil {
 		return "handrail"
 	}
+	if m.replaying() {
+		return string("handrail REPLAY " + clip(shown(m.run.snap.State.Incident), 53))
+	}
 	return string("handrail " + clip(shown(m.run.snap.State.Incident), 60))
 }
 
@@ -44,7 +47,10 @@ func (m *model) tooSmall() []drawn {
 
 // compose stacks header, body, notice, move and keys.
 func (m *model) compose() ([]drawn, *tea.Position) {
-	if m.gate != nil && m.form == nil && m.leaving == nil && m.help == nil {
+	if m.replaying() && m.gate != nil && m.help == nil && m.at == atRun {
+		return m.drawReplayed(), nil
+	}
+	if m.gate != nil && !m.replaying() && m.form == nil && m.leaving == nil && m.help == nil {
 		return m.drawGate()
 	}
 	head, foot := m.header(), m.foot()
@@ -115,6 +121,12 @@ func (m *model) foot() []drawn {
 		for _, r := range p.rows[:min(len(p.rows), 3)] {
 			out = append(out, " "+r)
 		}
+	}
+	if due := m.anchorLine(); due != "" {
+		out = append(out, cut(due, m.w))
+	}
+	if m.replaying() && m.at == atRun && m.help == nil {
+		return append(out, m.replayFoot()...)
 	}
 	move, keys := m.moveAndKeys()
 	if move != "" {

@@ -75,7 +75,7 @@ func dueIn(d time.Duration) text {
 // sampleWhenDue asks for the next sample of a watch that was begun, while the
 // run screen is open.
 func (m *model) sampleWhenDue() tea.Cmd {
-	if m.inc == nil || m.at != atRun && m.at != atEvidence || m.run.busy > 0 || m.run.closed() {
+	if m.replaying() || m.inc == nil || m.at != atRun && m.at != atEvidence || m.run.busy > 0 || m.run.closed() {
 		return nil
 	}
 	for _, st := range m.run.steps() {

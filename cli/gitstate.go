@@ -1,0 +1,265 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha1"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// What a clone says of itself is read from its files: git would run what the
+// configuration of a stranger's clone names (core.fsmonitor, filters).
+
+const (
+	// gitSmall bounds the files of .git that are small by nature.
+	gitSmall = 4 << 20
+	// gitFiles bounds how many tracked files are compared.
+	gitFiles = 20_000
+	// gitContent bounds what is read of the tracked files.
+	gitContent = 64 << 20
+)
+
+// clone is the git directory that a working directory belongs to.
+type clone struct {
+	top    string // of the working tree
+	dir    string // .git, or where it points
+	common string // where refs live, for a linked working tree
+}
+
+var (
+	errNoClone = errors.New("the working directory is in no git clone")
+	gitRef     = regexp.MustCompile(`^refs/[A-Za-z0-9._/@+-]{1,200}$`)
+	gitSum     = regexp.MustCompile(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
+)
+
+// cloneOf looks for a clone from dir upwards.
+func cloneOf(dir string) (clone, error) {
+	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
+		name := filepath.Join(at, ".git")
+		info, err := os.Stat(name)
+		switch {
+		case err == nil && info.IsDir():
+			return clone{top: at, dir: name, common: name}, nil
+		case err == nil && info.Mode().IsRegular():
+			return linked(at, name)
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return clone{}, err
+		}
+		if at == filepath.Dir(at) {
+			return clone{}, errNoClone
+		}
+	}
+}
+
+// linked is a working tree whose git directory is elsewhere.
+func linked(top, name string) (clone, error) {
+	b, err := gitFile(name)
+	if err != nil {
+		return clone{}, err
+	}
+	dir, ok := strings.CutPrefix(strings.TrimSpace(string(b)), "gitdir: ")
+	if !ok {
+		return clone{}, fmt.Errorf("%s names no git directory", name)
+	}
+	c := clone{top: top, dir: from(top, dir)}
+	c.common = c.dir
+	if b, err := gitFile(filepath.Join(c.dir, "commondir")); err == nil {
+		c.common = from(c.dir, strings.TrimSpace(string(b)))
+	}
+	return c, nil
+}
+
+func from(base, path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(base, path)
+}
+
+// gitFile reads a small regular file.
+func gitFile(name string) ([]byte, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", name)
+	}
+	if info.Size() > gitSmall {
+		return nil, fmt.Errorf("%s has more than %d bytes", name, gitSmall)
+	}
+	return os.ReadFile(name)
+}
+
+// head is the commit that is checked out, and the branch, "" where none is.
+func (c clone) head() (commit, branch string, err error) {
+	b, err := gitFile(filepath.Join(c.dir, "HEAD"))
+	if err != nil {
+		return "", "", err
+	}
+	text := strings.TrimSpace(string(b))
+	ref, symbolic := strings.CutPrefix(text, "ref: ")
+	if !symbolic {
+		return sumOf(text, "HEAD")
+	}
+	if !gitRef.MatchString(ref) || strings.Contains(ref, "..") {
+		return "", "", errors.New("HEAD names no ref")
+	}
+	branch = strings.TrimPrefix(ref, "refs/heads/")
+	for _, dir := range []string{c.dir, c.common} {
+		if b, err := gitFile(filepath.Join(dir, filepath.FromSlash(ref))); err == nil {
+			commit, _, err = sumOf(strings.TrimSpace(string(b)), ref)
+			return commit, branch, err
+		}
+	}
+	packed, err := gitFile(filepath.Join(c.common, "packed-refs"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", branch, err
+	}
+	for line := range strings.Lines(string(packed)) {
+		if sum, name, ok := strings.Cut(strings.TrimSpace(line), " "); ok && name == ref {
+			commit, _, err = sumOf(sum, ref)
+			return commit, branch, err
+		}
+	}
+	return "", branch, fmt.Errorf("branch %s has no commit, or its refs are kept in another form", branch)
+}
+
+func sumOf(text, of string) (sum, _ string, err error) {
+	if !gitSum.MatchString(text) {
+		return "", "", fmt.Errorf("%s names no commit", of)
+	}
+	return text, "", nil
+}
+
+// tracked is one file of the index.
+type tracked struct {
+	name string
+	mode uint32
+	size uint32
+	sum  string
+}
+
+// index reads the list of tracked files, in the forms in which all clones have
+// it but those that were told otherwise.
+func (c clone) index() ([]tracked, error) {
+	name := filepath.Join(c.dir, "index")
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > 16*gitSmall {
+		return nil, fmt.Errorf("the index of the clone is no file of a usual size")
+	}
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	if len(b) < 12 || string(b[:4]) != "DIRC" {
+		return nil, errors.New("the index of the clone has no form that is known here")
+	}
+	version, count := binary.BigEndian.Uint32(b[4:]), binary.BigEndian.Uint32(b[8:])
+	if version != 2 && version != 3 {
+		return nil, fmt.Errorf("the index of the clone has version %d, 2 and 3 are known here", version)
+	}
+	if count > gitFiles {
+		return nil, fmt.Errorf("the clone tracks %d files, %d at most are compared", count, gitFiles)
+	}
+	out := make([]tracked, 0, count)
+	for at := 12; len(out) < int(count); {
+		t, size := entryAt(b[min(at, len(b)):])
+		if size == 0 {
+			return nil, errors.New("the index of the clone breaks off")
+		}
+		out = append(out, t)
+		at += size
+	}
+	return out, nil
+}
+
+// entryAt reads one entry of the index; a size of 0 says that there is none.
+func entryAt(b []byte) (tracked, int) {
+	const fixed = 62
+	if len(b) < fixed {
+		return tracked{}, 0
+	}
+	t := tracked{mode: binary.BigEndian.Uint32(b[24:]), size: binary.BigEndian.Uint32(b[36:]), sum: hex.EncodeToString(b[40:60])}
+	head := fixed
+	if b[60]&0x40 != 0 {
+		head += 2
+	}
+	if len(b) < head {
+		return tracked{}, 0
+	}
+	n := bytes.IndexByte(b[head:], 0)
+	if n < 0 {
+		return tracked{}, 0
+	}
+	t.name = string(b[head : head+n])
+	size := (head + n + 8) &^ 7
+	if size > len(b) {
+		return tracked{}, 0
+	}
+	return t, size
+}
+
+// changed counts the tracked files whose content is not that of the index. It
+// follows no link out of the working tree.
+func (c clone) changed(ctx context.Context) (changed, all int, err error) {
+	list, err := c.index()
+	if err != nil {
+		return 0, 0, err
+	}
+	root, err := os.OpenRoot(c.top)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer root.Close()
+	left := int64(gitContent)
+	for _, t := range list {
+		if ctx.Err() != nil {
+			return 0, 0, context.Cause(ctx)
+		}
+		if t.mode&0o170000 != 0o100000 {
+			continue // links and submodules are not compared
+		}
+		all++
+		info, err := root.Lstat(filepath.FromSlash(t.name))
+		if err != nil || !info.Mode().IsRegular() || uint32(info.Size()) != t.size {
+			changed++
+			continue
+		}
+		if left -= info.Size(); left < 0 {
+			return 0, 0, fmt.Errorf("the tracked files have more than %d bytes", gitContent)
+		}
+		sum, err := blobSum(root, filepath.FromSlash(t.name), info.Size())
+		if err != nil || sum != t.sum {
+			changed++
+		}
+	}
+	return changed, all, nil
+}
+
+// blobSum is the name that git gives to the content of a file. SHA-1 is git's.
+func blobSum(root *os.Root, name string, size int64) (string, error) {
+	f, err := root.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha1.New()
+	fmt.Fprintf(h, "blob %d\x00", size)
+	if _, err := io.Copy(h, io.LimitReader(f, size+1)); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}

@@ -1,0 +1,157 @@
+package triage
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Standing says how an item of evidence stands.
+type Standing string
+
+// The standings of an item. An item is missing until something says otherwise.
+const (
+	Captured      Standing = "captured"
+	Forgone       Standing = "waived"         // by a named person, for a reason
+	NotApplicable Standing = "not applicable" // the runbook has no step for it
+	Missing       Standing = "missing"
+)
+
+// Covered says how one item of evidence stands: E1 to E14, or a required
+// capture of the runbook.
+type Covered struct {
+	Item     string    `json:"item"` // E1 to E14, or the id of a required capture
+	Means    string    `json:"means"`
+	Standing Standing  `json:"standing"`
+	Step     string    `json:"step,omitempty"` // that captured it, or that should have
+	Seq      int64     `json:"seq,omitempty"`  // the entry that captured or waived it
+	At       time.Time `json:"at,omitzero"`
+	Who      string    `json:"who,omitempty"` // of a waiver or a skip
+	Why      string    `json:"why,omitempty"`
+}
+
+// EvidenceItem is one of the fourteen things that are evidence in every incident
+// of a delivery path.
+type EvidenceItem struct{ Code, Means string }
+
+// EvidenceItems lists E1 to E14.
+func EvidenceItems() []EvidenceItem {
+	return []EvidenceItem{
+		{"E1", "commit SHA"}, {"E2", "pull request"}, {"E3", "run ID"}, {"E4", "plan artifact"},
+		{"E5", "policy result"}, {"E6", "approver identity"}, {"E7", "runner identity"}, {"E8", "state backend version"},
+		{"E9", "lock ID"}, {"E10", "workspace or unit"}, {"E11", "provider error"}, {"E12", "controller event"},
+		{"E13", "namespace and resource"}, {"E14", "live-state snapshot"},
+	}
+}
+
+// Coverage says of E1 to E14 and then of each required capture, in the order of
+// the loop, how it stands. What an earlier plan captured stays captured; what it
+// left open is asked of the plan in force alone.
+func Coverage(s State) []Covered {
+	var out []Covered
+	for _, item := range EvidenceItems() {
+		c := Covered{Item: item.Code, Means: item.Means, Standing: NotApplicable}
+		for i := range s.Steps {
+			if st := &s.Steps[i]; slices.Contains(st.Covers, item.Code) {
+				c = better(c, s.covers(c, st))
+			}
+		}
+		out = append(out, c)
+	}
+	for i := range s.Steps {
+		if st := &s.Steps[i]; isCapture(st) {
+			c := Covered{Item: st.ID, Means: st.Title, Standing: NotApplicable}
+			if got := better(c, s.covers(c, st)); got.Standing != NotApplicable {
+				out = append(out, got)
+			}
+		}
+	}
+	return out
+}
+
+// better prefers the newer of two equal standings, so that what is named is what
+// was read last.
+func better(a, b Covered) Covered {
+	order := []Standing{NotApplicable, Missing, Forgone, Captured}
+	x, y := slices.Index(order, a.Standing), slices.Index(order, b.Standing)
+	if y > x || (y == x && b.Seq > a.Seq) {
+		return b
+	}
+	return a
+}
+
+// covers says how an item stands by one step of those that should capture it.
+func (s *State) covers(c Covered, st *Step) Covered {
+	if recorded(st) {
+		c.Standing, c.Step, c.Seq, c.At = Captured, st.ID, st.EndSeq, st.Ended
+		if n := len(st.Gaps); n > 0 {
+			c.Why = fmt.Sprintf("with gaps: %s", strings.Join(st.Gaps, "; "))
+		}
+		return c
+	}
+	for _, w := range s.Waivers {
+		if (w.Law == 1 || w.Law == 8) && w.Subject == st.ID {
+			c.Standing, c.Step, c.Seq, c.At, c.Who, c.Why = Forgone, st.ID, w.Seq, w.At, w.Person, w.Why
+		}
+	}
+	if c.Standing == Forgone || st.Retired {
+		return c
+	}
+	c.Standing, c.Step = Missing, st.ID
+	switch st.Status {
+	case Skipped:
+		c.Seq, c.At = st.EndSeq, st.Ended
+		c.Who, c.Why = s.said(st.EndSeq)
+	case CannotTell:
+		c.Seq, c.At, c.Why = st.EndSeq, st.Ended, because("could not be read", st.Summary)
+	case Stale:
+		c.Why = "its target moved after it was read"
+	case Running:
+		c.Why = "it is being read"
+	default:
+		c.Why = "it was not taken"
+	}
+	return c
+}
+
+// said is who made an entry, and its line of the timeline.
+func (s *State) said(seq int64) (who, text string) {
+	i, ok := slices.BinarySearchFunc(s.Timeline, seq, func(m Moment, seq int64) int { return int(m.Seq - seq) })
+	if !ok {
+		return "", ""
+	}
+	return s.Timeline[i].Actor, s.Timeline[i].Text
+}
+
+// CoverageLine sums coverage up in one line: of E1 to E14 by their names, of the
+// required captures by their number. It holds no text from outside.
+func CoverageLine(list []Covered) string {
+	codes := map[Standing][]string{}
+	captures, got := 0, map[Standing]int{}
+	for n, c := range list {
+		if n < len(EvidenceItems()) {
+			codes[c.Standing] = append(codes[c.Standing], c.Item)
+			continue
+		}
+		captures++
+		got[c.Standing]++
+	}
+	var parts []string
+	for _, st := range []Standing{Captured, Forgone, Missing, NotApplicable} {
+		if len(codes[st]) > 0 {
+			parts = append(parts, string(st)+" "+strings.Join(codes[st], " "))
+		}
+	}
+	line := strings.Join(parts, "; ")
+	if captures > 0 {
+		line += fmt.Sprintf("; required captures %d of %d", got[Captured], captures)
+		if n := got[Forgone]; n > 0 {
+			line += fmt.Sprintf(", %d waived", n)
+		}
+		if n := got[Missing]; n > 0 {
+			line += fmt.Sprintf(", %d missing", n)
+		}
+	}
+	return line
+}
