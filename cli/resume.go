@@ -85,7 +85,7 @@ func (p *program) newestOpen(args []string) (string, error) {
 func resumeError(err error) error {
 	switch {
 	case errors.Is(err, evidence.ErrLocked):
-		return &problem{code: ExitUsage, err: err, next: "end the other handrail, or wait for it"}
+		return &problem{code: ExitUsage, err: err, next: "look at it with `handrail bundle show`, or `handrail replay`; go on once the other handrail has ended"}
 	case errors.Is(err, evidence.ErrCorrupt):
 		return &problem{code: ExitTampered, err: err, next: "see what is wrong with `handrail bundle verify`; nothing was changed"}
 	case errors.Is(err, evidence.ErrUnknownEntry):

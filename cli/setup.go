@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"handrail/evidence"
 	"handrail/runbooks"
 	"handrail/session"
 	"handrail/steps"
@@ -32,6 +33,9 @@ func (p *program) session() (session.Config, error) {
 	team, err := p.teamRules()
 	if err != nil {
 		return session.Config{}, err
+	}
+	if w := evidence.PlaceWarning(state); w != "" {
+		fmt.Fprintf(p.stderr, "handrail: %s\n", safe(w))
 	}
 	c := session.Config{
 		Dir: filepath.Join(state, "incidents"), Keys: filepath.Join(state, "keys"), Acts: filepath.Join(state, "acts"),
