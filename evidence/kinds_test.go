@@ -67,7 +67,7 @@ var kinds = []struct{ name, text string }{
 	{"hugging face", "hf_{A34}"},
 	{"databricks", "dapi{H32}"},
 	{"npm", "npm_{A36}"},
-	{"npmrc", "//registry.npmjs.org/:_authToken={A36}"},
+	{"npmrc", "//registry.example.org/:_authToken={A36}"},
 	{"npmrc basic", "//r.example/:_auth={B32}"},
 	{"pypi", "pypi-AgEIcHlwaS5vcmc{A60}"},
 	{"rubygems", "rubygems_{H48}"},
