@@ -2,7 +2,6 @@ package kube
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -84,17 +83,8 @@ func (g deleteGate) rehearse(ctx context.Context, s *subject, p *steps.Preview, 
 	// kubectl delete has no preconditions; its raw form takes them.
 	p.Command = fmt.Sprintf("echo %s | %s", steps.Quote(string(typed.body)), s.c.kubectl("", "delete", "--raw", path, "-f", "-"))
 	p.Shown = append(p.Shown, steps.KV{Key: keyTyped, Value: typedTests})
-	f := floors{&p.Unmet}
-	if !f.clear() {
-		return nil // a rehearsal runs webhooks: not for what is refused anyway
-	}
-	a, err := s.rehearse(ctx, r, out)
-	p.Shown = append(p.Shown, a.warned()...)
-	if errors.Is(err, errRefused) {
-		f.unmet(a.cure(r), "In the rehearsal %v.", err)
-		return nil
-	}
-	if err != nil {
+	a, went, err := s.tryOut(ctx, r, p, out)
+	if err != nil || !went {
 		return err
 	}
 	p.Diff, err = s.goes(ctx, a)

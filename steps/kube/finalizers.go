@@ -33,11 +33,7 @@ type finalizersProbe struct{ env steps.Env }
 
 // Probe implements steps.Prober.
 func (p finalizersProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
-	c, err := connect(p.env, out)
-	if err != nil {
-		return steps.Observation{}, err
-	}
-	t, err := c.target(ctx, in)
+	c, t, err := reach(ctx, p.env, in, out)
 	if err != nil {
 		return steps.Observation{}, err
 	}

@@ -61,6 +61,23 @@ func (s *subject) rehearse(ctx context.Context, r request, out steps.Sink) (answ
 	return a, fmt.Errorf("%w (%d): %q", errRefused, a.code, a.said())
 }
 
+// tryOut rehearses the request of a preview, and writes into the preview what
+// the server said. went is false where the preview is refused: a rehearsal runs
+// webhooks, so there is none for what is refused anyway.
+func (s *subject) tryOut(ctx context.Context, r request, p *steps.Preview, out steps.Sink) (a answer, went bool, err error) {
+	f := floors{&p.Unmet}
+	if !f.clear() {
+		return answer{}, false, nil
+	}
+	a, err = s.rehearse(ctx, r, out)
+	p.Shown = append(p.Shown, a.warned()...)
+	if errors.Is(err, errRefused) {
+		f.unmet(a.cure(r), "In the rehearsal %v.", err)
+		return a, false, nil
+	}
+	return a, err == nil, err
+}
+
 // said is what the server answered, in its own words.
 func (a answer) said() string {
 	var s metav1.Status

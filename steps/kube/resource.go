@@ -138,3 +138,13 @@ func (c *client) target(ctx context.Context, in steps.Params) (target, error) {
 	}
 	return t, nil
 }
+
+// reach makes the client and resolves the object that a step is about.
+func reach(ctx context.Context, env steps.Env, in steps.Params, out steps.Sink) (*client, target, error) {
+	c, err := connect(env, out)
+	if err != nil {
+		return nil, target{}, err
+	}
+	t, err := c.target(ctx, in)
+	return c, t, err
+}

@@ -3,7 +3,6 @@ package kube
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -120,17 +119,8 @@ func (g stripGate) rehearse(ctx context.Context, s *subject, name string, p *ste
 	p.Request = shown.text()
 	p.Command = s.c.kubectl(s.t.namespace, "patch", s.t.resource.String(), s.t.name, "--type=json", "--field-manager="+fieldManager, "-p", string(typed.body))
 	p.Shown = append(p.Shown, steps.KV{Key: keyTyped, Value: typedTests})
-	f := floors{&p.Unmet}
-	if !f.clear() {
-		return nil // a rehearsal runs webhooks: not for what is refused anyway
-	}
-	a, err := s.rehearse(ctx, r, out)
-	p.Shown = append(p.Shown, a.warned()...)
-	if errors.Is(err, errRefused) {
-		f.unmet(a.cure(r), "In the rehearsal %v.", err)
-		return nil
-	}
-	if err != nil {
+	a, went, err := s.tryOut(ctx, r, p, out)
+	if err != nil || !went {
 		return err
 	}
 	changed, err := diff(s.o.raw, a.body)
@@ -139,7 +129,7 @@ func (g stripGate) rehearse(ctx context.Context, s *subject, name string, p *ste
 	}
 	p.Diff = changed.lines(s.t.group == "" && s.t.kind == "Secret")
 	if !changed.only(name) {
-		f.unmet("find the admission webhook or policy that does it; with it in place this cannot be one small change",
+		floors{&p.Unmet}.unmet("find the admission webhook or policy that does it; with it in place this cannot be one small change",
 			"The server would change more than this one finalizer: %d fields, see the diff.", len(changed))
 	}
 	if s.vanishes(name) {

@@ -46,14 +46,11 @@ type subject struct {
 
 // look reads the object that a gate is about. That it is not there is a result.
 func look(ctx context.Context, env steps.Env, in steps.Params, out steps.Sink) (*subject, error) {
-	c, err := connect(env, out)
+	c, t, err := reach(ctx, env, in, out)
 	if err != nil {
 		return nil, err
 	}
-	s := &subject{c: c}
-	if s.t, err = c.target(ctx, in); err != nil {
-		return nil, err
-	}
+	s := &subject{c: c, t: t}
 	// They stand in the path of a write.
 	for what, word := range map[string][2]string{"name": {s.t.name, objectName}, "namespace": {s.t.namespace, namespaceName}} {
 		if text, grammar := word[0], word[1]; text != "" && !matches(grammar, text) {
