@@ -81,8 +81,14 @@ func (o Options) compile(ctx context.Context, part Part, src, path string) error
 	if err := os.RemoveAll(partial); err != nil {
 		return err
 	}
-	b := &goBuild{part: part, dir: filepath.Join(src, part.module), out: partial, tell: o.Progress}
-	if err := b.run(ctx); err != nil {
+	build := func() error {
+		if part.made != nil {
+			o.Progress(Progress{Part: part.Name, Stage: StageFetch})
+			return part.made(ctx, part, filepath.Join(src, part.module), partial)
+		}
+		return (&goBuild{part: part, dir: filepath.Join(src, part.module), out: partial, tell: o.Progress}).run(ctx)
+	}
+	if err := build(); err != nil {
 		return errors.Join(err, remove(partial))
 	}
 	if err := syncFile(partial); err != nil {

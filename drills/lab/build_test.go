@@ -239,3 +239,22 @@ func TestLockIsTakenAgainAfterRemoval(t *testing.T) {
 		t.Errorf("lockFile() of a held lock = %v, want %v", err, context.Canceled)
 	}
 }
+
+func TestBuildChangedStandIn(t *testing.T) {
+	t.Parallel()
+	o, part := clone(t, small)
+	mod := filepath.Join(o.Source, "lab", "go.mod")
+	write(t, mod, "module handrail/lab\n\nreplace example.com/other => ./other\n")
+	if _, err := part.key(o.Source); err == nil {
+		t.Error("a module that stands in for another and is not there passes")
+	}
+	write(t, filepath.Join(o.Source, "lab", "other", "deep", "other.go"), "package deep\n")
+	first, err := part.key(o.Source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(o.Source, "lab", "other", "deep", "other.go"), "package deep // changed\n")
+	if second, err := part.key(o.Source); err != nil || first == second {
+		t.Errorf("after a change of what stands in for a module key() = %q, %v", second, err)
+	}
+}

@@ -57,6 +57,15 @@ func hasCode(err error, code int) bool {
 
 // do sends in, when not nil, and decodes the answer into out, when not nil.
 func (c *client) do(ctx context.Context, method, path string, in, out any) error {
+	return c.send(ctx, method, path, "application/json", in, out)
+}
+
+// patch sends a strategic merge patch.
+func (c *client) patch(ctx context.Context, path string, in any) error {
+	return c.send(ctx, http.MethodPatch, path, "application/strategic-merge-patch+json", in, nil)
+}
+
+func (c *client) send(ctx context.Context, method, path, media string, in, out any) error {
 	var body io.Reader
 	if in != nil {
 		raw, err := json.Marshal(in)
@@ -75,7 +84,7 @@ func (c *client) do(ctx context.Context, method, path string, in, out any) error
 	req.Header.Set("User-Agent", UserAgent)
 	req.Header.Set("Accept", "application/json")
 	if in != nil {
-		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Content-Type", media)
 	}
 	res, err := c.http.Do(req)
 	if err != nil {

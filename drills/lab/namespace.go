@@ -58,9 +58,11 @@ func (l *Lab) DeleteNamespace(ctx context.Context, name string) error {
 			errs = append(errs, fmt.Errorf("deleting namespace %q of the lab: %w", name, err))
 		}
 	}
-	for _, account := range []string{"robot", "operator"} {
-		err := os.Remove(filepath.Join(l.dir, dirAccount, filepath.Base(name)+"-"+account+".kubeconfig"))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	errs = append(errs, l.depart(ctx, name)) // now that nothing new can come
+	files, err := filepath.Glob(filepath.Join(l.dir, dirAccount, filepath.Base(name)+"-*.kubeconfig"))
+	errs = append(errs, err)
+	for _, file := range files {
+		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, err)
 		}
 	}
@@ -70,22 +72,20 @@ func (l *Lab) DeleteNamespace(ctx context.Context, name string) error {
 // admit mints a token, writes the kubeconfig and waits until the rights are in force: the authorizer learns of a new
 // binding a moment after it was created.
 func (l *Lab) admit(ctx context.Context, ns, account, path string) error {
-	var minted struct{ Status struct{ Token string } }
-	ask := object{"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest",
-		"spec": object{"expirationSeconds": int(tokenLife.Seconds())}}
-	if err := l.client.do(ctx, http.MethodPost, core(ns, "serviceaccounts/"+account+"/token"), ask, &minted); err != nil {
+	token, err := l.token(ctx, ns, account)
+	if err != nil {
 		return err
 	}
-	file := kubeconfig{server: l.record.URL, ca: l.client.ca, token: minted.Status.Token, name: ContextName + "-" + ns, namespace: ns}
+	file := kubeconfig{server: l.record.URL, ca: l.client.ca, token: token, name: ContextName + "-" + ns, namespace: ns}
 	if err := replace(path, file.bytes()); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, fmt.Errorf("the rights of %s do not come into force", account))
 	defer cancel()
 	var last error
-	err := poll(ctx, func() bool {
+	err = poll(ctx, func() bool {
 		var allowed bool
-		allowed, last = l.client.as(minted.Status.Token).may(ctx, needs(ns, account))
+		allowed, last = l.client.as(token).may(ctx, needs(ns, account))
 		return allowed
 	})
 	if err != nil && last != nil {

@@ -2,11 +2,14 @@ package lab
 
 import (
 	"bytes"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"math/big"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // errPortTaken says that somebody bound a port between our choice and the server's bind; another choice helps.
@@ -24,6 +27,35 @@ func freePorts(n int) ([]int, error) {
 		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
 	}
 	return ports, nil
+}
+
+// lastingPorts chooses ports that nobody gets who asks the kernel for any: a
+// server that binds them only after seconds finds them free.
+func lastingPorts(n int) ([]int, error) {
+	const low, high = 20_000, 32_000
+	var ports []int
+	for range 1000 {
+		if len(ports) == n {
+			return ports, nil
+		}
+		p, err := rand.Int(rand.Reader, big.NewInt(high-low))
+		if err != nil {
+			return nil, err
+		}
+		port := low + int(p.Int64())
+		if slices.Contains(ports, port) {
+			continue
+		}
+		l, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", port))
+		if err != nil {
+			continue
+		}
+		if err := l.Close(); err != nil {
+			return nil, err
+		}
+		ports = append(ports, port)
+	}
+	return nil, fmt.Errorf("choosing ports on loopback: %d to %d are taken", low, high)
 }
 
 // portTaken looks for the one failure that another try cures. All three servers pass on the kernel's words.

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -9,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 )
 
@@ -27,6 +27,9 @@ type Part struct {
 	module  string // folder of its go.mod, inside the clone
 	target  string // package to build
 	ldflags string
+	gcflags string // for a large program that only tests start: a build without optimisation takes half as long
+	// made makes the program at path where go build does not, from the folder src.
+	made func(ctx context.Context, part Part, src, path string) error
 }
 
 // Parts of the lab, in the order in which they are built.
@@ -82,15 +85,24 @@ func (p Part) key(src string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("reading the source of %s: %w", p.Name, err)
 	}
-	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !decides(e.Name()) })
+	var names []string // sorted
+	for _, e := range entries {
+		if decides(e.Name()) {
+			names = append(names, e.Name())
+		}
+	}
+	beside, err := standIns(dir)
+	if err != nil {
+		return "", fmt.Errorf("reading the source of %s: %w", p.Name, err)
+	}
 	sum := sha256.New()
 	fmt.Fprintf(sum, "%s %s %s %s\n", runtime.GOOS, runtime.GOARCH, p.target, strings.Join(p.flags(), " "))
-	for _, e := range entries { // sorted by name
-		raw, err := os.ReadFile(filepath.Join(dir, e.Name()))
+	for _, name := range append(names, beside...) {
+		raw, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			return "", fmt.Errorf("reading the source of %s: %w", p.Name, err)
 		}
-		fmt.Fprintf(sum, "%s %d\n", e.Name(), len(raw))
+		fmt.Fprintf(sum, "%s %d\n", name, len(raw))
 		if _, err := sum.Write(raw); err != nil {
 			return "", err
 		}
@@ -98,10 +110,45 @@ func (p Part) key(src string) (string, error) {
 	return p.Name + "-" + hex.EncodeToString(sum.Sum(nil))[:16], nil
 }
 
+// standIns names the sources of the modules below dir that its go.mod puts in the
+// place of others.
+func standIns(dir string) ([]string, error) {
+	mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for line := range strings.Lines(string(mod)) {
+		_, at, found := strings.Cut(strings.TrimSpace(line), "=> ./")
+		if !found {
+			continue
+		}
+		err := filepath.WalkDir(filepath.Join(dir, at), func(path string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() || !decides(e.Name()) {
+				return err
+			}
+			name, err := filepath.Rel(dir, path)
+			names = append(names, filepath.ToSlash(name))
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return names, nil
+}
+
 func decides(name string) bool {
-	return name == "go.mod" || name == "go.sum" || strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go")
+	return name == "go.mod" || name == "go.sum" || name == "package.json" || name == "packages.txt" || name == "package-lock.json" || strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go")
 }
 
 func (p Part) flags() []string {
-	return []string{"-mod=readonly", "-buildvcs=false", "-ldflags=" + p.ldflags}
+	flags := []string{"-mod=readonly", "-buildvcs=false", "-ldflags=" + p.ldflags}
+	if p.gcflags != "" {
+		flags = append(flags, "-gcflags="+p.gcflags)
+	}
+	return flags
 }

@@ -15,6 +15,8 @@ func lockFile(context.Context, string, func()) (*os.File, error) { return nil, e
 func isHeld(string) bool                                         { return false }
 func ownGroup(*exec.Cmd)                                         {}
 func endGroup(*exec.Cmd)                                         {}
+func asNobody(*exec.Cmd)                                         {}
+func giveToNobody(string) error                                  { return errUnsupported }
 func detached(*exec.Cmd)                                         {}
 func bootID() string                                             { return "" }
 func startMark(int) string                                       { return "" }
@@ -23,4 +25,5 @@ func memory(int) int64                                           { return 0 }
 var (
 	endPolitely = os.Interrupt
 	endNow      = os.Kill
+	endQuickly  = os.Interrupt
 )

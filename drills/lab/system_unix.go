@@ -89,3 +89,24 @@ const (
 	endPolitely = syscall.SIGTERM
 	endNow      = syscall.SIGKILL
 )
+
+// endQuickly asks a server to end without waiting for its clients.
+var endQuickly os.Signal = syscall.SIGQUIT
+
+// nobody is the user and group without rights on every system here.
+const nobody = 65534
+
+// asNobody starts cmd without the rights of root, where we have them.
+func asNobody(cmd *exec.Cmd) {
+	if os.Geteuid() == 0 {
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: nobody, Gid: nobody}
+	}
+}
+
+// giveToNobody hands a folder over to whom asNobody starts.
+func giveToNobody(dir string) error {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	return os.Chown(dir, nobody, nobody)
+}

@@ -1,0 +1,79 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// Closed is the name of a webhook configuration of a namespace that refuses every
+// deletion of a ConfigMap there, since nobody answers for it.
+func Closed(ns string) string { return "guard." + ns + ".example" }
+
+// CloseBeside lets a webhook that nobody serves refuse the deletion of the
+// ConfigMaps of the namespace beside ns. It goes with ns.
+func (l *Lab) CloseBeside(ctx context.Context, ns string) error {
+	ns, with := Beside(ns), ns
+	return l.hook(ctx, ns, with, Webhook{Name: Closed(ns), URL: "https://127.0.0.1:1/", Closed: true,
+		Rules: []Hooked{{Version: "v1", Resources: list("configmaps"), Operations: list("DELETE")}}})
+}
+
+// Beside is the name of the second namespace that [Lab.Beside] makes for one.
+func Beside(ns string) string { return ns + "-beside" }
+
+// Beside makes a second namespace for one of the lab, in which its account robot
+// may edit as long as it stands. It has no accounts of its own, so that it can be
+// deleted while the first one is worked from; it goes with DeleteNamespace.
+func (l *Lab) Beside(ctx context.Context, ns string) (string, error) {
+	name := Beside(ns)
+	wrap := func(err error) error { return fmt.Errorf("making namespace %q in the lab: %w", name, err) }
+	robot := object{"kind": "ServiceAccount", "name": "robot", "namespace": ns}
+	for _, made := range []struct {
+		path string
+		body object
+	}{
+		{"/api/v1/namespaces", object{"metadata": object{"name": name, "labels": object{"handrail-lab": "namespace", madeFor: ns}}}},
+		{rbac + "/namespaces/" + name + "/rolebindings", object{"metadata": named("robot"), "subjects": []object{robot},
+			"roleRef": object{"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "edit"}}},
+	} {
+		if err := l.client.do(ctx, http.MethodPost, made.path, made.body, nil); err != nil {
+			return "", wrap(err)
+		}
+	}
+	token, err := l.token(ctx, ns, "robot")
+	if err != nil {
+		return "", wrap(err)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("the rights of robot do not come into force there"))
+	defer cancel()
+	var last error
+	if err := poll(ctx, func() bool {
+		var allowed bool
+		allowed, last = l.client.as(token).may(ctx, []object{{"namespace": name, "verb": "create", "resource": "configmaps"}})
+		return allowed
+	}); err != nil {
+		return "", wrap(errors.Join(err, last))
+	}
+	return name, nil
+}
+
+// leave asks for the deletion of the namespaces beside one.
+func (l *Lab) leave(ctx context.Context, ns string) error {
+	var there struct {
+		Items []struct{ Metadata struct{ Name string } }
+	}
+	if err := l.client.do(ctx, http.MethodGet, "/api/v1/namespaces"+ofNamespace(ns), nil, &there); err != nil {
+		return err
+	}
+	var errs []error
+	for _, item := range there.Items {
+		err := l.client.do(ctx, http.MethodDelete, "/api/v1/namespaces/"+url.PathEscape(item.Metadata.Name), nil, nil)
+		if err != nil && !hasCode(err, http.StatusNotFound) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,127 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+)
+
+// madeFor is the label of objects that have no namespace, and go with the one that
+// they were made for.
+const madeFor = "handrail-lab-namespace"
+
+const (
+	webhooks = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
+	nodes    = "/api/v1/nodes"
+)
+
+// Webhook is an admission webhook of a namespace of the lab, served on loopback.
+type Webhook struct {
+	Name   string   // of the configuration, unique in the lab
+	URL    string   // on loopback
+	CA     []byte   // that signed its certificate, PEM
+	Closed bool     // a request is refused when it does not answer
+	Rules  []Hooked // what it is asked about
+}
+
+// Hooked is one rule of a webhook.
+type Hooked struct {
+	Group, Version string
+	Resources      []string
+	Operations     []string
+}
+
+// Hook registers a mutating webhook for one namespace: objects of others, and
+// objects that have none, never reach it. It goes with DeleteNamespace.
+func (l *Lab) Hook(ctx context.Context, ns string, w Webhook) error { return l.hook(ctx, ns, ns, w) }
+
+// hook registers a webhook for one namespace that goes with another.
+func (l *Lab) hook(ctx context.Context, ns, with string, w Webhook) error {
+	var rules []object
+	for _, r := range w.Rules {
+		rules = append(rules, object{"apiGroups": list(r.Group), "apiVersions": list(r.Version), "resources": r.Resources,
+			"operations": r.Operations, "scope": "Namespaced"}) // a selector of namespaces does not hold others back
+	}
+	policy := "Ignore"
+	if w.Closed {
+		policy = "Fail"
+	}
+	body := object{
+		"metadata": object{"name": w.Name, "labels": object{madeFor: with}},
+		"webhooks": []object{{
+			"name": "enforce." + w.Name, "admissionReviewVersions": list("v1"), "sideEffects": "None",
+			"failurePolicy": policy, "timeoutSeconds": 5, "matchPolicy": "Equivalent", "reinvocationPolicy": "Never",
+			"clientConfig":      object{"url": w.URL, "caBundle": w.CA},
+			"namespaceSelector": object{"matchLabels": object{"kubernetes.io/metadata.name": ns}},
+			"rules":             rules,
+		}},
+	}
+	if err := l.client.do(ctx, http.MethodPost, webhooks, body, nil); err != nil {
+		return fmt.Errorf("registering webhook %q in the lab: %w", w.Name, err)
+	}
+	return nil
+}
+
+// Unhook takes the webhooks of a namespace away: what served them may be gone, and
+// then they would hold up the clean-up.
+func (l *Lab) Unhook(ctx context.Context, ns string) error {
+	if err := l.client.do(ctx, http.MethodDelete, webhooks+ofNamespace(ns), nil, nil); err != nil {
+		return fmt.Errorf("taking the webhooks of namespace %q away: %w", ns, err)
+	}
+	return nil
+}
+
+func ofNamespace(ns string) string { return "?labelSelector=" + url.QueryEscape(madeFor+"="+ns) }
+
+// Node registers a node for the Pods of one namespace, whose kubelet listens on a
+// port of loopback. No scheduler and no DaemonSet puts anything else on it. It goes
+// with DeleteNamespace.
+func (l *Lab) Node(ctx context.Context, ns, name string, port int) error {
+	wrap := func(err error) error { return fmt.Errorf("registering node %q in the lab: %w", name, err) }
+	body := object{
+		"metadata": object{"name": name, "labels": object{madeFor: ns, "kubernetes.io/os": "linux"}},
+		"spec":     object{"taints": []object{{"key": madeFor, "value": ns, "effect": "NoSchedule"}}},
+	}
+	if err := l.client.do(ctx, http.MethodPost, nodes, body, nil); err != nil {
+		return wrap(err)
+	}
+	amount := object{"cpu": "4", "memory": "16Gi", "pods": "110"}
+	status := object{"status": object{
+		"addresses":       []object{{"type": "InternalIP", "address": "127.0.0.1"}},
+		"daemonEndpoints": object{"kubeletEndpoint": object{"Port": port}},
+		"capacity":        amount, "allocatable": amount,
+		"conditions": []object{{"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "the drill runs"}},
+	}}
+	if err := l.client.patch(ctx, nodes+"/"+name+"/status", status); err != nil {
+		return wrap(err)
+	}
+	return nil
+}
+
+// depart removes what a namespace has outside of itself, and the Pods that only
+// their node could let go, which is no more.
+func (l *Lab) depart(ctx context.Context, ns string) error {
+	var errs []error
+	var there struct{ Items []struct{} }
+	if err := l.client.do(ctx, http.MethodGet, nodes+ofNamespace(ns), nil, &there); err != nil {
+		errs = append(errs, err)
+	}
+	if len(there.Items) > 0 {
+		now := object{"apiVersion": "v1", "kind": "DeleteOptions", "gracePeriodSeconds": 0}
+		if err := l.client.do(ctx, http.MethodDelete, core(ns, "pods"), now, nil); err != nil && !hasCode(err, http.StatusNotFound) {
+			errs = append(errs, err)
+		}
+	}
+	for _, path := range []string{webhooks, nodes, bindings, rbac + "/clusterroles"} {
+		if err := l.client.do(ctx, http.MethodDelete, path+ofNamespace(ns), nil, nil); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	errs = append(errs, l.leave(ctx, ns))
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("removing what namespace %q has in the lab beside itself: %w", ns, err)
+	}
+	return nil
+}

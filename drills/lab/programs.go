@@ -1,0 +1,44 @@
+package lab
+
+import (
+	"context"
+	"path/filepath"
+)
+
+// terraforms are the versions of the other tool that tests run beside tofu. They
+// are built where the tests run and are never shipped: the licence of the newer
+// one does not allow it. Later ones cannot be built from the module proxy.
+func terraforms() []Part {
+	const target = "github.com/hashicorp/terraform"
+	return []Part{
+		{Name: "terraform", Program: "terraform", module: filepath.Join("lab", "terraform"), target: target,
+			// Otherwise it calls itself a -dev prerelease, which version constraints treat apart.
+			ldflags: "-s -w -X github.com/hashicorp/terraform/version.dev=no"},
+		{Name: "terraform15", Program: "terraform", module: filepath.Join("lab", "terraform15"), target: target, ldflags: "-s -w"},
+	}
+}
+
+// Terraform returns the path of a built terraform 1.8, building it when it is
+// missing.
+func Terraform(ctx context.Context, o Options) (string, error) { return terraformAt(ctx, o, 0) }
+
+// Terraform15 is the same of 1.5, the last one under the old licence.
+func Terraform15(ctx context.Context, o Options) (string, error) { return terraformAt(ctx, o, 1) }
+
+func terraformAt(ctx context.Context, o Options, i int) (string, error) {
+	o, err := o.filled()
+	if err != nil {
+		return "", err
+	}
+	return o.ensure(ctx, terraforms()[i])
+}
+
+// BuildTerraforms makes sure that every one is there.
+func BuildTerraforms(ctx context.Context, o Options) error {
+	for i := range terraforms() {
+		if _, err := terraformAt(ctx, o, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,217 @@
+package lab
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// service is a server that tests start for themselves. The lab of a user does
+// without, so that practice waits for no more than it needs.
+type service struct {
+	Part
+	serve func(dir, addr string) (launch, error)
+}
+
+// launch is how a service is started and when it is ready.
+type launch struct {
+	args  []string
+	env   []string // for the server
+	ready string   // path of its URL that answers 200
+	any   bool     // whatever ready answers will do
+	dials string   // another address that takes connections then
+	tell  []string // for its users, as KEY=value
+
+	first  []string // arguments of a run of the program that has to be done before
+	asks   []string // arguments of a run that succeeds once the server answers, where ready is empty
+	nobody bool     // the program refuses to run as root
+	quits  bool     // it wants to be told to end, and ends its children then
+	gone   string   // a folder outside of dir that goes with the server
+}
+
+func services() []service {
+	return []service{
+		{Part{Name: "s3", Program: "versitygw", module: filepath.Join("lab", "s3"), target: "github.com/versity/versitygw/cmd/versitygw", ldflags: "-s -w"}, serveS3},
+		{Part{Name: "azure", Program: "azurite", module: filepath.Join("lab", "azure"), target: "azurite/dist/src/blob/main.js", made: npmProgram}, serveAzure},
+		{Part{Name: "consul", Program: "consul", module: filepath.Join("lab", "consul"), target: ".", ldflags: "-s -w", gcflags: "all=-N -l"}, serveConsul},
+		{Part{Name: "gcs", Program: "fake-gcs-server", module: filepath.Join("lab", "gcs"), target: "github.com/fsouza/fake-gcs-server", ldflags: "-s -w"}, serveGCS},
+		{Part{Name: "dynamodb", Program: "dynalite", module: filepath.Join("lab", "dynamodb"), target: "dynalite/cli.js", made: npmProgram}, serveDynamoDB},
+		{Part{Name: "postgres", Program: "postgres", module: filepath.Join("lab", "postgres"), target: "debian", made: postgresProgram}, servePostgres},
+		{rabbitPart(), serveRabbit},
+		{Part{Name: "tsa", Program: "timestamp-server", module: filepath.Join("lab", "tsa"), target: ".", ldflags: "-s -w"}, serveTSA},
+		{Part{Name: "registry", Program: "registry", module: filepath.Join("lab", "registry"), target: "github.com/distribution/distribution/v3/cmd/registry", ldflags: "-s -w"}, serveRegistry},
+		{Part{Name: "records", Program: "terraform-provider-records", module: filepath.Join("lab", "records"), target: ".", ldflags: "-s -w"}, serveRecords},
+	}
+}
+
+// Services are the servers that tests use beside the lab.
+func Services() []Part {
+	var parts []Part
+	for _, s := range services() {
+		parts = append(parts, s.Part)
+	}
+	return parts
+}
+
+// BuildServices makes sure that every service is there, and the provider that
+// some drills want.
+func BuildServices(ctx context.Context, o Options) error {
+	if _, err := KubernetesProvider(ctx, o); err != nil {
+		return err
+	}
+	if _, err := (&Lab{}).Writers(ctx); err != nil {
+		return err
+	}
+	for _, part := range Services() {
+		if _, err := Service(ctx, o, part.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Service returns the path of the program of a service, building it when it is missing.
+func Service(ctx context.Context, o Options, name string) (string, error) {
+	s, err := serviceNamed(name)
+	if err != nil {
+		return "", err
+	}
+	if o, err = o.filled(); err != nil {
+		return "", err
+	}
+	return o.ensure(ctx, s.Part)
+}
+
+func serviceNamed(name string) (service, error) {
+	all := services()
+	i := slices.IndexFunc(all, func(s service) bool { return s.Name == name })
+	if i < 0 {
+		return service{}, fmt.Errorf("%q is no service of the lab", name)
+	}
+	return all[i], nil
+}
+
+// serveS3 keeps buckets as directories of dir/buckets; one made there is a
+// bucket at once. What its users need stands in the variables of the AWS tools,
+// each request in dir/access.log. A bucket keeps versions once it is told to.
+func serveS3(dir, addr string) (launch, error) {
+	buckets, sidecar := filepath.Join(dir, "buckets"), filepath.Join(dir, "sidecar") // attributes: not each file system keeps them
+	versions := filepath.Join(dir, "versions")
+	for _, d := range []string{buckets, sidecar, versions} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			return launch{}, err
+		}
+	}
+	access, secret := "LAB"+randomHex(8), randomHex(20)
+	return launch{
+		args: []string{"--quiet", "--port", addr, "--health", "/health", "--access-log", filepath.Join(dir, "access.log"),
+			"posix", "--sidecar", sidecar, "--versioning-dir", versions, buckets},
+		env:   []string{"ROOT_ACCESS_KEY=" + access, "ROOT_SECRET_KEY=" + secret},
+		ready: "/health",
+		tell: []string{"AWS_ENDPOINT_URL_S3=http://" + addr, "AWS_ACCESS_KEY_ID=" + access, "AWS_SECRET_ACCESS_KEY=" + secret,
+			"AWS_REGION=us-east-1"},
+	}, nil
+}
+
+// serveConsul is an agent that is a cluster by itself, with everything off that a
+// store of keys does not need. Each request stands in its log. Its check of its
+// own log now and then refuses a write that came in parts ("short buffer").
+func serveConsul(dir, addr string) (launch, error) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return launch{}, err
+	}
+	inner, err := freePorts(3)
+	if err != nil {
+		return launch{}, err
+	}
+	config := fmt.Sprintf(`{
+  "bind_addr": %q, "client_addr": %q, "data_dir": %q, "server": true, "bootstrap": true, "node_name": "lab",
+  "ports": {"http": %s, "dns": -1, "grpc": -1, "grpc_tls": -1, "server": %d, "serf_lan": %d, "serf_wan": %d},
+  "disable_update_check": true, "log_level": "DEBUG", "performance": {"raft_multiplier": 1}, "connect": {"enabled": false},
+  "raft_logstore": {"verification": {"enabled": false}}
+}
+`, host, host, filepath.Join(dir, "data"), port, inner[0], inner[1], inner[2])
+	name := filepath.Join(dir, "config.json")
+	return launch{
+		args:  []string{"-config-file", name},
+		ready: "/v1/catalog/nodes", // once it has a leader
+		tell:  []string{"CONSUL_HTTP_ADDR=" + addr},
+	}, replace(name, []byte(config))
+}
+
+// serveGCS keeps buckets and all their generations in memory, and asks for no
+// credentials.
+func serveGCS(_, addr string) (launch, error) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return launch{}, err
+	}
+	return launch{
+		args:  []string{"-backend", "memory", "-scheme", "http", "-host", host, "-port", port, "-public-host", addr, "-external-url", "http://" + addr},
+		ready: "/_internal/healthcheck",
+		tell:  []string{"STORAGE_EMULATOR_HOST=" + addr},
+	}, nil
+}
+
+// serveAzure keeps the blobs of one storage account in memory.
+func serveAzure(_, addr string) (launch, error) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return launch{}, err
+	}
+	key := base64.StdEncoding.EncodeToString([]byte(randomHex(32)))
+	return launch{
+		args: []string{"--blobHost", host, "--blobPort", port, "--inMemoryPersistence", "--skipApiVersionCheck", "--disableTelemetry", "--silent"},
+		env:  []string{"AZURITE_ACCOUNTS=labaccount:" + key}, ready: "/", any: true,
+		tell: []string{"ARM_ACCESS_KEY=" + key},
+	}, nil
+}
+
+// serveDynamoDB keeps tables in memory. It takes any credentials.
+func serveDynamoDB(_, addr string) (launch, error) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return launch{}, err
+	}
+	return launch{
+		args:  []string{"--host", host, "--port", port, "--createTableMs", "0"},
+		ready: "/",
+		tell:  []string{"AWS_ENDPOINT_URL_DYNAMODB=http://" + addr},
+	}, nil
+}
+
+// serveRegistry keeps a registry in dir/storage. It asks for a password where
+// dir holds a file htpasswd, as whoever wants it to has to make one.
+func serveRegistry(dir, addr string) (launch, error) {
+	config := fmt.Sprintf(`version: 0.1
+log: {level: error, accesslog: {disabled: true}}
+storage: {filesystem: {rootdirectory: %q}, delete: {enabled: true}}
+http: {addr: %q}
+`, filepath.Join(dir, "storage"), addr)
+	passwords := filepath.Join(dir, "htpasswd")
+	if _, err := os.Stat(passwords); err == nil {
+		config += fmt.Sprintf("auth: {htpasswd: {realm: lab, path: %q}}\n", passwords)
+	}
+	name := filepath.Join(dir, "config.yml")
+	// The root of the API would ask for the password.
+	return launch{args: []string{"serve", name}, env: []string{"OTEL_TRACES_EXPORTER=none"}, ready: "/"}, replace(name, []byte(config))
+}
+
+// serveTSA is a time stamping authority whose root lasts as long as it runs, and
+// stands at its /api/v1/timestamp/certchain. It does not ask others for the time.
+func serveTSA(_, addr string) (launch, error) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return launch{}, err
+	}
+	return launch{
+		args:  []string{"--host", host, "--port", port},
+		ready: "/ping",
+		tell:  []string{"TSA_URL=http://" + addr + "/api/v1/timestamp"},
+	}, nil
+}

@@ -1,0 +1,3 @@
+module handrail/lab/writers
+
+go 1.26.0
