@@ -20,6 +20,9 @@ func Check(s State, in Intent, now time.Time, judge func(step string) []Verdict)
 		}
 		return judge(step)
 	}
+	if s.GivenOver() {
+		return &Refused{Intent: in.Kind, Step: in.Step, Refusals: []Refusal{{Why: s.Handed.From + " handed this incident over to " + s.Handed.For, Cure: "Resume it; then it is yours."}}}
+	}
 	rs := optionRefusals(Options(s, now, only), in)
 	rs = append(rs, contentRefusals(&s, in)...)
 	if body, ok := Draft(s, in); ok && len(rs) == 0 {
@@ -61,10 +64,23 @@ func optionRefusals(options []Option, in Intent) []Refusal {
 		return options[i].Refusals
 	}
 	switch in.Kind {
+	case DoHandOver:
+		return handingRefusals(options)
 	case DoWaive, DoPhase:
 		return nil // what was settled may be waived all the same, and any phase revisited; Fold has the say
 	}
 	return []Refusal{{Why: fmt.Sprintf("there is nothing to %s here", in.Kind), Cure: "Choose one of the options on offer."}}
+}
+
+// handingRefusals says why nobody may leave now: what a gate or an act wants next
+// is for the one who began it. It is no option of the loop, which never proposes it.
+func handingRefusals(options []Option) []Refusal {
+	for _, o := range options {
+		if o.Kind == DoDisarm && o.Available() {
+			return []Refusal{{Why: o.Step + " is armed", Cure: "Disarm it, or see it through; then hand over."}}
+		}
+	}
+	return nil
 }
 
 // contentRefusals says what the intent itself lacks, beyond what Fold asks of
@@ -75,6 +91,15 @@ func contentRefusals(s *State, in Intent) []Refusal {
 	case DoSeverity:
 		if blank(in.Text) {
 			return needs("a reason", "Say in one sentence why the severity changes.")
+		}
+	case DoHandOver:
+		switch {
+		case s.Outcome != "":
+			return []Refusal{{Why: "the incident is closed", Cure: "There is nothing to hand over."}}
+		case blank(in.Person):
+			return needs("a name", "Say who goes on.")
+		case blank(in.Text):
+			return needs("a reason", "Say in one sentence why, and what comes next.")
 		}
 	case DoPerson:
 		if blank(in.Who.Name) {

@@ -19,13 +19,15 @@ func Draft(s State, in Intent) (Body, bool) {
 	case DoDisarm:
 		return GateClosed{Step: in.Step, Digest: s.Gates[in.Step].Digest, Why: in.Text}, true
 	case DoApprove:
-		return Approve{Digest: in.Digest, Person: in.Person, Sig: in.Sig}, true
+		return Approve{Digest: in.Digest, Person: in.Person, Sig: in.Sig, Key: in.Key, Signed: in.Signed}, true
 	case DoSeverity:
 		return SeveritySet{Level: in.Severity, Why: in.Text}, true
 	case DoPhase:
 		return PhaseSet{To: in.Phase, Why: in.Text}, true
 	case DoNote:
 		return Note{Text: in.Text}, true
+	case DoHandOver:
+		return Handover{From: s.Operator, For: in.Person, Why: in.Text}, true
 	case DoCorrect:
 		return Correct{Seq: in.Entry, Text: in.Text}, true
 	case DoPerson:

@@ -53,6 +53,15 @@ type (
 		Subject string   `json:"subject,omitempty"`
 		Roles   []string `json:"roles,omitempty"`
 	}
+	// Handover says that somebody else is at the keyboard from here on. Without To
+	// it gives the incident over: nobody is, until the one who goes on says so, with
+	// no From.
+	Handover struct {
+		From string `json:"from"`
+		To   string `json:"to"`
+		For  string `json:"for,omitempty"` // who it is given over to, in words
+		Why  string `json:"why"`
+	}
 	// Plan is the compiled skeleton of the runbook in force from now on.
 	Plan struct {
 		Runbook string           `json:"runbook"`
@@ -146,6 +155,7 @@ type (
 		Findings []Finding        `json:"findings,omitempty"`
 		Gaps     []string         `json:"gaps,omitempty"`
 		Green    *Value           `json:"green,omitempty"` // of a watch
+		Rows     []Compared       `json:"rows,omitempty"`  // of a compare step
 		Audit    []string         `json:"audit,omitempty"` // Audit-IDs of the requests that it sent
 	}
 	// Finding is a fact worth a human's eye.
@@ -170,8 +180,10 @@ type (
 		Owes     []Owed    `json:"owes,omitempty"`
 		Verdicts []Verdict `json:"verdicts,omitempty"`
 		Until    time.Time `json:"until"`
-		Why      string    `json:"why,omitempty"`   // the reason that a wider containment costs (law 7)
-		Audit    []string  `json:"audit,omitempty"` // Audit-IDs of the requests of the preview
+		Why      string    `json:"why,omitempty"`    // the reason that a wider containment costs (law 7)
+		Audit    []string  `json:"audit,omitempty"`  // Audit-IDs of the requests of the preview
+		Second   *Second   `json:"second,omitempty"` // who besides the operator must agree; nil where nobody need
+		Again    string    `json:"again,omitempty"`  // a Go duration: how long after the act its target is read again, "" for not at all
 	}
 	// Owner is a controller that would undo the act.
 	Owner struct {
@@ -201,11 +213,14 @@ type (
 		Refused bool     `json:"refused,omitempty"` // a floor or law refused the gate, and the step was wanted
 		Audit   []string `json:"audit,omitempty"`   // Audit-IDs of the requests that found the reason
 	}
-	// Approve is a second person's signature under a digest.
+	// Approve is a second person's signature under a digest. Sig is an SSH
+	// signature; that it is one by Key is for the session and the audit to say.
 	Approve struct {
-		Digest string `json:"digest"`
-		Person string `json:"person"`
-		Sig    string `json:"sig"`
+		Digest string    `json:"digest"`
+		Person string    `json:"person"`
+		Sig    string    `json:"sig"`
+		Key    string    `json:"key,omitempty"`   // fingerprint of the key that signed
+		Signed time.Time `json:"signed,omitzero"` // by the clock of who signed; the approval lapses from then
 	}
 	// ActStart is durable before the first byte of an act leaves.
 	ActStart struct {
@@ -213,6 +228,17 @@ type (
 		Digest  string `json:"digest"`
 		Request string `json:"request"`
 		Before  []KV   `json:"before"`
+		Undo    *Kept  `json:"undo,omitempty"` // what the act can be undone from; nil where nothing is
+	}
+	// Kept is what an act can be undone from: a file encrypted outside the
+	// bundle, or, where nothing in it is secret, an artifact of the bundle.
+	Kept struct {
+		Command    string   `json:"command"` // puts it back
+		Blob       string   `json:"blob"`    // the artifact, whole where there is no file
+		Path       string   `json:"path,omitempty"`
+		SHA256     string   `json:"sha256,omitempty"`
+		Bytes      string   `json:"bytes,omitempty"` // before encryption
+		Recipients []string `json:"recipients,omitempty"`
 	}
 	// ActEnd says what an act came to.
 	ActEnd struct {
@@ -224,6 +250,15 @@ type (
 		// Audit are the Audit-IDs of the requests that handrail sent for the act:
 		// the last reads before it, the write, and the reads after it.
 		Audit []string `json:"audit,omitempty"`
+	}
+	// ActAgain says what stands of an act that was done, some time after its end.
+	ActAgain struct {
+		Step     string   `json:"step"`
+		Digest   string   `json:"digest"`
+		Outcome  string   `json:"outcome"` // holds, undone or unknown
+		Response string   `json:"response,omitempty"`
+		After    []KV     `json:"after,omitempty"`
+		Audit    []string `json:"audit,omitempty"`
 	}
 	// DebtOpened is what an act leaves owing.
 	DebtOpened struct {
@@ -259,6 +294,7 @@ type (
 
 func (Open) Type() string         { return "open" }
 func (Person) Type() string       { return "person" }
+func (Handover) Type() string     { return "handover" }
 func (Plan) Type() string         { return "plan" }
 func (SeveritySet) Type() string  { return "severity" }
 func (PhaseSet) Type() string     { return "phase" }
@@ -276,6 +312,7 @@ func (GateClosed) Type() string   { return "gate.closed" }
 func (Approve) Type() string      { return "approve" }
 func (ActStart) Type() string     { return "act.start" }
 func (ActEnd) Type() string       { return "act.end" }
+func (ActAgain) Type() string     { return "act.again" }
 func (DebtOpened) Type() string   { return "debt" }
 func (Settle) Type() string       { return "settle" }
 func (Waive) Type() string        { return "waive" }
@@ -296,6 +333,8 @@ func Decode(typ string, data []byte) (Body, error) {
 		return decode[Open](typ, data)
 	case "person":
 		return decode[Person](typ, data)
+	case "handover":
+		return decode[Handover](typ, data)
 	case "plan":
 		return decode[Plan](typ, data)
 	case "severity":
@@ -330,6 +369,8 @@ func Decode(typ string, data []byte) (Body, error) {
 		return decode[ActStart](typ, data)
 	case "act.end":
 		return decode[ActEnd](typ, data)
+	case "act.again":
+		return decode[ActAgain](typ, data)
 	case "debt":
 		return decode[DebtOpened](typ, data)
 	case "settle":

@@ -70,6 +70,10 @@ func end(step, outcome string) ActEnd {
 	return ActEnd{Step: step, Digest: "d-" + step, Outcome: outcome}
 }
 
+func reread(step, outcome string) ActAgain {
+	return ActAgain{Step: step, Digest: "d-" + step, Outcome: outcome}
+}
+
 func begin(step string) ProbeStart { return ProbeStart{Step: step, N: 1} }
 
 func read(step string, n int, outcome, held string) ProbeEnd {

@@ -61,7 +61,7 @@ func FoldAll(s State, events []Event) (State, error) {
 type folder struct {
 	s        State
 	e        Event
-	own      struct{ steps, topics, gates, people, debts, waivers bool }
+	own      struct{ steps, topics, gates, people, debts, waivers, walk bool }
 	disarmed []string // what this event disarmed and why, for the timeline
 }
 
@@ -116,6 +116,8 @@ func (f *folder) dispatch() error {
 		return f.open(b)
 	case Person:
 		return f.person(b)
+	case Handover:
+		return f.handover(b)
 	case Plan:
 		return f.plan(b)
 	case SeveritySet:
@@ -150,6 +152,8 @@ func (f *folder) dispatch() error {
 		return f.actStart(b)
 	case ActEnd:
 		return f.actEnd(b)
+	case ActAgain:
+		return f.actAgain(b)
 	case DebtOpened:
 		return f.debtOpened(b)
 	case Settle:
@@ -238,6 +242,16 @@ func (f *folder) setTopic(c Conclusion) {
 		f.s.Topics = map[Topic]Conclusion{}
 	}
 	f.s.Topics[c.Topic] = c
+}
+
+// enter begins a stay in a phase.
+func (f *folder) enter(to Phase, why string) {
+	if !f.own.walk {
+		f.s.Walk, f.own.walk = slices.Clone(f.s.Walk), true
+	}
+	back := slices.Index(Phases(), to) < slices.Index(Phases(), f.s.Phase)
+	f.s.Walk = append(f.s.Walk, Stay{Phase: to, Seq: f.e.Seq, From: f.e.At, Why: why, Back: back})
+	f.s.Phase = to
 }
 
 // settled notes when and by which entry a step came to a status.

@@ -17,7 +17,8 @@ func (f *folder) actStart(b ActStart) error {
 		return f.refuse("the confirmation of %q has expired", b.Step)
 	}
 	i := f.find(b.Step)
-	if rs := gateLaws(&f.s, &f.s.Steps[i]); len(rs) > 0 {
+	rs := append(gateLaws(&f.s, &f.s.Steps[i]), secondLaws(&f.s, g, f.e.At, f.e.Actor)...)
+	if len(rs) > 0 {
 		return f.unlawful(rs)
 	}
 	for _, id := range f.armed() {
@@ -25,7 +26,9 @@ func (f *folder) actStart(b ActStart) error {
 			f.disarm(id, b.Step+" began to act")
 		}
 	}
-	g.Phase, g.Before, g.After, g.Response, g.StartSeq = GateActing, b.Before, nil, "", f.e.Seq
+	g.Phase, g.Before, g.Kept, g.After, g.Response, g.StartSeq = GateActing, b.Before, b.Undo, nil, "", f.e.Seq
+	g.Again, g.AgainSeq = ActAgain{}, 0
+	f.dropReread(b.Step)
 	f.setGate(g)
 	f.s.Acting = b.Step
 	st := f.step(i)
@@ -50,6 +53,7 @@ func (f *folder) actEnd(b ActEnd) error {
 	g.Found = g.Phase == GateUnknown
 	g.Phase, g.After, g.Response, g.EndSeq = to, b.After, b.Response, f.e.Seq
 	f.setGate(g)
+	f.owesReread(g)
 	f.s.Acting = ""
 	st := f.step(f.find(b.Step))
 	st.Outcome, st.Summary = b.Outcome, b.Response

@@ -12,9 +12,40 @@ func (f *folder) open(b Open) error {
 		return f.refuse("%q is no severity", b.Severity)
 	}
 	f.s.Incident, f.s.Title, f.s.Drill = b.Incident, b.Title, b.Drill
-	f.s.Severity, f.s.Phase, f.s.Opened = b.Severity, Declare, f.e.At
+	f.s.Severity, f.s.Opened = b.Severity, f.e.At
+	f.s.Operator = f.e.Actor
+	f.enter(Declare, "")
 	return nil
 }
+
+// handover changes whose keyboard it is. It says from whom, so that a journal in
+// which somebody else just goes on does not fold.
+func (f *folder) handover(b Handover) error {
+	gives := blank(b.To)
+	switch {
+	case blank(b.Why) || gives && blank(b.For):
+		return f.refuse("a hand-over names who goes on, and why")
+	case gives && f.s.Operator == "":
+		return f.refuse("nobody is at the keyboard who could hand over")
+	case gives && f.s.Acting != "":
+		return f.refuse("%s is acting, and somebody must see how that ends", f.s.Acting)
+	case b.From != f.s.Operator:
+		return f.refuse("it is handed over by %q, and %q is at the keyboard", b.From, f.s.Operator)
+	case b.To == b.From:
+		return f.refuse("%q cannot hand over to themselves", b.From)
+	}
+	from := b.From
+	if from == "" {
+		from = f.s.Handed.From
+	}
+	f.s.Operator = b.To
+	f.s.Handed = Handed{From: from, To: b.To, For: b.For, Why: b.Why, At: f.e.At, Seq: f.e.Seq}
+	return nil
+}
+
+// GivenOver reports whether the one at the keyboard handed over, and nobody has
+// taken it yet.
+func (s State) GivenOver() bool { return s.Operator == "" && s.Handed.Seq > 0 }
 
 func (f *folder) person(b Person) error {
 	if blank(b.ID) {
@@ -48,7 +79,8 @@ func (f *folder) phase(b PhaseSet) error {
 	if !slices.Contains(Phases(), b.To) {
 		return f.refuse("%q is no phase", b.To)
 	}
-	f.s.Phase, f.s.Return, f.s.ReturnWhy = b.To, "", ""
+	f.enter(b.To, b.Why)
+	f.s.Return, f.s.ReturnWhy = "", ""
 	return nil
 }
 

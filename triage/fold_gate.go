@@ -38,8 +38,9 @@ func (f *folder) gateShown(b GateShown) error {
 	}
 	g.Phase, g.Shown, g.Digest, g.ShownSeq = GateArmed, b, b.Digest, f.e.Seq
 	g.Why, g.Moved, g.WasRefused = "", nil, false
-	// A signature is for one digest; those for another preview end here.
-	g.Approvals = slices.DeleteFunc(slices.Clone(g.Approvals), func(a Approve) bool { return a.Digest != b.Digest })
+	// A signature is for one digest; those for another preview end here. Where it
+	// counts it is for one showing, since it is over all that was shown.
+	g.Approvals = slices.DeleteFunc(slices.Clone(g.Approvals), func(a Approve) bool { return a.Digest != b.Digest || b.Second != nil })
 	f.setGate(g)
 	return nil
 }
@@ -59,7 +60,8 @@ func (f *folder) gateAnswered(b GateAnswered) error {
 		return f.refuse("the preview of %q has expired", b.Step)
 	}
 	rs := gateLaws(&f.s, &f.s.Steps[f.find(b.Step)])
-	if rs = append(rs, ownerLaws(&f.s, g)...); len(rs) > 0 {
+	rs = append(rs, ownerLaws(&f.s, g)...)
+	if rs = append(rs, secondLaws(&f.s, g, f.e.At, f.e.Actor)...); len(rs) > 0 {
 		return f.unlawful(rs)
 	}
 	g.Phase = GateConfirmed
@@ -94,25 +96,6 @@ func (f *folder) gateClosed(b GateClosed) error {
 		f.propose(why)
 	}
 	return nil
-}
-
-func (f *folder) approve(b Approve) error {
-	if blank(b.Person) || b.Sig == "" {
-		return f.refuse("the approval has no person or no signature")
-	}
-	for _, id := range f.armed() {
-		g := f.s.Gates[id]
-		if b.Digest == "" || g.Digest != b.Digest {
-			continue
-		}
-		if slices.ContainsFunc(g.Approvals, func(a Approve) bool { return a.Person == b.Person }) {
-			return f.refuse("%q has already approved %q", b.Person, id)
-		}
-		g.Approvals = append(slices.Clip(g.Approvals), b)
-		f.setGate(g)
-		return nil
-	}
-	return f.refuse("no armed gate has the digest %q", b.Digest)
 }
 
 // armed lists, in order, the gates that are armed or confirmed.

@@ -34,6 +34,9 @@ func (f *folder) probeEnd(b ProbeEnd) error {
 	case !slices.Contains([]string{"ok", "failed", "denied", "timeout", "cancelled"}, b.Outcome):
 		return f.refuse("%q is no outcome of a probe", b.Outcome)
 	}
+	if len(b.Rows) > 0 && (f.s.Steps[i].Kind != CompareStep || !readable(b.Rows)) {
+		return f.refuse("%q compares more than a step can", b.Step)
+	}
 	st := f.step(i)
 	facts := b.Facts
 	if b.Outcome != "ok" {
@@ -41,7 +44,7 @@ func (f *folder) probeEnd(b ProbeEnd) error {
 	}
 	changed := changedFacts(st.Facts, facts)
 	st.Outcome, st.Summary, st.Command = b.Outcome, b.Summary, b.Command
-	st.Facts, st.Findings, st.Gaps = facts, b.Findings, b.Gaps
+	st.Facts, st.Findings, st.Gaps, st.Rows = facts, b.Findings, b.Gaps, b.Rows
 	switch {
 	case st.Kind == WatchStep:
 		f.sample(st, b)

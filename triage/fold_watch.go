@@ -11,6 +11,7 @@ const (
 	defaultGreens = 2
 	defaultApart  = 20 * time.Second
 	keptGreens    = 32
+	keptSamples   = 64
 )
 
 // sample counts one sample of a watch. A green counts only when it is far
@@ -25,6 +26,11 @@ func (f *folder) sample(st *Step, b ProbeEnd) {
 			st.Green = "false"
 		}
 	}
+	streak := st.Streak
+	defer func() {
+		kept := st.Samples[max(0, len(st.Samples)-keptSamples+1):]
+		st.Samples = append(slices.Clip(kept), Sample{f.e.At, st.Green, st.Green == "true" && st.Streak > streak})
+	}()
 	switch st.Green {
 	case "true":
 		if f.overtaken(st) {

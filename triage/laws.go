@@ -145,6 +145,7 @@ func classLaws(s *State, class Class) []Refusal {
 	if fail.Provisional {
 		out = append(out, Refusal{Law: 2, Why: "the class is provisional", Cure: "Conclude the class for good."})
 	}
+	out = append(out, undoneLaws(s)...)
 	if s.Topics[TopicReverts].Value == "yes" {
 		out = append(out, Refusal{Law: 12, Why: "something reverts every fix", Cure: "Find and pause the writer, then conclude reverts no."})
 	}
@@ -267,6 +268,7 @@ func closeLaws(s *State, outcome string) []Refusal {
 	if id := armedGate(s); id != "" {
 		out = append(out, Refusal{Why: id + " is armed", Cure: "Act or disarm it."})
 	}
+	out = append(out, rereadLaws(s)...)
 	for _, st := range s.OpenProofs() {
 		out = append(out, Refusal{Law: 8, Why: st.ID + " is not green yet", Cure: "Watch " + st.ID + " until it is, or waive it with a name and a reason."})
 	}

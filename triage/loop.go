@@ -10,6 +10,8 @@
 // starts without a confirmed gate does not fold.
 package triage
 
+import "time"
+
 // Phase is one of the ten phases of the loop.
 type Phase string
 
@@ -93,6 +95,7 @@ type Verdict struct {
 	Why     string   `json:"why,omitempty"`     // the runbook's else, or what is missing
 	Missing []string `json:"missing,omitempty"` // facts or answers that are unknown
 	Refs    []string `json:"refs,omitempty"`    // the steps it depends on
+	Aged    []string `json:"-"`                 // of a stale one: the steps that are too old, without their runbook
 }
 
 // IntentKind names what a person or a script may ask for.
@@ -109,7 +112,7 @@ const (
 	DoPreview   IntentKind = "preview"   // Step: show a gate's preview, arm it when nothing is unmet
 	DoConfirm   IntentKind = "confirm"   // Step, Typed, Pasted: confirm, re-read and act
 	DoDisarm    IntentKind = "disarm"    // Step, Text (why)
-	DoApprove   IntentKind = "approve"   // Digest, Person, Sig
+	DoApprove   IntentKind = "approve"   // Step, Sig: the approval as it was sent back; the session fills in the rest
 	DoInterrupt IntentKind = "interrupt" // Step: one interrupt to a running act
 	DoSeverity  IntentKind = "severity"  // Severity, Text
 	DoPhase     IntentKind = "phase"     // Phase, Text
@@ -119,6 +122,7 @@ const (
 	DoSettle    IntentKind = "settle"    // Debt
 	DoWaive     IntentKind = "waive"     // Law, Step (subject), Person, Text
 	DoClose     IntentKind = "close"     // Value (outcome), Text
+	DoHandOver  IntentKind = "handover"  // Person (for whom), Text (why): give the incident over
 	DoPlan      IntentKind = "plan"      // Value: another runbook, with parameters in Params
 )
 
@@ -139,6 +143,8 @@ type Intent struct {
 	Pasted      bool
 	Digest      string
 	Sig         string
+	Key         string    // of an approve; filled in by the session, never by the asker
+	Signed      time.Time // of an approve; filled in by the session, never by the asker
 	Law         int
 	Entry       int64
 	Who         Person
@@ -164,6 +170,7 @@ type Option struct {
 	Subject     string // debt id, owner or capture, where Step and Topic do not say it
 	Value       string // a proposed value, where there is one
 	Refusals    []Refusal
+	Stale       []string // steps that only have to be read or answered again for a gate to open
 	Recommended bool
 }
 

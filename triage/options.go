@@ -110,16 +110,42 @@ func (l *lister) gate(st *Step) {
 		// Reading the target again is the only way on, and changes nothing.
 		l.add(Option{Kind: DoPreview, Step: st.ID})
 	} else {
-		l.add(Option{Kind: DoPreview, Step: st.ID}, shut...)
+		l.add(Option{Kind: DoPreview, Step: st.ID, Stale: l.tooOld(st, verdicts, shut)}, shut...)
 	}
 	l.add(Option{Kind: DoConfirm, Step: st.ID}, l.unconfirmable(st, g, shut)...)
 	if g.Phase == GateArmed || g.Phase == GateConfirmed {
 		l.add(Option{Kind: DoDisarm, Step: st.ID})
-		l.add(Option{Kind: DoApprove, Step: st.ID, Subject: g.Digest})
+		if g.Shown.Second != nil {
+			l.add(Option{Kind: DoApprove, Step: st.ID, Subject: g.Digest}, l.unapprovable(st, g)...)
+		}
 	}
 	if g.Phase == GateActing {
 		l.add(Option{Kind: DoInterrupt, Step: st.ID})
 	}
+}
+
+// tooOld names the steps whose facts or answers are too old for the conditions of
+// a gate, where nothing else keeps it shut.
+func (l *lister) tooOld(st *Step, verdicts []Verdict, shut []Refusal) []string {
+	var out []string
+	for _, v := range verdicts {
+		if v.Result == "true" {
+			continue
+		}
+		if len(v.Aged) == 0 {
+			return nil
+		}
+		shut = shut[:max(0, len(shut)-1)] // what it adds to what shuts the gate
+		for _, aged := range v.Aged {
+			if id := runbookOf(st.ID) + "/" + aged; !slices.Contains(out, id) {
+				out = append(out, id)
+			}
+		}
+	}
+	if len(shut) > 0 {
+		return nil
+	}
+	return out
 }
 
 func (l *lister) unconfirmable(st *Step, g GateState, shut []Refusal) []Refusal {
@@ -130,7 +156,15 @@ func (l *lister) unconfirmable(st *Step, g GateState, shut []Refusal) []Refusal 
 	if l.now.After(g.Shown.Until) {
 		out = append(out, Refusal{Law: 5, Why: "the preview of " + st.ID + " has expired", Cure: "Open its preview again."})
 	}
-	return append(out, ownerLaws(l.s, g)...)
+	out = append(out, ownerLaws(l.s, g)...)
+	return append(out, secondLaws(l.s, g, l.now, l.s.Operator)...)
+}
+
+func (l *lister) unapprovable(st *Step, g GateState) []Refusal {
+	if l.now.After(g.Shown.Until) {
+		return []Refusal{{Law: 5, Why: "the preview of " + st.ID + " has expired", Cure: "Open its preview again, and send the new request."}}
+	}
+	return nil
 }
 
 // topics offers the conclusions that no step of the plan asks for.

@@ -169,3 +169,69 @@ func TestTimelineIsOneLine(t *testing.T) {
 		t.Errorf("%d moments for %d events", len(s.Timeline), s.Seq)
 	}
 }
+
+// TestTooOldIsReadAgain: where nothing but age keeps a gate shut, the loop asks
+// again, and does not go on as if the gate had acted.
+func TestTooOldIsReadAgain(t *testing.T) {
+	t.Parallel()
+	s := tell(t, State{}, ready()...)
+	s = tell(t, s, begin(extra), read(extra, 1, "ok", "true"), begin(heavy), read(heavy, 1, "ok", "true"), begin(diff), read(diff, 1, "ok", "true"),
+		Manual{Step: page, Proof: "told"}, Skip{Step: pause, Why: "nothing to pause"})
+	stale := func(aged ...string) func(string) []Verdict {
+		return func(id string) []Verdict {
+			if id == unlock {
+				return append(good("x"), Verdict{Expr: "y", Result: "stale", Aged: aged})
+			}
+			return good("x")
+		}
+	}
+	for _, tc := range []struct {
+		judge func(string) []Verdict
+		want  string
+	}{
+		{yes, "preview " + unlock},
+		{stale("holder"), "answer " + holder + "   dead"},
+		{stale("lock", "holder"), "probe " + lock},
+		{stale("none", "holder"), "answer " + holder + "   dead"},
+		{stale(), "preview " + fix}, // it would stay shut with what is old, too
+		{func(id string) []Verdict {
+			if id == unlock {
+				return []Verdict{{Result: "stale", Aged: []string{"holder"}}, {Result: "false", Why: "not this one"}}
+			}
+			return good("x")
+		}, "preview " + fix},
+	} {
+		if got := recommended(s, tc.judge); got != tc.want {
+			t.Errorf("recommended %q, want %q", got, tc.want)
+		}
+	}
+	undone := tell(t, State{}, ready()[0], ready()[1]) // and never where a law keeps it shut
+	if got := recommended(undone, stale("holder")); got != "probe "+lock {
+		t.Errorf("recommended %q before the captures", got)
+	}
+}
+
+// TestSecondContainmentOfAKindIsWanted: two writers to stop are two gates of one
+// kind, and the loop leads to both.
+func TestSecondContainmentOfAKindIsWanted(t *testing.T) {
+	t.Parallel()
+	for uses, want := range map[string]string{"kube/suspend": "preview " + pauseUp, "kube/scale": "preview " + unlock} {
+		plan := demoPlan()
+		for i := range plan.Steps {
+			switch plan.Steps[i].ID {
+			case pause:
+				plan.Steps[i].Uses = "kube/suspend"
+			case pauseUp:
+				plan.Steps[i].Uses = uses
+			}
+		}
+		story := ready()
+		story[1] = plan
+		s := tell(t, State{}, story...)
+		s = tell(t, s, begin(extra), read(extra, 1, "ok", "true"), begin(heavy), read(heavy, 1, "ok", "true"), begin(diff), read(diff, 1, "ok", "true"),
+			Manual{Step: page, Proof: "told"}, shown(pause, Contain), answered(pause), start(pause), end(pause, "done"))
+		if got := recommended(s, yes); got != want {
+			t.Errorf("after one %s, %q is recommended, want %q", uses, got, want)
+		}
+	}
+}

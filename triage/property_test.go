@@ -3,6 +3,7 @@ package triage
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 
@@ -21,6 +22,7 @@ func anyBody(t *rapid.T) Body {
 	result := rapid.SampledFrom([]string{"true", "true", "true", "false", Unknown}).Draw(t, "result")
 	arm := shown(gate, class)
 	arm.Verdicts, arm.Why = []Verdict{{Expr: "e", Result: result, Refs: []string{"lock"}}}, text
+	arm.Again = rapid.SampledFrom([]string{"", "30s", "-1s", "soon"}).Draw(t, "again")
 	return rapid.SampledFrom([]Body{
 		nil, (*Note)(nil), Open{Incident: "i", Severity: Sev2}, demoPlan(), small(), Note{Text: text}, Correct{Seq: int64(n), Text: text},
 		Person{ID: "a", Name: text, Proof: "os", Roles: []string{"commander"}}, Person{ID: "b", Proof: text},
@@ -32,9 +34,10 @@ func anyBody(t *rapid.T) Body {
 		ProbeStart{Step: step, N: n}, ProbeStart{Step: lock, N: n}, ProbeStart{Step: clean, N: n},
 		read(lock, n, "ok", "true"), read(lock, n, "failed", "false"), read(step, n, "ok", "[1,  2]"),
 		ProbeEnd{Step: clean, N: n, Outcome: "ok", Green: &green, Findings: []Finding{{"critical", text}}},
-		arm, answered(gate), start(gate), end(gate, "done"), end(gate, Unknown), end(gate, text),
+		arm, shownToTwo(gate, class, t0.Add(1000*time.Hour)), answered(gate), start(gate), end(gate, "done"), end(gate, Unknown), end(gate, text),
+		reread(gate, Holds), reread(gate, Undone), reread(gate, Unknown), reread(step, text),
 		GateClosed{Step: gate, Why: text}, GateClosed{Step: gate, Moved: []string{"uid"}}, GateClosed{Step: step, Refused: true},
-		Approve{Digest: "d-" + gate, Person: "p", Sig: "s"}, DebtOpened{ID: text, Kind: "resume", Of: gate},
+		Approve{Digest: "d-" + gate, Person: "p", Sig: "s"}, approval(gate, t0.Add(time.Duration(n)*time.Minute)), DebtOpened{ID: text, Kind: "resume", Of: gate},
 		Settle{Debt: text, How: "carried", Owner: "o", Until: "2026-12-01"}, Settle{Debt: text, How: "paid", Proof: text},
 		Waive{Law: 1, Subject: lock, Person: "p", Why: text}, Waive{Law: 8, Subject: clean, Person: "p", Why: text},
 		Waive{Law: n, Subject: step, Person: text, Why: text}, Close{Outcome: "recovered"}, Close{Outcome: text},
@@ -133,6 +136,63 @@ func TestFoldPrefixThenRest(t *testing.T) {
 	})
 }
 
+// TestWalkIsThatOfTheEvents: the stays are the events that entered a phase, in
+// their order, and nothing else.
+func TestWalkIsThatOfTheEvents(t *testing.T) {
+	t.Parallel()
+	place := map[Phase]int{}
+	for i, p := range Phases() {
+		place[p] = i
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		events := foldable(append(anyStory(t), anyWalk(t)...))
+		var want []Stay
+		for _, e := range events {
+			to, why := Declare, ""
+			switch b := e.Body.(type) {
+			case Open:
+			case PhaseSet:
+				to, why = b.To, b.Why
+			default:
+				continue
+			}
+			back := len(want) > 0 && place[to] < place[want[len(want)-1].Phase]
+			want = append(want, Stay{Phase: to, Seq: e.Seq, From: e.At, Why: why, Back: back})
+		}
+		var s State
+		for _, e := range events {
+			before := slices.Clone(s.Walk)
+			to, err := Fold(s, e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if fork, err := Fold(s, Event{Seq: e.Seq, At: e.At, Body: PhaseSet{To: Learn, Why: "fork"}}); err == nil && fork.Here().Why != "fork" {
+				t.Fatalf("a phase that was entered is not Here: %+v", fork.Here())
+			}
+			if !slices.Equal(before, s.Walk) {
+				t.Fatal("a fold changed the walk of the state that it was given")
+			}
+			if s = to; s.Here().Phase != s.Phase {
+				t.Fatalf("Here is %q, the phase %q", s.Here().Phase, s.Phase)
+			}
+		}
+		whole, err := FoldAll(State{}, events)
+		if err != nil || !slices.Equal(s.Walk, want) || !slices.Equal(whole.Walk, want) {
+			t.Fatalf("the walk is\n%+v\nand all at once\n%+v\n(%v), the events say\n%+v", s.Walk, whole.Walk, err, want)
+		}
+	})
+}
+
+// anyWalk draws events that enter phases, after those of anyStory.
+func anyWalk(t *rapid.T) []Event {
+	var out []Event
+	for i, to := range rapid.SliceOfN(rapid.SampledFrom(Phases()), 0, 12).Draw(t, "phases") {
+		why := rapid.SampledFrom([]string{"", "a: b; c", "two\nlines"}).Draw(t, "why")
+		out = append(out, Event{Seq: int64(100 + i), At: t0.Add(time.Duration(i) * time.Hour), Actor: "robot", Body: PhaseSet{To: to, Why: why}})
+	}
+	return out
+}
+
 func TestFoldAllStopsBeforeTheBadEvent(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -203,7 +263,7 @@ func whole(s State, o Option) Intent {
 		in.Law = map[string]int{"1": 1, "8": 8, "12": 12}[o.Value]
 		in.Step = o.Subject
 	case DoApprove:
-		in.Digest, in.Sig, in.Person = o.Subject, "sig", "somebody new"
+		in.Digest, in.Sig, in.Person, in.Key, in.Signed = o.Subject, "sig", "somebody new", "SHA256:new", s.Updated
 	case DoPlan:
 		in.Value = "other"
 	case DoConfirm:

@@ -18,12 +18,31 @@ type want struct {
 func recommend(s *State, options []Option) {
 	for _, w := range wants(s) {
 		for i := range options {
-			if o := &options[i]; o.Available() && w.is(o) {
+			o := &options[i]
+			switch {
+			case !w.is(o):
+			case o.Available():
 				o.Recommended = true
+				return
+			case len(o.Stale) > 0 && renew(o.Stale, options):
 				return
 			}
 		}
 	}
+}
+
+// renew marks the first read or answer that only grew too old. Passing over the
+// gate that waits for it would go on as if the gate had acted.
+func renew(stale []string, options []Option) bool {
+	for _, id := range stale {
+		for i := range options {
+			if o := &options[i]; o.Step == id && (o.Kind == DoProbe || o.Kind == DoAnswer) && o.Available() {
+				o.Recommended = true
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (w want) is(o *Option) bool {
@@ -43,7 +62,10 @@ func wants(s *State) []want {
 	}
 	var out []want
 	if id := armedGate(s); id != "" {
-		out = append(out, want{kind: DoConfirm, step: id})
+		out = append(out, want{kind: DoConfirm, step: id}, want{kind: DoApprove, step: id})
+	}
+	if len(s.Undone()) > 0 {
+		out = append(out, want{kind: DoConclude, topic: TopicReverts})
 	}
 	for _, p := range Phases() {
 		out = append(out, phaseWants(s, p)...)
@@ -76,6 +98,8 @@ func phaseWants(s *State, p Phase) []want {
 		w, ok := stepWant(s, st)
 		switch {
 		case !ok:
+		case st.Kind == CompareStep: // it may set what people say beside what was read
+			rest = append(rest, w)
 		case w.kind == DoProbe && early && st.Heavy:
 			heavy = append(heavy, w)
 		case w.kind == DoProbe && early:
@@ -140,16 +164,18 @@ func referenced(s *State, id string) bool {
 func gateWanted(s *State, st *Step) bool {
 	g := s.Gates[st.ID]
 	// An act that was cut off and is found not to have happened is still to do.
-	undone := g.Phase == GateFailed && g.Found
+	// So is one that somebody undid, once its writer was found.
+	undone := g.Phase == GateFailed && g.Found || g.Phase == GateDone && g.Again.Outcome == Undone
 	if st.Status == Skipped || (g.Phase != GateIdle && g.Phase != GateRefused && g.Phase != GateArmed && !undone) {
 		return false
 	}
 	if st.Class != Contain {
 		return true
 	}
+	// The narrowest comes first in the plan; another of its kind is no wider.
 	for _, p := range s.Plan().Steps {
 		if p.Kind == GateStep && p.Class == Contain {
-			return p.ID == st.ID
+			return p.ID == st.ID || p.Uses != "" && p.Uses == st.Uses
 		}
 	}
 	return false

@@ -44,6 +44,8 @@ func oracle(s State, gate string) string {
 		return "provisional class"
 	case s.Topics[TopicReverts].Value == "yes":
 		return "reverts"
+	case wasUndone(s):
+		return "an act was undone"
 	case s.Severity == Sev1 && !commander:
 		return "no commander"
 	}
@@ -51,6 +53,15 @@ func oracle(s State, gate string) string {
 		return "rerun without compare"
 	}
 	return ""
+}
+
+func wasUndone(s State) bool {
+	for _, g := range s.Gates {
+		if g.Again.Outcome == Undone && g.AgainSeq > s.Topics[TopicReverts].Seq {
+			return true
+		}
+	}
+	return false
 }
 
 // breach says which law the step from one state to the next broke, "" for none.

@@ -14,7 +14,10 @@ type State struct {
 	Seq      int64 // of the newest event folded
 	Severity Severity
 	Phase    Phase
+	Walk     []Stay // the phases in the order they were entered; the last is Phase
 	People   []Person
+	Operator string // whose keyboard it is, "" in a journal that does not tell and once it was given over
+	Handed   Handed // the newest hand-over
 	Plans    []Plan // the newest is in force; facts of the earlier ones stay
 	Steps    []Step // of all plans, in the order of the loop
 	Topics   map[Topic]Conclusion
@@ -22,8 +25,9 @@ type State struct {
 	Debts    []Debt
 	Waivers  []Waiver
 	Timeline []Moment
-	Acting   string // the step whose act is running, "" for none
-	Outcome  string // set by close: recovered, open or aborted
+	Acting   string   // the step whose act is running, "" for none
+	Rereads  []Reread // targets to read again, in the order of their acts
+	Outcome  string   // set by close: recovered, open or aborted
 	Closed   time.Time
 
 	// Return is the phase that the loop proposes to go back to, "" for none: a
@@ -32,6 +36,31 @@ type State struct {
 	ReturnWhy string
 
 	log *timelog // backs Timeline
+}
+
+// Handed is a hand-over: from whom, to whom, and why. To is "" and For says who is
+// meant while nobody has taken it.
+type Handed struct {
+	From, To, For, Why string
+	At                 time.Time
+	Seq                int64 // 0 for none
+}
+
+// Stay is a stay in one phase of the loop, until the next begins.
+type Stay struct {
+	Phase Phase
+	Seq   int64 // the entry that began it
+	From  time.Time
+	Why   string
+	Back  bool // the call came back from a later phase
+}
+
+// Here is the stay in the phase at hand, the zero Stay before the opening.
+func (s State) Here() Stay {
+	if len(s.Walk) == 0 {
+		return Stay{}
+	}
+	return s.Walk[len(s.Walk)-1]
 }
 
 // Status of a step.
@@ -63,12 +92,22 @@ type Step struct {
 	Facts    map[string]Value // of the newest attempt
 	Findings []Finding
 	Gaps     []string
-	Answer   string // of an ask
+	Rows     []Compared // of a compare step
+	Answer   string     // of an ask
 	How      string
 	Green    string      // of a watch: true, false, unknown or ""
 	Streak   int         // of a watch: consecutive greens that are far enough apart
 	Greens   []time.Time // when the newest greens of the streak were seen, at most 32
+	Samples  []Sample    // of a watch: the newest, at most 64, newest last
 	Retired  bool        // of an earlier plan, and not in the one in force
+}
+
+// Sample is one look of a watch. Green is true, false or unknown, Counts whether
+// it made the streak longer.
+type Sample struct {
+	At     time.Time
+	Green  string
+	Counts bool
 }
 
 // Conclusion is the value of a topic.
@@ -107,6 +146,7 @@ type GateState struct {
 	Shown      GateShown
 	Digest     string
 	Before     []KV
+	Kept       *Kept // what its newest act can be undone from; nil where nothing is
 	After      []KV
 	Response   string
 	Why        string // of the newest close
@@ -117,6 +157,8 @@ type GateState struct {
 	ShownSeq   int64
 	StartSeq   int64
 	EndSeq     int64
+	Again      ActAgain // what stood of its newest act some time after it, Outcome "" while nobody looked
+	AgainSeq   int64
 }
 
 // Debt is what is owed, and how it was settled.

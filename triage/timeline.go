@@ -41,7 +41,7 @@ func (f *folder) moment() Moment {
 	switch b := f.e.Body.(type) {
 	case ProbeStart, ProbeEnd, Answer, Manual, Skip:
 		return stepMoment(f.e.Body)
-	case GateShown, GateAnswered, GateClosed, Approve, ActStart, ActEnd:
+	case GateShown, GateAnswered, GateClosed, Approve, ActStart, ActEnd, ActAgain:
 		return gateMoment(f.e.Body)
 	case Open:
 		text := fmt.Sprintf("%s opened at %s: %s", b.Incident, b.Severity, b.Title)
@@ -49,6 +49,14 @@ func (f *folder) moment() Moment {
 			text += " (drill " + b.Drill + ")"
 		}
 		return Moment{Text: text, Level: "info"}
+	case Handover:
+		switch {
+		case b.To == "":
+			return Moment{Text: because(b.From+" hands over to "+b.For+", and nobody is at the keyboard", b.Why), Level: "warning"}
+		case b.From == "":
+			return Moment{Text: because(b.To+" is at the keyboard", b.Why), Level: "info"}
+		}
+		return Moment{Text: because(b.From+" handed over to "+b.To, b.Why), Level: "info"}
 	case Person:
 		text := b.Name + " is on the call (" + b.Proof + ")"
 		if len(b.Roles) > 0 {
@@ -133,7 +141,11 @@ func stepMoment(body Body) Moment {
 func gateMoment(body Body) Moment {
 	switch b := body.(type) {
 	case GateShown:
-		return Moment{Step: b.Step, Text: because(b.Step+" is armed", b.Effect), Level: "warning"}
+		state := b.Step + " is armed"
+		if b.Second != nil {
+			state = b.Step + " waits for a second person"
+		}
+		return Moment{Step: b.Step, Text: because(state, b.Effect), Level: "warning"}
 	case GateAnswered:
 		how := "typed"
 		if b.Pasted {
@@ -151,7 +163,11 @@ func gateMoment(body Body) Moment {
 		}
 		return Moment{Step: b.Step, Text: text, Level: "warning"}
 	case Approve:
-		return Moment{Text: b.Person + " approved the action " + b.Digest[:min(6, len(b.Digest))]}
+		m := Moment{Text: b.Person + " approved the action " + b.Digest[:min(6, len(b.Digest))]}
+		if b.Key != "" {
+			m.Text += " with the key " + b.Key
+		}
+		return m
 	case ActStart:
 		return Moment{Step: b.Step, Text: because(b.Step+" acts", b.Request), Level: "critical"}
 	case ActEnd:
@@ -160,6 +176,25 @@ func gateMoment(body Body) Moment {
 			m.Level = "critical"
 		}
 		return m
+	case ActAgain:
+		m := Moment{Step: b.Step, Text: because(b.Step+" read again: "+againText(b.Outcome), b.Response), Level: "info"}
+		switch b.Outcome {
+		case Undone:
+			m.Level = "critical"
+		case Unknown:
+			m.Level = "warning"
+		}
+		return m
 	}
 	return Moment{}
+}
+
+// Refused reports whether a moment is an attempt that a gate refused.
+func (m Moment) Refused() bool {
+	return m.Type == "gate.closed" && strings.HasPrefix(m.Text, m.Step+" refused")
+}
+
+// Read reports whether a moment is a reading that came to something.
+func (m Moment) Read() bool {
+	return m.Type == "probe.end" && (m.Text == m.Step+" ok" || strings.HasPrefix(m.Text, m.Step+" ok:"))
 }

@@ -1,0 +1,111 @@
+package triage
+
+import (
+	"slices"
+	"time"
+)
+
+// What stands of an act that was done, when its target is read again: the act
+// holds, or somebody undid it. Unknown says that nobody could tell.
+const (
+	Holds  = "holds"
+	Undone = "undone"
+)
+
+// Reread is a target that is to be read again: its act is done, and what keeps
+// writing the target would undo it now.
+type Reread struct {
+	Step   string
+	Digest string
+	Seq    int64 // of the end of the act
+	Due    time.Time
+}
+
+// owesReread notes that the target of an act that is done is read again later.
+// Only the newest act of a gate is looked after.
+func (f *folder) owesReread(g GateState) {
+	after, err := duration(g.Shown.Again, 0)
+	f.dropReread(g.Step)
+	if g.Phase != GateDone || err != nil || after <= 0 {
+		return
+	}
+	f.s.Rereads = append(slices.Clone(f.s.Rereads), Reread{Step: g.Step, Digest: g.Digest, Seq: f.e.Seq, Due: f.e.At.Add(after)})
+}
+
+func (f *folder) dropReread(step string) {
+	f.s.Rereads = slices.DeleteFunc(slices.Clone(f.s.Rereads), func(r Reread) bool { return r.Step == step })
+}
+
+// actAgain records what a target looked like when it was read again. Where the
+// act was undone, no green from before proves anything.
+func (f *folder) actAgain(b ActAgain) error {
+	i := slices.IndexFunc(f.s.Rereads, func(r Reread) bool { return r.Step == b.Step })
+	switch {
+	case i < 0:
+		return f.refuse("nothing of %q is to be read again", b.Step)
+	case b.Digest != f.s.Rereads[i].Digest:
+		return f.refuse("what was read again of %q is of another act", b.Step)
+	case !slices.Contains([]string{Holds, Undone, Unknown}, b.Outcome):
+		return f.refuse("%q does not say what stands of an act", b.Outcome)
+	}
+	f.dropReread(b.Step)
+	g := f.s.Gates[b.Step]
+	g.Again, g.AgainSeq = b, f.e.Seq
+	f.setGate(g)
+	if b.Outcome == Undone {
+		f.unprove()
+		f.settled(f.step(f.find(b.Step)), Stale)
+	}
+	return nil
+}
+
+// Undone names the gates whose acts somebody undid, as long as nobody has said
+// since whether something reverts every fix.
+func (s State) Undone() []string {
+	said := s.Topics[TopicReverts].Seq
+	var out []string
+	for _, st := range s.Steps {
+		if g, ok := s.Gates[st.ID]; ok && g.Again.Outcome == Undone && g.AgainSeq > said {
+			out = append(out, st.ID)
+		}
+	}
+	return out
+}
+
+// undoneLaws keep repairs shut after an act was undone, until somebody says anew
+// whether something reverts every fix: doing it again would race its writer
+// (law 12).
+func undoneLaws(s *State) []Refusal {
+	var out []Refusal
+	for _, id := range s.Undone() {
+		out = append(out, Refusal{
+			Law: 12, Why: "the act of " + id + " was undone since",
+			Cure: "Find and pause the writer, then conclude reverts no.",
+		})
+	}
+	return out
+}
+
+// rereadLaws keep an incident from being closed as recovered while somebody may
+// yet undo what was done.
+func rereadLaws(s *State) []Refusal {
+	var out []Refusal
+	for _, r := range s.Rereads {
+		out = append(out, Refusal{
+			Law: 8, Why: "the target of " + r.Step + " is read again at " + r.Due.UTC().Format("15:04:05") + " UTC",
+			Cure: "Wait until then; it happens by itself.",
+		})
+	}
+	return out
+}
+
+// againText says what stands of an act.
+func againText(outcome string) string {
+	switch outcome {
+	case Holds:
+		return "it still holds"
+	case Undone:
+		return "it was undone"
+	}
+	return "nobody can tell whether it still holds"
+}
