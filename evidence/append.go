@@ -75,6 +75,7 @@ func (b *Bundle) store(e *Entry, line []byte) error {
 	}
 	b.chain = chain{next: e.Seq + 1, prev: e.Hash}
 	b.ledger.add(b.id, e)
+	b.red.hear(line)
 	return nil
 }
 

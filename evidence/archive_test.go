@@ -150,6 +150,7 @@ func TestUnpackRefuses(t *testing.T) {
 }
 
 func FuzzUnpack(f *testing.F) {
+	kept(f)
 	k := opened(f)
 	f.Add(packed(f, false, k.members("")...))
 	f.Add(packed(f, true, k.members("i1.hrb/")...))

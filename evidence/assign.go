@@ -35,7 +35,8 @@ func assignment(p place) (hit, bool) {
 	}
 	start, end, quoted := valueAt(p.in[:lineEnd], k)
 	// "token: Bearer abc" hides abc.
-	if w := bytes.ToLower(p.in[start:end]); !quoted && (string(w) == "bearer" || string(w) == "basic" || string(w) == "token") {
+	blank := end < lineEnd && (p.in[end] == ' ' || p.in[end] == '\t')
+	if w := bytes.ToLower(p.in[start:end]); !quoted && blank && (string(w) == "bearer" || string(w) == "basic" || string(w) == "token") {
 		start, end, quoted = valueAt(p.in[:lineEnd], skipBlank(p.in[:lineEnd], end))
 	}
 	if !quoted && space {

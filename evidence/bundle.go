@@ -2,13 +2,10 @@ package evidence
 
 import (
 	"cmp"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -31,9 +28,13 @@ type Options struct {
 	Boot    string               // boot id of the host
 	Keys    string               // directory for redaction keys, outside every bundle; made with 0700 when missing
 	FS      FS
-	Host    string     // for entry 0; the host's name when empty
-	Version string     // version of handrail, for entry 0 and bundle.json
-	Team    []TeamRule // rules that the team adds to the built-in ones; one that is not valid is a TeamRuleError
+	Host    string // for entry 0; the host's name when empty
+	Version string // version of handrail, for entry 0 and bundle.json
+	// At a seal the redaction key is encrypted to these age recipients, to be kept beside it; without any it is
+	// destroyed, unless KeepKey leaves it where it is.
+	Recipients []string
+	KeepKey    bool
+	Team       []TeamRule // rules that the team adds to the built-in ones; one that is not valid is a TeamRuleError
 
 	noSync bool              // benchmarks only: what it writes is not durable
 	rules  string            // tests only: digest of the redaction rules
@@ -99,6 +100,8 @@ type Bundle struct {
 	chain   chain
 	ledger  ledger
 	owed    map[string]string // goes into an env entry before the next one
+	pending []byte            // a new redaction key, to be stored once an entry said so
+	keyLeft bool              // a redaction key is there that should be gone
 	buf     []byte
 	final   []byte // the last line, while opening
 	dead    error
@@ -245,61 +248,6 @@ func (b *Bundle) Redact(s string) string { return b.red.text(s) }
 // RedactKnown hides the known values of the session in s and leaves patterns alone: for what identifies a target, which
 // must not change because it looks like a secret.
 func (b *Bundle) RedactKnown(s string) string { return b.red.knownOnly(s, counts{}) }
-
-const keySize = 32
-
-func newKey() []byte {
-	key := make([]byte, keySize)
-	rand.Read(key)
-	return key
-}
-
-// makeKey makes the redaction key of a new bundle.
-func makeKey(o Options, id string) ([]byte, error) {
-	key := o.key
-	if key == nil {
-		key = newKey()
-	}
-	if o.Keys == "" {
-		return key, nil
-	}
-	if err := o.FS.Mkdir(o.Keys, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, fmt.Errorf("directory of redaction keys: %w", err)
-	}
-	if err := writeDurable(o.FS, o.Keys, id+".key", key, 0o600); err != nil {
-		return nil, fmt.Errorf("redaction key: %w", err)
-	}
-	return key, nil
-}
-
-// loadKey reads the redaction key of a bundle. When it is gone a new one is made: redaction must go on, and only the
-// equality of tokens across the two spans is lost.
-func loadKey(o Options, id string) (key []byte, fresh bool, err error) {
-	if o.Keys == "" {
-		key, err = makeKey(o, id)
-		return key, true, err
-	}
-	name := filepath.Join(o.Keys, id+".key")
-	f, err := o.FS.OpenFile(name, os.O_RDONLY, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		key, err = makeKey(o, id)
-		return key, true, err
-	}
-	if err != nil {
-		return nil, false, fmt.Errorf("redaction key: %w", err)
-	}
-	key, err = io.ReadAll(io.LimitReader(f, keySize+1))
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		return nil, false, fmt.Errorf("redaction key %q: %w", name, err)
-	}
-	if len(key) != keySize {
-		return nil, false, fmt.Errorf("redaction key %q has not %d bytes; move it away and a new one is made", name, keySize)
-	}
-	return key, false, nil
-}
 
 func sumHex(b []byte) string {
 	sum := sha256.Sum256(b)

@@ -210,6 +210,7 @@ func oneFault(t *testing.T, f *faultFS) (beyond bool) {
 }
 
 func FuzzJournal(f *testing.F) {
+	kept(f)
 	raw, err := os.ReadFile(filepath.Join(small(f), "journal", "000001.jsonl"))
 	if err != nil {
 		f.Fatal(err)

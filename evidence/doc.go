@@ -9,9 +9,11 @@
 //	  README                       how to verify without handrail, written once
 //	  journal/000001.jsonl         entries; before a segment would pass 16 MiB the next one begins, and the chain goes on
 //	  blobs/sha256/<2 hex>/<64 hex>  artifacts; the name is the SHA-256 of the file, the directory its first two digits
-//	  seals/000001.txt             checkpoint; .txt.sig its SSHSIG (namespace seal-v1@handrail), .tsr an optional RFC 3161 token
+//	  seals/000001.txt             checkpoint; .txt.sig its SSHSIG (namespace seal-v1@handrail); 000001.tsr an optional RFC 3161 time stamp
 //	  quarantine/<seq>-<64 hex>.bin  bytes taken out after damage; the name ends in their SHA-256
 //	  lock                         advisory lock of the writer; its content means nothing
+//
+// Beside the bundle may lie <id>.handling.jsonl, see Handling below; it is no part of the bundle.
 //
 // Names that begin with .tmp- are unfinished and mean nothing. report.md and report.html may lie beside; nothing vouches
 // for them. Any other name, a link or a device is an error. A bundle has at most 200,000 files and directories and 8 GiB,
@@ -51,18 +53,20 @@
 //
 // # Types
 //
-// Written by the store: env (entry 0; redaction_key "new"; another ruleset_sha256; filesystem, where locks and
+// Written by the store: env (entry 0; redaction_key, see Redaction; another ruleset_sha256; filesystem, where locks and
 // syncs may mean nothing; context, see below), recover (bytes went to quarantine: segment,
-// offset, length, sha256, file, alarm, why), seal, reopen, checkpoint, reveal. Written for its users: open person plan
+// offset, length, sha256, file, alarm, why), seal, reopen, checkpoint, reveal. Written for its users: open person handover plan
 // severity phase skip note correct answer manual conclude probe.start probe.end gate.shown gate.answered gate.closed
-// approve act.start act.end debt settle waive close. A bundle with another type can be read and verified, not continued.
+// approve act.start act.end act.again debt settle waive close. A bundle with another type can be read and verified, not continued.
 //
 // An env entry with context tells, by the word of the writer, who works with what: each time an incident is opened one
 // entry tells of the machine and one of the cluster. Its data is {"context":{"<name>":{"t":"<type>","v":…}},"audit":[…]};
 // a value has "unknown":"could not check, because …" in place of v where it could not be had. Names are host.* (name, os, user, dir,
 // kernel, container), git.* (head, branch, dirty), ci.<variable>, terraform.* (workspace, backend), handrail.* and tofu.* (path, sha256,
-// version; commit, go, modified), cluster.* (server, context, uid, version, skew) and api.* (user, uid, groups). audit are the
-// Audit-IDs of the requests made for it, as in probe.end, gate.shown, gate.closed and act.end: each is the UUID (version 8) whose
+// version; commit, go, modified), cluster.* (server, context, uid, version, skew) and api.* (user, uid, groups). One with context.name is
+// a pin: what a context of the kubeconfig led to when the incident first used it (context.own, context.user, cluster.server, cluster.uid,
+// cluster.ca, the SHA-256 of its certificate authority). One with context.other tells of that context, not of the incident's own. audit are the
+// Audit-IDs of the requests made for it, as in probe.end, gate.shown, gate.closed, act.end and act.again: each is the UUID (version 8) whose
 // bits are the first 128 of SHA-256("handrail audit-id v1\n<id>\n<step>\n<seq>\n<n>\n"), seq the newest entry when the step began to
 // ask, n from 1.
 //
@@ -91,11 +95,27 @@
 // follows from the journal, so that one that a crash left out is written when the bundle is sealed or continued next; one
 // that is missing otherwise fails.
 //
+// # Approvals
+//
+// Where a gate.shown entry has second, its data says that another person must agree, and an approve entry must follow before the
+// gate is answered. Its sig is an SSHSIG with namespace approve-v1@handrail, else as under Signatures, of these seven lines:
+//
+//	handrail approval v1
+//	incident <id>
+//	step <step>
+//	digest <digest of the gate.shown>
+//	shown <SHA-256, in hex, of the data of the gate.shown entry as stored>
+//	until <its until, RFC 3339 in UTC>
+//	signed <signed of the approve entry, the same>
+//
+// key is the fingerprint of the key that signed. It is none of second.own, and the person none of second.asks.
+//
 // # Signatures
 //
 // A signature is an SSHSIG (OpenSSH, PROTOCOL.sshsig) of a checkpoint file with namespace seal-v1@handrail, hash sha512 or
 // sha256, nothing reserved, by a plain key: ssh-ed25519, ecdsa-sha2-nistp256, -384, -521, RSA of 2048 bits or more with
-// rsa-sha2-512 or -256, sk-ssh-ed25519@openssh.com, sk-ecdsa-sha2-nistp256@openssh.com. It has one form, that of ssh-keygen:
+// rsa-sha2-512 or -256, sk-ssh-ed25519@openssh.com, sk-ecdsa-sha2-nistp256@openssh.com; that of a hardware key (sk-) with
+// the flag that somebody touched it. It has one form, that of ssh-keygen:
 // lines of 70 characters, canonical base64, no byte before, between or after; integers without needless zeros; an RSA
 // signature as long as its modulus. The first is <checkpoint>.sig; a further one carries the first 16 hex digits of the
 // SHA-256 of its public key (the blob that is base64 in a .pub file), and a verifier checks that. Each is of the
@@ -106,6 +126,31 @@
 // cert-authority is read and allows nobody; any other option, and any line that is not understood whole, is an error of
 // the file. A signature by a key that the file does not name is unproven; by one that it names and does not allow here, failed.
 //
+// # Time stamps
+//
+// seals/<n in six digits>.tsr is the reply of a time stamping authority (RFC 3161, TimeStampResp) about the checkpoint of
+// the nth seal, in DER, as openssl ts -verify -in takes it. Its signature covers neither the status nor all of the token,
+// so it has one form, which a verifier makes again from what it read and compares:
+//
+//	status          granted, without text or failure
+//	SignedData      version 3; one digest algorithm, that of the signer; content TSTInfo; certificates; no revocation
+//	                lists; one signer
+//	certificates    the signer's and, as far as the reply had them, who issued it and so on, sorted by their bytes; no others
+//	signer          version 1, named by issuer and serial; no unsigned attributes
+//	algorithms      hashes SHA-256, -384, -512, without parameters; signatures rsaEncryption with NULL (2048 bits or
+//	                more), ecdsa-with-SHA2 of the same hash or Ed25519 with SHA-512, without parameters
+//
+// Signed attributes, none twice: the content type is TSTInfo, the message digest that of the content, and each signing
+// certificate (ESSCertID by SHA-1, or ESSCertIDv2) is that of the signer. The TSTInfo is of version 1, of SHA-256, -384
+// or -512, of a time in UTC without zeros behind the point, and has no critical extension. The signer's certificate is for
+// time stamps and nothing else (extended key usage, critical), for signatures when it has a key usage, and valid at the
+// stated time. No certificate has an RSA key over 8192 bits; there are at most 16, and 64 KiB in all. The imprint is that
+// of the recomputed checkpoint. What does not hold, fails.
+//
+// A time stamp says that the entries existed before its time plus its accuracy; that they are all there were, it does not
+// say. It is unproven unless the verifier brought roots along. Then it is ok when the signer leads to one of them by the
+// certificates in it, at the stated time and for time stamps, else failed; and the newest seal must have one that is ok.
+//
 // # Anchors
 //
 // The line "handrail-seal <id> <entries> <root>" is a checkpoint to be posted where the author of the bundle cannot change
@@ -115,7 +160,7 @@
 // # Verdicts
 //
 // Verify states each property apart as ok, unproven or failed: layout, format, chain, complete, blobs, quarantine, seal, signature (one
-// for each file), signed-by (one for each person who must have signed the newest seal), anchor, redaction, custody, and of a bundle that was redacted again redacted-again. Ok is
+// for each file), signed-by (one for each person who must have signed the newest seal), timestamp (one for each file), anchor, redaction, custody, and of a bundle that was redacted again redacted-again. Ok is
 // what was recomputed, or checked with what the verifier brought along. Complete is ok only when an allowed signature of the
 // newest seal, or an anchor that was brought along, covers the last entry. A bundle fails when a property fails.
 // testdata/vectors.tar.gz holds sample bundles with the verdicts that every verifier must come to.
@@ -145,16 +190,50 @@
 // the team among them. In data, the string v of {"t":"ident","v":"…"} is only searched for known values, since it
 // identifies an object. ruleset_sha256 of entry 0 is a digest over all rules in force.
 //
+// In states and plans that is what their marks say, what the writer knows of some
+// providers, and what it was told from the schemas of others (kind tf-schema).
+//
 // A secret becomes <redacted:KIND:16 hex>. The first ten digits are HMAC-SHA256(key, "value" 0x00 value) and stand
 // for the value whatever rule found it; the last six are HMAC-SHA256(key, "check" 0x00 first ten digits), so that a log cannot forge a
 // token. Text that looks like a token and is none becomes <forged-redacted:…. Values of Secrets count as what their base64
-// decodes to, PEM keys without their white space. The key is 32 random bytes outside the bundle. A blob's rules list
-// what was found, as KIND=count.
+// decodes to, PEM keys without their white space. A token that stands in an entry
+// already is one, whatever its key. A blob's rules list what was found, as KIND=count.
+//
+// The key is 32 random bytes outside the bundle. An env entry with redaction_key "new" says that tokens from there on are
+// of another key. One directly before a seal says what becomes of the key once the seal and its checkpoint stand:
+// "destroyed", or "escrowed", that is encrypted (age) to recipients, in a file outside the bundle that has this sha256, and
+// then destroyed. Anywhere else these two say nothing. After such a seal a writer begins a new key. All this is the word of
+// the writer, and an artifact that was being written during the seal may have tokens of both keys.
 //
 // "unparsed" among them says that the structure that the media type promised was not there. JSON then has, on a line of
 // its own, the byte where it broke and why; what follows keeps its keys and shape, and each value is a token of kind withheld.
 // Of anything else the blob holds one line that says how many bytes were withheld. Structured JSON is stored indented by two
 // spaces.
+//
+// # Handling
+//
+// What is done with a bundle as a whole, sealed or not, stands in <id>.handling.jsonl beside <id>.hrb, outside the bundle: nothing
+// covers it, a bundle verifies without it, and it changes no verdict. Each line has the form of an entry, with mono "0", boot and step
+// "" and no blobs, and its own chain from 64 zeros, so that the recipe for a journal checks it. Type is export, verify, push,
+// pull, leaks, redact or reveal; actor is by the word of the program. data has {"form","place","result","exit","entries","root"}: the form of an export,
+// where to or from, how it ended in words and as an exit code, and the checkpoint of the bundle then (0 and "" where it could
+// not be read). Texts are redacted as output is, and of a URL the user information, the query and the fragment become "…".
+//
+// A writer holds a lock (flock) on the file, appends one line and syncs. A line that a crash tore stays, the next begins on a line of its own, follows
+// the last good one, and a reader counts what is no entry as damaged. A reader also says which roots the bundle does not have: such
+// a line is about another journal. A cut tail does not show. The log of a copy begins anew where the copy lies: it is not copied.
+//
+// # Undo material
+//
+// What must stay as it was so that an act can be undone, secrets included, is no
+// part of a bundle. It is an age file (age-encryption.org/v1, to X25519 or hybrid
+// recipients) in a directory outside every bundle, named undo-<24 hex>.age, mode
+// 0600. In data of the act.start entry undo has {"command","blob","path","sha256",
+// "bytes","recipients"}: the command that undoes the act, the redacted copy among
+// the blobs, where the file was written, its SHA-256, how many bytes it holds when
+// decrypted, as a decimal string, and to whom it is encrypted. The last four are
+// missing where redaction took nothing out: then the blob is the undo material.
+// Without undo nothing can be undone. A verifier checks none of it but the blob.
 //
 // # Redacted again
 //
@@ -163,7 +242,7 @@
 // one is entry n of the old one: same type, t, mono and boot; entry 0 has the old handrail, go, os and arch. In actor, step,
 // data and blobs bytes were replaced by tokens (with the quotes around them, or a number that became one), and nothing else: but
 // for the hash of a blob or of a file in quarantine that changed, which stands under its new name wherever a string of data is
-// that hash, sizes and rules, and the data of seals, which is computed again. Signatures are not carried over. What checkpoint
+// that hash, sizes and rules, and the data of seals, which is computed again. Signatures and time stamps are not carried over. What checkpoint
 // entries below that number record is about the old bundle and proves nothing of the new one.
 //
 // The property redacted-again is unproven by itself. Beside the old bundle it is ok when the checkpoint fits it and all the

@@ -25,11 +25,13 @@ func propertyOf(name string) []string {
 		return []string{PropertyQuarantine}
 	case strings.HasSuffix(name, ".sig"):
 		return []string{PropertySignature}
+	case strings.HasSuffix(name, ".tsr"):
+		return []string{PropertyTimestamp}
 	}
 	return []string{PropertySeal}
 }
 
-// wholeKit has a file of every kind: blobs, quarantine, a seal, and a signature of every kind of key.
+// wholeKit has a file of every kind: blobs, quarantine, a seal, its time stamp, and a signature of every kind of key.
 func wholeKit(t *testing.T) *kit {
 	dir := t.TempDir()
 	path := recoveredKit(t).write(dir)
@@ -44,7 +46,8 @@ func wholeKit(t *testing.T) *kit {
 	k := &kit{t: t, id: "i1", files: map[string]file{}}
 	k.load(path)
 	k.sign("alice", "000001.txt.sig", 1)
-	for _, who := range []string{"bob", "carol"} {
+	k.stamp(1, newAuthority(t, "one", nil), reply{})
+	for _, who := range []string{"bob", "carol", "erin", "frank"} {
 		k.sign(who, "000001.txt."+keyMark(testKey(t, who).PublicKey())+".sig", 1)
 	}
 	return k
@@ -60,7 +63,11 @@ func TestEveryBitAndEveryCut(t *testing.T) {
 	whole := wholeKit(t)
 	policy := Policy{}
 	var err error
-	if policy.Signers, err = ParseSigners([]byte(allowed(t, everybody...))); err != nil {
+	if policy.Signers, err = ParseSigners([]byte(allowed(t, append(tokens, everybody...)...))); err != nil {
+		t.Fatal(err)
+	}
+	roots, err := ParseAuthorities(pemOf(newAuthority(t, "one", nil).root))
+	if err != nil {
 		t.Fatal(err)
 	}
 	if r, err := policy.Verify(whole.write(t.TempDir())); err != nil || !r.OK() || r.Of(PropertyComplete) != Proven || r.Of(PropertySignature) != Proven {
@@ -69,7 +76,12 @@ func TestEveryBitAndEveryCut(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(whole.files)) {
 		t.Run(strings.ReplaceAll(name, "/", "_"), func(t *testing.T) {
 			t.Parallel()
-			k := whole.copy(t)
+			k, policy := whole.copy(t), policy
+			if strings.HasSuffix(name, ".tsr") {
+				policy.Authorities = roots
+			} else {
+				k.drop(firstStamp)
+			}
 			if !strings.HasSuffix(name, ".sig") { // checking three signatures each time would only cost time
 				for other := range k.files {
 					if strings.HasSuffix(other, ".sig") {

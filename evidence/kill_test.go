@@ -250,6 +250,17 @@ func (k *killed) whole() error {
 			return err
 		}
 	}
+	b, err := Open(k.path, Options{Keys: k.path + ".keys"})
+	if err != nil {
+		return err
+	}
+	_, err = b.Seal(context.Background(), "robin", nil)
+	if err = errors.Join(err, b.Close()); err != nil {
+		return err
+	}
+	if left, err := os.ReadDir(k.path + ".keys"); err != nil || len(left) > 0 {
+		return fmt.Errorf("redaction keys after the seal: %v, %v", left, err)
+	}
 	rep, err := Verify(k.path)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
+	"maps"
 	"math/bits"
 	"net/url"
 	"slices"
@@ -165,4 +166,11 @@ func (k *knownSet) at(in []byte) (knownForm, bool) {
 		}
 	}
 	return knownForm{}, false
+}
+
+// values are the known values, in no order.
+func (r *redactor) values() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Collect(maps.Keys(r.raw))
 }

@@ -14,9 +14,9 @@ import (
 
 // files are the names that a layout walk found, by what they are.
 type files struct {
-	blobs, seals, signatures, quarantine []string
-	temporary, loose, seen               int
-	bytes                                int64
+	blobs, seals, signatures, timestamps, quarantine []string
+	temporary, loose, seen                           int
+	bytes                                            int64
 }
 
 // maxBundle bounds what is read of one bundle.
@@ -28,6 +28,7 @@ var (
 	segmentFileName    = regexp.MustCompile(`^journal/[0-9]{6}\.jsonl$`)
 	sealFileName       = regexp.MustCompile(`^seals/[0-9]{6}\.txt$`)
 	signatureFileName  = regexp.MustCompile(`^seals/[0-9]{6}\.txt(\.[0-9a-f]{16})?\.sig$`)
+	timestampFileName  = regexp.MustCompile(`^seals/[0-9]{6}\.tsr$`)
 	quarantineFileName = regexp.MustCompile(`^quarantine/[0-9]+-[0-9a-f]{64}\.bin$`)
 )
 
@@ -45,6 +46,8 @@ func (f *files) place(name string) bool {
 		f.seals = append(f.seals, path.Base(name))
 	case signatureFileName.MatchString(name):
 		f.signatures = append(f.signatures, path.Base(name))
+	case timestampFileName.MatchString(name):
+		f.timestamps = append(f.timestamps, path.Base(name))
 	case quarantineFileName.MatchString(name):
 		f.quarantine = append(f.quarantine, path.Base(name))
 	case tempFileName.MatchString(name):

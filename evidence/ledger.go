@@ -29,7 +29,10 @@ type ledger struct {
 	anchors  []recordedAnchor
 	seals    []sealedAt
 	lastType string
-	over     error // the journal names more than a bundle may hold
+	held     int64  // bytes that are remembered
+	keyWord  string // what the entry before says will become of the redaction key at a seal
+	keyGone  string // what became of it at a seal, "" while there is one
+	over     error  // the journal names more than a bundle may hold
 }
 
 // sealedAt is a seal entry and the root over everything up to it.
@@ -70,8 +73,12 @@ type sealData struct {
 	Skipped    []string         `json:"skipped"`
 }
 
-// maxListed bounds what one journal may make a reader remember.
-const maxListed = 10_000
+// maxListed and maxHeld bound what one journal may make a reader remember: how many things of each sort, and how many bytes
+// of all.
+const (
+	maxListed = 10_000
+	maxHeld   = 256 << 20
+)
 
 func newLedger() ledger {
 	return ledger{types: map[string]int64{}, blobs: map[string]Blob{}, clock: clockSummary{Worst: "0"}}
@@ -86,38 +93,64 @@ func (l *ledger) add(id string, e *Entry) {
 	l.tree.add(leaf)
 	l.entries, l.lastType = e.Seq+1, e.Type
 	if _, ok := l.types[e.Type]; ok || len(l.types) < maxListed {
+		if !ok {
+			l.hold(len(e.Type))
+		}
 		l.types[e.Type]++
 	} else {
 		l.fail("over %d types of entries", maxListed)
 	}
+	word := l.keyWord
+	l.keyWord = ""
 	l.time(e)
 	l.name(e.Blobs, e.Seq)
 	switch e.Type {
 	case "env":
 		var d struct {
 			Rules string `json:"ruleset_sha256"`
+			Key   string `json:"redaction_key"`
 		}
 		if json.Unmarshal(e.Data, &d) == nil && d.Rules != "" {
 			if l.rules = d.Rules; !slices.Contains(l.rulesets, d.Rules) {
+				l.hold(len(d.Rules))
 				l.rulesets = append(l.rulesets, d.Rules)
 			}
+		}
+		switch d.Key {
+		case keyNew:
+			l.keyGone = ""
+		case keyDestroyed, keyEscrowed:
+			l.keyWord = d.Key
 		}
 	case "recover":
 		var d recovered
 		if json.Unmarshal(e.Data, &d) == nil && d.File != "" {
+			l.hold(len(d.File))
 			l.kept = append(l.kept, strings.TrimPrefix(d.File, "quarantine/"))
 		}
 	case "checkpoint":
 		a := recordedAnchor{seq: e.Seq, t: e.T}
 		if json.Unmarshal(e.Data, &a) == nil {
+			l.hold(len(e.Data))
 			l.anchors = append(l.anchors, a)
 		}
 	case "seal":
+		l.hold(len(e.Data) + len(e.Actor) + len(e.Step))
 		l.seals = append(l.seals, sealedAt{l.checkpoint(id), len(l.seals) + 1, *e})
+		if word != "" {
+			l.keyGone = word
+		}
 	}
 	if len(l.kept) > maxListed || len(l.anchors) > maxListed || len(l.seals) > maxListed || len(l.rulesets) > maxListed {
 		l.fail("over %d anchors, seals, rule sets or files in quarantine", maxListed)
 		l.kept, l.anchors, l.seals, l.rulesets = nil, nil, nil, nil
+	}
+}
+
+// hold accounts for bytes that are remembered.
+func (l *ledger) hold(n int) {
+	if l.held += int64(n); l.held > maxHeld {
+		l.fail("over %d MiB of anchors, seals, names of blobs and the like", maxHeld>>20)
 	}
 }
 
@@ -137,6 +170,10 @@ func (l *ledger) name(blobs []Blob, seq int64) {
 		case len(l.blobs) >= maxFiles:
 			l.fail("over %d blobs are named", maxFiles)
 		default:
+			l.hold(len(b.SHA256) + len(b.Role) + len(b.Media))
+			for _, rule := range b.Rules {
+				l.hold(16 + len(rule))
+			}
 			l.blobs[b.SHA256] = b
 			l.bytes += b.Size
 		}

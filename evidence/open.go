@@ -33,20 +33,15 @@ func Open(path string, o Options) (_ *Bundle, err error) {
 	if err := b.takeLock(); err != nil {
 		return nil, err
 	}
+	if b.red, err = o.redactor(nil); err != nil { // before there is a key it hides nothing
+		return nil, err
+	}
 	cut, err := b.scanJournal()
 	if err != nil {
 		return nil, err
 	}
-	key, fresh, err := loadKey(o, b.id)
-	if err != nil {
+	if err := b.findKey(); err != nil {
 		return nil, err
-	}
-	if b.red, err = o.redactor(key); err != nil {
-		return nil, err
-	}
-	if fresh && o.Keys != "" {
-		// Without this note a reader would take equal secrets before and after for different ones.
-		b.owed["redaction_key"] = "new"
 	}
 	if rules := cmp.Or(o.rules, b.red.rules.digest); b.ledger.rules != rules {
 		b.owed["ruleset_sha256"] = rules
@@ -62,6 +57,9 @@ func Open(path string, o Options) (_ *Bundle, err error) {
 		return nil, err
 	}
 	if err := b.reportKept(); err != nil {
+		return nil, err
+	}
+	if err := b.finishKey(); err != nil {
 		return nil, err
 	}
 	return b, nil
@@ -208,6 +206,7 @@ func (b *Bundle) scanSegment(s *scanner) error {
 			return fmt.Errorf("%w: %q at entry %d; read it with bundle show, or update handrail", ErrUnknownEntry, e.Type, e.Seq)
 		}
 		b.ledger.add(b.id, &e)
+		b.red.hear(line)
 		b.final = append(b.final[:0], line...)
 	}
 }

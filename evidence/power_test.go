@@ -187,6 +187,9 @@ func (r *powerRun) check(left *powerFS, further bool) error {
 	if before != nil {
 		was = before.data
 	}
+	if err := r.keyThere(left); err != nil {
+		return err
+	}
 	b, err := Open(powerBundle, o)
 	if err != nil {
 		if len(r.entries) == 0 && !r.created {
@@ -200,7 +203,37 @@ func (r *powerRun) check(left *powerFS, further bool) error {
 	if err := r.holds(left, was); err != nil {
 		return err
 	}
+	if b.ledger.keyGone != "" && left.names["/d/keys/i1.key"] != nil {
+		return errors.New("a redaction key is there that a seal says was destroyed")
+	}
 	return r.goesOn(left, o, further)
+}
+
+// keyThere: the redaction key may be gone only once a seal and its checkpoint are there that say so, or where an entry
+// begins a new one.
+func (r *powerRun) keyThere(left *powerFS) error {
+	journal := left.names[filepath.Join(powerBundle, "journal", segmentName(1))]
+	if key := left.names["/d/keys/i1.key"]; !r.created || journal == nil || key != nil && len(key.data) == keySize {
+		return nil
+	}
+	s := newScanner(segmentName(1), strings.NewReader(string(journal.data)), chain{prev: zeroHash}, true, int64(len(journal.data)))
+	l, begun := newLedger(), false
+	for {
+		e, _, err := s.next()
+		if err != nil {
+			break
+		}
+		l.add("i1", &e)
+		begun = strings.Contains(string(e.Data), `"redaction_key":"new"`)
+	}
+	if begun {
+		return nil
+	}
+	n := len(l.seals)
+	if l.keyGone == "" || left.names[filepath.Join(powerBundle, "seals", sealName(n))] == nil {
+		return fmt.Errorf("the redaction key is gone, and %q is what the %d seals say of it", l.keyGone, n)
+	}
+	return nil
 }
 
 // goesOn opens it again, which must change nothing, writes, cuts the power once more without mercy, and seals.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"iter"
 	"os"
+	"sync"
 )
 
 // Reader reads a bundle without locking or changing it, also while another process writes it. It follows no link out
@@ -14,6 +15,9 @@ type Reader struct {
 	root *os.Root
 	path string
 	meta Meta
+
+	mu    sync.Mutex
+	blobs *os.Root // the directory of blobs, once one was asked for: a walk less for each
 }
 
 // OpenReadOnly opens a bundle for reading.
@@ -39,7 +43,14 @@ func (r *Reader) Meta() Meta { return r.meta }
 func (r *Reader) Path() string { return r.path }
 
 // Close ends reading.
-func (r *Reader) Close() error { return r.root.Close() }
+func (r *Reader) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.blobs != nil {
+		return errors.Join(r.blobs.Close(), r.root.Close())
+	}
+	return r.root.Close()
+}
 
 // TornError ends Entries when the journal's final line is not whole or not right: a writer is at work, or it crashed.
 // Every entry before it is good.
@@ -85,7 +96,20 @@ func (r *Reader) OpenBlob(sum string) (io.ReadCloser, error) {
 	if !isHex64(sum) {
 		return nil, fmt.Errorf("%q is not the name of a blob", sum)
 	}
-	return openRegular(r.root, "blobs/sha256/"+sum[:2]+"/"+sum)
+	dir, err := r.blobDir()
+	if err != nil {
+		return nil, err
+	}
+	return openRegular(dir, sum[:2]+"/"+sum)
+}
+
+func (r *Reader) blobDir() (_ *os.Root, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.blobs == nil {
+		r.blobs, err = r.root.OpenRoot("blobs/sha256")
+	}
+	return r.blobs, err
 }
 
 // walkJournal hands every good entry to visit and returns the last scanner, which knows where the journal ends.

@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"context"
+	"errors"
 	"net"
 	"os"
 	"os/exec"
@@ -172,6 +173,57 @@ func TestSignaturesGoBothWays(t *testing.T) {
 	}
 }
 
+// TestHardwareKeys signs through an agent as a FIDO token would, and has ssh-keygen verify it.
+func TestHardwareKeys(t *testing.T) {
+	t.Parallel()
+	for _, who := range tokens {
+		t.Run(who, func(t *testing.T) {
+			t.Parallel()
+			key := testKey(t, who).(*skKey)
+			path := sealedKit(t).write(t.TempDir())
+			name, err := Sign(path, overAgent(t, &tokenAgent{Agent: agent.NewKeyring(), key: key}), testOptions(""))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(path, "allowed"), []byte(allowed(t, tokens...)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			text, err := os.ReadFile(filepath.Join(path, firstSeal))
+			if err != nil {
+				t.Fatal(err)
+			}
+			verify := []string{"-Y", "verify", "-f", "allowed", "-I", who + "@example.com", "-n", SealNamespace, "-s", name}
+			if out, err := run(t, path, string(text), "ssh-keygen", verify...); err != nil {
+				t.Errorf("%v: %s", err, out)
+			}
+			if out, err := run(t, path, string(text)+"x", "ssh-keygen", verify...); err == nil {
+				t.Errorf("it fits another text: %s", out)
+			}
+			key.flags = 0
+			if _, err := signText(key, text); err == nil {
+				t.Error("signed by a token that nobody touched")
+			}
+		})
+	}
+}
+
+// tokenAgent is an ssh-agent with a hardware key, which no agent of a library can hold.
+type tokenAgent struct {
+	agent.Agent
+	key *skKey
+}
+
+func (a *tokenAgent) List() ([]*agent.Key, error) {
+	return []*agent.Key{{Format: a.key.pub.Type(), Blob: a.key.pub.Marshal(), Comment: "token"}}, nil
+}
+
+func (a *tokenAgent) Sign(key ssh.PublicKey, data []byte) (*ssh.Signature, error) {
+	if string(key.Marshal()) != string(a.key.pub.Marshal()) {
+		return nil, errors.New("no such key")
+	}
+	return a.key.Sign(nil, data)
+}
+
 // throughAgent gives the key as an ssh-agent does, over its protocol.
 func throughAgent(t *testing.T, raw []byte) ssh.Signer {
 	t.Helper()
@@ -183,6 +235,11 @@ func throughAgent(t *testing.T, raw []byte) ssh.Signer {
 	if err := ring.Add(agent.AddedKey{PrivateKey: key}); err != nil {
 		t.Fatal(err)
 	}
+	return overAgent(t, ring)
+}
+
+func overAgent(t *testing.T, ring agent.Agent) ssh.Signer {
+	t.Helper()
 	here, there := net.Pipe()
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {

@@ -5,19 +5,21 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // redactor replaces secrets by tokens. It is safe for concurrent use.
 type redactor struct {
-	key   []byte
+	keyed atomic.Pointer[keyed]
 	rules *ruleset
 	// foreign says that tokens of other keys pass by, too.
 	foreign bool
-	macs    sync.Pool // keyed hashes, to be used again
 
 	mu    sync.Mutex
+	heard map[string]bool // tokens that entries hold, perhaps made with an earlier key
 	known *knownSet
 	raw   map[string]bool
+	told  map[string][]string // by type of resource, what a provider's schema calls sensitive
 }
 
 func newRedactor(key []byte, team []TeamRule) (*redactor, error) {
@@ -25,8 +27,13 @@ func newRedactor(key []byte, team []TeamRule) (*redactor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &redactor{key: key, rules: rules, raw: map[string]bool{}, known: &knownSet{}}, nil
+	r := &redactor{rules: rules, raw: map[string]bool{}, heard: map[string]bool{}, known: &knownSet{}}
+	r.rekey(key)
+	return r, nil
 }
+
+// rekey makes the tokens that follow with another key.
+func (r *redactor) rekey(key []byte) { r.keyed.Store(&keyed{key: key}) }
 
 // counts says how often each kind of secret was found.
 type counts map[string]int

@@ -246,7 +246,8 @@ func query(p place) (hit, bool) {
 	}
 	line := p.line(p.at)
 	eq := bytes.IndexByte(line, '=')
-	if eq < 0 || eq > 64 {
+	// A name has letters, digits and little else; anything more could be a secret of another kind, which must be looked at by itself.
+	if eq < 0 || eq > 64 || bytes.ContainsFunc(line[:eq], func(r rune) bool { return r > 0x7e || !isNameByte(byte(r)) && r != '%' && r != '[' && r != ']' }) {
 		return hit{}, false
 	}
 	v := line[eq+1:]

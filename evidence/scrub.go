@@ -23,3 +23,6 @@ func NewScrubber(values []string, team []TeamRule) (*Scrubber, error) {
 
 // Text returns s without secrets.
 func (s *Scrubber) Text(text string) string { return s.r.text(text) }
+
+// Secret names a value that must not be shown from now on.
+func (s *Scrubber) Secret(value string) { s.r.secret(value) }

@@ -14,6 +14,8 @@ type Seal struct {
 	Number int    // counted from 1
 	File   string // the checkpoint file inside the bundle
 	Before bool   // it was there already, nothing was added since
+	Key    string // what became of the redaction key: destroyed, escrowed, or "" when it was left
+	Escrow string // where an escrowed one was put
 }
 
 func sealName(n int) string { return fmt.Sprintf("%06d.txt", n) }
@@ -35,6 +37,9 @@ func (b *Bundle) Seal(ctx context.Context, actor string, skipped []string) (Seal
 		if err := b.preface("seal", actor); err != nil { // first, since the seal counts what it adds
 			return Seal{}, err
 		}
+		if err := b.announceKey(actor); err != nil {
+			return Seal{}, fmt.Errorf("sealing %q: %w", b.path, err)
+		}
 		data, err := b.ledger.sealing(skipped)
 		if err != nil {
 			return Seal{}, fmt.Errorf("sealing %q: %w", b.path, err)
@@ -46,8 +51,15 @@ func (b *Bundle) Seal(ctx context.Context, actor string, skipped []string) (Seal
 	if err := b.finishSeal(); err != nil {
 		return Seal{}, err
 	}
+	if err := b.dropKey(); err != nil {
+		return Seal{}, err
+	}
 	n := len(b.ledger.seals)
-	return Seal{Checkpoint: b.ledger.seals[n-1].Checkpoint, Number: n, File: "seals/" + sealName(n), Before: before}, nil
+	s := Seal{Checkpoint: b.ledger.seals[n-1].Checkpoint, Number: n, File: "seals/" + sealName(n), Before: before, Key: b.ledger.keyGone}
+	if s.Key == keyEscrowed {
+		s.Escrow = filepath.Join(b.opts.Keys, escrowName(b.id, n))
+	}
+	return s, nil
 }
 
 // finishSeal writes the checkpoint of the last seal entry where it is missing: it follows from the journal, so a crash
@@ -78,18 +90,23 @@ func (b *Bundle) preface(next, actor string) error {
 		if err := b.finishSeal(); err != nil {
 			return err
 		}
+		if err := b.dropKey(); err != nil {
+			return err
+		}
 		if _, err := b.appendLocked(Draft{Type: "reopen", Actor: actor, Data: map[string]int{"seal": len(b.ledger.seals)}, derived: true}); err != nil {
 			return fmt.Errorf("going on after the seal: %w", err)
 		}
 	}
-	if len(b.owed) == 0 || b.ledger.entries == 0 { // nothing comes before entry 0
+	if b.ledger.entries == 0 { // nothing comes before entry 0
 		return nil
 	}
-	if _, err := b.appendLocked(Draft{Type: "env", Actor: "system", Data: b.owed}); err != nil {
-		return fmt.Errorf("before %s: %w", next, err)
+	if len(b.owed) > 0 {
+		if _, err := b.appendLocked(Draft{Type: "env", Actor: "system", Data: b.owed}); err != nil {
+			return fmt.Errorf("before %s: %w", next, err)
+		}
+		b.owed = nil
 	}
-	b.owed = nil
-	return nil
+	return b.storeKey()
 }
 
 // Checkpoint is the checkpoint over all entries so far; its Line is what to post now.

@@ -284,6 +284,11 @@ type permit struct {
 
 // judge looks a key up. A signature holds no time of its own; at is when the seal was made by the word of its entry.
 func (s *Signers) judge(key ssh.PublicKey, at time.Time) permit {
+	return s.judgeFor(SealNamespace, key, at)
+}
+
+// judgeFor is judge for what has another namespace.
+func (s *Signers) judgeFor(namespace string, key ssh.PublicKey, at time.Time) permit {
 	var p permit
 	if s == nil {
 		return p
@@ -295,7 +300,7 @@ func (s *Signers) judge(key ssh.PublicKey, at time.Time) permit {
 		}
 		p.known = true
 		switch {
-		case row.namespaces != "" && !matchPatterns(row.namespaces, SealNamespace):
+		case row.namespaces != "" && !matchPatterns(row.namespaces, namespace):
 			p.refused = fmt.Sprintf("line %d allows %q for %q only", row.line, row.principals, row.namespaces)
 		case !row.after.IsZero() && at.Before(row.after):
 			p.refused = fmt.Sprintf("line %d allows %q from %s on only", row.line, row.principals, row.after.UTC().Format(time.RFC3339))

@@ -111,6 +111,7 @@ func TestPatterns(t *testing.T) {
 }
 
 func FuzzSigners(f *testing.F) {
+	kept(f)
 	key := keyLine(f, "alice")
 	for _, s := range []string{"alice " + key, `"a,b" namespaces="x,y",valid-after="20260101Z" ` + key, "# x\n\n* cert-authority " + key, `a b="c`, "a,! " + key} {
 		f.Add([]byte(s))
@@ -132,6 +133,7 @@ func FuzzSigners(f *testing.F) {
 }
 
 func FuzzSignature(f *testing.F) {
+	kept(f)
 	for _, who := range everybody {
 		f.Add(signSame(f, testKey(f, who), SealNamespace, []byte("text\n")))
 	}

@@ -142,16 +142,19 @@ func rsaBits(pub ssh.PublicKey) (int, error) {
 }
 
 // verify reports whether the signature is one of text, for a seal.
-func (s sshSig) verify(text []byte) error {
-	if s.namespace != SealNamespace {
-		return fmt.Errorf("signature is for %q and not for %q", s.namespace, SealNamespace)
+func (s sshSig) verify(text []byte) error { return s.verifyFor(SealNamespace, "checkpoint", text) }
+
+// verifyFor is verify for what has another namespace.
+func (s sshSig) verifyFor(namespace, what string, text []byte) error {
+	if s.namespace != namespace {
+		return fmt.Errorf("signature is for %q and not for %q", s.namespace, namespace)
 	}
 	covered, err := sigCovers(s.namespace, s.hash, text)
 	if err != nil {
 		return err
 	}
 	if err := s.key.Verify(covered, &s.sig); err != nil {
-		return fmt.Errorf("signature by %s is not one of this checkpoint: %w", ssh.FingerprintSHA256(s.key), err)
+		return fmt.Errorf("signature by %s is not one of this %s: %w", ssh.FingerprintSHA256(s.key), what, err)
 	}
 	return nil
 }
@@ -176,14 +179,19 @@ func sigCovers(namespace, hash string, text []byte) ([]byte, error) {
 	return out, nil
 }
 
-// signText makes an armoured signature of text for a seal. Signing by a hardware key waits for its touch.
+// signText makes an armoured signature of text for a seal.
 func signText(signer ssh.Signer, text []byte) ([]byte, error) {
+	return signFor(signer, SealNamespace, "checkpoint", text)
+}
+
+// signFor makes an armoured signature of text. Signing by a hardware key waits for its touch.
+func signFor(signer ssh.Signer, namespace, what string, text []byte) ([]byte, error) {
 	pub := signer.PublicKey()
 	if err := usableKey(pub); err != nil {
 		return nil, err
 	}
 	const hash = "sha512"
-	covered, err := sigCovers(SealNamespace, hash, text)
+	covered, err := sigCovers(namespace, hash, text)
 	if err != nil {
 		return nil, err
 	}
@@ -191,11 +199,11 @@ func signText(signer ssh.Signer, text []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("signing with %s: %w", ssh.FingerprintSHA256(pub), err)
 	}
-	armoured := armourSig(packSig(pub, SealNamespace, hash, sig))
+	armoured := armourSig(packSig(pub, namespace, hash, sig))
 	// An agent is another program: what it gave is a signature only once it verifies.
 	back, err := parseSig(armoured)
 	if err == nil {
-		err = back.verify(text)
+		err = back.verifyFor(namespace, what, text)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("what %s signed does not verify: %w", ssh.FingerprintSHA256(pub), err)

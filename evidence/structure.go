@@ -141,13 +141,17 @@ var providerSecrets = map[string][]string{
 }
 
 func (r *redactor) providerSecrets(n *node, c counts) {
-	names := providerSecrets[n.str("type")]
+	typ := n.str("type")
+	names, paths := providerSecrets[typ], r.toldOf(typ)
 	hide := func(at *node) {
 		for _, name := range names {
 			r.hideAll(at.get(name), "tf-provider", c)
 		}
+		for _, path := range paths {
+			r.hidePath(at, strings.Split(path, "."), c)
+		}
 	}
-	if len(names) == 0 {
+	if len(names)+len(paths) == 0 {
 		return
 	}
 	hide(n.get("values"))

@@ -9,6 +9,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"filippo.io/age"
 )
@@ -18,9 +20,10 @@ var ErrNoRecipient = errors.New("no age recipient is configured")
 
 // Undo names raw material that was kept encrypted outside the bundle; an entry's data holds it.
 type Undo struct {
-	Path   string `json:"path"`
-	SHA256 string `json:"sha256"` // of the encrypted file
-	Bytes  string `json:"bytes"`  // before encryption, as a decimal string
+	Path       string   `json:"path"`
+	SHA256     string   `json:"sha256"`     // of the encrypted file
+	Bytes      string   `json:"bytes"`      // before encryption, as a decimal string
+	Recipients []string `json:"recipients"` // who can read it, as they were given
 }
 
 // WriteUndo encrypts what in gives to the recipients (age1…, age1pq1…) and stores it durably as a new file in dir, which must
@@ -30,13 +33,9 @@ func WriteUndo(dir string, recipients []string, in io.Reader) (u Undo, err error
 	if len(recipients) == 0 {
 		return Undo{}, fmt.Errorf("keeping undo material: %w: name one, or undo will have to be done by hand", ErrNoRecipient)
 	}
-	var to []age.Recipient
-	for _, s := range recipients {
-		r, err := recipient(s)
-		if err != nil {
-			return Undo{}, fmt.Errorf("keeping undo material: recipient %q: %w", s, err)
-		}
-		to = append(to, r)
+	to, err := parseRecipients(recipients)
+	if err != nil {
+		return Undo{}, fmt.Errorf("keeping undo material: %w", err)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return Undo{}, fmt.Errorf("keeping undo material: %w", err)
@@ -64,7 +63,48 @@ func WriteUndo(dir string, recipients []string, in io.Reader) (u Undo, err error
 	if err == nil {
 		err = osFS{}.SyncDir(dir)
 	}
-	return Undo{Path: name, SHA256: hex.EncodeToString(sum.Sum(nil)), Bytes: fmt.Sprint(n)}, err
+	return Undo{Path: name, SHA256: hex.EncodeToString(sum.Sum(nil)), Bytes: fmt.Sprint(n), Recipients: slices.Clone(recipients)}, err
+}
+
+// CheckRecipients says whether something can be encrypted to all of these at once: post-quantum and classic recipients
+// cannot be mixed.
+func CheckRecipients(recipients []string) error {
+	to, err := parseRecipients(recipients)
+	if err != nil {
+		return err
+	}
+	if _, err := age.Encrypt(io.Discard, to...); err != nil {
+		return fmt.Errorf("recipients %q: %w", recipients, err)
+	}
+	return nil
+}
+
+// Encrypt writes what is written to it to out, encrypted to the recipients in the format of age
+// (age-encryption.org/v1). Without closing it the end is missing, and whoever decrypts is told so.
+func Encrypt(out io.Writer, recipients []string) (io.WriteCloser, error) {
+	if len(recipients) == 0 {
+		return nil, ErrNoRecipient
+	}
+	to, err := parseRecipients(recipients)
+	if err != nil {
+		return nil, err
+	}
+	return age.Encrypt(out, to...)
+}
+
+func parseRecipients(recipients []string) ([]age.Recipient, error) {
+	var to []age.Recipient
+	for _, s := range recipients {
+		if strings.HasPrefix(strings.ToUpper(s), "AGE-") {
+			return nil, errors.New("this is a private key, which must not lie here; write the recipient that belongs to it")
+		}
+		r, err := recipient(s)
+		if err != nil {
+			return nil, fmt.Errorf("recipient %q: %w", s, err)
+		}
+		to = append(to, r)
+	}
+	return to, nil
 }
 
 func recipient(s string) (age.Recipient, error) {

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"os"
@@ -51,6 +52,41 @@ func TestWriteUndo(t *testing.T) {
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
 		t.Errorf("%d files are left, %v; want the good one", len(left), err)
+	}
+}
+
+// TestEncrypt gives back to a recipient what was written, and to nobody what was not finished.
+func TestEncrypt(t *testing.T) {
+	t.Parallel()
+	id, err := age.GenerateX25519Identity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, finished := range []bool{true, false} {
+		var out bytes.Buffer
+		w, err := Encrypt(&out, []string{id.Recipient().String()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(w, strings.Repeat("a secret line\n", 10_000)); err != nil {
+			t.Fatal(err)
+		}
+		if finished {
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		clear, err := age.Decrypt(bytes.NewReader(out.Bytes()), id)
+		var got []byte
+		if err == nil {
+			got, err = io.ReadAll(clear)
+		}
+		if finished != (err == nil && len(got) == 140_000) || bytes.Contains(out.Bytes(), []byte("a secret")) {
+			t.Errorf("finished %v: %d bytes back, %v", finished, len(got), err)
+		}
+	}
+	if _, err := Encrypt(io.Discard, nil); !errors.Is(err, ErrNoRecipient) {
+		t.Errorf("without a recipient: %v", err)
 	}
 }
 

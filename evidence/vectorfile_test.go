@@ -26,6 +26,8 @@ type sample struct {
 	Signers  string             `json:"allowed_signers"` // "" for none
 	SignedBy []string           `json:"signed_by"`
 	Anchors  []string           `json:"anchors"`
+	TSA      string             `json:"tsa_ca"` // certificates in PEM, "" for none
+	From     string             `json:"from"`   // the bundle that it was redacted again from, "" for none
 	OK       bool               `json:"ok"`
 	Failed   []string           `json:"failed"`
 	Verdicts map[string]Verdict `json:"verdicts"` // the worst of each property
@@ -65,22 +67,16 @@ func vectorTar(t *testing.T) []byte {
 			s.Signers = v.name + "/allowed_signers"
 			put(tar.Header{Name: s.Signers, Mode: 0o600, Typeflag: tar.TypeReg}, []byte(signers))
 		}
-		for _, dir := range []string{"", "journal/", "blobs/", "blobs/sha256/", "quarantine/", "seals/"} {
-			put(tar.Header{Name: s.Bundle + "/" + dir, Mode: 0o700, Typeflag: tar.TypeDir}, nil)
+		if v.roots != "" {
+			s.TSA = v.name + "/tsa-ca.pem"
+			put(tar.Header{Name: s.TSA, Mode: 0o600, Typeflag: tar.TypeReg}, v.authorities(t))
 		}
-		for _, name := range slices.Sorted(maps.Keys(k.files)) {
-			f := k.files[name]
-			h := tar.Header{Name: s.Bundle + "/" + name, Mode: 0o600, Typeflag: tar.TypeReg}
-			switch {
-			case f.dir:
-				h.Typeflag, h.Mode, h.Name = tar.TypeDir, 0o700, h.Name+"/"
-			case f.link != "":
-				h.Typeflag, h.Linkname = tar.TypeSymlink, f.link
-			case f.fifo:
-				h.Typeflag = tar.TypeFifo
-			}
-			put(h, f.data)
+		if v.from != nil {
+			old := v.from(t)
+			s.From = v.name + "/from/" + old.id + ".hrb"
+			old.pack(s.From, put)
 		}
+		k.pack(s.Bundle, put)
 		samples = append(samples, s)
 	}
 	enc := json.NewEncoder(&manifest)
@@ -93,6 +89,26 @@ func vectorTar(t *testing.T) []byte {
 		t.Fatal(err)
 	}
 	return buf.Bytes()
+}
+
+// pack puts a bundle into an archive, under top.
+func (k *kit) pack(top string, put func(tar.Header, []byte)) {
+	for _, dir := range []string{"", "journal/", "blobs/", "blobs/sha256/", "quarantine/", "seals/"} {
+		put(tar.Header{Name: top + "/" + dir, Mode: 0o700, Typeflag: tar.TypeDir}, nil)
+	}
+	for _, name := range slices.Sorted(maps.Keys(k.files)) {
+		f := k.files[name]
+		h := tar.Header{Name: top + "/" + name, Mode: 0o600, Typeflag: tar.TypeReg}
+		switch {
+		case f.dir:
+			h.Typeflag, h.Mode, h.Name = tar.TypeDir, 0o700, h.Name+"/"
+		case f.link != "":
+			h.Typeflag, h.Linkname = tar.TypeSymlink, f.link
+		case f.fifo:
+			h.Typeflag = tar.TypeFifo
+		}
+		put(h, f.data)
+	}
 }
 
 // TestVectorFile holds the verifier against the published samples, read as a stranger would, and the samples against
@@ -140,6 +156,14 @@ func TestVectorFile(t *testing.T) {
 			if p.Signers, err = LoadSigners(filepath.Join(dir, s.Signers)); err != nil {
 				t.Fatal(err)
 			}
+		}
+		if s.TSA != "" {
+			if p.Authorities, err = LoadAuthorities(filepath.Join(dir, s.TSA)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if s.From != "" {
+			p.From = filepath.Join(dir, s.From)
 		}
 		for _, line := range s.Anchors {
 			c, err := ParseAnchor(line)

@@ -36,6 +36,10 @@ func testKey(t testing.TB, name string) ssh.Signer {
 			t.Fatal(err)
 		}
 		return s
+	case name == "erin":
+		return newSKKey(t, ssh.KeyAlgoSKED25519, name)
+	case name == "frank":
+		return newSKKey(t, ssh.KeyAlgoSKECDSA256, name)
 	case name == "bob":
 		k, err := ecdsa.ParseRawPrivateKey(elliptic.P256(), seed[:])
 		if err != nil {
@@ -94,6 +98,7 @@ func vectorOptions(t testing.TB) Options {
 	o.rules = strings.Repeat("5e", 32)
 	o.about = func(f *firstEntry) { f.Go, f.OS, f.Arch = "go1.26", "linux", "amd64" }
 	o.noSync = true
+	o.key = make([]byte, keySize)
 	return o
 }
 
@@ -256,6 +261,14 @@ func (k *kit) reseal() {
 // sign signs a stored checkpoint in memory.
 func (k *kit) sign(who, name string, seal int) {
 	k.set("seals/"+name, string(signSame(k.t, testKey(k.t, who), SealNamespace, []byte(k.text("seals/"+sealName(seal))))))
+}
+
+// stamp puts a time stamp of a stored checkpoint beside it.
+func (k *kit) stamp(seal int, a authority, r reply) {
+	if r.text == nil {
+		r.text = []byte(k.text("seals/" + sealName(seal)))
+	}
+	k.set(strings.TrimSuffix("seals/"+sealName(seal), ".txt")+".tsr", string(a.reply(k.t, r)))
 }
 
 // now is the checkpoint over the first n entries, all for 0.

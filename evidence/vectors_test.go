@@ -20,12 +20,30 @@ func (v vector) policy(t testing.TB, base *kit) (p Policy, signers string, lines
 		}
 		p.Signers = s
 	}
+	if v.roots != "" {
+		a, err := ParseAuthorities(v.authorities(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Authorities = a
+	}
+	if v.from != nil {
+		p.From = v.from(t).write(t.TempDir())
+	}
 	p.SignedBy = v.signedBy
 	for _, n := range v.anchors {
 		c := base.at(n)
 		p.Anchors, lines = append(p.Anchors, c), append(lines, c.Line())
 	}
 	return p, signers, lines
+}
+
+// authorities are the roots that the verifier of a vector brings along, in PEM.
+func (v vector) authorities(t testing.TB) []byte {
+	if v.roots == "other" {
+		return pemOf(otherRoot(t))
+	}
+	return pemOf(newAuthority(t, "one", nil).root)
 }
 
 func failed(r Report) []string {

@@ -16,10 +16,12 @@ type vector struct {
 	edit        func(k *kit)
 	signers     []string // lines for allowed, none for no policy
 	signedBy    []string
-	anchors     []int  // the lines over so many entries, taken before the edit; 0 for all
-	fails       string // the properties that must fail, all of them
-	proven      string // properties that must be proven, besides
-	unproven    string // properties that must not be
+	anchors     []int                 // the lines over so many entries, taken before the edit; 0 for all
+	roots       string                // whose time stamps count: "known" or "other", "" for nobody's
+	from        func(testing.TB) *kit // the bundle that it was redacted again from
+	fails       string                // the properties that must fail, all of them
+	proven      string                // properties that must be proven, besides
+	unproven    string                // properties that must not be
 }
 
 const (
@@ -136,6 +138,10 @@ func inSig(name string, f func(raw []byte) []byte) func(*kit) {
 }
 
 func goodVectors() []vector {
+	return slices.Concat(goodBundles(), goodTokens(), goodStamps(), goodAgain())
+}
+
+func goodBundles() []vector {
 	return []vector{
 		{name: "open", about: "an incident that goes on, not sealed", base: opened, unproven: "complete seal signature", proven: "chain blobs format"},
 		{name: "open-one-entry", about: "nothing but entry 0", base: func(t testing.TB) *kit { return bundled(t, "i1", func(*Bundle) {}) }, proven: "chain", unproven: "complete"},
@@ -184,7 +190,7 @@ func goodVectors() []vector {
 
 func badVectors() []vector {
 	var out []vector
-	for _, list := range [][]vector{badChain(), badFormat(), badFiles(), badSeals(), badSignatures(), badAnchors()} {
+	for _, list := range [][]vector{badChain(), badFormat(), badFiles(), badSeals(), badSignatures(), badAnchors(), badStamps(), badAgain()} {
 		out = append(out, list...)
 	}
 	return out
@@ -344,7 +350,8 @@ func badFiles() []vector {
 			k.set("journal/000002.jsonl", strings.Join(l[2:], ""))
 		}),
 		file("layout-no-journal", "the journal is missing", "chain complete format redaction", remove(firstSegment)),
-		file("layout-time-token", "a time stamp token, which nothing could check", "layout", func(k *kit) { k.set("seals/000001.tsr", "x") }),
+		file("stamp-without-seal", "a time stamp, and no seal that it could be of", "timestamp", func(k *kit) { k.set("seals/000001.tsr", "x") }),
+		file("layout-stamp-of-nothing", "a time stamp under the name of no seal", "layout", func(k *kit) { k.set("seals/1.tsr", "x") }),
 		file("link-blob", "a blob is a symbolic link", "layout blobs", func(k *kit) {
 			n := k.someBlob()
 			k.files[n] = linkTo("/etc/hostname")

@@ -13,7 +13,7 @@ const (
 	Failed   Verdict = "failed"
 )
 
-// The properties that Verify states, in this order. Signature and anchor have a line for each of them.
+// The properties that Verify states, in this order. Signature, timestamp and anchor have a line for each of them.
 const (
 	PropertyLayout     = "layout"
 	PropertyFormat     = "format"
@@ -24,6 +24,7 @@ const (
 	PropertySeal       = "seal"
 	PropertySignature  = "signature"
 	PropertySignedBy   = "signed-by"
+	PropertyTimestamp  = "timestamp"
 	PropertyAnchor     = "anchor"
 	PropertyRedaction  = "redaction"
 	PropertyCustody    = "custody"
@@ -46,7 +47,8 @@ type Report struct {
 	Root    string `json:"root"`    // Merkle root over the good entries, base64
 	Lines   []Line `json:"lines"`
 
-	last *sealedAt // the newest seal, recomputed
+	last  *sealedAt // the newest seal, recomputed
+	seals []sealedAt
 }
 
 // OK reports whether no property failed. What is unproven is not failed: whoever needs more asks for it in the Policy.

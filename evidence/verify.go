@@ -14,6 +14,9 @@ type Policy struct {
 	SignedBy []string     // who must have signed the newest seal
 	Anchors  []Checkpoint // lines that were posted where the author of the bundle could not change them
 	From     string       // the bundle that it was redacted again from
+
+	// Authorities are whose time stamps count; the newest seal must then have one of theirs.
+	Authorities *Authorities
 }
 
 // Verify checks a bundle with an empty Policy.
@@ -73,6 +76,7 @@ func (v *verifier) run() {
 	v.checkQuarantine()
 	v.seals()
 	trusted := v.signatures()
+	v.timestamps()
 	trusted = v.anchors() || trusted
 	v.redaction()
 	v.custody()

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 )
 
@@ -56,18 +57,17 @@ func (v *verifier) beside(c Checkpoint) (left int, err error) {
 	}
 	now := &Reader{root: v.root, path: v.report.Path, meta: Meta{ID: v.id}}
 	p := pair{old: old, now: now, sums: map[string]string{}}
-	var olds []Entry
-	for e, err := range old.Entries() {
-		if err != nil || e.Seq == c.Entries {
-			break
-		}
-		olds = append(olds, e)
-	}
+	next, stop := iter.Pull2(old.Entries())
+	defer stop()
 	_, err = walkJournal(v.root, func(e Entry, _ []byte) error {
-		if e.Seq >= int64(len(olds)) {
+		if e.Seq >= c.Entries {
 			return errEnough
 		}
-		if err := p.entry(olds[e.Seq], e); err != nil {
+		was, err, more := next()
+		if !more || err != nil {
+			return errEnough
+		}
+		if err := p.entry(was, e); err != nil {
 			return fmt.Errorf("entry %d: %w", e.Seq, err)
 		}
 		return nil

@@ -15,7 +15,7 @@ import (
 func (v *verifier) seals() {
 	found := v.ledger.seals
 	if n := len(found); n > 0 {
-		v.report.last = &found[n-1]
+		v.report.last, v.report.seals = &found[n-1], found
 	}
 	err := v.sealErr
 	for i, s := range found {

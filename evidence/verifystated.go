@@ -68,8 +68,12 @@ func (v *verifier) redaction() {
 		v.say(PropertyRedaction, Failed, "%v", err)
 		return
 	}
-	v.say(PropertyRedaction, Unproven, "by its word: %d rule sets, the newest %s; replaced something in %d blobs, withheld %d; that every secret was found cannot be proven",
-		len(sets), sets[len(sets)-1][:16], s.replaced, s.withheld)
+	key := ""
+	if v.ledger.keyGone != "" {
+		key = ", the key of its tokens was " + v.ledger.keyGone
+	}
+	v.say(PropertyRedaction, Unproven, "by its word: %d rule sets, the newest %s; replaced something in %d blobs, withheld %d%s; that every secret was found cannot be proven",
+		len(sets), sets[len(sets)-1][:16], s.replaced, s.withheld, key)
 }
 
 func (v *verifier) custody() {

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"handrail/evidence/corpus"
 )
 
 func TestString(t *testing.T) {
@@ -52,6 +54,14 @@ func TestLineAndTitle(t *testing.T) {
 }
 
 func FuzzString(f *testing.F) {
+	kept, err := corpus.Values("FuzzString")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, v := range kept {
+		text, _ := v[0].(string)
+		f.Add(text)
+	}
 	for _, s := range []string{"", "a\x1b[0m", "\x1b\x1b[m[0m", "\t\r\n", "\u202e", "\xc2", "\x1b[\x1b[mm"} {
 		f.Add(s)
 	}

@@ -1,0 +1,140 @@
+package evidence
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/big"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/crypto/cryptobyte"
+	der "golang.org/x/crypto/cryptobyte/asn1"
+)
+
+// ErrStamp: a reply is no time stamp that a bundle can keep.
+var ErrStamp = errors.New("not a time stamp of this bundle")
+
+// Timestamp is the word of an authority that a seal existed before a moment.
+type Timestamp struct {
+	File   string    // inside the bundle
+	Before time.Time // the latest moment that it can mean
+	By     string    // who signed it, by its own certificate
+	There  bool      // the seal had one already, and it was left
+}
+
+// MaxTimestamp is the size in bytes of the longest reply that is taken.
+const MaxTimestamp = maxStamp
+
+// TimestampQuery returns the request for a time stamp of the newest seal of a bundle, in DER. It recomputes the whole
+// bundle first and asks nothing for one that does not verify. A nonce, where there is one, must come back in the reply;
+// without one an earlier reply about the same seal is as good.
+func TimestampQuery(path string, nonce *big.Int) ([]byte, error) {
+	r, err := verifiedSeal(path)
+	if err != nil {
+		return nil, err
+	}
+	return stampQuery(r.last.Text(), nonce)
+}
+
+// verifiedSeal verifies a bundle that has a seal.
+func verifiedSeal(path string) (Report, error) {
+	r, err := Verify(path)
+	if err != nil {
+		return r, err
+	}
+	for _, line := range r.Lines {
+		if line.Verdict == Failed {
+			return r, fmt.Errorf("%w: it gets no time stamp: %s: %s", ErrCorrupt, line.Property, line.Detail)
+		}
+	}
+	if r.last == nil {
+		return r, fmt.Errorf("%w: %q; seal it first", ErrUnsealed, path)
+	}
+	return r, nil
+}
+
+func stampQuery(text []byte, nonce *big.Int) ([]byte, error) {
+	sum := sha256.Sum256(text)
+	var b cryptobyte.Builder
+	b.AddASN1(der.SEQUENCE, func(b *cryptobyte.Builder) {
+		b.AddASN1Int64(1)
+		b.AddASN1(der.SEQUENCE, func(b *cryptobyte.Builder) {
+			addAlgorithm(b, stampHashes[0].oid, true)
+			b.AddASN1OctetString(sum[:])
+		})
+		if nonce != nil {
+			b.AddASN1BigInt(nonce)
+		}
+		b.AddASN1Boolean(true) // with its certificate
+	})
+	return b.Bytes()
+}
+
+// StoreTimestamp checks the reply of an authority (a TimeStampResp in DER) and keeps it beside the seal that it is of. It
+// must carry the nonce, where one was asked for. A seal has one time stamp; a good one that is there stays. Nobody may
+// have the bundle open for writing.
+func StoreTimestamp(path string, reply []byte, nonce *big.Int, o Options) (_ Timestamp, err error) {
+	o = o.withDefaults()
+	t, err := readReply(reply)
+	if err != nil {
+		return Timestamp{}, fmt.Errorf("%w: %w", ErrStamp, err)
+	}
+	if nonce != nil && (t.nonce == nil || t.nonce.Cmp(nonce) != 0) {
+		return Timestamp{}, fmt.Errorf("%w: it is not the reply to what was asked: its nonce is another", ErrStamp)
+	}
+	l, err := takeLock(path, o)
+	if err != nil {
+		return Timestamp{}, fmt.Errorf("time stamp of bundle %q: %w", path, err)
+	}
+	defer func() {
+		if rerr := l.release(); err == nil {
+			err = rerr
+		}
+	}()
+	r, err := verifiedSeal(path)
+	if err != nil {
+		return Timestamp{}, err
+	}
+	for _, seal := range r.seals {
+		if t.fits(seal) {
+			return placeStamp(path, seal, t, o.FS)
+		}
+	}
+	return Timestamp{}, fmt.Errorf("%w: it is of no checkpoint of %q", ErrStamp, path)
+}
+
+func placeStamp(path string, seal sealedAt, t *timeStamp, fsys FS) (Timestamp, error) {
+	dir, name := filepath.Join(path, "seals"), strings.TrimSuffix(sealName(seal.number), ".txt")+".tsr"
+	made := func(t *timeStamp, there bool) Timestamp {
+		return Timestamp{File: "seals/" + name, Before: t.time.Add(t.accuracy), By: t.chain[0].Subject.String(), There: there}
+	}
+	old, err := readPlain(fsys, filepath.Join(dir, name), maxStamp)
+	if err == nil {
+		was, perr := parseStamp(old)
+		if perr != nil { // verified above
+			return Timestamp{}, fmt.Errorf("%q: %w", name, perr)
+		}
+		return made(was, true), nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return Timestamp{}, fmt.Errorf("time stamp of bundle %q: %w", path, err)
+	}
+	raw, err := t.plain()
+	if err == nil { // what was left out is not read again
+		var back *timeStamp
+		if back, err = parseStamp(raw); err == nil && !bytes.Equal(back.info, t.info) {
+			err = errStampForm
+		}
+	}
+	if err != nil {
+		return Timestamp{}, fmt.Errorf("%w: %w", ErrStamp, err)
+	}
+	if err := writeDurable(fsys, dir, name, raw, 0o600); err != nil {
+		return Timestamp{}, fmt.Errorf("the time stamp of %q could not be written; store the reply again once the disk is well: %w", path, err)
+	}
+	return made(t, false), nil
+}

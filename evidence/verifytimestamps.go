@@ -1,0 +1,64 @@
+package evidence
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// timestamps says of each time stamp since when the seal that it is of exists.
+func (v *verifier) timestamps() {
+	newest := false
+	for _, name := range v.files.timestamps {
+		seal, t, err := v.timestamp(name)
+		if err == nil && v.policy.Authorities != nil {
+			err = v.policy.Authorities.vouch(t, t.time)
+		}
+		if err != nil {
+			v.say(PropertyTimestamp, Failed, "%s: %v", name, err)
+			continue
+		}
+		what := fmt.Sprintf("%s: entries 0 to %d existed before %s", name, seal.Entries-1, t.latest())
+		by := fmt.Sprintf("%q", t.chain[0].Subject.String())
+		if v.policy.Authorities == nil {
+			v.say(PropertyTimestamp, Unproven, "%s, says %s, whom nobody you know vouches for", what, by)
+			continue
+		}
+		newest = newest || seal.Entries == v.report.last.Entries
+		v.say(PropertyTimestamp, Proven, "%s, says %s, whom an authority that you brought along vouches for", what, by)
+	}
+	if v.policy.Authorities != nil && !newest {
+		v.say(PropertyTimestamp, Failed, "no time stamp of the newest seal is by an authority that you brought along")
+	}
+}
+
+// timestamp checks one file against the recomputed checkpoint of its seal.
+func (v *verifier) timestamp(name string) (sealedAt, *timeStamp, error) {
+	seal := v.sealOf(strings.TrimSuffix(name, ".tsr") + ".txt")
+	if seal == nil {
+		return sealedAt{}, nil, errors.New("the seal that it is of is not among the good entries")
+	}
+	raw, err := readSmall(v.root, "seals/"+name, maxStamp)
+	if err != nil {
+		return sealedAt{}, nil, err
+	}
+	t, err := parseStamp(raw)
+	if err == nil && !t.fits(*seal) {
+		err = errors.New("it is of another text than this checkpoint")
+	}
+	return *seal, t, err
+}
+
+// fits reports whether a time stamp is of the checkpoint of a seal.
+func (t *timeStamp) fits(s sealedAt) bool {
+	h := t.imprint.hash.New()
+	h.Write(s.Text())
+	return bytes.Equal(h.Sum(nil), t.hashed)
+}
+
+// latest is the latest moment that a time stamp can mean.
+func (t *timeStamp) latest() string {
+	return t.time.Add(t.accuracy).UTC().Format(time.RFC3339Nano)
+}
