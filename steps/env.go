@@ -14,19 +14,33 @@ type Env struct {
 	Now     func() time.Time
 	Version string // of handrail, for User-Agent headers; "" is fine
 
+	Incident string // id of the incident that a step runs in, "" outside of one
+	// Private is a directory of handrail's own for what may hold secrets and
+	// cannot be redacted, made by who uses it and gone when the incident closes;
+	// "" where there is none.
+	Private string
+
 	Kubeconfig string // --kubeconfig, "" for the usual rules
-	Context    string // --context, "" for the current one
+	Context    string // --context, or the one that was current when the incident began; "" for the current one
+	Other      bool   // Context is not the incident's own
 	Namespace  string // --namespace
 	// Kubectl are the other flags of kubectl that the operator gave, each as
 	// --name=value. They may hold a token.
 	Kubectl []string
 
-	// Tool finds the program that stands for `tofu`: the path given by flag, then
-	// tofu, then terraform on PATH. The error says where it looked.
+	// Tool finds the program that stands for tofu or terraform: the path given by
+	// flag, then the one of that name, then the other one, on PATH. The error says
+	// where it looked.
 	Tool func(name string) (string, error)
 	// Trusted says whether the operator trusts dir for programs that run there
 	// (heavy probes). The error says how to trust it.
 	Trusted func(dir string) error
+	// Protected returns the team's own markers of what no gate may change, beside
+	// those that are built in. The error refuses every gate; nil means none.
+	Protected func() ([]Marker, error)
+	// Pin holds each context to the cluster that it led to when the incident first
+	// used it; nil outside of an incident.
+	Pin Pin
 	// Audit returns the next Audit-ID for a request to an API server, "" for none.
 	Audit func() string
 }

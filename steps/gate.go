@@ -52,6 +52,20 @@ type Preview struct {
 	Unmet   []Need   `json:"unmet"`   // floors of the kind that do not hold; any of them refuses
 	Owners  []Owner  `json:"owners"`  // who would undo it
 	Owes    []Debt   `json:"owes"`    // what it leaves owing
+	Prior   *Prior   `json:"-"`       // what the act is undone from; nil where nothing could be
+}
+
+// Prior is what an act is undone from: its target as it stood before, in the
+// form in which it can be put back. It may hold secrets: the session keeps it
+// encrypted outside the bundle where it does, and refuses the gate where it
+// cannot. It is never shown or recorded, and no part of the digest; when it
+// changes between its copy and the act, nothing is sent.
+type Prior struct {
+	Media string // picks how its copy in the bundle is redacted
+	Raw   []byte // what Back reads on its standard input
+	Back  string // the command that puts it back
+	// Optional says that the act may do without where no copy can be kept.
+	Optional bool
 }
 
 // Digest identifies a previewed action: SHA-256 in hex.

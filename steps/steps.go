@@ -15,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"time"
 )
 
 // Class says what a kind may do and, for a gate, on which terms the loop opens
@@ -46,9 +47,18 @@ type Kind struct {
 	Class   Class
 	Params  []Field
 	Facts   []Field
+	Drawing *Drawing // which facts are drawn together, nil for none
 	Touches []string // what it reads, runs or changes, one phrase each
+	Script  string   // what an operator runs where handrail cannot look, "" for none
 	Reads   func(Env) Prober
 	Changes func(Env) Gater
+	// Takes says how long a probe with these parameters may run, where that is
+	// not the usual minute: one that watches for a window. nil for the usual.
+	Takes func(Params) time.Duration
+	// Again is how long after an act of this gate, once it is done, its target is
+	// read again, in case somebody undoes it; 0 for not at all. Its Gater is then
+	// a Rereader.
+	Again time.Duration
 }
 
 // Catalog finds kinds by name.
@@ -86,6 +96,14 @@ type Finder interface {
 	Find(ctx context.Context, before []KV, in Params, out Sink) (Outcome, error)
 }
 
+// Rereader is a Gater that can tell whether somebody undid an act that was done.
+type Rereader interface {
+	// Again reads the target and compares it with before, as Find does. Done means
+	// that what the act did still stands, failed that it was undone; another
+	// result, or an error, that it cannot be told.
+	Again(ctx context.Context, before []KV, in Params, out Sink) (Outcome, error)
+}
+
 // ErrDenied is wrapped by a probe that was refused for want of permission.
 var ErrDenied = errors.New("permission denied")
 
@@ -100,6 +118,13 @@ type Sink interface {
 	Line(text string)
 	// Secret names a value that must not be stored or shown from now on.
 	Secret(value string)
+}
+
+// SchemaSink is a Sink that can be told which attributes the schemas of
+// providers call sensitive, by type of resource: names with dots between them. It
+// holds for what is kept after it.
+type SchemaSink interface {
+	Sensitive(paths map[string][]string)
 }
 
 // Observation is what a probe saw.

@@ -36,6 +36,7 @@ type Field struct {
 	Default  string   // of a parameter, in its text form; "" with Required false means absent
 	Required bool     // of a parameter
 	Pattern  string   // of a textual parameter: the anchored grammar it must match
+	Lines    bool     // of a String parameter: a document of several lines, which reaches no argument list
 }
 
 // Value is one typed value. The zero value is unknown.

@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"handrail/steps"
+	"handrail/steps/compare"
 	"handrail/steps/kube"
+	"handrail/steps/rabbitmq"
 	"handrail/steps/terraform"
 )
 
@@ -22,7 +24,9 @@ var _ steps.Catalog = (*Catalog)(nil)
 func New() *Catalog {
 	kinds := slices.Concat(
 		kube.Kinds(),
-		terraform.Kinds(),
+		terraform.Kinds(compare.Look),
+		compare.Kinds(),
+		rabbitmq.Kinds(),
 	)
 	slices.SortFunc(kinds, func(a, b steps.Kind) int { return strings.Compare(a.Name, b.Name) })
 	return &Catalog{kinds: kinds}

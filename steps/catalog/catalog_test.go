@@ -45,6 +45,15 @@ func TestKindsAreWellFormed(t *testing.T) {
 				}
 			}
 		}
+		drawn := map[string]steps.Type{}
+		if d := k.Drawing; d != nil {
+			drawn = map[string]steps.Type{d.Order: steps.Strings, d.After: steps.Table, d.What: steps.Table, d.States: steps.Table, d.Was: steps.Strings, d.Reasons: steps.Strings, d.Lines: steps.Strings}
+		}
+		for name, want := range drawn {
+			if i := slices.IndexFunc(k.Facts, func(f steps.Field) bool { return f.Name == name }); name != "" && (i < 0 || k.Facts[i].Type != want) {
+				t.Errorf("%s draws %q, which is no fact of type %s", k.Name, name, want)
+			}
+		}
 		for _, f := range k.Facts {
 			if f.Type == steps.Path || f.Default != "" || f.Required {
 				t.Errorf("%s: fact %q has what only parameters have", k.Name, f.Name)

@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 
 	"handrail/steps"
 	"handrail/steps/transport"
@@ -16,38 +18,63 @@ type judge func(order, sighting) (result, words string)
 
 // act sends the one request of an approved preview, once, and says what it came
 // to.
-func act(ctx context.Context, env steps.Env, p steps.Preview, build func(order) (sent, shown request, err error), judged judge, out steps.Sink) (steps.Outcome, error) {
-	unsent := func(why string) (steps.Outcome, error) {
-		return steps.Outcome{Result: steps.Refused, Response: "Nothing was sent: " + why}, nil
+func act(ctx context.Context, env steps.Env, p steps.Preview, build func(*order) (sent, shown request, err error), judged judge, out steps.Sink) (steps.Outcome, error) {
+	c, o, why := ordered(env, p, out)
+	if why != "" {
+		return unsent(why), nil
 	}
-	o, err := orderOf(append(append([]steps.KV{}, p.Target...), p.Shown...))
+	sent, shown, err := build(&o)
 	if err != nil {
-		return unsent(err.Error())
-	}
-	sent, shown, err := build(o)
-	if err != nil {
-		return unsent(err.Error())
+		return unsent(err.Error()), nil
 	}
 	if shown.text() != p.Request {
-		return unsent("the request is not the one that was shown")
+		return unsent("the request is not the one that was shown"), nil
 	}
-	c, err := connect(env, out)
+	for tries := 1; ; tries++ {
+		done, err := c.perform(ctx, o, sent, judged, out)
+		if err != nil || done.Result != steps.Refused || tries == mostTries || !c.beats(ctx, &o) {
+			return done, err
+		}
+		if sent, _, err = build(&o); err != nil {
+			return done, nil
+		}
+		out.Line("the status of " + o.object + " moved since it was read, and nothing else of it: sent again")
+	}
+}
+
+// unsent is the outcome of an act of which nothing left.
+func unsent(why string) steps.Outcome {
+	return steps.Outcome{Result: steps.Refused, Response: "Nothing was sent: " + why}
+}
+
+// ordered reads back what was approved, and makes a client for its server; why
+// says that there is nothing to send.
+func ordered(env steps.Env, p steps.Preview, out steps.Sink) (c *client, o order, why string) {
+	o, err := orderOf(append(append([]steps.KV{}, p.Target...), p.Shown...))
 	if err != nil {
-		return unsent(err.Error())
+		return nil, o, err.Error()
+	}
+	if c, err = connect(env, out); err != nil {
+		return nil, o, err.Error()
 	}
 	if c.Server != o.server {
-		return unsent(fmt.Sprintf("the kubeconfig leads to %s now, what was shown is on %s", c.Server, o.server))
+		return nil, o, fmt.Sprintf("the kubeconfig leads to %s now, what was shown is on %s", c.Server, o.server)
 	}
-	id := auditID(env)
+	return c, o, ""
+}
+
+// perform sends one request of an order, once, and says what it came to.
+func (c *client) perform(ctx context.Context, o order, sent request, judged judge, out steps.Sink) (steps.Outcome, error) {
+	id := auditID(c.env)
 	w, err := c.sender(once(c, sent, id))
 	if err != nil {
-		return unsent(err.Error())
+		return unsent(err.Error()), nil
 	}
 	out.Line(sent.method + " " + o.object)
-	began := env.Now()
+	began := c.env.Now()
 	a, left, err := w.send(ctx, sent)
 	if err != nil && !left {
-		return unsent(c.explain(sent.method, o.path, err).Error())
+		return unsent(c.explain(sent.method, o.path, err).Error()), nil
 	}
 	if a.audit != "" {
 		id = a.audit // a proxy may have given it another
@@ -56,9 +83,12 @@ func act(ctx context.Context, env steps.Env, p steps.Preview, build func(order) 
 	ctx = context.WithoutCancel(ctx)
 	switch {
 	case err == nil && a.ok() && a.about(o):
+		if lacks := o.lacking(a.body); len(o.ops) > 0 && len(lacks) > 0 {
+			return c.replaced(ctx, o, a, id, lacks), nil
+		}
 		return c.landed(ctx, o, a, id, judged), nil
 	case err == nil && a.code >= 300 && a.code < 500:
-		return c.turnedAway(ctx, o, a, id), nil
+		return c.turnedAway(ctx, o, a, id, judged)
 	case err == nil:
 		err = fmt.Errorf("the server answered %d: %q", a.code, a.said())
 	}
@@ -102,19 +132,43 @@ func (c *client) landed(ctx context.Context, o order, a answer, id string, judge
 	return out
 }
 
+// replaced says what the server made of a request that it took: its admission
+// put something else in its place, as it answered.
+func (c *client) replaced(ctx context.Context, o order, a answer, id string, lacks []string) steps.Outcome {
+	out := steps.Outcome{Result: steps.Failed, After: []steps.KV{{Key: keyAudit, Value: id}}, Response: fmt.Sprintf(
+		"The server took the request (%d) and put something else in its place: %s. A mutating webhook or admission policy does that in the same request; find it before you try again.",
+		a.code, strings.Join(lacks, "; "))}
+	if now, err := c.sight(ctx, o); err == nil {
+		out.After = now.after(id)
+	}
+	return out
+}
+
 // turnedAway says which condition of the request no longer held. The server
-// refused it as a whole.
-func (c *client) turnedAway(ctx context.Context, o order, a answer, id string) steps.Outcome {
+// refused it as a whole. Where the refusal is not about the object and the object
+// is as it was to be, nobody knows who is right: something on the way may have
+// answered for a server that did it.
+func (c *client) turnedAway(ctx context.Context, o order, a answer, id string, judged judge) (steps.Outcome, error) {
 	out := steps.Outcome{Result: steps.Refused, Response: fmt.Sprintf("The server refused it (%d): %q. Nothing was changed from here.", a.code, a.said())}
 	now, err := c.sight(ctx, o)
 	if err != nil {
 		out.After = []steps.KV{{Key: keyAudit, Value: id}}
 		out.Response += fmt.Sprintf(" What is there now could not be read: %v", err)
-		return out
+		return out, nil
+	}
+	if result, words := judged(o, now); result == steps.Done && !a.aboutState() {
+		return steps.Outcome{}, fmt.Errorf("%s: the answer says that it was refused (%d: %q), and it was done: %s Somebody else did the same, or something between here and the server answered; the audit log of the server can tell (audit id %s); read it again before anything else",
+			o.object, a.code, a.said(), words, id)
 	}
 	out.After = now.after(id)
 	out.Response += " " + o.moved(now)
-	return out
+	return out, nil
+}
+
+// aboutState reports whether a refusal is about what is there, which somebody
+// else may have made so.
+func (a answer) aboutState() bool {
+	return slices.Contains([]int{http.StatusNotFound, http.StatusConflict, http.StatusGone, http.StatusPreconditionFailed, http.StatusUnprocessableEntity}, a.code)
 }
 
 // Act implements steps.Gater.
@@ -123,5 +177,5 @@ func (g stripGate) Act(ctx context.Context, a *steps.Approval, out steps.Sink) (
 	if err != nil {
 		return steps.Outcome{}, err
 	}
-	return act(ctx, g.env, p, order.strip, judgeStrip, out)
+	return act(ctx, g.env, p, (*order).strip, judgeStrip, out)
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"handrail/steps"
+	"handrail/steps/fault"
 )
 
 // listsAtOnce is how many lists are under way together; the server queues what
@@ -19,6 +20,7 @@ type brood struct {
 	names   []string // kind/name, in order
 	held    []string // those with finalizers of their own, which they are
 	missing []string // what could not be read
+	guarded []string // those that are protected, and by what
 }
 
 // children looks through every kind of object in the namespace of o; of a
@@ -38,6 +40,11 @@ func (c *client) children(ctx context.Context, t target, o object) (brood, error
 	var wait sync.WaitGroup
 	for _, r := range all {
 		wait.Go(func() {
+			defer fault.To(func(err error) {
+				mu.Lock()
+				defer mu.Unlock()
+				b.missing = append(b.missing, r.String()+": "+err.Error())
+			})
 			slots <- struct{}{}
 			defer func() { <-slots }()
 			err := c.sweep(ctx, r.path(t.namespace, ""), asMetaList, nil, func(child object) {
@@ -48,7 +55,7 @@ func (c *client) children(ctx context.Context, t target, o object) (brood, error
 				defer mu.Unlock()
 				if uid := string(child.GetUID()); !seen[uid] { // one object may be served under two groups
 					seen[uid] = true
-					b.add(r, child)
+					b.add(r, child, c.protect)
 				}
 			})
 			if err != nil {
@@ -65,6 +72,7 @@ func (c *client) children(ctx context.Context, t target, o object) (brood, error
 	slices.Sort(b.names)
 	slices.Sort(b.held)
 	slices.Sort(b.missing)
+	slices.Sort(b.guarded)
 	return b, nil
 }
 
@@ -77,8 +85,11 @@ func ownedBy(child object, uid string) bool {
 	return false
 }
 
-func (b *brood) add(r resource, child object) {
+func (b *brood) add(r resource, child object, p protection) {
 	name := strings.ToLower(r.kind) + "/" + child.GetName()
+	if why, is := p.of(child); is {
+		b.guarded = append(b.guarded, name+" bears "+why)
+	}
 	b.names = append(b.names, name)
 	if held := child.GetFinalizers(); len(held) > 0 {
 		b.held = append(b.held, name+" ("+clip(strings.Join(held, ", "), 200)+")")

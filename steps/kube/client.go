@@ -3,8 +3,10 @@ package kube
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"net/url"
 	"sync"
@@ -45,11 +47,15 @@ const (
 type client struct {
 	Access
 	env    steps.Env
+	secret func(string) // takes what requests authenticate with
 	rest   rest.Interface
 	told   *told
 	disco  discovery.CachedDiscoveryInterface // told, as client-go takes it
 	mapper meta.RESTMapper
 	heard  *hearing
+
+	buffers sync.Pool  // of *bytes.Buffer, for pages
+	protect protection // what a gate looks for in the children of its object; nil for a probe
 }
 
 // connect makes a client for the operator's cluster. Nothing is asked of the
@@ -65,7 +71,7 @@ func connect(env steps.Env, out steps.Sink) (*client, error) {
 			out.Secret(s)
 		}
 	}
-	c := &client{Access: a, env: env, heard: &hearing{}}
+	c := &client{Access: a, env: env, secret: out.Secret, heard: &hearing{}, buffers: sync.Pool{New: func() any { return &bytes.Buffer{} }}}
 	cfg := c.config(func(next http.RoundTripper) http.RoundTripper {
 		return c.heard.listen(transport.Probe(next, a.Server, stamps(env)...))
 	})
@@ -96,7 +102,8 @@ func (a Access) patience() time.Duration {
 }
 
 // config is the operator's configuration with no limit of the client's own, no
-// warnings on the terminal, and a guard around every request.
+// warnings on the terminal, somebody innermost who hears what each request
+// authenticates with, the pin of an incident, and a guard around every request.
 func (c *client) config(guard func(http.RoundTripper) http.RoundTripper) *rest.Config {
 	cfg := rest.CopyConfig(c.Config)
 	cfg.QPS = -1
@@ -105,6 +112,10 @@ func (c *client) config(guard func(http.RoundTripper) http.RoundTripper) *rest.C
 	scheme := runtime.NewScheme()
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"}) // what errors are told in
 	cfg.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
+	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return transport.Tell(next, func(_ context.Context, v string) { c.secret(v) })
+	})
+	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { return c.Pinned(c.env, next) })
 	cfg.Wrap(guard)
 	return cfg
 }
@@ -233,6 +244,10 @@ type hearing struct {
 
 func (h *hearing) listen(next http.RoundTripper) http.RoundTripper { return ear{next, h} }
 
+// errPage says that no API server answered: one never sends a page, and the
+// bytes of a page would pass for a log.
+var errPage = errors.New("a page for a browser came instead of an answer, perhaps that of a proxy where one signs in")
+
 type ear struct {
 	next http.RoundTripper
 	h    *hearing
@@ -243,6 +258,10 @@ func (e ear) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := e.next.RoundTrip(req)
 	if err != nil {
 		return nil, err
+	}
+	if kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type")); err == nil && kind == "text/html" && resp.StatusCode/100 == 2 && req.Method == http.MethodGet {
+		_ = resp.Body.Close()
+		return nil, errPage
 	}
 	if date, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
 		e.h.mu.Lock()

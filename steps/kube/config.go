@@ -7,10 +7,13 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"handrail/steps"
 )
@@ -23,6 +26,7 @@ type Access struct {
 	Context   string
 	Namespace string
 	Server    string // scheme://host:port, with the path prefix of a proxy
+	User      string // its entry in the kubeconfig, and whom it acts as
 	Config    *rest.Config
 }
 
@@ -65,6 +69,10 @@ func Load(env steps.Env) (Access, error) {
 		// client-go would take a cluster that it runs in, or localhost.
 		return Access{}, errors.New("the kubeconfig has no current context: name one with --context")
 	}
+	if raw.Contexts[a.Context] == nil && a.Context != "" {
+		return Access{}, fmt.Errorf("the kubeconfig has no context %q; it has %s", a.Context, namesOf(raw))
+	}
+	a.User = userOf(raw, over, a.Context)
 	if a.Config, err = load.ClientConfig(); err != nil {
 		return Access{}, fmt.Errorf("reading the kubeconfig: %w", err)
 	}
@@ -93,6 +101,41 @@ func Contexts(env steps.Env) ([]string, error) {
 		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
 	}
 	return slices.Sorted(maps.Keys(raw.Contexts)), nil
+}
+
+// mostContexts is how many contexts a sentence names.
+const mostContexts = 20
+
+// namesOf names the contexts that are there.
+func namesOf(raw clientcmdapi.Config) string {
+	names := slices.Sorted(maps.Keys(raw.Contexts))
+	more := ""
+	if n := len(names) - mostContexts; n > 0 {
+		names, more = names[:mostContexts], fmt.Sprintf(" and %d more", n)
+	}
+	if len(names) == 0 {
+		return "none"
+	}
+	for i := range names {
+		names[i] = strconv.Quote(names[i])
+	}
+	return strings.Join(names, ", ") + more
+}
+
+// userOf is whom the kubeconfig and the flags name, in words that hold no
+// secret. It stays the same when a certificate or a token is renewed.
+func userOf(raw clientcmdapi.Config, over *clientcmd.ConfigOverrides, name string) string {
+	user, as := over.Context.AuthInfo, over.AuthInfo.Impersonate
+	if c := raw.Contexts[name]; user == "" && c != nil {
+		user = c.AuthInfo
+	}
+	if u := raw.AuthInfos[user]; as == "" && u != nil {
+		as = u.Impersonate
+	}
+	if as != "" {
+		return user + " as " + as
+	}
+	return user
 }
 
 func rules(env steps.Env) *clientcmd.ClientConfigLoadingRules {

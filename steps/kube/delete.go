@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -37,10 +38,12 @@ func deleteRequest(path, uid, version string, dry ...string) (request, error) {
 
 // Preview implements steps.Gater.
 func (g deleteGate) Preview(ctx context.Context, in steps.Params, out steps.Sink) (steps.Preview, error) {
-	return unmoved(in, func() (steps.Preview, error) { return g.preview(ctx, in, out) })
+	return unmoved(in, func() (steps.Preview, error) { return g.preview(ctx, in, out, floors.oneObject) })
 }
 
-func (g deleteGate) preview(ctx context.Context, in steps.Params, out steps.Sink) (steps.Preview, error) {
+// preview says what a delete would do; terms are those of a kind beside the ones
+// of every delete.
+func (g deleteGate) preview(ctx context.Context, in steps.Params, out steps.Sink, terms func(floors, *subject, *steps.Preview)) (steps.Preview, error) {
 	s, err := look(ctx, g.env, in, out)
 	if err != nil {
 		return steps.Preview{}, err
@@ -57,11 +60,15 @@ func (g deleteGate) preview(ctx context.Context, in steps.Params, out steps.Sink
 		return p, err
 	}
 	p.Effect = fmt.Sprintf("delete %s for good. What it owns is deleted after it, in the background.%s", s.t, s.takesAlong())
-	p.Undo = "Cannot be undone: it can only be made again from the manifest in the evidence, under a new UID and without what it owned."
+	p.Undo = "Cannot be undone: it can only be made again, under a new UID and without what it owned."
+	if p.Prior, err = s.prior(); err != nil {
+		return p, err
+	}
 	if err := s.company(ctx, &p); err != nil {
 		return p, err
 	}
 	p.Owes = []steps.Debt{{Kind: "reconcile", Text: fmt.Sprintf("Git, or whoever made %s, must stop making it", s.t)}}
+	terms(f, s, &p)
 	return p, g.rehearse(ctx, s, &p, out)
 }
 
@@ -87,13 +94,13 @@ func (g deleteGate) rehearse(ctx context.Context, s *subject, p *steps.Preview, 
 	if err != nil || !went {
 		return err
 	}
-	p.Diff, err = s.goes(ctx, a)
+	p.Diff, err = s.goes(ctx, a, floors{&p.Unmet})
 	return err
 }
 
 // goes says what a delete takes away. The server answers it with the object, or
 // with a Status where the object goes at once.
-func (s *subject) goes(ctx context.Context, a answer) ([]string, error) {
+func (s *subject) goes(ctx context.Context, a answer, f floors) ([]string, error) {
 	m, is, err := a.object()
 	if err != nil {
 		return nil, err
@@ -110,7 +117,7 @@ func (s *subject) goes(ctx context.Context, a answer) ([]string, error) {
 			line += ", once nothing holds it: " + strings.Join(m.Finalizers, ", ")
 		}
 	}
-	children, err := s.offspring(ctx)
+	children, err := s.offspring(ctx, f)
 	return append([]string{line}, children...), err
 }
 
@@ -129,8 +136,22 @@ func (f floors) deletable(s *subject) {
 		f.unmet("delete what must go one by one", "A namespace takes everything inside it with it: that is not one object.")
 	case s.t.group == "apiextensions.k8s.io" && s.t.plural == "customresourcedefinitions":
 		f.unmet("delete what must go one by one", "A CustomResourceDefinition takes every object of its kind with it: that is not one object.")
+	case s.t.group == apiServices().group && s.t.plural == apiServices().plural && conditionsOf(s.o)["Available"].status != "False":
+		f.unmet("leave it; where its API is not wanted any more, uninstall what serves it",
+			"%s is not known to be dead (Available is %s), and its deletion takes its API from everybody.", s.t, orUnknown(conditionsOf(s.o)["Available"].status))
 	case s.deleted():
 		f.unmet("find what holds it: its finalizers, or its node", "%s is being deleted already, since %s.", s.t, stamp(s.o.GetDeletionTimestamp()))
+	}
+}
+
+func orUnknown(status string) string { return cmp.Or(clip(status, 40), "unknown") }
+
+// oneObject: what a delete takes is one object of one team, and no rule of the
+// cluster.
+func (f floors) oneObject(s *subject, _ *steps.Preview) {
+	if isWebhooks(s.t.resource) {
+		f.unmet("use kube/delete-webhook, which says what it protects; kube/narrow-webhook takes less",
+			"%s decides over requests of the whole cluster.", s.t)
 	}
 }
 
@@ -155,5 +176,5 @@ func (g deleteGate) Act(ctx context.Context, a *steps.Approval, out steps.Sink) 
 	if err != nil {
 		return steps.Outcome{}, err
 	}
-	return act(ctx, g.env, p, order.delete, judgeDelete, out)
+	return act(ctx, g.env, p, (*order).delete, judgeDelete, out)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"handrail/steps"
+	"handrail/steps/kube/patch"
 )
 
 // judgeStrip says what a strip came to. What removed the finalizer cannot be
@@ -53,9 +54,17 @@ func waits(now sighting) string {
 // find reads the target again and says what an act came to whose end nobody
 // recorded.
 func find(ctx context.Context, env steps.Env, before []steps.KV, judged judge, out steps.Sink) (steps.Outcome, error) {
+	return findWith(ctx, env, before, nil, judged, out)
+}
+
+// findWith is find for an act whose fields do not stand in its target.
+func findWith(ctx context.Context, env steps.Env, before []steps.KV, ops []patch.Op, judged judge, out steps.Sink) (steps.Outcome, error) {
 	o, err := orderOf(before)
 	if err != nil {
 		return steps.Outcome{}, err
+	}
+	if ops != nil {
+		o.ops = ops
 	}
 	c, err := connect(env, out)
 	if err != nil {

@@ -18,8 +18,10 @@ func (f floors) unmet(cure, why string, args ...any) {
 
 func (f floors) clear() bool { return len(*f.need) == 0 }
 
-// identity: the object is the one that was read, by UID.
+// identity: the object is the one that was read, by UID, and may be changed at
+// all.
 func (f floors) identity(s *subject, uid string) {
+	f.protected(s)
 	switch {
 	case s.absent:
 		f.unmet("nothing: look what made it go, and go on", "%s is not there.", s.t)

@@ -53,7 +53,8 @@ func TestServersClock(t *testing.T) {
 }
 
 // TestNoProbeWrites runs every probe of the package on every kind of thing that
-// it takes; the server's own audit log holds no write and no review of them.
+// it takes; the server's own audit log holds no write of them, and no review but
+// those that ask whether somebody may do something, which store nothing.
 func TestNoProbeWrites(t *testing.T) {
 	t.Parallel()
 	w := newReadsWorld(t)
@@ -82,6 +83,9 @@ func TestNoProbeWrites(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range events {
+		if e.Verb == "create" && (e.Resource == "subjectaccessreviews" || e.Resource == "localsubjectaccessreviews") {
+			continue
+		}
 		t.Errorf("a probe did %s %s/%s %s", e.Verb, e.Resource, e.Name, e.URI)
 	}
 }

@@ -301,14 +301,14 @@ var gitops established
 // leaves them there: other tests may use them too.
 func (w *keepersWorld) definitions() {
 	w.t.Helper()
-	gitops.once.Do(func() { gitops.err = w.define() })
+	gitops.once.Do(func() { gitops.err = w.define(pinned()) })
 	if gitops.err != nil {
 		w.t.Fatal(gitops.err)
 	}
 }
 
-func (w *keepersWorld) define() error {
-	for _, m := range pinned() {
+func (w *keepersWorld) define(pins []pin) error {
+	for _, m := range pins {
 		dir, err := m.download(context.Background())
 		if err != nil {
 			return err
@@ -318,17 +318,30 @@ func (w *keepersWorld) define() error {
 			if err != nil {
 				return err
 			}
-			path := "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/" + m.names[file]
-			code, out, err := w.try(http.MethodPatch, path+"?fieldManager=handrail-tests&force=true", "application/apply-patch+yaml", raw)
-			if err != nil || code/100 != 2 {
-				return fmt.Errorf("applying %s: %d %v %w", file, code, out["message"], err)
+			for doc := range strings.SplitSeq(string(raw), "\n---\n") {
+				if !strings.Contains(doc, "\n  name: "+m.names[file]+"\n") {
+					continue
+				}
+				if err := w.establish(m.names[file], []byte(doc)); err != nil {
+					return err
+				}
 			}
-			w.until(file, func() bool {
-				_, out, err := w.try(http.MethodGet, path, "", nil)
-				raw, _ := json.Marshal(out["status"])
-				return err == nil && strings.Contains(string(raw), `"reason":"InitialNamesAccepted","status":"True","type":"Established"`)
-			})
 		}
 	}
+	return nil
+}
+
+// establish applies one definition and waits until objects of it can be made.
+func (w *keepersWorld) establish(name string, definition any) error {
+	path := "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/" + name
+	code, out, err := w.try(http.MethodPatch, path+"?fieldManager=handrail-tests&force=true", "application/apply-patch+yaml", definition)
+	if err != nil || code/100 != 2 {
+		return fmt.Errorf("applying %s: %d %v %w", name, code, out["message"], err)
+	}
+	w.until(name, func() bool {
+		_, out, err := w.try(http.MethodGet, path, "", nil)
+		raw, _ := json.Marshal(out["status"])
+		return err == nil && strings.Contains(string(raw), `"reason":"InitialNamesAccepted","status":"True","type":"Established"`)
+	})
 	return nil
 }

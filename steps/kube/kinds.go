@@ -1,6 +1,10 @@
 package kube
 
-import "handrail/steps"
+import (
+	"slices"
+
+	"handrail/steps"
+)
 
 // The grammars of what names an object: what reaches a path or an argv.
 const (
@@ -23,7 +27,7 @@ func Kinds() []steps.Kind {
 	uid := steps.Field{Name: "uid", Type: steps.Ident, Required: true, Doc: "UID of the object as it was read: another one is another object"}
 	keeper := steps.Field{Name: "controller", Type: steps.String, Pattern: keeperName,
 		Doc: "workload that keeps the finalizer, as deployment/NAMESPACE/NAME or deployment/NAME, where handrail does not know it"}
-	return []steps.Kind{
+	return lookedAfter(anywhere(slices.Concat(blameKinds(what), sweepKinds(what), changeKinds(what, uid), workloadKinds(what), []steps.Kind{contextsKind(),
 		{
 			Name: "kube/get", Class: steps.Probe, Params: what, Facts: getFacts(),
 			Doc:     "Reads one object whole: its identity, its finalizers and owners, who wrote it last, and whether it is being deleted.",
@@ -73,5 +77,15 @@ func Kinds() []steps.Kind {
 			Touches: []string{"deletes the object with preconditions on its UID and its version"},
 			Changes: func(e steps.Env) steps.Gater { return deleteGate{e} },
 		},
+	})))
+}
+
+// lookedAfter has the target of every gate read again after its act.
+func lookedAfter(kinds []steps.Kind) []steps.Kind {
+	for i := range kinds {
+		if kinds[i].Changes != nil {
+			kinds[i].Again = againAfter
+		}
 	}
+	return kinds
 }

@@ -20,7 +20,9 @@ func podTemplate(app string) fields {
 func (w *keepersWorld) workload(plural, name string, replicas int) {
 	w.t.Helper()
 	spec := fields{"selector": fields{"matchLabels": fields{"app": name}}, "template": podTemplate(name)}
-	if plural != "daemonsets" {
+	if plural == "daemonsets" { // other tests make nodes, and it must fit none of them
+		spec["template"].(fields)["spec"].(fields)["nodeSelector"] = fields{"example.com/nobody": name}
+	} else {
 		spec["replicas"] = replicas
 	}
 	if plural == "statefulsets" {

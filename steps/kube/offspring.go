@@ -9,11 +9,15 @@ import (
 const mostOffspring = 30
 
 // offspring names what the garbage collector deletes after the object, and what
-// nobody could look for.
-func (s *subject) offspring(ctx context.Context) ([]string, error) {
+// nobody could look for. A protected one among them refuses.
+func (s *subject) offspring(ctx context.Context, f floors) ([]string, error) {
 	b, err := s.c.children(ctx, s.t, s.o)
 	if err != nil {
 		return nil, err
+	}
+	for _, why := range b.guarded {
+		f.unmet("leave both alone; whoever set the mark can say why, and nobody can waive it here",
+			"What %s owns goes with it, and one of that is protected: %s.", s.t, why)
 	}
 	var out []string
 	for i, name := range b.names {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"handrail/steps"
+	"handrail/steps/kube/patch"
 )
 
 // The grammars of what Act takes from an approval. None of them lets a token of
@@ -28,6 +29,10 @@ type order struct {
 	finalizers []string
 	finalizer  string // to remove; empty for a delete
 	deletion   string
+	ops        []patch.Op // of a patch; nil for others
+	removed    []patch.Op // items that it takes out of lists
+	rest       string     // what of the object may not move between reading and act; "" where its version may not
+	kvs        []steps.KV // all that was shown
 }
 
 // orderOf reads what a preview identified and showed. A value that is not of its
@@ -35,7 +40,14 @@ type order struct {
 func orderOf(kvs []steps.KV) (order, error) {
 	at := func(key string) string { return steps.Find(kvs, key) }
 	o := order{server: at(keyServer), object: at(keyObject), path: at(keyPath), uid: at(keyUID), version: at(keyVersion),
-		finalizer: at(keyFinalizer), deletion: at(keyDeletion)}
+		finalizer: at(keyFinalizer), deletion: at(keyDeletion), rest: at(keyRest), kvs: kvs}
+	var err error
+	if o.ops, err = opsOf(kvs, keyPatch); err != nil {
+		return order{}, err
+	}
+	if o.removed, err = opsOf(kvs, keyRemoved); err != nil {
+		return order{}, err
+	}
 	if list := at(keyFinalizers); list != nothing {
 		o.finalizers = strings.Split(list, ", ")
 	}

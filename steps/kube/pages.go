@@ -31,11 +31,12 @@ type pages struct {
 	limit   int
 	token   string
 	moments int
-	buf     bytes.Buffer
+	buf     *bytes.Buffer
+	heavy   int // bytes that a page may have, about
 }
 
 func newPages(c *client, path, accept string, query url.Values) *pages {
-	return &pages{c: c, path: path, accept: accept, query: query, limit: firstPage}
+	return &pages{c: c, path: path, accept: accept, query: query, limit: firstPage, buf: &bytes.Buffer{}, heavy: heaviestPage}
 }
 
 // next reads one page. Its bytes are good until the next one is read.
@@ -58,7 +59,7 @@ func (p *pages) ask(ctx context.Context) ([]byte, error) {
 	if p.token != "" {
 		q.Set("continue", p.token)
 	}
-	err := p.c.readInto(ctx, &p.buf, p.path, p.accept, q)
+	err := p.c.readInto(ctx, p.buf, p.path, p.accept, q)
 	return p.buf.Bytes(), err
 }
 
@@ -73,7 +74,7 @@ func (p *pages) took(md listMeta, rows, size int) (done bool, err error) {
 	p.token = md.Continue
 	p.limit = min(p.limit*growth, largestPage)
 	if rows > 0 {
-		p.limit = max(smallestPage, min(p.limit, heaviestPage/(size/rows+1)))
+		p.limit = max(smallestPage, min(p.limit, p.heavy/(size/rows+1)))
 	}
 	return false, nil
 }

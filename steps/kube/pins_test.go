@@ -25,6 +25,24 @@ func pinned() []pin {
 			"config/crd/bases/kustomize.toolkit.fluxcd.io_kustomizations.yaml", "kustomizations.kustomize.toolkit.fluxcd.io"),
 		of("github.com/fluxcd/helm-controller@v1.6.4", "h1:u/Ew7LehrwDQaE/NqWdaB3XnNDCxRGDcp1FZl7RKj4g=",
 			"config/crd/bases/helm.toolkit.fluxcd.io_helmreleases.yaml", "helmreleases.helm.toolkit.fluxcd.io"),
+		of("github.com/fluxcd/source-controller@v1.9.6", "h1:nG534/bI6nVpyHra7ONAk6xDB3xPsVT+EOLHZHXPrrc=",
+			"config/crd/bases/source.toolkit.fluxcd.io_gitrepositories.yaml", "gitrepositories.source.toolkit.fluxcd.io"),
+		of("github.com/external-secrets/external-secrets@v1.3.2", "h1:u2J8RjlHIeF0oZCqtl92adI/uZWUwOesJIDkfql6LqQ=",
+			"config/crds/bases/external-secrets.io_externalsecrets.yaml", "externalsecrets.external-secrets.io"),
+		of("github.com/kyverno/kyverno@v1.19.1", "h1:/MkgFii3/VlQfKR1JpC9tVwNNVNQTt2S4U6qCsafsTU=",
+			"config/crds/policyreport/wgpolicyk8s.io_policyreports.yaml", "policyreports.wgpolicyk8s.io"),
+	}
+}
+
+// pinnedPolicies are definitions that change what a sweep of the cluster counts, and
+// go into clusters of their own.
+func pinnedPolicies() []pin {
+	return []pin{
+		of("github.com/kyverno/kyverno@v1.19.1", "h1:/MkgFii3/VlQfKR1JpC9tVwNNVNQTt2S4U6qCsafsTU=",
+			"config/crds/kyverno/kyverno.io_clusterpolicies.yaml", "clusterpolicies.kyverno.io",
+			"config/crds/policies.kyverno.io/policies.kyverno.io_namespaceddeletingpolicies.yaml", "namespaceddeletingpolicies.policies.kyverno.io"),
+		of("github.com/open-policy-agent/frameworks/constraint@v0.0.0-20260616163050-e1eaa1bf6d62", "h1:2YhLEut4c/JkPCvgtH3pp0nuS5xNJoQ0kSmTUiyUZl8=",
+			"deploy/crds.yaml", "constrainttemplates.templates.gatekeeper.sh"),
 	}
 }
 

@@ -19,6 +19,10 @@ import (
 // about this very object becomes it.
 var errAbsent = errors.New("not found")
 
+// errBadRequest says that the server understood what was asked for, and that
+// there is no such thing.
+var errBadRequest = errors.New("bad request")
+
 // expiredError says that the server no longer has the moment at which a list was
 // begun.
 type expiredError struct {
@@ -36,7 +40,12 @@ func isForbidden(err error) bool { return errors.Is(err, steps.ErrDenied) }
 func (c *client) explain(method, what string, err error) error {
 	var status apierrors.APIStatus
 	var guard *transport.RefusedError
+	var pin *steps.PinError
 	switch {
+	case errors.As(err, &pin):
+		return pin
+	case errors.Is(err, errUntold):
+		return err
 	case errors.Is(err, context.Canceled):
 		return fmt.Errorf("%s %s: %w", method, what, context.Canceled)
 	case errors.As(err, &guard):
@@ -50,6 +59,9 @@ func (c *client) explain(method, what string, err error) error {
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("%s: %s gave no answer within %s; check the network and that this is the right cluster: %w", what, c.Server, c.patience(), context.DeadlineExceeded)
+	}
+	if errors.Is(err, errPage) {
+		return fmt.Errorf("%s: the answer of %s cannot be read: %w", what, c.Server, errPage)
 	}
 	var u *url.Error
 	if errors.As(err, &u) {
@@ -77,6 +89,9 @@ func (c *client) answered(method, what string, err apierrors.APIStatus) error {
 		return fmt.Errorf("%s: %s cannot answer in this form (406: %q); try the other value of read", what, c.Server, said)
 	case http.StatusTooManyRequests:
 		return fmt.Errorf("%s: %s is busy (429) and stayed so; wait a little, then read again", what, c.Server)
+	}
+	if s.Code == http.StatusBadRequest {
+		return fmt.Errorf("%s %s: %s answered 400, %w: %q", method, what, c.Server, errBadRequest, said)
 	}
 	return fmt.Errorf("%s %s: %s answered %d: %q", method, what, c.Server, s.Code, said)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -110,8 +111,11 @@ func (a answer) cure(r request) string {
 }
 
 func verbOf(method string) string {
-	if method == http.MethodDelete {
+	switch method {
+	case http.MethodDelete:
 		return "delete"
+	case http.MethodPost:
+		return "create"
 	}
 	return "patch"
 }
@@ -126,11 +130,20 @@ func (a answer) object() (metav1.PartialObjectMetadata, bool, error) {
 }
 
 // about reports whether the answer is the API server's own, on the object of an
-// order; a delete may be answered with a Status.
+// order; a delete may be answered with a Status, which names what went by its UID.
 func (a answer) about(o order) bool {
 	m, is, err := a.object()
 	if err != nil {
 		return false
 	}
-	return is && string(m.UID) == o.uid || o.finalizer == "" && m.Kind == "Status"
+	if o.uid == nothing { // what is made has a UID from then on
+		return is && strings.HasSuffix(o.path, "/"+m.Name)
+	}
+	return is && string(m.UID) == o.uid || o.finalizer == "" && len(o.ops) == 0 && a.wentBy(o.uid)
+}
+
+// wentBy reports whether the answer is the Status of the deletion of an object.
+func (a answer) wentBy(uid string) bool {
+	var s metav1.Status
+	return json.Unmarshal(a.body, &s) == nil && s.Kind == "Status" && s.Status == metav1.StatusSuccess && s.Details != nil && string(s.Details.UID) == uid
 }

@@ -23,12 +23,17 @@ const settlePause = 500 * time.Millisecond
 type sighting struct {
 	absent bool
 	other  string // UID of another object
+	raw    []byte // the whole of it, where the order is about its fields
 	metav1.ObjectMeta
 }
 
 // sight reads what is at the address of an order.
 func (c *client) sight(ctx context.Context, o order) (sighting, error) {
-	raw, err := c.read(ctx, o.path, asMetadata, nil)
+	accept := asMetadata
+	if len(o.ops) > 0 {
+		accept = asJSON
+	}
+	raw, err := c.read(ctx, o.path, accept, nil)
 	if errors.Is(err, errAbsent) {
 		return sighting{absent: true}, nil
 	}
@@ -43,7 +48,10 @@ func (c *client) sight(ctx context.Context, o order) (sighting, error) {
 		return sighting{}, fmt.Errorf("%s: %s answered something else than the object", o.path, c.Server)
 	}
 	s := sighting{ObjectMeta: m.ObjectMeta}
-	if string(m.UID) != o.uid {
+	if len(o.ops) > 0 {
+		s.raw = raw
+	}
+	if o.uid != nothing && string(m.UID) != o.uid {
 		s.other = string(m.UID)
 	}
 	return s, nil
@@ -74,6 +82,10 @@ func (s sighting) after(id string) []steps.KV {
 func (o order) moved(now sighting) string {
 	var what []string
 	switch {
+	case o.uid == nothing && now.absent:
+		return "It is not there, as before."
+	case o.uid == nothing:
+		return fmt.Sprintf("Somebody else made it: UID %s%s.", now.UID, now.by())
 	case now.absent:
 		return "It is gone: somebody else deleted it, or its last finalizer went."
 	case now.other != "":

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/url"
 	"sync"
+
+	"handrail/steps/fault"
 )
 
 // spacesAtOnce is how many namespaces are asked at the same time.
@@ -30,8 +32,10 @@ func (l *listing) readSpaces(ctx context.Context) error {
 	// First pages are fetched ahead; most namespaces have no other. Only so many
 	// are in memory, whatever the size of the one whose turn it is.
 	ahead := make(chan *turn, spacesAtOnce-1)
+	var fell error
 	wg.Go(func() {
 		defer close(ahead)
+		defer fault.To(func(err error) { fell = err })
 		for _, name := range names {
 			a := newTurn(name, l.pages(name))
 			select {
@@ -39,7 +43,11 @@ func (l *listing) readSpaces(ctx context.Context) error {
 			case <-ctx.Done():
 				return
 			}
-			wg.Go(func() { a.fetch(ctx) })
+			wg.Go(func() {
+				defer close(a.done)
+				defer fault.To(func(err error) { a.err = err })
+				a.raw, a.err = a.pages.next(ctx)
+			})
 		}
 	})
 	var denied error
@@ -55,6 +63,9 @@ func (l *listing) readSpaces(ctx context.Context) error {
 			denied = err
 			l.lost = append(l.lost, fmt.Sprintf("namespace %s: %v", a.name, err))
 		}
+	}
+	if fell != nil {
+		return fell
 	}
 	if len(l.lost) == len(names) {
 		return denied
@@ -99,11 +110,6 @@ type turn struct {
 
 func newTurn(name string, p *pages) *turn {
 	return &turn{name: name, pages: p, done: make(chan struct{})}
-}
-
-func (a *turn) fetch(ctx context.Context) {
-	defer close(a.done)
-	a.raw, a.err = a.pages.next(ctx)
 }
 
 func (a *turn) wait(ctx context.Context) ([]byte, error) {

@@ -89,6 +89,11 @@ func (g stripGate) preview(ctx context.Context, in steps.Params, out steps.Sink)
 		p.Shown = append(p.Shown, steps.KV{Key: "set by", Value: w.String()})
 	}
 	p.Effect, p.Undo = s.stripWords(name, k), s.stripUndo(name)
+	if s.deleted() { // it goes now or later; else the finalizer can be put back
+		if p.Prior, err = s.prior(); err != nil {
+			return p, err
+		}
+	}
 	if err := s.company(ctx, &p); err != nil {
 		return p, err
 	}
@@ -132,10 +137,13 @@ func (g stripGate) rehearse(ctx context.Context, s *subject, name string, p *ste
 		floors{&p.Unmet}.unmet("find the admission webhook or policy that does it; with it in place this cannot be one small change",
 			"The server would change more than this one finalizer: %d fields, see the diff.", len(changed))
 	}
-	if s.vanishes(name) {
-		p.Diff = append(p.Diff, fmt.Sprintf("- %s: it is being deleted and nothing else holds it", s.t))
+	if !s.vanishes(name) {
+		return nil
 	}
-	return nil
+	p.Diff = append(p.Diff, fmt.Sprintf("- %s: it is being deleted and nothing else holds it", s.t))
+	children, err := s.offspring(ctx, floors{&p.Unmet})
+	p.Diff = append(p.Diff, children...)
+	return err
 }
 
 // vanishes reports whether the object goes with this finalizer.
@@ -159,10 +167,10 @@ func (s *subject) stripWords(name string, k keeper) string {
 
 func (s *subject) stripUndo(name string) string {
 	if s.vanishes(name) {
-		return "Cannot be undone: the object is gone. It can only be made again, under a new UID, from the manifest in the evidence."
+		return "Cannot be undone: the object is gone. It can only be made again, under a new UID."
 	}
 	if s.deleted() {
-		return "Cannot be undone: no finalizer can be added to an object that is being deleted."
+		return "Cannot be undone: no finalizer can be added to an object that is being deleted. It can only be made again once it is gone, under a new UID."
 	}
 	var back any = []operation{{"add", "/metadata/finalizers/-", name}}
 	if len(s.o.GetFinalizers()) == 1 { // the list goes with its last item

@@ -42,6 +42,9 @@ type subject struct {
 	absent  bool
 	cluster string
 	user    string
+
+	marked []string // why it is protected
+	unseen []unseen // what else could bear a mark, and was not read
 }
 
 // look reads the object that a gate is about. That it is not there is a result.
@@ -50,7 +53,12 @@ func look(ctx context.Context, env steps.Env, in steps.Params, out steps.Sink) (
 	if err != nil {
 		return nil, err
 	}
-	s := &subject{c: c, t: t}
+	return lookAt(ctx, c, t, out)
+}
+
+// lookAt is look where the object is known.
+func lookAt(ctx context.Context, c *client, t target, out steps.Sink) (s *subject, err error) {
+	s = &subject{c: c, t: t}
 	// They stand in the path of a write.
 	for what, word := range map[string][2]string{"name": {s.t.name, objectName}, "namespace": {s.t.namespace, namespaceName}} {
 		if text, grammar := word[0], word[1]; text != "" && !matches(grammar, text) {
@@ -68,8 +76,11 @@ func look(ctx context.Context, env steps.Env, in steps.Params, out steps.Sink) (
 	switch {
 	case errors.Is(err, errAbsent):
 		s.absent = true
-		return s, nil
+		return s, s.protect(ctx)
 	case err != nil:
+		return nil, err
+	}
+	if err := s.protect(ctx); err != nil {
 		return nil, err
 	}
 	if gap := steps.Keep(out, "manifest", steps.MediaKubernetes, func(w io.Writer) error { _, err := w.Write(s.o.raw); return err }); gap != "" {
@@ -155,7 +166,7 @@ func (s *subject) company(ctx context.Context, p *steps.Preview) error {
 	if err != nil {
 		return fmt.Errorf("owners of %s: %w", s.t, err)
 	}
-	p.Owners = owners
+	p.Owners = append(p.Owners, owners...)
 	if why, ok := markersOf(s.o).managed(); ok {
 		p.Shown = append(p.Shown, steps.KV{Key: "marks", Value: why})
 	}

@@ -1,12 +1,15 @@
 package kube
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net/url"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/json"
+
+	"handrail/steps/kube/wire"
 )
 
 // sweep lists what is at path in pages and shows each object to see. Of a list
@@ -17,25 +20,32 @@ func (c *client) sweep(ctx context.Context, path, accept string, query url.Value
 	if accept == asMetaList {
 		read = metadataItem
 	}
+	return c.sweepItems(ctx, path, accept, query, read, see)
+}
+
+// sweepItems is sweep with the caller's way to read an item.
+func (c *client) sweepItems(ctx context.Context, path, accept string, query url.Values, read func(*scan) (object, error), see func(object)) error {
+	return c.sweepPages(ctx, path, sweepForm{accept: accept, lean: read}, query, see)
+}
+
+// sweepPages is sweep with a form of the caller's.
+func (c *client) sweepPages(ctx context.Context, path string, f sweepForm, query url.Values, see func(object)) error {
 	if query == nil {
 		query = url.Values{}
 	}
-	p := newPages(c, path, accept, query)
+	p := newPages(c, path, f.accept, query)
+	if f.shape != nil { // sweeps read many lists at once, one after the other
+		p.heavy = heaviestPage / 2
+		p.buf = c.buffers.Get().(*bytes.Buffer)
+		defer c.buffers.Put(p.buf)
+	}
 	for {
 		raw, err := p.next(ctx)
 		if err != nil {
 			return err
 		}
 		rows := 0
-		md, err := page{items: "items", item: func(s *scan) error {
-			o, err := read(s)
-			if err != nil {
-				return err
-			}
-			rows++
-			see(o)
-			return nil
-		}}.parse(raw)
+		md, err := f.read(raw, func(o object) { rows++; see(o) })
 		if err != nil {
 			return fmt.Errorf("%s: the answer of %s cannot be read: %w", path, c.Server, err)
 		}
@@ -43,6 +53,24 @@ func (c *client) sweep(ctx context.Context, path, accept string, query url.Value
 			return err
 		}
 	}
+}
+
+// read shows each object of a page.
+func (f sweepForm) read(raw []byte, see func(object)) (listMeta, error) {
+	if f.shape != nil && wire.Is(raw) {
+		p, err := wire.List(raw, f.shape, func(o map[string]any) error {
+			see(object{Unstructured: &unstructured.Unstructured{Object: o}})
+			return nil
+		})
+		return listMeta{Continue: p.Continue}, err
+	}
+	return page{items: "items", item: func(s *scan) error {
+		o, err := f.lean(s)
+		if err == nil {
+			see(o)
+		}
+		return err
+	}}.parse(raw)
 }
 
 func wholeItem(s *scan) (object, error) {
@@ -64,16 +92,10 @@ func metadataItem(s *scan) (object, error) {
 			return s.skip()
 		}
 		return s.members(func(key []byte) error {
-			part, err := s.value()
-			if err != nil || string(key) == "managedFields" {
-				return err
+			if string(key) == "managedFields" {
+				return s.skip()
 			}
-			var v any
-			if err := json.Unmarshal(part, &v); err != nil {
-				return err
-			}
-			meta[string(key)] = v
-			return nil
+			return sweepMember(s, string(key), meta)
 		})
 	})
 	return object{Unstructured: &unstructured.Unstructured{Object: map[string]any{"metadata": meta}}}, err

@@ -1,7 +1,6 @@
 package terraform
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -27,6 +26,7 @@ func passes(name string) bool {
 		"KUBECONFIG", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "SSL_CERT_DIR",
 		"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
 		"TF_WORKSPACE", "TF_DATA_DIR", "TF_PLUGIN_CACHE_DIR", "TF_CLI_CONFIG_FILE", "TF_ENCRYPTION",
+		"STORAGE_EMULATOR_HOST",
 	}
 	if slices.Contains(exact, name) {
 		return true
@@ -43,22 +43,14 @@ func passes(name string) bool {
 	return false
 }
 
-var secretNames = regexp.MustCompile(`(?i)passw|passphrase|secret|token|credential|private_?key|api_?key|access_?key|^TF_ENCRYPTION$`)
-
-// childSecrets returns the values in the environment of a tofu that are secret
-// by their name: it may print them in a form that no pattern knows.
+// childSecrets returns the values in the environment of a tofu that are secret:
+// it may print them in a form that no pattern knows.
 func childSecrets(env steps.Env) []string {
-	var out []string
+	var passed []string
 	for _, kv := range env.Environ {
-		name, value, _ := strings.Cut(kv, "=")
-		if value == "" || !passes(name) || !secretNames.MatchString(name) {
-			continue
+		if name, _, ok := strings.Cut(kv, "="); ok && passes(name) {
+			passed = append(passed, kv)
 		}
-		// An id or a path beside a secret is none, and may stand in what identifies a target.
-		if upper := strings.ToUpper(name); strings.HasSuffix(upper, "_ID") || strings.HasSuffix(upper, "_FILE") || strings.HasPrefix(value, "/") {
-			continue
-		}
-		out = append(out, value)
 	}
-	return out
+	return steps.SecretVariables(passed)
 }

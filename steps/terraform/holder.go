@@ -15,6 +15,9 @@ func holderFacts() []steps.Field {
 		{Name: "here", Type: steps.Bool, Doc: "whether the holder ran on this machine"},
 		{Name: "processes", Type: steps.Int, Doc: "tofu or terraform processes that can be the holder"},
 		{Name: "orphans", Type: steps.Int, Doc: "provider plugins and provisioner children that outlived their tofu"},
+		{Name: "ci", Type: steps.Enum, Values: []string{"github-actions", "gitlab"}, Doc: "CI system that the run belongs to, by the environment of its processes"},
+		{Name: "ci_run", Type: steps.Ident, Doc: "id of the run in GitHub Actions, or of the job in GitLab"},
+		{Name: "ci_url", Type: steps.String, Doc: "where to look at it"},
 		{Name: "pids", Type: steps.Strings, Doc: "process ids of all of them"},
 	}
 }
@@ -53,6 +56,16 @@ func (p holderProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink)
 	f.Set("processes", steps.IntOf(int64(len(r.holders))))
 	f.Set("orphans", steps.IntOf(int64(len(r.plugins)+len(r.children))))
 	f.Set("pids", steps.StringsOf(pids))
+	if r.ciWhy != "" {
+		f.Unknown(r.ciWhy, "ci", "ci_run", "ci_url")
+	} else {
+		f.Set("ci", steps.EnumOf(r.ci.system))
+		f.Set("ci_run", steps.IdentOf(r.ci.id))
+		f.Unknown("its environment does not name it", "ci_url")
+		if r.ci.url != "" {
+			f.Set("ci_url", steps.StringOf(r.ci.url))
+		}
+	}
 	alive, why := r.verdict(in.Text("who"))
 	if why != "" {
 		f.Unknown(why, "alive")
@@ -71,6 +84,9 @@ func (p holderProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink)
 		}
 	}
 	obs.Findings = r.findings()
+	if r.ci.id != "" {
+		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Info, Say: fmt.Sprintf("The run is %s of %s: %s. Ask there whether it has ended.", r.ci.id, r.ci.system, orUnknown(r.ci.url))})
+	}
 	obs.Facts = f.Rest("not read")
 	return obs, nil
 }

@@ -28,6 +28,8 @@ type scan struct {
 	plugins  []process // providers whose tofu is gone
 	children []process // of provisioners whose tofu is gone
 	blind    string    // why the holder can be here unseen, "" when it cannot
+	ci       ciRun     // of a CI system, that the processes belong to
+	ciWhy    string    // why it is not known
 }
 
 // scanHolder looks for the process that took the lock of w, and for what it
@@ -60,6 +62,7 @@ func scanHolder(env steps.Env, w workdir, s suspect) (scan, error) {
 		}
 		r.sort(env, t, p, w, own, s)
 	}
+	r.ci, r.ciWhy = r.ciOf(root, hostOf(s.who))
 	return r, nil
 }
 

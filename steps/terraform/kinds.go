@@ -1,11 +1,11 @@
-// Package terraform reads the state, the lock and the holder of a root module
-// of OpenTofu or Terraform, and holds the one gate that releases a lock.
+// Package terraform reads the state, the lock, the holder and the plans of a root
+// module of OpenTofu or Terraform, and holds the gates that change them.
 //
-// Its probes are native: they read files, the process table and the API server
-// through the transport that cannot write. No probe but terraform/plan runs a
-// program, because every tofu command that opens an absent state creates it,
-// lock and all. What cannot be read is unknown with the reason, never a value
-// that would open a gate.
+// Its probes are native: they read files, the process table, the API server and
+// the servers of state backends through transports that cannot write. Only the
+// heavy ones run a program, because every tofu command that opens an absent state
+// creates it, lock and all. What cannot be read is unknown with the reason, never
+// a value that would open a gate.
 //
 // Vocabulary: the holder is the process that took the lock; a leftover is lock
 // info that outlived it; a plugin is a provider process.
@@ -13,18 +13,26 @@ package terraform
 
 import "handrail/steps"
 
-// Kinds returns the step kinds of this package.
-func Kinds() []steps.Kind {
+// readable names the backends for `handrail step show`.
+const readable = "Backends local, kubernetes, s3 (lock file, DynamoDB table or both), pg, consul, gcs, azurerm and http (state alone: its lock cannot be read)."
+
+// Kinds returns the step kinds of this package. One may be told how to look for
+// the objects that a state records.
+func Kinds(live ...Live) []steps.Kind {
+	var look Live
+	if len(live) > 0 {
+		look = live[0]
+	}
 	dir := steps.Field{Name: "dir", Type: steps.Path, Default: ".", Doc: "root module whose state is meant"}
 	workspace := steps.Field{Name: "workspace", Type: steps.String, Doc: "workspace, instead of TF_WORKSPACE or the selected one", Pattern: workspaceName.String()}
-	return []steps.Kind{
+	kinds := []steps.Kind{
 		{
 			Name:    "terraform/lock",
-			Doc:     "Reads the state lock natively, without taking or breaking it: who holds it, for what, since when. Backends local and kubernetes.",
+			Doc:     "Reads the state lock natively, without taking or breaking it: who holds it, for what, since when. " + readable,
 			Class:   steps.Probe,
 			Params:  []steps.Field{dir, workspace},
 			Facts:   lockFacts(),
-			Touches: []string{"reads the backend settings in .terraform", "reads the lock file and asks the kernel for its lock, or gets the Lease and the namespace kube-system"},
+			Touches: []string{"reads the backend settings in .terraform", "reads the lock file and asks the kernel for its lock, or gets the Lease and the namespace kube-system, or reads the lock from the server of the backend"},
 			Reads:   func(e steps.Env) steps.Prober { return lockProbe{e} },
 		},
 		{
@@ -38,7 +46,7 @@ func Kinds() []steps.Kind {
 				{Name: "operation", Type: steps.String, Doc: "what the lock was taken for"},
 			},
 			Facts:   holderFacts(),
-			Touches: []string{"reads the process table"},
+			Touches: []string{"reads the process table, and which CI run the environment of the processes it finds names"},
 			Reads:   func(e steps.Env) steps.Prober { return holderProbe{e} },
 		},
 		{
@@ -52,12 +60,26 @@ func Kinds() []steps.Kind {
 		},
 		{
 			Name:    "terraform/state",
-			Doc:     "Reads the recorded state natively: serial, lineage, addresses, and whether it is sound. Backends local and kubernetes.",
+			Doc:     "Reads the recorded state natively: serial, lineage, addresses, and whether it is sound. " + readable,
 			Class:   steps.Probe,
-			Params:  []steps.Field{dir, workspace},
+			Params:  []steps.Field{dir, workspace, {Name: "digest", Type: steps.String, Pattern: `[0-9A-Fa-f]{32}`, Doc: "MD5 that the backend keeps of the stored bytes, to hold them against"}},
 			Facts:   stateFacts(),
-			Touches: []string{"reads the backend settings in .terraform", "reads the state file, or gets the Secret"},
+			Touches: []string{"reads the backend settings in .terraform", "reads the state file, or gets the Secret, or reads the state from the server of the backend"},
 			Reads:   func(e steps.Env) steps.Prober { return stateProbe{e} },
+		},
+		{
+			Name:  "terraform/versions",
+			Doc:   "Lists the writes of the state that can still be read, with time, size, serial and lineage, and tells whether the serial moved since it was read. local: backups and errored.tfstate; s3, gcs and azurerm: versions of the object; the others keep none.",
+			Class: steps.Probe,
+			Params: []steps.Field{
+				dir, workspace,
+				{Name: "limit", Type: steps.Int, Default: "20", Doc: "how many to list at most, up to 200"},
+				{Name: "since", Type: steps.Time, Doc: "count the writes after this, as the time of a lock"},
+				{Name: "serial", Type: steps.Int, Doc: "serial of an earlier reading"},
+			},
+			Facts:   versionFacts(),
+			Touches: []string{"reads the backend settings in .terraform", "lists versions of the state and reads the beginning of each"},
+			Reads:   func(e steps.Env) steps.Prober { return versionsProbe{e} },
 		},
 		{
 			Name:  "terraform/plan",
@@ -68,20 +90,23 @@ func Kinds() []steps.Kind {
 				{Name: "refresh_only", Type: steps.Bool, Default: "false", Doc: "look for drift alone"},
 			},
 			Facts:   planFacts(),
-			Touches: []string{"runs tofu plan -lock=false and tofu show, with their providers", "reads lock and state before and after"},
+			Touches: []string{"runs tofu providers schema, tofu plan -lock=false and tofu show, with their providers", "reads lock and state before and after"},
 			Reads:   func(e steps.Env) steps.Prober { return planProbe{e} },
 		},
 		{
 			Name:  "terraform/force-unlock",
-			Doc:   "Releases the lock of a holder that is gone, on the backend kubernetes. Refuses young locks, live holders and absent states.",
+			Doc:   "Releases the lock of a holder that is gone, where force-unlock can: not on local, pg and http. Refuses young locks, live holders and absent states.",
 			Class: steps.Release,
 			Params: []steps.Field{
 				dir, workspace,
 				{Name: "lock_id", Type: steps.Ident, Required: true, Pattern: `[A-Za-z0-9._/@:-]+`, Doc: "id of the lock to release"},
 				{Name: "max_apply", Type: steps.Duration, Default: "30m", Doc: "longest plausible apply here; never under 30m"},
 			},
-			Touches: []string{"runs tofu force-unlock", "clears the holder of the Lease"},
+			Touches: []string{"runs tofu force-unlock", "clears the holder of the Lease, or deletes the lock on the server of the backend"},
 			Changes: func(e steps.Env) steps.Gater { return unlockGate{e} },
 		},
 	}
+	kinds = append(kinds, forensicKinds(dir, workspace)...)
+	kinds = append(kinds, savedPlanKind(dir, workspace))
+	return append(kinds, gateKinds(dir, workspace, look)...)
 }

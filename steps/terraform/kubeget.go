@@ -29,7 +29,7 @@ type kubeClient struct {
 	http *http.Client
 }
 
-func newKubeClient(env steps.Env, cfg *rest.Config) (*kubeClient, error) {
+func newKubeClient(env steps.Env, cfg *rest.Config, out steps.Sink) (*kubeClient, error) {
 	agent := "handrail"
 	if env.Version != "" {
 		agent += "/" + env.Version
@@ -39,6 +39,9 @@ func newKubeClient(env steps.Env, cfg *rest.Config) (*kubeClient, error) {
 		opts = append(opts, transport.Audit(env.Audit))
 	}
 	base := strings.TrimSuffix(cfg.Host, "/")
+	cfg.Wrap(func(rt http.RoundTripper) http.RoundTripper {
+		return transport.Tell(rt, func(_ context.Context, v string) { out.Secret(v) })
+	})
 	cfg.Wrap(func(rt http.RoundTripper) http.RoundTripper { return transport.Probe(rt, base, opts...) })
 	client, err := rest.HTTPClientFor(cfg)
 	if err != nil {

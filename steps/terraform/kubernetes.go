@@ -53,7 +53,7 @@ func newKubernetes(env steps.Env, w workdir, out steps.Sink) (*kubernetes, error
 			out.Secret(s)
 		}
 	}
-	k.client, err = newKubeClient(env, cfg)
+	k.client, err = newKubeClient(env, cfg, out)
 	return k, err
 }
 
@@ -104,7 +104,7 @@ func (k *kubernetes) lock(ctx context.Context) (lockRead, error) {
 		return lockRead{}, fmt.Errorf("lock: %w", err)
 	}
 	r.raw, r.warnings = a.body, a.warnings
-	r.at, r.noClock = k.serverClock(a.date)
+	r.at, r.noClock = agreedClock(k.env, a.date, k.client.base)
 	var lease struct {
 		Kind     string
 		Metadata struct{ Annotations map[string]string }
@@ -127,18 +127,6 @@ func (k *kubernetes) lock(ctx context.Context) (lockRead, error) {
 	}
 	r.held, r.info = true, info
 	return r, nil
-}
-
-// serverClock returns the clock of the server, unless this machine's differs:
-// then nobody can tell which is wrong, and Created was written by a third.
-func (k *kubernetes) serverClock(date time.Time) (time.Time, string) {
-	if date.IsZero() {
-		return time.Time{}, "the server did not say what time it is"
-	}
-	if skew := k.env.Now().Sub(date); skew.Abs() > skewTolerance {
-		return time.Time{}, fmt.Sprintf("the clocks of this machine and of %s differ by %s: set the clock right first", k.client.base, skew.Abs().Round(time.Second))
-	}
-	return date, ""
 }
 
 func (k *kubernetes) state(ctx context.Context) (stateRead, error) {
@@ -172,10 +160,11 @@ func (k *kubernetes) state(ctx context.Context) (stateRead, error) {
 	}
 	raw, err := unpack(packed)
 	if err != nil {
-		r.broken = "the Secret does not unpack: " + err.Error()
+		r.broken, r.stored = "the Secret does not unpack: "+err.Error(), packed
 		part := o
 		part.name += "-part-1"
 		if _, partErr := k.client.get(ctx, part); partErr == nil {
+			r.split = true
 			r.broken = "terraform split the state into several Secrets (" + part.name + " exists): tofu cannot read it"
 		}
 		return r, nil

@@ -15,6 +15,7 @@ import (
 type local struct {
 	env  steps.Env
 	path string // state file, absolute
+	dir  string // root module, where a run leaves what it could not save
 }
 
 func newLocal(env steps.Env, w workdir) (*local, error) {
@@ -33,7 +34,7 @@ func newLocal(env steps.Env, w workdir) (*local, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(w.dir, path)
 	}
-	return &local{env: env, path: path}, nil
+	return &local{env: env, path: path, dir: w.dir}, nil
 }
 
 func (l *local) name() string { return "local" }
@@ -48,6 +49,9 @@ func (l *local) infoPath() string {
 func (l *local) command(what string) string {
 	if what == "lock" {
 		return fmt.Sprintf("cat %s; lslocks --output-all | grep %s", steps.Quote(l.infoPath()), steps.Quote(filepath.Base(l.path)))
+	}
+	if what == "versions" {
+		return "ls -lt " + steps.Quote(filepath.Dir(l.path)) + "/*.tfstate*"
 	}
 	return "cat " + steps.Quote(l.path)
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"handrail/steps"
 )
 
 // skewTolerance is how far two clocks may differ before an age that depends on
@@ -63,6 +65,51 @@ type lockRead struct {
 	raw      []byte
 	media    string
 	warnings []string
+
+	unread  string          // why nobody can tell whether it is held; held means nothing then
+	parts   []lockPart      // the systems that keep the lock, where there are several
+	agree   bool            // whether the parts say the same
+	digest  string          // match, mismatch or absent; "" where digestWhy says why not
+	session *session        // of a holder whose backend knows whether it lives
+	notes   []steps.Finding // what the backend has to say beside
+	// stuck says why force-unlock cannot release this very lock, stuckCure what to do instead.
+	stuck, stuckCure      string
+	digestWhy, sessionWhy string
+}
+
+// lockPart is one of several systems that keep one lock.
+type lockPart struct {
+	name string // "lock file", "table"
+	held bool
+	id   string
+	raw  []byte
+	info *lockInfo
+	why  string // why info is nil
+}
+
+// session is what a backend knows of the connection that holds a lock.
+type session struct {
+	alive bool
+	id    string // pid of the server process, or id of the session
+	from  string // where it comes from, "" where that may not be seen
+	since time.Time
+}
+
+// note adds a finding about the lock.
+func (l *lockRead) note(level steps.Level, format string, args ...any) {
+	l.notes = append(l.notes, steps.Finding{Level: level, Say: fmt.Sprintf(format, args...)})
+}
+
+// agreedClock returns the clock of a server, unless this machine's differs: then
+// nobody can tell which is wrong, and Created was written by a third.
+func agreedClock(env steps.Env, date time.Time, server string) (time.Time, string) {
+	if date.IsZero() {
+		return time.Time{}, "the server did not say what time it is"
+	}
+	if skew := env.Now().Sub(date); skew.Abs() > skewTolerance {
+		return time.Time{}, fmt.Sprintf("the clocks of this machine and of %s differ by %s: set the clock right first", server, skew.Abs().Round(time.Second))
+	}
+	return date, ""
 }
 
 // age returns how old the lock is, or why that is not known.

@@ -19,20 +19,6 @@ const (
 	maxLine = 1 << 20
 )
 
-func logFacts() []steps.Field {
-	return []steps.Field{
-		{Name: "found", Type: steps.Bool, Doc: "whether there is such a file"},
-		{Name: "started", Type: steps.Int, Doc: "operations on resources that the log starts"},
-		{Name: "completed", Type: steps.Int, Doc: "operations that it completes"},
-		{Name: "errored", Type: steps.Int, Doc: "operations that it ends with an error"},
-		{Name: "interrupted", Type: steps.Bool, Doc: "whether the run says that it was interrupted"},
-		{Name: "finished", Type: steps.Bool, Doc: "whether the run says that it came to its end"},
-		{Name: "last_line", Type: steps.String, Doc: "last line that is not empty"},
-		{Name: "completed_addresses", Type: steps.Strings, Doc: "addresses with a completed operation, in order"},
-		{Name: "started_addresses", Type: steps.Strings, Doc: "addresses with an operation that started and never completed, in order"},
-	}
-}
-
 type logProbe struct{ env steps.Env }
 
 // Probe implements steps.Prober.
@@ -95,33 +81,6 @@ func (p logProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (s
 	}
 	run.fill(f, &obs)
 	return obs, nil
-}
-
-func (r *runLog) fill(f steps.Facts, obs *steps.Observation) {
-	done, open := r.addresses()
-	f.Set("started", steps.IntOf(int64(r.started)))
-	f.Set("completed", steps.IntOf(int64(r.completed)))
-	f.Set("errored", steps.IntOf(int64(len(r.failed))))
-	f.Set("interrupted", steps.BoolOf(r.interrupted))
-	f.Set("finished", steps.BoolOf(r.finished))
-	f.Set("last_line", steps.StringOf(r.last))
-	f.Set("completed_addresses", steps.StringsOf(done))
-	f.Set("started_addresses", steps.StringsOf(open))
-	if len(open) > 0 {
-		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Warning,
-			Say: fmt.Sprintf("%d operations started and never completed, first %s: what they made may exist without being in the state.", len(open), open[0])})
-	}
-	how := "it does not say that it ended"
-	switch {
-	case r.finished:
-		how = "it came to its end"
-	case r.interrupted:
-		how = "it was interrupted"
-	case len(r.failed) > 0:
-		how = "it ended in an error"
-	}
-	obs.Summary = fmt.Sprintf("The log starts %d operations and completes %d; %s.", r.started, r.completed, how)
-	obs.Facts = f.Rest("not read")
 }
 
 // eachLine calls do with each line, cut at maxLine; a line may be of any length.

@@ -85,7 +85,7 @@ func TestLogProbe(t *testing.T) {
 	}
 	out := newSink()
 	obs, err = probe(t.Context(), env, "terraform/log", steps.Params{"file": steps.PathOf("a.log")}, out)
-	if err != nil || !obs.Facts["found"].Bool() || obs.Facts["started"].Int() != 5 || len(obs.Findings) != 1 {
+	if err != nil || !obs.Facts["found"].Bool() || obs.Facts["started"].Int() != 5 || len(obs.Findings) != 2 {
 		t.Errorf("log = %v %v, %v", obs.Facts, obs.Findings, err)
 	}
 	if got := out.artifacts["log"].String(); got != humanLog {

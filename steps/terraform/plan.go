@@ -1,9 +1,7 @@
 package terraform
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,15 +14,10 @@ import (
 )
 
 func planFacts() []steps.Field {
-	return []steps.Field{
-		{Name: "exit", Type: steps.Int, Doc: "exit code: 0 no changes, 1 error, 2 changes"},
-		{Name: "add", Type: steps.Int, Doc: "objects to create, replacements counted"},
-		{Name: "change", Type: steps.Int, Doc: "objects to change in place"},
-		{Name: "destroy", Type: steps.Int, Doc: "objects to destroy, replacements counted"},
-		{Name: "replace", Type: steps.Int, Doc: "objects to replace"},
+	return append([]steps.Field{
+		{Name: "exit", Type: steps.Int, Doc: "exit code: 0 no changes, 1 error, 2 changes; 0 is not the same as no drift"},
 		{Name: "clean", Type: steps.Bool, Doc: "whether there is nothing to do"},
-		{Name: "changed", Type: steps.Strings, Doc: "addresses with a change, in order"},
-	}
+	}, riskFacts()...)
 }
 
 // errNoState is why no program starts: the backend would create the state.
@@ -53,7 +46,7 @@ func (p planProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 	if err := trusted(p.env, w.dir); err != nil {
 		return steps.Observation{}, err
 	}
-	s, err := openStore(p.env, w, out)
+	s, err := openStore(ctx, p.env, w, out)
 	if err != nil {
 		return steps.Observation{}, err
 	}
@@ -64,7 +57,7 @@ func (p planProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 	if !before.exists {
 		return steps.Observation{}, errNoState
 	}
-	tool, err := findTool(p.env)
+	tool, err := findTool(p.env, w, nil)
 	if err != nil {
 		return steps.Observation{}, err
 	}
@@ -73,16 +66,7 @@ func (p planProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 		return steps.Observation{}, err
 	}
 	after, err := snap(ctx, s)
-	switch {
-	case err != nil:
-		obs.Gaps = append(obs.Gaps, "whether the plan left the state alone: "+err.Error())
-	case after.serial != before.serial || after.lineage != before.lineage || !after.exists:
-		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Critical,
-			Say: fmt.Sprintf("The state moved from serial %d to %d while the plan ran: somebody else writes it. This plan is stale.", before.serial, after.serial)})
-	case after.held && after.lockID != before.lockID:
-		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Critical,
-			Say: fmt.Sprintf("The lock %s was taken while the plan ran. handrail plans without a lock: somebody else began a run.", after.lockID)})
-	}
+	stood(before, after, err, &obs)
 	return obs, nil
 }
 
@@ -94,21 +78,6 @@ func trusted(env steps.Env, dir string) error {
 		return fmt.Errorf("directory %s is not trusted: %w", dir, err)
 	}
 	return nil
-}
-
-// findTool returns the absolute path of tofu, or of what stands for it.
-func findTool(env steps.Env) (string, error) {
-	if env.Tool == nil {
-		return "", errors.New("no tofu: nothing says where to look for it")
-	}
-	tool, err := env.Tool("tofu")
-	if err != nil {
-		return "", err
-	}
-	if !filepath.IsAbs(tool) {
-		tool = filepath.Join(env.Dir, tool)
-	}
-	return tool, nil
 }
 
 // snap reads lock and state natively.
@@ -167,12 +136,16 @@ func (p planProbe) plan(ctx context.Context, w workdir, tool string, refreshOnly
 	}
 	env := append(childEnv(p.env), "TF_WORKSPACE="+w.space)
 	out.Line("planning in " + w.dir)
+	gaps := []string{}
+	if gap := learnSchema(ctx, w, tool, env, out); gap != "" {
+		gaps = append(gaps, gap)
+	}
 	args := planArgs(file, refreshOnly)
-	r, err := run(ctx, w.dir, env, append([]string{tool}, args...)...)
+	r, err := runTold(ctx, w.dir, env, out.Line, append([]string{tool}, args...)...)
 	if err != nil {
 		return steps.Observation{}, err
 	}
-	obs := steps.Observation{Command: "tofu -chdir=" + steps.Quote(w.dir) + " " + strings.Join(planArgs("FILE", refreshOnly), " ") + " && tofu show -json FILE"}
+	obs := steps.Observation{Gaps: gaps, Command: "tofu -chdir=" + steps.Quote(w.dir) + " " + strings.Join(planArgs("FILE", refreshOnly), " ") + " && tofu show -json FILE"}
 	gap := steps.Keep(out, "output", steps.MediaText, func(w io.Writer) error {
 		_, err := w.Write(append(slices.Clone(r.stdout), r.stderr...))
 		return err
@@ -200,70 +173,12 @@ func (p planProbe) plan(ctx context.Context, w workdir, tool string, refreshOnly
 	if err := readPlan(shown.stdout, refreshOnly, f, &obs, out); err != nil {
 		return steps.Observation{}, err
 	}
+	if r.exit == 0 && !refreshOnly {
+		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Info,
+			Say: "Exit 0 says that the configuration asks for nothing. It does not say that nothing drifted: ignore_changes and computed attributes hide drift. Only a plan with refresh_only tells."})
+	}
 	obs.Facts = f.Rest("not in the plan")
 	return obs, nil
-}
-
-// planDoc is the part of `show -json` that is counted.
-type planDoc struct {
-	ResourceChanges []planChange `json:"resource_changes"`
-	ResourceDrift   []planChange `json:"resource_drift"`
-}
-
-type planChange struct {
-	Address string `json:"address"`
-	Change  struct {
-		Actions []string `json:"actions"`
-	} `json:"change"`
-}
-
-func readPlan(raw []byte, refreshOnly bool, f steps.Facts, obs *steps.Observation, out steps.Sink) error {
-	// A warning about the CLI configuration may stand before the document.
-	raw = raw[max(0, bytes.IndexByte(raw, '{')):]
-	var doc planDoc
-	if err := json.Unmarshal(raw, &doc); err != nil {
-		return fmt.Errorf("the plan as JSON: %w", err)
-	}
-	if gap := steps.Keep(out, "plan", steps.MediaPlan, func(w io.Writer) error { _, err := w.Write(raw); return err }); gap != "" {
-		obs.Gaps = append(obs.Gaps, gap)
-	}
-	changes := doc.ResourceChanges
-	if refreshOnly {
-		changes = doc.ResourceDrift
-	}
-	var add, change, destroy, replace int64
-	var changed []string
-	for _, c := range changes {
-		creates, deletes := slices.Contains(c.Change.Actions, "create"), slices.Contains(c.Change.Actions, "delete")
-		switch {
-		case creates && deletes:
-			add, destroy, replace = add+1, destroy+1, replace+1
-		case creates:
-			add++
-		case deletes:
-			destroy++
-		case slices.Contains(c.Change.Actions, "update"):
-			change++
-		case slices.Contains(c.Change.Actions, "forget"):
-		default:
-			continue
-		}
-		changed = append(changed, c.Address)
-	}
-	slices.Sort(changed)
-	f.Set("add", steps.IntOf(add))
-	f.Set("change", steps.IntOf(change))
-	f.Set("destroy", steps.IntOf(destroy))
-	f.Set("replace", steps.IntOf(replace))
-	f.Set("changed", steps.StringsOf(changed))
-	obs.Summary = fmt.Sprintf("Plan: %d to add, %d to change, %d to destroy.", add, change, destroy)
-	if destroy > 0 {
-		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Warning, Say: fmt.Sprintf("The plan destroys %d objects.", destroy)})
-	}
-	if f.Got("clean").Bool() {
-		obs.Summary = "The plan is clean."
-	}
-	return nil
 }
 
 // firstError returns the first error of a diagnostic output on one line.

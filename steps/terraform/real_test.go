@@ -3,6 +3,7 @@ package terraform
 import (
 	"context"
 	"errors"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -107,6 +108,16 @@ func TestKilledApply(t *testing.T) {
 	if after := w.probe("terraform/lock", nil); after.Facts["held"].Bool() {
 		t.Error("the lock is still held")
 	}
+	if code := w.patchLease(p.Prior.Raw); code != http.StatusOK {
+		t.Fatalf("giving the lock back: %d", code)
+	}
+	if back := w.probe("terraform/lock", nil); back.Facts["id"].Text() != id || back.Facts["who"].Text() != lock.Facts["who"].Text() {
+		t.Errorf("the lock that was given back = %v", back.Facts)
+	}
+	if code := w.patchLease(p.Prior.Raw); code == http.StatusOK {
+		t.Error("a lock that somebody holds was given away")
+	}
+	w.run("force-unlock", "-force", id)
 	if after := w.probe("terraform/state", nil); after.Facts["serial"].Int() != state.Facts["serial"].Int() {
 		t.Error("the serial moved")
 	}
@@ -303,7 +314,7 @@ func TestKubernetesTrouble(t *testing.T) {
 		}
 		t.Cleanup(func() { _ = w.lab.DeleteNamespace(context.Background(), other.Name) })
 		_, err = probe(t.Context(), with("KUBE_CONFIG_PATH", other.OperatorKubeconfig), "terraform/lock", nil, newSink())
-		for _, part := range []string{"forbidden", "get leases", "lock-tfstate-default-" + w.ns.Name, "namespace " + w.ns.Name} {
+		for _, part := range []string{"forbidden", "get leases", "lock-tfstate-default-" + w.suffix(), "namespace " + w.ns.Name} {
 			if err == nil || !strings.Contains(err.Error(), part) {
 				t.Errorf("error = %v, want %q in it", err, part)
 			}

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // runLog gathers what a log of an apply says, line by line.
@@ -18,12 +20,26 @@ type runLog struct {
 	order       []string       // addresses in order of appearance
 	running     map[string]int // operations that started and did not complete
 	done        map[string]bool
+	ends        map[string]int // operations that completed: a replacement has two
 	failed      map[string]bool
 	inError     bool
+	errText     strings.Builder
+	errAddress  string
+	errors      []logError
+	errorCount  int
+	interrupts  int
+	panicked    bool
+	saveFailed  bool
+	lostLock    bool
+	waiting     map[string]time.Duration // longest progress line of what goes on
+	stalled     int                      // progress lines since anything began or ended
+	plan        []string                 // addresses that the plan in the log acts on
+	inPlan      map[string]bool
+	planWhole   bool // the plan came to its end
 }
 
 func newRunLog() *runLog {
-	return &runLog{running: map[string]int{}, done: map[string]bool{}, failed: map[string]bool{}}
+	return &runLog{running: map[string]int{}, waiting: map[string]time.Duration{}, inPlan: map[string]bool{}, done: map[string]bool{}, ends: map[string]int{}, failed: map[string]bool{}}
 }
 
 // The forms of human output. Addresses may hold spaces inside quoted keys, so
@@ -43,6 +59,12 @@ func (r *runLog) line(raw []byte) {
 		return
 	}
 	text := string(ansiCodes.ReplaceAll(raw, nil))
+	if stamp := ciStamp.FindString(text); stamp != "" {
+		text = text[len(stamp):]
+		if trimmed := strings.TrimSpace(text); strings.HasPrefix(trimmed, "{") && r.event([]byte(trimmed)) {
+			return
+		}
+	}
 	if i := strings.LastIndexByte(strings.TrimRight(text, "\r"), '\r'); i >= 0 {
 		text = text[i+1:]
 	}
@@ -64,20 +86,47 @@ func (r *runLog) line(raw []byte) {
 func (r *runLog) human(text string) {
 	switch {
 	case cutShort.MatchString(text):
-		r.interrupted = true
+		r.interrupt(text)
+		if strings.HasPrefix(text, "Error: ") {
+			r.begin(text)
+		}
 	case endings.MatchString(text):
 		r.finished = true
 	case strings.HasPrefix(text, "Error: "):
-		r.inError = true
+		r.begin(text)
 	case strings.HasPrefix(text, "Warning: "):
-		r.inError = false
+		r.closeError()
+	case crashed.MatchString(text):
+		r.panicked = true
+	case planLine.MatchString(text):
+		r.planWhole = true
+	case text == "╵":
+		r.closeError()
+	default:
+		r.more(text)
 	}
+	r.saveFailed = r.saveFailed || reSave.MatchString(text)
 	if m := errWith.FindStringSubmatch(text); m != nil && r.inError {
+		r.errAddress = deposedAt.ReplaceAllString(m[1], "")
 		r.fail(m[1])
 	} else if m := completes.FindStringSubmatch(text); m != nil {
 		r.complete(m[1])
+	} else if m := progress.FindStringSubmatch(text); m != nil {
+		r.still(m[1], elapsedOf(m[3]))
 	} else if m := starts.FindStringSubmatch(text); m != nil && m[2] != "Opening" && m[2] != "Closing" {
 		r.start(m[1])
+	} else if m := planned.FindStringSubmatch(text); m != nil {
+		r.plans(m[1])
+	}
+}
+
+// interrupt counts how often a run was asked to stop: the second time it drops
+// what is in flight.
+func (r *runLog) interrupt(text string) {
+	r.interrupted = true
+	r.interrupts = max(r.interrupts, 1)
+	if strings.HasPrefix(text, "Two interrupts") {
+		r.interrupts = 2
 	}
 }
 
@@ -90,17 +139,34 @@ func (r *runLog) event(raw []byte) bool {
 			Resource struct {
 				Addr string `json:"addr"`
 			} `json:"resource"`
+			Elapsed float64 `json:"elapsed_seconds"`
 		} `json:"hook"`
+		Change struct {
+			Resource struct {
+				Addr string `json:"addr"`
+			} `json:"resource"`
+			Action string `json:"action"`
+		} `json:"change"`
 		Changes struct {
 			Operation string `json:"operation"`
 		} `json:"changes"`
 		Diagnostic struct {
-			Summary string `json:"summary"`
+			Severity string `json:"severity"`
+			Summary  string `json:"summary"`
+			Detail   string `json:"detail"`
+			Address  string `json:"address"`
+			Range    struct {
+				Filename string `json:"filename"`
+				Start    struct {
+					Line int `json:"line"`
+				} `json:"start"`
+			} `json:"range"`
 		} `json:"diagnostic"`
 	}
 	if json.Unmarshal(raw, &e) != nil || (e.Type == "" && e.Message == "") {
 		return false
 	}
+	r.closeError()
 	if e.Message != "" {
 		r.last = clip(e.Message, 500)
 	}
@@ -111,13 +177,34 @@ func (r *runLog) event(raw []byte) bool {
 		r.complete(addr)
 	case "apply_errored":
 		r.fail(addr)
+	case "apply_progress":
+		r.still(addr, elapsedSeconds(e.Hook.Elapsed))
+	case "planned_change":
+		switch e.Change.Action {
+		case "create", "update", "replace", "delete", "import":
+			r.plans(e.Change.Resource.Addr)
+		}
 	case "change_summary":
 		r.finished = r.finished || e.Changes.Operation == "apply" || e.Changes.Operation == "destroy"
+		r.planWhole = r.planWhole || e.Changes.Operation == "plan"
 	}
 	for line := range strings.Lines(e.Message) {
-		r.interrupted = r.interrupted || cutShort.MatchString(strings.TrimSpace(line))
+		if line = strings.TrimSpace(line); cutShort.MatchString(line) {
+			r.interrupt(line)
+		}
+		r.panicked = r.panicked || crashed.MatchString(line)
 	}
-	r.interrupted = r.interrupted || cutShort.MatchString("Error: "+e.Diagnostic.Summary)
+	if d := e.Diagnostic; d.Severity == "error" || d.Severity == "" && d.Summary != "" {
+		if cutShort.MatchString("Error: " + d.Summary) {
+			r.interrupt(d.Summary)
+		}
+		place := ""
+		if d.Range.Filename != "" {
+			place = d.Range.Filename + ":" + strconv.Itoa(d.Range.Start.Line)
+		}
+		r.fault(strings.Join(strings.Fields(clip(d.Summary+" "+d.Detail, maxErrorText)), " "), d.Address, place)
+		r.fail(d.Address)
+	}
 	return true
 }
 
@@ -131,6 +218,7 @@ func (r *runLog) see(addr string) string {
 }
 
 func (r *runLog) start(addr string) {
+	r.stalled = 0
 	r.started++
 	r.running[r.see(addr)]++
 }
@@ -138,12 +226,16 @@ func (r *runLog) start(addr string) {
 func (r *runLog) complete(addr string) {
 	addr = r.see(addr)
 	r.completed++
+	r.stalled = 0
+	delete(r.waiting, addr)
 	r.running[addr] = max(0, r.running[addr]-1)
 	r.done[addr] = true
+	r.ends[addr]++
 }
 
 // fail counts only what had begun: an error may name any resource.
 func (r *runLog) fail(addr string) {
+	addr = deposedAt.ReplaceAllString(addr, "")
 	if r.running[addr] > 0 {
 		r.failed[addr] = true
 	}
@@ -152,6 +244,7 @@ func (r *runLog) fail(addr string) {
 // end settles what only the whole log can say: a run with a fatal error does
 // not count as finished.
 func (r *runLog) end() {
+	r.closeError()
 	if r.interrupted && len(r.failed) > 0 {
 		r.finished = false
 	}

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os/exec"
+	"sync"
 	"time"
 )
 
@@ -27,6 +29,11 @@ type result struct {
 // run starts one program with a chosen environment, no input and a process
 // group of its own. An error means that it did not come to an exit code.
 func run(ctx context.Context, dir string, env []string, argv ...string) (result, error) {
+	return runTold(ctx, dir, env, nil, argv...)
+}
+
+// runTold is run, and every line that the program writes is told while it runs.
+func runTold(ctx context.Context, dir string, env []string, line func(string), argv ...string) (result, error) {
 	if err := ctx.Err(); err != nil {
 		return result{}, err
 	}
@@ -34,6 +41,13 @@ func run(ctx context.Context, dir string, env []string, argv ...string) (result,
 	cmd.Dir, cmd.Env = dir, env
 	stdout, stderr := &capped{max: maxStdout}, &capped{max: maxStderr}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
+	if line != nil {
+		var turn sync.Mutex
+		tellOut, tellErr := &teller{line: line, turn: &turn}, &teller{line: line, turn: &turn}
+		cmd.Stdout, cmd.Stderr = io.MultiWriter(stdout, tellOut), io.MultiWriter(stderr, tellErr)
+		defer tellErr.rest()
+		defer tellOut.rest()
+	}
 	ownGroup(cmd, planGrace)
 	err := cmd.Run()
 	r := result{exit: cmd.ProcessState.ExitCode(), stdout: stdout.buf.Bytes(), stderr: stderr.buf.Bytes()}
@@ -66,4 +80,44 @@ func (c *capped) Write(p []byte) (int, error) {
 	c.cut = c.cut || len(p) > room
 	c.buf.Write(p[:min(len(p), max(0, room))])
 	return len(p), nil
+}
+
+// teller tells whole lines. Two that tell the same somebody take turns.
+type teller struct {
+	line func(string)
+	turn *sync.Mutex
+	part []byte
+}
+
+// longestTold is how much of a line without an end is waited for.
+const longestTold = 64 << 10
+
+func (t *teller) Write(p []byte) (int, error) {
+	t.turn.Lock()
+	defer t.turn.Unlock()
+	t.part = append(t.part, p...)
+	for {
+		nl := bytes.IndexByte(t.part, '\n')
+		if nl < 0 && len(t.part) > longestTold {
+			nl = len(t.part)
+		}
+		if nl < 0 {
+			return len(p), nil
+		}
+		t.tell(t.part[:nl])
+		t.part = t.part[min(nl+1, len(t.part)):]
+	}
+}
+
+func (t *teller) tell(line []byte) {
+	t.line(string(bytes.TrimSuffix(line, []byte{'\r'})))
+}
+
+// rest tells what came last and ended no line.
+func (t *teller) rest() {
+	t.turn.Lock()
+	defer t.turn.Unlock()
+	if len(t.part) > 0 {
+		t.tell(t.part)
+	}
 }

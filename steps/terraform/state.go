@@ -7,21 +7,8 @@ import (
 	"time"
 
 	"handrail/steps"
+	"handrail/steps/terraform/tfstate"
 )
-
-func stateFacts() []steps.Field {
-	return []steps.Field{
-		{Name: "exists", Type: steps.Bool, Doc: "whether there is a recorded state for the workspace"},
-		{Name: "serial", Type: steps.Int, Doc: "number of the newest write"},
-		{Name: "lineage", Type: steps.Ident, Doc: "identity of the state since it was created"},
-		{Name: "resources", Type: steps.Int, Doc: "managed resource instances"},
-		{Name: "written", Type: steps.Time, Doc: "when it was last written"},
-		{Name: "tool_version", Type: steps.String, Doc: "version of the tool that wrote it"},
-		{Name: "backend", Type: steps.Enum, Values: backends(), Doc: "type of the backend"},
-		{Name: "encrypted", Type: steps.Bool, Doc: "whether tofu encrypted it"},
-		{Name: "addresses", Type: steps.Strings, Doc: "addresses of the managed resource instances, in order"},
-	}
-}
 
 type stateProbe struct{ env steps.Env }
 
@@ -54,7 +41,7 @@ func (p stateProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 		return obs, nil
 	}
 	defer r.body.Close()
-	st, err := parseState(bounded(ctx, r.body), out.Secret)
+	st, err := readState(bounded(ctx, r.body), tfstate.Options{Secret: out.Secret, Digest: in.Text("digest")})
 	if err != nil {
 		return steps.Observation{}, fmt.Errorf("state at %s: %w", r.where, err)
 	}
@@ -78,15 +65,26 @@ func (p stateProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 
 // fill turns what was parsed into facts and findings.
 func (s *tofuState) fill(f steps.Facts, obs *steps.Observation, r stateRead) {
-	for _, b := range s.broken {
+	for i, b := range s.broken {
+		if i == 20 {
+			b = fmt.Sprintf("%d more faults are not listed.", len(s.broken)-i)
+		}
 		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Critical, Say: b})
+		if i == 20 {
+			break
+		}
 	}
 	why := "it is not written in the state"
 	if len(s.broken) > 0 {
 		why = s.broken[0]
 	}
+	f.Set("condition", steps.EnumOf(string(s.Condition())))
+	f.Set("size", steps.IntOf(s.Size))
 	if !s.whole {
 		obs.Summary = "The state at " + r.where + " is broken."
+		if s.Condition() == tfstate.Empty {
+			obs.Summary = "The state at " + r.where + " is empty."
+		}
 		obs.Facts = f.Rest(why)
 		return
 	}
@@ -100,35 +98,30 @@ func (s *tofuState) fill(f steps.Facts, obs *steps.Observation, r stateRead) {
 	if s.tool != "" {
 		f.Set("tool_version", steps.StringOf(s.tool))
 	}
-	switch {
-	case s.encrypted:
+	if s.encrypted {
 		f.Unknown("the state is encrypted", "resources", "addresses", "tool_version")
-	case s.resourcesOK:
-		f.Set("resources", steps.IntOf(int64(s.count)))
-		f.Set("addresses", steps.StringsOf(s.sorted()))
-		if s.count > maxAddresses {
-			f.Unknown(fmt.Sprintf("%d addresses are too many to list; they are in the artifact", s.count), "addresses")
-		}
+		why = "the state is encrypted"
+		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Info,
+			Say: "tofu encrypted the state: serial and lineage are readable, its resources are not. `state push` refuses such a file; see errored.tfstate."})
+	} else if s.resourcesOK {
+		s.counts(f, obs)
 	}
-	warn := func(n int, format string) {
-		if n > 0 {
-			obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Warning, Say: fmt.Sprintf(format, n)})
-		}
-	}
-	warn(s.tainted, "%d instances are tainted: the next apply replaces them.")
-	warn(s.deposed, "%d deposed objects wait for their deletion.")
+	obs.Summary = s.summary(r)
+	obs.Facts = f.Rest(why)
+}
+
+func (s *tofuState) summary(r stateRead) string {
 	at := "unknown time"
 	if !r.written.IsZero() {
 		at = r.written.UTC().Format(time.RFC3339)
 	}
-	obs.Summary = fmt.Sprintf("State serial %d with %d resources, written %s.", s.serial, s.count, at)
 	switch {
 	case len(s.broken) > 0:
-		obs.Summary = "The state at " + r.where + " is broken: " + s.broken[0]
+		return "The state at " + r.where + " is broken: " + s.broken[0]
 	case s.encrypted:
-		obs.Summary = fmt.Sprintf("State serial %d, encrypted, written %s.", s.serial, at)
+		return fmt.Sprintf("State serial %d, encrypted, written %s.", s.serial, at)
 	}
-	obs.Facts = f.Rest(why)
+	return fmt.Sprintf("State serial %d with %d resources, written %s.", s.serial, s.count, at)
 }
 
 // bounded reads r until ctx ends.

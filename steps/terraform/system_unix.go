@@ -27,6 +27,12 @@ func writeLocked(f *os.File) (held bool, pid int, err error) {
 	return true, max(0, int(lk.Pid)), nil
 }
 
+// writeLock takes the write lock on f, as the programs do, or says that somebody
+// holds it. It ends with any handle on the file that this process closes.
+func writeLock(f *os.File) error {
+	return syscall.FcntlFlock(f.Fd(), syscall.F_SETLK, &syscall.Flock_t{Type: syscall.F_WRLCK, Whence: io.SeekStart})
+}
+
 // ownGroup puts the child into a process group of its own, so that a Ctrl-C on
 // the terminal does not reach it; cancelling sends that group one interrupt and,
 // after grace, ends it.
@@ -41,4 +47,10 @@ func endGroup(cmd *exec.Cmd) {
 	if cmd.Process != nil {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 	}
+}
+
+// ownSession puts the child into a session of its own: no terminal, no Ctrl-C and
+// no end of its parent reaches it.
+func ownSession(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 }

@@ -101,9 +101,9 @@ func TestWorkdir(t *testing.T) {
 	t.Run("foreign backend", func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
-		write(t, dir, ".terraform/terraform.tfstate", `{"version":3,"backend":{"type":"s3"}}`)
-		if _, err := probe(t.Context(), steps.Env{Dir: dir}, "terraform/lock", nil, newSink()); err == nil || !strings.Contains(err.Error(), `backend "s3"`) {
-			t.Errorf("lock of s3 = %v, want an error that names it", err)
+		write(t, dir, ".terraform/terraform.tfstate", `{"version":3,"backend":{"type":"oss"}}`)
+		if _, err := probe(t.Context(), steps.Env{Dir: dir}, "terraform/lock", nil, newSink()); err == nil || !strings.Contains(err.Error(), `backend "oss"`) {
+			t.Errorf("lock of oss = %v, want an error that names it", err)
 		}
 	})
 }
@@ -260,10 +260,11 @@ func TestPlanRunner(t *testing.T) {
 	t.Parallel()
 	_, env := module(t)
 	seen := filepath.Join(t.TempDir(), "seen")
-	tool := script(t, `echo "$@" >> `+seen+`; env >> `+seen+`
+	tool := script(t, `if [ "$*" = "providers schema -json" ]; then echo '{"format_version":"1.0"}'; exit; fi
+echo "$@" >> `+seen+`; env >> `+seen+`
 case $1 in
 plan) exit 2;;
-show) echo 'Warning: odd'; echo '{"resource_changes":[{"address":"t.b","change":{"actions":["delete","create"]}},{"address":"t.a","change":{"actions":["create"]}},{"address":"t.c","change":{"actions":["no-op"]}},{"address":"t.d","change":{"actions":["update"]}},{"address":"t.e","change":{"actions":["delete"]}}]}';;
+show) echo 'Warning: odd'; echo '{"format_version":"1.2","resource_changes":[{"address":"t.b","change":{"actions":["delete","create"]}},{"address":"t.a","change":{"actions":["create"]}},{"address":"t.c","change":{"actions":["no-op"]}},{"address":"t.d","change":{"actions":["update"]}},{"address":"t.e","change":{"actions":["delete"]}}]}';;
 esac`)
 	env.Tool = func(string) (string, error) { return tool, nil }
 	env.Trusted = func(string) error { return nil }

@@ -3,7 +3,6 @@ package terraform
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -13,10 +12,6 @@ import (
 
 // minAge is the youngest lock that may be broken, whatever a runbook says.
 const minAge = 30 * time.Minute
-
-// lockGrammar is what tofu makes lock ids of. Only such an id reaches an argv:
-// anything else could be read as a flag, or was redacted.
-var lockGrammar = regexp.MustCompile(`^[0-9a-f-]{36}$`)
 
 // The keys of the target that Act works from.
 const (
@@ -68,7 +63,7 @@ func (g unlockGate) Preview(ctx context.Context, in steps.Params, out steps.Sink
 	if err != nil {
 		return steps.Preview{}, err
 	}
-	tool, toolErr := findTool(g.env)
+	tool, toolErr := findTool(g.env, t.w, nil)
 	info := t.lock.info
 	if info == nil {
 		info = &lockInfo{}
@@ -78,7 +73,8 @@ func (g unlockGate) Preview(ctx context.Context, in steps.Params, out steps.Sink
 		Target: t.target(tool),
 		Effect: fmt.Sprintf("release the lock of %s on %s. If that run still lives, it goes on unaware, and whoever runs next overwrites its state or is overwritten.", orUnknown(info.Who), t.lock.where),
 		Phrase: steps.Phrase("force-unlock", in.Text("lock_id")),
-		Undo:   "Cannot be undone: a lock cannot be given back to the run that held it.",
+		Undo:   "Only while nobody else took it: should that run turn out to live, give it its lock back at once.",
+		Prior:  t.giveBack(),
 		// What terraform-exec starts, and where.
 		Request: fmt.Sprintf("%s force-unlock -no-color -force %s (in %s, workspace %s)", tool, id, t.w.dir, t.w.selected),
 		Command: fmt.Sprintf("tofu -chdir=%s force-unlock -force %s", steps.Quote(t.w.dir), id),
@@ -88,14 +84,19 @@ func (g unlockGate) Preview(ctx context.Context, in steps.Params, out steps.Sink
 	p.Shown = shown(age, ageWhy, scan, scanErr, info.Who)
 	f := floors{need: &p.Unmet}
 	f.lock(t, in.Text("lock_id"))
-	f.age(age, ageWhy, max(minAge, in.Duration("max_apply")))
-	f.holder(scan, scanErr, info.Who)
+	if !t.free() { // a lock that is not there has no age and no holder
+		f.age(age, ageWhy, max(minAge, in.Duration("max_apply")))
+		f.holder(scan, scanErr, info.Who)
+	}
 	f.ground(g.env, t, toolErr)
-	if changes(info.Operation) {
+	if !t.free() && changes(info.Operation) {
 		p.Owes = []steps.Debt{{Kind: "unfinished", Text: fmt.Sprintf("the apply of %s did not finish: what it began must be planned, compared and completed", orUnknown(info.Who))}}
 	}
 	return p, nil
 }
+
+// free reports whether it is known that nobody holds the lock.
+func (t subject) free() bool { return t.lock.unread == "" && !t.lock.held }
 
 func (t subject) target(tool string) []steps.KV {
 	info := t.lock.info
@@ -166,22 +167,28 @@ func (f floors) unmet(cure, why string, args ...any) {
 }
 
 func (f floors) lock(t subject, want string) {
+	u := t.s.unlocking()
 	switch {
-	case t.s.name() != "kubernetes":
-		f.unmet("end the process that holds it, or wait: the kernel frees the lock with it; a leftover lock info needs nothing",
-			"A local state cannot be unlocked by another process.")
-	case !t.lock.held:
+	case t.free():
 		f.unmet("read the lock again and plan: nothing needs to be released", "No lock is held on %s.", t.lock.where)
+	case u.refuse != "":
+		f.unmet(u.cure, "%s", u.refuse)
+	case t.lock.unread != "":
+		f.unmet("look at the lock with the tools of the backend", "Whether the state is locked cannot be read: %s.", t.lock.unread)
+	case t.lock.stuck != "":
+		f.unmet(t.lock.stuckCure, "%s", t.lock.stuck)
+	case t.lock.id == "":
+		f.unmet("look at the lock with the tools of the backend, and find the run that took it", "The id of the lock cannot be read: %s.", orUnknown(t.lock.infoWhy))
 	case t.lock.id != want:
 		f.unmet("read the lock again and look at its new holder", "The lock is %q now, not %q: somebody else took it.", t.lock.id, want)
-	case !lockGrammar.MatchString(t.lock.id):
-		f.unmet("release it with the tools of the backend", "The lock id %q is none that tofu makes, or it was redacted.", t.lock.id)
+	case !u.grammar.MatchString(t.lock.id):
+		f.unmet("release it with the tools of the backend", "The lock id %q is none that tofu makes here, or it was redacted.", t.lock.id)
 	}
 	switch {
 	case t.noSnap != nil:
 		f.unmet("make the state readable first: force-unlock opens it", "The state could not be read: %v.", t.noSnap)
 	case !t.state.exists:
-		f.unmet("clear holderIdentity of the Lease by hand if the lock must go", "There is no state here, and force-unlock would create one.")
+		f.unmet(u.byHand, "There is no state here, and force-unlock would create one.")
 	}
 }
 

@@ -38,7 +38,7 @@ func (g unlockGate) Act(ctx context.Context, a *steps.Approval, out steps.Sink) 
 	}
 	said, runErr := g.forceUnlock(ctx, at(keyTool), t.w.dir, id, out)
 	// The outcome matters even when the person has turned away.
-	readCtx, stop := context.WithTimeout(context.WithoutCancel(ctx), 4*kubeTimeout)
+	readCtx, stop := context.WithTimeout(context.WithoutCancel(ctx), 6*kubeTimeout)
 	defer stop()
 	after, err := g.read(readCtx, in, out)
 	if err != nil {
@@ -58,9 +58,9 @@ func (g unlockGate) moved(p steps.Preview, t subject) string {
 		}
 	}
 	switch {
-	case !t.lock.held:
+	case t.lock.unread != "" || !t.lock.held:
 		return "the lock is gone"
-	case !lockGrammar.MatchString(t.lock.id) || t.s.name() != "kubernetes":
+	case t.s.unlocking().refuse != "" || !t.s.unlocking().grammar.MatchString(t.lock.id) || t.lock.stuck != "":
 		return "this lock cannot be released by force-unlock"
 	case t.noSnap != nil || !t.state.exists:
 		return "there is no readable state, and force-unlock would create one"
@@ -113,6 +113,8 @@ func judgeUnlock(p steps.Preview, after subject, said string, runErr error) (res
 	id := steps.Find(p.Target, keyID)
 	elsewhere := strings.Contains(said, "does not match existing lock") || strings.Contains(said, "already unlocked")
 	switch {
+	case after.lock.unread != "":
+		return steps.Failed, fmt.Sprintf("%s\nWhether the lock %s is released cannot be read: %s", said, id, after.lock.unread)
 	case after.lock.held && after.lock.id == id:
 		return steps.Failed, fmt.Sprintf("%s\nThe lock %s is still held.", said, id)
 	case runErr != nil && elsewhere:
@@ -127,6 +129,10 @@ func judgeUnlock(p steps.Preview, after subject, said string, runErr error) (res
 		return steps.Failed, fmt.Sprintf("%s\nThe lock is gone, but the state can no longer be read: %v", said, after.noSnap)
 	case strconv.FormatInt(after.state.serial, 10) != steps.Find(p.Target, keySerial) || after.state.lineage != steps.Find(p.Target, keyLineage):
 		return steps.Failed, fmt.Sprintf("%s\nThe lock is gone, but the state moved from serial %s to %d meanwhile: a writer is alive.", said, steps.Find(p.Target, keySerial), after.state.serial)
+	}
+	if runErr != nil {
+		// Of two systems that keep one lock, the one that had lost it says so.
+		return steps.Done, said + "\nThe program failed, but the lock is gone and the state is as it was."
 	}
 	return steps.Done, said
 }

@@ -42,7 +42,7 @@ func openWorkdir(env steps.Env, in steps.Params) (workdir, error) {
 	}
 	w, err := readWorkdir(env, filepath.Clean(dir))
 	if err != nil {
-		return workdir{}, err
+		return workdir{}, unitOf(dir, err)
 	}
 	if name := in.Text("workspace"); name != "" {
 		w.space = name

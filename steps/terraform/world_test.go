@@ -31,6 +31,7 @@ type memorySink struct {
 	artifacts map[string]*bytes.Buffer
 	media     map[string]string
 	secrets   []string
+	schemas   []map[string][]string
 }
 
 func newSink() *memorySink {
@@ -49,6 +50,11 @@ func (m *memorySink) Artifact(role, media string) io.WriteCloser {
 	return bufferCloser{b}
 }
 func (m *memorySink) Line(string) {}
+func (m *memorySink) Sensitive(paths map[string][]string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.schemas = append(m.schemas, paths)
+}
 func (m *memorySink) Secret(s string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -76,6 +82,13 @@ func (o *labOnce) get() (*lab.Lab, error) {
 var shared labOnce
 
 func TestMain(m *testing.M) {
+	if text := os.Getenv(childOrder); text != "" {
+		if err := actAsChild(text); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	code := m.Run()
 	if shared.lab != nil {
 		if err := shared.lab.Close(); err != nil {
@@ -100,11 +113,17 @@ type world struct {
 
 func newWorld(t *testing.T, backend, config string) *world {
 	t.Helper()
+	return newWorldOf(t, "tofu", backend, config)
+}
+
+// newWorldOf is newWorld with another program: tofu, terraform or terraform15.
+func newWorldOf(t *testing.T, program, backend, config string) *world {
+	t.Helper()
 	l, err := shared.get()
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, lab: l, dir: t.TempDir(), tofu: l.TofuPath()}
+	w := &world{t: t, lab: l, dir: t.TempDir(), tofu: programPath(t, l, program)}
 	me, err := user.Current()
 	if err != nil {
 		t.Fatal(err)
@@ -117,6 +136,7 @@ func newWorld(t *testing.T, backend, config string) *world {
 		Tool:    func(string) (string, error) { return w.tofu, nil },
 		Trusted: func(string) error { return nil },
 	}
+	w.env.Incident, w.env.Private = "20261122-test", filepath.Join(t.TempDir(), "plans", "20261122-test")
 	if backend == "kubernetes" {
 		if w.ns, err = l.Namespace(t.Context(), "steps"); err != nil {
 			t.Fatal(err)
@@ -124,7 +144,7 @@ func newWorld(t *testing.T, backend, config string) *world {
 		t.Cleanup(func() { _ = l.DeleteNamespace(context.Background(), w.ns.Name) })
 		w.bot = append(base[:len(base):len(base)], "KUBE_CONFIG_PATH="+w.ns.RobotKubeconfig)
 		w.env.Environ = append(base[:len(base):len(base)], "KUBE_CONFIG_PATH="+w.ns.OperatorKubeconfig)
-		config = fmt.Sprintf("terraform {\n  backend \"kubernetes\" {\n    secret_suffix = %q\n    namespace = %q\n  }\n}\n", w.ns.Name, w.ns.Name) + config
+		config = fmt.Sprintf("terraform {\n  backend \"kubernetes\" {\n    secret_suffix = %q\n    namespace = %q\n  }\n}\n", w.suffix(), w.ns.Name) + config
 	}
 	if err := os.WriteFile(filepath.Join(w.dir, "main.tf"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
@@ -132,6 +152,10 @@ func newWorld(t *testing.T, backend, config string) *world {
 	w.run("init", "-input=false", "-no-color")
 	return w
 }
+
+// suffix names the state. Terraform takes a number at its end for that of a part
+// of a large state, and panics.
+func (w *world) suffix() string { return w.ns.Name + "-s" }
 
 func (w *world) run(args ...string) string {
 	w.t.Helper()
@@ -253,18 +277,37 @@ func probe(ctx context.Context, env steps.Env, kind string, in steps.Params, out
 	return obs, nil
 }
 
-// admin changes the Lease as somebody else would.
-func (w *world) editLease(edit func(lease map[string]any)) {
+// admin is a client of somebody who may do anything, and the address of the lock.
+func (w *world) admin() (client *http.Client, lease string) {
 	w.t.Helper()
 	cfg, err := clientcmd.BuildConfigFromFlags("", w.lab.Kubeconfig())
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	client, err := rest.HTTPClientFor(cfg)
+	if client, err = rest.HTTPClientFor(cfg); err != nil {
+		w.t.Fatal(err)
+	}
+	return client, fmt.Sprintf("%s/apis/coordination.k8s.io/v1/namespaces/%s/leases/lock-tfstate-default-%s", cfg.Host, w.ns.Name, w.suffix())
+}
+
+// patchLease sends a JSON patch, as kubectl patch does.
+func (w *world) patchLease(patch []byte) int {
+	w.t.Helper()
+	client, lease := w.admin()
+	req, _ := http.NewRequest(http.MethodPatch, lease, bytes.NewReader(patch))
+	req.Header.Set("Content-Type", "application/json-patch+json")
+	resp, err := client.Do(req)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	url := fmt.Sprintf("%s/apis/coordination.k8s.io/v1/namespaces/%s/leases/lock-tfstate-default-%s", cfg.Host, w.ns.Name, w.ns.Name)
+	_ = resp.Body.Close()
+	return resp.StatusCode
+}
+
+// admin changes the Lease as somebody else would.
+func (w *world) editLease(edit func(lease map[string]any)) {
+	w.t.Helper()
+	client, url := w.admin()
 	resp, err := client.Get(url)
 	if err != nil {
 		w.t.Fatal(err)

@@ -23,13 +23,27 @@ func Sum(body []byte) string {
 // Act returns a transport that sends the allowed requests, each once, and
 // nothing else: not even reads, which belong to Probe.
 func Act(next http.RoundTripper, server string, allowed []Request, opts ...Option) http.RoundTripper {
+	return newGuard(next, server, opts, once(allowed, func(path string) string {
+		_, why := parsePath(path)
+		return why
+	}))
+}
+
+// Store is Act for the servers that hold states as objects, whose keys may hold
+// any character. server "" binds it to the server of its first request.
+func Store(next http.RoundTripper, server string, allowed []Request, opts ...Option) http.RoundTripper {
+	return newReader(next, server, opts, once(allowed, func(string) string { return "" }))
+}
+
+// once lets each request through as often as it stands in allowed.
+func once(allowed []Request, check func(path string) (why string)) func(*http.Request, string) string {
 	var mu sync.Mutex
 	left := make(map[Request]int, len(allowed))
 	for _, r := range allowed {
 		left[r]++
 	}
-	return newGuard(next, server, opts, func(req *http.Request, path string) string {
-		if _, why := parsePath(path); why != "" {
+	return func(req *http.Request, path string) string {
+		if why := check(path); why != "" {
 			return why
 		}
 		body, err := takeBody(req)
@@ -47,5 +61,5 @@ func Act(next http.RoundTripper, server string, allowed []Request, opts ...Optio
 		}
 		left[key]--
 		return ""
-	})
+	}
 }

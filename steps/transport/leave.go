@@ -1,6 +1,10 @@
 package transport
 
-import "net/http"
+import (
+	"net/http"
+
+	"handrail/steps/fault"
+)
 
 // Leave returns a transport that gives up a request when its context ends, even
 // where next does not: client-go runs credential plugins inside a request and
@@ -20,6 +24,7 @@ func (l leaver) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx := req.Context()
 	came := make(chan answer, 1)
 	go func() {
+		defer fault.To(func(err error) { came <- answer{nil, err} })
 		resp, err := l.next.RoundTrip(req)
 		if err == nil && ctx.Err() != nil {
 			_ = resp.Body.Close() // nobody waits for it

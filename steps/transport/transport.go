@@ -3,11 +3,14 @@
 //
 //   - [Probe] reads, and asks the five reviews that store nothing;
 //   - [Rehearse] may besides write with dryRun=All, inside a preview;
-//   - [Act] lets through the requests that were shown to a person, each once.
+//   - [Act] lets through the requests that were shown to a person, each once;
+//
+// and the ways in which it reads from the servers of state backends and from
+// brokers, which know no write at all: [Fetch], [Entries], [Items] and [Broker].
 //
 // What is refused never reaches the next round tripper: the rule stands where
 // bytes leave the process, so no caller can forget it. A refusal is a
-// [*RefusedError]. All three are safe for concurrent use.
+// [*RefusedError]. All of them are safe for concurrent use.
 package transport
 
 import (
@@ -16,6 +19,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 )
 
 // RefusedError says which request was not sent, and why.
@@ -64,10 +68,14 @@ func (s stamp) mark(req *http.Request) {
 // guard sends what allow accepts to one server and to no other.
 type guard struct {
 	next  http.RoundTripper
-	base  *url.URL
 	err   error // of the server's address: everything is refused
 	stamp stamp
 	allow func(req *http.Request, path string) (why string)
+	// anyPath lets keys through that hold what no path of the Kubernetes API does.
+	anyPath bool
+
+	first sync.Mutex // holds base until the first request has named it
+	base  *url.URL
 }
 
 func newGuard(next http.RoundTripper, server string, opts []Option, allow func(*http.Request, string) string) http.RoundTripper {
@@ -94,7 +102,11 @@ func parseServer(server string) (*url.URL, error) {
 func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	// A round tripper leaves the request of its caller as it is.
 	req = req.Clone(req.Context())
-	path, why := g.check(req)
+	base, why := g.server(req)
+	path := ""
+	if why == "" {
+		path, why = g.check(base, req)
+	}
 	if why == "" {
 		why = g.allow(req, path)
 	}
@@ -110,7 +122,7 @@ func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if why := g.checkAnswer(req, resp); why != "" {
+	if why := checkAnswer(base, req, resp); why != "" {
 		_, _ = io.CopyN(io.Discard, resp.Body, 4<<10)
 		_ = resp.Body.Close()
 		return nil, refuse(req, why)
@@ -126,29 +138,47 @@ func refuse(req *http.Request, why string) error {
 	return e
 }
 
+// server returns the one server that req may go to.
+func (g *guard) server(req *http.Request) (*url.URL, string) {
+	if g.err != nil {
+		return nil, g.err.Error()
+	}
+	if req.URL == nil {
+		return nil, "it has no address"
+	}
+	g.first.Lock()
+	defer g.first.Unlock()
+	if g.base == nil {
+		base, err := parseServer(req.URL.Scheme + "://" + req.URL.Host)
+		if err != nil {
+			return nil, err.Error()
+		}
+		g.base = base
+	}
+	return g.base, ""
+}
+
 // check holds for every request of every transport. It returns the path below
 // the server's prefix.
-func (g *guard) check(req *http.Request) (path, why string) {
-	if g.err != nil {
-		return "", g.err.Error()
-	}
+func (g *guard) check(base *url.URL, req *http.Request) (path, why string) {
 	u := req.URL
 	switch {
-	case u == nil:
-		return "", "it has no address"
-	case u.Scheme != g.base.Scheme || !strings.EqualFold(u.Host, g.base.Host) ||
-		(req.Host != "" && !strings.EqualFold(req.Host, g.base.Host)):
-		return "", "it goes to another server than " + g.base.Host
+	case u.Scheme != base.Scheme || !strings.EqualFold(u.Host, base.Host) ||
+		(req.Host != "" && !strings.EqualFold(req.Host, base.Host)):
+		return "", "it goes to another server than " + base.Host
 	case u.Opaque != "" || u.User != nil || u.Fragment != "":
 		return "", "its address has parts that no API request has"
 	}
-	if why := plainPath(u); why != "" {
+	if why := plainPath(u); why != "" && !g.anyPath {
 		return "", why
 	}
 	if why := plainHeaders(req.Header); why != "" {
 		return "", why
 	}
-	rest, ok := strings.CutPrefix(u.Path, g.base.Path)
+	rest, ok := strings.CutPrefix(u.Path, base.Path)
+	if g.anyPath && rest == "" {
+		rest = "/" // of an address without a path
+	}
 	if !ok || !strings.HasPrefix(rest, "/") {
 		return "", "it leaves the path prefix of the server"
 	}
@@ -199,7 +229,7 @@ func plainHeaders(h http.Header) string {
 
 // checkAnswer refuses an answer that leads elsewhere: a redirect to another
 // server, or a connection that was upgraded unasked.
-func (g *guard) checkAnswer(req *http.Request, resp *http.Response) string {
+func checkAnswer(base *url.URL, req *http.Request, resp *http.Response) string {
 	if resp.StatusCode == http.StatusSwitchingProtocols {
 		return "the server upgraded the connection"
 	}
@@ -211,8 +241,8 @@ func (g *guard) checkAnswer(req *http.Request, resp *http.Response) string {
 		return ""
 	}
 	to, err := req.URL.Parse(where)
-	if err != nil || to.Scheme != g.base.Scheme || !strings.EqualFold(to.Host, g.base.Host) {
-		return fmt.Sprintf("the server redirects it to %q, another server than %s", where, g.base.Host)
+	if err != nil || to.Scheme != base.Scheme || !strings.EqualFold(to.Host, base.Host) {
+		return fmt.Sprintf("the server redirects it to %q, another server than %s", where, base.Host)
 	}
 	return ""
 }

@@ -1,0 +1,242 @@
+package compare
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"handrail/drills/lab"
+	"handrail/steps"
+)
+
+var shared *lab.Lab
+
+func TestMain(m *testing.M) {
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	opts, err := lab.ForTests(fmt.Sprintf("steps-compare-%d", os.Getpid()))
+	if err == nil {
+		shared, err = lab.Up(context.Background(), opts)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	code := m.Run()
+	if err := shared.Close(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
+}
+
+// sink forgets what it is told.
+type sink struct{}
+
+func (sink) Artifact(string, string) io.WriteCloser { return closer{io.Discard} }
+func (sink) Line(string)                            {}
+func (sink) Secret(string)                          {}
+
+type closer struct{ io.Writer }
+
+func (closer) Close() error { return nil }
+
+// world is a namespace of a real cluster, and a directory with a state beside it.
+type world struct {
+	t   *testing.T
+	ns  lab.Namespace
+	dir string
+	env steps.Env
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	ns, err := shared.Namespace(t.Context(), "compare")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = shared.DeleteNamespace(context.Background(), ns.Name) })
+	w := &world{t: t, ns: ns, dir: t.TempDir()}
+	w.env = steps.Env{Dir: w.dir, Home: t.TempDir(), Kubeconfig: ns.OperatorKubeconfig, Now: time.Now}
+	return w
+}
+
+// make creates a ConfigMap as a program of some name does, and returns its UID.
+func (w *world) make(name, manager string) string {
+	w.t.Helper()
+	cfg, err := clientcmd.BuildConfigFromFlags("", w.ns.RobotKubeconfig)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	client, err := rest.HTTPClientFor(cfg)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	body := fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":%q},"data":{"k":"v"}}`, name)
+	resp, err := client.Post(fmt.Sprintf("%s/api/v1/namespaces/%s/configmaps?fieldManager=%s", cfg.Host, w.ns.Name, manager), "application/json", strings.NewReader(body))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var made struct{ Metadata struct{ UID string } }
+	if err := json.NewDecoder(resp.Body).Decode(&made); err != nil || resp.StatusCode != http.StatusCreated {
+		w.t.Fatalf("%s: %v", resp.Status, err)
+	}
+	return made.Metadata.UID
+}
+
+func (w *world) write(name, text string) string {
+	w.t.Helper()
+	file := filepath.Join(w.dir, name)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+	return file
+}
+
+// state writes a state as the kubernetes provider leaves it.
+func (w *world) state(instances ...string) {
+	w.write("terraform.tfstate", `{"version":4,"terraform_version":"1.12.6","serial":3,"lineage":"l","resources":[`+strings.Join(instances, ",")+`]}`)
+}
+
+func (w *world) configMap(name, uid string) string {
+	return fmt.Sprintf(`{"mode":"managed","type":"kubernetes_config_map_v1","name":%q,"provider":"provider[\"registry.opentofu.org/hashicorp/kubernetes\"]",
+"instances":[{"schema_version":1,"attributes":{"id":"x","metadata":[{"name":%q,"namespace":%q,"uid":%q}]}}]}`, strings.ReplaceAll(name, "-", "_"), name, w.ns.Name, uid)
+}
+
+func (w *world) probe(kind string, in steps.Params) steps.Observation {
+	w.t.Helper()
+	for _, k := range Kinds() {
+		if k.Name != kind {
+			continue
+		}
+		obs, err := k.Reads(w.env).Probe(w.t.Context(), in, sink{})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if len(obs.Facts) != len(k.Facts) || obs.Summary == "" || obs.Command == "" {
+			w.t.Fatalf("contract: %d facts of %d, summary %q", len(obs.Facts), len(k.Facts), obs.Summary)
+		}
+		return obs
+	}
+	w.t.Fatalf("no kind %s", kind)
+	return steps.Observation{}
+}
+
+func TestGhostsOrphansAndStrangers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.state(w.configMap("kept", w.make("kept", "Terraform")), w.configMap("gone", "1"), w.configMap("replaced", "2"),
+		`{"mode":"managed","type":"aws_instance","name":"a","instances":[{"attributes":{"id":"i-1"}}]}`)
+	w.make("replaced", "kubectl")
+	w.make("lost", "HashiCorp")
+	w.make("unrelated", "kubectl")
+	obs := w.probe("compare/state-live", nil)
+	f := obs.Facts
+	if f["recorded"].Int() != 3 || f["present"].Int() != 1 || strings.Join(f["ghosts"].Strings(), " ") != "kubernetes_config_map_v1.gone" {
+		t.Errorf("state = %v", f)
+	}
+	if f["strangers"].Table()["kubernetes_config_map_v1.replaced"] == "" || len(f["strangers"].Table()) != 1 {
+		t.Errorf("strangers = %v", f["strangers"].Table())
+	}
+	if o := f["orphans"].Strings(); len(o) != 1 || !strings.HasSuffix(o[0], "/lost") {
+		t.Errorf("orphans = %v", o)
+	}
+	if f["unchecked"].Table()["aws_instance"] != "1" || len(obs.Gaps) != 1 {
+		t.Errorf("unchecked = %v, gaps %v", f["unchecked"].Table(), obs.Gaps)
+	}
+	w.wroteNothing()
+}
+
+// wroteNothing asks the server's own audit log, which has the writes of the test.
+func (w *world) wroteNothing() {
+	w.t.Helper()
+	events, err := shared.AuditEvents(w.t.Context(), lab.AuditFilter{Namespace: w.ns.Name})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	made := 0
+	for _, e := range events {
+		if e.User == w.ns.Operator {
+			w.t.Errorf("the probe did more than read: %+v", e)
+		}
+		if e.User == w.ns.Robot && e.Persists() {
+			made++
+		}
+	}
+	if made == 0 {
+		w.t.Error("the audit log has no write of the test: it proves nothing")
+	}
+}
+
+// TestNothingOfItIsHere: an empty cluster is likelier another one than a disaster.
+func TestNothingOfItIsHere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.state(w.configMap("one", "1"), w.configMap("two", "2"))
+	obs := w.probe("compare/state-live", nil)
+	if obs.Facts["ghosts"].Known() || !strings.Contains(obs.Summary, "None") {
+		t.Errorf("state = %v", obs.Facts)
+	}
+}
+
+// TestForbiddenIsUnknown: what may not be listed is not absent.
+func TestForbiddenIsUnknown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.state(w.configMap("kept", w.make("kept", "Terraform")), strings.ReplaceAll(w.configMap("elsewhere", "1"), w.ns.Name, "kube-system"))
+	obs := w.probe("compare/state-live", nil)
+	if f := obs.Facts; f["ghosts"].Known() || f["unread"].Table()["kubernetes_config_map_v1.elsewhere"] == "" || len(f["unread"].Table()) != 1 {
+		t.Errorf("state = %v", f)
+	}
+}
+
+func TestCreatesThatExist(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.make("there", "helm")
+	create := func(address, typ, after string) string {
+		return fmt.Sprintf(`{"address":%q,"mode":"managed","type":%q,"provider_name":"p","change":{"actions":["create"],"after":%s,"after_unknown":{}}}`, address, typ, after)
+	}
+	meta := func(name string) string {
+		return fmt.Sprintf(`{"metadata":[{"name":%q,"namespace":%q}]}`, name, w.ns.Name)
+	}
+	manifest := fmt.Sprintf(`{"manifest":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"there","namespace":%q}}}`, w.ns.Name)
+	crd := fmt.Sprintf(`{"manifest":{"apiVersion":"no.such.group/v1","kind":"Thing","metadata":{"name":"x","namespace":%q}}}`, w.ns.Name)
+	w.write("plan.json", `{"format_version":"1.2","resource_changes":[`+strings.Join([]string{
+		create("kubernetes_config_map.a", "kubernetes_config_map", meta("there")), create(`kubernetes_config_map.b["k"]`, "kubernetes_config_map", meta("not-there")),
+		create("kubernetes_manifest.m", "kubernetes_manifest", manifest), create("kubernetes_manifest.c", "kubernetes_manifest", crd),
+		create("aws_s3_bucket.x", "aws_s3_bucket", `{"bucket":"x"}`),
+	}, ",")+`]}`)
+	obs := w.probe("compare/plan-live", steps.Params{"file": steps.PathOf("plan.json")})
+	f := obs.Facts
+	if strings.Join(f["exists"].Strings(), " ") != "kubernetes_config_map.a kubernetes_manifest.m" || strings.Join(f["absent"].Strings(), " ") != `kubernetes_config_map.b["k"] kubernetes_manifest.c` {
+		t.Errorf("plan = %v", f)
+	}
+	want := fmt.Sprintf("import {\n  to = kubernetes_config_map.a\n  id = \"%s/there\"\n}\n", w.ns.Name)
+	if !strings.HasPrefix(f["import_blocks"].Text(), want) || !strings.Contains(f["origin"].Table()["kubernetes_config_map.a"], "helm") {
+		t.Errorf("blocks = %q, origin %v", f["import_blocks"].Text(), f["origin"].Table())
+	}
+	if strings.Join(f["unchecked"].Strings(), " ") != "aws_s3_bucket.x" {
+		t.Errorf("unchecked = %v", f["unchecked"].Strings())
+	}
+	w.wroteNothing()
+
+	// A create without a name cannot be looked for: what exists is then unknown.
+	w.write("plan.json", `{"format_version":"1.2","resource_changes":[`+create("kubernetes_secret.g", "kubernetes_secret", `{"metadata":[{"generate_name":"x-"}]}`)+`]}`)
+	if f := w.probe("compare/plan-live", steps.Params{"file": steps.PathOf("plan.json")}).Facts; f["exists"].Known() || len(f["unread"].Table()) != 1 {
+		t.Errorf("unnamed = %v", f)
+	}
+}

@@ -1,0 +1,36 @@
+// Package compare holds worlds against each other: what a state or a plan of
+// tofu says, against what is in the cluster. It reads both sides by the readers
+// of their own worlds, which cannot write, and changes nothing.
+//
+// Vocabulary: a ghost is recorded and not there; an orphan is there, was made by
+// the tool and is not recorded; a stranger has the name of what is recorded, and
+// is another object.
+package compare
+
+import "handrail/steps"
+
+// Kinds returns the step kinds of this package.
+func Kinds() []steps.Kind {
+	dir := steps.Field{Name: "dir", Type: steps.Path, Default: ".", Doc: "root module whose state is meant"}
+	workspace := steps.Field{Name: "workspace", Type: steps.String, Doc: "workspace, instead of TF_WORKSPACE or the selected one", Pattern: `[A-Za-z0-9_][A-Za-z0-9_.-]*`}
+	return []steps.Kind{
+		{
+			Name:    "compare/state-live",
+			Doc:     "Holds the kubernetes resources of a state against the cluster: ghosts, orphans and strangers. Other resources are unknown.",
+			Class:   steps.Probe,
+			Params:  []steps.Field{dir, workspace},
+			Facts:   stateFacts(),
+			Touches: []string{"reads the backend settings in .terraform and the present state", "lists the metadata of the recorded kinds in their namespaces"},
+			Reads:   func(e steps.Env) steps.Prober { return stateProbe{e} },
+		},
+		{
+			Name:    "compare/plan-live",
+			Doc:     "Looks in the cluster for the kubernetes objects that a plan would create: what exists already, who made it, and the import blocks to paste.",
+			Class:   steps.Probe,
+			Params:  []steps.Field{{Name: "file", Type: steps.Path, Required: true, Doc: "output of `show -json` of the plan"}},
+			Facts:   planFacts(),
+			Touches: []string{"reads the file", "lists the metadata of the planned kinds in their namespaces"},
+			Reads:   func(e steps.Env) steps.Prober { return planProbe{e} },
+		},
+	}
+}

@@ -1,0 +1,93 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"handrail/steps"
+	"handrail/steps/kube/patch"
+)
+
+// againAfter is when the target of an act is read again: controllers that undo
+// what people do were seen to do it within ten to twenty seconds.
+const againAfter = 30 * time.Second
+
+// untold says that what is there does not tell whether an act still stands.
+const untold = "unknown"
+
+// again reads the target of an act that was done, and says whether it stands.
+func again(ctx context.Context, env steps.Env, before []steps.KV, ops []patch.Op, judged judge, out steps.Sink) (steps.Outcome, error) {
+	return findWith(ctx, env, before, ops, judged, out)
+}
+
+// stands judges an object that was changed and is still there. One that is gone
+// tells nothing of its fields.
+func stands(judged judge) judge {
+	return func(o order, now sighting) (result, words string) {
+		switch {
+		case now.absent:
+			return untold, fmt.Sprintf("%s is gone, and what was done to it with it.", o.object)
+		case now.other != "":
+			return untold, fmt.Sprintf("%s was made again by somebody, UID %s%s: look whether that one is as it should be.", o.object, now.other, now.by())
+		}
+		return judged(o, now)
+	}
+}
+
+// standsDeleted judges an object that was deleted: another of its name means that
+// somebody makes it again.
+func standsDeleted(o order, now sighting) (result, words string) {
+	if now.other != "" {
+		return steps.Failed, fmt.Sprintf("%s is gone by UID, and somebody made it again: UID %s%s.", o.object, now.other, now.by())
+	}
+	return judgeDelete(o, now)
+}
+
+// standsMade judges an object that was made. One that is gone may have come to
+// its end by itself, as Jobs do.
+func standsMade(judged judge) judge {
+	return func(o order, now sighting) (result, words string) {
+		if now.absent {
+			return untold, fmt.Sprintf("%s is not there any more: somebody deleted it, or it came to its end.", o.object)
+		}
+		return judged(o, now)
+	}
+}
+
+// Again implements steps.Rereader.
+func (g alterGate) Again(ctx context.Context, before []steps.KV, _ steps.Params, out steps.Sink) (steps.Outcome, error) {
+	return again(ctx, g.env, before, nil, stands(g.find), out)
+}
+
+// Again implements steps.Rereader.
+func (g stripGate) Again(ctx context.Context, before []steps.KV, _ steps.Params, out steps.Sink) (steps.Outcome, error) {
+	return again(ctx, g.env, before, nil, judgeStrip, out)
+}
+
+// Again implements steps.Rereader.
+func (g deleteGate) Again(ctx context.Context, before []steps.KV, _ steps.Params, out steps.Sink) (steps.Outcome, error) {
+	return again(ctx, g.env, before, nil, standsDeleted, out)
+}
+
+// Again implements steps.Rereader.
+func (g recreateGate) Again(ctx context.Context, before []steps.KV, _ steps.Params, out steps.Sink) (steps.Outcome, error) {
+	o, err := again(ctx, g.env, before, nil, standsMade(judgeRecreate), out)
+	if err == nil && o.Result == steps.Done { // the other object of its name is the one that was made
+		for i := range o.After {
+			if o.After[i].Key == keyObject {
+				o.After[i].Value = "there"
+			}
+		}
+	}
+	return o, err
+}
+
+// Again implements steps.Rereader.
+func (g createGate) Again(ctx context.Context, before []steps.KV, in steps.Params, out steps.Sink) (steps.Outcome, error) {
+	ops, err := g.wanted(before, in)
+	if err != nil {
+		return steps.Outcome{}, err
+	}
+	return again(ctx, g.env, before, ops, standsMade(judgeMake), out)
+}

@@ -1,0 +1,88 @@
+package kube
+
+import (
+	"fmt"
+	"time"
+
+	"handrail/steps/kube/fieldpath"
+)
+
+// blameRewritten says whether one of entries was written less than a minute ago
+// by somebody who does not call itself kubectl, and by whom. Who made the object a
+// moment ago did not rewrite it, and need not come again. why says that nobody can
+// tell; it is "" for a clear no.
+func blameRewritten(entries []blameEntry, born, now time.Time, clockless string) (is bool, by, why string) {
+	for _, e := range entries {
+		switch {
+		case e.byPerson():
+		case e.at.IsZero():
+			why = "the time of what " + clip(e.manager, 128) + " wrote was not recorded"
+		case e.at.Sub(born) <= bornWithin:
+		case clockless != "":
+			why = clockless
+		case now.Sub(e.at) < freshWrite:
+			return true, e.String(), ""
+		}
+	}
+	return false, "", why
+}
+
+// bornWithin is how long after its making the writes that made an object last.
+const bornWithin = 2 * time.Second
+
+// derivedField is a field that a patch would change in vain.
+type derivedField struct {
+	field, writer string
+}
+
+// derivedFields are those of the fields named by JSON pointers that somebody
+// else rewrote less than a minute ago, and doubts why nobody can say it of the
+// others. A field that nobody owns counts by the newest write of the object:
+// admission, which leaves no owner, runs with each.
+func derivedFields(o object, pointers []string, now time.Time, clockless string) (derived []derivedField, doubts []string) {
+	entries, unread := blameEntriesOf(o)
+	if unread > 0 || len(entries) == 0 {
+		return nil, []string{"who wrote it is not known: its managedFields cannot be read"}
+	}
+	born := o.GetCreationTimestamp().Time
+	for _, pointer := range pointers {
+		path, err := fieldpath.Pointer(pointer)
+		if err != nil {
+			return nil, append(doubts, err.Error())
+		}
+		pl, err := path.In(o.Object)
+		if err != nil {
+			doubts = append(doubts, err.Error())
+			continue
+		}
+		var held []blameEntry
+		for _, e := range entries {
+			if h := pl.Held(e.fields); h.Any() || h.Above > 0 {
+				held = append(held, e)
+			}
+		}
+		if len(held) == 0 && pl.Present {
+			held = blameNewest(entries)
+		}
+		is, by, why := blameRewritten(held, born, now, clockless)
+		switch {
+		case is:
+			derived = append(derived, derivedField{clip(pl.Path.String(), 300), by})
+		case why != "":
+			doubts = append(doubts, fmt.Sprintf("%s: %s", clip(pl.Path.String(), 300), why))
+		}
+	}
+	return derived, doubts
+}
+
+// derived refuses to change what somebody rewrites: the change would be gone
+// before the person has looked at it.
+func (f floors) derived(s *subject, pointers []string) (doubts []string) {
+	now, clockless := s.c.now()
+	fields, doubts := derivedFields(s.o, pointers, now, clockless)
+	for _, d := range fields {
+		f.unmet("change what it is made from: kube/writers lists who writes it, kube/catch shows their rhythm; stop the writer first if there is no input",
+			"%s of %s was rewritten less than a minute ago by %s: it is derived state, and a change of it would not last.", d.field, s.t, d.writer)
+	}
+	return doubts
+}

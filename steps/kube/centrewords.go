@@ -1,0 +1,98 @@
+package kube
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// keptBy names who keeps an object, by the marks of those that apply it, by its
+// controller, or by the labels that teams use; "" where nothing says so. It is
+// for a person to know whom to ask, and no proof.
+func keptBy(o object) string {
+	if id, err := parseTracking(o.GetAnnotations()[argoTracking]); err == nil {
+		return argoName(id.appNamespace, id.app)
+	}
+	labels, annotations := o.GetLabels(), o.GetAnnotations()
+	for _, of := range []struct{ group, word string }{{fluxKustomize, "kustomization "}, {fluxHelm, "helmrelease "}} {
+		if name := labels[of.group+"/name"]; name != "" {
+			return of.word + clip(cmp.Or(labels[of.group+"/namespace"], o.GetNamespace()), 63) + "/" + clip(name, 253)
+		}
+	}
+	if release := annotations["meta.helm.sh/release-name"]; release != "" {
+		return "helm release " + clip(release, 100)
+	}
+	for _, ref := range o.GetOwnerReferences() {
+		if ref.Controller != nil && *ref.Controller {
+			return strings.ToLower(ref.Kind) + " " + clip(ref.Name, 253)
+		}
+	}
+	for _, key := range []string{"owner", "team", "app.kubernetes.io/part-of"} {
+		if v := cmp.Or(annotations[key], labels[key]); v != "" {
+			return clip(v, 100)
+		}
+	}
+	return ""
+}
+
+// stated is one line of status.conditions.
+type stated struct {
+	status, reason, message string
+	since                   time.Time
+}
+
+// statedOf reads status.conditions; a type that is not there has no status.
+func statedOf(o object) map[string]stated {
+	list, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
+	out := map[string]stated{}
+	for _, item := range list {
+		m, _ := item.(map[string]any)
+		kind, _ := m["type"].(string)
+		if kind == "" {
+			continue
+		}
+		var c stated
+		c.status, _ = m["status"].(string)
+		c.reason, _ = m["reason"].(string)
+		c.message, _ = m["message"].(string)
+		c.since = timeIn(m, "lastTransitionTime")
+		out[kind] = c
+	}
+	return out
+}
+
+// String is the reason and what it says.
+func (c stated) String() string {
+	switch {
+	case c.message == "":
+		return c.reason
+	case c.reason == "":
+		return c.message
+	}
+	return c.reason + ": " + c.message
+}
+
+func textIn(o object, path ...string) string {
+	s, _, _ := unstructured.NestedString(o.Object, path...)
+	return s
+}
+
+func numberIn(o object, path ...string) int64 {
+	n, _, _ := unstructured.NestedInt64(o.Object, path...)
+	return n
+}
+
+// timeIn reads a time; what is none is the zero time.
+func timeIn(m map[string]any, path ...string) time.Time {
+	s, _, _ := unstructured.NestedString(m, path...)
+	at, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		return time.Time{}
+	}
+	return at
+}
+
+// oneLine keeps a text on one line of a list.
+func oneLine(s string) string { return clip(strings.Join(strings.Fields(s), " "), 200) }

@@ -1,0 +1,151 @@
+package kube
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"handrail/steps"
+	"handrail/steps/kube/patch"
+)
+
+func cronJob(name string) map[string]any {
+	return map[string]any{"metadata": map[string]any{"name": name}, "spec": map[string]any{"schedule": "30 2 * * *",
+		"jobTemplate": map[string]any{"spec": map[string]any{"template": map[string]any{"spec": map[string]any{
+			"restartPolicy": "Never", "containers": []any{map[string]any{"name": "a", "image": "b"}}}}}}}}
+}
+
+// TestSuspendAndResume pauses a CronJob and lets it go on; the pause owes its end.
+func TestSuspendAndResume(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	uid := s.born("batch", "cronjobs", cronJob("audit"))
+	in := changeIn("cronjob", "audit", uid)
+	p, _ := s.acts("kube/suspend", in, steps.Done)
+	if p.Phrase != "pause cronjob/"+s.ns.Name+"/audit" || len(p.Owes) != 1 || p.Owes[0].Kind != "resume" || p.Owes[0].Due != pauseFor {
+		t.Errorf("phrase = %q, owes = %+v", p.Phrase, p.Owes)
+	}
+	if on, _ := patch.Get(s.now(s.at("batch", "cronjobs", "audit")), "/spec/suspend"); on != true {
+		t.Errorf("suspend = %v", on)
+	}
+	s.refused("kube/suspend", in, "is paused already")
+	p, _ = s.acts("kube/resume", in, steps.Done)
+	if p.Phrase != "resume cronjob/"+s.ns.Name+"/audit" || len(p.Owes) != 0 || !strings.Contains(p.Effect, "may start at once") {
+		t.Errorf("phrase = %q, owes = %+v, effect = %q", p.Phrase, p.Owes, p.Effect)
+	}
+	s.refused("kube/resume", in, "is not paused")
+	dep := s.born("apps", "deployments", deployment("web", nil))
+	s.refused("kube/suspend", changeIn("deployment", "web", dep), "cannot be paused")
+	if w := s.writes(); len(w) != 2 {
+		t.Errorf("writes = %+v", w)
+	}
+}
+
+// TestScale goes through the subresource, and names the autoscaler that would
+// undo it.
+func TestScale(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.allow(false, []string{"apps"}, []string{"deployments/scale"})
+	uid := s.born("apps", "deployments", deployment("web", nil))
+	in := changeIn("deployment", "web", uid)
+	for _, n := range []int64{3, 0, 2} {
+		in["replicas"] = steps.IntOf(n)
+		p, _ := s.acts("kube/scale", in, steps.Done)
+		if !strings.Contains(p.Request, "/deployments/web/scale?") || !strings.Contains(p.Command, "--subresource=scale") || p.Phrase != "scale deployment/"+s.ns.Name+"/web" {
+			t.Errorf("request = %s, command = %s, phrase = %s", p.Request, p.Command, p.Phrase)
+		}
+		if len(p.Owners) != 0 {
+			t.Errorf("owners = %v", p.Owners)
+		}
+	}
+	s.must("POST", "/apis/autoscaling/v2/namespaces/"+s.ns.Name+"/horizontalpodautoscalers", asJSON,
+		`{"metadata":{"name":"web"},"spec":{"minReplicas":2,"maxReplicas":5,"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"web"}}}`)
+	in["replicas"] = steps.IntOf(1)
+	p := s.preview(s.gate("kube/scale"), in)
+	if len(p.Owners) != 1 || p.Owners[0].Paused != pausedNo || !strings.Contains(p.Owners[0].Name, "horizontalpodautoscaler/"+s.ns.Name+"/web") || !strings.Contains(p.Owners[0].How, "from 2 to 5") {
+		t.Errorf("owners = %+v", p.Owners)
+	}
+	in["replicas"] = steps.IntOf(2)
+	s.refused("kube/scale", in, "would change nothing")
+	in["replicas"] = steps.IntOf(-1)
+	s.refused("kube/scale", in, "cannot have -1")
+	for _, w := range s.writes() {
+		if w.Verb != "patch" || w.Subresource != "scale" {
+			t.Errorf("write = %+v", w)
+		}
+	}
+}
+
+// TestRestart leaves the mark of kubectl in the template, with the time of the
+// act; a second restart is a change again.
+func TestRestart(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	uid := s.born("apps", "deployments", deployment("web", nil))
+	in := changeIn("deployment", "web", uid)
+	p, _ := s.acts("kube/restart", in, steps.Done)
+	if !strings.Contains(p.Request, atAct) || !strings.Contains(p.Undo, "Cannot be undone") || p.Phrase != "restart deployment/"+s.ns.Name+"/web" {
+		t.Errorf("request = %s, undo = %s, phrase = %s", p.Request, p.Undo, p.Phrase)
+	}
+	s.merge2("deployments", "web", `{"spec":{"template":{"metadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"2026-01-01T00:00:00Z"}}}}}`)
+	s.acts("kube/restart", in, steps.Done)
+	s.merge2("deployments", "web", `{"spec":{"paused":true}}`)
+	s.refused("kube/restart", in, "nothing would restart")
+}
+
+// merge2 changes a workload as somebody else would.
+func (s *stage) merge2(resource, name, body string) {
+	s.t.Helper()
+	s.must("PATCH", s.at("apps", resource, name), "application/merge-patch+json", body)
+}
+
+// TestCreate makes one object and refuses to make what is there.
+func TestCreate(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.env.Dir = t.TempDir()
+	file := func(body string) steps.Params {
+		name := filepath.Join(s.env.Dir, "m.yaml")
+		if err := os.WriteFile(name, []byte(body), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return steps.Params{"file": steps.PathOf("m.yaml"), "namespace": steps.StringOf(s.ns.Name)}
+	}
+	in := file("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: schema\n  labels: {app: a}\ndata:\n  version: \"3\"\n")
+	p, o := s.acts("kube/create", in, steps.Done)
+	if p.Phrase != "create configmap/"+s.ns.Name+"/schema" || len(p.Diff) == 0 || !strings.Contains(p.Undo, "delete configmaps schema") {
+		t.Errorf("phrase = %q, diff = %q, undo = %q", p.Phrase, p.Diff, p.Undo)
+	}
+	if steps.Find(o.After, keyUID) == "" || !strings.Contains(s.content("configmaps", "schema"), `"version":"3"`) {
+		t.Errorf("after = %v", o.After)
+	}
+	s.refused("kube/create", in, "is there already")
+	for why, body := range map[string]string{
+		"looks like a secret":   "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData: {a: b}\n",
+		"garbage collector":     "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, ownerReferences: []}\n",
+		"cannot be deleted":     "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, finalizers: [a/b]}\n",
+		"the server's to give":  "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, uid: b}\n",
+		"its controller":        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\nstatus: {}\n",
+		"is protected":          "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, labels: {purpose: chaos-canary}}\n",
+		"the server refused it": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndta: {a: b}\n",
+	} {
+		s.refused("kube/create", file(body), why)
+	}
+	for why, body := range map[string]string{
+		"more than one document": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n---\napiVersion: v1\n",
+		"is a list":              "apiVersion: v1\nkind: List\nitems: []\n",
+		"no object":              "a: b\n",
+		"quote it":               "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: on}\n",
+		"which one is meant":     "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: other}\n",
+		"serves no resource":     "apiVersion: nobody.example/v1\nkind: Thing\nmetadata: {name: a}\n",
+	} {
+		if _, err := s.gate("kube/create").Preview(t.Context(), file(body), &scrap{}); err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("Preview() = %v, want %q", err, why)
+		}
+	}
+	if w := s.writes(); len(w) != 1 || w[0].Verb != "create" || w[0].ID != steps.Find(o.After, keyAudit) {
+		t.Errorf("writes = %+v", w)
+	}
+}

@@ -1,0 +1,108 @@
+package kube
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"handrail/steps"
+	"handrail/steps/kube/patch"
+)
+
+// TestSuspendOfGitOps pauses and resumes what Argo CD and Flux define, on their
+// own definitions.
+func TestSuspendOfGitOps(t *testing.T) {
+	t.Parallel()
+	w := newKeepersWorld(t)
+	w.definitions()
+	uidOf := func(m fields) string { return m["metadata"].(fields)["uid"].(string) }
+	app := uidOf(w.app("shop", nil, fields{"automated": fields{"selfHeal": true, "prune": true}}))
+	manual := uidOf(w.app("by-hand", nil, nil))
+	kustomization := uidOf(w.create(w.in(fluxKustomizeV1, "kustomizations", ""), fields{"apiVersion": fluxKustomizeV1, "kind": "Kustomization",
+		"metadata": fields{"name": "apps"}, "spec": fields{"interval": "10m", "prune": true, "sourceRef": fields{"kind": "GitRepository", "name": "x"}}}))
+	gate := func(kind, resource, name, uid string) (steps.Preview, steps.Gater, steps.Params) {
+		i := slices.IndexFunc(Kinds(), func(k steps.Kind) bool { return k.Name == kind })
+		g, in := Kinds()[i].Changes(w.root()), changeIn(resource, name, uid)
+		p, err := g.Preview(t.Context(), in, &scrap{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p, g, in
+	}
+	act := func(kind, resource, name, uid string) steps.Preview {
+		p, g, _ := gate(kind, resource, name, uid)
+		a, err := steps.Confirm(p, "i", "s", p.Digest("i", "s"), p.Phrase)
+		if err != nil {
+			t.Fatalf("%s %s: %v", kind, name, err)
+		}
+		if o, err := g.Act(t.Context(), a, &scrap{}); err != nil || o.Result != steps.Done {
+			t.Fatalf("%s %s: Act() = %+v, %v", kind, name, o, err)
+		}
+		return p
+	}
+	at := func(group, plural, name, pointer string) any {
+		v, _ := patch.Get(w.read(w.in(group, plural, name)), pointer)
+		return v
+	}
+	p := act("kube/suspend", "application", "shop", app)
+	if at(argoVersion, "applications", "shop", "/spec/syncPolicy/automated/enabled") != false || at(argoVersion, "applications", "shop", "/spec/syncPolicy/automated/selfHeal") != true {
+		t.Error("the block of auto-sync is not as it was, with its switch off")
+	}
+	if p.Owes[0].Kind != "resume" || !strings.Contains(p.Effect, "self-heal") {
+		t.Errorf("owes = %v, effect = %q", p.Owes, p.Effect)
+	}
+	if fmt.Sprint(w.read(w.in(argoVersion, "applications", "shop"))["metadata"].(fields)["managedFields"]) == "" {
+		t.Error("nobody is recorded as who paused it")
+	}
+	if p, _, _ := gate("kube/suspend", "application", "shop", app); !strings.Contains(unmetText(p), "is off already") {
+		t.Errorf("unmet = %q", unmetText(p))
+	}
+	act("kube/resume", "application", "shop", app)
+	if at(argoVersion, "applications", "shop", "/spec/syncPolicy/automated/enabled") != true {
+		t.Error("auto-sync is not on again")
+	}
+	if p, _, _ := gate("kube/suspend", "application", "by-hand", manual); !strings.Contains(unmetText(p), "no auto-sync") {
+		t.Errorf("unmet = %q", unmetText(p))
+	}
+	act("kube/suspend", "kustomizations.kustomize.toolkit.fluxcd.io", "apps", kustomization)
+	if at(fluxKustomizeV1, "kustomizations", "apps", "/spec/suspend") != true {
+		t.Error("the Kustomization is not suspended")
+	}
+	act("kube/resume", "kustomizations.kustomize.toolkit.fluxcd.io", "apps", kustomization)
+}
+
+// TestAdmissionThatRewritesIsRefused: what is rewritten in the same request never
+// gets to a confirmation, and is found where the policy came after it.
+func TestAdmissionThatRewritesIsRefused(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	uid := s.make(thingMade{resource: "configmaps", name: "flags"})
+	in := changeIn("configmap", "flags", uid, "patch", `[{op: replace, path: /data/a, value: "fixed"}]`)
+	g := s.gate("kube/patch")
+	armed := s.preview(g, in)
+	early := s.confirm(armed, armed.Digest("i", "s"))
+
+	const api = "/apis/admissionregistration.k8s.io/v1/"
+	name := "handrail-rewrites-" + s.ns.Name
+	s.must("POST", api+"mutatingadmissionpolicies", asJSON, fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"failurePolicy":"Fail","reinvocationPolicy":"Never",
+		"matchConstraints":{"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":%q}},"resourceRules":[{"apiGroups":[""],"apiVersions":["v1"],"operations":["CREATE","UPDATE"],"resources":["configmaps"]}]},
+		"mutations":[{"patchType":"ApplyConfiguration","applyConfiguration":{"expression":"Object{data: {\"a\": \"broken\"}}"}}]}}`, name, s.ns.Name))
+	t.Cleanup(func() { s.sweepAway(api + "mutatingadmissionpolicies/" + name) })
+	s.must("POST", api+"mutatingadmissionpolicybindings", asJSON, fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"policyName":%q}}`, name, name))
+	t.Cleanup(func() { s.sweepAway(api + "mutatingadmissionpolicybindings/" + name) })
+	p := s.preview(g, in)
+	for len(p.Unmet) == 0 { // it takes effect in a moment
+		p = s.preview(g, in)
+	}
+	s.refusedBy(p, "put something else in its place")
+	if !strings.Contains(p.Unmet[0].Cure, "managedFields would name you") {
+		t.Errorf("cure = %q", p.Unmet[0].Cure)
+	}
+	o, err := g.Act(t.Context(), early, &scrap{})
+	if err != nil || o.Result != steps.Failed || !strings.Contains(o.Response, "put something else in its place") {
+		t.Errorf("Act() = %+v, %v, want failed", o, err)
+	}
+	fixed := s.born("", "configmaps", map[string]any{"metadata": map[string]any{"name": "fixed"}, "immutable": true, "data": map[string]any{"a": "b"}})
+	s.refused("kube/recreate", changeIn("configmap", "fixed", fixed, "patch", `[{op: replace, path: /data/a, value: c}]`), "would not be what was asked for")
+}

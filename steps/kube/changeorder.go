@@ -1,0 +1,267 @@
+package kube
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	quantity "k8s.io/apimachinery/pkg/api/resource"
+
+	"handrail/steps"
+	"handrail/steps/kube/patch"
+)
+
+const (
+	keyPatch   = "patch"
+	keyRemoved = "items removed"
+	// atAct stands for the moment of the act, so that a request reads the same at
+	// each preview.
+	atAct = "<time of the act>"
+	// jsonPatch is the media type in which a patch can carry its conditions.
+	jsonPatch = "application/json-patch+json"
+)
+
+// alteration is a change of fields of one object.
+type alteration struct {
+	sub   string     // subresource that takes it, with its slash; "" for the object
+	ops   []patch.Op // with the indexes that items have
+	tests []patch.Op // what must still hold, beside UID and version
+}
+
+// request is the patch of an alteration. It fails as a whole where the object is
+// not the one that was read. version "" leaves the version untested; now fills
+// what only the act knows, and is zero for the form that is shown.
+func (a alteration) request(path, uid, version string, now time.Time) (request, error) {
+	ops := []patch.Op{{Op: patch.Test, Path: "/metadata/uid", Value: uid}}
+	if version != "" {
+		ops = append(ops, patch.Op{Op: patch.Test, Path: "/metadata/resourceVersion", Value: version})
+	}
+	for _, op := range slices.Concat(a.tests, a.ops) {
+		if op.Op != patch.Test && !now.IsZero() {
+			op.Value = timed(op.Value, now)
+		}
+		ops = append(ops, op)
+	}
+	body, err := patch.Encode(ops)
+	return request{
+		method: http.MethodPatch, path: path + a.sub, media: jsonPatch, body: []byte(body),
+		query: url.Values{"fieldManager": {fieldManager}, "timeout": {serverTime.String()}},
+	}, err
+}
+
+// timed puts the moment of the act where atAct stands.
+func timed(v any, now time.Time) any {
+	switch v := v.(type) {
+	case string:
+		if v == atAct {
+			return now.UTC().Format(time.RFC3339)
+		}
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key, below := range v {
+			out[key] = timed(below, now)
+		}
+		return out
+	}
+	return v
+}
+
+// altered reads the alteration of an approved preview back, from its request.
+// What it would change must be what stands in the target.
+func altered(p steps.Preview, o order, sub string) (alteration, error) {
+	empty, err := alteration{sub: sub}.request(o.path, o.uid, later, time.Time{})
+	if err != nil {
+		return alteration{}, err
+	}
+	body, ok := strings.CutPrefix(p.Request, http.MethodPatch+" "+empty.address()+" ")
+	if !ok {
+		return alteration{}, fmt.Errorf("the request is not the one that was shown")
+	}
+	var ops []patch.Op
+	if err := json.Unmarshal([]byte(body), &ops); err != nil {
+		return alteration{}, fmt.Errorf("the request was shown as something else than a patch: %w", err)
+	}
+	if len(ops) < 3 || ops[0].Value != o.uid || ops[1].Value != later {
+		return alteration{}, fmt.Errorf("the request does not test the UID and the version")
+	}
+	a := alteration{sub: sub}
+	for _, op := range ops[2:] {
+		if op.Op == patch.Test {
+			a.tests = append(a.tests, op)
+		} else {
+			a.ops = append(a.ops, op)
+		}
+	}
+	if said, err := patch.Encode(a.ops); err != nil || said != steps.Find(p.Target, keyPatch) {
+		return alteration{}, fmt.Errorf("the request changes something else than what was shown")
+	}
+	return a, nil
+}
+
+// opsOf reads the operations of a target, nil where it has none.
+func opsOf(kvs []steps.KV, key string) ([]patch.Op, error) {
+	text := steps.Find(kvs, key)
+	if text == "" {
+		return nil, nil
+	}
+	var ops []patch.Op
+	if err := json.Unmarshal([]byte(text), &ops); err != nil || len(ops) == 0 {
+		return nil, fmt.Errorf("the patch is %q, which is none or was redacted", clip(text, 200))
+	}
+	return ops, nil
+}
+
+// removals are the items that operations take out of lists, each with its list:
+// what comes after an item takes its place, so that its path says nothing.
+func removals(doc map[string]any, ops []patch.Op) []patch.Op {
+	var out []patch.Op
+	for _, op := range ops {
+		above := op.Path[:strings.LastIndexByte(op.Path, '/')]
+		list, _ := patch.Get(doc, above)
+		if _, is := list.([]any); op.Op != patch.Remove || !is {
+			continue
+		}
+		item, _ := patch.Get(doc, op.Path)
+		out = append(out, patch.Op{Op: patch.Test, Path: above, Value: item})
+	}
+	return out
+}
+
+// judgeAlter says what a patch came to, from the fields that it is about.
+func judgeAlter(o order, now sighting) (result, words string) {
+	switch {
+	case now.absent:
+		return steps.Failed, fmt.Sprintf("%s is gone: somebody else deleted it.", o.object)
+	case now.other != "":
+		return steps.Failed, fmt.Sprintf("%s is another object of the same name now, UID %s, not %s: it was deleted and made again.", o.object, now.other, o.uid)
+	case now.ResourceVersion == o.version:
+		return "", fmt.Sprintf("%s is as it was.", o.object)
+	}
+	lacks := o.lacking(now.raw)
+	if len(lacks) == 0 {
+		return steps.Done, fmt.Sprintf("%s is as the patch wants it.", o.object)
+	}
+	return steps.Failed, fmt.Sprintf("%s is not as the patch wants it: %s. %s", o.object, strings.Join(lacks, "; "), o.moved(now))
+}
+
+// lacking says which operations of the order an object does not show.
+func (o order) lacking(raw []byte) []string {
+	doc, err := patch.Decode(raw)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	var out []string
+	for _, op := range o.ops {
+		if why := lacks(doc, op); why != "" {
+			out = append(out, why)
+		}
+	}
+	for _, gone := range o.removed {
+		list, _ := patch.Get(doc, gone.Path)
+		items, _ := list.([]any)
+		if slices.ContainsFunc(items, func(v any) bool { return reflect.DeepEqual(v, gone.Value) }) {
+			out = append(out, "an item is still in "+gone.Path)
+		}
+	}
+	return out
+}
+
+func lacks(doc map[string]any, op patch.Op) string {
+	at := op.Path
+	if above, ok := strings.CutSuffix(at, "/-"); ok { // somewhere in the list
+		list, _ := patch.Get(doc, above)
+		items, _ := list.([]any)
+		if slices.ContainsFunc(items, func(v any) bool { return within(op.Value, v) }) {
+			return ""
+		}
+		return "nothing like it stands in " + above
+	}
+	got, there := patch.Get(doc, at)
+	switch {
+	case op.Op == patch.Remove && !there:
+		return ""
+	case op.Op == patch.Remove && isItem(doc, at):
+		return "" // what came after it moved up; removals tell
+	case op.Op == patch.Remove:
+		return at + " is still there"
+	case !there && vacant(op.Value):
+		return ""
+	case !there:
+		return at + " is not there"
+	case !within(op.Value, got):
+		return fmt.Sprintf("%s is %s", at, clip(shownValue(got), 120))
+	}
+	return ""
+}
+
+func isItem(doc map[string]any, path string) bool {
+	above := path[:strings.LastIndexByte(path, '/')]
+	v, _ := patch.Get(doc, above)
+	_, is := v.([]any)
+	return is
+}
+
+// within reports whether got is what was sent, with the defaults that a server
+// adds and the form that it gives to quantities.
+func within(sent, got any) bool {
+	switch s := sent.(type) {
+	case string:
+		if text, is := got.(string); s == atAct {
+			_, err := time.Parse(time.RFC3339, text)
+			return is && err == nil
+		}
+	case map[string]any:
+		g, ok := got.(map[string]any)
+		if !ok {
+			return len(s) == 0 && vacant(got)
+		}
+		for key, v := range s {
+			if have, there := g[key]; !there && !vacant(v) || there && !within(v, have) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		g, ok := got.([]any)
+		if !ok || len(g) != len(s) {
+			return len(s) == 0 && vacant(got)
+		}
+		for i := range s {
+			if !within(s[i], g[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	return reflect.DeepEqual(sent, got) || sameQuantity(sent, got) || vacant(sent) && vacant(got)
+}
+
+// vacant tells what a server leaves out.
+func vacant(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case map[string]any:
+		return len(v) == 0
+	case []any:
+		return len(v) == 0
+	case string:
+		return v == ""
+	case bool:
+		return !v
+	case json.Number:
+		return v == "0"
+	}
+	return false
+}
+
+func sameQuantity(a, b any) bool {
+	x, errX := quantity.ParseQuantity(fmt.Sprint(a))
+	y, errY := quantity.ParseQuantity(fmt.Sprint(b))
+	return errX == nil && errY == nil && x.Cmp(y) == 0
+}

@@ -1,0 +1,159 @@
+package kube
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"handrail/steps"
+	"handrail/steps/kube/patch"
+)
+
+const rbacAPI = "rbac.authorization.k8s.io"
+
+func (s *stage) role(name string, verbs ...any) {
+	s.t.Helper()
+	s.post(s.at(rbacAPI, "roles", ""), map[string]any{"metadata": map[string]any{"name": name},
+		"rules": []any{map[string]any{"apiGroups": []any{""}, "resources": []any{"configmaps"}, "verbs": verbs}}})
+}
+
+func (s *stage) binding(name, role string, more map[string]any) string {
+	s.t.Helper()
+	meta := map[string]any{"name": name}
+	for k, v := range more {
+		meta[k] = v
+	}
+	return s.born(rbacAPI, "rolebindings", map[string]any{"metadata": meta,
+		"subjects": []any{map[string]any{"kind": "ServiceAccount", "name": "robot", "namespace": s.ns.Name}},
+		"roleRef":  map[string]any{"apiGroup": rbacAPI, "kind": "Role", "name": role}})
+}
+
+const toV2 = `[{op: replace, path: /roleRef/name, value: migrate-v2}]`
+
+// TestRecreate gives a binding another role: what kube/patch refuses, and names.
+func TestRecreate(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.allow(false, []string{rbacAPI}, []string{"rolebindings"})
+	s.role("migrate-v1", "get")
+	s.role("migrate-v2", "get", "list")
+	uid := s.binding("migrate", "migrate-v1", map[string]any{"labels": map[string]any{"app": "a"}})
+	in := changeIn("rolebinding", "migrate", uid, "patch", toV2)
+	if p := s.refused("kube/patch", in, "another role"); !strings.Contains(p.Unmet[0].Cure, "kube/recreate") {
+		t.Errorf("cure = %q", p.Unmet[0].Cure)
+	}
+	p, o := s.acts("kube/recreate", in, steps.Done)
+	if p.Phrase != "recreate rolebinding/"+s.ns.Name+"/migrate" || strings.Count(p.Request, "\n") != 2 || !strings.Contains(p.Diff[len(p.Diff)-1], "migrate-v2") {
+		t.Errorf("phrase = %q, request = %s, diff = %q", p.Phrase, p.Request, p.Diff)
+	}
+	got := s.now(s.at(rbacAPI, "rolebindings", "migrate"))
+	role, _ := patch.Get(got, "/roleRef/name")
+	label, _ := patch.Get(got, "/metadata/labels/app")
+	again, _ := patch.Get(got, "/metadata/uid")
+	if role != "migrate-v2" || label != "a" || again == uid || steps.Find(o.After, keyUID) != again {
+		t.Errorf("made again = %v, after = %v", got, o.After)
+	}
+	w := s.writes()
+	if len(w) != 2 || w[0].Verb != "delete" || w[1].Verb != "create" || w[0].Name != "migrate" || w[1].Name != "migrate" {
+		t.Errorf("writes = %+v", w)
+	}
+	for _, e := range w {
+		if !slices.Contains(o.After, steps.KV{Key: keyAudit, Value: e.ID}) {
+			t.Errorf("the outcome does not name the request %s (%s): %v", e.ID, e.Verb, o.After)
+		}
+	}
+	s.refused("kube/recreate", changeIn("rolebinding", "migrate", again.(string), "patch", toV2), "same as the old one")
+	s.refused("kube/recreate", changeIn("rolebinding", "migrate", again.(string), "patch", `[{op: add, path: /metadata/labels/b, value: c}]`), "can be changed without deleting")
+	s.refused("kube/recreate", changeIn("rolebinding", "migrate", again.(string), "patch", `[{op: replace, path: /metadata/name, value: c}]`), "which object this is")
+}
+
+// TestRecreateOfAClaim moves a claim that waits for a class to another one, and
+// refuses one that has a volume or a Pod.
+func TestRecreateOfAClaim(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	claim := func(name string) string {
+		return s.born("", "persistentvolumeclaims", map[string]any{"metadata": map[string]any{"name": name}, "spec": map[string]any{
+			"storageClassName": "gone", "accessModes": []any{"ReadWriteOnce"}, "resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}}}})
+	}
+	uid := claim("work")
+	const ops = `[{op: replace, path: /spec/storageClassName, value: local-path}]`
+	if p := s.refused("kube/patch", changeIn("pvc", "work", uid, "patch", ops), "never be changed"); !strings.Contains(p.Unmet[0].Cure, "kube/recreate") {
+		t.Errorf("cure = %q", p.Unmet[0].Cure)
+	}
+	s.acts("kube/recreate", changeIn("pvc", "work", uid, "patch", ops), steps.Done)
+	class, _ := patch.Get(s.now(s.at("", "persistentvolumeclaims", "work")), "/spec/storageClassName")
+	size, _ := patch.Get(s.now(s.at("", "persistentvolumeclaims", "work")), "/spec/resources/requests/storage")
+	if class != "local-path" || size != "1Gi" {
+		t.Errorf("class = %v, size = %v", class, size)
+	}
+	used := claim("used")
+	s.born("", "pods", map[string]any{"metadata": map[string]any{"name": "user"}, "spec": map[string]any{"nodeName": "nowhere",
+		"volumes":    []any{map[string]any{"name": "v", "persistentVolumeClaim": map[string]any{"claimName": "used"}}},
+		"containers": []any{map[string]any{"name": "a", "image": "b"}}}})
+	s.refused("kube/recreate", changeIn("pvc", "used", used, "patch", ops), "Pods that a node knows use")
+	bound := claim("bound")
+	s.must("PATCH", s.at("", "persistentvolumeclaims", "bound")+"/status", "application/merge-patch+json", `{"status":{"phase":"Bound"}}`)
+	s.refused("kube/recreate", changeIn("pvc", "bound", bound, "patch", ops), "not just waiting")
+	dep := s.born("apps", "deployments", deployment("web", nil))
+	s.refused("kube/recreate", changeIn("deployment", "web", dep, "patch", `[{op: replace, path: /spec/selector/matchLabels/app, value: x}]`), "of a kind that is not recreated")
+}
+
+// TestRecreateRefusesWhatCannotBePutBack: without the second half there is no
+// first.
+func TestRecreateRefusesWhatCannotBePutBack(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.allow(false, []string{rbacAPI}, []string{"rolebindings"})
+	s.role("migrate-v1", "get")
+	uid := s.binding("migrate", "migrate-v1", nil)
+	// A role that is not there: nobody but an administrator may bind it.
+	s.refused("kube/recreate", changeIn("rolebinding", "migrate", uid, "patch", toV2), "The new object could not be made")
+	s.role("migrate-v2", "get")
+	held := s.binding("held", "migrate-v1", map[string]any{"finalizers": []any{another}})
+	s.refused("kube/recreate", changeIn("rolebinding", "held", held, "patch", toV2), "would hold")
+	if w := s.writes(); len(w) != 0 {
+		t.Errorf("writes = %+v", w)
+	}
+	s.must("PATCH", s.at(rbacAPI, "rolebindings", "held"), "application/merge-patch+json", `{"metadata":{"finalizers":null}}`)
+}
+
+// TestRecreatePutsBack: a second half that is refused leaves the old content, and
+// the outcome says so.
+func TestRecreatePutsBack(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.allow(false, []string{rbacAPI}, []string{"rolebindings"})
+	s.role("migrate-v1", "get")
+	s.role("migrate-v2", "get", "list")
+	uid := s.binding("migrate", "migrate-v1", map[string]any{"labels": map[string]any{"app": "a"}})
+	in := changeIn("rolebinding", "migrate", uid, "patch", toV2)
+	g := s.gate("kube/recreate")
+	armed := s.preview(g, in)
+	a := s.confirm(armed, armed.Digest("i", "s"))
+	s.must("DELETE", s.at(rbacAPI, "roles", "migrate-v2"), asJSON, "{}") // between preview and act
+	o, err := g.Act(t.Context(), a, &scrap{})
+	if err != nil || o.Result != steps.Failed || !strings.Contains(o.Response, "The old content is back") || !strings.Contains(o.Response, "second half failed") {
+		t.Fatalf("Act() = %+v, %v", o, err)
+	}
+	got := s.now(s.at(rbacAPI, "rolebindings", "migrate"))
+	role, _ := patch.Get(got, "/roleRef/name")
+	label, _ := patch.Get(got, "/metadata/labels/app")
+	if role != "migrate-v1" || label != "a" {
+		t.Errorf("put back = %v", got)
+	}
+	found, err := g.(steps.Finder).Find(t.Context(), append(armed.Target, armed.Shown...), in, &scrap{})
+	if err != nil || found.Result != steps.Failed || !strings.Contains(found.Response, "put back") {
+		t.Errorf("Find() = %+v, %v", found, err)
+	}
+	// And where a program died between the two halves.
+	s.must("DELETE", s.at(rbacAPI, "rolebindings", "migrate"), asJSON, "{}")
+	found, err = g.(steps.Finder).Find(t.Context(), append(armed.Target, armed.Shown...), in, &scrap{})
+	if err != nil || found.Result != steps.Failed || !strings.Contains(found.Response, "first half took effect") {
+		t.Errorf("Find() = %+v, %v", found, err)
+	}
+	if code, _ := s.raw("GET", s.at(rbacAPI, "rolebindings", "migrate"), asJSON, ""); code != http.StatusNotFound {
+		t.Errorf("a look made something: %d", code)
+	}
+}

@@ -1,0 +1,352 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"handrail/steps"
+	"handrail/steps/kube/podstate"
+)
+
+// The answers to why a Service has the backends that it has.
+const (
+	endpointOK         = "ok"
+	endpointNoPods     = "no_pods"
+	endpointNotReady   = "not_ready"
+	endpointPort       = "port"
+	endpointNoSelector = "no_selector"
+	endpointAbsent     = "absent"
+)
+
+func endpointFacts() []steps.Field {
+	return []steps.Field{
+		{Name: "exists", Type: steps.Bool, Doc: "whether the Service is there"},
+		{Name: "ready", Type: steps.Int, Doc: "how many backends take traffic, each address once"},
+		{Name: "why", Type: steps.Enum, Values: []string{endpointOK, endpointNoPods, endpointNotReady, endpointPort, endpointNoSelector, endpointAbsent},
+			Doc: "ok, or why there is none: no Pod fits the selector, none is ready, none has the named port, it has no selector and nobody fills it in, or there is no such Service"},
+		{Name: "pods", Type: steps.Int, Doc: "how many Pods fit its selector"},
+		{Name: "backends", Type: steps.Strings, Doc: "the backends that take traffic, as ADDRESS or ADDRESS POD, at most 500"},
+		{Name: "cluster_ip", Type: steps.String, Doc: "its address in the cluster: None for a headless one, empty for a name that stands for another"},
+		{Name: "ports", Type: steps.Strings, Doc: "its ports, as NAME PORT/PROTOCOL to TARGET"},
+	}
+}
+
+// service is what is read of a Service.
+type service struct {
+	Metadata podstate.Metadata `json:"metadata"`
+	Spec     struct {
+		Type                     string            `json:"type"`
+		ClusterIP                string            `json:"clusterIP"`
+		ExternalName             string            `json:"externalName"`
+		Selector                 map[string]string `json:"selector"`
+		PublishNotReadyAddresses bool              `json:"publishNotReadyAddresses"`
+		Ports                    []servicePort     `json:"ports"`
+	} `json:"spec"`
+}
+
+type servicePort struct {
+	Name       string          `json:"name"`
+	Port       int64           `json:"port"`
+	Protocol   string          `json:"protocol"`
+	TargetPort json.RawMessage `json:"targetPort"`
+}
+
+// target is the port of the Pods: a number, or a name.
+func (p servicePort) target() (number int64, name string) {
+	var s string
+	if json.Unmarshal(p.TargetPort, &s) == nil && s != "" {
+		if n, err := strconv.ParseInt(s, 10, 32); err == nil {
+			return n, ""
+		}
+		return 0, s
+	}
+	var n int64
+	if json.Unmarshal(p.TargetPort, &n) == nil && n != 0 {
+		return n, ""
+	}
+	return p.Port, ""
+}
+
+// endpointSlice is what is read of an EndpointSlice.
+type endpointSlice struct {
+	Metadata  podstate.Metadata `json:"metadata"`
+	Endpoints []struct {
+		Addresses  []string `json:"addresses"`
+		Conditions struct {
+			Ready *bool `json:"ready"`
+		} `json:"conditions"`
+		TargetRef struct {
+			Kind, Namespace, Name, UID string
+		} `json:"targetRef"`
+	} `json:"endpoints"`
+	Ports []struct {
+		Name     string `json:"name"`
+		Port     int64  `json:"port"`
+		Protocol string `json:"protocol"`
+	} `json:"ports"`
+}
+
+func services() resource {
+	return resource{version: "v1", plural: "services", kind: "Service", namespaced: true}
+}
+
+func endpointSlices() resource {
+	return resource{group: "discovery.k8s.io", version: "v1", plural: "endpointslices", kind: "EndpointSlice", namespaced: true}
+}
+
+// readService reads one Service.
+func (c *client) readService(ctx context.Context, ns, name string) (service, error) {
+	o, err := c.get(ctx, services(), ns, name)
+	if err != nil {
+		return service{}, err
+	}
+	var s service
+	if err := json.Unmarshal(o.raw, &s); err != nil {
+		return service{}, fmt.Errorf("service %s/%s cannot be read: %w", ns, name, err)
+	}
+	return s, nil
+}
+
+// slicesOf reads the EndpointSlices of a Service.
+func (c *client) slicesOf(ctx context.Context, ns, name string) ([]endpointSlice, error) {
+	var all []endpointSlice
+	query := url.Values{"labelSelector": {"kubernetes.io/service-name=" + name}}
+	err := workloadSweep(ctx, c, endpointSlices().path(ns, ""), query, func(s endpointSlice) { all = append(all, s) })
+	return all, err
+}
+
+// selectorQuery selects by labels that must all be worn.
+func selectorQuery(labels map[string]string) url.Values {
+	var parts []string
+	for _, k := range sortedKeys(labels) {
+		parts = append(parts, k+"="+labels[k])
+	}
+	return url.Values{"labelSelector": {strings.Join(parts, ",")}}
+}
+
+type endpointProbe struct{ env steps.Env }
+
+// Probe implements steps.Prober.
+func (p endpointProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
+	inner, turned, cancel := workloadDeadline(ctx)
+	defer cancel()
+	c, err := connect(p.env, out)
+	if err != nil {
+		return steps.Observation{}, err
+	}
+	ns, name := c.workloadSpace(in), in.Text("service")
+	var s workloadSaying
+	s.obs.Command = c.kubectl(ns, "get", "endpointslices", "-l", "kubernetes.io/service-name="+name, "-o", "wide")
+	f := steps.NewFacts(endpointFacts())
+	svc, err := c.readService(inner, ns, name)
+	if errors.Is(err, errAbsent) {
+		f.Set("exists", steps.BoolOf(false))
+		f.Set("ready", steps.IntOf(0))
+		f.Set("why", steps.EnumOf(endpointAbsent))
+		s.obs.Summary = fmt.Sprintf("There is no Service %s in namespace %s.", name, ns)
+		s.obs.Findings, s.obs.Facts = c.heard.said(), f.Rest("there is no such Service")
+		return s.obs, nil
+	}
+	if err != nil {
+		return steps.Observation{}, err
+	}
+	f.Set("exists", steps.BoolOf(true))
+	f.Set("cluster_ip", steps.StringOf(svc.Spec.ClusterIP))
+	all, err := c.slicesOf(inner, ns, name)
+	if err != nil {
+		return steps.Observation{}, cmpErr(turned(), err)
+	}
+	t := endpointTelling{workloadSaying: &s, facts: f, svc: svc, of: "Service " + ns + "/" + name}
+	t.backends(all)
+	t.ports()
+	if len(svc.Spec.Selector) > 0 {
+		err := workloadSweep(inner, c, pods().path(ns, ""), selectorQuery(svc.Spec.Selector), t.see)
+		if turned() != nil {
+			return steps.Observation{}, turned()
+		}
+		if err != nil {
+			t.unread = "the Pods that its selector fits could not be read: " + workloadWhy(err)
+			s.gap("%s", t.unread)
+		}
+	}
+	t.verdict()
+	s.obs.Findings = append(s.obs.Findings, c.heard.said()...)
+	s.obs.Facts = f.Rest("it has no selector")
+	return s.obs, nil
+}
+
+// endpointTelling says why a Service has the backends that it has.
+type endpointTelling struct {
+	*workloadSaying
+	facts  steps.Facts
+	svc    service
+	of     string
+	unread string
+
+	ready         map[string]string // address to the Pod behind it
+	pods          int
+	podsReady     int
+	podsLeaving   int
+	portless      map[string]int // named port to how many Pods lack it
+	undeclared    map[int64]int  // number to how many Pods do not declare it
+	notReadyExamp string
+}
+
+func (t *endpointTelling) backends(all []endpointSlice) {
+	t.ready = map[string]string{}
+	served := map[string]bool{} // ports by name that a backend takes
+	for _, slice := range all {
+		// Pods that lack every port of the Service stand in a slice without ports.
+		if len(t.svc.Spec.Ports) > 0 && len(slice.Ports) == 0 {
+			continue
+		}
+		for _, e := range slice.Endpoints {
+			if e.Conditions.Ready != nil && !*e.Conditions.Ready {
+				continue
+			}
+			for _, address := range e.Addresses {
+				t.ready[address] = e.TargetRef.Name
+			}
+			for _, port := range slice.Ports {
+				served[port.Name] = true
+			}
+		}
+	}
+	for _, port := range t.svc.Spec.Ports {
+		if len(t.ready) > 0 && !served[port.Name] {
+			t.say(steps.Warning, "%s: no backend takes its port %s.", t.of, strings.TrimSpace(port.Name+" "+strconv.FormatInt(port.Port, 10)))
+		}
+	}
+	var list []string
+	for _, address := range sortedKeys(t.ready) {
+		list = append(list, strings.TrimSpace(address+" "+t.ready[address]))
+	}
+	t.facts.Set("ready", steps.IntOf(int64(len(list))))
+	if len(list) > mostNames {
+		t.facts.Unknown(fmt.Sprintf("more than %d", mostNames), "backends")
+		return
+	}
+	t.facts.Set("backends", steps.StringsOf(list))
+}
+
+func (t *endpointTelling) ports() {
+	var list []string
+	for _, p := range t.svc.Spec.Ports {
+		number, name := p.target()
+		to := name
+		if name == "" {
+			to = strconv.FormatInt(number, 10)
+		}
+		list = append(list, strings.TrimSpace(fmt.Sprintf("%s %d/%s to %s", p.Name, p.Port, p.Protocol, to)))
+	}
+	t.facts.Set("ports", steps.StringsOf(list))
+}
+
+// see looks at one Pod that fits the selector.
+func (t *endpointTelling) see(p podstate.Pod) {
+	if p.Status.Phase == "Succeeded" || p.Status.Phase == "Failed" {
+		return
+	}
+	t.pods++
+	if p.Metadata.DeletionTimestamp != nil {
+		t.podsLeaving++
+	}
+	if p.Status.Condition("Ready").Status == "True" {
+		t.podsReady++
+	} else if t.notReadyExamp == "" {
+		t.notReadyExamp = p.Metadata.Name
+	}
+	for _, port := range t.svc.Spec.Ports {
+		number, name := port.target()
+		has := false
+		for _, c := range slices.Concat(p.Spec.Containers, p.Spec.InitContainers) {
+			for _, q := range c.Ports {
+				has = has || name != "" && q.Name == name || name == "" && q.ContainerPort == number
+			}
+		}
+		if has {
+			continue
+		}
+		if name != "" {
+			if t.portless == nil {
+				t.portless = map[string]int{}
+			}
+			t.portless[name]++
+		} else {
+			if t.undeclared == nil {
+				t.undeclared = map[int64]int{}
+			}
+			t.undeclared[number]++
+		}
+	}
+}
+
+func (t *endpointTelling) verdict() {
+	f, n := t.facts, int64(len(t.ready))
+	if len(t.svc.Spec.Selector) > 0 && t.unread == "" {
+		f.Set("pods", steps.IntOf(int64(t.pods)))
+	} else if t.unread != "" {
+		f.Unknown(t.unread, "pods")
+	}
+	why, say := t.why()
+	if why == "" {
+		f.Unknown(t.unread, "why")
+		t.obs.Summary = fmt.Sprintf("%s has no backend, and why is not known.", t.of)
+		return
+	}
+	f.Set("why", steps.EnumOf(why))
+	t.obs.Summary = fmt.Sprintf("%s has %d backends.", t.of, n)
+	if why != endpointOK {
+		t.obs.Summary = fmt.Sprintf("%s has no backend: %s.", t.of, say)
+		t.say(steps.Critical, "%s: %s.", t.of, say)
+	}
+	for _, number := range sortedNumbers(t.undeclared) {
+		if t.undeclared[number] == t.pods && t.pods > 0 {
+			t.say(steps.Info, "No container of its Pods declares port %d. That is no fault by itself, and a wrong targetPort looks like this.", number)
+		}
+	}
+	if t.svc.Spec.PublishNotReadyAddresses {
+		t.say(steps.Info, "%s publishes backends that are not ready too.", t.of)
+	}
+}
+
+func (t *endpointTelling) why() (why, say string) {
+	switch {
+	case len(t.ready) > 0:
+		return endpointOK, ""
+	case t.svc.Spec.Type == "ExternalName":
+		return endpointNoSelector, "it stands for the name " + strconv.Quote(clip(t.svc.Spec.ExternalName, 253)) + " outside"
+	case len(t.svc.Spec.Selector) == 0:
+		return endpointNoSelector, "it has no selector, and nobody has filled in an EndpointSlice for it"
+	case t.unread != "":
+		return "", ""
+	case t.pods == 0:
+		return endpointNoPods, "no Pod fits its selector; compare it with the labels of the Pods"
+	case t.podsReady == 0:
+		return endpointNotReady, fmt.Sprintf("none of %d Pods is ready, such as %s", t.pods, t.notReadyExamp)
+	}
+	for _, name := range sortedKeys(t.portless) {
+		if t.portless[name] == t.pods {
+			return endpointPort, fmt.Sprintf("none of its Pods has a port named %q", clip(name, 63))
+		}
+	}
+	if t.podsLeaving == t.pods {
+		return endpointNotReady, fmt.Sprintf("all of %d Pods are being deleted", t.pods)
+	}
+	return endpointNotReady, fmt.Sprintf("%d of %d Pods are ready, and its EndpointSlices do not have them yet: read again; where that stays so, their controller does not run", t.podsReady, t.pods)
+}
+
+func sortedNumbers(m map[int64]int) []int64 {
+	out := make([]int64, 0, len(m))
+	for n := range m {
+		out = append(out, n)
+	}
+	slices.Sort(out)
+	return out
+}

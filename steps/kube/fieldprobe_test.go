@@ -1,0 +1,26 @@
+package kube
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"handrail/steps"
+)
+
+func TestField(t *testing.T) {
+	t.Parallel()
+	w := newKeepersWorld(t)
+	w.create(w.in("", "configmaps", ""), fields{"metadata": fields{"name": "c"}, "data": fields{"redis-host": "redis", "long": strings.Repeat("x", longestField+1)}})
+	w.create(w.in("", "secrets", ""), fields{"metadata": fields{"name": "s"}, "stringData": fields{"a": "b"}})
+	for field, want := range map[string]string{"data.redis-host": "redis", "data.nothing": "", "data.long": "?longer than", "metadata.labels": ""} {
+		obs := w.probe(w.env, "kube/field", "configmap", "c", "field", field)
+		wantFact(t, obs, "value", want)
+	}
+	wantFact(t, w.probe(w.env, "kube/field", "configmap", "c", "field", "data.nothing"), "present", "false")
+	wantFact(t, w.probe(w.env, "kube/field", "configmap", "nobody", "field", "data.a"), "value", "?not there")
+	_, err := (fieldProbe{w.env}).Probe(t.Context(), steps.Params{"resource": steps.StringOf("secret"), "name": steps.StringOf("s"), "field": steps.StringOf("data.a")}, keepersSink{})
+	if !errors.Is(err, errSecretField) {
+		t.Errorf("the value of a Secret: %v", err)
+	}
+}

@@ -1,0 +1,209 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"handrail/steps"
+	"handrail/steps/kube/podstate"
+)
+
+func quotaFacts() []steps.Field {
+	return []steps.Field{
+		{Name: "quotas", Type: steps.Strings, Doc: "the ResourceQuotas of the namespace"},
+		{Name: "exhausted", Type: steps.Strings, Doc: "what nothing is left of, as QUOTA/RESOURCE; what was never allowed is among it"},
+		{Name: "headroom", Type: steps.Table, Doc: "QUOTA/RESOURCE to what is free and used"},
+		{Name: "refusing", Type: steps.Bool, Doc: "whether something that was refused would be refused now too: what was asked for does not fit, or must still be said"},
+		{Name: "refused", Type: steps.Strings, Doc: "the newest refusals that still stand, at most twenty, each with the object that was to be made"},
+	}
+}
+
+type quotaProbe struct{ env steps.Env }
+
+// Probe implements steps.Prober.
+func (p quotaProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
+	inner, turned, cancel := workloadDeadline(ctx)
+	defer cancel()
+	c, err := connect(p.env, out)
+	if err != nil {
+		return steps.Observation{}, err
+	}
+	ns := c.workloadSpace(in)
+	var s workloadSaying
+	s.obs.Command = c.kubectl(ns, "describe", "resourcequotas")
+	var quotas []quota
+	r := resource{version: "v1", plural: "resourcequotas", kind: "ResourceQuota", namespaced: true}
+	if err := workloadSweep(inner, c, r.path(ns, ""), nil, func(q quota) { quotas = append(quotas, q) }); err != nil {
+		return steps.Observation{}, cmpErr(turned(), err)
+	}
+	f := steps.NewFacts(quotaFacts())
+	if gap := quotaKeep(out, quotas); gap != "" {
+		s.gap("%s", gap)
+	}
+	exhausted := quotaTell(&s, f, quotas)
+	refusals, unread := c.quotaRefusals(inner, ns)
+	if turned() != nil {
+		return steps.Observation{}, turned()
+	}
+	quotaRefusing(&s, f, quotas, refusals, unread)
+	s.obs.Summary = fmt.Sprintf("Namespace %s has %d quotas, nothing of them is used up.", ns, len(quotas))
+	switch {
+	case len(quotas) == 0:
+		s.obs.Summary = fmt.Sprintf("Namespace %s has no quota.", ns)
+	case !f.Got("exhausted").Known():
+		s.obs.Summary = fmt.Sprintf("Namespace %s has %d quotas, and not all of them are counted.", ns, len(quotas))
+	case len(exhausted) > 0:
+		s.obs.Summary = fmt.Sprintf("Namespace %s: nothing is left of %s.", ns, clip(strings.Join(exhausted, ", "), 300))
+	}
+	if f.Got("refusing").Bool() {
+		s.obs.Summary += " It refuses what is asked for now."
+	}
+	s.obs.Findings = append(s.obs.Findings, c.heard.said()...)
+	s.obs.Facts = f.Rest("not read")
+	return s.obs, nil
+}
+
+// cmpErr is why the caller gets no answer: that it turned away, else the error.
+func cmpErr(turned, err error) error {
+	if turned != nil {
+		return turned
+	}
+	return err
+}
+
+func quotaTell(s *workloadSaying, f steps.Facts, quotas []quota) (exhausted []string) {
+	names, table, behind := []string{}, map[string]string{}, ""
+	for _, q := range quotas {
+		name := q.Metadata.Name
+		names = append(names, name)
+		if what := q.behind(); what != "" {
+			behind = fmt.Sprintf("quota %s was changed, and its controller has not counted %s since: read again", name, what)
+		}
+		if q.scoped() {
+			s.say(steps.Info, "Quota %s counts only what its scopes name: %s", name, clip(fmt.Sprint(q.Spec.Scopes), 200))
+		}
+		for _, what := range slices.Sorted(maps.Keys(q.Spec.Hard)) {
+			key := name + "/" + what
+			table[key] = q.headroom(what)
+			free, _ := q.left(what)
+			if free.Sign() > 0 {
+				continue
+			}
+			exhausted = append(exhausted, key)
+			if hard := q.Spec.Hard[what]; hard.IsZero() {
+				s.say(steps.Warning, "Quota %s allows no %s at all. That may be meant.", name, what)
+			} else {
+				s.say(steps.Critical, "Quota %s has no %s left: %s.", name, what, table[key])
+			}
+		}
+	}
+	f.Set("quotas", steps.StringsOf(names))
+	if behind != "" {
+		f.Unknown(behind, "exhausted", "headroom")
+		s.say(steps.Warning, "%s.", behind)
+		return exhausted
+	}
+	f.Set("exhausted", steps.StringsOf(exhausted))
+	f.Set("headroom", steps.TableOf(table))
+	if len(exhausted) > 0 {
+		s.say(steps.Info, "Repair a quota to what the namespace needs; do not delete it. Pods that a repair needs are refused until then, so it comes first.")
+	}
+	return exhausted
+}
+
+// quotaSaid is a refusal with the object that was to be made.
+type quotaSaid struct {
+	of string
+	quotaRefusal
+}
+
+// quotaRefusals gathers what was refused: ReplicaSets keep it in a condition,
+// everything else says it in events alone.
+func (c *client) quotaRefusals(ctx context.Context, ns string) (list []quotaSaid, unread string) {
+	add := func(of, text string) {
+		if r, ok := parseQuotaRefusal(text); ok {
+			list = append(list, quotaSaid{of, r})
+		}
+	}
+	err := workloadSweep(ctx, c, replicaSets().path(ns, ""), nil, func(w podstate.Workload) {
+		if cond := w.Condition("ReplicaFailure"); cond.Status == "True" {
+			add("replicaset/"+w.Metadata.Name, cond.Message)
+		}
+	})
+	if err != nil {
+		unread = "ReplicaSets: " + workloadWhy(err)
+	}
+	failed, err := c.eventsIn(ctx, ns, "reason=FailedCreate")
+	made := &eventHeap{}
+	if err == nil {
+		made, err = c.eventsIn(ctx, ns, "reason=SuccessfulCreate")
+	}
+	if err != nil {
+		unread = strings.TrimPrefix(unread+"; events: "+workloadWhy(err), "; ")
+	}
+	if err != nil {
+		return list, unread // half of the events make a refusal of what was made since
+	}
+	since := map[string]event{} // by UID, the newest
+	for _, e := range made.events() {
+		since[e.InvolvedObject.UID] = e
+	}
+	for _, e := range slices.Backward(failed.events()) {
+		// What was made later was not refused.
+		if later, ok := since[e.InvolvedObject.UID]; !ok || later.at().Before(e.at()) {
+			add(strings.ToLower(e.InvolvedObject.Kind)+"/"+e.InvolvedObject.Name, e.Message)
+		}
+	}
+	return list, unread
+}
+
+func quotaRefusing(s *workloadSaying, f steps.Facts, quotas []quota, all []quotaSaid, unread string) {
+	var standing []string
+	seen := map[string]bool{}
+	for _, r := range all {
+		if !r.stands(quotas) || seen[r.of] {
+			continue
+		}
+		seen[r.of] = true
+		if len(standing) < mostEventLines {
+			standing = append(standing, r.of+": "+oneLongLine(r.text))
+		}
+	}
+	switch {
+	case len(standing) > 0:
+		f.Set("refusing", steps.BoolOf(true))
+		if f.Set("refused", steps.StringsOf(standing)); unread != "" {
+			f.Unknown("what else was refused could not be read: "+unread, "refused")
+		}
+		s.say(steps.Critical, "It refuses now: %s", standing[0])
+	case unread != "" && len(quotas) > 0:
+		f.Unknown("what was refused could not be read: "+unread, "refusing", "refused")
+	default:
+		f.Set("refusing", steps.BoolOf(false))
+		f.Set("refused", steps.StringsOf(nil))
+		if len(all) > 0 {
+			s.say(steps.Info, "%d refusals are on record, and what they asked for would fit now.", len(all))
+		}
+	}
+	if unread != "" {
+		s.gap("not read: %s", unread)
+	}
+}
+
+func quotaKeep(out steps.Sink, quotas []quota) string {
+	if len(quotas) == 0 {
+		return ""
+	}
+	return steps.Keep(out, "quotas", steps.MediaJSON, func(w io.Writer) error {
+		raw, err := json.MarshalIndent(quotas, "", "  ")
+		if err == nil {
+			_, err = w.Write(raw)
+		}
+		return err
+	})
+}

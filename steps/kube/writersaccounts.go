@@ -1,0 +1,218 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"handrail/steps"
+	"handrail/steps/kube/rbac"
+)
+
+const rbacGroup = "rbac.authorization.k8s.io"
+
+// writersVerbs are those that change or remove an object that is there; creating
+// counts only where it is not.
+func (w *writers) verbs() []string {
+	verbs := []string{"update", "patch", "delete", "deletecollection"}
+	if w.absent {
+		verbs = append(verbs, "create")
+	}
+	return verbs
+}
+
+// accounts walks the roles and bindings that can reach the object.
+func (w *writers) accounts(ctx context.Context) {
+	of := rbac.Object{Group: w.t.group, Resource: w.t.plural, Namespace: w.t.namespace, Name: w.t.name}
+	objects := []rbac.Object{of}
+	if w.scalable() {
+		of.Subresource = "scale"
+		objects = append(objects, of)
+	}
+	walk := rbac.NewWalk(w.verbs(), objects...)
+	around := w.indirectly()
+	err := w.rolesAndBindings(ctx, func(r rbac.Role) {
+		walk.Role(r)
+		for _, a := range around {
+			a.walk.Role(r)
+		}
+	}, func(b rbac.Binding) {
+		walk.Binding(b)
+		for _, a := range around {
+			a.walk.Binding(b)
+		}
+	})
+	w.mu.Lock()
+	w.grants, w.dangling = rbac.Merge(walk.Grants()), walk.Dangling()
+	direct := map[rbac.Subject]bool{}
+	for _, g := range w.grants {
+		direct[g.Subject] = true
+		if g.Subject.Kind == "Group" && (g.Subject.Name == "system:serviceaccounts" || g.Subject.Name == "system:authenticated" || g.Subject.Name == "system:unauthenticated") {
+			w.everybody = append(w.everybody, g.Subject.String()+" by "+g.Binding)
+		}
+	}
+	for _, a := range around {
+		for _, g := range rbac.Merge(a.walk.Grants()) {
+			if !direct[g.Subject] && !strings.HasPrefix(g.Subject.Name, "system:") {
+				w.indirect = append(w.indirect, fmt.Sprintf("%s may %s by %s", g.Subject, a.what, g.Binding))
+			}
+		}
+	}
+	w.mu.Unlock()
+	w.fail("roles and bindings", err, "accounts", "workloads")
+}
+
+// writersAround is a right by which somebody gets at the right to write.
+type writersAround struct {
+	what string
+	walk *rbac.Walk
+}
+
+func (w *writers) indirectly() []writersAround {
+	ns := w.t.namespace
+	around := func(what, verb string, of rbac.Object) writersAround {
+		return writersAround{what, rbac.NewWalk([]string{verb}, of)}
+	}
+	return []writersAround{
+		around("change roles beyond its own rights", "escalate", rbac.Object{Group: rbacGroup, Resource: "clusterroles"}),
+		around("bind any role", "bind", rbac.Object{Group: rbacGroup, Resource: "clusterroles"}),
+		around("act as any service account", "impersonate", rbac.Object{Resource: "serviceaccounts", Namespace: ns}),
+		around("change what admission does to every request", "update", rbac.Object{Group: "admissionregistration.k8s.io", Resource: "mutatingwebhookconfigurations"}),
+		around("reach nodes past the API server", "get", rbac.Object{Resource: "nodes", Subresource: "proxy"}),
+	}
+}
+
+// rolesAndBindings reads those that can grant anything on the object: of other
+// namespaces none can.
+func (w *writers) rolesAndBindings(ctx context.Context, role func(rbac.Role), bind func(rbac.Binding)) error {
+	type roles struct {
+		Metadata writersMeta `json:"metadata"`
+		Rules    []rbac.Rule `json:"rules"`
+	}
+	type bindings struct {
+		Metadata writersMeta `json:"metadata"`
+		RoleRef  struct {
+			Kind string `json:"kind"`
+			Name string `json:"name"`
+		} `json:"roleRef"`
+		Subjects []rbac.Subject `json:"subjects"`
+	}
+	seeRole := func(r roles) { role(rbac.Role{Namespace: r.Metadata.Namespace, Name: r.Metadata.Name, Rules: r.Rules}) }
+	seeBinding := func(b bindings) {
+		bind(rbac.Binding{Namespace: b.Metadata.Namespace, Name: b.Metadata.Name, RoleKind: b.RoleRef.Kind, RoleName: b.RoleRef.Name, Subjects: b.Subjects})
+	}
+	of := func(plural, kind string, namespaced bool) resource {
+		return resource{group: rbacGroup, version: "v1", plural: plural, kind: kind, namespaced: namespaced}
+	}
+	if err := writersList(ctx, w.c, of("clusterroles", "ClusterRole", false), "", nil, seeRole); err != nil {
+		return err
+	}
+	if w.t.namespaced {
+		if err := writersList(ctx, w.c, of("roles", "Role", true), w.t.namespace, nil, seeRole); err != nil {
+			return err
+		}
+		if err := writersList(ctx, w.c, of("rolebindings", "RoleBinding", true), w.t.namespace, nil, seeBinding); err != nil {
+			return err
+		}
+	}
+	return writersList(ctx, w.c, of("clusterrolebindings", "ClusterRoleBinding", false), "", nil, seeBinding)
+}
+
+func (w *writers) accountTexts() []string {
+	var out []string
+	for _, g := range w.grants {
+		out = append(out, grantText(g))
+	}
+	return out
+}
+
+func grantText(g rbac.Grant) string {
+	return clip(fmt.Sprintf("%s: may %s by %s of %s", g.Subject, strings.Join(g.Verbs, ", "), g.Binding, g.Role), 600)
+}
+
+// scalable reports whether the object has replicas that others set.
+func (w *writers) scalable() bool {
+	spec, _ := w.o.spec()
+	_, has := spec["replicas"]
+	return has || w.t.group == "apps" && w.t.plural != "daemonsets"
+}
+
+func (o object) spec() (map[string]any, bool) {
+	if o.Unstructured == nil {
+		return nil, false
+	}
+	spec, ok := o.Object["spec"].(map[string]any)
+	return spec, ok
+}
+
+// owners are the parents and the tools whose marks the object bears.
+func (w *writers) owners(ctx context.Context) {
+	if w.absent {
+		return
+	}
+	own, err := w.c.ownership(ctx, w.t, w.o)
+	if err != nil {
+		w.fail("owners", err, "controllers")
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.controllers = append(w.controllers, own.owners...)
+	w.findings = append(w.findings, own.findings...)
+	if len(own.gaps) > 0 {
+		if w.lost == nil {
+			w.lost = map[string]bool{}
+		}
+		w.lost["controllers"] = true
+		w.unread = append(w.unread, own.gaps...)
+	}
+}
+
+// scalers are the autoscalers that write the object.
+func (w *writers) scalers(ctx context.Context) {
+	if !w.t.namespaced {
+		return
+	}
+	type reference struct {
+		APIVersion string `json:"apiVersion"`
+		Kind       string `json:"kind"`
+		Name       string `json:"name"`
+	}
+	type scaler struct {
+		Metadata writersMeta `json:"metadata"`
+		Spec     struct {
+			ScaleTargetRef reference `json:"scaleTargetRef"`
+			TargetRef      reference `json:"targetRef"`
+			UpdatePolicy   struct {
+				UpdateMode string `json:"updateMode"`
+			} `json:"updatePolicy"`
+		} `json:"spec"`
+	}
+	for _, of := range []struct{ version, kind, how string }{
+		{"autoscaling/v2", "HorizontalPodAutoscaler", "it sets replicas through the scale subresource, every 15 s by default: change its minReplicas and maxReplicas instead"},
+		{"keda.sh/v1alpha1", "ScaledObject", "it makes a HorizontalPodAutoscaler: annotate it with autoscaling.keda.sh/paused"},
+		{"autoscaling.k8s.io/v1", "VerticalPodAutoscaler", "it rewrites the requests of its Pods: set its updatePolicy.updateMode to Off"},
+	} {
+		r, err := w.c.anyVersion(of.version, of.kind)
+		if err == nil {
+			err = writersList(ctx, w.c, r, w.t.namespace, nil, func(s scaler) {
+				ref := s.Spec.ScaleTargetRef
+				if ref.Name == "" {
+					ref = s.Spec.TargetRef
+				}
+				group, _, _ := strings.Cut(ref.APIVersion, "/")
+				if ref.Name != w.t.name || ref.Kind != "" && ref.Kind != w.t.kind || strings.Contains(ref.APIVersion, "/") && group != w.t.group {
+					return
+				}
+				paused := pausedNo
+				if s.Spec.UpdatePolicy.UpdateMode == "Off" {
+					paused = pausedYes
+				}
+				w.mu.Lock()
+				w.controllers = append(w.controllers, steps.Owner{Name: r.label(w.t.namespace, s.Metadata.Name), Paused: paused, How: of.how})
+				w.mu.Unlock()
+			})
+		}
+		w.fail(strings.ToLower(of.kind)+"s", err, "controllers")
+	}
+}

@@ -1,0 +1,201 @@
+package rabbitmq
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"handrail/steps"
+)
+
+// brokersVariable names another file than brokers.yaml.
+const brokersVariable = "HANDRAIL_BROKERS"
+
+const (
+	largestFile = 256 << 10
+	largestWord = 4 << 10 // of a password
+	mostBrokers = 200
+)
+
+// broker is one that the operator named, with the account that reads it.
+type broker struct {
+	base     string // scheme://host:port/prefix
+	user     string
+	password func() (string, error)
+	ca       []byte // PEM, nil for the roots of the system
+}
+
+// brokersFile is where the brokers of the operator stand.
+func brokersFile(env steps.Env) (string, error) {
+	if name := env.Getenv(brokersVariable); name != "" {
+		if !filepath.IsAbs(name) {
+			return "", fmt.Errorf("%s is %q: it must be a whole path, so that no directory decides which file that is", brokersVariable, name)
+		}
+		return name, nil
+	}
+	dir := env.Getenv("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(dir) {
+		if env.Home == "" {
+			return "", errors.New("there is no home directory to look for brokers.yaml in")
+		}
+		dir = filepath.Join(env.Home, ".config")
+	}
+	return filepath.Join(dir, "handrail", "brokers.yaml"), nil
+}
+
+// brokerAt returns the broker of an address that the operator has named, and an
+// error before any request for every other address.
+func brokerAt(env steps.Env, address string) (broker, error) {
+	base, err := parseBase(address)
+	if err != nil {
+		return broker{}, err
+	}
+	name, err := brokersFile(env)
+	if err != nil {
+		return broker{}, err
+	}
+	raw, err := readUpTo(name, largestFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return broker{}, fmt.Errorf("%w: %s is not there; write it with the address %s and the account that reads it", errNotNamed, name, base)
+	}
+	if err != nil {
+		return broker{}, err
+	}
+	all, err := parseBrokers(raw, filepath.Dir(name), env.Getenv)
+	if err != nil {
+		return broker{}, fmt.Errorf("%s: %w", name, err)
+	}
+	i := slices.IndexFunc(all, func(b broker) bool { return b.base == base.String() })
+	if i < 0 {
+		return broker{}, fmt.Errorf("%w: %s does not have %s; add it with the account that reads it, if it is yours", errNotNamed, name, base)
+	}
+	return all[i], nil
+}
+
+// errNotNamed says that no request was sent.
+var errNotNamed = errors.New("nobody named this broker, so nothing was sent to it")
+
+// parseBrokers reads brokers.yaml: one plain document, without aliases, tags or a
+// key twice. dir is where its relative names start from.
+func parseBrokers(raw []byte, dir string, getenv func(string) string) ([]broker, error) {
+	var doc, more yaml.Node
+	dec := yaml.NewDecoder(bytes.NewReader(raw))
+	if err := dec.Decode(&doc); err != nil {
+		return nil, fmt.Errorf("not a file of brokers: %s", clip(err.Error(), 300))
+	}
+	if !errors.Is(dec.Decode(&more), io.EOF) || len(doc.Content) != 1 {
+		return nil, errors.New("not a file of brokers: it must hold one document")
+	}
+	top, err := mapping(doc.Content[0], "the file", "apiVersion", "kind", "brokers")
+	if err != nil {
+		return nil, err
+	}
+	if scalar(top["apiVersion"]) != "handrail/v1" || scalar(top["kind"]) != "Brokers" {
+		return nil, errors.New("not a file of brokers: it begins with apiVersion: handrail/v1 and kind: Brokers")
+	}
+	list := top["brokers"]
+	if list == nil || list.Kind != yaml.SequenceNode || len(list.Content) > mostBrokers {
+		return nil, fmt.Errorf("write the brokers as a list below brokers:, at most %d", mostBrokers)
+	}
+	var out []broker
+	for _, item := range list.Content {
+		b, err := parseBroker(item, dir, getenv)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", item.Line, err)
+		}
+		if slices.ContainsFunc(out, func(o broker) bool { return o.base == b.base }) {
+			return nil, fmt.Errorf("line %d: %s again", item.Line, b.base)
+		}
+		out = append(out, b)
+	}
+	return out, nil
+}
+
+func parseBroker(n *yaml.Node, dir string, getenv func(string) string) (broker, error) {
+	f, err := mapping(n, "a broker", "url", "user", "password_file", "password_env", "ca_file", "plain_http")
+	if err != nil {
+		return broker{}, err
+	}
+	for _, key := range sortedKeys(f) {
+		if f[key].Kind != yaml.ScalarNode || f[key].Value == "" {
+			return broker{}, fmt.Errorf("%s must be one word", key)
+		}
+	}
+	base, err := parseBase(scalar(f["url"]))
+	if err != nil {
+		return broker{}, err
+	}
+	plain := scalar(f["plain_http"])
+	if plain != "" && plain != "true" && plain != "false" {
+		return broker{}, errors.New("plain_http is true or false")
+	}
+	if base.Scheme == "http" && !loopback(base) && plain != "true" {
+		return broker{}, fmt.Errorf("%s would get the password readable on its way: use https, or write plain_http: true beside it", base)
+	}
+	b := broker{base: base.String(), user: scalar(f["user"])}
+	if b.user == "" || strings.Contains(b.user, ":") {
+		return broker{}, errors.New("user is missing, or has a colon, which no request can carry")
+	}
+	file, variable := scalar(f["password_file"]), scalar(f["password_env"])
+	switch {
+	case (file == "") == (variable == ""):
+		return broker{}, errors.New("write password_file, a file that holds the password alone, or password_env, the name of a variable")
+	case variable != "":
+		b.password = func() (string, error) {
+			if word := getenv(variable); word != "" {
+				return word, nil
+			}
+			return "", fmt.Errorf("the variable %s, which has the password for %s, is not set", variable, b.base)
+		}
+	default:
+		b.password = func() (string, error) {
+			raw, err := readUpTo(below(dir, file), largestWord)
+			if err != nil {
+				return "", fmt.Errorf("password for %s: %w", b.base, err)
+			}
+			word := strings.TrimRight(string(raw), "\r\n")
+			if word == "" || strings.ContainsAny(word, "\r\n") {
+				return "", fmt.Errorf("%s must hold the password for %s on one line, and nothing else", below(dir, file), b.base)
+			}
+			return word, nil
+		}
+	}
+	if name := scalar(f["ca_file"]); name != "" {
+		if b.ca, err = readUpTo(below(dir, name), largestFile); err != nil {
+			return broker{}, err
+		}
+	}
+	return b, nil
+}
+
+func below(dir, name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(dir, name)
+}
+
+// readUpTo reads a regular file that is not larger than most.
+func readUpTo(name string, most int64) ([]byte, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > most {
+		return nil, fmt.Errorf("%s is no regular file of at most %d kB", name, max(1, most>>10))
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, most))
+}

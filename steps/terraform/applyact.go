@@ -1,0 +1,323 @@
+package terraform
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"handrail/steps"
+	"handrail/steps/terraform/tfplan"
+)
+
+// Act implements steps.Gater. It reads the target once more, and applies a copy
+// of the very bytes that were approved.
+func (g applyGate) Act(ctx context.Context, a *steps.Approval, out steps.Sink) (steps.Outcome, error) {
+	p, err := a.Spend()
+	if err != nil {
+		return steps.Outcome{}, err
+	}
+	refused := func(why string) (steps.Outcome, error) {
+		return steps.Outcome{Result: steps.Refused, Response: "nothing was started: " + why}, nil
+	}
+	in := paramsOf(p.Target)
+	t, err := g.read(ctx, in, out)
+	if err != nil {
+		return refused("the target could not be read again: " + err.Error())
+	}
+	if why := g.moved(p, t, in); why != "" {
+		return refused(why)
+	}
+	file, drop, err := g.exact(t)
+	if err != nil {
+		return refused(err.Error())
+	}
+	defer drop()
+	began := g.env.Now()
+	log, exit, gap, runErr := g.runApply(ctx, t, file, out)
+	if runErr != nil {
+		if errors.Is(runErr, errStillRuns) {
+			return steps.Outcome{}, runErr
+		}
+		return refused(runErr.Error())
+	}
+	// The outcome matters even when the person has turned away.
+	readCtx, stop := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Minute)
+	defer stop()
+	after, err := g.readAfter(readCtx, in, out)
+	if err != nil {
+		return steps.Outcome{}, fmt.Errorf("the apply ended with exit %d, %s; its target could not be read again: %w", exit, log.brief(), err)
+	}
+	e := ending{t: t, after: after, log: log, exit: exit, began: began}
+	o := e.judge(g.mode)
+	if gap != "" {
+		o.Response += "\n" + gap
+	}
+	if gap := keepTally(out, e.tally()); gap != "" {
+		o.Response += "\n" + gap
+	}
+	return o, nil
+}
+
+// moved says what differs from the preview or is against the act now, "" for nothing.
+func (g applyGate) moved(p steps.Preview, t *applying, in steps.Params) string {
+	var needs []steps.Need
+	f := floors{need: &needs}
+	f.plan(t, in.Text("digest"), g.mode)
+	f.bindings(t)
+	f.free(g.env, t)
+	f.runs(g.env, t)
+	if len(needs) > 0 { // they say more than what moved
+		return needs[0].Why
+	}
+	return movedSince(p, t.target(g.mode))
+}
+
+// exact copies the plan to where nobody replaces it, and holds the copy to the
+// digest that was approved.
+func (g applyGate) exact(t *applying) (name string, drop func(), err error) {
+	dir, err := g.private()
+	if err != nil {
+		return "", nil, fmt.Errorf("place for the plan: %w", err)
+	}
+	drop = func() { _ = os.RemoveAll(dir) } // the sweep of old plans takes what stays
+	name = filepath.Join(dir, planFile)
+	err = func() error {
+		from, err := openRegular(t.name)
+		if err != nil {
+			return err
+		}
+		defer from.Close()
+		to, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+		if err != nil {
+			return err
+		}
+		defer to.Close() //nolint:errcheck // its sum is taken from what it holds
+		if _, err := io.Copy(to, io.LimitReader(from, maxPlan+1)); err != nil {
+			return err
+		}
+		if _, err := to.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		sum, err := digestOf(context.Background(), to)
+		if err == nil && sum != t.sum {
+			err = fmt.Errorf("the plan %s changed while it was copied", t.name)
+		}
+		return err
+	}()
+	if err != nil {
+		drop()
+		return "", nil, err
+	}
+	return name, drop, nil
+}
+
+// standing is what is recorded after an apply.
+type standing struct {
+	state    snapshot
+	lock     lockRead
+	where    string
+	recorded map[string]bool // addresses, and whether the object is tainted
+	deposed  map[string]int
+}
+
+func (g applyGate) readAfter(ctx context.Context, in steps.Params, out steps.Sink) (*standing, error) {
+	_, s, err := open(ctx, g.env, in, out)
+	if err != nil {
+		return nil, err
+	}
+	return readStanding(ctx, s)
+}
+
+// ending is how an apply came to its end.
+type ending struct {
+	t     *applying
+	after *standing
+	log   *runLog
+	exit  int
+	began time.Time
+}
+
+// The words for what became of one address.
+const (
+	opComplete = "complete"
+	opHalf     = "half" // of a replacement: one of both
+	opFailed   = "failed"
+	opFlight   = "in-flight"
+	opNever    = "not-started"
+	opUnproven = "complete by the log, and not recorded so"
+)
+
+// tally says what became of each address that the plan acts on: by the log, and
+// held against what is recorded now.
+func (e ending) tally() map[string]string {
+	out, want := map[string]string{}, map[string]int{}
+	for _, c := range e.t.saved.Doc.Changes {
+		want[c.Address] += operations(c.Act)
+	}
+	for _, c := range e.t.saved.Doc.Changes {
+		if c.Act == tfplan.Read {
+			continue
+		}
+		a := c.Address
+		switch {
+		case e.log.failed[a], e.log.running[a] > 0 && e.waited():
+			out[a] = opFailed
+		case e.log.running[a] > 0:
+			out[a] = opFlight
+		case want[a] == 0:
+			out[a] = recordOnly(c, e.after)
+		case e.log.ends[a] >= want[a]:
+			out[a] = opComplete
+			if !e.after.shows(c) {
+				out[a] = opUnproven
+			}
+		case e.log.ends[a] > 0:
+			out[a] = opHalf
+		default:
+			out[a] = opNever
+		}
+	}
+	return out
+}
+
+// waited reports whether the program ended by itself, when all that it had begun
+// had come to an end: an operation that the log does not end then failed. The
+// deletion of what a replacement leaves fails without a line of its own.
+func (e ending) waited() bool {
+	return e.exit == 1 && e.log.interrupts < 2 && !e.log.panicked
+}
+
+// operations is how many operations an act takes, as the tool logs them.
+func operations(a tfplan.Act) int {
+	switch a {
+	case tfplan.Create, tfplan.Update, tfplan.Delete, tfplan.ForgetReplace:
+		return 1
+	case tfplan.Replace, tfplan.ReplaceSafer:
+		return 2
+	}
+	return 0
+}
+
+// recordOnly judges what the log does not mention: moves, imports and what is
+// dropped happen in the state alone.
+func recordOnly(c tfplan.Change, now *standing) string {
+	_, here := now.recorded[c.Address]
+	if here == (c.Act != tfplan.Forget) {
+		return opComplete
+	}
+	return opNever
+}
+
+// shows reports whether the record says that a change is done.
+func (n *standing) shows(c tfplan.Change) bool {
+	tainted, here := n.recorded[c.Address]
+	switch {
+	case c.Deposed != "":
+		return true // its address stays
+	case c.Act == tfplan.Delete:
+		return !here
+	}
+	return here && !tainted
+}
+
+func (r *runLog) brief() string {
+	done, open := r.addresses()
+	return fmt.Sprintf("after %d completed and with %d unfinished operations", len(done), len(open))
+}
+
+// judge decides by what is recorded now, the log and the exit code, in that order.
+func (e ending) judge(mode planMode) steps.Outcome {
+	now := []steps.KV{
+		{Key: keySerial, Value: serialOf(e.after.state)}, {Key: keyLineage, Value: e.after.state.lineage},
+		{Key: keyStateObject, Value: e.after.where}, {Key: "exit", Value: strconv.Itoa(e.exit)},
+	}
+	if e.after.lock.held {
+		now = append(now, steps.KV{Key: "lock", Value: "held as " + orUnknown(e.after.lock.id)})
+	} else {
+		now = append(now, steps.KV{Key: "lock", Value: "free"})
+	}
+	by := map[string][]string{}
+	tally := e.tally()
+	for _, a := range slices.Sorted(maps.Keys(tally)) {
+		by[tally[a]] = append(by[tally[a]], a)
+	}
+	o := steps.Outcome{Result: steps.Done, After: now}
+	moved := e.after.state.serial != e.t.state.serial || e.after.state.exists != e.t.state.exists
+	switch {
+	case e.exit == 0 && len(by[opComplete]) == len(tally):
+		o.Response = fmt.Sprintf("Applied: %s complete.", plural(len(tally), "change"))
+		if mode == planRefresh {
+			o.Response = "The state was written, and nothing else was changed."
+		}
+	case e.exit != 0 && e.log.started == 0 && !moved:
+		o.Result, o.Response = steps.Refused, fmt.Sprintf("The program refused the plan (exit %d), and nothing was changed.", e.exit)
+	default:
+		o.Result, o.Response = steps.Failed, fmt.Sprintf("The apply ended with exit %d after %d of %d changes.", e.exit, len(by[opComplete]), len(tally))
+	}
+	for _, word := range []string{opComplete, opHalf, opFailed, opFlight, opNever, opUnproven} {
+		if len(by[word]) > 0 && o.Result == steps.Failed {
+			o.Response += "\n" + upper(word) + ": " + firstOf(by[word]) + "."
+		}
+	}
+	for i, f := range e.log.errors {
+		if i == maxErrorsSaid {
+			o.Response += fmt.Sprintf("\nand %d more errors; see the log.", e.log.errorCount-i)
+			break
+		}
+		o.Response += "\n" + strings.TrimSpace(f.address+" "+clip(f.text, 400))
+	}
+	if moved {
+		o.Response += fmt.Sprintf("\nSerial %s, then %s.", serialOf(e.t.state), serialOf(e.after.state))
+	}
+	return e.warn(o)
+}
+
+const maxErrorsSaid = 10
+
+// warn says what was left behind that the next run would trip over.
+func (e ending) warn(o steps.Outcome) steps.Outcome {
+	if l := e.after.lock; l.held {
+		o.Response += fmt.Sprintf("\nThe lock is held as %s: by another run that began since, or by this one, which could not release it. Look at it before anything else.", orUnknown(l.id))
+	}
+	if info, err := os.Stat(filepath.Join(e.t.w.dir, "errored.tfstate")); err == nil && !info.ModTime().Before(e.began.Add(-time.Second)) {
+		o.Result = steps.Failed
+		o.Response += "\nThe state could not be saved: what was made is recorded in " + filepath.Join(e.t.w.dir, "errored.tfstate") + " alone. Save that file first."
+	}
+	if e.log.lostLock {
+		o.Result = steps.Failed
+		o.Response += "\nThe lock was gone when the run released it: somebody else may have written meanwhile."
+	}
+	return o
+}
+
+func serialOf(s snapshot) string {
+	if !s.exists {
+		return "none"
+	}
+	return strconv.FormatInt(s.serial, 10)
+}
+
+func upper(s string) string { return strings.ToUpper(s[:1]) + strings.ReplaceAll(s[1:], "-", " ") }
+
+// firstOf lists addresses, not more than can be read.
+func firstOf(list []string) string {
+	const most = 50
+	if len(list) > most {
+		return strings.Join(list[:most], ", ") + fmt.Sprintf(" and %d more", len(list)-most)
+	}
+	return strings.Join(list, ", ")
+}
+
+// keepTally keeps what became of each address, however many they are.
+func keepTally(out steps.Sink, tally map[string]string) (gap string) {
+	return steps.Keep(out, "operations", steps.MediaJSON, func(w io.Writer) error { return json.NewEncoder(w).Encode(tally) })
+}

@@ -1,0 +1,67 @@
+package terraform
+
+import "handrail/steps"
+
+// forensicKinds returns the kinds that look at what runs left behind.
+func forensicKinds(dir, workspace steps.Field) []steps.Kind {
+	return []steps.Kind{
+		{
+			Name:  "terraform/state-diff",
+			Doc:   "Compares a copy of a state with another copy, or with the present state: what is missing, added, changed or moved, and whether two writers raced.",
+			Class: steps.Probe,
+			Params: []steps.Field{dir, workspace,
+				{Name: "before", Type: steps.Path, Required: true, Doc: "copy of the state to compare from"},
+				{Name: "after", Type: steps.Path, Doc: "copy to compare with, instead of the present state"},
+			},
+			Facts:   diffFacts(),
+			Touches: []string{"reads the files", "reads the backend settings in .terraform and the present state, unless after is given"},
+			Reads:   func(e steps.Env) steps.Prober { return diffProbe{e} },
+		},
+		{
+			Name:    "terraform/state-files",
+			Doc:     "Finds errored.tfstate and the copies of the state in the directory, and says how each relates to the recorded state.",
+			Class:   steps.Probe,
+			Params:  []steps.Field{dir, workspace},
+			Facts:   fileFacts(),
+			Touches: []string{"reads the backend settings in .terraform and the present state", "reads errored.tfstate and *.backup"},
+			Reads:   func(e steps.Env) steps.Prober { return filesProbe{e} },
+		},
+		{
+			Name:  "terraform/plan-file",
+			Doc:   "Reads a saved plan, or the output of `show -json` of one, without running a program: what it would do and why, what looks only renamed, what a saved plan is bound to and whether that still holds.",
+			Class: steps.Probe,
+			Params: []steps.Field{dir, workspace,
+				{Name: "file", Type: steps.Path, Required: true, Doc: "saved plan, or its JSON"},
+				{Name: "tool_version", Type: steps.String, Doc: "version of the tool that would apply it"},
+			},
+			Facts:   planFileFacts(),
+			Touches: []string{"reads the file", "reads the backend settings in .terraform and the present state", "reads the configuration and .terraform.lock.hcl"},
+			Reads:   func(e steps.Env) steps.Prober { return planFileProbe{e} },
+		},
+		{
+			Name:  "terraform/lock-file",
+			Doc:   "Reads .terraform.lock.hcl without running a program: which providers it pins, whether the configuration can live with them, whether the mirror has them under the same checksum, and whether the file is the one in Git.",
+			Class: steps.Probe,
+			Params: []steps.Field{dir,
+				{Name: "base", Type: steps.String, Pattern: `[A-Za-z0-9][A-Za-z0-9._/@+-]*`, Default: "HEAD", Doc: "commit, branch or tag whose lock file it is compared with"},
+				{Name: "mirror", Type: steps.Path, Doc: "filesystem mirror to compare with, instead of those that the CLI configuration names"},
+				{Name: "platform", Type: steps.String, Pattern: `[a-z0-9]+_[a-z0-9]+`, Doc: "os_arch of the machine that initialises, instead of this one"},
+			},
+			Facts:   lockFileFacts(),
+			Touches: []string{"reads .terraform.lock.hcl, the configuration, and the installed modules", "reads the CLI configuration and the mirrors that it names", "reads the objects of the git clone, without git"},
+			Reads:   func(e steps.Env) steps.Prober { return lockFileProbe{e} },
+		},
+		{
+			Name:  "terraform/type-check",
+			Doc:   "Parses the configuration for inputs that take any type, ranks them by what makes harm likely, and finds every use of one, or of a key, through modules.",
+			Class: steps.Probe,
+			Params: []steps.Field{dir,
+				{Name: "input", Type: steps.String, Doc: "input whose uses are listed, as var.x or module.a.var.x"},
+				{Name: "key", Type: steps.String, Doc: "attribute or map key whose uses are listed"},
+			},
+			Facts:   typeFacts(),
+			Touches: []string{"reads the configuration, its files of values, and .terraform/modules/modules.json"},
+			Reads:   func(e steps.Env) steps.Prober { return typeProbe{e} },
+		},
+	}
+}

@@ -1,0 +1,133 @@
+package terraform
+
+import "handrail/steps"
+
+// gateKinds returns the kinds that change a state, or the world through a plan.
+// All of them run the program of the root module in a trusted directory, and
+// keep a copy of the state as it stood.
+func gateKinds(dir, workspace steps.Field, live Live) []steps.Kind {
+	digest := steps.Field{Name: "digest", Type: steps.Ident, Required: true, Pattern: `[0-9a-f]{64}`, Doc: "SHA-256 of the plan file that was approved"}
+	plan := steps.Field{Name: "plan", Type: steps.Path, Required: true, Doc: "saved plan to apply"}
+	return []steps.Kind{
+		{
+			Name:  "terraform/state-rm",
+			Doc:   "Forgets addresses whose objects are gone. Nothing is destroyed.",
+			Class: steps.Repair,
+			Params: []steps.Field{dir, workspace,
+				{Name: "addresses", Type: steps.Strings, Required: true, Doc: "addresses to forget, each a resource instance as the state names it"},
+			},
+			Touches: []string{"lists the metadata of recorded kubernetes objects, twice", "runs tofu state rm -dry-run -lock=false for the preview", "runs tofu state rm", "writes a new state with the next serial"},
+			Changes: func(e steps.Env) steps.Gater { return removeGate{env: e, live: live} },
+		},
+		{
+			Name:  "terraform/state-mv",
+			Doc:   "Gives one recorded object another address. Nothing is destroyed.",
+			Class: steps.Repair,
+			Params: []steps.Field{dir, workspace,
+				{Name: "from", Type: steps.String, Required: true, Doc: "address as the state names it"},
+				{Name: "to", Type: steps.String, Required: true, Doc: "address as the configuration names it"},
+			},
+			Touches: []string{"runs tofu state mv -dry-run -lock=false for the preview", "runs tofu state mv", "writes a new state with the next serial"},
+			Changes: func(e steps.Env) steps.Gater { return moveGate{env: e} },
+		},
+		{
+			Name:  "terraform/import",
+			Doc:   "Records one object that exists under one address of the configuration.",
+			Class: steps.Repair,
+			Params: []steps.Field{dir, workspace,
+				{Name: "address", Type: steps.String, Required: true, Doc: "address that the configuration declares and the state does not have"},
+				{Name: "id", Type: steps.String, Required: true, Doc: "id of the object, as its provider wants it for an import"},
+				{Name: "plan", Type: steps.String, Doc: "what the present plan would do, as a step before this one counted it; it is shown"},
+			},
+			Touches: []string{"runs tofu import", "asks the provider for the object", "writes a new state with the next serial"},
+			Changes: func(e steps.Env) steps.Gater { return importGate{env: e} },
+		},
+		{
+			Name:  "terraform/restore-state",
+			Doc:   "Writes an earlier version of the state as a new one. No version is deleted.",
+			Class: steps.Repair,
+			Params: []steps.Field{dir, workspace,
+				{Name: "version", Type: steps.String, Doc: "id of the version in the backend that is to be the state again"},
+				{Name: "file", Type: steps.Path, Doc: "copy of a state to restore, where the backend keeps no versions"},
+			},
+			Touches: []string{"lists the versions of the backend", "runs tofu state push", "first, where no program can open the state: rewrites the file under its lock, patches the Secret, or puts a version of the object and sets the digest", "writes the old content with a serial above every other, and the digest that the backend keeps of it"},
+			Changes: func(e steps.Env) steps.Gater { return restoreGate{env: e} },
+		},
+		{
+			Name:  "terraform/apply-plan",
+			Doc:   "Applies exactly the saved plan that was approved, known by its digest.",
+			Class: steps.Rerun,
+			Params: []steps.Field{dir, workspace, plan, digest,
+				{Name: "parallelism", Type: steps.Int, Default: "10", Doc: "operations at once"},
+			},
+			Touches: []string{"runs tofu apply with the plan file", "changes what the plan says"},
+			Changes: func(e steps.Env) steps.Gater { return applyGate{env: e, mode: planWhole} },
+		},
+		{
+			Name:    "terraform/apply-refresh",
+			Doc:     "Applies exactly a saved plan that was made with -refresh-only: it writes the state and changes nothing else.",
+			Class:   steps.Repair,
+			Params:  []steps.Field{dir, workspace, plan, digest},
+			Touches: []string{"runs tofu apply with the plan file", "writes a new state with the next serial"},
+			Changes: func(e steps.Env) steps.Gater { return applyGate{env: e, mode: planRefresh} },
+		},
+		{
+			Name:  "terraform/apply-targeted",
+			Doc:   "Applies exactly a saved plan that was made for some addresses, and holds it to them.",
+			Class: steps.Rerun,
+			Params: []steps.Field{dir, workspace, plan, digest,
+				{Name: "addresses", Type: steps.Strings, Required: true, Doc: "all addresses that the plan may act on"},
+			},
+			Touches: []string{"runs tofu apply with the plan file", "changes what the plan says"},
+			Changes: func(e steps.Env) steps.Gater { return applyGate{env: e, mode: planTargeted} },
+		},
+		{
+			Name:    "terraform/pause",
+			Doc:     "Puts a marker into a root module that tells the team's CI to apply nothing there.",
+			Class:   steps.Contain,
+			Params:  []steps.Field{dir, {Name: "reason", Type: steps.String, Required: true, Doc: "why, for whoever finds the marker"}},
+			Touches: []string{"writes .handrail-pause.json into the directory"},
+			Changes: func(e steps.Env) steps.Gater { return pauseGate{env: e} },
+		},
+		{
+			Name:    "terraform/resume",
+			Doc:     "Takes the marker of a pause away again.",
+			Class:   steps.Repair,
+			Params:  []steps.Field{dir},
+			Touches: []string{"removes .handrail-pause.json from the directory"},
+			Changes: func(e steps.Env) steps.Gater { return resumeGate{env: e} },
+		},
+	}
+}
+
+// savedPlanKind returns the kind that makes a plan for a gate to apply.
+func savedPlanKind(dir, workspace steps.Field) steps.Kind {
+	return steps.Kind{
+		Name:  "terraform/saved-plan",
+		Doc:   "Makes a plan without a lock in a trusted directory and keeps its file outside the directory, for the gate that applies exactly this one.",
+		Class: steps.Heavy,
+		Params: []steps.Field{dir, workspace,
+			{Name: "mode", Type: steps.Enum, Values: []string{"normal", "refresh-only"}, Default: "normal", Doc: "what kind of plan"},
+			{Name: "targets", Type: steps.Strings, Doc: "addresses to plan for, instead of all"},
+		},
+		Facts: []steps.Field{
+			{Name: "file", Type: steps.String, Doc: "path of the file that keeps the plan"},
+			{Name: "digest", Type: steps.Ident, Doc: "SHA-256 of the plan file"},
+			{Name: "clean", Type: steps.Bool, Doc: "it would change nothing"},
+			{Name: "add", Type: steps.Int, Doc: "objects to create"},
+			{Name: "change", Type: steps.Int, Doc: "objects to change in place"},
+			{Name: "destroy", Type: steps.Int, Doc: "objects to destroy"},
+			{Name: "replace", Type: steps.Int, Doc: "objects to replace; not among the others"},
+			{Name: "import", Type: steps.Int, Doc: "objects to import"},
+			{Name: "moved", Type: steps.Int, Doc: "objects that only change their address"},
+			{Name: "drifted", Type: steps.Int, Doc: "objects that differ from the record"},
+			{Name: "addresses", Type: steps.Strings, Doc: "addresses that it would act on"},
+			{Name: "doomed", Type: steps.Strings, Doc: "addresses that it would destroy or replace"},
+			{Name: "serial", Type: steps.Int, Doc: "serial of the state that it was made from"},
+			{Name: "lineage", Type: steps.Ident, Doc: "lineage of that state"},
+			{Name: "tool", Type: steps.String, Doc: "version of the program that made it"},
+		},
+		Touches: []string{"runs tofu plan -lock=false", "starts the providers, which read what they manage", "writes the plan into handrail's own directory"},
+		Reads:   func(e steps.Env) steps.Prober { return savedPlanProbe{env: e} },
+	}
+}

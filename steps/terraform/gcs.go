@@ -1,0 +1,288 @@
+package terraform
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"path"
+	"regexp"
+	"strings"
+	"time"
+
+	"golang.org/x/oauth2"
+
+	"handrail/steps"
+	"handrail/steps/transport"
+)
+
+// gcsStore is the backend that keeps the state as an object in Cloud Storage and
+// the lock as an object beside it. What force-unlock takes is the generation of
+// that object, not the id that stands in it.
+type gcsStore struct {
+	env         steps.Env
+	fetch       *fetcher
+	token       oauth2.TokenSource // nil for an emulator
+	out         steps.Sink
+	base        string // ends before /b/
+	bucket, key string // of the state
+	lockKey     string
+	customer    []byte
+}
+
+func newGCS(ctx context.Context, set settings, out steps.Sink) (*gcsStore, error) {
+	g := &gcsStore{env: set.env, out: out, bucket: set.w.str("bucket")}
+	if g.bucket == "" {
+		return nil, errors.New("gcs backend: its settings name no bucket; run tofu init there yourself")
+	}
+	prefix := strings.TrimLeft(set.w.str("prefix"), "/")
+	g.key, g.lockKey = path.Join(prefix, set.w.space+".tfstate"), path.Join(prefix, set.w.space+".tflock")
+	if key := set.get("encryption_key", "GOOGLE_ENCRYPTION_KEY"); key != "" {
+		raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(contents(set, key)))
+		if err != nil || len(raw) != 32 {
+			return nil, errors.New("gcs backend: encryption_key is not 32 bytes in base64")
+		}
+		out.Secret(base64.StdEncoding.EncodeToString(raw))
+		g.customer = raw
+	}
+	named := set.w.str("storage_custom_endpoint")
+	g.base = set.get("storage_custom_endpoint", "GOOGLE_BACKEND_STORAGE_CUSTOM_ENDPOINT", "GOOGLE_STORAGE_CUSTOM_ENDPOINT")
+	emulator := set.env.Getenv("STORAGE_EMULATOR_HOST")
+	switch {
+	case g.base != "":
+	case emulator != "":
+		if !strings.Contains(emulator, "://") {
+			emulator = "http://" + emulator
+		}
+		g.base = strings.TrimSuffix(emulator, "/") + "/storage/v1"
+	default:
+		domain := set.get("universe_domain", "GOOGLE_BACKEND_UNIVERSE_DOMAIN")
+		if domain == "" {
+			domain = "googleapis.com"
+		} else if set.w.str("universe_domain") != "" {
+			named = domain
+		}
+		g.base = "https://storage." + domain + "/storage/v1"
+	}
+	g.base = strings.TrimSuffix(g.base, "/")
+	keyFile := ""
+	if key := set.w.str("encryption_key"); key != "" && contents(set, key) != key {
+		keyFile = "the key in a file"
+	}
+	if err := set.refuseLoan(named, set.lend("encryption_key", "GOOGLE_ENCRYPTION_KEY"), keyFile); err != nil {
+		return nil, err
+	}
+	u, err := url.Parse(g.base)
+	if err != nil || u.Host == "" {
+		return nil, fmt.Errorf("gcs backend: %q is no address", clip(g.base, 200))
+	}
+	if emulator == "" || named != "" {
+		if g.token, err = googleToken(ctx, set, named, out); err != nil {
+			return nil, err
+		}
+	}
+	g.fetch, err = newFetcher(set.env, trust{}, transport.Fetch, u.Scheme+"://"+u.Host, out)
+	return g, err
+}
+
+func (g *gcsStore) name() string { return "gcs" }
+
+func (g *gcsStore) cluster(context.Context) (string, string, error) { return g.fetch.server(), "", nil }
+
+// generations are what Cloud Storage numbers the states of an object with.
+var generations = regexp.MustCompile(`^[0-9]{1,19}$`)
+
+func (g *gcsStore) unlocking() unlocking {
+	return unlocking{way: unlockByGeneration, grammar: generations, byHand: "delete the object of the lock by hand if the lock must go"}
+}
+
+func (g *gcsStore) where() string { return "gs://" + g.bucket + "/" + g.key }
+
+func (g *gcsStore) command(what string) string {
+	switch what {
+	case "lock":
+		at := steps.Quote("gs://" + g.bucket + "/" + g.lockKey)
+		return "gcloud storage objects describe " + at + "; gcloud storage cat " + at
+	case "versions":
+		return "gcloud storage ls --all-versions --long " + steps.Quote(g.where())
+	}
+	return "gcloud storage cat " + steps.Quote(g.where())
+}
+
+// ask gets one address below the API; errAbsent says that there is nothing.
+func (g *gcsStore) ask(ctx context.Context, what, below string, query url.Values, keyed bool) (*http.Response, error) {
+	header := http.Header{}
+	if g.token != nil {
+		token, err := g.token.Token()
+		if err != nil {
+			return nil, denied("gcs backend: no token: %v; sign in again, as for the run that failed", tokenTrouble(err))
+		}
+		g.out.Secret(token.AccessToken)
+		header.Set("Authorization", "Bearer "+token.AccessToken)
+	}
+	if keyed && g.customer != nil {
+		sum := sha256.Sum256(g.customer)
+		header.Set("X-Goog-Encryption-Algorithm", "AES256")
+		header.Set("X-Goog-Encryption-Key", base64.StdEncoding.EncodeToString(g.customer))
+		header.Set("X-Goog-Encryption-Key-Sha256", base64.StdEncoding.EncodeToString(sum[:]))
+	}
+	address := g.base + "/b/" + url.PathEscape(g.bucket) + below
+	if len(query) > 0 {
+		address += "?" + query.Encode()
+	}
+	resp, err := g.fetch.get(ctx, http.MethodGet, address, header)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode == http.StatusOK || resp.StatusCode == http.StatusPartialContent {
+		return resp, nil
+	}
+	said, _ := small(resp)
+	return nil, g.refused(what, resp.StatusCode, said)
+}
+
+// refused tells apart what Cloud Storage says no to.
+func (g *gcsStore) refused(what string, code int, said []byte) error {
+	var doc struct {
+		Error struct{ Message string }
+	}
+	text := string(said)
+	if json.Unmarshal(said, &doc) == nil && doc.Error.Message != "" {
+		text = doc.Error.Message
+	}
+	text = clip(strings.TrimSpace(text), 300)
+	switch {
+	case code == http.StatusNotFound && strings.Contains(text, "bucket") && strings.Contains(text, "not exist"):
+		return fmt.Errorf("the bucket %q does not exist: check bucket and credentials", g.bucket)
+	case code == http.StatusNotFound:
+		return errAbsent
+	case code == http.StatusUnauthorized:
+		return denied("%s does not accept the credentials (%q); they may have expired: sign in again", g.fetch.server(), text)
+	case code == http.StatusForbidden:
+		return denied("forbidden: the credentials may not read %s (%q); ask for storage.objects.get and storage.objects.list on the bucket %s", what, text, g.bucket)
+	}
+	return fmt.Errorf("%s: %s answered %d: %q", what, g.fetch.server(), code, text)
+}
+
+func gcsPath(key string) string { return "/o/" + url.PathEscape(key) }
+
+// gcsObject is what Cloud Storage says of one object.
+type gcsObject struct {
+	Name       string    `json:"name"`
+	Generation string    `json:"generation"`
+	Size       string    `json:"size"`
+	Updated    time.Time `json:"updated"`
+	Created    time.Time `json:"timeCreated"`
+	Deleted    time.Time `json:"timeDeleted"` // of an older version
+}
+
+func parseGCSObject(raw []byte) (gcsObject, error) {
+	var o gcsObject
+	if err := json.Unmarshal(raw, &o); err != nil {
+		return o, fmt.Errorf("description of the object: %w", err)
+	}
+	if !generations.MatchString(o.Generation) {
+		return o, fmt.Errorf("description of the object: its generation is %q", clip(o.Generation, 40))
+	}
+	return o, nil
+}
+
+func parseGCSList(raw []byte) (list []gcsObject, next string, err error) {
+	var doc struct {
+		Items []gcsObject `json:"items"`
+		Next  string      `json:"nextPageToken"`
+	}
+	if err := json.Unmarshal(raw, &doc); err != nil {
+		return nil, "", fmt.Errorf("list of versions: %w", err)
+	}
+	for _, o := range doc.Items {
+		if !generations.MatchString(o.Generation) {
+			return nil, "", fmt.Errorf("list of versions: one has the generation %q", clip(o.Generation, 40))
+		}
+	}
+	return doc.Items, doc.Next, nil
+}
+
+func (g *gcsStore) describe(ctx context.Context, key string) (gcsObject, error) {
+	resp, err := g.ask(ctx, "gs://"+g.bucket+"/"+key, gcsPath(key), nil, false)
+	if err != nil {
+		return gcsObject{}, err
+	}
+	raw, err := small(resp)
+	if err != nil {
+		return gcsObject{}, err
+	}
+	return parseGCSObject(raw)
+}
+
+// media reads the contents of one generation.
+func (g *gcsStore) media(ctx context.Context, key, generation string) (*http.Response, error) {
+	return g.ask(ctx, "gs://"+g.bucket+"/"+key, gcsPath(key), url.Values{"alt": {"media"}, "generation": {generation}}, key == g.key)
+}
+
+func (g *gcsStore) lock(ctx context.Context) (lockRead, error) {
+	r := lockRead{where: "gs://" + g.bucket + "/" + g.lockKey, media: steps.MediaJSON}
+	o, err := g.describe(ctx, g.lockKey)
+	r.at, r.noClock = g.fetch.clock(g.env)
+	if errors.Is(err, errAbsent) {
+		return r, nil
+	}
+	var resp *http.Response
+	if err == nil {
+		resp, err = g.media(ctx, g.lockKey, o.Generation)
+	}
+	if errors.Is(err, errAbsent) {
+		return lockRead{}, errors.New("lock: it was released while it was read: read it again")
+	}
+	if err != nil {
+		return lockRead{}, fmt.Errorf("lock: %w", err)
+	}
+	if r.raw, err = small(resp); err != nil {
+		return lockRead{}, fmt.Errorf("lock: %w", err)
+	}
+	r.held, r.id = true, o.Generation
+	info, err := parseLockInfo(r.raw)
+	if err != nil {
+		r.infoWhy = "the description of the lock cannot be read: " + err.Error()
+		return r, nil
+	}
+	r.note(steps.Info, "force-unlock takes the generation %s here; the id that stands in the lock, %s, is refused.", o.Generation, clip(orUnknown(info.ID), 60))
+	// The generation cannot stand in what it numbers.
+	info.ID = o.Generation
+	r.info = info
+	return r, nil
+}
+
+func (g *gcsStore) state(ctx context.Context) (stateRead, error) {
+	r := stateRead{where: g.where()}
+	o, err := g.describe(ctx, g.key)
+	if errors.Is(err, errAbsent) {
+		return r, nil
+	}
+	open := func(ctx context.Context) (io.ReadCloser, error) {
+		resp, err := g.media(ctx, g.key, o.Generation)
+		if errors.Is(err, errAbsent) {
+			err = fmt.Errorf("generation %s is gone: it was written while it was read, read it again", o.Generation)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return resp.Body, nil
+	}
+	var first io.ReadCloser
+	if err == nil {
+		first, err = open(ctx)
+	}
+	if err != nil {
+		return r, fmt.Errorf("state: %w", err)
+	}
+	r.exists, r.written, r.version = true, o.Updated, o.Generation
+	_, _ = fmt.Sscan(o.Size, &r.size)
+	r.body = newReread(ctx, first, open)
+	return r, nil
+}

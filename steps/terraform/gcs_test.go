@@ -1,0 +1,144 @@
+package terraform
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"handrail/steps"
+)
+
+// gcsWorld is a bucket with versions on an emulator of Cloud Storage.
+func gcsWorld(t *testing.T, config string) (*world, *gateway) {
+	t.Helper()
+	gate := newGateway(t, service(t, "gcs", t.TempDir()).URL)
+	resp, err := http.Post(gate.URL+"/storage/v1/b?project=p", "application/json", strings.NewReader(`{"name":"team","versioning":{"enabled":true}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		t.Fatalf("making a bucket: %s", resp.Status)
+	}
+	gate.unit = statePath(t)
+	return newBackend(t, "gcs", gate.gcsBlock(), config, "STORAGE_EMULATOR_HOST="+strings.TrimPrefix(gate.URL, "http://")), gate
+}
+
+func (g *gateway) gcsBlock() string { return "bucket = \"team\"\nprefix = \"" + g.unit + "\"" }
+
+// backdateGCS writes the lock anew, as if it were older; it then has another
+// generation.
+func backdateGCS(t *testing.T, gate *gateway, by time.Duration) {
+	t.Helper()
+	at := gate.URL + "/storage/v1/b/team/o/" + url.PathEscape(gate.unit+"/default.tflock")
+	resp, err := http.Get(at + "?alt=media")
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := io.ReadAll(resp.Body)
+	_ = resp.Body.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	up := gate.URL + "/upload/storage/v1/b/team/o?uploadType=media&name=" + url.QueryEscape(gate.unit+"/default.tflock")
+	resp, err = http.Post(up, "application/json", strings.NewReader(string(older(t, raw, by))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		t.Fatalf("writing the lock: %s", resp.Status)
+	}
+}
+
+// TestGCS looks at every state of a lock on the emulator, and releases that of a
+// killed run by its generation.
+func TestGCS(t *testing.T) {
+	t.Parallel()
+	w, gate := gcsWorld(t, quick)
+	w.look().wantFree(t, true) // init has made it
+	other := w.env
+	other.Environ = append(other.Environ[:len(other.Environ):len(other.Environ)], "TF_WORKSPACE=never")
+	absent := &world{t: t, env: other}
+	absent.look().wantFree(t, false)
+	absent.look().wantFree(t, false)
+	w.run("apply", "-auto-approve", "-input=false")
+	free := w.look()
+	free.wantFree(t, true)
+	if f := free.state.Facts; f["resources"].Int() != 1 || !f["written"].Known() || !f["lineage"].Known() {
+		t.Errorf("state = %v", f)
+	}
+	w.write("gcs", gate.gcsBlock(), sixSlow)
+	cmd, _ := w.apply()
+	live := w.look()
+	id := live.wantHeld(t, w)
+	if !generations.MatchString(id) || live.lock.Facts["unlock"].Text() != unlockByGeneration || !says(live.lock, "takes the generation "+id) {
+		t.Errorf("lock = %v %v", live.lock.Facts, live.lock.Findings)
+	}
+	wantUnmet(t, w.preview(id), "The holder is alive")
+	w.kill(cmd)
+	if got := w.look().wantHeld(t, w); got != id {
+		t.Errorf("the lock of a killed run is %s, it was %s", got, id)
+	}
+	backdateGCS(t, gate, time.Hour)
+	wantUnmet(t, w.preview(id), "somebody else took it")
+	id = w.look().wantHeld(t, w)
+	o, err := unlockGate{w.env}.Act(t.Context(), w.confirmed(id), newSink())
+	if err != nil || o.Result != steps.Done {
+		t.Errorf("Act() = %+v, %v, want done", o, err)
+	}
+	w.look().wantFree(t, true)
+	gate.onlyReads(t)
+}
+
+// TestGCSTrouble asks for what Cloud Storage refuses, and with credentials that
+// cannot be used.
+func TestGCSTrouble(t *testing.T) {
+	t.Parallel()
+	account, _ := json.Marshal(map[string]string{"type": "external_account", "audience": "a"})
+	for _, tc := range []struct {
+		name, kind, config string
+		code               int
+		body               string
+		environ            []string
+		trust              error
+		err                string
+		denied             bool
+	}{
+		{name: "no bucket", kind: "state", code: 404, body: `{"error":{"message":"The specified bucket does not exist."}}`, environ: []string{"GOOGLE_OAUTH_ACCESS_TOKEN=opaque-token"}, err: `bucket "b" does not exist`},
+		{name: "expired", kind: "lock", code: 401, body: `{"error":{"message":"Invalid Credentials"}}`, environ: []string{"GOOGLE_OAUTH_ACCESS_TOKEN=opaque-token"}, err: "may have expired", denied: true},
+		{name: "forbidden", kind: "lock", code: 403, body: `{"error":{"message":"no access"}}`, environ: []string{"GOOGLE_OAUTH_ACCESS_TOKEN=opaque-token"}, err: "storage.objects.get", denied: true},
+		{name: "no generation", kind: "lock", code: 200, body: `{}`, environ: []string{"GOOGLE_OAUTH_ACCESS_TOKEN=opaque-token"}, err: "its generation"},
+		{name: "no credentials", kind: "lock", err: "no credentials", denied: true},
+		{name: "credentials of another type", kind: "lock", environ: []string{"GOOGLE_CREDENTIALS=" + string(account)}, err: `type "external_account"`, denied: true},
+		{name: "credentials that are none", kind: "lock", environ: []string{"GOOGLE_CREDENTIALS=x"}, err: "neither JSON"},
+		{name: "impersonation", kind: "lock", config: `,"impersonate_service_account":"robot"`, err: "does not become", denied: true},
+		{name: "lent token", kind: "lock", environ: []string{"GOOGLE_OAUTH_ACCESS_TOKEN=opaque-token"}, trust: os.ErrPermission, err: "trust the directory first"},
+		{name: "bad key", kind: "lock", config: `,"encryption_key":"x"`, err: "32 bytes"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Header.Get("Authorization") != "Bearer opaque-token" {
+					t.Errorf("the token was not sent: %v", r.Header)
+				}
+				w.WriteHeader(tc.code)
+				_, _ = io.WriteString(w, tc.body)
+			}))
+			t.Cleanup(srv.Close)
+			dir := t.TempDir()
+			writeFile(t, dir, ".terraform/terraform.tfstate", fmt.Sprintf(`{"version":3,"backend":{"type":"gcs","config":{"bucket":"b","storage_custom_endpoint":%q%s}}}`, srv.URL+"/storage/v1/", tc.config))
+			env := steps.Env{Dir: dir, Home: t.TempDir(), Environ: tc.environ, Now: time.Now, Trusted: func(string) error { return tc.trust }}
+			if _, err := probe(t.Context(), env, "terraform/"+tc.kind, nil, newSink()); err == nil || !strings.Contains(err.Error(), tc.err) || isDenied(err) != tc.denied {
+				t.Errorf("%v, denied %v; want %q, denied %v", err, isDenied(err), tc.err, tc.denied)
+			}
+		})
+	}
+}

@@ -1,0 +1,294 @@
+package terraform
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"handrail/drills/lab"
+	"handrail/steps"
+)
+
+// TestBothProgramsOnAServer walks the probes and gates that touch a state on a
+// real API server, with tofu and both versions of terraform: what is read is the
+// same, what a probe does leaves no write, and an apply leaves those of its act.
+func TestBothProgramsOnAServer(t *testing.T) {
+	t.Parallel()
+	eachProgram(t, func(t *testing.T, program string) {
+		w := newWorldOf(t, program, "kubernetes", twoKept)
+		w.run("apply", "-auto-approve", "-input=false")
+		w.lay("main.tf", strings.Replace(w.text("main.tf"), twoKept, twoNew, 1))
+		began := time.Now()
+		state := w.probe("terraform/state", nil)
+		if !slices.Equal(state.Facts["addresses"].Strings(), []string{"terraform_data.forced", "terraform_data.gone", "terraform_data.kept"}) || state.Facts["condition"].Text() != "sound" {
+			t.Errorf("state = %v", state.Facts)
+		}
+		plan := w.probe("terraform/plan", nil)
+		if f := plan.Facts; f["exit"].Int() != 2 || f["add"].Int() != 3 || f["destroy"].Int() != 2 || f["replace"].Int() != 1 {
+			t.Errorf("plan = %v", f)
+		}
+		obs, in := w.saved(nil)
+		if f := obs.Facts; f["add"].Int() != 2 || f["replace"].Int() != 1 || f["serial"].Int() != state.Facts["serial"].Int() {
+			t.Errorf("saved plan = %v", f)
+		}
+		whole := w.probe("terraform/plan-file", steps.Params{"file": in["plan"]})
+		for _, bound := range []string{"state_bound", "content_bound", "config_bound", "providers_bound", "workspace_bound"} {
+			if got := whole.Facts[bound].Text(); got != "same" {
+				t.Errorf("%s = %s", bound, got)
+			}
+		}
+		few := steps.Params{"plan": in["plan"], "digest": in["digest"], "addresses": obs.Facts["addresses"], "parallelism": steps.IntOf(3)}
+		p := w.previewOf("terraform/apply-targeted", few)
+		if !strings.Contains(p.Request, "-parallelism=3") || len(p.Unmet) > 0 {
+			t.Fatalf("preview = %q %s", p.Request, unmet(p))
+		}
+		if n := w.writes(began); n != 0 {
+			t.Errorf("the operator wrote %d times before the act", n)
+		}
+		out := newSink()
+		if o := w.acts("terraform/apply-targeted", few, out); o.Result != steps.Done || steps.Find(o.After, "lock") != "free" {
+			t.Fatalf("outcome = %+v", o)
+		}
+		if w.writes(began) == 0 {
+			t.Error("an apply without a write")
+		}
+		log := w.probe("terraform/log", steps.Params{"file": fileParam(w.lay("apply.log", out.artifacts["log"].String()))})
+		if f := log.Facts; f["completed"].Int() != 6 || !f["finished"].Bool() || len(f["in_flight"].Strings()) != 0 {
+			t.Errorf("log = %v", f)
+		}
+	})
+}
+
+// text is a file of the root module.
+func (w *world) text(name string) string {
+	w.t.Helper()
+	b, err := os.ReadFile(filepath.Join(w.dir, name))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return string(b)
+}
+
+// writes counts what the operator changed on the server since a time.
+func (w *world) writes(since time.Time) int {
+	w.t.Helper()
+	events, err := w.lab.AuditEvents(w.t.Context(), lab.AuditFilter{User: w.ns.Operator, Since: since})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	n := 0
+	for _, e := range events {
+		n += one(e.Persists())
+	}
+	return n
+}
+
+// TestTerraformIsUnlocked kills an apply of terraform and releases its lock.
+func TestTerraformIsUnlocked(t *testing.T) {
+	t.Parallel()
+	for _, program := range []string{"terraform", "terraform15"} {
+		t.Run(program, func(t *testing.T) {
+			t.Parallel()
+			w := newWorldOf(t, program, "kubernetes", sixSlow)
+			cmd, log := w.apply()
+			lock := w.probe("terraform/lock", nil)
+			if live := w.probe("terraform/holder", w.holderParams(lock)); live.Facts["alive"].Text() != "alive" {
+				t.Errorf("holder of a live run = %v", live.Facts)
+			}
+			w.kill(cmd)
+			run := w.probe("terraform/log", steps.Params{"file": steps.PathOf(log)})
+			if run.Facts["completed"].Int() != 2 || run.Facts["finished"].Bool() {
+				t.Errorf("log = %v", run.Facts)
+			}
+			w.backdate(47 * time.Minute)
+			p := w.preview(lock.Facts["id"].Text())
+			if o, err := (unlockGate{w.env}).Act(t.Context(), w.approve(p), newSink()); err != nil || o.Result != steps.Done {
+				t.Fatalf("Act() = %+v, %v", o, err)
+			}
+			if after := w.probe("terraform/lock", nil); after.Facts["held"].Bool() {
+				t.Error("the lock is still held")
+			}
+		})
+	}
+}
+
+// TestProgramFollowsTheDirectory: what a directory was used with is what runs.
+func TestProgramFollowsTheDirectory(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name  string
+		files map[string]string
+		hosts map[string]int
+		want  string
+	}{
+		{name: "nothing tells"},
+		{name: "lock file of terraform", files: map[string]string{".terraform.lock.hcl": "provider \"registry.terraform.io/hashicorp/null\" {\n}\n"}, want: terraform},
+		{name: "lock file of tofu", files: map[string]string{".terraform.lock.hcl": "provider \"registry.opentofu.org/hashicorp/null\" {\n}\n"}, want: openTofu},
+		{name: "a mirror of one's own", files: map[string]string{".terraform.lock.hcl": "provider \"mirror.example.com/hashicorp/null\" {\n}\n"}},
+		{name: "installed providers", files: map[string]string{".terraform/providers/registry.terraform.io/x": ""}, want: terraform},
+		{name: "a .tofu file", files: map[string]string{"a.tofu": ""}, want: openTofu},
+		{name: "state", hosts: map[string]int{"registry.terraform.io/hashicorp/null": 3}, want: terraform},
+		{name: "builtin providers", hosts: map[string]int{"terraform.io/builtin/terraform": 3}},
+		{name: "only this version of terraform", files: map[string]string{"main.tf": "terraform {\n  required_version = \"~> 1.5.0\"\n}\n"}, want: terraform},
+		{name: "a version of either", files: map[string]string{"main.tf": "terraform {\n  required_version = \">= 1.5\"\n}\n"}},
+		{name: "both", files: map[string]string{"a.tofu": ""}, hosts: map[string]int{"registry.terraform.io/hashicorp/null": 3}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			for name, text := range tc.files {
+				if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			w := workdir{dir: dir, data: filepath.Join(dir, ".terraform")}
+			if got, why := w.traces(tc.hosts); got != tc.want || got != "" && why == "" {
+				t.Errorf("traces() = %q, %q, want %q", got, why, tc.want)
+			}
+			env := steps.Env{Tool: func(name string) (string, error) { return "/bin/" + name, nil }}
+			want := "/bin/tofu"
+			if tc.want == terraform {
+				want = "/bin/terraform"
+			}
+			if got, err := findTool(env, w, tc.hosts); err != nil || got != want {
+				t.Errorf("findTool() = %q, %v, want %q", got, err, want)
+			}
+		})
+	}
+}
+
+// TestMixedUse: a state of the other tool, or of a newer one, is taken by both
+// without a word; handrail says it.
+func TestMixedUse(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "local", "resource \"terraform_data\" \"a\" {}\n")
+	w.run("apply", "-auto-approve", "-input=false")
+	w.lay("terraform.tfstate", strings.Replace(w.text("terraform.tfstate"), `"terraform_version": "1.12.6"`, `"terraform_version": "9.9.9"`, 1))
+	if err := os.MkdirAll(filepath.Join(w.dir, ".terraform/providers/registry.terraform.io"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	obs := w.probe("terraform/saved-plan", nil)
+	for _, part := range []string{"is of Terraform. Neither tool says a word", "version 9.9.9, newer than OpenTofu 1.12.6"} {
+		if !finds(obs, part) {
+			t.Errorf("findings = %v, want %q", obs.Findings, part)
+		}
+	}
+	if _, err := programAt(t.Context(), w.env, "/bin/true"); err == nil || !strings.Contains(err.Error(), "neither OpenTofu nor Terraform") {
+		t.Errorf("another program = %v", err)
+	}
+}
+
+func finds(obs steps.Observation, part string) bool {
+	return slices.ContainsFunc(obs.Findings, func(f steps.Finding) bool { return strings.Contains(f.Say, part) })
+}
+
+// TestSettingsOfThePerson: what changes the arguments of the program is dropped
+// and said, what names the same module is kept.
+func TestSettingsOfThePerson(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "local", "variable \"x\" { default = \"a\" }\nresource \"terraform_data\" \"a\" { input = var.x }\n")
+	w.run("apply", "-auto-approve", "-input=false")
+	if err := os.Rename(filepath.Join(w.dir, ".terraform"), filepath.Join(w.dir, "data")); err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	w.env.Environ = append(slices.Clone(w.env.Environ), "TF_CLI_ARGS_plan=-var x=b -destroy", "TF_CLI_ARGS=-no-such-flag", "TF_DATA_DIR=data", "TF_LOG=trace")
+	obs := w.probe("terraform/saved-plan", nil)
+	if !obs.Facts["clean"].Bool() || !finds(obs, "TF_CLI_ARGS_plan is set and not passed on") || !finds(obs, "TF_CLI_ARGS is set and not passed on") {
+		t.Errorf("plan = %v %v", obs.Facts, obs.Findings)
+	}
+	w.env.Environ = append(w.env.Environ, "TF_VAR_x=c")
+	obs, in := w.saved(nil)
+	if obs.Facts["change"].Int() != 1 {
+		t.Errorf("plan with TF_VAR_x = %v", obs.Facts)
+	}
+	p := w.previewOf("terraform/apply-plan", in)
+	if !slices.ContainsFunc(p.Shown, func(kv steps.KV) bool { return strings.Contains(kv.Value, "TF_CLI_ARGS is set") }) {
+		t.Errorf("shown = %v", p.Shown)
+	}
+	if o := w.acts("terraform/apply-plan", in, newSink()); o.Result != steps.Done {
+		t.Errorf("outcome = %+v", o)
+	}
+	w.run("workspace", "new", "other")
+	w.run("apply", "-auto-approve", "-input=false")
+	w.run("workspace", "select", "default")
+	w.env.Environ = append(w.env.Environ, "TF_WORKSPACE=other", "TF_VAR_x=d")
+	_, in = w.saved(nil)
+	p = w.previewOf("terraform/apply-plan", in)
+	if len(p.Unmet) > 0 || steps.Find(p.Target, keyWorkspace) != "other" || !strings.Contains(p.Command, "TF_WORKSPACE=other") {
+		t.Fatalf("preview in another workspace = %v %s %s", p.Target, p.Command, unmet(p))
+	}
+	if o := w.acts("terraform/apply-plan", in, newSink()); o.Result != steps.Done || !strings.Contains(steps.Find(o.After, keyStateObject), "other") {
+		t.Errorf("outcome = %+v", o)
+	}
+}
+
+// TestWrappers are named, and no plan is made that would not be theirs.
+func TestWrappers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "local", "resource \"terraform_data\" \"a\" {}\n")
+	w.run("apply", "-auto-approve", "-input=false")
+	w.lay("atlantis.yaml", "version: 3\n")
+	if obs := w.probe("terraform/saved-plan", nil); !finds(obs, "Atlantis applies this repository") {
+		t.Errorf("findings = %v", obs.Findings)
+	}
+	_, in := w.saved(nil)
+	w.lay("terragrunt.hcl", "inputs = {}\n")
+	if _, err := probe(t.Context(), w.env, "terraform/saved-plan", nil, newSink()); err == nil || !strings.Contains(err.Error(), "terragrunt plan -out=FILE") {
+		t.Errorf("a plan in a unit of terragrunt = %v", err)
+	}
+	if p := w.previewOf("terraform/apply-plan", in); !slices.ContainsFunc(p.Shown, func(kv steps.KV) bool { return strings.Contains(kv.Value, "unit of terragrunt") }) {
+		t.Errorf("shown = %v", p.Shown)
+	}
+	for dir, want := range map[string]string{
+		"/x/.terragrunt-cache/abc/def": "terragrunt", w.dir: "terragrunt",
+	} {
+		if got := wrappers(dir); !has(got, want) {
+			t.Errorf("wrappers(%s) = %v, want %s", dir, got, want)
+		}
+	}
+	bare := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bare, "terragrunt.hcl"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openWorkdir(steps.Env{Dir: bare}, nil); err == nil || !strings.Contains(err.Error(), ".terragrunt-cache") {
+		t.Errorf("a unit of terragrunt that nothing initialised = %v", err)
+	}
+	if why := unplanned(workdir{dir: bare + "/x", backend: "cloud"}); !strings.Contains(why, "HCP Terraform") {
+		t.Errorf("cloud = %q", why)
+	}
+}
+
+// TestRunLeftAlone: who follows an apply goes, and the program comes to its end
+// all the same, with its lock released.
+func TestRunLeftAlone(t *testing.T) {
+	t.Parallel()
+	eachProgram(t, func(t *testing.T, program string) {
+		w := newWorldOf(t, program, "kubernetes", strings.Repeat("#\n", 3)+`
+resource "terraform_data" "many" {
+  count = 40
+  provisioner "local-exec" { command = "seq 200" }
+}
+`)
+		r, err := start(w.dir, w.bot, []string{w.tofu, "apply", "-auto-approve", "-input=false", "-json"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// All that its reader had is gone.
+		_, _ = r.out.Close(), r.err.Close()
+		if err := r.cmd.Wait(); err != nil {
+			t.Fatalf("the apply that nobody reads ended with %v", err)
+		}
+		if lock := w.probe("terraform/lock", nil); lock.Facts["held"].Bool() {
+			t.Error("its lock is orphaned")
+		}
+		if state := w.probe("terraform/state", nil); state.Facts["resources"].Int() != 40 {
+			t.Errorf("state = %v", state.Facts)
+		}
+	})
+}

@@ -1,0 +1,156 @@
+package terraform
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxErrors bounds the errors that are kept of a log; maxErrorText one of them.
+const (
+	maxErrors    = 2000
+	maxErrorText = 8 << 10
+)
+
+// logError is one error of a log.
+type logError struct {
+	class   string
+	address string // "" where it names none
+	text    string
+	place   string // file and line of the configuration, "" where it names none
+}
+
+// begin starts an error of human output; its lines follow.
+func (r *runLog) begin(text string) {
+	r.closeError()
+	r.inError = true
+	r.errText.WriteString(strings.TrimPrefix(text, "Error: "))
+}
+
+// more adds a line to the error that is open.
+func (r *runLog) more(text string) {
+	if r.inError && r.errText.Len() < maxErrorText {
+		r.errText.WriteByte(' ')
+		r.errText.WriteString(text)
+	}
+}
+
+// closeError classes the error that is open.
+func (r *runLog) closeError() {
+	if r.inError && r.errText.Len() > 0 {
+		text := strings.Join(strings.Fields(r.errText.String()), " ")
+		place := ""
+		if m := configPlace.FindStringSubmatch(text); m != nil {
+			place = m[1] + ":" + m[2]
+		}
+		r.fault(text, r.errAddress, place)
+	}
+	r.inError, r.errAddress = false, ""
+	r.errText.Reset()
+}
+
+func (r *runLog) fault(text, address, place string) {
+	class := classOf(text)
+	r.saveFailed = r.saveFailed || reSave.MatchString(text)
+	r.lostLock = r.lostLock || reRelease.MatchString(text)
+	if len(r.errors) < maxErrors {
+		r.errors = append(r.errors, logError{class: class, address: address, text: clip(text, 400), place: clip(place, 300)})
+	}
+	r.errorCount++
+}
+
+var (
+	// configPlace is where human output says that an error stands.
+	configPlace = regexp.MustCompile(`\bon (\S+\.(?:tf|tofu|tfvars)(?:\.json)?) line (\d+)`)
+	// ciStamp is what build systems put before each line.
+	ciStamp  = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)? `)
+	progress = regexp.MustCompile(`^(\S.*?): Still (creating|modifying|destroying|importing)\.\.\. .*?\[(?:id=.*, )?([0-9hms]+) elapsed\]`)
+	planned  = regexp.MustCompile(`^  # (\S.*?) (?:will be (created|updated in-place|destroyed|imported|replaced)|(must be replaced)|(is tainted, so must be replaced))\b`)
+	planLine = regexp.MustCompile(`^Plan: .*\d+ to (add|destroy|change|import|forget)`)
+	crashed  = regexp.MustCompile(`^(panic: |!!!+ (OPENTOFU|TERRAFORM) CRASH !!!+|fatal error: |goroutine \d+ \[running\]:)`)
+)
+
+// still takes a line that says that an operation goes on.
+func (r *runLog) still(address string, elapsed time.Duration) {
+	address = r.see(address)
+	r.waiting[address] = max(r.waiting[address], elapsed)
+	r.stalled++
+}
+
+// plans takes an address of the plan inside the log.
+func (r *runLog) plans(address string) {
+	address = deposedAt.ReplaceAllString(address, "")
+	if !r.inPlan[address] && address != "" {
+		r.inPlan[address] = true
+		r.plan = append(r.plan, address)
+	}
+}
+
+func elapsedOf(s string) time.Duration {
+	d, _ := time.ParseDuration(s)
+	return d
+}
+
+func elapsedSeconds(n float64) time.Duration {
+	if n < 0 || n > 1e7 {
+		return 0
+	}
+	return time.Duration(n) * time.Second
+}
+
+// neverStarted returns what was planned and has no operation; ok is false where
+// the log does not hold the whole plan.
+func (r *runLog) neverStarted() (out []string, ok bool) {
+	if !r.planWhole {
+		return nil, false
+	}
+	for _, a := range r.plan {
+		if _, seen := r.running[a]; !seen {
+			out = append(out, a)
+		}
+	}
+	slices.Sort(out)
+	return out, true
+}
+
+// operations says of each address how far it came.
+func (r *runLog) operations() map[string]string {
+	out := map[string]string{}
+	for _, a := range r.order {
+		switch {
+		case r.failed[a]:
+			out[a] = "failed"
+		case r.running[a] > 0:
+			out[a] = "in-flight"
+		case r.done[a]:
+			out[a] = "complete"
+		}
+	}
+	if never, ok := r.neverStarted(); ok {
+		for _, a := range never {
+			out[a] = "not-started"
+		}
+	}
+	return out
+}
+
+// classed returns the addresses of errors of a class, in order.
+func (r *runLog) classed(class string) []string {
+	var out []string
+	for _, e := range r.errors {
+		if e.class == class && e.address != "" && !slices.Contains(out, e.address) {
+			out = append(out, e.address)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return strconv.Itoa(n) + " " + word + "s"
+}

@@ -1,0 +1,366 @@
+package terraform
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"handrail/steps"
+	"handrail/steps/terraform/tfplan"
+	"handrail/steps/terraform/tfstate"
+)
+
+// planFile is the name of a kept plan, in a directory of its own.
+const planFile = "plan"
+
+// plansFor is how long the plan of an incident that nobody closed is kept. By
+// then no tool takes it any more.
+const plansFor = 7 * 24 * time.Hour
+
+// savedPlanProbe makes a plan that a gate can apply.
+type savedPlanProbe struct{ env steps.Env }
+
+// making is one plan in the making.
+type making struct {
+	env     steps.Env
+	w       workdir
+	s       store
+	program program
+	environ []string
+	file    string
+	refresh bool
+	targets []string
+	facts   steps.Facts
+	obs     steps.Observation
+	out     steps.Sink
+}
+
+func (m *making) say(level steps.Level, format string, args ...any) {
+	m.obs.Findings = append(m.obs.Findings, steps.Finding{Level: level, Say: fmt.Sprintf(format, args...)})
+}
+
+// Probe implements steps.Prober.
+func (p savedPlanProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
+	w, s, err := openForRun(ctx, p.env, in, out)
+	if err != nil {
+		return steps.Observation{}, err
+	}
+	if p.env.Private == "" {
+		return steps.Observation{}, errors.New("there is no place of handrail's own to keep a plan, which holds secrets: only an incident has one")
+	}
+	targets := in["targets"].Strings()
+	for _, t := range targets {
+		if !targetable(t) {
+			return steps.Observation{}, fmt.Errorf("target %q is no address of a resource or a module", clip(t, 200))
+		}
+	}
+	before, state, err := snapWith(ctx, s)
+	switch {
+	case err != nil:
+		return steps.Observation{}, err
+	case !before.exists:
+		return steps.Observation{}, errNoState
+	}
+	m := &making{env: p.env, w: w, s: s, targets: targets, out: out, refresh: in.Text("mode") == "refresh-only", facts: steps.NewFacts(savedPlanKind(steps.Field{}, steps.Field{}).Facts)}
+	if m.program, err = programFor(ctx, p.env, w, state.Providers); err != nil {
+		return steps.Observation{}, err
+	}
+	for _, why := range m.program.mixed(w, state.Providers, state.Tool) {
+		m.say(steps.Warning, "%s", why)
+	}
+	m.around()
+	if err := m.place(); err != nil {
+		return steps.Observation{}, err
+	}
+	obs, err := m.plan(ctx)
+	if err != nil || !obs.Facts["digest"].Known() {
+		err = errors.Join(err, os.RemoveAll(filepath.Dir(m.file)))
+	}
+	if err != nil {
+		return steps.Observation{}, err
+	}
+	after, err := snap(ctx, s)
+	stood(before, after, err, &obs)
+	return obs, nil
+}
+
+// openForRun opens a trusted root module that a program is to run in.
+func openForRun(ctx context.Context, env steps.Env, in steps.Params, out steps.Sink) (workdir, store, error) {
+	if err := ctx.Err(); err != nil {
+		return workdir{}, nil, err
+	}
+	w, err := openWorkdir(env, in)
+	if err != nil {
+		return w, nil, err
+	}
+	if why := unplanned(w); why != "" {
+		return w, nil, errors.New(why)
+	}
+	if err := trusted(env, w.dir); err != nil {
+		return w, nil, err
+	}
+	s, err := openStore(ctx, env, w, out)
+	return w, s, err
+}
+
+// targetable keeps what is no address from an argv, whatever a runbook says.
+func targetable(address string) bool {
+	if strings.ContainsAny(address, "\n\r\x00") || len(address) > 1000 {
+		return false
+	}
+	_, ok := tfplan.ParseAddress(address)
+	return ok || strings.HasPrefix(address, "module.")
+}
+
+// around says what stands around the plan and is no part of it.
+func (m *making) around() {
+	for _, w := range wrappers(m.w.dir) {
+		m.say(steps.Info, "%s", w.say())
+	}
+	for _, why := range besides(m.env) {
+		m.say(steps.Warning, "%s", why)
+	}
+	if who := pausedByOthers(m.env, m.w.dir); who != "" {
+		m.say(steps.Warning, "Applies here are paused by %s. A plan harms nobody, but no gate of handrail applies it while that pause stands.", who)
+	}
+}
+
+// place makes the directory of the plan, and removes what nobody will apply.
+func (m *making) place() error {
+	private := m.env.Private
+	sweepPlans(filepath.Dir(private), filepath.Base(private), m.env.Now().Add(-plansFor))
+	if err := os.MkdirAll(private, 0o700); err != nil {
+		return fmt.Errorf("place for the plan: %w", err)
+	}
+	dir, err := os.MkdirTemp(private, "plan-")
+	if err != nil {
+		return fmt.Errorf("place for the plan: %w", err)
+	}
+	m.file = filepath.Join(dir, planFile)
+	return nil
+}
+
+// sweepPlans removes plans of other incidents that are older than a time.
+func sweepPlans(root, keep string, before time.Time) {
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && e.IsDir() && e.Name() != keep && info.ModTime().Before(before) {
+			_ = os.RemoveAll(filepath.Join(root, e.Name())) // the next one tries again
+		}
+	}
+}
+
+func (m *making) args(file string) []string {
+	args := planArgs(file, m.refresh)
+	for _, t := range m.targets {
+		args = append(args, "-target="+t)
+	}
+	return args
+}
+
+func (m *making) plan(ctx context.Context) (steps.Observation, error) {
+	for _, v := range childSecrets(m.env) {
+		m.out.Secret(v)
+	}
+	m.environ = append(childEnv(m.env), "TF_WORKSPACE="+m.w.space)
+	m.out.Line("planning in " + m.w.dir + " with " + m.program.String())
+	if gap := learnSchema(ctx, m.w, m.program.path, m.environ, m.out); gap != "" {
+		m.obs.Gaps = append(m.obs.Gaps, gap)
+	}
+	r, err := runTold(ctx, m.w.dir, m.environ, m.out.Line, append([]string{m.program.path}, m.args(m.file)...)...)
+	if err != nil {
+		return steps.Observation{}, err
+	}
+	var typed []string
+	for _, a := range m.args("FILE") {
+		typed = append(typed, steps.Quote(a))
+	}
+	m.obs.Command = m.program.short() + " -chdir=" + steps.Quote(m.w.dir) + " " + strings.Join(typed, " ")
+	gap := steps.Keep(m.out, "output", steps.MediaText, func(w io.Writer) error {
+		_, err := w.Write(append(slices.Clone(r.stdout), r.stderr...))
+		return err
+	})
+	if gap != "" {
+		m.obs.Gaps = append(m.obs.Gaps, gap)
+	}
+	if r.exit != 0 && r.exit != 2 {
+		m.obs.Summary = fmt.Sprintf("The plan failed (exit %d).", r.exit)
+		m.say(steps.Critical, "The plan failed, and nothing is kept that could be applied: %s", firstError(r.stderr))
+		m.obs.Facts = m.facts.Rest("the plan failed")
+		return m.obs, nil
+	}
+	return m.obs, m.read(ctx, r.exit == 0)
+}
+
+// read fills the facts from the file itself, which is what a gate reads, and
+// holds them against what the program says of it.
+func (m *making) read(ctx context.Context, clean bool) error {
+	if err := os.Chmod(m.file, 0o600); err != nil {
+		return fmt.Errorf("the plan: %w", err)
+	}
+	shown, err := run(ctx, m.w.dir, m.environ, m.program.path, "show", "-json", "-no-color", m.file)
+	if err == nil && shown.exit != 0 {
+		err = errors.New(firstError(shown.stderr))
+	}
+	if err != nil {
+		return fmt.Errorf("showing the plan: %w", err)
+	}
+	// The findings are those of any plan; of the facts it has its own.
+	risk := steps.NewFacts(riskFacts())
+	if err := readPlan(shown.stdout, m.refresh, risk, &m.obs, m.out); err != nil {
+		return err
+	}
+	f, sum, saved, err := openSaved(ctx, m.file)
+	if err != nil {
+		m.obs.Facts = m.facts.Rest(err.Error())
+		m.say(steps.Critical, "The plan was made, and no gate can apply it: %v.", err)
+		return nil
+	}
+	defer f.Close()
+	if why := incomplete(saved, m.refresh); why != "" || saved.Doc.ActionsDigest() != risk.Got("actions_digest").Text() {
+		if why == "" {
+			why = "the plan file and `show -json` of it do not say the same"
+		}
+		m.obs.Facts = m.facts.Rest(why)
+		m.say(steps.Critical, "The plan was made, and no gate can apply it: %s.", why)
+		return nil
+	}
+	m.facts.Set("file", steps.StringOf(m.file))
+	m.facts.Set("digest", steps.IdentOf(sum))
+	m.facts.Set("clean", steps.BoolOf(clean))
+	m.counts(saved)
+	rc, err := saved.State(true)
+	if err == nil {
+		defer rc.Close()
+		var d *tfstate.Doc
+		if d, err = tfstate.Read(rc, tfstate.Options{Secret: m.out.Secret}); err == nil && d.HasSerial {
+			m.facts.Set("serial", steps.IntOf(d.Serial))
+			m.facts.Set("lineage", steps.IdentOf(d.Lineage))
+		}
+	}
+	m.facts.Set("tool", steps.StringOf(saved.Doc.Tool))
+	m.obs.Gaps = append(m.obs.Gaps, "the plan holds secrets: it is kept beside the bundle until the incident closes, and its digest and its redacted JSON in it")
+	m.obs.Facts = m.facts.Rest("not in the plan")
+	return nil
+}
+
+func (m *making) counts(saved *tfplan.Saved) {
+	d := saved.Doc
+	number := func(name string, n int) { m.facts.Set(name, steps.IntOf(int64(n))) }
+	number("add", d.Count[tfplan.Create]+d.Count[tfplan.ForgetReplace])
+	number("change", d.Count[tfplan.Update])
+	number("destroy", d.Count[tfplan.Delete])
+	number("replace", d.Replaced())
+	number("import", d.Imported)
+	var acts, doomed, drifted []string
+	moved := 0
+	for _, c := range d.Changes {
+		if c.Act == tfplan.Read {
+			continue
+		}
+		acts = append(acts, c.Address)
+		if c.Act == tfplan.None && c.Previous != "" {
+			moved++
+		}
+		if c.Act.Destroys() {
+			name := c.Address
+			if c.Deposed != "" {
+				name += " (deposed " + c.Deposed + ")"
+			}
+			doomed = append(doomed, name)
+		}
+	}
+	for _, c := range d.Drift {
+		if c.Act != tfplan.None {
+			drifted = append(drifted, c.Address)
+		}
+	}
+	number("moved", moved)
+	number("drifted", len(drifted))
+	list := func(name string, addresses []string) {
+		slices.Sort(addresses)
+		m.facts.Set(name, steps.StringsOf(slices.Compact(addresses)))
+	}
+	list("addresses", acts)
+	list("doomed", doomed)
+}
+
+// openSaved opens a saved plan and sums it up. The caller closes the file.
+func openSaved(ctx context.Context, name string) (*os.File, string, *tfplan.Saved, error) {
+	file, err := openRegular(name)
+	if err != nil {
+		return nil, "", nil, fmt.Errorf("plan: %w", err)
+	}
+	sum, err := digestOf(ctx, file)
+	var saved *tfplan.Saved
+	var info os.FileInfo
+	if err == nil {
+		info, err = file.Stat()
+	}
+	if err == nil {
+		saved, err = tfplan.OpenSaved(file, info.Size())
+	}
+	if err != nil {
+		return nil, sum, nil, errors.Join(fmt.Errorf("plan %s: %w", name, err), file.Close())
+	}
+	return file, sum, saved, nil
+}
+
+// incomplete says why a saved plan cannot be held to what it would do, "" where
+// it can.
+func incomplete(s *tfplan.Saved, refresh bool) string {
+	d := s.Doc
+	switch {
+	case !d.Whole:
+		return d.Broken
+	case d.Errored:
+		return "the plan is of a run that ended in an error: it is not whole"
+	case d.Newer != "":
+		return d.Newer
+	case d.Count[tfplan.Strange] > 0:
+		return "the plan holds an action that handrail does not know"
+	case d.Cut > 0:
+		return fmt.Sprintf("%d changes of the plan are over what handrail lists", d.Cut)
+	case refresh != (s.Mode == "refresh-only"):
+		return fmt.Sprintf("the plan has the mode %s", s.Mode)
+	}
+	return ""
+}
+
+// snapWith is snap, and what the state says of itself.
+func snapWith(ctx context.Context, s store) (snapshot, *tfstate.Doc, error) {
+	before, err := snap(ctx, s)
+	if err != nil || !before.exists {
+		return before, &tfstate.Doc{}, err
+	}
+	r, err := s.state(ctx)
+	if err != nil || !r.exists || r.broken != "" {
+		return before, &tfstate.Doc{}, err
+	}
+	defer r.body.Close()
+	d, err := tfstate.Read(bounded(ctx, r.body), tfstate.Options{})
+	return before, d, err
+}
+
+// stood holds lock and state after a plan against those before it.
+func stood(before, after snapshot, err error, obs *steps.Observation) {
+	switch {
+	case err != nil:
+		obs.Gaps = append(obs.Gaps, "whether the plan left the state alone: "+err.Error())
+	case after.serial != before.serial || after.lineage != before.lineage || !after.exists:
+		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Critical,
+			Say: fmt.Sprintf("The state moved from serial %d to %d while the plan ran: somebody else writes it. This plan is stale.", before.serial, after.serial)})
+	case after.held && after.lockID != before.lockID:
+		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Critical,
+			Say: fmt.Sprintf("The lock %s was taken while the plan ran. handrail plans without a lock: somebody else began a run.", after.lockID)})
+	}
+}

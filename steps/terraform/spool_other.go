@@ -1,0 +1,23 @@
+//go:build !linux
+
+package terraform
+
+import (
+	"errors"
+	"os"
+)
+
+// newSpool makes a file without a name: nobody else can open it, and it is gone
+// with the two processes. There are no files in memory here.
+func newSpool() (*spool, error) {
+	f, err := os.CreateTemp("", "handrail-*")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return &spool{file: f}, nil
+}
+
+func (s *spool) forget() {}

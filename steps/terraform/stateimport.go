@@ -1,0 +1,162 @@
+package terraform
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"handrail/steps"
+)
+
+// importGate records one object that exists under an address.
+type importGate struct{ env steps.Env }
+
+const keyImported = "object id"
+
+// plainID is an id that can be shown and typed.
+var plainID = regexp.MustCompile(`^[^\x00-\x1f\x7f]+$`)
+
+func (g importGate) target(t site, address, id string) []steps.KV {
+	return t.target(steps.KV{Key: keyAddress, Value: address}, steps.KV{Key: keyImported, Value: id},
+		steps.KV{Key: keyOthers, Value: sumOf(without(t.now.entries, address))})
+}
+
+func importArgs(address, id string) []string {
+	return []string{"import", "-no-color", "-input=false", address, id}
+}
+
+// Preview implements steps.Gater.
+func (g importGate) Preview(ctx context.Context, in steps.Params, out steps.Sink) (steps.Preview, error) {
+	t, err := readSite(ctx, g.env, in, out)
+	if err != nil {
+		return steps.Preview{}, err
+	}
+	address, id := in.Text("address"), in.Text("id")
+	p := steps.Preview{
+		Target:  g.target(t, address, id),
+		Effect:  fmt.Sprintf("record the object %s under %s in the state of %s (workspace %s). The object is read and not changed; from then on a plan compares it with the configuration, and an apply changes it.", id, address, t.w.dir, t.w.space),
+		Phrase:  steps.Phrase("import", address),
+		Request: t.request(importArgs(address, id)...),
+		Command: t.said(g.env, "import", "-input=false", address, id),
+		Undo:    fmt.Sprintf("Forget it again: %s. The object stays as it is.", t.said(g.env, "state", "rm", address)),
+		Prior:   t.putBack(g.env),
+	}
+	if p.Prior != nil {
+		p.Undo += " Or: " + undoWrite
+	}
+	f := floors{need: &p.Unmet}
+	f.writable(g.env, t)
+	if !errors.Is(t.unsound, errNoLedger) {
+		f.sound(t)
+	}
+	if has(wrappers(t.w.dir), "terragrunt") {
+		f.unmet("run `terragrunt import` there yourself", "%s is a unit of terragrunt: without its inputs the provider may ask another account.", t.w.dir)
+	}
+	f.importable(ctx, t, address, id, &p)
+	if plan := in.Text("plan"); plan != "" {
+		p.Shown = append(p.Shown, steps.KV{Key: "present plan", Value: plan})
+	} else {
+		p.Shown = append(p.Shown, steps.KV{Key: "present plan", Value: "unknown: make one first, to see afterwards what the import changed"})
+	}
+	p.Shown = append(p.Shown, steps.KV{Key: "recorded now", Value: fmt.Sprintf("%d objects", len(t.now.entries))})
+	p.Shown = append(p.Shown, t.mind(g.env)...)
+	p.Diff = []string{"+ " + address + " (" + id + ")"}
+	return p, ctx.Err()
+}
+
+// importable says what keeps an object from being recorded under an address.
+func (f floors) importable(ctx context.Context, t site, text, id string, p *steps.Preview) {
+	a, ok := parseAddress(text)
+	switch {
+	case !plainAddress.MatchString(text) || !ok:
+		f.unmet("name one resource instance, as TYPE.NAME, TYPE.NAME[0] or module.M.TYPE.NAME[\"key\"]", "%q does not name one resource instance.", clip(text, 300))
+		return
+	case a.data:
+		f.unmet("leave it: a run reads it", "%s is a data source.", clip(text, 300))
+		return
+	case !plainID.MatchString(id) || len(id) > 1024:
+		f.unmet("name the object as the documentation of its resource type says", "%q is no id.", clip(id, 300))
+		return
+	}
+	if there := t.now.at(text); len(there) > 0 {
+		f.unmet("compare what is recorded with the object; an object cannot be recorded over another", "%s is recorded already, as %q.", clip(text, 300), clip(there[0].id, 300))
+	}
+	for _, e := range t.now.entries {
+		if e.typ == a.typ && e.mode == "managed" && e.id == id && e.address != text && e.deposed == "" {
+			f.unmet("move that address, if this is the one the configuration has", "The object %s is recorded already, as %s: two addresses would fight over it.", clip(id, 300), clip(e.address, 300))
+			break
+		}
+	}
+	if a.keyed != keyedAs(t, text, a) {
+		f.unmet("give all instances of a resource keys of one sort", "%s has other instances, with keys of another sort.", clip(a.resource, 300))
+	}
+	d := declared(ctx, t.w, a)
+	f.declarable(d, a, text)
+	if d.Found {
+		p.Shown = append(p.Shown, steps.KV{Key: "declared", Value: d.At})
+	} else if len(d.Gaps) > 0 {
+		p.Shown = append(p.Shown, steps.KV{Key: "declared", Value: "unknown: " + clip(strings.Join(d.Gaps, "; "), 300) + "; the program refuses what is not declared"})
+	}
+}
+
+// Act implements steps.Gater. It works from the approved preview alone.
+func (g importGate) Act(ctx context.Context, a *steps.Approval, out steps.Sink) (steps.Outcome, error) {
+	p, err := a.Spend()
+	if err != nil {
+		return steps.Outcome{}, err
+	}
+	address, id := steps.Find(p.Target, keyAddress), steps.Find(p.Target, keyImported)
+	in := steps.Params{"dir": steps.PathOf(steps.Find(p.Target, keyDir)), "address": steps.StringOf(address), "id": steps.StringOf(id)}
+	before, why := ready(ctx, g.env, g, p, in, out)
+	if why != nil {
+		return *why, nil
+	}
+	said, runErr := writeTool(ctx, g.env, before, nil, out, importArgs(address, id)...)
+	now, err := readAfter(ctx, g.env, p, said, out)
+	if err != nil && !errors.Is(err, errNoLedger) {
+		return steps.Outcome{}, err
+	}
+	was, _, _ := began(p.Target)
+	c := importedChange(now, address, id, was)
+	if d := compareEntries(without(before.now.entries, address), without(now.now.entries, address)); !d.none() {
+		c.other = d.String()
+	}
+	o := steps.Outcome{After: g.target(now, address, id)}
+	o.Result, o.Response = c.judge(now, said, runErr)
+	return o, nil
+}
+
+func importedChange(now site, address, id string, was change) change {
+	c := was
+	there := now.now.at(address)
+	c.done = len(there) > 0
+	c.what = fmt.Sprintf("%s is recorded under %s, all others are as they were. Plan before the next import.", id, address)
+	c.not = address + " is not recorded."
+	if c.done && slices.ContainsFunc(there, func(e entry) bool { return e.deposed != "" }) {
+		c.other = address + " has a deposed object"
+	}
+	return c
+}
+
+// Find implements steps.Finder.
+func (g importGate) Find(ctx context.Context, before []steps.KV, in steps.Params, out steps.Sink) (steps.Outcome, error) {
+	t, err := readAgain(ctx, g.env, before, in, out)
+	if err != nil && !errors.Is(err, errNoLedger) {
+		return steps.Outcome{}, err
+	}
+	was, others, err := began(before)
+	if err != nil {
+		return steps.Outcome{}, err
+	}
+	address, id := steps.Find(before, keyAddress), steps.Find(before, keyImported)
+	c := importedChange(t, address, id, was)
+	if c.other == "" {
+		c.other = otherThan(others, sumOf(without(t.now.entries, address)))
+	}
+	o := steps.Outcome{After: g.target(t, address, id)}
+	o.Result, o.Response = c.judge(t, "", nil)
+	return o, nil
+}

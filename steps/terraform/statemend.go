@@ -1,0 +1,111 @@
+package terraform
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"handrail/steps"
+)
+
+// mender is a store that can put a state in the place of what no program can
+// read: `state push` refuses to write over that, with -force too.
+type mender interface {
+	// mending says how it would be done and sends nothing. now is what is stored;
+	// where that is whole, only what the backend keeps beside it is mended.
+	mending(ctx context.Context, w workdir, now ledger, content []byte, out steps.Sink) (mending, error)
+}
+
+// mending is one write that was thought through.
+type mending struct {
+	request string // as it is shown
+	command string // as a person would do it
+	keeps   bool   // it leaves a copy of what it replaces
+	do      func(context.Context) (said string, err error)
+}
+
+func sumOfBytes(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// mending implements mender: under the lock that the programs take, after a copy
+// of what is there.
+func (l *local) mending(_ context.Context, _ workdir, now ledger, content []byte, _ steps.Sink) (mending, error) {
+	if !now.broken || now.raw == nil {
+		return mending{}, errors.New("its bytes cannot be read: " + l.path)
+	}
+	kept := fmt.Sprintf("%s.%s.broken", l.path, now.sum()[:8])
+	return mending{
+		request: fmt.Sprintf("copy %s to %s and write %d bytes in its place (SHA-256 %s), under its lock", l.path, kept, len(content), sumOfBytes(content)),
+		command: fmt.Sprintf("cp -p %s %s && : > %s", steps.Quote(l.path), steps.Quote(kept), steps.Quote(l.path)),
+		keeps:   true,
+		do:      func(context.Context) (string, error) { return l.replace(kept, now.raw, content) },
+	}, nil
+}
+
+// replace writes in place, as the programs do: another file under the same name
+// would have another lock.
+func (l *local) replace(kept string, was, content []byte) (string, error) {
+	f, err := os.OpenFile(l.path, os.O_RDWR|nonblock, 0)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	if err := writeLock(f); err != nil {
+		return "", fmt.Errorf("the lock on %s: %w; somebody took it", l.path, err)
+	}
+	now, err := io.ReadAll(io.LimitReader(f, maxLedger+1))
+	if err == nil && !bytes.Equal(now, was) {
+		err = errors.New("somebody wrote it meanwhile")
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", l.path, err)
+	}
+	if err := keepCopy(kept, was); err != nil {
+		return "", fmt.Errorf("copy of what is broken: %w", err)
+	}
+	if err := f.Truncate(0); err != nil {
+		return "", err
+	}
+	if _, err := f.WriteAt(content, 0); err != nil {
+		return "", err
+	}
+	if err := f.Sync(); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("The broken state is kept as %s, SHA-256 %s.", kept, sumOfBytes(was)), nil
+}
+
+// keepCopy writes a file that nobody reads but its owner. One that is there with
+// the same content will do.
+func keepCopy(name string, raw []byte) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		if old, readErr := os.ReadFile(name); readErr == nil && bytes.Equal(old, raw) {
+			return nil
+		}
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(raw)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(name))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}

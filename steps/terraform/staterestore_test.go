@@ -1,0 +1,375 @@
+package terraform
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"handrail/steps"
+	"handrail/steps/terraform/tfstate"
+)
+
+// TestReserial changes nothing but the serial.
+func TestReserial(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]string{
+		`{"serial":3}`: `{"serial":42}`,
+		`{"a":{"serial":1},"serial" : 3 ,"b":[]}`:                   `{"a":{"serial":1},"serial" : 42 ,"b":[]}`,
+		"{\n \"version\": 4,\n \"serial\": 18446744073709551615\n}": "",
+		`{"serial":3,"serial":4}`:                                   "", `{"serial":"3"}`: "", `{"serial":-1}`: "", `{}`: "", `[]`: "", ``: "", `{"serial":3`: "", `{"serial":3} {}`: "", `{"serial":3.0}`: "",
+	} {
+		got, err := reserial([]byte(raw), 42)
+		if (err == nil) != (want != "") || string(got) != want {
+			t.Errorf("reserial(%q) = %q, %v, want %q", raw, got, err, want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		serial, next := rapid.Int64Range(0, 1<<53).Draw(t, "serial"), rapid.Int64Range(0, 1<<53).Draw(t, "next")
+		head := rapid.SampledFrom([]string{"", " ", "\n  ", "\t"}).Draw(t, "space") + `"lineage":"a\"serial\":1",`
+		raw := fmt.Sprintf(`{%s"serial":%s%d,"resources":[{"serial":7}]}`, head, rapid.SampledFrom([]string{"", " ", "\n"}).Draw(t, "gap"), serial)
+		there, err := reserial([]byte(raw), next)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := reserial(there, serial)
+		if err != nil || string(back) != raw {
+			t.Fatalf("there and back: %q, %v, want %q", back, err, raw)
+		}
+	})
+}
+
+func FuzzReserial(f *testing.F) {
+	f.Add([]byte(`{"version":4,"serial":3,"lineage":"l","resources":[]}`))
+	f.Add([]byte(`{"serial":`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		out, err := reserial(raw, 7)
+		if err != nil {
+			return
+		}
+		if d, err := tfstate.Read(bytes.NewReader(out), tfstate.Options{}); err != nil || !d.HasSerial || d.Serial != 7 {
+			t.Errorf("reserial(%q) = %q, which has the serial %d, %v", raw, out, d.Serial, err)
+		}
+	})
+}
+
+func FuzzParseAddress(f *testing.F) {
+	for _, s := range []string{"a.b", "module.m[\"x\"].a.b[0]", "data.a.b", `a.b["\""]`, "module.a", "a.b["} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		a, ok := parseAddress(s)
+		if !ok {
+			return
+		}
+		if a.resource+a.key != s || a.typ == "" || a.name == "" || strings.HasPrefix(s, "-") {
+			t.Errorf("parseAddress(%q) = %+v", s, a)
+		}
+	})
+}
+
+// write puts bytes where the state of the workspace is, as an accident would.
+func (w *world) overwrite(backend string, raw []byte) {
+	w.t.Helper()
+	if backend == "local" {
+		if err := os.WriteFile(filepath.Join(w.dir, "terraform.tfstate"), raw, 0o600); err != nil {
+			w.t.Fatal(err)
+		}
+		return
+	}
+	client, lease := w.admin()
+	address := fmt.Sprintf("%s/api/v1/namespaces/%s/secrets/tfstate-default-%s", lease[:strings.Index(lease, "/apis/")], w.ns.Name, w.suffix())
+	body := fmt.Sprintf(`{"data":{"tfstate":%q}}`, base64.StdEncoding.EncodeToString(raw))
+	req, err := http.NewRequest(http.MethodPatch, address, strings.NewReader(body))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/merge-patch+json")
+	resp, err := client.Do(req)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	_, _ = io.Copy(io.Discard, resp.Body)
+	_ = resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		w.t.Fatalf("PATCH of the Secret: %s", resp.Status)
+	}
+}
+
+func packed(t *testing.T, raw []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	zw := gzip.NewWriter(&b)
+	if _, err := zw.Write(raw); err != nil {
+		t.Fatal(err)
+	}
+	if err := zw.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// copyOfState writes a copy of the present state beside nothing that tofu knows.
+func (w *world) copyOfState() (file string, l ledger) {
+	w.t.Helper()
+	l = w.ledger()
+	file = filepath.Join(w.t.TempDir(), "copy.json")
+	if err := os.WriteFile(file, l.raw, 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+	return file, l
+}
+
+func (w *world) restores(file string, was ledger) steps.Preview {
+	w.t.Helper()
+	in := steps.Params{"file": steps.PathOf(file)}
+	p := w.shows("restore-state", in)
+	if len(p.Unmet) > 0 {
+		w.t.Fatalf("restore-state is shut: %s", unmet(p))
+	}
+	if again := w.shows("restore-state", in); again.Digest("i", "s") != p.Digest("i", "s") {
+		w.t.Fatal("two previews differ in digest")
+	}
+	if o, err := w.find("restore-state", p, in); err != nil || o.Result != steps.Failed {
+		w.t.Errorf("Find() before the act = %+v, %v, want failed", o, err)
+	}
+	o := w.carry("restore-state", p)
+	if o.Result != steps.Done {
+		w.t.Fatalf("Act() = %+v, want done", o)
+	}
+	if o, err := w.find("restore-state", p, in); err != nil || o.Result != steps.Done {
+		w.t.Errorf("Find() after the act = %+v, %v, want done", o, err)
+	}
+	now := w.ledger()
+	if d := compareEntries(was.entries, now.entries); !d.none() || now.doc.Lineage != was.doc.Lineage || !slices.Contains([]string{fmt.Sprint(now.doc.Serial), fmt.Sprint(now.doc.Serial - 1), fmt.Sprint(now.doc.Serial - 2)}, steps.Find(p.Target, keyPushed)) {
+		w.t.Errorf("restored serial %d, pushed %s; %s", now.doc.Serial, steps.Find(p.Target, keyPushed), d)
+	}
+	return p
+}
+
+// TestRestore writes an older state as the newest, and puts the newer one back.
+func TestRestore(t *testing.T) {
+	t.Parallel()
+	backendsOfTests(t, func(t *testing.T, backend string) {
+		w := applied(t, backend, threeKinds)
+		file, was := w.copyOfState()
+		w.run("state", "rm", "terraform_data.b[0]", "terraform_data.b[1]")
+		w.run("state", "mv", "terraform_data.a", "terraform_data.z")
+		later := w.ledger()
+		p := w.restores(file, was)
+		if !slices.Contains(p.Diff, "+ terraform_data.b[0]") || !slices.Contains(p.Diff, "- terraform_data.z") || steps.Find(p.Shown, "resources") != "4 -> 6 (+2)" {
+			t.Errorf("differences = %q, shown %v", p.Diff, p.Shown)
+		}
+		if now := w.ledger(); now.doc.Serial <= later.doc.Serial {
+			t.Errorf("serial %d is not above %d", now.doc.Serial, later.doc.Serial)
+		}
+		wantUnmet(t, w.shows("restore-state", steps.Params{"file": steps.PathOf(file)}), "records the same already")
+		if plan := w.probe("terraform/plan", nil); !plan.Facts["clean"].Bool() {
+			t.Errorf("the plan after the restore = %v", plan.Findings)
+		}
+		w.undone(p, later)
+
+		// Once somebody wrote after it, the undo is refused.
+		p = w.restores(file, was)
+		w.run("state", "rm", "terraform_data.a")
+		if err := w.putBack(p); err == nil || !strings.Contains(err.Error(), "serial") {
+			t.Errorf("the undo overwrote the write of somebody else: %v", err)
+		}
+	})
+}
+
+// TestRestoreOverWhatCannotBeRead: no program writes over it, with force neither;
+// the gate does, and says how.
+func TestRestoreOverWhatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	backendsOfTests(t, func(t *testing.T, backend string) {
+		w := applied(t, backend, threeKinds)
+		file, was := w.copyOfState()
+		twice := bytes.Replace(was.raw, []byte(`"resources":`), []byte(`"resources":[{"mode":"managed","type":"t","name":"n","provider":"provider[\"a/b/c\"]","instances":[{"attributes":{}},{"attributes":{}}]}],"x":`), 1)
+		broken := map[string][]byte{"truncated": was.raw[:len(was.raw)/2], "merge": []byte("<<<<<<< HEAD\n"), "foreign": []byte(`{"message":"no"}`), "empty": {}, "duplicate": twice}
+		if backend == "kubernetes" {
+			for name, raw := range broken {
+				broken[name] = packed(t, raw)
+			}
+			broken["packed and cut"] = packed(t, was.raw)[:100]
+			broken["not packed"] = was.raw
+		}
+		for name, raw := range broken {
+			w.overwrite(backend, raw)
+			if name != "empty" || backend != "local" {
+				for _, force := range [][]string{{file}, {"-force", file}} {
+					if said, err := w.tofuSays(append([]string{"state", "push"}, force...)...); err == nil {
+						t.Errorf("%s: the program writes over it by itself: %s", name, said)
+					}
+				}
+			}
+			p := w.restores(file, was)
+			if p.Prior != nil && !strings.Contains(p.Undo, "Nothing puts a broken state back") {
+				t.Errorf("%s: undo %q", name, p.Undo)
+			}
+			if backend == "local" {
+				kept, err := filepath.Glob(filepath.Join(w.dir, "terraform.tfstate.*.broken"))
+				if err != nil || len(kept) == 0 {
+					t.Fatalf("%s: no copy of the broken state is kept: %v", name, err)
+				}
+				found := slices.ContainsFunc(kept, func(n string) bool { b, err := os.ReadFile(n); return err == nil && bytes.Equal(b, raw) })
+				if !found {
+					t.Errorf("%s: none of %q has its bytes", name, kept)
+				}
+			} else if p.Prior == nil && name != "empty" {
+				t.Errorf("%s: the broken bytes are kept nowhere", name)
+			}
+			if plan := w.probe("terraform/plan", nil); !plan.Facts["clean"].Bool() {
+				t.Errorf("%s: the plan after the restore = %v", name, plan.Findings)
+			}
+		}
+	})
+}
+
+func (w *world) tofuSays(args ...string) (string, error) {
+	w.t.Helper()
+	r, err := run(w.t.Context(), w.dir, w.bot, append([]string{w.tofu}, args...)...)
+	if err == nil && r.exit != 0 {
+		err = fmt.Errorf("exit %d: %s", r.exit, firstError(r.stderr))
+	}
+	return string(r.stdout), err
+}
+
+// TestRestoreIsShut names what keeps the gate from opening.
+func TestRestoreIsShut(t *testing.T) {
+	t.Parallel()
+	w := applied(t, "local", threeKinds)
+	file, was := w.copyOfState()
+	w.run("state", "rm", "terraform_data.a")
+	put := func(raw []byte) string {
+		name := filepath.Join(t.TempDir(), "candidate")
+		if err := os.WriteFile(name, raw, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	for _, tc := range []struct {
+		in   steps.Params
+		want string
+	}{
+		{nil, "neither a version nor a file"},
+		{steps.Params{"file": steps.PathOf(file), "version": text("x")}, "both a version and a file"},
+		{steps.Params{"file": steps.PathOf("/nonexistent")}, "no such file"},
+		{steps.Params{"version": text("gone")}, "not among the versions"},
+		{steps.Params{"version": text("terraform.tfstate")}, "is the present one"},
+		{steps.Params{"file": steps.PathOf(put(was.raw[:100]))}, "is not sound"},
+		{steps.Params{"file": steps.PathOf(put(nil))}, "0 bytes"},
+		{steps.Params{"file": steps.PathOf(put([]byte(`{"encryption_version":"v0","serial":1,"lineage":"l","encrypted_data":"x"}`)))}, "encrypted"},
+		{steps.Params{"file": steps.PathOf(put(bytes.Replace(was.raw, []byte(was.doc.Lineage), []byte("11111111-2222-3333-4444-555555555555"), 1)))}, "has the lineage"},
+	} {
+		p := w.shows("restore-state", tc.in)
+		wantUnmet(t, p, tc.want)
+	}
+	// An encrypted state is not broken: whoever has its key can read it.
+	w.overwrite("local", []byte(`{"encryption_version":"v0","serial":1,"lineage":"`+was.doc.Lineage+`","encrypted_data":"x"}`))
+	wantUnmet(t, w.shows("restore-state", steps.Params{"file": steps.PathOf(file)}), "encrypted")
+}
+
+// TestRestoreVersion takes a version of the backend's own list.
+func TestRestoreVersion(t *testing.T) {
+	t.Parallel()
+	w := applied(t, "local", threeKinds)
+	was := w.ledger()
+	w.run("state", "rm", "terraform_data.a")
+	backups, err := filepath.Glob(filepath.Join(w.dir, "terraform.tfstate.*.backup"))
+	if err != nil || len(backups) != 1 {
+		t.Fatalf("backups = %v, %v", backups, err)
+	}
+	id := filepath.Base(backups[0])
+	in := steps.Params{"version": text(id)}
+	p := w.opens("restore-state", in)
+	var table []string
+	for _, kv := range p.Shown {
+		if kv.Key == "version" {
+			table = append(table, kv.Value)
+		}
+	}
+	if p.Phrase != "restore-state default "+id || len(table) != 2 || !strings.Contains(table[1], "the one that is restored") {
+		t.Errorf("phrase %q, table %q", p.Phrase, table)
+	}
+	if o := w.carry("restore-state", p); o.Result != steps.Done {
+		t.Fatalf("Act() = %+v", o)
+	}
+	if diff := cmp.Diff(was.entries, w.ledger().entries, cmp.AllowUnexported(entry{})); diff != "" {
+		t.Errorf("restored (-want +got):\n%s", diff)
+	}
+}
+
+// TestFoundBetweenMendingAndPush: the process dies after it replaced what no
+// program could read, or in the middle of that.
+func TestFoundBetweenMendingAndPush(t *testing.T) {
+	t.Parallel()
+	backendsOfTests(t, func(t *testing.T, backend string) {
+		w := applied(t, backend, threeKinds)
+		file, was := w.copyOfState()
+		stored := func(raw []byte) []byte {
+			if backend == "local" {
+				return raw
+			}
+			return packed(t, raw)
+		}
+		w.overwrite(backend, stored(was.raw[:100]))
+		in := steps.Params{"file": steps.PathOf(file)}
+		p := w.shows("restore-state", in)
+		w.overwrite(backend, stored(was.raw[:150]))
+		if o, err := w.find("restore-state", p, in); err != nil || o.Result != steps.Failed || !strings.Contains(o.Response, "other bytes than before") {
+			t.Errorf("Find() of a half-written state = %+v, %v", o, err)
+		}
+		mended, err := reserial(was.raw, was.doc.Serial+1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.overwrite(backend, stored(mended))
+		if o, err := w.find("restore-state", p, in); err != nil || o.Result != steps.Done || !strings.Contains(o.Response, "push after that did not come") {
+			t.Errorf("Find() before the push = %+v, %v", o, err)
+		}
+		if plan := w.probe("terraform/plan", nil); !plan.Facts["clean"].Bool() {
+			t.Errorf("the plan = %v", plan.Findings)
+		}
+	})
+}
+
+// TestNamedWorkspace keeps to the workspace that is selected.
+func TestNamedWorkspace(t *testing.T) {
+	t.Parallel()
+	backendsOfTests(t, func(t *testing.T, backend string) {
+		w := applied(t, backend, threeKinds)
+		other := w.ledger().sum()
+		w.run("workspace", "new", "prod")
+		w.run("apply", "-auto-approve", "-input=false", "-no-color")
+		was := w.ledger()
+		p := w.opens("state-rm", addressParams("terraform_data.a"))
+		if steps.Find(p.Target, keyWorkspace) != "prod" {
+			t.Errorf("target = %v", p.Target)
+		}
+		a := w.approve(p)
+		w.run("workspace", "select", "default")
+		if o, err := w.gate("state-rm").Act(t.Context(), a, newSink()); err != nil || o.Result != steps.Refused {
+			t.Errorf("Act() in another workspace = %+v, %v, want refused", o, err)
+		}
+		w.run("workspace", "select", "prod")
+		if o := w.carry("state-rm", w.opens("state-rm", addressParams("terraform_data.a"))); o.Result != steps.Done {
+			t.Errorf("Act() = %+v", o)
+		}
+		w.undone(p, was)
+		w.run("workspace", "select", "default")
+		if w.ledger().sum() != other {
+			t.Error("the state of the other workspace was written")
+		}
+	})
+}

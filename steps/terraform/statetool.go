@@ -1,0 +1,104 @@
+package terraform
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"handrail/steps"
+)
+
+// writeTime is how long a program that writes a state may take before it gets
+// one interrupt. It is never killed: that would leave its lock behind.
+const writeTime = 20 * time.Minute
+
+// writeTool runs a program that writes a state, so that it comes to its end
+// whatever becomes of handrail: in a session of its own, without a pipe that
+// could break under it, and not tied to the life of its parent as terraform-exec
+// does. The end of ctx sends it one interrupt, and it is waited for.
+func writeTool(ctx context.Context, env steps.Env, t site, stdin []byte, out steps.Sink, args ...string) (said string, err error) {
+	for _, v := range childSecrets(env) {
+		out.Secret(v)
+	}
+	ctx, cancel := context.WithTimeout(ctx, writeTime)
+	defer cancel()
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	// What it says goes into a file without a name, which a pipe could not replace.
+	f, err := os.CreateTemp("", "handrail-said-")
+	if err != nil {
+		return "", fmt.Errorf("place for what %s says: %w", args[0], err)
+	}
+	defer f.Close()
+	if err := os.Remove(f.Name()); err != nil {
+		return "", err
+	}
+	cmd := exec.CommandContext(ctx, t.tool, args...)
+	cmd.Dir, cmd.Env = t.w.dir, append(childEnv(env), "TF_WORKSPACE="+t.w.space)
+	cmd.Stdout, cmd.Stderr = f, f
+	if stdin != nil {
+		cmd.Stdin = bytes.NewReader(stdin)
+	}
+	ownSession(cmd)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // once, and nothing after it
+	if err := cmd.Start(); err != nil {
+		return "", fmt.Errorf("%s cannot be started: %w", t.tool, err)
+	}
+	out.Line(fmt.Sprintf("process %d runs %s", cmd.Process.Pid, quoteAll(append([]string{t.tool}, args...))))
+	runErr := cmd.Wait()
+	if ctx.Err() != nil && runErr != nil {
+		runErr = fmt.Errorf("it was interrupted: %w", errors.Join(ctx.Err(), runErr))
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return "", errors.Join(runErr, err)
+	}
+	b, err := io.ReadAll(io.LimitReader(f, maxStderr))
+	if err != nil {
+		return "", errors.Join(runErr, err)
+	}
+	said = unboxed(b)
+	for line := range strings.Lines(said) {
+		out.Line(strings.TrimSuffix(line, "\n"))
+	}
+	if gap := steps.Keep(out, "output", steps.MediaText, func(w io.Writer) error { _, err := w.Write(b); return err }); gap != "" {
+		said += "\n" + gap
+	}
+	return said, runErr
+}
+
+// unboxed is what a program said without the frames around its errors.
+func unboxed(b []byte) string {
+	var out []string
+	for line := range strings.Lines(string(b)) {
+		line = strings.TrimRight(strings.TrimLeft(line, "│╷╵ "), " \r\n")
+		if line != "" || len(out) > 0 && out[len(out)-1] != "" {
+			out = append(out, line)
+		}
+	}
+	return strings.TrimSpace(strings.Join(out, "\n"))
+}
+
+// rehearse runs the dry form of a command without a lock. The state was seen, so
+// that opening it creates nothing.
+func rehearse(ctx context.Context, env steps.Env, t site, args ...string) (lines []string, err error) {
+	r, err := run(ctx, t.w.dir, append(childEnv(env), "TF_WORKSPACE="+t.w.space), append([]string{t.tool}, args...)...)
+	if err != nil {
+		return nil, err
+	}
+	if r.exit != 0 {
+		return nil, errors.New(firstError(append(r.stderr, r.stdout...)))
+	}
+	for line := range strings.Lines(unboxed(r.stdout)) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "Would ") {
+			lines = append(lines, line)
+		}
+	}
+	return lines, nil
+}

@@ -1,0 +1,190 @@
+package terraform
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"handrail/steps"
+)
+
+// The keys of the targets of the gates that write a state.
+const (
+	keyState   = "state"
+	keyBytes   = "state SHA-256"
+	keyOthers  = "others"
+	keyAddress = "address"
+)
+
+// absent is what stands in a target for a state that is not there.
+const absent = "none"
+
+// site is everything that a gate which writes a state reads before it, natively.
+type site struct {
+	w       workdir
+	s       store
+	server  string
+	uid     string
+	lock    lockRead
+	tool    string // path of the program
+	program program
+	noTool  error
+	now     ledger
+	unsound error // why what the state records cannot be relied on
+}
+
+func readSite(ctx context.Context, env steps.Env, in steps.Params, out steps.Sink) (site, error) {
+	var t site
+	var err error
+	if t.w, t.s, err = open(ctx, env, in, out); err != nil {
+		return t, err
+	}
+	if t.lock, err = t.s.lock(ctx); err != nil {
+		return t, err
+	}
+	if t.server, t.uid, err = t.s.cluster(ctx); err != nil {
+		return t, err
+	}
+	t.now, t.unsound = readLedger(ctx, t.s, out.Secret)
+	var hosts map[string]int
+	if t.now.doc != nil {
+		hosts = t.now.doc.Providers
+	}
+	t.program, t.noTool = programFor(ctx, env, t.w, hosts)
+	t.tool = t.program.path
+	return t, ctx.Err()
+}
+
+// target is what identifies the state; mine is what identifies the change.
+func (t site) target(mine ...steps.KV) []steps.KV {
+	serial, lineage, sum := "unknown", "unknown", "unknown"
+	if errors.Is(t.unsound, errNoLedger) {
+		serial, lineage, sum = absent, absent, absent
+	}
+	if t.now.doc != nil && t.now.doc.HasSerial {
+		serial, lineage = strconv.FormatInt(t.now.doc.Serial, 10), t.now.doc.Lineage
+	}
+	if t.now.raw != nil {
+		sum = t.now.sum()
+	}
+	return append([]steps.KV{
+		{Key: keyBackend, Value: t.s.name()},
+		{Key: keyServer, Value: t.server},
+		{Key: keyCluster, Value: t.uid},
+		{Key: keyState, Value: t.now.where},
+		{Key: keyWorkspace, Value: t.w.space},
+		{Key: keySerial, Value: serial},
+		{Key: keyLineage, Value: lineage},
+		{Key: keyBytes, Value: sum},
+		{Key: keyDir, Value: t.w.dir},
+		{Key: keyTool, Value: t.tool},
+	}, mine...)
+}
+
+// writable is what must hold wherever a program writes a state.
+func (f floors) writable(env steps.Env, t site) {
+	if t.lock.unread != "" {
+		f.unmet("ask everybody who can run here, then type the command by hand: the program takes the lock itself", "Whether the state is locked cannot be read: %s.", t.lock.unread)
+	}
+	if t.lock.held {
+		who := "somebody"
+		if t.lock.info != nil {
+			who = orUnknown(t.lock.info.Who)
+		}
+		f.unmet("let that run end, or find out with the runbook state-lock whether it is dead", "The state is locked by %s (%s).", who, orUnknown(t.lock.id))
+	}
+	if t.w.space != t.w.selected {
+		f.unmet("select the workspace in the directory and unset TF_WORKSPACE", "The workspace in effect is %q, but %q is selected in the directory.", t.w.space, t.w.selected)
+	}
+	if t.noTool != nil {
+		f.unmet("install tofu or terraform, or name it", "There is no program to write the state with: %v.", t.noTool)
+	}
+	if err := trusted(env, t.w.dir); err != nil {
+		f.unmet("trust the directory once, after a look at its configuration", "Programs may not run there: %s.", strings.TrimSuffix(err.Error(), "."))
+	}
+}
+
+// sound is what must also hold where a change starts from the present state.
+func (f floors) sound(t site) {
+	if t.unsound != nil {
+		f.unmet("make the state readable first; terraform/state says what is wrong with it", "The state cannot be changed by address: %s.", strings.TrimSuffix(t.unsound.Error(), "."))
+	}
+	if t.lock.digest == "mismatch" {
+		f.unmet("look at the state first; terraform/restore-state mends the digest with what it writes", "The digest of the backend is not that of the stored state: no program opens it.")
+	}
+}
+
+// plainAddress is what an address may begin with: anything else could be read as
+// a flag.
+var plainAddress = regexp.MustCompile(`^[A-Za-z_][^\x00-\x1f\x7f]*$`)
+
+// said is the command for a person: in the directory, with the settings of the
+// environment that the program needs to find the same state.
+func (t site) said(env steps.Env, args ...string) string {
+	var b strings.Builder
+	for _, name := range []string{"TF_DATA_DIR", "TF_CLI_CONFIG_FILE", "KUBE_CONFIG_PATH", "KUBE_CONFIG_PATHS", "KUBE_CTX", "KUBE_NAMESPACE", "KUBE_HOST",
+		"AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL_DYNAMODB", "PGHOST", "PGPORT", "PGDATABASE", "PGUSER", "PGSSLMODE", "PGSSLROOTCERT", "CONSUL_HTTP_ADDR", "CONSUL_HTTP_SSL"} {
+		if v := env.Getenv(name); v != "" {
+			b.WriteString(name + "=" + steps.Quote(v) + " ")
+		}
+	}
+	tool := t.tool
+	if base := filepath.Base(tool); tool == "" {
+		tool = "tofu"
+	} else if base == "tofu" || base == "terraform" {
+		tool = base
+	}
+	b.WriteString(steps.Quote(tool) + " -chdir=" + steps.Quote(t.w.dir))
+	for _, a := range args {
+		b.WriteString(" " + steps.Quote(a))
+	}
+	return b.String()
+}
+
+// mind is what a person should know of the program and of the directory.
+func (t site) mind(env steps.Env) []steps.KV {
+	var out []steps.KV
+	say := func(why ...string) {
+		for _, w := range why {
+			out = append(out, steps.KV{Key: "mind", Value: w})
+		}
+	}
+	if t.noTool == nil && t.now.doc != nil {
+		say(t.program.mixed(t.w, t.now.doc.Providers, t.now.doc.Tool)...)
+	}
+	for _, w := range wrappers(t.w.dir) {
+		say(w.say())
+	}
+	say(besides(env)...)
+	if who := pausedByOthers(env, t.w.dir); who != "" {
+		say("Applies here are paused by " + who + ": agree with them first.")
+	}
+	return out
+}
+
+// request is what the program is started with, and where.
+func (t site) request(args ...string) string {
+	return fmt.Sprintf("%s %s (in %s, workspace %s)", t.tool, quoteAll(args), t.w.dir, t.w.space)
+}
+
+func quoteAll(args []string) string {
+	out := make([]string, len(args))
+	for i, a := range args {
+		out[i] = steps.Quote(a)
+	}
+	return strings.Join(out, " ")
+}
+
+// movedSince says what of the target differs from the preview, "" for nothing.
+func movedSince(p steps.Preview, now []steps.KV) string {
+	for _, want := range p.Target {
+		if got := steps.Find(now, want.Key); got != want.Value {
+			return fmt.Sprintf("%s is %q now, it was %q", want.Key, clip(got, 300), clip(want.Value, 300))
+		}
+	}
+	return ""
+}

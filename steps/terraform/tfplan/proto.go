@@ -1,0 +1,223 @@
+package tfplan
+
+import (
+	"fmt"
+	"slices"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// The numbers below are those of planfile.proto, which OpenTofu and Terraform
+// share in format 3. A saved plan may be read by the very version that wrote it
+// alone; handrail reads the parts that have not changed since 1.5, and says so
+// of the rest.
+
+const planFormat = 3
+
+// fields calls do with each field of a message; broken bytes end it.
+func fields(b []byte, do func(num protowire.Number, n uint64, data []byte)) error {
+	for len(b) > 0 {
+		num, typ, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			return protowire.ParseError(n)
+		}
+		b = b[n:]
+		var v uint64
+		var data []byte
+		switch typ {
+		case protowire.VarintType:
+			v, n = protowire.ConsumeVarint(b)
+		case protowire.BytesType:
+			data, n = protowire.ConsumeBytes(b)
+		default:
+			n = protowire.ConsumeFieldValue(num, typ, b)
+		}
+		if n < 0 {
+			return protowire.ParseError(n)
+		}
+		b = b[n:]
+		do(num, v, data)
+	}
+	return nil
+}
+
+// decode reads the part tfplan.
+func (s *Saved) decode(b []byte) {
+	d := &Doc{Count: map[Act]int{}, Whole: true}
+	s.Doc, s.Mode = d, "normal"
+	applyable, complete := false, false
+	err := fields(b, func(num protowire.Number, n uint64, data []byte) {
+		switch num {
+		case 1:
+			if d.Format = fmt.Sprint(n); n != planFormat {
+				d.Newer = fmt.Sprintf("the saved plan has the format %d, handrail knows %d: what it would do may be read wrongly", n, planFormat)
+			}
+		case 2:
+			_ = fields(data, func(num protowire.Number, _ uint64, name []byte) {
+				if num == 1 {
+					s.Variables = append(s.Variables, clip(string(name), 200))
+				}
+			})
+		case 3:
+			s.add(&d.Changes, data, true)
+		case 18:
+			s.add(&d.Drift, data, false)
+		case 4:
+			if changesOutput(data) {
+				d.Outputs++
+			}
+		case 5:
+			s.Targets = append(s.Targets, clip(string(data), 300))
+		case 13:
+			_ = fields(data, func(num protowire.Number, _ uint64, v []byte) {
+				switch num {
+				case 1:
+					s.Backend = clip(string(v), 60)
+				case 3:
+					s.Workspace = clip(string(v), 200)
+				}
+			})
+		case 14:
+			d.Tool = clip(string(data), 60)
+		case 17:
+			if modes := []string{"normal", "destroy", "refresh-only"}; n < uint64(len(modes)) {
+				s.Mode = modes[n]
+			} else {
+				s.Mode = fmt.Sprint(n)
+			}
+		case 20:
+			d.Errored = n != 0
+		case 21:
+			s.Created = clip(string(data), 60)
+		case 25:
+			applyable = n != 0
+		case 26:
+			complete = n != 0
+		}
+	})
+	// Who writes neither field says nothing.
+	s.Idle = complete && !applyable
+	if err != nil {
+		d.Whole, d.Broken = false, "the part tfplan is damaged: "+err.Error()
+	}
+	slices.Sort(s.Variables)
+	d.judge()
+}
+
+func (s *Saved) add(to *[]Change, b []byte, planned bool) {
+	d := s.Doc
+	c := Change{Act: None, Mode: "managed"}
+	act, reason := uint64(0), uint64(0)
+	err := fields(b, func(num protowire.Number, n uint64, data []byte) {
+		switch num {
+		case 7:
+			c.Deposed = string(data)
+		case 8:
+			c.Provider = clip(string(data), 300)
+		case 9:
+			_ = fields(data, func(num protowire.Number, n uint64, data []byte) {
+				switch num {
+				case 1:
+					act = n
+				case 5:
+					c.Importing = "(id not shown)"
+					_ = fields(data, func(num protowire.Number, _ uint64, id []byte) {
+						if num == 1 && len(id) > 0 {
+							c.Importing = string(id)
+						}
+					})
+				}
+			})
+		case 11:
+			c.Forced = append(c.Forced, protoPath(data))
+		case 12:
+			reason = n
+		case 13:
+			c.Address = string(data)
+		case 14:
+			c.Previous = string(data)
+		}
+	})
+	if err != nil {
+		d.Broken, d.Whole = "a change in the part tfplan is damaged: "+err.Error(), false
+		return
+	}
+	if c.Previous == c.Address {
+		c.Previous = ""
+	}
+	if a, ok := ParseAddress(c.Address); ok {
+		if c.Type = a.Type; a.Data {
+			c.Mode = "data"
+		}
+	}
+	c.Act = protoAct(act)
+	if c.Reason = protoReason(reason); c.Act == Strange {
+		d.Newer = fmt.Sprintf("the saved plan holds the action %d, which handrail does not know", act)
+	}
+	if planned {
+		d.Resources++
+		d.Count[c.Act]++
+		if c.Previous != "" {
+			d.Moved++
+		}
+		if c.Importing != "" {
+			d.Imported++
+		}
+	}
+	if c.Act == None && c.Previous == "" && c.Importing == "" {
+		return
+	}
+	if len(*to) >= maxChanges {
+		d.Cut++
+		return
+	}
+	*to = append(*to, c)
+}
+
+func changesOutput(b []byte) (yes bool) {
+	_ = fields(b, func(num protowire.Number, _ uint64, change []byte) {
+		if num == 2 {
+			_ = fields(change, func(num protowire.Number, n uint64, _ []byte) { yes = yes || num == 1 && n != 0 })
+		}
+	})
+	return yes
+}
+
+func protoAct(n uint64) Act {
+	acts := map[uint64]Act{0: None, 1: Create, 2: Read, 3: Update, 5: Delete, 6: Replace, 7: ReplaceSafer, 8: Forget, 9: ForgetReplace, 10: ForgetReplace}
+	if a, ok := acts[n]; ok {
+		return a
+	}
+	return Strange
+}
+
+func protoReason(n uint64) string {
+	names := []string{"", "replace_because_tainted", "replace_by_request", "replace_because_cannot_update", "delete_because_no_resource_config",
+		"delete_because_wrong_repetition", "delete_because_count_index", "delete_because_each_key", "delete_because_no_module", "replace_by_triggers",
+		"read_because_config_unknown", "read_because_dependency_pending", "delete_because_no_move_target", "read_because_check_nested",
+		"delete_because_enabled_false", "forgot_because_lifecycle_destroy_in_state", "forgot_because_lifecycle_destroy_in_config"}
+	if n < uint64(len(names)) {
+		return names[n]
+	}
+	return fmt.Sprintf("reason %d", n)
+}
+
+func protoPath(b []byte) string {
+	out := ""
+	_ = fields(b, func(num protowire.Number, _ uint64, step []byte) {
+		if num != 1 {
+			return
+		}
+		_ = fields(step, func(num protowire.Number, _ uint64, v []byte) {
+			switch {
+			case num == 1 && out == "":
+				out = string(v)
+			case num == 1:
+				out += "." + string(v)
+			default:
+				out += "[*]"
+			}
+		})
+	})
+	return clip(out, 300)
+}

@@ -1,0 +1,205 @@
+package tfplan
+
+import (
+	"archive/zip"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Limits of a saved plan: a small archive can hold a bomb.
+const (
+	maxEntries = 20_000
+	maxTfplan  = 512 << 20
+	maxConfig  = 8 << 20 // of one file
+
+	maxPriorState = 2 << 30
+)
+
+// ErrNotSaved says that a file is no saved plan.
+var ErrNotSaved = errors.New("this is no saved plan")
+
+// Saved is a saved plan: a ZIP that the tool wrote with -out. It holds the values
+// of the plan, secrets among them.
+type Saved struct {
+	Doc       *Doc
+	Mode      string // normal, destroy or refresh-only
+	Created   string // timestamp inside, "" for none
+	Backend   string
+	Workspace string
+	Variables []string // names alone
+	Targets   []string
+	LockFile  []byte              // .terraform.lock.hcl, nil for none
+	Files     map[string][32]byte // configuration, by path below the root module
+	Skipped   []string            // parts of the configuration that lie elsewhere
+	Idle      bool                // the tool itself says that there is nothing to apply; Terraform says so from 1.8 on
+	zip       *zip.Reader
+}
+
+// OpenSaved reads a saved plan of size bytes.
+func OpenSaved(r io.ReaderAt, size int64) (*Saved, error) {
+	z, err := zip.NewReader(r, size)
+	if err != nil {
+		head := make([]byte, 512)
+		n, _ := r.ReadAt(head, 0)
+		if strings.Contains(string(head[:n]), `"encrypt`) || strings.Contains(string(head[:n]), `"meta"`) {
+			return nil, fmt.Errorf("%w: tofu encrypted it, and without its key only tofu can read it", ErrNotSaved)
+		}
+		return nil, fmt.Errorf("%w: %v", ErrNotSaved, err)
+	}
+	if len(z.File) > maxEntries {
+		return nil, fmt.Errorf("%w: it has %d parts", ErrNotSaved, len(z.File))
+	}
+	s := &Saved{zip: z, Files: map[string][32]byte{}}
+	raw, err := s.part("tfplan", maxTfplan)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %v", ErrNotSaved, err)
+	}
+	s.decode(raw)
+	if s.LockFile, err = s.part(".terraform.lock.hcl", maxConfig); err != nil {
+		s.LockFile = nil
+	}
+	return s, s.config()
+}
+
+// part reads one part of the archive whole.
+func (s *Saved) part(name string, limit int64) ([]byte, error) {
+	i := slices.IndexFunc(s.zip.File, func(f *zip.File) bool { return f.Name == name })
+	if i < 0 {
+		return nil, fmt.Errorf("it has no part %s", name)
+	}
+	rc, err := s.zip.File[i].Open()
+	if err != nil {
+		return nil, fmt.Errorf("part %s: %w", name, err)
+	}
+	defer rc.Close()
+	b, err := io.ReadAll(io.LimitReader(rc, limit+1))
+	if err != nil {
+		return nil, fmt.Errorf("part %s: %w", name, err)
+	}
+	if int64(len(b)) > limit {
+		return nil, fmt.Errorf("part %s is over %d bytes", name, limit)
+	}
+	return b, nil
+}
+
+// State opens the state that the plan was made from: as it was read, or with
+// what the refresh found. It can be read more than once; the caller closes it.
+func (s *Saved) State(refreshed bool) (io.ReadSeekCloser, error) {
+	name := "tfstate-prev"
+	if refreshed {
+		name = "tfstate"
+	}
+	for _, f := range s.zip.File {
+		if f.Name == name {
+			return &again{file: f}, nil
+		}
+	}
+	return nil, fmt.Errorf("the saved plan has no part %s", name)
+}
+
+// again reads a part of an archive, which cannot seek, from its start as often as
+// it is asked to.
+type again struct {
+	file *zip.File
+	rc   io.ReadCloser
+	left int64
+}
+
+func (a *again) Read(p []byte) (int, error) {
+	if a.rc == nil {
+		if _, err := a.Seek(0, io.SeekStart); err != nil {
+			return 0, err
+		}
+	}
+	if a.left <= 0 {
+		return 0, fmt.Errorf("part %s is over %d bytes", a.file.Name, int64(maxPriorState))
+	}
+	n, err := a.rc.Read(p)
+	a.left -= int64(n)
+	return n, err
+}
+
+func (a *again) Seek(offset int64, whence int) (int64, error) {
+	if offset != 0 || whence != io.SeekStart {
+		return 0, errors.New("a part of an archive goes back to its start alone")
+	}
+	if err := a.Close(); err != nil {
+		return 0, err
+	}
+	rc, err := a.file.Open()
+	a.rc, a.left = rc, maxPriorState
+	return 0, err
+}
+
+func (a *again) Close() error {
+	if a.rc == nil {
+		return nil
+	}
+	rc := a.rc
+	a.rc = nil
+	return rc.Close()
+}
+
+// config sums up the snapshot of the configuration. Modules below the root keep
+// their place; those that were installed lie in .terraform/modules.
+func (s *Saved) config() error {
+	raw, err := s.part("tfconfig/modules.json", maxConfig)
+	if err != nil {
+		s.Skipped = append(s.Skipped, "the configuration: "+err.Error())
+		return nil
+	}
+	var modules []struct{ Key, Dir string }
+	if err := json.Unmarshal(raw, &modules); err != nil {
+		s.Skipped = append(s.Skipped, "the configuration: its list of modules cannot be read")
+		return nil
+	}
+	dirs := map[string]string{}
+	for _, m := range modules {
+		dir := path.Clean(strings.ReplaceAll(m.Dir, `\`, "/"))
+		if path.IsAbs(dir) || dir == ".." || strings.HasPrefix(dir, "../") {
+			s.Skipped = append(s.Skipped, fmt.Sprintf("module %q, which lies outside the root module", clip(m.Key, 100)))
+			continue
+		}
+		dirs["m-"+m.Key] = dir
+	}
+	for _, f := range s.zip.File {
+		rest, ok := strings.CutPrefix(f.Name, "tfconfig/")
+		if !ok || rest == "modules.json" {
+			continue
+		}
+		at, name := path.Split(rest)
+		dir, ok := dirs[strings.TrimSuffix(at, "/")]
+		if !ok || name == "" {
+			continue
+		}
+		b, err := s.part(f.Name, maxConfig)
+		if err != nil {
+			s.Skipped = append(s.Skipped, err.Error())
+			continue
+		}
+		s.Files[path.Join(dir, name)] = sha256.Sum256(b)
+	}
+	return nil
+}
+
+// ActionsDigest is a sum of what the plan would do to which address, without
+// values: two plans with the same sum ask for the same.
+func (d *Doc) ActionsDigest() string {
+	var lines []string
+	for _, c := range d.Changes {
+		if c.Act == Read {
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("%q %q %q %s %q", c.Address, c.Previous, c.Deposed, c.Act, c.Importing))
+	}
+	slices.Sort(lines)
+	sum := sha256.Sum256([]byte(strings.Join(lines, "\n")))
+	return hex.EncodeToString(sum[:])
+}

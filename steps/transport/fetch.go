@@ -1,0 +1,82 @@
+package transport
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// Fetch returns a transport for the servers that hold states and locks as
+// objects: GET and HEAD without a body, to server and to no other. server ""
+// binds it to the server of its first request, for clients that find out by
+// themselves who serves a bucket.
+func Fetch(next http.RoundTripper, server string, opts ...Option) http.RoundTripper {
+	return newReader(next, server, opts, fetches)
+}
+
+// Entries returns a transport that reads keys and sessions of consul.
+func Entries(next http.RoundTripper, server string, opts ...Option) http.RoundTripper {
+	return newReader(next, server, opts, func(req *http.Request, path string) string {
+		if why := fetches(req, path); why != "" {
+			return why
+		}
+		if !strings.HasPrefix(path, "/v1/kv/") && !strings.HasPrefix(path, "/v1/session/info/") {
+			return "it asks for something else than a key or a session"
+		}
+		query, err := url.ParseQuery(req.URL.RawQuery)
+		if err != nil {
+			return "its query cannot be read"
+		}
+		for name := range query {
+			switch name {
+			case "raw", "dc", "ns", "partition", "consistent":
+			default:
+				return fmt.Sprintf("the option %q is not known to be a read", name)
+			}
+		}
+		return ""
+	})
+}
+
+// Items returns a transport that gets single items of DynamoDB, whose reads are
+// POST as well.
+func Items(next http.RoundTripper, server string, opts ...Option) http.RoundTripper {
+	return newReader(next, server, opts, func(req *http.Request, path string) string {
+		// Walked and not looked up: a map may hold names in any case.
+		var targets []string
+		for name, values := range req.Header {
+			if strings.EqualFold(name, "X-Amz-Target") {
+				targets = append(targets, values...)
+			}
+		}
+		switch {
+		case req.Method != http.MethodPost || path != "/" || req.URL.RawQuery != "":
+			return "it is no request of DynamoDB"
+		case len(targets) != 1 || targets[0] != "DynamoDB_20120810.GetItem":
+			return "only GetItem may be asked"
+		}
+		return ""
+	})
+}
+
+func fetches(req *http.Request, _ string) string {
+	switch {
+	case req.Method != "" && req.Method != http.MethodGet && req.Method != http.MethodHead:
+		return "the method writes"
+	case hasBody(req):
+		return "a read has no body"
+	}
+	return ""
+}
+
+// newReader is newGuard for servers whose keys may hold any character: nothing
+// but a read, or a request that was shown, passes, so no path can be read as
+// another write.
+func newReader(next http.RoundTripper, server string, opts []Option, allow func(*http.Request, string) string) http.RoundTripper {
+	g := &guard{next: next, stamp: newStamp(opts), allow: allow, anyPath: true}
+	if server != "" {
+		g.base, g.err = parseServer(server)
+	}
+	return g
+}

@@ -1,0 +1,116 @@
+package transport_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"handrail/steps/transport"
+)
+
+// What reads states can do nothing else, whoever asks.
+func TestReadersOfBackends(t *testing.T) {
+	t.Parallel()
+	target := func(name string) http.Header { return http.Header{"X-Amz-Target": {name}} }
+	type maker = func(http.RoundTripper, string, ...transport.Option) http.RoundTripper
+	for _, tc := range []struct {
+		name   string
+		make   maker
+		server string
+		method string
+		url    string
+		header http.Header
+		body   string
+		want   string // of the refusal, "" for none
+	}{
+		{"object", transport.Fetch, "http://s:9000", "GET", "http://s:9000/bucket/env%3A/prod/a%2Fb", nil, "", ""},
+		{"object of any server", transport.Fetch, "", "HEAD", "https://bucket.s3.example.com/key?versionId=1", nil, "", ""},
+		{"no path", transport.Fetch, "http://s:9000", "GET", "http://s:9000", nil, "", ""},
+		{"put", transport.Fetch, "http://s:9000", "PUT", "http://s:9000/bucket/key", nil, "x", "writes"},
+		{"post", transport.Fetch, "", "POST", "http://s:9000/bucket/key?select", nil, "", "writes"},
+		{"delete", transport.Fetch, "", "DELETE", "http://s:9000/bucket/key", nil, "", "writes"},
+		{"lock of the http backend", transport.Fetch, "http://s", "LOCK", "http://s/state", nil, "{}", "writes"},
+		{"unlock of the http backend", transport.Fetch, "http://s", "UNLOCK", "http://s/state", nil, "", "writes"},
+		{"body", transport.Fetch, "", "GET", "http://s:9000/bucket/key", nil, "x", "no body"},
+		{"override", transport.Fetch, "", "GET", "http://s:9000/b/k", http.Header{"x-http-method-override": {"PUT"}}, "", "overrides"},
+		{"elsewhere", transport.Fetch, "http://s:9000", "GET", "http://t:9000/bucket/key", nil, "", "another server"},
+		{"no scheme", transport.Fetch, "", "GET", "ftp://s/key", nil, "", "scheme"},
+		{"key", transport.Entries, "http://c:8500", "GET", "http://c:8500/v1/kv/tf/state/.lock?dc=one&consistent", nil, "", ""},
+		{"session", transport.Entries, "http://c:8500", "GET", "http://c:8500/v1/session/info/x", nil, "", ""},
+		{"acquire", transport.Entries, "http://c:8500", "GET", "http://c:8500/v1/kv/tf?acquire=x", nil, "", "not known to be a read"},
+		{"put key", transport.Entries, "http://c:8500", "PUT", "http://c:8500/v1/kv/tf", nil, "x", "writes"},
+		{"destroy session", transport.Entries, "http://c:8500", "PUT", "http://c:8500/v1/session/destroy/x", nil, "", "writes"},
+		{"agent", transport.Entries, "http://c:8500", "GET", "http://c:8500/v1/agent/leave", nil, "", "something else"},
+		{"item", transport.Items, "http://d:1", "POST", "http://d:1/", target("DynamoDB_20120810.GetItem"), "{}", ""},
+		{"item without a path", transport.Items, "http://d:1", "POST", "http://d:1", target("DynamoDB_20120810.GetItem"), "{}", ""},
+		{"put item", transport.Items, "http://d:1", "POST", "http://d:1/", target("DynamoDB_20120810.PutItem"), "{}", "only GetItem"},
+		{"two targets", transport.Items, "http://d:1", "POST", "http://d:1/", http.Header{"X-Amz-Target": {"DynamoDB_20120810.GetItem"}, "x-amz-target": {"DynamoDB_20120810.DeleteItem"}}, "{}", "only GetItem"},
+		{"no target", transport.Items, "http://d:1", "POST", "http://d:1/", nil, "{}", "only GetItem"},
+		{"vhosts", transport.Broker, "http://b:1", "GET", "http://b:1/api/vhosts?columns=name&page=1&page_size=500", nil, "", ""},
+		{"bindings behind a prefix", transport.Broker, "http://b:1/mq", "GET", "http://b:1/mq/api/bindings/%2Fplatform", nil, "", ""},
+		{"declare", transport.Broker, "http://b:1", "PUT", "http://b:1/api/queues/%2F/x", nil, "", "writes"},
+		{"bind", transport.Broker, "http://b:1", "POST", "http://b:1/api/bindings/%2F/e/a/q/b", nil, "{}", "writes"},
+		{"a GET that publishes", transport.Broker, "http://b:1", "GET", "http://b:1/api/aliveness-test/%2F", nil, "", "something else"},
+		{"a vhost of dots", transport.Broker, "http://b:1", "GET", "http://b:1/api/bindings/..", nil, "", "dot segment"},
+		{"a vhost of hidden dots", transport.Broker, "http://b:1", "GET", "http://b:1/api/bindings/%2e%2E", nil, "", "dot segment"},
+		{"unknown option", transport.Broker, "http://b:1", "GET", "http://b:1/api/queues/%2F?reset=true", nil, "", "not known to be a read"},
+		{"get of items", transport.Items, "http://d:1", "GET", "http://d:1/", target("DynamoDB_20120810.GetItem"), "", "no request of DynamoDB"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			sent := 0
+			rt := tc.make(tripper(func(*http.Request) (*http.Response, error) {
+				sent++
+				return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
+			}), tc.server)
+			var body io.Reader
+			if tc.body != "" {
+				body = strings.NewReader(tc.body)
+			}
+			req, err := http.NewRequestWithContext(t.Context(), tc.method, tc.url, body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for k, v := range tc.header {
+				req.Header[k] = v
+			}
+			resp, err := rt.RoundTrip(req)
+			if err == nil {
+				_ = resp.Body.Close()
+			}
+			var refused *transport.RefusedError
+			switch {
+			case tc.want == "" && (err != nil || sent != 1):
+				t.Errorf("RoundTrip() = %v after %d requests, want it sent", err, sent)
+			case tc.want != "" && (!errors.As(err, &refused) || sent != 0 || !strings.Contains(refused.Why, tc.want)):
+				t.Errorf("RoundTrip() = %v after %d requests, want a refusal with %q", err, sent, tc.want)
+			}
+		})
+	}
+}
+
+// A transport without a server stays with the first it went to.
+func TestFetchStaysWithTheFirstServer(t *testing.T) {
+	t.Parallel()
+	rt := transport.Fetch(tripper(func(*http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
+	}), "")
+	for i, tc := range []struct {
+		url string
+		ok  bool
+	}{{"https://a.example.com/x", true}, {"https://b.example.com/x", false}, {"http://a.example.com/x", false}, {"https://a.example.com/y", true}} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, tc.url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := rt.RoundTrip(req)
+		if err == nil {
+			_ = resp.Body.Close()
+		}
+		if (err == nil) != tc.ok {
+			t.Errorf("%d: %s = %v, want allowed %v", i, tc.url, err, tc.ok)
+		}
+	}
+}
