@@ -1,6 +1,8 @@
 package runbooks
 
 import (
+	"slices"
+
 	"cel.dev/cel-go/cel"
 	"gopkg.in/yaml.v3"
 
@@ -52,6 +54,10 @@ func (r *reader) with(s *Step, kind steps.Kind, n, with *yaml.Node) {
 		for i, p := range kind.Params {
 			names[i] = p.Name
 		}
+		if at := contextKey(with); at != nil && kind.Class.Gate() && !slices.Contains(names, steps.ContextParam) {
+			r.Fail(at, "leave it away; read other contexts with a probe", "%s takes no context: a gate acts in the incident's own context alone", s.Uses)
+			return
+		}
 		given = r.Fields(with, s.Uses, names...)
 	}
 	for _, p := range kind.Params {
@@ -65,6 +71,19 @@ func (r *reader) with(s *Step, kind steps.Kind, n, with *yaml.Node) {
 			s.with = append(s.with, argument{field: p, value: []*text{{parts: []part{{literal: p.Default}}}}})
 		}
 	}
+}
+
+// contextKey is the key that asks for another context, nil where none does.
+func contextKey(with *yaml.Node) *yaml.Node {
+	if with.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(with.Content); i += 2 {
+		if with.Content[i].Value == steps.ContextParam {
+			return with.Content[i]
+		}
+	}
+	return nil
 }
 
 func (r *reader) argument(s *Step, p steps.Field, n *yaml.Node) {

@@ -93,12 +93,19 @@ func less(a, b steps.Value) bool {
 }
 
 // fits checks a value against the grammar of a field. A text never begins with
-// a hyphen, for in an argument list it would become an option.
+// a hyphen, for in an argument list it would become an option; a document of
+// several lines reaches none.
 func fits(p steps.Field, v steps.Value) error {
 	if !textual(p.Type) {
 		return nil
 	}
 	s := v.Text()
+	if p.Lines {
+		if strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune("\n\r\t", r) }) {
+			return fmt.Errorf("it has a control character in it that is no end of a line")
+		}
+		return nil
+	}
 	switch {
 	case strings.HasPrefix(s, "-"):
 		return fmt.Errorf("%q begins with a hyphen and could be taken for an option", s)

@@ -2,6 +2,7 @@ package runbooks
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -40,6 +41,7 @@ type verdict struct {
 	val     ref.Val // of a known result
 	result  string  // for a value: true when it is known
 	missing []string
+	aged    []string // steps of which some of that is too old
 	why     string
 }
 
@@ -153,6 +155,9 @@ func (r *Runbook) eval(e *expr, v Vars) verdict {
 	for _, m := range missing {
 		if slices.Contains(aged, m) {
 			res.result = resStale
+			if step := r.scope.vars[m].step; !slices.Contains(res.aged, step) {
+				res.aged = append(res.aged, step)
+			}
 		}
 		whys = append(whys, m+" is unknown: "+reason[m])
 	}
@@ -220,6 +225,22 @@ func show(v ref.Val) string {
 		return steps.TableOf(m).Text()
 	}
 	return fmt.Sprint(v.Value())
+}
+
+// each gives the entries of a list or a table, nil for less than two of them.
+func each(v ref.Val) []string {
+	var out []string
+	if ss, ok := stringsOf(v); ok {
+		out = ss
+	} else if m, ok := tableOf(v); ok {
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			out = append(out, k+": "+m[k])
+		}
+	}
+	if len(out) < 2 {
+		return nil
+	}
+	return out
 }
 
 func stringsOf(v ref.Val) ([]string, bool) {

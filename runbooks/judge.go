@@ -41,7 +41,7 @@ func (r *Runbook) Aside(step string, v Vars) string {
 
 func (r *Runbook) judge(e *expr, other *text, v Vars) triage.Verdict {
 	got := r.eval(e, v)
-	out := triage.Verdict{Expr: e.src, Result: got.result, Missing: got.missing, Refs: r.stepsOf(e)}
+	out := triage.Verdict{Expr: e.src, Result: got.result, Missing: got.missing, Refs: r.stepsOf(e), Aged: got.aged}
 	switch got.result {
 	case resTrue:
 	case resFalse:

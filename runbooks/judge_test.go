@@ -369,3 +369,18 @@ func TestPlan(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// A document of several lines may begin with a hyphen, as lists of YAML do; it
+// reaches no argument list. Any other text may not.
+func TestDocumentsAsParameters(t *testing.T) {
+	t.Parallel()
+	for text, ok := range map[string]bool{"- {a: b}\n- {c: d}\n": true, "a: b\r\n\tc": true, "a\x1b[2J": false, "a\x00": false} {
+		document, plain := steps.Field{Name: "a", Type: steps.String, Lines: true}, steps.Field{Name: "a", Type: steps.String}
+		if err := fits(document, steps.StringOf(text)); (err == nil) != ok {
+			t.Errorf("%q as a document: %v", text, err)
+		}
+		if err := fits(plain, steps.StringOf(text)); err == nil {
+			t.Errorf("%q as a plain text was taken", text)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package runbooks
 import (
 	"testing"
 
+	"handrail/evidence"
 	"handrail/steps/catalog"
 )
 
@@ -15,6 +16,9 @@ func TestLibraryLoadsAndCompiles(t *testing.T) {
 	for _, b := range lib {
 		if err := b.Check(); err != nil {
 			t.Errorf("%s:\n%v", b.ID, err)
+		}
+		if line, err := evidence.HiddenLine("application/yaml", b.Source, nil); err != nil || line > 0 {
+			t.Errorf("%s: a bundle would not keep line %d as it is (%v)", b.ID, line, err)
 		}
 	}
 }

@@ -67,6 +67,7 @@ func (r *Runbook) compiled() error {
 		rd.compileAll()
 		if len(rd.Problems) == 0 {
 			rd.arguments()
+			rd.cells()
 		}
 		r.compile = rd.Problems.Sorted()
 	})
@@ -78,7 +79,7 @@ func (r *Runbook) Check() error { return r.compiled() }
 
 func (r *reader) runbook(doc *yaml.Node) {
 	keys := append([]string{"apiVersion", "kind", "id", "title", "domain", "severity", "matrix", "doc",
-		"recognise", "params", "fresh", "next"}, phaseKeys()...)
+		"symptoms", "recognise", "params", "fresh", "next"}, phaseKeys()...)
 	f := r.Fields(doc, "a runbook", keys...)
 	for _, k := range []string{"apiVersion", "kind", "id", "title", "domain", "severity"} {
 		if f[k] == nil {
@@ -96,6 +97,9 @@ func (r *reader) runbook(doc *yaml.Node) {
 	b.Severity = triage.Severity(r.OneOf(f["severity"], "severity", severities()))
 	b.Matrix = r.Number(f["matrix"], "matrix", 1, 13)
 	b.Doc = r.literal(f["doc"], "doc")
+	for _, n := range r.Items(f["symptoms"], "symptoms") {
+		r.symptom(n)
+	}
 	for _, n := range r.Items(f["recognise"], "recognise") {
 		r.pattern(n)
 	}

@@ -96,6 +96,10 @@ func TestRefusals(t *testing.T) {
 		{"gate of a probe", head + strings.Replace(gated, "gate: terraform/force-unlock", "gate: terraform/lock", 1), "reads, it is not a gate (write uses)"},
 		{"watch of a heavy kind", head + "verify:\n  - {id: a, watch: terraform/plan, when: facts.a.clean}\n", "cannot be watched"},
 		{"watch without when", head + "verify:\n  - {id: a, watch: terraform/lock}\n", "a watch needs the key \"when\""},
+		{"context of a gate", head + strings.Replace(gated, "terraform/force-unlock\n    with: {lock_id:", "kube/delete\n    with: {context: b, lock_id:", 1), "f:18:12: kube/delete takes no context: a gate acts in the incident's own context alone"},
+		{"context that is an option", head + "preserve:\n  - {id: a, uses: kube/get, with: {resource: pod, name: x, context: -b}}\n", "begins with a hyphen"},
+		{"several contexts", head + "preserve:\n  - {id: a, uses: kube/get, with: {resource: pod, name: x, context: [a, b]}}\n", "context takes one string, not a list"},
+		{"context of a kind that reads none", head + "preserve:\n  - {id: a, uses: terraform/lock, with: {context: b}}\n", "has no key \"context\""},
 		{"unknown parameter", head + probe + "    with: {dri: x}\n", "f:10:12: terraform/lock has no key \"dri\" (did you mean \"dir\"?)"},
 		{"required parameter", without("    with: {lock_id: \"${facts.lock.id}\"}\n"), "gives terraform/force-unlock no \"lock_id\""},
 		{"parameter of a wrong type", head + "recover:\n  - {id: p, uses: terraform/plan, with: {refresh_only: perhaps}}\n", "is not true or false"},
@@ -169,6 +173,7 @@ func FuzzParse(f *testing.F) {
 			b.Plan(nil)
 			for _, s := range b.Steps {
 				b.Say(s.ID, Vars{})
+				b.Rows(s.ID, Vars{})
 				for _, v := range b.Judge(s.ID, Vars{}) {
 					if v.Result == "true" && len(v.Refs) > 0 && len(v.Missing) > 0 {
 						t.Errorf("%s opens on what is missing: %v", v.Expr, v.Missing)

@@ -72,6 +72,11 @@ func (r *Runbook) refs(s *Step) []string {
 			exprs = append(exprs, c.when)
 		}
 	}
+	for _, row := range s.rows {
+		for _, c := range row.cells {
+			exprs = append(exprs, c.expr)
+		}
+	}
 	for _, a := range s.with {
 		for _, t := range a.value {
 			exprs = append(exprs, t.exprs()...)

@@ -1,6 +1,7 @@
 package runbooks
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -67,9 +68,9 @@ func plainly(v steps.Value) string {
 	case v.Type() == steps.Duration:
 		return span(v.Duration())
 	case v.Type() == steps.Strings:
-		return strings.Join(v.Strings(), ", ")
+		return cmp.Or(strings.Join(v.Strings(), ", "), "none") // that there is nothing is knowledge
 	}
-	return v.Text()
+	return cmp.Or(v.Text(), "none")
 }
 
 // Next is a runbook to go on with.

@@ -19,6 +19,7 @@ type Runbook struct {
 	Severity  triage.Severity
 	Matrix    int // row of the decision matrix, 0 for none
 	Doc       string
+	Symptoms  []string // what somebody sees, in plain words
 	Recognise []Pattern
 	Params    []steps.Field
 	Bounds    map[string]Bounds // of params that have any
@@ -77,14 +78,21 @@ type Step struct {
 	require  []demand
 	when     *expr
 	findings []finding
-	show     []*expr
+	show     []display
 	cases    []conclusion
+	rows     []row
 }
 
 // Choice is one answer of an ask.
 type Choice struct{ Value, Help string }
 
 type (
+	// display is a value that a step puts before the person, by its own name or
+	// by a label in plain words.
+	display struct {
+		label string
+		value *expr
+	}
 	argument struct {
 		field steps.Field
 		list  bool
@@ -103,6 +111,14 @@ type (
 		when *expr // nil for otherwise
 		is   string
 		say  *text
+	}
+	row struct {
+		field string
+		cells []cell
+	}
+	cell struct {
+		source string
+		expr   *expr
 	}
 	nextCase struct {
 		runbook string

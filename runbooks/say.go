@@ -1,6 +1,7 @@
 package runbooks
 
 import (
+	"cmp"
 	"strings"
 
 	"handrail/triage"
@@ -20,10 +21,12 @@ type Texts struct {
 
 // Shown is one value to put before the person.
 type Shown struct {
-	Name  string // the expression, as facts.lock.who
+	Name  string // its label, else the expression
+	Expr  string // as facts.lock.who
 	Value string
 	Known bool
-	Why   string // of an unknown one
+	Why   string   // of an unknown one
+	Each  []string // of a list or a table with more than one entry: each of them
 }
 
 // Say gives the texts of a step, the zero Texts for one that the runbook lacks.
@@ -36,11 +39,11 @@ func (r *Runbook) Say(step string, v Vars) Texts {
 		Title: s.Title, Answers: s.Answers,
 		Ask: r.trimmed(s.ask, v), Say: r.trimmed(s.say, v), Help: r.trimmed(s.help, v), Evidence: r.trimmed(s.evidence, v),
 	}
-	for _, e := range s.show {
-		got := r.eval(e, v)
-		row := Shown{Name: e.src, Value: triage.Unknown, Known: got.known(), Why: got.why}
+	for _, d := range s.show {
+		got := r.eval(d.value, v)
+		row := Shown{Name: cmp.Or(d.label, d.value.src), Expr: d.value.src, Value: triage.Unknown, Known: got.known(), Why: got.why}
 		if got.known() {
-			row.Value = show(got.val)
+			row.Value, row.Each = show(got.val), each(got.val)
 		}
 		out.Show = append(out.Show, row)
 	}

@@ -25,7 +25,7 @@ func forms() []form {
 		{"uses", triage.ProbeStep, "id title say help show covers when with required findings fresh"},
 		{"ask", triage.AskStep, "id title say help show covers when required answers evidence fresh"},
 		{"manual", triage.ManualStep, "id title say help show covers when required evidence pattern pays"},
-		{"compare", triage.CompareStep, "id title say help show covers when"},
+		{"compare", triage.CompareStep, "id title say help show covers when rows fresh"},
 		{"conclude", triage.ConcludeStep, "id title say help show cases"},
 		{"gate", triage.GateStep, "id title say help show covers when with require fresh"},
 		{"watch", triage.WatchStep, "id title say help show covers when with greens apart findings"},
@@ -105,9 +105,7 @@ func (r *reader) step(phase triage.Phase, n *yaml.Node) {
 		s.Covers = append(s.Covers, r.OneOf(c, "covers", evidenceCodes()))
 	}
 	for _, c := range r.Items(f["show"], "show") {
-		if e := r.expr(c, "show", wantValue); e != nil {
-			s.show = append(s.show, e)
-		}
+		r.display(&s, c)
 	}
 	for _, c := range r.Items(f["findings"], "findings") {
 		r.finding(&s, c)
@@ -118,6 +116,22 @@ func (r *reader) step(phase triage.Phase, n *yaml.Node) {
 		s.Title = s.plainTitle()
 	}
 	r.book.Steps = append(r.book.Steps, s)
+}
+
+// display reads one value to show: an expression, or a label in plain words with
+// one.
+func (r *reader) display(s *Step, n *yaml.Node) {
+	label := ""
+	if n.Kind == yaml.MappingNode {
+		if len(n.Content) != 2 || !fieldForm.MatchString(n.Content[0].Value) {
+			r.Fail(n, "as in: - {port of the service: facts.svc.port}", "a label of what is shown has letters, digits, spaces and . _ / - [ ], at most 48, and one expression")
+			return
+		}
+		label, n = n.Content[0].Value, n.Content[1]
+	}
+	if e := r.expr(n, "show", wantValue); e != nil {
+		s.show = append(s.show, display{label, e})
+	}
 }
 
 // identify gives the step its id: a conclusion is called after its topic, a
@@ -190,6 +204,9 @@ func (r *reader) body(s *Step, fm form, n *yaml.Node, f map[string]*yaml.Node) {
 		s.Pays = r.OneOf(f["pays"], "pays", debtKinds())
 		s.Pattern = r.Text(f["pattern"], "pattern")
 		s.proof = r.regexp(f["pattern"], s.Pattern)
+	case triage.CompareStep:
+		s.ask = r.text(main, fm.key)
+		r.rows(s, f["rows"])
 	default:
 		s.ask = r.text(main, fm.key)
 	}
