@@ -1,12 +1,10 @@
 package session
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
+	"crypto/sha256"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"time"
 
@@ -32,7 +30,8 @@ func (s *Session) act(ctx context.Context, in triage.Intent) error {
 	if err != nil {
 		return err
 	}
-	fresh, blobs, err := s.read(ctx, in.Step, g, params)
+	fresh, prior, blobs, err := s.read(ctx, in.Step, g, params)
+	pair, policy := s.sought(whole, in.Step)
 	return s.call(whole, func() error {
 		gate := s.state.Gates[in.Step]
 		if gate.Phase != triage.GateConfirmed {
@@ -50,10 +49,14 @@ func (s *Session) act(ctx context.Context, in triage.Intent) error {
 		if len(fresh.Unmet) > 0 {
 			return s.disarm(in, gate, fresh.Unmet[0].Why, nil)
 		}
-		if why := s.unlawful(gate, fresh); why != "" {
+		if why := cmp.Or(alone(gate.Shown, pair, policy), s.unlawful(gate, fresh)); why != "" {
 			return s.disarm(in, gate, why, nil)
 		}
-		start := triage.ActStart{Step: in.Step, Digest: gate.Digest, Request: fresh.Request, Before: append(lines(fresh.Target), lines(fresh.Shown)...)}
+		kept, err := s.keep(prior)
+		if err != nil {
+			return s.disarm(in, gate, s.bundle.Redact(err.Error()), nil)
+		}
+		start := triage.ActStart{Step: in.Step, Digest: gate.Digest, Request: fresh.Request, Before: append(lines(fresh.Target), lines(fresh.Shown)...), Undo: kept}
 		if !s.hold() {
 			return s.disarm(in, gate, "the session is closing", nil)
 		}
@@ -61,8 +64,7 @@ func (s *Session) act(ctx context.Context, in triage.Intent) error {
 			s.work.Done()
 			return err
 		}
-		s.launch(in.Step, gate, g, params)
-		return nil
+		return s.launch(Order{Step: in.Step, Digest: gate.Digest, Phrase: fresh.Phrase, Prior: prior.sumHex()})
 	})
 }
 
@@ -78,6 +80,9 @@ func (s *Session) unlawful(gate triage.GateState, fresh steps.Preview) string {
 	again := triage.Intent{Kind: triage.DoPreview, Step: gate.Step, Text: gate.Shown.Why}
 	if r := triage.Check(s.state, again, now, s.judge); r != nil {
 		return r.Refusals[0].Why
+	}
+	if rs := s.state.SecondLacks(gate.Step, now); len(rs) > 0 {
+		return rs[0].Why
 	}
 	for _, o := range fresh.Owners {
 		free := func(subject string) bool { return waived(s.state, triage.Waive{Law: 12, Subject: subject}) }
@@ -126,56 +131,38 @@ func orNone(s string) string {
 	return s
 }
 
-// launch runs the executor beside the owner, for a caller that holds the
-// session open. An act outlives the cancelling of probes: Close waits for it.
-func (s *Session) launch(step string, gate triage.GateState, g steps.Gater, params steps.Params) {
-	ctx, cancel := context.WithCancel(context.Background())
-	seq := s.state.Seq
-	incident := s.state.Incident
-	s.flight[step] = &flight{step: step, kind: "act", started: s.cfg.Now(), cancel: cancel, act: true}
-	s.publish()
-	typed, asked := s.front.preview.Phrase, s.asked[step]
-	go func() { // Close waits for it
-		defer s.work.Done()
-		defer cancel()
-		k := &sink{s: s, step: step}
-		end, owes := s.execute(ctx, incident, step, seq, gate.Digest, typed, g, params, k, asked)
-		blobs, _ := k.done()
-		_ = s.call(context.Background(), func() error { return s.finishAct(end, owes, blobs) })
-	}()
+// errand is one act as it was confirmed.
+type errand struct {
+	incident, step, digest, typed string
+	g                             steps.Gater
+	params                        steps.Params
+	prior                         [sha256.Size]byte // of what it would be undone from, as it was kept
+	asked                         *asks
 }
 
-// outcome is what the executor leaves behind for a session that died meanwhile.
-type outcome struct {
-	End  triage.ActEnd `json:"end"`
-	Owes []steps.Debt  `json:"owes"`
-}
-
-// execute claims the act, previews once more, confirms with the recorded phrase
-// and acts (DECISIONS S8). It runs in process until the first long act exists;
-// the claim and the outcome file are already those of a detached executor.
-func (s *Session) execute(ctx context.Context, incident, step string, seq int64, digest, typed string, g steps.Gater, params steps.Params, k *sink, asked *asks) (triage.ActEnd, []steps.Debt) {
-	end := triage.ActEnd{Step: step, Digest: digest}
-	claim, err := claimAct(s.cfg.Acts, incident, seq)
-	if err != nil {
-		end.Outcome, end.Response = steps.Refused, "the act could not be claimed: "+err.Error()
+// execute previews once more, confirms with the recorded phrase and acts, for an
+// executor that has claimed the act.
+func (s *Session) execute(ctx context.Context, e errand, k *sink) (triage.ActEnd, []steps.Debt) {
+	end := triage.ActEnd{Step: e.step, Digest: e.digest}
+	unsent := func(why string) (triage.ActEnd, []steps.Debt) {
+		end.Outcome, end.Response = steps.Refused, why
 		return end, nil
 	}
-	defer claim.Close()
 	readCtx, cancel := context.WithTimeout(ctx, previewTime)
-	fresh, err := previewSafely(readCtx, g, params, k)
+	fresh, err := previewSafely(readCtx, e.g, e.params, k)
 	cancel()
 	if err != nil {
-		end.Outcome, end.Response = steps.Refused, "the target could not be read again: "+s.bundle.Redact(err.Error())
-		return end, nil
+		return unsent("the target could not be read again: " + s.bundle.Redact(err.Error()))
+	}
+	if e.prior != [sha256.Size]byte{} && sumOf(fresh) != e.prior && len(fresh.Unmet) == 0 {
+		return unsent("nothing was sent: the target was written since the copy was kept that the act would be undone from; preview it again")
 	}
 	fresh = s.redacted(fresh)
-	approval, err := steps.Confirm(fresh, incident, step, steps.Digest(digest), typed)
+	approval, err := steps.Confirm(fresh, e.incident, e.step, steps.Digest(e.digest), e.typed)
 	if err != nil {
-		end.Outcome, end.Response = steps.Refused, "nothing was sent: "+err.Error()
-		return end, nil
+		return unsent("nothing was sent: " + err.Error())
 	}
-	got, err := actSafely(ctx, g, approval, k)
+	got, err := actSafely(ctx, e.g, approval, k)
 	var owes []steps.Debt
 	switch {
 	case err != nil:
@@ -186,10 +173,7 @@ func (s *Session) execute(ctx context.Context, incident, step string, seq int64,
 			owes = fresh.Owes
 		}
 	}
-	end.Audit = asked.ids()
-	if err := claim.leave(outcome{end, owes}); err != nil {
-		k.Line("the outcome could not be kept beside the bundle: " + err.Error())
-	}
+	end.Audit = e.asked.ids()
 	return end, owes
 }
 
@@ -202,12 +186,15 @@ func actSafely(ctx context.Context, g steps.Gater, a *steps.Approval, k steps.Si
 	return g.Act(ctx, a, k)
 }
 
-// finishAct records how an act ended and what it leaves owing.
+// finishAct records how an act ended and what it leaves owing, and shows it as no
+// longer running.
 func (s *Session) finishAct(end triage.ActEnd, owes []steps.Debt, blobs []evidence.Blob) error {
 	defer s.landed(end.Step)
-	if ids := s.named(end.Step); ids != nil {
-		end.Audit = ids
-	}
+	return s.recordEnd(end, owes, blobs)
+}
+
+func (s *Session) recordEnd(end triage.ActEnd, owes []steps.Debt, blobs []evidence.Blob) error {
+	end.Audit = append(s.named(end.Step), end.Audit...) // those of the re-read come first
 	if err := s.record(end, blobs); err != nil {
 		return err
 	}
@@ -216,6 +203,7 @@ func (s *Session) finishAct(end triage.ActEnd, owes []steps.Debt, blobs []eviden
 			return err
 		}
 	}
+	s.readAgain()
 	return nil
 }
 
@@ -241,21 +229,6 @@ func debtID(kind string, st triage.State) string {
 		return kind
 	}
 	return kind + strconv.Itoa(n)
-}
-
-// recoverAct finds out what is known of an act that a crash cut off: an outcome
-// that its executor left, or nothing, and then the outcome is unknown.
-func (s *Session) recoverAct(step string) error {
-	gate := s.state.Gates[step]
-	left, err := readOutcome(s.cfg.Acts, s.state.Incident, gate.StartSeq)
-	if err == nil && left.End.Digest == gate.Digest {
-		return s.finishAct(left.End, left.Owes, nil)
-	}
-	why := "handrail ended during the act"
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		why += "; its outcome file cannot be read: " + err.Error()
-	}
-	return s.record(triage.ActEnd{Step: step, Digest: gate.Digest, Outcome: triage.Unknown, Response: why}, nil)
 }
 
 // findOut reads the target of an act whose outcome is unknown and records what
@@ -308,61 +281,4 @@ func (s *Session) findOut(ctx context.Context, step string) error {
 		}
 		return s.finishAct(end, owes, blobs)
 	})
-}
-
-// claim is the executor's hold on one act.
-type claim struct {
-	dir string
-	f   *os.File
-}
-
-// claimAct makes acts/<incident>/<seq>; it fails where the act was claimed
-// before, so that no act runs twice.
-func claimAct(acts, incident string, seq int64) (*claim, error) {
-	parent := filepath.Join(acts, incident)
-	if err := os.MkdirAll(parent, 0o700); err != nil {
-		return nil, err
-	}
-	dir := filepath.Join(parent, strconv.FormatInt(seq, 10))
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		return nil, err
-	}
-	f, err := os.OpenFile(filepath.Join(dir, "claim"), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	return &claim{dir: dir, f: f}, nil
-}
-
-// leave renames the outcome into place.
-func (c *claim) leave(o outcome) error {
-	b, err := json.Marshal(o)
-	if err != nil {
-		return err
-	}
-	tmp := filepath.Join(c.dir, "outcome.tmp")
-	f, err := os.OpenFile(tmp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	if _, err := f.Write(b); err != nil {
-		_ = f.Close()
-		return err
-	}
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(tmp, filepath.Join(c.dir, "outcome.json"))
-}
-
-// Close gives the claim up; the directory stays as the record of the act.
-func (c *claim) Close() error { return c.f.Close() }
-
-func readOutcome(acts, incident string, seq int64) (outcome, error) {
-	var o outcome
-	b, err := os.ReadFile(filepath.Join(acts, incident, strconv.FormatInt(seq, 10), "outcome.json"))
-	if err != nil {
-		return o, err
-	}
-	return o, json.Unmarshal(b, &o)
 }

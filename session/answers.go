@@ -25,8 +25,17 @@ type Answers struct {
 	Skip     map[string]string // step: why
 	Waive    []triage.Waive
 	Gates    map[string]string // step: phrase, with ${env.*} and ${drill.*} only
-	Debts    map[string]triage.Settle
-	Notes    []string
+	// Approvals names, for a gate that needs a second person, the file in which the
+	// approval will appear. It is read while the gate waits.
+	Approvals map[string]string
+	// Wider says, for a gate that contains more than the first one of its plan, why
+	// that is needed.
+	Wider map[string]string
+	Debts map[string]triage.Settle
+	Notes []string
+	// People are who is on the call, by name, with what each is there as: at SEV-1 a
+	// repair wants a commander.
+	People []triage.Person
 }
 
 // Given is a value and how it is known.
@@ -55,7 +64,7 @@ func ParseAnswers(file string, src []byte) (*Answers, error) {
 // ReadAnswers reads the answers of a mapping; whole says that it is a document
 // of its own, with apiVersion, kind and runbook.
 func ReadAnswers(r *strict.Reader, n *yaml.Node, whole bool) *Answers {
-	keys := []string{"answers", "manual", "conclude", "skip", "waive", "gates", "debts", "notes"}
+	keys := []string{"answers", "manual", "conclude", "skip", "waive", "gates", "debts", "notes", "people"}
 	if whole {
 		keys = append([]string{"apiVersion", "kind", "runbook"}, keys...)
 	}
@@ -68,9 +77,9 @@ func ReadAnswers(r *strict.Reader, n *yaml.Node, whole bool) *Answers {
 	}
 	a.Answers = given(r, f["answers"], "answers", "value", "how")
 	a.Conclude = given(r, f["conclude"], "conclude", "value", "why", "person")
-	a.Manual = texts(r, f["manual"], "manual", "")
-	a.Skip = texts(r, f["skip"], "skip", "")
-	a.Gates = texts(r, f["gates"], "gates", "phrase")
+	a.Manual = texts(r, f["manual"], "manual")
+	a.Skip = texts(r, f["skip"], "skip")
+	a.Gates, a.Approvals, a.Wider = phrases(r, f["gates"])
 	for _, item := range r.Items(f["waive"], "waive") {
 		w := r.Fields(item, "a waiver", "law", "subject", "person", "why")
 		a.Waive = append(a.Waive, triage.Waive{
@@ -81,6 +90,15 @@ func ReadAnswers(r *strict.Reader, n *yaml.Node, whole bool) *Answers {
 	a.Debts = debts(r, f["debts"])
 	for _, item := range r.Items(f["notes"], "notes") {
 		a.Notes = append(a.Notes, r.Text(item, "a note"))
+	}
+	for _, item := range r.Items(f["people"], "people") {
+		w := r.Fields(item, "a person", "name", "roles")
+		who := triage.Person{Name: r.Text(need(r, item, w["name"], "name"), "name"), Proof: "claimed"}
+		who.ID = "call/" + who.Name
+		for _, role := range r.Items(w["roles"], "roles") {
+			who.Roles = append(who.Roles, r.Text(role, "a role"))
+		}
+		a.People = append(a.People, who)
 	}
 	return a
 }
@@ -120,16 +138,28 @@ func given(r *strict.Reader, n *yaml.Node, what string, keys ...string) map[stri
 	return out
 }
 
-// texts reads one text an id; with a key, the text may stand under that key.
-func texts(r *strict.Reader, n *yaml.Node, what, under string) map[string]string {
+// texts reads one text an id.
+func texts(r *strict.Reader, n *yaml.Node, what string) map[string]string {
 	out := map[string]string{}
-	each(r, n, what, func(key string, v *yaml.Node) {
-		if under != "" {
-			v = need(r, v, r.Fields(v, key, under)[under], under)
-		}
-		out[key] = r.Text(v, key)
-	})
+	each(r, n, what, func(key string, v *yaml.Node) { out[key] = r.Text(v, key) })
 	return out
+}
+
+// phrases reads what is typed at each gate, and where a second person's approval
+// will be.
+func phrases(r *strict.Reader, n *yaml.Node) (typed, approvals, wider map[string]string) {
+	typed, approvals, wider = map[string]string{}, map[string]string{}, map[string]string{}
+	each(r, n, "gates", func(key string, v *yaml.Node) {
+		f := r.Fields(v, key, "phrase", "approval", "why")
+		typed[key] = r.Text(need(r, v, f["phrase"], "phrase"), "phrase")
+		if f["approval"] != nil {
+			approvals[key] = r.Text(f["approval"], "approval")
+		}
+		if f["why"] != nil {
+			wider[key] = r.Text(f["why"], "why")
+		}
+	})
+	return typed, approvals, wider
 }
 
 func debts(r *strict.Reader, n *yaml.Node) map[string]triage.Settle {
@@ -162,7 +192,11 @@ func (a *Answers) Over(b *Answers) *Answers {
 	out := *a
 	out.Answers, out.Conclude = over(a.Answers, b.Answers), over(a.Conclude, b.Conclude)
 	out.Manual, out.Skip, out.Gates = over(a.Manual, b.Manual), over(a.Skip, b.Skip), over(a.Gates, b.Gates)
-	out.Debts = over(a.Debts, b.Debts)
+	if len(b.People) > 0 {
+		out.People = b.People
+	}
+	out.Approvals, out.Debts = over(a.Approvals, b.Approvals), over(a.Debts, b.Debts)
+	out.Wider = over(a.Wider, b.Wider)
 	out.Waive = append(slices.Clone(a.Waive), b.Waive...)
 	for id := range b.Skip {
 		delete(out.Answers, id)

@@ -14,6 +14,7 @@ import (
 type AuditLine struct {
 	Property string `json:"property"`
 	OK       bool   `json:"ok"`
+	Said     bool   `json:"said,omitempty"` // the bundle says so and nothing contradicts, but who vouches is not known
 	Detail   string `json:"detail"`
 }
 
@@ -36,9 +37,15 @@ func (r AuditReport) OK() bool {
 // Audit folds a bundle again and judges every gate again from the runbook that
 // is stored in it: an act without its confirmed gate does not fold, and a gate
 // whose recorded verdicts do not follow from the evidence before it is named.
-// The error means that the bundle could not be read.
+// Of a journal that is longer than any honest one only the beginning is judged,
+// and the report says so. The error means that the bundle could not be read.
 func Audit(path string, catalog steps.Catalog) (AuditReport, error) {
-	a := auditor{catalog: catalog, books: map[string]*runbooks.Runbook{}}
+	return AuditBy(path, catalog, nil)
+}
+
+// AuditBy is Audit by somebody who knows whose approvals count.
+func AuditBy(path string, catalog steps.Catalog, signers *evidence.Signers) (AuditReport, error) {
+	a := auditor{catalog: catalog, books: map[string]*runbooks.Runbook{}, requests: map[string]Request{}, signers: signers}
 	r, err := evidence.OpenReadOnly(path)
 	if err != nil {
 		return AuditReport{}, err
@@ -54,6 +61,10 @@ func Audit(path string, catalog steps.Catalog) (AuditReport, error) {
 		if err != nil {
 			return a.report, err
 		}
+		if err := a.limit.Take(e.Data, a.report.State); err != nil {
+			folds.OK, folds.Detail = false, fmt.Sprintf("only the %d entries before entry %d were judged, and nothing after them: %v", e.Seq, e.Seq, err)
+			break
+		}
 		if err := a.entry(e); err != nil {
 			folds.OK, folds.Detail = false, err.Error()
 			break
@@ -67,16 +78,29 @@ func Audit(path string, catalog steps.Catalog) (AuditReport, error) {
 	return a.report, nil
 }
 
+// The most that an audit keeps of what runbooks and faults a journal brings.
+const (
+	auditSources = 4 << 20 // bytes of runbooks
+	auditFaults  = 100
+)
+
 type auditor struct {
+	limit   triage.Limit
+	sources int64
 	reader  *evidence.Reader
 	catalog steps.Catalog
 	books   map[string]*runbooks.Runbook
 	report  AuditReport
 	gates   int
 	wrong   []string
+	sides   comparisons
 	seals   int
 	left    []string // what is wrong with the seals
 	sealed  bool     // nothing comes after the newest seal
+
+	requests map[string]Request // by gate, of its newest preview
+	signers  *evidence.Signers
+	pairs    pairs
 }
 
 func (a *auditor) entry(e evidence.Entry) error {
@@ -96,9 +120,12 @@ func (a *auditor) entry(e evidence.Entry) error {
 	}
 	switch b := body.(type) {
 	case triage.Plan:
-		rb, err := storedRunbook(a.reader, b, Config{Catalog: a.catalog})
+		rb, size, err := readRunbook(a.reader, b, Config{Catalog: a.catalog})
 		if err != nil {
 			return err
+		}
+		if a.sources += size; a.sources > auditSources {
+			return fmt.Errorf("entry %d: over %d MiB of runbooks; it and what comes after it was not judged", e.Seq, auditSources>>20)
 		}
 		if rb.Digest != b.Digest {
 			return fmt.Errorf("entry %d: the runbook stored in the bundle is not the one the plan names", e.Seq)
@@ -107,6 +134,16 @@ func (a *auditor) entry(e evidence.Entry) error {
 	case triage.GateShown:
 		a.gates++
 		a.rejudge(e, before, b)
+		keepRequest(a.requests, st.Incident, e)
+		a.shownToTwo(e, b)
+	case triage.Approve:
+		a.approval(e, before, b)
+	case triage.ActStart:
+		if before.Gates[b.Step].Shown.Second != nil {
+			a.pairs.acts++
+		}
+	case triage.ProbeEnd:
+		a.sides.judge(a.books[bookOf(b.Step)], e.Seq, before, b)
 	}
 	return nil
 }
@@ -116,23 +153,30 @@ func (a *auditor) entry(e evidence.Entry) error {
 func (a *auditor) rejudge(e evidence.Entry, before triage.State, shown triage.GateShown) {
 	rb := a.books[bookOf(shown.Step)]
 	if rb == nil {
-		a.wrong = append(a.wrong, fmt.Sprintf("entry %d: %s belongs to no stored runbook", e.Seq, shown.Step))
+		a.fault(fmt.Sprintf("entry %d: %s belongs to no stored runbook", e.Seq, shown.Step))
 		return
 	}
 	at, err := e.Time()
 	if err != nil {
-		a.wrong = append(a.wrong, fmt.Sprintf("entry %d: %v", e.Seq, err))
+		a.fault(fmt.Sprintf("entry %d: %v", e.Seq, err))
 		return
 	}
 	got := rb.Judge(bare(shown.Step), varsOf(before, rb.ID, at, true))
 	if len(got) != len(shown.Verdicts) {
-		a.wrong = append(a.wrong, fmt.Sprintf("entry %d: %s has %d conditions, the journal shows %d", e.Seq, shown.Step, len(got), len(shown.Verdicts)))
+		a.fault(fmt.Sprintf("entry %d: %s has %d conditions, the journal shows %d", e.Seq, shown.Step, len(got), len(shown.Verdicts)))
 		return
 	}
 	for i, v := range got {
 		if v.Result != shown.Verdicts[i].Result {
-			a.wrong = append(a.wrong, fmt.Sprintf("entry %d: %s: %s is %s, the journal says %s", e.Seq, shown.Step, v.Expr, v.Result, shown.Verdicts[i].Result))
+			a.fault(fmt.Sprintf("entry %d: %s: %s is %s, the journal says %s", e.Seq, shown.Step, v.Expr, v.Result, shown.Verdicts[i].Result))
 		}
+	}
+}
+
+// fault notes what is wrong with a gate; of many the first are enough.
+func (a *auditor) fault(what string) {
+	if len(a.wrong) < auditFaults {
+		a.wrong = append(a.wrong, what)
 	}
 }
 
@@ -161,6 +205,12 @@ func (a *auditor) acts() {
 		acts.Detail = fmt.Sprintf("%d ended, each with the target before and after", n)
 	}
 	a.report.Lines = append(a.report.Lines, judged, acts)
+	if line, ok := a.sides.line(); ok {
+		a.report.Lines = append(a.report.Lines, line)
+	}
+	if line, ok := a.pairs.line(); ok {
+		a.report.Lines = append(a.report.Lines, line)
+	}
 	if a.seals+len(a.left) == 0 {
 		return
 	}

@@ -15,19 +15,41 @@ import (
 type Config struct {
 	Dir      string // where bundles live, <state>/incidents
 	Keys     string // where redaction keys live
+	Takeover string // why somebody else than the last operator goes on; asked for by Resume where that is so
 	Acts     string // where running acts are claimed, <state>/acts
+	Undo     string // where what acts are undone from is kept encrypted, <state>/undo
+	// Execute starts a process of its own that carries out an order with [Carry] in the
+	// world of env, which is Env, and outlives this one; ended is closed with it. nil carries orders out in this process,
+	// which ends with it: for tests and drills that walk headless, not for people.
+	Execute  func(env steps.Env, o Order) (ended <-chan struct{}, err error)
 	Catalog  steps.Catalog
 	Library  func(id string) (*runbooks.Runbook, error)
 	Env      steps.Env
-	Actor    triage.Person                                // who is at the keyboard, as far as is known at once
-	Identify func(context.Context) (triage.Person, error) // asks the API server who acts; nil to leave it
-	Here     Gather                                       // looks at this machine; nil to leave it
-	Server   Gather                                       // looks at the cluster, once Identify has answered; nil to leave it
+	Actor    triage.Person                                           // who is at the keyboard, as far as is known at once
+	Identify func(context.Context, steps.Env) (triage.Person, error) // asks the API server who acts; nil to leave it
+	Here     Gather                                                  // looks at this machine; nil to leave it
+	Server   Gather                                                  // looks at the cluster, once Identify has answered; nil to leave it
 	Header   []steps.KV
+	Practice map[string]string // in a drill: by manual step, where a person does what it asks for
 	Now      func() time.Time
 	Rand     io.Reader
 	Version  string
 	Secrets  []string // values that must not reach the disk
+	// Learned is told each value that turns out to be secret while the session
+	// runs, possibly again and again; nil is nobody.
+	Learned func(value string)
+	// UndoTo names who may read what acts are undone from, as age recipients. It is
+	// asked at each preview, so that one can be named while a gate waits; nil is
+	// nobody. UndoHelp says how to name one.
+	UndoTo   func() ([]string, error)
+	UndoHelp string
+	// Second says whether policy asks for a second person at a gate: nil is no. It is
+	// asked at each preview and again before the act. Where it cannot tell, its error
+	// refuses the gate. No function asks for nobody.
+	Second func(context.Context, Sought) (*Pair, error)
+	// Recipients are who the redaction key is encrypted to at a seal, in age's words; nobody, and it is destroyed.
+	Recipients []string
+	KeepKey    bool // the redaction key stays where it is at a seal
 	// Redaction are the team's own rules.
 	Redaction []evidence.TeamRule
 }

@@ -8,6 +8,7 @@ import (
 
 	"handrail/evidence"
 	"handrail/steps"
+	"handrail/steps/fault"
 	"handrail/triage"
 )
 
@@ -30,14 +31,18 @@ type surroundings struct {
 func (s *Session) custody() {
 	st := s.state
 	if s.cfg.Here != nil {
-		s.work.Go(func() { s.gather(s.ctx, s.cfg.Here, st, nil) })
+		s.work.Go(func() {
+			defer fault.To(unheard)
+			s.gather(s.ctx, s.cfg.Here, st, nil)
+		})
 	}
 	if s.cfg.Identify == nil && s.cfg.Server == nil {
 		return
 	}
 	a := s.asking("")
 	s.work.Go(func() {
-		ctx := steps.WithAudit(s.ctx, a.next)
+		defer fault.To(unheard)
+		ctx := steps.WithSecret(steps.WithAudit(s.ctx, a.next), s.secret)
 		if s.cfg.Identify != nil {
 			s.identify(ctx)
 		}
@@ -46,6 +51,10 @@ func (s *Session) custody() {
 		}
 	})
 }
+
+// unheard takes a fault that nothing depends on: what was not seen is not in the
+// journal, and a step that needs it asks again.
+func unheard(error) {}
 
 // gather records what one look around gave. Close waits for it, so that what was
 // seen until then is kept.
@@ -57,20 +66,25 @@ func (s *Session) gather(ctx context.Context, look Gather, st triage.State, a *a
 		if s.dead != nil || s.sealed || len(about) == 0 {
 			return nil // a seal is not reopened for it
 		}
-		e, err := s.bundle.Append(s.ctxForDisk(), evidence.Draft{Type: "env", Actor: "system",
-			Data: surroundings{Context: storedAll(about), Audit: a.ids()}})
-		switch {
-		case errors.Is(err, evidence.ErrDead):
-			return s.die(err)
-		case err != nil:
-			return err // nothing was written, and the incident goes on
-		}
-		if err := s.fold(e); err != nil {
-			return s.die(err)
-		}
-		s.publish()
-		return nil
+		return s.surround(about, a)
 	})
+}
+
+// surround writes surroundings down.
+func (s *Session) surround(about map[string]steps.Value, a *asks) error {
+	e, err := s.bundle.Append(s.ctxForDisk(), evidence.Draft{Type: "env", Actor: "system",
+		Data: surroundings{Context: storedAll(about), Audit: a.ids()}})
+	switch {
+	case errors.Is(err, evidence.ErrDead):
+		return s.die(err)
+	case err != nil:
+		return err // nothing was written, and the incident goes on
+	}
+	if err := s.fold(e); err != nil {
+		return s.die(err)
+	}
+	s.publish()
+	return nil
 }
 
 // safely is what look sees; a panic in it is something that could not be seen.

@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -12,8 +11,11 @@ import (
 	"handrail/triage"
 )
 
-// armedFor is how long a preview may be confirmed.
-const armedFor = 5 * time.Minute
+// How long a preview may be confirmed: by one person, and by two.
+const (
+	armedFor    = 5 * time.Minute
+	armedForTwo = 30 * time.Minute
+)
 
 // previewTime bounds one preview.
 const previewTime = 60 * time.Second
@@ -35,6 +37,16 @@ type front struct {
 
 // gater builds the gate of a step with its parameters.
 func (s *Session) gater(step string) (steps.Gater, steps.Params, triage.Class, error) {
+	a := s.asking(step)
+	g, params, class, err := s.gaterAsking(step, a)
+	if err == nil {
+		s.asked[step] = a
+	}
+	return g, params, class, err
+}
+
+// gaterAsking is gater with the requests counted by a.
+func (s *Session) gaterAsking(step string, a *asks) (steps.Gater, steps.Params, triage.Class, error) {
 	st, ok := s.state.Step(step)
 	if !ok {
 		return nil, nil, "", fmt.Errorf("step %s: no such step", step)
@@ -48,9 +60,16 @@ func (s *Session) gater(step string) (steps.Gater, steps.Params, triage.Class, e
 	if err != nil {
 		return nil, nil, "", fmt.Errorf("step %s: %w", step, err)
 	}
-	a := s.asking(step)
-	s.asked[step] = a
 	return kind.Changes(a.env(s.cfg.Env)), params, triage.Class(kind.Class), nil
+}
+
+// againOf is how long after its act the target of a gate is read again.
+func (s *Session) againOf(step string) string {
+	st, _ := s.state.Step(step)
+	if kind, ok := s.cfg.Catalog.Lookup(st.Uses); ok && kind.Again > 0 {
+		return kind.Again.String()
+	}
+	return ""
 }
 
 // preview shows what a gate would do, and arms it when no law and no floor
@@ -82,7 +101,16 @@ func (s *Session) preview(ctx context.Context, in triage.Intent) error {
 	if g == nil {
 		return s.findOut(ctx, in.Step)
 	}
-	p, blobs, err := s.read(ctx, in.Step, g, params)
+	pair, err := s.sought(ctx, in.Step)
+	if err = policyRefusal(in, err); err != nil {
+		return s.call(ctx, func() error {
+			if r, ok := err.(*triage.Refused); ok {
+				return s.refuse(in.Step, steps.Preview{}, r)
+			}
+			return err
+		})
+	}
+	p, _, blobs, err := s.read(ctx, in.Step, g, params)
 	return s.call(ctx, func() error {
 		if err != nil {
 			return s.refuse(in.Step, p, refusal(in, triage.Refusal{Law: 11, Why: "the target could not be read: " + err.Error(), Cure: "mend the read, then preview again"}))
@@ -97,7 +125,7 @@ func (s *Session) preview(ctx context.Context, in triage.Intent) error {
 		if r := triage.Check(s.state, in, s.cfg.Now(), s.judge); r != nil {
 			return s.refuse(in.Step, p, r)
 		}
-		return s.arm(in, class, p, blobs)
+		return s.arm(in, class, p, pair, blobs)
 	})
 }
 
@@ -120,10 +148,11 @@ func (s *Session) refuse(step string, p steps.Preview, r *triage.Refused) error 
 
 // read runs a preview beside the owner, redacts it and refuses it where the
 // redaction touched what identifies the target: an approval must be of exactly
-// what is shown.
-func (s *Session) read(ctx context.Context, step string, g steps.Gater, params steps.Params) (steps.Preview, []evidence.Blob, error) {
+// what is shown. What the act would be undone from is kept as an artifact, and
+// returned as it was read.
+func (s *Session) read(ctx context.Context, step string, g steps.Gater, params steps.Params) (steps.Preview, *priorCopy, []evidence.Blob, error) {
 	if !s.hold() {
-		return steps.Preview{}, nil, ErrClosed
+		return steps.Preview{}, nil, nil, ErrClosed
 	}
 	defer s.work.Done()
 	ctx, cancel := context.WithTimeout(ctx, previewTime)
@@ -132,38 +161,18 @@ func (s *Session) read(ctx context.Context, step string, g steps.Gater, params s
 	defer stop()
 	k := &sink{s: s, step: step}
 	p, err := previewSafely(ctx, g, params, k)
+	var prior *priorCopy
+	if err == nil && len(p.Unmet) == 0 {
+		prior, err = s.copyOf(&p, k)
+	}
 	blobs, kept := k.done()
 	if err == nil {
 		err = kept
 	}
 	if err != nil {
-		return steps.Preview{}, blobs, s.said(err)
+		return steps.Preview{}, nil, blobs, s.said(err)
 	}
-	return s.redacted(p), blobs, nil
-}
-
-// saidError is an error whose text may be shown.
-type saidError struct {
-	text string
-	err  error
-}
-
-func (e *saidError) Error() string { return e.text }
-func (e *saidError) Unwrap() error { return e.err }
-
-// said redacts what the world put into an error: a refusal reaches the screen
-// before the journal, which redacts on its own.
-func (s *Session) said(err error) error {
-	return &saidError{s.bundle.Redact(err.Error()), err}
-}
-
-// redactedKVs redacts what a gate says of its target outside of its identity.
-func (s *Session) redactedKVs(kvs []steps.KV) []steps.KV {
-	out := slices.Clone(kvs)
-	for i := range out {
-		out[i].Value = s.bundle.Redact(out[i].Value)
-	}
-	return out
+	return s.redacted(p), prior, blobs, nil
 }
 
 func previewSafely(ctx context.Context, g steps.Gater, params steps.Params, k steps.Sink) (p steps.Preview, err error) {
@@ -175,54 +184,18 @@ func previewSafely(ctx context.Context, g steps.Gater, params steps.Params, k st
 	return g.Preview(ctx, params, k)
 }
 
-func (s *Session) redacted(p steps.Preview) steps.Preview {
-	out := p
-	touched := false
-	identity := func(v string) string {
-		r := s.bundle.RedactKnown(v)
-		touched = touched || r != v
-		return r
-	}
-	out.Target = slices.Clone(p.Target)
-	for i := range out.Target {
-		out.Target[i].Value = identity(out.Target[i].Value)
-	}
-	out.Request, out.Command, out.Phrase = identity(p.Request), identity(p.Command), identity(p.Phrase)
-	out.Shown = s.redactedKVs(p.Shown)
-	out.Diff = slices.Clone(p.Diff)
-	for i := range out.Diff {
-		out.Diff[i] = s.bundle.Redact(out.Diff[i])
-	}
-	out.Effect, out.Undo = s.bundle.Redact(p.Effect), s.bundle.Redact(p.Undo)
-	out.Unmet, out.Owners, out.Owes = slices.Clone(p.Unmet), slices.Clone(p.Owners), slices.Clone(p.Owes)
-	for i := range out.Unmet {
-		out.Unmet[i].Why, out.Unmet[i].Cure = s.bundle.Redact(out.Unmet[i].Why), s.bundle.Redact(out.Unmet[i].Cure)
-	}
-	for i := range out.Owners {
-		// The name is what a waiver of law 12 names.
-		out.Owners[i].Name, out.Owners[i].How = identity(out.Owners[i].Name), s.bundle.Redact(out.Owners[i].How)
-	}
-	for i := range out.Owes {
-		out.Owes[i].Text = s.bundle.Redact(out.Owes[i].Text)
-	}
-	if touched {
-		out.Unmet = append(out.Unmet, steps.Need{
-			Why:  "a secret of this session stands in what identifies the target",
-			Cure: "find out why the identifier and the secret are the same text",
-		})
-	}
-	return out
-}
-
 // arm records the preview that was shown.
-func (s *Session) arm(in triage.Intent, class triage.Class, p steps.Preview, blobs []evidence.Blob) error {
+func (s *Session) arm(in triage.Intent, class triage.Class, p steps.Preview, pair *Pair, blobs []evidence.Blob) error {
 	step := in.Step
 	verdicts := s.judge(step)
 	digest := p.Digest(s.state.Incident, step)
 	shown := triage.GateShown{
 		Step: step, Digest: string(digest), Class: class, Effect: p.Effect, Target: lines(p.Target), Shown: lines(p.Shown), Diff: p.Diff,
 		Request: p.Request, Command: p.Command, Phrase: p.Phrase, Undo: p.Undo, Verdicts: verdicts, Why: in.Text, Until: s.cfg.Now().Add(armedFor).UTC(),
-		Audit: s.named(step),
+		Audit: s.named(step), Second: s.second(pair, step, verdicts), Again: s.againOf(step),
+	}
+	if pair != nil {
+		shown.Until = s.cfg.Now().Add(armedForTwo).UTC()
 	}
 	for _, o := range p.Owners {
 		shown.Owners = append(shown.Owners, triage.Owner{Name: o.Name, Paused: o.Paused, How: o.How})
@@ -235,7 +208,10 @@ func (s *Session) arm(in triage.Intent, class triage.Class, p steps.Preview, blo
 		shown.Owes = append(shown.Owes, owed)
 	}
 	s.front = &front{step: step, preview: p, digest: digest, verdicts: verdicts}
-	return s.record(shown, blobs)
+	if err := s.record(shown, blobs); err != nil || pair == nil {
+		return err
+	}
+	return s.sendable(in)
 }
 
 func lines(kvs []steps.KV) []triage.KV {
@@ -256,9 +232,13 @@ func shownLinesOf(kvs []triage.KV) []steps.KV {
 
 // confirm takes the typed phrase, reads the target again and starts the act.
 func (s *Session) confirm(ctx context.Context, in triage.Intent) error {
+	pair, policy := s.sought(ctx, in.Step)
 	err := s.call(ctx, func() error {
 		if r := triage.Check(s.state, in, s.cfg.Now(), s.judge); r != nil {
 			return r
+		}
+		if why := alone(s.state.Gates[in.Step].Shown, pair, policy); why != "" {
+			return s.disarm(in, s.state.Gates[in.Step], why, nil)
 		}
 		f := s.front
 		if f == nil || f.step != in.Step || string(f.digest) != s.state.Gates[in.Step].Digest {

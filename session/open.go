@@ -3,8 +3,10 @@ package session
 import (
 	"context"
 	"encoding/base32"
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +16,7 @@ import (
 	"handrail/evidence"
 	"handrail/runbooks"
 	"handrail/steps"
+	"handrail/steps/fault"
 	"handrail/triage"
 )
 
@@ -57,7 +60,11 @@ func Resume(ctx context.Context, c Config, path string) (*Session, error) {
 		return nil, fmt.Errorf("resuming %s: %w", filepath.Base(path), err)
 	}
 	if s.state.Outcome == "" {
-		if err := s.mend(); err != nil {
+		err := s.takeOver()
+		if err == nil {
+			err = s.mend()
+		}
+		if err != nil {
 			_ = bundle.Close()
 			return nil, fmt.Errorf("resuming %s: %w", filepath.Base(path), err)
 		}
@@ -66,8 +73,43 @@ func Resume(ctx context.Context, c Config, path string) (*Session, error) {
 	return s, nil
 }
 
+// ErrHandover: the last operator was somebody else, and nothing says why this one
+// goes on.
+var ErrHandover = errors.New("somebody else was at the keyboard")
+
+// HandoverError is an ErrHandover with the names: who was at the keyboard, and who
+// is now.
+type HandoverError struct{ From, To string }
+
+func (e *HandoverError) Error() string {
+	return fmt.Sprintf("%v: %s, and now it is %s", ErrHandover, e.From, e.To)
+}
+
+func (e *HandoverError) Unwrap() error { return ErrHandover }
+
+// takeOver records that somebody else goes on. What was given over needs no
+// further reason.
+func (s *Session) takeOver() error {
+	from, to, why := s.state.Operator, s.cfg.Actor, strings.TrimSpace(s.cfg.Takeover)
+	given := s.state.GivenOver()
+	switch {
+	case from == "" && !given, from == to.ID:
+		return nil
+	case why == "" && given:
+		why = fmt.Sprintf("as %s handed it over: %s", s.state.Handed.From, s.state.Handed.Why)
+	case why == "":
+		return &HandoverError{From: from, To: to.ID}
+	}
+	if !slices.ContainsFunc(s.state.People, func(p triage.Person) bool { return p.ID == to.ID && p.Subject == to.Subject }) {
+		if err := s.record(to, nil); err != nil {
+			return err
+		}
+	}
+	return s.record(triage.Handover{From: from, To: to.ID, Why: why}, nil)
+}
+
 func (c Config) evidence() evidence.Options {
-	return evidence.Options{Now: c.Now, Keys: c.Keys, Version: c.Version, Team: c.Redaction}
+	return evidence.Options{Now: c.Now, Keys: c.Keys, Version: c.Version, Team: c.Redaction, Recipients: c.Recipients, KeepKey: c.KeepKey}
 }
 
 // run publishes the first snapshot and starts the owner.
@@ -77,7 +119,12 @@ func (s *Session) run() {
 	if s.state.Outcome == "" {
 		s.custody()
 	}
+	s.readAgain() // before the owner has the state
 	go s.own()
+	for _, f := range s.adopted {
+		f()
+	}
+	s.adopted = nil
 }
 
 // identify asks who acts and records the answer; where it cannot be asked, the
@@ -85,11 +132,12 @@ func (s *Session) run() {
 func (s *Session) identify(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	p, err := s.cfg.Identify(ctx)
+	p, err := s.whoActs(ctx)
 	if err != nil || p.ID == "" {
 		return
 	}
 	_ = s.call(s.ctx, func() error {
+		s.proven = append(s.proven, p.ID)
 		for _, known := range s.state.People {
 			if known.ID == p.ID && known.Subject == p.Subject {
 				return nil
@@ -97,6 +145,11 @@ func (s *Session) identify(ctx context.Context) {
 		}
 		return s.record(p, nil)
 	})
+}
+
+func (s *Session) whoActs(ctx context.Context) (p triage.Person, err error) {
+	defer fault.Into(&err)
+	return s.cfg.Identify(ctx, s.cfg.Env)
 }
 
 func (s *Session) begin(id string, b Begin) error {
@@ -120,7 +173,11 @@ func (s *Session) begin(id string, b Begin) error {
 }
 
 // reload folds the whole journal.
-func (s *Session) reload() error {
+func (s *Session) reload() error { return s.readUpTo(math.MaxInt64) }
+
+// readUpTo folds the journal up to an entry. What comes after it is not looked at:
+// somebody may be writing there.
+func (s *Session) readUpTo(last int64) error {
 	r, err := evidence.OpenReadOnly(s.path)
 	if err != nil {
 		return err
@@ -132,6 +189,9 @@ func (s *Session) reload() error {
 		}
 		if err := s.fold(e); err != nil {
 			return err
+		}
+		if e.Seq >= last {
+			break
 		}
 	}
 	// The incident names the directory of its acts, so a journal may not choose it.
@@ -151,20 +211,26 @@ func (s *Session) reload() error {
 // storedRunbook reads a runbook as it was when the incident took it up, never
 // today's embedded file.
 func storedRunbook(r *evidence.Reader, p triage.Plan, c Config) (*runbooks.Runbook, error) {
+	rb, _, err := readRunbook(r, p, c)
+	return rb, err
+}
+
+// readRunbook is storedRunbook, and says how many bytes it has.
+func readRunbook(r *evidence.Reader, p triage.Plan, c Config) (*runbooks.Runbook, int64, error) {
 	f, err := r.OpenBlob(p.Blob)
 	if err != nil {
-		return nil, fmt.Errorf("runbook %s: %w", p.Runbook, err)
+		return nil, 0, fmt.Errorf("runbook %s: %w", p.Runbook, err)
 	}
 	defer f.Close()
 	src, err := io.ReadAll(io.LimitReader(f, 1<<20))
 	if err != nil {
-		return nil, fmt.Errorf("runbook %s: %w", p.Runbook, err)
+		return nil, 0, fmt.Errorf("runbook %s: %w", p.Runbook, err)
 	}
 	rb, err := runbooks.Parse(p.Runbook+".yaml", src, c.Catalog)
 	if err != nil {
-		return nil, fmt.Errorf("runbook %s as stored in the bundle: %w", p.Runbook, err)
+		return nil, 0, fmt.Errorf("runbook %s as stored in the bundle: %w", p.Runbook, err)
 	}
-	return rb, nil
+	return rb, int64(len(src)), nil
 }
 
 // mend ends what a crash left open: probes are cancelled, gates disarmed, an
@@ -199,15 +265,21 @@ func (s *Session) mend() error {
 // end of the act and its debts.
 func (s *Session) owe() error {
 	for id, g := range s.state.Gates {
-		if g.Phase != triage.GateDone {
-			continue
+		var owes []steps.Debt
+		if g.Phase == triage.GateDone {
+			for _, o := range g.Shown.Owes {
+				due, _ := time.ParseDuration(o.Due) // "" means no time
+				owes = append(owes, steps.Debt{Kind: o.Kind, Text: o.Text, Due: due})
+			}
 		}
-		for _, o := range g.Shown.Owes {
+		if g.Again.Outcome == triage.Undone {
+			owes = append(owes, undoneDebt(id))
+		}
+		for _, o := range owes {
 			if slices.ContainsFunc(s.state.Debts, func(d triage.Debt) bool { return d.Of == id && d.Kind == o.Kind && d.Text == o.Text }) {
 				continue
 			}
-			due, _ := time.ParseDuration(o.Due) // "" means no time
-			if err := s.openDebt(id, steps.Debt{Kind: o.Kind, Text: o.Text, Due: due}); err != nil {
+			if err := s.openDebt(id, o); err != nil {
 				return err
 			}
 		}

@@ -105,6 +105,8 @@ func stepOf(b triage.Body) string {
 		return b.Step
 	case triage.ActEnd:
 		return b.Step
+	case triage.ActAgain:
+		return b.Step
 	case triage.DebtOpened:
 		return b.Of
 	}

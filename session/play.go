@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"handrail/triage"
 )
@@ -34,9 +35,15 @@ type Script struct {
 	Answers *Answers
 	Vars    map[string]string // what phrases may name
 	Talk    io.Writer         // for people
+	// Late says what Vars has no word for yet: the approval of a plan that the walk
+	// made itself. It answers "" for a name that it does not know. nil for none.
+	Late func(ctx context.Context, name string) (string, error)
 	// Before is called before each intent that is sent; an error ends the walk.
 	// A drill makes a race with it. nil for none.
 	Before func(ctx context.Context, in triage.Intent) error
+	// Approval reads the approval of a second person from the file that the answers
+	// name, "" while there is none; nil where none can be read.
+	Approval func(file string) (string, error)
 }
 
 // player walks one session by a script.
@@ -104,9 +111,15 @@ func (p *player) step(ctx context.Context, snap Snapshot) (stop string, err erro
 	if done, err := p.due(ctx, snap); done || err != nil {
 		return "", err
 	}
+	if undone := snap.State.Undone(); len(undone) > 0 {
+		return "somebody undid the act of " + undone[0] + ": find out who before it is done again", nil
+	}
 	opt, ok := recommended(snap.Options)
 	if id := p.passedBy(snap, opt, ok); id != "" {
 		opt, ok = triage.Option{Kind: triage.DoPreview, Step: id}, true
+	}
+	if !ok && len(snap.State.Rereads) > 0 {
+		return "", p.readAgain(ctx, snap.State.Rereads[0])
 	}
 	if !ok {
 		return "nothing is left that the script could do", nil
@@ -120,7 +133,7 @@ func (p *player) step(ctx context.Context, snap Snapshot) (stop string, err erro
 				p.say("  next: %s", f.Cure)
 			}
 		}
-		if r.Intent == triage.DoPreview || r.Intent == triage.DoConfirm {
+		if r.Intent == triage.DoPreview || r.Intent == triage.DoConfirm || r.Intent == triage.DoApprove {
 			p.refused, p.why = r.Step, r.Error()
 			if moved := p.s.Snapshot().State.Gates[r.Step].Moved; r.Intent == triage.DoConfirm && len(moved) > 0 {
 				p.why += "; " + moved[0] // the target comes first, and says it all
@@ -157,6 +170,19 @@ func (p *player) passedBy(snap Snapshot, next triage.Option, any bool) string {
 	return ""
 }
 
+// readAgain waits until the target of an act was read again.
+func (p *player) readAgain(ctx context.Context, r triage.Reread) error {
+	p.say("wait until the target of %s is read again", r.Step)
+	for p.s.Snapshot().Dead == "" && slices.Contains(p.s.Snapshot().State.Rereads, r) {
+		select {
+		case <-p.s.Changed():
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
 func recommended(opts []triage.Option) (triage.Option, bool) {
 	for _, o := range opts {
 		if o.Recommended && o.Available() {
@@ -170,6 +196,13 @@ func recommended(opts []triage.Option) (triage.Option, bool) {
 // waivers of captures that cannot be had, and optional reads of the present
 // plan that nobody has tried yet or that were cut off.
 func (p *player) due(ctx context.Context, snap Snapshot) (bool, error) {
+	for _, who := range p.Answers.People {
+		if slices.ContainsFunc(snap.State.People, func(x triage.Person) bool { return x.Name == who.Name }) {
+			continue
+		}
+		p.say("on the call: %s (%s)", who.Name, strings.Join(who.Roles, ", "))
+		return true, p.do(ctx, triage.Intent{Kind: triage.DoPerson, Who: who})
+	}
 	for _, w := range p.Answers.Waive {
 		w.Subject = p.full(snap, w.Subject)
 		for _, o := range snap.Options {

@@ -18,6 +18,10 @@ func (p *player) follow(ctx context.Context, snap Snapshot, o triage.Option) (st
 	st, _ := snap.State.Step(o.Step)
 	switch o.Kind {
 	case triage.DoProbe:
+		if why := snap.Cards[o.Step].Aside; why != "" && st.Kind == triage.ProbeStep {
+			p.say("skip %s: it does not apply (%s)", o.Step, why)
+			return "", p.do(ctx, triage.Intent{Kind: triage.DoSkip, Step: o.Step, Text: "it does not apply: " + why})
+		}
 		return p.sample(ctx, snap, st)
 	case triage.DoAnswer:
 		g, ok := p.Answers.Answers[id]
@@ -39,6 +43,8 @@ func (p *player) follow(ctx context.Context, snap Snapshot, o triage.Option) (st
 		return p.conclude(ctx, snap, o)
 	case triage.DoPreview, triage.DoConfirm:
 		return p.gate(ctx, snap, o)
+	case triage.DoApprove:
+		return p.second(ctx, snap, o)
 	case triage.DoSettle:
 		return p.settle(ctx, snap, o)
 	case triage.DoWaive:
@@ -148,7 +154,7 @@ func (p *player) gate(ctx context.Context, snap Snapshot, o triage.Option) (stri
 	if !ok || p.gaveUp[o.Step] {
 		return fmt.Sprintf("the script does not open the gate %s", o.Step), nil
 	}
-	text, err := expand(phrase, p.Vars)
+	text, err := p.expand(ctx, phrase)
 	if err != nil {
 		return "", fmt.Errorf("gate %s: %w", o.Step, err)
 	}
@@ -158,7 +164,11 @@ func (p *player) gate(ctx context.Context, snap Snapshot, o triage.Option) (stri
 		} else {
 			p.say("preview %s", o.Step)
 		}
-		return "", p.do(ctx, triage.Intent{Kind: triage.DoPreview, Step: o.Step})
+		return "", p.do(ctx, triage.Intent{Kind: triage.DoPreview, Step: o.Step, Text: p.Answers.Wider[bare(o.Step)]})
+	}
+	if p.tried["confirm "+o.Step]++; p.tried["confirm "+o.Step] > 2 {
+		st, _ := snap.State.Step(o.Step)
+		return fmt.Sprintf("the act of %s failed twice: %s", o.Step, st.Summary), nil
 	}
 	p.say("confirm %s: %s", o.Step, text)
 	p.refused, p.why = "", ""
@@ -187,7 +197,7 @@ func (p *player) settle(ctx context.Context, snap Snapshot, o triage.Option) (st
 
 // expand fills ${env.*} and ${drill.*}; anything else would let a file say yes
 // to whatever is there.
-func expand(text string, vars map[string]string) (string, error) {
+func (p *player) expand(ctx context.Context, text string) (string, error) {
 	var out strings.Builder
 	for {
 		i := strings.Index(text, "${")
@@ -200,9 +210,16 @@ func expand(text string, vars map[string]string) (string, error) {
 			return "", fmt.Errorf("%q has no closing brace", text)
 		}
 		name := text[i+2 : i+j]
-		val, ok := vars[name]
+		val, ok := p.Vars[name]
+		if !ok && p.Late != nil {
+			late, err := p.Late(ctx, name)
+			if err != nil {
+				return "", err
+			}
+			val, ok = late, late != ""
+		}
 		if !ok {
-			return "", fmt.Errorf("phrase names ${%s}, known are: %s", name, strings.Join(slices.Sorted(maps.Keys(vars)), ", "))
+			return "", fmt.Errorf("phrase names ${%s}, known are: %s", name, strings.Join(slices.Sorted(maps.Keys(p.Vars)), ", "))
 		}
 		out.WriteString(text[:i])
 		out.WriteString(val)

@@ -11,6 +11,7 @@ import (
 	"handrail/evidence"
 	"handrail/runbooks"
 	"handrail/steps"
+	"handrail/steps/fault"
 	"handrail/triage"
 )
 
@@ -32,10 +33,8 @@ func (s *Session) startProbe(in triage.Intent) error {
 		return refuse("it is already running", "wait for it, or cancel it")
 	}
 	step, _ := s.state.Step(in.Step)
-	for _, v := range s.judge(in.Step) {
-		if v.Result != "true" {
-			return refuse(v.Why, "skip it")
-		}
+	if rs := s.barredBy(in.Step); len(rs) > 0 {
+		return &triage.Refused{Intent: in.Kind, Step: in.Step, Refusals: rs}
 	}
 	if step.Kind == triage.CompareStep {
 		if err := s.enter(in); err != nil {
@@ -49,8 +48,8 @@ func (s *Session) startProbe(in triage.Intent) error {
 	}
 	rb := s.books[bookOf(in.Step)]
 	params, err := rb.With(bare(in.Step), s.vars(rb.ID, false))
-	if err != nil && !s.tried(err) {
-		return refuse(err.Error(), missingCure(err))
+	if rs := s.lacks(err); rs != nil {
+		return &triage.Refused{Intent: in.Kind, Step: in.Step, Refusals: rs}
 	}
 	if err := s.enter(in); err != nil {
 		return err
@@ -70,45 +69,64 @@ func (s *Session) startProbe(in triage.Intent) error {
 	if kind.Class == steps.Heavy {
 		span = heavyTime
 	}
+	if kind.Takes != nil {
+		span = min(kind.Takes(params), heavyTime)
+	}
 	ctx, cancel := context.WithTimeout(s.ctx, span)
-	s.flight[in.Step] = &flight{step: in.Step, kind: kind.Name, started: s.cfg.Now(), cancel: cancel}
+	began := s.cfg.Now()
+	s.flight[in.Step] = &flight{step: in.Step, kind: kind.Name, started: began, until: began.Add(span), log: s.live.begin(), cancel: cancel}
 	asked := s.asking(in.Step)
 	s.publish()
+	finish := func(obs steps.Observation, blobs []evidence.Blob, err error) {
+		_ = s.call(context.Background(), func() error { return s.finishProbe(ctx, in.Step, n, kind, obs, err, blobs, asked) })
+	}
 	go func() { // ends with the probe, which ctx bounds
 		defer s.work.Done()
 		defer cancel()
+		defer fault.To(func(err error) { finish(steps.Observation{}, nil, err) })
 		sink := &sink{s: s, step: in.Step}
 		obs, err := observe(ctx, kind, asked.env(s.cfg.Env), params, sink)
 		blobs, kept := sink.done()
 		if err == nil {
 			err = kept
 		}
-		_ = s.call(context.Background(), func() error { return s.finishProbe(ctx, in.Step, n, kind, obs, err, blobs, asked) })
+		finish(obs, blobs, err)
 	}()
 	return nil
 }
 
-// compare sets what is known side by side; it reads nothing anew.
-func (s *Session) compare(step triage.Step) error {
-	n := step.Attempts + 1
-	if err := s.record(triage.ProbeStart{Step: step.ID, N: n, Kind: "compare", Layers: []string{"journal"}}, nil); err != nil {
-		return err
+// barred says why a probe or a watch cannot be started now, beyond what the loop
+// has against it.
+func (s *Session) barred(st triage.Step, withErr error) []triage.Refusal {
+	if st.Status != triage.Pending && st.Status != triage.Stale {
+		return nil // it was started before
 	}
-	end := triage.ProbeEnd{Step: step.ID, N: n, Outcome: "ok"}
-	rb := s.books[bookOf(step.ID)]
-	show := rb.Say(bare(step.ID), s.vars(rb.ID, false)).Show
-	for _, cell := range show {
-		if !cell.Known {
-			end.Gaps = append(end.Gaps, cell.Name+": "+cell.Why)
+	switch st.Kind {
+	case triage.ProbeStep, triage.WatchStep:
+		return append(s.barredBy(st.ID), s.lacks(withErr)...)
+	case triage.CompareStep:
+		return s.barredBy(st.ID)
+	}
+	return nil
+}
+
+// barredBy are the conditions of the runbook that a step does not meet.
+func (s *Session) barredBy(step string) []triage.Refusal {
+	for _, v := range s.judge(step) {
+		if v.Result != "true" {
+			return []triage.Refusal{{Why: v.Why, Cure: "skip it"}}
 		}
 	}
-	end.Summary = fmt.Sprintf("%d values side by side, %d of them unknown", len(show), len(end.Gaps))
-	if err := s.record(end, nil); err != nil {
-		return err
-	}
-	s.refreshCards()
-	s.publish()
 	return nil
+}
+
+// lacks says what must be known before a step can start, unless it was looked
+// for in vain.
+func (s *Session) lacks(withErr error) []triage.Refusal {
+	if withErr == nil || s.tried(withErr) {
+		return nil
+	}
+	return []triage.Refusal{{Why: withErr.Error(), Cure: missingCure(withErr)}}
 }
 
 // tried reports whether everything that a parameter misses was looked for, so
@@ -209,6 +227,9 @@ func (s *Session) finishProbe(ctx context.Context, step string, n int, k steps.K
 // landed shows a step as no longer running, only once all that follows from its
 // end is recorded and said: a script goes on as soon as nothing runs.
 func (s *Session) landed(step string) {
+	if f := s.flight[step]; f != nil {
+		s.live.end(f.log)
+	}
 	delete(s.flight, step)
 	s.refreshCards()
 	s.publish()

@@ -4,44 +4,66 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
+	"io/fs"
 
 	"handrail/evidence"
 	"handrail/triage"
 )
 
-// artifactMax bounds what Artifact gives to a screen.
-const artifactMax = 4 << 20
+// Artifact is a blob that is open for reading, as it is stored: redacted. Several
+// goroutines may read at once; Close also ends those.
+type Artifact interface {
+	io.ReaderAt
+	io.Closer
+	// Size is how many bytes it had when it was opened.
+	Size() int64
+}
 
-// Artifact returns the stored bytes of a blob as text, cut after 4 MiB with a
-// line that says so.
-func (s *Session) Artifact(sha string) (string, error) { return artifactOf(s.path, sha) }
+// OpenArtifact opens the blob of that hash. Nothing of it is read by that.
+func (s *Session) OpenArtifact(sha string) (Artifact, error) { return openArtifact(s.path, sha) }
 
-func artifactOf(path, sha string) (string, error) {
+// file is what the store opens.
+type blobFile interface {
+	io.ReaderAt
+	io.Closer
+	Stat() (fs.FileInfo, error)
+}
+
+type openBlob struct {
+	blobFile
+	size int64
+}
+
+func (a openBlob) Size() int64 { return a.size }
+
+func openArtifact(path, sha string) (Artifact, error) {
 	r, err := evidence.OpenReadOnly(path)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer r.Close()
-	f, err := r.OpenBlob(sha)
+	blob, err := r.OpenBlob(sha)
 	if err != nil {
-		return "", err
+		return nil, fmt.Errorf("opening artifact %q: %w", sha, err)
 	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, artifactMax+1))
+	f, ok := blob.(blobFile)
+	if !ok {
+		return nil, errors.Join(fmt.Errorf("artifact %q is no file", sha), blob.Close())
+	}
+	info, err := f.Stat()
 	if err != nil {
-		return "", fmt.Errorf("reading artifact %s: %w", sha, err)
+		return nil, errors.Join(fmt.Errorf("opening artifact %q: %w", sha, err), f.Close())
 	}
-	if len(b) > artifactMax {
-		return string(b[:artifactMax]) + "\n(cut here after 4 MiB; the whole is in " + filepath.Join(path, "blobs") + ")\n", nil
-	}
-	return string(b), nil
+	return openBlob{f, info.Size()}, nil
 }
 
 // LoadState folds a bundle without writing to it. Where an entry does not
-// fold, the state up to it comes with the error.
+// fold, the state up to it comes with the error; so it does where the journal is
+// longer than what is folded of a stranger's, and the error wraps
+// [triage.ErrTooLong].
 func LoadState(path string) (triage.State, error) {
 	var st triage.State
+	var limit triage.Limit
 	r, err := evidence.OpenReadOnly(path)
 	if err != nil {
 		return st, err
@@ -54,6 +76,9 @@ func LoadState(path string) (triage.State, error) {
 		}
 		if err != nil {
 			return st, err
+		}
+		if err := limit.Take(e.Data, st); err != nil {
+			return st, fmt.Errorf("from entry %d on nothing was read: %w", e.Seq, err)
 		}
 		next, err := foldEntry(st, e)
 		if err != nil {

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,10 +21,8 @@ import (
 const (
 	// replayKeeps is after how many entries a state is kept, to go back from.
 	replayKeeps = 64
-	// replayEntries and replayBytes bound what is read of a bundle: it may be a
-	// stranger's.
+	// replayEntries bounds what is read of a bundle: it may be a stranger's.
 	replayEntries = 200_000
-	replayBytes   = 256 << 20
 )
 
 // Replay is a recorded incident that is looked at entry by entry: after each the
@@ -40,9 +39,12 @@ type Replay struct {
 	header  []steps.KV
 	ends    string
 	changed chan struct{}
+	live    *follow // nil when only what was there at the open is shown
 
 	mu    sync.Mutex
 	at    int
+	last  triage.State // after the last entry that was read
+	limit triage.Limit
 	state triage.State // after entry at
 	snap  Snapshot
 }
@@ -55,8 +57,9 @@ type Recorded struct {
 	Actor string
 	Step  string
 	Text  string
-	Level string // info, warning, critical or ""
-	Typed string // of a gate.answered
+	Level string      // info, warning, critical or ""
+	Typed string      // of a gate.answered
+	Stay  triage.Stay // in the phase that the call was in then
 }
 
 // OpenReplay reads a bundle: open, sealed or a stranger's. What does not fold
@@ -69,35 +72,45 @@ func OpenReplay(path string, c Config) (*Replay, error) {
 	defer r.Close()
 	p := &Replay{path: path, cfg: c, books: map[string]*runbooks.Runbook{}, blobs: map[int64][]BlobRef{}, changed: make(chan struct{})}
 	p.cfg.Env = steps.Env{}
-	var st triage.State
-	var cur *front
-	read := 0
 	for e, err := range r.Entries() {
+		if err == nil {
+			err = p.read(r, e)
+		}
 		if err != nil {
 			p.ends = err.Error()
 			break
 		}
-		if read += len(e.Data); len(p.tape) >= replayEntries || read > replayBytes {
-			p.ends = "the journal is longer than a replay reads"
-			break
-		}
-		next, err := foldEntry(st, e)
-		if err != nil {
-			p.ends = err.Error()
-			break
-		}
-		if len(p.tape)%replayKeeps == 0 {
-			p.kept = append(p.kept, st)
-		}
-		st = next
-		cur = p.take(r, e, cur)
-		p.tape, p.fronts = append(p.tape, e), append(p.fronts, cur)
 	}
 	if len(p.tape) == 0 {
 		return nil, fmt.Errorf("replaying %s: nothing of it can be read: %s", path, p.ends)
 	}
 	p.Go(0)
 	return p, nil
+}
+
+var errLongReplay = errors.New("the journal is longer than a replay reads")
+
+// read adds an entry to the tape.
+func (p *Replay) read(r *evidence.Reader, e evidence.Entry) error {
+	limit := p.limit // an entry that is refused may come again
+	if limit.Take(e.Data, p.last) != nil || len(p.tape) >= replayEntries {
+		return errLongReplay
+	}
+	next, err := foldEntry(p.last, e)
+	if err != nil {
+		return err
+	}
+	if len(p.tape)%replayKeeps == 0 {
+		p.kept = append(p.kept, p.last)
+	}
+	p.last, p.limit = next, limit
+	var cur *front
+	if n := len(p.fronts); n > 0 {
+		cur = p.fronts[n-1]
+	}
+	p.fronts = append(p.fronts, p.take(r, e, cur))
+	p.tape = append(p.tape, e)
+	return nil
 }
 
 // take notes what an entry brings besides the state: artifacts, runbooks, what
@@ -154,6 +167,10 @@ func (p *Replay) about(e evidence.Entry) {
 	if json.Unmarshal(e.Data, &told) != nil {
 		return
 	}
+	_, other := told.Context[otherName]
+	if _, pin := told.Context[pinName]; other || pin && !loaded(told.Context[pinOwn]).Bool() {
+		return // another cluster than that of the incident
+	}
 	add := func(key, value string) {
 		if value != "" && !slices.ContainsFunc(p.header, func(kv steps.KV) bool { return kv.Key == key }) {
 			p.header = append(p.header, steps.KV{Key: key, Value: value})
@@ -170,9 +187,9 @@ func (p *Replay) about(e evidence.Entry) {
 // Go shows the incident after the entry of that number, the first or the last
 // where there is none.
 func (p *Replay) Go(to int) {
-	to = max(0, min(to, len(p.tape)-1))
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	to = max(0, min(to, len(p.tape)-1))
 	from, st := to/replayKeeps*replayKeeps, p.kept[to/replayKeeps]
 	if p.snap.Made.IsZero() || p.at > to || p.at < from {
 		p.state = st
@@ -196,18 +213,48 @@ func (p *Replay) draw() {
 	now := p.time(p.at)
 	c := p.cfg
 	c.Now = func() time.Time { return now }
-	view := &Session{cfg: c, state: p.state, books: p.books, front: p.fronts[p.at]}
+	view := &Session{cfg: c, state: p.state, books: p.books, front: p.fronts[p.at], requests: p.requests()}
 	if c.Library == nil {
 		view.cfg.Library = func(string) (*runbooks.Runbook, error) { return nil, errors.ErrUnsupported }
 	}
 	view.refreshCards()
 	p.snap = Snapshot{State: p.state, Made: now, Cards: view.cards, Header: p.header, Next: view.leads, Blobs: p.blobs, Bundle: p.path,
-		Options: triage.Options(p.state, now, view.judge), Gate: view.gateView()}
+		Options: triage.Options(p.state, now, view.judge), Gate: view.gateView(), Sealed: p.tape[p.at].Type == "seal"}
 	for _, st := range p.state.Steps {
 		if st.Status == triage.Running {
 			p.snap.Running = append(p.snap.Running, Running{Step: st.ID, Kind: st.Uses, Started: st.Started, Act: st.ID == p.state.Acting})
 		}
 	}
+}
+
+// requests are what the gates that are armed at the present place ask of a second
+// person.
+func (p *Replay) requests() map[string]Request {
+	out := map[string]Request{}
+	for _, g := range p.state.Gates {
+		if g.Phase != triage.GateArmed || g.Shown.Second == nil {
+			continue
+		}
+		i, ok := slices.BinarySearchFunc(p.tape, g.ShownSeq, func(e evidence.Entry, seq int64) int { return cmp.Compare(e.Seq, seq) })
+		if ok {
+			keepRequest(out, p.state.Incident, p.tape[i])
+		}
+	}
+	return out
+}
+
+// Requests lists, at the newest entry that was read, what the armed gates ask of a
+// second person.
+func (p *Replay) Requests() []Request {
+	p.Go(len(p.tape) - 1)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	byStep := p.requests()
+	var out []Request
+	for _, step := range slices.Sorted(maps.Keys(byStep)) {
+		out = append(out, byStep[step])
+	}
+	return out
 }
 
 func (p *Replay) time(i int) time.Time {
@@ -241,14 +288,18 @@ func (p *Replay) Wait() time.Duration {
 }
 
 // Ends says why the replay ends before the journal does, "" where it does not.
-func (p *Replay) Ends() string { return p.ends }
+func (p *Replay) Ends() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ends
+}
 
 // Recorded is the entry that is shown.
 func (p *Replay) Recorded() Recorded {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e := p.tape[p.at]
-	out := Recorded{Seq: e.Seq, Type: e.Type, At: p.time(p.at), Actor: e.Actor, Step: e.Step}
+	out := Recorded{Stay: p.state.Here(), Seq: e.Seq, Type: e.Type, At: p.time(p.at), Actor: e.Actor, Step: e.Step}
 	if n := len(p.state.Timeline); n > 0 && p.state.Timeline[n-1].Seq == e.Seq {
 		m := p.state.Timeline[n-1]
 		out.Text, out.Level, out.Step = m.Text, m.Level, m.Step
@@ -275,7 +326,12 @@ func storeText(e evidence.Entry) string {
 	switch {
 	case e.Type == "env" && told.Context != nil:
 		var parts []string
-		unknown := 0
+		unknown, what := 0, "the surroundings"
+		if v, ok := told.Context[pinName]; ok {
+			what = "context " + loaded(v).Text() + " is held to what it leads to"
+		} else if v, ok := told.Context[otherName]; ok {
+			what = "the surroundings of context " + loaded(v).Text()
+		}
 		for _, name := range slices.Sorted(maps.Keys(told.Context)) {
 			v := told.Context[name]
 			if !v.Known() {
@@ -284,7 +340,7 @@ func storeText(e evidence.Entry) string {
 			}
 			parts = append(parts, name+"="+loaded(v).Text())
 		}
-		return fmt.Sprintf("the surroundings: %d known, %d could not be checked; %s", len(parts), unknown, strings.Join(parts, " "))
+		return fmt.Sprintf("%s: %d known, %d could not be checked; %s", what, len(parts), unknown, strings.Join(parts, " "))
 	case e.Type == "env":
 		return "the bundle was opened for writing"
 	case e.Type == "seal":
@@ -301,8 +357,12 @@ func storeText(e evidence.Entry) string {
 
 // Do refuses: what is shown happened long ago.
 func (p *Replay) Do(_ context.Context, in triage.Intent) error {
+	why := "this is a replay, and nothing can be done in it"
+	if p.live != nil {
+		why = "this only follows: another handrail has the incident"
+	}
 	return &triage.Refused{Intent: in.Kind, Step: in.Step, Refusals: []triage.Refusal{{
-		Why: "this is a replay, and nothing can be done in it", Cure: "leave it; an incident that is open goes on with handrail resume"}}}
+		Why: why, Cure: "leave it; an incident that is open goes on with handrail resume"}}}
 }
 
 // Snapshot is what the call saw after the entry that is shown.
@@ -315,8 +375,13 @@ func (p *Replay) Snapshot() Snapshot {
 // Changed never says anything: only Go changes what is shown.
 func (p *Replay) Changed() <-chan struct{} { return p.changed }
 
-// Artifact returns the stored bytes of a blob as text, as [Session.Artifact].
-func (p *Replay) Artifact(sha string) (string, error) { return artifactOf(p.path, sha) }
+// OpenArtifact opens a stored blob, as [Session.OpenArtifact].
+func (p *Replay) OpenArtifact(sha string) (Artifact, error) { return openArtifact(p.path, sha) }
 
-// Close has nothing to let go of.
-func (p *Replay) Close() error { return nil }
+// Close ends reading.
+func (p *Replay) Close() error {
+	if p.live == nil {
+		return nil
+	}
+	return p.live.reader.Close()
+}

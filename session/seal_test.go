@@ -3,8 +3,10 @@ package session_test
 import (
 	"context"
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -89,6 +91,45 @@ func TestSealNamesWhatWasLeftOut(t *testing.T) {
 		}
 		if got, err := evidence.SkippedIn(e); err != nil || !slices.Equal(got, want) {
 			t.Errorf("the seal says %q, %v; want %q", got, err, want)
+		}
+	}
+	if rep, err := session.Audit(path, st.w); err != nil || !rep.OK() {
+		t.Errorf("Audit = %+v, %v", rep.Lines, err)
+	}
+}
+
+// TestLiveSealTakesLeaveOfKey: the incident goes on after its seal, with another key and as before.
+func TestLiveSealTakesLeaveOfKey(t *testing.T) {
+	t.Parallel()
+	st := newStage(t)
+	s := st.start(t)
+	ready(t, s)
+	key := filepath.Join(st.cfg.Keys, idOf(s.Snapshot().Bundle)+".key")
+	was, err := os.ReadFile(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	do(t, s, triage.Intent{Kind: triage.DoNote, Text: "password=plover-egg-twice"})
+	if got, err := s.Seal(t.Context()); err != nil || got.Key != "destroyed" {
+		t.Fatalf("Seal = %+v, %v", got, err)
+	}
+	if _, err := os.Stat(key); err == nil {
+		t.Error("the key is there still")
+	}
+	do(t, s, triage.Intent{Kind: triage.DoNote, Text: "password=plover-egg-twice"})
+	do(t, s, preview())
+	do(t, s, confirm())
+	now, err := os.ReadFile(key)
+	if err != nil || string(now) == string(was) {
+		t.Errorf("the key is the old one, or %v", err)
+	}
+	path := s.Snapshot().Bundle
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entriesOf(t, path) {
+		if strings.Contains(string(e.Data), "plover-egg") || strings.Contains(string(e.Data), "forged-redacted") {
+			t.Errorf("entry %d: %s", e.Seq, e.Data)
 		}
 	}
 	if rep, err := session.Audit(path, st.w); err != nil || !rep.OK() {

@@ -12,7 +12,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -51,6 +53,8 @@ type Session struct {
 	actor    string
 	flight   map[string]*flight
 	front    *front
+	requests map[string]Request // by gate: what its newest preview asks of a second person
+	proven   []string           // names of the operator that were asked for
 	blobs    map[int64][]BlobRef
 	cards    map[string]Card
 	leads    []Lead
@@ -58,9 +62,15 @@ type Session struct {
 	offers   []triage.Option // as of made
 	made     time.Time
 	dead     error
+	live     shelf               // what running steps print; guards itself
 	asked    map[string]*asks    // by gate: the requests that no entry names yet
 	counters map[string]*counter // of Audit-IDs, by where a run began
 	sealed   bool                // nothing comes after the newest seal
+	adopted  []func()            // begin to follow acts that an earlier session ordered
+	waiting  map[int64]bool      // ends of acts whose targets are read again when their time comes
+	pins     pins                // what the contexts of the incident lead to
+	told     map[string]bool     // contexts whose cluster was asked what it is since this session began
+	carrying bool                // this is an executor: it has no owner and records nothing
 	due      string              // why the anchor should be posted, "" while it need not be
 }
 
@@ -68,7 +78,9 @@ type Session struct {
 type flight struct {
 	step, kind string
 	started    time.Time
+	until      time.Time // when it is cut off, zero for never
 	lines      []string
+	log        *LiveLog
 	cancel     context.CancelFunc
 	act        bool
 }
@@ -76,17 +88,32 @@ type flight struct {
 // newSession starts the owner of a bundle whose state is already folded.
 func newSession(c Config, b *evidence.Bundle, path string) *Session {
 	ctx, cancel := context.WithCancel(context.Background())
+	c.Env.Incident, c.Env.Private = strings.TrimSuffix(filepath.Base(path), ".hrb"), ""
+	if c.Dir != "" {
+		c.Env.Private = plansOf(c.Dir, c.Env.Incident)
+	}
 	s := &Session{
 		cfg: c, calls: make(chan func()), stop: make(chan struct{}), stopped: make(chan struct{}),
 		changed: make(chan struct{}, 1), ctx: ctx, cancel: cancel,
 		bundle: b, path: path, books: map[string]*runbooks.Runbook{}, flight: map[string]*flight{},
-		blobs: map[int64][]BlobRef{}, cards: map[string]Card{}, header: c.Header, asked: map[string]*asks{},
+		blobs: map[int64][]BlobRef{}, cards: map[string]Card{}, header: c.Header, asked: map[string]*asks{}, waiting: map[int64]bool{}, requests: map[string]Request{},
+		told: map[string]bool{},
 	}
+	s.cfg.Env.Pin = s.pin
 	s.actor = c.Actor.ID
 	for _, v := range c.Secrets {
 		b.Secret(v)
 	}
 	return s
+}
+
+// secret keeps a value off the disk and the screen from now on.
+func (s *Session) secret(value string) {
+	s.bundle.Secret(value)
+	s.live.forget(value, s.bundle.Redact)
+	if s.cfg.Learned != nil {
+		s.cfg.Learned(value)
+	}
 }
 
 // own runs calls one after the other until Close; nothing else touches the
@@ -160,6 +187,8 @@ func (s *Session) Do(ctx context.Context, in triage.Intent) error {
 		return s.preview(ctx, in)
 	case triage.DoConfirm:
 		return s.confirm(ctx, in)
+	case triage.DoApprove:
+		return s.approve(ctx, in)
 	case triage.DoPlan:
 		return s.call(ctx, func() error { return s.takeUp(in) })
 	default:
@@ -175,8 +204,9 @@ func (s *Session) Snapshot() Snapshot { return *s.snap.Load() }
 // signal, so a slow driver sees the newest state and misses nothing.
 func (s *Session) Changed() <-chan struct{} { return s.changed }
 
-// Close cancels probes, waits for a running act, and closes the bundle. The
-// incident stays as it is.
+// Close cancels probes and closes the bundle. The incident stays as it is. An act
+// goes on in its own process, and whoever resumes finds it there; one that runs
+// in this process is waited for.
 func (s *Session) Close() error {
 	s.closing.Do(func() {
 		s.doors.Lock()
@@ -232,7 +262,7 @@ func (s *Session) plain(in triage.Intent) error {
 		return err
 	}
 	if in.Kind == triage.DoClose {
-		return WriteReport(s.path, s.state)
+		return errors.Join(WriteReport(s.path, s.state), s.forgetPlans())
 	}
 	if in.Kind == triage.DoAnswer {
 		s.refreshCards()
@@ -295,6 +325,10 @@ func (s *Session) fold(e evidence.Entry) error {
 		return err
 	}
 	s.state = st
+	if e.Type == "gate.shown" {
+		keepRequest(s.requests, st.Incident, e)
+	}
+	s.pins.note(e)
 	s.due = anchorDue(s.due, e)
 	s.sealed = e.Type == "seal"
 	if len(e.Blobs) > 0 && s.snap.Load() != nil {

@@ -22,6 +22,7 @@ type Snapshot struct {
 	Blobs   map[int64][]BlobRef // by entry
 	Bundle  string              // path of the bundle
 	Anchor  Anchor              // what to post in the channel of the incident
+	Sealed  bool                // the bundle ends with a seal
 	Dead    string              // why nothing can be recorded any more, "" while all is well
 }
 
@@ -30,8 +31,10 @@ type Running struct {
 	Step    string
 	Kind    string
 	Started time.Time
-	Lines   []string // the newest lines of progress, redacted, oldest first, at most 200
-	Act     bool     // an act, which cannot be cancelled but only interrupted
+	Until   time.Time // when it is cut off; zero where nothing cuts it off, and in a replay
+	Log     *LiveLog  // all that it printed, as far as that is kept; nil in a replay
+	Lines   []string  // the newest lines of progress, redacted, oldest first, at most 200
+	Act     bool      // an act, which cannot be cancelled but only interrupted
 }
 
 // Card is what a step says to the people on the call.
@@ -40,7 +43,10 @@ type Card struct {
 	Say      string // guidance, what to do and why
 	Ask      string // of an ask
 	Evidence string // what the answer must name
+	Practice string // of a manual step in a drill: where a person does it
 	Show     []steps.KV
+	Graph    *steps.Graph // what a probe drew, and what a question is about that shows it; nil for none
+	Rows     []steps.KV   // of a compare: what it sets side by side, by field
 	Answers  []Choice
 	Doc      string   // of the kind
 	Touches  []string // of the kind
@@ -49,8 +55,9 @@ type Card struct {
 	Proposed string   // of a conclude: the value that the facts propose
 	Grounds  []string
 	Why      string
-	Values   []Choice // of a conclude: what may be concluded
-	Aside    string   // why it does not apply here, "" where it does or nobody can tell
+	Values   []Choice         // of a conclude: what may be concluded
+	Shut     []triage.Refusal // why a probe or a watch that is open cannot be started now, beyond its Option
+	Aside    string           // why it does not apply here, "" where it does or nobody can tell
 }
 
 // Choice is one value and what it means.
@@ -77,6 +84,16 @@ type Gate struct {
 	Outcome  string
 	Response string
 	After    []steps.KV
+	Second   *Second // the second person that policy asks for; nil where it asks for none
+}
+
+// Second is what is known of the second person that a gate needs.
+type Second struct {
+	Why     string
+	May     []string         // who may approve
+	Lacks   []triage.Refusal // why nobody's approval holds; nil while one does
+	By      []triage.Approve // the approvals of what is shown, oldest first
+	Request string           // to send to who may, "" while the gate is not armed
 }
 
 // Cited is a piece of evidence that a gate stands on.

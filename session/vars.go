@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"handrail/runbooks"
@@ -46,9 +47,12 @@ func varsOf(st triage.State, runbook string, now time.Time, fresh bool) runbooks
 		if !fresh {
 			continue
 		}
+		again, read := overtaken(st, step)
 		if step.Status == triage.Stale {
 			v.Stale[id] = "its target moved after it was read; press r to read it again"
-		} else if age := now.Sub(step.Ended); !step.Ended.IsZero() && age > limit(step) {
+		} else if again != "" {
+			v.Stale[id] = again
+		} else if age := now.Sub(read); !read.IsZero() && age > limit(step) {
 			v.Stale[id] = fmt.Sprintf("read %s ago, more than %s; press r to read it again", age.Round(time.Second), limit(step))
 		}
 	}
@@ -68,7 +72,17 @@ func (s *Session) judge(step string) []triage.Verdict {
 	if rb == nil {
 		return []triage.Verdict{{Result: "error", Why: "the runbook of this step is not loaded"}}
 	}
-	return rb.Judge(bare(step), s.vars(rb.ID, true))
+	out := rb.Judge(bare(step), s.vars(rb.ID, true))
+	if !slices.ContainsFunc(out, func(v triage.Verdict) bool { return len(v.Aged) > 0 }) {
+		return out
+	}
+	// Reading again is worth it only where the gate would open on what was read.
+	for i, v := range rb.Judge(bare(step), s.vars(rb.ID, false)) {
+		if v.Result != "true" {
+			out[i].Aged = nil
+		}
+	}
+	return out
 }
 
 // unknownFacts gives every declared fact of a kind as unknown.

@@ -1,10 +1,12 @@
 package session
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"handrail/runbooks"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -23,10 +25,10 @@ func (s *Session) redraw() {
 	snap := &Snapshot{
 		State: s.state, Made: s.made, Cards: s.cards, Header: s.header, Next: s.leads,
 		Blobs: s.blobs, Bundle: s.path, Options: s.offers,
-		Anchor: Anchor{Line: s.bundle.Checkpoint().Line(), Due: s.due},
+		Anchor: Anchor{Line: s.bundle.Checkpoint().Line(), Due: s.due}, Sealed: s.sealed,
 	}
 	for _, f := range s.flight {
-		snap.Running = append(snap.Running, Running{Step: f.step, Kind: f.kind, Started: f.started, Lines: slices.Clone(f.lines), Act: f.act})
+		snap.Running = append(snap.Running, Running{Step: f.step, Kind: f.kind, Started: f.started, Until: f.until, Log: f.log, Lines: slices.Clone(f.lines), Act: f.act})
 	}
 	slices.SortFunc(snap.Running, func(a, b Running) int { return a.Started.Compare(b.Started) })
 	if s.dead != nil {
@@ -68,8 +70,28 @@ func (s *Session) gateView() *Gate {
 	case triage.GateDone, triage.GateRefused, triage.GateFailed, triage.GateUnknown:
 		v.Outcome = string(g.Phase)
 	}
+	if g.StartSeq > g.ShownSeq {
+		v.Preview.Undo = undoOf(v.Preview.Undo, g.Kept)
+	}
 	v.Evidence = s.cited(f.verdicts, step)
+	v.Second = s.secondView(g)
 	return v
+}
+
+// secondView is what is known of the second person of a gate.
+func (s *Session) secondView(g triage.GateState) *Second {
+	second := g.Shown.Second
+	if second == nil {
+		return nil
+	}
+	out := &Second{Why: second.Why, May: second.May, By: g.Approvals}
+	if g.Phase == triage.GateArmed || g.Phase == triage.GateConfirmed {
+		out.Lacks = s.state.SecondLacks(g.Step, s.cfg.Now())
+	}
+	if r, ok := s.requests[g.Step]; ok && g.Phase == triage.GateArmed {
+		out.Request = r.Text()
+	}
+	return out
 }
 
 // cited lists the evidence that the conditions of a gate stand on.
@@ -129,8 +151,14 @@ func (s *Session) card(st triage.Step) Card {
 	v := s.vars(rb.ID, false)
 	t := rb.Say(bare(st.ID), v)
 	c := Card{Title: t.Title, Say: t.Say, Ask: t.Ask, Evidence: t.Evidence}
+	c.Practice = s.cfg.Practice[bare(st.ID)]
 	c.Aside = rb.Aside(bare(st.ID), v)
+	c.Graph = s.graphOf(st)
 	for _, w := range t.Show {
+		if g := s.drawnFact(st, w.Expr); g != nil {
+			c.Graph = g
+			continue
+		}
 		value := w.Value
 		switch {
 		case !w.Known:
@@ -138,7 +166,14 @@ func (s *Session) card(st triage.Step) Card {
 		case value == "":
 			value = "none" // that there is nothing is knowledge, the opposite of unknown
 		}
-		c.Show = append(c.Show, steps.KV{Key: strings.TrimPrefix(w.Name, "facts."), Value: value})
+		c.Show = append(c.Show, shownRows(strings.TrimPrefix(w.Name, "facts."), value, w)...)
+	}
+	for _, row := range rb.Rows(bare(st.ID), v) {
+		var sides []string
+		for _, cell := range row.Cells {
+			sides = append(sides, cell.Source+" "+strings.TrimPrefix(cell.Expr, "facts."))
+		}
+		c.Rows = append(c.Rows, steps.KV{Key: row.Field, Value: strings.Join(sides, " · ")})
 	}
 	for _, a := range t.Answers {
 		c.Answers = append(c.Answers, Choice{Value: a.Value, Help: a.Help})
@@ -150,7 +185,9 @@ func (s *Session) card(st triage.Step) Card {
 		c.Proposed, c.Grounds, c.Why = rb.Propose(triage.Topic(st.Uses), v)
 		c.Values = topicValues(triage.Topic(st.Uses))
 	}
-	if params, err := rb.With(bare(st.ID), v); err == nil {
+	params, err := rb.With(bare(st.ID), v)
+	c.Shut = s.barred(st, err)
+	if err == nil {
 		for _, name := range slices.Sorted(maps.Keys(params)) {
 			c.With = append(c.With, steps.KV{Key: name, Value: params[name].Text()})
 		}
@@ -158,6 +195,27 @@ func (s *Session) card(st triage.Step) Card {
 		c.Missing = append(c.Missing, err.Error())
 	}
 	return c
+}
+
+// mostShown is how many entries of a list a question shows.
+const mostShown = 12
+
+// shownRows are the lines of one value: each entry of a list has its own, the
+// first beside the name.
+func shownRows(name, value string, w runbooks.Shown) []steps.KV {
+	if !w.Known || len(w.Each) == 0 {
+		return []steps.KV{{Key: name, Value: value}}
+	}
+	var out []steps.KV
+	for i, one := range w.Each {
+		if i == mostShown {
+			out = append(out, steps.KV{Value: fmt.Sprintf("and %d more, among the facts", len(w.Each)-i)})
+			break
+		}
+		out = append(out, steps.KV{Key: name, Value: one})
+		name = ""
+	}
+	return out
 }
 
 // topicValues lists what may be concluded of a topic; nil where it is free

@@ -34,6 +34,9 @@ type world struct {
 	owes                   []steps.Debt
 	after                  []steps.KV
 	previewFails, actFails error
+	prior                  *steps.Prior  // what the act is undone from
+	again                  time.Duration // after an act its target is read again
+	onAgain                func(*world)  // runs before it is
 }
 
 func (w *world) Lookup(name string) (steps.Kind, bool) {
@@ -55,7 +58,7 @@ func (w *world) Kinds() []steps.Kind {
 		{
 			Name: "test/unlock", Doc: "takes the lock away", Class: steps.Release, Touches: []string{"memory"},
 			Params:  []steps.Field{{Name: "id", Type: steps.Ident, Required: true}},
-			Changes: func(steps.Env) steps.Gater { return unlockGate{w} },
+			Changes: func(steps.Env) steps.Gater { return unlockGate{w} }, Again: w.again,
 		},
 	}
 }
@@ -100,6 +103,7 @@ func (g unlockGate) Preview(_ context.Context, in steps.Params, out steps.Sink) 
 		Target: []steps.KV{{Key: "lock", Value: g.w.lock}}, Effect: "takes the lock away", Request: "unlock " + g.w.lock,
 		Command: "unlock " + g.w.lock, Phrase: steps.Phrase("unlock", in.Text("id")), Undo: "cannot be undone",
 		Owes: []steps.Debt{{Kind: "unfinished", Text: "the run did not finish"}}, Owners: g.w.owners, Unmet: g.w.unmet,
+		Prior: g.w.prior,
 	}
 	if g.w.owes != nil {
 		p.Owes = g.w.owes
@@ -137,6 +141,25 @@ func (g unlockGate) Find(_ context.Context, before []steps.KV, _ steps.Params, _
 		return steps.Outcome{Result: steps.Failed, Response: "the lock is as it was"}, nil
 	}
 	return steps.Outcome{Result: steps.Done, Response: "the lock is gone"}, nil
+}
+
+func (g unlockGate) Again(_ context.Context, _ []steps.KV, _ steps.Params, out steps.Sink) (steps.Outcome, error) {
+	g.w.mu.Lock()
+	defer g.w.mu.Unlock()
+	if g.w.onAgain != nil {
+		g.w.onAgain(g.w)
+	}
+	if g.w.secret != "" {
+		out.Secret(g.w.secret)
+	}
+	if g.w.previewFails != nil {
+		return steps.Outcome{}, g.w.previewFails
+	}
+	after := []steps.KV{{Key: "lock", Value: g.w.lock}}
+	if g.w.lock != "" {
+		return steps.Outcome{Result: steps.Failed, Response: "somebody took the lock again " + g.w.secret, After: after}, nil
+	}
+	return steps.Outcome{Result: steps.Done, Response: "the lock is free", After: after}, nil
 }
 
 const book = `apiVersion: handrail/v1
@@ -214,7 +237,7 @@ func newStage(t testing.TB) *stage {
 	dir := t.TempDir()
 	clk := &clock{now: time.Date(2026, 11, 21, 2, 14, 0, 0, time.UTC)}
 	return &stage{w: w, clk: clk, rb: rb, cfg: session.Config{
-		Dir: dir + "/incidents", Keys: dir + "/keys", Acts: dir + "/acts", Catalog: w, Now: clk.Now, Rand: rand.Reader, Version: "test",
+		Dir: dir + "/incidents", Keys: dir + "/keys", Acts: dir + "/acts", Undo: dir + "/undo", Catalog: w, Now: clk.Now, Rand: rand.Reader, Version: "test",
 		Actor:   triage.Person{ID: "op", Name: "operator", Proof: "os", Subject: "op"},
 		Library: func(string) (*runbooks.Runbook, error) { return nil, errors.New("no library here") },
 	}}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 )
 
 // benchBundles is how many bundles the benchmarks look through.
@@ -35,13 +36,13 @@ func large(b *testing.B) Store {
 			b.Fatal(err)
 		}
 		benchCorpus.dir = dir
-		in := filepath.Join(dir, "incidents")
-		if err := os.Mkdir(in, 0o700); err != nil {
+		in := filepath.Join(dir, "handrail", "incidents")
+		if err := os.MkdirAll(in, 0o700); err != nil {
 			b.Fatal(err)
 		}
 		parallel(benchBundles, func(i int) { incident(b, in, i) })
 	})
-	in := filepath.Join(benchCorpus.dir, "incidents")
+	in := filepath.Join(benchCorpus.dir, "handrail", "incidents")
 	return At(in, CacheOf(in))
 }
 
@@ -95,8 +96,20 @@ func BenchmarkQuery(b *testing.B) {
 			b.ReportMetric(float64(lines), "hits")
 		})
 	}
-	b.Run("key=exception", func(b *testing.B) { benchQuery(b, s, Query{Keys: map[Key][]string{Exception: {"EXC-77"}}}) })
-	b.Run("first-100/text=in-every-artifact", func(b *testing.B) { benchQuery(b, s, Query{Text: "timed out after", Limit: 100}) })
+	for _, c := range []struct {
+		name string
+		q    Query
+	}{
+		{"key=exception", Query{Keys: map[Key][]string{Exception: {"EXC-77"}}}},
+		{"key=cluster", Query{Keys: map[Key][]string{Cluster: {"cluster-prod-*"}}, Limit: 100, Lines: 3}},
+		{"since", Query{Since: time.Date(2026, 3, 24, 0, 0, 0, 0, time.UTC), Limit: 100, Lines: 3}},
+		{"severity", Query{Severity: []string{"SEV-1"}, Limit: 100, Lines: 3}},
+		{"state", Query{Failure: []string{"MutationPartiallySucceeded"}, Limit: 100, Lines: 3}},
+		{"fingerprint", Query{Fingerprints: []Fingerprint{FingerprintOf("Error: waiting for payments-0badc0ffee to become ready: timed out after 42s, request 6f1d3c7e-0000-4000-8000-00000000cafe")}, Limit: 100, Lines: 3}},
+		{"by-incident/text=in-every-artifact", Query{Text: "timed out after", Limit: 100, Lines: 3}},
+	} {
+		b.Run(c.name, func(b *testing.B) { benchQuery(b, s, c.q) })
+	}
 }
 
 func benchQuery(b *testing.B, s Store, q Query) {

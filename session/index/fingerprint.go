@@ -65,8 +65,13 @@ func normal(folded string) string {
 	if len(folded) > 4*fingerprinted {
 		folded = folded[:4*fingerprinted]
 	}
-	folded = redactedToken.ReplaceAllString(folded, "#")
-	folded = uuid.ReplaceAllString(folded, "#")
+	// An expression is tried only where what it needs is there: most lines have none of it.
+	if strings.Contains(folded, "redacted:") {
+		folded = redactedToken.ReplaceAllString(folded, "#")
+	}
+	if strings.Count(folded, "-") >= 4 {
+		folded = uuid.ReplaceAllString(folded, "#")
+	}
 	var b strings.Builder
 	space := true
 	for i := 0; i < len(folded); {
@@ -95,8 +100,10 @@ func normal(folded string) string {
 		}
 		i++
 	}
-	out := manyMarks.ReplaceAllString(strings.TrimSpace(b.String()), "#")
-	out = monthDay.ReplaceAllString(out, "#")
+	out := strings.TrimSpace(b.String())
+	if strings.Contains(out, "#") {
+		out = monthDay.ReplaceAllString(manyMarks.ReplaceAllString(out, "#"), "#")
+	}
 	out = strings.ReplaceAll(out, "# #", "#")
 	if len(out) > fingerprinted {
 		out = out[:fingerprinted]

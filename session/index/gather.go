@@ -24,7 +24,11 @@ type gathered struct {
 // row. The stamp is older than what is read.
 func gather(dir, name string, withPage bool) gathered {
 	path := filepath.Join(dir, name)
-	g := gathered{name: name, stamp: stampOf(path, 0), row: Row{Path: path}}
+	g := gathered{name: name, row: Row{Path: path}}
+	if marks, err := newMarker(dir); err == nil {
+		g.stamp = marks.stampOf(name, 0)
+		marks.close()
+	}
 	if withPage {
 		g.page = &page{}
 	}
@@ -44,19 +48,25 @@ func (g *gathered) read(path string) error {
 	if at, err := time.Parse(time.RFC3339Nano, r.Meta().Created); err == nil {
 		g.row.Opened = at
 	}
-	g.row.Sealed = sealed(path)
 	var (
 		events []triage.Event
 		acts   = actLog{shown: map[string]triage.GateShown{}, uses: map[string]string{}}
 		broken error
+		limit  triage.Limit
+		plans  []triage.Plan // what the limit looks at
 	)
 	for e, err := range r.Entries() {
 		var torn *evidence.TornError
 		if errors.As(err, &torn) { // the writer is at work, or died in a write
+			g.row.Sealed = false
 			break
 		}
 		if err != nil {
 			broken = err
+			break
+		}
+		if err := limit.Take(e.Data, triage.State{Plans: plans}); err != nil && broken == nil {
+			broken = fmt.Errorf("from entry %d on nothing was read: %w", e.Seq, err)
 			break
 		}
 		ev, err := eventOf(e)
@@ -66,11 +76,14 @@ func (g *gathered) read(path string) error {
 		if broken == nil {
 			events = append(events, ev)
 			acts.add(ev)
+			if plan, is := ev.Body.(triage.Plan); is {
+				plans = append(plans, plan)
+			}
 			if _, opens := ev.Body.(triage.Open); opens {
 				g.row.OpenSeq = e.Seq
 			}
 		}
-		g.row.Entries = e.Seq + 1
+		g.row.Entries, g.row.Sealed = e.Seq+1, e.Type == "seal"
 		if g.page != nil {
 			g.page.add(e)
 		}
@@ -82,11 +95,6 @@ func (g *gathered) read(path string) error {
 	g.row.Acts = acts.list
 	g.row.fill(st)
 	return broken
-}
-
-func sealed(path string) bool {
-	found, err := filepath.Glob(filepath.Join(path, "seals", "*.txt"))
-	return err == nil && len(found) > 0
 }
 
 func eventOf(e evidence.Entry) (triage.Event, error) {
@@ -199,14 +207,27 @@ func (f *flattener) walk(path, last string, v any) {
 		}
 	case string:
 		f.say(path, last, v)
+		if n := pullRequest(last, v); n != "" {
+			f.say(join(strings.TrimSuffix(path, "."+last), "ci.pull_request"), "ci.pull_request", n)
+		}
 	case nil:
 	default:
 		f.say(path, last, fmt.Sprint(v))
 	}
 }
 
+// pullRequest is the number of the pull request that GitHub's name of a ref is
+// about, which no variable holds alone.
+func pullRequest(name, value string) string {
+	rest, ok := strings.CutPrefix(value, "refs/pull/")
+	if n, _, more := strings.Cut(rest, "/"); name == "ci.GITHUB_REF" && ok && more {
+		return n
+	}
+	return ""
+}
+
 func (f *flattener) say(path, last, value string) {
-	k := keyOf[plainName(last)]
+	k := keyAt(path, last)
 	if f.person && (last == "id" || last == "name") {
 		k = Actor
 	}

@@ -26,21 +26,30 @@ const (
 )
 
 // keyNames are the names of the keys, and the names under which journals store
-// their values: parameters, facts, lines of a target, fields of an event.
+// their values: parameters, facts, lines of a target, fields of an event, what
+// env entries tell of the surroundings (git.head, ci.GITHUB_SHA, cluster.uid). A
+// name that means a key only in one place is written with that place.
 var keyNames = [...][]string{
-	Service:     {"service", "app", "application", "workload", "deployment"},
-	Environment: {"environment", "env", "workspace", "stage"},
-	Commit:      {"commit", "revision", "git sha", "git head", "head", "target revision", "synced revision"},
-	PullRequest: {"pr", "pull request", "merge request", "mr"},
-	Run:         {"run", "run id", "run url", "ci run", "job", "job id", "pipeline", "pipeline id", "build", "build id"},
-	Actor:       {"actor", "person", "subject", "user", "who", "owner", "holder", "set by", "written by", "last writer", "author"},
+	Service: {"service", "app", "application", "workload", "deployment", "app.kubernetes.io/name", "app.kubernetes.io/instance",
+		"ci.github repository", "ci.ci project path"},
+	Environment: {"environment", "env", "workspace", "stage", "terraform.workspace", "ci.ci environment name"},
+	Commit:      {"commit", "revision", "git sha", "git head", "head", "target revision", "synced revision", "git.head", "ci.github sha", "ci.ci commit sha"},
+	PullRequest: {"pr", "pull request", "merge request", "mr", "ci.pull request", "ci.ci merge request iid"},
+	Run: {"run", "run id", "run url", "ci run", "job", "job id", "pipeline", "pipeline id", "build", "build id",
+		"ci.github run id", "ci.ci pipeline id", "ci.ci job id"},
+	Actor: {"actor", "person", "subject", "user", "who", "owner", "holder", "set by", "written by", "last writer", "author",
+		"api.user", "host.user", "ci.github actor", "ci.github triggering actor", "ci.gitlab user login"},
 	Resource: {"resource", "address", "addresses", "object", "objects", "target", "lock object", "lock id", "name", "names", "resources",
-		"started addresses", "completed addresses", "namespace", "uid"},
+		"started addresses", "completed addresses", "namespace", "uid", "facts.id", "finalizer", "lineage", "terraform.backend"},
 	Account:   {"account", "account id", "cloud account", "project", "project id", "subscription", "subscription id"},
-	Cluster:   {"cluster", "cluster uid", "server", "context"},
+	Cluster:   {"cluster", "cluster uid", "server", "context", "cluster.uid", "cluster.server", "cluster.context", "context.name"},
 	Policy:    {"policy", "policy rule", "rule", "constraint", "hook", "webhook"},
 	Exception: {"exception", "exception id", "policy exception", "exemption"},
 }
+
+// notKeys are places where such a name means something else: how a hook of a
+// chart is deleted, and when it runs.
+var notKeys = [...]string{"facts.policy", "facts.hook"}
 
 // byName finds the key of a stored name.
 func byName() map[string]Key {
@@ -50,7 +59,19 @@ func byName() map[string]Key {
 			m[n] = Key(k)
 		}
 	}
+	for _, n := range notKeys {
+		m[n] = NoKey
+	}
 	return m
+}
+
+// keyAt is the key of a value that stands under a path of names, of which last
+// is the last.
+func keyAt(path, last string) Key {
+	if k, ok := keyOf[plainName(path)]; ok {
+		return k
+	}
+	return keyOf[plainName(last)]
 }
 
 // Keys lists the eleven keys.

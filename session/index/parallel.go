@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"handrail/steps/fault"
 )
 
 // workers runs work on every processor at once; next hands out the numbers from
@@ -12,10 +14,17 @@ func workers(n int, work func(next func() int)) {
 	var handed atomic.Int64
 	next := func() int { return int(handed.Add(1)) - 1 }
 	var wg sync.WaitGroup
+	var fell atomic.Pointer[error]
 	for range min(runtime.GOMAXPROCS(0), n) {
-		wg.Go(func() { work(next) })
+		wg.Go(func() {
+			defer fault.To(func(err error) { fell.CompareAndSwap(nil, &err) })
+			work(next)
+		})
 	}
 	wg.Wait()
+	if err := fell.Load(); err != nil {
+		panic(*err) // of whoever waits, as if the work had been its own
+	}
 }
 
 // parallel calls do for 0 to n-1 on every processor.

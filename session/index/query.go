@@ -19,6 +19,7 @@ type Query struct {
 	Text         string   // part of a line, but for case
 	Fingerprints []Fingerprint
 	Limit        int // of hits, 0 for all
+	Lines        int // hits of one incident, 0 for all; what is beyond is counted
 }
 
 // Ongoing is the outcome of an incident that has none yet.
@@ -48,12 +49,22 @@ type Problem struct {
 	Why  string
 }
 
+// Found says how much of one incident fits.
+type Found struct {
+	Incident string
+	Path     string
+	Lines    int // that fit
+	Shown    int // of these, in Hits
+}
+
 // Answer is what a Query found, the newest incident first.
 type Answer struct {
-	Hits     []Hit
-	More     bool // there are more hits than Limit
-	Bundles  int  // that were looked at, in whatever way
-	Problems []Problem
+	Hits      []Hit
+	Incidents []Found // in the order of Hits
+	More      bool    // there are more hits than Limit, and who has them was not looked at
+	AtMost    int     // so many incidents can fit; without More it is those that do
+	Bundles   int     // that were looked at, in whatever way
+	Problems  []Problem
 }
 
 // wants is a Query made ready.
@@ -105,14 +116,13 @@ func (w *wants) when(at time.Time) bool {
 	return (w.Since.IsZero() || !at.Before(w.Since)) && (w.Until.IsZero() || !at.After(w.Until))
 }
 
-// line reports whether a line, given also folded, fits Text and Fingerprints;
-// the fingerprint is that of the value.
-func (w *wants) line(folded, value string) (Fingerprint, bool) {
+// line reports whether a line, given also folded, fits Text and Fingerprints,
+// which are those of the value.
+func (w *wants) line(folded, value string) bool {
 	if w.folded != "" && !strings.Contains(folded, w.folded) {
-		return "", false
+		return false
 	}
-	fp := FingerprintOf(value)
-	return fp, len(w.Fingerprints) == 0 || slices.Contains(w.Fingerprints, fp)
+	return len(w.Fingerprints) == 0 || slices.Contains(w.Fingerprints, FingerprintOf(value))
 }
 
 // holds reports whether a page has a value for every key.

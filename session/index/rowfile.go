@@ -1,6 +1,7 @@
 package index
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,8 +12,8 @@ import (
 
 // The names of the cache carry their version: another version reads none of it.
 const (
-	rowsName  = "rows-1"
-	rowsMagic = "handrail rows 1\n"
+	rowsName  = "rows-2"
+	rowsMagic = "handrail rows 2\n"
 	// maxRows bounds what is read of a cache; a larger one is not used.
 	maxRows = 256 << 20
 )
@@ -38,15 +39,23 @@ func (s Store) refresh() ([]gathered, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(names) == 0 {
+		return nil, nil
+	}
 	known := s.loadRows()
+	marks, err := newMarker(s.dir)
+	if err != nil {
+		return nil, fmt.Errorf("listing bundles: %w", err)
+	}
+	defer marks.close()
 	out := make([]gathered, len(names))
 	fresh := make([]bool, len(names))
 	parallel(len(names), func(i int) {
 		old, ok := known[names[i]]
 		if ok {
-			if now := stampOf(filepath.Join(s.dir, names[i]), old.stamp.segments); now.same(old.stamp) {
+			if now := marks.stampOf(names[i], old.stamp.segments); now.same(old.stamp) {
 				out[i] = old
-				out[i].row.Path = filepath.Join(s.dir, names[i])
+				out[i].row.Path = s.dir + string(filepath.Separator) + names[i]
 				return
 			}
 		}

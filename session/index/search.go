@@ -130,7 +130,7 @@ func (s Store) searchWith(w *wants, all []gathered, files []*textFile) (Answer, 
 		}
 		todo = append(todo, j)
 	}
-	for from, few := 0, 8; from < len(todo) && !a.More; few = min(2*few, 256) {
+	for from, few := 0, 8; from < len(todo) && !a.More; few = a.next(w.Limit, few) {
 		n := min(few, len(todo)-from)
 		got := make([]found, n)
 		parallel(n, func(i int) { got[i] = s.one(w, todo[from+i]) })
@@ -139,77 +139,41 @@ func (s Store) searchWith(w *wants, all []gathered, files []*textFile) (Answer, 
 			if f.err != nil {
 				return Answer{}, f.err
 			}
-			a.Hits, a.Problems = append(a.Hits, f.hits...), append(a.Problems, f.problems...)
+			if a.Problems = append(a.Problems, f.problems...); !a.More {
+				a.take(f, w.Limit)
+			}
 		}
-		if w.Limit > 0 && len(a.Hits) > w.Limit {
-			a.Hits, a.More = a.Hits[:w.Limit:w.Limit], true
-		}
+	}
+	if a.AtMost = len(a.Incidents); a.More {
+		a.AtMost = len(todo)
 	}
 	return a, nil
 }
 
-// candidates are the documents of a text file that a query can be in.
-type candidates struct {
-	lines docSet // nil for all
-	keys  []docSet
+// next is how many bundles to read at once, after so many before: more and
+// more, but hardly more than it takes to reach the limit.
+func (a *Answer) next(limit, few int) int {
+	few = min(2*few, 256)
+	if limit == 0 || len(a.Hits) == 0 {
+		return few
+	}
+	return min(few, (limit+1-len(a.Hits))*len(a.Incidents)/len(a.Hits)+2)
 }
 
-func (t *textFile) candidates(w *wants) (*candidates, error) {
-	c := &candidates{}
-	for _, p := range w.pieces {
-		if c.lines != nil && c.lines.few() {
-			break // whether a line fits is seen in the line itself
-		}
-		set := t.none()
-		if err := t.withPiece(set, p); err != nil {
-			return nil, err
-		}
-		c.narrow(set)
-	}
-	if len(w.Fingerprints) > 0 {
-		set := t.none()
-		for _, fp := range w.Fingerprints {
-			if err := t.withWord(set, string(rune(printWord))+string(fp)); err != nil {
-				return nil, err
-			}
-		}
-		c.narrow(set)
-	}
-	if c.lines != nil {
-		c.lines.add(t.always)
-	}
-	for k, ps := range w.keys {
-		set := t.none()
-		for _, p := range ps {
-			if err := t.withKey(set, k, p); err != nil {
-				return nil, err
-			}
-		}
-		c.keys = append(c.keys, set)
-	}
-	return c, nil
-}
-
-func (c *candidates) narrow(set docSet) {
-	if c.lines == nil {
-		c.lines = set
+// take adds what one bundle has, up to the limit.
+func (a *Answer) take(f found, limit int) {
+	if f.Lines == 0 {
 		return
 	}
-	c.lines.keep(set)
-}
-
-func (c *candidates) bundle(b *indexed) bool {
-	for _, k := range c.keys {
-		if !k.has(b.first) {
-			return false
+	room := limit - len(a.Hits)
+	if limit > 0 && room < len(f.hits) {
+		if a.More = true; room == 0 {
+			return
 		}
+		f.hits = f.hits[:room]
 	}
-	return c.lines == nil || c.lines.any(b.first, b.docs)
-}
-
-// document reports whether the nth document of a bundle is worth a look.
-func (j job) document(n int) bool {
-	return j.c == nil || j.c.lines == nil || n < int(j.b.docs) && j.c.lines.has(j.b.first+uint32(n))
+	f.Shown = len(f.hits)
+	a.Hits, a.Incidents = append(a.Hits, f.hits...), append(a.Incidents, f.Found)
 }
 
 // job is one bundle to search; without a place it is read itself.
@@ -221,6 +185,7 @@ type job struct {
 
 // found is what is in one bundle.
 type found struct {
+	Found
 	hits     []Hit
 	problems []Problem
 	err      error
@@ -231,6 +196,7 @@ func (s Store) one(w *wants, j job) found {
 		raw string
 		f   found
 	)
+	f.Incident, f.Path = j.g.row.ID, j.g.row.Path
 	if !w.byLine() && len(w.keys) == 0 {
 		(&result{w: w, j: j, found: &f}).opening()
 		return f
@@ -277,6 +243,12 @@ func (r *result) hit(seq int64, kind string, line string) Hit {
 		Seq: seq, Type: kind, Line: r.w.around(line)}
 }
 
+// fits counts a line, and reports whether it is to be shown.
+func (r *result) fits() bool {
+	r.Lines++
+	return r.w.Lines == 0 || r.Lines <= r.w.Lines
+}
+
 func (r *result) entry(e *entry, line string, fp Fingerprint) {
 	h := r.hit(e.seq, e.kind, line)
 	h.At, h.Step, h.Fingerprint = e.at, e.step, fp
@@ -297,8 +269,8 @@ func (r *result) lines(p *page) {
 			continue
 		}
 		for _, l := range e.lines {
-			if fp, ok := r.w.line(folded[l.at:l.at+len(l.text)], l.val()); ok {
-				r.entry(e, l.text, fp)
+			if r.w.line(folded[l.at:l.at+len(l.text)], l.val()) && r.fits() {
+				r.entry(e, l.text, FingerprintOf(l.val()))
 			}
 		}
 	}
@@ -334,13 +306,22 @@ func (r *result) artifact(ref blobRef, text string) {
 	if !strings.Contains(folded, r.w.folded) {
 		return
 	}
-	off := 0
-	for line := range strings.Lines(text) {
-		end := off + len(line)
-		bare := strings.TrimRight(line, "\r\n")
-		if fp, ok := r.w.line(folded[off:off+len(bare)], bare); ok {
+	for off := 0; off < len(text); {
+		if r.w.folded != "" { // on to the line that has it
+			i := strings.Index(folded[off:], r.w.folded)
+			if i < 0 {
+				return
+			}
+			off += strings.LastIndexByte(folded[off:off+i], '\n') + 1
+		}
+		end := len(text)
+		if i := strings.IndexByte(text[off:], '\n'); i >= 0 {
+			end = off + i + 1
+		}
+		bare := strings.TrimRight(text[off:end], "\r\n")
+		if r.w.line(folded[off:off+len(bare)], bare) && r.fits() {
 			h := r.hit(ref.seq, "artifact", bare)
-			h.At, h.Artifact, h.Role, h.Fingerprint = ref.at, ref.sha, ref.role, fp
+			h.At, h.Artifact, h.Role, h.Fingerprint = ref.at, ref.sha, ref.role, FingerprintOf(bare)
 			r.hits = append(r.hits, h)
 		}
 		off = end
@@ -359,7 +340,7 @@ func (r *result) keys(p *page) {
 			if !r.w.when(e.at) {
 				continue
 			}
-			if line, ok := e.keyLine(k, ps); ok {
+			if line, ok := e.keyLine(k, ps); ok && r.fits() {
 				r.entry(e, line, "")
 				break
 			}
@@ -373,6 +354,7 @@ func (r *result) opening() {
 	if row.Title == "" {
 		return
 	}
+	r.Lines++
 	h := r.hit(row.OpenSeq, "open", "title: "+row.Title)
 	h.At = row.Opened
 	r.hits = append(r.hits, h)

@@ -9,7 +9,7 @@ import (
 )
 
 // stamp is what the file system says of the parts of a bundle that a journal
-// lives in. It is taken before the bundle is read, so that what is written
+// lives in: its first file, the directory of segments and each segment. It is taken before the bundle is read, so that what is written
 // meanwhile makes it out of date. Blobs are not in it: they are held to their
 // names whenever they are read.
 type stamp struct {
@@ -27,21 +27,26 @@ func segmentPath(bundle string, n int) string {
 
 // stampOf looks at a bundle that was last seen with so many segments; a new
 // one shows in the mark of their directory. The zero stamp is never the same.
-func stampOf(bundle string, segments int) stamp {
+func (m marker) stampOf(bundle string, segments int) stamp {
 	if segments < 1 {
-		if segments = countSegments(bundle); segments < 1 {
+		if segments = countSegments(filepath.Join(m.dir, bundle)); segments < 1 {
 			return stamp{}
 		}
 	}
-	names := make([]string, 0, 3+segments)
-	names = append(names, filepath.Join(bundle, "bundle.json"), filepath.Join(bundle, "seals"), filepath.Join(bundle, "journal"))
-	for n := 1; n <= segments; n++ {
-		names = append(names, segmentPath(bundle, n))
-	}
-	marks := make([]byte, 0, 32*len(names))
-	for _, name := range names {
+	var space [256]byte
+	marks := space[:0]
+	for n := -1; n <= segments; n++ {
+		name := bundle + "/journal"
+		switch {
+		case n < 0:
+			name = bundle + "/bundle.json"
+		case n == 1:
+			name += "/000001.jsonl"
+		case n > 1:
+			name = segmentPath(bundle, n)
+		}
 		var ok bool
-		if marks, ok = appendMark(marks, name); !ok {
+		if marks, ok = m.appendMark(marks, name); !ok {
 			return stamp{}
 		}
 	}

@@ -2,6 +2,7 @@ package index
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"io"
 	"maps"
@@ -24,8 +25,8 @@ import (
 // only after its sum was found right, so damage anywhere is noticed before it
 // can change an answer.
 const (
-	textPrefix = "text-1-"
-	textMagic  = "handrail text 1\n"
+	textPrefix = "text-2-"
+	textMagic  = "handrail text 2\n"
 	trailerLen = 8 + 8 + sumLen
 	// blockSize is about how long the words of a block are together.
 	blockSize = 32 << 10
@@ -286,7 +287,7 @@ type blobReader struct {
 
 func openBlobs(bundle string) *blobReader {
 	r, err := evidence.OpenReadOnly(bundle)
-	return &blobReader{r, err}
+	return &blobReader{r: r, err: err}
 }
 
 func (b *blobReader) close() {
@@ -306,14 +307,20 @@ func (b *blobReader) read(sha string, limit int64) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	raw, err := io.ReadAll(io.LimitReader(f, limit+1))
+	var raw bytes.Buffer
+	if known, ok := f.(interface{ Stat() (os.FileInfo, error) }); ok { // one growth instead of many
+		if info, err := known.Stat(); err == nil {
+			raw.Grow(int(min(info.Size(), limit)) + bytes.MinRead)
+		}
+	}
+	_, err = raw.ReadFrom(io.LimitReader(f, limit+1))
 	switch {
 	case err != nil:
 		return "", err
-	case int64(len(raw)) > limit:
+	case int64(raw.Len()) > limit:
 		return "", errTooLong
-	case hexSum(raw) != sha:
+	case hexSum(raw.Bytes()) != sha:
 		return "", errOtherBytes
 	}
-	return string(raw), nil
+	return raw.String(), nil
 }

@@ -21,12 +21,12 @@ func fold(s string) string {
 }
 
 func foldTo[T string | []byte](dst []byte, s T) []byte {
-	for i := range len(s) {
-		c := s[i]
-		if c >= 'A' && c <= 'Z' {
-			c += 'a' - 'A'
+	at := len(dst)
+	dst = append(dst, s...)
+	for i, c := range dst[at:] {
+		if c-'A' < 26 {
+			dst[at+i] = c + 'a' - 'A'
 		}
-		dst = append(dst, c)
 	}
 	return dst
 }

@@ -22,6 +22,11 @@ func Verified(v Verification) Option { return func(d *Document) { d.Verification
 // With adds the artifacts of the journal, as Artifacts reads them.
 func With(list []Artifact) Option { return func(d *Document) { d.Artifacts = list } }
 
+// WithHandling adds what was done with the bundle since, as the log beside it says; say is what is wrong with that log.
+func WithHandling(list []Handling, say visible.Text) Option {
+	return func(d *Document) { d.Handled, d.HandledSay = list, say }
+}
+
 // New builds the document of a folded state.
 func New(st triage.State, options ...Option) Document {
 	d := Document{
@@ -119,35 +124,18 @@ func since(st triage.State, x triage.Person) time.Time {
 	return time.Time{}
 }
 
-// legs walks the phases in the order they were taken, those gone back to included.
+// legs are the phases in the order they were taken, those gone back to included.
 func (b *builder) legs() {
-	add := func(phase triage.Phase, why string, m triage.Moment) {
-		legs := b.d.Legs
-		if n := len(legs); n > 0 {
-			legs[n-1].Took = span(legs[n-1].From, m.At)
-		}
-		back := len(legs) > 0 && slices.Index(triage.Phases(), phase) < slices.Index(triage.Phases(), triage.Phase(legs[len(legs)-1].Phase))
-		b.d.Legs = append(legs, Leg{Phase: line(string(phase)), Why: line(why), Entry: m.Seq, From: m.At.UTC(), Back: back})
+	end := b.st.Updated
+	if !b.st.Closed.IsZero() {
+		end = b.st.Closed
 	}
-	for _, m := range b.st.Timeline {
-		switch m.Type {
-		case (triage.Open{}).Type():
-			add(triage.Declare, "", m)
-		case (triage.PhaseSet{}).Type():
-			rest := strings.TrimPrefix(m.Text, "phase ")
-			end := strings.IndexAny(rest, ":;")
-			if end < 0 {
-				end = len(rest)
-			}
-			add(triage.Phase(rest[:end]), strings.TrimLeft(rest[end:], ":; "), m)
+	for i, s := range b.st.Walk {
+		until := end
+		if i+1 < len(b.st.Walk) {
+			until = b.st.Walk[i+1].From
 		}
-	}
-	if n := len(b.d.Legs); n > 0 {
-		end := b.st.Updated
-		if !b.st.Closed.IsZero() {
-			end = b.st.Closed
-		}
-		b.d.Legs[n-1].Took = span(b.d.Legs[n-1].From, end)
+		b.d.Legs = append(b.d.Legs, Leg{Phase: line(string(s.Phase)), Why: line(s.Why), Entry: s.Seq, From: s.From.UTC(), Took: span(s.From, until), Back: s.Back})
 	}
 }
 
@@ -179,6 +167,10 @@ func (b *builder) conclusions() {
 
 // cut is how much of one value a report shows; the whole is in the bundle.
 const cut = 600
+
+// ValueText is the text of a stored value, cut where it is long; of an unknown one
+// it is why.
+func ValueText(v triage.Value) string { return shownValue(v) }
 
 // shownValue is the text of a stored value; of an unknown one it is why.
 func shownValue(v triage.Value) string {
@@ -219,6 +211,9 @@ func factsOf(m map[string]triage.Value) []Fact {
 	var out []Fact
 	for _, name := range slices.Sorted(maps.Keys(m)) {
 		v := m[name]
+		if name == drawn && drawingOf(m) != "" {
+			continue
+		}
 		out = append(out, Fact{Name: line(name), Type: line(v.T), Value: line(shownValue(v)), Known: v.Known()})
 	}
 	return out

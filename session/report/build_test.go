@@ -28,8 +28,8 @@ func TestLoopAsItWasWalked(t *testing.T) {
 		}
 		got = append(got, say)
 	}
-	want := []string{"declare 21s", "preserve 42s", "mutation 28s: evidence is in", "compare 42s", "recover 7s",
-		"back to compare 7s: the target moved", "recover 1m31s", "verify 21s"}
+	want := []string{"declare 21s", "preserve 42s", "mutation 28s: evidence is in", "compare 56s", "recover 7s",
+		"back to compare 7s: the target moved", "recover 1m38s", "verify 21s"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("legs (-want +got):\n%s", d)
 	}
@@ -39,21 +39,24 @@ func TestCoverage(t *testing.T) {
 	t.Parallel()
 	got := map[string]string{}
 	for _, c := range whole(t, itself, -1).Coverage {
-		got[c.Code] = c.State
+		code := string(c.Code)
+		got[code] = c.State
 		if c.Why != "" {
-			got[c.Code] += ": " + string(c.Why)
+			got[code] += ": " + string(c.Why)
 		}
 	}
+	const gap, absent = "captured: with gaps: the run's log is gone", "not applicable"
 	want := map[string]string{
-		"E1": "waived: waived by Grace: there is no CI", "E2": "not asked", "E3": "waived: waived by Grace: there is no CI",
-		"E4": "missing: could not be read: no right to plan", "E5": "passed over: no policy engine here", "E6": "not asked", "E7": "captured",
-		"E8": "not asked", "E9": "captured", "E10": "not asked", "E11": "not asked", "E12": "captured", "E13": "not asked", "E14": "not asked",
+		"E1": "waived: waived by Grace: there is no CI", "E2": absent, "E3": "waived: waived by Grace: there is no CI",
+		"E4": "missing: could not be read: no right to plan", "E5": "missing: demo/extra passed over: no policy engine here", "E6": absent, "E7": gap,
+		"E8": absent, "E9": gap, "E10": absent, "E11": absent, "E12": "captured", "E13": absent, "E14": absent,
+		"demo/ci": "waived: waived by Grace: there is no CI", "demo/lock": gap,
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("coverage (-want +got):\n%s", d)
 	}
 	early := whole(t, itself, 4).Coverage
-	if c := early[6]; c.State != "missing" || c.Why != "not done" {
+	if c := early[6]; c.State != "missing" || c.Why != "it was not taken" {
 		t.Errorf("before the first read, E7 is %q (%s), want missing", c.State, c.Why)
 	}
 }
@@ -117,10 +120,11 @@ func TestTroubleshootLayout(t *testing.T) {
 		"05": `{"kind":"Pod","metadata":{"name":"x","namespace":"../../../../tmp/owned"}}`,
 		"06": `{"kind":"../../Pod","metadata":{"name":"x"}}`,
 		"07": "a log\n",
+		"08": `{"apiVersion":"example.io/v1","kind":"Lease","metadata":{"name":"lock","namespace":"team-a"},"spec":{"other":true}}`,
 	}
 	d := whole(t, itself, -1)
 	d.Artifacts = nil
-	for _, sha := range []string{"01", "02", "03", "04", "05", "06", "07"} {
+	for _, sha := range []string{"01", "02", "03", "04", "05", "06", "07", "08"} {
 		media := "application/vnd.k8s+json"
 		if sha == "07" {
 			media = "text/plain"
@@ -150,8 +154,8 @@ func TestTroubleshootLayout(t *testing.T) {
 		t.Errorf("files (-want +got):\n%s", d)
 	}
 	lease, err := os.ReadFile(filepath.Join(dir, "cluster-resources/leases/team-a.json"))
-	if err != nil || !bytes.Contains(lease, []byte("new")) || bytes.Contains(lease, []byte("old")) {
-		t.Errorf("the lease is %s, %v, want its newest capture alone", lease, err)
+	if err != nil || !bytes.Contains(lease, []byte("new")) || bytes.Contains(lease, []byte("old")) || !bytes.Contains(lease, []byte("other")) {
+		t.Errorf("the leases are %s, %v, want the newest capture of each, one of another API group", lease, err)
 	}
 	if err := WriteTroubleshoot(dir, d, open, "test"); err == nil {
 		t.Error("WriteTroubleshoot into a directory that exists = nil, want an error")

@@ -2,8 +2,11 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
+	"time"
 
 	"handrail/triage"
 )
@@ -35,7 +38,13 @@ func (b *builder) gate(id string, g triage.GateState) Gate {
 		Step: line(id), Title: line(cmp.Or(s.Title, id)), Class: line(string(s.Class)), Phase: line(gatePhase(g)),
 		Effect: line(g.Shown.Effect), Request: block(g.Shown.Request), Command: block(g.Shown.Command), Phrase: line(g.Shown.Phrase),
 		Undo: line(g.Shown.Undo), Digest: line(cmp.Or(g.Digest, g.Shown.Digest)), Why: line(g.Why), Widen: line(g.Shown.Why),
-		Response: block(g.Response), Moved: texts(g.Moved),
+		Response: block(g.Response), Moved: texts(g.Moved), Again: line(g.Again.Outcome), AgainSays: line(g.Again.Response),
+	}
+	if g.Kept != nil {
+		out.UndoCommand = block(g.Kept.Command)
+		if g.Kept.Path != "" {
+			out.UndoCopy = line(fmt.Sprintf("%s, SHA-256 %s, %s bytes before encryption, for %s", g.Kept.Path, g.Kept.SHA256, g.Kept.Bytes, strings.Join(g.Kept.Recipients, ", ")))
+		}
 	}
 	out.Artifacts = b.artifactsOf(out.Step)
 	for _, d := range g.Shown.Diff {
@@ -48,7 +57,11 @@ func (b *builder) gate(id string, g triage.GateState) Gate {
 		out.Verdicts = append(out.Verdicts, Verdict{Expr: line(v.Expr), Result: line(v.Result), Why: line(v.Why)})
 	}
 	for _, a := range g.Approvals {
-		out.Approvals = append(out.Approvals, line(a.Person))
+		who := a.Person
+		if a.Key != "" {
+			who += ", with the key " + a.Key + ", at " + a.Signed.UTC().Format(time.RFC3339)
+		}
+		out.Approvals = append(out.Approvals, line(who))
 	}
 	for _, kv := range g.Shown.Shown {
 		if slices.ContainsFunc(g.Before, func(b triage.KV) bool { return b.Key == kv.Key }) {
@@ -66,8 +79,8 @@ func (b *builder) gate(id string, g triage.GateState) Gate {
 			out.Unread++
 		}
 	}
-	out.ShownAt, out.ActedAt, out.EndedAt = b.at[g.ShownSeq], b.at[g.StartSeq], b.at[g.EndSeq]
-	for _, seq := range []int64{g.ShownSeq, g.StartSeq, g.EndSeq} {
+	out.ShownAt, out.ActedAt, out.EndedAt, out.AgainAt = b.at[g.ShownSeq], b.at[g.StartSeq], b.at[g.EndSeq], b.at[g.AgainSeq]
+	for _, seq := range []int64{g.ShownSeq, g.StartSeq, g.EndSeq, g.AgainSeq} {
 		if seq > 0 {
 			out.Entries = append(out.Entries, seq)
 		}
@@ -149,6 +162,9 @@ func (b *builder) followUps() {
 		case "failed":
 			add(FollowUp{What: "look at what the failed act left behind: " + g.Effect, From: g.Step})
 		}
+	}
+	for _, r := range b.st.Rereads {
+		add(FollowUp{What: line("read the target of the act again: nobody did since it was done"), From: line(r.Step)})
 	}
 	for _, s := range b.st.OpenProofs() {
 		add(FollowUp{What: line("prove the recovery: " + cmp.Or(s.Title, s.ID)), From: line(s.ID)})

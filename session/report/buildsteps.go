@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,11 +26,23 @@ func (b *builder) steps() {
 			ID: line(s.ID), Title: line(cmp.Or(s.Title, s.ID)), Phase: line(string(s.Phase)), Kind: line(string(s.Kind)), Uses: line(s.Uses),
 			Status: line(string(s.Status)), Covers: texts(s.Covers), Attempts: s.Attempts, Started: s.Started.UTC(), Ended: s.Ended.UTC(),
 			Entry: s.EndSeq, Summary: line(s.Summary), Command: block(s.Command), Answer: line(s.Answer), How: line(s.How),
-			Facts: factsOf(s.Facts), Gaps: texts(s.Gaps), Findings: findingsOf(s),
+			Facts: factsOf(s.Facts), Drawing: drawingOf(s.Facts), Gaps: texts(s.Gaps), Findings: findingsOf(s), Compared: comparedOf(s.Rows),
 		}
 		out.Artifacts = b.artifactsOf(out.ID)
 		b.d.Steps = append(b.d.Steps, out)
 	}
+}
+
+// drawn is the fact whose lines are a drawing: in one row of a table nobody could
+// read it.
+const drawn = "graph"
+
+func drawingOf(m map[string]triage.Value) visible.Text {
+	var lines []string
+	if v, ok := m[drawn]; !ok || !v.Known() || json.Unmarshal(v.V, &lines) != nil {
+		return ""
+	}
+	return block(strings.Join(lines, "\n"))
 }
 
 func (b *builder) artifactsOf(step visible.Text) []Artifact {
@@ -119,7 +132,7 @@ func (b *builder) unchecked() {
 			}
 			add(s, name, g)
 		}
-		if s.Status != triage.CannotTell {
+		if s.Status != triage.CannotTell && s.Kind != triage.CompareStep { // its gaps say it by source
 			for _, why := range unknownFacts(s) {
 				add(s, name, why)
 			}

@@ -43,9 +43,12 @@ type Document struct {
 	Debts        []Debt        `json:"debts"`      // what acts left owing
 	Waivers      []Waiver      `json:"waivers"`    // laws set aside, by whom and why
 	FollowUps    []FollowUp    `json:"follow_ups"` // what is left to do, and who does it
-	Coverage     []Coverage    `json:"coverage"`   // E1 to E14
+	Covered      visible.Text  `json:"covered"`    // coverage in one line
+	Coverage     []Coverage    `json:"coverage"`   // E1 to E14, then the required captures
 	Artifacts    []Artifact    `json:"artifacts"`  // the raw files behind it, where the journal was at hand
 	Verification *Verification `json:"verification,omitempty"`
+	Handled      []Handling    `json:"handled,omitempty"`     // exports, verifications and copies of the bundle, by the log beside it
+	HandledSay   visible.Text  `json:"handled_say,omitempty"` // what is wrong with that log
 	Timeline     []Moment      `json:"timeline"`
 }
 
@@ -116,9 +119,34 @@ type Step struct {
 	Answer    visible.Text   `json:"answer,omitempty"`
 	How       visible.Text   `json:"how,omitempty"`
 	Facts     []Fact         `json:"facts,omitempty"`
+	Drawing   visible.Text   `json:"drawing,omitempty"` // what the step drew, in lines
+	Compared  *Compared      `json:"compared,omitempty"`
 	Findings  []Finding      `json:"findings,omitempty"`
 	Gaps      []visible.Text `json:"gaps,omitempty"`
 	Artifacts []Artifact     `json:"artifacts,omitempty"`
+}
+
+// Compared is a comparison: fields by sources.
+type Compared struct {
+	Sources []visible.Text  `json:"sources"`
+	Fields  []ComparedField `json:"fields"`
+}
+
+// ComparedField is one field of a comparison, with a cell for each source.
+type ComparedField struct {
+	Field   visible.Text   `json:"field"`
+	Is      visible.Text   `json:"is"`   // agree, differ or unknown
+	Word    visible.Text   `json:"word"` // the same for a person, with the direction
+	Entries []int64        `json:"entries,omitempty"`
+	Cells   []ComparedCell `json:"cells"`
+}
+
+// ComparedCell is what one source says of a field.
+type ComparedCell struct {
+	Value visible.Text `json:"value"` // for an unknown one, why
+	Known bool         `json:"known"`
+	None  bool         `json:"none,omitempty"` // the field does not have this source
+	From  []int64      `json:"from,omitempty"` // the entries that it stands on
 }
 
 // Fact is a value that was read.
@@ -147,33 +175,38 @@ type Remark struct {
 
 // Gate is a gate that was wanted: what was shown, what was answered, and the target before and after.
 type Gate struct {
-	Step      visible.Text   `json:"step"`
-	Title     visible.Text   `json:"title"`
-	Class     visible.Text   `json:"class"`
-	Phase     visible.Text   `json:"phase"` // armed, confirmed, acting, done, refused, failed, unknown, "stayed shut" or closed
-	Effect    visible.Text   `json:"effect,omitempty"`
-	Request   visible.Text   `json:"request,omitempty"`
-	Command   visible.Text   `json:"command,omitempty"`
-	Phrase    visible.Text   `json:"phrase,omitempty"`
-	Undo      visible.Text   `json:"undo,omitempty"`
-	Digest    visible.Text   `json:"digest,omitempty"`
-	Why       visible.Text   `json:"why,omitempty"`   // of the newest close
-	Widen     visible.Text   `json:"widen,omitempty"` // why a wider containment was taken
-	Response  visible.Text   `json:"response,omitempty"`
-	Diff      []visible.Text `json:"diff,omitempty"` // what a rehearsal said would change
-	Moved     []visible.Text `json:"moved,omitempty"`
-	Owners    []Remark       `json:"owners,omitempty"`   // controllers that would undo it, and whether they are paused
-	Verdicts  []Verdict      `json:"verdicts,omitempty"` // its conditions, as judged
-	Approvals []visible.Text `json:"approvals,omitempty"`
-	Shown     []Side         `json:"shown,omitempty"`  // what the preview said besides the target; Before only
-	Sides     []Side         `json:"sides,omitempty"`  // the target before and after
-	HasAfter  bool           `json:"has_after"`        // the target was read again after the act
-	Unread    int            `json:"unread,omitempty"` // how many sides were not read again
-	ShownAt   time.Time      `json:"shown_at,omitzero"`
-	ActedAt   time.Time      `json:"acted_at,omitzero"`
-	EndedAt   time.Time      `json:"ended_at,omitzero"`
-	Entries   []int64        `json:"entries,omitempty"` // shown, act begun, act ended
-	Artifacts []Artifact     `json:"artifacts,omitempty"`
+	Step        visible.Text   `json:"step"`
+	Title       visible.Text   `json:"title"`
+	Class       visible.Text   `json:"class"`
+	Phase       visible.Text   `json:"phase"` // armed, confirmed, acting, done, refused, failed, unknown, "stayed shut" or closed
+	Effect      visible.Text   `json:"effect,omitempty"`
+	Request     visible.Text   `json:"request,omitempty"`
+	Command     visible.Text   `json:"command,omitempty"`
+	Phrase      visible.Text   `json:"phrase,omitempty"`
+	Undo        visible.Text   `json:"undo,omitempty"`
+	UndoCommand visible.Text   `json:"undo_command,omitempty"` // with the copy that was kept
+	UndoCopy    visible.Text   `json:"undo_copy,omitempty"`    // where it lies encrypted, outside the bundle
+	Digest      visible.Text   `json:"digest,omitempty"`
+	Why         visible.Text   `json:"why,omitempty"`   // of the newest close
+	Widen       visible.Text   `json:"widen,omitempty"` // why a wider containment was taken
+	Response    visible.Text   `json:"response,omitempty"`
+	Again       visible.Text   `json:"again,omitempty"` // holds, undone or unknown, when the target was read some time after the act
+	AgainSays   visible.Text   `json:"again_says,omitempty"`
+	Diff        []visible.Text `json:"diff,omitempty"` // what a rehearsal said would change
+	Moved       []visible.Text `json:"moved,omitempty"`
+	Owners      []Remark       `json:"owners,omitempty"`   // controllers that would undo it, and whether they are paused
+	Verdicts    []Verdict      `json:"verdicts,omitempty"` // its conditions, as judged
+	Approvals   []visible.Text `json:"approvals,omitempty"`
+	Shown       []Side         `json:"shown,omitempty"`  // what the preview said besides the target; Before only
+	Sides       []Side         `json:"sides,omitempty"`  // the target before and after
+	HasAfter    bool           `json:"has_after"`        // the target was read again after the act
+	Unread      int            `json:"unread,omitempty"` // how many sides were not read again
+	ShownAt     time.Time      `json:"shown_at,omitzero"`
+	ActedAt     time.Time      `json:"acted_at,omitzero"`
+	EndedAt     time.Time      `json:"ended_at,omitzero"`
+	AgainAt     time.Time      `json:"again_at,omitzero"`
+	Entries     []int64        `json:"entries,omitempty"` // shown, act begun, act ended, read again
+	Artifacts   []Artifact     `json:"artifacts,omitempty"`
 }
 
 // Side is one line of a target, before and after.
@@ -226,13 +259,14 @@ type FollowUp struct {
 	From  visible.Text `json:"from"` // the debt or step it comes from
 }
 
-// Coverage says where one of the fourteen items of evidence stands.
+// Coverage says how one of the fourteen items of evidence, or a required capture, stands.
 type Coverage struct {
-	Code  string       `json:"code"`
-	Item  string       `json:"item"`
-	State string       `json:"state"` // captured, waived, passed over, missing or not asked
-	Steps visible.Text `json:"steps,omitempty"`
+	Code  visible.Text `json:"code"`            // E1 to E14, or the id of a required capture
+	Item  visible.Text `json:"item"`            // what it is
+	State string       `json:"state"`           // captured, waived, missing or not applicable
+	Steps visible.Text `json:"steps,omitempty"` // the step that captured it, or that should have
 	Why   visible.Text `json:"why,omitempty"`
+	Entry int64        `json:"entry,omitempty"` // that captured or waived it
 }
 
 // Artifact is a stored file: redacted bytes under the name of their hash.
@@ -255,6 +289,19 @@ type Verification struct {
 	Head     visible.Text `json:"head"`
 	Root     visible.Text `json:"root"`
 	Checks   []Check      `json:"checks"`
+}
+
+// Handling is one thing that was done with the bundle as a whole.
+type Handling struct {
+	At      time.Time    `json:"at,omitzero"`
+	Actor   visible.Text `json:"actor"`
+	What    visible.Text `json:"what"` // export, verify, push, pull, leaks or redact
+	Form    visible.Text `json:"form,omitempty"`
+	Place   visible.Text `json:"place,omitempty"`
+	Result  visible.Text `json:"result"`
+	Exit    int          `json:"exit"`
+	Entries int64        `json:"entries"` // of the bundle then
+	Fits    bool         `json:"fits"`    // it was this bundle, as far as it went then
 }
 
 // Check is the verdict on one property: ok is proven, unproven is said by the bundle and contradicted by nothing, and

@@ -20,6 +20,7 @@ func story(say func(string) string) []triage.Body {
 		}
 		return triage.Value{T: "string", V: raw}
 	}
+	num := func(n string) triage.Value { return triage.Value{T: "int", V: json.RawMessage(`"` + n + `"`)} }
 	list, err := json.Marshal([]string{say("aws_vpc.main"), say("aws_subnet.a")})
 	if err != nil {
 		panic(err) // so has a list of them
@@ -35,6 +36,7 @@ func story(say func(string) string) []triage.Body {
 		{ID: "demo/holder", Phase: triage.Mutation, Kind: triage.AskStep, Title: say("Is the holder alive?")},
 		{ID: "demo/plan", Phase: triage.Compare, Kind: triage.ProbeStep, Title: say("What is left"), Covers: []string{"E4"}},
 		{ID: "demo/extra", Phase: triage.Compare, Kind: triage.ProbeStep, Title: say("Something else"), Covers: []string{"E5"}},
+		{ID: "demo/sides", Phase: triage.Compare, Kind: triage.CompareStep, Title: say("Wanted beside there")},
 		{ID: "demo/notice", Phase: triage.Authority, Kind: triage.ManualStep, Title: say("Tell the team")},
 		{ID: "demo/unlock", Phase: triage.Recover, Kind: triage.GateStep, Class: triage.Release, Title: say("Release the lock"), Refs: []string{"demo/lock"}},
 		{ID: "demo/clean", Phase: triage.Verify, Kind: triage.WatchStep, Title: say("The lock stays free"), Greens: 1, Apart: "1s"},
@@ -64,6 +66,12 @@ func story(say func(string) string) []triage.Body {
 		triage.ProbeStart{Step: "demo/plan", N: 1},
 		triage.ProbeEnd{Step: "demo/plan", N: 1, Outcome: "denied", Summary: say("no right to plan")},
 		triage.Skip{Step: "demo/extra", Why: say("no policy engine here")},
+		triage.ProbeStart{Step: "demo/sides", N: 1, Kind: "compare"},
+		triage.ProbeEnd{Step: "demo/sides", N: 1, Outcome: "ok", Summary: say("3 fields"), Rows: []triage.Compared{
+			{Field: say("replicas"), Sides: []triage.Side{{Source: "desired", Value: num("3"), From: []int64{6}}, {Source: "recorded", Value: num("3"), From: []int64{6, 8}}, {Source: "actual", Value: num("5")}}},
+			{Field: say("holder"), Sides: []triage.Side{{Source: "recorded", Value: str("ci"), From: []int64{6}}, {Source: say("log"), Value: str("ci"), From: []int64{6}}}},
+			{Field: say("image"), Sides: []triage.Side{{Source: "desired", Value: str("v1")}, {Source: "actual", Value: triage.Value{T: "string", Unknown: say("denied")}}}},
+		}},
 		triage.Conclude{Topic: triage.TopicConsistent, Value: "yes"},
 		triage.Conclude{Topic: triage.TopicClass, Value: "MutationNotStarted"},
 		triage.PhaseSet{To: triage.Recover},
@@ -77,6 +85,7 @@ func story(say func(string) string) []triage.Body {
 			Target: []triage.KV{kv("lock", "l-1"), kv("serial", "7")}, Shown: []triage.KV{kv("age", "47m")}, Diff: []string{say("- holder: ci"), say("+ holder: none")}, Undo: say("cannot be undone"),
 			Owners: []triage.Owner{{Name: "argo", Paused: "yes", How: say("suspended")}}, Owes: []triage.Owed{{Kind: "unfinished", Text: say("the run did not finish")}},
 			Verdicts: []triage.Verdict{{Expr: say("facts.lock.held"), Result: "true", Why: say("read at 2")}}, Until: t0.Add(time.Hour), Why: say("nothing narrower"),
+			Again: "30s",
 		},
 		triage.Approve{Digest: "dig-1", Person: say("Grace"), Sig: "sig"},
 		triage.GateAnswered{Step: "demo/unlock", Digest: "dig-1", Typed: phrase},
@@ -86,6 +95,7 @@ func story(say func(string) string) []triage.Body {
 		triage.DebtOpened{ID: "resume", Kind: "resume", Of: "demo/unlock", Text: say("resume the schedule"), Due: &due},
 		triage.Settle{Debt: "unfinished", How: "carried", Owner: say("platform"), Until: "2026-12-01", Why: say("after the freeze")},
 		triage.Settle{Debt: "resume", How: "paid", Proof: say("resumed at 2:20")},
+		triage.ActAgain{Step: "demo/unlock", Digest: "dig-1", Outcome: triage.Holds, Response: say("no lock is held")},
 		triage.PhaseSet{To: triage.Verify},
 		triage.ProbeStart{Step: "demo/clean", N: 1},
 		triage.ProbeEnd{Step: "demo/clean", N: 1, Outcome: "ok", Summary: say("Free"), Green: &green},

@@ -49,7 +49,7 @@ func TestGoldenStatus(t *testing.T) {
 	bodies := story(itself)
 	for n := range len(bodies) + 1 {
 		// The moments at which somebody would ask.
-		if n == 0 || n == 4 || n == 13 || n == 26 || n == 29 || n == 32 || n == len(bodies) {
+		if n == 0 || n == 4 || n == 13 || n == 28 || n == 31 || n == 34 || n == len(bodies) {
 			b.WriteString(Status(fold(t, bodies, n)) + "\n")
 		}
 	}

@@ -2,13 +2,10 @@ package report
 
 import (
 	"errors"
-	"strconv"
 	"strings"
 
 	"handrail/evidence"
 )
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 // Artifacts lists the stored files that the entries of a bundle name, in the order of the journal. A torn tail ends the
 // list, as it ends the fold.

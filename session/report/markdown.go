@@ -32,6 +32,7 @@ func WriteMarkdown(w io.Writer, d Document) error {
 	p.facts(d)
 	p.coverage(d)
 	p.timeline(d)
+	p.handled(d)
 	p.verification(d)
 	if p.err != nil {
 		return p.err
@@ -257,9 +258,30 @@ func (p *page) followUps(d Document) {
 
 func (p *page) coverage(d Document) {
 	p.section("Coverage of the evidence")
-	p.table("item", "what", "state", "by", "why")
+	p.line("%s.\n", md(d.Covered))
+	p.table("item", "what", "state", "by", "why", "entry")
 	for _, c := range d.Coverage {
-		p.row(visible.Line(c.Code), visible.Line(c.Item), visible.Line(c.State), c.Steps, c.Why)
+		entry := number(c.Entry)
+		if c.Entry == 0 {
+			entry = ""
+		}
+		p.row(c.Code, c.Item, visible.Line(c.State), c.Steps, c.Why, entry)
+	}
+}
+
+func (p *page) handled(d Document) {
+	if len(d.Handled) == 0 && d.HandledSay == "" {
+		return
+	}
+	p.section("Handled")
+	p.line("What was done with the bundle, by the log beside it, which is no proof. %s\n", md(d.HandledSay))
+	p.table("at", "who", "what", "where", "result", "entries")
+	for _, h := range d.Handled {
+		result := h.Result
+		if !h.Fits {
+			result = visible.Line(string(result) + " (of a journal that is not this one)")
+		}
+		p.row(visible.Line(stamp(h.At)), h.Actor, visible.Line(strings.TrimSpace(string(h.What)+" "+string(h.Form))), h.Place, result, number(h.Entries))
 	}
 }
 

@@ -40,6 +40,7 @@ func (p *page) gate(g Gate) {
 	p.item("phrase", g.Phrase)
 	p.item("digest of what was confirmed", g.Digest)
 	p.item("undo", g.Undo)
+	p.item("undo copy", g.UndoCopy)
 	p.item("wider than needed, because", g.Widen)
 	p.item("closed", g.Why)
 	for _, m := range g.Moved {
@@ -58,6 +59,10 @@ func (p *page) gate(g Gate) {
 		p.line("\nCommand:")
 		p.fence("sh", g.Command)
 	}
+	if g.UndoCommand != "" {
+		p.line("\nUndo:")
+		p.fence("sh", g.UndoCommand)
+	}
 	if g.Request != "" && g.Request != g.Command {
 		p.line("\nRequest:")
 		p.fence("text", g.Request)
@@ -69,6 +74,10 @@ func (p *page) gate(g Gate) {
 	if g.Response != "" {
 		p.line("\nAnswer:")
 		p.fence("text", g.Response)
+	}
+	if g.Again != "" {
+		p.line("\nRead again at %s, %s:", g.AgainAt.UTC().Format("15:04:05Z"), md(g.Again))
+		p.fence("text", g.AgainSays)
 	}
 	if len(g.Verdicts) > 0 {
 		p.line("\nConditions, as judged when it was shown:\n")
@@ -140,6 +149,10 @@ func (p *page) facts(d Document) {
 			p.line("\nTo see it again:")
 			p.fence("sh", s.Command)
 		}
+		if s.Drawing != "" {
+			p.fence("", s.Drawing)
+		}
+		p.matrix(s.Compared)
 		if len(s.Facts) > 0 {
 			p.line("")
 			p.table("fact", "value")

@@ -98,7 +98,13 @@ func heading(st triage.State) string {
 	case st.Incident == "":
 		return "nothing is recorded yet"
 	}
-	return fmt.Sprintf("%s: open since %s, in %s", what, stamp(st.Opened), st.Phase)
+	out := fmt.Sprintf("%s: open since %s, in %s", what, stamp(st.Opened), st.Phase)
+	if here := st.Here(); here.Back {
+		out += " again since " + clock(here.From)
+	} else if len(st.Walk) > 1 {
+		out += " since " + clock(here.From)
+	}
+	return out
 }
 
 // outcomes says an outcome so that nobody takes "open" for going on.
@@ -234,6 +240,8 @@ func wanted(st triage.State, o triage.Option) string {
 		return "preview the gate " + name + ", if its conditions hold"
 	case triage.DoConfirm:
 		return fmt.Sprintf("decide on the gate %s, armed until %s", name, stamp(st.Gates[o.Step].Shown.Until))
+	case triage.DoApprove:
+		return fmt.Sprintf("a second person approves the gate %s with handrail approve, until %s", name, stamp(st.Gates[o.Step].Shown.Until))
 	case triage.DoWaive:
 		return "read " + name + ", or waive it by name"
 	case triage.DoSettle:

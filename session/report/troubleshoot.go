@@ -140,6 +140,7 @@ var (
 
 // object is what of a Kubernetes object decides its place.
 type object struct {
+	Group    string `json:"apiVersion"`
 	Kind     string `json:"kind"`
 	Metadata struct {
 		Name      string `json:"name"`
@@ -174,8 +175,13 @@ func sorted(objects map[string]map[string]json.RawMessage, raw []byte) bool {
 	if objects[name] == nil {
 		objects[name] = map[string]json.RawMessage{}
 	}
-	if _, ok := objects[name][o.Metadata.Name]; !ok {
-		objects[name][o.Metadata.Name] = raw
+	// Two API groups may have a kind of the same name: each of its objects is one of its own.
+	group, _, of := strings.Cut(o.Group, "/")
+	if !of {
+		group = ""
+	}
+	if id := o.Metadata.Name + " " + group; objects[name][id] == nil {
+		objects[name][id] = raw
 	}
 	return true
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -31,9 +32,20 @@ type copier struct {
 	kept  map[string]bool
 }
 
-// bundle makes dst a copy of src. Seals come first and artifacts last: a writer
-// that is at work adds them in the other order, so that the copy never names
-// what it lacks.
+// contents names what is copied of a bundle. Seals come first and artifacts last:
+// a writer that is at work adds them in the other order, so that the copy never
+// names what it lacks.
+func contents() []string {
+	return []string{"bundle.json", "README", "seals", "journal", "blobs", "quarantine"}
+}
+
+// belongs tells what may lie in the directory of a bundle. What is not among its
+// contents proves nothing and stays where it is.
+func belongs(name string) bool {
+	return slices.Contains(contents(), name) || name == "lock" || name == "report.md" || name == "report.html" || strings.HasPrefix(name, ".tmp-")
+}
+
+// bundle makes dst a copy of src.
 func (c *copier) bundle(src, dst string) (err error) {
 	if c.src, err = os.OpenRoot(src); err != nil {
 		return err
@@ -47,7 +59,7 @@ func (c *copier) bundle(src, dst string) (err error) {
 	}
 	defer c.dst.Close() //nolint:errcheck // its files were closed and synced
 	c.kept = map[string]bool{".": true}
-	for _, name := range []string{"bundle.json", "README", "seals", "journal", "blobs", "quarantine"} {
+	for _, name := range contents() {
 		if err := c.tree(name); err != nil {
 			return err
 		}
@@ -139,11 +151,8 @@ func (c *copier) strangers() error {
 		return err
 	}
 	for _, d := range list {
-		switch name := d.Name(); {
-		case c.kept[name], name == "lock", name == "report.md", name == "report.html", strings.HasPrefix(name, ".tmp-"):
-			// The last ones prove nothing and stay where they are.
-		default:
-			return fmt.Errorf("%w: %q does not belong into a bundle", ErrUnverified, name)
+		if !belongs(d.Name()) {
+			return fmt.Errorf("%w: %q does not belong into a bundle", ErrUnverified, d.Name())
 		}
 	}
 	var old []string

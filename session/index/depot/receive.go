@@ -1,8 +1,14 @@
-// Package depot copies bundles between directories: to where a team keeps them,
-// and from there.
+// Package depot copies bundles to where a team keeps them, and from there: a
+// directory, or a Store, which is a bucket or a repository of a registry.
 //
 // A copy lies in quarantine beside its place until it was verified from its own
 // bytes; only then it gets its name. Nothing is ever overwritten.
+//
+// To a Store a bundle travels as one file, a tar with gzip as the package
+// evidence describes it. The same bundle gives the same bytes, so that parts
+// that a broken-off push left there are not sent again, and the Store holds each
+// part to its SHA-256. The name appears in one step after the last part; then
+// what lies there is read again.
 package depot
 
 import (
@@ -60,8 +66,11 @@ func Receive(ctx context.Context, src, dest string) (Received, error) {
 		return Received{}, fmt.Errorf("the place for bundles, %q, is not a directory", dest)
 	}
 	out := Received{Path: filepath.Join(dest, id+".hrb")}
-	if done, err := present(src, out.Path); done || err != nil {
-		out.Already = done
+	if _, err := os.Lstat(out.Path); !errors.Is(err, os.ErrNotExist) {
+		if err == nil {
+			err = same(src, out.Path, out.Path)
+		}
+		out.Already = err == nil
 		return out, err
 	}
 	waiting := filepath.Join(dest, incoming)
@@ -89,7 +98,7 @@ func Receive(ctx context.Context, src, dest string) (Received, error) {
 func publish(src, part, final string) error {
 	err := os.Rename(part, final)
 	if errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, os.ErrExist) {
-		if _, err := present(src, final); err != nil {
+		if err := same(src, final, final); err != nil {
 			return err
 		}
 		return os.RemoveAll(part)
@@ -106,10 +115,13 @@ func verified(path, id string) error {
 	if err != nil {
 		return err
 	}
-	if v.OK() && v.ID == id {
-		return nil
+	switch {
+	case !v.OK():
+		return fmt.Errorf("%w: %s", ErrUnverified, wrong(v))
+	case v.ID != id:
+		return fmt.Errorf("%w: it is %q, another one than %q", ErrUnverified, v.ID, id)
 	}
-	return fmt.Errorf("%w: %s", ErrUnverified, wrong(v))
+	return nil
 }
 
 // wrong tells the properties that do not hold.
@@ -127,39 +139,34 @@ func wrong(v evidence.Report) string {
 	return strings.Join(why, "; ")
 }
 
-// present reports whether final is there with the contents of src. What is there
-// with other contents is an error.
-func present(src, final string) (bool, error) {
-	if _, err := os.Lstat(final); errors.Is(err, os.ErrNotExist) {
-		return false, nil
-	} else if err != nil {
-		return false, err
-	}
-	there, err := evidence.Verify(final)
+// same returns nil where the bundle at path has the contents of src, and says
+// otherwise how they differ. name is what a person calls it.
+func same(src, path, name string) error {
+	there, err := evidence.Verify(path)
 	if err != nil {
-		return false, err
+		return err
 	}
 	ours, err := evidence.Verify(src)
 	if err != nil {
-		return false, err
+		return err
 	}
 	switch {
 	case !ours.OK():
-		return false, fmt.Errorf("%w: %s", ErrUnverified, wrong(ours))
+		return fmt.Errorf("%w: %s", ErrUnverified, wrong(ours))
 	case !there.OK():
-		return false, fmt.Errorf("%w: %q, which does not verify: %s", ErrOther, final, wrong(there))
+		return fmt.Errorf("%w: %q, which does not verify: %s", ErrOther, name, wrong(there))
 	case there.ID == ours.ID && there.Root == ours.Root && there.Entries == ours.Entries:
-		return true, nil
+		return nil
 	}
 	begins, err := hasEntry(src, there.Entries-1, there.Head)
 	if err != nil {
-		return false, err
+		return err
 	}
 	if begins {
-		return false, fmt.Errorf("%w: %q has %d of its %d entries", ErrOlder, final, there.Entries, ours.Entries)
+		return fmt.Errorf("%w: %q has %d of its %d entries", ErrOlder, name, there.Entries, ours.Entries)
 	}
-	return false, fmt.Errorf("%w: %q has root %s of %d entries, and %q has root %s of %d", ErrOther,
-		final, there.Root, there.Entries, src, ours.Root, ours.Entries)
+	return fmt.Errorf("%w: %q has root %s of %d entries, and %q has root %s of %d", ErrOther,
+		name, there.Root, there.Entries, src, ours.Root, ours.Entries)
 }
 
 // hasEntry reports whether the entry numbered seq of a bundle has this hash.

@@ -1,0 +1,91 @@
+package session
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"handrail/evidence"
+	"handrail/steps"
+	"handrail/steps/fault"
+	"handrail/triage"
+)
+
+// Order is one act that was confirmed and recorded, as it is handed to its
+// executor. It holds secrets: it goes through a pipe, never to a disk or an argv.
+type Order struct {
+	Bundle  string   `json:"bundle"` // path of the incident
+	Seq     int64    `json:"seq"`    // of act.start
+	Step    string   `json:"step"`
+	Digest  string   `json:"digest"`
+	Phrase  string   `json:"phrase"`
+	Prior   string   `json:"prior,omitempty"` // SHA-256 of what it would be undone from, "" where nothing is
+	Secrets []string `json:"secrets,omitempty"`
+}
+
+func (o Order) incident() string { return strings.TrimSuffix(filepath.Base(o.Bundle), ".hrb") }
+
+// Carry carries out one act (DECISIONS S8): it reads the journal up to act.start,
+// claims the act so that nobody does it twice, previews once more, confirms with
+// the recorded phrase, acts, and leaves the outcome in the directory of the act.
+// The session that ordered it, or a later one, records it from there. The end of
+// ctx interrupts the act. An error says that no outcome could be left.
+func Carry(ctx context.Context, c Config, o Order) (err error) {
+	claim, err := claimAct(c.Acts, o.incident(), o.Seq)
+	if err != nil {
+		return fmt.Errorf("act %d of %s: %w", o.Seq, o.incident(), err)
+	}
+	defer claim.Close() //nolint:errcheck // the lock ends with the process
+	side, err := evidence.Beside(claim.dir, o.incident(), c.evidence())
+	if err != nil {
+		return claim.leave(outcome{End: o.unsent("nothing was sent, what the act says could not be kept: " + err.Error())})
+	}
+	defer side.Close() //nolint:errcheck // what was committed is durable
+	x := newSession(c, side, o.Bundle)
+	x.carrying = true
+	for _, v := range o.Secrets {
+		side.Secret(v)
+	}
+	// A panic in a gate is caught where it is called; this is for ours.
+	defer fault.To(func(fell error) {
+		end := o.unsent(side.Redact(fell.Error()))
+		end.Outcome = triage.Unknown
+		err = claim.leave(outcome{End: end})
+	})
+	out := x.carry(ctx, claim, o)
+	if len(out.Blobs) > 0 {
+		if _, err := side.Append(context.Background(), evidence.Draft{Type: "note", Actor: "system", Data: triage.Note{Text: "kept by the act " + o.Step}, Blobs: out.Blobs}); err != nil {
+			claim.say("what the act kept could not be recorded: " + side.Redact(err.Error()))
+		}
+	}
+	return claim.leave(out)
+}
+
+func (o Order) unsent(why string) triage.ActEnd {
+	return triage.ActEnd{Step: o.Step, Digest: o.Digest, Outcome: steps.Refused, Response: why}
+}
+
+// carry is the act in the world that the journal tells of.
+func (s *Session) carry(ctx context.Context, claim *claim, o Order) outcome {
+	if err := s.readUpTo(o.Seq); err != nil {
+		return outcome{End: o.unsent("nothing was sent, the journal could not be read: " + s.bundle.Redact(err.Error()))}
+	}
+	gate := s.state.Gates[o.Step]
+	if s.state.Acting != o.Step || gate.StartSeq != o.Seq || gate.Digest != o.Digest {
+		return outcome{End: o.unsent(fmt.Sprintf("nothing was sent: the journal has no act of %s at entry %d", o.Step, o.Seq))}
+	}
+	g, params, _, err := s.gater(o.Step)
+	if err != nil {
+		return outcome{End: o.unsent("nothing was sent: " + s.bundle.Redact(err.Error()))}
+	}
+	k := &sink{s: s, step: o.Step, tell: claim.say}
+	e := errand{incident: s.state.Incident, step: o.Step, digest: o.Digest, typed: o.Phrase, g: g, params: params, asked: s.asked[o.Step]}
+	if b, err := hex.DecodeString(o.Prior); err == nil {
+		copy(e.prior[:], b)
+	}
+	end, owes := s.execute(ctx, e, k)
+	blobs, _ := k.done() // what could not be kept was told as a line
+	return outcome{End: end, Owes: owes, Blobs: blobs}
+}

@@ -1,0 +1,259 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"handrail/evidence"
+	"handrail/steps/fault"
+	"handrail/triage"
+)
+
+// followEvery is how often the directory of an act is looked at: its executor is
+// another process, which may have been ordered by another session.
+const followEvery = 100 * time.Millisecond
+
+// launch hands an act that is recorded to its executor, for a caller that holds
+// the session open.
+func (s *Session) launch(o Order) error {
+	o.Bundle, o.Seq, o.Secrets = s.path, s.state.Seq, s.bundle.Secrets()
+	f := &flight{step: o.Step, kind: "act", started: s.cfg.Now(), log: s.live.begin(), act: true}
+	s.flight[o.Step] = f
+	if s.cfg.Execute == nil {
+		ctx, cancel := context.WithCancel(context.Background())
+		ended := make(chan struct{})
+		f.cancel = cancel
+		go func() { // ends with the act; Close waits for who follows it
+			defer close(ended)
+			defer cancel()
+			defer fault.To(func(error) {}) // it leaves no outcome then, which is said
+			_ = Carry(ctx, s.cfg, o)       // the same
+		}()
+		s.publish()
+		s.beside(o, ended, nil)
+		return nil
+	}
+	f.cancel = func() { s.interruptAct(o) }
+	ended, err := s.cfg.Execute(s.cfg.Env, o)
+	if err != nil {
+		s.work.Done()
+		return s.finishAct(o.unsent("nothing was sent, the executor could not be started: "+s.bundle.Redact(err.Error())), nil, nil)
+	}
+	s.publish()
+	s.beside(o, ended, s.ctx.Done())
+	return nil
+}
+
+// beside follows an act beside the owner, for a caller that holds the session open.
+func (s *Session) beside(o Order, ended, left <-chan struct{}) {
+	go func() { // ends with the act, or with left
+		defer s.work.Done()
+		defer fault.To(func(err error) { s.landAct(o, err) })
+		s.followAct(o, ended, left)
+	}()
+}
+
+// interruptAct sends the executor one interrupt. The owner calls it.
+func (s *Session) interruptAct(o Order) {
+	pid, held, err := carried(actDir(s.cfg.Acts, o.incident(), o.Seq))
+	if err == nil && held {
+		var p *os.Process
+		if p, err = os.FindProcess(pid); err == nil {
+			err = p.Signal(os.Interrupt)
+		}
+	}
+	if f := s.flight[o.Step]; err != nil && f != nil {
+		f.lines = append(f.lines, "it could not be interrupted: "+err.Error())
+	}
+}
+
+// followAct shows what an act says and records how it ended. ended is closed with
+// its executor, nil where only the claim can tell; left ends the following and
+// nothing else.
+func (s *Session) followAct(o Order, ended, left <-chan struct{}) {
+	dir := actDir(s.cfg.Acts, o.incident(), o.Seq)
+	news := &tail{name: filepath.Join(dir, linesFile)}
+	tick := time.NewTicker(followEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-left:
+			return
+		case <-ended:
+			s.progress(o.Step, news.next()...)
+			s.landAct(o, nil)
+			return
+		case <-tick.C:
+		}
+		if lines := news.next(); len(lines) > 0 {
+			s.progress(o.Step, lines...)
+		}
+		if ended != nil {
+			continue
+		}
+		if _, held, err := carried(dir); err == nil && !held {
+			s.progress(o.Step, news.next()...)
+			s.landAct(o, nil)
+			return
+		}
+	}
+}
+
+// tail reads what is appended to a file of lines.
+type tail struct {
+	name string
+	at   int64
+	part []byte
+}
+
+func (t *tail) next() []string {
+	f, err := os.Open(t.name)
+	if err != nil {
+		return nil // the executor has not begun
+	}
+	defer f.Close() //nolint:errcheck // only read from
+	b, err := io.ReadAll(io.NewSectionReader(f, t.at, maxLines))
+	t.at += int64(len(b))
+	if err != nil || len(b) == 0 {
+		return nil
+	}
+	t.part = append(t.part, b...)
+	var out []string
+	for {
+		i := bytes.IndexByte(t.part, '\n')
+		if i < 0 {
+			return out
+		}
+		out = append(out, string(t.part[:i]))
+		t.part = t.part[i+1:]
+	}
+}
+
+// landAct records the outcome that an executor left, or that it left none.
+func (s *Session) landAct(o Order, fell error) {
+	dir := actDir(s.cfg.Acts, o.incident(), o.Seq)
+	out, err := readOutcome(dir)
+	if fell != nil {
+		err = fell
+	}
+	if err == nil && out.End.Digest != o.Digest {
+		err = errors.New("its outcome is of another act")
+	}
+	var blobs []evidence.Blob
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		out = outcome{End: o.unsent("nothing was sent: the executor ended before it began")}
+		if c, err := claimAct(s.cfg.Acts, o.incident(), o.Seq); err == nil { // and none can begin any more
+			_ = c.Close()
+		} else {
+			out.End.Outcome, out.End.Response = triage.Unknown, "its executor ended and left no outcome"
+		}
+	case err != nil:
+		out = outcome{End: o.unsent("what became of it cannot be read: " + s.bundle.Redact(err.Error()))}
+		out.End.Outcome = triage.Unknown
+	default:
+		var gaps error
+		if blobs, gaps = s.takeIn(dir, o, out.Blobs); gaps != nil {
+			out.End.Response += "\nNot all that it kept could be taken into the bundle: " + s.bundle.Redact(gaps.Error())
+		}
+	}
+	_ = s.call(context.Background(), func() error {
+		defer s.landed(o.Step)
+		if err := s.recordEnd(out.End, out.Owes, blobs); err != nil {
+			return err
+		}
+		s.putAway(dir, o)
+		return nil
+	})
+}
+
+// putAway removes what an executor kept, once the incident has it.
+func (s *Session) putAway(dir string, o Order) {
+	_ = os.RemoveAll(filepath.Join(dir, o.incident()+".hrb")) // what stays costs room and nothing else
+}
+
+// takeIn copies what an executor kept, which is redacted already.
+func (s *Session) takeIn(dir string, o Order, kept []evidence.Blob) ([]evidence.Blob, error) {
+	if len(kept) == 0 {
+		return nil, nil
+	}
+	r, err := evidence.OpenReadOnly(filepath.Join(dir, o.incident()+".hrb"))
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close() //nolint:errcheck // only read from
+	var out []evidence.Blob
+	var lost error
+	for _, b := range kept {
+		got, err := s.takeBlob(r, b)
+		if err != nil {
+			lost = errors.Join(lost, fmt.Errorf("%s: %w", b.Role, err))
+			continue
+		}
+		out = append(out, got)
+	}
+	return out, lost
+}
+
+func (s *Session) takeBlob(r *evidence.Reader, b evidence.Blob) (evidence.Blob, error) {
+	from, err := r.OpenBlob(b.SHA256)
+	if err != nil {
+		return b, err
+	}
+	defer from.Close() //nolint:errcheck // only read from
+	w, err := s.bundle.Blob(b.Role, b.Media)
+	if err != nil {
+		return b, err
+	}
+	defer w.Abort()
+	if b.Truncated {
+		w.Truncated()
+	}
+	if _, err := io.Copy(w, from); err != nil {
+		return b, err
+	}
+	return w.Commit()
+}
+
+// recoverAct finds out what is known of an act that an earlier session ordered:
+// it is still carried out, it left an outcome or none, or nobody ever began it,
+// and then nobody can any more.
+func (s *Session) recoverAct(step string) error {
+	gate := s.state.Gates[step]
+	o := Order{Bundle: s.path, Seq: gate.StartSeq, Step: step, Digest: gate.Digest}
+	dir := actDir(s.cfg.Acts, o.incident(), o.Seq)
+	c, err := claimAct(s.cfg.Acts, o.incident(), o.Seq)
+	if err == nil {
+		return errors.Join(c.Close(), s.finishAct(o.unsent("nothing was sent: handrail ended before the act began"), nil, nil))
+	}
+	if _, held, heldErr := carried(dir); heldErr == nil && held {
+		s.flight[step] = &flight{step: step, kind: "act", started: s.cfg.Now(), log: s.live.begin(), act: true, cancel: func() { s.interruptAct(o) }}
+		s.hold()
+		s.adopted = append(s.adopted, func() { s.beside(o, nil, s.ctx.Done()) })
+		return nil
+	}
+	out, err := readOutcome(dir)
+	if err == nil && out.End.Digest == gate.Digest {
+		blobs, gaps := s.takeIn(dir, o, out.Blobs)
+		if gaps != nil {
+			out.End.Response += "\nNot all that it kept could be taken into the bundle: " + s.bundle.Redact(gaps.Error())
+		}
+		if err := s.finishAct(out.End, out.Owes, blobs); err != nil {
+			return err
+		}
+		s.putAway(dir, o)
+		return nil
+	}
+	end := triage.ActEnd{Step: step, Digest: gate.Digest, Outcome: triage.Unknown, Response: "handrail ended during the act"}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		end.Response += "; its outcome cannot be read: " + err.Error()
+	}
+	return s.record(end, nil)
+}
