@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"handrail/session"
+	"handrail/session/debrief"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -20,37 +21,75 @@ type Incident interface {
 	Snapshot() session.Snapshot
 	// Changed signals that there is a newer snapshot. Signals coalesce.
 	Changed() <-chan struct{}
-	// Artifact returns the redacted text of a blob.
-	Artifact(sha string) (string, error)
-	// Close waits for a running act, cancels probes and lets go of the bundle.
+	// OpenArtifact opens a redacted blob, to be read in windows.
+	OpenArtifact(sha string) (session.Artifact, error)
+	// Close cancels probes and lets go of the bundle; an act goes on by itself.
 	// The incident stays open.
 	Close() error
 }
 
 // Config is what the face needs from the rest of the program. Home, Start,
-// Resume, Drill, Match and Params may block; they are called beside the event
+// Resume, Drill, Match, Params and Save may block; they are called beside the event
 // loop, and the first frame waits for none of them.
 type Config struct {
 	Now     func() time.Time
 	Version string
 
-	Home   func(ctx context.Context) (Home, error)
-	Start  func(ctx context.Context, runbook string, params map[string]string) (Incident, error)
-	Resume func(ctx context.Context, id string) (Incident, error)
-	Drill  func(ctx context.Context, drill, variant string, progress func(line string)) (Incident, error)
-	Match  func(text string) []Hit
-	Params func(runbook string) []steps.Field
+	Home       func(ctx context.Context) (Home, error)
+	Centre     func(ctx context.Context, tell func(steps.Answer)) // tells each answer as it comes; nil for none
+	Start      func(ctx context.Context, runbook string, params map[string]string) (Incident, error)
+	Resume     func(ctx context.Context, id, why string) (Incident, error) // why somebody else goes on, "" as long as nobody was asked
+	Drill      func(ctx context.Context, drill, variant string, progress func(line string)) (Incident, error)
+	Match      func(text string) []Hit
+	Symptoms   func() []Symptom            // what may be picked instead of an error text
+	BySymptoms func(picked []string) []Hit // the runbooks that know them, best first
+	Alike      func(text string) []Alike   // incidents with the same error; nil for none
+	Params     func(runbook string) []steps.Field
+	Status     func(st triage.State) string // a short update for the channel, safe to show
+
+	Report func(ctx context.Context, bundle string) ([]byte, error) // the Markdown report of a bundle as it is on the disk; nil for none
+
+	// Sealing says what sealing would do, and Seal seals the bundle of an incident
+	// that is closed and let go. Both may block; nil where nothing can be sealed.
+	Sealing func(ctx context.Context) (Sealing, error)
+	Seal    func(ctx context.Context, order SealOrder, tell func(line string)) (Sealed, error)
+
+	// Debrief judges the drill of an incident that is closed; nil for a real one.
+	Debrief func(ctx context.Context, inc Incident) (*debrief.Drill, error)
+
+	// Save writes everything of from to a new file, and returns where that is. It
+	// overwrites nothing, and leaves nothing behind where it fails; nil where saving
+	// is not possible.
+	Save func(ctx context.Context, name string, from io.Reader) (path string, err error)
+
+	// Scrub takes the secrets out of what a fault of handrail itself says, before it
+	// is shown; nil leaves it as it is.
+	Scrub func(string) string
 
 	// Aside carries lines that something wanted to write on the terminal while it
 	// is drawn on; nil for none.
 	Aside <-chan string
 
-	Replay  Tape     // show this recorded incident and nothing else
-	Open    Incident // go straight to the run screen of this incident
-	NoColor bool     // draw without colour; symbols and words carry the meaning
+	Matching bool                // begin with the match
+	Text     string              // an error text to match, shown at once
+	Replay   Tape                // show this recorded incident and nothing else
+	Open     Incident            // go straight to the run screen of this incident
+	NoColor  bool                // draw without colour; symbols and words carry the meaning
+	Theme    string              // one of Themes(), "" is auto
+	ASCII    bool                // draw with ASCII only
+	Silent   bool                // no bell and no notification
+	Places   []Place             // nil: what is usually called production
+	Keys     map[string][]string // changes of the key map, which CheckKeys took
 
 	In  io.Reader // nil: the terminal
 	Out io.Writer // nil: the terminal
+}
+
+func (c Config) scrub(text string) string {
+	if c.Scrub == nil {
+		return text
+	}
+	return c.Scrub(text)
 }
 
 // Hit is a runbook that recognises a pasted text.
@@ -60,6 +99,14 @@ type Hit struct {
 	Line    string // the line of the text that matched
 	Pattern string
 	Score   int
+	Params  map[string]string // what the text says of the runbook's parameters
+}
+
+// Alike is an incident whose evidence has the same error.
+type Alike struct {
+	ID, Title, Runbook, Outcome string
+	Opened                      time.Time
+	Line                        string // the error there
 }
 
 // Home is what the command centre shows.

@@ -7,16 +7,19 @@ import (
 	"sync"
 
 	tea "charm.land/bubbletea/v2"
+
+	"handrail/steps/fault"
 )
 
 // crew owns every goroutine that works beside the event loop and every incident
 // that was opened, so that all can be waited for and let go whatever ended the
 // program. Bubble Tea neither cancels nor awaits a command that is under way.
 type crew struct {
-	ctx  context.Context
-	wg   sync.WaitGroup
-	mu   sync.Mutex
-	open []Incident
+	ctx   context.Context
+	scrub func(string) string // takes secrets out of what a fault says
+	wg    sync.WaitGroup
+	mu    sync.Mutex
+	open  []Incident
 }
 
 // faultMsg says that something of ours panicked beside the loop.
@@ -27,11 +30,7 @@ type faultMsg struct{ what string }
 func (c *crew) start(f func(ctx context.Context) tea.Msg) tea.Cmd {
 	done := make(chan tea.Msg, 1)
 	c.wg.Go(func() {
-		defer func() {
-			if p := recover(); p != nil {
-				done <- faultMsg{fmt.Sprint(p)}
-			}
-		}()
+		defer fault.To(func(err error) { done <- faultMsg{c.scrub(err.Error())} })
 		done <- f(c.ctx)
 	})
 	return func() tea.Msg { return <-done }
@@ -46,7 +45,7 @@ func (c *crew) keep(i Incident) {
 	}
 }
 
-// release lets go of one incident; it waits for its act.
+// release lets go of one incident.
 func (c *crew) release(i Incident) error {
 	c.mu.Lock()
 	n := slices.Index(c.open, i)

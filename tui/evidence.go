@@ -1,7 +1,7 @@
 package tui
 
 import (
-	"context"
+	"slices"
 	"strings"
 
 	"charm.land/bubbles/v2/key"
@@ -12,7 +12,7 @@ import (
 )
 
 // evidenceScreen lists every entry, finds some, and shows one with its raw
-// artifacts.
+// artifacts, or the report as it would be now.
 type evidenceScreen struct {
 	snap   session.Snapshot
 	found  []int // into the timeline, newest last
@@ -21,61 +21,42 @@ type evidenceScreen struct {
 	typing bool
 	detail bool
 	blob   int
-	pager  pager
-	loaded string // sha of what the pager shows
-	err    text
-	cover  text // how the fourteen items of evidence stand
+	view   *viewer // of the artifact that is shown
+	full   bool    // it has the whole screen
+	direct bool    // it was opened from its step, and esc goes back there
+	wrap   bool    // artifacts are wrapped
+	kind   int     // of entryKinds that the list is kept to
+	cover  coverage
+	report bool   // the report is shown in place of an entry
+	back   screen // where esc leads to from the report
 }
 
-type artifactMsg struct {
-	sha, body string
-	err       error
-}
-
-func (e *evidenceScreen) open(s session.Snapshot) {
-	find := e.find
-	*e = evidenceScreen{snap: s, find: find, blob: -1, cover: coverage(s.State)}
+// openEvidence lists the evidence of a snapshot.
+func (m *model) openEvidence(s session.Snapshot) {
+	m.closeArtifact()
+	e := &m.evidence
+	*e = evidenceScreen{snap: s, find: e.find, wrap: e.wrap, kind: e.kind, blob: -1, cover: coverageOf(s.State)}
 	e.filter()
 	e.at = max(0, len(e.found)-1)
 }
 
-// coverage sums up in a line what evidence is there and what is not.
-func coverage(st triage.State) text {
-	n := map[triage.Standing]int{}
-	var missing []string
-	codes := len(triage.EvidenceItems())
-	captures, got := 0, 0
-	for i, c := range triage.Coverage(st) {
-		switch {
-		case i >= codes:
-			captures++
-			if c.Standing == triage.Captured {
-				got++
-			}
-			continue
-		case c.Standing == triage.Missing:
-			missing = append(missing, c.Item)
-		}
-		n[c.Standing]++
+func (e *evidenceScreen) filter() {
+	e.found = e.found[:0]
+	for i := range e.snap.State.Timeline {
+		e.found = append(e.found, i)
 	}
-	t := say("%d of %d captured", n[triage.Captured], codes-n[triage.NotApplicable])
-	if w := n[triage.Forgone]; w > 0 {
-		t += say(", %d waived", w)
-	}
-	if len(missing) > 0 {
-		t += say(", missing %s", strings.Join(missing, " "))
-	}
-	return t + say("; required captures %d/%d", got, captures)
+	e.narrow()
 }
 
-func (e *evidenceScreen) filter() {
-	want := strings.ToLower(e.find.value())
-	e.found = e.found[:0]
-	for i, m := range e.snap.State.Timeline {
-		if want == "" || strings.Contains(strings.ToLower(m.Text+" "+m.Type+" "+m.Step+" "+m.Actor), want) {
-			e.found = append(e.found, i)
-		}
-	}
+// narrow drops what is not looked for from what was found: more letters never find
+// more.
+func (e *evidenceScreen) narrow() {
+	words := strings.Fields(strings.ToLower(e.find.value()))
+	kind := entryKinds()[e.kind]
+	e.found = slices.DeleteFunc(e.found, func(i int) bool {
+		m := e.snap.State.Timeline[i]
+		return !kind.has(e, m) || words != nil && !hasWords(words, m.Text, m.Type, m.Step, m.Actor)
+	})
 	e.at = min(e.at, max(0, len(e.found)-1))
 }
 
@@ -99,12 +80,21 @@ func (m *model) pressEvidence(msg tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case e.typing:
 		e.search(msg)
-	case key.Matches(msg, k.Help):
+	case key.Matches(msg, k.Help) && !e.taking():
 		m.openHelp()
 	case e.detail:
 		return m.pressDetail(msg)
+	case key.Matches(msg, k.Esc) && (e.find.value() != "" || e.kind != 0):
+		e.find, e.kind = editor{}, 0
+		e.filter()
 	case key.Matches(msg, k.Esc, k.Leave, k.Evidence):
 		m.at = atRun
+	case key.Matches(msg, k.Kinds):
+		e.nextKind()
+	case key.Matches(msg, k.Report):
+		return m.openReport(atEvidence)
+	case key.Matches(msg, k.Seal):
+		return m.openSeal()
 	case key.Matches(msg, k.Search):
 		e.typing = true
 	case key.Matches(msg, k.Up):
@@ -115,10 +105,13 @@ func (m *model) pressEvidence(msg tea.KeyPressMsg) tea.Cmd {
 		e.at = max(0, e.at-10)
 	case key.Matches(msg, k.PageDown):
 		e.at = max(0, min(len(e.found)-1, e.at+10))
+	case key.Matches(msg, k.First):
+		e.at = 0
+	case key.Matches(msg, k.Last):
+		e.at = max(0, len(e.found)-1)
 	case key.Matches(msg, k.Enter):
 		if _, ok := e.moment(); ok {
-			e.detail, e.blob, e.loaded, e.err = true, -1, "", ""
-			e.pager = pager{}
+			e.detail, e.full, e.blob = true, false, -1
 			return m.nextBlob(1)
 		}
 	}
@@ -132,8 +125,18 @@ func (e *evidenceScreen) search(msg tea.KeyPressMsg) {
 	case "esc":
 		e.typing = false
 		e.find = editor{}
+	case "up":
+		e.at = max(0, e.at-1)
+		return
+	case "down":
+		e.at = max(0, min(len(e.found)-1, e.at+1))
+		return
 	default:
-		e.find.key(msg)
+		before := e.find.value()
+		if e.find.key(msg); before != "" && strings.HasPrefix(e.find.value(), before) {
+			e.narrow()
+			return
+		}
 	}
 	e.filter()
 }
@@ -145,149 +148,55 @@ func (e *evidenceScreen) paste(s string) {
 	}
 }
 
+// taking says that letters are text at the moment.
+func (e *evidenceScreen) taking() bool { return e.typing || e.view != nil && e.view.find.typing }
+
 func (m *model) pressDetail(msg tea.KeyPressMsg) tea.Cmd {
 	e, k := &m.evidence, &m.keys
-	h := max(1, m.h-16)
+	if e.view != nil {
+		if cmd, taken := m.pressText(msg); taken {
+			return cmd
+		}
+	}
+	if e.report {
+		return m.pressReport(msg)
+	}
 	switch {
+	case e.direct && key.Matches(msg, k.Esc, k.Leave), e.view != nil && e.view.live != nil && key.Matches(msg, k.Enter):
+		m.closeArtifact()
+		m.at = atRun
+	case key.Matches(msg, k.Enter) && e.view != nil:
+		e.full = !e.full
+		return m.refitText()
+	case key.Matches(msg, k.Esc) && e.full:
+		e.full = false
+		return m.refitText()
 	case key.Matches(msg, k.Esc, k.Leave, k.Enter):
-		e.detail = false
-	case key.Matches(msg, k.Up):
-		e.pager.scroll(-1, h)
-	case key.Matches(msg, k.Down):
-		e.pager.scroll(1, h)
-	case key.Matches(msg, k.PageUp):
-		e.pager.scroll(-h, h)
-	case key.Matches(msg, k.PageDown):
-		e.pager.scroll(h, h)
-	case key.Matches(msg, k.Next):
-		return m.nextBlob(1)
-	case key.Matches(msg, k.Prev):
-		return m.nextBlob(-1)
+		m.closeArtifact()
+		e.detail, e.full = false, false
 	}
 	return nil
 }
 
-// nextBlob loads another raw artifact of the entry.
+// nextBlob opens another raw artifact of the entry.
 func (m *model) nextBlob(by int) tea.Cmd {
-	e, inc := &m.evidence, m.inc
+	e := &m.evidence
+	if e.view != nil && e.view.live != nil {
+		m.warn("", "This is what the step prints; its artifacts come when it ends.")
+		return nil
+	}
+	if e.report {
+		return nil
+	}
 	mo, _ := e.moment()
 	blobs := e.snap.Blobs[mo.Seq]
 	if len(blobs) == 0 {
 		return nil
 	}
+	if e.view != nil && len(blobs) == 1 {
+		m.warn("", "This entry has one artifact only.")
+		return nil
+	}
 	e.blob = (max(e.blob+by, -len(blobs)) + len(blobs)) % len(blobs)
-	sha := blobs[e.blob].SHA
-	return m.crew.start(func(context.Context) tea.Msg {
-		body, err := inc.Artifact(sha)
-		return artifactMsg{sha, body, err}
-	})
-}
-
-func (e *evidenceScreen) take(msg artifactMsg, w int) {
-	e.loaded, e.err = msg.sha, ""
-	if msg.err != nil {
-		e.err = shown(msg.err.Error())
-		e.pager.set("", w)
-		return
-	}
-	e.pager.set(block(msg.body), w)
-}
-
-func (e *evidenceScreen) draw(th *theme, w, h int) []drawn {
-	p := page{w: w, th: th}
-	p.add("")
-	if e.detail {
-		e.drawDetail(&p, h)
-		return p.rows
-	}
-	total := len(e.snap.State.Timeline)
-	head := th.title.on("EVIDENCE") + "  " + th.muted.on(say("%d of %d entries", len(e.found), total))
-	p.add(head)
-	p.add(th.muted.on("E1-E14  ") + th.plain.on(e.cover))
-	if e.typing || e.find.value() != "" {
-		row, _ := e.find.draw(th.strong, w-10)
-		caret := drawn("")
-		if e.typing {
-			caret = th.accent.on("▏")
-		}
-		p.add(th.accent.on("/ ") + row + caret)
-	}
-	p.gap()
-	if len(e.found) == 0 {
-		p.para(th.muted, "Nothing matches. esc clears the search.")
-		return p.rows
-	}
-	room := max(1, h-len(p.rows))
-	from := max(0, min(e.at-room/2, len(e.found)-room))
-	for i := from; i < min(len(e.found), from+room); i++ {
-		p.add(e.row(th, e.snap.State.Timeline[e.found[i]], w, i == e.at))
-	}
-	return p.rows
-}
-
-func (e *evidenceScreen) row(th *theme, m triage.Moment, w int, on bool) drawn {
-	lead, ink := drawn("  "), th.plain
-	if m.Type == "probe.start" {
-		ink = th.muted
-	}
-	if on {
-		lead, ink = th.pick.on("▸ "), th.pick
-	}
-	sym := drawn("  ")
-	if m.Level != "" {
-		k := th.level(m.Level)
-		sym = k.ink.on(k.symbol) + " "
-	}
-	raw := drawn("")
-	if n := len(e.snap.Blobs[m.Seq]); n > 0 {
-		raw = "  " + th.muted.on(say("%d raw", n))
-	}
-	left := lead + th.muted.on(say("%4d  ", m.Seq)) + th.muted.on(clock(m.At)) + "  " + fit(th.accent.on(shown(m.Type)), 13) + "  " + sym + ink.on(gist(m)) + " "
-	return spread(left, raw, w)
-}
-
-func (e *evidenceScreen) drawDetail(p *page, h int) {
-	th := p.th
-	m, _ := e.moment()
-	p.add(th.title.on(say("ENTRY %d", m.Seq)) + "  " + th.accent.on(shown(m.Type)) + "  " + th.muted.on(text(m.At.UTC().Format("2006-01-02 15:04:05Z"))))
-	p.para(th.strong, shown(m.Text))
-	rows := []pair{{"by", or(shown(m.Actor), "handrail"), th.plain}}
-	if m.Step != "" {
-		rows = append(rows, pair{"step", shown(m.Step), th.plain})
-	}
-	p.gap()
-	p.pairs(0, 0, 8, rows)
-	blobs := e.snap.Blobs[m.Seq]
-	if len(blobs) == 0 {
-		p.gap()
-		p.para(th.muted, "This entry has no raw artifact.")
-		return
-	}
-	p.head("RAW ARTIFACTS")
-	for i, b := range blobs {
-		lead := drawn("  ")
-		if i == e.blob {
-			lead = th.pick.on("▸ ")
-		}
-		p.add(lead + th.plain.on(shown(b.Role)) + "  " + th.muted.on(say("%d bytes  %s  sha256 %.12s", b.Size, b.Media, b.SHA)))
-	}
-	p.gap()
-	if e.err != "" {
-		p.item(th.bad.on("✗ "), th.plain, e.err)
-	}
-	for _, r := range e.pager.draw(th.plain, max(1, h-len(p.rows))) {
-		p.add(th.faint.on("│ ") + r)
-	}
-}
-
-func (e *evidenceScreen) moveAndKeys() (text, []hint) {
-	switch {
-	case e.typing:
-		return "Keep this search", []hint{{"esc", "clear it"}}
-	case e.detail:
-		return "Back to the list", []hint{{"↑ ↓ pgup pgdn", "scroll"}, {"[ ]", "other artifact"}, {"esc", "back"}}
-	case len(e.found) == 0:
-		return "", []hint{{"/", "search"}, {"esc", "back"}}
-	}
-	return "Open this entry", []hint{{"↑ ↓", "choose"}, {"/", "search"}, {"?", "help"}, {"esc", "back to the step"}}
+	return m.openArtifact(blobs[e.blob])
 }

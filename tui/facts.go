@@ -1,8 +1,10 @@
 package tui
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -17,14 +19,28 @@ func (m *model) drawFacts(w, h int) []drawn {
 	top, facts, low := page{w: w, th: th}, page{w: w, th: th}, page{w: w, th: th}
 	m.drawTopics(&top)
 	m.drawOwed(&top)
+	find := m.run.find.words()
+	if h == 0 && (len(find) > 0 || m.run.find.typing) { // of the whole list: what is looked for, and nothing around it
+		top.rows = nil
+	}
 	top.head("FACTS")
-	for _, st := range m.run.steps() {
+	if h == 0 {
+		m.run.find.drawFind(&top)
+	}
+	for _, st := range m.factSteps(h > 0) {
 		if len(st.Facts) > 0 && st.Kind != triage.CompareStep {
-			m.drawStepFacts(&facts, st)
+			m.drawStepFacts(&facts, st, h == 0)
 		}
 	}
-	if len(facts.rows) == 0 {
+	switch {
+	case len(facts.rows) > 0:
+	case h == 0 && len(find) > 0:
+		facts.para(th.muted, "No fact has these words. esc shows all.")
+	default:
 		facts.para(th.muted, "Nothing was read yet.")
+	}
+	if h == 0 && len(find) > 0 {
+		return append(top.rows, facts.rows...)
 	}
 	low.rows = append(low.rows, "")
 	m.drawNewest(&low)
@@ -34,6 +50,24 @@ func (m *model) drawFacts(w, h int) []drawn {
 		facts.rows = append(facts.rows[:room-1], th.muted.on(say("↓ %d more lines: f", more)))
 	}
 	return append(append(top.rows, facts.rows...), low.rows...)
+}
+
+// factSteps are the steps whose facts are drawn. Beside a step they are cut off at
+// the end of the pane: those of that step come first, then what was read last.
+func (m *model) factSteps(beside bool) []triage.Step {
+	all := m.run.steps()
+	if !beside {
+		return all
+	}
+	out := slices.Clone(all)
+	rank := func(st triage.Step) int64 {
+		if st.ID == m.run.focus {
+			return math.MaxInt64
+		}
+		return st.EndSeq
+	}
+	slices.SortStableFunc(out, func(a, b triage.Step) int { return cmp.Compare(rank(b), rank(a)) })
+	return out
 }
 
 func (m *model) drawOwed(p *page) {
@@ -87,21 +121,38 @@ func (m *model) drawTopics(p *page) {
 	}
 }
 
-func (m *model) drawStepFacts(p *page, st triage.Step) {
+func (m *model) drawStepFacts(p *page, st triage.Step, narrowed bool) {
 	th := p.th
+	find := m.run.find.words()
 	stale := drawn("")
 	if st.Status == triage.Stale {
 		stale = "  " + th.warn.on("! stale")
 	}
-	p.add(th.accent.on(short(st.ID)) + stale)
+	graph := m.run.snap.Cards[st.ID].Graph
+	if len(find) > 0 {
+		graph = nil // the words may be those of any fact
+	}
 	var rows []pair
 	for _, name := range slices.Sorted(maps.Keys(st.Facts)) {
+		if graph != nil && graph.Of.Has(name) {
+			continue
+		}
 		t, known := m.value(st.Facts[name])
 		ink := th.plain
 		if !known {
 			t, ink = "? unknown: "+t, th.warn
 		}
-		rows = append(rows, pair{shown(name), t, ink})
+		if !narrowed || hasWords(find, st.ID, name, string(t)) {
+			rows = append(rows, pair{shown(name), t, ink})
+		}
+	}
+	if len(rows) == 0 && graph == nil {
+		return
+	}
+	p.add(th.accent.on(short(st.ID)) + stale)
+	if graph != nil && (narrowed || st.ID != m.run.focus) { // else it is drawn on the step beside
+		m.drawGraph(p, graph, graphParts{what: narrowed, reasons: narrowed})
+		p.gap()
 	}
 	p.pairs(1, 0, 14, rows)
 }

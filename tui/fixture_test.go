@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,10 +30,14 @@ type bench struct {
 	header  []steps.KV
 	running []session.Running
 	blobs   map[int64][]session.BlobRef
-	tape    []triage.Event  // everything that happened, in order
-	sent    []triage.Intent // everything that was asked for, in order
-	hostile string          // woven into every outside field
-	hold    bool            // an act does not end by itself
+	tape    []triage.Event                   // everything that happened, in order
+	sent    []triage.Intent                  // everything that was asked for, in order
+	hostile string                           // woven into every outside field
+	body    func() (session.Artifact, error) // what every artifact holds; nil for a short one
+	hold    bool                             // an act does not end by itself
+	slow    map[string]bool                  // probes that do not end by themselves
+	again   string                           // how long after an act its target is read again, "" for not at all
+	second  *triage.Second                   // whom the policy asks for besides; nil for nobody
 	closed  bool
 }
 
@@ -87,10 +92,6 @@ func (b *bench) script(h string) {
 		return triage.Value{T: t, V: raw}
 	}
 	unknown := func(t, why string) triage.Value { return triage.Value{T: t, Unknown: why + h} }
-	tab := func(m map[string]string) triage.Value {
-		raw, _ := json.Marshal(m)
-		return triage.Value{T: "table", V: raw}
-	}
 	yes := v("bool", "true")
 	b.probes = map[string]triage.ProbeEnd{
 		id("lock"): {Outcome: "ok", Summary: "held by runner@ci-7f9c for 47m (OperationTypeApply)" + h,
@@ -108,11 +109,8 @@ func (b *bench) script(h string) {
 		id("log"): {Outcome: "ok", Summary: "2 of 6 creations completed, then the log ends" + h,
 			Facts:    map[string]triage.Value{"completed": v("int", "2"), "started": v("int", "3"), "finished": v("bool", "false")},
 			Findings: []triage.Finding{{Level: "critical", Say: "The run completed 2 operations and never reached its end. Something is changed." + h}}},
-		id("serials"): {Outcome: "ok", Summary: "one address differs, one could not be read" + h,
-			Facts: map[string]triage.Value{
-				"network":  tab(map[string]string{"recorded": "vpc-01" + h, "actual": "vpc-01" + h, "log": "created"}),
-				"subnet_a": tab(map[string]string{"recorded": "absent", "actual": "subnet-7", "log": "created"}),
-				"subnet_b": tab(map[string]string{"recorded": "absent", "actual": "unknown", "log": "absent"})}},
+		id("serials"): {Outcome: "ok", Summary: "7 fields, 1 agree, 5 differ, 1 cannot be told" + h,
+			Gaps: []string{"subnet_b, actual: denied" + h}, Rows: sides(h)},
 		id("clean"): {Outcome: "ok", Summary: "no lock" + h, Green: &triage.Value{T: "bool", V: json.RawMessage("true")}, Facts: map[string]triage.Value{"held": v("bool", "false")}},
 	}
 	b.cards = b.texts(h)
@@ -126,6 +124,37 @@ func (b *bench) script(h string) {
 		Phrase:  "force-unlock 5e1c9a70-2f4b-4d0c-9a3e-6b1d8f0c7e21",
 		Undo:    "none: a broken lock cannot be given back" + h,
 		Owes:    []steps.Debt{{Kind: "unfinished", Text: "The apply was cut off: four creations are still to be made." + h}},
+	}
+}
+
+// sides is a comparison that went apart in every direction.
+func sides(h string) []triage.Compared {
+	v := func(s string) triage.Value {
+		raw, _ := json.Marshal(s + h)
+		return triage.Value{T: "string", V: raw}
+	}
+	row := func(field string, sides ...triage.Side) triage.Compared {
+		return triage.Compared{Field: field + h, Sides: sides}
+	}
+	desired := func(s string) triage.Side {
+		return triage.Side{Source: triage.Desired, Expr: "facts.git.value" + h, Value: v(s), From: []int64{9}}
+	}
+	recorded := func(s string) triage.Side {
+		return triage.Side{Source: triage.Recorded, Expr: "facts.state.value" + h, Value: v(s), From: []int64{7}}
+	}
+	actual := func(s string) triage.Side {
+		return triage.Side{Source: triage.Actual, Expr: "facts.lock.value" + h, Value: v(s), From: []int64{5, 7}}
+	}
+	lost := triage.Side{Source: triage.Actual, Expr: "facts.live.subnet_b", From: []int64{9},
+		Value: triage.Value{T: "string", Unknown: "facts.live.subnet_b is unknown: denied, the account may not describe subnets" + h}}
+	return []triage.Compared{
+		row("network", desired("vpc-01"), recorded("vpc-01"), actual("vpc-01")),
+		row("replicas", desired("3"), recorded("3"), actual("5")),
+		row("image", desired("shop:v1.9.2"), recorded("shop:v1.9.1"), actual("shop:v1.9.1")),
+		row("subnet_a", desired("subnet-7"), recorded("absent"), actual("subnet-7")),
+		row("route", desired("nat-1"), recorded("igw-2"), actual("nat-9")),
+		row("subnet_b", desired("subnet-8"), recorded("absent"), lost),
+		row("zone", desired("eu-1a"), actual("eu-1b")),
 	}
 }
 
@@ -207,6 +236,9 @@ func (b *bench) Do(_ context.Context, in triage.Intent) error {
 	if in.Kind == triage.DoConclude {
 		in.Proposed = b.cards[in.Step].Proposed
 	}
+	if in.Kind == triage.DoApprove {
+		return b.approve(in)
+	}
 	if bad := triage.Check(b.state, in, b.now(), b.judge); bad != nil {
 		return bad
 	}
@@ -214,10 +246,13 @@ func (b *bench) Do(_ context.Context, in triage.Intent) error {
 	case triage.DoProbe:
 		st, _ := b.state.Step(in.Step)
 		b.record(triage.ProbeStart{Step: in.Step, N: st.Attempts + 1, Kind: st.Uses})
-		end := b.probes[in.Step]
-		end.Step, end.N = in.Step, st.Attempts+1
-		b.record(end)
-		b.blobs[b.state.Seq] = []session.BlobRef{{Role: "raw" + b.hostile, SHA: strings.Repeat("c0ffee", 11)[:64], Size: 812, Media: "application/json" + b.hostile}}
+		b.running = append(b.running, session.Running{Step: in.Step, Kind: st.Uses, Started: b.now(), Until: b.now().Add(time.Minute), Log: &session.LiveLog{}})
+		if !b.slow[in.Step] {
+			b.endProbe(in.Step, b.probes[in.Step])
+		}
+		return nil
+	case triage.DoCancel:
+		b.endProbe(in.Step, triage.ProbeEnd{Outcome: "cancelled", Summary: "stopped by hand" + b.hostile, Gaps: []string{"could not check: stopped by hand" + b.hostile}})
 		return nil
 	case triage.DoPreview:
 		b.show(in.Step)
@@ -238,18 +273,70 @@ func (b *bench) Do(_ context.Context, in triage.Intent) error {
 	return nil
 }
 
+// print is a line that a slow probe prints.
+func (b *bench) print(step string, lines ...string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i := range b.running {
+		if r := &b.running[i]; r.Step == step {
+			for _, l := range lines {
+				r.Log.Print(l)
+			}
+			r.Lines = append(r.Lines[:len(r.Lines):len(r.Lines)], lines...)
+		}
+	}
+}
+
+func (b *bench) endProbe(step string, end triage.ProbeEnd) {
+	st, _ := b.state.Step(step)
+	end.Step, end.N = step, st.Attempts
+	i := slices.IndexFunc(b.running, func(r session.Running) bool { return r.Step == step })
+	b.running[i].Log.End()
+	b.running = slices.Delete(slices.Clone(b.running), i, i+1)
+	b.record(end)
+	b.blobs[b.state.Seq] = []session.BlobRef{{Role: "raw" + b.hostile, SHA: strings.Repeat("c0ffee", 11)[:64], Size: b.size(), Media: "application/json" + b.hostile}}
+}
+
 func (b *bench) show(step string) {
 	pv := b.preview
 	digest := pv.Digest(b.state.Incident, step)
 	until := b.now().Add(5 * time.Minute)
+	if b.second != nil {
+		until = b.now().Add(30 * time.Minute)
+	}
 	var target []triage.KV
 	for _, kv := range pv.Target {
 		target = append(target, triage.KV(kv))
 	}
 	b.record(triage.GateShown{Step: step, Digest: string(digest), Class: triage.Release, Effect: pv.Effect, Target: target, Request: pv.Request,
-		Command: pv.Command, Phrase: pv.Phrase, Undo: pv.Undo, Verdicts: b.judge(step), Until: until})
+		Command: pv.Command, Phrase: pv.Phrase, Undo: pv.Undo, Verdicts: b.judge(step), Until: until, Second: b.second, Again: b.again})
 	b.gate = &session.Gate{Step: step, Title: "Release the lock" + b.hostile, Class: triage.Release, Preview: pv, Digest: digest, Verdicts: b.judge(step), Until: until,
 		Evidence: []session.Cited{{Step: id("lock"), Text: "held by runner@ci-7f9c" + b.hostile, At: opened(), Seq: 5}, {Step: id("holder"), Text: "dead: no process on the runner" + b.hostile, At: opened().Add(3 * time.Minute), Seq: 9}}}
+}
+
+// readAgain tells what stood of the act.
+func (b *bench) readAgain(outcome, says string) {
+	g := b.state.Gates[id("unlock")]
+	b.record(triage.ActAgain{Step: g.Step, Digest: g.Digest, Outcome: outcome, Response: says + b.hostile,
+		After: []triage.KV{{Key: "lock", Value: "7c2f1e08-9d3b-4c51-8b1f-0a6e5d4c3b2a" + b.hostile}, {Key: "serial", Value: "42" + b.hostile}}})
+}
+
+// twoPersons is what a policy of the fixture asks.
+func twoPersons(h string) *triage.Second {
+	return &triage.Second{Why: "the policy asks two persons for gates of class release, in production" + h, Asks: []string{"ana"}, Own: []string{"SHA256:ana"},
+		May: []string{"grace@example.org" + h, "bo@example.org" + h}}
+}
+
+// goodApproval is the answer that the bench takes.
+const goodApproval = "handrail-approval-v1 6b0c1d2e3f40 2026-11-20T02:18:00Z U1NIU0lHAAAAAQ"
+
+func (b *bench) approve(in triage.Intent) error {
+	if strings.TrimSpace(in.Sig) != goodApproval {
+		return &triage.Refused{Intent: in.Kind, Step: in.Step, Refusals: []triage.Refusal{{Why: "the key SHA256:eve" + b.hostile + " is none of those who may approve",
+			Cure: "One of these may: grace@example.org" + b.hostile}}}
+	}
+	b.record(triage.Approve{Digest: string(b.gate.Digest), Person: "grace@example.org" + b.hostile, Sig: "sig", Key: "SHA256:Kxj0GNQ7FlHBAZ0n6kBbj", Signed: b.now()})
+	return nil
 }
 
 func (b *bench) confirm(in triage.Intent) error {
@@ -271,7 +358,8 @@ func (b *bench) confirm(in triage.Intent) error {
 	d := string(b.gate.Digest)
 	b.record(triage.GateAnswered{Step: in.Step, Digest: d, Typed: in.Typed, Pasted: in.Pasted})
 	b.record(triage.ActStart{Step: in.Step, Digest: d, Request: b.preview.Request})
-	b.running = []session.Running{{Step: in.Step, Kind: "terraform/force-unlock", Started: b.now(), Act: true, Lines: []string{"tofu force-unlock" + b.hostile}}}
+	b.running = []session.Running{{Step: in.Step, Kind: "terraform/force-unlock", Started: b.now(), Act: true, Log: &session.LiveLog{}, Lines: []string{"tofu force-unlock" + b.hostile}}}
+	b.running[0].Log.Print("tofu force-unlock" + b.hostile)
 	if !b.hold {
 		b.endAct()
 	}
@@ -295,6 +383,9 @@ func (b *bench) Snapshot() session.Snapshot {
 	if b.gate != nil {
 		g := *b.gate
 		g.Phase = b.state.Gates[g.Step].Phase
+		if b.second != nil {
+			g.Second = &session.Second{Why: b.second.Why, May: b.second.May, Lacks: b.state.SecondLacks(g.Step, b.now()), By: b.state.Gates[g.Step].Approvals, Request: "REQUEST\n"}
+		}
 		s.Gate = &g
 	}
 	return s
@@ -302,8 +393,50 @@ func (b *bench) Snapshot() session.Snapshot {
 
 func (b *bench) Changed() <-chan struct{} { return b.changed }
 
-func (b *bench) Artifact(string) (string, error) {
-	return "{\n  \"kind\": \"Lease\",\n  \"spec\": {\n    \"holderIdentity\": \"5e1c9a70-2f4b-4d0c-9a3e-6b1d8f0c7e21\"\n  }\n}" + b.hostile, nil
+// stored is an artifact in memory.
+type stored struct{ *bytes.Reader }
+
+func (stored) Close() error { return nil }
+
+func (b *bench) OpenArtifact(string) (session.Artifact, error) {
+	if b.body != nil {
+		return b.body()
+	}
+	return stored{bytes.NewReader([]byte("{\n  \"kind\": \"Lease\",\n  \"spec\": {\n    \"holderIdentity\": \"5e1c9a70-2f4b-4d0c-9a3e-6b1d8f0c7e21\"\n  }\n}" + b.hostile))}, nil
+}
+
+func (b *bench) size() int64 {
+	if b.body == nil {
+		return 812
+	}
+	a, err := b.body()
+	if err != nil {
+		return 0
+	}
+	return a.Size()
+}
+
+// holds gives every artifact this text.
+func (b *bench) holds(s string) {
+	b.body = func() (session.Artifact, error) { return stored{bytes.NewReader([]byte(s))}, nil }
+}
+
+// applyLog is the log of an apply that goes on for long.
+func applyLog() string {
+	var b strings.Builder
+	for i := range 12_000 {
+		switch at := opened().Add(time.Duration(i) * 150 * time.Millisecond).Format("15:04:05.000"); {
+		case i == 11:
+			fmt.Fprintf(&b, "%s [ERROR] provider.example: request failed: {\"status\":409,\"code\":\"Conflict\",\"object\":\"subnet-7\",\"detail\":\"the address range 10.4.0.0/20 is taken by subnet-3 of vpc-01, which another run holds; retry after its lock is gone\",\"request\":\"5e1c9a70-2f4b-4d0c-9a3e-6b1d8f0c7e21\"}\n", at)
+		case i%9 == 4:
+			fmt.Fprintf(&b, "%s [WARN]  backend/kube: lease infra/lock-tfstate-default-network not renewed, try %d\n", at, i/9)
+		case i%1000 == 42:
+			fmt.Fprintf(&b, "%s [ERROR] subnet.支付[%d]: creation failed\tüber die Grenze\n", at, i)
+		default:
+			fmt.Fprintf(&b, "%s [DEBUG] graph: vertex \"example_subnet.a[%d]\" visited\n", at, i)
+		}
+	}
+	return b.String()
 }
 
 func (b *bench) Close() error {
@@ -326,27 +459,94 @@ func homeFixture(h string) Home {
 	}
 }
 
+// centreFixture answers the questions: with rows, with nothing, with what could
+// not be seen, and with more rows than are shown.
+func centreFixture(h string) []steps.Answer {
+	row := func(level steps.Level, where, what, owner string, old time.Duration) steps.Standing {
+		return steps.Standing{Level: level, Where: where + h, What: what + h, Owner: owner + h, Since: opened().Add(-old), Detail: "what it says of itself" + h,
+			Command: "kubectl --context prod-eu get " + where + h}
+	}
+	lock := row(steps.Warning, "infra/lock-tfstate-default-network", "locked for OperationTypeApply", "runner@ci-7f9c", 47*time.Minute)
+	lock.Runbook, lock.Params = "state-lock"+h, map[string]string{"dir": ".", "workspace": "default" + h}
+	var changed []steps.Standing
+	for _, name := range []string{"checkout", "cart", "search", "mail", "ledger"} {
+		changed = append(changed, row(steps.Warning, "deployment/shop/"+name, "kubectl-edit wrote it after kustomize-controller", "kustomization flux-system/shop", 3*time.Hour))
+	}
+	done := row(steps.Info, "incident 20261119-hotfix entry 31", "removed the finalizer of job/payments/migrate-41", "ana@example.org", 26*time.Hour)
+	done.Incident = "20261119-hotfix" + h
+	seen := []string{"deployments.apps" + h}
+	forbidden := []steps.Gap{{What: "rolebindings", Kind: steps.Forbidden, Say: "permission denied: /apis/rbac.authorization.k8s.io/v1/rolebindings on https://10.0.0.1:6443; ask for that right" + h}}
+	return []steps.Answer{
+		{Question: steps.StuckDeployments, Rows: []steps.Standing{row(steps.Critical, "deployment/shop/checkout", "too few Pods, 0 of 3 available", "argocd application argocd/shop", 12*time.Minute)}},
+		{Question: steps.LockedRuns, Rows: []steps.Standing{lock}},
+		{Question: steps.PartialApplies, Seen: seen},
+		{Question: steps.DegradedApps, Gaps: []steps.Gap{{What: "applications.argoproj.io", Kind: steps.Absent, Say: "this cluster serves no applications.argoproj.io" + h}}},
+		{Question: steps.DenyingPolicies, Seen: seen},
+		{Question: steps.FailedSecrets, Gaps: []steps.Gap{{What: "externalsecrets", Kind: steps.TimedOut, Say: "https://10.0.0.1:6443 did not answer in time" + h}}},
+		{Question: steps.OpenDrift, Seen: seen},
+		{Question: steps.BreakGlass, Seen: seen, Gaps: forbidden},
+		{Question: steps.ManualChanges, Rows: changed, Seen: seen},
+		{Question: steps.RepairedState, Rows: []steps.Standing{done}, Seen: seen},
+	}
+}
+
 func hitsFixture(h string) []Hit {
 	return []Hit{{Runbook: "state-lock" + h, Title: "Plan or apply cannot get the state lock" + h, Line: "│ Error: Error acquiring the state lock" + h, Pattern: "Error acquiring", Score: 12},
 		{Runbook: "partial-apply" + h, Title: "Apply failed after part of it was done" + h, Line: "Creation complete after 2s" + h, Score: 3}}
 }
+
+func symptomsFixture(h string) []Symptom {
+	return []Symptom{{"Every plan or apply stops and says that the state is locked" + h}, {"A run was killed, or its runner vanished, and nobody can run since" + h},
+		{"Somebody holds a lock, and nobody knows who or why" + h}, {"An apply was cut off, and nobody knows how far it came" + h},
+		{"An object or a namespace hangs in Terminating" + h}, {"A delete was asked for and never ends" + h}}
+}
+
+// fittingFixture ranks by how many were picked: the first four are of one runbook.
+func fittingFixture(picked []string, h string) []Hit {
+	var out []Hit
+	for _, b := range hitsFixture(h) {
+		b.Score, b.Line = len(picked), strings.Join(picked, "; ")
+		if len(picked) > 0 {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+func statusFixture(st triage.State) string { return "update for " + st.Incident + "\nsecond line\n" }
 
 func configFixture(now func() time.Time, h string) Config {
 	return Config{
 		Now: now, Version: "0.1.0",
 		Home:   func(context.Context) (Home, error) { return homeFixture(h), nil },
 		Start:  func(context.Context, string, map[string]string) (Incident, error) { return newBench(now, h), nil },
-		Resume: func(context.Context, string) (Incident, error) { return newBench(now, h), nil },
+		Resume: func(context.Context, string, string) (Incident, error) { return newBench(now, h), nil },
 		Drill: func(_ context.Context, _, _ string, progress func(string)) (Incident, error) {
 			progress("lab: etcd is ready" + h)
 			progress("lab: kube-apiserver is ready" + h)
 			return newBench(now, h), nil
+		},
+		Status:  statusFixture,
+		Sealing: func(context.Context) (Sealing, error) { return sealingFixture(h), nil },
+		Seal:    func(_ context.Context, o SealOrder, _ func(string)) (Sealed, error) { return sealedFixture(o, h), nil },
+		Centre: func(_ context.Context, tell func(steps.Answer)) {
+			for _, a := range centreFixture(h) {
+				tell(a)
+			}
 		},
 		Match: func(t string) []Hit {
 			if strings.Contains(t, "lock") {
 				return hitsFixture(h)
 			}
 			return nil
+		},
+		Symptoms:   func() []Symptom { return symptomsFixture(h) },
+		BySymptoms: func(picked []string) []Hit { return fittingFixture(picked, h) },
+		Alike: func(t string) []Alike {
+			if !strings.Contains(t, "lock") {
+				return nil
+			}
+			return []Alike{{ID: "20261102-091100-state-lock-q2wz" + h, Title: "Plan or apply cannot get the state lock" + h, Runbook: book + h, Outcome: "recovered" + h, Opened: opened().Add(-18 * 24 * time.Hour), Line: "Error acquiring the state lock" + h}}
 		},
 		Params: func(rb string) []steps.Field {
 			if strings.HasPrefix(rb, "partial-apply") {

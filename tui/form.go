@@ -8,7 +8,8 @@ import (
 )
 
 // form is the sheet in which every question that needs words is answered. It
-// collects values and hands them to submit; it knows nothing of intents.
+// collects values and hands them to submit; it knows nothing of intents. Without
+// fields there is only something to read, and at is how far it is scrolled.
 type form struct {
 	title  text
 	intro  []text
@@ -16,6 +17,8 @@ type form struct {
 	at     int
 	wrong  text
 	submit func(v map[string]string) tea.Cmd
+	over   bool  // it is a note, over whatever else is in front
+	under  *form // the sheet that it lies over
 }
 
 // field is one line of a form: free text, or one of choices.
@@ -35,6 +38,9 @@ type choice struct {
 	help  text
 }
 
+// leastHelp is the room that the help of a choice needs beside it.
+const leastHelp = 20
+
 func (f *field) value() string {
 	if f.choices != nil {
 		if f.pick < 0 {
@@ -47,6 +53,9 @@ func (f *field) value() string {
 
 // press handles a key. Over is true when the form is done or dismissed.
 func (f *form) press(msg tea.KeyPressMsg) (cmd tea.Cmd, over bool) {
+	if len(f.fields) == 0 {
+		return nil, f.pressRead(msg.String())
+	}
 	cur := &f.fields[f.at]
 	switch s := msg.String(); s {
 	case "esc":
@@ -76,6 +85,19 @@ func (f *form) press(msg tea.KeyPressMsg) (cmd tea.Cmd, over bool) {
 		}
 	}
 	return nil, false
+}
+
+// pressRead scrolls what is only read, and says whether it was put away.
+func (f *form) pressRead(key string) bool {
+	switch key {
+	case "up", "k":
+		f.at = max(0, f.at-1)
+	case "down", "j":
+		f.at++
+	case "esc", "enter", "q":
+		return true
+	}
+	return false
 }
 
 // move goes to another field; a choice moves inside itself first, since up and
@@ -125,6 +147,9 @@ func (f *field) complaint() text {
 }
 
 func (f *form) paste(s string) {
+	if len(f.fields) == 0 {
+		return
+	}
 	if cur := &f.fields[f.at]; cur.choices == nil {
 		f.wrong = ""
 		cur.edit.paste(strings.Join(strings.Fields(s), " "))
@@ -136,6 +161,9 @@ func (f *form) draw(th *theme, w, h int) (rows []drawn, cur *tea.Position) {
 	p := page{w: w - 2, th: th}
 	for _, t := range f.intro {
 		p.para(th.muted, t)
+	}
+	if len(f.fields) == 0 {
+		return f.drawRead(th, &p, w, h), nil
 	}
 	p.gap()
 	wide := 0
@@ -161,8 +189,7 @@ func (f *form) draw(th *theme, w, h int) (rows []drawn, cur *tea.Position) {
 		off = max(0, min(focus-1, len(p.rows)-room))
 		p.rows = p.rows[off : off+room]
 	}
-	head := th.accent.on("── ") + th.title.on(f.title) + " "
-	rows = append(rows, head+th.accent.on(line("─", w-cells(head))))
+	rows = append(rows, f.head(th, w))
 	for _, r := range p.rows {
 		rows = append(rows, " "+r)
 	}
@@ -175,6 +202,26 @@ func (f *form) draw(th *theme, w, h int) (rows []drawn, cur *tea.Position) {
 		cur.X, cur.Y = cur.X+1, cur.Y+1-off
 	}
 	return rows, cur
+}
+
+func (f *form) head(th *theme, w int) drawn {
+	head := th.accent.on("── ") + th.title.on(f.title) + " "
+	return head + th.accent.on(line("─", w-cells(head)))
+}
+
+func (f *form) drawRead(th *theme, p *page, w, h int) []drawn {
+	all := len(p.rows)
+	rows := []drawn{f.head(th, w)}
+	var seen []drawn
+	seen, f.at = window(p.rows, f.at, max(3, h-3))
+	for _, r := range seen {
+		rows = append(rows, " "+r)
+	}
+	keys := []hint{{"enter", "back"}}
+	if all > len(seen) {
+		keys = append(keys, hint{"↑ ↓", "scroll"})
+	}
+	return append(rows, "", " "+th.footer(w-2, keys))
 }
 
 func (fl *field) draw(p *page, th *theme, wide int, on bool) *tea.Position {
@@ -190,9 +237,13 @@ func (fl *field) draw(p *page, th *theme, wide int, on bool) *tea.Position {
 				m, i2 = th.pick.on("● "), th.strong
 			}
 			row := label + th.key.on(say("%d ", i+1)) + m + i2.on(shown(c.value))
-			if c.help != "" {
+			switch {
+			case c.help != "" && cells(row)+leastHelp > p.w: // no room beside it
+				p.add(row)
+				p.item(blank(cells(label)+4), th.muted, c.help)
+			case c.help != "":
 				p.item(row+"  ", th.muted, c.help)
-			} else {
+			default:
 				p.add(row)
 			}
 			label = blank(cells(label))

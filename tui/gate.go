@@ -33,8 +33,10 @@ type gateModal struct {
 	refused []triage.Refusal
 	digest  steps.Digest
 	off     int
-	why     text // it was closed, "" while it was not
-	wrong   int  // wrong phrases before the newest one was handed over
+	why     text   // it was closed, "" while it was not
+	noted   notice // a note was recorded meanwhile
+	wrong   int    // wrong phrases before the newest one was handed over
+	asks    bool   // an approval was handed over and is being looked at
 }
 
 // openGate shows the gate and asks for its preview, unless it is armed already
@@ -85,6 +87,12 @@ func (g *gateModal) take(s session.Snapshot, now time.Time) {
 	if s.Gate.Wrong != g.gate.Wrong {
 		g.edit = editor{}
 	}
+	if g.has && approvals(*s.Gate) != approvals(g.gate) { // the line is for something else now
+		g.edit, g.quiet, g.said = editor{}, now.Add(grace), notice{}
+	}
+	if g.has && s.Gate.Phase != g.gate.Phase {
+		g.off = 0 // how it ended stands above what was read before
+	}
 	g.gate, g.has = *s.Gate, true
 }
 
@@ -96,6 +104,9 @@ func (g *gateModal) answer(msg didMsg, now time.Time) bool {
 		g.reading = false
 	case triage.DoConfirm:
 		g.sent = false
+	case triage.DoApprove:
+		g.approved(msg.err, now)
+		return true
 	case triage.DoDisarm:
 		return msg.err == nil
 	default:
@@ -122,6 +133,9 @@ func (g *gateModal) armed() bool { return g.has && g.gate.Phase == triage.GateAr
 // pressGate gives every key to the gate.
 func (m *model) pressGate(msg tea.KeyPressMsg) tea.Cmd {
 	g := m.gate
+	if !m.now.Before(g.quiet) {
+		g.noted = notice{}
+	}
 	switch {
 	case key.Matches(msg, m.keys.Esc):
 		return m.closeGate()
@@ -132,11 +146,17 @@ func (m *model) pressGate(msg tea.KeyPressMsg) tea.Cmd {
 		g.off += 5
 	case msg.String() == "pgup":
 		g.off = max(0, g.off-5)
+	case m.waits():
+		return m.typeApproval(msg)
 	case g.armed() && !g.sent:
 		return m.typePhrase(msg)
 	case g.armed(), g.reading:
 	case key.Matches(msg, m.keys.Interrupt) && m.run.acting():
 		m.interrupt()
+	case key.Matches(msg, m.keys.View) && m.run.acting():
+		m.gate = nil // the act goes on
+		m.run.decide()
+		return m.watching()
 	case key.Matches(msg, m.keys.Reload):
 		return m.openGate(g.step)
 	case key.Matches(msg, m.keys.Waive):

@@ -27,12 +27,16 @@ func (p *page) gateRows(in ink, kvs []steps.KV) {
 	}
 }
 
-// drawGate fills the screen. Consequence, target and phrase always stand; what
-// is between scrolls.
-func (m *model) drawGate() ([]drawn, *tea.Position) {
+// gateUndone says that somebody undid the act of the gate in front.
+func (m *model) gateUndone() bool {
+	return m.run.snap.State.Gates[m.gate.step].Again.Outcome == triage.Undone
+}
+
+// gateBox is the gate in at most most rows. Consequence, target and phrase always
+// stand; what is between scrolls.
+func (m *model) gateBox(most int) ([]drawn, *tea.Position) {
 	th, g := &m.th, m.gate
 	w := min(m.w, 104)
-	left := (m.w - w) / 2
 	inner := w - 4
 	top := page{w: inner, th: th}
 	m.gateTop(&top)
@@ -41,18 +45,18 @@ func (m *model) drawGate() ([]drawn, *tea.Position) {
 	mid := page{w: inner, th: th}
 	alikeEnds := m.gateMiddle(&mid)
 
-	h := m.h - 2
-	if most := max(2, h-len(low.rows)-2); len(top.rows) > most {
+	h := most - 2
+	if fits := max(2, h-len(low.rows)-2); len(top.rows) > fits {
 		// A target that is too long for the screen scrolls; the phrase never does.
-		cut := top.rows[most:]
+		cut := top.rows[fits:]
 		for i := range alikeEnds {
 			alikeEnds[i] += len(cut)
 		}
 		mid.rows = append(cut[:len(cut):len(cut)], mid.rows...)
-		top.rows = top.rows[:most]
+		top.rows = top.rows[:fits]
 	}
 	room := h - len(top.rows) - len(low.rows)
-	if m.h > roomy {
+	if most > roomy {
 		room = min(room, len(mid.rows)+1)
 	}
 	rows := top.rows
@@ -67,73 +71,14 @@ func (m *model) drawGate() ([]drawn, *tea.Position) {
 	}
 	if cur != nil {
 		cur.Y += len(rows) + 1
-		cur.X += left + 2
+		cur.X += 2
 	}
 	rows = append(rows, low.rows...)
 	frame := th.danger
-	if g.gate.Phase == triage.GateDone {
+	if g.gate.Phase == triage.GateDone && !m.gateUndone() {
 		frame = th.good // over: nothing dangerous waits here any more
 	}
-	box := double(frame, rows, w)
-	up := max(0, (m.h-len(box))/2)
-	out := make([]drawn, up)
-	for _, r := range box {
-		out = append(out, blank(left)+r)
-	}
-	if cur != nil {
-		cur.Y += up
-	}
-	return out, cur
-}
-
-// gateTop names the consequence first, then the one object it happens to.
-func (m *model) gateTop(p *page) {
-	th, g := p.th, m.gate
-	pv := g.gate.Preview
-	word, tail := m.gateWord()
-	p.add(spread(word, tail, p.w))
-	switch {
-	case pv.Effect != "" && g.gate.Phase == triage.GateDone:
-		p.item(label(th.muted.on("ASKED FOR")), th.plain, shown(pv.Effect))
-	case pv.Effect != "":
-		p.item(label(th.danger.on("THIS WILL")), th.dangerText, shown(pv.Effect))
-	case g.reading:
-		p.para(th.muted, "Reading the target. Nothing is changed by looking.")
-	default:
-		p.para(th.dangerText, m.run.title(g.step))
-	}
-	if len(pv.Target) > 0 {
-		p.gap()
-	}
-	p.gateRows(th.strong, pv.Target)
-}
-
-// gateWord is the state of the gate in a word, and what counts down.
-func (m *model) gateWord() (word, tail drawn) {
-	th, g := &m.th, m.gate
-	name := "  " + th.muted.on("gate "+m.run.title(g.step))
-	if g.gate.Digest != "" {
-		tail = "  " + th.muted.on("digest ") + th.strong.on(shown(g.gate.Digest.Short()))
-	}
-	switch g.gate.Phase {
-	case triage.GateArmed:
-		left := g.gate.Until.Sub(m.now)
-		if left <= 0 {
-			return th.chipArmed.on(" DANGER · EXPIRED ") + name, tail
-		}
-		return th.chipArmed.on(" DANGER · ARMED ") + name, tail + th.muted.on("  expires in ") + th.strong.on(ago(left))
-	case triage.GateConfirmed:
-		return th.chipArmed.on(" DANGER · READING AGAIN ") + name, tail
-	case triage.GateActing:
-		return th.chipArmed.on(" DANGER · ACTING ") + name, tail
-	case triage.GateDone:
-		return th.chipSafe.on(" DONE ") + name, tail
-	case triage.GateFailed, triage.GateRefused:
-		return th.chipWarn.on(say(" %s ", strings.ToUpper(string(g.gate.Phase)))) + name, tail
-	case triage.GateUnknown:
-		return th.chipWarn.on(" OUTCOME UNKNOWN ") + name, tail
-	}
-	return th.chipWarn.on(" DANGER · NOT ARMED ") + name, tail
+	return double(frame, rows, w), cur
 }
 
 // gateMiddle is what a careful person reads before typing: what stands in the
@@ -146,9 +91,12 @@ func (m *model) gateMiddle(p *page) []int {
 		p.rows = append(p.rows, "")
 	}
 	m.gateOutcome(p)
+	if !g.armed() {
+		m.gateApproved(p)
+	}
 	if g.why != "" && !g.reading {
 		p.rows = append(p.rows, "")
-		p.item(label(th.warn.on("! CLOSED")), th.strong, g.why)
+		p.item(label(th.warn.on("! CLOSED")), th.strong, m.closedWhy(g.why))
 	}
 	for _, moved := range g.gate.Moved {
 		p.item(label(th.bad.on("✗ MOVED")), th.plain, shown(moved))
@@ -157,6 +105,10 @@ func (m *model) gateMiddle(p *page) []int {
 	m.gateDiff(p)
 	alikeEnds := m.gateAlike(p)
 	m.gateOwners(p)
+	if _, far := m.gateTarget(); len(far) > 0 {
+		p.gap()
+		p.gateRows(th.strong, far)
+	}
 	if rest := slices.DeleteFunc(slices.Clone(pv.Shown), alike); len(rest) > 0 && g.gate.Phase != triage.GateDone {
 		p.gap()
 		p.gateRows(th.plain, rest)
@@ -203,6 +155,25 @@ func (m *model) gateVerdicts(p *page) {
 		}
 		p.item(mk.ink.on(mk.symbol+" "+mk.word)+"  ", th.muted, or(shown(v.Why), shown(v.Expr)))
 	}
+}
+
+// closedWhy is why the gate in front was closed. Where the things in its way are
+// listed below, it only counts them.
+func (m *model) closedWhy(why text) text {
+	g, n := m.gate, 0
+	listed := g.refused
+	if len(listed) == 0 {
+		listed = g.gate.Refusals
+	}
+	for _, r := range listed {
+		if strings.Contains(string(why), string(shown(r.Why))) {
+			n++
+		}
+	}
+	if n < 2 {
+		return why
+	}
+	return say("%d things stand in its way.", n)
 }
 
 // gateNeeds lists what stands in the way, and what would meet it.
@@ -264,9 +235,19 @@ func (m *model) gateOutcome(p *page) {
 	if g.gate.Response != "" {
 		p.item(label(th.muted.on("answer")), th.plain, block(g.gate.Response))
 	}
-	if len(g.gate.After) > 0 {
+	after := g.gate.After
+	if now := m.run.snap.State.Gates[g.step]; now.Phase == triage.GateDone {
+		drawAgain(p, m.run.snap.State, now)
+		if len(now.Again.After) > 0 {
+			after = nil
+			for _, kv := range now.Again.After {
+				after = append(after, steps.KV(kv))
+			}
+		}
+	}
+	if len(after) > 0 {
 		p.head("THE TARGET NOW")
-		p.gateRows(th.plain, g.gate.After)
+		p.gateRows(th.plain, after)
 		p.gap()
 	}
 }
@@ -276,6 +257,9 @@ func (m *model) gateLow(p *page) *tea.Position {
 	th, g := p.th, m.gate
 	var cur *tea.Position
 	p.add(th.faint.on(line("─", p.w)))
+	if n := g.noted; n.text != "" {
+		p.item("", th.plain, n.text)
+	}
 	switch {
 	case g.said.text != "":
 		k := th.level(gateLevel(g.said.level))
@@ -284,7 +268,12 @@ func (m *model) gateLow(p *page) *tea.Position {
 		p.item(th.warn.on("! "), th.strong, m.wrongPhrase())
 	}
 	keys := []hint{{"enter", "back"}, {"r", "look again"}, {"esc", "back"}}
+	if g.armed() {
+		m.gateApproved(p)
+	}
 	switch {
+	case m.waits():
+		cur, keys = m.gateWaits(p)
 	case g.sent:
 		p.add(th.strong.on("Reading the target again, then acting if nothing moved …"))
 		keys = []hint{{"esc", "leave this view; it goes on"}}
@@ -297,12 +286,15 @@ func (m *model) gateLow(p *page) *tea.Position {
 			p.add(th.muted.on("         pasted, and recorded as such"))
 		}
 		keys = []hint{{"enter", "only with the phrase"}, {"esc", "disarm, nothing changes"}, {"pgdn", "more"}}
+		if k := m.keys.noteKey(); k != "" {
+			keys = slices.Insert(keys, 2, hint{k, "note"})
+		}
 	case m.replaying():
 		if g.edit.value() != "" {
 			p.item(th.muted.on("typed    "), th.strong, shown(g.edit.value()))
 		}
 	case m.run.acting():
-		keys = []hint{{"i", "interrupt"}, {"enter", "back; the act goes on"}}
+		keys = []hint{{"i", "interrupt"}, {shown(m.keys.View.Help().Key), "what it prints"}, {"enter", "back; the act goes on"}}
 	case g.gate.Phase == triage.GateDone:
 		keys = []hint{{"enter", "go on"}}
 	}

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"strings"
+	"time"
 
 	"handrail/triage"
 )
@@ -18,20 +19,28 @@ func (m *model) header() []drawn {
 		left := " " + name + "  " + th.muted.on(m.screenName())
 		cluster := drawn("")
 		if m.home.data.Cluster != "" {
-			cluster = th.muted.on(clip(shown(m.home.data.Cluster), m.w/2)) + "  "
+			cluster = "  " + th.muted.on(clip(shown(m.home.data.Cluster), m.w/2)) + "  "
 		}
-		return []drawn{spread(left, cluster+m.chip()+" ", m.w), th.faint.on(line("─", m.w))}
+		if place := m.place(); place != "" {
+			cluster += th.chipPlace.on(" "+clip(place, 16)+" ") + " "
+		}
+		return []drawn{spread(left, cluster+m.chip()+" ", m.w), m.rule()}
 	}
 	s := m.run.snap.State
+	if place := m.place(); place != "" {
+		name = th.chipPlace.on(" " + clip(place, 16) + " ")
+	}
 	left := " " + name + "  " + th.strong.on(or(shown(s.Title), shown(s.Incident)))
 	right := "  " + th.severity(shown(string(s.Severity))).on(shown(string(s.Severity))) + "  " + th.plain.on(m.elapsed()) + "  " + m.chip() + " "
-	return []drawn{spread(left, right, m.w), " " + cut(m.about(), m.w-2), th.faint.on(line("─", m.w))}
+	return []drawn{spread(left, right, m.w), " " + cut(m.about(), m.w-2), m.rule()}
 }
 
 func (m *model) screenName() text {
 	switch m.at {
 	case atMatch:
 		return "match an error"
+	case atSymptoms:
+		return "match what you see"
 	case atWait:
 		return "opening"
 	}
@@ -47,7 +56,16 @@ func (m *model) elapsed() text {
 	if !s.Closed.IsZero() {
 		return ago(s.Closed.Sub(s.Opened))
 	}
-	return ago(m.now.Sub(s.Opened))
+	return minutes(m.now.Sub(s.Opened))
+}
+
+// minutes is a time that goes on, to the minute once there is one: nobody reads
+// the seconds, and each would be drawn.
+func minutes(d time.Duration) text {
+	if d < time.Minute || d >= time.Hour {
+		return ago(d)
+	}
+	return say("%dm", int(d.Minutes()))
 }
 
 // about is what the incident is about: cluster, workspace, who the API server
@@ -63,6 +81,12 @@ func (m *model) about() drawn {
 		if who.Proof == "kube" {
 			as = who.ID
 		}
+	}
+	if age := m.copyAge(); age != "" {
+		parts = append(parts, string(age))
+	}
+	if who := m.atKeyboard(); who != "" {
+		parts = append(parts, string(who))
 	}
 	add := func(key, value string) {
 		parts = append(parts, string(th.muted.on(shown(key))+" "+th.plain.on(shown(value))))
@@ -89,6 +113,9 @@ func (m *model) chip() drawn {
 	switch {
 	case m.replaying():
 		at, last := m.replay.tape.Place()
+		if m.replay.tape.Live() {
+			return th.chipWarn.on(say(" LOOKING ON %d/%d ", at, last))
+		}
 		return th.chipWarn.on(say(" REPLAY %d/%d ", at, last))
 	case m.inc != nil && m.run.snap.Dead != "":
 		return th.chipArmed.on(" NOT RECORDING ")

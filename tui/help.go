@@ -1,64 +1,24 @@
 package tui
 
 import (
+	"strings"
+
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 )
 
 const helpHead text = "handrail walks a call through one loop: evidence first, then \"did it change anything?\", then the smallest safe step. Everything only reads until you open a gate and type its phrase. Unknown is an answer, and never taken for a no."
 
-// helpKey is one line of the help.
-type helpKey struct{ key, does text }
-
-func helpSections() []struct {
+// helpTitles are the areas that the help lists, in its order.
+var helpTitles = []struct {
+	at    area
 	title text
-	keys  []helpKey
-} {
-	type sec = struct {
-		title text
-		keys  []helpKey
-	}
-	return []sec{
-		{"EVERYWHERE", []helpKey{
-			{"enter", "do what stands beside ▸, the safest next thing"},
-			{"esc", "back, put a sheet away, disarm a gate"},
-			{"?", "this help"},
-			{"q", "leave; the incident stays open and acts go on"},
-			{"ctrl+c", "leave the program at once; it never stops an act"}}},
-		{"HOME", []helpKey{
-			{"p", "paste an error, or just paste it"},
-			{"d  l", "to the drills, to the library"},
-			{"r", "look again"}}},
-		{"A STEP", []helpKey{
-			{"1-9", "answer, then say how it was confirmed"},
-			{"u", "I do not know, on every question"},
-			{"r", "read again"},
-			{"x", "stop the probe that is running"},
-			{"a  o", "accept what the facts propose, decide otherwise"},
-			{"w", "waive with a name and a reason"},
-			{"s", "skip with a reason"},
-			{"n", "to the next required thing that is open"},
-			{"[  ]", "to the step before, after"}}},
-		{"THE INCIDENT", []helpKey{
-			{"g", "look at the gate; looking changes nothing"},
-			{"e", "all evidence, with its raw artifacts"},
-			{"f tab", "what is known"},
-			{"t", "note for the timeline"},
-			{"A", "copy the line that proves the journal, and say where it was posted"},
-			{"S", "severity"},
-			{"d", "settle a debt: paid, carried or waived"},
-			{"i", "interrupt a running act, asked for once more"},
-			{"b", "go on with another runbook; what is known stays known"},
-			{"c", "close the incident"}}},
-		{"SYMBOLS", []helpKey{
-			{"✓ ● ○", "done, now, open"},
-			{"!", "unknown or stale: look again"},
-			{"–", "skipped or waived, with a reason"},
-			{"✗ ! ·", "findings: critical, warning, info"}}},
-	}
-}
+}{{everywhere, "EVERYWHERE"}, {atLists, "LISTS AND LONG TEXT"}, {onHome, "HOME"}, {onStep, "A STEP"}, {onIncident, "THE INCIDENT"}, {inIncident, "ON ALL SCREENS OF AN INCIDENT"}, {onEvidence, "THE EVIDENCE"}, {onText, "AN ARTIFACT"}}
 
-func (m *model) openHelp() { m.help = &pager{} }
+// helpPage is how far the help is scrolled.
+type helpPage struct{ off int }
+
+func (m *model) openHelp() { m.help = &helpPage{} }
 
 func (m *model) pressHelp(msg tea.KeyPressMsg) {
 	switch {
@@ -80,12 +40,32 @@ func (m *model) drawHelp(w, h int) []drawn {
 	p := page{w: w, th: th}
 	p.add("")
 	p.para(th.plain, helpHead)
-	for _, s := range helpSections() {
+	for _, s := range helpTitles {
 		p.gap()
 		p.add(th.title.on(s.title))
-		for _, k := range s.keys {
-			p.item("  "+fit(th.key.on(k.key), 8)+"  ", th.plain, k.does)
+		for _, c := range m.keys.commands() {
+			if c.at == s.at {
+				p.item("  "+fit(th.key.on(keysOf(*c.binding)), 13)+"  ", th.plain, shown(c.does))
+			}
 		}
+		if s.at == onText {
+			p.item("  "+fit(th.key.on("0-9  enter"), 13)+"  ", th.plain, "to the line of that number")
+		}
+		if s.at == onStep {
+			p.item("  "+fit(th.key.on("1-9"), 13)+"  ", th.plain, "answer, then say how it was confirmed")
+		}
+	}
+	p.gap()
+	p.add(th.title.on("SYMBOLS"))
+	for _, s := range []struct{ sign, means text }{
+		{"✓ ● ○", "done, now, open"},
+		{"×", "cannot be done now: the step says why, and what would meet it"},
+		{"←1 ←2 ←3", "where you were, the newest first"},
+		{"!", "unknown or stale: look again"},
+		{"–", "skipped or waived, with a reason"},
+		{"✗ ! ·", "findings: critical, warning, info"},
+	} {
+		p.item("  "+fit(th.strong.on(s.sign), 13)+"  ", th.plain, s.means)
 	}
 	var rows []drawn
 	all := len(p.rows)
@@ -94,4 +74,13 @@ func (m *model) drawHelp(w, h int) []drawn {
 		rows[h-1] = th.muted.on(say("↓ %d more lines", more+1))
 	}
 	return rows
+}
+
+// keysOf are all keys of a binding, as people call them.
+func keysOf(b key.Binding) text {
+	var out []string
+	for _, k := range b.Keys() {
+		out = append(out, keyName(k))
+	}
+	return shown(strings.Join(out, "  "))
 }

@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"handrail/session"
+	"handrail/triage"
 )
 
 // attack is what a log, a server or a runbook may try on a terminal.
@@ -18,11 +21,54 @@ var ours = regexp.MustCompile(`\x1b\[[0-9;:]*m`)
 func TestHostileText(t *testing.T) {
 	t.Parallel()
 	screens := map[string]func(*stage){
-		"run": func(*stage) {}, "finding": (*stage).toFinding, "ask": (*stage).toAsk, "form": (*stage).toForm, "gate": (*stage).toGate,
+		"run": func(*stage) {}, "finding": (*stage).toFinding, "ask": (*stage).toAsk, "form": (*stage).toForm, "gate": (*stage).toGate, "waits": (*stage).toTwo,
+		"approved": func(s *stage) { s.toTwo(); s.approve(goodApproval) }, "not taken": func(s *stage) { s.toTwo(); s.approve("handrail-approval-v1 " + attack) },
 		"done": (*stage).toDone, "watch": (*stage).toWatch, "debrief": (*stage).toDebrief, "evidence": (*stage).toEvidence,
-		"artifact":   func(s *stage) { s.toEvidence(); s.press("enter") },
+		"lost":     func(s *stage) { s.lose(attack) },
+		"artifact": func(s *stage) { s.toEvidence(); s.press("enter") },
+		"viewer": func(s *stage) {
+			s.bench.holds(strings.Repeat(attack, 3000) + "\n" + attack)
+			s.toEvidence()
+			s.press("enter", "enter", "w", "/")
+			s.evidence.view.find.edit.insert(attack)
+			s.settle(s.findTyped())
+		},
+		"reads":  (*stage).toReads,
+		"cutoff": func(s *stage) { s.toReads(); s.press("x") },
+		"live": func(s *stage) {
+			s.toReads()
+			s.bench.print(id("lock"), strings.Repeat(attack, 300)+"\n"+attack, attack)
+			s.hear()
+			s.press("v", "w")
+		},
+		"samples":  (*stage).toHistory,
+		"skipped":  func(s *stage) { s.run.front(id("log")); s.press("s", "x", "enter") },
+		"gatenote": func(s *stage) { s.toGate(); s.press("ctrl+t", "x", "enter") },
+		"barred": func(s *stage) {
+			c := s.run.snap.Cards[id("log")]
+			c.Shut = []triage.Refusal{{Why: attack, Cure: attack}}
+			s.run.snap.Cards[id("log")] = c
+			s.run.front(id("log"))
+		},
+		"unreadable": func(s *stage) {
+			s.bench.body = func() (session.Artifact, error) { return nil, fmt.Errorf("%s", attack) }
+			s.toEvidence()
+			s.press("enter")
+		},
+		"symptoms": func(s *stage) {
+			s.inc, s.at = nil, atHome
+			s.toSymptoms()
+			s.press("/")
+			s.symptoms.find.insert(attack)
+		},
+		"handover":   (*stage).toHandOver,
+		"report":     (*stage).toReport,
+		"seal":       (*stage).toSeal,
+		"seal-form":  (*stage).toSealForm,
+		"sealed":     (*stage).toSealed,
 		"conclusion": (*stage).toConclusion, "facts": func(s *stage) { s.toAsk(); s.press("f") },
-		"matrix":  func(s *stage) { s.toAsk(); s.run.front(id("serials")) },
+		"matrix":  (*stage).toMatrix,
+		"picked":  func(s *stage) { s.toMatrix(); s.press("down", "down", "down") },
 		"dead":    func(s *stage) { s.run.snap.Dead = "disk" + attack },
 		"notice":  func(s *stage) { s.did(didMsg{err: fmt.Errorf("boom%s", attack)}) },
 		"fault":   func(s *stage) { s.Update(faultMsg{attack}) },

@@ -26,9 +26,14 @@ type didMsg struct {
 // enterIncident makes inc the one that is shown.
 func (m *model) enterIncident(inc Incident) {
 	m.crew.keep(inc)
+	m.closeArtifact()
 	m.inc, m.at = inc, atRun
 	m.gate, m.form = nil, nil
-	m.run, m.evidence = runScreen{}, evidenceScreen{}
+	m.run, m.evidence, m.sealing, m.replay, m.hist = runScreen{}, evidenceScreen{}, sealScreen{}, replay{}, history{}
+	if tape, ok := inc.(Tape); ok {
+		m.thread(tape)
+		return
+	}
 	m.run.take(inc.Snapshot())
 }
 
@@ -53,11 +58,12 @@ func (m *model) changed(msg changedMsg) tea.Cmd {
 	if msg.inc != m.inc {
 		return nil // of an incident that was left
 	}
+	ring := m.notify(m.run.snap, msg.snap)
 	m.run.take(msg.snap)
 	if m.gate != nil {
 		m.gate.take(msg.snap, m.now)
 	}
-	return m.listen()
+	return tea.Batch(ring, m.liveGrew(), m.listen(), m.judge())
 }
 
 // send asks the incident for an intent. Leaving the program must not undo what
@@ -72,6 +78,7 @@ func (m *model) send(in triage.Intent) tea.Cmd {
 }
 
 func (m *model) did(msg didMsg) {
+	defer func() { m.noteAnswered(msg) }()
 	m.run.busy = max(0, m.run.busy-1)
 	if m.inc != nil {
 		m.run.take(m.inc.Snapshot())

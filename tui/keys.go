@@ -1,64 +1,219 @@
 package tui
 
-import "charm.land/bubbles/v2/key"
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
-// keyMap is every key of the program. Letters are free on all screens but those
-// in which a person types.
+	"charm.land/bubbles/v2/key"
+)
+
+// keyMap is every key of the program that does something. Letters are free on all
+// screens but those in which a person types.
 type keyMap struct {
-	Enter, Esc, Leave, Abort, Help                       key.Binding
-	Up, Down, PageUp, PageDown, Prev, Next               key.Binding
+	Enter, Esc, Leave, Abort, Suspend, Help, Palette     key.Binding
+	Up, Down, PageUp, PageDown, Prev, Next, First, Last  key.Binding
 	Paste, Practise, Library, Reload                     key.Binding
 	Jump, Unknown, Waive, Read, Skip, Accept, Override   key.Binding
 	Gate, Evidence, Facts, Note, Severity, Settle        key.Binding
-	Anchor                                               key.Binding
+	Anchor, Status, Request                              key.Binding
 	Runbook, Close, Interrupt, Cancel, Search, Stay, Yes key.Binding
+	ReadAll, CancelAll, View, ReadBefore, User, Back, On key.Binding
+	Again, Against, Wrap, Line, Copy, CopyLine, Save     key.Binding
+	BlobBefore, BlobAfter, Left, Right                   key.Binding
+	Symptoms                                             key.Binding
+	Kinds, Report, Seal, HandOver                        key.Binding
 }
 
-func bind(help, does string, keys ...string) key.Binding {
-	return key.NewBinding(key.WithKeys(keys...), key.WithHelp(help, does))
+// area is where a key counts.
+type area int
+
+const (
+	everywhere area = iota
+	atLists
+	onHome
+	onStep
+	onIncident
+	inIncident // on all screens of an incident
+	onEvidence // the list of entries
+	onText     // an artifact that is open
+	onQuestion // a question that stands in front of everything
+)
+
+// screens are the areas whose keys must differ from one another.
+func screens() [][]area {
+	return [][]area{{everywhere, atLists, onHome}, {everywhere, atLists, onStep, onIncident, inIncident}, {everywhere, atLists, onEvidence, onIncident, inIncident}, {everywhere, atLists, onText, inIncident}, {onQuestion}}
 }
 
-func newKeys() keyMap {
-	return keyMap{
-		Enter:    bind("enter", "do what stands beside ▸", "enter"),
-		Esc:      bind("esc", "back", "esc"),
-		Leave:    bind("q", "leave", "q"),
-		Abort:    bind("ctrl+c", "leave the program", "ctrl+c"),
-		Help:     bind("?", "help", "?"),
-		Up:       bind("↑", "up", "up", "k"),
-		Down:     bind("↓", "down", "down", "j"),
-		PageUp:   bind("pgup", "scroll back", "pgup", "ctrl+b"),
-		PageDown: bind("pgdn", "scroll on", "pgdown", "ctrl+f", "space"),
-		Prev:     bind("[", "step before", "[", "left"),
-		Next:     bind("]", "step after", "]", "right"),
+// command is one thing that a key does. Its name is what a key file and the
+// palette call it.
+type command struct {
+	binding *key.Binding
+	name    string
+	at      area
+	keys    []string
+	short   string // in the footer
+	does    string // in the help and the palette
+}
 
-		Paste:    bind("p", "paste an error", "p", "m"),
-		Practise: bind("d", "practise", "d"),
-		Library:  bind("l", "library", "l"),
-		Reload:   bind("r", "look again", "r"),
+// commands is the one table of keys: the footer, the help, the palette and the
+// key file are all made from it.
+func (k *keyMap) commands() []command {
+	return []command{
+		{&k.Enter, "go", everywhere, []string{"enter"}, "do what stands beside ▸", "do what stands beside ▸, the safest next thing"},
+		{&k.Esc, "back", everywhere, []string{"esc"}, "back", "back, put a sheet away, disarm a gate"},
+		{&k.Palette, "palette", everywhere, []string{":", "ctrl+k"}, "commands", "find a command, a step or a runbook by its name"},
+		{&k.Help, "help", everywhere, []string{"?"}, "help", "this help"},
+		{&k.Leave, "leave", everywhere, []string{"q"}, "leave", "leave; the incident stays open and acts go on"},
+		{&k.Abort, "abort", everywhere, []string{"ctrl+c"}, "leave the program", "leave the program at once; it never stops an act"},
+		{&k.Suspend, "suspend", everywhere, []string{"ctrl+z"}, "to the shell", "to the shell and back with fg; what runs goes on"},
 
-		Jump:      bind("n", "next open", "n"),
-		Unknown:   bind("u", "don't know", "u"),
-		Waive:     bind("w", "waive", "w"),
-		Read:      bind("r", "read again", "r"),
-		Skip:      bind("s", "skip", "s"),
-		Accept:    bind("a", "accept", "a"),
-		Override:  bind("o", "decide otherwise", "o"),
-		Gate:      bind("g", "gate", "g"),
-		Evidence:  bind("e", "evidence", "e"),
-		Facts:     bind("f", "facts", "f", "tab"),
-		Note:      bind("t", "note", "t"),
-		Severity:  bind("S", "severity", "S"),
-		Anchor:    bind("A", "post the line", "A"),
-		Settle:    bind("d", "debt", "d"),
-		Runbook:   bind("b", "other runbook", "b"),
-		Close:     bind("c", "close", "c"),
-		Interrupt: bind("i", "interrupt the act", "i"),
-		Cancel:    bind("x", "stop the probe", "x"),
-		Search:    bind("/", "search", "/"),
-		Stay:      bind("enter", "stay", "enter", "esc", "n"),
-		Yes:       bind("y", "yes", "y"),
+		{&k.Up, "up", atLists, []string{"up", "k"}, "up", "up"},
+		{&k.Down, "down", atLists, []string{"down", "j"}, "down", "down"},
+		{&k.PageUp, "page-up", atLists, []string{"pgup", "ctrl+b"}, "scroll back", "a page back"},
+		{&k.PageDown, "page-down", atLists, []string{"pgdown", "ctrl+f", "space"}, "scroll on", "a page on"},
+		{&k.First, "first", atLists, []string{"home"}, "first", "to the first line"},
+		{&k.Last, "last", atLists, []string{"end", "G"}, "last", "to the last line"},
+		{&k.Search, "search", atLists, []string{"/"}, "search", "search in what is shown; esc clears it"},
+
+		{&k.Paste, "paste", onHome, []string{"p", "m"}, "paste an error", "paste an error, or just paste it"},
+		{&k.Symptoms, "symptoms", onHome, []string{"s"}, "pick symptoms", "no error text: pick what you see"},
+		{&k.Practise, "practise", onHome, []string{"d"}, "practise", "to the drills"},
+		{&k.Library, "library", onHome, []string{"l"}, "library", "to the runbooks"},
+		{&k.Reload, "reload", onHome, []string{"r"}, "look again", "look again"},
+
+		{&k.Unknown, "unknown", onStep, []string{"u"}, "don't know", "I do not know, on every question"},
+		{&k.Read, "read", onStep, []string{"r"}, "read again", "read again"},
+		{&k.ReadAll, "read-all", onStep, []string{"R"}, "read all", "start at once all reads of the phase that are ready and were never tried"},
+		{&k.Cancel, "cancel", onStep, []string{"x"}, "stop", "stop the probe of this step"},
+		{&k.CancelAll, "cancel-all", onStep, []string{"X"}, "stop all", "stop all probes that are running"},
+		{&k.View, "view", onStep, []string{"v"}, "output", "what this step prints while it runs, then its raw artifact"},
+		{&k.ReadBefore, "reading-before", onStep, []string{"V"}, "reading before", "the reading before the newest one"},
+		{&k.User, "needed-by", onStep, []string{">"}, "needed by", "to the question or the gate that stands on this step"},
+		{&k.Accept, "accept", onStep, []string{"a"}, "accept", "accept what the facts propose"},
+		{&k.Override, "override", onStep, []string{"o"}, "decide otherwise", "decide otherwise than the facts propose"},
+		{&k.Waive, "waive", onStep, []string{"w"}, "waive", "waive with a name and a reason"},
+		{&k.Skip, "skip", onStep, []string{"s"}, "skip", "skip with a reason"},
+		{&k.Jump, "next-open", onStep, []string{"n"}, "next open", "to the next required thing that is open"},
+		{&k.Prev, "step-before", onStep, []string{"[", "left"}, "step before", "to the step before"},
+		{&k.Next, "step-after", onStep, []string{"]", "right"}, "step after", "to the step after"},
+
+		{&k.Gate, "gate", onIncident, []string{"g"}, "gate", "look at the gate; looking changes nothing"},
+		{&k.Evidence, "evidence", onIncident, []string{"e"}, "evidence", "all evidence, with its raw artifacts"},
+		{&k.Facts, "facts", onIncident, []string{"f", "tab"}, "facts", "what is known"},
+		{&k.Anchor, "anchor", onIncident, []string{"A"}, "post the line", "copy the line that proves the journal, and say where it was posted"},
+		{&k.Status, "status", onIncident, []string{"U"}, "status update", "copy a short status update for the channel"},
+		{&k.Request, "request", onIncident, []string{"P"}, "copy the request", "copy what a gate asks of a second person, who answers with handrail approve"},
+		{&k.Severity, "severity", onIncident, []string{"S"}, "severity", "change the severity"},
+		{&k.Settle, "settle", onIncident, []string{"d"}, "debt", "settle a debt: paid, carried or waived"},
+		{&k.Interrupt, "interrupt", onIncident, []string{"i"}, "interrupt the act", "interrupt a running act, asked for once more"},
+		{&k.Runbook, "runbook", onIncident, []string{"b"}, "other runbook", "go on with another runbook; what is known stays known"},
+		{&k.Close, "close", onIncident, []string{"c"}, "close", "close the incident"},
+		{&k.HandOver, "hand-over", onIncident, []string{"H"}, "hand over", "hand over to somebody else, with a note, and leave"},
+		{&k.Report, "report", onIncident, []string{"p"}, "report", "read the report as it would be now"},
+		{&k.Seal, "seal", onIncident, []string{"z"}, "seal", "seal a closed incident; says first what that means"},
+
+		{&k.Kinds, "kinds", onEvidence, []string{"v"}, "kinds", "keep the list to one kind of entries, then the next"},
+
+		{&k.Note, "note", inIncident, []string{"t", "ctrl+t"}, "note", "note for the timeline; where letters are typed, its key with ctrl"},
+		{&k.Back, "history-back", inIncident, []string{"ctrl+o", "backspace"}, "where I was", "to where you were before; that changes nothing"},
+		{&k.On, "history-on", inIncident, []string{"ctrl+n"}, "on again", "on again to where you came back from"},
+
+		{&k.Again, "next-match", onText, []string{"n"}, "next match", "to the next match, from the top again after the last"},
+		{&k.Against, "match-before", onText, []string{"N"}, "match before", "to the match before"},
+		{&k.Line, "line", onText, []string{"g"}, "line", "to a line, by its number"},
+		{&k.Wrap, "wrap", onText, []string{"w"}, "wrap", "wrap long lines, or cut them"},
+		{&k.Left, "left", onText, []string{"left"}, "left", "to the left, where long lines are cut"},
+		{&k.Right, "right", onText, []string{"right"}, "right", "to the right, where long lines are cut"},
+		{&k.Copy, "copy", onText, []string{"y"}, "copy", "copy what is on the screen, whole lines, up to 64 KiB"},
+		{&k.CopyLine, "copy-line", onText, []string{"Y"}, "copy line", "copy the line of the match, or the first on the screen"},
+		{&k.Save, "save", onText, []string{"s"}, "save", "save all of it to a new file"},
+		{&k.BlobBefore, "artifact-before", onText, []string{"["}, "artifact before", "to the artifact before, of the same entry"},
+		{&k.BlobAfter, "artifact-after", onText, []string{"]"}, "artifact after", "to the artifact after, of the same entry"},
+
+		{&k.Stay, "stay", onQuestion, []string{"enter", "esc", "n"}, "stay", "stay"},
+		{&k.Yes, "yes", onQuestion, []string{"y"}, "yes", "yes"},
 	}
+}
+
+// fixed cannot be changed: these must work for anybody who comes to the keyboard.
+var fixed = map[string]bool{"go": true, "back": true, "abort": true, "stay": true, "yes": true}
+
+// Commands lists the commands whose keys can be changed.
+func Commands() []string {
+	var k keyMap
+	var out []string
+	for _, c := range k.commands() {
+		if !fixed[c.name] {
+			out = append(out, c.name)
+		}
+	}
+	return out
+}
+
+// newKeys is the key map with what a person changed in it; CheckKeys says whether
+// a change can be.
+func newKeys(change map[string][]string) keyMap {
+	var k keyMap
+	for _, c := range k.commands() {
+		keys := c.keys
+		if own, ok := change[c.name]; ok && !fixed[c.name] {
+			keys = own
+		}
+		*c.binding = key.NewBinding(key.WithKeys(keys...), key.WithHelp(keyName(keys[0]), c.short))
+	}
+	return k
+}
+
+// CheckKeys says what is wrong with a change of the key map: a command that there
+// is not, a key that cannot be one, two commands of one screen on one key.
+func CheckKeys(change map[string][]string) error {
+	var k keyMap
+	all := k.commands()
+	for _, name := range slices.Sorted(maps.Keys(change)) {
+		i := slices.IndexFunc(all, func(c command) bool { return c.name == name })
+		switch {
+		case i < 0:
+			return fmt.Errorf("there is no command %q", name)
+		case fixed[name]:
+			return fmt.Errorf("the keys of %q stay as they are: whoever comes to the keyboard must find them", name)
+		case len(change[name]) == 0:
+			return fmt.Errorf("%q has no key", name)
+		}
+		for _, s := range change[name] {
+			if s == "" || strings.ContainsAny(s, " \t") || len(s) == 1 && s[0] >= '0' && s[0] <= '9' {
+				return fmt.Errorf("%q: %q is not a key that can be chosen; write it as x, ctrl+x or f5, and leave digits to answers", name, s)
+			}
+		}
+		all[i].keys = change[name]
+	}
+	for _, together := range screens() {
+		taken := map[string]string{}
+		for _, c := range all {
+			if !slices.Contains(together, c.at) {
+				continue
+			}
+			for _, s := range c.keys {
+				if c.at == inIncident && len([]rune(s)) == 1 && slices.Contains(together, onText) {
+					continue // in a text, a letter is first of all a key of the text
+				}
+				if other, ok := taken[s]; ok {
+					return fmt.Errorf("key %q would be both %q and %q", s, other, c.name)
+				}
+				taken[s] = c.name
+			}
+		}
+	}
+	return nil
+}
+
+// keyName is a key as people call it.
+func keyName(k string) string {
+	if name, ok := map[string]string{"up": "↑", "down": "↓", "left": "←", "right": "→", "pgdown": "pgdn"}[k]; ok {
+		return name
+	}
+	return k
 }
 
 // hint is one key in the footer: short words, so that a line holds many.
@@ -95,4 +250,14 @@ func (t theme) footer(w int, hs []hint, always ...hint) drawn {
 		return spread(row, end, w)
 	}
 	return row
+}
+
+// noteKey is the key of a note where letters are text, "" where there is none.
+func (k *keyMap) noteKey() text {
+	for _, name := range k.Note.Keys() {
+		if len([]rune(name)) > 1 && name != "space" {
+			return shown(keyName(name))
+		}
+	}
+	return ""
 }

@@ -40,9 +40,10 @@ func (m *model) depart(quit bool) tea.Cmd {
 	}
 	inc := m.inc
 	s := m.run.snap.State
-	m.inc, m.gate, m.form = nil, nil, nil
+	looked := m.replaying()
+	m.inc, m.gate, m.form, m.replay = nil, nil, nil, replay{}
 	m.at, m.home.loading = atHome, true
-	if s.Outcome == "" {
+	if s.Outcome == "" && !looked {
 		m.warn("", say("%s stays open. Resume it from the list; nothing is lost.", s.Incident))
 	}
 	return m.crew.start(func(context.Context) tea.Msg { return releasedMsg{m.crew.release(inc)} })
@@ -52,7 +53,7 @@ func (m *model) released(msg releasedMsg) tea.Cmd {
 	if msg.err != nil {
 		m.warn("critical", shown(msg.err.Error()))
 	}
-	return m.loadHome()
+	return tea.Batch(m.loadHome(), m.ask())
 }
 
 // quit ends the program, with a word for the terminal that stays behind.
@@ -63,7 +64,7 @@ func (m *model) quit() tea.Cmd {
 			m.bye = append(m.bye, fmt.Sprintf("%s stays open. Go on with: handrail resume %s", shown(s.Incident), shown(s.Incident)))
 		}
 		if m.run.acting() {
-			m.bye = append(m.bye, fmt.Sprintf("The act %s goes on; waiting until its outcome is recorded.", short(s.Acting)))
+			m.bye = append(m.bye, fmt.Sprintf("The act %s goes on by itself; the resume records how it ended.", short(s.Acting)))
 		}
 	}
 	return tea.Quit
@@ -82,7 +83,7 @@ func (m *model) pressLeaving(msg tea.KeyPressMsg) tea.Cmd {
 func (m *model) drawLeaving(w int) []drawn {
 	p := page{w: w, th: &m.th}
 	p.add(m.th.warn.on(line("─", w)))
-	p.item(m.th.warn.on(" ! "), m.th.strong, say("%s is acting. Leaving does not stop it: it goes on, and its outcome is recorded.", short(m.run.snap.State.Acting)))
+	p.item(m.th.warn.on(" ! "), m.th.strong, say("%s is acting. Leaving does not stop it: it goes on by itself, and the resume records how it ended.", short(m.run.snap.State.Acting)))
 	p.item("   ", m.th.muted, "To stop it, stay and press i: one interrupt, asked for once more.")
 	p.gap()
 	p.add(" " + m.th.footer(w-2, []hint{{"enter", "stay"}, {"y", "leave, the act goes on"}}))

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"strings"
+	"time"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
@@ -13,6 +14,7 @@ type matchScreen struct {
 	text string
 	seq  int // of the newest text; hits for an older one are dropped
 	hits []Hit
+	like []Alike
 	done bool // the hits are those of the text
 	at   int
 }
@@ -26,6 +28,12 @@ type hitsMsg struct {
 	hits []Hit
 }
 
+// alikeMsg is what came of the search in the bundles, which takes longer.
+type alikeMsg struct {
+	seq  int
+	like []Alike
+}
+
 func (s *matchScreen) add(t string, m *model) tea.Cmd {
 	s.text += strings.ReplaceAll(t, "\r\n", "\n")
 	s.text = strings.ReplaceAll(s.text, "\r", "\n")
@@ -37,7 +45,7 @@ func (s *matchScreen) add(t string, m *model) tea.Cmd {
 
 func (s *matchScreen) rank(m *model) tea.Cmd {
 	s.seq++
-	s.done = false
+	s.done, s.like = false, nil
 	seq, txt := s.seq, s.text
 	if strings.TrimSpace(txt) == "" || m.c.Match == nil {
 		s.hits, s.done = nil, true
@@ -52,12 +60,24 @@ func (s *matchScreen) take(msg hitsMsg) {
 	}
 }
 
+// alike looks for incidents with the error that is pasted, once its runbooks are
+// ranked: then nobody types any more, or soon not.
+func (m *model) alike(msg hitsMsg) tea.Cmd {
+	find, txt := m.c.Alike, m.match.text
+	if find == nil || msg.seq != m.match.seq {
+		return nil
+	}
+	return m.crew.start(func(context.Context) tea.Msg { return alikeMsg{msg.seq, find(txt)} })
+}
+
 func (m *model) pressMatch(msg tea.KeyPressMsg) tea.Cmd {
 	s := &m.match
 	switch {
 	case key.Matches(msg, m.keys.Esc):
 		m.at = atHome
 		return nil
+	case msg.String() == "tab":
+		return m.openSymptoms()
 	case msg.String() == "up":
 		s.at = max(0, s.at-1)
 	case msg.String() == "down":
@@ -72,7 +92,9 @@ func (m *model) pressMatch(msg tea.KeyPressMsg) tea.Cmd {
 		return s.rank(m)
 	case key.Matches(msg, m.keys.Enter):
 		if len(s.hits) > 0 && s.done {
-			return m.startRunbook(s.hits[s.at].Runbook)
+			// The parameters are looked at: the text says some of them, and a person knows
+			// what it leaves out.
+			return m.startWith(s.hits[s.at].Runbook, s.hits[s.at].Params, true)
 		}
 	case msg.Text != "":
 		return s.add(msg.Text, m)
@@ -85,7 +107,7 @@ func (s *matchScreen) draw(m *model, w, h int) []drawn {
 	p := page{w: w, th: th}
 	p.add("")
 	p.add(th.strong.on("What does the failure say?"))
-	p.add(th.muted.on("Paste the error text, or type a few words of it."))
+	p.add(th.muted.on("Paste the error text, or type a few words of it. tab: pick what you see."))
 	p.gap()
 	p.rows = append(p.rows, s.drawText(th, w, max(3, h/4))...)
 	p.gap()
@@ -100,6 +122,9 @@ func (s *matchScreen) draw(m *model, w, h int) []drawn {
 	default:
 		p.add(th.title.on("RUNBOOKS THAT RECOGNISE IT") + "  " + th.muted.on(say("%d", len(s.hits))))
 		s.drawHits(&p)
+	}
+	if len(s.like) > 0 && s.done {
+		s.drawAlike(&p, m.now)
 	}
 	return p.rows
 }
@@ -131,6 +156,17 @@ func (s *matchScreen) drawHits(p *page) {
 		}
 		p.add(lead + ink.on(shown(h.Runbook)) + "  " + th.plain.on(shown(h.Title)))
 		p.add("    " + th.muted.on("because of  ") + th.plain.on(shown(h.Line)))
+	}
+}
+
+// drawAlike names incidents with the same error, and how they ended.
+func (s *matchScreen) drawAlike(p *page, now time.Time) {
+	th := p.th
+	p.gap()
+	p.add(th.title.on("RECENT INCIDENTS WITH THE SAME ERROR") + "  " + th.muted.on(say("%d", len(s.like))))
+	for _, a := range s.like {
+		outcome := or(shown(a.Outcome), "ongoing")
+		p.add(spread("  "+th.strong.on(shown(a.ID))+"  "+th.plain.on(shown(a.Title))+" ", "  "+th.muted.on(aged(now, a.Opened, outcome)), p.w))
 	}
 }
 

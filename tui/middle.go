@@ -2,6 +2,7 @@ package tui
 
 import (
 	"slices"
+	"strings"
 
 	"handrail/session"
 	"handrail/steps"
@@ -22,6 +23,16 @@ func (m *model) drawMiddle(w int) []drawn {
 		return p.rows
 	}
 	m.drawTitle(&p, st)
+	if run, ok := r.running(st.ID); ok {
+		m.drawLive(&p, run)
+		p.gap()
+	}
+	m.drawReading(&p, st.ID)
+	if st.Kind == triage.WatchStep && st.Attempts > 0 {
+		m.drawWatch(&p, st)
+		p.gap()
+	}
+	m.drawPassed(&p, st)
 	if ret := r.snap.State.Return; ret != "" {
 		p.item(m.th.warn.on("! "), m.th.plain, say("The loop proposes to go back to %s: %s", ret, r.snap.State.ReturnWhy))
 		p.gap()
@@ -38,6 +49,9 @@ func (m *model) drawMiddle(w int) []drawn {
 		m.drawManual(&p, st, card)
 	}
 	m.drawProbe(&p, st, card)
+	if open := st.Status == triage.Pending || st.Status == triage.Stale; open && st.Kind != triage.GateStep && card.Aside == "" {
+		m.drawNeeds(&p, r.barred(st.ID))
+	}
 	if len(r.snap.Next) > 0 {
 		p.head("ANOTHER RUNBOOK FITS BETTER NOW: b")
 	}
@@ -51,6 +65,9 @@ func (m *model) drawMiddle(w int) []drawn {
 func (m *model) drawTitle(p *page, st triage.Step) {
 	th := p.th
 	mk := th.status(st.Status, true)
+	if st.Status == triage.Pending && len(m.run.barred(st.ID)) > 0 {
+		mk = th.barred()
+	}
 	kind := text(st.Kind)
 	if st.Heavy {
 		kind += ", runs a program"
@@ -70,6 +87,11 @@ func (m *model) drawAsk(p *page, st triage.Step, card session.Card) {
 		p.para(th.strong, t)
 	}
 	m.drawShow(p, card.Show)
+	if card.Graph != nil {
+		p.gap()
+		m.drawGraph(p, card.Graph, graphParts{what: true})
+		p.para(th.muted, say("Why each stands there: %s", m.keys.Facts.Help().Key))
+	}
 	p.gap()
 	wide := len("I do not know")
 	for _, c := range r.choices() {
@@ -141,8 +163,31 @@ func (m *model) drawManual(p *page, st triage.Step, card session.Card) {
 	if card.Evidence != "" {
 		p.item(p.th.muted.on("proof  "), p.th.plain, shown(card.Evidence))
 	}
+	if card.Practice != "" && st.Status == triage.Pending {
+		p.item(p.th.muted.on("drill  "), p.th.plain, shown(card.Practice))
+	}
 	if st.How != "" {
 		p.item(p.th.good.on("✓ "), p.th.plain, shown(st.How))
+	}
+}
+
+// drawAgain says what stood of an act when its target was read again, or when
+// that will be.
+func drawAgain(p *page, s triage.State, g triage.GateState) {
+	th := p.th
+	switch g.Again.Outcome {
+	case triage.Holds:
+		p.item(th.good.on("✓ "), th.plain, say("Read again: it holds. %s", g.Again.Response))
+	case triage.Undone:
+		p.item(th.bad.on("✗ "), th.strong, say("Undone since. %s", g.Again.Response))
+		p.para(th.plain, "Do not do it again before its writer is found and paused.")
+	case triage.Unknown:
+		p.item(th.warn.on("? "), th.plain, say("Nobody can tell whether it still holds. %s", g.Again.Response))
+	}
+	for _, again := range s.Rereads {
+		if again.Step == g.Step {
+			p.item(th.muted.on("· "), th.muted, say("Read again by itself at %s, in case somebody undoes it.", clock(again.Due)))
+		}
 	}
 }
 
@@ -154,20 +199,23 @@ func (m *model) drawGateStep(p *page, st triage.Step) {
 	p.add(th.muted.on("class  ") + th.plain.on(shown(string(st.Class))) + th.muted.on("   this step can change something"))
 	switch g.Phase {
 	case triage.GateArmed, triage.GateConfirmed:
-		p.item(th.bad.on("! "), th.strong, "Armed: the preview is valid and waits for its phrase.")
+		if p.item(th.bad.on("! "), th.strong, m.armedWord(st.ID)); g.Shown.Second != nil {
+			return // who is missing stands in its way
+		}
 	case triage.GateDone:
 		p.item(th.good.on("✓ "), th.plain, say("Done. %s", g.Response))
+		drawAgain(p, r.snap.State, g)
 	case triage.GateFailed, triage.GateRefused, triage.GateUnknown:
 		p.item(th.warn.on("! "), th.plain, say("Outcome %s. %s", g.Phase, g.Response))
 	}
-	if g.Why != "" {
-		p.item(th.muted.on("last   "), th.plain, shown(g.Why))
+	o, ok := r.option(triage.DoPreview, st.ID)
+	if again := slices.ContainsFunc(o.Refusals, func(f triage.Refusal) bool { return strings.Contains(g.Why, f.Why) }); g.Why != "" && !again {
+		p.item(th.muted.on("last   "), th.plain, shown(g.Why)) // what still stands in its way is listed below
 	}
 	if aside := r.snap.Cards[st.ID].Aside; aside != "" {
 		p.item(th.muted.on("· "), th.muted, say("Not needed here: %s", aside))
 		return
 	}
-	o, ok := r.option(triage.DoPreview, st.ID)
 	if g.Phase == triage.GateDone {
 		return
 	}
@@ -175,13 +223,7 @@ func (m *model) drawGateStep(p *page, st triage.Step) {
 		p.para(th.muted, "Nothing stands in its way. g shows what it would do; that changes nothing.")
 		return
 	}
-	p.head("WHAT IT STILL NEEDS")
-	for _, f := range o.Refusals {
-		p.item(th.warn.on("○ "), th.plain, shown(f.Why))
-		if f.Cure != "" {
-			p.item("  "+th.muted.on("→ "), th.muted, shown(f.Cure))
-		}
-	}
+	m.drawNeeds(p, o.Refusals)
 }
 
 // drawShow draws the facts that a question is about.
@@ -194,20 +236,20 @@ func (m *model) drawShow(p *page, show []steps.KV) {
 	for _, kv := range show {
 		rows = append(rows, pair{shown(kv.Key), or(shown(kv.Value), "unknown"), p.th.plain})
 	}
-	p.pairs(2, 0, 20, rows)
+	p.pairs(2, 0, 24, rows)
 }
 
 // drawProbe draws what a step saw or is about to look at.
 func (m *model) drawProbe(p *page, st triage.Step, card session.Card) {
 	th := p.th
-	if run, ok := m.run.running(st.ID); ok {
-		m.drawLive(p, run)
+	if _, ok := m.run.running(st.ID); ok {
 		return
 	}
-	if st.Kind == triage.WatchStep {
+	if st.Kind == triage.WatchStep && st.Attempts == 0 {
 		m.drawWatch(p, st)
 	}
-	if st.Summary != "" {
+	m.drawWhere(p, card)
+	if st.Summary != "" && len(st.Rows) == 0 && st.Kind != triage.GateStep { // a gate says it itself
 		p.gap()
 		mk := th.status(st.Status, false)
 		if st.Kind == triage.WatchStep {
@@ -217,8 +259,19 @@ func (m *model) drawProbe(p *page, st triage.Step, card session.Card) {
 	}
 	if st.Kind == triage.CompareStep {
 		m.drawMatrix(p, st)
+		m.drawShow(p, card.Show)
+	}
+	m.drawCutOff(p, st)
+	own := card.Graph != nil && st.Kind != triage.AskStep
+	if own {
+		p.gap()
+		m.drawGraph(p, card.Graph, graphParts{what: true})
 	}
 	m.drawFindings(p, st)
+	if own {
+		drawReasons(p, card.Graph)
+	}
+	m.drawFollowUp(p, st)
 	if st.Attempts == 0 && (st.Kind == triage.ProbeStep || st.Kind == triage.WatchStep || st.Kind == triage.CompareStep) {
 		drawAhead(p, card)
 	}
@@ -249,6 +302,11 @@ func (m *model) drawFindings(p *page, st triage.Step) {
 func drawAhead(p *page, card session.Card) {
 	th := p.th
 	p.gap()
+	var sides []pair
+	for _, kv := range card.Rows {
+		sides = append(sides, pair{shown(kv.Key), shown(kv.Value), th.muted})
+	}
+	p.pairs(2, 0, 20, sides)
 	p.para(th.muted, block(card.Doc))
 	for _, t := range card.Touches {
 		p.item(th.muted.on("  · "), th.muted, shown(t))
@@ -261,20 +319,6 @@ func drawAhead(p *page, card session.Card) {
 	p.pairs(2, 0, 16, rows)
 	for _, f := range card.Missing {
 		p.item(th.warn.on("? "), th.plain, say("%s must be known first", f))
-	}
-}
-
-// drawLive draws a step in flight: the newest lines it printed.
-func (m *model) drawLive(p *page, run session.Running) {
-	th := p.th
-	p.gap()
-	word := text("reading")
-	if run.Act {
-		word = "acting"
-	}
-	p.add(th.accent.on("● "+word) + "  " + th.muted.on(ago(m.now.Sub(run.Started))))
-	for _, l := range run.Lines[max(0, len(run.Lines)-12):] {
-		p.add(th.faint.on("│ ") + th.plain.on(shown(l)))
 	}
 }
 

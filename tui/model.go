@@ -17,6 +17,8 @@ const (
 	atWait
 	atRun
 	atEvidence
+	atSeal
+	atSymptoms
 )
 
 // The smallest terminal in which every screen is whole.
@@ -28,9 +30,14 @@ type model struct {
 	crew *crew
 	keys keyMap
 	th   theme
+	dark bool // the terminal's background
+	away bool // the terminal said that it lost the focus
+
+	heart heart
 
 	w, h int
 	now  time.Time // of the message being handled: View asks no clock
+	wall time.Time // the same without the clock of a replay
 	at   screen
 
 	home     homeScreen
@@ -38,11 +45,16 @@ type model struct {
 	wait     waitScreen
 	run      runScreen
 	evidence evidenceScreen
+	sealing  sealScreen
+	symptoms symptomScreen
+	views    int // numbers the artifacts that were opened
 	gate     *gateModal
-	help     *pager
+	help     *helpPage
 	form     *form
+	palette  *commandPalette
 	leaving  *leaving
 	replay   replay
+	hist     history
 
 	inc    Incident
 	notice notice
@@ -57,53 +69,64 @@ type notice struct {
 }
 
 func newModel(ctx context.Context, c Config) *model {
-	m := &model{c: c, crew: &crew{ctx: ctx}, keys: newKeys(), th: newTheme(true), now: c.Now()}
-	m.home.loading = true
+	m := &model{c: c, crew: &crew{ctx: ctx, scrub: c.scrub}, keys: newKeys(c.Keys), th: c.theme(true), dark: true, now: c.Now(), wall: c.Now()}
+	m.home.loading, m.home.centre.asking = true, c.Centre != nil
 	if c.Replay != nil {
-		m.replay.tape = c.Replay
 		m.enterIncident(c.Replay)
-		at, _ := c.Replay.Place()
-		m.goTo(at)
 		return m
 	}
 	if c.Open != nil {
 		m.enterIncident(c.Open)
+	} else if c.Match != nil && c.Matching {
+		m.at = atMatch
 	}
 	return m
 }
 
-// tickMsg comes once a second; elapsed times and countdowns are drawn from it.
-type tickMsg struct{}
-
-func tick() tea.Cmd { return tea.Tick(time.Second, func(time.Time) tea.Msg { return tickMsg{} }) }
-
 // Init starts what is needed beside the first frame, which waits for none of it.
 func (m *model) Init() tea.Cmd {
 	if m.replaying() {
-		return tea.Batch(tea.RequestBackgroundColor, m.hearAside())
+		return tea.Batch(tea.RequestBackgroundColor, m.hearAside(), m.lookAgain(), framed())
 	}
-	cmds := []tea.Cmd{tea.RequestBackgroundColor, tick(), m.loadHome(), m.hearAside()}
+	cmds := []tea.Cmd{tea.RequestBackgroundColor, m.beat(), m.loadHome(), m.hearAside(), framed()}
 	if m.inc != nil {
 		cmds = append(cmds, m.listen())
+	} else if m.c.Text != "" {
+		cmds = append(cmds, m.match.add(m.c.Text, m))
 	}
 	return tea.Batch(cmds...)
 }
 
-// Update only routes.
+// Update routes, and keeps the clock going.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	m.now = m.readClock()
+	next, cmd := m.update(msg)
+	return next, m.hurry(cmd)
+}
+
+func (m *model) update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	m.now, m.wall = m.readClock(), m.c.Now()
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
+		first := m.w == 0
 		m.w, m.h = msg.Width, msg.Height
-		m.evidence.pager.wrap(m.w - 4)
+		if first {
+			return m, m.refitText()
+		}
+		return m, tea.Batch(m.refitText(), resized())
 	case tea.BackgroundColorMsg:
-		m.th = newTheme(msg.IsDark())
+		m.dark = msg.IsDark()
+		m.th = m.c.theme(m.dark)
 	case tea.KeyPressMsg:
 		return m, m.press(msg)
 	case tea.PasteMsg:
 		return m, m.paste(msg.Content)
+	case tea.FocusMsg:
+		m.away = false
+		return m, tea.RequestBackgroundColor // a desktop turns light or dark meanwhile
+	case tea.BlurMsg:
+		m.away = true
 	case tickMsg:
-		return m, tea.Batch(tick(), m.sampleWhenDue())
+		return m, m.ticked(msg)
 	default:
 		return m, m.result(msg)
 	}
@@ -115,8 +138,21 @@ func (m *model) result(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case homeMsg:
 		m.home.take(msg)
+	case framedMsg:
+		if m.inc == nil {
+			return m.ask()
+		}
+	case answerMsg:
+		return m.answered(msg)
+	case askedMsg:
+		m.home.centre.took(msg)
 	case hitsMsg:
 		m.match.take(msg)
+		return m.alike(msg)
+	case alikeMsg:
+		if msg.seq == m.match.seq {
+			m.match.like = msg.like
+		}
 	case progressMsg:
 		return m.wait.take(msg)
 	case openedMsg:
@@ -125,24 +161,57 @@ func (m *model) result(msg tea.Msg) tea.Cmd {
 		return m.changed(msg)
 	case didMsg:
 		m.did(msg)
+		return tea.Batch(m.judge(), m.handed(msg))
+	case didAllMsg:
+		m.didAll(msg)
+	case judgedMsg:
+		m.judged(msg)
 	case anchoredMsg:
 		m.posted(msg)
 	case playMsg:
 		return m.played(msg)
+	case lookMsg:
+		return m.look(msg)
+	case grownMsg:
+		return m.grown(msg)
 	case artifactMsg:
-		m.evidence.take(msg, m.w-4)
+		return m.artifactOpened(msg)
+	case pageMsg:
+		return m.paged(msg)
+	case countMsg:
+		return m.lineCounted(msg)
+	case huntMsg:
+		return m.hunted(msg)
+	case copiedMsg:
+		return m.copied(msg)
+	case symptomsMsg:
+		m.symptoms.take(msg.all)
+	case fittingMsg:
+		m.symptoms.ranked(msg)
+	case sealingMsg:
+		m.sealLooked(msg)
+	case sealStepMsg:
+		return m.sealStep(msg)
+	case sealedMsg:
+		m.sealDone(msg)
+	case savedMsg:
+		m.saved(msg)
 	case asideMsg:
 		return m.aside(msg)
 	case releasedMsg:
 		return m.released(msg)
 	case faultMsg:
-		m.warn("critical", say("A part of handrail broke: %s. What was recorded is safe; press q and resume.", msg.what))
+		m.warn("critical", say("A part of handrail broke (%s). What was recorded is safe; press q and resume.", msg.what))
 	}
 	return nil
 }
 
-// press gives a key to what is in front. Whatever is in front, ctrl+c leaves.
-func (m *model) press(msg tea.KeyPressMsg) tea.Cmd {
+// route gives a key to what is in front. Whatever is in front, ctrl+c leaves.
+func (m *model) route(msg tea.KeyPressMsg) tea.Cmd {
+	// Over a slow line esc and the key after it arrive as one.
+	if bare := without(msg, tea.ModAlt); bare.Code == tea.KeyEscape || key.Matches(bare, m.keys.Abort) {
+		msg = bare
+	}
 	if key.Matches(msg, m.keys.Abort) {
 		return m.abort()
 	}
@@ -152,23 +221,44 @@ func (m *model) press(msg tea.KeyPressMsg) tea.Cmd {
 	if m.replaying() {
 		return m.pressReplay(msg)
 	}
+	if m.noteNow(msg) {
+		return nil
+	}
 	switch {
 	case m.leaving != nil:
 		return m.pressLeaving(msg)
-	case m.help != nil:
-		m.pressHelp(msg)
-		return nil
 	case m.form != nil:
 		f := m.form
 		cmd, over := f.press(msg)
-		if over && m.form == f { // submit may have opened another one
+		switch {
+		case over && f.over:
+			m.noted(f)
+		case over && m.form == f: // submit may have opened another one
 			m.form = nil
 		}
 		return cmd
+	case m.help != nil:
+		m.pressHelp(msg)
+		return nil
+	case m.palette != nil:
+		return m.pressPalette(msg)
 	case m.gate != nil:
 		return m.pressGate(msg)
 	}
 	m.notice = notice{}
+	if !m.typing() {
+		switch {
+		case m.inc != nil && key.Matches(msg, m.keys.Back) && m.free(msg):
+			return m.goBack()
+		case m.inc != nil && key.Matches(msg, m.keys.On) && m.free(msg):
+			return m.goOn()
+		case key.Matches(msg, m.keys.Palette):
+			m.openPalette()
+			return nil
+		case key.Matches(msg, m.keys.Suspend):
+			return m.suspend()
+		}
+	}
 	switch m.at {
 	case atMatch:
 		return m.pressMatch(msg)
@@ -178,25 +268,28 @@ func (m *model) press(msg tea.KeyPressMsg) tea.Cmd {
 		return m.pressRun(msg)
 	case atEvidence:
 		return m.pressEvidence(msg)
+	case atSeal:
+		return m.pressSeal(msg)
+	case atSymptoms:
+		return m.pressSymptoms(msg)
 	}
 	return m.pressHome(msg)
 }
 
-func (m *model) paste(s string) tea.Cmd {
-	switch {
-	case m.replaying() && !m.evidence.typing:
-	case m.small() || m.leaving != nil || m.help != nil:
-	case m.form != nil:
-		m.form.paste(s)
-	case m.gate != nil:
-		m.gate.paste(s, m.now)
-	case m.at == atEvidence:
-		m.evidence.paste(s)
-	case m.at == atHome, m.at == atMatch:
-		m.at = atMatch
-		return m.match.add(s, m)
+// without is a key less one modifier.
+func without(msg tea.KeyPressMsg, mod tea.KeyMod) tea.KeyPressMsg {
+	msg.Mod &^= mod
+	return msg
+}
+
+// suspend gives the terminal back until fg. A stopped program would stop an act
+// half way, so that one which runs is not suspended.
+func (m *model) suspend() tea.Cmd {
+	if m.run.acting() && !m.replaying() {
+		m.warn("warning", "An act is running; stopping handrail now would stop it half way. q leaves, and it goes on.")
+		return nil
 	}
-	return nil
+	return toShell()
 }
 
 func (m *model) small() bool { return m.w < minWidth || m.h < minHeight }

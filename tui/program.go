@@ -14,8 +14,8 @@ import (
 
 // Run shows the face until the person leaves or a signal ends the program. It
 // owns the terminal and the signals, SIGHUP of a closed connection included,
-// and returns after every incident it opened was let go: an act that was running
-// has ended by then, or its own executor goes on with it.
+// and returns after every incident it opened was let go. An act that is running
+// goes on in its own process.
 func Run(ctx context.Context, c Config) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
@@ -28,11 +28,21 @@ func run(ctx context.Context, c Config, w, h int) error {
 	defer cancel()
 
 	m := newModel(side, c)
-	opts := options(ctx, c)
+	shown, end := context.WithCancel(ctx)
+	defer end()
+	var fell error
+	g := &guard{Model: m, fell: func(err error) {
+		fell = errors.Join(fell, err)
+		end()
+	}}
+	opts := options(shown, c)
 	if w > 0 {
 		opts = append(opts, tea.WithWindowSize(w, h))
 	}
-	_, err := tea.NewProgram(m, opts...).Run()
+	_, err := tea.NewProgram(g, opts...).Run()
+	if fell != nil {
+		err = fell // not that the program was ended because of it
+	}
 	cancel()
 	for _, l := range m.bye {
 		fmt.Fprintln(out(c), l) // the terminal may be gone; there is nobody to tell
@@ -46,9 +56,14 @@ func run(ctx context.Context, c Config, w, h int) error {
 	return err
 }
 
+// frames is how often in a second a picture may be written. The clock behind it
+// runs while nothing changes too: at 60 it takes most of what an idle handrail
+// costs, and nobody sees whether a key shows after 17 ms or 33.
+const frames = 30
+
 func options(ctx context.Context, c Config) []tea.ProgramOption {
-	opts := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler()}
-	if c.NoColor || os.Getenv("NO_COLOR") != "" { // any value, as the convention says
+	opts := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithFPS(frames)}
+	if c.NoColor { // what is left of a style without its colour: weight and reverse video
 		opts = append(opts, tea.WithColorProfile(colorprofile.ASCII))
 	}
 	if c.In != nil {

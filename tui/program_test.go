@@ -57,7 +57,7 @@ func TestProgram(t *testing.T) {
 	out := &screenpipe{new: make(chan struct{}, 1)}
 	c := configFixture(time.Now, "")
 	made := make(chan *bench, 1)
-	c.Resume = func(context.Context, string) (Incident, error) {
+	c.Resume = func(context.Context, string, string) (Incident, error) {
 		b := newBench(time.Now, "")
 		made <- b
 		return b, nil

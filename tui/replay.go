@@ -13,7 +13,8 @@ import (
 
 // Tape is a recorded incident: its snapshot is that of one entry, and Go goes to
 // another. A [session.Replay] is one. It refuses every intent, and the face asks
-// for none.
+// for none. A live one is being written by another handrail; Grow reads what was
+// added, and may block.
 type Tape interface {
 	Incident
 	Go(to int)
@@ -22,6 +23,8 @@ type Tape interface {
 	Wait() time.Duration
 	Ends() string
 	Recorded() session.Recorded
+	Live() bool
+	Grow() int
 }
 
 // The pace of a replay that plays: as it went, but nobody waits for long, and
@@ -34,8 +37,9 @@ const (
 // replay is where a person is in a recorded incident.
 type replay struct {
 	tape    Tape
-	playing bool
+	playing bool   // entries come by themselves; in a live one, the newest is shown
 	turn    int    // numbers the ticks, so that one of an earlier play does nothing
+	trouble text   // with a pushed copy, as far as it was told
 	typed   string // digits of the entry to go to
 }
 
@@ -45,10 +49,12 @@ type playMsg struct{ turn int }
 func (m *model) replaying() bool { return m.replay.tape != nil }
 
 // readClock is the time that elapsed times are counted to: that of the entry in a
-// replay.
+// replay, and the present at the open end of a live one.
 func (m *model) readClock() time.Time {
 	if m.replaying() {
-		return m.replay.tape.Now()
+		if at, last := m.replay.tape.Place(); !m.replay.tape.Live() || at < last {
+			return m.replay.tape.Now()
+		}
 	}
 	return m.c.Now()
 }
@@ -68,15 +74,18 @@ func (m *model) goTo(n int) {
 		m.run.decide()
 	}
 	m.gate, m.form = nil, nil
+	if rec.Type == "approve" && snap.Gate != nil {
+		rec.Step = snap.Gate.Step
+	}
 	switch rec.Type {
-	case "gate.shown", "gate.answered", "gate.closed", "act.start", "act.end":
+	case "approve", "gate.shown", "gate.answered", "gate.closed", "act.start", "act.end":
 		m.gate = &gateModal{step: rec.Step}
 		m.gate.take(snap, m.now)
 		m.gate.edit.paste(rec.Typed)
 		m.gate.edit.pasted = false
 	}
 	if m.at == atEvidence {
-		m.evidence.open(snap)
+		m.openEvidence(snap)
 	}
 }
 
@@ -84,6 +93,11 @@ func (m *model) goTo(n int) {
 func (m *model) play() tea.Cmd {
 	r := &m.replay
 	if r.playing = !r.playing; !r.playing {
+		return nil
+	}
+	if r.tape.Live() {
+		_, last := r.tape.Place()
+		m.goTo(last)
 		return nil
 	}
 	if at, last := r.tape.Place(); at == last {
@@ -100,7 +114,7 @@ func (m *model) nextTurn() tea.Cmd {
 
 func (m *model) played(msg playMsg) tea.Cmd {
 	r := &m.replay
-	if !r.playing || msg.turn != r.turn {
+	if !r.playing || msg.turn != r.turn || r.tape == nil || r.tape.Live() {
 		return nil
 	}
 	at, last := r.tape.Place()
@@ -120,6 +134,14 @@ func (m *model) pressReplay(msg tea.KeyPressMsg) tea.Cmd {
 		m.pressHelp(msg)
 		return nil
 	}
+	if m.form != nil {
+		f := m.form
+		cmd, over := f.press(msg) // all that is asked for here is where to save something
+		if over && m.form == f {
+			m.form = nil
+		}
+		return cmd
+	}
 	if m.at == atEvidence {
 		return m.pressEvidence(msg)
 	}
@@ -130,6 +152,12 @@ func (m *model) pressReplay(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	typed := r.typed
 	r.typed = ""
+	if picked := m.run.row >= 0; m.gate == nil && typed == "" && (picked || key.Matches(msg, k.Up, k.Down)) {
+		if cmd, taken := m.pressMatrix(msg); taken {
+			r.playing = r.playing && !picked
+			return cmd
+		}
+	}
 	at, last := r.tape.Place()
 	switch {
 	case s == "right":
@@ -142,7 +170,7 @@ func (m *model) pressReplay(msg tea.KeyPressMsg) tea.Cmd {
 		r.playing = false
 		m.goTo(0)
 	case s == "end":
-		r.playing = false
+		r.playing = r.tape.Live()
 		m.goTo(last)
 	case s == "space":
 		return m.play()
@@ -155,13 +183,18 @@ func (m *model) pressReplay(msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, k.Evidence):
 		r.playing = false
 		m.at = atEvidence
-		m.evidence.open(m.run.snap)
+		m.openEvidence(m.run.snap)
+	case key.Matches(msg, k.Report):
+		r.playing = false
+		return m.openReport(atRun)
 	case key.Matches(msg, k.Facts):
 		m.run.facts, m.run.off = !m.run.facts, 0
 	case key.Matches(msg, k.Help):
 		m.openHelp()
+	case key.Matches(msg, k.Status):
+		return m.statusUpdate()
 	case key.Matches(msg, k.Leave):
-		return m.quit()
+		return m.depart(m.c.Replay != nil)
 	default:
 		m.scrollReplay(s)
 	}
@@ -186,7 +219,7 @@ func (m *model) scrollReplay(key string) {
 	by := map[string]int{"up": -1, "down": 1, "pgup": -10, "pgdown": 10, "k": -1, "j": 1}[key]
 	switch {
 	case by == 0:
-		m.warn("", "This is a REPLAY: it shows what went on then, and nothing can be done in it.")
+		m.warn("", m.onlyLooking())
 	case m.gate != nil:
 		m.gate.off = max(0, m.gate.off+by)
 	default:
@@ -198,15 +231,8 @@ func (m *model) scrollReplay(key string) {
 // the replay.
 func (m *model) drawReplayed() []drawn {
 	head, foot := m.header(), m.foot()
-	whole := m.h
-	m.h = whole - len(head) - len(foot)
-	rows, _ := m.drawGate()
-	room := m.h
-	m.h = whole
-	for len(rows) < room {
-		rows = append(rows, "")
-	}
-	return append(append(head, rows[:room]...), foot...)
+	rows, _ := m.gateOver(m.h - len(head) - len(foot))
+	return append(append(head, rows...), foot...)
 }
 
 // replayFoot is the entry that is shown, and the keys.
@@ -229,7 +255,12 @@ func (m *model) replayFoot() []drawn {
 		out = append(out, " "+th.warn.on("! ")+th.plain.on(say("The replay ends here: %s", r.tape.Ends())))
 	}
 	play := text("play")
-	if r.playing {
+	switch {
+	case r.tape.Live() && r.playing:
+		play = "stay here"
+	case r.tape.Live():
+		play = "follow the newest"
+	case r.playing:
 		play = "stop"
 	}
 	jump := hint{"number enter", "go to"}

@@ -67,7 +67,7 @@ func stepIn(t *testing.T, b triage.Body) string {
 func onTape(t *testing.T, tape Tape, w, h int) *stage {
 	t.Helper()
 	s := &stage{clock: &clockwork{opened()}}
-	s.model = newModel(t.Context(), Config{Now: s.clock.now, Version: "0.1.0", Replay: tape})
+	s.model = newModel(t.Context(), Config{Now: s.clock.now, Version: "0.1.0", Replay: tape, Status: statusFixture})
 	s.Update(tea.WindowSizeMsg{Width: w, Height: h})
 	return s
 }
@@ -148,7 +148,7 @@ func TestReplaySaysSoAndAsksForNothing(t *testing.T) {
 		for _, k := range keys {
 			s.press(k)
 			s.Update(tea.PasteMsg{Content: "force-unlock 5e1c9a70-2f4b-4d0c-9a3e-6b1d8f0c7e21"})
-			if s.Update(tickMsg{}); s.run.busy != 0 {
+			if s.Update(tickMsg{s.heart.n}); s.run.busy != 0 {
 				t.Fatalf("entry %d, key %s: an intent is under way", i, k)
 			}
 			s.want(t, "REPLAY")

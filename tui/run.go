@@ -17,10 +17,18 @@ type runScreen struct {
 	focus  string // id of the step in front
 	seen   bool   // a snapshot was taken
 	choice int    // of the ask in front, -1 for none: enter alone answers nothing
-	facts  bool   // the facts take the middle, where there is no room beside it
-	off    int    // the middle is scrolled by so many lines
-	busy   int    // intents under way
+	find   factFind
+	facts  bool // the facts take the middle, where there is no room beside it
+	off    int  // the middle is scrolled by so many lines
+	busy   int  // intents under way
 	move   move
+
+	after aftermath // what is known after the close
+
+	row, col int   // the cell of a comparison that is picked; row is -1 for none
+	follow   bool  // the picked cell moved, and must be seen
+	mark     int   // the line that it was drawn in
+	grid     *grid // the comparison that was drawn last
 }
 
 // move is what enter does, and how it is announced.
@@ -52,7 +60,7 @@ func (r *runScreen) take(s session.Snapshot) {
 // front brings a step to the front.
 func (r *runScreen) front(id string) {
 	if id != r.focus {
-		r.focus, r.choice, r.off, r.facts = id, -1, 0, false
+		r.focus, r.choice, r.off, r.facts, r.row = id, -1, 0, false, -1
 	}
 }
 
@@ -147,6 +155,10 @@ func short(id string) text {
 // decide works out the move for the present step and snapshot.
 func (r *runScreen) decide() {
 	r.move = move{}
+	if t, ok := r.cellLabel(); ok {
+		r.move = move{label: t}
+		return
+	}
 	if r.closed() {
 		r.move = move{label: "Leave: the incident is closed"}
 		return
@@ -171,15 +183,12 @@ func (r *runScreen) decide() {
 // moveHere is what can be done with a step that a person went to although the
 // loop would do something else first.
 func (r *runScreen) moveHere(st triage.Step) (move, bool) {
-	kind, ok := map[triage.StepKind]triage.IntentKind{
-		triage.AskStep: triage.DoAnswer, triage.ProbeStep: triage.DoProbe, triage.CompareStep: triage.DoProbe,
-		triage.WatchStep: triage.DoProbe, triage.ManualStep: triage.DoManual, triage.ConcludeStep: triage.DoConclude,
-	}[st.Kind]
-	if !ok || st.Status != triage.Pending && st.Status != triage.Stale {
+	kind, ok := does[st.Kind]
+	if !ok || st.Kind == triage.GateStep || st.Status != triage.Pending && st.Status != triage.Stale {
 		return move{}, false
 	}
 	o, ok := r.option(kind, st.ID)
-	if !ok || !o.Available() {
+	if !ok || len(r.barred(st.ID)) > 0 {
 		return move{}, false
 	}
 	return move{label: r.label(o), opt: o}, true
@@ -213,6 +222,8 @@ func (r *runScreen) label(o triage.Option) text {
 		return say("Look at the gate: %s", name)
 	case triage.DoConfirm:
 		return say("Back to the armed gate: %s", name)
+	case triage.DoApprove:
+		return say("Back to the gate that waits for a second person: %s", name)
 	case triage.DoWaive:
 		return say("Waive, with a name and a reason: %s", name)
 	case triage.DoSettle:
@@ -279,7 +290,7 @@ func (m *model) act(o triage.Option) tea.Cmd {
 			return m.accept(o)
 		}
 		m.form = m.concludeForm(o)
-	case triage.DoPreview, triage.DoConfirm:
+	case triage.DoPreview, triage.DoConfirm, triage.DoApprove:
 		return m.openGate(o.Step)
 	case triage.DoWaive:
 		m.form = m.waiveForm(o)

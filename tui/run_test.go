@@ -199,3 +199,19 @@ func TestNoSizeYet(t *testing.T) {
 	m.Update(tea.WindowSizeMsg{Width: 1, Height: 1})
 	m.View()
 }
+
+// TestEscapeAndAbortAsOne: a terminal behind a slow line gives esc and ctrl+c in
+// one read, which parses as alt+ctrl+c.
+func TestEscapeAndAbortAsOne(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 80, 24, true, "")
+	if cmd := s.model.press(tea.KeyPressMsg{Code: 'c', Mod: tea.ModCtrl | tea.ModAlt}); cmd == nil {
+		t.Error("esc and ctrl+c in one read do not leave the program")
+	}
+	s = onStage(t, 80, 24, true, "")
+	s.press("?")
+	s.model.press(tea.KeyPressMsg{Code: tea.KeyEscape, Mod: tea.ModAlt})
+	if s.model.help != nil {
+		t.Error("two escapes in one read do not close the help")
+	}
+}

@@ -13,6 +13,13 @@ import (
 func (m *model) pressRun(msg tea.KeyPressMsg) tea.Cmd {
 	r, k := &m.run, &m.keys
 	defer r.decide()
+	if r.find.typing {
+		m.typeFact(msg)
+		return nil
+	}
+	if cmd, taken := m.pressMatrix(msg); taken {
+		return cmd
+	}
 	if s := msg.String(); len(s) == 1 && s[0] >= '1' && s[0] <= '9' {
 		return m.choose(int(s[0] - '1'))
 	}
@@ -24,21 +31,25 @@ func (m *model) pressRun(msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, k.Down):
 		m.arrow(1)
 	case key.Matches(msg, k.PageDown):
-		r.off += max(1, m.h-10)
+		r.off, r.follow = r.off+max(1, m.h-10), false
 	case key.Matches(msg, k.PageUp):
-		r.off = max(0, r.off-max(1, m.h-10))
+		r.off, r.follow = max(0, r.off-max(1, m.h-10)), false
 	case key.Matches(msg, k.Prev):
 		r.walk(-1)
 	case key.Matches(msg, k.Next):
 		r.walk(1)
 	case key.Matches(msg, k.Jump):
 		m.jump()
+	case key.Matches(msg, k.Search):
+		m.findFact()
+	case key.Matches(msg, k.Esc) && r.facts:
+		r.facts, r.find, r.off = false, factFind{}, 0
 	case key.Matches(msg, k.Facts):
-		r.facts = !r.facts
+		r.facts, r.find = !r.facts, factFind{}
 		r.off = 0
 	case key.Matches(msg, k.Evidence):
 		m.at = atEvidence
-		m.evidence.open(r.snap)
+		m.openEvidence(r.snap)
 	case key.Matches(msg, k.Help):
 		m.openHelp()
 	case key.Matches(msg, k.Leave):
@@ -49,18 +60,41 @@ func (m *model) pressRun(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
+// letGo is said to who would add to a bundle that was let go to be sealed.
+const letGo text = "Its bundle was let go to be sealed, so that nothing is added here. Open it again from the list to go on: that stands outside the seal."
+
 // pressStep routes the keys that do something with the step in front or with
 // the incident.
 func (m *model) pressStep(msg tea.KeyPressMsg) tea.Cmd {
 	r, k := &m.run, &m.keys
-	if r.closed() && !key.Matches(msg, k.Note, k.Settle, k.Anchor) {
+	if r.closed() && !key.Matches(msg, k.Settle, k.Anchor, k.Status, k.View, k.ReadBefore, k.Report, k.Seal) {
+		return nil
+	}
+	if m.sealing.gone && key.Matches(msg, k.Settle, k.Anchor) {
+		m.warn("warning", letGo)
 		return nil
 	}
 	switch {
+	case key.Matches(msg, k.HandOver):
+		m.handOver()
+	case key.Matches(msg, k.Report):
+		return m.openReport(atRun)
+	case key.Matches(msg, k.Seal):
+		return m.openSeal()
 	case key.Matches(msg, k.Unknown):
 		return m.dontKnow()
 	case key.Matches(msg, k.Read):
 		return m.read()
+	case key.Matches(msg, k.ReadAll):
+		return m.readAll()
+	case key.Matches(msg, k.CancelAll):
+		return m.cancelAll()
+	case key.Matches(msg, k.View):
+		return m.watching()
+	case key.Matches(msg, k.ReadBefore):
+		return m.readBefore()
+	case key.Matches(msg, k.User):
+		m.goUser()
 	case key.Matches(msg, k.Skip):
 		m.form = m.skipForm(r.focus)
 	case key.Matches(msg, k.Waive):
@@ -80,8 +114,10 @@ func (m *model) pressStep(msg tea.KeyPressMsg) tea.Cmd {
 		return m.pickGate()
 	case key.Matches(msg, k.Anchor):
 		return m.anchor()
-	case key.Matches(msg, k.Note):
-		m.form = m.noteForm()
+	case key.Matches(msg, k.Status):
+		return m.statusUpdate()
+	case key.Matches(msg, k.Request):
+		return m.copyRequest()
 	case key.Matches(msg, k.Severity):
 		m.form = m.severityForm()
 	case key.Matches(msg, k.Settle):

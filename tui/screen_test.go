@@ -1,7 +1,10 @@
 package tui
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +13,9 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/exp/golden"
+
+	"handrail/steps"
+	"handrail/triage"
 )
 
 // clockwork is the clock of a test.
@@ -31,6 +37,7 @@ func onStage(t *testing.T, w, h int, incident bool, hostile string) *stage {
 	c := configFixture(s.clock.now, hostile)
 	if incident {
 		s.bench = newBench(s.clock.now, hostile)
+		c.Report = s.bench.reportFixture
 		c.Open = s.bench
 	}
 	s.model = newModel(t.Context(), c)
@@ -71,6 +78,19 @@ func (s *stage) settle(cmd tea.Cmd) {
 	}
 }
 
+// resize pulls at a window that has been drawn, and runs all that follows.
+func (s *stage) resize(w, h int) {
+	_, cmd := s.Update(tea.WindowSizeMsg{Width: w, Height: h})
+	msg := cmd()
+	all, batched := msg.(tea.BatchMsg)
+	if !batched {
+		all = tea.BatchMsg{cmd}
+	}
+	for _, c := range all {
+		s.settle(c)
+	}
+}
+
 // write types text, one key a rune.
 func (s *stage) write(t string) {
 	for _, r := range t {
@@ -85,8 +105,8 @@ func keyPress(s string) tea.KeyPressMsg {
 	if r, ok := named[s]; ok {
 		return tea.KeyPressMsg{Code: r}
 	}
-	if s == "ctrl+c" {
-		return tea.KeyPressMsg{Code: 'c', Mod: tea.ModCtrl}
+	if letter, ok := strings.CutPrefix(s, "ctrl+"); ok {
+		return tea.KeyPressMsg{Code: []rune(letter)[0], Mod: tea.ModCtrl}
 	}
 	return tea.KeyPressMsg{Code: []rune(s)[0], Text: s}
 }
@@ -114,6 +134,17 @@ func (s *stage) want(t *testing.T, parts ...string) {
 
 func (s *stage) toHome() {
 	s.settle(s.loadHome())
+	s.settle(s.ask())
+}
+
+// toAsking has three of ten answers.
+func (s *stage) toAsking() {
+	s.settle(s.loadHome())
+	s.c.Centre = func(context.Context, func(steps.Answer)) {}
+	s.ask()
+	for _, a := range centreFixture("")[:3] {
+		s.Update(answerMsg{run: s.home.centre.run, a: a})
+	}
 }
 
 func (s *stage) toMatch() {
@@ -123,6 +154,13 @@ func (s *stage) toMatch() {
 }
 
 func (s *stage) toEvidence() { s.toFinding(); s.press("e") }
+
+// toViewer gives a long artifact the whole screen.
+func (s *stage) toViewer() {
+	s.bench.holds(applyLog())
+	s.toEvidence()
+	s.press("enter", "enter")
+}
 
 func (s *stage) toFinding() { s.pass(47 * time.Second); s.press("enter", "enter") }
 
@@ -149,6 +187,12 @@ func (s *stage) toAsk() {
 	s.pass(3 * time.Minute)
 }
 
+func (s *stage) toMatrix() {
+	s.toAsk()
+	s.run.front(id("serials"))
+	s.run.decide()
+}
+
 func (s *stage) toForm() { s.toAsk(); s.press("2") }
 
 func (s *stage) toReady() {
@@ -170,11 +214,34 @@ func (s *stage) toDiff() {
 	s.toGate()
 }
 
+// toTwo is a gate that waits for a second person.
+func (s *stage) toTwo() {
+	s.bench.second = twoPersons(s.bench.hostile)
+	s.toGate()
+}
+
+// approve pastes the answer of a second person.
+func (s *stage) approve(line string) {
+	_, cmd := s.Update(tea.PasteMsg{Content: line + "\n"})
+	s.settle(cmd)
+	s.pass(grace)
+}
+
 func (s *stage) toDone() {
 	s.toGate()
 	_, cmd := s.Update(tea.PasteMsg{Content: s.bench.preview.Phrase + "\n"})
 	s.settle(cmd)
 	s.press("enter")
+}
+
+// toUndone is the done gate after its second look.
+func (s *stage) toUndone(outcome string) {
+	s.bench.again = "30s"
+	s.toDone()
+	s.bench.readAgain(outcome, "The lock is held again by runner@ci-7f9c, since 02:19:04Z.")
+	_, cmd := s.Update(changedMsg{s.bench, s.bench.Snapshot()})
+	_ = cmd // it waits for the next change
+	s.pass(grace)
 }
 
 func (s *stage) toWatch() {
@@ -206,38 +273,144 @@ func (s *stage) toDebrief() {
 	s.press("c", "1", "enter", "enter")
 }
 
+// toReads has three reads at once, and the lines that they print.
+func (s *stage) toReads() {
+	s.bench.slow = map[string]bool{id("lock"): true, id("state"): true, id("process"): true}
+	s.press("R")
+	s.bench.print(id("lock"), "GET Lease infra/lock-tfstate-default-network"+s.bench.hostile)
+	s.bench.print(id("state"), "GET Secret infra/tfstate-default-network"+s.bench.hostile, "decoding 31 resources"+s.bench.hostile)
+	s.pass(52 * time.Second)
+	s.hear()
+}
+
+// hear takes what the incident published.
+func (s *stage) hear() {
+	s.run.take(s.inc.Snapshot())
+	s.settle(s.liveGrew())
+}
+
+// toLive reads what a probe prints, while it runs.
+func (s *stage) toLive() {
+	s.toReads()
+	for l := range strings.Lines(applyLog()) {
+		s.bench.print(id("lock"), strings.TrimSuffix(l, "\n")+s.bench.hostile)
+	}
+	s.hear()
+	s.press("v")
+}
+
+// toHistory is a watch that was red once, and unknown once.
+func (s *stage) toHistory() {
+	s.toDone()
+	s.pass(grace)
+	s.press("enter")
+	s.run.front(id("clean"))
+	end := s.bench.probes[id("clean")]
+	for _, seen := range []string{"true", "false", "", "true", "true"} {
+		green := triage.Value{T: "bool", V: json.RawMessage(strconv.Quote(seen))}
+		if seen == "" {
+			green = triage.Value{T: "bool", Unknown: "the server did not answer"}
+		}
+		end.Green = &green
+		s.bench.probes[id("clean")] = end
+		s.press("r")
+		s.pass(11 * time.Second)
+	}
+}
+
+// shot is a screen and the way to it from the stage.
+type shot struct {
+	incident bool
+	to       func(*stage)
+}
+
+// shots are all screens.
+func shots() map[string]shot {
+	return map[string]shot{
+		"home":          {false, (*stage).toHome},
+		"loading":       {false, func(*stage) {}},
+		"empty":         {false, func(s *stage) { s.Update(homeMsg{}) }},
+		"match":         {false, (*stage).toMatch},
+		"params":        {false, func(s *stage) { s.toMatch(); s.press("down", "enter") }},
+		"run":           {true, func(s *stage) { s.pass(12 * time.Second) }},
+		"finding":       {true, (*stage).toFinding},
+		"facts":         {true, func(s *stage) { s.toAsk(); s.press("f") }},
+		"conclusion":    {true, (*stage).toConclusion},
+		"matrix":        {true, (*stage).toMatrix},
+		"matrix-picked": {true, func(s *stage) { s.toMatrix(); s.press("down", "down", "down", "right") }},
+		"ask":           {true, (*stage).toAsk},
+		"form":          {true, (*stage).toForm},
+		"gateshut":      {true, func(s *stage) { s.run.front(id("unlock")); s.press("g"); s.pass(grace) }},
+		"gate":          {true, (*stage).toGate},
+		"gatediff":      {true, (*stage).toDiff},
+		"gatemore":      {true, func(s *stage) { s.toDiff(); s.press("pgdown") }},
+		"gatedone":      {true, (*stage).toDone},
+		"gateagain":     {true, func(s *stage) { s.bench.again = "30s"; s.toDone() }},
+		"gateundone":    {true, func(s *stage) { s.toUndone(triage.Undone) }},
+		"undone": {true, func(s *stage) {
+			s.toUndone(triage.Undone)
+			s.pass(grace)
+			s.press("enter")
+			s.run.front(id("unlock"))
+			s.pass(grace)
+		}},
+		"gatewaits":      {true, (*stage).toTwo},
+		"waiting":        {true, func(s *stage) { s.toTwo(); s.press("enter") }},
+		"gateapproved":   {true, func(s *stage) { s.toTwo(); s.approve(goodApproval); s.pass(2 * time.Minute) }},
+		"gatenottaken":   {true, func(s *stage) { s.toTwo(); s.approve("handrail-approval-v1 of somebody else") }},
+		"watch":          {true, (*stage).toWatch},
+		"samples":        {true, (*stage).toHistory},
+		"reads":          {true, (*stage).toReads},
+		"cutoff":         {true, func(s *stage) { s.toReads(); s.press("x") }},
+		"live":           {true, (*stage).toLive},
+		"barred":         {true, func(s *stage) { s.toFinding(); s.bar("log"); s.run.front(id("log")); s.run.decide() }},
+		"gatenote":       {true, func(s *stage) { s.toGate(); s.write("force-un"); s.press("ctrl+t"); s.write("waiting for Ben") }},
+		"settle":         {true, (*stage).toSettle},
+		"debrief":        {true, (*stage).toDebrief},
+		"debrief-won":    {true, (*stage).toWon},
+		"debrief-lost":   {true, (*stage).toLost},
+		"evidence":       {true, (*stage).toEvidence},
+		"artifact":       {true, func(s *stage) { s.toEvidence(); s.press("enter") }},
+		"viewer":         {true, func(s *stage) { s.toViewer(); s.press("pgdown") }},
+		"viewer-search":  {true, func(s *stage) { s.toViewer(); s.press("/"); s.write("error"); s.press("enter", "n") }},
+		"viewer-wrapped": {true, func(s *stage) { s.toViewer(); s.press("w", "/"); s.write("conflict") }},
+		"report":         {true, (*stage).toReport},
+		"report-tables":  {true, func(s *stage) { s.toReport(); s.press("pgdown") }},
+		"kinds":          {true, func(s *stage) { s.toDebrief(); s.press("e", "v") }},
+		"seal":           {true, (*stage).toSeal},
+		"seal-form":      {true, (*stage).toSealForm},
+		"sealed":         {true, (*stage).toSealed},
+		"handover":       {true, (*stage).toHandOver},
+		"takeover":       {false, (*stage).toTakeOver},
+		"symptoms":       {false, (*stage).toSymptoms},
+		"help":           {true, func(s *stage) { s.press("?") }},
+		"palette":        {true, func(s *stage) { s.toFinding(); s.press(":"); s.write("st") }},
+		"narrow":         {false, func(s *stage) { s.toHome(); s.press("/"); s.write("lock") }},
+		"status":         {true, func(s *stage) { s.toFinding(); s.press("U") }},
+		"asking":         {false, (*stage).toAsking},
+		"standing":       {false, func(s *stage) { s.toHome(); s.press("down", "down", "enter") }},
+		"order":          {true, (*stage).toOrder},
+		"order-changed":  {true, (*stage).toChanged},
+		"order-why":      {true, func(s *stage) { s.toOrder(); s.press("pgdown") }},
+		"order-ask":      {true, (*stage).toWish},
+		"order-facts":    {true, func(s *stage) { s.toOrder(); s.press("f"); s.press("pgdown") }},
+		"gaps":           {false, func(s *stage) { s.toHome(); s.press("/"); s.write("not seen"); s.press("enter") }},
+	}
+}
+
+// bar makes the session refuse to start a probe.
+func (s *stage) bar(step string) {
+	s.bench.mu.Lock()
+	defer s.bench.mu.Unlock()
+	c := s.bench.cards[id(step)]
+	c.Shut = []triage.Refusal{{Why: "step " + step + ": parameter holder: fact lock.holder is not known", Cure: "settle the step that gives it first"}}
+	s.bench.cards[id(step)] = c
+}
+
 func TestScreens(t *testing.T) {
 	t.Parallel()
-	screens := map[string]struct {
-		incident bool
-		to       func(*stage)
-	}{
-		"home":       {false, (*stage).toHome},
-		"loading":    {false, func(*stage) {}},
-		"empty":      {false, func(s *stage) { s.Update(homeMsg{}) }},
-		"match":      {false, (*stage).toMatch},
-		"params":     {false, func(s *stage) { s.toMatch(); s.press("down", "enter") }},
-		"run":        {true, func(s *stage) { s.pass(12 * time.Second) }},
-		"finding":    {true, (*stage).toFinding},
-		"facts":      {true, func(s *stage) { s.toAsk(); s.press("f") }},
-		"conclusion": {true, (*stage).toConclusion},
-		"matrix":     {true, func(s *stage) { s.toAsk(); s.run.front(id("serials")); s.run.decide() }},
-		"ask":        {true, (*stage).toAsk},
-		"form":       {true, (*stage).toForm},
-		"gateshut":   {true, func(s *stage) { s.run.front(id("unlock")); s.press("g"); s.pass(grace) }},
-		"gate":       {true, (*stage).toGate},
-		"gatediff":   {true, (*stage).toDiff},
-		"gatemore":   {true, func(s *stage) { s.toDiff(); s.press("pgdown") }},
-		"gatedone":   {true, (*stage).toDone},
-		"watch":      {true, (*stage).toWatch},
-		"settle":     {true, (*stage).toSettle},
-		"debrief":    {true, (*stage).toDebrief},
-		"evidence":   {true, (*stage).toEvidence},
-		"artifact":   {true, func(s *stage) { s.toEvidence(); s.press("enter") }},
-		"help":       {true, func(s *stage) { s.press("?") }},
-	}
 	for _, size := range [][2]int{{80, 24}, {140, 45}, {60, 18}, {59, 17}} {
-		for name, sc := range screens {
+		for name, sc := range shots() {
 			if size[0] == 59 && name != "run" && name != "gate" {
 				continue
 			}

@@ -123,7 +123,14 @@ func (m *model) severityForm() *form {
 // settleForm asks how first, then for what that way of settling needs.
 func (m *model) settleForm(id string) *form {
 	d := m.run.debt(id)
-	cs := []choice{{"paid", "it is in Git: name the commit or the merged change"}, {"carried", "somebody owns it until a date"}, {"waived", "somebody decides that it is not owed"}}
+	paid := text("it is in Git: name the commit or the merged change")
+	switch d.Kind {
+	case "unfinished":
+		paid = "it was done after all: say what shows it"
+	case "resume":
+		paid = "it runs again: say what shows it"
+	}
+	cs := []choice{{"paid", paid}, {"carried", "somebody owns it until a date"}, {"waived", "somebody decides that it is not owed"}}
 	return &form{title: say("Settle: %s", d.Kind), intro: []text{shown(d.Text)}, fields: []field{oneOf("how", "how", cs)},
 		submit: func(v map[string]string) tea.Cmd {
 			m.form = m.settleDetails(d, v["how"])
@@ -132,8 +139,12 @@ func (m *model) settleForm(id string) *form {
 }
 
 func (m *model) settleDetails(d triage.Debt, how string) *form {
+	proof := text("commit or merged change")
+	if d.Kind != "reconcile" {
+		proof = "what shows it"
+	}
 	fields := map[string][]field{
-		"paid":    {named("proof", "proof", "commit or merged change", true)},
+		"paid":    {named("proof", "proof", proof, true)},
 		"carried": {named("owner", "owner", "a team or a person", true), named("until", "until", "a date, as 2026-12-01", true)},
 		"waived":  {named("person", "person", "who decides this", true), named("why", "why", "the reason", true)},
 	}[how]

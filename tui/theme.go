@@ -28,36 +28,9 @@ type theme struct {
 	key, title, pick              ink
 	chipSafe, chipArmed, chipWarn ink
 	danger, dangerText            ink
-}
-
-func newTheme(dark bool) theme {
-	pick := lipgloss.LightDark(dark)
-	fg := func(light, dark string) lipgloss.Style {
-		return lipgloss.NewStyle().Foreground(pick(lipgloss.Color(light), lipgloss.Color(dark)))
-	}
-	chip := func(light, dark, on string) ink {
-		return ink{lipgloss.NewStyle().Bold(true).
-			Background(pick(lipgloss.Color(light), lipgloss.Color(dark))).
-			Foreground(pick(lipgloss.Color("#FFFFFF"), lipgloss.Color(on)))}
-	}
-	return theme{
-		plain:      ink{lipgloss.NewStyle()},
-		strong:     ink{lipgloss.NewStyle().Bold(true)},
-		muted:      ink{fg("#5C6470", "#99A1AE")},
-		faint:      ink{fg("#B4BAC4", "#4B5260")},
-		accent:     ink{fg("#0A6A82", "#79C7DA")},
-		good:       ink{fg("#1B7A33", "#8CCB92")},
-		warn:       ink{fg("#8A5600", "#E8BA6C")},
-		bad:        ink{fg("#B3201A", "#FF8177").Bold(true)},
-		key:        ink{fg("#0A6A82", "#79C7DA").Bold(true)},
-		title:      ink{fg("#0A6A82", "#79C7DA").Bold(true)},
-		pick:       ink{fg("#0A6A82", "#79C7DA").Bold(true)},
-		chipSafe:   chip("#1B7A33", "#8CCB92", "#10251A"),
-		chipArmed:  chip("#B3201A", "#FF6B5E", "#2A0503"),
-		chipWarn:   chip("#8A5600", "#E8BA6C", "#2B1D02"),
-		danger:     ink{fg("#B3201A", "#FF6B5E").Bold(true)},
-		dangerText: ink{fg("#7A1511", "#FFC2BC").Bold(true)},
-	}
+	place, chipPlace              ink // where a mistake costs most
+	found                         ink // what was searched for
+	veil                          ink // what is behind a gate
 }
 
 // mark is the symbol of a status with the ink it is drawn in, and its word.

@@ -5,20 +5,29 @@ import tea "charm.land/bubbletea/v2"
 // View draws what Update left. It computes nothing that could be wrong: what is
 // allowed and what comes next was decided with the snapshot.
 func (m *model) View() tea.View {
-	v := tea.View{AltScreen: true, WindowTitle: m.windowTitle()}
+	v := tea.View{AltScreen: true, WindowTitle: m.windowTitle(), ReportFocus: !m.c.Silent}
 	switch {
 	case m.w == 0 || m.h == 0:
 		return v
 	case m.small():
-		v.Content = screenful(m.tooSmall(), m.w, m.h)
+		v.Content = m.finished(m.tooSmall())
 		return v
 	}
 	rows, cur := m.compose()
-	v.Content = screenful(rows, m.w, m.h)
+	v.Content = m.finished(rows)
 	if cur != nil && cur.X < m.w && cur.Y < m.h {
 		v.Cursor = tea.NewCursor(cur.X, cur.Y)
 	}
 	return v
+}
+
+// finished is a screen in what the terminal can show.
+func (m *model) finished(rows []drawn) string {
+	s := screenful(rows, m.w, m.h)
+	if m.c.ASCII {
+		return inASCII(s)
+	}
+	return s
 }
 
 func (m *model) windowTitle() string {
@@ -26,7 +35,11 @@ func (m *model) windowTitle() string {
 		return "handrail"
 	}
 	if m.replaying() {
-		return string("handrail REPLAY " + clip(shown(m.run.snap.State.Incident), 53))
+		word := text("REPLAY ")
+		if m.replay.tape.Live() {
+			word = "LOOKING ON "
+		}
+		return string("handrail " + word + clip(shown(m.run.snap.State.Incident), 53))
 	}
 	return string("handrail " + clip(shown(m.run.snap.State.Incident), 60))
 }
@@ -50,6 +63,13 @@ func (m *model) compose() ([]drawn, *tea.Position) {
 	if m.replaying() && m.gate != nil && m.help == nil && m.at == atRun {
 		return m.drawReplayed(), nil
 	}
+	if m.gate != nil && m.form != nil && m.form.over && m.form.under == nil {
+		sheet, cur := m.form.draw(&m.th, m.w, 9)
+		if cur != nil {
+			cur.Y += m.h - len(sheet)
+		}
+		return m.drawGateBehind(sheet), cur
+	}
 	if m.gate != nil && !m.replaying() && m.form == nil && m.leaving == nil && m.help == nil {
 		return m.drawGate()
 	}
@@ -62,6 +82,9 @@ func (m *model) compose() ([]drawn, *tea.Position) {
 		sheet, foot = m.drawLeaving(m.w), nil
 	case m.form != nil:
 		sheet, cur = m.form.draw(&m.th, m.w, max(9, m.h-len(head)-4))
+		foot = nil
+	case m.palette != nil:
+		sheet, cur = m.palette.draw(&m.th, m.w, max(8, min(16, m.h-len(head)-3)))
 		foot = nil
 	}
 	if sheet != nil {
@@ -92,7 +115,14 @@ func (m *model) body(h int) []drawn {
 	case m.at == atRun:
 		return m.drawRun(h)
 	case m.at == atEvidence:
+		if v := m.evidence.view; v != nil && v.live != nil {
+			v.head = m.liveLine(v)
+		}
 		rows = m.evidence.draw(&m.th, w, h)
+	case m.at == atSeal:
+		rows = m.sealing.draw(m, w, h)
+	case m.at == atSymptoms:
+		rows = m.symptoms.draw(m, w, h)
 	case m.at == atMatch:
 		rows = m.match.draw(m, w, h)
 	case m.at == atWait:
@@ -137,8 +167,12 @@ func (m *model) foot() []drawn {
 
 // wayOut are the keys that always show.
 func (m *model) wayOut() []hint {
-	if m.help == nil && (m.at == atHome || m.at == atRun) {
+	switch {
+	case m.help != nil:
+	case m.at == atHome, m.at == atRun:
 		return hints(m.keys.Help, m.keys.Leave)
+	case m.at == atSeal, m.at == atSymptoms && !m.symptoms.typing, m.at == atEvidence && !m.evidence.taking() && (m.evidence.view == nil || !m.evidence.view.asking):
+		return hints(m.keys.Help, m.keys.Esc)
 	}
 	return nil
 }
@@ -149,25 +183,36 @@ func (m *model) moveAndKeys() (text, []hint) {
 	case m.help != nil:
 		return "", []hint{{"↑ ↓", "scroll"}, {"esc", "back"}}
 	case m.at == atMatch:
-		return m.match.move(), []hint{{"↑ ↓", "choose"}, {"ctrl+u", "clear"}, {"esc", "home"}}
+		return m.match.move(), []hint{{"↑ ↓", "choose"}, {"tab", "no error text: pick symptoms"}, {"ctrl+u", "clear"}, {"esc", "home"}}
+	case m.at == atSymptoms && m.symptoms.typing:
+		return m.symptoms.move(), []hint{{"↑ ↓", "choose"}, {"esc", "clear"}}
+	case m.at == atSymptoms:
+		return m.symptoms.move(), append([]hint{{"↑ ↓", "choose"}, {"space", "pick"}}, append(hints(k.Search), hint{"tab", "paste an error"})...)
 	case m.at == atWait:
 		if m.wait.err != "" {
 			return "Back", []hint{{"esc", "back"}}
 		}
 		return "", []hint{{"esc", "give up"}}
 	case m.at == atEvidence:
-		return m.evidence.moveAndKeys()
+		return m.evidenceKeys()
+	case m.at == atSeal:
+		return m.sealing.keys(m)
+	case m.at == atRun && m.run.find.typing:
+		return "Keep these facts", []hint{{"esc", "all facts"}}
 	case m.at == atRun:
 		return m.run.move.label, m.runHints()
 	}
-	return m.home.move(), append([]hint{{"↑ ↓", "choose"}}, hints(k.Paste, k.Practise, k.Library, k.Reload)...)
+	if m.home.typing {
+		return m.home.move(), []hint{{"↑ ↓", "choose"}, {"esc", "clear"}}
+	}
+	return m.home.move(), append([]hint{{"↑ ↓", "choose"}}, hints(k.Paste, k.Symptoms, k.Search, k.Palette, k.Practise, k.Library)...)
 }
 
 // runHints puts the keys of the step in front before the general ones.
 func (m *model) runHints() []hint {
 	k, r := m.keys, &m.run
 	if r.closed() {
-		return hints(k.Evidence, k.Note, k.Settle)
+		return hints(k.Seal, k.Report, k.Evidence, k.Note, k.Settle, k.Anchor)
 	}
 	st, _ := r.step()
 	var hs []hint
@@ -181,17 +226,35 @@ func (m *model) runHints() []hint {
 		hs = append(hs, hints(k.Accept, k.Override, k.Unknown)...)
 	case "gate":
 		hs = append(hs, hints(k.Gate)...)
-	case "probe", "compare", "watch":
-		if st.Status == "running" {
-			hs = append(hs, hints(k.Cancel)...)
-		} else if st.Attempts > 0 {
+		if _, acting := r.running(st.ID); acting {
+			hs = append(hs, hints(k.View)...)
+		}
+	case "compare":
+		if r.row >= 0 {
+			hs = append(hs, hint{"↑ ↓ ← →", "field, source"}, hint{shown(k.Esc.Help().Key), "let go"})
+		} else if len(st.Rows) > 0 {
+			hs = append(hs, hint{"↑ ↓", "pick a field"})
+		}
+		if st.Attempts > 0 {
 			hs = append(hs, hints(k.Read)...)
 		}
+	case "probe", "watch":
+		if st.Status == "running" {
+			hs = append(hs, hints(k.View, k.Cancel)...)
+		} else if st.Attempts > 0 {
+			hs = append(hs, m.followUps(st)...)
+		}
+	}
+	if n := len(r.ready()); n > 1 {
+		hs = append([]hint{{shown(k.ReadAll.Help().Key), say("read all %d", n)}}, hs...)
+	}
+	if n := len(r.reading()); n > 1 {
+		hs = append(hs, hint{shown(k.CancelAll.Help().Key), say("stop all %d", n)})
 	}
 	if r.acting() {
 		hs = append(hs, hints(k.Interrupt)...)
 	}
-	if o, ok := r.option("waive", st.ID); ok && o.Available() && st.Attempts > 0 && st.Green != "true" {
+	if o, ok := r.option("waive", st.ID); ok && o.Available() && st.Attempts > 0 && st.Green != "true" && st.Status != "running" {
 		hs = append(hs, hints(k.Waive)...)
 	}
 	hs = append(hs, hints(k.Jump)...)

@@ -23,6 +23,7 @@ type waitScreen struct {
 	cancel  context.CancelFunc
 	err     text
 	from    screen
+	resumes string // the incident that is resumed, "" for none
 }
 
 type openedMsg struct {
@@ -96,10 +97,15 @@ func (m *model) open(title text, how func(ctx context.Context, progress func(str
 	}))
 }
 
-func (m *model) resume(id string) tea.Cmd {
-	return m.open(say("Resuming %s", id), func(ctx context.Context, _ func(string)) (Incident, error) {
-		return m.c.Resume(ctx, id)
+func (m *model) resume(id string) tea.Cmd { return m.resumeWith(id, "") }
+
+// resumeWith is resume with the reason why somebody else goes on.
+func (m *model) resumeWith(id, why string) tea.Cmd {
+	cmd := m.open(say("Resuming %s", id), func(ctx context.Context, _ func(string)) (Incident, error) {
+		return m.c.Resume(ctx, id, why)
 	})
+	m.wait.resumes = id
+	return cmd
 }
 
 func (m *model) drill(id, variant string) tea.Cmd {
@@ -109,7 +115,11 @@ func (m *model) drill(id, variant string) tea.Cmd {
 }
 
 // startRunbook asks for the parameters first when one of them must be given.
-func (m *model) startRunbook(id string) tea.Cmd {
+func (m *model) startRunbook(id string) tea.Cmd { return m.startWith(id, nil, false) }
+
+// startWith is startRunbook with parameters that are known; look asks for them
+// all the same.
+func (m *model) startWith(id string, given map[string]string, look bool) tea.Cmd {
 	start := func(v map[string]string) tea.Cmd {
 		return m.open(say("Opening an incident with %s", id), func(ctx context.Context, _ func(string)) (Incident, error) {
 			return m.c.Start(ctx, id, v)
@@ -119,8 +129,15 @@ func (m *model) startRunbook(id string) tea.Cmd {
 	if m.c.Params != nil {
 		fs = m.c.Params(id)
 	}
-	if !slices.ContainsFunc(fs, func(f steps.Field) bool { return f.Required && f.Default == "" }) {
-		return start(nil)
+	fs = slices.Clone(fs)
+	for i := range fs {
+		if v, ok := given[fs[i].Name]; ok {
+			fs[i].Default = v
+		}
+	}
+	must := slices.ContainsFunc(fs, func(f steps.Field) bool { return f.Required && f.Default == "" })
+	if !must && (!look || len(fs) == 0) {
+		return start(given)
 	}
 	m.form = paramsForm(id, fs, start)
 	return nil
@@ -178,11 +195,14 @@ func (m *model) opened(msg openedMsg) tea.Cmd {
 		return m.crew.start(func(context.Context) tea.Msg { return releasedMsg{m.crew.release(msg.inc)} })
 	}
 	if msg.err != nil {
+		if m.tookOver(msg.err) {
+			return nil
+		}
 		m.wait.err = shown(msg.err.Error())
 		return nil
 	}
 	m.enterIncident(msg.inc)
-	return m.listen()
+	return tea.Batch(m.listen(), m.lookAgain())
 }
 
 func (m *model) pressWait(msg tea.KeyPressMsg) tea.Cmd {

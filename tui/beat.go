@@ -1,0 +1,70 @@
+package tui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"handrail/triage"
+)
+
+// How often clocks are drawn anew: each second where something is counted in
+// seconds, seldom where nobody reads them. A frame a second is most of what an idle
+// handrail costs.
+const (
+	counting = time.Second
+	resting  = 10 * time.Second
+)
+
+// heart is the tick that is under way.
+type heart struct {
+	n     int // its number: one that was overtaken is ignored
+	every time.Duration
+}
+
+// tickMsg comes at each beat; elapsed times and countdowns are drawn from it.
+type tickMsg struct{ n int }
+
+// beat starts the next tick.
+func (m *model) beat() tea.Cmd {
+	m.heart.n++
+	m.heart.every = m.pace()
+	n := m.heart.n
+	return tea.Tick(m.heart.every, func(time.Time) tea.Msg { return tickMsg{n} })
+}
+
+// ticked is the beat that came.
+func (m *model) ticked(msg tickMsg) tea.Cmd {
+	if msg.n != m.heart.n {
+		return nil
+	}
+	return tea.Batch(m.beat(), m.sampleWhenDue())
+}
+
+// hurry beats faster at once where something has begun that is counted in seconds.
+func (m *model) hurry(cmd tea.Cmd) tea.Cmd {
+	if m.heart.n == 0 || m.pace() >= m.heart.every {
+		return cmd
+	}
+	return tea.Batch(cmd, m.beat())
+}
+
+// pace is how often what is shown changes by itself.
+func (m *model) pace() time.Duration {
+	if m.at == atWait || m.gate != nil {
+		return counting
+	}
+	if m.inc == nil || m.run.closed() {
+		return resting
+	}
+	s := m.run.snap
+	if len(s.Running) > 0 || m.run.armed() || m.now.Sub(s.State.Opened) < time.Minute {
+		return counting
+	}
+	for _, st := range m.run.steps() {
+		if st.Kind == triage.WatchStep && st.Attempts > 0 && st.Streak < greens(st) {
+			return counting
+		}
+	}
+	return resting
+}

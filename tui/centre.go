@@ -1,0 +1,257 @@
+package tui
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"handrail/steps"
+)
+
+// centre is what the questions of the command centre came to so far.
+type centre struct {
+	run     int // which asking it is; answers to an older one are dropped
+	asking  bool
+	answers map[string]steps.Answer
+	cancel  context.CancelFunc
+}
+
+// frameTime is how long the first frame has before anything is asked of anybody.
+const frameTime = 50 * time.Millisecond
+
+// framedMsg says that the first frame is on the screen.
+type framedMsg struct{}
+
+// framed also has the terminal say its size once more: a window that was pulled
+// at before anything listened for that would stay half drawn.
+func framed() tea.Cmd {
+	return tea.Batch(tea.Tick(frameTime, func(time.Time) tea.Msg { return framedMsg{} }),
+		tea.Tick(frameTime, func(time.Time) tea.Msg { return tea.RequestWindowSize() }))
+}
+
+// answerMsg is one answer; next waits for the one after it.
+type answerMsg struct {
+	run  int
+	a    steps.Answer
+	next tea.Cmd
+}
+
+// askedMsg says that all questions were answered.
+type askedMsg struct{ run int }
+
+// ask asks all questions beside the loop. Those of an asking before are given up.
+func (m *model) ask() tea.Cmd {
+	if m.c.Centre == nil {
+		return nil
+	}
+	c := &m.home.centre
+	if c.cancel != nil {
+		c.cancel()
+	}
+	ctx, cancel := context.WithCancel(m.crew.ctx)
+	c.run, c.asking, c.cancel, c.answers = c.run+1, true, cancel, map[string]steps.Answer{}
+	m.home.arrange()
+	run, centre := c.run, m.c.Centre
+	answers := make(chan steps.Answer, len(steps.Questions()))
+	over := m.crew.start(func(context.Context) tea.Msg {
+		defer cancel()
+		defer close(answers)
+		centre(ctx, func(a steps.Answer) {
+			select {
+			case answers <- a:
+			case <-ctx.Done():
+			}
+		})
+		return askedMsg{run}
+	})
+	var next tea.Cmd
+	next = func() tea.Msg {
+		a, more := <-answers
+		if !more {
+			return over()
+		}
+		return answerMsg{run, a, next}
+	}
+	return next
+}
+
+func (m *model) answered(msg answerMsg) tea.Cmd {
+	c := &m.home.centre
+	if msg.run != c.run {
+		return nil
+	}
+	c.answers[msg.a.Question] = msg.a
+	m.home.arrange()
+	return msg.next
+}
+
+func (c *centre) took(msg askedMsg) {
+	if msg.run == c.run {
+		c.asking = false
+	}
+}
+
+// mostOfOne is how many rows of one question are shown; the others are a key away.
+const mostOfOne = 3
+
+// standings are the rows of the home screen that the answers make.
+func (c *centre) standings() []homeRow {
+	var out []homeRow
+	for _, q := range steps.Questions() {
+		a := c.answers[q.ID]
+		for i, r := range a.Rows {
+			row := homeRow{section: rightNow, id: q.ID + " " + r.Where, left: shown(q.One), main: say("%s: %s", r.Where, r.What), since: r.Since, note: shown(r.Owner),
+				move: say("Look at %s", r.Where), standing: &a.Rows[i], question: q.ID, folded: i >= mostOfOne}
+			row.mark = func(t *theme) drawn { k := t.level(string(r.Level)); return k.ink.on(k.symbol + " " + shown(q.One)) }
+			out = append(out, row)
+		}
+		if n := len(a.Rows) + a.More - mostOfOne; n > 0 {
+			out = append(out, homeRow{section: rightNow, id: q.ID + " more", left: "  …", main: say("%d more: %s", n, q.Title), question: q.ID, fold: true,
+				move: say("See all %s", q.Title)})
+		}
+	}
+	if why := c.unseen(); len(why) > 0 {
+		var parts []string
+		for _, g := range why {
+			parts = append(parts, strings.Join(g.titles, ", ")+" ("+g.why+")")
+		}
+		out = append(out, homeRow{section: rightNow, id: "not seen", left: "not seen", main: shown(strings.Join(parts, "; ")), long: true,
+			mark: func(t *theme) drawn { return t.warn.on("! not seen") }, move: "See what could not be seen, and why"})
+	}
+	return out
+}
+
+// blind is why some questions could not be answered, or not wholly.
+type blind struct {
+	why    string
+	titles []string
+}
+
+func (c *centre) unseen() []blind {
+	var out []blind
+	for _, q := range steps.Questions() {
+		seen := map[string]bool{}
+		for _, g := range c.answers[q.ID].Blind() {
+			why := brief(g)
+			if seen[why] {
+				continue
+			}
+			seen[why] = true
+			i := slices.IndexFunc(out, func(b blind) bool { return b.why == why })
+			if i < 0 {
+				i = len(out)
+				out = append(out, blind{why: why})
+			}
+			out[i].titles = append(out[i].titles, q.Title)
+		}
+	}
+	return out
+}
+
+// brief is the reason of a gap in a few words; the sheet has all of it.
+func brief(g steps.Gap) string { return string(clip(shown(g.Brief()), 70)) }
+
+// quiet names the questions to which nothing was found, with nothing in the way,
+// and pending those that were not answered yet.
+func (c *centre) quiet() (quiet, pending []string) {
+	for _, q := range steps.Questions() {
+		a, answered := c.answers[q.ID]
+		switch {
+		case !answered && c.asking:
+			pending = append(pending, q.Title)
+		case answered && len(a.Rows) == 0 && len(a.Blind()) == 0:
+			quiet = append(quiet, q.Title)
+		}
+	}
+	return quiet, pending
+}
+
+// draw says in few lines what has no rows.
+func (c *centre) draw(p *page) {
+	th := p.th
+	quiet, pending := c.quiet()
+	switch n := len(pending); {
+	case n > 4:
+		p.add("  " + th.accent.on("● ") + th.muted.on(say("looking: %d of %d questions", n, len(steps.Questions()))))
+	case n > 0:
+		p.item("  "+th.accent.on("● ")+th.muted.on("looking: "), th.muted, shown(strings.Join(pending, ", ")))
+	}
+	if len(quiet) > 0 {
+		p.item("  "+th.good.on("✓ ")+th.muted.on("nothing: "), th.muted, shown(strings.Join(quiet, ", ")))
+	}
+}
+
+// count is how many rows there are, shown or not.
+func (c *centre) count() int {
+	n := 0
+	for _, a := range c.answers {
+		n += len(a.Rows) + a.More
+	}
+	return n
+}
+
+// drawWide draws a line for each question with its rows below it, and says on
+// which line the cursor is.
+func (h *homeScreen) drawWide(m *model, p *page, cursor int) int {
+	row := func(i int) {
+		if i == h.at {
+			cursor = len(p.rows)
+		}
+		h.rows[i].drawBelow(p, i == h.at, m.now)
+	}
+	for _, q := range steps.Questions() {
+		if h.find.value() == "" {
+			h.centre.drawQuestion(p, q)
+		}
+		for i, r := range h.rows {
+			if r.section == rightNow && r.question == q.ID && h.seen(i) {
+				row(i)
+			}
+		}
+	}
+	for i, r := range h.rows {
+		if r.section == rightNow && r.question == "" && h.seen(i) {
+			row(i)
+		}
+	}
+	return cursor
+}
+
+func (c *centre) drawQuestion(p *page, q steps.Question) {
+	th := p.th
+	a, answered := c.answers[q.ID]
+	lead := func(sign drawn) drawn { return "  " + sign + fit(th.plain.on(shown(q.Title)), 29) }
+	switch {
+	case !answered && c.asking:
+		p.add(lead(th.accent.on("● ")) + th.muted.on("looking …"))
+	case !answered:
+	case len(a.Rows) > 0:
+		k := th.level(string(a.Rows[0].Level))
+		p.add(lead(k.ink.on(k.symbol+" ")) + th.strong.on(say("%d", len(a.Rows)+a.More)))
+	case len(a.Blind()) > 0:
+		p.add(lead(th.warn.on("! ")) + th.muted.on(say("not seen: %s", brief(a.Blind()[0]))))
+	default:
+		p.add(lead(th.good.on("✓ ")) + th.muted.on(say("nothing in %s", strings.Join(a.Seen, ", "))))
+	}
+}
+
+// drawBelow draws a row below its question: what it is, then its age and owner.
+func (r homeRow) drawBelow(p *page, on bool, at time.Time) {
+	th := p.th
+	lead, ink, _ := r.lead(th, on)
+	switch {
+	case r.long:
+		p.add(lead + th.warn.on("! ") + ink.on("what was not seen, and why"))
+	case r.fold:
+		p.add(lead + "    " + ink.on(r.main))
+	default:
+		k := th.level(string(r.standing.Level))
+		p.item(lead+"  "+k.ink.on(k.symbol+" "), ink, r.main)
+		if note := trimmed(trail(at, r.since, r.note)); note != "" {
+			p.add(blank(6) + th.muted.on(note))
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package tui
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"handrail/steps"
+)
+
+// openStanding shows what stands behind a row of an answer.
+func (m *model) openStanding(r homeRow) tea.Cmd {
+	switch {
+	case r.standing != nil:
+		m.form = m.standingForm(r.question, *r.standing)
+	case r.fold:
+		m.form = m.allForm(r.question)
+	default:
+		m.form = m.gapsForm()
+	}
+	return nil
+}
+
+func titleOf(question string) text {
+	for _, q := range steps.Questions() {
+		if q.ID == question {
+			return shown(q.Title)
+		}
+	}
+	return shown(question)
+}
+
+// standingForm says all that is known of one row, and offers what fits it.
+func (m *model) standingForm(question string, r steps.Standing) *form {
+	f := &form{title: say("%s: %s", titleOf(question), r.Where), intro: []text{shown(r.What)}}
+	add := func(format string, args ...any) { f.intro = append(f.intro, say(format, args...)) }
+	if r.Detail != "" {
+		add("It says: %s", r.Detail)
+	}
+	if !r.Since.IsZero() {
+		add("Since %s (%s).", r.Since.UTC().Format(time.RFC3339), ago(m.now.Sub(r.Since)))
+	} else {
+		add("Since when is not known.")
+	}
+	if r.Owner != "" {
+		add("Kept by %s.", r.Owner)
+	}
+	if r.Command != "" {
+		add("Look yourself: %s", r.Command)
+	}
+	var cs []choice
+	if r.Incident != "" {
+		cs = append(cs, choice{"resume", say("open %s", r.Incident)})
+	}
+	if r.Runbook != "" {
+		with := ""
+		for _, k := range slices.Sorted(maps.Keys(r.Params)) {
+			with += " " + k + "=" + r.Params[k]
+		}
+		cs = append(cs, choice{"start", say("an incident with %s%s", r.Runbook, with)}, choice{"change", "see its parameters first"})
+	}
+	if len(cs) == 0 {
+		add("No runbook fits this yet. p takes the error that it makes, and ranks those there are.")
+		return f
+	}
+	f.fields = []field{oneOf("next", "what next", cs)}
+	f.submit = func(v map[string]string) tea.Cmd {
+		if v["next"] == "resume" {
+			return m.resume(r.Incident)
+		}
+		return m.startWith(r.Runbook, r.Params, v["next"] == "change")
+	}
+	return f
+}
+
+// allForm lists every row of one question.
+func (m *model) allForm(question string) *form {
+	a := m.home.centre.answers[question]
+	f := &form{title: say("all %s: %d", titleOf(question), len(a.Rows)+a.More)}
+	for _, r := range a.Rows {
+		f.intro = append(f.intro, say("%s: %s", r.Where, r.What)+trail(m.now, r.Since, shown(r.Owner)))
+	}
+	if a.More > 0 {
+		f.intro = append(f.intro, say("%d more were found; narrow them with kubectl.", a.More))
+	}
+	return f
+}
+
+// gapsForm lists what could not be seen, and why.
+func (m *model) gapsForm() *form {
+	f := &form{title: "what could not be seen"}
+	for _, q := range steps.Questions() {
+		for _, why := range m.home.centre.answers[q.ID].Unseen() {
+			f.intro = append(f.intro, say("%s: %s", q.Title, why))
+		}
+	}
+	return f
+}
+
+// trail is the age and the owner of a row.
+func trail(now, since time.Time, owner text) text {
+	out := text("")
+	if !since.IsZero() {
+		out = " · " + ago(now.Sub(since))
+	}
+	if owner != "" {
+		out += " · " + owner
+	}
+	return out
+}
+
+func trimmed(t text) text { return text(strings.TrimPrefix(string(t), " · ")) }
+
+// aged is trail in few cells: an age of one unit.
+func aged(now, since time.Time, owner text) text {
+	d, out := now.Sub(since), text("")
+	switch {
+	case since.IsZero():
+	case d < time.Minute:
+		out = " · now"
+	case d < time.Hour:
+		out = say(" · %dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		out = say(" · %dh", int(d.Hours()))
+	default:
+		out = say(" · %dd", int(d.Hours())/24)
+	}
+	if owner != "" {
+		out += " · " + owner
+	}
+	return trimmed(out)
+}

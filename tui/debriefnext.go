@@ -1,0 +1,25 @@
+package tui
+
+import "charm.land/bubbles/v2/key"
+
+// debriefNext names the safe moves that are left.
+func (m *model) debriefNext(p *page) {
+	th, k := p.th, m.keys
+	if m.replaying() {
+		return
+	}
+	row := func(b key.Binding, t text) {
+		p.item(th.key.on(shown(b.Help().Key))+"  ", th.plain, t)
+	}
+	switch r := m.sealing.result; {
+	case r != nil && r.Wrong == "":
+		row(k.Seal, say("sealed in %s: what to post, and how to check it", r.Seal))
+	case m.sealing.order != nil:
+		row(k.Seal, "it is being sealed")
+	case m.run.snap.Sealed:
+		row(k.Seal, "sealed, and nothing came after; sign it, if nobody did")
+	default:
+		row(k.Seal, "seal it: then nothing can be added that the seal covers")
+	}
+	row(k.Report, "read the report as it would be exported now")
+}

@@ -1,0 +1,46 @@
+package tui
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// factFind narrows the facts to those with all words that are typed.
+type factFind struct {
+	edit   editor
+	typing bool
+}
+
+func (f *factFind) words() []string { return strings.Fields(strings.ToLower(f.edit.value())) }
+
+// findFact brings the facts to the front and takes what is typed from here on.
+func (m *model) findFact() {
+	m.run.facts, m.run.off, m.run.find.typing = true, 0, true
+}
+
+func (m *model) typeFact(msg tea.KeyPressMsg) {
+	f := &m.run.find
+	switch msg.String() {
+	case "enter":
+		f.typing = false
+	case "esc":
+		*f = factFind{}
+	default:
+		f.edit.key(msg)
+	}
+	m.run.off = 0
+}
+
+// drawFind is the line in which the words stand.
+func (f *factFind) drawFind(p *page) {
+	if !f.typing && f.edit.value() == "" {
+		return
+	}
+	row, _ := f.edit.draw(p.th.strong, p.w-4)
+	caret := drawn("")
+	if f.typing {
+		caret = p.th.accent.on("▏")
+	}
+	p.add(p.th.accent.on("/ ") + row + caret)
+}

@@ -1,0 +1,130 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"handrail/triage"
+)
+
+// What follows from a reading: its raw artifact, the one before, what stands on it.
+
+// entryOf is the entry in which the newest result of a step is.
+func (r *runScreen) entryOf(st triage.Step) int64 {
+	if st.Kind == triage.GateStep {
+		return r.snap.State.Gates[st.ID].EndSeq
+	}
+	return st.EndSeq
+}
+
+// before is the entry of the reading before the newest one, 0 for none.
+func (r *runScreen) before(st triage.Step) int64 {
+	for _, mo := range slices.Backward(r.snap.State.Timeline) {
+		if mo.Step == st.ID && mo.Type == "probe.end" && mo.Seq < st.EndSeq {
+			return mo.Seq
+		}
+	}
+	return 0
+}
+
+// users are the steps that stand on a step, in the order of the loop.
+func (r *runScreen) users(id string) []triage.Step {
+	return slices.DeleteFunc(r.steps(), func(st triage.Step) bool { return !slices.Contains(st.Refs, id) })
+}
+
+// watching is what the key of the output opens: what a running step prints, else
+// the raw artifact of its newest result.
+func (m *model) watching() tea.Cmd {
+	st, _ := m.run.step()
+	if x, ok := m.run.running(st.ID); ok && x.Log != nil {
+		return m.openLive(x)
+	}
+	seq := m.run.entryOf(st)
+	if len(m.run.snap.Blobs[seq]) == 0 {
+		m.warn("", "There is nothing to look at yet: this step has printed nothing and has no raw artifact.")
+		return nil
+	}
+	return m.openEntry(seq, spot{full: true, direct: true})
+}
+
+// readBefore shows the reading before the newest one.
+func (m *model) readBefore() tea.Cmd {
+	st, _ := m.run.step()
+	seq := m.run.before(st)
+	if seq == 0 {
+		m.warn("", "This step has no reading before the newest one.")
+		return nil
+	}
+	return m.openEntry(seq, spot{direct: true})
+}
+
+// goUser goes to what stands on the step in front: what is open first.
+func (m *model) goUser() {
+	us := m.run.users(m.run.focus)
+	if len(us) == 0 {
+		m.warn("", "No step of this runbook stands on this one.")
+		return
+	}
+	at := max(0, slices.IndexFunc(us, func(st triage.Step) bool { return st.Status == triage.Pending || st.Status == triage.Stale }))
+	m.run.front(us[at].ID)
+}
+
+// drawFollowUp names what follows from a reading, with the key of each.
+func (m *model) drawFollowUp(p *page, st triage.Step) {
+	th, r, k := p.th, &m.run, &m.keys
+	if st.Attempts == 0 {
+		return
+	}
+	var rows []drawn
+	add := func(key string, t, more text) {
+		rows = append(rows, fit(th.key.on(shown(key)), 3)+" "+th.plain.on(t)+th.muted.on(more))
+	}
+	seq := r.entryOf(st)
+	if blobs := r.snap.Blobs[seq]; len(blobs) > 0 {
+		var size int64
+		for _, b := range blobs {
+			size += b.Size
+		}
+		t := text("the raw artifact of this reading")
+		if n := len(blobs); n > 1 {
+			t = say("the %d raw artifacts of this reading", n)
+		}
+		add(k.View.Help().Key, t, say("  %s, entry %d", amount(size), seq))
+	}
+	if prev := r.before(st); prev > 0 {
+		add(k.ReadBefore.Help().Key, "the reading before", say("  entry %d", prev))
+	}
+	if us := r.users(st.ID); len(us) > 0 {
+		var names []string
+		for _, u := range us {
+			names = append(names, string(short(u.ID)))
+		}
+		add(k.User.Help().Key, "needed by: "+shown(strings.Join(names, ", ")), "")
+	}
+	if len(rows) == 0 {
+		return
+	}
+	p.gap()
+	for _, row := range rows {
+		p.add(row)
+	}
+}
+
+// followUps are the keys of what follows from a reading, the most useful first.
+func (m *model) followUps(st triage.Step) []hint {
+	k, r := &m.keys, &m.run
+	var hs []hint
+	if len(r.snap.Blobs[r.entryOf(st)]) > 0 {
+		hs = append(hs, hint{shown(k.View.Help().Key), "raw"})
+	}
+	hs = append(hs, hints(k.Read)...)
+	if len(r.snap.Next) > 0 {
+		hs = append(hs, hints(k.Runbook)...)
+	}
+	if len(r.users(st.ID)) > 0 {
+		hs = append(hs, hint{shown(k.User.Help().Key), "needed by"})
+	}
+	return hs
+}

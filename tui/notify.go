@@ -1,0 +1,69 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"handrail/session"
+	"handrail/triage"
+)
+
+// longWait is what a person does not wait for with their eyes on the screen.
+const longWait = 10 * time.Second
+
+// news says what happened between two snapshots that somebody may be waiting for:
+// a long read or act that ended, a watch that is settled, the close. "" is
+// nothing.
+func news(before, after session.Snapshot) text {
+	for _, r := range before.Running {
+		ended := !slices.ContainsFunc(after.Running, func(o session.Running) bool { return o.Step == r.Step })
+		if !ended || after.Made.Sub(r.Started) < longWait {
+			continue
+		}
+		if r.Act {
+			return say("%s ended", short(r.Step))
+		}
+		return say("%s was read", short(r.Step))
+	}
+	for _, id := range after.State.Undone() {
+		if !slices.Contains(before.State.Undone(), id) {
+			return say("somebody undid the act of %s", short(id))
+		}
+	}
+	for _, st := range after.State.Steps {
+		old, ok := before.State.Step(st.ID)
+		if ok && st.Kind == triage.WatchStep && st.Status == triage.Settled && old.Status != triage.Settled {
+			return say("%s is settled", short(st.ID))
+		}
+	}
+	if before.State.Outcome == "" && after.State.Outcome != "" {
+		return "the incident is closed"
+	}
+	return ""
+}
+
+// notify rings for what somebody waited for. Where the terminal said that it lost
+// the focus, it is told in words too (OSC 9), which desktops show.
+func (m *model) notify(before, after session.Snapshot) tea.Cmd {
+	what := news(before, after)
+	if what == "" || m.c.Silent {
+		return nil
+	}
+	ring := "\a"
+	if m.away {
+		ring += "\x1b]9;handrail: " + strings.Map(plainRune, string(what)) + "\x07"
+	}
+	return tea.Raw(ring)
+}
+
+// plainRune keeps printable ASCII: what is in a notification is shown by somebody
+// else's program.
+func plainRune(r rune) rune {
+	if r < 0x20 || r > 0x7e {
+		return -1
+	}
+	return r
+}

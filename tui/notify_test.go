@@ -1,0 +1,68 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"handrail/session"
+	"handrail/triage"
+)
+
+func TestNews(t *testing.T) {
+	t.Parallel()
+	at := opened()
+	running := func(act bool, since time.Duration) session.Snapshot {
+		return session.Snapshot{Made: at, Running: []session.Running{{Step: "b/log", Started: at.Add(-since), Act: act}}}
+	}
+	watch := func(s triage.Status) session.Snapshot {
+		return session.Snapshot{Made: at, State: triage.State{Steps: []triage.Step{{PlanStep: triage.PlanStep{ID: "b/clean", Kind: triage.WatchStep}, Status: s}}}}
+	}
+	for name, tt := range map[string]struct {
+		before, after session.Snapshot
+		want          text
+	}{
+		"a long read":         {running(false, time.Minute), session.Snapshot{Made: at}, "log was read"},
+		"a short read":        {running(false, time.Second), session.Snapshot{Made: at}, ""},
+		"a long act":          {running(true, time.Minute), session.Snapshot{Made: at}, "log ended"},
+		"still running":       {running(true, time.Minute), running(true, time.Minute), ""},
+		"a watch that is due": {watch(triage.Running), watch(triage.Pending), ""},
+		"a watch that holds":  {watch(triage.Running), watch(triage.Settled), "clean is settled"},
+		"the close":           {session.Snapshot{}, session.Snapshot{State: triage.State{Outcome: "recovered"}}, "the incident is closed"},
+	} {
+		if got := news(tt.before, tt.after); got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
+// TestNotify rings, and says what for only where the terminal is not in front; nothing of it can act on a terminal.
+func TestNotify(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 80, 24, true, "")
+	at := opened()
+	before := session.Snapshot{Made: at, Running: []session.Running{{Step: "b/l\x1b]0;x\aog支", Started: at.Add(-time.Minute)}}}
+	said := func() string {
+		cmd := s.notify(before, session.Snapshot{Made: at})
+		if cmd == nil {
+			return ""
+		}
+		return fmt.Sprint(cmd().(tea.RawMsg).Msg)
+	}
+	if got := said(); got != "\a" {
+		t.Errorf("in front it writes %q", got)
+	}
+	s.Update(tea.BlurMsg{})
+	got := said()
+	if !strings.HasPrefix(got, "\a\x1b]9;handrail: ") || strings.Count(got, "\x1b") != 1 || !strings.HasSuffix(got, "\x07") || strings.Count(got, "\a") != 2 {
+		t.Errorf("away it writes %q", got)
+	}
+	s.Update(tea.FocusMsg{})
+	s.c.Silent = true
+	if got := said(); got != "" || s.View().ReportFocus {
+		t.Errorf("silent, it writes %q", got)
+	}
+}

@@ -1,0 +1,231 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"handrail/steps"
+)
+
+// TestEveryKeyIsListed: each binding of the key map stands in the table once, so that help, palette and key file know it,
+// and its first key is one that a terminal can send.
+func TestEveryKeyIsListed(t *testing.T) {
+	t.Parallel()
+	k := newKeys(nil)
+	names := map[string]bool{}
+	for _, c := range k.commands() {
+		if names[c.name] || c.does == "" || c.short == "" || len(c.keys) == 0 {
+			t.Errorf("command %q: twice, or without words or keys", c.name)
+		}
+		names[c.name] = true
+		for _, key := range c.keys {
+			if got := keyFor(key).String(); got != key {
+				t.Errorf("%s: key %q is sent as %q", c.name, key, got)
+			}
+		}
+	}
+	if err := CheckKeys(nil); err != nil {
+		t.Errorf("the keys as they come: %v", err)
+	}
+	s := onStage(t, 140, 100, true, "")
+	s.press("?")
+	for _, c := range k.commands() {
+		if c.at != onQuestion {
+			s.want(t, c.does)
+		}
+	}
+}
+
+func TestCheckKeys(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		change map[string][]string
+		err    string
+	}{
+		"fine":          {map[string][]string{"note": {"N", "ctrl+g"}, "reload": {"f5"}}, ""},
+		"swapped":       {map[string][]string{"note": {"e"}, "evidence": {"t"}}, ""},
+		"unknown":       {map[string][]string{"notes": {"t"}}, `no command "notes"`},
+		"taken":         {map[string][]string{"note": {"e"}}, `"evidence" and "note"`},
+		"other screen":  {map[string][]string{"reload": {"u"}}, ""},
+		"everywhere":    {map[string][]string{"reload": {"q"}}, `"leave" and "reload"`},
+		"a digit":       {map[string][]string{"note": {"1"}}, "digits"},
+		"none":          {map[string][]string{"note": {}}, "no key"},
+		"a blank":       {map[string][]string{"note": {" "}}, "not a key"},
+		"must be found": {map[string][]string{"abort": {"x"}}, "stay as they are"},
+	} {
+		err := CheckKeys(tt.change)
+		if (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
+			t.Errorf("%s: %v, want %q", name, err, tt.err)
+		}
+	}
+}
+
+// TestChangedKey moves the note to another key: the old one is free, the footer, the help and the palette say the new one.
+func TestChangedKey(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 80, 24, true, "")
+	s.keys = newKeys(map[string][]string{"note": {"N"}})
+	s.want(t, "N note")
+	if s.press("t"); s.form != nil {
+		t.Error("the old key still works")
+	}
+	if s.press("N"); s.form == nil {
+		t.Fatal("the new key does nothing")
+	}
+	s.press("esc")
+	s.press(":")
+	s.write("note for")
+	s.want(t, "note for the timeline", "N")
+}
+
+// TestPalette finds a command, a step and a theme by their words, and puts itself away.
+func TestPalette(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 80, 24, true, "")
+	s.press(":")
+	s.want(t, "Commands", "enter do it")
+	s.write("severity")
+	s.press("enter")
+	if s.palette != nil || s.form == nil {
+		t.Fatal("the command was not done")
+	}
+	s.press("esc")
+	s.press(":")
+	s.write("step holder:")
+	s.press("enter")
+	if got := s.run.focus; got != id("holder") {
+		t.Errorf("went to %s", got)
+	}
+	s.Update(keyFor("ctrl+k"))
+	s.write("theme mono")
+	s.press("enter")
+	if s.c.Theme != ThemeMono {
+		t.Errorf("the theme is %q", s.c.Theme)
+	}
+	s.press(":")
+	s.write("no such words")
+	s.want(t, "Nothing here has these words")
+	s.press("enter")
+	s.press(":", "backspace")
+	if s.palette != nil {
+		t.Error("backspace on an empty line does not put it away")
+	}
+	s.press(":")
+	s.Update(tea.PasteMsg{Content: "evidence,\nwith"})
+	s.press("enter")
+	if s.at != atEvidence {
+		t.Error("a pasted search finds nothing")
+	}
+	s.press(":")
+	s.write("settle")
+	s.press("enter")
+	if s.at != atRun {
+		t.Error("a command of the incident stays on the evidence screen")
+	}
+}
+
+// TestPaletteIsNotInFrontOfAGate: a gate takes every key, so that nothing can slip between a person and its phrase.
+func TestPaletteIsNotInFrontOfAGate(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 80, 24, true, "")
+	s.toGate()
+	s.pass(grace * 2)
+	s.press(":")
+	if s.palette != nil || s.gate == nil {
+		t.Error("the palette opened over a gate")
+	}
+}
+
+// TestNarrowHome keeps the rows that have every word, and acts on none that is hidden.
+func TestNarrowHome(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 80, 24, false, "")
+	s.toHome()
+	s.press("/")
+	s.write("partial")
+	s.want(t, "/ partial", "partial-apply", "nothing with these words", "Start an incident with partial-apply")
+	if strings.Contains(s.screen(), "state-lock  ") {
+		t.Error("a row without the word is shown")
+	}
+	s.write("x")
+	s.press("down", "up", "enter")
+	s.press("enter")
+	s.want(t, "Nothing here has these words")
+	s.press("esc")
+	s.want(t, "state-lock")
+	s.press("end", "k", "G", "home", "pgdown", "pgup")
+	if s.home.at != 0 {
+		t.Errorf("at row %d", s.home.at)
+	}
+}
+
+// TestSuspend stops the program on ctrl+z, and not while an act runs: it would stop with it.
+func TestSuspend(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 80, 24, true, "")
+	_, cmd := s.Update(keyFor("ctrl+z"))
+	if cmd == nil {
+		t.Fatal("ctrl+z does nothing")
+	}
+	if got := fmt.Sprintf("%T", cmd()); got != fmt.Sprintf("%T", toShell()()) {
+		t.Errorf("ctrl+z sends %s", got)
+	}
+	s.run.snap.State.Acting = id("unlock")
+	if _, cmd := s.Update(keyFor("ctrl+z")); cmd != nil {
+		t.Error("a running act would be stopped")
+	}
+	s.want(t, "would stop it half way")
+}
+
+// TestPlace names what must not be mistaken, and nothing else.
+func TestPlace(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 80, 24, true, "")
+	for value, want := range map[string]text{"kind-prod-eu": "PRODUCTION", "https://k8s.live.example": "PRODUCTION", "arn:aws:eks:eu:1:cluster/PROD": "PRODUCTION",
+		"reproduction": "", "products": "", "staging": "", "delivery": "", "prd_2": "PRODUCTION"} {
+		if got := s.placeOf([]steps.KV{{Key: "cluster", Value: value}}); got != want {
+			t.Errorf("%s is %q, want %q", value, got, want)
+		}
+	}
+	if s.placeOf([]steps.KV{{Key: "host", Value: "prod-bastion"}}) != "" {
+		t.Error("the operator's own machine names the place")
+	}
+	s.want(t, "PRODUCTION")
+	s.run.snap.State.Drill = "killed-runner"
+	if slices.Contains(strings.Fields(s.screen()), "PRODUCTION") {
+		t.Error("a drill is called production")
+	}
+}
+
+func drawnText(p *page) string {
+	var b strings.Builder
+	for _, row := range p.rows {
+		b.WriteString(string(row) + "\n")
+	}
+	return b.String()
+}
+
+// TestPlaceOfAnotherContext: a step that reads production beside an incident
+// elsewhere says so before and after it was run.
+func TestPlaceOfAnotherContext(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 80, 24, true, "")
+	step := id("lock")
+	card := s.bench.cards[step]
+	card.With = []steps.KV{{Key: steps.ContextParam, Value: "shop-prod"}}
+	p := &page{w: 70, th: &s.th}
+	s.drawWhere(p, card)
+	if got := drawnText(p); !strings.Contains(got, "PRODUCTION") || !strings.Contains(got, "It reads context shop-prod, not the incident's own.") {
+		t.Errorf("drawn: %q", got)
+	}
+	card.With[0].Value = "shop-test"
+	p = &page{w: 70, th: &s.th}
+	s.drawWhere(p, card)
+	if got := drawnText(p); strings.Contains(got, "PRODUCTION") || !strings.Contains(got, "shop-test") {
+		t.Errorf("drawn: %q", got)
+	}
+}

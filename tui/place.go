@@ -1,0 +1,79 @@
+package tui
+
+import (
+	"regexp"
+	"strings"
+
+	"handrail/session"
+	"handrail/steps"
+)
+
+// Place is a kind of surroundings that must not be mistaken for another: a name
+// on it, wherever the pattern matches the cluster, the context or the workspace.
+type Place struct {
+	Label   string
+	Pattern *regexp.Regexp
+}
+
+// UsualPlaces is what is looked for where nobody said otherwise.
+func UsualPlaces() []Place {
+	return []Place{{"PRODUCTION", regexp.MustCompile(`(?i)(^|[^a-z0-9])(prod|production|prd|live)([^a-z0-9]|$)`)}}
+}
+
+// Is reports whether a row of the header belongs to the place. The machine that
+// handrail runs on says nothing of it.
+func (p Place) Is(kv steps.KV) bool { return kv.Key != "host" && p.Pattern.MatchString(kv.Value) }
+
+// placeOf returns the label of the first place that something of the header
+// belongs to. Practice has its own word and is never production.
+func (m *model) placeOf(header []steps.KV) text {
+	places := m.c.Places
+	if places == nil {
+		places = UsualPlaces()
+	}
+	for _, p := range places {
+		for _, kv := range header {
+			if p.Is(kv) {
+				return shown(strings.ToUpper(p.Label))
+			}
+		}
+	}
+	return ""
+}
+
+// place is where the incident that is shown goes on, or would be opened, as a
+// label to draw; "" where that is nothing special.
+func (m *model) place() text {
+	if m.inc == nil {
+		return m.placeOf([]steps.KV{{Key: "cluster", Value: m.home.data.Cluster}})
+	}
+	if m.run.snap.State.Drill != "" {
+		return ""
+	}
+	return m.placeOf(m.run.snap.Header)
+}
+
+// drawWhere says which other context a step reads, and in the colour of its place
+// where that is somewhere special.
+func (m *model) drawWhere(p *page, card session.Card) {
+	for _, kv := range card.With {
+		if kv.Key != steps.ContextParam || kv.Value == "" {
+			continue
+		}
+		lead := p.th.muted.on("· ")
+		if place := m.placeOf([]steps.KV{kv}); place != "" && m.run.snap.State.Drill == "" {
+			lead = p.th.chipPlace.on(" "+clip(place, 16)+" ") + " "
+		}
+		p.gap()
+		p.item(lead, p.th.plain, say("It reads context %s, not the incident's own.", kv.Value))
+	}
+}
+
+// rule is the line under the header: heavy and in its own colour where a mistake
+// costs most.
+func (m *model) rule() drawn {
+	if m.place() != "" {
+		return m.th.place.on(line("━", m.w))
+	}
+	return m.th.faint.on(line("─", m.w))
+}

@@ -1,0 +1,36 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+
+	"handrail/session"
+	"handrail/triage"
+)
+
+// TestManualStepOfADrillSaysWhere: nobody can work on a node that they cannot
+// find.
+func TestManualStepOfADrillSaysWhere(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 80, 24, true, "")
+	const where = "The disk of node worker is the folder /tmp/node."
+	for _, tc := range []struct {
+		status triage.Status
+		card   session.Card
+		want   bool
+	}{
+		{triage.Pending, session.Card{Practice: where}, true},
+		{triage.Settled, session.Card{Practice: where}, false},
+		{triage.Pending, session.Card{}, false},
+	} {
+		p := page{w: 120, th: &s.th}
+		s.drawManual(&p, triage.Step{PlanStep: triage.PlanStep{ID: "a/b", Kind: triage.ManualStep}, Status: tc.status}, tc.card)
+		var all strings.Builder
+		for _, r := range p.rows {
+			all.WriteString(string(r) + "\n")
+		}
+		if got := strings.Contains(all.String(), where); got != tc.want {
+			t.Errorf("%s with %q: drawn %v", tc.status, tc.card.Practice, got)
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package tui
+
+import (
+	"testing"
+	"time"
+
+	"handrail/triage"
+)
+
+// TestReadAll: one key starts every read of the phase that is ready, and only
+// those; the step in front stays in front.
+func TestReadAll(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 140, 45, true, "")
+	s.want(t, "R read all 3")
+	s.bar("process")
+	s.run.take(s.inc.Snapshot())
+	s.want(t, "R read all 2")
+	s.bench.slow = map[string]bool{id("lock"): true, id("state"): true}
+	s.press("R")
+	if len(s.bench.sent) != 2 || s.bench.sent[0].Step != id("lock") || s.bench.sent[1].Step != id("state") {
+		t.Fatalf("R sent %+v", s.bench.sent)
+	}
+	if s.run.focus != id("lock") {
+		t.Errorf("the step in front is %s", s.run.focus)
+	}
+	s.pass(12 * time.Second)
+	s.bench.print(id("state"), "decoding 31 resources")
+	s.hear()
+	s.want(t, "12s of 60s", "RUNNING BESIDE THIS STEP: 1", "decoding 31 resources", "X stop all 2")
+
+	// The end of another read moves nobody.
+	s.bench.endProbe(id("state"), s.bench.probes[id("state")])
+	s.hear()
+	if s.run.focus != id("lock") || len(s.run.snap.Running) != 1 {
+		t.Errorf("after the end of another read: %s in front, %d running", s.run.focus, len(s.run.snap.Running))
+	}
+	s.press("R")
+	s.want(t, "No read of this phase is left")
+}
+
+// TestReadAllLeavesOut: what runs a program, what was tried and what is watched
+// is never started together with others.
+func TestReadAllLeavesOut(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*triage.Step){
+		"heavy":   func(st *triage.Step) { st.Heavy = true },
+		"tried":   func(st *triage.Step) { st.Attempts = 1 },
+		"watch":   func(st *triage.Step) { st.Kind = triage.WatchStep },
+		"gate":    func(st *triage.Step) { st.Kind = triage.GateStep },
+		"skipped": func(st *triage.Step) { st.Status = triage.Skipped },
+		"retired": func(st *triage.Step) { st.Retired = true },
+		"later":   func(st *triage.Step) { st.Phase = triage.Verify },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := onStage(t, 80, 24, true, "")
+			for i := range s.run.snap.State.Steps {
+				if st := &s.run.snap.State.Steps[i]; st.ID == id("state") {
+					change(st)
+				}
+			}
+			for _, st := range s.run.ready() {
+				if st.ID == id("state") {
+					t.Errorf("it is started with the others: %+v", st)
+				}
+			}
+		})
+	}
+}
+
+// TestStopOneAndAll: x stops the step in front, X all of them, and what was cut
+// off says so and how to read it again.
+func TestStopOneAndAll(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 80, 24, true, "")
+	s.toReads()
+	s.press("x")
+	if st, _ := s.run.snap.State.Step(id("lock")); st.Outcome != "cancelled" || len(s.run.snap.Running) != 2 {
+		t.Fatalf("x left %s, %d running", st.Outcome, len(s.run.snap.Running))
+	}
+	s.want(t, "Stopped after 52s: nothing is known from it. r reads")
+	s.press("X")
+	if n := len(s.run.snap.Running); n != 0 {
+		t.Errorf("%d still run after X", n)
+	}
+	end := triage.ProbeEnd{Outcome: "timeout", Summary: "context deadline exceeded"}
+	s.press("r")
+	s.pass(time.Minute)
+	s.bench.endProbe(id("lock"), end)
+	s.hear()
+	s.want(t, "Cut off after 1m 00s, its time was up")
+}
+
+// TestBarredStep: the rail marks what cannot be done now, and the step says why
+// and what would meet it; enter does not try it.
+func TestBarredStep(t *testing.T) {
+	t.Parallel()
+	for _, step := range []string{"log", "clean"} {
+		s := onStage(t, 80, 24, true, "")
+		s.bar(step)
+		s.run.take(s.inc.Snapshot())
+		s.run.front(id(step))
+		s.run.decide()
+		s.want(t, "× "+step, "WHAT IT STILL NEEDS", "fact lock.holder is", "→ settle the step that gives it first")
+		if s.run.move.opt.Step == id(step) {
+			t.Errorf("enter would do what cannot be done: %+v", s.run.move)
+		}
+	}
+	s := onStage(t, 80, 24, true, "")
+	s.run.front(id("unlock"))
+	s.want(t, "× unlock", "WHAT IT STILL NEEDS")
+}
+
+// TestPassedOver: who skipped or waived a step, and why.
+func TestPassedOver(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 140, 45, true, "")
+	s.run.front(id("log"))
+	s.press("s")
+	s.write("no log was kept")
+	s.press("enter")
+	s.want(t, "Skipped by ana@example.org: no log was kept")
+	s.run.front(id("state"))
+	s.press("w")
+	s.write("Ben")
+	s.press("enter")
+	s.write("the bucket is gone")
+	s.press("enter")
+	s.want(t, "Waived by Ben, law 1: the bucket is gone")
+}
+
+// TestFollowUp: what follows from a reading is on the screen, with its keys.
+func TestFollowUp(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 80, 24, true, "")
+	s.press("r")
+	s.want(t, "the raw artifact of this reading", "needed by: unlock", "v raw", "r read again")
+	first := s.run.entryOf(func() triage.Step { st, _ := s.run.step(); return st }())
+	s.press("r", "V")
+	if mo, _ := s.evidence.moment(); s.at != atEvidence || mo.Seq != first {
+		t.Errorf("V shows entry %d, want %d", mo.Seq, first)
+	}
+	s.press("esc")
+	if s.at != atRun || s.run.focus != id("lock") {
+		t.Errorf("esc goes to %d %s", s.at, s.run.focus)
+	}
+	s.press("v")
+	if e := &s.evidence; s.at != atEvidence || !e.full || e.view == nil || e.blob != 0 {
+		t.Error("v does not open the raw artifact")
+	}
+	s.press("esc", ">")
+	if s.at != atRun || s.run.focus != id("unlock") {
+		t.Errorf("> goes to %s", s.run.focus)
+	}
+}

@@ -1,0 +1,152 @@
+package tui
+
+import (
+	"bytes"
+	"context"
+	"sort"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"handrail/session"
+	"handrail/tui/markdown"
+)
+
+// laidOut is a report, laid out for a width. The viewer shows its lines as those
+// of any text; what is saved is the Markdown.
+type laidOut struct {
+	*bytes.Reader
+	src   []byte
+	w     int
+	lines []markdown.Line
+	from  []int64 // where each line begins in the text
+}
+
+func (*laidOut) Close() error { return nil }
+
+func layOut(src []byte, w int) *laidOut {
+	d := &laidOut{src: src, w: w, lines: markdown.Layout(string(src), w)}
+	var b bytes.Buffer
+	for _, l := range d.lines {
+		d.from = append(d.from, int64(b.Len()))
+		b.WriteString(string(l.Text) + "\n")
+	}
+	d.Reader = bytes.NewReader(b.Bytes())
+	return d
+}
+
+// line is the line that a byte is in.
+func (d *laidOut) line(at int64) int {
+	return max(0, sort.Search(len(d.from), func(i int) bool { return d.from[i] > at })-1)
+}
+
+// ink is how a line of the report is drawn.
+func (d *laidOut) ink(th *theme, at int64) ink {
+	if len(d.lines) == 0 {
+		return th.plain
+	}
+	switch d.lines[d.line(at)].Kind {
+	case markdown.Title, markdown.Section:
+		return th.title
+	case markdown.Strong:
+		return th.strong
+	case markdown.Head:
+		return th.muted
+	case markdown.Rule:
+		return th.faint
+	case markdown.Code:
+		return th.accent
+	}
+	return th.plain
+}
+
+// openReport shows the report as it would be exported now. It is made beside the
+// loop, from what is on the disk.
+func (m *model) openReport(back screen) tea.Cmd {
+	write, path := m.c.Report, m.run.snap.Bundle
+	if write == nil || m.inc == nil {
+		m.warn("", "There is no report here.")
+		return nil
+	}
+	if back == atRun {
+		m.openEvidence(m.run.snap)
+	}
+	m.at = atEvidence
+	e := &m.evidence
+	e.report, e.detail, e.full, e.typing, e.back = true, true, true, false, back
+	e.cover = coverageOf(m.run.snap.State)
+	return m.layReport(func(ctx context.Context) ([]byte, error) { return write(ctx, path) }, 0)
+}
+
+// layReport lays a report out for the room there is, and begins at a line of the
+// Markdown.
+func (m *model) layReport(write func(context.Context) ([]byte, error), line int) tea.Cmd {
+	m.closeArtifact()
+	m.views++
+	v := &viewer{id: m.views, look: look{hit: -1}, find: finding{hit: -1}, doc: &laidOut{}, begin: line}
+	v.ctx, v.stop = context.WithCancel(m.crew.ctx)
+	m.evidence.view = v
+	w, _ := m.textRoom()
+	return m.crew.start(func(ctx context.Context) tea.Msg {
+		src, err := write(ctx)
+		if err != nil {
+			return artifactMsg{v.id, nil, err}
+		}
+		return artifactMsg{v.id, layOut(src, w), nil}
+	})
+}
+
+// reportOpened takes the layout, or asks for another one where the room is not what
+// it was when it began.
+func (m *model) reportOpened(v *viewer, d *laidOut) tea.Cmd {
+	if w, _ := m.textRoom(); w != d.w {
+		return m.layReport(func(context.Context) ([]byte, error) { return d.src, nil }, v.begin)
+	}
+	v.doc = d
+	v.source = func() (session.Artifact, error) {
+		return &laidOut{Reader: bytes.NewReader(d.src)}, nil
+	}
+	at := sort.Search(len(d.lines), func(i int) bool { return d.lines[i].From >= v.begin })
+	if v.begin == 0 || at == len(d.lines) {
+		return m.goText(motion{})
+	}
+	v.look.at = place{off: d.from[at]}
+	return m.goText(motion{})
+}
+
+// refitReport lays the report out again where its room has another width.
+func (m *model) refitReport(w int) tea.Cmd {
+	d, at := m.evidence.view.doc, m.evidence.view.look.at.off
+	if w == d.w || len(d.lines) == 0 {
+		return nil
+	}
+	line := 0
+	if at > 0 {
+		line = d.lines[d.line(at)].From
+	}
+	return m.layReport(func(context.Context) ([]byte, error) { return d.src, nil }, line)
+}
+
+func (m *model) pressReport(msg tea.KeyPressMsg) tea.Cmd {
+	e, k := &m.evidence, &m.keys
+	switch {
+	case key.Matches(msg, k.Seal):
+		return m.openSeal()
+	case key.Matches(msg, k.Esc, k.Leave, k.Enter, k.Report):
+		m.closeArtifact()
+		e.report, e.detail, e.full = false, false, false
+		m.at = e.back
+	}
+	return nil
+}
+
+// drawReportHead is what stands above the report: what it is, and its coverage at
+// a glance.
+func (e *evidenceScreen) drawReportHead(p *page) {
+	th := p.th
+	p.rows = append(p.rows[:0], "")
+	p.add(spread(th.title.on("REPORT")+"  "+th.muted.on("as it would be exported now"), "  "+th.muted.on(say("%d entries", e.snap.State.Seq+1)), p.w))
+	p.add(e.cover.strip(th, p.w))
+	p.add(th.muted.on(e.cover.line()))
+	p.gap()
+}

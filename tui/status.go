@@ -1,0 +1,22 @@
+package tui
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// statusUpdate hands a short update for the channel to the clipboard of the
+// terminal, and shows what it says.
+func (m *model) statusUpdate() tea.Cmd {
+	if m.c.Status == nil {
+		return nil
+	}
+	update := m.c.Status(m.run.snap.State)
+	f := &form{title: "Status update, handed to the clipboard"}
+	for l := range strings.Lines(strings.TrimSpace(update)) {
+		f.intro = append(f.intro, shown(l))
+	}
+	m.form = f
+	return tea.SetClipboard(update)
+}

@@ -1,0 +1,262 @@
+package tui
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+)
+
+// Symptom is what somebody sees, in plain words.
+type Symptom struct{ Text string }
+
+// symptomScreen is for who has no error text: symptoms are picked, and the
+// runbooks that know them are ranked below.
+type symptomScreen struct {
+	all    []Symptom
+	asked  bool
+	picked map[string]bool
+	hits   []Hit
+	seq    int
+	at     int // of the rows: the symptoms that are shown, then the runbooks
+	find   editor
+	typing bool
+	shown  []int
+}
+
+type (
+	symptomsMsg struct{ all []Symptom }
+	fittingMsg  struct {
+		seq  int
+		hits []Hit
+	}
+)
+
+func (m *model) openSymptoms() tea.Cmd {
+	s := &m.symptoms
+	m.at = atSymptoms
+	if s.asked || m.c.Symptoms == nil {
+		s.asked = true
+		return nil
+	}
+	list := m.c.Symptoms
+	return m.crew.start(func(context.Context) tea.Msg { return symptomsMsg{list()} })
+}
+
+func (s *symptomScreen) take(all []Symptom) {
+	s.all, s.asked, s.picked = all, true, map[string]bool{}
+	s.filter()
+}
+
+func (s *symptomScreen) filter() {
+	words := strings.Fields(strings.ToLower(s.find.value()))
+	s.shown = s.shown[:0]
+	for i, x := range s.all {
+		if hasWords(words, x.Text) {
+			s.shown = append(s.shown, i)
+		}
+	}
+	s.at = min(s.at, max(0, s.rows()-1))
+}
+
+func (s *symptomScreen) rows() int { return len(s.shown) + len(s.hits) }
+
+// hit is the runbook that the cursor is on.
+func (s *symptomScreen) hit() (Hit, bool) {
+	if i := s.at - len(s.shown); i >= 0 && i < len(s.hits) {
+		return s.hits[i], true
+	}
+	return Hit{}, false
+}
+
+// pick takes a symptom, or gives it back, and ranks the runbooks again.
+func (m *model) pickSymptom() tea.Cmd {
+	s := &m.symptoms
+	if s.at >= len(s.shown) {
+		return nil
+	}
+	text := s.all[s.shown[s.at]].Text
+	if s.picked[text] {
+		delete(s.picked, text)
+	} else {
+		s.picked[text] = true
+	}
+	s.seq++
+	seq, rank := s.seq, m.c.BySymptoms
+	var seen []string
+	for _, x := range s.all {
+		if s.picked[x.Text] {
+			seen = append(seen, x.Text)
+		}
+	}
+	if rank == nil {
+		return nil
+	}
+	return m.crew.start(func(context.Context) tea.Msg { return fittingMsg{seq, rank(seen)} })
+}
+
+func (s *symptomScreen) ranked(msg fittingMsg) {
+	if msg.seq != s.seq {
+		return
+	}
+	s.hits = msg.hits
+	s.at = min(s.at, max(0, s.rows()-1))
+}
+
+func (m *model) pressSymptoms(msg tea.KeyPressMsg) tea.Cmd {
+	s, k := &m.symptoms, &m.keys
+	switch {
+	case s.typing:
+		return m.typeSymptom(msg)
+	case key.Matches(msg, k.Help):
+		m.openHelp()
+	case key.Matches(msg, k.Search):
+		s.typing = true
+	case key.Matches(msg, k.Esc) && s.find.value() != "":
+		s.find = editor{}
+		s.filter()
+	case key.Matches(msg, k.Esc, k.Leave):
+		m.at = atHome
+	case key.Matches(msg, k.Paste), msg.String() == "tab":
+		m.at = atMatch
+	case key.Matches(msg, k.Up):
+		s.at = max(0, s.at-1)
+	case key.Matches(msg, k.Down):
+		s.at = max(0, min(s.rows()-1, s.at+1))
+	case key.Matches(msg, k.First):
+		s.at = 0
+	case key.Matches(msg, k.Last):
+		s.at = max(0, s.rows()-1)
+	case msg.String() == "space":
+		return m.pickSymptom()
+	case key.Matches(msg, k.Enter):
+		if h, ok := s.hit(); ok {
+			return m.startRunbook(h.Runbook)
+		}
+		return m.pickSymptom()
+	}
+	return nil
+}
+
+// typeSymptom takes what is typed after /. Enter picks what the cursor is on.
+func (m *model) typeSymptom(msg tea.KeyPressMsg) tea.Cmd {
+	s := &m.symptoms
+	switch msg.String() {
+	case "enter":
+		s.typing = false
+		cmd := m.pickSymptom()
+		s.find = editor{}
+		s.filter()
+		return cmd
+	case "esc":
+		s.typing, s.find = false, editor{}
+	case "up":
+		s.at = max(0, s.at-1)
+	case "down":
+		s.at = max(0, min(len(s.shown)-1, s.at+1))
+	default:
+		s.find.key(msg)
+		s.at = 0
+	}
+	s.filter()
+	return nil
+}
+
+func (s *symptomScreen) draw(m *model, w, h int) []drawn {
+	th := &m.th
+	p := page{w: w, th: th}
+	p.add("")
+	p.add(th.strong.on("What do you see?"))
+	p.add(th.muted.on("Pick all that is true. Unsure is a reason not to pick it."))
+	if s.typing || s.find.value() != "" {
+		row, _ := s.find.draw(th.strong, w-4)
+		caret := drawn("")
+		if s.typing {
+			caret = th.accent.on("▏")
+		}
+		p.add(th.accent.on("/ ") + row + caret)
+	}
+	p.gap()
+	rows, at := s.list(m, w)
+	rows, _ = window(rows, at-(h-len(p.rows))/2, h-len(p.rows))
+	return append(p.rows, rows...)
+}
+
+// list draws the symptoms and the runbooks, and says on which line the cursor is.
+func (s *symptomScreen) list(m *model, w int) (rows []drawn, cursor int) {
+	th := &m.th
+	p := page{w: w, th: th}
+	switch {
+	case !s.asked:
+		p.para(th.muted, "looking …")
+	case len(s.all) == 0:
+		p.para(th.muted, "No runbook says what it looks like. tab, and paste an error instead.")
+	case len(s.shown) == 0:
+		p.para(th.muted, "Nothing here has these words. esc clears them.")
+	}
+	for n, i := range s.shown {
+		x := s.all[i]
+		lead, ink, box := drawn("  "), th.plain, th.muted.on("[ ] ")
+		if s.picked[x.Text] {
+			box = th.good.on("[✓] ")
+		}
+		if n == s.at {
+			cursor, lead, ink = len(p.rows), th.pick.on("▸ "), th.pick
+		}
+		p.item(lead+box, ink, shown(x.Text))
+	}
+	if len(s.picked) > 0 {
+		p.gap()
+		p.add(th.title.on("RUNBOOKS THAT FIT") + "  " + th.muted.on(say("%d", len(s.hits))))
+	}
+	for n, x := range s.hits {
+		lead, ink := drawn("  "), th.strong
+		if n+len(s.shown) == s.at {
+			cursor, lead, ink = len(p.rows), th.pick.on("▸ "), th.pick
+		}
+		p.add(lead + ink.on(shown(x.Runbook)) + "  " + th.plain.on(shown(x.Title)))
+		p.item(blank(4)+th.muted.on("because of  "), th.plain, shown(x.Line))
+	}
+	if len(s.hits) > 0 {
+		s.before(m, &p)
+	}
+	return p.rows, cursor
+}
+
+// mostBefore bounds the incidents that are named.
+const mostBefore = 3
+
+// before names the newest incidents that were worked on with the first runbook.
+func (s *symptomScreen) before(m *model, p *page) {
+	th := p.th
+	var rows []IncidentRow
+	for _, r := range m.home.data.Incidents {
+		if r.Runbook == s.hits[0].Runbook {
+			rows = append(rows, r)
+		}
+	}
+	if len(rows) == 0 {
+		return
+	}
+	slices.SortStableFunc(rows, func(a, b IncidentRow) int { return b.Opened.Compare(a.Opened) })
+	p.gap()
+	p.add(th.title.on(say("INCIDENTS WITH %s BEFORE", strings.ToUpper(s.hits[0].Runbook))) + "  " + th.muted.on(say("%d", len(rows))))
+	for _, r := range rows[:min(len(rows), mostBefore)] {
+		p.add(spread("  "+th.strong.on(shown(r.ID))+"  "+th.plain.on(shown(r.Title))+" ", "  "+th.muted.on(aged(m.now, r.Opened, or(shown(r.Outcome), "ongoing"))), p.w))
+	}
+}
+
+func (s *symptomScreen) move() text {
+	if h, ok := s.hit(); ok && !s.typing {
+		return say("Start an incident with %s", h.Runbook)
+	}
+	switch {
+	case s.at >= len(s.shown):
+		return ""
+	case s.picked[s.all[s.shown[s.at]].Text]:
+		return "It is not so: give it back"
+	}
+	return "I see this"
+}

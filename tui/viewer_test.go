@@ -1,0 +1,370 @@
+package tui
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+	"pgregory.net/rapid"
+
+	"handrail/session"
+	"handrail/tui/longtext"
+)
+
+// reading opens a text in the viewer, on the whole screen.
+func reading(t *testing.T, w, h int, body string) *stage {
+	t.Helper()
+	s := onStage(t, w, h, true, "")
+	s.bench.holds(body)
+	s.toEvidence()
+	s.press("enter", "enter")
+	return s
+}
+
+// naiveRows is a whole text as rows: made visible at once, split, and cut or broken cell by cell. Pieces of very long lines
+// are those of longtext, which has its own test.
+func naiveRows(body string, w, right int, wrap bool) (rows []string, lines []int) {
+	f := longtext.New(strings.NewReader(body), int64(len(body)))
+	ps, _ := f.Forward(0, len(body)+1)
+	line, at := 0, 0
+	all := strings.Split(string(block(body)), "\n")
+	for _, p := range ps {
+		if p.First {
+			line++
+		}
+		t := string(block(string(p.Text)))
+		if p.First && p.Last { // an ordinary line is one of the whole
+			t = all[at]
+		}
+		if p.Last {
+			at++
+		}
+		no := 0
+		if p.First {
+			no = line
+		}
+		row, col := "", 0
+		for t != "" {
+			c, wide := ansi.FirstGraphemeCluster(t, ansi.GraphemeWidth)
+			t = t[len(c):]
+			switch {
+			case wrap && col+wide > w:
+				rows, lines = append(rows, row), append(lines, no)
+				row, col, no = c, 0, 0
+			case wrap || col >= right && col+wide <= right+w:
+				row += c
+			case col >= right:
+				t = ""
+			}
+			col += wide
+		}
+		rows, lines = append(rows, row), append(lines, no)
+	}
+	return rows, lines
+}
+
+// TestWindows: whatever keys lead to a page, it shows what a rendering of the whole text shows there.
+func TestWindows(t *testing.T) {
+	t.Parallel()
+	parts := []string{"a", "word ", "\n", "\n", "\r\n", "\r", "\t", "\x00", "\xff", "\x80", "支付", "\U0001F525", "e\u0301", "עברית", "\x1b[31;1m", "\x1b[2J", "\x1b]0;x\a", "\u202e", "Error\n", "{\"a\": [1, 2]}\n"}
+	keys := strings.Fields("up down down pgup pgdown pgdown home end w left right / n N 1 7 enter")
+	rapid.Check(t, func(r *rapid.T) {
+		var b strings.Builder
+		for range rapid.IntRange(0, 40).Draw(r, "parts") {
+			n := 1
+			if rapid.IntRange(0, 5).Draw(r, "long") == 0 {
+				n = rapid.SampledFrom([]int{5, 100, 20_000}).Draw(r, "times")
+			}
+			b.WriteString(strings.Repeat(rapid.SampledFrom(parts).Draw(r, "part"), n))
+		}
+		body := b.String()
+		s := reading(t, 80, 24, body)
+		for range rapid.IntRange(1, 12).Draw(r, "keys") {
+			switch k := rapid.SampledFrom(keys).Draw(r, "key"); k {
+			case "/":
+				s.press("/")
+				s.write(rapid.SampledFrom([]string{"error", "付", "word w", "zzz"}).Draw(r, "find"))
+				s.press("enter")
+			case "enter":
+				if s.evidence.view.asking {
+					s.press(k)
+				}
+			default:
+				s.press(k)
+			}
+			if rapid.IntRange(0, 9).Draw(r, "resize") == 0 {
+				s.resize(rapid.IntRange(60, 130).Draw(r, "w"), rapid.IntRange(18, 50).Draw(r, "h"))
+			}
+			v := s.evidence.view
+			if v.err != "" {
+				r.Fatal(v.err)
+			}
+			samePage(r, v, body)
+		}
+	})
+}
+
+func samePage(r *rapid.T, v *viewer, body string) {
+	rows, lines := naiveRows(body, v.look.w, v.look.right, v.look.wrap)
+	if len(v.page.rows) != min(len(rows), v.look.h) {
+		r.Fatalf("%d rows of %d in a room of %d", len(v.page.rows), len(rows), v.look.h)
+	}
+	if len(rows) == 0 {
+		return
+	}
+	// The page says which line it begins with; which row of it, only the naive rendering knows.
+	fits := func(from int) string {
+		for i, got := range v.page.rows {
+			if want := rows[from+i]; string(got.body) != want || got.line != int64(lines[from+i]) {
+				return fmt.Sprintf("row %d is %d %q, want %d %q", i, got.line, got.body, lines[from+i], want)
+			}
+		}
+		return ""
+	}
+	first, n, why := -1, int64(0), ""
+	for i := range rows {
+		if lines[i] > 0 {
+			n = int64(lines[i])
+		}
+		if n != v.page.line || i+len(v.page.rows) > len(rows) {
+			continue
+		}
+		if first < 0 {
+			first = i
+		}
+		if why = fits(i); why == "" {
+			return
+		}
+	}
+	r.Fatalf("the page from line %d is nowhere in the text; last try: %s", v.page.line, why)
+}
+
+// TestViewerKeys walks a long text by its keys.
+func TestViewerKeys(t *testing.T) {
+	t.Parallel()
+	s := reading(t, 80, 24, applyLog())
+	s.want(t, "line 1 of 12,000", "top", "835.9 KiB")
+	s.press("end")
+	s.want(t, "12000 │", "end")
+	s.press("5", "0", "0", "1")
+	s.want(t, "line ▸ 5001▏ of 12,000")
+	s.press("enter")
+	s.want(t, "line 5,001 of 12,000", "5001 │")
+	s.press("g", "9", "esc")
+	s.want(t, "line 5,001 of")
+	s.press("g")
+	s.write("99999999")
+	s.press("enter")
+	s.want(t, "12000 │", "end")
+	s.press("home", "/")
+	s.write("CONFLICT")
+	s.want(t, "nowhere in it")
+	s.press("backspace", "backspace", "backspace", "backspace", "backspace", "backspace", "backspace", "backspace")
+	s.write("[error] sub")
+	s.want(t, "in line 43 of 12,000")
+	s.press("enter", "n")
+	s.want(t, "in line 1,043 of")
+	s.press("N", "N")
+	s.want(t, "in line 11,043 of 12,000, around the end")
+	s.press("n")
+	s.want(t, "in line 43 of 12,000, around the end")
+	s.press("esc")
+	s.want(t, "line 3") // the page stays, the search is over
+	if s.press("home", "right"); s.evidence.view.look.right == 0 {
+		t.Error("right does nothing")
+	}
+	s.want(t, "from column")
+	s.press("left", "left", "w")
+	s.want(t, "wrapped", "network not renewed, try 0")
+	s.press("left")
+	s.want(t, "Lines are wrapped here")
+	if s.press("enter"); s.evidence.full {
+		t.Error("enter does not go back to the entry")
+	}
+	s.press("esc")
+	s.want(t, "EVIDENCE")
+	if s.evidence.view != nil {
+		t.Error("the artifact is still open")
+	}
+}
+
+// TestFindGoesBack: a search that is put away leaves the page where it was.
+func TestFindGoesBack(t *testing.T) {
+	t.Parallel()
+	s := reading(t, 80, 24, applyLog())
+	s.press("pgdown", "/")
+	s.write("try 500")
+	s.want(t, "in line 4,505 of")
+	s.press("esc")
+	s.want(t, "line 16 of 12,000")
+}
+
+// TestCopy hands what is shown to the clipboard, no more than it takes, and nothing a shell would act on.
+func TestCopy(t *testing.T) {
+	t.Parallel()
+	clip := func(s *stage, k string) string {
+		t.Helper()
+		_, cmd := s.Update(keyPress(k))
+		_, cmd = s.Update(cmd())
+		if cmd == nil {
+			return ""
+		}
+		return fmt.Sprint(cmd())
+	}
+	s := reading(t, 80, 24, "first\r\nsec\x1b[31mond\x1b]0;x\a\nthird")
+	if got, want := clip(s, "y"), "first\nsecond\\x1b]0;x\\x07\nthird\n"; got != want {
+		t.Errorf("the page is copied as %q, want %q", got, want)
+	}
+	s.want(t, "✓ Handed to the clipboard: what is on the screen, 31 bytes.")
+	s.press("/")
+	s.write("ond")
+	s.press("enter")
+	if got, want := clip(s, "Y"), "second\\x1b]0;x\\x07\n"; got != want {
+		t.Errorf("the line is copied as %q, want %q", got, want)
+	}
+	s = reading(t, 80, 24, strings.Repeat("支", 100_000))
+	if got := clip(s, "y"); len(got) < copyMost-3 || len(got) > copyMost {
+		t.Errorf("%d bytes are copied, want at most %d", len(got), copyMost)
+	}
+	s.want(t, "the first 64.0 KiB", "s saves all of it")
+}
+
+// TestSave saves the stored bytes under a name that is asked for, and says where or why not.
+func TestSave(t *testing.T) {
+	t.Parallel()
+	s := reading(t, 80, 24, "a\x1b[2J\r\n")
+	s.press("s")
+	s.want(t, "cannot be saved here")
+	var name, saved string
+	s.c.Save = func(_ context.Context, n string, from io.Reader) (string, error) {
+		b, err := io.ReadAll(from)
+		name, saved = n, string(b)
+		if n == "taken" {
+			err = errors.New("it is there already")
+		}
+		return "/home/ana/" + n, err
+	}
+	s.press("s", "enter")
+	s.want(t, "needs some words")
+	s.write("lock.txt")
+	s.press("enter")
+	s.want(t, "✓ Saved 7 bytes to /home/ana/lock.txt")
+	if name != "lock.txt" || saved != "a\x1b[2J\r\n" {
+		t.Errorf("saved %q as %q", saved, name)
+	}
+	s.press("s")
+	s.write("taken")
+	s.press("enter")
+	s.want(t, "Nothing was saved: it is there already")
+	for _, in := range s.bench.sent {
+		if in.Kind != "probe" {
+			t.Errorf("saving asked for %+v", in)
+		}
+	}
+}
+
+// TestViewerTrouble: what cannot be opened or read says so, and what comes late does nothing.
+func TestViewerTrouble(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 80, 24, true, "")
+	s.bench.body = func() (session.Artifact, error) { return nil, errors.New("no such blob") }
+	s.toEvidence()
+	s.press("enter")
+	s.want(t, "✗ no such blob")
+	s.press("down", "end", "/", "x", "enter", "n", "y", "s", "w", "g", "1", "enter", "enter", "esc", "esc")
+
+	short := onStage(t, 80, 24, true, "")
+	short.bench.body = func() (session.Artifact, error) { return grown{stored{bytes.NewReader([]byte("abc\n"))}}, nil }
+	short.toEvidence()
+	short.press("enter")
+	short.want(t, "shorter than it was")
+
+	late := reading(t, 80, 24, "x\n")
+	id := late.evidence.view.id
+	late.press("esc", "esc")
+	closed := &closing{stored: stored{bytes.NewReader(nil)}, done: make(chan struct{})}
+	for _, msg := range []tea.Msg{artifactMsg{id: id, art: closed}, pageMsg{id: id}, countMsg{id: id}, huntMsg{id: id}, copiedMsg{id: id, body: "x"}} {
+		if _, cmd := late.Update(msg); cmd != nil {
+			t.Errorf("%T for an artifact that was left does something", msg)
+		}
+	}
+	<-closed.done
+}
+
+// grown says that it is longer than it is.
+type grown struct{ stored }
+
+func (grown) Size() int64 { return 1 << 20 }
+
+type closing struct {
+	stored
+	done chan struct{}
+}
+
+func (c *closing) Close() error { close(c.done); return nil }
+
+// TestHalfCounted says honestly how much is counted, and goes to a line once it is.
+func TestHalfCounted(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 80, 24, true, "")
+	s.bench.holds(strings.Repeat("0123456789012345678901234567890\n", 1_000_000))
+	s.toEvidence()
+	_, cmd := s.Update(keyPress("enter"))
+	_, cmd = s.Update(cmd()) // opened
+	_, cmd = s.Update(cmd()) // the first page
+	s.want(t, "1 │ 0123456789", "line 1 of at least 0, 0 % counted")
+	_, cmd = s.Update(cmd()) // the first slice
+	s.want(t, "line 1 of at least 262,144, 26 % counted")
+	s.write("900000")
+	_, more := s.Update(keyPress("enter"))
+	s.want(t, "going to line 900,000, at least 262,144, 26 % counted")
+	s.settle(cmd)
+	s.settle(more)
+	s.want(t, "line 900,000 of 1,000,000", "900000 │")
+}
+
+// TestOldSearchIsDropped: a search that another one took the place of says nothing.
+func TestOldSearchIsDropped(t *testing.T) {
+	t.Parallel()
+	s := reading(t, 80, 24, strings.Repeat(strings.Repeat("x", 99)+"\n", 200_000)+"ab\n")
+	s.press("/")
+	_, old := s.Update(keyPress("a"))
+	h := s.evidence.view.find.hunt
+	if h == nil || old == nil {
+		t.Fatal("nothing is searched")
+	}
+	s.Update(keyPress("c"))
+	if h.ctx.Err() == nil {
+		t.Error("the old search goes on")
+	}
+	s.settle(old)
+	s.want(t, "nowhere in it: ac")
+}
+
+// TestKeysAreHeld: keys that come while a page is on its way are gone at once, in the end, and no further than the text.
+func TestKeysAreHeld(t *testing.T) {
+	t.Parallel()
+	s := reading(t, 80, 24, applyLog())
+	_, cmd := s.Update(keyPress("down"))
+	for range 100 {
+		if _, more := s.Update(keyPress("down")); more != nil {
+			t.Fatal("another page is asked for while one is on its way")
+		}
+	}
+	s.settle(cmd)
+	s.want(t, "line 102 of 12,000")
+	_, cmd = s.Update(keyPress("up"))
+	for range 5000 {
+		s.Update(keyPress("up"))
+	}
+	s.settle(cmd)
+	s.want(t, "line 1 of 12,000")
+	s.press("down")
+	s.want(t, "line 2 of 12,000")
+}

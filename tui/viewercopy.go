@@ -1,0 +1,137 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"handrail/session"
+	"handrail/tui/longtext"
+)
+
+// copyMost bounds what is handed to a clipboard: terminals drop what is longer.
+const copyMost = 64 << 10
+
+type copiedMsg struct {
+	id   int
+	body string
+	line bool // not a page
+	cut  bool
+	err  error
+}
+
+// copyText hands what is on the screen, or a line of it, to the clipboard: whole
+// lines, as they are shown, so that no control character gets into a shell.
+func (m *model) copyText(line bool) tea.Cmd {
+	v := m.evidence.view
+	rows := v.page.rows
+	if v.file == nil || len(rows) == 0 {
+		m.warn("", "There is nothing to copy yet.")
+		return nil
+	}
+	from, to := rows[0].from, rows[len(rows)-1].from
+	if line {
+		for _, r := range rows {
+			if r.hit {
+				from = r.from
+			}
+		}
+		to = from
+	}
+	file, id := v.file, v.id
+	return m.crew.start(func(context.Context) tea.Msg {
+		msg := copiedMsg{id: id, line: line}
+		msg.body, msg.cut, msg.err = copyOf(file, from, to)
+		return msg
+	})
+}
+
+// copyOf is the text from one piece to another, up to what a clipboard takes.
+func copyOf(file *longtext.File, from, to int64) (body string, cut bool, err error) {
+	var b strings.Builder
+	for off := from; off <= to && off < file.Size(); {
+		ps, err := file.Forward(off, 1)
+		if err != nil {
+			return "", false, err
+		}
+		t := string(block(string(ps[0].Text)))
+		if ps[0].Last {
+			t += "\n"
+		}
+		if room := copyMost - b.Len(); len(t) > room {
+			return b.String() + strings.ToValidUTF8(t[:room], ""), true, nil
+		}
+		b.WriteString(t)
+		off = ps[0].Next
+	}
+	return b.String(), false, nil
+}
+
+func (m *model) copied(msg copiedMsg) tea.Cmd {
+	if m.viewing(msg.id) == nil {
+		return nil
+	}
+	if msg.err != nil {
+		m.warn("warning", say("Nothing was copied: %s", msg.err.Error()))
+		return nil
+	}
+	what := text("what is on the screen")
+	if msg.line {
+		what = "the line"
+	}
+	t := say("✓ Handed to the clipboard: %s, %s.", what, amount(int64(len(msg.body))))
+	if msg.cut {
+		t = say("Handed to the clipboard: the first %s of %s; a clipboard gets no more. %s saves all of it.", amount(int64(len(msg.body))), what, m.keys.Save.Help().Key)
+	}
+	m.warn("", t)
+	return tea.SetClipboard(msg.body)
+}
+
+type savedMsg struct {
+	path string
+	size int64
+	err  error
+}
+
+// saveText asks where to, and saves the artifact as it is stored. It opens it once
+// more: the person may look at something else meanwhile.
+func (m *model) saveText() {
+	v, save := m.evidence.view, m.c.Save
+	if save == nil || v.file == nil {
+		m.warn("", "This cannot be saved here.")
+		return
+	}
+	source := v.source
+	title, intro, hint := say("Save %s", amount(v.file.Size())), text("A copy outside of the bundle, as it is stored: redacted. No file is overwritten."), text("a name, as lock.json or ~/lock.json")
+	switch {
+	case v.doc != nil:
+		title, intro, hint = say("Save the report, %s", amount(int64(len(v.doc.src)))), "The Markdown, as it would be exported now. No file is overwritten.", "a name, as report.md or ~/report.md"
+	case v.live != nil:
+		printed := v.printed // what was printed by now
+		source = func() (session.Artifact, error) { return printed, nil }
+	}
+	m.form = &form{title: title, intro: []text{intro},
+		fields: []field{named("name", "file", hint, true)},
+		submit: func(val map[string]string) tea.Cmd {
+			m.warn("", say("Saving to %s …", val["name"]))
+			return m.crew.start(func(ctx context.Context) tea.Msg {
+				art, err := source()
+				if err != nil {
+					return savedMsg{err: err}
+				}
+				path, err := save(ctx, val["name"], io.NewSectionReader(art, 0, art.Size()))
+				return savedMsg{path, art.Size(), errors.Join(err, art.Close())}
+			})
+		}}
+}
+
+func (m *model) saved(msg savedMsg) {
+	if msg.err != nil {
+		m.warn("warning", say("Nothing was saved: %s", msg.err.Error()))
+		return
+	}
+	m.warn("", say("✓ Saved %s to %s", amount(msg.size), msg.path))
+}
