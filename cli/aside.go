@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
 
+	"handrail/steps/fault"
 	"handrail/tui"
 )
 
@@ -27,6 +29,10 @@ const (
 // draw shows the terminal UI. Nothing else reaches the terminal meanwhile; what
 // tried to is told after the screen was given back.
 func (p *program) draw(ctx context.Context, face tui.Config) error {
+	face, err := p.drawn(face)
+	if err != nil {
+		return err
+	}
 	stderr, ok := fileOf(p.stderr)
 	if !ok || !turnsAside || !isTerminal(stderr) {
 		return tui.Run(ctx, face)
@@ -76,7 +82,10 @@ func setAside(stderr *os.File) (_ *aside, err error) {
 	// A crash must be seen all the same.
 	err = errors.Join(err, debug.SetCrashOutput(terminal, debug.CrashOptions{}))
 	a := &aside{stderr: stderr, terminal: terminal, pipe: r, news: make(chan string, 1)}
-	a.reading.Go(a.read)
+	a.reading.Go(func() {
+		defer fault.To(func(error) { _, _ = io.Copy(io.Discard, a.pipe) })
+		a.read()
+	})
 	if err != nil {
 		return nil, errors.Join(err, a.end())
 	}

@@ -80,7 +80,9 @@ func TestNothingWritesOnTheScreen(t *testing.T) {
 	cmd.Args[0] = "handrail-noisy"
 	cmd.Env = append(cmd.Env, "LC_ALL=C.UTF-8")
 	s := onScreen(t, cmd, 40, 120)
-	s.shows(`state-lock`) // the lists are there
+	s.shows(`RUNBOOKS +[1-9]`) // the lists are there
+	s.send("/state-lock")      // and the answers that come meanwhile are not
+	s.shows(`/ state-lock`)
 	before, drawn := s.text(), len(s.written())
 	if err := cmd.Process.Signal(syscall.SIGUSR1); err != nil {
 		t.Fatal(err)

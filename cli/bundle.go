@@ -9,14 +9,13 @@ import (
 	"handrail/session"
 	"handrail/session/index"
 	"handrail/session/report"
-	"handrail/triage"
 )
 
 func bundleCommand(p *program) *cobra.Command {
 	return group("bundle", "Evidence bundles", bundleList(p), bundleShow(p),
-		bundleSeal(p), bundleSign(p), bundleAnchor(p), bundleVerify(p), bundleLeaks(p), bundleRedact(p),
+		bundleSeal(p), bundleSign(p), bundleTimestamp(p), bundleAnchor(p), bundleVerify(p), bundleLeaks(p), bundleRedact(p),
 		bundleStatus(p), bundleExport(p), bundleDiff(p),
-		bundleQuery(p), bundlePush(p), bundlePull(p))
+		bundleQuery(p), p.noted("push", bundlePush(p)), p.noted("pull", bundlePull(p)))
 }
 
 // row is the public form of an incident.
@@ -30,6 +29,8 @@ type row struct {
 	Opened   *time.Time `json:"opened"`
 	Closed   *time.Time `json:"closed"`
 	Drill    string     `json:"drill,omitempty"`
+	Size     int64      `json:"size,omitempty"`   // packed, in a bucket or registry
+	Stored   *time.Time `json:"stored,omitempty"` // in a bucket
 	Problem  string     `json:"problem,omitempty"`
 }
 
@@ -43,9 +44,12 @@ func (p *program) rows() ([]index.Row, error) {
 
 func bundleList(p *program) *cobra.Command {
 	cmd := &cobra.Command{Use: "list", Short: "List the bundles of this machine, the newest first", Args: exactly()}
-	from := cmd.Flags().String("from", "", "directory of bundles, instead of this machine's")
+	from := cmd.Flags().String("from", "", places+", instead of this machine's")
 	o := outputFlag(cmd)
-	cmd.RunE = func(*cobra.Command, []string) error {
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if farScheme(*from) != "" {
+			return p.listFar(cmd.Context(), *from, *o)
+		}
 		store, err := p.store(*from)
 		if err != nil {
 			return err
@@ -57,8 +61,8 @@ func bundleList(p *program) *cobra.Command {
 		if *o == asJSON {
 			out := []row{}
 			for _, r := range list {
-				out = append(out, row{r.ID, r.Path, r.Runbook, string(r.Severity), r.Outcome, r.Sealed,
-					known(r.Opened), known(r.Closed), r.Drill, r.Err})
+				out = append(out, row{ID: r.ID, Path: r.Path, Runbook: r.Runbook, Severity: string(r.Severity), Outcome: r.Outcome, Sealed: r.Sealed,
+					Opened: known(r.Opened), Closed: known(r.Closed), Drill: r.Drill, Problem: r.Err})
 			}
 			return printJSON(p.stdout, out)
 		}
@@ -114,11 +118,7 @@ func bundleShow(p *program) *cobra.Command {
 		if *o == asJSON {
 			return printJSON(p.stdout, st)
 		}
-		if err := report.Markdown(p.stdout, st); err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(p.stdout, "\nCoverage: %s.\n", triage.CoverageLine(triage.Coverage(st)))
-		return err
+		return report.WriteMarkdown(p.stdout, report.New(st, handlingFor(path)))
 	}
 	return cmd
 }

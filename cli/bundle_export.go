@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,7 +15,7 @@ import (
 
 	"handrail/evidence"
 	"handrail/evidence/visible"
-	"handrail/session"
+	"handrail/session/index/depot"
 	"handrail/session/report"
 )
 
@@ -42,16 +44,20 @@ func exportForms() []exportForm {
 		{"asciicast", "what was seen, as a terminal recording (asciicast v3)", cast(3)},
 		{"asciicast-v2", "the same for older players", cast(2)},
 		{"troubleshoot", "a directory laid out as a troubleshoot support bundle", nil},
+		{"archive", "the bundle itself as one file, a tar with gzip, to unpack anywhere", nil},
 	}
 }
 
 func bundleExport(p *program) *cobra.Command {
 	var format, file, tmpl string
+	var to []string
 	names := []string{}
 	long := `export writes an incident for people and programs that have no handrail. It reads
-the bundle and changes nothing in it; an incident may still be open. The bundle is
+the bundle and changes nothing in it; an incident may still be open. Beside the
+bundle, its handling log says what went where. The bundle is
 verified first, and the verdict stands in the report; it ends with 7 when the bundle
-is not verified, and writes the report all the same. The formats:
+is not verified, and writes the report all the same. With --to the file can be read by
+those age recipients only, with age -d and one of their keys. The formats:
 
 `
 	for _, f := range exportForms() {
@@ -65,7 +71,8 @@ is not verified, and writes the report all the same. The formats:
 	cmd.Flags().StringVar(&format, "format", "markdown", "one of "+strings.Join(names, ", "))
 	cmd.Flags().StringVarP(&file, "file", "f", "", "write to this `file` (for troubleshoot: directory) instead of stdout")
 	cmd.Flags().StringVar(&tmpl, "template", "", "write an html page through this Go html/template `file`")
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
+	cmd.Flags().StringArrayVar(&to, "to", nil, "encrypt the file to this age `recipient` (age1…); may be repeated")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		i := slices.Index(names, format)
 		switch {
 		case i < 0:
@@ -74,6 +81,13 @@ is not verified, and writes the report all the same. The formats:
 			return usage("leave out --format or --template", "a template makes a page, not %s", format)
 		case format == "troubleshoot" && file == "":
 			return usage("name a new directory with -f", "a troubleshoot layout is a directory and cannot go to stdout")
+		case format == "troubleshoot" && len(to) > 0:
+			return usage("encrypt one of the other forms", "a directory cannot be encrypted as one file")
+		case format == "archive" && file == "" && isTerminal(p.stdout):
+			return usage("name a file with -f, or send it on through a pipe", "an archive is no text for a terminal")
+		}
+		if err := evidence.CheckRecipients(to); len(to) > 0 && err != nil {
+			return usage("a recipient is what age-keygen prints as public key", "--to: %w", err)
 		}
 		path, done, err := p.openable(args[0])
 		if err != nil {
@@ -89,34 +103,25 @@ is not verified, and writes the report all the same. The formats:
 				return err
 			}
 		}
-		return p.export(path, args[0], form, file)
+		if form.name == "archive" {
+			form.write = p.archive(cmd.Context())
+		}
+		form.write = encrypted(form.write, to)
+		err = p.export(path, form, file)
+		if !packed(args[0]) {
+			p.handled(path, evidence.Handling{What: "export", Form: form.name, Place: cmp.Or(absolute(file), "stdout")}, err)
+		}
+		return err
 	}
 	return cmd
 }
 
-func (p *program) export(path, name string, form exportForm, file string) (err error) {
-	st, err := session.LoadState(path)
-	if err != nil {
-		return hint(err, "see what is wrong with `handrail bundle verify "+name+"`")
-	}
-	r, err := evidence.OpenReadOnly(path)
+func (p *program) export(path string, form exportForm, file string) (err error) {
+	doc, v, r, err := p.document(path)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	list, err := report.Artifacts(r)
-	if err != nil {
-		return err
-	}
-	policy, err := p.policy(brought{}, path)
-	if err != nil {
-		return err
-	}
-	v, err := verify(path, policy)
-	if err != nil {
-		return err
-	}
-	doc := report.New(st, report.With(list), report.Verified(v.forReport()))
 	switch {
 	case form.write == nil:
 		err = hint(report.WriteTroubleshoot(file, doc, r.OpenBlob, buildVersion().String()), "name a directory that does not exist yet")
@@ -129,13 +134,45 @@ func (p *program) export(path, name string, form exportForm, file string) (err e
 		return err
 	}
 	if file != "" {
-		fmt.Fprintf(p.stderr, "%s of %s is in %s\n", form.name, safe(st.Incident), safe(file))
+		fmt.Fprintf(p.stderr, "%s of %s is in %s\n", form.name, safe(string(doc.Incident)), safe(file))
 	}
 	if !v.OK {
 		fmt.Fprintln(p.stderr, "The bundle is NOT verified, and the report says so; see `handrail bundle verify`.")
 		return ended(ExitTampered)
 	}
 	return nil
+}
+
+// archive packs the bundle as it would be pushed.
+func (p *program) archive(ctx context.Context) func(io.Writer, report.Document, *evidence.Reader) error {
+	return func(w io.Writer, _ report.Document, r *evidence.Reader) (err error) {
+		work, err := p.outgoing()
+		if err != nil {
+			return err
+		}
+		packed, err := depot.Pack(ctx, r.Path(), work)
+		if err != nil {
+			return depotError(err)
+		}
+		defer func() { err = errors.Join(err, packed.Close()) }()
+		_, err = io.Copy(w, packed.Reader(depot.Part{Size: packed.Size}))
+		return err
+	}
+}
+
+// encrypted lets what a form writes be read by the recipients only; without any
+// it is the form itself.
+func encrypted(write func(io.Writer, report.Document, *evidence.Reader) error, to []string) func(io.Writer, report.Document, *evidence.Reader) error {
+	if write == nil || len(to) == 0 {
+		return write
+	}
+	return func(w io.Writer, d report.Document, r *evidence.Reader) error {
+		sealed, err := evidence.Encrypt(w, to)
+		if err != nil {
+			return err
+		}
+		return errors.Join(write(sealed, d, r), sealed.Close())
+	}
 }
 
 // forReport is the verdict as a report shows it.

@@ -43,7 +43,7 @@ func (p *program) signer(k keyChoice) (_ ssh.Signer, done func(), err error) {
 		s, err := p.keyFile(k.file)
 		return s, nothing, err
 	}
-	return p.agentKey(k.signer)
+	return p.signerIn(k.signer)
 }
 
 // keyFile reads a private key. Its passphrase is asked on the terminal: an argument would show in the list of processes.
@@ -89,38 +89,72 @@ func (p *program) passphrase(name string) ([]byte, error) {
 	return phrase, nil
 }
 
-// agentKey picks a key of the ssh-agent. Which one signs is never left to the order in which they were loaded.
-func (p *program) agentKey(want string) (_ ssh.Signer, done func(), err error) {
-	const next = "load a key with ssh-add, name one with --key FILE, or seal with --no-signature"
+// agentKey is a key of the ssh-agent.
+type agentKey struct {
+	mark, comment string
+	blob          []byte
+}
+
+var errNoAgent = errors.New("no key to sign with: SSH_AUTH_SOCK names no ssh-agent")
+
+// agent reaches the ssh-agent; done lets go of it.
+func (p *program) agent() (_ agent.ExtendedAgent, done func(), err error) {
 	sock := p.getenv("SSH_AUTH_SOCK")
 	if sock == "" {
-		return nil, nothing, usage(next, "no key to sign with: SSH_AUTH_SOCK names no ssh-agent")
+		return nil, nothing, errNoAgent
 	}
 	conn, err := net.Dial("unix", sock)
 	if err != nil {
-		return nil, nothing, usage(next, "ssh-agent: %w", err)
-	}
-	done = func() { _ = conn.Close() }
-	defer func() {
-		if err != nil {
-			done()
-			done = nothing
-		}
-	}()
-	a := agent.NewClient(conn)
-	keys, err := a.List()
-	if err != nil {
 		return nil, nothing, fmt.Errorf("ssh-agent: %w", err)
 	}
-	var hits []*agent.Key
+	return agent.NewClient(conn), func() { _ = conn.Close() }, nil
+}
+
+// agentKeys lists the keys of the ssh-agent that could sign.
+func (p *program) agentKeys() ([]agentKey, error) {
+	a, done, err := p.agent()
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	return keysOf(a)
+}
+
+func keysOf(a agent.Agent) ([]agentKey, error) {
+	keys, err := a.List()
+	if err != nil {
+		return nil, fmt.Errorf("ssh-agent: %w", err)
+	}
+	var out []agentKey
+	for _, k := range keys {
+		if !strings.Contains(k.Format, "-cert-") {
+			out = append(out, agentKey{ssh.FingerprintSHA256(k), k.Comment, k.Blob})
+		}
+	}
+	return out, nil
+}
+
+// signerIn picks a key of the ssh-agent. Which one signs is never left to the order in which they were loaded.
+func (p *program) signerIn(want string) (_ ssh.Signer, done func(), err error) {
+	const next = "load a key with ssh-add, or name one with --key FILE; a seal can do without, with --no-signature"
+	a, leave, err := p.agent()
+	if err != nil {
+		return nil, nothing, usage(next, "%w", err)
+	}
+	defer func() {
+		if err != nil {
+			leave()
+		}
+	}()
+	keys, err := keysOf(a)
+	if err != nil {
+		return nil, nothing, err
+	}
+	var hits []agentKey
 	var names []string
 	for _, k := range keys {
-		if strings.Contains(k.Format, "-cert-") {
-			continue
-		}
-		mark := ssh.FingerprintSHA256(k)
-		names = append(names, mark+" ("+k.Comment+")")
-		if want == "" || want == mark || want == k.Comment {
+		names = append(names, k.mark+" ("+k.comment+")")
+		if want == "" || want == k.mark || want == k.comment {
 			hits = append(hits, k)
 		}
 	}
@@ -141,8 +175,8 @@ func (p *program) agentKey(want string) (_ ssh.Signer, done func(), err error) {
 		return nil, nothing, fmt.Errorf("ssh-agent: %w", err)
 	}
 	for _, s := range all {
-		if string(s.PublicKey().Marshal()) == string(hits[0].Blob) {
-			return s, done, nil
+		if string(s.PublicKey().Marshal()) == string(hits[0].blob) {
+			return s, leave, nil
 		}
 	}
 	return nil, nothing, usage(next, "the ssh-agent took the key back")

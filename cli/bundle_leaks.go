@@ -42,7 +42,7 @@ func bundleLeaks(p *program) *cobra.Command {
 		Long: `leaks searches every entry and every artifact of a bundle with the rules and the
 known values of today, which may know more than those it was written by. Where a
 gitleaks is on PATH it is asked for a second opinion. What is found is named by its
-place and kind; the value is never printed, and nothing is changed.`,
+place and kind; the value is never printed, and nothing in the bundle is changed.`,
 		Args: exactly("a BUNDLE: a path, or the id of an incident"),
 	}
 	o := outputFlag(cmd)
@@ -61,8 +61,9 @@ place and kind; the value is never printed, and nothing is changed.`,
 			err = p.printLeaks(out)
 		}
 		if err == nil && len(out.Findings) > 0 {
-			return ended(ExitTampered)
+			err = ended(ExitTampered)
 		}
+		p.handled(at, evidence.Handling{What: "leaks", Result: fmt.Sprintf("%d found", len(out.Findings))}, err)
 		return err
 	}
 	return cmd

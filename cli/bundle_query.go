@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -19,7 +20,7 @@ import (
 type asked struct {
 	keys, severity, runbook, state, outcome, prints, like []string
 	since, until, from                                    string
-	limit                                                 int
+	limit, lines                                          int
 }
 
 // lineFound is the public form of what was found.
@@ -46,11 +47,21 @@ type unread struct {
 	Why  string `json:"why"`
 }
 
+// heldBy is how much one incident has of what was asked for.
+type heldBy struct {
+	Incident string `json:"incident"`
+	Path     string `json:"path"`
+	Lines    int    `json:"lines"`
+	Shown    int    `json:"shown"`
+}
+
 type queryAnswer struct {
-	Hits    []lineFound `json:"hits"`
-	More    bool        `json:"more"` // there are more than --limit
-	Bundles int         `json:"bundles"`
-	Unread  []unread    `json:"unread"`
+	Hits      []lineFound `json:"hits"`
+	Incidents []heldBy    `json:"incidents"` // in the order of hits
+	More      bool        `json:"more"`      // there are more than --limit
+	AtMost    int         `json:"at_most"`   // so many incidents can fit; without more, so many do
+	Bundles   int         `json:"bundles"`
+	Unread    []unread    `json:"unread"`
 }
 
 func bundleQuery(p *program) *cobra.Command {
@@ -62,7 +73,9 @@ given more than once, one must. A key is one of the eleven evidence keys:
 
   ` + keyList() + `
 
-Its value must be equal but for case; * stands for any text. A time is a date, a
+The newest incidents come first, with the first lines of each and how many more
+it has; --lines 0 prints every line of an incident, --limit 0 everything.
+A value of a key must be equal but for case; * stands for any text. A time is a date, a
 date with a time (2026-11-21T02:14Z), or how long ago (90m, 36h, 7d). An error
 has a fingerprint that leaves out ids, times and numbers: --like gives an error
 line and finds its kind, --fingerprint the value that an earlier query printed.
@@ -83,8 +96,12 @@ The index that makes this quick is a cache beside the bundles. It may be deleted
 	f.StringArrayVar(&a.like, "like", nil, "error line whose kind is looked for")
 	f.StringVar(&a.from, "from", "", "directory of bundles, instead of this machine's")
 	f.IntVar(&a.limit, "limit", 100, "most lines to print, 0 for all")
+	f.IntVar(&a.lines, "lines", 3, "most lines of one incident, 0 for all")
 	o := outputFlag(cmd)
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if a.limit == 0 && !cmd.Flags().Changed("lines") {
+			a.lines = 0
+		}
 		q, err := a.query(args, p.now())
 		if err != nil {
 			return err
@@ -92,6 +109,10 @@ The index that makes this quick is a cache beside the bundles. It may be deleted
 		store, err := p.store(a.from)
 		if err != nil {
 			return err
+		}
+		// A search is over before the heap is worth cleaning, which is a fifth of its time.
+		if p.getenv("GOGC") == "" {
+			defer debug.SetGCPercent(debug.SetGCPercent(400))
 		}
 		found, err := store.Search(q)
 		if err != nil {
@@ -135,7 +156,7 @@ const queryHelp = "see `handrail bundle query --help`"
 
 // query holds every flag to what it can be.
 func (a asked) query(args []string, now time.Time) (index.Query, error) {
-	q := index.Query{Severity: a.severity, Runbook: a.runbook, Failure: a.state, Outcome: a.outcome, Limit: a.limit, Keys: map[index.Key][]string{}}
+	q := index.Query{Severity: a.severity, Runbook: a.runbook, Failure: a.state, Outcome: a.outcome, Limit: a.limit, Lines: a.lines, Keys: map[index.Key][]string{}}
 	if len(args) > 0 {
 		if q.Text = args[0]; strings.TrimSpace(q.Text) == "" || strings.ContainsAny(q.Text, "\r\n") {
 			return q, usage(queryHelp, "the text %q is not a part of one line", q.Text)
@@ -174,8 +195,8 @@ func (a asked) query(args []string, now time.Time) (index.Query, error) {
 	if !q.Since.IsZero() && !q.Until.IsZero() && q.Until.Before(q.Since) {
 		return q, usage(queryHelp, "--until %q is before --since %q", a.until, a.since)
 	}
-	if a.limit < 0 {
-		return q, usage(queryHelp, "--limit %d is below 0", a.limit)
+	if a.limit < 0 || a.lines < 0 {
+		return q, usage(queryHelp, "--limit %d or --lines %d is below 0", a.limit, a.lines)
 	}
 	q.Fingerprints, err = a.fingerprints()
 	return q, err
@@ -262,7 +283,10 @@ func timeFlag(flag, s string, now time.Time, end bool) (time.Time, error) {
 }
 
 func publicAnswer(a index.Answer) queryAnswer {
-	out := queryAnswer{Hits: []lineFound{}, More: a.More, Bundles: a.Bundles, Unread: []unread{}}
+	out := queryAnswer{Hits: []lineFound{}, Incidents: []heldBy{}, More: a.More, AtMost: a.AtMost, Bundles: a.Bundles, Unread: []unread{}}
+	for _, f := range a.Incidents {
+		out.Incidents = append(out.Incidents, heldBy(f))
+	}
 	for _, h := range a.Hits {
 		out.Hits = append(out.Hits, lineFound{h.Incident, h.Path, h.Title, h.Runbook, h.Severity, h.Outcome, h.Seq, h.At, h.Type, h.Step,
 			h.Artifact, h.Role, h.Line, string(h.Fingerprint)})
@@ -275,12 +299,18 @@ func publicAnswer(a index.Answer) queryAnswer {
 
 func (p *program) printHits(a index.Answer) error {
 	var rows [][]string
-	for _, h := range a.Hits {
-		where := h.Type
-		if h.Artifact != "" {
-			where = h.Role
+	hits := a.Hits
+	for _, in := range a.Incidents {
+		for _, h := range hits[:in.Shown] {
+			where := h.Type
+			if h.Artifact != "" {
+				where = h.Role
+			}
+			rows = append(rows, []string{stamp(h.At), h.Incident, fmt.Sprint(h.Seq), where, string(h.Fingerprint), h.Line})
 		}
-		rows = append(rows, []string{stamp(h.At), h.Incident, fmt.Sprint(h.Seq), where, string(h.Fingerprint), h.Line})
+		if hits = hits[in.Shown:]; in.Lines > in.Shown {
+			rows = append(rows, []string{"", in.Incident, "", "", "", "… and " + counted(in.Lines-in.Shown, "more line")})
+		}
 	}
 	if len(rows) > 0 {
 		if err := table(p.stdout, []string{"WHEN", "INCIDENT", "ENTRY", "WHERE", "FINGERPRINT", "LINE"}, rows); err != nil {
@@ -292,7 +322,8 @@ func (p *program) printHits(a index.Answer) error {
 	}
 	switch {
 	case a.More:
-		fmt.Fprintf(p.stderr, "These are the first %d lines, the newest incidents first; --limit 0 prints all.\n", len(rows))
+		fmt.Fprintf(p.stderr, "These are the first %d lines, of %s and the newest; up to %d of %s can hold more. --limit 0 prints all.\n",
+			len(a.Hits), counted(len(a.Incidents), "incident"), a.AtMost, counted(a.Bundles, "bundle"))
 	case len(rows) == 0:
 		fmt.Fprintf(p.stderr, "Nothing fits in %s.\n", counted(a.Bundles, "bundle"))
 	}

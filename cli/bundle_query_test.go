@@ -14,7 +14,7 @@ func TestQueryAnswerIsPrinted(t *testing.T) {
 	at := time.Date(2026, 11, 21, 2, 14, 7, 0, time.UTC)
 	var out, talk bytes.Buffer
 	p := &program{stdout: &out, stderr: &talk}
-	err := p.printHits(index.Answer{Bundles: 3, More: true, Hits: []index.Hit{
+	err := p.printHits(index.Answer{Bundles: 3, AtMost: 3, More: true, Incidents: []index.Found{{Incident: "one", Lines: 1, Shown: 1}, {Incident: "two", Lines: 5, Shown: 1}}, Hits: []index.Hit{
 		{Incident: "one", Seq: 4, At: at, Type: "note", Line: "text: a \x1b[31mred\x1b[0m note"},
 		{Incident: "two", Seq: 12, At: at.Add(time.Hour), Type: "artifact", Artifact: "ab", Role: "log", Line: "Error: timed out", Fingerprint: "0123456789abcdef"},
 	}, Problems: []index.Problem{{Path: "/x/three.hrb", Why: "journal is \x07damaged"}}})
@@ -24,6 +24,7 @@ func TestQueryAnswerIsPrinted(t *testing.T) {
 	want := `WHEN                  INCIDENT  ENTRY  WHERE  FINGERPRINT       LINE
 2026-11-21T02:14:07Z  one       4      note   -                 text: a red note
 2026-11-21T03:14:07Z  two       12     log    0123456789abcdef  Error: timed out
+-                     two       -      -      -                 … and 4 more lines
 `
 	got := out.String()
 	if strings.ContainsAny(got+talk.String(), "\x1b\x07") {
@@ -32,7 +33,7 @@ func TestQueryAnswerIsPrinted(t *testing.T) {
 	if got != want {
 		t.Errorf("printed:\n%s\nwant:\n%s", got, want)
 	}
-	for _, w := range []string{"not searched, or not whole: /x/three.hrb", "the first 2 lines"} {
+	for _, w := range []string{"not searched, or not whole: /x/three.hrb", "the first 2 lines, of 2 incidents and the newest; up to 3 of 3 bundles can hold more"} {
 		if !strings.Contains(talk.String(), w) {
 			t.Errorf("stderr %q lacks %q", talk.String(), w)
 		}

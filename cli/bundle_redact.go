@@ -56,16 +56,13 @@ that they did.`,
 		if err != nil {
 			return err
 		}
-		team, err := p.teamRules()
-		if err != nil {
-			return err
-		}
 		c, err := p.keeper()
 		if err != nil {
 			return err
 		}
 		how := evidence.Again{Values: append(hidden, p.knownSecrets()...), Actor: c.Actor.ID, Reason: why}
-		got, err := evidence.RedactAgain(cmd.Context(), path, how, evidence.Options{Now: c.Now, Keys: c.Keys, Version: c.Version, Team: team})
+		got, err := evidence.RedactAgain(cmd.Context(), path, how, evidence.Options{Now: c.Now, Keys: c.Keys, Version: c.Version, Team: c.Redaction})
+		p.handled(path, evidence.Handling{What: "redact", Place: got.Path}, err)
 		if err != nil {
 			return resumeError(err)
 		}

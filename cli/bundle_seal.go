@@ -18,23 +18,32 @@ type sealed struct {
 	Entries   int64  `json:"entries"`
 	Root      string `json:"root"`
 	Anchor    string `json:"anchor"`
-	Before    bool   `json:"before"`    // it was sealed already
-	Signature string `json:"signature"` // "" when nobody signed
+	Before    bool   `json:"before"`        // it was sealed already
+	Signature string `json:"signature"`     // "" when nobody signed
+	Key       string `json:"redaction_key"` // destroyed, escrowed, or "" when it was left
+	Escrow    string `json:"escrow"`        // where an escrowed one was put
 }
 
 func bundleSeal(p *program) *cobra.Command {
 	var key keyChoice
+	var keep bool
 	cmd := &cobra.Command{
 		Use: "seal BUNDLE", Short: "End a bundle with a seal, and sign it",
 		Long: `seal ends the journal of a bundle with an entry that sums it up, writes the
 checkpoint of all its entries, and signs that with an SSH key: the one of --key, or
 one of the ssh-agent. An incident may be sealed while it is open; what comes after
 reopens it, and the seal stays good for what it covers. Sealing again changes
-nothing. Post the line that it prints where others can see it.`,
+nothing. Post the line that it prints where others can see it.
+
+The key that made the tokens of hidden values is destroyed at a seal: without it nobody
+can try guesses against them. Where recipients.txt in handrail's configuration directory
+names age recipients, it is encrypted to them first. --keep-key leaves it. What comes
+after a seal has tokens of another key.`,
 		Args: exactly("a BUNDLE: a path, or the id of an incident"),
 	}
 	key.flags(cmd)
 	cmd.Flags().BoolVar(&key.none, "no-signature", false, "seal without signing; `handrail bundle sign` can follow")
+	cmd.Flags().BoolVar(&keep, "keep-key", false, "leave the redaction key where it is, so that equal values keep equal tokens")
 	o := outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		path, err := p.find(args[0])
@@ -51,11 +60,12 @@ nothing. Post the line that it prints where others can see it.`,
 		if err != nil {
 			return err
 		}
+		c.KeepKey = keep
 		s, err := session.Seal(cmd.Context(), c, path)
 		if err != nil {
 			return resumeError(err)
 		}
-		out := sealed{Path: path, ID: s.ID, Seal: s.File, Entries: s.Entries, Root: s.Root, Anchor: s.Line(), Before: s.Before}
+		out := sealed{Path: path, ID: s.ID, Seal: s.File, Entries: s.Entries, Root: s.Root, Anchor: s.Line(), Before: s.Before, Key: s.Key, Escrow: s.Escrow}
 		if signer != nil {
 			if out.Signature, err = evidence.Sign(path, signer, evidence.Options{}); err != nil {
 				return hint(fmt.Errorf("the bundle is sealed and not signed: %w", err), "sign it with `handrail bundle sign "+args[0]+"`")
@@ -80,6 +90,14 @@ func (p *program) printSealed(s sealed, o output) error {
 	} else {
 		fmt.Fprintln(p.stdout, "signature: none; until there is one, whoever can write the bundle can make another seal")
 	}
+	switch s.Key {
+	case "destroyed":
+		fmt.Fprintln(p.stdout, "redaction key: destroyed")
+	case "escrowed":
+		fmt.Fprintf(p.stdout, "redaction key: encrypted to its recipients in %s, and destroyed\n", safe(s.Escrow))
+	default:
+		fmt.Fprintln(p.stdout, "redaction key: left where it is")
+	}
 	fmt.Fprintln(p.stdout, "post this line where the incident is talked about:")
 	_, err := fmt.Fprintln(p.stdout, safe(s.Anchor))
 	return err
@@ -91,7 +109,15 @@ func (p *program) keeper() (session.Config, error) {
 	if err != nil {
 		return session.Config{}, err
 	}
-	return session.Config{Keys: keysIn(state), Actor: p.actor(p.user()), Now: p.now, Version: buildVersion().String()}, nil
+	team, err := p.teamRules()
+	if err != nil {
+		return session.Config{}, err
+	}
+	recipients, err := p.recipients()
+	if err != nil {
+		return session.Config{}, err
+	}
+	return session.Config{Keys: keysIn(state), Actor: p.actor(p.user()), Now: p.now, Version: buildVersion().String(), Redaction: team, Recipients: recipients}, nil
 }
 
 func bundleAnchor(p *program) *cobra.Command {
@@ -136,7 +162,7 @@ func (p *program) recordAnchor(cmd *cobra.Command, path, line, where string) (er
 	if err != nil {
 		return err
 	}
-	b, err := evidence.Open(path, evidence.Options{Now: c.Now, Keys: c.Keys, Version: c.Version})
+	b, err := evidence.Open(path, evidence.Options{Now: c.Now, Keys: c.Keys, Version: c.Version, Team: c.Redaction})
 	if err != nil {
 		return resumeError(err)
 	}

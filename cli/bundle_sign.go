@@ -24,7 +24,7 @@ file of its own that ssh-keygen can verify. A key signs a seal once.`,
 			return err
 		}
 		// What does not keep the laws of the loop is not signed either.
-		v, err := verify(path, evidence.Policy{})
+		v, err := verify(path, evidence.Policy{}, p.approvers(nil))
 		if err != nil {
 			return err
 		}

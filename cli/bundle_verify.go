@@ -25,6 +25,8 @@ type verdict struct {
 	Head    string          `json:"head"`
 	Root    string          `json:"root"`
 	Lines   []evidence.Line `json:"lines"`
+
+	Handling *handling `json:"handling,omitempty"` // beside the bundle; it counts for nothing
 }
 
 // lawsOfLoop is the property of a bundle whose story could not be judged.
@@ -37,6 +39,7 @@ type brought struct {
 	anchors  []string
 	posted   string
 	from     string
+	tsa      string
 }
 
 func bundleVerify(p *program) *cobra.Command {
@@ -45,7 +48,8 @@ func bundleVerify(p *program) *cobra.Command {
 		Use: "verify BUNDLE", Short: "Recompute everything in a bundle; ends with 0 or 7",
 		Long: `verify trusts nothing that is stored: it recomputes every hash and every root from
 the bytes on disk, folds the journal again and judges every gate again from the
-runbook that is stored in the bundle. It asks no network and changes nothing.
+runbook that is stored in the bundle. It asks no network and changes nothing in it;
+beside it, its handling log says that it was verified.
 
 Each property has a line of its own: ok is what was proven, ? is what the bundle
 says and nothing contradicts, FAIL is what does not hold. Whose signature counts
@@ -62,6 +66,7 @@ and removed again.`,
 	cmd.Flags().StringArrayVar(&with.anchors, "anchor", nil, "fail unless the bundle extends this posted `line`; repeatable")
 	cmd.Flags().StringVar(&with.posted, "anchors", "", "the same for each such line about this bundle in a `file`, the export of a chat say")
 	cmd.Flags().StringVar(&with.from, "from", "", "fail unless the bundle was redacted again from this old `bundle`, and differs in nothing but hidden values")
+	cmd.Flags().StringVar(&with.tsa, "tsa-ca", "", "fail unless the newest seal has a time stamp that leads to a root in this `file` of PEM certificates")
 	o := outputFlag(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		path, done, err := p.openable(args[0])
@@ -81,22 +86,47 @@ and removed again.`,
 			defer closeFrom()
 			policy.From = from
 		}
-		v, err := verify(path, policy)
+		v, err := verify(path, policy, p.approvers(policy.Signers))
 		if err != nil {
 			return err
 		}
 		v.Path = args[0]
+		if !packed(args[0]) {
+			v.Handling = handlingOf(path)
+		}
 		if *o == asJSON {
 			err = printJSON(p.stdout, v)
 		} else {
 			err = printVerdict(p.stdout, v)
 		}
+		result := "verified"
 		if err == nil && !v.OK {
-			return ended(ExitTampered)
+			err, result = ended(ExitTampered), "NOT verified"
+		}
+		if !packed(args[0]) {
+			p.handled(path, evidence.Handling{What: "verify", Result: result}, err)
 		}
 		return err
 	}
 	return cmd
+}
+
+// packed reports whether a bundle is given as an archive, beside which nothing
+// is written down.
+func packed(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// absolute names a file from the root, "" for none.
+func absolute(file string) string {
+	if file == "" {
+		return ""
+	}
+	if whole, err := filepath.Abs(file); err == nil {
+		return whole
+	}
+	return file
 }
 
 // openable is find, and unpacks an archive into a directory that done removes.
@@ -115,6 +145,10 @@ func (p *program) openable(name string) (path string, done func(), err error) {
 	if err == nil {
 		path, err = evidence.Unpack(f, dir)
 		err = errors.Join(err, f.Close())
+	}
+	if err != nil && strings.HasSuffix(name, ".age") {
+		done()
+		return "", nothing, &problem{code: ExitTampered, err: fmt.Errorf("archive %q: %w", name, err), next: "decrypt it first with age -d -i KEY; handrail holds no keys of recipients"}
 	}
 	if err != nil {
 		done()
@@ -141,6 +175,13 @@ func (p *program) policy(b brought, path string) (evidence.Policy, error) {
 		case asked || !errors.Is(err, fs.ErrNotExist):
 			return out, usage("mend the file; until then nobody's signature counts", "%w", err)
 		}
+	}
+	if b.tsa != "" {
+		a, err := evidence.LoadAuthorities(b.tsa)
+		if err != nil {
+			return out, usage("name the root of the authority, in PEM", "--tsa-ca: %w", err)
+		}
+		out.Authorities = a
 	}
 	for _, line := range b.anchors {
 		c, err := evidence.ParseAnchor(line)
@@ -195,7 +236,7 @@ func postedLines(file, path string) ([]evidence.Checkpoint, error) {
 	return out, nil
 }
 
-func verify(path string, policy evidence.Policy) (verdict, error) {
+func verify(path string, policy evidence.Policy, approvers *evidence.Signers) (verdict, error) {
 	r, err := policy.Verify(path)
 	if err != nil {
 		return verdict{}, err
@@ -205,7 +246,7 @@ func verify(path string, policy evidence.Policy) (verdict, error) {
 		v.Lines = append(v.Lines, evidence.Line{Property: lawsOfLoop, Verdict: evidence.Failed, Detail: "not judged: there is no good entry"})
 		return v, nil
 	}
-	laws, err := session.Audit(path, catalog.New())
+	laws, err := session.AuditBy(path, catalog.New(), approvers)
 	if err != nil {
 		// What cannot be audited is not verified; why, the bytes may say above.
 		v.OK = false
@@ -215,6 +256,9 @@ func verify(path string, policy evidence.Policy) (verdict, error) {
 	v.OK = v.OK && laws.OK()
 	for _, l := range laws.Lines {
 		line := evidence.Line{Property: l.Property, Verdict: evidence.Proven, Detail: l.Detail}
+		if l.Said {
+			line.Verdict = evidence.Unproven
+		}
 		if !l.OK {
 			line.Verdict = evidence.Failed
 			if r.Of(evidence.PropertyAgain) != "" {
@@ -238,6 +282,9 @@ func printVerdict(w io.Writer, v verdict) error {
 			unproven++
 		}
 		fmt.Fprintf(w, "%s  %s: %s\n", mark, safe(l.Property), safe(l.Detail))
+	}
+	if h := v.Handling; h != nil {
+		fmt.Fprintf(w, "note  handling: %s\n", safe(h.Detail))
 	}
 	var err error
 	switch {

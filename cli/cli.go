@@ -16,6 +16,8 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
+
+	"handrail/tui"
 )
 
 // Main runs one command line and returns the exit code of the process. It reads
@@ -23,6 +25,7 @@ import (
 // working directory.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) (code int) {
 	quiet()
+	noCore()
 	p := &program{stdin: stdin, stdout: stdout, environ: environ, now: time.Now, interrupts: &interrupts{}}
 	stderr = p.scrub(stderr)
 	p.stderr = stderr
@@ -54,6 +57,7 @@ func quiet() {
 }
 
 func newRoot(p *program) *cobra.Command {
+	var o *output
 	root := &cobra.Command{
 		Use:   "handrail",
 		Short: "Walk an incident from evidence to the smallest safe change",
@@ -74,20 +78,24 @@ are named as for kubectl; see ` + "`handrail help cluster-flags`" + ` for all it
 			if len(args) > 0 {
 				return unknownCommand(cmd, args[0])
 			}
-			return home(cmd.Context(), p)
+			return home(cmd.Context(), p, *o)
 		},
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage("see `"+cmd.CommandPath()+" --help`", "%w", err)
 	})
+	o = outputFlag(root)
 	f := root.PersistentFlags()
 	p.clusterFlags(root)
 	f.StringVar(&p.state, "state-dir", "", "`directory` of incidents, keys and trust (default $XDG_STATE_HOME/handrail)")
-	f.StringVar(&p.tofu, "tofu", "", "`path` of the tofu or terraform program (default tofu, then terraform on PATH)")
+	f.StringVar(&p.tofu, "program", "", "tofu, terraform or the `path` of one (default: the one that the directory was used with, else tofu)")
+	f.StringVar(&p.tofu, "tofu", "", "another name of --program")
+	_ = f.MarkHidden("tofu") // the flag is there
+	f.StringVar(&p.theme, "theme", "", "draw with this theme: "+strings.Join(tui.Themes(), ", "))
 	root.AddCommand(
-		matchCommand(p), startCommand(p), runCommand(p), resumeCommand(p), replayCommand(p),
+		matchCommand(p), startCommand(p), runCommand(p), resumeCommand(p), followCommand(p), replayCommand(p),
 		runbookCommand(p), stepCommand(p), bundleCommand(p), drillCommand(p), labCommand(p),
-		trustCommand(p), doctorCommand(p), versionCommand(p), actCommand(), exitCodesTopic(),
+		approveCommand(p), trustCommand(p), doctorCommand(p), versionCommand(p), actCommand(p), exitCodesTopic(),
 	)
 	return root
 }
@@ -144,14 +152,4 @@ func between(least int, names ...string) cobra.PositionalArgs {
 func exitCodesTopic() *cobra.Command {
 	// A command that cannot run is a help topic to cobra.
 	return &cobra.Command{Use: "exit-codes", Short: "What each exit code means", Long: exitCodes}
-}
-
-func actCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "__act", Hidden: true, Args: cobra.ArbitraryArgs, DisableFlagParsing: true,
-		RunE: func(*cobra.Command, []string) error {
-			return usage("resume the incident with `handrail resume`",
-				"__act is for handrail itself: it carries out an act that was confirmed at a gate")
-		},
-	}
 }

@@ -26,6 +26,7 @@ const askWithin = 5 * time.Second
 // cluster is the cluster in question. Nothing was asked of it yet.
 type cluster struct {
 	kube.Access
+	env    steps.Env
 	within time.Duration // of a whole question, what a credential plugin takes included
 	client http.RoundTripper
 	heard  func(date string, sent, got time.Time) // told what the server says of its clock; nil for nobody
@@ -37,7 +38,7 @@ func clusterOf(env steps.Env) (cluster, error) {
 	if err != nil {
 		return cluster{}, err
 	}
-	c := cluster{Access: a, within: askWithin}
+	c := cluster{Access: a, env: env, within: askWithin}
 	if a.Config.Timeout > 0 {
 		c.within = a.Config.Timeout // --request-timeout
 	}
@@ -49,8 +50,9 @@ func clusterOf(env steps.Env) (cluster, error) {
 func (c cluster) connect() (cluster, error) {
 	within := c.within
 	config := rest.CopyConfig(c.Config)
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return transport.Tell(next, steps.TellSecret) })
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		return transport.Probe(deadline{next, within}, c.Server)
+		return transport.Probe(c.Pinned(c.env, deadline{next, within}), c.Server)
 	})
 	var err error
 	if c.client, err = rest.TransportFor(config); err != nil {
@@ -102,6 +104,15 @@ func (c cluster) whoami(ctx context.Context) (triage.Person, error) {
 		return triage.Person{}, fmt.Errorf("asking %q who acts: %w", c.Server, err)
 	}
 	return triage.Person{ID: name, Name: name, Proof: "kube", Subject: name + "@" + c.Server}, nil
+}
+
+// whoActs is whoami for the cluster of an incident.
+func whoActs(ctx context.Context, env steps.Env) (triage.Person, error) {
+	c, err := clusterOf(env)
+	if err != nil {
+		return triage.Person{}, err
+	}
+	return c.whoami(ctx)
 }
 
 // serverVersion asks the API server for its version.

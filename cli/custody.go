@@ -16,6 +16,7 @@ import (
 
 	"handrail/session"
 	"handrail/steps"
+	"handrail/steps/gitread"
 	"handrail/steps/terraform"
 	"handrail/triage"
 )
@@ -113,18 +114,18 @@ func containerID() (string, error) {
 }
 
 func (a about) git(ctx context.Context, dir string) {
-	c, err := cloneOf(dir)
+	c, err := gitread.Open(dir)
 	if err != nil {
 		a.not(err, "git.head", "git.branch", "git.dirty")
 		return
 	}
-	commit, branch, err := c.head()
+	commit, branch, err := c.Head()
 	if a.text("git.branch", branch); err != nil {
 		a.not(err, "git.head")
 	} else {
 		a.ident("git.head", commit)
 	}
-	n, all, err := c.changed(ctx)
+	n, all, err := c.Changed(ctx)
 	if len(commit) == 2*sha256.Size {
 		err = errors.New("the clone names content by SHA-256, which is not read here")
 	}
@@ -253,7 +254,7 @@ func clusterAround(ctx context.Context, env steps.Env, st triage.State) map[stri
 		return unseen(err.Error())(ctx, env, st)
 	}
 	a.text("cluster.server", c.Server)
-	a.text("cluster.context", c.Context)
+	a.ident("cluster.context", c.Context)
 	var best time.Duration
 	c.heard = func(date string, sent, got time.Time) {
 		at, err := http.ParseTime(date)

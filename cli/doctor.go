@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"handrail/evidence"
 	"handrail/steps/kube"
 )
 
@@ -23,8 +25,8 @@ type check struct {
 func doctorCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Look at what handrail would use, and change nothing",
-		Long: `doctor looks at the programs, the kubeconfig, the cluster, the state directory and
-the terminal. It asks the cluster for its version and who is asking, within five
+		Long: `doctor looks at the programs, the kubeconfig, the cluster, the state directory, the
+age recipients and the terminal. It asks the cluster for its version and who is asking, within five
 seconds each. What is missing is no fault: much of handrail works without. It ends
 with 3 when something is there and does not work.`,
 		Args: exactly(),
@@ -61,7 +63,7 @@ with 3 when something is there and does not work.`,
 func (p *program) examine(ctx context.Context) []check {
 	list := []check{p.checkTool()}
 	list = append(list, p.checkCluster(ctx)...)
-	list = append(list, p.checkState(), p.checkTerminal())
+	list = append(list, p.checkState(), p.checkRecipients(), p.checkPolicy(), p.checkProtected(), p.checkTerminal())
 	return list
 }
 
@@ -73,6 +75,9 @@ func (p *program) checkTool() check {
 			state = "bad"
 		}
 		return check{"tofu or terraform", state, err.Error(), "locks and state are read without it; plan and force-unlock need it"}
+	}
+	if other, err := p.tool("terraform"); err == nil && other != path {
+		path += ", and " + other + " where a directory was used with terraform"
 	}
 	return check{Name: "tofu or terraform", State: "ok", Detail: path}
 }
@@ -132,6 +137,44 @@ func (p *program) checkState() check {
 		return check{Name: "state directory", State: "ok", Detail: dir}
 	}
 }
+
+// checkRecipients says whether what a gate is undone from can be kept where it
+// holds secrets. That is better known before the incident.
+func (p *program) checkRecipients() check {
+	to, err := p.recipients()
+	switch {
+	case err != nil:
+		return check{"age recipients", "bad", err.Error(), "mend the file: no gate opens on a target that holds secrets"}
+	case len(to) == 0:
+		return check{"age recipients", "missing", "a gate on a target that holds secrets stays shut: nobody could read the copy that undoes it", p.recipientsHelp()}
+	}
+	return check{Name: "age recipients", State: "ok", Detail: counted(len(to), "recipient")}
+}
+
+// checkPolicy says at how many kinds of gates a second person is asked for, and
+// whether anybody could be one.
+func (p *program) checkPolicy() check {
+	const name = "second person"
+	pol, err := p.readPolicy()
+	if err != nil {
+		return check{name, "bad", err.Error(), "mend the file: until then no gate opens"}
+	}
+	if len(pol.rules) == 0 {
+		return check{Name: name, State: "ok", Detail: "no policy asks for one"}
+	}
+	signers, err := evidence.LoadSigners(pol.approvers)
+	if err != nil {
+		return check{name, "bad", err.Error(), "mend the file: until then the gates that ask for a second person stay shut"}
+	}
+	who := signers.Approvers(maxNamed)
+	if len(who) == 0 {
+		return check{name, "bad", fmt.Sprintf("%q names nobody who may approve", pol.approvers), "add a line: NAME KEYTYPE KEY"}
+	}
+	return check{Name: name, State: "ok", Detail: counted(len(pol.rules), "rule") + "; who may approve: " + strings.Join(who, "; ")}
+}
+
+// maxNamed is how many approvers are named.
+const maxNamed = 5
 
 func (p *program) checkTerminal() check {
 	if !p.interactive() {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -15,7 +14,7 @@ import (
 )
 
 func drillCommand(p *program) *cobra.Command {
-	return group("drill", "Practise on a real failure in the lab", drillList(p), drillStart(p), drillRun(p), drillStop(p))
+	return group("drill", "Practise on a real failure in the lab", drillList(p), drillStart(p), drillRun(p), drillStop(p), drillScore(p))
 }
 
 // drillRow is the public form of a drill.
@@ -101,18 +100,15 @@ terminal. The drill goes on until the incident is closed or 'handrail drill stop
 		if err != nil {
 			return err
 		}
-		if !plain {
-			if err := p.needsTerminal("or use --plain, or `handrail drill run " + args[0] + " --auto`"); err != nil {
-				return err
-			}
-		}
+		plain = p.plainly(plain)
+		p.linewise = plain
 		ctx := cmd.Context()
 		w, s, err := p.beginDrill(ctx, sc, func(text string) { fmt.Fprintln(p.stderr, safe(text)) })
 		if err != nil {
 			return err
 		}
 		fmt.Fprintf(p.stderr, "The page: %s\n", safe(sc.Drill.Page))
-		err = p.walk(ctx, w.config, s, plain)
+		err = p.walk(ctx, w, s, plain)
 		return errors.Join(p.afterDrill(ctx, w, s), err)
 	}
 	return cmd
@@ -125,6 +121,7 @@ type world struct {
 	drill  *drills.Running // nil for a real incident
 	vars   map[string]string
 	lab    *lab.Lab
+	ending *ending // how the drill was judged; nil for a real incident
 }
 
 // resume goes on with the incident of this world.
@@ -138,9 +135,9 @@ func (w world) resume(ctx context.Context, path string) (*session.Session, error
 
 // script is how a script walks in this world.
 func (w world) script(p *program, a *session.Answers) session.Script {
-	by := session.Script{Answers: a, Vars: p.scriptVars(w.vars), Talk: talk{p.stderr}}
+	by := session.Script{Answers: a, Vars: p.scriptVars(w.vars), Talk: talk{p.stderr}, Approval: approvalIn}
 	if w.drill != nil {
-		by.Before = w.drill.Before
+		by.Before, by.Late = w.drill.Before, w.drill.Late
 	}
 	return by
 }
@@ -229,50 +226,13 @@ func (p *program) inDrill(l *lab.Lab, r *drills.Running) (world, error) {
 		return world{}, err
 	}
 	c.Env = env
+	c.Execute = inside.executor(r.Dir())
 	secrets, err := r.Secrets()
 	if err != nil {
 		return world{}, err
 	}
 	c.Secrets = append(c.Secrets, secrets...)
-	return world{config: c, drill: r, vars: r.Vars(), lab: l}, nil
-}
-
-// afterDrill judges a drill whose incident is closed, tells how it was walked,
-// and stops it. One that is still open goes on.
-func (p *program) afterDrill(ctx context.Context, w world, s *session.Session) error {
-	st := s.Snapshot().State
-	if st.Outcome == "" || ctx.Err() != nil {
-		return w.close()
-	}
-	j, err := w.drill.Judge(ctx)
-	if err != nil {
-		return errors.Join(err, w.close())
-	}
-	printDebrief(p.stderr, j, drills.Debrief(st))
-	o, err := p.drillOptions(w.lab, nil)
-	if err != nil {
-		return errors.Join(err, w.close())
-	}
-	return errors.Join(w.drill.Close(), drills.Stop(ctx, o, w.drill.ID()), w.lab.Close())
-}
-
-func printDebrief(w io.Writer, j drills.Judgement, debrief []string) {
-	won := "The drill is won."
-	if !j.Won {
-		won = "The drill is not won."
-	}
-	fmt.Fprintln(w, won)
-	for _, c := range j.Conditions {
-		mark := "holds"
-		if !c.Holds {
-			mark = "does not hold"
-		}
-		fmt.Fprintf(w, "  %s: %s\n", safe(c.Condition), mark)
-		if c.Why != "" && !c.Holds {
-			lines(w, "    ", c.Why)
-		}
-	}
-	for _, line := range debrief {
-		lines(w, "  ", line)
-	}
+	c.Practice = r.Practice()
+	c = r.Undo(c)
+	return world{config: c, drill: r, vars: r.Vars(), lab: l, ending: &ending{}}, nil
 }

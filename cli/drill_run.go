@@ -110,7 +110,9 @@ func printReport(w io.Writer, r drills.Report) error {
 		fmt.Fprintf(w, "why:      %s\n", safe(r.Session.Why))
 	}
 	fmt.Fprintf(w, "bundle:   %s\n", safe(r.Bundle))
-	printDebrief(w, r.Judgement, r.Debrief)
+	for _, line := range r.Debrief.Lines() {
+		lines(w, "", line)
+	}
 	fmt.Fprintf(w, "Writes by the operator in the audit log of the lab: %d, each named by an act: %t\n", len(r.Proof.Writes), r.Proof.OK)
 	for _, f := range r.Failed {
 		lines(w, "NOT AS EXPECTED: ", f)
@@ -165,7 +167,7 @@ func (p *program) worldOf(ctx context.Context, path string) (world, error) {
 	st, err := session.LoadState(path)
 	if err != nil || st.Drill == "" {
 		// What is wrong with the journal is said by the resume itself.
-		c, err := p.session()
+		c, err := p.about(path).session()
 		return world{config: c, vars: map[string]string{}}, err
 	}
 	l, err := p.labUp(ctx)
@@ -183,6 +185,19 @@ func (p *program) worldOf(ctx context.Context, path string) (world, error) {
 	return p.inDrill(l, r)
 }
 
+// about is the program in the context that an incident is about, whichever is
+// current now. Where the operator names another, the incident says whether it is
+// the same cluster.
+func (p *program) about(path string) *program {
+	name, ok, err := session.OwnContext(path)
+	if p.context != "" || !ok || err != nil {
+		return p
+	}
+	inside := *p
+	inside.context = name
+	return &inside
+}
+
 // openDrill starts a drill from the terminal UI.
 func (p *program) openDrill(ctx context.Context, id, variant string, progress func(string)) (tui.Incident, error) {
 	sc, err := scene(id, variant)
@@ -191,8 +206,11 @@ func (p *program) openDrill(ctx context.Context, id, variant string, progress fu
 	}
 	inside := *p
 	inside.drawing = true
-	_, s, err := inside.beginDrill(ctx, sc, progress)
-	return opened(s, err)
+	w, s, err := inside.beginDrill(ctx, sc, progress)
+	if err != nil {
+		return nil, err
+	}
+	return &practised{s, p, w}, nil
 }
 
 func (p *program) drillRows() ([]tui.DrillRow, error) {

@@ -37,8 +37,8 @@ const exitCodes = `handrail ends with one of these codes:
   7  a bundle failed verification, or bundle leaks found a secret in one
 
 Where several apply, 1, 6 and 7 win over the others. A signal (Ctrl-C, SIGTERM,
-SIGHUP) aborts nothing: it cancels probes, waits for a running act, leaves the
-incident open and ends with 3. Code 6 means that somebody closed it as aborted.
+SIGHUP) aborts nothing: it cancels probes, leaves a running act to its own process
+and the incident open, and ends with 3. Code 6 means that somebody closed it as aborted.
 `
 
 // problem is an error with the exit code it leads to and, on a line of its own,

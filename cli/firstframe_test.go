@@ -47,7 +47,7 @@ func BenchmarkProcess(b *testing.B) {
 			}
 		}
 	})
-	for name, args := range map[string][]string{"kubectl": {"version", "--client"}, "tofu": {"version"}} {
+	for name, args := range map[string][]string{"kubectl": {"version", "--client"}, "tofu": {"version"}, "k9s": {"version"}} {
 		path, err := exec.LookPath(name)
 		if err != nil {
 			continue // a peer that is not there cannot be compared with

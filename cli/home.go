@@ -2,23 +2,27 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
+	"handrail/evidence"
 	"handrail/runbooks"
 	"handrail/session"
+	"handrail/session/debrief"
+	"handrail/session/report"
 	"handrail/steps"
 	"handrail/tui"
 )
 
 // home opens the command centre; without a terminal it prints what it would
 // show and how to get there.
-func home(ctx context.Context, p *program) error {
+func home(ctx context.Context, p *program, o output) error {
 	c, err := p.session()
 	if err != nil {
 		return err
 	}
-	if p.interactive() {
+	if p.interactive() && o != asJSON {
 		if err := p.signIn(ctx, &c); err != nil {
 			return err
 		}
@@ -30,6 +34,10 @@ func home(ctx context.Context, p *program) error {
 	h, err := p.commandCentre(c)
 	if err != nil {
 		return err
+	}
+	answers := p.rightNow(ctx, c)
+	if o == asJSON {
+		return printJSON(p.stdout, centreDoc(h, answers))
 	}
 	fmt.Fprintln(p.stdout, "Open incidents:")
 	open := 0
@@ -53,15 +61,16 @@ func home(ctx context.Context, p *program) error {
 	if len(h.Debts) == 0 {
 		fmt.Fprintln(p.stdout, "  none")
 	}
+	p.printCentre(answers)
 	fmt.Fprintln(p.stderr, "In a terminal, handrail opens here. Else: match, start RUNBOOK --plain, run, resume; see `handrail --help`.")
 	return nil
 }
 
 // face is what the terminal UI needs of the rest of the program.
 func (p *program) face(c session.Config) tui.Config {
-	return tui.Config{
-		Now: p.now, Version: buildVersion().String(), NoColor: p.getenv("NO_COLOR") != "", In: p.stdin, Out: p.stdout,
-		Home: func(context.Context) (tui.Home, error) { return p.commandCentre(c) },
+	f := tui.Config{
+		Home:   func(context.Context) (tui.Home, error) { return p.commandCentre(c) },
+		Centre: func(ctx context.Context, tell func(steps.Answer)) { p.centre(ctx, c, tell) },
 		Start: func(ctx context.Context, runbook string, given map[string]string) (tui.Incident, error) {
 			rb, err := p.runbook(runbook)
 			if err != nil {
@@ -73,7 +82,7 @@ func (p *program) face(c session.Config) tui.Config {
 			}
 			return opened(session.Start(ctx, c, session.Begin{Runbook: rb, Params: params}))
 		},
-		Resume: func(ctx context.Context, id string) (tui.Incident, error) {
+		Resume: func(ctx context.Context, id, why string) (tui.Incident, error) {
 			path, err := p.find(id)
 			if err != nil {
 				return nil, err
@@ -84,20 +93,31 @@ func (p *program) face(c session.Config) tui.Config {
 			if err != nil {
 				return nil, err
 			}
-			return opened(w.resume(ctx, path))
-		},
-		Drill: p.openDrill,
-		Match: func(text string) []tui.Hit {
-			lib, err := p.library()
+			w.config.Takeover = why
+			s, err := w.resume(ctx, path)
+			if errors.Is(err, evidence.ErrLocked) { // another handrail has it: look on
+				tape, err := session.Follow(path, p.reading())
+				if err := errors.Join(err, w.close()); err != nil {
+					return nil, err
+				}
+				return tape, nil
+			}
 			if err != nil {
-				return nil
+				return nil, errors.Join(err, w.close())
 			}
-			var out []tui.Hit
-			for _, h := range runbooks.Match(lib, text) {
-				out = append(out, tui.Hit{Runbook: h.Runbook, Title: h.Title, Line: h.Line, Pattern: h.Pattern, Score: h.Score})
+			if w.drill == nil {
+				return s, nil
 			}
-			return out
+			return &practised{s, p, w}, nil
 		},
+		Debrief: func(ctx context.Context, inc tui.Incident) (*debrief.Drill, error) {
+			if x, ok := inc.(*practised); ok {
+				return x.world.debriefing(ctx, x.Session)
+			}
+			return nil, nil
+		},
+		Status: report.Status, Save: p.saveNew, Report: p.reportNow, Sealing: p.sealing, Seal: p.sealFor,
+		Drill: p.openDrill, Scrub: p.scrubText,
 		Params: func(id string) []steps.Field {
 			rb, err := p.runbook(id)
 			if err != nil {
@@ -106,6 +126,72 @@ func (p *program) face(c session.Config) tui.Config {
 			return rb.Params
 		},
 	}
+	p.recognising(&f)
+	return f
+}
+
+// recognising gives the screens what knows an error or a symptom.
+func (p *program) recognising(f *tui.Config) {
+	f.Match = func(text string) []tui.Hit {
+		lib, err := p.library()
+		if err != nil {
+			return nil
+		}
+		return faced(lib, runbooks.Match(lib, text))
+	}
+	f.Symptoms = func() []tui.Symptom {
+		lib, err := p.library()
+		if err != nil {
+			return nil
+		}
+		var out []tui.Symptom
+		for _, s := range runbooks.Symptoms(lib) {
+			out = append(out, tui.Symptom{Text: s.Text})
+		}
+		return out
+	}
+	f.BySymptoms = func(picked []string) []tui.Hit {
+		lib, err := p.library()
+		if err != nil {
+			return nil
+		}
+		return faced(lib, runbooks.MatchSymptoms(lib, picked))
+	}
+	f.Alike = func(text string) []tui.Alike {
+		list, err := p.alike(text)
+		if err != nil {
+			return nil
+		}
+		return list
+	}
+}
+
+// faced are hits as the screens have them.
+func faced(lib []*runbooks.Runbook, hits []runbooks.Hit) []tui.Hit {
+	var out []tui.Hit
+	for _, h := range hits {
+		out = append(out, tui.Hit{Runbook: h.Runbook, Title: h.Title, Line: h.Line, Pattern: h.Pattern, Score: h.Score, Params: spoken(lib, h)})
+	}
+	return out
+}
+
+// spoken are the parameters of a runbook that the text which it recognises names,
+// as far as they can be values of them.
+func spoken(lib []*runbooks.Runbook, h runbooks.Hit) map[string]string {
+	out := map[string]string{}
+	for _, rb := range lib {
+		if rb.ID != h.Runbook {
+			continue
+		}
+		for _, f := range rb.Params {
+			if v, ok := h.Groups[f.Name]; ok {
+				if _, err := steps.ParseValue(f.Type, v); err == nil {
+					out[f.Name] = v
+				}
+			}
+		}
+	}
+	return out
 }
 
 // opened keeps a nil session from becoming an incident that is not nil.

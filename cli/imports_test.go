@@ -22,13 +22,17 @@ type room struct {
 // rooms is the table of who may import whom. The most specific row wins.
 var rooms = []room{
 	{path: "handrail/triage"},
+	{path: "handrail/steps/fault"},
+	{path: "handrail/steps/gitread"},
 	{path: "handrail/evidence", ours: []string{"handrail/evidence"}},
 	{path: "handrail/steps/catalog", ours: []string{"handrail/steps"}, libs: []string{k8s, tfexec, yaml}},
 	{path: "handrail/steps/compare", ours: []string{"handrail/steps"}, libs: []string{k8s, tfexec, yaml}},
-	{path: "handrail/steps", libs: []string{k8s, tfexec, yaml}}, // and what sameWorld allows
+	{path: "handrail/steps", libs: []string{k8s, tfexec, yaml}},                                                                                                                                                    // and what sameWorld allows
+	{path: "handrail/steps/terraform", ours: []string{"=handrail/steps", "handrail/steps/transport", "=handrail/steps/gitread", "handrail/steps/terraform"}, libs: []string{k8s, tfexec, yaml, aws, azure, pgLib}}, // each state backend has its own way in
 	{path: "handrail/runbooks", ours: []string{"handrail/runbooks", "handrail/triage", "=handrail/steps"}, libs: []string{yaml, cel}},
 	{path: "handrail/session", ours: []string{"handrail/session", "handrail/triage", "handrail/runbooks", "=handrail/steps", "handrail/evidence"},
 		libs: []string{yaml}}, // answers files are walked node by node
+	{path: "handrail/session/index/depot", ours: []string{"handrail/session/index/depot", "handrail/evidence"}, libs: []string{aws, oras, ociSpec}},
 	{path: "handrail/drills/lab"},
 	{path: "handrail/drills", ours: []string{"handrail/drills", "handrail/session", "handrail/triage", "handrail/runbooks", "handrail/steps", "handrail/evidence"},
 		libs: []string{k8s, tfexec, yaml, cel}},
@@ -47,9 +51,14 @@ const (
 	charm    = "charm.land/"
 	charmX   = "github.com/charmbracelet/"
 	cobraLib = "github.com/spf13/cobra"
+	aws      = "github.com/aws/"
+	azure    = "github.com/Azure/"
+	pgLib    = "github.com/lib/pq"
+	oras     = "oras.land/"
+	ociSpec  = "github.com/opencontainers/"
 )
 
-var kept = []string{k8s, tfexec, yaml, cel, charm, charmX, cobraLib}
+var kept = []string{k8s, tfexec, yaml, cel, charm, charmX, cobraLib, aws, azure, pgLib, oras, ociSpec}
 
 // impure is what the loop must not reach: it has no I/O, clock or randomness.
 var impure = []string{"os", "net", "log", "io", "syscall", "context", "math/rand", "crypto/rand", "path/filepath", "runtime", "unsafe"}
@@ -122,6 +131,7 @@ func TestImportTableRefuses(t *testing.T) {
 		{"handrail/session", "handrail/steps/catalog"},
 		{"handrail/session", "k8s.io/client-go/rest"},
 		{"handrail/drills/lab", "handrail/session"},
+		{"handrail/evidence", "oras.land/oras-go/v2"},
 		{"handrail/tui", "handrail/drills"},
 		{"handrail/cli", "charm.land/lipgloss/v2"},
 		{"handrail/steps", "testing"},
@@ -166,6 +176,8 @@ func refuses(r room, pkg, imp string) string {
 		return "the package is in no room of the table"
 	case imp == "testing" || strings.HasPrefix(imp, "testing/"):
 		return "the program itself must not hold the test framework"
+	case imp == "handrail/steps/fault" && pkg != "handrail/triage" && !under(pkg, "handrail/evidence") && !under(pkg, "handrail/drills/lab"):
+		return "" // whoever starts a goroutine catches its panic
 	case ours(imp):
 		if mayImport(r, pkg, imp) {
 			return ""
@@ -199,14 +211,14 @@ func mayImport(r room, pkg, imp string) bool {
 	return false
 }
 
-// sameWorld lets a world of steps import the contract, the transports and what
+// sameWorld lets a world of steps import the contract, the transports, the reader of clones and what
 // lies below itself.
 func sameWorld(pkg, imp string) bool {
 	if pkg == "handrail/steps" {
 		return false
 	}
 	world := strings.SplitN(strings.TrimPrefix(pkg, "handrail/steps/"), "/", 2)[0]
-	return imp == "handrail/steps" || under(imp, "handrail/steps/transport") || under(imp, "handrail/steps/"+world)
+	return imp == "handrail/steps" || imp == "handrail/steps/gitread" || under(imp, "handrail/steps/transport") || under(imp, "handrail/steps/"+world)
 }
 
 // TestNamesSayWhatThingsAre: a package or file named util gathers what nobody

@@ -183,7 +183,7 @@ func (p *program) troubled(err error) *problem {
 		err = fmt.Errorf("KUBECONFIG %q: %w", env, err)
 	}
 	if p.context != "" && !errors.Is(err, kube.ErrNoCluster) {
-		next = "`kubectl config get-contexts` lists the contexts; `handrail doctor` looks again"
+		next = "`kubectl config get-contexts` lists the contexts, --context names one; `handrail doctor` looks again"
 	}
 	return &problem{code: ExitUsage, err: err, next: next}
 }

@@ -35,15 +35,19 @@ func labUp(p *program) *cobra.Command {
 }
 
 func labBuild(p *program) *cobra.Command {
-	return &cobra.Command{
-		Use: "build", Short: "Build the programs of the lab and start nothing", Args: exactly(), Hidden: true,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			show := newLabProgress(p)
-			defer show.end()
-			_, err := lab.Build(cmd.Context(), lab.Options{Progress: show.report})
-			return labError(err)
-		},
+	cmd := &cobra.Command{Use: "build", Short: "Build the programs of the lab and start nothing", Args: exactly(), Hidden: true}
+	services := cmd.Flags().Bool("services", false, "build as well the servers and programs that tests start")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		show := newLabProgress(p)
+		defer show.end()
+		o := lab.Options{Progress: show.report}
+		_, err := lab.Build(cmd.Context(), o)
+		if err == nil && *services {
+			err = errors.Join(lab.BuildServices(cmd.Context(), o), lab.BuildTerraforms(cmd.Context(), o))
+		}
+		return labError(err)
 	}
+	return cmd
 }
 
 func labStatus(p *program) *cobra.Command {
@@ -141,7 +145,7 @@ type labProgress struct {
 }
 
 func newLabProgress(p *program) *labProgress {
-	return &labProgress{w: p.stderr, redraw: isTerminal(p.stderr)}
+	return &labProgress{w: p.stderr, redraw: isTerminal(p.stderr) && !p.linewise}
 }
 
 func (s *labProgress) report(r lab.Progress) {

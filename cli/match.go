@@ -23,16 +23,30 @@ type hit struct {
 
 func matchCommand(p *program) *cobra.Command {
 	var file string
+	var plain bool
 	cmd := &cobra.Command{
 		Use: "match", Short: "Rank the runbooks for an error text on stdin or in a file",
 		Long: `match reads an error text, as it was pasted, and ranks the runbooks that recognise
-it. It ends with 3 when none does.`,
+it. On a terminal it opens the screens with the text, also where that comes through a
+pipe: terraform apply 2>&1 | handrail match. Elsewhere, and with --plain, it prints
+them, and ends with 3 when there is none.`,
 		Args: exactly(),
 	}
 	cmd.Flags().StringVarP(&file, "file", "f", "", "read this `file` instead of stdin")
+	cmd.Flags().BoolVar(&plain, "plain", false, "print the runbooks instead of drawing screens")
 	o := outputFlag(cmd)
-	cmd.RunE = func(*cobra.Command, []string) error {
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		keys, screens := (*os.File)(nil), false
+		if !plain && *o != asJSON {
+			keys, screens = p.onTerminal()
+		}
+		if screens && file == "" && keys == nil {
+			return p.matchOnScreen(cmd.Context(), "", nil)
+		}
 		text, err := p.pasted(file)
+		if screens && err == nil {
+			return p.matchOnScreen(cmd.Context(), text, keys)
+		}
 		if err != nil {
 			return err
 		}
@@ -49,6 +63,11 @@ it. It ends with 3 when none does.`,
 			err = printJSON(p.stdout, out)
 		} else {
 			printHits(p.stdout, hits)
+			like, err := p.alike(text)
+			if err != nil { // the runbooks are what was asked for
+				fmt.Fprintf(p.stderr, "handrail: the incidents of this machine were not searched: %s\n", safe(err.Error()))
+			}
+			printAlike(p.stdout, like, p.now())
 		}
 		if err == nil && len(hits) == 0 {
 			return &problem{code: ExitOpen, err: fmt.Errorf("no runbook recognises this text"),

@@ -67,10 +67,10 @@ func TestDangerousIsSeen(t *testing.T) {
 	t.Parallel()
 	src := `package p
 import ("handrail/steps"; tr "handrail/steps/transport")
-func f(g steps.Gater) { c := steps.Confirm; _ = c; g.Act(nil, nil, nil); _ = tr.Act; _ = tr.Probe }`
+func f(g steps.Gater) { c := steps.Confirm; _ = c; g.Act(nil, nil, nil); _ = tr.Act; _ = tr.Store; _ = tr.Probe }`
 	got := dangerous(t, "p/p.go", []byte(src))
-	if len(got) != 3 {
-		t.Fatalf("found %v, want three uses", got)
+	if len(got) != 4 {
+		t.Fatalf("found %v, want four uses", got)
 	}
 	for _, use := range got {
 		if use.allowedIn("p/p.go") || !use.allowedIn(use.owner+"x.go") && !use.allowedIn(use.owner) {
@@ -119,7 +119,7 @@ func dangerous(t *testing.T, name string, src []byte) []use {
 		switch pkg := names[ident(sel.X)]; {
 		case pkg == "handrail/steps" && sel.Sel.Name == "Confirm":
 			found = append(found, use{confirms, "session/act.go", line})
-		case pkg == "handrail/steps/transport" && sel.Sel.Name == "Act":
+		case pkg == "handrail/steps/transport" && (sel.Sel.Name == "Act" || sel.Sel.Name == "Store"):
 			found = append(found, use{writes, "steps/", line})
 		}
 		return true

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"handrail/session"
+	"handrail/steps/fault"
 	"handrail/triage"
 )
 
@@ -33,6 +34,7 @@ type dialogue struct {
 
 	told  int64 // the newest moment of the timeline that was told
 	phase triage.Phase
+	asked string // the request to a second person that was told last
 }
 
 var errLeft = errors.New("left")
@@ -43,6 +45,7 @@ func readLines(r io.Reader) <-chan string {
 	lines := make(chan string)
 	go func() {
 		defer close(lines)
+		defer fault.To(func(error) {}) // the input has ended then
 		for sc := bufio.NewScanner(r); sc.Scan(); {
 			lines <- sc.Text()
 		}
@@ -110,6 +113,10 @@ func (d *dialogue) obey(ctx context.Context, snap session.Snapshot, opt triage.O
 		d.facts(snap)
 	case line == "q":
 		return errLeft
+	case session.IsApproval(line) && snap.Gate != nil:
+		return d.s.Do(ctx, triage.Intent{Kind: triage.DoApprove, Step: snap.Gate.Step, Sig: line, Seen: snap.State.Seq})
+	case line == "h":
+		return d.handOver(ctx, snap)
 	case word == "n" && rest != "":
 		return d.s.Do(ctx, triage.Intent{Kind: triage.DoNote, Text: rest, Seen: snap.State.Seq})
 	case word == "s" && rest != "" && ok && opt.Step != "":
@@ -132,7 +139,7 @@ func (d *dialogue) obey(ctx context.Context, snap session.Snapshot, opt triage.O
 
 // takesText says whether what is typed at the prompt is the answer itself.
 func takesText(k triage.IntentKind) bool {
-	return k == triage.DoAnswer || k == triage.DoConclude || k == triage.DoManual || k == triage.DoConfirm
+	return k == triage.DoAnswer || k == triage.DoConclude || k == triage.DoManual || k == triage.DoConfirm || k == triage.DoApprove
 }
 
 // settle waits until nothing is running and returns the newest snapshot.
@@ -146,6 +153,10 @@ func (d *dialogue) settle(ctx context.Context) (session.Snapshot, error) {
 		for _, r := range snap.Running {
 			if !shown[r.Step] {
 				shown[r.Step] = true
+				if r.Act {
+					d.sayf("  ... %s (%s): Ctrl-C leaves, and it goes on by itself", r.Step, r.Kind)
+					continue
+				}
 				d.sayf("  ... %s (%s)", r.Step, r.Kind)
 			}
 		}

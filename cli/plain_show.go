@@ -24,6 +24,8 @@ func (d *dialogue) catchUp(snap session.Snapshot) {
 		}
 		d.sayf("  [%d] %s%s", m.Seq, mark, m.Text)
 		if step, ok := snap.State.Step(m.Step); ok && m.Type == "probe.end" {
+			d.compared(step.Rows)
+			d.graph(snap.Cards[m.Step].Graph)
 			for _, f := range step.Findings {
 				d.sayf("      %s: %s", f.Level, f.Say)
 			}
@@ -39,8 +41,9 @@ func (d *dialogue) catchUp(snap session.Snapshot) {
 func (d *dialogue) offer(snap session.Snapshot, o triage.Option) {
 	card := snap.Cards[o.Step]
 	d.say(title(o, card))
-	if o.Kind == triage.DoConfirm && snap.Gate != nil {
+	if (o.Kind == triage.DoConfirm || o.Kind == triage.DoApprove) && snap.Gate != nil {
 		d.gate(snap.Gate)
+		d.request(snap.Gate, snap.Bundle)
 		return
 	}
 	for _, text := range []string{card.Say, card.Ask} {
@@ -49,6 +52,9 @@ func (d *dialogue) offer(snap session.Snapshot, o triage.Option) {
 		}
 	}
 	d.pairs(card.Show)
+	if o.Kind == triage.DoAnswer {
+		d.graph(card.Graph)
+	}
 	choices := card.Answers
 	if o.Kind == triage.DoConclude {
 		choices = card.Values
@@ -59,6 +65,9 @@ func (d *dialogue) offer(snap session.Snapshot, o triage.Option) {
 	}
 	for _, c := range choices {
 		d.sayf("    %s: %s", c.Value, c.Help)
+	}
+	if card.Practice != "" {
+		d.sayf("  in this drill: %s", card.Practice)
 	}
 	if card.Evidence != "" && o.Kind == triage.DoAnswer {
 		d.sayf("  to say with it: %s", card.Evidence)
@@ -128,8 +137,43 @@ func (d *dialogue) gate(g *session.Gate) {
 	d.refused(g.Refusals)
 	if g.Phase == triage.GateArmed {
 		d.sayf("  digest %s; armed until %s", g.Digest.Short(), g.Until.UTC().Format("15:04:05Z"))
-		d.sayf("  Type this phrase to go on, q to leave: %s", g.Preview.Phrase)
+		if d.second(g); g.Second == nil || g.Second.Lacks == nil {
+			d.sayf("  Type this phrase to go on, q to leave: %s", g.Preview.Phrase)
+		}
 	}
+}
+
+// second says whose approval is there, and whose is missing.
+func (d *dialogue) second(g *session.Gate) {
+	if g.Second == nil {
+		return
+	}
+	d.sayf("  two persons: %s", g.Second.Why)
+	for _, a := range g.Second.By {
+		d.sayf("  approved by %s, with the key %s; it lapses at %s", a.Person, a.Key, a.Lapses().UTC().Format("15:04:05Z"))
+	}
+	for _, r := range g.Second.Lacks {
+		d.sayf("  WAITING: %s", r.Why)
+	}
+	if g.Second.Lacks != nil {
+		d.say("  The phrase is asked for once somebody has approved it.")
+		d.sayf("  who may approve: %s", strings.Join(g.Second.May, "; "))
+	}
+}
+
+// request tells what to send to a second person, once for each preview.
+func (d *dialogue) request(g *session.Gate, bundle string) {
+	if g == nil || g.Second == nil || g.Second.Lacks == nil || g.Second.Request == "" {
+		return
+	}
+	if d.asked == g.Second.Request {
+		d.say("  Type the line that they send back; Enter shows the request again.")
+		return
+	}
+	d.asked = g.Second.Request
+	d.sayf("  Send them the lines below, or let them run: handrail approve %s", bundle)
+	d.say(g.Second.Request)
+	d.say("  Then type the line that they send back.")
 }
 
 // alikes reports whether a row of a preview is about another object that looks
@@ -140,6 +184,10 @@ func alikes(kv steps.KV) bool {
 
 func (d *dialogue) pairs(kvs []steps.KV) {
 	for _, kv := range kvs {
+		if kv.Key == "" { // one more entry of the list above
+			d.sayf("    %s", kv.Value)
+			continue
+		}
 		d.sayf("  %s: %s", kv.Key, kv.Value)
 	}
 }
@@ -198,5 +246,6 @@ func (d *dialogue) help() {
   f         facts and debts
   n TEXT    note
   s WHY     skip the proposed step
+  h         hand over to somebody else, with a note, and leave
   q         leave; the incident stays open`)
 }

@@ -11,6 +11,23 @@ import (
 	"handrail/triage"
 )
 
+// handOver asks who goes on and why, records it, and leaves.
+func (d *dialogue) handOver(ctx context.Context, snap session.Snapshot) error {
+	who, err := d.must(ctx, "to> ")
+	if err != nil {
+		return err
+	}
+	why, err := d.must(ctx, "note> ")
+	if err != nil {
+		return err
+	}
+	if err := d.s.Do(ctx, triage.Intent{Kind: triage.DoHandOver, Person: who, Text: why, Seen: snap.State.Seq}); err != nil {
+		return err
+	}
+	d.sayf("Handed over to %s. Nobody is at the keyboard until somebody resumes it.", who)
+	return errLeft
+}
+
 // take asks for what an option still needs and sends its intent. typed is what
 // was entered at the prompt, "" for Enter alone.
 func (d *dialogue) take(ctx context.Context, snap session.Snapshot, o triage.Option, typed string) error {
@@ -32,6 +49,12 @@ func (d *dialogue) take(ctx context.Context, snap session.Snapshot, o triage.Opt
 	case triage.DoConfirm:
 		// Only the phrase itself acts; Enter alone never does.
 		in.Typed, err = d.orAsk(ctx, typed, "phrase> ")
+	case triage.DoApprove:
+		if in.Sig = typed; typed == "" {
+			d.asked = "" // it may have scrolled away
+			d.request(snap.Gate, snap.Bundle)
+			in.Sig, err = d.must(ctx, "approval> ")
+		}
 	case triage.DoPhase:
 		in.Phase = triage.Phase(o.Value)
 	case triage.DoSeverity:

@@ -8,16 +8,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/charmbracelet/x/vt"
-	"github.com/creack/pty"
 
 	"handrail/drills/lab"
 	"handrail/evidence"
@@ -177,10 +172,13 @@ func (p *practice) until(what string, ended <-chan struct{}, said func() string,
 			}
 			return
 		case <-limit.C:
-			p.t.Fatalf("it never came to %s", what)
+			p.t.Fatalf("it never came to %s; the journal ends with\n%s", what, tail(journal(p.t, p.bundle())))
 		}
 	}
 }
+
+// tail is the end of a journal.
+func tail(journal []byte) []byte { return journal[max(0, len(journal)-4096):] }
 
 // process is a handrail that runs without a terminal.
 type process struct {
@@ -226,37 +224,6 @@ func (p *practice) tty(rows, cols int, args ...string) (*screen, *exec.Cmd) {
 	p.t.Helper()
 	cmd := p.command(args...)
 	return onScreen(p.t, cmd, rows, cols), cmd
-}
-
-// onScreen starts cmd as the leader of a terminal.
-func onScreen(t *testing.T, cmd *exec.Cmd, rows, cols int) *screen {
-	t.Helper()
-	f, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: uint16(rows), Cols: uint16(cols)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &screen{t: t, pty: f, term: vt.NewEmulator(cols, rows), changed: make(chan struct{}, 1), ended: make(chan struct{})}
-	var work sync.WaitGroup
-	work.Go(s.show)
-	work.Go(func() { // what the terminal answers to questions of the program
-		b := make([]byte, 1024)
-		for {
-			n, err := s.term.Read(b)
-			if err != nil {
-				return
-			}
-			_, _ = f.Write(b[:n]) // the program may have ended
-		}
-	})
-	t.Cleanup(func() {
-		_ = f.Close() // some tests have closed it
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		<-s.ended
-		_ = s.term.Close()
-		work.Wait()
-	})
-	return s
 }
 
 // holdup is a tofu that stops at one verb and waits to be let go, once.
@@ -353,18 +320,4 @@ func drop(t *testing.T, file string, beginnings ...string) {
 	if err := os.WriteFile(file, []byte(strings.Join(keep, "")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// phrase types at a gate, which is deaf until the keyboard was quiet for a while,
-// so that keys meant for the screen below do not reach it.
-func (s *screen) phrase(text string) {
-	s.t.Helper()
-	quiet := time.NewTimer(time.Second)
-	defer quiet.Stop()
-	select {
-	case <-quiet.C:
-	case <-s.t.Context().Done():
-	}
-	s.send(text)
-	s.wait(command{re: regexp.MustCompile(`phrase ▸ ` + regexp.QuoteMeta(text))})
 }

@@ -26,10 +26,14 @@ type program struct {
 
 	reach
 	state string // --state-dir
-	tofu  string
+	tofu  string // --program: tofu, terraform or a path
+	theme string // --theme
+
+	tools map[string]string // where a program was found by who ordered an act
 
 	interrupts *interrupts // nil where nobody interrupts
 	drawing    bool        // the terminal UI has the screen: nothing else may write to it
+	linewise   bool        // asked to go line by line: nothing is drawn over
 }
 
 // getenv returns the last value of key, as the C library would.
@@ -78,7 +82,10 @@ func (p *program) incidents() (string, error) {
 
 // interactive reports whether a person can see and answer: input and output are
 // both a terminal.
-func (p *program) interactive() bool { return isTerminal(p.stdin) && isTerminal(p.stdout) }
+// interactive says that there is a terminal that can be drawn on.
+func (p *program) interactive() bool {
+	return isTerminal(p.stdin) && isTerminal(p.stdout) && p.getenv("TERM") != "dumb"
+}
 
 func isTerminal(stream any) bool {
 	f, ok := fileOf(stream)

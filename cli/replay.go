@@ -1,13 +1,15 @@
 package cli
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"handrail/session"
+	"handrail/session/report"
 	"handrail/steps/catalog"
 	"handrail/tui"
 )
@@ -29,22 +31,31 @@ act on nothing. With --plain it prints the entries as lines.`,
 		if err != nil {
 			return err
 		}
-		if !plain {
-			if err := p.needsTerminal("or use --plain"); err != nil {
-				return err
-			}
-		}
-		tape, err := session.OpenReplay(path, session.Config{Catalog: catalog.New(), Library: p.runbook, Now: p.now})
+		plain = p.plainly(plain)
+		tape, err := session.OpenReplay(path, p.reading())
 		if err != nil {
 			return hint(err, "see what is wrong with `handrail bundle verify "+args[0]+"`")
 		}
 		if plain {
 			return printReplay(p.stdout, tape)
 		}
-		return p.draw(cmd.Context(), tui.Config{Now: p.now, Version: buildVersion().String(), NoColor: p.getenv("NO_COLOR") != "",
-			In: p.stdin, Out: p.stdout, Replay: tape})
+		return p.look(cmd.Context(), tape)
 	}
 	return cmd
+}
+
+// reading is what is needed to show a bundle and to do nothing with it.
+func (p *program) reading() session.Config {
+	return session.Config{Catalog: catalog.New(), Library: p.runbook, Now: p.now}
+}
+
+// look shows a recorded incident on the screens.
+func (p *program) look(ctx context.Context, tape tui.Tape) error {
+	err := p.draw(ctx, tui.Config{Replay: tape, Status: report.Status, Save: p.saveNew, Report: p.reportNow})
+	if interrupted(ctx, err) {
+		err = nil
+	}
+	return errors.Join(err, tape.Close())
 }
 
 // printReplay prints every entry on a line, and below it what a probe found.
@@ -54,22 +65,7 @@ func printReplay(w io.Writer, tape *session.Replay) error {
 	fmt.Fprintf(out, "REPLAY of %s: %d entries. Nothing is asked and nothing can be done.\n", safe(idOf(tape.Snapshot().Bundle)), last+1)
 	for i := 0; i <= last; i++ {
 		tape.Go(i)
-		r := tape.Recorded()
-		mark := ""
-		if r.Level == "warning" || r.Level == "critical" {
-			mark = strings.ToUpper(r.Level) + ": "
-		}
-		fmt.Fprintf(out, "[%d] %s  %s  %s  %s%s\n", r.Seq, r.At.UTC().Format("2006-01-02 15:04:05Z"), safe(r.Type), safe(r.Actor), mark, safe(r.Text))
-		step, ok := tape.Snapshot().State.Step(r.Step)
-		if !ok || r.Type != "probe.end" {
-			continue
-		}
-		for _, f := range step.Findings {
-			fmt.Fprintf(out, "      %s: %s\n", safe(f.Level), safe(f.Say))
-		}
-		for _, g := range step.Gaps {
-			fmt.Fprintf(out, "      could not be checked: %s\n", safe(g))
-		}
+		printEntry(out, tape)
 	}
 	if why := tape.Ends(); why != "" {
 		fmt.Fprintf(out, "The replay ends here: %s\n", safe(why))

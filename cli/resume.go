@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -10,17 +13,20 @@ import (
 )
 
 func resumeCommand(p *program) *cobra.Command {
-	var file string
+	var file, why string
 	var plain bool
 	cmd := &cobra.Command{
 		Use: "resume [INCIDENT]", Short: "Go on with an incident, the newest open one by default",
 		Long: `resume opens an incident in the state that its journal tells. A probe that was cut
 off is recorded as cancelled, an armed gate is disarmed, and an act whose end is
-not known shuts every gate until its target was read again.`,
+not known shuts every gate until its target was read again. Who goes on where another
+operator was at the keyboard says why: both names and the reason are recorded. While another handrail
+has the incident, it is shown as it goes, to look on only.`,
 		Args: between(0, "INCIDENT"),
 	}
 	cmd.Flags().StringVar(&file, "answers", "", "go on headless, by this answers `file`")
 	cmd.Flags().BoolVar(&plain, "plain", false, "talk line by line instead of drawing screens")
+	cmd.Flags().StringVar(&why, "why", "", "take over from another operator, for this `reason`; it is recorded")
 	o := outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		path, err := p.newestOpen(args)
@@ -32,10 +38,8 @@ not known shuts every gate until its target was read again.`,
 			if answers, err = p.answers(file, nil); err != nil {
 				return err
 			}
-		} else if !plain {
-			if err := p.needsTerminal("or use --plain, or --answers FILE"); err != nil {
-				return err
-			}
+		} else {
+			plain = p.plainly(plain)
 		}
 		ctx := cmd.Context()
 		w, err := p.worldOf(ctx, path)
@@ -47,14 +51,23 @@ not known shuts every gate until its target was read again.`,
 				return errors.Join(err, w.close())
 			}
 		}
+		w.config.Takeover = why
 		s, err := w.resume(ctx, path)
+		if errors.Is(err, session.ErrHandover) && answers == nil && p.interactive() {
+			if w.config.Takeover = p.askWhy(err); w.config.Takeover != "" {
+				s, err = w.resume(ctx, path)
+			}
+		}
+		if errors.Is(err, evidence.ErrLocked) && answers == nil && !plain {
+			return errors.Join(p.lookOn(ctx, path, err), w.close())
+		}
 		if err != nil {
 			return errors.Join(resumeError(err), w.close())
 		}
 		if answers != nil {
-			err = p.play(ctx, s, w.script(p, answers), *o)
+			err = p.play(ctx, w, s, w.script(p, answers), *o)
 		} else {
-			err = p.walk(ctx, w.config, s, plain)
+			err = p.walk(ctx, w, s, plain)
 		}
 		if w.drill != nil {
 			return errors.Join(p.afterDrill(ctx, w, s), err)
@@ -62,6 +75,32 @@ not known shuts every gate until its target was read again.`,
 		return err
 	}
 	return cmd
+}
+
+// askWhy asks why somebody else goes on. It reads no further than the line, since
+// what is typed next is for the screens.
+func (p *program) askWhy(reason error) string {
+	fmt.Fprintf(p.stderr, "%s\nWhy do you go on? It is recorded as a hand-over (empty: you do not): ", safe(reason.Error()))
+	var line []byte
+	for one := make([]byte, 1); len(line) < 1<<10; {
+		n, err := p.stdin.Read(one)
+		if n == 1 && one[0] == '\n' || err != nil {
+			break
+		}
+		line = append(line, one[:n]...)
+	}
+	return strings.TrimSpace(string(line))
+}
+
+// lookOn shows an incident that another handrail has, as it goes. Where that
+// cannot be, the reason why it was not resumed is what to say.
+func (p *program) lookOn(ctx context.Context, path string, locked error) error {
+	tape, err := session.Follow(path, p.reading())
+	if err != nil {
+		return errors.Join(resumeError(locked), err)
+	}
+	fmt.Fprintf(p.stderr, "%s\nIt is shown as it goes; nothing can be done in it here.\n", safe(locked.Error()))
+	return p.look(ctx, tape)
 }
 
 // newestOpen is the bundle that is meant: the one named, or the newest that is
@@ -86,6 +125,8 @@ func resumeError(err error) error {
 	switch {
 	case errors.Is(err, evidence.ErrLocked):
 		return &problem{code: ExitUsage, err: err, next: "look at it with `handrail bundle show`, or `handrail replay`; go on once the other handrail has ended"}
+	case errors.Is(err, session.ErrHandover):
+		return &problem{code: ExitUsage, err: err, next: "say why you go on, with --why; both names and the reason are recorded; or look on with `handrail follow`"}
 	case errors.Is(err, evidence.ErrCorrupt):
 		return &problem{code: ExitTampered, err: err, next: "see what is wrong with `handrail bundle verify`; nothing was changed"}
 	case errors.Is(err, evidence.ErrUnknownEntry):

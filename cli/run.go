@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -56,7 +57,7 @@ With --dry-run it opens nothing and lists every read that the runbook may do.`,
 		if err != nil {
 			return err
 		}
-		return p.play(cmd.Context(), s, world{}.script(p, answers), *o)
+		return p.play(cmd.Context(), world{}, s, world{}.script(p, answers), *o)
 	}
 	return cmd
 }
@@ -95,12 +96,13 @@ type played struct {
 }
 
 // play walks an open session by a script and closes it.
-func (p *program) play(ctx context.Context, s *session.Session, by session.Script, o output) error {
+func (p *program) play(ctx context.Context, w world, s *session.Session, by session.Script, o output) error {
 	r, err := session.Play(ctx, s, by)
 	if err != nil {
 		return p.leave(ctx, s, err, " --answers "+by.Answers.File)
 	}
-	if err := s.Close(); err != nil {
+	_, judged := w.debriefing(ctx, s) // while it can still be recorded
+	if err := errors.Join(judged, s.Close()); err != nil {
 		return err
 	}
 	id := s.Snapshot().State.Incident

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"handrail/evidence"
 	"handrail/runbooks"
 	"handrail/steps/catalog"
 	"handrail/triage"
@@ -40,6 +42,7 @@ type bookStep struct {
 	Required bool            `json:"required"`
 	Heavy    bool            `json:"heavy"`
 	Covers   []string        `json:"covers,omitempty"`
+	Sources  []string        `json:"sources,omitempty"` // of a compare step
 }
 
 func describeBook(rb *runbooks.Runbook) book {
@@ -53,7 +56,7 @@ func describeBook(rb *runbooks.Runbook) book {
 		if uses == "" {
 			uses = string(s.Topic)
 		}
-		b.Steps = append(b.Steps, bookStep{s.ID, s.Phase, s.Kind, uses, s.Title, s.Class, s.Required, s.Heavy, s.Covers})
+		b.Steps = append(b.Steps, bookStep{s.ID, s.Phase, s.Kind, uses, s.Title, s.Class, s.Required, s.Heavy, s.Covers, s.Sources()})
 	}
 	return b
 }
@@ -121,7 +124,11 @@ func showBook(w io.Writer, rb *runbooks.Runbook) error {
 		case s.Required:
 			note = "required"
 		}
-		rows = append(rows, []string{string(s.Phase), s.ID, string(s.Kind), s.Uses, note, s.Title})
+		uses := s.Uses
+		if len(s.Sources) > 0 {
+			uses = strings.Join(s.Sources, " ")
+		}
+		rows = append(rows, []string{string(s.Phase), s.ID, string(s.Kind), uses, note, s.Title})
 	}
 	return table(w, []string{"PHASE", "STEP", "KIND", "USES", "NOTE", "TITLE"}, rows)
 }
@@ -150,7 +157,11 @@ step declares, gates without what the laws of the loop need.`,
 	}
 	o := outputFlag(cmd)
 	cmd.RunE = func(_ *cobra.Command, files []string) error {
-		found, err := lint(files)
+		team, err := p.teamRules()
+		if err != nil {
+			return err
+		}
+		found, err := lint(files, team)
 		if err != nil {
 			return err
 		}
@@ -169,7 +180,7 @@ step declares, gates without what the laws of the loop need.`,
 	return cmd
 }
 
-func lint(files []string) ([]lintProblem, error) {
+func lint(files []string, team []evidence.TeamRule) ([]lintProblem, error) {
 	found := []lintProblem{}
 	for _, file := range files {
 		src, err := os.ReadFile(file)
@@ -183,6 +194,13 @@ func lint(files []string) ([]lintProblem, error) {
 		}
 		for _, b := range bad {
 			found = append(found, lintProblem{b.File, b.Line, b.Col, b.Message, b.Hint})
+		}
+		line, err := evidence.HiddenLine("application/yaml", src, team)
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", file, err)
+		}
+		if line > 0 {
+			found = append(found, lintProblem{file, line, 1, "this line looks like a secret: a bundle would not keep the runbook as it is, and nobody could read the incident back", "give it another name, or take the secret out"})
 		}
 	}
 	return found, nil

@@ -40,7 +40,8 @@ func TestScripts(t *testing.T) {
 			return os.Mkdir(filepath.Join(e.WorkDir, "home"), 0o700)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "bundle": bundlePath, "flip": flip,
+			"exits": exits, "bundle": bundlePath, "flip": flip, "serve": serveFar, "cut": cutFile,
+			"waits": gateWaits, "takes": gateTakes,
 		},
 	})
 }

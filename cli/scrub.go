@@ -4,31 +4,18 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"regexp"
 	"runtime/debug"
-	"strings"
 	"sync"
 
 	"handrail/evidence"
+	"handrail/steps"
 	"handrail/steps/kube"
-)
-
-var (
-	secretVariable = regexp.MustCompile(`(?i)passw|passphrase|secret|token|credential|private_?key|api_?key|access_?key|^TF_ENCRYPTION$`)
-	notSecretTail  = regexp.MustCompile(`(?i)_(id|file|path|dir|name|url|uri|ttl|type|host|port|addr|endpoint|region|user|username|email|sock|socket|proto)$|_port_`)
 )
 
 // knownSecrets are the values that handrail's own surroundings say are secret:
 // variables by their name, and what the kubeconfig in use authenticates with.
 func (p *program) knownSecrets() []string {
-	var out []string
-	for _, kv := range p.environ {
-		name, value, _ := strings.Cut(kv, "=")
-		if secretVariable.MatchString(name) && !notSecretTail.MatchString(name) && !strings.HasPrefix(value, "/") && len(value) >= 8 {
-			out = append(out, value)
-		}
-	}
-	out = append(out, p.secrets()...)
+	out := append(steps.SecretVariables(p.environ), p.secrets()...)
 	env, err := p.stepEnv()
 	if err != nil {
 		return out
@@ -54,7 +41,7 @@ type scrubbed struct {
 	s    *evidence.Scrubber
 }
 
-func (s *scrubbed) Write(b []byte) (int, error) {
+func (s *scrubbed) ready() {
 	s.once.Do(func() {
 		values, team := s.from()
 		scrub, err := evidence.NewScrubber(values, team)
@@ -65,6 +52,17 @@ func (s *scrubbed) Write(b []byte) (int, error) {
 			s.s = scrub
 		}
 	})
+}
+
+// learn adds a secret that came up since.
+func (s *scrubbed) learn(value string) {
+	if s.ready(); s.s != nil {
+		s.s.Secret(value)
+	}
+}
+
+func (s *scrubbed) Write(b []byte) (int, error) {
+	s.ready()
 	out := []byte("handrail: a message is withheld, since it could not be searched for secrets\n")
 	if s.s != nil {
 		out = []byte(s.s.Text(string(b)))
@@ -87,6 +85,25 @@ func (p *program) scrub(w io.Writer) io.Writer {
 		}
 		return p.knownSecrets(), team
 	}}
+}
+
+// learn keeps what a session learned to be secret out of what handrail says.
+func (p *program) learn(value string) {
+	if s, ok := p.stderr.(*scrubbed); ok {
+		s.learn(value)
+	}
+}
+
+// scrubText is what handrail would say of a text on stderr.
+func (p *program) scrubText(text string) string {
+	s, ok := p.stderr.(*scrubbed)
+	if !ok {
+		return "(withheld)"
+	}
+	if s.ready(); s.s == nil {
+		return "(withheld)"
+	}
+	return s.s.Text(text)
 }
 
 // crashed reports a panic. Only the names of functions and lines are printed

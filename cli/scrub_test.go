@@ -30,6 +30,15 @@ func TestWhatIsSaidHoldsNoSecret(t *testing.T) {
 			}
 		}
 	}
+	// What a session learns on its way is known from then on.
+	var late bytes.Buffer
+	lp := &program{environ: []string{"HOME=" + t.TempDir(), "KUBECONFIG=/dev/null"}}
+	lp.stderr = lp.scrub(&late)
+	lp.learn(known)
+	fmt.Fprintln(lp.stderr, "dialling with "+known)
+	if got := late.String(); strings.Contains(got, known[4:16]) || !strings.Contains(got, "<redacted:") {
+		t.Errorf("after it was learned: %q", got)
+	}
 	// Tokens of a bundle are not taken for forged ones.
 	var out bytes.Buffer
 	p := &program{environ: []string{"HOME=" + t.TempDir(), "KUBECONFIG=/dev/null"}}

@@ -26,23 +26,23 @@ func (p *program) session() (session.Config, error) {
 	if err != nil {
 		return session.Config{}, err
 	}
-	env, err := p.stepEnv()
+	c, err := p.keeper() // whoever writes a bundle, for a seal or an incident, redacts by the same rules
 	if err != nil {
 		return session.Config{}, err
 	}
-	team, err := p.teamRules()
+	env, err := p.stepEnv()
 	if err != nil {
 		return session.Config{}, err
 	}
 	if w := evidence.PlaceWarning(state); w != "" {
 		fmt.Fprintf(p.stderr, "handrail: %s\n", safe(w))
 	}
-	c := session.Config{
-		Dir: filepath.Join(state, "incidents"), Keys: filepath.Join(state, "keys"), Acts: filepath.Join(state, "acts"),
-		Catalog: catalog.New(), Library: p.runbook, Env: env, Actor: p.actor(env.User),
-		Now: p.now, Rand: rand.Reader, Version: buildVersion().String(),
-		Redaction: team, Secrets: p.knownSecrets(),
-	}
+	c.Dir, c.Acts = filepath.Join(state, "incidents"), filepath.Join(state, "acts")
+	c.Undo, c.UndoTo, c.UndoHelp = filepath.Join(state, "undo"), p.recipients, p.recipientsHelp()
+	c.Execute = p.executor()
+	c.Catalog, c.Library, c.Env, c.Actor = catalog.New(), p.runbook, env, p.actor(env.User)
+	c.Rand, c.Secrets, c.Learned = rand.Reader, p.knownSecrets(), p.learn
+	c.Second = p.secondPerson
 	c.Here, c.Server = machineAround, clusterAround
 	k, err := clusterOf(env)
 	switch {
@@ -57,7 +57,8 @@ func (p *program) session() (session.Config, error) {
 	default:
 		c.Header = append(c.Header, steps.KV{Key: "cluster", Value: k.name()},
 			steps.KV{Key: "namespace", Value: k.Namespace})
-		c.Identify = k.whoami
+		c.Identify = whoActs
+		c.Env.Context = k.Context // by its name: another one may become current meanwhile
 	}
 	c.Header = append(c.Header, steps.KV{Key: "host", Value: env.Host})
 	return c, nil
@@ -81,7 +82,7 @@ func (p *program) stepEnv() (steps.Env, error) {
 	return steps.Env{
 		Dir: dir, Environ: p.environ, Home: p.home(), User: p.user(), Host: host, Now: p.now,
 		Kubeconfig: p.kubeconfig, Context: p.context, Namespace: p.namespace, Kubectl: p.kubectl,
-		Tool: p.tool, Trusted: p.checkTrust,
+		Tool: p.tool, Trusted: p.checkTrust, Protected: p.protectedMarkers,
 		// An incident gives its requests Audit-IDs of its bundle; elsewhere the
 		// server makes its own.
 		Audit: func() string { return "" },
@@ -98,22 +99,30 @@ func (p *program) user() string {
 	return fmt.Sprintf("uid-%d", os.Getuid())
 }
 
-// tool finds a program: tofu is what --tofu names, then tofu, then terraform on
-// PATH.
+// tool finds a program. tofu and terraform stand for each other where only one is
+// there; what --program names is the one for both.
 func (p *program) tool(name string) (string, error) {
+	if path, ok := p.tools[name]; ok {
+		return path, nil
+	}
 	names := []string{name}
-	if name == "tofu" {
-		if p.tofu != "" {
-			path, err := filepath.Abs(p.tofu)
-			if err == nil {
-				err = runnable(path)
-			}
-			if err != nil {
-				return "", fmt.Errorf("--tofu: %w", err)
-			}
-			return path, nil
+	switch {
+	case name != "tofu" && name != "terraform":
+	case p.tofu == "tofu" || p.tofu == "terraform":
+		names = []string{p.tofu}
+	case p.tofu != "":
+		path, err := filepath.Abs(p.tofu)
+		if err == nil {
+			err = runnable(path)
 		}
+		if err != nil {
+			return "", fmt.Errorf("--program: %w", err)
+		}
+		return path, nil
+	case name == "tofu":
 		names = []string{"tofu", "terraform"}
+	default:
+		names = []string{"terraform", "tofu"}
 	}
 	path := p.getenv("PATH")
 	for _, n := range names {
@@ -125,7 +134,7 @@ func (p *program) tool(name string) (string, error) {
 			}
 		}
 	}
-	return "", fmt.Errorf("%w: neither is in a directory of PATH (%s); install it or name it with --tofu",
+	return "", fmt.Errorf("%w: none in a directory of PATH (%s); install it or name it with --program",
 		errNoTool(names), path)
 }
 
@@ -201,6 +210,9 @@ func (p *program) bound(id string, pairs []string) (*runbooks.Runbook, steps.Par
 func (p *program) find(name string) (string, error) {
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		return filepath.Abs(name)
+	}
+	if info, err := os.Stat(name + ".hrb"); err == nil && info.IsDir() {
+		return filepath.Abs(name + ".hrb")
 	}
 	dir, err := p.incidents()
 	if err != nil {

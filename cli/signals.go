@@ -8,6 +8,8 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+
+	"handrail/steps/fault"
 )
 
 // errSignal is the cause of a context that ended by a signal.
@@ -28,6 +30,7 @@ func withSignals(parent context.Context, lent *interrupts) (context.Context, fun
 	finished := make(chan struct{})
 	go func() {
 		defer close(finished)
+		defer fault.To(func(err error) { cancel(err) })
 		for {
 			select {
 			case <-done:

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"handrail/session"
+	"handrail/steps/fault"
 	"handrail/triage"
 )
 
@@ -30,14 +31,15 @@ var (
 )
 
 // signIn has the credential plugin of the kubeconfig's user ask what it must ask
-// now, while the terminal is still its own. Who acts is then known at once. An
-// incident can start without: then it says so, and only that.
+// now, while the terminal is still its own. Who acts is asked again by the
+// incident, which knows whether this is its cluster. It can start without: then
+// it says so, and only that.
 func (p *program) signIn(ctx context.Context, c *session.Config) error {
 	k, err := clusterOf(c.Env)
 	if err != nil || k.plugin() == "" {
 		return nil // what is wrong with the kubeconfig was said
 	}
-	who, err := p.lend(ctx, k)
+	_, err = p.lend(ctx, k)
 	var stop *problem
 	switch {
 	case errors.As(err, &stop):
@@ -47,8 +49,6 @@ func (p *program) signIn(ctx context.Context, c *session.Config) error {
 		c.Server = unseen("nobody is signed in")
 		tell(p.stderr, hint(fmt.Errorf("not signed in to %s, going on without: %w", k.name(), err),
 			"what needs the cluster will fail and say so; leave, sign in, then `handrail resume`"))
-	case who.ID != "":
-		c.Identify = func(context.Context) (triage.Person, error) { return who, nil }
 	}
 	return nil
 }
@@ -81,6 +81,7 @@ func (p *program) lend(ctx context.Context, k cluster) (_ triage.Person, err err
 	}
 	done := make(chan answer, 1)
 	go func() {
+		defer fault.To(func(err error) { done <- answer{err: err} })
 		var a answer
 		a.err = k.SignIn(func() (err error) {
 			if a.who, err = k.whoami(limit); errors.Is(err, errUnauthorized) {

@@ -10,7 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"handrail/session"
+	"handrail/session/debrief"
 	"handrail/triage"
+	"handrail/tui"
 )
 
 func startCommand(p *program) *cobra.Command {
@@ -30,11 +32,7 @@ depends on colour, and it works with a screen reader and through a pipe.`,
 		if err != nil {
 			return err
 		}
-		if !plain {
-			if err := p.needsTerminal("or use --plain, or `handrail run " + rb.ID + " --answers FILE`"); err != nil {
-				return err
-			}
-		}
+		plain = p.plainly(plain)
 		c, err := p.session()
 		if err != nil {
 			return err
@@ -46,38 +44,44 @@ depends on colour, and it works with a screen reader and through a pipe.`,
 		if err != nil {
 			return err
 		}
-		return p.walk(cmd.Context(), c, s, plain)
+		return p.walk(cmd.Context(), world{config: c}, s, plain)
 	}
 	return cmd
 }
 
-// needsTerminal refuses to draw where nobody can see or answer.
-func (p *program) needsTerminal(other string) error {
-	if p.interactive() {
-		return nil
+// plainly says whether to talk line by line: when it was asked for, and by itself
+// where there is no terminal to draw on.
+func (p *program) plainly(asked bool) bool {
+	if !asked && !p.interactive() {
+		fmt.Fprintln(p.stderr, "handrail: no terminal to draw on, so this goes line by line, as with --plain")
+		return true
 	}
-	return usage("run it in a terminal, "+other, "stdin and stdout must be a terminal to draw on")
+	return asked
 }
 
 // walk drives an open incident with a person, closes it and says how it ended.
-func (p *program) walk(ctx context.Context, c session.Config, s *session.Session, plain bool) error {
+func (p *program) walk(ctx context.Context, w world, s *session.Session, plain bool) error {
 	var err error
 	if plain {
 		d := &dialogue{s: s, lines: readLines(p.stdin), out: p.stdout, now: p.now}
 		err = d.run(ctx)
 	} else {
-		face := p.face(c)
+		face := p.face(w.config)
 		face.Open = s
+		face.Debrief = func(ctx context.Context, _ tui.Incident) (*debrief.Drill, error) { return w.debriefing(ctx, s) }
 		err = p.draw(ctx, face)
+	}
+	if _, judged := w.debriefing(ctx, s); judged != nil {
+		fmt.Fprintf(p.stderr, "handrail: the drill could not be judged: %s\n", safe(judged.Error()))
 	}
 	return p.leave(ctx, s, err, "")
 }
 
 // leave closes a session that a driver is done with and turns its state into
-// the end of the command. Closing waits for a running act.
+// the end of the command. A running act goes on by itself.
 func (p *program) leave(ctx context.Context, s *session.Session, err error, resume string) error {
 	if len(s.Snapshot().Running) > 0 {
-		fmt.Fprintln(p.stderr, "handrail: stopping probes and closing the bundle; a running act is waited for")
+		fmt.Fprintln(p.stderr, "handrail: stopping probes and closing the bundle; a running act goes on by itself, and the resume records how it ended")
 	}
 	closed := s.Close()
 	snap := s.Snapshot()

@@ -30,6 +30,7 @@ type field struct {
 	Default  string     `json:"default,omitempty"`
 	Required bool       `json:"required,omitempty"`
 	Pattern  string     `json:"pattern,omitempty"`
+	Lines    bool       `json:"lines,omitempty"`
 }
 
 func describe(k steps.Kind) kind {
@@ -45,7 +46,7 @@ func fields(from []steps.Field) []field {
 }
 
 func stepCommand(p *program) *cobra.Command {
-	return group("step", "Reference of step kinds", stepList(p), stepShow(p))
+	return group("step", "Reference of step kinds", stepList(p), stepShow(p), stepScript(p))
 }
 
 func stepList(p *program) *cobra.Command {
@@ -82,6 +83,23 @@ func stepShow(p *program) *cobra.Command {
 		}
 		showKind(p.stdout, k)
 		return nil
+	}
+	return cmd
+}
+
+// stepScript prints what an operator runs where handrail cannot look.
+func stepScript(p *program) *cobra.Command {
+	cmd := &cobra.Command{Use: "script KIND", Short: "Print the script that makes what a kind reads, such as kube/node-report", Args: exactly("a KIND")}
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		k, ok := catalog.New().Lookup(args[0])
+		if !ok {
+			return usage("see `handrail step list`", "there is no step kind %q", args[0])
+		}
+		if k.Script == "" {
+			return usage("kube/node-report has one", "%s needs no script: it reads by itself", k.Name)
+		}
+		_, err := io.WriteString(p.stdout, k.Script)
+		return err
 	}
 	return cmd
 }

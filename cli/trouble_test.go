@@ -2,10 +2,15 @@ package cli
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/gofrs/flock"
 
 	"handrail/triage"
 )
@@ -17,6 +22,7 @@ func TestInterruptions(t *testing.T) {
 	home := demoHome(t)
 	newPractice(t, home).run(ExitDone, "", "lab", "up")
 	for name, f := range map[string]func(*testing.T, *practice){
+		"handrail killed in the act":  killedBesideTheAct,
 		"act killed before it landed": func(t *testing.T, p *practice) { killedInTheAct(t, p, false) },
 		"act killed after it landed":  func(t *testing.T, p *practice) { killedInTheAct(t, p, true) },
 		"ctrl-c headless":             interruptedHeadless,
@@ -45,8 +51,74 @@ func call(t *testing.T, p *practice, h *holdup) (q *practice, lockID string, run
 	return q, lockID, run
 }
 
-// killedInTheAct kills handrail with its act under way. What the act came to is
-// unknown until the target was read, and no gate opens before.
+// executor is the process that carries out the newest act of the practice, and
+// the file that it holds locked while it lives.
+func (p *practice) executor() (pid int, claim string) {
+	p.t.Helper()
+	claims, err := filepath.Glob(filepath.Join(p.state, "handrail", "acts", "*", "*", "claim"))
+	if err != nil || len(claims) != 1 {
+		p.t.Fatalf("claims = %v, %v, want one act", claims, err)
+	}
+	b, err := os.ReadFile(claims[0])
+	if err == nil {
+		pid, err = strconv.Atoi(strings.TrimSpace(string(b)))
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return pid, claims[0]
+}
+
+// over waits until an executor has ended.
+func over(t *testing.T, claim string) {
+	t.Helper()
+	l := flock.New(claim, flock.SetFlag(os.O_RDONLY))
+	if err := l.RLock(); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// killedBesideTheAct kills handrail with its act under way: the act goes on in
+// its own process, is found there by resume, and nothing of its end is lost.
+func killedBesideTheAct(t *testing.T, p *practice) {
+	h := p.hold("force-unlock", false)
+	q, lockID, run := call(t, p, h)
+	r := q.launch(run...)
+	h.reached(t, r.ended, r.said.String)
+	_, claim := q.executor()
+	if err := r.cmd.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	<-r.ended
+	path := q.bundle()
+	before := journal(t, path)
+	s, cmd := q.tty(34, 110, "resume", "--plain", "--tofu", h.path)
+	s.wait(command{re: regexp.MustCompile(`unlock \(act\): Ctrl-C leaves`)})
+	s.send("\x03")
+	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != ExitOpen {
+		t.Errorf("the resume ended with %v, want %d", err, ExitOpen)
+	}
+	if g := q.folded(path).Gates[unlock]; g.Phase != triage.GateActing {
+		t.Fatalf("gate = %s, want it acting still:\n%s", g.Phase, s.text())
+	}
+	h.release(t)
+	over(t, claim)
+	q.run(ExitDone, "", "resume", "--answers", run[7], "--tofu", h.path)
+	g := q.folded(path).Gates[unlock]
+	if g.Phase != triage.GateDone || g.Found || !strings.Contains(g.Response, "unlocked") {
+		t.Fatalf("gate = %s, %q, found %v, want the outcome that tofu gave for %s", g.Phase, g.Response, g.Found, lockID)
+	}
+	if !bytes.HasPrefix(journal(t, path), before) {
+		t.Error("what the journal held at the kill has changed")
+	}
+	q.sound(path)
+}
+
+// killedInTheAct kills handrail and the executor with the act under way. What
+// the act came to is unknown until the target was read, and no gate opens before.
 func killedInTheAct(t *testing.T, p *practice, landed bool) {
 	h := p.hold("force-unlock", landed)
 	q, lockID, run := call(t, p, h)
@@ -56,6 +128,11 @@ func killedInTheAct(t *testing.T, p *practice, landed bool) {
 		t.Fatal(err)
 	}
 	<-r.ended
+	pid, claim := q.executor()
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	over(t, claim)
 	path := q.bundle()
 	before := journal(t, path)
 	if st := q.folded(path); st.Acting != unlock {
@@ -88,8 +165,8 @@ func killedInTheAct(t *testing.T, p *practice, landed bool) {
 }
 
 // interruptedHeadless sends Ctrl-C to a whole job, first in the act, then in a
-// probe: the act ends by itself and is recorded, the probe is cut off and read
-// again by the next walk.
+// probe: the act goes on and the next walk records its end, the probe is cut off
+// and read again by the one after.
 func interruptedHeadless(t *testing.T, p *practice) {
 	h := p.hold("force-unlock", false)
 	q, _, run := call(t, p, h)
@@ -97,18 +174,16 @@ func interruptedHeadless(t *testing.T, p *practice) {
 	h.reached(t, r.ended, r.said.String)
 	r.interrupt(t)
 	r.interrupt(t) // an impatient one
-	h.release(t)
+	_, claim := q.executor()
 	if code := r.code(); code != ExitOpen {
 		t.Fatalf("Ctrl-C in an act ended with %d, want %d:\n%s", code, ExitOpen, r.said.String())
 	}
 	path := q.bundle()
-	if g := q.folded(path).Gates[unlock]; g.Phase != triage.GateDone {
-		t.Fatalf("gate = %s (%s), want done: Ctrl-C does not stop an act\n%s", g.Phase, g.Response, r.said.String())
+	if said := r.said.String(); !strings.Contains(said, "handrail resume ") || !strings.Contains(said, "a running act goes on by itself") {
+		t.Errorf("nothing says how to go on, or what becomes of the act:\n%s", said)
 	}
-	if said := r.said.String(); !strings.Contains(said, "handrail resume ") || !strings.Contains(said, "a running act is waited for") {
-		t.Errorf("nothing says how to go on, or why it waits:\n%s", said)
-	}
-	q.sound(path)
+	h.release(t)
+	over(t, claim)
 
 	slow := p.hold("plan", false)
 	resume := []string{"resume", "--answers", run[7], "--tofu", slow.path}
@@ -121,6 +196,9 @@ func interruptedHeadless(t *testing.T, p *practice) {
 	plan, _ := q.folded(path).Step("state-lock/plan")
 	if plan.Outcome != "cancelled" || plan.Facts["exit"].Known() {
 		t.Fatalf("plan = %s, exit %+v, want it cancelled with unknown facts", plan.Outcome, plan.Facts["exit"])
+	}
+	if g := q.folded(path).Gates[unlock]; g.Phase != triage.GateDone {
+		t.Fatalf("gate = %s (%s), want done: Ctrl-C does not stop an act\n%s", g.Phase, g.Response, r.said.String())
 	}
 	q.sound(path)
 	q.run(ExitDone, "", resume...)
@@ -142,7 +220,7 @@ func ctrlC(t *testing.T, s *screen) {
 	s.send("\x03")
 	s.wait(command{re: regexp.MustCompile(`leave, the act goes on`)})
 	s.send("y")
-	s.wait(command{re: regexp.MustCompile(`goes on; waiting until its outcome is recorded`)})
+	s.wait(command{re: regexp.MustCompile(`goes on by itself`)})
 }
 
 // leftInTheAct leaves the terminal UI while its act is under way.
@@ -159,11 +237,14 @@ func leftInTheAct(t *testing.T, p *practice, leave func(*testing.T, *screen)) {
 	s.phrase("force-unlock " + lockID)
 	s.send("\r")
 	h.reached(t, s.ended, s.text)
+	_, claim := q.executor()
 	leave(t, s)
-	h.release(t)
 	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != ExitOpen {
 		t.Errorf("handrail ended with %v, want %d", err, ExitOpen)
 	}
+	h.release(t)
+	over(t, claim)
+	q.run(ExitOpen, "q\n", "resume", "--plain")
 	path := q.bundle()
 	st := q.folded(path)
 	if g := st.Gates[unlock]; g.Phase != triage.GateDone || g.Response == "" {

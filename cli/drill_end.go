@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"handrail/drills"
+	"handrail/session"
+	"handrail/session/debrief"
+)
+
+// ending is how a drill was judged. The screen asks for it at the close, and
+// whoever lets go of the drill asks again; it is judged once.
+type ending struct {
+	mu     sync.Mutex
+	judged *drills.Judgement
+}
+
+// debriefing judges the drill of an incident that is closed and says what its
+// debriefing needs; nil for a real incident, and for one that is still open.
+func (w world) debriefing(ctx context.Context, s *session.Session) (*debrief.Drill, error) {
+	if w.drill == nil || s.Snapshot().State.Outcome == "" {
+		return nil, nil
+	}
+	w.ending.mu.Lock()
+	defer w.ending.mu.Unlock()
+	if w.ending.judged == nil {
+		j, err := w.drill.Conclude(ctx, s)
+		if err != nil && !errors.Is(err, session.ErrClosed) {
+			return nil, err
+		}
+		w.ending.judged = &j
+	}
+	return w.drill.Scene().Debriefing(w.ending.judged)
+}
+
+// afterDrill tells how a drill whose incident is closed was walked, and stops it.
+// One that is still open goes on.
+func (p *program) afterDrill(ctx context.Context, w world, s *session.Session) error {
+	st := s.Snapshot().State
+	if st.Outcome == "" || ctx.Err() != nil {
+		return w.close()
+	}
+	known, err := w.debriefing(ctx, s)
+	if err != nil {
+		return errors.Join(err, w.close())
+	}
+	for _, line := range debrief.Of(st, known).Lines() {
+		lines(p.stderr, "", line)
+	}
+	return p.stopDrill(ctx, w)
+}
+
+// stopDrill stops a drill and lets go of its lab.
+func (p *program) stopDrill(ctx context.Context, w world) error {
+	o, err := p.drillOptions(w.lab, nil)
+	if err != nil {
+		return errors.Join(err, w.close())
+	}
+	return errors.Join(w.drill.Close(), drills.Stop(ctx, o, w.drill.ID()), w.lab.Close())
+}
+
+// stopTime is how long the end of a drill may take that was opened from the home
+// screen.
+const stopTime = 2 * time.Minute
+
+// practised is the incident of a drill that the screens have opened. Letting go of
+// it judges and stops the drill when the incident is closed; else it goes on.
+type practised struct {
+	*session.Session
+	program *program
+	world   world
+}
+
+func (x *practised) Close() error {
+	closed := x.Snapshot().State.Outcome != ""
+	if !closed {
+		return errors.Join(x.Session.Close(), x.world.close())
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
+	defer cancel()
+	_, err := x.world.debriefing(ctx, x.Session)
+	if err != nil {
+		err = fmt.Errorf("judging the drill: %w", err)
+	}
+	return errors.Join(err, x.Session.Close(), x.program.stopDrill(ctx, x.world))
+}

@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"handrail/session"
+	"handrail/tui"
+)
+
+// lookingPlain is how often a journal is looked at for new lines.
+const lookingPlain = 500 * time.Millisecond
+
+func followCommand(p *program) *cobra.Command {
+	var plain bool
+	cmd := &cobra.Command{
+		Use: "follow [BUNDLE]", Short: "Look on while somebody else works on an incident",
+		Long: `follow shows an incident that another handrail has, as it goes: on this machine by
+its id, or a bundle in a folder that both can read. The newest entry comes to the
+front by itself; ← goes back and end follows again. It locks nothing, asks no
+cluster and can act on nothing. With --plain it prints one line for each entry,
+until the incident is closed. Without a BUNDLE it takes the newest open incident.
+
+An incident on another machine is followed where it is pushed to, s3://BUCKET/PREFIX/ID
+or oci://HOST/REPOSITORY:ID, if whoever works on it runs bundle push --follow. Its
+newest copy is asked for every five seconds, verified, and kept in a temporary folder;
+it says that it is a copy, and how old.`,
+		Args: between(0, "a BUNDLE: a path, the id of an incident, or where one is pushed to"),
+	}
+	cmd.Flags().BoolVar(&plain, "plain", false, "print the entries as lines instead of drawing screens")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 1 && farScheme(args[0]) != "" {
+			return p.followFar(cmd.Context(), args[0], p.plainly(plain))
+		}
+		path, err := p.bundleOrNewest(args)
+		if err != nil {
+			return err
+		}
+		plain = p.plainly(plain)
+		tape, err := session.Follow(path, p.reading())
+		if err != nil {
+			return hint(err, "see what is wrong with `handrail bundle verify "+path+"`")
+		}
+		if !plain {
+			return p.look(cmd.Context(), tape)
+		}
+		defer tape.Close() //nolint:errcheck // only read from
+		return p.printFollowed(cmd.Context(), tape)
+	}
+	return cmd
+}
+
+// printFollowed prints what is there and then what comes, until the incident is
+// closed or somebody has seen enough.
+func (p *program) printFollowed(ctx context.Context, tape tui.Tape) error {
+	out := &firstError{w: p.stdout}
+	tick := time.NewTicker(lookingPlain)
+	defer tick.Stop()
+	ends, trouble := "", ""
+	told := int64(0)
+	for next := 0; ; {
+		_, last := tape.Place()
+		for ; next <= last; next++ {
+			tape.Go(next)
+			printEntry(out, tape)
+		}
+		if s := tape.Snapshot().State; s.GivenOver() && s.Handed.Seq != told && s.Outcome == "" {
+			told = s.Handed.Seq
+			fmt.Fprintf(p.stderr, "handrail: %s handed over to %s, and nobody is at the keyboard; whoever goes on: handrail resume %s\n", safe(s.Handed.From), safe(s.Handed.For), safe(s.Incident))
+		}
+		if why := tape.Ends(); why != ends && why != "" {
+			fmt.Fprintf(p.stderr, "handrail: the journal cannot be read on: %s; it is looked at again\n", safe(why))
+		}
+		ends = tape.Ends()
+		if far, ok := tape.(*session.Pushed); ok {
+			if h := far.Heard(); h.Err != trouble {
+				if trouble = h.Err; trouble != "" {
+					fmt.Fprintf(p.stderr, "handrail: the newest copy was not seen: %s; it is looked at again\n", safe(trouble))
+				}
+			}
+		}
+		if outcome := tape.Snapshot().State.Outcome; outcome != "" || out.err != nil {
+			return out.err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+			tape.Grow()
+		}
+	}
+}
+
+// printEntry prints the entry that is shown on a line, and below it what a probe
+// found.
+func printEntry(out io.Writer, tape tui.Tape) {
+	r := tape.Recorded()
+	if s := r.Stay; s.Seq == r.Seq && s.Phase != "" {
+		back := ""
+		if s.Back {
+			back = "back to "
+		}
+		fmt.Fprintf(out, "== %s%s\n", back, safe(string(s.Phase)))
+	}
+	mark := ""
+	if r.Level == "warning" || r.Level == "critical" {
+		mark = strings.ToUpper(r.Level) + ": "
+	}
+	fmt.Fprintf(out, "[%d] %s  %s  %s  %s%s\n", r.Seq, r.At.UTC().Format("2006-01-02 15:04:05Z"), safe(r.Type), safe(r.Actor), mark, safe(r.Text))
+	step, ok := tape.Snapshot().State.Step(r.Step)
+	if !ok || r.Type != "probe.end" {
+		return
+	}
+	for _, f := range step.Findings {
+		fmt.Fprintf(out, "      %s: %s\n", safe(f.Level), safe(f.Say))
+	}
+	for _, g := range step.Gaps {
+		fmt.Fprintf(out, "      could not be checked: %s\n", safe(g))
+	}
+}

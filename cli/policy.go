@@ -1,0 +1,207 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"handrail/evidence"
+	"handrail/runbooks/strict"
+	"handrail/session"
+	"handrail/steps/catalog"
+	"handrail/triage"
+	"handrail/tui"
+)
+
+// policyFile says at which gates a second person must agree. It stands below handrail's folder of $XDG_CONFIG_HOME.
+const policyFile = "policy.yaml"
+
+// policy is what the file says. The zero policy asks nobody.
+type policy struct {
+	approvers string // file of the allowed signers
+	rules     []secondRule
+}
+
+// secondRule asks for a second person where all of it holds.
+type secondRule struct {
+	gates    []string        // kinds or classes of gates, * for all
+	place    string          // label of a place, "" for any
+	severity triage.Severity // this one or worse, "" for any
+}
+
+// readPolicy reads the policy. No file is no policy.
+func (p *program) readPolicy() (policy, error) {
+	dir, err := p.xdg("XDG_CONFIG_HOME", ".config")
+	if err != nil {
+		return policy{}, nil // without a home there is no place where a file could be
+	}
+	name := filepath.Join(dir, policyFile)
+	src, err := readUpTo(name, strict.MaxSize+1)
+	if errors.Is(err, fs.ErrNotExist) {
+		return policy{}, nil
+	}
+	if err != nil {
+		return policy{}, fmt.Errorf("reading the policy: %w", err)
+	}
+	return parsePolicy(name, src)
+}
+
+func parsePolicy(name string, src []byte) (policy, error) {
+	r := &strict.Reader{File: name, What: "a policy file"}
+	doc := r.Document(src)
+	if doc == nil {
+		return policy{}, r.Problems.Sorted()
+	}
+	top := r.Fields(doc, "a policy file", "apiVersion", "kind", "approvers", "secondPerson")
+	for _, want := range [...]struct{ key, value string }{{"apiVersion", "handrail/v1"}, {"kind", "Policy"}} {
+		if n := top[want.key]; n == nil {
+			r.Fail(doc, "write "+want.key+": "+want.value, "%s is missing", want.key)
+		} else {
+			r.OneOf(n, want.key, []string{want.value})
+		}
+	}
+	var out policy
+	if top["approvers"] == nil || top["secondPerson"] == nil {
+		r.Fail(doc, "it names approvers, a file of allowed signers, and lists gates under secondPerson", "half of a policy")
+		return out, r.Problems.Sorted()
+	}
+	if out.approvers = r.Text(top["approvers"], "approvers"); !filepath.IsAbs(out.approvers) {
+		out.approvers = filepath.Join(filepath.Dir(name), out.approvers)
+	}
+	known := gateNames()
+	for _, item := range r.Items(top["secondPerson"], "secondPerson") {
+		f := r.Fields(item, "a rule", "gates", "place", "severity")
+		if f["gates"] == nil {
+			r.Fail(item, `list kinds or classes of gates, or "*" for all`, "gates is missing")
+			continue
+		}
+		var rule secondRule
+		for _, g := range r.Items(f["gates"], "gates") {
+			rule.gates = append(rule.gates, r.OneOf(g, "a gate", known))
+		}
+		if len(rule.gates) == 0 {
+			r.Fail(f["gates"], `list kinds or classes of gates, or "*" for all`, "gates is empty, so that the rule asks nobody")
+		}
+		if n := f["place"]; n != nil {
+			rule.place = r.Text(n, "place")
+		}
+		if n := f["severity"]; n != nil {
+			rule.severity = triage.Severity(r.OneOf(n, "severity", []string{"SEV-1", "SEV-2", "SEV-3", "SEV-4"}))
+		}
+		out.rules = append(out.rules, rule)
+	}
+	return out, r.Problems.Sorted()
+}
+
+// gateNames is what a rule may name: all gates, a class, a kind.
+func gateNames() []string {
+	out := []string{"*", string(triage.Contain), string(triage.Release), string(triage.Repair), string(triage.Rerun)}
+	for _, k := range catalog.New().Kinds() {
+		if k.Class.Gate() {
+			out = append(out, k.Name)
+		}
+	}
+	return out
+}
+
+// secondPerson says whether the policy asks for a second person at a gate. What it cannot tell is an error, which
+// refuses the gate; practice needs nobody else.
+func (p *program) secondPerson(ctx context.Context, q session.Sought) (*session.Pair, error) {
+	if q.Drill {
+		return nil, nil
+	}
+	pol, err := p.readPolicy()
+	if err != nil {
+		return nil, fmt.Errorf("whether a second person must agree cannot be told: %w", err)
+	}
+	for _, rule := range pol.rules {
+		why, err := p.concerns(rule, q)
+		switch {
+		case err != nil:
+			return nil, err
+		case why == "":
+			continue
+		}
+		signers, err := evidence.LoadSigners(pol.approvers)
+		if err != nil {
+			return nil, fmt.Errorf("a second person must agree, and who may cannot be told: %w", err)
+		}
+		if len(signers.Approvers(1)) == 0 {
+			return nil, fmt.Errorf("a second person must agree, and %q names nobody who may", pol.approvers)
+		}
+		return &session.Pair{Why: why, Signers: signers, Own: p.ownKeys(ctx)}, nil
+	}
+	return nil, nil
+}
+
+// concerns says in a sentence why a rule asks for a second person at a gate, "" where it does not. A place that is not
+// known is taken for the one that the rule is about.
+func (p *program) concerns(rule secondRule, q session.Sought) (string, error) {
+	what := ""
+	for _, name := range []string{"*", string(q.Class), q.Kind} {
+		if what == "" && slices.Contains(rule.gates, name) {
+			what = map[string]string{"*": "every gate", q.Kind: q.Kind, string(q.Class): "gates of class " + string(q.Class)}[name]
+		}
+	}
+	if what == "" || rule.severity != "" && q.Severity > rule.severity { // SEV-1 is the worst
+		return "", nil
+	}
+	out := "the policy asks two persons for " + what
+	if rule.severity != "" {
+		out += ", at " + string(rule.severity) + " or worse"
+	}
+	if rule.place == "" {
+		return out, nil
+	}
+	is, err := p.inPlace(rule.place, q)
+	if err != nil || !is {
+		return "", err
+	}
+	return out + ", in " + rule.place, nil
+}
+
+// inPlace reports whether a gate may be in a place.
+func (p *program) inPlace(label string, q session.Sought) (bool, error) {
+	f, err := p.taste()
+	if err != nil {
+		return false, fmt.Errorf("whether this is %s, where a second person must agree, cannot be told: %w", label, err)
+	}
+	places := f.places
+	if places == nil {
+		places = tui.UsualPlaces()
+	}
+	known := false
+	for _, place := range places {
+		if !strings.EqualFold(place.Label, label) {
+			continue
+		}
+		known = true
+		for _, kv := range q.Header {
+			if place.Is(kv) || strings.HasPrefix(kv.Value, "unknown: ") {
+				return true, nil
+			}
+		}
+	}
+	if !known {
+		return false, fmt.Errorf("the policy speaks of the place %q, and %s has no such place", label, interfaceFile)
+	}
+	return false, nil
+}
+
+// approvers are whose approvals count when a bundle is verified: the signers that were brought along, and those of the
+// policy, where there is one that can be read.
+func (p *program) approvers(brought *evidence.Signers) *evidence.Signers {
+	pol, err := p.readPolicy()
+	if err != nil || pol.approvers == "" {
+		return brought
+	}
+	own, err := evidence.LoadSigners(pol.approvers)
+	if err != nil {
+		return brought
+	}
+	return brought.With(own)
+}

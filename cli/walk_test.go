@@ -1,0 +1,254 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// walker is a person at the keyboard who does what stands beside ▸ enter, knows
+// the answers, and types nothing else. What is pressed is counted as it is sent,
+// so that the count cannot differ from the walk.
+type walker struct {
+	*screen
+	p       *practice // whose incident is walked
+	keys    int       // each enter, digit and letter that does something, and a paste
+	typed   int       // characters of words: answers, proofs, phrases, commands
+	answers []answered
+	before  string // the move that led to the sheet in front
+	between func() // called before each key, nil for nothing
+}
+
+// answered is what the person says where a screen asks for words.
+type answered struct {
+	to    string // found in what is asked
+	value string // the choice, "" where there is none
+	words []string
+}
+
+// The lines by which a walk is steered.
+var (
+	moveLine     = regexp.MustCompile(`(?m)^ ?▸ enter  (.*\S)`)
+	sheetLine    = regexp.MustCompile(`(?m)^ ?── (.*?\S)(?: ─+)?\s*$`) // a long title has no line after it
+	phraseAt     = regexp.MustCompile(`DANGER +· +ARMED`)
+	moreLines    = regexp.MustCompile(`↓ \d+ more lines: pgdn`)
+	practiceList = regexp.MustCompile(`PRACTISE +[1-9]`)
+	gateOver     = regexp.MustCompile(`DONE +gate|gate +· +DONE`)
+)
+
+func (w *walker) key(keys string) {
+	w.t.Helper()
+	if w.between != nil {
+		w.between()
+	}
+	w.keys++
+	w.send(keys)
+}
+
+// says types words, and waits until they stand on the screen.
+func (w *walker) says(words string) {
+	w.t.Helper()
+	if w.between != nil {
+		w.between()
+	}
+	w.typed += utf8.RuneCountInString(words)
+	w.send(words)
+	tail := words[max(0, len(words)-20):]
+	w.until("what was typed: "+tail, func(text string) bool { return strings.Contains(text, tail) })
+}
+
+// move is what enter would do, "" while the screen does not say.
+func move(text string) string {
+	all := moveLine.FindAllStringSubmatch(text, -1)
+	if all == nil {
+		return ""
+	}
+	return all[len(all)-1][1]
+}
+
+// practises goes to a drill on the home screen.
+func (w *walker) practises(id string) {
+	w.t.Helper()
+	w.until("the drills", practiceList.MatchString)
+	w.key("d")
+	for {
+		now := move(w.until("a drill", func(text string) bool { return strings.HasPrefix(move(text), "Practise ") }))
+		if now == "Practise "+id || strings.HasPrefix(now, "Practise "+id+" ") || strings.HasPrefix(now, "Practise "+id+":") {
+			return
+		}
+		w.key("j")
+		w.until("the drill after "+now, func(text string) bool { return strings.HasPrefix(move(text), "Practise ") && move(text) != now })
+	}
+}
+
+// sheet is the title of the sheet that asks for words, "" without one.
+func sheet(text string) string {
+	if m := sheetLine.FindStringSubmatch(text); m != nil && strings.Contains(text, "put away") {
+		return m[1]
+	}
+	return ""
+}
+
+// after presses enter and waits until the screen proposes something else.
+func (w *walker) after(text string) string {
+	w.t.Helper()
+	before := move(text)
+	w.key("\r")
+	text = w.until("something after "+before, func(text string) bool {
+		return move(text) != before && (move(text) != "" || sheet(text) != "" || phraseAt.MatchString(text))
+	})
+	if sheet(text) != "" || phraseAt.MatchString(text) {
+		return text
+	}
+	// The next step may want what this one is still reading, and a watch is waited
+	// for, as a person does who has nothing else to do.
+	watched := strings.HasPrefix(before, "Take the first sample")
+	w.p.until("the end of "+before, w.ended, w.text, func(j []byte) bool {
+		return bytes.Count(j, []byte(`"type":"probe.start"`)) == bytes.Count(j, []byte(`"type":"probe.end"`)) && (!watched || settled(j))
+	})
+	return w.read()
+}
+
+// settled says that the step that was read last has had its two greens.
+func settled(journal []byte) bool {
+	greens := map[string]int{}
+	last := ""
+	for l := range bytes.Lines(journal) {
+		var e struct {
+			Type string
+			Data struct {
+				Step  string
+				Green struct{ V string }
+			}
+		}
+		if json.Unmarshal(l, &e) != nil || e.Type != "probe.end" {
+			continue
+		}
+		last = e.Data.Step
+		greens[last]++
+		if e.Data.Green.V != "true" {
+			greens[last] = 0
+		}
+	}
+	return greens[last] >= 2
+}
+
+// read looks at the screen for as long as a person does before the next key, so
+// that it shows what was recorded a moment ago.
+func (w *walker) read() string {
+	w.t.Helper()
+	w.pause(200 * time.Millisecond)
+	return w.until("a move or a sheet", func(text string) bool {
+		return !inFlight(text) && (move(text) != "" || sheet(text) != "" || phraseAt.MatchString(text))
+	})
+}
+
+// inFlight says that a screen shows a step at work.
+func inFlight(text string) bool {
+	return strings.Contains(text, "● reading") || strings.Contains(text, "RUNNING BESIDE")
+}
+
+// finds the words for what is asked; the newest title that was gone to helps
+// where the sheet does not say what it is about.
+func (w *walker) finds(asked ...string) answered {
+	w.t.Helper()
+	for _, q := range asked {
+		for _, a := range w.answers {
+			if strings.Contains(q, a.to) {
+				return a
+			}
+		}
+	}
+	w.t.Fatalf("nobody has an answer to %q\n%s", asked, w.text())
+	return answered{}
+}
+
+// fill answers the fields of a sheet, each with its line, and waits for what
+// comes after it.
+func (w *walker) fill(words ...string) string {
+	w.t.Helper()
+	title, before := sheet(w.text()), w.before
+	for i, field := range words {
+		if field != "" {
+			w.says(field)
+		}
+		if i < len(words)-1 {
+			w.key("\r")
+		}
+	}
+	w.key("\r")
+	w.until("what comes after the sheet "+title, func(text string) bool {
+		return sheet(text) != title && (sheet(text) != "" || move(text) != "" && move(text) != before)
+	})
+	return w.read()
+}
+
+// choose presses the number that stands beside a choice.
+func (w *walker) choose(value string) {
+	w.t.Helper()
+	number := regexp.MustCompile(`(?m)\b([1-9]) +(?:[▸●✓] +)?` + regexp.QuoteMeta(value) + `\b`)
+	m := number.FindStringSubmatch(w.text())
+	for m == nil {
+		below := moreLines.FindString(w.text())
+		if below == "" {
+			w.t.Fatalf("no number stands beside %q\n%s", value, w.text())
+		}
+		w.key("\x1b[6~")
+		m = number.FindStringSubmatch(w.until("what is below", func(text string) bool { return moreLines.FindString(text) != below }))
+	}
+	w.key(m[1])
+}
+
+// walk follows the screen from the run screen on until the incident is closed.
+func (w *walker) walk(gate func(text string) (phrase string)) {
+	w.t.Helper()
+	text, title := w.until("a move", func(text string) bool { return move(text) != "" }), ""
+	for {
+		now := move(text)
+		if now != "" {
+			w.before = now
+		}
+		if to, ok := strings.CutPrefix(now, "Go on to: "); ok {
+			title = to
+		}
+		switch {
+		case strings.HasPrefix(now, "Leave: the incident is closed"):
+			return
+		case phraseAt.MatchString(text):
+			text = w.pass(gate(text))
+		case strings.HasPrefix(now, "Answer"):
+			a := w.finds(title, text)
+			w.choose(a.value)
+			w.until("the sheet of the answer", func(text string) bool { return sheet(text) != "" })
+			text = w.fill(a.words...)
+		case strings.HasPrefix(now, "Sample now"):
+			text = w.until("the end of the watch", func(text string) bool { return move(text) != now })
+		case sheet(text) != "":
+			a := w.finds(sheet(text), title, text)
+			if a.value != "" {
+				w.choose(a.value)
+			}
+			text = w.fill(a.words...)
+		default:
+			text = w.after(text)
+		}
+	}
+}
+
+// pass types the phrase of an armed gate and puts the gate away when it acted.
+func (w *walker) pass(phrase string) string {
+	w.t.Helper()
+	if w.between != nil {
+		w.between()
+	}
+	w.typed += utf8.RuneCountInString(phrase)
+	w.phrase(phrase)
+	w.key("\r")
+	w.until("the end of the act", gateOver.MatchString)
+	w.key("\r")
+	w.until("the screen below the gate", func(text string) bool { return move(text) != "" && !gateOver.MatchString(text) })
+	return w.read()
+}
