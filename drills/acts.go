@@ -23,6 +23,8 @@ type act struct {
 	start, end time.Time // end is zero while its end is not known
 	done       bool
 	audits     []string // Audit-IDs of its requests, none where it does not know them
+	kind       string   // of its gate
+	may        []string // "resource namespace/name" of what a program that it runs writes besides
 }
 
 // acts reads the acts out of the journal: a gate may have acted twice.
@@ -34,6 +36,7 @@ func acts(path string) ([]act, error) {
 	defer r.Close()
 	var out []act
 	shown := map[string][]triage.KV{}
+	kinds := map[string]string{}
 	for e, err := range r.Entries() {
 		var torn *evidence.TornError
 		if errors.As(err, &torn) { // the writer is at work, or died in a write
@@ -51,10 +54,14 @@ func acts(path string) ([]act, error) {
 			return nil, err
 		}
 		switch b := body.(type) {
+		case triage.Plan:
+			for _, s := range b.Steps {
+				kinds[s.ID] = s.Uses
+			}
 		case triage.GateShown:
 			shown[b.Step] = b.Target
 		case triage.ActStart:
-			out = append(out, act{step: b.Step, target: append(slices.Clone(b.Before), shown[b.Step]...), start: at})
+			out = append(out, act{step: b.Step, target: append(slices.Clone(b.Before), shown[b.Step]...), start: at, kind: kinds[b.Step]})
 		case triage.ActEnd:
 			ended(out, b, at)
 		}
@@ -97,6 +104,12 @@ func (a act) names(e lab.AuditEvent) bool {
 		return false
 	}
 	object := e.Namespace + "/" + e.Name
+	if e.Namespace == "" {
+		object = e.Name
+	}
+	if slices.Contains(a.may, e.Resource+" "+object) {
+		return true
+	}
 	return slices.ContainsFunc(a.target, func(kv triage.KV) bool {
 		return kv.Value == object || strings.HasSuffix(kv.Value, " "+object) || strings.HasSuffix(kv.Value, "/"+object)
 	})

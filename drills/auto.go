@@ -9,20 +9,21 @@ import (
 	"strings"
 
 	"handrail/session"
+	"handrail/session/debrief"
 	"handrail/triage"
 )
 
 // Report is what a headless drill came to.
 type Report struct {
-	Code      int            `json:"code"` // exit code of `drill run`
-	Drill     string         `json:"drill"`
-	Variant   string         `json:"variant,omitempty"`
-	Bundle    string         `json:"bundle"`
-	Session   session.Result `json:"session"`
-	Judgement Judgement      `json:"judgement"`
-	Proof     Proof          `json:"proof"`
-	Debrief   []string       `json:"debrief"`
-	Failed    []string       `json:"failed,omitempty"` // what was not as the drill expects
+	Code      int                `json:"code"` // exit code of `drill run`
+	Drill     string             `json:"drill"`
+	Variant   string             `json:"variant,omitempty"`
+	Bundle    string             `json:"bundle"`
+	Session   session.Result     `json:"session"`
+	Judgement Judgement          `json:"judgement"`
+	Proof     Proof              `json:"proof"`
+	Debrief   debrief.Debriefing `json:"debrief"`
+	Failed    []string           `json:"failed,omitempty"` // what was not as the drill expects
 }
 
 // codeFailed is the exit code of a drill that was not walked as expected.
@@ -51,15 +52,15 @@ func RunAuto(ctx context.Context, o Options, c session.Config, s Scene, talk io.
 		err = errors.Join(err, r.Close(), Stop(clean, o, r.ID()))
 	}()
 	rep = Report{Drill: s.Drill.ID, Variant: s.Variant}
-	if rep.Session, err = r.walk(ctx, c, talk); err != nil {
+	if rep.Session, err = r.walk(ctx, c, talk, &rep.Judgement); err != nil {
 		return rep, err
 	}
 	rep.Bundle = rep.Session.Path
 	return r.settle(ctx, rep)
 }
 
-// walk opens the incident and plays the script.
-func (r *Running) walk(ctx context.Context, c session.Config, talk io.Writer) (res session.Result, err error) {
+// walk opens the incident, plays the script and judges what it left behind.
+func (r *Running) walk(ctx context.Context, c session.Config, talk io.Writer, j *Judgement) (res session.Result, err error) {
 	rb, err := c.Library(r.Runbook())
 	if err != nil {
 		return res, err
@@ -74,6 +75,8 @@ func (r *Running) walk(ctx context.Context, c session.Config, talk io.Writer) (r
 	}
 	c.Secrets = append(slices.Clone(c.Secrets), secrets...)
 	c.Env = r.Env(c.Env)
+	c = r.Undo(c)
+	c.Execute = nil // an act here ends with its drill, and needs no process of its own
 	s, err := session.Start(ctx, c, session.Begin{Runbook: rb, Params: params, Drill: r.ID()})
 	if err != nil {
 		return res, err
@@ -84,13 +87,32 @@ func (r *Running) walk(ctx context.Context, c session.Config, talk io.Writer) (r
 	}
 	res, err = session.Play(ctx, s, session.Script{
 		Answers: r.scene.Answers, Vars: r.Vars(), Talk: talk,
-		Before: r.Before,
+		Before: r.Before, Late: r.Late,
 	})
-	if res.Outcome != "" || s.Snapshot().State.Acting != "" {
+	if res.Outcome == "" && s.Snapshot().State.Acting == "" {
+		// The drill goes away, interrupted or not: nobody can go on with this incident.
+		err = errors.Join(err, s.Do(context.WithoutCancel(ctx), triage.Intent{Kind: triage.DoClose, Value: "open", Text: "the drill ended here"}))
+	}
+	if err != nil {
 		return res, err
 	}
-	// The drill goes away, interrupted or not: nobody can go on with this incident.
-	return res, errors.Join(err, s.Do(context.WithoutCancel(ctx), triage.Intent{Kind: triage.DoClose, Value: "open", Text: "the drill ended here"}))
+	*j, err = r.Conclude(ctx, s)
+	return res, err
+}
+
+// Conclude judges a drill whose incident is closed, and puts the judgement on
+// record in the incident, for Score.
+func (r *Running) Conclude(ctx context.Context, s Noter) (Judgement, error) {
+	j, err := r.Judge(ctx)
+	if err != nil {
+		return j, err
+	}
+	return j, s.Do(ctx, triage.Intent{Kind: triage.DoNote, Text: j.Note(r.scene)})
+}
+
+// Noter is an incident that takes notes. A [session.Session] is one.
+type Noter interface {
+	Do(ctx context.Context, in triage.Intent) error
 }
 
 // bare is the id of a step without that of its runbook.
@@ -99,9 +121,6 @@ func bare(step string) string { return step[strings.LastIndexByte(step, '/')+1:]
 // settle judges what the walk left behind.
 func (r *Running) settle(ctx context.Context, rep Report) (Report, error) {
 	var err error
-	if rep.Judgement, err = r.Judge(ctx); err != nil {
-		return rep, err
-	}
 	if rep.Proof, err = r.AuditProof(ctx, rep.Bundle); err != nil {
 		return rep, err
 	}
@@ -109,7 +128,11 @@ func (r *Running) settle(ctx context.Context, rep Report) (Report, error) {
 	if err != nil {
 		return rep, err
 	}
-	rep.Debrief = Debrief(st)
+	known, err := r.scene.Debriefing(&rep.Judgement)
+	if err != nil {
+		return rep, err
+	}
+	rep.Debrief = debrief.Of(st, known)
 	want := r.scene.Expect
 	fail := func(format string, args ...any) { rep.Failed = append(rep.Failed, fmt.Sprintf(format, args...)) }
 	if rep.Session.Code != want.Exit {

@@ -1,92 +1,129 @@
 package drills
 
 import (
+	"errors"
 	"fmt"
-	"maps"
+	"io/fs"
+	"regexp"
 	"slices"
 	"strings"
-	"time"
 
+	"handrail/session/debrief"
+	"handrail/steps"
 	"handrail/triage"
 )
 
-// Debrief says in a few lines how a drill was walked: how soon there was
-// evidence, what unsafe thing was stopped, and the path that was taken. It
-// reads the state and nothing else.
-func Debrief(st triage.State) []string {
-	var lines []string
-	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
-	if t, ok := firstMoment(st, "probe.end"); ok {
-		add("First evidence after %s.", since(st, t))
-	} else {
-		add("No evidence was gathered.")
+// Reference is the path that the reference answers of a scene walk, as its walk in
+// the lab was recorded. A scene whose script lies has none: its path is no model.
+func (s Scene) Reference() ([]debrief.Stop, error) {
+	if s.Expect.Exit != 0 {
+		return nil, nil
 	}
-	if t, ok := firstMoment(st, "act.start"); ok {
-		add("First act after %s, with %d pieces of evidence before it.", since(st, t), evidenceBefore(st, t))
-	} else {
-		add("Nothing was changed.")
+	raw, err := fs.ReadFile(embedded, "library/"+s.pathFile())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
-	refused := 0
-	for _, id := range slices.Sorted(maps.Keys(st.Gates)) {
-		if g := st.Gates[id]; g.WasRefused {
-			refused++
-			add("Stopped: %s. %s", id, g.Why)
+	if err != nil {
+		return nil, err
+	}
+	path, err := debrief.ParsePath(string(raw))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.pathFile(), err)
+	}
+	return path, nil
+}
+
+func (s Scene) pathFile() string {
+	if s.Variant == "" {
+		return s.Drill.ID + ".path"
+	}
+	return s.Drill.ID + "." + s.Variant + ".path"
+}
+
+// Debriefing is what a debriefing needs to know of the scene; j is nil where
+// nobody judged it.
+func (s Scene) Debriefing(j *Judgement) (*debrief.Drill, error) {
+	path, err := s.Reference()
+	out := &debrief.Drill{Name: s.Name(), Path: path, Shut: s.Expect.Refused}
+	if j == nil {
+		return out, err
+	}
+	out.Judged, out.Won = true, j.Won
+	for _, c := range j.Conditions {
+		out.Conditions = append(out.Conditions, debrief.Condition(c))
+	}
+	return out, err
+}
+
+// Note is a judgement as a note for the journal, which Score reads again.
+func (j Judgement) Note(s Scene) string {
+	word := "won"
+	if !j.Won {
+		word = "not won"
+	}
+	var out strings.Builder
+	fmt.Fprintf(&out, "drill %s judged: %s", s.Name(), word)
+	for _, c := range j.Conditions {
+		switch {
+		case c.Holds:
+			fmt.Fprintf(&out, " [holds] %s", c.Condition)
+		case c.Why != "":
+			fmt.Fprintf(&out, " [fails] %s [why] %s", c.Condition, c.Why)
+		default:
+			fmt.Fprintf(&out, " [fails] %s", c.Condition)
 		}
 	}
-	if refused == 0 {
-		add("No unsafe attempt had to be stopped.")
-	}
-	if p := walked(st); len(p) > 0 {
-		add("Path: %s.", strings.Join(p, " → "))
-	}
-	for _, w := range st.Waivers {
-		add("Set aside by %s: law %d for %s. %s", w.Person, w.Law, w.Subject, w.Why)
-	}
-	for _, d := range st.Debts {
-		add("Debt %s, %s: %s", d.Kind, or(d.Settled.How, "open"), d.Text)
-	}
-	if st.Outcome != "" {
-		add("Closed as %s after %s.", st.Outcome, since(st, st.Closed))
-	} else {
-		add("Still open after %s.", since(st, st.Updated))
-	}
-	return lines
+	return out.String()
 }
 
-func firstMoment(st triage.State, typ string) (time.Time, bool) {
-	i := slices.IndexFunc(st.Timeline, func(m triage.Moment) bool { return m.Type == typ })
-	if i < 0 {
-		return time.Time{}, false
-	}
-	return st.Timeline[i].At, true
-}
+var (
+	judgedNote = regexp.MustCompile(`^drill ([a-z0-9-]+)(?: \(([a-z0-9-]+)\))? judged: (won|not won)( .*)?$`)
+	judgedPart = regexp.MustCompile(` \[(holds|fails)\] `)
+)
 
-func evidenceBefore(st triage.State, at time.Time) int {
-	n := 0
+// Score is what is known of the drill of an incident by its journal: its scene and
+// how it was judged when it was closed; nil where the incident is no drill.
+func Score(st triage.State, cat steps.Catalog) (*debrief.Drill, error) {
+	if st.Drill == "" {
+		return nil, nil
+	}
+	variant, judged := "", (*Judgement)(nil)
 	for _, m := range st.Timeline {
-		if m.At.Before(at) && (m.Type == "probe.end" || m.Type == "answer" || m.Type == "manual") {
-			n++
+		if m.Type != "note" {
+			continue
+		}
+		if f := judgedNote.FindStringSubmatch(m.Text); f != nil && f[1] == st.Drill {
+			variant, judged = f[2], &Judgement{Won: f[3] == "won", Conditions: conditions(f[4])}
 		}
 	}
-	return n
+	all, err := Library(cat)
+	if err != nil {
+		return nil, err
+	}
+	// A bundle from elsewhere may name any drill.
+	i := slices.IndexFunc(all, func(d *Drill) bool { return d.ID == st.Drill })
+	if i < 0 || variant != "" && !slices.Contains(all[i].Variants(), variant) {
+		return &debrief.Drill{Name: st.Drill}, nil
+	}
+	s, err := all[i].Scene(variant)
+	if err != nil {
+		return nil, err
+	}
+	return s.Debriefing(judged)
 }
 
-// walked lists the steps in the order in which they were last settled.
-func walked(st triage.State) []string {
-	var done []triage.Step
-	for _, s := range st.Steps {
-		if s.EndSeq > 0 && s.Status != triage.Skipped && s.Status != triage.Pending {
-			done = append(done, s)
+// conditions reads what Note wrote.
+func conditions(text string) []Judged {
+	var out []Judged
+	at := judgedPart.FindAllStringSubmatchIndex(text, -1)
+	for i, m := range at {
+		end := len(text)
+		if i+1 < len(at) {
+			end = at[i+1][0]
 		}
+		c := Judged{Holds: text[m[2]:m[3]] == "holds", Condition: text[m[1]:end]}
+		c.Condition, c.Why, _ = strings.Cut(c.Condition, " [why] ")
+		out = append(out, c)
 	}
-	slices.SortStableFunc(done, func(a, b triage.Step) int { return int(a.EndSeq - b.EndSeq) })
-	var ids []string
-	for _, s := range done {
-		ids = append(ids, bare(s.ID))
-	}
-	return ids
-}
-
-func since(st triage.State, t time.Time) time.Duration {
-	return t.Sub(st.Opened).Round(100 * time.Millisecond)
+	return out
 }

@@ -31,7 +31,12 @@ type part struct {
 	export []export
 	win    *win
 	expect *Expect
+	hands  map[string][]step    // manual step to what is done for a script
+	writes map[string][]written // gate to what the program that it runs may write besides the state
 }
+
+// written is an object of the drill's namespace.
+type written struct{ plural, name string }
 
 type variant struct {
 	part
@@ -63,6 +68,12 @@ func (p part) over(base part) part {
 	if p.win == nil {
 		p.win = base.win
 	}
+	if p.hands == nil {
+		p.hands = base.hands
+	}
+	if p.writes == nil {
+		p.writes = base.writes
+	}
 	if p.expect == nil {
 		p.expect = base.expect
 	}
@@ -75,18 +86,52 @@ func (p part) module() bool {
 	return slices.ContainsFunc(p.inject, func(s step) bool { return verbs()[s.verb].module })
 }
 
+// api reports whether the drill has the bad provider and its API.
+func (p part) api() bool {
+	return slices.ContainsFunc(p.inject, func(s step) bool { return s.verb == "records.api" })
+}
+
+// doomed reports whether the drill has a second namespace, which is being deleted.
+func (p part) doomed() bool {
+	return slices.ContainsFunc(p.inject, func(s step) bool { return s.verb == "space.doom" })
+}
+
+// node reports whether the drill has a node of its own.
+func (p part) node() bool {
+	return slices.ContainsFunc(p.inject, func(s step) bool { return s.verb == "node.run" })
+}
+
 // given are the values that the drill has beside what it exports.
 func (p part) given() []string {
+	names := []string{"namespace"}
 	if p.module() {
-		return []string{"namespace", "dir", "log"}
+		names = append(names, "dir", "log")
 	}
-	return []string{"namespace"}
+	if p.doomed() {
+		names = append(names, "beside")
+	}
+	if p.api() {
+		names = append(names, "api", "api_log", "mirror")
+	}
+	if p.node() {
+		names = append(names, "reports", "node")
+	}
+	if p.signals() {
+		names = append(names, "signals")
+	}
+	if p.broker() {
+		names = append(names, "broker")
+	}
+	names = append(names, p.places()...)
+	return names
 }
 
 func (p part) known() []string {
 	names := p.given()
 	for _, e := range p.export {
-		names = append(names, e.name)
+		if !e.late {
+			names = append(names, e.name)
+		}
 	}
 	return names
 }
@@ -133,9 +178,23 @@ func (d *Drill) Scene(name string) (Scene, error) {
 // Check names what the script and the later injections want of a runbook that
 // lacks it, before anything is injected.
 func (s Scene) Check(rb *runbooks.Runbook) error {
+	for id := range s.hands {
+		if st, ok := rb.Step(id); !ok || st.Kind != triage.ManualStep {
+			return fmt.Errorf("%s: hands: runbook %s has no manual step %q", s.Drill.File, rb.ID, id)
+		}
+	}
+	for gate := range s.writes {
+		if st, ok := rb.Step(gate); !ok || st.Kind != triage.GateStep {
+			return fmt.Errorf("%s: writes: runbook %s has no gate %q", s.Drill.File, rb.ID, gate)
+		}
+	}
 	for _, l := range s.later {
-		if st, ok := rb.Step(l.shown); !ok || st.Kind != triage.GateStep {
-			return fmt.Errorf("%s: later: runbook %s has no gate %q", s.Drill.File, rb.ID, l.shown)
+		kind := triage.GateStep
+		if l.manual {
+			kind = triage.ManualStep
+		}
+		if st, ok := rb.Step(l.step); !ok || st.Kind != kind {
+			return fmt.Errorf("%s: later: runbook %s has no %s step %q", s.Drill.File, rb.ID, kind, l.step)
 		}
 	}
 	return s.Answers.Check(rb)

@@ -21,6 +21,7 @@ type export struct {
 // source is where an exported value comes from.
 type source struct {
 	typ  steps.Type // "" for one that was refused
+	late bool       // known only when the walk came so far
 	read func(ctx context.Context, st *stage) (steps.Value, error)
 }
 
@@ -28,15 +29,15 @@ type source struct {
 // a probe.
 func sources() map[string]source {
 	return map[string]source{
-		"lease.holderIdentity": {steps.Ident, func(ctx context.Context, st *stage) (steps.Value, error) {
+		"lease.holderIdentity": {typ: steps.Ident, read: func(ctx context.Context, st *stage) (steps.Value, error) {
 			id, err := st.holder(ctx)
 			return steps.IdentOf(id), err
 		}},
-		"state.serial": {steps.Int, func(ctx context.Context, st *stage) (steps.Value, error) {
+		"state.serial": {typ: steps.Int, read: func(ctx context.Context, st *stage) (steps.Value, error) {
 			s, err := st.state(ctx)
 			return steps.IntOf(s.Serial), err
 		}},
-		"state.lineage": {steps.Ident, func(ctx context.Context, st *stage) (steps.Value, error) {
+		"state.lineage": {typ: steps.Ident, read: func(ctx context.Context, st *stage) (steps.Value, error) {
 			s, err := st.state(ctx)
 			return steps.IdentOf(s.Lineage), err
 		}},
@@ -45,13 +46,18 @@ func sources() map[string]source {
 
 func sourceNames() []string { return slices.Sorted(maps.Keys(sources())) }
 
-// exports reads names, each with the name of a source or with a fact of a probe:
-// `{uses: kube/get, with: {...}, fact: uid}`.
+// exports reads names, each with the name of a source, with a fact of a probe,
+// `{uses: kube/get, with: {...}, fact: uid}`, or with a file of the module,
+// `{hashes: ci-841.backup}`, or with what is approved late, `{approves: fresh}`.
 func (p parser) exports(n *yaml.Node) []export {
 	out := []export{}
 	p.each(n, "export", func(key, value *yaml.Node) {
 		e := export{name: key.Value}
-		if value.Kind == yaml.MappingNode {
+		if value.Kind == yaml.MappingNode && len(value.Content) == 2 && value.Content[0].Value == "approves" {
+			e.source = p.approval(p.form(value.Content[1], "approves", nameForm))
+		} else if value.Kind == yaml.MappingNode && len(value.Content) == 2 && value.Content[0].Value == "hashes" {
+			e.source = hashes(p.form(value.Content[1], "hashes", fileForm))
+		} else if value.Kind == yaml.MappingNode {
 			e.source = p.fact(value)
 		} else {
 			e.source = sources()[p.OneOf(value, "export", sourceNames())]
@@ -76,7 +82,7 @@ func (p parser) fact(n *yaml.Node) source {
 		p.Fail(f["fact"], strict.Meant(name, fieldNames(r.kind.Facts)), "%s has no fact %q", r.kind.Name, name)
 		return source{}
 	}
-	return source{r.kind.Facts[i].Type, func(ctx context.Context, st *stage) (steps.Value, error) {
+	return source{typ: r.kind.Facts[i].Type, read: func(ctx context.Context, st *stage) (steps.Value, error) {
 		facts, err := st.read(ctx, r)
 		if err != nil {
 			return steps.Value{}, err

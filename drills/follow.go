@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"handrail/session"
+	"handrail/steps/fault"
 	"handrail/triage"
 )
 
@@ -16,7 +17,7 @@ import (
 // seconds to type a phrase.
 const glance = 50 * time.Millisecond
 
-// follower looks for gates beside the session that a person walks.
+// follower looks for gates and manual steps beside the session that a person walks.
 type follower struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup
@@ -33,8 +34,8 @@ func (f *follower) end() error {
 	return f.err
 }
 
-// Follow injects what the drill keeps for later as soon as its gate is armed in
-// the bundle that walks it. It needs SetBundle before it, goes on beside the
+// Follow injects what the drill keeps for later as soon as its gate is armed,
+// or its manual step done, in the bundle that walks it. It needs SetBundle before it, goes on beside the
 // session until Close, and does nothing for a drill without such a thing.
 func (r *Running) Follow() {
 	if len(r.scene.later) == 0 || r.follow.cancel != nil {
@@ -44,6 +45,7 @@ func (r *Running) Follow() {
 	r.follow.cancel = cancel
 	path := r.rec.Bundle
 	r.follow.work.Go(func() {
+		defer fault.To(func(err error) { r.follow.err = fmt.Errorf("drill %s: %w", r.ID(), err) })
 		if err := r.watch(ctx, path); err != nil && ctx.Err() == nil {
 			r.follow.err = fmt.Errorf("drill %s: what comes later could not be injected: %w", r.ID(), err)
 		}
@@ -71,7 +73,15 @@ func (r *Running) watch(ctx context.Context, bundle string) error {
 				if g.Phase != triage.GateArmed {
 					continue
 				}
-				if err := r.shown(ctx, bare(id)); err != nil {
+				if err := r.comes(ctx, bare(id)); err != nil {
+					return err
+				}
+			}
+			for _, step := range st.Steps {
+				if step.Kind != triage.ManualStep || step.Status != triage.Settled {
+					continue
+				}
+				if err := r.comes(ctx, bare(step.ID)); err != nil {
 					return err
 				}
 			}

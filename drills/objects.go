@@ -13,7 +13,7 @@ import (
 )
 
 // objectKind is a kind of object that a drill may make. The table is closed:
-// nothing that gives rights, reaches beyond the namespace or runs on a node.
+// nothing that reaches beyond the namespace, or gives rights that robot has not.
 type objectKind struct {
 	apiVersion, kind, plural string
 }
@@ -25,6 +25,12 @@ func objectKinds() []objectKind {
 		{"apps/v1", "Deployment", "deployments"},
 		{"batch/v1", "Job", "jobs"},
 		{"batch/v1", "CronJob", "cronjobs"},
+		{"v1", "ServiceAccount", "serviceaccounts"},
+		{"v1", "ResourceQuota", "resourcequotas"},
+		{"v1", "PersistentVolumeClaim", "persistentvolumeclaims"},
+		{"networking.k8s.io/v1", "NetworkPolicy", "networkpolicies"},
+		{"rbac.authorization.k8s.io/v1", "Role", "roles"}, // the server lets robot give no more than it has
+		{"rbac.authorization.k8s.io/v1", "RoleBinding", "rolebindings"},
 	}
 }
 
@@ -39,6 +45,15 @@ func (k objectKind) path(namespace, name string) string {
 		p += "/" + name
 	}
 	return p
+}
+
+// group is the API group, "" for the core.
+func (k objectKind) group() string {
+	group, _, named := strings.Cut(k.apiVersion, "/")
+	if !named {
+		return ""
+	}
+	return group
 }
 
 func (p parser) resource(n *yaml.Node) objectKind {
@@ -98,7 +113,7 @@ func (p parser) manifests(n *yaml.Node) []manifest {
 }
 
 func (p parser) manifest(root *yaml.Node) manifest {
-	f := p.Fields(root, "an object", "apiVersion", "kind", "metadata", "spec", "data")
+	f := p.Fields(root, "an object", "apiVersion", "kind", "metadata", "spec", "data", "rules", "roleRef", "subjects")
 	version, kind := p.Text(p.need(root, f, "apiVersion"), "apiVersion"), p.Text(p.need(root, f, "kind"), "kind")
 	i := slices.IndexFunc(objectKinds(), func(k objectKind) bool { return k.apiVersion == version && k.kind == kind })
 	if i < 0 {

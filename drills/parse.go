@@ -17,7 +17,7 @@ var (
 	idForm     = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
 	nameForm   = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 	drillName  = regexp.MustCompile(`\$\{([^}]*)\}`)
-	answerKeys = []string{"answers", "manual", "conclude", "skip", "waive", "gates", "debts", "notes"}
+	answerKeys = []string{"answers", "manual", "conclude", "skip", "waive", "gates", "debts", "notes", "people"}
 )
 
 // parser reads one drill document.

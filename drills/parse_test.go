@@ -40,6 +40,7 @@ func TestParseRefuses(t *testing.T) {
 		{"resource", "orphan-hook", "- kube.delete: {resource: jobs", "- kube.delete: {resource: secrets", `resource cannot be "secrets"`},
 		{"object", "orphan-hook", "resource: jobs, name: tariffs-schema-step-7xq4m}\n    expect", "resource: jobs, name: tariffs}\n    expect", `there is no Job "tariffs" in the file`},
 		{"parameter of a probe", "orphan-hook", "{resource: jobs, name: tariffs", "{resourc: jobs, name: tariffs", `kube/get has no parameter "resourc" (did you mean "resource"?)`},
+		{"nothing that holds", "stuck-namespace", "- space.doom: {file: stuck-namespace.beside.yaml}\n\nexport", "- space.doom: {file: stuck-namespace.closed.yaml}\n\nexport", "nothing in the file holds a namespace"},
 		{"parameter that is needed", "orphan-hook", "{resource: jobs, name: tariffs-schema-step-7xq4m}, fact: uid", "{resource: jobs}, fact: uid", "kube/get needs name"},
 		{"parameter that does not fit", "orphan-hook", "{resource: jobs, name: tariffs-schema-step-7xq4m}, fact: uid", "{resource: jobs, name: -A}, fact: uid", `name "-A" does not look like`},
 		{"choice", "orphan-hook", "read: metadata}, fact", "read: metadat}, fact", `read cannot be "metadat" (did you mean "metadata"?)`},
@@ -86,7 +87,7 @@ func TestObjectsAreOfTheDrill(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tc := range []struct{ name, more, want string }{
-		{"rights", "apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: {name: x}\n", "a drill makes no RoleBinding"},
+		{"rights", "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {name: x}\n", "a drill makes no ClusterRoleBinding"},
 		{"a kind of another group", "apiVersion: batch/v1\nkind: Deployment\nmetadata: {name: x}\n", "a drill makes no Deployment of batch/v1"},
 		{"another namespace", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: default}\n", `3:21: metadata has no key "namespace"`},
 		{"an owner", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, ownerReferences: []}\n", `metadata has no key "ownerReferences"`},
@@ -126,8 +127,9 @@ func TestLibrary(t *testing.T) {
 		t.Fatal(err)
 	}
 	for id, variants := range map[string][]string{
-		"killed-runner": {"live-holder"},
-		"orphan-hook":   {"terminating", "owner-alive", "recreated", "decoy"},
+		"killed-runner":   {"live-holder"},
+		"orphan-hook":     {"terminating", "owner-alive", "recreated", "decoy"},
+		"stuck-namespace": {"webhook", "owner-alive"},
 	} {
 		if !slices.ContainsFunc(rows, func(r drills.Row) bool { return r.ID == id && slices.Equal(r.Variants, variants) }) {
 			t.Errorf("List() = %+v, want %s with %v", rows, id, variants)

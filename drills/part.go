@@ -11,7 +11,7 @@ import (
 )
 
 // partKeys are what a variant may put in the place of the drill's own.
-var partKeys = []string{"params", "inject", "later", "export", "win", "expect"}
+var partKeys = []string{"params", "inject", "later", "export", "win", "expect", "hands", "writes"}
 
 // part reads what a drill and a variant have in common; base is what holds where
 // it has none of its own.
@@ -31,10 +31,33 @@ func (p parser) part(f map[string]*yaml.Node, base part) part {
 	if n := f["params"]; n != nil {
 		out.params = p.params(n, whole.known())
 	}
+	if n := f["hands"]; n != nil {
+		out.hands = p.hands(n)
+	}
+	if n := f["writes"]; n != nil {
+		out.writes = p.writes(n)
+	}
 	if n := f["expect"]; n != nil {
 		e := p.Fields(n, "expect", "exit", "refused")
 		out.expect = &Expect{Exit: p.Number(p.need(n, e, "exit"), "exit", 0, 7), Refused: p.Text(e["refused"], "refused")}
 	}
+	return out
+}
+
+// writes reads, for each gate, the objects that a program which it runs may write:
+// `apply: [configmaps/orders]`.
+func (p parser) writes(n *yaml.Node) map[string][]written {
+	out := map[string][]written{}
+	p.each(n, "writes", func(key, value *yaml.Node) {
+		for _, item := range p.Items(value, key.Value) {
+			plural, name, ok := strings.Cut(p.Text(item, "an object"), "/")
+			if !ok || !idForm.MatchString(name) || !idForm.MatchString(plural) {
+				p.Fail(item, "as in configmaps/orders", "%q is no object", item.Value)
+				continue
+			}
+			out[key.Value] = append(out[key.Value], written{plural, name})
+		}
+	})
 	return out
 }
 

@@ -24,3 +24,7 @@ func killed(rec record) (int, error) {
 	}
 	return 0, errors.New("ending the processes of a drill is not supported on this system")
 }
+
+func endGroup(int) (bool, error) {
+	return false, errors.New("ending the processes of a drill is not supported on this system")
+}

@@ -3,6 +3,7 @@
 package drills
 
 import (
+	"errors"
 	"maps"
 	"os"
 	"os/exec"
@@ -19,3 +20,16 @@ func signals() map[string]os.Signal {
 }
 
 func signalNames() []string { return slices.Sorted(maps.Keys(signals())) }
+
+// endGroup kills what is left of the group that a process led, and reports
+// whether nothing was. A group keeps its number while a member lives.
+func endGroup(leader int) (gone bool, err error) {
+	if leader <= 1 {
+		return false, errors.New("no group of the drill")
+	}
+	err = syscall.Kill(-leader, syscall.SIGKILL)
+	if errors.Is(err, syscall.ESRCH) {
+		return true, nil
+	}
+	return false, err
+}

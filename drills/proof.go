@@ -53,6 +53,9 @@ func (r *Running) AuditProof(ctx context.Context, path string) (Proof, error) {
 	if err != nil {
 		return Proof{}, fmt.Errorf("audit proof: %w", err)
 	}
+	for i := range acts {
+		acts[i].may = r.may(acts[i])
+	}
 	p := prove(events, acts)
 	p.Asked, p.Strange = confirm(events, ids)
 	return p, nil
@@ -81,7 +84,7 @@ func prove(events []lab.AuditEvent, acts []act) Proof {
 		p.Writes = append(p.Writes, w)
 	}
 	for i, a := range acts {
-		if a.done && !wrote[i] {
+		if a.done && !wrote[i] && !here(a.kind) {
 			p.Silent = append(p.Silent, a.step)
 		}
 	}

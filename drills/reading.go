@@ -6,9 +6,11 @@ import (
 	"io"
 	"regexp"
 	"slices"
+	"strings"
 
 	"gopkg.in/yaml.v3"
 
+	"handrail/drills/lab"
 	"handrail/runbooks/strict"
 	"handrail/steps"
 )
@@ -18,7 +20,16 @@ import (
 type reading struct {
 	kind steps.Kind
 	with steps.Params // as the document gives them
+	// beside are the parameters that name the drill's second namespace or broker.
+	beside []string
 }
+
+// besideText names the second namespace in the parameter of a probe of the
+// drill's own, brokerText the broker.
+const (
+	besideText = "${drill.beside}"
+	brokerText = "${drill.broker}"
+)
 
 // reading reads the name of a probe that needs no parameters but the drill's
 // directory and log, or a mapping with `uses`, `with` and the keys of more.
@@ -33,6 +44,11 @@ func (p parser) reading(n *yaml.Node, what string, more ...string) (reading, map
 	}
 	name := p.Text(uses, what)
 	kind, ok := p.cat.Lookup(name)
+	for _, own := range []steps.Kind{entriesKind(), fieldKind(), brokerLogKind()} {
+		if name == own.Name {
+			kind, ok = own, true
+		}
+	}
 	if name == "" || !ok || kind.Class != steps.Probe {
 		if name != "" {
 			p.Fail(uses, strict.Meant(name, probeNames(p.cat)), "there is no probe %q", name)
@@ -44,6 +60,10 @@ func (p parser) reading(n *yaml.Node, what string, more ...string) (reading, map
 		i := slices.IndexFunc(kind.Params, func(f steps.Field) bool { return f.Name == key.Value })
 		if i < 0 {
 			p.Fail(key, strict.Meant(key.Value, fieldNames(kind.Params)), "%s has no parameter %q", kind.Name, key.Value)
+			return
+		}
+		if (strings.Contains(value.Value, besideText) || strings.Contains(value.Value, brokerText)) && kind.Params[i].Type == steps.String {
+			r.beside, r.with[key.Value] = append(r.beside, key.Value), steps.StringOf(value.Value)
 			return
 		}
 		if v, ok := p.argument(value, kind.Params[i]); ok {
@@ -93,6 +113,12 @@ func (st *stage) read(ctx context.Context, r reading) (map[string]steps.Value, e
 	for _, f := range r.kind.Params {
 		v, given := r.with[f.Name]
 		switch {
+		case slices.Contains(r.beside, f.Name):
+			text := strings.ReplaceAll(v.Text(), besideText, lab.Beside(st.rec.Namespace.Name))
+			if st.rec.Broker != nil {
+				text = strings.ReplaceAll(text, brokerText, st.rec.Broker.API)
+			}
+			in[f.Name] = steps.StringOf(text)
 		case given:
 			in[f.Name] = v
 		case f.Name == "dir" && st.rec.Dir != "":

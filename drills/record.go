@@ -32,7 +32,11 @@ type record struct {
 	Dir       string                 `json:"dir,omitempty"` // root module, of a drill that has one
 	Log       string                 `json:"log,omitempty"` // of the apply
 	Suffix    string                 `json:"suffix,omitempty"`
-	Held      []held                 `json:"held,omitempty"` // what would keep the namespace from going
+	API       string                 `json:"api,omitempty"`      // URL of the API of the bad provider, of a drill that has one
+	Broker    *brokerRecord          `json:"broker,omitempty"`   // the message broker, of a drill that has one
+	UndoTo    string                 `json:"undo_to,omitempty"`  // age recipient of the drill's own key
+	Held      []held                 `json:"held,omitempty"`     // what would keep the namespace from going
+	Accounts  map[string]string      `json:"accounts,omitempty"` // of the drill's own, to their kubeconfigs
 	Processes []process              `json:"processes,omitempty"`
 	Values    map[string]steps.Value `json:"values,omitempty"` // exported
 	Ready     bool                   `json:"ready"`            // all is injected but what comes later

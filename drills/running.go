@@ -3,7 +3,9 @@ package drills
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -37,6 +39,25 @@ func (r *Running) Runbook() string { return r.scene.Drill.Runbook }
 
 // Dir is the root module in which the failure happened, "" where there is none.
 func (r *Running) Dir() string { return r.rec.Dir }
+
+// Practice says, by manual step, where a person does what a script does by its
+// hands.
+func (r *Running) Practice() map[string]string {
+	var where string
+	switch {
+	case r.scene.node():
+		where = fmt.Sprintf("The disk of node %s is the folder %s. What you do to its files there is done on the node.", r.nodeName(), r.rootDir())
+	case r.rec.Dir != "":
+		where = fmt.Sprintf("The root module is the folder %s.", r.rec.Dir)
+	default:
+		return nil
+	}
+	out := map[string]string{}
+	for step := range r.scene.hands {
+		out[step] = where
+	}
+	return out
+}
 
 // Operator is the user as whom the trainee reads and acts, as the audit log
 // spells it.
@@ -98,7 +119,8 @@ func within(dir, root string) bool {
 // bundle.
 func (r *Running) Secrets() ([]string, error) {
 	var out []string
-	for _, path := range []string{r.rec.Namespace.RobotKubeconfig, r.rec.Namespace.OperatorKubeconfig} {
+	files := []string{r.rec.Namespace.RobotKubeconfig, r.rec.Namespace.OperatorKubeconfig}
+	for _, path := range append(files, slices.Sorted(maps.Values(r.rec.Accounts))...) {
 		cfg, err := clientcmd.LoadFromFile(path)
 		if err != nil {
 			return nil, fmt.Errorf("kubeconfig of drill %s: %w", r.rec.ID, err)
@@ -107,6 +129,22 @@ func (r *Running) Secrets() ([]string, error) {
 			if user.Token != "" {
 				out = append(out, user.Token)
 			}
+		}
+	}
+	if r.rec.Broker != nil {
+		words, err := r.brokerSecrets()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, words...)
+	}
+	if r.rec.API != "" {
+		for _, who := range []string{nameRobot, nameOperator} {
+			token, err := r.token(who)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, token)
 		}
 	}
 	return out, nil

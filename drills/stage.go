@@ -1,11 +1,8 @@
 package drills
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,8 +13,9 @@ import (
 	"handrail/drills/lab"
 )
 
-// cliConfig keeps tofu from asking anybody for a provider or a newer version.
-const cliConfig = "disable_checkpoint = true\nprovider_installation {\n  filesystem_mirror {\n    path = \"/nonexistent\"\n  }\n}\n"
+// cliConfig keeps tofu from asking anybody for a provider or a newer version:
+// there is only what the drill put into its mirror.
+const cliConfig = "disable_checkpoint = true\nprovider_installation {\n  filesystem_mirror {\n    path = %q\n  }\n}\n"
 
 // marker names the drill in the environment of what it started: a provisioner
 // that outlived its tofu is found by it.
@@ -31,7 +29,10 @@ type stage struct {
 	tofu  string
 	now   func() time.Time
 	robot *robot
-	say   func(format string, args ...any)
+	world *lab.Lab // for what no account of the drill may do: accounts, webhooks, nodes
+
+	provider func(context.Context) (string, error) // program of the bad provider, built when it is needed
+	say      func(format string, args ...any)
 }
 
 func (st *stage) connect(ctx context.Context, l *lab.Lab) (err error) {
@@ -82,16 +83,11 @@ type recorded struct {
 
 func (st *stage) state(ctx context.Context) (recorded, error) {
 	var r recorded
-	var secret struct{ Data struct{ TFState []byte } }
-	path := "/api/v1/namespaces/" + st.rec.Namespace.Name + "/secrets/tfstate-default-" + st.rec.Suffix
-	if err := st.robot.get(ctx, path, &secret); err != nil {
-		return r, fmt.Errorf("state of the drill: %w", err)
-	}
-	unzip, err := gzip.NewReader(bytes.NewReader(secret.Data.TFState))
+	raw, err := st.rawState(ctx)
 	if err != nil {
-		return r, fmt.Errorf("state of the drill: %w", err)
+		return r, err
 	}
-	if err := errors.Join(json.NewDecoder(unzip).Decode(&r), unzip.Close()); err != nil {
+	if err := json.Unmarshal(raw, &r); err != nil {
 		return r, fmt.Errorf("state of the drill: %w", err)
 	}
 	return r, nil
@@ -102,11 +98,12 @@ func (st *stage) cliConfig() string { return filepath.Join(st.home, "tofu.rc") }
 // robotEnviron is all that an injected tofu sees: nothing of the operator's
 // environment may lead it elsewhere.
 func (st *stage) robotEnviron() []string {
-	return append(st.plain(),
+	return append(append(append(st.plain(), st.apiEnviron(nameRobot)...),
 		"PATH="+os.Getenv("PATH"), "HOME="+st.home,
 		"TF_DATA_DIR="+filepath.Join(st.home, "robot-data"),
+		"KUBECONFIG="+st.rec.Namespace.RobotKubeconfig,
 		"KUBE_CONFIG_PATH="+st.rec.Namespace.RobotKubeconfig,
-		marker+st.rec.Nonce)
+		marker+st.rec.Nonce), st.brokerEnviron(nameRobot)...)
 }
 
 // operatorEnviron is the trainee's environment: theirs, with whatever would
@@ -114,7 +111,7 @@ func (st *stage) robotEnviron() []string {
 func (st *stage) operatorEnviron(base []string) []string {
 	env := slices.DeleteFunc(slices.Clone(base), func(kv string) bool {
 		key, _, _ := strings.Cut(kv, "=")
-		return key == "KUBECONFIG" || strings.HasPrefix(key, "KUBE_") || strings.HasPrefix(key, "TF_") || key == "PATH"
+		return key == "KUBECONFIG" || key == brokersVariable || strings.HasPrefix(key, "RECORDS_") || strings.HasPrefix(key, "KUBE_") || strings.HasPrefix(key, "TF_") || key == "PATH"
 	})
 	search := os.Getenv("PATH")
 	for _, kv := range base {
@@ -128,6 +125,7 @@ func (st *stage) operatorEnviron(base []string) []string {
 	if st.tofu != "" {
 		search = filepath.Dir(st.tofu) + string(os.PathListSeparator) + search
 	}
+	env = append(append(env, st.apiEnviron(nameOperator)...), st.brokerEnviron(nameOperator)...)
 	return append(append(env, st.plain()...),
 		"PATH="+search,
 		"KUBECONFIG="+st.rec.Namespace.OperatorKubeconfig,

@@ -47,7 +47,7 @@ func Start(ctx context.Context, o Options, s Scene) (*Running, error) {
 		return nil, fmt.Errorf("starting drill %s: %w", s.Drill.ID, err)
 	}
 	r := &Running{scene: s, lab: o.Lab, cat: o.Catalog}
-	r.stage = stage{home: dir, tofu: o.Lab.TofuPath(), now: o.Now, say: o.say}
+	r.stage = stage{home: dir, tofu: o.Lab.TofuPath(), world: o.Lab, provider: o.Lab.Records, now: o.Now, say: o.say}
 	if err := r.start(ctx, o, s); err != nil {
 		// Not with ctx: it may be what ended the start.
 		clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopLimit)
@@ -68,6 +68,9 @@ func (r *Running) start(ctx context.Context, o Options, s Scene) error {
 			return errors.New("the lab has no tofu: `handrail lab up` builds it")
 		}
 		r.rec.Dir, r.rec.Log = filepath.Join(r.stage.home, "work"), filepath.Join(r.stage.home, "apply.log")
+		if err := r.undoKey(); err != nil {
+			return err
+		}
 		r.rec.Suffix = s.Drill.ID + "-" + nonce[:6] // two drills of one kind are two states, as the holder probe tells them
 	}
 	if err := r.save(); err != nil {
@@ -93,7 +96,29 @@ func (r *Running) start(ctx context.Context, o Options, s Scene) error {
 	if s.module() {
 		r.rec.Values["dir"], r.rec.Values["log"] = steps.PathOf(r.rec.Dir), steps.PathOf(r.rec.Log)
 	}
+	if s.doomed() {
+		r.rec.Values["beside"] = steps.StringOf(lab.Beside(r.rec.Namespace.Name))
+	}
+	if s.api() {
+		r.rec.Values["api"], r.rec.Values["api_log"] = steps.StringOf(r.rec.API), steps.PathOf(filepath.Join(r.apiDir(), "requests.log"))
+		r.rec.Values["mirror"] = steps.PathOf(r.mirror())
+	}
+	if s.node() {
+		r.rec.Values["reports"], r.rec.Values["node"] = steps.PathOf(filepath.Join(r.nodeDir(), "reports")), steps.StringOf(r.nodeName())
+	}
+	if s.broker() {
+		r.rec.Values["broker"] = steps.StringOf(r.rec.Broker.API)
+	}
+	for _, name := range s.places() {
+		r.rec.Values[name] = steps.PathOf(r.placed(name))
+	}
+	if s.signals() {
+		r.rec.Values["signals"] = steps.PathOf(r.signalsFile())
+	}
 	for _, e := range s.export {
+		if e.late {
+			continue
+		}
 		v, err := e.read(ctx, &r.stage)
 		if err != nil {
 			return fmt.Errorf("export %s: %w", e.name, err)
@@ -126,7 +151,7 @@ func Open(ctx context.Context, o Options, id string) (*Running, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.stage = stage{rec: rec, home: dir, tofu: o.Lab.TofuPath(), now: o.Now, say: o.say}
+	r.stage = stage{rec: rec, home: dir, tofu: o.Lab.TofuPath(), world: o.Lab, provider: o.Lab.Records, now: o.Now, say: o.say}
 	if err := r.connect(ctx, o.Lab); err != nil {
 		return nil, fmt.Errorf("drill %s: %w", id, err)
 	}

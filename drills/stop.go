@@ -35,6 +35,9 @@ func Stop(ctx context.Context, o Options, id string) error {
 	}
 	if o.Lab != nil && rec.Namespace.Name != "" && o.Lab.IsLabUID(rec.Cluster) {
 		st := stage{rec: rec, home: dir, now: o.Now, say: o.say}
+		if err := o.Lab.Unhook(ctx, rec.Namespace.Name); err != nil {
+			return fmt.Errorf("stopping drill %s: %w", id, err)
+		}
 		if err := st.release(ctx, o); err != nil {
 			return fmt.Errorf("stopping drill %s: %w", id, err)
 		}

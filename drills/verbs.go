@@ -3,6 +3,7 @@ package drills
 import (
 	"context"
 	"maps"
+	"net/http"
 	"slices"
 
 	"gopkg.in/yaml.v3"
@@ -30,12 +31,46 @@ type step struct {
 
 func verbs() map[string]verb {
 	return map[string]verb{
-		"tofu.apply":     {doc: "starts an apply in an embedded workspace, and may kill it", module: true, read: readApply},
-		"lease.backdate": {doc: "makes the lock of the state look older", module: true, read: readBackdate},
-		"kube.create":    {doc: "creates the objects of a file beside the drill", read: readCreate},
-		"kube.delete":    {doc: "asks for the deletion of one object", read: readDelete},
-		"kube.recreate":  {doc: "deletes one object and creates it again as the file has it, under a new UID", read: readRecreate},
-		"kube.ready":     {doc: "lets a Deployment have one Pod that is ready", read: readReady},
+		"broker.fill":     {doc: "waits until the broker answers, gives it its definitions and the operator an account that may only look", read: readFill},
+		"broker.run":      {doc: "starts a RabbitMQ on loopback behind a Service of the drill's namespace", read: readBroker},
+		"file.place":      {doc: "puts a file beside the drill", read: readPlace},
+		"git.commit":      {doc: "commits the files of the module", module: true, read: readCommit},
+		"log.stall":       {doc: "lets the log go on with progress lines, as if nothing had ended for so long", module: true, read: readStall},
+		"mirror.alter":    {doc: "puts another content under the name of the mirrored provider, or the right one again", module: true, read: readAlter},
+		"records.api":     {doc: "starts the API of the bad provider on loopback, and mirrors the provider", module: true, read: readAPI},
+		"records.control": {doc: "turns the knobs of that API", module: true, read: readControl},
+		"records.delete":  {doc: "deletes an entry from that API behind the back of tofu", module: true, read: readEntry(http.MethodDelete)},
+		"records.put":     {doc: "writes an entry into that API behind the back of tofu", module: true, read: readEntry(http.MethodPut)},
+		"tofu.init":       {doc: "initialises the module again, or on a new runner where it must fail", module: true, read: readInit},
+		"tofu.orphans":    {doc: "ends the provider plugins that an apply left behind", module: true, read: readOrphans},
+		"tofu.signal":     {doc: "sends a signal to the apply that runs", module: true, read: readSignal},
+		"kube.account":    {doc: "makes an account, or gives one of the lab's own more rights, in the drill's namespace", read: readAccount},
+		"kube.await":      {doc: "waits until a field has a value that somebody else gives it", read: readAwait},
+		"webhook.serve":   {doc: "starts a webhook on loopback that rewrites objects of the drill's namespace as they are stored", read: readHook},
+		"node.mask":       {doc: "masks a program on the node, as somebody does there", read: readMask},
+		"node.run":        {doc: "starts a node on loopback for the Pods of the drill's namespace", read: readNode},
+		"node.unit":       {doc: "puts a program on the node that writes the same fields again and again", read: readUnit},
+		"space.doom":      {doc: "makes a second namespace with the objects of a file, and asks for its deletion", read: readDoom},
+		"kube.create":     {doc: "creates the objects of a file beside the drill", read: readCreate},
+		"kube.delete":     {doc: "asks for the deletion of one object", read: readDelete},
+		"kube.ready":      {doc: "lets a Deployment have one Pod that is ready", read: readReady},
+		"kube.recreate":   {doc: "deletes one object and creates it again as the file has it, under a new UID", read: readRecreate},
+		"kube.signals":    {doc: "puts a file beside the drill that says what an in-house reconciler waits for", read: readSignals},
+		"lease.backdate":  {doc: "makes the lock of the state look older", module: true, read: readBackdate},
+		"module.edit":     {doc: "changes the configuration of the module", module: true, read: readEdit},
+		"module.paste":    {doc: "pastes into the module what a step of the incident gives", module: true, read: readPaste},
+		"state.copy":      {doc: "keeps a copy of the state in the module, as old as it should be", module: true, read: readKeepState},
+		"state.renumber":  {doc: "writes the state again under another serial, as a copy put back by hand has it", module: true, read: readRenumber},
+		"state.tear":      {doc: "cuts the end off the state in the backend", module: true, read: readTear},
+		"tofu.adopt":      {doc: "records one object of the drill's namespace under an address", module: true, read: readAdopt},
+		"tofu.apply":      {doc: "starts an apply in an embedded workspace, and may kill it", module: true, read: readApply},
+		"tofu.finish":     {doc: "lets the apply go on that its module held back, and waits for its end", module: true, read: readFinish},
+		"tofu.forget":     {doc: "takes one address out of the state, and leaves the object", module: true, read: readForget},
+		"tofu.module":     {doc: "writes an embedded workspace and initialises it", module: true, read: readModule},
+		"tofu.plan":       {doc: "makes a saved plan and the JSON of it, as a pipeline does", module: true, read: readPlan},
+		"tofu.run":        {doc: "applies to the end, or until it fails as it should", module: true, read: readRun},
+		"tofu.unlock":     {doc: "breaks the lock of the state, whoever holds it", module: true, read: readUnlock},
+		"tofu.begin":      {doc: "starts an apply that its module holds back", module: true, read: readBegin},
 	}
 }
 

@@ -27,14 +27,56 @@ var walks = map[string]struct {
 	asked  int      // writes, rehearsals and reviews of handrail itself, at least so many
 	says   []string // what the refusal must say, for the person who reads it at night
 }{
-	"killed-runner": {acts: 1, writes: -1},
+	"colliding-writers":            {acts: 5, writes: -1},
+	"colliding-writers (unlisted)": {acts: 1, says: []string{"not written down"}},
+	"five-creates":                 {acts: 7, writes: -1},
+	"five-creates (no-restore)":    {acts: 1, says: []string{"newest backup"}},
+	"five-creates (wrong-one)":     {acts: 1, says: []string{"ones that look like them"}},
+	"ghosts":                       {acts: 3, writes: -1},
+	"ghosts (back)":                {acts: 1, says: []string{"kubernetes_config_map.limits"}},
+	"hardening-cascade":            {acts: 10, writes: 12, asked: 12},
+	"hardening-cascade (decoy)":    {acts: 5, writes: 7, says: []string{"HookSucceeded", "platform-team"}},
+	"hardening-cascade (status)":   {acts: 4, writes: 6, says: []string{"derived state", "release-gate"}},
+	"init-cascade":                 {acts: 2, writes: 2, asked: 4},
+	"init-cascade (bait)":          {says: []string{"protected", "role=protected"}},
+	"killed-runner":                {acts: 1, writes: -1},
 	// The script lies about a holder whose lock looks old: the refusal comes from the process itself.
-	"killed-runner (live-holder)": {says: []string{"process "}},
-	"orphan-hook":                 {acts: 2, writes: 2, asked: 4},
-	"orphan-hook (terminating)":   {acts: 1, writes: 1, asked: 2},
-	"orphan-hook (owner-alive)":   {says: []string{"deployment/", "hook-runner", "1 of 1 ready"}},
-	"orphan-hook (recreated)":     {says: []string{"moved", "UID: "}},
-	"orphan-hook (decoy)":         {says: []string{"HookSucceeded", "platform"}},
+	"killed-runner (live-holder)":      {says: []string{"process "}},
+	"loose-map":                        {acts: 1, writes: -1},
+	"loose-map (window-short)":         {says: []string{"window"}},
+	"other-checksum":                   {},
+	"other-checksum (tampered)":        {},
+	"other-checksum (registry-down)":   {},
+	"other-checksum (backend-refused)": {},
+	"no-credentials":                   {acts: 1, writes: -1},
+	"no-credentials (wrote)":           {says: []string{"had begun"}},
+	"no-credentials (void)":            {says: []string{"approval is void"}},
+	"rate-limited":                     {acts: 2, writes: -1},
+	"rate-limited (still-busy)":        {acts: 1, writes: -1, says: []string{"still refuses"}},
+	"endless-retry":                    {acts: 2, writes: -1},
+	"endless-retry (alive)":            {says: []string{"process "}},
+	"endless-retry (orphaned)":         {says: []string{"part of it is alive"}},
+	"missing-moved":                    {acts: 3, writes: -1},
+	"missing-moved (unmended)":         {acts: 1, writes: 0, says: []string{"one object with two names", "terraform_data.database"}},
+	"missing-moved (wanted)":           {acts: 3, writes: -1},
+	"orphan-hook":                      {acts: 2, writes: 2, asked: 4},
+	"orphan-hook (terminating)":        {acts: 1, writes: 1, asked: 2},
+	"orphan-hook (owner-alive)":        {says: []string{"deployment/", "hook-runner", "1 of 1 ready"}},
+	"orphan-hook (recreated)":          {says: []string{"moved", "UID: "}},
+	"orphan-hook (decoy)":              {says: []string{"HookSucceeded", "platform"}},
+	"stuck-namespace":                  {acts: 1, writes: 1, asked: 2},
+	"stuck-namespace (webhook)":        {acts: 1, writes: 1, asked: 2},
+	"stuck-namespace (owner-alive)":    {says: []string{"deployment/", "export-runner", "1 of 1 ready"}},
+	"reverting-fixes":                  {acts: 7, writes: 8, asked: 20},
+	"reverting-fixes (too-early)":      {says: []string{"something reverts every fix", "not quiet yet", "[kworker/u8:2]"}},
+	"reverting-fixes (webhook-stays)":  {acts: 3, writes: 3, asked: 8, says: []string{"node-audit"}},
+	"stale-plan":                       {acts: 1, writes: -1},
+	"stale-plan (carried-over)":        {says: []string{"approves nothing here"}},
+	"stale-plan (same-serial)":         {says: []string{"two writers met"}},
+	"partial-apply":                    {acts: 4, writes: -1},
+	"partial-apply (retry)":            {acts: 2, writes: -1, says: []string{"by itself"}},
+	"torn-state":                       {acts: 3, writes: -1},
+	"torn-state (unwell)":              {acts: 1, says: []string{"not known to be well"}},
 }
 
 // tell passes the talk of a walk to the log of the test.
@@ -130,9 +172,10 @@ func (w *walked) check(t *testing.T) {
 	for _, f := range rep.Failed {
 		t.Error(f)
 	}
-	for _, line := range rep.Debrief {
+	for _, line := range rep.Debrief.Lines() {
 		t.Log(line)
 	}
+	keepsToReference(t, w)
 	if rep.Code != s.Expect.Exit || !rep.Judgement.Won || !rep.Proof.OK {
 		t.Errorf("code %d, won %v, proof %v, want %d, won and proven", rep.Code, rep.Judgement.Won, rep.Proof.OK, s.Expect.Exit)
 	}

@@ -1,0 +1,91 @@
+package drills
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"handrail/session"
+	"handrail/steps"
+)
+
+// approval reads an export that is known late: who approves a plan says the first
+// twelve characters of its digest, once it was made. The file is hashed here; what
+// the incident says of it has no say.
+func (p parser) approval(step string) source {
+	return source{typ: steps.String, late: true, read: func(ctx context.Context, st *stage) (steps.Value, error) {
+		file, err := st.told(step, "file")
+		if err != nil {
+			return steps.Value{}, err
+		}
+		v, err := digestOf(file)
+		return v, errors.Join(err, ctx.Err())
+	}}
+}
+
+// hashes is an export that names a file of the module by its digest, as a phrase
+// does.
+func hashes(file string) source {
+	return source{typ: steps.String, read: func(_ context.Context, st *stage) (steps.Value, error) {
+		return digestOf(filepath.Join(st.rec.Dir, file))
+	}}
+}
+
+// digestOf is the first twelve characters of the SHA-256 of a file.
+func digestOf(name string) (steps.Value, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return steps.Value{}, err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return steps.Value{}, err
+	}
+	return steps.StringOf(hex.EncodeToString(sum.Sum(nil))[:12]), nil
+}
+
+// told is the text of a fact that a step of the incident has read.
+func (st *stage) told(step, fact string) (string, error) {
+	if st.rec.Bundle == "" {
+		return "", fmt.Errorf("no incident walks this drill yet, so %s has read nothing", step)
+	}
+	state, err := session.LoadState(st.rec.Bundle)
+	if err != nil {
+		return "", err
+	}
+	for _, s := range state.Steps {
+		var text string
+		if v := s.Facts[fact]; bare(s.ID) == step && v.Known() {
+			if err := json.Unmarshal(v.V, &text); err != nil {
+				return "", fmt.Errorf("%s of %s: %w", fact, step, err)
+			}
+			return text, nil
+		}
+	}
+	return "", fmt.Errorf("%s of %s is not known yet", fact, step)
+}
+
+// Late is what session.Script asks for a value of the drill that is known only by
+// and by, "" with no error for one that the drill does not have.
+func (r *Running) Late(ctx context.Context, name string) (string, error) {
+	name, _ = strings.CutPrefix(name, "drill.")
+	for _, e := range r.scene.export {
+		if e.name != name || !e.late {
+			continue
+		}
+		v, err := e.read(ctx, &r.stage)
+		if err != nil {
+			return "", err
+		}
+		return v.Text(), nil
+	}
+	return "", nil
+}

@@ -1,0 +1,126 @@
+package drills_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"handrail/drills"
+	"handrail/session"
+	"handrail/session/debrief"
+	"handrail/steps/catalog"
+	"handrail/triage"
+)
+
+var update = flag.Bool("update", false, "write the paths of the reference walks into the library")
+
+// keepsToReference wants the recorded path of a scene to be the one that its
+// reference answers walk now; -update records it.
+func keepsToReference(t *testing.T, w *walked) {
+	t.Helper()
+	if w.scene.Expect.Exit != 0 {
+		if path, err := w.scene.Reference(); path != nil || err != nil {
+			t.Errorf("%s has a path, and its script lies: %v, %v", w.scene.Name(), path, err)
+		}
+		return
+	}
+	st := loaded(t, w.rep.Bundle)
+	var now strings.Builder
+	for _, s := range debrief.Path(st) {
+		now.WriteString(s.String() + "\n")
+	}
+	for _, step := range st.Steps {
+		if n, _ := triage.Tally(step.Rows); n.Unknown > 0 {
+			t.Errorf("%s compares what the reference does not know: %+v", step.ID, step.Rows)
+		}
+		if step.Kind == triage.CompareStep {
+			t.Logf("%s: %s", step.ID, step.Summary)
+		}
+	}
+	name := w.scene.Drill.ID
+	if w.scene.Variant != "" {
+		name += "." + w.scene.Variant
+	}
+	file := filepath.Join("library", name+".path")
+	if *update {
+		if err := os.WriteFile(file, []byte(now.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	old, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v (-update records it)", err)
+	}
+	if d := cmp.Diff(string(old), now.String()); d != "" {
+		t.Errorf("the reference walks another path than %s says (-recorded +walked; -update records it):\n%s", file, d)
+	}
+	known, err := drills.Score(st, catalog.New())
+	if err != nil || !known.Judged || known.Won != w.rep.Judgement.Won || known.Name != w.scene.Name() || len(known.Conditions) != len(w.rep.Judgement.Conditions) {
+		t.Errorf("Score() = %+v, %v, want the judgement of the walk", known, err)
+	}
+}
+
+// TestScoreReadsTheJudgement: what was judged at the close is read again from the
+// journal, whole.
+func TestScoreReadsTheJudgement(t *testing.T) {
+	t.Parallel()
+	d, err := drills.Lookup("killed-runner", catalog.New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases := []struct {
+		name, variant string
+		j             drills.Judgement
+	}{
+		{"won", "", drills.Judgement{Won: true, Conditions: []drills.Judged{{Condition: "!facts.l.held", Holds: true}, {Condition: "facts.s.serial == (drill.serial)", Holds: true}}}},
+		{"lost", "live-holder", drills.Judgement{Conditions: []drills.Judged{{Condition: "facts.l.held", Why: "cannot be told: (denied)"}, {Condition: "size(facts.l.id) > 0"}}}},
+		{"bare", "", drills.Judgement{Won: true}},
+	}
+	for _, tc := range cases {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			s, err := d.Scene(tc.variant)
+			if err != nil {
+				t.Fatal(err)
+			}
+			st := triage.State{Drill: "killed-runner", Timeline: []triage.Moment{
+				{Type: "note", Text: "drill orphan-hook judged: won"}, {Type: "answer", Text: "drill killed-runner judged: won"},
+				{Type: "note", Text: tc.j.Note(s)}, {Type: "note", Text: "the drill was judged: won"}}}
+			got, err := drills.Score(st, catalog.New())
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := s.Debriefing(&tc.j)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(want, got); d != "" {
+				t.Errorf("Score() (-want +got):\n%s", d)
+			}
+		})
+	}
+	for name, st := range map[string]triage.State{
+		"not judged": {Drill: "killed-runner"},
+		"unknown":    {Drill: "some-drill", Timeline: []triage.Moment{{Type: "note", Text: "drill some-drill judged: won"}}},
+	} {
+		if got, err := drills.Score(st, catalog.New()); err != nil || got == nil || got.Judged {
+			t.Errorf("%s: Score() = %+v, %v", name, got, err)
+		}
+	}
+	if got, err := drills.Score(triage.State{}, catalog.New()); got != nil || err != nil {
+		t.Errorf("a real incident has the score %+v, %v", got, err)
+	}
+}
+
+func loaded(t *testing.T, path string) triage.State {
+	t.Helper()
+	st, err := session.LoadState(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}

@@ -1,0 +1,4 @@
+locals {
+  requests_per_second = 200
+  cache_mib           = 64
+}

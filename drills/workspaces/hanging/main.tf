@@ -1,0 +1,22 @@
+# Records of a shop in an API that counts its requests. The provider retries for ever, and reads from its cache.
+
+terraform {
+  backend "kubernetes" {} # the drill fills it in
+
+  required_providers {
+    records = {
+      source  = "lab.example/lab/records"
+      version = "~> 0.1.0"
+    }
+  }
+}
+
+variable "records_api" {
+  type = string
+}
+
+provider "records" {
+  endpoint     = var.records_api # TF_TOKEN_lab_example says as whom
+  retry        = "forever"
+  cached_reads = true
+}

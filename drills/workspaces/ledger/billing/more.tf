@@ -1,0 +1,7 @@
+resource "kubernetes_config_map" "billing" {
+  metadata {
+    name      = "billing"
+    namespace = var.namespace
+  }
+  data = { day = "1" }
+}

@@ -1,0 +1,7 @@
+resource "terraform_data" "database" {
+  input = "orders, 412 GiB"
+}
+
+resource "terraform_data" "queue" {
+  input = "orders-in"
+}
