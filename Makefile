@@ -15,6 +15,8 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 # The race detector needs a C compiler and memory; it runs where goroutines meet
 # and nothing heavy is started.
 LIGHT := ./triage/... ./runbooks/... ./evidence/... ./session/... ./tui/... ./steps/...
+# Real servers and tens of megabytes to pack; the packages below it stay light.
+HEAVY := ./session/index/depot
 
 # One line that grows while packages compile, on a terminal; a line every hundred
 # packages elsewhere. What is neither a package nor a download is shown as it is.
@@ -27,7 +29,7 @@ END { if (tty) printf "\r\033[K" }
 endef
 export METER
 
-.PHONY: build practice test check bench evidence-report evidence-kills leaks gitleaks demo vuln prepare clean
+.PHONY: build practice test check bench pictures fuzz corpora evidence-report evidence-kills leaks gitleaks demo vuln prepare clean
 
 build: ## bin/handrail
 	@mkdir -p bin
@@ -41,11 +43,11 @@ practice: build ## build what is needed and open the first drill in the terminal
 	@$(HANDRAIL) drill start killed-runner
 
 prepare: build
-	@$(HANDRAIL) lab build
+	@$(HANDRAIL) lab build --services
 
 test: check prepare ## everything, lab included, nothing skipped
-	go test -race -count=1 -timeout 20m $(LIGHT)
-	go test -count=1 -timeout 30m . ./cli/... ./drills/...
+	go test -race -count=1 -timeout 20m $$(go list $(LIGHT) | grep -vx "handrail/$(HEAVY:./%=%)")
+	go test -count=1 -timeout 30m . $(HEAVY) ./cli/... ./drills/...
 
 check: ## format, vet, staticcheck, import rule
 	@bad=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); if [ -n "$$bad" ]; then echo "not gofmt'ed:"; echo "$$bad"; exit 1; fi
@@ -58,11 +60,18 @@ bench: build ## benchmarks beside their peers; docs/performance.md says how to r
 	go test -run '^$$' -bench . -benchmem -benchtime 1000x ./session
 	@command -v rg >/dev/null || echo "bench: ripgrep (rg) is not installed; the rows that compare with it are left out"
 	go test -run '^$$' -bench 'Query|Rows' -benchtime 20x ./session/index
+	HANDRAIL_BIN=$(CURDIR)/$(HANDRAIL) go test -run '^$$' -bench Process -benchtime 9x ./session/index
 	go test -run '^$$' -bench Rebuild -benchtime 1x ./session/index
-	go test -run '^$$' -bench List -benchtime 1x -timeout 30m ./steps/kube
+	go test -run '^$$' -bench 'List|Writers' -benchtime 1x -timeout 60m ./steps/kube
+	go test -run '^$$' -bench . -benchtime 2x -timeout 30m ./steps/terraform/tfstate
+	go test -run '^$$' -bench Dossier -benchtime 2x -timeout 30m ./steps/terraform
 	HANDRAIL_BIN=$(CURDIR)/$(HANDRAIL) go test -run '^$$' -bench Process -benchtime 30x ./cli
+	HANDRAIL_BIN=$(CURDIR)/$(HANDRAIL) HANDRAIL_IDLE=30s go test -run '^$$' -bench Terminal -benchtime 1x -timeout 30m ./cli
 	@ls -l $(HANDRAIL)
 	@$(HANDRAIL) lab status -o json
+
+pictures: ## draw the pictures of docs/ and the golden screens anew; look at every change
+	go test -count=1 ./tui -run 'TestPictures|TestScreens|TestReplayScreens' -update
 
 gitleaks: ## gitleaks and its stopwatch, from a module of their own
 	cd evidence/gitleaks && go build -tags gore2regex -o ../../bin/gitleaks github.com/zricethezav/gitleaks/v8
@@ -79,23 +88,43 @@ function metric(name,  i) { for (i = 2; i <= NF; i++) if ($$i == name) return $$
 /^ *everybit_test.go.*all noticed/ { $$0 = said(); files++; bits += $$2; cuts += $$5 }
 /vectors_test.go.*sample bundles/ { put("verifier tests that must fail", "60, and 70 % of all", said()) }
 /kinds_test.go.*contexts/ { put("redaction", "no 12 bytes survive", said()) }
+/secondopinion_test.go.*findings before/ { put("gitleaks on a bundle full of secrets", "finds none", said()) }
 /clean_test.go.*touched/ { put("false redactions", "1 in 10,000 lines", said()) }
 /^BenchmarkSpeed/ { t = metric("of-gitleaks"); put("redaction speed", "3 x gitleaks (re2); worst a tenth", metric("MB/s") " MB/s; " (t ? t : "not beside") " x gitleaks; " metric("of-sha256") " x SHA-256; worst " metric("worst-of-normal") " of normal") }
 /^BenchmarkCapture/ { put("capture of 1 GiB, " $$1, "constant memory", metric("peak-MB") " MB of heap at the peak") }
 /^BenchmarkVerifyEntries/ { put("verify 10,000 entries", "100 ms", metric("ns/op") / 1e6 " ms") }
 /^BenchmarkVerifyBlobs\/handrail/ { ours = metric("MB/s") }
 /^BenchmarkVerifyBlobs\/sha256sum/ { put("verify blobs", "0.8 x sha256sum", ours / metric("MB/s") " x (" ours " MB/s)") }
+/^BenchmarkProcess\// { name = $$1; sub(/^BenchmarkProcess\//, "", name); sub(/-[0-9]+$$/, "", name); t = metric("x-ripgrep"); query = query sep name " " (t ? t " x (CPU " metric("x-ripgrep-cpu") " x)" : metric("ms") " ms, ripgrep is not on PATH"); sep = "; " }
 /^module / { n++; modules = modules " " $$2 }
-END { put("bit flips and cuts", "100 % noticed", files " files of a bundle: " bits " bits, one of each byte, and " cuts " cuts, all noticed"); put("modules outside the standard library and golang.org/x", "6", n ":" modules); printf "| property | bar | measured |\n| --- | --- | --- |\n%s", rows }
+END { if (query) put("query over 2,000 bundles", "10 x ripgrep", "both as processes: " query); put("bit flips and cuts", "100 % noticed", files " files of a bundle: " bits " bits, one of each byte, and " cuts " cuts, all noticed"); put("modules outside the standard library and golang.org/x", "6", n ":" modules); printf "| property | bar | measured |\n| --- | --- | --- |\n%s", rows }
 endef
 export EVIDENCE
 
-evidence-report: gitleaks ## the figures of the evidence as one table, the last thing printed; takes minutes
+evidence-report: build gitleaks ## the figures of the evidence as one table, the last thing printed; takes minutes
 	@mkdir -p bin; uptime
-	go test -count=1 -timeout 30m -v -run 'TestKilled|TestPowerCut|TestEveryCallFails|TestEveryBitAndEveryCut|TestVectors|TestKindsInContexts|TestCleanTextStays|TestStateLargerThanAUnit|TestBrokenState|TestHostileInputIsBounded' ./evidence | tee bin/evidence.log | grep -E '^(--- |ok|FAIL)'
+	go test -count=1 -timeout 30m -v -run 'TestKilled|TestPowerCut|TestEveryCallFails|TestEveryBitAndEveryCut|TestVectors|TestKindsInContexts|TestCleanTextStays|TestSecondOpinion|TestStateLargerThanAUnit|TestBrokenState|TestHostileInputIsBounded' ./evidence | tee bin/evidence.log | grep -E '^(--- |ok|FAIL)'
 	HANDRAIL_GITLEAKS=$(CURDIR)/bin/gitleaks-speed go test -run '^$$' -bench 'BenchmarkSpeed$$|BenchmarkCapture|BenchmarkVerify' -benchtime 1x ./evidence | tee -a bin/evidence.log
+	HANDRAIL_BIN=$(CURDIR)/$(HANDRAIL) go test -run '^$$' -bench Process -benchtime 9x ./session/index | tee -a bin/evidence.log
 	@go list -deps -f '{{with .Module}}module {{.Path}}{{end}}' ./evidence | sort -u | grep -v -e '^module handrail$$' -e '^module golang.org/x/' >>bin/evidence.log
 	@uptime; awk "$$EVIDENCE" bin/evidence.log
+
+FUZZED   := FuzzJournal FuzzUnpack FuzzManifest FuzzRedact FuzzSigners FuzzSignature FuzzTimestamp FuzzStructures FuzzTeamRule visible/FuzzString
+FUZZTIME := 10m
+CORPORA  := evidence/corpus/corpora.tar.gz
+
+fuzz: ## fuzz each parser of outside bytes for FUZZTIME, and keep what it found; without FUZZTIME an hour and a half
+	@mkdir -p bin/fuzz; cache=$$(go env GOCACHE)/fuzz/handrail/evidence; \
+	for t in $(FUZZED); do \
+	mkdir -p "$$cache/$$t"; tar xzf $(CORPORA) -C "$$cache/$$t" --strip-components 1 "$$(basename $$t)" 2>/dev/null || true; \
+	GOTMPDIR=/tmp TMPDIR=$$(test -d /dev/shm && echo /dev/shm || echo /tmp) go test -run '^$$' -fuzz "^$$(basename $$t)$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x \
+	./evidence/$$(dirname $$t) | tee bin/fuzz/$$(basename $$t).log | tail -n 4; done
+	@$(MAKE) --no-print-directory corpora
+
+corpora: ## pack what fuzzing keeps on this machine
+	@cache=$$(go env GOCACHE)/fuzz/handrail/evidence; tmp=$$(mktemp -d); \
+	for t in $(FUZZED); do mkdir -p "$$tmp/$$(basename $$t)"; cp "$$cache/$$t"/* "$$tmp/$$(basename $$t)/" 2>/dev/null || true; done; \
+	tar -C "$$tmp" --sort=name --owner=0 --group=0 --mtime=@0 -cf - . | gzip -9n >$(CORPORA); rm -rf "$$tmp"; ls -l $(CORPORA)
 
 evidence-kills: ## 20,000 SIGKILLs of a writer, each looked at; twenty minutes to an hour
 	go test -count=1 -timeout 4h -v -run TestKilledWriterLosesNothing ./evidence -kills 20000
