@@ -12,6 +12,7 @@ import (
 
 	"handrail/evidence"
 	"handrail/steps/kube"
+	"handrail/steps/rabbitmq"
 )
 
 // check is one thing that doctor looked at.
@@ -26,7 +27,7 @@ func doctorCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Look at what handrail would use, and change nothing",
 		Long: `doctor looks at the programs, the kubeconfig, the cluster, the state directory, the
-age recipients and the terminal. It asks the cluster for its version and who is asking, within five
+age recipients, the brokers' file and the terminal. It asks the cluster for its version and who is asking, within five
 seconds each. What is missing is no fault: much of handrail works without. It ends
 with 3 when something is there and does not work.`,
 		Args: exactly(),
@@ -63,7 +64,7 @@ with 3 when something is there and does not work.`,
 func (p *program) examine(ctx context.Context) []check {
 	list := []check{p.checkTool()}
 	list = append(list, p.checkCluster(ctx)...)
-	list = append(list, p.checkState(), p.checkRecipients(), p.checkPolicy(), p.checkProtected(), p.checkTerminal())
+	list = append(list, p.checkState(), p.checkRecipients(), p.checkBrokers(), p.checkPolicy(), p.checkProtected(), p.checkTerminal())
 	return list
 }
 
@@ -136,6 +137,22 @@ func (p *program) checkState() check {
 		}
 		return check{Name: "state directory", State: "ok", Detail: dir}
 	}
+}
+
+// checkBrokers says which brokers may be asked, and sends them nothing.
+func (p *program) checkBrokers() check {
+	env, err := p.stepEnv()
+	if err != nil {
+		return check{"brokers", "bad", err.Error(), "go to a directory that exists"}
+	}
+	file, named, err := rabbitmq.Check(env)
+	switch {
+	case errors.Is(err, rabbitmq.ErrNoFile):
+		return check{"brokers", "missing", "no message broker is asked: " + file + " is not there", "docs/brokers.md says how to name the brokers of the team"}
+	case err != nil:
+		return check{"brokers", "bad", err.Error(), "mend the file: no probe of a broker can be sent until then"}
+	}
+	return check{Name: "brokers", State: "ok", Detail: strings.Join(named, ", ")}
 }
 
 // checkRecipients says whether what a gate is undone from can be kept where it

@@ -53,14 +53,14 @@ func (p listProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 	f := steps.NewFacts(listFacts())
 	if len(l.lost) > 0 {
 		// A list that misses a part is not the list.
-		obs.Summary = fmt.Sprintf("%d %s read %s, but %d namespaces could not be read.", l.count, r, l.where(), len(l.lost))
+		obs.Summary = fmt.Sprintf("%s %s: %d were read, but %d namespaces could not be read.", r, l.where(), l.count, len(l.lost))
 		obs.Findings, obs.Facts = c.heard.said(), f.Rest(l.lost[0])
 		return obs, nil
 	}
 	l.describe(f)
-	obs.Summary = fmt.Sprintf("%d %s %s.", l.count, r, l.where())
+	obs.Summary = fmt.Sprintf("%s %s: %d.", r, l.where(), l.count)
 	if n := l.terminating; n > 0 {
-		obs.Summary = fmt.Sprintf("%d %s %s, %d of them being deleted.", l.count, r, l.where(), n)
+		obs.Summary = fmt.Sprintf("%s %s: %d, %d of them being deleted.", r, l.where(), l.count, n)
 		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Warning, Say: fmt.Sprintf("%d of %d are being deleted: %s", n, l.count, clip(strings.Join(l.leaving, ", "), 300))})
 	}
 	obs.Findings = append(obs.Findings, c.heard.said()...)

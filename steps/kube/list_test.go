@@ -144,7 +144,7 @@ func TestManyNames(t *testing.T) {
 	if got := strings.Count(sink.text("list"), "\n"); got != 1301 {
 		t.Errorf("artifact has %d lines, want 1301", got)
 	}
-	if want := []string{"500 of about 1300 things.example.com"}; !slices.Equal(sink.lines, want) {
+	if want := []string{"things.example.com: 500 of about 1300"}; !slices.Equal(sink.lines, want) {
 		t.Errorf("progress = %q, want %q", sink.lines, want)
 	}
 	if want := []string{"500", "10000"}; !slices.Equal(f.limits(), want) {

@@ -108,9 +108,9 @@ func (l *listing) readOne(ctx context.Context, p *pages, raw []byte, read func([
 
 func (l *listing) progress(md listMeta) string {
 	if left := md.RemainingItemCount; left != nil && *left > 0 {
-		return fmt.Sprintf("%d of about %d %s", l.count, int64(l.count)+*left, l.resource)
+		return fmt.Sprintf("%s: %d of about %d", l.resource, l.count, int64(l.count)+*left)
 	}
-	return fmt.Sprintf("%d %s, more to come", l.count, l.resource)
+	return fmt.Sprintf("%s: %d, more to come", l.resource, l.count)
 }
 
 // named counts one object and keeps its name.

@@ -39,7 +39,7 @@ func (l *leftovers) whole() bool { return len(l.missing) == 0 }
 func (l *leftovers) sum() string {
 	var out []string
 	for _, r := range sortedKeys(l.by) {
-		out = append(out, fmt.Sprintf("%d %s", l.by[r], r))
+		out = append(out, fmt.Sprintf("%s: %d", r, l.by[r]))
 	}
 	text := "there is left in it " + orNothing(clip(strings.Join(out, ", "), 300))
 	var held []string

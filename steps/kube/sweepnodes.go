@@ -83,7 +83,7 @@ func (p nodeProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 		for _, it := range r.Items[section] {
 			names = append(names, nodeText(it))
 		}
-		found = append(found, fmt.Sprintf("%d %s", len(names), strings.ReplaceAll(section, "_", " ")))
+		found = append(found, fmt.Sprintf("%s: %d", strings.ReplaceAll(section, "_", " "), len(names)))
 		switch why := sectionUnread(r, section); {
 		case why != "":
 			f.Unknown(why+seenSoFar(names), section)

@@ -58,20 +58,12 @@ func brokerAt(env steps.Env, address string) (broker, error) {
 	if err != nil {
 		return broker{}, err
 	}
-	name, err := brokersFile(env)
-	if err != nil {
-		return broker{}, err
-	}
-	raw, err := readUpTo(name, largestFile)
-	if errors.Is(err, fs.ErrNotExist) {
+	name, all, err := readBrokers(env)
+	if errors.Is(err, ErrNoFile) {
 		return broker{}, fmt.Errorf("%w: %s is not there; write it with the address %s and the account that reads it", errNotNamed, name, base)
 	}
 	if err != nil {
 		return broker{}, err
-	}
-	all, err := parseBrokers(raw, filepath.Dir(name), env.Getenv)
-	if err != nil {
-		return broker{}, fmt.Errorf("%s: %w", name, err)
 	}
 	i := slices.IndexFunc(all, func(b broker) bool { return b.base == base.String() })
 	if i < 0 {
@@ -79,6 +71,41 @@ func brokerAt(env steps.Env, address string) (broker, error) {
 	}
 	return all[i], nil
 }
+
+// readBrokers reads the brokers of the operator, and says where they stand.
+func readBrokers(env steps.Env) (name string, all []broker, err error) {
+	if name, err = brokersFile(env); err != nil {
+		return "", nil, err
+	}
+	raw, err := readUpTo(name, largestFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return name, nil, fmt.Errorf("%s: %w", name, ErrNoFile)
+	}
+	if err != nil {
+		return name, nil, err
+	}
+	if all, err = parseBrokers(raw, filepath.Dir(name), env.Getenv); err != nil {
+		return name, nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return name, all, nil
+}
+
+// Check returns the addresses of the brokers that the operator has named, and the
+// file in which they stand. It sends nothing. A broker whose password cannot be had
+// is an error; where the file itself is not there it is ErrNoFile.
+func Check(env steps.Env) (file string, addresses []string, err error) {
+	file, all, err := readBrokers(env)
+	for _, b := range all {
+		if _, err := b.password(); err != nil {
+			return file, nil, fmt.Errorf("%s: %s: %w", file, b.base, err)
+		}
+		addresses = append(addresses, b.base)
+	}
+	return file, addresses, err
+}
+
+// ErrNoFile says that no broker is named because there is no file that names one.
+var ErrNoFile = errors.New("there is no file of brokers")
 
 // errNotNamed says that no request was sent.
 var errNotNamed = errors.New("nobody named this broker, so nothing was sent to it")
