@@ -27,6 +27,7 @@ type answered struct {
 	to    string // found in what is asked
 	value string // the choice, "" where there is none
 	words []string
+	first func() // what is done outside before it is said, nil for nothing
 }
 
 // The lines by which a walk is steered.
@@ -228,6 +229,9 @@ func (w *walker) walk(gate func(text string) (phrase string)) {
 			text = w.until("the end of the watch", func(text string) bool { return move(text) != now })
 		case sheet(text) != "":
 			a := w.finds(sheet(text), title, text)
+			if a.first != nil {
+				a.first()
+			}
 			if a.value != "" {
 				w.choose(a.value)
 			}

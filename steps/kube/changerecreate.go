@@ -90,6 +90,12 @@ func (pl *planning) replaceable(ctx context.Context) error {
 	if len(b.names) > 0 {
 		pl.unmet("let them end, or deal with them one by one", "%s owns %s, which would go with it.", pl.t, clip(strings.Join(b.names, ", "), 300))
 	}
+	if why := b.unread(); why != "" {
+		pl.show("what it owns", "nothing that was seen; not known: %s", clip(why, 300))
+	}
+	if why := b.lacks("pods"); why != "" && pl.t.kind == "Job" {
+		pl.unmet("ask for the right to list Pods, or for somebody who has it", "Whether Pods would go with %s is not known: %s.", pl.t, clip(why, 300))
+	}
 	if n, _, _ := unstructured.NestedInt64(pl.o.Object, "status", "active"); n > 0 {
 		pl.unmet("let it end, or pause it first", "%s is running: %d Pods are active.", pl.t, n)
 	}

@@ -1,10 +1,18 @@
 package kube
 
 import (
+	"encoding/pem"
+	"io"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"handrail/steps"
 	"handrail/steps/kube/patch"
@@ -156,4 +164,55 @@ func TestRecreatePutsBack(t *testing.T) {
 	if code, _ := s.raw("GET", s.at(rbacAPI, "rolebindings", "migrate"), asJSON, ""); code != http.StatusNotFound {
 		t.Errorf("a look made something: %d", code)
 	}
+}
+
+// TestRecreateOfAJobNeedsItsPods: what would go with a Job is looked for, and
+// where nobody may look the Job stays.
+func TestRecreateOfAJobNeedsItsPods(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.allow(false, []string{"batch"}, []string{"jobs"})
+	uid := s.born("batch", "jobs", map[string]any{"metadata": map[string]any{"name": "sums"}, "spec": map[string]any{"suspend": true, "completions": 1,
+		"template": map[string]any{"spec": map[string]any{"restartPolicy": "Never", "containers": []any{map[string]any{"name": "a", "image": "b"}}}}}})
+	in := changeIn("job", "sums", uid, "patch", `[{op: replace, path: /spec/template/spec/containers/0/image, value: c}]`)
+	if p := s.preview(s.gate("kube/recreate"), in); len(p.Unmet) > 0 || steps.Find(p.Shown, "what it owns") != "" {
+		t.Fatalf("unmet = %q, shown = %v, want a gate that opens", unmetText(p), p.Shown)
+	}
+	s.env = s.withheld("/pods")
+	p := s.refused("kube/recreate", in, "Whether Pods would go with")
+	if owns := steps.Find(p.Shown, "what it owns"); !strings.Contains(owns, "pods: ") || !strings.Contains(owns, "not known") {
+		t.Errorf("shown = %v", p.Shown)
+	}
+	if w := s.writes(); len(w) != 0 {
+		t.Errorf("writes = %+v", w)
+	}
+}
+
+// withheld is the operator whom the server refuses the lists that end like this.
+func (s *stage) withheld(ends string) steps.Env {
+	s.t.Helper()
+	cfg, err := clientcmd.BuildConfigFromFlags("", s.lab.Kubeconfig())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	through, err := rest.TransportFor(rest.AnonymousClientConfig(cfg)) // the operator brings a token
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	target, err := url.Parse(s.lab.URL())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	proxy := &httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) { p.SetURL(target) }, Transport: through}
+	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if strings.HasSuffix(req.URL.Path, ends) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = io.WriteString(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":"it is forbidden: User \"op\" cannot list it"}`)
+			return
+		}
+		proxy.ServeHTTP(w, req)
+	}))
+	s.t.Cleanup(srv.Close)
+	return s.as("", srv.URL, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw}))
 }

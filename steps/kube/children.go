@@ -107,6 +107,16 @@ func (b brood) unread() string {
 	return strings.Join(b.missing, "; ")
 }
 
+// lacks says why those of one resource could not be read, empty when they were.
+func (b brood) lacks(resource string) string {
+	for _, m := range b.missing {
+		if strings.HasPrefix(m, resource+": ") {
+			return m
+		}
+	}
+	return ""
+}
+
 // remains says whether something would be left behind: none only when all was
 // read, no child is there, and each finalizer is known to guard nothing.
 func remains(b brood, keepers map[string]keeper) (steps.Value, string) {
