@@ -118,6 +118,11 @@ func (p *player) step(ctx context.Context, snap Snapshot) (stop string, err erro
 	if id := p.passedBy(snap, opt, ok); id != "" {
 		opt, ok = triage.Option{Kind: triage.DoPreview, Step: id}, true
 	}
+	if id, is := p.raced(snap, opt); is && id == "" {
+		return "something reverts every fix, and the script has no way to stop it", nil
+	} else if is {
+		opt = triage.Option{Kind: triage.DoPreview, Step: id}
+	}
 	if !ok && len(snap.State.Rereads) > 0 {
 		return "", p.readAgain(ctx, snap.State.Rereads[0])
 	}
@@ -168,6 +173,25 @@ func (p *player) passedBy(snap Snapshot, next triage.Option, any bool) string {
 		}
 	}
 	return ""
+}
+
+// raced reports whether the loop would look again for a writer that reverts every
+// fix. A script has said all that it knows of it: the gate that it wants next and
+// that nothing but the writer keeps shut is heard, "" where there is none.
+func (p *player) raced(snap Snapshot, next triage.Option) (gate string, is bool) {
+	st, _ := snap.State.Step(next.Step)
+	reading := next.Kind == triage.DoProbe && st.Attempts > 0 && st.Status == triage.Settled
+	saying := next.Kind == triage.DoConclude && next.Topic == triage.TopicReverts && (next.Step == "" || st.Status == triage.Settled)
+	if snap.State.Topics[triage.TopicReverts].Value != "yes" || !reading && !saying {
+		return "", false
+	}
+	gate = p.passedBy(snap, triage.Option{}, false)
+	for _, o := range snap.Options {
+		if o.Kind == triage.DoPreview && o.Step == gate {
+			return gate, !slices.ContainsFunc(o.Refusals, func(r triage.Refusal) bool { return r.Law != 12 })
+		}
+	}
+	return "", true
 }
 
 // readAgain waits until the target of an act was read again.

@@ -146,9 +146,7 @@ func classLaws(s *State, class Class) []Refusal {
 		out = append(out, Refusal{Law: 2, Why: "the class is provisional", Cure: "Conclude the class for good."})
 	}
 	out = append(out, undoneLaws(s)...)
-	if s.Topics[TopicReverts].Value == "yes" {
-		out = append(out, Refusal{Law: 12, Why: "something reverts every fix", Cure: "Find and pause the writer, then conclude reverts no."})
-	}
+	out = append(out, revertsLaws(s)...)
 	if c := s.Topics[TopicConsistent]; class == Rerun && (c.Value == "" || c.Value == Unknown) {
 		out = append(out, Refusal{
 			Law: 3, Why: "whether the states agree is not known",
@@ -156,6 +154,15 @@ func classLaws(s *State, class Class) []Refusal {
 		})
 	}
 	return out
+}
+
+// revertsLaws hold for as long as the newest word is that something reverts every
+// fix: a repair would race its writer, and nothing has recovered (law 12).
+func revertsLaws(s *State) []Refusal {
+	if s.Topics[TopicReverts].Value != "yes" {
+		return nil
+	}
+	return []Refusal{{Law: 12, Why: "something reverts every fix", Cure: "Find and pause the writer, then conclude reverts no."}}
 }
 
 // verdictLaws says which conditions of a gate do not hold. Conditions that
@@ -269,6 +276,7 @@ func closeLaws(s *State, outcome string) []Refusal {
 		out = append(out, Refusal{Why: id + " is armed", Cure: "Act or disarm it."})
 	}
 	out = append(out, rereadLaws(s)...)
+	out = append(out, revertsLaws(s)...)
 	for _, st := range s.OpenProofs() {
 		out = append(out, Refusal{Law: 8, Why: st.ID + " is not green yet", Cure: "Watch " + st.ID + " until it is, or waive it with a name and a reason."})
 	}

@@ -7,9 +7,9 @@ import (
 
 // Options lists the intents that a state knows of, in the order of the loop:
 // each is available, or says everything that refuses it. At most one is
-// recommended. judge gives the conditions of a gate as they stand now; it is
-// asked once for each gate of the plan in force, and without it gates that have
-// conditions stay shut.
+// recommended. judge gives the conditions of a gate or a question as they stand now;
+// it is asked once for each gate of the plan in force, and without it gates that
+// have conditions stay shut.
 //
 // Subject names the debt of a settle, the subject of a waive and the digest of
 // an approve; Value is the outcome of a close, the phase of a phase and the
@@ -36,7 +36,7 @@ func Options(s State, now time.Time, judge func(step string) []Verdict) []Option
 	for _, outcome := range []string{"recovered", "open", "aborted"} {
 		l.add(Option{Kind: DoClose, Value: outcome}, closeLaws(&s, outcome)...)
 	}
-	recommend(&s, l.out)
+	recommend(&s, l.out, judge)
 	return l.out
 }
 

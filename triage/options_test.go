@@ -19,14 +19,55 @@ func recommended(s State, judge func(string) []Verdict) string {
 
 func yes(string) []Verdict { return good("x") }
 
+// TestIdleQuestionIsPassedOver: what nobody needs to know is not asked, unless the
+// runbook requires it, and what nobody can tell is.
+func TestIdleQuestionIsPassedOver(t *testing.T) {
+	t.Parallel()
+	plan := demoPlan()
+	at := func(required bool) State {
+		for i := range plan.Steps {
+			if plan.Steps[i].ID == holder {
+				plan.Steps[i].Required = required
+			}
+		}
+		return tell(t, State{}, Open{Incident: "i", Severity: Sev3}, plan, begin(lock), read(lock, 1, "ok", "true"),
+			begin(extra), read(extra, 1, "ok", "true"), begin(heavy), read(heavy, 1, "ok", "true"))
+	}
+	for _, tc := range []struct {
+		result   string
+		required bool
+		want     string
+	}{
+		{"true", false, "answer " + holder},
+		{"unknown", false, "answer " + holder},
+		{"stale", false, "answer " + holder},
+		{"error", false, "answer " + holder},
+		{"false", false, "conclude " + mutates + " mutation"},
+		{"false", true, "answer " + holder},
+	} {
+		judge := func(id string) []Verdict {
+			if id != holder {
+				return nil
+			}
+			return []Verdict{{Result: tc.result, Why: "so"}}
+		}
+		if got := recommended(at(tc.required), judge); strings.Join(strings.Fields(got), " ") != tc.want {
+			t.Errorf("%s, required %v: recommended %q, want %q", tc.result, tc.required, got, tc.want)
+		}
+	}
+}
+
 // TestRecommendedWalksTheLoop follows the recommendation from the page to the
 // close.
 func TestRecommendedWalksTheLoop(t *testing.T) {
 	t.Parallel()
 	s := tell(t, State{}, Open{Incident: "i", Severity: Sev3}, demoPlan())
 	only := func(id string) []Verdict {
-		if id == unlock {
+		switch id {
+		case unlock:
 			return good("x")
+		case holder: // a question without a condition
+			return nil
 		}
 		return []Verdict{{Result: "false", Why: "not this one"}}
 	}

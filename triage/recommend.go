@@ -14,9 +14,14 @@ type want struct {
 	value   string
 }
 
-// recommend marks the first wanted thing that is available.
-func recommend(s *State, options []Option) {
+// recommend marks the first wanted thing that is available. A question whose own
+// condition does not hold is passed over: asking it would have people answer what
+// nobody needs to know.
+func recommend(s *State, options []Option, judge func(step string) []Verdict) {
 	for _, w := range wants(s) {
+		if w.kind == DoAnswer && idle(s, w.step, judge) {
+			continue
+		}
 		for i := range options {
 			o := &options[i]
 			switch {
@@ -26,9 +31,47 @@ func recommend(s *State, options []Option) {
 				return
 			case len(o.Stale) > 0 && renew(o.Stale, options):
 				return
+			case raced(o) && lookAgain(s, options):
+				return
 			}
 		}
 	}
+}
+
+// raced reports whether nothing but a writer that reverts every fix keeps a gate
+// shut, or the incident from being closed.
+func raced(o *Option) bool {
+	return (o.Kind == DoPreview || o.Kind == DoClose) && len(o.Refusals) > 0 &&
+		!slices.ContainsFunc(o.Refusals, func(r Refusal) bool { return r.Law != 12 })
+}
+
+// lookAgain marks what is read once more before it is said anew whether something
+// reverts every fix, and then the question itself: the loop stays with the writer.
+// Going past the repair would end at a close with nothing repaired.
+func lookAgain(s *State, options []Option) bool {
+	if s.Topics[TopicReverts].Value != "yes" {
+		return false
+	}
+	said := s.Topics[TopicReverts].Seq
+	mark := func(is func(o *Option) bool) bool {
+		i := slices.IndexFunc(options, func(o Option) bool { return is(&o) && o.Available() })
+		if i >= 0 {
+			options[i].Recommended = true
+		}
+		return i >= 0
+	}
+	for _, st := range s.Steps {
+		if st.Kind != ConcludeStep || st.Uses != string(TopicReverts) || st.Retired {
+			continue
+		}
+		for _, x := range s.Steps {
+			old := slices.Contains(st.Refs, x.ID) && x.EndSeq < said && x.Status != Skipped
+			if old && mark(func(o *Option) bool { return o.Kind == DoProbe && o.Step == x.ID }) {
+				return true
+			}
+		}
+	}
+	return mark(func(o *Option) bool { return o.Kind == DoConclude && o.Topic == TopicReverts })
 }
 
 // renew marks the first read or answer that only grew too old. Passing over the
@@ -43,6 +86,15 @@ func renew(stale []string, options []Option) bool {
 		}
 	}
 	return false
+}
+
+// idle reports whether a question need not be asked: it is not required, and its
+// condition is known not to hold.
+func idle(s *State, step string, judge func(step string) []Verdict) bool {
+	if st, ok := s.Step(step); !ok || st.Required || judge == nil {
+		return false
+	}
+	return slices.ContainsFunc(judge(step), func(v Verdict) bool { return v.Result == "false" })
 }
 
 func (w want) is(o *Option) bool {
