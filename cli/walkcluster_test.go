@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"handrail/runbooks"
 	"handrail/session"
@@ -145,7 +147,8 @@ func tight(text string) string {
 	}, text)
 }
 
-// ends is what a person does on the node of a drill who found a program there.
+// ends is what a person does on the node of a drill who found a program there,
+// and waits for the new report of the node.
 func (p *practice) ends(unit string) func() {
 	return func() {
 		p.t.Helper()
@@ -161,6 +164,24 @@ func (p *practice) ends(unit string) func() {
 		}
 		if err := os.Symlink(os.DevNull, service); err != nil {
 			p.t.Fatal(err)
+		}
+		reports, err := filepath.Glob(filepath.Join(filepath.Dir(roots[0]), "reports", "*.report"))
+		if err != nil || len(reports) != 1 {
+			p.t.Fatalf("reports of nodes = %v, %v, want one", reports, err)
+		}
+		for {
+			told, err := os.ReadFile(reports[0])
+			if err != nil {
+				p.t.Fatal(err)
+			}
+			if len(told) > 0 && !bytes.Contains(told, []byte(unit)) {
+				return
+			}
+			select {
+			case <-time.After(50 * time.Millisecond):
+			case <-p.t.Context().Done():
+				p.t.Fatal("the node never reported without ", unit)
+			}
 		}
 	}
 }

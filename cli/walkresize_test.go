@@ -139,7 +139,7 @@ func (p *pull) redrawn(when string) {
 	p.t.Helper()
 	const rows, cols = 30, 100
 	for {
-		entries := p.recorded()
+		entries := p.p.recorded()
 		p.to(rows, cols)
 		p.to(rows+7, cols+21)
 		before := p.to(rows, cols)
@@ -152,20 +152,11 @@ func (p *pull) redrawn(when string) {
 		if was, is := still(before), still(after); was == is {
 			return
 		}
-		if !inFlight(before) && !inFlight(after) && entries == p.recorded() {
+		if !inFlight(before) && !inFlight(after) && entries == p.p.recorded() {
 			p.t.Errorf("at %s the screen was\n%s\nand after the window was pulled at\n%s", when, before, after)
 			return
 		}
 	}
-}
-
-// recorded is how many bytes the journal has, 0 while there is no bundle.
-func (p *pull) recorded() int {
-	p.t.Helper()
-	if path := p.p.bundle(); path != "" {
-		return len(journal(p.t, path))
-	}
-	return 0
 }
 
 var running = regexp.MustCompile(`(?:\d+[dhms] ?)+|\d+:\d+:\d+Z`)

@@ -86,6 +86,9 @@ func (m *model) drawAsk(p *page, st triage.Step, card session.Card) {
 	if t := shown(card.Ask); t != r.title(st.ID) {
 		p.para(th.strong, t)
 	}
+	if card.Aside != "" {
+		p.item(th.muted.on("· "), th.muted, say("Not needed here: %s", card.Aside))
+	}
 	m.drawShow(p, card.Show)
 	if card.Graph != nil {
 		p.gap()
