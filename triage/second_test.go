@@ -186,6 +186,22 @@ func TestNoGateOfTwoActsAlone(t *testing.T) {
 				}
 			}
 		}
+		// However the story went, it ends with the straight way to an act: few come
+		// to one by chance.
+		last := rapid.SampledFrom([]string{unlock, fix}).Draw(t, "last")
+		class := map[string]Class{unlock: Release, fix: Repair}[last]
+		gate := shown(last, class)
+		gate.Until = at.Add(5 * time.Minute)
+		if rapid.Bool().Draw(t, "two") {
+			gate = shownToTwo(last, class, at.Add(30*time.Minute))
+		}
+		for _, id := range []string{unlock, fix} {
+			fold(end(id, "failed"))
+			fold(GateClosed{Step: id, Why: "esc"})
+		}
+		for _, b := range []Body{gate, approval(last, at), answered(last), start(last)} {
+			fold(b)
+		}
 	})
 	if acts-alone == 0 || alone == 0 {
 		t.Errorf("%d acts, %d of them of one person: too few to prove anything", acts, alone)
