@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -153,6 +154,18 @@ func (s *screen) send(keys string) {
 	if _, err := s.pty.WriteString(keys); err != nil {
 		s.t.Fatalf("typing %q: %v\n%s", keys, err, s.text())
 	}
+}
+
+// heard waits until the program has taken all keys before this moment: in a
+// window that is too small it would rightly drop them. To be told that its
+// window is in front again comes in line with the keys, and is answered by asking
+// for the background.
+func (s *screen) heard() {
+	s.t.Helper()
+	const asks = "\x1b]11;?"
+	before := strings.Count(s.written(), asks)
+	s.send("\x1b[I")
+	s.until("that keys were heard", func(string) bool { return strings.Count(s.written(), asks) > before })
 }
 
 // resize makes the terminal another size, as a person pulls at its window. What

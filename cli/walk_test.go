@@ -161,6 +161,7 @@ func (p *practice) recorded() int {
 func (w *walker) read() string {
 	w.t.Helper()
 	w.pause(200 * time.Millisecond)
+	w.heard() // on a busy machine the program may not have come to it yet
 	return w.until("a move or a sheet", func(text string) bool {
 		return !inFlight(text) && (move(text) != "" || sheet(text) != "" || phraseAt.MatchString(text))
 	})

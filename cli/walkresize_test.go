@@ -68,18 +68,6 @@ type pull struct {
 	n    int
 }
 
-// heard waits until the program has taken all keys before this moment: in a
-// window that is too small it would rightly drop them. To be told that its
-// window is in front again comes in line with the keys, and is answered by asking
-// for the background.
-func (p *pull) heard() {
-	p.t.Helper()
-	const asks = "\x1b]11;?"
-	before := strings.Count(p.written(), asks)
-	p.send("\x1b[I")
-	p.until("that keys were heard", func(string) bool { return strings.Count(p.written(), asks) > before })
-}
-
 // storm pulls the window to some sizes, and leaves it at one in which keys count.
 func (p *pull) storm() {
 	p.t.Helper()

@@ -85,6 +85,26 @@ func (s *stage) toWish() {
 	s.run.take(s.inc.Snapshot())
 }
 
+// toLists asks about lists that no column holds, and about what one does.
+func (s *stage) toLists() {
+	s.toAsk()
+	s.bench.mu.Lock()
+	c, h := s.bench.cards[id("holder")], s.bench.hostile
+	c.Show = []steps.KV{
+		{Key: "CronJobs", Value: "monitoring/cronjob/config-audit" + h}, {Value: "monitoring/cronjob/metrics-federation"},
+		{Key: "webhooks", Value: "mutatingwebhookconfiguration/rbac-policy-enforcer.monitoring.example"},
+		{Key: "workloads", Value: "none"},
+		{Key: "programs on nodes", Value: "node worker-3/processes//opt/.k8s-health-monitor/agent agent" + h},
+		{Value: "node worker-3/cron/file /etc/cron.d/k8s-health-monitor"}, {Value: "and 4 more, among the facts"},
+		{Key: "every", Value: "15s"},
+	}
+	c.Graph = nil
+	s.bench.cards[id("holder")] = c
+	s.bench.mu.Unlock()
+	s.hear()
+	s.run.take(s.inc.Snapshot())
+}
+
 // TestGraphInASCII: no line of a graph is lost on a terminal without Unicode.
 func TestGraphInASCII(t *testing.T) {
 	t.Parallel()

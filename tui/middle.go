@@ -229,17 +229,36 @@ func (m *model) drawGateStep(p *page, st triage.Step) {
 	m.drawNeeds(p, o.Refusals)
 }
 
-// drawShow draws the facts that a question is about.
+// drawShow draws the facts that a question is about: beside their names, and what
+// is too long for that below its name, where it has the whole width.
 func (m *model) drawShow(p *page, show []steps.KV) {
 	if len(show) == 0 {
 		return
 	}
+	const indent, most = 2, 24
 	p.gap()
-	var rows []pair
+	wide := 0
 	for _, kv := range show {
-		rows = append(rows, pair{shown(kv.Key), or(shown(kv.Value), "unknown"), p.th.plain})
+		wide = max(wide, min(most, cells(drawn(shown(kv.Key)))))
 	}
-	p.pairs(2, 0, 24, rows)
+	for len(show) > 0 {
+		n := 1
+		for n < len(show) && show[n].Key == "" {
+			n++
+		}
+		long := slices.ContainsFunc(show[:n], func(kv steps.KV) bool { return cells(drawn(shown(kv.Value))) > p.w-indent-wide-2 })
+		if long {
+			p.item(blank(indent), p.th.muted, shown(show[0].Key))
+		}
+		for _, kv := range show[:n] {
+			lead := blank(indent) + fit(p.th.muted.on(shown(kv.Key)), wide) + "  "
+			if long {
+				lead = blank(indent) + p.th.muted.on("· ")
+			}
+			p.item(lead, p.th.plain, or(shown(kv.Value), "unknown"))
+		}
+		show = show[n:]
+	}
 }
 
 // drawProbe draws what a step saw or is about to look at.

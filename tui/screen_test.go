@@ -339,6 +339,7 @@ func shots() map[string]shot {
 		"matrix":        {true, (*stage).toMatrix},
 		"matrix-picked": {true, func(s *stage) { s.toMatrix(); s.press("down", "down", "down", "right") }},
 		"ask":           {true, (*stage).toAsk},
+		"ask-lists":     {true, (*stage).toLists},
 		"form":          {true, (*stage).toForm},
 		"gateshut":      {true, func(s *stage) { s.run.front(id("unlock")); s.press("g"); s.pass(grace) }},
 		"gate":          {true, (*stage).toGate},
