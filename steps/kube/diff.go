@@ -160,9 +160,10 @@ func (cs changes) lines(secret bool) []string {
 		}
 		return shownValue(v)
 	}
-	for i, c := range cs {
+	all := cs.spread()
+	for i, c := range all {
 		if i == mostChanges {
-			return append(out, fmt.Sprintf("... and %d fields more; the artifact rehearsal has them", len(cs)-i))
+			return append(out, fmt.Sprintf("... and %d fields more; the artifact rehearsal has them", len(all)-i))
 		}
 		if c.old != nil {
 			out = append(out, "- "+c.path+": "+shownValue(c, c.old))
@@ -170,6 +171,55 @@ func (cs changes) lines(secret bool) []string {
 		if c.new != nil {
 			out = append(out, "+ "+c.path+": "+shownValue(c, c.new))
 		}
+	}
+	return out
+}
+
+// longestWhole is how long a value may be that is shown in one piece; what is cut
+// off of a longer one would not be seen.
+const longestWhole = 60
+
+// spread takes long values that were added or taken away apart into their fields,
+// so that all of an object that is made can be read.
+func (cs changes) spread() changes {
+	var out changes
+	for _, c := range cs {
+		v, was := c.new, c.old
+		if (v == nil) == (was == nil) {
+			out = append(out, c)
+			continue
+		}
+		var parts changes
+		part := func(path string, one any) {
+			if moves(path) {
+				return
+			}
+			if was == nil {
+				parts = append(parts, change{path, nil, one})
+			} else {
+				parts = append(parts, change{path, one, nil})
+			}
+		}
+		if v == nil {
+			v = was
+		}
+		if len(shownValue(v)) > longestWhole {
+			switch v := v.(type) {
+			case map[string]any:
+				for _, k := range slices.Sorted(maps.Keys(v)) {
+					part(fieldPath(c.path, k), v[k])
+				}
+			case []any:
+				for i, one := range v {
+					part(c.path+"["+strconv.Itoa(i)+"]", one)
+				}
+			}
+		}
+		if len(parts) == 0 {
+			out = append(out, c)
+			continue
+		}
+		out = append(out, parts.spread()...)
 	}
 	return out
 }

@@ -29,6 +29,10 @@ func TestDiff(t *testing.T) {
 		{"null and absent", `{"a":null}`, `{}`, nil, false},
 		{"keys with dots", `{"metadata":{"labels":{"a.b/c":"1"}}}`, `{"metadata":{"labels":{}}}`, []string{`- metadata.labels["a.b/c"]: "1"`}, false},
 		{"control characters", `{"a":"\u001b[2J"}`, `{}`, []string{`- a: "\u001b[2J"`}, false},
+		{"a long value that appears", `{}`, `{"metadata":{"generation":1,"labels":{"app.kubernetes.io/name":"parcels","role":"worker"},"name":"topology-reconcile"}}`,
+			[]string{`+ metadata.labels: {"app.kubernetes.io/name":"parcels","role":"worker"}`, `+ metadata.name: "topology-reconcile"`}, false},
+		{"a long item less", `{"spec":{"containers":[{"name":"a","args":["first of the arguments","second of the arguments","the third one"]}]}}`, `{"spec":{"containers":[]}}`,
+			[]string{`- spec.containers[0].args[0]: "first of the arguments"`, `- spec.containers[0].args[1]: "second of the arguments"`, `- spec.containers[0].args[2]: "the third one"`, `- spec.containers[0].name: "a"`}, false},
 		{"a map becomes a word", `{"a":{"b":1}}`, `{"a":"b"}`, []string{`- a: {"b":1}`, `+ a: "b"`}, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
