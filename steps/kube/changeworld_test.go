@@ -6,8 +6,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"handrail/steps"
+	"handrail/steps/kube/patch"
 )
 
 // allow gives the operator rights that the lab's own do not hold, everywhere or
@@ -90,7 +92,38 @@ func (s *stage) at(group, resource, name string) string {
 // born makes an object and returns its UID.
 func (s *stage) born(group, resource string, body map[string]any) string {
 	s.t.Helper()
-	return s.post(s.at(group, resource, ""), body)["metadata"].(map[string]any)["uid"].(string)
+	meta := s.post(s.at(group, resource, ""), body)["metadata"].(map[string]any)
+	if resource == "deployments" {
+		s.numbered(meta["name"].(string))
+	}
+	return meta["uid"].(string)
+}
+
+// numbered waits until the controller of a Deployment has seen it as it is.
+func (s *stage) numbered(name string) {
+	s.t.Helper()
+	numbered(s.t, func() map[string]any { return s.now(s.at("apps", "deployments", name)) })
+}
+
+// numbered waits until the controller of a Deployment has seen it as it is: with
+// each content that is new to it, it writes a number into an annotation, and an act
+// that comes between is rightly refused.
+func numbered(t *testing.T, read func() map[string]any) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		o := read()
+		is, _ := patch.Get(o, "/metadata/generation")
+		if seen, _ := patch.Get(o, "/status/observedGeneration"); seen == is {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-t.Context().Done():
+			t.Fatalf("no controller has seen %v", o)
+		}
+	}
 }
 
 // now reads one object as it is.
@@ -121,6 +154,9 @@ func (s *stage) gate(kind string) steps.Gater {
 // was started again.
 func (s *stage) acts(kind string, in steps.Params, want string) (steps.Preview, steps.Outcome) {
 	s.t.Helper()
+	if in.Text("resource") == "deployment" {
+		s.numbered(in.Text("name"))
+	}
 	g := s.gate(kind)
 	armed := s.preview(g, in)
 	if len(armed.Unmet) > 0 {

@@ -264,6 +264,9 @@ func (h *hunt) born(mark string) (name, path string, in steps.Params) {
 	}
 	o := w.create(path, h.body(name))
 	path += "/" + name
+	if h.resource == "deployments" {
+		numbered(w.t, func() map[string]any { return w.read(path) })
+	}
 	if h.wide {
 		w.t.Cleanup(func() { _, _, _ = w.try(http.MethodDelete, path, "", nil) })
 	} else {
