@@ -65,7 +65,7 @@ func lookAgain(s *State, options []Option) bool {
 			continue
 		}
 		for _, x := range s.Steps {
-			old := slices.Contains(st.Refs, x.ID) && x.EndSeq < said && x.Status != Skipped
+			old := slices.Contains(st.Refs, x.ID) && x.EndSeq > 0 && x.EndSeq < said && x.Status != Skipped
 			if old && mark(func(o *Option) bool { return o.Kind == DoProbe && o.Step == x.ID }) {
 				return true
 			}
