@@ -38,6 +38,7 @@ var walks = map[string]struct {
 	"hardening-cascade (decoy)":    {acts: 5, writes: 7, says: []string{"HookSucceeded", "platform-team"}},
 	"hardening-cascade (status)":   {acts: 4, writes: 6, says: []string{"derived state", "release-gate"}},
 	"init-cascade":                 {acts: 2, writes: 2, asked: 4},
+	"init-cascade (far-broker)":    {acts: 1, writes: 1, asked: 2, says: []string{"nobody named this broker", "nothing was sent to it"}},
 	"init-cascade (bait)":          {says: []string{"protected", "role=protected"}},
 	"killed-runner":                {acts: 1, writes: -1},
 	// The script lies about a holder whose lock looks old: the refusal comes from the process itself.
