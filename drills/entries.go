@@ -55,7 +55,7 @@ func (p entriesProbe) Probe(ctx context.Context, _ steps.Params, _ steps.Sink) (
 			return steps.Observation{}, err
 		}
 		if err := json.Unmarshal(raw, to); err != nil {
-			return steps.Observation{}, fmt.Errorf("API of the drill: %w", err)
+			return steps.Observation{}, fmt.Errorf("reading what the API of the drill answered: %w", err)
 		}
 	}
 	names, values := []string{}, map[string]string{}

@@ -215,15 +215,15 @@ func askAPI(ctx context.Context, method, url, token string, body []byte) ([]byte
 	client := &http.Client{Transport: &http.Transport{Proxy: nil, DisableKeepAlives: true}}
 	res, err := client.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("API of the drill: %w", err)
+		return nil, fmt.Errorf("asking the API of the drill: %w", err)
 	}
 	defer res.Body.Close()
 	raw, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err != nil {
-		return nil, fmt.Errorf("API of the drill: %w", err)
+		return nil, fmt.Errorf("asking the API of the drill: %w", err)
 	}
 	if res.StatusCode/100 != 2 {
-		return nil, fmt.Errorf("API of the drill: %s %s answered %d: %s", method, pathOf(url), res.StatusCode, last(raw))
+		return nil, fmt.Errorf("asking the API of the drill: %s %s answered %d: %s", method, pathOf(url), res.StatusCode, last(raw))
 	}
 	return raw, nil
 }

@@ -5,14 +5,9 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
-
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"handrail/steps"
 	"handrail/steps/kube/patch"
@@ -191,19 +186,7 @@ func TestRecreateOfAJobNeedsItsPods(t *testing.T) {
 // withheld is the operator whom the server refuses the lists that end like this.
 func (s *stage) withheld(ends string) steps.Env {
 	s.t.Helper()
-	cfg, err := clientcmd.BuildConfigFromFlags("", s.lab.Kubeconfig())
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	through, err := rest.TransportFor(rest.AnonymousClientConfig(cfg)) // the operator brings a token
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	target, err := url.Parse(s.lab.URL())
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	proxy := &httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) { p.SetURL(target) }, Transport: through}
+	proxy := s.onward()
 	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if strings.HasSuffix(req.URL.Path, ends) {
 			w.Header().Set("Content-Type", "application/json")

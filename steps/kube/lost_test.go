@@ -38,9 +38,9 @@ const (
 	dark                    // done, cut, and no read goes through from then on
 )
 
-// between puts a proxy between the gate and the real API server. It calls acted
-// when it has treated the act.
-func (s *stage) between(r road, acted func()) (env steps.Env, acts *atomic.Int32) {
+// onward passes requests on to the real API server, with what they authenticate
+// with.
+func (s *stage) onward() *httputil.ReverseProxy {
 	s.t.Helper()
 	cfg, err := clientcmd.BuildConfigFromFlags("", s.lab.Kubeconfig())
 	if err != nil {
@@ -54,8 +54,15 @@ func (s *stage) between(r road, acted func()) (env steps.Env, acts *atomic.Int32
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	return &httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) { p.SetURL(target) }, Transport: through}
+}
+
+// between puts a proxy between the gate and the real API server. It calls acted
+// when it has treated the act.
+func (s *stage) between(r road, acted func()) (env steps.Env, acts *atomic.Int32) {
+	s.t.Helper()
 	acts = &atomic.Int32{}
-	proxy := &httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) { p.SetURL(target) }, Transport: through}
+	proxy := s.onward()
 	cut := func(w http.ResponseWriter) {
 		conn, _, err := w.(http.Hijacker).Hijack()
 		if err == nil {

@@ -39,7 +39,7 @@ func (t trust) plainTransport(env steps.Env) (*http.Transport, error) {
 	if name := env.Getenv("SSL_CERT_FILE"); name != "" && len(t.ca) == 0 {
 		var err error
 		if t.ca, err = readFile(name); err != nil {
-			return nil, fmt.Errorf("SSL_CERT_FILE: %w", err)
+			return nil, fmt.Errorf("reading SSL_CERT_FILE: %w", err)
 		}
 	}
 	proxies := httpproxy.Config{

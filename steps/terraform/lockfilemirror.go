@@ -33,11 +33,11 @@ func (l *lockFile) sources() ([]providerlock.Method, error) {
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("CLI configuration: %w", err)
+			return nil, fmt.Errorf("reading the CLI configuration: %w", err)
 		}
 		methods, dev, err := providerlock.ParseInstallation(name, src)
 		if err != nil {
-			return nil, fmt.Errorf("CLI configuration %s: %w", name, err)
+			return nil, fmt.Errorf("reading the CLI configuration %s: %w", name, err)
 		}
 		if len(dev) > 0 {
 			l.say(steps.Warning, "The CLI configuration overrides %s with local builds, for which no checksum counts.", strings.Join(dev, ", "))

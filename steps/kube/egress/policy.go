@@ -66,7 +66,7 @@ type Requirement struct {
 func Parse(raw []byte) (Policy, error) {
 	var p Policy
 	if err := json.Unmarshal(raw, &p); err != nil {
-		return Policy{}, fmt.Errorf("NetworkPolicy: %w", err)
+		return Policy{}, fmt.Errorf("reading a NetworkPolicy: %w", err)
 	}
 	return p, p.check()
 }
