@@ -35,7 +35,11 @@ func Draft(s State, in Intent) (Body, bool) {
 	case DoSettle:
 		return in.Debt, true
 	case DoWaive:
-		return Waive{Law: in.Law, Subject: in.Step, Person: in.Person, Why: in.Text}, true
+		w := Waive{Law: in.Law, Subject: in.Step, Person: in.Person, Why: in.Text}
+		if st, ok := s.Step(in.Step); ok && in.Law == LawNone {
+			w.Findings = says(st.Speaking())
+		}
+		return w, true
 	case DoClose:
 		return Close{Outcome: in.Value, Why: in.Text}, true
 	}

@@ -160,8 +160,10 @@ type (
 	}
 	// Finding is a fact worth a human's eye.
 	Finding struct {
-		Level string `json:"level"`
-		Say   string `json:"say"`
+		Level   string   `json:"level"`
+		Say     string   `json:"say"`
+		Against []string `json:"against,omitempty"` // gates that stay shut while it stands
+		Unsure  bool     `json:"unsure,omitempty"`  // nobody can tell whether it holds
 	}
 	// GateShown arms a gate: the preview was shown and nothing was unmet.
 	GateShown struct {
@@ -278,12 +280,14 @@ type (
 		Person string `json:"person,omitempty"`
 		Why    string `json:"why,omitempty"`
 	}
-	// Waive sets aside law 1, 8 or 12 for one subject.
+	// Waive sets aside law 1, 8 or 12 for one subject, or, as law 0, overrules what a
+	// step found against gates.
 	Waive struct {
-		Law     int    `json:"law"`
-		Subject string `json:"subject"` // a step id (laws 1 and 8) or an owner's name (law 12)
-		Person  string `json:"person"`
-		Why     string `json:"why"`
+		Law      int      `json:"law"`
+		Subject  string   `json:"subject"`            // a step id (laws 0, 1 and 8) or an owner's name (law 12)
+		Findings []string `json:"findings,omitempty"` // of law 0: the texts that are overruled
+		Person   string   `json:"person"`
+		Why      string   `json:"why"`
 	}
 	// Close ends the incident.
 	Close struct {

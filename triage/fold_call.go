@@ -104,7 +104,7 @@ func (f *folder) correct(b Correct) error {
 // waive sets a law aside for one subject. The waiver is what counts, not the
 // status: a waived capture that is tried again and fails stays waived.
 func (f *folder) waive(b Waive) error {
-	if b.Law != 1 && b.Law != 8 && b.Law != 12 {
+	if !slices.Contains([]int{LawNone, 1, 8, 12}, b.Law) {
 		return f.refuse("law %d cannot be waived", b.Law)
 	}
 	if blank(b.Person) || blank(b.Why) {
@@ -113,7 +113,10 @@ func (f *folder) waive(b Waive) error {
 	if blank(b.Subject) {
 		return f.refuse("the waiver has no subject")
 	}
-	if b.Law == 12 {
+	switch b.Law {
+	case LawNone:
+		return f.overrule(b)
+	case 12:
 		f.addWaiver(b)
 		return nil
 	}

@@ -72,6 +72,7 @@ func outdated(st Step) Step {
 	}
 	st.Outcome = "" // an attempt that begins now does not lean on the earlier one
 	st.Streak, st.Greens, st.Green = 0, nil, ""
+	st.Overruled = nil // what was said of it was said of another target
 	return st
 }
 

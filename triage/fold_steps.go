@@ -44,7 +44,8 @@ func (f *folder) probeEnd(b ProbeEnd) error {
 	}
 	changed := changedFacts(st.Facts, facts)
 	st.Outcome, st.Summary, st.Command = b.Outcome, b.Summary, b.Command
-	st.Facts, st.Findings, st.Gaps, st.Rows = facts, b.Findings, b.Gaps, b.Rows
+	st.Facts, st.Findings, st.Gaps, st.Rows = facts, found(st.Findings, b), b.Gaps, b.Rows
+	st.Overruled = stillOverruled(st.Overruled, st.Findings)
 	switch {
 	case st.Kind == WatchStep:
 		f.sample(st, b)

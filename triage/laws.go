@@ -99,6 +99,7 @@ func gateLaws(s *State, st *Step) []Refusal {
 		out = append(out, Refusal{Law: 1, Why: captureLack(c), Cure: "Run " + c.ID + ", or waive it with a name and a reason."})
 	}
 	out = append(out, classLaws(s, st.Class)...)
+	out = append(out, findingLaws(s, st.ID)...)
 	if s.Severity == Sev1 && (st.Class == Repair || st.Class == Rerun) && !hasCommander(s) {
 		out = append(out, Refusal{
 			Why:  "at SEV-1 a " + string(st.Class) + " gate needs an incident commander",

@@ -187,6 +187,11 @@ func (l *lister) waivers() {
 		l.add(Option{Kind: DoWaive, Step: st.ID, Subject: st.ID, Value: "8"})
 	}
 	for i := range l.s.Steps {
+		if st := &l.s.Steps[i]; len(st.Speaking()) > 0 {
+			l.add(Option{Kind: DoWaive, Step: st.ID, Subject: st.ID, Value: "0"})
+		}
+	}
+	for i := range l.s.Steps {
 		g := l.s.Gates[l.s.Steps[i].ID]
 		if g.Phase != GateArmed {
 			continue

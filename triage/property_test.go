@@ -33,7 +33,7 @@ func anyBody(t *rapid.T) Body {
 		Conclude{Topic: TopicMutation, Value: "no", Proposed: "yes", Person: text, Why: text},
 		ProbeStart{Step: step, N: n}, ProbeStart{Step: lock, N: n}, ProbeStart{Step: clean, N: n},
 		read(lock, n, "ok", "true"), read(lock, n, "failed", "false"), read(step, n, "ok", "[1,  2]"),
-		ProbeEnd{Step: clean, N: n, Outcome: "ok", Green: &green, Findings: []Finding{{"critical", text}}},
+		ProbeEnd{Step: clean, N: n, Outcome: "ok", Green: &green, Findings: []Finding{{Level: "critical", Say: text, Against: []string{gate}}}},
 		arm, shownToTwo(gate, class, t0.Add(1000*time.Hour)), answered(gate), start(gate), end(gate, "done"), end(gate, Unknown), end(gate, text),
 		reread(gate, Holds), reread(gate, Undone), reread(gate, Unknown), reread(step, text),
 		GateClosed{Step: gate, Why: text}, GateClosed{Step: gate, Moved: []string{"uid"}}, GateClosed{Step: step, Refused: true},

@@ -2,6 +2,7 @@ package triage
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -18,6 +19,13 @@ func oracle(s State, gate string) string {
 		fine := x.Status == Settled || (x.Status == Running && x.Outcome == "ok") || waivers["1"+x.ID]
 		if x.Required && x.Phase == Preserve && !fine {
 			return "law 1: " + x.ID
+		}
+	}
+	for _, x := range s.Steps {
+		for _, f := range x.Findings {
+			if !f.Unsure && slices.Contains(f.Against, gate) && !slices.Contains(x.Overruled, f.Say) {
+				return "finding: " + f.Say
+			}
 		}
 	}
 	m, concluded := s.Topics[TopicMutation]

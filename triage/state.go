@@ -80,26 +80,27 @@ const (
 // Step is one step of a plan with what is known of it.
 type Step struct {
 	PlanStep
-	Status   Status
-	Attempts int
-	Started  time.Time
-	Ended    time.Time
-	StartSeq int64 // the entry that began the newest attempt
-	EndSeq   int64 // the entry that settled it last
-	Outcome  string
-	Summary  string
-	Command  string
-	Facts    map[string]Value // of the newest attempt
-	Findings []Finding
-	Gaps     []string
-	Rows     []Compared // of a compare step
-	Answer   string     // of an ask
-	How      string
-	Green    string      // of a watch: true, false, unknown or ""
-	Streak   int         // of a watch: consecutive greens that are far enough apart
-	Greens   []time.Time // when the newest greens of the streak were seen, at most 32
-	Samples  []Sample    // of a watch: the newest, at most 64, newest last
-	Retired  bool        // of an earlier plan, and not in the one in force
+	Status    Status
+	Attempts  int
+	Started   time.Time
+	Ended     time.Time
+	StartSeq  int64 // the entry that began the newest attempt
+	EndSeq    int64 // the entry that settled it last
+	Outcome   string
+	Summary   string
+	Command   string
+	Facts     map[string]Value // of the newest attempt
+	Findings  []Finding
+	Overruled []string // texts of findings that stand and that a person answers for
+	Gaps      []string
+	Rows      []Compared // of a compare step
+	Answer    string     // of an ask
+	How       string
+	Green     string      // of a watch: true, false, unknown or ""
+	Streak    int         // of a watch: consecutive greens that are far enough apart
+	Greens    []time.Time // when the newest greens of the streak were seen, at most 32
+	Samples   []Sample    // of a watch: the newest, at most 64, newest last
+	Retired   bool        // of an earlier plan, and not in the one in force
 }
 
 // Sample is one look of a watch. Green is true, false or unknown, Counts whether

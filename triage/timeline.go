@@ -80,6 +80,9 @@ func (f *folder) moment() Moment {
 	case Settle:
 		return Moment{Text: settleText(b), Level: "info"}
 	case Waive:
+		if b.Law == LawNone {
+			return Moment{Text: fmt.Sprintf("%s overrules what %s found (%s): %s", b.Person, b.Subject, strings.Join(b.Findings, "; "), b.Why), Level: "critical"}
+		}
 		return Moment{Text: fmt.Sprintf("law %d waived for %s by %s: %s", b.Law, b.Subject, b.Person, b.Why), Level: "warning"}
 	case Close:
 		return Moment{Text: because("closed as "+b.Outcome, b.Why), Level: "info"}
