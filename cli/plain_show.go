@@ -28,6 +28,9 @@ func (d *dialogue) catchUp(snap session.Snapshot) {
 			d.graph(snap.Cards[m.Step].Graph)
 			for _, f := range step.Findings {
 				d.sayf("      %s: %s", f.Level, f.Say)
+				if len(f.Against) > 0 && !f.Unsure {
+					d.sayf("        keeps shut: %s", strings.Join(f.Against, ", "))
+				}
 			}
 		}
 	}

@@ -171,6 +171,13 @@ func (d *dialogue) waive(ctx context.Context, in *triage.Intent, o triage.Option
 	if in.Law, err = strconv.Atoi(o.Value); err != nil {
 		return fmt.Errorf("waiving %s: the loop names no law: %w", in.Step, err)
 	}
+	if in.Law == triage.LawNone {
+		st, _ := d.s.Snapshot().State.Step(in.Step)
+		for _, said := range st.Said() {
+			d.sayf("      %s found: %s", in.Step, said)
+			in.Findings = append(in.Findings, said)
+		}
+	}
 	if in.Person, err = d.must(ctx, "who waives it> "); err != nil {
 		return err
 	}

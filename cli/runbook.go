@@ -187,7 +187,7 @@ func lint(files []string, team []evidence.TeamRule) ([]lintProblem, error) {
 		if err != nil {
 			return nil, usage("name a file that can be read", "%w", err)
 		}
-		_, err = runbooks.Parse(file, src, catalog.New())
+		_, err = runbooks.Lint(file, src, catalog.New())
 		var bad runbooks.Problems
 		if err != nil && !errors.As(err, &bad) {
 			return nil, fmt.Errorf("%q: %w", file, err)

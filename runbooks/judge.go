@@ -1,8 +1,6 @@
 package runbooks
 
 import (
-	"strings"
-
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -52,35 +50,6 @@ func (r *Runbook) judge(e *expr, other *text, v Vars) triage.Verdict {
 		out.Why = "stale, read again: " + got.why
 	default:
 		out.Why = "cannot tell: " + got.why
-	}
-	return out
-}
-
-// Findings gives what the facts of a step are worth saying about. A finding
-// whose condition is unknown is said too, as one that nobody can tell.
-func (r *Runbook) Findings(step string, v Vars) []steps.Finding {
-	s := r.step(step)
-	if s == nil {
-		return nil
-	}
-	var out []steps.Finding
-	for _, f := range s.findings {
-		say := strings.TrimSpace(r.render(f.say, v))
-		if f.when == nil {
-			out = append(out, steps.Finding{Level: f.level, Say: say})
-			continue
-		}
-		switch got := r.eval(f.when, v); got.result {
-		case resTrue:
-			out = append(out, steps.Finding{Level: f.level, Say: say})
-		case resFalse:
-		default:
-			level := steps.Warning
-			if f.level == steps.Info {
-				level = steps.Info
-			}
-			out = append(out, steps.Finding{Level: level, Say: "cannot tell: " + say + " (" + got.why + ")"})
-		}
 	}
 	return out
 }

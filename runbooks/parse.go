@@ -122,6 +122,7 @@ func (r *reader) runbook(doc *yaml.Node) {
 		r.next(n)
 	}
 	r.gates()
+	r.opponents()
 }
 
 // literal reads a text that is shown before anything is known.

@@ -46,6 +46,7 @@ func (r *Runbook) planStep(s *Step) triage.PlanStep {
 		for _, a := range s.Answers {
 			out.Answers = append(out.Answers, a.Value)
 		}
+		out.Green = s.Green
 	case triage.GateStep:
 		if s.Fresh == 0 {
 			out.Fresh = DefaultFresh.String()

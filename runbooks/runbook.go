@@ -61,6 +61,8 @@ type Step struct {
 	Class    triage.Class
 	Covers   []string
 	Answers  []Choice // of an ask, `unknown` not among them
+	Green    []string // of an ask in verify: the answers that prove the recovery
+	Against  *Against // of a read: what that which it finds critical by itself speaks against; nil for the default
 	Pattern  string   // of a manual step: what the proof must look like
 	Greens   int
 	Apart    time.Duration
@@ -103,9 +105,10 @@ type (
 		other *text
 	}
 	finding struct {
-		when  *expr // nil for always
-		level steps.Level
-		say   *text
+		when    *expr // nil for always
+		level   steps.Level
+		say     *text
+		against *Against // nil for the default of its level
 	}
 	conclusion struct {
 		when *expr // nil for otherwise

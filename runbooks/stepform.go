@@ -22,13 +22,13 @@ type form struct {
 
 func forms() []form {
 	return []form{
-		{"uses", triage.ProbeStep, "id title say help show covers when with required findings fresh"},
-		{"ask", triage.AskStep, "id title say help show covers when required answers evidence fresh"},
+		{"uses", triage.ProbeStep, "id title say help show covers when with required findings against fresh"},
+		{"ask", triage.AskStep, "id title say help show covers when required answers green evidence fresh"},
 		{"manual", triage.ManualStep, "id title say help show covers when required evidence pattern pays"},
 		{"compare", triage.CompareStep, "id title say help show covers when rows fresh"},
 		{"conclude", triage.ConcludeStep, "id title say help show cases"},
 		{"gate", triage.GateStep, "id title say help show covers when with require fresh"},
-		{"watch", triage.WatchStep, "id title say help show covers when with greens apart findings"},
+		{"watch", triage.WatchStep, "id title say help show covers when with greens apart findings against"},
 		{"note", triage.NoteStep, "id title say help show when"},
 	}
 }
@@ -110,6 +110,7 @@ func (r *reader) step(phase triage.Phase, n *yaml.Node) {
 	for _, c := range r.Items(f["findings"], "findings") {
 		r.finding(&s, c)
 	}
+	s.Against = r.against(f["against"])
 	r.body(&s, fm, n, f)
 	s.Title = r.literal(f["title"], "title")
 	if s.Title == "" {
@@ -196,6 +197,7 @@ func (r *reader) body(s *Step, fm form, n *yaml.Node, f map[string]*yaml.Node) {
 	case triage.AskStep:
 		s.ask = r.text(main, fm.key)
 		r.answers(s, n, f["answers"])
+		r.green(s, f["green"])
 	case triage.ManualStep:
 		s.ask = r.text(main, fm.key)
 		if s.evidence == nil {
@@ -249,7 +251,7 @@ func (r *reader) demand(s *Step, n *yaml.Node) {
 }
 
 func (r *reader) finding(s *Step, n *yaml.Node) {
-	f := r.Fields(n, "a finding", "when", "level", "say")
+	f := r.Fields(n, "a finding", "when", "level", "say", "against")
 	if f["say"] == nil {
 		r.Fail(n, "", `a finding needs the key "say"`)
 		return
@@ -258,7 +260,7 @@ func (r *reader) finding(s *Step, n *yaml.Node) {
 	if f["level"] != nil {
 		level = steps.Level(r.OneOf(f["level"], "level", levels()))
 	}
-	s.findings = append(s.findings, finding{r.expr(f["when"], "when", wantBool), level, r.text(f["say"], "say")})
+	s.findings = append(s.findings, finding{r.expr(f["when"], "when", wantBool), level, r.text(f["say"], "say"), r.against(f["against"])})
 }
 
 func (r *reader) cases(s *Step, n *yaml.Node) {

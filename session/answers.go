@@ -81,11 +81,7 @@ func ReadAnswers(r *strict.Reader, n *yaml.Node, whole bool) *Answers {
 	a.Skip = texts(r, f["skip"], "skip")
 	a.Gates, a.Approvals, a.Wider = phrases(r, f["gates"])
 	for _, item := range r.Items(f["waive"], "waive") {
-		w := r.Fields(item, "a waiver", "law", "subject", "person", "why")
-		a.Waive = append(a.Waive, triage.Waive{
-			Law: r.Number(w["law"], "law", 1, 12), Subject: r.Text(need(r, item, w["subject"], "subject"), "subject"),
-			Person: r.Text(need(r, item, w["person"], "person"), "person"), Why: r.Text(need(r, item, w["why"], "why"), "why"),
-		})
+		a.Waive = append(a.Waive, waiver(r, item))
 	}
 	a.Debts = debts(r, f["debts"])
 	for _, item := range r.Items(f["notes"], "notes") {
@@ -101,6 +97,29 @@ func ReadAnswers(r *strict.Reader, n *yaml.Node, whole bool) *Answers {
 		a.People = append(a.People, who)
 	}
 	return a
+}
+
+// leastQuote is how much of a finding a script quotes to overrule it: a script never
+// says yes to whatever will be found.
+const leastQuote = 12
+
+// waiver reads one: of a law, or of a finding by part of its text.
+func waiver(r *strict.Reader, item *yaml.Node) triage.Waive {
+	w := r.Fields(item, "a waiver", "law", "finding", "subject", "person", "why")
+	out := triage.Waive{
+		Law: r.Number(w["law"], "law", 1, 12), Subject: r.Text(need(r, item, w["subject"], "subject"), "subject"),
+		Person: r.Text(need(r, item, w["person"], "person"), "person"), Why: r.Text(need(r, item, w["why"], "why"), "why"),
+	}
+	switch n := w["finding"]; {
+	case (n == nil) == (w["law"] == nil):
+		r.Fail(item, "as in: {finding: the state is empty, subject: state, person: ada, why: a new workspace}", "a waiver is of a law, or of a finding")
+	case n != nil:
+		out.Findings = []string{r.Text(n, "finding")}
+		if len(out.Findings[0]) < leastQuote {
+			r.Fail(n, "quote the finding", "%q is too little to tell what is overruled", out.Findings[0])
+		}
+	}
+	return out
 }
 
 func need(r *strict.Reader, parent, n *yaml.Node, what string) *yaml.Node {

@@ -229,6 +229,12 @@ func (p *player) due(ctx context.Context, snap Snapshot) (bool, error) {
 	}
 	for _, w := range p.Answers.Waive {
 		w.Subject = p.full(snap, w.Subject)
+		if w.Law == triage.LawNone {
+			if done, err := p.overrule(ctx, snap, w); done || err != nil {
+				return done, err
+			}
+			continue
+		}
 		for _, o := range snap.Options {
 			if o.Kind != triage.DoWaive || !o.Available() || o.Value != strconv.Itoa(w.Law) || o.Subject != w.Subject || waived(snap.State, w) {
 				continue
@@ -255,6 +261,25 @@ func (p *player) due(ctx context.Context, snap Snapshot) (bool, error) {
 		p.say("  not now: %s", r.Error())
 	}
 	return false, nil
+}
+
+// overrule answers for what a step found, where the script quotes all of it.
+func (p *player) overrule(ctx context.Context, snap Snapshot, w triage.Waive) (bool, error) {
+	st, _ := snap.State.Step(w.Subject)
+	said := st.Said()
+	for _, text := range said {
+		quoted := func(x triage.Waive) bool {
+			return len(x.Findings) > 0 && p.full(snap, x.Subject) == w.Subject && strings.Contains(text, x.Findings[0])
+		}
+		if !slices.ContainsFunc(p.Answers.Waive, quoted) {
+			return false, nil
+		}
+	}
+	if len(said) == 0 {
+		return false, nil
+	}
+	p.say("overrule what %s found: %s (%s)", w.Subject, w.Why, w.Person)
+	return true, p.do(ctx, triage.Intent{Kind: triage.DoWaive, Law: triage.LawNone, Step: w.Subject, Findings: said, Person: w.Person, Text: w.Why})
 }
 
 func waived(st triage.State, w triage.Waive) bool {
@@ -300,7 +325,7 @@ func (p *player) result(why string) Result {
 		r.Code = CodeDone
 	case p.refused != "":
 		r.Code, r.Why = CodeRefused, p.why
-	case redWatch(st):
+	case red(st):
 		r.Code = CodeRed
 	default:
 		r.Code = CodeOpen
@@ -308,6 +333,9 @@ func (p *player) result(why string) Result {
 	return r
 }
 
-func redWatch(st triage.State) bool {
-	return slices.ContainsFunc(st.Steps, func(x triage.Step) bool { return x.Kind == triage.WatchStep && x.Green == "false" })
+// red reports whether something of verify says that it did not recover.
+func red(st triage.State) bool {
+	return len(st.SpeaksAgainst(triage.Closing)) > 0 || slices.ContainsFunc(st.Steps, func(x triage.Step) bool {
+		return x.Kind == triage.WatchStep && x.Green == "false" || x.Denies()
+	})
 }

@@ -209,19 +209,33 @@ func (s *Session) finishProbe(ctx context.Context, step string, n int, k steps.K
 	rb := s.books[bookOf(step)]
 	v := s.vars(rb.ID, false)
 	v.Facts[bare(step)] = facts
-	findings := append(obs.Findings, rb.Findings(bare(step), v)...)
-	if err != nil && len(findings) > 0 {
+	end.Findings = found(rb, bare(step), v, obs.Findings)
+	if n := len(end.Findings); err != nil && n > 0 {
 		// None of them can be told, all for the one reason that the summary gives.
-		findings = []steps.Finding{{Level: steps.Warning, Say: fmt.Sprintf("cannot tell any of the %d things that the runbook looks for here", len(findings))}}
-	}
-	for _, f := range findings {
-		end.Findings = append(end.Findings, triage.Finding{Level: string(f.Level), Say: f.Say})
+		end.Findings = []triage.Finding{{Level: string(steps.Warning), Say: fmt.Sprintf("cannot tell any of the %d things that the runbook looks for here", n)}}
 	}
 	if st, ok := s.state.Step(step); ok && st.Kind == triage.WatchStep {
 		green := stored(rb.Green(bare(step), v))
 		end.Green = &green
 	}
 	return s.record(end, blobs)
+}
+
+// found is what a read found by itself, and what its runbook finds in its facts,
+// each with what it speaks against.
+func found(rb *runbooks.Runbook, step string, v runbooks.Vars, own []steps.Finding) []triage.Finding {
+	var out []triage.Finding
+	for _, f := range own {
+		x := triage.Finding{Level: string(f.Level), Say: f.Say}
+		if f.Level == steps.Critical {
+			x.Against = rb.Opposes(step)
+		}
+		out = append(out, x)
+	}
+	for _, f := range rb.Findings(step, v) {
+		out = append(out, triage.Finding{Level: string(f.Level), Say: f.Say, Against: f.Against, Unsure: f.Unsure})
+	}
+	return out
 }
 
 // landed shows a step as no longer running, only once all that follows from its

@@ -116,11 +116,6 @@ func contentRefusals(s *State, in Intent) []Refusal {
 		if g := s.Gates[in.Step]; in.Seen != 0 && in.Seen < g.ShownSeq {
 			return []Refusal{{Law: 5, Why: "the preview is newer than what was on the screen", Cure: "Look at it again, then confirm."}}
 		}
-	case DoWaive:
-		st, _ := s.Step(in.Step)
-		if in.Law == LawNone && in.Seen != 0 && in.Seen < st.EndSeq {
-			return []Refusal{{Why: "what " + in.Step + " found is newer than what was on the screen", Cure: "Look at it again, then overrule it."}}
-		}
 	case DoPreview:
 		if i := slices.IndexFunc(s.Steps, func(st Step) bool { return st.ID == in.Step }); i >= 0 && s.Gates[in.Step].Phase != GateUnknown {
 			return wideningLaws(s, &s.Steps[i], in.Text)

@@ -35,11 +35,7 @@ func Draft(s State, in Intent) (Body, bool) {
 	case DoSettle:
 		return in.Debt, true
 	case DoWaive:
-		w := Waive{Law: in.Law, Subject: in.Step, Person: in.Person, Why: in.Text}
-		if st, ok := s.Step(in.Step); ok && in.Law == LawNone {
-			w.Findings = says(st.Speaking())
-		}
-		return w, true
+		return Waive{Law: in.Law, Subject: in.Step, Findings: in.Findings, Person: in.Person, Why: in.Text}, true
 	case DoClose:
 		return Close{Outcome: in.Value, Why: in.Text}, true
 	}

@@ -84,6 +84,7 @@ type (
 		Required bool     `json:"required,omitempty"`
 		Heavy    bool     `json:"heavy,omitempty"`
 		Answers  []string `json:"answers,omitempty"` // of an ask, `unknown` not among them
+		Green    []string `json:"green,omitempty"`   // of an ask in verify: the answers that prove the recovery
 		Covers   []string `json:"covers,omitempty"`
 		Refs     []string `json:"refs,omitempty"`   // steps whose facts or answers its conditions use
 		Greens   int      `json:"greens,omitempty"` // of a watch

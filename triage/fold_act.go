@@ -71,10 +71,14 @@ func (f *folder) actEnd(b ActEnd) error {
 	return nil
 }
 
-// unprove ends every streak: a green from before an act proves nothing after it.
+// unprove ends every streak, and has every question of verify asked anew: a green
+// from before an act proves nothing after it.
 func (f *folder) unprove() {
 	for i := range f.s.Steps {
-		if st := f.s.Steps[i]; st.Kind == WatchStep && st.Phase == Verify && (st.Streak > 0 || st.Status == Settled) {
+		st := f.s.Steps[i]
+		watched := st.Kind == WatchStep && (st.Streak > 0 || st.Status == Settled)
+		said := st.Kind == AskStep && len(st.PlanStep.Green) > 0
+		if st.Phase == Verify && (watched || said) {
 			*f.step(i) = outdated(st)
 		}
 	}

@@ -127,7 +127,7 @@ func (f *folder) waive(b Waive) error {
 	if b.Law == 1 && !isCapture(&f.s.Steps[i]) {
 		return f.refuse("step %q is not a required capture", b.Subject)
 	}
-	if b.Law == 8 && !isProof(&f.s.Steps[i]) {
+	if st := &f.s.Steps[i]; b.Law == 8 && !isProof(st) && (st.Phase != Verify || st.Kind != AskStep) {
 		return f.refuse("step %q proves no recovery", b.Subject)
 	}
 	if st := f.step(i); st.Status != Settled && st.Status != Running {

@@ -131,6 +131,9 @@ func (f *folder) answer(b Answer) error {
 	} else {
 		f.settled(st, Settled)
 	}
+	if denies(st) && b.Value != Unknown {
+		f.s.Return, f.s.ReturnWhy = Compare, b.Step+" is answered "+b.Value
+	}
 	if old.Answer != b.Value {
 		f.changed(b.Step, "the answer to "+b.Step+" changed to "+b.Value)
 	}

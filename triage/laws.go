@@ -18,6 +18,26 @@ func isProof(st *Step) bool {
 	return st.Phase == Verify && (st.Kind == WatchStep || (st.Required && st.Kind != NoteStep))
 }
 
+// denies reports whether a question of verify was answered, and with what its
+// runbook does not call green: what nobody knows proves nothing. A plan from before
+// runbooks said so takes every answer; see vagueLaws.
+func denies(st *Step) bool {
+	said := st.Phase == Verify && st.Kind == AskStep && len(st.PlanStep.Green) > 0 && st.Answer != "" && st.Status != Skipped
+	return said && !slices.Contains(st.PlanStep.Green, st.Answer)
+}
+
+// Denies reports whether the answer to a question of verify says that it did not
+// recover, or that nobody knows.
+func (st Step) Denies() bool { return denies(&st) }
+
+// denied reports whether a step denies the recovery and no person has set that
+// aside since: a waiver from before is of a proof that was missing, not of this word.
+func denied(s *State, st *Step) bool {
+	return denies(st) && !slices.ContainsFunc(s.Waivers, func(w Waiver) bool {
+		return w.Law == 8 && w.Subject == st.ID && w.Seq > st.EndSeq
+	})
+}
+
 // recorded reports whether a capture is in the record. Reading it once more does
 // not take it out; only the end of that attempt can.
 func recorded(st *Step) bool {
@@ -52,17 +72,62 @@ func (s State) OpenCaptures() []Step {
 // OpenProofs lists the verifications that are neither green nor waived (law 8):
 // those of the plan in force, and of earlier plans that began an act.
 func (s State) OpenProofs() []Step {
-	acted := map[string]bool{}
-	for id, g := range s.Gates {
-		if g.StartSeq > 0 {
-			acted[runbookOf(id)] = true
-		}
-	}
 	var out []Step
 	for i := range s.Steps {
 		st := &s.Steps[i]
-		wanted := isProof(st) && (!st.Retired || acted[runbookOf(st.ID)])
-		if wanted && st.Status != Settled && !waived(&s, 8, st.ID) {
+		open := isProof(st) && st.Status != Settled && !waived(&s, 8, st.ID) || denied(&s, st)
+		if open && inPlay(&s, st) {
+			out = append(out, *st)
+		}
+	}
+	return out
+}
+
+// inPlay reports whether what a step of verify says counts: it is of the plan in
+// force, or of an earlier one that began an act.
+func inPlay(s *State, st *Step) bool {
+	if !st.Retired {
+		return true
+	}
+	for id, g := range s.Gates {
+		if g.StartSeq > 0 && runbookOf(id) == runbookOf(st.ID) {
+			return true
+		}
+	}
+	return false
+}
+
+// proofRefusal says what keeps a verification open.
+func proofRefusal(st Step) Refusal {
+	if denies(&st) {
+		return Refusal{
+			Law: 8, Why: st.ID + " is answered " + st.Answer + ", which proves no recovery",
+			Cure: "Go on mending and answer it anew, close the incident as open, or waive it with a name and a reason.",
+		}
+	}
+	return Refusal{Law: 8, Why: st.ID + " is not green yet", Cure: "Watch " + st.ID + " until it is, or waive it with a name and a reason."}
+}
+
+// vagueLaws are asked of a close that is yet to come, never of one that a journal
+// records: in a plan from before runbooks said which answers are green, only the
+// first answer of a question counts as one.
+func vagueLaws(s *State) []Refusal {
+	var out []Refusal
+	for _, st := range vagueProofs(s) {
+		out = append(out, Refusal{
+			Law: 8, Why: st.ID + " is answered " + st.Answer + ", and its runbook does not say whether that is green",
+			Cure: "Waive it with a name and a reason, or close the incident as open.",
+		})
+	}
+	return out
+}
+
+func vagueProofs(s *State) []Step {
+	var out []Step
+	for i := range s.Steps {
+		st := &s.Steps[i]
+		vague := st.Phase == Verify && st.Kind == AskStep && len(st.PlanStep.Green) == 0 && len(st.Answers) > 0
+		if vague && st.Status == Settled && st.Answer != st.Answers[0] && inPlay(s, st) && !waived(s, 8, st.ID) {
 			out = append(out, *st)
 		}
 	}
@@ -278,8 +343,9 @@ func closeLaws(s *State, outcome string) []Refusal {
 	}
 	out = append(out, rereadLaws(s)...)
 	out = append(out, revertsLaws(s)...)
+	out = append(out, findingLaws(s, Closing)...)
 	for _, st := range s.OpenProofs() {
-		out = append(out, Refusal{Law: 8, Why: st.ID + " is not green yet", Cure: "Watch " + st.ID + " until it is, or waive it with a name and a reason."})
+		out = append(out, proofRefusal(st))
 	}
 	for _, d := range s.Debts {
 		if d.Settled.How == "" {

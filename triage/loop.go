@@ -120,7 +120,7 @@ const (
 	DoCorrect   IntentKind = "correct"   // Entry, Text
 	DoPerson    IntentKind = "person"    // Who
 	DoSettle    IntentKind = "settle"    // Debt
-	DoWaive     IntentKind = "waive"     // Law, Step (subject), Person, Text
+	DoWaive     IntentKind = "waive"     // Law, Step (subject), Person, Text, Findings (of law 0)
 	DoClose     IntentKind = "close"     // Value (outcome), Text
 	DoHandOver  IntentKind = "handover"  // Person (for whom), Text (why): give the incident over
 	DoPlan      IntentKind = "plan"      // Value: another runbook, with parameters in Params
@@ -146,6 +146,7 @@ type Intent struct {
 	Key         string    // of an approve; filled in by the session, never by the asker
 	Signed      time.Time // of an approve; filled in by the session, never by the asker
 	Law         int
+	Findings    []string // of a waive that overrules: the texts that the person saw
 	Entry       int64
 	Who         Person
 	Debt        Settle

@@ -34,7 +34,11 @@ func Options(s State, now time.Time, judge func(step string) []Verdict) []Option
 	l.debts()
 	l.call()
 	for _, outcome := range []string{"recovered", "open", "aborted"} {
-		l.add(Option{Kind: DoClose, Value: outcome}, closeLaws(&s, outcome)...)
+		rs := closeLaws(&s, outcome)
+		if outcome == "recovered" {
+			rs = append(rs, vagueLaws(&s)...)
+		}
+		l.add(Option{Kind: DoClose, Value: outcome}, rs...)
 	}
 	recommend(&s, l.out, judge)
 	return l.out
@@ -183,7 +187,7 @@ func (l *lister) waivers() {
 	for _, st := range l.s.OpenCaptures() {
 		l.add(Option{Kind: DoWaive, Step: st.ID, Subject: st.ID, Value: "1"})
 	}
-	for _, st := range l.s.OpenProofs() {
+	for _, st := range append(l.s.OpenProofs(), vagueProofs(l.s)...) {
 		l.add(Option{Kind: DoWaive, Step: st.ID, Subject: st.ID, Value: "8"})
 	}
 	for i := range l.s.Steps {

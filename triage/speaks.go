@@ -10,6 +10,9 @@ import (
 // until a later read does not find it any more, or until a person, by name and with
 // a reason, overrules it. What the newest read cannot tell is not gone.
 
+// Closing stands among the gates for the incident's close as recovered.
+const Closing = "close"
+
 // LawNone is the law of a waiver that sets no law aside, but overrules what a step
 // found.
 const LawNone = 0
@@ -43,6 +46,9 @@ func findingLaws(s *State, gate string) []Refusal {
 	var out []Refusal
 	for i := range s.Steps {
 		st := &s.Steps[i]
+		if gate == Closing && !inPlay(s, st) {
+			continue
+		}
 		for _, f := range st.Speaking() {
 			if !slices.Contains(f.Against, gate) {
 				continue
@@ -90,10 +96,10 @@ func stillOverruled(texts []string, fs []Finding) []string {
 	return out
 }
 
-// says are the texts of findings.
-func says(fs []Finding) []string {
+// Said are the texts of what is Speaking: a person who overrules it names them.
+func (st Step) Said() []string {
 	var out []string
-	for _, f := range fs {
+	for _, f := range st.Speaking() {
 		out = append(out, f.Say)
 	}
 	return out
@@ -106,7 +112,7 @@ func (f *folder) overrule(b Waive) error {
 	if i < 0 {
 		return f.refuse("the plan has no step %q", b.Subject)
 	}
-	standing := says(f.s.Steps[i].Speaking())
+	standing := f.s.Steps[i].Said()
 	switch {
 	case len(standing) == 0:
 		return f.refuse("nothing that %q found keeps a gate shut", b.Subject)

@@ -254,7 +254,7 @@ func (m *model) debriefRest(p *page, d *debrief.Debriefing) {
 		p.para(th.muted, "Nothing is left owing.")
 	}
 	for _, w := range d.Waivers {
-		p.item(th.warn.on("– "), th.plain, say("%s set law %d aside for %s: %s", w.Person, w.Law, w.Subject, w.Why))
+		p.item(th.warn.on("– "), th.plain, say("%s set aside %s: %s", w.Person, w.Of(), w.Why))
 	}
 	p.head("CHANGED BY HANDRAIL")
 	for _, a := range d.Acts {

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"charm.land/bubbles/v2/key"
@@ -160,7 +161,7 @@ func (m *model) pressGate(msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, m.keys.Reload):
 		return m.openGate(g.step)
 	case key.Matches(msg, m.keys.Waive):
-		m.waiveOwner()
+		m.waiveInTheWay()
 	case key.Matches(msg, m.keys.Enter, m.keys.Leave):
 		m.gate = nil
 		m.run.decide()
@@ -204,9 +205,13 @@ func (m *model) closeGate() tea.Cmd {
 	return m.send(triage.Intent{Kind: triage.DoDisarm, Step: g.step, Text: "the operator put it away"})
 }
 
-func (m *model) waiveOwner() {
+// waiveInTheWay sets aside what a person may answer for: an owner that is not
+// paused, or what a step found against this gate.
+func (m *model) waiveInTheWay() {
+	against := m.run.snap.State.SpeaksAgainst(m.gate.step)
 	for _, o := range m.run.snap.Options {
-		if o.Kind == triage.DoWaive && o.Value == "12" && o.Step == m.gate.step {
+		owner := o.Value == "12" && o.Step == m.gate.step
+		if o.Kind == triage.DoWaive && (owner || o.Value == "0" && slices.Contains(against, o.Step)) {
 			m.form = m.waiveForm(o)
 			return
 		}

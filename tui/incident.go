@@ -121,6 +121,9 @@ func confirmation(in triage.Intent) notice {
 	case triage.DoNote:
 		return notice{text: "✓ Note recorded."}
 	case triage.DoWaive:
+		if in.Law == triage.LawNone {
+			return notice{text: say("✓ Overruled, in the name of %s.", in.Person)}
+		}
 		return notice{text: say("✓ Waiver recorded, in the name of %s.", in.Person)}
 	case triage.DoSeverity:
 		return notice{text: say("✓ Severity is now %s.", in.Severity)}

@@ -311,6 +311,9 @@ func (m *model) drawFindings(p *page, st triage.Step) {
 	for _, f := range sortedFindings(st.Findings) {
 		mk := th.level(f.Level)
 		p.item(fit(mk.ink.on(mk.symbol+" "+mk.word), 12), th.plain, shown(f.Say))
+		if names := shuts(st, f); names != "" {
+			p.item(fit("", 12)+th.muted.on("→ "), th.muted, names)
+		}
 	}
 	if len(st.Gaps) > 0 {
 		p.head("COULD NOT BE CHECKED")
@@ -318,6 +321,26 @@ func (m *model) drawFindings(p *page, st triage.Step) {
 	for _, g := range st.Gaps {
 		p.item(th.warn.on("? "), th.plain, shown(g))
 	}
+}
+
+// shuts says what a finding keeps shut, "" for nothing.
+func shuts(st triage.Step, f triage.Finding) text {
+	if len(f.Against) == 0 || f.Unsure {
+		return ""
+	}
+	if slices.Contains(st.Overruled, f.Say) {
+		return "a person overruled it"
+	}
+	var gates []string
+	for _, id := range f.Against {
+		if id != triage.Closing {
+			gates = append(gates, string(short(id)))
+		}
+	}
+	if len(gates) == 0 {
+		return "no close as recovered over it"
+	}
+	return say("keeps shut: %s", strings.Join(gates, ", "))
 }
 
 // drawAhead says what a probe will read, before it does.

@@ -118,7 +118,9 @@ func (m *model) drawNeeds(p *page, needs []triage.Refusal) {
 func (m *model) drawPassed(p *page, st triage.Step) {
 	th, s := p.th, &m.run.snap.State
 	for _, w := range s.Waivers {
-		if w.Subject == st.ID {
+		if w.Subject == st.ID && w.Law == triage.LawNone {
+			p.item(th.warn.on("– "), th.plain, say("Overruled by %s: %s", or(shown(w.Person), shown(w.Actor)), w.Why)+" ("+clock(w.At)+")")
+		} else if w.Subject == st.ID {
 			p.item(th.warn.on("– "), th.plain, say("Waived by %s, law %d: %s", or(shown(w.Person), shown(w.Actor)), w.Law, w.Why)+" ("+clock(w.At)+")")
 		}
 	}

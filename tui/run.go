@@ -225,6 +225,9 @@ func (r *runScreen) label(o triage.Option) text {
 	case triage.DoApprove:
 		return say("Back to the gate that waits for a second person: %s", name)
 	case triage.DoWaive:
+		if o.Value == "0" {
+			return say("Overrule what it found, with a name and a reason: %s", name)
+		}
 		return say("Waive, with a name and a reason: %s", name)
 	case triage.DoSettle:
 		return say("Settle a debt: %s", r.debt(o.Subject).Text)

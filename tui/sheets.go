@@ -42,7 +42,27 @@ func (m *model) skipForm(step string) *form {
 		}}
 }
 
+// overruleForm has a person answer for what a step found: for the very texts that
+// stand here.
+func (m *model) overruleForm(step string) *form {
+	st, _ := m.run.snap.State.Step(step)
+	said := st.Said()
+	intro := []text{"It keeps gates shut, or the incident from being closed as recovered:"}
+	for _, s := range said {
+		intro = append(intro, "! "+shown(s))
+	}
+	return &form{title: say("Overrule what %s found", short(step)),
+		intro:  append(intro, "The person named here takes it upon themselves; the bundle says so. Reading it again is safer."),
+		fields: []field{named("person", "person", "who on the call decides this", true), named("why", "why", "the reason, in one sentence", true)},
+		submit: func(v map[string]string) tea.Cmd {
+			return m.send(triage.Intent{Kind: triage.DoWaive, Law: triage.LawNone, Step: step, Findings: said, Person: v["person"], Text: v["why"]})
+		}}
+}
+
 func (m *model) waiveForm(o triage.Option) *form {
+	if o.Value == "0" {
+		return m.overruleForm(o.Subject)
+	}
 	what := map[string]text{
 		"1":  "Evidence before change: this capture is required before any gate.",
 		"8":  "Green is not proof: this watch is required before the incident can close.",

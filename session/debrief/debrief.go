@@ -90,6 +90,9 @@ type Waiver struct {
 	Why     string `json:"why"`
 }
 
+// Of says in words what was set aside.
+func (w Waiver) Of() string { return triage.Waive{Law: w.Law, Subject: w.Subject}.Of() }
+
 // Of debriefs an incident; d is nil for a real one.
 func Of(st triage.State, d *Drill) Debriefing {
 	out := Debriefing{Incident: st.Incident, Outcome: st.Outcome, Drill: d}
@@ -162,7 +165,9 @@ func (d *Debriefing) marks(st triage.State) {
 func captured(st triage.State) *triage.Moment {
 	waived := map[int64]string{}
 	for _, w := range st.Waivers {
-		waived[w.Seq] = w.Subject
+		if w.Law == 1 {
+			waived[w.Seq] = w.Subject
+		}
 	}
 	open := map[string]bool{}
 	for _, s := range st.Steps {

@@ -46,7 +46,7 @@ func (d Debriefing) Lines() []string {
 		add("acted: %s, %s: %s", a.Step, a.Outcome, a.Command)
 	}
 	for _, w := range d.Waivers {
-		add("set aside by %s: law %d for %s. %s", w.Person, w.Law, w.Subject, w.Why)
+		add("set aside by %s: %s. %s", w.Person, w.Of(), w.Why)
 	}
 	for _, x := range d.Debts {
 		add("debt %s, %s: %s", x.ID, x.How, x.Text)

@@ -136,7 +136,7 @@ func (b *builder) debts() {
 	}
 	for _, w := range b.st.Waivers {
 		b.d.Waivers = append(b.d.Waivers, Waiver{
-			Law: w.Law, Subject: line(w.Subject), Person: line(w.Person), Why: line(w.Why), Actor: line(w.Actor), At: w.At.UTC(), Entry: w.Seq,
+			Law: w.Law, Subject: line(w.Subject), Findings: texts(w.Findings), Person: line(w.Person), Why: line(w.Why), Actor: line(w.Actor), At: w.At.UTC(), Entry: w.Seq,
 		})
 	}
 }

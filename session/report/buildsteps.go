@@ -162,7 +162,7 @@ func unknownFacts(s triage.Step) []string {
 
 func (b *builder) waivedWhy(step string) string {
 	for _, w := range b.st.Waivers {
-		if w.Subject == step {
+		if w.Subject == step && w.Law != triage.LawNone {
 			return fmt.Sprintf("waived by %s: %s", w.Person, w.Why)
 		}
 	}

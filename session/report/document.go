@@ -242,13 +242,14 @@ type Debt struct {
 
 // Waiver is a law set aside for one subject.
 type Waiver struct {
-	Law     int          `json:"law"`
-	Subject visible.Text `json:"subject"`
-	Person  visible.Text `json:"person"`
-	Why     visible.Text `json:"why"`
-	Actor   visible.Text `json:"actor"` // who recorded it
-	At      time.Time    `json:"at,omitzero"`
-	Entry   int64        `json:"entry"`
+	Law      int            `json:"law"` // 0 where what a step found is overruled
+	Subject  visible.Text   `json:"subject"`
+	Findings []visible.Text `json:"findings,omitempty"` // that are overruled
+	Person   visible.Text   `json:"person"`
+	Why      visible.Text   `json:"why"`
+	Actor    visible.Text   `json:"actor"` // who recorded it
+	At       time.Time      `json:"at,omitzero"`
+	Entry    int64          `json:"entry"`
 }
 
 // FollowUp is something left to do.

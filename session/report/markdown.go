@@ -234,8 +234,20 @@ func (p *page) waivers(d Document) {
 	p.section("Waivers")
 	p.table("law", "subject", "waived by", "why", "recorded by", "at", "entry")
 	for _, w := range d.Waivers {
-		p.row(number(int64(w.Law)), w.Subject, w.Person, w.Why, w.Actor, visible.Line(stamp(w.At)), number(w.Entry))
+		p.row(w.law(), w.Subject, w.Person, w.Why, w.Actor, visible.Line(stamp(w.At)), number(w.Entry))
 	}
+}
+
+// law is what was set aside: a law by its number, or what a step found.
+func (w Waiver) law() visible.Text {
+	if w.Law != triage.LawNone {
+		return number(int64(w.Law))
+	}
+	out := visible.Text("found")
+	for i, f := range w.Findings {
+		out += map[bool]visible.Text{true: ": ", false: "; "}[i == 0] + f
+	}
+	return out
 }
 
 func (p *page) followUps(d Document) {
