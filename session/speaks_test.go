@@ -1,0 +1,126 @@
+package session_test
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"handrail/runbooks"
+	"handrail/session"
+	"handrail/triage"
+)
+
+const against = `    required: true
+    findings:
+      - when: facts.lock.id == 'l-1'
+        level: critical
+        against: [unlock]
+        say: Lock ${facts.lock.id} is that of the nightly run.
+`
+
+// spoken is a stage whose lock speaks against its gate.
+func spoken(t *testing.T) *stage {
+	t.Helper()
+	st := scripted(t)
+	src := strings.Replace(string(st.rb.Source), "    required: true\n", against, 1)
+	rb, err := runbooks.Parse("test-lock.yaml", []byte(src), st.w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st.rb = rb
+	return st
+}
+
+// TestFindingShutsTheGateOfAScript: the refusal names what was found and the way on,
+// a script overrules only what it quotes, and all of it stands in the audit.
+func TestFindingShutsTheGateOfAScript(t *testing.T) {
+	t.Parallel()
+	quoting := func(quote, subject string) string {
+		return script + "waive:\n  - {finding: \"" + quote + "\", subject: " + subject + ", person: ada, why: it is ours}\n"
+	}
+	for name, tc := range map[string]struct {
+		src  string
+		code int
+	}{
+		"nothing said":      {script, session.CodeRefused},
+		"quoted":            {quoting("is that of the nightly run", "lock"), session.CodeDone},
+		"another finding":   {quoting("is that of the weekly run", "lock"), session.CodeRefused},
+		"of another step":   {quoting("is that of the nightly run", "holder"), session.CodeRefused},
+		"of a longer quote": {quoting("Lock l-1 is that of the nightly run. Really.", "lock"), session.CodeRefused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			st := spoken(t)
+			var talk bytes.Buffer
+			got, err := session.Play(t.Context(), st.start(t), says(t, tc.src, &talk))
+			if err != nil || got.Code != tc.code || st.w.acts != map[int]int{session.CodeDone: 1}[tc.code] {
+				t.Fatalf("Play() = %+v, %v, after %d acts\n%s", got, err, st.w.acts, talk.String())
+			}
+			if refused := tc.code == session.CodeRefused; refused != strings.Contains(talk.String(), "test-lock/lock found: Lock l-1 is that of the nightly run.") ||
+				refused != strings.Contains(talk.String(), "next: Mend it and read test-lock/lock again, or overrule it") {
+				t.Errorf("it says\n%s", talk.String())
+			}
+			report, err := session.Audit(got.Path, st.w)
+			if err != nil || !report.OK() {
+				t.Errorf("audit: %+v, %v", report.Lines, err)
+			}
+		})
+	}
+	for _, bad := range []string{
+		"waive: [{finding: short, subject: lock, person: ada, why: it is ours}]",
+		"waive: [{finding: is that of the nightly run, law: 1, subject: lock, person: ada, why: it is ours}]",
+		"waive: [{subject: lock, person: ada, why: it is ours}]",
+		"waive: [{finding: is that of the nightly run, subject: lock, why: it is ours}]",
+		"waive: [{law: 0, subject: lock, person: ada, why: it is ours}]",
+	} {
+		if _, err := session.ParseAnswers("a.yaml", []byte(script+bad+"\n")); err == nil {
+			t.Errorf("%s is read", bad)
+		}
+	}
+}
+
+// TestFindingCannotBeLostBeforeTheAct: nor by a failed read, nor by a resume, nor by
+// what comes between the preview and the phrase.
+func TestFindingCannotBeLostBeforeTheAct(t *testing.T) {
+	t.Parallel()
+	st := spoken(t)
+	st.w.lock = "l-2"
+	s := st.start(t)
+	ready(t, s)
+	do(t, s, preview())
+	st.w.lock = "l-1"
+	do(t, s, triage.Intent{Kind: triage.DoProbe, Step: "test-lock/lock"})
+	if g := s.Snapshot().State.Gates["test-lock/unlock"]; g.Phase != triage.GateIdle {
+		t.Fatalf("the gate is %s under what was found against it", g.Phase)
+	}
+	refusedBy := func(s *session.Session) {
+		t.Helper()
+		var r *triage.Refused
+		if err := s.Do(t.Context(), preview()); !errors.As(err, &r) || !strings.Contains(r.Error(), "nightly run") {
+			t.Fatalf("preview: %v", err)
+		}
+	}
+	refusedBy(s)
+	st.w.fails = errors.New("no rights")
+	do(t, s, triage.Intent{Kind: triage.DoProbe, Step: "test-lock/lock"})
+	st.w.fails = nil
+	if got := s.Snapshot().State.SpeaksAgainst("test-lock/unlock"); len(got) != 1 {
+		t.Fatalf("a read that failed takes the finding away: %v", got)
+	}
+	path := s.Snapshot().Bundle
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := session.Resume(t.Context(), st.cfg, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if got := again.Snapshot().State.SpeaksAgainst("test-lock/unlock"); len(got) != 1 {
+		t.Fatalf("a resume takes the finding away: %v", got)
+	}
+	st.w.lock = "l-3"
+	do(t, again, triage.Intent{Kind: triage.DoProbe, Step: "test-lock/lock"})
+	do(t, again, preview())
+}
