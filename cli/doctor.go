@@ -172,22 +172,26 @@ func (p *program) checkRecipients() check {
 // whether anybody could be one.
 func (p *program) checkPolicy() check {
 	const name = "second person"
-	pol, err := p.readPolicy()
+	list, err := p.policies()
 	if err != nil {
-		return check{name, "bad", err.Error(), "mend the file: until then no gate opens"}
+		return check{name, "bad", err.Error(), "mend it: until then no gate opens"}
 	}
-	if len(pol.rules) == 0 {
+	if len(list) == 0 {
 		return check{Name: name, State: "ok", Detail: "no policy asks for one"}
 	}
-	signers, err := evidence.LoadSigners(pol.approvers)
-	if err != nil {
-		return check{name, "bad", err.Error(), "mend the file: until then the gates that ask for a second person stay shut"}
+	rules, who := 0, []string{}
+	for _, pol := range list {
+		signers, err := evidence.LoadSigners(pol.approvers)
+		if err != nil {
+			return check{name, "bad", err.Error(), "mend the file: until then the gates that ask for a second person stay shut"}
+		}
+		may := signers.Approvers(maxNamed)
+		if len(may) == 0 {
+			return check{name, "bad", fmt.Sprintf("%q names nobody who may approve", pol.approvers), "add a line: NAME KEYTYPE KEY"}
+		}
+		rules, who = rules+len(pol.rules), append(who, may...)
 	}
-	who := signers.Approvers(maxNamed)
-	if len(who) == 0 {
-		return check{name, "bad", fmt.Sprintf("%q names nobody who may approve", pol.approvers), "add a line: NAME KEYTYPE KEY"}
-	}
-	return check{Name: name, State: "ok", Detail: counted(len(pol.rules), "rule") + "; who may approve: " + strings.Join(who, "; ")}
+	return check{Name: name, State: "ok", Detail: counted(rules, "rule") + "; who may approve: " + strings.Join(who, "; ")}
 }
 
 // maxNamed is how many approvers are named.

@@ -34,6 +34,11 @@ func (p *program) taste() (taste, error) {
 	if err != nil {
 		return taste{}, nil // without a home there is no place where a file could be
 	}
+	return tasteIn(dir)
+}
+
+// tasteIn reads the interface file of a directory.
+func tasteIn(dir string) (taste, error) {
 	name := filepath.Join(dir, interfaceFile)
 	src, err := readUpTo(name, strict.MaxSize+1)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -17,13 +17,15 @@ import (
 	"handrail/tui"
 )
 
-// policyFile says at which gates a second person must agree. It stands below handrail's folder of $XDG_CONFIG_HOME.
+// policyFile says at which gates a second person must agree. It stands below handrail's folder of $XDG_CONFIG_HOME, and
+// below that of the machine.
 const policyFile = "policy.yaml"
 
 // policy is what the file says. The zero policy asks nobody.
 type policy struct {
 	approvers string // file of the allowed signers
 	rules     []secondRule
+	places    []tui.Place // what its labels of places mean
 }
 
 // secondRule asks for a second person where all of it holds.
@@ -33,21 +35,43 @@ type secondRule struct {
 	severity triage.Severity // this one or worse, "" for any
 }
 
-// readPolicy reads the policy. No file is no policy.
-func (p *program) readPolicy() (policy, error) {
-	dir, err := p.xdg("XDG_CONFIG_HOME", ".config")
-	if err != nil {
-		return policy{}, nil // without a home there is no place where a file could be
+// policies are those in force: the machine's first, which nothing of the user's can loosen, then the user's own. A file
+// that is not there asks nobody; a home that is not there is no answer.
+func (p *program) policies() ([]policy, error) {
+	var out []policy
+	for _, at := range p.ruling() {
+		dir, err := at.dir()
+		if err != nil {
+			return nil, fmt.Errorf("finding the policy: %w", err)
+		}
+		name := filepath.Join(dir, policyFile)
+		src, err := readUpTo(name, strict.MaxSize+1)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading the policy: %w", err)
+		}
+		pol, err := parsePolicy(name, src)
+		if err != nil {
+			return nil, err
+		}
+		f, err := tasteIn(dir)
+		if err != nil {
+			return nil, fmt.Errorf("what the places of the policy %q are cannot be told: %w", name, err)
+		}
+		pol.places = usualOr(f.places)
+		out = append(out, pol)
 	}
-	name := filepath.Join(dir, policyFile)
-	src, err := readUpTo(name, strict.MaxSize+1)
-	if errors.Is(err, fs.ErrNotExist) {
-		return policy{}, nil
+	return out, nil
+}
+
+// usualOr are the places that a file names, or those that are looked for where none does.
+func usualOr(places []tui.Place) []tui.Place {
+	if places == nil {
+		return tui.UsualPlaces()
 	}
-	if err != nil {
-		return policy{}, fmt.Errorf("reading the policy: %w", err)
-	}
-	return parsePolicy(name, src)
+	return places
 }
 
 func parsePolicy(name string, src []byte) (policy, error) {
@@ -108,39 +132,58 @@ func gateNames() []string {
 	return out
 }
 
-// secondPerson says whether the policy asks for a second person at a gate. What it cannot tell is an error, which
+// secondPerson says whether a policy asks for a second person at a gate. What it cannot tell is an error, which
 // refuses the gate; practice needs nobody else.
 func (p *program) secondPerson(ctx context.Context, q session.Sought) (*session.Pair, error) {
 	if q.Drill {
 		return nil, nil
 	}
-	pol, err := p.readPolicy()
+	list, err := p.policies()
 	if err != nil {
 		return nil, fmt.Errorf("whether a second person must agree cannot be told: %w", err)
 	}
-	for _, rule := range pol.rules {
-		why, err := p.concerns(rule, q)
+	for _, pol := range list {
+		why, err := pol.asks(q)
 		switch {
 		case err != nil:
 			return nil, err
 		case why == "":
 			continue
 		}
-		signers, err := evidence.LoadSigners(pol.approvers)
+		signers, err := pol.signers()
 		if err != nil {
-			return nil, fmt.Errorf("a second person must agree, and who may cannot be told: %w", err)
-		}
-		if len(signers.Approvers(1)) == 0 {
-			return nil, fmt.Errorf("a second person must agree, and %q names nobody who may", pol.approvers)
+			return nil, err
 		}
 		return &session.Pair{Why: why, Signers: signers, Own: p.ownKeys(ctx)}, nil
 	}
 	return nil, nil
 }
 
+// signers are who may approve by a policy.
+func (pol policy) signers() (*evidence.Signers, error) {
+	signers, err := evidence.LoadSigners(pol.approvers)
+	if err != nil {
+		return nil, fmt.Errorf("a second person must agree, and who may cannot be told: %w", err)
+	}
+	if len(signers.Approvers(1)) == 0 {
+		return nil, fmt.Errorf("a second person must agree, and %q names nobody who may", pol.approvers)
+	}
+	return signers, nil
+}
+
+// asks says in a sentence why a policy asks for a second person at a gate, "" where it does not.
+func (pol policy) asks(q session.Sought) (string, error) {
+	for _, rule := range pol.rules {
+		if why, err := pol.concerns(rule, q); why != "" || err != nil {
+			return why, err
+		}
+	}
+	return "", nil
+}
+
 // concerns says in a sentence why a rule asks for a second person at a gate, "" where it does not. A place that is not
 // known is taken for the one that the rule is about.
-func (p *program) concerns(rule secondRule, q session.Sought) (string, error) {
+func (pol policy) concerns(rule secondRule, q session.Sought) (string, error) {
 	what := ""
 	for _, name := range []string{"*", string(q.Class), q.Kind} {
 		if what == "" && slices.Contains(rule.gates, name) {
@@ -157,51 +200,43 @@ func (p *program) concerns(rule secondRule, q session.Sought) (string, error) {
 	if rule.place == "" {
 		return out, nil
 	}
-	is, err := p.inPlace(rule.place, q)
+	is, err := pol.inPlace(rule.place, q)
 	if err != nil || !is {
 		return "", err
 	}
 	return out + ", in " + rule.place, nil
 }
 
-// inPlace reports whether a gate may be in a place.
-func (p *program) inPlace(label string, q session.Sought) (bool, error) {
-	f, err := p.taste()
-	if err != nil {
-		return false, fmt.Errorf("whether this is %s, where a second person must agree, cannot be told: %w", label, err)
-	}
-	places := f.places
-	if places == nil {
-		places = tui.UsualPlaces()
-	}
+// inPlace reports whether a gate may be in a place: by what the incident is about and by what its target tells, all of
+// it together. A target that tells nothing may be there.
+func (pol policy) inPlace(label string, q session.Sought) (bool, error) {
 	known := false
-	for _, place := range places {
+	for _, place := range pol.places {
 		if !strings.EqualFold(place.Label, label) {
 			continue
 		}
 		known = true
-		for _, kv := range q.Header {
-			if place.Is(kv) || strings.HasPrefix(kv.Value, "unknown: ") {
-				return true, nil
-			}
+		if place.Holds(q.Header) || place.Holds(q.Target) {
+			return true, nil
 		}
 	}
 	if !known {
-		return false, fmt.Errorf("the policy speaks of the place %q, and %s has no such place", label, interfaceFile)
+		return false, fmt.Errorf("the policy speaks of the place %q, and %s beside it has no such place", label, interfaceFile)
 	}
-	return false, nil
+	return len(q.Target) == 0, nil
 }
 
 // approvers are whose approvals count when a bundle is verified: the signers that were brought along, and those of the
 // policy, where there is one that can be read.
 func (p *program) approvers(brought *evidence.Signers) *evidence.Signers {
-	pol, err := p.readPolicy()
-	if err != nil || pol.approvers == "" {
-		return brought
-	}
-	own, err := evidence.LoadSigners(pol.approvers)
+	list, err := p.policies()
 	if err != nil {
 		return brought
 	}
-	return brought.With(own)
+	for _, pol := range list {
+		if own, err := evidence.LoadSigners(pol.approvers); err == nil {
+			brought = brought.With(own)
+		}
+	}
+	return brought
 }

@@ -29,6 +29,8 @@ type program struct {
 	tofu  string // --program: tofu, terraform or a path
 	theme string // --theme
 
+	machine string // where the files of the machine are, "" for the usual place
+
 	tools map[string]string // where a program was found by who ordered an act
 
 	interrupts *interrupts // nil where nobody interrupts

@@ -22,22 +22,30 @@ const maxMarkers = 200
 // markerKey is the grammar of a label or annotation; */NAME stands for any prefix.
 var markerKey = regexp.MustCompile(`^(\*/|[A-Za-z0-9][A-Za-z0-9.-]*/)?[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
-// protectedMarkers reads the markers of the team. No file is none beside those that are built in; a file that cannot be
-// read refuses every gate of the cluster.
+// protectedMarkers reads the markers of the machine and of the team. No file is none beside those that are built in; a
+// file that cannot be read, or a home that is not there, refuses every gate of the cluster.
 func (p *program) protectedMarkers() ([]steps.Marker, error) {
-	dir, err := p.xdg("XDG_CONFIG_HOME", ".config")
-	if err != nil {
-		return nil, nil // without a home there is no place where a file could be
+	var out []steps.Marker
+	for _, at := range p.ruling() {
+		dir, err := at.dir()
+		if err != nil {
+			return nil, fmt.Errorf("finding the protected markers: %w", err)
+		}
+		name := filepath.Join(dir, protectedFile)
+		src, err := readUpTo(name, strict.MaxSize+1)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			return nil, fmt.Errorf("reading the protected markers: %w", err)
+		}
+		more, err := parseProtected(name, src)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, more...)
 	}
-	name := filepath.Join(dir, protectedFile)
-	src, err := readUpTo(name, strict.MaxSize+1)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("reading the protected markers: %w", err)
-	}
-	return parseProtected(name, src)
+	return out, nil
 }
 
 func parseProtected(name string, src []byte) ([]steps.Marker, error) {

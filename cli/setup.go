@@ -16,6 +16,7 @@ import (
 	"handrail/steps"
 	"handrail/steps/catalog"
 	"handrail/steps/kube"
+	"handrail/steps/terraform"
 	"handrail/triage"
 )
 
@@ -42,7 +43,8 @@ func (p *program) session() (session.Config, error) {
 	c.Execute = p.executor()
 	c.Catalog, c.Library, c.Env, c.Actor = catalog.New(), p.runbook, env, p.actor(env.User)
 	c.Rand, c.Secrets, c.Learned = rand.Reader, p.knownSecrets(), p.learn
-	c.Second = p.secondPerson
+	c.Second, c.Rules, c.Lowering = p.secondPerson, p.rules, p.lowering
+	c.Around = terraform.Placed
 	c.Here, c.Server = machineAround, clusterAround
 	k, err := clusterOf(env)
 	switch {

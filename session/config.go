@@ -47,6 +47,15 @@ type Config struct {
 	// asked at each preview and again before the act. Where it cannot tell, its error
 	// refuses the gate. No function asks for nobody.
 	Second func(context.Context, Sought) (*Pair, error)
+	// Lowering says whether policy keeps one person from lowering a severity that the
+	// incident had at its worst, and why; nil is no.
+	Lowering func(worst, to triage.Severity, drill bool) (string, error)
+	// Rules names the files by which the team rules gates, and what is in them by
+	// digest, or that there are none; nil is nothing to record.
+	Rules func() []steps.KV
+	// Around tells of a directory and a workspace that an incident is about where they
+	// are, from the disk alone; nil is nothing.
+	Around func(env steps.Env, dir, workspace string) []steps.KV
 	// Recipients are who the redaction key is encrypted to at a seal, in age's words; nobody, and it is destroyed.
 	Recipients []string
 	KeepKey    bool // the redaction key stays where it is at a seal

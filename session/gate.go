@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -101,16 +102,16 @@ func (s *Session) preview(ctx context.Context, in triage.Intent) error {
 	if g == nil {
 		return s.findOut(ctx, in.Step)
 	}
-	pair, err := s.sought(ctx, in.Step)
-	if err = policyRefusal(in, err); err != nil {
-		return s.call(ctx, func() error {
-			if r, ok := err.(*triage.Refused); ok {
-				return s.refuse(in.Step, steps.Preview{}, r)
-			}
-			return err
-		})
+	// A policy that cannot be read is known before the target is asked for anything.
+	if _, err := s.sought(ctx, in.Step, nil); err != nil {
+		return s.unruled(ctx, in, steps.Preview{}, err)
 	}
 	p, _, blobs, err := s.read(ctx, in.Step, g, params)
+	where := placed(params, append(slices.Clone(p.Target), p.Shown...))
+	pair, policy := s.sought(ctx, in.Step, where)
+	if policy != nil {
+		return s.unruled(ctx, in, p, policy)
+	}
 	return s.call(ctx, func() error {
 		if err != nil {
 			return s.refuse(in.Step, p, refusal(in, triage.Refusal{Law: 11, Why: "the target could not be read: " + err.Error(), Cure: "mend the read, then preview again"}))
@@ -125,7 +126,18 @@ func (s *Session) preview(ctx context.Context, in triage.Intent) error {
 		if r := triage.Check(s.state, in, s.cfg.Now(), s.judge); r != nil {
 			return s.refuse(in.Step, p, r)
 		}
-		return s.arm(in, class, p, pair, blobs)
+		return s.arm(in, class, p, pair, where, blobs)
+	})
+}
+
+// unruled refuses a gate of which nobody can tell what policy asks.
+func (s *Session) unruled(ctx context.Context, in triage.Intent, p steps.Preview, err error) error {
+	err = policyRefusal(in, err)
+	return s.call(ctx, func() error {
+		if r, ok := err.(*triage.Refused); ok {
+			return s.refuse(in.Step, p, r)
+		}
+		return err
 	})
 }
 
@@ -185,14 +197,15 @@ func previewSafely(ctx context.Context, g steps.Gater, params steps.Params, k st
 }
 
 // arm records the preview that was shown.
-func (s *Session) arm(in triage.Intent, class triage.Class, p steps.Preview, pair *Pair, blobs []evidence.Blob) error {
+func (s *Session) arm(in triage.Intent, class triage.Class, p steps.Preview, pair *Pair, where []steps.KV, blobs []evidence.Blob) error {
 	step := in.Step
 	verdicts := s.judge(step)
 	digest := p.Digest(s.state.Incident, step)
 	shown := triage.GateShown{
 		Step: step, Digest: string(digest), Class: class, Effect: p.Effect, Target: lines(p.Target), Shown: lines(p.Shown), Diff: p.Diff,
 		Request: p.Request, Command: p.Command, Phrase: p.Phrase, Undo: p.Undo, Verdicts: verdicts, Why: in.Text, Until: s.cfg.Now().Add(armedFor).UTC(),
-		Audit: s.named(step), Second: s.second(pair, step, verdicts), Again: s.againOf(step),
+		Audit: s.named(step), Second: s.second(pair, step, verdicts, where), Again: s.againOf(step),
+		Where: lines(append(slices.Clone(s.header), where...)), Rules: s.rules(),
 	}
 	if pair != nil {
 		shown.Until = s.cfg.Now().Add(armedForTwo).UTC()
@@ -232,7 +245,7 @@ func shownLinesOf(kvs []triage.KV) []steps.KV {
 
 // confirm takes the typed phrase, reads the target again and starts the act.
 func (s *Session) confirm(ctx context.Context, in triage.Intent) error {
-	pair, policy := s.sought(ctx, in.Step)
+	pair, policy := s.soughtAsShown(ctx, in.Step)
 	err := s.call(ctx, func() error {
 		if r := triage.Check(s.state, in, s.cfg.Now(), s.judge); r != nil {
 			return r

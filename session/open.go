@@ -163,7 +163,7 @@ func (s *Session) begin(id string, b Begin) error {
 	if sev == "" {
 		sev = b.Runbook.Severity
 	}
-	if err := s.record(triage.Open{Incident: id, Title: title, Severity: sev, Drill: b.Drill}, nil); err != nil {
+	if err := s.record(triage.Open{Incident: id, Title: title, Severity: sev, Drill: b.Drill, Rules: s.rules()}, nil); err != nil {
 		return err
 	}
 	if err := s.record(s.cfg.Actor, nil); err != nil {

@@ -218,7 +218,7 @@ func (p *Replay) draw() {
 		view.cfg.Library = func(string) (*runbooks.Runbook, error) { return nil, errors.ErrUnsupported }
 	}
 	view.refreshCards()
-	p.snap = Snapshot{State: p.state, Made: now, Cards: view.cards, Header: p.header, Next: view.leads, Blobs: p.blobs, Bundle: p.path,
+	p.snap = Snapshot{State: p.state, Made: now, Cards: view.cards, Header: p.header, Where: view.where(), Next: view.leads, Blobs: p.blobs, Bundle: p.path,
 		Options: triage.Options(p.state, now, view.judge), Gate: view.gateView(), Sealed: p.tape[p.at].Type == "seal"}
 	for _, st := range p.state.Steps {
 		if st.Status == triage.Running {

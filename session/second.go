@@ -16,8 +16,9 @@ import (
 type Sought struct {
 	Kind     string // of the step
 	Class    triage.Class
-	Severity triage.Severity
-	Header   []steps.KV // cluster, workspace, host
+	Severity triage.Severity // the worst that the incident ever had
+	Header   []steps.KV      // cluster, namespace, host
+	Target   []steps.KV      // what the target tells of its place: server, workspace, directory, backend, context
 	Drill    bool
 }
 
@@ -31,15 +32,15 @@ type Pair struct {
 // maxMay bounds how many approvers are named.
 const maxMay = 50
 
-// sought asks the policy of a gate, beside the owner. An error refuses the gate.
-func (s *Session) sought(ctx context.Context, step string) (*Pair, error) {
+// sought asks the policy of a gate whose target tells its place so, beside the owner.
+// An error refuses the gate.
+func (s *Session) sought(ctx context.Context, step string, target []steps.KV) (*Pair, error) {
 	if s.cfg.Second == nil {
 		return nil, nil
 	}
 	var q Sought
 	err := s.call(ctx, func() error {
-		st, _ := s.state.Step(step)
-		q = Sought{Kind: st.Uses, Class: st.Class, Severity: s.state.Severity, Header: slices.Clone(s.header), Drill: s.state.Drill != ""}
+		q = soughtOf(s.state, s.header, step, target)
 		return nil
 	})
 	if err != nil {
@@ -50,6 +51,18 @@ func (s *Session) sought(ctx context.Context, step string) (*Pair, error) {
 		return nil, &policyError{s.said(err)}
 	}
 	return pair, nil
+}
+
+// soughtAsShown asks the policy of a gate by what its preview showed.
+func (s *Session) soughtAsShown(ctx context.Context, step string) (*Pair, error) {
+	var where []steps.KV
+	if err := s.call(ctx, func() error {
+		where = shownWhere(s.state.Gates[step].Shown)
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	return s.sought(ctx, step, where)
 }
 
 // policyError: nobody can tell whether a second person is asked for.
@@ -71,12 +84,12 @@ func policyRefusal(in triage.Intent, err error) error {
 }
 
 // second is what a preview says of the second person that policy asks for.
-func (s *Session) second(pair *Pair, step string, verdicts []triage.Verdict) *triage.Second {
+func (s *Session) second(pair *Pair, step string, verdicts []triage.Verdict, where []steps.KV) *triage.Second {
 	if pair == nil {
 		return nil
 	}
 	st, _ := s.state.Step(step)
-	out := &triage.Second{Why: pair.Why, Title: s.state.Title, Severity: s.state.Severity, Own: pair.Own, May: pair.Signers.Approvers(maxMay), Where: lines(s.header)}
+	out := &triage.Second{Why: pair.Why, Title: s.state.Title, Severity: s.state.Severity, Own: pair.Own, May: pair.Signers.Approvers(maxMay), Where: lines(append(slices.Clone(s.header), where...))}
 	for _, who := range append([]string{s.state.Operator, s.actor, s.cfg.Actor.Subject}, s.proven...) {
 		if who != "" && !slices.Contains(out.Asks, who) {
 			out.Asks = append(out.Asks, who)
@@ -125,7 +138,7 @@ func alone(shown triage.GateShown, pair *Pair, err error) string {
 // approve takes the approval of a second person: it must be a signature of what
 // the gate shows, by somebody whom the policy names.
 func (s *Session) approve(ctx context.Context, in triage.Intent) error {
-	pair, err := s.sought(ctx, in.Step)
+	pair, err := s.soughtAsShown(ctx, in.Step)
 	if err != nil {
 		return policyRefusal(in, err)
 	}

@@ -59,7 +59,8 @@ type Session struct {
 	cards    map[string]Card
 	leads    []Lead
 	header   []steps.KV
-	offers   []triage.Option // as of made
+	around   map[string][]steps.KV // of the directories and workspaces that plans name
+	offers   []triage.Option       // as of made
 	made     time.Time
 	dead     error
 	live     shelf               // what running steps print; guards itself
@@ -243,6 +244,9 @@ func (s *Session) plain(in triage.Intent) error {
 	}
 	if r := triage.Check(s.state, in, s.cfg.Now(), s.judge); r != nil {
 		return r
+	}
+	if err := s.lowers(in); err != nil {
+		return err
 	}
 	if err := s.enter(in); err != nil {
 		return err

@@ -23,7 +23,7 @@ func (s *Session) publish() {
 // a plan prints thousands.
 func (s *Session) redraw() {
 	snap := &Snapshot{
-		State: s.state, Made: s.made, Cards: s.cards, Header: s.header, Next: s.leads,
+		State: s.state, Made: s.made, Cards: s.cards, Header: s.header, Where: s.where(), Next: s.leads,
 		Blobs: s.blobs, Bundle: s.path, Options: s.offers,
 		Anchor: Anchor{Line: s.bundle.Checkpoint().Line(), Due: s.due}, Sealed: s.sealed,
 	}

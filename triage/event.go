@@ -44,6 +44,7 @@ type (
 		Title    string   `json:"title"`
 		Severity Severity `json:"severity"`
 		Drill    string   `json:"drill,omitempty"`
+		Rules    []KV     `json:"rules,omitempty"` // the team's files in force, by digest, or that there are none
 	}
 	// Person names somebody on the call and how that is known.
 	Person struct {
@@ -186,6 +187,8 @@ type (
 		Why      string    `json:"why,omitempty"`    // the reason that a wider containment costs (law 7)
 		Audit    []string  `json:"audit,omitempty"`  // Audit-IDs of the requests of the preview
 		Second   *Second   `json:"second,omitempty"` // who besides the operator must agree; nil where nobody need
+		Where    []KV      `json:"where,omitempty"`  // what policy was told of the place: cluster, workspace, directory, backend
+		Rules    []KV      `json:"rules,omitempty"`  // the team's files in force, by digest, or that there are none
 		Again    string    `json:"again,omitempty"`  // a Go duration: how long after the act its target is read again, "" for not at all
 	}
 	// Owner is a controller that would undo the act.

@@ -12,7 +12,7 @@ func (f *folder) open(b Open) error {
 		return f.refuse("%q is no severity", b.Severity)
 	}
 	f.s.Incident, f.s.Title, f.s.Drill = b.Incident, b.Title, b.Drill
-	f.s.Severity, f.s.Opened = b.Severity, f.e.At
+	f.s.Severity, f.s.Worst, f.s.Opened, f.s.Rules = b.Severity, b.Severity, f.e.At, b.Rules
 	f.s.Operator = f.e.Actor
 	f.enter(Declare, "")
 	return nil
@@ -71,7 +71,7 @@ func (f *folder) severity(b SeveritySet) error {
 	if !slices.Contains(severities(), b.Level) {
 		return f.refuse("%q is no severity", b.Level)
 	}
-	f.s.Severity = b.Level
+	f.s.Severity, f.s.Worst = b.Level, min(f.s.Worst, b.Level) // SEV-1 is the worst
 	return nil
 }
 

@@ -13,6 +13,8 @@ type State struct {
 	Updated  time.Time
 	Seq      int64 // of the newest event folded
 	Severity Severity
+	Worst    Severity // that it ever had: rules of two persons look at it
+	Rules    []KV     // the team's files in force when it was opened
 	Phase    Phase
 	Walk     []Stay // the phases in the order they were entered; the last is Phase
 	People   []Person

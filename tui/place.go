@@ -2,6 +2,7 @@ package tui
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"handrail/session"
@@ -24,6 +25,14 @@ func UsualPlaces() []Place {
 // handrail runs on says nothing of it.
 func (p Place) Is(kv steps.KV) bool { return kv.Key != "host" && p.Pattern.MatchString(kv.Value) }
 
+// Holds reports whether any of the lines belongs to the place, or cannot be told.
+func (p Place) Holds(lines []steps.KV) bool {
+	return slices.ContainsFunc(lines, func(kv steps.KV) bool {
+		unknown := kv.Key != "host" && (kv.Value == "unknown" || strings.HasPrefix(kv.Value, "unknown: "))
+		return unknown || p.Is(kv)
+	})
+}
+
 // placeOf returns the label of the first place that something of the header
 // belongs to. Practice has its own word and is never production.
 func (m *model) placeOf(header []steps.KV) text {
@@ -32,10 +41,8 @@ func (m *model) placeOf(header []steps.KV) text {
 		places = UsualPlaces()
 	}
 	for _, p := range places {
-		for _, kv := range header {
-			if p.Is(kv) {
-				return shown(strings.ToUpper(p.Label))
-			}
+		if p.Holds(header) {
+			return shown(strings.ToUpper(p.Label))
 		}
 	}
 	return ""
@@ -50,7 +57,7 @@ func (m *model) place() text {
 	if m.run.snap.State.Drill != "" {
 		return ""
 	}
-	return m.placeOf(m.run.snap.Header)
+	return m.placeOf(append(slices.Clone(m.run.snap.Header), m.run.snap.Where...))
 }
 
 // drawWhere says which other context a step reads, and in the colour of its place

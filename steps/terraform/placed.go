@@ -1,0 +1,31 @@
+package terraform
+
+import (
+	"path/filepath"
+
+	"handrail/steps"
+)
+
+// Placed tells from the disk alone where a root module is: its directory, the
+// workspace in effect there and its backend. What cannot be told is unknown, and a
+// directory that holds no root module tells its name alone.
+func Placed(env steps.Env, dir, workspace string) []steps.KV {
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(env.Dir, dir)
+	}
+	in := steps.Params{"dir": steps.PathOf(dir)}
+	if workspace != "" {
+		in["workspace"] = steps.StringOf(workspace)
+	}
+	w, err := openWorkdir(env, in)
+	if err != nil {
+		return []steps.KV{{Key: keyDir, Value: dir}, {Key: keyWorkspace, Value: workspace}}
+	}
+	out := []steps.KV{{Key: keyDir, Value: w.dir}, {Key: keyWorkspace, Value: w.space}, {Key: keyBackend, Value: w.backend}}
+	for _, name := range []string{"bucket", "key", "prefix", "container_name", "storage_account_name", "address", "path", "schema_name", "secret_suffix", "namespace"} {
+		if v, ok := w.config[name].(string); ok && v != "" {
+			out = append(out, steps.KV{Key: keyBackend, Value: v})
+		}
+	}
+	return out
+}
