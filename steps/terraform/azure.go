@@ -63,7 +63,7 @@ func newAzure(set settings, out steps.Sink) (*azureStore, error) {
 	if set.get("access_key", "ARM_ACCESS_KEY") != "" {
 		sasLoan = ""
 	}
-	if err := set.refuseLoan(server, sasLoan, set.lend("customer_provided_key", "ARM_CUSTOMER_PROVIDED_KEY")); err != nil {
+	if err := set.refuseLoan("azurerm://"+a.account, "", sasLoan, set.lend("customer_provided_key", "ARM_CUSTOMER_PROVIDED_KEY")); err != nil {
 		return nil, err
 	}
 	if key := set.get("customer_provided_key", "ARM_CUSTOMER_PROVIDED_KEY"); key != "" {
@@ -76,7 +76,7 @@ func newAzure(set settings, out steps.Sink) (*azureStore, error) {
 		a.customer = &blob.CPKInfo{EncryptionKey: &key, EncryptionKeySHA256: &sum, EncryptionAlgorithm: &algorithm}
 	}
 	var err error
-	if a.fetch, err = newFetcher(set.env, trust{}, transport.Fetch, server, out); err != nil {
+	if a.fetch, err = newFetcher(set.env, trust{named: true}, transport.Fetch, server, out); err != nil {
 		return nil, err
 	}
 	opts := &container.ClientOptions{ClientOptions: policy.ClientOptions{

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"handrail/steps"
@@ -49,6 +50,9 @@ func Ask(ctx context.Context, env steps.Env, question string, secret func(string
 func (w workdir) place() string { return w.dir + " (" + w.space + ")" }
 
 func askLock(ctx context.Context, env steps.Env, w workdir, out unkept, a *steps.Answer) {
+	if unasked(env, w, "lock of ", a) {
+		return
+	}
 	s, err := openStore(ctx, env, w, out)
 	if err != nil {
 		a.Gaps = append(a.Gaps, steps.GapOf("lock of "+w.place(), err))
@@ -76,6 +80,19 @@ func askLock(ctx context.Context, env steps.Env, w workdir, out unkept, a *steps
 	a.Rows = append(a.Rows, row)
 }
 
+// unasked keeps a clone from having a server of its choice asked because somebody
+// typed handrail there: that takes a person who asks, or trust.
+func unasked(env steps.Env, w workdir, what string, a *steps.Answer) bool {
+	set := settings{env: env, w: w}
+	named := set.servers()
+	if len(named) == 0 || set.trusted() {
+		return false
+	}
+	a.Gaps = append(a.Gaps, steps.Gap{What: what + w.place(), Kind: steps.NotAsked,
+		Say: fmt.Sprintf("%s names %s by itself and is not trusted, so nothing was sent there; `handrail start state-lock` asks, and so does this screen after `handrail trust`", w.dir, clip(strings.Join(named, ", "), 300))})
+	return true
+}
+
 // askPartial looks for what a run leaves behind that did not come to its end.
 func askPartial(ctx context.Context, env steps.Env, w workdir, out unkept, a *steps.Answer) {
 	name := filepath.Join(w.dir, "errored.tfstate")
@@ -86,6 +103,9 @@ func askPartial(ctx context.Context, env steps.Env, w workdir, out unkept, a *st
 			Command: "ls -l " + steps.Quote(name)})
 	case !errors.Is(err, fs.ErrNotExist):
 		a.Gaps = append(a.Gaps, steps.GapOf(name, err))
+	}
+	if unasked(env, w, "state of ", a) {
+		return
 	}
 	s, err := openStore(ctx, env, w, out)
 	if err == nil {

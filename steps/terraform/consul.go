@@ -65,11 +65,14 @@ func newConsul(set settings, out steps.Sink) (*consulStore, error) {
 			c.query.Set(key, value)
 		}
 	}
-	named := ""
-	if set.w.str("address") != "" || set.w.str("scheme") != "" {
-		named = c.base.Host
+	named, unchecked := "", ""
+	switch {
+	case set.w.str("address") != "":
+		named = "consul://" + set.w.str("address")
+	case set.w.str("scheme") != "":
+		unchecked = c.base.Host
 	}
-	if err := set.refuseLoan(named, set.lend("access_token", "CONSUL_HTTP_TOKEN"), set.lend("access_token", "CONSUL_HTTP_TOKEN_FILE"),
+	if err := set.refuseLoan(named, unchecked, set.lend("access_token", "CONSUL_HTTP_TOKEN"), set.lend("access_token", "CONSUL_HTTP_TOKEN_FILE"),
 		set.lend("http_auth", "CONSUL_HTTP_AUTH"), set.lend("key_file", "CONSUL_CLIENT_KEY")); err != nil {
 		return nil, err
 	}
@@ -79,7 +82,7 @@ func newConsul(set settings, out steps.Sink) (*consulStore, error) {
 
 // connect finds the agent and the way to it, as the client of consul does.
 func (c *consulStore) connect(set settings) (http.RoundTripper, error) {
-	t := trust{insecure: set.env.Getenv("CONSUL_HTTP_SSL_VERIFY") == "false" || set.env.Getenv("CONSUL_HTTP_SSL_VERIFY") == "0"}
+	t := trust{named: set.w.str("address") != "", insecure: set.env.Getenv("CONSUL_HTTP_SSL_VERIFY") == "false" || set.env.Getenv("CONSUL_HTTP_SSL_VERIFY") == "0"}
 	for _, f := range []struct {
 		to            *[]byte
 		key, variable string

@@ -31,6 +31,7 @@ type trust struct {
 	cert     []byte // PEM of ours, with key
 	key      []byte
 	insecure bool
+	named    bool // the directory names the server
 }
 
 // plainTransport returns a transport of Go's, without any guard. Proxies and
@@ -42,11 +43,6 @@ func (t trust) plainTransport(env steps.Env) (*http.Transport, error) {
 			return nil, fmt.Errorf("reading SSL_CERT_FILE: %w", err)
 		}
 	}
-	proxies := httpproxy.Config{
-		HTTPProxy: cmp.Or(env.Getenv("HTTP_PROXY"), env.Getenv("http_proxy")), HTTPSProxy: cmp.Or(env.Getenv("HTTPS_PROXY"), env.Getenv("https_proxy")),
-		NoProxy: cmp.Or(env.Getenv("NO_PROXY"), env.Getenv("no_proxy")),
-	}
-	proxy := proxies.ProxyFunc()
 	c := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: t.insecure} //nolint:gosec // as the backend is told
 	if len(t.ca) > 0 {
 		c.RootCAs = x509.NewCertPool()
@@ -61,15 +57,30 @@ func (t trust) plainTransport(env steps.Env) (*http.Transport, error) {
 		}
 		c.Certificates = []tls.Certificate{pair}
 	}
+	route := proxyOf(env)
+	dial := (&net.Dialer{Timeout: askWithin}).DialContext
+	if t.named {
+		route, dial = offMetadataRoute(route)
+	}
 	return &http.Transport{
-		Proxy:                 func(r *http.Request) (*url.URL, error) { return proxy(r.URL) },
-		DialContext:           (&net.Dialer{Timeout: askWithin}).DialContext,
+		Proxy:                 route,
+		DialContext:           dial,
 		TLSClientConfig:       c,
 		TLSHandshakeTimeout:   askWithin,
 		ResponseHeaderTimeout: askWithin,
 		ForceAttemptHTTP2:     true,
 		IdleConnTimeout:       time.Second, // a reading is over soon, and nobody says when
 	}, nil
+}
+
+// proxyOf finds the proxy that the environment names for a request.
+func proxyOf(env steps.Env) routing {
+	proxies := httpproxy.Config{
+		HTTPProxy: cmp.Or(env.Getenv("HTTP_PROXY"), env.Getenv("http_proxy")), HTTPSProxy: cmp.Or(env.Getenv("HTTPS_PROXY"), env.Getenv("https_proxy")),
+		NoProxy: cmp.Or(env.Getenv("NO_PROXY"), env.Getenv("no_proxy")),
+	}
+	proxy := proxies.ProxyFunc()
+	return func(r *http.Request) (*url.URL, error) { return proxy(r.URL) }
 }
 
 // readFile returns the contents of a file that a setting names, nil for "".
@@ -189,6 +200,10 @@ func unreachable(ctx context.Context, server string, err error) error {
 	var refused *transport.RefusedError
 	if errors.As(err, &refused) {
 		return refused
+	}
+	var never *metadataError
+	if errors.As(err, &never) {
+		return never
 	}
 	var u *url.Error
 	if errors.As(err, &u) {

@@ -74,7 +74,7 @@ func newGCS(ctx context.Context, set settings, out steps.Sink) (*gcsStore, error
 	if key := set.w.str("encryption_key"); key != "" && contents(set, key) != key {
 		keyFile = "the key in a file"
 	}
-	if err := set.refuseLoan(named, set.lend("encryption_key", "GOOGLE_ENCRYPTION_KEY"), keyFile); err != nil {
+	if err := set.refuseLoan(serverOf(named), "", set.lend("encryption_key", "GOOGLE_ENCRYPTION_KEY"), keyFile); err != nil {
 		return nil, err
 	}
 	u, err := url.Parse(g.base)
@@ -86,7 +86,7 @@ func newGCS(ctx context.Context, set settings, out steps.Sink) (*gcsStore, error
 			return nil, err
 		}
 	}
-	g.fetch, err = newFetcher(set.env, trust{}, transport.Fetch, u.Scheme+"://"+u.Host, out)
+	g.fetch, err = newFetcher(set.env, trust{named: named != ""}, transport.Fetch, u.Scheme+"://"+u.Host, out)
 	return g, err
 }
 

@@ -42,7 +42,7 @@ func googleToken(ctx context.Context, set settings, named string, out steps.Sink
 	// A file that the directory names may be anybody's.
 	own := token != "" && token == set.w.str("access_token") || token == "" && inText(set.w.str("credentials"))
 	if !own {
-		if err := set.refuseLoan(named, "those of Google Cloud"); err != nil {
+		if err := set.refuseLoan(serverOf(named), "", "those of Google Cloud"); err != nil {
 			return nil, err
 		}
 	}
@@ -80,7 +80,12 @@ func googleToken(ctx context.Context, set settings, named string, out steps.Sink
 	if doc.Type != google.ServiceAccount && doc.Type != google.AuthorizedUser {
 		return nil, denied("gcs backend: credentials of the type %q are not used by handrail; set GOOGLE_OAUTH_ACCESS_TOKEN to what gcloud auth print-access-token prints", clip(string(doc.Type), 60))
 	}
-	ctx = context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Timeout: askWithin})
+	// Credentials name the server that makes tokens of them.
+	next, err := (trust{named: true}).plainTransport(set.env)
+	if err != nil {
+		return nil, err
+	}
+	ctx = context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Timeout: askWithin, Transport: next})
 	cred, err := google.CredentialsFromJSONWithType(ctx, []byte(text), doc.Type, readStorage)
 	if err != nil {
 		return nil, fmt.Errorf("gcs backend: credentials: %w", err)

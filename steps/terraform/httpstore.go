@@ -22,6 +22,8 @@ type httpStore struct {
 	address string // without user and password
 	header  http.Header
 	locks   bool // lock_address is set
+
+	withheld bool // the directory names headers, and is not trusted
 }
 
 // gitlab is where GitLab keeps states.
@@ -45,9 +47,10 @@ func newHTTP(set settings, out steps.Sink) (*httpStore, error) {
 	}
 	u.User = nil
 	h := &httpStore{address: u.String(), header: http.Header{}, locks: set.get("lock_address", "TF_HTTP_LOCK_ADDRESS") != ""}
-	if headers, ok := set.w.config["headers"].(map[string]any); ok {
+	if headers, ok := set.w.config["headers"].(map[string]any); ok && len(headers) > 0 {
+		h.withheld = !set.trusted()
 		for name, v := range headers {
-			if text, ok := v.(string); ok {
+			if text, ok := v.(string); ok && !h.withheld {
 				h.header.Set(name, text)
 			}
 		}
@@ -57,6 +60,7 @@ func newHTTP(set settings, out steps.Sink) (*httpStore, error) {
 	}
 	t := trust{
 		insecure: set.flag("skip_cert_verification"),
+		named:    set.w.str("address") != "",
 		ca:       []byte(set.get("client_ca_certificate_pem", "TF_HTTP_CLIENT_CA_CERTIFICATE_PEM")),
 		cert:     []byte(set.get("client_certificate_pem", "TF_HTTP_CLIENT_CERTIFICATE_PEM")),
 		key:      []byte(set.get("client_private_key_pem", "TF_HTTP_CLIENT_PRIVATE_KEY_PEM")),
@@ -64,11 +68,11 @@ func newHTTP(set settings, out steps.Sink) (*httpStore, error) {
 	if len(t.key) > 0 {
 		out.Secret(string(t.key))
 	}
-	named := ""
-	if set.w.str("address") != "" || t.insecure {
-		named = u.Scheme + "://" + u.Host
+	named, unchecked := serverOf(set.w.str("address")), ""
+	if t.insecure {
+		unchecked = u.Scheme + "://" + u.Host
 	}
-	if err := set.refuseLoan(named, set.lend("password", "TF_HTTP_PASSWORD"), set.lend("client_private_key_pem", "TF_HTTP_CLIENT_PRIVATE_KEY_PEM")); err != nil {
+	if err := set.refuseLoan(named, unchecked, set.lend("password", "TF_HTTP_PASSWORD"), set.lend("client_private_key_pem", "TF_HTTP_CLIENT_PRIVATE_KEY_PEM")); err != nil {
 		return nil, err
 	}
 	h.fetch, err = newFetcher(set.env, t, transport.Fetch, u.Scheme+"://"+u.Host, out)
@@ -125,6 +129,8 @@ func (h *httpStore) openState(ctx context.Context) (*http.Response, error) {
 	}
 	_ = resp.Body.Close()
 	switch code := resp.StatusCode; {
+	case h.withheld && code != http.StatusNoContent:
+		return nil, denied("%s answered %d without the headers that the directory names, which are sent once it is trusted: look at its settings, then `handrail trust`", h.address, code)
 	case code == http.StatusNotFound || code == http.StatusNoContent:
 		return nil, nil
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -124,6 +127,9 @@ func (b backendSettings) restConfig() (*rest.Config, error) {
 		}
 		cfg.Host = scheme + cfg.Host
 	}
+	if b.w.str("host") != "" || !b.own(paths) {
+		guardKube(cfg, b.env)
+	}
 	cfg.QPS = -1
 	cfg.Timeout = kubeTimeout
 	cfg.WarningHandler = rest.NoWarnings{}
@@ -187,9 +193,6 @@ func (b backendSettings) checkPlugin(cfg *rest.Config, paths []string) error {
 // directory says not to check, from getting credentials that the directory does
 // not bring itself.
 func (b backendSettings) refuseLoan(cfg *rest.Config, paths []string) error {
-	if b.env.Trusted != nil && b.env.Trusted(b.w.dir) == nil {
-		return nil
-	}
 	named := b.w.str("host")
 	lent := b.w.str("token") == "" && b.env.Getenv("KUBE_TOKEN") != "" || b.w.str("password") == "" && b.env.Getenv("KUBE_PASSWORD") != ""
 	own := b.own(paths)
@@ -204,7 +207,12 @@ func (b backendSettings) refuseLoan(cfg *rest.Config, paths []string) error {
 	case !own:
 		named = cfg.Host
 	}
-	if named != "" && lent {
+	trusted := settings(b).trusted()
+	if host := b.w.str("host"); host != "" || !own {
+		// What trust has shown is what gets them.
+		trusted = trusted && slices.Contains(b.named(), serverOf(named))
+	}
+	if named != "" && lent && !trusted {
 		return fmt.Errorf("kubernetes backend: %s would send credentials of yours (from %s) to the server %q that it names itself or does not want checked; trust the directory first if that is meant",
 			b.w.dir, strings.Join(append(paths, "the environment"), ", "), named)
 	}
@@ -236,6 +244,24 @@ func (b backendSettings) override(cfg *rest.Config) {
 	data(&cfg.CAData, &cfg.CAFile, "cluster_ca_certificate", "KUBE_CLUSTER_CA_CERT_DATA")
 	data(&cfg.CertData, &cfg.CertFile, "client_certificate", "KUBE_CLIENT_CERT_DATA")
 	data(&cfg.KeyData, &cfg.KeyFile, "client_key", "KUBE_CLIENT_KEY_DATA")
+}
+
+// guardKube keeps a server that the directory names from being the metadata of
+// the machine; a proxy that its kubeconfig names is one as well.
+func guardKube(cfg *rest.Config, env steps.Env) {
+	route, mine := cfg.Proxy, proxyOf(env)
+	if route == nil {
+		route, cfg.Dial = offMetadataRoute(mine)
+		cfg.Proxy = route
+		return
+	}
+	cfg.Dial = newGuardedDialer().DialContext
+	cfg.Proxy = func(r *http.Request) (*url.URL, error) {
+		if err := refuseFar(r.Context(), r.URL.Hostname()); err != nil {
+			return nil, err
+		}
+		return route(r)
+	}
 }
 
 func (b backendSettings) exec() *clientcmdapi.ExecConfig {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -88,7 +89,13 @@ func pgConnector(set settings, out steps.Sink) (*pq.Connector, string, error) {
 		if cfg.Passfile != "" && strings.Contains(given, cfg.Passfile) {
 			lent = append(lent, "the passwords of "+clip(cfg.Passfile, 100))
 		}
-		if err := set.refuseLoan(at, lent...); err != nil {
+		if cfg.Service != "" && strings.Contains(given, cfg.Service) {
+			lent = append(lent, "the service "+clip(cfg.Service, 100)+" of your service file")
+		}
+		if cfg.Password == "" && cfg.Passfile == "" {
+			lent = append(lent, passForAll(filepath.Join(set.env.Home, ".pgpass")))
+		}
+		if err := set.refuseLoan(pgServer(cfg), "", lent...); err != nil {
 			return nil, "", err
 		}
 	}
@@ -108,6 +115,9 @@ func pgConnector(set settings, out steps.Sink) (*pq.Connector, string, error) {
 	c, err := pq.NewConnectorConfig(cfg)
 	if err != nil {
 		return nil, "", fmt.Errorf("pg backend: %w", err)
+	}
+	if set.w.str("conn_str") != "" {
+		c.Dialer(newGuardedDialer())
 	}
 	return c, "postgres://" + at + "/" + cfg.Database, nil
 }
@@ -142,6 +152,10 @@ func (p *pgStore) why(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	var never *metadataError
+	if errors.As(err, &never) {
+		return never
+	}
 	var said *pq.Error
 	if !errors.As(err, &said) {
 		return fmt.Errorf("%s cannot be reached: %w; check the network, the address and the PG variables", p.server, err)
@@ -160,4 +174,19 @@ func (p *pgStore) why(ctx context.Context, err error) error {
 		return fmt.Errorf("%s did not answer within %s (%q)", p.server, pgPatience, text)
 	}
 	return fmt.Errorf("%s said %s: %q", p.server, said.Code, text)
+}
+
+// passForAll names a file of passwords that has one for every host: that of a
+// stranger would get it as well.
+func passForAll(name string) string {
+	raw, err := readFile(name)
+	if err != nil {
+		return ""
+	}
+	for _, line := range strings.Split(string(raw), "\n") {
+		if strings.HasPrefix(line, "*:") {
+			return "the password for every host of " + name
+		}
+	}
+	return ""
 }

@@ -6,11 +6,14 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"net/http"
 	"path"
+	"regexp"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
@@ -66,11 +69,12 @@ func newS3(ctx context.Context, set settings, out steps.Sink) (*s3Store, error) 
 	at, named := own("s3", "endpoint", "AWS_ENDPOINT_URL_S3", "AWS_S3_ENDPOINT", "AWS_ENDPOINT_URL")
 	items, namedItems := own("dynamodb", "dynamodb_endpoint", "AWS_ENDPOINT_URL_DYNAMODB", "AWS_DYNAMODB_ENDPOINT", "AWS_ENDPOINT_URL")
 	signIn, namedSignIn := own("sts", "sts_endpoint", "AWS_ENDPOINT_URL_STS", "AWS_STS_ENDPOINT", "AWS_ENDPOINT_URL")
-	t := trust{insecure: set.flag("insecure")}
+	t := trust{insecure: set.flag("insecure"), named: named != "" || namedItems != "" || namedSignIn != ""}
+	unchecked := ""
 	if t.insecure {
-		named = cmp.Or(named, "of AWS, unchecked")
+		unchecked = "of AWS, unchecked"
 	}
-	if err := set.refuseLoan(cmp.Or(named, namedItems, namedSignIn), awsLoan(set), set.lend("sse_customer_key", "AWS_SSE_CUSTOMER_KEY")); err != nil {
+	if err := set.refuseLoan(serverOf(cmp.Or(named, namedItems, namedSignIn)), unchecked, awsLoan(set), set.lend("sse_customer_key", "AWS_SSE_CUSTOMER_KEY")); err != nil {
 		return nil, err
 	}
 	if t.ca, err = readFile(set.path(set.get("custom_ca_bundle", "AWS_CA_BUNDLE"))); err != nil {
@@ -147,6 +151,18 @@ func awsConfig(ctx context.Context, set settings, signIn string, out steps.Sink)
 	if err != nil {
 		return aws.Config{}, err
 	}
+	files, err := profilesOf(set)
+	if err != nil {
+		return aws.Config{}, err
+	}
+	if err := files.runNothing(ctx, set); err != nil {
+		return aws.Config{}, err
+	}
+	opts = append(opts, files.options()...)
+	guard := awsGuard(set.env)
+	if !files.own {
+		opts = append(opts, config.WithHTTPClient(awshttp.NewBuildableClient().WithTransportOptions(guard))) // a profile names servers as well
+	}
 	cfg, err := config.LoadDefaultConfig(ctx, opts...)
 	if err != nil {
 		return cfg, fmt.Errorf("s3 backend: the settings of the AWS tools: %w", err)
@@ -156,6 +172,9 @@ func awsConfig(ctx context.Context, set settings, signIn string, out steps.Sink)
 	}
 	if role := assumedRole(set); role.arn != "" {
 		client := sts.NewFromConfig(cfg, func(o *sts.Options) {
+			if c, ok := cfg.HTTPClient.(*awshttp.BuildableClient); ok {
+				o.HTTPClient = c.WithTransportOptions(guard)
+			}
 			if o.BaseEndpoint = nil; signIn != "" {
 				o.BaseEndpoint = &signIn
 			}
@@ -181,6 +200,13 @@ func awsConfig(ctx context.Context, set settings, signIn string, out steps.Sink)
 	return cfg, nil
 }
 
+// awsGuard keeps a client of the SDK from the metadata of the machine.
+func awsGuard(env steps.Env) func(*http.Transport) {
+	return func(t *http.Transport) { t.Proxy, t.DialContext = offMetadataRoute(proxyOf(env)) }
+}
+
+var awsRegion = regexp.MustCompile(`^[A-Za-z0-9-]{1,63}$`)
+
 const noMetadata = "AWS_EC2_METADATA_DISABLED"
 
 func awsOptions(set settings) ([]func(*config.LoadOptions) error, error) {
@@ -194,39 +220,14 @@ func awsOptions(set settings) ([]func(*config.LoadOptions) error, error) {
 		config.WithRetryMaxAttempts(awsTries),
 		config.WithLogger(logging.Nop{}), // it would write past whoever has the screen
 	}
+	for _, key := range []string{"region", "sts_region"} {
+		// It becomes a part of the name of the server.
+		if region := set.w.str(key); region != "" && !awsRegion.MatchString(region) {
+			return nil, fmt.Errorf("s3 backend: %s is %q, which is no region", key, clip(region, 100))
+		}
+	}
 	if region := set.get("region", "AWS_REGION", "AWS_DEFAULT_REGION"); region != "" {
 		opts = append(opts, config.WithRegion(region))
-	}
-	files := func(old, key, variable string) ([]string, error) {
-		list := set.list(key)
-		if name := set.w.str(old); len(list) == 0 && name != "" {
-			list = []string{name}
-		}
-		// A profile can name a program that prints credentials.
-		if len(list) > 0 && !set.trusted() {
-			return nil, fmt.Errorf("s3 backend: %s names the files %s of profiles, which can name programs to run; trust the directory first if that is meant", set.w.dir, strings.Join(list, ", "))
-		}
-		if name := set.env.Getenv(variable); len(list) == 0 && name != "" {
-			list = []string{name}
-		}
-		for i, name := range list {
-			list[i] = set.path(name)
-		}
-		return list, nil
-	}
-	credentialFiles, err := files("shared_credentials_file", "shared_credentials_files", "AWS_SHARED_CREDENTIALS_FILE")
-	if err != nil {
-		return nil, err
-	}
-	configFiles, err := files("", "shared_config_files", "AWS_CONFIG_FILE")
-	if err != nil {
-		return nil, err
-	}
-	if len(credentialFiles) > 0 {
-		opts = append(opts, config.WithSharedCredentialsFiles(credentialFiles))
-	}
-	if len(configFiles) > 0 {
-		opts = append(opts, config.WithSharedConfigFiles(configFiles))
 	}
 	profile := set.w.str("profile")
 	id, secret, token := set.w.str("access_key"), set.w.str("secret_key"), set.w.str("token")

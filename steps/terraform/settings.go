@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -77,12 +78,13 @@ func (s settings) path(name string) string {
 
 func (s settings) trusted() bool { return s.env.Trusted != nil && s.env.Trusted(s.w.dir) == nil }
 
-// refuseLoan keeps a server that the directory names by itself from getting
-// credentials that the directory does not bring: anybody can write the settings
-// of a clone.
-func (s settings) refuseLoan(server string, lent ...string) error {
+// refuseLoan keeps credentials that the directory does not bring from a server
+// that it names by itself, or does not want checked: anybody can write the
+// settings of a clone. Trust lends them to the servers that it has shown.
+func (s settings) refuseLoan(named, unchecked string, lent ...string) error {
 	lent = compact(lent)
-	if server == "" || len(lent) == 0 || s.trusted() {
+	server := cmp.Or(named, unchecked)
+	if server == "" || len(lent) == 0 || s.trusted() && (named == "" || slices.Contains(s.servers(), named)) {
 		return nil
 	}
 	return fmt.Errorf("%s backend: %s would send credentials of yours (%s) to the server %q that it names itself or does not want checked; trust the directory first if that is meant",

@@ -1,0 +1,289 @@
+package terraform
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"handrail/steps"
+)
+
+var errUntrusted = errors.New("not trusted")
+
+// clone makes a root module of a stranger with one backend.
+func clone(t *testing.T, backend, config string) steps.Env {
+	t.Helper()
+	dir := t.TempDir()
+	writeFile(t, dir, ".terraform/terraform.tfstate", `{"version":3,"backend":{"type":"`+backend+`","config":{`+config+`}}}`)
+	return steps.Env{Dir: dir, Home: t.TempDir(), Now: time.Now, Trusted: func(string) error { return errUntrusted }}
+}
+
+// heard is a server that keeps what it was asked.
+type heard struct {
+	*httptest.Server
+	mu   sync.Mutex
+	reqs []*http.Request
+}
+
+func listen(t *testing.T) *heard {
+	t.Helper()
+	h := &heard{}
+	h.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.reqs = append(h.reqs, r)
+		w.WriteHeader(http.StatusNotFound)
+	}))
+	t.Cleanup(h.Close)
+	return h
+}
+
+func (h *heard) all() []*http.Request {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.reqs
+}
+
+// theirs are settings of each backend that name the server at host by themselves,
+// with credentials of their own.
+func theirs(host string) map[string]string {
+	keys := `"bucket":"b","key":"k","region":"r-1","access_key":"A","secret_key":"S"`
+	return map[string]string{
+		"http":       `"address":"http://` + host + `/x?y=1","headers":{"X-Api":"z"}`,
+		"s3":         keys + `,"use_path_style":true,"endpoints":{"s3":"http://` + host + `"}`,
+		"consul":     `"address":"` + host + `","path":"p"`,
+		"gcs":        `"bucket":"b","access_token":"t","storage_custom_endpoint":"http://` + host + `/storage/v1"`,
+		"pg":         `"conn_str":"postgres://u:p@` + host + `/d?sslmode=disable"`,
+		"kubernetes": `"host":"http://` + host + `","token":"t","secret_suffix":"s"`,
+	}
+}
+
+// TestStrangersCloneAsksNothingByItself opens the command centre in a clone that
+// nobody trusts, with each backend: its server hears of it when a person asks,
+// and not before.
+func TestStrangersCloneAsksNothingByItself(t *testing.T) {
+	t.Parallel()
+	for backend, config := range theirs("") {
+		t.Run(backend, func(t *testing.T) {
+			t.Parallel()
+			h := listen(t)
+			config = theirs(strings.TrimPrefix(h.URL, "http://"))[backend]
+			env := clone(t, backend, config)
+			for _, q := range []string{steps.LockedRuns, steps.PartialApplies} {
+				a, ok := Ask(t.Context(), env, q, func(string) {})
+				if !ok || len(h.all()) > 0 {
+					t.Fatalf("%s sent %d requests by itself", q, len(h.all()))
+				}
+				if len(a.Gaps) != 1 || a.Gaps[0].Kind != steps.NotAsked || !strings.Contains(a.Gaps[0].Say, "handrail trust") {
+					t.Errorf("%s says %+v, want that it was not asked and how it would be", q, a.Gaps)
+				}
+			}
+			if backend == "pg" {
+				return // no HTTP to be heard
+			}
+			_, _ = probe(t.Context(), env, "terraform/state", nil, newSink())
+			reqs := h.all()
+			if len(reqs) == 0 {
+				t.Fatal("a person asked, and nothing was sent")
+			}
+			for _, r := range reqs {
+				if r.Header.Get("X-Api") != "" {
+					t.Errorf("%s %s has the header of the clone", r.Method, r.URL)
+				}
+			}
+			env.Trusted = func(string) error { return nil }
+			if _, err := probe(t.Context(), env, "terraform/state", nil, newSink()); backend == "http" && (err != nil || h.all()[len(h.all())-1].Header.Get("X-Api") != "z") {
+				t.Errorf("trusted, the header is not sent: %v", err)
+			}
+			before := len(h.all())
+			_, _ = Ask(t.Context(), env, steps.PartialApplies, func(string) {})
+			if len(h.all()) == before {
+				t.Error("trusted, the command centre does not ask")
+			}
+		})
+	}
+}
+
+// TestCloudsOfAStrangerAreNotAskedEither: a bucket and an account are addresses
+// as well, and a signed read tells its owner who asked.
+func TestCloudsOfAStrangerAreNotAskedEither(t *testing.T) {
+	t.Parallel()
+	for backend, config := range map[string]string{
+		"s3": `"bucket":"theirs","key":"k","region":"eu-central-1"`, "gcs": `"bucket":"theirs"`,
+		"azurerm": `"storage_account_name":"theirs","container_name":"c","key":"k"`,
+	} {
+		env := clone(t, backend, config)
+		a, _ := Ask(t.Context(), env, steps.LockedRuns, func(string) {})
+		if len(a.Gaps) != 1 || a.Gaps[0].Kind != steps.NotAsked || !strings.Contains(a.Gaps[0].Say, "theirs") {
+			t.Errorf("%s: %+v, want that the bucket was not asked", backend, a)
+		}
+	}
+}
+
+// TestOwnServersAreAskedByThemselves: what the operator's environment names is
+// theirs, whatever directory they stand in.
+func TestOwnServersAreAskedByThemselves(t *testing.T) {
+	t.Parallel()
+	h := listen(t)
+	env := clone(t, "http", "")
+	env.Environ = []string{"TF_HTTP_ADDRESS=" + h.URL + "/s"}
+	_, _ = Ask(t.Context(), env, steps.PartialApplies, func(string) {})
+	if len(h.all()) == 0 {
+		t.Error("the operator's own server was not asked")
+	}
+}
+
+// metadataForms are ways to write an address at which machines get credentials.
+var metadataForms = []string{
+	"169.254.169.254", "169.254.170.2", "2852039166", "0xA9FEA9FE", "0251.0376.0251.0376", "0xa9.254.43518", "169.254.43518", "169.16689662",
+	"[fe80::1]", "[fd00:ec2::254]", "[::ffff:169.254.169.254]", "[::ffff:a9fe:a9fe]", "[64:ff9b::a9fe:a9fe]", "[2002:a9fe:a9fe::1]", "[::a9fe:a9fe]",
+	"metadata.google.internal", "METADATA.google.internal.", "metadata", "instance-data", "100.100.100.200", "168.63.129.16",
+}
+
+// TestMetadataIsRefusedInEveryForm reads each way to write such an address.
+func TestMetadataIsRefusedInEveryForm(t *testing.T) {
+	t.Parallel()
+	for _, form := range metadataForms {
+		if refuseMetadata(form) == nil {
+			t.Errorf("%s is not refused", form)
+		}
+	}
+	for _, fine := range []string{"10.0.0.1", "127.0.0.1", "2130706433", "localhost", "metadata.example.com", "169.253.1.1", "[::1]", "[2001:db8::1]", "[64:ff9b::a00:1]", "", "256.1.1.1", "0x", "1.2.3.4.5"} {
+		if err := refuseMetadata(fine); err != nil {
+			t.Errorf("%s: %v", fine, err)
+		}
+	}
+}
+
+// TestMetadataIsRefusedAlways: no directory, trusted or not, makes handrail ask an
+// address at which a machine gets its credentials, by itself or through a proxy.
+func TestMetadataIsRefusedAlways(t *testing.T) {
+	t.Parallel()
+	for backend := range theirs("") {
+		for _, form := range []string{"169.254.169.254", "2852039166", "metadata.google.internal"} {
+			for _, proxied := range []bool{false, true} {
+				if proxied && backend == "pg" {
+					continue // it knows no proxy
+				}
+				t.Run(fmt.Sprintf("%s/%s/%t", backend, form, proxied), func(t *testing.T) {
+					t.Parallel()
+					env := clone(t, backend, theirs(form)[backend])
+					env.Trusted = func(string) error { return nil }
+					proxy := listen(t)
+					if proxied {
+						env.Environ = []string{"HTTP_PROXY=" + proxy.URL, "HTTPS_PROXY=" + proxy.URL}
+					}
+					_, err := probe(t.Context(), env, "terraform/state", nil, newSink())
+					if refused := (*metadataError)(nil); !errors.As(err, &refused) {
+						t.Errorf("%v, want a refusal", err)
+					}
+					if n := len(proxy.all()); n > 0 {
+						t.Errorf("the proxy was asked %d times", n)
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestNamesThatLeadToMetadataAreRefused: what counts is where a name leads when
+// it is dialled.
+func TestNamesThatLeadToMetadataAreRefused(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]bool{
+		"169.254.169.254:80": true, "[fe80::1%lo]:80": true, "[fd00:ec2::254]:80": true, "127.0.0.1:1": false, "10.0.0.1:80": false, "[fd00::1]:443": false,
+	} {
+		if err := offMetadata("tcp", address, nil); (err != nil) != want {
+			t.Errorf("dialling %s: %v, want a refusal: %t", address, err, want)
+		}
+	}
+}
+
+// TestProfilesOfADirectoryRunNothing: a credential_process runs from the
+// operator's own files alone.
+func TestProfilesOfADirectoryRunNothing(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name    string
+		profile string // in the file of the directory, RUN stands for the program
+		refused bool
+	}{
+		{"plain", "[default]\ncredential_process = RUN\n", true},
+		{"through a source", "[default]\nrole_arn = arn:aws:iam::123456789012:role/r\nsource_profile = two\n[two]\ncredential_process = RUN\n", true},
+		{"keys alone", "[default]\naws_access_key_id = A\naws_secret_access_key = S\n", false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			for _, setting := range []string{"shared_credentials_files", "shared_config_files"} {
+				env := clone(t, "s3", `"bucket":"b","key":"k","region":"r-1","endpoints":{"s3":"http://127.0.0.1:1"},"`+setting+`":["profiles"]`)
+				env.Trusted = func(string) error { return nil }
+				ran := filepath.Join(env.Dir, "ran")
+				text := strings.ReplaceAll(tc.profile, "RUN", fmt.Sprintf(`touch %s`, ran))
+				if setting == "shared_config_files" {
+					text = strings.ReplaceAll(text, "[two]", "[profile two]")
+				}
+				writeFile(t, env.Dir, "profiles", text)
+				_, _, err := open(t.Context(), env, nil, newSink())
+				if _, gone := os.Stat(ran); gone == nil {
+					t.Fatalf("%s: the program of the directory ran", setting)
+				}
+				if tc.refused != (err != nil && strings.Contains(err.Error(), "credential_process")) {
+					t.Errorf("%s: %v, want a refusal: %t", setting, err, tc.refused)
+				}
+			}
+		})
+	}
+}
+
+// TestOwnProfileMayRunAProgram: the operator's own file is theirs, also where the
+// directory names it.
+func TestOwnProfileMayRunAProgram(t *testing.T) {
+	t.Parallel()
+	env := clone(t, "s3", `"bucket":"b","key":"k","region":"r-1","shared_config_files":["~/.aws/config"]`)
+	env.Trusted = func(string) error { return nil }
+	writeFile(t, env.Home, "keys", `{"Version":1,"AccessKeyId":"A","SecretAccessKey":"own-secret"}`)
+	writeFile(t, env.Home, ".aws/config", "[default]\ncredential_process = cat "+filepath.Join(env.Home, "keys")+"\n")
+	sink := newSink()
+	if _, _, err := open(t.Context(), env, nil, sink); err != nil {
+		t.Fatal(err)
+	}
+	if !contains(sink.secrets, "own-secret") {
+		t.Error("the operator's own program was not asked")
+	}
+}
+
+// TestRegionIsNoAddress: a region is a part of the name that is asked for
+// credentials.
+func TestRegionIsNoAddress(t *testing.T) {
+	t.Parallel()
+	for _, region := range []string{"evil.example#", "x@evil.example/", "evil.example:80/", "a b"} {
+		for _, key := range []string{"region", "sts_region"} {
+			config := map[string]string{"region": "r-1", key: region}
+			env := clone(t, "s3", fmt.Sprintf(`"bucket":"b","key":"k","access_key":"A","secret_key":"S","region":%q,"sts_region":%q`, config["region"], config["sts_region"]))
+			if _, _, err := open(t.Context(), env, nil, newSink()); err == nil || !strings.Contains(err.Error(), "no region") {
+				t.Errorf("%s %q: %v, want a refusal", key, region, err)
+			}
+		}
+	}
+}
+
+// TestPassFileWithAWildcardIsLent: a line for every host is for every host that a
+// stranger names.
+func TestPassFileWithAWildcardIsLent(t *testing.T) {
+	t.Parallel()
+	for text, lent := range map[string]bool{"*:*:*:*:mine": true, "db.example:*:*:*:mine": false, "# *:*:*:*:x": false} {
+		env := clone(t, "pg", `"conn_str":"postgres://u@db.example/d"`)
+		writeFile(t, env.Home, ".pgpass", text)
+		_, _, err := open(t.Context(), env, nil, newSink())
+		if got := err != nil && strings.Contains(err.Error(), "credentials of yours"); got != lent {
+			t.Errorf("%q: %v, want a refusal: %t", text, err, lent)
+		}
+	}
+}
