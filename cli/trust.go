@@ -1,63 +1,200 @@
 package cli
 
 import (
-	"bufio"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"handrail/steps/terraform"
+	"handrail/steps/terraform/closure"
 )
 
 func trustCommand(p *program) *cobra.Command {
-	return &cobra.Command{
+	var show bool
+	cmd := &cobra.Command{
 		Use:   "trust [DIR]",
 		Short: "Allow heavy probes, which run programs, in a directory",
 		Long: `Some probes run a program in a directory, as tofu plan does. The files of that
-directory decide what such a program starts: providers and external programs. So
-a directory must be trusted once, and again when its configuration changed.
+directory decide what such a program starts, and the settings that init saved
+there decide which servers are sent credentials of yours. So a directory must be
+trusted once, and again when something of it changed.
 
-trust shows what is trusted: the path and the digest of all .tf, .tofu and
-.tfvars files below it and of the lock file of its providers. It writes them to
-trust/dirs in the state directory and runs nothing.`,
+trust shows what it would let be used: servers, files of profiles and keys,
+programs. It runs nothing. What it trusts is the digest of every file below the
+directory and of each of its modules, wherever they lie, of the settings in
+.terraform, of the selection of providers, and of the CLI configuration. States,
+saved plans, logs and lock descriptions may change, unless something runs them.
+The list is kept in trust/ of the state directory, so that a change can be named.`,
 		Args: between(0, "DIR"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			dir := "."
 			if len(args) == 1 {
 				dir = args[0]
 			}
+			if show {
+				_, _, err := p.shown(dir)
+				return err
+			}
 			return p.trust(dir)
 		},
 	}
+	cmd.Flags().BoolVar(&show, "show", false, "show what would be trusted, and trust nothing")
+	return cmd
+}
+
+var errNoConfiguration = errors.New("holds no .tf or .tofu file")
+
+// manifest is what a trusted directory was when it was trusted.
+type manifest struct {
+	Version int               `json:"version"`
+	Dir     string            `json:"dir"`
+	Servers []string          `json:"servers,omitempty"` // that its settings name
+	Files   map[string]string `json:"files"`
+}
+
+// encoded is a manifest as it is kept, and the digest that it is trusted by.
+func (m manifest) encoded() (raw []byte, digest string, err error) {
+	if raw, err = json.MarshalIndent(m, "", " "); err != nil {
+		return nil, "", err
+	}
+	sum := sha256.Sum256(raw)
+	return raw, hex.EncodeToString(sum[:]), nil
+}
+
+// count is how many files were read.
+func (m manifest) count() int {
+	n := 0
+	for _, sum := range m.Files {
+		if sum != closure.Absent {
+			n++
+		}
+	}
+	return n
+}
+
+// looked is a manifest and what else a person wants to see before they trust it.
+type looked struct {
+	manifest
+	named    terraform.Named
+	programs []string
+}
+
+// closureOf reads everything that decides what a program does in dir.
+func (p *program) closureOf(dir string) (looked, error) {
+	var l looked
+	real, err := filepath.Abs(dir)
+	if err == nil {
+		real, err = filepath.EvalSymlinks(real)
+	}
+	if err != nil {
+		return l, err
+	}
+	if strings.ContainsAny(real, "\n\r") {
+		return l, fmt.Errorf("%q: a path with a line break cannot be trusted", real)
+	}
+	env, err := p.stepEnv()
+	if err != nil {
+		return l, err
+	}
+	if l.named, err = terraform.NamedBy(env, real); err != nil {
+		return l, err
+	}
+	c, err := closure.Of(closure.Place{Root: real, Data: l.named.Data, Beside: append(l.named.Files, l.named.CLI...)})
+	if err != nil {
+		return l, err
+	}
+	if c.Modules == 0 {
+		return l, fmt.Errorf("%q %w, so there is nothing to trust", real, errNoConfiguration)
+	}
+	l.manifest = manifest{Version: 1, Dir: real, Servers: l.named.Servers, Files: c.Files}
+	l.programs = append(l.named.Programs, c.Programs...)
+	return l, nil
 }
 
 // trust records that dir may be used by heavy probes as it is now.
 func (p *program) trust(dir string) error {
-	real, digest, count, err := digestDir(dir)
-	if err != nil {
-		return &problem{code: ExitUsage, err: err, next: "name a directory that holds .tf or .tofu files"}
-	}
-	list, err := p.trusted()
+	now, list, err := p.shown(dir)
 	if err != nil {
 		return err
 	}
-	list[real] = digest
+	raw, digest, err := now.encoded()
+	if err != nil {
+		return err
+	}
+	if err := p.saveManifest(now.Dir, raw); err != nil {
+		return err
+	}
+	list[now.Dir] = digest
 	if err := p.saveTrusted(list); err != nil {
 		return err
 	}
-	fmt.Fprintf(p.stderr, "Trusted %s as it is now: %s, digest %.12s. A change of any of them ends the trust.\n", safe(real), counted(count, "file"), digest)
+	fmt.Fprintf(p.stderr, "Trusted %s as it is now: %s, digest %.12s. A change of any of them ends the trust.\n", safe(now.Dir), counted(now.count(), "file"), digest)
 	return nil
+}
+
+// shown shows what trust in dir would let be used, and what changed since it was
+// given before. It returns the directories that are trusted now.
+func (p *program) shown(dir string) (looked, map[string]string, error) {
+	now, err := p.closureOf(dir)
+	if err != nil {
+		next := "put that right, and look again with `handrail trust --show`"
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNoConfiguration) {
+			next = "name a directory that holds .tf or .tofu files"
+		}
+		return now, nil, &problem{code: ExitUsage, err: err, next: next}
+	}
+	list, err := p.trusted()
+	if err != nil {
+		return now, nil, err
+	}
+	p.uses(now)
+	_, digest, err := now.encoded()
+	if was, known := list[now.Dir]; known && err == nil && was != digest {
+		fmt.Fprintf(p.stderr, "It was trusted before. %s.\n", safe(p.since(was, now.manifest)))
+	}
+	return now, list, err
+}
+
+// mostUses bounds the lines of one list.
+const mostUses = 12
+
+// uses shows what trust in a directory would let be used.
+func (p *program) uses(l looked) {
+	part := func(title string, list []string) {
+		for i, v := range list {
+			if i == 0 {
+				fmt.Fprintln(p.stderr, title)
+			}
+			if i == mostUses {
+				fmt.Fprintf(p.stderr, "  and %d more\n", len(list)-mostUses)
+				return
+			}
+			fmt.Fprintf(p.stderr, "  %s\n", safe(p.scrubText(v)))
+		}
+	}
+	part("Servers that its settings name, which get the credentials that their backend uses, yours among them:", l.named.Servers)
+	part("Files of profiles, keys and certificates that its settings name:", l.named.Files)
+	part("Programs that its files name:", l.programs)
+	var packages []string
+	for _, name := range sortedKeys(l.Files) {
+		if _, rest, ok := strings.Cut(name, "/providers/"); ok && strings.HasPrefix(l.Files[name], "package") {
+			packages = append(packages, rest)
+		}
+	}
+	part("Providers, which are programs:", packages)
 }
 
 // checkTrust says whether dir is trusted as it is now; the error says what to do.
 func (p *program) checkTrust(dir string) error {
-	real, digest, _, err := digestDir(dir)
+	now, err := p.closureOf(dir)
 	if err != nil {
 		return err
 	}
@@ -65,132 +202,70 @@ func (p *program) checkTrust(dir string) error {
 	if err != nil {
 		return err
 	}
-	switch known, ok := list[real]; {
-	case !ok:
-		return fmt.Errorf("%q is not trusted for programs that run there: look at its files, then `handrail trust %s`", real, real)
-	case known != digest:
-		return fmt.Errorf("%q changed since it was trusted: look at what changed, then `handrail trust %s`", real, real)
+	was, known := list[now.Dir]
+	if !known {
+		return fmt.Errorf("%q is not trusted for programs that run there: look at its files, then `handrail trust %s`", now.Dir, now.Dir)
+	}
+	_, digest, err := now.encoded()
+	if err != nil {
+		return err
+	}
+	if digest != was {
+		return fmt.Errorf("%q changed since it was trusted. %s: look at that, then `handrail trust %s`", now.Dir, p.since(was, now.manifest), now.Dir)
 	}
 	return nil
 }
 
-// maxTrusted bounds how many files a trusted directory may hold.
-const maxTrusted = 10_000
-
-// digestDir resolves dir and hashes the files that decide what a program there
-// does. Links are not followed: what they name is outside.
-func digestDir(dir string) (real, digest string, count int, err error) {
-	if real, err = filepath.Abs(dir); err == nil {
-		real, err = filepath.EvalSymlinks(real)
-	}
+// since says what changed since a directory was trusted by a digest.
+func (p *program) since(digest string, now manifest) string {
+	was, err := p.manifestOf(now.Dir, digest)
 	if err != nil {
-		return "", "", 0, err
+		return "What changed is unknown, since " + err.Error()
 	}
-	if strings.ContainsAny(real, "\n\r") {
-		return "", "", 0, fmt.Errorf("%q: a path with a line break cannot be trusted", real)
-	}
-	sum := sha256.New()
-	err = filepath.WalkDir(real, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && path != real && strings.HasPrefix(d.Name(), "."):
-			return fs.SkipDir
-		case d.IsDir() || !decides(d.Name()):
-			return nil
-		case !d.Type().IsRegular():
-			return fmt.Errorf("%q is not a plain file, so it cannot be trusted", path)
-		}
-		if count++; count > maxTrusted {
-			return fmt.Errorf("%q holds more than %d configuration files", real, maxTrusted)
-		}
-		return hashFile(sum, real, path)
-	})
-	if err == nil && count == 0 {
-		err = fmt.Errorf("%q holds no .tf or .tofu file, so there is nothing to trust", real)
-	}
-	return real, hex.EncodeToString(sum.Sum(nil)), count, err
+	return changes(was, now)
 }
 
-func decides(name string) bool {
-	for _, end := range []string{".tf", ".tf.json", ".tofu", ".tofu.json", ".tfvars", ".tfvars.json"} {
-		if strings.HasSuffix(name, end) {
-			return true
+// mostChanges bounds the names of one sort of change.
+const mostChanges = 6
+
+// changes tells two manifests apart.
+func changes(was, now manifest) string {
+	sorts := []struct {
+		says  string
+		names []string
+	}{{says: "Added"}, {says: "Changed"}, {says: "Removed"}, {says: "Servers that are new"}}
+	for _, name := range sortedKeys(now.Files) {
+		switch old, ok := was.Files[name]; {
+		case old == now.Files[name]:
+		case !ok || old == closure.Absent:
+			sorts[0].names = append(sorts[0].names, name)
+		case now.Files[name] != closure.Absent:
+			sorts[1].names = append(sorts[1].names, name)
 		}
 	}
-	return name == ".terraform.lock.hcl"
-}
-
-func hashFile(sum io.Writer, root, path string) error {
-	rel, err := filepath.Rel(root, path)
-	if err != nil {
-		return err
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	one := sha256.New()
-	if _, err := io.Copy(one, f); err != nil {
-		return fmt.Errorf("reading %q: %w", path, err)
-	}
-	fmt.Fprintf(sum, "%x  %q\n", one.Sum(nil), rel)
-	return nil
-}
-
-func (p *program) trustFile() (string, error) {
-	dir, err := p.stateDir()
-	return filepath.Join(dir, "trust", "dirs"), err
-}
-
-// trusted reads the file of trusted directories: digest, two spaces, path, as
-// sha256sum writes.
-func (p *program) trusted() (map[string]string, error) {
-	path, err := p.trustFile()
-	if err != nil {
-		return nil, err
-	}
-	list := map[string]string{}
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return list, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	sc := bufio.NewScanner(f)
-	for sc.Scan() {
-		if digest, dir, ok := strings.Cut(sc.Text(), "  "); ok {
-			list[dir] = digest
+	for _, name := range sortedKeys(was.Files) {
+		if sum, ok := now.Files[name]; (!ok || sum == closure.Absent) && was.Files[name] != closure.Absent {
+			sorts[2].names = append(sorts[2].names, name)
 		}
 	}
-	return list, sc.Err()
-}
-
-// saveTrusted replaces the file as a whole.
-func (p *program) saveTrusted(list map[string]string) error {
-	path, err := p.trustFile()
-	if err != nil {
-		return err
+	for _, server := range now.Servers {
+		if !slices.Contains(was.Servers, server) {
+			sorts[3].names = append(sorts[3].names, server)
+		}
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
+	var parts []string
+	for _, s := range sorts {
+		if len(s.names) == 0 {
+			continue
+		}
+		more := ""
+		if n := len(s.names) - mostChanges; n > 0 {
+			s.names, more = s.names[:mostChanges], fmt.Sprintf(" and %d more", n)
+		}
+		parts = append(parts, s.says+": "+strings.Join(s.names, ", ")+more)
 	}
-	var b strings.Builder
-	for _, dir := range sortedKeys(list) {
-		fmt.Fprintf(&b, "%s  %s\n", list[dir], dir)
+	if len(parts) == 0 {
+		return "Something that is no file changed"
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "dirs-*")
-	if err != nil {
-		return err
-	}
-	if _, err := io.WriteString(f, b.String()); err != nil {
-		return errors.Join(err, f.Close(), os.Remove(f.Name()))
-	}
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return os.Rename(f.Name(), path)
+	return strings.Join(parts, ". ")
 }

@@ -1,0 +1,58 @@
+package closure
+
+import (
+	"bytes"
+	"path/filepath"
+	"regexp"
+)
+
+// mentions finds which of the files that may change are run by a file of the
+// closure.
+type mentions struct {
+	left  map[string]string // name to path
+	found map[string]string
+}
+
+func newMentions(may map[string]string) *mentions {
+	return &mentions{left: may, found: map[string]string{}}
+}
+
+var (
+	// starting is what stands on a line that runs a file, or reads a program of it.
+	starting = regexp.MustCompile(`\b(ba|da|z|k)?sh\b|\bsource\b|(^|[\s;&|(])\.\s|python|perl|ruby|\bnode\b|\bexec|\beval\b|program|command|interpreter|templatefile|\bfile\s*\(`)
+	// writing is what stands before a file that is only written.
+	writing = regexp.MustCompile(`(>>?\s*|\btee\s+(-a\s+)?|TF_LOG_PATH\s*=\s*)["']?[\w./${}-]*$`)
+)
+
+// in looks through one text.
+func (m *mentions) in(text []byte) {
+	for name, path := range m.left {
+		base := []byte(filepath.Base(path))
+		for rest := text; ; {
+			at := bytes.Index(rest, base)
+			if at < 0 {
+				break
+			}
+			line := bytes.LastIndexByte(rest[:at], '\n') + 1
+			end := len(rest)
+			if n := bytes.IndexByte(rest[at:], '\n'); n >= 0 {
+				end = at + n
+			}
+			if starting.Match(rest[line:end]) && !writing.Match(rest[line:at]) {
+				m.found[name] = path
+				break
+			}
+			rest = rest[at+len(base):]
+		}
+	}
+	for name := range m.found {
+		delete(m.left, name)
+	}
+}
+
+// run returns what was found since it was last asked.
+func (m *mentions) run() map[string]string {
+	out := m.found
+	m.found = map[string]string{}
+	return out
+}
