@@ -38,6 +38,11 @@ func TestJudge(t *testing.T) {
 		{"never read, still not", blind, ""},
 		{"never read, now it is", with(blind, func(c *steps.Cluster) { c.UID, c.Unread = "uid-c", "" }), ""},
 		{"never read, another authority", with(blind, func(c *steps.Cluster) { c.CA = "new" }), "its UID was never read"},
+		{"another proxy, the same UID", with(a, func(c *steps.Cluster) { c.Way = "proxy http://p:3128" }), ""},
+		{"another proxy, UID not readable any more", with(a, func(c *steps.Cluster) { c.UID, c.Unread, c.Way = "", "forbidden", "proxy http://p:3128" }), "by another way, proxy http://p:3128 instead of no proxy"},
+		{"another proxy, UID never read", with(blind, func(c *steps.Cluster) { c.Way = "proxy http://p:3128" }), "by another way"},
+		{"another proxy, UID read now", with(blind, func(c *steps.Cluster) { c.UID, c.Way = "uid-c", "proxy http://p:3128" }), "by another way"},
+		{"another name in the certificate, UID never read", with(blind, func(c *steps.Cluster) { c.Way = "as inner" }), "by another way"},
 		{"the own one, not readable, under a new name and address", with(a, func(c *steps.Cluster) { c.Context, c.Server, c.UID = "ax", "https://bastion", "" }), "another server"},
 	} {
 		err := p.judge(tc.seen)

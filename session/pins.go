@@ -21,6 +21,7 @@ const (
 	pinServer = "cluster.server"
 	pinUID    = "cluster.uid"
 	pinCA     = "cluster.ca"
+	pinWay    = "cluster.way" // absent for the plain way
 
 	// otherName stands in surroundings of a cluster that is not the incident's own.
 	otherName = "context.other"
@@ -60,7 +61,7 @@ func (s *Session) pin(ctx context.Context, seen steps.Cluster) error {
 
 // asStored is a cluster as the journal holds it, so that both can be compared.
 func (s *Session) asStored(c steps.Cluster) steps.Cluster {
-	for _, text := range []*string{&c.Context, &c.Server, &c.UID, &c.User, &c.CA} {
+	for _, text := range []*string{&c.Context, &c.Server, &c.UID, &c.User, &c.CA, &c.Way} {
 		*text = s.bundle.RedactKnown(*text)
 	}
 	c.Unread = s.bundle.Redact(c.Unread)
@@ -106,6 +107,8 @@ func moved(was, now steps.Cluster) string {
 		return "another server"
 	case was.UID != "" && now.UID != "" && was.UID != now.UID:
 		return "another cluster behind the same server"
+	case (was.UID == "" || now.UID == "") && was.Way != now.Way:
+		return fmt.Sprintf("by another way, %s instead of %s, and its UID was not read both times", wayOf(now), wayOf(was))
 	case was.UID != "" && now.UID == "" && (now.CA == "" || was.CA != now.CA):
 		return "whether it is the same cluster cannot be told"
 	case was.UID == "" && was.CA != now.CA:
@@ -124,6 +127,13 @@ func another(was, now steps.Cluster) string {
 		return "another cluster"
 	}
 	return moved(was, now)
+}
+
+func wayOf(c steps.Cluster) string {
+	if c.Way == "" {
+		return "no proxy"
+	}
+	return c.Way
 }
 
 // told is a cluster in words.
@@ -157,6 +167,9 @@ func (s *Session) keepPin(seen steps.Cluster) error {
 	if seen.CA == "" {
 		about[pinCA] = steps.Unknown(steps.Ident, "the kubeconfig names no certificate authority, or says not to check")
 	}
+	if seen.Way != "" {
+		about[pinWay] = steps.IdentOf(seen.Way)
+	}
 	if s.dead != nil {
 		return s.dead
 	}
@@ -187,7 +200,7 @@ func (p *pins) note(e evidence.Entry) {
 		}
 		return v.Text()
 	}
-	c := steps.Cluster{Context: text(pinName), Own: loaded(in.Context[pinOwn]).Bool(), Server: text(pinServer), UID: text(pinUID), User: text(pinUser), CA: text(pinCA)}
+	c := steps.Cluster{Context: text(pinName), Own: loaded(in.Context[pinOwn]).Bool(), Server: text(pinServer), UID: text(pinUID), User: text(pinUser), CA: text(pinCA), Way: text(pinWay)}
 	if c.UID == "" {
 		c.Unread = loaded(in.Context[pinUID]).Why()
 	}

@@ -19,6 +19,7 @@ type Cluster struct {
 	Unread  string // why it was not
 	User    string // the entry of the kubeconfig, and whom it acts as
 	CA      string // SHA-256 of what vouches for the server, "" where the system does or nobody
+	Way     string // what stands between, as a proxy, "" for nothing
 }
 
 // Pin is told what a context leads to before anything else is asked there, and

@@ -229,6 +229,9 @@ func (c *client) cluster(ctx context.Context) (string, error) {
 	case err == nil:
 		return string(ns.GetUID()), nil
 	case isForbidden(err):
+		if way := c.Access.cluster().Way; way != "" {
+			return "unknown (forbidden) by " + way, nil // by another one another cluster may answer
+		}
 		return "unknown (forbidden)", nil
 	}
 	return "", err

@@ -185,7 +185,7 @@ func clusterUID(body []byte) (uid, unread string) {
 
 // cluster is what the kubeconfig says of the cluster. Nothing was asked of it.
 func (a Access) cluster() steps.Cluster {
-	c := steps.Cluster{Context: a.Context, Server: a.Server, User: a.User}
+	c := steps.Cluster{Context: a.Context, Server: a.Server, User: a.User, Way: transport.Way(a.Config.Proxy, a.Server, a.Config.ServerName)}
 	cfg := rest.CopyConfig(a.Config)
 	// A file that cannot be read fails every connection, and says so there.
 	if !cfg.Insecure && strings.HasPrefix(a.Server, "https://") && rest.LoadTLSFiles(cfg) == nil && len(cfg.CAData) > 0 {

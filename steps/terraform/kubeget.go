@@ -27,6 +27,7 @@ var errAbsent = errors.New("not found")
 type kubeClient struct {
 	base string
 	http *http.Client
+	way  string // what stands between, "" for nothing
 }
 
 func newKubeClient(env steps.Env, cfg *rest.Config, out steps.Sink) (*kubeClient, error) {
@@ -48,7 +49,7 @@ func newKubeClient(env steps.Env, cfg *rest.Config, out steps.Sink) (*kubeClient
 		return nil, fmt.Errorf("client of the kubernetes backend: %w", err)
 	}
 	client.Transport = transport.Leave(client.Transport)
-	return &kubeClient{base: base, http: client}, nil
+	return &kubeClient{base: base, http: client, way: transport.Way(cfg.Proxy, base, cfg.ServerName)}, nil
 }
 
 // object names what is read, for the request and for the error.

@@ -81,16 +81,25 @@ func (k *kubernetes) cluster(ctx context.Context) (server, uid string, err error
 	a, err := k.client.get(ctx, object{resource: "namespaces", name: "kube-system"})
 	var f *forbiddenError
 	if errors.As(err, &f) {
-		return server, "unknown (forbidden)", nil
+		return server, k.untold("forbidden"), nil
 	}
 	if err != nil {
 		return server, "", err
 	}
 	var ns struct{ Metadata struct{ UID string } }
 	if err := json.Unmarshal(a.body, &ns); err != nil || ns.Metadata.UID == "" {
-		return server, "unknown (unreadable)", nil
+		return server, k.untold("unreadable"), nil
 	}
 	return server, ns.Metadata.UID, nil
+}
+
+// untold stands for a UID that cannot be read: the way to the server is part of
+// it, since by another one another cluster may answer.
+func (k *kubernetes) untold(why string) string {
+	if k.client.way == "" {
+		return "unknown (" + why + ")"
+	}
+	return "unknown (" + why + ") by " + k.client.way
 }
 
 func (k *kubernetes) lock(ctx context.Context) (lockRead, error) {
