@@ -89,6 +89,17 @@ func (b backendSettings) own(paths []string) bool {
 	return true
 }
 
+// mixed reports whether some kubeconfig is the operator's beside others: a context
+// of the one may name a user of the other.
+func (b backendSettings) mixed(paths []string) bool {
+	for _, p := range paths {
+		if b.own([]string{p}) {
+			return true
+		}
+	}
+	return false
+}
+
 func containsFile(list []string, name string) bool {
 	want, err := os.Stat(name)
 	if err != nil {
@@ -197,7 +208,7 @@ func (b backendSettings) refuseLoan(cfg *rest.Config, paths []string) error {
 	lent := b.w.str("token") == "" && b.env.Getenv("KUBE_TOKEN") != "" || b.w.str("password") == "" && b.env.Getenv("KUBE_PASSWORD") != ""
 	own := b.own(paths)
 	unchecked := b.w.config["insecure"] == true || b.w.str("cluster_ca_certificate") != ""
-	if named != "" || (unchecked && own) {
+	if named != "" || (unchecked && own) || (!own && b.mixed(paths)) {
 		lent = lent || cfg.BearerToken != "" || cfg.BearerTokenFile != "" || cfg.Password != "" || cfg.ExecProvider != nil
 	}
 	switch {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -285,5 +286,23 @@ func TestPassFileWithAWildcardIsLent(t *testing.T) {
 		if got := err != nil && strings.Contains(err.Error(), "credentials of yours"); got != lent {
 			t.Errorf("%q: %v, want a refusal: %t", text, err, lent)
 		}
+	}
+}
+
+// TestKubeconfigBesideOnesOwnBorrowsNoToken: a context of the clone's kubeconfig
+// may name a user of the operator's.
+func TestKubeconfigBesideOnesOwnBorrowsNoToken(t *testing.T) {
+	t.Parallel()
+	var sent atomic.Value
+	far := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { sent.Store(r.Header.Get("Authorization")) }))
+	t.Cleanup(far.Close)
+	env := clone(t, "kubernetes", `"config_paths":["~/.kube/config","theirs"],"config_context":"theirs","secret_suffix":"s"`)
+	writeFile(t, env.Home, ".kube/config", ownKubeconfig)
+	writeFile(t, env.Dir, "theirs", `{apiVersion: v1, kind: Config, contexts: [{name: theirs, context: {cluster: theirs, user: u}}], clusters: [{name: theirs, cluster: {server: "`+far.URL+`", insecure-skip-tls-verify: true}}]}`)
+	if _, err := probe(t.Context(), env, "terraform/state", nil, newSink()); err == nil || !strings.Contains(err.Error(), "credentials of yours") {
+		t.Errorf("%v, want that the token is not lent", err)
+	}
+	if v := sent.Load(); v != nil {
+		t.Errorf("%q was sent", v)
 	}
 }

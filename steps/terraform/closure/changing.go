@@ -1,7 +1,6 @@
 package closure
 
 import (
-	"archive/zip"
 	"bytes"
 	"io"
 	"os"
@@ -82,24 +81,26 @@ var stateHead = regexp.MustCompile(`^\s*\{\s*"version":\s*[34],\s*"terraform_ver
 
 func isState(path string) bool { return stateHead.Match(beginning(path, 512)) }
 
-// isPlan reports whether a file is a saved plan: an archive of one.
+// isPlan reports whether a file is a saved plan: an archive that begins with one,
+// and that no Python and no Java takes for a program.
 func isPlan(path string) bool {
-	if !bytes.HasPrefix(beginning(path, 4), []byte("PK\x03\x04")) {
+	const local = 30 // bytes before the name of the first part
+	head := beginning(path, local+6)
+	if len(head) < local+6 || !bytes.HasPrefix(head, []byte("PK\x03\x04")) || string(head[local:]) != "tfplan" || head[26] != 6 || head[27] != 0 {
 		return false
 	}
-	z, err := zip.OpenReader(path)
+	f, err := openPlain(path)
 	if err != nil {
 		return false
 	}
-	defer z.Close()
-	parts := map[string]bool{"tfplan": false, "tfstate": false}
-	for _, f := range z.File {
-		if _, ok := parts[f.Name]; ok {
-			parts[f.Name] = true
-		}
-		if strings.HasPrefix(f.Name, "__main__") {
-			return false // a program that Python runs
-		}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return false
 	}
-	return parts["tfplan"] && parts["tfstate"]
+	names := make([]byte, min(info.Size(), 1<<20)) // they stand at the end
+	if _, err := f.ReadAt(names, info.Size()-int64(len(names))); err != nil {
+		return false
+	}
+	return !bytes.Contains(names, []byte("__main__")) && !bytes.Contains(names, []byte("META-INF/"))
 }
