@@ -122,7 +122,10 @@ func (p *program) newestOpen(args []string) (string, error) {
 }
 
 func resumeError(err error) error {
+	var renamed *session.RenamedError
 	switch {
+	case errors.As(err, &renamed):
+		return &problem{code: ExitUsage, err: err, next: fmt.Sprintf("read it with `handrail bundle show`; to go on, resume the original, or move this folder to one named %s, and only if the original is gone", renamed.Want)}
 	case errors.Is(err, evidence.ErrLocked):
 		return &problem{code: ExitUsage, err: err, next: "look at it with `handrail bundle show`, or `handrail replay`; go on once the other handrail has ended"}
 	case errors.Is(err, session.ErrHandover):

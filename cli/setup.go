@@ -45,6 +45,7 @@ func (p *program) session() (session.Config, error) {
 	c.Rand, c.Secrets, c.Learned = rand.Reader, p.knownSecrets(), p.learn
 	c.Second, c.Rules, c.Lowering = p.secondPerson, p.rules, p.lowering
 	c.Around = terraform.Placed
+	c.Machine = func() session.Machine { return machineOf(env.Host) }
 	c.Here, c.Server = machineAround, clusterAround
 	k, err := clusterOf(env)
 	switch {

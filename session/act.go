@@ -1,7 +1,6 @@
 package session
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -50,22 +49,27 @@ func (s *Session) act(ctx context.Context, in triage.Intent) error {
 		if len(fresh.Unmet) > 0 {
 			return s.disarm(in, gate, fresh.Unmet[0].Why, nil)
 		}
-		if why := cmp.Or(alone(gate.Shown, pair, policy), s.unlawful(gate, fresh)); why != "" {
+		if why := s.against(gate, fresh, pair, policy); why != "" {
 			return s.disarm(in, gate, why, nil)
 		}
 		kept, err := s.keep(prior)
 		if err != nil {
 			return s.disarm(in, gate, s.bundle.Redact(err.Error()), nil)
 		}
-		start := triage.ActStart{Step: in.Step, Digest: gate.Digest, Request: fresh.Request, Before: append(lines(fresh.Target), lines(fresh.Shown)...), Undo: kept}
+		slot, err := s.makeSlot()
+		if err != nil {
+			return s.disarm(in, gate, s.bundle.Redact(err.Error()), nil)
+		}
+		start := triage.ActStart{Step: in.Step, Digest: gate.Digest, Request: fresh.Request, Before: append(lines(fresh.Target), lines(fresh.Shown)...), Undo: kept, Slot: slot}
 		if !s.hold() {
+			s.dropSlot(slot)
 			return s.disarm(in, gate, "the session is closing", nil)
 		}
 		if err := s.record(start, blobs); err != nil {
-			s.work.Done()
+			s.work.Done() // the slot stays: the entry may have reached the disk
 			return err
 		}
-		return s.launch(Order{Step: in.Step, Digest: gate.Digest, Phrase: fresh.Phrase, Prior: prior.sumHex()})
+		return s.launch(Order{Nonce: slot.Nonce, slot: slot, Step: in.Step, Digest: gate.Digest, Phrase: fresh.Phrase, Prior: prior.sumHex()})
 	})
 }
 
@@ -138,6 +142,7 @@ type errand struct {
 	g                             steps.Gater
 	params                        steps.Params
 	prior                         [sha256.Size]byte // of what it would be undone from, as it was kept
+	order                         Order
 	asked                         *asks
 }
 
@@ -159,6 +164,9 @@ func (s *Session) execute(ctx context.Context, e errand, k *sink) (triage.ActEnd
 		return unsent("nothing was sent: the target was written since the copy was kept that the act would be undone from; preview it again")
 	}
 	fresh = s.redacted(fresh)
+	if why := s.lastWord(ctx, e.order, fresh); why != "" {
+		return unsent("nothing was sent: " + why)
+	}
 	approval, err := steps.Confirm(fresh, e.incident, e.step, steps.Digest(e.digest), e.typed)
 	if err != nil {
 		return unsent("nothing was sent: " + err.Error())
@@ -238,13 +246,18 @@ func (s *Session) findOut(ctx context.Context, step string) error {
 	var g steps.Gater
 	var params steps.Params
 	var gate triage.GateState
+	var later string
 	err := s.call(ctx, func() (err error) {
 		gate = s.state.Gates[step]
+		later = s.stillToCome(gate)
 		g, params, _, err = s.gater(step)
 		return err
 	})
 	if err != nil {
 		return err
+	}
+	if later != "" {
+		return fmt.Errorf("step %s: nothing can be found out yet: %s", step, later)
 	}
 	f, ok := g.(steps.Finder)
 	if !ok {

@@ -18,9 +18,10 @@ import (
 	"handrail/triage"
 )
 
-// The directory of one act, acts/<incident>/<seq>, belongs to its executor, which
-// alone writes there: the claim, which it holds locked while it lives, the lines
-// that the act says, what it keeps, and in the end the outcome (DECISIONS S8).
+// The directory of one act, acts/<incident>/<nonce>: the session that orders the
+// act makes it, with the slot, and from the claim on it belongs to the executor,
+// which alone writes there: the claim, which it holds locked while it lives, the
+// lines that the act says, what it keeps, and in the end the outcome (DECISIONS S8).
 const (
 	claimFile   = "claim"
 	linesFile   = "lines"
@@ -34,10 +35,6 @@ const maxLines = 16 << 20
 // errClaimed: somebody carries the act out, or did.
 var errClaimed = errors.New("the act was claimed before")
 
-func actDir(acts, incident string, seq int64) string {
-	return filepath.Join(acts, incident, strconv.FormatInt(seq, 10))
-}
-
 // claim is the executor's hold on one act.
 type claim struct {
 	dir  string
@@ -49,43 +46,51 @@ type claim struct {
 	keys  LiveLog // only judges lines of private keys, which show by what stands around them
 }
 
-// claimAct makes the directory of an act, locked from its first moment, so that
-// no act runs twice; errClaimed says that it is another's.
-func claimAct(acts, incident string, seq int64) (*claim, error) {
-	dir := actDir(acts, incident, seq)
-	parent := filepath.Dir(dir)
-	if err := os.MkdirAll(parent, 0o700); err != nil {
-		return nil, err
+// claimAct claims an act by taking its slot away, so that no act runs twice;
+// errClaimed says that there is no slot to claim. The claim is locked from its
+// first moment, and durable when claimAct returns: nothing is sent before.
+func claimAct(acts, dir string) (*claim, error) {
+	name := filepath.Join(dir, slotFile)
+	c := &claim{dir: dir, lock: flock.New(name, flock.SetFlag(os.O_RDWR))} // it makes no slot
+	ok, err := c.lock.TryLock()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, errClaimed
+	case err != nil:
+		return nil, fmt.Errorf("locking the slot of an act: %w", err)
+	case !ok:
+		return nil, errClaimed
 	}
-	made, err := os.MkdirTemp(parent, ".claim-")
-	if err != nil {
-		return nil, err
-	}
-	c := &claim{dir: dir, lock: flock.New(filepath.Join(made, claimFile), flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))}
-	err = func() error {
-		if ok, err := c.lock.TryLock(); err != nil || !ok {
-			return fmt.Errorf("locking the claim of an act: %w", errors.Join(err, fs.ErrPermission))
-		}
-		if err := os.WriteFile(filepath.Join(made, claimFile), []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600); err != nil {
-			return err
-		}
-		var err error
-		if c.lines, err = os.OpenFile(filepath.Join(made, linesFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o600); err != nil {
-			return err
-		}
-		// A directory that is not empty is never replaced: this is the claim.
-		if err := os.Rename(made, dir); err != nil {
-			if _, there := os.Lstat(dir); there == nil {
-				return errClaimed
-			}
-			return err
-		}
-		return nil
-	}()
-	if err != nil {
-		return nil, errors.Join(err, c.Close(), os.RemoveAll(made))
+	if err := c.take(name, filepath.Dir(acts)); err != nil {
+		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
+}
+
+// take makes the slot, which is locked, the claim.
+func (c *claim) take(slot, last string) error {
+	held := filepath.Join(c.dir, claimFile)
+	if _, err := os.Lstat(held); !errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(errClaimed, err)
+	}
+	// One rename of this file succeeds, ever.
+	if err := os.Rename(slot, held); errors.Is(err, fs.ErrNotExist) {
+		return errClaimed
+	} else if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(held, os.O_WRONLY|os.O_TRUNC, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(strconv.Itoa(os.Getpid()) + "\n")
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if c.lines, err = os.OpenFile(filepath.Join(c.dir, linesFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o600); err != nil {
+		return err
+	}
+	return syncUp(c.dir, last)
 }
 
 // say appends a line, redacted already, for whoever follows.
@@ -119,7 +124,11 @@ func (c *claim) leave(o outcome) error {
 	if err := errors.Join(f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	return os.Rename(tmp, filepath.Join(c.dir, outcomeFile))
+	if err := os.Rename(tmp, filepath.Join(c.dir, outcomeFile)); err != nil {
+		return err
+	}
+	_ = syncDir(c.dir) // lost with the power it is unknown, which is careful
+	return nil
 }
 
 // Close gives the claim up; the directory stays as the record of the act.
@@ -131,16 +140,17 @@ func (c *claim) Close() error {
 	return errors.Join(err, c.lock.Close())
 }
 
-// carried says whether an executor holds the claim of dir, and its process.
+// carried says whether an executor holds the act of dir, and its process. It holds
+// the slot for a moment before that becomes the claim; in this order neither is
+// missed.
 func carried(dir string) (pid int, held bool, err error) {
-	name := filepath.Join(dir, claimFile)
-	l := flock.New(name, flock.SetFlag(os.O_RDONLY))
-	free, err := l.TryRLock()
-	if err != nil {
-		return 0, false, err
+	held, err = locked(filepath.Join(dir, slotFile))
+	if held || !errors.Is(err, fs.ErrNotExist) {
+		return 0, held, err
 	}
-	if free {
-		return 0, false, l.Close()
+	name := filepath.Join(dir, claimFile)
+	if held, err = locked(name); !held {
+		return 0, false, err
 	}
 	b, err := os.ReadFile(name)
 	if err != nil {
@@ -148,6 +158,16 @@ func carried(dir string) (pid int, held bool, err error) {
 	}
 	pid, err = strconv.Atoi(strings.TrimSpace(string(b)))
 	return pid, true, err
+}
+
+// locked reports whether another holds a file locked.
+func locked(name string) (bool, error) {
+	l := flock.New(name, flock.SetFlag(os.O_RDONLY))
+	free, err := l.TryRLock()
+	if err != nil || !free {
+		return err == nil, err
+	}
+	return false, l.Close()
 }
 
 // outcome is what the executor leaves behind for the session, or for the one

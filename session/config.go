@@ -32,6 +32,7 @@ type Config struct {
 	Header   []steps.KV
 	Practice map[string]string // in a drill: by manual step, where a person does what it asks for
 	Now      func() time.Time
+	Machine  func() Machine // where this runs; without it no act is ever known not to have begun
 	Rand     io.Reader
 	Version  string
 	Secrets  []string // values that must not reach the disk

@@ -18,14 +18,22 @@ import (
 type Order struct {
 	Bundle  string   `json:"bundle"` // path of the incident
 	Seq     int64    `json:"seq"`    // of act.start
+	Nonce   string   `json:"nonce"`  // of its slot
 	Step    string   `json:"step"`
 	Digest  string   `json:"digest"`
 	Phrase  string   `json:"phrase"`
 	Prior   string   `json:"prior,omitempty"` // SHA-256 of what it would be undone from, "" where nothing is
 	Secrets []string `json:"secrets,omitempty"`
+
+	slot *triage.Slot // as it was recorded; the executor reads it in the journal
 }
 
 func (o Order) incident() string { return strings.TrimSuffix(filepath.Base(o.Bundle), ".hrb") }
+
+// dir is the directory of the act.
+func (o Order) dir(acts string) string {
+	return slotDir(acts, o.incident(), &triage.Slot{Nonce: o.Nonce}, o.Seq)
+}
 
 // Carry carries out one act (DECISIONS S8): it reads the journal up to act.start,
 // claims the act so that nobody does it twice, previews once more, confirms with
@@ -33,7 +41,7 @@ func (o Order) incident() string { return strings.TrimSuffix(filepath.Base(o.Bun
 // The session that ordered it, or a later one, records it from there. The end of
 // ctx interrupts the act. An error says that no outcome could be left.
 func Carry(ctx context.Context, c Config, o Order) (err error) {
-	claim, err := claimAct(c.Acts, o.incident(), o.Seq)
+	claim, err := claimAct(c.Acts, o.dir(c.Acts))
 	if err != nil {
 		return fmt.Errorf("act %d of %s: %w", o.Seq, o.incident(), err)
 	}
@@ -67,13 +75,20 @@ func (o Order) unsent(why string) triage.ActEnd {
 	return triage.ActEnd{Step: o.Step, Digest: o.Digest, Outcome: steps.Refused, Response: why}
 }
 
+// underWay reports whether a journal tells of the act that was ordered, and of no
+// end of it.
+func (o Order) underWay(st triage.State) bool {
+	gate := st.Gates[o.Step]
+	return st.Acting == o.Step && gate.StartSeq == o.Seq && gate.Digest == o.Digest &&
+		gate.Slot != nil && gate.Slot.Nonce == o.Nonce
+}
+
 // carry is the act in the world that the journal tells of.
 func (s *Session) carry(ctx context.Context, claim *claim, o Order) outcome {
 	if err := s.readUpTo(o.Seq); err != nil {
 		return outcome{End: o.unsent("nothing was sent, the journal could not be read: " + s.bundle.Redact(err.Error()))}
 	}
-	gate := s.state.Gates[o.Step]
-	if s.state.Acting != o.Step || gate.StartSeq != o.Seq || gate.Digest != o.Digest {
+	if !o.underWay(s.state) {
 		return outcome{End: o.unsent(fmt.Sprintf("nothing was sent: the journal has no act of %s at entry %d", o.Step, o.Seq))}
 	}
 	g, params, _, err := s.gater(o.Step)
@@ -81,7 +96,7 @@ func (s *Session) carry(ctx context.Context, claim *claim, o Order) outcome {
 		return outcome{End: o.unsent("nothing was sent: " + s.bundle.Redact(err.Error()))}
 	}
 	k := &sink{s: s, step: o.Step, tell: claim.say}
-	e := errand{incident: s.state.Incident, step: o.Step, digest: o.Digest, typed: o.Phrase, g: g, params: params, asked: s.asked[o.Step]}
+	e := errand{incident: s.state.Incident, step: o.Step, digest: o.Digest, typed: o.Phrase, g: g, params: params, order: o, asked: s.asked[o.Step]}
 	if b, err := hex.DecodeString(o.Prior); err == nil {
 		copy(e.prior[:], b)
 	}

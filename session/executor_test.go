@@ -1,7 +1,10 @@
 package session_test
 
 import (
+	"bytes"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -153,9 +156,10 @@ func TestExecutorConfirmsForItself(t *testing.T) {
 			}
 			o := <-a.orders
 			quiet(t, s)
-			// The claim of the session is out of the way, as if it had been cut off before.
+			// As if the session had been cut off before: with its end the act would be over.
 			c := st.cfg
-			c.Acts = t.TempDir()
+			o.Bundle = uncut(t, o.Bundle, s.Snapshot().State.Gates[gateID].StartSeq)
+			unclaimed(t, c, o)
 			set(st, &o)
 			if err := session.Carry(t.Context(), c, o); err != nil {
 				t.Fatal(err)
@@ -168,5 +172,43 @@ func TestExecutorConfirmsForItself(t *testing.T) {
 				t.Fatalf("%d acts, want %d", st.w.acts, want)
 			}
 		})
+	}
+}
+
+// uncut is a copy of a bundle as it was at an entry.
+func uncut(t *testing.T, path string, seq int64) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), filepath.Base(path))
+	if err := os.CopyFS(dir, os.DirFS(path)); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "journal", "000001.jsonl")
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, bytes.Join(bytes.SplitAfter(b, []byte("\n"))[:seq+1], nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// slotOf is the directory of the act of an order.
+func slotOf(c session.Config, o session.Order) string {
+	return filepath.Join(c.Acts, strings.TrimSuffix(filepath.Base(o.Bundle), ".hrb"), o.Nonce)
+}
+
+// unclaimed puts the slot of an act back as it was made.
+func unclaimed(t *testing.T, c session.Config, o session.Order) {
+	t.Helper()
+	dir := slotOf(c, o)
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "slot"), []byte(o.Nonce+"\n"), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -44,7 +44,7 @@ func (s *Session) launch(o Order) error {
 	ended, err := s.cfg.Execute(s.cfg.Env, o)
 	if err != nil {
 		s.work.Done()
-		return s.finishAct(o.unsent("nothing was sent, the executor could not be started: "+s.bundle.Redact(err.Error())), nil, nil)
+		return s.finishAct(s.neverBegan(o, "the executor could not be started: "+s.bundle.Redact(err.Error())), nil, nil)
 	}
 	s.publish()
 	s.beside(o, ended, s.ctx.Done())
@@ -62,7 +62,7 @@ func (s *Session) beside(o Order, ended, left <-chan struct{}) {
 
 // interruptAct sends the executor one interrupt. The owner calls it.
 func (s *Session) interruptAct(o Order) {
-	pid, held, err := carried(actDir(s.cfg.Acts, o.incident(), o.Seq))
+	pid, held, err := carried(o.dir(s.cfg.Acts))
 	if err == nil && held {
 		var p *os.Process
 		if p, err = os.FindProcess(pid); err == nil {
@@ -78,7 +78,7 @@ func (s *Session) interruptAct(o Order) {
 // its executor, nil where only the claim can tell; left ends the following and
 // nothing else.
 func (s *Session) followAct(o Order, ended, left <-chan struct{}) {
-	dir := actDir(s.cfg.Acts, o.incident(), o.Seq)
+	dir := o.dir(s.cfg.Acts)
 	news := &tail{name: filepath.Join(dir, linesFile)}
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
@@ -98,7 +98,7 @@ func (s *Session) followAct(o Order, ended, left <-chan struct{}) {
 		if ended != nil {
 			continue
 		}
-		if _, held, err := carried(dir); err == nil && !held {
+		if _, held, err := carried(dir); !held && (err == nil || errors.Is(err, fs.ErrNotExist)) {
 			s.progress(o.Step, news.next()...)
 			s.landAct(o, nil)
 			return
@@ -138,7 +138,7 @@ func (t *tail) next() []string {
 
 // landAct records the outcome that an executor left, or that it left none.
 func (s *Session) landAct(o Order, fell error) {
-	dir := actDir(s.cfg.Acts, o.incident(), o.Seq)
+	dir := o.dir(s.cfg.Acts)
 	out, err := readOutcome(dir)
 	if fell != nil {
 		err = fell
@@ -149,12 +149,7 @@ func (s *Session) landAct(o Order, fell error) {
 	var blobs []evidence.Blob
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		out = outcome{End: o.unsent("nothing was sent: the executor ended before it began")}
-		if c, err := claimAct(s.cfg.Acts, o.incident(), o.Seq); err == nil { // and none can begin any more
-			_ = c.Close()
-		} else {
-			out.End.Outcome, out.End.Response = triage.Unknown, "its executor ended and left no outcome"
-		}
+		out = outcome{End: s.neverBegan(o, "the executor ended before it began")}
 	case err != nil:
 		out = outcome{End: o.unsent("what became of it cannot be read: " + s.bundle.Redact(err.Error()))}
 		out.End.Outcome = triage.Unknown
@@ -222,18 +217,48 @@ func (s *Session) takeBlob(r *evidence.Reader, b evidence.Blob) (evidence.Blob, 
 	return w.Commit()
 }
 
+// neverBegan ends an act that no executor carries out. Where its very slot is
+// unclaimed nothing was sent: the slot is taken, so that nobody can begin any
+// more. In every other case the outcome is unknown.
+func (s *Session) neverBegan(o Order, why string) triage.ActEnd {
+	dir := o.dir(s.cfg.Acts)
+	end := o.unsent("nothing was sent: " + why)
+	unknown := func(lack string) triage.ActEnd {
+		end.Outcome, end.Response = triage.Unknown, why+"; "+lack
+		return end
+	}
+	if lack := s.unproven(dir, o.slot); lack != "" {
+		return unknown(lack)
+	}
+	c, err := claimAct(s.cfg.Acts, dir)
+	if err != nil {
+		return unknown("its slot could not be taken: " + s.bundle.Redact(err.Error()))
+	}
+	defer c.Close() //nolint:errcheck // the lock ends with the process
+	// A copy of this incident that is resumed beside finds the same.
+	if err := c.leave(outcome{End: end}); err != nil {
+		return unknown("that could not be kept: " + s.bundle.Redact(err.Error()))
+	}
+	return end
+}
+
 // recoverAct finds out what is known of an act that an earlier session ordered:
-// it is still carried out, it left an outcome or none, or nobody ever began it,
-// and then nobody can any more.
+// it is still carried out, it left an outcome or none, or its slot proves that it
+// never began, and then it cannot any more.
 func (s *Session) recoverAct(step string) error {
 	gate := s.state.Gates[step]
-	o := Order{Bundle: s.path, Seq: gate.StartSeq, Step: step, Digest: gate.Digest}
-	dir := actDir(s.cfg.Acts, o.incident(), o.Seq)
-	c, err := claimAct(s.cfg.Acts, o.incident(), o.Seq)
-	if err == nil {
-		return errors.Join(c.Close(), s.finishAct(o.unsent("nothing was sent: handrail ended before the act began"), nil, nil))
+	o := Order{Bundle: s.path, Seq: gate.StartSeq, Step: step, Digest: gate.Digest, slot: gate.Slot}
+	if gate.Slot != nil {
+		o.Nonce = gate.Slot.Nonce
 	}
-	if _, held, heldErr := carried(dir); heldErr == nil && held {
+	dir := o.dir(s.cfg.Acts)
+	if s.unproven(dir, gate.Slot) == "" {
+		if end := s.neverBegan(o, "handrail ended before the act began"); end.Outcome != triage.Unknown {
+			return s.finishAct(end, nil, nil)
+		}
+		// Somebody was quicker.
+	}
+	if _, held, _ := carried(dir); held { // whoever it is may not have said so yet
 		s.flight[step] = &flight{step: step, kind: "act", started: s.cfg.Now(), log: s.live.begin(), act: true, cancel: func() { s.interruptAct(o) }}
 		s.hold()
 		s.adopted = append(s.adopted, func() { s.beside(o, nil, s.ctx.Done()) })
@@ -252,6 +277,9 @@ func (s *Session) recoverAct(step string) error {
 		return nil
 	}
 	end := triage.ActEnd{Step: step, Digest: gate.Digest, Outcome: triage.Unknown, Response: "handrail ended during the act"}
+	if why := s.stillToCome(gate); why != "" {
+		end.Response += "; " + why
+	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		end.Response += "; its outcome cannot be read: " + err.Error()
 	}

@@ -54,6 +54,9 @@ func Resume(ctx context.Context, c Config, path string) (*Session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("resuming %s: %w", filepath.Base(path), err)
 	}
+	if err := named(path, bundle.ID()); err != nil {
+		return nil, errors.Join(fmt.Errorf("resuming %s: %w", filepath.Base(path), err), bundle.Close())
+	}
 	s := newSession(c, bundle, path)
 	if err := s.reload(); err != nil {
 		_ = bundle.Close()
@@ -71,6 +74,26 @@ func Resume(ctx context.Context, c Config, path string) (*Session, error) {
 	}
 	s.run()
 	return s, nil
+}
+
+// ErrRenamed: the folder of a bundle is not named by its incident. Its acts, keys
+// and plans are found by that name, so it could only be resumed as another one.
+var ErrRenamed = errors.New("the folder is not named by its incident")
+
+// RenamedError is an ErrRenamed with the name that the folder has to have.
+type RenamedError struct{ Path, Want string }
+
+func (e *RenamedError) Error() string {
+	return fmt.Sprintf("%v: %q is incident %s", ErrRenamed, e.Path, strings.TrimSuffix(e.Want, ".hrb"))
+}
+
+func (e *RenamedError) Unwrap() error { return ErrRenamed }
+
+func named(path, id string) error {
+	if filepath.Base(path) != id+".hrb" {
+		return &RenamedError{Path: path, Want: id + ".hrb"}
+	}
+	return nil
 }
 
 // ErrHandover: the last operator was somebody else, and nothing says why this one

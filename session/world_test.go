@@ -225,6 +225,25 @@ type stage struct {
 	clk *clock
 	cfg session.Config
 	rb  *runbooks.Runbook
+	at  machineClock
+}
+
+// machineClock is a machine that a test starts again, or puts to sleep.
+type machineClock struct {
+	mu  sync.Mutex
+	now session.Machine
+}
+
+func (m *machineClock) Now() session.Machine {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.now
+}
+
+func (m *machineClock) set(f func(*session.Machine)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f(&m.now)
 }
 
 func newStage(t testing.TB) *stage {
@@ -236,11 +255,13 @@ func newStage(t testing.TB) *stage {
 	}
 	dir := t.TempDir()
 	clk := &clock{now: time.Date(2026, 11, 21, 2, 14, 0, 0, time.UTC)}
-	return &stage{w: w, clk: clk, rb: rb, cfg: session.Config{
+	st := &stage{w: w, clk: clk, rb: rb, at: machineClock{now: session.Machine{Host: "here", Boot: "boot-1", ID: "machine-1", Up: time.Hour}}, cfg: session.Config{
 		Dir: dir + "/incidents", Keys: dir + "/keys", Acts: dir + "/acts", Undo: dir + "/undo", Catalog: w, Now: clk.Now, Rand: rand.Reader, Version: "test",
 		Actor:   triage.Person{ID: "op", Name: "operator", Proof: "os", Subject: "op"},
 		Library: func(string) (*runbooks.Runbook, error) { return nil, errors.New("no library here") },
 	}}
+	st.cfg.Machine = st.at.Now
+	return st
 }
 
 func (st *stage) start(t *testing.T) *session.Session {

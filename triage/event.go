@@ -235,6 +235,17 @@ type (
 		Request string `json:"request"`
 		Before  []KV   `json:"before"`
 		Undo    *Kept  `json:"undo,omitempty"` // what the act can be undone from; nil where nothing is
+		Slot    *Slot  `json:"slot,omitempty"` // where alone it can be claimed; nil in journals of before
+	}
+	// Slot is the one place where an act can be claimed, made before the act is
+	// recorded: found unclaimed where it was made, it proves that nothing began.
+	Slot struct {
+		Nonce   string `json:"nonce"`
+		File    string `json:"file,omitempty"`    // which file it is, so that no copy of it counts
+		Host    string `json:"host,omitempty"`    // name of the machine
+		Boot    string `json:"boot,omitempty"`    // id of the boot of that machine
+		Machine string `json:"machine,omitempty"` // id of the machine
+		Up      string `json:"up,omitempty"`      // a Go duration: how long it was up, suspends counted
 	}
 	// Kept is what an act can be undone from: a file encrypted outside the
 	// bundle, or, where nothing in it is secret, an artifact of the bundle.

@@ -27,7 +27,7 @@ func (f *folder) actStart(b ActStart) error {
 		}
 	}
 	g.Phase, g.Before, g.Kept, g.After, g.Response, g.StartSeq = GateActing, b.Before, b.Undo, nil, "", f.e.Seq
-	g.Again, g.AgainSeq = ActAgain{}, 0
+	g.Slot, g.Again, g.AgainSeq = b.Slot, ActAgain{}, 0
 	f.dropReread(b.Step)
 	f.setGate(g)
 	f.s.Acting = b.Step

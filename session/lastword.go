@@ -1,0 +1,120 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"handrail/evidence"
+	"handrail/steps"
+	"handrail/triage"
+)
+
+// beginsWithin is how long after act.start an act may begin, by a clock that goes
+// on while the machine sleeps: what a person saw and said was about then.
+const beginsWithin = 2 * time.Minute
+
+// clocksApart is how far the clocks of two machines are trusted to differ.
+const clocksApart = time.Minute
+
+// against says what there is against acting on a gate now, "" for nothing. Who is
+// about to record an act asks it, and its executor once more directly before.
+func (s *Session) against(gate triage.GateState, fresh steps.Preview, pair *Pair, policy error) string {
+	if why := alone(gate.Shown, pair, policy); why != "" {
+		return why
+	}
+	if why := s.unlawful(gate, fresh); why != "" {
+		return why
+	}
+	return s.revoked(gate, pair)
+}
+
+// revoked says why the approval that a gate stands on is none by the policy of
+// now, "" where it is one or none is asked for.
+func (s *Session) revoked(gate triage.GateState, pair *Pair) string {
+	a, ok := s.state.Holding(gate.Step, s.cfg.Now())
+	if !ok || pair == nil || pair.Signers == nil {
+		return "" // whether there is one was asked before
+	}
+	text, err := s.requests[gate.Step].Signed(a.Signed)
+	if err == nil {
+		_, err = pair.Signers.Approver([]byte(a.Sig), text, s.cfg.Now())
+	}
+	if err != nil {
+		return "the approval by " + a.Person + " does not count any more: " + err.Error()
+	}
+	return ""
+}
+
+// lastWord says what there is against an act that an executor is about to carry
+// out, "" for nothing: it reads what the journal tells by now, and asks all that
+// the gate asked.
+func (s *Session) lastWord(ctx context.Context, o Order, fresh steps.Preview) string {
+	if err := s.readOn(); err != nil {
+		return "the journal could not be read again: " + s.bundle.Redact(err.Error())
+	}
+	if !o.underWay(s.state) {
+		return "the incident went on without this act"
+	}
+	slot, started := *s.state.Gates[o.Step].Slot, s.startOf(o.Step)
+	s.state = s.state.BeforeAct()
+	gate := s.state.Gates[o.Step]
+	where := append(shownWhere(gate.Shown), placed(nil, append(slices.Clone(fresh.Target), fresh.Shown...))...)
+	pair, policy := s.askPolicy(ctx, soughtOf(s.state, s.header, o.Step, where))
+	if why := s.against(gate, fresh, pair, policy); why != "" {
+		return s.bundle.Redact(why)
+	}
+	return s.tooLate(slot, started) // last, since the rest took time
+}
+
+// tooLate says that too long has passed since an act was recorded, by the clock of
+// the machine since its start, and by that of the day where there is no other.
+func (s *Session) tooLate(slot triage.Slot, started time.Time) string {
+	m := s.machine()
+	since := s.cfg.Now().Sub(started)
+	if slot.Boot != "" {
+		if why := m.apartFrom(slot); why != "" {
+			return why
+		}
+		if up, err := time.ParseDuration(slot.Up); err == nil && m.Up > 0 {
+			since = m.Up - up
+		}
+	}
+	if since > beginsWithin {
+		return fmt.Sprintf("%s passed since the phrase was typed, and an act begins within %s or not at all", since.Round(time.Second), beginsWithin)
+	}
+	return ""
+}
+
+func (s *Session) startOf(step string) time.Time {
+	st, _ := s.state.Step(step)
+	return st.Started
+}
+
+// readOn folds what the journal tells since it was read. A last line that is not
+// whole is being written.
+func (s *Session) readOn() error {
+	r, err := evidence.OpenReadOnly(s.path)
+	if err != nil {
+		return err
+	}
+	defer r.Close() //nolint:errcheck // only read from
+	last := s.state.Seq
+	for e, err := range r.Entries() {
+		var torn *evidence.TornError
+		switch {
+		case errors.As(err, &torn):
+			return nil
+		case err != nil:
+			return err
+		case e.Seq <= last:
+			continue
+		}
+		if err := s.fold(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}

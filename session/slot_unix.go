@@ -1,0 +1,36 @@
+//go:build unix
+
+package session
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// fileID tells a file from every copy of it: by its device, its number there, and
+// when it was last changed, which no program can set.
+func fileID(name string) (string, error) {
+	var st unix.Stat_t
+	if err := unix.Lstat(name, &st); err != nil {
+		return "", err
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return "", fmt.Errorf("%q is no file", name)
+	}
+	return fmt.Sprintf("%d-%d-%d", st.Dev, st.Ino, st.Ctim.Nano()), nil
+}
+
+// syncDir makes the names in a directory durable.
+func syncDir(name string) error {
+	d, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	err = d.Sync()
+	if cerr := d.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
