@@ -125,17 +125,16 @@ func readOrphans(p parser, n *yaml.Node) action {
 	return orphans{}
 }
 
-// apply ends the plugins that the newest apply of the drill left behind, as
-// somebody does on the machine, and waits until they are gone. They are what is
-// left of the group that it led.
+// apply ends what the newest apply of the drill left behind, as somebody does on
+// the machine, and waits until it is gone: the rest of the group that it led.
 func (orphans) apply(ctx context.Context, st *stage) error {
 	if len(st.rec.Processes) == 0 {
 		return errors.New("the drill has no apply that left anything")
 	}
 	p := st.rec.Processes[len(st.rec.Processes)-1]
 	if now := startMark(p.PID); now != "" {
-		return errors.New("the apply of the drill is alive: its plugins are no orphans")
+		return errors.New("the apply of the drill is alive: its children are no orphans")
 	}
-	st.say("the plugins that were left behind are ended")
-	return st.wait(ctx, "the plugins do not end", func() (bool, error) { return endGroup(p.PID) })
+	st.say("what the apply left behind is ended")
+	return st.wait(ctx, "what the apply left behind does not end", func() (bool, error) { return endGroup(p.PID) })
 }

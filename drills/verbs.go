@@ -42,7 +42,7 @@ func verbs() map[string]verb {
 		"records.delete":  {doc: "deletes an entry from that API behind the back of tofu", module: true, read: readEntry(http.MethodDelete)},
 		"records.put":     {doc: "writes an entry into that API behind the back of tofu", module: true, read: readEntry(http.MethodPut)},
 		"tofu.init":       {doc: "initialises the module again, or on a new runner where it must fail", module: true, read: readInit},
-		"tofu.orphans":    {doc: "ends the provider plugins that an apply left behind", module: true, read: readOrphans},
+		"tofu.orphans":    {doc: "ends the plugins and children of provisioners that an apply left behind", module: true, read: readOrphans},
 		"tofu.signal":     {doc: "sends a signal to the apply that runs", module: true, read: readSignal},
 		"kube.account":    {doc: "makes an account, or gives one of the lab's own more rights, in the drill's namespace", read: readAccount},
 		"kube.await":      {doc: "waits until a field has a value that somebody else gives it", read: readAwait},

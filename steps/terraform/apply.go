@@ -95,6 +95,8 @@ func (g applyGate) read(ctx context.Context, in steps.Params, out steps.Sink) (*
 	var scanErr error
 	if t.scan, scanErr = scanHolder(g.env, t.w, suspect{}); scanErr != nil {
 		t.obs.Gaps = append(t.obs.Gaps, "whether something runs in the directory on this machine: "+scanErr.Error())
+	} else if t.scan.blind != "" {
+		t.obs.Gaps = append(t.obs.Gaps, "whether something runs in the directory on this machine: "+t.scan.blind)
 	}
 	t.program, t.toolErr = programFor(ctx, g.env, t.w, t.doc.Providers)
 	file, sum, saved, err := openSaved(ctx, t.name)

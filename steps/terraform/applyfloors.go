@@ -145,10 +145,5 @@ func (f floors) runs(env steps.Env, t *applying) {
 	if err := trusted(env, t.w.dir); err != nil {
 		f.unmet("trust the directory once, after a look at its configuration", "Programs may not run there: %s.", strings.TrimSuffix(err.Error(), "."))
 	}
-	switch r := t.scan; {
-	case len(r.holders) > 0:
-		f.unmet("let it end first", "A run is active in the directory: process %d runs %s.", r.holders[0].pid, shortArgs(r.holders[0]))
-	case len(r.plugins) > 0:
-		f.unmet("wait until it ends", "The provider plugin %d outlived its run and may still change the world.", r.plugins[0].pid)
-	}
+	f.living(t.scan)
 }

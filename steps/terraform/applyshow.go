@@ -133,6 +133,7 @@ func (t *applying) shown(env steps.Env) []steps.KV {
 		warn(w.say())
 	}
 	warn(besides(env)...)
+	kvs = append(kvs, t.scan.rows()...)
 	for _, gap := range t.obs.Gaps {
 		kvs = append(kvs, steps.KV{Key: "not checked", Value: gap})
 	}

@@ -5,16 +5,17 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"handrail/steps"
 )
 
 func holderFacts() []steps.Field {
 	return []steps.Field{
-		{Name: "alive", Type: steps.Enum, Values: []string{"alive", "dead"}, Doc: "whether the holder's process runs; dead only where it would have been seen"},
+		{Name: "alive", Type: steps.Enum, Values: []string{"alive", "dead"}, Doc: "whether the holder's process or a part of it runs; dead only where it would have been seen"},
 		{Name: "here", Type: steps.Bool, Doc: "whether the holder ran on this machine"},
 		{Name: "processes", Type: steps.Int, Doc: "tofu or terraform processes that can be the holder"},
-		{Name: "orphans", Type: steps.Int, Doc: "provider plugins and provisioner children that outlived their tofu"},
+		{Name: "orphans", Type: steps.Int, Doc: "provider plugins, and processes of provisioners and plugins, that outlived their tofu"},
 		{Name: "ci", Type: steps.Enum, Values: []string{"github-actions", "gitlab"}, Doc: "CI system that the run belongs to, by the environment of its processes"},
 		{Name: "ci_run", Type: steps.Ident, Doc: "id of the run in GitHub Actions, or of the job in GitLab"},
 		{Name: "ci_url", Type: steps.String, Doc: "where to look at it"},
@@ -79,9 +80,6 @@ func (p holderProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink)
 		obs.Summary = fmt.Sprintf("The holder is alive: process %d runs %s.", r.holders[0].pid, shortArgs(r.holders[0]))
 	case "dead":
 		obs.Summary = "The holder is gone from this machine."
-		if n := len(r.children); n > 0 {
-			obs.Summary = fmt.Sprintf("The holder is gone from this machine; %d processes that its provisioners began are left.", n)
-		}
 	}
 	obs.Findings = r.findings()
 	if r.ci.id != "" {
@@ -106,6 +104,8 @@ func (r scan) verdict(who string) (alive, why string) {
 		return "", fmt.Sprintf("process %d works here but started after the lock says it was taken: a clock is wrong, or it waits for the lock", r.later[0].pid)
 	case len(r.plugins) > 0:
 		return "", fmt.Sprintf("its tofu is gone, but the provider plugin %d still runs", r.plugins[0].pid)
+	case len(r.children) > 0:
+		return "", fmt.Sprintf("its tofu is gone, but the process %d that a provisioner began still runs", r.children[0].pid)
 	}
 	return "dead", ""
 }
@@ -113,7 +113,7 @@ func (r scan) verdict(who string) (alive, why string) {
 func (r scan) findings() []steps.Finding {
 	var out []steps.Finding
 	say := func(level steps.Level, format string, p process) {
-		out = append(out, steps.Finding{Level: level, Say: fmt.Sprintf(format, p.pid, shortArgs(p))})
+		out = append(out, steps.Finding{Level: level, Say: fmt.Sprintf(format, p.pid, p.described())})
 	}
 	for _, p := range r.holders {
 		say(steps.Critical, "Process %d can be the holder and is alive: %s", p)
@@ -122,12 +122,27 @@ func (r scan) findings() []steps.Finding {
 		say(steps.Critical, "Provider plugin %d outlived its tofu and may still change the world: %s", p)
 	}
 	for _, p := range r.children {
-		say(steps.Warning, "Process %d was left behind by a provisioner and may still work: %s", p)
+		say(steps.Critical, "Process %d was left behind by a provisioner or a plugin and may still change the world: %s", p)
 	}
 	for _, p := range r.later {
 		say(steps.Info, "Process %d works here too but started after the lock was taken: %s", p)
 	}
+	for _, p := range r.sitting {
+		say(steps.Info, "Process %d is there as well, and nothing but that ties it to the run: %s", p)
+	}
 	return out
+}
+
+// described is what a person needs to know of a process beside its number.
+func (p process) described() string {
+	text := shortArgs(p)
+	if !p.started.IsZero() {
+		text += ", since " + p.started.UTC().Format(time.RFC3339)
+	}
+	if p.why != "" {
+		text += " (" + p.why + ")"
+	}
+	return text
 }
 
 // shortArgs shows a command line without what may be secret in it: values of

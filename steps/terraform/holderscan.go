@@ -26,7 +26,8 @@ type scan struct {
 	holders  []process // tofu or terraform that can be the holder
 	later    []process // of the same directory, started after the lock was taken
 	plugins  []process // providers whose tofu is gone
-	children []process // of provisioners whose tofu is gone
+	children []process // of provisioners and plugins whose tofu is gone
+	sitting  []process // in the directory, and by nothing a part of a run
 	blind    string    // why the holder can be here unseen, "" when it cannot
 	ci       ciRun     // of a CI system, that the processes belong to
 	ciWhy    string    // why it is not known
@@ -54,14 +55,10 @@ func scanHolder(env steps.Env, w workdir, s suspect) (scan, error) {
 	if user := userOf(s.who); r.blind == "" && user != "" && user != env.User && os.Geteuid() != 0 {
 		r.blind = fmt.Sprintf("the holder runs as %q: its children cannot be told apart by %q; look as that user or as root", user, env.User)
 	}
-	own, _ := readBackendKey(env, w.dir)
-	for _, pid := range t.pids() {
-		p := t.all[pid]
-		if p.ended() || pid == os.Getpid() {
-			continue
-		}
-		r.sort(env, t, p, w, own, s)
-	}
+	t.unmask()
+	g := newGround(env, t, w, s)
+	rest := r.tools(g)
+	r.left(g, rest)
 	r.ci, r.ciWhy = r.ciOf(root, hostOf(s.who))
 	return r, nil
 }
@@ -75,119 +72,244 @@ func (t procTable) pids() []int {
 	return pids
 }
 
-// sort puts one process where it belongs.
-func (r *scan) sort(env steps.Env, t procTable, p process, w workdir, own string, s suspect) {
-	inside := t.inside(p, w.dir)
-	switch {
-	case p.tool():
-		if !inside {
-			if where := elsewhere(env, p, own); where != "" {
-				if where != same {
-					if r.blind == "" && !after(p, s) {
-						r.blind = where
-					}
-					return
-				}
-			} else {
-				return
-			}
+// tools finds the runs and the plugins that lost theirs, and returns what else
+// runs without a living tofu above it.
+func (r *scan) tools(g *ground) (rest []process) {
+	t := g.t
+	for _, pid := range t.pids() {
+		p := t.all[pid]
+		if p.ended() || pid == os.Getpid() {
+			continue
 		}
-		if after(p, s) {
-			r.later = append(r.later, p)
+		switch {
+		case t.isTool(p):
+			r.tool(g, p)
+		case t.underTool(p):
+			// A part of a run that lives: its tofu is counted.
+		case p.plugin():
+			r.plugin(g, p)
+		case !g.mine[pid] && !g.own(p):
+			rest = append(rest, p)
+		}
+	}
+	return rest
+}
+
+// tool judges one tofu or terraform.
+func (r *scan) tool(g *ground, p process) {
+	if g.descends(p, os.Getpid()) && looks(p) {
+		return // a probe of handrail itself
+	}
+	if g.inside(p) {
+		p.why = "it works in " + p.workIn()
+	} else {
+		switch where := g.elsewhere(p); where {
+		case "":
+			return
+		case same:
+			p.why = "it uses the same state, in " + p.workIn()
+		default:
+			if r.blind == "" && !after(p, g.s) {
+				r.blind = where
+			}
 			return
 		}
-		r.holders = append(r.holders, p)
-	case !inside && !(p.plugin() && t.pluginOf(p, w)):
-	case t.underTool(p):
-		// A part of a run that lives: its tofu is counted.
-	case p.plugin():
-		r.plugins = append(r.plugins, p)
-	case t.orphan(p, w.dir):
-		r.children = append(r.children, p)
 	}
+	if after(p, g.s) {
+		r.later = append(r.later, p)
+		return
+	}
+	r.holders = append(r.holders, p)
+}
+
+// plugin judges a provider whose tofu is gone.
+func (r *scan) plugin(g *ground, p process) {
+	env, _ := g.t.signsOf(p)
+	there, named, _ := g.ties(p, env)
+	switch {
+	case there != "":
+		p.why = there + ", and its tofu is gone"
+	case named != "":
+		p.why = named + ", and its tofu is gone"
+	case p.cwd == "" && !errors.Is(p.cwdErr, os.ErrNotExist):
+		if r.blind == "" && !before(p, g.s) {
+			r.blind = fmt.Sprintf("process %d is a provider plugin of user id %s that lost its tofu, and its directory cannot be read: look as that user or as root", p.pid, p.uid)
+		}
+		return
+	default:
+		return
+	}
+	r.plugins = append(r.plugins, p)
+}
+
+// left finds what provisioners and plugins began and nothing ended: by what ties
+// it to the ground, and then by descent and process group.
+func (r *scan) left(g *ground, rest []process) {
+	kin := map[int]int{} // process group -> a member of it
+	member := map[int]bool{}
+	add := func(p process, why string) {
+		p.why = why
+		member[p.pid] = true
+		if p.group != g.group() {
+			kin[p.group] = p.pid
+		}
+	}
+	for _, p := range r.plugins {
+		add(p, "")
+	}
+	why := map[int]string{}
+	var open []process
+	for _, p := range rest {
+		switch sure, text := g.judge(p); sure {
+		case belongs:
+			add(p, text)
+			why[p.pid] = text
+		case doubtful:
+			if r.blind == "" {
+				r.blind = text
+			}
+		case sits:
+			p.why = text
+			r.sitting = append(r.sitting, p)
+			open = append(open, p)
+		default:
+			open = append(open, p)
+		}
+	}
+	for again := true; again; {
+		again = false
+		for _, p := range open {
+			if member[p.pid] {
+				continue
+			}
+			from, ok := kin[p.group]
+			lost, _ := g.detached(p)
+			switch {
+			case member[p.ppid]:
+				why[p.pid] = fmt.Sprintf("process %d started it", p.ppid)
+			case ok && lost:
+				why[p.pid] = fmt.Sprintf("it is of the process group of %d, and what started it is gone", from)
+			default:
+				continue
+			}
+			add(p, "")
+			again = true
+		}
+	}
+	for _, p := range rest {
+		if text, ok := why[p.pid]; ok {
+			p.why = text
+			r.children = append(r.children, p)
+		}
+	}
+	r.sitting = slices.DeleteFunc(r.sitting, func(p process) bool { return member[p.pid] })
+}
+
+// own reports whether handrail started a process, or is it: the executor of an
+// act is a process of its own.
+func (g *ground) own(p process) bool {
+	if g.descends(p, os.Getpid()) {
+		return true
+	}
+	if len(p.argv) < 2 || p.argv[1] != "__act" {
+		return false
+	}
+	a, err := os.Stat(filepath.Join(g.t.root, strconv.Itoa(p.pid), "exe"))
+	if err != nil {
+		return false
+	}
+	b, err := os.Stat(filepath.Join(g.t.root, strconv.Itoa(os.Getpid()), "exe"))
+	return err == nil && os.SameFile(a, b)
+}
+
+// descends reports whether one process started another, or what started it.
+func (g *ground) descends(p process, from int) bool {
+	for range maxAncestors {
+		if p.ppid == from {
+			return true
+		}
+		parent, ok := g.t.all[p.ppid]
+		if !ok || p.ppid <= 1 {
+			return false
+		}
+		p = parent
+	}
+	return false
+}
+
+// looks reports whether a tofu takes no lock and writes nothing.
+func looks(p process) bool {
+	for _, a := range p.argv[min(1, len(p.argv)):] {
+		if a == "-lock=false" {
+			return true
+		}
+		if !strings.HasPrefix(a, "-") {
+			return slices.Contains([]string{"version", "show", "providers", "validate", "output", "graph", "fmt"}, a) ||
+				slices.Contains(p.argv, "-lock=false")
+		}
+	}
+	return slices.Contains(p.argv, "-version") || slices.Contains(p.argv, "--version")
 }
 
 func after(p process, s suspect) bool {
 	return !s.created.IsZero() && p.started.After(s.created.Add(skewTolerance))
 }
 
-// inside reports whether p works in dir or below it; by file identity too, for
-// links and bind mounts.
-func (t procTable) inside(p process, dir string) bool {
+// before reports whether a process began too early to be a child of the holder:
+// a plugin may begin a little before its tofu takes the lock.
+func before(p process, s suspect) bool {
+	return !s.created.IsZero() && p.started.Before(s.created.Add(-maxStart))
+}
+
+// maxStart is how long a tofu may take from its start until it holds the lock.
+const maxStart = time.Hour
+
+// inside reports whether a tofu works in the directory of the state or below it.
+func (g *ground) inside(p process) bool {
 	if p.cwd == "" {
 		return false
 	}
-	if a, err := os.Stat(filepath.Join(t.root, strconv.Itoa(p.pid), "cwd")); err == nil {
-		if b, err := os.Stat(dir); err == nil && os.SameFile(a, b) {
+	if a, err := os.Stat(filepath.Join(g.t.root, strconv.Itoa(p.pid), "cwd")); err == nil {
+		if b, err := os.Stat(g.w.dir); err == nil && os.SameFile(a, b) {
 			return true
 		}
 	}
-	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = resolved
-	}
-	at := p.workIn()
-	return at == dir || strings.HasPrefix(at, strings.TrimSuffix(dir, "/")+"/")
-}
-
-// pluginOf reports whether a provider was started from the data directory of w.
-func (t procTable) pluginOf(p process, w workdir) bool {
-	return len(p.argv) > 0 && strings.HasPrefix(p.argv[0], w.data+"/")
+	return below(p.workIn(), g.w.dir)
 }
 
 // underTool reports whether a live tofu is among the ancestors of p.
 func (t procTable) underTool(p process) bool {
-	for range 64 {
+	for range maxAncestors {
 		parent, ok := t.all[p.ppid]
 		if !ok || p.ppid <= 1 {
 			return false
 		}
-		if parent.tool() && !parent.ended() {
+		if t.isTool(parent) && !parent.ended() {
 			return true
 		}
 		p = parent
 	}
 	return false
 }
-
-// orphan reports whether p lost the process that started it. Its parent is init,
-// or another process that takes orphans in: then it is outside the group of p,
-// whose leader is gone. A parent of the same group started it; it is an orphan
-// with that one, if the parent itself belongs to the run in dir. The group of
-// handrail's own shell says nothing: its leader may have ended long ago.
-func (t procTable) orphan(p process, dir string) bool {
-	for range maxAncestors {
-		parent, ok := t.all[p.ppid]
-		if p.ppid == 1 || !ok {
-			return true
-		}
-		if parent.group != p.group {
-			leader, ok := t.all[p.group]
-			return !ok || leader.ended()
-		}
-		if !t.inside(parent, dir) {
-			return false
-		}
-		p = parent
-	}
-	return false
-}
-
-// maxAncestors bounds a walk up a table that changes while it is read.
-const maxAncestors = 64
 
 // same marks a tofu that runs elsewhere on the same state.
 const same = "same"
 
 // elsewhere judges a tofu that works in another directory: "" when it cannot
 // hold this lock, same when it can, else why that cannot be told.
-func elsewhere(env steps.Env, p process, own string) string {
+func (g *ground) elsewhere(p process) string {
 	if p.cwd == "" {
 		if errors.Is(p.cwdErr, os.ErrNotExist) {
 			return ""
 		}
-		return fmt.Sprintf("process %d is %s of user id %s and its directory cannot be read: look as that user or as root", p.pid, p.exe, p.uid)
+		return fmt.Sprintf("process %d is %s of user id %s and its directory cannot be read: look as that user or as root", p.pid, p.called(), p.uid)
 	}
-	key, err := readBackendKey(env, p.workIn())
+	env, _ := g.t.signsOf(p)
+	dir := g.t.within(p)
+	if strings.HasSuffix(p.cwd, " (deleted)") {
+		return fmt.Sprintf("process %d runs %s in %q, which was removed under it: which state it uses cannot be told", p.pid, p.called(), strings.TrimSuffix(p.cwd, " (deleted)"))
+	}
+	key, err := readBackendKey(g.env, dir, env.data)
 	switch {
 	case errors.Is(err, errNotInitialised), errors.Is(err, os.ErrNotExist):
 		return ""
@@ -195,23 +317,46 @@ func elsewhere(env steps.Env, p process, own string) string {
 		// It writes the settings that could not be read, and holds no lock yet.
 		return ""
 	case err != nil:
-		return fmt.Sprintf("process %d runs %s in %q, and which state it uses cannot be read: %v", p.pid, p.exe, p.workIn(), err)
-	case own == "":
-		return fmt.Sprintf("process %d runs %s in %q, and the backend of this directory cannot be read to compare", p.pid, p.exe, p.workIn())
-	case key == own:
+		return fmt.Sprintf("process %d runs %s in %q, and which state it uses cannot be read: %v", p.pid, p.called(), p.workIn(), err)
+	case g.key == "":
+		return fmt.Sprintf("process %d runs %s in %q, and the backend of this directory cannot be read to compare", p.pid, p.called(), p.workIn())
+	case key == g.key:
 		return same
 	}
 	return ""
 }
 
+// within is the directory of a process as it can be read from here: one in a
+// container has other mounts.
+func (t procTable) within(p process) string {
+	at := func(pid string) string {
+		ns, _ := os.Readlink(filepath.Join(t.root, pid, "ns", "mnt"))
+		return ns
+	}
+	pid := strconv.Itoa(p.pid)
+	if theirs := at(pid); theirs == "" || theirs == at("self") {
+		return p.workIn()
+	}
+	return filepath.Join(t.root, pid, "root", p.workIn())
+}
+
 // readBackendKey names the states that a directory can lock, whatever the
-// workspace. Servers are left out: one cluster has many addresses.
-func readBackendKey(env steps.Env, dir string) (string, error) {
+// workspace; data is the TF_DATA_DIR of the process that works there.
+func readBackendKey(env steps.Env, dir, data string) (string, error) {
 	env.Environ = nil // of the operator: another process has its own
+	if data != "" {
+		env.Environ = []string{dataVariable + "=" + data}
+	}
 	w, err := readWorkdir(env, dir)
 	if err != nil {
 		return "", err
 	}
+	return keyOf(env, w)
+}
+
+// keyOf names the states of a root module. Servers are left out: one cluster has
+// many addresses.
+func keyOf(env steps.Env, w workdir) (string, error) {
 	switch w.backend {
 	case "kubernetes":
 		return "kubernetes/" + w.str("secret_suffix"), nil
@@ -220,7 +365,7 @@ func readBackendKey(env steps.Env, dir string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		return "local/" + l.path, nil
+		return "local/" + filepath.Join(resolved(filepath.Dir(l.path)), filepath.Base(l.path)), nil
 	}
 	return fmt.Sprintf("%s/%v", w.backend, w.config), nil
 }

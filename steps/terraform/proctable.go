@@ -29,6 +29,7 @@ type process struct {
 	pid     int
 	ppid    int
 	group   int
+	session int
 	state   byte
 	started time.Time
 	argv    []string
@@ -36,12 +37,14 @@ type process struct {
 	cwd     string // "" when not readable
 	cwdErr  error
 	uid     string
+	why     string // that it belongs to a run, in words; set by the scan
 }
 
 // procTable reads the process table as Linux mounts it.
 type procTable struct {
-	root string
-	all  map[int]process
+	root   string
+	all    map[int]process
+	masked map[int]bool // tofus by another name
 }
 
 // readProcs reads every process. What ends while it is read is left out.
@@ -106,6 +109,7 @@ func readProc(dir string, pid int, boot time.Time) (process, error) {
 	p.state = f[0][0]
 	p.ppid, _ = strconv.Atoi(f[1])
 	p.group, _ = strconv.Atoi(f[2])
+	p.session, _ = strconv.Atoi(f[3])
 	start, err := strconv.ParseInt(f[19], 10, 64)
 	if err != nil {
 		return p, fmt.Errorf("%q is no start time", f[19])
@@ -158,6 +162,25 @@ func (p process) tool() bool {
 func (p process) plugin() bool {
 	return strings.HasPrefix(p.exe, "terraform-provider-") || (len(p.argv) > 0 && strings.HasPrefix(filepath.Base(p.argv[0]), "terraform-provider-"))
 }
+
+// unmask finds tofus that are called something else, by the plugins that they
+// started: a plugin whose tofu is gone is a child of what takes orphans in.
+func (t *procTable) unmask() {
+	t.masked = map[int]bool{}
+	mine := map[int]bool{}
+	for pid := os.Getpid(); pid > 0 && !mine[pid]; pid = t.all[pid].ppid {
+		mine[pid] = true
+	}
+	for _, p := range t.all {
+		parent, ok := t.all[p.ppid]
+		if ok && p.plugin() && !p.ended() && p.ppid > 1 && parent.group == p.group && !parent.plugin() && !parent.reaps() && !mine[parent.pid] {
+			t.masked[parent.pid] = true
+		}
+	}
+}
+
+// isTool reports whether a process is tofu or terraform, whatever it is called.
+func (t procTable) isTool(p process) bool { return p.tool() || t.masked[p.pid] }
 
 // workIn returns the directory that the process works in, -chdir included.
 func (p process) workIn() string {

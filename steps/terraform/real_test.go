@@ -51,7 +51,7 @@ func TestKilledApply(t *testing.T) {
 	if got := w.probe("terraform/holder", w.holderParams(live)); got.Facts["alive"].Text() != "alive" || got.Facts["processes"].Int() != 1 || !got.Facts["here"].Bool() {
 		t.Errorf("holder of a live run = %v (%s)", got.Facts, got.Summary)
 	}
-	w.kill(cmd)
+	w.killTool(cmd)
 
 	lock := w.probe("terraform/lock", nil)
 	id := lock.Facts["id"].Text()
@@ -75,8 +75,13 @@ func TestKilledApply(t *testing.T) {
 		t.Errorf("state = %v", state.Facts)
 	}
 	holder := w.probe("terraform/holder", w.holderParams(lock))
-	if holder.Facts["alive"].Text() != "dead" || holder.Facts["orphans"].Int() == 0 {
-		t.Errorf("holder after the kill = %v %v, want dead with orphans", holder.Facts, holder.Findings)
+	if alive := holder.Facts["alive"]; alive.Known() || !strings.Contains(alive.Why(), "that a provisioner began still runs") || holder.Facts["orphans"].Int() == 0 {
+		t.Errorf("holder after the kill = %v %v, want unknown with orphans", holder.Facts, holder.Findings)
+	}
+	wantUnmet(t, w.preview(id), "is what a run left behind, and may still change the world: ")
+	endKilled(t, cmd.Process.Pid)
+	if holder = w.probe("terraform/holder", w.holderParams(lock)); holder.Facts["alive"].Text() != "dead" {
+		t.Errorf("holder after its children ended = %v %v, want dead", holder.Facts, holder.Findings)
 	}
 
 	wantUnmet(t, w.preview(id), "old; younger than")

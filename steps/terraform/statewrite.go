@@ -35,10 +35,11 @@ type site struct {
 	noTool  error
 	now     ledger
 	unsound error // why what the state records cannot be relied on
+	near    *surroundings
 }
 
 func readSite(ctx context.Context, env steps.Env, in steps.Params, out steps.Sink) (site, error) {
-	var t site
+	t := site{near: &surroundings{}}
 	var err error
 	if t.w, t.s, err = open(ctx, env, in, out); err != nil {
 		return t, err
@@ -97,6 +98,8 @@ func (f floors) writable(env steps.Env, t site) {
 		}
 		f.unmet("let that run end, or find out with the runbook state-lock whether it is dead", "The state is locked by %s (%s).", who, orUnknown(t.lock.id))
 	}
+	r, _ := t.around(env)
+	f.living(r)
 	if t.w.space != t.w.selected {
 		f.unmet("select the workspace in the directory and unset TF_WORKSPACE", "The workspace in effect is %q, but %q is selected in the directory.", t.w.space, t.w.selected)
 	}
@@ -158,6 +161,11 @@ func (t site) mind(env steps.Env) []steps.KV {
 	}
 	for _, w := range wrappers(t.w.dir) {
 		say(w.say())
+	}
+	r, gap := t.around(env)
+	out = append(out, r.rows()...)
+	if gap != "" {
+		out = append(out, steps.KV{Key: "not checked", Value: "whether a run is left on this machine: " + gap})
 	}
 	say(besides(env)...)
 	if who := pausedByOthers(env, t.w.dir); who != "" {

@@ -143,9 +143,7 @@ func shown(age time.Duration, ageWhy string, r scan, scanErr error, who string) 
 		holder = alive + " on this machine"
 	}
 	kvs = append(kvs, steps.KV{Key: "holder", Value: holder})
-	if n := len(r.children); n > 0 {
-		kvs = append(kvs, steps.KV{Key: "left behind", Value: fmt.Sprintf("%d processes of provisioners may still work, first %d: %s", n, r.children[0].pid, shortArgs(r.children[0]))})
-	}
+	kvs = append(kvs, r.rows()...)
 	return kvs
 }
 
@@ -201,16 +199,27 @@ func (f floors) age(age time.Duration, why string, floor time.Duration) {
 	}
 }
 
+// holder refuses while the holder or a part of its run lives, or where that
+// cannot be told.
 func (f floors) holder(r scan, err error, who string) {
-	switch {
-	case err != nil:
+	if err != nil {
 		f.unmet("look on the machine of the holder", "Whether the holder is alive could not be looked up: %v.", err)
-	case len(r.holders) > 0 && (r.here || r.hereWhy != ""):
-		f.unmet("let it finish, or stop it with one interrupt and wait", "The holder is alive: process %d runs %s.", r.holders[0].pid, shortArgs(r.holders[0]))
-	case len(r.later) > 0:
-		f.unmet("let it end first: it would take the lock at once", "A run is active here: process %d runs %s.", r.later[0].pid, shortArgs(r.later[0]))
-	case len(r.plugins) > 0:
-		f.unmet("wait until it ends", "The provider plugin %d is alive and may still change the world.", r.plugins[0].pid)
+		return
+	}
+	n := len(*f.need)
+	for _, p := range firstFew(r.holders) {
+		why := "The holder is alive: process %d runs %s."
+		if r.hereWhy == "" && !r.here {
+			why = "A run is active here: process %d runs %s."
+		}
+		f.unmet("let it finish, or stop it with one interrupt and wait", why, p.pid, p.described())
+	}
+	for _, p := range firstFew(r.later) {
+		f.unmet("let it end first: it would take the lock at once", "A run is active here: process %d runs %s.", p.pid, p.described())
+	}
+	f.leftBehind(r)
+	switch {
+	case len(*f.need) > n:
 	case r.here && r.blind != "":
 		f.unmet("look as a user who sees all processes", "Whether the holder %s is alive cannot be seen: %s.", who, r.blind)
 	case r.hereWhy != "":

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -231,8 +233,32 @@ func (w *world) apply() (cmd *exec.Cmd, log string) {
 	return cmd, log
 }
 
-// kill ends tofu as a runner that vanishes does, and waits until it is gone.
+// kill ends tofu and all that it started, as a runner that vanishes does, and
+// waits until they are gone.
 func (w *world) kill(cmd *exec.Cmd) {
+	w.t.Helper()
+	w.killTool(cmd)
+	endKilled(w.t, cmd.Process.Pid)
+}
+
+// endKilled ends what a process left behind in its group.
+func endKilled(t *testing.T, leader int) {
+	t.Helper()
+	for {
+		switch err := syscall.Kill(-leader, syscall.SIGKILL); {
+		case errors.Is(err, syscall.ESRCH):
+			return
+		case err != nil:
+			t.Fatal(err)
+		case t.Context().Err() != nil:
+			t.Fatal("what was killed does not end")
+		}
+		runtime.Gosched()
+	}
+}
+
+// killTool ends tofu alone: what its provisioners started lives on.
+func (w *world) killTool(cmd *exec.Cmd) {
 	w.t.Helper()
 	if err := cmd.Process.Kill(); err != nil {
 		w.t.Fatal(err)
