@@ -3,7 +3,9 @@ package drills
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -22,13 +24,19 @@ func readBackdate(p parser, n *yaml.Node) action {
 	return backdate{by: p.span(p.need(n, f, "by"), "by")}
 }
 
+// apply moves what the lock says of itself, and the time that the API server
+// keeps of the write: the gate holds the one against the other. The server takes
+// that time only from another writer than its own, together with a change.
 func (b backdate) apply(ctx context.Context, st *stage) error {
-	lease, err := st.lock(ctx)
-	if err != nil {
-		return err
+	var lease map[string]any
+	if err := st.robot.get(ctx, st.leasePath(), &lease); err != nil {
+		return fmt.Errorf("lock of the state: %w", err)
 	}
+	meta, _ := lease["metadata"].(map[string]any)
+	notes, _ := meta["annotations"].(map[string]any)
+	said, _ := notes[lockInfo].(string)
 	var info map[string]any
-	if err := json.Unmarshal([]byte(lease.Metadata.Annotations[lockInfo]), &info); err != nil {
+	if err := json.Unmarshal([]byte(said), &info); err != nil {
 		return fmt.Errorf("lock info of %s: %w", st.leasePath(), err)
 	}
 	text, _ := info["Created"].(string)
@@ -41,6 +49,37 @@ func (b backdate) apply(ctx context.Context, st *stage) error {
 	if err != nil {
 		return err
 	}
-	return st.robot.patch(ctx, st.leasePath(), map[string]any{"metadata": map[string]any{
-		"resourceVersion": lease.Metadata.ResourceVersion, "annotations": map[string]string{lockInfo: string(aged)}}})
+	notes[lockInfo] = string(aged)
+	if err := b.held(meta); err != nil {
+		return fmt.Errorf("writers of %s: %w", st.leasePath(), err)
+	}
+	body, err := json.Marshal(lease)
+	if err != nil {
+		return err
+	}
+	return st.robot.do(ctx, http.MethodPut, st.leasePath()+"?fieldManager=lease-backdate", "application/json", body, nil)
+}
+
+// held moves the time at which the holder of the Lease was set.
+func (b backdate) held(meta map[string]any) error {
+	writers, _ := meta["managedFields"].([]any)
+	moved := false
+	for _, w := range writers {
+		w, _ := w.(map[string]any)
+		fields, _ := w["fieldsV1"].(map[string]any)
+		spec, _ := fields["f:spec"].(map[string]any)
+		if _, holds := spec["f:holderIdentity"]; !holds {
+			continue
+		}
+		text, _ := w["time"].(string)
+		at, err := time.Parse(time.RFC3339, text)
+		if err != nil {
+			return err
+		}
+		w["time"], moved = at.Add(-b.by).UTC().Format(time.RFC3339), true
+	}
+	if !moved {
+		return errors.New("none of them set the holder")
+	}
+	return nil
 }

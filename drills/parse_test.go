@@ -23,7 +23,7 @@ func TestParseRefuses(t *testing.T) {
 		{"duration", "killed-runner", "{by: 47m}", "{by: 47}", `by must be a duration above zero`},
 		{"signal", "killed-runner", "signal: KILL", "signal: KIL", `signal cannot be "KIL" (did you mean "KILL"?)`},
 		{"workspace", "killed-runner", "{dir: six-slow, kill", "{dir: six-slo, kill", `there is no workspace "six-slo" (did you mean "six-slow"?)`},
-		{"export", "killed-runner", "serial: state.serial", "serial: state.seriel", `21:11: export cannot be "state.seriel" (did you mean "state.serial"?)`},
+		{"export", "killed-runner", "serial: state.serial", "serial: state.seriel", `22:11: export cannot be "state.seriel" (did you mean "state.serial"?)`},
 		{"probe", "killed-runner", "l: terraform/lock", "l: terraform/look", `there is no probe "terraform/look" (did you mean "terraform/lock"?)`},
 		{"gate as probe", "killed-runner", "l: terraform/lock", "l: terraform/force-unlock", `there is no probe "terraform/force-unlock"`},
 		{"fact", "killed-runner", `"!facts.l.held"`, `"!facts.l.hold"`, "hold"},

@@ -177,6 +177,12 @@ func (a *azureStore) lock(ctx context.Context) (lockRead, error) {
 		return r, nil
 	}
 	r.held, r.info = true, info
+	// The blob is the state's own: a run that saves moves the time as well.
+	if r.wrote.rewrote = true; p.LastModified != nil {
+		r.wrote.at = *p.LastModified
+	} else {
+		r.wrote.why = a.fetch.server() + " does not say when the blob was written"
+	}
 	if info != nil {
 		r.id = info.ID
 		return r, nil

@@ -246,6 +246,10 @@ func (g *gcsStore) lock(ctx context.Context) (lockRead, error) {
 		return lockRead{}, fmt.Errorf("lock: %w", err)
 	}
 	r.held, r.id = true, o.Generation
+	// A generation is written once; updated moves with its metadata too.
+	if r.wrote.at = o.Created; r.wrote.at.IsZero() {
+		r.wrote.why = "Cloud Storage does not say when it made the object of the lock"
+	}
 	info, err := parseLockInfo(r.raw)
 	if err != nil {
 		r.infoWhy = "the description of the lock cannot be read: " + err.Error()

@@ -116,8 +116,11 @@ func (k *kubernetes) lock(ctx context.Context) (lockRead, error) {
 	r.at, r.noClock = agreedClock(k.env, a.date, k.client.base)
 	var lease struct {
 		Kind     string
-		Metadata struct{ Annotations map[string]string }
-		Spec     struct{ HolderIdentity string }
+		Metadata struct {
+			Annotations   map[string]string
+			ManagedFields []managedFields
+		}
+		Spec struct{ HolderIdentity string }
 	}
 	if err := json.Unmarshal(a.body, &lease); err != nil || lease.Kind != "Lease" {
 		return lockRead{}, fmt.Errorf("lock: %s answered something that is no Lease (kind %q)", k.client.base, lease.Kind)
@@ -135,7 +138,28 @@ func (k *kubernetes) lock(ctx context.Context) (lockRead, error) {
 		return r, nil
 	}
 	r.held, r.info = true, info
+	if r.wrote.at = heldSince(lease.Metadata.ManagedFields); r.wrote.at.IsZero() {
+		r.wrote.why = "the managedFields of the Lease do not say who set its holder, and when"
+	}
 	return r, nil
+}
+
+// managedFields is what an API server keeps of one writer of an object.
+type managedFields struct {
+	Time     time.Time
+	FieldsV1 struct {
+		Spec map[string]json.RawMessage `json:"f:spec"`
+	}
+}
+
+// heldSince is when the API server saw the holder of a Lease being set.
+func heldSince(writers []managedFields) (at time.Time) {
+	for _, w := range writers {
+		if _, ok := w.FieldsV1.Spec["f:holderIdentity"]; ok && w.Time.After(at) {
+			at = w.Time
+		}
+	}
+	return at
 }
 
 func (k *kubernetes) state(ctx context.Context) (stateRead, error) {

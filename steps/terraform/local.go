@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -94,6 +95,9 @@ func (l *local) lock(ctx context.Context) (lockRead, error) {
 		return r, nil
 	}
 	if r.info = info; info != nil {
+		if i, err := os.Stat(l.infoPath()); err == nil {
+			r.wrote.at = i.ModTime()
+		}
 		r.id = info.ID
 	}
 	return r, nil

@@ -18,7 +18,7 @@ func lockFacts() []steps.Field {
 		{Name: "who", Type: steps.String, Doc: "user@host that took it"},
 		{Name: "operation", Type: steps.String, Doc: "what it was taken for, as OperationTypeApply"},
 		{Name: "created", Type: steps.Time, Doc: "when it was taken, by the clock of the holder"},
-		{Name: "age", Type: steps.Duration, Doc: "now, by the clock of the backend, minus created"},
+		{Name: "age", Type: steps.Duration, Doc: "now, by the clock of the backend, minus the later of created and the backend's own time of that write; unknown where the two differ by over two minutes"},
 		{Name: "backend", Type: steps.Enum, Values: backends(), Doc: "type of the backend"},
 		{Name: "info", Type: steps.String, Doc: "the info field of the lock"},
 		{Name: "own", Type: steps.Bool, Doc: "whether it was taken by this user on this machine"},
@@ -135,7 +135,7 @@ func (p lockProbe) describe(f steps.Facts, l lockRead, obs *steps.Observation) {
 	f.Set("host", steps.StringOf(hostOf(i.Who)))
 	f.Set("own", steps.BoolOf(i.Who != "" && i.Who == p.env.User+"@"+p.env.Host))
 	if i.Created.IsZero() {
-		f.Unknown("the lock does not say when it was taken", "created")
+		f.Unknown(i.noDate(), "created")
 	} else {
 		f.Set("created", steps.TimeOf(i.Created))
 	}
@@ -146,7 +146,7 @@ func (p lockProbe) describe(f steps.Facts, l lockRead, obs *steps.Observation) {
 		say(steps.Warning, "The age of the lock is not known: %s.", why)
 	} else {
 		f.Set("age", steps.DurationOf(age))
-		text = age.Round(time.Second).String() + " old"
+		text = age.Round(time.Second).String() + " old" + l.agedBy()
 	}
 	if i.ID != "" && i.ID != l.id {
 		say(steps.Warning, "The lock is held as %q but describes itself as %q: somebody changed one of them.", l.id, i.ID)

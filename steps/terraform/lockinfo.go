@@ -25,14 +25,33 @@ type lockInfo struct {
 	Version   string
 	Created   time.Time
 	Path      string
+
+	undated string // what stands where Created could not be read
 }
 
+// parseLockInfo reads what describes a lock. A date that cannot be read costs the
+// date, and not the holder.
 func parseLockInfo(b []byte) (*lockInfo, error) {
-	var l lockInfo
-	if err := json.Unmarshal(b, &l); err != nil {
+	var doc struct {
+		ID, Operation, Info, Who, Version, Path string
+		Created                                 json.RawMessage
+	}
+	if err := json.Unmarshal(b, &doc); err != nil {
 		return nil, fmt.Errorf("lock info: %w", err)
 	}
-	return &l, nil
+	l := &lockInfo{ID: doc.ID, Operation: doc.Operation, Info: doc.Info, Who: doc.Who, Version: doc.Version, Path: doc.Path}
+	if len(doc.Created) > 0 && string(doc.Created) != "null" && json.Unmarshal(doc.Created, &l.Created) != nil {
+		l.Created, l.undated = time.Time{}, clip(string(doc.Created), 60)
+	}
+	return l, nil
+}
+
+// noDate says why the time at which a lock was taken is not known.
+func (l lockInfo) noDate() string {
+	if l.undated != "" {
+		return "when it was taken cannot be read from " + l.undated
+	}
+	return "the lock does not say when it was taken"
 }
 
 // host returns the host part of who: user@host, where the user of a domain may
@@ -61,7 +80,8 @@ type lockRead struct {
 	pid      int       // of a local holder, 0 when the kernel cannot name it
 	at       time.Time // the clock that ages are measured against; zero for none
 	noClock  string    // why at is zero
-	where    string    // state file or namespace/lease
+	wrote    serverWord
+	where    string // state file or namespace/lease
 	raw      []byte
 	media    string
 	warnings []string
@@ -85,6 +105,8 @@ type lockPart struct {
 	raw  []byte
 	info *lockInfo
 	why  string // why info is nil
+
+	wrote serverWord
 }
 
 // session is what a backend knows of the connection that holds a lock.
@@ -112,17 +134,55 @@ func agreedClock(env steps.Env, date time.Time, server string) (time.Time, strin
 	return date, ""
 }
 
+// serverWord is what a backend itself says of when the lock was written.
+type serverWord struct {
+	at      time.Time // zero where it keeps no time of it
+	why     string    // why a backend that keeps one does not say it
+	rewrote bool      // it is the time of whatever was written last, the state too
+}
+
+// disagreement is how far the holder and the server may differ about when the
+// lock was taken.
+const disagreement = 2 * time.Minute
+
+// taken is when the lock was taken, as the later of both tells it: the clock of
+// the holder alone could make a young lock look old.
+func (l lockRead) taken() (time.Time, string) {
+	created, w := l.info.Created, l.wrote
+	switch {
+	case w.why != "":
+		return time.Time{}, "only the clock of the holder says when it was taken: " + w.why
+	case w.at.IsZero():
+		return created, ""
+	}
+	switch apart := w.at.Sub(created); {
+	case apart > disagreement && w.rewrote:
+		// Its holder wrote the state since, and was alive then.
+	case apart.Abs() > disagreement:
+		return time.Time{}, fmt.Sprintf("the lock says that it was taken at %s, and the backend that it was written at %s: the clock of the holder is wrong, or somebody wrote the lock again",
+			created.UTC().Format(time.RFC3339), w.at.UTC().Format(time.RFC3339))
+	}
+	if w.at.After(created) {
+		return w.at, ""
+	}
+	return created, ""
+}
+
 // age returns how old the lock is, or why that is not known.
 func (l lockRead) age() (time.Duration, string) {
 	switch {
 	case l.info == nil:
 		return 0, l.infoWhy
 	case l.info.Created.IsZero():
-		return 0, "the lock does not say when it was taken"
+		return 0, l.info.noDate()
 	case l.at.IsZero():
 		return 0, l.noClock
 	}
-	age := l.at.Sub(l.info.Created)
+	taken, why := l.taken()
+	if why != "" {
+		return 0, why
+	}
+	age := l.at.Sub(taken)
 	// A Date header has no fractions: a fresh lock may seem to be ahead of it.
 	if age < 0 && age >= -dateRounding {
 		return 0, ""
@@ -131,4 +191,12 @@ func (l lockRead) age() (time.Duration, string) {
 		return 0, fmt.Sprintf("the lock says it was taken %s in the future: the clock of %s runs wrong", -age.Round(time.Second), l.info.Who)
 	}
 	return age, ""
+}
+
+// agedBy says whose word an age is where it is the holder's alone.
+func (l lockRead) agedBy() string {
+	if l.wrote.at.IsZero() && l.wrote.why == "" {
+		return ", by the clock of the holder alone"
+	}
+	return ""
 }

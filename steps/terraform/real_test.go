@@ -85,6 +85,13 @@ func TestKilledApply(t *testing.T) {
 	}
 
 	wantUnmet(t, w.preview(id), "old; younger than")
+	// The clock of the holder alone makes no lock old.
+	w.editLease(func(lease map[string]any) { redate(t, lease, 47*time.Minute) })
+	wantUnmet(t, w.preview(id), "the clock of the holder is wrong, or somebody wrote the lock again")
+	if age := w.probe("terraform/lock", nil).Facts["age"]; age.Known() {
+		t.Errorf("age = %s by a clock that the server contradicts", age.Text())
+	}
+	w.editLease(func(lease map[string]any) { redate(t, lease, -47*time.Minute) })
 	w.backdate(47 * time.Minute)
 	wantUnmet(t, w.preview("00000000-0000-0000-0000-000000000000"), "somebody else took it")
 	if p, err := (unlockGate{w.env}).Preview(t.Context(), steps.Params{"lock_id": steps.IdentOf(id), "max_apply": steps.DurationOf(time.Hour)}, newSink()); err != nil {

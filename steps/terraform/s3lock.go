@@ -62,7 +62,7 @@ func (b *s3Store) lock(ctx context.Context) (lockRead, error) {
 
 // take makes one system's lock that of the state.
 func (l *lockRead) take(p lockPart) {
-	l.held, l.id, l.info, l.infoWhy, l.raw = p.held, p.id, p.info, p.why, p.raw
+	l.held, l.id, l.info, l.infoWhy, l.raw, l.wrote = p.held, p.id, p.info, p.why, p.raw, p.wrote
 }
 
 // join makes one lock of two systems. Whichever of them is held, the state is
@@ -78,6 +78,9 @@ func (l *lockRead) join(file, table lockPart, native bool) {
 	}
 	l.raw = nil // each is kept under its own name
 	l.parts = []lockPart{file, table}
+	if file.held && table.held && file.id == table.id {
+		l.wrote = file.wrote // DynamoDB keeps no time of an item
+	}
 	l.agree = file.held == table.held && file.id == table.id
 	switch {
 	case l.agree:
@@ -135,6 +138,9 @@ func (b *s3Store) fileLock(ctx context.Context) (lockPart, error) {
 		return p, fmt.Errorf("lock file: %w", err)
 	}
 	p.describe(raw)
+	if p.wrote.at = aws.ToTime(out.LastModified); p.wrote.at.IsZero() {
+		p.wrote.why = "the store does not say when the lock file was written"
+	}
 	return p, nil
 }
 

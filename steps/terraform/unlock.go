@@ -81,7 +81,7 @@ func (g unlockGate) Preview(ctx context.Context, in steps.Params, out steps.Sink
 	}
 	scan, scanErr := scanHolder(g.env, t.w, suspect{who: info.Who, created: info.Created})
 	age, ageWhy := t.lock.age()
-	p.Shown = shown(age, ageWhy, scan, scanErr, info.Who)
+	p.Shown = shown(age, ageWhy, t.lock.agedBy(), scan, scanErr, info.Who)
 	f := floors{need: &p.Unmet}
 	f.lock(t, in.Text("lock_id"))
 	if !t.free() { // a lock that is not there has no age and no holder
@@ -128,8 +128,8 @@ func (t subject) target(tool string) []steps.KV {
 	}
 }
 
-func shown(age time.Duration, ageWhy string, r scan, scanErr error, who string) []steps.KV {
-	text := age.Round(time.Second).String()
+func shown(age time.Duration, ageWhy, by string, r scan, scanErr error, who string) []steps.KV {
+	text := age.Round(time.Second).String() + by
 	if ageWhy != "" {
 		text = "unknown: " + ageWhy
 	}
