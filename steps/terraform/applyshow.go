@@ -118,6 +118,9 @@ func (t *applying) shown(env steps.Env) []steps.KV {
 	if n := t.saved.Doc.Outputs; n > 0 {
 		kvs = append(kvs, steps.KV{Key: "outputs that change", Value: fmt.Sprint(n)})
 	}
+	if n := t.saved.Doc.Deferred; n > 0 {
+		kvs = append(kvs, steps.KV{Key: "deferred", Value: plural(n, "change") + " that this plan does not make: " + orUnknown(firstOf(t.saved.Doc.Later))})
+	}
 	if t.pause.by(env) {
 		kvs = append(kvs, steps.KV{Key: "pause", Value: "yours: " + t.pause.whose()})
 	}

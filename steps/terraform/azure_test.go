@@ -62,6 +62,9 @@ func newAzureWorld(t *testing.T, handler http.Handler, key string) *azureWorld {
 	}
 	tlsServer := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a.keep(r)
+		if at := a.wrote.Load(); at != nil {
+			w = &redated{w, *at}
+		}
 		handler.ServeHTTP(w, r)
 	}))
 	tlsServer.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: private}}}
@@ -74,6 +77,19 @@ func newAzureWorld(t *testing.T, handler http.Handler, key string) *azureWorld {
 	a.environ = []string{"HTTPS_PROXY=" + a.proxy.URL, "SSL_CERT_FILE=" + a.ca, "ARM_ACCESS_KEY=" + key}
 	a.admin(t, key)
 	return a
+}
+
+// redated is an answer of a server that says it wrote the blob at another time.
+type redated struct {
+	http.ResponseWriter
+	at time.Time
+}
+
+func (r *redated) WriteHeader(code int) {
+	if r.Header().Get("Last-Modified") != "" {
+		r.Header().Set("Last-Modified", r.at.UTC().Format(http.TimeFormat))
+	}
+	r.ResponseWriter.WriteHeader(code)
 }
 
 // tunnel answers CONNECT for the cloud's name alone.

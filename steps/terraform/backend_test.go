@@ -1,6 +1,7 @@
 package terraform
 
 import (
+	"bytes"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -13,7 +14,9 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -104,11 +107,12 @@ func envOf(t *testing.T, s *lab.Server, name string) string {
 
 // gateway stands before a server that keeps no log of its own, and keeps one.
 type gateway struct {
-	URL  string
-	unit string // path of the state behind it
-	down atomic.Bool
-	mu   sync.Mutex
-	seen []seenRequest
+	URL   string
+	unit  string                    // path of the state behind it
+	wrote atomic.Pointer[time.Time] // when the server says that the lock was written, nil for the truth
+	down  atomic.Bool
+	mu    sync.Mutex
+	seen  []seenRequest
 }
 
 type seenRequest struct{ agent, method, path, query, target string }
@@ -120,7 +124,7 @@ func newGateway(t *testing.T, to string) *gateway {
 		t.Fatal(err)
 	}
 	g := &gateway{}
-	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }, ErrorLog: log.New(io.Discard, "", 0)}
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }, ErrorLog: log.New(io.Discard, "", 0), ModifyResponse: g.redate}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		g.keep(r)
 		if g.down.Load() {
@@ -132,6 +136,41 @@ func newGateway(t *testing.T, to string) *gateway {
 	t.Cleanup(srv.Close)
 	g.URL = srv.URL
 	return g
+}
+
+// objectTimes are those of an object in Cloud Storage.
+var objectTimes = regexp.MustCompile(`"(timeCreated|updated)":\s*"[^"]+"`)
+
+// redate makes a server say that it wrote the lock at another time: nobody waits
+// until one is old.
+func (g *gateway) redate(r *http.Response) error {
+	at := g.wrote.Load()
+	if at == nil {
+		return nil
+	}
+	if r.Header.Get("Last-Modified") != "" {
+		r.Header.Set("Last-Modified", at.UTC().Format(http.TimeFormat))
+	}
+	if !strings.Contains(r.Request.URL.Path, ".tflock") || !strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
+		return nil
+	}
+	raw, err := io.ReadAll(r.Body)
+	if err != nil {
+		return err
+	}
+	raw = objectTimes.ReplaceAll(raw, []byte(`"$1":"`+at.UTC().Format(time.RFC3339Nano)+`"`))
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(raw)), int64(len(raw))
+	r.Header.Set("Content-Length", strconv.Itoa(len(raw)))
+	return nil
+}
+
+// writtenAt has the server date the lock as its info does; one that says nothing
+// is as old as it is.
+func (g *gateway) writtenAt(info []byte) {
+	g.wrote.Store(nil)
+	if l, err := parseLockInfo(info); err == nil && !l.Created.IsZero() {
+		g.wrote.Store(&l.Created)
+	}
 }
 
 func (g *gateway) keep(r *http.Request) {

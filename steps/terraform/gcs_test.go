@@ -1,6 +1,7 @@
 package terraform
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -48,7 +49,8 @@ func backdateGCS(t *testing.T, gate *gateway, by time.Duration) {
 		t.Fatal(err)
 	}
 	up := gate.URL + "/upload/storage/v1/b/team/o?uploadType=media&name=" + url.QueryEscape(gate.unit+"/default.tflock")
-	resp, err = http.Post(up, "application/json", strings.NewReader(string(older(t, raw, by))))
+	raw = older(t, raw, by)
+	resp, err = http.Post(up, "application/json", bytes.NewReader(raw))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,6 +91,9 @@ func TestGCS(t *testing.T) {
 	}
 	backdateGCS(t, gate, time.Hour)
 	wantUnmet(t, w.preview(id), "somebody else took it")
+	wantUnmet(t, w.preview(id), "the clock of the holder is wrong, or somebody wrote the lock again")
+	hourOld := time.Now().Add(-time.Hour)
+	gate.wrote.Store(&hourOld)
 	id = w.look().wantHeld(t, w)
 	o, err := unlockGate{w.env}.Act(t.Context(), w.confirmed(id), newSink())
 	if err != nil || o.Result != steps.Done {

@@ -106,6 +106,8 @@ func (l *ledger) fill(ctx context.Context, body io.Reader, secret func(string)) 
 	case len(l.doc.Faults) > 0:
 		l.broken = l.doc.Condition() != tfstate.OldFormat
 		return fmt.Errorf("%s is not sound: %s", l.where, l.doc.Faults[0].Say)
+	case l.doc.BeyondSerial != "":
+		return fmt.Errorf("%s has the serial %s, which is larger than handrail counts: change it by hand, with a copy of the state", l.where, l.doc.BeyondSerial)
 	case l.doc.Lineage == "":
 		return fmt.Errorf("%s has no lineage: it cannot be told from another state", l.where)
 	}

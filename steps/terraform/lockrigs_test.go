@@ -85,6 +85,9 @@ func s3Rig(t *testing.T, name, more string, file, table bool) *lockRig {
 	putFile := func(info []byte) {
 		_, err := a.bucket.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: aws.String(key + ".tflock"), Body: bytes.NewReader(info)})
 		ok(t, err)
+		if l, err := parseLockInfo(info); err == nil && !l.Created.IsZero() {
+			a.writtenAt(t, l.Created)
+		}
 	}
 	putItem := func(info []byte) {
 		item := map[string]dtypes.AttributeValue{"LockID": at["LockID"]}
@@ -149,6 +152,7 @@ func gcsRig(t *testing.T) *lockRig {
 	r := &lockRig{name: "gcs", backend: "gcs", block: gate.gcsBlock(), w: w}
 	at := gate.URL + "/storage/v1/b/team/o/" + url.PathEscape(gate.unit+"/default.tflock")
 	r.put = func(info []byte, _ string) {
+		gate.writtenAt(info)
 		send(t, http.MethodPost, gate.URL+"/upload/storage/v1/b/team/o?uploadType=media&name="+url.QueryEscape(gate.unit+"/default.tflock"), info)
 	}
 	r.clear = func() { send(t, http.MethodDelete, at, nil) }
@@ -176,6 +180,7 @@ func azureRig(t *testing.T) *lockRig {
 		ok(t, err)
 	}
 	r.put = func(info []byte, id string) {
+		a.writtenAt(info)
 		c, err := lease.NewBlobClient(b, &lease.BlobClientOptions{LeaseID: &id})
 		ok(t, err)
 		_, err = c.AcquireLease(t.Context(), -1, nil)
@@ -261,6 +266,12 @@ func kubernetesRig(t *testing.T) *lockRig {
 			}
 			o["metadata"].(map[string]any)["annotations"] = notes
 		})
+		if l, err := parseLockInfo(info); err == nil && !l.Created.IsZero() {
+			w.editLease(func(o map[string]any) {
+				o["metadata"].(map[string]any)["annotations"].(map[string]any)["lab.example/aged"] = "yes"
+				heldAt(o, func(time.Time) time.Time { return l.Created })
+			})
+		}
 	}
 	r.clear = func() {
 		w.editLease(func(o map[string]any) {

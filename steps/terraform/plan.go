@@ -104,6 +104,9 @@ func snap(ctx context.Context, s store) (snapshot, error) {
 	}
 	if !st.hasSerial {
 		why := "it has no serial"
+		if st.BeyondSerial != "" {
+			why = st.beyond()
+		}
 		if len(st.broken) > 0 {
 			why = st.broken[0]
 		}

@@ -154,6 +154,14 @@ func (r risk) counts(refreshOnly bool) {
 		r.say(steps.Critical, "Part of the plan is not understood: %s.", d.Newer)
 		r.facts.Unknown(d.Newer, "actions_digest")
 	}
+	if d.Deferred > 0 {
+		which := ""
+		if len(d.Later) > 0 {
+			which = " (" + firstOf(d.Later) + ")"
+		}
+		r.say(steps.Warning, "The tool defers %s%s: this plan leaves that to a later one, so it is not all that is to be done.", plural(d.Deferred, "change"), which)
+		r.facts.Set("clean", steps.BoolOf(false))
+	}
 	if d.Errored {
 		r.say(steps.Critical, "The plan is of a run that ended in an error: it is not whole, and cannot be applied.")
 	}

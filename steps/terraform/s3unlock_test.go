@@ -1,9 +1,12 @@
 package terraform
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -35,6 +38,8 @@ func older(t *testing.T, raw []byte, by time.Duration) []byte {
 	return b
 }
 
+// backdateFile makes the lock file say that it is older; the server keeps the
+// time of its own.
 func (a *awsWorld) backdateFile(t *testing.T, by time.Duration) {
 	t.Helper()
 	key := aws.String("net/terraform.tfstate.tflock")
@@ -46,7 +51,15 @@ func (a *awsWorld) backdateFile(t *testing.T, by time.Duration) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.bucket.PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String("plain"), Key: key, Body: strings.NewReader(string(older(t, raw, by)))}); err != nil {
+	if _, err := a.bucket.PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String("plain"), Key: key, Body: bytes.NewReader(older(t, raw, by))}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// writtenAt gives the lock file a time in the store of the server.
+func (a *awsWorld) writtenAt(t *testing.T, at time.Time) {
+	t.Helper()
+	if err := os.Chtimes(filepath.Join(a.dir, "buckets", "plain", "net", "terraform.tfstate.tflock"), at, at); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -114,6 +127,8 @@ func TestS3Unlock(t *testing.T) {
 	cmd, _ = file.apply()
 	file.kill(cmd)
 	a.backdateFile(t, time.Hour)
+	wantUnmet(t, file.preview(file.probe("terraform/lock", nil).Facts["id"].Text()), "the clock of the holder is wrong, or somebody wrote the lock again")
+	a.writtenAt(t, time.Now().Add(-time.Hour))
 	table := newBackend(t, "s3", strings.Replace(a.block(`dynamodb_table = "locks"`), "team", "plain", 1), quick, a.environ...)
 	id = table.probe("terraform/lock", nil).Facts["id"].Text()
 	wantUnmet(t, table.preview(id), "force-unlock from here would leave it")

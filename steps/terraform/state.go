@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strconv"
 	"time"
 
 	"handrail/steps"
@@ -91,6 +92,8 @@ func (s *tofuState) fill(f steps.Facts, obs *steps.Observation, r stateRead) {
 	f.Set("encrypted", steps.BoolOf(s.encrypted))
 	if s.hasSerial {
 		f.Set("serial", steps.IntOf(s.serial))
+	} else if s.BeyondSerial != "" {
+		f.Unknown(s.beyond(), "serial")
 	}
 	if s.lineage != "" {
 		f.Set("lineage", steps.IdentOf(s.lineage))
@@ -115,13 +118,17 @@ func (s *tofuState) summary(r stateRead) string {
 	if !r.written.IsZero() {
 		at = r.written.UTC().Format(time.RFC3339)
 	}
+	serial := strconv.FormatInt(s.serial, 10)
+	if s.BeyondSerial != "" {
+		serial = s.BeyondSerial
+	}
 	switch {
 	case len(s.broken) > 0:
 		return "The state at " + r.where + " is broken: " + s.broken[0]
 	case s.encrypted:
-		return fmt.Sprintf("State serial %d, encrypted, written %s.", s.serial, at)
+		return fmt.Sprintf("State serial %s, encrypted, written %s.", serial, at)
 	}
-	return fmt.Sprintf("State serial %d with %d resources, written %s.", s.serial, s.count, at)
+	return fmt.Sprintf("State serial %s with %d resources, written %s.", serial, s.count, at)
 }
 
 // bounded reads r until ctx ends.

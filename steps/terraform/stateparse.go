@@ -44,6 +44,11 @@ func readState(r io.Reader, o tfstate.Options) (*tofuState, error) {
 	return s, nil
 }
 
+// beyond says why a serial that the tools take cannot be counted with.
+func (s *tofuState) beyond() string {
+	return "its serial " + s.BeyondSerial + " is larger than handrail counts"
+}
+
 // sorted returns the addresses in order.
 func (s *tofuState) sorted() []string {
 	out := slices.Clone(s.addresses)

@@ -347,7 +347,8 @@ func (w *world) editLease(edit func(lease map[string]any)) {
 	edit(lease)
 	body, _ := json.Marshal(lease)
 	// A writer of its own: the server keeps the times that it is given for others.
-	req, _ := http.NewRequest(http.MethodPut, url+"?fieldManager=somebody", bytes.NewReader(body))
+	writer := fmt.Sprintf("somebody-%d", time.Now().UnixNano())
+	req, _ := http.NewRequest(http.MethodPut, url+"?fieldManager="+writer, bytes.NewReader(body))
 	req.Header.Set("Content-Type", "application/json")
 	if resp, err = client.Do(req); err != nil {
 		w.t.Fatal(err)

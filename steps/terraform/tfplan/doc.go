@@ -92,15 +92,26 @@ type Doc struct {
 	Count     map[Act]int
 	Moved     int
 	Imported  int
-	Resources int // instances that the plan speaks of, no-ops too
-	Outputs   int // outputs that change
-	Deferred  int
-	Cut       int // changes over the limit
+	Resources int      // instances that the plan speaks of, no-ops too
+	Outputs   int      // outputs that change
+	Deferred  int      // changes that the tool leaves for a later plan
+	Later     []string // addresses of them, the first 500
+	Cut       int      // changes over the limit
 	Moves     []Move
 	Doubtful  []string // deletes that more than one create would fit
 	Ghosts    []string // recorded, gone in reality, and about to be made anew
 	Whole     bool
 	Broken    string // why it cannot be read
+}
+
+// maxLater bounds the addresses of deferred changes.
+const maxLater = 500
+
+// defers notes a change that is left for a later plan.
+func (d *Doc) defers(address string) {
+	if d.Deferred++; len(d.Later) < maxLater && address != "" {
+		d.Later = append(d.Later, address)
+	}
 }
 
 // Add, Changed and Destroyed count as the tools do in their last line.

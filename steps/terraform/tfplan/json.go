@@ -129,7 +129,24 @@ func (w *reader) top(key string) (err error) {
 		w.plan = true
 		err = s.Skip()
 	case "deferred_changes":
-		_, err = s.ArrayOr(func() error { d.Deferred++; return s.Skip() })
+		_, err = s.ArrayOr(func() error {
+			address := ""
+			_, err := s.ObjectOr(func(key string) error {
+				if key != "resource_change" {
+					return s.Skip()
+				}
+				_, err := s.ObjectOr(func(key string) (err error) {
+					if key != "address" {
+						return s.Skip()
+					}
+					address, _, err = s.TextOr(300)
+					return err
+				})
+				return err
+			})
+			d.defers(address)
+			return err
+		})
 	case "output_changes":
 		_, err = s.ObjectOr(func(string) error {
 			_, err := s.ObjectOr(func(key string) error {

@@ -1,6 +1,8 @@
 package tfplan
 
 import (
+	"bufio"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -13,6 +15,9 @@ import (
 // of the rest.
 
 const planFormat = 3
+
+// maxForced bounds the paths that a replacement is explained by.
+const maxForced = 200
 
 // fields calls do with each field of a message; broken bytes end it.
 func fields(b []byte, do func(num protowire.Number, n uint64, data []byte)) error {
@@ -41,12 +46,18 @@ func fields(b []byte, do func(num protowire.Number, n uint64, data []byte)) erro
 	return nil
 }
 
-// decode reads the part tfplan.
-func (s *Saved) decode(b []byte) {
+// decode reads the part tfplan. What is wrong with its form is in the Doc; an
+// error means that the archive could not be read.
+func (s *Saved) decode(r *bufio.Reader) error {
 	d := &Doc{Count: map[Act]int{}, Whole: true}
 	s.Doc, s.Mode = d, "normal"
 	applyable, complete := false, false
-	err := fields(b, func(num protowire.Number, n uint64, data []byte) {
+	err := stream(r, func(num protowire.Number, n uint64, data []byte, cut bool) {
+		if cut {
+			d.Cut++
+			d.Newer = fmt.Sprintf("%d parts of the plan are over %d bytes, and were not read", d.Cut, maxField)
+			return
+		}
 		switch num {
 		case 1:
 			if d.Format = fmt.Sprint(n); n != planFormat {
@@ -54,7 +65,7 @@ func (s *Saved) decode(b []byte) {
 			}
 		case 2:
 			_ = fields(data, func(num protowire.Number, _ uint64, name []byte) {
-				if num == 1 {
+				if num == 1 && s.keeps(len(name)) {
 					s.Variables = append(s.Variables, clip(string(name), 200))
 				}
 			})
@@ -67,7 +78,9 @@ func (s *Saved) decode(b []byte) {
 				d.Outputs++
 			}
 		case 5:
-			s.Targets = append(s.Targets, clip(string(data), 300))
+			if s.keeps(len(data)) {
+				s.Targets = append(s.Targets, clip(string(data), 300))
+			}
 		case 13:
 			_ = fields(data, func(num protowire.Number, _ uint64, v []byte) {
 				switch num {
@@ -89,6 +102,8 @@ func (s *Saved) decode(b []byte) {
 			d.Errored = n != 0
 		case 21:
 			s.Created = clip(string(data), 60)
+		case 27:
+			s.deferred(data)
 		case 25:
 			applyable = n != 0
 		case 26:
@@ -97,11 +112,46 @@ func (s *Saved) decode(b []byte) {
 	})
 	// Who writes neither field says nothing.
 	s.Idle = complete && !applyable
-	if err != nil {
+	var form *formError
+	switch {
+	case errors.As(err, &form):
 		d.Whole, d.Broken = false, "the part tfplan is damaged: "+err.Error()
+	case err != nil:
+		return err
 	}
 	slices.Sort(s.Variables)
 	d.judge()
+	return nil
+}
+
+// maxNames bounds the names that are kept of a plan: of addresses, paths, targets
+// and variables.
+const maxNames = 32 << 20
+
+// keeps reports whether so much more may be kept; what may not is counted.
+func (s *Saved) keeps(n int) bool {
+	// An entry costs more than its text.
+	if s.kept += n + 128; s.kept <= maxNames {
+		return true
+	}
+	s.Doc.Cut++
+	s.Doc.Newer = fmt.Sprintf("the names in the plan are over %d bytes, and not all of them are kept", maxNames)
+	return false
+}
+
+// deferred counts a change that the tool leaves for a later plan.
+func (s *Saved) deferred(b []byte) {
+	address := ""
+	_ = fields(b, func(num protowire.Number, _ uint64, change []byte) {
+		if num == 2 {
+			_ = fields(change, func(num protowire.Number, _ uint64, v []byte) {
+				if num == 13 {
+					address = clip(string(v), 300)
+				}
+			})
+		}
+	})
+	s.Doc.defers(address)
 }
 
 func (s *Saved) add(to *[]Change, b []byte, planned bool) {
@@ -129,7 +179,9 @@ func (s *Saved) add(to *[]Change, b []byte, planned bool) {
 				}
 			})
 		case 11:
-			c.Forced = append(c.Forced, protoPath(data))
+			if len(c.Forced) < maxForced {
+				c.Forced = append(c.Forced, protoPath(data))
+			}
 		case 12:
 			reason = n
 		case 13:
@@ -167,11 +219,17 @@ func (s *Saved) add(to *[]Change, b []byte, planned bool) {
 	if c.Act == None && c.Previous == "" && c.Importing == "" {
 		return
 	}
+	n := len(c.Address) + len(c.Previous) + len(c.Deposed) + len(c.Importing)
+	for _, path := range c.Forced {
+		n += len(path) + 16
+	}
 	if len(*to) >= maxChanges {
 		d.Cut++
 		return
 	}
-	*to = append(*to, c)
+	if s.keeps(n) {
+		*to = append(*to, c)
+	}
 }
 
 func changesOutput(b []byte) (yes bool) {

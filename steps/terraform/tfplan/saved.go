@@ -2,6 +2,7 @@ package tfplan
 
 import (
 	"archive/zip"
+	"bufio"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -16,8 +17,10 @@ import (
 // Limits of a saved plan: a small archive can hold a bomb.
 const (
 	maxEntries = 20_000
-	maxTfplan  = 512 << 20
-	maxConfig  = 8 << 20 // of one file
+	maxTfplan  = 512 << 20 // read as a stream
+	maxConfig  = 8 << 20   // of one file
+	maxConfigs = 256 << 20 // of all of them
+	maxIndex   = 8 << 20   // of the archive's own list of its parts
 
 	maxPriorState = 2 << 30
 )
@@ -40,11 +43,12 @@ type Saved struct {
 	Skipped   []string            // parts of the configuration that lie elsewhere
 	Idle      bool                // the tool itself says that there is nothing to apply; Terraform says so from 1.8 on
 	zip       *zip.Reader
+	kept      int // bytes of names that are kept
 }
 
 // OpenSaved reads a saved plan of size bytes.
 func OpenSaved(r io.ReaderAt, size int64) (*Saved, error) {
-	z, err := zip.NewReader(r, size)
+	z, err := openArchive(r, size)
 	if err != nil {
 		head := make([]byte, 512)
 		n, _ := r.ReadAt(head, 0)
@@ -57,19 +61,21 @@ func OpenSaved(r io.ReaderAt, size int64) (*Saved, error) {
 		return nil, fmt.Errorf("%w: it has %d parts", ErrNotSaved, len(z.File))
 	}
 	s := &Saved{zip: z, Files: map[string][32]byte{}}
-	raw, err := s.part("tfplan", maxTfplan)
+	rc, err := s.open("tfplan")
 	if err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrNotSaved, err)
 	}
-	s.decode(raw)
+	err = s.decode(bufio.NewReaderSize(io.LimitReader(rc, maxTfplan+1), 64<<10))
+	if err := errors.Join(err, rc.Close()); err != nil {
+		return nil, fmt.Errorf("%w: part tfplan: %v", ErrNotSaved, err)
+	}
 	if s.LockFile, err = s.part(".terraform.lock.hcl", maxConfig); err != nil {
 		s.LockFile = nil
 	}
 	return s, s.config()
 }
 
-// part reads one part of the archive whole.
-func (s *Saved) part(name string, limit int64) ([]byte, error) {
+func (s *Saved) open(name string) (io.ReadCloser, error) {
 	i := slices.IndexFunc(s.zip.File, func(f *zip.File) bool { return f.Name == name })
 	if i < 0 {
 		return nil, fmt.Errorf("it has no part %s", name)
@@ -77,6 +83,15 @@ func (s *Saved) part(name string, limit int64) ([]byte, error) {
 	rc, err := s.zip.File[i].Open()
 	if err != nil {
 		return nil, fmt.Errorf("part %s: %w", name, err)
+	}
+	return rc, nil
+}
+
+// part reads one part of the archive whole.
+func (s *Saved) part(name string, limit int64) ([]byte, error) {
+	rc, err := s.open(name)
+	if err != nil {
+		return nil, err
 	}
 	defer rc.Close()
 	b, err := io.ReadAll(io.LimitReader(rc, limit+1))
@@ -169,6 +184,7 @@ func (s *Saved) config() error {
 		}
 		dirs["m-"+m.Key] = dir
 	}
+	left := maxConfigs
 	for _, f := range s.zip.File {
 		rest, ok := strings.CutPrefix(f.Name, "tfconfig/")
 		if !ok || rest == "modules.json" {
@@ -179,11 +195,17 @@ func (s *Saved) config() error {
 		if !ok || name == "" {
 			continue
 		}
+		if left <= 0 {
+			s.Skipped = append(s.Skipped, fmt.Sprintf("what is over %d bytes of configuration", maxConfigs))
+			break
+		}
 		b, err := s.part(f.Name, maxConfig)
 		if err != nil {
+			left -= maxConfig
 			s.Skipped = append(s.Skipped, err.Error())
 			continue
 		}
+		left -= len(b)
 		s.Files[path.Join(dir, name)] = sha256.Sum256(b)
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -111,4 +112,57 @@ func FuzzOpenSaved(f *testing.F) {
 			t.Fatal("no plan and no error")
 		}
 	})
+}
+
+// TestSavedPlanIsNoBomb: a small file takes little memory, whatever it unpacks to
+// and however many parts it claims.
+func TestSavedPlanIsNoBomb(t *testing.T) {
+	big := strings.Repeat("\x00", 96<<20)
+	names := strings.Repeat(string(text(5, strings.Repeat("t", 60))), 1<<20)
+	claims := archive(t, map[string]string{"tfplan": "\x08\x03"})
+	claims[len(claims)-zipEndLen+8], claims[len(claims)-zipEndLen+9] = 0xff, 0xff
+	claims[len(claims)-zipEndLen+10], claims[len(claims)-zipEndLen+11] = 0xff, 0xff
+	for _, tc := range []struct {
+		name string
+		in   []byte
+		says string // "" for one that is refused
+	}{
+		{"one change of a hundred megabytes", archive(t, map[string]string{"tfplan": string(message(number(1, 3), text(3, big)))}), "were not read"},
+		{"a million targets", archive(t, map[string]string{"tfplan": string(message(number(1, 3), []byte(names)))}), "not all of them are kept"},
+		{"a list of parts that is larger than the file", claims, ""},
+		{"nothing but zeros", archive(t, map[string]string{"tfplan": big}), "damaged"},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		s, err := openSaved(tc.in)
+		runtime.ReadMemStats(&after)
+		if took := after.TotalAlloc - before.TotalAlloc; took > 96<<20 {
+			t.Errorf("%s: %d MB were taken", tc.name, took>>20)
+		}
+		switch {
+		case tc.says == "":
+			if !errors.Is(err, ErrNotSaved) {
+				t.Errorf("%s: %v", tc.name, err)
+			}
+		case err != nil:
+			t.Errorf("%s: %v", tc.name, err)
+		case !strings.Contains(s.Doc.Newer+s.Doc.Broken, tc.says):
+			t.Errorf("%s: %+v", tc.name, s.Doc)
+		}
+	}
+}
+
+// TestDeferredChangesAreSaid: what a plan leaves for a later one is counted and
+// named, in both forms of a plan.
+func TestDeferredChangesAreSaid(t *testing.T) {
+	t.Parallel()
+	deferred := text(27, string(message(text(1, string(number(1, 2))), text(2, string(text(13, "t.later"))))))
+	s, err := openSaved(archive(t, map[string]string{"tfplan": string(message(number(1, 3), deferred))}))
+	if err != nil || s.Doc.Deferred != 1 || strings.Join(s.Doc.Later, "") != "t.later" {
+		t.Errorf("saved plan = %+v, %v", s.Doc, err)
+	}
+	d, err := ReadJSON(strings.NewReader(`{"format_version":"1.2","planned_values":{},"deferred_changes":[{"reason":"x","resource_change":{"mode":"managed","address":"t.later"}},{"reason":"y"}]}`), nil)
+	if err != nil || d.Deferred != 2 || strings.Join(d.Later, "") != "t.later" {
+		t.Errorf("plan in JSON = %+v, %v", d, err)
+	}
 }

@@ -53,17 +53,20 @@ type Fault struct {
 // Counted that its instances could be told apart, so that the counts mean
 // something.
 type Doc struct {
-	Serial     int64
-	HasSerial  bool
-	Lineage    string
-	Tool       string // version of the tool that wrote it
-	Version    int64  // of the format
-	HasVersion bool
-	Encrypted  bool
-	Whole      bool
-	Counted    bool
-	Faults     []Fault
-	Size       int64
+	Serial    int64
+	HasSerial bool
+	// BeyondSerial is a serial that the tools take and that is too large to count
+	// with here; HasSerial is false then.
+	BeyondSerial string
+	Lineage      string
+	Tool         string // version of the tool that wrote it
+	Version      int64  // of the format
+	HasVersion   bool
+	Encrypted    bool
+	Whole        bool
+	Counted      bool
+	Faults       []Fault
+	Size         int64
 
 	Managed   int // current instances of managed resources
 	Data      int

@@ -2,8 +2,9 @@ package tfstate
 
 import (
 	"crypto/sha256"
-	"strconv"
+	"fmt"
 	"strings"
+	"unicode"
 
 	"handrail/steps/terraform/jsonscan"
 )
@@ -107,7 +108,33 @@ func (w *walker) index() (string, error) {
 	return "[?]", w.s.Skip()
 }
 
-// Quote writes a key as the tools do inside an address.
+// Quote writes a key as the tools do inside an address: quotes, templates and what
+// cannot be seen are escaped, as HCL does it and not as Go does.
 func Quote(key string) string {
-	return strings.NewReplacer("${", "$${", "%{", "%%{").Replace(strconv.Quote(key))
+	var b strings.Builder
+	b.WriteByte('"')
+	for i, r := range key {
+		switch {
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r == '"', r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case (r == '$' || r == '%') && strings.HasPrefix(key[i+1:], "{"):
+			b.WriteRune(r)
+			b.WriteRune(r)
+		case unicode.IsPrint(r):
+			b.WriteRune(r)
+		case r < 1<<16:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
 }

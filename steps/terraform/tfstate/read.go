@@ -8,9 +8,10 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
+
+	semver "github.com/hashicorp/go-version"
 
 	"handrail/steps/terraform/jsonscan"
 )
@@ -149,7 +150,12 @@ func (d *Doc) explain(e *jsonscan.SyntaxError, s *jsonscan.Scanner) {
 
 func blank(e *jsonscan.SyntaxError) bool { return e.Offset < 2 }
 
-var versionText = regexp.MustCompile(`^\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]*)?$`)
+// knownVersion reports whether the tools take a text for a version: 1.9 and v1.9.0
+// are ones to them.
+func knownVersion(text string) bool {
+	_, err := semver.NewVersion(text)
+	return err == nil
+}
 
 // judge finds what is wrong with a state that is whole JSON.
 func (d *Doc) judge() {
@@ -163,6 +169,12 @@ func (d *Doc) judge() {
 	case d.Version > 4:
 		d.fault(FutureFormat, fmt.Sprintf("The state has format version %d; handrail, and every tofu so far, knows 4.", d.Version))
 		d.Counted = false
+	case d.Version < 1:
+		d.fault(Invalid, fmt.Sprintf("The state has format version %d, which never was one: the tools refuse it.", d.Version))
+		d.Counted = false
+	case d.Version < 4 && !d.other["backend"] && (d.resources || !d.other["modules"]):
+		d.fault(Invalid, fmt.Sprintf("The state says that it has the old format version %d, and it lacks the modules of that: the tools would take it for one without resources, and a plan would create everything.", d.Version))
+		d.Counted = false
 	case d.Version < 4:
 		say := fmt.Sprintf("The state has the old format version %d; tofu would upgrade it at its next write.", d.Version)
 		if d.other["backend"] {
@@ -170,10 +182,10 @@ func (d *Doc) judge() {
 		}
 		d.fault(OldFormat, say)
 		d.Counted = false
-	case d.Tool != "" && !versionText.MatchString(d.Tool):
+	case d.Tool != "" && !knownVersion(d.Tool):
 		d.fault(Invalid, fmt.Sprintf("The state says that version %q wrote it, which is none: the tools refuse it as an invalid version string.", clip(d.Tool, 60)))
 	}
-	if d.Counted && !d.HasSerial && !slices.ContainsFunc(d.Faults, func(f Fault) bool { return strings.HasPrefix(f.Say, `"serial"`) }) {
+	if d.Counted && !d.HasSerial && d.BeyondSerial == "" && !slices.ContainsFunc(d.Faults, func(f Fault) bool { return strings.HasPrefix(f.Say, `"serial"`) }) {
 		d.fault(Invalid, "The state has no serial: no write can be told from another.")
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"hash"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"handrail/steps/terraform/jsonscan"
@@ -23,6 +25,35 @@ type walker struct {
 	rest hash.Hash
 }
 
+// serial reads a number that the tools keep in 64 bits without a sign.
+func (w *walker) serial() error {
+	d, s := w.d, w.s
+	d.Serial, d.HasSerial, d.BeyondSerial = 0, false, ""
+	k, err := s.Kind()
+	if err != nil {
+		return err
+	}
+	text := ""
+	if k != '0' {
+		err = s.Skip()
+	} else {
+		text, err = s.Number()
+	}
+	if err != nil {
+		return err
+	}
+	n, bad := strconv.ParseUint(text, 10, 64)
+	switch {
+	case bad != nil:
+		d.fault(Invalid, `"serial" has an invalid value.`)
+	case n > math.MaxInt64:
+		d.BeyondSerial = text
+	default:
+		d.Serial, d.HasSerial = int64(n), true
+	}
+	return nil
+}
+
 func (w *walker) top(key string) error {
 	d, s := w.d, w.s
 	if w.keys[key] {
@@ -38,10 +69,7 @@ func (w *walker) top(key string) error {
 			d.fault(Invalid, `"version" is no number.`)
 		}
 	case "serial":
-		d.Serial, d.HasSerial, err = s.Int()
-		if d.HasSerial = d.HasSerial && d.Serial >= 0; err == nil && !d.HasSerial {
-			d.fault(Invalid, `"serial" has an invalid value.`)
-		}
+		err = w.serial()
 	case "lineage":
 		d.Lineage, _, err = s.TextOr(maxWord)
 	case "terraform_version":
