@@ -12,7 +12,7 @@ import "handrail/steps"
 // Kinds returns the step kinds of this package.
 func Kinds() []steps.Kind {
 	dir := steps.Field{Name: "dir", Type: steps.Path, Default: ".", Doc: "root module whose state is meant"}
-	workspace := steps.Field{Name: "workspace", Type: steps.String, Doc: "workspace, instead of TF_WORKSPACE or the selected one", Pattern: `[A-Za-z0-9_][A-Za-z0-9_.-]*`}
+	workspace := steps.Field{Name: "workspace", Type: steps.String, Doc: "workspace, instead of TF_WORKSPACE or the selected one", Pattern: `[A-Za-z0-9_.~$&+:=@-]+`}
 	return []steps.Kind{
 		{
 			Name:    "compare/state-live",

@@ -29,7 +29,7 @@ type gcsStore struct {
 	fetch       *fetcher
 	token       oauth2.TokenSource // nil for an emulator
 	out         steps.Sink
-	base        string // ends before /b/
+	base        string // address of the API; an endpoint of one's own may end in /b
 	bucket, key string // of the state
 	lockKey     string
 	customer    []byte
@@ -54,12 +54,15 @@ func newGCS(ctx context.Context, set settings, out steps.Sink) (*gcsStore, error
 	g.base = set.get("storage_custom_endpoint", "GOOGLE_BACKEND_STORAGE_CUSTOM_ENDPOINT", "GOOGLE_STORAGE_CUSTOM_ENDPOINT")
 	emulator := set.env.Getenv("STORAGE_EMULATOR_HOST")
 	switch {
+	case g.base != "" && !strings.Contains(g.base, "://"):
+		// A host alone, which the library of the tools puts in the place of its own.
+		g.base = "https://" + g.base + "/storage/v1/"
 	case g.base != "":
 	case emulator != "":
 		if !strings.Contains(emulator, "://") {
 			emulator = "http://" + emulator
 		}
-		g.base = strings.TrimSuffix(emulator, "/") + "/storage/v1"
+		g.base = strings.TrimSuffix(emulator, "/") + "/storage/v1/"
 	default:
 		domain := set.get("universe_domain", "GOOGLE_BACKEND_UNIVERSE_DOMAIN")
 		if domain == "" {
@@ -67,9 +70,8 @@ func newGCS(ctx context.Context, set settings, out steps.Sink) (*gcsStore, error
 		} else if set.w.str("universe_domain") != "" {
 			named = domain
 		}
-		g.base = "https://storage." + domain + "/storage/v1"
+		g.base = "https://storage." + domain + "/storage/v1/"
 	}
-	g.base = strings.TrimSuffix(g.base, "/")
 	keyFile := ""
 	if key := set.w.str("encryption_key"); key != "" && contents(set, key) != key {
 		keyFile = "the key in a file"
@@ -131,9 +133,9 @@ func (g *gcsStore) ask(ctx context.Context, what, below string, query url.Values
 		header.Set("X-Goog-Encryption-Key", base64.StdEncoding.EncodeToString(g.customer))
 		header.Set("X-Goog-Encryption-Key-Sha256", base64.StdEncoding.EncodeToString(sum[:]))
 	}
-	address := g.base + "/b/" + url.PathEscape(g.bucket) + below
-	if len(query) > 0 {
-		address += "?" + query.Encode()
+	address, err := g.address(below, query)
+	if err != nil {
+		return nil, err
 	}
 	resp, err := g.fetch.get(ctx, http.MethodGet, address, header)
 	if err != nil {
@@ -144,6 +146,52 @@ func (g *gcsStore) ask(ctx context.Context, what, below string, query url.Values
 	}
 	said, _ := small(resp)
 	return nil, g.refused(what, resp.StatusCode, said)
+}
+
+// address is where the tools would ask: their library resolves what it asks for
+// against the endpoint, as a link on a page. One that ends in /storage/v1/b, as the
+// documentation has it, loses the b that way, and one that ends in /b/ keeps it.
+func (g *gcsStore) address(below string, query url.Values) (string, error) {
+	base, err := url.Parse(g.base)
+	if err != nil {
+		return "", fmt.Errorf("gcs backend: %q is no address", clip(g.base, 200))
+	}
+	rel, err := url.Parse("b/" + url.PathEscape(g.bucket) + below)
+	if err != nil {
+		return "", fmt.Errorf("gcs backend: bucket %q: %w", clip(g.bucket, 100), err)
+	}
+	u := base.ResolveReference(rel)
+	u.RawQuery = query.Encode()
+	return u.String(), nil
+}
+
+// missing makes sure that an object is absent, and not merely asked for where no
+// Cloud Storage answers: the list of its bucket is there and does not have it.
+func (g *gcsStore) missing(ctx context.Context, key string) error {
+	resp, err := g.ask(ctx, "gs://"+g.bucket, "/o", url.Values{"prefix": {key}, "maxResults": {"10"}}, false)
+	if errors.Is(err, errAbsent) {
+		return fmt.Errorf("%s has no bucket %q where the tools would ask for it (%s): check storage_custom_endpoint, it ends in /storage/v1/b", g.fetch.server(), g.bucket, clip(g.base, 200))
+	}
+	if err != nil {
+		return fmt.Errorf("whether gs://%s/%s is absent or out of sight: %w", g.bucket, key, err)
+	}
+	raw, err := small(resp)
+	if err != nil {
+		return err
+	}
+	var list struct {
+		Kind  string
+		Items []struct{ Name string }
+	}
+	if json.Unmarshal(raw, &list) != nil || list.Kind != "storage#objects" {
+		return fmt.Errorf("%s answered no list of Cloud Storage: check storage_custom_endpoint", g.fetch.server())
+	}
+	for _, o := range list.Items {
+		if o.Name == key {
+			return fmt.Errorf("gs://%s/%s is in the list of its bucket and could not be read: read it again", g.bucket, key)
+		}
+	}
+	return nil
 }
 
 // refused tells apart what Cloud Storage says no to.
@@ -230,6 +278,9 @@ func (g *gcsStore) lock(ctx context.Context) (lockRead, error) {
 	o, err := g.describe(ctx, g.lockKey)
 	r.at, r.noClock = g.fetch.clock(g.env)
 	if errors.Is(err, errAbsent) {
+		if err := g.missing(ctx, g.lockKey); err != nil {
+			return lockRead{}, fmt.Errorf("lock: %w", err)
+		}
 		return r, nil
 	}
 	var resp *http.Response
@@ -266,6 +317,9 @@ func (g *gcsStore) state(ctx context.Context) (stateRead, error) {
 	r := stateRead{where: g.where()}
 	o, err := g.describe(ctx, g.key)
 	if errors.Is(err, errAbsent) {
+		if err := g.missing(ctx, g.key); err != nil {
+			return r, fmt.Errorf("state: %w", err)
+		}
 		return r, nil
 	}
 	open := func(ctx context.Context) (io.ReadCloser, error) {

@@ -147,3 +147,49 @@ func TestGCSTrouble(t *testing.T) {
 		})
 	}
 }
+
+// TestGCSEndpoint: an endpoint of one's own is asked where the tools ask it, and
+// one that does not answer there says nothing of a lock.
+func TestGCSEndpoint(t *testing.T) {
+	t.Parallel()
+	const held = `{"ID":"1","Operation":"OperationTypeApply","Who":"ci@runner","Created":"2026-01-01T00:00:00Z"}`
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/storage/v1/b/team/o" && r.URL.Query().Get("prefix") != "":
+			_, _ = io.WriteString(w, `{"kind":"storage#objects"}`)
+		case r.URL.EscapedPath() != "/storage/v1/b/team/o/net%2Fdefault.tflock":
+			http.NotFound(w, r)
+		case r.URL.Query().Get("alt") == "media":
+			_, _ = io.WriteString(w, held)
+		default:
+			_, _ = io.WriteString(w, `{"name":"net/default.tflock","generation":"17","timeCreated":"2026-01-01T00:00:01Z"}`)
+		}
+	}))
+	t.Cleanup(srv.Close)
+	for _, tc := range []struct{ name, endpoint, prefix, want string }{
+		{"as documented", "/storage/v1/b", "net", "held"},
+		{"the API itself", "/storage/v1/", "net", "held"},
+		{"no lock there", "/storage/v1/b", "other", "free"},
+		{"a slash too many", "/storage/v1/b/", "net", `no bucket "team" where the tools would ask`},
+		{"a part missing", "/storage/v1", "net", `no bucket "team" where the tools would ask`},
+		{"a page of a proxy", "/", "net", `no bucket "team" where the tools would ask`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			writeFile(t, dir, ".terraform/terraform.tfstate", fmt.Sprintf(`{"version":3,"backend":{"type":"gcs","config":{"bucket":"team","prefix":%q,"storage_custom_endpoint":%q}}}`, tc.prefix, srv.URL+tc.endpoint))
+			env := steps.Env{Dir: dir, Home: t.TempDir(), Environ: []string{"GOOGLE_OAUTH_ACCESS_TOKEN=opaque-token"}, Now: time.Now, Trusted: func(string) error { return nil }}
+			obs, err := probe(t.Context(), env, "terraform/lock", nil, newSink())
+			got := "free"
+			switch {
+			case err != nil:
+				got = err.Error()
+			case obs.Facts["held"].Bool():
+				got = "held"
+			}
+			if got != tc.want && (err == nil || !strings.Contains(got, tc.want)) {
+				t.Errorf("lock = %q, want %q", got, tc.want)
+			}
+		})
+	}
+}

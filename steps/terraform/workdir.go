@@ -47,14 +47,20 @@ func openWorkdir(env steps.Env, in steps.Params) (workdir, error) {
 	if name := in.Text("workspace"); name != "" {
 		w.space = name
 	}
-	if !workspaceName.MatchString(w.space) {
+	if !validWorkspace(w.space) {
 		return workdir{}, fmt.Errorf("workspace %q of %s is no valid name: check TF_WORKSPACE and %s", w.space, w.dir, filepath.Join(w.data, "environment"))
 	}
 	return w, nil
 }
 
-// workspaceName keeps a name from leaving the directory or the Lease it is part of.
-var workspaceName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
+// workspaceName is what the tools take for a name: what needs no escape in a path.
+var workspaceName = regexp.MustCompile(`^[A-Za-z0-9_.~$&+:=@-]+$`)
+
+// validWorkspace keeps a name from leaving the directory that it is part of, which
+// the tools let a dot do.
+func validWorkspace(name string) bool {
+	return workspaceName.MatchString(name) && name != "." && name != ".."
+}
 
 func readWorkdir(env steps.Env, dir string) (workdir, error) {
 	w := workdir{dir: dir, data: filepath.Join(dir, ".terraform"), backend: "local"}
