@@ -148,12 +148,13 @@ type ending struct {
 
 // The words for what became of one address.
 const (
-	opComplete = "complete"
-	opHalf     = "half" // of a replacement: one of both
-	opFailed   = "failed"
-	opFlight   = "in-flight"
-	opNever    = "not-started"
-	opUnproven = "complete by the log, and not recorded so"
+	opComplete  = "complete"
+	opHalf      = "half" // of a replacement: one of both
+	opFailed    = "failed"
+	opFlight    = "in-flight"
+	opNever     = "not-started"
+	opDestroyed = "destroyed" // and maybe to be made anew: the log does not hold the plan
+	opUnproven  = "complete by the log, and not recorded so"
 )
 
 // tally says what became of each address that the plan acts on: by the log, and

@@ -14,6 +14,7 @@ import (
 
 	"handrail/steps"
 	"handrail/steps/fault"
+	"handrail/steps/joblog"
 )
 
 const (
@@ -128,7 +129,7 @@ func (s *spool) lines(log io.Writer, line func([]byte)) {
 			line(s.part[:nl])
 			s.part = s.part[nl+1:]
 		}
-		if len(s.part) > maxLine {
+		if len(s.part) > joblog.MaxLine {
 			line(s.part)
 			s.part = nil
 		}

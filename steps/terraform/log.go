@@ -1,7 +1,6 @@
 package terraform
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -10,14 +9,11 @@ import (
 	"path/filepath"
 
 	"handrail/steps"
+	"handrail/steps/joblog"
 )
 
-// maxLog bounds the part of a log that is read; maxLine the part of a line that
-// is looked at.
-const (
-	maxLog  = 64 << 20
-	maxLine = 1 << 20
-)
+// maxLog bounds the part of a log that is read.
+const maxLog = 64 << 20
 
 type logProbe struct{ env steps.Env }
 
@@ -47,19 +43,38 @@ func (p logProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (s
 	}
 	defer file.Close()
 	f.Set("found", steps.BoolOf(true))
-	run := newRunLog()
-	cut := false
+	frame, err := learn(ctx, file)
+	if err == nil {
+		_, err = file.Seek(0, io.SeekStart)
+	}
+	if stop := ctx.Err(); stop != nil {
+		return steps.Observation{}, stop
+	}
+	if e := (*joblog.UnreadableError)(nil); errors.As(err, &e) {
+		obs.Gaps = append(obs.Gaps, "the log is not kept: "+e.Why)
+		obs.Summary = "The log cannot be read: " + e.Why + "."
+		obs.Facts = f.Rest("the log cannot be read: " + e.Why)
+		return obs, nil
+	}
+	if err != nil {
+		return steps.Observation{}, fmt.Errorf("log %s: %w", name, err)
+	}
+	runs := newRunLogs(frame)
+	cut, torn := false, false
 	var readErr error
 	gap := steps.Keep(out, "log", steps.MediaText, func(w io.Writer) error {
-		source := &io.LimitedReader{R: bounded(ctx, file), N: maxLog}
-		tee := io.TeeReader(source, w)
-		if readErr = eachLine(tee, run.line); readErr != nil {
-			return readErr
+		text, source, err := decoded(ctx, file)
+		if err == nil {
+			err = joblog.Each(io.TeeReader(source, w), runs.line)
+		}
+		if readErr = err; err != nil {
+			return err
 		}
 		if source.N <= 0 {
-			n, _ := file.Read(make([]byte, 1))
+			n, _ := text.Read(make([]byte, 1))
 			cut = n > 0
 		}
+		torn = text.Torn()
 		return nil
 	})
 	if err := ctx.Err(); err != nil {
@@ -71,7 +86,7 @@ func (p logProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (s
 	if gap != "" {
 		obs.Gaps = append(obs.Gaps, gap)
 	}
-	run.end()
+	runs.end()
 	if cut {
 		why := fmt.Sprintf("the log is longer than the %d bytes that were read", maxLog)
 		obs.Gaps = append(obs.Gaps, why)
@@ -79,30 +94,32 @@ func (p logProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (s
 		obs.Facts = f.Rest(why)
 		return obs, nil
 	}
-	run.fill(f, &obs)
+	lacks := runs.lacks()
+	if torn {
+		lacks = "its compressed form is damaged, so its end is missing"
+	}
+	runs.fill(f, &obs, lacks)
 	return obs, nil
 }
 
-// eachLine calls do with each line, cut at maxLine; a line may be of any length.
-func eachLine(r io.Reader, do func([]byte)) error {
-	br := bufio.NewReaderSize(r, 64<<10)
-	var line []byte
-	for {
-		part, more, err := br.ReadLine()
-		if room := maxLine - len(line); room > 0 {
-			line = append(line, part[:min(len(part), room)]...)
-		}
-		if err != nil || !more {
-			if len(line) > 0 {
-				do(line)
-			}
-			line = line[:0]
-		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+// decoded reads a log from its beginning as text, and not more of it than maxLog.
+func decoded(ctx context.Context, file io.Reader) (*joblog.Text, *io.LimitedReader, error) {
+	text, err := joblog.Decode(bounded(ctx, file))
+	if err != nil {
+		return nil, nil, err
 	}
+	return text, &io.LimitedReader{R: text, N: maxLog}, nil
+}
+
+// learn reads a log once to find out what stands before its lines.
+func learn(ctx context.Context, file io.Reader) (*joblog.Frame, error) {
+	_, source, err := decoded(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	l := joblog.NewLearner()
+	if err := joblog.Each(source, l.Line); err != nil {
+		return nil, err
+	}
+	return l.Frame(), nil
 }

@@ -19,20 +19,24 @@ const (
 func logFacts() []steps.Field {
 	return []steps.Field{
 		{Name: "found", Type: steps.Bool, Doc: "whether there is such a file"},
-		{Name: "started", Type: steps.Int, Doc: "operations on resources that the log starts"},
-		{Name: "completed", Type: steps.Int, Doc: "operations that it completes"},
+		{Name: "whole", Type: steps.Bool, Doc: "whether the log shows its run from the beginning to the end; where it does not, nothing follows from what it does not show"},
+		{Name: "runs", Type: steps.Int, Doc: "runs in the log that began an operation; of more than one the facts by address are unknown"},
+		{Name: "started", Type: steps.Int, Doc: "operations on resources that the log starts; none is known only of a whole log of a run that could save its state"},
+		{Name: "completed", Type: steps.Int, Doc: "operations that it completes; none is known as with started"},
 		{Name: "errored", Type: steps.Int, Doc: "operations that it ends with an error"},
 		{Name: "interrupted", Type: steps.Bool, Doc: "whether the run says that it was interrupted"},
 		{Name: "finished", Type: steps.Bool, Doc: "whether the run says that it came to its end"},
 		{Name: "last_line", Type: steps.String, Doc: "last line that is not empty"},
-		{Name: "completed_addresses", Type: steps.Strings, Doc: "addresses with a completed operation, in order"},
+		{Name: "completed_addresses", Type: steps.Strings, Doc: "addresses of which all that began has completed, in order"},
+		{Name: "present_addresses", Type: steps.Strings, Doc: "of them, those that exist by the log: the last operation destroyed nothing"},
+		{Name: "destroyed_addresses", Type: steps.Strings, Doc: "of them, those that the last operation destroyed"},
 		{Name: "started_addresses", Type: steps.Strings, Doc: "addresses with an operation that started and never completed, in order"},
 		{Name: "failed_addresses", Type: steps.Strings, Doc: "addresses with an operation that an error ended, in order"},
 		{Name: "in_flight", Type: steps.Strings, Doc: "addresses with an operation that neither completed nor failed, in order"},
 		{Name: "planned", Type: steps.Int, Doc: "addresses that the plan inside the log acts on, known only where the log holds it"},
-		{Name: "never_started", Type: steps.Strings, Doc: "planned addresses without an operation, known only where the log holds the plan"},
-		{Name: "operations", Type: steps.Table, Doc: "address to complete, failed, in-flight or not-started"},
-		{Name: "ending", Type: steps.Enum, Values: []string{"finished", "failed", "interrupted", "interrupted-twice", "panicked", "cut"},
+		{Name: "never_started", Type: steps.Strings, Doc: "planned addresses without an operation, known only of a whole log that holds the plan"},
+		{Name: "operations", Type: steps.Table, Doc: "address to complete, half (of a replacement), destroyed (and maybe to be made anew), failed, in-flight or not-started"},
+		{Name: "ending", Type: steps.Enum, Values: []string{"finished", "failed", "cancelled", "interrupted", "interrupted-twice", "panicked", "cut"},
 			Doc: "how the run ended, as far as the log goes; cut where it does not say"},
 		{Name: "errors", Type: steps.Table, Doc: "class of error to how often, see error_classes"},
 		{Name: "error_classes", Type: steps.Table, Doc: "address to the class of its first error: " + fmt.Sprint(errorClasses())},
@@ -59,39 +63,88 @@ func (r *runLog) ending() string {
 		return "interrupted"
 	case r.finished:
 		return "finished"
+	case r.cancelled:
+		return "cancelled"
 	case r.errorCount > 0:
 		return "failed"
 	}
 	return "cut"
 }
 
-func (r *runLog) fill(f steps.Facts, obs *steps.Observation) {
-	done, open := r.addresses()
-	f.Set("started", steps.IntOf(int64(r.started)))
-	f.Set("completed", steps.IntOf(int64(r.completed)))
-	f.Set("errored", steps.IntOf(int64(len(r.failed))))
+// fill tells the facts of a log. lacks is why what it does not show may have
+// happened all the same, "".
+func (l *runLogs) fill(f steps.Facts, obs *steps.Observation, lacks string) {
+	r, busy := l.one(), l.busy()
+	began, ended := l.operations()
+	f.Set("whole", steps.BoolOf(lacks == ""))
+	f.Set("runs", steps.IntOf(int64(len(busy))))
+	f.Set("last_line", steps.StringOf(l.last))
+	none := lacks
+	if none == "" && (r.saveFailed || r.lostLock || r.interrupts > 1) {
+		none = "its run could not save its state, or not as it wanted: there was something to save"
+	}
+	for name, n := range map[string]int{"started": began, "completed": ended} {
+		if n > 0 || none == "" {
+			f.Set(name, steps.IntOf(int64(n)))
+		} else {
+			f.Unknown("the log shows none, and is no proof of none: "+none, name)
+		}
+	}
 	f.Set("interrupted", steps.BoolOf(r.interrupted))
+	r.fillErrors(f, obs)
+	how := ""
+	if len(busy) > 1 {
+		why := fmt.Sprintf("the log holds %d runs that changed something, and which of them is meant it does not say", len(busy))
+		f.Unknown(why, "errored", "finished", "completed_addresses", "present_addresses", "destroyed_addresses", "started_addresses", "failed_addresses",
+			"in_flight", "operations", "ending", "planned", "never_started", "hung", "waiting", "longest_wait")
+		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Warning, Say: upper(why) + ". Give the part of one of them."})
+		how = "it holds several runs"
+	} else {
+		how = r.fillAddresses(f, obs, lacks)
+	}
+	if lacks != "" {
+		say := "The log is not whole: " + lacks + "."
+		if began == 0 {
+			say += " That it shows no operation is no proof that none began. Give the log of the job from its first line to its last."
+		}
+		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Warning, Say: say})
+	}
+	obs.Summary = fmt.Sprintf("The log starts %s and completes %d; %s.", plural(began, "operation"), ended, how)
+	obs.Facts = f.Rest("not read")
+}
+
+// fillAddresses tells what became of each address in the one run of a log, and
+// returns how it ended.
+func (r *runLog) fillAddresses(f steps.Facts, obs *steps.Observation, lacks string) string {
+	done, open := r.addresses()
+	present, destroyed := r.standing()
+	f.Set("errored", steps.IntOf(int64(len(r.failed))))
 	f.Set("finished", steps.BoolOf(r.finished))
-	f.Set("last_line", steps.StringOf(r.last))
 	f.Set("completed_addresses", steps.StringsOf(done))
+	f.Set("present_addresses", steps.StringsOf(present))
+	f.Set("destroyed_addresses", steps.StringsOf(destroyed))
 	f.Set("started_addresses", steps.StringsOf(open))
 	f.Set("failed_addresses", steps.StringsOf(slices.Sorted(maps.Keys(r.failed))))
 	f.Set("in_flight", steps.StringsOf(slices.DeleteFunc(slices.Clone(open), func(a string) bool { return r.failed[a] })))
-	f.Set("operations", steps.TableOf(r.operations()))
+	operations := r.operations()
 	f.Set("ending", steps.EnumOf(r.ending()))
-	if never, ok := r.neverStarted(); ok {
+	if never, ok := r.neverStarted(); ok && lacks == "" {
 		f.Set("planned", steps.IntOf(int64(len(r.plan))))
 		f.Set("never_started", steps.StringsOf(never))
 	} else {
-		f.Unknown("the log does not hold the plan: what was never started cannot be told from what was never planned", "planned", "never_started")
+		maps.DeleteFunc(operations, func(_, how string) bool { return how == opNever })
+		if r.planWhole {
+			f.Set("planned", steps.IntOf(int64(len(r.plan))))
+		} else {
+			f.Unknown("the log does not hold the plan", "planned")
+		}
+		f.Unknown("the log does not hold the plan and all of the run: what never started cannot be told from what it does not show", "never_started")
 	}
-	r.fillErrors(f, obs)
+	f.Set("operations", steps.TableOf(operations))
 	r.fillWaiting(f, obs)
 	r.warn(open, obs)
-	how := map[string]string{"finished": "it came to its end", "interrupted": "it was interrupted", "interrupted-twice": "it was interrupted twice",
-		"panicked": "it panicked", "failed": "it ended in an error", "cut": "it does not say that it ended"}[r.ending()]
-	obs.Summary = fmt.Sprintf("The log starts %d operations and completes %d; %s.", r.started, r.completed, how)
-	obs.Facts = f.Rest("not read")
+	return map[string]string{"finished": "it came to its end", "interrupted": "it was interrupted", "interrupted-twice": "it was interrupted twice",
+		"panicked": "it panicked", "failed": "it ended in an error", "cancelled": "it was cancelled", "cut": "it does not say that it ended"}[r.ending()]
 }
 
 func (r *runLog) fillErrors(f steps.Facts, obs *steps.Observation) {

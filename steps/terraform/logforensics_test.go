@@ -15,15 +15,14 @@ import (
 
 func logFactsOf(t testing.TB, in string) steps.Observation {
 	t.Helper()
-	r := newRunLog()
-	if err := eachLine(strings.NewReader(in), r.line); err != nil {
+	file := filepath.Join(t.TempDir(), "run.log")
+	if err := os.WriteFile(file, []byte(in), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r.end()
-	f := steps.NewFacts(logFacts())
-	f.Set("found", steps.BoolOf(true))
-	var obs steps.Observation
-	r.fill(f, &obs)
+	obs, err := probe(t.Context(), steps.Env{}, "terraform/log", steps.Params{"file": steps.PathOf(file)}, newSink())
+	if err != nil {
+		t.Fatal(err)
+	}
 	return obs
 }
 

@@ -1,16 +1,15 @@
 package terraform
 
 import (
-	"bytes"
-	"encoding/json"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
+
+	"handrail/steps/joblog"
 )
 
-// runLog gathers what a log of an apply says, line by line.
+// runLog gathers what a log of one run says, line by line.
 type runLog struct {
 	started     int
 	completed   int
@@ -20,7 +19,8 @@ type runLog struct {
 	order       []string       // addresses in order of appearance
 	running     map[string]int // operations that started and did not complete
 	done        map[string]bool
-	ends        map[string]int // operations that completed: a replacement has two
+	ends        map[string]int  // operations that completed: a replacement has two
+	gone        map[string]bool // the last one that completed destroyed it
 	failed      map[string]bool
 	inError     bool
 	errText     strings.Builder
@@ -35,89 +35,146 @@ type runLog struct {
 	stalled     int                      // progress lines since anything began or ended
 	plan        []string                 // addresses that the plan in the log acts on
 	inPlan      map[string]bool
-	planWhole   bool // the plan came to its end
+	replaces    map[string]bool // of them, those that take two operations
+	planWhole   bool            // the plan came to its end
+	completion
 }
 
 func newRunLog() *runLog {
-	return &runLog{running: map[string]int{}, waiting: map[string]time.Duration{}, inPlan: map[string]bool{}, done: map[string]bool{}, ends: map[string]int{}, failed: map[string]bool{}}
+	return &runLog{running: map[string]int{}, waiting: map[string]time.Duration{}, inPlan: map[string]bool{}, replaces: map[string]bool{},
+		done: map[string]bool{}, ends: map[string]int{}, gone: map[string]bool{}, failed: map[string]bool{}}
 }
 
-// The forms of human output. Addresses may hold spaces inside quoted keys, so
-// the verb is what anchors them.
+// instance is an address with the mark of a deposed object.
+const instance = `(` + joblog.Address + `(?: \(deposed object [0-9a-f]+\))?)`
+
+// The forms of human output. A key may hold anything, so the grammar of addresses
+// is what anchors them.
 var (
-	ansiCodes = regexp.MustCompile("\x1b\\[[0-9;?]*[ -/]*[@-~]|\x1b\\][^\x07\x1b]*(\x07|\x1b\\\\)")
-	starts    = regexp.MustCompile(`^(\S.*?): (Creating|Modifying|Destroying|Importing|Opening|Closing)\.\.\.`)
-	completes = regexp.MustCompile(`^(\S.*?): (Creation|Modifications|Destruction|Import) complete`)
+	starts    = regexp.MustCompile(`^` + instance + `: (Creating|Modifying|Destroying|Importing)\.\.\.`)
+	completes = regexp.MustCompile(`^` + instance + `: (Creation|Modifications|Destruction|Import) complete`)
+	progress  = regexp.MustCompile(`^` + instance + `: Still (creating|modifying|destroying|importing)\.\.\. .*?\[(?:id=.*, )?([0-9hms]+) elapsed\]`)
 	errWith   = regexp.MustCompile(`^\s*with (\S.*),$`)
-	endings   = regexp.MustCompile(`^(Apply|Destroy) complete! `)
 	cutShort  = regexp.MustCompile(`^(Interrupt received\.|Two interrupts received\.|Stopping operation\.\.\.|Error: (execution halted|operation canceled|Execution halted|Operation cancell?ed))`)
 	deposedAt = regexp.MustCompile(` \(deposed object [0-9a-f]+\)$`)
 )
 
-func (r *runLog) line(raw []byte) {
-	if trimmed := bytes.TrimSpace(raw); len(trimmed) > 0 && trimmed[0] == '{' && r.event(trimmed) {
-		return
-	}
-	text := string(ansiCodes.ReplaceAll(raw, nil))
-	if stamp := ciStamp.FindString(text); stamp != "" {
-		text = text[len(stamp):]
-		if trimmed := strings.TrimSpace(text); strings.HasPrefix(trimmed, "{") && r.event([]byte(trimmed)) {
-			return
+// heard is one line of a run: an event of -json output, or text.
+type heard struct {
+	event *uiEvent
+	text  string
+}
+
+// hear reads a line without its frame; false for an empty one.
+func hear(line string) (heard, bool) {
+	if trimmed := strings.TrimSpace(line); strings.HasPrefix(trimmed, "{") {
+		if e := readEvent(trimmed); e != nil {
+			return heard{event: e}, true
 		}
 	}
-	if i := strings.LastIndexByte(strings.TrimRight(text, "\r"), '\r'); i >= 0 {
-		text = text[i+1:]
+	// What a terminal would have overwritten is not there, but for what a
+	// provisioner prints: it must not write over the address before it.
+	line = strings.TrimRight(line, " \t\r")
+	if i := strings.LastIndexByte(line, '\r'); i >= 0 && !joblog.Quoted(line) {
+		line = line[i+1:]
 	}
-	text = strings.TrimRight(text, " \t\r")
-	if strings.TrimSpace(text) == "" {
+	return heard{text: line}, strings.TrimSpace(line) != ""
+}
+
+// line takes a line of the tool itself, without a frame.
+func (r *runLog) line(raw []byte) {
+	if h, ok := hear(joblog.Plain(string(raw))); ok {
+		r.take(h)
+	}
+}
+
+func (r *runLog) take(h heard) {
+	if h.event != nil {
+		r.event(h.event)
 		return
 	}
-	r.last = clip(text, 500)
-	bare := text
-	for _, mark := range []string{"│", "╷", "╵"} {
-		bare = strings.TrimPrefix(bare, mark)
+	r.last = clip(h.text, 500)
+	switch {
+	case joblog.Quoted(h.text): // says what a provisioner says, whatever that looks like
+	case strings.HasPrefix(h.text, "╷"), strings.HasPrefix(h.text, "╵"):
+		r.closeError()
+		r.boxed = strings.HasPrefix(h.text, "╷")
+	case strings.HasPrefix(h.text, "│"):
+		r.inBox(strings.TrimPrefix(strings.TrimPrefix(h.text, "│"), " "))
+	default:
+		r.human(h.text)
 	}
-	if bare != text {
-		bare = strings.TrimPrefix(bare, " ")
+}
+
+// inBox takes a line of an error or a warning in its box.
+func (r *runLog) inBox(text string) {
+	switch {
+	case r.inError:
+		r.inText(text)
+	case strings.HasPrefix(text, "Error: "):
+		r.begin(text)
 	}
-	r.human(bare)
+	r.boxed = true
+}
+
+// inText takes a line of the error that is open. It may quote anything.
+func (r *runLog) inText(text string) {
+	r.more(text)
+	r.saveFailed = r.saveFailed || reSave.MatchString(text)
+	if m := errWith.FindStringSubmatch(text); m != nil && r.errAddress == "" {
+		r.errAddress = deposedAt.ReplaceAllString(m[1], "")
+		r.fail(m[1])
+	}
 }
 
 func (r *runLog) human(text string) {
+	if r.boxed {
+		r.closeError()
+		r.boxed = false
+	}
 	switch {
-	case cutShort.MatchString(text):
-		r.interrupt(text)
-		if strings.HasPrefix(text, "Error: ") {
-			r.begin(text)
-		}
-	case endings.MatchString(text):
-		r.finished = true
 	case strings.HasPrefix(text, "Error: "):
 		r.begin(text)
+		return
 	case strings.HasPrefix(text, "Warning: "):
 		r.closeError()
+		return
 	case crashed.MatchString(text):
 		r.panicked = true
+	case r.inError:
+		r.inText(text)
+		if operates(text) || endings.MatchString(text) {
+			r.doubt("the text of an error has the words of a run: it may quote one, or another run follows")
+		}
+		return
+	case r.outputs:
+		r.inOutputs(text)
+		return
+	case cutShort.MatchString(text):
+		r.interrupt(text)
 	case planLine.MatchString(text):
 		r.planWhole = true
-	case text == "╵":
-		r.closeError()
-	default:
-		r.more(text)
 	}
 	r.saveFailed = r.saveFailed || reSave.MatchString(text)
-	if m := errWith.FindStringSubmatch(text); m != nil && r.inError {
-		r.errAddress = deposedAt.ReplaceAllString(m[1], "")
-		r.fail(m[1])
-	} else if m := completes.FindStringSubmatch(text); m != nil {
-		r.complete(m[1])
+	r.bounds(text)
+	if !operates(text) {
+		if m := planned.FindStringSubmatch(text); m != nil {
+			r.plans(m[1], strings.Contains(m[2], "replaced"))
+		}
+		return
+	}
+	if m := completes.FindStringSubmatch(text); m != nil {
+		r.complete(m[1], m[2] == "Destruction")
 	} else if m := progress.FindStringSubmatch(text); m != nil {
 		r.still(m[1], elapsedOf(m[3]))
-	} else if m := starts.FindStringSubmatch(text); m != nil && m[2] != "Opening" && m[2] != "Closing" {
+	} else if m := starts.FindStringSubmatch(text); m != nil {
 		r.start(m[1])
-	} else if m := planned.FindStringSubmatch(text); m != nil {
-		r.plans(m[1])
 	}
+}
+
+// operates reports whether a line is of an operation on a resource.
+func operates(text string) bool {
+	return (strings.Contains(text, "ing...") || strings.Contains(text, " complete")) && (starts.MatchString(text) || completes.MatchString(text) || progress.MatchString(text))
 }
 
 // interrupt counts how often a run was asked to stop: the second time it drops
@@ -130,84 +187,6 @@ func (r *runLog) interrupt(text string) {
 	}
 }
 
-// event reads one line of -json output; false when it is none.
-func (r *runLog) event(raw []byte) bool {
-	var e struct {
-		Message string `json:"@message"`
-		Type    string `json:"type"`
-		Hook    struct {
-			Resource struct {
-				Addr string `json:"addr"`
-			} `json:"resource"`
-			Elapsed float64 `json:"elapsed_seconds"`
-		} `json:"hook"`
-		Change struct {
-			Resource struct {
-				Addr string `json:"addr"`
-			} `json:"resource"`
-			Action string `json:"action"`
-		} `json:"change"`
-		Changes struct {
-			Operation string `json:"operation"`
-		} `json:"changes"`
-		Diagnostic struct {
-			Severity string `json:"severity"`
-			Summary  string `json:"summary"`
-			Detail   string `json:"detail"`
-			Address  string `json:"address"`
-			Range    struct {
-				Filename string `json:"filename"`
-				Start    struct {
-					Line int `json:"line"`
-				} `json:"start"`
-			} `json:"range"`
-		} `json:"diagnostic"`
-	}
-	if json.Unmarshal(raw, &e) != nil || (e.Type == "" && e.Message == "") {
-		return false
-	}
-	r.closeError()
-	if e.Message != "" {
-		r.last = clip(e.Message, 500)
-	}
-	switch addr := e.Hook.Resource.Addr; e.Type {
-	case "apply_start":
-		r.start(addr)
-	case "apply_complete":
-		r.complete(addr)
-	case "apply_errored":
-		r.fail(addr)
-	case "apply_progress":
-		r.still(addr, elapsedSeconds(e.Hook.Elapsed))
-	case "planned_change":
-		switch e.Change.Action {
-		case "create", "update", "replace", "delete", "import":
-			r.plans(e.Change.Resource.Addr)
-		}
-	case "change_summary":
-		r.finished = r.finished || e.Changes.Operation == "apply" || e.Changes.Operation == "destroy"
-		r.planWhole = r.planWhole || e.Changes.Operation == "plan"
-	}
-	for line := range strings.Lines(e.Message) {
-		if line = strings.TrimSpace(line); cutShort.MatchString(line) {
-			r.interrupt(line)
-		}
-		r.panicked = r.panicked || crashed.MatchString(line)
-	}
-	if d := e.Diagnostic; d.Severity == "error" || d.Severity == "" && d.Summary != "" {
-		if cutShort.MatchString("Error: " + d.Summary) {
-			r.interrupt(d.Summary)
-		}
-		place := ""
-		if d.Range.Filename != "" {
-			place = d.Range.Filename + ":" + strconv.Itoa(d.Range.Start.Line)
-		}
-		r.fault(strings.Join(strings.Fields(clip(d.Summary+" "+d.Detail, maxErrorText)), " "), d.Address, place)
-		r.fail(d.Address)
-	}
-	return true
-}
-
 func (r *runLog) see(addr string) string {
 	addr = deposedAt.ReplaceAllString(addr, "")
 	if _, known := r.running[addr]; !known {
@@ -218,19 +197,31 @@ func (r *runLog) see(addr string) string {
 }
 
 func (r *runLog) start(addr string) {
+	deposed := deposedAt.MatchString(addr)
+	addr = r.see(addr)
+	if r.running[addr] > 0 && !deposed {
+		r.doubt("it starts twice what has not ended: " + addr)
+	}
 	r.stalled = 0
 	r.started++
-	r.running[r.see(addr)]++
+	r.running[addr]++
 }
 
-func (r *runLog) complete(addr string) {
+func (r *runLog) complete(addr string, destroyed bool) {
+	deposed := deposedAt.MatchString(addr)
 	addr = r.see(addr)
 	r.completed++
 	r.stalled = 0
 	delete(r.waiting, addr)
+	if r.running[addr] == 0 {
+		r.doubt("it completes what it does not start: " + addr)
+	}
 	r.running[addr] = max(0, r.running[addr]-1)
 	r.done[addr] = true
 	r.ends[addr]++
+	if !deposed {
+		r.gone[addr] = destroyed
+	}
 }
 
 // fail counts only what had begun: an error may name any resource.
@@ -250,18 +241,36 @@ func (r *runLog) end() {
 	}
 }
 
-// addresses returns those with a completed operation, and those with one that
-// never completed.
+// addresses returns those of which all that began has completed, and those with
+// an operation that never did.
 func (r *runLog) addresses() (done, open []string) {
 	for _, a := range r.order {
-		if r.done[a] {
-			done = append(done, a)
-		}
 		if r.running[a] > 0 {
 			open = append(open, a)
+		} else if r.done[a] && !r.half(a) {
+			done = append(done, a)
 		}
 	}
 	slices.Sort(done)
 	slices.Sort(open)
 	return done, open
+}
+
+// half reports whether an address is between the two operations of a replacement.
+func (r *runLog) half(a string) bool { return r.replaces[a] && r.ends[a] == 1 }
+
+// standing returns the addresses that exist by the log, and those that it ended.
+// What is under way, failed or half replaced is of neither.
+func (r *runLog) standing() (present, destroyed []string) {
+	done, _ := r.addresses()
+	for _, a := range done {
+		switch {
+		case r.failed[a]:
+		case r.gone[a]:
+			destroyed = append(destroyed, a)
+		default:
+			present = append(present, a)
+		}
+	}
+	return present, destroyed
 }

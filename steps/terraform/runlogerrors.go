@@ -25,6 +25,12 @@ type logError struct {
 // begin starts an error of human output; its lines follow.
 func (r *runLog) begin(text string) {
 	r.closeError()
+	if exited.MatchString(text) {
+		return
+	}
+	if cutShort.MatchString(text) {
+		r.interrupt(text)
+	}
 	r.inError = true
 	r.errText.WriteString(strings.TrimPrefix(text, "Error: "))
 }
@@ -64,28 +70,29 @@ func (r *runLog) fault(text, address, place string) {
 var (
 	// configPlace is where human output says that an error stands.
 	configPlace = regexp.MustCompile(`\bon (\S+\.(?:tf|tofu|tfvars)(?:\.json)?) line (\d+)`)
-	// ciStamp is what build systems put before each line.
-	ciStamp  = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)? `)
-	progress = regexp.MustCompile(`^(\S.*?): Still (creating|modifying|destroying|importing)\.\.\. .*?\[(?:id=.*, )?([0-9hms]+) elapsed\]`)
-	planned  = regexp.MustCompile(`^  # (\S.*?) (?:will be (created|updated in-place|destroyed|imported|replaced)|(must be replaced)|(is tainted, so must be replaced))\b`)
-	planLine = regexp.MustCompile(`^Plan: .*\d+ to (add|destroy|change|import|forget)`)
-	crashed  = regexp.MustCompile(`^(panic: |!!!+ (OPENTOFU|TERRAFORM) CRASH !!!+|fatal error: |goroutine \d+ \[running\]:)`)
+	planned     = regexp.MustCompile(`^  # (\S.*?) (will be (?:created|updated in-place|destroyed|imported|replaced)|must be replaced|is tainted, so must be replaced)\b`)
+	planLine    = regexp.MustCompile(`^Plan: .*\d+ to (add|destroy|change|import|forget)`)
+	crashed     = regexp.MustCompile(`^(panic: |!!!+ (OPENTOFU|TERRAFORM) CRASH !!!+|fatal error: |goroutine \d+ \[running\]:)`)
 )
 
 // still takes a line that says that an operation goes on.
 func (r *runLog) still(address string, elapsed time.Duration) {
 	address = r.see(address)
+	if r.running[address] == 0 {
+		r.doubt("it goes on with what it does not start: " + address)
+	}
 	r.waiting[address] = max(r.waiting[address], elapsed)
 	r.stalled++
 }
 
 // plans takes an address of the plan inside the log.
-func (r *runLog) plans(address string) {
+func (r *runLog) plans(address string, replaced bool) {
 	address = deposedAt.ReplaceAllString(address, "")
 	if !r.inPlan[address] && address != "" {
 		r.inPlan[address] = true
 		r.plan = append(r.plan, address)
 	}
+	r.replaces[address] = r.replaces[address] || replaced
 }
 
 func elapsedOf(s string) time.Duration {
@@ -101,9 +108,9 @@ func elapsedSeconds(n float64) time.Duration {
 }
 
 // neverStarted returns what was planned and has no operation; ok is false where
-// the log does not hold the whole plan.
+// the log does not hold the plan and the run to its end.
 func (r *runLog) neverStarted() (out []string, ok bool) {
-	if !r.planWhole {
+	if !r.planWhole || r.lacks() != "" {
 		return nil, false
 	}
 	for _, a := range r.plan {
@@ -121,16 +128,20 @@ func (r *runLog) operations() map[string]string {
 	for _, a := range r.order {
 		switch {
 		case r.failed[a]:
-			out[a] = "failed"
+			out[a] = opFailed
 		case r.running[a] > 0:
-			out[a] = "in-flight"
+			out[a] = opFlight
+		case r.half(a):
+			out[a] = opHalf
+		case r.done[a] && r.gone[a] && !r.finished && !r.planWhole:
+			out[a] = opDestroyed
 		case r.done[a]:
-			out[a] = "complete"
+			out[a] = opComplete
 		}
 	}
 	if never, ok := r.neverStarted(); ok {
 		for _, a := range never {
-			out[a] = "not-started"
+			out[a] = opNever
 		}
 	}
 	return out
