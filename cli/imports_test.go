@@ -24,12 +24,13 @@ var rooms = []room{
 	{path: "handrail/triage"},
 	{path: "handrail/steps/fault"},
 	{path: "handrail/steps/gitread"},
+	{path: "handrail/steps/joblog"},
 	{path: "handrail/evidence", ours: []string{"handrail/evidence"}},
 	{path: "handrail/steps/catalog", ours: []string{"handrail/steps"}, libs: []string{k8s, tfexec, yaml}},
 	{path: "handrail/steps/compare", ours: []string{"handrail/steps"}, libs: []string{k8s, tfexec, yaml}},
 	{path: "handrail/steps", libs: []string{k8s, tfexec, yaml}},                                                                                                                                                    // and what sameWorld allows
-	{path: "handrail/steps/terraform", ours: []string{"=handrail/steps", "handrail/steps/transport", "=handrail/steps/gitread", "handrail/steps/terraform"}, libs: []string{k8s, tfexec, yaml, aws, azure, pgLib}}, // each state backend has its own way in
-	{path: "handrail/runbooks", ours: []string{"handrail/runbooks", "handrail/triage", "=handrail/steps"}, libs: []string{yaml, cel}},
+	{path: "handrail/steps/terraform", ours: []string{"=handrail/steps", "handrail/steps/transport", "=handrail/steps/gitread", "=handrail/steps/joblog", "handrail/steps/terraform"}, libs: []string{k8s, tfexec, yaml, aws, azure, pgLib}}, // each state backend has its own way in
+	{path: "handrail/runbooks", ours: []string{"handrail/runbooks", "handrail/triage", "=handrail/steps", "=handrail/steps/joblog"}, libs: []string{yaml, cel}},
 	{path: "handrail/session", ours: []string{"handrail/session", "handrail/triage", "handrail/runbooks", "=handrail/steps", "handrail/evidence"},
 		libs: []string{yaml}}, // answers files are walked node by node
 	{path: "handrail/session/index/depot", ours: []string{"handrail/session/index/depot", "handrail/evidence"}, libs: []string{aws, oras, ociSpec}},

@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -102,6 +104,9 @@ func (st *stage) launch(args ...string) (*exec.Cmd, <-chan error, error) {
 		return nil, nil, fmt.Errorf("log of the apply: %w", err)
 	}
 	defer log.Close()
+	if _, err := io.WriteString(log, echoed(args)); err != nil {
+		return nil, nil, err
+	}
 	// Not bound to ctx: it goes on when the drill has started.
 	cmd := exec.Command(st.tofu, args...)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = st.rec.Dir, st.robotEnviron(), log, log
@@ -114,6 +119,10 @@ func (st *stage) launch(args ...string) (*exec.Cmd, <-chan error, error) {
 	st.rec.Processes = append(st.rec.Processes, process{PID: cmd.Process.Pid, Start: startMark(cmd.Process.Pid)})
 	return cmd, ended, st.save()
 }
+
+// echoed is the command as a pipeline prints it before its output: the log of a
+// job shows where its run begins.
+func echoed(args []string) string { return "$ tofu " + strings.Join(args, " ") + "\n" }
 
 // until waits until the log of the apply shows what is wanted. An apply that
 // ends before is an error with the end of its log.

@@ -62,7 +62,7 @@ func (r run) apply(ctx context.Context, st *stage) error {
 		return context.Cause(ctx)
 	}
 	if r.log {
-		if err := os.WriteFile(st.rec.Log, out, 0o600); err != nil {
+		if err := os.WriteFile(st.rec.Log, append([]byte(echoed(args)), out...), 0o600); err != nil {
 			return err
 		}
 	}

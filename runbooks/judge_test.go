@@ -131,6 +131,7 @@ func recoverable() Vars {
 			"log": {
 				"found": steps.BoolOf(true), "started": steps.IntOf(3), "completed": steps.IntOf(2), "errored": steps.IntOf(0),
 				"finished": steps.BoolOf(false), "interrupted": steps.BoolOf(false), "completed_addresses": steps.StringsOf([]string{"a.b", "a.c"}),
+				"present_addresses": steps.StringsOf([]string{"a.b", "a.c"}), "destroyed_addresses": steps.StringsOf(nil), "whole": steps.BoolOf(false),
 				"started_addresses": steps.StringsOf([]string{"a.d"}),
 			},
 		},
@@ -201,6 +202,24 @@ func TestProposals(t *testing.T) {
 		{"killed apply", triage.TopicMutation, func(*Vars) {}, "yes"},
 		{"killed apply", triage.TopicClass, func(*Vars) {}, "MutationPartiallySucceeded"},
 		{"completed and not recorded", triage.TopicConsistent, func(*Vars) {}, "no"},
+		{"destroyed and not recorded", triage.TopicConsistent, func(v *Vars) {
+			v.Facts["log"]["present_addresses"], v.Facts["log"]["destroyed_addresses"] = steps.StringsOf(nil), steps.StringsOf([]string{"a.b", "a.c"})
+		}, "unknown"},
+		{"destroyed and recorded", triage.TopicConsistent, func(v *Vars) {
+			v.Facts["state"]["addresses"] = steps.StringsOf([]string{"a.b"})
+			v.Facts["log"]["present_addresses"], v.Facts["log"]["destroyed_addresses"] = steps.StringsOf(nil), v.Facts["state"]["addresses"]
+		}, "no"},
+		{"the lock of a plan, the log of an apply", triage.TopicMutation, func(v *Vars) {
+			v.Facts["lock"]["operation"] = steps.StringOf("OperationTypePlan")
+			v.Facts["log"]["started"], v.Facts["log"]["completed"] = steps.IntOf(1), steps.IntOf(0)
+		}, "unknown"},
+		{"the lock of a plan, the log of an apply", triage.TopicClass, func(v *Vars) {
+			v.Facts["lock"]["operation"] = steps.StringOf("OperationTypePlan")
+		}, "MutationPartiallySucceeded"},
+		{"the lock of a plan, a tail", triage.TopicMutation, func(v *Vars) {
+			v.Facts["lock"]["operation"] = steps.StringOf("OperationTypePlan")
+			v.Facts["log"]["started"], v.Facts["log"]["completed"] = steps.Unknown(steps.Int, "a tail"), steps.Unknown(steps.Int, "a tail")
+		}, "unknown"},
 		{"domain", triage.TopicDomain, func(*Vars) {}, "state-backend"},
 		{"owner", triage.TopicOwner, func(*Vars) {}, "infrastructure platform owner"},
 		{"no log", triage.TopicMutation, func(v *Vars) { delete(v.Facts, "log"); delete(v.Params, "log") }, "unknown"},
