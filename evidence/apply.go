@@ -32,6 +32,7 @@ type place struct {
 	end   int // where it ends
 	floor int // what lies before was already written
 	deep  bool
+	shy   bool // what only looks like a secret stays
 	final bool // nothing follows the input
 	seen  *looked
 }
@@ -41,7 +42,12 @@ type looked struct {
 	percent int // how far URL-encoded runs were already looked into
 	lineEnd int // of the line that was asked for last
 	lineCut bool
-	work    int // bytes looked at besides the one pass
+	work    int      // bytes looked at besides the one pass
+	named   int      // where the name ends that was judged last
+	wide    int      // how far UTF-16 was already looked into
+	escaped int      // how far strings with escapes were already looked into
+	free    bool     // the place was looked at before and counts for nothing
+	columns *columns // the table whose rows come next
 }
 
 // line returns the rest of the line from i, at most 64 KiB.
@@ -69,12 +75,35 @@ func (r *redactor) apply(dst, in []byte, n counts) []byte {
 	return w.dst
 }
 
-// look reports whether the rules find a secret in decoded bytes, and the kind and value of the first one.
+// look reports whether the rules find a secret in decoded bytes, or a known value is there, and the kind and value of the first one.
 func (r *redactor) look(in []byte) (hit, bool) {
+	if isWide(in) {
+		in = bytes.ReplaceAll(in, []byte{0}, nil) // what stands in it is enough to hide all of it
+		h, ok := r.look(in)
+		h.start, h.end, h.value = 0, 0, nil
+		return h, ok
+	}
 	w := applier{redactor: r, in: in, deep: true}
 	w.seen.lineEnd = -1
 	w.run(len(in), true)
+	if h, ok := r.knownIn(in); ok && (w.first.kind == "" || h.start <= w.first.start) {
+		return h, true
+	}
 	return w.first, w.first.kind != ""
+}
+
+// knownIn finds the first known value.
+func (r *redactor) knownIn(in []byte) (hit, bool) {
+	set := r.knownValues()
+	if len(set.bits) == 0 {
+		return hit{}, false
+	}
+	for i := set.find(in, 0, len(in)); i < len(in); i = set.find(in, i+1, len(in)) {
+		if f, ok := set.at(in[i:]); ok {
+			return hit{start: i, end: i + len(f.form), kind: "known", value: bytes.TrimSpace([]byte(f.value))}, true
+		}
+	}
+	return hit{}, false
 }
 
 // applier runs the rules over in, whose first done bytes were written before and are there to be looked back at.
@@ -87,6 +116,7 @@ type applier struct {
 	lineOut int // where in dst the current line starts
 	first   hit
 	deep    bool
+	shy     bool
 	seen    looked
 
 	spanStart, looks int
@@ -107,6 +137,7 @@ const (
 func (w *applier) run(limit int, final bool) bool {
 	auto := w.rules.auto
 	state := uint32(0)
+	w.rows(final)
 	runAt, runEnd := len(w.in), 0
 	if !w.deep {
 		runAt, runEnd = nextRun(w.in, w.done)
@@ -147,8 +178,13 @@ func (w *applier) run(limit int, final bool) bool {
 				next = jump
 				break
 			}
-			if h, ok := w.rules.match[lit](w.place(at, i+1, final)); ok {
+			h, ok := w.rules.match[lit](w.place(at, i+1, final))
+			if ok {
 				next = w.take(h, final)
+			}
+			if w.seen.free {
+				w.seen.free = false
+				w.looks--
 			}
 		}
 		switch next {
@@ -157,6 +193,7 @@ func (w *applier) run(limit int, final bool) bool {
 		case tooLong:
 			return true
 		case jump:
+			w.rows(final)
 			i, state = w.done-1, 0
 			if !w.deep && runAt < w.done {
 				runAt, runEnd = nextRun(w.in, w.done)
@@ -174,7 +211,7 @@ func (w *applier) run(limit int, final bool) bool {
 }
 
 func (w *applier) place(at, end int, final bool) place {
-	return place{r: w.redactor, in: w.in, at: at, end: end, floor: w.done, deep: w.deep, final: final, seen: &w.seen}
+	return place{r: w.redactor, in: w.in, at: at, end: end, floor: w.done, deep: w.deep, shy: w.shy, final: final, seen: &w.seen}
 }
 
 // take writes what was found, or holds it back.

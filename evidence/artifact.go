@@ -25,6 +25,10 @@ const (
 type artifact struct {
 	r     *redactor
 	text  *textStream
+	marks *markedLines // before text
+	wide  *fromWide    // before marks, where text came in UTF-16
+	plain bool         // it is text and goes on as such
+	inner bool         // it was unpacked
 	out   io.Writer
 	tree  func(*redactor, *node, counts)                 // for media types that are JSON
 	whole func(*redactor, []byte, counts) ([]byte, bool) // for those that are read whole
@@ -38,6 +42,7 @@ type artifact struct {
 func (r *redactor) artifact(media string, out io.Writer) artifact {
 	n := counts{}
 	a := artifact{r: r, out: out, n: n, media: media, text: &textStream{r: r, out: out, n: n, size: window, ahead: ahead}}
+	a.marks = &markedLines{r: r, out: a.text, n: n}
 	switch media {
 	case MediaKubernetes:
 		a.tree = kubernetesTree
@@ -55,8 +60,8 @@ func (r *redactor) artifact(media string, out io.Writer) artifact {
 
 func (a *artifact) Write(p []byte) (int, error) {
 	switch {
-	case a.tree == nil && a.whole == nil:
-		return a.text.Write(p)
+	case a.plain:
+		return a.write(p)
 	case a.json != nil:
 		return a.json.Write(p)
 	case a.lost > 0:
@@ -64,14 +69,31 @@ func (a *artifact) Write(p []byte) (int, error) {
 		return len(p), nil
 	case a.buf.Len()+len(p) <= unitMost:
 		return a.buf.Write(p)
-	case a.media == MediaJSON:
-		return len(p), a.asText(p)
-	case a.tree != nil:
+	case a.packed(p), a.whole != nil:
+		a.withhold()
+		a.lost += int64(len(p))
+		return len(p), nil
+	case a.tree != nil && a.media != MediaJSON:
 		return len(p), a.stream(p)
 	}
-	a.withhold()
-	a.lost += int64(len(p))
+	// As much is held, however it came.
+	first := unitMost - a.buf.Len()
+	a.buf.Write(p[:first])
+	if err := a.asText(); err != nil {
+		return 0, err
+	}
+	if _, err := a.write(p[first:]); err != nil {
+		return 0, err
+	}
 	return len(p), nil
+}
+
+// packed reports whether what was held, or what follows when that is nothing, begins as gzip does.
+func (a *artifact) packed(p []byte) bool {
+	if a.buf.Len() > 0 {
+		p = a.buf.Bytes()
+	}
+	return bytes.HasPrefix(p, gzipMagic) && !a.inner
 }
 
 // stream goes over to redaction by path.
@@ -86,16 +108,40 @@ func (a *artifact) stream(p []byte) error {
 	return err
 }
 
-// asText gives up on structure where none was promised.
-func (a *artifact) asText(p []byte) error {
-	a.tree = nil
+// asText takes what was held as text, and all that follows. What it marks is known before any of it is written.
+func (a *artifact) asText() error {
+	a.tree, a.plain = nil, true
 	held := a.buf.Bytes()
 	a.buf = bytes.Buffer{}
-	if _, err := a.text.Write(held); err != nil {
+	if big, ok := wideOrder(held); ok {
+		a.wide = &fromWide{out: a.marks, big: big}
+		a.r.learnText(unwrapped(held))
+		held = held[2:]
+	} else {
+		a.r.learnText(held)
+	}
+	_, err := a.write(held)
+	return err
+}
+
+func (a *artifact) write(p []byte) (int, error) {
+	if a.wide != nil {
+		return a.wide.Write(p)
+	}
+	return a.marks.Write(p)
+}
+
+// finishText writes what is left of text.
+func (a *artifact) finishText() error {
+	if a.wide != nil {
+		if err := a.wide.finish(); err != nil {
+			return err
+		}
+	}
+	if err := a.marks.finish(); err != nil {
 		return err
 	}
-	_, err := a.text.Write(p)
-	return err
+	return a.text.finish()
 }
 
 // withhold gives up on structure, and with it on the bytes.
@@ -112,31 +158,35 @@ func (a *artifact) Close() ([]string, error) {
 
 func (a *artifact) end() error {
 	switch {
+	case a.plain:
+		return a.finishText()
 	case a.json != nil:
 		return a.json.finish()
+	case a.lost == 0 && a.packed(nil):
+		return a.gunzip(a.buf.Bytes())
 	case a.tree != nil:
 		n := counts{}
-		if out, ok := redactTree(a.buf.Bytes(), func(root *node) { a.tree(a.r, root, n) }); ok {
+		if out, ok := redactTree(unwrapped(a.buf.Bytes()), func(root *node) { a.tree(a.r, root, n) }); ok {
 			maps.Copy(a.n, n)
 			_, err := a.out.Write(out)
 			return err
 		}
-		if a.media == MediaJSON {
-			if err := a.asText(nil); err != nil {
+		if a.media != MediaJSON {
+			if err := a.stream(nil); err != nil {
 				return err
 			}
-			return a.text.finish()
+			return a.json.finish()
 		}
-		if err := a.stream(nil); err != nil {
+		fallthrough
+	case a.whole == nil && a.lost == 0:
+		if err := a.asText(); err != nil {
 			return err
 		}
-		return a.json.finish()
-	case a.whole == nil:
-		return a.text.finish()
+		return a.finishText()
 	}
 	if a.lost == 0 {
 		n := counts{}
-		if out, ok := a.whole(a.r, a.buf.Bytes(), n); ok {
+		if out, ok := a.whole(a.r, unwrapped(a.buf.Bytes()), n); ok {
 			out, _ = a.r.knownValues().replace(nil, out, true, a.r, n) // in names, too
 			maps.Copy(a.n, n)
 			_, err := a.out.Write(out)

@@ -5,8 +5,8 @@ import (
 	"regexp"
 )
 
-// assignment covers `name = value` in the shapes of logs, env files, HCL, YAML, JSON and command lines, also when the
-// whole is a string inside JSON. It hides the value when the name says that it is a secret.
+// assignment hides what belongs to a name that tells of a secret, or hints at one, in whatever syntax the two stand together: the
+// shapes of logs, env files, HCL, YAML, JSON, XML and command lines, also when the whole is a string inside JSON.
 func assignment(p place) (hit, bool) {
 	l, j := p.at, p.end
 	for l > p.floor && p.at-l < 64 && isNameByte(p.in[l-1]) {
@@ -15,23 +15,68 @@ func assignment(p place) (hit, bool) {
 	for j < len(p.in) && j-p.end < 64 && isNameByte(p.in[j]) {
 		j++
 	}
+	if p.seen.named == j && j > 0 {
+		return hit{}, false // several literals stand in one name
+	}
+	p.seen.named = j
+	if j == len(p.in) {
+		return hit{}, false
+	}
 	// Most of what looks like the name of a secret is not followed by a value, which is the cheaper thing to tell.
 	lineEnd := j + len(p.line(j))
-	k, space, ok := separator(p.in[:lineEnd], j, bytes.HasPrefix(p.in[l:], []byte("--")))
-	if !ok {
+	if !mayBind(p.in, l, j, lineEnd) {
 		return hit{}, false
 	}
-	name := bytes.Trim(p.in[l:j], `"\`)
-	if !secretName(name) {
+	n := named{place: p, l: l, j: j, lineEnd: lineEnd, name: bytes.Trim(p.in[l:j], `"\-.`)}
+	if n.tells = nameTells(n.name); n.tells == silent && (p.in[l] == '-' || l > 0 && p.in[l-1] == '/') && shortName(n.name) {
+		n.tells = tells // -pass and /pass: are options
+	} else if n.tells == silent {
+		if n.tells = n.withWordsBefore(); n.tells == silent {
+			return hit{}, false
+		}
+	}
+	return n.bind()
+}
+
+func shortName(name []byte) bool {
+	switch string(bytes.ToLower(name)) {
+	case "pass", "pw", "pwd":
+		return true
+	}
+	return false
+}
+
+// value judges one value at [start, end) and makes a hit of it.
+func (n *named) value(start, end int, quoted bool) (hit, bool) {
+	if start >= end || !n.secret(n.in[start:end], quoted) {
 		return hit{}, false
 	}
-	if k < lineEnd && (p.in[k] == '|' || p.in[k] == '>') {
+	return hit{start: start, end: end, kind: "field", value: normalValue(n.in[start:end]), more: end == len(n.in) || end >= n.j+holdMost}, true
+}
+
+// secret reports whether a value under the name is one.
+func (n *named) secret(v []byte, quoted bool) bool {
+	if harmlessValue(v, n.name, quoted) || n.r.onlyTokens(v) || namesOnly(n.in, n.l, n.j, v, n.name) {
+		return false
+	}
+	return n.tells == tells || looksRandom(v) && !bytes.HasPrefix(v, []byte("AAAA"))
+}
+
+// assigned is the value behind a separator on the same line, which begins at k.
+func (n *named) assigned(k int, space bool) (hit, bool) {
+	p, l, lineEnd := n.place, n.l, n.lineEnd
+	switch {
+	case p.in[k] == '|' || p.in[k] == '>':
 		if bytes.HasPrefix(bytes.TrimLeft(p.in[k+1:lineEnd], "+-0123456789"), []byte(`\n`)) {
 			return p.inString(assignment)
 		}
 		if h, ok := blockScalar(p, l, k, lineEnd); ok {
-			return h, true
+			return h, h.skip || n.secret(h.value, true)
 		}
+	case bytes.HasPrefix(p.in[k:], []byte("<<")):
+		return n.heredoc(k)
+	case p.in[k] == '{' && !bytes.HasPrefix(p.in[k:], []byte("{{")), p.in[k] == '[':
+		return n.inside(k)
 	}
 	start, end, quoted := valueAt(p.in[:lineEnd], k)
 	// "token: Bearer abc" hides abc.
@@ -39,34 +84,56 @@ func assignment(p place) (hit, bool) {
 	if w := bytes.ToLower(p.in[start:end]); !quoted && blank && (string(w) == "bearer" || string(w) == "basic" || string(w) == "token") {
 		start, end, quoted = valueAt(p.in[:lineEnd], skipBlank(p.in[:lineEnd], end))
 	}
-	if !quoted && space {
+	if !quoted && end < lineEnd && (p.in[end] == '\'' || p.in[end] == '"') && end > start && (end-start == 1 || p.in[end-1] == '(') {
+		// N'…' of SQL, b'…' of Python, and SecretStr('…'), in which the argument is the value.
+		if f := bytes.ToLower(p.in[start:end]); end-start == 1 || bytes.Contains(f, []byte("secret")) || bytes.Contains(f, []byte("pass")) || bytes.Contains(f, []byte("sensitive")) || bytes.Contains(f, []byte("secure")) {
+			start, end, quoted = valueAt(p.in[:lineEnd], end)
+		}
+	}
+	if n.tells == tells && !quoted && !(reference.Match(p.in[start:end]) && !bytes.HasPrefix(p.in[start:end], []byte("$"))) {
 		switch {
-		case startsLine(p.in, l):
-			// In YAML the value is all that follows; shortening it at a blank would leave half a passphrase.
+		case space || p.in[k-1] == ' ' && p.in[n.j] == ' ':
+			if !startsLine(p.in, l) {
+				if more := wordsAfter(p.in[start:end], p.in[end:lineEnd]); more > 0 && bytes.HasSuffix(bytes.ToLower(n.name), []byte("phrase")) {
+					end += more
+					break
+				}
+				if isProse(p.in[start:end], p.in[end:lineEnd]) {
+					return hit{}, false
+				}
+				break
+			}
+			// In YAML and INI the value is all that follows; shortening it at a blank would leave half a passphrase.
 			rest := p.in[start:lineEnd]
 			if c := bytes.Index(rest, []byte(" #")); c >= 0 {
 				rest = rest[:c]
 			}
-			if c := bytes.IndexByte(rest, '"'); c >= 0 && bytes.HasSuffix(bytes.TrimRight(p.in[:l], " \t-"), []byte(`"`)) {
-				rest = rest[:c] // the whole assignment is a string of JSON
+			if c := bytes.IndexByte(rest, '"'); c >= 0 && inJSONString(p.in[:l]) {
+				rest = rest[:c] // the whole assignment is in a string of JSON
 			}
 			if esc := escapeIn(rest); esc >= 0 {
 				rest = rest[:esc]
 			}
 			end = max(end, start+len(bytes.TrimRight(rest, " \t\r")))
-		case isProse(p.in[start:end], p.in[end:lineEnd]):
-			return hit{}, false
+		case n.l > 0 && (n.in[n.l-1] == '"' || n.in[n.l-1] == '\''):
+			// The whole assignment is quoted, as in Environment="NAME=a b c".
+			if q := bytes.IndexByte(n.in[end:lineEnd], n.in[n.l-1]); q > 0 && !bytes.ContainsAny(n.in[end:end+q], "=:\\") {
+				end += q
+			}
+		case hasSuffix(string(bytes.ToLower(n.name)), "passphrase", "password"):
+			end += wordsAfter(p.in[start:end], p.in[end:lineEnd])
 		}
 	}
 	v := p.in[start:end]
 	unquoted := bytes.TrimPrefix(bytes.TrimPrefix(v, []byte("%27")), []byte("%22"))
-	if n, _ := p.r.tokenAt(unquoted); n > 0 && p.in[k-1]|0x20 == 'd' {
+	if t, _ := p.r.tokenAt(unquoted); t > 0 && p.in[k-1]|0x20 == 'd' {
 		return hit{}, false // in a URL, what follows the value is not part of it
 	}
-	if harmlessValue(v, name, quoted) || p.r.onlyTokens(v) || namesOnly(p.in, l, j, v, name) {
-		return hit{}, false
+	h, ok := n.value(start, end, quoted)
+	if quoted {
+		return n.changed(h, ok, start, end)
 	}
-	return hit{start: start, end: end, kind: "field", value: normalValue(v), more: end == len(p.in) || end >= j+holdMost}, true
+	return h, ok
 }
 
 func isNameByte(c byte) bool { return isWord(c) || c == '-' || c == '.' }
@@ -81,7 +148,7 @@ func separator(in []byte, j int, flag bool) (k int, space, ok bool) {
 	quote := k > j
 	k = skipBlank(in, k)
 	switch rest := in[k:]; {
-	case bytes.HasPrefix(rest, []byte("==")), bytes.HasPrefix(rest, []byte("=~")):
+	case bytes.HasPrefix(rest, []byte("==")), bytes.HasPrefix(rest, []byte("=~")) && len(rest) > 2 && bytes.IndexByte([]byte(` "'/|\\`), rest[2]) >= 0:
 		return 0, false, false
 	case bytes.HasPrefix(rest, []byte("=>")), bytes.HasPrefix(rest, []byte(":=")):
 		k += 2
@@ -95,7 +162,7 @@ func separator(in []byte, j int, flag bool) (k int, space, ok bool) {
 		return 0, false, false
 	}
 	k = skipBlank(in, k)
-	return k, space, k < len(in)
+	return k, space, true
 }
 
 func skipBlank(in []byte, i int) int {
@@ -151,10 +218,16 @@ func escapeIn(in []byte) int {
 
 // startsLine reports whether only blanks and a list dash stand before l on its line.
 func startsLine(in []byte, l int) bool {
-	for l > 0 && (in[l-1] == ' ' || in[l-1] == '\t' || in[l-1] == '-') {
+	for l > 0 && bytes.IndexByte([]byte(" \t-+~<>|"), in[l-1]) >= 0 {
 		l--
 	}
 	return l == 0 || in[l-1] == '\n' || in[l-1] == '"' || l > 1 && in[l-1] == 'n' && in[l-2] == '\\'
+}
+
+// inJSONString reports whether the line that before ends in began with a quote or an escaped newline.
+func inJSONString(before []byte) bool {
+	before = bytes.TrimRight(before, " \t-")
+	return bytes.HasSuffix(before, []byte(`"`)) || bytes.HasSuffix(before, []byte(`\n`))
 }
 
 // isProse tells "invalid token: unexpected end" from an assignment.
@@ -173,6 +246,35 @@ func isProse(value, rest []byte) bool {
 	}
 	return len(word) > 0 && !bytes.ContainsAny(word, "=:")
 }
+
+// wordsAfter is how much of what follows an unquoted word goes on as a passphrase: words of letters and numbers, three of them or
+// more, none of which makes a sentence.
+func wordsAfter(first, rest []byte) int {
+	n, words := 0, 1
+	for _, c := range first {
+		if c|0x20 < 'a' || c|0x20 > 'z' {
+			return 0
+		}
+	}
+	for n < len(rest) && rest[n] == ' ' {
+		end := n + 1
+		for end < len(rest) && isWord(rest[end]) {
+			end++
+		}
+		w := rest[n+1 : end]
+		if len(w) < 2 || end < len(rest) && rest[end] != ' ' && rest[end] != '\r' || sentenceWord.Match(w) {
+			break
+		}
+		n, words = end, words+1
+	}
+	if words < 3 {
+		return 0
+	}
+	return n
+}
+
+// sentenceWord are words that make a sentence and no passphrase.
+var sentenceWord = regexp.MustCompile(`\A(?i:is|was|are|be|been|for|the|an?|to|of|in|on|by|not|no|and|or|with|from|has|have|must|may|will|failed|failure|invalid|required|expired|missing|authentication|field|user|error|set|reset|changed|rotated|than|at|as|it|if|this|that)\z`)
 
 // blockScalar covers a YAML block under a secret name: all following lines that are indented deeper than the name.
 func blockScalar(p place, nameAt, k, lineEnd int) (hit, bool) {
@@ -230,7 +332,7 @@ var (
 	harmlessWord = regexp.MustCompile(`\A(?i:true|false|yes|no|on|off|null|nil|none|undefined|unknown|unset|empty|n/a|~|-+|\*+|x{3,}|\.{3,}|` +
 		`\(?sensitive( value)?\)?|\(known after apply\)|\[?redacted\]?|<[a-z_ -]+>|opaque|required|optional|string|bytes?)\z`)
 	// reference is an expression that names a secret instead of being one.
-	reference = regexp.MustCompile(`\A(?:\$|\{\{|%\{|(?:var|local|data|module|each|self|path|env|secrets)\.|[a-z][a-z0-9]*(?:_[a-z0-9]+)+\.[a-z_][a-z0-9_]*\.|` +
+	reference = regexp.MustCompile(`\A(?:\$(?:[{(\[]|env:|[A-Z][A-Z0-9_]*(?:\z|[/:."'&, \[\])])|[a-z_]+(?:\z|[/:."'&, \[\])])|[A-Z][a-z]+(?:[A-Z][a-z]+)*\z|\z|[0-9@#?*]\z)|\{\{|%\{|(?:var|local|data|module|each|self|path|env|secrets)\.|[a-z][a-z0-9]*(?:_[a-z0-9]+)+\.[a-z_][a-z0-9_]*\.|` +
 		`op://|vault:|arn:|projects/|file\(|sensitive\()`)
 	namespaced = regexp.MustCompile(`\A[a-z0-9]([a-z0-9.-]*[a-z0-9])?/[a-z0-9]([a-z0-9.-]*[a-z0-9])?\z`)
 )
@@ -269,8 +371,8 @@ func harmlessValue(v, name []byte, quoted bool) bool {
 	if bytes.HasSuffix(lower, []byte("secret")) && namespaced.Match(v) {
 		return true // controllers log secret="namespace/name"
 	}
-	if v[0] == '{' || v[0] == '[' || v[0] == '(' {
-		return !quoted
+	if (v[0] == '{' || v[0] == '[' || v[0] == '(') && !quoted && len(v) < 64 && bytes.IndexByte([]byte("}])"), v[len(v)-1]) >= 0 || bytes.Equal(v, []byte("{")) || bytes.Equal(v, []byte("[")) {
+		return true
 	}
 	for _, c := range v {
 		if (c < '0' || c > '9') && c != '.' {

@@ -9,14 +9,23 @@ import (
 // the secret; gap is what may part two words, also inside a string of JSON.
 var commands = [...]struct{ literal, needs, expr string }{
 	{"machine ", "", `(?i:machine)` + gap + `[^\s"\\]{1,256}` + gap + `(?:(?i:account)` + gap + `[^\s"\\]{1,256}` + gap + `)?(?i:login)` + gap + `[^\s"\\]{1,256}` + gap + `(?i:password)` + gap + `([^\s"\\]{3,})`},
-	{":5432:", "", `:5432:[^:\s"\\]{1,64}:[^:\s"\\]{1,64}:([^\s"\\]{3,})`},
+	{":5432:", "", pgpass}, {":6432:", "", pgpass}, {":5433:", "", pgpass}, {":*:", "", pgpass},
 	{"-u ", "curl", `-u ["']?[^:\s"'\\]{1,128}:([^\s"'\\]{3,})`},
 	{"--user ", "curl", `(?i:--user) ["']?[^:\s"'\\]{1,128}:([^\s"'\\]{3,})`},
 	{"sshpass -p", "", `(?i:sshpass) -p ?["']?([^\s"'\\]{3,})`},
 	{"-passin ", "", `-passin ["']?pass:([^\s"'\\]{3,})`},
 	{"-passout ", "", `-passout ["']?pass:([^\s"'\\]{3,})`},
+	{"auth plain ", "", `(?i:auth plain) ([A-Za-z0-9+/]{8,}=*)`},
+	{"auth ", "", `(?-i:AUTH)(?: [a-z][a-z0-9_-]{0,31})? ([^\s"\\:=]{12,})(?:\s|\\[nr]|["']|\z)`},
+	{" -a ", "redis-cli", `(?i: -a) ["']?([^\s"'\\]{3,})`},
+	{" -p ", "login", ` -p ["']?([^\s"'\\]{3,})`},
+	{" -w ", "ldap", ` -w ["']?([^\s"'\\]{3,})`},
+	{" -p", "mysql", ` -p([^\s"'\\-][^\s"'\\]{2,})`},
 	{"identified by ", "", `(?i:identified by) (?:(?i:password) )?\\*["']([^"'\\]{3,})`},
 }
+
+// pgpass is what follows the host: a port, a database, a user and the password.
+const pgpass = `:(?:[0-9]{4,5}|\*):[^:\s"\\]{1,64}:[^:\s"\\*]{1,64}:([^\s"\\]{3,})`
 
 const gap = `(?:\s|\\[nrt]){1,8}`
 

@@ -15,6 +15,7 @@ type node struct {
 	kind    nodeKind
 	text    string // of a string, decoded; of a number, true, false and null, as written
 	members []member
+	at, end int // where a scalar stands
 }
 
 type member struct {
@@ -78,15 +79,16 @@ func (r *jsonReader) value(depth int) (*node, error) {
 	case '[':
 		return r.container(depth, arrayNode, ']')
 	case '"':
-		s, end, err := readString(r.in, r.pos)
+		at := r.pos
+		s, end, err := readString(r.in, at)
 		r.pos = end
-		return &node{kind: stringNode, text: s}, err
+		return &node{kind: stringNode, text: s, at: at, end: end}, err
 	}
 	end := literalEnd(r.in, r.pos)
 	if end == r.pos {
 		return nil, fmt.Errorf("byte %d: no JSON value starts here", r.pos)
 	}
-	n := &node{kind: literalNode, text: string(r.in[r.pos:end])}
+	n := &node{kind: literalNode, text: string(r.in[r.pos:end]), at: r.pos, end: end}
 	r.pos = end
 	return n, nil
 }

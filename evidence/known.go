@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode/utf16"
 )
 
 // minKnown is the shortest known value; it is also how much of one is looked for.
@@ -95,18 +96,75 @@ func newKnownSet(values map[string]bool) *knownSet {
 	return set
 }
 
-// knownForms returns the value raw, JSON-escaped, URL-escaped and in base64 at each of the three alignments.
+// knownForms returns the value raw and as JSON, URLs, hex, UTF-16 and base64 write it: what may be written in more than one way in
+// each of them, and base64 at each of the three alignments.
 func knownForms(v string) []string {
-	out := []string{v, strings.TrimSpace(v), url.QueryEscape(v), url.PathEscape(v)}
+	out := []string{v, strings.TrimSpace(v), hexOf(v, "0123456789abcdef"), hexOf(v, "0123456789ABCDEF")}
+	for _, esc := range [...]string{url.QueryEscape(v), url.PathEscape(v), strings.ReplaceAll(url.QueryEscape(v), "+", "%20")} {
+		out = append(out, esc, lowerEscapes(esc))
+	}
 	if esc, err := json.Marshal(v); err == nil {
 		out = append(out, string(esc[1:len(esc)-1]))
 	}
 	own := appendString(nil, v)
-	out = append(out, string(own[1:len(own)-1]))
-	for _, enc := range [...]*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
-		out = append(out, enc.EncodeToString([]byte(v)), enc.EncodeToString([]byte(v+"\n")))
-		for shift := range 3 {
-			out = append(out, base64Core(enc, v, shift))
+	esc := string(own[1 : len(own)-1])
+	out = append(out, esc, strings.ReplaceAll(esc, "/", `\/`), asciiJSON(v))
+	for _, f := range [...]string{v, string(utf16Bytes(v, false)), string(utf16Bytes(v, true))} {
+		out = append(out, f)
+		for _, enc := range [...]*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
+			out = append(out, enc.EncodeToString([]byte(f)))
+			for shift := range 3 {
+				out = append(out, base64Core(enc, f, shift))
+			}
+		}
+	}
+	return append(out, base64.StdEncoding.EncodeToString([]byte(v+"\n")), base64.URLEncoding.EncodeToString([]byte(v+"\n")))
+}
+
+func hexOf(v, digits string) string {
+	out := make([]byte, 0, 2*len(v))
+	for i := range len(v) {
+		out = append(out, digits[v[i]>>4], digits[v[i]&15])
+	}
+	return string(out)
+}
+
+// lowerEscapes writes %2F as %2f.
+func lowerEscapes(s string) string {
+	if strings.IndexByte(s, '%') < 0 {
+		return s
+	}
+	b := []byte(s)
+	for i := 0; i+2 < len(b); i++ {
+		if b[i] == '%' {
+			b[i+1], b[i+2] = b[i+1]|0x20, b[i+2]|0x20 // digits have that bit
+		}
+	}
+	return string(b)
+}
+
+// asciiJSON is v as JSON that leaves nothing but ASCII, which Python and PHP write.
+func asciiJSON(v string) string {
+	var out []byte
+	for _, u := range utf16.Encode([]rune(v)) {
+		switch {
+		case u >= 0x7f:
+			out = appendU(out, rune(u))
+		default:
+			s := appendString(nil, string(rune(u)))
+			out = append(out, s[1:len(s)-1]...)
+		}
+	}
+	return string(out)
+}
+
+func utf16Bytes(v string, big bool) []byte {
+	var out []byte
+	for _, u := range utf16.Encode([]rune(v)) {
+		if big {
+			out = append(out, byte(u>>8), byte(u))
+		} else {
+			out = append(out, byte(u), byte(u>>8))
 		}
 	}
 	return out

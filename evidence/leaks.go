@@ -61,7 +61,7 @@ func (r *redactor) inEntry(e Entry) ([]Leak, error) {
 		return nil, err
 	}
 	n := counts{}
-	r.strings(data, "", n)
+	r.inEntryData(data, n)
 	for _, s := range []string{e.Actor, e.Step} {
 		r.bytes([]byte(s), n)
 	}

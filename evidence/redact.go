@@ -19,6 +19,8 @@ type redactor struct {
 	heard map[string]bool // tokens that entries hold, perhaps made with an earlier key
 	known *knownSet
 	raw   map[string]bool
+	fresh []string            // values that a source marks as secret, to be learned
+	size  int                 // bytes of values that were learned so
 	told  map[string][]string // by type of resource, what a provider's schema calls sensitive
 }
 
@@ -78,13 +80,18 @@ func (r *redactor) knownOnly(s string, n counts) string {
 }
 
 // eventData redacts every string of an entry's data.
-func (r *redactor) eventData(n *node) { r.strings(n, "", nil) }
+func (r *redactor) eventData(n *node) { r.inEntryData(n, nil) }
+
+// inEntryData redacts an entry's data: what only looks like a secret stays there where it is the whole of a fact.
+func (r *redactor) inEntryData(n *node, c counts) { r.walk(n, "", true, c) }
 
 // strings redacts all strings under n; name is the key that n stands at.
-func (r *redactor) strings(n *node, name string, c counts) {
+func (r *redactor) strings(n *node, name string, c counts) { r.walk(n, name, false, c) }
+
+func (r *redactor) walk(n *node, name string, facts bool, c counts) {
 	switch n.kind {
 	case stringNode:
-		r.leaf(n, name, c)
+		r.leaf(n, name, facts, c)
 		return
 	case literalNode:
 		return
@@ -101,13 +108,14 @@ func (r *redactor) strings(n *node, name string, c counts) {
 			// {"password": {"value": …}} how plans and typed facts do.
 			switch key {
 			case "value":
-				if pair {
-					key = n.str("name")
-				} else if secretName([]byte(name)) {
+				if pair || secretName([]byte(name)) {
 					key = name
 				}
-			case "v", "constant_value", "default":
-				if secretName([]byte(name)) {
+				if pair {
+					key = n.str("name")
+				}
+			default:
+				if isValueName(key) && secretName([]byte(name)) {
 					key = name
 				}
 			}
@@ -116,19 +124,24 @@ func (r *redactor) strings(n *node, name string, c counts) {
 			m.value.text = r.knownOnly(m.value.text, c)
 			continue
 		}
-		r.strings(m.value, key, c)
+		r.walk(m.value, key, facts, c)
 	}
 }
 
-func (r *redactor) leaf(n *node, name string, c counts) {
-	if secretName([]byte(name)) {
-		v := []byte(n.text)
-		if !harmlessValue(v, []byte(name), true) && !r.onlyTokens(v) {
-			r.hide(n, "field", c)
-			return
-		}
+func (r *redactor) leaf(n *node, name string, facts bool, c counts) {
+	v := []byte(n.text)
+	if t := nameTells([]byte(name)); t != silent && !harmlessValue(v, []byte(name), true) && !r.onlyTokens(v) && (t == tells || looksRandom(v) && !bytes.HasPrefix(v, []byte("AAAA"))) {
+		r.hide(n, "field", c)
+		return
 	}
-	n.text = string(r.bytes([]byte(n.text), c))
+	if len(v) < 4 {
+		return
+	}
+	mid, _ := r.knownValues().replace(nil, v, true, r, c)
+	w := applier{redactor: r, in: mid, n: c, shy: identifies([]byte(name)) || facts && !bytes.ContainsAny(v, " \n")}
+	w.seen.lineEnd = -1
+	w.run(len(mid), true)
+	n.text = string(w.dst)
 }
 
 // hide replaces a scalar by its token. Empty and null say nothing and stay.

@@ -7,12 +7,13 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
 
 // rulesetVersion changes with any change of what is redacted that the tables below do not show.
-const rulesetVersion = "handrail-rules-2"
+const rulesetVersion = "handrail-rules-3"
 
 // ruleset is an automaton over cheap literals and, for each literal, the rule that decides at its place.
 type ruleset struct {
@@ -22,9 +23,9 @@ type ruleset struct {
 }
 
 // assigned are the literals in the names of settings that hold secrets.
-var assigned = [...]string{"passw", "passphrase", "passcode", "pwd", "bindpw", "secret", "token", "_key", "-key", "apikey", "accesskey",
-	"privatekey", "accountkey", "signingkey", "encryptionkey", "masterkey", "credential", "dockerc",
-	"client-certificate-data", `"auth"`, `\"auth\`, "_auth", "last-applied-configuration"}
+var assigned = [...]string{"pass", "pwd", "bindpw", "rootpw", "_pw", "-pw", ".pw", "psk", "secret", "token", "key", "credential", "dockerc",
+	"client-certificate-data", "auth\"", "auth\\", "auth'", "auth=", "auth:", "auth =", "_auth", "-auth", ".auth", "_pat", "-pat", ".pat", "pspat", "extpat", "hubpat", "encrypt\"", "encrypt =",
+	"masterauth", "registryauth", "last-applied-configuration"}
 
 func newRuleset(team []TeamRule) (*ruleset, error) {
 	s := &ruleset{}
@@ -71,7 +72,9 @@ func newRuleset(team []TeamRule) (*ruleset, error) {
 	add(jsonSecret, `data":`)
 	add(escapedSecret, `data\":`)
 	add(assignment, assigned[:]...)
-	add(percent, "%3d", "%3a", "%22", "%27", "%0a", "%20", "%2f", "%40", "%2b", "%5c", "%7b", "+private+key", "bearer+", "machine+", "password+", "-p+")
+	add(wide, "\x00")
+	add(escaped, `\u00`, `\/`, `\n`)
+	add(percent, "%2", "%3", "%0a", "%40", "%5", "%7", "+private+key", "bearer+", "machine+", "password+", "-p+")
 	s.auto = newAutomaton(literals)
 	s.digest = hex.EncodeToString(digest.Sum(nil))
 	return s, nil
@@ -159,34 +162,53 @@ func newBearer() func(place) (hit, bool) {
 
 // newAuthorization covers the header with its scheme kept, in HTTP, JSON and curl -H shape, and cookies.
 func newAuthorization() func(place) (hit, bool) {
-	re := regexp.MustCompile(`\A(?i:authorization|cookie)\\*["']?[ \t]*[:=][ \t]*\[?\\*["']?` +
-		`((?i:basic|bearer|token|digest|negotiate|ntlm|aws4-hmac-sha256|apikey|sso-key)[ \t]+)?([^\\"'\r\n<>]+)`)
+	re := regexp.MustCompile(`\A(?i:authorization|cookie)\\*["']?(?:[ \t]*[:=][ \t]*\[?\\*["']?|[ \t]+["']|\\*["'],[ \t]*\\*["'](?i:value)\\*["'][ \t]*:[ \t]*\\*["'])` +
+		`([A-Za-z][A-Za-z0-9-]{2,31}[ \t]+)?([^\\"'\r\n<>]+)`)
 	return func(p place) (hit, bool) {
 		loc := re.FindSubmatchIndex(p.line(p.at))
 		if loc == nil {
 			return hit{}, false
 		}
 		p.seen.work += loc[1] // it may be all of a long line
-		if line := p.line(p.at); loc[2] >= 0 && bytes.IndexByte([]byte("dDaA"), line[loc[2]]) >= 0 {
-			// Digest and AWS4-HMAC-SHA256 are lists of fields, some of them in quotes.
-			loc[5] = loc[4] + fieldsEnd(line[loc[4]:], bytes.IndexByte(p.in[bytes.LastIndexByte(p.in[:p.at], '\n')+1:p.at], '"') >= 0)
+		line, known := p.line(p.at), false
+		if loc[2] >= 0 {
+			scheme := string(bytes.ToLower(bytes.TrimSpace(line[loc[2]:loc[3]])))
+			known = slices.Contains(schemes[:], scheme)
+			if scheme == "digest" || scheme == "aws4-hmac-sha256" {
+				// Lists of fields, some of them in quotes.
+				loc[5] = loc[4] + fieldsEnd(line[loc[4]:], bytes.IndexByte(p.in[bytes.LastIndexByte(p.in[:p.at], '\n')+1:p.at], '"') >= 0)
+			}
 		}
-		v := bytes.TrimRight(p.in[p.at+loc[4]:p.at+loc[5]], " \t,;)}]")
+		v := bytes.TrimRight(line[loc[4]:loc[5]], " \t,;)}]")
 		isCookie := p.in[p.at]|0x20 == 'c'
-		scheme := loc[2] >= 0
+		word := v
+		if i := bytes.IndexAny(v, " ,]"); i >= 0 {
+			word = v[:i]
+		}
 		switch {
-		case len(v) == 0, harmlessValue(v, nil, false):
+		case len(v) == 0, harmlessValue(v, nil, false), bytes.HasPrefix(v, []byte(tokenOpen)):
 			return hit{}, false
 		case isCookie && !bytes.Contains(v, []byte("=")):
 			return hit{}, false
-		case !isCookie && !scheme && (len(v) < 16 || bytes.ContainsAny(v, " ,")):
+		case isCookie || known:
+		case loc[2] >= 0:
+			// A scheme that nobody here has heard of is followed by something that no sentence has.
+			if !looksRandom(word) && bytes.IndexByte(word, '=') < 0 {
+				return hit{}, false
+			}
+			v = word
+		case len(word) < 16:
 			return hit{}, false
+		default:
+			v = word
 		}
 		start := p.at + loc[4]
 		end := start + len(v)
 		return hit{start: start, end: end, kind: "authorization", value: v, more: end == len(p.in) || end >= p.at+holdMost}, true
 	}
 }
+
+var schemes = [...]string{"basic", "bearer", "token", "digest", "negotiate", "ntlm", "aws4-hmac-sha256", "apikey", "sso-key", "splunk", "sharedkey", "sharedaccesssignature"}
 
 // fieldsEnd is where a list of fields ends: with its line, or with the string that it stands in.
 func fieldsEnd(line []byte, quoted bool) int {

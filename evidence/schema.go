@@ -45,7 +45,7 @@ func (r *redactor) hidePath(at *node, path []string, c counts) {
 	switch {
 	case at == nil:
 	case len(path) == 0:
-		r.hideAll(at, "tf-schema", c)
+		r.hideMarked(at, "", "tf-schema", c)
 	case at.kind == arrayNode:
 		for _, m := range at.members {
 			r.hidePath(m.value, path, c)

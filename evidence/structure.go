@@ -12,6 +12,7 @@ const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 // fields that repeat earlier content. Then the text rules see each string that is left.
 func kubernetesTree(r *redactor, root *node, n counts) {
 	r.kubernetes(root, false, n)
+	r.learnMarked()
 	r.strings(root, "", n)
 }
 
@@ -33,7 +34,7 @@ func (r *redactor) kubernetes(n *node, secret bool, c counts) {
 				case strings.EqualFold(m.key, "data"):
 					r.secretData(m.value, c)
 				case strings.EqualFold(m.key, "stringData"):
-					r.hideAll(m.value, "k8s-secret", c)
+					r.hideMarked(m.value, "", "k8s-secret", c)
 				}
 			}
 		}
@@ -54,6 +55,7 @@ func (r *redactor) kubernetes(n *node, secret bool, c counts) {
 func (r *redactor) secretData(n *node, c counts) {
 	for _, m := range n.members {
 		if raw, err := base64.StdEncoding.DecodeString(m.value.text); err == nil && m.value.kind == stringNode && len(raw) > 0 {
+			r.mark(m.key, string(raw))
 			m.value.text = string(r.token(nil, "k8s-secret", normalValue(raw)))
 			c.add("k8s-secret")
 			continue
@@ -77,6 +79,7 @@ func (n *node) drop(key, kind string, c counts) {
 func terraformTree(r *redactor, root *node, n counts) {
 	r.planVariables(root, n)
 	r.terraform(root, n)
+	r.learnMarked() // what is marked in one place is hidden in all others
 	r.strings(root, "", n)
 }
 
@@ -89,7 +92,7 @@ func (r *redactor) planVariables(root *node, c counts) {
 	}
 	for _, m := range declared.members {
 		if m.value.get("sensitive").isTrue() {
-			r.hideAll(values.get(m.key), "tf-sensitive", c)
+			r.hideMarked(values.get(m.key), m.key, "tf-sensitive", c)
 		}
 	}
 }
@@ -100,13 +103,13 @@ func (r *redactor) terraform(n *node, c counts) {
 			{"before", "before_sensitive"}, {"after", "after_sensitive"}, {"values", "sensitive_values"},
 		} {
 			if v, mask := n.get(pair[0]), n.get(pair[1]); v != nil && mask != nil {
-				r.masked(v, mask, c)
+				r.masked(v, mask, "", c)
 			}
 		}
 		if n.get("sensitive").isTrue() {
 			for _, m := range n.members {
 				if !slices.Contains(besideSensitive, m.key) && !(m.value.kind == literalNode && (m.value.text == "true" || m.value.text == "false")) {
-					r.hideAll(m.value, "tf-sensitive", c)
+					r.hideMarked(m.value, m.key, "tf-sensitive", c)
 				}
 			}
 		}
@@ -145,7 +148,7 @@ func (r *redactor) providerSecrets(n *node, c counts) {
 	names, paths := providerSecrets[typ], r.toldOf(typ)
 	hide := func(at *node) {
 		for _, name := range names {
-			r.hideAll(at.get(name), "tf-provider", c)
+			r.hideMarked(at.get(name), name, "tf-provider", c)
 		}
 		for _, path := range paths {
 			r.hidePath(at, strings.Split(path, "."), c)
@@ -169,22 +172,22 @@ func (r *redactor) providerSecrets(n *node, c counts) {
 var besideSensitive = []string{"type", "name", "description", "description_kind", "nested_type", "deprecated", "validation"}
 
 // masked hides what a mask of the same shape says true to.
-func (r *redactor) masked(v, mask *node, c counts) {
+func (r *redactor) masked(v, mask *node, key string, c counts) {
 	if mask.isTrue() {
-		r.hideAll(v, "tf-sensitive", c)
+		r.hideMarked(v, key, "tf-sensitive", c)
 		return
 	}
 	switch {
 	case v.kind == objectNode && mask.kind == objectNode:
 		for _, m := range v.members {
 			if sub := mask.get(m.key); sub != nil {
-				r.masked(m.value, sub, c)
+				r.masked(m.value, sub, m.key, c)
 			}
 		}
 	case v.kind == arrayNode && mask.kind == arrayNode:
 		for i, m := range v.members {
 			if i < len(mask.members) {
-				r.masked(m.value, mask.members[i].value, c)
+				r.masked(m.value, mask.members[i].value, key, c)
 			}
 		}
 	}
@@ -192,9 +195,13 @@ func (r *redactor) masked(v, mask *node, c counts) {
 
 // sensitivePath follows one path of a raw state. A step that cannot be followed hides all that was reached.
 func (r *redactor) sensitivePath(at, path *node, c counts) {
+	key := ""
 	for _, m := range path.members {
 		if at == nil {
 			return
+		}
+		if k := m.value.str("value"); k != "" {
+			key = k
 		}
 		next := (*node)(nil)
 		switch step := m.value.get("value"); {
@@ -212,7 +219,7 @@ func (r *redactor) sensitivePath(at, path *node, c counts) {
 		}
 		at = next
 	}
-	r.hideAll(at, "tf-sensitive", c)
+	r.hideMarked(at, key, "tf-sensitive", c)
 }
 
 func smallInt(n *node) (int, bool) {

@@ -1,0 +1,273 @@
+package evidence
+
+import (
+	"bytes"
+	"io"
+	"regexp"
+	"strings"
+)
+
+// What a state, a plan, an apply or an object marks as secret turns up elsewhere without the mark: in hooks, outputs, diffs and logs.
+// So it is a known value from there on, as far as hiding it hides nothing that must be read.
+
+// markedMost bounds the bytes of all values that are learned so.
+const markedMost = 2 << 20
+
+// hideMarked hides every scalar under n, which stands at key, and remembers what it was.
+func (r *redactor) hideMarked(n *node, key, kind string, c counts) {
+	if n == nil {
+		return
+	}
+	if n.kind == stringNode {
+		r.mark(key, n.text)
+	}
+	if n.kind == stringNode || n.kind == literalNode {
+		r.hide(n, kind, c)
+		return
+	}
+	for _, m := range n.members {
+		if n.kind == objectNode && !isValueName(m.key) {
+			r.hideMarked(m.value, m.key, kind, c)
+		} else {
+			r.hideMarked(m.value, key, kind, c)
+		}
+	}
+}
+
+// mark remembers a value until learnMarked.
+func (r *redactor) mark(key, value string) {
+	value = strings.TrimSpace(value)
+	if r.onlyTokens([]byte(value)) || strings.Contains(value, tokenOpen) {
+		return
+	}
+	for _, v := range worthKnowing(key, value, 0) {
+		r.mu.Lock()
+		if !r.raw[v] && r.size+len(v) <= markedMost {
+			r.fresh = append(r.fresh, v)
+			r.size += len(v)
+		}
+		r.mu.Unlock()
+	}
+}
+
+// learnMarked makes known values of what was marked.
+func (r *redactor) learnMarked() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.fresh) == 0 {
+		return
+	}
+	for _, v := range r.fresh {
+		r.raw[v] = true
+	}
+	r.fresh, r.known = nil, nil
+}
+
+// worthKnowing are the parts of a marked value that are hidden wherever they stand. Words, names and identifiers are marked as well,
+// and would be missed everywhere else.
+func worthKnowing(key, value string, depth int) []string {
+	if len(value) < minKnown || len(value) > 64<<10 || depth > 3 {
+		return nil
+	}
+	if value[0] == '{' || value[0] == '[' {
+		if n, err := parseJSON([]byte(value), looseKeys); err == nil {
+			var out []string
+			n.each(key, func(k, v string) { out = append(out, worthKnowing(k, v, depth+1)...) })
+			return append(out, value)
+		}
+	}
+	if strings.ContainsRune(value, '\n') {
+		out := []string{value}
+		for line := range strings.Lines(value) {
+			line = strings.TrimSpace(line)
+			k, v, ok := strings.Cut(line, ":")
+			if !ok {
+				k, v, ok = strings.Cut(line, "=")
+			}
+			switch {
+			case ok && strings.HasPrefix(value, "-----BEGIN"), strings.HasPrefix(line, "-----"):
+			case ok && plainKey(strings.TrimSpace(k)):
+				out = append(out, worthKnowing(strings.TrimSpace(k), strings.Trim(strings.TrimSpace(v), `"'`), depth+1)...)
+			case len(line) >= 2*minKnown && looksRandom([]byte(line)):
+				out = append(out, line)
+			}
+		}
+		if strings.Contains(value, "BEGIN CERTIFICATE") {
+			return nil
+		}
+		return out
+	}
+	if ordinary(key, value) {
+		return nil
+	}
+	return []string{value}
+}
+
+// each calls f with every string under n and the name of the field that it stands in.
+func (n *node) each(key string, f func(key, value string)) {
+	if n.kind == stringNode {
+		f(key, n.text)
+		return
+	}
+	for _, m := range n.members {
+		k := key
+		if n.kind == objectNode {
+			k = m.key
+		}
+		m.value.each(k, f)
+	}
+}
+
+// ordinaryWord are values that other things are called.
+var ordinaryWord = regexp.MustCompile(`\A(?:[A-Za-z]+|[a-z0-9]+(?:[-._/:@][a-z0-9]+)+|[A-Za-z]+(?:[-_./ ][A-Za-z]+){1,2}|[-+0-9.:TZ/]+|arn:.*|[a-z][a-z0-9+]*://[^@\s]*|/[\w./-]*|v?[0-9]+(?:\.[0-9]+)+.*)\z`)
+
+// ordinary reports whether a value that was marked is of a kind that must stay readable elsewhere.
+func ordinary(key, value string) bool {
+	told := nameTells([]byte(key)) == tells
+	if harmlessValue([]byte(value), []byte(key), true) {
+		return true
+	}
+	lower := strings.ToLower(value)
+	if isUUID(lower) || len(value) >= 40 && isHex(lower) {
+		return !told
+	}
+	if told && len(value) >= 12 && !strings.ContainsAny(value, "-./ ") || told && strings.Count(value, " ") > 1 {
+		return false
+	}
+	if !told && identifies([]byte(key)) {
+		return true
+	}
+	return ordinaryWord.MatchString(value) && !hexPart([]byte(value))
+}
+
+// markedLines redacts lines of text that are whole documents with marks of their own, as `apply -json` writes them, by their structure,
+// and learns what they mark.
+type markedLines struct {
+	r    *redactor
+	out  io.Writer
+	n    counts
+	rest []byte // a line that has not ended
+	over bool   // and is too long to be held
+}
+
+// lineMost is the longest line that is read as a document.
+const lineMost = 1 << 20
+
+var sensitive = []byte("ensitive")
+
+func (m *markedLines) Write(p []byte) (int, error) {
+	all := len(p)
+	for len(p) > 0 {
+		nl := bytes.IndexByte(p, '\n') + 1
+		if len(m.rest) == 0 && !m.over && nl > 0 {
+			// Whole lines without a mark go through at once.
+			last := bytes.LastIndexByte(p, '\n') + 1
+			if i := bytes.Index(p[:last], sensitive); i < 0 {
+				nl = last
+			} else if before := bytes.LastIndexByte(p[:i], '\n') + 1; before > 0 {
+				nl = before
+			}
+			if err := m.lines(p[:nl]); err != nil {
+				return 0, err
+			}
+			p = p[nl:]
+			continue
+		}
+		part := p
+		if nl > 0 {
+			part = p[:nl]
+		}
+		p = p[len(part):]
+		if m.over {
+			m.over = nl == 0
+			if _, err := m.out.Write(part); err != nil {
+				return 0, err
+			}
+			continue
+		}
+		m.rest = append(m.rest, part...)
+		if nl > 0 || len(m.rest) > lineMost {
+			m.over = nl == 0
+			line := m.rest
+			m.rest = m.rest[:0]
+			if err := m.lines(line); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return all, nil
+}
+
+func (m *markedLines) finish() error { return m.lines(m.rest) }
+
+// lines passes on one line with a mark, or many without.
+func (m *markedLines) lines(p []byte) error {
+	if out, ok := m.r.markedLine(p, m.n); ok {
+		p = out
+	}
+	_, err := m.out.Write(p)
+	return err
+}
+
+func (r *redactor) markedLine(line []byte, n counts) ([]byte, bool) {
+	if len(line) > lineMost || !bytes.Contains(line, sensitive) {
+		return nil, false
+	}
+	open := bytes.IndexByte(line, '{')
+	if open < 0 || bytes.IndexByte(line[:open], '"') >= 0 {
+		return nil, false
+	}
+	doc, end, err := readValue(line, open, looseKeys)
+	if err != nil || len(bytes.TrimSpace(line[end:])) > 0 {
+		return nil, false
+	}
+	return r.markedDoc(line, doc, n), true
+}
+
+// markedDoc hides in text what a document in it marks. All else stays as it is written.
+func (r *redactor) markedDoc(text []byte, doc *node, n counts) []byte {
+	type scalar struct {
+		*node
+		was string
+	}
+	var all []scalar
+	var walk func(*node)
+	walk = func(n *node) {
+		if n.end > 0 {
+			all = append(all, scalar{n, n.text})
+		}
+		for _, m := range n.members {
+			walk(m.value)
+		}
+	}
+	walk(doc)
+	r.kubernetes(doc, false, n)
+	r.planVariables(doc, n)
+	r.terraform(doc, n)
+	r.learnMarked()
+	var out []byte
+	done := 0
+	for _, s := range all {
+		if s.text != s.was {
+			out = appendString(append(out, text[done:s.at]...), s.text)
+			done = s.end
+		}
+	}
+	return append(out, text[done:]...)
+}
+
+// learnText learns what is marked in text that is held whole, so that it is hidden before its mark as well.
+func (r *redactor) learnText(text []byte) {
+	if !bytes.Contains(text, sensitive) {
+		return
+	}
+	if t := bytes.TrimSpace(text); len(t) > 0 && t[0] == '{' {
+		if doc, err := parseJSON(t, looseKeys); err == nil {
+			r.markedDoc(t, doc, counts{})
+			return
+		}
+	}
+	for line := range bytes.Lines(text) {
+		r.markedLine(line, counts{})
+	}
+}

@@ -1,0 +1,212 @@
+package evidence
+
+import (
+	"bytes"
+	"encoding/base64"
+	"unicode/utf8"
+)
+
+// looksRandom reports whether a value is of the kind that machines make to be secret: beside a name that hints at one it is
+// taken for one. Names, paths, numbers and words are not.
+func looksRandom(v []byte) bool {
+	v = bytes.Trim(v, " \t\r\n\"'")
+	if len(v) < 12 || len(v) > 4096 || bytes.ContainsAny(v, " \t\r\n") || reference.Match(v) {
+		return false
+	}
+	if bytes.Contains(v, []byte("://")) || bytes.HasPrefix(v, []byte("./")) || bytes.HasPrefix(v, []byte("~/")) {
+		return false
+	}
+	var digit, lower, upper, mark, worded int
+	run := 0
+	for i, c := range v {
+		word := false
+		switch {
+		case c >= '0' && c <= '9':
+			digit++
+		case c >= 'a' && c <= 'z':
+			lower, word = lower+1, true
+		case c >= 'A' && c <= 'Z':
+			upper++
+		default:
+			mark++
+		}
+		if word {
+			run++
+		}
+		if !word || i == len(v)-1 {
+			if run >= 4 {
+				worded += run
+			}
+			run = 0
+		}
+	}
+	switch {
+	case lower+upper == 0, v[0] == '/' && upper == 0:
+		return false
+	case digit == 0:
+		return lower > 0 && upper > 0 && bytes.ContainsAny(v, "!$%^*~#@&+=?") || standsOut(v)
+	case isHex(string(bytes.ToLower(v))):
+		return len(v) >= 32
+	case isUUID(string(bytes.ToLower(v))):
+		return true
+	case upper == 0 && dnsName.Match(v) && bytes.ContainsAny(v, "-."):
+		return hexPart(v) // so are objects named
+	}
+	return worded*2 <= len(v)
+}
+
+// minAlone is the shortest value that its looks alone give away.
+const minAlone = 20
+
+// standsOut reports whether a word is random in itself: of small and capital letters and digits in no order, as no name, path or digest
+// in hex is. It is what is left to find a secret by that neither a name nor a form of its own tells of.
+func standsOut(w []byte) bool {
+	w = bytes.Trim(w, "-_.=/+~*!%$^")
+	if len(w) < minAlone || len(w) > 256 {
+		return false
+	}
+	var has [4]int
+	changes, worded, run, last := 0, 0, 0, -1
+	for i, c := range w {
+		class := 3
+		switch f := base64Class[c]; {
+		case f&b64Lower != 0:
+			class = 0
+		case f&b64Upper != 0:
+			class = 1
+		case f&b64Digit != 0:
+			class = 2
+		}
+		has[class]++
+		if class != last {
+			if changes++; last == 0 && run >= 4 {
+				worded += run
+			}
+			run = 0
+		}
+		if run++; i == len(w)-1 && class == 0 && run >= 4 {
+			worded += run
+		}
+		last = class
+	}
+	if has[0] < 3 || has[1] < 3 || has[2] == 0 && len(w) < 32 || has[3]*3 > len(w) || percents(w) > 1 {
+		return false
+	}
+	return changes*20 >= len(w)*7 && worded*20 <= len(w)*9 && !wordPart(w)
+}
+
+// wordPart reports whether a part of a path or a name is a word.
+func wordPart(w []byte) bool {
+	if !bytes.ContainsAny(w, "/-_.") {
+		return false
+	}
+	for part := range bytes.FieldsFuncSeq(w, func(r rune) bool { return r == '-' || r == '.' || r == '/' || r == '_' }) {
+		letters := 0
+		for i, c := range part {
+			if c < 'a' && i > 0 || c > 'z' || i == 0 && c|0x20 < 'a' {
+				letters = 0
+				break
+			}
+			letters++
+		}
+		if letters >= 4 {
+			return true
+		}
+	}
+	return false
+}
+
+// hexPart reports whether a part of a name is as long as no name has it.
+func hexPart(v []byte) bool {
+	for part := range bytes.FieldsFuncSeq(v, func(r rune) bool { return r == '-' || r == '.' }) {
+		if len(part) >= 16 && isHex(string(part)) {
+			return true
+		}
+	}
+	return false
+}
+
+// percents counts what URL encoding leaves.
+func percents(w []byte) int {
+	n := 0
+	for i := 0; i+2 < len(w); i++ {
+		if w[i] == '%' && isHexDigit(w[i+1]) && isHexDigit(w[i+2]) {
+			n++
+		}
+	}
+	return n
+}
+
+// namedBefore is the name of the field that a value belongs to, by what stands before it on its line; it may be empty.
+func namedBefore(in []byte, start, floor int) []byte {
+	i := start
+	for i > floor && start-i < 8 && bytes.IndexByte([]byte(` "'\=:([`), in[i-1]) >= 0 {
+		i--
+	}
+	end := i
+	for i > floor && end-i < 64 && isNameByte(in[i-1]) {
+		i--
+	}
+	return in[i:end]
+}
+
+// publicBefore are what stands before digests, public keys and the like.
+var publicBefore = [...]string{"sha256:", "sha256-", "sha384-", "sha512-", "sha512:", "sha1-", "sha1:", "md5:", "h1:", "ssh-ed25519 ", "ssh-rsa ", "-nistp256 ", "-nistp384 ", "-nistp521 ", "age1"}
+
+// isPublic reports whether what stands around a random word says that it may be read: a digest, a public key, a certificate, an identifier.
+func isPublic(in []byte, start, end, floor int) bool {
+	before := bytes.ToLower(in[max(0, start-24):start])
+	for _, b := range publicBefore {
+		if bytes.HasSuffix(before, []byte(b)) {
+			return true
+		}
+	}
+	w := in[start:end]
+	if bytes.HasPrefix(w, []byte("AAAA")) || bytes.HasPrefix(w, []byte("MII")) || bytes.HasPrefix(w, []byte("LS0t")) {
+		return true
+	}
+	if bytes.HasPrefix(bytes.ToLower(w), []byte("sha")) && bytes.IndexByte(w[:min(len(w), 8)], '-') > 0 {
+		return true
+	}
+	if name := namedBefore(in, start, floor); len(name) > 0 && nameTells(name) == silent && identifies(name) {
+		return true
+	}
+	return inCertificate(in, start, end)
+}
+
+// inCertificate reports whether a word is a whole line of base64 below the head of a PEM block, which is none of a private key here:
+// those were taken before.
+func inCertificate(in []byte, start, end int) bool {
+	lineStart := bytes.LastIndexByte(in[:start], '\n') + 1
+	if len(bytes.Trim(in[lineStart:start], " \t|>+-#\"")) > 0 {
+		return false
+	}
+	before := in[max(0, start-back):start]
+	open := bytes.LastIndex(before, []byte("-----BEGIN "))
+	return open >= 0 && !bytes.Contains(before[open+11:], []byte("-----END "))
+}
+
+// isText reports whether decoded bytes are something that was written to be read.
+func isText(b []byte) bool {
+	if !utf8.Valid(b) {
+		return false
+	}
+	for _, c := range b {
+		if c < ' ' && c != '\n' && c != '\t' && c != '\r' {
+			return false
+		}
+	}
+	return true
+}
+
+// isEncodedText reports whether a run is base64 of text, which was looked into by itself.
+func isEncodedText(run []byte) bool {
+	run = bytes.TrimRight(run, "=")
+	for _, enc := range [...]*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+		part := run[:len(run)-len(run)%4]
+		if raw, err := enc.DecodeString(string(part)); err == nil && len(raw) > 0 && isText(raw) {
+			return true
+		}
+	}
+	return false
+}
