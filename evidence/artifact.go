@@ -41,7 +41,11 @@ type artifact struct {
 
 func (r *redactor) artifact(media string, out io.Writer) artifact {
 	n := counts{}
-	a := artifact{r: r, out: out, n: n, media: media, text: &textStream{r: r, out: out, n: n, size: window, ahead: ahead}}
+	text := out
+	if r.doubting() != nil {
+		text = &lineRecall{r: r, out: out, n: n}
+	}
+	a := artifact{r: r, out: out, n: n, media: media, text: &textStream{r: r, out: text, n: n, size: window, ahead: ahead}}
 	a.marks = &markedLines{r: r, out: a.text, n: n}
 	switch media {
 	case MediaKubernetes:

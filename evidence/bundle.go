@@ -100,12 +100,18 @@ type Bundle struct {
 	chain   chain
 	ledger  ledger
 	owed    map[string]string // goes into an env entry before the next one
+	key     []byte            // the redaction key in force
 	pending []byte            // a new redaction key, to be stored once an entry said so
 	keyLeft bool              // a redaction key is there that should be gone
 	buf     []byte
 	final   []byte // the last line, while opening
 	dead    error
 	closed  bool
+	kept    int             // known values that the dictionary holds, -1 before it was written with the key in force
+	lost    bool            // the journal says that known values were lost
+	forgot  string          // why they are not known to this writer
+	sides   []string        // dictionaries that were taken in and can go
+	side    string          // where to leave what was learned beside another writer
 	fanned  map[string]bool // directories of blobs whose names are durable
 	temp    int             // numbers temporary blob files
 	remote  string          // the kind of file system, where locks and syncs may mean nothing
@@ -162,6 +168,7 @@ func Create(dir, id string, o Options) (_ *Bundle, err error) {
 	if b.red, err = o.redactor(key); err != nil {
 		return nil, err
 	}
+	b.key = key
 	readme := []byte(readmeText)
 	if err := writeDurable(b.fs, b.path, "README", readme, 0o600); err != nil {
 		return nil, err

@@ -53,7 +53,7 @@
 //
 // # Types
 //
-// Written by the store: env (entry 0; redaction_key, see Redaction; another ruleset_sha256; filesystem, where locks and
+// Written by the store: env (entry 0; redaction_key, see Redaction; known and sensitive, the same; another ruleset_sha256; filesystem, where locks and
 // syncs may mean nothing; context, see below), recover (bytes went to quarantine: segment,
 // offset, length, sha256, file, alarm, why), seal, reopen, checkpoint, reveal. Written for its users: open person handover plan
 // severity phase skip note correct answer manual conclude probe.start probe.end gate.shown gate.answered gate.closed
@@ -198,6 +198,12 @@
 // token. Text that looks like a token and is none becomes <forged-redacted:…. Values of Secrets count as what their base64
 // decodes to, PEM keys without their white space. A token that stands in an entry
 // already is one, whatever its key. A blob's rules list what was found, as KIND=count.
+//
+// Values that a writer was told are kept for later writers outside the bundle, beside the key and encrypted under it, and are
+// destroyed with it. An env entry with known "lost" says that a writer did not have those of earlier ones, or could not keep
+// its own: from there on words of text that could be such a value are hidden (kind doubtful). What schemas of providers call
+// sensitive stands in env entries: sensitive is an object of lists, by type of resource the paths of attributes, with
+// dots between names.
 //
 // The key is 32 random bytes outside the bundle. An env entry with redaction_key "new" says that tokens from there on are
 // of another key. One directly before a seal says what becomes of the key once the seal and its checkpoint stand:

@@ -226,6 +226,13 @@ func (k *knownSet) at(in []byte) (knownForm, bool) {
 	return knownForm{}, false
 }
 
+// learned is how many values are known: none is ever forgotten.
+func (r *redactor) learned() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.raw)
+}
+
 // values are the known values, in no order.
 func (r *redactor) values() []string {
 	r.mu.Lock()

@@ -207,6 +207,7 @@ func (b *Bundle) scanSegment(s *scanner) error {
 		}
 		b.ledger.add(b.id, &e)
 		b.red.hear(line)
+		b.learnFrom(&e)
 		b.final = append(b.final[:0], line...)
 	}
 }

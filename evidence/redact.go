@@ -22,6 +22,9 @@ type redactor struct {
 	fresh []string            // values that a source marks as secret, to be learned
 	size  int                 // bytes of values that were learned so
 	told  map[string][]string // by type of resource, what a provider's schema calls sensitive
+	news  map[string][]string // of told, what the journal does not say yet
+
+	doubts map[string]bool // once known values were lost: the digits of tokens that entries hold
 }
 
 func newRedactor(key []byte, team []TeamRule) (*redactor, error) {
@@ -70,13 +73,13 @@ func (r *redactor) text(s string) string {
 func (r *redactor) bytes(in []byte, n counts) []byte {
 	set := r.knownValues()
 	mid, _ := set.replace(nil, in, true, r, n)
-	return r.apply(nil, mid, n)
+	return r.recalled(r.apply(nil, mid, n), false, n)
 }
 
 // knownOnly replaces known values and nothing else: what identifies an object must survive the pattern rules.
 func (r *redactor) knownOnly(s string, n counts) string {
 	out, _ := r.knownValues().replace(nil, []byte(s), true, r, n)
-	return string(out)
+	return string(r.recalled(out, false, n))
 }
 
 // eventData redacts every string of an entry's data.

@@ -38,7 +38,10 @@ func makeKey(o Options, id string) ([]byte, error) {
 	if o.Keys == "" {
 		return key, nil
 	}
-	return key, writeKey(o, id, key)
+	if err := writeKey(o, id, key); err != nil {
+		return nil, err
+	}
+	return key, writeDictionary(o, key, dictionaryName(id), dictionary{Values: []string{}})
 }
 
 func writeKey(o Options, id string, key []byte) error {
@@ -79,17 +82,20 @@ func (b *Bundle) findKey() error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		b.newKeyOwed()
+		b.forget("its redaction key is gone")
 		return nil
 	case err != nil:
 		return fmt.Errorf("redaction key: %w", err)
 	case b.ledger.keyGone != "":
 		b.keyLeft = true // a crash came between the seal and its end; see finishKey
 		b.newKeyOwed()
+		b.forget("its redaction key was given up at a seal")
 		return nil
 	case len(key) != keySize:
 		return fmt.Errorf("redaction key %q has not %d bytes; move it away and a new one is made", name, keySize)
 	}
 	b.useKey(key)
+	b.recallKnown(key)
 	return nil
 }
 
@@ -107,6 +113,7 @@ func (b *Bundle) finishKey() error {
 }
 
 func (b *Bundle) useKey(key []byte) {
+	b.key = key
 	if b.opts.red == nil {
 		b.red.rekey(key)
 	}
@@ -131,7 +138,7 @@ func (b *Bundle) storeKey() error {
 	if err := writeKey(b.opts, b.id, b.pending); err != nil {
 		return fmt.Errorf("%w; nothing was recorded, try again once %q can be written", err, b.opts.Keys)
 	}
-	b.pending = nil
+	b.pending, b.kept = nil, -1
 	return nil
 }
 
@@ -191,6 +198,9 @@ func (b *Bundle) dropKey() error {
 
 // removeKey makes the file of the redaction key be gone, and what an unfinished one left.
 func (b *Bundle) removeKey() error {
+	if err := b.removeDictionaries(); err != nil {
+		return fmt.Errorf("the seal of %q stands, its known secrets could not be removed; remove %q, or seal again: %w", b.path, filepath.Join(b.opts.Keys, dictionaryName(b.id)), err)
+	}
 	for _, name := range [...]string{keyName(b.id), tempPrefix + keyName(b.id)} {
 		err := b.fs.Remove(filepath.Join(b.opts.Keys, name))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -1,17 +1,33 @@
 package evidence
 
-import "slices"
+import (
+	"maps"
+	"regexp"
+	"slices"
+)
 
 // Bounds of what a schema may tell.
 const (
 	maxToldTypes = 20_000
-	maxToldPaths = 1_000 // of one type
+	maxToldPaths = 1_000     // of one type
+	maxToldName  = 4 << 10   // bytes of a type and a path
+	toldEntry    = 256 << 10 // bytes of names in one entry
 )
 
 // Sensitive tells, by type of resource, which attributes the schemas of providers call sensitive: in a raw state they carry no
 // mark. A path is attribute names with dots between them, through lists, sets and maps of objects alike. It holds for what
 // is stored from now on, and adds to what was told before.
-func (b *Bundle) Sensitive(paths map[string][]string) { b.red.tell(paths) }
+func (b *Bundle) Sensitive(paths map[string][]string) {
+	b.red.note(paths)
+	b.red.tell(paths)
+}
+
+// Told is what Sensitive was told so far, by this writer and by those before it.
+func (b *Bundle) Told() map[string][]string {
+	b.red.mu.Lock()
+	defer b.red.mu.Unlock()
+	return b.red.told // never changed, only replaced
+}
 
 func (r *redactor) tell(paths map[string][]string) {
 	r.mu.Lock()
@@ -28,6 +44,56 @@ func (r *redactor) tell(paths map[string][]string) {
 		told[typ] = all[:min(len(all), maxToldPaths)]
 	}
 	r.told = told
+}
+
+// toldName is how types and attributes are called. What is called otherwise comes from no provider.
+var toldName = regexp.MustCompile(`^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$`)
+
+// note keeps what is new of paths for the journal, so that a later writer is told as well.
+func (r *redactor) note(paths map[string][]string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for typ, list := range paths {
+		for _, path := range list {
+			if _, at := slices.BinarySearch(r.told[typ], path); at || len(r.told[typ]) >= maxToldPaths || len(typ)+len(path) > maxToldName || !toldName.MatchString(typ) || !toldName.MatchString(path) {
+				continue
+			}
+			if r.news == nil {
+				r.news = map[string][]string{}
+			}
+			r.news[typ] = append(r.news[typ], path)
+		}
+	}
+}
+
+// keepTold says in the journal what schemas call sensitive: without it a later writer would store that in clear.
+func (b *Bundle) keepTold() error {
+	b.red.mu.Lock()
+	news := b.red.news
+	b.red.news = nil
+	b.red.mu.Unlock()
+	part, size := map[string][]string{}, 0
+	put := func() error {
+		if size == 0 {
+			return nil
+		}
+		// Names of a schema are no secrets, and a token in their place would hide nothing later.
+		_, err := b.appendLocked(Draft{Type: "env", Actor: "system", Data: map[string]any{"sensitive": part}, derived: true})
+		part, size = map[string][]string{}, 0
+		return err
+	}
+	for _, typ := range slices.Sorted(maps.Keys(news)) {
+		for _, path := range news[typ] {
+			if size += len(typ) + len(path) + 8; size > toldEntry {
+				if err := put(); err != nil {
+					return err
+				}
+				size = len(typ) + len(path) + 8
+			}
+			part[typ] = append(part[typ], path)
+		}
+	}
+	return put()
 }
 
 func (r *redactor) toldOf(typ string) []string {

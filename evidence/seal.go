@@ -106,7 +106,16 @@ func (b *Bundle) preface(next, actor string) error {
 		}
 		b.owed = nil
 	}
-	return b.storeKey()
+	if err := b.storeKey(); err != nil {
+		return err
+	}
+	if err := b.keepTold(); err != nil {
+		return fmt.Errorf("before %s: %w", next, err)
+	}
+	if err := b.keepKnown(); err != nil {
+		return fmt.Errorf("before %s: %w", next, err)
+	}
+	return nil
 }
 
 // Checkpoint is the checkpoint over all entries so far; its Line is what to post now.

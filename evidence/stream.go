@@ -46,7 +46,15 @@ func (s *textStream) Write(p []byte) (int, error) {
 	return all, nil
 }
 
-func (s *textStream) finish() error { return s.flush(true) }
+func (s *textStream) finish() error {
+	if err := s.flush(true); err != nil {
+		return err
+	}
+	if last, ok := s.out.(*lineRecall); ok {
+		return last.finish()
+	}
+	return nil
+}
 
 func (s *textStream) flush(final bool) error {
 	known := s.r.knownValues()

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"handrail/evidence"
@@ -16,14 +17,14 @@ import (
 // Order is one act that was confirmed and recorded, as it is handed to its
 // executor. It holds secrets: it goes through a pipe, never to a disk or an argv.
 type Order struct {
-	Bundle  string   `json:"bundle"` // path of the incident
-	Seq     int64    `json:"seq"`    // of act.start
-	Nonce   string   `json:"nonce"`  // of its slot
-	Step    string   `json:"step"`
-	Digest  string   `json:"digest"`
-	Phrase  string   `json:"phrase"`
-	Prior   string   `json:"prior,omitempty"` // SHA-256 of what it would be undone from, "" where nothing is
-	Secrets []string `json:"secrets,omitempty"`
+	Bundle  string           `json:"bundle"` // path of the incident
+	Seq     int64            `json:"seq"`    // of act.start
+	Nonce   string           `json:"nonce"`  // of its slot
+	Step    string           `json:"step"`
+	Digest  string           `json:"digest"`
+	Phrase  string           `json:"phrase"`
+	Prior   string           `json:"prior,omitempty"` // SHA-256 of what it would be undone from, "" where nothing is
+	Learned evidence.Learned `json:"learned"`
 
 	slot *triage.Slot // as it was recorded; the executor reads it in the journal
 }
@@ -53,9 +54,7 @@ func Carry(ctx context.Context, c Config, o Order) (err error) {
 	defer side.Close() //nolint:errcheck // what was committed is durable
 	x := newSession(c, side, o.Bundle)
 	x.carrying = true
-	for _, v := range o.Secrets {
-		side.Secret(v)
-	}
+	side.Learn(o.Learned)
 	// A panic in a gate is caught where it is called; this is for ours.
 	defer fault.To(func(fell error) {
 		end := o.unsent(side.Redact(fell.Error()))
@@ -63,6 +62,9 @@ func Carry(ctx context.Context, c Config, o Order) (err error) {
 		err = claim.leave(outcome{End: end})
 	})
 	out := x.carry(ctx, claim, o)
+	if err := side.KeepBeside(o.part()); err != nil {
+		claim.say("what the act learned to be secret is known to itself alone: " + side.Redact(err.Error()))
+	}
 	if len(out.Blobs) > 0 {
 		if _, err := side.Append(context.Background(), evidence.Draft{Type: "note", Actor: "system", Data: triage.Note{Text: "kept by the act " + o.Step}, Blobs: out.Blobs}); err != nil {
 			claim.say("what the act kept could not be recorded: " + side.Redact(err.Error()))
@@ -70,6 +72,9 @@ func Carry(ctx context.Context, c Config, o Order) (err error) {
 	}
 	return claim.leave(out)
 }
+
+// part names what the executor leaves beside the incident.
+func (o Order) part() string { return strconv.FormatInt(o.Seq, 10) }
 
 func (o Order) unsent(why string) triage.ActEnd {
 	return triage.ActEnd{Step: o.Step, Digest: o.Digest, Outcome: steps.Refused, Response: why}

@@ -23,7 +23,7 @@ const followEvery = 100 * time.Millisecond
 // launch hands an act that is recorded to its executor, for a caller that holds
 // the session open.
 func (s *Session) launch(o Order) error {
-	o.Bundle, o.Seq, o.Secrets = s.path, s.state.Seq, s.bundle.Secrets()
+	o.Bundle, o.Seq, o.Learned = s.path, s.state.Seq, s.bundle.Learned()
 	f := &flight{step: o.Step, kind: "act", started: s.cfg.Now(), log: s.live.begin(), act: true}
 	s.flight[o.Step] = f
 	if s.cfg.Execute == nil {
@@ -176,6 +176,9 @@ func (s *Session) putAway(dir string, o Order) {
 
 // takeIn copies what an executor kept, which is redacted already.
 func (s *Session) takeIn(dir string, o Order, kept []evidence.Blob) ([]evidence.Blob, error) {
+	for _, v := range s.bundle.TakeIn(o.part()) {
+		s.secret(v)
+	}
 	if len(kept) == 0 {
 		return nil, nil
 	}

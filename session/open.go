@@ -63,7 +63,7 @@ func Resume(ctx context.Context, c Config, path string) (*Session, error) {
 		return nil, fmt.Errorf("resuming %s: %w", filepath.Base(path), err)
 	}
 	if s.state.Outcome == "" {
-		err := s.takeOver()
+		err := errors.Join(s.takeOver(), s.sayForgot())
 		if err == nil {
 			err = s.mend()
 		}

@@ -1,0 +1,25 @@
+package session
+
+import (
+	"handrail/evidence"
+	"handrail/triage"
+)
+
+// sayForgot records that this session does not know what earlier ones learned to
+// be secret.
+func (s *Session) sayForgot() error {
+	why := s.bundle.Forgot()
+	if why == "" || s.dead != nil {
+		return nil
+	}
+	text := "What earlier steps learned to be secret is not known any more: " + why +
+		". Until the incident ends, text that is stored loses every word that looks like a secret. Read states and plans again before logs, so that their values are known."
+	e, err := s.bundle.Append(s.ctxForDisk(), evidence.Draft{Type: "note", Actor: "system", Data: triage.Note{Text: text}})
+	if err != nil {
+		return s.die(err)
+	}
+	if err := s.fold(e); err != nil {
+		return s.die(err)
+	}
+	return nil
+}
