@@ -53,6 +53,12 @@ func (b *Bundle) appendLocked(d Draft) (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
+	data := e.Data
+	if len(data) > longData && !ownType(d.Type) {
+		if err := b.shorten(&e); err != nil {
+			return Entry{}, fmt.Errorf("data of %s: %w", d.Type, err)
+		}
+	}
 	line, hash := appendEntry(b.buf[:0], &e)
 	line = append(line, '\n')
 	b.buf = line
@@ -64,7 +70,24 @@ func (b *Bundle) appendLocked(d Draft) (Entry, error) {
 	if err := b.store(&e, line); err != nil {
 		return Entry{}, err
 	}
+	b.red.hear(data)
+	e.Data = data
 	return e, nil
+}
+
+// shorten sets the data of e aside.
+func (b *Bundle) shorten(e *Entry) error {
+	if len(e.Data) > MaxData {
+		return fmt.Errorf("%w: %d bytes", ErrTooLarge, len(e.Data))
+	}
+	blob, short, err := b.setAside(e.Data)
+	if err != nil {
+		return err
+	}
+	// A blob that was there with other bytes was told of meanwhile.
+	e.Data, e.Seq, e.Prev = short, b.chain.next, b.chain.prev
+	e.Blobs = append(e.Blobs, blob)
+	return nil
 }
 
 // store makes the line of an entry durable; after an error nothing more is taken.
@@ -92,6 +115,9 @@ func (b *Bundle) compose(d Draft) (Entry, error) {
 	for _, blob := range d.Blobs {
 		if !isHex64(blob.SHA256) {
 			return Entry{}, fmt.Errorf("blob %q of %s is not named by a SHA-256", blob.SHA256, d.Type)
+		}
+		if blob.Media == mediaData {
+			return Entry{}, fmt.Errorf("media type %q of %s is the store's own", mediaData, d.Type)
 		}
 		if _, err := b.fs.Lstat(b.blobPath(blob.SHA256)); err != nil {
 			return Entry{}, fmt.Errorf("blob of %s was not committed: %w", d.Type, err)
@@ -161,6 +187,9 @@ func (r *redactor) data(v any, derived bool) (json.RawMessage, error) {
 		if raw, err = json.Marshal(v); err != nil {
 			return nil, err
 		}
+	}
+	if len(raw) > 2*MaxData { // no redaction makes it short enough
+		return nil, fmt.Errorf("%w: %d bytes", ErrTooLarge, len(raw))
 	}
 	n, err := parseJSON(raw, strictKeys)
 	if err != nil {

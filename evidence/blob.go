@@ -113,6 +113,10 @@ func (w *BlobWriter) finish() error {
 func (b *Bundle) place(temp, sum string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	return b.placeLocked(temp, sum)
+}
+
+func (b *Bundle) placeLocked(temp, sum string) error {
 	final := b.blobPath(sum)
 	dir := filepath.Dir(final)
 	if err := b.fs.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {

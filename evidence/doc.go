@@ -32,7 +32,7 @@
 //	boot   boot id of the host
 //	actor  who is at the keyboard, or "system"
 //	step   what step it belongs to, or ""
-//	data   an object; no key twice in any object
+//	data   an object; no key twice in any object; see Long data
 //	blobs  list of {"role","sha256","size","media","truncated","rules"}; size is a decimal string of bytes
 //	prev   hash of the entry before, in 64 lower-case hex digits; 64 zeros in entry 0
 //	hash   always last
@@ -69,6 +69,14 @@
 // Audit-IDs of the requests made for it, as in probe.end, gate.shown, gate.closed, act.end and act.again: each is the UUID (version 8) whose
 // bits are the first 128 of SHA-256("handrail audit-id v1\n<id>\n<step>\n<seq>\n<n>\n"), seq the newest entry when the step began to
 // ask, n from 1.
+//
+// # Long data
+//
+// Data over 256 KiB, but for that of env, recover, seal, reopen and checkpoint, stands in a blob: the last of the entry, of media type
+// application/vnd.handrail.data+json, at most 128 MiB, whose bytes are the object in the form that the line would have had. data of
+// the line then has those of its members that are no longer than 16 KiB, key and value, none where they come to more than
+// 128 KiB, and last bulk, the hash of the blob. A reader puts the blob in the place of data once it has that hash, is in that
+// form and gives that line. Where this text speaks of data, it means the whole.
 //
 // # Seals
 //

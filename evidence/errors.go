@@ -17,8 +17,8 @@ var (
 	ErrUnknownEntry = errors.New("journal holds an entry type that this handrail does not know")
 	// ErrEmpty: the bundle has no first entry, so nothing was ever acknowledged.
 	ErrEmpty = errors.New("bundle has no entry")
-	// ErrTooLarge: the entry is over MaxEntry; its bulk belongs in a blob.
-	ErrTooLarge = errors.New("entry is over 1 MiB")
+	// ErrTooLarge: the entry is over MaxEntry, or its data over MaxData; its bulk belongs in a blob.
+	ErrTooLarge = errors.New("entry is too long")
 
 	errBadHash = errors.New("hash does not fit the line")
 	errRemoved = errors.New("the journal is no longer where it was")

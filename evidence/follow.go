@@ -12,13 +12,14 @@ import (
 type Follower struct {
 	r       *Reader
 	chain   chain
+	all     whole
 	segment int // the one that is read, counted from 1
 	off     int64
 }
 
 // Follow starts at the first entry.
 func (r *Reader) Follow() *Follower {
-	return &Follower{r: r, chain: chain{prev: zeroHash}, segment: 1}
+	return &Follower{r: r, all: whole{r: r}, chain: chain{prev: zeroHash}, segment: 1}
 }
 
 // More hands every entry that was added since the last call to visit, checked as Entries does. A line that is not whole
@@ -73,6 +74,9 @@ func (f *Follower) read(last bool, visit func(Entry) error) error {
 			return nil
 		}
 		if err != nil {
+			return err
+		}
+		if err := f.all.fill(&e); err != nil {
 			return err
 		}
 		f.chain, f.off = s.chain, s.off

@@ -66,7 +66,7 @@ func TestFollowIntoTheNextSegment(t *testing.T) {
 	}
 	defer r.Close()
 	f := r.Follow()
-	long := strings.Repeat("a long line of a log\n", MaxEntry/24)
+	long := strings.Repeat("a long line of a log\n", longData/24)
 	seen := int64(0)
 	for range 2*segmentSize/len(long) + 1 {
 		note(t, b, long)

@@ -208,6 +208,7 @@ func (b *Bundle) scanSegment(s *scanner) error {
 		b.ledger.add(b.id, &e)
 		b.red.hear(line)
 		b.learnFrom(&e)
+		b.hearWhole(&e)
 		b.final = append(b.final[:0], line...)
 	}
 }

@@ -68,12 +68,17 @@ func (e *TornError) Error() string {
 
 func (e *TornError) Unwrap() error { return e.Err }
 
-// Entries yields the journal from its start, each entry checked against its hash and the one before. The last pair
+// Entries yields the journal from its start, each entry checked against its hash and the one before, and its data whole
+// where a blob holds it. The last pair
 // yielded may be an error: *TornError for a torn tail, else one that wraps ErrCorrupt or a read error.
 func (r *Reader) Entries() iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		stopped := false
+		all := whole{r: r}
 		end, err := walkJournal(r.root, func(e Entry, _ []byte) error {
+			if err := all.fill(&e); err != nil {
+				return err
+			}
 			if !yield(e, nil) {
 				stopped = true
 				return io.EOF

@@ -225,6 +225,10 @@ func (c *copier) redactor() (*redactor, error) {
 
 func (c *copier) entry(e Entry) (err error) {
 	red := c.to.red
+	_, aside := setAsideOf(&e)
+	if aside {
+		e.Blobs = e.Blobs[:len(e.Blobs)-1]
+	}
 	was, _ := appendEntry(nil, &e)
 	blobs := e.Blobs
 	e.Blobs = nil
@@ -261,12 +265,18 @@ func (c *copier) entry(e Entry) (err error) {
 	if err != nil {
 		return err
 	}
+	now, _ := appendEntry(nil, &e)
+	if aside { // where it was set aside it still is, so that the two can be compared
+		if err := c.to.shorten(&e); err != nil {
+			return err
+		}
+	}
 	e.Seq, e.Prev = c.to.chain.next, c.to.chain.prev
 	line, hash := appendEntry(nil, &e)
 	if e.Hash = hash; len(line)+1 > MaxEntry {
 		return ErrTooLarge
 	}
-	if !bytes.Equal(withoutLinks(was), withoutLinks(line)) && e.Type != "seal" {
+	if !bytes.Equal(withoutLinks(was), withoutLinks(now)) && e.Type != "seal" {
 		c.res.Entries++
 	}
 	if err := c.to.store(&e, append(line, '\n')); err != nil {

@@ -356,7 +356,7 @@ func TestAppendRefuses(t *testing.T) {
 	}{
 		{"unknown type", Draft{Type: "hologram"}},
 		{"the store's own", Draft{Type: "seal"}},
-		{"too large", Draft{Type: "note", Data: map[string]string{"text": strings.Repeat("x ", MaxEntry/2)}}},
+		{"too large", Draft{Type: "env", Data: map[string]string{"text": strings.Repeat("x ", MaxEntry/2)}}},
 		{"not an object", Draft{Type: "note", Data: []int{1}}},
 		{"blob never committed", Draft{Type: "note", Blobs: []Blob{{SHA256: strings.Repeat("a", 64)}}}},
 	} {

@@ -57,6 +57,7 @@ func (v *verifier) beside(c Checkpoint) (left int, err error) {
 	}
 	now := &Reader{root: v.root, path: v.report.Path, meta: Meta{ID: v.id}}
 	p := pair{old: old, now: now, sums: map[string]string{}}
+	all := whole{r: now}
 	next, stop := iter.Pull2(old.Entries())
 	defer stop()
 	_, err = walkJournal(v.root, func(e Entry, _ []byte) error {
@@ -66,6 +67,9 @@ func (v *verifier) beside(c Checkpoint) (left int, err error) {
 		was, err, more := next()
 		if !more || err != nil {
 			return errEnough
+		}
+		if err := all.fill(&e); err != nil {
+			return err
 		}
 		if err := p.entry(was, e); err != nil {
 			return fmt.Errorf("entry %d: %w", e.Seq, err)
@@ -87,6 +91,13 @@ type pair struct {
 func (p *pair) entry(old, now Entry) error {
 	if old.Type != now.Type || old.T != now.T || old.Mono != now.Mono || old.Boot != now.Boot || len(old.Blobs) != len(now.Blobs) {
 		return errors.New("its type, time or number of blobs is another")
+	}
+	_, wasAside := setAsideOf(&old)
+	if _, aside := setAsideOf(&now); aside != wasAside {
+		return errors.New("its data is kept elsewhere")
+	}
+	if wasAside { // that blob is the data, which is compared below
+		old.Blobs, now.Blobs = old.Blobs[:len(old.Blobs)-1], now.Blobs[:len(now.Blobs)-1]
 	}
 	for i, b := range old.Blobs {
 		if err := p.blob(b, now.Blobs[i]); err != nil {

@@ -94,6 +94,7 @@ type auditor struct {
 	gates   int
 	wrong   []string
 	sides   comparisons
+	long    longValues
 	seals   int
 	left    []string // what is wrong with the seals
 	sealed  bool     // nothing comes after the newest seal
@@ -161,7 +162,7 @@ func (a *auditor) rejudge(e evidence.Entry, before triage.State, shown triage.Ga
 		a.fault(fmt.Sprintf("entry %d: %v", e.Seq, err))
 		return
 	}
-	got := rb.Judge(bare(shown.Step), varsOf(before, rb.ID, at, true))
+	got := rb.Judge(bare(shown.Step), varsOf(before, rb.ID, at, true, &a.long))
 	if len(got) != len(shown.Verdicts) {
 		a.fault(fmt.Sprintf("entry %d: %s has %d conditions, the journal shows %d", e.Seq, shown.Step, len(got), len(shown.Verdicts)))
 		return

@@ -46,7 +46,7 @@ func (s *Session) compare(step triage.Step) error {
 func rowsOf(rb *runbooks.Runbook, st triage.State, id string) []triage.Compared {
 	step, _ := st.Step(id)
 	var out []triage.Compared
-	for _, row := range rb.Rows(bare(id), varsOf(st, rb.ID, step.Started, true)) {
+	for _, row := range rb.Rows(bare(id), varsOf(st, rb.ID, step.Started, true, nil)) {
 		made := triage.Compared{Field: row.Field}
 		for _, c := range row.Cells {
 			made.Sides = append(made.Sides, triage.Side{Source: c.Source, Expr: c.Expr, Value: stored(c.Value), From: entries(st, c.Steps)})

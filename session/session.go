@@ -72,6 +72,7 @@ type Session struct {
 	pins     pins                // what the contexts of the incident lead to
 	told     map[string]bool     // contexts whose cluster was asked what it is since this session began
 	carrying bool                // this is an executor: it has no owner and records nothing
+	long     longValues          // facts that are long, read once
 	due      string              // why the anchor should be posted, "" while it need not be
 }
 
@@ -299,8 +300,11 @@ func (s *Session) record(body triage.Body, blobs []evidence.Blob) error {
 	if err := triage.Follows(s.state, triage.Event{Seq: s.state.Seq + 1, At: s.cfg.Now(), Actor: s.actor, Body: body}); err != nil {
 		return fmt.Errorf("recording %s: %w", body.Type(), err)
 	}
-	e, err := s.bundle.Append(s.ctxForDisk(), evidence.Draft{Type: body.Type(), Actor: s.actor, Step: stepOf(body), Data: body, Blobs: blobs})
-	if err != nil {
+	e, err := s.append(body, blobs)
+	switch {
+	case errors.Is(err, evidence.ErrTooLarge):
+		return err // nothing was written
+	case err != nil:
 		return s.die(err)
 	}
 	if err := s.fold(e); err != nil {

@@ -17,10 +17,10 @@ const freshFor = 15 * time.Minute
 // vars gathers what the expressions of a runbook may see. With fresh set, what
 // is too old to open a gate is marked stale.
 func (s *Session) vars(runbook string, fresh bool) runbooks.Vars {
-	return varsOf(s.state, runbook, s.cfg.Now(), fresh)
+	return varsOf(s.state, runbook, s.cfg.Now(), fresh, &s.long)
 }
 
-func varsOf(st triage.State, runbook string, now time.Time, fresh bool) runbooks.Vars {
+func varsOf(st triage.State, runbook string, now time.Time, fresh bool, long *longValues) runbooks.Vars {
 	v := runbooks.Vars{Params: steps.Params{}, Facts: map[string]map[string]steps.Value{}, Answers: map[string]string{}, Stale: map[string]string{}}
 	for _, p := range st.Plans {
 		if p.Runbook == runbook {
@@ -40,7 +40,7 @@ func varsOf(st triage.State, runbook string, now time.Time, fresh bool) runbooks
 		if len(step.Facts) > 0 {
 			facts := make(map[string]steps.Value, len(step.Facts))
 			for name, val := range step.Facts {
-				facts[name] = loaded(val)
+				facts[name] = long.loaded(val)
 			}
 			v.Facts[id] = facts
 		}

@@ -1,0 +1,79 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"handrail/evidence"
+	"handrail/steps"
+	"handrail/triage"
+)
+
+// append stores one event. What was seen or came of an act is recorded whatever
+// its length: where it is over all bounds, by what of it is short.
+func (s *Session) append(body triage.Body, blobs []evidence.Blob) (evidence.Entry, error) {
+	d := evidence.Draft{Type: body.Type(), Actor: s.actor, Step: stepOf(body), Data: body, Blobs: blobs}
+	e, err := s.bundle.Append(s.ctxForDisk(), d)
+	if !errors.Is(err, evidence.ErrTooLarge) {
+		return e, err
+	}
+	why := fmt.Sprintf("it is longer than an entry may be (%d MiB); its artifacts hold it", evidence.MaxData>>20)
+	switch b := body.(type) {
+	case triage.ProbeEnd:
+		d.Data = shortTexts(b, why)
+		if e, err := s.bundle.Append(s.ctxForDisk(), d); !errors.Is(err, evidence.ErrTooLarge) {
+			return e, err
+		}
+		d.Data = shortFacts(shortTexts(b, why), why)
+	case triage.ActEnd:
+		b.Response = clipped(b.Response) + "\nNot all that it said is recorded: " + why
+		b.After = nil
+		d.Data = b
+	default:
+		return e, err
+	}
+	return s.bundle.Append(s.ctxForDisk(), d)
+}
+
+// Of what is too long as a whole this much is kept.
+const (
+	keptText = 4 << 10
+	keptList = 50
+)
+
+// shortTexts is a read without what is long beside its facts.
+func shortTexts(b triage.ProbeEnd, why string) triage.ProbeEnd {
+	b.Summary, b.Command = clipped(b.Summary), clipped(b.Command)
+	b.Findings = slices.Clone(b.Findings[:min(len(b.Findings), keptList)])
+	for i, f := range b.Findings {
+		b.Findings[i].Say = clipped(f.Say)
+	}
+	gaps := []string{"not all that was seen is recorded: " + why}
+	for _, g := range b.Gaps[:min(len(b.Gaps), keptList)] {
+		gaps = append(gaps, clipped(g))
+	}
+	b.Gaps = gaps
+	return b
+}
+
+// shortFacts is a read whose long facts are unknown for their length.
+func shortFacts(b triage.ProbeEnd, why string) triage.ProbeEnd {
+	facts := make(map[string]triage.Value, len(b.Facts))
+	for name, v := range b.Facts {
+		if len(v.V) > keptText {
+			v = stored(steps.Unknown(steps.Type(v.T), "could not check: "+why))
+		}
+		facts[name] = v
+	}
+	b.Facts, b.Green = facts, nil
+	return b
+}
+
+func clipped(text string) string {
+	if len(text) <= keptText {
+		return text
+	}
+	return strings.ToValidUTF8(text[:keptText], "") + " …"
+}
