@@ -127,10 +127,12 @@ func (h *holding) keepers(ctx context.Context, controller string) error {
 		if err != nil {
 			return err
 		}
-		k = h.trusted(name, controller, k)
 		h.kept[name] = k
+		if len(k.ties) > 0 {
+			h.say(steps.Info, "That %s keeps %s is seen in the cluster: %s.", k.name, clip(name, 200), clip(strings.Join(k.ties, "; "), 600))
+		}
 		states[name], leaks[name] = k.name+" ("+k.state+")", k.leak
-		seen = append(seen, sight{k.alive, k.why})
+		seen = append(seen, sight{alive: k.alive, why: k.why})
 		if k.alive == unknown {
 			h.obs.Gaps = append(h.obs.Gaps, fmt.Sprintf("keeper of %s: %s", clip(name, 200), k.why))
 		}
@@ -147,28 +149,6 @@ func (h *holding) keepers(ctx context.Context, controller string) error {
 		h.facts.Set("keeper_alive", steps.EnumOf(string(s.alive)))
 	}
 	return nil
-}
-
-// trusted takes a death back that rests on a name given for several finalizers
-// at once, and says where nothing but that name speaks for it.
-func (h *holding) trusted(finalizer, controller string, k keeper) keeper {
-	if _, is := knownFinalizer(finalizer); is || controller == "" || k.alive != dead {
-		return k
-	}
-	strangers := 0
-	for _, name := range h.GetFinalizers() {
-		if _, is := knownFinalizer(name); !is {
-			strangers++
-		}
-	}
-	if strangers > 1 {
-		return k.saw(sight{unknown, fmt.Sprintf("%s, but which of the %d finalizers it keeps is not said", k.why, strangers)})
-	}
-	p, err := parsePlace(controller, h.target.namespace)
-	if err == nil && !slices.ContainsFunc(setBy(h.object, finalizer), func(w writer) bool { return w.manager == p.name }) {
-		h.say(steps.Warning, "That %s keeps %s was said by whoever named it; nothing on the object confirms it. A mistyped name looks just as dead.", p, clip(finalizer, 200))
-	}
-	return k
 }
 
 // brood tells what the object owns, and whether something would be left behind.

@@ -214,10 +214,21 @@ func (s *stage) content(resource, name string) string {
 	return string(out)
 }
 
-// stripParams name the workload of the finalizer's keeper, which is not there.
+// stripParams name the workload of the finalizer's keeper, which is told of it
+// and scaled away.
 func (s *stage) stripParams(resource, name, uid string) steps.Params {
-	return steps.Params{"resource": steps.StringOf(resource), "name": steps.StringOf(name), "uid": steps.IdentOf(uid),
+	in := steps.Params{"resource": steps.StringOf(resource), "name": steps.StringOf(name), "uid": steps.IdentOf(uid),
 		"finalizer": steps.StringOf(cleaner), "controller": steps.StringOf("deployment/hook-cleaner")}
+	if s == nil { // the caller has one
+		return in
+	}
+	s.t.Helper()
+	path := "/apis/apps/v1/namespaces/" + s.ns.Name + "/deployments"
+	if code, _ := s.raw("GET", path+"/hook-cleaner", asJSON, ""); code == http.StatusNotFound {
+		s.raw("POST", path, asJSON, `{"metadata":{"name":"hook-cleaner"},"spec":{"replicas":0,"selector":{"matchLabels":{"app":"hook-cleaner"}},"template":{"metadata":{"labels":{"app":"hook-cleaner"}},"spec":{"containers":[{"name":"a","image":"hook-cleaner:1","args":["--finalizer=`+cleaner+`"]}]}}}}`)
+		numbered(s.t, func() map[string]any { return s.must("GET", path+"/hook-cleaner", asJSON, "") })
+	}
+	return in
 }
 
 func deleteParams(resource, name, uid string) steps.Params {

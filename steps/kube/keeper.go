@@ -2,7 +2,6 @@ package kube
 
 import (
 	"context"
-	"fmt"
 	"strings"
 )
 
@@ -21,16 +20,24 @@ type keeper struct {
 	name    string
 	state   string // what was seen of it, for a person
 	alive   verdict
-	why     string // grounds of the verdict
-	leak    string // what stays behind when the finalizer is stripped
-	builtin bool   // part of the control plane
-	nothing bool   // known to leave nothing behind
+	why     string   // grounds of the verdict
+	leak    string   // what stays behind when the finalizer is stripped
+	builtin bool     // part of the control plane
+	nothing bool     // known to leave nothing behind
+	ties    []string // what in the cluster ties the named workload to it
 }
 
 // sight is what was seen at one place where a keeper could be.
 type sight struct {
-	alive verdict
-	why   string
+	alive  verdict
+	why    string
+	absent bool   // nothing is there, which by itself proves nothing
+	seen   object // what is there
+}
+
+func (s sight) of(o object) sight {
+	s.seen = o
+	return s
 }
 
 // keeper says who must remove a finalizer of o and whether that controller
@@ -41,46 +48,47 @@ func (c *client) keeper(ctx context.Context, t target, o object, finalizer, cont
 	k := keeper{name: row.keeper, leak: row.leak, builtin: row.builtin, nothing: row.nothing}
 	switch {
 	case row.builtin:
-		return k.saw(sight{alive, row.keeper + " is part of the control plane, which answers"}), nil
+		return k.saw(sight{alive: alive, why: row.keeper + " is part of the control plane, which answers"}), nil
 	case !is:
 		k.name = "unknown"
 		k.leak = "not known, since what this finalizer guards cannot be seen from the cluster"
 	case row.nothing:
 		k.leak = "nothing"
 	}
+	if is {
+		s, err := c.searched(ctx, t, row.forKind(t.group), controller)
+		return k.saw(s), err
+	}
+	if p, err := parsePlace(controller, t.namespace); err == nil {
+		k.name = p.String()
+	}
+	s, ties, err := c.proven(ctx, t, o, finalizer, controller)
+	k.ties = ties
+	return k.saw(s), err
+}
+
+// searched looks for a controller of the table, and at the place that a person
+// added.
+func (c *client) searched(ctx context.Context, t target, row known, controller string) (sight, error) {
 	var seen []sight
 	if controller != "" {
 		p, err := parsePlace(controller, t.namespace)
 		if err != nil {
-			return keeper{}, err
-		}
-		if !is {
-			k.name = p.String()
+			return sight{}, err
 		}
 		s, err := c.look(ctx, p)
 		if err != nil {
-			return keeper{}, err
+			return sight{}, err
 		}
-		seen = append(seen, s)
-	}
-	switch {
-	case is:
-		s, err := c.search(ctx, row.forKind(t.group))
-		if err != nil {
-			return keeper{}, err
+		if !s.absent { // the search says more of what is not there
+			seen = append(seen, s)
 		}
-		seen = append(seen, s)
-	case controller == "":
-		seen = append(seen, sight{unknown, fmt.Sprintf("handrail does not know who keeps %q: find its controller and name it", clip(finalizer, 200))})
 	}
-	if !is {
-		s, err := c.suspects(ctx, t, o, finalizer, controller)
-		if err != nil {
-			return keeper{}, err
-		}
-		seen = append(seen, s...)
+	s, err := c.search(ctx, row)
+	if err != nil {
+		return sight{}, err
 	}
-	return k.saw(weigh(seen)), nil
+	return weigh(append(seen, s)), nil
 }
 
 func (k keeper) saw(s sight) keeper {
@@ -96,7 +104,7 @@ func (k keeper) saw(s sight) keeper {
 // lives, dead when each was looked at and is dead.
 func weigh(seen []sight) sight {
 	if len(seen) == 0 {
-		return sight{unknown, "nothing was looked at"}
+		return sight{alive: unknown, why: "nothing was looked at"}
 	}
 	by := map[verdict][]string{}
 	for _, s := range seen {
@@ -108,8 +116,8 @@ func weigh(seen []sight) sight {
 	}
 	for _, v := range []verdict{alive, unknown} {
 		if len(by[v]) > 0 {
-			return sight{v, strings.Join(by[v], "; ")}
+			return sight{alive: v, why: strings.Join(by[v], "; ")}
 		}
 	}
-	return sight{dead, strings.Join(by[dead], "; ")}
+	return sight{alive: dead, why: strings.Join(by[dead], "; ")}
 }

@@ -68,7 +68,7 @@ func TestWeigh(t *testing.T) {
 		var seen []sight
 		count := map[verdict]int{}
 		for _, v := range all {
-			seen = append(seen, sight{v, string(v)})
+			seen = append(seen, sight{alive: v, why: string(v)})
 			count[v]++
 		}
 		want := unknown
@@ -185,7 +185,7 @@ func FuzzTracking(f *testing.F) {
 
 // FuzzPlace: what names a workload is one segment of a path each.
 func FuzzPlace(f *testing.F) {
-	for _, s := range []string{"deployment/a/b", "deployment/b", "pods/../x", "lease/a/b/c", "daemonset.apps/n", "deployment/a%2fb", "/", "deployment//x"} {
+	for _, s := range []string{"deployment/a/b", "deployment/b", "pods/../x", "cronjob/a/b", "lease/a/b/c", "daemonset.apps/n", "deployment/a%2fb", "/", "deployment//x"} {
 		f.Add(s, "ns")
 	}
 	f.Add("pod/x", "")

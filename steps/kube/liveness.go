@@ -22,27 +22,48 @@ func (c *client) look(ctx context.Context, p place) (sight, error) {
 	case ctx.Err() != nil:
 		return sight{}, fmt.Errorf("looking at %s: %w", p, ctx.Err())
 	case gone && p.kind == "Lease":
-		return sight{unknown, p.String() + " is not there: a Lease can show that a controller lives, never that it is gone; name its workload"}, nil
+		return sight{alive: unknown, why: p.String() + " is not there: a Lease can show that a controller lives, never that it is gone; name its workload"}, nil
 	case gone:
-		return c.left(ctx, p, sight{dead, p.String() + " is not there"}, "")
+		s, err := c.left(ctx, p, sight{alive: dead, why: p.String() + " is not there"}, "")
+		if s.alive == dead { // it may never have been, or be another's name
+			s.alive, s.absent = unknown, true
+		}
+		return s, err
 	case err != nil:
-		return sight{unknown, err.Error()}, nil
+		return sight{alive: unknown, why: err.Error()}, nil
 	}
 	switch p.kind {
 	case "Lease":
 		s := c.leads(o)
 		if s.alive == dead {
-			s = sight{unknown, s.why + ": a Lease can show that a controller lives, never that it is gone; name its workload"}
+			s = sight{alive: unknown, why: s.why + ": a Lease can show that a controller lives, never that it is gone; name its workload"}
 		}
 		return s, nil
 	case "Pod":
-		return podSight(p.String(), o), nil
+		return podSight(p.String(), o).of(o), nil
 	}
-	s := ready(p.String(), o)
+	s := working(p.String(), p.resource, o)
 	if s.alive != dead {
-		return s, nil
+		return s.of(o), nil
 	}
-	return c.left(ctx, p, s, selectorOf(o))
+	s, err = c.left(ctx, p, s, selectorOf(o))
+	return s.of(o), err
+}
+
+// working is ready for whatever makes Pods.
+func working(name string, r resource, o object) sight {
+	if r.kind != "CronJob" {
+		return ready(name, o)
+	}
+	suspended, _, _ := unstructured.NestedBool(o.Object, "spec", "suspend")
+	active, _, _ := unstructured.NestedSlice(o.Object, "status", "active")
+	switch {
+	case len(active) > 0:
+		return sight{alive: alive, why: fmt.Sprintf("%s has %d Jobs at work", name, len(active))}
+	case suspended:
+		return sight{alive: dead, why: name + " is suspended"}
+	}
+	return sight{alive: unknown, why: name + " runs now and then: suspend it to prove that it is gone"}
 }
 
 // ready reads the state of a workload from its counters.
@@ -60,28 +81,28 @@ func ready(name string, o object) sight {
 		all = count(0, "status", "currentNumberScheduled") + count(0, "status", "numberMisscheduled")
 	}
 	if seen := count(0, "status", "observedGeneration"); seen < o.GetGeneration() {
-		return sight{unknown, fmt.Sprintf("%s was changed a moment ago and its status is older; read again", name)}
+		return sight{alive: unknown, why: fmt.Sprintf("%s was changed a moment ago and its status is older; read again", name)}
 	}
 	switch {
 	case up > 0:
-		return sight{alive, fmt.Sprintf("%s has %d of %d ready", name, up, want)}
+		return sight{alive: alive, why: fmt.Sprintf("%s has %d of %d ready", name, up, want)}
 	case want == 0 && all == 0:
-		return sight{dead, name + " is scaled to 0"}
+		return sight{alive: dead, why: name + " is scaled to 0"}
 	case want == 0:
-		return sight{unknown, fmt.Sprintf("%s is scaled to 0, but %d of its pods are still there", name, all)}
+		return sight{alive: unknown, why: fmt.Sprintf("%s is scaled to 0, but %d of its pods are still there", name, all)}
 	}
-	return sight{unknown, fmt.Sprintf("%s has none of %d ready: it may come back; repair it, or scale it to 0 to prove that it is gone", name, want)}
+	return sight{alive: unknown, why: fmt.Sprintf("%s has none of %d ready: it may come back; repair it, or scale it to 0 to prove that it is gone", name, want)}
 }
 
 func podSight(name string, o object) sight {
 	phase, _, _ := unstructured.NestedString(o.Object, "status", "phase")
 	switch {
 	case phase == "Succeeded" || phase == "Failed":
-		return sight{dead, name + " has ended (" + phase + ")"}
+		return sight{alive: dead, why: name + " has ended (" + phase + ")"}
 	case podReady(o):
-		return sight{alive, name + " is ready"}
+		return sight{alive: alive, why: name + " is ready"}
 	}
-	return sight{unknown, name + " is there and not ready: it may come back"}
+	return sight{alive: unknown, why: name + " is there and not ready: it may come back"}
 }
 
 func podReady(o object) bool {
@@ -111,7 +132,8 @@ func selectorOf(o object) string {
 }
 
 // left holds a verdict of death against what a workload leaves: pods of its
-// name or selector, and a Lease that somebody still renews.
+// name or selector, and a Lease. Whoever renews a Lease lives, whatever is said
+// of the workload.
 func (c *client) left(ctx context.Context, p place, s sight, selector string) (sight, error) {
 	query := url.Values{}
 	if selector != "" {
@@ -128,25 +150,27 @@ func (c *client) left(ctx context.Context, p place, s sight, selector string) (s
 		return sight{}, fmt.Errorf("looking for pods of %s: %w", p, ctx.Err())
 	}
 	if err != nil {
-		return sight{unknown, s.why + ", but its pods cannot be listed: " + err.Error()}, nil
+		return sight{alive: unknown, why: s.why + ", but its pods cannot be listed: " + err.Error()}, nil
 	}
 	if len(running) > 0 {
-		return sight{unknown, fmt.Sprintf("%s, but pod %s of its name is still there", s.why, running[0])}, nil
+		return sight{alive: unknown, why: fmt.Sprintf("%s, but pod %s of its name is still there", s.why, running[0])}, nil
 	}
-	held := ""
+	held := sight{alive: dead}
 	err = c.sweep(ctx, leases().path(p.namespace, ""), asJSON, nil, func(o object) {
 		holder, _, _ := unstructured.NestedString(o.Object, "spec", "holderIdentity")
-		if (o.GetName() == p.name || named(holder, p.name)) && c.leads(o).alive != dead {
-			held = c.leads(o).why
+		if (o.GetName() == p.name || named(holder, p.name)) && held.alive != alive {
+			if l := c.leads(o); l.alive != dead {
+				held = l
+			}
 		}
 	})
 	switch {
 	case ctx.Err() != nil:
 		return sight{}, fmt.Errorf("looking for Leases of %s: %w", p, ctx.Err())
 	case err != nil:
-		return sight{unknown, s.why + ", but Leases cannot be listed: " + err.Error()}, nil
-	case held != "":
-		return sight{unknown, s.why + ", but " + held}, nil
+		return sight{alive: unknown, why: s.why + ", but Leases cannot be listed: " + err.Error()}, nil
+	case held.alive != dead:
+		return sight{alive: held.alive, why: s.why + ", but " + held.why}, nil
 	}
 	s.why += ", and no pod and no Lease of its name lives"
 	return s, nil
@@ -164,26 +188,39 @@ func named(s, name string) bool {
 	return ok && name != "" && (rest == "" || rest[0] == '-' || rest[0] == '_')
 }
 
-// leads says whether the holder of a Lease renews it, by the server's clock. An
-// expired one is dead only as a Lease: the controller may be between leaders.
+// settledLease is for how long after its end a Lease is no sign of death: its
+// holder may be between two leaders, or starting again.
+const settledLease = 5 * time.Minute
+
+// leads says whether the holder of a Lease renews it, by the server's clock: what
+// the holder says of its own time counts only where the server did not see it
+// write later. An expired one is dead only as a Lease.
 func (c *client) leads(o object) sight {
 	name := leases().label(o.GetNamespace(), o.GetName())
 	holder, _, _ := unstructured.NestedString(o.Object, "spec", "holderIdentity")
 	text, _, _ := unstructured.NestedString(o.Object, "spec", "renewTime")
 	seconds, _, err := unstructured.NestedInt64(o.Object, "spec", "leaseDurationSeconds")
 	if holder == "" {
-		return sight{dead, name + " is held by nobody"}
+		return sight{alive: dead, why: name + " is held by nobody"}
 	}
 	renewed, terr := time.Parse(time.RFC3339, text)
 	if terr != nil || err != nil || seconds <= 0 {
-		return sight{unknown, name + " does not say until when it is held"}
+		return sight{alive: unknown, why: name + " does not say until when it is held"}
+	}
+	if at := writtenAt(o, "spec", "renewTime"); at.After(renewed) {
+		renewed = at
 	}
 	now, why := c.now()
 	if why != "" {
-		return sight{unknown, name + ": " + why}
+		return sight{alive: unknown, why: name + ": " + why}
 	}
-	if now.Before(renewed.Add(time.Duration(seconds) * time.Second)) {
-		return sight{alive, fmt.Sprintf("%s is renewed by %s", name, clip(holder, 100))}
+	over := now.Sub(renewed.Add(time.Duration(seconds) * time.Second))
+	ago := now.Sub(renewed).Round(time.Second)
+	switch {
+	case over < 0:
+		return sight{alive: alive, why: fmt.Sprintf("%s is renewed by %s", name, clip(holder, 100))}
+	case over < settledLease:
+		return sight{alive: unknown, why: fmt.Sprintf("%s was renewed by %s, last %s before now: who holds it may be starting again; look again in %s", name, clip(holder, 100), ago, settledLease)}
 	}
-	return sight{dead, fmt.Sprintf("%s was last renewed %s before now", name, now.Sub(renewed).Round(time.Second))}
+	return sight{alive: dead, why: fmt.Sprintf("%s was last renewed %s before now", name, ago)}
 }

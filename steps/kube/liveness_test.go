@@ -62,10 +62,13 @@ func (w *keepersWorld) podsOf(app string) []string {
 	return out
 }
 
+// lease makes a Lease that was renewed then, and takes away what the server saw
+// of it: that would be now.
 func (w *keepersWorld) lease(name, holder string, renewed time.Time) {
 	w.t.Helper()
 	w.create(w.in(leasesV1, "leases", ""), fields{"metadata": fields{"name": name}, "spec": fields{
 		"holderIdentity": holder, "leaseDurationSeconds": 3600, "renewTime": renewed.UTC().Format("2006-01-02T15:04:05.000000Z07:00")}})
+	w.merge(w.in(leasesV1, "leases", name), fields{"metadata": fields{"managedFields": []fields{{}}}})
 }
 
 // guarded makes a ConfigMap that a finalizer holds.
@@ -80,8 +83,6 @@ func (w *keepersWorld) guarded(name string, finalizers ...string) {
 func TestLiveness(t *testing.T) {
 	t.Parallel()
 	w := newKeepersWorld(t)
-	w.guarded("held", "example.com/hook-cleanup")
-
 	w.workload("deployments", "living", 1)
 	w.started("deployments", "living")
 	w.workload("deployments", "starting", 1)
@@ -103,6 +104,11 @@ func TestLiveness(t *testing.T) {
 	w.lease("beating", "somebody", time.Now())
 	w.lease("silent", "somebody", time.Now().Add(-2*time.Hour))
 	w.lease("nobody", "", time.Now())
+	w.workload("deployments", "settling", 0)
+	w.lease("settling", "settling-1", time.Now().Add(-time.Hour-time.Minute))
+	w.workload("deployments", "behind", 0) // its own clock says two hours ago, the server saw it write just now
+	w.create(w.in(leasesV1, "leases", ""), fields{"metadata": fields{"name": "behind"}, "spec": fields{
+		"holderIdentity": "behind-1", "leaseDurationSeconds": 3600, "renewTime": time.Now().Add(-2 * time.Hour).UTC().Format("2006-01-02T15:04:05.000000Z07:00")}})
 	w.create(w.in("", "pods", ""), fields{"metadata": fields{"name": "left-over-1"}, "spec": podTemplate("x")["spec"]})
 	elsewhere := w.another()
 
@@ -117,11 +123,13 @@ func TestLiveness(t *testing.T) {
 		{"deployments.apps/living", alive, "ready"},
 		{"deployment/starting", unknown, "none of 1 ready"},
 		{"deployment/stopped", dead, "scaled to 0"},
-		{"deployment/absent", dead, "is not there"},
+		{"deployment/absent", unknown, "is not there"},
 		{"statefulset/ordered", alive, "ready"},
-		{"statefulset/living", dead, "is not there"}, // the pod of the Deployment bears the name: see below
+		{"statefulset/living", unknown, "of its name is still there"}, // the pod of the Deployment bears the name
 		{"daemonset/nodeless", dead, "0"},
-		{"deployment/led", unknown, "renewed by led-7d9-x"},
+		{"deployment/led", alive, "renewed by led-7d9-x"}, // whatever the Deployment says
+		{"deployment/settling", unknown, "may be starting again"},
+		{"deployment/behind", alive, "renewed by behind-1"},
 		{"deployment/unled", dead, "no Lease"},
 		{"lease/beating", alive, "renewed by somebody"},
 		{"lease/silent", unknown, "last renewed"},
@@ -129,30 +137,24 @@ func TestLiveness(t *testing.T) {
 		{"lease/absent", unknown, "never that it is gone"},
 		{"deployment/left-over", unknown, "pod left-over-1"},
 		{"pod/left-over-1", unknown, "not ready"},
-		{"pod/absent", dead, "is not there"},
+		{"pod/absent", unknown, "is not there"},
 		{"deployment/" + elsewhere.Name + "/living", unknown, "permission denied"},
 	} {
 		t.Run(tc.controller, func(t *testing.T) {
 			t.Parallel()
 			w := *w
 			w.t = t
-			if tc.controller == "statefulset/living" {
-				tc.want, tc.why = unknown, "of its name is still there"
-			}
 			c := w.client(w.env)
-			target, o := w.seen(c, "cm", "held")
-			k, err := c.keeper(t.Context(), target, o, "example.com/hook-cleanup", tc.controller)
+			p, err := parsePlace(tc.controller, w.ns)
 			if tc.want == "" {
 				if !errors.Is(err, errPlace) {
-					t.Errorf("keeper() = %v, want errPlace", err)
+					t.Errorf("parsePlace() = %v, want errPlace", err)
 				}
 				return
 			}
-			if err != nil || k.alive != tc.want || !strings.Contains(k.why, tc.why) {
-				t.Errorf("keeper() = %s %q, %v, want %s for %q", k.alive, k.why, err, tc.want, tc.why)
-			}
-			if k.builtin || k.leak == "" || k.nothing {
-				t.Errorf("keeper() = %+v, want nothing known of what it guards", k)
+			got, err := c.look(t.Context(), p)
+			if err != nil || got.alive != tc.want || !strings.Contains(got.why, tc.why) {
+				t.Errorf("look() = %s %q, %v, want %s for %q", got.alive, got.why, err, tc.want, tc.why)
 			}
 		})
 	}
@@ -163,7 +165,9 @@ func TestNoSilenceProvesDeath(t *testing.T) {
 	t.Parallel()
 	w := newKeepersWorld(t)
 	w.guarded("held", "example.com/hook-cleanup")
-	look := []fields{may("", "configmaps", "get"), may("apps", "deployments", "get"), may("", "pods", "list"), may("coordination.k8s.io", "leases", "list")}
+	w.workload("deployments", "hook-cleaner", 0)
+	look := []fields{may("", "configmaps", "get"), may("apps", "deployments", "get"), may("", "pods", "list"), may("coordination.k8s.io", "leases", "list"),
+		may("apps", "deployments", "list"), may("apps", "statefulsets", "list"), may("apps", "daemonsets", "list"), may("batch", "cronjobs", "list")}
 	for i := range len(look) {
 		env := w.limited(fmt.Sprintf("blind-%d", i), append(append([]fields{}, look[:i]...), look[i+1:]...)...)
 		if i == 0 {
@@ -171,38 +175,123 @@ func TestNoSilenceProvesDeath(t *testing.T) {
 		}
 		c := w.client(env)
 		target, o := w.seen(c, "cm", "held")
-		k, err := c.keeper(t.Context(), target, o, "example.com/hook-cleanup", "deployment/absent")
+		k, err := c.keeper(t.Context(), target, o, "example.com/hook-cleanup", "deployment/hook-cleaner")
 		if err != nil || k.alive != unknown || !strings.Contains(k.why, steps.ErrDenied.Error()) {
 			t.Errorf("without %v: keeper() = %s %q, %v, want unknown", look[i]["resources"], k.alive, k.why, err)
 		}
 	}
 	c := w.client(w.limited("sees", look...))
 	target, o := w.seen(c, "cm", "held")
-	if k, err := c.keeper(t.Context(), target, o, "example.com/hook-cleanup", "deployment/absent"); err != nil || k.alive != dead {
+	if k, err := c.keeper(t.Context(), target, o, "example.com/hook-cleanup", "deployment/hook-cleaner"); err != nil || k.alive != dead {
 		t.Errorf("with every right: keeper() = %s %q, %v, want dead", k.alive, k.why, err)
 	}
 }
 
-// TestSuspectIsNoProof leaves a workload of the name that wrote the finalizer.
-func TestSuspectIsNoProof(t *testing.T) {
+// TestKeeperIsProvenNotNamed: a name closes no life. What a person names must be
+// tied to the finalizer by what the cluster says.
+func TestKeeperIsProvenNotNamed(t *testing.T) {
 	t.Parallel()
 	w := newKeepersWorld(t)
-	w.guarded("held", "example.com/hook-cleanup")
-	c := w.client(w.env)
+	// The tests of other packages use the same cluster.
+	domain, cleaner := w.ns+".example.com", "cleaner-of-"+w.ns
+	held := domain + "/hook-cleanup"
+	w.create(w.in("", "configmaps", "")+"?fieldManager="+cleaner, fields{"metadata": fields{"name": "held", "finalizers": []string{held}}})
+	w.freed(w.in("", "configmaps", "held"))
+	c := w.client(w.root())
 	target, o := w.seen(c, "cm", "held")
-	by := setBy(o, "example.com/hook-cleanup")
-	if len(by) != 1 || by[0].manager != "hook-cleaner" || by[0].at.IsZero() || setBy(o, "example.com/hook") != nil {
-		t.Errorf("setBy() = %v, want hook-cleaner", by)
+	by := setBy(o, held)
+	if len(by) != 1 || by[0].manager != cleaner || by[0].at.IsZero() || setBy(o, domain+"/hook") != nil {
+		t.Errorf("setBy() = %v, want %s", by, cleaner)
 	}
-	if k, err := c.keeper(t.Context(), target, o, "example.com/hook-cleanup", "deployment/mistyped"); err != nil || k.alive != dead {
-		t.Errorf("keeper() = %s %q, %v, want dead", k.alive, k.why, err)
+	check := func(controller string, want verdict, why string) {
+		t.Helper()
+		k, err := c.keeper(t.Context(), target, o, held, controller)
+		if err != nil || k.alive != want || !strings.Contains(k.why, why) {
+			t.Errorf("keeper(%q) = %s %q, %v, want %s for %q", controller, k.alive, k.why, err, want, why)
+		}
+		if k.builtin || k.leak == "" || k.nothing {
+			t.Errorf("keeper(%q) = %+v, want nothing known of what it guards", controller, k)
+		}
 	}
-	w.workload("deployments", "hook-cleaner", 1)
-	if k, err := c.keeper(t.Context(), target, o, "example.com/hook-cleanup", "deployment/mistyped"); err != nil || k.alive != unknown || !strings.Contains(k.why, "hook-cleaner") {
-		t.Errorf("with its writer there: keeper() = %s %q, %v, want unknown", k.alive, k.why, err)
-	}
-	if k, err := c.keeper(t.Context(), target, o, "example.com/hook-cleanup", ""); err != nil || k.alive != unknown {
-		t.Errorf("with nobody named: keeper() = %s %q, %v, want unknown", k.alive, k.why, err)
+	w.workload("deployments", "other", 0)
+	check("deployment/other", unknown, "nothing in the cluster ties it")
+	check("deployment/mistyped", unknown, "absence is no death: the finalizer was written by "+cleaner)
+	check("deployment/"+cleaner, unknown, "absence is no death: no Lease shows that it ran in this cluster")
+	check("", unknown, "does not know who keeps")
+	w.workload("statefulsets", cleaner, 0)
+	check("statefulset/"+cleaner, dead, "scaled to 0")
+	check("", unknown, "evidence points to statefulset/"+w.ns+"/"+cleaner)
+
+	// What is told the finalizer keeps it too, of whichever kind and wherever it is.
+	elsewhere := w.another().Name
+	told := podTemplate("sweeper")
+	told["spec"].(fields)["containers"].([]fields)[0]["args"] = []string{"--finalizer=" + held}
+	cron := "/apis/" + batchV1 + "/namespaces/" + elsewhere + "/cronjobs"
+	told["spec"].(fields)["restartPolicy"] = "Never"
+	w.create(cron, fields{"metadata": fields{"name": "sweeper"}, "spec": fields{"schedule": "0 0 1 1 *", "jobTemplate": fields{"spec": fields{"template": told}}}})
+	check("statefulset/"+cleaner, dead, "scaled to 0") // in its namespace it cannot write this one
+	const rbacV1 = "rbac.authorization.k8s.io/v1"
+	w.create(w.in(rbacV1, "roles", ""), fields{"metadata": fields{"name": "sweeper"}, "rules": []fields{may("", "configmaps", "patch")}})
+	w.create(w.in(rbacV1, "rolebindings", ""), fields{"metadata": fields{"name": "sweeper"}, "subjects": []fields{{"kind": "ServiceAccount", "name": "default", "namespace": elsewhere}},
+		"roleRef": fields{"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "sweeper"}})
+	w.until("the right of the sweeper", func() bool {
+		allowed, _, err := c.review(t.Context(), "subjectaccessreviews", "SubjectAccessReview", "", fields{"user": "system:serviceaccount:" + elsewhere + ":default",
+			"resourceAttributes": fields{"verb": "patch", "resource": "configmaps", "namespace": w.ns}})
+		return err == nil && allowed
+	})
+	check("statefulset/"+cleaner, unknown, "cronjob/"+elsewhere+"/sweeper may keep it as well")
+	check("cronjob/"+elsewhere+"/sweeper", unknown, "runs now and then")
+	w.merge(cron+"/sweeper", fields{"spec": fields{"suspend": true}})
+	check("statefulset/"+cleaner, dead, "scaled to 0")
+	check("cronjob/"+elsewhere+"/sweeper", dead, "is suspended")
+
+	// A Pod of the same program is another install of it.
+	pods := "/api/v1/namespaces/" + elsewhere + "/pods"
+	w.create(pods, fields{"metadata": fields{"name": "second"}, "spec": podTemplate(cleaner)["spec"]})
+	check("statefulset/"+cleaner, unknown, "may keep it as well")
+	w.remove(pods+"/second", fields{"gracePeriodSeconds": 0})
+
+	// A Lease that is called after the finalizer lives, whatever the workload says.
+	leases := "/apis/" + leasesV1 + "/namespaces/" + elsewhere + "/leases"
+	w.create(leases, fields{"metadata": fields{"name": "9c1f." + domain}, "spec": fields{
+		"holderIdentity": "nobody-knows-1", "leaseDurationSeconds": 60, "renewTime": time.Now().UTC().Format("2006-01-02T15:04:05.000000Z07:00")}})
+	check("statefulset/"+cleaner, alive, "is renewed by nobody-knows-1")
+	check("deployment/other", alive, "is renewed by nobody-knows-1")
+	w.remove(leases+"/9c1f."+domain, nil)
+	check("statefulset/"+cleaner, dead, "scaled to 0")
+
+	// One that runs is alive, whatever else was named.
+	w.merge(w.in(appsV1, "statefulsets", cleaner), fields{"spec": fields{"replicas": 1}})
+	w.started("statefulsets", cleaner)
+	check("deployment/other", alive, "statefulset/"+w.ns+"/"+cleaner+" may keep it as well")
+	check("", alive, cleaner+" may keep it")
+}
+
+// TestUninstalledKeeper: what is not there is dead only where the cluster shows
+// that it ran here and stopped.
+func TestUninstalledKeeper(t *testing.T) {
+	t.Parallel()
+	w := newKeepersWorld(t)
+	cleaner := "cleaner-of-" + w.ns
+	w.create(w.in("", "configmaps", "")+"?fieldManager="+cleaner, fields{"metadata": fields{"name": "held", "finalizers": []string{"example.com/hook-cleanup"}}})
+	w.freed(w.in("", "configmaps", "held"))
+	w.lease("cleanup-leader", cleaner+"-7d9-x", time.Now().Add(-3*time.Hour))
+	root, op := w.client(w.root()), w.client(w.env)
+	target, o := w.seen(root, "cm", "held")
+	for _, tc := range []struct {
+		c          *client
+		controller string
+		want       verdict
+		why        string
+	}{
+		{root, "deployment/" + cleaner, dead, "it wrote the finalizer, and lease/"},
+		{root, "deployment/other", unknown, "absence is no death"},
+		{op, "deployment/" + cleaner, unknown, "cannot be looked for in other namespaces"},
+	} {
+		k, err := tc.c.keeper(t.Context(), target, o, "example.com/hook-cleanup", tc.controller)
+		if err != nil || k.alive != tc.want || !strings.Contains(k.why, tc.why) {
+			t.Errorf("keeper(%q) = %s %q, %v, want %s for %q", tc.controller, k.alive, k.why, err, tc.want, tc.why)
+		}
 	}
 }
 
@@ -222,10 +311,12 @@ func TestKnownKeepers(t *testing.T) {
 	}
 	check(root, "kubernetes.io/pvc-protection", "", alive, "control plane")
 	check(root, "foregroundDeletion", "deployment/absent", alive, "control plane")
-	check(root, "cnpg.io/deleteDatabase", "", dead, "in the cluster")
+	check(root, "cnpg.io/deleteDatabase", "", unknown, "absence is no death")
+	w.lease("cnpg-leader", "cnpg-1", time.Now().Add(-3*time.Hour))
+	check(root, "cnpg.io/deleteDatabase", "", dead, "was last renewed")
 	check(op, "cnpg.io/deleteDatabase", "", unknown, "permission denied")
 	check(op, "cnpg.io/deleteDatabase", "deployment/absent", unknown, "permission denied") // a place is added, none taken away
-	check(root, "argocd.argoproj.io/hook-finalizer", "", unknown, "outside this cluster")
+	check(root, "argocd.argoproj.io/hook-finalizer", "", unknown, "absence is no death")
 	check(root, "external-attacher/ebs-csi-aws-com", "deployment/absent", unknown, "not the same workload everywhere")
 	w.workload("deployments", "cnpg-dashboard", 1)
 	check(root, "cnpg.io/deleteDatabase", "", unknown, "none of 1 ready")

@@ -15,7 +15,7 @@ type place struct {
 
 func (p place) String() string { return p.label(p.namespace, p.name) }
 
-var errPlace = errors.New("want deployment, statefulset, daemonset, pod or lease, then /NAME or /NAMESPACE/NAME")
+var errPlace = errors.New("want deployment, statefulset, daemonset, cronjob, pod or lease, then /NAME or /NAMESPACE/NAME")
 
 func workloads() []resource {
 	return []resource{
@@ -23,6 +23,10 @@ func workloads() []resource {
 		{group: "apps", version: "v1", plural: "statefulsets", kind: "StatefulSet", namespaced: true},
 		{group: "apps", version: "v1", plural: "daemonsets", kind: "DaemonSet", namespaced: true},
 	}
+}
+
+func cronjobs() resource {
+	return resource{group: "batch", version: "v1", plural: "cronjobs", kind: "CronJob", namespaced: true}
 }
 
 func pods() resource {
@@ -44,7 +48,7 @@ func parsePlace(s, namespace string) (place, error) {
 		return bad("")
 	}
 	var p place
-	for _, r := range append(workloads(), pods(), leases()) {
+	for _, r := range append(workloads(), cronjobs(), pods(), leases()) {
 		if slices.Contains([]string{strings.ToLower(r.kind), r.plural, r.String(), strings.ToLower(r.kind) + "." + r.group}, parts[0]) {
 			p.resource = r
 		}

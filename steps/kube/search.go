@@ -13,7 +13,7 @@ import (
 // namespace and its name are for whoever installed it to choose.
 func (c *client) search(ctx context.Context, row known) (sight, error) {
 	if len(row.stems)+len(row.near) == 0 {
-		return sight{unknown, row.keeper + " is not the same workload everywhere and may run outside the cluster: name it"}, nil
+		return sight{alive: unknown, why: row.keeper + " is not the same workload everywhere and may run outside the cluster: name it"}, nil
 	}
 	s, err := c.searchIn(ctx, row, "")
 	if ctx.Err() != nil {
@@ -26,16 +26,17 @@ func (c *client) search(ctx context.Context, row known) (sight, error) {
 				return at, nil
 			}
 		}
-		return sight{unknown, "not every place of " + row.keeper + " can be looked at: " + err.Error()}, nil
+		return sight{alive: unknown, why: "not every place of " + row.keeper + " can be looked at: " + err.Error()}, nil
 	}
 	if s.alive == dead && row.outside {
-		return sight{unknown, s.why + ", but it may run outside this cluster"}, nil
+		return sight{alive: unknown, why: s.why + ", but it may run outside this cluster"}, nil
 	}
 	return s, nil
 }
 
 func (c *client) searchIn(ctx context.Context, row known, namespace string) (sight, error) {
 	var seen []sight
+	quiet := "" // a Lease of it that nobody renews any more: it ran here, and stopped
 	for _, r := range workloads() {
 		err := c.sweep(ctx, r.path(namespace, ""), asJSON, nil, func(o object) {
 			if !row.touches(o) {
@@ -44,7 +45,7 @@ func (c *client) searchIn(ctx context.Context, row known, namespace string) (sig
 			o.SetKind(r.kind) // items of a list do not say it
 			s := ready(r.label(o.GetNamespace(), o.GetName()), o)
 			if s.alive == alive && !row.is(o) {
-				s = sight{unknown, s.why + " and belongs to it, but may be another part of it"}
+				s = sight{alive: unknown, why: s.why + " and belongs to it, but may be another part of it"}
 			}
 			seen = append(seen, s)
 		})
@@ -57,8 +58,12 @@ func (c *client) searchIn(ctx context.Context, row known, namespace string) (sig
 	}
 	err := c.sweep(ctx, leases().path(namespace, ""), asJSON, nil, func(o object) {
 		holder, _, _ := unstructured.NestedString(o.Object, "spec", "holderIdentity")
-		if s := c.leads(o); s.alive != dead && (row.contains(o.GetName()) || row.contains(holder)) {
-			seen = append(seen, sight{unknown, s.why})
+		switch s := c.leads(o); {
+		case !row.contains(o.GetName()) && !row.contains(holder):
+		case s.alive != dead:
+			seen = append(seen, sight{alive: unknown, why: s.why})
+		case holder != "":
+			quiet = s.why
 		}
 	})
 	if err != nil {
@@ -66,14 +71,16 @@ func (c *client) searchIn(ctx context.Context, row known, namespace string) (sig
 	}
 	err = c.sweep(ctx, pods().path(namespace, ""), asMetaList, nil, func(o object) {
 		if row.touches(o) {
-			seen = append(seen, sight{unknown, pods().label(o.GetNamespace(), o.GetName()) + " is still there"})
+			seen = append(seen, sight{alive: unknown, why: pods().label(o.GetNamespace(), o.GetName()) + " is still there"})
 		}
 	})
 	switch {
 	case err != nil:
 		return sight{}, err
+	case len(seen) == 0 && quiet != "":
+		return sight{alive: dead, why: "no workload or pod of " + row.keeper + " is in the cluster, and " + quiet}, nil
 	case len(seen) == 0:
-		return sight{dead, "no workload, pod or Lease of " + row.keeper + " is in the cluster"}, nil
+		return sight{alive: unknown, why: "no workload, pod or Lease of " + row.keeper + " is in the cluster, and absence is no death: it may run under another name; where it was uninstalled, install it again and let it clean up"}, nil
 	}
 	return weigh(seen), nil
 }

@@ -85,6 +85,9 @@ func (g stripGate) preview(ctx context.Context, in steps.Params, out steps.Sink)
 	}
 	f.keeper(s, name, k, err)
 	p.Shown = append(p.Shown, steps.KV{Key: "keeper", Value: fmt.Sprintf("%s: %s", orNothing(k.name), orNothing(k.state))})
+	for _, tie := range k.ties {
+		p.Shown = append(p.Shown, steps.KV{Key: "its keeper by", Value: tie})
+	}
 	for _, w := range setBy(s.o, name) {
 		p.Shown = append(p.Shown, steps.KV{Key: "set by", Value: w.String()})
 	}

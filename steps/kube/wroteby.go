@@ -1,9 +1,6 @@
 package kube
 
 import (
-	"cmp"
-	"context"
-	"fmt"
 	"io"
 	"slices"
 	"time"
@@ -54,37 +51,19 @@ func ownsFinalizer(fields io.Reader, finalizer string) bool {
 	return err == nil && set.Has(path)
 }
 
-// suspects looks at the workloads that bear the name of the manager that wrote
-// an unknown finalizer: one that is not proven dead forbids to call the keeper
-// dead, and nothing more follows from it.
-func (c *client) suspects(ctx context.Context, t target, o object, finalizer, controller string) ([]sight, error) {
-	namespace := t.namespace
-	if p, err := parsePlace(controller, t.namespace); err == nil {
-		namespace = p.namespace
-	}
-	if namespace == "" {
-		return nil, nil
-	}
-	var out []sight
-	for _, w := range setBy(o, finalizer) {
-		for _, r := range workloads() {
-			err := c.sweep(ctx, r.path(namespace, ""), asJSON, nil, func(found object) {
-				if labels := found.GetLabels(); found.GetName() != w.manager && labels[labelApp] != w.manager && labels["app"] != w.manager {
-					return
-				}
-				found.SetKind(r.kind)
-				name := r.label(found.GetNamespace(), found.GetName())
-				if s := ready(name, found); s.alive != dead {
-					out = append(out, sight{unknown, fmt.Sprintf("the finalizer was written by %q, and %s of that name is not proven gone", clip(w.manager, 128), name)})
-				}
-			})
-			if ctx.Err() != nil {
-				return nil, fmt.Errorf("looking for %q: %w", cmp.Or(w.manager, finalizer), ctx.Err())
-			}
-			if err != nil {
-				continue // a lead that cannot be followed
-			}
+// writtenAt is when the server last saw one field of a spec written; zero where
+// it does not say.
+func writtenAt(o object, path ...any) time.Time {
+	at, err := fieldpath.MakePath(path...)
+	var last time.Time
+	for _, entry := range o.GetManagedFields() {
+		var set fieldpath.Set
+		if err != nil || entry.FieldsV1 == nil || entry.Time == nil || set.FromJSON(entry.FieldsV1.GetRawReader()) != nil {
+			continue
+		}
+		if set.Has(at) && entry.Time.After(last) {
+			last = entry.Time.Time
 		}
 	}
-	return out, nil
+	return last
 }
