@@ -35,7 +35,7 @@ type proof struct {
 	homes  []string
 	narrow string // why only some namespaces were looked at; "" for the whole cluster
 	found  []candidate
-	pods   []object // that have not ended
+	pods   []object // that run the program of the workload that was named
 	able   map[string]bool
 	leases []object
 	gaps   []string
@@ -58,10 +58,10 @@ func (c *client) proven(ctx context.Context, t target, o object, finalizer, cont
 			return sight{}, nil, err
 		}
 	}
-	if err := x.gather(ctx); err != nil {
+	if err := x.gather(ctx, own); err != nil {
 		return sight{}, nil, err
 	}
-	x.rule(ctx, own)
+	x.rule(ctx)
 	if err := ctx.Err(); err != nil {
 		return sight{}, nil, fmt.Errorf("looking for who keeps %q: %w", clip(finalizer, 200), err)
 	}
@@ -74,12 +74,10 @@ func (c *client) proven(ctx context.Context, t target, o object, finalizer, cont
 // rule takes out what lives in another namespace and may not write the object:
 // the same program may be installed for each team. Where the server does not say
 // it, it counts.
-func (x *proof) rule(ctx context.Context, own sight) {
+func (x *proof) rule(ctx context.Context) {
 	x.able = map[string]bool{}
 	x.found = slices.DeleteFunc(x.found, func(k candidate) bool { return k.alive != dead && !x.mayWrite(ctx, k.object) })
-	x.pods = slices.DeleteFunc(x.pods, func(pod object) bool {
-		return own.seen.Unstructured == nil || podSight("", pod).alive == dead || !sibling(own.seen, pod) || !x.mayWrite(ctx, pod)
-	})
+	x.pods = slices.DeleteFunc(x.pods, func(pod object) bool { return !x.mayWrite(ctx, pod) })
 }
 
 // mayWrite asks the server whether the account of a workload may write the
@@ -106,7 +104,7 @@ func (x *proof) mayWrite(ctx context.Context, o object) bool {
 
 // gather reads the evidence. What cannot be read is a gap, and forbids what would
 // need it; the error is for a caller that turned away.
-func (x *proof) gather(ctx context.Context) error {
+func (x *proof) gather(ctx context.Context, own sight) error {
 	for _, ns := range []string{x.t.namespace, x.namespaceNamed()} {
 		if ns != "" && !slices.Contains(x.homes, ns) {
 			x.homes = append(x.homes, ns)
@@ -120,7 +118,9 @@ func (x *proof) gather(ctx context.Context) error {
 	}
 	ended := url.Values{"fieldSelector": {"status.phase!=Succeeded,status.phase!=Failed"}}
 	x.everywhere(ctx, pods(), ended, func(o object) {
-		x.pods = append(x.pods, o)
+		if own.seen.Unstructured != nil && podSight("", o).alive != dead && sibling(own.seen, o) {
+			x.pods = append(x.pods, o)
+		}
 		x.see(pods(), o)
 	})
 	if err := ctx.Err(); err != nil {
