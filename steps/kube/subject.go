@@ -180,11 +180,24 @@ func (s *subject) company(ctx context.Context, p *steps.Preview) error {
 	for _, l := range likes {
 		p.Shown = append(p.Shown, steps.KV{Key: keyAlike, Value: l.name + ": " + l.apart})
 	}
+	far, unread, turned := s.c.around(ctx, s.t, s.o)
+	if turned != nil {
+		return turned
+	}
+	for _, l := range far[:min(len(far), mostTold)] {
+		p.Shown = append(p.Shown, steps.KV{Key: keyAlike, Value: l.name + ": " + l.apart})
+	}
+	if len(far) > mostTold {
+		p.Shown = append(p.Shown, steps.KV{Key: "more look-alikes", Value: fmt.Sprintf("%d in other namespaces, API groups and kinds", len(far)-mostTold)})
+	}
 	switch {
 	case err != nil:
 		p.Shown = append(p.Shown, steps.KV{Key: keyAlike, Value: "unknown: " + err.Error()})
-	case len(likes) == 0:
+	case len(likes)+len(far) == 0:
 		p.Shown = append(p.Shown, steps.KV{Key: keyAlike, Value: nothing})
+	}
+	if len(unread) > 0 {
+		p.Shown = append(p.Shown, steps.KV{Key: "no look-alikes sought in", Value: clip(strings.Join(unread, "; "), 600)})
 	}
 	return nil
 }
