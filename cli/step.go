@@ -30,6 +30,7 @@ type field struct {
 	Default  string     `json:"default,omitempty"`
 	Required bool       `json:"required,omitempty"`
 	Pattern  string     `json:"pattern,omitempty"`
+	Literal  bool       `json:"literal,omitempty"`
 	Lines    bool       `json:"lines,omitempty"`
 }
 

@@ -102,10 +102,14 @@ func (r *reader) argument(s *Step, p steps.Field, n *yaml.Node) {
 			return
 		}
 		a.value = append(a.value, t)
+		literal, constant := t.constant()
+		if p.Literal && !constant {
+			r.Fail(v, "write it as it is: what a repair may do is the runbook's to say", "%s takes no ${…}", p.Name)
+			return
+		}
 		if a.list {
 			continue
 		}
-		literal, constant := t.constant()
 		switch {
 		case constant && p.Type == steps.Strings:
 			r.Fail(v, "write [it] with brackets", "%s takes a list", p.Name)

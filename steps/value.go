@@ -36,6 +36,7 @@ type Field struct {
 	Default  string   // of a parameter, in its text form; "" with Required false means absent
 	Required bool     // of a parameter
 	Pattern  string   // of a textual parameter: the anchored grammar it must match
+	Literal  bool     // of a parameter: only the runbook itself gives it, never a parameter of the incident, a fact or an answer
 	Lines    bool     // of a String parameter: a document of several lines, which reaches no argument list
 }
 

@@ -69,6 +69,9 @@ func (g alterGate) preview(ctx context.Context, in steps.Params, out steps.Sink)
 		return p, err
 	}
 	pl.show(keyRest, "%s", still)
+	if err := pl.inOrder(ctx); err != nil {
+		return p, err
+	}
 	if err := g.plan(ctx, pl); err != nil {
 		return p, err
 	}

@@ -20,6 +20,7 @@ import (
 	"handrail/steps"
 	"handrail/steps/kube/document"
 	"handrail/steps/kube/patch"
+	"handrail/steps/kube/weaken"
 )
 
 // keyContent is the digest of what is to be made.
@@ -123,6 +124,11 @@ func (g createGate) Preview(ctx context.Context, in steps.Params, out steps.Sink
 		s.marked = append(s.marked, "the manifest bears "+why)
 	}
 	f.protected(s)
+	content, err := plainDoc(m)
+	if err != nil {
+		return p, err
+	}
+	f.holdsTo(&p, in, t, weaken.Made(weaken.Kind{Group: t.group, Kind: t.kind}, content))
 	p.Effect = fmt.Sprintf("make %s, with what its controllers then make of it.", s.t)
 	p.Undo = "Can be deleted again: " + s.c.kubectl(s.t.namespace, "delete", s.t.resource.String(), s.t.name) + "; what it did until then stays done."
 	p.Owes = []steps.Debt{{Kind: "reconcile", Text: fmt.Sprintf("Git, or whoever makes the objects beside %s, must know of it", s.t)}}

@@ -12,8 +12,8 @@ func changeKinds(what []steps.Field, uid steps.Field) []steps.Kind {
 	tested := "patches the object with a JSON patch that tests its UID, its version and each old value"
 	return []steps.Kind{
 		{
-			Name: "kube/patch", Class: steps.Repair, Params: with(ops),
-			Doc:     "Changes named fields of one object. Refuses identity, status, finalizers, owners, what can never be changed, and fields that somebody else rewrites.",
+			Name: "kube/patch", Class: steps.Repair, Params: with(append([]steps.Field{ops, afterField()}, weakenFields()...)...),
+			Doc:     "Changes named fields of one object. Refuses identity, status, finalizers, owners, what can never be changed, and fields that somebody else rewrites. Takes nothing away and opens nothing but where the runbook says so.",
 			Touches: []string{tested},
 			Changes: newPatchGate,
 		},
@@ -22,14 +22,15 @@ func changeKinds(what []steps.Field, uid steps.Field) []steps.Kind {
 			Params: []steps.Field{
 				{Name: "file", Type: steps.Path, Required: true, Doc: "manifest of one object, as YAML or JSON"},
 				{Name: "namespace", Type: steps.String, Pattern: namespaceName, Doc: "namespace, where the manifest has none"},
+				weakenFields()[1],
 			},
-			Doc:     "Makes one object from a manifest. Refuses what is there already, and what admission would make something else of.",
+			Doc:     "Makes one object from a manifest. Refuses what is there already, what admission would make something else of, and what opens more than the runbook says.",
 			Touches: []string{"creates the object"},
 			Changes: func(e steps.Env) steps.Gater { return createGate{e} },
 		},
 		{
-			Name: "kube/recreate", Class: steps.Repair, Params: with(ops),
-			Doc:     "Deletes one object and makes it again with another value of what can never be changed, such as a roleRef or a storage class. Puts the old one back where the new one cannot be made.",
+			Name: "kube/recreate", Class: steps.Repair, Params: with(append([]steps.Field{ops, afterField()}, weakenFields()...)...),
+			Doc:     "Deletes one object and makes it again with another value of what can never be changed, such as a roleRef or a storage class. Puts the old one back where the new one cannot be made. Takes nothing away and opens nothing but where the runbook says so.",
 			Touches: []string{"deletes the object with preconditions on its UID and its version", "creates it again, changed", "creates it as it was, where that fails"},
 			Changes: func(e steps.Env) steps.Gater { return recreateGate{e} },
 		},
@@ -40,7 +41,7 @@ func changeKinds(what []steps.Field, uid steps.Field) []steps.Kind {
 			Changes: newSuspendGate,
 		},
 		{
-			Name: "kube/resume", Class: steps.Rerun, Params: with(),
+			Name: "kube/resume", Class: steps.Rerun, Params: with(afterField()),
 			Doc:     "Lets one paused CronJob, Job, Argo CD Application or Flux object go on: it runs or writes by itself from then on.",
 			Touches: []string{tested},
 			Changes: newResumeGate,

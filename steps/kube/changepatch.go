@@ -23,6 +23,9 @@ func planPatch(_ context.Context, pl *planning) error {
 	}
 	if resolved, _, err := patch.Resolve(pl.doc, ops); err == nil { // else it is refused below
 		pl.rewritten(resolved)
+		if err := pl.weakens(pl.doc, resolved); err != nil {
+			return err
+		}
 	}
 	fields := "1 field"
 	if len(ops) != 1 {

@@ -55,6 +55,9 @@ func (g recreateGate) preview(ctx context.Context, in steps.Params, out steps.Si
 	if err := pl.replaceable(ctx); err != nil {
 		return p, err
 	}
+	if err := pl.inOrder(ctx); err != nil {
+		return p, err
+	}
 	ops, err := pl.recreateOps()
 	if err != nil {
 		return p, err
@@ -166,6 +169,9 @@ func (pl *planning) recreateOps() ([]patch.Op, error) {
 		default:
 			pl.unmet(cure, "%s is not changed here: %s.", op.Path, why)
 		}
+	}
+	if err := pl.weakens(pl.doc, resolved); err != nil {
+		return nil, err
 	}
 	if !fixed {
 		pl.unmet("use kube/patch, which leaves the object where it is", "All that the patch is about can be changed without deleting %s.", pl.t)

@@ -42,7 +42,7 @@ func TestRecreate(t *testing.T) {
 	s.role("migrate-v1", "get")
 	s.role("migrate-v2", "get", "list")
 	uid := s.binding("migrate", "migrate-v1", map[string]any{"labels": map[string]any{"app": "a"}})
-	in := changeIn("rolebinding", "migrate", uid, "patch", toV2)
+	in := changeIn("rolebinding", "migrate", uid, "patch", toV2, "widens", "/roleRef")
 	if p := s.refused("kube/patch", in, "another role"); !strings.Contains(p.Unmet[0].Cure, "kube/recreate") {
 		t.Errorf("cure = %q", p.Unmet[0].Cure)
 	}
@@ -66,7 +66,7 @@ func TestRecreate(t *testing.T) {
 			t.Errorf("the outcome does not name the request %s (%s): %v", e.ID, e.Verb, o.After)
 		}
 	}
-	s.refused("kube/recreate", changeIn("rolebinding", "migrate", again.(string), "patch", toV2), "same as the old one")
+	s.refused("kube/recreate", changeIn("rolebinding", "migrate", again.(string), "patch", toV2, "widens", "/roleRef"), "same as the old one")
 	s.refused("kube/recreate", changeIn("rolebinding", "migrate", again.(string), "patch", `[{op: add, path: /metadata/labels/b, value: c}]`), "can be changed without deleting")
 	s.refused("kube/recreate", changeIn("rolebinding", "migrate", again.(string), "patch", `[{op: replace, path: /metadata/name, value: c}]`), "which object this is")
 }
@@ -112,10 +112,10 @@ func TestRecreateRefusesWhatCannotBePutBack(t *testing.T) {
 	s.role("migrate-v1", "get")
 	uid := s.binding("migrate", "migrate-v1", nil)
 	// A role that is not there: nobody but an administrator may bind it.
-	s.refused("kube/recreate", changeIn("rolebinding", "migrate", uid, "patch", toV2), "The new object could not be made")
+	s.refused("kube/recreate", changeIn("rolebinding", "migrate", uid, "patch", toV2, "widens", "/roleRef"), "The new object could not be made")
 	s.role("migrate-v2", "get")
 	held := s.binding("held", "migrate-v1", map[string]any{"finalizers": []any{another}})
-	s.refused("kube/recreate", changeIn("rolebinding", "held", held, "patch", toV2), "would hold")
+	s.refused("kube/recreate", changeIn("rolebinding", "held", held, "patch", toV2, "widens", "/roleRef"), "would hold")
 	if w := s.writes(); len(w) != 0 {
 		t.Errorf("writes = %+v", w)
 	}
@@ -131,7 +131,7 @@ func TestRecreatePutsBack(t *testing.T) {
 	s.role("migrate-v1", "get")
 	s.role("migrate-v2", "get", "list")
 	uid := s.binding("migrate", "migrate-v1", map[string]any{"labels": map[string]any{"app": "a"}})
-	in := changeIn("rolebinding", "migrate", uid, "patch", toV2)
+	in := changeIn("rolebinding", "migrate", uid, "patch", toV2, "widens", "/roleRef")
 	g := s.gate("kube/recreate")
 	armed := s.preview(g, in)
 	a := s.confirm(armed, armed.Digest("i", "s"))

@@ -136,6 +136,9 @@ func changeIn(resource, name, uid string, more ...string) steps.Params {
 	in := steps.Params{"resource": steps.StringOf(resource), "name": steps.StringOf(name), "uid": steps.IdentOf(uid)}
 	for i := 0; i < len(more); i += 2 {
 		in[more[i]] = steps.StringOf(more[i+1])
+		if more[i] == "widens" || more[i] == "removes" {
+			in[more[i]] = steps.StringsOf([]string{more[i+1]})
+		}
 	}
 	return in
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"handrail/steps"
+	"handrail/steps/kube/weaken"
 )
 
 // deleteGate deletes one object.
@@ -69,6 +70,9 @@ func (g deleteGate) preview(ctx context.Context, in steps.Params, out steps.Sink
 	}
 	p.Owes = []steps.Debt{{Kind: "reconcile", Text: fmt.Sprintf("Git, or whoever made %s, must stop making it", s.t)}}
 	terms(f, s, &p)
+	if kind := (weaken.Kind{Group: s.t.group, Kind: s.t.kind}); weaken.Control(kind) && !isWebhooks(s.t.resource) {
+		f.holdsTo(&p, in, s.t, []weaken.Change{{Sort: weaken.Removes, Path: "/", Why: "it limits others, and what it shut is open without it"}})
+	}
 	return p, g.rehearse(ctx, s, &p, out)
 }
 

@@ -61,7 +61,7 @@ func Kinds() []steps.Kind {
 		{
 			Name: "kube/lookalikes", Class: steps.Probe, Params: what, Facts: lookalikesFacts(),
 			Doc:     "Lists what could be taken for an object, with what tells each apart, and says whether the object itself is an orphan that nobody manages.",
-			Touches: []string{"gets the object", "lists metadata of its resource in its namespace"},
+			Touches: []string{"gets the object", "lists metadata of its resource, in its namespace and of its name in others", "lists metadata of its name among kinds that could be meant instead"},
 			Reads:   func(e steps.Env) steps.Prober { return lookalikesProbe{e} },
 		},
 		{
@@ -72,8 +72,8 @@ func Kinds() []steps.Kind {
 			Changes: func(e steps.Env) steps.Gater { return stripGate{e} },
 		},
 		{
-			Name: "kube/delete", Class: steps.Repair, Params: with(uid),
-			Doc:     "Deletes one object by name and UID, its children in the background. Refuses while a finalizer holds it or somebody manages it.",
+			Name: "kube/delete", Class: steps.Repair, Params: with(uid, weakenFields()[0]),
+			Doc:     "Deletes one object by name and UID, its children in the background. Refuses while a finalizer holds it or somebody manages it, and what limits other objects, unless the runbook says so.",
 			Touches: []string{"deletes the object with preconditions on its UID and its version"},
 			Changes: func(e steps.Env) steps.Gater { return deleteGate{e} },
 		},
