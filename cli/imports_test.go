@@ -28,7 +28,7 @@ var rooms = []room{
 	{path: "handrail/evidence", ours: []string{"handrail/evidence"}},
 	{path: "handrail/steps/catalog", ours: []string{"handrail/steps"}, libs: []string{k8s, tfexec, yaml}},
 	{path: "handrail/steps/compare", ours: []string{"handrail/steps"}, libs: []string{k8s, tfexec, yaml}},
-	{path: "handrail/steps", libs: []string{k8s, tfexec, yaml}},                                                                                                                                                    // and what sameWorld allows
+	{path: "handrail/steps", libs: []string{k8s, tfexec, yaml}}, // and what sameWorld allows
 	{path: "handrail/steps/terraform", ours: []string{"=handrail/steps", "handrail/steps/transport", "=handrail/steps/gitread", "=handrail/steps/joblog", "handrail/steps/terraform"}, libs: []string{k8s, tfexec, yaml, aws, azure, pgLib}}, // each state backend has its own way in
 	{path: "handrail/runbooks", ours: []string{"handrail/runbooks", "handrail/triage", "=handrail/steps", "=handrail/steps/joblog"}, libs: []string{yaml, cel}},
 	{path: "handrail/session", ours: []string{"handrail/session", "handrail/triage", "handrail/runbooks", "=handrail/steps", "handrail/evidence"},

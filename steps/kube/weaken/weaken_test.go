@@ -54,7 +54,7 @@ func patched(tb testing.TB, before map[string]any, ops string) map[string]any {
 }
 
 const (
-	quotaYAML = `{apiVersion: v1, kind: ResourceQuota, spec: {hard: {pods: "4", requests.memory: 2Gi}, scopes: [NotTerminating]}}`
+	quotaYAML  = `{apiVersion: v1, kind: ResourceQuota, spec: {hard: {pods: "4", requests.memory: 2Gi}, scopes: [NotTerminating]}}`
 	policyYAML = `{kind: NetworkPolicy, spec: {podSelector: {matchLabels: {app: ledger}}, policyTypes: [Ingress, Egress], ingress: [{from: [{podSelector: {}}], ports: [{port: 80}]}],
   egress: [{to: [{ipBlock: {cidr: 10.1.0.0/16}}], ports: [{protocol: TCP, port: 443}]}]}}`
 	bindingYAML = `{kind: RoleBinding, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: v1}, subjects: [{kind: ServiceAccount, name: migrate, namespace: a}]}`
