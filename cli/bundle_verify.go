@@ -40,6 +40,7 @@ type brought struct {
 	posted   string
 	from     string
 	tsa      string
+	policy   string
 }
 
 func bundleVerify(p *program) *cobra.Command {
@@ -66,6 +67,7 @@ and removed again.`,
 	cmd.Flags().StringArrayVar(&with.anchors, "anchor", nil, "fail unless the bundle extends this posted `line`; repeatable")
 	cmd.Flags().StringVar(&with.posted, "anchors", "", "the same for each such line about this bundle in a `file`, the export of a chat say")
 	cmd.Flags().StringVar(&with.from, "from", "", "fail unless the bundle was redacted again from this old `bundle`, and differs in nothing but hidden values")
+	cmd.Flags().StringVar(&with.policy, "policy", "", "fail where an act lacks the second person that this policy `file` asks for")
 	cmd.Flags().StringVar(&with.tsa, "tsa-ca", "", "fail unless the newest seal has a time stamp that leads to a root in this `file` of PEM certificates")
 	o := outputFlag(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
@@ -86,7 +88,13 @@ and removed again.`,
 			defer closeFrom()
 			policy.From = from
 		}
-		v, err := verify(path, policy, p.approvers(policy.Signers))
+		by := session.Verifier{Signers: p.approvers(policy.Signers)}
+		if with.policy != "" {
+			if by.Policy, err = p.holdTo(with.policy); err != nil {
+				return usage("name a policy file that handrail reads", "--policy: %w", err)
+			}
+		}
+		v, err := verifyBy(path, policy, by)
 		if err != nil {
 			return err
 		}
@@ -237,6 +245,10 @@ func postedLines(file, path string) ([]evidence.Checkpoint, error) {
 }
 
 func verify(path string, policy evidence.Policy, approvers *evidence.Signers) (verdict, error) {
+	return verifyBy(path, policy, session.Verifier{Signers: approvers})
+}
+
+func verifyBy(path string, policy evidence.Policy, by session.Verifier) (verdict, error) {
 	r, err := policy.Verify(path)
 	if err != nil {
 		return verdict{}, err
@@ -246,7 +258,7 @@ func verify(path string, policy evidence.Policy, approvers *evidence.Signers) (v
 		v.Lines = append(v.Lines, evidence.Line{Property: lawsOfLoop, Verdict: evidence.Failed, Detail: "not judged: there is no good entry"})
 		return v, nil
 	}
-	laws, err := session.AuditBy(path, catalog.New(), approvers)
+	laws, err := session.AuditFor(path, catalog.New(), by)
 	if err != nil {
 		// What cannot be audited is not verified; why, the bytes may say above.
 		v.OK = false

@@ -240,3 +240,38 @@ func (p *program) approvers(brought *evidence.Signers) *evidence.Signers {
 	}
 	return brought
 }
+
+// holdTo is a policy that a bundle is held to: the file that the verifier names, with the places of the file beside it
+// or, where there is none, of their own interface.
+func (p *program) holdTo(name string) (*session.Policy, error) {
+	src, err := readUpTo(name, strict.MaxSize+1)
+	if err != nil {
+		return nil, err
+	}
+	if name, err = filepath.Abs(name); err != nil {
+		return nil, err
+	}
+	pol, err := parsePolicy(name, src)
+	if err != nil {
+		return nil, err
+	}
+	f, err := tasteIn(filepath.Dir(name))
+	if err == nil && f.places == nil {
+		f, err = p.taste()
+	}
+	if err != nil {
+		return nil, err
+	}
+	pol.places = usualOr(f.places)
+	may, err := evidence.LoadSigners(pol.approvers)
+	if err != nil {
+		return nil, err
+	}
+	asks := func(q session.Sought) (string, error) {
+		if q.Drill {
+			return "", nil
+		}
+		return pol.asks(q)
+	}
+	return &session.Policy{Digest: digestOf(name), May: may, Asks: asks}, nil
+}

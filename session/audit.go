@@ -45,7 +45,13 @@ func Audit(path string, catalog steps.Catalog) (AuditReport, error) {
 
 // AuditBy is Audit by somebody who knows whose approvals count.
 func AuditBy(path string, catalog steps.Catalog, signers *evidence.Signers) (AuditReport, error) {
-	a := auditor{catalog: catalog, books: map[string]*runbooks.Runbook{}, requests: map[string]Request{}, signers: signers}
+	return AuditFor(path, catalog, Verifier{Signers: signers})
+}
+
+// AuditFor is Audit with all that a verifier knows.
+func AuditFor(path string, catalog steps.Catalog, v Verifier) (AuditReport, error) {
+	a := auditor{catalog: catalog, books: map[string]*runbooks.Runbook{}, requests: map[string]Request{}, signers: v.Signers,
+		held: held{policy: v.Policy, approved: map[string]bool{}}}
 	r, err := evidence.OpenReadOnly(path)
 	if err != nil {
 		return AuditReport{}, err
@@ -102,6 +108,7 @@ type auditor struct {
 	requests map[string]Request // by gate, of its newest preview
 	signers  *evidence.Signers
 	pairs    pairs
+	held     held
 }
 
 func (a *auditor) entry(e evidence.Entry) error {
@@ -137,12 +144,14 @@ func (a *auditor) entry(e evidence.Entry) error {
 		a.rejudge(e, before, b)
 		keepRequest(a.requests, st.Incident, e)
 		a.shownToTwo(e, b)
+		a.held.shown(b)
 	case triage.Approve:
 		a.approval(e, before, b)
 	case triage.ActStart:
 		if before.Gates[b.Step].Shown.Second != nil {
 			a.pairs.acts++
 		}
+		a.held.act(e, before, b)
 	case triage.ProbeEnd:
 		a.sides.judge(a.books[bookOf(b.Step)], e.Seq, before, b)
 	}
@@ -210,6 +219,9 @@ func (a *auditor) acts() {
 		a.report.Lines = append(a.report.Lines, line)
 	}
 	if line, ok := a.pairs.line(); ok {
+		a.report.Lines = append(a.report.Lines, line)
+	}
+	if line, ok := a.held.line(a.report.State.Drill); ok {
 		a.report.Lines = append(a.report.Lines, line)
 	}
 	if a.seals+len(a.left) == 0 {

@@ -50,6 +50,7 @@ func (a *auditor) approval(e evidence.Entry, before triage.State, b triage.Appro
 			continue
 		}
 		a.pairs.approved++
+		a.held.approval(r, b, e)
 		text, err := r.Signed(b.Signed)
 		if err != nil {
 			a.pairs.fault(e, "%v", err)
