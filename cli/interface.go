@@ -37,6 +37,15 @@ func (p *program) taste() (taste, error) {
 	return tasteIn(dir)
 }
 
+// tasteOfMachine reads the interface file of the machine; only its places count for everybody.
+func (p *program) tasteOfMachine() (taste, error) {
+	dir, err := p.ruling()[0].dir()
+	if err != nil {
+		return taste{}, err
+	}
+	return tasteIn(dir)
+}
+
 // tasteIn reads the interface file of a directory.
 func tasteIn(dir string) (taste, error) {
 	name := filepath.Join(dir, interfaceFile)
@@ -122,6 +131,13 @@ func (p *program) drawn(c tui.Config) (tui.Config, error) {
 	c.Now, c.Version, c.In, c.Out = p.now, buildVersion().String(), p.stdin, p.stdout
 	c.NoColor = p.getenv("NO_COLOR") != ""
 	c.Theme, c.Places, c.Keys, c.Silent = f.theme, f.places, f.keys, f.silent
+	machine, err := p.tasteOfMachine()
+	if err != nil {
+		return c, err
+	}
+	if machine.places != nil {
+		c.Places = append(usualOr(f.places), machine.places...)
+	}
 	c.ASCII = f.signs == "ascii" || f.signs != "unicode" && p.onlyASCII()
 	if p.theme != "" {
 		if !slices.Contains(tui.Themes(), p.theme) {

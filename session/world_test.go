@@ -29,6 +29,7 @@ type world struct {
 
 	// What the gate says besides, for tests of what may be shown.
 	secret                 string
+	place                  string // the directory that it tells, beside the target
 	owners                 []steps.Owner
 	unmet                  []steps.Need
 	owes                   []steps.Debt
@@ -104,6 +105,9 @@ func (g unlockGate) Preview(_ context.Context, in steps.Params, out steps.Sink) 
 		Command: "unlock " + g.w.lock, Phrase: steps.Phrase("unlock", in.Text("id")), Undo: "cannot be undone",
 		Owes: []steps.Debt{{Kind: "unfinished", Text: "the run did not finish"}}, Owners: g.w.owners, Unmet: g.w.unmet,
 		Prior: g.w.prior,
+	}
+	if g.w.place != "" {
+		p.Shown = append(p.Shown, steps.KV{Key: "directory", Value: g.w.place})
 	}
 	if g.w.owes != nil {
 		p.Owes = g.w.owes

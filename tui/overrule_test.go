@@ -1,0 +1,50 @@
+package tui
+
+import (
+	"slices"
+	"testing"
+
+	"handrail/steps"
+	"handrail/triage"
+)
+
+// TestFindingIsShownAndOverruled: what it keeps shut stands under it, the sheet shows
+// what is overruled, and what is sent are those very texts.
+func TestFindingIsShownAndOverruled(t *testing.T) {
+	t.Parallel()
+	const said = "The state is empty."
+	s := onStage(t, 80, 24, true, "")
+	st := &s.run.snap.State
+	st.Steps = slices.Clone(st.Steps)
+	i := slices.IndexFunc(st.Steps, func(x triage.Step) bool { return x.ID == id("lock") })
+	st.Steps[i].Findings = []triage.Finding{{Level: "critical", Say: said, Against: []string{id("unlock")}}, {Level: "warning", Say: "old"}}
+	st.Steps[i].Status = triage.Settled
+	s.run.snap.Options = triage.Options(*st, st.Updated, nil)
+	s.run.front(id("lock"))
+	s.run.decide()
+	s.want(t, said, "keeps shut: unlock")
+	s.press("w")
+	s.want(t, "Overrule what lock found", said)
+	s.run.snap.State.Steps[i].Findings = []triage.Finding{{Level: "critical", Say: "Something newer.", Against: []string{id("unlock")}}}
+	s.press("p", "enter", "x", "enter")
+	if len(s.bench.sent) != 1 {
+		t.Fatalf("sent %+v", s.bench.sent)
+	}
+	got := s.bench.sent[0]
+	if got.Kind != triage.DoWaive || got.Law != triage.LawNone || got.Step != id("lock") || got.Person != "p" || got.Text != "x" || !slices.Equal(got.Findings, []string{said}) {
+		t.Errorf("sent %+v", got)
+	}
+}
+
+// TestPlaceOfTheTarget: the first line says it where the cluster does not.
+func TestPlaceOfTheTarget(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]text{"/infra/live/production": "PRODUCTION", "unknown: it does not answer": "PRODUCTION", "/infra/dev": ""} {
+		s := onStage(t, 80, 24, true, "")
+		s.run.snap.Header = []steps.KV{{Key: "cluster", Value: "none"}, {Key: "host", Value: "prod-bastion"}}
+		s.run.snap.Where = []steps.KV{{Key: "directory", Value: value}}
+		if got := s.place(); got != want {
+			t.Errorf("%s is %q, want %q", value, got, want)
+		}
+	}
+}
