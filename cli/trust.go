@@ -83,8 +83,9 @@ func (m manifest) count() int {
 // looked is a manifest and what else a person wants to see before they trust it.
 type looked struct {
 	manifest
-	named    terraform.Named
-	programs []string
+	named     terraform.Named
+	programs  []string
+	addresses []string
 }
 
 // closureOf reads everything that decides what a program does in dir.
@@ -115,7 +116,7 @@ func (p *program) closureOf(dir string) (looked, error) {
 		return l, fmt.Errorf("%q %w, so there is nothing to trust", real, errNoConfiguration)
 	}
 	l.manifest = manifest{Version: 1, Dir: real, Servers: l.named.Servers, Files: c.Files}
-	l.programs = append(l.named.Programs, c.Programs...)
+	l.programs, l.addresses = append(l.named.Programs, c.Programs...), c.Addresses
 	return l, nil
 }
 
@@ -181,6 +182,7 @@ func (p *program) uses(l looked) {
 		}
 	}
 	part("Servers that its settings name, which get the credentials that their backend uses, yours among them:", l.named.Servers)
+	part("Addresses in its configuration, which its programs may speak to:", l.addresses)
 	part("Files of profiles, keys and certificates that its settings name:", l.named.Files)
 	part("Programs that its files name:", l.programs)
 	var packages []string

@@ -69,7 +69,7 @@ func newConsul(set settings, out steps.Sink) (*consulStore, error) {
 	switch {
 	case set.w.str("address") != "":
 		named = "consul://" + set.w.str("address")
-	case set.w.str("scheme") != "":
+	case set.w.str("scheme") != "" || set.w.str("ca_file") != "":
 		unchecked = c.base.Host
 	}
 	if err := set.refuseLoan(named, unchecked, set.lend("access_token", "CONSUL_HTTP_TOKEN"), set.lend("access_token", "CONSUL_HTTP_TOKEN_FILE"),

@@ -69,7 +69,7 @@ func newHTTP(set settings, out steps.Sink) (*httpStore, error) {
 		out.Secret(string(t.key))
 	}
 	named, unchecked := serverOf(set.w.str("address")), ""
-	if t.insecure {
+	if t.insecure || set.w.str("client_ca_certificate_pem") != "" {
 		unchecked = u.Scheme + "://" + u.Host
 	}
 	if err := set.refuseLoan(named, unchecked, set.lend("password", "TF_HTTP_PASSWORD"), set.lend("client_private_key_pem", "TF_HTTP_CLIENT_PRIVATE_KEY_PEM")); err != nil {

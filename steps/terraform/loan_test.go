@@ -1,8 +1,11 @@
 package terraform
 
 import (
+	"encoding/pem"
 	"errors"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -64,8 +67,8 @@ func TestUntrustedDirectoryCannotWeakenTLSOfOwnCredentials(t *testing.T) {
 func TestUntrustedDirectoryBorrowsNoCredentials(t *testing.T) {
 	t.Parallel()
 	const key = "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
-	home := t.TempDir()
-	for name, text := range map[string]string{"token": "ey.mine", "google.json": `{"type":"authorized_user","client_id":"i","client_secret":"s","refresh_token":"r"}`, "passes": "*:*:*:*:mine", "key": key} {
+	home, ca := t.TempDir(), authority(t)
+	for name, text := range map[string]string{"token": "ey.mine", "google.json": `{"type":"authorized_user","client_id":"i","client_secret":"s","refresh_token":"r"}`, "passes": "*:*:*:*:mine", "key": key, "ca": ca} {
 		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -106,6 +109,9 @@ func TestUntrustedDirectoryBorrowsNoCredentials(t *testing.T) {
 		{"consul, my token", "consul", map[string]any{"address": "their.example:8500", "path": "p"}, []string{"CONSUL_HTTP_TOKEN=mine"}, true},
 		{"http, my password", "http", map[string]any{"address": "https://their.example/s"}, []string{"TF_HTTP_USERNAME=u", "TF_HTTP_PASSWORD=mine"}, true},
 		{"http, its password", "http", map[string]any{"address": "https://their.example/s", "username": "u", "password": "p"}, []string{"TF_HTTP_PASSWORD=mine"}, false},
+		{"consul, my token and server, its authority", "consul", map[string]any{"path": "p", "ca_file": file("ca")}, []string{"CONSUL_HTTP_ADDR=https://mine.example:8501", "CONSUL_HTTP_TOKEN=mine"}, true},
+		{"http, my password and server, its authority", "http", map[string]any{"client_ca_certificate_pem": ca}, []string{"TF_HTTP_ADDRESS=https://mine.example/s", "TF_HTTP_USERNAME=u", "TF_HTTP_PASSWORD=mine"}, true},
+		{"s3, my keys, AWS itself, its authority", "s3", map[string]any{"bucket": "b", "key": "k", "region": "r-1", "custom_ca_bundle": file("ca")}, []string{"AWS_ACCESS_KEY_ID=A", "AWS_SECRET_ACCESS_KEY=mine"}, true},
 		{"pg, my password", "pg", map[string]any{"conn_str": "postgres://u@their.example/d"}, []string{"PGPASSWORD=mine"}, true},
 		{"pg, its password", "pg", map[string]any{"conn_str": "postgres://u:p@their.example/d"}, []string{"PGPASSWORD=mine"}, false},
 		{"pg, my passwords", "pg", map[string]any{"conn_str": "host=their.example user=u passfile=" + file("passes")}, nil, true},
@@ -134,4 +140,12 @@ func with(config, more map[string]any) map[string]any {
 	out := maps.Clone(config)
 	maps.Copy(out, more)
 	return out
+}
+
+// authority is a certificate in PEM.
+func authority(t *testing.T) string {
+	t.Helper()
+	s := httptest.NewTLSServer(http.NotFoundHandler())
+	t.Cleanup(s.Close)
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}))
 }

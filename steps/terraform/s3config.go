@@ -71,7 +71,7 @@ func newS3(ctx context.Context, set settings, out steps.Sink) (*s3Store, error) 
 	signIn, namedSignIn := own("sts", "sts_endpoint", "AWS_ENDPOINT_URL_STS", "AWS_STS_ENDPOINT", "AWS_ENDPOINT_URL")
 	t := trust{insecure: set.flag("insecure"), named: named != "" || namedItems != "" || namedSignIn != ""}
 	unchecked := ""
-	if t.insecure {
+	if t.insecure || set.w.str("custom_ca_bundle") != "" {
 		unchecked = "of AWS, unchecked"
 	}
 	if err := set.refuseLoan(serverOf(cmp.Or(named, namedItems, namedSignIn)), unchecked, awsLoan(set), set.lend("sse_customer_key", "AWS_SSE_CUSTOMER_KEY")); err != nil {

@@ -36,9 +36,10 @@ type Place struct {
 // Closure is what was found: the name of each file, below the root or absolute,
 // and what it holds.
 type Closure struct {
-	Files    map[string]string // name to the hex SHA-256, or to what it is instead
-	Programs []string          // that the configuration says it starts, as it writes them
-	Modules  int               // configuration files
+	Files     map[string]string // name to the hex SHA-256, or to what it is instead
+	Programs  []string          // that the configuration says it starts, as it writes them
+	Addresses []string          // that the configuration writes out
+	Modules   int               // configuration files
 }
 
 // What stands for a file that has no digest.
@@ -270,6 +271,7 @@ func (w *walker) digest() (Closure, error) {
 			c.Modules++
 		}
 		c.Programs = append(c.Programs, programs(path, text)...)
+		c.Addresses = append(c.Addresses, addresses(path, text)...)
 		mentioned.in(text)
 		return nil
 	}
@@ -294,7 +296,8 @@ func (w *walker) digest() (Closure, error) {
 		c.Files[name] = says
 	}
 	slices.Sort(c.Programs)
-	c.Programs = slices.Compact(c.Programs)
+	slices.Sort(c.Addresses)
+	c.Programs, c.Addresses = slices.Compact(c.Programs), slices.Compact(c.Addresses)
 	return c, nil
 }
 

@@ -27,22 +27,8 @@ var (
 // in looks through one text.
 func (m *mentions) in(text []byte) {
 	for name, path := range m.left {
-		base := []byte(filepath.Base(path))
-		for rest := text; ; {
-			at := bytes.Index(rest, base)
-			if at < 0 {
-				break
-			}
-			line := bytes.LastIndexByte(rest[:at], '\n') + 1
-			end := len(rest)
-			if n := bytes.IndexByte(rest[at:], '\n'); n >= 0 {
-				end = at + n
-			}
-			if starting.Match(rest[line:end]) && !writing.Match(rest[line:at]) {
-				m.found[name] = path
-				break
-			}
-			rest = rest[at+len(base):]
+		if starts(text, filepath.Base(path)) || starts(text, "*"+filepath.Ext(path)) {
+			m.found[name] = path
 		}
 	}
 	for name := range m.found {
@@ -55,4 +41,23 @@ func (m *mentions) run() map[string]string {
 	out := m.found
 	m.found = map[string]string{}
 	return out
+}
+
+// starts reports whether a line of text runs what it calls name.
+func starts(text []byte, name string) bool {
+	for rest := text; ; {
+		at := bytes.Index(rest, []byte(name))
+		if at < 0 {
+			return false
+		}
+		line := bytes.LastIndexByte(rest[:at], '\n') + 1
+		end := len(rest)
+		if n := bytes.IndexByte(rest[at:], '\n'); n >= 0 {
+			end = at + n
+		}
+		if starting.Match(rest[line:end]) && !writing.Match(rest[line:at]) {
+			return true
+		}
+		rest = rest[at+len(name):]
+	}
 }

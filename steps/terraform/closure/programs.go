@@ -27,3 +27,18 @@ func programs(path string, text []byte) []string {
 	}
 	return out
 }
+
+// address is what a configuration may have spoken to.
+var address = regexp.MustCompile(`\bhttps?://[A-Za-z0-9.\-_\[\]:]+`)
+
+// addresses are the servers that a file of a configuration writes out.
+func addresses(path string, text []byte) []string {
+	if !decides(path) {
+		return nil
+	}
+	var out []string
+	for _, a := range address.FindAll(text, -1) {
+		out = append(out, string(a))
+	}
+	return out
+}
