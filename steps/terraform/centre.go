@@ -89,7 +89,7 @@ func unasked(env steps.Env, w workdir, what string, a *steps.Answer) bool {
 		return false
 	}
 	a.Gaps = append(a.Gaps, steps.Gap{What: what + w.place(), Kind: steps.NotAsked,
-		Say: fmt.Sprintf("%s names %s by itself and is not trusted, so nothing was sent there; `handrail start state-lock` asks, and so does this screen after `handrail trust`", w.dir, clip(strings.Join(named, ", "), 300))})
+		Say: fmt.Sprintf("not trusted: nothing was sent to %s, which %s names by itself; `handrail start state-lock` asks there, and so does this screen after `handrail trust`", clip(strings.Join(named, ", "), 300), w.dir)})
 	return true
 }
 

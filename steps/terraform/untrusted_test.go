@@ -306,3 +306,27 @@ func TestKubeconfigBesideOnesOwnBorrowsNoToken(t *testing.T) {
 		t.Errorf("%q was sent", v)
 	}
 }
+
+// TestDirectoryRunsNoPlugin: neither the settings nor a kubeconfig of a directory
+// have a read run a program, trusted or not.
+func TestDirectoryRunsNoPlugin(t *testing.T) {
+	t.Parallel()
+	for name, config := range map[string]string{
+		"settings":   `"host":"https://127.0.0.1:1","secret_suffix":"s","exec":[{"api_version":"client.authentication.k8s.io/v1","command":"touch","args":["RAN"]}]`,
+		"kubeconfig": `"config_path":"theirs","secret_suffix":"s"`,
+		"beside":     `"config_paths":["~/.kube/config","theirs"],"config_context":"theirs","secret_suffix":"s"`,
+	} {
+		ran := filepath.Join(t.TempDir(), "ran")
+		env := clone(t, "kubernetes", strings.ReplaceAll(config, "RAN", ran))
+		env.Trusted = func(string) error { return nil }
+		writeFile(t, env.Home, ".kube/config", ownKubeconfig)
+		writeFile(t, env.Dir, "theirs", `{apiVersion: v1, kind: Config, current-context: theirs, contexts: [{name: theirs, context: {cluster: c, user: theirs}}], clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}],
+ users: [{name: theirs, user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: touch, args: ["`+ran+`"], interactiveMode: Never}}}]}`)
+		if _, err := probe(t.Context(), env, "terraform/state", nil, newSink()); err == nil || name != "settings" && !strings.Contains(err.Error(), "for your own kubeconfig only") {
+			t.Errorf("%s: %v, want a refusal", name, err)
+		}
+		if _, err := os.Stat(ran); err == nil {
+			t.Errorf("%s: the program ran", name)
+		}
+	}
+}
