@@ -40,7 +40,10 @@ The list is kept in trust/ of the state directory, so that a change can be named
 				dir = args[0]
 			}
 			if show {
-				_, _, err := p.shown(dir)
+				now, _, err := p.shown(dir)
+				if err == nil {
+					fmt.Fprintf(p.stderr, "Trusted nothing: it was a look at %s of %s.\n", counted(now.count(), "file"), safe(now.Dir))
+				}
 				return err
 			}
 			return p.trust(dir)
