@@ -117,10 +117,12 @@ func TestFilesThatSettingsNameAreTrustedAsTheyAre(t *testing.T) {
 		{"own profiles", "s3", `"bucket":"b","key":"k","shared_config_files":["~/.aws/config"]`, home + "/.aws/config", "[default]\n", "[default]\nx = 1\n", ""},
 		{"own kubeconfig", "kubernetes", `"config_path":"~/.kube/config","secret_suffix":"s"`, home + "/.kube/config", kubeconfig("https://one.example"), kubeconfig("https://two.example"), ""},
 		{"a file of keys that is there now", "consul", `"address":"c.example:8500","path":"p","key_file":"` + far + `/key"`, far + "/key", "", "key", "key"},
+		{"a version chosen above", "local", ``, "ABOVE/.tool-versions", "", "opentofu 1.0.0", ".tool-versions"},
 		{"CLI configuration", "local", ``, home + "/.tofurc", "", "provider_installation {}", ".tofurc"},
 	} {
 		t.Run(tc.name, func(t *testing.T) { // one after the other: they share a home
-			dir := t.TempDir()
+			dir := filepath.Join(t.TempDir(), "prod")
+			tc.file = strings.ReplaceAll(tc.file, "ABOVE", filepath.Dir(dir))
 			put := func(path, text string) {
 				t.Helper()
 				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {

@@ -168,7 +168,7 @@ type (
 // offMetadataRoute guards every request to a server that a directory names, and
 // every connection but that to a proxy, which the operator names.
 func offMetadataRoute(route routing) (routing, dialing) {
-	var proxies sync.Map
+	var proxies, looked sync.Map // a host is looked up once
 	guarded := newGuardedDialer()
 	return func(r *http.Request) (*url.URL, error) {
 			via, err := route(r)
@@ -178,8 +178,11 @@ func offMetadataRoute(route routing) (routing, dialing) {
 			case via == nil:
 				return nil, refuseMetadata(r.URL.Hostname())
 			}
-			if err := refuseFar(r.Context(), r.URL.Hostname()); err != nil {
-				return nil, err
+			if _, fine := looked.Load(r.URL.Hostname()); !fine {
+				if err := refuseFar(r.Context(), r.URL.Hostname()); err != nil {
+					return nil, err
+				}
+				looked.Store(r.URL.Hostname(), true)
 			}
 			proxies.Store(hostPort(via), true)
 			return via, nil

@@ -26,7 +26,7 @@ type Named struct {
 	Servers  []string // scheme://host:port, or a bucket or an account of a cloud
 	Files    []string // of profiles, keys and certificates, absolute; none that the operator uses anyway
 	Programs []string // as the settings write them
-	CLI      []string // files of the CLI configuration that tofu would read here, and builds that it names instead of packages
+	CLI      []string // files of the CLI configuration that tofu would read here, builds that it names instead of packages, and files that choose the tofu
 }
 
 // NamedBy reads what the settings of dir name. It reads files, asks nobody and
@@ -312,7 +312,21 @@ func cliConfig(env steps.Env, dir string) []string {
 	for _, name := range slices.Clone(list) {
 		list = append(list, builds(name)...)
 	}
-	return list
+	return append(list, choosers(dir)...)
+}
+
+// choosers are the files by which version managers choose the program that stands
+// for tofu, in dir and above it, present or not.
+func choosers(dir string) []string {
+	var list []string
+	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
+		for _, name := range []string{".tool-versions", ".mise.toml", "mise.toml", ".terraform-version", ".opentofu-version", ".tofu-version"} {
+			list = append(list, filepath.Join(at, name))
+		}
+		if at == filepath.Dir(at) {
+			return list
+		}
+	}
 }
 
 var quotedPath = regexp.MustCompile(`"([^"\n]+)"`)
