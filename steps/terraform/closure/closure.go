@@ -57,6 +57,7 @@ const (
 // walker gathers a closure.
 type walker struct {
 	Place
+	data  string            // Data without links
 	trees []string          // what is walked: the root, the data directory, modules
 	files map[string]string // name to path
 	links map[string]string // name to what the link says
@@ -102,7 +103,7 @@ type modules struct {
 // other.
 func (w *walker) plant() error {
 	w.trees = []string{w.Root}
-	w.tree(w.Data)
+	w.data = w.tree(w.Data)
 	name := filepath.Join(w.Data, "modules", "modules.json")
 	raw, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -188,7 +189,12 @@ func (w *walker) walk(tree string) error {
 	})
 }
 
-func (w *walker) isData(dir string) bool { return dir == w.Data || filepath.Base(dir) == ".terraform" }
+func (w *walker) isData(dir string) bool {
+	return w.mine(dir) || filepath.Base(dir) == ".terraform"
+}
+
+// mine reports whether dir is the data directory of the root.
+func (w *walker) mine(dir string) bool { return dir == w.Data || dir == w.data }
 
 func (w *walker) file(path string) error {
 	name := w.name(path)
@@ -272,7 +278,9 @@ func (w *walker) digest() (Closure, error) {
 		}
 		c.Programs = append(c.Programs, programs(path, text)...)
 		c.Addresses = append(c.Addresses, addresses(path, text)...)
-		mentioned.in(text)
+		if !hasEnd(path, ".md", ".gitignore") { // they are read by people, and by git
+			mentioned.in(text, decides(path))
+		}
 		return nil
 	}
 	for name, path := range w.files {

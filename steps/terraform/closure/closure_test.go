@@ -351,3 +351,68 @@ func TestPipesAreNoConfiguration(t *testing.T) {
 		t.Errorf("a configuration from a pipe: %v", err)
 	}
 }
+
+// TestWhatIsRunCountsWhateverItIsCalled: each way in which a file of the closure
+// runs another one, and some in which it only writes or keeps it.
+func TestWhatIsRunCountsWhateverItIsCalled(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"sh x.log": true, "bash \\\n  x.log": true, ". ./x.log": true, "source x.log": true, "python3 x.log": true, "cat x.log | sh": true, "sh <x.log": true,
+		"for f in *.log; do . $f; done": true, "echo > x.log; sh x.log": true, "make 2>&1 | tee -a x.log": false, "echo a >> ${HERE}/x.log": false, "tail x.log": false, "": false,
+	} {
+		if got := starts([]byte(text), "x.log", false) || starts([]byte(text), "*.log", false); got != want {
+			t.Errorf("%q runs it: %t, want %t", text, got, want)
+		}
+	}
+	for text, want := range map[string]bool{
+		"program = [\n  \"sh\",\n  \"x.log\",\n]": true, `content = file("x.log")`: true, `command = "make | tee x.log"`: false, `path = "x.log"`: false,
+		`filename = "${path.module}/x.log"`: false, `# see x.log`: false, `"program": ["sh", "x.log"]`: true,
+	} {
+		if got := starts([]byte(text), "x.log", true); got != want {
+			t.Errorf("configuration %q runs it: %t, want %t", text, got, want)
+		}
+	}
+}
+
+// TestDataElsewhere: .terraform may be a link, or lie elsewhere by TF_DATA_DIR.
+func TestDataElsewhere(t *testing.T) {
+	t.Parallel()
+	for _, linked := range []bool{false, true} {
+		s := newSite(t)
+		far := filepath.Join(t.TempDir(), "data")
+		if err := os.Rename(s.path(".terraform"), far); err != nil {
+			t.Fatal(err)
+		}
+		place := Place{Root: s.root, Data: far}
+		if linked {
+			place.Data = s.path(".terraform")
+			if err := os.Symlink(far, place.Data); err != nil {
+				t.Fatal(err)
+			}
+		}
+		of := func() map[string]string {
+			c, err := Of(place)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return c.Files
+		}
+		before := of()
+		for name, want := range map[string]bool{
+			"terraform.tfstate": false, "environment": false, "modules/v/main.tf": false, ".terraform.tfstate.lock.info": true,
+			"providers/registry.opentofu.org/acme/unlocked/1.0.0/linux_amd64/terraform-provider-x": false, "providers/registry.opentofu.org/hashicorp/null/3.2.1/linux_amd64/terraform-provider-null": true,
+		} {
+			path := filepath.Join(far, name)
+			was, _ := os.ReadFile(path)
+			if err := os.WriteFile(path, []byte("other"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if got := maps.Equal(before, of()); got != want {
+				t.Errorf("linked %t: %s changed, the same closure: %t, want %t", linked, name, got, want)
+			}
+			if err := os.WriteFile(path, was, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}

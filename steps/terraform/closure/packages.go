@@ -59,7 +59,7 @@ func (w *walker) packages(dir string) error {
 		if to, err := os.Readlink(path); err == nil {
 			says = "package at " + to
 		}
-		if filepath.Dir(dir) != w.Data || !w.locks[strings.Join(parts[:4], "/")] {
+		if !w.mine(filepath.Dir(dir)) || !w.locks[strings.Join(parts[:4], "/")] {
 			sum, err := w.whole(path)
 			if err != nil {
 				return err
