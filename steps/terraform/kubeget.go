@@ -2,6 +2,7 @@ package terraform
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -49,7 +50,20 @@ func newKubeClient(env steps.Env, cfg *rest.Config, out steps.Sink) (*kubeClient
 		return nil, fmt.Errorf("client of the kubernetes backend: %w", err)
 	}
 	client.Transport = transport.Leave(client.Transport)
-	return &kubeClient{base: base, http: client, way: transport.Way(cfg.Proxy, base, cfg.ServerName)}, nil
+	return &kubeClient{base: base, http: client, way: wayTo(cfg, base)}, nil
+}
+
+// wayTo is what stands between us and a server, and who vouches for it.
+func wayTo(cfg *rest.Config, base string) string {
+	way := transport.Way(cfg.Proxy, base, cfg.ServerName)
+	files := rest.CopyConfig(cfg)
+	switch {
+	case cfg.Insecure:
+		way = strings.TrimPrefix(way+", unchecked", ", ")
+	case rest.LoadTLSFiles(files) == nil && len(files.CAData) > 0: // a file that cannot be read fails the connection
+		way = strings.TrimPrefix(fmt.Sprintf("%s, authority %.6x", way, sha256.Sum256(files.CAData)), ", ")
+	}
+	return way
 }
 
 // object names what is read, for the request and for the error.
