@@ -207,7 +207,8 @@ func (b backendSettings) refuseLoan(cfg *rest.Config, paths []string) error {
 	named := b.w.str("host")
 	lent := b.w.str("token") == "" && b.env.Getenv("KUBE_TOKEN") != "" || b.w.str("password") == "" && b.env.Getenv("KUBE_PASSWORD") != ""
 	own := b.own(paths)
-	unchecked := b.w.config["insecure"] == true || b.w.str("cluster_ca_certificate") != ""
+	unchecked := b.w.config["insecure"] == true || b.w.str("cluster_ca_certificate") != "" ||
+		b.w.str("config_context_cluster") != "" || b.w.str("config_context_auth_info") != "" // the token of one cluster is not for another
 	if named != "" || (unchecked && own) || (!own && b.mixed(paths)) {
 		lent = lent || cfg.BearerToken != "" || cfg.BearerTokenFile != "" || cfg.Password != "" || cfg.ExecProvider != nil
 	}
@@ -219,13 +220,13 @@ func (b backendSettings) refuseLoan(cfg *rest.Config, paths []string) error {
 		named = cfg.Host
 	}
 	trusted := settings(b).trusted()
-	if host := b.w.str("host"); host != "" || !own {
+	if host := b.w.str("host"); host != "" || !own && named == cfg.Host {
 		// What trust has shown is what gets them.
 		trusted = trusted && slices.Contains(b.named(), serverOf(named))
 	}
 	if named != "" && lent && !trusted {
 		return fmt.Errorf("kubernetes backend: %s would send credentials of yours (from %s) to the server %q that it names itself or does not want checked; trust the directory first if that is meant",
-			b.w.dir, strings.Join(append(paths, "the environment"), ", "), named)
+			b.w.dir, strings.Join(append(slices.Clone(paths), "the environment"), ", "), named)
 	}
 	return nil
 }

@@ -40,6 +40,10 @@ func TestUntrustedDirectoryCannotWeakenTLSOfOwnCredentials(t *testing.T) {
 		{name: "insecure off", config: map[string]any{"insecure": false}},
 		{name: "insecure", config: map[string]any{"insecure": true}, refused: true},
 		{name: "own CA", config: map[string]any{"cluster_ca_certificate": "-----BEGIN CERTIFICATE-----"}, refused: true},
+		{name: "a context", config: map[string]any{"config_context": "c"}},
+		{name: "a user for another cluster", config: map[string]any{"config_context_auth_info": "u"}, refused: true},
+		{name: "a cluster for another user", config: map[string]any{"config_context_cluster": "c"}, refused: true},
+		{name: "a cluster for another user, trusted", config: map[string]any{"config_context_cluster": "c"}, trusted: true},
 		{name: "insecure and trusted", config: map[string]any{"insecure": true}, trusted: true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -173,6 +173,12 @@ func (b backendSettings) named() []string {
 	if host := b.w.str("host"); host != "" {
 		out = append(out, serverOf(host))
 	}
+	// Which of the operator's own servers is asked, and as whom, is a choice as well.
+	for _, key := range []string{"config_context", "config_context_cluster", "config_context_auth_info"} {
+		if name := b.w.str(key); name != "" {
+			out = append(out, strings.TrimPrefix(key, "config_")+" "+clip(name, 200))
+		}
+	}
 	paths := b.paths()
 	if b.own(paths) {
 		return out

@@ -118,7 +118,8 @@ func TestCloudsOfAStrangerAreNotAskedEither(t *testing.T) {
 	t.Parallel()
 	for backend, config := range map[string]string{
 		"s3": `"bucket":"theirs","key":"k","region":"eu-central-1"`, "gcs": `"bucket":"theirs"`,
-		"azurerm": `"storage_account_name":"theirs","container_name":"c","key":"k"`,
+		"azurerm":    `"storage_account_name":"theirs","container_name":"c","key":"k"`,
+		"kubernetes": `"config_context":"theirs","secret_suffix":"s"`,
 	} {
 		env := clone(t, backend, config)
 		a, _ := Ask(t.Context(), env, steps.LockedRuns, func(string) {})
