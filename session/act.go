@@ -171,7 +171,7 @@ func (s *Session) execute(ctx context.Context, e errand, k *sink) (triage.ActEnd
 	if err != nil {
 		return unsent("nothing was sent: " + err.Error())
 	}
-	got, err := actSafely(ctx, e.g, approval, k)
+	got, err := actSafely(s.beginSoon(ctx, e.step), e.g, approval, k)
 	var owes []steps.Debt
 	switch {
 	case err != nil:

@@ -83,9 +83,22 @@ func (s *Session) tooLate(slot triage.Slot, started time.Time) string {
 		}
 	}
 	if since > beginsWithin {
-		return fmt.Sprintf("%s passed since the phrase was typed, and an act begins within %s or not at all", since.Round(time.Second), beginsWithin)
+		return fmt.Sprintf("%s passed since it was last judged, and an act begins within %s of that or not at all", since.Round(time.Second), beginsWithin)
 	}
 	return ""
+}
+
+// beginSoon lets an act that was just judged begin within the same time again: it
+// may read much before it sends the first thing, and a lid be closed meanwhile.
+func (s *Session) beginSoon(ctx context.Context, step string) context.Context {
+	slot, judged := *s.state.Gates[step].Slot, s.cfg.Now()
+	slot.Up = s.machine().Up.String()
+	return steps.BeginWhile(ctx, func() error {
+		if why := s.tooLate(slot, judged); why != "" {
+			return errors.New(why)
+		}
+		return nil
+	})
 }
 
 func (s *Session) startOf(step string) time.Time {

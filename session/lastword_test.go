@@ -63,6 +63,12 @@ func TestExecutorJudgesAgain(t *testing.T) {
 		"lid closed, clock set back": {false, func(_ *testing.T, d *duo, _ *session.Session) {
 			d.at.set(func(m *session.Machine) { m.Up += 3 * time.Minute })
 		}, "3m0s passed"},
+		"lid closed as the act reads": {false, func(_ *testing.T, d *duo, _ *session.Session) {
+			d.w.onAct = func() { d.at.set(func(m *session.Machine) { m.Up += 3 * time.Minute }) }
+		}, "3m0s passed"},
+		"slow reads of the act": {false, func(_ *testing.T, d *duo, _ *session.Session) {
+			d.w.onAct = func() { d.at.set(func(m *session.Machine) { m.Up += 110 * time.Second }) }
+		}, ""},
 		"started again": {false, func(_ *testing.T, d *duo, _ *session.Session) { d.at.set(func(m *session.Machine) { m.Boot = "b-2" }) }, "was started again"},
 		"facts too old": {false, func(_ *testing.T, d *duo, _ *session.Session) { asleep(d, 90*time.Second) }, "more than 15m"},
 		"owner not paused": {false, func(_ *testing.T, d *duo, _ *session.Session) {
@@ -111,5 +117,21 @@ func TestExecutorJudgesAgain(t *testing.T) {
 				t.Fatalf("%d acts, gate = %s %q, want nothing sent because %q", d.w.acts, g.Phase, g.Response, tc.want)
 			}
 		})
+	}
+}
+
+// TestExecutorWithoutAClockOfItsMachine goes by that of the day.
+func TestExecutorWithoutAClockOfItsMachine(t *testing.T) {
+	t.Parallel()
+	for wait, want := range map[time.Duration]int{time.Minute: 1, 150 * time.Second: 0} {
+		st, o := cutAct(t)
+		st.at.set(func(m *session.Machine) { m.Up = 0 })
+		st.clk.forward(wait)
+		if err := session.Carry(t.Context(), st.cfg, o); err != nil {
+			t.Fatal(err)
+		}
+		if st.w.acts != want {
+			t.Errorf("%d acts after %s, want %d", st.w.acts, wait, want)
+		}
 	}
 }

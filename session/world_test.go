@@ -22,6 +22,7 @@ type world struct {
 	acts    int
 	reads   int
 	onRead  func(n int, w *world) // runs before the nth preview
+	onAct   func()                // runs in an act, before it sends anything
 	acting  chan struct{}         // closed by the test to let an act end; nil for at once
 	started chan struct{}
 	panics  bool
@@ -121,6 +122,12 @@ func (g unlockGate) Preview(_ context.Context, in steps.Params, out steps.Sink) 
 func (g unlockGate) Act(ctx context.Context, a *steps.Approval, _ steps.Sink) (steps.Outcome, error) {
 	if _, err := a.Spend(); err != nil {
 		return steps.Outcome{}, err
+	}
+	if g.w.onAct != nil {
+		g.w.onAct() // it reads once more, and may take long
+	}
+	if err := steps.Begin(ctx); err != nil {
+		return steps.Outcome{Result: steps.Refused, Response: "nothing was sent: " + err.Error()}, nil
 	}
 	if g.w.started != nil {
 		close(g.w.started)

@@ -41,6 +41,9 @@ func (g applyGate) Act(ctx context.Context, a *steps.Approval, out steps.Sink) (
 		return refused(err.Error())
 	}
 	defer drop()
+	if err := steps.Begin(ctx); err != nil {
+		return refused(err.Error())
+	}
 	began := g.env.Now()
 	log, exit, gap, runErr := g.runApply(ctx, t, file, out)
 	if runErr != nil {

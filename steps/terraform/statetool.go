@@ -48,6 +48,9 @@ func writeTool(ctx context.Context, env steps.Env, t site, stdin []byte, out ste
 	}
 	ownSession(cmd)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // once, and nothing after it
+	if err := steps.Begin(ctx); err != nil {
+		return "", fmt.Errorf("nothing was started: %w", err)
+	}
 	if err := cmd.Start(); err != nil {
 		return "", fmt.Errorf("%s cannot be started: %w", t.tool, err)
 	}

@@ -36,6 +36,9 @@ func (g unlockGate) Act(ctx context.Context, a *steps.Approval, out steps.Sink) 
 	if why := g.moved(p, t); why != "" {
 		return steps.Outcome{Result: steps.Refused, Response: "not sent: " + why, After: t.target(at(keyTool))}, nil
 	}
+	if err := steps.Begin(ctx); err != nil {
+		return steps.Outcome{Result: steps.Refused, Response: "not sent: " + err.Error()}, nil
+	}
 	said, runErr := g.forceUnlock(ctx, at(keyTool), t.w.dir, id, out)
 	// The outcome matters even when the person has turned away.
 	readCtx, stop := context.WithTimeout(context.WithoutCancel(ctx), 6*kubeTimeout)

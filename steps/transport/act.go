@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"net/http"
 	"sync"
+
+	"handrail/steps"
 )
 
 // Request is one request as it was shown to a person.
@@ -58,6 +60,9 @@ func once(allowed []Request, check func(path string) (why string)) func(*http.Re
 		key := Request{Method: req.Method, Path: path, SHA256: Sum(body)}
 		if left[key] == 0 {
 			return "it is not a request that was shown, or it was sent already"
+		}
+		if err := steps.Begin(req.Context()); err != nil {
+			return err.Error()
 		}
 		left[key]--
 		return ""
