@@ -64,7 +64,7 @@ with 3 when something is there and does not work.`,
 func (p *program) examine(ctx context.Context) []check {
 	list := []check{p.checkTool()}
 	list = append(list, p.checkCluster(ctx)...)
-	list = append(list, p.checkState(), p.checkRecipients(), p.checkBrokers(), p.checkPolicy(), p.checkProtected(), p.checkTerminal())
+	list = append(list, p.checkState(), p.checkRecipients(), p.checkBrokers(), p.checkPolicy(), p.checkProtected(), p.checkLasting(ctx), p.checkTerminal())
 	return list
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -80,6 +81,10 @@ func (p *program) detach(b []byte, o session.Order) (<-chan struct{}, error) {
 	}
 	cmd := exec.Command(exe)
 	cmd.Args = []string{"handrail", "__act", o.Bundle, strconv.FormatInt(o.Seq, 10)}
+	if scope, _ := p.lasting(context.Background()); scope != nil {
+		// systemd-run becomes what it runs, so that process and pipe stay the same.
+		cmd = exec.Command(scope[0], slices.Concat(scope[1:], []string{exe}, cmd.Args[1:])...)
+	}
 	cmd.Env = p.environ
 	apart(cmd)
 	in, err := cmd.StdinPipe()

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -45,6 +46,7 @@ func (p *program) session() (session.Config, error) {
 	c.Rand, c.Secrets, c.Learned = rand.Reader, p.knownSecrets(), p.learn
 	c.Second, c.Rules, c.Lowering = p.secondPerson, p.rules, p.lowering
 	c.Around = terraform.Placed
+	c.Fragile = func(ctx context.Context) string { _, why := p.lasting(ctx); return why }
 	c.Machine = func() session.Machine { return machineOf(env.Host) }
 	c.Here, c.Server = machineAround, clusterAround
 	k, err := clusterOf(env)

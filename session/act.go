@@ -257,7 +257,8 @@ func (s *Session) findOut(ctx context.Context, step string) error {
 		return err
 	}
 	if later != "" {
-		return fmt.Errorf("step %s: nothing can be found out yet: %s", step, later)
+		return refusal(triage.Intent{Kind: triage.DoPreview, Step: step}, triage.Refusal{
+			Law: 11, Why: "what became of the act cannot be found out yet: " + later, Cure: "Read its target again once it has ended, or cannot begin any more."})
 	}
 	f, ok := g.(steps.Finder)
 	if !ok {

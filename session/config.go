@@ -32,10 +32,13 @@ type Config struct {
 	Header   []steps.KV
 	Practice map[string]string // in a drill: by manual step, where a person does what it asks for
 	Now      func() time.Time
-	Machine  func() Machine // where this runs; without it no act is ever known not to have begun
-	Rand     io.Reader
-	Version  string
-	Secrets  []string // values that must not reach the disk
+	// Fragile says what ends an act that its terminal does not, "" for nothing; a
+	// real gate shows it. nil is nothing.
+	Fragile func(context.Context) string
+	Machine func() Machine // where this runs; without it no act is ever known not to have begun
+	Rand    io.Reader
+	Version string
+	Secrets []string // values that must not reach the disk
 	// Learned is told each value that turns out to be secret while the session
 	// runs, possibly again and again; nil is nobody.
 	Learned func(value string)

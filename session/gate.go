@@ -112,6 +112,7 @@ func (s *Session) preview(ctx context.Context, in triage.Intent) error {
 	if policy != nil {
 		return s.unruled(ctx, in, p, policy)
 	}
+	fragile := s.fragile(ctx)
 	return s.call(ctx, func() error {
 		if err != nil {
 			return s.refuse(in.Step, p, refusal(in, triage.Refusal{Law: 11, Why: "the target could not be read: " + err.Error(), Cure: "mend the read, then preview again"}))
@@ -126,6 +127,9 @@ func (s *Session) preview(ctx context.Context, in triage.Intent) error {
 		if r := triage.Check(s.state, in, s.cfg.Now(), s.judge); r != nil {
 			return s.refuse(in.Step, p, r)
 		}
+		if fragile != "" && s.state.Drill == "" { // practice is over with its lab anyhow
+			p.Shown = append(p.Shown, steps.KV{Key: "can be cut off", Value: fragile})
+		}
 		return s.arm(in, class, p, pair, where, blobs)
 	})
 }
@@ -139,6 +143,14 @@ func (s *Session) unruled(ctx context.Context, in triage.Intent, p steps.Preview
 		}
 		return err
 	})
+}
+
+// fragile says what ends an act that the end of its terminal does not.
+func (s *Session) fragile(ctx context.Context) string {
+	if s.cfg.Fragile == nil {
+		return ""
+	}
+	return s.cfg.Fragile(ctx)
 }
 
 func refusal(in triage.Intent, rs ...triage.Refusal) *triage.Refused {
