@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/gofrs/flock"
+
 	"handrail/session"
 	"handrail/steps"
 	"handrail/triage"
@@ -53,6 +55,11 @@ var cuts = map[string]func(*testing.T, *stage, session.Order){
 	"claimed": func(t *testing.T, st *stage, o session.Order) { killed(t, st.cfg, o) },
 	"acted": func(t *testing.T, st *stage, o session.Order) {
 		killed(t, st.cfg, o)
+		st.w.lock, st.w.acts = "", 1
+	},
+	"outcome half left": func(t *testing.T, st *stage, o session.Order) {
+		killed(t, st.cfg, o)
+		put(t, filepath.Join(slotOf(st.cfg, o), "outcome.tmp"), `{"end":{"outcome":"done"`)
 		st.w.lock, st.w.acts = "", 1
 	},
 	"outcome left": func(t *testing.T, st *stage, o session.Order) {
@@ -253,5 +260,39 @@ func TestSlotThatCannotBeMade(t *testing.T) {
 	refusals(t, s.Do(t.Context(), confirm()), "making the slot of the act")
 	if g := s.Snapshot().State.Gates[gateID]; g.StartSeq != 0 || st.w.acts != 0 {
 		t.Errorf("gate = %+v after %d acts, want no act", g.Phase, st.w.acts)
+	}
+}
+
+// TestResumeWhileTheActIsBeingClaimed: an executor has the slot locked, and has not
+// said yet that it is the claim, or which process it is.
+func TestResumeWhileTheActIsBeingClaimed(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"slot", "claim"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			st, o := cutAct(t)
+			if name == "claim" {
+				killed(t, st.cfg, o)
+			}
+			l := flock.New(filepath.Join(slotOf(st.cfg, o), name))
+			if err := l.Lock(); err != nil {
+				t.Fatal(err)
+			}
+			s, err := session.Resume(t.Context(), st.cfg, o.Bundle)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			if g := s.Snapshot().State.Gates[gateID]; g.Phase != triage.GateActing {
+				t.Errorf("gate = %s %q, want it acting", g.Phase, g.Response)
+			}
+			if err := l.Close(); err != nil { // it was killed there
+				t.Fatal(err)
+			}
+			want := map[string]triage.GatePhase{"slot": triage.GateRefused, "claim": triage.GateUnknown}[name]
+			if g := quiet(t, s).State.Gates[gateID]; g.Phase != want {
+				t.Errorf("gate = %s %q, want %s", g.Phase, g.Response, want)
+			}
+		})
 	}
 }
