@@ -164,7 +164,7 @@ func (s *Session) execute(ctx context.Context, e errand, k *sink) (triage.ActEnd
 		return unsent("nothing was sent: the target was written since the copy was kept that the act would be undone from; preview it again")
 	}
 	fresh = s.redacted(fresh)
-	if why := s.lastWord(ctx, e.order, fresh); why != "" {
+	if why := s.lastWord(ctx, e, fresh); why != "" {
 		return unsent("nothing was sent: " + why)
 	}
 	approval, err := steps.Confirm(fresh, e.incident, e.step, steps.Digest(e.digest), e.typed)

@@ -51,18 +51,18 @@ func (s *Session) revoked(gate triage.GateState, pair *Pair) string {
 // lastWord says what there is against an act that an executor is about to carry
 // out, "" for nothing: it reads what the journal tells by now, and asks all that
 // the gate asked.
-func (s *Session) lastWord(ctx context.Context, o Order, fresh steps.Preview) string {
+func (s *Session) lastWord(ctx context.Context, e errand, fresh steps.Preview) string {
 	if err := s.readOn(); err != nil {
 		return "the journal could not be read again: " + s.bundle.Redact(err.Error())
 	}
-	if !o.underWay(s.state) {
+	if !e.order.underWay(s.state) {
 		return "the incident went on without this act"
 	}
-	slot, started := *s.state.Gates[o.Step].Slot, s.startOf(o.Step)
+	slot, started := *s.state.Gates[e.step].Slot, s.startOf(e.step)
 	s.state = s.state.BeforeAct()
-	gate := s.state.Gates[o.Step]
-	where := append(shownWhere(gate.Shown), placed(nil, append(slices.Clone(fresh.Target), fresh.Shown...))...)
-	pair, policy := s.askPolicy(ctx, soughtOf(s.state, s.header, o.Step, where))
+	gate := s.state.Gates[e.step]
+	where := append(shownWhere(gate.Shown), placed(e.params, append(slices.Clone(fresh.Target), fresh.Shown...))...)
+	pair, policy := s.askPolicy(ctx, soughtOf(s.state, s.header, e.step, where))
 	if why := s.against(gate, fresh, pair, policy); why != "" {
 		return s.bundle.Redact(why)
 	}
