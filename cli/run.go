@@ -26,7 +26,9 @@ func runCommand(p *program) *cobra.Command {
 		Long: `run opens an incident and does what the loop recommends as long as the answers
 file says how. It ends when the incident is closed or the file has no word for
 what comes next; the exit code says which. Nothing in an answers file says yes to
-everything: each gate takes its own phrase.
+everything: each gate takes its own phrase, and what the facts propose is accepted
+for the topics that the file names. What a person said before stays, unless the
+file says otherwise with a reason.
 
 With --dry-run it opens nothing and lists every read that the runbook may do.`,
 		Args: exactly("a RUNBOOK; see `handrail runbook list`"),
