@@ -103,9 +103,9 @@ func (r scan) verdict(who string) (alive, why string) {
 	case len(r.later) > 0:
 		return "", fmt.Sprintf("process %d works here but started after the lock says it was taken: a clock is wrong, or it waits for the lock", r.later[0].pid)
 	case len(r.plugins) > 0:
-		return "", fmt.Sprintf("its tofu is gone, but the provider plugin %d still runs", r.plugins[0].pid)
+		return "", fmt.Sprintf("its tofu is gone, but the provider plugin %d still runs: %s", r.plugins[0].pid, r.plugins[0].described())
 	case len(r.children) > 0:
-		return "", fmt.Sprintf("its tofu is gone, but the process %d that a provisioner began still runs", r.children[0].pid)
+		return "", fmt.Sprintf("its tofu is gone, but the process %d that a provisioner began still runs: %s; %s", r.children[0].pid, r.children[0].described(), endIt(r.children[0]))
 	}
 	return "dead", ""
 }
