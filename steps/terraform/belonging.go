@@ -145,6 +145,9 @@ func (g *ground) judge(p process) (belief, string) {
 	}
 	env, _ := g.t.signsOf(p)
 	there, named, near := g.ties(p, env)
+	if there+named+near == "" && !env.tool && env.tofus() == "" {
+		return stranger, ""
+	}
 	born, times := g.marks(p, env)
 	why := func(tie string) string {
 		all := []string{tie}
