@@ -5,6 +5,8 @@ import (
 	"sort"
 	"strings"
 	"unicode"
+
+	"handrail/steps/joblog"
 )
 
 // The text of an error reaches us through terminals, CI logs and chat: with
@@ -34,6 +36,16 @@ func cleaned(s string) string {
 	}
 	s = stamps.ReplaceAllString(s, "")
 	return glyphs.ReplaceAllString(s, "")
+}
+
+// unframed is a text out of what stands before its lines, and where that takes
+// anything away the text as it came behind it: no pattern loses what it had.
+func unframed(s string) string {
+	whole, lines := cleaned(s), cleaned(joblog.Unframe(s))
+	if strings.TrimRight(whole, "\n") == strings.TrimRight(lines, "\n") {
+		return whole
+	}
+	return lines + "\n" + whole
 }
 
 // collapsed is a text as one line with single spaces, which still knows where

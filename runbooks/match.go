@@ -27,7 +27,7 @@ func Match(lib []*Runbook, text string) []Hit {
 	if len(text) > MaxText {
 		text = text[:MaxText/4] + "\n" + text[len(text)-MaxText*3/4:]
 	}
-	plain := cleaned(text)
+	plain := unframed(text)
 	source := strings.Split(plain, "\n")
 	one := collapse(plain)
 	lower := [2]string{strings.ToLower(plain), strings.ToLower(one.text)}

@@ -51,6 +51,27 @@ func TestMatch(t *testing.T) {
 		{"azure", "Error: state blob is already locked", "Error: state blob is already locked", false},
 		{"in a long log", strings.Repeat("module.a: Refreshing state...\n", 300_000) + boxed, "Error: Error acquiring the state lock", true},
 	}
+	plain := strings.NewReplacer("╷\n", "\n", "╵\n", "\n", "│ ", "").Replace(boxed)
+	for name, prefix := range map[string]string{
+		"gh run view --log": "apply (prod)\tRun tofu apply\t2026-01-02T03:04:05.1234567Z ",
+		"gitlab":            "2026-01-02T03:04:05.123456Z 01E ",
+		"kubectl":           "[pod/apply-7c9f4d8b-x2x9z/tofu] ",
+		"compose":           "tofu-1  | ",
+		"syslog":            "Jan  2 03:04:05 runner-7 tofu[4242]: ",
+		"terragrunt":        "03:04:05.123 STDERR [vpc] tofu: ",
+		"stern":             "apply-7c9f4d8b-x2x9z tofu ",
+	} {
+		for form, text := range map[string]string{"in its box": boxed, "plain": plain} {
+			var out strings.Builder
+			for l := range strings.Lines(text) {
+				out.WriteString(prefix + l)
+			}
+			cases = append(cases, struct {
+				name, text, line string
+				groups           bool
+			}{name + " " + form, out.String(), "Error: Error acquiring the state lock", true})
+		}
+	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

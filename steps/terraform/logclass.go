@@ -46,11 +46,15 @@ type classPattern struct {
 // The patterns are for text with its white space collapsed: human output is
 // wrapped at 78 columns.
 var (
+	// status429 is the number as a status: after the words for one, or before its own.
+	// A line, a port, a quota or an id may have it as well.
+	status429 = `(?:(?i:status ?code|status|http(?:/[\d.]+)?|error(?: code)?|response(?: code)?|returned|received|got)[:=]? ?["'(\[]?|\()429\b(?:[^\w.:-]|[.:] |[.:]?$)`
+
 	reSave         = regexp.MustCompile(`Failed to (save|persist) state|Error saving state|errored\.tfstate`)
 	reRelease      = regexp.MustCompile(`Error releasing the state lock`)
 	reLock         = regexp.MustCompile(`Error acquiring the state lock`)
 	reExists       = regexp.MustCompile(`EntityAlreadyExists|AlreadyOwnedByYou|BucketAlreadyExists|ResourceAlreadyExists|AlreadyExistsException|\.Duplicate\b|[Ee]rror 409.*[aA]lready ?[eE]xists|already exists`)
-	reThrottle     = regexp.MustCompile(`Throttling(Exception)?|RequestLimitExceeded|TooManyRequests|Rate exceeded|SlowDown|rateLimitExceeded|quotaExceeded|[Rr]ate limit|\b429\b`)
+	reThrottle     = regexp.MustCompile(`\bThrottling(Exception)?\b|RequestLimitExceeded|TooManyRequests|Rate exceeded|SlowDown|rateLimitExceeded|\bquotaExceeded\b|[Rr]ate[- ]limit(?:ed|ing)? (?:exceeded|reached|hit)|(?:[Ee]xceeded|[Rr]eached|[Hh]it) (?:\S+ ){0,4}[Rr]ate[- ]limit|[Rr]ate[- ]limited\b|[Tt]oo [Mm]any [Rr]equests|` + status429)
 	reInconsistent = regexp.MustCompile(`Provider produced (inconsistent|invalid)`)
 	reCrash        = regexp.MustCompile(`Plugin did not respond|plugin (process )?(crashed|exited)|Request cancelled|Stack trace from the .* plugin`)
 	reTimeout      = regexp.MustCompile(`deadline exceeded|[Tt]imeout while waiting|i/o timeout|timed out|connection reset|unexpected EOF`)
