@@ -10,9 +10,9 @@ import (
 const (
 	// maxShapes bounds the prefixes of a log, maxStreams the sources of its lines,
 	// and maxPrefix one prefix.
-	maxShapes  = 64
+	maxShapes  = 32
 	maxStreams = 64
-	maxPrefix  = 1 << 10
+	maxPrefix  = 300
 	// maxSample bounds the lines that tell whether a log shares a prefix.
 	maxSample = 256
 )

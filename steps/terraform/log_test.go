@@ -1,6 +1,7 @@
 package terraform
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -99,13 +100,27 @@ func TestLogProbe(t *testing.T) {
 func FuzzRunLog(f *testing.F) {
 	f.Add([]byte(humanLog))
 	f.Add([]byte(`{"type":"apply_start","hook":{"resource":{"addr":"t.a"}}}`))
+	for _, s := range runSamples() {
+		f.Add([]byte(s.text))
+	}
+	for name, wrap := range logWrappers() {
+		if name != "bare" {
+			f.Add([]byte(wrap("$ tofu apply p\nt.a: Creating...\n")))
+		}
+	}
 	f.Fuzz(func(t *testing.T, in []byte) {
 		r := newRunLog()
-		r.line(in)
+		for line := range bytes.Lines(in) {
+			r.line(line)
+		}
 		r.end()
 		done, open := r.addresses()
 		if len(done) > r.completed || len(open) > r.started {
 			t.Fatalf("%d done of %d, %d open of %d", len(done), r.completed, len(open), r.started)
+		}
+		facts := logOf(t, string(in))
+		if n := facts["started"]; n.Known() && n.Int() == 0 && !facts["whole"].Bool() {
+			t.Fatal("a log that is not whole shows that nothing began")
 		}
 	})
 }
