@@ -55,7 +55,7 @@ func (l *Learner) Line(line string, _ End) {
 }
 
 func (l *Learner) learn(into map[string]*candidate, line string, at int) {
-	prefix := line[:at]
+	prefix := unmarked(line[:at], strings.TrimSuffix)
 	if at > maxPrefix || strings.ContainsAny(prefix, "\r│") {
 		l.many = l.many || at > maxPrefix
 		return // a marker of a section, or the text of an error
@@ -150,6 +150,19 @@ func overlap(kept []*candidate) bool {
 	return false
 }
 
+// unmarked takes away what systems put before some lines alone, to colour them.
+func unmarked(s string, trim func(string, string) string) string {
+	if !strings.Contains(s, "##[") && !strings.Contains(s, "::") {
+		return s
+	}
+	for _, mark := range []string{"##[error]", "##[warning]", "::error::", "::warning::"} {
+		if out := trim(s, mark); out != s {
+			return out
+		}
+	}
+	return s
+}
+
 // sorted has the shortest shapes first.
 func sorted(m map[string]*candidate) []*candidate {
 	out := make([]*candidate, 0, len(m))
@@ -183,14 +196,14 @@ func (f *Frame) Beside() bool { return f.beside }
 // not of the program. stream names its source.
 func (f *Frame) Strip(line string) (text, from string, framed bool) {
 	if f.bare {
-		return line, "", true
+		return unmarked(line, strings.TrimPrefix), "", true
 	}
 	for _, s := range f.shapes {
 		n := s.match(line)
 		if n < 0 {
 			continue
 		}
-		text = line[n:]
+		text = unmarked(line[n:], strings.TrimPrefix)
 		if f.beside {
 			from = stream(line[:n])
 		}

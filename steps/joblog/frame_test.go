@@ -48,6 +48,7 @@ func TestFrames(t *testing.T) {
 		{name: "two sources", log: "[a] t.a: Creating...\n[b] t.a: Creating...\n[a] t.a: Creation complete after 0s\n", line: "[b] x", text: "x", from: "b", framed: true, beside: true},
 		{name: "one after the other", log: "j\tinit\t2026-01-02T03:04:05Z Initializing the backend...\nj\tapply\t2026-01-02T03:04:05Z t.a: Creating...\n", line: "j\tapply\t2026-01-02T03:05:05Z x", text: "x", framed: true},
 		{name: "two streams", log: prefixed("03:04:05 STDOUT ", "t.a: Creating...\n") + prefixed("03:04:06 STDERR ", box) + prefixed("03:04:07 STDOUT ", "t.a: Creating...\n"), line: "03:04:05 STDERR x", text: "x", framed: true},
+		{name: "marked lines", log: "03:04:05 t.a: Creating...\n03:04:06 ##[error]│ Error: x\n", line: "03:04:06 ##[error]│ Error: x", text: "│ Error: x", framed: true},
 		{name: "a headline", log: "[pod/a] Error: Saved plan is stale\n[pod/a] \n", line: "[pod/a] x", text: "x", framed: true},
 		{name: "a word before a headline", log: "t.a: Creating...\nmy Error: x\n", line: "my x", text: "my x", framed: true},
 	} {

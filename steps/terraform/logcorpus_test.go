@@ -430,9 +430,34 @@ func TestUnreadableLogs(t *testing.T) {
 	if f := readLog(t, torn[:len(torn)-9]).Facts; f["started"].Known() || f["whole"].Bool() {
 		t.Errorf("torn gzip = %v", f)
 	}
-	for name, in := range map[string]string{"empty": "", "noise": "lorem ipsum\nError 42\n", "blank": "\n \n"} {
+	refused := boxed("", "No valid credential sources found")
+	for name, in := range map[string]string{"output elsewhere": "$ tofu apply p > out.log\n" + refused, "piped": "+ tofu apply p | grep -v Creating\n" + refused,
+		"remote":    "Running apply in HCP Terraform. Output will stream here.\n" + boxed("", "Failed to retrieve the logs"),
+		"truncated": "$ tofu apply p\n... 4000 lines omitted ...\n" + refused, "limit": "$ tofu apply p\nJob's log exceeded limit of 4194304 bytes.\n" + refused,
+		"box alone": refused, "plan alone": planHead, "broke down": "$ tofu apply p\npanic: boom\n" + refused,
+		"empty": "", "noise": "lorem ipsum\nError 42\n", "blank": "\n \n"} {
 		if f := readLog(t, []byte(in)).Facts; f["started"].Known() || f["completed"].Known() || f["whole"].Bool() {
 			t.Errorf("%s = %v", name, f)
+		}
+	}
+}
+
+func TestEchoedCommands(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{"$ tofu apply", "+ terraform apply -input=false p.tfplan", "++ tofu -chdir=live apply p", "##[group]Run tofu apply -auto-approve", "[command]/usr/bin/terraform apply p",
+		"user@host:~/live$ tofu apply", "ci@runner:/x# TF_IN_AUTOMATION=1 tofu apply", "terraform apply p.tfplan", "> terragrunt run-all apply", "$ tofu apply p 2>&1 | tee apply.log", "$ sudo terraform.exe plan -out=p"} {
+		if !begins(line) || sentAway(line) {
+			t.Errorf("%q: begins %v, elsewhere %v", line, begins(line), sentAway(line))
+		}
+	}
+	for _, line := range []string{"$ tofu apply p >out", "$ tofu apply p >> out 2>&1", "$ tofu apply p &> out", "$ tofu apply p 1>/dev/null", "$ tofu apply p | grep x", "+ tofu apply p |& grep x"} {
+		if !sentAway(line) {
+			t.Errorf("%q: its output is not seen to go elsewhere", line)
+		}
+	}
+	for _, line := range []string{`    tofu apply "p"`, "terraform apply will make these changes", `echo "tofu apply"`, "tofu version", "see tofu apply", "$ ls tofu"} {
+		if begins(line) {
+			t.Errorf("%q begins a run", line)
 		}
 	}
 }

@@ -19,8 +19,8 @@ const (
 // happen is said only of a run that it shows from its beginning to its end.
 type completion struct {
 	begun     bool   // something was seen that stands before the first operation
+	remote    bool   // it runs elsewhere, and goes on without whoever watches it
 	cancelled bool   // a person said no
-	unplanned bool   // the plan of the run failed, so nothing was applied
 	reported  int    // operations that the last line of the run counts
 	boxed     bool   // inside the box of an error or a warning
 	outputs   bool   // behind the outputs of a run that finished
@@ -40,6 +40,8 @@ var (
 	counted   = regexp.MustCompile(`(\d{1,9}) (?:imported|added|changed|destroyed)`)
 	// omitted is how systems say that they left lines away.
 	omitted = regexp.MustCompile(`\b(?:log|output|lines?|logs)\b.{0,60}\b(?:truncated|omitted|skipped|exceeded|limit of \d)|\b(?:truncated|omitted|skipped)\b.{0,40}\b(?:lines?|bytes|log|output)\b`)
+	// redirected is a redirection that takes a stream out of the log.
+	redirected = regexp.MustCompile(`[^>=-](?:\d|&)?>{1,2}\s*(?:[^&>\s]|&-)`)
 	// exited is what a system says of the program, not the program of itself.
 	exited = regexp.MustCompile(`^Error: (?:Process completed with exit code|Terraform exited with code|The process .{0,200} failed with exit code)`)
 )
@@ -49,7 +51,10 @@ func (r *runLog) bounds(text string) {
 	switch {
 	case begins(text):
 		r.begun = true
-		r.unplanned = r.unplanned || strings.HasPrefix(text, "Planning failed. ")
+		r.remote = r.remote || strings.HasPrefix(text, "Running ") || strings.HasPrefix(text, "Preparing the remote ")
+		if sentAway(text) {
+			r.doubt("its command sends output elsewhere")
+		}
 	case endings.MatchString(text):
 		n := 0
 		for _, m := range counted.FindAllStringSubmatch(text, 8) {
@@ -71,6 +76,20 @@ func begins(text string) bool {
 		}
 	}
 	return (strings.Contains(text, "tofu") || strings.Contains(text, "terra")) && commanded.MatchString(text)
+}
+
+// sentAway reports whether an echoed command keeps output from the log.
+func sentAway(text string) bool {
+	if !commanded.MatchString(text) {
+		return false
+	}
+	_, args, _ := strings.Cut(text, " ") // a prompt may end with the sign
+	for _, pipe := range strings.Split(args, "|")[1:] {
+		if !strings.HasPrefix(strings.TrimSpace(strings.TrimPrefix(pipe, "&")), "tee") {
+			return true
+		}
+	}
+	return redirected.MatchString(args)
 }
 
 // leftAway reports whether a system says that it left lines of the log away.
@@ -154,6 +173,8 @@ func (r *runLog) lacks() string {
 		return "it does not show how its run ended"
 	case r.panicked:
 		return "its run broke down"
+	case r.remote && !r.finished && !r.cancelled:
+		return "its run is remote, and may go on when no log follows it"
 	}
 	return ""
 }
