@@ -40,6 +40,7 @@ func isForbidden(err error) bool { return errors.Is(err, steps.ErrDenied) }
 func (c *client) explain(method, what string, err error) error {
 	var status apierrors.APIStatus
 	var guard *transport.RefusedError
+	var long *transport.LongAnswerError
 	var pin *steps.PinError
 	switch {
 	case errors.As(err, &pin):
@@ -52,6 +53,8 @@ func (c *client) explain(method, what string, err error) error {
 		return fmt.Errorf("%s: %w", what, guard)
 	case errors.Is(err, errNoAPI):
 		return fmt.Errorf("%s: what %s serves is not known: %w; check that this is the right cluster and user", what, c.Server, err)
+	case errors.As(err, &long):
+		return fmt.Errorf("%s of %s: %w; check that this is the right cluster", what, c.Server, long)
 	case errors.Is(err, errTooLong):
 		return fmt.Errorf("%s of %s: %w; ask for less", what, c.Server, err)
 	case errors.As(err, &status) && status.Status().Code != 0:

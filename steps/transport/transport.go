@@ -8,6 +8,9 @@
 // and the ways in which it reads from the servers of state backends and from
 // brokers, which know no write at all: [Fetch], [Entries], [Items] and [Broker].
 //
+// An answer is let through up to a bound, counted after decompression, and all
+// that are being read share one budget: see [LongAnswerError].
+//
 // What is refused never reaches the next round tripper: the rule stands where
 // bytes leave the process, so no caller can forget it. A refusal is a
 // [*RefusedError]. All of them are safe for concurrent use.
@@ -73,13 +76,14 @@ type guard struct {
 	allow func(req *http.Request, path string) (why string)
 	// anyPath lets keys through that hold what no path of the Kubernetes API does.
 	anyPath bool
+	told    *share // what the server may tell about itself
 
 	first sync.Mutex // holds base until the first request has named it
 	base  *url.URL
 }
 
 func newGuard(next http.RoundTripper, server string, opts []Option, allow func(*http.Request, string) string) http.RoundTripper {
-	g := &guard{next: next, stamp: newStamp(opts), allow: allow}
+	g := &guard{next: next, stamp: newStamp(opts), allow: allow, told: newShare()}
 	g.base, g.err = parseServer(server)
 	return g
 }
@@ -126,6 +130,9 @@ func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
 		_, _ = io.CopyN(io.Discard, resp.Body, 4<<10)
 		_ = resp.Body.Close()
 		return nil, refuse(req, why)
+	}
+	if b, ok := boundOf(req, path, g.anyPath, g.told); ok {
+		within(resp, b, inFlight, func(why string) error { return &LongAnswerError{req.Method, req.URL.Path, why} })
 	}
 	return resp, nil
 }
