@@ -19,6 +19,8 @@ const (
 	heaviestPage = 2 << 20
 	smallestPage = 100
 	growth       = 20
+	// mostPaged bounds all pages of one collection: a server may send ever more.
+	mostPaged = 1 << 30
 )
 
 // pages reads a collection page by page at one moment of the server, or says how
@@ -32,6 +34,7 @@ type pages struct {
 	token   string
 	moments int
 	buf     *bytes.Buffer
+	total   int64
 	heavy   int // bytes that a page may have, about
 }
 
@@ -59,8 +62,13 @@ func (p *pages) ask(ctx context.Context) ([]byte, error) {
 	if p.token != "" {
 		q.Set("continue", p.token)
 	}
-	err := p.c.readInto(ctx, p.buf, p.path, p.accept, q)
-	return p.buf.Bytes(), err
+	if err := p.c.readInto(ctx, p.buf, p.path, p.accept, q); err != nil {
+		return nil, err
+	}
+	if p.total += int64(p.buf.Len()); p.total > mostPaged {
+		return nil, fmt.Errorf("%s: the list of %s goes on beyond %d MiB; ask for one namespace", p.path, p.c.Server, mostPaged>>20)
+	}
+	return p.buf.Bytes(), nil
 }
 
 // took says what the last page held, and reports whether it was the last.
