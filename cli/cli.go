@@ -27,7 +27,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, environ []st
 	quiet()
 	noCore()
 	p := &program{stdin: stdin, stdout: stdout, environ: environ, now: time.Now, interrupts: &interrupts{}}
-	stderr = p.scrub(stderr)
+	stderr = p.scrub(harmless{stderr})
 	p.stderr = stderr
 	defer func() {
 		if v := recover(); v != nil {
@@ -40,7 +40,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, environ []st
 	root := newRoot(p)
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	root.SetOut(stdout)
+	root.SetOut(harmless{stdout}) // what cobra says; data is written to p.stdout
 	root.SetErr(stderr)
 	if err := root.ExecuteContext(ctx); err != nil {
 		tell(stderr, err)

@@ -143,7 +143,7 @@ func (t *transfer) tell(done, total int64) {
 	if t.redraw {
 		if now := t.now(); done == total || now.Sub(t.last) > 200*time.Millisecond {
 			t.last, t.open = now, true
-			fmt.Fprintf(t.w, "\r\x1b[K%s", text)
+			fmt.Fprintf(t.w, overwrite+"%s", text)
 		}
 		return
 	}

@@ -152,7 +152,7 @@ func (s *labProgress) report(r lab.Progress) {
 	text := progressText(r)
 	if s.redraw {
 		// Return, then erase to the end of the line.
-		fmt.Fprintf(s.w, "\r\x1b[K%s", text)
+		fmt.Fprintf(s.w, overwrite+"%s", text)
 		s.open = true
 		if r.Stage == lab.StageBuilt || r.Stage == lab.StageReady {
 			s.end()

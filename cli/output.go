@@ -14,6 +14,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+
+	"handrail/evidence/visible"
 )
 
 // output is the -o flag of the commands that read.
@@ -62,12 +64,14 @@ func printJSON(w io.Writer, v any) error {
 
 // escaped writes the control and format characters that encoding/json lets
 // pass as JSON escapes: C1 controls steer terminals, direction marks turn text
-// around. Outside of strings JSON has none of them but the newline.
+// around, stacked marks climb over the lines beside. Outside of strings JSON has none of them but the newline.
 func escaped(doc []byte) []byte {
 	out := make([]byte, 0, len(doc))
+	var over visible.Stack
 	for _, r := range string(doc) {
+		loose := over.Loose(r)
 		switch {
-		case r == '\n' || !unicode.In(r, unicode.Cc, unicode.Cf):
+		case r == '\n' || !loose && !unicode.In(r, unicode.Cc, unicode.Cf):
 			out = utf8.AppendRune(out, r)
 		case r > 0xffff:
 			hi, lo := utf16.EncodeRune(r)

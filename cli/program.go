@@ -99,6 +99,9 @@ func fileOf(stream any) (*os.File, bool) {
 	if s, ok := stream.(*scrubbed); ok {
 		stream = s.w
 	}
+	if h, ok := stream.(harmless); ok {
+		stream = h.w
+	}
 	f, ok := stream.(*os.File)
 	return f, ok
 }

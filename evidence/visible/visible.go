@@ -6,6 +6,8 @@
 //
 //	\x1b     C0 controls and DEL; C1 controls, also when they come as single bytes
 //	\u202e   Unicode format characters (bidi, zero width, tags), line separators, private use and unassigned runes
+//	\u0301   marks that stand over or under what is not theirs: without a letter before them, or more than four on one,
+//	         since enough of them climb over the lines around
 //	\xff     bytes that are not UTF-8
 //
 // Newlines stay, CR LF becomes a newline, and tabs become spaces up to the next multiple of eight. The result holds
@@ -52,12 +54,14 @@ func text(s string) string {
 	var b strings.Builder
 	b.Grow(len(s) + 16)
 	column := 0
+	var over Stack
 	for i := 0; i < len(s); {
 		if n := colour(s[i:]); n > 0 {
 			i += n
 			continue
 		}
 		r, n := utf8.DecodeRuneInString(s[i:])
+		loose := over.Loose(r)
 		switch {
 		case r == '\n' || r == '\r' && strings.HasPrefix(s[i:], "\r\n"):
 			if r == '\r' {
@@ -73,7 +77,7 @@ func text(s string) string {
 			column += escape(&b, 'x', rune(s[i]), 2)
 		case r < 0x20 || r >= 0x7f && r < 0xa0:
 			column += escape(&b, 'x', r, 2)
-		case !unicode.IsGraphic(r) || unicode.Is(unicode.Cf, r) || filler(r):
+		case !unicode.IsGraphic(r) || unicode.Is(unicode.Cf, r) || filler(r) || loose:
 			if r > 0xffff {
 				column += escape(&b, 'U', r, 8)
 			} else {
@@ -96,6 +100,26 @@ func plain(s string) bool {
 		}
 	}
 	return true
+}
+
+// mostMarks is how many marks a letter bears in the scripts that need most.
+const mostMarks = 4
+
+// Stack counts the marks over one letter, in a text that is given rune by rune.
+type Stack struct {
+	base  bool // something that can bear marks came last
+	marks int
+}
+
+// Loose reports whether r is a mark that has no letter of its own.
+func (s *Stack) Loose(r rune) bool {
+	if !unicode.In(r, unicode.Mn, unicode.Me) {
+		s.base = r >= 0x80 && unicode.IsGraphic(r) && !unicode.IsSpace(r) && !filler(r) || r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r))
+		s.marks = 0
+		return false
+	}
+	s.marks++
+	return !s.base || s.marks > mostMarks
 }
 
 // filler are runes that count as letters or marks and still show as nothing.

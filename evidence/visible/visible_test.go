@@ -33,6 +33,12 @@ func TestString(t *testing.T) {
 		{"tab after a wide start", "12345678\tb", "12345678        b"},
 		{"letters stay", "Größe 東京 é ✓", "Größe 東京 é ✓"},
 		{"invisible letter", "a\u3164", `a\u3164`},
+		{"marks of one letter", "e\u0301 \u05e9\u05c1\u05b8\u05c2 \u0e01\u0e34\u0e48 a\u0302\u0303\u0323\u0331", "e\u0301 \u05e9\u05c1\u05b8\u05c2 \u0e01\u0e34\u0e48 a\u0302\u0303\u0323\u0331"},
+		{"stacked marks", "a\u0301\u0302\u0303\u0304\u0305\u0306b\u0301", "a\u0301\u0302\u0303\u0304\\u0305\\u0306b\u0301"},
+		{"marks of nothing", "\u0301 \u0301\"\u0301\n\u0301", "\\u0301 \\u0301\"\\u0301\n\\u0301"},
+		{"marks over an escape", "\x1b\u0301\u200b\u0301", `\x1b\u0301\u200b\u0301`},
+		{"marks through colour", "a\u0301\u0301\x1b[m\u0301\u0301\x1b[m\u0301", "a\u0301\u0301\u0301\u0301\\u0301"},
+		{"enclosing marks", "1\u20e3 \u20e3", "1\u20e3 \\u20e3"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -62,7 +68,7 @@ func FuzzString(f *testing.F) {
 		text, _ := v[0].(string)
 		f.Add(text)
 	}
-	for _, s := range []string{"", "a\x1b[0m", "\x1b\x1b[m[0m", "\t\r\n", "\u202e", "\xc2", "\x1b[\x1b[mm"} {
+	for _, s := range []string{"", "a\x1b[0m", "\x1b\x1b[m[0m", "\t\r\n", "\u202e", "\xc2", "\x1b[\x1b[mm", "a\u0301\u0301\u0301\u0301\u0301\u0301", "\ufe0f\u0301", "\x1b[m\u0301"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -70,6 +76,15 @@ func FuzzString(f *testing.F) {
 		for _, r := range got {
 			if r != '\n' && (!unicode.IsGraphic(r) || unicode.Is(unicode.Cf, r)) {
 				t.Fatalf("String(%q) = %q holds %U", s, got, r)
+			}
+		}
+		marks := mostMarks // at the beginning there is nothing to stand on
+		for _, r := range got {
+			if marks++; !unicode.In(r, unicode.Mn, unicode.Me) {
+				marks = 0
+			}
+			if marks > mostMarks {
+				t.Fatalf("String(%q) = %q stacks marks", s, got)
 			}
 		}
 		if again := string(String(got)); again != got {
