@@ -172,7 +172,7 @@ func releaseOf(o object) string {
 	if notes[helmRelease] == "" {
 		return ""
 	}
-	return notes[helmRelease+"-namespace"] + "/" + notes[helmRelease]
+	return notes[helmReleaseNS] + "/" + notes[helmRelease]
 }
 
 func accountOf(namespace string, pod map[string]any) string {
