@@ -85,6 +85,9 @@ func TestDeadOnlyOnProof(t *testing.T) {
 			own.seen = workload(fields{"containers": []fields{{"name": "c", "image": "x"}}})
 		}
 		clean, lives := true, own.alive == alive
+		if rapid.Bool().Draw(rt, "scaled by itself") {
+			x.scaled, clean = "scaledobject/w", false
+		}
 		for _, v := range rapid.SliceOfN(rapid.SampledFrom([]verdict{alive, dead, unknown}), 0, 3).Draw(rt, "others") {
 			x.found = append(x.found, candidate{resource: workloads()[1], object: workload(told), ties: []string{"told"}, sight: sight{alive: v, why: "other"}})
 			clean, lives = clean && v == dead, lives || v == alive
@@ -99,7 +102,7 @@ func TestDeadOnlyOnProof(t *testing.T) {
 		switch {
 		case lives:
 			want = alive
-		case clean && own.alive == dead && tied:
+		case clean && own.alive == dead && tied && !own.absent:
 			want = dead
 		}
 		if got := x.judge(own); got.alive != want || got.why == "" {

@@ -37,6 +37,7 @@ type proof struct {
 	found  []candidate
 	pods   []object // that run the program of the workload that was named
 	able   map[string]bool
+	scaled string // an autoscaler that brings the named workload back by itself
 	leases []object
 	gaps   []string
 }
@@ -113,6 +114,7 @@ func (x *proof) gather(ctx context.Context, own sight) error {
 	x.everywhere(ctx, leases(), nil, func(o object) { x.leases = append(x.leases, o) })
 	x.definition(ctx)
 	x.called()
+	x.autoscaled(ctx)
 	for _, r := range append(workloads(), cronjobs()) {
 		x.everywhere(ctx, r, nil, func(o object) { x.see(r, o) })
 	}
@@ -257,6 +259,8 @@ func (x *proof) judge(own sight) sight {
 	case own.absent:
 		own = x.vanished(own)
 		seen[0] = own
+	case own.alive == dead && x.scaler(own) != "":
+		seen[0] = sight{alive: unknown, why: fmt.Sprintf("%s, but %s decides how many Pods it has, and may want them again: take it away there", own.why, x.scaler(own))}
 	case own.alive == dead && len(x.tiesOf(own)) == 0:
 		seen[0] = sight{alive: unknown, why: fmt.Sprintf("%s, but nothing in the cluster ties it to %q: not who wrote the finalizer, not what its containers are told, no Lease and no API%s",
 			own.why, clip(x.finalizer, 200), x.leadsTo())}
@@ -269,6 +273,35 @@ func (x *proof) judge(own sight) sight {
 		s.why += ". Looked at in " + strings.Join(x.homes, " and ") + " alone: " + x.narrow
 	}
 	return s
+}
+
+// scaler names what sets the number of Pods of the named workload: scaled to 0
+// by it, a workload waits to be wanted.
+func (x *proof) scaler(own sight) string {
+	if own.seen.Unstructured == nil {
+		return ""
+	}
+	for _, ref := range own.seen.GetOwnerReferences() {
+		if ref.Controller != nil && *ref.Controller && own.seen.GetKind() != "Pod" {
+			return clip(strings.ToLower(ref.Kind)+"/"+ref.Name, 200)
+		}
+	}
+	return x.scaled
+}
+
+// autoscaled looks for an autoscaler that brings a workload back from nothing. A
+// plain one leaves it alone there.
+func (x *proof) autoscaled(ctx context.Context) {
+	if x.p == nil {
+		return
+	}
+	r := resource{group: "autoscaling", version: "v2", plural: "horizontalpodautoscalers", kind: "HorizontalPodAutoscaler", namespaced: true}
+	_ = x.sweep(ctx, r.path(x.p.namespace, ""), asJSON, url.Values{"labelSelector": {"scaledobject.keda.sh/name"}}, func(o object) { // a lead
+		kind, _, _ := unstructured.NestedString(o.Object, "spec", "scaleTargetRef", "kind")
+		if name, _, _ := unstructured.NestedString(o.Object, "spec", "scaleTargetRef", "name"); kind == x.p.kind && name == x.p.name {
+			x.scaled = "scaledobject/" + clip(o.GetLabels()["scaledobject.keda.sh/name"], 200)
+		}
+	})
 }
 
 // siblings are other workloads of the same program: another install or another

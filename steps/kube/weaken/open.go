@@ -12,6 +12,7 @@ import (
 // every kind that has it.
 func (j *judge) opened(path []string, key string, before any, was bool, after any, is bool) {
 	if path[0] == "data" || path[0] == "binaryData" || path[0] == "stringData" {
+		j.mapped(path, before, after)
 		return
 	}
 	leaf := !isMap(after) && asList(after) == nil
@@ -67,6 +68,19 @@ func (j *judge) opened(path []string, key string, before any, was bool, after an
 	}
 	if len(path) > 4 && path[len(path)-2] == "labels" && path[len(path)-3] == "metadata" && was && is {
 		j.say(Removes, path, "policies and Services go by the labels of a Pod: what selected it before may not select it any more")
+	}
+}
+
+// mapped judges a text that a program reads its own rules from: some clusters
+// keep who may do what in a ConfigMap.
+func (j *judge) mapped(path []string, before, after any) {
+	was, _ := before.(string)
+	is, _ := after.(string)
+	for _, word := range []string{"system:masters", "cluster-admin", "system:authenticated", "system:unauthenticated", "system:anonymous", "0.0.0.0/0", "::/0"} {
+		if strings.Count(is, word) > strings.Count(was, word) {
+			j.say(Widens, path, fmt.Sprintf("it names %q, which stands for all there is", word))
+			return
+		}
 	}
 }
 

@@ -44,6 +44,8 @@ func (j *judge) metadata(before, after map[string]any) {
 			switch {
 			case strings.HasPrefix(key, "pod-security.kubernetes.io/") && !reflect.DeepEqual(v, w):
 				j.say(Widens, path, "it says how strictly Pods are judged")
+			case set == "labels" && j.kind == (Kind{"", "Namespace"}) && !reflect.DeepEqual(v, w) && is && !j.made:
+				j.say(Widens, path, "policies and admission of others go by the labels of a namespace")
 			case was && !empty(v) && (!is || empty(w) || reflect.TypeOf(w) != reflect.TypeOf(v)):
 				j.say(Removes, path, "it is taken away; what goes by it does not see the object any more")
 			}

@@ -65,6 +65,7 @@ const (
   containers: [{name: log, image: "log:1"}, {name: app, image: "app:1", command: [serve], args: [--port, "80"], env: [{name: HOST, value: db}], resources: {limits: {memory: 1Gi}}, livenessProbe: {httpGet: {path: /, port: 80}},
   securityContext: {runAsNonRoot: true, readOnlyRootFilesystem: true, allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}}]}}}}`
 	vapYAML     = `{kind: ValidatingAdmissionPolicy, spec: {failurePolicy: Fail, validations: [{expression: "object.a == 1"}], matchConstraints: {resourceRules: [{apiGroups: [""], resources: [pods], operations: [CREATE]}]}}}`
+	spaceYAML   = `{kind: Namespace, metadata: {labels: {team: a, pod-security.kubernetes.io/enforce: restricted}}, spec: {}}`
 	serviceYAML = `{kind: Service, spec: {type: ClusterIP, selector: {app: web}, ports: [{name: http, port: 80}]}}`
 )
 
@@ -86,6 +87,7 @@ func kinds() map[string]struct {
 		"web":     {Kind{"apps", "Deployment"}, webYAML},
 		"vap":     {Kind{"admissionregistration.k8s.io", "ValidatingAdmissionPolicy"}, vapYAML},
 		"service": {Kind{"", "Service"}, serviceYAML},
+		"space":   {Kind{"", "Namespace"}, spaceYAML},
 	}
 }
 
@@ -165,6 +167,10 @@ func TestWeakerIsSaid(t *testing.T) {
 		{"service", `[{op: replace, path: /spec/type, value: LoadBalancer}]`, "widens /spec/type"},
 		{"service", `[{op: replace, path: /spec/selector/app, value: other}]`, "removes /spec/selector"},
 		{"service", `[{op: add, path: /spec/externalIPs, value: [10.0.0.9]}]`, "widens /spec/externalIPs"},
+		{"space", `[{op: replace, path: /metadata/labels/pod-security.kubernetes.io~1enforce, value: privileged}]`, "widens /metadata/labels/pod-security.kubernetes.io~1enforce"},
+		{"space", `[{op: remove, path: /metadata/labels/pod-security.kubernetes.io~1enforce}]`, "widens /metadata/labels/pod-security.kubernetes.io~1enforce"},
+		{"space", `[{op: add, path: /metadata/labels/access, value: database}]`, "widens /metadata/labels/access"},
+		{"map", `[{op: add, path: /data/mapRoles, value: "- groups: [system:masters]"}]`, "widens /data/mapRoles"},
 
 		// Small and additive repairs say nothing.
 		{"quota", `[{op: replace, path: /spec/hard/pods, value: "3"}, {op: add, path: /spec/hard/services, value: "2"}]`, ""},
