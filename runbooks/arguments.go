@@ -107,6 +107,11 @@ func (r *reader) argument(s *Step, p steps.Field, n *yaml.Node) {
 			r.Fail(v, "write it as it is: what a repair may do is the runbook's to say", "%s takes no ${…}", p.Name)
 			return
 		}
+		if p.Literal && a.list {
+			if err := fits(steps.Field{Name: p.Name, Type: steps.String, Pattern: p.Pattern}, steps.StringOf(literal)); err != nil {
+				r.Fail(v, p.Doc, "%s: %v", p.Name, err)
+			}
+		}
 		if a.list {
 			continue
 		}

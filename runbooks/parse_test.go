@@ -105,6 +105,7 @@ func TestRefusals(t *testing.T) {
 		{"parameter of a wrong type", head + "recover:\n  - {id: p, uses: terraform/plan, with: {refresh_only: perhaps}}\n", "is not true or false"},
 		{"parameter of a wrong expression", head + probe + "  - {id: p, uses: terraform/plan, with: {refresh_only: \"${facts.lock.age}\"}}\n", "refresh_only takes a bool, and ${facts.lock.age} is a duration"},
 		{"what a repair may open from a parameter", head + "params:\n  p: {type: string, help: h}\nrecover:\n  - {id: p, gate: kube/patch, with: {resource: cm, name: x, uid: u, patch: \"[]\", widens: [\"${params.p}\"]}}\n", "widens takes no ${…}"},
+		{"what a repair may open, not a path", head + "recover:\n  - {id: p, gate: kube/patch, with: {resource: cm, name: x, uid: u, patch: \"[]\", widens: [spec/hard]}}\n", "does not look like"},
 		{"what a repair may take away from a fact", head + probe + "  - {id: p, gate: kube/patch, with: {resource: cm, name: x, uid: u, patch: \"[]\", removes: \"${facts.lock.who}\"}}\n", "removes takes no ${…}"},
 		{"bool put together", head + probe + "  - {id: p, uses: terraform/plan, with: {refresh_only: \"x${facts.lock.held}\"}}\n", "cannot be put together from texts"},
 		{"argument that is an option", head + "preserve:\n  - {id: a, uses: terraform/lock, with: {dir: -help}}\n", "begins with a hyphen"},
