@@ -31,7 +31,7 @@ func (s *Session) act(ctx context.Context, in triage.Intent) error {
 		return err
 	}
 	fresh, prior, blobs, err := s.read(ctx, in.Step, g, params)
-	pair, policy := s.sought(whole, in.Step, placed(params, append(slices.Clone(fresh.Target), fresh.Shown...)))
+	pair, policy := s.sought(whole, in.Step, resolved(placed(params, append(slices.Clone(fresh.Target), fresh.Shown...))))
 	return s.call(whole, func() error {
 		gate := s.state.Gates[in.Step]
 		if gate.Phase != triage.GateConfirmed {

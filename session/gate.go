@@ -107,7 +107,7 @@ func (s *Session) preview(ctx context.Context, in triage.Intent) error {
 		return s.unruled(ctx, in, steps.Preview{}, err)
 	}
 	p, _, blobs, err := s.read(ctx, in.Step, g, params)
-	where := placed(params, append(slices.Clone(p.Target), p.Shown...))
+	where := resolved(placed(params, append(slices.Clone(p.Target), p.Shown...)))
 	pair, policy := s.sought(ctx, in.Step, where)
 	if policy != nil {
 		return s.unruled(ctx, in, p, policy)

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -42,6 +43,19 @@ func placed(params steps.Params, target []steps.KV) []steps.KV {
 		}
 	}
 	return out
+}
+
+// resolved adds where a directory leads to: a link called dev may lead to production.
+func resolved(where []steps.KV) []steps.KV {
+	for _, kv := range where {
+		if kv.Key != "directory" {
+			continue
+		}
+		if real, err := filepath.EvalSymlinks(kv.Value); err == nil && real != kv.Value {
+			where = append(where, steps.KV{Key: "directory", Value: real})
+		}
+	}
+	return where
 }
 
 // soughtOf is a gate as a policy sees it: what the journal tells of it, the header of
@@ -102,7 +116,7 @@ func (s *Session) aroundPlan(p triage.Plan) []steps.KV {
 	key := dir + "\x00" + space
 	got, ok := s.around[key]
 	if !ok {
-		got = s.cfg.Around(s.cfg.Env, dir, space)
+		got = resolved(s.cfg.Around(s.cfg.Env, dir, space))
 		if s.around == nil {
 			s.around = map[string][]steps.KV{}
 		}

@@ -3,6 +3,8 @@ package session_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -21,8 +23,10 @@ func byPlace(t *testing.T) (*duo, *[]session.Sought) {
 	d.cfg.Header = []steps.KV{{Key: "cluster", Value: "none"}}
 	d.cfg.Second = func(_ context.Context, q session.Sought) (*session.Pair, error) {
 		*asked = append(*asked, q)
-		if strings.Contains(steps.Find(q.Target, "directory"), "production") {
-			return d.pair, nil
+		for _, kv := range q.Target {
+			if kv.Key == "directory" && strings.Contains(kv.Value, "production") {
+				return d.pair, nil
+			}
 		}
 		return nil, nil
 	}
@@ -79,6 +83,23 @@ func TestPolicyIsAskedOfTheReRead(t *testing.T) {
 	last := (*asked)[len(*asked)-1]
 	if d.w.acts != 0 || steps.Find(last.Target, "directory") != "/infra/live/production" {
 		t.Errorf("%d acts; policy was told %+v", d.w.acts, last)
+	}
+}
+
+// TestPolicyFollowsLinks: a directory is also what its link leads to.
+func TestPolicyFollowsLinks(t *testing.T) {
+	t.Parallel()
+	d, _ := byPlace(t)
+	real := filepath.Join(t.TempDir(), "production")
+	d.w.place = filepath.Join(t.TempDir(), "dev")
+	if err := errors.Join(os.Mkdir(real, 0o700), os.Symlink(real, d.w.place)); err != nil {
+		t.Fatal(err)
+	}
+	s := d.start(t)
+	ready(t, s)
+	do(t, s, preview())
+	if s.Snapshot().State.Gates["test-lock/unlock"].Shown.Second == nil {
+		t.Error("a link to production asks nobody")
 	}
 }
 

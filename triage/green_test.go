@@ -71,6 +71,12 @@ func TestDenialIsWaivedByName(t *testing.T) {
 		t.Errorf("%+v", rs)
 	}
 	tell(t, early, Answer{Step: asked, Value: "works"}, Close{Outcome: "recovered"})
+	acted := tell(t, early, shown(unlock, Release), answered(unlock), start(unlock), end(unlock, "done"))
+	for name, s := range map[string]State{"answered": early, "to be asked anew": acted} {
+		if bad := refused(t, s, Skip{Step: asked, Why: "enough"}); !strings.Contains(bad.Why, asked) {
+			t.Errorf("%s: %s", name, bad.Why)
+		}
+	}
 	tell(t, s, Skip{Step: asked, Why: "does not apply"}, Close{Outcome: "recovered"})
 }
 

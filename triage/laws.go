@@ -303,6 +303,8 @@ func skipLaws(s *State, st *Step) []Refusal {
 		return []Refusal{{Law: 1, Why: st.ID + " is a required capture", Cure: "Run it, or waive it with a name and a reason."}}
 	case isProof(st):
 		return []Refusal{{Law: 8, Why: st.ID + " proves the recovery", Cure: "Watch it, or waive it with a name and a reason."}}
+	case denies(st) && st.Answer != Unknown:
+		return []Refusal{{Law: 8, Why: st.ID + " was answered " + st.Answer, Cure: "Answer it anew, or waive it with a name and a reason."}}
 	case st.Status == Running:
 		return []Refusal{{Why: st.ID + " is running", Cure: "Cancel it, or wait for its end."}}
 	case st.Status == Settled || st.Status == Skipped:
