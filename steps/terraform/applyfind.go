@@ -61,8 +61,10 @@ func (g applyGate) Find(ctx context.Context, before []steps.KV, _ steps.Params, 
 	if n.lock.held {
 		return steps.Outcome{}, fmt.Errorf("%w, or another run began: the lock is held as %s; wait for its end, and if its holder is dead, release it first", errStillRuns, orUnknown(n.lock.id))
 	}
-	if r, err := scanHolder(g.env, w, suspect{}); err == nil && len(r.holders) > 0 {
-		return steps.Outcome{}, fmt.Errorf("%w: process %d runs %s", errStillRuns, r.holders[0].pid, shortArgs(r.holders[0]))
+	if r, err := scanHolder(g.env, w, suspect{}); err == nil {
+		for _, p := range slices.Concat(r.holders, r.plugins, r.children) {
+			return steps.Outcome{}, fmt.Errorf("%w, or a part of it: process %d runs %s", errStillRuns, p.pid, p.described())
+		}
 	}
 	o := steps.Outcome{Result: steps.Failed, After: []steps.KV{
 		{Key: keyStateObject, Value: n.where}, {Key: keySerial, Value: serialOf(n.state)}, {Key: keyLineage, Value: n.state.lineage}, {Key: "lock", Value: "free"},

@@ -361,7 +361,7 @@ func (p process) called() string {
 var sitters = []string{
 	"tmux", "tmux: server", "screen", "SCREEN", "zellij", "dtach", "abduco", "mosh-server", "script",
 	"vi", "vim", "nvim", "view", "nano", "emacs", "emacsclient", "hx", "code", "code-server", "less", "more", "tail", "man", "watch", "watchman",
-	"ssh-agent", "gpg-agent", "dbus-daemon", "terraform-ls", "tofu-ls", "gopls",
+	"ssh-agent", "gpg-agent", "dbus-daemon", "terraform-ls", "tofu-ls", "gopls", "git", "gitstatusd",
 }
 
 // shells sit where they are given no script.

@@ -244,6 +244,9 @@ func TestBelonging(t *testing.T) {
 		{name: "an agent of a login", rows: func(dir string) []row {
 			return []row{{pid: 500, ppid: 1, argv: []string{"ssh-agent"}, cwd: dir, started: 9}}
 		}, sits: 1},
+		{name: "the file monitor of git", timing: true, rows: func(dir string) []row {
+			return []row{{pid: 500, ppid: 1, argv: []string{"git", "fsmonitor--daemon", "run", "--detach"}, cwd: dir}}
+		}, sits: 1},
 		{name: "a shell from outside of the container", rows: func(dir string) []row {
 			return []row{{pid: 500, argv: []string{"bash", "-c", "watch ls"}, cwd: dir, started: 9}}
 		}},
