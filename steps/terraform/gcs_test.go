@@ -193,3 +193,21 @@ func TestGCSEndpoint(t *testing.T) {
 		})
 	}
 }
+
+// TestGCSEndpointOfTheTool: with an endpoint as the documentation has it, the lock
+// of a real run is seen, and its release is one.
+func TestGCSEndpointOfTheTool(t *testing.T) {
+	t.Parallel()
+	first, gate := gcsWorld(t, quick)
+	block := gate.gcsBlock() + "\nstorage_custom_endpoint = \"" + gate.URL + "/storage/v1/b\""
+	w := newBackend(t, "gcs", block, quick, "GOOGLE_OAUTH_ACCESS_TOKEN=opaque-token")
+	w.look().wantFree(t, true)
+	gate.writtenAt([]byte(`{"Created":"` + time.Now().Add(-time.Hour).Format(time.RFC3339Nano) + `"}`))
+	info := `{"ID":"` + rigID + `","Operation":"OperationTypeApply","Who":"` + w.env.User + "@" + w.env.Host + `","Created":"` + time.Now().Add(-time.Hour).Format(time.RFC3339Nano) + `"}`
+	send(t, http.MethodPost, gate.URL+"/upload/storage/v1/b/team/o?uploadType=media&name="+url.QueryEscape(gate.unit+"/default.tflock"), []byte(info))
+	id := w.look().wantHeld(t, w)
+	if o, err := (unlockGate{w.env}).Act(t.Context(), w.confirmed(id), newSink()); err != nil || o.Result != steps.Done {
+		t.Errorf("Act() = %+v, %v, want done", o, err)
+	}
+	first.look().wantFree(t, true) // by the other address
+}
