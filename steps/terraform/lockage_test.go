@@ -44,7 +44,9 @@ func TestLockAge(t *testing.T) {
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		second := func(name string) time.Time { return now.Add(-time.Duration(rapid.IntRange(-7200, 7200).Draw(t, name)) * time.Second) }
+		second := func(name string) time.Time {
+			return now.Add(-time.Duration(rapid.IntRange(-7200, 7200).Draw(t, name)) * time.Second)
+		}
 		l := lockRead{held: true, at: now, info: &lockInfo{Created: second("created")}, wrote: serverWord{at: second("wrote"), rewrote: rapid.Bool().Draw(t, "rewrote")}}
 		if age, why := l.age(); why == "" && age > max(0, now.Sub(l.wrote.at)) {
 			t.Fatalf("age = %s, and the backend wrote it %s ago", age, now.Sub(l.wrote.at))
