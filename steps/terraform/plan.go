@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -127,13 +125,11 @@ func planArgs(file string, refreshOnly bool) []string {
 }
 
 func (p planProbe) plan(ctx context.Context, w workdir, tool string, refreshOnly bool, out steps.Sink) (steps.Observation, error) {
-	// A saved plan holds secrets: its directory is private and goes away.
-	tmp, err := os.MkdirTemp("", "handrail-plan-")
+	slot, err := newPlanSlot(p.env)
 	if err != nil {
-		return steps.Observation{}, fmt.Errorf("place for the plan: %w", err)
+		return steps.Observation{}, err
 	}
-	defer os.RemoveAll(tmp)
-	file := filepath.Join(tmp, "plan")
+	defer func() { slot.end() }()
 	for _, v := range childSecrets(p.env) {
 		out.Secret(v)
 	}
@@ -143,8 +139,15 @@ func (p planProbe) plan(ctx context.Context, w workdir, tool string, refreshOnly
 	if gap := learnSchema(ctx, w, tool, env, out); gap != "" {
 		gaps = append(gaps, gap)
 	}
-	args := planArgs(file, refreshOnly)
-	r, err := runTold(ctx, w.dir, env, out.Line, append([]string{tool}, args...)...)
+	r, err := runIn(ctx, w.dir, env, out.Line, slot.files, append([]string{tool}, planArgs(slot.path, refreshOnly)...)...)
+	if err == nil && slot.missed(r) {
+		slot.end()
+		if slot, err = namedSlot(p.env); err != nil {
+			slot.end = func() {}
+			return steps.Observation{}, err
+		}
+		r, err = runTold(ctx, w.dir, env, out.Line, append([]string{tool}, planArgs(slot.path, refreshOnly)...)...)
+	}
 	if err != nil {
 		return steps.Observation{}, err
 	}
@@ -166,7 +169,7 @@ func (p planProbe) plan(ctx context.Context, w workdir, tool string, refreshOnly
 		return obs, nil
 	}
 	f.Set("clean", steps.BoolOf(r.exit == 0))
-	shown, err := run(ctx, w.dir, env, tool, "show", "-json", "-no-color", file)
+	shown, err := runIn(ctx, w.dir, env, nil, slot.files, tool, "show", "-json", "-no-color", slot.path)
 	if err == nil && shown.exit != 0 {
 		err = errors.New(firstError(shown.stderr))
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"sync"
 	"time"
@@ -34,11 +35,16 @@ func run(ctx context.Context, dir string, env []string, argv ...string) (result,
 
 // runTold is run, and every line that the program writes is told while it runs.
 func runTold(ctx context.Context, dir string, env []string, line func(string), argv ...string) (result, error) {
+	return runIn(ctx, dir, env, line, nil, argv...)
+}
+
+// runIn is runTold, and the program inherits files from descriptor 3 on.
+func runIn(ctx context.Context, dir string, env []string, line func(string), files []*os.File, argv ...string) (result, error) {
 	if err := ctx.Err(); err != nil {
 		return result{}, err
 	}
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Dir, cmd.Env = dir, env
+	cmd.Dir, cmd.Env, cmd.ExtraFiles = dir, env, files
 	stdout, stderr := &capped{max: maxStdout}, &capped{max: maxStderr}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	if line != nil {

@@ -41,6 +41,10 @@ func actAsChild(text string) error {
 	}
 	env := steps.Env{Dir: o.Dir, Environ: o.Environ, Home: os.TempDir(), Now: time.Now,
 		Tool: func(string) (string, error) { return o.Tofu, nil }, Trusted: func(string) error { return nil }}
+	if o.Kind == "plan" {
+		_, err := planProbe{env}.Probe(context.Background(), o.Params, newSink())
+		return err
+	}
 	g := kindOf("terraform/" + o.Kind).Changes(env)
 	p, err := g.Preview(context.Background(), o.Params, newSink())
 	if err != nil {

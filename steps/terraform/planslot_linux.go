@@ -1,0 +1,20 @@
+package terraform
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"handrail/steps"
+)
+
+// newPlanSlot is a file in memory that only the program inherits: it is gone with
+// the two processes, however they end.
+func newPlanSlot(env steps.Env) (planSlot, error) {
+	sweepSlots(os.TempDir(), time.Now().Add(-slotFor))
+	s, err := newSpool()
+	if err != nil {
+		return planSlot{}, fmt.Errorf("place for the plan: %w", err)
+	}
+	return planSlot{path: "/proc/self/fd/3", files: []*os.File{s.file}, end: func() { _ = s.file.Close() }}, nil
+}
