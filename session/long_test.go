@@ -147,3 +147,56 @@ func TestFiveThousandAddresses(t *testing.T) {
 		t.Errorf("after resume the gate is %s: %s", g.Phase, g.Why)
 	}
 }
+
+// A read that keeps more artifacts than an entry can name is recorded with those
+// that it can.
+func TestMoreArtifactsThanAnEntryNames(t *testing.T) {
+	t.Parallel()
+	st := newStage(t)
+	w := littered{vast{st.w, nil}}
+	st.cfg.Catalog = w
+	rb, err := runbooks.Parse("test-lock.yaml", []byte(strings.Replace(book, "mutation:\n", "  - id: many\n    uses: test/many\nmutation:\n", 1)), w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st.rb = rb
+	s := st.start(t)
+	do(t, s, triage.Intent{Kind: triage.DoProbe, Step: "test-lock/many"})
+	snap := s.Snapshot()
+	step, _ := snap.State.Step("test-lock/many")
+	if snap.Dead != "" || step.Status == triage.Running || len(step.Gaps) == 0 || !strings.Contains(step.Gaps[len(step.Gaps)-1], "more artifacts are not named") {
+		t.Errorf("dead %q, step %s with gaps %q", snap.Dead, step.Status, step.Gaps)
+	}
+}
+
+// littered is a probe that keeps 1,100 artifacts with long roles.
+type littered struct{ vast }
+
+func (w littered) Kinds() []steps.Kind {
+	out := w.vast.Kinds()
+	for i := range out {
+		if out[i].Name == "test/many" {
+			out[i].Reads = func(steps.Env) steps.Prober { return w }
+		}
+	}
+	return out
+}
+
+func (w littered) Lookup(name string) (steps.Kind, bool) {
+	kinds := w.Kinds()
+	i := slices.IndexFunc(kinds, func(k steps.Kind) bool { return k.Name == name })
+	if i < 0 {
+		return steps.Kind{}, false
+	}
+	return kinds[i], true
+}
+
+func (w littered) Probe(_ context.Context, _ steps.Params, out steps.Sink) (steps.Observation, error) {
+	for i := range 1100 {
+		a := out.Artifact(fmt.Sprintf("%s %d", strings.Repeat("role ", 1000), i), steps.MediaText)
+		if err := a.Close(); err != nil { // all the same empty one
+			return steps.Observation{}, err
+		}
+	}
+	return steps.Observation{Summary: "all of them"}, nil
+}

@@ -58,6 +58,7 @@ func Resume(ctx context.Context, c Config, path string) (*Session, error) {
 		return nil, errors.Join(fmt.Errorf("resuming %s: %w", filepath.Base(path), err), bundle.Close())
 	}
 	s := newSession(c, bundle, path)
+	s.relearn()
 	if err := s.reload(); err != nil {
 		_ = bundle.Close()
 		return nil, fmt.Errorf("resuming %s: %w", filepath.Base(path), err)

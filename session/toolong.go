@@ -14,6 +14,7 @@ import (
 // append stores one event. What was seen or came of an act is recorded whatever
 // its length: where it is over all bounds, by what of it is short.
 func (s *Session) append(body triage.Body, blobs []evidence.Blob) (evidence.Entry, error) {
+	body, blobs = fewer(body, blobs)
 	d := evidence.Draft{Type: body.Type(), Actor: s.actor, Step: stepOf(body), Data: body, Blobs: blobs}
 	e, err := s.bundle.Append(s.ctxForDisk(), d)
 	if !errors.Is(err, evidence.ErrTooLarge) {
@@ -35,6 +36,40 @@ func (s *Session) append(body triage.Body, blobs []evidence.Blob) (evidence.Entr
 		return e, err
 	}
 	return s.bundle.Append(s.ctxForDisk(), d)
+}
+
+// What an entry says of the artifacts that it names: how many, and in bytes.
+const (
+	mostNamed = 1000
+	mostNames = 512 << 10
+)
+
+// fewer names no more artifacts than one entry can.
+func fewer(body triage.Body, blobs []evidence.Blob) (triage.Body, []evidence.Blob) {
+	n, size := 0, 0
+	for _, b := range blobs {
+		size += 6*len(b.Role) + 6*len(b.Media) + 256 // escaped, at the worst
+		for _, rule := range b.Rules {
+			size += len(rule) + 3
+		}
+		if n == mostNamed || size > mostNames {
+			break
+		}
+		n++
+	}
+	if n == len(blobs) {
+		return body, blobs
+	}
+	why := fmt.Sprintf("%d more artifacts are not named, since an entry has no room for them", len(blobs)-n)
+	switch b := body.(type) {
+	case triage.ProbeEnd:
+		b.Gaps = append(slices.Clone(b.Gaps), why)
+		body = b
+	case triage.ActEnd:
+		b.Response += "\n" + why
+		body = b
+	}
+	return body, blobs[:n]
 }
 
 // Of what is too long as a whole this much is kept.
