@@ -57,8 +57,8 @@ func slotted(t *testing.T, script string) (dir, tool string, environ []string) {
 	return dir, tool, []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + filepath.Join(base, "tmp")}
 }
 
-// below lists the files below a directory that hold a text.
-func below(t *testing.T, dir, text string) (in []string) {
+// filesBelow lists the files below a directory that hold a text.
+func filesBelow(t *testing.T, dir, text string) (in []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
@@ -112,7 +112,7 @@ func TestKilledPlanLeavesNothing(t *testing.T) {
 	case <-ended:
 		t.Fatalf("it ended: %s", said.String())
 	}
-	if in := below(t, base, "secret-of-a-plan"); in != nil {
+	if in := filesBelow(t, base, "secret-of-a-plan"); in != nil {
 		t.Errorf("while it runs the plan is in %q", in)
 	}
 	if err := cmd.Process.Kill(); err != nil {
@@ -122,7 +122,7 @@ func TestKilledPlanLeavesNothing(t *testing.T) {
 	if err := gate.Close(); err != nil { // the program goes on, and to its end
 		t.Fatal(err)
 	}
-	if in := below(t, base, "secret-of-a-plan"); in != nil {
+	if in := filesBelow(t, base, "secret-of-a-plan"); in != nil {
 		t.Errorf("after the kill the plan is in %q", in)
 	}
 }
@@ -144,7 +144,7 @@ func TestPlanThroughAProgramThatHandsNothingOn(t *testing.T) {
 	if exit := obs.Facts["exit"]; exit.Int() != 2 {
 		t.Errorf("exit = %v, %s", exit, obs.Summary)
 	}
-	if in := below(t, filepath.Dir(dir), "secret-of-a-plan"); in != nil {
+	if in := filesBelow(t, filepath.Dir(dir), "secret-of-a-plan"); in != nil {
 		t.Errorf("the plan is left in %q", in)
 	}
 }

@@ -26,16 +26,16 @@ func clone(t *testing.T, backend, config string) steps.Env {
 	return steps.Env{Dir: dir, Home: t.TempDir(), Now: time.Now, Trusted: func(string) error { return errUntrusted }}
 }
 
-// heard is a server that keeps what it was asked.
-type heard struct {
+// listener is a server that keeps what it was asked.
+type listener struct {
 	*httptest.Server
 	mu   sync.Mutex
 	reqs []*http.Request
 }
 
-func listen(t *testing.T) *heard {
+func listen(t *testing.T) *listener {
 	t.Helper()
-	h := &heard{}
+	h := &listener{}
 	h.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
@@ -46,7 +46,7 @@ func listen(t *testing.T) *heard {
 	return h
 }
 
-func (h *heard) all() []*http.Request {
+func (h *listener) all() []*http.Request {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.reqs
