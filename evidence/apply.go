@@ -42,11 +42,12 @@ type looked struct {
 	percent int // how far URL-encoded runs were already looked into
 	lineEnd int // of the line that was asked for last
 	lineCut bool
-	work    int      // bytes looked at besides the one pass
-	named   int      // where the name ends that was judged last
-	wide    int      // how far UTF-16 was already looked into
-	escaped int      // how far strings with escapes were already looked into
-	free    bool     // the place was looked at before and counts for nothing
+	work    int  // bytes looked at besides the one pass
+	named   int  // where the name ends that was judged last
+	wide    int  // how far UTF-16 was already looked into
+	escaped int  // how far strings with escapes were already looked into
+	free    bool // the place was looked at before and counts for nothing
+	names   map[string]telling
 	columns *columns // the table whose rows come next
 }
 

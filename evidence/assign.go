@@ -28,7 +28,7 @@ func assignment(p place) (hit, bool) {
 		return hit{}, false
 	}
 	n := named{place: p, l: l, j: j, lineEnd: lineEnd, name: bytes.Trim(p.in[l:j], `"\-.`)}
-	if n.tells = nameTells(n.name); n.tells == silent && (p.in[l] == '-' || l > 0 && p.in[l-1] == '/') && shortName(n.name) {
+	if n.tells = p.seen.nameTells(n.name); n.tells == silent && (p.in[l] == '-' || l > 0 && p.in[l-1] == '/') && shortName(n.name) {
 		n.tells = tells // -pass and /pass: are options
 	} else if n.tells == silent {
 		if n.tells = n.withWordsBefore(); n.tells == silent {
@@ -36,6 +36,21 @@ func assignment(p place) (hit, bool) {
 		}
 	}
 	return n.bind()
+}
+
+// nameTells is nameTells of a name that may have been asked about before: the names of one text are few.
+func (s *looked) nameTells(name []byte) telling {
+	t, ok := s.names[string(name)]
+	if !ok {
+		t = nameTells(name)
+		if s.names == nil {
+			s.names = map[string]telling{}
+		}
+		if len(s.names) < 1024 {
+			s.names[string(name)] = t
+		}
+	}
+	return t
 }
 
 func shortName(name []byte) bool {
@@ -330,9 +345,10 @@ func normalValue(v []byte) []byte {
 var (
 	// harmlessWord are values that say there is no secret here, or that another hand has hidden it.
 	harmlessWord = regexp.MustCompile(`\A(?i:true|false|yes|no|on|off|null|nil|none|undefined|unknown|unset|empty|n/a|~|-+|\*+|x{3,}|\.{3,}|` +
-		`\(?sensitive( value)?\)?|\(known after apply\)|\[?redacted\]?|<[a-z_ -]+>|opaque|required|optional|string|bytes?)\z`)
+		`\(?sensitive( value)?\)?|<sensitive>|\\u003c[a-z_ -]+\\u003e|\(known|\(known after apply\)|\[?redacted\]?|<[a-z_ -]+>|opaque|required|optional|string|bytes?)\z`)
 	// reference is an expression that names a secret instead of being one.
 	reference = regexp.MustCompile(`\A(?:\$(?:[{(\[]|env:|[A-Z][A-Z0-9_]*(?:\z|[/:."'&, \[\])])|[a-z_]+(?:\z|[/:."'&, \[\])])|[A-Z][a-z]+(?:[A-Z][a-z]+)*\z|\z|[0-9@#?*]\z)|\{\{|%\{|(?:var|local|data|module|each|self|path|env|secrets)\.|[a-z][a-z0-9]*(?:_[a-z0-9]+)+\.[a-z_][a-z0-9_]*\.|` +
+		`[A-Za-z_][\w.]*\((?:var|local|data|module|each|self|path|env)\b|(?:lookup|getenv|os\.getenv|os\.environ|System\.getenv|process\.env|env|ENV|config\.get)[(\[.]|` +
 		`op://|vault:|arn:|projects/|file\(|sensitive\()`)
 	namespaced = regexp.MustCompile(`\A[a-z0-9]([a-z0-9.-]*[a-z0-9])?/[a-z0-9]([a-z0-9.-]*[a-z0-9])?\z`)
 )
@@ -352,7 +368,7 @@ func namesOnly(in []byte, l, j int, v, name []byte) bool {
 		return true
 	case bytes.HasSuffix(before, []byte(":")) && in[j] == ':':
 		word := before[bytes.LastIndexAny(before, " \t\"'=,")+1:]
-		return bytes.HasPrefix(word, []byte("arn:"))
+		return bytes.Contains(word, []byte("arn:"))
 	case bytes.EqualFold(name, []byte("secret")) && len(v) <= 63 && dnsName.Match(v):
 		// Metrics and logs name a Secret beside its namespace.
 		return bytes.Contains(before, []byte("namespace"))
@@ -360,11 +376,20 @@ func namesOnly(in []byte, l, j int, v, name []byte) bool {
 	return false
 }
 
+// pathValue is where a secret is kept.
+var pathValue = regexp.MustCompile(`\A(?:~|\.{1,2})?(?:/[A-Za-z0-9._-]+)+\z`)
+
 var dnsName = regexp.MustCompile(`\A[a-z0-9][a-z0-9.-]*[a-z0-9]\z`)
 
 // harmlessValue reports whether a value under a secret name is none.
 func harmlessValue(v, name []byte, quoted bool) bool {
 	if len(v) < 3 || harmlessWord.Match(v) || reference.Match(v) {
+		return true
+	}
+	if bytes.IndexByte([]byte("/.~"), v[0]) >= 0 && pathValue.Match(v) && (wordPart(v) || bytes.Equal(v, bytes.ToLower(v))) {
+		return true
+	}
+	if c := bytes.IndexByte(v, ','); c > 0 && !quoted && harmlessWord.Match(v[:c]) {
 		return true
 	}
 	lower := bytes.ToLower(name)

@@ -191,14 +191,52 @@ func (n *named) content(i int, closing []byte) (hit, bool) {
 }
 
 var (
-	// pairBefore and pairAfter are what stands around a name that is the value of one field while its own value is in the next one.
-	pairBefore   = regexp.MustCompile(`(?i:name|key|variable|id|type|field|header)[\\"']{0,4}[ \t]*[:=][ \t]*[\\"']{0,4}[\w.\[-]{0,64}\z`)
+	// pairAfter is what stands between a name that is the value of one field and its own value in the next one.
 	pairAfter    = regexp.MustCompile(`\A[\\"'\]]{0,5}[ \t]*[,;]?(?:\\[nrt]|[ \t\r\n])*(?:(?i:type|id|class)=["'][^"'<>\n]{0,32}["'][ \t]+)?(?:- )?[\\"']{0,4}(?i:(?:[a-z]{0,16}value)|val|content)[\\"']{0,4}[ \t]*[:=][ \t]*`)
 	pairElement  = regexp.MustCompile(`\A["'][^<>\n]{0,100}>`)
 	pairDefault  = regexp.MustCompile(`\A\\?["'][ \t]*\{[^{}]{0,1000}?\bdefault[ \t]*=[ \t]*`)
 	pairFormData = regexp.MustCompile(`\A\\?"(?:(?:\\r)?\\n|\r?\n){2}`)
-	variable     = regexp.MustCompile(`variable[ \t]+\\?["']\z`)
 )
+
+// variable is what fieldOf calls the declaration of one.
+const variable = "variable "
+
+// fieldOf is the field whose value begins where before ends, when it is one that holds names: name, key, type and the like.
+func fieldOf(before []byte) (string, bool) {
+	i := len(before)
+	quotes := func() int {
+		from := i
+		for i > 0 && from-i < 5 && bytes.IndexByte([]byte(`\"'`), before[i-1]) >= 0 {
+			i--
+		}
+		return from - i
+	}
+	blanks := func() {
+		for i > 0 && (before[i-1] == ' ' || before[i-1] == '\t') {
+			i--
+		}
+	}
+	quoted := quotes() > 0
+	blanks()
+	if i == 0 {
+		return "", false
+	}
+	if quoted && bytes.HasSuffix(before[:i], []byte("variable")) {
+		return variable, true
+	}
+	if before[i-1] != ':' && before[i-1] != '=' {
+		return "", false
+	}
+	i--
+	blanks()
+	quotes()
+	end := i
+	for i > 0 && end-i < 24 && (isWord(before[i-1])) {
+		i--
+	}
+	word := string(bytes.ToLower(before[i:end]))
+	return word, hasSuffix(word, "name", "key", "variable", "id", "type", "field", "header")
+}
 
 // pair is a value in a field beside the one that holds its name: {"name": "DB_PASSWORD", "value": …}, in JSON, YAML, HCL and XML
 // alike, and the default of a variable.
@@ -206,11 +244,15 @@ func (n *named) pair() (hit, bool) {
 	if n.l == 0 || n.l <= n.floor {
 		return hit{}, false
 	}
-	rest := n.in[n.j:min(len(n.in), n.j+1200)]
 	before := n.in[max(n.floor, n.l-80):n.l]
+	of, ok := fieldOf(before)
+	if !ok {
+		return hit{}, false
+	}
+	rest := n.in[n.j:min(len(n.in), n.j+1200)]
 	var k int
 	switch {
-	case variable.Match(before):
+	case of == variable:
 		loc := pairDefault.FindIndex(rest)
 		if loc == nil {
 			if !n.final && len(rest) < 1200 && bytes.IndexByte(rest, '}') < 0 {
@@ -219,8 +261,6 @@ func (n *named) pair() (hit, bool) {
 			return hit{}, false
 		}
 		k = n.j + loc[1]
-	case !pairBefore.Match(before):
-		return hit{}, false
 	default:
 		short := rest[:min(len(rest), 200)]
 		if loc := pairFormData.FindIndex(short); loc != nil && bytes.Contains(before, []byte("form-data")) {
@@ -280,20 +320,24 @@ func (n *named) directive() (hit, bool) {
 	if !is && !last && !quoted {
 		return hit{}, false
 	}
-	if v := n.in[start:end]; !looksRandom(v) && !(last && !quoted && !is && sureDirective(n.name) && !isProse(v, []byte(" x"))) || !is && isUUID(string(bytes.ToLower(v))) && !bytes.ContainsAny(n.name, "_-") {
+	if v := n.in[start:end]; !looksRandom(v) && !(last && !quoted && !is && n.sureDirective(v) && !isProse(v, []byte(" x"))) || !is && isUUID(string(bytes.ToLower(v))) && !bytes.ContainsAny(n.name, "_-") {
 		return hit{}, false
 	}
 	return n.value(start, end, quoted)
 }
 
-// sureDirective are names that no sentence has.
-func sureDirective(name []byte) bool {
+// sureDirective reports whether a name and a value without anything between them are a setting: one that no sentence has, or ENV
+// NAME value of a Dockerfile.
+func (n *named) sureDirective(v []byte) bool {
+	if len(v) == 0 || bytes.IndexByte([]byte("{}[]()<>|&;"), v[0]) >= 0 {
+		return false
+	}
 	for _, s := range [...]string{"requirepass", "masterauth", "bindpw", "rootpw"} {
-		if bytes.EqualFold(name, []byte(s)) {
+		if bytes.EqualFold(n.name, []byte(s)) {
 			return true
 		}
 	}
-	return bytes.IndexByte(name, '_') > 0
+	return bytes.IndexByte(n.name, '_') > 0 && (startsLine(n.in, n.l) || bytes.HasSuffix(n.in[:n.l], []byte("ENV ")))
 }
 
 // changed adds the new value of `old -> new`, as plans write it.

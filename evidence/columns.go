@@ -17,12 +17,22 @@ var headerCell = regexp.MustCompile(`\A[A-Za-z_][\w.() -]{0,40}\z`)
 
 // column takes the name for the header of a column, and lets the applier go on with the rows.
 func (n *named) column() (hit, bool) {
-	from := bytes.LastIndexByte(n.in[:n.l], '\n') + 1
+	k := n.j
+	for k < n.lineEnd && (n.in[k] == '"' || n.in[k] == '\'') {
+		k++
+	}
+	if k < n.lineEnd && bytes.IndexByte([]byte(",;\t|) \r"), n.in[k]) < 0 {
+		return hit{}, false
+	}
+	from := bytes.LastIndexByte(n.in[max(0, n.l-1024):n.l], '\n') + 1 + max(0, n.l-1024)
 	if from < n.floor || n.lineEnd-from > 1024 {
 		return hit{}, false
 	}
-	line := bytes.TrimRight(n.in[from:n.lineEnd], "\r")
-	c := columnsOf(line)
+	// Names of columns have no marks.
+	if bytes.ContainsAny(n.in[from:n.lineEnd], "=:{}[]<>\\/") {
+		return n.tuple()
+	}
+	c := columnsOf(bytes.TrimRight(n.in[from:n.lineEnd], "\r"))
 	if c == nil {
 		return n.tuple()
 	}
@@ -42,7 +52,7 @@ func (n *named) column() (hit, bool) {
 			at += nl + 1
 			continue
 		}
-		if cells := c.split(bytes.TrimRight(row[at:at+nl], "\r")); len(cells) == c.cells {
+		if cells := c.split(bytes.TrimRight(row[at:at+nl], "\r")); len(cells) == c.cells && (c.cells > 1 || at > 0) {
 			first = at
 		}
 		break

@@ -64,7 +64,6 @@ func (c *cleanText) cleanSentence() string {
 		"Authorization: a person of the team must agree first",
 		"passwords:",
 		"password:",
-		"token: expired",
 		"NAME            READY   SECRET               AGE\n"+n+"-tls   True    "+n+"-tls-cert   3d",
 		"NAME   TYPE   DATA   AGE\n"+n+"   Opaque   3   9d",
 		"kubectl create secret generic "+n+" --from-file=password=./password.txt",
@@ -131,7 +130,9 @@ func TestCleanForms(t *testing.T) {
 		for _, w := range writings {
 			name, v := c.cleanPair()
 			text, ok := w.write(name, v)
-			if !ok || strings.Contains(w.text, "$") || strings.Contains(w.text, "{") && strings.Contains(v, "{") {
+			// Without its name before it, a digest in base64 is like any other random value.
+			table := strings.Contains(w.text, "robin") || w.name == "SQL insert"
+			if !ok || table && (name == "version id" || name == "source code hash") || strings.Contains(w.text, "$") || strings.Contains(w.text, "{") && strings.Contains(v, "{") {
 				continue
 			}
 			try(w.name+", "+name, "start\n"+text+"\nend\n")

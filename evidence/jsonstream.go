@@ -186,7 +186,7 @@ func (s *jsonStream) key(top *jsonFrame) (bool, string) {
 	end, complete := stringEnd(s.buf, s.pos)
 	colon := skipSpace(s.buf, end)
 	switch {
-	case end-s.pos > s.unit:
+	case end-s.pos > min(s.unit, longString):
 		return false, "a key without an end"
 	case !complete || colon == len(s.buf):
 		return false, ""
@@ -222,6 +222,12 @@ func (s *jsonStream) value(top *jsonFrame, final bool) (bool, string) {
 	container := c == '{' || c == '['
 	end, complete := s.valueEnd(final)
 	over := end-s.pos > s.unit // told alike however the input came in
+	if complete || over || final {
+		// A container that is opened is looked at again, one level further down. Honest documents have few levels of that size.
+		if s.work += int64(min(end-s.pos, s.unit+1)); s.work > max(levelsMost*int64(s.unit), 1<<20)+levelsMost*(s.base+int64(s.pos)) {
+			return false, "too much is open"
+		}
+	}
 	switch {
 	case complete && !over:
 		v, err := parseJSON(s.buf[s.pos:end], looseKeys)
@@ -281,6 +287,9 @@ func (s *jsonStream) skipLong(final bool) (bool, string) {
 	return false, ""
 }
 
+// levelsMost is how often each byte may be looked at, one open container after the other.
+const levelsMost = 16
+
 // valueEnd looks for the end of the value at pos, from where it stopped before.
 func (s *jsonStream) valueEnd(final bool) (int, bool) {
 	sp := &s.span
@@ -288,6 +297,9 @@ func (s *jsonStream) valueEnd(final bool) (int, bool) {
 		*sp = valueSpan{at: s.pos}
 	}
 	for ; sp.at < len(s.buf); sp.at++ {
+		if sp.at-s.pos > s.unit {
+			return sp.at, false // what is larger than a unit is opened, wherever it ends
+		}
 		c := s.buf[sp.at]
 		switch {
 		case sp.back:

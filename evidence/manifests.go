@@ -329,6 +329,9 @@ func (p place) inString(rule func(place) (hit, bool)) (hit, bool) {
 	for start > p.floor && p.at-start < manifestMost && (p.in[start-1] != '"' || start > 1 && p.in[start-2] == '\\') && p.in[start-1] != '\n' {
 		start--
 	}
+	if start < p.at && p.in[start] == '"' {
+		start++ // the escape that it belongs to was cut off
+	}
 	sub := place{r: p.r, seen: &looked{lineEnd: -1}, deep: true, final: p.final, at: -1, end: -1}
 	var from []int
 	i := start
@@ -356,8 +359,9 @@ func (p place) inString(rule func(place) (hit, bool)) (hit, bool) {
 	}
 	from = append(from, i)
 	p.seen.work += len(sub.in)
-	if sub.at < 0 {
-		sub.at = 0
+	sub.at = max(sub.at, 0)
+	if sub.end <= sub.at {
+		return hit{}, false
 	}
 	atEnd := i == len(p.in)
 	sub.final = p.final || !atEnd

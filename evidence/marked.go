@@ -153,7 +153,20 @@ type markedLines struct {
 // lineMost is the longest line that is read as a document.
 const lineMost = 1 << 20
 
-var sensitive = []byte("ensitive")
+// markIn finds where text may mark something: "sensitive", "after_sensitive", "sensitive_values", "sensitive_attributes".
+func markIn(text []byte) int {
+	for at := 0; ; {
+		i := bytes.Index(text[at:], []byte("ensitive"))
+		if i < 0 {
+			return -1
+		}
+		at += i
+		if end := at + len("ensitive"); end < len(text) && (text[end] == '"' || text[end] == '_') {
+			return at
+		}
+		at++
+	}
+}
 
 func (m *markedLines) Write(p []byte) (int, error) {
 	all := len(p)
@@ -162,7 +175,7 @@ func (m *markedLines) Write(p []byte) (int, error) {
 		if len(m.rest) == 0 && !m.over && nl > 0 {
 			// Whole lines without a mark go through at once.
 			last := bytes.LastIndexByte(p, '\n') + 1
-			if i := bytes.Index(p[:last], sensitive); i < 0 {
+			if i := markIn(p[:last]); i < 0 {
 				nl = last
 			} else if before := bytes.LastIndexByte(p[:i], '\n') + 1; before > 0 {
 				nl = before
@@ -210,7 +223,7 @@ func (m *markedLines) lines(p []byte) error {
 }
 
 func (r *redactor) markedLine(line []byte, n counts) ([]byte, bool) {
-	if len(line) > lineMost || !bytes.Contains(line, sensitive) {
+	if len(line) > lineMost || markIn(line) < 0 {
 		return nil, false
 	}
 	open := bytes.IndexByte(line, '{')
@@ -258,7 +271,7 @@ func (r *redactor) markedDoc(text []byte, doc *node, n counts) []byte {
 
 // learnText learns what is marked in text that is held whole, so that it is hidden before its mark as well.
 func (r *redactor) learnText(text []byte) {
-	if !bytes.Contains(text, sensitive) {
+	if markIn(text) < 0 {
 		return
 	}
 	if t := bytes.TrimSpace(text); len(t) > 0 && t[0] == '{' {
@@ -267,7 +280,13 @@ func (r *redactor) learnText(text []byte) {
 			return
 		}
 	}
-	for line := range bytes.Lines(text) {
-		r.markedLine(line, counts{})
+	for i := markIn(text); i >= 0; i = markIn(text) {
+		from := bytes.LastIndexByte(text[:i], '\n') + 1
+		to := len(text)
+		if nl := bytes.IndexByte(text[i:], '\n'); nl >= 0 {
+			to = i + nl
+		}
+		r.markedLine(text[from:to], counts{})
+		text = text[to:]
 	}
 }

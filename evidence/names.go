@@ -43,7 +43,7 @@ func nameTells(name []byte) telling {
 	}
 	switch last {
 	case "auth":
-		if len(words) == 1 && strings.HasPrefix(string(bytes.ToLower(name)), "auth") || bytes.HasPrefix(name, []byte("_auth")) {
+		if bytes.HasPrefix(name, []byte("_auth")) {
 			return tells
 		}
 		return hints

@@ -78,6 +78,8 @@ func (n *named) below(k int) (hit, bool) {
 		return n.waits()
 	}
 	switch {
+	case first != nil && (first[0] == '/' || bytes.HasPrefix(first, []byte("--")) || bytes.HasPrefix(first, []byte("#")) || publicStart(first)):
+		return hit{}, false
 	case first == nil || bytes.HasPrefix(first, []byte(tokenOpen)) && n.r.onlyTokens(first):
 		return hit{}, false
 	case end == 0 || firstIndent <= indent && !list:
@@ -90,8 +92,10 @@ func (n *named) below(k int) (hit, bool) {
 			return hit{}, false
 		}
 		return h, ok
-	case list || field.Match(first) || first[0] == '{' || first[0] == '[':
+	case list || field.Match(bytes.TrimLeft(first, "+-~ ")) || first[0] == '{' || first[0] == '[':
 		return n.nested(from, from+end)
+	case first[0] != '"' && first[0] != '\'' && (bytes.Contains(first, []byte(": ")) || bytes.Contains(first, []byte(" = "))):
+		return hit{}, false
 	}
 	body := bytes.TrimSpace(rest[:end])
 	start := from + bytes.Index(rest, body)
@@ -134,6 +138,12 @@ func (n *named) nested(from, to int) (hit, bool) {
 			}
 			i++
 			continue
+		case bytes.HasPrefix(in[i:], []byte("{{")) || bytes.HasPrefix(in[i:], []byte("${")):
+			if end := bytes.IndexByte(in[i:], '}'); end >= 0 {
+				i += end
+			}
+			i++
+			continue
 		case c == '{' || c == '[':
 			flow++
 			i++
@@ -146,8 +156,13 @@ func (n *named) nested(from, to int) (hit, bool) {
 			key = ""
 			i++
 			continue
-		case c == ' ' || c == '\t' || c == '\r' || c == '-' && i+1 < to && in[i+1] == ' ':
+		case c == ' ' || c == '\t' || c == '\r' || bytes.IndexByte([]byte("-+~"), c) >= 0 && i+1 < to && in[i+1] == ' ':
 			i++
+			continue
+		case c == '#' || c == '-' && i+1 < to && in[i+1] == '-':
+			for i < to && in[i] != '\n' {
+				i++
+			}
 			continue
 		}
 		start, end, next, quoted := nestedWord(in, i, flow > 0)
@@ -161,7 +176,10 @@ func (n *named) nested(from, to int) (hit, bool) {
 		}
 		v := in[start:end]
 		named := isValueName(key) || secretName([]byte(key))
-		if !looksRandom(v) && (!named || key == "" && (len(v) < 8 && !quoted || dnsName.Match(v) && !bytes.Contains(bytes.ToLower(n.name), []byte("pass")))) || identifies([]byte(key)) && key != "" && !named || !n.secret(v, quoted) {
+		if strings.HasPrefix(key, "checksum/") || key == "" && !quoted && (bytes.Contains(v, []byte(": ")) || bytes.Contains(v, []byte(" = "))) {
+			continue
+		}
+		if !named && !standsOut(v) && !(nameTells([]byte(key)) == hints && looksRandom(v)) || publicStart(v) || !looksRandom(v) && (!named || key == "" && (len(v) < 8 && !quoted || dnsName.Match(v) && !bytes.Contains(bytes.ToLower(n.name), []byte("pass")))) || identifies([]byte(key)) && key != "" && !named || !n.secret(v, quoted) {
 			continue
 		}
 		out = append(append(out, in[done:start]...), n.r.token(nil, "field", normalValue(v))...)

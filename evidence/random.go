@@ -3,6 +3,7 @@ package evidence
 import (
 	"bytes"
 	"encoding/base64"
+	"regexp"
 	"unicode/utf8"
 )
 
@@ -10,7 +11,7 @@ import (
 // taken for one. Names, paths, numbers and words are not.
 func looksRandom(v []byte) bool {
 	v = bytes.Trim(v, " \t\r\n\"'")
-	if len(v) < 12 || len(v) > 4096 || bytes.ContainsAny(v, " \t\r\n") || reference.Match(v) {
+	if len(v) < 12 || len(v) > 4096 || bytes.ContainsAny(v, " \t\r\n") || reference.Match(v) || publicStart(v) {
 		return false
 	}
 	if bytes.Contains(v, []byte("://")) || bytes.HasPrefix(v, []byte("./")) || bytes.HasPrefix(v, []byte("~/")) {
@@ -137,17 +138,35 @@ func percents(w []byte) int {
 	return n
 }
 
-// namedBefore is the name of the field that a value belongs to, by what stands before it on its line; it may be empty.
+// namedBefore is the name of the field that a value belongs to, by what stands before it on its line or the one above; it may be empty.
 func namedBefore(in []byte, start, floor int) []byte {
-	i := start
-	for i > floor && start-i < 8 && bytes.IndexByte([]byte(` "'\=:([`), in[i-1]) >= 0 {
-		i--
+	floor = max(floor, start-160)
+	if i := bytes.LastIndex(in[floor:start], []byte("-> ")); i >= 0 && i+6 > start-floor {
+		// The new value has the name of the old one.
+		if eq := bytes.LastIndex(in[floor:floor+i], []byte("= ")); eq >= 0 {
+			start = floor + eq + 1
+		}
 	}
-	end := i
-	for i > floor && end-i < 64 && isNameByte(in[i-1]) {
-		i--
+	for i, words := start, 0; words < 3; words++ {
+		for i > floor && !isNameByte(in[i-1]) && in[i-1] != '}' && in[i-1] != ';' {
+			i--
+		}
+		end := i
+		for i > floor && end-i < 64 && isNameByte(in[i-1]) {
+			i--
+		}
+		name := bytes.Trim(in[i:end], "-.")
+		switch {
+		case end == i:
+			return nil
+		case len(name) == 0:
+			continue // a dash
+		case isValueName(string(name)) || bytes.Equal(name, []byte("CDATA")) || bytes.Equal(name, []byte("is")) || bytes.Equal(name, []byte("EOT")) || bytes.Equal(name, []byte("EOF")):
+			continue // what it is stands before
+		}
+		return name
 	}
-	return in[i:end]
+	return nil
 }
 
 // publicBefore are what stands before digests, public keys and the like.
@@ -162,16 +181,26 @@ func isPublic(in []byte, start, end, floor int) bool {
 		}
 	}
 	w := in[start:end]
-	if bytes.HasPrefix(w, []byte("AAAA")) || bytes.HasPrefix(w, []byte("MII")) || bytes.HasPrefix(w, []byte("LS0t")) {
-		return true
-	}
-	if bytes.HasPrefix(bytes.ToLower(w), []byte("sha")) && bytes.IndexByte(w[:min(len(w), 8)], '-') > 0 {
+	if publicStart(w) || runID.Match(w) {
 		return true
 	}
 	if name := namedBefore(in, start, floor); len(name) > 0 && nameTells(name) == silent && identifies(name) {
 		return true
 	}
 	return inCertificate(in, start, end)
+}
+
+// runID is how Terraform Cloud and others write identifiers.
+var runID = regexp.MustCompile(`\A[a-z]{1,6}-[A-Za-z0-9]{16}\z`)
+
+// publicStart reports whether a value begins as public keys, certificates and digests do.
+func publicStart(v []byte) bool {
+	for _, s := range [...]string{"AAAA", "MII", "LS0t", "sha1", "sha2", "sha3", "sha5", "SHA256:", "h1:", "ssh-", "arn:", "-----BEGIN C", "-----BEGIN PUBLIC"} {
+		if bytes.HasPrefix(v, []byte(s)) {
+			return true
+		}
+	}
+	return false
 }
 
 // inCertificate reports whether a word is a whole line of base64 below the head of a PEM block, which is none of a private key here:

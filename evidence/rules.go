@@ -276,7 +276,7 @@ func query(p place) (hit, bool) {
 	if end := bytes.IndexAny(v, "&;# \t\r\"'<>\\)`"); end >= 0 {
 		v = v[:end]
 	}
-	if len(v) < 4 {
+	if len(v) < 4 || isProse(v, []byte(" x")) && len(v) < 12 {
 		return hit{}, false
 	}
 	start := p.at + eq + 1
