@@ -192,7 +192,7 @@ func (n *named) content(i int, closing []byte) (hit, bool) {
 
 var (
 	// pairAfter is what stands between a name that is the value of one field and its own value in the next one.
-	pairAfter    = regexp.MustCompile(`\A[\\"'\]]{0,5}[ \t]*[,;]?(?:\\[nrt]|[ \t\r\n])*(?:(?i:type|id|class)=["'][^"'<>\n]{0,32}["'][ \t]+)?(?:- )?[\\"']{0,4}(?i:(?:[a-z]{0,16}value)|val|content)[\\"']{0,4}[ \t]*[:=][ \t]*`)
+	pairAfter    = regexp.MustCompile(`\A[\\"'\]]{0,5}[ \t]*[,;]?(?:\\[nrt]|[ \t\r\n])*(?:(?i:type|id|class)=["'][^"'<>\n]{0,32}["'][ \t]+)?(?:- )?[\\"']{0,4}(?i:(?:[a-z]{0,16}value)|val|content|statement)[\\"']{0,4}[ \t]*[:=][ \t]*`)
 	pairElement  = regexp.MustCompile(`\A["'][^<>\n]{0,100}>`)
 	pairDefault  = regexp.MustCompile(`\A\\?["'][ \t]*\{[^{}]{0,1000}?\bdefault[ \t]*=[ \t]*`)
 	pairFormData = regexp.MustCompile(`\A\\?"(?:(?:\\r)?\\n|\r?\n){2}`)
@@ -235,7 +235,7 @@ func fieldOf(before []byte) (string, bool) {
 		i--
 	}
 	word := string(bytes.ToLower(before[i:end]))
-	return word, hasSuffix(word, "name", "key", "variable", "id", "type", "field", "header")
+	return word, hasSuffix(word, "name", "key", "variable", "id", "type", "field", "header", "traversal")
 }
 
 // pair is a value in a field beside the one that holds its name: {"name": "DB_PASSWORD", "value": …}, in JSON, YAML, HCL and XML
@@ -295,6 +295,9 @@ func (n *named) pair() (hit, bool) {
 		return at.heredoc(k)
 	}
 	start, end, quoted := valueAt(n.in[:lineEnd], k)
+	if of == "traversal" && !bytes.HasPrefix(n.in[start:end], []byte(`is \`)) {
+		return hit{}, false // its type, or that it is not known
+	}
 	if !quoted && n.lineEnd < k {
 		end = start + len(bytes.TrimRight(n.in[start:lineEnd], " \t\r")) // YAML
 	}

@@ -25,7 +25,7 @@ var commands = [...]struct{ literal, needs, expr string }{
 }
 
 // pgpass is what follows the host: a port, a database, a user and the password.
-const pgpass = `:(?:[0-9]{4,5}|\*):[^:\s"\\]{1,64}:[^:\s"\\*]{1,64}:([^\s"\\]{3,})`
+const pgpass = `:(?:[0-9]{4,5}|\*):[^:\s"\\<]{1,64}:[^:\s"\\*<]{1,64}:([^\s"\\]{3,})`
 
 const gap = `(?:\s|\\[nrt]){1,8}`
 

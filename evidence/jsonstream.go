@@ -34,6 +34,7 @@ type jsonStream struct {
 	rest   *jsonRest // set once it is broken
 	inLong bool      // the rest of an overlong string is being dropped
 	done   bool      // the value has ended
+	work   int64     // bytes that were looked at for the ends of values
 	broken bool      // something in what is open does not parse, or has no end
 }
 

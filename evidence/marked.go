@@ -119,7 +119,7 @@ func (n *node) each(key string, f func(key, value string)) {
 }
 
 // ordinaryWord are values that other things are called.
-var ordinaryWord = regexp.MustCompile(`\A(?:[A-Za-z]+|[a-z0-9]+(?:[-._/:@][a-z0-9]+)+|[A-Za-z]+(?:[-_./ ][A-Za-z]+){1,2}|[-+0-9.:TZ/]+|arn:.*|[a-z][a-z0-9+]*://[^@\s]*|/[\w./-]*|v?[0-9]+(?:\.[0-9]+)+.*)\z`)
+var ordinaryWord = regexp.MustCompile(`\A(?:[A-Z]?[a-z]+(?:[A-Z][a-z]{2,})*[0-9]{0,2}|[A-Z]+|[a-z0-9]+(?:[-._/:@][a-z0-9]+)+|[A-Z]?[a-z]+(?:[-_./ ][A-Z]?[a-z]+){1,2}|[-+0-9.:TZ/]+|arn:.*|[a-z][a-z0-9+]*://[^@\s]*|/[\w./-]*|v?[0-9]+(?:\.[0-9]+)+.*)\z`)
 
 // ordinary reports whether a value that was marked is of a kind that must stay readable elsewhere.
 func ordinary(key, value string) bool {
@@ -128,8 +128,8 @@ func ordinary(key, value string) bool {
 		return true
 	}
 	lower := strings.ToLower(value)
-	if isUUID(lower) || len(value) >= 40 && isHex(lower) {
-		return !told
+	if isUUID(lower) || len(value) >= 32 && isHex(lower) {
+		return !told && identifies([]byte(key))
 	}
 	if told && len(value) >= 12 && !strings.ContainsAny(value, "-./ ") || told && strings.Count(value, " ") > 1 {
 		return false

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 )
@@ -104,6 +105,12 @@ func (r *redactor) walk(n *node, name string, facts bool, c counts) {
 	for i := range n.members {
 		m := &n.members[i]
 		key := name
+		if n.kind == arrayNode && i > 0 && m.value.kind == stringNode {
+			// ["--password", "x"] is how containers write arguments.
+			if flag := n.members[i-1].value; flag.kind == stringNode && len(flag.text) > 2 && flag.text[0] == '-' && !strings.ContainsAny(flag.text, "= ") && !strings.HasPrefix(m.value.text, "-") {
+				key = strings.TrimLeft(flag.text, "-")
+			}
+		}
 		if n.kind == objectNode {
 			key = m.key
 			m.key = r.knownOnly(m.key, c)
