@@ -46,8 +46,8 @@ var headers = []struct{ name, value string }{
 	{"Cookie", "session={A32}; theme=dark"}, {"X-CSRF-Token", "{A32}"}, {"X-Ms-Authorization-Auxiliary", "Bearer {A40}"},
 }
 
-// whole are secrets that come with the form of their own, beside those of kinds.
-var whole = []struct{ name, text string }{
+// ownForms are secrets that come with the form of their own, beside those of kinds.
+var ownForms = []struct{ name, text string }{
 	{"smtp auth plain", "AUTH PLAIN {Z24}"}, {"smtp auth plain, two lines", "C: AUTH PLAIN\r\nS: 334\r\nC: {Z24}"}, {"redis auth", "AUTH {A24}"}, {"redis auth with user", "> AUTH default {A24}"},
 	{"requirepass", "requirepass {A24}"}, {"masterauth", "masterauth {A24}"}, {"redis-cli", "redis-cli -h cache -a {A24} ping"}, {"redis user", "user app on >{A24} ~* +@all"},
 	{"pgpass any", "*:*:*:app:{A20}"}, {"pgpass port", "db.example:6432:app:robin:{A20}"}, {"netrc default", "default login robin password {A20}"},

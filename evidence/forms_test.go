@@ -246,7 +246,7 @@ func (y *tally) hold(t *testing.T, what string, least float64) {
 // in every encoding. The corpus is deterministic; without -every-form a part of the product is looked at.
 func TestTellingNames(t *testing.T) {
 	t.Parallel()
-	if n := len(settings) + len(headers) + len(whole) + len(kinds); n < 250 {
+	if n := len(settings) + len(headers) + len(ownForms) + len(kinds); n < 250 {
 		t.Fatalf("%d secrets, want 250 or more", n)
 	}
 	r := testRedactor()
@@ -281,7 +281,7 @@ func TestTellingNames(t *testing.T) {
 			try(form{"headers", w.name + ", " + h.name, strings.NewReplacer("NAME", h.name, "LOWER", strings.ToLower(h.name), "VALUE", v).Replace(w.text), secrets})
 		}
 	}
-	for _, k := range whole {
+	for _, k := range ownForms {
 		text, secrets := plantForm(rnd, k.text)
 		try(form{"forms of their own", k.name, text, secrets})
 	}

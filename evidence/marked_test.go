@@ -182,7 +182,7 @@ func TestFormsAtEverySplit(t *testing.T) {
 			check(w.name+", "+s.name, "02:14:07 start\n"+text+"\n02:14:08 end\n")
 		}
 	}
-	for _, k := range whole {
+	for _, k := range ownForms {
 		text, _ := plantForm(rnd, k.text)
 		check(k.name, "02:14:07 start\n"+text+"\n02:14:08 end\n")
 	}
