@@ -5,12 +5,14 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"handrail/session"
 	"handrail/steps"
 	"handrail/triage"
+	"handrail/tui"
 )
 
 // ruledBy is a program of a home and a machine with these files.
@@ -135,6 +137,32 @@ func TestPolicyOfTheMachineIsOnlyTightened(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestPlacesOfTheMachineAreDrawn beside those of the user.
+func TestPlacesOfTheMachineAreDrawn(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		files map[string]string
+		prod  bool // production.example.com is named
+		here  bool // nowhere is
+	}{
+		"nothing said":  {nil, true, false},
+		"the user's":    {map[string]string{"user/" + interfaceFile: placesFile("^nowhere$")}, false, true},
+		"the machine's": {map[string]string{"machine/" + interfaceFile: placesFile("^nowhere$")}, true, true},
+		"both":          {map[string]string{"user/" + interfaceFile: placesFile("^x$"), "machine/" + interfaceFile: placesFile("^nowhere$")}, false, true},
+	} {
+		c, err := ruledBy(t, tc.files).drawn(tui.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		is := func(value string) bool {
+			return slices.ContainsFunc(usualOr(c.Places), func(p tui.Place) bool { return p.Holds([]steps.KV{kv("cluster", value)}) })
+		}
+		if is("production.example.com") != tc.prod || is("nowhere") != tc.here {
+			t.Errorf("%s: %v", name, c.Places)
+		}
 	}
 }
 
