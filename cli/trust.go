@@ -91,18 +91,24 @@ type looked struct {
 	addresses []string
 }
 
-// closureOf reads everything that decides what a program does in dir.
-func (p *program) closureOf(dir string) (looked, error) {
-	var l looked
+// realDir is dir as it is trusted: absolute and without links.
+func realDir(dir string) (string, error) {
 	real, err := filepath.Abs(dir)
 	if err == nil {
 		real, err = filepath.EvalSymlinks(real)
 	}
+	if err == nil && strings.ContainsAny(real, "\n\r") {
+		err = fmt.Errorf("%q: a path with a line break cannot be trusted", real)
+	}
+	return real, err
+}
+
+// closureOf reads everything that decides what a program does in dir.
+func (p *program) closureOf(dir string) (looked, error) {
+	var l looked
+	real, err := realDir(dir)
 	if err != nil {
 		return l, err
-	}
-	if strings.ContainsAny(real, "\n\r") {
-		return l, fmt.Errorf("%q: a path with a line break cannot be trusted", real)
 	}
 	env, err := p.stepEnv()
 	if err != nil {
@@ -199,7 +205,7 @@ func (p *program) uses(l looked) {
 
 // checkTrust says whether dir is trusted as it is now; the error says what to do.
 func (p *program) checkTrust(dir string) error {
-	now, err := p.closureOf(dir)
+	real, err := realDir(dir)
 	if err != nil {
 		return err
 	}
@@ -207,9 +213,13 @@ func (p *program) checkTrust(dir string) error {
 	if err != nil {
 		return err
 	}
-	was, known := list[now.Dir]
-	if !known {
-		return fmt.Errorf("%q is not trusted for programs that run there: look at its files, then `handrail trust %s`", now.Dir, now.Dir)
+	was, known := list[real]
+	if !known { // a stranger's files are not even read
+		return fmt.Errorf("%q is not trusted for programs that run there: look at its files, then `handrail trust %s`", real, real)
+	}
+	now, err := p.closureOf(real)
+	if err != nil {
+		return err
 	}
 	_, digest, err := now.encoded()
 	if err != nil {
