@@ -79,12 +79,8 @@ func (p *program) detach(b []byte, o session.Order) (<-chan struct{}, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(exe)
-	cmd.Args = []string{"handrail", "__act", o.Bundle, strconv.FormatInt(o.Seq, 10)}
-	if scope, _ := p.lasting(context.Background()); scope != nil {
-		// systemd-run becomes what it runs, so that process and pipe stay the same.
-		cmd = exec.Command(scope[0], slices.Concat(scope[1:], []string{exe}, cmd.Args[1:])...)
-	}
+	scope, _ := p.lasting(context.Background())
+	cmd := executing(exe, scope, o)
 	cmd.Env = p.environ
 	apart(cmd)
 	in, err := cmd.StdinPipe()
@@ -104,6 +100,18 @@ func (p *program) detach(b []byte, o session.Order) (<-chan struct{}, error) {
 		_ = cmd.Wait()
 	}()
 	return ended, nil
+}
+
+// executing is the command of an executor, in the scope that it is given.
+// systemd-run becomes what it runs, so that process and pipe stay the same.
+func executing(exe string, scope []string, o session.Order) *exec.Cmd {
+	act := []string{"__act", o.Bundle, strconv.FormatInt(o.Seq, 10)}
+	if scope != nil {
+		return exec.Command(scope[0], slices.Concat(scope[1:], []string{exe}, act)...)
+	}
+	cmd := exec.Command(exe, act...)
+	cmd.Args[0] = "handrail"
+	return cmd
 }
 
 func actCommand(p *program) *cobra.Command {

@@ -1,9 +1,14 @@
 package cli
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"handrail/session"
 )
 
 // TestActIsTakenOut: an act gets a scope where one outlives the login, and where it
@@ -41,6 +46,36 @@ func TestActIsTakenOut(t *testing.T) {
 				t.Errorf("fragile() = %q, want %q", fragile, tc.fragile)
 			}
 		})
+	}
+}
+
+// TestExecutorStaysTheSameProcess: in a scope it is what systemd-run becomes, and
+// reads its orders from the same pipe.
+func TestExecutorStaysTheSameProcess(t *testing.T) {
+	t.Parallel()
+	o := session.Order{Bundle: "/state/incidents/i 1.hrb", Seq: 17}
+	plain := executing("/bin/echo", nil, o)
+	if want := []string{"handrail", "__act", o.Bundle, "17"}; plain.Path != "/bin/echo" || !slices.Equal(plain.Args, want) {
+		t.Errorf("%s %q, want /bin/echo with %q", plain.Path, plain.Args, want)
+	}
+	fake := filepath.Join(t.TempDir(), "systemd-run")
+	becomes := "#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done\nshift\nexec \"$@\"\n"
+	if err := os.WriteFile(fake, []byte(becomes), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	script := filepath.Join(t.TempDir(), "handrail")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\necho $$ \"$*\"\ncat\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cmd := executing(script, around{systemd: true, root: true, run: fake}.scope(), o)
+	cmd.Stdin = strings.NewReader("its orders")
+	var out strings.Builder
+	cmd.Stdout = &out
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("%d __act %s 17\nits orders", cmd.Process.Pid, o.Bundle); out.String() != want {
+		t.Errorf("it ran as %q, want %q", out.String(), want)
 	}
 }
 
