@@ -32,13 +32,9 @@ type Config struct {
 	Header   []steps.KV
 	Practice map[string]string // in a drill: by manual step, where a person does what it asks for
 	Now      func() time.Time
-	// Fragile says what ends an act that its terminal does not, "" for nothing; a
-	// real gate shows it. nil is nothing.
-	Fragile func(context.Context) string
-	Machine func() Machine // where this runs; without it no act is ever known not to have begun
-	Rand    io.Reader
-	Version string
-	Secrets []string // values that must not reach the disk
+	Rand     io.Reader
+	Version  string
+	Secrets  []string // values that must not reach the disk
 	// Learned is told each value that turns out to be secret while the session
 	// runs, possibly again and again; nil is nobody.
 	Learned func(value string)
@@ -65,6 +61,11 @@ type Config struct {
 	KeepKey    bool // the redaction key stays where it is at a seal
 	// Redaction are the team's own rules.
 	Redaction []evidence.TeamRule
+	// Machine says where this runs; without it no act is ever known not to have begun.
+	Machine func() Machine
+	// Fragile says what ends an act that the end of its terminal does not, "" for
+	// nothing; the gate of a real incident shows it. nil is nothing.
+	Fragile func(context.Context) string
 }
 
 // Begin says what incident to open.
