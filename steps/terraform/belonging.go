@@ -20,9 +20,9 @@ type ground struct {
 	t    procTable
 	w    workdir
 	s    suspect
-	key  string            // names the state; "" where the backend cannot be read
-	tree string            // what a provisioner may work in beside the directory: the work tree around it
-	keys map[string]string // states of other directories, read once
+	key  stateKey            // zero where the backend cannot be read
+	tree string              // what a provisioner may work in beside the directory: the work tree around it
+	keys map[string]stateKey // states of directories, read once
 
 	pipes   map[string]bool // that are read; nil until they are asked for
 	pipesOK bool            // whether every reader would have been seen
@@ -30,7 +30,7 @@ type ground struct {
 }
 
 func newGround(env steps.Env, t procTable, w workdir, s suspect) *ground {
-	g := &ground{env: env, t: t, w: w, s: s, keys: map[string]string{}, mine: map[int]bool{}}
+	g := &ground{env: env, t: t, w: w, s: s, keys: map[string]stateKey{}, mine: map[int]bool{}}
 	g.key, _ = keyOf(env, w)
 	g.w.dir, g.w.data = resolved(w.dir), resolved(w.data)
 	g.tree = workTree(env, g.w.dir)
@@ -69,29 +69,36 @@ func below(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
 
-// stateAt names the state of the root module that a path is in, "" where there
+// stateAt names the state of the root module that a path is in, zero where there
 // is none or it cannot be read.
-func (g *ground) stateAt(path string) string {
+func (g *ground) stateAt(path string) stateKey {
 	for at := strings.TrimSuffix(path, " (deleted)"); filepath.IsAbs(at); at = filepath.Dir(at) {
+		if at == g.w.dir {
+			return g.key
+		}
 		key, ok := g.keys[at]
 		if !ok {
 			key, _ = readBackendKey(g.env, at, "")
 			g.keys[at] = key
 		}
-		if key != "" {
+		if key.known() || at == filepath.Dir(at) {
 			return key
 		}
-		if at == filepath.Dir(at) {
-			break
-		}
 	}
-	return ""
+	return stateKey{}
 }
 
 // shares reports whether a path is the directory of the state, in it, or in a
-// root module that uses the same state.
+// root module that uses the same state. One below it that has a state of its own
+// is another's.
 func (g *ground) shares(path string) bool {
-	return filepath.IsAbs(path) && (below(path, g.w.dir) || g.key != "" && g.stateAt(path) == g.key)
+	if !filepath.IsAbs(path) {
+		return false
+	}
+	if key := g.stateAt(path); key.known() && g.key.known() {
+		return key.same(g.key)
+	}
+	return below(path, g.w.dir)
 }
 
 // another reports whether a process is tied to the run of another state: by where
@@ -105,7 +112,7 @@ func (g *ground) another(p process, env signs) bool {
 	}
 	return slices.ContainsFunc(paths, func(path string) bool {
 		key := g.stateAt(path)
-		return key != "" && key != g.key
+		return key.known() && g.key.known() && !key.same(g.key)
 	})
 }
 
@@ -145,6 +152,9 @@ func (g *ground) judge(p process) (belief, string) {
 	}
 	env, _ := g.t.signsOf(p)
 	there, named, near := g.ties(p, env)
+	if near != "" && g.another(p, env) {
+		near = "" // beside the directory are the runs of other states too
+	}
 	if there+named+near == "" && !env.tool && env.tofus() == "" {
 		return stranger, ""
 	}

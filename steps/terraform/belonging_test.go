@@ -265,6 +265,15 @@ func TestBelonging(t *testing.T) {
 		{name: "a child of a run of another state", rows: func(dir string) []row {
 			return []row{{pid: 500, ppid: 1, group: 400, argv: []string{"redo"}, cwd: filepath.Join(dir, "..", "..", "other"), started: 9}}
 		}},
+		{name: "a child of a run of another state, in the same work tree", rows: func(dir string) []row {
+			return []row{{pid: 500, ppid: 1, group: 400, argv: []string{"redo"}, cwd: filepath.Join(filepath.Dir(dir), "beside"), env: []string{"TF_IN_AUTOMATION=1"}, started: 9}}
+		}},
+		{name: "a child of a run of another state, below the directory", rows: func(dir string) []row {
+			return []row{{pid: 500, ppid: 1, group: 400, argv: []string{"redo"}, cwd: filepath.Join(dir, "nested"), started: 9}}
+		}},
+		{name: "a child that a provisioner sent into the root module of another", rows: func(dir string) []row {
+			return []row{{pid: 500, ppid: 1, group: 400, argv: []string{"redo"}, cwd: filepath.Join(dir, "nested"), env: []string{"PWD=" + dir}, started: 9}}
+		}, kids: 1},
 		{name: "what a run of another state left in the root", rows: func(dir string) []row {
 			return []row{
 				{pid: 500, ppid: 1, group: 400, argv: []string{"redo"}, cwd: "/", env: []string{"TF_VAR_x=1"}, started: 9},
@@ -283,7 +292,8 @@ func TestBelonging(t *testing.T) {
 			t.Parallel()
 			top := resolved(t.TempDir())
 			dir := filepath.Join(top, "project", "live")
-			for at, suffix := range map[string]string{dir: "one", filepath.Join(top, "clone", "live"): "one", filepath.Join(top, "other"): "two"} {
+			for at, suffix := range map[string]string{dir: "one", filepath.Join(top, "clone", "live"): "one", filepath.Join(top, "other"): "two",
+				filepath.Join(top, "project", "beside"): "three", filepath.Join(dir, "nested"): "four"} {
 				backendFile(t, at, suffix)
 			}
 			for _, more := range []string{filepath.Join(dir, "scripts"), filepath.Join(top, "clone", "live", "scripts"), filepath.Join(top, "bare")} {

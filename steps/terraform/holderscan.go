@@ -318,9 +318,9 @@ func (g *ground) elsewhere(p process) string {
 		return ""
 	case err != nil:
 		return fmt.Sprintf("process %d runs %s in %q, and which state it uses cannot be read: %v", p.pid, p.called(), p.workIn(), err)
-	case g.key == "":
+	case !g.key.known():
 		return fmt.Sprintf("process %d runs %s in %q, and the backend of this directory cannot be read to compare", p.pid, p.called(), p.workIn())
-	case key == g.key:
+	case key.same(g.key):
 		return same
 	}
 	return ""
@@ -342,30 +342,14 @@ func (t procTable) within(p process) string {
 
 // readBackendKey names the states that a directory can lock, whatever the
 // workspace; data is the TF_DATA_DIR of the process that works there.
-func readBackendKey(env steps.Env, dir, data string) (string, error) {
+func readBackendKey(env steps.Env, dir, data string) (stateKey, error) {
 	env.Environ = nil // of the operator: another process has its own
 	if data != "" {
 		env.Environ = []string{dataVariable + "=" + data}
 	}
 	w, err := readWorkdir(env, dir)
 	if err != nil {
-		return "", err
+		return stateKey{}, err
 	}
 	return keyOf(env, w)
-}
-
-// keyOf names the states of a root module. Servers are left out: one cluster has
-// many addresses.
-func keyOf(env steps.Env, w workdir) (string, error) {
-	switch w.backend {
-	case "kubernetes":
-		return "kubernetes/" + w.str("secret_suffix"), nil
-	case "local":
-		l, err := newLocal(env, workdir{dir: w.dir, config: w.config, space: "default"})
-		if err != nil {
-			return "", err
-		}
-		return "local/" + filepath.Join(resolved(filepath.Dir(l.path)), filepath.Base(l.path)), nil
-	}
-	return fmt.Sprintf("%s/%v", w.backend, w.config), nil
 }
