@@ -26,7 +26,8 @@ var (
 )
 
 // hints let most lines pass by the expressions.
-var hints = []string{"...", " complete", "Plan: ", "╷", "╵", "│", `{"@`, `{"type"`, "): ", "used the selected"}
+var hints = []string{"ing...", "ing state...", ": Still ", " complete", ": Provisioning with '", "Plan: ", "╷", "╵", "│ ", `{"@`, `{"type"`, "): ",
+	"the backend...", "Acquiring state lock", "used the selected"}
 
 // anchor returns where a line of the tools begins in line, -1 for nowhere.
 func anchor(line string) int {
@@ -40,7 +41,7 @@ func anchor(line string) int {
 
 // headline is anchor for what other programs write too.
 func headline(line string) int {
-	if !strings.Contains(line, "r: ") && !strings.Contains(line, "g: ") && !strings.Contains(line, "Lock Info") && !strings.Contains(line, "Interrupt") {
+	if !strings.Contains(line, "Error: ") && !strings.Contains(line, "Warning: ") && !strings.Contains(line, "Lock Info:") && !strings.Contains(line, "Interrupt received.") {
 		return -1
 	}
 	return first(headlines, line)

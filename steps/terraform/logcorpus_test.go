@@ -405,6 +405,10 @@ func TestHalfReplacement(t *testing.T) {
 	if present, destroyed := f["present_addresses"].Strings(), f["destroyed_addresses"].Strings(); len(present)+len(destroyed) > 0 {
 		t.Errorf("half of a replacement is present %v, destroyed %v", present, destroyed)
 	}
+	f = logOf(t, "t.a[\"a: going...: complete\"]: Creating...\nt.a[\"a: going...: complete\"]: Creation complete after 0s\n")
+	if f["completed"].Int() != 1 || f["started"].Int() != 1 {
+		t.Errorf("a key like an operation = %v", f)
+	}
 	f = logOf(t, "t.a: Destroying... [id=1]\nt.a: Destruction complete after 0s\n")
 	if got := f["operations"].Table()["t.a"]; got != opDestroyed {
 		t.Errorf("destroyed without a plan is %q", got)

@@ -135,10 +135,8 @@ func (r *runLog) human(text string) {
 	switch {
 	case strings.HasPrefix(text, "Error: "):
 		r.begin(text)
-		return
 	case strings.HasPrefix(text, "Warning: "):
 		r.closeError()
-		return
 	case crashed.MatchString(text):
 		r.panicked = true
 	case r.inError:
@@ -146,36 +144,49 @@ func (r *runLog) human(text string) {
 		if operates(text) || endings.MatchString(text) {
 			r.doubt("the text of an error has the words of a run: it may quote one, or another run follows")
 		}
-		return
 	case r.outputs:
 		r.inOutputs(text)
-		return
+	case r.operation(text):
 	case cutShort.MatchString(text):
 		r.interrupt(text)
-	case planLine.MatchString(text):
-		r.planWhole = true
-	}
-	r.saveFailed = r.saveFailed || reSave.MatchString(text)
-	r.bounds(text)
-	if !operates(text) {
+	default:
+		r.planWhole = r.planWhole || planLine.MatchString(text)
+		r.saveFailed = r.saveFailed || strings.Contains(text, "state") && reSave.MatchString(text)
 		if m := planned.FindStringSubmatch(text); m != nil {
 			r.plans(m[1], strings.Contains(m[2], "replaced"))
 		}
-		return
+		r.bounds(text)
 	}
-	if m := completes.FindStringSubmatch(text); m != nil {
-		r.complete(m[1], m[2] == "Destruction")
-	} else if m := progress.FindStringSubmatch(text); m != nil {
-		r.still(m[1], elapsedOf(m[3]))
-	} else if m := starts.FindStringSubmatch(text); m != nil {
-		r.start(m[1])
+}
+
+// operation takes a line of an operation on a resource; false when it is none.
+func (r *runLog) operation(text string) bool {
+	if hinted(text, "ing...") {
+		if m := starts.FindStringSubmatch(text); m != nil {
+			r.start(m[1])
+			return true
+		}
+		if m := progress.FindStringSubmatch(text); m != nil {
+			r.still(m[1], elapsedOf(m[3]))
+			return true
+		}
 	}
+	if hinted(text, " complete") {
+		if m := completes.FindStringSubmatch(text); m != nil {
+			r.complete(m[1], m[2] == "Destruction")
+			return true
+		}
+	}
+	return false
 }
 
 // operates reports whether a line is of an operation on a resource.
 func operates(text string) bool {
-	return (strings.Contains(text, "ing...") || strings.Contains(text, " complete")) && (starts.MatchString(text) || completes.MatchString(text) || progress.MatchString(text))
+	return hinted(text, "ing...") && (starts.MatchString(text) || progress.MatchString(text)) || hinted(text, " complete") && completes.MatchString(text)
 }
+
+// hinted lets most lines pass by the expressions.
+func hinted(text, hint string) bool { return strings.Contains(text, ": ") && strings.Contains(text, hint) }
 
 // interrupt counts how often a run was asked to stop: the second time it drops
 // what is in flight.

@@ -69,10 +69,17 @@ func (r *runLog) bounds(text string) {
 	}
 }
 
+// beginHints let most lines pass by the expression.
+var beginHints = []string{"Initializing ", "Acquiring state lock", "used the selected providers", "will perform the following", "No changes. ", "Planning failed. ",
+	"Running ", "Preparing the remote ", "Plan: ", ": Refreshing state..."}
+
 func begins(text string) bool {
-	for _, hint := range []string{"ing", "selected providers", "No changes.", "Planning failed.", "Plan: "} {
-		if strings.Contains(text, hint) && beginnings.MatchString(text) {
-			return true
+	for _, hint := range beginHints {
+		if strings.Contains(text, hint) {
+			if beginnings.MatchString(text) {
+				return true
+			}
+			break
 		}
 	}
 	return (strings.Contains(text, "tofu") || strings.Contains(text, "terra")) && commanded.MatchString(text)
