@@ -186,7 +186,9 @@ func operates(text string) bool {
 }
 
 // hinted lets most lines pass by the expressions.
-func hinted(text, hint string) bool { return strings.Contains(text, ": ") && strings.Contains(text, hint) }
+func hinted(text, hint string) bool {
+	return strings.Contains(text, ": ") && strings.Contains(text, hint)
+}
 
 // interrupt counts how often a run was asked to stop: the second time it drops
 // what is in flight.
