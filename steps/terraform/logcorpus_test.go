@@ -82,15 +82,17 @@ func runSamples() map[string]runSample {
 		event("change_summary", `,"changes":{"add":1,"change":0,"import":0,"remove":0,"operation":"apply"}`, "Apply complete! Resources: 1 added, 0 changed, 0 destroyed.")
 	command := "$ tofu apply -input=false approved.tfplan\n"
 	return map[string]runSample{
-		"finished":    {text: finished, began: true},
-		"failed":      {text: failed, began: true},
-		"plain error": {text: plain, began: true},
-		"json":        {text: stream, began: true},
-		"json stale":  {text: version + `{"@level":"error","@message":"Error: Saved plan is stale","@module":"tofu.ui","@timestamp":"2026-01-02T03:04:05.000000Z","diagnostic":{"severity":"error","summary":"Saved plan is stale","detail":"The given plan file"},"type":"diagnostic"}` + "\n", wholeNone: true},
-		"stale":       {text: command + boxed("", "Saved plan is stale", "", "The given plan file can no longer be runLines because the state was changed", "by another operation after the plan was created."), wholeNone: true},
-		"plan failed": {text: "Acquiring state lock. This may take a few moments...\n\nPlanning failed. OpenTofu encountered an error while generating this plan.\n\n" + boxed("terraform_data.a", "Unsupported attribute"), wholeNone: true},
-		"nothing":     {text: "terraform_data.a: Refreshing state... [id=1]\n\nNo changes. Your infrastructure matches the configuration.\n\nApply complete! Resources: 0 added, 0 changed, 0 destroyed.\n", wholeNone: true},
-		"declined":    {text: planHead + "\nDo you want to perform these actions?\n  Enter a value: no\n\nApply cancelled.\n", wholeNone: true},
+		"finished":       {text: finished, began: true},
+		"failed":         {text: failed, began: true},
+		"plain error":    {text: plain, began: true},
+		"json":           {text: stream, began: true},
+		"json stale":     {text: version + `{"@level":"error","@message":"Error: Saved plan is stale","@module":"tofu.ui","@timestamp":"2026-01-02T03:04:05.000000Z","diagnostic":{"severity":"error","summary":"Saved plan is stale","detail":"The given plan file"},"type":"diagnostic"}` + "\n", wholeNone: true},
+		"stale":          {text: command + boxed("", "Saved plan is stale", "", "The given plan file can no longer be runLines because the state was changed", "by another operation after the plan was created."), wholeNone: true},
+		"plain stale":    {text: command + "\nError: Saved plan is stale\n\nThe given plan file can no longer be applied because the state was changed by\nanother operation after the plan was created.\n\n", wholeNone: true},
+		"plain identity": {text: command + "\nError: No valid credential sources found\n\n  with provider[\"lab.example/drills/records\"],\n  on main.tf line 9, in provider \"records\":\n   9: provider \"records\" {\n\nNo token.\n\n", wholeNone: true},
+		"plan failed":    {text: "Acquiring state lock. This may take a few moments...\n\nPlanning failed. OpenTofu encountered an error while generating this plan.\n\n" + boxed("terraform_data.a", "Unsupported attribute"), wholeNone: true},
+		"nothing":        {text: "terraform_data.a: Refreshing state... [id=1]\n\nNo changes. Your infrastructure matches the configuration.\n\nApply complete! Resources: 0 added, 0 changed, 0 destroyed.\n", wholeNone: true},
+		"declined":       {text: planHead + "\nDo you want to perform these actions?\n  Enter a value: no\n\nApply cancelled.\n", wholeNone: true},
 		"unsaved": {text: command + boxed("", "Failed to save state", "", "Error saving state: 500") +
 			boxed("", "Failed to persist state to backend", "", "The error shown above has prevented OpenTofu from writing the updated state", "to the configured backend. To allow for recovery, the state has been written", "to the file \"errored.tfstate\" in the current working directory."), unsaved: true},
 		"destroyed": {text: "$ terraform destroy -auto-approve\nterraform_data.a: Refreshing state... [id=1]\n\nPlan: 0 to add, 0 to change, 1 to destroy.\nterraform_data.a: Destroying... [id=1]\nterraform_data.a: Destruction complete after 0s\n\nDestroy complete! Resources: 1 destroyed.\n", began: true},
@@ -442,6 +444,25 @@ func TestUnreadableLogs(t *testing.T) {
 		"empty": "", "noise": "lorem ipsum\nError 42\n", "blank": "\n \n"} {
 		if f := readLog(t, []byte(in)).Facts; f["started"].Known() || f["completed"].Known() || f["whole"].Bool() {
 			t.Errorf("%s = %v", name, f)
+		}
+	}
+}
+
+func TestLinesLeftAway(t *testing.T) {
+	t.Parallel()
+	for text, left := range map[string]bool{
+		"Job's log exceeded limit of 4194304 bytes.":                      true,
+		"... 4000 lines omitted ...":                                      true,
+		"[truncated 1234 bytes]":                                          true,
+		"##[warning]The log output has been truncated":                    true,
+		"The job exceeded the maximum log length, and was terminated.":    true,
+		"creating CloudWatch Log Group: LimitExceededException: exceeded": false,
+		"        # (12 unchanged attributes hidden)":                      false,
+		"Skipping Git submodules setup":                                   false,
+		"terraform_data.a: Creating...":                                   false,
+	} {
+		if got := leftAway(text); got != left {
+			t.Errorf("leftAway(%q) = %v", text, got)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package terraform
 
 import (
 	"slices"
+	"strings"
 
 	"handrail/steps/joblog"
 )
@@ -35,7 +36,7 @@ func (l *runLogs) line(raw string, how joblog.End) {
 	if !ok {
 		return
 	}
-	if h.event == nil && l.doubts == "" && leftAway(h.text) && !joblog.Quoted(h.text) {
+	if h.event == nil && l.doubts == "" && !strings.HasPrefix(h.text, "│") && leftAway(h.text) && !joblog.Quoted(h.text) {
 		l.doubts = "it says that lines were left away"
 	}
 	if !framed { // not of the program

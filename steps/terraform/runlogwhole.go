@@ -39,7 +39,7 @@ var (
 	endings   = regexp.MustCompile(`^(?:Apply|Destroy) complete! Resources: \d+ (?:imported|added|changed|destroyed|forgotten)\b.*\.$`)
 	counted   = regexp.MustCompile(`(\d{1,9}) (?:imported|added|changed|destroyed)`)
 	// omitted is how systems say that they left lines away.
-	omitted = regexp.MustCompile(`\b(?:log|output|lines?|logs)\b.{0,60}\b(?:truncated|omitted|skipped|exceeded|limit of \d)|\b(?:truncated|omitted|skipped)\b.{0,40}\b(?:lines?|bytes|log|output)\b`)
+	omitted = regexp.MustCompile(`\b(?:log|logs|output|lines?)\b.{0,30}\b(?:truncated|omitted|skipped)\b|\b(?:truncated|omitted|skipped)\b.{0,20}\b(?:lines?|bytes|log|output)\b|\blog (?:size )?(?:exceeded|limit of \d)|\bmaximum log (?:length|size)`)
 	// redirected is a redirection that takes a stream out of the log.
 	redirected = regexp.MustCompile(`[^>=-](?:\d|&)?>{1,2}\s*(?:[^&>\s]|&-)`)
 	// exited is what a system says of the program, not the program of itself.
