@@ -131,6 +131,9 @@ func (h *holding) keepers(ctx context.Context, controller string) error {
 		if len(k.ties) > 0 {
 			h.say(steps.Info, "That %s keeps %s is seen in the cluster: %s.", k.name, clip(name, 200), clip(strings.Join(k.ties, "; "), 600))
 		}
+		if k.leads != "" {
+			h.say(steps.Warning, "Evidence on who keeps %s points to %s.", clip(name, 200), k.leads)
+		}
 		states[name], leaks[name] = k.name+" ("+k.state+")", k.leak
 		seen = append(seen, sight{alive: k.alive, why: k.why})
 		if k.alive == unknown {

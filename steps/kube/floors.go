@@ -63,6 +63,9 @@ func (f floors) finalizer(s *subject, name string) {
 // keeper: who must remove the finalizer is proven gone.
 func (f floors) keeper(s *subject, name string, k keeper, err error) {
 	workload := "name its workload with -p controller=deployment/NAMESPACE/NAME, or ask for the right to read it"
+	if k.leads != "" {
+		workload += "; evidence points to " + k.leads
+	}
 	switch {
 	case err != nil:
 		f.unmet(workload, "Whether the controller of %q is alive could not be read: %s.", name, ended(err.Error()))

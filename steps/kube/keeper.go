@@ -25,6 +25,7 @@ type keeper struct {
 	builtin bool     // part of the control plane
 	nothing bool     // known to leave nothing behind
 	ties    []string // what in the cluster ties the named workload to it
+	leads   string   // what it ties to it instead
 }
 
 // sight is what was seen at one place where a keeper could be.
@@ -62,8 +63,7 @@ func (c *client) keeper(ctx context.Context, t target, o object, finalizer, cont
 	if p, err := parsePlace(controller, t.namespace); err == nil {
 		k.name = p.String()
 	}
-	s, ties, err := c.proven(ctx, t, o, finalizer, controller)
-	k.ties = ties
+	s, err := c.proven(ctx, t, o, finalizer, controller, &k)
 	return k.saw(s), err
 }
 

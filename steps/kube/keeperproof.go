@@ -46,30 +46,35 @@ type proof struct {
 // lives. The named workload counts for its death only where the cluster itself
 // ties it to the finalizer, nothing else that is tied to it lives, and no Lease
 // of any of them is renewed. That it is not there proves nothing by itself.
-func (c *client) proven(ctx context.Context, t target, o object, finalizer, controller string) (sight, []string, error) {
+func (c *client) proven(ctx context.Context, t target, o object, finalizer, controller string, k *keeper) (sight, error) {
 	x := &proof{client: c, t: t, o: o, bond: bond{finalizer: finalizer, writers: telling(setBy(o, finalizer))}}
 	var own sight
 	if controller != "" {
 		p, err := parsePlace(controller, t.namespace)
 		if err != nil {
-			return sight{}, nil, err
+			return sight{}, err
 		}
 		x.p = &p
 		if own, err = c.look(ctx, p); err != nil {
-			return sight{}, nil, err
+			return sight{}, err
 		}
 	}
 	if err := x.gather(ctx, own); err != nil {
-		return sight{}, nil, err
+		return sight{}, err
 	}
 	x.rule(ctx)
 	if err := ctx.Err(); err != nil {
-		return sight{}, nil, fmt.Errorf("looking for who keeps %q: %w", clip(finalizer, 200), err)
+		return sight{}, fmt.Errorf("looking for who keeps %q: %w", clip(finalizer, 200), err)
 	}
 	if x.p == nil {
-		return x.hint(), nil, nil
+		k.leads = x.leadsTo()
+		return x.nobody(), nil
 	}
-	return x.judge(own), x.tiesOf(own), nil
+	k.ties = x.tiesOf(own)
+	if len(k.ties) == 0 {
+		k.leads = x.leadsTo()
+	}
+	return x.judge(own), nil
 }
 
 // rule takes out what lives in another namespace and may not write the object:
@@ -262,8 +267,8 @@ func (x *proof) judge(own sight) sight {
 	case own.alive == dead && x.scaler(own) != "":
 		seen[0] = sight{alive: unknown, why: fmt.Sprintf("%s, but %s decides how many Pods it has, and may want them again: take it away there", own.why, x.scaler(own))}
 	case own.alive == dead && len(x.tiesOf(own)) == 0:
-		seen[0] = sight{alive: unknown, why: fmt.Sprintf("%s, but nothing in the cluster ties it to %q: not who wrote the finalizer, not what its containers are told, no Lease and no API%s",
-			own.why, clip(x.finalizer, 200), x.leadsTo())}
+		seen[0] = sight{alive: unknown, why: fmt.Sprintf("%s, but nothing in the cluster ties it to %q: not who wrote the finalizer, not what its containers are told, no Lease and no API",
+			own.why, clip(x.finalizer, 200))}
 	}
 	for _, gap := range x.gaps {
 		seen = append(seen, sight{alive: unknown, why: gap})
@@ -374,29 +379,24 @@ func (x *proof) vanished(own sight) sight {
 	return sight{alive: unknown, why: fmt.Sprintf("%s, and absence is no death: no Lease shows that it ran in this cluster and stopped; it may run elsewhere. Otherwise %s", own.why, install)}
 }
 
-// hint names what evidence points to, where no one was named.
-func (x *proof) hint() sight {
-	s := sight{alive: unknown, why: fmt.Sprintf("handrail does not know who keeps %q: find its controller and name it", clip(x.finalizer, 200)) + x.leadsTo()}
-	for _, k := range x.found {
-		if k.alive == alive {
-			return sight{alive: alive, why: fmt.Sprintf("%s may keep it (%s): %s", k, k.ties[0], k.why)}
-		}
-	}
-	return s
+// nobody is the verdict where no workload was named. What evidence points to is
+// told beside it: it is a lead, and changes with what could be read.
+func (x *proof) nobody() sight {
+	return sight{alive: unknown, why: fmt.Sprintf("handrail does not know who keeps %q: find its controller and name it", clip(x.finalizer, 200))}
 }
 
-// leadsTo names the candidates.
+// leadsTo names the candidates, and whether they live.
 func (x *proof) leadsTo() string {
 	var all []string
 	for _, k := range x.found {
 		if k.kind != "Pod" {
-			all = append(all, fmt.Sprintf("%s (%s)", k, k.ties[0]))
+			all = append(all, fmt.Sprintf("%s (%s; it is %s)", k, k.ties[0], k.alive))
 		}
 	}
 	if len(all) == 0 {
 		return ""
 	}
-	return "; evidence points to " + clip(strings.Join(all, ", "), 600)
+	return clip(strings.Join(all, ", "), 600)
 }
 
 // managers are the names of writers, for a person.

@@ -220,7 +220,10 @@ func TestKeeperIsProvenNotNamed(t *testing.T) {
 	check("", unknown, "does not know who keeps")
 	w.workload("statefulsets", cleaner, 0)
 	check("statefulset/"+cleaner, dead, "scaled to 0")
-	check("", unknown, "evidence points to statefulset/"+w.ns+"/"+cleaner)
+	check("", unknown, "does not know who keeps")
+	if k, err := c.keeper(t.Context(), target, o, held, "deployment/other"); err != nil || !strings.Contains(k.leads, "statefulset/"+w.ns+"/"+cleaner+" (") {
+		t.Errorf("leads = %q, %v", k.leads, err)
+	}
 
 	// What is told the finalizer keeps it too, of whichever kind and wherever it is.
 	elsewhere := w.another().Name
@@ -264,7 +267,7 @@ func TestKeeperIsProvenNotNamed(t *testing.T) {
 	w.merge(w.in(appsV1, "statefulsets", cleaner), fields{"spec": fields{"replicas": 1}})
 	w.started("statefulsets", cleaner)
 	check("deployment/other", alive, "statefulset/"+w.ns+"/"+cleaner+" may keep it as well")
-	check("", alive, cleaner+" may keep it")
+	check("", unknown, "does not know who keeps")
 }
 
 // TestUninstalledKeeper: what is not there is dead only where the cluster shows
