@@ -43,10 +43,7 @@ func (s *looked) nameTells(name []byte) telling {
 	t, ok := s.names[string(name)]
 	if !ok {
 		t = nameTells(name)
-		if s.names == nil {
-			s.names = map[string]telling{}
-		}
-		if len(s.names) < 1024 {
+		if s.names != nil && len(s.names) < 1024 {
 			s.names[string(name)] = t
 		}
 	}
@@ -383,7 +380,7 @@ var dnsName = regexp.MustCompile(`\A[a-z0-9][a-z0-9.-]*[a-z0-9]\z`)
 
 // harmlessValue reports whether a value under a secret name is none.
 func harmlessValue(v, name []byte, quoted bool) bool {
-	if len(v) < 3 || harmlessWord.Match(v) || reference.Match(v) {
+	if len(v) < 3 || (len(v) < 32 || bytes.IndexByte([]byte("-*xX."), v[0]) >= 0) && harmlessWord.Match(v) || reference.Match(v) {
 		return true
 	}
 	if bytes.IndexByte([]byte("/.~"), v[0]) >= 0 && pathValue.Match(v) && (wordPart(v) || bytes.Equal(v, bytes.ToLower(v))) {

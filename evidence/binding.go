@@ -55,6 +55,9 @@ func mayBind(in []byte, l, j, lineEnd int) bool {
 
 // withWordsBefore judges a key by the word before it, where the name is written as words.
 func (n *named) withWordsBefore() telling {
+	if len(n.name) > 4 {
+		return silent // only key, pass and pw are too short to tell by themselves
+	}
 	if i := n.l - 1; i > n.floor && n.in[i] == ' ' && n.in[i-1] != ' ' {
 		from := i
 		for from > n.floor && i-from < 32 && isNameByte(n.in[from-1]) {

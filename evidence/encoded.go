@@ -130,6 +130,9 @@ func base64Of(p place, start, end int) (h hit, ok, reads bool) {
 		}
 		raw = raw[:n]
 		p.seen.work += len(raw) / 2
+		if !mostlyText(raw) {
+			continue // noise, or out of step
+		}
 		h, ok := p.r.look(raw)
 		if !ok && isPlain(raw) {
 			h, ok = hit{kind: "authorization", value: raw, end: len(raw)}, true
@@ -147,6 +150,17 @@ func base64Of(p place, start, end int) (h hit, ok, reads bool) {
 		reads = reads || isText(raw)
 	}
 	return hit{}, false, reads
+}
+
+// mostlyText reports whether three of four bytes can be printed, or could in UTF-16. Of random ones a third can.
+func mostlyText(raw []byte) bool {
+	n := 0
+	for _, c := range raw {
+		if c >= ' ' && c < 0x7f || c == '\n' || c == '\r' || c == '\t' || c >= 0xc2 {
+			n++
+		}
+	}
+	return n*4 >= len(raw)*3 || isWide(raw)
 }
 
 // isPlain reports whether decoded bytes are a user and a password as SASL PLAIN and others send them: parted by NUL.

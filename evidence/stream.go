@@ -26,8 +26,9 @@ type textStream struct {
 	ahead   int
 	bare    bool // known values are somebody else's work
 	found   func(kind string, at int64)
-	base    int64    // bytes before mid
-	old     int      // how much of mid was written and is only looked back at
+	base    int64 // bytes before mid
+	old     int   // how much of mid was written and is only looked back at
+	names   map[string]telling
 	columns *columns // the table that the next window begins in
 }
 
@@ -102,7 +103,10 @@ func (s *textStream) pass(final bool) (int, error) {
 		if s.found != nil {
 			w.found = func(h hit) { s.found(h.kind, s.base+int64(h.start)) }
 		}
-		w.seen.lineEnd, w.seen.columns = -1, s.columns
+		if s.names == nil {
+			s.names = map[string]telling{}
+		}
+		w.seen.lineEnd, w.seen.columns, w.seen.names = -1, s.columns, s.names
 		cutOff = w.run(limit, final)
 		s.res, upTo, s.columns = w.dst, w.done, w.seen.columns
 	}
