@@ -193,9 +193,9 @@
 // # Redaction
 //
 // Every string of an entry and every blob is redacted before it reaches the disk, and before it is cut to size. First
-// values that the session knows (raw, JSON- and URL-escaped, base64 at its three alignments), then structure by media
+// values that the session knows or a source has marked (raw, JSON- and URL-escaped, in hex, UTF-16, base64 at its three alignments), then structure by media
 // type (MediaKubernetes, MediaTFState, MediaTFPlan, MediaKubeconfig, MediaJSON, MediaEnv), then rules for text, those of
-// the team among them. In data, the string v of {"t":"ident","v":"…"} is only searched for known values, since it
+// the team among them. Text in gzip or UTF-16 is stored as UTF-8. In data, the string v of {"t":"ident","v":"…"} is only searched for known values, since it
 // identifies an object. ruleset_sha256 of entry 0 is a digest over all rules in force.
 //
 // In states and plans that is what their marks say, what the writer knows of some

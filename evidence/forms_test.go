@@ -17,7 +17,7 @@ import (
 )
 
 // missedMost is how many of what was missed are named.
-const missedMost = 3000
+const missedMost = 60
 
 var everyForm = flag.Bool("every-form", false, "redact every secret in every syntax and every encoding, not a sample")
 
@@ -267,8 +267,11 @@ func TestTellingNames(t *testing.T) {
 			}
 		}
 	}
-	for _, s := range settings {
-		for _, w := range writings {
+	for i, s := range settings {
+		for j, w := range writings {
+			if raceEnabled && (i+j)%8 > 0 {
+				continue
+			}
 			v, secrets := plantValue(rnd, s.value)
 			if text, ok := w.write(s.name, v); ok {
 				try(form{map[string]string{"log": "logs", "module": "module files", "typed": "typed text"}[w.source], w.name + ", " + s.name, text, secrets})
