@@ -322,7 +322,7 @@ func (n *named) directive() (hit, bool) {
 		return hit{}, false
 	}
 	start, end, quoted := valueAt(n.in[:n.lineEnd], k)
-	last := len(bytes.Trim(n.in[end:n.lineEnd], " \t\r\"'.;\\,})]")) == 0
+	last := len(bytes.Trim(n.in[end:n.lineEnd], " \t\r\"'.;\\,})]")) == 0 || !quoted && (n.in[end] == '"' || n.in[end] == '\\')
 	if !is && !last && !quoted {
 		return hit{}, false
 	}
@@ -353,10 +353,13 @@ func (n *named) changed(h hit, ok bool, start, end int) (hit, bool) {
 		k++
 	}
 	k = skipBlank(n.in[:n.lineEnd], k)
-	if !bytes.HasPrefix(n.in[k:n.lineEnd], []byte("-> ")) {
+	arrow := 2
+	if bytes.HasPrefix(n.in[k:n.lineEnd], []byte(`-\u003e `)) {
+		arrow = len(`-\u003e`)
+	} else if !bytes.HasPrefix(n.in[k:n.lineEnd], []byte("-> ")) {
 		return h, ok
 	}
-	from, to, quoted := valueAt(n.in[:n.lineEnd], skipBlank(n.in[:n.lineEnd], k+2))
+	from, to, quoted := valueAt(n.in[:n.lineEnd], skipBlank(n.in[:n.lineEnd], k+arrow))
 	next, also := n.value(from, to, quoted)
 	switch {
 	case !also:

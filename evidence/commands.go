@@ -17,6 +17,8 @@ var commands = [...]struct{ literal, needs, expr string }{
 	{"-passout ", "", `-passout ["']?pass:([^\s"'\\]{3,})`},
 	{"auth plain ", "", `(?i:auth plain) ([A-Za-z0-9+/]{8,}=*)`},
 	{"auth ", "", `(?-i:AUTH)(?: [a-z][a-z0-9_-]{0,31})? ([^\s"\\:=]{12,})(?:\s|\\[nr]|["']|\z)`},
+	{"convertto-securestring ", "", `(?i:convertto-securestring)(?: (?i:-string))? ["']([^"']{3,})`},
+	{"net user ", "", `(?i:net user) [^\s/]{1,64} ([^\s/*][^\s]{2,})`},
 	{" -a ", "redis-cli", `(?i: -a) ["']?([^\s"'\\]{3,})`},
 	{" -p ", "login", ` -p ["']?([^\s"'\\]{3,})`},
 	{" -w ", "ldap", ` -w ["']?([^\s"'\\]{3,})`},

@@ -203,7 +203,14 @@ func nestedWord(in []byte, i int, flow bool) (start, end, next int, quoted bool)
 	start, end = i, i
 	for end < len(in) && in[end] != '\n' && in[end] != '\r' {
 		c := in[end]
-		if flow && (c == ',' || c == '}' || c == ']') || (c == ':' || c == '=') && (flow || end+1 == len(in) || in[end+1] == ' ' || in[end+1] == '\n') && plainKey(string(bytes.TrimSpace(in[start:end]))) {
+		if c == '#' && end > start && in[end-1] == ' ' {
+			next = end
+			for next < len(in) && in[next] != '\n' {
+				next++
+			}
+			return start, start + len(bytes.TrimRight(in[start:end], " \t")), next, false
+		}
+		if flow && (c == ',' || c == '}' || c == ']') || (c == ':' && (flow || end+1 == len(in) || in[end+1] == ' ' || in[end+1] == '\n') || c == '=' && end+1 < len(in) && (in[end+1] == ' ' || flow && in[end+1] != '=' && in[end+1] != '}' && in[end+1] != ',' && in[end+1] != ']')) && plainKey(string(bytes.TrimSpace(in[start:end]))) {
 			break
 		}
 		end++

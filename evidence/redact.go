@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -101,7 +102,8 @@ func (r *redactor) walk(n *node, name string, facts bool, c counts) {
 		return
 	}
 	ident := n.kind == objectNode && n.str("t") == "ident"
-	pair := n.kind == objectNode && n.str("name") != "" && secretName([]byte(n.str("name")))
+	of := n.pairName()
+	pair := of != "" && nameTells([]byte(of)) != silent
 	for i := range n.members {
 		m := &n.members[i]
 		key := name
@@ -117,15 +119,14 @@ func (r *redactor) walk(n *node, name string, facts bool, c counts) {
 			// {"name": "DB_PASSWORD", "value": …} is how containers and CI jobs write an assignment, and
 			// {"password": {"value": …}} how plans and typed facts do.
 			switch key {
-			case "value":
-				if pair || secretName([]byte(name)) {
-					key = name
-				}
+			case "value", "Value", "ParameterValue":
 				if pair {
-					key = n.str("name")
+					key = of
+					break
 				}
+				fallthrough
 			default:
-				if isValueName(key) && secretName([]byte(name)) {
+				if isValueName(key) && nameTells([]byte(name)) != silent {
 					key = name
 				}
 			}
@@ -136,6 +137,11 @@ func (r *redactor) walk(n *node, name string, facts bool, c counts) {
 		}
 		r.walk(m.value, key, facts, c)
 	}
+}
+
+// pairName is the name in an object that holds a name and a value; "" where there is none.
+func (n *node) pairName() string {
+	return cmp.Or(n.str("name"), n.str("Name"), n.str("key"), n.str("Key"), n.str("ParameterKey"))
 }
 
 func (r *redactor) leaf(n *node, name string, facts bool, c counts) {
