@@ -120,6 +120,38 @@ resource "terraform_data" "broken" {
 resource "terraform_data" "later" { depends_on = [terraform_data.broken] }
 `
 
+// TestRefusalOfRealTofu reads the log of an apply that refuses a stale plan: it is
+// a proof that nothing began only where it shows the command, too.
+func TestRefusalOfRealTofu(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "local", `resource "terraform_data" "a" {}`)
+	run := func(args ...string) string {
+		cmd := exec.CommandContext(t.Context(), w.tofu, args...)
+		cmd.Dir, cmd.Env = w.dir, w.bot
+		out, _ := cmd.CombinedOutput()
+		return string(out)
+	}
+	run("plan", "-out=p", "-input=false")
+	applied := run("apply", "-no-color", "-input=false", "p")
+	if f := logFactsOf(t, "$ tofu apply -no-color -input=false p\n"+applied).Facts; !f["whole"].Bool() || f["started"].Int() != 1 || f["ending"].Text() != "finished" {
+		t.Errorf("applied = %v\n%s", f, applied)
+	}
+	for _, form := range [][]string{{"-no-color"}, {}, {"-json"}} {
+		args := append(append([]string{"apply"}, form...), "-input=false", "p")
+		out := run(args...)
+		f := logFactsOf(t, "$ tofu "+strings.Join(args, " ")+"\n"+out).Facts
+		if n := f["started"]; !n.Known() || n.Int() != 0 || !f["whole"].Bool() || f["errors"].Table()[classStale] != "1" || f["ending"].Text() != "failed" {
+			t.Errorf("refused %v = %v\n%s", form, f, out)
+		}
+		if f := logFactsOf(t, out).Facts; f["started"].Known() && len(form) > 0 && form[0] != "-json" {
+			t.Errorf("%v without the command proves that nothing began", form)
+		}
+		if f := logFactsOf(t, applied+"$ tofu apply p\n"+out).Facts; f["started"].Int() != 1 {
+			t.Errorf("%v after a first attempt = %v", form, f["started"])
+		}
+	}
+}
+
 // TestLogsOfRealTofu reads the logs of a real apply that fails, in both forms,
 // whole and cut at every line and in the middle of each.
 func TestLogsOfRealTofu(t *testing.T) {
@@ -150,7 +182,7 @@ func TestLogsOfRealTofu(t *testing.T) {
 					t.Errorf("operations[%s] = %q, want %q", a, got[a], how)
 				}
 			}
-			if f["ending"].Text() != "failed" || f["planned"].Int() != 3 || !slices.Equal(f["never_started"].Strings(), []string{"terraform_data.later"}) || !slices.Equal(f["exists"].Strings(), []string{"terraform_data.broken"}) {
+			if !f["whole"].Bool() || f["runs"].Int() != 1 || f["ending"].Text() != "failed" || f["planned"].Int() != 3 || !slices.Equal(f["never_started"].Strings(), []string{"terraform_data.later"}) || !slices.Equal(f["exists"].Strings(), []string{"terraform_data.broken"}) {
 				t.Errorf("log = %v\n%s", f, out)
 			}
 			for i := 0; i < len(out); i += 7 {
