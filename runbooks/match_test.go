@@ -1,8 +1,10 @@
 package runbooks
 
 import (
+	"encoding/binary"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"handrail/steps/catalog"
 )
@@ -72,6 +74,14 @@ func TestMatch(t *testing.T) {
 			}{name + " " + form, out.String(), "Error: Error acquiring the state lock", true})
 		}
 	}
+	wide := []byte{0xff, 0xfe}
+	for _, u := range utf16.Encode([]rune(ci.String())) {
+		wide = binary.LittleEndian.AppendUint16(wide, u)
+	}
+	cases = append(cases, struct {
+		name, text, line string
+		groups           bool
+	}{"UTF-16", string(wide), "Error: Error acquiring the state lock", true})
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
