@@ -3,6 +3,7 @@ package tui
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -20,7 +21,21 @@ func cut(d drawn, w int) drawn {
 }
 
 // clip shortens a text to w cells.
-func clip(t text, w int) text { return text(cut(drawn(t), w)) }
+func clip(t text, w int) text { return text(cut(drawn(start(string(t), w)), w)) }
+
+// start is as much of l as says where it breaks at w cells: a text of a megabyte
+// is not measured whole for each of its lines.
+func start(l string, w int) string {
+	for n := 32 * (max(w, 0) + 4); n < len(l); n *= 2 {
+		for n < len(l) && !utf8.RuneStart(l[n]) {
+			n++
+		}
+		if ansi.StringWidth(l[:n]) > w+4 { // the last character may go on
+			return l[:n]
+		}
+	}
+	return l
+}
 
 // fit makes d exactly w cells wide.
 func fit(d drawn, w int) drawn {
@@ -53,13 +68,17 @@ func wrap(t text, w int) []text {
 // be copied, unless it is wider than the pane.
 func wrapLine(l string, w int) []text {
 	var out []text
-	for ansi.StringWidth(l) > w {
-		head := ansi.Truncate(l, w+1, "")
+	for {
+		near := start(l, w)
+		if ansi.StringWidth(near) <= w {
+			break
+		}
+		head := ansi.Truncate(near, w+1, "")
 		if at := strings.LastIndexByte(head, ' '); at > 0 && strings.TrimSpace(head[:at]) != "" {
 			out, l = append(out, text(strings.TrimRight(l[:at], " "))), strings.TrimLeft(l[at:], " ")
 			continue
 		}
-		head = ansi.Truncate(l, w, "")
+		head = ansi.Truncate(near, w, "")
 		if head == "" {
 			break // a wide character in a pane of one cell
 		}

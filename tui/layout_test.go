@@ -1,0 +1,57 @@
+package tui
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// measured is wrapLine as it would be if each line were measured whole.
+func measured(l string, w int) []text {
+	var out []text
+	for ansi.StringWidth(l) > w {
+		head := ansi.Truncate(l, w+1, "")
+		if at := strings.LastIndexByte(head, ' '); at > 0 && strings.TrimSpace(head[:at]) != "" {
+			out, l = append(out, text(strings.TrimRight(l[:at], " "))), strings.TrimLeft(l[at:], " ")
+			continue
+		}
+		head = ansi.Truncate(l, w, "")
+		if head == "" {
+			break
+		}
+		out, l = append(out, text(head)), l[len(head):]
+	}
+	return append(out, text(strings.TrimRight(l, " ")))
+}
+
+// Long text breaks where it would if it were measured whole, wide characters and marks included.
+func TestLongTextBreaksAlike(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	pieces := []string{"a", "address", " ", "  ", "東京", "e\u0301", "a\u0302\u0303\u0323\u0331", "👩🏽", "🇩🇪", "한", "ก\u0e34\u0e48", "⏎", "module.x[\"y\"]"}
+	for range 100 {
+		var b strings.Builder
+		for range r.IntN(400) {
+			b.WriteString(pieces[r.IntN(len(pieces))])
+		}
+		w := 1 + r.IntN(20)
+		if got, want := wrapLine(b.String(), w), measured(b.String(), w); !slices.Equal(got, want) {
+			t.Fatalf("wrapLine(%q, %d) = %q, want %q", b.String(), w, got, want)
+		}
+		if got, want := clip(text(b.String()), w), text(cut(drawn(b.String()), w)); got != want {
+			t.Fatalf("clip(%q, %d) = %q, want %q", b.String(), w, got, want)
+		}
+	}
+}
+
+// Half a megabyte on one line is drawn; measured whole for each line of the screen it would take minutes.
+func TestMegabyteOfText(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat(strings.Repeat("module.tenants.", 16)+" ", 2_000)
+	if n := len(wrapLine(long, 80)); n < 6_000 {
+		t.Errorf("%d lines", n)
+	}
+}
