@@ -33,7 +33,13 @@ func writeCredentials(dir, url string) error {
 	tokens := fmt.Sprintf("%s,%s,handrail-lab-admin,\"system:masters\"\n%s,system:kube-controller-manager,handrail-lab-controllers\n",
 		admin, AdminUser, controllers)
 	kubeconfig := kubeconfig{server: url, caFile: servingCA(dir), token: controllers, name: "controllers"}
+	etcdCert, etcdKey, err := etcdPair()
+	if err != nil {
+		return err
+	}
 	for name, content := range map[string][]byte{
+		fileEtcdCert:             etcdCert,
+		fileEtcdKey:              etcdKey,
 		"sa.key":                 pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}),
 		"sa.pub":                 pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public}),
 		fileTokens:               []byte(tokens),

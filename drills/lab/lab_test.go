@@ -81,6 +81,7 @@ func TestLab(t *testing.T) {
 	o.Lease = "first"
 	l := up(t, o)
 	t.Run("private", func(t *testing.T) { checkPrivate(t, l) })
+	t.Run("etcd asks who it is", func(t *testing.T) { checkEtcd(t, l) })
 	t.Run("loopback only", func(t *testing.T) { checkLoopback(t, l) })
 	t.Run("second up reuses", func(t *testing.T) { checkReuse(t, o, l) })
 	t.Run("open and env", func(t *testing.T) { checkOpen(t, o, l) })

@@ -33,18 +33,22 @@ func servingCA(dir string) string { return filepath.Join(dir, "apiserver", "apis
 // processes lists the servers in start order. Nothing here may listen on or dial anything but loopback.
 func processes(dir string, p ports) []planned {
 	in := func(name string) string { return filepath.Join(dir, name) }
-	etcd, peer := local("http", p.etcd), local("http", p.peer)
+	etcd, peer := local("https", p.etcd), local("https", p.peer)
+	cert, key := in(fileEtcdCert), in(fileEtcdKey)
 	return []planned{
 		{Name: "etcd", Args: []string{"etcd",
 			"--data-dir=" + in("etcd"),
 			"--listen-client-urls=" + etcd, "--advertise-client-urls=" + etcd,
 			"--listen-peer-urls=" + peer, "--initial-advertise-peer-urls=" + peer,
 			"--initial-cluster=default=" + peer,
+			// Whoever may write to it is above all rights of the cluster, and loopback is open to every user of this machine.
+			"--client-cert-auth", "--trusted-ca-file=" + cert, "--cert-file=" + cert, "--key-file=" + key,
+			"--peer-client-cert-auth", "--peer-trusted-ca-file=" + cert, "--peer-cert-file=" + cert, "--peer-key-file=" + key,
 			"--unsafe-no-fsync", // a lab need not survive a power cut
 			"--log-level=error",
 		}},
 		{Name: "kube-apiserver", Args: []string{"kube-apiserver",
-			"--etcd-servers=" + etcd,
+			"--etcd-servers=" + etcd, "--etcd-cafile=" + cert, "--etcd-certfile=" + cert, "--etcd-keyfile=" + key,
 			"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", p.api), "--advertise-address=127.0.0.1",
 			"--cert-dir=" + filepath.Dir(servingCA(dir)),
 			"--service-cluster-ip-range=10.96.0.0/16",

@@ -105,7 +105,11 @@ func (l *Lab) identify(ctx context.Context) error {
 		return err
 	}
 	var etcd struct{ Etcdserver string }
-	if err := (&client{url: l.record.EtcdURL, http: l.client.http}).do(ctx, http.MethodGet, "/version", nil, &etcd); err != nil {
+	store, err := etcdClient(l.dir, l.record.EtcdURL)
+	if err != nil {
+		return err
+	}
+	if err := store.do(ctx, http.MethodGet, "/version", nil, &etcd); err != nil {
 		return err
 	}
 	l.record.Etcd = "v" + etcd.Etcdserver

@@ -163,6 +163,9 @@ func TestServersStayOnLoopback(t *testing.T) {
 		if p.Name == "kube-apiserver" && !strings.Contains(all, "--enable-aggregator-routing=true") {
 			t.Error("without aggregator routing the API server dials service addresses")
 		}
+		if p.Name == "etcd" && (!strings.Contains(all, "--client-cert-auth") || !strings.Contains(all, "--peer-client-cert-auth") || strings.Contains(all, "http://")) {
+			t.Errorf("every user of the machine may speak to etcd: %s", all)
+		}
 		if p.Name != "etcd" && !strings.Contains(all, "--bind-address=127.0.0.1") {
 			t.Errorf("%s is not bound to loopback: %s", p.Name, all)
 		}

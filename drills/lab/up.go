@@ -156,7 +156,7 @@ func (l *Lab) prepare(o Options) (nonce string, err error) {
 	if err := writeCredentials(l.dir, p.url()); err != nil {
 		return "", err
 	}
-	if err := writeJSON(filepath.Join(l.dir, fileRecord), record{Nonce: nonce, URL: p.url(), EtcdURL: local("http", p.etcd)}); err != nil {
+	if err := writeJSON(filepath.Join(l.dir, fileRecord), record{Nonce: nonce, URL: p.url(), EtcdURL: local("https", p.etcd)}); err != nil {
 		return "", err
 	}
 	if !o.Ephemeral { // at once: should we be killed, the lab that was asked to stay stays
