@@ -203,11 +203,17 @@ func hexadecimal(p place, start, end int) (hit, bool) {
 	return hit{start: start, end: end, kind: h.kind, value: v, more: end == len(p.in) || end >= start+encodedMost}, true
 }
 
-// beside reports whether a token touches the run: then it is what is left of something that was looked at before.
+// beside reports whether a token touches the run, or is the value of what the run names: then the run was looked at before, and stayed.
 func beside(in []byte, start, end int) bool {
 	const tail = tokenHex + 2 // with the colon and the bracket
-	return bytes.HasPrefix(in[end:], []byte("<")) && bytes.HasPrefix(in[end:], []byte(tokenOpen[:min(len(tokenOpen), len(in)-end)])) ||
-		start >= tail && in[start-1] == '>' && in[start-tail] == ':' && isHex(string(in[start-tail+1:start-1]))
+	if start >= tail && in[start-1] == '>' && in[start-tail] == ':' && isHex(string(in[start-tail+1:start-1])) {
+		return true
+	}
+	for i := 0; i < 6 && end < len(in) && bytes.IndexByte([]byte("]\"'\\=: "), in[end]) >= 0; i++ {
+		end++
+	}
+	rest := in[end:min(len(in), end+len(tokenOpen))]
+	return len(rest) > 0 && bytes.HasPrefix([]byte(tokenOpen), rest)
 }
 
 // byLooks hides a run that is random in itself, unless what stands around says that it is public.
