@@ -61,7 +61,7 @@ func (s *Session) lastWord(ctx context.Context, e errand, fresh steps.Preview) s
 	slot, started := *s.state.Gates[e.step].Slot, s.startOf(e.step)
 	s.state = s.state.BeforeAct()
 	gate := s.state.Gates[e.step]
-	where := append(shownWhere(gate.Shown), placed(e.params, append(slices.Clone(fresh.Target), fresh.Shown...))...)
+	where := append(shownWhere(gate.Shown), resolved(placed(e.params, append(slices.Clone(fresh.Target), fresh.Shown...)))...)
 	pair, policy := s.askPolicy(ctx, soughtOf(s.state, s.header, e.step, where))
 	if why := s.against(gate, fresh, pair, policy); why != "" {
 		return s.bundle.Redact(why)
