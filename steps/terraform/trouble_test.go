@@ -299,7 +299,7 @@ esac`)
 		}
 	}
 	_, out, _ := strings.Cut(lines[0], "-out=")
-	if _, err := os.Stat(filepath.Dir(out)); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(filepath.Dir(out)); out != "/proc/self/fd/3" && !errors.Is(err, os.ErrNotExist) { // that one has no name
 		t.Errorf("the directory of the plan is left: %v", err)
 	}
 }
