@@ -189,6 +189,10 @@ func TestLostDictionary(t *testing.T) {
 				if name != "without its key" && strings.Contains(text+got, "plover-egg") {
 					t.Errorf("what has a token is stored in clear: %s\n%s", text, got)
 				}
+				doc := stored(t, b, MediaJSON, `{"id":"db-7d9f8c6b5-x2x4z","note":"plover-egg-twice"}`)
+				if name != "without its key" && strings.Contains(doc, "plover-egg") || !strings.Contains(doc, "db-7d9f8c6b5-x2x4z") {
+					t.Errorf("a field of JSON is stored as %s", doc)
+				}
 				for _, kept := range []string{"db-7d9f8c6b5-x2x4z is up, 9f86d081-884c-4d63-a15a-0b1c2d3e4f50 took 12m30s at 2026-11-21T02:14:07Z on 10.0.0.17:5432 with"} {
 					if !strings.Contains(got, kept) {
 						t.Errorf("what anybody may read is gone: %s", got)

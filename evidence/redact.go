@@ -157,7 +157,7 @@ func (r *redactor) leaf(n *node, name string, facts bool, c counts) {
 	w := applier{redactor: r, in: mid, n: c, shy: identifies([]byte(name)) || facts && !bytes.ContainsAny(v, " \n")}
 	w.seen.lineEnd = -1
 	w.run(len(mid), true)
-	n.text = string(w.dst)
+	n.text = string(r.recalled(w.dst, false, c))
 }
 
 // hide replaces a scalar by its token. Empty and null say nothing and stay.
