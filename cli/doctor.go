@@ -187,7 +187,7 @@ func (p *program) checkPolicy() check {
 		}
 		may := signers.Approvers(maxNamed)
 		if len(may) == 0 {
-			return check{name, "bad", fmt.Sprintf("%q names nobody who may approve", pol.approvers), "add a line: NAME KEYTYPE KEY"}
+			return check{name, "bad", fmt.Sprintf("%q names no approver", pol.approvers), "add a line: NAME KEYTYPE KEY"}
 		}
 		rules, who = rules+len(pol.rules), append(who, may...)
 	}

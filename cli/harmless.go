@@ -10,7 +10,7 @@ import (
 
 // harmless stands before whatever is said and is not data: errors, hints, progress,
 // and the words of cobra. What a terminal would act upon comes out as an escape,
-// whoever put it there and whether or not the place that says it thought of that.
+// wherever it comes from and whether or not the place that says it thought of that.
 type harmless struct{ w io.Writer }
 
 // overwrite begins a line of progress that takes the place of the one before.

@@ -36,7 +36,7 @@ type secondRule struct {
 }
 
 // policies are those in force: the machine's first, which nothing of the user's can loosen, then the user's own. A file
-// that is not there asks nobody; a home that is not there is no answer.
+// that is not there asks for no second person; a home that is not there is no answer.
 func (p *program) policies() ([]policy, error) {
 	var out []policy
 	for _, at := range p.ruling() {
@@ -166,7 +166,7 @@ func (pol policy) signers() (*evidence.Signers, error) {
 		return nil, fmt.Errorf("a second person must agree, and who may cannot be told: %w", err)
 	}
 	if len(signers.Approvers(1)) == 0 {
-		return nil, fmt.Errorf("a second person must agree, and %q names nobody who may", pol.approvers)
+		return nil, fmt.Errorf("a second person must agree, and %q names no approver", pol.approvers)
 	}
 	return signers, nil
 }

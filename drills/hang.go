@@ -125,7 +125,7 @@ func readOrphans(p parser, n *yaml.Node) action {
 	return orphans{}
 }
 
-// apply ends what the newest apply of the drill left behind, as somebody does on
+// apply ends what the newest apply of the drill left behind, as a person does on
 // the machine, and waits until it is gone: the rest of the group that it led.
 func (orphans) apply(ctx context.Context, st *stage) error {
 	if len(st.rec.Processes) == 0 {

@@ -149,7 +149,7 @@ func heldTo(e *Entry, b Blob, raw []byte) (json.RawMessage, error) {
 	return raw, nil
 }
 
-// hearWhole remembers the tokens of data that was set aside. What cannot be read is found by whoever reads the journal.
+// hearWhole remembers the tokens of data that was set aside. What cannot be read is found when the journal is read.
 func (b *Bundle) hearWhole(e *Entry) {
 	if aside, ok := setAsideOf(e); ok && isHex64(aside.SHA256) {
 		raw, err := readPlain(b.fs, b.blobPath(aside.SHA256), MaxData)

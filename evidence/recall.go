@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Where values that were learned to be secret are lost, the journal still has their tokens, and whoever holds the key can
-// tell of a word whether it is one of them. Text that was captured, whose words name nothing that anybody must read
+// Where values that were learned to be secret are lost, the journal still has their tokens, and a holder of the key can
+// tell of a word whether it is one of them. Text that was captured, whose words name nothing that a person must read
 // again, loses besides what looks as if a machine had made it.
 
 // doubt begins to look at each word. more are digits of tokens, beside those of the entries.

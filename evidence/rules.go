@@ -192,7 +192,7 @@ func newAuthorization() func(place) (hit, bool) {
 			return hit{}, false
 		case isCookie || known:
 		case loc[2] >= 0:
-			// A scheme that nobody here has heard of is followed by something that no sentence has.
+			// An unknown scheme is followed by something that no sentence has.
 			if !looksRandom(word) && bytes.IndexByte(word, '=') < 0 {
 				return hit{}, false
 			}

@@ -11,11 +11,11 @@ import (
 type Finding struct {
 	steps.Finding
 	Against []string // ids of gates, or [triage.Closing]
-	Unsure  bool     // nobody can tell whether it holds
+	Unsure  bool     // whether it holds is not known
 }
 
 // Findings gives what the facts of a step are worth saying about. A finding
-// whose condition is unknown is said too, as one that nobody can tell.
+// whose condition is unknown is said too, as unsure.
 func (r *Runbook) Findings(step string, v Vars) []Finding {
 	s := r.step(step)
 	if s == nil {

@@ -14,7 +14,7 @@ const heldToPolicy = "policy"
 
 // Verifier is who audits, and what they know that the bundle does not.
 type Verifier struct {
-	Signers *evidence.Signers // whose approvals count; nil for nobody's
+	Signers *evidence.Signers // whose approvals count; nil for none
 	Policy  *Policy           // that the bundle is held to; nil for none
 }
 
@@ -31,7 +31,7 @@ type held struct {
 	asked    int
 	acts     int
 	other    bool            // another policy was in force, or none is recorded
-	approved map[string]bool // digests that somebody approved who may
+	approved map[string]bool // digests with an approval that counts
 	wrong    []string
 }
 
@@ -48,7 +48,7 @@ func (h *held) shown(b triage.GateShown) {
 	}
 }
 
-// approval notes one by somebody who may, by the verifier's policy.
+// approval notes one that counts, by the verifier's policy.
 func (h *held) approval(r Request, b triage.Approve, e evidence.Entry) {
 	if h.policy == nil || h.policy.May == nil {
 		return
@@ -106,7 +106,7 @@ func (h *held) line(drill string) (AuditLine, bool) {
 	}
 	out.Detail = fmt.Sprintf("acts: %d; your policy asks two persons for: %d, each approved before by who may", h.acts, h.asked)
 	if drill != "" {
-		out.Detail += "; it is practice, which asks nobody"
+		out.Detail += "; it is practice, which needs no second person"
 	}
 	if h.other {
 		out.Detail += "; it was not this policy that was in force, or none is recorded"

@@ -221,7 +221,7 @@ func (s *Session) takeBlob(r *evidence.Reader, b evidence.Blob) (evidence.Blob, 
 }
 
 // neverBegan ends an act that no executor carries out. Where its very slot is
-// unclaimed nothing was sent: the slot is taken, so that nobody can begin any
+// unclaimed nothing was sent: the slot is taken, so that none can begin any
 // more. In every other case the outcome is unknown.
 func (s *Session) neverBegan(o Order, why string) triage.ActEnd {
 	dir := o.dir(s.cfg.Acts)
@@ -259,9 +259,9 @@ func (s *Session) recoverAct(step string) error {
 		if end := s.neverBegan(o, "handrail ended before the act began"); end.Outcome != triage.Unknown {
 			return s.finishAct(end, nil, nil)
 		}
-		// Somebody was quicker.
+		// Another session was quicker.
 	}
-	if _, held, _ := carried(dir); held { // whoever it is may not have said so yet
+	if _, held, _ := carried(dir); held { // its holder may not have said so yet
 		s.flight[step] = &flight{step: step, kind: "act", started: s.cfg.Now(), log: s.live.begin(), act: true, cancel: func() { s.interruptAct(o) }}
 		s.hold()
 		s.adopted = append(s.adopted, func() { s.beside(o, nil, s.ctx.Done()) })

@@ -24,7 +24,7 @@ func (s *Session) sayForgot() error {
 	return nil
 }
 
-// relearn tells what earlier sessions learned to whoever speaks beside this one.
+// relearn tells what earlier sessions learned to the processes beside this one.
 func (s *Session) relearn() {
 	if s.cfg.Learned == nil {
 		return

@@ -134,7 +134,7 @@ func (s *Session) preview(ctx context.Context, in triage.Intent) error {
 	})
 }
 
-// unruled refuses a gate of which nobody can tell what policy asks.
+// unruled refuses a gate while what policy asks is not known.
 func (s *Session) unruled(ctx context.Context, in triage.Intent, p steps.Preview, err error) error {
 	err = policyRefusal(in, err)
 	return s.call(ctx, func() error {

@@ -15,7 +15,7 @@ import (
 	"handrail/triage"
 )
 
-// slotFile is the slot of an act while nobody has claimed it; whoever does renames
+// slotFile is the slot of an act until it is claimed; the claim renames
 // it to claimFile.
 const slotFile = "slot"
 
@@ -87,7 +87,7 @@ func (s *Session) dropSlot(slot *triage.Slot) {
 	_ = os.RemoveAll(slotDir(s.cfg.Acts, s.state.Incident, slot, 0)) // what stays proves nothing, since nothing names it
 }
 
-// unproven says why nobody can tell that an act did not begin, "" where its very
+// unproven says why it is not proven that an act did not begin, "" where its very
 // slot is still unclaimed on the machine where it was made. A copy of a slot, one
 // of another place or machine, and none at all prove nothing: the act may have
 // been claimed elsewhere.
@@ -122,7 +122,7 @@ func (s *Session) stillToCome(gate triage.GateState) string {
 	apart := s.machine().apartFrom(*gate.Slot)
 	claimed, err := fileID(filepath.Join(dir, claimFile))
 	if err == nil && apart == "" && inode(claimed) == inode(gate.Slot.File) {
-		return "" // nobody holds it any more
+		return "" // it is held no more
 	}
 	st, _ := s.state.Step(gate.Step)
 	until := st.Started.Add(beginsWithin + clocksApart)

@@ -165,7 +165,7 @@ type (
 		Level   string   `json:"level"`
 		Say     string   `json:"say"`
 		Against []string `json:"against,omitempty"` // gates that stay shut while it stands
-		Unsure  bool     `json:"unsure,omitempty"`  // nobody can tell whether it holds
+		Unsure  bool     `json:"unsure,omitempty"`  // whether it holds is not known
 	}
 	// GateShown arms a gate: the preview was shown and nothing was unmet.
 	GateShown struct {

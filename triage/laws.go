@@ -19,7 +19,7 @@ func isProof(st *Step) bool {
 }
 
 // denies reports whether a question of verify was answered, and with what its
-// runbook does not call green: what nobody knows proves nothing. A plan from before
+// runbook does not call green: an unknown proves nothing. A plan from before
 // runbooks said so takes every answer; see vagueLaws.
 func denies(st *Step) bool {
 	said := st.Phase == Verify && st.Kind == AskStep && len(st.PlanStep.Green) > 0 && st.Answer != "" && st.Status != Skipped
@@ -27,7 +27,7 @@ func denies(st *Step) bool {
 }
 
 // Denies reports whether the answer to a question of verify says that it did not
-// recover, or that nobody knows.
+// recover, or unknown.
 func (st Step) Denies() bool { return denies(&st) }
 
 // denied reports whether a step denies the recovery and no person has set that

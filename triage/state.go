@@ -150,7 +150,7 @@ type GateState struct {
 	Digest     string
 	Before     []KV
 	Kept       *Kept // what its newest act can be undone from; nil where nothing is
-	Slot       *Slot // where alone its newest act can be claimed; nil where nobody knows
+	Slot       *Slot // where alone its newest act can be claimed; nil where it is not known
 	After      []KV
 	Response   string
 	Why        string // of the newest close

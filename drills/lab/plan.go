@@ -41,7 +41,7 @@ func processes(dir string, p ports) []planned {
 			"--listen-client-urls=" + etcd, "--advertise-client-urls=" + etcd,
 			"--listen-peer-urls=" + peer, "--initial-advertise-peer-urls=" + peer,
 			"--initial-cluster=default=" + peer,
-			// Whoever may write to it is above all rights of the cluster, and loopback is open to every user of this machine.
+			// A user who may write to it is above all rights of the cluster, and loopback is open to every user of this machine.
 			"--client-cert-auth", "--trusted-ca-file=" + cert, "--cert-file=" + cert, "--key-file=" + key,
 			"--peer-client-cert-auth", "--peer-trusted-ca-file=" + cert, "--peer-cert-file=" + cert, "--peer-key-file=" + key,
 			"--unsafe-no-fsync", // a lab need not survive a power cut

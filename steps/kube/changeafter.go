@@ -30,7 +30,7 @@ func (pl *planning) inOrder(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
-			pl.unmet("ask for the right to read it, or for somebody who has it", "Whether %s is repaired, which comes first, is not known: %v.", what, err)
+			pl.unmet("ask for the right to read it, or for a person who has it", "Whether %s is repaired, which comes first, is not known: %v.", what, err)
 		case why != "":
 			pl.unmet(fmt.Sprintf("repair %s first", t), "%s comes first, and is not repaired: %s.", t, clip(why, 300))
 		default:

@@ -13,7 +13,7 @@ func changeKinds(what []steps.Field, uid steps.Field) []steps.Kind {
 	return []steps.Kind{
 		{
 			Name: "kube/patch", Class: steps.Repair, Params: with(append([]steps.Field{ops, afterField()}, weakenFields()...)...),
-			Doc:     "Changes named fields of one object. Refuses identity, status, finalizers, owners, what can never be changed, and fields that somebody else rewrites. Takes nothing away and opens nothing but where the runbook says so.",
+			Doc:     "Changes named fields of one object. Refuses identity, status, finalizers, owners, what can never be changed, and fields that another writer owns. Takes nothing away and opens nothing but where the runbook says so.",
 			Touches: []string{tested},
 			Changes: newPatchGate,
 		},

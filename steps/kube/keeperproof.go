@@ -28,7 +28,7 @@ type proof struct {
 	bond
 	t      target
 	o      object
-	p      *place // what a person named; nil for nobody
+	p      *place // what a person named; nil for none
 	homes  []string
 	narrow string // why only some namespaces were looked at; "" for the whole cluster
 	found  []candidate
@@ -65,7 +65,7 @@ func (c *client) proven(ctx context.Context, t target, o object, finalizer, cont
 	}
 	if x.p == nil {
 		k.leads = x.leadsTo()
-		return x.nobody(), nil
+		return x.unnamed(), nil
 	}
 	k.ties = x.tiesOf(own)
 	if len(k.ties) == 0 {
@@ -229,9 +229,9 @@ func (x *proof) vanished(own sight) sight {
 	return sight{alive: unknown, why: fmt.Sprintf("%s, and absence is no death: no Lease shows that it ran in this cluster and stopped; it may run elsewhere. Otherwise %s", own.why, install)}
 }
 
-// nobody is the verdict where no workload was named. What evidence points to is
+// unnamed is the verdict where no workload was named. What evidence points to is
 // told beside it: it is a lead, and changes with what could be read.
-func (x *proof) nobody() sight {
+func (x *proof) unnamed() sight {
 	return sight{alive: unknown, why: fmt.Sprintf("handrail does not know who keeps %q: find its controller and name it", clip(x.finalizer, 200))}
 }
 

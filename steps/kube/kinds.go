@@ -73,7 +73,7 @@ func Kinds() []steps.Kind {
 		},
 		{
 			Name: "kube/delete", Class: steps.Repair, Params: with(uid, weakenFields()[0]),
-			Doc:     "Deletes one object by name and UID, its children in the background. Refuses while a finalizer holds it or somebody manages it, and what limits other objects, unless the runbook says so.",
+			Doc:     "Deletes one object by name and UID, its children in the background. Refuses while a finalizer holds it or a controller manages it, and what limits other objects, unless the runbook says so.",
 			Touches: []string{"deletes the object with preconditions on its UID and its version"},
 			Changes: func(e steps.Env) steps.Gater { return deleteGate{e} },
 		},

@@ -132,7 +132,7 @@ func selectorOf(o object) string {
 }
 
 // left holds a verdict of death against what a workload leaves: pods of its
-// name or selector, and a Lease. Whoever renews a Lease lives, whatever is said
+// name or selector, and a Lease. The holder that renews a Lease lives, whatever is said
 // of the workload.
 func (c *client) left(ctx context.Context, p place, s sight, selector string) (sight, error) {
 	query := url.Values{}
@@ -201,7 +201,7 @@ func (c *client) leads(o object) sight {
 	text, _, _ := unstructured.NestedString(o.Object, "spec", "renewTime")
 	seconds, _, err := unstructured.NestedInt64(o.Object, "spec", "leaseDurationSeconds")
 	if holder == "" {
-		return sight{alive: dead, why: name + " is held by nobody"}
+		return sight{alive: dead, why: name + " has no holder"}
 	}
 	renewed, terr := time.Parse(time.RFC3339, text)
 	if terr != nil || err != nil || seconds <= 0 {

@@ -36,7 +36,7 @@ func (c *client) search(ctx context.Context, row known) (sight, error) {
 
 func (c *client) searchIn(ctx context.Context, row known, namespace string) (sight, error) {
 	var seen []sight
-	quiet := "" // a Lease of it that nobody renews any more: it ran here, and stopped
+	quiet := "" // a Lease of it that is renewed no more: it ran here, and stopped
 	for _, r := range workloads() {
 		err := c.sweep(ctx, r.path(namespace, ""), asJSON, nil, func(o object) {
 			if !row.touches(o) {

@@ -80,7 +80,7 @@ func askLock(ctx context.Context, env steps.Env, w workdir, out unkept, a *steps
 	a.Rows = append(a.Rows, row)
 }
 
-// unasked keeps a clone from having a server of its choice asked because somebody
+// unasked keeps a clone from having a server of its choice asked because a person
 // typed handrail there: that takes a person who asks, or trust.
 func unasked(env steps.Env, w workdir, what string, a *steps.Answer) bool {
 	set := settings{env: env, w: w}

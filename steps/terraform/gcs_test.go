@@ -91,7 +91,7 @@ func TestGCS(t *testing.T) {
 	}
 	backdateGCS(t, gate, time.Hour)
 	wantUnmet(t, w.preview(id), "somebody else took it")
-	wantUnmet(t, w.preview(id), "the clock of the holder is wrong, or somebody wrote the lock again")
+	wantUnmet(t, w.preview(id), "the clock of the holder is wrong, or the lock was written again")
 	hourOld := time.Now().Add(-time.Hour)
 	gate.wrote.Store(&hourOld)
 	id = w.look().wantHeld(t, w)

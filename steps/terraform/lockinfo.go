@@ -159,7 +159,7 @@ func (l lockRead) taken() (time.Time, string) {
 	case apart > disagreement && w.rewrote:
 		// Its holder wrote the state since, and was alive then.
 	case apart.Abs() > disagreement:
-		return time.Time{}, fmt.Sprintf("the lock says that it was taken at %s, and the backend that it was written at %s: the clock of the holder is wrong, or somebody wrote the lock again",
+		return time.Time{}, fmt.Sprintf("the lock says that it was taken at %s, and the backend that it was written at %s: the clock of the holder is wrong, or the lock was written again",
 			created.UTC().Format(time.RFC3339), w.at.UTC().Format(time.RFC3339))
 	}
 	if w.at.After(created) {

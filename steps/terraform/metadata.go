@@ -117,7 +117,7 @@ func newGuardedDialer() *guardedDialer {
 	return &guardedDialer{net.Dialer{Timeout: askWithin, Control: offMetadata}}
 }
 
-// DialContext refuses names before anybody is asked where they lead.
+// DialContext refuses names before they are looked up.
 func (d *guardedDialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	if host, _, err := net.SplitHostPort(address); err == nil && network != "unix" {
 		if err := refuseMetadata(host); err != nil {

@@ -17,7 +17,7 @@ import (
 	"handrail/steps"
 )
 
-// Named is what the settings of a root module name by themselves: whoever wrote
+// Named is what the settings of a root module name by themselves: the author of
 // the directory chose it, and not the operator.
 type Named struct {
 	Data     string   // where init keeps its settings, absolute
@@ -28,7 +28,7 @@ type Named struct {
 	CLI      []string // files of the CLI configuration that tofu would read here, builds that it names instead of packages, and files that choose the tofu
 }
 
-// NamedBy reads what the settings of dir name. It reads files, asks nobody and
+// NamedBy reads what the settings of dir name. It reads files, asks no server and
 // runs nothing; a directory that no init has touched names nothing.
 func NamedBy(env steps.Env, dir string) (Named, error) {
 	w, err := readWorkdir(env, dir)

@@ -87,7 +87,7 @@ func TestKilledApply(t *testing.T) {
 	wantUnmet(t, w.preview(id), "old; younger than")
 	// The clock of the holder alone makes no lock old.
 	w.editLease(func(lease map[string]any) { redate(t, lease, 47*time.Minute) })
-	wantUnmet(t, w.preview(id), "the clock of the holder is wrong, or somebody wrote the lock again")
+	wantUnmet(t, w.preview(id), "the clock of the holder is wrong, or the lock was written again")
 	if age := w.probe("terraform/lock", nil).Facts["age"]; age.Known() {
 		t.Errorf("age = %s by a clock that the server contradicts", age.Text())
 	}

@@ -19,7 +19,7 @@ const (
 // happen is said only of a run that it shows from its beginning to its end.
 type completion struct {
 	begun     bool   // something was seen that stands before the first operation
-	remote    bool   // it runs elsewhere, and goes on without whoever watches it
+	remote    bool   // it runs elsewhere, and goes on when no one watches it
 	cancelled bool   // a person said no
 	reported  int    // operations that the last line of the run counts
 	boxed     bool   // inside the box of an error or a warning

@@ -127,7 +127,7 @@ func TestS3Unlock(t *testing.T) {
 	cmd, _ = file.apply()
 	file.kill(cmd)
 	a.backdateFile(t, time.Hour)
-	wantUnmet(t, file.preview(file.probe("terraform/lock", nil).Facts["id"].Text()), "the clock of the holder is wrong, or somebody wrote the lock again")
+	wantUnmet(t, file.preview(file.probe("terraform/lock", nil).Facts["id"].Text()), "the clock of the holder is wrong, or the lock was written again")
 	a.writtenAt(t, time.Now().Add(-time.Hour))
 	table := newBackend(t, "s3", strings.Replace(a.block(`dynamodb_table = "locks"`), "team", "plain", 1), quick, a.environ...)
 	id = table.probe("terraform/lock", nil).Facts["id"].Text()

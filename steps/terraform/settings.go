@@ -79,7 +79,7 @@ func (s settings) path(name string) string {
 func (s settings) trusted() bool { return s.env.Trusted != nil && s.env.Trusted(s.w.dir) == nil }
 
 // refuseLoan keeps credentials that the directory does not bring from a server
-// that it names by itself, or does not want checked: anybody can write the
+// that it names by itself, or does not want checked: any author can write the
 // settings of a clone. Trust lends them to the servers that it has shown.
 func (s settings) refuseLoan(named, unchecked string, lent ...string) error {
 	lent = compact(lent)

@@ -44,8 +44,8 @@ func (e *LongAnswerError) Error() string {
 // memory is the process's, so that the budget is too.
 var inFlight = &budget{left: mostInFlight}
 
-// budget is a number of bytes that many share. Nobody waits for it: who would
-// go over it fails, and whoever holds some of it cannot be held up by another.
+// budget is a number of bytes that many share. No reader waits for it: one that would
+// go over it fails, and one that holds some of it is never held up by another.
 type budget struct {
 	mu   sync.Mutex
 	left int64

@@ -6,7 +6,7 @@
 //
 // It knows what the kinds of the control plane mean. Of every other kind it knows
 // that what was there and is not there afterwards was taken away. Unsure means
-// that it says so: what it passes over, nobody is asked about.
+// that it says so: no person is asked about what it passes over.
 package weaken
 
 import "strings"

@@ -119,7 +119,7 @@ func (j *judge) subjects(before, after []any) {
 	}
 }
 
-// right is one thing that a rule lets somebody do.
+// right is one thing that a rule allows.
 type right struct{ verb, group, resource, name, url string }
 
 func rights(rule map[string]any) []right {
@@ -283,7 +283,7 @@ func admits(rule, other map[string]any, peers string) bool {
 // wide says why a rule lets more through than a repair needs: a place and a port.
 func wide(rule map[string]any, peers string) string {
 	if len(asList(rule[peers])) == 0 {
-		return "it names nobody, which stands for the whole world"
+		return "it names no peer, which stands for the whole world"
 	}
 	if len(asList(rule["ports"])) == 0 {
 		return "it names no port, which stands for all of them"
@@ -307,7 +307,7 @@ func wide(rule map[string]any, peers string) string {
 
 func widePeer(p map[string]any) string {
 	if len(p) == 0 {
-		return "it names nobody, which stands for the whole world"
+		return "it names no peer, which stands for the whole world"
 	}
 	if block, is := p["ipBlock"].(map[string]any); is {
 		cidr, _ := block["cidr"].(string)

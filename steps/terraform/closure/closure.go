@@ -1,7 +1,7 @@
 // Package closure tells what decides what a program does in a root module: every
 // file below it, every module that init has recorded wherever it lies, the
 // settings that init has saved, the packages of its providers, and files named
-// beside them. Whoever trusts a directory trusts its closure as it is.
+// beside them. To trust a directory is to trust its closure as it is.
 //
 // What an incident changes and no program is started from is left out: states
 // and the descriptions of their locks, saved plans, logs, the marker of a pause,
