@@ -24,12 +24,7 @@ func (p *player) follow(ctx context.Context, snap Snapshot, o triage.Option) (st
 		}
 		return p.sample(ctx, snap, st)
 	case triage.DoAnswer:
-		g, ok := p.Answers.Answers[id]
-		if !ok {
-			g = Given{Value: triage.Unknown, How: "the script has no answer"}
-		}
-		p.say("answer %s: %s (%s)", o.Step, g.Value, g.How)
-		return "", p.do(ctx, triage.Intent{Kind: triage.DoAnswer, Step: o.Step, Value: g.Value, Text: g.How})
+		return p.answer(ctx, st)
 	case triage.DoManual:
 		proof, ok := p.Answers.Manual[id]
 		if !ok {
@@ -114,38 +109,6 @@ func (p *player) wait(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-}
-
-// conclude accepts what the facts propose, never an unknown, or gives the
-// script's own value with its reason. Of a topic that neither knows, it says so.
-func (p *player) conclude(ctx context.Context, snap Snapshot, o triage.Option) (string, error) {
-	proposed := o.Value
-	if c, ok := snap.Cards[o.Step]; ok && c.Proposed != "" {
-		proposed = c.Proposed
-	}
-	g, ok := p.Answers.Conclude[string(o.Topic)]
-	switch {
-	case ok:
-	case proposed == "" || proposed == triage.Unknown:
-		g = Given{Value: triage.Unknown, Why: "the facts propose nothing, and the script does not know"}
-	default:
-		g = Given{Value: "accept"}
-	}
-	in := triage.Intent{Kind: triage.DoConclude, Topic: o.Topic, Step: o.Step, Value: g.Value, Text: g.Why, Person: g.Person}
-	if g.Value == "accept" {
-		if proposed == "" || proposed == triage.Unknown {
-			return fmt.Sprintf("the facts propose nothing for %s, and the script accepts only what they propose", o.Topic), nil
-		}
-		in.Value = proposed
-	}
-	// The loop asks again for what is unknown; a script has nothing more to say.
-	key := "conclude " + string(o.Topic)
-	if was, ok := snap.State.Topics[o.Topic]; ok && was.Value == in.Value && p.tried[key] >= 2 {
-		return fmt.Sprintf("%s is concluded as %s, the loop asks for more, and the script has nothing to add", o.Topic, in.Value), nil
-	}
-	p.tried[key]++
-	p.say("conclude %s: %s", o.Topic, in.Value)
-	return "", p.do(ctx, in)
 }
 
 // gate previews and confirms with the script's phrase.

@@ -6,7 +6,7 @@ package triage
 func Draft(s State, in Intent) (Body, bool) {
 	switch in.Kind {
 	case DoAnswer:
-		return Answer{Step: in.Step, Value: in.Value, How: in.Text}, true
+		return Answer{Step: in.Step, Value: in.Value, How: in.Text, Script: in.Script}, true
 	case DoManual:
 		return Manual{Step: in.Step, Proof: in.Text}, true
 	case DoSkip:
@@ -14,7 +14,7 @@ func Draft(s State, in Intent) (Body, bool) {
 	case DoConclude:
 		return Conclude{
 			Topic: in.Topic, Value: in.Value, Proposed: in.Proposed, Why: in.Text,
-			Person: in.Person, Provisional: in.Provisional,
+			Person: in.Person, Provisional: in.Provisional, Script: in.Script,
 		}, true
 	case DoDisarm:
 		return GateClosed{Step: in.Step, Digest: s.Gates[in.Step].Digest, Why: in.Text}, true

@@ -122,6 +122,8 @@ type (
 		Step  string `json:"step"`
 		Value string `json:"value"`
 		How   string `json:"how,omitempty"`
+		// Script says that an answers file said so, and no person at the keyboard.
+		Script bool `json:"script,omitempty"`
 	}
 	// Manual records something done outside, with its named proof.
 	Manual struct {
@@ -137,6 +139,7 @@ type (
 		Why         string   `json:"why,omitempty"`
 		Person      string   `json:"person,omitempty"`
 		Provisional bool     `json:"provisional,omitempty"`
+		Script      bool     `json:"script,omitempty"` // an answers file said so, and no person at the keyboard
 	}
 	// ProbeStart says that a probe began.
 	ProbeStart struct {

@@ -125,7 +125,7 @@ func (f *folder) answer(b Answer) error {
 		return f.refuse("%q is not an answer to %q", b.Value, b.Step)
 	}
 	st := f.step(i)
-	st.Answer, st.How = b.Value, b.How
+	st.Answer, st.How, st.Script = b.Value, b.How, b.Script
 	if b.Value == Unknown {
 		f.settled(st, CannotTell)
 	} else {
@@ -195,7 +195,7 @@ func (f *folder) stale(ids []string, why string) {
 func (f *folder) propose(why string) {
 	f.s.Return, f.s.ReturnWhy = Compare, why
 	if c, ok := f.s.Topics[TopicConsistent]; ok && c.Value != Unknown {
-		f.setTopic(Conclusion{Topic: TopicConsistent, Value: Unknown, Why: why, Seq: f.e.Seq, At: f.e.At})
+		f.setTopic(Conclusion{Topic: TopicConsistent, Value: Unknown, Lapsed: true, Why: why, Seq: f.e.Seq, At: f.e.At})
 	}
 	for i := range f.s.Steps {
 		st := f.s.Steps[i]

@@ -14,7 +14,7 @@ func (f *folder) conclude(b Conclude) error {
 	}
 	c := Conclusion{
 		Topic: b.Topic, Value: b.Value, Proposed: b.Proposed, Provisional: b.Provisional, Person: b.Person,
-		Why: b.Why, Grounds: b.Grounds, Seq: f.e.Seq, At: f.e.At,
+		Why: b.Why, Grounds: b.Grounds, Script: b.Script, Seq: f.e.Seq, At: f.e.At,
 	}
 	if row, ok := Matrix(f.s.Plan().Matrix); ok {
 		c.Contradicts = row.contradicts(b.Topic, b.Value)

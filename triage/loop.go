@@ -152,6 +152,7 @@ type Intent struct {
 	Debt        Settle
 	Params      map[string]string
 	Seen        int64
+	Script      bool // of an answer or a conclude: an answers file says so
 }
 
 // Refusal says why an intent is not available, and what would make it so. Law

@@ -98,6 +98,7 @@ type Step struct {
 	Rows      []Compared // of a compare step
 	Answer    string     // of an ask
 	How       string
+	Script    bool        // of an ask: an answers file gave its answer
 	Green     string      // of a watch: true, false, unknown or ""
 	Streak    int         // of a watch: consecutive greens that are far enough apart
 	Greens    []time.Time // when the newest greens of the streak were seen, at most 32
@@ -124,6 +125,8 @@ type Conclusion struct {
 	Grounds     []string
 	Seq         int64
 	At          time.Time
+	Script      bool   // an answers file said so, and no person at the keyboard
+	Lapsed      bool   // nobody's word: what was said before fell when the target moved
 	Contradicts string // what the decision matrix says instead, "" for no contradiction
 }
 
