@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -210,5 +211,30 @@ func unclaimed(t *testing.T, c session.Config, o session.Order) {
 	}
 	if err := os.WriteFile(filepath.Join(dir, "slot"), []byte(o.Nonce+"\n"), 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestGateSaysWhatEndsItsAct: where an act cannot be taken out of what it was
+// ordered in, who confirms it knows.
+func TestGateSaysWhatEndsItsAct(t *testing.T) {
+	t.Parallel()
+	for _, drill := range []string{"", "killed-runner-1"} {
+		st := newStage(t)
+		st.cfg.Fragile = func(context.Context) string { return "the end of this login may end the act" }
+		s, err := session.Start(t.Context(), st.cfg, session.Begin{Runbook: st.rb, Drill: drill})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		ready(t, s)
+		do(t, s, preview())
+		said := steps.Find(s.Snapshot().Gate.Preview.Shown, "can be cut off")
+		if (said != "") != (drill == "") {
+			t.Errorf("in drill %q the gate says %q", drill, said)
+		}
+		do(t, s, confirm())
+		if st.w.acts != 1 {
+			t.Errorf("%d acts, want 1", st.w.acts)
+		}
 	}
 }
