@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"bytes"
-	"encoding/base64"
 	"regexp"
 	"unicode/utf8"
 )
@@ -229,16 +228,4 @@ func isText(b []byte) bool {
 		}
 	}
 	return true
-}
-
-// isEncodedText reports whether a run is base64 of text, which was looked into by itself.
-func isEncodedText(run []byte) bool {
-	run = bytes.TrimRight(run, "=")
-	for _, enc := range [...]*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-		part := run[:len(run)-len(run)%4]
-		if raw, err := enc.DecodeString(string(part)); err == nil && len(raw) > 0 && isText(raw) {
-			return true
-		}
-	}
-	return false
 }
