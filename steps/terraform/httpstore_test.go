@@ -129,7 +129,7 @@ unlock_address = "` + s.URL + `/tf/state/lock"`
 		{name: "wrong password", environ: []string{"TF_HTTP_PASSWORD=expired-password"}, err: "a token may have expired", denied: true},
 		{name: "no server", settings: `"address":"http://127.0.0.1:1/"`, err: "cannot be reached"},
 		{name: "no address", settings: `"address":"nowhere"`, err: "name no address"},
-		{name: "lent password", trust: os.ErrPermission, err: "trust the directory first"},
+		{name: "lent password", trust: os.ErrPermission, err: "trust the directory first if that is meant: permission denied"},
 		{name: "workspace", environ: []string{"TF_WORKSPACE=prod"}, err: "no workspaces"},
 		{name: "no locks", check: func(o steps.Observation) bool {
 			return !o.Facts["held"].Known() && strings.Contains(o.Facts["held"].Why(), "no lock_address")

@@ -225,8 +225,8 @@ func (b backendSettings) refuseLoan(cfg *rest.Config, paths []string) error {
 		trusted = trusted && slices.Contains(b.named(), serverOf(named))
 	}
 	if named != "" && lent && !trusted {
-		return fmt.Errorf("kubernetes backend: %s would send credentials of yours (from %s) to the server %q that it names itself or does not want checked; trust the directory first if that is meant",
-			b.w.dir, strings.Join(append(slices.Clone(paths), "the environment"), ", "), named)
+		return fmt.Errorf("kubernetes backend: %s would send credentials of yours (from %s) to the server %q that it names itself or does not want checked; %s",
+			b.w.dir, strings.Join(append(slices.Clone(paths), "the environment"), ", "), named, settings(b).trustFirst())
 	}
 	return nil
 }

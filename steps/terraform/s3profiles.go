@@ -63,8 +63,8 @@ func profilesOf(set settings) (profiles, error) {
 		}
 	}
 	if !p.own && !set.trusted() {
-		return p, fmt.Errorf("s3 backend: %s names the files %s of profiles, which name servers and programs; trust the directory first if that is meant",
-			set.w.dir, strings.Join(append(namedProfiles(set, 0), namedProfiles(set, 1)...), ", "))
+		return p, fmt.Errorf("s3 backend: %s names the files %s of profiles, which name servers and programs; %s",
+			set.w.dir, strings.Join(append(namedProfiles(set, 0), namedProfiles(set, 1)...), ", "), set.trustFirst())
 	}
 	return p, nil
 }

@@ -78,6 +78,19 @@ func (s settings) path(name string) string {
 
 func (s settings) trusted() bool { return s.env.Trusted != nil && s.env.Trusted(s.w.dir) == nil }
 
+// trustFirst is what to do about a loan that was refused. It says why the trust
+// does not hold, with what changed since it was given.
+func (s settings) trustFirst() string {
+	const cure = "trust the directory first if that is meant"
+	if s.env.Trusted == nil {
+		return cure
+	}
+	if err := s.env.Trusted(s.w.dir); err != nil {
+		return cure + ": " + err.Error()
+	}
+	return cure
+}
+
 // refuseLoan keeps credentials that the directory does not bring from a server
 // that it names by itself, or does not want checked: any author can write the
 // settings of a clone. Trust lends them to the servers that it has shown.
@@ -87,8 +100,8 @@ func (s settings) refuseLoan(named, unchecked string, lent ...string) error {
 	if server == "" || len(lent) == 0 || s.trusted() && (named == "" || slices.Contains(s.servers(), named)) {
 		return nil
 	}
-	return fmt.Errorf("%s backend: %s would send credentials of yours (%s) to the server %q that it names itself or does not want checked; trust the directory first if that is meant",
-		s.w.backend, s.w.dir, strings.Join(lent, ", "), server)
+	return fmt.Errorf("%s backend: %s would send credentials of yours (%s) to the server %q that it names itself or does not want checked; %s",
+		s.w.backend, s.w.dir, strings.Join(lent, ", "), server, s.trustFirst())
 }
 
 // lend names a variable whose value would be used for a setting that the
