@@ -3,6 +3,7 @@ package tui
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"handrail/steps"
 	"handrail/triage"
@@ -34,6 +35,22 @@ func TestFindingIsShownAndOverruled(t *testing.T) {
 	if got.Kind != triage.DoWaive || got.Law != triage.LawNone || got.Step != id("lock") || got.Person != "p" || got.Text != "x" || !slices.Equal(got.Findings, []string{said}) {
 		t.Errorf("sent %+v", got)
 	}
+}
+
+// toOpposed is a step whose finding keeps a gate shut.
+func (s *stage) toOpposed() {
+	s.pass(47 * time.Second)
+	st := &s.run.snap.State
+	st.Steps = slices.Clone(st.Steps)
+	i := slices.IndexFunc(st.Steps, func(x triage.Step) bool { return x.ID == id("lock") })
+	st.Steps[i].Status = triage.Settled
+	st.Steps[i].Findings = []triage.Finding{
+		{Level: "critical", Say: "The lock is 14m0s old, and an apply here may take 30m0s. Treat its holder as alive.", Against: []string{id("unlock")}},
+		{Level: "info", Say: "Age permits a release, it does not justify one."},
+	}
+	s.run.snap.Options = triage.Options(*st, st.Updated, nil)
+	s.run.front(id("lock"))
+	s.run.decide()
 }
 
 // TestPlaceOfTheTarget: the first line says it where the cluster does not.

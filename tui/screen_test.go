@@ -334,6 +334,8 @@ func shots() map[string]shot {
 		"params":        {false, func(s *stage) { s.toMatch(); s.press("down", "enter") }},
 		"run":           {true, func(s *stage) { s.pass(12 * time.Second) }},
 		"finding":       {true, (*stage).toFinding},
+		"opposed":       {true, (*stage).toOpposed},
+		"overrule":      {true, func(s *stage) { s.toOpposed(); s.press("w") }},
 		"facts":         {true, func(s *stage) { s.toAsk(); s.press("f") }},
 		"conclusion":    {true, (*stage).toConclusion},
 		"matrix":        {true, (*stage).toMatrix},

@@ -47,12 +47,12 @@ func (m *model) skipForm(step string) *form {
 func (m *model) overruleForm(step string) *form {
 	st, _ := m.run.snap.State.Step(step)
 	said := st.Said()
-	intro := []text{"It keeps gates shut, or the incident from being closed as recovered:"}
+	intro := []text{"It keeps gates shut, or keeps the incident from closing as recovered:"}
 	for _, s := range said {
 		intro = append(intro, "! "+shown(s))
 	}
 	return &form{title: say("Overrule what %s found", short(step)),
-		intro:  append(intro, "The person named here takes it upon themselves; the bundle says so. Reading it again is safer."),
+		intro:  append(intro, "The person named here answers for it, and the bundle says so. Reading it again is safer."),
 		fields: []field{named("person", "person", "who on the call decides this", true), named("why", "why", "the reason, in one sentence", true)},
 		submit: func(v map[string]string) tea.Cmd {
 			return m.send(triage.Intent{Kind: triage.DoWaive, Law: triage.LawNone, Step: step, Findings: said, Person: v["person"], Text: v["why"]})
