@@ -17,14 +17,15 @@ func (m *model) header() []drawn {
 	}
 	if m.inc == nil {
 		left := " " + name + "  " + th.muted.on(m.screenName())
-		cluster := drawn("")
-		if m.home.data.Cluster != "" {
-			cluster = "  " + th.muted.on(clip(shown(m.home.data.Cluster), m.w/2)) + "  "
-		}
+		right := m.chip() + " "
 		if place := m.place(); place != "" {
-			cluster += th.chipPlace.on(" "+clip(place, 16)+" ") + " "
+			right = th.chipPlace.on(" "+clip(place, 16)+" ") + " " + right
 		}
-		return []drawn{spread(left, cluster+m.chip()+" ", m.w), m.rule()}
+		// A long name of the cluster gives way to that of the screen, a short one does not.
+		if room := min(m.w/2, max(20, m.w-cells(left)-cells(right)-4)); m.home.data.Cluster != "" {
+			right = "  " + th.muted.on(clip(shown(m.home.data.Cluster), room)) + "  " + right
+		}
+		return []drawn{spread(left, right, m.w), m.rule()}
 	}
 	s := m.run.snap.State
 	if place := m.place(); place != "" {
