@@ -267,9 +267,11 @@ func TestTellingNames(t *testing.T) {
 			}
 		}
 	}
+	// The race detector makes it slow, so that it looks at an eighth of each sort.
+	passed := func(n int) bool { return raceEnabled && n%8 > 0 }
 	for i, s := range settings {
 		for j, w := range writings {
-			if raceEnabled && (i+j)%8 > 0 {
+			if passed(i + j) {
 				continue
 			}
 			v, secrets := plantValue(rnd, s.value)
@@ -278,17 +280,26 @@ func TestTellingNames(t *testing.T) {
 			}
 		}
 	}
-	for _, h := range headers {
-		for _, w := range headerWritings {
+	for i, h := range headers {
+		for j, w := range headerWritings {
+			if passed(i + j) {
+				continue
+			}
 			v, secrets := plantValue(rnd, h.value)
 			try(form{"headers", w.name + ", " + h.name, strings.NewReplacer("NAME", h.name, "LOWER", strings.ToLower(h.name), "VALUE", v).Replace(w.text), secrets})
 		}
 	}
-	for _, k := range ownForms {
+	for i, k := range ownForms {
+		if passed(i) {
+			continue
+		}
 		text, secrets := plantForm(rnd, k.text)
 		try(form{"forms of their own", k.name, text, secrets})
 	}
-	for _, k := range kinds {
+	for i, k := range kinds {
+		if passed(i) {
+			continue
+		}
 		text, secrets := plant(rnd, k.text)
 		try(form{"forms of their own", k.name, text, secrets})
 	}

@@ -74,7 +74,7 @@ func newRuleset(team []TeamRule) (*ruleset, error) {
 	add(assignment, assigned[:]...)
 	add(wide, "\x00")
 	add(escaped, `\u00`, `\/`, `\n`)
-	add(percent, "%2", "%3", "%0a", "%40", "%5", "%7", "+private+key", "bearer+", "machine+", "password+", "-p+")
+	add(percent, "%2", "%3", "%0a", "%40", "%5", "%7", "+private+key", "bearer+", "machine+", "password+", "pass+", "passphrase+", "pw+", "key+", "token+", "secret+", "pat+", "auth+", "base+", "-p+", "+on+%3e")
 	s.auto = newAutomaton(literals)
 	s.digest = hex.EncodeToString(digest.Sum(nil))
 	return s, nil
