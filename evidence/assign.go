@@ -353,9 +353,16 @@ var (
 // progress is what tofu says of a resource whose name looks like that of a secret.
 var progress = regexp.MustCompile(`\A(?:Refreshing|Creati(?:ng|on)|Still |Destr(?:oying|uction)|Modif(?:ying|ications)|Read(?:ing|\b)|Import|Provision|Drift|Plan to|Opening|Closing)`)
 
+// lineBefore is what stands before at on its line, at most most bytes of it: a line
+// may be as long as what is read.
+func lineBefore(in []byte, at, most int) []byte {
+	before := in[max(0, at-most):at]
+	return before[bytes.LastIndexByte(before, '\n')+1:]
+}
+
 // namesOnly tells by what stands around an assignment that its value is the name of a secret, its digest, or talk of it.
 func namesOnly(in []byte, l, j int, v, name []byte) bool {
-	before := in[max(0, l-96, bytes.LastIndexByte(in[:l], '\n')+1):l]
+	before := lineBefore(in, l, 96)
 	switch {
 	case bytes.HasPrefix(v, []byte("<set to the key '")): // kubectl describe
 		return true

@@ -215,10 +215,12 @@ func (w *applier) rows(final bool) {
 
 // tuple is a statement that names its columns and values on one line: INSERT INTO t (name, password) VALUES ('bob', '…').
 func (n *named) tuple() (hit, bool) {
-	from := bytes.LastIndexByte(n.in[:n.l], '(')
-	if from < max(n.floor, n.l-512) {
+	back := max(n.floor, n.l-512)
+	from := bytes.LastIndexByte(n.in[back:n.l], '(')
+	if from < 0 {
 		return hit{}, false
 	}
+	from += back
 	rest := n.in[n.j:n.lineEnd]
 	end := bytes.IndexByte(rest, ')')
 	if end < 0 {

@@ -33,7 +33,7 @@ const gap = `(?:\s|\\[nrt]){1,8}`
 
 func command(p place, re *regexp.Regexp, needs string) (hit, bool) {
 	if needs != "" {
-		line := p.in[max(0, p.at-256, bytes.LastIndexByte(p.in[:p.at], '\n')+1):p.at]
+		line := lineBefore(p.in, p.at, 256)
 		if !bytes.Contains(line, []byte(needs)) {
 			return hit{}, false
 		}

@@ -183,7 +183,7 @@ func isPublic(in []byte, start, end, floor int) bool {
 	if publicStart(w) || runID.Match(w) {
 		return true
 	}
-	if line := in[max(floor, start-160, bytes.LastIndexByte(in[:start], '\n')+1):start]; bytes.Contains(line, []byte("handrail-seal ")) {
+	if line := lineBefore(in[floor:], start-floor, 160); bytes.Contains(line, []byte("handrail-seal ")) {
 		return true // an anchor is there to be read
 	}
 	if name := namedBefore(in, start, floor); len(name) > 0 && nameTells(name) == silent && identifies(name) {
