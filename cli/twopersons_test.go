@@ -55,7 +55,7 @@ func (v *vault) Probe(context.Context, steps.Params, steps.Sink) (steps.Observat
 }
 
 func (v *vault) Preview(context.Context, steps.Params, steps.Sink) (steps.Preview, error) {
-	return steps.Preview{Target: []steps.KV{{Key: "lock", Value: "l-1"}, {Key: "directory", Value: "/work/vault"}}, Effect: "takes the \x1b[2Jlock away", Request: "unlock l-1",
+	return steps.Preview{Target: []steps.KV{{Key: "lock", Value: "l-1"}, {Key: "directory", Value: "/srv/vault"}}, Effect: "takes the \x1b[2Jlock away", Request: "unlock l-1",
 		Command: "unlock l-1", Phrase: "unlock l-1", Undo: "cannot be undone"}, nil
 }
 
