@@ -71,7 +71,7 @@ func TestUndoneIsSeen(t *testing.T) {
 			s.allow(false, []string{rbac}, []string{"rolebindings"})
 			s.role("migrate-v1", "get")
 			s.role("migrate-v2", "get", "list")
-			return changeIn("rolebinding", "migrate", s.binding("migrate", "migrate-v1", nil), "patch", toV2)
+			return changeIn("rolebinding", "migrate", s.binding("migrate", "migrate-v1", nil), "patch", toV2, "widens", "/roleRef")
 		}, func(s *stage, _ string) {
 			s.must("DELETE", s.at(rbac, "rolebindings", "migrate"), asJSON, "")
 			s.binding("migrate", "migrate-v1", nil)
@@ -80,7 +80,7 @@ func TestUndoneIsSeen(t *testing.T) {
 			s.allow(false, []string{rbac}, []string{"rolebindings"})
 			s.role("migrate-v1", "get")
 			s.role("migrate-v2", "get", "list")
-			return changeIn("rolebinding", "migrate", s.binding("migrate", "migrate-v1", nil), "patch", toV2)
+			return changeIn("rolebinding", "migrate", s.binding("migrate", "migrate-v1", nil), "patch", toV2, "widens", "/roleRef")
 		}, func(s *stage, _ string) { s.must("DELETE", s.at(rbac, "rolebindings", "migrate"), asJSON, "") }, untold, "not there any more"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
