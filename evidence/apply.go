@@ -49,6 +49,7 @@ type looked struct {
 	free    bool // the place was looked at before and counts for nothing
 	names   map[string]telling
 	columns *columns // the table whose rows come next
+	raw     []byte   // room for what a run of base64 decodes to
 }
 
 // line returns the rest of the line from i, at most 64 KiB.

@@ -102,7 +102,7 @@ func (n *named) assigned(k int, space bool) (hit, bool) {
 			start, end, quoted = valueAt(p.in[:lineEnd], end)
 		}
 	}
-	if n.tells == tells && !quoted && !(reference.Match(p.in[start:end]) && !bytes.HasPrefix(p.in[start:end], []byte("$"))) {
+	if n.tells == tells && !quoted && !(isReference(p.in[start:end]) && !bytes.HasPrefix(p.in[start:end], []byte("$"))) {
 		switch {
 		case space || p.in[k-1] == ' ' && p.in[n.j] == ' ':
 			if !startsLine(p.in, l) {
@@ -337,76 +337,4 @@ func normalValue(v []byte) []byte {
 		return pemBody(v)
 	}
 	return v
-}
-
-var (
-	// harmlessWord are values that say there is no secret here, or that another hand has hidden it.
-	harmlessWord = regexp.MustCompile(`\A(?i:true|false|yes|no|on|off|null|nil|none|undefined|unknown|unset|empty|n/a|~|-+|\*+|x{3,}|\.{3,}|` +
-		`\(?sensitive( value)?\)?|<sensitive>|\\u003c[a-z_ -]+\\u003e|\(known|\(known after apply\)|\[?redacted\]?|<[a-z_ -]+>|opaque|required|optional|string|bytes?)\z`)
-	// reference is an expression that names a secret instead of being one.
-	reference = regexp.MustCompile(`\A(?:\$(?:[{(\[]|env:|[A-Z][A-Z0-9_]*(?:\z|[/:."'&, \[\])])|[a-z_]+(?:\z|[/:."'&, \[\])])|[A-Z][a-z]+(?:[A-Z][a-z]+)*\z|\z|[0-9@#?*]\z)|\{\{|%\{|(?:var|local|data|module|each|self|path|env|secrets)\.|[a-z][a-z0-9]*(?:_[a-z0-9]+)+\.[a-z_][a-z0-9_]*\.|` +
-		`[A-Za-z_][\w.]*\((?:var|local|data|module|each|self|path|env)\b|(?:lookup|getenv|os\.getenv|os\.environ|System\.getenv|process\.env|env|ENV|config\.get)[(\[.]|` +
-		`op://|vault:|arn:|projects/|file\(|sensitive\()`)
-	namespaced = regexp.MustCompile(`\A[a-z0-9]([a-z0-9.-]*[a-z0-9])?/[a-z0-9]([a-z0-9.-]*[a-z0-9])?\z`)
-)
-
-// progress is what tofu says of a resource whose name looks like that of a secret.
-var progress = regexp.MustCompile(`\A(?:Refreshing|Creati(?:ng|on)|Still |Destr(?:oying|uction)|Modif(?:ying|ications)|Read(?:ing|\b)|Import|Provision|Drift|Plan to|Opening|Closing)`)
-
-// lineBefore is what stands before at on its line, at most most bytes of it: a line
-// may be as long as what is read.
-func lineBefore(in []byte, at, most int) []byte {
-	before := in[max(0, at-most):at]
-	return before[bytes.LastIndexByte(before, '\n')+1:]
-}
-
-// namesOnly tells by what stands around an assignment that its value is the name of a secret, its digest, or talk of it.
-func namesOnly(in []byte, l, j int, v, name []byte) bool {
-	before := lineBefore(in, l, 96)
-	switch {
-	case bytes.HasPrefix(v, []byte("<set to the key '")): // kubectl describe
-		return true
-	case bytes.HasSuffix(before, []byte("checksum/")):
-		return len(v) >= 64 && isHex(string(v[:64]))
-	case bytes.IndexByte(name, '.') > 0 && progress.Match(v):
-		return true
-	case bytes.HasSuffix(before, []byte(":")) && in[j] == ':':
-		word := before[bytes.LastIndexAny(before, " \t\"'=,")+1:]
-		return bytes.Contains(word, []byte("arn:"))
-	case bytes.EqualFold(name, []byte("secret")) && len(v) <= 63 && dnsName.Match(v):
-		// Metrics and logs name a Secret beside its namespace.
-		return bytes.Contains(before, []byte("namespace"))
-	}
-	return false
-}
-
-// pathValue is where a secret is kept.
-var pathValue = regexp.MustCompile(`\A(?:~|\.{1,2})?(?:/[A-Za-z0-9._-]+)+\z`)
-
-var dnsName = regexp.MustCompile(`\A[a-z0-9][a-z0-9.-]*[a-z0-9]\z`)
-
-// harmlessValue reports whether a value under a secret name is none.
-func harmlessValue(v, name []byte, quoted bool) bool {
-	if len(v) < 3 || (len(v) < 32 || bytes.IndexByte([]byte("-*xX."), v[0]) >= 0) && harmlessWord.Match(v) || reference.Match(v) {
-		return true
-	}
-	if bytes.IndexByte([]byte("/.~"), v[0]) >= 0 && pathValue.Match(v) && (wordPart(v) || bytes.Equal(v, bytes.ToLower(v))) {
-		return true
-	}
-	if c := bytes.IndexByte(v, ','); c > 0 && !quoted && harmlessWord.Match(v[:c]) {
-		return true
-	}
-	lower := bytes.ToLower(name)
-	if bytes.HasSuffix(lower, []byte("secret")) && namespaced.Match(v) {
-		return true // controllers log secret="namespace/name"
-	}
-	if (v[0] == '{' || v[0] == '[' || v[0] == '(') && !quoted && len(v) < 64 && bytes.IndexByte([]byte("}])"), v[len(v)-1]) >= 0 || bytes.Equal(v, []byte("{")) || bytes.Equal(v, []byte("[")) {
-		return true
-	}
-	for _, c := range v {
-		if (c < '0' || c > '9') && c != '.' {
-			return false
-		}
-	}
-	return !bytes.Contains(lower, []byte("pass")) && len(v) < 10 // token: 512 is a count
 }

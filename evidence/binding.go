@@ -326,7 +326,7 @@ func (n *named) directive() (hit, bool) {
 	if !is && !last && !quoted {
 		return hit{}, false
 	}
-	if v := n.in[start:end]; !looksRandom(v) && !(last && !quoted && !is && n.sureDirective(v) && !isProse(v, []byte(" x"))) || !is && isUUID(string(bytes.ToLower(v))) && !bytes.ContainsAny(n.name, "_-") {
+	if v := n.in[start:end]; !looksRandom(v) && !(last && !quoted && !is && n.sureDirective(v) && !isProse(v, []byte(" x"))) || !is && len(v) == 36 && isUUID(string(bytes.ToLower(v))) && !bytes.ContainsAny(n.name, "_-") {
 		return hit{}, false
 	}
 	return n.value(start, end, quoted)

@@ -31,7 +31,7 @@ func wide(p place) (hit, bool) {
 
 // isWide reports whether every other byte is NUL.
 func isWide(b []byte) bool {
-	if len(b) < 2*minKnown {
+	if len(b) < 2*minKnown || bytes.Count(b, []byte{0}) < len(b)/2-2 {
 		return false
 	}
 	nul := 0

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/hex"
+	"slices"
 )
 
 // encodedMost is how much of one encoded run is looked into at once.
@@ -123,12 +124,11 @@ func base64Of(p place, start, end int) (h hit, ok, reads bool) {
 		if len(part)%4 == 1 {
 			part = part[:len(part)-1]
 		}
-		raw := make([]byte, enc.DecodedLen(len(part)))
-		n, err := enc.Decode(raw, part)
-		if err != nil {
+		p.seen.raw = slices.Grow(p.seen.raw[:0], enc.DecodedLen(len(part)))
+		raw := p.seen.raw[:enc.DecodedLen(len(part))]
+		if _, err := enc.Decode(raw, part); err != nil {
 			continue
 		}
-		raw = raw[:n]
 		p.seen.work += len(raw) / 2
 		if !mostlyText(raw) {
 			continue // noise, or out of step
@@ -154,14 +154,24 @@ func base64Of(p place, start, end int) (h hit, ok, reads bool) {
 
 // mostlyText reports whether three of four bytes can be printed, or could in UTF-16. Of random ones a third can.
 func mostlyText(raw []byte) bool {
-	n := 0
-	for _, c := range raw {
-		if c >= ' ' && c < 0x7f || c == '\n' || c == '\r' || c == '\t' || c >= 0xc2 {
-			n++
+	none := 0
+	for i, c := range raw {
+		if none += int(unprinted[c]); none*4 > len(raw) && i%16 == 15 {
+			return isWide(raw)
 		}
 	}
-	return n*4 >= len(raw)*3 || isWide(raw)
+	return none*4 <= len(raw) || isWide(raw)
 }
+
+// unprinted has 1 for each byte that no text has.
+var unprinted = func() (t [256]uint8) {
+	for c := range 0xc2 {
+		if (c < ' ' || c >= 0x7f) && c != '\n' && c != '\r' && c != '\t' {
+			t[c] = 1
+		}
+	}
+	return t
+}()
 
 // isPlain reports whether decoded bytes are a user and a password as SASL PLAIN and others send them: parted by NUL.
 func isPlain(raw []byte) bool {
@@ -240,7 +250,7 @@ func byLooks(p place, start, end int) (hit, bool) {
 	for end < len(p.in) && p.in[end] == '=' {
 		end++
 	}
-	if isPublic(p.in, start, end, floor) || run < start && isPublic(p.in, run, end, floor) || beside(p.in, run, end) {
+	if p.seen.isPublic(p.in, start, end, floor) || run < start && p.seen.isPublic(p.in, run, end, floor) || beside(p.in, run, end) {
 		return hit{}, false
 	}
 	return hit{start: start, end: end, kind: "random", value: p.in[start:end], more: end == len(p.in) || end >= start+encodedMost}, true

@@ -155,17 +155,18 @@ const lineMost = 1 << 20
 
 // markIn finds where text may mark something: "sensitive", "after_sensitive", "sensitive_values", "sensitive_attributes".
 func markIn(text []byte) int {
-	for at := 0; ; {
-		i := bytes.Index(text[at:], []byte("ensitive"))
+	const mark, rare = "ensitive", 6 // its v is the rarest of its letters
+	for at := rare; at < len(text); at++ {
+		i := bytes.IndexByte(text[at:], mark[rare])
 		if i < 0 {
 			return -1
 		}
 		at += i
-		if end := at + len("ensitive"); end < len(text) && (text[end] == '"' || text[end] == '_') {
-			return at
+		if end := at - rare + len(mark); end < len(text) && (text[end] == '"' || text[end] == '_') && string(text[at-rare:end]) == mark {
+			return at - rare
 		}
-		at++
 	}
+	return -1
 }
 
 func (m *markedLines) Write(p []byte) (int, error) {

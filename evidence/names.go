@@ -119,11 +119,18 @@ func hasSuffix(s string, suffixes ...string) bool {
 
 // nameWords splits at everything but letters and digits, and where camel case begins a word; words are lower case.
 func nameWords(name []byte) []string {
-	var out []string
+	low := append(make([]byte, 0, 64), name...)
+	for i, c := range low {
+		if c >= 'A' && c <= 'Z' {
+			low[i] = c | 0x20
+		}
+	}
+	lower := string(low)
+	out := make([]string, 0, 4)
 	start := -1
 	flush := func(end int) {
 		if start >= 0 {
-			out = append(out, string(bytes.ToLower(name[start:end])))
+			out = append(out, lower[start:end])
 		}
 		start = -1
 	}

@@ -179,7 +179,7 @@ func (n *named) nested(from, to int) (hit, bool) {
 		if strings.HasPrefix(key, "checksum/") || key == "" && !quoted && (bytes.Contains(v, []byte(": ")) || bytes.Contains(v, []byte(" = "))) {
 			continue
 		}
-		if !named && !standsOut(v) && !(nameTells([]byte(key)) == hints && looksRandom(v)) || publicStart(v) || !looksRandom(v) && (!named || key == "" && (len(v) < 8 && !quoted || dnsName.Match(v) && !bytes.Contains(bytes.ToLower(n.name), []byte("pass")))) || identifies([]byte(key)) && key != "" && !named || !n.secret(v, quoted) {
+		if !named && !standsOut(v) && !(nameTells([]byte(key)) == hints && looksRandom(v)) || publicStart(v) || !looksRandom(v) && (!named || key == "" && (len(v) < 8 && !quoted || dnsName(v) && !bytes.Contains(bytes.ToLower(n.name), []byte("pass")))) || identifies([]byte(key)) && key != "" && !named || !n.secret(v, quoted) {
 			continue
 		}
 		out = append(append(out, in[done:start]...), n.r.token(nil, "field", normalValue(v))...)

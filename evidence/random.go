@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"bytes"
-	"regexp"
 	"unicode/utf8"
 )
 
@@ -10,13 +9,14 @@ import (
 // taken for one. Names, paths, numbers and words are not.
 func looksRandom(v []byte) bool {
 	v = bytes.Trim(v, " \t\r\n\"'")
-	if len(v) < 12 || len(v) > 4096 || bytes.ContainsAny(v, " \t\r\n") || reference.Match(v) || publicStart(v) {
+	if len(v) < 12 || len(v) > 4096 || bytes.ContainsAny(v, " \t\r\n") || isReference(v) || publicStart(v) {
 		return false
 	}
 	if bytes.Contains(v, []byte("://")) || bytes.HasPrefix(v, []byte("./")) || bytes.HasPrefix(v, []byte("~/")) {
 		return false
 	}
 	var digit, lower, upper, mark, worded int
+	hex := true
 	run := 0
 	for i, c := range v {
 		word := false
@@ -30,6 +30,7 @@ func looksRandom(v []byte) bool {
 		default:
 			mark++
 		}
+		hex = hex && isHexDigit(c)
 		if word {
 			run++
 		}
@@ -45,11 +46,11 @@ func looksRandom(v []byte) bool {
 		return false
 	case digit == 0:
 		return lower > 0 && upper > 0 && bytes.ContainsAny(v, "!$%^*~#@&+=?") || standsOut(v)
-	case isHex(string(bytes.ToLower(v))):
+	case hex:
 		return len(v) >= 32
-	case isUUID(string(bytes.ToLower(v))):
+	case len(v) == 36 && isUUID(string(bytes.ToLower(v))):
 		return true
-	case upper == 0 && dnsName.Match(v) && bytes.ContainsAny(v, "-."):
+	case upper == 0 && dnsName(v) && bytes.ContainsAny(v, "-."):
 		return hexPart(v) // so are objects named
 	}
 	return worded*2 <= len(v)
@@ -172,28 +173,39 @@ func namedBefore(in []byte, start, floor int) []byte {
 var publicBefore = [...]string{"sha256:", "sha256-", "sha384-", "sha512-", "sha512:", "sha1-", "sha1:", "md5:", "h1:", "ssh-ed25519 ", "ssh-rsa ", "-nistp256 ", "-nistp384 ", "-nistp521 ", "age1"}
 
 // isPublic reports whether what stands around a random word says that it may be read: a digest, a public key, a certificate, an identifier.
-func isPublic(in []byte, start, end, floor int) bool {
-	before := bytes.ToLower(in[max(0, start-24):start])
+func (s *looked) isPublic(in []byte, start, end, floor int) bool {
+	before := in[max(0, start-24):start]
 	for _, b := range publicBefore {
-		if bytes.HasSuffix(before, []byte(b)) {
+		if endsFold(before, b) {
 			return true
 		}
 	}
 	w := in[start:end]
-	if publicStart(w) || runID.Match(w) {
+	if publicStart(w) || isRunID(w) {
 		return true
 	}
 	if line := lineBefore(in[floor:], start-floor, 160); bytes.Contains(line, []byte("handrail-seal ")) {
 		return true // an anchor is there to be read
 	}
-	if name := namedBefore(in, start, floor); len(name) > 0 && nameTells(name) == silent && identifies(name) {
+	if name := namedBefore(in, start, floor); len(name) > 0 && s.nameTells(name) == silent && identifies(name) {
 		return true
 	}
 	return inCertificate(in, start, end)
 }
 
-// runID is how Terraform Cloud and others write identifiers.
-var runID = regexp.MustCompile(`\A[a-z]{1,6}-[A-Za-z0-9]{16}\z`)
+// isRunID reports whether a word is as Terraform Cloud and others write identifiers: run-CZcmD7eagjhyX0vN.
+func isRunID(w []byte) bool {
+	i := len(w) - 17
+	if i < 1 || i > 6 || w[i] != '-' {
+		return false
+	}
+	for _, c := range w[:i] {
+		if c < 'a' || c > 'z' {
+			return false
+		}
+	}
+	return !bytes.ContainsFunc(w[i+1:], func(r rune) bool { return r > 'z' || !isWord(byte(r)) || r == '_' })
+}
 
 // publicStart reports whether a value begins as public keys, certificates and digests do.
 func publicStart(v []byte) bool {

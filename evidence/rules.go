@@ -60,7 +60,7 @@ func newRuleset(team []TeamRule) (*ruleset, error) {
 	add(telegram, ":aa")
 	add(newBearer(), "bearer ")
 	add(newAuthorization(), "authorization", "cookie")
-	add(newUserinfo(), "://")
+	add(userinfo, "://")
 	add(dsn, "@tcp(", "@unix(")
 	add(query, "sig=", "key=", "x-amz-", "signature=", "code=")
 	for _, c := range commands {
@@ -226,27 +226,35 @@ func fieldsEnd(line []byte, quoted bool) int {
 	return len(line)
 }
 
-// newUserinfo keeps the user of a URL and hides the password, or a long user that is a token itself.
-func newUserinfo() func(place) (hit, bool) {
-	re := regexp.MustCompile(`\A://([^\s/?#"'<>@:\\]*)(?::([^\s/?#"'<>\\]+))?@`)
-	return func(p place) (hit, bool) {
-		line := p.line(p.at)
-		loc := re.FindSubmatchIndex(line[:min(len(line), 4096)])
-		if loc == nil {
-			return hit{}, false
-		}
-		from, to := loc[4], loc[5]
-		if from < 0 {
-			if from, to = loc[2], loc[3]; to-from < 16 {
-				return hit{}, false
+// userinfo keeps the user of a URL and hides the password, or a long user that is a token itself.
+func userinfo(p place) (hit, bool) {
+	line := p.line(p.end)
+	line = line[:min(len(line), 4096)]
+	colon, at, i := -1, -1, 0
+loop:
+	for ; i < len(line); i++ {
+		switch line[i] {
+		case ' ', '\t', '\r', '\n', '\f', '/', '?', '#', '"', '\'', '<', '>', '\\':
+			break loop
+		case '@':
+			if at = i; colon < 0 {
+				break loop
+			}
+		case ':':
+			if colon < 0 {
+				colon = i
 			}
 		}
-		v := p.in[p.at+from : p.at+to]
-		if harmlessValue(v, nil, true) {
-			return hit{}, false
-		}
-		return hit{start: p.at + from, end: p.at + to, kind: "url-userinfo", value: v}, true
 	}
+	from := colon + 1
+	if at <= from || colon < 0 && at < 16 {
+		return hit{}, false
+	}
+	v := line[from:at]
+	if harmlessValue(v, nil, true) {
+		return hit{}, false
+	}
+	return hit{start: p.end + from, end: p.end + at, kind: "url-userinfo", value: v}, true
 }
 
 // dsn is user:password@tcp(host) of database drivers.
