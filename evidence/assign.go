@@ -51,11 +51,7 @@ func (s *looked) nameTells(name []byte) telling {
 }
 
 func shortName(name []byte) bool {
-	switch string(bytes.ToLower(name)) {
-	case "pass", "pw", "pwd":
-		return true
-	}
-	return false
+	return len(name) <= 4 && (bytes.EqualFold(name, []byte("pass")) || bytes.EqualFold(name, []byte("pw")) || bytes.EqualFold(name, []byte("pwd")))
 }
 
 // value judges one value at [start, end) and makes a hit of it.
@@ -93,7 +89,7 @@ func (n *named) assigned(k int, space bool) (hit, bool) {
 	start, end, quoted := valueAt(p.in[:lineEnd], k)
 	// "token: Bearer abc" hides abc.
 	blank := end < lineEnd && (p.in[end] == ' ' || p.in[end] == '\t')
-	if w := bytes.ToLower(p.in[start:end]); !quoted && blank && (string(w) == "bearer" || string(w) == "basic" || string(w) == "token") {
+	if w := p.in[start:end]; !quoted && blank && (bytes.EqualFold(w, []byte("bearer")) || bytes.EqualFold(w, []byte("basic")) || bytes.EqualFold(w, []byte("token"))) {
 		start, end, quoted = valueAt(p.in[:lineEnd], skipBlank(p.in[:lineEnd], end))
 	}
 	if !quoted && end < lineEnd && (p.in[end] == '\'' || p.in[end] == '"') && end > start && (end-start == 1 || p.in[end-1] == '(') {
@@ -106,7 +102,7 @@ func (n *named) assigned(k int, space bool) (hit, bool) {
 		switch {
 		case space || p.in[k-1] == ' ' && p.in[n.j] == ' ':
 			if !startsLine(p.in, l) {
-				if more := wordsAfter(p.in[start:end], p.in[end:lineEnd]); more > 0 && bytes.HasSuffix(bytes.ToLower(n.name), []byte("phrase")) {
+				if more := wordsAfter(p.in[start:end], p.in[end:lineEnd]); more > 0 && endsFold(n.name, "phrase") {
 					end += more
 					break
 				}
@@ -132,7 +128,7 @@ func (n *named) assigned(k int, space bool) (hit, bool) {
 			if q := bytes.IndexByte(n.in[end:lineEnd], n.in[n.l-1]); q > 0 && !bytes.ContainsAny(n.in[end:end+q], "=:\\") {
 				end += q
 			}
-		case hasSuffix(string(bytes.ToLower(n.name)), "passphrase", "password"):
+		case endsFold(n.name, "passphrase"), endsFold(n.name, "password"):
 			end += wordsAfter(p.in[start:end], p.in[end:lineEnd])
 		}
 	}
@@ -206,7 +202,7 @@ func valueAt(in []byte, k int) (start, end int, quoted bool) {
 		return q + 1, len(in), true
 	}
 	end = k
-	for end < len(in) && !bytes.ContainsRune([]byte(" \t\r\n\"'&`"), rune(in[end])) {
+	for end < len(in) && !endsValue[in[end]] {
 		if in[end] == '\\' && escapeIn(in[end:]) == 0 {
 			break
 		}
@@ -217,6 +213,8 @@ func valueAt(in []byte, k int) (start, end int, quoted bool) {
 	}
 	return k, end, false
 }
+
+var endsValue = [256]bool{' ': true, '\t': true, '\r': true, '\n': true, '"': true, '\'': true, '&': true, '`': true}
 
 // escapeIn returns where an escape of JSON begins that ends an unquoted value, or -1.
 func escapeIn(in []byte) int {

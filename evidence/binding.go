@@ -201,6 +201,30 @@ var (
 	pairFormData = regexp.MustCompile(`\A\\?"(?:(?:\\r)?\\n|\r?\n){2}`)
 )
 
+// mayPair reports whether the first word of in is one that pairAfter wants.
+func mayPair(in []byte) bool {
+	i := 0
+	for i < len(in) && bytes.IndexByte([]byte("\\\"'], ;-\t\r\n"), in[i]) >= 0 {
+		if in[i] == '\\' && i+1 < len(in) && (in[i+1] == 'n' || in[i+1] == 'r' || in[i+1] == 't') {
+			i++
+		}
+		i++
+	}
+	word := in[i:]
+	for end, c := range word {
+		if c|0x20 < 'a' || c|0x20 > 'z' {
+			word = word[:end]
+			break
+		}
+	}
+	for _, w := range [...]string{"value", "val", "content", "statement", "type", "id", "class"} {
+		if endsFold(word, w) {
+			return true
+		}
+	}
+	return false
+}
+
 // variable is what fieldOf calls the declaration of one.
 const variable = "variable "
 
@@ -266,14 +290,21 @@ func (n *named) pair() (hit, bool) {
 		k = n.j + loc[1]
 	default:
 		short := rest[:min(len(rest), 200)]
-		if loc := pairFormData.FindIndex(short); loc != nil && bytes.Contains(before, []byte("form-data")) {
-			k = n.j + loc[1]
-			break
+		if bytes.Contains(before, []byte("form-data")) {
+			if loc := pairFormData.FindIndex(short); loc != nil {
+				k = n.j + loc[1]
+				break
+			}
 		}
-		loc := pairAfter.FindIndex(short)
+		var loc []int
+		if mayPair(short) {
+			loc = pairAfter.FindIndex(short)
+		}
 		if loc == nil {
-			if loc := pairElement.FindIndex(short); loc != nil && bytes.LastIndexByte(before, '<') >= 0 && rest[loc[1]-2] != '/' {
-				return n.content(n.j+loc[1], []byte("</"))
+			if bytes.LastIndexByte(before, '<') >= 0 {
+				if loc := pairElement.FindIndex(short); loc != nil && rest[loc[1]-2] != '/' {
+					return n.content(n.j+loc[1], []byte("</"))
+				}
 			}
 			if !n.final && len(short) < 200 && len(bytes.Trim(short, " \t\r\n\"',;")) < 16 {
 				return n.waits()

@@ -71,8 +71,11 @@ var base64Class = func() (t [256]uint8) {
 // then at the looks of the run itself.
 func encoded(p place, start, end int) (hit, bool) {
 	var has uint8
+	upper := 0
 	for _, c := range p.in[start:end] {
-		has |= base64Class[c]
+		class := base64Class[c]
+		has |= class
+		upper += int(class & b64Upper)
 	}
 	if has&b64Digit != 0 && has&^(b64Lower|b64Upper|b64Digit) == 0 {
 		if h, ok := hexadecimal(p, start, end); ok {
@@ -97,7 +100,7 @@ func encoded(p place, start, end int) (hit, bool) {
 		}
 		from = to + 1
 	}
-	if text || p.shy {
+	if text || p.shy || upper < capitals*b64Upper || has&b64Digit == 0 && end-start < minDigitless {
 		return hit{}, false
 	}
 	return byLooks(p, start, end)

@@ -3,15 +3,17 @@ package evidence
 import (
 	"bytes"
 	"regexp"
-	"slices"
 	"strings"
 )
 
 // valueNames are fields that hold the value of what their parent is called: {"password": {"current": …}}.
-var valueNames = []string{"", "value", "v", "current", "previous", "old", "new", "latest", "raw", "plain", "plaintext", "text", "string", "content", "data", "base64", "encoded",
-	"secret", "default", "before", "after", "primary", "secondary", "constant_value", "stringvalue", "secretvalue"}
+var valueNames = map[string]bool{"": true, "value": true, "v": true, "current": true, "previous": true, "old": true, "new": true, "latest": true, "raw": true, "plain": true,
+	"plaintext": true, "text": true, "string": true, "content": true, "data": true, "base64": true, "encoded": true, "secret": true, "default": true, "before": true, "after": true,
+	"primary": true, "secondary": true, "constant_value": true, "stringvalue": true, "secretvalue": true}
 
-func isValueName(name string) bool { return slices.Contains(valueNames, strings.ToLower(name)) }
+func isValueName(name string) bool {
+	return len(name) <= len("constant_value") && valueNames[strings.ToLower(name)]
+}
 
 // inside hides the values of a flow structure that opens at k: {…} or […].
 func (n *named) inside(k int) (hit, bool) {
@@ -34,17 +36,14 @@ func (n *named) inside(k int) (hit, bool) {
 func closing(in []byte) int {
 	depth := 0
 	for i, c := range in {
-		switch c {
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth--; depth == 0 {
-				return i + 1
-			}
+		if depth += int(nesting[c]); depth == 0 {
+			return i + 1
 		}
 	}
 	return -1
 }
+
+var nesting = [256]int8{'{': 1, '[': 1, '}': -1, ']': -1}
 
 // field reports whether a line assigns something to a name of its own.
 var field = regexp.MustCompile(`\A(?:- +)?["']?[A-Za-z_$][\w./-]*["']?[ \t]*(?::(?:[ \t\r\n]|\z)|=>|=[ \t"'{\[]|= *\z)`)

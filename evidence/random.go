@@ -56,8 +56,11 @@ func looksRandom(v []byte) bool {
 	return worded*2 <= len(v)
 }
 
-// minAlone is the shortest value that its looks alone give away.
-const minAlone = 20
+const (
+	minAlone     = 20 // the shortest value that its looks alone give away
+	minDigitless = 32 // the same without a digit in it
+	capitals     = 3  // and small letters, that it has at least
+)
 
 // standsOut reports whether a word is random in itself: of small and capital letters and digits in no order, as no name, path or digest
 // in hex is. It is what is left to find a secret by that neither a name nor a form of its own tells of.
@@ -90,7 +93,7 @@ func standsOut(w []byte) bool {
 		}
 		last = class
 	}
-	if has[0] < 3 || has[1] < 3 || has[2] == 0 && len(w) < 32 || has[3]*3 > len(w) || percents(w) > 1 {
+	if has[0] < capitals || has[1] < capitals || has[2] == 0 && len(w) < minDigitless || has[3]*3 > len(w) || percents(w) > 1 {
 		return false
 	}
 	return changes*20 >= len(w)*7 && worded*20 <= len(w)*9 && !wordPart(w)
@@ -141,9 +144,9 @@ func percents(w []byte) int {
 // namedBefore is the name of the field that a value belongs to, by what stands before it on its line or the one above; it may be empty.
 func namedBefore(in []byte, start, floor int) []byte {
 	floor = max(floor, start-160)
-	if i := bytes.LastIndex(in[floor:start], []byte("-> ")); i >= 0 && i+6 > start-floor {
+	if i := bytes.LastIndex(in[max(floor, start-5):start], []byte("-> ")); i >= 0 {
 		// The new value has the name of the old one.
-		if eq := bytes.LastIndex(in[floor:floor+i], []byte("= ")); eq >= 0 {
+		if eq := bytes.LastIndex(in[floor:max(floor, start-5)+i], []byte("= ")); eq >= 0 {
 			start = floor + eq + 1
 		}
 	}
