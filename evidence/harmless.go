@@ -96,7 +96,16 @@ func isReference(v []byte) bool {
 		for i < len(v) && isWord(v[i]) {
 			i++
 		}
-		if i == 0 || i == len(v) || v[i] != '.' && v[i] != '(' && v[i] != '[' && v[i] != ':' && v[i] != '/' {
+		if i == 0 || i == len(v) {
+			return false
+		}
+		switch word := string(v[:i]); v[i] {
+		case ':':
+			return word == "arn" || word == "vault" || word == "op" && bytes.HasPrefix(v[i:], []byte("://"))
+		case '/':
+			return word == "projects"
+		case '.', '(', '[':
+		default:
 			return false
 		}
 	}

@@ -53,6 +53,13 @@ func hostile() map[string][]byte {
 	}
 }
 
+// redacted passes in through the redactor; what comes out goes nowhere, as the peer writes nothing either.
+func redacted(r *redactor, in []byte) {
+	a := r.artifact("", io.Discard)
+	_, _ = a.Write(in) // io.Discard takes all
+	_, _ = a.Close()
+}
+
 // once is the time of the fastest of some passes.
 func once(passes int, f func()) time.Duration {
 	best := time.Duration(1<<63 - 1)
@@ -71,11 +78,11 @@ func BenchmarkSpeed(b *testing.B) {
 	r := knowing()
 	per := func(d time.Duration, n int) float64 { return float64(n) / d.Seconds() / 1e6 }
 	for b.Loop() {
-		ours := per(once(3, func() { stream(r, "", in) }), len(in))
+		ours := per(once(3, func() { redacted(r, in) }), len(in))
 		sum := per(once(3, func() { sha256.Sum256(in) }), len(in))
 		worst, name := ours, ""
 		for what, h := range hostile() {
-			if s := per(once(2, func() { stream(r, "", h) }), len(h)); s < worst {
+			if s := per(once(2, func() { redacted(r, h) }), len(h)); s < worst {
 				worst, name = s, what
 			}
 		}
