@@ -103,7 +103,7 @@ func (b *Bundle) store(e *Entry, line []byte) error {
 }
 
 func (b *Bundle) compose(d Draft) (Entry, error) {
-	data, err := b.red.data(d.Data, d.derived)
+	data, err := redactData(b.red, d.Data, d.derived)
 	if err != nil {
 		return Entry{}, fmt.Errorf("data of %s: %w", d.Type, err)
 	}
@@ -175,9 +175,9 @@ func (b *Bundle) blobPath(sum string) string {
 	return filepath.Join(b.path, "blobs", "sha256", sum[:2], sum)
 }
 
-// data marshals v and redacts every string in it; the result is a JSON object in canonical form.
+// redactData marshals v and redacts every string in it; the result is a JSON object in canonical form.
 // Data that is derived from what was stored is redacted already, and a token in it must stay what it is.
-func (r *redactor) data(v any, derived bool) (json.RawMessage, error) {
+func redactData(r *redactor, v any, derived bool) (json.RawMessage, error) {
 	if v == nil {
 		return json.RawMessage("{}"), nil
 	}

@@ -62,6 +62,9 @@ func (r *redactor) artifact(media string, out io.Writer) artifact {
 	return a
 }
 
+// structured reports whether the media type promises a structure that redaction goes by.
+func (a *artifact) structured() bool { return a.tree != nil || a.whole != nil }
+
 func (a *artifact) Write(p []byte) (int, error) {
 	switch {
 	case a.plain:

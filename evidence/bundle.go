@@ -187,7 +187,7 @@ func Create(dir, id string, o Options) (_ *Bundle, err error) {
 	}
 	first := firstEntry{
 		Format: Format, ID: id, Bundle: sumHex(meta), Readme: sumHex(readme), Handrail: o.Version,
-		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Host: o.Host, Rules: cmp.Or(o.rules, b.red.rules.digest),
+		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Host: o.Host, Rules: cmp.Or(o.rules, b.red.digest()),
 	}
 	if o.about != nil {
 		o.about(&first)
@@ -254,7 +254,7 @@ func (b *Bundle) Redact(s string) string { return b.red.text(s) }
 
 // RedactKnown hides the known values of the session in s and leaves patterns alone: for what identifies a target, which
 // must not change because it looks like a secret.
-func (b *Bundle) RedactKnown(s string) string { return b.red.knownOnly(s, counts{}) }
+func (b *Bundle) RedactKnown(s string) string { return b.red.knownOnly(s, nil) }
 
 func sumHex(b []byte) string {
 	sum := sha256.Sum256(b)

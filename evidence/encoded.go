@@ -219,7 +219,7 @@ func hexadecimal(p place, start, end int) (hit, bool) {
 // beside reports whether a token touches the run, or is the value of what the run names: then the run was looked at before, and stayed.
 func beside(in []byte, start, end int) bool {
 	const tail = tokenHex + 2 // with the colon and the bracket
-	if start >= tail && in[start-1] == '>' && in[start-tail] == ':' && isHex(string(in[start-tail+1:start-1])) {
+	if start >= tail && in[start-1] == '>' && in[start-tail] == ':' && hexOnly(string(in[start-tail+1:start-1])) {
 		return true
 	}
 	for i := 0; i < 6 && end < len(in) && bytes.IndexByte([]byte("]\"'\\=: "), in[end]) >= 0; i++ {

@@ -153,7 +153,7 @@ func namesOnly(in []byte, l, j int, v, name []byte) bool {
 	case bytes.HasPrefix(v, []byte("<set to the key '")): // kubectl describe
 		return true
 	case bytes.HasSuffix(before, []byte("checksum/")):
-		return len(v) >= 64 && isHex(string(v[:64]))
+		return len(v) >= 64 && hexOnly(string(v[:64]))
 	case bytes.IndexByte(name, '.') > 0 && isProgress(v):
 		return true
 	case bytes.HasSuffix(before, []byte(":")) && in[j] == ':':

@@ -401,3 +401,18 @@ func (n *node) str(key string) string {
 }
 
 func (n *node) isTrue() bool { return n != nil && n.kind == literalNode && n.text == "true" }
+
+// each calls f with every string under n and the name of the field that it stands in.
+func (n *node) each(key string, f func(key, value string)) {
+	if n.kind == stringNode {
+		f(key, n.text)
+		return
+	}
+	for _, m := range n.members {
+		k := key
+		if n.kind == objectNode {
+			k = m.key
+		}
+		m.value.each(k, f)
+	}
+}

@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"slices"
@@ -32,110 +31,35 @@ func (r *Reader) Leaks(values []string, team []TeamRule) ([]Leak, error) {
 		if err != nil {
 			return out, err
 		}
-		found, err := s.r.inEntry(e)
+		data, err := parseJSON(e.Data, strictKeys)
 		if err != nil {
 			return out, err
 		}
-		out = append(out, found...)
+		for _, f := range s.findInData(data, e.Actor, e.Step) {
+			out = append(out, Leak{Entry: e.Seq, Offset: f.offset, Kind: f.kind})
+		}
 		for _, b := range e.Blobs {
 			if seen[b.SHA256] {
 				continue
 			}
 			seen[b.SHA256] = true
-			found, err := s.r.inBlob(r, b)
+			found, err := r.leaksIn(s, b)
 			if err != nil {
 				return out, err
 			}
-			for i := range found {
-				found[i].Entry = e.Seq
+			for _, f := range found {
+				out = append(out, Leak{Entry: e.Seq, Blob: b.SHA256, Offset: f.offset, Kind: f.kind})
 			}
-			out = append(out, found...)
 		}
 	}
 	return out, nil
 }
 
-func (r *redactor) inEntry(e Entry) ([]Leak, error) {
-	data, err := parseJSON(e.Data, strictKeys)
+func (r *Reader) leaksIn(s *Scrubber, b Blob) ([]finding, error) {
+	f, err := r.OpenBlob(b.SHA256)
 	if err != nil {
 		return nil, err
 	}
-	n := counts{}
-	r.inEntryData(data, n)
-	for _, s := range []string{e.Actor, e.Step} {
-		r.bytes([]byte(s), n)
-	}
-	return leaksOf(n, Leak{Entry: e.Seq, Offset: -1}), nil
-}
-
-func leaksOf(n counts, l Leak) []Leak {
-	var out []Leak
-	for kind, times := range n {
-		l.Kind = kind
-		for range times {
-			out = append(out, l)
-		}
-	}
-	slices.SortFunc(out, func(a, b Leak) int { return bytes.Compare([]byte(a.Kind), []byte(b.Kind)) })
-	return out
-}
-
-func (r *redactor) inBlob(from *Reader, b Blob) ([]Leak, error) {
-	var out []Leak
-	f, err := from.OpenBlob(b.SHA256)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	report := func(kind string, at int64) { out = append(out, Leak{Blob: b.SHA256, Offset: at, Kind: kind}) }
-	text := &textStream{r: r, out: io.Discard, n: counts{}, size: window, ahead: ahead, bare: true, found: report}
-	known := &knownFinder{set: r.knownValues(), found: report}
-	structure := r.artifact(b.Media, io.Discard)
-	byStructure := structure.tree != nil || structure.whole != nil
-	into := []io.Writer{text, known}
-	if byStructure = byStructure && !slices.Contains(b.Rules, unparsed); byStructure {
-		into = append(into, &structure)
-	}
-	if _, err := io.Copy(io.MultiWriter(into...), io.LimitReader(f, maxBlob)); err != nil {
-		return nil, err
-	}
-	if err := text.finish(); err != nil {
-		return nil, err
-	}
-	if byStructure && len(out) == 0 {
-		if err := structure.end(); err != nil {
-			return nil, err
-		}
-		out = leaksOf(structure.n, Leak{Blob: b.SHA256, Offset: -1})
-	}
-	return out, nil
-}
-
-// knownFinder looks for known values in a stream.
-type knownFinder struct {
-	set   *knownSet
-	found func(kind string, at int64)
-	buf   []byte
-	base  int64
-}
-
-func (k *knownFinder) Write(p []byte) (int, error) {
-	if len(k.set.bits) == 0 {
-		return len(p), nil
-	}
-	k.buf = append(k.buf, p...)
-	done := 0
-	for i := k.set.find(k.buf, 0, len(k.buf)); i < len(k.buf); i = k.set.find(k.buf, i, len(k.buf)) {
-		if f, ok := k.set.at(k.buf[i:]); ok {
-			k.found("known", k.base+int64(i))
-			i += len(f.form)
-			done = i
-			continue
-		}
-		i++
-	}
-	done = max(done, len(k.buf)-k.set.longest+1)
-	k.base += int64(done)
-	k.buf = append(k.buf[:0], k.buf[done:]...)
-	return len(p), nil
+	defer f.Close() //nolint:errcheck // only read from
+	return s.findIn(io.LimitReader(f, maxBlob), b.Media, !slices.Contains(b.Rules, unparsed))
 }

@@ -15,44 +15,7 @@ import (
 // tells people who has it.
 type lock struct{ f *flock.Flock }
 
-// takeLock takes the lock, and owes the journal a word where a lock and a sync may mean nothing.
-func (b *Bundle) takeLock() (err error) {
-	if b.opts.noLock {
-		return nil
-	}
-	if b.lock, err = takeLock(b.path, b.opts); err != nil {
-		return err
-	}
-	if kind := remoteFS(b.path); kind != "" {
-		b.remote = kind
-		b.owe("filesystem", kind)
-	}
-	return nil
-}
-
-// owe lets an env entry say this before the next entry.
-func (b *Bundle) owe(key, value string) {
-	if b.owed == nil {
-		b.owed = map[string]string{}
-	}
-	b.owed[key] = value
-}
-
-// Warning says what the operator should know about the place of the bundle, "" for nothing.
-func (b *Bundle) Warning() string { return warning(b.path, b.remote) }
-
-// PlaceWarning says the same of a directory before a bundle is made in it.
-func PlaceWarning(dir string) string { return warning(dir, remoteFS(dir)) }
-
-func warning(path, kind string) string {
-	if kind == "" {
-		return ""
-	}
-	return fmt.Sprintf("%q is on a network or shared file system (%s): another host may write a bundle there at the same time, and "+
-		"what was synced may still be lost; keep it on a local disk", path, kind)
-}
-
-func takeLock(bundle string, o Options) (*lock, error) {
+func takeLock(bundle, boot, host string) (*lock, error) {
 	name := filepath.Join(bundle, "lock")
 	if info, err := os.Lstat(name); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("lock %q is not a regular file", name)
@@ -66,7 +29,7 @@ func takeLock(bundle string, o Options) (*lock, error) {
 		return nil, fmt.Errorf("%w: %q, %s; nothing was changed; read it meanwhile with `handrail bundle show`, and go on once it is closed there",
 			ErrLocked, bundle, holder(name))
 	}
-	if err := os.WriteFile(name, fmt.Appendf(nil, "%d %s %s\n", os.Getpid(), o.Boot, o.Host), 0o600); err != nil {
+	if err := os.WriteFile(name, fmt.Appendf(nil, "%d %s %s\n", os.Getpid(), boot, host), 0o600); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return &lock{f}, nil

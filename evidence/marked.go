@@ -103,21 +103,6 @@ func worthKnowing(key, value string, depth int) []string {
 	return []string{value}
 }
 
-// each calls f with every string under n and the name of the field that it stands in.
-func (n *node) each(key string, f func(key, value string)) {
-	if n.kind == stringNode {
-		f(key, n.text)
-		return
-	}
-	for _, m := range n.members {
-		k := key
-		if n.kind == objectNode {
-			k = m.key
-		}
-		m.value.each(k, f)
-	}
-}
-
 // ordinaryWord are values that other things are called.
 var ordinaryWord = regexp.MustCompile(`\A(?:[A-Z]?[a-z]+(?:[A-Z][a-z]{2,})*[0-9]{0,2}|[A-Z]+|[a-z0-9]+(?:[-._/:@][a-z0-9]+)+|[A-Z]?[a-z]+(?:[-_./ ][A-Z]?[a-z]+){1,2}|[-+0-9.:TZ/]+|arn:.*|[a-z][a-z0-9+]*://[^@\s]*|/[\w./-]*|v?[0-9]+(?:\.[0-9]+)+.*)\z`)
 
@@ -128,7 +113,7 @@ func ordinary(key, value string) bool {
 		return true
 	}
 	lower := strings.ToLower(value)
-	if isUUID(lower) || len(value) >= 32 && isHex(lower) {
+	if isUUID(lower) || len(value) >= 32 && hexOnly(lower) {
 		return !told && identifies([]byte(key))
 	}
 	if told && len(value) >= 12 && !strings.ContainsAny(value, "-./ ") || told && strings.Count(value, " ") > 1 {

@@ -43,7 +43,7 @@ func Open(path string, o Options) (_ *Bundle, err error) {
 	if err := b.findKey(); err != nil {
 		return nil, err
 	}
-	if rules := cmp.Or(o.rules, b.red.rules.digest); b.ledger.rules != rules {
+	if rules := cmp.Or(o.rules, b.red.digest()); b.ledger.rules != rules {
 		b.owed["ruleset_sha256"] = rules
 	}
 	if err := b.dropTemporary(); err != nil {

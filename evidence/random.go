@@ -123,7 +123,7 @@ func wordPart(w []byte) bool {
 // hexPart reports whether a part of a name is as long as no name has it.
 func hexPart(v []byte) bool {
 	for part := range bytes.FieldsFuncSeq(v, func(r rune) bool { return r == '-' || r == '.' || r == '_' }) {
-		if len(part) >= 16 && isHex(string(part)) {
+		if len(part) >= 16 && hexOnly(string(part)) {
 			return true
 		}
 	}

@@ -42,6 +42,15 @@ func newRedactor(key []byte, team []TeamRule) (*redactor, error) {
 // rekey makes the tokens that follow with another key.
 func (r *redactor) rekey(key []byte) { r.keyed.Store(&keyed{key: key}) }
 
+// passForeign lets tokens of other keys pass by from now on. It is called before the redactor is used.
+func (r *redactor) passForeign() { r.foreign = true }
+
+// digest is over all rules in force.
+func (r *redactor) digest() string { return r.rules.digest }
+
+// key is what tokens are made with.
+func (r *redactor) key() []byte { return r.keyed.Load().key }
+
 // counts says how often each kind of secret was found.
 type counts map[string]int
 
@@ -102,7 +111,7 @@ func (r *redactor) walk(n *node, name string, facts bool, c counts) {
 		return
 	}
 	ident := n.kind == objectNode && n.str("t") == "ident"
-	of := n.pairName()
+	of := pairName(n)
 	pair := of != "" && nameTells([]byte(of)) != silent
 	for i := range n.members {
 		m := &n.members[i]
@@ -140,7 +149,7 @@ func (r *redactor) walk(n *node, name string, facts bool, c counts) {
 }
 
 // pairName is the name in an object that holds a name and a value; "" where there is none.
-func (n *node) pairName() string {
+func pairName(n *node) string {
 	return cmp.Or(n.str("name"), n.str("Name"), n.str("key"), n.str("Key"), n.str("ParameterKey"))
 }
 

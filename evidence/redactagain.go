@@ -216,7 +216,7 @@ func (c *copier) redactor() (*redactor, error) {
 	if err != nil {
 		return nil, err
 	}
-	red.foreign = true // tokens that are there stay what they are, whatever key they were made with
+	red.passForeign() // tokens that are there stay what they are, whatever key they were made with
 	for _, v := range c.how.Values {
 		red.secret(v)
 	}
@@ -258,7 +258,7 @@ func (c *copier) entry(e Entry) (err error) {
 	case "checkpoint":
 		e.Data, err = redactMember(e.Data, "where", red)
 	default:
-		if e.Data, err = red.data(e.Data, false); err == nil {
+		if e.Data, err = redactData(red, e.Data, false); err == nil {
 			e.Data, err = c.renamed(e.Data)
 		}
 	}

@@ -45,7 +45,7 @@ func (c *copier) byStructure(b Blob) (Blob, bool, error) {
 	}
 	var out bytes.Buffer
 	a := c.to.red.artifact(b.Media, &out)
-	if a.tree == nil && a.whole == nil {
+	if !a.structured() {
 		return b, false, nil
 	}
 	if _, err := a.Write(raw); err != nil {
@@ -93,10 +93,7 @@ func merged(then, now []string) []string {
 	return maps.Clone(sum).list()
 }
 
-var (
-	anyToken  = regexp.MustCompile(`"<redacted:[a-z0-9-]{1,32}:[0-9a-f]{16}>"|<redacted:[a-z0-9-]{1,32}:[0-9a-f]{16}>`)
-	bareToken = regexp.MustCompile(`<redacted:[a-z0-9-]{1,32}:[0-9a-f]{16}>`)
-)
+var anyToken = regexp.MustCompile(`"<redacted:[a-z0-9-]{1,32}:[0-9a-f]{16}>"|<redacted:[a-z0-9-]{1,32}:[0-9a-f]{16}>`)
 
 // onlyHidden reports whether now is then with some of its bytes replaced by tokens, and nothing else.
 func onlyHidden(then, now []byte) bool {

@@ -17,8 +17,6 @@ const (
 	keyEscrowed  = "escrowed"
 )
 
-const keySize = 32
-
 func newKey() []byte {
 	key := make([]byte, keySize)
 	rand.Read(key)
@@ -178,7 +176,7 @@ func (b *Bundle) escrow() ([]byte, error) {
 		return nil, err
 	}
 	var out bytes.Buffer
-	_, err = encrypt(&out, to, bytes.NewReader(b.red.keyed.Load().key))
+	_, err = encrypt(&out, to, bytes.NewReader(b.red.key()))
 	return out.Bytes(), err
 }
 

@@ -14,7 +14,7 @@ func NewScrubber(values []string, team []TeamRule) (*Scrubber, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.foreign = true
+	r.passForeign()
 	for _, v := range values {
 		r.secret(v)
 	}

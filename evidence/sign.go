@@ -18,7 +18,7 @@ var ErrUnsealed = errors.New("bundle does not end with a seal")
 // bundle open for writing.
 func Sign(path string, signer ssh.Signer, o Options) (_ string, err error) {
 	o = o.withDefaults()
-	l, err := takeLock(path, o)
+	l, err := takeLock(path, o.Boot, o.Host)
 	if err != nil {
 		return "", fmt.Errorf("signing bundle %q: %w", path, err)
 	}

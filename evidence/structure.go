@@ -26,8 +26,8 @@ func (r *redactor) kubernetes(n *node, secret bool, c counts) {
 	if n.kind == objectNode {
 		kind := n.str("kind")
 		secret = secret || strings.EqualFold(kind, "Secret")
-		n.drop("managedFields", "managed-fields", c)
-		n.drop(lastApplied, "last-applied", c)
+		drop(n, "managedFields", "managed-fields", c)
+		drop(n, lastApplied, "last-applied", c)
 		if secret {
 			for _, m := range n.members {
 				switch {
@@ -67,7 +67,7 @@ func (r *redactor) secretData(n *node, c counts) {
 	}
 }
 
-func (n *node) drop(key, kind string, c counts) {
+func drop(n *node, key, kind string, c counts) {
 	before := len(n.members)
 	n.members = slices.DeleteFunc(n.members, func(m member) bool { return m.key == key })
 	if len(n.members) < before {

@@ -86,7 +86,7 @@ func StoreTimestamp(path string, reply []byte, nonce *big.Int, o Options) (_ Tim
 	if nonce != nil && (t.nonce == nil || t.nonce.Cmp(nonce) != 0) {
 		return Timestamp{}, fmt.Errorf("%w: it is not the reply to what was asked: its nonce is another", ErrStamp)
 	}
-	l, err := takeLock(path, o)
+	l, err := takeLock(path, o.Boot, o.Host)
 	if err != nil {
 		return Timestamp{}, fmt.Errorf("time stamp of bundle %q: %w", path, err)
 	}
@@ -100,7 +100,7 @@ func StoreTimestamp(path string, reply []byte, nonce *big.Int, o Options) (_ Tim
 		return Timestamp{}, err
 	}
 	for _, seal := range r.seals {
-		if t.fits(seal) {
+		if t.fits(seal.Text()) {
 			return placeStamp(path, seal, t, o.FS)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"crypto/subtle"
 	"encoding/hex"
 	"hash"
+	"regexp"
 	"sync"
 )
 
@@ -17,6 +18,11 @@ const (
 	tokenHex   = 16 // with six more that only the key's holder can make
 	maxKind    = 32
 )
+
+// keySize is how many bytes a key has.
+const keySize = 32
+
+var bareToken = regexp.MustCompile(`<redacted:[a-z0-9-]{1,32}:[0-9a-f]{16}>`)
 
 // token is what stands for value. Its digits depend on the value and the bundle's key only, so the same secret found by
 // two rules is seen to be the same.
@@ -69,7 +75,7 @@ func (r *redactor) tokenAt(b []byte) (n int, cut bool) {
 		return 0, false
 	}
 	tag := b[i+1 : end-1]
-	if !isHex(string(tag)) {
+	if !hexOnly(string(tag)) {
 		return 0, false
 	}
 	if r.foreign {

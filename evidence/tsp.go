@@ -272,3 +272,15 @@ func stampTime(s string) (time.Time, error) {
 	}
 	return at.Add(time.Duration(nanos)), nil
 }
+
+// fits reports whether a time stamp is of a text.
+func (t *timeStamp) fits(text []byte) bool {
+	h := t.imprint.hash.New()
+	h.Write(text)
+	return bytes.Equal(h.Sum(nil), t.hashed)
+}
+
+// latest is the latest moment that a time stamp can mean.
+func (t *timeStamp) latest() string {
+	return t.time.Add(t.accuracy).UTC().Format(time.RFC3339Nano)
+}

@@ -1,11 +1,9 @@
 package evidence
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 )
 
 // timestamps says of each time stamp since when the seal that it is of exists.
@@ -45,20 +43,8 @@ func (v *verifier) timestamp(name string) (sealedAt, *timeStamp, error) {
 		return sealedAt{}, nil, err
 	}
 	t, err := parseStamp(raw)
-	if err == nil && !t.fits(*seal) {
+	if err == nil && !t.fits(seal.Text()) {
 		err = errors.New("it is of another text than this checkpoint")
 	}
 	return *seal, t, err
-}
-
-// fits reports whether a time stamp is of the checkpoint of a seal.
-func (t *timeStamp) fits(s sealedAt) bool {
-	h := t.imprint.hash.New()
-	h.Write(s.Text())
-	return bytes.Equal(h.Sum(nil), t.hashed)
-}
-
-// latest is the latest moment that a time stamp can mean.
-func (t *timeStamp) latest() string {
-	return t.time.Add(t.accuracy).UTC().Format(time.RFC3339Nano)
 }
