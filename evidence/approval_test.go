@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/crypto/ssh"
+
+	"handrail/evidence/sig/sigtest"
 )
 
 func TestApproval(t *testing.T) {
@@ -17,7 +19,7 @@ func TestApproval(t *testing.T) {
 	for _, who := range []string{"alice", "bob", "carol", "erin"} { // ed25519, ECDSA, RSA, a hardware key
 		t.Run(who, func(t *testing.T) {
 			t.Parallel()
-			sig, err := SignApproval(testKey(t, who), text)
+			sig, err := SignApproval(sigtest.Key(t, who), text)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -25,7 +27,7 @@ func TestApproval(t *testing.T) {
 			if err != nil || string(back) != string(sig) {
 				t.Fatalf("Armour = %q, %v, want what Dearmour was given", back, err)
 			}
-			mark := ssh.FingerprintSHA256(testKey(t, who).PublicKey())
+			mark := ssh.FingerprintSHA256(sigtest.Key(t, who).PublicKey())
 			if a, err := SignedBy(sig, text); err != nil || a.Key != mark {
 				t.Errorf("SignedBy = %+v, %v, want %s", a, err, mark)
 			}
@@ -60,14 +62,14 @@ func TestApproval(t *testing.T) {
 func TestSealIsNoApproval(t *testing.T) {
 	t.Parallel()
 	text := []byte("handrail/bundle/v1/i\n1\nroot\n")
-	seal, err := signText(testKey(t, "alice"), text)
+	seal, err := signText(sigtest.Key(t, "alice"), text)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := SignedBy(seal, text); !errors.Is(err, ErrNotOfThis) {
 		t.Errorf("a seal passes as an approval: %v", err)
 	}
-	approval, err := SignApproval(testKey(t, "alice"), text)
+	approval, err := SignApproval(sigtest.Key(t, "alice"), text)
 	if err != nil {
 		t.Fatal(err)
 	}

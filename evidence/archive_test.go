@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"handrail/evidence/corpus"
 )
 
 type packedFile struct {
@@ -150,7 +152,7 @@ func TestUnpackRefuses(t *testing.T) {
 }
 
 func FuzzUnpack(f *testing.F) {
-	kept(f)
+	corpus.Seed(f)
 	k := opened(f)
 	f.Add(packed(f, false, k.members("")...))
 	f.Add(packed(f, true, k.members("i1.hrb/")...))

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"handrail/evidence/corpus"
 )
 
 // faultFS fails one call, and all later ones when it plays a power cut; then lose drops what was never synced.
@@ -210,7 +212,7 @@ func oneFault(t *testing.T, f *faultFS) (beyond bool) {
 }
 
 func FuzzJournal(f *testing.F) {
-	kept(f)
+	corpus.Seed(f)
 	raw, err := os.ReadFile(filepath.Join(small(f), "journal", "000001.jsonl"))
 	if err != nil {
 		f.Fatal(err)

@@ -7,8 +7,6 @@ import (
 )
 
 var (
-	// ErrLocked: another handrail has the bundle open for writing.
-	ErrLocked = errors.New("bundle is open in another handrail")
 	// ErrDead: an earlier write or sync failed; nothing more can be recorded through this Bundle. What was acknowledged is safe.
 	ErrDead = errors.New("bundle can take no more entries")
 	// ErrCorrupt: a line before the last one is wrong. A crash cannot do that; the bundle is tampered with or damaged.

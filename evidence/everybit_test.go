@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"handrail/evidence/sig/sigtest"
 )
 
 // propertyOf names the properties of which at least one must fail when a file is changed.
@@ -46,9 +48,9 @@ func wholeKit(t *testing.T) *kit {
 	k := &kit{t: t, id: "i1", files: map[string]file{}}
 	k.load(path)
 	k.sign("alice", "000001.txt.sig", 1)
-	k.stamp(1, newAuthority(t, "one", nil), reply{})
+	k.stamp(1, sigtest.NewAuthority(t, "one", nil), sigtest.Reply{})
 	for _, who := range []string{"bob", "carol", "erin", "frank"} {
-		k.sign(who, "000001.txt."+keyMark(testKey(t, who).PublicKey())+".sig", 1)
+		k.sign(who, "000001.txt."+keyMark(sigtest.Key(t, who).PublicKey())+".sig", 1)
 	}
 	return k
 }
@@ -66,7 +68,7 @@ func TestEveryBitAndEveryCut(t *testing.T) {
 	if policy.Signers, err = ParseSigners([]byte(allowed(t, append(tokens, everybody...)...))); err != nil {
 		t.Fatal(err)
 	}
-	roots, err := ParseAuthorities(pemOf(newAuthority(t, "one", nil).root))
+	roots, err := ParseAuthorities(sigtest.PEM(sigtest.NewAuthority(t, "one", nil).Root))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,29 +151,13 @@ func TestEveryBitOf(t *testing.T) {
 			l.add(k.id, &e)
 		}
 	}
-	every(t, "journal", journal, good)
+	sigtest.EveryBit(t, "journal", journal, good)
 	for name, f := range k.files {
 		if strings.HasSuffix(name, ".sig") {
-			every(t, name, f.data, func() bool {
+			sigtest.EveryBit(t, name, f.data, func() bool {
 				s, err := parseSig(f.data)
 				return err == nil && s.verify(seal) == nil
 			})
 		}
 	}
-}
-
-// every calls good with each bit of data changed, in place; it may hold of the unchanged data alone.
-func every(t *testing.T, name string, data []byte, good func() bool) {
-	t.Helper()
-	if !good() {
-		t.Fatalf("%s: unchanged, it is not good", name)
-	}
-	for bit := range len(data) * 8 {
-		data[bit/8] ^= 1 << (bit % 8)
-		if good() {
-			t.Fatalf("%s: bit %d is not noticed", name, bit)
-		}
-		data[bit/8] ^= 1 << (bit % 8)
-	}
-	t.Logf("%s: %d bits, all noticed", name, 8*len(data))
 }

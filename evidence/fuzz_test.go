@@ -10,7 +10,7 @@ import (
 // FuzzStructures feeds each structure parser: nothing panics, a known value never survives, and where the input was cut does
 // not matter.
 func FuzzStructures(f *testing.F) {
-	kept(f)
+	corpus.Seed(f)
 	state, _ := bigState(2)
 	f.Add([]byte(state), 100, uint8(0))
 	f.Add([]byte(state[:400]), 20, uint8(1))
@@ -46,7 +46,7 @@ func FuzzStructures(f *testing.F) {
 
 // FuzzTeamRule holds any rule that is taken to what is promised of all: it is deterministic at every split and never panics.
 func FuzzTeamRule(f *testing.F) {
-	kept(f)
+	corpus.Seed(f)
 	f.Add("acme", "acme_", `acme_[a-z]{10,}`, []byte("an acme_abcdefghijkl here"))
 	f.Add("badge", "badge no ", `(?i)badge no ([0-9]+)`, []byte("Badge no 1234\n"))
 	f.Fuzz(func(t *testing.T, kind, literal, expr string, in []byte) {
@@ -60,16 +60,4 @@ func FuzzTeamRule(f *testing.F) {
 			t.Fatalf("%+v: in two parts %q, at once %q", rule, got, once)
 		}
 	})
-}
-
-// kept adds what fuzzing found so far: every test run tries it again.
-func kept(f *testing.F) {
-	f.Helper()
-	all, err := corpus.Values(f.Name())
-	if err != nil {
-		f.Fatal(err)
-	}
-	for _, v := range all {
-		f.Add(v...)
-	}
 }

@@ -11,6 +11,9 @@ import (
 	"github.com/gofrs/flock"
 )
 
+// ErrLocked says that another handrail has the bundle open for writing.
+var ErrLocked = errors.New("bundle is open in another handrail")
+
 // lock keeps a second writer out. The kernel drops it when the process ends in whatever way; the text in the file only
 // tells people who has it.
 type lock struct{ f *flock.Flock }

@@ -6,12 +6,14 @@ import (
 	"testing"
 
 	"golang.org/x/mod/sumdb/tlog"
+
+	"handrail/evidence/corpus"
 )
 
 // FuzzManifest feeds the small files that say what a bundle is, bundle.json and a checkpoint, and the anchor line that people
 // paste. What is taken has exactly one form.
 func FuzzManifest(f *testing.F) {
-	kept(f)
+	corpus.Seed(f)
 	const id = "20261121-021407-0b1c2d3e"
 	meta := encodeMeta(Meta{Format: Format, ID: id, Created: "2026-11-21T02:14:07.000000000Z", Handrail: "v1"})
 	point := Checkpoint{ID: id, Entries: 7, Root: encodeRoot(tlog.Hash{1, 2, 3})}

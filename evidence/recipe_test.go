@@ -12,6 +12,8 @@ import (
 
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/agent"
+
+	"handrail/evidence/sig/sigtest"
 )
 
 // run runs a public tool. One that is missing fails the test: a recipe that nobody ran proves nothing.
@@ -179,7 +181,7 @@ func TestHardwareKeys(t *testing.T) {
 	for _, who := range tokens {
 		t.Run(who, func(t *testing.T) {
 			t.Parallel()
-			key := testKey(t, who).(*skKey)
+			key := sigtest.Key(t, who).(*sigtest.Token)
 			path := sealedKit(t).write(t.TempDir())
 			name, err := Sign(path, overAgent(t, &tokenAgent{Agent: agent.NewKeyring(), key: key}), testOptions(""))
 			if err != nil {
@@ -199,7 +201,7 @@ func TestHardwareKeys(t *testing.T) {
 			if out, err := run(t, path, string(text)+"x", "ssh-keygen", verify...); err == nil {
 				t.Errorf("it fits another text: %s", out)
 			}
-			key.flags = 0
+			key.Flags = 0
 			if _, err := signText(key, text); err == nil {
 				t.Error("signed by a token that nobody touched")
 			}
@@ -210,15 +212,15 @@ func TestHardwareKeys(t *testing.T) {
 // tokenAgent is an ssh-agent with a hardware key, which no agent of a library can hold.
 type tokenAgent struct {
 	agent.Agent
-	key *skKey
+	key *sigtest.Token
 }
 
 func (a *tokenAgent) List() ([]*agent.Key, error) {
-	return []*agent.Key{{Format: a.key.pub.Type(), Blob: a.key.pub.Marshal(), Comment: "token"}}, nil
+	return []*agent.Key{{Format: a.key.PublicKey().Type(), Blob: a.key.PublicKey().Marshal(), Comment: "token"}}, nil
 }
 
 func (a *tokenAgent) Sign(key ssh.PublicKey, data []byte) (*ssh.Signature, error) {
-	if string(key.Marshal()) != string(a.key.pub.Marshal()) {
+	if string(key.Marshal()) != string(a.key.PublicKey().Marshal()) {
 		return nil, errors.New("no such key")
 	}
 	return a.key.Sign(nil, data)

@@ -171,12 +171,15 @@ func (b *Bundle) announceKey(actor string) error {
 
 // escrow is the redaction key, encrypted.
 func (b *Bundle) escrow() ([]byte, error) {
-	to, err := parseRecipients(b.opts.Recipients)
+	var out bytes.Buffer
+	w, err := Encrypt(&out, b.opts.Recipients)
 	if err != nil {
 		return nil, err
 	}
-	var out bytes.Buffer
-	_, err = encrypt(&out, to, bytes.NewReader(b.red.key()))
+	if _, err := w.Write(b.red.key()); err != nil {
+		return nil, err
+	}
+	err = w.Close()
 	return out.Bytes(), err
 }
 

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"handrail/evidence/sig/sigtest"
 )
 
 func openAgain(t testing.TB, path string) *Bundle {
@@ -184,18 +186,18 @@ func TestSign(t *testing.T) {
 	t.Parallel()
 	path := small(t)
 	o := testOptions("")
-	if _, err := Sign(path, testKey(t, "alice"), o); !errors.Is(err, ErrUnsealed) {
+	if _, err := Sign(path, sigtest.Key(t, "alice"), o); !errors.Is(err, ErrUnsealed) {
 		t.Fatalf("Sign of an open bundle = %v", err)
 	}
 	b := openAgain(t, path)
 	sealIt(t, b)
-	if _, err := Sign(path, testKey(t, "alice"), o); !errors.Is(err, ErrLocked) {
+	if _, err := Sign(path, sigtest.Key(t, "alice"), o); !errors.Is(err, ErrLocked) {
 		t.Fatalf("Sign of a bundle that is open for writing = %v", err)
 	}
 	closed(t, b)
-	want := []string{"seals/000001.txt.sig", "seals/000001.txt." + keyMark(testKey(t, "bob").PublicKey()) + ".sig", "seals/000001.txt.sig"}
+	want := []string{"seals/000001.txt.sig", "seals/000001.txt." + keyMark(sigtest.Key(t, "bob").PublicKey()) + ".sig", "seals/000001.txt.sig"}
 	for i, who := range []string{"alice", "bob", "alice"} {
-		if name, err := Sign(path, testKey(t, who), o); err != nil || name != want[i] {
+		if name, err := Sign(path, sigtest.Key(t, who), o); err != nil || name != want[i] {
 			t.Fatalf("Sign by %s = %q, %v; want %q", who, name, err, want[i])
 		}
 	}
@@ -210,7 +212,7 @@ func TestSign(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(path, "README"), []byte("changed"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Sign(path, testKey(t, "carol"), o); !errors.Is(err, ErrCorrupt) {
+	if _, err := Sign(path, sigtest.Key(t, "carol"), o); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("Sign of a changed bundle = %v", err)
 	}
 	b = openAgain(t, path)

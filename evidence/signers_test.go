@@ -6,10 +6,13 @@ import (
 	"time"
 
 	"golang.org/x/crypto/ssh"
+
+	"handrail/evidence/corpus"
+	"handrail/evidence/sig/sigtest"
 )
 
 func keyLine(t testing.TB, who string) string {
-	return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(testKey(t, who).PublicKey())))
+	return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(sigtest.Key(t, who).PublicKey())))
 }
 
 func TestSigners(t *testing.T) {
@@ -47,7 +50,7 @@ func TestSigners(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := s.judge(testKey(t, "alice").PublicKey(), at)
+			p := s.judge(sigtest.Key(t, "alice").PublicKey(), at)
 			if tc.unknown != !p.known || tc.refused != (p.known && len(p.who) == 0) || tc.refused != (p.refused != "") {
 				t.Fatalf("judge = %+v", p)
 			}
@@ -111,12 +114,12 @@ func TestPatterns(t *testing.T) {
 }
 
 func FuzzSigners(f *testing.F) {
-	kept(f)
+	corpus.Seed(f)
 	key := keyLine(f, "alice")
 	for _, s := range []string{"alice " + key, `"a,b" namespaces="x,y",valid-after="20260101Z" ` + key, "# x\n\n* cert-authority " + key, `a b="c`, "a,! " + key} {
 		f.Add([]byte(s))
 	}
-	pub := testKey(f, "alice").PublicKey()
+	pub := sigtest.Key(f, "alice").PublicKey()
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		s, err := ParseSigners(raw)
 		if err != nil {
@@ -133,9 +136,9 @@ func FuzzSigners(f *testing.F) {
 }
 
 func FuzzSignature(f *testing.F) {
-	kept(f)
-	for _, who := range everybody {
-		f.Add(signSame(f, testKey(f, who), SealNamespace, []byte("text\n")))
+	corpus.Seed(f)
+	for _, who := range []string{"alice", "bob", "carol"} {
+		f.Add(sigtest.Sign(f, sigtest.Key(f, who), SealNamespace, []byte("text\n")))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		s, err := parseSig(raw)

@@ -10,11 +10,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"handrail/evidence/sig/sigtest"
 )
 
 func TestTimestampGoesIntoBundle(t *testing.T) {
 	t.Parallel()
-	a := newAuthority(t, "one", nil)
+	a := sigtest.NewAuthority(t, "one", nil)
 	path := signedKit(t).write(t.TempDir())
 	text, err := os.ReadFile(filepath.Join(path, firstSeal))
 	if err != nil {
@@ -26,10 +28,10 @@ func TestTimestampGoesIntoBundle(t *testing.T) {
 		raw   []byte
 		nonce *big.Int
 	}{
-		{"of another text", a.reply(t, reply{text: []byte("other")}), nil},
-		{"refused", a.reply(t, reply{text: text, status: 2}), nil},
-		{"no nonce", a.reply(t, reply{text: text}), big.NewInt(7)},
-		{"another nonce", a.reply(t, reply{text: text, nonce: big.NewInt(8)}), big.NewInt(7)},
+		{"of another text", a.Reply(t, sigtest.Reply{Text: []byte("other")}), nil},
+		{"refused", a.Reply(t, sigtest.Reply{Text: text, Status: 2}), nil},
+		{"no nonce", a.Reply(t, sigtest.Reply{Text: text}), big.NewInt(7)},
+		{"another nonce", a.Reply(t, sigtest.Reply{Text: text, Nonce: big.NewInt(8)}), big.NewInt(7)},
 		{"nonsense", []byte("<html>"), nil},
 		{"too long", make([]byte, maxStamp+1), nil},
 	} {
@@ -40,16 +42,16 @@ func TestTimestampGoesIntoBundle(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(path, firstStamp)); err == nil {
 		t.Fatal("something was stored")
 	}
-	raw := a.reply(t, reply{text: text, nonce: big.NewInt(7), status: 1, words: "fine", crls: true})
+	raw := a.Reply(t, sigtest.Reply{Text: text, Nonce: big.NewInt(7), Status: 1, Words: "fine", CRLs: true})
 	got, err := StoreTimestamp(path, raw, big.NewInt(7), o)
-	if err != nil || got.There || got.File != firstStamp || !got.Before.Equal(stampAt) || !strings.Contains(got.By, "Signer one") {
+	if err != nil || got.There || got.File != firstStamp || !got.Before.Equal(sigtest.StampAt) || !strings.Contains(got.By, "Signer one") {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	again, err := StoreTimestamp(path, a.reply(t, reply{text: text, at: "20270101000000Z"}), nil, o)
-	if err != nil || !again.There || !again.Before.Equal(stampAt) {
+	again, err := StoreTimestamp(path, a.Reply(t, sigtest.Reply{Text: text, At: "20270101000000Z"}), nil, o)
+	if err != nil || !again.There || !again.Before.Equal(sigtest.StampAt) {
 		t.Errorf("a second one: %+v, %v", again, err)
 	}
-	roots, err := ParseAuthorities(pemOf(a.root))
+	roots, err := ParseAuthorities(sigtest.PEM(a.Root))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +74,7 @@ func TestTimestampIsNotAskedForEverything(t *testing.T) {
 
 func TestAuthoritiesFile(t *testing.T) {
 	t.Parallel()
-	one := pemOf(newAuthority(t, "one", nil).root)
+	one := sigtest.PEM(sigtest.NewAuthority(t, "one", nil).Root)
 	for _, tc := range []struct {
 		name string
 		raw  []byte

@@ -2,7 +2,9 @@ package evidence
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -25,7 +27,7 @@ func TestWriteUndo(t *testing.T) {
 		t.Fatal(err)
 	}
 	stored, err := os.ReadFile(u.Path)
-	if err != nil || sumHex(stored) != u.SHA256 || strings.Contains(string(stored), "hunter2") || u.Bytes != "33" {
+	if err != nil || fmt.Sprintf("%x", sha256.Sum256(stored)) != u.SHA256 || strings.Contains(string(stored), "hunter2") || u.Bytes != "33" {
 		t.Fatalf("WriteUndo = %+v, stored %d bytes, %v", u, len(stored), err)
 	}
 	f, err := os.Open(u.Path)

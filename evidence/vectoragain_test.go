@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"handrail/evidence/sig/sigtest"
 )
 
 const readOut = "correct-horse-battery"
@@ -72,11 +74,11 @@ func badAgain() []vector {
 		return k
 	}
 	signed := a("signature-carried", "the signature of the old bundle was put beside it", func(k *kit) {
-		k.set(firstSig, string(signSame(k.t, testKey(k.t, "alice"), SealNamespace, againOld(k.t).files[firstSeal].data)))
+		k.set(firstSig, string(sigtest.Sign(k.t, sigtest.Key(k.t, "alice"), SealNamespace, againOld(k.t).files[firstSeal].data)))
 	})
 	signed.signers, signed.fails, signed.proven = alice, "signature", "redacted-again"
 	stamped := a("stamp-carried", "the time stamp of the old bundle was put beside it", func(k *kit) {
-		k.stamp(1, newAuthority(k.t, "one", nil), reply{text: againOld(k.t).files[firstSeal].data})
+		k.stamp(1, sigtest.NewAuthority(k.t, "one", nil), sigtest.Reply{Text: againOld(k.t).files[firstSeal].data})
 	})
 	stamped.fails, stamped.proven = "timestamp", "redacted-again"
 	return []vector{

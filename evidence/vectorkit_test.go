@@ -2,10 +2,6 @@ package evidence
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/ed25519"
-	"crypto/elliptic"
-	"crypto/sha256"
 	_ "embed"
 	"encoding/json"
 	"io/fs"
@@ -17,65 +13,9 @@ import (
 	"testing"
 
 	"golang.org/x/crypto/ssh"
+
+	"handrail/evidence/sig/sigtest"
 )
-
-// carolKey is an RSA key made for these tests; it opens nothing.
-//
-//go:embed testdata/keys/carol_rsa
-var carolKey []byte
-
-// testKey is a key that anybody can make again from its name.
-func testKey(t testing.TB, name string) ssh.Signer {
-	t.Helper()
-	seed := sha256.Sum256([]byte("handrail test key " + name))
-	var raw any
-	switch {
-	case name == "carol":
-		s, err := ssh.ParsePrivateKey(carolKey)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
-	case name == "erin":
-		return newSKKey(t, ssh.KeyAlgoSKED25519, name)
-	case name == "frank":
-		return newSKKey(t, ssh.KeyAlgoSKECDSA256, name)
-	case name == "bob":
-		k, err := ecdsa.ParseRawPrivateKey(elliptic.P256(), seed[:])
-		if err != nil {
-			t.Fatal(err)
-		}
-		raw = k
-	default:
-		raw = ed25519.NewKeyFromSeed(seed[:])
-	}
-	s, err := ssh.NewSignerFromKey(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
-// signSame signs as Sign does, but gives the same signature each time.
-func signSame(t testing.TB, s ssh.Signer, namespace string, text []byte) []byte {
-	t.Helper()
-	covered, err := sigCovers(namespace, "sha512", text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sig, err := sameSignature(s, covered)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return armourSig(packSig(s.PublicKey(), namespace, "sha512", sig))
-}
-
-func sameSignature(s ssh.Signer, covered []byte) (*ssh.Signature, error) {
-	if s.PublicKey().Type() == ssh.KeyAlgoRSA {
-		return s.(ssh.AlgorithmSigner).SignWithAlgorithm(nil, covered, ssh.KeyAlgoRSASHA512)
-	}
-	return s.Sign(nil, covered) // without randomness ECDSA follows RFC 6979
-}
 
 // file is one file of a bundle in memory.
 type file struct {
@@ -260,15 +200,15 @@ func (k *kit) reseal() {
 
 // sign signs a stored checkpoint in memory.
 func (k *kit) sign(who, name string, seal int) {
-	k.set("seals/"+name, string(signSame(k.t, testKey(k.t, who), SealNamespace, []byte(k.text("seals/"+sealName(seal))))))
+	k.set("seals/"+name, string(sigtest.Sign(k.t, sigtest.Key(k.t, who), SealNamespace, []byte(k.text("seals/"+sealName(seal))))))
 }
 
 // stamp puts a time stamp of a stored checkpoint beside it.
-func (k *kit) stamp(seal int, a authority, r reply) {
-	if r.text == nil {
-		r.text = []byte(k.text("seals/" + sealName(seal)))
+func (k *kit) stamp(seal int, a sigtest.Authority, r sigtest.Reply) {
+	if r.Text == nil {
+		r.Text = []byte(k.text("seals/" + sealName(seal)))
 	}
-	k.set(strings.TrimSuffix("seals/"+sealName(seal), ".txt")+".tsr", string(a.reply(k.t, r)))
+	k.set(strings.TrimSuffix("seals/"+sealName(seal), ".txt")+".tsr", string(a.Reply(k.t, r)))
 }
 
 // now is the checkpoint over the first n entries, all for 0.
@@ -287,7 +227,7 @@ func allowed(t testing.TB, lines ...string) string {
 	var out strings.Builder
 	for _, l := range lines {
 		who, options, _ := strings.Cut(l, " ")
-		key := strings.TrimSpace(string(ssh.MarshalAuthorizedKey(testKey(t, who).PublicKey())))
+		key := strings.TrimSpace(string(ssh.MarshalAuthorizedKey(sigtest.Key(t, who).PublicKey())))
 		out.WriteString(who + "@example.com ")
 		if options != "" {
 			out.WriteString(options + " ")
@@ -338,7 +278,7 @@ func resealedKit(t testing.TB) *kit {
 	k.sign("alice", "000001.txt.sig", 1)
 	k.sign("alice", "000002.txt.sig", 2)
 	for _, who := range []string{"bob", "carol"} {
-		k.sign(who, "000002.txt."+keyMark(testKey(t, who).PublicKey())+".sig", 2)
+		k.sign(who, "000002.txt."+keyMark(sigtest.Key(t, who).PublicKey())+".sig", 2)
 	}
 	return k
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"handrail/evidence/sig/sigtest"
 )
 
 var update = flag.Bool("update", false, "write the golden files again")
@@ -41,9 +43,9 @@ func (v vector) policy(t testing.TB, base *kit) (p Policy, signers string, lines
 // authorities are the roots that the verifier of a vector brings along, in PEM.
 func (v vector) authorities(t testing.TB) []byte {
 	if v.roots == "other" {
-		return pemOf(otherRoot(t))
+		return sigtest.PEM(sigtest.OtherRoot(t))
 	}
-	return pemOf(newAuthority(t, "one", nil).root)
+	return sigtest.PEM(sigtest.NewAuthority(t, "one", nil).Root)
 }
 
 func failed(r Report) []string {

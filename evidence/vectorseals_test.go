@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"golang.org/x/crypto/ssh"
+
+	"handrail/evidence/sig/sigtest"
 )
 
 func badSeals() []vector {
@@ -96,12 +98,12 @@ func badSignatures() []vector {
 		s("trailing-newline", "an empty line behind the armour", func(k *kit) { k.set(firstSig, k.text(firstSig)+"\n") }),
 		s("text-before", "text before the armour", func(k *kit) { k.set(firstSig, "signed:\n"+k.text(firstSig)) }),
 		s("rewrapped", "the same signature in lines of 64", func(k *kit) {
-			body := strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(k.text(firstSig), sigBegin), sigEnd), "\n", "")
-			out := sigBegin
+			body := strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(k.text(firstSig), sigtest.Begin), sigtest.End), "\n", "")
+			out := sigtest.Begin
 			for c := range slices.Chunk([]byte(body), 64) {
 				out += string(c) + "\n"
 			}
-			k.set(firstSig, out+sigEnd)
+			k.set(firstSig, out+sigtest.End)
 		}),
 		s("crlf", "the armour with the line ends of Windows", func(k *kit) { k.set(firstSig, strings.ReplaceAll(k.text(firstSig), "\n", "\r\n")) }),
 		s("trailing-bytes", "bytes behind the signature inside the armour", inSig(firstSig, func(raw []byte) []byte { return append(raw, 0) })),
@@ -111,60 +113,45 @@ func badSignatures() []vector {
 		})),
 		s("version", "another version of the signature format", inSig(firstSig, func(raw []byte) []byte { raw[9] = 2; return raw })),
 		s("namespace", "signed for another purpose", func(k *kit) {
-			k.set(firstSig, string(signSame(k.t, testKey(k.t, "alice"), "git", []byte(k.text(firstSeal)))))
+			k.set(firstSig, string(sigtest.Sign(k.t, sigtest.Key(k.t, "alice"), "git", []byte(k.text(firstSeal)))))
 		}),
 		s("namespace-relabelled", "signed for another purpose, and the name of the purpose changed afterwards", func(k *kit) {
-			raw := []byte(nil)
-			covered, err := sigCovers("file", "sha512", []byte(k.text(firstSeal)))
-			if err != nil {
-				k.t.Fatal(err)
-			}
-			key := testKey(k.t, "alice")
-			sig, err := sameSignature(key, covered)
-			if err != nil {
-				k.t.Fatal(err)
-			}
-			raw = packSig(key.PublicKey(), SealNamespace, "sha512", sig)
-			k.set(firstSig, string(armourSig(raw)))
+			key := sigtest.Key(k.t, "alice")
+			sig := sigtest.SignCovered(k.t, key, sigtest.Covered("file", []byte(k.text(firstSeal))))
+			k.set(firstSig, string(sigtest.Armour(sigtest.Pack(key.PublicKey(), SealNamespace, sig))))
 		}),
 		s("other-text", "a signature of another text", func(k *kit) {
-			k.set(firstSig, string(signSame(k.t, testKey(k.t, "alice"), SealNamespace, []byte("other"))))
+			k.set(firstSig, string(sigtest.Sign(k.t, sigtest.Key(k.t, "alice"), SealNamespace, []byte("other"))))
 		}),
 		s("other-bundle", "the signature of another bundle's seal", func(k *kit) {
-			k.set(firstSig, string(signSame(k.t, testKey(k.t, "alice"), SealNamespace, []byte(strings.Replace(k.text(firstSeal), "/i1", "/i2", 1)))))
+			k.set(firstSig, string(sigtest.Sign(k.t, sigtest.Key(k.t, "alice"), SealNamespace, []byte(strings.Replace(k.text(firstSeal), "/i1", "/i2", 1)))))
 		}),
 		s("hash-name", "the hash is called by another name", inSig(firstSig, func(raw []byte) []byte {
 			return []byte(strings.Replace(string(raw), "sha512", "sha256", 1))
 		})),
 		s("key-swapped", "the public key was replaced by an allowed one", func(k *kit) {
 			by("bob")(k)
-			covered, _ := sigCovers(SealNamespace, "sha512", []byte(k.text(firstSeal)))
-			sig, err := sameSignature(testKey(k.t, "dave"), covered)
-			if err != nil {
-				k.t.Fatal(err)
-			}
-			k.set(firstSig, string(armourSig(packSig(testKey(k.t, "alice").PublicKey(), SealNamespace, "sha512", sig))))
+			covered := sigtest.Covered(SealNamespace, []byte(k.text(firstSeal)))
+			sig := sigtest.SignCovered(k.t, sigtest.Key(k.t, "dave"), covered)
+			k.set(firstSig, string(sigtest.Armour(sigtest.Pack(sigtest.Key(k.t, "alice").PublicKey(), SealNamespace, sig))))
 		}),
 		s("ecdsa-respelled", "an ECDSA signature with a leading zero in a number", func(k *kit) {
-			covered, _ := sigCovers(SealNamespace, "sha512", []byte(k.text(firstSeal)))
-			key := testKey(k.t, "bob")
-			sig, err := sameSignature(key, covered)
-			if err != nil {
-				k.t.Fatal(err)
-			}
+			covered := sigtest.Covered(SealNamespace, []byte(k.text(firstSeal)))
+			key := sigtest.Key(k.t, "bob")
+			sig := sigtest.SignCovered(k.t, key, covered)
 			r := sshReader{in: sig.Blob}
 			one, two := r.field(), r.field()
-			sig.Blob = appendField(appendField(nil, append([]byte{0}, one...)), two)
-			k.set(firstSig, string(armourSig(packSig(key.PublicKey(), SealNamespace, "sha512", sig))))
+			sig.Blob = sigtest.Field(sigtest.Field(nil, append([]byte{0}, one...)), two)
+			k.set(firstSig, string(sigtest.Armour(sigtest.Pack(key.PublicKey(), SealNamespace, sig))))
 		}),
 		s("rsa-sha1", "an RSA signature over SHA-1", func(k *kit) {
-			covered, _ := sigCovers(SealNamespace, "sha512", []byte(k.text(firstSeal)))
-			key := testKey(k.t, "carol")
+			covered := sigtest.Covered(SealNamespace, []byte(k.text(firstSeal)))
+			key := sigtest.Key(k.t, "carol")
 			sig, err := key.(ssh.AlgorithmSigner).SignWithAlgorithm(nil, covered, ssh.KeyAlgoRSA)
 			if err != nil {
 				k.t.Fatal(err)
 			}
-			k.set(firstSig, string(armourSig(packSig(key.PublicKey(), SealNamespace, "sha512", sig))))
+			k.set(firstSig, string(sigtest.Armour(sigtest.Pack(key.PublicKey(), SealNamespace, sig))))
 		}),
 		{name: "signature-seal-gone", about: "a signature of a seal that is not there", base: signedKit, signers: alice, edit: func(k *kit) {
 			k.files["seals/000002.txt.sig"] = k.files[firstSig]

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"handrail/evidence/sig/sigtest"
 )
 
 // vector is one sample bundle with the verdict that every verifier must come to.
@@ -128,12 +130,12 @@ func sealSays(key, value string) func(*kit) {
 // inSig changes the bytes inside the armour.
 func inSig(name string, f func(raw []byte) []byte) func(*kit) {
 	return func(k *kit) {
-		text := strings.TrimSuffix(strings.TrimPrefix(k.text(name), sigBegin), sigEnd)
+		text := strings.TrimSuffix(strings.TrimPrefix(k.text(name), sigtest.Begin), sigtest.End)
 		raw, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(text, "\n", ""))
 		if err != nil {
 			k.t.Fatal(err)
 		}
-		k.set(name, string(armourSig(f(raw))))
+		k.set(name, string(sigtest.Armour(f(raw))))
 	}
 }
 

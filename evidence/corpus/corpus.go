@@ -12,6 +12,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"testing"
 )
 
 // packed is made by `make fuzz`: <target>/<name>, each in the format of Go's fuzzing ("go test fuzz v1").
@@ -46,6 +47,18 @@ func Values(target string) ([][]any, error) {
 			return nil, fmt.Errorf("%s: %w", h.Name, err)
 		}
 		out = append(out, values)
+	}
+}
+
+// Seed gives a fuzz target what was kept of it: every test run tries it again.
+func Seed(f *testing.F) {
+	f.Helper()
+	all, err := Values(f.Name())
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, v := range all {
+		f.Add(v...)
 	}
 }
 

@@ -1,4 +1,4 @@
-package evidence
+package sigtest
 
 import (
 	"crypto"
@@ -14,11 +14,11 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// skKey signs as a FIDO token does (OpenSSH, PROTOCOL.u2f), in software and from a name alone.
-type skKey struct {
+// Token signs as a FIDO token does (OpenSSH, PROTOCOL.u2f), in software and from a name alone.
+type Token struct {
 	pub     ssh.PublicKey
 	sign    func(signed []byte) (blob []byte, err error)
-	flags   byte
+	Flags   byte
 	counter uint32
 }
 
@@ -27,9 +27,10 @@ const (
 	skTouched     = 1 // somebody touched it
 )
 
-func newSKKey(t testing.TB, kind, name string) *skKey {
+// NewToken makes one of a kind that ssh knows.
+func NewToken(t testing.TB, kind, name string) *Token {
 	t.Helper()
-	k := &skKey{flags: skTouched, counter: 7}
+	k := &Token{Flags: skTouched, counter: 7}
 	seed := sha256.Sum256([]byte("handrail test token " + name))
 	var err error
 	switch kind {
@@ -68,11 +69,13 @@ func newSKKey(t testing.TB, kind, name string) *skKey {
 	return k
 }
 
-func (k *skKey) PublicKey() ssh.PublicKey { return k.pub }
+// PublicKey is its public half.
+func (k *Token) PublicKey() ssh.PublicKey { return k.pub }
 
-func (k *skKey) Sign(_ io.Reader, data []byte) (*ssh.Signature, error) {
+// Sign says by its flags that somebody touched it.
+func (k *Token) Sign(_ io.Reader, data []byte) (*ssh.Signature, error) {
 	application, message := sha256.Sum256([]byte(skApplication)), sha256.Sum256(data)
-	rest := binary.BigEndian.AppendUint32([]byte{k.flags}, k.counter)
+	rest := binary.BigEndian.AppendUint32([]byte{k.Flags}, k.counter)
 	signed := append(append(append([]byte(nil), application[:]...), rest...), message[:]...)
 	blob, err := k.sign(signed)
 	return &ssh.Signature{Format: k.pub.Type(), Blob: blob, Rest: rest}, err
