@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/crypto/ssh"
 
-	"handrail/evidence"
+	evidencesig "handrail/evidence/sig"
 	"handrail/session"
 	"handrail/triage"
 )
@@ -183,7 +183,7 @@ func (p *program) sign(r session.Request, signer ssh.Signer) error {
 	if err != nil {
 		return err
 	}
-	sig, err := evidence.SignApproval(signer, text)
+	sig, err := evidencesig.SignApproval(signer, text)
 	if err != nil {
 		return err
 	}

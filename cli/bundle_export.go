@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"handrail/evidence"
+	"handrail/evidence/escrow"
 	"handrail/evidence/visible"
 	"handrail/session/index/depot"
 	"handrail/session/report"
@@ -86,7 +87,7 @@ those age recipients only, with age -d and one of their keys. The formats:
 		case format == "archive" && file == "" && isTerminal(p.stdout):
 			return usage("name a file with -f, or send it on through a pipe", "an archive is no text for a terminal")
 		}
-		if err := evidence.CheckRecipients(to); len(to) > 0 && err != nil {
+		if err := escrow.CheckRecipients(to); len(to) > 0 && err != nil {
 			return usage("a recipient is what age-keygen prints as public key", "--to: %w", err)
 		}
 		path, done, err := p.openable(args[0])
@@ -167,7 +168,7 @@ func encrypted(write func(io.Writer, report.Document, *evidence.Reader) error, t
 		return write
 	}
 	return func(w io.Writer, d report.Document, r *evidence.Reader) error {
-		sealed, err := evidence.Encrypt(w, to)
+		sealed, err := escrow.Encrypt(w, to)
 		if err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"handrail/evidence"
+	"handrail/evidence/sig"
 	"handrail/session"
 	"handrail/steps/catalog"
 )
@@ -176,7 +177,7 @@ func (p *program) policy(b brought, path string) (evidence.Policy, error) {
 		}
 	}
 	if file != "" {
-		s, err := evidence.LoadSigners(file)
+		s, err := sig.LoadSigners(file)
 		switch {
 		case err == nil:
 			out.Signers = s
@@ -185,7 +186,7 @@ func (p *program) policy(b brought, path string) (evidence.Policy, error) {
 		}
 	}
 	if b.tsa != "" {
-		a, err := evidence.LoadAuthorities(b.tsa)
+		a, err := sig.LoadAuthorities(b.tsa)
 		if err != nil {
 			return out, usage("name the root of the authority, in PEM", "--tsa-ca: %w", err)
 		}
@@ -244,7 +245,7 @@ func postedLines(file, path string) ([]evidence.Checkpoint, error) {
 	return out, nil
 }
 
-func verify(path string, policy evidence.Policy, approvers *evidence.Signers) (verdict, error) {
+func verify(path string, policy evidence.Policy, approvers *sig.Signers) (verdict, error) {
 	return verifyBy(path, policy, session.Verifier{Signers: approvers})
 }
 

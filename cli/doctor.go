@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"handrail/evidence"
+	"handrail/evidence/sig"
 	"handrail/steps/kube"
 	"handrail/steps/rabbitmq"
 )
@@ -181,7 +181,7 @@ func (p *program) checkPolicy() check {
 	}
 	rules, who := 0, []string{}
 	for _, pol := range list {
-		signers, err := evidence.LoadSigners(pol.approvers)
+		signers, err := sig.LoadSigners(pol.approvers)
 		if err != nil {
 			return check{name, "bad", err.Error(), "mend the file: until then the gates that ask for a second person stay shut"}
 		}

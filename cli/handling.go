@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"handrail/evidence"
+	"handrail/evidence/redact"
 	"handrail/evidence/visible"
 	"handrail/session/report"
 )
@@ -27,7 +28,7 @@ func (p *program) handled(bundle string, h evidence.Handling, err error) {
 		h.Actor = c.Actor.ID
 	}
 	team, _ := p.teamRules() // what is wrong with the file is said where it counts
-	s, err := evidence.NewScrubber(p.knownSecrets(), team)
+	s, err := redact.NewScrubber(p.knownSecrets(), team)
 	if err == nil {
 		err = evidence.Handle(bundle, h, s.Text)
 	}

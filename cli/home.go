@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"handrail/evidence"
+	"handrail/evidence/disk"
 	"handrail/runbooks"
 	"handrail/session"
 	"handrail/session/debrief"
@@ -95,7 +95,7 @@ func (p *program) face(c session.Config) tui.Config {
 			}
 			w.config.Takeover = why
 			s, err := w.resume(ctx, path)
-			if errors.Is(err, evidence.ErrLocked) { // another handrail has it: look on
+			if errors.Is(err, disk.ErrLocked) { // another handrail has it: look on
 				tape, err := session.Follow(path, p.reading())
 				if err := errors.Join(err, w.close()); err != nil {
 					return nil, err

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"handrail/evidence"
+	"handrail/evidence/sig"
 	"handrail/runbooks/strict"
 	"handrail/session"
 	"handrail/steps/catalog"
@@ -160,8 +160,8 @@ func (p *program) secondPerson(ctx context.Context, q session.Sought) (*session.
 }
 
 // signers are who may approve by a policy.
-func (pol policy) signers() (*evidence.Signers, error) {
-	signers, err := evidence.LoadSigners(pol.approvers)
+func (pol policy) signers() (*sig.Signers, error) {
+	signers, err := sig.LoadSigners(pol.approvers)
 	if err != nil {
 		return nil, fmt.Errorf("a second person must agree, and who may cannot be told: %w", err)
 	}
@@ -228,13 +228,13 @@ func (pol policy) inPlace(label string, q session.Sought) (bool, error) {
 
 // approvers are whose approvals count when a bundle is verified: the signers that were brought along, and those of the
 // policy, where there is one that can be read.
-func (p *program) approvers(brought *evidence.Signers) *evidence.Signers {
+func (p *program) approvers(brought *sig.Signers) *sig.Signers {
 	list, err := p.policies()
 	if err != nil {
 		return brought
 	}
 	for _, pol := range list {
-		if own, err := evidence.LoadSigners(pol.approvers); err == nil {
+		if own, err := sig.LoadSigners(pol.approvers); err == nil {
 			brought = brought.With(own)
 		}
 	}
@@ -263,7 +263,7 @@ func (p *program) holdTo(name string) (*session.Policy, error) {
 		return nil, err
 	}
 	pol.places = usualOr(f.places)
-	may, err := evidence.LoadSigners(pol.approvers)
+	may, err := sig.LoadSigners(pol.approvers)
 	if err != nil {
 		return nil, err
 	}

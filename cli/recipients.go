@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"handrail/evidence"
+	"handrail/evidence/escrow"
 )
 
 // recipientsFile names who may read what has to stay raw, in the format of age's own recipients files (age(1), -R), below
@@ -38,7 +38,7 @@ func (p *program) recipients() ([]string, error) {
 		if text == "" || strings.HasPrefix(text, "#") {
 			continue
 		}
-		if err := evidence.CheckRecipients(append(out, text)); err != nil {
+		if err := escrow.CheckRecipients(append(out, text)); err != nil {
 			return nil, &problem{code: ExitUsage, err: fmt.Errorf("%s:%d: %w", name, n+1, err), next: "one age recipient a line, age1… or age1pq1…, as age-keygen prints it; all of one sort"}
 		}
 		out = append(out, text)

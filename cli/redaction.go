@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"handrail/evidence"
+	"handrail/evidence/redact"
 	"handrail/runbooks/strict"
 )
 
@@ -16,7 +16,7 @@ const redactionFile = "redaction.yaml"
 
 // teamRules reads the team's redaction rules. No file is no rules; a file that
 // is not valid refuses whatever would have written without them.
-func (p *program) teamRules() ([]evidence.TeamRule, error) {
+func (p *program) teamRules() ([]redact.TeamRule, error) {
 	dir, err := p.xdg("XDG_CONFIG_HOME", ".config")
 	if err != nil {
 		return nil, nil // without a home there is no place where a file could be
@@ -37,7 +37,7 @@ func (p *program) teamRules() ([]evidence.TeamRule, error) {
 	return rules, nil
 }
 
-func parseRedaction(name string, src []byte) ([]evidence.TeamRule, error) {
+func parseRedaction(name string, src []byte) ([]redact.TeamRule, error) {
 	r := &strict.Reader{File: name, What: "a redaction file"}
 	doc := r.Document(src)
 	if doc == nil {
@@ -54,10 +54,10 @@ func parseRedaction(name string, src []byte) ([]evidence.TeamRule, error) {
 	if top["rules"] == nil {
 		r.Fail(doc, "list them under rules:", "there are no rules")
 	}
-	var out []evidence.TeamRule
+	var out []redact.TeamRule
 	for i, item := range r.Items(top["rules"], "rules") {
-		if i == evidence.MaxTeamRules {
-			r.Fail(item, "", "more than %d rules", evidence.MaxTeamRules)
+		if i == redact.MaxTeamRules {
+			r.Fail(item, "", "more than %d rules", redact.MaxTeamRules)
 			break
 		}
 		f := r.Fields(item, "a rule", "kind", "literal", "pattern")
@@ -67,7 +67,7 @@ func parseRedaction(name string, src []byte) ([]evidence.TeamRule, error) {
 				r.Fail(item, "a rule has kind, literal and pattern", "%s is missing", key)
 			}
 		}
-		rule := evidence.TeamRule{Kind: r.Text(f["kind"], "kind"), Literal: r.Text(f["literal"], "literal"), Expr: r.Text(f["pattern"], "pattern")}
+		rule := redact.TeamRule{Kind: r.Text(f["kind"], "kind"), Literal: r.Text(f["literal"], "literal"), Expr: r.Text(f["pattern"], "pattern")}
 		if len(r.Problems) > before {
 			continue
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"handrail/evidence"
+	"handrail/evidence/disk"
 	"handrail/session"
 )
 
@@ -58,7 +59,7 @@ has the incident, it is shown as it goes, to look on only.`,
 				s, err = w.resume(ctx, path)
 			}
 		}
-		if errors.Is(err, evidence.ErrLocked) && answers == nil && !plain {
+		if errors.Is(err, disk.ErrLocked) && answers == nil && !plain {
 			return errors.Join(p.lookOn(ctx, path, err), w.close())
 		}
 		if err != nil {
@@ -126,7 +127,7 @@ func resumeError(err error) error {
 	switch {
 	case errors.As(err, &renamed):
 		return &problem{code: ExitUsage, err: err, next: fmt.Sprintf("read it with `handrail bundle show`; to go on, resume the original, or move this folder to one named %s, and only if the original is gone", renamed.Want)}
-	case errors.Is(err, evidence.ErrLocked):
+	case errors.Is(err, disk.ErrLocked):
 		return &problem{code: ExitUsage, err: err, next: "look at it with `handrail bundle show`, or `handrail replay`; go on once the other handrail has ended"}
 	case errors.Is(err, session.ErrHandover):
 		return &problem{code: ExitUsage, err: err, next: "say why you go on, with --why; both names and the reason are recorded; or look on with `handrail follow`"}

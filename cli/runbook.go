@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"handrail/evidence"
+	"handrail/evidence/redact"
 	"handrail/runbooks"
 	"handrail/steps/catalog"
 	"handrail/triage"
@@ -180,7 +180,7 @@ step declares, gates without what the laws of the loop need.`,
 	return cmd
 }
 
-func lint(files []string, team []evidence.TeamRule) ([]lintProblem, error) {
+func lint(files []string, team []redact.TeamRule) ([]lintProblem, error) {
 	found := []lintProblem{}
 	for _, file := range files {
 		src, err := os.ReadFile(file)
@@ -195,7 +195,7 @@ func lint(files []string, team []evidence.TeamRule) ([]lintProblem, error) {
 		for _, b := range bad {
 			found = append(found, lintProblem{b.File, b.Line, b.Col, b.Message, b.Hint})
 		}
-		line, err := evidence.HiddenLine("application/yaml", src, team)
+		line, err := redact.HiddenLine("application/yaml", src, team)
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w", file, err)
 		}

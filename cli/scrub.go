@@ -7,7 +7,7 @@ import (
 	"runtime/debug"
 	"sync"
 
-	"handrail/evidence"
+	"handrail/evidence/redact"
 	"handrail/steps"
 	"handrail/steps/kube"
 )
@@ -36,17 +36,17 @@ func (p *program) knownSecrets() []string {
 // progress, the report of a crash. Each write is a message of its own.
 type scrubbed struct {
 	w    io.Writer
-	from func() ([]string, []evidence.TeamRule)
+	from func() ([]string, []redact.TeamRule)
 	once sync.Once
-	s    *evidence.Scrubber
+	s    *redact.Scrubber
 }
 
 func (s *scrubbed) ready() {
 	s.once.Do(func() {
 		values, team := s.from()
-		scrub, err := evidence.NewScrubber(values, team)
+		scrub, err := redact.NewScrubber(values, team)
 		if err != nil { // the team's file was judged elsewhere, and says so itself
-			scrub, err = evidence.NewScrubber(values, nil)
+			scrub, err = redact.NewScrubber(values, nil)
 		}
 		if err == nil {
 			s.s = scrub
@@ -78,7 +78,7 @@ func (s *scrubbed) Write(b []byte) (int, error) {
 
 // scrub puts a scrubbed before w. It knows its values when the first word is said.
 func (p *program) scrub(w io.Writer) io.Writer {
-	return &scrubbed{w: w, from: func() ([]string, []evidence.TeamRule) {
+	return &scrubbed{w: w, from: func() ([]string, []redact.TeamRule) {
 		team, err := p.teamRules()
 		if err != nil {
 			team = nil

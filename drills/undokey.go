@@ -5,14 +5,14 @@ import (
 	"os"
 	"path/filepath"
 
-	"handrail/evidence"
+	"handrail/evidence/escrow"
 	"handrail/session"
 )
 
 // undoKey makes a key of the drill's own, beside what else it has: what an act is
 // undone from can then be kept where the trainee has named nobody who may read it.
 func (st *stage) undoKey() error {
-	key, recipient, err := evidence.NewUndoKey()
+	key, recipient, err := escrow.NewUndoKey()
 	if err != nil {
 		return err
 	}

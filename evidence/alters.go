@@ -5,13 +5,15 @@ import (
 	"encoding/json"
 	"io"
 	"reflect"
+
+	"handrail/evidence/redact"
 )
 
 // Alters says whether what is stored of an artifact is less than the artifact: whether redaction takes anything out of raw.
 // Layout does not count, nor do the two fields that Kubernetes keeps for itself and that no object needs to be made again.
 func (b *Bundle) Alters(media string, raw []byte) bool {
 	var out bytes.Buffer
-	a := b.red.artifact(media, &out)
+	a := b.red.Artifact(media, &out)
 	_, err := a.Write(raw)
 	if err == nil {
 		_, err = a.Close()
@@ -46,7 +48,7 @@ func dropRepeated(v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		delete(v, "managedFields")
-		delete(v, lastApplied)
+		delete(v, redact.LastApplied)
 		for _, m := range v {
 			dropRepeated(m)
 		}

@@ -19,7 +19,7 @@ func (b *Bundle) RecordAnchor(ctx context.Context, actor string, c Checkpoint, w
 	if err := ctx.Err(); err != nil {
 		return Entry{}, err
 	}
-	data := map[string]string{"line": c.Line(), "where": b.red.text(where)}
+	data := map[string]string{"line": c.Line(), "where": b.red.Text(where)}
 	return b.append(Draft{Type: "checkpoint", Actor: actor, Data: data, derived: true})
 }
 

@@ -9,6 +9,9 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strconv"
+
+	"handrail/evidence/jsontree"
+	"handrail/evidence/redact"
 )
 
 // Append records one entry and returns it as stored, after it is durable. The returned Data is the redacted one and is
@@ -70,7 +73,7 @@ func (b *Bundle) appendLocked(d Draft) (Entry, error) {
 	if err := b.store(&e, line); err != nil {
 		return Entry{}, err
 	}
-	b.red.hear(data)
+	b.red.Hear(data)
 	e.Data = data
 	return e, nil
 }
@@ -98,7 +101,7 @@ func (b *Bundle) store(e *Entry, line []byte) error {
 	}
 	b.chain = chain{next: e.Seq + 1, prev: e.Hash}
 	b.ledger.add(b.id, e)
-	b.red.hear(line)
+	b.red.Hear(line)
 	return nil
 }
 
@@ -110,7 +113,7 @@ func (b *Bundle) compose(d Draft) (Entry, error) {
 	e := Entry{
 		V: entryVersion, Seq: b.chain.next, Type: d.Type, T: b.opts.Now().UTC().Format(timeLayout),
 		Mono: strconv.FormatInt(b.opts.Mono().Nanoseconds(), 10), Boot: b.opts.Boot,
-		Actor: b.red.text(d.Actor), Step: b.red.text(d.Step), Data: data, Prev: b.chain.prev,
+		Actor: b.red.Text(d.Actor), Step: b.red.Text(d.Step), Data: data, Prev: b.chain.prev,
 	}
 	for _, blob := range d.Blobs {
 		if !isHex64(blob.SHA256) {
@@ -122,7 +125,7 @@ func (b *Bundle) compose(d Draft) (Entry, error) {
 		if _, err := b.fs.Lstat(b.blobPath(blob.SHA256)); err != nil {
 			return Entry{}, fmt.Errorf("blob of %s was not committed: %w", d.Type, err)
 		}
-		blob.Role, blob.Media = b.red.text(blob.Role), b.red.text(blob.Media)
+		blob.Role, blob.Media = b.red.Text(blob.Role), b.red.Text(blob.Media)
 		e.Blobs = append(e.Blobs, blob)
 	}
 	return e, nil
@@ -177,7 +180,7 @@ func (b *Bundle) blobPath(sum string) string {
 
 // redactData marshals v and redacts every string in it; the result is a JSON object in canonical form.
 // Data that is derived from what was stored is redacted already, and a token in it must stay what it is.
-func redactData(r *redactor, v any, derived bool) (json.RawMessage, error) {
+func redactData(r *redact.Redactor, v any, derived bool) (json.RawMessage, error) {
 	if v == nil {
 		return json.RawMessage("{}"), nil
 	}
@@ -191,15 +194,15 @@ func redactData(r *redactor, v any, derived bool) (json.RawMessage, error) {
 	if len(raw) > 2*MaxData { // no redaction makes it short enough
 		return nil, fmt.Errorf("%w: %d bytes", ErrTooLarge, len(raw))
 	}
-	n, err := parseJSON(raw, strictKeys)
+	n, err := jsontree.Parse(raw, jsontree.StrictKeys)
 	if err != nil {
 		return nil, err
 	}
-	if n.kind != objectNode {
+	if n.Kind != jsontree.Object {
 		return nil, errors.New("not a JSON object")
 	}
 	if !derived {
-		r.eventData(n)
+		r.EventData(n)
 	}
-	return n.appendTo(make([]byte, 0, len(raw)+64), -1, 0), nil
+	return n.AppendTo(make([]byte, 0, len(raw)+64), -1, 0), nil
 }

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"handrail/evidence/disk"
 )
 
 // What an archive from a stranger may ask of this machine.
@@ -179,7 +181,7 @@ func (u *unpacker) file(name string, size int64) error {
 	if strings.HasPrefix(name, "blobs/") {
 		mode = 0o400
 	}
-	f, err := u.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL|openNoFollow, mode)
+	f, err := u.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL|disk.NoFollow, mode)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,9 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+
+	"handrail/evidence/disk"
+	"handrail/evidence/redact"
 )
 
 // Beside makes <dir>/<id>.hrb for a process that works for whoever has the bundle id open elsewhere: its redaction
@@ -14,14 +17,14 @@ import (
 func Beside(dir, id string, o Options) (*Bundle, error) {
 	o = o.withDefaults()
 	side := o.Keys
-	key, err := readPlain(o.FS, filepath.Join(o.Keys, keyName(id)), keySize)
+	key, err := disk.Read(o.FS, filepath.Join(o.Keys, keyName(id)), redact.KeySize)
 	switch {
 	case o.Keys == "" || errors.Is(err, fs.ErrNotExist):
 		key, side = newKey(), "" // its tokens are of no other text then, which shows less, never more
 	case err != nil:
 		return nil, fmt.Errorf("redaction key: %w", err)
-	case len(key) != keySize:
-		return nil, fmt.Errorf("redaction key of %q has not %d bytes", id, keySize)
+	case len(key) != redact.KeySize:
+		return nil, fmt.Errorf("redaction key of %q has not %d bytes", id, redact.KeySize)
 	}
 	o.key, o.Keys = key, ""
 	b, err := Create(dir, id, o)
@@ -42,17 +45,17 @@ type Learned struct {
 // Learned is what was learned so far. It is for a process of ours that must not store it either, and reaches it through a
 // pipe.
 func (b *Bundle) Learned() Learned {
-	doubts := b.red.doubting()
-	return Learned{Secrets: b.red.values(), Sensitive: b.Told(), Doubts: slices.Sorted(maps.Keys(doubts)), Forgot: doubts != nil}
+	doubts := b.red.Doubting()
+	return Learned{Secrets: b.red.Values(), Sensitive: b.Told(), Doubts: slices.Sorted(maps.Keys(doubts)), Forgot: doubts != nil}
 }
 
 // Learn takes what another bundle had learned.
 func (b *Bundle) Learn(l Learned) {
 	for _, v := range l.Secrets {
-		b.red.secret(v)
+		b.red.Secret(v)
 	}
-	b.red.tell(l.Sensitive)
+	b.red.Tell(l.Sensitive)
 	if l.Forgot {
-		b.red.doubt(l.Doubts...)
+		b.red.Doubt(l.Doubts...)
 	}
 }

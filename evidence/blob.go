@@ -10,6 +10,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"handrail/evidence/disk"
+	"handrail/evidence/redact"
 )
 
 const (
@@ -22,7 +25,7 @@ const (
 type BlobWriter struct {
 	b     *Bundle
 	blob  Blob
-	in    artifact
+	in    redact.Artifact
 	out   *blobFile
 	name  string
 	ended bool
@@ -49,7 +52,7 @@ func (b *Bundle) Blob(role, media string) (*BlobWriter, error) {
 	out := &blobFile{f: f, sum: sha256.New()}
 	return &BlobWriter{
 		b: b, blob: Blob{Role: role, Media: media}, out: out, name: name,
-		in: b.red.artifact(media, out),
+		in: b.red.Artifact(media, out),
 	}, nil
 }
 
@@ -198,7 +201,7 @@ func (w *BlobWriter) explain(err error) error {
 
 // blobFile counts and hashes what reaches the disk.
 type blobFile struct {
-	f      File
+	f      disk.File
 	sum    hash.Hash
 	size   int64
 	full   bool

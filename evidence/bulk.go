@@ -10,6 +10,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"handrail/evidence/disk"
+	"handrail/evidence/jsontree"
 )
 
 // Data that is too long for a line of the journal goes into a blob as a whole, and the line keeps what is short of it.
@@ -39,24 +42,24 @@ func ownType(typ string) bool {
 }
 
 // shortened is what the line keeps of data: its short members, and the name of the blob that holds all.
-func shortened(n *node, sum string) json.RawMessage {
-	short, size := &node{kind: objectNode}, 0
-	for _, m := range n.members {
-		if l := len(m.key) + len(m.value.appendTo(nil, -1, 0)); l <= longMember && m.key != bulkKey {
-			short.members = append(short.members, m)
+func shortened(n *jsontree.Node, sum string) json.RawMessage {
+	short, size := &jsontree.Node{Kind: jsontree.Object}, 0
+	for _, m := range n.Members {
+		if l := len(m.Key) + len(m.Value.AppendTo(nil, -1, 0)); l <= longMember && m.Key != bulkKey {
+			short.Members = append(short.Members, m)
 			size += l
 		}
 	}
 	if size > longShort {
-		short.members = nil
+		short.Members = nil
 	}
-	short.members = append(short.members, member{key: bulkKey, value: &node{kind: stringNode, text: sum}})
-	return short.appendTo(nil, -1, 0)
+	short.Members = append(short.Members, jsontree.Member{Key: bulkKey, Value: &jsontree.Node{Kind: jsontree.String, Text: sum}})
+	return short.AppendTo(nil, -1, 0)
 }
 
 // setAside stores data, which is redacted already, as a blob. It returns what the line says instead.
 func (b *Bundle) setAside(data json.RawMessage) (Blob, json.RawMessage, error) {
-	n, err := parseJSON(data, strictKeys)
+	n, err := jsontree.Parse(data, jsontree.StrictKeys)
 	if err != nil {
 		return Blob{}, nil, err
 	}
@@ -139,8 +142,8 @@ func heldTo(e *Entry, b Blob, raw []byte) (json.RawMessage, error) {
 	if sum := sha256.Sum256(raw); hex.EncodeToString(sum[:]) != b.SHA256 || int64(len(raw)) != b.Size {
 		return nil, fmt.Errorf("%w: it has other bytes than its name says", ErrCorrupt)
 	}
-	n, err := parseJSON(raw, strictKeys)
-	if err != nil || n.kind != objectNode || !bytes.Equal(n.appendTo(make([]byte, 0, len(raw)), -1, 0), raw) {
+	n, err := jsontree.Parse(raw, jsontree.StrictKeys)
+	if err != nil || n.Kind != jsontree.Object || !bytes.Equal(n.AppendTo(make([]byte, 0, len(raw)), -1, 0), raw) {
 		return nil, fmt.Errorf("%w: it is no object in canonical form", ErrCorrupt)
 	}
 	if !bytes.Equal(shortened(n, b.SHA256), e.Data) {
@@ -152,9 +155,9 @@ func heldTo(e *Entry, b Blob, raw []byte) (json.RawMessage, error) {
 // hearWhole remembers the tokens of data that was set aside. What cannot be read is found when the journal is read.
 func (b *Bundle) hearWhole(e *Entry) {
 	if aside, ok := setAsideOf(e); ok && isHex64(aside.SHA256) {
-		raw, err := readPlain(b.fs, b.blobPath(aside.SHA256), MaxData)
+		raw, err := disk.Read(b.fs, b.blobPath(aside.SHA256), MaxData)
 		if err == nil {
-			b.red.hear(raw)
+			b.red.Hear(raw)
 		}
 	}
 }

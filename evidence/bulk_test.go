@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"handrail/evidence/jsontree"
 )
 
 // bulky is data of an entry that no line holds.
@@ -83,7 +85,7 @@ func TestLongDataIsHeldToItsLine(t *testing.T) {
 	b := create(t, testOptions(""))
 	e := appendBulky(t, b, "x")
 	aside := e.Blobs[1]
-	n, err := parseJSON(e.Data, strictKeys)
+	n, err := jsontree.Parse(e.Data, jsontree.StrictKeys)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,9 @@ import (
 	"runtime"
 	"sync"
 	"time"
+
+	"handrail/evidence/disk"
+	"handrail/evidence/redact"
 )
 
 // Format is the name of the bundle format that this package writes.
@@ -27,28 +30,28 @@ type Options struct {
 	Mono    func() time.Duration // time since the process started, monotonic
 	Boot    string               // boot id of the host
 	Keys    string               // directory for redaction keys, outside every bundle; made with 0700 when missing
-	FS      FS
+	FS      disk.FS
 	Host    string // for entry 0; the host's name when empty
 	Version string // version of handrail, for entry 0 and bundle.json
 	// At a seal the redaction key is encrypted to these age recipients, to be kept beside it; without any it is
 	// destroyed, unless KeepKey leaves it where it is.
 	Recipients []string
 	KeepKey    bool
-	Team       []TeamRule // rules that the team adds to the built-in ones; one that is not valid is a TeamRuleError
+	Team       []redact.TeamRule // rules that the team adds to the built-in ones; one that is not valid is a TeamRuleError
 
 	noSync bool              // benchmarks only: what it writes is not durable
 	rules  string            // tests only: digest of the redaction rules
 	about  func(*firstEntry) // tests only: makes entry 0 the same everywhere
 	noLock bool              // tests only: the file system is in memory, where the kernel has no locks
-	red    *redactor         // the one to use instead of a new one
+	red    *redact.Redactor  // the one to use instead of a new one
 	key    []byte            // the redaction key of a new bundle
 }
 
-func (o Options) redactor(key []byte) (*redactor, error) {
+func (o Options) redactor(key []byte) (*redact.Redactor, error) {
 	if o.red != nil {
 		return o.red, nil
 	}
-	return newRedactor(key, o.Team)
+	return redact.New(key, o.Team)
 }
 
 func (o Options) withDefaults() Options {
@@ -63,7 +66,7 @@ func (o Options) withDefaults() Options {
 		o.Boot = bootID()
 	}
 	if o.FS == nil {
-		o.FS = osFS{}
+		o.FS = disk.OS{}
 	}
 	if o.Host == "" {
 		o.Host, _ = os.Hostname() // an unnamed host is recorded as such
@@ -89,12 +92,12 @@ type Bundle struct {
 	path string
 	id   string
 	opts Options
-	fs   FS
-	red  *redactor
-	lock *lock
+	fs   disk.FS
+	red  *redact.Redactor
+	lock *disk.Lock
 
 	mu      sync.Mutex
-	seg     File
+	seg     disk.File
 	segNo   int
 	segSize int64
 	chain   chain
@@ -170,11 +173,11 @@ func Create(dir, id string, o Options) (_ *Bundle, err error) {
 	}
 	b.key = key
 	readme := []byte(readmeText)
-	if err := writeDurable(b.fs, b.path, "README", readme, 0o600); err != nil {
+	if err := disk.Write(b.fs, b.path, "README", readme, 0o600); err != nil {
 		return nil, err
 	}
 	meta := encodeMeta(Meta{Format: Format, ID: id, Created: o.Now().UTC().Format(timeLayout), Handrail: o.Version})
-	if err := writeDurable(b.fs, b.path, "bundle.json", meta, 0o600); err != nil {
+	if err := disk.Write(b.fs, b.path, "bundle.json", meta, 0o600); err != nil {
 		return nil, err
 	}
 	if err := b.openSegment(); err != nil {
@@ -187,7 +190,7 @@ func Create(dir, id string, o Options) (_ *Bundle, err error) {
 	}
 	first := firstEntry{
 		Format: Format, ID: id, Bundle: sumHex(meta), Readme: sumHex(readme), Handrail: o.Version,
-		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Host: o.Host, Rules: cmp.Or(o.rules, b.red.digest()),
+		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Host: o.Host, Rules: cmp.Or(o.rules, b.red.Digest()),
 	}
 	if o.about != nil {
 		o.about(&first)
@@ -240,21 +243,21 @@ func (b *Bundle) Close() error {
 		err = b.seg.Close()
 	}
 	if b.lock != nil {
-		err = errors.Join(err, b.lock.release())
+		err = errors.Join(err, b.lock.Release())
 	}
 	return err
 }
 
 // Secret makes a value that this session knows redacted from now on: as it is, in base64, URL-escaped and JSON-escaped.
 // Values under 8 bytes are ignored, since they would hit ordinary text.
-func (b *Bundle) Secret(value string) { b.red.secret(value) }
+func (b *Bundle) Secret(value string) { b.red.Secret(value) }
 
 // Redact returns s as it would be stored.
-func (b *Bundle) Redact(s string) string { return b.red.text(s) }
+func (b *Bundle) Redact(s string) string { return b.red.Text(s) }
 
 // RedactKnown hides the known values of the session in s and leaves patterns alone: for what identifies a target, which
 // must not change because it looks like a secret.
-func (b *Bundle) RedactKnown(s string) string { return b.red.knownOnly(s, nil) }
+func (b *Bundle) RedactKnown(s string) string { return b.red.KnownOnly(s, nil) }
 
 func sumHex(b []byte) string {
 	sum := sha256.Sum256(b)

@@ -12,11 +12,12 @@ import (
 	"testing"
 
 	"handrail/evidence/corpus"
+	"handrail/evidence/disk"
 )
 
 // faultFS fails one call, and all later ones when it plays a power cut; then lose drops what was never synced.
 type faultFS struct {
-	osFS
+	disk.OS
 	mu     sync.Mutex
 	calls  int
 	failAt int
@@ -40,12 +41,12 @@ func (f *faultFS) step() error {
 	return nil
 }
 
-func (f *faultFS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
+func (f *faultFS) OpenFile(name string, flag int, perm fs.FileMode) (disk.File, error) {
 	if err := f.step(); err != nil {
 		return nil, err
 	}
 	_, statErr := os.Lstat(name)
-	file, err := f.osFS.OpenFile(name, flag, perm)
+	file, err := f.OS.OpenFile(name, flag, perm)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +61,7 @@ func (f *faultFS) Rename(from, to string) error {
 	if err := f.step(); err != nil {
 		return err
 	}
-	if err := f.osFS.Rename(from, to); err != nil {
+	if err := f.OS.Rename(from, to); err != nil {
 		return err
 	}
 	f.synced[to] = f.synced[from]
@@ -79,7 +80,7 @@ func (f *faultFS) SyncDir(name string) error {
 			delete(f.names, n)
 		}
 	}
-	return f.osFS.SyncDir(name)
+	return f.OS.SyncDir(name)
 }
 
 func (f *faultFS) lose(t *testing.T) {
@@ -98,7 +99,7 @@ func (f *faultFS) lose(t *testing.T) {
 }
 
 type faultFile struct {
-	File
+	disk.File
 	fs   *faultFS
 	name string
 }

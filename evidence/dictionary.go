@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"handrail/evidence/disk"
 )
 
 // maxDictionary bounds what is kept of the known values; of more than that the rest is lost.
@@ -76,7 +78,7 @@ func dictionaryCipher(key []byte) (cipher.AEAD, error) {
 func writeDictionary(o Options, key []byte, name string, d dictionary) error {
 	raw, err := sealDictionary(key, name, d)
 	if err == nil {
-		err = writeDurable(o.FS, o.Keys, name, raw, 0o600)
+		err = disk.Write(o.FS, o.Keys, name, raw, 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("known secrets in %q: %w", filepath.Join(o.Keys, name), err)
@@ -85,7 +87,7 @@ func writeDictionary(o Options, key []byte, name string, d dictionary) error {
 }
 
 func readDictionary(o Options, key []byte, name string) (d dictionary, err error) {
-	raw, err := readPlain(o.FS, filepath.Join(o.Keys, name), 2*maxDictionary)
+	raw, err := disk.Read(o.FS, filepath.Join(o.Keys, name), 2*maxDictionary)
 	if err == nil {
 		d, err = openDictionary(key, name, raw)
 	}
@@ -106,18 +108,18 @@ func (b *Bundle) recallKnown(key []byte) {
 		return
 	}
 	for _, v := range d.Values {
-		b.red.secret(v)
+		b.red.Secret(v)
 	}
-	b.kept = b.red.learned()
+	b.kept = b.red.Learned()
 	b.takeSides(key)
 	if b.lost {
-		b.red.doubt()
+		b.red.Doubt()
 	}
 }
 
 // forget notes that values which were known are not known any more.
 func (b *Bundle) forget(why string) {
-	b.red.doubt()
+	b.red.Doubt()
 	if b.lost {
 		return // the journal says so already
 	}
@@ -138,11 +140,11 @@ func (b *Bundle) keepKnown() error {
 	if b.opts.Keys == "" || b.pending != nil {
 		return nil
 	}
-	n := b.red.learned()
+	n := b.red.Learned()
 	if n == b.kept && len(b.sides) == 0 {
 		return nil
 	}
-	err := writeDictionary(b.opts, b.key, dictionaryName(b.id), dictionary{Values: b.red.values()})
+	err := writeDictionary(b.opts, b.key, dictionaryName(b.id), dictionary{Values: b.red.Values()})
 	if err == nil {
 		b.kept = n
 		for _, name := range b.sides {
@@ -182,7 +184,7 @@ func (b *Bundle) takeSide(key []byte, part string) []string {
 		return nil
 	}
 	for _, v := range d.Values {
-		b.red.secret(v)
+		b.red.Secret(v)
 	}
 	b.Sensitive(d.Sensitive)
 	b.sides = append(b.sides, sideDictionary(b.id, part))
@@ -208,7 +210,7 @@ func (b *Bundle) KeepBeside(part string) error {
 	}
 	o := b.opts
 	o.Keys = b.side
-	return writeDictionary(o, b.key, sideDictionary(b.id, part), dictionary{b.red.values(), b.Told()})
+	return writeDictionary(o, b.key, sideDictionary(b.id, part), dictionary{b.red.Values(), b.Told()})
 }
 
 // removeDictionaries removes what is known of a bundle, before its key goes.
@@ -247,6 +249,6 @@ func (b *Bundle) learnFrom(e *Entry) {
 		b.lost = true
 	}
 	if len(d.Sensitive) > 0 {
-		b.red.tell(d.Sensitive)
+		b.red.Tell(d.Sensitive)
 	}
 }

@@ -7,7 +7,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"handrail/evidence/disk"
+	"handrail/evidence/redact"
 )
+
+const schemaState = `{"version":4,"serial":1,"lineage":"x","resources":[{"mode":"managed","type":"acme_db","name":"a","provider":"p","instances":[
+{"attributes":{"id":"db-1","connection":"plain-words-one","size":3,"users":[{"name":"web","login":"plain-words-two"},{"name":"job","login":"plain-words-three"}],
+"pools":{"east":{"login":"plain-words-four","zone":"a"}},"pin":48151623}}]},
+{"mode":"managed","type":"acme_other","name":"b","provider":"p","instances":[{"attributes":{"connection":"not-a-secret-here"}}]}]}`
 
 const learned = "seven plovers at dawn"
 
@@ -84,7 +92,7 @@ func TestWhatWasLearnedStaysKnown(t *testing.T) {
 		if got := stored(t, b, "text/plain", "connecting as "+learned+"\n"); strings.Contains(got, learned) {
 			t.Errorf("a log is stored as %q", got)
 		}
-		got := stored(t, b, MediaTFState, schemaState)
+		got := stored(t, b, redact.MediaTFState, schemaState)
 		for _, secret := range []string{"plain-words-one", "plain-words-two", "plain-words-three", "plain-words-four", "48151623"} {
 			if strings.Contains(got, secret) {
 				t.Errorf("%s of a state is stored", secret)
@@ -147,7 +155,7 @@ func TestLostDictionary(t *testing.T) {
 		"empty":   func(name string) error { return os.Truncate(name, 0) },
 		"cut":     func(name string) error { return os.Truncate(name, 40) },
 		"of another incident": func(name string) error {
-			raw, err := sealDictionary(make([]byte, keySize), "i2.known", dictionary{})
+			raw, err := sealDictionary(make([]byte, redact.KeySize), "i2.known", dictionary{})
 			if err != nil {
 				return err
 			}
@@ -189,7 +197,7 @@ func TestLostDictionary(t *testing.T) {
 				if name != "without its key" && strings.Contains(text+got, "plover-egg") {
 					t.Errorf("what has a token is stored in clear: %s\n%s", text, got)
 				}
-				doc := stored(t, b, MediaJSON, `{"id":"db-7d9f8c6b5-x2x4z","note":"plover-egg-twice"}`)
+				doc := stored(t, b, redact.MediaJSON, `{"id":"db-7d9f8c6b5-x2x4z","note":"plover-egg-twice"}`)
 				if name != "without its key" && strings.Contains(doc, "plover-egg") || !strings.Contains(doc, "db-7d9f8c6b5-x2x4z") {
 					t.Errorf("a field of JSON is stored as %s", doc)
 				}
@@ -210,9 +218,9 @@ func TestLostDictionary(t *testing.T) {
 }
 
 // fullFS takes no more dictionaries.
-type fullFS struct{ FS }
+type fullFS struct{ disk.FS }
 
-func (f fullFS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
+func (f fullFS) OpenFile(name string, flag int, perm fs.FileMode) (disk.File, error) {
 	if flag&os.O_WRONLY != 0 && strings.HasSuffix(name, ".known") {
 		return nil, errors.New("no space left on device")
 	}
@@ -234,7 +242,7 @@ func TestDictionaryThatCannotBeWritten(t *testing.T) {
 		t.Errorf("said %d times that values are lost, want once", n)
 	}
 	b = reopened(t, b, keys)
-	if b.red.doubting() == nil {
+	if b.red.Doubting() == nil {
 		t.Error("a later writer does not doubt")
 	}
 }
@@ -254,7 +262,7 @@ func TestBesideGivesBackWhatItLearned(t *testing.T) {
 				t.Fatal(err)
 			}
 			side.Learn(b.Learned())
-			if got := stored(t, side, MediaTFState, schemaState); strings.Contains(got, "plain-words-one") {
+			if got := stored(t, side, redact.MediaTFState, schemaState); strings.Contains(got, "plain-words-one") {
 				t.Error("beside the writer a state shows what its schema calls sensitive")
 			}
 			side.Secret(learned)
@@ -275,7 +283,7 @@ func TestBesideGivesBackWhatItLearned(t *testing.T) {
 			if got := said(t, b, learned); strings.Contains(got, learned) {
 				t.Errorf("stored %q", got)
 			}
-			if got := stored(t, b, MediaTFState, schemaState); strings.Contains(got, "plain-words-two") {
+			if got := stored(t, b, redact.MediaTFState, schemaState); strings.Contains(got, "plain-words-two") {
 				t.Error("what a schema said beside the writer is forgotten")
 			}
 		})

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"handrail/evidence/jsontree"
 )
 
 const (
@@ -71,7 +73,7 @@ func appendEntry(dst []byte, e *Entry) ([]byte, string) {
 		{`,"type":`, e.Type}, {`,"t":`, e.T}, {`,"mono":`, e.Mono}, {`,"boot":`, e.Boot}, {`,"actor":`, e.Actor}, {`,"step":`, e.Step},
 	} {
 		dst = append(dst, f.key...)
-		dst = appendString(dst, f.val)
+		dst = jsontree.AppendString(dst, f.val)
 	}
 	dst = append(dst, `,"data":`...)
 	dst = append(dst, e.Data...)
@@ -83,7 +85,7 @@ func appendEntry(dst []byte, e *Entry) ([]byte, string) {
 		dst = appendBlob(dst, &e.Blobs[i])
 	}
 	dst = append(dst, `],"prev":`...)
-	dst = appendString(dst, e.Prev)
+	dst = jsontree.AppendString(dst, e.Prev)
 	hash := leafHash(dst[start:])
 	dst = append(dst, `,"hash":"`...)
 	dst = append(dst, hash...)
@@ -92,13 +94,13 @@ func appendEntry(dst []byte, e *Entry) ([]byte, string) {
 
 func appendBlob(dst []byte, b *Blob) []byte {
 	dst = append(dst, `{"role":`...)
-	dst = appendString(dst, b.Role)
+	dst = jsontree.AppendString(dst, b.Role)
 	dst = append(dst, `,"sha256":`...)
-	dst = appendString(dst, b.SHA256)
+	dst = jsontree.AppendString(dst, b.SHA256)
 	dst = append(dst, `,"size":"`...)
 	dst = strconv.AppendInt(dst, b.Size, 10)
 	dst = append(dst, `","media":`...)
-	dst = appendString(dst, b.Media)
+	dst = jsontree.AppendString(dst, b.Media)
 	dst = append(dst, `,"truncated":`...)
 	dst = strconv.AppendBool(dst, b.Truncated)
 	dst = append(dst, `,"rules":[`...)
@@ -106,7 +108,7 @@ func appendBlob(dst []byte, b *Blob) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendString(dst, r)
+		dst = jsontree.AppendString(dst, r)
 	}
 	return append(dst, `]}`...)
 }
@@ -212,7 +214,7 @@ func (c *cursor) text(key string) string {
 	if !c.expect(key) {
 		return ""
 	}
-	s, end, err := readString(c.in, c.pos)
+	s, end, err := jsontree.ReadString(c.in, c.pos)
 	if err != nil {
 		c.err = err
 		return ""
@@ -225,17 +227,17 @@ func (c *cursor) object(key string) json.RawMessage {
 	if !c.expect(key) {
 		return nil
 	}
-	n, end, err := readValue(c.in, c.pos, strictKeys)
+	n, end, err := jsontree.ReadValue(c.in, c.pos, jsontree.StrictKeys)
 	if err != nil {
 		c.err = err
 		return nil
 	}
-	if n.kind != objectNode {
+	if n.Kind != jsontree.Object {
 		c.err = errors.New("data is not an object")
 		return nil
 	}
 	c.pos = end
-	return n.appendTo(nil, -1, 0)
+	return n.AppendTo(nil, -1, 0)
 }
 
 func (c *cursor) blobs(key string) []Blob {

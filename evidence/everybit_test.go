@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"handrail/evidence/sig"
 	"handrail/evidence/sig/sigtest"
 )
 
@@ -65,10 +66,10 @@ func TestEveryBitAndEveryCut(t *testing.T) {
 	whole := wholeKit(t)
 	policy := Policy{}
 	var err error
-	if policy.Signers, err = ParseSigners([]byte(allowed(t, append(tokens, everybody...)...))); err != nil {
+	if policy.Signers, err = sig.ParseSigners([]byte(allowed(t, append(tokens, everybody...)...))); err != nil {
 		t.Fatal(err)
 	}
-	roots, err := ParseAuthorities(sigtest.PEM(sigtest.NewAuthority(t, "one", nil).Root))
+	roots, err := sig.ParseAuthorities(sigtest.PEM(sigtest.NewAuthority(t, "one", nil).Root))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,8 +156,8 @@ func TestEveryBitOf(t *testing.T) {
 	for name, f := range k.files {
 		if strings.HasSuffix(name, ".sig") {
 			sigtest.EveryBit(t, name, f.data, func() bool {
-				s, err := parseSig(f.data)
-				return err == nil && s.verify(seal) == nil
+				s, err := sig.ParseSignature(f.data)
+				return err == nil && s.Verify(seal) == nil
 			})
 		}
 	}

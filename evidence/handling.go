@@ -19,6 +19,9 @@ import (
 
 	"github.com/gofrs/flock"
 	"golang.org/x/mod/sumdb/tlog"
+
+	"handrail/evidence/disk"
+	"handrail/evidence/jsontree"
 )
 
 const (
@@ -116,14 +119,14 @@ func Handle(bundle string, h Handling, scrub func(string) string) (err error) {
 		return err
 	}
 	// Whoever may add a bundle to the place may add a line.
-	lock := flock.New(name, flock.SetFlag(os.O_RDWR|os.O_CREATE|openNoFollow), flock.SetPermissions(dir.Mode().Perm()&0o666))
+	lock := flock.New(name, flock.SetFlag(os.O_RDWR|os.O_CREATE|disk.NoFollow), flock.SetPermissions(dir.Mode().Perm()&0o666))
 	ctx, cancel := context.WithTimeout(context.Background(), handlingWait)
 	defer cancel()
 	if _, err := lock.TryLockContext(ctx, 5*time.Millisecond); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_APPEND|openNoFollow, 0)
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_APPEND|disk.NoFollow, 0)
 	if err != nil {
 		return err
 	}
@@ -168,12 +171,12 @@ func (h Handling) line(after handlingEnd, scrub func(string) string) ([]byte, er
 	if err != nil {
 		return nil, err
 	}
-	tree, err := parseJSON(data, strictKeys)
+	tree, err := jsontree.Parse(data, jsontree.StrictKeys)
 	if err != nil {
 		return nil, err
 	}
 	e := Entry{V: entryVersion, Seq: after.next, Type: h.What, T: h.At.UTC().Format(timeLayout), Mono: "0", Actor: clean(h.Actor),
-		Data: tree.appendTo(nil, -1, 0), Prev: after.prev}
+		Data: tree.AppendTo(nil, -1, 0), Prev: after.prev}
 	line, _ := appendEntry(nil, &e)
 	return append(line, '\n'), nil
 }
@@ -271,7 +274,7 @@ func Handled(bundle string) (HandlingLog, error) {
 	case !info.Mode().IsRegular():
 		return HandlingLog{}, fmt.Errorf("handling log %q is not a regular file", name)
 	}
-	f, err := os.OpenFile(name, os.O_RDONLY|openNoFollow, 0)
+	f, err := os.OpenFile(name, os.O_RDONLY|disk.NoFollow, 0)
 	if err != nil {
 		return HandlingLog{}, fmt.Errorf("handling log: %w", err)
 	}

@@ -4,6 +4,9 @@ import (
 	"errors"
 	"io"
 	"slices"
+
+	"handrail/evidence/jsontree"
+	"handrail/evidence/redact"
 )
 
 // Leak is a place in a bundle where today's rules find a secret. It never holds the value.
@@ -16,8 +19,8 @@ type Leak struct {
 
 // Leaks searches a bundle again: its entries as data, its blobs as text, and by structure where they have one. values are
 // searched for as known values. The tokens of the bundle are no leaks.
-func (r *Reader) Leaks(values []string, team []TeamRule) ([]Leak, error) {
-	s, err := NewScrubber(values, team)
+func (r *Reader) Leaks(values []string, team []redact.TeamRule) ([]Leak, error) {
+	s, err := redact.NewScrubber(values, team)
 	if err != nil {
 		return nil, err
 	}
@@ -31,12 +34,12 @@ func (r *Reader) Leaks(values []string, team []TeamRule) ([]Leak, error) {
 		if err != nil {
 			return out, err
 		}
-		data, err := parseJSON(e.Data, strictKeys)
+		data, err := jsontree.Parse(e.Data, jsontree.StrictKeys)
 		if err != nil {
 			return out, err
 		}
-		for _, f := range s.findInData(data, e.Actor, e.Step) {
-			out = append(out, Leak{Entry: e.Seq, Offset: f.offset, Kind: f.kind})
+		for _, f := range s.FindInData(data, e.Actor, e.Step) {
+			out = append(out, Leak{Entry: e.Seq, Offset: f.Offset, Kind: f.Kind})
 		}
 		for _, b := range e.Blobs {
 			if seen[b.SHA256] {
@@ -48,18 +51,18 @@ func (r *Reader) Leaks(values []string, team []TeamRule) ([]Leak, error) {
 				return out, err
 			}
 			for _, f := range found {
-				out = append(out, Leak{Entry: e.Seq, Blob: b.SHA256, Offset: f.offset, Kind: f.kind})
+				out = append(out, Leak{Entry: e.Seq, Blob: b.SHA256, Offset: f.Offset, Kind: f.Kind})
 			}
 		}
 	}
 	return out, nil
 }
 
-func (r *Reader) leaksIn(s *Scrubber, b Blob) ([]finding, error) {
+func (r *Reader) leaksIn(s *redact.Scrubber, b Blob) ([]redact.Finding, error) {
 	f, err := r.OpenBlob(b.SHA256)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close() //nolint:errcheck // only read from
-	return s.findIn(io.LimitReader(f, maxBlob), b.Media, !slices.Contains(b.Rules, unparsed))
+	return s.FindIn(io.LimitReader(f, maxBlob), b.Media, !slices.Contains(b.Rules, redact.Unparsed))
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 	"testing"
+
+	"handrail/evidence/redact"
 )
 
 func TestLeaks(t *testing.T) {
@@ -22,7 +24,7 @@ func TestLeaks(t *testing.T) {
 	if got, err := r.Leaks(nil, nil); err != nil || len(got) != 0 {
 		t.Fatalf("Leaks with the rules it was written by = %+v, %v; want none", got, err)
 	}
-	got, err := r.Leaks([]string{"known-value-x"}, []TeamRule{{Kind: "acme", Literal: "acme_", Expr: `acme_[a-z]{10,}`}})
+	got, err := r.Leaks([]string{"known-value-x"}, []redact.TeamRule{{Kind: "acme", Literal: "acme_", Expr: `acme_[a-z]{10,}`}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +47,7 @@ func TestLeaks(t *testing.T) {
 func TestBadTeamRule(t *testing.T) {
 	t.Parallel()
 	o := testOptions("")
-	o.Team = []TeamRule{{"Bad", "x", "x"}}
+	o.Team = []redact.TeamRule{{Kind: "Bad", Literal: "x", Expr: "x"}}
 	if b, err := Create(t.TempDir(), "i1", o); err == nil {
 		_ = b.Close()
 		t.Error("a bundle was made without the team's rules")

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/mod/sumdb/tlog"
+
+	"handrail/evidence/jsontree"
 )
 
 // ledger keeps what a seal says of the entries before it. The writer and the verifier each keep their own, from the
@@ -222,11 +224,11 @@ func (l *ledger) sealing(skipped []string) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := parseJSON(raw, strictKeys)
+	n, err := jsontree.Parse(raw, jsontree.StrictKeys)
 	if err != nil {
 		return nil, err
 	}
-	return n.appendTo(nil, -1, 0), nil
+	return n.AppendTo(nil, -1, 0), nil
 }
 
 var errSealData = errors.New("what it says of the entries before it is not what they are")

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+
+	"handrail/evidence/jsontree"
 )
 
 const maxMeta = 64 << 10
@@ -17,10 +19,10 @@ type Meta struct {
 }
 
 func encodeMeta(m Meta) []byte {
-	out := appendString([]byte(`{"format":`), m.Format)
-	out = appendString(append(out, `,"id":`...), m.ID)
-	out = appendString(append(out, `,"created":`...), m.Created)
-	out = appendString(append(out, `,"handrail":`...), m.Handrail)
+	out := jsontree.AppendString([]byte(`{"format":`), m.Format)
+	out = jsontree.AppendString(append(out, `,"id":`...), m.ID)
+	out = jsontree.AppendString(append(out, `,"created":`...), m.Created)
+	out = jsontree.AppendString(append(out, `,"handrail":`...), m.Handrail)
 	return append(out, '}', '\n')
 }
 
@@ -28,11 +30,11 @@ func parseMeta(raw []byte) (Meta, error) {
 	if len(raw) > maxMeta {
 		return Meta{}, errors.New("bundle.json is over 64 KiB")
 	}
-	n, err := parseJSON(raw, strictKeys)
+	n, err := jsontree.Parse(raw, jsontree.StrictKeys)
 	if err != nil {
 		return Meta{}, fmt.Errorf("bundle.json: %w", err)
 	}
-	m := Meta{Format: n.str("format"), ID: n.str("id"), Created: n.str("created"), Handrail: n.str("handrail")}
+	m := Meta{Format: n.Str("format"), ID: n.Str("id"), Created: n.Str("created"), Handrail: n.Str("handrail")}
 	if m.Format != Format {
 		return Meta{}, fmt.Errorf("bundle.json: format %q, this handrail knows %q", m.Format, Format)
 	}

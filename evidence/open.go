@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"handrail/evidence/disk"
 )
 
 // Open takes the lock of a bundle and makes it ready for more entries. A damaged final line is moved to quarantine/ and
@@ -43,7 +45,7 @@ func Open(path string, o Options) (_ *Bundle, err error) {
 	if err := b.findKey(); err != nil {
 		return nil, err
 	}
-	if rules := cmp.Or(o.rules, b.red.digest()); b.ledger.rules != rules {
+	if rules := cmp.Or(o.rules, b.red.Digest()); b.ledger.rules != rules {
 		b.owed["ruleset_sha256"] = rules
 	}
 	if err := b.dropTemporary(); err != nil {
@@ -138,7 +140,7 @@ func (b *Bundle) checkPlain() error {
 }
 
 func (b *Bundle) readMeta() (Meta, error) {
-	raw, err := readPlain(b.fs, filepath.Join(b.path, "bundle.json"), maxMeta)
+	raw, err := disk.Read(b.fs, filepath.Join(b.path, "bundle.json"), maxMeta)
 	if err != nil {
 		return Meta{}, err
 	}
@@ -206,7 +208,7 @@ func (b *Bundle) scanSegment(s *scanner) error {
 			return fmt.Errorf("%w: %q at entry %d; read it with bundle show, or update handrail", ErrUnknownEntry, e.Type, e.Seq)
 		}
 		b.ledger.add(b.id, &e)
-		b.red.hear(line)
+		b.red.Hear(line)
 		b.learnFrom(&e)
 		b.hearWhole(&e)
 		b.final = append(b.final[:0], line...)
@@ -245,7 +247,7 @@ type recovered struct {
 func (b *Bundle) quarantineTail(cut *tail) error {
 	sum := sumHex(cut.bytes)
 	name := fmt.Sprintf("%d-%s.bin", b.chain.next, sum)
-	if err := writeDurable(b.fs, filepath.Join(b.path, "quarantine"), name, cut.bytes, 0o600); err != nil {
+	if err := disk.Write(b.fs, filepath.Join(b.path, "quarantine"), name, cut.bytes, 0o600); err != nil {
 		return fmt.Errorf("keeping the damaged tail: %w", err)
 	}
 	if err := b.seg.Truncate(cut.offset); err != nil {

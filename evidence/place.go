@@ -1,16 +1,20 @@
 package evidence
 
-import "fmt"
+import (
+	"fmt"
+
+	"handrail/evidence/disk"
+)
 
 // takeLock takes the lock, and owes the journal a word where a lock and a sync may mean nothing.
 func (b *Bundle) takeLock() (err error) {
 	if b.opts.noLock {
 		return nil
 	}
-	if b.lock, err = takeLock(b.path, b.opts.Boot, b.opts.Host); err != nil {
+	if b.lock, err = disk.TakeLock(b.path, b.opts.Boot, b.opts.Host); err != nil {
 		return err
 	}
-	if kind := remoteFS(b.path); kind != "" {
+	if kind := disk.Remote(b.path); kind != "" {
 		b.remote = kind
 		b.owe("filesystem", kind)
 	}
@@ -29,7 +33,7 @@ func (b *Bundle) owe(key, value string) {
 func (b *Bundle) Warning() string { return warning(b.path, b.remote) }
 
 // PlaceWarning says the same of a directory before a bundle is made in it.
-func PlaceWarning(dir string) string { return warning(dir, remoteFS(dir)) }
+func PlaceWarning(dir string) string { return warning(dir, disk.Remote(dir)) }
 
 func warning(path, kind string) string {
 	if kind == "" {

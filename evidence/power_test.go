@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"handrail/evidence/redact"
 )
 
 var powerEvery = flag.Int("power-stride", 1, "look at every nth call of the power model only")
@@ -38,7 +40,7 @@ type powerRun struct {
 	seen    map[string]bool   // outcomes that were looked at
 }
 
-func newPowerRun(red *redactor) *powerRun {
+func newPowerRun(red *redact.Redactor) *powerRun {
 	p := newPowerFS()
 	o := testOptions("/d/keys")
 	o.FS, o.noLock, o.red = p, true, red
@@ -213,7 +215,7 @@ func (r *powerRun) check(left *powerFS, further bool) error {
 // begins a new one.
 func (r *powerRun) keyThere(left *powerFS) error {
 	journal := left.names[filepath.Join(powerBundle, "journal", segmentName(1))]
-	if key := left.names["/d/keys/i1.key"]; !r.created || journal == nil || key != nil && len(key.data) == keySize {
+	if key := left.names["/d/keys/i1.key"]; !r.created || journal == nil || key != nil && len(key.data) == redact.KeySize {
 		return nil
 	}
 	s := newScanner(segmentName(1), strings.NewReader(string(journal.data)), chain{prev: zeroHash}, true, int64(len(journal.data)))
@@ -336,8 +338,8 @@ func (r *powerRun) holds(left *powerFS, was []byte) error {
 	return nil
 }
 
-func powerRedactor(t *testing.T) *redactor {
-	red, err := newRedactor(make([]byte, keySize), nil)
+func powerRedactor(t *testing.T) *redact.Redactor {
+	red, err := redact.New(make([]byte, redact.KeySize), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

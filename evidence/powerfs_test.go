@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"handrail/evidence/disk"
 )
 
 // powerFS is a file system in memory that knows what of it would be left after a power cut: of a file what was synced,
@@ -96,7 +98,7 @@ func (p *powerFS) Mkdir(name string, _ fs.FileMode) error {
 	return nil
 }
 
-func (p *powerFS) OpenFile(name string, flag int, _ fs.FileMode) (File, error) {
+func (p *powerFS) OpenFile(name string, flag int, _ fs.FileMode) (disk.File, error) {
 	if err := p.call("openfile"); err != nil {
 		return nil, err
 	}

@@ -7,6 +7,8 @@ import (
 	"iter"
 	"os"
 	"sync"
+
+	"handrail/evidence/disk"
 )
 
 // Reader reads a bundle without locking or changing it, also while another process writes it. It follows no link out
@@ -172,7 +174,7 @@ func openRegular(root *os.Root, name string) (*os.File, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%q is not a regular file", name)
 	}
-	f, err := root.OpenFile(name, os.O_RDONLY|openNoFollow, 0)
+	f, err := root.OpenFile(name, os.O_RDONLY|disk.NoFollow, 0)
 	if err != nil {
 		return nil, err
 	}

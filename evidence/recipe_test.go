@@ -13,6 +13,7 @@ import (
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/agent"
 
+	"handrail/evidence/sig"
 	"handrail/evidence/sig/sigtest"
 )
 
@@ -132,9 +133,9 @@ func TestSignaturesGoBothWays(t *testing.T) {
 			}
 			const text = "handrail/bundle/v1/i1\n5\nroot\n"
 			pub := strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key.PublicKey())))
-			files := map[string]string{"text": text, "allowed": "me@example.com namespaces=\"" + SealNamespace + "\" " + pub + "\n"}
+			files := map[string]string{"text": text, "allowed": "me@example.com namespaces=\"" + sig.SealNamespace + "\" " + pub + "\n"}
 			for by, s := range map[string]ssh.Signer{"file": key, "agent": throughAgent(t, raw)} {
-				armoured, err := signText(s, []byte(text))
+				armoured, err := sig.SignSeal(s, []byte(text))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -145,7 +146,7 @@ func TestSignaturesGoBothWays(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			verify := []string{"-Y", "verify", "-f", "allowed", "-I", "me@example.com", "-n", SealNamespace, "-s"}
+			verify := []string{"-Y", "verify", "-f", "allowed", "-I", "me@example.com", "-n", sig.SealNamespace, "-s"}
 			for _, by := range []string{"file.sig", "agent.sig"} {
 				if out, err := run(t, dir, text, "ssh-keygen", append(verify, by)...); err != nil {
 					t.Errorf("%s: %v: %s", by, err, out)
@@ -154,21 +155,21 @@ func TestSignaturesGoBothWays(t *testing.T) {
 					t.Errorf("%s fits another text: %s", by, out)
 				}
 			}
-			if out, err := run(t, dir, "", "ssh-keygen", "-q", "-Y", "sign", "-n", SealNamespace, "-f", "key", "text"); err != nil {
+			if out, err := run(t, dir, "", "ssh-keygen", "-q", "-Y", "sign", "-n", sig.SealNamespace, "-f", "key", "text"); err != nil {
 				t.Fatalf("%v: %s", err, out)
 			}
 			theirs, err := os.ReadFile(filepath.Join(dir, "text.sig"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, err := parseSig(theirs)
+			s, err := sig.ParseSignature(theirs)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := s.verify([]byte(text)); err != nil {
+			if err := s.Verify([]byte(text)); err != nil {
 				t.Error(err)
 			}
-			if s.verify([]byte(text+"x")) == nil {
+			if s.Verify([]byte(text+"x")) == nil {
 				t.Error("their signature fits another text")
 			}
 		})
@@ -194,7 +195,7 @@ func TestHardwareKeys(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			verify := []string{"-Y", "verify", "-f", "allowed", "-I", who + "@example.com", "-n", SealNamespace, "-s", name}
+			verify := []string{"-Y", "verify", "-f", "allowed", "-I", who + "@example.com", "-n", sig.SealNamespace, "-s", name}
 			if out, err := run(t, path, string(text), "ssh-keygen", verify...); err != nil {
 				t.Errorf("%v: %s", err, out)
 			}
@@ -202,7 +203,7 @@ func TestHardwareKeys(t *testing.T) {
 				t.Errorf("it fits another text: %s", out)
 			}
 			key.Flags = 0
-			if _, err := signText(key, text); err == nil {
+			if _, err := sig.SignSeal(key, text); err == nil {
 				t.Error("signed by a token that nobody touched")
 			}
 		})

@@ -13,6 +13,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"handrail/evidence/disk"
+	"handrail/evidence/jsontree"
+	"handrail/evidence/redact"
 )
 
 // Again says how a bundle is redacted once more, by whom and why.
@@ -138,8 +142,8 @@ func (c *copier) run(work, id string) (err error) {
 	c.info = map[string]Blob{}
 	kept := false
 	if c.o.Keys != "" { // with the same key equal secrets keep equal tokens across the two
-		key, kerr := readPlain(c.o.FS, filepath.Join(c.o.Keys, c.res.From.ID+".key"), keySize)
-		if kerr == nil && len(key) == keySize {
+		key, kerr := disk.Read(c.o.FS, filepath.Join(c.o.Keys, c.res.From.ID+".key"), redact.KeySize)
+		if kerr == nil && len(key) == redact.KeySize {
 			c.o.key, kept = key, true
 		}
 	}
@@ -198,27 +202,27 @@ func (c *copier) first(work, id string, e Entry) error {
 		return err
 	}
 	o.about = func(f *firstEntry) {
-		f.Go, f.OS, f.Arch, f.Host = was.Go, was.OS, was.Arch, o.red.text(was.Host)
+		f.Go, f.OS, f.Arch, f.Host = was.Go, was.OS, was.Arch, o.red.Text(was.Host)
 		f.Again = &again{
 			ID: c.res.From.ID, Entries: c.res.From.Entries, Root: c.res.From.Root,
-			Actor: o.red.text(c.how.Actor), Reason: o.red.text(c.how.Reason), At: now,
+			Actor: o.red.Text(c.how.Actor), Reason: o.red.Text(c.how.Reason), At: now,
 		}
 	}
 	c.to, err = Create(work, id, o)
 	return err
 }
 
-func (c *copier) redactor() (*redactor, error) {
+func (c *copier) redactor() (*redact.Redactor, error) {
 	if c.o.key == nil {
 		c.o.key = newKey()
 	}
-	red, err := newRedactor(c.o.key, c.o.Team)
+	red, err := redact.New(c.o.key, c.o.Team)
 	if err != nil {
 		return nil, err
 	}
-	red.passForeign() // tokens that are there stay what they are, whatever key they were made with
+	red.PassForeign() // tokens that are there stay what they are, whatever key they were made with
 	for _, v := range c.how.Values {
-		red.secret(v)
+		red.Secret(v)
 	}
 	return red, nil
 }
@@ -236,10 +240,10 @@ func (c *copier) entry(e Entry) (err error) {
 		if b, err = c.blob(b); err != nil {
 			return err
 		}
-		b.Role, b.Media = red.text(b.Role), red.text(b.Media)
+		b.Role, b.Media = red.Text(b.Role), red.Text(b.Media)
 		e.Blobs = append(e.Blobs, b)
 	}
-	e.Actor, e.Step = red.text(e.Actor), red.text(e.Step)
+	e.Actor, e.Step = red.Text(e.Actor), red.Text(e.Step)
 	switch e.Type {
 	case "seal":
 		skipped, err := SkippedIn(e)
@@ -247,7 +251,7 @@ func (c *copier) entry(e Entry) (err error) {
 			return err
 		}
 		for i := range skipped {
-			skipped[i] = red.text(skipped[i])
+			skipped[i] = red.Text(skipped[i])
 		}
 		if e.Data, err = c.to.ledger.sealing(skipped); err != nil {
 			return err
@@ -292,35 +296,35 @@ func (c *copier) entry(e Entry) (err error) {
 func withoutLinks(line []byte) []byte { return line[:len(line)-len(`,"prev":""`)-64-hashSuffix] }
 
 // redactMember redacts one string of an object whose others follow from the journal.
-func redactMember(data json.RawMessage, key string, red *redactor) (json.RawMessage, error) {
-	n, err := parseJSON(data, strictKeys)
+func redactMember(data json.RawMessage, key string, red *redact.Redactor) (json.RawMessage, error) {
+	n, err := jsontree.Parse(data, jsontree.StrictKeys)
 	if err != nil {
 		return nil, err
 	}
-	for i := range n.members {
-		if m := &n.members[i]; m.key == key && m.value.kind == stringNode {
-			m.value.text = red.text(m.value.text)
+	for i := range n.Members {
+		if m := &n.Members[i]; m.Key == key && m.Value.Kind == jsontree.String {
+			m.Value.Text = red.Text(m.Value.Text)
 		}
 	}
-	return n.appendTo(nil, -1, 0), nil
+	return n.AppendTo(nil, -1, 0), nil
 }
 
 // renamed gives data that names a blob by its hash the new name of it.
 func (c *copier) renamed(data json.RawMessage) (json.RawMessage, error) {
-	n, err := parseJSON(data, strictKeys)
+	n, err := jsontree.Parse(data, jsontree.StrictKeys)
 	if err != nil {
 		return nil, err
 	}
 	renameBlobs(n, c.sums)
-	return n.appendTo(nil, -1, 0), nil
+	return n.AppendTo(nil, -1, 0), nil
 }
 
-func renameBlobs(n *node, sums map[string]string) {
-	if to, ok := sums[n.text]; ok && n.kind == stringNode {
-		n.text = to
+func renameBlobs(n *jsontree.Node, sums map[string]string) {
+	if to, ok := sums[n.Text]; ok && n.Kind == jsontree.String {
+		n.Text = to
 	}
-	for i := range n.members {
-		renameBlobs(n.members[i].value, sums)
+	for i := range n.Members {
+		renameBlobs(n.Members[i].Value, sums)
 	}
 }
 
@@ -330,7 +334,7 @@ func (c *copier) recovered(data json.RawMessage) (json.RawMessage, error) {
 	if err := json.Unmarshal(data, &d); err != nil {
 		return nil, err
 	}
-	d.Why = c.to.red.text(d.Why)
+	d.Why = c.to.red.Text(d.Why)
 	name := strings.TrimPrefix(d.File, "quarantine/")
 	if !quarantineFileName.MatchString("quarantine/" + name) {
 		return nil, fmt.Errorf("quarantine file %q", d.File)
@@ -340,10 +344,10 @@ func (c *copier) recovered(data json.RawMessage) (json.RawMessage, error) {
 		if err != nil {
 			return nil, err
 		}
-		raw = c.to.red.bytes(raw, nil)
+		raw = c.to.red.Bytes(raw, nil)
 		seq, _, _ := strings.Cut(name, "-")
 		c.kept[name] = seq + "-" + sumHex(raw) + ".bin"
-		if err := writeDurable(c.to.fs, filepath.Join(c.to.path, "quarantine"), c.kept[name], raw, 0o600); err != nil {
+		if err := disk.Write(c.to.fs, filepath.Join(c.to.path, "quarantine"), c.kept[name], raw, 0o600); err != nil {
 			return nil, err
 		}
 		if d.Length != "0" {
@@ -357,9 +361,9 @@ func (c *copier) recovered(data json.RawMessage) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := parseJSON(raw, strictKeys)
+	n, err := jsontree.Parse(raw, jsontree.StrictKeys)
 	if err != nil {
 		return nil, err
 	}
-	return n.appendTo(nil, -1, 0), nil
+	return n.AppendTo(nil, -1, 0), nil
 }

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"handrail/evidence/redact"
 )
 
 const (
@@ -24,7 +26,7 @@ func leaky(t *testing.T, keys string) string {
 	note(t, b, "somebody read out "+plainSecret+" and password=hunter2hunter2")
 	runbook := putBlob(t, b, "text/plain", "clean\n")
 	log := putBlob(t, b, "text/plain", "at 02:14 "+plainSecret+" was used\nand again: "+plainSecret+"\n")
-	object := putBlob(t, b, MediaKubernetes, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"line":"`+plainSecret+`","n":"7"}}`)
+	object := putBlob(t, b, redact.MediaKubernetes, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"line":"`+plainSecret+`","n":"7"}}`)
 	d := Draft{
 		Type: "probe.end", Actor: "robin", Step: "r/lock", Blobs: []Blob{runbook, log, object},
 		Data: map[string]any{"log": log.SHA256, "facts": map[string]any{"holder": map[string]string{"t": "ident", "v": plainSecret}, "count": 7}},
@@ -98,7 +100,7 @@ func TestRedactAgain(t *testing.T) {
 		t.Fatalf("%d entries, %v; want %d", len(now), err, len(old))
 	}
 	// What was hidden before keeps its token, and what names a blob names the new one.
-	token := string(old[1].Data)[strings.Index(string(old[1].Data), tokenOpen):]
+	token := string(old[1].Data)[strings.Index(string(old[1].Data), redact.TokenOpen):]
 	if !strings.Contains(string(now[1].Data), token[:len(token)-2]) {
 		t.Errorf("%s lost a token of %s", now[1].Data, old[1].Data)
 	}

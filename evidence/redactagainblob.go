@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"handrail/evidence/redact"
 )
 
 // blob carries an artifact over: by its structure where that changes nothing but values, else as text.
@@ -20,7 +22,7 @@ func (c *copier) blob(b Blob) (Blob, error) {
 	var got Blob
 	var err error
 	done := false
-	if b.Size <= againMost && !slices.Contains(b.Rules, unparsed) {
+	if b.Size <= againMost && !slices.Contains(b.Rules, redact.Unparsed) {
 		if got, done, err = c.byStructure(b); err != nil {
 			return b, err
 		}
@@ -44,15 +46,15 @@ func (c *copier) byStructure(b Blob) (Blob, bool, error) {
 		return b, false, err
 	}
 	var out bytes.Buffer
-	a := c.to.red.artifact(b.Media, &out)
-	if !a.structured() {
+	a := c.to.red.Artifact(b.Media, &out)
+	if !a.Structured() {
 		return b, false, nil
 	}
 	if _, err := a.Write(raw); err != nil {
 		return b, false, err
 	}
 	rules, err := a.Close()
-	if err != nil || slices.Contains(rules, unparsed) || !onlyHidden(raw, out.Bytes()) {
+	if err != nil || slices.Contains(rules, redact.Unparsed) || !onlyHidden(raw, out.Bytes()) {
 		return b, false, err
 	}
 	got, err := c.through(b, b.Media)
@@ -78,7 +80,7 @@ func (c *copier) through(b Blob, media string) (Blob, error) {
 
 // merged adds up what was found then and now.
 func merged(then, now []string) []string {
-	sum := counts{}
+	sum := redact.Counts{}
 	for _, r := range slices.Concat(then, now) {
 		kind, hits, ok := strings.Cut(r, "=")
 		n, err := strconv.Atoi(hits)
@@ -90,7 +92,7 @@ func merged(then, now []string) []string {
 	if len(sum) == 0 {
 		return nil
 	}
-	return maps.Clone(sum).list()
+	return maps.Clone(sum).List()
 }
 
 var anyToken = regexp.MustCompile(`"<redacted:[a-z0-9-]{1,32}:[0-9a-f]{16}>"|<redacted:[a-z0-9-]{1,32}:[0-9a-f]{16}>`)

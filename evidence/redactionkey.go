@@ -7,6 +7,10 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+
+	"handrail/evidence/disk"
+	"handrail/evidence/escrow"
+	"handrail/evidence/redact"
 )
 
 // What an env entry says of the redaction key: another one from here on, or what becomes of it at the seal that comes
@@ -18,7 +22,7 @@ const (
 )
 
 func newKey() []byte {
-	key := make([]byte, keySize)
+	key := make([]byte, redact.KeySize)
 	rand.Read(key)
 	return key
 }
@@ -46,14 +50,14 @@ func writeKey(o Options, id string, key []byte) error {
 	if err := makeDirs(o.FS, o.Keys); err != nil {
 		return fmt.Errorf("directory of redaction keys: %w", err)
 	}
-	if err := writeDurable(o.FS, o.Keys, keyName(id), key, 0o600); err != nil {
+	if err := disk.Write(o.FS, o.Keys, keyName(id), key, 0o600); err != nil {
 		return fmt.Errorf("redaction key: %w", err)
 	}
 	return nil
 }
 
 // makeDirs makes a directory and those above it that are missing, for their owner alone.
-func makeDirs(fsys FS, dir string) error {
+func makeDirs(fsys disk.FS, dir string) error {
 	err := fsys.Mkdir(dir, 0o700)
 	if errors.Is(err, fs.ErrNotExist) && filepath.Dir(dir) != dir {
 		if err := makeDirs(fsys, filepath.Dir(dir)); err != nil {
@@ -76,7 +80,7 @@ func (b *Bundle) findKey() error {
 		return nil
 	}
 	name := filepath.Join(o.Keys, keyName(b.id))
-	key, err := readPlain(o.FS, name, keySize)
+	key, err := disk.Read(o.FS, name, redact.KeySize)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		b.newKeyOwed()
@@ -89,8 +93,8 @@ func (b *Bundle) findKey() error {
 		b.newKeyOwed()
 		b.forget("its redaction key was given up at a seal")
 		return nil
-	case len(key) != keySize:
-		return fmt.Errorf("redaction key %q has not %d bytes; move it away and a new one is made", name, keySize)
+	case len(key) != redact.KeySize:
+		return fmt.Errorf("redaction key %q has not %d bytes; move it away and a new one is made", name, redact.KeySize)
 	}
 	b.useKey(key)
 	b.recallKnown(key)
@@ -113,7 +117,7 @@ func (b *Bundle) finishKey() error {
 func (b *Bundle) useKey(key []byte) {
 	b.key = key
 	if b.opts.red == nil {
-		b.red.rekey(key)
+		b.red.Rekey(key)
 	}
 }
 
@@ -160,7 +164,7 @@ func (b *Bundle) announceKey(actor string) error {
 			return fmt.Errorf("redaction key: %w", err)
 		}
 		w = word{keyEscrowed, o.Recipients, escrowName(b.id, len(b.ledger.seals)+1), sumHex(raw)}
-		if err := writeDurable(b.fs, o.Keys, w.File, raw, 0o600); err != nil {
+		if err := disk.Write(b.fs, o.Keys, w.File, raw, 0o600); err != nil {
 			return fmt.Errorf("redaction key for its recipients: %w", err)
 		}
 	}
@@ -172,11 +176,11 @@ func (b *Bundle) announceKey(actor string) error {
 // escrow is the redaction key, encrypted.
 func (b *Bundle) escrow() ([]byte, error) {
 	var out bytes.Buffer
-	w, err := Encrypt(&out, b.opts.Recipients)
+	w, err := escrow.Encrypt(&out, b.opts.Recipients)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := w.Write(b.red.key()); err != nil {
+	if _, err := w.Write(b.red.Key()); err != nil {
 		return nil, err
 	}
 	err = w.Close()

@@ -12,6 +12,9 @@ import (
 	"testing"
 
 	"filippo.io/age"
+
+	"handrail/evidence/disk"
+	"handrail/evidence/redact"
 )
 
 const aSecret = "password=plover-egg-twice"
@@ -75,7 +78,7 @@ func TestSealDestroysKey(t *testing.T) {
 	keys := t.TempDir()
 	b := create(t, testOptions(keys))
 	first := said(t, b, aSecret)
-	if !strings.Contains(first, tokenOpen) || keyOf(t, keys) == nil {
+	if !strings.Contains(first, redact.TokenOpen) || keyOf(t, keys) == nil {
 		t.Fatalf("%q, key %x", first, keyOf(t, keys))
 	}
 	if s := seal(t, b); s.Key != keyDestroyed || s.Escrow != "" {
@@ -89,7 +92,7 @@ func TestSealDestroysKey(t *testing.T) {
 	}
 	// The incident goes on in the same process, with another key.
 	second := said(t, b, aSecret)
-	if !strings.Contains(second, tokenOpen) || second == first {
+	if !strings.Contains(second, redact.TokenOpen) || second == first {
 		t.Errorf("after the seal %q, before it %q", second, first)
 	}
 	if third := said(t, b, aSecret); third != second {
@@ -267,14 +270,14 @@ func TestKeyThatCannotBeRemoved(t *testing.T) {
 	if _, err := b.Seal(t.Context(), "robin", nil); err == nil || !strings.Contains(err.Error(), "seal again") || !b.Sealed() {
 		t.Fatalf("Seal: %v", err)
 	}
-	b.fs = osFS{}
+	b.fs = disk.OS{}
 	if s := seal(t, b); !s.Before || keyOf(t, keys) != nil {
 		t.Errorf("Seal = %+v", s)
 	}
 }
 
 type noRemove struct {
-	FS
+	disk.FS
 	err error
 }
 

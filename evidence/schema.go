@@ -12,18 +12,18 @@ const toldEntry = 256 << 10
 // mark. A path is attribute names with dots between them, through lists, sets and maps of objects alike. It holds for what
 // is stored from now on, and adds to what was told before.
 func (b *Bundle) Sensitive(paths map[string][]string) {
-	b.red.note(paths)
-	b.red.tell(paths)
+	b.red.Note(paths)
+	b.red.Tell(paths)
 }
 
 // Told is what Sensitive was told so far, by this writer and by those before it.
 func (b *Bundle) Told() map[string][]string {
-	return b.red.allTold()
+	return b.red.Told()
 }
 
 // keepTold says in the journal what schemas call sensitive: without it a later writer would store that in clear.
 func (b *Bundle) keepTold() error {
-	news := b.red.takeNews()
+	news := b.red.TakeNews()
 	part, size := map[string][]string{}, 0
 	put := func() error {
 		if size == 0 {

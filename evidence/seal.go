@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+
+	"handrail/evidence/disk"
 )
 
 // Seal is a seal of a bundle.
@@ -68,9 +70,9 @@ func (b *Bundle) finishSeal() error {
 	n := len(b.ledger.seals)
 	want := b.ledger.seals[n-1].Text()
 	dir, name := filepath.Join(b.path, "seals"), sealName(n)
-	got, err := readPlain(b.fs, filepath.Join(dir, name), maxCheckpoint)
+	got, err := disk.Read(b.fs, filepath.Join(dir, name), maxCheckpoint)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err := writeDurable(b.fs, dir, name, want, 0o600); err != nil {
+		if err := disk.Write(b.fs, dir, name, want, 0o600); err != nil {
 			return fmt.Errorf("the seal stands in the journal of %q, its checkpoint could not be written; seal it again once the disk is well: %w", b.path, err)
 		}
 		return nil

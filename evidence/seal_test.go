@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"handrail/evidence/disk"
+	"handrail/evidence/sig"
 	"handrail/evidence/sig/sigtest"
 )
 
@@ -81,7 +83,7 @@ func TestSealSurvivesACrash(t *testing.T) {
 	for call := 1; ; call++ {
 		path := small(t)
 		o := testOptions("")
-		f := &failingFS{FS: osFS{}}
+		f := &failingFS{FS: disk.OS{}}
 		o.FS = f
 		b, err := Open(path, o)
 		if err != nil {
@@ -116,7 +118,7 @@ var errFault = errors.New("fault")
 
 // failingFS fails one call, the left-th from when left is set, and every one after it.
 type failingFS struct {
-	FS
+	disk.FS
 	left int // 0: never
 	dead bool
 }
@@ -129,7 +131,7 @@ func (f *failingFS) fails() bool {
 	return f.dead
 }
 
-func (f *failingFS) OpenFile(name string, flag int, perm os.FileMode) (File, error) {
+func (f *failingFS) OpenFile(name string, flag int, perm os.FileMode) (disk.File, error) {
 	if f.fails() {
 		return nil, errFault
 	}
@@ -155,7 +157,7 @@ func (f *failingFS) SyncDir(name string) error {
 }
 
 type failingFile struct {
-	File
+	disk.File
 	fs *failingFS
 }
 
@@ -191,7 +193,7 @@ func TestSign(t *testing.T) {
 	}
 	b := openAgain(t, path)
 	sealIt(t, b)
-	if _, err := Sign(path, sigtest.Key(t, "alice"), o); !errors.Is(err, ErrLocked) {
+	if _, err := Sign(path, sigtest.Key(t, "alice"), o); !errors.Is(err, disk.ErrLocked) {
 		t.Fatalf("Sign of a bundle that is open for writing = %v", err)
 	}
 	closed(t, b)
@@ -201,7 +203,7 @@ func TestSign(t *testing.T) {
 			t.Fatalf("Sign by %s = %q, %v; want %q", who, name, err, want[i])
 		}
 	}
-	s, err := ParseSigners([]byte(allowed(t, "alice", "bob")))
+	s, err := sig.ParseSigners([]byte(allowed(t, "alice", "bob")))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,9 @@ import (
 	"strings"
 
 	"golang.org/x/crypto/ssh"
+
+	"handrail/evidence/disk"
+	"handrail/evidence/sig"
 )
 
 // ErrUnsealed: there is nothing to sign before a bundle is sealed, or once it went on after its seal.
@@ -18,12 +21,12 @@ var ErrUnsealed = errors.New("bundle does not end with a seal")
 // bundle open for writing.
 func Sign(path string, signer ssh.Signer, o Options) (_ string, err error) {
 	o = o.withDefaults()
-	l, err := takeLock(path, o.Boot, o.Host)
+	l, err := disk.TakeLock(path, o.Boot, o.Host)
 	if err != nil {
 		return "", fmt.Errorf("signing bundle %q: %w", path, err)
 	}
 	defer func() {
-		if rerr := l.release(); err == nil {
+		if rerr := l.Release(); err == nil {
 			err = rerr
 		}
 	}()
@@ -43,7 +46,7 @@ func Sign(path string, signer ssh.Signer, o Options) (_ string, err error) {
 }
 
 // placeSignature signs the recomputed checkpoint, never the stored one.
-func placeSignature(path string, seal *sealedAt, signer ssh.Signer, fsys FS) (string, error) {
+func placeSignature(path string, seal *sealedAt, signer ssh.Signer, fsys disk.FS) (string, error) {
 	dir, base := filepath.Join(path, "seals"), sealName(seal.number)
 	list, err := fsys.ReadDir(dir)
 	if err != nil {
@@ -54,21 +57,21 @@ func placeSignature(path string, seal *sealedAt, signer ssh.Signer, fsys FS) (st
 		if !strings.HasPrefix(d.Name(), base+".") {
 			continue
 		}
-		raw, err := readPlain(fsys, filepath.Join(dir, d.Name()), maxSig)
+		raw, err := disk.Read(fsys, filepath.Join(dir, d.Name()), sig.MaxSignature)
 		if err != nil {
 			return "", fmt.Errorf("signing bundle %q: %w", path, err)
 		}
-		s, err := parseSig(raw)
-		if err == nil && bytes.Equal(s.key.Marshal(), signer.PublicKey().Marshal()) {
+		s, err := sig.ParseSignature(raw)
+		if err == nil && bytes.Equal(s.Key.Marshal(), signer.PublicKey().Marshal()) {
 			return "seals/" + d.Name(), nil
 		}
 		name = base + "." + keyMark(signer.PublicKey()) + ".sig"
 	}
-	armoured, err := signText(signer, seal.Text())
+	armoured, err := sig.SignSeal(signer, seal.Text())
 	if err != nil {
 		return "", err
 	}
-	if err := writeDurable(fsys, dir, name, armoured, 0o600); err != nil {
+	if err := disk.Write(fsys, dir, name, armoured, 0o600); err != nil {
 		return "", fmt.Errorf("the signature of %q could not be written; sign it again once the disk is well: %w", path, err)
 	}
 	return "seals/" + name, nil

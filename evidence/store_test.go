@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/mod/sumdb/tlog"
+
+	"handrail/evidence/disk"
 )
 
 func testOptions(keys string) Options {
@@ -331,7 +333,7 @@ func TestUnknownEntryType(t *testing.T) {
 func TestSecondWriterIsRefused(t *testing.T) {
 	t.Parallel()
 	b := create(t, testOptions(""))
-	if _, err := Open(b.Path(), testOptions("")); !errors.Is(err, ErrLocked) {
+	if _, err := Open(b.Path(), testOptions("")); !errors.Is(err, disk.ErrLocked) {
 		t.Errorf("Open = %v, want ErrLocked", err)
 	}
 	note(t, b, "still mine")

@@ -13,6 +13,9 @@ import (
 
 	"golang.org/x/crypto/cryptobyte"
 	der "golang.org/x/crypto/cryptobyte/asn1"
+
+	"handrail/evidence/disk"
+	"handrail/evidence/sig"
 )
 
 // ErrStamp: a reply is no time stamp that a bundle can keep.
@@ -27,7 +30,7 @@ type Timestamp struct {
 }
 
 // MaxTimestamp is the size in bytes of the longest reply that is taken.
-const MaxTimestamp = maxStamp
+const MaxTimestamp = sig.MaxTimeStamp
 
 // TimestampQuery returns the request for a time stamp of the newest seal of a bundle, in DER. It recomputes the whole
 // bundle first and asks nothing for one that does not verify. A nonce, where there is one, must come back in the reply;
@@ -63,7 +66,7 @@ func stampQuery(text []byte, nonce *big.Int) ([]byte, error) {
 	b.AddASN1(der.SEQUENCE, func(b *cryptobyte.Builder) {
 		b.AddASN1Int64(1)
 		b.AddASN1(der.SEQUENCE, func(b *cryptobyte.Builder) {
-			addAlgorithm(b, stampHashes[0].oid, true)
+			sig.AddAlgorithm(b, sig.StampHashes[0].Oid, true)
 			b.AddASN1OctetString(sum[:])
 		})
 		if nonce != nil {
@@ -79,19 +82,19 @@ func stampQuery(text []byte, nonce *big.Int) ([]byte, error) {
 // have the bundle open for writing.
 func StoreTimestamp(path string, reply []byte, nonce *big.Int, o Options) (_ Timestamp, err error) {
 	o = o.withDefaults()
-	t, err := readReply(reply)
+	t, err := sig.ReadReply(reply)
 	if err != nil {
 		return Timestamp{}, fmt.Errorf("%w: %w", ErrStamp, err)
 	}
-	if nonce != nil && (t.nonce == nil || t.nonce.Cmp(nonce) != 0) {
+	if nonce != nil && (t.Nonce == nil || t.Nonce.Cmp(nonce) != 0) {
 		return Timestamp{}, fmt.Errorf("%w: it is not the reply to what was asked: its nonce is another", ErrStamp)
 	}
-	l, err := takeLock(path, o.Boot, o.Host)
+	l, err := disk.TakeLock(path, o.Boot, o.Host)
 	if err != nil {
 		return Timestamp{}, fmt.Errorf("time stamp of bundle %q: %w", path, err)
 	}
 	defer func() {
-		if rerr := l.release(); err == nil {
+		if rerr := l.Release(); err == nil {
 			err = rerr
 		}
 	}()
@@ -100,21 +103,21 @@ func StoreTimestamp(path string, reply []byte, nonce *big.Int, o Options) (_ Tim
 		return Timestamp{}, err
 	}
 	for _, seal := range r.seals {
-		if t.fits(seal.Text()) {
+		if t.Fits(seal.Text()) {
 			return placeStamp(path, seal, t, o.FS)
 		}
 	}
 	return Timestamp{}, fmt.Errorf("%w: it is of no checkpoint of %q", ErrStamp, path)
 }
 
-func placeStamp(path string, seal sealedAt, t *timeStamp, fsys FS) (Timestamp, error) {
+func placeStamp(path string, seal sealedAt, t *sig.TimeStamp, fsys disk.FS) (Timestamp, error) {
 	dir, name := filepath.Join(path, "seals"), strings.TrimSuffix(sealName(seal.number), ".txt")+".tsr"
-	made := func(t *timeStamp, there bool) Timestamp {
-		return Timestamp{File: "seals/" + name, Before: t.time.Add(t.accuracy), By: t.chain[0].Subject.String(), There: there}
+	made := func(t *sig.TimeStamp, there bool) Timestamp {
+		return Timestamp{File: "seals/" + name, Before: t.Time.Add(t.Accuracy), By: t.Chain[0].Subject.String(), There: there}
 	}
-	old, err := readPlain(fsys, filepath.Join(dir, name), maxStamp)
+	old, err := disk.Read(fsys, filepath.Join(dir, name), sig.MaxTimeStamp)
 	if err == nil {
-		was, perr := parseStamp(old)
+		was, perr := sig.ParseTimeStamp(old)
 		if perr != nil { // verified above
 			return Timestamp{}, fmt.Errorf("%q: %w", name, perr)
 		}
@@ -123,17 +126,17 @@ func placeStamp(path string, seal sealedAt, t *timeStamp, fsys FS) (Timestamp, e
 	if !errors.Is(err, fs.ErrNotExist) {
 		return Timestamp{}, fmt.Errorf("time stamp of bundle %q: %w", path, err)
 	}
-	raw, err := t.plain()
+	raw, err := t.Plain()
 	if err == nil { // what was left out is not read again
-		var back *timeStamp
-		if back, err = parseStamp(raw); err == nil && !bytes.Equal(back.info, t.info) {
-			err = errStampForm
+		var back *sig.TimeStamp
+		if back, err = sig.ParseTimeStamp(raw); err == nil && !bytes.Equal(back.Info, t.Info) {
+			err = sig.ErrStampForm
 		}
 	}
 	if err != nil {
 		return Timestamp{}, fmt.Errorf("%w: %w", ErrStamp, err)
 	}
-	if err := writeDurable(fsys, dir, name, raw, 0o600); err != nil {
+	if err := disk.Write(fsys, dir, name, raw, 0o600); err != nil {
 		return Timestamp{}, fmt.Errorf("the time stamp of %q could not be written; store the reply again once the disk is well: %w", path, err)
 	}
 	return made(t, false), nil

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"handrail/evidence/sig"
 	"handrail/evidence/sig/sigtest"
 )
 
@@ -33,7 +34,7 @@ func TestTimestampGoesIntoBundle(t *testing.T) {
 		{"no nonce", a.Reply(t, sigtest.Reply{Text: text}), big.NewInt(7)},
 		{"another nonce", a.Reply(t, sigtest.Reply{Text: text, Nonce: big.NewInt(8)}), big.NewInt(7)},
 		{"nonsense", []byte("<html>"), nil},
-		{"too long", make([]byte, maxStamp+1), nil},
+		{"too long", make([]byte, sig.MaxTimeStamp+1), nil},
 	} {
 		if got, err := StoreTimestamp(path, tc.raw, tc.nonce, o); !errors.Is(err, ErrStamp) {
 			t.Errorf("%s: %+v, %v", tc.name, got, err)
@@ -51,7 +52,7 @@ func TestTimestampGoesIntoBundle(t *testing.T) {
 	if err != nil || !again.There || !again.Before.Equal(sigtest.StampAt) {
 		t.Errorf("a second one: %+v, %v", again, err)
 	}
-	roots, err := ParseAuthorities(sigtest.PEM(a.Root))
+	roots, err := sig.ParseAuthorities(sigtest.PEM(a.Root))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +88,7 @@ func TestAuthoritiesFile(t *testing.T) {
 		{"half of one behind a whole one", append(append([]byte{}, one...), one[:len(one)/2]...), false},
 		{"DER of something else", []byte("-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n"), false},
 	} {
-		if _, err := ParseAuthorities(tc.raw); (err == nil) != tc.ok {
+		if _, err := sig.ParseAuthorities(tc.raw); (err == nil) != tc.ok {
 			t.Errorf("%s: %v", tc.name, err)
 		}
 	}

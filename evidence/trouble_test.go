@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"handrail/evidence/disk"
 )
 
 func TestSecondWriterIsToldWhoHasIt(t *testing.T) {
@@ -17,7 +19,7 @@ func TestSecondWriterIsToldWhoHasIt(t *testing.T) {
 	b := create(t, testOptions(""))
 	_, err := Open(b.Path(), testOptions(""))
 	want := fmt.Sprintf("process %d on host %q", os.Getpid(), "bridge")
-	if !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "bundle show") {
+	if !errors.Is(err, disk.ErrLocked) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "bundle show") {
 		t.Errorf("Open = %v, want %q and what to do meanwhile", err, want)
 	}
 	r, err := OpenReadOnly(b.Path())
@@ -31,7 +33,7 @@ func TestSecondWriterIsToldWhoHasIt(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(b.Path(), "lock"), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(b.Path(), testOptions("")); !errors.Is(err, ErrLocked) || strings.ContainsRune(err.Error(), 0x1b) {
+		if _, err := Open(b.Path(), testOptions("")); !errors.Is(err, disk.ErrLocked) || strings.ContainsRune(err.Error(), 0x1b) {
 			t.Errorf("lock says %.20q: Open = %v", content, err)
 		}
 	}
@@ -72,20 +74,20 @@ func TestRemovedUnderTheWriter(t *testing.T) {
 
 // readOnlyFS is a disk that the kernel made read-only.
 type readOnlyFS struct {
-	osFS
+	disk.OS
 	now *bool
 }
 
-func (r readOnlyFS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
+func (r readOnlyFS) OpenFile(name string, flag int, perm fs.FileMode) (disk.File, error) {
 	if *r.now && flag&(os.O_WRONLY|os.O_RDWR) != 0 {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: syscall.EROFS}
 	}
-	f, err := r.osFS.OpenFile(name, flag, perm)
+	f, err := r.OS.OpenFile(name, flag, perm)
 	return readOnlyFile{f, r.now}, err
 }
 
 type readOnlyFile struct {
-	File
+	disk.File
 	now *bool
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"handrail/evidence/sig"
 	"handrail/evidence/sig/sigtest"
 )
 
@@ -74,7 +75,7 @@ func badAgain() []vector {
 		return k
 	}
 	signed := a("signature-carried", "the signature of the old bundle was put beside it", func(k *kit) {
-		k.set(firstSig, string(sigtest.Sign(k.t, sigtest.Key(k.t, "alice"), SealNamespace, againOld(k.t).files[firstSeal].data)))
+		k.set(firstSig, string(sigtest.Sign(k.t, sigtest.Key(k.t, "alice"), sig.SealNamespace, againOld(k.t).files[firstSeal].data)))
 	})
 	signed.signers, signed.fails, signed.proven = alice, "signature", "redacted-again"
 	stamped := a("stamp-carried", "the time stamp of the old bundle was put beside it", func(k *kit) {

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"handrail/evidence/sig"
 )
 
 // vectorFile holds the sample bundles for whoever writes another verifier; docs/bundle.md says how to read it.
@@ -153,12 +155,12 @@ func TestVectorFile(t *testing.T) {
 	for _, s := range samples {
 		p := Policy{SignedBy: s.SignedBy}
 		if s.Signers != "" {
-			if p.Signers, err = LoadSigners(filepath.Join(dir, s.Signers)); err != nil {
+			if p.Signers, err = sig.LoadSigners(filepath.Join(dir, s.Signers)); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if s.TSA != "" {
-			if p.Authorities, err = LoadAuthorities(filepath.Join(dir, s.TSA)); err != nil {
+			if p.Authorities, err = sig.LoadAuthorities(filepath.Join(dir, s.TSA)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -14,6 +14,8 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
+	"handrail/evidence/redact"
+	"handrail/evidence/sig"
 	"handrail/evidence/sig/sigtest"
 )
 
@@ -38,7 +40,7 @@ func vectorOptions(t testing.TB) Options {
 	o.rules = strings.Repeat("5e", 32)
 	o.about = func(f *firstEntry) { f.Go, f.OS, f.Arch = "go1.26", "linux", "amd64" }
 	o.noSync = true
-	o.key = make([]byte, keySize)
+	o.key = make([]byte, redact.KeySize)
 	return o
 }
 
@@ -200,7 +202,7 @@ func (k *kit) reseal() {
 
 // sign signs a stored checkpoint in memory.
 func (k *kit) sign(who, name string, seal int) {
-	k.set("seals/"+name, string(sigtest.Sign(k.t, sigtest.Key(k.t, who), SealNamespace, []byte(k.text("seals/"+sealName(seal))))))
+	k.set("seals/"+name, string(sigtest.Sign(k.t, sigtest.Key(k.t, who), sig.SealNamespace, []byte(k.text("seals/"+sealName(seal))))))
 }
 
 // stamp puts a time stamp of a stored checkpoint beside it.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"handrail/evidence/sig"
 	"handrail/evidence/sig/sigtest"
 )
 
@@ -16,14 +17,14 @@ func (v vector) policy(t testing.TB, base *kit) (p Policy, signers string, lines
 	t.Helper()
 	if len(v.signers) > 0 {
 		signers = allowed(t, v.signers...)
-		s, err := ParseSigners([]byte(signers))
+		s, err := sig.ParseSigners([]byte(signers))
 		if err != nil {
 			t.Fatal(err)
 		}
 		p.Signers = s
 	}
 	if v.roots != "" {
-		a, err := ParseAuthorities(v.authorities(t))
+		a, err := sig.ParseAuthorities(v.authorities(t))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
+	"handrail/evidence/sig"
 	"handrail/evidence/sig/sigtest"
 )
 
@@ -91,7 +92,7 @@ func badStamps() []vector {
 			for _, n := range last {
 				value = append(value, 6, 8, 0x2b, 6, 1, 5, 5, 7, 3, n)
 			}
-			c.ExtraExtensions = []pkix.Extension{{Id: oidExtKeyUsage, Critical: critical, Value: append([]byte{0x30, byte(len(value))}, value...)}}
+			c.ExtraExtensions = []pkix.Extension{{Id: sig.OidExtKeyUsage, Critical: critical, Value: append([]byte{0x30, byte(len(value))}, value...)}}
 		}
 	}
 	strange := s("foreign", "by an authority that is not the one that is brought along", stamped, nil)
@@ -175,7 +176,7 @@ func badStamps() []vector {
 			k := sealedKit(t)
 			key := sigtest.NewToken(t, ssh.KeyAlgoSKED25519, "erin")
 			key.Flags = 0
-			k.set(firstSig, string(sigtest.Sign(t, key, SealNamespace, []byte(k.text(firstSeal)))))
+			k.set(firstSig, string(sigtest.Sign(t, key, sig.SealNamespace, []byte(k.text(firstSeal)))))
 			return k
 		}, signers: tokens, fails: "signature"},
 		vector{name: "signature-sk-flags", about: "a hardware key's signature that says now that it was not touched", base: tokenKit("erin"), signers: tokens, edit: inSig(firstSig, func(raw []byte) []byte { raw[len(raw)-5] ^= 1; return raw }), fails: "signature"},

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"handrail/evidence/jsontree"
 	"handrail/evidence/sig/sigtest"
 )
 
@@ -95,11 +96,11 @@ func withData(e Entry, key, value string) Entry {
 	}
 	m[key] = json.RawMessage(value)
 	raw, _ := json.Marshal(m)
-	n, err := parseJSON(raw, strictKeys)
+	n, err := jsontree.Parse(raw, jsontree.StrictKeys)
 	if err != nil {
 		panic(err)
 	}
-	e.Data = n.appendTo(nil, -1, 0)
+	e.Data = n.AppendTo(nil, -1, 0)
 	return e
 }
 
@@ -117,8 +118,8 @@ func sealSays(key, value string) func(*kit) {
 			k.t.Fatal(err)
 		}
 		out, _ := json.Marshal(d)
-		n, _ := parseJSON(out, strictKeys)
-		l[i].Data = n.appendTo(nil, -1, 0)
+		n, _ := jsontree.Parse(out, jsontree.StrictKeys)
+		l[i].Data = n.AppendTo(nil, -1, 0)
 		k.rechain(l)
 		k.set(firstSeal, string(k.at(i+1).Text()))
 		if _, signed := k.files[firstSig]; signed {

@@ -6,17 +6,19 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	"handrail/evidence/sig"
 )
 
 // Policy is what a verifier brings along: whom it trusts and what it remembers. The zero value knows nobody and nothing.
 type Policy struct {
-	Signers  *Signers     // whose signatures count
+	Signers  *sig.Signers // whose signatures count
 	SignedBy []string     // who must have signed the newest seal
 	Anchors  []Checkpoint // lines that were posted where the author of the bundle could not change them
 	From     string       // the bundle that it was redacted again from
 
 	// Authorities are whose time stamps count; the newest seal must then have one of theirs.
-	Authorities *Authorities
+	Authorities *sig.Authorities
 }
 
 // Verify checks a bundle with an empty Policy.

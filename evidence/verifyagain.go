@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"iter"
 	"strings"
+
+	"handrail/evidence/jsontree"
 )
 
 // again states where a bundle that was redacted again comes from. It is ok only beside the old one.
@@ -120,12 +122,12 @@ func (p *pair) entry(old, now Entry) error {
 	case old.Type == "recover":
 		return p.recovered(old.Data, now.Data)
 	}
-	n, err := parseJSON(old.Data, strictKeys)
+	n, err := jsontree.Parse(old.Data, jsontree.StrictKeys)
 	if err != nil {
 		return err
 	}
 	renameBlobs(n, p.sums)
-	if !onlyHidden(n.appendTo(nil, -1, 0), now.Data) {
+	if !onlyHidden(n.AppendTo(nil, -1, 0), now.Data) {
 		return errors.New("its data differs in more than hidden values")
 	}
 	return nil

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/crypto/ssh"
+
+	"handrail/evidence/sig"
 )
 
 // seals compares the stored checkpoints, in their order, with those that the journal gives.
@@ -99,17 +101,17 @@ func (v *verifier) signatures() (vouched bool) {
 		}
 		isLast := seal.Entries == v.report.last.Entries
 		signed = signed || isLast
-		p := v.policy.Signers.judge(s.key, sealTime(seal))
-		by := ssh.FingerprintSHA256(s.key)
+		p := v.policy.Signers.Judge(s.Key, sealTime(seal))
+		by := ssh.FingerprintSHA256(s.Key)
 		switch {
-		case len(p.who) > 0:
-			v.say(PropertySignature, Proven, "%s: entries 0 to %d, signed by %s (%s)", name, seal.Entries-1, strings.Join(p.who, " "), by)
+		case len(p.Who) > 0:
+			v.say(PropertySignature, Proven, "%s: entries 0 to %d, signed by %s (%s)", name, seal.Entries-1, strings.Join(p.Who, " "), by)
 			if isLast {
-				newest = append(newest, p.who...)
+				newest = append(newest, p.Who...)
 			}
 			vouched = vouched || isLast && seal.Entries == v.report.Entries && !v.sealWrong
-		case p.known:
-			v.say(PropertySignature, Failed, "%s: signed by %s, which may not: %s", name, by, p.refused)
+		case p.Known:
+			v.say(PropertySignature, Failed, "%s: signed by %s, which may not: %s", name, by, p.Refused)
 		default:
 			v.say(PropertySignature, Unproven, "%s: entries 0 to %d, signed by %s, unknown to you%s", name, seal.Entries-1, by, v.notUsed())
 		}
@@ -122,7 +124,7 @@ func (v *verifier) signatures() (vouched bool) {
 		v.say(PropertySignature, Unproven, "%s: whoever can write the bundle could have made all of it", what)
 	}
 	for _, who := range v.policy.SignedBy {
-		if slices.ContainsFunc(newest, func(list string) bool { return matchPatterns(list, who) }) {
+		if slices.ContainsFunc(newest, func(list string) bool { return sig.MatchPatterns(list, who) }) {
 			v.say(PropertySignedBy, Proven, "%s signed the newest seal", who)
 		} else {
 			v.say(PropertySignedBy, Failed, "no signature of the newest seal is by %s", who)
@@ -132,31 +134,31 @@ func (v *verifier) signatures() (vouched bool) {
 }
 
 func (v *verifier) notUsed() string {
-	if n := v.policy.Signers.authorities(); n > 0 {
+	if n := v.policy.Signers.Authorities(); n > 0 {
 		return fmt.Sprintf(" (%d cert-authority lines are not used: handrail checks no certificates)", n)
 	}
 	return ""
 }
 
 // signature checks one signature file against the recomputed checkpoint of its seal.
-func (v *verifier) signature(name string) (sealedAt, sshSig, error) {
+func (v *verifier) signature(name string) (sealedAt, sig.Signature, error) {
 	base, rest, _ := strings.Cut(name, ".txt")
 	seal := v.sealOf(base + ".txt")
 	if seal == nil {
-		return sealedAt{}, sshSig{}, errors.New("the seal that it is of is not among the good entries")
+		return sealedAt{}, sig.Signature{}, errors.New("the seal that it is of is not among the good entries")
 	}
-	raw, err := readSmall(v.root, "seals/"+name, maxSig)
+	raw, err := readSmall(v.root, "seals/"+name, sig.MaxSignature)
 	if err != nil {
-		return sealedAt{}, sshSig{}, err
+		return sealedAt{}, sig.Signature{}, err
 	}
-	s, err := parseSig(raw)
+	s, err := sig.ParseSignature(raw)
 	if err != nil {
 		return sealedAt{}, s, err
 	}
-	if rest != ".sig" && rest != "."+keyMark(s.key)+".sig" {
-		return sealedAt{}, s, fmt.Errorf("its name is of another key than %s", ssh.FingerprintSHA256(s.key))
+	if rest != ".sig" && rest != "."+keyMark(s.Key)+".sig" {
+		return sealedAt{}, s, fmt.Errorf("its name is of another key than %s", ssh.FingerprintSHA256(s.Key))
 	}
-	return *seal, s, s.verify(seal.Text())
+	return *seal, s, s.Verify(seal.Text())
 }
 
 // keyMark tells the signatures of several keys apart in file names.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"handrail/evidence/redact"
 )
 
 // stated gathers what a bundle says of its own making, which its bytes cannot prove.
@@ -41,7 +43,7 @@ func (s *stated) add(e *Entry) {
 			s.replaced++
 		}
 		for _, r := range b.Rules {
-			if r == unparsed {
+			if r == redact.Unparsed {
 				s.withheld++
 				continue
 			}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"handrail/evidence/sig"
 )
 
 // timestamps says of each time stamp since when the seal that it is of exists.
@@ -12,14 +14,14 @@ func (v *verifier) timestamps() {
 	for _, name := range v.files.timestamps {
 		seal, t, err := v.timestamp(name)
 		if err == nil && v.policy.Authorities != nil {
-			err = v.policy.Authorities.vouch(t, t.time)
+			err = v.policy.Authorities.Vouch(t, t.Time)
 		}
 		if err != nil {
 			v.say(PropertyTimestamp, Failed, "%s: %v", name, err)
 			continue
 		}
-		what := fmt.Sprintf("%s: entries 0 to %d existed before %s", name, seal.Entries-1, t.latest())
-		by := fmt.Sprintf("%q", t.chain[0].Subject.String())
+		what := fmt.Sprintf("%s: entries 0 to %d existed before %s", name, seal.Entries-1, t.Latest())
+		by := fmt.Sprintf("%q", t.Chain[0].Subject.String())
 		if v.policy.Authorities == nil {
 			v.say(PropertyTimestamp, Unproven, "%s, says %s, whom nobody you know vouches for", what, by)
 			continue
@@ -33,17 +35,17 @@ func (v *verifier) timestamps() {
 }
 
 // timestamp checks one file against the recomputed checkpoint of its seal.
-func (v *verifier) timestamp(name string) (sealedAt, *timeStamp, error) {
+func (v *verifier) timestamp(name string) (sealedAt, *sig.TimeStamp, error) {
 	seal := v.sealOf(strings.TrimSuffix(name, ".tsr") + ".txt")
 	if seal == nil {
 		return sealedAt{}, nil, errors.New("the seal that it is of is not among the good entries")
 	}
-	raw, err := readSmall(v.root, "seals/"+name, maxStamp)
+	raw, err := readSmall(v.root, "seals/"+name, sig.MaxTimeStamp)
 	if err != nil {
 		return sealedAt{}, nil, err
 	}
-	t, err := parseStamp(raw)
-	if err == nil && !t.fits(seal.Text()) {
+	t, err := sig.ParseTimeStamp(raw)
+	if err == nil && !t.Fits(seal.Text()) {
 		err = errors.New("it is of another text than this checkpoint")
 	}
 	return *seal, t, err

@@ -3,7 +3,7 @@ package runbooks
 import (
 	"testing"
 
-	"handrail/evidence"
+	"handrail/evidence/redact"
 	"handrail/steps/catalog"
 )
 
@@ -17,7 +17,7 @@ func TestLibraryLoadsAndCompiles(t *testing.T) {
 		if err := b.Check(); err != nil {
 			t.Errorf("%s:\n%v", b.ID, err)
 		}
-		if line, err := evidence.HiddenLine("application/yaml", b.Source, nil); err != nil || line > 0 {
+		if line, err := redact.HiddenLine("application/yaml", b.Source, nil); err != nil || line > 0 {
 			t.Errorf("%s: a bundle would not keep line %d as it is (%v)", b.ID, line, err)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"handrail/evidence"
+	"handrail/evidence/sig"
 )
 
 // ErrApproval: a text is not an approval as `handrail approve` writes one.
@@ -25,7 +25,7 @@ const digestMark = 12
 
 // Line is the approval to be sent back, on one line.
 func (a Approval) Line() string {
-	return strings.Join([]string{approvalWord, a.Digest[:min(digestMark, len(a.Digest))], a.Signed.UTC().Format(time.RFC3339Nano), evidence.Dearmour(a.Sig)}, " ")
+	return strings.Join([]string{approvalWord, a.Digest[:min(digestMark, len(a.Digest))], a.Signed.UTC().Format(time.RFC3339Nano), sig.Dearmour(a.Sig)}, " ")
 }
 
 // IsApproval reports whether a text looks like an approval: a face that is given
@@ -55,7 +55,7 @@ func ParseApproval(text string) (Approval, error) {
 	if a.Signed, err = time.Parse(time.RFC3339Nano, words[2]); err != nil {
 		return bad("its time is damaged")
 	}
-	if a.Sig, err = evidence.Armour(strings.Join(words[3:], "")); err != nil {
+	if a.Sig, err = sig.Armour(strings.Join(words[3:], "")); err != nil {
 		return bad("its signature is damaged")
 	}
 	return a, nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"handrail/evidence"
+	"handrail/evidence/sig"
 	"handrail/runbooks"
 	"handrail/steps"
 	"handrail/triage"
@@ -44,7 +45,7 @@ func Audit(path string, catalog steps.Catalog) (AuditReport, error) {
 }
 
 // AuditBy is Audit by somebody who knows whose approvals count.
-func AuditBy(path string, catalog steps.Catalog, signers *evidence.Signers) (AuditReport, error) {
+func AuditBy(path string, catalog steps.Catalog, signers *sig.Signers) (AuditReport, error) {
 	return AuditFor(path, catalog, Verifier{Signers: signers})
 }
 
@@ -106,7 +107,7 @@ type auditor struct {
 	sealed  bool     // nothing comes after the newest seal
 
 	requests map[string]Request // by gate, of its newest preview
-	signers  *evidence.Signers
+	signers  *sig.Signers
 	pairs    pairs
 	held     held
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"handrail/evidence"
+	"handrail/evidence/sig"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -14,14 +15,14 @@ const heldToPolicy = "policy"
 
 // Verifier is who audits, and what they know that the bundle does not.
 type Verifier struct {
-	Signers *evidence.Signers // whose approvals count; nil for none
-	Policy  *Policy           // that the bundle is held to; nil for none
+	Signers *sig.Signers // whose approvals count; nil for none
+	Policy  *Policy      // that the bundle is held to; nil for none
 }
 
 // Policy is one of the verifier's own.
 type Policy struct {
 	Digest string                       // of its file, as the journal keeps it
-	May    *evidence.Signers            // who may approve by it
+	May    *sig.Signers                 // who may approve by it
 	Asks   func(Sought) (string, error) // why it asks for a second person, "" where it does not
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"handrail/evidence"
+	"handrail/evidence/sig"
 	"handrail/triage"
 )
 
@@ -63,11 +64,11 @@ func (a *auditor) approval(e evidence.Entry, before triage.State, b triage.Appro
 		}
 		who, err := a.signers.Approver([]byte(b.Sig), text, at)
 		switch {
-		case errors.Is(err, evidence.ErrNotOfThis):
+		case errors.Is(err, sig.ErrNotOfThis):
 			a.pairs.fault(e, "the approval of %s by %s is no signature of what it showed: %v", r.Shown.Step, b.Person, err)
 		case who.Key != b.Key:
 			a.pairs.fault(e, "the approval of %s names the key %s, and %s signed it", r.Shown.Step, b.Key, who.Key)
-		case errors.Is(err, evidence.ErrMayNot):
+		case errors.Is(err, sig.ErrMayNot):
 			a.pairs.fault(e, "the approval of %s by %s: %v", r.Shown.Step, b.Person, err)
 		case err != nil:
 			a.pairs.unknown = true

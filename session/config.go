@@ -5,7 +5,7 @@ import (
 	"io"
 	"time"
 
-	"handrail/evidence"
+	"handrail/evidence/redact"
 	"handrail/runbooks"
 	"handrail/steps"
 	"handrail/triage"
@@ -60,7 +60,7 @@ type Config struct {
 	Recipients []string
 	KeepKey    bool // the redaction key stays where it is at a seal
 	// Redaction are the team's own rules.
-	Redaction []evidence.TeamRule
+	Redaction []redact.TeamRule
 	// Machine says where this runs; without it no act is ever known not to have begun.
 	Machine func() Machine
 	// Fragile says what ends an act that the end of its terminal does not, "" for

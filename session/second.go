@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"handrail/evidence"
+	evidencesig "handrail/evidence/sig"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -24,9 +25,9 @@ type Sought struct {
 
 // Pair says that policy asks for a second person.
 type Pair struct {
-	Why     string            // what the policy says, in a sentence
-	Signers *evidence.Signers // whose approval counts
-	Own     []string          // fingerprints of keys at the operator's own hand
+	Why     string               // what the policy says, in a sentence
+	Signers *evidencesig.Signers // whose approval counts
+	Own     []string             // fingerprints of keys at the operator's own hand
 }
 
 // maxMay bounds how many approvers are named.
@@ -201,9 +202,9 @@ func (s *Session) approved(in triage.Intent, r Request, pair *Pair) (triage.Inte
 	who, err := pair.Signers.Approver(a.Sig, text, s.cfg.Now())
 	may := "One of these may: " + strings.Join(pair.Signers.Approvers(maxMay), "; ")
 	switch {
-	case errors.Is(err, evidence.ErrNotOfThis):
+	case errors.Is(err, evidencesig.ErrNotOfThis):
 		return no("it is not an approval of what this gate shows now; it may be of an earlier preview, or was changed on its way", again)
-	case errors.Is(err, evidence.ErrUnknownSigner):
+	case errors.Is(err, evidencesig.ErrUnknownSigner):
 		return no("the key "+who.Key+" is none of those who may approve", may)
 	case err != nil:
 		return no(err.Error(), may)

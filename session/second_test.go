@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
-	"handrail/evidence"
+	evidencesig "handrail/evidence/sig"
 	"handrail/session"
 	"handrail/steps"
 	"handrail/triage"
@@ -33,13 +33,13 @@ func newKey(t testing.TB) ssh.Signer {
 	return s
 }
 
-func allow(t testing.TB, who map[string]ssh.Signer) *evidence.Signers {
+func allow(t testing.TB, who map[string]ssh.Signer) *evidencesig.Signers {
 	t.Helper()
 	var text strings.Builder
 	for name, key := range who {
 		fmt.Fprintf(&text, "%s %s", name, ssh.MarshalAuthorizedKey(key.PublicKey()))
 	}
-	s, err := evidence.ParseSigners([]byte(text.String()))
+	s, err := evidencesig.ParseSigners([]byte(text.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func replyOf(t *testing.T, r session.Request, key ssh.Signer, at time.Time) stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	sig, err := evidence.SignApproval(key, text)
+	sig, err := evidencesig.SignApproval(key, text)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"handrail/evidence"
+	"handrail/evidence/disk"
 	"handrail/session"
 	"handrail/triage"
 )
@@ -269,7 +270,7 @@ func TestSecondHandrailIsTurnedAway(t *testing.T) {
 	t.Parallel()
 	st := newStage(t)
 	s := st.start(t)
-	if _, err := session.Resume(t.Context(), st.cfg, s.Snapshot().Bundle); !errors.Is(err, evidence.ErrLocked) {
+	if _, err := session.Resume(t.Context(), st.cfg, s.Snapshot().Bundle); !errors.Is(err, disk.ErrLocked) {
 		t.Fatalf("Resume() = %v, want ErrLocked", err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"handrail/evidence"
+	"handrail/evidence/escrow"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -66,7 +66,7 @@ func (s *Session) recipients() ([]string, error) {
 	}
 	to, err := s.cfg.UndoTo()
 	if err == nil && len(to) > 0 {
-		err = evidence.CheckRecipients(to)
+		err = escrow.CheckRecipients(to)
 	}
 	return to, err
 }
@@ -91,7 +91,7 @@ func (s *Session) keep(c *priorCopy) (*triage.Kept, error) {
 	if len(c.to) == 0 {
 		return &triage.Kept{Blob: c.blob, Command: c.fromBlob(s.path)}, nil
 	}
-	u, err := evidence.WriteUndo(s.cfg.Undo, c.to, bytes.NewReader(c.raw))
+	u, err := escrow.WriteUndo(s.cfg.Undo, c.to, bytes.NewReader(c.raw))
 	if err != nil {
 		return nil, err
 	}

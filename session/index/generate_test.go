@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"handrail/evidence"
+	"handrail/evidence/disk"
 	"handrail/triage"
 )
 
@@ -30,7 +31,7 @@ func (quickFS) Remove(name string) error                   { return os.Remove(na
 func (quickFS) Lstat(name string) (fs.FileInfo, error)     { return os.Lstat(name) }
 func (quickFS) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }
 func (quickFS) SyncDir(string) error                       { return nil }
-func (quickFS) OpenFile(name string, flag int, perm fs.FileMode) (evidence.File, error) {
+func (quickFS) OpenFile(name string, flag int, perm fs.FileMode) (disk.File, error) {
 	f, err := os.OpenFile(name, flag, perm)
 	return quickFile{f}, err
 }

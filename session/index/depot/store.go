@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"handrail/evidence"
+	"handrail/evidence/redact"
 )
 
 var (
@@ -109,7 +109,7 @@ func discreet(err error, s Store) error {
 		}
 		values = append(values, v)
 	}
-	scrub, serr := evidence.NewScrubber(values, nil)
+	scrub, serr := redact.NewScrubber(values, nil)
 	if serr != nil {
 		return fmt.Errorf("an error is withheld, since it could not be searched for secrets: %w", serr)
 	}

@@ -1,0 +1,338 @@
+package redact
+
+import (
+	"bytes"
+	"regexp"
+)
+
+// assignment hides what belongs to a name that tells of a secret, or hints at one, in whatever syntax the two stand together: the
+// shapes of logs, env files, HCL, YAML, JSON, XML and command lines, also when the whole is a string inside JSON.
+func assignment(p place) (hit, bool) {
+	l, j := p.at, p.end
+	for l > p.floor && p.at-l < 64 && isNameByte(p.in[l-1]) {
+		l--
+	}
+	for j < len(p.in) && j-p.end < 64 && isNameByte(p.in[j]) {
+		j++
+	}
+	if p.seen.named == j && j > 0 {
+		return hit{}, false // several literals stand in one name
+	}
+	p.seen.named = j
+	if j == len(p.in) {
+		return hit{}, false
+	}
+	// Most of what looks like the name of a secret is not followed by a value, which is the cheaper thing to tell.
+	lineEnd := j + len(p.line(j))
+	if !mayBind(p.in, l, j, lineEnd) {
+		return hit{}, false
+	}
+	n := named{place: p, l: l, j: j, lineEnd: lineEnd, name: bytes.Trim(p.in[l:j], `"\-.`)}
+	if n.tells = p.seen.nameTells(n.name); n.tells == silent && (p.in[l] == '-' || l > 0 && p.in[l-1] == '/') && shortName(n.name) {
+		n.tells = tells // -pass and /pass: are options
+	} else if n.tells == silent {
+		if n.tells = n.withWordsBefore(); n.tells == silent {
+			return hit{}, false
+		}
+	}
+	return n.bind()
+}
+
+// nameTells is nameTells of a name that may have been asked about before: the names of one text are few.
+func (s *looked) nameTells(name []byte) telling {
+	t, ok := s.names[string(name)]
+	if !ok {
+		t = nameTells(name)
+		if s.names != nil && len(s.names) < 1024 {
+			s.names[string(name)] = t
+		}
+	}
+	return t
+}
+
+func shortName(name []byte) bool {
+	return len(name) <= 4 && (bytes.EqualFold(name, []byte("pass")) || bytes.EqualFold(name, []byte("pw")) || bytes.EqualFold(name, []byte("pwd")))
+}
+
+// value judges one value at [start, end) and makes a hit of it.
+func (n *named) value(start, end int, quoted bool) (hit, bool) {
+	if start >= end || !n.secret(n.in[start:end], quoted) {
+		return hit{}, false
+	}
+	return hit{start: start, end: end, kind: "field", value: normalValue(n.in[start:end]), more: end == len(n.in) || end >= n.j+holdMost}, true
+}
+
+// secret reports whether a value under the name is one.
+func (n *named) secret(v []byte, quoted bool) bool {
+	if harmlessValue(v, n.name, quoted) || n.r.onlyTokens(v) || namesOnly(n.in, n.l, n.j, v, n.name) {
+		return false
+	}
+	return n.tells == tells || looksRandom(v) && !bytes.HasPrefix(v, []byte("AAAA"))
+}
+
+// assigned is the value behind a separator on the same line, which begins at k.
+func (n *named) assigned(k int, space bool) (hit, bool) {
+	p, l, lineEnd := n.place, n.l, n.lineEnd
+	switch {
+	case p.in[k] == '|' || p.in[k] == '>':
+		if bytes.HasPrefix(bytes.TrimLeft(p.in[k+1:lineEnd], "+-0123456789"), []byte(`\n`)) {
+			return p.inString(assignment)
+		}
+		if h, ok := blockScalar(p, l, k, lineEnd); ok {
+			return h, h.skip || n.secret(h.value, true)
+		}
+	case bytes.HasPrefix(p.in[k:], []byte("<<")):
+		return n.heredoc(k)
+	case p.in[k] == '{' && !bytes.HasPrefix(p.in[k:], []byte("{{")), p.in[k] == '[':
+		return n.inside(k)
+	}
+	start, end, quoted := valueAt(p.in[:lineEnd], k)
+	// "token: Bearer abc" hides abc.
+	blank := end < lineEnd && (p.in[end] == ' ' || p.in[end] == '\t')
+	if w := p.in[start:end]; !quoted && blank && (bytes.EqualFold(w, []byte("bearer")) || bytes.EqualFold(w, []byte("basic")) || bytes.EqualFold(w, []byte("token"))) {
+		start, end, quoted = valueAt(p.in[:lineEnd], skipBlank(p.in[:lineEnd], end))
+	}
+	if !quoted && end < lineEnd && (p.in[end] == '\'' || p.in[end] == '"') && end > start && (end-start == 1 || p.in[end-1] == '(') {
+		// N'…' of SQL, b'…' of Python, and SecretStr('…'), in which the argument is the value.
+		if f := bytes.ToLower(p.in[start:end]); end-start == 1 || bytes.Contains(f, []byte("secret")) || bytes.Contains(f, []byte("pass")) || bytes.Contains(f, []byte("sensitive")) || bytes.Contains(f, []byte("secure")) {
+			start, end, quoted = valueAt(p.in[:lineEnd], end)
+		}
+	}
+	if n.tells == tells && !quoted && !(isReference(p.in[start:end]) && !bytes.HasPrefix(p.in[start:end], []byte("$"))) {
+		switch {
+		case space || p.in[k-1] == ' ' && p.in[n.j] == ' ':
+			if !startsLine(p.in, l) {
+				if more := wordsAfter(p.in[start:end], p.in[end:lineEnd]); more > 0 && endsFold(n.name, "phrase") {
+					end += more
+					break
+				}
+				if isProse(p.in[start:end], p.in[end:lineEnd]) {
+					return hit{}, false
+				}
+				break
+			}
+			// In YAML and INI the value is all that follows; shortening it at a blank would leave half a passphrase.
+			rest := p.in[start:lineEnd]
+			if c := bytes.Index(rest, []byte(" #")); c >= 0 {
+				rest = rest[:c]
+			}
+			if c := bytes.IndexByte(rest, '"'); c >= 0 && inJSONString(p.in[:l]) {
+				rest = rest[:c] // the whole assignment is in a string of JSON
+			}
+			if esc := escapeIn(rest); esc >= 0 {
+				rest = rest[:esc]
+			}
+			end = max(end, start+len(bytes.TrimRight(rest, " \t\r")))
+		case n.l > 0 && (n.in[n.l-1] == '"' || n.in[n.l-1] == '\''):
+			// The whole assignment is quoted, as in Environment="NAME=a b c".
+			if q := bytes.IndexByte(n.in[end:lineEnd], n.in[n.l-1]); q > 0 && !bytes.ContainsAny(n.in[end:end+q], "=:\\") {
+				end += q
+			}
+		case endsFold(n.name, "passphrase"), endsFold(n.name, "password"):
+			end += wordsAfter(p.in[start:end], p.in[end:lineEnd])
+		}
+	}
+	v := p.in[start:end]
+	unquoted := bytes.TrimPrefix(bytes.TrimPrefix(v, []byte("%27")), []byte("%22"))
+	if t, _ := p.r.tokenAt(unquoted); t > 0 && p.in[k-1]|0x20 == 'd' {
+		return hit{}, false // in a URL, what follows the value is not part of it
+	}
+	h, ok := n.value(start, end, quoted)
+	if quoted {
+		return n.changed(h, ok, start, end)
+	}
+	return h, ok
+}
+
+func isNameByte(c byte) bool { return isWord(c) || c == '-' || c == '.' }
+
+// separator finds where the value begins after a name that ends at j. space says that the separator is a colon and
+// blanks, as in YAML and prose.
+func separator(in []byte, j int, flag bool) (k int, space, ok bool) {
+	k = j
+	for k < len(in) && (in[k] == '\\' || in[k] == '"' || in[k] == '\'' || in[k] == ']') {
+		k++
+	}
+	quote := k > j
+	k = skipBlank(in, k)
+	switch rest := in[k:]; {
+	case bytes.HasPrefix(rest, []byte("==")), bytes.HasPrefix(rest, []byte("=~")) && len(rest) > 2 && bytes.IndexByte([]byte(` "'/|\\`), rest[2]) >= 0:
+		return 0, false, false
+	case bytes.HasPrefix(rest, []byte("=>")), bytes.HasPrefix(rest, []byte(":=")):
+		k += 2
+	case bytes.HasPrefix(rest, []byte("%3D")), bytes.HasPrefix(rest, []byte("%3d")):
+		k += 3
+	case len(rest) > 0 && (rest[0] == '=' || rest[0] == ':'):
+		k++
+		space = rest[0] == ':' && !quote && k < len(in) && (in[k] == ' ' || in[k] == '\t')
+	case flag && !quote && k > j:
+	default:
+		return 0, false, false
+	}
+	k = skipBlank(in, k)
+	return k, space, true
+}
+
+func skipBlank(in []byte, i int) int {
+	for i < len(in) && (in[i] == ' ' || in[i] == '\t') {
+		i++
+	}
+	return i
+}
+
+// valueAt returns the bounds of the value at k. A quote may itself be escaped, once or more; it ends with its like.
+func valueAt(in []byte, k int) (start, end int, quoted bool) {
+	q := k
+	for q < len(in) && in[q] == '\\' {
+		q++
+	}
+	if q < len(in) && (in[q] == '"' || in[q] == '\'') {
+		slashes, quote := q-k, in[q]
+		run := 0
+		for i := q + 1; i < len(in); i++ {
+			switch {
+			case in[i] == '\\':
+				run++
+				continue
+			case in[i] == quote && (run == slashes || run < slashes):
+				return q + 1, i - run, true
+			}
+			run = 0
+		}
+		return q + 1, len(in), true
+	}
+	end = k
+	for end < len(in) && !endsValue[in[end]] {
+		if in[end] == '\\' && escapeIn(in[end:]) == 0 {
+			break
+		}
+		end++
+	}
+	for end > k && bytes.ContainsRune([]byte(",;)]}"), rune(in[end-1])) {
+		end--
+	}
+	return k, end, false
+}
+
+var endsValue = [256]bool{' ': true, '\t': true, '\r': true, '\n': true, '"': true, '\'': true, '&': true, '`': true}
+
+// escapeIn returns where an escape of JSON begins that ends an unquoted value, or -1.
+func escapeIn(in []byte) int {
+	for i := 0; i+1 < len(in); i++ {
+		if in[i] == '\\' && bytes.ContainsRune([]byte(`nrt"u\`), rune(in[i+1])) {
+			return i
+		}
+	}
+	return -1
+}
+
+// startsLine reports whether only blanks and a list dash stand before l on its line.
+func startsLine(in []byte, l int) bool {
+	for l > 0 && bytes.IndexByte([]byte(" \t-+~<>|"), in[l-1]) >= 0 {
+		l--
+	}
+	return l == 0 || in[l-1] == '\n' || in[l-1] == '"' || l > 1 && in[l-1] == 'n' && in[l-2] == '\\'
+}
+
+// inJSONString reports whether the line that before ends in began with a quote or an escaped newline.
+func inJSONString(before []byte) bool {
+	before = bytes.TrimRight(before, " \t-")
+	return bytes.HasSuffix(before, []byte(`"`)) || bytes.HasSuffix(before, []byte(`\n`))
+}
+
+// isProse tells "invalid token: unexpected end" from an assignment.
+func isProse(value, rest []byte) bool {
+	for _, c := range value {
+		if c < 'a' || c > 'z' {
+			return false
+		}
+	}
+	word := bytes.TrimLeft(rest, " \t")
+	if len(word) == len(rest) {
+		return false
+	}
+	if sp := bytes.IndexAny(word, " \t"); sp >= 0 {
+		word = word[:sp]
+	}
+	return len(word) > 0 && !bytes.ContainsAny(word, "=:")
+}
+
+// wordsAfter is how much of what follows an unquoted word goes on as a passphrase: words of letters and numbers, three of them or
+// more, none of which makes a sentence.
+func wordsAfter(first, rest []byte) int {
+	n, words := 0, 1
+	for _, c := range first {
+		if c|0x20 < 'a' || c|0x20 > 'z' {
+			return 0
+		}
+	}
+	for n < len(rest) && rest[n] == ' ' {
+		end := n + 1
+		for end < len(rest) && isWord(rest[end]) {
+			end++
+		}
+		w := rest[n+1 : end]
+		if len(w) < 2 || end < len(rest) && rest[end] != ' ' && rest[end] != '\r' || sentenceWord.Match(w) {
+			break
+		}
+		n, words = end, words+1
+	}
+	if words < 3 {
+		return 0
+	}
+	return n
+}
+
+// sentenceWord are words that make a sentence and no passphrase.
+var sentenceWord = regexp.MustCompile(`\A(?i:is|was|are|be|been|for|the|an?|to|of|in|on|by|not|no|and|or|with|from|has|have|must|may|will|failed|failure|invalid|required|expired|missing|authentication|field|user|error|set|reset|changed|rotated|than|at|as|it|if|this|that)\z`)
+
+// blockScalar covers a YAML block under a secret name: all following lines that are indented deeper than the name.
+func blockScalar(p place, nameAt, k, lineEnd int) (hit, bool) {
+	if len(bytes.Trim(p.in[k+1:lineEnd], "+-0123456789 \t\r")) > 0 {
+		return hit{}, false
+	}
+	indent := nameAt - (bytes.LastIndexByte(p.in[:nameAt], '\n') + 1)
+	start, end := -1, min(lineEnd+1, len(p.in))
+	for end < len(p.in) && end-k < holdMost {
+		line := p.in[end:]
+		nl := bytes.IndexByte(line, '\n')
+		if nl >= 0 {
+			line = line[:nl]
+		}
+		body := bytes.TrimLeft(line, " ")
+		if len(body) > 0 && len(line)-len(body) <= indent {
+			break
+		}
+		if start < 0 && len(body) > 0 {
+			start = end + len(line) - len(body)
+		}
+		end += len(line)
+		if nl < 0 {
+			break
+		}
+		end++
+	}
+	h := hit{start: start, end: end, kind: "field", more: end >= len(p.in)}
+	if start < 0 {
+		// Nothing under it yet: wait, or let the name be.
+		h.start, h.skip = p.at, true
+		return h, h.more
+	}
+	for h.end > start && (p.in[h.end-1] == '\n' || p.in[h.end-1] == '\r') {
+		h.end--
+	}
+	h.value = normalValue(p.in[start:h.end])
+	if p.r.onlyTokens(h.value) {
+		h.skip = true
+	}
+	return h, true
+}
+
+// normalValue drops what differs between two ways to write the same value.
+func normalValue(v []byte) []byte {
+	v = bytes.TrimSpace(v)
+	if bytes.Contains(v, []byte("PRIVATE KEY-----")) {
+		return pemBody(v)
+	}
+	return v
+}

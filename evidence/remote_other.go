@@ -1,6 +1,0 @@
-//go:build !linux
-
-package evidence
-
-// remoteFS cannot tell here.
-func remoteFS(string) string { return "" }
