@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/crypto/ssh"
 
-	evidencesig "handrail/evidence/sig"
+	"handrail/evidence/sig"
 	"handrail/session"
 	"handrail/triage"
 )
@@ -183,11 +183,11 @@ func (p *program) sign(r session.Request, signer ssh.Signer) error {
 	if err != nil {
 		return err
 	}
-	sig, err := evidencesig.SignApproval(signer, text)
+	armour, err := sig.SignApproval(signer, text)
 	if err != nil {
 		return err
 	}
-	a := session.Approval{Digest: r.Shown.Digest, Signed: at, Sig: sig}
+	a := session.Approval{Digest: r.Shown.Digest, Signed: at, Sig: armour}
 	fmt.Fprintf(p.stderr, "Approved until %s. Send this one line back to the operator:\n", triage.Approve{Signed: at}.Lapses().Format("15:04:05Z"))
 	_, err = fmt.Fprintln(p.stdout, a.Line())
 	return err

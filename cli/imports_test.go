@@ -26,6 +26,12 @@ var rooms = []room{
 	{path: "handrail/steps/gitread"},
 	{path: "handrail/steps/joblog"},
 	{path: "handrail/evidence", ours: []string{"handrail/evidence"}},
+	{path: "handrail/evidence/disk"},
+	{path: "handrail/evidence/escrow", ours: []string{"handrail/evidence/disk"}},
+	{path: "handrail/evidence/jsontree"},
+	{path: "handrail/evidence/redact", ours: []string{"handrail/evidence/jsontree"}},
+	{path: "handrail/evidence/sig"},
+	{path: "handrail/evidence/visible"},
 	{path: "handrail/steps/catalog", ours: []string{"handrail/steps"}, libs: []string{k8s, tfexec, yaml}},
 	{path: "handrail/steps/compare", ours: []string{"handrail/steps"}, libs: []string{k8s, tfexec, yaml}},
 	{path: "handrail/steps", libs: []string{k8s, tfexec, yaml}}, // and what sameWorld allows
@@ -124,6 +130,12 @@ func TestImportTableRefuses(t *testing.T) {
 		{"handrail/triage", "os"},
 		{"handrail/triage", "github.com/google/go-cmp/cmp"},
 		{"handrail/evidence", "handrail/triage"},
+		{"handrail/evidence", "handrail/evidence/sig/sigtest"},
+		{"handrail/evidence/disk", "handrail/evidence"},
+		{"handrail/evidence/jsontree", "handrail/evidence/disk"},
+		{"handrail/evidence/redact", "handrail/evidence/disk"},
+		{"handrail/evidence/redact", "handrail/evidence/corpus"},
+		{"handrail/evidence/sig", "handrail/evidence"},
 		{"handrail/steps", "handrail/steps/kube"},
 		{"handrail/steps/terraform", "handrail/steps/kube"},
 		{"handrail/steps/terraform", "handrail/session"},
@@ -179,6 +191,8 @@ func refuses(r room, pkg, imp string) string {
 		return "the program itself must not hold the test framework"
 	case imp == "handrail/steps/fault" && pkg != "handrail/triage" && !under(pkg, "handrail/evidence") && !under(pkg, "handrail/drills/lab"):
 		return "" // whoever starts a goroutine catches its panic
+	case imp == "handrail/evidence/sig/sigtest" || imp == "handrail/evidence/corpus":
+		return "only tests may import it"
 	case ours(imp):
 		if mayImport(r, pkg, imp) {
 			return ""

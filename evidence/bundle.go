@@ -3,6 +3,7 @@ package evidence
 import (
 	"cmp"
 	"crypto/sha256"
+	_ "embed"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -19,6 +20,11 @@ import (
 
 // Format is the name of the bundle format that this package writes.
 const Format = "handrail/bundle/v1"
+
+// readmeText is put into every bundle; entry 0 holds its hash.
+//
+//go:embed bundle_readme.txt
+var readmeText string
 
 // segmentSize is where the journal goes on in a new segment.
 const segmentSize = 16 << 20

@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
-	evidencesig "handrail/evidence/sig"
+	"handrail/evidence/sig"
 	"handrail/evidence/sig/sigtest"
 )
 
@@ -109,7 +109,7 @@ func badSignatures() []vector {
 		s("crlf", "the armour with the line ends of Windows", func(k *kit) { k.set(firstSig, strings.ReplaceAll(k.text(firstSig), "\n", "\r\n")) }),
 		s("trailing-bytes", "bytes behind the signature inside the armour", inSig(firstSig, func(raw []byte) []byte { return append(raw, 0) })),
 		s("reserved", "something in the reserved field", inSig(firstSig, func(raw []byte) []byte {
-			i := strings.Index(string(raw), evidencesig.SealNamespace) + len(evidencesig.SealNamespace)
+			i := strings.Index(string(raw), sig.SealNamespace) + len(sig.SealNamespace)
 			return slices.Insert(slices.Concat(raw[:i], []byte{0, 0, 0, 1}, raw[i+4:]), i+4, 'x')
 		})),
 		s("version", "another version of the signature format", inSig(firstSig, func(raw []byte) []byte { raw[9] = 2; return raw })),
@@ -118,41 +118,43 @@ func badSignatures() []vector {
 		}),
 		s("namespace-relabelled", "signed for another purpose, and the name of the purpose changed afterwards", func(k *kit) {
 			key := sigtest.Key(k.t, "alice")
-			sig := sigtest.SignCovered(k.t, key, sigtest.Covered("file", []byte(k.text(firstSeal))))
-			k.set(firstSig, string(sigtest.Armour(sigtest.Pack(key.PublicKey(), evidencesig.SealNamespace, sig))))
+			made := sigtest.SignCovered(k.t, key, sigtest.Covered("file", []byte(k.text(firstSeal))))
+			k.set(firstSig, string(sigtest.Armour(sigtest.Pack(key.PublicKey(), sig.SealNamespace, made))))
 		}),
 		s("other-text", "a signature of another text", func(k *kit) {
-			k.set(firstSig, string(sigtest.Sign(k.t, sigtest.Key(k.t, "alice"), evidencesig.SealNamespace, []byte("other"))))
+			k.set(firstSig, string(sigtest.Sign(k.t, sigtest.Key(k.t, "alice"), sig.SealNamespace, []byte("other"))))
 		}),
 		s("other-bundle", "the signature of another bundle's seal", func(k *kit) {
-			k.set(firstSig, string(sigtest.Sign(k.t, sigtest.Key(k.t, "alice"), evidencesig.SealNamespace, []byte(strings.Replace(k.text(firstSeal), "/i1", "/i2", 1)))))
+			k.set(firstSig, string(sigtest.Sign(k.t, sigtest.Key(k.t, "alice"), sig.SealNamespace, []byte(strings.Replace(k.text(firstSeal), "/i1", "/i2", 1)))))
 		}),
 		s("hash-name", "the hash is called by another name", inSig(firstSig, func(raw []byte) []byte {
 			return []byte(strings.Replace(string(raw), "sha512", "sha256", 1))
 		})),
 		s("key-swapped", "the public key was replaced by an allowed one", func(k *kit) {
 			by("bob")(k)
-			covered := sigtest.Covered(evidencesig.SealNamespace, []byte(k.text(firstSeal)))
-			sig := sigtest.SignCovered(k.t, sigtest.Key(k.t, "dave"), covered)
-			k.set(firstSig, string(sigtest.Armour(sigtest.Pack(sigtest.Key(k.t, "alice").PublicKey(), evidencesig.SealNamespace, sig))))
+			covered := sigtest.Covered(sig.SealNamespace, []byte(k.text(firstSeal)))
+			made := sigtest.SignCovered(k.t, sigtest.Key(k.t, "dave"), covered)
+			k.set(firstSig, string(sigtest.Armour(sigtest.Pack(sigtest.Key(k.t, "alice").PublicKey(), sig.SealNamespace, made))))
 		}),
 		s("ecdsa-respelled", "an ECDSA signature with a leading zero in a number", func(k *kit) {
-			covered := sigtest.Covered(evidencesig.SealNamespace, []byte(k.text(firstSeal)))
+			covered := sigtest.Covered(sig.SealNamespace, []byte(k.text(firstSeal)))
 			key := sigtest.Key(k.t, "bob")
-			sig := sigtest.SignCovered(k.t, key, covered)
-			r := evidencesig.SshReader{In: sig.Blob}
-			one, two := r.Field(), r.Field()
-			sig.Blob = sigtest.Field(sigtest.Field(nil, append([]byte{0}, one...)), two)
-			k.set(firstSig, string(sigtest.Armour(sigtest.Pack(key.PublicKey(), evidencesig.SealNamespace, sig))))
+			made := sigtest.SignCovered(k.t, key, covered)
+			var pair struct{ R, S []byte }
+			if err := ssh.Unmarshal(made.Blob, &pair); err != nil {
+				k.t.Fatal(err)
+			}
+			made.Blob = sigtest.Field(sigtest.Field(nil, append([]byte{0}, pair.R...)), pair.S)
+			k.set(firstSig, string(sigtest.Armour(sigtest.Pack(key.PublicKey(), sig.SealNamespace, made))))
 		}),
 		s("rsa-sha1", "an RSA signature over SHA-1", func(k *kit) {
-			covered := sigtest.Covered(evidencesig.SealNamespace, []byte(k.text(firstSeal)))
+			covered := sigtest.Covered(sig.SealNamespace, []byte(k.text(firstSeal)))
 			key := sigtest.Key(k.t, "carol")
-			sig, err := key.(ssh.AlgorithmSigner).SignWithAlgorithm(nil, covered, ssh.KeyAlgoRSA)
+			made, err := key.(ssh.AlgorithmSigner).SignWithAlgorithm(nil, covered, ssh.KeyAlgoRSA)
 			if err != nil {
 				k.t.Fatal(err)
 			}
-			k.set(firstSig, string(sigtest.Armour(sigtest.Pack(key.PublicKey(), evidencesig.SealNamespace, sig))))
+			k.set(firstSig, string(sigtest.Armour(sigtest.Pack(key.PublicKey(), sig.SealNamespace, made))))
 		}),
 		{name: "signature-seal-gone", about: "a signature of a seal that is not there", base: signedKit, signers: alice, edit: func(k *kit) {
 			k.files["seals/000002.txt.sig"] = k.files[firstSig]

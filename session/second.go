@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"handrail/evidence"
-	evidencesig "handrail/evidence/sig"
+	"handrail/evidence/sig"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -25,9 +25,9 @@ type Sought struct {
 
 // Pair says that policy asks for a second person.
 type Pair struct {
-	Why     string               // what the policy says, in a sentence
-	Signers *evidencesig.Signers // whose approval counts
-	Own     []string             // fingerprints of keys at the operator's own hand
+	Why     string       // what the policy says, in a sentence
+	Signers *sig.Signers // whose approval counts
+	Own     []string     // fingerprints of keys at the operator's own hand
 }
 
 // maxMay bounds how many approvers are named.
@@ -202,17 +202,17 @@ func (s *Session) approved(in triage.Intent, r Request, pair *Pair) (triage.Inte
 	who, err := pair.Signers.Approver(a.Sig, text, s.cfg.Now())
 	may := "One of these may: " + strings.Join(pair.Signers.Approvers(maxMay), "; ")
 	switch {
-	case errors.Is(err, evidencesig.ErrNotOfThis):
+	case errors.Is(err, sig.ErrNotOfThis):
 		return no("it is not an approval of what this gate shows now; it may be of an earlier preview, or was changed on its way", again)
-	case errors.Is(err, evidencesig.ErrUnknownSigner):
+	case errors.Is(err, sig.ErrUnknownSigner):
 		return no("the key "+who.Key+" is none of those who may approve", may)
 	case err != nil:
 		return no(err.Error(), may)
 	}
-	sig := string(a.Sig)
-	if s.bundle.Redact(sig) != sig {
+	armour := string(a.Sig)
+	if s.bundle.Redact(armour) != armour {
 		return no("a secret of this session stands in the signature, so that it cannot be kept", "Have it approved again; another signature is another text.")
 	}
-	in.Digest, in.Person, in.Sig, in.Key, in.Signed = r.Shown.Digest, strings.Join(who.Who, ", "), sig, who.Key, a.Signed.UTC()
+	in.Digest, in.Person, in.Sig, in.Key, in.Signed = r.Shown.Digest, strings.Join(who.Who, ", "), armour, who.Key, a.Signed.UTC()
 	return in, nil
 }

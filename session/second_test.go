@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
-	evidencesig "handrail/evidence/sig"
+	"handrail/evidence/sig"
 	"handrail/session"
 	"handrail/steps"
 	"handrail/triage"
@@ -33,13 +33,13 @@ func newKey(t testing.TB) ssh.Signer {
 	return s
 }
 
-func allow(t testing.TB, who map[string]ssh.Signer) *evidencesig.Signers {
+func allow(t testing.TB, who map[string]ssh.Signer) *sig.Signers {
 	t.Helper()
 	var text strings.Builder
 	for name, key := range who {
 		fmt.Fprintf(&text, "%s %s", name, ssh.MarshalAuthorizedKey(key.PublicKey()))
 	}
-	s, err := evidencesig.ParseSigners([]byte(text.String()))
+	s, err := sig.ParseSigners([]byte(text.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,11 +88,11 @@ func replyOf(t *testing.T, r session.Request, key ssh.Signer, at time.Time) stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	sig, err := evidencesig.SignApproval(key, text)
+	armour, err := sig.SignApproval(key, text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return session.Approval{Digest: r.Shown.Digest, Signed: at, Sig: sig}.Line()
+	return session.Approval{Digest: r.Shown.Digest, Signed: at, Sig: armour}.Line()
 }
 
 func approve(line string) triage.Intent {

@@ -12,7 +12,6 @@ import (
 	"path"
 	"strconv"
 	"strings"
-	"testing"
 )
 
 // packed is made by `make fuzz`: <target>/<name>, each in the format of Go's fuzzing ("go test fuzz v1").
@@ -50,8 +49,16 @@ func Values(target string) ([][]any, error) {
 	}
 }
 
+// Target is what Seed needs of a *testing.F.
+type Target interface {
+	Helper()
+	Name() string
+	Add(args ...any)
+	Fatal(args ...any)
+}
+
 // Seed gives a fuzz target what was kept of it: every test run tries it again.
-func Seed(f *testing.F) {
+func Seed(f Target) {
 	f.Helper()
 	all, err := Values(f.Name())
 	if err != nil {

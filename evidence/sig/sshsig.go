@@ -57,10 +57,10 @@ func ParseSignature(armoured []byte) (Signature, error) {
 }
 
 func readSig(raw []byte) (Signature, error) {
-	r := SshReader{In: raw}
+	r := sshReader{in: raw}
 	magic, version := r.take(len(sigMagic)), r.take(4)
-	key, namespace, reserved, hash, blob := r.Field(), r.Field(), r.Field(), r.Field(), r.Field()
-	if r.bad || len(r.In) > 0 || string(magic) != sigMagic || len(reserved) > 0 {
+	key, namespace, reserved, hash, blob := r.field(), r.field(), r.field(), r.field(), r.field()
+	if r.bad || len(r.in) > 0 || string(magic) != sigMagic || len(reserved) > 0 {
 		return Signature{}, errSigForm
 	}
 	if v := binary.BigEndian.Uint32(version); v != 1 {
@@ -78,9 +78,9 @@ func readSig(raw []byte) (Signature, error) {
 		return Signature{}, err
 	}
 	s.Key = pub
-	b := SshReader{In: blob}
-	s.sig.Format, s.sig.Blob = string(b.Field()), b.Field()
-	if s.sig.Rest = b.In; b.bad {
+	b := sshReader{in: blob}
+	s.sig.Format, s.sig.Blob = string(b.field()), b.field()
+	if s.sig.Rest = b.in; b.bad {
 		return Signature{}, errSigForm
 	}
 	return s, s.oneForm()
@@ -246,25 +246,25 @@ func appendField(dst, field []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(dst, uint32(len(field))), field...)
 }
 
-// SshReader reads SSH's length-prefixed fields; the first that does not fit sticks.
-type SshReader struct {
-	In  []byte
+// sshReader reads SSH's length-prefixed fields; the first that does not fit sticks.
+type sshReader struct {
+	in  []byte
 	bad bool
 }
 
-func (r *SshReader) take(n int) []byte {
-	if r.bad || n > len(r.In) {
+func (r *sshReader) take(n int) []byte {
+	if r.bad || n > len(r.in) {
 		r.bad = true
 		return make([]byte, min(n, 8))
 	}
-	out := r.In[:n]
-	r.In = r.In[n:]
+	out := r.in[:n]
+	r.in = r.in[n:]
 	return out
 }
 
-func (r *SshReader) Field() []byte {
+func (r *sshReader) field() []byte {
 	n := binary.BigEndian.Uint32(r.take(4))
-	if uint64(n) > uint64(len(r.In)) {
+	if uint64(n) > uint64(len(r.in)) {
 		r.bad = true
 		return nil
 	}

@@ -12,10 +12,17 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"slices"
-	"testing"
 
 	"golang.org/x/crypto/ssh"
 )
+
+// TB is what is needed of a test.
+type TB interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+	Logf(format string, args ...any)
+}
 
 // carolKey is an RSA key made for these tests; it opens nothing.
 //
@@ -24,7 +31,7 @@ var carolKey []byte
 
 // Key is a key that anybody can make again from its name. That of bob is ECDSA, that of carol RSA, those of erin and frank are of
 // hardware, and all others Ed25519.
-func Key(t testing.TB, name string) ssh.Signer {
+func Key(t TB, name string) ssh.Signer {
 	t.Helper()
 	seed := sha256.Sum256([]byte("handrail test key " + name))
 	var raw any
@@ -56,7 +63,7 @@ func Key(t testing.TB, name string) ssh.Signer {
 }
 
 // Sign makes an armoured SSHSIG, the same each time.
-func Sign(t testing.TB, s ssh.Signer, namespace string, text []byte) []byte {
+func Sign(t TB, s ssh.Signer, namespace string, text []byte) []byte {
 	t.Helper()
 	return Armour(Pack(s.PublicKey(), namespace, SignCovered(t, s, Covered(namespace, text))))
 }
@@ -74,7 +81,7 @@ func Covered(namespace string, text []byte) []byte {
 }
 
 // SignCovered signs what is covered.
-func SignCovered(t testing.TB, s ssh.Signer, covered []byte) *ssh.Signature {
+func SignCovered(t TB, s ssh.Signer, covered []byte) *ssh.Signature {
 	t.Helper()
 	sign := func() (*ssh.Signature, error) { return s.Sign(nil, covered) } // without randomness ECDSA follows RFC 6979
 	if s.PublicKey().Type() == ssh.KeyAlgoRSA {
@@ -120,7 +127,7 @@ func Armour(raw []byte) []byte {
 }
 
 // EveryBit calls good with each bit of data changed, in place; it may hold of the unchanged data alone.
-func EveryBit(t *testing.T, name string, data []byte, good func() bool) {
+func EveryBit(t TB, name string, data []byte, good func() bool) {
 	t.Helper()
 	if !good() {
 		t.Fatalf("%s: unchanged, it is not good", name)

@@ -15,7 +15,6 @@ import (
 	"encoding/pem"
 	"math/big"
 	"slices"
-	"testing"
 	"time"
 
 	"golang.org/x/crypto/cryptobyte"
@@ -52,7 +51,7 @@ type Authority struct {
 }
 
 // stampKey is a key that anybody can make again from its name; rsa is the one that is stored.
-func stampKey(t testing.TB, name string) crypto.Signer {
+func stampKey(t TB, name string) crypto.Signer {
 	t.Helper()
 	if name == "rsa" {
 		k, err := ssh.ParseRawPrivateKey(carolKey)
@@ -70,7 +69,7 @@ func stampKey(t testing.TB, name string) crypto.Signer {
 }
 
 // NewAuthority makes one whose signer has the named key; change makes its certificate another.
-func NewAuthority(t testing.TB, key string, change func(*x509.Certificate)) Authority {
+func NewAuthority(t TB, key string, change func(*x509.Certificate)) Authority {
 	t.Helper()
 	cert := func(serial int64, name string, ca bool, parent *x509.Certificate, pub any, by crypto.Signer, change func(*x509.Certificate)) *x509.Certificate {
 		c := &x509.Certificate{
@@ -109,7 +108,7 @@ func NewAuthority(t testing.TB, key string, change func(*x509.Certificate)) Auth
 }
 
 // OtherRoot is a root that vouches for nobody of NewAuthority.
-func OtherRoot(t testing.TB) *x509.Certificate {
+func OtherRoot(t TB) *x509.Certificate {
 	k := stampKey(t, "other")
 	c := &x509.Certificate{SerialNumber: big.NewInt(9), Subject: pkix.Name{CommonName: "Root"}, NotBefore: StampAt.AddDate(-1, 0, 0), NotAfter: StampAt.AddDate(20, 0, 0), BasicConstraintsValid: true, IsCA: true}
 	raw, err := x509.CreateCertificate(nil, c, c, k.Public(), k)
@@ -152,7 +151,7 @@ type Reply struct {
 }
 
 // Reply is the TimeStampResp in DER.
-func (a Authority) Reply(t testing.TB, r Reply) []byte {
+func (a Authority) Reply(t TB, r Reply) []byte {
 	t.Helper()
 	if r.Hash == 0 {
 		r.Hash = crypto.SHA256
@@ -235,7 +234,7 @@ func (r Reply) info() []byte {
 	return b.BytesOrPanic()
 }
 
-func (a Authority) attributes(t testing.TB, r Reply) []byte {
+func (a Authority) attributes(t TB, r Reply) []byte {
 	t.Helper()
 	attr := func(oid asn1.ObjectIdentifier, value func(b *cryptobyte.Builder)) []byte {
 		var b cryptobyte.Builder

@@ -9,7 +9,6 @@ import (
 	"encoding/binary"
 	"io"
 	"math/big"
-	"testing"
 
 	"golang.org/x/crypto/ssh"
 )
@@ -28,7 +27,7 @@ const (
 )
 
 // NewToken makes one of a kind that ssh knows.
-func NewToken(t testing.TB, kind, name string) *Token {
+func NewToken(t TB, kind, name string) *Token {
 	t.Helper()
 	k := &Token{Flags: skTouched, counter: 7}
 	seed := sha256.Sum256([]byte("handrail test token " + name))
