@@ -103,13 +103,13 @@ export EVIDENCE
 
 evidence-report: build gitleaks ## the figures of the evidence as one table, the last thing printed; takes minutes
 	@mkdir -p bin; uptime
-	go test -count=1 -timeout 30m -v -run 'TestKilled|TestPowerCut|TestEveryCallFails|TestEveryBitAndEveryCut|TestVectors|TestKindsInContexts|TestCleanTextStays|TestSecondOpinion|TestStateLargerThanAUnit|TestBrokenState|TestHostileInputIsBounded' ./evidence | tee bin/evidence.log | grep -E '^(--- |ok|FAIL)'
-	HANDRAIL_GITLEAKS=$(CURDIR)/bin/gitleaks-speed go test -run '^$$' -bench 'BenchmarkSpeed$$|BenchmarkCapture|BenchmarkVerify' -benchtime 1x ./evidence | tee -a bin/evidence.log
+	go test -count=1 -timeout 30m -v -run 'TestKilled|TestPowerCut|TestEveryCallFails|TestEveryBitAndEveryCut|TestVectors|TestKindsInContexts|TestCleanTextStays|TestSecondOpinion|TestStateLargerThanAUnit|TestBrokenState|TestHostileInputIsBounded' ./evidence ./evidence/redact | tee bin/evidence.log | grep -E '^(--- |ok|FAIL)'
+	HANDRAIL_GITLEAKS=$(CURDIR)/bin/gitleaks-speed go test -run '^$$' -bench 'BenchmarkSpeed$$|BenchmarkCapture|BenchmarkVerify' -benchtime 1x ./evidence ./evidence/redact | tee -a bin/evidence.log
 	HANDRAIL_BIN=$(CURDIR)/$(HANDRAIL) go test -run '^$$' -bench Process -benchtime 9x ./session/index | tee -a bin/evidence.log
 	@go list -deps -f '{{with .Module}}module {{.Path}}{{end}}' ./evidence | sort -u | grep -v -e '^module handrail$$' -e '^module golang.org/x/' >>bin/evidence.log
 	@uptime; awk "$$EVIDENCE" bin/evidence.log
 
-FUZZED   := FuzzJournal FuzzUnpack FuzzManifest FuzzRedact FuzzSigners FuzzSignature FuzzTimestamp FuzzStructures FuzzTeamRule visible/FuzzString
+FUZZED   := FuzzJournal FuzzUnpack FuzzManifest redact/FuzzRedact redact/FuzzStructures redact/FuzzTeamRule sig/FuzzSigners sig/FuzzSignature sig/FuzzTimestamp visible/FuzzString
 FUZZTIME := 10m
 CORPORA  := evidence/corpus/corpora.tar.gz
 

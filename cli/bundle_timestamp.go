@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"handrail/evidence"
+	"handrail/evidence/sig"
 )
 
 // stampWithin is how long an authority may take to reply.
@@ -124,7 +125,7 @@ func writeQuery(path, name string) error {
 // stamp gets a reply and stores it.
 func (w stampWay) stamp(ctx context.Context, path string) (evidence.Timestamp, error) {
 	if w.reply != "" {
-		raw, err := readUpTo(w.reply, evidence.MaxTimestamp)
+		raw, err := readUpTo(w.reply, sig.MaxTimeStamp)
 		if err != nil {
 			return evidence.Timestamp{}, usage("name the file that the authority replied with", "--reply: %w", err)
 		}
@@ -201,14 +202,14 @@ func askAuthority(ctx context.Context, to *url.URL, query []byte) ([]byte, error
 	case kind != "application/timestamp-reply":
 		return nil, fmt.Errorf("it answered with %q, which is no time stamp", kind)
 	}
-	raw, err := io.ReadAll(io.LimitReader(resp.Body, evidence.MaxTimestamp+1))
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, sig.MaxTimeStamp+1))
 	switch {
 	case err != nil && context.Cause(ctx) != nil:
 		return nil, context.Cause(ctx)
 	case err != nil:
 		return nil, err
-	case len(raw) > evidence.MaxTimestamp:
-		return nil, fmt.Errorf("it answered with over %d bytes", evidence.MaxTimestamp)
+	case len(raw) > sig.MaxTimeStamp:
+		return nil, fmt.Errorf("it answered with over %d bytes", sig.MaxTimeStamp)
 	}
 	return raw, nil
 }

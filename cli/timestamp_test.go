@@ -15,7 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"handrail/drills/lab"
-	"handrail/evidence"
+	"handrail/evidence/sig"
 )
 
 // TestRealAuthority has a real time stamping authority asked and believed.
@@ -107,7 +107,7 @@ func TestAuthorityThatMisbehaves(t *testing.T) {
 		{"closed", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusForbidden) }, "403"},
 		{"too long", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", kind)
-			_, _ = w.Write(make([]byte, evidence.MaxTimestamp+1))
+			_, _ = w.Write(make([]byte, sig.MaxTimeStamp+1))
 		}, "over 65536 bytes"},
 		{"cut", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", kind)

@@ -1,6 +1,7 @@
 // Package evidence writes, reads and proves evidence bundles: directories of plain files that survive a crash, hold no
-// secret in clear and show any later change. It knows nothing of what its entries mean. What follows is the complete
-// format; another program can verify a bundle from this text alone.
+// secret in clear and show any later change. It knows nothing of what its entries mean. What follows, with the form of JSON
+// (package jsontree) and that of signatures and time stamps (package sig), is the complete format: another program can verify a
+// bundle from these texts alone. What is hidden and how is stated by package redact, what is kept for named people by package escrow.
 //
 // # Layout
 //
@@ -37,11 +38,8 @@
 //	prev   hash of the entry before, in 64 lower-case hex digits; 64 zeros in entry 0
 //	hash   always last
 //
-// Numbers that need more than 53 bits and times go in as strings. In strings, quote and backslash are escaped with a
-// backslash, newline, carriage return, tab, backspace and form feed as \n \r \t \b \f; other controls, DEL, C1
-// controls, U+2028, U+2029 and Unicode format characters (Cf) as \u and four lower-case hex digits (two such for a
-// surrogate pair). Everything else stands for itself in UTF-8. Numbers keep the form they were written in. So every
-// entry has exactly one form, and a verifier requires that writing a parsed line again gives the same bytes.
+// Numbers that need more than 53 bits and times go in as strings. The object is in the one form that package jsontree states, so that
+// every entry has exactly one form, and a verifier requires that writing a parsed line again gives the same bytes.
 //
 // The hash covers the bytes of the line from its first brace up to the comma before "hash"; what follows them is the
 // fixed 75 bytes `,"hash":"<64 hex>"}` and a newline. It is SHA-256(0x00 || covered bytes), the leaf hash of RFC 6962.
@@ -120,40 +118,18 @@
 //
 // # Signatures
 //
-// A signature is an SSHSIG (OpenSSH, PROTOCOL.sshsig) of a checkpoint file with namespace seal-v1@handrail, hash sha512 or
-// sha256, nothing reserved, by a plain key: ssh-ed25519, ecdsa-sha2-nistp256, -384, -521, RSA of 2048 bits or more with
-// rsa-sha2-512 or -256, sk-ssh-ed25519@openssh.com, sk-ecdsa-sha2-nistp256@openssh.com; that of a hardware key (sk-) with
-// the flag that somebody touched it. It has one form, that of ssh-keygen:
-// lines of 70 characters, canonical base64, no byte before, between or after; integers without needless zeros; an RSA
-// signature as long as its modulus. The first is <checkpoint>.sig; a further one carries the first 16 hex digits of the
-// SHA-256 of its public key (the blob that is base64 in a .pub file), and a verifier checks that. Each is of the
-// recomputed checkpoint.
+// A signature is an SSHSIG (OpenSSH, PROTOCOL.sshsig) of a checkpoint file with namespace seal-v1@handrail, in the one form that package
+// sig states. The first is <checkpoint>.sig; a further one carries the first 16 hex digits of the SHA-256 of its public key (the blob
+// that is base64 in a .pub file), and a verifier checks that. Each is of the recomputed checkpoint.
 //
-// Whose signature counts is in an allowed_signers file of the verifier (ssh-keygen(1)): principals as patterns, the
-// options namespaces, valid-after and valid-before, a key. The time that counts is t of the seal entry. A line with
-// cert-authority is read and allows nobody; any other option, and any line that is not understood whole, is an error of
-// the file. A signature by a key that the file does not name is unproven; by one that it names and does not allow here, failed.
+// Whose signature counts is in an allowed_signers file of the verifier, which package sig reads. The time that counts is t of the seal
+// entry. A signature by a key that the file does not name is unproven; by one that it names and does not allow here, failed.
 //
 // # Time stamps
 //
 // seals/<n in six digits>.tsr is the reply of a time stamping authority (RFC 3161, TimeStampResp) about the checkpoint of
-// the nth seal, in DER, as openssl ts -verify -in takes it. Its signature covers neither the status nor all of the token,
-// so it has one form, which a verifier makes again from what it read and compares:
-//
-//	status          granted, without text or failure
-//	SignedData      version 3; one digest algorithm, that of the signer; content TSTInfo; certificates; no revocation
-//	                lists; one signer
-//	certificates    the signer's and, as far as the reply had them, who issued it and so on, sorted by their bytes; no others
-//	signer          version 1, named by issuer and serial; no unsigned attributes
-//	algorithms      hashes SHA-256, -384, -512, without parameters; signatures rsaEncryption with NULL (2048 bits or
-//	                more), ecdsa-with-SHA2 of the same hash or Ed25519 with SHA-512, without parameters
-//
-// Signed attributes, none twice: the content type is TSTInfo, the message digest that of the content, and each signing
-// certificate (ESSCertID by SHA-1, or ESSCertIDv2) is that of the signer. The TSTInfo is of version 1, of SHA-256, -384
-// or -512, of a time in UTC without zeros behind the point, and has no critical extension. The signer's certificate is for
-// time stamps and nothing else (extended key usage, critical), for signatures when it has a key usage, and valid at the
-// stated time. No certificate has an RSA key over 8192 bits; there are at most 16, and 64 KiB in all. The imprint is that
-// of the recomputed checkpoint. What does not hold, fails.
+// the nth seal, in DER, as openssl ts -verify -in takes it, in the one form that package sig states. The imprint is that of the
+// recomputed checkpoint. What does not hold, fails.
 //
 // A time stamp says that the entries existed before its time plus its accuracy; that they are all there were, it does not
 // say. It is unproven unless the verifier brought roots along. Then it is ok when the signer leads to one of them by the
@@ -192,20 +168,10 @@
 //
 // # Redaction
 //
-// Every string of an entry and every blob is redacted before it reaches the disk, and before it is cut to size. First
-// values that the session knows or a source has marked (raw, JSON- and URL-escaped, in hex, UTF-16, base64 at its three alignments), then structure by media
-// type (MediaKubernetes, MediaTFState, MediaTFPlan, MediaKubeconfig, MediaJSON, MediaEnv), then rules for text, those of
-// the team among them. Text in gzip or UTF-16 is stored as UTF-8. In data, the string v of {"t":"ident","v":"…"} is only searched for known values, since it
-// identifies an object. ruleset_sha256 of entry 0 is a digest over all rules in force.
-//
-// In states and plans that is what their marks say, what the writer knows of some
-// providers, and what it was told from the schemas of others (kind tf-schema).
-//
-// A secret becomes <redacted:KIND:16 hex>. The first ten digits are HMAC-SHA256(key, "value" 0x00 value) and stand
-// for the value whatever rule found it; the last six are HMAC-SHA256(key, "check" 0x00 first ten digits), so that a log cannot forge a
-// token. Text that looks like a token and is none becomes <forged-redacted:…. Values of Secrets count as what their base64
-// decodes to, PEM keys without their white space. A token that stands in an entry
-// already is one, whatever its key. A blob's rules list what was found, as KIND=count.
+// Every string of an entry and every blob is redacted before it reaches the disk, and before it is cut to size, as package redact
+// states: a secret becomes <redacted:KIND:16 hex>. A token that stands in an entry already is one, whatever its key. ruleset_sha256 of
+// entry 0 is a digest over all rules in force. A blob's rules list what was found, as KIND=count, and with unparsed that the structure
+// that its media type promised was not there.
 //
 // Values that a writer was told are kept for later writers outside the bundle, beside the key and encrypted under it, and are
 // destroyed with it. An env entry with known "lost" says that a writer did not have those of earlier ones, or could not keep
@@ -218,11 +184,6 @@
 // "destroyed", or "escrowed", that is encrypted (age) to recipients, in a file outside the bundle that has this sha256, and
 // then destroyed. Anywhere else these two say nothing. After such a seal a writer begins a new key. All this is the word of
 // the writer, and an artifact that was being written during the seal may have tokens of both keys.
-//
-// "unparsed" among them says that the structure that the media type promised was not there. JSON then has, on a line of
-// its own, the byte where it broke and why; what follows keeps its keys and shape, and each value is a token of kind withheld.
-// Of anything else the blob holds one line that says how many bytes were withheld. Structured JSON is stored indented by two
-// spaces.
 //
 // # Handling
 //
@@ -239,15 +200,10 @@
 //
 // # Undo material
 //
-// What must stay as it was so that an act can be undone, secrets included, is no
-// part of a bundle. It is an age file (age-encryption.org/v1, to X25519 or hybrid
-// recipients) in a directory outside every bundle, named undo-<24 hex>.age, mode
-// 0600. In data of the act.start entry undo has {"command","blob","path","sha256",
-// "bytes","recipients"}: the command that undoes the act, the redacted copy among
-// the blobs, where the file was written, its SHA-256, how many bytes it holds when
-// decrypted, as a decimal string, and to whom it is encrypted. The last four are
-// missing where redaction took nothing out: then the blob is the undo material.
-// Without undo nothing can be undone. A verifier checks none of it but the blob.
+// What must stay as it was so that an act can be undone, secrets included, is no part of a bundle; package escrow states where it is. In
+// data of the act.start entry undo has {"command","blob","path","sha256","bytes","recipients"}: the command that undoes the act, the
+// redacted copy among the blobs, and what escrow says of the file. The last four are missing where redaction took nothing out: then the
+// blob is the undo material. Without undo nothing can be undone. A verifier checks none of it but the blob.
 //
 // # Redacted again
 //

@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,9 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-
-	"golang.org/x/crypto/cryptobyte"
-	der "golang.org/x/crypto/cryptobyte/asn1"
 
 	"handrail/evidence/disk"
 	"handrail/evidence/sig"
@@ -29,9 +25,6 @@ type Timestamp struct {
 	There  bool      // the seal had one already, and it was left
 }
 
-// MaxTimestamp is the size in bytes of the longest reply that is taken.
-const MaxTimestamp = sig.MaxTimeStamp
-
 // TimestampQuery returns the request for a time stamp of the newest seal of a bundle, in DER. It recomputes the whole
 // bundle first and asks nothing for one that does not verify. A nonce, where there is one, must come back in the reply;
 // without one an earlier reply about the same seal is as good.
@@ -40,7 +33,7 @@ func TimestampQuery(path string, nonce *big.Int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return stampQuery(r.last.Text(), nonce)
+	return sig.Query(r.last.Text(), nonce)
 }
 
 // verifiedSeal verifies a bundle that has a seal.
@@ -58,23 +51,6 @@ func verifiedSeal(path string) (Report, error) {
 		return r, fmt.Errorf("%w: %q; seal it first", ErrUnsealed, path)
 	}
 	return r, nil
-}
-
-func stampQuery(text []byte, nonce *big.Int) ([]byte, error) {
-	sum := sha256.Sum256(text)
-	var b cryptobyte.Builder
-	b.AddASN1(der.SEQUENCE, func(b *cryptobyte.Builder) {
-		b.AddASN1Int64(1)
-		b.AddASN1(der.SEQUENCE, func(b *cryptobyte.Builder) {
-			sig.AddAlgorithm(b, sig.StampHashes[0].Oid, true)
-			b.AddASN1OctetString(sum[:])
-		})
-		if nonce != nil {
-			b.AddASN1BigInt(nonce)
-		}
-		b.AddASN1Boolean(true) // with its certificate
-	})
-	return b.Bytes()
 }
 
 // StoreTimestamp checks the reply of an authority (a TimeStampResp in DER) and keeps it beside the seal that it is of. It

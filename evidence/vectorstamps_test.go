@@ -92,7 +92,7 @@ func badStamps() []vector {
 			for _, n := range last {
 				value = append(value, 6, 8, 0x2b, 6, 1, 5, 5, 7, 3, n)
 			}
-			c.ExtraExtensions = []pkix.Extension{{Id: sig.OidExtKeyUsage, Critical: critical, Value: append([]byte{0x30, byte(len(value))}, value...)}}
+			c.ExtraExtensions = []pkix.Extension{{Id: asn1.ObjectIdentifier{2, 5, 29, 37}, Critical: critical, Value: append([]byte{0x30, byte(len(value))}, value...)}}
 		}
 	}
 	strange := s("foreign", "by an authority that is not the one that is brought along", stamped, nil)

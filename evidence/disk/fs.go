@@ -28,6 +28,7 @@ type File interface {
 	Sync() error
 }
 
+// OS is the file system of the machine.
 type OS struct{}
 
 func (OS) Mkdir(name string, perm fs.FileMode) error  { return os.Mkdir(name, perm) }

@@ -2,6 +2,7 @@
 
 package disk
 
+// NoFollow is nothing here.
 const NoFollow = 0
 
 // SyncDir does nothing: directories cannot be synced here, which is why writing on such systems is unproven.

@@ -18,6 +18,7 @@ var ErrLocked = errors.New("bundle is open in another handrail")
 // tells people who has it.
 type Lock struct{ f *flock.Flock }
 
+// TakeLock takes the lock of a bundle, or says who has it: ErrLocked. boot and host are written down beside the process.
 func TakeLock(bundle, boot, host string) (*Lock, error) {
 	name := filepath.Join(bundle, "lock")
 	if info, err := os.Lstat(name); err == nil && !info.Mode().IsRegular() {
@@ -60,4 +61,5 @@ func holder(name string) string {
 	return fmt.Sprintf("by process %s on host %q", words[0], strings.Join(words[2:], " "))
 }
 
+// Release lets the next writer in.
 func (l *Lock) Release() error { return l.f.Close() }

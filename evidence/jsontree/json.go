@@ -9,8 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// encoding/json loses the order of keys, merges duplicates and rounds numbers; evidence may do none of these.
-// node is a JSON value that keeps all three as they came.
+// Node is a JSON value.
 type Node struct {
 	Kind    Kind
 	Text    string // of a string, decoded; of a number, true, false and null, as written
@@ -18,11 +17,13 @@ type Node struct {
 	At, End int // where a scalar stands
 }
 
+// Member is an element of an array or a member of an object.
 type Member struct {
 	Key   string // empty in arrays
 	Value *Node
 }
 
+// Kind is what a Node is.
 type Kind uint8
 
 const (
@@ -32,18 +33,20 @@ const (
 	Array
 )
 
-type keyRule bool
+// KeyRule says what becomes of a repeated key.
+type KeyRule bool
 
 const (
-	StrictKeys keyRule = true  // a repeated key is an error
-	LooseKeys  keyRule = false // repeated keys are all kept
+	StrictKeys KeyRule = true  // a repeated key is an error
+	LooseKeys  KeyRule = false // repeated keys are all kept
 )
 
 const maxDepth = 256
 
 var errDepth = fmt.Errorf("nested deeper than %d", maxDepth)
 
-func Parse(in []byte, keys keyRule) (*Node, error) {
+// Parse reads in as one value.
+func Parse(in []byte, keys KeyRule) (*Node, error) {
 	n, end, err := ReadValue(in, SkipSpace(in, 0), keys)
 	if err != nil {
 		return nil, err
@@ -54,7 +57,8 @@ func Parse(in []byte, keys keyRule) (*Node, error) {
 	return n, nil
 }
 
-func ReadValue(in []byte, pos int, keys keyRule) (*Node, int, error) {
+// ReadValue reads the value at pos and returns where it ends.
+func ReadValue(in []byte, pos int, keys KeyRule) (*Node, int, error) {
 	r := jsonReader{in: in, pos: pos, keys: keys}
 	n, err := r.value(0)
 	return n, r.pos, err
@@ -63,7 +67,7 @@ func ReadValue(in []byte, pos int, keys keyRule) (*Node, int, error) {
 type jsonReader struct {
 	in   []byte
 	pos  int
-	keys keyRule
+	keys KeyRule
 }
 
 func (r *jsonReader) value(depth int) (*Node, error) {
@@ -156,6 +160,7 @@ func (r *jsonReader) container(depth int, kind Kind, closing byte) (*Node, error
 
 func (r *jsonReader) at(c byte) bool { return r.pos < len(r.in) && r.in[r.pos] == c }
 
+// SkipSpace returns where the blanks from i on end.
 func SkipSpace(in []byte, pos int) int {
 	for pos < len(in) && (in[pos] == ' ' || in[pos] == '\t' || in[pos] == '\n' || in[pos] == '\r') {
 		pos++
@@ -243,6 +248,7 @@ func ReadString(in []byte, pos int) (string, int, error) {
 	return "", i, errors.New("string without an end")
 }
 
+// ReadEscape reads the escape at i and returns where it ends.
 func ReadEscape(in []byte, i int) (rune, int, error) {
 	if i+1 >= len(in) {
 		return 0, i, errors.New("string without an end")
@@ -332,6 +338,7 @@ func AppendString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
+// AppendEscape writes r, of 16 bits, as \u and four digits.
 func AppendEscape(dst []byte, r rune) []byte {
 	return append(dst, '\\', 'u', lowerHex[r>>12&15], lowerHex[r>>8&15], lowerHex[r>>4&15], lowerHex[r&15])
 }
@@ -368,6 +375,7 @@ func (n *Node) AppendTo(dst []byte, indent, level int) []byte {
 	return append(dst, closing)
 }
 
+// Newline begins a line at a level, nothing when indent is negative.
 func Newline(dst []byte, indent, level int) []byte {
 	if indent < 0 {
 		return dst
@@ -400,6 +408,7 @@ func (n *Node) Str(key string) string {
 	return ""
 }
 
+// IsTrue reports whether n is the literal true.
 func (n *Node) IsTrue() bool { return n != nil && n.Kind == Literal && n.Text == "true" }
 
 // Each calls f with every string under n and the name of the field that it stands in.

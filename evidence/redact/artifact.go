@@ -41,6 +41,7 @@ type Artifact struct {
 	lost  int64 // bytes that were withheld
 }
 
+// Artifact redacts what is written to it, of a media type, into out.
 func (r *Redactor) Artifact(media string, out io.Writer) Artifact {
 	n := Counts{}
 	text := out
@@ -67,6 +68,7 @@ func (r *Redactor) Artifact(media string, out io.Writer) Artifact {
 // Structured reports whether the media type promises a structure that redaction goes by.
 func (a *Artifact) Structured() bool { return a.tree != nil || a.whole != nil }
 
+// Write takes the next bytes. What comes out of them may wait for more.
 func (a *Artifact) Write(p []byte) (int, error) {
 	switch {
 	case a.plain:

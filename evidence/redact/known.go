@@ -39,6 +39,7 @@ const (
 	hashOther = 0xC2B2AE3D27D4EB4F
 )
 
+// Secret names a value that is hidden from now on, in every form in which it may turn up.
 func (r *Redactor) Secret(value string) {
 	if len(value) < minKnown {
 		return

@@ -25,6 +25,7 @@ func (r *Redactor) Doubt(more ...string) {
 	r.doubts = tags
 }
 
+// Doubting are the digits of tokens that words are held against, nil while no known value was lost.
 func (r *Redactor) Doubting() map[string]bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -31,6 +31,7 @@ type Redactor struct {
 	doubts map[string]bool // once known values were lost: the digits of tokens that entries hold
 }
 
+// New makes a Redactor whose tokens are made with key and whose rules are the built-in ones and those of a team.
 func New(key []byte, team []TeamRule) (*Redactor, error) {
 	rules, err := newRuleset(team)
 	if err != nil {
@@ -62,6 +63,7 @@ func (c Counts) add(kind string) {
 	}
 }
 
+// List is KIND=count of each, sorted.
 func (c Counts) List() []string {
 	out := make([]string, 0, len(c))
 	for kind, n := range c {
@@ -83,6 +85,7 @@ func (r *Redactor) Text(s string) string {
 	return string(r.Bytes([]byte(s), nil))
 }
 
+// Bytes redacts a whole text, and counts what was found unless n is nil.
 func (r *Redactor) Bytes(in []byte, n Counts) []byte {
 	set := r.knownValues()
 	mid, _ := set.replace(nil, in, true, r, n)

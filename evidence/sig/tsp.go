@@ -26,6 +26,7 @@ const (
 	maxRSA        = 8192
 )
 
+// ErrStampForm says that a reply is not in the one form.
 var ErrStampForm = errors.New("not an RFC 3161 time stamp in its one form")
 
 // The object identifiers of RFC 3161, 5035, 5652 and 5754.
@@ -36,7 +37,7 @@ var (
 	oidMessageDigest = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 4}
 	oidSigningCert   = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 16, 2, 12}
 	oidSigningCertV2 = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 16, 2, 47}
-	OidExtKeyUsage   = asn1.ObjectIdentifier{2, 5, 29, 37}
+	oidExtKeyUsage   = asn1.ObjectIdentifier{2, 5, 29, 37}
 	oidRSA           = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 1, 1}
 	oidEd25519       = asn1.ObjectIdentifier{1, 3, 101, 112}
 )
@@ -44,13 +45,13 @@ var (
 // stampHash is a hash that a time stamp may use, with the names of it and of signatures over it.
 type stampHash struct {
 	hash       crypto.Hash
-	Oid        asn1.ObjectIdentifier
+	oid        asn1.ObjectIdentifier
 	rsa, ecdsa asn1.ObjectIdentifier
 	withRSA    x509.SignatureAlgorithm
 	withECDSA  x509.SignatureAlgorithm
 }
 
-var StampHashes = [...]stampHash{
+var stampHashes = [...]stampHash{
 	{crypto.SHA256, asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 2, 1}, asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 1, 11}, asn1.ObjectIdentifier{1, 2, 840, 10045, 4, 3, 2}, x509.SHA256WithRSA, x509.ECDSAWithSHA256},
 	{crypto.SHA384, asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 2, 2}, asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 1, 12}, asn1.ObjectIdentifier{1, 2, 840, 10045, 4, 3, 3}, x509.SHA384WithRSA, x509.ECDSAWithSHA384},
 	{crypto.SHA512, asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 2, 3}, asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 1, 13}, asn1.ObjectIdentifier{1, 2, 840, 10045, 4, 3, 4}, x509.SHA512WithRSA, x509.ECDSAWithSHA512},
@@ -169,11 +170,11 @@ func readCerts(s cryptobyte.String) ([]*x509.Certificate, error) {
 // readHash reads an AlgorithmIdentifier of a hash.
 func readHash(s *cryptobyte.String) (stampHash, bool) {
 	oid, ok := readAlgorithm(s)
-	i := slices.IndexFunc(StampHashes[:], func(h stampHash) bool { return h.Oid.Equal(oid) })
+	i := slices.IndexFunc(stampHashes[:], func(h stampHash) bool { return h.oid.Equal(oid) })
 	if !ok || i < 0 {
 		return stampHash{}, false
 	}
-	return StampHashes[i], true
+	return stampHashes[i], true
 }
 
 // readAlgorithm reads an AlgorithmIdentifier without parameters, or with NULL.

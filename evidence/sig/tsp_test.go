@@ -23,7 +23,7 @@ func TestReplies(t *testing.T) {
 		return func(c *x509.Certificate) {
 			c.ExtraExtensions = nil
 			if value != nil {
-				c.ExtraExtensions = []pkix.Extension{{Id: OidExtKeyUsage, Critical: value[0] == 1, Value: value[1:]}}
+				c.ExtraExtensions = []pkix.Extension{{Id: oidExtKeyUsage, Critical: value[0] == 1, Value: value[1:]}}
 			}
 		}
 	}

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"crypto/ecdsa"
 	"crypto/rsa"
+	"crypto/sha256"
 	"encoding/asn1"
+	"math/big"
 	"slices"
 
 	"golang.org/x/crypto/cryptobyte"
@@ -34,7 +36,7 @@ func (t *TimeStamp) Plain() ([]byte, error) {
 
 func (t *TimeStamp) addSigned(b *cryptobyte.Builder, certs [][]byte) {
 	b.AddASN1Int64(3)
-	b.AddASN1(der.SET, func(b *cryptobyte.Builder) { AddAlgorithm(b, t.digest.Oid, false) })
+	b.AddASN1(der.SET, func(b *cryptobyte.Builder) { addAlgorithm(b, t.digest.oid, false) })
 	b.AddASN1(der.SEQUENCE, func(b *cryptobyte.Builder) {
 		b.AddASN1ObjectIdentifier(oidTSTInfo)
 		b.AddASN1(explicit(0), func(b *cryptobyte.Builder) { b.AddASN1OctetString(t.Info) })
@@ -44,26 +46,45 @@ func (t *TimeStamp) addSigned(b *cryptobyte.Builder, certs [][]byte) {
 		b.AddASN1(der.SEQUENCE, func(b *cryptobyte.Builder) {
 			b.AddASN1Int64(1)
 			b.AddBytes(t.sid)
-			AddAlgorithm(b, t.digest.Oid, false)
+			addAlgorithm(b, t.digest.oid, false)
 			b.AddBytes(append([]byte{byte(explicit(0))}, t.attrs[1:]...))
 			switch t.Chain[0].PublicKey.(type) {
 			case *rsa.PublicKey:
-				AddAlgorithm(b, oidRSA, true)
+				addAlgorithm(b, oidRSA, true)
 			case *ecdsa.PublicKey:
-				AddAlgorithm(b, t.digest.ecdsa, false)
+				addAlgorithm(b, t.digest.ecdsa, false)
 			default:
-				AddAlgorithm(b, oidEd25519, false)
+				addAlgorithm(b, oidEd25519, false)
 			}
 			b.AddASN1OctetString(t.signature)
 		})
 	})
 }
 
-func AddAlgorithm(b *cryptobyte.Builder, oid asn1.ObjectIdentifier, null bool) {
+func addAlgorithm(b *cryptobyte.Builder, oid asn1.ObjectIdentifier, null bool) {
 	b.AddASN1(der.SEQUENCE, func(b *cryptobyte.Builder) {
 		b.AddASN1ObjectIdentifier(oid)
 		if null {
 			b.AddASN1NULL()
 		}
 	})
+}
+
+// Query is what an authority is asked (TimeStampReq in DER): a time stamp of text, with this nonce where it is not nil, and with the
+// certificate of the signer.
+func Query(text []byte, nonce *big.Int) ([]byte, error) {
+	sum := sha256.Sum256(text)
+	var b cryptobyte.Builder
+	b.AddASN1(der.SEQUENCE, func(b *cryptobyte.Builder) {
+		b.AddASN1Int64(1)
+		b.AddASN1(der.SEQUENCE, func(b *cryptobyte.Builder) {
+			addAlgorithm(b, stampHashes[0].oid, true)
+			b.AddASN1OctetString(sum[:])
+		})
+		if nonce != nil {
+			b.AddASN1BigInt(nonce)
+		}
+		b.AddASN1Boolean(true) // with its certificate
+	})
+	return b.Bytes()
 }

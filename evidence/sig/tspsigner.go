@@ -152,7 +152,7 @@ func readNamedCert(values cryptobyte.String, v2 bool) (namedCert, bool) {
 // checkSigner says whether a certificate may sign time stamps at all (RFC 3161 section 2.3), could at that time, and
 // signed this one.
 func (t *TimeStamp) checkSigner(c *x509.Certificate, algorithm asn1.ObjectIdentifier) error {
-	purpose := slices.IndexFunc(c.Extensions, func(e pkix.Extension) bool { return e.Id.Equal(OidExtKeyUsage) && e.Critical })
+	purpose := slices.IndexFunc(c.Extensions, func(e pkix.Extension) bool { return e.Id.Equal(oidExtKeyUsage) && e.Critical })
 	signs := c.KeyUsage == 0 || c.KeyUsage&(x509.KeyUsageDigitalSignature|x509.KeyUsageContentCommitment) != 0
 	if purpose < 0 || !slices.Equal(c.ExtKeyUsage, []x509.ExtKeyUsage{x509.ExtKeyUsageTimeStamping}) || len(c.UnknownExtKeyUsage) > 0 || !signs {
 		return fmt.Errorf("the certificate of %q is not for time stamps, and for nothing else", c.Subject)
