@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"handrail/tui/ink"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -25,7 +26,7 @@ func (m *model) anchor() tea.Cmd {
 		return nil
 	}
 	m.form = &form{title: "Post this line in the channel of the incident",
-		intro:  []text{shown(line), "It was handed to the clipboard. Posted where you cannot change it, it proves what stood here now."},
+		intro:  []ink.Text{ink.Shown(line), "It was handed to the clipboard. Posted where you cannot change it, it proves what stood here now."},
 		fields: []field{named("where", "where", "the channel, or a link to the message", true)},
 		submit: func(v map[string]string) tea.Cmd {
 			return m.crew.start(func(ctx context.Context) tea.Msg {
@@ -37,7 +38,7 @@ func (m *model) anchor() tea.Cmd {
 
 func (m *model) posted(msg anchoredMsg) {
 	if msg.err != nil {
-		m.warn("critical", shown(msg.err.Error()))
+		m.warn("critical", ink.Shown(msg.err.Error()))
 		return
 	}
 	m.notice = notice{text: "✓ Recorded where the line was posted."}
@@ -45,10 +46,10 @@ func (m *model) posted(msg anchoredMsg) {
 
 // anchorLine says quietly that the line should be posted, and why; "" while it
 // need not be.
-func (m *model) anchorLine() drawn {
+func (m *model) anchorLine() ink.Drawn {
 	a := m.run.snap.Anchor
 	if m.at != atRun || m.help != nil || m.replaying() || a.Due == "" || a.Line == "" {
 		return ""
 	}
-	return " " + m.th.key.on("A") + " " + m.th.muted.on(say("post this line in the channel, since %s: %s", a.Due, a.Line))
+	return " " + m.th.Key.On("A") + " " + m.th.Muted.On(ink.Say("post this line in the channel, since %s: %s", a.Due, a.Line))
 }

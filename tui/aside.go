@@ -1,6 +1,9 @@
 package tui
 
-import tea "charm.land/bubbletea/v2"
+import (
+	tea "charm.land/bubbletea/v2"
+	"handrail/tui/ink"
+)
 
 // asideMsg is a line that something wanted to write on the terminal.
 type asideMsg string
@@ -28,7 +31,7 @@ func (m *model) hearAside() tea.Cmd {
 // yet. All of them are told on the terminal after the program gave it back.
 func (m *model) aside(line asideMsg) tea.Cmd {
 	if m.notice.text == "" || m.notice.aside {
-		m.notice = notice{text: say("Beside the screen: %s", string(line)), aside: true}
+		m.notice = notice{text: ink.Say("Beside the screen: %s", string(line)), aside: true}
 	}
 	return m.hearAside()
 }

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"handrail/steps"
+	"handrail/tui/ink"
 )
 
 // centre is what the questions of the command centre came to so far.
@@ -103,14 +104,17 @@ func (c *centre) standings() []homeRow {
 	for _, q := range steps.Questions() {
 		a := c.answers[q.ID]
 		for i, r := range a.Rows {
-			row := homeRow{section: rightNow, id: q.ID + " " + r.Where, left: shown(q.One), main: say("%s: %s", r.Where, r.What), since: r.Since, note: shown(r.Owner),
-				move: say("Look at %s", r.Where), standing: &a.Rows[i], question: q.ID, folded: i >= mostOfOne}
-			row.mark = func(t *theme) drawn { k := t.level(string(r.Level)); return k.ink.on(k.symbol + " " + shown(q.One)) }
+			row := homeRow{section: rightNow, id: q.ID + " " + r.Where, left: ink.Shown(q.One), main: ink.Say("%s: %s", r.Where, r.What), since: r.Since, note: ink.Shown(r.Owner),
+				move: ink.Say("Look at %s", r.Where), standing: &a.Rows[i], question: q.ID, folded: i >= mostOfOne}
+			row.mark = func(t *ink.Theme) ink.Drawn {
+				k := t.Level(string(r.Level))
+				return k.Ink.On(k.Symbol + " " + ink.Shown(q.One))
+			}
 			out = append(out, row)
 		}
 		if n := len(a.Rows) + a.More - mostOfOne; n > 0 {
-			out = append(out, homeRow{section: rightNow, id: q.ID + " more", left: "  …", main: say("%d more: %s", n, q.Title), question: q.ID, fold: true,
-				move: say("See all %s", q.Title)})
+			out = append(out, homeRow{section: rightNow, id: q.ID + " more", left: "  …", main: ink.Say("%d more: %s", n, q.Title), question: q.ID, fold: true,
+				move: ink.Say("See all %s", q.Title)})
 		}
 	}
 	if why := c.unseen(); len(why) > 0 {
@@ -118,8 +122,8 @@ func (c *centre) standings() []homeRow {
 		for _, g := range why {
 			parts = append(parts, strings.Join(g.titles, ", ")+" ("+g.why+")")
 		}
-		out = append(out, homeRow{section: rightNow, id: "not seen", left: "not seen", main: shown(strings.Join(parts, "; ")), long: true,
-			mark: func(t *theme) drawn { return t.warn.on("! not seen") }, move: "See what could not be seen, and why"})
+		out = append(out, homeRow{section: rightNow, id: "not seen", left: "not seen", main: ink.Shown(strings.Join(parts, "; ")), long: true,
+			mark: func(t *ink.Theme) ink.Drawn { return t.Warn.On("! not seen") }, move: "See what could not be seen, and why"})
 	}
 	return out
 }
@@ -152,7 +156,7 @@ func (c *centre) unseen() []blind {
 }
 
 // brief is the reason of a gap in a few words; the sheet has all of it.
-func brief(g steps.Gap) string { return string(clip(shown(g.Brief()), 70)) }
+func brief(g steps.Gap) string { return string(ink.Clip(ink.Shown(g.Brief()), 70)) }
 
 // quiet names the questions to which nothing was found, with nothing in the way,
 // and pending those that were not answered yet.
@@ -170,17 +174,17 @@ func (c *centre) quiet() (quiet, pending []string) {
 }
 
 // draw says in few lines what has no rows.
-func (c *centre) draw(p *page) {
-	th := p.th
+func (c *centre) draw(p *ink.Page) {
+	th := p.Theme
 	quiet, pending := c.quiet()
 	switch n := len(pending); {
 	case n > 4:
-		p.add("  " + th.accent.on("● ") + th.muted.on(say("looking: %d of %d questions", n, len(steps.Questions()))))
+		p.Add("  " + th.Accent.On("● ") + th.Muted.On(ink.Say("looking: %d of %d questions", n, len(steps.Questions()))))
 	case n > 0:
-		p.item("  "+th.accent.on("● ")+th.muted.on("looking: "), th.muted, shown(strings.Join(pending, ", ")))
+		p.Item("  "+th.Accent.On("● ")+th.Muted.On("looking: "), th.Muted, ink.Shown(strings.Join(pending, ", ")))
 	}
 	if len(quiet) > 0 {
-		p.item("  "+th.good.on("✓ ")+th.muted.on("nothing: "), th.muted, shown(strings.Join(quiet, ", ")))
+		p.Item("  "+th.Good.On("✓ ")+th.Muted.On("nothing: "), th.Muted, ink.Shown(strings.Join(quiet, ", ")))
 	}
 }
 
@@ -195,10 +199,10 @@ func (c *centre) count() int {
 
 // drawWide draws a line for each question with its rows below it, and says on
 // which line the cursor is.
-func (h *homeScreen) drawWide(m *model, p *page, cursor int) int {
+func (h *homeScreen) drawWide(m *model, p *ink.Page, cursor int) int {
 	row := func(i int) {
 		if i == h.at {
-			cursor = len(p.rows)
+			cursor = len(p.Rows)
 		}
 		h.rows[i].drawBelow(p, i == h.at, m.now)
 	}
@@ -220,38 +224,38 @@ func (h *homeScreen) drawWide(m *model, p *page, cursor int) int {
 	return cursor
 }
 
-func (c *centre) drawQuestion(p *page, q steps.Question) {
-	th := p.th
+func (c *centre) drawQuestion(p *ink.Page, q steps.Question) {
+	th := p.Theme
 	a, answered := c.answers[q.ID]
-	lead := func(sign drawn) drawn { return "  " + sign + fit(th.plain.on(shown(q.Title)), 29) }
+	lead := func(sign ink.Drawn) ink.Drawn { return "  " + sign + ink.Fit(th.Plain.On(ink.Shown(q.Title)), 29) }
 	switch {
 	case !answered && c.asking:
-		p.add(lead(th.accent.on("● ")) + th.muted.on("looking …"))
+		p.Add(lead(th.Accent.On("● ")) + th.Muted.On("looking …"))
 	case !answered:
 	case len(a.Rows) > 0:
-		k := th.level(string(a.Rows[0].Level))
-		p.add(lead(k.ink.on(k.symbol+" ")) + th.strong.on(say("%d", len(a.Rows)+a.More)))
+		k := th.Level(string(a.Rows[0].Level))
+		p.Add(lead(k.Ink.On(k.Symbol+" ")) + th.Strong.On(ink.Say("%d", len(a.Rows)+a.More)))
 	case len(a.Blind()) > 0:
-		p.add(lead(th.warn.on("! ")) + th.muted.on(say("not seen: %s", brief(a.Blind()[0]))))
+		p.Add(lead(th.Warn.On("! ")) + th.Muted.On(ink.Say("not seen: %s", brief(a.Blind()[0]))))
 	default:
-		p.add(lead(th.good.on("✓ ")) + th.muted.on(say("nothing in %s", strings.Join(a.Seen, ", "))))
+		p.Add(lead(th.Good.On("✓ ")) + th.Muted.On(ink.Say("nothing in %s", strings.Join(a.Seen, ", "))))
 	}
 }
 
 // drawBelow draws a row below its question: what it is, then its age and owner.
-func (r homeRow) drawBelow(p *page, on bool, at time.Time) {
-	th := p.th
-	lead, ink, _ := r.lead(th, on)
+func (r homeRow) drawBelow(p *ink.Page, on bool, at time.Time) {
+	th := p.Theme
+	lead, pen, _ := r.lead(th, on)
 	switch {
 	case r.long:
-		p.add(lead + th.warn.on("! ") + ink.on("what was not seen, and why"))
+		p.Add(lead + th.Warn.On("! ") + pen.On("what was not seen, and why"))
 	case r.fold:
-		p.add(lead + "    " + ink.on(r.main))
+		p.Add(lead + "    " + pen.On(r.main))
 	default:
-		k := th.level(string(r.standing.Level))
-		p.item(lead+"  "+k.ink.on(k.symbol+" "), ink, r.main)
+		k := th.Level(string(r.standing.Level))
+		p.Item(lead+"  "+k.Ink.On(k.Symbol+" "), pen, r.main)
 		if note := trimmed(trail(at, r.since, r.note)); note != "" {
-			p.add(blank(6) + th.muted.on(note))
+			p.Add(ink.Blank(6) + th.Muted.On(note))
 		}
 	}
 }

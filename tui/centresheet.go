@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"handrail/steps"
+	"handrail/tui/ink"
 )
 
 // openStanding shows what stands behind a row of an answer.
@@ -24,24 +25,24 @@ func (m *model) openStanding(r homeRow) tea.Cmd {
 	return nil
 }
 
-func titleOf(question string) text {
+func titleOf(question string) ink.Text {
 	for _, q := range steps.Questions() {
 		if q.ID == question {
-			return shown(q.Title)
+			return ink.Shown(q.Title)
 		}
 	}
-	return shown(question)
+	return ink.Shown(question)
 }
 
 // standingForm says all that is known of one row, and offers what fits it.
 func (m *model) standingForm(question string, r steps.Standing) *form {
-	f := &form{title: say("%s: %s", titleOf(question), r.Where), intro: []text{shown(r.What)}}
-	add := func(format string, args ...any) { f.intro = append(f.intro, say(format, args...)) }
+	f := &form{title: ink.Say("%s: %s", titleOf(question), r.Where), intro: []ink.Text{ink.Shown(r.What)}}
+	add := func(format string, args ...any) { f.intro = append(f.intro, ink.Say(format, args...)) }
 	if r.Detail != "" {
 		add("It says: %s", r.Detail)
 	}
 	if !r.Since.IsZero() {
-		add("Since %s (%s).", r.Since.UTC().Format(time.RFC3339), ago(m.now.Sub(r.Since)))
+		add("Since %s (%s).", r.Since.UTC().Format(time.RFC3339), ink.Ago(m.now.Sub(r.Since)))
 	} else {
 		add("Since when is not known.")
 	}
@@ -53,14 +54,14 @@ func (m *model) standingForm(question string, r steps.Standing) *form {
 	}
 	var cs []choice
 	if r.Incident != "" {
-		cs = append(cs, choice{"resume", say("open %s", r.Incident)})
+		cs = append(cs, choice{value: "resume", help: ink.Say("open %s", r.Incident)})
 	}
 	if r.Runbook != "" {
 		with := ""
 		for _, k := range slices.Sorted(maps.Keys(r.Params)) {
 			with += " " + k + "=" + r.Params[k]
 		}
-		cs = append(cs, choice{"start", say("an incident with %s%s", r.Runbook, with)}, choice{"change", "see its parameters first"})
+		cs = append(cs, choice{value: "start", help: ink.Say("an incident with %s%s", r.Runbook, with)}, choice{value: "change", help: "see its parameters first"})
 	}
 	if len(cs) == 0 {
 		add("No runbook fits this yet. p takes the error that it makes, and ranks those there are.")
@@ -79,12 +80,12 @@ func (m *model) standingForm(question string, r steps.Standing) *form {
 // allForm lists every row of one question.
 func (m *model) allForm(question string) *form {
 	a := m.home.centre.answers[question]
-	f := &form{title: say("all %s: %d", titleOf(question), len(a.Rows)+a.More)}
+	f := &form{title: ink.Say("all %s: %d", titleOf(question), len(a.Rows)+a.More)}
 	for _, r := range a.Rows {
-		f.intro = append(f.intro, say("%s: %s", r.Where, r.What)+trail(m.now, r.Since, shown(r.Owner)))
+		f.intro = append(f.intro, ink.Say("%s: %s", r.Where, r.What)+trail(m.now, r.Since, ink.Shown(r.Owner)))
 	}
 	if a.More > 0 {
-		f.intro = append(f.intro, say("%d more were found; narrow them with kubectl.", a.More))
+		f.intro = append(f.intro, ink.Say("%d more were found; narrow them with kubectl.", a.More))
 	}
 	return f
 }
@@ -94,17 +95,17 @@ func (m *model) gapsForm() *form {
 	f := &form{title: "what could not be seen"}
 	for _, q := range steps.Questions() {
 		for _, why := range m.home.centre.answers[q.ID].Unseen() {
-			f.intro = append(f.intro, say("%s: %s", q.Title, why))
+			f.intro = append(f.intro, ink.Say("%s: %s", q.Title, why))
 		}
 	}
 	return f
 }
 
 // trail is the age and the owner of a row.
-func trail(now, since time.Time, owner text) text {
-	out := text("")
+func trail(now, since time.Time, owner ink.Text) ink.Text {
+	out := ink.Text("")
 	if !since.IsZero() {
-		out = " · " + ago(now.Sub(since))
+		out = " · " + ink.Ago(now.Sub(since))
 	}
 	if owner != "" {
 		out += " · " + owner
@@ -112,21 +113,21 @@ func trail(now, since time.Time, owner text) text {
 	return out
 }
 
-func trimmed(t text) text { return text(strings.TrimPrefix(string(t), " · ")) }
+func trimmed(t ink.Text) ink.Text { return ink.Text(strings.TrimPrefix(string(t), " · ")) }
 
 // aged is trail in few cells: an age of one unit.
-func aged(now, since time.Time, owner text) text {
-	d, out := now.Sub(since), text("")
+func aged(now, since time.Time, owner ink.Text) ink.Text {
+	d, out := now.Sub(since), ink.Text("")
 	switch {
 	case since.IsZero():
 	case d < time.Minute:
 		out = " · now"
 	case d < time.Hour:
-		out = say(" · %dm", int(d.Minutes()))
+		out = ink.Say(" · %dm", int(d.Minutes()))
 	case d < 48*time.Hour:
-		out = say(" · %dh", int(d.Hours()))
+		out = ink.Say(" · %dh", int(d.Hours()))
 	default:
-		out = say(" · %dd", int(d.Hours())/24)
+		out = ink.Say(" · %dd", int(d.Hours())/24)
 	}
 	if owner != "" {
 		out += " · " + owner

@@ -9,6 +9,7 @@ import (
 	"handrail/session/debrief"
 	"handrail/steps"
 	"handrail/triage"
+	"handrail/tui/ink"
 )
 
 // Incident is an open incident as the face needs it. A [session.Session] is
@@ -139,3 +140,11 @@ type DrillRow struct {
 
 // RunbookRow is a runbook of the library.
 type RunbookRow struct{ ID, Title, Severity, Domain string }
+
+// theme is what c asks to draw with on a background.
+func (c Config) theme(dark bool) ink.Theme {
+	if c.NoColor {
+		return ink.Monochrome()
+	}
+	return ink.NewTheme(c.Theme, dark)
+}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"handrail/triage"
+	"handrail/tui/ink"
 )
 
 // coverage is how the fourteen items of evidence and the required captures of an
@@ -30,7 +31,7 @@ func (c coverage) missing() []triage.Covered {
 }
 
 // line sums up in a line what evidence is there and what is not.
-func (c coverage) line() text {
+func (c coverage) line() ink.Text {
 	n := map[triage.Standing]int{}
 	var missing []string
 	for _, x := range c.items() {
@@ -39,12 +40,12 @@ func (c coverage) line() text {
 			missing = append(missing, x.Item)
 		}
 	}
-	t := say("%d of %d captured", n[triage.Captured], len(c.items())-n[triage.NotApplicable])
+	t := ink.Say("%d of %d captured", n[triage.Captured], len(c.items())-n[triage.NotApplicable])
 	if w := n[triage.Forgone]; w > 0 {
-		t += say(", %d waived", w)
+		t += ink.Say(", %d waived", w)
 	}
 	if len(missing) > 0 {
-		t += say(", missing %s", strings.Join(missing, " "))
+		t += ink.Say(", missing %s", strings.Join(missing, " "))
 	}
 	captures, got := c.list[len(c.items()):], 0
 	for _, x := range captures {
@@ -52,31 +53,31 @@ func (c coverage) line() text {
 			got++
 		}
 	}
-	return t + say("; required captures %d/%d", got, len(captures))
+	return t + ink.Say("; required captures %d/%d", got, len(captures))
 }
 
 // strip shows each item with its sign, so that a hole is seen and not read, in w
 // cells.
-func (c coverage) strip(th *theme, w int) drawn {
-	var out drawn
-	name := func(item string) text { return shown(item) }
+func (c coverage) strip(th *ink.Theme, w int) ink.Drawn {
+	var out ink.Drawn
+	name := func(item string) ink.Text { return ink.Shown(item) }
 	if w < 70 {
-		out, name = th.muted.on("E"), func(item string) text { return shown(strings.TrimPrefix(item, "E")) }
+		out, name = th.Muted.On("E"), func(item string) ink.Text { return ink.Shown(strings.TrimPrefix(item, "E")) }
 	}
 	for _, x := range c.items() {
-		sign, i := text("·"), th.faint
+		sign, i := ink.Text("·"), th.Faint
 		switch x.Standing {
 		case triage.Captured:
-			sign, i = "✓", th.good
+			sign, i = "✓", th.Good
 		case triage.Forgone:
-			sign, i = "–", th.warn
+			sign, i = "–", th.Warn
 		case triage.Missing:
-			sign, i = "✗", th.bad
+			sign, i = "✗", th.Bad
 		}
 		if out != "" {
 			out += " "
 		}
-		out += i.on(sign + name(x.Item))
+		out += i.On(sign + name(x.Item))
 	}
 	return out
 }

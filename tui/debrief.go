@@ -7,13 +7,14 @@ import (
 
 	"handrail/session"
 	"handrail/session/debrief"
+	"handrail/tui/ink"
 )
 
 // aftermath is what is known of an incident after its close.
 type aftermath struct {
 	asked, judging bool
 	drill          *debrief.Drill // nil for a real incident, and while it is judged
-	err            text           // why the drill could not be judged
+	err            ink.Text       // why the drill could not be judged
 	seq            int64          // that of was made for
 	of             *debrief.Debriefing
 }
@@ -46,7 +47,7 @@ func (m *model) judged(msg judgedMsg) {
 	c := &m.run.after
 	c.judging, c.drill, c.of = false, msg.drill, nil
 	if msg.err != nil {
-		c.err = shown(msg.err.Error())
+		c.err = ink.Shown(msg.err.Error())
 	}
 }
 
@@ -62,11 +63,11 @@ func (m *model) briefing() *debrief.Debriefing {
 
 // drawDebrief is what stays on the screen after the close. It has the whole
 // width, so that paths and commands can be copied.
-func (m *model) drawDebrief(h int) []drawn {
+func (m *model) drawDebrief(h int) []ink.Drawn {
 	d := m.briefing()
 	w := m.w - 2*inset
 	if m.w < sideBySide {
-		p := page{w: w, th: &m.th}
+		p := ink.Page{W: w, Theme: &m.th}
 		m.debriefTop(&p, d)
 		if d.Compared() {
 			m.debriefPath(&p, d)
@@ -75,196 +76,178 @@ func (m *model) drawDebrief(h int) []drawn {
 			m.debriefRest(&p, d)
 			m.debriefPath(&p, d)
 		}
-		return m.scrolled(p.rows, h)
+		return m.scrolled(p.Rows, h)
 	}
-	left, right := page{w: w*54/100 - 2, th: &m.th}, page{w: w - w*54/100 - 2, th: &m.th}
-	rest := page{w: w, th: &m.th}
+	left, right := ink.Page{W: w*54/100 - 2, Theme: &m.th}, ink.Page{W: w - w*54/100 - 2, Theme: &m.th}
+	rest := ink.Page{W: w, Theme: &m.th}
 	m.debriefTop(&left, d)
 	m.debriefPath(&right, d)
-	right.rows = append([]drawn{""}, right.rows...)
-	rest.add("")
+	right.Rows = append([]ink.Drawn{""}, right.Rows...)
+	rest.Add("")
 	m.debriefRest(&rest, d)
-	all := max(len(left.rows), len(right.rows))
-	for _, p := range []*page{&left, &right} {
-		for len(p.rows) < all {
-			p.rows = append(p.rows, "")
+	all := max(len(left.Rows), len(right.Rows))
+	for _, p := range []*ink.Page{&left, &right} {
+		for len(p.Rows) < all {
+			p.Rows = append(p.Rows, "")
 		}
 	}
-	both := beside(m.th.faint.on("│")+" ", []int{left.w + 2, right.w}, left.rows, right.rows)
-	return m.scrolled(append(both, rest.rows...), h)
+	both := ink.Beside(m.th.Faint.On("│")+" ", []int{left.W + 2, right.W}, left.Rows, right.Rows)
+	return m.scrolled(append(both, rest.Rows...), h)
 }
 
 // scrolled shows h rows of a screen that has no panes.
-func (m *model) scrolled(rows []drawn, h int) []drawn {
+func (m *model) scrolled(rows []ink.Drawn, h int) []ink.Drawn {
 	for i := range rows {
-		rows[i] = blank(inset) + rows[i]
+		rows[i] = ink.Blank(inset) + rows[i]
 	}
 	all := len(rows)
-	rows, m.run.off = window(rows, m.run.off, h)
+	rows, m.run.off = ink.Window(rows, m.run.off, h)
 	if more := all - m.run.off - h; more > 0 {
-		rows[h-1] = blank(inset) + m.th.muted.on(say("↓ %d more lines: pgdn", more+1))
+		rows[h-1] = ink.Blank(inset) + m.th.Muted.On(ink.Say("↓ %d more lines: pgdn", more+1))
 	}
 	return rows
 }
 
 // debriefTop says how it ended, whether a drill is won, how soon there was
 // evidence and what had to be stopped.
-func (m *model) debriefTop(p *page, d *debrief.Debriefing) {
-	th, c := p.th, &m.run.after
-	p.add("")
-	mk := mark{"✓", "RECOVERED", th.good}
+func (m *model) debriefTop(p *ink.Page, d *debrief.Debriefing) {
+	th, c := p.Theme, &m.run.after
+	p.Add("")
+	mk := ink.Mark{Symbol: "✓", Word: "RECOVERED", Ink: th.Good}
 	if d.Outcome != "recovered" {
-		mk = mark{"!", say("CLOSED AS %s", d.Outcome), th.warn}
+		mk = ink.Mark{Symbol: "!", Word: ink.Say("CLOSED AS %s", d.Outcome), Ink: th.Warn}
 	}
-	p.add(mk.ink.on(mk.symbol) + " " + mk.ink.on(mk.word) + th.muted.on(say("  after %s", m.elapsed())))
+	p.Add(mk.Ink.On(mk.Symbol) + " " + mk.Ink.On(mk.Word) + th.Muted.On(ink.Say("  after %s", m.elapsed())))
 	switch {
 	case c.judging:
-		p.item(th.accent.on("● "), th.accent, "Looking whether the drill is won …")
+		p.Item(th.Accent.On("● "), th.Accent, "Looking whether the drill is won …")
 	case c.err != "":
-		p.item(th.warn.on("! "), th.plain, say("The drill could not be judged: %s", c.err))
+		p.Item(th.Warn.On("! "), th.Plain, ink.Say("The drill could not be judged: %s", c.err))
 	case d.Drill != nil:
 		m.debriefWon(p, d)
 	}
-	p.gap()
+	p.Gap()
 	m.debriefNext(p)
-	p.head("HOW SOON")
-	var rows []pair
+	p.Head("HOW SOON")
+	var rows []ink.Pair
 	for _, x := range d.Marks {
-		v, ink := say("%s", ago(x.After)), th.plain
+		v, pen := ink.Say("%s", ink.Ago(x.After)), th.Plain
 		if !x.Reached {
-			v, ink = "never", th.warn
+			v, pen = "never", th.Warn
 		}
 		if x.What == debrief.FirstAct {
 			if !x.Reached {
-				v, ink = "nothing was changed", th.plain
+				v, pen = "nothing was changed", th.Plain
 			}
-			v += say(", %d pieces of evidence before", d.Evidence)
+			v += ink.Say(", %d pieces of evidence before", d.Evidence)
 		}
-		rows = append(rows, pair{shown(x.What), v, ink})
+		rows = append(rows, ink.Pair{Key: ink.Shown(x.What), Value: v, Ink: pen})
 	}
-	p.pairs(0, 0, 22, rows)
-	p.head("UNSAFE ATTEMPTS STOPPED")
+	p.Pairs(0, 0, 22, rows)
+	p.Head("UNSAFE ATTEMPTS STOPPED")
 	for _, s := range d.Stopped {
-		p.item(th.bad.on("✗ ")+th.strong.on(shown(s.Step))+th.muted.on(say("  after %s  ", ago(s.After))), th.plain, shown(s.Why))
+		p.Item(th.Bad.On("✗ ")+th.Strong.On(ink.Shown(s.Step))+th.Muted.On(ink.Say("  after %s  ", ink.Ago(s.After))), th.Plain, ink.Shown(s.Why))
 	}
 	if len(d.Stopped) == 0 {
-		p.para(th.muted, "None: nothing unsafe was tried.")
+		p.Para(th.Muted, "None: nothing unsafe was tried.")
 	}
 	if len(d.Hints) > 0 {
-		p.head("ANOTHER WAY")
+		p.Head("ANOTHER WAY")
 	}
 	for _, h := range d.Hints {
-		p.item(th.accent.on("→ "), th.plain, shown(h))
+		p.Item(th.Accent.On("→ "), th.Plain, ink.Shown(h))
 	}
 }
 
 // debriefWon says of a drill whether it is won, by each of its conditions.
-func (m *model) debriefWon(p *page, d *debrief.Debriefing) {
-	th := p.th
-	mk := mark{"✗", "NOT WON", th.bad}
+func (m *model) debriefWon(p *ink.Page, d *debrief.Debriefing) {
+	th := p.Theme
+	mk := ink.Mark{Symbol: "✗", Word: "NOT WON", Ink: th.Bad}
 	switch {
 	case !d.Drill.Judged:
-		mk = mark{"!", "NOT JUDGED", th.warn}
+		mk = ink.Mark{Symbol: "!", Word: "NOT JUDGED", Ink: th.Warn}
 	case d.Drill.Won:
-		mk = mark{"✓", "WON", th.good}
+		mk = ink.Mark{Symbol: "✓", Word: "WON", Ink: th.Good}
 	}
-	p.add(mk.ink.on(mk.symbol+" "+mk.word) + th.muted.on(say("  drill %s", d.Drill.Name)))
+	p.Add(mk.Ink.On(mk.Symbol+" "+mk.Word) + th.Muted.On(ink.Say("  drill %s", d.Drill.Name)))
 	for _, c := range d.Drill.Conditions {
 		if c.Holds {
-			p.item("  "+th.good.on("✓ "), th.plain, shown(c.Condition))
+			p.Item("  "+th.Good.On("✓ "), th.Plain, ink.Shown(c.Condition))
 			continue
 		}
-		p.item("  "+th.bad.on("✗ "), th.plain, shown(c.Condition))
-		p.item(blank(4), th.muted, shown(c.Why))
+		p.Item("  "+th.Bad.On("✗ "), th.Plain, ink.Shown(c.Condition))
+		p.Item(ink.Blank(4), th.Muted, ink.Shown(c.Why))
 	}
 }
 
 // debriefPath draws the path that was taken, beside that of the reference where
 // there is one.
-func (m *model) debriefPath(p *page, d *debrief.Debriefing) {
-	th := p.th
+func (m *model) debriefPath(p *ink.Page, d *debrief.Debriefing) {
+	th := p.Theme
 	if !d.Compared() {
-		p.head("YOUR PATH")
+		p.Head("YOUR PATH")
 		for _, l := range d.Legs {
-			p.add(th.muted.on(padded(ago(l.Yours.After), 8)) + "  " + m.stop(l.Yours))
+			p.Add(th.Muted.On(ink.Padded(ink.Ago(l.Yours.After), 8)) + "  " + m.stop(l.Yours))
 		}
 		return
 	}
-	p.gap()
-	w := (p.w - 4) / 2
-	p.add("  " + fit(th.muted.on("YOUR PATH"), w) + "  " + th.muted.on("THE REFERENCE"))
+	p.Gap()
+	w := (p.W - 4) / 2
+	p.Add("  " + ink.Fit(th.Muted.On("YOUR PATH"), w) + "  " + th.Muted.On("THE REFERENCE"))
 	for _, l := range d.Legs {
-		mk := th.leg(l.Is)
-		ref := drawn("")
+		mk := legMark(th, l.Is)
+		ref := ink.Drawn("")
 		if l.Reference != nil {
 			ref = m.stop(l.Reference)
 		}
-		you := drawn("")
+		you := ink.Drawn("")
 		if l.Yours != nil {
 			you = m.stop(l.Yours)
 		}
-		p.add(mk.ink.on(mk.symbol) + " " + fit(you, w) + "  " + cut(ref, w))
+		p.Add(mk.Ink.On(mk.Symbol) + " " + ink.Fit(you, w) + "  " + ink.Cut(ref, w))
 	}
-	p.add(th.muted.on("= same  ≠ otherwise  ~ other order  + extra  – left out"))
+	p.Add(th.Muted.On("= same  ≠ otherwise  ~ other order  + extra  – left out"))
 }
 
 // stop is one station of a path.
-func (m *model) stop(s *debrief.Stop) drawn {
+func (m *model) stop(s *debrief.Stop) ink.Drawn {
 	th := &m.th
-	d := th.muted.on(padded(shown(s.Do), 8)) + " " + th.plain.on(shown(s.Step))
+	d := th.Muted.On(ink.Padded(ink.Shown(s.Do), 8)) + " " + th.Plain.On(ink.Shown(s.Step))
 	if s.Value != "" {
-		d += " " + th.strong.on(shown(s.Value))
+		d += " " + th.Strong.On(ink.Shown(s.Value))
 	}
 	if s.Times > 1 {
-		d += th.muted.on(say(" ×%d", s.Times))
+		d += th.Muted.On(ink.Say(" ×%d", s.Times))
 	}
 	return d
 }
 
-// padded pads a text; what is longer stays whole.
-func padded(t text, w int) text { return t + text(blank(w-cells(drawn(t)))) }
-
-// leg is the sign of a line of two paths.
-func (t theme) leg(is string) mark {
-	switch is {
-	case debrief.Same:
-		return mark{"=", "same", t.good}
-	case debrief.Otherwise:
-		return mark{"≠", "otherwise", t.bad}
-	case debrief.Order:
-		return mark{"~", "other order", t.warn}
-	case debrief.LeftOut:
-		return mark{"–", "left out", t.warn}
-	}
-	return mark{"+", "extra", t.muted}
-}
-
 // debriefRest says what is owed, what was changed, and where the report is.
-func (m *model) debriefRest(p *page, d *debrief.Debriefing) {
-	th, s := p.th, m.run.snap.State
-	p.head("OWED")
+func (m *model) debriefRest(p *ink.Page, d *debrief.Debriefing) {
+	th, s := p.Theme, m.run.snap.State
+	p.Head("OWED")
 	none := true
 	for _, d := range s.Debts {
 		if d.Settled.How == "carried" {
 			none = false
-			p.item(th.warn.on("! "), th.plain, say("%s carries until %s: %s", d.Settled.Owner, d.Settled.Until, d.Text))
+			p.Item(th.Warn.On("! "), th.Plain, ink.Say("%s carries until %s: %s", d.Settled.Owner, d.Settled.Until, d.Text))
 		}
 	}
 	if none {
-		p.para(th.muted, "Nothing is left owing.")
+		p.Para(th.Muted, "Nothing is left owing.")
 	}
 	for _, w := range d.Waivers {
-		p.item(th.warn.on("– "), th.plain, say("%s set aside %s: %s", w.Person, w.Of(), w.Why))
+		p.Item(th.Warn.On("– "), th.Plain, ink.Say("%s set aside %s: %s", w.Person, w.Of(), w.Why))
 	}
-	p.head("CHANGED BY HANDRAIL")
+	p.Head("CHANGED BY HANDRAIL")
 	for _, a := range d.Acts {
-		p.item(th.strong.on(shown(a.Step))+"  ", th.plain, say("%s. %s", a.Outcome, a.Command))
+		p.Item(th.Strong.On(ink.Shown(a.Step))+"  ", th.Plain, ink.Say("%s. %s", a.Outcome, a.Command))
 	}
 	if len(d.Acts) == 0 {
-		p.para(th.muted, "Nothing: no gate acted.")
+		p.Para(th.Muted, "Nothing: no gate acted.")
 	}
-	p.head("THE REPORT, AND A CHECK THAT NEEDS NO TRUST")
-	p.para(th.plain, shown(session.ReportPath(m.run.snap.Bundle)))
-	p.para(th.plain, say("handrail bundle verify %s", m.run.snap.Bundle))
-	p.para(th.muted, say("%d entries, each chained to the one before it.", s.Seq+1))
+	p.Head("THE REPORT, AND A CHECK THAT NEEDS NO TRUST")
+	p.Para(th.Plain, ink.Shown(session.ReportPath(m.run.snap.Bundle)))
+	p.Para(th.Plain, ink.Say("handrail bundle verify %s", m.run.snap.Bundle))
+	p.Para(th.Muted, ink.Say("%d entries, each chained to the one before it.", s.Seq+1))
 }

@@ -1,19 +1,22 @@
 package tui
 
-import "charm.land/bubbles/v2/key"
+import (
+	"charm.land/bubbles/v2/key"
+	"handrail/tui/ink"
+)
 
 // debriefNext names the safe moves that are left.
-func (m *model) debriefNext(p *page) {
-	th, k := p.th, m.keys
+func (m *model) debriefNext(p *ink.Page) {
+	th, k := p.Theme, m.keys
 	if m.replaying() {
 		return
 	}
-	row := func(b key.Binding, t text) {
-		p.item(th.key.on(shown(b.Help().Key))+"  ", th.plain, t)
+	row := func(b key.Binding, t ink.Text) {
+		p.Item(th.Key.On(ink.Shown(b.Help().Key))+"  ", th.Plain, t)
 	}
 	switch r := m.sealing.result; {
 	case r != nil && r.Wrong == "":
-		row(k.Seal, say("sealed in %s: what to post, and how to check it", r.Seal))
+		row(k.Seal, ink.Say("sealed in %s: what to post, and how to check it", r.Seal))
 	case m.sealing.order != nil:
 		row(k.Seal, "it is being sealed")
 	case m.run.snap.Sealed:

@@ -10,8 +10,4 @@
 // a *pane* is the part of the run screen that draws one step; a *sheet* is a
 // form that rises from the bottom of a screen; the *move* is what enter would do
 // and is always written above the keys.
-//
-// Text has two types, so that mixing them up does not compile. A [text] came
-// from outside and was made harmless ([shown], [block]); a [drawn] is made of
-// texts and our own styles and is the only thing that reaches the terminal.
 package tui

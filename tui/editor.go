@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"handrail/tui/ink"
 	"slices"
 	"strings"
 	"unicode"
@@ -74,12 +75,12 @@ func (e *editor) insert(s string) {
 
 // draw shows the part of the line around the cursor in w cells, and the column
 // of the cursor.
-func (e *editor) draw(i ink, w int) (drawn, int) {
-	before, after := inline(string(e.runes[:e.at])), inline(string(e.runes[e.at:]))
-	for cells(drawn(before)) > w-1 {
+func (e *editor) draw(i ink.Ink, w int) (ink.Drawn, int) {
+	before, after := ink.Inline(string(e.runes[:e.at])), ink.Inline(string(e.runes[e.at:]))
+	for ink.Cells(ink.Drawn(before)) > w-1 {
 		_, cutTo, _ := strings.Cut(string(before), string([]rune(string(before))[0]))
-		before = text(cutTo)
+		before = ink.Text(cutTo)
 	}
-	at := cells(drawn(before))
-	return i.on(clip(before+after, w)), at
+	at := ink.Cells(ink.Drawn(before))
+	return i.On(ink.Clip(before+after, w)), at
 }

@@ -9,6 +9,7 @@ import (
 
 	"handrail/session"
 	"handrail/triage"
+	"handrail/tui/ink"
 )
 
 // evidenceScreen lists every entry, finds some, and shows one with its raw
@@ -61,11 +62,11 @@ func (e *evidenceScreen) narrow() {
 }
 
 // gist is the text of an entry without the runbook's name before the step's.
-func gist(m triage.Moment) text {
+func gist(m triage.Moment) ink.Text {
 	if rest, ok := strings.CutPrefix(m.Text, m.Step); ok && m.Step != "" {
-		return short(m.Step) + inline(rest)
+		return short(m.Step) + ink.Inline(rest)
 	}
-	return shown(m.Text)
+	return ink.Shown(m.Text)
 }
 
 func (e *evidenceScreen) moment() (triage.Moment, bool) {

@@ -2,66 +2,67 @@ package tui
 
 import (
 	"handrail/triage"
+	"handrail/tui/ink"
 )
 
-func (e *evidenceScreen) draw(th *theme, w, h int) []drawn {
-	p := page{w: w, th: th}
-	p.add("")
+func (e *evidenceScreen) draw(th *ink.Theme, w, h int) []ink.Drawn {
+	p := ink.Page{W: w, Theme: th}
+	p.Add("")
 	if e.detail {
 		e.drawDetail(&p, h)
-		return p.rows
+		return p.Rows
 	}
 	total := len(e.snap.State.Timeline)
-	head := th.title.on("EVIDENCE") + "  " + th.muted.on(say("%d of %d entries", len(e.found), total))
+	head := th.Title.On("EVIDENCE") + "  " + th.Muted.On(ink.Say("%d of %d entries", len(e.found), total))
 	if e.kind != 0 {
-		head = spread(head, th.muted.on("only ")+th.strong.on(entryKinds()[e.kind].name), w)
+		head = ink.Spread(head, th.Muted.On("only ")+th.Strong.On(entryKinds()[e.kind].name), w)
 	}
-	p.add(head)
-	p.add(e.cover.strip(th, p.w))
-	p.add(th.muted.on(e.cover.line()))
+	p.Add(head)
+	p.Add(e.cover.strip(th, p.W))
+	p.Add(th.Muted.On(e.cover.line()))
 	if e.typing || e.find.value() != "" {
-		row, _ := e.find.draw(th.strong, w-10)
-		caret := drawn("")
+		row, _ := e.find.draw(th.Strong, w-10)
+		caret := ink.Drawn("")
 		if e.typing {
-			caret = th.accent.on("▏")
+			caret = th.Accent.On("▏")
 		}
-		p.add(th.accent.on("/ ") + row + caret)
+		p.Add(th.Accent.On("/ ") + row + caret)
 	}
-	p.gap()
+	p.Gap()
 	if len(e.found) == 0 {
-		p.para(th.muted, "Nothing matches. esc shows everything again.")
-		return p.rows
+		p.Para(th.Muted, "Nothing matches. esc shows everything again.")
+		return p.Rows
 	}
-	room := max(1, h-len(p.rows))
+	room := max(1, h-len(p.Rows))
 	from := max(0, min(e.at-room/2, len(e.found)-room))
 	for i := from; i < min(len(e.found), from+room); i++ {
-		p.add(e.row(th, e.snap.State.Timeline[e.found[i]], w, i == e.at))
+		p.Add(e.row(th, e.snap.State.Timeline[e.found[i]], w, i == e.at))
 	}
-	return p.rows
+	return p.Rows
 }
 
-func (e *evidenceScreen) row(th *theme, m triage.Moment, w int, on bool) drawn {
-	lead, ink := drawn("  "), th.plain
+func (e *evidenceScreen) row(th *ink.Theme, m triage.Moment, w int, on bool) ink.Drawn {
+	lead, pen := ink.Drawn("  "), th.Plain
 	if m.Type == "probe.start" {
-		ink = th.muted
+		pen = th.Muted
 	}
 	if on {
-		lead, ink = th.pick.on("▸ "), th.pick
+		lead, pen = th.Pick.On("▸ "), th.Pick
 	}
-	sym := drawn("  ")
+	sym := ink.Drawn("  ")
 	if m.Level != "" {
-		k := th.level(m.Level)
-		sym = k.ink.on(k.symbol) + " "
+		k := th.Level(m.Level)
+		sym = k.Ink.On(k.Symbol) + " "
 	}
-	raw := drawn("")
+	raw := ink.Drawn("")
 	if n := len(e.snap.Blobs[m.Seq]); n > 0 {
-		raw = "  " + th.muted.on(say("%d raw", n))
+		raw = "  " + th.Muted.On(ink.Say("%d raw", n))
 	}
-	left := lead + th.muted.on(say("%4d  ", m.Seq)) + th.muted.on(clock(m.At)) + "  " + fit(th.accent.on(shown(m.Type)), 13) + "  " + sym + ink.on(gist(m)) + " "
-	return spread(left, raw, w)
+	left := lead + th.Muted.On(ink.Say("%4d  ", m.Seq)) + th.Muted.On(ink.Clock(m.At)) + "  " + ink.Fit(th.Accent.On(ink.Shown(m.Type)), 13) + "  " + sym + pen.On(gist(m)) + " "
+	return ink.Spread(left, raw, w)
 }
 
-func (e *evidenceScreen) drawDetail(p *page, h int) {
+func (e *evidenceScreen) drawDetail(p *ink.Page, h int) {
 	e.drawHead(p)
 	if e.view != nil {
 		e.drawText(p, h)
@@ -72,55 +73,55 @@ func (e *evidenceScreen) drawDetail(p *page, h int) {
 const listed = 3
 
 // drawHead is what stands above the text of an artifact: the entry that has it.
-func (e *evidenceScreen) drawHead(p *page) {
+func (e *evidenceScreen) drawHead(p *ink.Page) {
 	if e.report {
 		e.drawReportHead(p)
 		return
 	}
-	th := p.th
+	th := p.Theme
 	m, _ := e.moment()
 	blobs := e.snap.Blobs[m.Seq]
-	p.rows = append(p.rows[:0], "")
+	p.Rows = append(p.Rows[:0], "")
 	if e.view != nil && e.view.live != nil {
-		p.rows[0] = e.view.head
+		p.Rows[0] = e.view.head
 		return
 	}
 	if e.full {
-		nth := say("entry %d", m.Seq)
+		nth := ink.Say("entry %d", m.Seq)
 		if len(blobs) > 1 {
-			nth = say("%d of %d, entry %d", e.blob+1, len(blobs), m.Seq)
+			nth = ink.Say("%d of %d, entry %d", e.blob+1, len(blobs), m.Seq)
 		}
-		p.rows[0] = spread(th.pick.on("▸ ")+e.artifactLine(p, e.blob, m), "  "+th.muted.on(nth), p.w)
+		p.Rows[0] = ink.Spread(th.Pick.On("▸ ")+e.artifactLine(p, e.blob, m), "  "+th.Muted.On(nth), p.W)
 		return
 	}
-	p.add(th.title.on(say("ENTRY %d", m.Seq)) + "  " + th.accent.on(shown(m.Type)) + "  " + th.muted.on(text(m.At.UTC().Format("2006-01-02 15:04:05Z"))))
-	said := page{w: p.w, th: th}
-	said.para(th.strong, shown(m.Text))
-	if len(blobs) > 0 && len(said.rows) > 3 {
-		said.rows = append(said.rows[:2], th.muted.on("…"))
+	p.Add(th.Title.On(ink.Say("ENTRY %d", m.Seq)) + "  " + th.Accent.On(ink.Shown(m.Type)) + "  " + th.Muted.On(ink.Text(m.At.UTC().Format("2006-01-02 15:04:05Z"))))
+	said := ink.Page{W: p.W, Theme: th}
+	said.Para(th.Strong, ink.Shown(m.Text))
+	if len(blobs) > 0 && len(said.Rows) > 3 {
+		said.Rows = append(said.Rows[:2], th.Muted.On("…"))
 	}
-	p.rows = append(p.rows, said.rows...)
-	by := th.muted.on("by ") + th.plain.on(or(shown(m.Actor), "handrail"))
+	p.Rows = append(p.Rows, said.Rows...)
+	by := th.Muted.On("by ") + th.Plain.On(ink.Or(ink.Shown(m.Actor), "handrail"))
 	if m.Step != "" {
-		by += th.muted.on("   step ") + th.plain.on(shown(m.Step))
+		by += th.Muted.On("   step ") + th.Plain.On(ink.Shown(m.Step))
 	}
-	p.add(by)
-	p.gap()
+	p.Add(by)
+	p.Gap()
 	if len(blobs) == 0 {
-		p.para(th.muted, "This entry has no raw artifact.")
+		p.Para(th.Muted, "This entry has no raw artifact.")
 		return
 	}
 	from := max(0, min(e.blob-listed/2, len(blobs)-listed))
 	for i := from; i < min(len(blobs), from+listed); i++ {
-		lead := drawn("  ")
+		lead := ink.Drawn("  ")
 		if i == e.blob {
-			lead = th.pick.on("▸ ")
+			lead = th.Pick.On("▸ ")
 		}
-		nth := drawn("")
+		nth := ink.Drawn("")
 		if len(blobs) > listed {
-			nth = "  " + th.muted.on(say("%d of %d", i+1, len(blobs)))
+			nth = "  " + th.Muted.On(ink.Say("%d of %d", i+1, len(blobs)))
 		}
-		p.add(spread(lead+e.artifactLine(p, i, m), nth, p.w))
+		p.Add(ink.Spread(lead+e.artifactLine(p, i, m), nth, p.W))
 	}
-	p.gap()
+	p.Gap()
 }

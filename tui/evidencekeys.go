@@ -1,10 +1,12 @@
 package tui
 
-func (m *model) evidenceKeys() (text, []hint) {
+import "handrail/tui/ink"
+
+func (m *model) evidenceKeys() (ink.Text, []ink.Hint) {
 	e, k := &m.evidence, &m.keys
 	switch {
 	case e.typing:
-		return "Keep this search", []hint{{"esc", "clear it"}}
+		return "Keep this search", []ink.Hint{{Key: "esc", Does: "clear it"}}
 	case e.report && (e.view == nil || e.view.file == nil):
 		return "", nil
 	case e.detail && e.view != nil:
@@ -12,34 +14,34 @@ func (m *model) evidenceKeys() (text, []hint) {
 	case e.detail:
 		return "Back to the list", nil
 	case len(e.found) == 0:
-		return "", []hint{{"/", "search"}, {"esc", "everything"}}
+		return "", []ink.Hint{{Key: "/", Does: "search"}, {Key: "esc", Does: "everything"}}
 	}
-	return "Open this entry", append([]hint{{"↑ ↓", "choose"}}, hints(k.Search, k.Kinds, k.Report, k.Seal)...)
+	return "Open this entry", append([]ink.Hint{{Key: "↑ ↓", Does: "choose"}}, hints(k.Search, k.Kinds, k.Report, k.Seal)...)
 }
 
 // textKeys are what enter does in an artifact, and the keys that do something.
-func (m *model) textKeys() (text, []hint) {
+func (m *model) textKeys() (ink.Text, []ink.Hint) {
 	e, k := &m.evidence, &m.keys
 	v := e.view
 	switch {
 	case v.find.typing:
-		return "Keep what was found", []hint{{"esc", "back to where it began"}}
+		return "Keep what was found", []ink.Hint{{Key: "esc", Does: "back to where it began"}}
 	case v.asking:
-		return "Go to this line", []hint{{"0-9", "its number"}, {"esc", "stay here"}}
+		return "Go to this line", []ink.Hint{{Key: "0-9", Does: "its number"}, {Key: "esc", Does: "stay here"}}
 	}
-	keys := []hint{{"↑ ↓ pgup pgdn", "scroll"}}
+	keys := []ink.Hint{{Key: "↑ ↓ pgup pgdn", Does: "scroll"}}
 	if v.find.typed != "" {
-		keys = []hint{{shown(k.Again.Help().Key + " " + k.Against.Help().Key), "next, before"}, keys[0]}
+		keys = []ink.Hint{{Key: ink.Shown(k.Again.Help().Key + " " + k.Against.Help().Key), Does: "next, before"}, keys[0]}
 	}
 	if v.live != nil && !v.follow && !v.printed.Over {
-		keys = append([]hint{{shown(k.Last.Help().Key), "follow"}}, keys...)
+		keys = append([]ink.Hint{{Key: ink.Shown(k.Last.Help().Key), Does: "follow"}}, keys...)
 	}
 	if e.report {
 		return "Back", append(keys, hints(k.Search, k.Copy, k.Save, k.Seal)...)
 	}
 	keys = append(keys, hints(k.Search, k.Wrap, k.Line, k.Copy, k.Save)...)
 	if mo, _ := e.moment(); len(e.snap.Blobs[mo.Seq]) > 1 {
-		keys = append(keys, hint{shown(k.BlobBefore.Help().Key + " " + k.BlobAfter.Help().Key), "other artifact"})
+		keys = append(keys, ink.Hint{Key: ink.Shown(k.BlobBefore.Help().Key + " " + k.BlobAfter.Help().Key), Does: "other artifact"})
 	}
 	if v.live != nil {
 		return "Back to the step; it goes on", keys

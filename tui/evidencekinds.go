@@ -4,11 +4,12 @@ import (
 	"strings"
 
 	"handrail/triage"
+	"handrail/tui/ink"
 )
 
 // entryKind is a sort of entries that the list can be kept to.
 type entryKind struct {
-	name text
+	name ink.Text
 	has  func(e *evidenceScreen, m triage.Moment) bool
 }
 

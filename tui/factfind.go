@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"handrail/tui/ink"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -33,14 +34,14 @@ func (m *model) typeFact(msg tea.KeyPressMsg) {
 }
 
 // drawFind is the line in which the words stand.
-func (f *factFind) drawFind(p *page) {
+func (f *factFind) drawFind(p *ink.Page) {
 	if !f.typing && f.edit.value() == "" {
 		return
 	}
-	row, _ := f.edit.draw(p.th.strong, p.w-4)
-	caret := drawn("")
+	row, _ := f.edit.draw(p.Theme.Strong, p.W-4)
+	caret := ink.Drawn("")
 	if f.typing {
-		caret = p.th.accent.on("▏")
+		caret = p.Theme.Accent.On("▏")
 	}
-	p.add(p.th.accent.on("/ ") + row + caret)
+	p.Add(p.Theme.Accent.On("/ ") + row + caret)
 }

@@ -6,24 +6,24 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"time"
 
 	"handrail/steps"
 	"handrail/triage"
+	"handrail/tui/ink"
 )
 
 // drawFacts draws what is known: conclusions, what is owed, the facts of each
 // step and the newest evidence. In h lines the facts yield; 0 is no limit.
-func (m *model) drawFacts(w, h int) []drawn {
+func (m *model) drawFacts(w, h int) []ink.Drawn {
 	th := &m.th
-	top, facts, low := page{w: w, th: th}, page{w: w, th: th}, page{w: w, th: th}
+	top, facts, low := ink.Page{W: w, Theme: th}, ink.Page{W: w, Theme: th}, ink.Page{W: w, Theme: th}
 	m.drawTopics(&top)
 	m.drawOwed(&top)
 	find := m.run.find.words()
 	if h == 0 && (len(find) > 0 || m.run.find.typing) { // of the whole list: what is looked for, and nothing around it
-		top.rows = nil
+		top.Rows = nil
 	}
-	top.head("FACTS")
+	top.Head("FACTS")
 	if h == 0 {
 		m.run.find.drawFind(&top)
 	}
@@ -33,23 +33,23 @@ func (m *model) drawFacts(w, h int) []drawn {
 		}
 	}
 	switch {
-	case len(facts.rows) > 0:
+	case len(facts.Rows) > 0:
 	case h == 0 && len(find) > 0:
-		facts.para(th.muted, "No fact has these words. esc shows all.")
+		facts.Para(th.Muted, "No fact has these words. esc shows all.")
 	default:
-		facts.para(th.muted, "Nothing was read yet.")
+		facts.Para(th.Muted, "Nothing was read yet.")
 	}
 	if h == 0 && len(find) > 0 {
-		return append(top.rows, facts.rows...)
+		return append(top.Rows, facts.Rows...)
 	}
-	low.rows = append(low.rows, "")
+	low.Rows = append(low.Rows, "")
 	m.drawNewest(&low)
-	if room := h - len(top.rows) - len(low.rows); h > 0 && len(facts.rows) > max(room, 1) {
+	if room := h - len(top.Rows) - len(low.Rows); h > 0 && len(facts.Rows) > max(room, 1) {
 		room = max(room, 1)
-		more := len(facts.rows) - room + 1
-		facts.rows = append(facts.rows[:room-1], th.muted.on(say("↓ %d more lines: f", more)))
+		more := len(facts.Rows) - room + 1
+		facts.Rows = append(facts.Rows[:room-1], th.Muted.On(ink.Say("↓ %d more lines: f", more)))
 	}
-	return append(append(top.rows, facts.rows...), low.rows...)
+	return append(append(top.Rows, facts.Rows...), low.Rows...)
 }
 
 // factSteps are the steps whose facts are drawn. Beside a step they are cut off at
@@ -70,111 +70,111 @@ func (m *model) factSteps(beside bool) []triage.Step {
 	return out
 }
 
-func (m *model) drawOwed(p *page) {
-	th := p.th
+func (m *model) drawOwed(p *ink.Page) {
+	th := p.Theme
 	open := slices.DeleteFunc(slices.Clone(m.run.snap.State.Debts), func(d triage.Debt) bool { return d.Settled.How == "paid" || d.Settled.How == "waived" })
 	if len(open) > 0 {
-		p.head("OWED")
+		p.Head("OWED")
 	}
 	for _, d := range open {
-		p.item(th.warn.on("! "), th.plain, shown(d.Text))
+		p.Item(th.Warn.On("! "), th.Plain, ink.Shown(d.Text))
 		if d.Settled.How == "carried" {
-			p.item("  ", th.muted, say("carried by %s until %s", d.Settled.Owner, d.Settled.Until))
+			p.Item("  ", th.Muted, ink.Say("carried by %s until %s", d.Settled.Owner, d.Settled.Until))
 		}
 	}
 }
 
 // drawNewest draws the newest entries, without those that only say that
 // something began.
-func (m *model) drawNewest(p *page) {
-	th, line := p.th, m.run.snap.State.Timeline
-	p.add(th.muted.on("NEWEST EVIDENCE"))
+func (m *model) drawNewest(p *ink.Page) {
+	th, line := p.Theme, m.run.snap.State.Timeline
+	p.Add(th.Muted.On("NEWEST EVIDENCE"))
 	for i, n := len(line)-1, 0; i >= 0 && n < 6; i-- {
 		if line[i].Type == "probe.start" {
 			continue
 		}
 		n++
-		p.add(th.muted.on(clock(line[i].At)) + "  " + th.plain.on(gist(line[i])))
+		p.Add(th.Muted.On(ink.Clock(line[i].At)) + "  " + th.Plain.On(gist(line[i])))
 	}
 }
 
-func (m *model) drawTopics(p *page) {
-	th := p.th
-	var rows []pair
+func (m *model) drawTopics(p *ink.Page) {
+	th := p.Theme
+	var rows []ink.Pair
 	for _, t := range []triage.Topic{triage.TopicDomain, triage.TopicMutation, triage.TopicConsistent, triage.TopicClass, triage.TopicOwner, triage.TopicReverts} {
 		c, ok := m.run.snap.State.Topics[t]
 		switch {
 		case !ok && (t == triage.TopicMutation || t == triage.TopicClass):
-			rows = append(rows, pair{text(t), "○ open", th.muted})
+			rows = append(rows, ink.Pair{Key: ink.Text(t), Value: "○ open", Ink: th.Muted})
 		case !ok:
 		case c.Value == triage.Unknown:
-			rows = append(rows, pair{text(t), "? unknown", th.warn})
+			rows = append(rows, ink.Pair{Key: ink.Text(t), Value: "? unknown", Ink: th.Warn})
 		case c.Provisional:
-			rows = append(rows, pair{text(t), shown(c.Value) + " (provisional)", th.warn})
+			rows = append(rows, ink.Pair{Key: ink.Text(t), Value: ink.Shown(c.Value) + " (provisional)", Ink: th.Warn})
 		default:
-			rows = append(rows, pair{text(t), shown(c.Value), th.strong})
+			rows = append(rows, ink.Pair{Key: ink.Text(t), Value: ink.Shown(c.Value), Ink: th.Strong})
 		}
 	}
 	if len(rows) > 0 {
-		p.add(th.muted.on("CONCLUDED"))
-		p.pairs(0, 0, 12, rows)
+		p.Add(th.Muted.On("CONCLUDED"))
+		p.Pairs(0, 0, 12, rows)
 	}
 }
 
-func (m *model) drawStepFacts(p *page, st triage.Step, narrowed bool) {
-	th := p.th
+func (m *model) drawStepFacts(p *ink.Page, st triage.Step, narrowed bool) {
+	th := p.Theme
 	find := m.run.find.words()
-	stale := drawn("")
+	stale := ink.Drawn("")
 	if st.Status == triage.Stale {
-		stale = "  " + th.warn.on("! stale")
+		stale = "  " + th.Warn.On("! stale")
 	}
 	graph := m.run.snap.Cards[st.ID].Graph
 	if len(find) > 0 {
 		graph = nil // the words may be those of any fact
 	}
-	var rows []pair
+	var rows []ink.Pair
 	for _, name := range slices.Sorted(maps.Keys(st.Facts)) {
 		if graph != nil && graph.Of.Has(name) {
 			continue
 		}
 		t, known := m.value(st.Facts[name])
-		ink := th.plain
+		pen := th.Plain
 		if !known {
-			t, ink = "? unknown: "+t, th.warn
+			t, pen = "? unknown: "+t, th.Warn
 		}
 		if !narrowed || hasWords(find, st.ID, name, string(t)) {
-			rows = append(rows, pair{shown(name), t, ink})
+			rows = append(rows, ink.Pair{Key: ink.Shown(name), Value: t, Ink: pen})
 		}
 	}
 	if len(rows) == 0 && graph == nil {
 		return
 	}
-	p.add(th.accent.on(short(st.ID)) + stale)
+	p.Add(th.Accent.On(short(st.ID)) + stale)
 	if graph != nil && (narrowed || st.ID != m.run.focus) { // else it is drawn on the step beside
 		m.drawGraph(p, graph, graphParts{what: narrowed, reasons: narrowed})
-		p.gap()
+		p.Gap()
 	}
-	p.pairs(1, 0, 14, rows)
+	p.Pairs(1, 0, 14, rows)
 }
 
 // value writes a fact for people: durations and times in their units.
-func (m *model) value(v triage.Value) (text, bool) {
+func (m *model) value(v triage.Value) (ink.Text, bool) {
 	if !v.Known() {
-		return or(shown(v.Unknown), "not read"), false
+		return ink.Or(ink.Shown(v.Unknown), "not read"), false
 	}
 	b, err := json.Marshal(v)
 	if err != nil {
-		return shown(string(v.V)), true
+		return ink.Shown(string(v.V)), true
 	}
 	var got steps.Value
 	if err := json.Unmarshal(b, &got); err != nil {
-		return shown(string(v.V)), true
+		return ink.Shown(string(v.V)), true
 	}
 	switch got.Type() {
 	case steps.Duration:
-		return ago(got.Duration()), true
+		return ink.Ago(got.Duration()), true
 	case steps.Time:
-		return clock(got.Time()) + " (" + ago(m.now.Sub(got.Time())) + " ago)", true
+		return ink.Clock(got.Time()) + " (" + ink.Ago(m.now.Sub(got.Time())) + " ago)", true
 	case steps.Bool:
 		if got.Bool() {
 			return "yes", true
@@ -184,16 +184,14 @@ func (m *model) value(v triage.Value) (text, bool) {
 		if len(got.Strings()) == 0 {
 			return "none", true
 		}
-		var out text
+		var out ink.Text
 		for i, s := range got.Strings() {
 			if i > 0 {
 				out += ", "
 			}
-			out += shown(s)
+			out += ink.Shown(s)
 		}
 		return out, true
 	}
-	return or(shown(got.Text()), "(empty)"), true
+	return ink.Or(ink.Shown(got.Text()), "(empty)"), true
 }
-
-func clock(t time.Time) text { return text(t.UTC().Format("15:04:05Z")) }

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"handrail/tui/ink"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -26,12 +27,12 @@ func (m *model) thread(tape Tape) {
 	at, _ := tape.Place()
 	m.goTo(at)
 	if tape.Live() {
-		m.warn("warning", or(m.nobodyHolds(), m.onlyLooking()))
+		m.warn("warning", ink.Or(m.nobodyHolds(), m.onlyLooking()))
 	}
 }
 
 // onlyLooking says why a key does nothing.
-func (m *model) onlyLooking() text {
+func (m *model) onlyLooking() ink.Text {
 	if m.replay.tape.Live() {
 		if free := m.nobodyHolds(); free != "" {
 			return free

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"handrail/triage"
+	"handrail/tui/ink"
 )
 
 // What follows from a reading: its raw artifact, the one before, what stands on it.
@@ -72,14 +73,14 @@ func (m *model) goUser() {
 }
 
 // drawFollowUp names what follows from a reading, with the key of each.
-func (m *model) drawFollowUp(p *page, st triage.Step) {
-	th, r, k := p.th, &m.run, &m.keys
+func (m *model) drawFollowUp(p *ink.Page, st triage.Step) {
+	th, r, k := p.Theme, &m.run, &m.keys
 	if st.Attempts == 0 {
 		return
 	}
-	var rows []drawn
-	add := func(key string, t, more text) {
-		rows = append(rows, fit(th.key.on(shown(key)), 3)+" "+th.plain.on(t)+th.muted.on(more))
+	var rows []ink.Drawn
+	add := func(key string, t, more ink.Text) {
+		rows = append(rows, ink.Fit(th.Key.On(ink.Shown(key)), 3)+" "+th.Plain.On(t)+th.Muted.On(more))
 	}
 	seq := r.entryOf(st)
 	if blobs := r.snap.Blobs[seq]; len(blobs) > 0 {
@@ -87,44 +88,44 @@ func (m *model) drawFollowUp(p *page, st triage.Step) {
 		for _, b := range blobs {
 			size += b.Size
 		}
-		t := text("the raw artifact of this reading")
+		t := ink.Text("the raw artifact of this reading")
 		if n := len(blobs); n > 1 {
-			t = say("the %d raw artifacts of this reading", n)
+			t = ink.Say("the %d raw artifacts of this reading", n)
 		}
-		add(k.View.Help().Key, t, say("  %s, entry %d", amount(size), seq))
+		add(k.View.Help().Key, t, ink.Say("  %s, entry %d", ink.Amount(size), seq))
 	}
 	if prev := r.before(st); prev > 0 {
-		add(k.ReadBefore.Help().Key, "the reading before", say("  entry %d", prev))
+		add(k.ReadBefore.Help().Key, "the reading before", ink.Say("  entry %d", prev))
 	}
 	if us := r.users(st.ID); len(us) > 0 {
 		var names []string
 		for _, u := range us {
 			names = append(names, string(short(u.ID)))
 		}
-		add(k.User.Help().Key, "needed by: "+shown(strings.Join(names, ", ")), "")
+		add(k.User.Help().Key, "needed by: "+ink.Shown(strings.Join(names, ", ")), "")
 	}
 	if len(rows) == 0 {
 		return
 	}
-	p.gap()
+	p.Gap()
 	for _, row := range rows {
-		p.add(row)
+		p.Add(row)
 	}
 }
 
 // followUps are the keys of what follows from a reading, the most useful first.
-func (m *model) followUps(st triage.Step) []hint {
+func (m *model) followUps(st triage.Step) []ink.Hint {
 	k, r := &m.keys, &m.run
-	var hs []hint
+	var hs []ink.Hint
 	if len(r.snap.Blobs[r.entryOf(st)]) > 0 {
-		hs = append(hs, hint{shown(k.View.Help().Key), "raw"})
+		hs = append(hs, ink.Hint{Key: ink.Shown(k.View.Help().Key), Does: "raw"})
 	}
 	hs = append(hs, hints(k.Read)...)
 	if len(r.snap.Next) > 0 {
 		hs = append(hs, hints(k.Runbook)...)
 	}
 	if len(r.users(st.ID)) > 0 {
-		hs = append(hs, hint{shown(k.User.Help().Key), "needed by"})
+		hs = append(hs, ink.Hint{Key: ink.Shown(k.User.Help().Key), Does: "needed by"})
 	}
 	return hs
 }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"handrail/tui/ink"
 	"slices"
 	"strings"
 
@@ -11,11 +12,11 @@ import (
 // collects values and hands them to submit; it knows nothing of intents. Without
 // fields there is only something to read, and at is how far it is scrolled.
 type form struct {
-	title  text
-	intro  []text
+	title  ink.Text
+	intro  []ink.Text
 	fields []field
 	at     int
-	wrong  text
+	wrong  ink.Text
 	submit func(v map[string]string) tea.Cmd
 	over   bool  // it is a note, over whatever else is in front
 	under  *form // the sheet that it lies over
@@ -24,18 +25,18 @@ type form struct {
 // field is one line of a form: free text, or one of choices.
 type field struct {
 	name     string
-	label    text
-	hint     text
+	label    ink.Text
+	hint     ink.Text
 	required bool
 	choices  []choice
 	pick     int
 	edit     editor
-	check    func(s string) text // "" when s is fine
+	check    func(s string) ink.Text // "" when s is fine
 }
 
 type choice struct {
 	value string
-	help  text
+	help  ink.Text
 }
 
 // leastHelp is the room that the help of a choice needs beside it.
@@ -133,13 +134,13 @@ func (f *form) enter() (tea.Cmd, bool) {
 	return f.submit(v), true
 }
 
-func (f *field) complaint() text {
+func (f *field) complaint() ink.Text {
 	v := f.value()
 	switch {
 	case v == "" && f.required && f.choices != nil:
 		return "Choose one: ↑ ↓ or its number."
 	case v == "" && f.required:
-		return say("%s: this needs some words.", f.label)
+		return ink.Say("%s: this needs some words.", f.label)
 	case v != "" && f.check != nil:
 		return f.check(v)
 	}
@@ -157,118 +158,118 @@ func (f *form) paste(s string) {
 }
 
 // draw returns the sheet in h lines at most, and where the cursor is on it.
-func (f *form) draw(th *theme, w, h int) (rows []drawn, cur *tea.Position) {
-	p := page{w: w - 2, th: th}
+func (f *form) draw(th *ink.Theme, w, h int) (rows []ink.Drawn, cur *tea.Position) {
+	p := ink.Page{W: w - 2, Theme: th}
 	for _, t := range f.intro {
-		p.para(th.muted, t)
+		p.Para(th.Muted, t)
 	}
 	if len(f.fields) == 0 {
 		return f.drawRead(th, &p, w, h), nil
 	}
-	p.gap()
+	p.Gap()
 	wide := 0
 	for _, fl := range f.fields {
-		wide = max(wide, min(24, cells(drawn(fl.label))))
+		wide = max(wide, min(24, ink.Cells(ink.Drawn(fl.label))))
 	}
 	focus := 0
 	for i := range f.fields {
 		fl, on := &f.fields[i], i == f.at
 		if on {
-			focus = len(p.rows)
+			focus = len(p.Rows)
 		}
 		if c := fl.draw(&p, th, wide, on); c != nil {
 			cur = c
 		}
 	}
 	if f.wrong != "" {
-		p.item(th.warn.on("! "), th.warn, f.wrong)
+		p.Item(th.Warn.On("! "), th.Warn, f.wrong)
 	}
 	room := max(3, h-3)
 	off := 0
-	if len(p.rows) > room {
-		off = max(0, min(focus-1, len(p.rows)-room))
-		p.rows = p.rows[off : off+room]
+	if len(p.Rows) > room {
+		off = max(0, min(focus-1, len(p.Rows)-room))
+		p.Rows = p.Rows[off : off+room]
 	}
 	rows = append(rows, f.head(th, w))
-	for _, r := range p.rows {
+	for _, r := range p.Rows {
 		rows = append(rows, " "+r)
 	}
-	next := text("send")
+	next := ink.Text("send")
 	if f.at < len(f.fields)-1 {
 		next = "next line"
 	}
-	rows = append(rows, "", " "+th.footer(w-2, []hint{{"enter", next}, {"↑ ↓", "move"}, {"esc", "put away, nothing is sent"}}))
+	rows = append(rows, "", " "+th.Footer(w-2, []ink.Hint{{Key: "enter", Does: next}, {Key: "↑ ↓", Does: "move"}, {Key: "esc", Does: "put away, nothing is sent"}}))
 	if cur != nil {
 		cur.X, cur.Y = cur.X+1, cur.Y+1-off
 	}
 	return rows, cur
 }
 
-func (f *form) head(th *theme, w int) drawn {
-	head := th.accent.on("── ") + th.title.on(f.title) + " "
-	return head + th.accent.on(line("─", w-cells(head)))
+func (f *form) head(th *ink.Theme, w int) ink.Drawn {
+	head := th.Accent.On("── ") + th.Title.On(f.title) + " "
+	return head + th.Accent.On(ink.Line("─", w-ink.Cells(head)))
 }
 
-func (f *form) drawRead(th *theme, p *page, w, h int) []drawn {
-	all := len(p.rows)
-	rows := []drawn{f.head(th, w)}
-	var seen []drawn
-	seen, f.at = window(p.rows, f.at, max(3, h-3))
+func (f *form) drawRead(th *ink.Theme, p *ink.Page, w, h int) []ink.Drawn {
+	all := len(p.Rows)
+	rows := []ink.Drawn{f.head(th, w)}
+	var seen []ink.Drawn
+	seen, f.at = ink.Window(p.Rows, f.at, max(3, h-3))
 	for _, r := range seen {
 		rows = append(rows, " "+r)
 	}
-	keys := []hint{{"enter", "back"}}
+	keys := []ink.Hint{{Key: "enter", Does: "back"}}
 	if all > len(seen) {
-		keys = append(keys, hint{"↑ ↓", "scroll"})
+		keys = append(keys, ink.Hint{Key: "↑ ↓", Does: "scroll"})
 	}
-	return append(rows, "", " "+th.footer(w-2, keys))
+	return append(rows, "", " "+th.Footer(w-2, keys))
 }
 
-func (fl *field) draw(p *page, th *theme, wide int, on bool) *tea.Position {
-	lead, ink := drawn("  "), th.muted
+func (fl *field) draw(p *ink.Page, th *ink.Theme, wide int, on bool) *tea.Position {
+	lead, pen := ink.Drawn("  "), th.Muted
 	if on {
-		lead, ink = th.pick.on("▸ "), th.strong
+		lead, pen = th.Pick.On("▸ "), th.Strong
 	}
-	label := lead + fit(ink.on(fl.label), wide) + "  "
+	label := lead + ink.Fit(pen.On(fl.label), wide) + "  "
 	if fl.choices != nil {
 		for i, c := range fl.choices {
-			m, i2 := drawn("  "), th.plain
+			m, i2 := ink.Drawn("  "), th.Plain
 			if i == fl.pick {
-				m, i2 = th.pick.on("● "), th.strong
+				m, i2 = th.Pick.On("● "), th.Strong
 			}
-			row := label + th.key.on(say("%d ", i+1)) + m + i2.on(shown(c.value))
+			row := label + th.Key.On(ink.Say("%d ", i+1)) + m + i2.On(ink.Shown(c.value))
 			switch {
-			case c.help != "" && cells(row)+leastHelp > p.w: // no room beside it
-				p.add(row)
-				p.item(blank(cells(label)+4), th.muted, c.help)
+			case c.help != "" && ink.Cells(row)+leastHelp > p.W: // no room beside it
+				p.Add(row)
+				p.Item(ink.Blank(ink.Cells(label)+4), th.Muted, c.help)
 			case c.help != "":
-				p.item(row+"  ", th.muted, c.help)
+				p.Item(row+"  ", th.Muted, c.help)
 			default:
-				p.add(row)
+				p.Add(row)
 			}
-			label = blank(cells(label))
+			label = ink.Blank(ink.Cells(label))
 		}
 		return nil
 	}
-	room := p.w - cells(label)
-	drawnLine, at := fl.edit.draw(th.plain, room)
+	room := p.W - ink.Cells(label)
+	drawnLine, at := fl.edit.draw(th.Plain, room)
 	if len(fl.edit.runes) == 0 {
-		drawnLine = th.faint.on(clip(fl.hint, room))
+		drawnLine = th.Faint.On(ink.Clip(fl.hint, room))
 	}
-	p.add(label + drawnLine)
+	p.Add(label + drawnLine)
 	if on {
-		return &tea.Position{X: cells(label) + at, Y: len(p.rows) - 1}
+		return &tea.Position{X: ink.Cells(label) + at, Y: len(p.Rows) - 1}
 	}
 	return nil
 }
 
 // named returns a field of free text.
-func named(name string, label, hint text, required bool) field {
+func named(name string, label, hint ink.Text, required bool) field {
 	return field{name: name, label: label, hint: hint, required: required}
 }
 
 // oneOf returns a field of choices with none chosen, so that enter alone cannot
 // answer it.
-func oneOf(name string, label text, cs []choice) field {
+func oneOf(name string, label ink.Text, cs []choice) field {
 	return field{name: name, label: label, required: true, choices: slices.Clip(cs), pick: -1}
 }

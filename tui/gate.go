@@ -11,6 +11,7 @@ import (
 	"handrail/session"
 	"handrail/steps"
 	"handrail/triage"
+	"handrail/tui/ink"
 )
 
 // grace is how long the keyboard must be quiet before a gate that has just been
@@ -34,10 +35,10 @@ type gateModal struct {
 	refused []triage.Refusal
 	digest  steps.Digest
 	off     int
-	why     text   // it was closed, "" while it was not
-	noted   notice // a note was recorded meanwhile
-	wrong   int    // wrong phrases before the newest one was handed over
-	asks    bool   // an approval was handed over and is being looked at
+	why     ink.Text // it was closed, "" while it was not
+	noted   notice   // a note was recorded meanwhile
+	wrong   int      // wrong phrases before the newest one was handed over
+	asks    bool     // an approval was handed over and is being looked at
 }
 
 // openGate shows the gate and asks for its preview, unless it is armed already
@@ -73,7 +74,7 @@ func (m *model) preview(step, why string) tea.Cmd {
 func (g *gateModal) take(s session.Snapshot, now time.Time) {
 	g.why = ""
 	if st := s.State.Gates[g.step]; st.Phase == triage.GateIdle {
-		g.why = shown(st.Why)
+		g.why = ink.Shown(st.Why)
 	}
 	if s.Gate == nil || s.Gate.Step != g.step {
 		// What was shown stays readable, but no longer as something to type at.
@@ -121,7 +122,7 @@ func (g *gateModal) answer(msg didMsg, now time.Time) bool {
 	case errors.As(msg.err, &refused):
 		g.refused = refused.Refusals
 	default:
-		g.said = notice{level: "critical", text: shown(msg.err.Error())}
+		g.said = notice{level: "critical", text: ink.Shown(msg.err.Error())}
 	}
 	if msg.err != nil {
 		g.quiet = now.Add(grace)

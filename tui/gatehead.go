@@ -6,34 +6,35 @@ import (
 
 	"handrail/steps"
 	"handrail/triage"
+	"handrail/tui/ink"
 )
 
 // The head of a gate: what it is about to do, to what, and how it stands.
 
 // gateTop names the consequence first, then the one object it happens to.
-func (m *model) gateTop(p *page) {
-	th, g := p.th, m.gate
+func (m *model) gateTop(p *ink.Page) {
+	th, g := p.Theme, m.gate
 	pv := g.gate.Preview
 	word, tail := m.gateWord()
-	if place := m.place(); place != "" && p.w >= 100 { // else the line above the frame says it
-		word = th.chipPlace.on(" "+clip(place, 16)+" ") + " " + word
+	if place := m.place(); place != "" && p.W >= 100 { // else the line above the frame says it
+		word = th.ChipPlace.On(" "+ink.Clip(place, 16)+" ") + " " + word
 	}
-	p.add(spread(word, tail, p.w))
+	p.Add(ink.Spread(word, tail, p.W))
 	switch {
 	case pv.Effect != "" && g.gate.Phase == triage.GateDone:
-		p.item(label(th.muted.on("ASKED FOR")), th.plain, shown(pv.Effect))
+		p.Item(label(th.Muted.On("ASKED FOR")), th.Plain, ink.Shown(pv.Effect))
 	case pv.Effect != "":
-		p.item(label(th.danger.on("THIS WILL")), th.dangerText, shown(pv.Effect))
+		p.Item(label(th.Danger.On("THIS WILL")), th.DangerText, ink.Shown(pv.Effect))
 	case g.reading:
-		p.para(th.muted, "Reading the target. Nothing is changed by looking.")
+		p.Para(th.Muted, "Reading the target. Nothing is changed by looking.")
 	default:
-		p.para(th.dangerText, m.run.title(g.step))
+		p.Para(th.DangerText, m.run.title(g.step))
 	}
 	if len(pv.Target) > 0 && m.h > roomy {
-		p.gap()
+		p.Gap()
 	}
 	near, _ := m.gateTarget()
-	p.gateRows(th.strong, near)
+	gateRows(p, th.Strong, near)
 }
 
 // gateTarget are the rows of the target: those that stand, and those that scroll.
@@ -57,39 +58,39 @@ func (m *model) gateTarget() (near, far []steps.KV) {
 }
 
 // gateWord is the state of the gate in a word, and what counts down.
-func (m *model) gateWord() (word, tail drawn) {
+func (m *model) gateWord() (word, tail ink.Drawn) {
 	th, g := &m.th, m.gate
-	name := "  " + th.muted.on("gate "+m.run.title(g.step))
+	name := "  " + th.Muted.On("gate "+m.run.title(g.step))
 	if g.gate.Digest != "" {
-		tail = "  " + th.muted.on("digest ") + th.strong.on(shown(g.gate.Digest.Short()))
+		tail = "  " + th.Muted.On("digest ") + th.Strong.On(ink.Shown(g.gate.Digest.Short()))
 	}
 	switch g.gate.Phase {
 	case triage.GateArmed:
 		left := g.gate.Until.Sub(m.now)
 		if left <= 0 {
-			return th.chipArmed.on(" DANGER · EXPIRED ") + name, tail
+			return th.ChipArmed.On(" DANGER · EXPIRED ") + name, tail
 		}
 		if m.waits() {
-			word := text(" DANGER · TWO PERSONS ")
+			word := ink.Text(" DANGER · TWO PERSONS ")
 			if m.w < 70 {
 				word = " DANGER · 2 PERSONS "
 			}
-			return th.chipWarn.on(word) + name, tail + th.muted.on("  expires in ") + th.strong.on(ago(left))
+			return th.ChipWarn.On(word) + name, tail + th.Muted.On("  expires in ") + th.Strong.On(ink.Ago(left))
 		}
-		return th.chipArmed.on(" DANGER · ARMED ") + name, tail + th.muted.on("  expires in ") + th.strong.on(ago(left))
+		return th.ChipArmed.On(" DANGER · ARMED ") + name, tail + th.Muted.On("  expires in ") + th.Strong.On(ink.Ago(left))
 	case triage.GateConfirmed:
-		return th.chipArmed.on(" DANGER · READING AGAIN ") + name, tail
+		return th.ChipArmed.On(" DANGER · READING AGAIN ") + name, tail
 	case triage.GateActing:
-		return th.chipArmed.on(" DANGER · ACTING ") + name, tail
+		return th.ChipArmed.On(" DANGER · ACTING ") + name, tail
 	case triage.GateDone:
 		if m.gateUndone() {
-			return th.chipArmed.on(" UNDONE SINCE ") + name, tail
+			return th.ChipArmed.On(" UNDONE SINCE ") + name, tail
 		}
-		return th.chipSafe.on(" DONE ") + name, tail
+		return th.ChipSafe.On(" DONE ") + name, tail
 	case triage.GateFailed, triage.GateRefused:
-		return th.chipWarn.on(say(" %s ", strings.ToUpper(string(g.gate.Phase)))) + name, tail
+		return th.ChipWarn.On(ink.Say(" %s ", strings.ToUpper(string(g.gate.Phase)))) + name, tail
 	case triage.GateUnknown:
-		return th.chipWarn.on(" OUTCOME UNKNOWN ") + name, tail
+		return th.ChipWarn.On(" OUTCOME UNKNOWN ") + name, tail
 	}
-	return th.chipWarn.on(" DANGER · NOT ARMED ") + name, tail
+	return th.ChipWarn.On(" DANGER · NOT ARMED ") + name, tail
 }

@@ -10,6 +10,7 @@ import (
 
 	"handrail/session"
 	"handrail/triage"
+	"handrail/tui/ink"
 )
 
 // The second person of a gate: whose approval is missing, how to get it, and who
@@ -40,15 +41,15 @@ func lacks(g session.Gate, now time.Time) []triage.Refusal {
 }
 
 // armedWord is what an armed gate waits for.
-func (m *model) armedWord(step string) text {
+func (m *model) armedWord(step string) ink.Text {
 	g := m.run.snap.Gate
 	switch {
 	case g == nil || g.Step != step || g.Second == nil || len(g.Second.Lacks)+len(g.Second.By) == 0:
 		return "Armed: the preview is valid and waits for its phrase."
 	case len(lacks(*g, m.now)) > 0:
-		return say("Armed, and waits for a second person: %s. %s copies the request.", few(g.Second.May, 4), shown(m.keys.Request.Help().Key))
+		return ink.Say("Armed, and waits for a second person: %s. %s copies the request.", ink.Few(g.Second.May, 4), ink.Shown(m.keys.Request.Help().Key))
 	}
-	return say("Armed and approved by %s: it waits for its phrase.", g.Second.By[len(g.Second.By)-1].Person)
+	return ink.Say("Armed and approved by %s: it waits for its phrase.", g.Second.By[len(g.Second.By)-1].Person)
 }
 
 func approvals(g session.Gate) int {
@@ -59,8 +60,8 @@ func approvals(g session.Gate) int {
 }
 
 // gateApproved names who approved what is shown, and until when that counts.
-func (m *model) gateApproved(p *page) {
-	th, second := p.th, m.gate.gate.Second
+func (m *model) gateApproved(p *ink.Page) {
+	th, second := p.Theme, m.gate.gate.Second
 	if second == nil {
 		return
 	}
@@ -69,67 +70,51 @@ func (m *model) gateApproved(p *page) {
 		left := a.Lapses().Sub(m.now)
 		switch {
 		case live && left < 0:
-			p.item(th.warn.on("! lapsed  "), th.plain, say("%s approved it, and that counted until %s.", a.Person, clock(a.Lapses())))
+			p.Item(th.Warn.On("! lapsed  "), th.Plain, ink.Say("%s approved it, and that counted until %s.", a.Person, ink.Clock(a.Lapses())))
 		case live:
-			p.add(spread(th.good.on("✓ approved")+"  "+th.strong.on(shown(a.Person))+"  "+th.muted.on(clip(shown(a.Key), 15)),
-				"  "+th.muted.on("lapses in ")+th.strong.on(ago(left))+th.muted.on(say(" at %s", clock(a.Lapses()))), p.w))
+			p.Add(ink.Spread(th.Good.On("✓ approved")+"  "+th.Strong.On(ink.Shown(a.Person))+"  "+th.Muted.On(ink.Clip(ink.Shown(a.Key), 15)),
+				"  "+th.Muted.On("lapses in ")+th.Strong.On(ink.Ago(left))+th.Muted.On(ink.Say(" at %s", ink.Clock(a.Lapses()))), p.W))
 		default:
-			p.item(label(th.muted.on("approved by")), th.plain, say("%s at %s, with the key %s", a.Person, clock(a.Signed), a.Key))
+			p.Item(label(th.Muted.On("approved by")), th.Plain, ink.Say("%s at %s, with the key %s", a.Person, ink.Clock(a.Signed), a.Key))
 		}
 	}
 }
 
 // gateWaits says whose approval is missing and how to get it, with the line that
 // takes it.
-func (m *model) gateWaits(p *page) (*tea.Position, []hint) {
-	th, g := p.th, m.gate
+func (m *model) gateWaits(p *ink.Page) (*tea.Position, []ink.Hint) {
+	th, g := p.Theme, m.gate
 	second := g.gate.Second
 	missing := func() {
-		p.item(th.warn.on("! missing  "), th.strong, shown(sentence(lacks(g.gate, m.now)[0].Why)))
-		p.item(th.muted.on("  who may  "), th.plain, few(second.May, 4))
+		p.Item(th.Warn.On("! missing  "), th.Strong, ink.Shown(ink.Sentence(lacks(g.gate, m.now)[0].Why)))
+		p.Item(th.Muted.On("  who may  "), th.Plain, ink.Few(second.May, 4))
 	}
 	if m.replaying() {
 		missing()
 		if m.replay.tape.Live() { // whoever looks on may be the one who is missing
-			p.item(th.muted.on("  how      "), th.plain, say("handrail approve %s", m.run.snap.Bundle))
+			p.Item(th.Muted.On("  how      "), th.Plain, ink.Say("handrail approve %s", m.run.snap.Bundle))
 		}
 		return nil, nil
 	}
-	copies := shown(m.keys.Request.Help().Key)
+	copies := ink.Shown(m.keys.Request.Help().Key)
 	if g.said.text == "" { // else what was just said needs the room
 		missing()
-		how := say("%s copies the request. They run handrail approve, paste it, and send one line back.", copies)
-		if p.w < 70 {
-			how = say("%s copies it; they run handrail approve.", copies)
+		how := ink.Say("%s copies the request. They run handrail approve, paste it, and send one line back.", copies)
+		if p.W < 70 {
+			how = ink.Say("%s copies it; they run handrail approve.", copies)
 		}
-		p.item(th.muted.on("  how      "), th.plain, how)
+		p.Item(th.Muted.On("  how      "), th.Plain, how)
 		if m.h > roomy {
-			p.item(blank(11), th.plain, say("Who can read the bundle runs: handrail approve %s", m.run.snap.Bundle))
+			p.Item(ink.Blank(11), th.Plain, ink.Say("Who can read the bundle runs: handrail approve %s", m.run.snap.Bundle))
 		}
 	}
 	if g.asks {
-		p.add(th.strong.on("Looking whether it counts …"))
-		return nil, []hint{{"esc", "disarm, nothing changes"}}
+		p.Add(th.Strong.On("Looking whether it counts …"))
+		return nil, []ink.Hint{{Key: "esc", Does: "disarm, nothing changes"}}
 	}
-	row, at := g.edit.draw(th.strong, p.w-11)
-	p.add(th.danger.on("approval ▸ ") + row)
-	return &tea.Position{X: 11 + at, Y: len(p.rows) - 1}, []hint{{copies, "copy the request"}, {"enter", "back; it waits"}, {"esc", "disarm"}, {"paste", "their answer"}, {"pgdn", "more"}}
-}
-
-// few lists some names and counts the others.
-func few(names []string, n int) text {
-	if len(names) <= n {
-		return shown(strings.Join(names, "; "))
-	}
-	return say("%s; and %d more", strings.Join(names[:n], "; "), len(names)-n)
-}
-
-// sentence begins with a capital.
-func sentence(s string) string {
-	if s == "" {
-		return ""
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
+	row, at := g.edit.draw(th.Strong, p.W-11)
+	p.Add(th.Danger.On("approval ▸ ") + row)
+	return &tea.Position{X: 11 + at, Y: len(p.Rows) - 1}, []ink.Hint{{Key: copies, Does: "copy the request"}, {Key: "enter", Does: "back; it waits"}, {Key: "esc", Does: "disarm"}, {Key: "paste", Does: "their answer"}, {Key: "pgdn", Does: "more"}}
 }
 
 // typeApproval takes what is typed while the gate waits: without bracketed paste
@@ -192,10 +177,10 @@ func (g *gateModal) approved(err error, now time.Time) {
 		g.said = notice{}
 	case errors.As(err, &no) && len(no.Refusals) > 0:
 		r := no.Refusals[0]
-		g.said = notice{level: "critical", text: say("Not taken: %s. %s", strings.TrimSuffix(r.Why, "."), r.Cure)}
+		g.said = notice{level: "critical", text: ink.Say("Not taken: %s. %s", strings.TrimSuffix(r.Why, "."), r.Cure)}
 		g.quiet = now.Add(grace)
 	default:
-		g.said = notice{level: "critical", text: shown(err.Error())}
+		g.said = notice{level: "critical", text: ink.Shown(err.Error())}
 		g.quiet = now.Add(grace)
 	}
 }
@@ -207,7 +192,7 @@ func (m *model) copyRequest() tea.Cmd {
 		m.warn("", "No gate waits for a second person.")
 		return nil
 	}
-	done := say("The request was handed to the clipboard: send it to somebody who may. Or let them run: handrail approve %s", m.run.snap.Bundle)
+	done := ink.Say("The request was handed to the clipboard: send it to somebody who may. Or let them run: handrail approve %s", m.run.snap.Bundle)
 	if m.gate != nil {
 		m.gate.said = notice{level: "info", text: done}
 	} else {

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"handrail/triage"
+	"handrail/tui/ink"
 )
 
 // approvalsSent are the approvals that reached the incident.
@@ -138,13 +139,13 @@ func TestLookingOnAtTwo(t *testing.T) {
 func TestNothingBehindAGateLooksAlive(t *testing.T) {
 	t.Parallel()
 	sgr := regexp.MustCompile(`\x1b\[[0-9;:]*m`)
-	for _, name := range append(Themes(), "") {
+	for _, name := range append(ink.Themes(), "") {
 		for _, dark := range []bool{true, false} {
 			s := onStage(t, 140, 45, true, "")
 			s.toTwo()
-			s.th = newTheme(name, dark)
+			s.th = ink.NewTheme(name, dark)
 			allowed := map[string]bool{"\x1b[m": true, "\x1b[0m": true}
-			for _, code := range sgr.FindAllString(string(s.th.veil.on("x")), -1) {
+			for _, code := range sgr.FindAllString(string(s.th.Veil.On("x")), -1) {
 				allowed[code] = true
 			}
 			rows := strings.Split(s.View().Content, "\n")
@@ -177,14 +178,14 @@ func TestNothingBehindAGateLooksAlive(t *testing.T) {
 // row is as wide as before.
 func TestOverKeepsColumns(t *testing.T) {
 	t.Parallel()
-	veil := newTheme(ThemeMono, true).veil
+	veil := ink.NewTheme(ink.ThemeMono, true).Veil
 	rapid.Check(t, func(t *rapid.T) {
 		behind := rapid.StringOf(rapid.SampledFrom([]rune("ab 支付🙂e\u0301│👩\u200d🚀é"))).Draw(t, "behind")
 		w := rapid.IntRange(10, 60).Draw(t, "w")
 		wide := rapid.IntRange(1, w).Draw(t, "wide")
 		left := rapid.IntRange(0, w-wide).Draw(t, "left")
-		box := drawn(strings.Repeat("#", wide))
-		rows := over([]drawn{drawn(behind), drawn(behind)}, []drawn{box}, veil, left, 1, w, 3)
+		box := ink.Drawn(strings.Repeat("#", wide))
+		rows := ink.Over([]ink.Drawn{ink.Drawn(behind), ink.Drawn(behind)}, []ink.Drawn{box}, veil, left, 1, w, 3)
 		if len(rows) != 3 {
 			t.Fatalf("%d rows, want 3", len(rows))
 		}

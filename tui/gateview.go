@@ -8,6 +8,7 @@ import (
 
 	"handrail/steps"
 	"handrail/triage"
+	"handrail/tui/ink"
 )
 
 // roomy is the height above which a gate need not save lines.
@@ -18,12 +19,12 @@ const roomy = 30
 const labelWidth = 13
 
 // label pads a name at the left of a gate.
-func label(d drawn) drawn { return d + blank(max(2, labelWidth-cells(d))) }
+func label(d ink.Drawn) ink.Drawn { return d + ink.Blank(max(2, labelWidth-ink.Cells(d))) }
 
 // gateRows writes names and values in the columns of the gate.
-func (p *page) gateRows(in ink, kvs []steps.KV) {
+func gateRows(p *ink.Page, in ink.Ink, kvs []steps.KV) {
 	for _, kv := range kvs {
-		p.item(label(p.th.muted.on(shown(kv.Key))), in, or(shown(kv.Value), "unknown"))
+		p.Item(label(p.Theme.Muted.On(ink.Shown(kv.Key))), in, ink.Or(ink.Shown(kv.Value), "unknown"))
 	}
 }
 
@@ -34,36 +35,36 @@ func (m *model) gateUndone() bool {
 
 // gateBox is the gate in at most most rows. Consequence, target and phrase always
 // stand; what is between scrolls.
-func (m *model) gateBox(most int) ([]drawn, *tea.Position) {
+func (m *model) gateBox(most int) ([]ink.Drawn, *tea.Position) {
 	th, g := &m.th, m.gate
 	w := min(m.w, 104)
 	inner := w - 4
-	top := page{w: inner, th: th}
+	top := ink.Page{W: inner, Theme: th}
 	m.gateTop(&top)
-	low := page{w: inner, th: th}
+	low := ink.Page{W: inner, Theme: th}
 	cur := m.gateLow(&low)
-	mid := page{w: inner, th: th}
+	mid := ink.Page{W: inner, Theme: th}
 	alikeEnds := m.gateMiddle(&mid)
 
 	h := most - 2
-	if fits := max(2, h-len(low.rows)-2); len(top.rows) > fits {
+	if fits := max(2, h-len(low.Rows)-2); len(top.Rows) > fits {
 		// A target that is too long for the screen scrolls; the phrase never does.
-		cut := top.rows[fits:]
+		cut := top.Rows[fits:]
 		for i := range alikeEnds {
 			alikeEnds[i] += len(cut)
 		}
-		mid.rows = append(cut[:len(cut):len(cut)], mid.rows...)
-		top.rows = top.rows[:fits]
+		mid.Rows = append(cut[:len(cut):len(cut)], mid.Rows...)
+		top.Rows = top.Rows[:fits]
 	}
-	room := h - len(top.rows) - len(low.rows)
+	room := h - len(top.Rows) - len(low.Rows)
 	if most > roomy {
-		room = min(room, len(mid.rows)+1)
+		room = min(room, len(mid.Rows)+1)
 	}
-	rows := top.rows
+	rows := top.Rows
 	if room > 0 {
-		all := len(mid.rows)
-		var view []drawn
-		view, g.off = window(mid.rows, g.off, room)
+		all := len(mid.Rows)
+		var view []ink.Drawn
+		view, g.off = ink.Window(mid.Rows, g.off, room)
 		if more := all - g.off - room; more > 0 {
 			view[room-1] = m.more(more+1, alikeEnds, g.off+room-1)
 		}
@@ -73,120 +74,120 @@ func (m *model) gateBox(most int) ([]drawn, *tea.Position) {
 		cur.Y += len(rows) + 1
 		cur.X += 2
 	}
-	rows = append(rows, low.rows...)
-	frame := th.danger
+	rows = append(rows, low.Rows...)
+	frame := th.Danger
 	if g.gate.Phase == triage.GateDone && !m.gateUndone() {
-		frame = th.good // over: nothing dangerous waits here any more
+		frame = th.Good // over: nothing dangerous waits here any more
 	}
-	return double(frame, rows, w), cur
+	return ink.Double(frame, rows, w), cur
 }
 
 // gateMiddle is what a careful person reads before typing: what stands in the
 // way, what would change, what must not be mistaken for it, then the rest. It
 // returns the rows on which look-alikes end.
-func (m *model) gateMiddle(p *page) []int {
-	th, g := p.th, m.gate
+func (m *model) gateMiddle(p *ink.Page) []int {
+	th, g := p.Theme, m.gate
 	pv := g.gate.Preview
 	if m.h > roomy {
-		p.rows = append(p.rows, "")
+		p.Rows = append(p.Rows, "")
 	}
 	m.gateOutcome(p)
 	if !g.armed() {
 		m.gateApproved(p)
 	}
 	if g.why != "" && !g.reading {
-		p.rows = append(p.rows, "")
-		p.item(label(th.warn.on("! CLOSED")), th.strong, m.closedWhy(g.why))
+		p.Rows = append(p.Rows, "")
+		p.Item(label(th.Warn.On("! CLOSED")), th.Strong, m.closedWhy(g.why))
 	}
 	for _, moved := range g.gate.Moved {
-		p.item(label(th.bad.on("✗ MOVED")), th.plain, shown(moved))
+		p.Item(label(th.Bad.On("✗ MOVED")), th.Plain, ink.Shown(moved))
 	}
 	m.gateNeeds(p)
 	m.gateDiff(p)
 	alikeEnds := m.gateAlike(p)
 	m.gateOwners(p)
 	if _, far := m.gateTarget(); len(far) > 0 {
-		p.gap()
-		p.gateRows(th.strong, far)
+		p.Gap()
+		gateRows(p, th.Strong, far)
 	}
 	if rest := slices.DeleteFunc(slices.Clone(pv.Shown), alike); len(rest) > 0 && g.gate.Phase != triage.GateDone {
-		p.gap()
-		p.gateRows(th.plain, rest)
+		p.Gap()
+		gateRows(p, th.Plain, rest)
 	}
 	m.gateEvidence(p)
-	p.gap()
-	p.item(label(th.muted.on("exactly")), th.plain, shown(pv.Command))
-	p.item(label(th.muted.on("undo")), th.plain, shown(pv.Undo))
+	p.Gap()
+	p.Item(label(th.Muted.On("exactly")), th.Plain, ink.Shown(pv.Command))
+	p.Item(label(th.Muted.On("undo")), th.Plain, ink.Shown(pv.Undo))
 	for _, d := range pv.Owes {
-		p.item(label(th.muted.on("owes")), th.plain, shown(d.Text))
+		p.Item(label(th.Muted.On("owes")), th.Plain, ink.Shown(d.Text))
 	}
 	if pv.Request != pv.Command {
-		p.item(label(th.muted.on("request")), th.plain, block(pv.Request))
+		p.Item(label(th.Muted.On("request")), th.Plain, ink.Block(pv.Request))
 	}
 	m.gateVerdicts(p)
 	return alikeEnds
 }
 
-func (m *model) gateEvidence(p *page) {
-	th, g := p.th, m.gate
+func (m *model) gateEvidence(p *ink.Page) {
+	th, g := p.Theme, m.gate
 	if len(g.gate.Evidence) > 0 {
-		p.head("STANDS ON")
+		p.Head("STANDS ON")
 	}
 	wide := 0
 	for _, e := range g.gate.Evidence {
-		wide = max(wide, min(16, cells(drawn(short(e.Step)))))
+		wide = max(wide, min(16, ink.Cells(ink.Drawn(short(e.Step)))))
 	}
 	for _, e := range g.gate.Evidence {
-		age := "  " + th.muted.on(ago(m.now.Sub(e.At))+" old")
-		lead := th.good.on("✓ ") + fit(th.muted.on(short(e.Step)), max(wide, 7)) + "  "
-		p.add(spread(lead+th.plain.on(shown(e.Text))+" ", age, p.w))
+		age := "  " + th.Muted.On(ink.Ago(m.now.Sub(e.At))+" old")
+		lead := th.Good.On("✓ ") + ink.Fit(th.Muted.On(short(e.Step)), max(wide, 7)) + "  "
+		p.Add(ink.Spread(lead+th.Plain.On(ink.Shown(e.Text))+" ", age, p.W))
 	}
 }
 
-func (m *model) gateVerdicts(p *page) {
-	th := p.th
+func (m *model) gateVerdicts(p *ink.Page) {
+	th := p.Theme
 	if len(m.gate.gate.Verdicts) > 0 {
-		p.head("CONDITIONS OF THE RUNBOOK")
+		p.Head("CONDITIONS OF THE RUNBOOK")
 	}
 	for _, v := range m.gate.gate.Verdicts {
-		mk := mark{"✓", "true", th.good}
+		mk := ink.Mark{Symbol: "✓", Word: "true", Ink: th.Good}
 		if v.Result != "true" {
-			mk = mark{"✗", shown(v.Result), th.warn}
+			mk = ink.Mark{Symbol: "✗", Word: ink.Shown(v.Result), Ink: th.Warn}
 		}
-		p.item(mk.ink.on(mk.symbol+" "+mk.word)+"  ", th.muted, or(shown(v.Why), shown(v.Expr)))
+		p.Item(mk.Ink.On(mk.Symbol+" "+mk.Word)+"  ", th.Muted, ink.Or(ink.Shown(v.Why), ink.Shown(v.Expr)))
 	}
 }
 
 // closedWhy is why the gate in front was closed. Where the things in its way are
 // listed below, it only counts them.
-func (m *model) closedWhy(why text) text {
+func (m *model) closedWhy(why ink.Text) ink.Text {
 	g, n := m.gate, 0
 	listed := g.refused
 	if len(listed) == 0 {
 		listed = g.gate.Refusals
 	}
 	for _, r := range listed {
-		if strings.Contains(string(why), string(shown(r.Why))) {
+		if strings.Contains(string(why), string(ink.Shown(r.Why))) {
 			n++
 		}
 	}
 	if n < 2 {
 		return why
 	}
-	return say("%d things stand in its way.", n)
+	return ink.Say("%d things stand in its way.", n)
 }
 
 // gateNeeds lists what stands in the way, and what would meet it.
-func (m *model) gateNeeds(p *page) {
-	th, g := p.th, m.gate
+func (m *model) gateNeeds(p *ink.Page) {
+	th, g := p.Theme, m.gate
 	need := func(why, cure string, law int) {
-		tail := text("")
+		tail := ink.Text("")
 		if law > 0 {
-			tail = say("  (law %d)", law)
+			tail = ink.Say("  (law %d)", law)
 		}
-		p.item(th.warn.on("✗ "), th.plain, shown(why)+tail)
+		p.Item(th.Warn.On("✗ "), th.Plain, ink.Shown(why)+tail)
 		if cure != "" {
-			p.item("  "+th.muted.on("→ "), th.plain, shown(cure))
+			p.Item("  "+th.Muted.On("→ "), th.Plain, ink.Shown(cure))
 		}
 	}
 	refusals := g.refused
@@ -195,8 +196,8 @@ func (m *model) gateNeeds(p *page) {
 	}
 	free := func(o steps.Owner) bool { return o.Paused != "yes" }
 	if len(refusals)+len(g.gate.Preview.Unmet) > 0 || slices.ContainsFunc(g.gate.Preview.Owners, free) {
-		p.rows = append(p.rows, "")
-		p.head("STANDS IN THE WAY")
+		p.Rows = append(p.Rows, "")
+		p.Head("STANDS IN THE WAY")
 	}
 	seen := map[string]bool{}
 	for _, r := range refusals {
@@ -219,21 +220,21 @@ func (m *model) gateNeeds(p *page) {
 }
 
 // gateOwners says who cannot undo the act now.
-func (m *model) gateOwners(p *page) {
+func (m *model) gateOwners(p *ink.Page) {
 	for _, o := range m.gate.gate.Preview.Owners {
 		if o.Paused == "yes" {
-			p.item(p.th.good.on("✓ "), p.th.plain, say("%s is paused and cannot undo this.", o.Name))
+			p.Item(p.Theme.Good.On("✓ "), p.Theme.Plain, ink.Say("%s is paused and cannot undo this.", o.Name))
 		}
 	}
 }
 
-func (m *model) gateOutcome(p *page) {
-	th, g := p.th, m.gate
+func (m *model) gateOutcome(p *ink.Page) {
+	th, g := p.Theme, m.gate
 	if run, ok := m.run.running(g.step); ok {
 		m.drawLive(p, run)
 	}
 	if g.gate.Response != "" {
-		p.item(label(th.muted.on("answer")), th.plain, block(g.gate.Response))
+		p.Item(label(th.Muted.On("answer")), th.Plain, ink.Block(g.gate.Response))
 	}
 	after := g.gate.After
 	if now := m.run.snap.State.Gates[g.step]; now.Phase == triage.GateDone {
@@ -246,28 +247,28 @@ func (m *model) gateOutcome(p *page) {
 		}
 	}
 	if len(after) > 0 {
-		p.head("THE TARGET NOW")
-		p.gateRows(th.plain, after)
-		p.gap()
+		p.Head("THE TARGET NOW")
+		gateRows(p, th.Plain, after)
+		p.Gap()
 	}
 }
 
 // gateLow is the phrase, the line to type it on, and the keys.
-func (m *model) gateLow(p *page) *tea.Position {
-	th, g := p.th, m.gate
+func (m *model) gateLow(p *ink.Page) *tea.Position {
+	th, g := p.Theme, m.gate
 	var cur *tea.Position
-	p.add(th.faint.on(line("─", p.w)))
+	p.Add(th.Faint.On(ink.Line("─", p.W)))
 	if n := g.noted; n.text != "" {
-		p.item("", th.plain, n.text)
+		p.Item("", th.Plain, n.text)
 	}
 	switch {
 	case g.said.text != "":
-		k := th.level(gateLevel(g.said.level))
-		p.item(k.ink.on(k.symbol)+" ", th.plain, g.said.text)
+		k := th.Level(gateLevel(g.said.level))
+		p.Item(k.Ink.On(k.Symbol)+" ", th.Plain, g.said.text)
 	case g.gate.Wrong > 0 && g.armed():
-		p.item(th.warn.on("! "), th.strong, m.wrongPhrase())
+		p.Item(th.Warn.On("! "), th.Strong, m.wrongPhrase())
 	}
-	keys := []hint{{"enter", "back"}, {"r", "look again"}, {"esc", "back"}}
+	keys := []ink.Hint{{Key: "enter", Does: "back"}, {Key: "r", Does: "look again"}, {Key: "esc", Does: "back"}}
 	if g.armed() {
 		m.gateApproved(p)
 	}
@@ -275,45 +276,45 @@ func (m *model) gateLow(p *page) *tea.Position {
 	case m.waits():
 		cur, keys = m.gateWaits(p)
 	case g.sent:
-		p.add(th.strong.on("Reading the target again, then acting if nothing moved …"))
-		keys = []hint{{"esc", "leave this view; it goes on"}}
+		p.Add(th.Strong.On("Reading the target again, then acting if nothing moved …"))
+		keys = []ink.Hint{{Key: "esc", Does: "leave this view; it goes on"}}
 	case g.armed():
-		p.item(th.muted.on("type     "), th.strong, shown(g.gate.Preview.Phrase))
-		row, at := g.edit.draw(th.strong, p.w-9)
-		p.add(th.danger.on("phrase ▸ ") + row)
-		cur = &tea.Position{X: 9 + at, Y: len(p.rows) - 1}
+		p.Item(th.Muted.On("type     "), th.Strong, ink.Shown(g.gate.Preview.Phrase))
+		row, at := g.edit.draw(th.Strong, p.W-9)
+		p.Add(th.Danger.On("phrase ▸ ") + row)
+		cur = &tea.Position{X: 9 + at, Y: len(p.Rows) - 1}
 		if g.edit.pasted {
-			p.add(th.muted.on("         pasted, and recorded as such"))
+			p.Add(th.Muted.On("         pasted, and recorded as such"))
 		}
-		keys = []hint{{"enter", "only with the phrase"}, {"esc", "disarm, nothing changes"}, {"pgdn", "more"}}
+		keys = []ink.Hint{{Key: "enter", Does: "only with the phrase"}, {Key: "esc", Does: "disarm, nothing changes"}, {Key: "pgdn", Does: "more"}}
 		if k := m.keys.noteKey(); k != "" {
-			keys = slices.Insert(keys, 2, hint{k, "note"})
+			keys = slices.Insert(keys, 2, ink.Hint{Key: k, Does: "note"})
 		}
 	case m.replaying():
 		if g.edit.value() != "" {
-			p.item(th.muted.on("typed    "), th.strong, shown(g.edit.value()))
+			p.Item(th.Muted.On("typed    "), th.Strong, ink.Shown(g.edit.value()))
 		}
 	case m.run.acting():
-		keys = []hint{{"i", "interrupt"}, {shown(m.keys.View.Help().Key), "what it prints"}, {"enter", "back; the act goes on"}}
+		keys = []ink.Hint{{Key: "i", Does: "interrupt"}, {Key: ink.Shown(m.keys.View.Help().Key), Does: "what it prints"}, {Key: "enter", Does: "back; the act goes on"}}
 	case g.gate.Phase == triage.GateDone:
-		keys = []hint{{"enter", "go on"}}
+		keys = []ink.Hint{{Key: "enter", Does: "go on"}}
 	}
 	if m.replaying() {
 		return nil // what was typed then; the keys are below
 	}
-	p.add(th.footer(p.w, keys))
+	p.Add(th.Footer(p.W, keys))
 	return cur
 }
 
 // wrongPhrase passes on where the incident saw a difference.
-func (m *model) wrongPhrase() text {
+func (m *model) wrongPhrase() ink.Text {
 	g := m.gate.gate
 	left := tries - g.Wrong
 	unit := "tries"
 	if left == 1 {
 		unit = "try"
 	}
-	return say("The phrase differs at character %d. %d %s left, then the gate closes.", g.WrongAt, left, unit)
+	return ink.Say("The phrase differs at character %d. %d %s left, then the gate closes.", g.WrongAt, left, unit)
 }
 
 func gateLevel(l string) string {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"handrail/steps"
+	"handrail/tui/ink"
 )
 
 // leastWhat is the width from which on what a node is stands beside its name.
@@ -15,45 +16,45 @@ type graphParts struct{ what, reasons bool }
 
 // drawGraph draws things in their order, with the lines from each to what waits
 // for it, how each stands, and why.
-func (m *model) drawGraph(p *page, g *steps.Graph, parts graphParts) {
-	th := p.th
-	p.add(spread(th.muted.on("IN THIS ORDER"), m.graphSigns(g), p.w))
+func (m *model) drawGraph(p *ink.Page, g *steps.Graph, parts graphParts) {
+	th := p.Theme
+	p.Add(ink.Spread(th.Muted.On("IN THIS ORDER"), m.graphSigns(g), p.W))
 	names, digits := 0, len(strconv.Itoa(len(g.Nodes)))
 	for _, n := range g.Nodes {
-		names = max(names, min(24, cells(drawn(shown(n.Name)))))
+		names = max(names, min(24, ink.Cells(ink.Drawn(ink.Shown(n.Name)))))
 	}
 	for i, r := range g.Rails() {
 		n := g.Nodes[i]
-		mk, ink := m.nodeMark(g, i)
-		rail, under := th.muted.on(text(r.At)), th.muted.on(text(r.Below))
-		lead := rail + " " + mk.ink.on(mk.symbol) + " " + th.muted.on(say("%*d", digits, i+1)) + " "
-		was := drawn("")
+		mk, pen := m.nodeMark(g, i)
+		rail, under := th.Muted.On(ink.Text(r.At)), th.Muted.On(ink.Text(r.Below))
+		lead := rail + " " + mk.Ink.On(mk.Symbol) + " " + th.Muted.On(ink.Say("%*d", digits, i+1)) + " "
+		was := ink.Drawn("")
 		if n.Was > 0 {
-			was = th.warn.on(say("was %d", n.Was)) + "  "
+			was = th.Warn.On(ink.Say("was %d", n.Was)) + "  "
 		}
-		name := ink.on(shown(n.Name))
+		name := pen.On(ink.Shown(n.Name))
 		if !parts.what || n.What == "" {
-			p.add(lead + name + "  " + was)
+			p.Add(lead + name + "  " + was)
 			continue
 		}
-		indent, room := cells(lead), p.w-cells(lead)-names-2-cells(was)
+		indent, room := ink.Cells(lead), p.W-ink.Cells(lead)-names-2-ink.Cells(was)
 		if room < leastWhat {
-			p.add(lead + name + "  " + was)
-			for _, l := range wrap(shown(n.What), p.w-indent) {
-				p.add(fit(under, indent) + th.muted.on(l))
+			p.Add(lead + name + "  " + was)
+			for _, l := range ink.Wrap(ink.Shown(n.What), p.W-indent) {
+				p.Add(ink.Fit(under, indent) + th.Muted.On(l))
 			}
 			continue
 		}
-		for k, l := range wrap(shown(n.What), room) {
+		for k, l := range ink.Wrap(ink.Shown(n.What), room) {
 			if k == 0 {
-				p.add(lead + fit(name, names) + "  " + was + th.plain.on(l))
+				p.Add(lead + ink.Fit(name, names) + "  " + was + th.Plain.On(l))
 			} else {
-				p.add(fit(under, indent+names+2+cells(was)) + th.plain.on(l))
+				p.Add(ink.Fit(under, indent+names+2+ink.Cells(was)) + th.Plain.On(l))
 			}
 		}
 	}
 	if g.Changed() {
-		p.item(th.warn.on("! "), th.plain, "A person changed the order. “was” is the place that was proposed.")
+		p.Item(th.Warn.On("! "), th.Plain, "A person changed the order. “was” is the place that was proposed.")
 	}
 	if parts.reasons {
 		drawReasons(p, g)
@@ -61,48 +62,48 @@ func (m *model) drawGraph(p *page, g *steps.Graph, parts graphParts) {
 }
 
 // drawReasons says why each thing stands before others.
-func drawReasons(p *page, g *steps.Graph) {
+func drawReasons(p *ink.Page, g *steps.Graph) {
 	if len(g.Reasons) > 0 {
-		p.head("WHY")
+		p.Head("WHY")
 	}
 	for _, r := range g.Reasons {
 		of, why, told := strings.Cut(r, ": ")
-		p.item(p.th.muted.on("· "), p.th.plain, shown(of))
+		p.Item(p.Theme.Muted.On("· "), p.Theme.Plain, ink.Shown(of))
 		if told {
-			p.item("  ", p.th.muted, shown(why))
+			p.Item("  ", p.Theme.Muted, ink.Shown(why))
 		}
 	}
 }
 
 // nodeMark is how a node stands. Only the first that is not done is next.
-func (m *model) nodeMark(g *steps.Graph, i int) (mark, ink) {
+func (m *model) nodeMark(g *steps.Graph, i int) (ink.Mark, ink.Ink) {
 	th, next := &m.th, g.Next() == i
 	switch n := g.Nodes[i]; {
 	case n.State == steps.NodeDone:
-		return mark{"✓", "done", th.good}, th.muted
+		return ink.Mark{Symbol: "✓", Word: "done", Ink: th.Good}, th.Muted
 	case n.State != steps.NodeOpen && next:
-		return mark{"?", "unknown", th.warn}, th.strong
+		return ink.Mark{Symbol: "?", Word: "unknown", Ink: th.Warn}, th.Strong
 	case n.State != steps.NodeOpen:
-		return mark{"?", "unknown", th.warn}, th.plain
+		return ink.Mark{Symbol: "?", Word: "unknown", Ink: th.Warn}, th.Plain
 	case next:
-		return mark{"▸", "next", th.accent}, th.strong
+		return ink.Mark{Symbol: "▸", Word: "next", Ink: th.Accent}, th.Strong
 	}
-	return mark{"○", "open", th.muted}, th.plain
+	return ink.Mark{Symbol: "○", Word: "open", Ink: th.Muted}, th.Plain
 }
 
 // graphSigns says what the signs of a graph mean, those that it has.
-func (m *model) graphSigns(g *steps.Graph) drawn {
-	var out drawn
-	seen := map[text]bool{}
+func (m *model) graphSigns(g *steps.Graph) ink.Drawn {
+	var out ink.Drawn
+	seen := map[ink.Text]bool{}
 	for i := range g.Nodes {
 		mk, _ := m.nodeMark(g, i)
-		if !seen[mk.symbol] {
+		if !seen[mk.Symbol] {
 			if out != "" {
 				out += "  "
 			}
-			out += mk.ink.on(mk.symbol) + " " + m.th.muted.on(mk.word)
+			out += mk.Ink.On(mk.Symbol) + " " + m.th.Muted.On(mk.Word)
 		}
-		seen[mk.symbol] = true
+		seen[mk.Symbol] = true
 	}
 	return out
 }

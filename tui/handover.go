@@ -7,16 +7,17 @@ import (
 
 	"handrail/session"
 	"handrail/triage"
+	"handrail/tui/ink"
 )
 
 // handOver asks who goes on and why, before this face lets go of the incident.
 func (m *model) handOver() {
 	if m.run.acting() {
-		m.warn("warning", say("Not now: %s is acting, and somebody must see how that ends.", short(m.run.snap.State.Acting)))
+		m.warn("warning", ink.Say("Not now: %s is acting, and somebody must see how that ends.", short(m.run.snap.State.Acting)))
 		return
 	}
 	m.form = &form{title: "Hand over to somebody else",
-		intro:  []text{"Both stand in the journal. Afterwards nobody is at the keyboard here, until somebody resumes it; this handrail lets go of it."},
+		intro:  []ink.Text{"Both stand in the journal. Afterwards nobody is at the keyboard here, until somebody resumes it; this handrail lets go of it."},
 		fields: []field{named("for", "to", "who goes on: a person or a team", true), named("why", "note", "why, what is under way, what comes next", true)},
 		submit: func(v map[string]string) tea.Cmd {
 			return m.send(triage.Intent{Kind: triage.DoHandOver, Person: v["for"], Text: v["why"]})
@@ -28,18 +29,18 @@ func (m *model) handed(msg didMsg) tea.Cmd {
 	if msg.err != nil || msg.in.Kind != triage.DoHandOver || m.inc == nil {
 		return nil
 	}
-	id := shown(m.run.snap.State.Incident)
+	id := ink.Shown(m.run.snap.State.Incident)
 	quit := m.c.Open != nil
 	cmd := m.depart(quit)
-	m.notice = notice{text: say("✓ Handed over to %s. They go on with: handrail resume %s", msg.in.Person, id)}
+	m.notice = notice{text: ink.Say("✓ Handed over to %s. They go on with: handrail resume %s", msg.in.Person, id)}
 	return cmd
 }
 
 // takeOverForm asks why somebody else goes on. It is asked after the incident was
 // opened and let go again, since only its journal knows who was there last.
 func (m *model) takeOverForm(id string, who *session.HandoverError) *form {
-	return &form{title: say("%s was at the keyboard last", who.From),
-		intro:  []text{say("You would go on as %s. Both names and the reason are recorded, for everybody to see.", who.To)},
+	return &form{title: ink.Say("%s was at the keyboard last", who.From),
+		intro:  []ink.Text{ink.Say("You would go on as %s. Both names and the reason are recorded, for everybody to see.", who.To)},
 		fields: []field{named("why", "why", "why you go on, in one sentence", true)},
 		submit: func(v map[string]string) tea.Cmd { return m.resumeWith(id, v["why"]) }}
 }
@@ -57,23 +58,23 @@ func (m *model) tookOver(err error) bool {
 
 // atKeyboard says who is at the keyboard where that changed, and warns where
 // nobody is.
-func (m *model) atKeyboard() drawn {
+func (m *model) atKeyboard() ink.Drawn {
 	th, s := &m.th, m.run.snap.State
 	switch {
 	case s.GivenOver():
-		return th.warn.on("! ") + th.strong.on(say("handed over to %s", s.Handed.For))
+		return th.Warn.On("! ") + th.Strong.On(ink.Say("handed over to %s", s.Handed.For))
 	case s.Handed.Seq > 0:
-		return th.muted.on("keyboard ") + th.plain.on(say("%s, after %s", s.Operator, s.Handed.From))
+		return th.Muted.On("keyboard ") + th.Plain.On(ink.Say("%s, after %s", s.Operator, s.Handed.From))
 	}
 	return ""
 }
 
 // nobodyHolds tells who looks on that nobody is at the keyboard, and how to be the
 // one.
-func (m *model) nobodyHolds() text {
+func (m *model) nobodyHolds() ink.Text {
 	s := m.run.snap.State
 	if !s.GivenOver() || s.Outcome != "" {
 		return ""
 	}
-	return say("%s handed over to %s: %s. Nobody is at the keyboard; whoever goes on: handrail resume %s", s.Handed.From, s.Handed.For, s.Handed.Why, s.Incident)
+	return ink.Say("%s handed over to %s: %s. Nobody is at the keyboard; whoever goes on: handrail resume %s", s.Handed.From, s.Handed.For, s.Handed.Why, s.Incident)
 }

@@ -2,41 +2,41 @@ package tui
 
 import (
 	"strings"
-	"time"
 
 	"handrail/triage"
+	"handrail/tui/ink"
 )
 
 // header is the top of every screen: what is shown, and what the program can do
 // at this moment.
-func (m *model) header() []drawn {
+func (m *model) header() []ink.Drawn {
 	th := &m.th
-	name := th.title.on("handrail")
+	name := th.Title.On("handrail")
 	if m.inc == nil && m.c.Version != "" && m.at == atHome {
-		name += " " + th.muted.on(shown(m.c.Version))
+		name += " " + th.Muted.On(ink.Shown(m.c.Version))
 	}
 	if m.inc == nil {
-		left := " " + name + "  " + th.muted.on(m.screenName())
+		left := " " + name + "  " + th.Muted.On(m.screenName())
 		right := m.chip() + " "
 		if place := m.place(); place != "" {
-			right = th.chipPlace.on(" "+clip(place, 16)+" ") + " " + right
+			right = th.ChipPlace.On(" "+ink.Clip(place, 16)+" ") + " " + right
 		}
 		// A long name of the cluster gives way to that of the screen, a short one does not.
-		if room := min(m.w/2, max(20, m.w-cells(left)-cells(right)-4)); m.home.data.Cluster != "" {
-			right = "  " + th.muted.on(clip(shown(m.home.data.Cluster), room)) + "  " + right
+		if room := min(m.w/2, max(20, m.w-ink.Cells(left)-ink.Cells(right)-4)); m.home.data.Cluster != "" {
+			right = "  " + th.Muted.On(ink.Clip(ink.Shown(m.home.data.Cluster), room)) + "  " + right
 		}
-		return []drawn{spread(left, right, m.w), m.rule()}
+		return []ink.Drawn{ink.Spread(left, right, m.w), m.rule()}
 	}
 	s := m.run.snap.State
 	if place := m.place(); place != "" {
-		name = th.chipPlace.on(" " + clip(place, 16) + " ")
+		name = th.ChipPlace.On(" " + ink.Clip(place, 16) + " ")
 	}
-	left := " " + name + "  " + th.strong.on(or(shown(s.Title), shown(s.Incident)))
-	right := "  " + th.severity(shown(string(s.Severity))).on(shown(string(s.Severity))) + "  " + th.plain.on(m.elapsed()) + "  " + m.chip() + " "
-	return []drawn{spread(left, right, m.w), " " + cut(m.about(), m.w-2), m.rule()}
+	left := " " + name + "  " + th.Strong.On(ink.Or(ink.Shown(s.Title), ink.Shown(s.Incident)))
+	right := "  " + th.Severity(ink.Shown(string(s.Severity))).On(ink.Shown(string(s.Severity))) + "  " + th.Plain.On(m.elapsed()) + "  " + m.chip() + " "
+	return []ink.Drawn{ink.Spread(left, right, m.w), " " + ink.Cut(m.about(), m.w-2), m.rule()}
 }
 
-func (m *model) screenName() text {
+func (m *model) screenName() ink.Text {
 	switch m.at {
 	case atMatch:
 		return "match an error"
@@ -49,33 +49,24 @@ func (m *model) screenName() text {
 }
 
 // elapsed is how long the incident is open, or was.
-func (m *model) elapsed() text {
+func (m *model) elapsed() ink.Text {
 	s := m.run.snap.State
 	if s.Opened.IsZero() {
 		return ""
 	}
 	if !s.Closed.IsZero() {
-		return ago(s.Closed.Sub(s.Opened))
+		return ink.Ago(s.Closed.Sub(s.Opened))
 	}
-	return minutes(m.now.Sub(s.Opened))
-}
-
-// minutes is a time that goes on, to the minute once there is one: nobody reads
-// the seconds, and each would be drawn.
-func minutes(d time.Duration) text {
-	if d < time.Minute || d >= time.Hour {
-		return ago(d)
-	}
-	return say("%dm", int(d.Minutes()))
+	return ink.Minutes(m.now.Sub(s.Opened))
 }
 
 // about is what the incident is about: cluster, workspace, who the API server
 // says is asking, host.
-func (m *model) about() drawn {
+func (m *model) about() ink.Drawn {
 	th := &m.th
 	var parts []string
 	if d := m.run.snap.State.Drill; d != "" {
-		parts = append(parts, string(th.accent.on(say("DRILL %s", d))))
+		parts = append(parts, string(th.Accent.On(ink.Say("DRILL %s", d))))
 	}
 	as := ""
 	for _, who := range m.run.snap.State.People {
@@ -90,7 +81,7 @@ func (m *model) about() drawn {
 		parts = append(parts, string(who))
 	}
 	add := func(key, value string) {
-		parts = append(parts, string(th.muted.on(shown(key))+" "+th.plain.on(shown(value))))
+		parts = append(parts, string(th.Muted.On(ink.Shown(key))+" "+th.Plain.On(ink.Shown(value))))
 	}
 	for _, kv := range m.run.snap.Header {
 		if kv.Key == "host" && as != "" {
@@ -103,31 +94,31 @@ func (m *model) about() drawn {
 		add("as", as)
 	}
 	if len(parts) == 0 {
-		parts = append(parts, string(th.muted.on(shown(m.run.snap.State.Incident))))
+		parts = append(parts, string(th.Muted.On(ink.Shown(m.run.snap.State.Incident))))
 	}
-	return drawn(strings.Join(parts, string(th.faint.on("  ·  "))))
+	return ink.Drawn(strings.Join(parts, string(th.Faint.On("  ·  "))))
 }
 
 // chip says in a word what the program can do now.
-func (m *model) chip() drawn {
+func (m *model) chip() ink.Drawn {
 	th := &m.th
 	switch {
 	case m.replaying():
 		at, last := m.replay.tape.Place()
 		if m.replay.tape.Live() {
-			return th.chipWarn.on(say(" LOOKING ON %d/%d ", at, last))
+			return th.ChipWarn.On(ink.Say(" LOOKING ON %d/%d ", at, last))
 		}
-		return th.chipWarn.on(say(" REPLAY %d/%d ", at, last))
+		return th.ChipWarn.On(ink.Say(" REPLAY %d/%d ", at, last))
 	case m.inc != nil && m.run.snap.Dead != "":
-		return th.chipArmed.on(" NOT RECORDING ")
+		return th.ChipArmed.On(" NOT RECORDING ")
 	case m.inc != nil && m.run.acting():
-		return th.chipArmed.on(" ACTING ")
+		return th.ChipArmed.On(" ACTING ")
 	case m.inc != nil && m.run.armed():
-		return th.chipArmed.on(" ARMED ")
+		return th.ChipArmed.On(" ARMED ")
 	case m.inc != nil && m.doubtful():
-		return th.chipWarn.on(" READ-ONLY, OUTCOME UNKNOWN ")
+		return th.ChipWarn.On(" READ-ONLY, OUTCOME UNKNOWN ")
 	}
-	return th.chipSafe.on(" READ-ONLY ")
+	return th.ChipSafe.On(" READ-ONLY ")
 }
 
 // doubtful says that an act began of which nobody knows the end.

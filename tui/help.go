@@ -1,18 +1,19 @@
 package tui
 
 import (
+	"handrail/tui/ink"
 	"strings"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 )
 
-const helpHead text = "handrail walks a call through one loop: evidence first, then \"did it change anything?\", then the smallest safe step. Everything only reads until you open a gate and type its phrase. Unknown is an answer, and never taken for a no."
+const helpHead ink.Text = "handrail walks a call through one loop: evidence first, then \"did it change anything?\", then the smallest safe step. Everything only reads until you open a gate and type its phrase. Unknown is an answer, and never taken for a no."
 
 // helpTitles are the areas that the help lists, in its order.
 var helpTitles = []struct {
 	at    area
-	title text
+	title ink.Text
 }{{everywhere, "EVERYWHERE"}, {atLists, "LISTS AND LONG TEXT"}, {onHome, "HOME"}, {onStep, "A STEP"}, {onIncident, "THE INCIDENT"}, {inIncident, "ON ALL SCREENS OF AN INCIDENT"}, {onEvidence, "THE EVIDENCE"}, {onText, "AN ARTIFACT"}}
 
 // helpPage is how far the help is scrolled.
@@ -35,29 +36,29 @@ func (m *model) pressHelp(msg tea.KeyPressMsg) {
 	}
 }
 
-func (m *model) drawHelp(w, h int) []drawn {
+func (m *model) drawHelp(w, h int) []ink.Drawn {
 	th := &m.th
-	p := page{w: w, th: th}
-	p.add("")
-	p.para(th.plain, helpHead)
+	p := ink.Page{W: w, Theme: th}
+	p.Add("")
+	p.Para(th.Plain, helpHead)
 	for _, s := range helpTitles {
-		p.gap()
-		p.add(th.title.on(s.title))
+		p.Gap()
+		p.Add(th.Title.On(s.title))
 		for _, c := range m.keys.commands() {
 			if c.at == s.at {
-				p.item("  "+fit(th.key.on(keysOf(*c.binding)), 13)+"  ", th.plain, shown(c.does))
+				p.Item("  "+ink.Fit(th.Key.On(keysOf(*c.binding)), 13)+"  ", th.Plain, ink.Shown(c.does))
 			}
 		}
 		if s.at == onText {
-			p.item("  "+fit(th.key.on("0-9  enter"), 13)+"  ", th.plain, "to the line of that number")
+			p.Item("  "+ink.Fit(th.Key.On("0-9  enter"), 13)+"  ", th.Plain, "to the line of that number")
 		}
 		if s.at == onStep {
-			p.item("  "+fit(th.key.on("1-9"), 13)+"  ", th.plain, "answer, then say how it was confirmed")
+			p.Item("  "+ink.Fit(th.Key.On("1-9"), 13)+"  ", th.Plain, "answer, then say how it was confirmed")
 		}
 	}
-	p.gap()
-	p.add(th.title.on("SYMBOLS"))
-	for _, s := range []struct{ sign, means text }{
+	p.Gap()
+	p.Add(th.Title.On("SYMBOLS"))
+	for _, s := range []struct{ sign, means ink.Text }{
 		{"✓ ● ○", "done, now, open"},
 		{"×", "cannot be done now: the step says why, and what would meet it"},
 		{"←1 ←2 ←3", "where you were, the newest first"},
@@ -65,22 +66,22 @@ func (m *model) drawHelp(w, h int) []drawn {
 		{"–", "skipped or waived, with a reason"},
 		{"✗ ! ·", "findings: critical, warning, info"},
 	} {
-		p.item("  "+fit(th.strong.on(s.sign), 13)+"  ", th.plain, s.means)
+		p.Item("  "+ink.Fit(th.Strong.On(s.sign), 13)+"  ", th.Plain, s.means)
 	}
-	var rows []drawn
-	all := len(p.rows)
-	rows, m.help.off = window(p.rows, m.help.off, h)
+	var rows []ink.Drawn
+	all := len(p.Rows)
+	rows, m.help.off = ink.Window(p.Rows, m.help.off, h)
 	if more := all - m.help.off - h; more > 0 {
-		rows[h-1] = th.muted.on(say("↓ %d more lines", more+1))
+		rows[h-1] = th.Muted.On(ink.Say("↓ %d more lines", more+1))
 	}
 	return rows
 }
 
 // keysOf are all keys of a binding, as people call them.
-func keysOf(b key.Binding) text {
+func keysOf(b key.Binding) ink.Text {
 	var out []string
 	for _, k := range b.Keys() {
 		out = append(out, keyName(k))
 	}
-	return shown(strings.Join(out, "  "))
+	return ink.Shown(strings.Join(out, "  "))
 }

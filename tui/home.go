@@ -9,13 +9,14 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"handrail/steps"
+	"handrail/tui/ink"
 )
 
 // homeScreen is the command centre: what is open, what is owed, what can be
 // practised and what is in the library.
 type homeScreen struct {
 	loading bool
-	err     text
+	err     ink.Text
 	data    Home
 	rows    []homeRow
 	at      int
@@ -29,10 +30,10 @@ type homeScreen struct {
 type homeRow struct {
 	section          section
 	id               string
-	mark             func(*theme) drawn
-	left, main, note text
+	mark             func(*ink.Theme) ink.Drawn
+	left, main, note ink.Text
 	since            time.Time
-	move             text // what enter does
+	move             ink.Text // what enter does
 	variants         []string
 
 	standing *steps.Standing // of an answer; nil for what stands for more of them
@@ -73,7 +74,7 @@ func (m *model) loadHome() tea.Cmd {
 func (h *homeScreen) take(msg homeMsg) {
 	h.loading, h.data, h.err = false, msg.data, ""
 	if msg.err != nil {
-		h.err = shown(msg.err.Error())
+		h.err = ink.Shown(msg.err.Error())
 	}
 	h.arrange()
 }
@@ -96,17 +97,17 @@ func (h *homeScreen) arrange() {
 		h.rows = append(h.rows, debtRow(r))
 	}
 	for _, r := range h.data.Drills {
-		h.rows = append(h.rows, homeRow{section: practice, id: r.ID, left: shown(r.ID), main: shown(r.Page),
-			move: say("Practise %s", r.ID), variants: r.Variants})
+		h.rows = append(h.rows, homeRow{section: practice, id: r.ID, left: ink.Shown(r.ID), main: ink.Shown(r.Page),
+			move: ink.Say("Practise %s", r.ID), variants: r.Variants})
 	}
 	for _, r := range h.data.Runbooks {
-		h.rows = append(h.rows, homeRow{section: library, id: r.ID, left: shown(r.ID), main: shown(r.Title), note: shown(r.Severity),
-			move: say("Start an incident with %s", r.ID)})
+		h.rows = append(h.rows, homeRow{section: library, id: r.ID, left: ink.Shown(r.ID), main: ink.Shown(r.Title), note: ink.Shown(r.Severity),
+			move: ink.Say("Start an incident with %s", r.ID)})
 	}
 	for i := range h.rows {
 		r := &h.rows[i]
 		r.all = strings.ToLower(strings.Join([]string{r.id, string(r.left), string(r.main), string(r.note)}, " "))
-		r.wide = min(26, cells(drawn(r.left)))
+		r.wide = min(26, ink.Cells(ink.Drawn(r.left)))
 	}
 	h.at = min(h.at, max(0, len(h.rows)-1))
 	if !h.moved {
@@ -117,21 +118,21 @@ func (h *homeScreen) arrange() {
 }
 
 func incidentRow(r IncidentRow) homeRow {
-	out := homeRow{section: incidents, id: r.ID, left: shown(r.Severity), main: shown(r.Title), move: say("Resume %s", r.ID), since: r.Opened}
-	out.note = shown(r.Phase)
+	out := homeRow{section: incidents, id: r.ID, left: ink.Shown(r.Severity), main: ink.Shown(r.Title), move: ink.Say("Resume %s", r.ID), since: r.Opened}
+	out.note = ink.Shown(r.Phase)
 	if r.Drill != "" {
 		out.note += " · drill"
 	}
-	out.mark = func(t *theme) drawn { return t.severity(shown(r.Severity)).on(shown(r.Severity)) }
+	out.mark = func(t *ink.Theme) ink.Drawn { return t.Severity(ink.Shown(r.Severity)).On(ink.Shown(r.Severity)) }
 	return out
 }
 
 func debtRow(r DebtRow) homeRow {
-	out := homeRow{section: debts, id: r.Incident, left: "owed", main: shown(r.Text), note: say("%s, until %s", r.Owner, r.Until), move: say("Open %s, which owes this", r.Incident)}
-	out.mark = func(t *theme) drawn { return t.muted.on("○ owed") }
+	out := homeRow{section: debts, id: r.Incident, left: "owed", main: ink.Shown(r.Text), note: ink.Say("%s, until %s", r.Owner, r.Until), move: ink.Say("Open %s, which owes this", r.Incident)}
+	out.mark = func(t *ink.Theme) ink.Drawn { return t.Muted.On("○ owed") }
 	if r.Overdue {
-		out.mark = func(t *theme) drawn { return t.warn.on("! late") }
-		out.note = say("overdue since %s, %s", r.Until, r.Owner)
+		out.mark = func(t *ink.Theme) ink.Drawn { return t.Warn.On("! late") }
+		out.note = ink.Say("overdue since %s, %s", r.Until, r.Owner)
 	}
 	return out
 }

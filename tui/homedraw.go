@@ -1,56 +1,56 @@
 package tui
 
 import (
-	"fmt"
+	"handrail/tui/ink"
 	"slices"
 	"time"
 )
 
 // draw fills w by h cells.
-func (h *homeScreen) draw(m *model, w, height int) []drawn {
+func (h *homeScreen) draw(m *model, w, height int) []ink.Drawn {
 	th := &m.th
-	p := page{w: w, th: th}
-	p.add("")
-	p.add(th.strong.on("When a change fails halfway:") + " " + th.plain.on("evidence first, then the smallest safe step."))
-	p.add(th.muted.on("Everything here only reads, until you open a gate and type its phrase."))
+	p := ink.Page{W: w, Theme: th}
+	p.Add("")
+	p.Add(th.Strong.On("When a change fails halfway:") + " " + th.Plain.On("evidence first, then the smallest safe step."))
+	p.Add(th.Muted.On("Everything here only reads, until you open a gate and type its phrase."))
 	if h.err != "" {
-		p.gap()
-		p.item(th.bad.on("✗ "), th.plain, h.err)
-		p.item(blank(2), th.muted, "What could not be read is missing below. r looks again.")
+		p.Gap()
+		p.Item(th.Bad.On("✗ "), th.Plain, h.err)
+		p.Item(ink.Blank(2), th.Muted, "What could not be read is missing below. r looks again.")
 	}
 	if h.typing || h.find.value() != "" {
-		row, _ := h.find.draw(th.strong, w-4)
-		caret := drawn("")
+		row, _ := h.find.draw(th.Strong, w-4)
+		caret := ink.Drawn("")
 		if h.typing {
-			caret = th.accent.on("▏")
+			caret = th.Accent.On("▏")
 		}
-		p.gap()
-		p.add(th.accent.on("/ ") + row + caret)
+		p.Gap()
+		p.Add(th.Accent.On("/ ") + row + caret)
 	}
-	p.gap()
-	body := height - len(p.rows)
+	p.Gap()
+	body := height - len(p.Rows)
 	if w < 120 {
 		rows, at := h.list(m, w, incidents, rightNow, debts, practice, library)
-		rows, _ = window(rows, at-body/2, body)
-		return append(p.rows, rows...)
+		rows, _ = ink.Window(rows, at-body/2, body)
+		return append(p.Rows, rows...)
 	}
 	lw := (w - 6) / 2
 	left, at := h.list(m, lw, incidents, rightNow, debts)
-	if p := (page{w: lw, th: th}); len(left)+13 <= body {
+	if p := (ink.Page{W: lw, Theme: th}); len(left)+13 <= body {
 		drawLoop(&p)
-		left = append(append(left, ""), p.rows...)
+		left = append(append(left, ""), p.Rows...)
 	}
-	left, _ = window(left, at-body/2, body)
+	left, _ = ink.Window(left, at-body/2, body)
 	right, at := h.list(m, w-6-lw, practice, library)
-	right, _ = window(right, at-body/2, body)
-	return append(p.rows, beside("      ", []int{lw, w - 6 - lw}, left, right)...)
+	right, _ = ink.Window(right, at-body/2, body)
+	return append(p.Rows, ink.Beside("      ", []int{lw, w - 6 - lw}, left, right)...)
 }
 
 // drawLoop says what a walk will be like, where there is room for it.
-func drawLoop(p *page) {
-	th := p.th
-	p.add(th.title.on("THE LOOP"))
-	for _, l := range []struct{ phase, asks text }{
+func drawLoop(p *ink.Page) {
+	th := p.Theme
+	p.Add(th.Title.On("THE LOOP"))
+	for _, l := range []struct{ phase, asks ink.Text }{
 		{"declare", "somebody says that this is an incident"},
 		{"preserve", "capture what a fix would destroy"},
 		{"locate", "where in the path did it fail?"},
@@ -62,14 +62,14 @@ func drawLoop(p *page) {
 		{"verify", "green twice, apart: green once is not proof"},
 		{"learn", "what is owed, and what should change"},
 	} {
-		p.item("  "+fit(th.strong.on(l.phase), 11), th.muted, l.asks)
+		p.Item("  "+ink.Fit(th.Strong.On(l.phase), 11), th.Muted, l.asks)
 	}
 }
 
 // list draws sections, and says on which line the cursor is.
-func (h *homeScreen) list(m *model, w int, which ...section) ([]drawn, int) {
+func (h *homeScreen) list(m *model, w int, which ...section) ([]ink.Drawn, int) {
 	th, cursor := &m.th, 0
-	p := page{w: w, th: th}
+	p := ink.Page{W: w, Theme: th}
 	nth, at := 0, h.ordinal(which)
 	for _, s := range which {
 		if s == rightNow && m.c.Centre == nil {
@@ -80,12 +80,12 @@ func (h *homeScreen) list(m *model, w int, which ...section) ([]drawn, int) {
 		if s == rightNow && h.find.value() == "" {
 			n = h.centre.count()
 		}
-		count := drawn("")
+		count := ink.Drawn("")
 		if n > 0 {
-			count = "  " + th.muted.on(say("%d", n))
+			count = "  " + th.Muted.On(ink.Say("%d", n))
 		}
-		p.gap()
-		p.add(th.title.on(title) + count)
+		p.Gap()
+		p.Add(th.Title.On(title) + count)
 		if s == rightNow && len(which) < 4 {
 			cursor = h.drawWide(m, &p, cursor)
 			continue
@@ -97,7 +97,7 @@ func (h *homeScreen) list(m *model, w int, which ...section) ([]drawn, int) {
 			case h.find.value() != "":
 				empty = "nothing with these words"
 			}
-			p.item("  ", th.muted, empty)
+			p.Item("  ", th.Muted, empty)
 		}
 		for i := range h.rows {
 			r := &h.rows[i]
@@ -106,24 +106,24 @@ func (h *homeScreen) list(m *model, w int, which ...section) ([]drawn, int) {
 			}
 			nth++
 			if i == h.at {
-				cursor = len(p.rows)
+				cursor = len(p.Rows)
 			}
 			switch {
 			case nth < at-m.h || nth > at+m.h: // nobody sees it: of a long list only what is near is drawn
-				p.rows = append(p.rows, "")
+				p.Rows = append(p.Rows, "")
 			case len(which) < 4 && s != library:
 				r.drawTall(&p, wide, i == h.at, m.now)
 			case r.long:
 				r.drawLong(&p, wide, i == h.at, 2)
 			default:
-				p.add(r.draw(th, w, wide, i == h.at, m.now))
+				p.Add(r.draw(th, w, wide, i == h.at, m.now))
 			}
 		}
 		if s == rightNow && h.find.value() == "" && len(which) >= 4 {
 			h.centre.draw(&p)
 		}
 	}
-	return p.rows, cursor
+	return p.Rows, cursor
 }
 
 // ordinal is which of the rows of a column the cursor is on, counted from 1; 1
@@ -161,62 +161,62 @@ func (h *homeScreen) measure(s section) (n, wide int) {
 	return n, wide
 }
 
-func (r homeRow) draw(th *theme, w, wide int, on bool, at time.Time) drawn {
-	lead, ink, first := r.lead(th, on)
-	beside, note := r.note, drawn("")
+func (r homeRow) draw(th *ink.Theme, w, wide int, on bool, at time.Time) ink.Drawn {
+	lead, pen, first := r.lead(th, on)
+	beside, note := r.note, ink.Drawn("")
 	room := w / 3
 	if r.section == rightNow {
 		beside, room = aged(at, r.since, r.note), w/4
 	}
 	if beside != "" && w >= 56 {
-		note = "  " + th.muted.on(clip(beside, room))
+		note = "  " + th.Muted.On(ink.Clip(beside, room))
 	}
-	return spread(lead+fit(first, wide)+"  "+ink.on(r.main)+" ", note, w)
+	return ink.Spread(lead+ink.Fit(first, wide)+"  "+pen.On(r.main)+" ", note, w)
 }
 
 // drawLong draws a row on as many lines as it takes, up to most.
-func (r homeRow) drawLong(p *page, wide int, on bool, most int) {
-	lead, ink, first := r.lead(p.th, on)
-	before := len(p.rows)
-	p.item(lead+fit(first, wide)+"  ", ink, r.main)
-	if len(p.rows) > before+most {
+func (r homeRow) drawLong(p *ink.Page, wide int, on bool, most int) {
+	lead, pen, first := r.lead(p.Theme, on)
+	before := len(p.Rows)
+	p.Item(lead+ink.Fit(first, wide)+"  ", pen, r.main)
+	if len(p.Rows) > before+most {
 		last := before + most - 1
-		p.rows = append(p.rows[:last], cut(p.rows[last]+ink.on(" …"), p.w))
+		p.Rows = append(p.Rows[:last], ink.Cut(p.Rows[last]+pen.On(" …"), p.W))
 	}
 }
 
 // lead is what a row begins with, and how its text is drawn.
-func (r homeRow) lead(th *theme, on bool) (drawn, ink, drawn) {
-	lead, ink, first := drawn("  "), th.plain, th.strong.on(r.left)
+func (r homeRow) lead(th *ink.Theme, on bool) (ink.Drawn, ink.Ink, ink.Drawn) {
+	lead, pen, first := ink.Drawn("  "), th.Plain, th.Strong.On(r.left)
 	if on {
-		lead, ink, first = th.pick.on("▸ "), th.pick, th.pick.on(r.left)
+		lead, pen, first = th.Pick.On("▸ "), th.Pick, th.Pick.On(r.left)
 	}
 	if r.mark != nil {
 		first = r.mark(th)
 	}
-	return lead, ink, first
+	return lead, pen, first
 }
 
 // drawTall draws a row with everything it says, where the screen is wide enough
 // for two columns.
-func (r homeRow) drawTall(p *page, wide int, on bool, at time.Time) {
-	th := p.th
-	lead, ink, first := r.lead(th, on)
-	main, room := r.main, p.w-wide-4
-	if lines := wrap(main, room); r.section == practice && len(lines) > 2 {
-		main = lines[0] + " " + clip(lines[1]+" …", room) // the sheet of the drill says all of it
+func (r homeRow) drawTall(p *ink.Page, wide int, on bool, at time.Time) {
+	th := p.Theme
+	lead, pen, first := r.lead(th, on)
+	main, room := r.main, p.W-wide-4
+	if lines := ink.Wrap(main, room); r.section == practice && len(lines) > 2 {
+		main = lines[0] + " " + ink.Clip(lines[1]+" …", room) // the sheet of the drill says all of it
 	}
-	p.item(lead+fit(first, wide)+"  ", ink, main)
+	p.Item(lead+ink.Fit(first, wide)+"  ", pen, main)
 	note := r.note
 	if !r.since.IsZero() {
-		note += " · open for " + ago(at.Sub(r.since))
+		note += " · open for " + ink.Ago(at.Sub(r.since))
 	}
 	if note != "" {
-		p.item(blank(wide+4), th.muted, note)
+		p.Item(ink.Blank(wide+4), th.Muted, note)
 	}
 }
 
-func sectionTexts(s section) (title, empty text) {
+func sectionTexts(s section) (title, empty ink.Text) {
 	switch s {
 	case incidents:
 		return "OPEN INCIDENTS", "None. Press p and paste the error you are looking at."
@@ -231,7 +231,7 @@ func sectionTexts(s section) (title, empty text) {
 }
 
 // move says what enter would do on the home screen.
-func (h *homeScreen) move() text {
+func (h *homeScreen) move() ink.Text {
 	if len(h.rows) == 0 {
 		return "Paste an error"
 	}
@@ -239,20 +239,4 @@ func (h *homeScreen) move() text {
 		return ""
 	}
 	return h.rows[h.at].move
-}
-
-// ago writes an age for people: two units at most.
-func ago(d time.Duration) text {
-	d = d.Truncate(time.Second)
-	switch {
-	case d < 0:
-		return "in the future"
-	case d < time.Minute:
-		return say("%ds", int(d.Seconds()))
-	case d < time.Hour:
-		return text(fmt.Sprintf("%dm %02ds", int(d.Minutes()), int(d.Seconds())%60))
-	case d < 48*time.Hour:
-		return text(fmt.Sprintf("%dh %02dm", int(d.Hours()), int(d.Minutes())%60))
-	}
-	return say("%d days", int(d.Hours())/24)
 }

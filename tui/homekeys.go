@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"handrail/tui/ink"
 	"strings"
 
 	"charm.land/bubbles/v2/key"
@@ -163,11 +164,11 @@ func (m *model) openRow() tea.Cmd {
 }
 
 func (m *model) variantForm(r homeRow) *form {
-	cs := []choice{{"as it is", "the drill's own course"}}
+	cs := []choice{{value: "as it is", help: "the drill's own course"}}
 	for _, v := range r.variants {
-		cs = append(cs, choice{v, ""})
+		cs = append(cs, choice{value: v, help: ""})
 	}
-	return &form{title: say("Practise %s", r.id), intro: []text{r.main}, fields: []field{oneOf("variant", "variant", cs)},
+	return &form{title: ink.Say("Practise %s", r.id), intro: []ink.Text{r.main}, fields: []field{oneOf("variant", "variant", cs)},
 		submit: func(v map[string]string) tea.Cmd {
 			if v["variant"] == cs[0].value {
 				return m.drill(r.id, "")

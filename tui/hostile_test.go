@@ -9,6 +9,7 @@ import (
 
 	"handrail/session"
 	"handrail/triage"
+	"handrail/tui/ink"
 )
 
 // attack is what a log, a server or a runbook may try on a terminal.
@@ -77,7 +78,7 @@ func TestHostileText(t *testing.T) {
 		"search":  func(s *stage) { s.toEvidence(); s.press("/"); s.evidence.find.insert(attack) },
 		"home":    func(s *stage) { s.inc, s.at = nil, atHome; s.toHome() },
 		"match":   func(s *stage) { s.inc, s.at = nil, atHome; s.toMatch(); s.settle(s.match.add(attack, s.model)) },
-		"opening": func(s *stage) { s.inc, s.at = nil, atWait; s.wait.lines = append(s.wait.lines, shown(attack)) },
+		"opening": func(s *stage) { s.inc, s.at = nil, atWait; s.wait.lines = append(s.wait.lines, ink.Shown(attack)) },
 		"failed": func(s *stage) {
 			s.at, s.wait.cancel = atWait, func() {}
 			s.opened(openedMsg{s.wait.seq, nil, fmt.Errorf("%s", attack)})
@@ -103,7 +104,7 @@ func TestHostileText(t *testing.T) {
 					t.Errorf("the screen has %d rows, want %d", len(rows), size[1])
 				}
 				for _, r := range rows {
-					if w := cells(drawn(r)); w > size[0] {
+					if w := ink.Cells(ink.Drawn(r)); w > size[0] {
 						t.Errorf("a row is %d cells wide, the terminal %d: %q", w, size[0], r)
 					}
 				}

@@ -9,6 +9,7 @@ import (
 
 	"handrail/session"
 	"handrail/triage"
+	"handrail/tui/ink"
 )
 
 // changedMsg carries the newest snapshot of an incident.
@@ -99,11 +100,11 @@ func (m *model) did(msg didMsg) {
 		m.warn("warning", refusal(r))
 		return
 	}
-	m.warn("critical", shown(msg.err.Error()))
+	m.warn("critical", ink.Shown(msg.err.Error()))
 }
 
 // refusal writes why something is not available and what would make it so.
-func refusal(r triage.Refusal) text {
+func refusal(r triage.Refusal) ink.Text {
 	t := "Not now: " + r.Why
 	if r.Law > 0 {
 		t += fmt.Sprintf(" (law %d)", r.Law)
@@ -111,7 +112,7 @@ func refusal(r triage.Refusal) text {
 	if r.Cure != "" {
 		t += " → " + r.Cure
 	}
-	return shown(t)
+	return ink.Shown(t)
 }
 
 // confirmation says what was recorded, for acts of a person that leave no other
@@ -122,15 +123,15 @@ func confirmation(in triage.Intent) notice {
 		return notice{text: "✓ Note recorded."}
 	case triage.DoWaive:
 		if in.Law == triage.LawNone {
-			return notice{text: say("✓ Overruled, in the name of %s.", in.Person)}
+			return notice{text: ink.Say("✓ Overruled, in the name of %s.", in.Person)}
 		}
-		return notice{text: say("✓ Waiver recorded, in the name of %s.", in.Person)}
+		return notice{text: ink.Say("✓ Waiver recorded, in the name of %s.", in.Person)}
 	case triage.DoSeverity:
-		return notice{text: say("✓ Severity is now %s.", in.Severity)}
+		return notice{text: ink.Say("✓ Severity is now %s.", in.Severity)}
 	case triage.DoSkip:
-		return notice{text: say("✓ Skipped %s; the reason is recorded.", short(in.Step))}
+		return notice{text: ink.Say("✓ Skipped %s; the reason is recorded.", short(in.Step))}
 	case triage.DoSettle:
-		return notice{text: say("✓ Debt %s.", in.Debt.How)}
+		return notice{text: ink.Say("✓ Debt %s.", in.Debt.How)}
 	case triage.DoDisarm:
 		return notice{text: "✓ Disarmed. Nothing was changed."}
 	case triage.DoInterrupt:

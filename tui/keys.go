@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"handrail/tui/ink"
 	"maps"
 	"slices"
 	"strings"
@@ -216,47 +217,20 @@ func keyName(k string) string {
 	return k
 }
 
-// hint is one key in the footer: short words, so that a line holds many.
-type hint struct{ key, does text }
-
-func hints(bs ...key.Binding) []hint {
-	var out []hint
+func hints(bs ...key.Binding) []ink.Hint {
+	var out []ink.Hint
 	for _, b := range bs {
 		h := b.Help()
-		out = append(out, hint{shown(h.Key), shown(h.Desc)})
+		out = append(out, ink.Hint{Key: ink.Shown(h.Key), Does: ink.Shown(h.Desc)})
 	}
 	return out
 }
 
-// footer draws as many keys as fit, and always the last ones: help and the way
-// out.
-func (t theme) footer(w int, hs []hint, always ...hint) drawn {
-	var end drawn
-	if len(always) > 0 {
-		end = "   " + t.footer(w, always)
-	}
-	var row drawn
-	for _, h := range hs {
-		part := t.key.on(h.key) + " " + t.muted.on(h.does)
-		if cells(row)+cells(part)+3 > w-cells(end) {
-			break
-		}
-		if row != "" {
-			row += "   "
-		}
-		row += part
-	}
-	if end != "" {
-		return spread(row, end, w)
-	}
-	return row
-}
-
 // noteKey is the key of a note where letters are text, "" where there is none.
-func (k *keyMap) noteKey() text {
+func (k *keyMap) noteKey() ink.Text {
 	for _, name := range k.Note.Keys() {
 		if len([]rune(name)) > 1 && name != "space" {
-			return shown(keyName(name))
+			return ink.Shown(keyName(name))
 		}
 	}
 	return ""

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"handrail/tui/ink"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
@@ -44,14 +45,14 @@ func (m *model) depart(quit bool) tea.Cmd {
 	m.inc, m.gate, m.form, m.replay = nil, nil, nil, replay{}
 	m.at, m.home.loading = atHome, true
 	if s.Outcome == "" && !looked {
-		m.warn("", say("%s stays open. Resume it from the list; nothing is lost.", s.Incident))
+		m.warn("", ink.Say("%s stays open. Resume it from the list; nothing is lost.", s.Incident))
 	}
 	return m.crew.start(func(context.Context) tea.Msg { return releasedMsg{m.crew.release(inc)} })
 }
 
 func (m *model) released(msg releasedMsg) tea.Cmd {
 	if msg.err != nil {
-		m.warn("critical", shown(msg.err.Error()))
+		m.warn("critical", ink.Shown(msg.err.Error()))
 	}
 	return tea.Batch(m.loadHome(), m.ask())
 }
@@ -61,7 +62,7 @@ func (m *model) quit() tea.Cmd {
 	if m.inc != nil && !m.replaying() {
 		s := m.run.snap.State
 		if s.Outcome == "" && s.Incident != "" {
-			m.bye = append(m.bye, fmt.Sprintf("%s stays open. Go on with: handrail resume %s", shown(s.Incident), shown(s.Incident)))
+			m.bye = append(m.bye, fmt.Sprintf("%s stays open. Go on with: handrail resume %s", ink.Shown(s.Incident), ink.Shown(s.Incident)))
 		}
 		if m.run.acting() {
 			m.bye = append(m.bye, fmt.Sprintf("The act %s goes on by itself; the resume records how it ended.", short(s.Acting)))
@@ -80,12 +81,12 @@ func (m *model) pressLeaving(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (m *model) drawLeaving(w int) []drawn {
-	p := page{w: w, th: &m.th}
-	p.add(m.th.warn.on(line("─", w)))
-	p.item(m.th.warn.on(" ! "), m.th.strong, say("%s is acting. Leaving does not stop it: it goes on by itself, and the resume records how it ended.", short(m.run.snap.State.Acting)))
-	p.item("   ", m.th.muted, "To stop it, stay and press i: one interrupt, asked for once more.")
-	p.gap()
-	p.add(" " + m.th.footer(w-2, []hint{{"enter", "stay"}, {"y", "leave, the act goes on"}}))
-	return p.rows
+func (m *model) drawLeaving(w int) []ink.Drawn {
+	p := ink.Page{W: w, Theme: &m.th}
+	p.Add(m.th.Warn.On(ink.Line("─", w)))
+	p.Item(m.th.Warn.On(" ! "), m.th.Strong, ink.Say("%s is acting. Leaving does not stop it: it goes on by itself, and the resume records how it ended.", short(m.run.snap.State.Acting)))
+	p.Item("   ", m.th.Muted, "To stop it, stay and press i: one interrupt, asked for once more.")
+	p.Gap()
+	p.Add(" " + m.th.Footer(w-2, []ink.Hint{{Key: "enter", Does: "stay"}, {Key: "y", Does: "leave, the act goes on"}}))
+	return p.Rows
 }

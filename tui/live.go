@@ -7,6 +7,7 @@ import (
 
 	"handrail/session"
 	"handrail/triage"
+	"handrail/tui/ink"
 	"handrail/tui/longtext"
 )
 
@@ -70,32 +71,32 @@ func (m *model) liveShifted(by int64) {
 
 // liveLine stands above the output of a step: how long it has been running, or how
 // it ended.
-func (m *model) liveLine(v *viewer) drawn {
+func (m *model) liveLine(v *viewer) ink.Drawn {
 	th := &m.th
-	left := th.pick.on("▸ ") + th.strong.on(short(v.step)) + "  "
+	left := th.Pick.On("▸ ") + th.Strong.On(short(v.step)) + "  "
 	x, running := m.run.running(v.step)
 	switch {
 	case running && x.Log == v.live:
-		left += th.accent.on("● running") + "  " + m.progress(x)
+		left += th.Accent.On("● running") + "  " + m.progress(x)
 	default:
 		st, _ := m.run.snap.State.Step(v.step)
-		left += th.strong.on("ended: ") + m.ending(st) + th.muted.on(say("  %s goes back; its artifacts are in the evidence", m.keys.Esc.Help().Key))
+		left += th.Strong.On("ended: ") + m.ending(st) + th.Muted.On(ink.Say("  %s goes back; its artifacts are in the evidence", m.keys.Esc.Help().Key))
 	}
-	right := drawn("")
+	right := ink.Drawn("")
 	if v.printed.Lost > 0 {
-		right = "  " + th.warn.on(say("! the oldest %s lines were dropped", grouped(v.printed.Lost)))
+		right = "  " + th.Warn.On(ink.Say("! the oldest %s lines were dropped", ink.Grouped(v.printed.Lost)))
 	}
-	return spread(left, right, m.w-2*inset)
+	return ink.Spread(left, right, m.w-2*inset)
 }
 
 // ending is how the newest attempt of a step ended, in a word.
-func (m *model) ending(st triage.Step) drawn {
-	word := map[string]text{"timeout": "cut off, its time was up", "cancelled": "stopped", "denied": "denied", "failed": "failed"}[st.Outcome]
+func (m *model) ending(st triage.Step) ink.Drawn {
+	word := map[string]ink.Text{"timeout": "cut off, its time was up", "cancelled": "stopped", "denied": "denied", "failed": "failed"}[st.Outcome]
 	if g := m.run.snap.State.Gates[st.ID]; st.Kind == triage.GateStep {
-		word = text(g.Phase)
+		word = ink.Text(g.Phase)
 	}
-	if word != "" && word != text(triage.GateDone) {
-		return m.th.warn.on("! " + word)
+	if word != "" && word != ink.Text(triage.GateDone) {
+		return m.th.Warn.On("! " + word)
 	}
-	return m.th.good.on("✓ done")
+	return m.th.Good.On("✓ done")
 }

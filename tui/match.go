@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"handrail/tui/ink"
 	"strings"
 	"time"
 
@@ -102,77 +103,77 @@ func (m *model) pressMatch(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (s *matchScreen) draw(m *model, w, h int) []drawn {
+func (s *matchScreen) draw(m *model, w, h int) []ink.Drawn {
 	th := &m.th
-	p := page{w: w, th: th}
-	p.add("")
-	p.add(th.strong.on("What does the failure say?"))
-	p.add(th.muted.on("Paste the error text, or type a few words of it. tab: pick what you see."))
-	p.gap()
-	p.rows = append(p.rows, s.drawText(th, w, max(3, h/4))...)
-	p.gap()
+	p := ink.Page{W: w, Theme: th}
+	p.Add("")
+	p.Add(th.Strong.On("What does the failure say?"))
+	p.Add(th.Muted.On("Paste the error text, or type a few words of it. tab: pick what you see."))
+	p.Gap()
+	p.Rows = append(p.Rows, s.drawText(th, w, max(3, h/4))...)
+	p.Gap()
 	switch {
 	case strings.TrimSpace(s.text) == "":
-		p.para(th.muted, "Nothing pasted yet. In most terminals: ctrl+shift+v, or the middle mouse button.")
+		p.Para(th.Muted, "Nothing pasted yet. In most terminals: ctrl+shift+v, or the middle mouse button.")
 	case !s.done:
-		p.para(th.muted, "looking …")
+		p.Para(th.Muted, "looking …")
 	case len(s.hits) == 0:
-		p.item(th.warn.on("○ "), th.plain, "No runbook recognises this text.")
-		p.para(th.muted, "Paste more of it, the lines around the first \"Error\" above all. Or esc, and choose from the library.")
+		p.Item(th.Warn.On("○ "), th.Plain, "No runbook recognises this text.")
+		p.Para(th.Muted, "Paste more of it, the lines around the first \"Error\" above all. Or esc, and choose from the library.")
 	default:
-		p.add(th.title.on("RUNBOOKS THAT RECOGNISE IT") + "  " + th.muted.on(say("%d", len(s.hits))))
+		p.Add(th.Title.On("RUNBOOKS THAT RECOGNISE IT") + "  " + th.Muted.On(ink.Say("%d", len(s.hits))))
 		s.drawHits(&p)
 	}
 	if len(s.like) > 0 && s.done {
 		s.drawAlike(&p, m.now)
 	}
-	return p.rows
+	return p.Rows
 }
 
 // drawText shows the end of what was pasted: that is where errors are.
-func (s *matchScreen) drawText(th *theme, w, h int) []drawn {
-	var out []drawn
-	bar := th.accent.on("│ ")
+func (s *matchScreen) drawText(th *ink.Theme, w, h int) []ink.Drawn {
+	var out []ink.Drawn
+	bar := th.Accent.On("│ ")
 	lines := strings.Split(s.text, "\n")
 	for len(lines) > 1 && strings.TrimSpace(lines[len(lines)-1]) == "" {
 		lines = lines[:len(lines)-1]
 	}
 	if over := len(lines) - h; over > 0 {
-		out = append(out, bar+th.muted.on(say("… %d lines above", over+1)))
+		out = append(out, bar+th.Muted.On(ink.Say("… %d lines above", over+1)))
 		lines = lines[over+1:]
 	}
 	for _, l := range lines {
-		out = append(out, bar+th.plain.on(clip(inline(l), w-2)))
+		out = append(out, bar+th.Plain.On(ink.Clip(ink.Inline(l), w-2)))
 	}
 	return out
 }
 
-func (s *matchScreen) drawHits(p *page) {
-	th := p.th
+func (s *matchScreen) drawHits(p *ink.Page) {
+	th := p.Theme
 	for i, h := range s.hits {
-		lead, ink := drawn("  "), th.strong
+		lead, pen := ink.Drawn("  "), th.Strong
 		if i == s.at {
-			lead, ink = th.pick.on("▸ "), th.pick
+			lead, pen = th.Pick.On("▸ "), th.Pick
 		}
-		p.add(lead + ink.on(shown(h.Runbook)) + "  " + th.plain.on(shown(h.Title)))
-		p.add("    " + th.muted.on("because of  ") + th.plain.on(shown(h.Line)))
+		p.Add(lead + pen.On(ink.Shown(h.Runbook)) + "  " + th.Plain.On(ink.Shown(h.Title)))
+		p.Add("    " + th.Muted.On("because of  ") + th.Plain.On(ink.Shown(h.Line)))
 	}
 }
 
 // drawAlike names incidents with the same error, and how they ended.
-func (s *matchScreen) drawAlike(p *page, now time.Time) {
-	th := p.th
-	p.gap()
-	p.add(th.title.on("RECENT INCIDENTS WITH THE SAME ERROR") + "  " + th.muted.on(say("%d", len(s.like))))
+func (s *matchScreen) drawAlike(p *ink.Page, now time.Time) {
+	th := p.Theme
+	p.Gap()
+	p.Add(th.Title.On("RECENT INCIDENTS WITH THE SAME ERROR") + "  " + th.Muted.On(ink.Say("%d", len(s.like))))
 	for _, a := range s.like {
-		outcome := or(shown(a.Outcome), "ongoing")
-		p.add(spread("  "+th.strong.on(shown(a.ID))+"  "+th.plain.on(shown(a.Title))+" ", "  "+th.muted.on(aged(now, a.Opened, outcome)), p.w))
+		outcome := ink.Or(ink.Shown(a.Outcome), "ongoing")
+		p.Add(ink.Spread("  "+th.Strong.On(ink.Shown(a.ID))+"  "+th.Plain.On(ink.Shown(a.Title))+" ", "  "+th.Muted.On(aged(now, a.Opened, outcome)), p.W))
 	}
 }
 
-func (s *matchScreen) move() text {
+func (s *matchScreen) move() ink.Text {
 	if len(s.hits) > 0 && s.done {
-		return say("Start an incident with %s", s.hits[s.at].Runbook)
+		return ink.Say("Start an incident with %s", s.hits[s.at].Runbook)
 	}
 	return ""
 }

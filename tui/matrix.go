@@ -5,23 +5,24 @@ import (
 	"strings"
 
 	"handrail/triage"
+	"handrail/tui/ink"
 )
 
 // drawMatrix draws a comparison: fields by sources, and in a sign and in words
 // whether they agree. The field that is picked shows all of what it stands on.
-func (m *model) drawMatrix(p *page, st triage.Step) {
+func (m *model) drawMatrix(p *ink.Page, st triage.Step) {
 	if len(st.Rows) == 0 {
 		return
 	}
 	g := m.run.gridOf(st, m.cellText)
-	l := g.layout(p.w)
-	p.gap()
+	l := g.layout(p.W)
+	p.Gap()
 	if !l.blocks {
-		head := blank(l.name + 6)
+		head := ink.Blank(l.name + 6)
 		for i, c := range g.cols {
-			head += fit(p.th.muted.on(c), l.cols[i]) + "  "
+			head += ink.Fit(p.Theme.Muted.On(c), l.cols[i]) + "  "
 		}
-		p.add(head)
+		p.Add(head)
 	}
 	for i := range g.rows {
 		picked := -1
@@ -37,131 +38,120 @@ func (m *model) drawMatrix(p *page, st triage.Step) {
 }
 
 // drawLine draws a field in one line, and below it what was picked.
-func (m *model) drawLine(p *page, l matrixLayout, r *gridRow, picked int) {
-	th := p.th
-	mk := th.agreement(r.judged)
+func (m *model) drawLine(p *ink.Page, l matrixLayout, r *gridRow, picked int) {
+	th := p.Theme
+	mk := agreementMark(th, r.judged)
 	row := m.drawField(p, r, mk, picked >= 0, l.name)
 	for i, w := range l.cols {
-		row += "  " + fit(r.cells[i].short(th), w)
+		row += "  " + ink.Fit(r.cells[i].short(th), w)
 	}
 	switch {
 	case l.beside:
-		p.add(row + "  " + mk.ink.on(mk.word))
+		p.Add(row + "  " + mk.Ink.On(mk.Word))
 	default:
-		p.add(row)
+		p.Add(row)
 		if r.judged.Is == triage.Differs && picked < 0 {
-			p.add(blank(4) + mk.ink.on(mk.word))
+			p.Add(ink.Blank(4) + mk.Ink.On(mk.Word))
 		}
 	}
 	if picked >= 0 {
 		if !l.beside {
-			p.add(blank(4) + mk.ink.on(mk.word))
+			p.Add(ink.Blank(4) + mk.Ink.On(mk.Word))
 		}
 		m.drawSides(p, r, picked)
 	}
 }
 
 // drawBlock draws a field with a line for each source: columns would be too narrow.
-func (m *model) drawBlock(p *page, r *gridRow, picked int) {
-	mk := p.th.agreement(r.judged)
-	row := m.drawField(p, r, mk, picked >= 0, cells(drawn(r.field)))
-	if word := mk.ink.on(mk.word); cells(row)+2+cells(word) <= p.w {
-		p.add(row + "  " + word)
+func (m *model) drawBlock(p *ink.Page, r *gridRow, picked int) {
+	mk := agreementMark(p.Theme, r.judged)
+	row := m.drawField(p, r, mk, picked >= 0, ink.Cells(ink.Drawn(r.field)))
+	if word := mk.Ink.On(mk.Word); ink.Cells(row)+2+ink.Cells(word) <= p.W {
+		p.Add(row + "  " + word)
 	} else {
-		p.add(row)
-		p.add(blank(4) + word)
+		p.Add(row)
+		p.Add(ink.Blank(4) + word)
 	}
 	m.drawSides(p, r, picked)
 }
 
-func (m *model) drawField(p *page, r *gridRow, mk mark, picked bool, w int) drawn {
-	lead, ink := blank(2), p.th.strong
+func (m *model) drawField(p *ink.Page, r *gridRow, mk ink.Mark, picked bool, w int) ink.Drawn {
+	lead, pen := ink.Blank(2), p.Theme.Strong
 	if picked {
-		lead, ink = p.th.pick.on("▸ "), p.th.pick
+		lead, pen = p.Theme.Pick.On("▸ "), p.Theme.Pick
 	}
-	return lead + mk.ink.on(mk.symbol) + " " + fit(ink.on(r.field), w)
+	return lead + mk.Ink.On(mk.Symbol) + " " + ink.Fit(pen.On(r.field), w)
 }
 
 // mostLines is how much of one value is shown; all of it is in the evidence.
 const mostLines = 8
 
 // drawSides draws what each source says, the picked one with what it stands on.
-func (m *model) drawSides(p *page, r *gridRow, picked int) {
-	th := p.th
+func (m *model) drawSides(p *ink.Page, r *gridRow, picked int) {
+	th := p.Theme
 	wide := 0
 	for _, c := range r.cells {
 		if !c.none {
-			wide = max(wide, cells(drawn(c.source)))
+			wide = max(wide, ink.Cells(ink.Drawn(c.source)))
 		}
 	}
 	for i, c := range r.cells {
 		if c.none {
 			continue
 		}
-		lead, name := blank(4), th.muted
+		lead, name := ink.Blank(4), th.Muted
 		if i == picked {
-			lead, name = "  "+th.pick.on("▸ "), th.pick
-			m.run.mark = len(p.rows)
+			lead, name = "  "+th.Pick.On("▸ "), th.Pick
+			m.run.mark = len(p.Rows)
 		}
-		said := page{w: p.w, th: th}
-		said.item(lead+fit(name.on(c.source), wide)+"  ", c.ink(th), c.whole())
-		if most := max(2, mostLines*min(1, picked+1)); len(said.rows) > most {
-			said.rows = append(said.rows[:most-1], cut(blank(wide+6)+th.muted.on("… the rest is in the evidence"), p.w))
+		said := ink.Page{W: p.W, Theme: th}
+		said.Item(lead+ink.Fit(name.On(c.source), wide)+"  ", c.ink(th), c.whole())
+		if most := max(2, mostLines*min(1, picked+1)); len(said.Rows) > most {
+			said.Rows = append(said.Rows[:most-1], ink.Cut(ink.Blank(wide+6)+th.Muted.On("… the rest is in the evidence"), p.W))
 		}
 		if i == picked {
-			said.item(blank(wide+6), th.muted, c.stands())
+			said.Item(ink.Blank(wide+6), th.Muted, c.stands())
 		}
-		p.rows = append(p.rows, said.rows...)
+		p.Rows = append(p.Rows, said.Rows...)
 	}
-}
-
-// agreement is the sign of a verdict.
-func (t theme) agreement(a triage.Agreement) mark {
-	switch a.Is {
-	case triage.Agrees:
-		return mark{"=", shown(a.Word), t.good}
-	case triage.Differs:
-		return mark{"≠", shown(a.Word), t.bad}
-	}
-	return mark{"?", shown(a.Word), t.warn}
 }
 
 // short is a cell in its column.
-func (c *gridCell) short(th *theme) drawn {
+func (c *gridCell) short(th *ink.Theme) ink.Drawn {
 	switch {
 	case c.none:
-		return th.faint.on("·")
+		return th.Faint.On("·")
 	case !c.known:
-		return th.warn.on("? unknown")
+		return th.Warn.On("? unknown")
 	}
-	return c.ink(th).on(c.value)
+	return c.ink(th).On(c.value)
 }
 
-func (c *gridCell) whole() text {
+func (c *gridCell) whole() ink.Text {
 	if c.known {
 		return c.value
 	}
-	return say("? unknown: %s", c.value)
+	return ink.Say("? unknown: %s", c.value)
 }
 
-func (c *gridCell) ink(th *theme) ink {
+func (c *gridCell) ink(th *ink.Theme) ink.Ink {
 	switch {
 	case !c.known:
-		return th.warn
+		return th.Warn
 	case c.odd:
-		return th.bad
+		return th.Bad
 	}
-	return th.plain
+	return th.Plain
 }
 
 // stands says where a value comes from.
-func (c *gridCell) stands() text {
+func (c *gridCell) stands() ink.Text {
 	if len(c.from) == 0 {
-		return c.expr + say(" · no entry")
+		return c.expr + ink.Say(" · no entry")
 	}
 	word := "entry"
 	if len(c.from) > 1 {
 		word = "entries"
 	}
-	return c.expr + say(" · %s %s", word, strings.Trim(fmt.Sprint(c.from), "[]"))
+	return c.expr + ink.Say(" · %s %s", word, strings.Trim(fmt.Sprint(c.from), "[]"))
 }

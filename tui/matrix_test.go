@@ -7,6 +7,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"handrail/triage"
+	"handrail/tui/ink"
 )
 
 // TestCellLeadsToItsEvidence: enter on a cell opens the entry that it stands on,
@@ -88,10 +89,10 @@ func TestMatrixFitsEveryWidth(t *testing.T) {
 	st, _ := s.run.step()
 	blocks := false
 	for w := 100; w >= 30; w-- {
-		p := page{w: w, th: &s.th}
+		p := ink.Page{W: w, Theme: &s.th}
 		s.drawMatrix(&p, st)
 		var all strings.Builder
-		for _, r := range p.rows {
+		for _, r := range p.Rows {
 			if n := ansi.StringWidth(string(r)); n > w {
 				t.Fatalf("a line of %d cells in %d", n, w)
 			}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"handrail/triage"
+	"handrail/tui/ink"
 )
 
 // matrixLayout is how a comparison fits a width.
@@ -22,11 +23,11 @@ func (g *grid) layout(w int) matrixLayout {
 	l := matrixLayout{name: 5, cols: make([]int, len(g.cols))}
 	verdict, all := 0, 0
 	for _, r := range g.rows {
-		l.name = max(l.name, min(20, cells(drawn(r.field))))
-		verdict = max(verdict, cells(drawn(r.judged.Word)))
+		l.name = max(l.name, min(20, ink.Cells(ink.Drawn(r.field))))
+		verdict = max(verdict, ink.Cells(ink.Drawn(r.judged.Word)))
 	}
 	for i, c := range g.cols {
-		l.cols[i] = cells(drawn(c))
+		l.cols[i] = ink.Cells(ink.Drawn(c))
 		for _, r := range g.rows {
 			l.cols[i] = max(l.cols[i], min(mostColumn, r.cells[i].wide))
 		}
@@ -52,44 +53,44 @@ func (g *grid) layout(w int) matrixLayout {
 type grid struct {
 	step string
 	seq  int64
-	cols []text
+	cols []ink.Text
 	rows []gridRow
 }
 
 type gridRow struct {
-	field  text
+	field  ink.Text
 	judged triage.Agreement
 	cells  []gridCell // by column
 }
 
 type gridCell struct {
-	source, value, expr text
+	source, value, expr ink.Text
 	known, none, odd    bool
 	wide                int
 	from                []int64
 }
 
 // gridOf is the comparison of a step as text.
-func (r *runScreen) gridOf(st triage.Step, write func(triage.Value) (text, bool)) *grid {
+func (r *runScreen) gridOf(st triage.Step, write func(triage.Value) (ink.Text, bool)) *grid {
 	if r.grid != nil && r.grid.step == st.ID && r.grid.seq == st.EndSeq {
 		return r.grid
 	}
 	g := &grid{step: st.ID, seq: st.EndSeq}
 	sources := triage.Sources(st.Rows)
 	for _, s := range sources {
-		g.cols = append(g.cols, shown(s))
+		g.cols = append(g.cols, ink.Shown(s))
 	}
 	for _, c := range st.Rows {
-		row := gridRow{field: shown(c.Field), judged: c.Judge()}
+		row := gridRow{field: ink.Shown(c.Field), judged: c.Judge()}
 		odd := oddOf(c)
 		for _, source := range sources {
 			side, ok := c.Side(source)
-			cell := gridCell{source: shown(source), none: !ok, wide: 1}
+			cell := gridCell{source: ink.Shown(source), none: !ok, wide: 1}
 			if ok {
 				cell.value, cell.known = write(side.Value)
-				cell.odd, cell.from, cell.expr = source == odd, side.From, shown(strings.ReplaceAll(side.Expr, "facts.", ""))
+				cell.odd, cell.from, cell.expr = source == odd, side.From, ink.Shown(strings.ReplaceAll(side.Expr, "facts.", ""))
 				if cell.wide = len("? unknown"); cell.known {
-					cell.wide = cells(drawn(clip(cell.value, mostColumn+1)))
+					cell.wide = ink.Cells(ink.Drawn(ink.Clip(cell.value, mostColumn+1)))
 				}
 			}
 			row.cells = append(row.cells, cell)
@@ -116,9 +117,9 @@ func oddOf(c triage.Compared) string {
 }
 
 // cellText writes a value without what changes by itself, as an age does.
-func (m *model) cellText(v triage.Value) (text, bool) {
+func (m *model) cellText(v triage.Value) (ink.Text, bool) {
 	if v.Known() && v.T == "time" {
-		return shown(strings.Trim(string(v.V), `"`)), true
+		return ink.Shown(strings.Trim(string(v.V), `"`)), true
 	}
 	t, known := m.value(v)
 	return t, known

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"handrail/triage"
+	"handrail/tui/ink"
 )
 
 // compared is the comparison in front, nil where there is none to walk in.
@@ -72,17 +73,17 @@ func (r *runScreen) sideways(g *grid, by int) {
 func (m *model) lookAtCell(g *grid) tea.Cmd {
 	c := g.rows[m.run.row].cells[m.run.col]
 	if len(c.from) == 0 {
-		m.warn("", say("%s stands on no entry: %s", c.source, c.expr))
+		m.warn("", ink.Say("%s stands on no entry: %s", c.source, c.expr))
 		return nil
 	}
 	return m.openEntry(slices.Max(c.from), spot{direct: true})
 }
 
 // cellLabel is what enter does while a field is picked.
-func (r *runScreen) cellLabel() (text, bool) {
+func (r *runScreen) cellLabel() (ink.Text, bool) {
 	if r.row < 0 || r.grid == nil || r.grid.step != r.focus || r.row >= len(r.grid.rows) {
 		return "", false
 	}
 	row := r.grid.rows[r.row]
-	return say("Look at the evidence: %s, %s", row.field, row.cells[min(r.col, len(row.cells)-1)].source), true
+	return ink.Say("Look at the evidence: %s, %s", row.field, row.cells[min(r.col, len(row.cells)-1)].source), true
 }

@@ -7,37 +7,38 @@ import (
 	"handrail/session"
 	"handrail/steps"
 	"handrail/triage"
+	"handrail/tui/ink"
 )
 
 // drawMiddle draws the step in front.
-func (m *model) drawMiddle(w int) []drawn {
+func (m *model) drawMiddle(w int) []ink.Drawn {
 	r := &m.run
-	p := page{w: w, th: &m.th}
+	p := ink.Page{W: w, Theme: &m.th}
 	if r.snap.Dead != "" {
-		p.item(m.th.bad.on("✗ "), m.th.bad, say("Nothing can be recorded any more: %s. Nothing will be read or changed. Leave, mend it, then resume.", r.snap.Dead))
-		p.gap()
+		p.Item(m.th.Bad.On("✗ "), m.th.Bad, ink.Say("Nothing can be recorded any more: %s. Nothing will be read or changed. Leave, mend it, then resume.", r.snap.Dead))
+		p.Gap()
 	}
 	st, card := r.step()
 	if st.ID == "" {
-		p.para(m.th.muted, "This incident has no step yet.")
-		return p.rows
+		p.Para(m.th.Muted, "This incident has no step yet.")
+		return p.Rows
 	}
 	m.drawTitle(&p, st)
 	if run, ok := r.running(st.ID); ok {
 		m.drawLive(&p, run)
-		p.gap()
+		p.Gap()
 	}
 	m.drawReading(&p, st.ID)
 	if st.Kind == triage.WatchStep && st.Attempts > 0 {
 		m.drawWatch(&p, st)
-		p.gap()
+		p.Gap()
 	}
 	m.drawPassed(&p, st)
 	if ret := r.snap.State.Return; ret != "" {
-		p.item(m.th.warn.on("! "), m.th.plain, say("The loop proposes to go back to %s: %s", ret, r.snap.State.ReturnWhy))
-		p.gap()
+		p.Item(m.th.Warn.On("! "), m.th.Plain, ink.Say("The loop proposes to go back to %s: %s", ret, r.snap.State.ReturnWhy))
+		p.Gap()
 	}
-	p.para(m.th.plain, block(card.Say))
+	p.Para(m.th.Plain, ink.Block(card.Say))
 	switch st.Kind {
 	case triage.AskStep:
 		m.drawAsk(&p, st, card)
@@ -53,177 +54,177 @@ func (m *model) drawMiddle(w int) []drawn {
 		m.drawNeeds(&p, r.barred(st.ID))
 	}
 	if len(r.snap.Next) > 0 {
-		p.head("ANOTHER RUNBOOK FITS BETTER NOW: b")
+		p.Head("ANOTHER RUNBOOK FITS BETTER NOW: b")
 	}
 	for _, l := range r.snap.Next {
-		p.item(m.th.accent.on("→ ")+m.th.strong.on(shown(l.Runbook))+"  ", m.th.plain, shown(l.Why))
+		p.Item(m.th.Accent.On("→ ")+m.th.Strong.On(ink.Shown(l.Runbook))+"  ", m.th.Plain, ink.Shown(l.Why))
 	}
-	return p.rows
+	return p.Rows
 }
 
 // drawTitle says what the step is and where it stands.
-func (m *model) drawTitle(p *page, st triage.Step) {
-	th := p.th
-	mk := th.status(st.Status, true)
+func (m *model) drawTitle(p *ink.Page, st triage.Step) {
+	th := p.Theme
+	mk := statusMark(th, st.Status, true)
 	if st.Status == triage.Pending && len(m.run.barred(st.ID)) > 0 {
-		mk = th.barred()
+		mk = barredMark(th)
 	}
-	kind := text(st.Kind)
+	kind := ink.Text(st.Kind)
 	if st.Heavy {
 		kind += ", runs a program"
 	}
 	if st.Required {
 		kind += ", required"
 	}
-	p.add(spread(th.muted.on(text(st.Phase)+" · "+kind), mk.ink.on(mk.symbol+" "+mk.word), p.w))
-	p.para(th.strong, m.run.title(st.ID))
-	p.gap()
+	p.Add(ink.Spread(th.Muted.On(ink.Text(st.Phase)+" · "+kind), mk.Ink.On(mk.Symbol+" "+mk.Word), p.W))
+	p.Para(th.Strong, m.run.title(st.ID))
+	p.Gap()
 }
 
-func (m *model) drawAsk(p *page, st triage.Step, card session.Card) {
-	th, r := p.th, &m.run
-	p.gap()
-	if t := shown(card.Ask); t != r.title(st.ID) {
-		p.para(th.strong, t)
+func (m *model) drawAsk(p *ink.Page, st triage.Step, card session.Card) {
+	th, r := p.Theme, &m.run
+	p.Gap()
+	if t := ink.Shown(card.Ask); t != r.title(st.ID) {
+		p.Para(th.Strong, t)
 	}
 	if card.Aside != "" {
-		p.item(th.muted.on("· "), th.muted, say("Not needed here: %s", card.Aside))
+		p.Item(th.Muted.On("· "), th.Muted, ink.Say("Not needed here: %s", card.Aside))
 	}
 	m.drawShow(p, card.Show)
 	if card.Graph != nil {
-		p.gap()
+		p.Gap()
 		m.drawGraph(p, card.Graph, graphParts{what: true})
-		p.para(th.muted, say("Why each stands there: %s", m.keys.Facts.Help().Key))
+		p.Para(th.Muted, ink.Say("Why each stands there: %s", m.keys.Facts.Help().Key))
 	}
-	p.gap()
+	p.Gap()
 	wide := len("I do not know")
 	for _, c := range r.choices() {
-		wide = max(wide, min(20, cells(drawn(shown(c.value)))))
+		wide = max(wide, min(20, ink.Cells(ink.Drawn(ink.Shown(c.value)))))
 	}
-	line := func(k text, value, help text, picked, given bool) {
-		lead, ink := drawn("  "), th.plain
+	line := func(k ink.Text, value, help ink.Text, picked, given bool) {
+		lead, pen := ink.Drawn("  "), th.Plain
 		if picked {
-			lead, ink = th.pick.on("▸ "), th.pick
+			lead, pen = th.Pick.On("▸ "), th.Pick
 		}
 		if given {
-			lead = th.good.on("✓ ")
+			lead = th.Good.On("✓ ")
 		}
-		p.item(lead+th.key.on(k)+"  "+fit(ink.on(value), wide)+"  ", th.muted, help)
+		p.Item(lead+th.Key.On(k)+"  "+ink.Fit(pen.On(value), wide)+"  ", th.Muted, help)
 	}
 	for i, c := range r.choices() {
-		line(say("%d", i+1), shown(c.value), c.help, i == r.choice, st.Answer == c.value)
+		line(ink.Say("%d", i+1), ink.Shown(c.value), c.help, i == r.choice, st.Answer == c.value)
 	}
 	line("u", "I do not know", "never taken for a no", false, st.Answer == triage.Unknown)
 	if st.How != "" {
-		p.gap()
-		p.item(th.muted.on("how    "), th.plain, shown(st.How))
+		p.Gap()
+		p.Item(th.Muted.On("how    "), th.Plain, ink.Shown(st.How))
 	} else if card.Evidence != "" {
-		p.gap()
-		p.item(th.muted.on("needs  "), th.muted, shown(card.Evidence))
+		p.Gap()
+		p.Item(th.Muted.On("needs  "), th.Muted, ink.Shown(card.Evidence))
 	}
 }
 
-func (m *model) drawConclude(p *page, st triage.Step, card session.Card) {
-	th := p.th
-	p.gap()
+func (m *model) drawConclude(p *ink.Page, st triage.Step, card session.Card) {
+	th := p.Theme
+	p.Gap()
 	if c, ok := m.run.snap.State.Topics[triage.Topic(st.Uses)]; ok {
-		word := drawn("")
+		word := ink.Drawn("")
 		if c.Provisional {
-			word = "  " + th.warn.on("provisional")
+			word = "  " + th.Warn.On("provisional")
 		}
-		p.add(th.muted.on("concluded  ") + th.strong.on(shown(c.Value)) + word)
+		p.Add(th.Muted.On("concluded  ") + th.Strong.On(ink.Shown(c.Value)) + word)
 		if c.Why != "" {
-			p.item(th.muted.on("because    "), th.plain, shown(c.Why))
+			p.Item(th.Muted.On("because    "), th.Plain, ink.Shown(c.Why))
 		}
 		if c.Contradicts != "" {
-			p.item(th.warn.on("! "), th.plain, say("The decision matrix says otherwise: %s", c.Contradicts))
+			p.Item(th.Warn.On("! "), th.Plain, ink.Say("The decision matrix says otherwise: %s", c.Contradicts))
 		}
-		p.gap()
+		p.Gap()
 	}
 	switch card.Proposed {
 	case "", triage.Unknown:
-		p.item(th.warn.on("? "), th.plain, say("The facts propose nothing for %s: it is unknown, which is not a no.", st.Uses))
+		p.Item(th.Warn.On("? "), th.Plain, ink.Say("The facts propose nothing for %s: it is unknown, which is not a no.", st.Uses))
 	default:
-		p.add(th.muted.on("proposed   ") + th.title.on(shown(card.Proposed)))
+		p.Add(th.Muted.On("proposed   ") + th.Title.On(ink.Shown(card.Proposed)))
 	}
 	if card.Why != "" {
-		p.item(blank(11), th.plain, shown(card.Why))
+		p.Item(ink.Blank(11), th.Plain, ink.Shown(card.Why))
 	}
 	for _, g := range card.Grounds {
-		p.item(blank(11)+th.muted.on("· "), th.muted, shown(g))
+		p.Item(ink.Blank(11)+th.Muted.On("· "), th.Muted, ink.Shown(g))
 	}
 	if st.Status != triage.Pending {
 		return
 	}
-	p.gap()
+	p.Gap()
 	for _, v := range card.Values {
-		p.item("  "+fit(th.plain.on(shown(v.Value)), 12)+"  ", th.muted, shown(v.Help))
+		p.Item("  "+ink.Fit(th.Plain.On(ink.Shown(v.Value)), 12)+"  ", th.Muted, ink.Shown(v.Help))
 	}
 }
 
-func (m *model) drawManual(p *page, st triage.Step, card session.Card) {
-	p.gap()
+func (m *model) drawManual(p *ink.Page, st triage.Step, card session.Card) {
+	p.Gap()
 	if card.Evidence != "" {
-		p.item(p.th.muted.on("proof  "), p.th.plain, shown(card.Evidence))
+		p.Item(p.Theme.Muted.On("proof  "), p.Theme.Plain, ink.Shown(card.Evidence))
 	}
 	if card.Practice != "" && st.Status == triage.Pending {
-		p.item(p.th.muted.on("drill  "), p.th.plain, shown(card.Practice))
+		p.Item(p.Theme.Muted.On("drill  "), p.Theme.Plain, ink.Shown(card.Practice))
 	}
 	if st.How != "" {
-		p.item(p.th.good.on("✓ "), p.th.plain, shown(st.How))
+		p.Item(p.Theme.Good.On("✓ "), p.Theme.Plain, ink.Shown(st.How))
 	}
 }
 
 // drawAgain says what stood of an act when its target was read again, or when
 // that will be.
-func drawAgain(p *page, s triage.State, g triage.GateState) {
-	th := p.th
+func drawAgain(p *ink.Page, s triage.State, g triage.GateState) {
+	th := p.Theme
 	switch g.Again.Outcome {
 	case triage.Holds:
-		p.item(th.good.on("✓ "), th.plain, say("Read again: it holds. %s", g.Again.Response))
+		p.Item(th.Good.On("✓ "), th.Plain, ink.Say("Read again: it holds. %s", g.Again.Response))
 	case triage.Undone:
-		p.item(th.bad.on("✗ "), th.strong, say("Undone since. %s", g.Again.Response))
-		p.para(th.plain, "Do not do it again before its writer is found and paused.")
+		p.Item(th.Bad.On("✗ "), th.Strong, ink.Say("Undone since. %s", g.Again.Response))
+		p.Para(th.Plain, "Do not do it again before its writer is found and paused.")
 	case triage.Unknown:
-		p.item(th.warn.on("? "), th.plain, say("Nobody can tell whether it still holds. %s", g.Again.Response))
+		p.Item(th.Warn.On("? "), th.Plain, ink.Say("Nobody can tell whether it still holds. %s", g.Again.Response))
 	}
 	for _, again := range s.Rereads {
 		if again.Step == g.Step {
-			p.item(th.muted.on("· "), th.muted, say("Read again by itself at %s, in case somebody undoes it.", clock(again.Due)))
+			p.Item(th.Muted.On("· "), th.Muted, ink.Say("Read again by itself at %s, in case somebody undoes it.", ink.Clock(again.Due)))
 		}
 	}
 }
 
 // drawGateStep says from the outside where a gate stands.
-func (m *model) drawGateStep(p *page, st triage.Step) {
-	th, r := p.th, &m.run
-	p.gap()
+func (m *model) drawGateStep(p *ink.Page, st triage.Step) {
+	th, r := p.Theme, &m.run
+	p.Gap()
 	g := r.snap.State.Gates[st.ID]
-	p.add(th.muted.on("class  ") + th.plain.on(shown(string(st.Class))) + th.muted.on("   this step can change something"))
+	p.Add(th.Muted.On("class  ") + th.Plain.On(ink.Shown(string(st.Class))) + th.Muted.On("   this step can change something"))
 	switch g.Phase {
 	case triage.GateArmed, triage.GateConfirmed:
-		if p.item(th.bad.on("! "), th.strong, m.armedWord(st.ID)); g.Shown.Second != nil {
+		if p.Item(th.Bad.On("! "), th.Strong, m.armedWord(st.ID)); g.Shown.Second != nil {
 			return // who is missing stands in its way
 		}
 	case triage.GateDone:
-		p.item(th.good.on("✓ "), th.plain, say("Done. %s", g.Response))
+		p.Item(th.Good.On("✓ "), th.Plain, ink.Say("Done. %s", g.Response))
 		drawAgain(p, r.snap.State, g)
 	case triage.GateFailed, triage.GateRefused, triage.GateUnknown:
-		p.item(th.warn.on("! "), th.plain, say("Outcome %s. %s", g.Phase, g.Response))
+		p.Item(th.Warn.On("! "), th.Plain, ink.Say("Outcome %s. %s", g.Phase, g.Response))
 	}
 	o, ok := r.option(triage.DoPreview, st.ID)
 	if again := slices.ContainsFunc(o.Refusals, func(f triage.Refusal) bool { return strings.Contains(g.Why, f.Why) }); g.Why != "" && !again {
-		p.item(th.muted.on("last   "), th.plain, shown(g.Why)) // what still stands in its way is listed below
+		p.Item(th.Muted.On("last   "), th.Plain, ink.Shown(g.Why)) // what still stands in its way is listed below
 	}
 	if aside := r.snap.Cards[st.ID].Aside; aside != "" {
-		p.item(th.muted.on("· "), th.muted, say("Not needed here: %s", aside))
+		p.Item(th.Muted.On("· "), th.Muted, ink.Say("Not needed here: %s", aside))
 		return
 	}
 	if g.Phase == triage.GateDone {
 		return
 	}
 	if !ok || o.Available() {
-		p.para(th.muted, "Nothing stands in its way. g shows what it would do; that changes nothing.")
+		p.Para(th.Muted, "Nothing stands in its way. g shows what it would do; that changes nothing.")
 		return
 	}
 	m.drawNeeds(p, o.Refusals)
@@ -231,39 +232,39 @@ func (m *model) drawGateStep(p *page, st triage.Step) {
 
 // drawShow draws the facts that a question is about: beside their names, and what
 // is too long for that below its name, where it has the whole width.
-func (m *model) drawShow(p *page, show []steps.KV) {
+func (m *model) drawShow(p *ink.Page, show []steps.KV) {
 	if len(show) == 0 {
 		return
 	}
 	const indent, most = 2, 24
-	p.gap()
+	p.Gap()
 	wide := 0
 	for _, kv := range show {
-		wide = max(wide, min(most, cells(drawn(shown(kv.Key)))))
+		wide = max(wide, min(most, ink.Cells(ink.Drawn(ink.Shown(kv.Key)))))
 	}
 	for len(show) > 0 {
 		n := 1
 		for n < len(show) && show[n].Key == "" {
 			n++
 		}
-		long := slices.ContainsFunc(show[:n], func(kv steps.KV) bool { return cells(drawn(shown(kv.Value))) > p.w-indent-wide-2 })
+		long := slices.ContainsFunc(show[:n], func(kv steps.KV) bool { return ink.Cells(ink.Drawn(ink.Shown(kv.Value))) > p.W-indent-wide-2 })
 		if long {
-			p.item(blank(indent), p.th.muted, shown(show[0].Key))
+			p.Item(ink.Blank(indent), p.Theme.Muted, ink.Shown(show[0].Key))
 		}
 		for _, kv := range show[:n] {
-			lead := blank(indent) + fit(p.th.muted.on(shown(kv.Key)), wide) + "  "
+			lead := ink.Blank(indent) + ink.Fit(p.Theme.Muted.On(ink.Shown(kv.Key)), wide) + "  "
 			if long {
-				lead = blank(indent) + p.th.muted.on("· ")
+				lead = ink.Blank(indent) + p.Theme.Muted.On("· ")
 			}
-			p.item(lead, p.th.plain, or(shown(kv.Value), "unknown"))
+			p.Item(lead, p.Theme.Plain, ink.Or(ink.Shown(kv.Value), "unknown"))
 		}
 		show = show[n:]
 	}
 }
 
 // drawProbe draws what a step saw or is about to look at.
-func (m *model) drawProbe(p *page, st triage.Step, card session.Card) {
-	th := p.th
+func (m *model) drawProbe(p *ink.Page, st triage.Step, card session.Card) {
+	th := p.Theme
 	if _, ok := m.run.running(st.ID); ok {
 		return
 	}
@@ -272,12 +273,12 @@ func (m *model) drawProbe(p *page, st triage.Step, card session.Card) {
 	}
 	m.drawWhere(p, card)
 	if st.Summary != "" && len(st.Rows) == 0 && st.Kind != triage.GateStep { // a gate says it itself
-		p.gap()
-		mk := th.status(st.Status, false)
+		p.Gap()
+		mk := statusMark(th, st.Status, false)
 		if st.Kind == triage.WatchStep {
-			mk = th.green(st.Green)
+			mk = greenMark(th, st.Green)
 		}
-		p.item(mk.ink.on(mk.symbol)+" ", th.strong, shown(st.Summary))
+		p.Item(mk.Ink.On(mk.Symbol)+" ", th.Strong, ink.Shown(st.Summary))
 	}
 	if st.Kind == triage.CompareStep {
 		m.drawMatrix(p, st)
@@ -286,7 +287,7 @@ func (m *model) drawProbe(p *page, st triage.Step, card session.Card) {
 	m.drawCutOff(p, st)
 	own := card.Graph != nil && st.Kind != triage.AskStep
 	if own {
-		p.gap()
+		p.Gap()
 		m.drawGraph(p, card.Graph, graphParts{what: true})
 	}
 	m.drawFindings(p, st)
@@ -298,33 +299,33 @@ func (m *model) drawProbe(p *page, st triage.Step, card session.Card) {
 		drawAhead(p, card)
 	}
 	if st.Command != "" {
-		p.head("THE SAME BY HAND")
-		p.item(th.muted.on("$ "), th.plain, shown(st.Command))
+		p.Head("THE SAME BY HAND")
+		p.Item(th.Muted.On("$ "), th.Plain, ink.Shown(st.Command))
 	}
 }
 
-func (m *model) drawFindings(p *page, st triage.Step) {
-	th := p.th
+func (m *model) drawFindings(p *ink.Page, st triage.Step) {
+	th := p.Theme
 	if len(st.Findings) > 0 {
-		p.gap()
+		p.Gap()
 	}
 	for _, f := range sortedFindings(st.Findings) {
-		mk := th.level(f.Level)
-		p.item(fit(mk.ink.on(mk.symbol+" "+mk.word), 12), th.plain, shown(f.Say))
+		mk := th.Level(f.Level)
+		p.Item(ink.Fit(mk.Ink.On(mk.Symbol+" "+mk.Word), 12), th.Plain, ink.Shown(f.Say))
 		if names := shuts(st, f); names != "" {
-			p.item(fit("", 12)+th.muted.on("→ "), th.muted, names)
+			p.Item(ink.Fit("", 12)+th.Muted.On("→ "), th.Muted, names)
 		}
 	}
 	if len(st.Gaps) > 0 {
-		p.head("COULD NOT BE CHECKED")
+		p.Head("COULD NOT BE CHECKED")
 	}
 	for _, g := range st.Gaps {
-		p.item(th.warn.on("? "), th.plain, shown(g))
+		p.Item(th.Warn.On("? "), th.Plain, ink.Shown(g))
 	}
 }
 
 // shuts says what a finding keeps shut, "" for nothing.
-func shuts(st triage.Step, f triage.Finding) text {
+func shuts(st triage.Step, f triage.Finding) ink.Text {
 	if len(f.Against) == 0 || f.Unsure {
 		return ""
 	}
@@ -340,30 +341,30 @@ func shuts(st triage.Step, f triage.Finding) text {
 	if len(gates) == 0 {
 		return "no close as recovered over it"
 	}
-	return say("keeps shut: %s", strings.Join(gates, ", "))
+	return ink.Say("keeps shut: %s", strings.Join(gates, ", "))
 }
 
 // drawAhead says what a probe will read, before it does.
-func drawAhead(p *page, card session.Card) {
-	th := p.th
-	p.gap()
-	var sides []pair
+func drawAhead(p *ink.Page, card session.Card) {
+	th := p.Theme
+	p.Gap()
+	var sides []ink.Pair
 	for _, kv := range card.Rows {
-		sides = append(sides, pair{shown(kv.Key), shown(kv.Value), th.muted})
+		sides = append(sides, ink.Pair{Key: ink.Shown(kv.Key), Value: ink.Shown(kv.Value), Ink: th.Muted})
 	}
-	p.pairs(2, 0, 20, sides)
-	p.para(th.muted, block(card.Doc))
+	p.Pairs(2, 0, 20, sides)
+	p.Para(th.Muted, ink.Block(card.Doc))
 	for _, t := range card.Touches {
-		p.item(th.muted.on("  · "), th.muted, shown(t))
+		p.Item(th.Muted.On("  · "), th.Muted, ink.Shown(t))
 	}
-	var rows []pair
+	var rows []ink.Pair
 	for _, kv := range card.With {
-		rows = append(rows, pair{shown(kv.Key), shown(kv.Value), th.plain})
+		rows = append(rows, ink.Pair{Key: ink.Shown(kv.Key), Value: ink.Shown(kv.Value), Ink: th.Plain})
 	}
-	p.gap()
-	p.pairs(2, 0, 16, rows)
+	p.Gap()
+	p.Pairs(2, 0, 16, rows)
 	for _, f := range card.Missing {
-		p.item(th.warn.on("? "), th.plain, say("%s must be known first", f))
+		p.Item(th.Warn.On("? "), th.Plain, ink.Say("%s must be known first", f))
 	}
 }
 

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"handrail/tui/ink"
 	"time"
 
 	"charm.land/bubbles/v2/key"
@@ -29,7 +30,7 @@ type model struct {
 	c    Config
 	crew *crew
 	keys keyMap
-	th   theme
+	th   ink.Theme
 	dark bool // the terminal's background
 	away bool // the terminal said that it lost the focus
 
@@ -64,7 +65,7 @@ type model struct {
 // notice is one line about what just happened. It stays until the next key.
 type notice struct {
 	level string // "", warning or critical
-	text  text
+	text  ink.Text
 	aside bool // from outside of the program; anything of ours replaces it
 }
 
@@ -201,7 +202,7 @@ func (m *model) result(msg tea.Msg) tea.Cmd {
 	case releasedMsg:
 		return m.released(msg)
 	case faultMsg:
-		m.warn("critical", say("A part of handrail broke (%s). What was recorded is safe; press q and resume.", msg.what))
+		m.warn("critical", ink.Say("A part of handrail broke (%s). What was recorded is safe; press q and resume.", msg.what))
 	}
 	return nil
 }
@@ -294,4 +295,4 @@ func (m *model) suspend() tea.Cmd {
 
 func (m *model) small() bool { return m.w < minWidth || m.h < minHeight }
 
-func (m *model) warn(level string, t text) { m.notice = notice{level: level, text: t} }
+func (m *model) warn(level string, t ink.Text) { m.notice = notice{level: level, text: t} }

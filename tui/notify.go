@@ -9,6 +9,7 @@ import (
 
 	"handrail/session"
 	"handrail/triage"
+	"handrail/tui/ink"
 )
 
 // longWait is what a person does not wait for with their eyes on the screen.
@@ -17,26 +18,26 @@ const longWait = 10 * time.Second
 // news says what happened between two snapshots that somebody may be waiting for:
 // a long read or act that ended, a watch that is settled, the close. "" is
 // nothing.
-func news(before, after session.Snapshot) text {
+func news(before, after session.Snapshot) ink.Text {
 	for _, r := range before.Running {
 		ended := !slices.ContainsFunc(after.Running, func(o session.Running) bool { return o.Step == r.Step })
 		if !ended || after.Made.Sub(r.Started) < longWait {
 			continue
 		}
 		if r.Act {
-			return say("%s ended", short(r.Step))
+			return ink.Say("%s ended", short(r.Step))
 		}
-		return say("%s was read", short(r.Step))
+		return ink.Say("%s was read", short(r.Step))
 	}
 	for _, id := range after.State.Undone() {
 		if !slices.Contains(before.State.Undone(), id) {
-			return say("somebody undid the act of %s", short(id))
+			return ink.Say("somebody undid the act of %s", short(id))
 		}
 	}
 	for _, st := range after.State.Steps {
 		old, ok := before.State.Step(st.ID)
 		if ok && st.Kind == triage.WatchStep && st.Status == triage.Settled && old.Status != triage.Settled {
-			return say("%s is settled", short(st.ID))
+			return ink.Say("%s is settled", short(st.ID))
 		}
 	}
 	if before.State.Outcome == "" && after.State.Outcome != "" {

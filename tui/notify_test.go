@@ -10,6 +10,7 @@ import (
 
 	"handrail/session"
 	"handrail/triage"
+	"handrail/tui/ink"
 )
 
 func TestNews(t *testing.T) {
@@ -23,7 +24,7 @@ func TestNews(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		before, after session.Snapshot
-		want          text
+		want          ink.Text
 	}{
 		"a long read":         {running(false, time.Minute), session.Snapshot{Made: at}, "log was read"},
 		"a short read":        {running(false, time.Second), session.Snapshot{Made: at}, ""},

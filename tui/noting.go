@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"handrail/triage"
+	"handrail/tui/ink"
 )
 
 // noteNow opens the sheet of a note over whatever is in front, and says whether
@@ -65,7 +66,7 @@ func (m *model) noteAnswered(msg didMsg) {
 }
 
 // drawGateBehind is the gate above a sheet.
-func (m *model) drawGateBehind(sheet []drawn) []drawn {
+func (m *model) drawGateBehind(sheet []ink.Drawn) []ink.Drawn {
 	whole := m.h
 	m.h = max(4, whole-len(sheet))
 	rows, _ := m.drawGate()

@@ -7,6 +7,7 @@ import (
 
 	"handrail/steps"
 	"handrail/triage"
+	"handrail/tui/ink"
 )
 
 // TestFindingIsShownAndOverruled: what it keeps shut stands under it, the sheet shows
@@ -56,7 +57,7 @@ func (s *stage) toOpposed() {
 // TestPlaceOfTheTarget: the first line says it where the cluster does not.
 func TestPlaceOfTheTarget(t *testing.T) {
 	t.Parallel()
-	for value, want := range map[string]text{"/infra/live/production": "PRODUCTION", "unknown: it does not answer": "PRODUCTION", "/infra/dev": ""} {
+	for value, want := range map[string]ink.Text{"/infra/live/production": "PRODUCTION", "unknown: it does not answer": "PRODUCTION", "/infra/dev": ""} {
 		s := onStage(t, 80, 24, true, "")
 		s.run.snap.Header = []steps.KV{{Key: "cluster", Value: "none"}, {Key: "host", Value: "prod-bastion"}}
 		s.run.snap.Where = []steps.KV{{Key: "directory", Value: value}}

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"handrail/tui/ink"
 	"slices"
 	"strings"
 
@@ -19,7 +20,7 @@ type commandPalette struct {
 
 // paletteItem is one thing to find.
 type paletteItem struct {
-	label, note text
+	label, note ink.Text
 	do          func() tea.Cmd
 }
 
@@ -40,7 +41,7 @@ func (m *model) paletteItems() []paletteItem {
 			continue
 		}
 		press := keyFor(c.binding.Keys()[0])
-		out = append(out, paletteItem{shown(c.does), keysOf(*c.binding), func() tea.Cmd {
+		out = append(out, paletteItem{ink.Shown(c.does), keysOf(*c.binding), func() tea.Cmd {
 			if c.at == onIncident && m.at == atEvidence && c.binding != &m.keys.Report && c.binding != &m.keys.Seal {
 				m.closeArtifact()
 				m.at = atRun
@@ -55,7 +56,7 @@ func (m *model) paletteItems() []paletteItem {
 	switch m.at {
 	case atRun:
 		for _, st := range m.run.steps() {
-			out = append(out, paletteItem{say("step %s: %s", short(st.ID), m.run.title(st.ID)), text(st.Phase), func() tea.Cmd {
+			out = append(out, paletteItem{ink.Say("step %s: %s", short(st.ID), m.run.title(st.ID)), ink.Text(st.Phase), func() tea.Cmd {
 				m.run.front(st.ID)
 				m.run.decide()
 				return nil
@@ -70,14 +71,14 @@ func (m *model) paletteItems() []paletteItem {
 			if r.section == rightNow {
 				note = r.left + " " + r.main
 			}
-			out = append(out, paletteItem{r.move, clip(note, 40), func() tea.Cmd {
+			out = append(out, paletteItem{r.move, ink.Clip(note, 40), func() tea.Cmd {
 				m.home.at, m.home.moved = i, true
 				return m.openRow()
 			}})
 		}
 	}
-	for _, name := range Themes() {
-		out = append(out, paletteItem{say("theme %s", name), "", func() tea.Cmd {
+	for _, name := range ink.Themes() {
+		out = append(out, paletteItem{ink.Say("theme %s", name), "", func() tea.Cmd {
 			m.c.Theme = name
 			m.th = m.c.theme(m.dark)
 			return nil
@@ -164,27 +165,27 @@ func (m *model) pressPalette(msg tea.KeyPressMsg) tea.Cmd {
 }
 
 // draw returns the sheet in h lines at most, and where the cursor is on it.
-func (p *commandPalette) draw(th *theme, w, h int) ([]drawn, *tea.Position) {
-	head := th.accent.on("── ") + th.title.on("Commands") + " "
-	rows := []drawn{head + th.accent.on(line("─", w-cells(head)))}
-	typed, at := p.edit.draw(th.strong, w-4)
-	rows = append(rows, " "+th.pick.on("▸ ")+typed)
+func (p *commandPalette) draw(th *ink.Theme, w, h int) ([]ink.Drawn, *tea.Position) {
+	head := th.Accent.On("── ") + th.Title.On("Commands") + " "
+	rows := []ink.Drawn{head + th.Accent.On(ink.Line("─", w-ink.Cells(head)))}
+	typed, at := p.edit.draw(th.Strong, w-4)
+	rows = append(rows, " "+th.Pick.On("▸ ")+typed)
 	room := max(1, h-4)
 	from := max(0, min(p.at-room/2, len(p.found)-room))
 	for n := from; n < min(len(p.found), from+room); n++ {
 		it := p.items[p.found[n]]
-		lead, ink := drawn("   "), th.plain
+		lead, pen := ink.Drawn("   "), th.Plain
 		if n == p.at {
-			lead, ink = " "+th.pick.on("▸ "), th.pick
+			lead, pen = " "+th.Pick.On("▸ "), th.Pick
 		}
-		rows = append(rows, spread(lead+ink.on(it.label)+" ", "  "+th.muted.on(it.note)+" ", w))
+		rows = append(rows, ink.Spread(lead+pen.On(it.label)+" ", "  "+th.Muted.On(it.note)+" ", w))
 	}
 	if len(p.found) == 0 {
-		rows = append(rows, "   "+th.muted.on("Nothing here has these words. esc puts this away."))
+		rows = append(rows, "   "+th.Muted.On("Nothing here has these words. esc puts this away."))
 	}
 	for len(rows) < h-2 {
 		rows = append(rows, "")
 	}
-	rows = append(rows, "", " "+th.footer(w-2, []hint{{"enter", "do it"}, {"↑ ↓", "choose"}, {"esc", "put away"}}))
+	rows = append(rows, "", " "+th.Footer(w-2, []ink.Hint{{Key: "enter", Does: "do it"}, {Key: "↑ ↓", Does: "choose"}, {Key: "esc", Does: "put away"}}))
 	return rows, &tea.Position{X: 3 + at, Y: 1}
 }

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"handrail/steps"
+	"handrail/tui/ink"
 )
 
 // TestEveryKeyIsListed: each binding of the key map stands in the table once, so that help, palette and key file know it,
@@ -103,7 +104,7 @@ func TestPalette(t *testing.T) {
 	s.Update(keyFor("ctrl+k"))
 	s.write("theme mono")
 	s.press("enter")
-	if s.c.Theme != ThemeMono {
+	if s.c.Theme != ink.ThemeMono {
 		t.Errorf("the theme is %q", s.c.Theme)
 	}
 	s.press(":")
@@ -185,7 +186,7 @@ func TestSuspend(t *testing.T) {
 func TestPlace(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 80, 24, true, "")
-	for value, want := range map[string]text{"kind-prod-eu": "PRODUCTION", "https://k8s.live.example": "PRODUCTION", "arn:aws:eks:eu:1:cluster/PROD": "PRODUCTION",
+	for value, want := range map[string]ink.Text{"kind-prod-eu": "PRODUCTION", "https://k8s.live.example": "PRODUCTION", "arn:aws:eks:eu:1:cluster/PROD": "PRODUCTION",
 		"reproduction": "", "products": "", "staging": "", "delivery": "", "prd_2": "PRODUCTION"} {
 		if got := s.placeOf([]steps.KV{{Key: "cluster", Value: value}}); got != want {
 			t.Errorf("%s is %q, want %q", value, got, want)
@@ -201,9 +202,9 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-func drawnText(p *page) string {
+func drawnText(p *ink.Page) string {
 	var b strings.Builder
-	for _, row := range p.rows {
+	for _, row := range p.Rows {
 		b.WriteString(string(row) + "\n")
 	}
 	return b.String()
@@ -217,13 +218,13 @@ func TestPlaceOfAnotherContext(t *testing.T) {
 	step := id("lock")
 	card := s.bench.cards[step]
 	card.With = []steps.KV{{Key: steps.ContextParam, Value: "shop-prod"}}
-	p := &page{w: 70, th: &s.th}
+	p := &ink.Page{W: 70, Theme: &s.th}
 	s.drawWhere(p, card)
 	if got := drawnText(p); !strings.Contains(got, "PRODUCTION") || !strings.Contains(got, "It reads context shop-prod, not the incident's own.") {
 		t.Errorf("drawn: %q", got)
 	}
 	card.With[0].Value = "shop-test"
-	p = &page{w: 70, th: &s.th}
+	p = &ink.Page{W: 70, Theme: &s.th}
 	s.drawWhere(p, card)
 	if got := drawnText(p); strings.Contains(got, "PRODUCTION") || !strings.Contains(got, "shop-test") {
 		t.Errorf("drawn: %q", got)

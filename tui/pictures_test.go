@@ -3,6 +3,7 @@ package tui
 import (
 	"flag"
 	"fmt"
+	"handrail/tui/ink"
 	"html"
 	"image/color"
 	"os"
@@ -31,11 +32,11 @@ func TestPictures(t *testing.T) {
 			s.Update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
 			for _, look := range []struct {
 				name, fg, bg string
-				th           theme
+				th           ink.Theme
 			}{
-				{"dark", "#D8DCE4", "#16181D", newTheme(ThemeAuto, true)},
-				{"light", "#22262E", "#FFFFFF", newTheme(ThemeAuto, false)},
-				{"mono", "#D8DCE4", "#16181D", newTheme(ThemeMono, true)},
+				{"dark", "#D8DCE4", "#16181D", ink.NewTheme(ink.ThemeAuto, true)},
+				{"light", "#22262E", "#FFFFFF", ink.NewTheme(ink.ThemeAuto, false)},
+				{"mono", "#D8DCE4", "#16181D", ink.NewTheme(ink.ThemeMono, true)},
 			} {
 				s.th = look.th
 				file := fmt.Sprintf("%s-%dx%d-%s.svg", name, size[0], size[1], look.name)
@@ -95,9 +96,9 @@ func (s *stage) picture(fg, bg string) string {
 }
 
 func drawRun(b *strings.Builder, x, y, cells int, run string, style uv.Style, fg, bg string) {
-	ink, ground := hexOf(style.Fg), hexOf(style.Bg)
+	pen, ground := hexOf(style.Fg), hexOf(style.Bg)
 	if style.Attrs&uv.AttrReverse != 0 {
-		ink, ground = bg, fg
+		pen, ground = bg, fg
 	}
 	left, top, wide := 8+float64(x)*cellWide, 8+y*cellHigh, float64(cells)*cellWide
 	if ground != "" {
@@ -109,8 +110,8 @@ func drawRun(b *strings.Builder, x, y, cells int, run string, style uv.Style, fg
 	lead := len(run) - len(strings.TrimLeft(run, " "))
 	run = strings.Trim(run, " ")
 	fmt.Fprintf(b, `<text x="%.1f" y="%d" textLength="%.1f"`, left+float64(lead)*cellWide, top+14, float64(ansi.StringWidth(run))*cellWide)
-	if ink != "" {
-		fmt.Fprintf(b, ` fill="%s"`, ink)
+	if pen != "" {
+		fmt.Fprintf(b, ` fill="%s"`, pen)
 	}
 	if style.Attrs&uv.AttrBold != 0 {
 		b.WriteString(` font-weight="bold"`)

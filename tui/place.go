@@ -7,6 +7,7 @@ import (
 
 	"handrail/session"
 	"handrail/steps"
+	"handrail/tui/ink"
 )
 
 // Place is a kind of surroundings that must not be mistaken for another: a name
@@ -35,14 +36,14 @@ func (p Place) Holds(lines []steps.KV) bool {
 
 // placeOf returns the label of the first place that something of the header
 // belongs to. Practice has its own word and is never production.
-func (m *model) placeOf(header []steps.KV) text {
+func (m *model) placeOf(header []steps.KV) ink.Text {
 	places := m.c.Places
 	if places == nil {
 		places = UsualPlaces()
 	}
 	for _, p := range places {
 		if p.Holds(header) {
-			return shown(strings.ToUpper(p.Label))
+			return ink.Shown(strings.ToUpper(p.Label))
 		}
 	}
 	return ""
@@ -50,7 +51,7 @@ func (m *model) placeOf(header []steps.KV) text {
 
 // place is where the incident that is shown goes on, or would be opened, as a
 // label to draw; "" where that is nothing special.
-func (m *model) place() text {
+func (m *model) place() ink.Text {
 	if m.inc == nil {
 		return m.placeOf([]steps.KV{{Key: "cluster", Value: m.home.data.Cluster}})
 	}
@@ -62,25 +63,25 @@ func (m *model) place() text {
 
 // drawWhere says which other context a step reads, and in the colour of its place
 // where that is somewhere special.
-func (m *model) drawWhere(p *page, card session.Card) {
+func (m *model) drawWhere(p *ink.Page, card session.Card) {
 	for _, kv := range card.With {
 		if kv.Key != steps.ContextParam || kv.Value == "" {
 			continue
 		}
-		lead := p.th.muted.on("· ")
+		lead := p.Theme.Muted.On("· ")
 		if place := m.placeOf([]steps.KV{kv}); place != "" && m.run.snap.State.Drill == "" {
-			lead = p.th.chipPlace.on(" "+clip(place, 16)+" ") + " "
+			lead = p.Theme.ChipPlace.On(" "+ink.Clip(place, 16)+" ") + " "
 		}
-		p.gap()
-		p.item(lead, p.th.plain, say("It reads context %s, not the incident's own.", kv.Value))
+		p.Gap()
+		p.Item(lead, p.Theme.Plain, ink.Say("It reads context %s, not the incident's own.", kv.Value))
 	}
 }
 
 // rule is the line under the header: heavy and in its own colour where a mistake
 // costs most.
-func (m *model) rule() drawn {
+func (m *model) rule() ink.Drawn {
 	if m.place() != "" {
-		return m.th.place.on(line("━", m.w))
+		return m.th.Place.On(ink.Line("━", m.w))
 	}
-	return m.th.faint.on(line("─", m.w))
+	return m.th.Faint.On(ink.Line("─", m.w))
 }

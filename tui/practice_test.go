@@ -6,6 +6,7 @@ import (
 
 	"handrail/session"
 	"handrail/triage"
+	"handrail/tui/ink"
 )
 
 // TestManualStepOfADrillSaysWhere: nobody can work on a node that they cannot
@@ -23,10 +24,10 @@ func TestManualStepOfADrillSaysWhere(t *testing.T) {
 		{triage.Settled, session.Card{Practice: where}, false},
 		{triage.Pending, session.Card{}, false},
 	} {
-		p := page{w: 120, th: &s.th}
+		p := ink.Page{W: 120, Theme: &s.th}
 		s.drawManual(&p, triage.Step{PlanStep: triage.PlanStep{ID: "a/b", Kind: triage.ManualStep}, Status: tc.status}, tc.card)
 		var all strings.Builder
-		for _, r := range p.rows {
+		for _, r := range p.Rows {
 			all.WriteString(string(r) + "\n")
 		}
 		if got := strings.Contains(all.String(), where); got != tc.want {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"handrail/session"
+	"handrail/tui/ink"
 )
 
 // heard is a tape whose entries come with copies that somebody pushes, and which
@@ -27,7 +28,7 @@ func (m *model) pushed() (session.Heard, bool) {
 
 // copyAge says that what is shown is a pushed copy, how old it is, and when that is
 // too old to go by.
-func (m *model) copyAge() drawn {
+func (m *model) copyAge() ink.Drawn {
 	h, ok := m.pushed()
 	if !ok {
 		return ""
@@ -36,13 +37,13 @@ func (m *model) copyAge() drawn {
 	age, still := m.wall.Sub(h.Stored), m.wall.Sub(h.At)
 	switch {
 	case m.run.closed():
-		return th.plain.on("pushed copy, closed")
+		return th.Plain.On("pushed copy, closed")
 	case still > silent:
-		return th.warn.on("! ") + th.strong.on(say("pushed copy, NOT HEARD OF for %s", ago(still)))
+		return th.Warn.On("! ") + th.Strong.On(ink.Say("pushed copy, NOT HEARD OF for %s", ink.Ago(still)))
 	case age > stale:
-		return th.warn.on("! ") + th.strong.on(say("pushed copy, STALE, %s old", ago(age)))
+		return th.Warn.On("! ") + th.Strong.On(ink.Say("pushed copy, STALE, %s old", ink.Ago(age)))
 	}
-	return th.muted.on("pushed copy ") + th.plain.on(ago(max(0, age))+" old")
+	return th.Muted.On("pushed copy ") + th.Plain.On(ink.Ago(max(0, age))+" old")
 }
 
 // tellTrouble says once that the newest copy was not seen, and takes it back once it
@@ -63,9 +64,9 @@ func (m *model) tellTrouble() {
 }
 
 // copyTrouble says why the newest look at a pushed copy failed, "" where it did not.
-func (m *model) copyTrouble() text {
+func (m *model) copyTrouble() ink.Text {
 	if h, ok := m.pushed(); ok && h.Err != "" {
-		return say("The newest copy was not seen, and this one stands until then: %s", h.Err)
+		return ink.Say("The newest copy was not seen, and this one stands until then: %s", h.Err)
 	}
 	return ""
 }

@@ -5,13 +5,14 @@ import (
 	"strings"
 
 	"handrail/triage"
+	"handrail/tui/ink"
 )
 
 // drawRail draws the loop: each phase with how much of it is settled, and the
 // steps of the phase in front.
-func (m *model) drawRail(w, h int) []drawn {
+func (m *model) drawRail(w, h int) []ink.Drawn {
 	th, r := &m.th, &m.run
-	p := page{w: w, th: th}
+	p := ink.Page{W: w, Theme: th}
 	cur, _ := r.step()
 	focusRow := 0
 	been := m.been()
@@ -24,58 +25,55 @@ func (m *model) drawRail(w, h int) []drawn {
 		}
 		here := ph == cur.Phase
 		mk, count := m.phaseMark(ph, in, here)
-		name := th.muted.on(text(ph))
+		name := th.Muted.On(ink.Text(ph))
 		if here {
-			name = th.strong.on(text(ph))
+			name = th.Strong.On(ink.Text(ph))
 		} else if len(in) > 0 {
-			name = th.plain.on(text(ph))
+			name = th.Plain.On(ink.Text(ph))
 		}
-		p.add(spread(mk.ink.on(mk.symbol)+" "+name, th.muted.on(count)+" ", w))
+		p.Add(ink.Spread(mk.Ink.On(mk.Symbol)+" "+name, th.Muted.On(count)+" ", w))
 		if !here {
 			continue
 		}
 		for _, st := range in {
 			if st.ID == r.focus {
-				focusRow = len(p.rows)
+				focusRow = len(p.Rows)
 			}
-			p.add(m.railStep(st, slices.Index(been, st.ID), w))
+			p.Add(m.railStep(st, slices.Index(been, st.ID), w))
 		}
 	}
-	rows, _ := window(p.rows, focusRow-h/2, h)
+	rows, _ := ink.Window(p.Rows, focusRow-h/2, h)
 	return rows
 }
 
 // railStep is a step of the rail: how it stands, and at the right how long it
 // has been running, or that one was there before, the nth back.
-func (m *model) railStep(st triage.Step, back, w int) drawn {
+func (m *model) railStep(st triage.Step, back, w int) ink.Drawn {
 	th, r := &m.th, &m.run
-	lead, ink := drawn("  "), th.muted
+	lead, pen := ink.Drawn("  "), th.Muted
 	if st.ID == r.focus {
-		lead, ink = th.pick.on("▸ "), th.pick
+		lead, pen = th.Pick.On("▸ "), th.Pick
 	}
-	mk := th.status(st.Status, false)
+	mk := statusMark(th, st.Status, false)
 	if st.Status == triage.Pending {
 		if o, ok := r.recommended(); ok && o.Step == st.ID {
-			mk = th.status(st.Status, true)
+			mk = statusMark(th, st.Status, true)
 		} else if len(r.barred(st.ID)) > 0 || r.snap.Cards[st.ID].Aside != "" {
-			mk = th.barred()
+			mk = barredMark(th)
 		}
 	}
-	tail := drawn("")
+	tail := ink.Drawn("")
 	switch x, running := r.running(st.ID); {
 	case running:
-		tail = " " + th.accent.on(ago(max(0, m.now.Sub(x.Started)))) + " "
+		tail = " " + th.Accent.On(ink.Ago(max(0, m.now.Sub(x.Started)))) + " "
 	case st.ID == r.focus:
 	case back >= 0 && back < 3:
-		tail = " " + th.muted.on(say("←%d", back+1)) + " "
+		tail = " " + th.Muted.On(ink.Say("←%d", back+1)) + " "
 	case back >= 0:
-		tail = " " + th.faint.on("←") + " "
+		tail = " " + th.Faint.On("←") + " "
 	}
-	return spread(lead+mk.ink.on(mk.symbol)+" "+ink.on(short(st.ID)), tail, w)
+	return ink.Spread(lead+mk.Ink.On(mk.Symbol)+" "+pen.On(short(st.ID)), tail, w)
 }
-
-// barred is the mark of what cannot be done now.
-func (t theme) barred() mark { return mark{"×", "not now", t.muted} }
 
 // barred says why what a step asks for cannot be done now: the laws of the loop,
 // and what the session has against starting it.
@@ -100,49 +98,49 @@ var does = map[triage.StepKind]triage.IntentKind{
 }
 
 // drawNeeds says what stands in the way of a step, and what would meet it.
-func (m *model) drawNeeds(p *page, needs []triage.Refusal) {
-	th := p.th
+func (m *model) drawNeeds(p *ink.Page, needs []triage.Refusal) {
+	th := p.Theme
 	if len(needs) == 0 {
 		return
 	}
-	p.head("WHAT IT STILL NEEDS")
+	p.Head("WHAT IT STILL NEEDS")
 	for _, f := range needs {
-		p.item(th.warn.on("○ "), th.plain, shown(f.Why))
+		p.Item(th.Warn.On("○ "), th.Plain, ink.Shown(f.Why))
 		if f.Cure != "" {
-			p.item("  "+th.muted.on("→ "), th.muted, shown(f.Cure))
+			p.Item("  "+th.Muted.On("→ "), th.Muted, ink.Shown(f.Cure))
 		}
 	}
 }
 
 // drawPassed says who passed over a step, or set it aside, and why.
-func (m *model) drawPassed(p *page, st triage.Step) {
-	th, s := p.th, &m.run.snap.State
+func (m *model) drawPassed(p *ink.Page, st triage.Step) {
+	th, s := p.Theme, &m.run.snap.State
 	for _, w := range s.Waivers {
 		if w.Subject == st.ID && w.Law == triage.LawNone {
-			p.item(th.warn.on("– "), th.plain, say("Overruled by %s: %s", or(shown(w.Person), shown(w.Actor)), w.Why)+" ("+clock(w.At)+")")
+			p.Item(th.Warn.On("– "), th.Plain, ink.Say("Overruled by %s: %s", ink.Or(ink.Shown(w.Person), ink.Shown(w.Actor)), w.Why)+" ("+ink.Clock(w.At)+")")
 		} else if w.Subject == st.ID {
-			p.item(th.warn.on("– "), th.plain, say("Waived by %s, law %d: %s", or(shown(w.Person), shown(w.Actor)), w.Law, w.Why)+" ("+clock(w.At)+")")
+			p.Item(th.Warn.On("– "), th.Plain, ink.Say("Waived by %s, law %d: %s", ink.Or(ink.Shown(w.Person), ink.Shown(w.Actor)), w.Law, w.Why)+" ("+ink.Clock(w.At)+")")
 		}
 	}
 	if st.Status != triage.Skipped {
 		return
 	}
-	who := text("handrail")
+	who := ink.Text("handrail")
 	if i := slices.IndexFunc(s.Timeline, func(mo triage.Moment) bool { return mo.Seq == st.EndSeq }); i >= 0 && s.Timeline[i].Actor != "" {
-		who = shown(s.Timeline[i].Actor)
+		who = ink.Shown(s.Timeline[i].Actor)
 	}
-	p.item(th.muted.on("– "), th.plain, say("Skipped by %s: %s", who, strings.TrimSpace(st.How))+" ("+clock(st.Ended)+")")
+	p.Item(th.Muted.On("– "), th.Plain, ink.Say("Skipped by %s: %s", who, strings.TrimSpace(st.How))+" ("+ink.Clock(st.Ended)+")")
 }
 
 // phaseMark sums up a phase in one symbol and a count.
-func (m *model) phaseMark(ph triage.Phase, in []triage.Step, here bool) (mark, text) {
+func (m *model) phaseMark(ph triage.Phase, in []triage.Step, here bool) (ink.Mark, ink.Text) {
 	th := &m.th
 	if ph == triage.Declare {
-		return th.status(triage.Settled, false), ""
+		return statusMark(th, triage.Settled, false), ""
 	}
 	in = slices.DeleteFunc(slices.Clone(in), func(st triage.Step) bool { return st.Kind == triage.NoteStep }) // notes ask for nothing
 	if len(in) == 0 {
-		return mark{"·", "nothing to do", th.faint}, ""
+		return ink.Mark{Symbol: "·", Word: "nothing to do", Ink: th.Faint}, ""
 	}
 	done, odd, passed, running := 0, false, 0, false
 	for _, st := range in {
@@ -157,16 +155,16 @@ func (m *model) phaseMark(ph triage.Phase, in []triage.Step, here bool) (mark, t
 			running = true
 		}
 	}
-	count := say("%d/%d", done+passed, len(in))
+	count := ink.Say("%d/%d", done+passed, len(in))
 	switch {
 	case running:
-		return th.status(triage.Running, false), count
+		return statusMark(th, triage.Running, false), count
 	case passed == len(in):
-		return th.status(triage.Skipped, false), count
+		return statusMark(th, triage.Skipped, false), count
 	case odd:
-		return th.status(triage.CannotTell, false), count
+		return statusMark(th, triage.CannotTell, false), count
 	case done+passed == len(in):
-		return th.status(triage.Settled, false), count
+		return statusMark(th, triage.Settled, false), count
 	}
-	return th.status(triage.Pending, here), count
+	return statusMark(th, triage.Pending, here), count
 }

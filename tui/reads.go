@@ -3,12 +3,12 @@ package tui
 import (
 	"context"
 	"slices"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"handrail/session"
 	"handrail/triage"
+	"handrail/tui/ink"
 )
 
 // ready are the reads that can be started together: those of the phase in front
@@ -93,77 +93,66 @@ func (m *model) didAll(msgs didAllMsg) {
 }
 
 // progress is how long a step has been running, of how long it may.
-func (m *model) progress(x session.Running) drawn {
+func (m *model) progress(x session.Running) ink.Drawn {
 	th := &m.th
-	t := ago(max(0, m.now.Sub(x.Started)))
+	t := ink.Ago(max(0, m.now.Sub(x.Started)))
 	if x.Until.IsZero() {
-		return th.muted.on(t)
+		return th.Muted.On(t)
 	}
-	ink, most := th.muted, x.Until.Sub(x.Started)
+	pen, most := th.Muted, x.Until.Sub(x.Started)
 	if m.now.Sub(x.Started) > most*4/5 {
-		ink = th.warn
+		pen = th.Warn
 	}
-	return ink.on(t + " of " + span(most))
-}
-
-// span is a deadline as people say it: 60s, 15m.
-func span(d time.Duration) text {
-	switch {
-	case d <= 2*time.Minute:
-		return say("%ds", int(d.Seconds()))
-	case d%time.Minute == 0:
-		return say("%dm", int(d.Minutes()))
-	}
-	return ago(d)
+	return pen.On(t + " of " + ink.Span(most))
 }
 
 // drawLive draws a step in flight: the newest lines it printed.
-func (m *model) drawLive(p *page, run session.Running) {
-	th := p.th
-	p.gap()
-	word := text("reading")
+func (m *model) drawLive(p *ink.Page, run session.Running) {
+	th := p.Theme
+	p.Gap()
+	word := ink.Text("reading")
 	if run.Act {
 		word = "acting"
 	}
-	p.add(th.accent.on("● "+word) + "  " + m.progress(run))
+	p.Add(th.Accent.On("● "+word) + "  " + m.progress(run))
 	for _, l := range run.Lines[max(0, len(run.Lines)-12):] {
-		p.add(th.faint.on("│ ") + th.plain.on(shown(l)))
+		p.Add(th.Faint.On("│ ") + th.Plain.On(ink.Shown(l)))
 	}
 }
 
 // drawReading draws the other steps in flight, one line each: how long, and the
 // newest thing it printed.
-func (m *model) drawReading(p *page, but string) {
-	th := p.th
+func (m *model) drawReading(p *ink.Page, but string) {
+	th := p.Theme
 	others := slices.DeleteFunc(slices.Clone(m.run.snap.Running), func(x session.Running) bool { return x.Step == but })
 	if len(others) == 0 {
 		return
 	}
-	p.head(say("RUNNING BESIDE THIS STEP: %d", len(others)))
+	p.Head(ink.Say("RUNNING BESIDE THIS STEP: %d", len(others)))
 	wide := 0
 	for _, x := range others {
-		wide = max(wide, min(16, cells(drawn(short(x.Step)))))
+		wide = max(wide, min(16, ink.Cells(ink.Drawn(short(x.Step)))))
 	}
 	for _, x := range others {
-		newest := text("")
+		newest := ink.Text("")
 		if n := len(x.Lines); n > 0 {
-			newest = shown(x.Lines[n-1])
+			newest = ink.Shown(x.Lines[n-1])
 		}
-		p.add(th.accent.on("● ") + fit(th.plain.on(short(x.Step)), wide) + "  " + fit(m.progress(x), 11) + "  " + th.muted.on(newest))
+		p.Add(th.Accent.On("● ") + ink.Fit(th.Plain.On(short(x.Step)), wide) + "  " + ink.Fit(m.progress(x), 11) + "  " + th.Muted.On(newest))
 	}
-	p.gap()
+	p.Gap()
 }
 
 // drawCutOff says of a read that was not let to its end what that means.
-func (m *model) drawCutOff(p *page, st triage.Step) {
+func (m *model) drawCutOff(p *ink.Page, st triage.Step) {
 	took := st.Ended.Sub(st.Started)
-	t := say("Cut off after %s, its time was up: nothing is known from it.", ago(took))
+	t := ink.Say("Cut off after %s, its time was up: nothing is known from it.", ink.Ago(took))
 	switch st.Outcome {
 	case "timeout":
 	case "cancelled":
-		t = say("Stopped after %s: nothing is known from it.", ago(took))
+		t = ink.Say("Stopped after %s: nothing is known from it.", ink.Ago(took))
 	default:
 		return
 	}
-	p.item(p.th.warn.on("! "), p.th.plain, t+say(" %s reads it again.", m.keys.Read.Help().Key))
+	p.Item(p.Theme.Warn.On("! "), p.Theme.Plain, t+ink.Say(" %s reads it again.", m.keys.Read.Help().Key))
 }

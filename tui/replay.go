@@ -9,6 +9,7 @@ import (
 
 	"handrail/session"
 	"handrail/triage"
+	"handrail/tui/ink"
 )
 
 // Tape is a recorded incident: its snapshot is that of one entry, and Go goes to
@@ -37,10 +38,10 @@ const (
 // replay is where a person is in a recorded incident.
 type replay struct {
 	tape    Tape
-	playing bool   // entries come by themselves; in a live one, the newest is shown
-	turn    int    // numbers the ticks, so that one of an earlier play does nothing
-	trouble text   // with a pushed copy, as far as it was told
-	typed   string // digits of the entry to go to
+	playing bool     // entries come by themselves; in a live one, the newest is shown
+	turn    int      // numbers the ticks, so that one of an earlier play does nothing
+	trouble ink.Text // with a pushed copy, as far as it was told
+	typed   string   // digits of the entry to go to
 }
 
 // playMsg says that the next entry is due.
@@ -207,7 +208,7 @@ func (m *model) jumpTo(typed string, last int) {
 	case typed == "":
 		m.warn("", "Type the number of an entry, then enter. Nothing else can be done in a replay.")
 	case err != nil || n > last:
-		m.warn("", say("There is no entry %s: the last one is %d.", typed, last))
+		m.warn("", ink.Say("There is no entry %s: the last one is %d.", typed, last))
 	default:
 		m.replay.playing = false
 		m.goTo(n)
@@ -229,32 +230,32 @@ func (m *model) scrollReplay(key string) {
 
 // drawReplayed is a gate as it stood then, between the header and the foot of
 // the replay.
-func (m *model) drawReplayed() []drawn {
+func (m *model) drawReplayed() []ink.Drawn {
 	head, foot := m.header(), m.foot()
 	rows, _ := m.gateOver(m.h - len(head) - len(foot))
 	return append(append(head, rows...), foot...)
 }
 
 // replayFoot is the entry that is shown, and the keys.
-func (m *model) replayFoot() []drawn {
+func (m *model) replayFoot() []ink.Drawn {
 	th, r := &m.th, &m.replay
 	rec := r.tape.Recorded()
 	at, last := r.tape.Place()
-	sym := drawn("")
+	sym := ink.Drawn("")
 	if rec.Level != "" {
-		k := th.level(rec.Level)
-		sym = k.ink.on(k.symbol) + " "
+		k := th.Level(rec.Level)
+		sym = k.Ink.On(k.Symbol) + " "
 	}
 	t := gist(triage.Moment{Text: rec.Text, Step: rec.Step})
-	out := []drawn{
-		" " + th.pick.on(say("entry %d of %d", at, last)) + "  " + th.muted.on(clock(rec.At)) + "  " + th.accent.on(shown(rec.Type)) +
-			"  " + th.muted.on("by ") + th.plain.on(or(shown(rec.Actor), "handrail")),
-		" " + sym + th.strong.on(t),
+	out := []ink.Drawn{
+		" " + th.Pick.On(ink.Say("entry %d of %d", at, last)) + "  " + th.Muted.On(ink.Clock(rec.At)) + "  " + th.Accent.On(ink.Shown(rec.Type)) +
+			"  " + th.Muted.On("by ") + th.Plain.On(ink.Or(ink.Shown(rec.Actor), "handrail")),
+		" " + sym + th.Strong.On(t),
 	}
 	if at == last && r.tape.Ends() != "" {
-		out = append(out, " "+th.warn.on("! ")+th.plain.on(say("The replay ends here: %s", r.tape.Ends())))
+		out = append(out, " "+th.Warn.On("! ")+th.Plain.On(ink.Say("The replay ends here: %s", r.tape.Ends())))
 	}
-	play := text("play")
+	play := ink.Text("play")
 	switch {
 	case r.tape.Live() && r.playing:
 		play = "stay here"
@@ -263,10 +264,10 @@ func (m *model) replayFoot() []drawn {
 	case r.playing:
 		play = "stop"
 	}
-	jump := hint{"number enter", "go to"}
+	jump := ink.Hint{Key: "number enter", Does: "go to"}
 	if r.typed != "" {
-		jump = hint{shown(r.typed) + "▏ enter", "go to"}
+		jump = ink.Hint{Key: ink.Shown(r.typed) + "▏ enter", Does: "go to"}
 	}
-	keys := append([]hint{{"← →", "entry"}, {"space", play}, {"home end", "first, last"}, jump}, hints(m.keys.Evidence, m.keys.Facts)...)
-	return append(out, " "+th.footer(m.w-2, keys, hints(m.keys.Help, m.keys.Leave)...))
+	keys := append([]ink.Hint{{Key: "← →", Does: "entry"}, {Key: "space", Does: play}, {Key: "home end", Does: "first, last"}, jump}, hints(m.keys.Evidence, m.keys.Facts)...)
+	return append(out, " "+th.Footer(m.w-2, keys, hints(m.keys.Help, m.keys.Leave)...))
 }

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"handrail/session"
+	"handrail/tui/ink"
 	"handrail/tui/markdown"
 )
 
@@ -41,23 +42,23 @@ func (d *laidOut) line(at int64) int {
 }
 
 // ink is how a line of the report is drawn.
-func (d *laidOut) ink(th *theme, at int64) ink {
+func (d *laidOut) ink(th *ink.Theme, at int64) ink.Ink {
 	if len(d.lines) == 0 {
-		return th.plain
+		return th.Plain
 	}
 	switch d.lines[d.line(at)].Kind {
 	case markdown.Title, markdown.Section:
-		return th.title
+		return th.Title
 	case markdown.Strong:
-		return th.strong
+		return th.Strong
 	case markdown.Head:
-		return th.muted
+		return th.Muted
 	case markdown.Rule:
-		return th.faint
+		return th.Faint
 	case markdown.Code:
-		return th.accent
+		return th.Accent
 	}
-	return th.plain
+	return th.Plain
 }
 
 // openReport shows the report as it would be exported now. It is made beside the
@@ -142,11 +143,11 @@ func (m *model) pressReport(msg tea.KeyPressMsg) tea.Cmd {
 
 // drawReportHead is what stands above the report: what it is, and its coverage at
 // a glance.
-func (e *evidenceScreen) drawReportHead(p *page) {
-	th := p.th
-	p.rows = append(p.rows[:0], "")
-	p.add(spread(th.title.on("REPORT")+"  "+th.muted.on("as it would be exported now"), "  "+th.muted.on(say("%d entries", e.snap.State.Seq+1)), p.w))
-	p.add(e.cover.strip(th, p.w))
-	p.add(th.muted.on(e.cover.line()))
-	p.gap()
+func (e *evidenceScreen) drawReportHead(p *ink.Page) {
+	th := p.Theme
+	p.Rows = append(p.Rows[:0], "")
+	p.Add(ink.Spread(th.Title.On("REPORT")+"  "+th.Muted.On("as it would be exported now"), "  "+th.Muted.On(ink.Say("%d entries", e.snap.State.Seq+1)), p.W))
+	p.Add(e.cover.strip(th, p.W))
+	p.Add(th.Muted.On(e.cover.line()))
+	p.Gap()
 }

@@ -8,6 +8,7 @@ import (
 
 	"handrail/session"
 	"handrail/triage"
+	"handrail/tui/ink"
 )
 
 // runScreen walks one incident: where it stands, the step in front, what is
@@ -33,7 +34,7 @@ type runScreen struct {
 
 // move is what enter does, and how it is announced.
 type move struct {
-	label text
+	label ink.Text
 	opt   triage.Option
 	reach bool // bring the step to the front, before anything is done there
 }
@@ -99,11 +100,11 @@ func (r *runScreen) step() (triage.Step, session.Card) {
 	return st, r.snap.Cards[r.focus]
 }
 
-func (r *runScreen) title(id string) text {
+func (r *runScreen) title(id string) ink.Text {
 	st, _ := r.snap.State.Step(id)
 	for _, t := range []string{r.snap.Cards[id].Title, st.Title} {
 		if t != "" {
-			return shown(t)
+			return ink.Shown(t)
 		}
 	}
 	return short(id)
@@ -145,11 +146,11 @@ func (r *runScreen) armed() bool {
 }
 
 // short is a step id without its runbook.
-func short(id string) text {
+func short(id string) ink.Text {
 	if i := strings.LastIndexByte(id, '/'); i >= 0 {
 		id = id[i+1:]
 	}
-	return shown(id)
+	return ink.Shown(id)
 }
 
 // decide works out the move for the present step and snapshot.
@@ -171,12 +172,12 @@ func (r *runScreen) decide() {
 	}
 	switch {
 	case !ok && r.acting():
-		r.move = move{label: say("Watch the act %s", short(r.snap.State.Acting)), opt: triage.Option{Kind: triage.DoPreview, Step: r.snap.State.Acting}}
+		r.move = move{label: ink.Say("Watch the act %s", short(r.snap.State.Acting)), opt: triage.Option{Kind: triage.DoPreview, Step: r.snap.State.Acting}}
 	case !ok:
 	case o.Step == "" || o.Step == st.ID || o.Kind == triage.DoSettle || o.Kind == triage.DoWaive || o.Kind == triage.DoProbe:
 		r.move = move{label: r.label(o), opt: o}
 	default:
-		r.move = move{label: say("Go on to: %s", r.title(o.Step)), opt: o, reach: true}
+		r.move = move{label: ink.Say("Go on to: %s", r.title(o.Step)), opt: o, reach: true}
 	}
 }
 
@@ -194,7 +195,7 @@ func (r *runScreen) moveHere(st triage.Step) (move, bool) {
 	return move{label: r.label(o), opt: o}, true
 }
 
-func (r *runScreen) label(o triage.Option) text {
+func (r *runScreen) label(o triage.Option) ink.Text {
 	name := r.title(o.Step)
 	st, _ := r.snap.State.Step(o.Step)
 	switch o.Kind {
@@ -203,42 +204,42 @@ func (r *runScreen) label(o triage.Option) text {
 			if st.Attempts > 0 && st.Streak < greens(st) {
 				return "Sample now; otherwise the next one comes by itself"
 			}
-			return say("Take the first sample: %s", name)
+			return ink.Say("Take the first sample: %s", name)
 		}
 		if st.Heavy {
-			return say("Run a program, which only reads: %s", name)
+			return ink.Say("Run a program, which only reads: %s", name)
 		}
-		return say("Read: %s", name)
+		return ink.Say("Read: %s", name)
 	case triage.DoAnswer:
 		return "Answer: press a number, or u for \"I do not know\""
 	case triage.DoManual:
-		return say("Record that it was done: %s", name)
+		return ink.Say("Record that it was done: %s", name)
 	case triage.DoConclude:
 		if v := r.proposed(o); v != "" && v != triage.Unknown {
-			return say("Accept: %s = %s", o.Topic, v)
+			return ink.Say("Accept: %s = %s", o.Topic, v)
 		}
-		return say("Decide: %s", o.Topic)
+		return ink.Say("Decide: %s", o.Topic)
 	case triage.DoPreview:
-		return say("Look at the gate: %s", name)
+		return ink.Say("Look at the gate: %s", name)
 	case triage.DoConfirm:
-		return say("Back to the armed gate: %s", name)
+		return ink.Say("Back to the armed gate: %s", name)
 	case triage.DoApprove:
-		return say("Back to the gate that waits for a second person: %s", name)
+		return ink.Say("Back to the gate that waits for a second person: %s", name)
 	case triage.DoWaive:
 		if o.Value == "0" {
-			return say("Overrule what it found, with a name and a reason: %s", name)
+			return ink.Say("Overrule what it found, with a name and a reason: %s", name)
 		}
-		return say("Waive, with a name and a reason: %s", name)
+		return ink.Say("Waive, with a name and a reason: %s", name)
 	case triage.DoSettle:
-		return say("Settle a debt: %s", r.debt(o.Subject).Text)
+		return ink.Say("Settle a debt: %s", r.debt(o.Subject).Text)
 	case triage.DoClose:
-		return say("Close the incident as %s", o.Value)
+		return ink.Say("Close the incident as %s", o.Value)
 	case triage.DoPhase:
-		return say("Go on to %s", o.Value)
+		return ink.Say("Go on to %s", o.Value)
 	case triage.DoPlan:
 		return "Go on with another runbook"
 	}
-	return shown(string(o.Kind))
+	return ink.Shown(string(o.Kind))
 }
 
 // proposed is what the facts propose for a conclusion.

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"handrail/triage"
+	"handrail/tui/ink"
 )
 
 // pressRun routes a key on the run screen.
@@ -61,7 +62,7 @@ func (m *model) pressRun(msg tea.KeyPressMsg) tea.Cmd {
 }
 
 // letGo is said to who would add to a bundle that was let go to be sealed.
-const letGo text = "Its bundle was let go to be sealed, so that nothing is added here. Open it again from the list to go on: that stands outside the seal."
+const letGo ink.Text = "Its bundle was let go to be sealed, so that nothing is added here. Open it again from the list to go on: that stands outside the seal."
 
 // pressStep routes the keys that do something with the step in front or with
 // the incident.
@@ -176,11 +177,11 @@ func (r *runScreen) choices() []choice {
 	}
 	var out []choice
 	for _, a := range c.Answers {
-		out = append(out, choice{a.Value, shown(a.Help)})
+		out = append(out, choice{value: a.Value, help: ink.Shown(a.Help)})
 	}
 	if out == nil {
 		for _, a := range st.Answers {
-			out = append(out, choice{a, ""})
+			out = append(out, choice{value: a, help: ""})
 		}
 	}
 	return slices.DeleteFunc(out, func(c choice) bool { return c.value == triage.Unknown }) // its key is u

@@ -1,15 +1,17 @@
 package tui
 
+import "handrail/tui/ink"
+
 // From this width on the facts stand beside the step.
 const sideBySide = 110
 
 // drawRun draws the three panes in h lines.
-func (m *model) drawRun(h int) []drawn {
+func (m *model) drawRun(h int) []ink.Drawn {
 	th, r := &m.th, &m.run
 	if r.closed() && !r.facts {
 		return m.drawDebrief(h)
 	}
-	rule := th.faint.on("│") + " "
+	rule := th.Faint.On("│") + " "
 	railW := 21
 	if m.w >= sideBySide {
 		railW = 26
@@ -27,7 +29,7 @@ func (m *model) drawRun(h int) []drawn {
 	for i := range rail {
 		rail[i] = " " + rail[i]
 	}
-	var centre []drawn
+	var centre []ink.Drawn
 	if r.facts {
 		centre = m.drawFacts(mid-1, 0)
 	} else {
@@ -37,13 +39,13 @@ func (m *model) drawRun(h int) []drawn {
 	if r.follow && r.row >= 0 {
 		r.off = min(max(r.off, r.mark-h+4), max(0, r.mark-3))
 	}
-	centre, r.off = window(centre, r.off, h)
+	centre, r.off = ink.Window(centre, r.off, h)
 	if more := all - r.off - h; more > 0 {
-		centre[h-1] = th.muted.on(say("↓ %d more lines: pgdn", more+1))
+		centre[h-1] = th.Muted.On(ink.Say("↓ %d more lines: pgdn", more+1))
 	}
 	if right == 0 {
-		return beside(rule, []int{railW, mid}, rail, centre)
+		return ink.Beside(rule, []int{railW, mid}, rail, centre)
 	}
-	side, _ := window(m.drawFacts(right-1, h), 0, h)
-	return beside(rule, []int{railW, mid, right}, rail, centre, side)
+	side, _ := ink.Window(m.drawFacts(right-1, h), 0, h)
+	return ink.Beside(rule, []int{railW, mid, right}, rail, centre, side)
 }

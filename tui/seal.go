@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"handrail/tui/ink"
 	"strings"
 
 	"charm.land/bubbles/v2/key"
@@ -41,11 +42,11 @@ type Sealed struct {
 // sealScreen says what a seal is, asks for it, and shows what came of it.
 type sealScreen struct {
 	means  *Sealing // nil while it is looked for
-	err    text
+	err    ink.Text
 	off    int
 	order  *SealOrder // under way
 	feed   *feed
-	steps  []text
+	steps  []ink.Text
 	result *Sealed
 	gone   bool // the bundle was let go: the incident takes no more entries here
 	back   screen
@@ -73,10 +74,10 @@ func (m *model) openSeal() tea.Cmd {
 		m.warn("", m.onlyLooking())
 		return nil
 	case !r.closed():
-		m.warn("warning", say("Not now: this incident is open, and a seal is the end of it. %s on its run screen closes it; then it can be sealed.", m.keys.Close.Help().Key))
+		m.warn("warning", ink.Say("Not now: this incident is open, and a seal is the end of it. %s on its run screen closes it; then it can be sealed.", m.keys.Close.Help().Key))
 		return nil
 	case m.c.Seal == nil || m.c.Sealing == nil:
-		m.warn("", say("It cannot be sealed here: handrail bundle seal %s", r.snap.State.Incident))
+		m.warn("", ink.Say("It cannot be sealed here: handrail bundle seal %s", r.snap.State.Incident))
 		return nil
 	}
 	m.at = atSeal
@@ -96,7 +97,7 @@ func (m *model) openSeal() tea.Cmd {
 func (m *model) sealLooked(msg sealingMsg) {
 	m.sealing.means, m.sealing.err = &msg.means, ""
 	if msg.err != nil {
-		m.sealing.means, m.sealing.err = nil, shown(msg.err.Error())
+		m.sealing.means, m.sealing.err = nil, ink.Shown(msg.err.Error())
 	}
 }
 
@@ -139,17 +140,17 @@ func (m *model) sealForm() *form {
 			name = k.ID
 		}
 		ids[name] = k.ID
-		cs = append(cs, choice{name, shown(k.ID)})
+		cs = append(cs, choice{value: name, help: ink.Shown(k.ID)})
 	}
-	cs = append(cs, choice{nobody, "until somebody signs, whoever can write the bundle could make another seal"})
+	cs = append(cs, choice{value: nobody, help: "until somebody signs, whoever can write the bundle could make another seal"})
 	word := named("word", "word", "seal", true)
-	word.check = func(s string) text {
+	word.check = func(s string) ink.Text {
 		if strings.TrimSpace(s) != "seal" {
 			return "Type the word seal to go on, or press esc."
 		}
 		return ""
 	}
-	return &form{title: say("Seal %s", m.run.snap.State.Incident), intro: []text{"After it, nothing can be added that the seal covers. Type the word seal."},
+	return &form{title: ink.Say("Seal %s", m.run.snap.State.Incident), intro: []ink.Text{"After it, nothing can be added that the seal covers. Type the word seal."},
 		fields: []field{oneOf("signer", "signs", cs), word},
 		submit: func(v map[string]string) tea.Cmd {
 			return m.seal(ids[v["signer"]])
@@ -191,7 +192,7 @@ func (m *model) sealStep(msg sealStepMsg) tea.Cmd {
 		return nil
 	}
 	for _, l := range msg.feed.drain() {
-		m.sealing.steps = append(m.sealing.steps, shown(l))
+		m.sealing.steps = append(m.sealing.steps, ink.Shown(l))
 	}
 	return msg.feed.stepped()
 }
@@ -200,9 +201,9 @@ func (m *model) sealDone(msg sealedMsg) {
 	if m.at != atSeal || msg.inc != m.inc {
 		switch {
 		case msg.err != nil:
-			m.warn("critical", say("%s was not sealed: %s", msg.incident, msg.err.Error()))
+			m.warn("critical", ink.Say("%s was not sealed: %s", msg.incident, msg.err.Error()))
 		default:
-			m.warn("", say("✓ %s is sealed: %s", msg.incident, msg.result.Seal))
+			m.warn("", ink.Say("✓ %s is sealed: %s", msg.incident, msg.result.Seal))
 		}
 	}
 	if msg.inc != m.inc {
@@ -211,7 +212,7 @@ func (m *model) sealDone(msg sealedMsg) {
 	s := &m.sealing
 	s.order, s.feed, s.off = nil, nil, 0
 	if msg.err != nil {
-		s.err = shown(msg.err.Error())
+		s.err = ink.Shown(msg.err.Error())
 		return
 	}
 	s.result = &msg.result

@@ -6,36 +6,37 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"handrail/triage"
+	"handrail/tui/ink"
 )
 
 // The sheets of the run screen: one constructor for each intent that needs words.
 
 func (m *model) answerForm(step string, c choice) *form {
 	st, card := m.run.step()
-	hint := text("how was it confirmed, in one sentence")
+	hint := ink.Text("how was it confirmed, in one sentence")
 	if card.Evidence != "" {
-		hint = shown(card.Evidence)
+		hint = ink.Shown(card.Evidence)
 	}
 	how := named("how", "how", hint, true)
 	if st.ID == step && st.Answer == c.value {
 		how.edit.set(st.How)
 	}
-	return &form{title: say("Answer: %s", c.value), intro: []text{shown(card.Ask), c.help}, fields: []field{how},
+	return &form{title: ink.Say("Answer: %s", c.value), intro: []ink.Text{ink.Shown(card.Ask), c.help}, fields: []field{how},
 		submit: func(v map[string]string) tea.Cmd {
 			return m.send(triage.Intent{Kind: triage.DoAnswer, Step: step, Value: c.value, Text: v["how"]})
 		}}
 }
 
 func (m *model) manualForm(step string) *form {
-	return &form{title: say("Done: %s", m.run.title(step)), intro: []text{"Name the proof, so that somebody else can look at it."},
-		fields: []field{named("proof", "proof", or(shown(m.run.snap.Cards[step].Evidence), "a link, an id, a line of a log"), true)},
+	return &form{title: ink.Say("Done: %s", m.run.title(step)), intro: []ink.Text{"Name the proof, so that somebody else can look at it."},
+		fields: []field{named("proof", "proof", ink.Or(ink.Shown(m.run.snap.Cards[step].Evidence), "a link, an id, a line of a log"), true)},
 		submit: func(v map[string]string) tea.Cmd {
 			return m.send(triage.Intent{Kind: triage.DoManual, Step: step, Text: v["proof"]})
 		}}
 }
 
 func (m *model) skipForm(step string) *form {
-	return &form{title: say("Skip: %s", m.run.title(step)), intro: []text{"The step stays visible as skipped, with the reason."},
+	return &form{title: ink.Say("Skip: %s", m.run.title(step)), intro: []ink.Text{"The step stays visible as skipped, with the reason."},
 		fields: []field{named("why", "why", "why this step is not needed here", true)},
 		submit: func(v map[string]string) tea.Cmd {
 			return m.send(triage.Intent{Kind: triage.DoSkip, Step: step, Text: v["why"]})
@@ -47,11 +48,11 @@ func (m *model) skipForm(step string) *form {
 func (m *model) overruleForm(step string) *form {
 	st, _ := m.run.snap.State.Step(step)
 	said := st.Said()
-	intro := []text{"It keeps gates shut, or keeps the incident from closing as recovered:"}
+	intro := []ink.Text{"It keeps gates shut, or keeps the incident from closing as recovered:"}
 	for _, s := range said {
-		intro = append(intro, "! "+shown(s))
+		intro = append(intro, "! "+ink.Shown(s))
 	}
-	return &form{title: say("Overrule what %s found", short(step)),
+	return &form{title: ink.Say("Overrule what %s found", short(step)),
 		intro:  append(intro, "The person named here answers for it, and the bundle says so. Reading it again is safer."),
 		fields: []field{named("person", "person", "who on the call decides this", true), named("why", "why", "the reason, in one sentence", true)},
 		submit: func(v map[string]string) tea.Cmd {
@@ -63,13 +64,13 @@ func (m *model) waiveForm(o triage.Option) *form {
 	if o.Value == "0" {
 		return m.overruleForm(o.Subject)
 	}
-	what := map[string]text{
+	what := map[string]ink.Text{
 		"1":  "Evidence before change: this capture is required before any gate.",
 		"8":  "Green is not proof: this watch is required before the incident can close.",
 		"12": "Who will undo it: this owner of the target is not paused.",
 	}[o.Value]
-	return &form{title: say("Waive law %s for %s", o.Value, short(o.Subject)),
-		intro:  []text{what, "The person named here takes it upon themselves; the bundle says so."},
+	return &form{title: ink.Say("Waive law %s for %s", o.Value, short(o.Subject)),
+		intro:  []ink.Text{what, "The person named here takes it upon themselves; the bundle says so."},
 		fields: []field{named("person", "person", "who on the call decides this", true), named("why", "why", "the reason, in one sentence", true)},
 		submit: func(v map[string]string) tea.Cmd {
 			return m.send(triage.Intent{Kind: triage.DoWaive, Law: atoi(o.Value), Step: o.Subject, Person: v["person"], Text: v["why"]})
@@ -88,16 +89,16 @@ func atoi(s string) int {
 func (m *model) concludeForm(o triage.Option) *form {
 	var cs []choice
 	for _, v := range m.run.snap.Cards[o.Step].Values {
-		cs = append(cs, choice{v.Value, shown(v.Help)})
+		cs = append(cs, choice{value: v.Value, help: ink.Shown(v.Help)})
 	}
 	if cs == nil {
 		cs = topicValues(o.Topic)
 	}
-	value := oneOf("value", shown(string(o.Topic)), cs)
+	value := oneOf("value", ink.Shown(string(o.Topic)), cs)
 	if cs == nil {
-		value = named("value", shown(string(o.Topic)), "in a few words", true)
+		value = named("value", ink.Shown(string(o.Topic)), "in a few words", true)
 	}
-	return &form{title: say("Decide: %s", o.Topic), intro: []text{"A decision less cautious than the proposal needs a person's name."},
+	return &form{title: ink.Say("Decide: %s", o.Topic), intro: []ink.Text{"A decision less cautious than the proposal needs a person's name."},
 		fields: []field{value, named("why", "why", "what this stands on", true), named("person", "person", "who decides (may stay empty)", false)},
 		submit: func(v map[string]string) tea.Cmd {
 			return m.send(triage.Intent{Kind: triage.DoConclude, Step: o.Step, Topic: o.Topic, Value: v["value"], Text: v["why"], Person: v["person"]})
@@ -107,17 +108,17 @@ func (m *model) concludeForm(o triage.Option) *form {
 func topicValues(t triage.Topic) []choice {
 	switch t {
 	case triage.TopicMutation, triage.TopicConsistent, triage.TopicReverts:
-		return []choice{{"yes", ""}, {"no", ""}, {triage.Unknown, "nobody can tell; treated with the same care as yes"}}
+		return []choice{{value: "yes", help: ""}, {value: "no", help: ""}, {value: triage.Unknown, help: "nobody can tell; treated with the same care as yes"}}
 	case triage.TopicClass:
 		var out []choice
 		for _, f := range triage.FailureStates() {
-			out = append(out, choice{f.Name, shown(f.Means)})
+			out = append(out, choice{value: f.Name, help: ink.Shown(f.Means)})
 		}
 		return out
 	case triage.TopicDomain:
 		var out []choice
 		for _, d := range triage.Domains() {
-			out = append(out, choice{d.Slug, shown(d.Fails)})
+			out = append(out, choice{value: d.Slug, help: ink.Shown(d.Fails)})
 		}
 		return out
 	}
@@ -132,8 +133,8 @@ func (m *model) noteForm() *form {
 }
 
 func (m *model) severityForm() *form {
-	cs := []choice{{"SEV-1", "the gates of repair and re-run then need a commander"}, {"SEV-2", ""}, {"SEV-3", ""}, {"SEV-4", ""}}
-	return &form{title: say("Severity, now %s", m.run.snap.State.Severity),
+	cs := []choice{{value: "SEV-1", help: "the gates of repair and re-run then need a commander"}, {value: "SEV-2", help: ""}, {value: "SEV-3", help: ""}, {value: "SEV-4", help: ""}}
+	return &form{title: ink.Say("Severity, now %s", m.run.snap.State.Severity),
 		fields: []field{oneOf("level", "severity", cs), named("why", "why", "what changed", true)},
 		submit: func(v map[string]string) tea.Cmd {
 			return m.send(triage.Intent{Kind: triage.DoSeverity, Severity: triage.Severity(v["level"]), Text: v["why"]})
@@ -143,15 +144,15 @@ func (m *model) severityForm() *form {
 // settleForm asks how first, then for what that way of settling needs.
 func (m *model) settleForm(id string) *form {
 	d := m.run.debt(id)
-	paid := text("it is in Git: name the commit or the merged change")
+	paid := ink.Text("it is in Git: name the commit or the merged change")
 	switch d.Kind {
 	case "unfinished":
 		paid = "it was done after all: say what shows it"
 	case "resume":
 		paid = "it runs again: say what shows it"
 	}
-	cs := []choice{{"paid", paid}, {"carried", "somebody owns it until a date"}, {"waived", "somebody decides that it is not owed"}}
-	return &form{title: say("Settle: %s", d.Kind), intro: []text{shown(d.Text)}, fields: []field{oneOf("how", "how", cs)},
+	cs := []choice{{value: "paid", help: paid}, {value: "carried", help: "somebody owns it until a date"}, {value: "waived", help: "somebody decides that it is not owed"}}
+	return &form{title: ink.Say("Settle: %s", d.Kind), intro: []ink.Text{ink.Shown(d.Text)}, fields: []field{oneOf("how", "how", cs)},
 		submit: func(v map[string]string) tea.Cmd {
 			m.form = m.settleDetails(d, v["how"])
 			return nil
@@ -159,7 +160,7 @@ func (m *model) settleForm(id string) *form {
 }
 
 func (m *model) settleDetails(d triage.Debt, how string) *form {
-	proof := text("commit or merged change")
+	proof := ink.Text("commit or merged change")
 	if d.Kind != "reconcile" {
 		proof = "what shows it"
 	}
@@ -169,14 +170,14 @@ func (m *model) settleDetails(d triage.Debt, how string) *form {
 		"waived":  {named("person", "person", "who decides this", true), named("why", "why", "the reason", true)},
 	}[how]
 	if how == "carried" {
-		fields[1].check = func(s string) text {
+		fields[1].check = func(s string) ink.Text {
 			if _, err := time.Parse(time.DateOnly, s); err != nil {
 				return "A date is written as 2026-12-01."
 			}
 			return ""
 		}
 	}
-	return &form{title: say("Debt %s: %s", how, d.Kind), intro: []text{shown(d.Text)}, fields: fields,
+	return &form{title: ink.Say("Debt %s: %s", how, d.Kind), intro: []ink.Text{ink.Shown(d.Text)}, fields: fields,
 		submit: func(v map[string]string) tea.Cmd {
 			return m.send(triage.Intent{Kind: triage.DoSettle, Debt: triage.Settle{Debt: d.ID, How: how,
 				Proof: v["proof"], Owner: v["owner"], Until: v["until"], Person: v["person"], Why: v["why"]}})
@@ -184,16 +185,16 @@ func (m *model) settleDetails(d triage.Debt, how string) *form {
 }
 
 func (m *model) closeForm() *form {
-	help := func(v string, fine text) choice {
+	help := func(v string, fine ink.Text) choice {
 		for _, o := range m.run.snap.Options {
 			if o.Kind == triage.DoClose && o.Value == v && !o.Available() {
-				return choice{v, refusal(o.Refusals[0])}
+				return choice{value: v, help: refusal(o.Refusals[0])}
 			}
 		}
-		return choice{v, fine}
+		return choice{value: v, help: fine}
 	}
 	cs := []choice{help("recovered", "verified, and every debt settled"), help("open", "findings stand, somebody goes on elsewhere"), help("aborted", "the walk ends here")}
-	return &form{title: "Close the incident", intro: []text{"To leave without closing, press esc and then q."},
+	return &form{title: "Close the incident", intro: []ink.Text{"To leave without closing, press esc and then q."},
 		fields: []field{oneOf("outcome", "outcome", cs), named("why", "why", "one sentence for the report", false)},
 		submit: func(v map[string]string) tea.Cmd {
 			return m.send(triage.Intent{Kind: triage.DoClose, Value: v["outcome"], Text: v["why"]})
@@ -201,8 +202,8 @@ func (m *model) closeForm() *form {
 }
 
 func (m *model) interruptForm(step string) *form {
-	cs := []choice{{"let it go on", ""}, {"interrupt it", "one interrupt; it may leave things half done"}}
-	return &form{title: say("%s is acting", short(step)), intro: []text{"An interrupt asks the program to stop in order. It is sent once and not repeated."},
+	cs := []choice{{value: "let it go on", help: ""}, {value: "interrupt it", help: "one interrupt; it may leave things half done"}}
+	return &form{title: ink.Say("%s is acting", short(step)), intro: []ink.Text{"An interrupt asks the program to stop in order. It is sent once and not repeated."},
 		fields: []field{oneOf("what", "do", cs)},
 		submit: func(v map[string]string) tea.Cmd {
 			if v["what"] != cs[1].value {
@@ -215,13 +216,13 @@ func (m *model) interruptForm(step string) *form {
 func (m *model) planForm() *form {
 	var cs []choice
 	for _, l := range m.run.snap.Next {
-		cs = append(cs, choice{l.Runbook, shown(l.Why)})
+		cs = append(cs, choice{value: l.Runbook, help: ink.Shown(l.Why)})
 	}
 	f := oneOf("runbook", "runbook", cs)
 	if cs == nil {
 		f = named("runbook", "runbook", "its id", true)
 	}
-	return &form{title: "Go on with another runbook", intro: []text{"What is known stays known."}, fields: []field{f},
+	return &form{title: "Go on with another runbook", intro: []ink.Text{"What is known stays known."}, fields: []field{f},
 		submit: func(v map[string]string) tea.Cmd {
 			in := triage.Intent{Kind: triage.DoPlan, Value: v["runbook"]}
 			for _, l := range m.run.snap.Next {
@@ -235,14 +236,7 @@ func (m *model) planForm() *form {
 
 // widerForm asks why a pause must reach further than the narrowest one.
 func (m *model) widerForm(step string) *form {
-	return &form{title: say("A wider pause: %s", m.run.title(step)), intro: []text{"A narrower one comes first in this runbook. Say why it is not enough."},
+	return &form{title: ink.Say("A wider pause: %s", m.run.title(step)), intro: []ink.Text{"A narrower one comes first in this runbook. Say why it is not enough."},
 		fields: []field{named("why", "why", "what the narrower one does not stop", true)},
 		submit: func(v map[string]string) tea.Cmd { return m.preview(step, v["why"]) }}
-}
-
-func or(t, other text) text {
-	if t == "" {
-		return other
-	}
-	return t
 }

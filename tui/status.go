@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"handrail/tui/ink"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -15,7 +16,7 @@ func (m *model) statusUpdate() tea.Cmd {
 	update := m.c.Status(m.run.snap.State)
 	f := &form{title: "Status update, handed to the clipboard"}
 	for l := range strings.Lines(strings.TrimSpace(update)) {
-		f.intro = append(f.intro, shown(l))
+		f.intro = append(f.intro, ink.Shown(l))
 	}
 	m.form = f
 	return tea.SetClipboard(update)

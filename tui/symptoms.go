@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"handrail/tui/ink"
 	"slices"
 	"strings"
 
@@ -164,73 +165,73 @@ func (m *model) typeSymptom(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (s *symptomScreen) draw(m *model, w, h int) []drawn {
+func (s *symptomScreen) draw(m *model, w, h int) []ink.Drawn {
 	th := &m.th
-	p := page{w: w, th: th}
-	p.add("")
-	p.add(th.strong.on("What do you see?"))
-	p.add(th.muted.on("Pick all that is true. Unsure is a reason not to pick it."))
+	p := ink.Page{W: w, Theme: th}
+	p.Add("")
+	p.Add(th.Strong.On("What do you see?"))
+	p.Add(th.Muted.On("Pick all that is true. Unsure is a reason not to pick it."))
 	if s.typing || s.find.value() != "" {
-		row, _ := s.find.draw(th.strong, w-4)
-		caret := drawn("")
+		row, _ := s.find.draw(th.Strong, w-4)
+		caret := ink.Drawn("")
 		if s.typing {
-			caret = th.accent.on("▏")
+			caret = th.Accent.On("▏")
 		}
-		p.add(th.accent.on("/ ") + row + caret)
+		p.Add(th.Accent.On("/ ") + row + caret)
 	}
-	p.gap()
+	p.Gap()
 	rows, at := s.list(m, w)
-	rows, _ = window(rows, at-(h-len(p.rows))/2, h-len(p.rows))
-	return append(p.rows, rows...)
+	rows, _ = ink.Window(rows, at-(h-len(p.Rows))/2, h-len(p.Rows))
+	return append(p.Rows, rows...)
 }
 
 // list draws the symptoms and the runbooks, and says on which line the cursor is.
-func (s *symptomScreen) list(m *model, w int) (rows []drawn, cursor int) {
+func (s *symptomScreen) list(m *model, w int) (rows []ink.Drawn, cursor int) {
 	th := &m.th
-	p := page{w: w, th: th}
+	p := ink.Page{W: w, Theme: th}
 	switch {
 	case !s.asked:
-		p.para(th.muted, "looking …")
+		p.Para(th.Muted, "looking …")
 	case len(s.all) == 0:
-		p.para(th.muted, "No runbook says what it looks like. tab, and paste an error instead.")
+		p.Para(th.Muted, "No runbook says what it looks like. tab, and paste an error instead.")
 	case len(s.shown) == 0:
-		p.para(th.muted, "Nothing here has these words. esc clears them.")
+		p.Para(th.Muted, "Nothing here has these words. esc clears them.")
 	}
 	for n, i := range s.shown {
 		x := s.all[i]
-		lead, ink, box := drawn("  "), th.plain, th.muted.on("[ ] ")
+		lead, pen, box := ink.Drawn("  "), th.Plain, th.Muted.On("[ ] ")
 		if s.picked[x.Text] {
-			box = th.good.on("[✓] ")
+			box = th.Good.On("[✓] ")
 		}
 		if n == s.at {
-			cursor, lead, ink = len(p.rows), th.pick.on("▸ "), th.pick
+			cursor, lead, pen = len(p.Rows), th.Pick.On("▸ "), th.Pick
 		}
-		p.item(lead+box, ink, shown(x.Text))
+		p.Item(lead+box, pen, ink.Shown(x.Text))
 	}
 	if len(s.picked) > 0 {
-		p.gap()
-		p.add(th.title.on("RUNBOOKS THAT FIT") + "  " + th.muted.on(say("%d", len(s.hits))))
+		p.Gap()
+		p.Add(th.Title.On("RUNBOOKS THAT FIT") + "  " + th.Muted.On(ink.Say("%d", len(s.hits))))
 	}
 	for n, x := range s.hits {
-		lead, ink := drawn("  "), th.strong
+		lead, pen := ink.Drawn("  "), th.Strong
 		if n+len(s.shown) == s.at {
-			cursor, lead, ink = len(p.rows), th.pick.on("▸ "), th.pick
+			cursor, lead, pen = len(p.Rows), th.Pick.On("▸ "), th.Pick
 		}
-		p.add(lead + ink.on(shown(x.Runbook)) + "  " + th.plain.on(shown(x.Title)))
-		p.item(blank(4)+th.muted.on("because of  "), th.plain, shown(x.Line))
+		p.Add(lead + pen.On(ink.Shown(x.Runbook)) + "  " + th.Plain.On(ink.Shown(x.Title)))
+		p.Item(ink.Blank(4)+th.Muted.On("because of  "), th.Plain, ink.Shown(x.Line))
 	}
 	if len(s.hits) > 0 {
 		s.before(m, &p)
 	}
-	return p.rows, cursor
+	return p.Rows, cursor
 }
 
 // mostBefore bounds the incidents that are named.
 const mostBefore = 3
 
 // before names the newest incidents that were worked on with the first runbook.
-func (s *symptomScreen) before(m *model, p *page) {
-	th := p.th
+func (s *symptomScreen) before(m *model, p *ink.Page) {
+	th := p.Theme
 	var rows []IncidentRow
 	for _, r := range m.home.data.Incidents {
 		if r.Runbook == s.hits[0].Runbook {
@@ -241,16 +242,16 @@ func (s *symptomScreen) before(m *model, p *page) {
 		return
 	}
 	slices.SortStableFunc(rows, func(a, b IncidentRow) int { return b.Opened.Compare(a.Opened) })
-	p.gap()
-	p.add(th.title.on(say("INCIDENTS WITH %s BEFORE", strings.ToUpper(s.hits[0].Runbook))) + "  " + th.muted.on(say("%d", len(rows))))
+	p.Gap()
+	p.Add(th.Title.On(ink.Say("INCIDENTS WITH %s BEFORE", strings.ToUpper(s.hits[0].Runbook))) + "  " + th.Muted.On(ink.Say("%d", len(rows))))
 	for _, r := range rows[:min(len(rows), mostBefore)] {
-		p.add(spread("  "+th.strong.on(shown(r.ID))+"  "+th.plain.on(shown(r.Title))+" ", "  "+th.muted.on(aged(m.now, r.Opened, or(shown(r.Outcome), "ongoing"))), p.w))
+		p.Add(ink.Spread("  "+th.Strong.On(ink.Shown(r.ID))+"  "+th.Plain.On(ink.Shown(r.Title))+" ", "  "+th.Muted.On(aged(m.now, r.Opened, ink.Or(ink.Shown(r.Outcome), "ongoing"))), p.W))
 	}
 }
 
-func (s *symptomScreen) move() text {
+func (s *symptomScreen) move() ink.Text {
 	if h, ok := s.hit(); ok && !s.typing {
-		return say("Start an incident with %s", h.Runbook)
+		return ink.Say("Start an incident with %s", h.Runbook)
 	}
 	switch {
 	case s.at >= len(s.shown):

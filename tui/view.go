@@ -1,6 +1,9 @@
 package tui
 
-import tea "charm.land/bubbletea/v2"
+import (
+	tea "charm.land/bubbletea/v2"
+	"handrail/tui/ink"
+)
 
 // View draws what Update left. It computes nothing that could be wrong: what is
 // allowed and what comes next was decided with the snapshot.
@@ -22,10 +25,10 @@ func (m *model) View() tea.View {
 }
 
 // finished is a screen in what the terminal can show.
-func (m *model) finished(rows []drawn) string {
-	s := screenful(rows, m.w, m.h)
+func (m *model) finished(rows []ink.Drawn) string {
+	s := ink.Screenful(rows, m.w, m.h)
 	if m.c.ASCII {
-		return inASCII(s)
+		return ink.InASCII(s)
 	}
 	return s
 }
@@ -35,31 +38,31 @@ func (m *model) windowTitle() string {
 		return "handrail"
 	}
 	if m.replaying() {
-		word := text("REPLAY ")
+		word := ink.Text("REPLAY ")
 		if m.replay.tape.Live() {
 			word = "LOOKING ON "
 		}
-		return string("handrail " + word + clip(shown(m.run.snap.State.Incident), 53))
+		return string("handrail " + word + ink.Clip(ink.Shown(m.run.snap.State.Incident), 53))
 	}
-	return string("handrail " + clip(shown(m.run.snap.State.Incident), 60))
+	return string("handrail " + ink.Clip(ink.Shown(m.run.snap.State.Incident), 60))
 }
 
 // tooSmall says so and keeps the two facts that must never be hidden: what the
 // program can do now, and how to leave.
-func (m *model) tooSmall() []drawn {
+func (m *model) tooSmall() []ink.Drawn {
 	state := m.chip()
-	return []drawn{
-		m.th.strong.on("handrail") + "  " + state,
-		m.th.plain.on(say("This terminal is %d×%d.", m.w, m.h)),
-		m.th.plain.on(say("handrail needs %d×%d.", minWidth, minHeight)),
-		m.th.muted.on("Make it larger: nothing is"),
-		m.th.muted.on("lost, and keys wait until then."),
-		m.th.muted.on("ctrl+c leaves."),
+	return []ink.Drawn{
+		m.th.Strong.On("handrail") + "  " + state,
+		m.th.Plain.On(ink.Say("This terminal is %d×%d.", m.w, m.h)),
+		m.th.Plain.On(ink.Say("handrail needs %d×%d.", minWidth, minHeight)),
+		m.th.Muted.On("Make it larger: nothing is"),
+		m.th.Muted.On("lost, and keys wait until then."),
+		m.th.Muted.On("ctrl+c leaves."),
 	}
 }
 
 // compose stacks header, body, notice, move and keys.
-func (m *model) compose() ([]drawn, *tea.Position) {
+func (m *model) compose() ([]ink.Drawn, *tea.Position) {
 	if m.replaying() && m.gate != nil && m.help == nil && m.at == atRun {
 		return m.drawReplayed(), nil
 	}
@@ -75,7 +78,7 @@ func (m *model) compose() ([]drawn, *tea.Position) {
 	}
 	head, foot := m.header(), m.foot()
 	body := m.h - len(head) - len(foot)
-	var sheet []drawn
+	var sheet []ink.Drawn
 	var cur *tea.Position
 	switch {
 	case m.leaving != nil:
@@ -106,9 +109,9 @@ func (m *model) compose() ([]drawn, *tea.Position) {
 // inset is the margin of the screens that are not divided into panes.
 const inset = 2
 
-func (m *model) body(h int) []drawn {
+func (m *model) body(h int) []ink.Drawn {
 	w := m.w - 2*inset
-	var rows []drawn
+	var rows []ink.Drawn
 	switch {
 	case m.help != nil:
 		rows = m.drawHelp(w, h)
@@ -131,42 +134,42 @@ func (m *model) body(h int) []drawn {
 		rows = m.home.draw(m, w, h)
 	}
 	for i := range rows {
-		rows[i] = blank(inset) + rows[i]
+		rows[i] = ink.Blank(inset) + rows[i]
 	}
 	return rows
 }
 
 // foot is the notice, the move and the keys.
-func (m *model) foot() []drawn {
+func (m *model) foot() []ink.Drawn {
 	th := &m.th
-	out := []drawn{th.faint.on(line("─", m.w))}
+	out := []ink.Drawn{th.Faint.On(ink.Line("─", m.w))}
 	if m.notice.text != "" {
-		k := th.level(m.notice.level)
-		lead := k.ink.on(k.symbol) + " "
+		k := th.Level(m.notice.level)
+		lead := k.Ink.On(k.Symbol) + " "
 		if m.notice.level == "" {
 			lead = ""
 		}
-		p := page{w: m.w - 2, th: th}
-		p.item(lead, th.plain, m.notice.text)
-		for _, r := range p.rows[:min(len(p.rows), 3)] {
+		p := ink.Page{W: m.w - 2, Theme: th}
+		p.Item(lead, th.Plain, m.notice.text)
+		for _, r := range p.Rows[:min(len(p.Rows), 3)] {
 			out = append(out, " "+r)
 		}
 	}
 	if due := m.anchorLine(); due != "" {
-		out = append(out, cut(due, m.w))
+		out = append(out, ink.Cut(due, m.w))
 	}
 	if m.replaying() && m.at == atRun && m.help == nil {
 		return append(out, m.replayFoot()...)
 	}
 	move, keys := m.moveAndKeys()
 	if move != "" {
-		out = append(out, " "+th.pick.on("▸ enter")+"  "+th.strong.on(clip(move, m.w-12)))
+		out = append(out, " "+th.Pick.On("▸ enter")+"  "+th.Strong.On(ink.Clip(move, m.w-12)))
 	}
-	return append(out, " "+th.footer(m.w-2, keys, m.wayOut()...))
+	return append(out, " "+th.Footer(m.w-2, keys, m.wayOut()...))
 }
 
 // wayOut are the keys that always show.
-func (m *model) wayOut() []hint {
+func (m *model) wayOut() []ink.Hint {
 	switch {
 	case m.help != nil:
 	case m.at == atHome, m.at == atRun:
@@ -177,49 +180,49 @@ func (m *model) wayOut() []hint {
 	return nil
 }
 
-func (m *model) moveAndKeys() (text, []hint) {
+func (m *model) moveAndKeys() (ink.Text, []ink.Hint) {
 	k := m.keys
 	switch {
 	case m.help != nil:
-		return "", []hint{{"↑ ↓", "scroll"}, {"esc", "back"}}
+		return "", []ink.Hint{{Key: "↑ ↓", Does: "scroll"}, {Key: "esc", Does: "back"}}
 	case m.at == atMatch:
-		return m.match.move(), []hint{{"↑ ↓", "choose"}, {"tab", "no error text: pick symptoms"}, {"ctrl+u", "clear"}, {"esc", "home"}}
+		return m.match.move(), []ink.Hint{{Key: "↑ ↓", Does: "choose"}, {Key: "tab", Does: "no error text: pick symptoms"}, {Key: "ctrl+u", Does: "clear"}, {Key: "esc", Does: "home"}}
 	case m.at == atSymptoms && m.symptoms.typing:
-		return m.symptoms.move(), []hint{{"↑ ↓", "choose"}, {"esc", "clear"}}
+		return m.symptoms.move(), []ink.Hint{{Key: "↑ ↓", Does: "choose"}, {Key: "esc", Does: "clear"}}
 	case m.at == atSymptoms:
-		return m.symptoms.move(), append([]hint{{"↑ ↓", "choose"}, {"space", "pick"}}, append(hints(k.Search), hint{"tab", "paste an error"})...)
+		return m.symptoms.move(), append([]ink.Hint{{Key: "↑ ↓", Does: "choose"}, {Key: "space", Does: "pick"}}, append(hints(k.Search), ink.Hint{Key: "tab", Does: "paste an error"})...)
 	case m.at == atWait:
 		if m.wait.err != "" {
-			return "Back", []hint{{"esc", "back"}}
+			return "Back", []ink.Hint{{Key: "esc", Does: "back"}}
 		}
-		return "", []hint{{"esc", "give up"}}
+		return "", []ink.Hint{{Key: "esc", Does: "give up"}}
 	case m.at == atEvidence:
 		return m.evidenceKeys()
 	case m.at == atSeal:
 		return m.sealing.keys(m)
 	case m.at == atRun && m.run.find.typing:
-		return "Keep these facts", []hint{{"esc", "all facts"}}
+		return "Keep these facts", []ink.Hint{{Key: "esc", Does: "all facts"}}
 	case m.at == atRun:
 		return m.run.move.label, m.runHints()
 	}
 	if m.home.typing {
-		return m.home.move(), []hint{{"↑ ↓", "choose"}, {"esc", "clear"}}
+		return m.home.move(), []ink.Hint{{Key: "↑ ↓", Does: "choose"}, {Key: "esc", Does: "clear"}}
 	}
-	return m.home.move(), append([]hint{{"↑ ↓", "choose"}}, hints(k.Paste, k.Symptoms, k.Search, k.Palette, k.Practise, k.Library)...)
+	return m.home.move(), append([]ink.Hint{{Key: "↑ ↓", Does: "choose"}}, hints(k.Paste, k.Symptoms, k.Search, k.Palette, k.Practise, k.Library)...)
 }
 
 // runHints puts the keys of the step in front before the general ones.
-func (m *model) runHints() []hint {
+func (m *model) runHints() []ink.Hint {
 	k, r := m.keys, &m.run
 	if r.closed() {
 		return hints(k.Seal, k.Report, k.Evidence, k.Note, k.Settle, k.Anchor)
 	}
 	st, _ := r.step()
-	var hs []hint
+	var hs []ink.Hint
 	switch st.Kind {
 	case "ask":
 		if n := len(r.choices()); n > 0 {
-			hs = append(hs, hint{say("1-%d", n), "answer"})
+			hs = append(hs, ink.Hint{Key: ink.Say("1-%d", n), Does: "answer"})
 		}
 		hs = append(hs, hints(k.Unknown)...)
 	case "conclude":
@@ -231,9 +234,9 @@ func (m *model) runHints() []hint {
 		}
 	case "compare":
 		if r.row >= 0 {
-			hs = append(hs, hint{"↑ ↓ ← →", "field, source"}, hint{shown(k.Esc.Help().Key), "let go"})
+			hs = append(hs, ink.Hint{Key: "↑ ↓ ← →", Does: "field, source"}, ink.Hint{Key: ink.Shown(k.Esc.Help().Key), Does: "let go"})
 		} else if len(st.Rows) > 0 {
-			hs = append(hs, hint{"↑ ↓", "pick a field"})
+			hs = append(hs, ink.Hint{Key: "↑ ↓", Does: "pick a field"})
 		}
 		if st.Attempts > 0 {
 			hs = append(hs, hints(k.Read)...)
@@ -246,10 +249,10 @@ func (m *model) runHints() []hint {
 		}
 	}
 	if n := len(r.ready()); n > 1 {
-		hs = append([]hint{{shown(k.ReadAll.Help().Key), say("read all %d", n)}}, hs...)
+		hs = append([]ink.Hint{{Key: ink.Shown(k.ReadAll.Help().Key), Does: ink.Say("read all %d", n)}}, hs...)
 	}
 	if n := len(r.reading()); n > 1 {
-		hs = append(hs, hint{shown(k.CancelAll.Help().Key), say("stop all %d", n)})
+		hs = append(hs, ink.Hint{Key: ink.Shown(k.CancelAll.Help().Key), Does: ink.Say("stop all %d", n)})
 	}
 	if r.acting() {
 		hs = append(hs, hints(k.Interrupt)...)

@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"handrail/session"
+	"handrail/tui/ink"
 	"handrail/tui/longtext"
 )
 
@@ -35,13 +36,13 @@ type viewer struct {
 	busy bool // a page is on its way
 	work bool // a slice of counting or searching is
 	goal int64
-	err  text
+	err  ink.Text
 
 	live    *session.LiveLog // it is what a running step prints; nil for an artifact
 	step    string           // that step
 	printed session.LiveText // as it was looked at last
 	follow  bool             // its end is followed
-	head    drawn            // what stands above it
+	head    ink.Drawn        // what stands above it
 
 	find   finding
 	number []rune // of the line to go to, as far as it is typed
@@ -121,7 +122,7 @@ func (m *model) artifactOpened(msg artifactMsg) tea.Cmd {
 		return nil
 	}
 	if msg.err != nil {
-		v.err = shown(msg.err.Error())
+		v.err = ink.Shown(msg.err.Error())
 		return nil
 	}
 	v.art, v.file = msg.art, longtext.New(msg.art, msg.art.Size())
@@ -228,7 +229,7 @@ func (m *model) paged(msg pageMsg) tea.Cmd {
 		v.look.index = msg.index
 	}
 	if msg.err != nil {
-		v.err = shown(msg.err.Error())
+		v.err = ink.Shown(msg.err.Error())
 		return m.viewNext()
 	}
 	v.page, v.look.at, v.look.right = msg.page, msg.page.at, msg.page.right
@@ -250,7 +251,7 @@ func (m *model) lineCounted(msg countMsg) tea.Cmd {
 	}
 	v.work = false
 	if msg.err != nil {
-		v.err = shown(msg.err.Error())
+		v.err = ink.Shown(msg.err.Error())
 	}
 	v.look.index = msg.index
 	switch {

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"handrail/session"
+	"handrail/tui/ink"
 	"handrail/tui/longtext"
 )
 
@@ -33,12 +34,12 @@ func naiveRows(body string, w, right int, wrap bool) (rows []string, lines []int
 	f := longtext.New(strings.NewReader(body), int64(len(body)))
 	ps, _ := f.Forward(0, len(body)+1)
 	line, at := 0, 0
-	all := strings.Split(string(block(body)), "\n")
+	all := strings.Split(string(ink.Block(body)), "\n")
 	for _, p := range ps {
 		if p.First {
 			line++
 		}
-		t := string(block(string(p.Text)))
+		t := string(ink.Block(string(p.Text)))
 		if p.First && p.Last { // an ordinary line is one of the whole
 			t = all[at]
 		}

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"handrail/session"
+	"handrail/tui/ink"
 	"handrail/tui/longtext"
 )
 
@@ -57,7 +58,7 @@ func copyOf(file *longtext.File, from, to int64) (body string, cut bool, err err
 		if err != nil {
 			return "", false, err
 		}
-		t := string(block(string(ps[0].Text)))
+		t := string(ink.Block(string(ps[0].Text)))
 		if ps[0].Last {
 			t += "\n"
 		}
@@ -75,16 +76,16 @@ func (m *model) copied(msg copiedMsg) tea.Cmd {
 		return nil
 	}
 	if msg.err != nil {
-		m.warn("warning", say("Nothing was copied: %s", msg.err.Error()))
+		m.warn("warning", ink.Say("Nothing was copied: %s", msg.err.Error()))
 		return nil
 	}
-	what := text("what is on the screen")
+	what := ink.Text("what is on the screen")
 	if msg.line {
 		what = "the line"
 	}
-	t := say("✓ Handed to the clipboard: %s, %s.", what, amount(int64(len(msg.body))))
+	t := ink.Say("✓ Handed to the clipboard: %s, %s.", what, ink.Amount(int64(len(msg.body))))
 	if msg.cut {
-		t = say("Handed to the clipboard: the first %s of %s; a clipboard gets no more. %s saves all of it.", amount(int64(len(msg.body))), what, m.keys.Save.Help().Key)
+		t = ink.Say("Handed to the clipboard: the first %s of %s; a clipboard gets no more. %s saves all of it.", ink.Amount(int64(len(msg.body))), what, m.keys.Save.Help().Key)
 	}
 	m.warn("", t)
 	return tea.SetClipboard(msg.body)
@@ -105,18 +106,18 @@ func (m *model) saveText() {
 		return
 	}
 	source := v.source
-	title, intro, hint := say("Save %s", amount(v.file.Size())), text("A copy outside of the bundle, as it is stored: redacted. No file is overwritten."), text("a name, as lock.json or ~/lock.json")
+	title, intro, hint := ink.Say("Save %s", ink.Amount(v.file.Size())), ink.Text("A copy outside of the bundle, as it is stored: redacted. No file is overwritten."), ink.Text("a name, as lock.json or ~/lock.json")
 	switch {
 	case v.doc != nil:
-		title, intro, hint = say("Save the report, %s", amount(int64(len(v.doc.src)))), "The Markdown, as it would be exported now. No file is overwritten.", "a name, as report.md or ~/report.md"
+		title, intro, hint = ink.Say("Save the report, %s", ink.Amount(int64(len(v.doc.src)))), "The Markdown, as it would be exported now. No file is overwritten.", "a name, as report.md or ~/report.md"
 	case v.live != nil:
 		printed := v.printed // what was printed by now
 		source = func() (session.Artifact, error) { return printed, nil }
 	}
-	m.form = &form{title: title, intro: []text{intro},
+	m.form = &form{title: title, intro: []ink.Text{intro},
 		fields: []field{named("name", "file", hint, true)},
 		submit: func(val map[string]string) tea.Cmd {
-			m.warn("", say("Saving to %s …", val["name"]))
+			m.warn("", ink.Say("Saving to %s …", val["name"]))
 			return m.crew.start(func(ctx context.Context) tea.Msg {
 				art, err := source()
 				if err != nil {
@@ -130,8 +131,8 @@ func (m *model) saveText() {
 
 func (m *model) saved(msg savedMsg) {
 	if msg.err != nil {
-		m.warn("warning", say("Nothing was saved: %s", msg.err.Error()))
+		m.warn("warning", ink.Say("Nothing was saved: %s", msg.err.Error()))
 		return
 	}
-	m.warn("", say("✓ Saved %s to %s", amount(msg.size), msg.path))
+	m.warn("", ink.Say("✓ Saved %s to %s", ink.Amount(msg.size), msg.path))
 }

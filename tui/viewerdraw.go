@@ -1,10 +1,10 @@
 package tui
 
 import (
-	"fmt"
 	"strconv"
 
 	"handrail/triage"
+	"handrail/tui/ink"
 )
 
 // gutter is how wide the numbers of lines are. It grows when more are counted.
@@ -16,22 +16,22 @@ func (v *viewer) gutter() int {
 // around it.
 func (m *model) textRoom() (w, h int) {
 	e := &m.evidence
-	p := page{w: max(1, m.w-2*inset), th: &m.th}
+	p := ink.Page{W: max(1, m.w-2*inset), Theme: &m.th}
 	e.drawHead(&p)
-	h = m.h - len(m.header()) - len(m.foot()) - len(p.rows) - 1
+	h = m.h - len(m.header()) - len(m.foot()) - len(p.Rows) - 1
 	if e.view.doc != nil {
-		return max(2, p.w-2), max(1, h)
+		return max(2, p.W-2), max(1, h)
 	}
-	return max(2, p.w-e.view.gutter()-3), max(1, h)
+	return max(2, p.W-e.view.gutter()-3), max(1, h)
 }
 
 // drawText draws the page that came last and, below it, where that is.
-func (e *evidenceScreen) drawText(p *page, h int) {
-	th, v := p.th, e.view
-	room := max(0, h-len(p.rows)-1)
+func (e *evidenceScreen) drawText(p *ink.Page, h int) {
+	th, v := p.Theme, e.view
+	room := max(0, h-len(p.Rows)-1)
 	if v.doc != nil {
 		e.drawLaidOut(p, room)
-		p.rows = append(p.rows, v.status(th, p.w))
+		p.Rows = append(p.Rows, v.status(th, p.W))
 		return
 	}
 	wide := v.gutter()
@@ -40,120 +40,120 @@ func (e *evidenceScreen) drawText(p *page, h int) {
 		rows = v.page.rows[max(0, len(v.page.rows)-room):]
 	}
 	for _, r := range rows {
-		num := text("")
+		num := ink.Text("")
 		if r.line > 0 {
-			num = text(strconv.FormatInt(r.line, 10))
+			num = ink.Text(strconv.FormatInt(r.line, 10))
 		}
-		no, rule := th.muted.on(num), th.faint.on("│ ")
+		no, rule := th.Muted.On(num), th.Faint.On("│ ")
 		if r.hit {
-			no, rule = th.pick.on(num), th.pick.on("▸ ")
+			no, rule = th.Pick.On(num), th.Pick.On("▸ ")
 		}
-		body := r.marked(th.plain, th.found)
-		end := drawn("")
+		body := r.marked(th.Plain, th.Found)
+		end := ink.Drawn("")
 		if r.more && !v.look.wrap {
-			end = th.faint.on("…")
+			end = th.Faint.On("…")
 		}
-		p.rows = append(p.rows, cut(blank(wide-cells(no))+no+" "+rule+body+end, p.w))
+		p.Rows = append(p.Rows, ink.Cut(ink.Blank(wide-ink.Cells(no))+no+" "+rule+body+end, p.W))
 	}
 	for i := len(v.page.rows); i < room; i++ {
-		p.rows = append(p.rows, blank(wide+1)+th.faint.on("│"))
+		p.Rows = append(p.Rows, ink.Blank(wide+1)+th.Faint.On("│"))
 	}
-	p.rows = append(p.rows, v.status(th, p.w))
+	p.Rows = append(p.Rows, v.status(th, p.W))
 }
 
 // drawLaidOut draws a page of the report. It has no numbers: its lines are ours.
-func (e *evidenceScreen) drawLaidOut(p *page, room int) {
-	th, v := p.th, e.view
+func (e *evidenceScreen) drawLaidOut(p *ink.Page, room int) {
+	th, v := p.Theme, e.view
 	for _, r := range v.page.rows[:min(len(v.page.rows), room)] {
-		lead := drawn("  ")
+		lead := ink.Drawn("  ")
 		if r.hit {
-			lead = th.pick.on("▸ ")
+			lead = th.Pick.On("▸ ")
 		}
-		p.add(lead + r.marked(v.doc.ink(th, r.from), th.found))
+		p.Add(lead + r.marked(v.doc.ink(th, r.from), th.Found))
 	}
 	for i := len(v.page.rows); i < room; i++ {
-		p.rows = append(p.rows, "")
+		p.Rows = append(p.Rows, "")
 	}
 }
 
 // status says where the page is, or what is asked for.
-func (v *viewer) status(th *theme, w int) drawn {
+func (v *viewer) status(th *ink.Theme, w int) ink.Drawn {
 	f := &v.find
-	right := drawn("")
+	right := ink.Drawn("")
 	if v.file != nil {
-		right = "  " + th.muted.on(v.extent())
+		right = "  " + th.Muted.On(v.extent())
 	}
-	var left drawn
+	var left ink.Drawn
 	switch {
 	case v.err != "":
-		return cut(th.bad.on("✗ ")+th.plain.on(v.err), w)
+		return ink.Cut(th.Bad.On("✗ ")+th.Plain.On(v.err), w)
 	case v.file == nil:
-		left = th.muted.on("reading …")
+		left = th.Muted.On("reading …")
 	case v.asking:
-		left = th.accent.on("line ▸ ") + th.strong.on(shown(string(v.number))) + th.accent.on("▏") + th.muted.on(" of "+v.lines())
+		left = th.Accent.On("line ▸ ") + th.Strong.On(ink.Shown(string(v.number))) + th.Accent.On("▏") + th.Muted.On(" of "+v.lines())
 	case v.goal > 0:
-		left = th.accent.on("● ") + th.plain.on(say("going to line %s, %s", grouped(v.goal), v.lines()))
+		left = th.Accent.On("● ") + th.Plain.On(ink.Say("going to line %s, %s", ink.Grouped(v.goal), v.lines()))
 	case f.typing:
-		typed, _ := f.edit.draw(th.strong, max(8, w/3))
-		left = th.accent.on("/ ") + typed + th.accent.on("▏") + "  " + v.found(th)
+		typed, _ := f.edit.draw(th.Strong, max(8, w/3))
+		left = th.Accent.On("/ ") + typed + th.Accent.On("▏") + "  " + v.found(th)
 	case f.typed != "":
 		left = v.found(th)
 	default:
 		left = v.where(th)
 	}
-	return spread(left, right, w)
+	return ink.Spread(left, right, w)
 }
 
 // where is the line that the page begins with, of how many.
-func (v *viewer) where(th *theme) drawn {
+func (v *viewer) where(th *ink.Theme) ink.Drawn {
 	switch {
 	case v.file.Size() == 0 && v.live != nil:
-		return th.muted.on("It has printed nothing yet.")
+		return th.Muted.On("It has printed nothing yet.")
 	case v.file.Size() == 0:
-		return th.muted.on("It is empty.")
+		return th.Muted.On("It is empty.")
 	case v.page.line == 0:
-		return th.muted.on(say("at %s, a line that is not counted yet; %s", amount(v.look.at.off), v.lines()))
+		return th.Muted.On(ink.Say("at %s, a line that is not counted yet; %s", ink.Amount(v.look.at.off), v.lines()))
 	}
-	t := say("line %s of ", grouped(v.page.line)) + v.lines()
+	t := ink.Say("line %s of ", ink.Grouped(v.page.line)) + v.lines()
 	if len(v.page.rows) > 0 && v.page.rows[0].line == 0 {
-		t += say(", on from %s", amount(v.look.at.off))
+		t += ink.Say(", on from %s", ink.Amount(v.look.at.off))
 	}
-	return th.plain.on(t)
+	return th.Plain.On(t)
 }
 
 // lines is how many lines there are, as far as that is known.
-func (v *viewer) lines() text {
+func (v *viewer) lines() ink.Text {
 	ix := v.look.index
 	switch {
 	case ix.Done():
-		return grouped(ix.Lines())
+		return ink.Grouped(ix.Lines())
 	case ix.Over():
-		return "at least " + grouped(ix.Lines())
+		return "at least " + ink.Grouped(ix.Lines())
 	}
-	return say("at least %s, %d %% counted", grouped(ix.Lines()), percent(ix.Read(), v.file.Size()))
+	return ink.Say("at least %s, %d %% counted", ink.Grouped(ix.Lines()), ink.Percent(ix.Read(), v.file.Size()))
 }
 
 // found is how a search stands.
-func (v *viewer) found(th *theme) drawn {
+func (v *viewer) found(th *ink.Theme) ink.Drawn {
 	f := &v.find
-	what := th.strong.on(clip(say("“%s”", f.typed), 30))
+	what := th.Strong.On(ink.Clip(ink.Say("“%s”", f.typed), 30))
 	if f.typing {
 		what = ""
 	}
 	switch {
 	case f.typed == "":
-		return th.muted.on("type what to look for; small letters find capitals too")
+		return th.Muted.On("type what to look for; small letters find capitals too")
 	case f.hunt != nil:
-		done := percent(v.file.Size()-f.hunt.left, v.file.Size())
-		return th.accent.on("● ") + what + th.plain.on(say(" searching, at %s, %d %%", amount(f.hunt.at), done))
+		done := ink.Percent(v.file.Size()-f.hunt.left, v.file.Size())
+		return th.Accent.On("● ") + what + th.Plain.On(ink.Say(" searching, at %s, %d %%", ink.Amount(f.hunt.at), done))
 	case f.none:
-		return th.warn.on("! ") + th.plain.on("nowhere in it: ") + th.strong.on(clip(shown(f.typed), 30))
+		return th.Warn.On("! ") + th.Plain.On("nowhere in it: ") + th.Strong.On(ink.Clip(ink.Shown(f.typed), 30))
 	case f.hit < 0:
 		return what
 	}
-	at := say("at %s", amount(f.hit))
+	at := ink.Say("at %s", ink.Amount(f.hit))
 	if f.line > 0 {
-		at = say("in line %s of ", grouped(f.line)) + v.lines()
+		at = ink.Say("in line %s of ", ink.Grouped(f.line)) + v.lines()
 	}
 	if f.round {
 		at += ", around the end"
@@ -161,17 +161,17 @@ func (v *viewer) found(th *theme) drawn {
 	if what != "" {
 		what += " "
 	}
-	return th.good.on("✓ ") + what + th.plain.on(at)
+	return th.Good.On("✓ ") + what + th.Plain.On(at)
 }
 
 // extent is how far down the page is, and how lines are shown.
-func (v *viewer) extent() text {
-	t := text("")
+func (v *viewer) extent() ink.Text {
+	t := ink.Text("")
 	switch {
 	case v.look.wrap:
 		t = "wrapped   "
 	case v.look.right > 0:
-		t = say("from column %d   ", v.look.right+1)
+		t = ink.Say("from column %d   ", v.look.right+1)
 	}
 	switch {
 	case v.follow && !v.printed.Over:
@@ -185,41 +185,11 @@ func (v *viewer) extent() text {
 	case v.look.at == place{}:
 		return t + "top"
 	}
-	return t + say("%d %%", percent(v.look.at.off, v.file.Size()))
-}
-
-func percent(n, of int64) int64 {
-	if of <= 0 {
-		return 100
-	}
-	return int64(float64(n) / float64(of) * 100)
-}
-
-// grouped is a number that can be read aloud.
-func grouped(n int64) text {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return shown(s)
-}
-
-// amount is a number of bytes.
-func amount(n int64) text {
-	if n < 1000 {
-		return say("%d bytes", n)
-	}
-	f, unit := float64(n), ""
-	for _, unit = range []string{"KiB", "MiB", "GiB", "TiB"} {
-		if f /= 1024; f < 1000 {
-			break
-		}
-	}
-	return text(fmt.Sprintf("%.1f %s", f, unit))
+	return t + ink.Say("%d %%", ink.Percent(v.look.at.off, v.file.Size()))
 }
 
 // artifactLine is an artifact of an entry in a line.
-func (e *evidenceScreen) artifactLine(p *page, i int, m triage.Moment) drawn {
-	th, b := p.th, e.snap.Blobs[m.Seq][i]
-	return th.plain.on(shown(b.Role)) + "  " + th.muted.on(say("%s  %s  sha256 %.12s", amount(b.Size), b.Media, b.SHA))
+func (e *evidenceScreen) artifactLine(p *ink.Page, i int, m triage.Moment) ink.Drawn {
+	th, b := p.Theme, e.snap.Blobs[m.Seq][i]
+	return th.Plain.On(ink.Shown(b.Role)) + "  " + th.Muted.On(ink.Say("%s  %s  sha256 %.12s", ink.Amount(b.Size), b.Media, b.SHA))
 }

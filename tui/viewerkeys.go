@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"handrail/tui/ink"
 	"strconv"
 
 	"charm.land/bubbles/v2/key"
@@ -125,7 +126,7 @@ func (m *model) scroll(mo motion) tea.Cmd {
 func (m *model) pan(by int) tea.Cmd {
 	v := m.evidence.view
 	if v.look.wrap {
-		m.warn("", say("Lines are wrapped here: %s cuts them.", m.keys.Wrap.Help().Key))
+		m.warn("", ink.Say("Lines are wrapped here: %s cuts them.", m.keys.Wrap.Help().Key))
 		return nil
 	}
 	more := by < 0

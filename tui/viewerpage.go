@@ -1,6 +1,9 @@
 package tui
 
-import "handrail/tui/longtext"
+import (
+	"handrail/tui/ink"
+	"handrail/tui/longtext"
+)
 
 // place is where a page of long text begins: a piece, and a row of it where it is
 // wrapped.
@@ -53,7 +56,7 @@ type look struct {
 // textRow is one row of a page.
 type textRow struct {
 	line       int64 // the number of the line that begins here, 0 for none and where it is not counted
-	body       text
+	body       ink.Text
 	marks      [][2]int // bytes of body where the pattern stands
 	less, more bool     // the line goes on to the left, to the right
 	hit        bool     // the match that was looked for stands here
@@ -154,7 +157,7 @@ func (l *look) bring(f *longtext.File, off int64) error {
 	lead := p.Text[:min(off-p.From, int64(len(p.Text)))]
 	want := place{off: p.From, row: l.rowOf(p, lead)}
 	if !l.wrap {
-		col := wide(block(string(lead)))
+		col := wide(ink.Block(string(lead)))
 		if col < l.right || col >= l.right+l.w-2 {
 			l.right = max(0, col-l.w/2)
 		}
@@ -180,7 +183,7 @@ func (l look) rowOf(p longtext.Piece, lead []byte) int {
 	if !l.wrap {
 		return 0
 	}
-	at, row := len(block(string(lead))), 0
+	at, row := len(ink.Block(string(lead))), 0
 	for i, from := range l.breaks(p) {
 		if from <= at {
 			row = i
@@ -194,7 +197,7 @@ func (l look) breaks(p longtext.Piece) []int {
 	if !l.wrap {
 		return []int{0}
 	}
-	return hardWrap(block(string(p.Text)), l.w)
+	return hardWrap(ink.Block(string(p.Text)), l.w)
 }
 
 // up is the place so many rows before another.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"handrail/tui/ink"
 	"handrail/tui/longtext"
 )
 
@@ -14,7 +15,7 @@ func (l look) rows(p longtext.Piece, skip, most int) []textRow {
 	if !l.wrap {
 		return []textRow{l.cut(p)}
 	}
-	t := block(string(p.Text))
+	t := ink.Block(string(p.Text))
 	from := hardWrap(t, l.w)
 	marks := l.find.All(string(t), 1000)
 	hit := -1
@@ -47,14 +48,14 @@ func (l look) cut(p longtext.Piece) textRow {
 		r.line = 1
 	}
 	const slack = 200 // what half a letter or half a colour at the end may add
-	t := text("")
+	t := ink.Text("")
 	for n := 2*(l.right+l.w) + slack; ; n *= 4 {
 		whole := n >= len(p.Text)
 		n = min(n, len(p.Text))
 		for back := 1; back < utf8.UTFMax && !whole && !utf8.RuneStart(p.Text[n]); back++ {
 			n--
 		}
-		if t = block(string(p.Text[:n])); whole || wide(t) >= l.right+l.w+slack {
+		if t = ink.Block(string(p.Text[:n])); whole || wide(t) >= l.right+l.w+slack {
 			break
 		}
 	}
@@ -65,8 +66,8 @@ func (l look) cut(p longtext.Piece) textRow {
 }
 
 // wide is how many cells t takes.
-func wide(t text) int {
-	if isASCII(string(t)) {
+func wide(t ink.Text) int {
+	if ink.IsASCII(string(t)) {
 		return len(t)
 	}
 	return ansi.StringWidth(string(t))
@@ -85,8 +86,8 @@ func within(marks [][2]int, from, to int) [][2]int {
 
 // columns are the bytes of t that stand in the cells [left, left+w). A letter that
 // is half outside is left out.
-func columns(t text, left, w int) (from, to int) {
-	if isASCII(string(t)) {
+func columns(t ink.Text, left, w int) (from, to int) {
+	if ink.IsASCII(string(t)) {
 		return min(left, len(t)), min(left+w, len(t))
 	}
 	from, at, col := -1, 0, 0
@@ -108,10 +109,10 @@ func columns(t text, left, w int) (from, to int) {
 
 // hardWrap is where the rows of w cells begin in t: after so many cells, and
 // nowhere else, so that nothing of the text is lost at the end of a row.
-func hardWrap(t text, w int) []int {
+func hardWrap(t ink.Text, w int) []int {
 	out := []int{0}
 	w = max(2, w)
-	if isASCII(string(t)) {
+	if ink.IsASCII(string(t)) {
 		for at := w; at < len(t); at += w {
 			out = append(out, at)
 		}
@@ -129,13 +130,13 @@ func hardWrap(t text, w int) []int {
 }
 
 // marked draws a row: what was looked for stands out.
-func (r textRow) marked(plain, mark ink) drawn {
+func (r textRow) marked(plain, mark ink.Ink) ink.Drawn {
 	var b strings.Builder
 	at := 0
 	for _, m := range r.marks {
-		b.WriteString(string(plain.on(r.body[at:m[0]]) + mark.on(r.body[m[0]:m[1]])))
+		b.WriteString(string(plain.On(r.body[at:m[0]]) + mark.On(r.body[m[0]:m[1]])))
 		at = m[1]
 	}
-	b.WriteString(string(plain.on(r.body[at:])))
-	return drawn(b.String())
+	b.WriteString(string(plain.On(r.body[at:])))
+	return ink.Drawn(b.String())
 }

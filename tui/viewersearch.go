@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"handrail/tui/ink"
 	"handrail/tui/longtext"
 )
 
@@ -96,7 +97,7 @@ func (m *model) hunted(msg huntMsg) tea.Cmd {
 	}
 	switch {
 	case msg.err != nil:
-		v.err = shown(msg.err.Error())
+		v.err = ink.Shown(msg.err.Error())
 		m.stopHunt()
 	case msg.hit >= 0:
 		f.hit, f.line, f.round = msg.hit, msg.line, h.round
@@ -169,7 +170,7 @@ func (m *model) again(back bool) tea.Cmd {
 	v := m.evidence.view
 	f := &v.find
 	if f.pattern.Empty() {
-		m.warn("", say("Search first: %s, then what to look for.", m.keys.Search.Help().Key))
+		m.warn("", ink.Say("Search first: %s, then what to look for.", m.keys.Search.Help().Key))
 		return nil
 	}
 	from := f.hit

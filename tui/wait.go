@@ -10,18 +10,19 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"handrail/steps"
+	"handrail/tui/ink"
 )
 
 // waitScreen is shown while an incident is being opened, which for a drill means
 // that a lab starts and something is broken in it.
 type waitScreen struct {
-	title   text
+	title   ink.Text
 	started time.Time
 	seq     int
-	lines   []text
+	lines   []ink.Text
 	feed    *feed
 	cancel  context.CancelFunc
-	err     text
+	err     ink.Text
 	from    screen
 	resumes string // the incident that is resumed, "" for none
 }
@@ -73,7 +74,7 @@ func (f *feed) wait() tea.Cmd {
 }
 
 // open runs how beside the loop and shows its progress meanwhile.
-func (m *model) open(title text, how func(ctx context.Context, progress func(string)) (Incident, error)) tea.Cmd {
+func (m *model) open(title ink.Text, how func(ctx context.Context, progress func(string)) (Incident, error)) tea.Cmd {
 	// An incident outlives the wait for it: the program's end stops the opening,
 	// and no longer anything once it is open.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(m.crew.ctx))
@@ -101,7 +102,7 @@ func (m *model) resume(id string) tea.Cmd { return m.resumeWith(id, "") }
 
 // resumeWith is resume with the reason why somebody else goes on.
 func (m *model) resumeWith(id, why string) tea.Cmd {
-	cmd := m.open(say("Resuming %s", id), func(ctx context.Context, _ func(string)) (Incident, error) {
+	cmd := m.open(ink.Say("Resuming %s", id), func(ctx context.Context, _ func(string)) (Incident, error) {
 		return m.c.Resume(ctx, id, why)
 	})
 	m.wait.resumes = id
@@ -109,7 +110,7 @@ func (m *model) resumeWith(id, why string) tea.Cmd {
 }
 
 func (m *model) drill(id, variant string) tea.Cmd {
-	return m.open(say("Preparing the drill %s", id), func(ctx context.Context, progress func(string)) (Incident, error) {
+	return m.open(ink.Say("Preparing the drill %s", id), func(ctx context.Context, progress func(string)) (Incident, error) {
 		return m.c.Drill(ctx, id, variant, progress)
 	})
 }
@@ -121,7 +122,7 @@ func (m *model) startRunbook(id string) tea.Cmd { return m.startWith(id, nil, fa
 // all the same.
 func (m *model) startWith(id string, given map[string]string, look bool) tea.Cmd {
 	start := func(v map[string]string) tea.Cmd {
-		return m.open(say("Opening an incident with %s", id), func(ctx context.Context, _ func(string)) (Incident, error) {
+		return m.open(ink.Say("Opening an incident with %s", id), func(ctx context.Context, _ func(string)) (Incident, error) {
 			return m.c.Start(ctx, id, v)
 		})
 	}
@@ -144,19 +145,19 @@ func (m *model) startWith(id string, given map[string]string, look bool) tea.Cmd
 }
 
 func paramsForm(id string, fs []steps.Field, start func(map[string]string) tea.Cmd) *form {
-	f := &form{title: say("Start %s", id), intro: []text{"What is it about?"}}
+	f := &form{title: ink.Say("Start %s", id), intro: []ink.Text{"What is it about?"}}
 	for _, p := range fs {
-		fl := named(p.Name, shown(p.Name), shown(p.Doc), p.Required)
+		fl := named(p.Name, ink.Shown(p.Name), ink.Shown(p.Doc), p.Required)
 		if p.Type == steps.Enum {
 			fl.choices, fl.pick = []choice{}, slices.Index(p.Values, p.Default)
 			for _, v := range p.Values {
-				fl.choices = append(fl.choices, choice{v, ""})
+				fl.choices = append(fl.choices, choice{value: v, help: ""})
 			}
 		} else {
 			fl.edit.set(p.Default)
-			fl.check = func(s string) text {
+			fl.check = func(s string) ink.Text {
 				if _, err := steps.ParseValue(p.Type, s); err != nil {
-					return shown(err.Error())
+					return ink.Shown(err.Error())
 				}
 				return ""
 			}
@@ -179,7 +180,7 @@ func (w *waitScreen) take(msg progressMsg) tea.Cmd {
 		return nil
 	}
 	for _, l := range w.feed.drain() {
-		w.lines = append(w.lines, shown(l))
+		w.lines = append(w.lines, ink.Shown(l))
 	}
 	if over := len(w.lines) - 200; over > 0 {
 		w.lines = slices.Clone(w.lines[over:])
@@ -198,7 +199,7 @@ func (m *model) opened(msg openedMsg) tea.Cmd {
 		if m.tookOver(msg.err) {
 			return nil
 		}
-		m.wait.err = shown(msg.err.Error())
+		m.wait.err = ink.Shown(msg.err.Error())
 		return nil
 	}
 	m.enterIncident(msg.inc)
@@ -215,30 +216,30 @@ func (m *model) pressWait(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (s *waitScreen) draw(m *model, w, h int) []drawn {
+func (s *waitScreen) draw(m *model, w, h int) []ink.Drawn {
 	th := &m.th
-	p := page{w: w, th: th}
-	p.add("")
-	p.add(th.strong.on(s.title))
+	p := ink.Page{W: w, Theme: th}
+	p.Add("")
+	p.Add(th.Strong.On(s.title))
 	if s.err == "" {
-		p.add(th.muted.on(say("%s so far. esc gives up.", ago(m.now.Sub(s.started)))))
+		p.Add(th.Muted.On(ink.Say("%s so far. esc gives up.", ink.Ago(m.now.Sub(s.started)))))
 	}
-	p.gap()
-	room := max(1, h-len(p.rows)-1)
+	p.Gap()
+	room := max(1, h-len(p.Rows)-1)
 	if s.err != "" {
 		room = max(1, room-5)
 	}
 	from := max(0, len(s.lines)-room)
 	for i, l := range s.lines[from:] {
-		i2, m := th.muted, th.faint.on("│ ")
+		i2, m := th.Muted, th.Faint.On("│ ")
 		if from+i == len(s.lines)-1 && s.err == "" {
-			i2, m = th.plain, th.accent.on("│ ")
+			i2, m = th.Plain, th.Accent.On("│ ")
 		}
-		p.add(m + i2.on(l))
+		p.Add(m + i2.On(l))
 	}
 	if s.err != "" {
-		p.gap()
-		p.item(th.bad.on("✗ "), th.plain, s.err)
+		p.Gap()
+		p.Item(th.Bad.On("✗ "), th.Plain, s.err)
 	}
-	return p.rows
+	return p.Rows
 }

@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"handrail/triage"
+	"handrail/tui/ink"
 )
 
 // apart is how far two samples of a watch must be from each other.
@@ -72,46 +73,46 @@ func stabilityOf(st triage.Step, now time.Time) stability {
 
 // drawWatch draws the stability window: the streak, how far the window is, when
 // the next sample is due, the last change, and what was seen so far.
-func (m *model) drawWatch(p *page, st triage.Step) {
-	th, need := p.th, greens(st)
+func (m *model) drawWatch(p *ink.Page, st triage.Step) {
+	th, need := p.Theme, greens(st)
 	s := stabilityOf(st, m.now)
-	p.gap()
-	var dots drawn
+	p.Gap()
+	var dots ink.Drawn
 	for i := range min(need, 20) {
 		if i < st.Streak {
-			dots += th.good.on("✓ ")
+			dots += th.Good.On("✓ ")
 		} else {
-			dots += th.muted.on("○ ")
+			dots += th.Muted.On("○ ")
 		}
 	}
-	p.add(dots + " " + th.strong.on(say("%d of %d greens", min(st.Streak, need), need)) + th.muted.on(say(" in a row, %s apart", ago(apart(st)))))
-	name := func(t text) drawn { return fit(th.muted.on(t), 13) }
-	full := max(8, min(p.w-36, 30))
-	bar := func(done, of time.Duration) drawn {
+	p.Add(dots + " " + th.Strong.On(ink.Say("%d of %d greens", min(st.Streak, need), need)) + th.Muted.On(ink.Say(" in a row, %s apart", ink.Ago(apart(st)))))
+	name := func(t ink.Text) ink.Drawn { return ink.Fit(th.Muted.On(t), 13) }
+	full := max(8, min(p.W-36, 30))
+	bar := func(done, of time.Duration) ink.Drawn {
 		n := full
 		if of > 0 {
 			n = min(full, int(float64(full)*done.Seconds()/of.Seconds()))
 		}
-		return th.accent.on(line("━", n)) + th.faint.on(line("─", full-n)) + " "
+		return th.Accent.On(ink.Line("━", n)) + th.Faint.On(ink.Line("─", full-n)) + " "
 	}
-	p.add(name("window") + bar(s.gone, s.full) + th.plain.on(ago(s.gone)+" of "+ago(s.full)))
+	p.Add(name("window") + bar(s.gone, s.full) + th.Plain.On(ink.Ago(s.gone)+" of "+ink.Ago(s.full)))
 	if st.Attempts == 0 {
-		p.add(name("at least") + th.plain.on(ago(s.least)) + th.muted.on(" from the first sample on, if all are green"))
-		p.gap()
-		p.para(th.muted, "Not sampled yet. The first sample starts the window; while this screen is open the next ones follow by themselves.")
+		p.Add(name("at least") + th.Plain.On(ink.Ago(s.least)) + th.Muted.On(" from the first sample on, if all are green"))
+		p.Gap()
+		p.Para(th.Muted, "Not sampled yet. The first sample starts the window; while this screen is open the next ones follow by themselves.")
 		return
 	}
 	if st.Streak < need {
-		p.add(name("next sample") + bar(max(0, apart(st)-s.due), apart(st)) + th.plain.on(dueIn(s.due)))
-		least := th.plain.on(ago(s.least)+" more") + th.muted.on(", if every sample is green")
+		p.Add(name("next sample") + bar(max(0, apart(st)-s.due), apart(st)) + th.Plain.On(dueIn(s.due)))
+		least := th.Plain.On(ink.Ago(s.least)+" more") + th.Muted.On(", if every sample is green")
 		if s.least == 0 {
-			least = th.plain.on("the next green completes it")
+			least = th.Plain.On("the next green completes it")
 		}
-		p.add(name("at least") + least)
+		p.Add(name("at least") + least)
 	}
 	m.drawSamples(p, st, s)
 	if st.Streak >= need {
-		p.para(th.good, "✓ The window is complete.")
+		p.Para(th.Good, "✓ The window is complete.")
 	}
 }
 
@@ -124,56 +125,45 @@ func colour(green string) string {
 }
 
 // drawSamples is the last change and the strip of signs, the newest at its end.
-func (m *model) drawSamples(p *page, st triage.Step, s stability) {
-	th := p.th
-	name := func(t text) drawn { return fit(th.muted.on(t), 13) }
-	mk := th.green(st.Green)
-	p.add(name("last sample") + mk.ink.on(mk.symbol+" "+mk.word) + th.muted.on(say("  %s ago", ago(m.now.Sub(st.Ended)))))
+func (m *model) drawSamples(p *ink.Page, st triage.Step, s stability) {
+	th := p.Theme
+	name := func(t ink.Text) ink.Drawn { return ink.Fit(th.Muted.On(t), 13) }
+	mk := greenMark(th, st.Green)
+	p.Add(name("last sample") + mk.Ink.On(mk.Symbol+" "+mk.Word) + th.Muted.On(ink.Say("  %s ago", ink.Ago(m.now.Sub(st.Ended)))))
 	n := len(st.Samples)
 	if n == 0 {
 		return // the first one is being taken
 	}
-	change := th.plain.on("none yet") + th.muted.on(", since "+clock(s.since))
+	change := th.Plain.On("none yet") + th.Muted.On(", since "+ink.Clock(s.since))
 	if s.runs > 1 {
-		change = th.plain.on(clock(s.since)) + th.muted.on(say("  to %s, %s ago", colour(st.Green), ago(m.now.Sub(s.since))))
+		change = th.Plain.On(ink.Clock(s.since)) + th.Muted.On(ink.Say("  to %s, %s ago", colour(st.Green), ink.Ago(m.now.Sub(s.since))))
 	}
-	p.add(name("last change") + change)
-	room := max(4, min(p.w-15-len(" 64 seen"), 48))
+	p.Add(name("last change") + change)
+	room := max(4, min(p.W-15-len(" 64 seen"), 48))
 	from := max(0, n-room)
-	strip := drawn("")
+	strip := ink.Drawn("")
 	if from > 0 {
-		strip = th.faint.on("…")
+		strip = th.Faint.On("…")
 	}
 	soon := false
 	for _, x := range st.Samples[from:] {
-		sign := th.green(x.Green)
+		sign := greenMark(th, x.Green)
 		if x.Green == "true" && !x.Counts {
-			sign, soon = mark{"·", "", th.good}, true
+			sign, soon = ink.Mark{Symbol: "·", Word: "", Ink: th.Good}, true
 		}
-		strip += sign.ink.on(sign.symbol)
+		strip += sign.Ink.On(sign.Symbol)
 	}
-	p.add(name("samples") + strip + th.muted.on(say("  %d seen", st.Attempts)))
+	p.Add(name("samples") + strip + th.Muted.On(ink.Say("  %d seen", st.Attempts)))
 	if soon {
-		p.add(name("") + th.muted.on("· green, but too soon to count"))
+		p.Add(name("") + th.Muted.On("· green, but too soon to count"))
 	}
 }
 
-// green is the mark of a sample: only true is green.
-func (t theme) green(s string) mark {
-	switch s {
-	case "true":
-		return mark{"✓", "green", t.good}
-	case "false":
-		return mark{"✗", "red", t.bad}
-	}
-	return mark{"?", "unknown, which is not green", t.warn}
-}
-
-func dueIn(d time.Duration) text {
+func dueIn(d time.Duration) ink.Text {
 	if d <= 0 {
 		return "now"
 	}
-	return "in " + ago(d)
+	return "in " + ink.Ago(d)
 }
 
 // sampleWhenDue asks for the next sample of a watch that was begun, while the

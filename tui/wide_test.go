@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"handrail/triage"
+	"handrail/tui/ink"
 )
 
 // names are what people call things: from right to left, of several letters in one, wide, and with marks.
@@ -22,7 +23,7 @@ func (s *stage) aligned(t *testing.T) {
 		t.Errorf("%d rows of %d", len(rows), s.h)
 	}
 	for _, r := range rows {
-		if w := cells(drawn(r)); w > s.w {
+		if w := ink.Cells(ink.Drawn(r)); w > s.w {
 			t.Errorf("%d cells of %d: %q", w, s.w, r)
 		}
 	}
@@ -58,7 +59,7 @@ func TestColumnsOfNames(t *testing.T) {
 	for _, r := range strings.Split(s.View().Content, "\n") {
 		if plain := ours.ReplaceAllString(r, ""); strings.HasSuffix(strings.TrimRight(plain, " "), "mutation") {
 			n++
-			if w := cells(drawn(strings.TrimRight(plain, " "))); w != 78 {
+			if w := ink.Cells(ink.Drawn(strings.TrimRight(plain, " "))); w != 78 {
 				t.Errorf("the phase ends at cell %d: %q", w, plain)
 			}
 		}

@@ -1,4 +1,4 @@
-package tui
+package ink
 
 import (
 	"math/rand/v2"
@@ -10,21 +10,21 @@ import (
 )
 
 // measured is wrapLine as it would be if each line were measured whole.
-func measured(l string, w int) []text {
-	var out []text
+func measured(l string, w int) []Text {
+	var out []Text
 	for ansi.StringWidth(l) > w {
 		head := ansi.Truncate(l, w+1, "")
 		if at := strings.LastIndexByte(head, ' '); at > 0 && strings.TrimSpace(head[:at]) != "" {
-			out, l = append(out, text(strings.TrimRight(l[:at], " "))), strings.TrimLeft(l[at:], " ")
+			out, l = append(out, Text(strings.TrimRight(l[:at], " "))), strings.TrimLeft(l[at:], " ")
 			continue
 		}
 		head = ansi.Truncate(l, w, "")
 		if head == "" {
 			break
 		}
-		out, l = append(out, text(head)), l[len(head):]
+		out, l = append(out, Text(head)), l[len(head):]
 	}
-	return append(out, text(strings.TrimRight(l, " ")))
+	return append(out, Text(strings.TrimRight(l, " ")))
 }
 
 // Long text breaks where it would if it were measured whole, wide characters and marks included.
@@ -41,7 +41,7 @@ func TestLongTextBreaksAlike(t *testing.T) {
 		if got, want := wrapLine(b.String(), w), measured(b.String(), w); !slices.Equal(got, want) {
 			t.Fatalf("wrapLine(%q, %d) = %q, want %q", b.String(), w, got, want)
 		}
-		if got, want := clip(text(b.String()), w), text(cut(drawn(b.String()), w)); got != want {
+		if got, want := Clip(Text(b.String()), w), Text(Cut(Drawn(b.String()), w)); got != want {
 			t.Fatalf("clip(%q, %d) = %q, want %q", b.String(), w, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package tui
+package ink
 
 import (
 	"image/color"
@@ -59,11 +59,11 @@ func palettes() map[string]palette {
 	}
 }
 
-// newTheme draws with the named theme for a background; a name that is not known
+// NewTheme draws with the named theme for a background; a name that is not known
 // is the standard one.
-func newTheme(name string, dark bool) theme {
+func NewTheme(name string, dark bool) Theme {
 	if name == ThemeMono {
-		return monochrome()
+		return Monochrome()
 	}
 	p, ok := palettes()[name]
 	if !ok {
@@ -74,33 +74,25 @@ func newTheme(name string, dark bool) theme {
 		r = p.dark
 	}
 	fg := func(c color.Color) lipgloss.Style { return lipgloss.NewStyle().Foreground(c) }
-	chip := func(c color.Color) ink { return ink{lipgloss.NewStyle().Bold(true).Background(c).Foreground(r.on)} }
-	return theme{
-		plain: ink{lipgloss.NewStyle()}, strong: ink{lipgloss.NewStyle().Bold(true)},
-		muted: ink{fg(r.muted)}, faint: ink{fg(r.faint)},
-		accent: ink{fg(r.accent)}, good: ink{fg(r.good)}, warn: ink{fg(r.warn)}, bad: ink{fg(r.bad).Bold(true)},
-		key: ink{fg(r.accent).Bold(true)}, title: ink{fg(r.accent).Bold(true)}, pick: ink{fg(r.accent).Bold(true)},
-		chipSafe: chip(r.good), chipArmed: chip(r.bad), chipWarn: chip(r.warn), chipPlace: chip(r.place), found: chip(r.accent),
-		danger: ink{fg(r.bad).Bold(true)}, dangerText: ink{fg(r.bad).Bold(true)}, place: ink{fg(r.place).Bold(true)}, veil: ink{fg(r.faint)},
+	chip := func(c color.Color) Ink { return Ink{lipgloss.NewStyle().Bold(true).Background(c).Foreground(r.on)} }
+	return Theme{
+		Plain: Ink{lipgloss.NewStyle()}, Strong: Ink{lipgloss.NewStyle().Bold(true)},
+		Muted: Ink{fg(r.muted)}, Faint: Ink{fg(r.faint)},
+		Accent: Ink{fg(r.accent)}, Good: Ink{fg(r.good)}, Warn: Ink{fg(r.warn)}, Bad: Ink{fg(r.bad).Bold(true)},
+		Key: Ink{fg(r.accent).Bold(true)}, Title: Ink{fg(r.accent).Bold(true)}, Pick: Ink{fg(r.accent).Bold(true)},
+		ChipSafe: chip(r.good), ChipArmed: chip(r.bad), ChipWarn: chip(r.warn), ChipPlace: chip(r.place), Found: chip(r.accent),
+		Danger: Ink{fg(r.bad).Bold(true)}, DangerText: Ink{fg(r.bad).Bold(true)}, Place: Ink{fg(r.place).Bold(true)}, Veil: Ink{fg(r.faint)},
 	}
 }
 
-// monochrome is every style without a colour: weight, underline and reverse video
+// Monochrome is every style without a colour: weight, underline and reverse video
 // are left, where a terminal has them.
-func monochrome() theme {
-	plain, bold := ink{lipgloss.NewStyle()}, ink{lipgloss.NewStyle().Bold(true)}
-	chip := ink{lipgloss.NewStyle().Bold(true).Reverse(true)}
-	return theme{
-		plain: plain, strong: bold, muted: plain, faint: plain, accent: bold, good: plain, warn: bold, bad: bold,
-		key: bold, title: bold, pick: bold, chipSafe: chip, chipArmed: chip, chipWarn: chip, chipPlace: chip, found: chip,
-		danger: bold, dangerText: bold, place: bold, veil: ink{lipgloss.NewStyle().Faint(true)},
+func Monochrome() Theme {
+	plain, bold := Ink{lipgloss.NewStyle()}, Ink{lipgloss.NewStyle().Bold(true)}
+	chip := Ink{lipgloss.NewStyle().Bold(true).Reverse(true)}
+	return Theme{
+		Plain: plain, Strong: bold, Muted: plain, Faint: plain, Accent: bold, Good: plain, Warn: bold, Bad: bold,
+		Key: bold, Title: bold, Pick: bold, ChipSafe: chip, ChipArmed: chip, ChipWarn: chip, ChipPlace: chip, Found: chip,
+		Danger: bold, DangerText: bold, Place: bold, Veil: Ink{lipgloss.NewStyle().Faint(true)},
 	}
-}
-
-// theme is what c asks to draw with on a background.
-func (c Config) theme(dark bool) theme {
-	if c.NoColor {
-		return monochrome()
-	}
-	return newTheme(c.Theme, dark)
 }

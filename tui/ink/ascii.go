@@ -1,4 +1,4 @@
-package tui
+package ink
 
 import (
 	"strings"
@@ -15,9 +15,9 @@ var drawnIn = map[string]string{
 	"↑": "^", "↓": "v", "←": "<", "→": ">", "“": `"`, "”": `"`, "’": "'", "≠": "#", "█": "#", "░": ".", "▲": "^", "▼": "v",
 }
 
-// inASCII writes a screen in ASCII: our own signs by one that is as wide, and
+// InASCII writes a screen in ASCII: our own signs by one that is as wide, and
 // every other letter by question marks of its width. Sequences of ours stay.
-func inASCII(s string) string {
+func InASCII(s string) string {
 	var out strings.Builder
 	out.Grow(len(s))
 	var state byte
@@ -28,7 +28,7 @@ func inASCII(s string) string {
 		switch sign, ours := drawnIn[seq]; {
 		case ours:
 			out.WriteString(sign)
-		case width > 0 && !isASCII(seq):
+		case width > 0 && !IsASCII(seq):
 			out.WriteString(strings.Repeat("?", width))
 		default:
 			out.WriteString(seq)
@@ -37,7 +37,7 @@ func inASCII(s string) string {
 	return out.String()
 }
 
-func isASCII(s string) bool {
+func IsASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] >= 0x80 {
 			return false

@@ -1,0 +1,212 @@
+package ink
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+)
+
+// Cells is the width of d on the screen.
+func Cells(d Drawn) int { return ansi.StringWidth(string(d)) }
+
+// Cut shortens d to w cells.
+func Cut(d Drawn, w int) Drawn {
+	if w <= 0 {
+		return ""
+	}
+	return Drawn(ansi.Truncate(string(d), w, "…"))
+}
+
+// Clip shortens a text to w cells.
+func Clip(t Text, w int) Text { return Text(Cut(Drawn(start(string(t), w)), w)) }
+
+// start is as much of l as says where it breaks at w cells: a text of a megabyte
+// is not measured whole for each of its lines.
+func start(l string, w int) string {
+	for n := 32 * (max(w, 0) + 4); n < len(l); n *= 2 {
+		for n < len(l) && !utf8.RuneStart(l[n]) {
+			n++
+		}
+		if ansi.StringWidth(l[:n]) > w+4 { // the last character may go on
+			return l[:n]
+		}
+	}
+	return l
+}
+
+// Fit makes d exactly w cells wide.
+func Fit(d Drawn, w int) Drawn {
+	d = Cut(d, w)
+	return d + Blank(w-Cells(d))
+}
+
+func Blank(n int) Drawn { return Drawn(strings.Repeat(" ", max(0, n))) }
+
+// Spread puts left and right at the ends of a line of w cells; left yields.
+func Spread(left, right Drawn, w int) Drawn {
+	room := w - Cells(right)
+	if room < 0 {
+		return Cut(right, w)
+	}
+	return Fit(left, room) + right
+}
+
+// Wrap breaks t into lines of at most w cells.
+func Wrap(t Text, w int) []Text {
+	w = max(1, w)
+	var out []Text
+	for l := range strings.SplitSeq(string(t), "\n") {
+		out = append(out, wrapLine(l, w)...)
+	}
+	return out
+}
+
+// wrapLine breaks at spaces only: an id or a path stays whole, so that it can
+// be copied, unless it is wider than the pane.
+func wrapLine(l string, w int) []Text {
+	var out []Text
+	for {
+		near := start(l, w)
+		if ansi.StringWidth(near) <= w {
+			break
+		}
+		head := ansi.Truncate(near, w+1, "")
+		if at := strings.LastIndexByte(head, ' '); at > 0 && strings.TrimSpace(head[:at]) != "" {
+			out, l = append(out, Text(strings.TrimRight(l[:at], " "))), strings.TrimLeft(l[at:], " ")
+			continue
+		}
+		head = ansi.Truncate(near, w, "")
+		if head == "" {
+			break // a wide character in a pane of one cell
+		}
+		out, l = append(out, Text(head)), l[len(head):]
+	}
+	return append(out, Text(strings.TrimRight(l, " ")))
+}
+
+// Page collects the lines of a pane that is w cells wide.
+type Page struct {
+	W     int
+	Theme *Theme
+	Rows  []Drawn
+}
+
+func (p *Page) Add(d Drawn) { p.Rows = append(p.Rows, Cut(d, p.W)) }
+
+// Gap leaves one empty line, never two and none at the top.
+func (p *Page) Gap() {
+	if n := len(p.Rows); n > 0 && p.Rows[n-1] != "" {
+		p.Rows = append(p.Rows, "")
+	}
+}
+
+// Para writes wrapped text.
+func (p *Page) Para(i Ink, t Text) {
+	if t == "" {
+		return
+	}
+	for _, l := range Wrap(t, p.W) {
+		p.Rows = append(p.Rows, i.On(l))
+	}
+}
+
+// Item writes wrapped text that hangs behind a mark.
+func (p *Page) Item(m Drawn, i Ink, t Text) {
+	if i2 := Cells(m); t == "" && i2 > 0 && strings.TrimSpace(ansi.Strip(string(m))) != "" {
+		return // a name without a value says nothing
+	}
+	indent := Cells(m)
+	for n, l := range Wrap(t, p.W-indent) {
+		if n == 0 {
+			p.Rows = append(p.Rows, m+i.On(l))
+		} else {
+			p.Rows = append(p.Rows, Blank(indent)+i.On(l))
+		}
+	}
+}
+
+// Head writes the heading of a section.
+func (p *Page) Head(t Text) {
+	p.Gap()
+	p.Add(p.Theme.Muted.On(t))
+}
+
+// Pair is a name and what stands beside it.
+type Pair struct {
+	Key   Text
+	Value Text
+	Ink   Ink
+}
+
+// Pairs writes names and values in two columns; a long value hangs.
+func (p *Page) Pairs(indent, least, most int, rows []Pair) {
+	wide := least
+	for _, r := range rows {
+		wide = max(wide, Cells(Drawn(r.Key)))
+	}
+	wide = min(wide, most)
+	for _, r := range rows {
+		p.Item(Blank(indent)+Fit(p.Theme.Muted.On(r.Key), wide)+"  ", r.Ink, r.Value)
+	}
+}
+
+// Window shows h of the rows from off on; the offset it used comes back.
+func Window(rows []Drawn, off, h int) ([]Drawn, int) {
+	off = max(0, min(off, len(rows)-h))
+	out := slices.Clone(rows[off:min(len(rows), off+max(0, h))])
+	for len(out) < h {
+		out = append(out, "")
+	}
+	return out, off
+}
+
+// Beside puts panes of equal height next to each other with a rule between.
+func Beside(rule Drawn, widths []int, panes ...[]Drawn) []Drawn {
+	var out []Drawn
+	for i := range panes[0] {
+		var row Drawn
+		for n, p := range panes {
+			if n > 0 {
+				row += rule
+			}
+			var cell Drawn
+			if i < len(p) {
+				cell = p[i]
+			}
+			row += Fit(cell, widths[n])
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// Screenful joins rows to exactly w by h cells: nothing that is drawn can push
+// something else off the screen.
+func Screenful(rows []Drawn, w, h int) string {
+	var b strings.Builder
+	for i := range h {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		if i < len(rows) {
+			b.WriteString(string(Cut(rows[i], w)))
+		}
+	}
+	return b.String()
+}
+
+func Line(r Text, n int) Text { return Text(strings.Repeat(string(r), max(0, n))) }
+
+// Double draws the frame that only a gate has.
+func Double(i Ink, rows []Drawn, w int) []Drawn {
+	b := lipgloss.DoubleBorder()
+	out := []Drawn{i.On(Text(b.TopLeft) + Line(Text(b.Top), w-2) + Text(b.TopRight))}
+	side := i.On(Text(b.Left))
+	for _, r := range rows {
+		out = append(out, side+" "+Fit(r, w-4)+" "+side)
+	}
+	return append(out, i.On(Text(b.BottomLeft)+Line(Text(b.Bottom), w-2)+Text(b.BottomRight)))
+}
