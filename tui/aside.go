@@ -1,8 +1,9 @@
 package tui
 
 import (
-	tea "charm.land/bubbletea/v2"
 	"handrail/tui/ink"
+
+	tea "charm.land/bubbletea/v2"
 )
 
 // asideMsg is a line that something wanted to write on the terminal.

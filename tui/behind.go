@@ -1,8 +1,9 @@
 package tui
 
 import (
-	tea "charm.land/bubbletea/v2"
 	"handrail/tui/ink"
+
+	tea "charm.land/bubbletea/v2"
 )
 
 // behindGate is the screen that the gate came over.

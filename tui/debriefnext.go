@@ -1,8 +1,9 @@
 package tui
 
 import (
-	"charm.land/bubbles/v2/key"
 	"handrail/tui/ink"
+
+	"charm.land/bubbles/v2/key"
 )
 
 // debriefNext names the safe moves that are left.

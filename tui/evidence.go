@@ -9,7 +9,6 @@ import (
 
 	"handrail/session"
 	"handrail/triage"
-	"handrail/tui/ink"
 )
 
 // evidenceScreen lists every entry, finds some, and shows one with its raw
@@ -28,8 +27,8 @@ type evidenceScreen struct {
 	wrap   bool    // artifacts are wrapped
 	kind   int     // of entryKinds that the list is kept to
 	cover  coverage
-	report bool   // the report is shown in place of an entry
-	back   screen // where esc leads to from the report
+	report bool     // the report is shown in place of an entry
+	back   screenID // where esc leads to from the report
 }
 
 // openEvidence lists the evidence of a snapshot.
@@ -59,14 +58,6 @@ func (e *evidenceScreen) narrow() {
 		return !kind.has(e, m) || words != nil && !hasWords(words, m.Text, m.Type, m.Step, m.Actor)
 	})
 	e.at = min(e.at, max(0, len(e.found)-1))
-}
-
-// gist is the text of an entry without the runbook's name before the step's.
-func gist(m triage.Moment) ink.Text {
-	if rest, ok := strings.CutPrefix(m.Text, m.Step); ok && m.Step != "" {
-		return short(m.Step) + ink.Inline(rest)
-	}
-	return ink.Shown(m.Text)
 }
 
 func (e *evidenceScreen) moment() (triage.Moment, bool) {

@@ -23,7 +23,7 @@ type (
 
 // thread puts a tape in front: a replay at its place, a live one at its end.
 func (m *model) thread(tape Tape) {
-	m.replay = replay{tape: tape, playing: tape.Live()}
+	m.tape, m.replay = tape, replay{playing: tape.Live()}
 	at, _ := tape.Place()
 	m.goTo(at)
 	if tape.Live() {
@@ -33,7 +33,7 @@ func (m *model) thread(tape Tape) {
 
 // onlyLooking says why a key does nothing.
 func (m *model) onlyLooking() ink.Text {
-	if m.replay.tape.Live() {
+	if m.tape.Live() {
 		if free := m.nobodyHolds(); free != "" {
 			return free
 		}
@@ -46,7 +46,7 @@ func (m *model) onlyLooking() ink.Text {
 }
 
 func (m *model) lookAgain() tea.Cmd {
-	tape := m.replay.tape
+	tape := m.tape
 	if tape == nil || !tape.Live() {
 		return nil
 	}
@@ -55,14 +55,14 @@ func (m *model) lookAgain() tea.Cmd {
 
 // look reads beside the loop: the journal may lie on a slow disk.
 func (m *model) look(msg lookMsg) tea.Cmd {
-	if msg.tape != m.replay.tape {
+	if msg.tape != m.tape {
 		return nil
 	}
 	return m.crew.start(func(context.Context) tea.Msg { return grownMsg{msg.tape, msg.tape.Grow()} })
 }
 
 func (m *model) grown(msg grownMsg) tea.Cmd {
-	if msg.tape != m.replay.tape {
+	if msg.tape != m.tape {
 		return nil
 	}
 	if msg.n > 0 && m.replay.playing {

@@ -46,7 +46,7 @@ func TestLookingOn(t *testing.T) {
 	s.want(t, "LOOKING ON 4/4", "Another handrail has this incident")
 	grow := func() {
 		t.Helper()
-		cmd := s.model.look(lookMsg{s.replay.tape})
+		cmd := s.model.look(lookMsg{s.tape})
 		s.Update(cmd())
 	}
 	at := func(want int) {

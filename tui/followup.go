@@ -12,29 +12,6 @@ import (
 
 // What follows from a reading: its raw artifact, the one before, what stands on it.
 
-// entryOf is the entry in which the newest result of a step is.
-func (r *runScreen) entryOf(st triage.Step) int64 {
-	if st.Kind == triage.GateStep {
-		return r.snap.State.Gates[st.ID].EndSeq
-	}
-	return st.EndSeq
-}
-
-// before is the entry of the reading before the newest one, 0 for none.
-func (r *runScreen) before(st triage.Step) int64 {
-	for _, mo := range slices.Backward(r.snap.State.Timeline) {
-		if mo.Step == st.ID && mo.Type == "probe.end" && mo.Seq < st.EndSeq {
-			return mo.Seq
-		}
-	}
-	return 0
-}
-
-// users are the steps that stand on a step, in the order of the loop.
-func (r *runScreen) users(id string) []triage.Step {
-	return slices.DeleteFunc(r.steps(), func(st triage.Step) bool { return !slices.Contains(st.Refs, id) })
-}
-
 // watching is what the key of the output opens: what a running step prints, else
 // the raw artifact of its newest result.
 func (m *model) watching() tea.Cmd {

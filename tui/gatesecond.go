@@ -91,7 +91,7 @@ func (m *model) gateWaits(p *ink.Page) (*tea.Position, []ink.Hint) {
 	}
 	if m.replaying() {
 		missing()
-		if m.replay.tape.Live() { // whoever looks on may be the one who is missing
+		if m.tape.Live() { // whoever looks on may be the one who is missing
 			p.Item(th.Muted.On("  how      "), th.Plain, ink.Say("handrail approve %s", m.run.snap.Bundle))
 		}
 		return nil, nil

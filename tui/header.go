@@ -104,8 +104,8 @@ func (m *model) chip() ink.Drawn {
 	th := &m.th
 	switch {
 	case m.replaying():
-		at, last := m.replay.tape.Place()
-		if m.replay.tape.Live() {
+		at, last := m.tape.Place()
+		if m.tape.Live() {
 			return th.ChipWarn.On(ink.Say(" LOOKING ON %d/%d ", at, last))
 		}
 		return th.ChipWarn.On(ink.Say(" REPLAY %d/%d ", at, last))

@@ -11,7 +11,7 @@ import (
 // spot is where a person is in an incident: the step, the pane, the screen. A
 // gate and a sheet stand in front of a spot and are none.
 type spot struct {
-	at     screen
+	at     screenID
 	step   string
 	facts  bool
 	entry  int64 // of the evidence that is open, 0 for the list

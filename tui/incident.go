@@ -30,7 +30,8 @@ func (m *model) enterIncident(inc Incident) {
 	m.closeArtifact()
 	m.inc, m.at = inc, atRun
 	m.gate, m.form = nil, nil
-	m.run, m.evidence, m.sealing, m.replay, m.hist = runScreen{}, evidenceScreen{}, sealScreen{}, replay{}, history{}
+	*m.view, m.tape = view{}, nil
+	m.run, m.evidence, m.sealing, m.replay, m.hist = runScreen{view: m.view}, evidenceScreen{}, sealScreen{}, replay{}, history{}
 	if tape, ok := inc.(Tape); ok {
 		m.thread(tape)
 		return
@@ -72,7 +73,7 @@ func (m *model) changed(msg changedMsg) tea.Cmd {
 func (m *model) send(in triage.Intent) tea.Cmd {
 	inc := m.inc
 	in.Seen = m.run.snap.State.Seq
-	m.run.busy++
+	m.busy++
 	return m.crew.start(func(ctx context.Context) tea.Msg {
 		return didMsg{in, inc.Do(context.WithoutCancel(ctx), in)}
 	})
@@ -80,7 +81,7 @@ func (m *model) send(in triage.Intent) tea.Cmd {
 
 func (m *model) did(msg didMsg) {
 	defer func() { m.noteAnswered(msg) }()
-	m.run.busy = max(0, m.run.busy-1)
+	m.busy = max(0, m.busy-1)
 	if m.inc != nil {
 		m.run.take(m.inc.Snapshot())
 		if m.gate != nil {

@@ -42,7 +42,7 @@ func (m *model) depart(quit bool) tea.Cmd {
 	inc := m.inc
 	s := m.run.snap.State
 	looked := m.replaying()
-	m.inc, m.gate, m.form, m.replay = nil, nil, nil, replay{}
+	m.inc, m.tape, m.gate, m.form, m.replay = nil, nil, nil, nil, replay{}
 	m.at, m.home.loading = atHome, true
 	if s.Outcome == "" && !looked {
 		m.warn("", ink.Say("%s stays open. Resume it from the list; nothing is lost.", s.Incident))

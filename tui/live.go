@@ -18,9 +18,9 @@ func (m *model) openLive(x session.Running) tea.Cmd {
 	m.at = atEvidence
 	e := &m.evidence
 	e.detail, e.full, e.direct = true, true, true
-	m.views++
+	m.serial++
 	now := x.Log.Now()
-	v := &viewer{id: m.views, look: look{hit: -1, wrap: e.wrap}, find: finding{hit: -1},
+	v := &viewer{id: m.serial, look: look{hit: -1, wrap: e.wrap}, find: finding{hit: -1},
 		live: x.Log, step: x.Step, printed: now, follow: true, art: now, file: longtext.New(now, now.Size())}
 	v.ctx, v.stop = context.WithCancel(m.crew.ctx)
 	e.view = v

@@ -3,43 +3,18 @@ package tui
 import (
 	"context"
 	"handrail/tui/ink"
-	"time"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 )
 
-// screen is what fills the terminal.
-type screen int
-
-const (
-	atHome screen = iota
-	atMatch
-	atWait
-	atRun
-	atEvidence
-	atSeal
-	atSymptoms
-)
-
-// The smallest terminal in which every screen is whole.
-const minWidth, minHeight = 60, 18
-
 // model is the one tea.Model; the screens are plain structs inside it.
 type model struct {
-	c    Config
-	crew *crew
-	keys keyMap
-	th   ink.Theme
+	*Env
 	dark bool // the terminal's background
 	away bool // the terminal said that it lost the focus
 
 	heart heart
-
-	w, h int
-	now  time.Time // of the message being handled: View asks no clock
-	wall time.Time // the same without the clock of a replay
-	at   screen
 
 	home     homeScreen
 	match    matchScreen
@@ -48,29 +23,19 @@ type model struct {
 	evidence evidenceScreen
 	sealing  sealScreen
 	symptoms symptomScreen
-	views    int // numbers the artifacts that were opened
 	gate     *gateModal
 	help     *helpPage
-	form     *form
 	palette  *commandPalette
 	leaving  *leaving
 	replay   replay
 	hist     history
 
-	inc    Incident
-	notice notice
-	bye    []string // said on the terminal after the program gave it back
-}
-
-// notice is one line about what just happened. It stays until the next key.
-type notice struct {
-	level string // "", warning or critical
-	text  ink.Text
-	aside bool // from outside of the program; anything of ours replaces it
+	bye []string // said on the terminal after the program gave it back
 }
 
 func newModel(ctx context.Context, c Config) *model {
-	m := &model{c: c, crew: &crew{ctx: ctx, scrub: c.scrub}, keys: newKeys(c.Keys), th: c.theme(true), dark: true, now: c.Now(), wall: c.Now()}
+	m := &model{Env: &Env{c: c, crew: &crew{ctx: ctx, scrub: c.scrub}, keys: newKeys(c.Keys), th: c.theme(true), now: c.Now(), wall: c.Now(), view: &view{}}, dark: true}
+	m.run.view = m.view
 	m.home.loading, m.home.centre.asking = true, c.Centre != nil
 	if c.Replay != nil {
 		m.enterIncident(c.Replay)
@@ -294,5 +259,3 @@ func (m *model) suspend() tea.Cmd {
 }
 
 func (m *model) small() bool { return m.w < minWidth || m.h < minHeight }
-
-func (m *model) warn(level string, t ink.Text) { m.notice = notice{level: level, text: t} }

@@ -20,7 +20,7 @@ const (
 
 // pushed says how the copy stands that is shown, false where it is none.
 func (m *model) pushed() (session.Heard, bool) {
-	if h, ok := m.replay.tape.(heard); ok {
+	if h, ok := m.tape.(heard); ok {
 		return h.Heard(), true
 	}
 	return session.Heard{}, false

@@ -33,7 +33,7 @@ func pushedOn(t *testing.T, w, h int) (*stage, *copyTape) {
 }
 
 func (s *stage) lookOnce() {
-	s.Update(s.model.look(lookMsg{s.replay.tape})())
+	s.Update(s.model.look(lookMsg{s.tape})())
 }
 
 // TestPushedCopy says that it is a copy and how old, from when on that is too old, and that the place does not answer.

@@ -75,28 +75,6 @@ func (m *model) railStep(st triage.Step, back, w int) ink.Drawn {
 	return ink.Spread(lead+mk.Ink.On(mk.Symbol)+" "+pen.On(short(st.ID)), tail, w)
 }
 
-// barred says why what a step asks for cannot be done now: the laws of the loop,
-// and what the session has against starting it.
-func (r *runScreen) barred(step string) []triage.Refusal {
-	st, ok := r.snap.State.Step(step)
-	if !ok || st.Status == triage.Running || r.closed() {
-		return nil
-	}
-	kind, ok := does[st.Kind]
-	if !ok {
-		return nil
-	}
-	o, _ := r.option(kind, step)
-	return append(slices.Clone(o.Refusals), r.snap.Cards[step].Shut...)
-}
-
-// does is the intent that a step of each kind asks for.
-var does = map[triage.StepKind]triage.IntentKind{
-	triage.AskStep: triage.DoAnswer, triage.ProbeStep: triage.DoProbe, triage.CompareStep: triage.DoProbe,
-	triage.WatchStep: triage.DoProbe, triage.ManualStep: triage.DoManual, triage.ConcludeStep: triage.DoConclude,
-	triage.GateStep: triage.DoPreview,
-}
-
 // drawNeeds says what stands in the way of a step, and what would meet it.
 func (m *model) drawNeeds(p *ink.Page, needs []triage.Refusal) {
 	th := p.Theme

@@ -25,17 +25,6 @@ func (r *runScreen) ready() []triage.Step {
 	})
 }
 
-// can says that an intent is offered and nothing bars it.
-func (r *runScreen) can(k triage.IntentKind, step string) bool {
-	_, ok := r.option(k, step)
-	return ok && len(r.barred(step)) == 0
-}
-
-// reading are the probes in flight, without an act.
-func (r *runScreen) reading() []session.Running {
-	return slices.DeleteFunc(slices.Clone(r.snap.Running), func(x session.Running) bool { return x.Act })
-}
-
 // readAll starts every read that is ready.
 func (m *model) readAll() tea.Cmd {
 	var ins []triage.Intent
@@ -71,7 +60,7 @@ func (m *model) sendAll(ins []triage.Intent) tea.Cmd {
 	for i := range ins {
 		ins[i].Seen = m.run.snap.State.Seq
 	}
-	m.run.busy += len(ins)
+	m.busy += len(ins)
 	return m.crew.start(func(ctx context.Context) tea.Msg {
 		var out didAllMsg
 		for _, in := range ins {

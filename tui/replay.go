@@ -37,7 +37,6 @@ const (
 
 // replay is where a person is in a recorded incident.
 type replay struct {
-	tape    Tape
 	playing bool     // entries come by themselves; in a live one, the newest is shown
 	turn    int      // numbers the ticks, so that one of an earlier play does nothing
 	trouble ink.Text // with a pushed copy, as far as it was told
@@ -47,14 +46,14 @@ type replay struct {
 // playMsg says that the next entry is due.
 type playMsg struct{ turn int }
 
-func (m *model) replaying() bool { return m.replay.tape != nil }
+func (m *model) replaying() bool { return m.tape != nil }
 
 // readClock is the time that elapsed times are counted to: that of the entry in a
 // replay, and the present at the open end of a live one.
 func (m *model) readClock() time.Time {
 	if m.replaying() {
-		if at, last := m.replay.tape.Place(); !m.replay.tape.Live() || at < last {
-			return m.replay.tape.Now()
+		if at, last := m.tape.Place(); !m.tape.Live() || at < last {
+			return m.tape.Now()
 		}
 	}
 	return m.c.Now()
@@ -62,13 +61,13 @@ func (m *model) readClock() time.Time {
 
 // goTo shows the incident after another entry, as it was then.
 func (m *model) goTo(n int) {
-	m.replay.tape.Go(n)
+	m.tape.Go(n)
 	m.now = m.readClock()
 	facts := m.run.facts
-	m.run = runScreen{facts: facts}
+	m.run = runScreen{view: m.view, facts: facts}
 	snap := m.inc.Snapshot()
 	m.run.take(snap)
-	rec := m.replay.tape.Recorded()
+	rec := m.tape.Recorded()
 	if _, ok := snap.State.Step(rec.Step); ok {
 		m.run.front(rec.Step)
 		m.run.facts = facts
@@ -96,12 +95,12 @@ func (m *model) play() tea.Cmd {
 	if r.playing = !r.playing; !r.playing {
 		return nil
 	}
-	if r.tape.Live() {
-		_, last := r.tape.Place()
+	if m.tape.Live() {
+		_, last := m.tape.Place()
 		m.goTo(last)
 		return nil
 	}
-	if at, last := r.tape.Place(); at == last {
+	if at, last := m.tape.Place(); at == last {
 		m.goTo(0)
 	}
 	r.turn++
@@ -110,15 +109,15 @@ func (m *model) play() tea.Cmd {
 
 func (m *model) nextTurn() tea.Cmd {
 	turn := m.replay.turn
-	return tea.Tick(min(max(m.replay.tape.Wait(), fastest), slowest), func(time.Time) tea.Msg { return playMsg{turn} })
+	return tea.Tick(min(max(m.tape.Wait(), fastest), slowest), func(time.Time) tea.Msg { return playMsg{turn} })
 }
 
 func (m *model) played(msg playMsg) tea.Cmd {
 	r := &m.replay
-	if !r.playing || msg.turn != r.turn || r.tape == nil || r.tape.Live() {
+	if !r.playing || msg.turn != r.turn || m.tape == nil || m.tape.Live() {
 		return nil
 	}
-	at, last := r.tape.Place()
+	at, last := m.tape.Place()
 	m.goTo(at + 1)
 	if at+1 >= last {
 		r.playing = false
@@ -159,7 +158,7 @@ func (m *model) pressReplay(msg tea.KeyPressMsg) tea.Cmd {
 			return cmd
 		}
 	}
-	at, last := r.tape.Place()
+	at, last := m.tape.Place()
 	switch {
 	case s == "right":
 		r.playing = false
@@ -171,7 +170,7 @@ func (m *model) pressReplay(msg tea.KeyPressMsg) tea.Cmd {
 		r.playing = false
 		m.goTo(0)
 	case s == "end":
-		r.playing = r.tape.Live()
+		r.playing = m.tape.Live()
 		m.goTo(last)
 	case s == "space":
 		return m.play()
@@ -239,8 +238,8 @@ func (m *model) drawReplayed() []ink.Drawn {
 // replayFoot is the entry that is shown, and the keys.
 func (m *model) replayFoot() []ink.Drawn {
 	th, r := &m.th, &m.replay
-	rec := r.tape.Recorded()
-	at, last := r.tape.Place()
+	rec := m.tape.Recorded()
+	at, last := m.tape.Place()
 	sym := ink.Drawn("")
 	if rec.Level != "" {
 		k := th.Level(rec.Level)
@@ -252,14 +251,14 @@ func (m *model) replayFoot() []ink.Drawn {
 			"  " + th.Muted.On("by ") + th.Plain.On(ink.Or(ink.Shown(rec.Actor), "handrail")),
 		" " + sym + th.Strong.On(t),
 	}
-	if at == last && r.tape.Ends() != "" {
-		out = append(out, " "+th.Warn.On("! ")+th.Plain.On(ink.Say("The replay ends here: %s", r.tape.Ends())))
+	if at == last && m.tape.Ends() != "" {
+		out = append(out, " "+th.Warn.On("! ")+th.Plain.On(ink.Say("The replay ends here: %s", m.tape.Ends())))
 	}
 	play := ink.Text("play")
 	switch {
-	case r.tape.Live() && r.playing:
+	case m.tape.Live() && r.playing:
 		play = "stay here"
-	case r.tape.Live():
+	case m.tape.Live():
 		play = "follow the newest"
 	case r.playing:
 		play = "stop"

@@ -148,7 +148,7 @@ func TestReplaySaysSoAndAsksForNothing(t *testing.T) {
 		for _, k := range keys {
 			s.press(k)
 			s.Update(tea.PasteMsg{Content: "force-unlock 5e1c9a70-2f4b-4d0c-9a3e-6b1d8f0c7e21"})
-			if s.Update(tickMsg{s.heart.n}); s.run.busy != 0 {
+			if s.Update(tickMsg{s.heart.n}); s.busy != 0 {
 				t.Fatalf("entry %d, key %s: an intent is under way", i, k)
 			}
 			s.want(t, "REPLAY")

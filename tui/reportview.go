@@ -63,7 +63,7 @@ func (d *laidOut) ink(th *ink.Theme, at int64) ink.Ink {
 
 // openReport shows the report as it would be exported now. It is made beside the
 // loop, from what is on the disk.
-func (m *model) openReport(back screen) tea.Cmd {
+func (m *model) openReport(back screenID) tea.Cmd {
 	write, path := m.c.Report, m.run.snap.Bundle
 	if write == nil || m.inc == nil {
 		m.warn("", "There is no report here.")
@@ -83,8 +83,8 @@ func (m *model) openReport(back screen) tea.Cmd {
 // Markdown.
 func (m *model) layReport(write func(context.Context) ([]byte, error), line int) tea.Cmd {
 	m.closeArtifact()
-	m.views++
-	v := &viewer{id: m.views, look: look{hit: -1}, find: finding{hit: -1}, doc: &laidOut{}, begin: line}
+	m.serial++
+	v := &viewer{id: m.serial, look: look{hit: -1}, find: finding{hit: -1}, doc: &laidOut{}, begin: line}
 	v.ctx, v.stop = context.WithCancel(m.crew.ctx)
 	m.evidence.view = v
 	w, _ := m.textRoom()

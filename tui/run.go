@@ -1,9 +1,6 @@
 package tui
 
 import (
-	"slices"
-	"strings"
-
 	tea "charm.land/bubbletea/v2"
 
 	"handrail/session"
@@ -14,14 +11,13 @@ import (
 // runScreen walks one incident: where it stands, the step in front, what is
 // known.
 type runScreen struct {
-	snap   session.Snapshot
+	*view
 	focus  string // id of the step in front
 	seen   bool   // a snapshot was taken
 	choice int    // of the ask in front, -1 for none: enter alone answers nothing
 	find   factFind
 	facts  bool // the facts take the middle, where there is no room beside it
 	off    int  // the middle is scrolled by so many lines
-	busy   int  // intents under way
 	move   move
 
 	after aftermath // what is known after the close
@@ -65,92 +61,9 @@ func (r *runScreen) front(id string) {
 	}
 }
 
-func (r *runScreen) recommended() (triage.Option, bool) {
-	i := slices.IndexFunc(r.snap.Options, func(o triage.Option) bool { return o.Recommended })
-	if i < 0 {
-		return triage.Option{}, false
-	}
-	return r.snap.Options[i], true
-}
-
-// option finds what may be done with a step.
-func (r *runScreen) option(k triage.IntentKind, step string) (triage.Option, bool) {
-	i := slices.IndexFunc(r.snap.Options, func(o triage.Option) bool { return o.Kind == k && o.Step == step })
-	if i < 0 {
-		return triage.Option{}, false
-	}
-	return r.snap.Options[i], true
-}
-
-// steps are those of the plan in force, in the order of the loop.
-func (r *runScreen) steps() []triage.Step {
-	var out []triage.Step
-	for _, p := range triage.Phases() {
-		for _, st := range r.snap.State.Steps {
-			if st.Phase == p && !st.Retired {
-				out = append(out, st)
-			}
-		}
-	}
-	return out
-}
-
 func (r *runScreen) step() (triage.Step, session.Card) {
 	st, _ := r.snap.State.Step(r.focus)
 	return st, r.snap.Cards[r.focus]
-}
-
-func (r *runScreen) title(id string) ink.Text {
-	st, _ := r.snap.State.Step(id)
-	for _, t := range []string{r.snap.Cards[id].Title, st.Title} {
-		if t != "" {
-			return ink.Shown(t)
-		}
-	}
-	return short(id)
-}
-
-// running finds the step in flight.
-func (r *runScreen) running(id string) (session.Running, bool) {
-	i := slices.IndexFunc(r.snap.Running, func(x session.Running) bool { return x.Step == id })
-	if i < 0 {
-		return session.Running{}, false
-	}
-	return r.snap.Running[i], true
-}
-
-// wider says that a gate contains more than the first one of the plan that
-// contains, which costs a reason.
-func (r *runScreen) wider(step string) bool {
-	for _, p := range r.snap.State.Plan().Steps {
-		if p.Kind == triage.GateStep && p.Class == triage.Contain {
-			st, _ := r.snap.State.Step(step)
-			return st.Class == triage.Contain && p.ID != step
-		}
-	}
-	return false
-}
-
-func (r *runScreen) acting() bool { return r.snap.State.Acting != "" }
-
-func (r *runScreen) closed() bool { return r.snap.State.Outcome != "" }
-
-// armed says whether a gate could act now.
-func (r *runScreen) armed() bool {
-	for _, g := range r.snap.State.Gates {
-		if g.Phase == triage.GateArmed || g.Phase == triage.GateConfirmed {
-			return true
-		}
-	}
-	return false
-}
-
-// short is a step id without its runbook.
-func short(id string) ink.Text {
-	if i := strings.LastIndexByte(id, '/'); i >= 0 {
-		id = id[i+1:]
-	}
-	return ink.Shown(id)
 }
 
 // decide works out the move for the present step and snapshot.
@@ -240,23 +153,6 @@ func (r *runScreen) label(o triage.Option) ink.Text {
 		return "Go on with another runbook"
 	}
 	return ink.Shown(string(o.Kind))
-}
-
-// proposed is what the facts propose for a conclusion.
-func (r *runScreen) proposed(o triage.Option) string {
-	if v := r.snap.Cards[o.Step].Proposed; v != "" {
-		return v
-	}
-	return o.Value
-}
-
-func (r *runScreen) debt(id string) triage.Debt {
-	for _, d := range r.snap.State.Debts {
-		if d.ID == id {
-			return d
-		}
-	}
-	return triage.Debt{}
 }
 
 // perform does the move.

@@ -49,7 +49,7 @@ type sealScreen struct {
 	steps  []ink.Text
 	result *Sealed
 	gone   bool // the bundle was let go: the incident takes no more entries here
-	back   screen
+	back   screenID
 }
 
 type (

@@ -1,8 +1,9 @@
 package tui
 
 import (
-	tea "charm.land/bubbletea/v2"
 	"handrail/tui/ink"
+
+	tea "charm.land/bubbletea/v2"
 )
 
 // View draws what Update left. It computes nothing that could be wrong: what is
@@ -39,7 +40,7 @@ func (m *model) windowTitle() string {
 	}
 	if m.replaying() {
 		word := ink.Text("REPLAY ")
-		if m.replay.tape.Live() {
+		if m.tape.Live() {
 			word = "LOOKING ON "
 		}
 		return string("handrail " + word + ink.Clip(ink.Shown(m.run.snap.State.Incident), 53))

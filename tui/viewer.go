@@ -73,8 +73,8 @@ type (
 // openArtifact opens an artifact in place of the one that is open.
 func (m *model) openArtifact(b session.BlobRef) tea.Cmd {
 	m.closeArtifact()
-	m.views++
-	v := &viewer{id: m.views, blob: b, look: look{hit: -1, wrap: m.evidence.wrap}, find: finding{hit: -1}}
+	m.serial++
+	v := &viewer{id: m.serial, blob: b, look: look{hit: -1, wrap: m.evidence.wrap}, find: finding{hit: -1}}
 	v.ctx, v.stop = context.WithCancel(m.crew.ctx)
 	m.evidence.view = v
 	inc := m.inc

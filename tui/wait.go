@@ -23,7 +23,7 @@ type waitScreen struct {
 	feed    *feed
 	cancel  context.CancelFunc
 	err     ink.Text
-	from    screen
+	from    screenID
 	resumes string // the incident that is resumed, "" for none
 }
 

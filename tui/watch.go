@@ -169,7 +169,7 @@ func dueIn(d time.Duration) ink.Text {
 // sampleWhenDue asks for the next sample of a watch that was begun, while the
 // run screen is open.
 func (m *model) sampleWhenDue() tea.Cmd {
-	if m.replaying() || m.inc == nil || m.at != atRun && m.at != atEvidence || m.run.busy > 0 || m.run.closed() {
+	if m.replaying() || m.inc == nil || m.at != atRun && m.at != atEvidence || m.busy > 0 || m.run.closed() {
 		return nil
 	}
 	for _, st := range m.run.steps() {
