@@ -18,38 +18,38 @@ type anchoredMsg struct{ err error }
 
 // anchor puts the line into the clipboard of the terminal and asks where it was
 // posted. The line is the one of this moment, whatever is recorded meanwhile.
-func (m *model) anchor() tea.Cmd {
-	line := m.run.snap.Anchor.Line
-	inc, ok := m.inc.(anchored)
+func (r *runScreen) anchor(env *Env) tea.Cmd {
+	line := r.snap.Anchor.Line
+	inc, ok := env.inc.(anchored)
 	if line == "" || !ok {
-		m.warn("", "This incident has no line to post.")
+		env.warn("", "This incident has no line to post.")
 		return nil
 	}
-	m.form = &form{title: "Post this line in the channel of the incident",
+	env.form = &form{title: "Post this line in the channel of the incident",
 		intro:  []ink.Text{ink.Shown(line), "It was handed to the clipboard. Posted where you cannot change it, it proves what stood here now."},
 		fields: []field{named("where", "where", "the channel, or a link to the message", true)},
 		submit: func(v map[string]string) tea.Cmd {
-			return m.crew.start(func(ctx context.Context) tea.Msg {
+			return env.crew.start(func(ctx context.Context) tea.Msg {
 				return anchoredMsg{inc.Anchored(context.WithoutCancel(ctx), line, v["where"])}
 			})
 		}}
 	return tea.SetClipboard(line)
 }
 
-func (m *model) posted(msg anchoredMsg) {
+func (r *runScreen) posted(env *Env, msg anchoredMsg) {
 	if msg.err != nil {
-		m.warn("critical", ink.Shown(msg.err.Error()))
+		env.warn("critical", ink.Shown(msg.err.Error()))
 		return
 	}
-	m.notice = notice{text: "✓ Recorded where the line was posted."}
+	env.notice = notice{text: "✓ Recorded where the line was posted."}
 }
 
 // anchorLine says quietly that the line should be posted, and why; "" while it
 // need not be.
-func (m *model) anchorLine() ink.Drawn {
-	a := m.run.snap.Anchor
-	if m.at != atRun || m.help != nil || m.replaying() || a.Due == "" || a.Line == "" {
+func (r *runScreen) anchorLine(env *Env) ink.Drawn {
+	a := r.snap.Anchor
+	if env.at != atRun || env.replaying() || a.Due == "" || a.Line == "" {
 		return ""
 	}
-	return " " + m.th.Key.On("A") + " " + m.th.Muted.On(ink.Say("post this line in the channel, since %s: %s", a.Due, a.Line))
+	return " " + env.th.Key.On("A") + " " + env.th.Muted.On(ink.Say("post this line in the channel, since %s: %s", a.Due, a.Line))
 }

@@ -47,7 +47,7 @@ func TestAnchorIsCopiedAndItsPlaceRecorded(t *testing.T) {
 	s.want(t, "Recorded where")
 	inc.anchor = session.Anchor{Line: line}
 	s.enterIncident(inc)
-	if s.anchorLine() != "" {
+	if s.run.anchorLine(s.Env) != "" {
 		t.Error("a line that need not be posted is shown")
 	}
 }

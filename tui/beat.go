@@ -38,7 +38,7 @@ func (m *model) ticked(msg tickMsg) tea.Cmd {
 	if msg.n != m.heart.n {
 		return nil
 	}
-	return tea.Batch(m.beat(), m.sampleWhenDue())
+	return tea.Batch(m.beat(), m.run.sampleWhenDue(m.Env))
 }
 
 // hurry beats faster at once where something has begun that is counted in seconds.

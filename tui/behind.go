@@ -29,7 +29,7 @@ func (m *model) drawGate() ([]ink.Drawn, *tea.Position) {
 
 // gateOver is the gate with what is behind it, in h rows.
 func (m *model) gateOver(h int) ([]ink.Drawn, *tea.Position) {
-	box, cur := m.gateBox(h)
+	box, cur := m.gate.Box(m.Env, h)
 	left, up := (m.w-ink.Cells(box[0]))/2, max(0, (h-len(box))/2)
 	if cur != nil {
 		cur.X, cur.Y = cur.X+left, cur.Y+up

@@ -44,20 +44,20 @@ type answerMsg struct {
 type askedMsg struct{ run int }
 
 // ask asks all questions beside the loop. Those of an asking before are given up.
-func (m *model) ask() tea.Cmd {
-	if m.c.Centre == nil {
+func (h *homeScreen) ask(env *Env) tea.Cmd {
+	if env.c.Centre == nil {
 		return nil
 	}
-	c := &m.home.centre
+	c := &h.centre
 	if c.cancel != nil {
 		c.cancel()
 	}
-	ctx, cancel := context.WithCancel(m.crew.ctx)
+	ctx, cancel := context.WithCancel(env.crew.ctx)
 	c.run, c.asking, c.cancel, c.answers = c.run+1, true, cancel, map[string]steps.Answer{}
-	m.home.arrange()
-	run, centre := c.run, m.c.Centre
+	h.arrange()
+	run, centre := c.run, env.c.Centre
 	answers := make(chan steps.Answer, len(steps.Questions()))
-	over := m.crew.start(func(context.Context) tea.Msg {
+	over := env.crew.start(func(context.Context) tea.Msg {
 		defer cancel()
 		defer close(answers)
 		centre(ctx, func(a steps.Answer) {
@@ -79,13 +79,13 @@ func (m *model) ask() tea.Cmd {
 	return next
 }
 
-func (m *model) answered(msg answerMsg) tea.Cmd {
-	c := &m.home.centre
+func (h *homeScreen) answered(env *Env, msg answerMsg) tea.Cmd {
+	c := &h.centre
 	if msg.run != c.run {
 		return nil
 	}
 	c.answers[msg.a.Question] = msg.a
-	m.home.arrange()
+	h.arrange()
 	return msg.next
 }
 
@@ -199,12 +199,12 @@ func (c *centre) count() int {
 
 // drawWide draws a line for each question with its rows below it, and says on
 // which line the cursor is.
-func (h *homeScreen) drawWide(m *model, p *ink.Page, cursor int) int {
+func (h *homeScreen) drawWide(env *Env, p *ink.Page, cursor int) int {
 	row := func(i int) {
 		if i == h.at {
 			cursor = len(p.Rows)
 		}
-		h.rows[i].drawBelow(p, i == h.at, m.now)
+		h.rows[i].drawBelow(p, i == h.at, env.now)
 	}
 	for _, q := range steps.Questions() {
 		if h.find.value() == "" {

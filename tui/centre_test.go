@@ -16,7 +16,7 @@ import (
 func TestCentreComesRowByRow(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 80, 24, false, "")
-	s.settle(s.loadHome())
+	s.settle(s.home.load(s.Env))
 	answers, more := make(chan steps.Answer), make(chan struct{})
 	s.c.Centre = func(_ context.Context, tell func(steps.Answer)) {
 		for a := range answers {
@@ -24,7 +24,7 @@ func TestCentreComesRowByRow(t *testing.T) {
 			more <- struct{}{}
 		}
 	}
-	next := s.ask()
+	next := s.home.ask(s.Env)
 	s.want(t, "looking: 10 of 10 questions")
 	s.press("d") // to the drills
 	chosen := s.home.rows[s.home.at].id
@@ -52,10 +52,10 @@ func TestCentreAskedAgain(t *testing.T) {
 	s.toHome()
 	var ended context.Context
 	s.c.Centre = func(ctx context.Context, _ func(steps.Answer)) { ended = ctx; <-ctx.Done() }
-	first := s.ask()
+	first := s.home.ask(s.Env)
 	old := s.home.centre.run
 	s.c.Centre = func(context.Context, func(steps.Answer)) {}
-	s.settle(s.ask())
+	s.settle(s.home.ask(s.Env))
 	first() // returns, since the asking before was given up
 	if ended.Err() == nil {
 		t.Error("the asking before goes on")

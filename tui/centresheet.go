@@ -13,14 +13,14 @@ import (
 )
 
 // openStanding shows what stands behind a row of an answer.
-func (m *model) openStanding(r homeRow) tea.Cmd {
+func (h *homeScreen) openStanding(env *Env, r homeRow) tea.Cmd {
 	switch {
 	case r.standing != nil:
-		m.form = m.standingForm(r.question, *r.standing)
+		env.form = h.standingForm(env, r.question, *r.standing)
 	case r.fold:
-		m.form = m.allForm(r.question)
+		env.form = h.allForm(env, r.question)
 	default:
-		m.form = m.gapsForm()
+		env.form = h.gapsForm(env)
 	}
 	return nil
 }
@@ -35,14 +35,14 @@ func titleOf(question string) ink.Text {
 }
 
 // standingForm says all that is known of one row, and offers what fits it.
-func (m *model) standingForm(question string, r steps.Standing) *form {
+func (h *homeScreen) standingForm(env *Env, question string, r steps.Standing) *form {
 	f := &form{title: ink.Say("%s: %s", titleOf(question), r.Where), intro: []ink.Text{ink.Shown(r.What)}}
 	add := func(format string, args ...any) { f.intro = append(f.intro, ink.Say(format, args...)) }
 	if r.Detail != "" {
 		add("It says: %s", r.Detail)
 	}
 	if !r.Since.IsZero() {
-		add("Since %s (%s).", r.Since.UTC().Format(time.RFC3339), ink.Ago(m.now.Sub(r.Since)))
+		add("Since %s (%s).", r.Since.UTC().Format(time.RFC3339), ink.Ago(env.now.Sub(r.Since)))
 	} else {
 		add("Since when is not known.")
 	}
@@ -70,19 +70,19 @@ func (m *model) standingForm(question string, r steps.Standing) *form {
 	f.fields = []field{oneOf("next", "what next", cs)}
 	f.submit = func(v map[string]string) tea.Cmd {
 		if v["next"] == "resume" {
-			return m.resume(r.Incident)
+			return env.Ask(Resume{ID: r.Incident})
 		}
-		return m.startWith(r.Runbook, r.Params, v["next"] == "change")
+		return env.Ask(Start{Runbook: r.Runbook, Given: r.Params, Look: v["next"] == "change"})
 	}
 	return f
 }
 
 // allForm lists every row of one question.
-func (m *model) allForm(question string) *form {
-	a := m.home.centre.answers[question]
+func (h *homeScreen) allForm(env *Env, question string) *form {
+	a := h.centre.answers[question]
 	f := &form{title: ink.Say("all %s: %d", titleOf(question), len(a.Rows)+a.More)}
 	for _, r := range a.Rows {
-		f.intro = append(f.intro, ink.Say("%s: %s", r.Where, r.What)+trail(m.now, r.Since, ink.Shown(r.Owner)))
+		f.intro = append(f.intro, ink.Say("%s: %s", r.Where, r.What)+trail(env.now, r.Since, ink.Shown(r.Owner)))
 	}
 	if a.More > 0 {
 		f.intro = append(f.intro, ink.Say("%d more were found; narrow them with kubectl.", a.More))
@@ -91,10 +91,10 @@ func (m *model) allForm(question string) *form {
 }
 
 // gapsForm lists what could not be seen, and why.
-func (m *model) gapsForm() *form {
+func (h *homeScreen) gapsForm(env *Env) *form {
 	f := &form{title: "what could not be seen"}
 	for _, q := range steps.Questions() {
-		for _, why := range m.home.centre.answers[q.ID].Unseen() {
+		for _, why := range h.centre.answers[q.ID].Unseen() {
 			f.intro = append(f.intro, ink.Say("%s: %s", q.Title, why))
 		}
 	}

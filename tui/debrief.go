@@ -27,24 +27,24 @@ type judgedMsg struct {
 }
 
 // judge asks once, beside the loop, how the drill of a closed incident went.
-func (m *model) judge() tea.Cmd {
-	c := &m.run.after
-	if c.asked || !m.run.closed() || m.replaying() || m.c.Debrief == nil {
+func (r *runScreen) judge(env *Env) tea.Cmd {
+	c := &r.after
+	if c.asked || !r.closed() || env.replaying() || env.c.Debrief == nil {
 		return nil
 	}
 	c.asked, c.judging = true, true
-	inc := m.inc
-	return m.crew.start(func(ctx context.Context) tea.Msg {
-		d, err := m.c.Debrief(ctx, inc)
+	inc := env.inc
+	return env.crew.start(func(ctx context.Context) tea.Msg {
+		d, err := env.c.Debrief(ctx, inc)
 		return judgedMsg{inc, d, err}
 	})
 }
 
-func (m *model) judged(msg judgedMsg) {
-	if msg.inc != m.inc {
+func (r *runScreen) judged(env *Env, msg judgedMsg) {
+	if msg.inc != env.inc {
 		return // of an incident that was left
 	}
-	c := &m.run.after
+	c := &r.after
 	c.judging, c.drill, c.of = false, msg.drill, nil
 	if msg.err != nil {
 		c.err = ink.Shown(msg.err.Error())
@@ -52,8 +52,8 @@ func (m *model) judged(msg judgedMsg) {
 }
 
 // briefing is the debriefing of the state that is shown.
-func (m *model) briefing() *debrief.Debriefing {
-	c, s := &m.run.after, m.run.snap.State
+func (r *runScreen) briefing(env *Env) *debrief.Debriefing {
+	c, s := &r.after, r.snap.State
 	if c.of == nil || c.seq != s.Seq {
 		of := debrief.Of(s, c.drill)
 		c.of, c.seq = &of, s.Seq
@@ -63,71 +63,71 @@ func (m *model) briefing() *debrief.Debriefing {
 
 // drawDebrief is what stays on the screen after the close. It has the whole
 // width, so that paths and commands can be copied.
-func (m *model) drawDebrief(h int) []ink.Drawn {
-	d := m.briefing()
-	w := m.w - 2*inset
-	if m.w < sideBySide {
-		p := ink.Page{W: w, Theme: &m.th}
-		m.debriefTop(&p, d)
+func (r *runScreen) drawDebrief(env *Env, h int) []ink.Drawn {
+	d := r.briefing(env)
+	w := env.w - 2*inset
+	if env.w < sideBySide {
+		p := ink.Page{W: w, Theme: &env.th}
+		r.debriefTop(env, &p, d)
 		if d.Compared() {
-			m.debriefPath(&p, d)
-			m.debriefRest(&p, d)
+			r.debriefPath(env, &p, d)
+			r.debriefRest(env, &p, d)
 		} else { // it teaches less, so that the report comes first
-			m.debriefRest(&p, d)
-			m.debriefPath(&p, d)
+			r.debriefRest(env, &p, d)
+			r.debriefPath(env, &p, d)
 		}
-		return m.scrolled(p.Rows, h)
+		return r.scrolled(env, p.Rows, h)
 	}
-	left, right := ink.Page{W: w*54/100 - 2, Theme: &m.th}, ink.Page{W: w - w*54/100 - 2, Theme: &m.th}
-	rest := ink.Page{W: w, Theme: &m.th}
-	m.debriefTop(&left, d)
-	m.debriefPath(&right, d)
+	left, right := ink.Page{W: w*54/100 - 2, Theme: &env.th}, ink.Page{W: w - w*54/100 - 2, Theme: &env.th}
+	rest := ink.Page{W: w, Theme: &env.th}
+	r.debriefTop(env, &left, d)
+	r.debriefPath(env, &right, d)
 	right.Rows = append([]ink.Drawn{""}, right.Rows...)
 	rest.Add("")
-	m.debriefRest(&rest, d)
+	r.debriefRest(env, &rest, d)
 	all := max(len(left.Rows), len(right.Rows))
 	for _, p := range []*ink.Page{&left, &right} {
 		for len(p.Rows) < all {
 			p.Rows = append(p.Rows, "")
 		}
 	}
-	both := ink.Beside(m.th.Faint.On("│")+" ", []int{left.W + 2, right.W}, left.Rows, right.Rows)
-	return m.scrolled(append(both, rest.Rows...), h)
+	both := ink.Beside(env.th.Faint.On("│")+" ", []int{left.W + 2, right.W}, left.Rows, right.Rows)
+	return r.scrolled(env, append(both, rest.Rows...), h)
 }
 
 // scrolled shows h rows of a screen that has no panes.
-func (m *model) scrolled(rows []ink.Drawn, h int) []ink.Drawn {
+func (r *runScreen) scrolled(env *Env, rows []ink.Drawn, h int) []ink.Drawn {
 	for i := range rows {
 		rows[i] = ink.Blank(inset) + rows[i]
 	}
 	all := len(rows)
-	rows, m.run.off = ink.Window(rows, m.run.off, h)
-	if more := all - m.run.off - h; more > 0 {
-		rows[h-1] = ink.Blank(inset) + m.th.Muted.On(ink.Say("↓ %d more lines: pgdn", more+1))
+	rows, r.off = ink.Window(rows, r.off, h)
+	if more := all - r.off - h; more > 0 {
+		rows[h-1] = ink.Blank(inset) + env.th.Muted.On(ink.Say("↓ %d more lines: pgdn", more+1))
 	}
 	return rows
 }
 
 // debriefTop says how it ended, whether a drill is won, how soon there was
 // evidence and what had to be stopped.
-func (m *model) debriefTop(p *ink.Page, d *debrief.Debriefing) {
-	th, c := p.Theme, &m.run.after
+func (r *runScreen) debriefTop(env *Env, p *ink.Page, d *debrief.Debriefing) {
+	th, c := p.Theme, &r.after
 	p.Add("")
 	mk := ink.Mark{Symbol: "✓", Word: "RECOVERED", Ink: th.Good}
 	if d.Outcome != "recovered" {
 		mk = ink.Mark{Symbol: "!", Word: ink.Say("CLOSED AS %s", d.Outcome), Ink: th.Warn}
 	}
-	p.Add(mk.Ink.On(mk.Symbol) + " " + mk.Ink.On(mk.Word) + th.Muted.On(ink.Say("  after %s", m.elapsed())))
+	p.Add(mk.Ink.On(mk.Symbol) + " " + mk.Ink.On(mk.Word) + th.Muted.On(ink.Say("  after %s", elapsedOf(env))))
 	switch {
 	case c.judging:
 		p.Item(th.Accent.On("● "), th.Accent, "Looking whether the drill is won …")
 	case c.err != "":
 		p.Item(th.Warn.On("! "), th.Plain, ink.Say("The drill could not be judged: %s", c.err))
 	case d.Drill != nil:
-		m.debriefWon(p, d)
+		r.debriefWon(env, p, d)
 	}
 	p.Gap()
-	m.debriefNext(p)
+	r.debriefNext(env, p)
 	p.Head("HOW SOON")
 	var rows []ink.Pair
 	for _, x := range d.Marks {
@@ -160,7 +160,7 @@ func (m *model) debriefTop(p *ink.Page, d *debrief.Debriefing) {
 }
 
 // debriefWon says of a drill whether it is won, by each of its conditions.
-func (m *model) debriefWon(p *ink.Page, d *debrief.Debriefing) {
+func (r *runScreen) debriefWon(env *Env, p *ink.Page, d *debrief.Debriefing) {
 	th := p.Theme
 	mk := ink.Mark{Symbol: "✗", Word: "NOT WON", Ink: th.Bad}
 	switch {
@@ -182,12 +182,12 @@ func (m *model) debriefWon(p *ink.Page, d *debrief.Debriefing) {
 
 // debriefPath draws the path that was taken, beside that of the reference where
 // there is one.
-func (m *model) debriefPath(p *ink.Page, d *debrief.Debriefing) {
+func (r *runScreen) debriefPath(env *Env, p *ink.Page, d *debrief.Debriefing) {
 	th := p.Theme
 	if !d.Compared() {
 		p.Head("YOUR PATH")
 		for _, l := range d.Legs {
-			p.Add(th.Muted.On(ink.Padded(ink.Ago(l.Yours.After), 8)) + "  " + m.stop(l.Yours))
+			p.Add(th.Muted.On(ink.Padded(ink.Ago(l.Yours.After), 8)) + "  " + drawStop(env, l.Yours))
 		}
 		return
 	}
@@ -198,20 +198,20 @@ func (m *model) debriefPath(p *ink.Page, d *debrief.Debriefing) {
 		mk := legMark(th, l.Is)
 		ref := ink.Drawn("")
 		if l.Reference != nil {
-			ref = m.stop(l.Reference)
+			ref = drawStop(env, l.Reference)
 		}
 		you := ink.Drawn("")
 		if l.Yours != nil {
-			you = m.stop(l.Yours)
+			you = drawStop(env, l.Yours)
 		}
 		p.Add(mk.Ink.On(mk.Symbol) + " " + ink.Fit(you, w) + "  " + ink.Cut(ref, w))
 	}
 	p.Add(th.Muted.On("= same  ≠ otherwise  ~ other order  + extra  – left out"))
 }
 
-// stop is one station of a path.
-func (m *model) stop(s *debrief.Stop) ink.Drawn {
-	th := &m.th
+// drawStop is one station of a path.
+func drawStop(env *Env, s *debrief.Stop) ink.Drawn {
+	th := &env.th
 	d := th.Muted.On(ink.Padded(ink.Shown(s.Do), 8)) + " " + th.Plain.On(ink.Shown(s.Step))
 	if s.Value != "" {
 		d += " " + th.Strong.On(ink.Shown(s.Value))
@@ -223,8 +223,8 @@ func (m *model) stop(s *debrief.Stop) ink.Drawn {
 }
 
 // debriefRest says what is owed, what was changed, and where the report is.
-func (m *model) debriefRest(p *ink.Page, d *debrief.Debriefing) {
-	th, s := p.Theme, m.run.snap.State
+func (r *runScreen) debriefRest(env *Env, p *ink.Page, d *debrief.Debriefing) {
+	th, s := p.Theme, r.snap.State
 	p.Head("OWED")
 	none := true
 	for _, d := range s.Debts {
@@ -247,7 +247,7 @@ func (m *model) debriefRest(p *ink.Page, d *debrief.Debriefing) {
 		p.Para(th.Muted, "Nothing: no gate acted.")
 	}
 	p.Head("THE REPORT, AND A CHECK THAT NEEDS NO TRUST")
-	p.Para(th.Plain, ink.Shown(session.ReportPath(m.run.snap.Bundle)))
-	p.Para(th.Plain, ink.Say("handrail bundle verify %s", m.run.snap.Bundle))
+	p.Para(th.Plain, ink.Shown(session.ReportPath(r.snap.Bundle)))
+	p.Para(th.Plain, ink.Say("handrail bundle verify %s", r.snap.Bundle))
 	p.Para(th.Muted, ink.Say("%d entries, each chained to the one before it.", s.Seq+1))
 }

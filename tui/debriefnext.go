@@ -7,20 +7,20 @@ import (
 )
 
 // debriefNext names the safe moves that are left.
-func (m *model) debriefNext(p *ink.Page) {
-	th, k := p.Theme, m.keys
-	if m.replaying() {
+func (r *runScreen) debriefNext(env *Env, p *ink.Page) {
+	th, k := p.Theme, env.keys
+	if env.replaying() {
 		return
 	}
 	row := func(b key.Binding, t ink.Text) {
 		p.Item(th.Key.On(ink.Shown(b.Help().Key))+"  ", th.Plain, t)
 	}
-	switch r := m.sealing.result; {
-	case r != nil && r.Wrong == "":
-		row(k.Seal, ink.Say("sealed in %s: what to post, and how to check it", r.Seal))
-	case m.sealing.order != nil:
+	switch sealed := env.seal.result; {
+	case sealed != nil && sealed.Wrong == "":
+		row(k.Seal, ink.Say("sealed in %s: what to post, and how to check it", sealed.Seal))
+	case env.seal.order != nil:
 		row(k.Seal, "it is being sealed")
-	case m.run.snap.Sealed:
+	case r.snap.Sealed:
 		row(k.Seal, "sealed, and nothing came after; sign it, if nobody did")
 	default:
 		row(k.Seal, "seal it: then nothing can be added that the seal covers")

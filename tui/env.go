@@ -3,6 +3,8 @@ package tui
 import (
 	"handrail/tui/ink"
 	"time"
+
+	tea "charm.land/bubbletea/v2"
 )
 
 // screen is what fills the terminal.
@@ -38,6 +40,14 @@ type Env struct {
 	tape Tape     // inc where it is a recorded one, nil where it is not
 	*view
 
+	seal  *sealState
+	known Home // what the command centre knows
+
+	// Ask hands a request to the program at once: what a screen wants of another
+	// one goes through it, and through nothing else.
+	Ask func(Request) tea.Cmd
+
+	room   func() int // rows between header and foot, as they are now
 	notice notice
 	form   *form // the sheet in front
 	busy   int   // intents under way
@@ -51,4 +61,4 @@ type notice struct {
 	aside bool // from outside of the program; anything of ours replaces it
 }
 
-func (m *model) warn(level string, t ink.Text) { m.notice = notice{level: level, text: t} }
+func (env *Env) warn(level string, t ink.Text) { env.notice = notice{level: level, text: t} }

@@ -31,10 +31,10 @@ type evidenceScreen struct {
 	back   screenID // where esc leads to from the report
 }
 
-// openEvidence lists the evidence of a snapshot.
-func (m *model) openEvidence(s session.Snapshot) {
-	m.closeArtifact()
-	e := &m.evidence
+// open lists the evidence of a snapshot.
+func (e *evidenceScreen) open(env *Env, s session.Snapshot) {
+	e.closeArtifact(env)
+
 	*e = evidenceScreen{snap: s, find: e.find, wrap: e.wrap, kind: e.kind, blob: -1, cover: coverageOf(s.State)}
 	e.filter()
 	e.at = max(0, len(e.found)-1)
@@ -67,26 +67,26 @@ func (e *evidenceScreen) moment() (triage.Moment, bool) {
 	return e.snap.State.Timeline[e.found[e.at]], true
 }
 
-func (m *model) pressEvidence(msg tea.KeyPressMsg) tea.Cmd {
-	e, k := &m.evidence, &m.keys
+func (e *evidenceScreen) press(env *Env, msg tea.KeyPressMsg) tea.Cmd {
+	k := &env.keys
 	switch {
 	case e.typing:
 		e.search(msg)
 	case key.Matches(msg, k.Help) && !e.taking():
-		m.openHelp()
+		return env.Ask(OpenHelp{})
 	case e.detail:
-		return m.pressDetail(msg)
+		return e.pressDetail(env, msg)
 	case key.Matches(msg, k.Esc) && (e.find.value() != "" || e.kind != 0):
 		e.find, e.kind = editor{}, 0
 		e.filter()
 	case key.Matches(msg, k.Esc, k.Leave, k.Evidence):
-		m.at = atRun
+		env.at = atRun
 	case key.Matches(msg, k.Kinds):
 		e.nextKind()
 	case key.Matches(msg, k.Report):
-		return m.openReport(atEvidence)
+		return e.openReport(env, atEvidence)
 	case key.Matches(msg, k.Seal):
-		return m.openSeal()
+		return env.Ask(OpenSeal{})
 	case key.Matches(msg, k.Search):
 		e.typing = true
 	case key.Matches(msg, k.Up):
@@ -104,7 +104,7 @@ func (m *model) pressEvidence(msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, k.Enter):
 		if _, ok := e.moment(); ok {
 			e.detail, e.full, e.blob = true, false, -1
-			return m.nextBlob(1)
+			return e.nextBlob(env, 1)
 		}
 	}
 	return nil
@@ -143,38 +143,37 @@ func (e *evidenceScreen) paste(s string) {
 // taking says that letters are text at the moment.
 func (e *evidenceScreen) taking() bool { return e.typing || e.view != nil && e.view.find.typing }
 
-func (m *model) pressDetail(msg tea.KeyPressMsg) tea.Cmd {
-	e, k := &m.evidence, &m.keys
+func (e *evidenceScreen) pressDetail(env *Env, msg tea.KeyPressMsg) tea.Cmd {
+	k := &env.keys
 	if e.view != nil {
-		if cmd, taken := m.pressText(msg); taken {
+		if cmd, taken := e.pressText(env, msg); taken {
 			return cmd
 		}
 	}
 	if e.report {
-		return m.pressReport(msg)
+		return e.pressReport(env, msg)
 	}
 	switch {
 	case e.direct && key.Matches(msg, k.Esc, k.Leave), e.view != nil && e.view.live != nil && key.Matches(msg, k.Enter):
-		m.closeArtifact()
-		m.at = atRun
+		e.closeArtifact(env)
+		env.at = atRun
 	case key.Matches(msg, k.Enter) && e.view != nil:
 		e.full = !e.full
-		return m.refitText()
+		return e.refitText(env)
 	case key.Matches(msg, k.Esc) && e.full:
 		e.full = false
-		return m.refitText()
+		return e.refitText(env)
 	case key.Matches(msg, k.Esc, k.Leave, k.Enter):
-		m.closeArtifact()
+		e.closeArtifact(env)
 		e.detail, e.full = false, false
 	}
 	return nil
 }
 
 // nextBlob opens another raw artifact of the entry.
-func (m *model) nextBlob(by int) tea.Cmd {
-	e := &m.evidence
+func (e *evidenceScreen) nextBlob(env *Env, by int) tea.Cmd {
 	if e.view != nil && e.view.live != nil {
-		m.warn("", "This is what the step prints; its artifacts come when it ends.")
+		env.warn("", "This is what the step prints; its artifacts come when it ends.")
 		return nil
 	}
 	if e.report {
@@ -186,9 +185,9 @@ func (m *model) nextBlob(by int) tea.Cmd {
 		return nil
 	}
 	if e.view != nil && len(blobs) == 1 {
-		m.warn("", "This entry has one artifact only.")
+		env.warn("", "This entry has one artifact only.")
 		return nil
 	}
 	e.blob = (max(e.blob+by, -len(blobs)) + len(blobs)) % len(blobs)
-	return m.openArtifact(blobs[e.blob])
+	return e.openArtifact(env, blobs[e.blob])
 }

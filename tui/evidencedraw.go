@@ -5,7 +5,12 @@ import (
 	"handrail/tui/ink"
 )
 
-func (e *evidenceScreen) draw(th *ink.Theme, w, h int) []ink.Drawn {
+// draw lists the entries, or shows one of them.
+func (e *evidenceScreen) draw(env *Env, w, h int) []ink.Drawn {
+	th := &env.th
+	if v := e.view; v != nil && v.live != nil {
+		v.head = e.liveLine(env, v)
+	}
 	p := ink.Page{W: w, Theme: th}
 	p.Add("")
 	if e.detail {

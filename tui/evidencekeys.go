@@ -2,15 +2,15 @@ package tui
 
 import "handrail/tui/ink"
 
-func (m *model) evidenceKeys() (ink.Text, []ink.Hint) {
-	e, k := &m.evidence, &m.keys
+func (e *evidenceScreen) hints(env *Env) (ink.Text, []ink.Hint) {
+	k := &env.keys
 	switch {
 	case e.typing:
 		return "Keep this search", []ink.Hint{{Key: "esc", Does: "clear it"}}
 	case e.report && (e.view == nil || e.view.file == nil):
 		return "", nil
 	case e.detail && e.view != nil:
-		return m.textKeys()
+		return e.textKeys(env)
 	case e.detail:
 		return "Back to the list", nil
 	case len(e.found) == 0:
@@ -20,8 +20,8 @@ func (m *model) evidenceKeys() (ink.Text, []ink.Hint) {
 }
 
 // textKeys are what enter does in an artifact, and the keys that do something.
-func (m *model) textKeys() (ink.Text, []ink.Hint) {
-	e, k := &m.evidence, &m.keys
+func (e *evidenceScreen) textKeys(env *Env) (ink.Text, []ink.Hint) {
+	k := &env.keys
 	v := e.view
 	switch {
 	case v.find.typing:

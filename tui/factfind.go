@@ -16,12 +16,12 @@ type factFind struct {
 func (f *factFind) words() []string { return strings.Fields(strings.ToLower(f.edit.value())) }
 
 // findFact brings the facts to the front and takes what is typed from here on.
-func (m *model) findFact() {
-	m.run.facts, m.run.off, m.run.find.typing = true, 0, true
+func (r *runScreen) findFact(env *Env) {
+	r.facts, r.off, r.find.typing = true, 0, true
 }
 
-func (m *model) typeFact(msg tea.KeyPressMsg) {
-	f := &m.run.find
+func (r *runScreen) typeFact(env *Env, msg tea.KeyPressMsg) {
+	f := &r.find
 	switch msg.String() {
 	case "enter":
 		f.typing = false
@@ -30,7 +30,7 @@ func (m *model) typeFact(msg tea.KeyPressMsg) {
 	default:
 		f.edit.key(msg)
 	}
-	m.run.off = 0
+	r.off = 0
 }
 
 // drawFind is the line in which the words stand.

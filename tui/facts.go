@@ -14,22 +14,22 @@ import (
 
 // drawFacts draws what is known: conclusions, what is owed, the facts of each
 // step and the newest evidence. In h lines the facts yield; 0 is no limit.
-func (m *model) drawFacts(w, h int) []ink.Drawn {
-	th := &m.th
+func (r *runScreen) drawFacts(env *Env, w, h int) []ink.Drawn {
+	th := &env.th
 	top, facts, low := ink.Page{W: w, Theme: th}, ink.Page{W: w, Theme: th}, ink.Page{W: w, Theme: th}
-	m.drawTopics(&top)
-	m.drawOwed(&top)
-	find := m.run.find.words()
-	if h == 0 && (len(find) > 0 || m.run.find.typing) { // of the whole list: what is looked for, and nothing around it
+	r.drawTopics(env, &top)
+	r.drawOwed(env, &top)
+	find := r.find.words()
+	if h == 0 && (len(find) > 0 || r.find.typing) { // of the whole list: what is looked for, and nothing around it
 		top.Rows = nil
 	}
 	top.Head("FACTS")
 	if h == 0 {
-		m.run.find.drawFind(&top)
+		r.find.drawFind(&top)
 	}
-	for _, st := range m.factSteps(h > 0) {
+	for _, st := range r.factSteps(env, h > 0) {
 		if len(st.Facts) > 0 && st.Kind != triage.CompareStep {
-			m.drawStepFacts(&facts, st, h == 0)
+			r.drawStepFacts(env, &facts, st, h == 0)
 		}
 	}
 	switch {
@@ -43,7 +43,7 @@ func (m *model) drawFacts(w, h int) []ink.Drawn {
 		return append(top.Rows, facts.Rows...)
 	}
 	low.Rows = append(low.Rows, "")
-	m.drawNewest(&low)
+	r.drawNewest(env, &low)
 	if room := h - len(top.Rows) - len(low.Rows); h > 0 && len(facts.Rows) > max(room, 1) {
 		room = max(room, 1)
 		more := len(facts.Rows) - room + 1
@@ -54,14 +54,14 @@ func (m *model) drawFacts(w, h int) []ink.Drawn {
 
 // factSteps are the steps whose facts are drawn. Beside a step they are cut off at
 // the end of the pane: those of that step come first, then what was read last.
-func (m *model) factSteps(beside bool) []triage.Step {
-	all := m.run.steps()
+func (r *runScreen) factSteps(env *Env, beside bool) []triage.Step {
+	all := r.steps()
 	if !beside {
 		return all
 	}
 	out := slices.Clone(all)
 	rank := func(st triage.Step) int64 {
-		if st.ID == m.run.focus {
+		if st.ID == r.focus {
 			return math.MaxInt64
 		}
 		return st.EndSeq
@@ -70,9 +70,9 @@ func (m *model) factSteps(beside bool) []triage.Step {
 	return out
 }
 
-func (m *model) drawOwed(p *ink.Page) {
+func (r *runScreen) drawOwed(env *Env, p *ink.Page) {
 	th := p.Theme
-	open := slices.DeleteFunc(slices.Clone(m.run.snap.State.Debts), func(d triage.Debt) bool { return d.Settled.How == "paid" || d.Settled.How == "waived" })
+	open := slices.DeleteFunc(slices.Clone(r.snap.State.Debts), func(d triage.Debt) bool { return d.Settled.How == "paid" || d.Settled.How == "waived" })
 	if len(open) > 0 {
 		p.Head("OWED")
 	}
@@ -86,8 +86,8 @@ func (m *model) drawOwed(p *ink.Page) {
 
 // drawNewest draws the newest entries, without those that only say that
 // something began.
-func (m *model) drawNewest(p *ink.Page) {
-	th, line := p.Theme, m.run.snap.State.Timeline
+func (r *runScreen) drawNewest(env *Env, p *ink.Page) {
+	th, line := p.Theme, r.snap.State.Timeline
 	p.Add(th.Muted.On("NEWEST EVIDENCE"))
 	for i, n := len(line)-1, 0; i >= 0 && n < 6; i-- {
 		if line[i].Type == "probe.start" {
@@ -98,11 +98,11 @@ func (m *model) drawNewest(p *ink.Page) {
 	}
 }
 
-func (m *model) drawTopics(p *ink.Page) {
+func (r *runScreen) drawTopics(env *Env, p *ink.Page) {
 	th := p.Theme
 	var rows []ink.Pair
 	for _, t := range []triage.Topic{triage.TopicDomain, triage.TopicMutation, triage.TopicConsistent, triage.TopicClass, triage.TopicOwner, triage.TopicReverts} {
-		c, ok := m.run.snap.State.Topics[t]
+		c, ok := r.snap.State.Topics[t]
 		switch {
 		case !ok && (t == triage.TopicMutation || t == triage.TopicClass):
 			rows = append(rows, ink.Pair{Key: ink.Text(t), Value: "○ open", Ink: th.Muted})
@@ -121,14 +121,14 @@ func (m *model) drawTopics(p *ink.Page) {
 	}
 }
 
-func (m *model) drawStepFacts(p *ink.Page, st triage.Step, narrowed bool) {
+func (r *runScreen) drawStepFacts(env *Env, p *ink.Page, st triage.Step, narrowed bool) {
 	th := p.Theme
-	find := m.run.find.words()
+	find := r.find.words()
 	stale := ink.Drawn("")
 	if st.Status == triage.Stale {
 		stale = "  " + th.Warn.On("! stale")
 	}
-	graph := m.run.snap.Cards[st.ID].Graph
+	graph := r.snap.Cards[st.ID].Graph
 	if len(find) > 0 {
 		graph = nil // the words may be those of any fact
 	}
@@ -137,7 +137,7 @@ func (m *model) drawStepFacts(p *ink.Page, st triage.Step, narrowed bool) {
 		if graph != nil && graph.Of.Has(name) {
 			continue
 		}
-		t, known := m.value(st.Facts[name])
+		t, known := valueText(env, st.Facts[name])
 		pen := th.Plain
 		if !known {
 			t, pen = "? unknown: "+t, th.Warn
@@ -150,15 +150,15 @@ func (m *model) drawStepFacts(p *ink.Page, st triage.Step, narrowed bool) {
 		return
 	}
 	p.Add(th.Accent.On(short(st.ID)) + stale)
-	if graph != nil && (narrowed || st.ID != m.run.focus) { // else it is drawn on the step beside
-		m.drawGraph(p, graph, graphParts{what: narrowed, reasons: narrowed})
+	if graph != nil && (narrowed || st.ID != r.focus) { // else it is drawn on the step beside
+		drawGraph(env, p, graph, graphParts{what: narrowed, reasons: narrowed})
 		p.Gap()
 	}
 	p.Pairs(1, 0, 14, rows)
 }
 
-// value writes a fact for people: durations and times in their units.
-func (m *model) value(v triage.Value) (ink.Text, bool) {
+// valueText writes a fact for people: durations and times in their units.
+func valueText(env *Env, v triage.Value) (ink.Text, bool) {
 	if !v.Known() {
 		return ink.Or(ink.Shown(v.Unknown), "not read"), false
 	}
@@ -174,7 +174,7 @@ func (m *model) value(v triage.Value) (ink.Text, bool) {
 	case steps.Duration:
 		return ink.Ago(got.Duration()), true
 	case steps.Time:
-		return ink.Clock(got.Time()) + " (" + ink.Ago(m.now.Sub(got.Time())) + " ago)", true
+		return ink.Clock(got.Time()) + " (" + ink.Ago(env.now.Sub(got.Time())) + " ago)", true
 	case steps.Bool:
 		if got.Bool() {
 			return "yes", true

@@ -103,7 +103,7 @@ func TestLookingOnFromHome(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.model.at = atWait
-	s.model.opened(openedMsg{seq: s.model.wait.seq, inc: tape})
+	s.model.wait.opened(s.model.Env, openedMsg{seq: s.model.wait.seq, inc: tape})
 	s.want(t, "LOOKING ON")
 	s.press("q")
 	s.want(t, "command centre")
@@ -116,7 +116,7 @@ func TestLookingOnFromHome(t *testing.T) {
 func TestStatusUpdate(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 80, 24, true, "")
-	cmd := s.model.pressRun(tea.KeyPressMsg{Code: 'U', Text: "U"})
+	cmd := s.model.run.press(s.model.Env, tea.KeyPressMsg{Code: 'U', Text: "U"})
 	if cmd == nil || fmt.Sprint(cmd()) != "update for "+s.run.snap.State.Incident+"\nsecond line\n" {
 		t.Fatalf("the clipboard got %v", cmd)
 	}

@@ -14,44 +14,44 @@ import (
 
 // watching is what the key of the output opens: what a running step prints, else
 // the raw artifact of its newest result.
-func (m *model) watching() tea.Cmd {
-	st, _ := m.run.step()
-	if x, ok := m.run.running(st.ID); ok && x.Log != nil {
-		return m.openLive(x)
+func (r *runScreen) watching(env *Env) tea.Cmd {
+	st, _ := r.step()
+	if x, ok := r.running(st.ID); ok && x.Log != nil {
+		return env.Ask(OpenOutput{Of: x})
 	}
-	seq := m.run.entryOf(st)
-	if len(m.run.snap.Blobs[seq]) == 0 {
-		m.warn("", "There is nothing to look at yet: this step has printed nothing and has no raw artifact.")
+	seq := r.entryOf(st)
+	if len(r.snap.Blobs[seq]) == 0 {
+		env.warn("", "There is nothing to look at yet: this step has printed nothing and has no raw artifact.")
 		return nil
 	}
-	return m.openEntry(seq, spot{full: true, direct: true})
+	return env.Ask(OpenEntry{Seq: seq, Full: true, Direct: true})
 }
 
 // readBefore shows the reading before the newest one.
-func (m *model) readBefore() tea.Cmd {
-	st, _ := m.run.step()
-	seq := m.run.before(st)
+func (r *runScreen) readBefore(env *Env) tea.Cmd {
+	st, _ := r.step()
+	seq := r.before(st)
 	if seq == 0 {
-		m.warn("", "This step has no reading before the newest one.")
+		env.warn("", "This step has no reading before the newest one.")
 		return nil
 	}
-	return m.openEntry(seq, spot{direct: true})
+	return env.Ask(OpenEntry{Seq: seq, Direct: true})
 }
 
 // goUser goes to what stands on the step in front: what is open first.
-func (m *model) goUser() {
-	us := m.run.users(m.run.focus)
+func (r *runScreen) goUser(env *Env) {
+	us := r.users(r.focus)
 	if len(us) == 0 {
-		m.warn("", "No step of this runbook stands on this one.")
+		env.warn("", "No step of this runbook stands on this one.")
 		return
 	}
 	at := max(0, slices.IndexFunc(us, func(st triage.Step) bool { return st.Status == triage.Pending || st.Status == triage.Stale }))
-	m.run.front(us[at].ID)
+	r.front(us[at].ID)
 }
 
 // drawFollowUp names what follows from a reading, with the key of each.
-func (m *model) drawFollowUp(p *ink.Page, st triage.Step) {
-	th, r, k := p.Theme, &m.run, &m.keys
+func (r *runScreen) drawFollowUp(env *Env, p *ink.Page, st triage.Step) {
+	th, k := p.Theme, &env.keys
 	if st.Attempts == 0 {
 		return
 	}
@@ -91,8 +91,8 @@ func (m *model) drawFollowUp(p *ink.Page, st triage.Step) {
 }
 
 // followUps are the keys of what follows from a reading, the most useful first.
-func (m *model) followUps(st triage.Step) []ink.Hint {
-	k, r := &m.keys, &m.run
+func (r *runScreen) followUps(env *Env, st triage.Step) []ink.Hint {
+	k := &env.keys
 	var hs []ink.Hint
 	if len(r.snap.Blobs[r.entryOf(st)]) > 0 {
 		hs = append(hs, ink.Hint{Key: ink.Shown(k.View.Help().Key), Does: "raw"})

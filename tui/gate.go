@@ -41,34 +41,6 @@ type gateModal struct {
 	asks    bool     // an approval was handed over and is being looked at
 }
 
-// openGate shows the gate and asks for its preview, unless it is armed already
-// or its act is under way.
-func (m *model) openGate(step string) tea.Cmd {
-	m.run.front(step)
-	m.gate = &gateModal{step: step, quiet: m.now.Add(grace)}
-	m.gate.take(m.run.snap, m.now)
-	switch m.gate.gate.Phase {
-	case triage.GateArmed, triage.GateConfirmed, triage.GateActing, triage.GateDone:
-		if m.gate.has {
-			return nil
-		}
-	}
-	if m.run.wider(step) {
-		m.gate, m.form = nil, m.widerForm(step)
-		return nil
-	}
-	return m.preview(step, "")
-}
-
-func (m *model) preview(step, why string) tea.Cmd {
-	if m.gate == nil {
-		m.gate = &gateModal{step: step, quiet: m.now.Add(grace)}
-		m.gate.take(m.run.snap, m.now)
-	}
-	m.gate.reading = true
-	return m.send(triage.Intent{Kind: triage.DoPreview, Step: step, Text: why})
-}
-
 // take shows a newer snapshot. A gate that becomes armed, or whose preview is
 // another one than before, starts with an empty line and a quiet keyboard.
 func (g *gateModal) take(s session.Snapshot, now time.Time) {
@@ -132,47 +104,42 @@ func (g *gateModal) answer(msg didMsg, now time.Time) bool {
 
 func (g *gateModal) armed() bool { return g.has && g.gate.Phase == triage.GateArmed }
 
-// pressGate gives every key to the gate.
-func (m *model) pressGate(msg tea.KeyPressMsg) tea.Cmd {
-	g := m.gate
-	if !m.now.Before(g.quiet) {
+// press gives every key to the gate.
+func (g *gateModal) press(env *Env, msg tea.KeyPressMsg) tea.Cmd {
+	if !env.now.Before(g.quiet) {
 		g.noted = notice{}
 	}
 	switch {
-	case key.Matches(msg, m.keys.Esc):
-		return m.closeGate()
-	case m.now.Before(g.quiet): // whoever typed this was looking at something else
-		g.quiet = m.now.Add(grace)
+	case key.Matches(msg, env.keys.Esc):
+		return g.close(env)
+	case env.now.Before(g.quiet): // whoever typed this was looking at something else
+		g.quiet = env.now.Add(grace)
 		return nil
 	case msg.String() == "pgdown":
 		g.off += 5
 	case msg.String() == "pgup":
 		g.off = max(0, g.off-5)
-	case m.waits():
-		return m.typeApproval(msg)
+	case g.waits(env):
+		return g.typeApproval(env, msg)
 	case g.armed() && !g.sent:
-		return m.typePhrase(msg)
+		return g.typePhrase(env, msg)
 	case g.armed(), g.reading:
-	case key.Matches(msg, m.keys.Interrupt) && m.run.acting():
-		m.interrupt()
-	case key.Matches(msg, m.keys.View) && m.run.acting():
-		m.gate = nil // the act goes on
-		m.run.decide()
-		return m.watching()
-	case key.Matches(msg, m.keys.Reload):
-		return m.openGate(g.step)
-	case key.Matches(msg, m.keys.Waive):
-		m.waiveInTheWay()
-	case key.Matches(msg, m.keys.Enter, m.keys.Leave):
-		m.gate = nil
-		m.run.decide()
+	case key.Matches(msg, env.keys.Interrupt) && env.acting():
+		env.form = interruptForm(env, env.snap.State.Acting)
+	case key.Matches(msg, env.keys.View) && env.acting():
+		return env.Ask(ShowOutput{}) // the act goes on
+	case key.Matches(msg, env.keys.Reload):
+		return env.Ask(OpenGate{Step: g.step})
+	case key.Matches(msg, env.keys.Waive):
+		g.waiveInTheWay(env)
+	case key.Matches(msg, env.keys.Enter, env.keys.Leave):
+		return env.Ask(CloseGate{})
 	}
 	return nil
 }
 
-func (m *model) typePhrase(msg tea.KeyPressMsg) tea.Cmd {
-	g := m.gate
-	if !key.Matches(msg, m.keys.Enter) {
+func (g *gateModal) typePhrase(env *Env, msg tea.KeyPressMsg) tea.Cmd {
+	if !key.Matches(msg, env.keys.Enter) {
 		g.said = notice{}
 		g.edit.key(msg)
 		return nil
@@ -182,7 +149,7 @@ func (m *model) typePhrase(msg tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	g.sent, g.wrong = true, g.gate.Wrong
-	return m.send(triage.Intent{Kind: triage.DoConfirm, Step: g.step, Digest: string(g.digest),
+	return env.send(triage.Intent{Kind: triage.DoConfirm, Step: g.step, Digest: string(g.digest),
 		Typed: g.edit.value(), Pasted: g.edit.pasted})
 }
 
@@ -195,25 +162,23 @@ func (g *gateModal) paste(s string, now time.Time) {
 	g.edit.paste(s)
 }
 
-// closeGate is esc: an armed gate is disarmed, an act goes on.
-func (m *model) closeGate() tea.Cmd {
-	g := m.gate
-	m.gate = nil
-	m.run.decide()
+// close is esc: an armed gate is disarmed, an act goes on.
+func (g *gateModal) close(env *Env) tea.Cmd {
+	env.Ask(CloseGate{})
 	if g.sent || !g.armed() {
 		return nil
 	}
-	return m.send(triage.Intent{Kind: triage.DoDisarm, Step: g.step, Text: "the operator put it away"})
+	return env.send(triage.Intent{Kind: triage.DoDisarm, Step: g.step, Text: "the operator put it away"})
 }
 
 // waiveInTheWay sets aside what a person may answer for: an owner that is not
 // paused, or what a step found against this gate.
-func (m *model) waiveInTheWay() {
-	against := m.run.snap.State.SpeaksAgainst(m.gate.step)
-	for _, o := range m.run.snap.Options {
-		owner := o.Value == "12" && o.Step == m.gate.step
+func (g *gateModal) waiveInTheWay(env *Env) {
+	against := env.snap.State.SpeaksAgainst(g.step)
+	for _, o := range env.snap.Options {
+		owner := o.Value == "12" && o.Step == g.step
 		if o.Kind == triage.DoWaive && (owner || o.Value == "0" && slices.Contains(against, o.Step)) {
-			m.form = m.waiveForm(o)
+			env.form = waiveForm(env, o)
 			return
 		}
 	}

@@ -17,14 +17,14 @@ func alike(kv steps.KV) bool {
 	return kv.Key == alikeKey && kv.Value != "" && kv.Value != "none"
 }
 
-// gateDiff is what the server itself says the act would change: - goes, + comes.
-func (m *model) gateDiff(p *ink.Page) {
+// diff is what the server itself says the act would change: - goes, + comes.
+func (g *gateModal) diff(env *Env, p *ink.Page) {
 	th := p.Theme
-	if m.gate.gate.Phase == triage.GateDone {
+	if g.gate.Phase == triage.GateDone {
 		return
 	}
 	lead := label(th.Muted.On("changes"))
-	for _, d := range m.gate.gate.Preview.Diff {
+	for _, d := range g.gate.Preview.Diff {
 		in := th.Strong
 		switch {
 		case strings.HasPrefix(d, "-"):
@@ -37,15 +37,15 @@ func (m *model) gateDiff(p *ink.Page) {
 	}
 }
 
-// gateAlike lists what is not the target and looks like it. It returns the row
+// alike lists what is not the target and looks like it. It returns the row
 // on which each of them ends.
-func (m *model) gateAlike(p *ink.Page) []int {
+func (g *gateModal) alike(env *Env, p *ink.Page) []int {
 	th := p.Theme
-	if m.gate.gate.Phase == triage.GateDone {
+	if g.gate.Phase == triage.GateDone {
 		return nil
 	}
 	var at []int
-	for _, kv := range m.gate.gate.Preview.Shown {
+	for _, kv := range g.gate.Preview.Shown {
 		if alike(kv) {
 			p.Item(label(th.Warn.On("! NOT THIS")), th.Plain, ink.Shown(kv.Value))
 			at = append(at, len(p.Rows)-1)
@@ -56,8 +56,8 @@ func (m *model) gateAlike(p *ink.Page) []int {
 
 // more says how much is below the part that is shown, and that look-alikes are
 // among it: who types without scrolling must know that there are some.
-func (m *model) more(lines int, alikeEnds []int, end int) ink.Drawn {
-	th := &m.th
+func (g *gateModal) more(env *Env, lines int, alikeEnds []int, end int) ink.Drawn {
+	th := &env.th
 	out := th.Muted.On(ink.Say("↓ %d more lines: pgdn", lines))
 	below := 0
 	for _, at := range alikeEnds {

@@ -11,12 +11,12 @@ import (
 
 // The head of a gate: what it is about to do, to what, and how it stands.
 
-// gateTop names the consequence first, then the one object it happens to.
-func (m *model) gateTop(p *ink.Page) {
-	th, g := p.Theme, m.gate
+// top names the consequence first, then the one object it happens to.
+func (g *gateModal) top(env *Env, p *ink.Page) {
+	th := p.Theme
 	pv := g.gate.Preview
-	word, tail := m.gateWord()
-	if place := m.place(); place != "" && p.W >= 100 { // else the line above the frame says it
+	word, tail := g.word(env)
+	if place := env.place(); place != "" && p.W >= 100 { // else the line above the frame says it
 		word = th.ChipPlace.On(" "+ink.Clip(place, 16)+" ") + " " + word
 	}
 	p.Add(ink.Spread(word, tail, p.W))
@@ -28,22 +28,22 @@ func (m *model) gateTop(p *ink.Page) {
 	case g.reading:
 		p.Para(th.Muted, "Reading the target. Nothing is changed by looking.")
 	default:
-		p.Para(th.DangerText, m.run.title(g.step))
+		p.Para(th.DangerText, env.title(g.step))
 	}
-	if len(pv.Target) > 0 && m.h > roomy {
+	if len(pv.Target) > 0 && env.h > roomy {
 		p.Gap()
 	}
-	near, _ := m.gateTarget()
+	near, _ := g.target(env)
 	gateRows(p, th.Strong, near)
 }
 
-// gateTarget are the rows of the target: those that stand, and those that scroll.
+// target are the rows of the target: those that stand, and those that scroll.
 // Where lines are short and the server says what would change, that comes right
 // after the object; what else holds the object to itself comes after it.
-func (m *model) gateTarget() (near, far []steps.KV) {
-	pv := m.gate.gate.Preview
+func (g *gateModal) target(env *Env) (near, far []steps.KV) {
+	pv := g.gate.Preview
 	at := slices.IndexFunc(pv.Target, func(kv steps.KV) bool { return kv.Key == "object" })
-	if at < 0 || m.h > roomy || len(pv.Diff) == 0 && m.gate.gate.Phase != triage.GateDone {
+	if at < 0 || env.h > roomy || len(pv.Diff) == 0 && g.gate.Phase != triage.GateDone {
 		return pv.Target, nil
 	}
 	near = slices.Clone(pv.Target[:at+1])
@@ -57,22 +57,22 @@ func (m *model) gateTarget() (near, far []steps.KV) {
 	return near, far
 }
 
-// gateWord is the state of the gate in a word, and what counts down.
-func (m *model) gateWord() (word, tail ink.Drawn) {
-	th, g := &m.th, m.gate
-	name := "  " + th.Muted.On("gate "+m.run.title(g.step))
+// word is the state of the gate in a word, and what counts down.
+func (g *gateModal) word(env *Env) (word, tail ink.Drawn) {
+	th := &env.th
+	name := "  " + th.Muted.On("gate "+env.title(g.step))
 	if g.gate.Digest != "" {
 		tail = "  " + th.Muted.On("digest ") + th.Strong.On(ink.Shown(g.gate.Digest.Short()))
 	}
 	switch g.gate.Phase {
 	case triage.GateArmed:
-		left := g.gate.Until.Sub(m.now)
+		left := g.gate.Until.Sub(env.now)
 		if left <= 0 {
 			return th.ChipArmed.On(" DANGER · EXPIRED ") + name, tail
 		}
-		if m.waits() {
+		if g.waits(env) {
 			word := ink.Text(" DANGER · TWO PERSONS ")
-			if m.w < 70 {
+			if env.w < 70 {
 				word = " DANGER · 2 PERSONS "
 			}
 			return th.ChipWarn.On(word) + name, tail + th.Muted.On("  expires in ") + th.Strong.On(ink.Ago(left))
@@ -83,7 +83,7 @@ func (m *model) gateWord() (word, tail ink.Drawn) {
 	case triage.GateActing:
 		return th.ChipArmed.On(" DANGER · ACTING ") + name, tail
 	case triage.GateDone:
-		if m.gateUndone() {
+		if g.undone(env) {
 			return th.ChipArmed.On(" UNDONE SINCE ") + name, tail
 		}
 		return th.ChipSafe.On(" DONE ") + name, tail

@@ -28,23 +28,23 @@ func gateRows(p *ink.Page, in ink.Ink, kvs []steps.KV) {
 	}
 }
 
-// gateUndone says that somebody undid the act of the gate in front.
-func (m *model) gateUndone() bool {
-	return m.run.snap.State.Gates[m.gate.step].Again.Outcome == triage.Undone
+// undone says that somebody undid the act of the gate in front.
+func (g *gateModal) undone(env *Env) bool {
+	return env.snap.State.Gates[g.step].Again.Outcome == triage.Undone
 }
 
-// gateBox is the gate in at most most rows. Consequence, target and phrase always
+// Box is the gate in at most most rows. Consequence, target and phrase always
 // stand; what is between scrolls.
-func (m *model) gateBox(most int) ([]ink.Drawn, *tea.Position) {
-	th, g := &m.th, m.gate
-	w := min(m.w, 104)
+func (g *gateModal) Box(env *Env, most int) ([]ink.Drawn, *tea.Position) {
+	th := &env.th
+	w := min(env.w, 104)
 	inner := w - 4
 	top := ink.Page{W: inner, Theme: th}
-	m.gateTop(&top)
+	g.top(env, &top)
 	low := ink.Page{W: inner, Theme: th}
-	cur := m.gateLow(&low)
+	cur := g.low(env, &low)
 	mid := ink.Page{W: inner, Theme: th}
-	alikeEnds := m.gateMiddle(&mid)
+	alikeEnds := g.middle(env, &mid)
 
 	h := most - 2
 	if fits := max(2, h-len(low.Rows)-2); len(top.Rows) > fits {
@@ -66,7 +66,7 @@ func (m *model) gateBox(most int) ([]ink.Drawn, *tea.Position) {
 		var view []ink.Drawn
 		view, g.off = ink.Window(mid.Rows, g.off, room)
 		if more := all - g.off - room; more > 0 {
-			view[room-1] = m.more(more+1, alikeEnds, g.off+room-1)
+			view[room-1] = g.more(env, more+1, alikeEnds, g.off+room-1)
 		}
 		rows = append(rows, view...)
 	}
@@ -76,37 +76,37 @@ func (m *model) gateBox(most int) ([]ink.Drawn, *tea.Position) {
 	}
 	rows = append(rows, low.Rows...)
 	frame := th.Danger
-	if g.gate.Phase == triage.GateDone && !m.gateUndone() {
+	if g.gate.Phase == triage.GateDone && !g.undone(env) {
 		frame = th.Good // over: nothing dangerous waits here any more
 	}
 	return ink.Double(frame, rows, w), cur
 }
 
-// gateMiddle is what a careful person reads before typing: what stands in the
+// middle is what a careful person reads before typing: what stands in the
 // way, what would change, what must not be mistaken for it, then the rest. It
 // returns the rows on which look-alikes end.
-func (m *model) gateMiddle(p *ink.Page) []int {
-	th, g := p.Theme, m.gate
+func (g *gateModal) middle(env *Env, p *ink.Page) []int {
+	th := p.Theme
 	pv := g.gate.Preview
-	if m.h > roomy {
+	if env.h > roomy {
 		p.Rows = append(p.Rows, "")
 	}
-	m.gateOutcome(p)
+	g.outcome(env, p)
 	if !g.armed() {
-		m.gateApproved(p)
+		g.approvers(env, p)
 	}
 	if g.why != "" && !g.reading {
 		p.Rows = append(p.Rows, "")
-		p.Item(label(th.Warn.On("! CLOSED")), th.Strong, m.closedWhy(g.why))
+		p.Item(label(th.Warn.On("! CLOSED")), th.Strong, g.closedWhy(env, g.why))
 	}
 	for _, moved := range g.gate.Moved {
 		p.Item(label(th.Bad.On("✗ MOVED")), th.Plain, ink.Shown(moved))
 	}
-	m.gateNeeds(p)
-	m.gateDiff(p)
-	alikeEnds := m.gateAlike(p)
-	m.gateOwners(p)
-	if _, far := m.gateTarget(); len(far) > 0 {
+	g.needs(env, p)
+	g.diff(env, p)
+	alikeEnds := g.alike(env, p)
+	g.owners(env, p)
+	if _, far := g.target(env); len(far) > 0 {
 		p.Gap()
 		gateRows(p, th.Strong, far)
 	}
@@ -114,7 +114,7 @@ func (m *model) gateMiddle(p *ink.Page) []int {
 		p.Gap()
 		gateRows(p, th.Plain, rest)
 	}
-	m.gateEvidence(p)
+	g.evidence(env, p)
 	p.Gap()
 	p.Item(label(th.Muted.On("exactly")), th.Plain, ink.Shown(pv.Command))
 	p.Item(label(th.Muted.On("undo")), th.Plain, ink.Shown(pv.Undo))
@@ -124,12 +124,12 @@ func (m *model) gateMiddle(p *ink.Page) []int {
 	if pv.Request != pv.Command {
 		p.Item(label(th.Muted.On("request")), th.Plain, ink.Block(pv.Request))
 	}
-	m.gateVerdicts(p)
+	g.verdicts(env, p)
 	return alikeEnds
 }
 
-func (m *model) gateEvidence(p *ink.Page) {
-	th, g := p.Theme, m.gate
+func (g *gateModal) evidence(env *Env, p *ink.Page) {
+	th := p.Theme
 	if len(g.gate.Evidence) > 0 {
 		p.Head("STANDS ON")
 	}
@@ -138,18 +138,18 @@ func (m *model) gateEvidence(p *ink.Page) {
 		wide = max(wide, min(16, ink.Cells(ink.Drawn(short(e.Step)))))
 	}
 	for _, e := range g.gate.Evidence {
-		age := "  " + th.Muted.On(ink.Ago(m.now.Sub(e.At))+" old")
+		age := "  " + th.Muted.On(ink.Ago(env.now.Sub(e.At))+" old")
 		lead := th.Good.On("✓ ") + ink.Fit(th.Muted.On(short(e.Step)), max(wide, 7)) + "  "
 		p.Add(ink.Spread(lead+th.Plain.On(ink.Shown(e.Text))+" ", age, p.W))
 	}
 }
 
-func (m *model) gateVerdicts(p *ink.Page) {
+func (g *gateModal) verdicts(env *Env, p *ink.Page) {
 	th := p.Theme
-	if len(m.gate.gate.Verdicts) > 0 {
+	if len(g.gate.Verdicts) > 0 {
 		p.Head("CONDITIONS OF THE RUNBOOK")
 	}
-	for _, v := range m.gate.gate.Verdicts {
+	for _, v := range g.gate.Verdicts {
 		mk := ink.Mark{Symbol: "✓", Word: "true", Ink: th.Good}
 		if v.Result != "true" {
 			mk = ink.Mark{Symbol: "✗", Word: ink.Shown(v.Result), Ink: th.Warn}
@@ -160,8 +160,8 @@ func (m *model) gateVerdicts(p *ink.Page) {
 
 // closedWhy is why the gate in front was closed. Where the things in its way are
 // listed below, it only counts them.
-func (m *model) closedWhy(why ink.Text) ink.Text {
-	g, n := m.gate, 0
+func (g *gateModal) closedWhy(env *Env, why ink.Text) ink.Text {
+	n := 0
 	listed := g.refused
 	if len(listed) == 0 {
 		listed = g.gate.Refusals
@@ -177,9 +177,9 @@ func (m *model) closedWhy(why ink.Text) ink.Text {
 	return ink.Say("%d things stand in its way.", n)
 }
 
-// gateNeeds lists what stands in the way, and what would meet it.
-func (m *model) gateNeeds(p *ink.Page) {
-	th, g := p.Theme, m.gate
+// needs lists what stands in the way, and what would meet it.
+func (g *gateModal) needs(env *Env, p *ink.Page) {
+	th := p.Theme
 	need := func(why, cure string, law int) {
 		tail := ink.Text("")
 		if law > 0 {
@@ -219,26 +219,26 @@ func (m *model) gateNeeds(p *ink.Page) {
 	}
 }
 
-// gateOwners says who cannot undo the act now.
-func (m *model) gateOwners(p *ink.Page) {
-	for _, o := range m.gate.gate.Preview.Owners {
+// owners says who cannot undo the act now.
+func (g *gateModal) owners(env *Env, p *ink.Page) {
+	for _, o := range g.gate.Preview.Owners {
 		if o.Paused == "yes" {
 			p.Item(p.Theme.Good.On("✓ "), p.Theme.Plain, ink.Say("%s is paused and cannot undo this.", o.Name))
 		}
 	}
 }
 
-func (m *model) gateOutcome(p *ink.Page) {
-	th, g := p.Theme, m.gate
-	if run, ok := m.run.running(g.step); ok {
-		m.drawLive(p, run)
+func (g *gateModal) outcome(env *Env, p *ink.Page) {
+	th := p.Theme
+	if run, ok := env.running(g.step); ok {
+		drawLive(env, p, run)
 	}
 	if g.gate.Response != "" {
 		p.Item(label(th.Muted.On("answer")), th.Plain, ink.Block(g.gate.Response))
 	}
 	after := g.gate.After
-	if now := m.run.snap.State.Gates[g.step]; now.Phase == triage.GateDone {
-		drawAgain(p, m.run.snap.State, now)
+	if now := env.snap.State.Gates[g.step]; now.Phase == triage.GateDone {
+		drawAgain(p, env.snap.State, now)
 		if len(now.Again.After) > 0 {
 			after = nil
 			for _, kv := range now.Again.After {
@@ -253,9 +253,9 @@ func (m *model) gateOutcome(p *ink.Page) {
 	}
 }
 
-// gateLow is the phrase, the line to type it on, and the keys.
-func (m *model) gateLow(p *ink.Page) *tea.Position {
-	th, g := p.Theme, m.gate
+// low is the phrase, the line to type it on, and the keys.
+func (g *gateModal) low(env *Env, p *ink.Page) *tea.Position {
+	th := p.Theme
 	var cur *tea.Position
 	p.Add(th.Faint.On(ink.Line("─", p.W)))
 	if n := g.noted; n.text != "" {
@@ -266,15 +266,15 @@ func (m *model) gateLow(p *ink.Page) *tea.Position {
 		k := th.Level(gateLevel(g.said.level))
 		p.Item(k.Ink.On(k.Symbol)+" ", th.Plain, g.said.text)
 	case g.gate.Wrong > 0 && g.armed():
-		p.Item(th.Warn.On("! "), th.Strong, m.wrongPhrase())
+		p.Item(th.Warn.On("! "), th.Strong, g.wrongPhrase(env))
 	}
 	keys := []ink.Hint{{Key: "enter", Does: "back"}, {Key: "r", Does: "look again"}, {Key: "esc", Does: "back"}}
 	if g.armed() {
-		m.gateApproved(p)
+		g.approvers(env, p)
 	}
 	switch {
-	case m.waits():
-		cur, keys = m.gateWaits(p)
+	case g.waits(env):
+		cur, keys = g.waiting(env, p)
 	case g.sent:
 		p.Add(th.Strong.On("Reading the target again, then acting if nothing moved …"))
 		keys = []ink.Hint{{Key: "esc", Does: "leave this view; it goes on"}}
@@ -287,19 +287,19 @@ func (m *model) gateLow(p *ink.Page) *tea.Position {
 			p.Add(th.Muted.On("         pasted, and recorded as such"))
 		}
 		keys = []ink.Hint{{Key: "enter", Does: "only with the phrase"}, {Key: "esc", Does: "disarm, nothing changes"}, {Key: "pgdn", Does: "more"}}
-		if k := m.keys.noteKey(); k != "" {
+		if k := env.keys.noteKey(); k != "" {
 			keys = slices.Insert(keys, 2, ink.Hint{Key: k, Does: "note"})
 		}
-	case m.replaying():
+	case env.replaying():
 		if g.edit.value() != "" {
 			p.Item(th.Muted.On("typed    "), th.Strong, ink.Shown(g.edit.value()))
 		}
-	case m.run.acting():
-		keys = []ink.Hint{{Key: "i", Does: "interrupt"}, {Key: ink.Shown(m.keys.View.Help().Key), Does: "what it prints"}, {Key: "enter", Does: "back; the act goes on"}}
+	case env.acting():
+		keys = []ink.Hint{{Key: "i", Does: "interrupt"}, {Key: ink.Shown(env.keys.View.Help().Key), Does: "what it prints"}, {Key: "enter", Does: "back; the act goes on"}}
 	case g.gate.Phase == triage.GateDone:
 		keys = []ink.Hint{{Key: "enter", Does: "go on"}}
 	}
-	if m.replaying() {
+	if env.replaying() {
 		return nil // what was typed then; the keys are below
 	}
 	p.Add(th.Footer(p.W, keys))
@@ -307,14 +307,13 @@ func (m *model) gateLow(p *ink.Page) *tea.Position {
 }
 
 // wrongPhrase passes on where the incident saw a difference.
-func (m *model) wrongPhrase() ink.Text {
-	g := m.gate.gate
-	left := tries - g.Wrong
+func (g *gateModal) wrongPhrase(env *Env) ink.Text {
+	left := tries - g.gate.Wrong
 	unit := "tries"
 	if left == 1 {
 		unit = "try"
 	}
-	return ink.Say("The phrase differs at character %d. %d %s left, then the gate closes.", g.WrongAt, left, unit)
+	return ink.Say("The phrase differs at character %d. %d %s left, then the gate closes.", g.gate.WrongAt, left, unit)
 }
 
 func gateLevel(l string) string {

@@ -16,16 +16,16 @@ type graphParts struct{ what, reasons bool }
 
 // drawGraph draws things in their order, with the lines from each to what waits
 // for it, how each stands, and why.
-func (m *model) drawGraph(p *ink.Page, g *steps.Graph, parts graphParts) {
+func drawGraph(env *Env, p *ink.Page, g *steps.Graph, parts graphParts) {
 	th := p.Theme
-	p.Add(ink.Spread(th.Muted.On("IN THIS ORDER"), m.graphSigns(g), p.W))
+	p.Add(ink.Spread(th.Muted.On("IN THIS ORDER"), graphSigns(env, g), p.W))
 	names, digits := 0, len(strconv.Itoa(len(g.Nodes)))
 	for _, n := range g.Nodes {
 		names = max(names, min(24, ink.Cells(ink.Drawn(ink.Shown(n.Name)))))
 	}
 	for i, r := range g.Rails() {
 		n := g.Nodes[i]
-		mk, pen := m.nodeMark(g, i)
+		mk, pen := nodeMark(env, g, i)
 		rail, under := th.Muted.On(ink.Text(r.At)), th.Muted.On(ink.Text(r.Below))
 		lead := rail + " " + mk.Ink.On(mk.Symbol) + " " + th.Muted.On(ink.Say("%*d", digits, i+1)) + " "
 		was := ink.Drawn("")
@@ -76,8 +76,8 @@ func drawReasons(p *ink.Page, g *steps.Graph) {
 }
 
 // nodeMark is how a node stands. Only the first that is not done is next.
-func (m *model) nodeMark(g *steps.Graph, i int) (ink.Mark, ink.Ink) {
-	th, next := &m.th, g.Next() == i
+func nodeMark(env *Env, g *steps.Graph, i int) (ink.Mark, ink.Ink) {
+	th, next := &env.th, g.Next() == i
 	switch n := g.Nodes[i]; {
 	case n.State == steps.NodeDone:
 		return ink.Mark{Symbol: "✓", Word: "done", Ink: th.Good}, th.Muted
@@ -92,16 +92,16 @@ func (m *model) nodeMark(g *steps.Graph, i int) (ink.Mark, ink.Ink) {
 }
 
 // graphSigns says what the signs of a graph mean, those that it has.
-func (m *model) graphSigns(g *steps.Graph) ink.Drawn {
+func graphSigns(env *Env, g *steps.Graph) ink.Drawn {
 	var out ink.Drawn
 	seen := map[ink.Text]bool{}
 	for i := range g.Nodes {
-		mk, _ := m.nodeMark(g, i)
+		mk, _ := nodeMark(env, g, i)
 		if !seen[mk.Symbol] {
 			if out != "" {
 				out += "  "
 			}
-			out += mk.Ink.On(mk.Symbol) + " " + m.th.Muted.On(mk.Word)
+			out += mk.Ink.On(mk.Symbol) + " " + env.th.Muted.On(mk.Word)
 		}
 		seen[mk.Symbol] = true
 	}

@@ -11,16 +11,16 @@ import (
 )
 
 // handOver asks who goes on and why, before this face lets go of the incident.
-func (m *model) handOver() {
-	if m.run.acting() {
-		m.warn("warning", ink.Say("Not now: %s is acting, and somebody must see how that ends.", short(m.run.snap.State.Acting)))
+func (r *runScreen) handOver(env *Env) {
+	if r.acting() {
+		env.warn("warning", ink.Say("Not now: %s is acting, and somebody must see how that ends.", short(r.snap.State.Acting)))
 		return
 	}
-	m.form = &form{title: "Hand over to somebody else",
+	env.form = &form{title: "Hand over to somebody else",
 		intro:  []ink.Text{"Both stand in the journal. Afterwards nobody is at the keyboard here, until somebody resumes it; this handrail lets go of it."},
 		fields: []field{named("for", "to", "who goes on: a person or a team", true), named("why", "note", "why, what is under way, what comes next", true)},
 		submit: func(v map[string]string) tea.Cmd {
-			return m.send(triage.Intent{Kind: triage.DoHandOver, Person: v["for"], Text: v["why"]})
+			return env.send(triage.Intent{Kind: triage.DoHandOver, Person: v["for"], Text: v["why"]})
 		}}
 }
 
@@ -38,21 +38,21 @@ func (m *model) handed(msg didMsg) tea.Cmd {
 
 // takeOverForm asks why somebody else goes on. It is asked after the incident was
 // opened and let go again, since only its journal knows who was there last.
-func (m *model) takeOverForm(id string, who *session.HandoverError) *form {
+func (s *waitScreen) takeOverForm(env *Env, id string, who *session.HandoverError) *form {
 	return &form{title: ink.Say("%s was at the keyboard last", who.From),
 		intro:  []ink.Text{ink.Say("You would go on as %s. Both names and the reason are recorded, for everybody to see.", who.To)},
 		fields: []field{named("why", "why", "why you go on, in one sentence", true)},
-		submit: func(v map[string]string) tea.Cmd { return m.resumeWith(id, v["why"]) }}
+		submit: func(v map[string]string) tea.Cmd { return s.resumeWith(env, id, v["why"]) }}
 }
 
 // tookOver opens that form where this is why an incident could not be opened.
-func (m *model) tookOver(err error) bool {
+func (s *waitScreen) tookOver(env *Env, err error) bool {
 	var who *session.HandoverError
-	if !errors.As(err, &who) || m.wait.resumes == "" {
+	if !errors.As(err, &who) || s.resumes == "" {
 		return false
 	}
-	m.at = m.wait.from
-	m.form = m.takeOverForm(m.wait.resumes, who)
+	env.at = s.from
+	env.form = s.takeOverForm(env, s.resumes, who)
 	return true
 }
 

@@ -22,8 +22,8 @@ func (m *model) header() []ink.Drawn {
 			right = th.ChipPlace.On(" "+ink.Clip(place, 16)+" ") + " " + right
 		}
 		// A long name of the cluster gives way to that of the screen, a short one does not.
-		if room := min(m.w/2, max(20, m.w-ink.Cells(left)-ink.Cells(right)-4)); m.home.data.Cluster != "" {
-			right = "  " + th.Muted.On(ink.Clip(ink.Shown(m.home.data.Cluster), room)) + "  " + right
+		if room := min(m.w/2, max(20, m.w-ink.Cells(left)-ink.Cells(right)-4)); m.known.Cluster != "" {
+			right = "  " + th.Muted.On(ink.Clip(ink.Shown(m.known.Cluster), room)) + "  " + right
 		}
 		return []ink.Drawn{ink.Spread(left, right, m.w), m.rule()}
 	}
@@ -32,7 +32,7 @@ func (m *model) header() []ink.Drawn {
 		name = th.ChipPlace.On(" " + ink.Clip(place, 16) + " ")
 	}
 	left := " " + name + "  " + th.Strong.On(ink.Or(ink.Shown(s.Title), ink.Shown(s.Incident)))
-	right := "  " + th.Severity(ink.Shown(string(s.Severity))).On(ink.Shown(string(s.Severity))) + "  " + th.Plain.On(m.elapsed()) + "  " + m.chip() + " "
+	right := "  " + th.Severity(ink.Shown(string(s.Severity))).On(ink.Shown(string(s.Severity))) + "  " + th.Plain.On(elapsedOf(m.Env)) + "  " + m.chip() + " "
 	return []ink.Drawn{ink.Spread(left, right, m.w), " " + ink.Cut(m.about(), m.w-2), m.rule()}
 }
 
@@ -48,16 +48,16 @@ func (m *model) screenName() ink.Text {
 	return "command centre"
 }
 
-// elapsed is how long the incident is open, or was.
-func (m *model) elapsed() ink.Text {
-	s := m.run.snap.State
+// elapsedOf is how long the incident is open, or was.
+func elapsedOf(env *Env) ink.Text {
+	s := env.snap.State
 	if s.Opened.IsZero() {
 		return ""
 	}
 	if !s.Closed.IsZero() {
 		return ink.Ago(s.Closed.Sub(s.Opened))
 	}
-	return ink.Minutes(m.now.Sub(s.Opened))
+	return ink.Minutes(env.now.Sub(s.Opened))
 }
 
 // about is what the incident is about: cluster, workspace, who the API server

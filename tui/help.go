@@ -19,32 +19,32 @@ var helpTitles = []struct {
 // helpPage is how far the help is scrolled.
 type helpPage struct{ off int }
 
-func (m *model) openHelp() { m.help = &helpPage{} }
-
-func (m *model) pressHelp(msg tea.KeyPressMsg) {
+// press scrolls, and says whether the help was put away.
+func (h *helpPage) press(env *Env, msg tea.KeyPressMsg) (over bool) {
 	switch {
-	case key.Matches(msg, m.keys.Esc, m.keys.Leave, m.keys.Help, m.keys.Enter):
-		m.help = nil
-	case key.Matches(msg, m.keys.Down):
-		m.help.off++
-	case key.Matches(msg, m.keys.PageDown):
-		m.help.off += 10
-	case key.Matches(msg, m.keys.Up):
-		m.help.off = max(0, m.help.off-1)
-	case key.Matches(msg, m.keys.PageUp):
-		m.help.off = max(0, m.help.off-10)
+	case key.Matches(msg, env.keys.Esc, env.keys.Leave, env.keys.Help, env.keys.Enter):
+		return true
+	case key.Matches(msg, env.keys.Down):
+		h.off++
+	case key.Matches(msg, env.keys.PageDown):
+		h.off += 10
+	case key.Matches(msg, env.keys.Up):
+		h.off = max(0, h.off-1)
+	case key.Matches(msg, env.keys.PageUp):
+		h.off = max(0, h.off-10)
 	}
+	return false
 }
 
-func (m *model) drawHelp(w, h int) []ink.Drawn {
-	th := &m.th
+func (h *helpPage) draw(env *Env, w, height int) []ink.Drawn {
+	th := &env.th
 	p := ink.Page{W: w, Theme: th}
 	p.Add("")
 	p.Para(th.Plain, helpHead)
 	for _, s := range helpTitles {
 		p.Gap()
 		p.Add(th.Title.On(s.title))
-		for _, c := range m.keys.commands() {
+		for _, c := range env.keys.commands() {
 			if c.at == s.at {
 				p.Item("  "+ink.Fit(th.Key.On(keysOf(*c.binding)), 13)+"  ", th.Plain, ink.Shown(c.does))
 			}
@@ -70,9 +70,9 @@ func (m *model) drawHelp(w, h int) []ink.Drawn {
 	}
 	var rows []ink.Drawn
 	all := len(p.Rows)
-	rows, m.help.off = ink.Window(p.Rows, m.help.off, h)
-	if more := all - m.help.off - h; more > 0 {
-		rows[h-1] = th.Muted.On(ink.Say("↓ %d more lines", more+1))
+	rows, h.off = ink.Window(p.Rows, h.off, height)
+	if more := all - h.off - height; more > 0 {
+		rows[height-1] = th.Muted.On(ink.Say("↓ %d more lines", more+1))
 	}
 	return rows
 }

@@ -105,7 +105,7 @@ func (m *model) goOn() tea.Cmd {
 // goSpot shows a spot again. Where a step is gone with its runbook, or does not
 // run any more, what is nearest to it is shown.
 func (m *model) goSpot(s spot) tea.Cmd {
-	m.closeArtifact()
+	m.evidence.closeArtifact(m.Env)
 	m.at = atRun
 	if st, ok := m.run.snap.State.Step(s.step); ok && !st.Retired {
 		m.run.front(s.step)
@@ -120,12 +120,12 @@ func (m *model) goSpot(s spot) tea.Cmd {
 		if !ok || x.Log == nil {
 			return nil
 		}
-		return m.openLive(x)
+		return m.evidence.openLive(m.Env, x)
 	case s.entry > 0:
 		return m.openEntry(s.entry, s)
 	}
 	m.at = atEvidence
-	m.openEvidence(m.run.snap)
+	m.evidence.open(m.Env, m.run.snap)
 	return nil
 }
 
@@ -133,7 +133,7 @@ func (m *model) goSpot(s spot) tea.Cmd {
 func (m *model) openEntry(seq int64, how spot) tea.Cmd {
 	e := &m.evidence
 	e.find, e.kind = editor{}, 0 // what was searched for may hide it
-	m.openEvidence(m.run.snap)
+	m.evidence.open(m.Env, m.run.snap)
 	i := slices.IndexFunc(e.snap.State.Timeline, func(mo triage.Moment) bool { return mo.Seq == seq })
 	if i < 0 {
 		return nil
@@ -141,5 +141,5 @@ func (m *model) openEntry(seq int64, how spot) tea.Cmd {
 	m.at = atEvidence
 	e.at, e.detail, e.blob = i, true, -1
 	e.full, e.direct = how.full, how.direct
-	return m.nextBlob(1)
+	return m.evidence.nextBlob(m.Env, 1)
 }

@@ -61,12 +61,12 @@ type homeMsg struct {
 	err  error
 }
 
-func (m *model) loadHome() tea.Cmd {
-	if m.c.Home == nil {
+func (h *homeScreen) load(env *Env) tea.Cmd {
+	if env.c.Home == nil {
 		return nil
 	}
-	return m.crew.start(func(ctx context.Context) tea.Msg {
-		h, err := m.c.Home(ctx)
+	return env.crew.start(func(ctx context.Context) tea.Msg {
+		h, err := env.c.Home(ctx)
 		return homeMsg{h, err}
 	})
 }

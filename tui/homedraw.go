@@ -7,8 +7,8 @@ import (
 )
 
 // draw fills w by h cells.
-func (h *homeScreen) draw(m *model, w, height int) []ink.Drawn {
-	th := &m.th
+func (h *homeScreen) draw(env *Env, w, height int) []ink.Drawn {
+	th := &env.th
 	p := ink.Page{W: w, Theme: th}
 	p.Add("")
 	p.Add(th.Strong.On("When a change fails halfway:") + " " + th.Plain.On("evidence first, then the smallest safe step."))
@@ -30,18 +30,18 @@ func (h *homeScreen) draw(m *model, w, height int) []ink.Drawn {
 	p.Gap()
 	body := height - len(p.Rows)
 	if w < 120 {
-		rows, at := h.list(m, w, incidents, rightNow, debts, practice, library)
+		rows, at := h.list(env, w, incidents, rightNow, debts, practice, library)
 		rows, _ = ink.Window(rows, at-body/2, body)
 		return append(p.Rows, rows...)
 	}
 	lw := (w - 6) / 2
-	left, at := h.list(m, lw, incidents, rightNow, debts)
+	left, at := h.list(env, lw, incidents, rightNow, debts)
 	if p := (ink.Page{W: lw, Theme: th}); len(left)+13 <= body {
 		drawLoop(&p)
 		left = append(append(left, ""), p.Rows...)
 	}
 	left, _ = ink.Window(left, at-body/2, body)
-	right, at := h.list(m, w-6-lw, practice, library)
+	right, at := h.list(env, w-6-lw, practice, library)
 	right, _ = ink.Window(right, at-body/2, body)
 	return append(p.Rows, ink.Beside("      ", []int{lw, w - 6 - lw}, left, right)...)
 }
@@ -67,12 +67,12 @@ func drawLoop(p *ink.Page) {
 }
 
 // list draws sections, and says on which line the cursor is.
-func (h *homeScreen) list(m *model, w int, which ...section) ([]ink.Drawn, int) {
-	th, cursor := &m.th, 0
+func (h *homeScreen) list(env *Env, w int, which ...section) ([]ink.Drawn, int) {
+	th, cursor := &env.th, 0
 	p := ink.Page{W: w, Theme: th}
 	nth, at := 0, h.ordinal(which)
 	for _, s := range which {
-		if s == rightNow && m.c.Centre == nil {
+		if s == rightNow && env.c.Centre == nil {
 			continue
 		}
 		title, empty := sectionTexts(s)
@@ -87,7 +87,7 @@ func (h *homeScreen) list(m *model, w int, which ...section) ([]ink.Drawn, int) 
 		p.Gap()
 		p.Add(th.Title.On(title) + count)
 		if s == rightNow && len(which) < 4 {
-			cursor = h.drawWide(m, &p, cursor)
+			cursor = h.drawWide(env, &p, cursor)
 			continue
 		}
 		if n == 0 && (s != rightNow || h.find.value() != "") {
@@ -109,14 +109,14 @@ func (h *homeScreen) list(m *model, w int, which ...section) ([]ink.Drawn, int) 
 				cursor = len(p.Rows)
 			}
 			switch {
-			case nth < at-m.h || nth > at+m.h: // nobody sees it: of a long list only what is near is drawn
+			case nth < at-env.h || nth > at+env.h: // nobody sees it: of a long list only what is near is drawn
 				p.Rows = append(p.Rows, "")
 			case len(which) < 4 && s != library:
-				r.drawTall(&p, wide, i == h.at, m.now)
+				r.drawTall(&p, wide, i == h.at, env.now)
 			case r.long:
 				r.drawLong(&p, wide, i == h.at, 2)
 			default:
-				p.Add(r.draw(th, w, wide, i == h.at, m.now))
+				p.Add(r.draw(th, w, wide, i == h.at, env.now))
 			}
 		}
 		if s == rightNow && h.find.value() == "" && len(which) >= 4 {

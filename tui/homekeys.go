@@ -8,56 +8,54 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-func (m *model) pressHome(msg tea.KeyPressMsg) tea.Cmd {
-	h := &m.home
+func (h *homeScreen) press(env *Env, msg tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case h.typing:
-		return m.narrow(msg)
-	case key.Matches(msg, m.keys.Search):
+		return h.narrow(env, msg)
+	case key.Matches(msg, env.keys.Search):
 		h.typing = true
-	case key.Matches(msg, m.keys.Esc):
+	case key.Matches(msg, env.keys.Esc):
 		h.find = editor{}
-	case key.Matches(msg, m.keys.Leave):
-		return m.quit()
-	case key.Matches(msg, m.keys.Help):
-		m.openHelp()
-	case key.Matches(msg, m.keys.Up):
+	case key.Matches(msg, env.keys.Leave):
+		return env.Ask(Quit{})
+	case key.Matches(msg, env.keys.Help):
+		return env.Ask(OpenHelp{})
+	case key.Matches(msg, env.keys.Up):
 		h.step(-1)
-	case key.Matches(msg, m.keys.Down):
+	case key.Matches(msg, env.keys.Down):
 		h.step(1)
-	case key.Matches(msg, m.keys.PageUp):
+	case key.Matches(msg, env.keys.PageUp):
 		h.steps(-10)
-	case key.Matches(msg, m.keys.PageDown):
+	case key.Matches(msg, env.keys.PageDown):
 		h.steps(10)
-	case key.Matches(msg, m.keys.First):
+	case key.Matches(msg, env.keys.First):
 		h.steps(-len(h.rows))
-	case key.Matches(msg, m.keys.Last):
+	case key.Matches(msg, env.keys.Last):
 		h.steps(len(h.rows))
-	case key.Matches(msg, m.keys.Paste):
-		m.at = atMatch
-	case key.Matches(msg, m.keys.Symptoms):
-		return m.openSymptoms()
-	case key.Matches(msg, m.keys.Practise):
+	case key.Matches(msg, env.keys.Paste):
+		env.at = atMatch
+	case key.Matches(msg, env.keys.Symptoms):
+		return env.Ask(OpenSymptoms{})
+	case key.Matches(msg, env.keys.Practise):
 		h.jump(practice)
-	case key.Matches(msg, m.keys.Library):
+	case key.Matches(msg, env.keys.Library):
 		h.jump(library)
-	case key.Matches(msg, m.keys.Reload):
+	case key.Matches(msg, env.keys.Reload):
 		h.loading = true
-		return tea.Batch(m.loadHome(), m.ask())
-	case key.Matches(msg, m.keys.Enter):
-		return m.openRow()
+		return tea.Batch(h.load(env), h.ask(env))
+	case key.Matches(msg, env.keys.Enter):
+		return h.openRow(env)
 	}
 	return nil
 }
 
 // narrow takes what is typed after /: the rows that have all of its words stay.
-func (m *model) narrow(msg tea.KeyPressMsg) tea.Cmd {
-	h := &m.home
+func (h *homeScreen) narrow(env *Env, msg tea.KeyPressMsg) tea.Cmd {
 	switch msg.String() {
 	case "enter":
 		h.typing = false
 		if h.seen(h.at) {
-			return m.openRow()
+			return h.openRow(env)
 		}
 		return nil
 	case "esc":
@@ -138,32 +136,32 @@ func (h *homeScreen) jump(s section) {
 	}
 }
 
-func (m *model) openRow() tea.Cmd {
-	if len(m.home.rows) == 0 {
-		m.at = atMatch
+func (h *homeScreen) openRow(env *Env) tea.Cmd {
+	if len(h.rows) == 0 {
+		env.at = atMatch
 		return nil
 	}
-	if !m.home.seen(m.home.at) {
-		m.warn("", "Nothing here has these words. esc clears them.")
+	if !h.seen(h.at) {
+		env.warn("", "Nothing here has these words. esc clears them.")
 		return nil
 	}
-	r := m.home.rows[m.home.at]
+	r := h.rows[h.at]
 	switch r.section {
 	case incidents, debts:
-		return m.resume(r.id)
+		return env.Ask(Resume{ID: r.id})
 	case rightNow:
-		return m.openStanding(r)
+		return h.openStanding(env, r)
 	case practice:
 		if len(r.variants) > 0 {
-			m.form = m.variantForm(r)
+			env.form = h.variantForm(env, r)
 			return nil
 		}
-		return m.drill(r.id, "")
+		return env.Ask(Practise{Drill: r.id})
 	}
-	return m.startRunbook(r.id)
+	return env.Ask(Start{Runbook: r.id})
 }
 
-func (m *model) variantForm(r homeRow) *form {
+func (h *homeScreen) variantForm(env *Env, r homeRow) *form {
 	cs := []choice{{value: "as it is", help: "the drill's own course"}}
 	for _, v := range r.variants {
 		cs = append(cs, choice{value: v, help: ""})
@@ -171,8 +169,8 @@ func (m *model) variantForm(r homeRow) *form {
 	return &form{title: ink.Say("Practise %s", r.id), intro: []ink.Text{r.main}, fields: []field{oneOf("variant", "variant", cs)},
 		submit: func(v map[string]string) tea.Cmd {
 			if v["variant"] == cs[0].value {
-				return m.drill(r.id, "")
+				return env.Ask(Practise{Drill: r.id})
 			}
-			return m.drill(r.id, v["variant"])
+			return env.Ask(Practise{Drill: r.id, Variant: v["variant"]})
 		}}
 }

@@ -32,7 +32,7 @@ func TestHostileText(t *testing.T) {
 			s.toEvidence()
 			s.press("enter", "enter", "w", "/")
 			s.evidence.view.find.edit.insert(attack)
-			s.settle(s.findTyped())
+			s.settle(s.evidence.findTyped(s.Env))
 		},
 		"reads":  (*stage).toReads,
 		"cutoff": func(s *stage) { s.toReads(); s.press("x") },
@@ -77,11 +77,11 @@ func TestHostileText(t *testing.T) {
 		"phrase":  func(s *stage) { s.toGate(); s.gate.edit.insert(attack) },
 		"search":  func(s *stage) { s.toEvidence(); s.press("/"); s.evidence.find.insert(attack) },
 		"home":    func(s *stage) { s.inc, s.at = nil, atHome; s.toHome() },
-		"match":   func(s *stage) { s.inc, s.at = nil, atHome; s.toMatch(); s.settle(s.match.add(attack, s.model)) },
+		"match":   func(s *stage) { s.inc, s.at = nil, atHome; s.toMatch(); s.settle(s.match.add(attack, s.model.Env)) },
 		"opening": func(s *stage) { s.inc, s.at = nil, atWait; s.wait.lines = append(s.wait.lines, ink.Shown(attack)) },
 		"failed": func(s *stage) {
 			s.at, s.wait.cancel = atWait, func() {}
-			s.opened(openedMsg{s.wait.seq, nil, fmt.Errorf("%s", attack)})
+			s.wait.opened(s.Env, openedMsg{s.wait.seq, nil, fmt.Errorf("%s", attack)})
 		},
 	}
 	for name, to := range screens {

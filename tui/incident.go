@@ -27,11 +27,11 @@ type didMsg struct {
 // enterIncident makes inc the one that is shown.
 func (m *model) enterIncident(inc Incident) {
 	m.crew.keep(inc)
-	m.closeArtifact()
+	m.evidence.closeArtifact(m.Env)
 	m.inc, m.at = inc, atRun
 	m.gate, m.form = nil, nil
-	*m.view, m.tape = view{}, nil
-	m.run, m.evidence, m.sealing, m.replay, m.hist = runScreen{view: m.view}, evidenceScreen{}, sealScreen{}, replay{}, history{}
+	*m.view, *m.seal, m.tape = view{}, sealState{}, nil
+	m.run, m.evidence, m.sealing, m.replay, m.hist = runScreen{view: m.view}, evidenceScreen{}, sealScreen{sealState: m.seal}, replay{}, history{}
 	if tape, ok := inc.(Tape); ok {
 		m.thread(tape)
 		return
@@ -65,16 +65,16 @@ func (m *model) changed(msg changedMsg) tea.Cmd {
 	if m.gate != nil {
 		m.gate.take(msg.snap, m.now)
 	}
-	return tea.Batch(ring, m.liveGrew(), m.listen(), m.judge())
+	return tea.Batch(ring, m.evidence.liveGrew(m.Env), m.listen(), m.run.judge(m.Env))
 }
 
 // send asks the incident for an intent. Leaving the program must not undo what
 // was asked: only the incident itself decides when an act ends.
-func (m *model) send(in triage.Intent) tea.Cmd {
-	inc := m.inc
-	in.Seen = m.run.snap.State.Seq
-	m.busy++
-	return m.crew.start(func(ctx context.Context) tea.Msg {
+func (env *Env) send(in triage.Intent) tea.Cmd {
+	inc := env.inc
+	in.Seen = env.snap.State.Seq
+	env.busy++
+	return env.crew.start(func(ctx context.Context) tea.Msg {
 		return didMsg{in, inc.Do(context.WithoutCancel(ctx), in)}
 	})
 }

@@ -54,7 +54,7 @@ func (m *model) released(msg releasedMsg) tea.Cmd {
 	if msg.err != nil {
 		m.warn("critical", ink.Shown(msg.err.Error()))
 	}
-	return tea.Batch(m.loadHome(), m.ask())
+	return tea.Batch(m.home.load(m.Env), m.home.ask(m.Env))
 }
 
 // quit ends the program, with a word for the terminal that stays behind.

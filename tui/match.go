@@ -35,24 +35,24 @@ type alikeMsg struct {
 	like []Alike
 }
 
-func (s *matchScreen) add(t string, m *model) tea.Cmd {
+func (s *matchScreen) add(t string, env *Env) tea.Cmd {
 	s.text += strings.ReplaceAll(t, "\r\n", "\n")
 	s.text = strings.ReplaceAll(s.text, "\r", "\n")
 	if over := len(s.text) - mostPasted; over > 0 {
 		s.text = s.text[over:]
 	}
-	return s.rank(m)
+	return s.rank(env)
 }
 
-func (s *matchScreen) rank(m *model) tea.Cmd {
+func (s *matchScreen) rank(env *Env) tea.Cmd {
 	s.seq++
 	s.done, s.like = false, nil
 	seq, txt := s.seq, s.text
-	if strings.TrimSpace(txt) == "" || m.c.Match == nil {
+	if strings.TrimSpace(txt) == "" || env.c.Match == nil {
 		s.hits, s.done = nil, true
 		return nil
 	}
-	return m.crew.start(func(context.Context) tea.Msg { return hitsMsg{seq, m.c.Match(txt)} })
+	return env.crew.start(func(context.Context) tea.Msg { return hitsMsg{seq, env.c.Match(txt)} })
 }
 
 func (s *matchScreen) take(msg hitsMsg) {
@@ -63,48 +63,47 @@ func (s *matchScreen) take(msg hitsMsg) {
 
 // alike looks for incidents with the error that is pasted, once its runbooks are
 // ranked: then nobody types any more, or soon not.
-func (m *model) alike(msg hitsMsg) tea.Cmd {
-	find, txt := m.c.Alike, m.match.text
-	if find == nil || msg.seq != m.match.seq {
+func (s *matchScreen) alike(env *Env, msg hitsMsg) tea.Cmd {
+	find, txt := env.c.Alike, s.text
+	if find == nil || msg.seq != s.seq {
 		return nil
 	}
-	return m.crew.start(func(context.Context) tea.Msg { return alikeMsg{msg.seq, find(txt)} })
+	return env.crew.start(func(context.Context) tea.Msg { return alikeMsg{msg.seq, find(txt)} })
 }
 
-func (m *model) pressMatch(msg tea.KeyPressMsg) tea.Cmd {
-	s := &m.match
+func (s *matchScreen) press(env *Env, msg tea.KeyPressMsg) tea.Cmd {
 	switch {
-	case key.Matches(msg, m.keys.Esc):
-		m.at = atHome
+	case key.Matches(msg, env.keys.Esc):
+		env.at = atHome
 		return nil
 	case msg.String() == "tab":
-		return m.openSymptoms()
+		return env.Ask(OpenSymptoms{})
 	case msg.String() == "up":
 		s.at = max(0, s.at-1)
 	case msg.String() == "down":
 		s.at = max(0, min(len(s.hits)-1, s.at+1))
 	case msg.String() == "ctrl+u":
 		s.text = ""
-		return s.rank(m)
+		return s.rank(env)
 	case msg.String() == "backspace":
 		if rs := []rune(s.text); len(rs) > 0 {
 			s.text = string(rs[:len(rs)-1])
 		}
-		return s.rank(m)
-	case key.Matches(msg, m.keys.Enter):
+		return s.rank(env)
+	case key.Matches(msg, env.keys.Enter):
 		if len(s.hits) > 0 && s.done {
 			// The parameters are looked at: the text says some of them, and a person knows
 			// what it leaves out.
-			return m.startWith(s.hits[s.at].Runbook, s.hits[s.at].Params, true)
+			return env.Ask(Start{Runbook: s.hits[s.at].Runbook, Given: s.hits[s.at].Params, Look: true})
 		}
 	case msg.Text != "":
-		return s.add(msg.Text, m)
+		return s.add(msg.Text, env)
 	}
 	return nil
 }
 
-func (s *matchScreen) draw(m *model, w, h int) []ink.Drawn {
-	th := &m.th
+func (s *matchScreen) draw(env *Env, w, h int) []ink.Drawn {
+	th := &env.th
 	p := ink.Page{W: w, Theme: th}
 	p.Add("")
 	p.Add(th.Strong.On("What does the failure say?"))
@@ -125,7 +124,7 @@ func (s *matchScreen) draw(m *model, w, h int) []ink.Drawn {
 		s.drawHits(&p)
 	}
 	if len(s.like) > 0 && s.done {
-		s.drawAlike(&p, m.now)
+		s.drawAlike(&p, env.now)
 	}
 	return p.Rows
 }

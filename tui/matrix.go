@@ -10,11 +10,11 @@ import (
 
 // drawMatrix draws a comparison: fields by sources, and in a sign and in words
 // whether they agree. The field that is picked shows all of what it stands on.
-func (m *model) drawMatrix(p *ink.Page, st triage.Step) {
+func (r *runScreen) drawMatrix(env *Env, p *ink.Page, st triage.Step) {
 	if len(st.Rows) == 0 {
 		return
 	}
-	g := m.run.gridOf(st, m.cellText)
+	g := r.gridOf(st, env.cellText)
 	l := g.layout(p.W)
 	p.Gap()
 	if !l.blocks {
@@ -26,22 +26,22 @@ func (m *model) drawMatrix(p *ink.Page, st triage.Step) {
 	}
 	for i := range g.rows {
 		picked := -1
-		if i == m.run.row {
-			picked = m.run.col
+		if i == r.row {
+			picked = r.col
 		}
 		if l.blocks {
-			m.drawBlock(p, &g.rows[i], picked)
+			r.drawBlock(env, p, &g.rows[i], picked)
 		} else {
-			m.drawLine(p, l, &g.rows[i], picked)
+			r.drawLine(env, p, l, &g.rows[i], picked)
 		}
 	}
 }
 
 // drawLine draws a field in one line, and below it what was picked.
-func (m *model) drawLine(p *ink.Page, l matrixLayout, r *gridRow, picked int) {
+func (s *runScreen) drawLine(env *Env, p *ink.Page, l matrixLayout, r *gridRow, picked int) {
 	th := p.Theme
 	mk := agreementMark(th, r.judged)
-	row := m.drawField(p, r, mk, picked >= 0, l.name)
+	row := s.drawField(env, p, r, mk, picked >= 0, l.name)
 	for i, w := range l.cols {
 		row += "  " + ink.Fit(r.cells[i].short(th), w)
 	}
@@ -58,24 +58,24 @@ func (m *model) drawLine(p *ink.Page, l matrixLayout, r *gridRow, picked int) {
 		if !l.beside {
 			p.Add(ink.Blank(4) + mk.Ink.On(mk.Word))
 		}
-		m.drawSides(p, r, picked)
+		s.drawSides(env, p, r, picked)
 	}
 }
 
 // drawBlock draws a field with a line for each source: columns would be too narrow.
-func (m *model) drawBlock(p *ink.Page, r *gridRow, picked int) {
+func (s *runScreen) drawBlock(env *Env, p *ink.Page, r *gridRow, picked int) {
 	mk := agreementMark(p.Theme, r.judged)
-	row := m.drawField(p, r, mk, picked >= 0, ink.Cells(ink.Drawn(r.field)))
+	row := s.drawField(env, p, r, mk, picked >= 0, ink.Cells(ink.Drawn(r.field)))
 	if word := mk.Ink.On(mk.Word); ink.Cells(row)+2+ink.Cells(word) <= p.W {
 		p.Add(row + "  " + word)
 	} else {
 		p.Add(row)
 		p.Add(ink.Blank(4) + word)
 	}
-	m.drawSides(p, r, picked)
+	s.drawSides(env, p, r, picked)
 }
 
-func (m *model) drawField(p *ink.Page, r *gridRow, mk ink.Mark, picked bool, w int) ink.Drawn {
+func (s *runScreen) drawField(env *Env, p *ink.Page, r *gridRow, mk ink.Mark, picked bool, w int) ink.Drawn {
 	lead, pen := ink.Blank(2), p.Theme.Strong
 	if picked {
 		lead, pen = p.Theme.Pick.On("▸ "), p.Theme.Pick
@@ -87,7 +87,7 @@ func (m *model) drawField(p *ink.Page, r *gridRow, mk ink.Mark, picked bool, w i
 const mostLines = 8
 
 // drawSides draws what each source says, the picked one with what it stands on.
-func (m *model) drawSides(p *ink.Page, r *gridRow, picked int) {
+func (s *runScreen) drawSides(env *Env, p *ink.Page, r *gridRow, picked int) {
 	th := p.Theme
 	wide := 0
 	for _, c := range r.cells {
@@ -102,7 +102,7 @@ func (m *model) drawSides(p *ink.Page, r *gridRow, picked int) {
 		lead, name := ink.Blank(4), th.Muted
 		if i == picked {
 			lead, name = "  "+th.Pick.On("▸ "), th.Pick
-			m.run.mark = len(p.Rows)
+			s.mark = len(p.Rows)
 		}
 		said := ink.Page{W: p.W, Theme: th}
 		said.Item(lead+ink.Fit(name.On(c.source), wide)+"  ", c.ink(th), c.whole())

@@ -90,7 +90,7 @@ func TestMatrixFitsEveryWidth(t *testing.T) {
 	blocks := false
 	for w := 100; w >= 30; w-- {
 		p := ink.Page{W: w, Theme: &s.th}
-		s.drawMatrix(&p, st)
+		s.run.drawMatrix(s.Env, &p, st)
 		var all strings.Builder
 		for _, r := range p.Rows {
 			if n := ansi.StringWidth(string(r)); n > w {

@@ -117,11 +117,11 @@ func oddOf(c triage.Compared) string {
 }
 
 // cellText writes a value without what changes by itself, as an age does.
-func (m *model) cellText(v triage.Value) (ink.Text, bool) {
+func (env *Env) cellText(v triage.Value) (ink.Text, bool) {
 	if v.Known() && v.T == "time" {
 		return ink.Shown(strings.Trim(string(v.V), `"`)), true
 	}
-	t, known := m.value(v)
+	t, known := valueText(env, v)
 	return t, known
 }
 

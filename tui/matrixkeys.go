@@ -11,19 +11,19 @@ import (
 )
 
 // compared is the comparison in front, nil where there is none to walk in.
-func (m *model) compared() *grid {
-	st, _ := m.run.step()
-	if st.Kind != triage.CompareStep || len(st.Rows) == 0 || m.run.facts || m.run.closed() && !m.replaying() {
+func (r *runScreen) compared(env *Env) *grid {
+	st, _ := r.step()
+	if st.Kind != triage.CompareStep || len(st.Rows) == 0 || r.facts || r.closed() && !env.replaying() {
 		return nil
 	}
-	return m.run.gridOf(st, m.cellText)
+	return r.gridOf(st, env.cellText)
 }
 
 // pressMatrix takes the keys that walk in a comparison, and says whether it took
 // this one. Nothing is picked at first, so that enter alone goes on.
-func (m *model) pressMatrix(msg tea.KeyPressMsg) (tea.Cmd, bool) {
-	r, k := &m.run, &m.keys
-	g := m.compared()
+func (r *runScreen) pressMatrix(env *Env, msg tea.KeyPressMsg) (tea.Cmd, bool) {
+	k := &env.keys
+	g := r.compared(env)
 	if g == nil {
 		return nil, false
 	}
@@ -42,7 +42,7 @@ func (m *model) pressMatrix(msg tea.KeyPressMsg) (tea.Cmd, bool) {
 	case key.Matches(msg, k.Esc):
 		r.row = -1
 	case key.Matches(msg, k.Enter):
-		return m.lookAtCell(g), true
+		return r.lookAtCell(env, g), true
 	default:
 		return nil, false
 	}
@@ -70,13 +70,13 @@ func (r *runScreen) sideways(g *grid, by int) {
 }
 
 // lookAtCell shows the entry that the picked cell stands on; back returns here.
-func (m *model) lookAtCell(g *grid) tea.Cmd {
-	c := g.rows[m.run.row].cells[m.run.col]
+func (r *runScreen) lookAtCell(env *Env, g *grid) tea.Cmd {
+	c := g.rows[r.row].cells[r.col]
 	if len(c.from) == 0 {
-		m.warn("", ink.Say("%s stands on no entry: %s", c.source, c.expr))
+		env.warn("", ink.Say("%s stands on no entry: %s", c.source, c.expr))
 		return nil
 	}
-	return m.openEntry(slices.Max(c.from), spot{direct: true})
+	return env.Ask(OpenEntry{Seq: slices.Max(c.from), Direct: true})
 }
 
 // cellLabel is what enter does while a field is picked.

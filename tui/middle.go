@@ -11,62 +11,61 @@ import (
 )
 
 // drawMiddle draws the step in front.
-func (m *model) drawMiddle(w int) []ink.Drawn {
-	r := &m.run
-	p := ink.Page{W: w, Theme: &m.th}
+func (r *runScreen) drawMiddle(env *Env, w int) []ink.Drawn {
+	p := ink.Page{W: w, Theme: &env.th}
 	if r.snap.Dead != "" {
-		p.Item(m.th.Bad.On("✗ "), m.th.Bad, ink.Say("Nothing can be recorded any more: %s. Nothing will be read or changed. Leave, mend it, then resume.", r.snap.Dead))
+		p.Item(env.th.Bad.On("✗ "), env.th.Bad, ink.Say("Nothing can be recorded any more: %s. Nothing will be read or changed. Leave, mend it, then resume.", r.snap.Dead))
 		p.Gap()
 	}
 	st, card := r.step()
 	if st.ID == "" {
-		p.Para(m.th.Muted, "This incident has no step yet.")
+		p.Para(env.th.Muted, "This incident has no step yet.")
 		return p.Rows
 	}
-	m.drawTitle(&p, st)
+	r.drawTitle(env, &p, st)
 	if run, ok := r.running(st.ID); ok {
-		m.drawLive(&p, run)
+		drawLive(env, &p, run)
 		p.Gap()
 	}
-	m.drawReading(&p, st.ID)
+	r.drawReading(env, &p, st.ID)
 	if st.Kind == triage.WatchStep && st.Attempts > 0 {
-		m.drawWatch(&p, st)
+		r.drawWatch(env, &p, st)
 		p.Gap()
 	}
-	m.drawPassed(&p, st)
+	r.drawPassed(env, &p, st)
 	if ret := r.snap.State.Return; ret != "" {
-		p.Item(m.th.Warn.On("! "), m.th.Plain, ink.Say("The loop proposes to go back to %s: %s", ret, r.snap.State.ReturnWhy))
+		p.Item(env.th.Warn.On("! "), env.th.Plain, ink.Say("The loop proposes to go back to %s: %s", ret, r.snap.State.ReturnWhy))
 		p.Gap()
 	}
-	p.Para(m.th.Plain, ink.Block(card.Say))
+	p.Para(env.th.Plain, ink.Block(card.Say))
 	switch st.Kind {
 	case triage.AskStep:
-		m.drawAsk(&p, st, card)
+		r.drawAsk(env, &p, st, card)
 	case triage.ConcludeStep:
-		m.drawConclude(&p, st, card)
+		r.drawConclude(env, &p, st, card)
 	case triage.GateStep:
-		m.drawGateStep(&p, st)
+		r.drawGateStep(env, &p, st)
 	case triage.ManualStep:
-		m.drawManual(&p, st, card)
+		r.drawManual(env, &p, st, card)
 	}
-	m.drawProbe(&p, st, card)
+	r.drawProbe(env, &p, st, card)
 	if open := st.Status == triage.Pending || st.Status == triage.Stale; open && st.Kind != triage.GateStep && card.Aside == "" {
-		m.drawNeeds(&p, r.barred(st.ID))
+		drawNeeds(env, &p, r.barred(st.ID))
 	}
 	if len(r.snap.Next) > 0 {
 		p.Head("ANOTHER RUNBOOK FITS BETTER NOW: b")
 	}
 	for _, l := range r.snap.Next {
-		p.Item(m.th.Accent.On("→ ")+m.th.Strong.On(ink.Shown(l.Runbook))+"  ", m.th.Plain, ink.Shown(l.Why))
+		p.Item(env.th.Accent.On("→ ")+env.th.Strong.On(ink.Shown(l.Runbook))+"  ", env.th.Plain, ink.Shown(l.Why))
 	}
 	return p.Rows
 }
 
 // drawTitle says what the step is and where it stands.
-func (m *model) drawTitle(p *ink.Page, st triage.Step) {
+func (r *runScreen) drawTitle(env *Env, p *ink.Page, st triage.Step) {
 	th := p.Theme
 	mk := statusMark(th, st.Status, true)
-	if st.Status == triage.Pending && len(m.run.barred(st.ID)) > 0 {
+	if st.Status == triage.Pending && len(r.barred(st.ID)) > 0 {
 		mk = barredMark(th)
 	}
 	kind := ink.Text(st.Kind)
@@ -77,12 +76,12 @@ func (m *model) drawTitle(p *ink.Page, st triage.Step) {
 		kind += ", required"
 	}
 	p.Add(ink.Spread(th.Muted.On(ink.Text(st.Phase)+" · "+kind), mk.Ink.On(mk.Symbol+" "+mk.Word), p.W))
-	p.Para(th.Strong, m.run.title(st.ID))
+	p.Para(th.Strong, r.title(st.ID))
 	p.Gap()
 }
 
-func (m *model) drawAsk(p *ink.Page, st triage.Step, card session.Card) {
-	th, r := p.Theme, &m.run
+func (r *runScreen) drawAsk(env *Env, p *ink.Page, st triage.Step, card session.Card) {
+	th := p.Theme
 	p.Gap()
 	if t := ink.Shown(card.Ask); t != r.title(st.ID) {
 		p.Para(th.Strong, t)
@@ -90,11 +89,11 @@ func (m *model) drawAsk(p *ink.Page, st triage.Step, card session.Card) {
 	if card.Aside != "" {
 		p.Item(th.Muted.On("· "), th.Muted, ink.Say("Not needed here: %s", card.Aside))
 	}
-	m.drawShow(p, card.Show)
+	drawShow(env, p, card.Show)
 	if card.Graph != nil {
 		p.Gap()
-		m.drawGraph(p, card.Graph, graphParts{what: true})
-		p.Para(th.Muted, ink.Say("Why each stands there: %s", m.keys.Facts.Help().Key))
+		drawGraph(env, p, card.Graph, graphParts{what: true})
+		p.Para(th.Muted, ink.Say("Why each stands there: %s", env.keys.Facts.Help().Key))
 	}
 	p.Gap()
 	wide := len("I do not know")
@@ -124,10 +123,10 @@ func (m *model) drawAsk(p *ink.Page, st triage.Step, card session.Card) {
 	}
 }
 
-func (m *model) drawConclude(p *ink.Page, st triage.Step, card session.Card) {
+func (r *runScreen) drawConclude(env *Env, p *ink.Page, st triage.Step, card session.Card) {
 	th := p.Theme
 	p.Gap()
-	if c, ok := m.run.snap.State.Topics[triage.Topic(st.Uses)]; ok {
+	if c, ok := r.snap.State.Topics[triage.Topic(st.Uses)]; ok {
 		word := ink.Drawn("")
 		if c.Provisional {
 			word = "  " + th.Warn.On("provisional")
@@ -162,7 +161,7 @@ func (m *model) drawConclude(p *ink.Page, st triage.Step, card session.Card) {
 	}
 }
 
-func (m *model) drawManual(p *ink.Page, st triage.Step, card session.Card) {
+func (r *runScreen) drawManual(env *Env, p *ink.Page, st triage.Step, card session.Card) {
 	p.Gap()
 	if card.Evidence != "" {
 		p.Item(p.Theme.Muted.On("proof  "), p.Theme.Plain, ink.Shown(card.Evidence))
@@ -196,14 +195,14 @@ func drawAgain(p *ink.Page, s triage.State, g triage.GateState) {
 }
 
 // drawGateStep says from the outside where a gate stands.
-func (m *model) drawGateStep(p *ink.Page, st triage.Step) {
-	th, r := p.Theme, &m.run
+func (r *runScreen) drawGateStep(env *Env, p *ink.Page, st triage.Step) {
+	th := p.Theme
 	p.Gap()
 	g := r.snap.State.Gates[st.ID]
 	p.Add(th.Muted.On("class  ") + th.Plain.On(ink.Shown(string(st.Class))) + th.Muted.On("   this step can change something"))
 	switch g.Phase {
 	case triage.GateArmed, triage.GateConfirmed:
-		if p.Item(th.Bad.On("! "), th.Strong, m.armedWord(st.ID)); g.Shown.Second != nil {
+		if p.Item(th.Bad.On("! "), th.Strong, armedWord(env, st.ID)); g.Shown.Second != nil {
 			return // who is missing stands in its way
 		}
 	case triage.GateDone:
@@ -227,12 +226,12 @@ func (m *model) drawGateStep(p *ink.Page, st triage.Step) {
 		p.Para(th.Muted, "Nothing stands in its way. g shows what it would do; that changes nothing.")
 		return
 	}
-	m.drawNeeds(p, o.Refusals)
+	drawNeeds(env, p, o.Refusals)
 }
 
 // drawShow draws the facts that a question is about: beside their names, and what
 // is too long for that below its name, where it has the whole width.
-func (m *model) drawShow(p *ink.Page, show []steps.KV) {
+func drawShow(env *Env, p *ink.Page, show []steps.KV) {
 	if len(show) == 0 {
 		return
 	}
@@ -263,15 +262,15 @@ func (m *model) drawShow(p *ink.Page, show []steps.KV) {
 }
 
 // drawProbe draws what a step saw or is about to look at.
-func (m *model) drawProbe(p *ink.Page, st triage.Step, card session.Card) {
+func (r *runScreen) drawProbe(env *Env, p *ink.Page, st triage.Step, card session.Card) {
 	th := p.Theme
-	if _, ok := m.run.running(st.ID); ok {
+	if _, ok := r.running(st.ID); ok {
 		return
 	}
 	if st.Kind == triage.WatchStep && st.Attempts == 0 {
-		m.drawWatch(p, st)
+		r.drawWatch(env, p, st)
 	}
-	m.drawWhere(p, card)
+	r.drawWhere(env, p, card)
 	if st.Summary != "" && len(st.Rows) == 0 && st.Kind != triage.GateStep { // a gate says it itself
 		p.Gap()
 		mk := statusMark(th, st.Status, false)
@@ -281,20 +280,20 @@ func (m *model) drawProbe(p *ink.Page, st triage.Step, card session.Card) {
 		p.Item(mk.Ink.On(mk.Symbol)+" ", th.Strong, ink.Shown(st.Summary))
 	}
 	if st.Kind == triage.CompareStep {
-		m.drawMatrix(p, st)
-		m.drawShow(p, card.Show)
+		r.drawMatrix(env, p, st)
+		drawShow(env, p, card.Show)
 	}
-	m.drawCutOff(p, st)
+	r.drawCutOff(env, p, st)
 	own := card.Graph != nil && st.Kind != triage.AskStep
 	if own {
 		p.Gap()
-		m.drawGraph(p, card.Graph, graphParts{what: true})
+		drawGraph(env, p, card.Graph, graphParts{what: true})
 	}
-	m.drawFindings(p, st)
+	drawFindings(env, p, st)
 	if own {
 		drawReasons(p, card.Graph)
 	}
-	m.drawFollowUp(p, st)
+	r.drawFollowUp(env, p, st)
 	if st.Attempts == 0 && (st.Kind == triage.ProbeStep || st.Kind == triage.WatchStep || st.Kind == triage.CompareStep) {
 		drawAhead(p, card)
 	}
@@ -304,7 +303,7 @@ func (m *model) drawProbe(p *ink.Page, st triage.Step, card session.Card) {
 	}
 }
 
-func (m *model) drawFindings(p *ink.Page, st triage.Step) {
+func drawFindings(env *Env, p *ink.Page, st triage.Step) {
 	th := p.Theme
 	if len(st.Findings) > 0 {
 		p.Gap()

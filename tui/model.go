@@ -34,8 +34,10 @@ type model struct {
 }
 
 func newModel(ctx context.Context, c Config) *model {
-	m := &model{Env: &Env{c: c, crew: &crew{ctx: ctx, scrub: c.scrub}, keys: newKeys(c.Keys), th: c.theme(true), now: c.Now(), wall: c.Now(), view: &view{}}, dark: true}
-	m.run.view = m.view
+	m := &model{Env: &Env{c: c, crew: &crew{ctx: ctx, scrub: c.scrub}, keys: newKeys(c.Keys), th: c.theme(true), now: c.Now(), wall: c.Now(), view: &view{}, seal: &sealState{}}, dark: true}
+	m.Ask = m.obey
+	m.room = func() int { return m.h - len(m.header()) - len(m.foot()) }
+	m.run.view, m.sealing.sealState = m.view, m.seal
 	m.home.loading, m.home.centre.asking = true, c.Centre != nil
 	if c.Replay != nil {
 		m.enterIncident(c.Replay)
@@ -54,11 +56,11 @@ func (m *model) Init() tea.Cmd {
 	if m.replaying() {
 		return tea.Batch(tea.RequestBackgroundColor, m.hearAside(), m.lookAgain(), framed())
 	}
-	cmds := []tea.Cmd{tea.RequestBackgroundColor, m.beat(), m.loadHome(), m.hearAside(), framed()}
+	cmds := []tea.Cmd{tea.RequestBackgroundColor, m.beat(), m.home.load(m.Env), m.hearAside(), framed()}
 	if m.inc != nil {
 		cmds = append(cmds, m.listen())
 	} else if m.c.Text != "" {
-		cmds = append(cmds, m.match.add(m.c.Text, m))
+		cmds = append(cmds, m.match.add(m.c.Text, m.Env))
 	}
 	return tea.Batch(cmds...)
 }
@@ -76,9 +78,9 @@ func (m *model) update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		first := m.w == 0
 		m.w, m.h = msg.Width, msg.Height
 		if first {
-			return m, m.refitText()
+			return m, m.evidence.refitText(m.Env)
 		}
-		return m, tea.Batch(m.refitText(), resized())
+		return m, tea.Batch(m.evidence.refitText(m.Env), resized())
 	case tea.BackgroundColorMsg:
 		m.dark = msg.IsDark()
 		m.th = m.c.theme(m.dark)
@@ -104,17 +106,18 @@ func (m *model) result(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case homeMsg:
 		m.home.take(msg)
+		m.known = msg.data
 	case framedMsg:
 		if m.inc == nil {
-			return m.ask()
+			return m.home.ask(m.Env)
 		}
 	case answerMsg:
-		return m.answered(msg)
+		return m.home.answered(m.Env, msg)
 	case askedMsg:
 		m.home.centre.took(msg)
 	case hitsMsg:
 		m.match.take(msg)
-		return m.alike(msg)
+		return m.match.alike(m.Env, msg)
 	case alikeMsg:
 		if msg.seq == m.match.seq {
 			m.match.like = msg.like
@@ -122,18 +125,18 @@ func (m *model) result(msg tea.Msg) tea.Cmd {
 	case progressMsg:
 		return m.wait.take(msg)
 	case openedMsg:
-		return m.opened(msg)
+		return m.wait.opened(m.Env, msg)
 	case changedMsg:
 		return m.changed(msg)
 	case didMsg:
 		m.did(msg)
-		return tea.Batch(m.judge(), m.handed(msg))
+		return tea.Batch(m.run.judge(m.Env), m.handed(msg))
 	case didAllMsg:
 		m.didAll(msg)
 	case judgedMsg:
-		m.judged(msg)
+		m.run.judged(m.Env, msg)
 	case anchoredMsg:
-		m.posted(msg)
+		m.run.posted(m.Env, msg)
 	case playMsg:
 		return m.played(msg)
 	case lookMsg:
@@ -141,27 +144,27 @@ func (m *model) result(msg tea.Msg) tea.Cmd {
 	case grownMsg:
 		return m.grown(msg)
 	case artifactMsg:
-		return m.artifactOpened(msg)
+		return m.evidence.artifactOpened(m.Env, msg)
 	case pageMsg:
-		return m.paged(msg)
+		return m.evidence.paged(m.Env, msg)
 	case countMsg:
-		return m.lineCounted(msg)
+		return m.evidence.lineCounted(m.Env, msg)
 	case huntMsg:
-		return m.hunted(msg)
+		return m.evidence.hunted(m.Env, msg)
 	case copiedMsg:
-		return m.copied(msg)
+		return m.evidence.copied(m.Env, msg)
 	case symptomsMsg:
 		m.symptoms.take(msg.all)
 	case fittingMsg:
 		m.symptoms.ranked(msg)
 	case sealingMsg:
-		m.sealLooked(msg)
+		m.sealing.sealLooked(m.Env, msg)
 	case sealStepMsg:
-		return m.sealStep(msg)
+		return m.sealing.sealStep(m.Env, msg)
 	case sealedMsg:
-		m.sealDone(msg)
+		m.sealing.sealDone(m.Env, msg)
 	case savedMsg:
-		m.saved(msg)
+		m.evidence.saved(m.Env, msg)
 	case asideMsg:
 		return m.aside(msg)
 	case releasedMsg:
@@ -204,12 +207,14 @@ func (m *model) route(msg tea.KeyPressMsg) tea.Cmd {
 		}
 		return cmd
 	case m.help != nil:
-		m.pressHelp(msg)
+		if m.help.press(m.Env, msg) {
+			m.help = nil
+		}
 		return nil
 	case m.palette != nil:
 		return m.pressPalette(msg)
 	case m.gate != nil:
-		return m.pressGate(msg)
+		return m.gate.press(m.Env, msg)
 	}
 	m.notice = notice{}
 	if !m.typing() {
@@ -227,19 +232,19 @@ func (m *model) route(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	switch m.at {
 	case atMatch:
-		return m.pressMatch(msg)
+		return m.match.press(m.Env, msg)
 	case atWait:
-		return m.pressWait(msg)
+		return m.wait.press(m.Env, msg)
 	case atRun:
-		return m.pressRun(msg)
+		return m.run.press(m.Env, msg)
 	case atEvidence:
-		return m.pressEvidence(msg)
+		return m.evidence.press(m.Env, msg)
 	case atSeal:
-		return m.pressSeal(msg)
+		return m.sealing.press(m.Env, msg)
 	case atSymptoms:
-		return m.pressSymptoms(msg)
+		return m.symptoms.press(m.Env, msg)
 	}
-	return m.pressHome(msg)
+	return m.home.press(m.Env, msg)
 }
 
 // without is a key less one modifier.

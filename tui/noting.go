@@ -30,7 +30,7 @@ func (m *model) takeNote() {
 		return
 	}
 	under := m.form
-	m.form = m.noteForm()
+	m.form = noteForm(m.Env)
 	m.form.over, m.form.under = true, under
 }
 

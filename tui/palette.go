@@ -43,7 +43,7 @@ func (m *model) paletteItems() []paletteItem {
 		press := keyFor(c.binding.Keys()[0])
 		out = append(out, paletteItem{ink.Shown(c.does), keysOf(*c.binding), func() tea.Cmd {
 			if c.at == onIncident && m.at == atEvidence && c.binding != &m.keys.Report && c.binding != &m.keys.Seal {
-				m.closeArtifact()
+				m.evidence.closeArtifact(m.Env)
 				m.at = atRun
 			}
 			if c.binding == &m.keys.Note {
@@ -73,7 +73,7 @@ func (m *model) paletteItems() []paletteItem {
 			}
 			out = append(out, paletteItem{r.move, ink.Clip(note, 40), func() tea.Cmd {
 				m.home.at, m.home.moved = i, true
-				return m.openRow()
+				return m.home.openRow(m.Env)
 			}})
 		}
 	}

@@ -219,13 +219,13 @@ func TestPlaceOfAnotherContext(t *testing.T) {
 	card := s.bench.cards[step]
 	card.With = []steps.KV{{Key: steps.ContextParam, Value: "shop-prod"}}
 	p := &ink.Page{W: 70, Theme: &s.th}
-	s.drawWhere(p, card)
+	s.run.drawWhere(s.Env, p, card)
 	if got := drawnText(p); !strings.Contains(got, "PRODUCTION") || !strings.Contains(got, "It reads context shop-prod, not the incident's own.") {
 		t.Errorf("drawn: %q", got)
 	}
 	card.With[0].Value = "shop-test"
 	p = &ink.Page{W: 70, Theme: &s.th}
-	s.drawWhere(p, card)
+	s.run.drawWhere(s.Env, p, card)
 	if got := drawnText(p); strings.Contains(got, "PRODUCTION") || !strings.Contains(got, "shop-test") {
 		t.Errorf("drawn: %q", got)
 	}

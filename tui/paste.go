@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"handrail/session"
+	"handrail/triage"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -18,11 +20,11 @@ func (m *model) paste(s string) tea.Cmd {
 		m.palette.edit.paste(strings.Join(strings.Fields(s), " "))
 		m.palette.filter()
 	case m.gate != nil:
-		return m.pasteAtGate(s)
+		return m.gate.pasteAtGate(m.Env, s)
 	case m.at == atEvidence:
 		if v := m.evidence.view; v != nil && v.find.typing {
 			v.find.edit.paste(strings.Join(strings.Fields(s), " "))
-			return m.findTyped()
+			return m.evidence.findTyped(m.Env)
 		}
 		m.evidence.paste(s)
 	case m.at == atRun && m.run.find.typing:
@@ -34,7 +36,7 @@ func (m *model) paste(s string) tea.Cmd {
 		m.symptoms.filter()
 	case m.at == atHome, m.at == atMatch, m.at == atSymptoms:
 		m.at = atMatch
-		return m.match.add(s, m)
+		return m.match.add(s, m.Env)
 	}
 	return nil
 }
@@ -42,4 +44,14 @@ func (m *model) paste(s string) tea.Cmd {
 // typing says that letters are text at the moment.
 func (m *model) typing() bool {
 	return m.at == atMatch || m.at == atRun && m.run.find.typing || m.at == atSymptoms && m.symptoms.typing || m.at == atEvidence && m.evidence.taking() || m.at == atHome && m.home.typing
+}
+
+// pasteBehindGate takes an approval that is pasted while the gate waits behind
+// another screen, and brings the gate to the front.
+func (m *model) pasteBehindGate(s string) tea.Cmd {
+	g := m.run.snap.Gate
+	if m.inc == nil || !session.IsApproval(s) || g == nil || g.Second == nil || g.Phase != triage.GateArmed {
+		return nil
+	}
+	return tea.Batch(m.openGate(g.Step), m.gate.handApproval(m.Env, s))
 }

@@ -36,8 +36,8 @@ func (p Place) Holds(lines []steps.KV) bool {
 
 // placeOf returns the label of the first place that something of the header
 // belongs to. Practice has its own word and is never production.
-func (m *model) placeOf(header []steps.KV) ink.Text {
-	places := m.c.Places
+func (env *Env) placeOf(header []steps.KV) ink.Text {
+	places := env.c.Places
 	if places == nil {
 		places = UsualPlaces()
 	}
@@ -51,25 +51,25 @@ func (m *model) placeOf(header []steps.KV) ink.Text {
 
 // place is where the incident that is shown goes on, or would be opened, as a
 // label to draw; "" where that is nothing special.
-func (m *model) place() ink.Text {
-	if m.inc == nil {
-		return m.placeOf([]steps.KV{{Key: "cluster", Value: m.home.data.Cluster}})
+func (env *Env) place() ink.Text {
+	if env.inc == nil {
+		return env.placeOf([]steps.KV{{Key: "cluster", Value: env.known.Cluster}})
 	}
-	if m.run.snap.State.Drill != "" {
+	if env.snap.State.Drill != "" {
 		return ""
 	}
-	return m.placeOf(append(slices.Clone(m.run.snap.Header), m.run.snap.Where...))
+	return env.placeOf(append(slices.Clone(env.snap.Header), env.snap.Where...))
 }
 
 // drawWhere says which other context a step reads, and in the colour of its place
 // where that is somewhere special.
-func (m *model) drawWhere(p *ink.Page, card session.Card) {
+func (r *runScreen) drawWhere(env *Env, p *ink.Page, card session.Card) {
 	for _, kv := range card.With {
 		if kv.Key != steps.ContextParam || kv.Value == "" {
 			continue
 		}
 		lead := p.Theme.Muted.On("· ")
-		if place := m.placeOf([]steps.KV{kv}); place != "" && m.run.snap.State.Drill == "" {
+		if place := env.placeOf([]steps.KV{kv}); place != "" && r.snap.State.Drill == "" {
 			lead = p.Theme.ChipPlace.On(" "+ink.Clip(place, 16)+" ") + " "
 		}
 		p.Gap()

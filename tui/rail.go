@@ -10,12 +10,11 @@ import (
 
 // drawRail draws the loop: each phase with how much of it is settled, and the
 // steps of the phase in front.
-func (m *model) drawRail(w, h int) []ink.Drawn {
-	th, r := &m.th, &m.run
+func (r *runScreen) drawRail(env *Env, w, h int) []ink.Drawn {
+	th := &env.th
 	p := ink.Page{W: w, Theme: th}
 	cur, _ := r.step()
 	focusRow := 0
-	been := m.been()
 	for _, ph := range triage.Phases() {
 		var in []triage.Step
 		for _, st := range r.steps() {
@@ -24,7 +23,7 @@ func (m *model) drawRail(w, h int) []ink.Drawn {
 			}
 		}
 		here := ph == cur.Phase
-		mk, count := m.phaseMark(ph, in, here)
+		mk, count := r.phaseMark(env, ph, in, here)
 		name := th.Muted.On(ink.Text(ph))
 		if here {
 			name = th.Strong.On(ink.Text(ph))
@@ -39,7 +38,7 @@ func (m *model) drawRail(w, h int) []ink.Drawn {
 			if st.ID == r.focus {
 				focusRow = len(p.Rows)
 			}
-			p.Add(m.railStep(st, slices.Index(been, st.ID), w))
+			p.Add(r.railStep(env, st, slices.Index(r.been, st.ID), w))
 		}
 	}
 	rows, _ := ink.Window(p.Rows, focusRow-h/2, h)
@@ -48,8 +47,8 @@ func (m *model) drawRail(w, h int) []ink.Drawn {
 
 // railStep is a step of the rail: how it stands, and at the right how long it
 // has been running, or that one was there before, the nth back.
-func (m *model) railStep(st triage.Step, back, w int) ink.Drawn {
-	th, r := &m.th, &m.run
+func (r *runScreen) railStep(env *Env, st triage.Step, back, w int) ink.Drawn {
+	th := &env.th
 	lead, pen := ink.Drawn("  "), th.Muted
 	if st.ID == r.focus {
 		lead, pen = th.Pick.On("▸ "), th.Pick
@@ -65,7 +64,7 @@ func (m *model) railStep(st triage.Step, back, w int) ink.Drawn {
 	tail := ink.Drawn("")
 	switch x, running := r.running(st.ID); {
 	case running:
-		tail = " " + th.Accent.On(ink.Ago(max(0, m.now.Sub(x.Started)))) + " "
+		tail = " " + th.Accent.On(ink.Ago(max(0, env.now.Sub(x.Started)))) + " "
 	case st.ID == r.focus:
 	case back >= 0 && back < 3:
 		tail = " " + th.Muted.On(ink.Say("←%d", back+1)) + " "
@@ -76,7 +75,7 @@ func (m *model) railStep(st triage.Step, back, w int) ink.Drawn {
 }
 
 // drawNeeds says what stands in the way of a step, and what would meet it.
-func (m *model) drawNeeds(p *ink.Page, needs []triage.Refusal) {
+func drawNeeds(env *Env, p *ink.Page, needs []triage.Refusal) {
 	th := p.Theme
 	if len(needs) == 0 {
 		return
@@ -91,8 +90,8 @@ func (m *model) drawNeeds(p *ink.Page, needs []triage.Refusal) {
 }
 
 // drawPassed says who passed over a step, or set it aside, and why.
-func (m *model) drawPassed(p *ink.Page, st triage.Step) {
-	th, s := p.Theme, &m.run.snap.State
+func (r *runScreen) drawPassed(env *Env, p *ink.Page, st triage.Step) {
+	th, s := p.Theme, &r.snap.State
 	for _, w := range s.Waivers {
 		if w.Subject == st.ID && w.Law == triage.LawNone {
 			p.Item(th.Warn.On("– "), th.Plain, ink.Say("Overruled by %s: %s", ink.Or(ink.Shown(w.Person), ink.Shown(w.Actor)), w.Why)+" ("+ink.Clock(w.At)+")")
@@ -111,8 +110,8 @@ func (m *model) drawPassed(p *ink.Page, st triage.Step) {
 }
 
 // phaseMark sums up a phase in one symbol and a count.
-func (m *model) phaseMark(ph triage.Phase, in []triage.Step, here bool) (ink.Mark, ink.Text) {
-	th := &m.th
+func (r *runScreen) phaseMark(env *Env, ph triage.Phase, in []triage.Step, here bool) (ink.Mark, ink.Text) {
+	th := &env.th
 	if ph == triage.Declare {
 		return statusMark(th, triage.Settled, false), ""
 	}

@@ -26,42 +26,42 @@ func (r *runScreen) ready() []triage.Step {
 }
 
 // readAll starts every read that is ready.
-func (m *model) readAll() tea.Cmd {
+func (r *runScreen) readAll(env *Env) tea.Cmd {
 	var ins []triage.Intent
-	for _, st := range m.run.ready() {
+	for _, st := range r.ready() {
 		ins = append(ins, triage.Intent{Kind: triage.DoProbe, Step: st.ID})
 	}
 	if len(ins) == 0 {
-		m.warn("", "No read of this phase is left that is ready and was never tried; r reads this step again.")
+		env.warn("", "No read of this phase is left that is ready and was never tried; r reads this step again.")
 		return nil
 	}
-	return m.sendAll(ins)
+	return env.sendAll(ins)
 }
 
 // cancelAll stops every probe in flight; an act is never stopped by that.
-func (m *model) cancelAll() tea.Cmd {
+func (r *runScreen) cancelAll(env *Env) tea.Cmd {
 	var ins []triage.Intent
-	for _, x := range m.run.reading() {
+	for _, x := range r.reading() {
 		ins = append(ins, triage.Intent{Kind: triage.DoCancel, Step: x.Step})
 	}
 	if len(ins) == 0 {
-		m.warn("", "No probe is running.")
+		env.warn("", "No probe is running.")
 		return nil
 	}
-	return m.sendAll(ins)
+	return env.sendAll(ins)
 }
 
 // didAllMsg are the answers to intents that were asked for together.
 type didAllMsg []didMsg
 
 // sendAll asks for several intents, one after the other.
-func (m *model) sendAll(ins []triage.Intent) tea.Cmd {
-	inc := m.inc
+func (env *Env) sendAll(ins []triage.Intent) tea.Cmd {
+	inc := env.inc
 	for i := range ins {
-		ins[i].Seen = m.run.snap.State.Seq
+		ins[i].Seen = env.snap.State.Seq
 	}
-	m.busy += len(ins)
-	return m.crew.start(func(ctx context.Context) tea.Msg {
+	env.busy += len(ins)
+	return env.crew.start(func(ctx context.Context) tea.Msg {
 		var out didAllMsg
 		for _, in := range ins {
 			out = append(out, didMsg{in, inc.Do(context.WithoutCancel(ctx), in)})
@@ -82,28 +82,28 @@ func (m *model) didAll(msgs didAllMsg) {
 }
 
 // progress is how long a step has been running, of how long it may.
-func (m *model) progress(x session.Running) ink.Drawn {
-	th := &m.th
-	t := ink.Ago(max(0, m.now.Sub(x.Started)))
+func progress(env *Env, x session.Running) ink.Drawn {
+	th := &env.th
+	t := ink.Ago(max(0, env.now.Sub(x.Started)))
 	if x.Until.IsZero() {
 		return th.Muted.On(t)
 	}
 	pen, most := th.Muted, x.Until.Sub(x.Started)
-	if m.now.Sub(x.Started) > most*4/5 {
+	if env.now.Sub(x.Started) > most*4/5 {
 		pen = th.Warn
 	}
 	return pen.On(t + " of " + ink.Span(most))
 }
 
 // drawLive draws a step in flight: the newest lines it printed.
-func (m *model) drawLive(p *ink.Page, run session.Running) {
+func drawLive(env *Env, p *ink.Page, run session.Running) {
 	th := p.Theme
 	p.Gap()
 	word := ink.Text("reading")
 	if run.Act {
 		word = "acting"
 	}
-	p.Add(th.Accent.On("● "+word) + "  " + m.progress(run))
+	p.Add(th.Accent.On("● "+word) + "  " + progress(env, run))
 	for _, l := range run.Lines[max(0, len(run.Lines)-12):] {
 		p.Add(th.Faint.On("│ ") + th.Plain.On(ink.Shown(l)))
 	}
@@ -111,9 +111,9 @@ func (m *model) drawLive(p *ink.Page, run session.Running) {
 
 // drawReading draws the other steps in flight, one line each: how long, and the
 // newest thing it printed.
-func (m *model) drawReading(p *ink.Page, but string) {
+func (r *runScreen) drawReading(env *Env, p *ink.Page, but string) {
 	th := p.Theme
-	others := slices.DeleteFunc(slices.Clone(m.run.snap.Running), func(x session.Running) bool { return x.Step == but })
+	others := slices.DeleteFunc(slices.Clone(r.snap.Running), func(x session.Running) bool { return x.Step == but })
 	if len(others) == 0 {
 		return
 	}
@@ -127,13 +127,13 @@ func (m *model) drawReading(p *ink.Page, but string) {
 		if n := len(x.Lines); n > 0 {
 			newest = ink.Shown(x.Lines[n-1])
 		}
-		p.Add(th.Accent.On("● ") + ink.Fit(th.Plain.On(short(x.Step)), wide) + "  " + ink.Fit(m.progress(x), 11) + "  " + th.Muted.On(newest))
+		p.Add(th.Accent.On("● ") + ink.Fit(th.Plain.On(short(x.Step)), wide) + "  " + ink.Fit(progress(env, x), 11) + "  " + th.Muted.On(newest))
 	}
 	p.Gap()
 }
 
 // drawCutOff says of a read that was not let to its end what that means.
-func (m *model) drawCutOff(p *ink.Page, st triage.Step) {
+func (r *runScreen) drawCutOff(env *Env, p *ink.Page, st triage.Step) {
 	took := st.Ended.Sub(st.Started)
 	t := ink.Say("Cut off after %s, its time was up: nothing is known from it.", ink.Ago(took))
 	switch st.Outcome {
@@ -143,5 +143,5 @@ func (m *model) drawCutOff(p *ink.Page, st triage.Step) {
 	default:
 		return
 	}
-	p.Item(p.Theme.Warn.On("! "), p.Theme.Plain, t+ink.Say(" %s reads it again.", m.keys.Read.Help().Key))
+	p.Item(p.Theme.Warn.On("! "), p.Theme.Plain, t+ink.Say(" %s reads it again.", env.keys.Read.Help().Key))
 }

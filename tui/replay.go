@@ -46,7 +46,7 @@ type replay struct {
 // playMsg says that the next entry is due.
 type playMsg struct{ turn int }
 
-func (m *model) replaying() bool { return m.tape != nil }
+func (env *Env) replaying() bool { return env.tape != nil }
 
 // readClock is the time that elapsed times are counted to: that of the entry in a
 // replay, and the present at the open end of a live one.
@@ -85,7 +85,7 @@ func (m *model) goTo(n int) {
 		m.gate.edit.pasted = false
 	}
 	if m.at == atEvidence {
-		m.openEvidence(snap)
+		m.evidence.open(m.Env, snap)
 	}
 }
 
@@ -131,7 +131,9 @@ func (m *model) pressReplay(msg tea.KeyPressMsg) tea.Cmd {
 	r, k := &m.replay, &m.keys
 	m.notice = notice{}
 	if m.help != nil {
-		m.pressHelp(msg)
+		if m.help.press(m.Env, msg) {
+			m.help = nil
+		}
 		return nil
 	}
 	if m.form != nil {
@@ -143,7 +145,7 @@ func (m *model) pressReplay(msg tea.KeyPressMsg) tea.Cmd {
 		return cmd
 	}
 	if m.at == atEvidence {
-		return m.pressEvidence(msg)
+		return m.evidence.press(m.Env, msg)
 	}
 	s := msg.String()
 	if len(s) == 1 && s[0] >= '0' && s[0] <= '9' && len(r.typed) < 9 {
@@ -153,7 +155,7 @@ func (m *model) pressReplay(msg tea.KeyPressMsg) tea.Cmd {
 	typed := r.typed
 	r.typed = ""
 	if picked := m.run.row >= 0; m.gate == nil && typed == "" && (picked || key.Matches(msg, k.Up, k.Down)) {
-		if cmd, taken := m.pressMatrix(msg); taken {
+		if cmd, taken := m.run.pressMatrix(m.Env, msg); taken {
 			r.playing = r.playing && !picked
 			return cmd
 		}
@@ -183,16 +185,16 @@ func (m *model) pressReplay(msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, k.Evidence):
 		r.playing = false
 		m.at = atEvidence
-		m.openEvidence(m.run.snap)
+		m.evidence.open(m.Env, m.run.snap)
 	case key.Matches(msg, k.Report):
 		r.playing = false
-		return m.openReport(atRun)
+		return m.evidence.openReport(m.Env, atRun)
 	case key.Matches(msg, k.Facts):
 		m.run.facts, m.run.off = !m.run.facts, 0
 	case key.Matches(msg, k.Help):
 		m.openHelp()
 	case key.Matches(msg, k.Status):
-		return m.statusUpdate()
+		return m.run.statusUpdate(m.Env)
 	case key.Matches(msg, k.Leave):
 		return m.depart(m.c.Replay != nil)
 	default:

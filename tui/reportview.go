@@ -63,32 +63,32 @@ func (d *laidOut) ink(th *ink.Theme, at int64) ink.Ink {
 
 // openReport shows the report as it would be exported now. It is made beside the
 // loop, from what is on the disk.
-func (m *model) openReport(back screenID) tea.Cmd {
-	write, path := m.c.Report, m.run.snap.Bundle
-	if write == nil || m.inc == nil {
-		m.warn("", "There is no report here.")
+func (e *evidenceScreen) openReport(env *Env, back screenID) tea.Cmd {
+	write, path := env.c.Report, env.snap.Bundle
+	if write == nil || env.inc == nil {
+		env.warn("", "There is no report here.")
 		return nil
 	}
 	if back == atRun {
-		m.openEvidence(m.run.snap)
+		e.open(env, env.snap)
 	}
-	m.at = atEvidence
-	e := &m.evidence
+	env.at = atEvidence
+
 	e.report, e.detail, e.full, e.typing, e.back = true, true, true, false, back
-	e.cover = coverageOf(m.run.snap.State)
-	return m.layReport(func(ctx context.Context) ([]byte, error) { return write(ctx, path) }, 0)
+	e.cover = coverageOf(env.snap.State)
+	return e.layReport(env, func(ctx context.Context) ([]byte, error) { return write(ctx, path) }, 0)
 }
 
 // layReport lays a report out for the room there is, and begins at a line of the
 // Markdown.
-func (m *model) layReport(write func(context.Context) ([]byte, error), line int) tea.Cmd {
-	m.closeArtifact()
-	m.serial++
-	v := &viewer{id: m.serial, look: look{hit: -1}, find: finding{hit: -1}, doc: &laidOut{}, begin: line}
-	v.ctx, v.stop = context.WithCancel(m.crew.ctx)
-	m.evidence.view = v
-	w, _ := m.textRoom()
-	return m.crew.start(func(ctx context.Context) tea.Msg {
+func (e *evidenceScreen) layReport(env *Env, write func(context.Context) ([]byte, error), line int) tea.Cmd {
+	e.closeArtifact(env)
+	env.serial++
+	v := &viewer{id: env.serial, look: look{hit: -1}, find: finding{hit: -1}, doc: &laidOut{}, begin: line}
+	v.ctx, v.stop = context.WithCancel(env.crew.ctx)
+	e.view = v
+	w, _ := e.textRoom(env)
+	return env.crew.start(func(ctx context.Context) tea.Msg {
 		src, err := write(ctx)
 		if err != nil {
 			return artifactMsg{v.id, nil, err}
@@ -99,9 +99,9 @@ func (m *model) layReport(write func(context.Context) ([]byte, error), line int)
 
 // reportOpened takes the layout, or asks for another one where the room is not what
 // it was when it began.
-func (m *model) reportOpened(v *viewer, d *laidOut) tea.Cmd {
-	if w, _ := m.textRoom(); w != d.w {
-		return m.layReport(func(context.Context) ([]byte, error) { return d.src, nil }, v.begin)
+func (e *evidenceScreen) reportOpened(env *Env, v *viewer, d *laidOut) tea.Cmd {
+	if w, _ := e.textRoom(env); w != d.w {
+		return e.layReport(env, func(context.Context) ([]byte, error) { return d.src, nil }, v.begin)
 	}
 	v.doc = d
 	v.source = func() (session.Artifact, error) {
@@ -109,15 +109,15 @@ func (m *model) reportOpened(v *viewer, d *laidOut) tea.Cmd {
 	}
 	at := sort.Search(len(d.lines), func(i int) bool { return d.lines[i].From >= v.begin })
 	if v.begin == 0 || at == len(d.lines) {
-		return m.goText(motion{})
+		return e.goText(env, motion{})
 	}
 	v.look.at = place{off: d.from[at]}
-	return m.goText(motion{})
+	return e.goText(env, motion{})
 }
 
 // refitReport lays the report out again where its room has another width.
-func (m *model) refitReport(w int) tea.Cmd {
-	d, at := m.evidence.view.doc, m.evidence.view.look.at.off
+func (e *evidenceScreen) refitReport(env *Env, w int) tea.Cmd {
+	d, at := e.view.doc, e.view.look.at.off
 	if w == d.w || len(d.lines) == 0 {
 		return nil
 	}
@@ -125,18 +125,18 @@ func (m *model) refitReport(w int) tea.Cmd {
 	if at > 0 {
 		line = d.lines[d.line(at)].From
 	}
-	return m.layReport(func(context.Context) ([]byte, error) { return d.src, nil }, line)
+	return e.layReport(env, func(context.Context) ([]byte, error) { return d.src, nil }, line)
 }
 
-func (m *model) pressReport(msg tea.KeyPressMsg) tea.Cmd {
-	e, k := &m.evidence, &m.keys
+func (e *evidenceScreen) pressReport(env *Env, msg tea.KeyPressMsg) tea.Cmd {
+	k := &env.keys
 	switch {
 	case key.Matches(msg, k.Seal):
-		return m.openSeal()
+		return env.Ask(OpenSeal{})
 	case key.Matches(msg, k.Esc, k.Leave, k.Enter, k.Report):
-		m.closeArtifact()
+		e.closeArtifact(env)
 		e.report, e.detail, e.full = false, false, false
-		m.at = e.back
+		env.at = e.back
 	}
 	return nil
 }

@@ -20,6 +20,7 @@ type runScreen struct {
 	off    int  // the middle is scrolled by so many lines
 	move   move
 
+	been  []string  // the steps where the person was, the newest first
 	after aftermath // what is known after the close
 
 	row, col int   // the cell of a comparison that is picked; row is -1 for none
@@ -156,10 +157,9 @@ func (r *runScreen) label(o triage.Option) ink.Text {
 }
 
 // perform does the move.
-func (m *model) perform() tea.Cmd {
-	r := &m.run
+func (r *runScreen) perform(env *Env) tea.Cmd {
 	if r.closed() {
-		return m.leave()
+		return env.Ask(Leave{})
 	}
 	o := r.move.opt
 	if o.Kind == "" {
@@ -172,36 +172,36 @@ func (m *model) perform() tea.Cmd {
 			return nil
 		}
 	}
-	return m.act(o)
+	return r.act(env, o)
 }
 
 // act turns an option into its intent, or into the sheet that asks for the
 // words which the intent needs.
-func (m *model) act(o triage.Option) tea.Cmd {
+func (r *runScreen) act(env *Env, o triage.Option) tea.Cmd {
 	switch o.Kind {
 	case triage.DoProbe:
-		return m.send(triage.Intent{Kind: triage.DoProbe, Step: o.Step})
+		return env.send(triage.Intent{Kind: triage.DoProbe, Step: o.Step})
 	case triage.DoAnswer:
-		return m.answerChosen()
+		return r.answerChosen(env)
 	case triage.DoManual:
-		m.form = m.manualForm(o.Step)
+		env.form = manualForm(env, o.Step)
 	case triage.DoConclude:
-		if v := m.run.proposed(o); v != "" && v != triage.Unknown {
-			return m.accept(o)
+		if v := r.proposed(o); v != "" && v != triage.Unknown {
+			return r.accept(env, o)
 		}
-		m.form = m.concludeForm(o)
+		env.form = concludeForm(env, o)
 	case triage.DoPreview, triage.DoConfirm, triage.DoApprove:
-		return m.openGate(o.Step)
+		return env.Ask(OpenGate{Step: o.Step})
 	case triage.DoWaive:
-		m.form = m.waiveForm(o)
+		env.form = waiveForm(env, o)
 	case triage.DoSettle:
-		m.form = m.settleForm(o.Subject)
+		env.form = settleForm(env, o.Subject)
 	case triage.DoClose:
-		m.form = m.closeForm()
+		env.form = closeForm(env)
 	case triage.DoPhase:
-		return m.send(triage.Intent{Kind: triage.DoPhase, Phase: triage.Phase(o.Value)})
+		return env.send(triage.Intent{Kind: triage.DoPhase, Phase: triage.Phase(o.Value)})
 	case triage.DoPlan:
-		m.form = m.planForm()
+		env.form = planForm(env)
 	}
 	return nil
 }

@@ -90,20 +90,20 @@ func TestWatchSamplesItself(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 80, 24, true, "")
 	s.toWatch()
-	if cmd := s.sampleWhenDue(); cmd != nil {
+	if cmd := s.run.sampleWhenDue(s.Env); cmd != nil {
 		t.Error("a sample was taken before it was due")
 	}
 	s.pass(8 * time.Second)
-	cmd := s.sampleWhenDue()
+	cmd := s.run.sampleWhenDue(s.Env)
 	if cmd == nil {
 		t.Fatal("no sample was taken when it was due")
 	}
-	if again := s.sampleWhenDue(); again != nil {
+	if again := s.run.sampleWhenDue(s.Env); again != nil {
 		t.Error("a second sample was asked for while the first was under way")
 	}
 	s.settle(cmd)
 	s.pass(time.Minute)
-	if cmd := s.sampleWhenDue(); cmd != nil {
+	if cmd := s.run.sampleWhenDue(s.Env); cmd != nil {
 		t.Error("a complete window was sampled again")
 	}
 }
@@ -116,7 +116,7 @@ func TestLateAnswersAreDropped(t *testing.T) {
 	s.want(t, "state-lock")
 
 	late := newBench(s.clock.now, "")
-	s.model.open("opening", func(context.Context, func(string)) (Incident, error) { return late, nil })
+	s.model.wait.open(s.model.Env, "opening", func(context.Context, func(string)) (Incident, error) { return late, nil })
 	s.press("esc")
 	_, cmd := s.Update(openedMsg{seq: s.wait.seq - 1, inc: late})
 	s.crew.keep(late)

@@ -10,53 +10,52 @@ import (
 	"handrail/tui/ink"
 )
 
-// pressRun routes a key on the run screen.
-func (m *model) pressRun(msg tea.KeyPressMsg) tea.Cmd {
-	r, k := &m.run, &m.keys
+// press routes a key on the run screen.
+func (r *runScreen) press(env *Env, msg tea.KeyPressMsg) tea.Cmd {
+	k := &env.keys
 	defer r.decide()
 	if r.find.typing {
-		m.typeFact(msg)
+		r.typeFact(env, msg)
 		return nil
 	}
-	if cmd, taken := m.pressMatrix(msg); taken {
+	if cmd, taken := r.pressMatrix(env, msg); taken {
 		return cmd
 	}
 	if s := msg.String(); len(s) == 1 && s[0] >= '1' && s[0] <= '9' {
-		return m.choose(int(s[0] - '1'))
+		return r.choose(env, int(s[0]-'1'))
 	}
 	switch {
 	case key.Matches(msg, k.Enter):
-		return m.perform()
+		return r.perform(env)
 	case key.Matches(msg, k.Up):
-		m.arrow(-1)
+		r.arrow(env, -1)
 	case key.Matches(msg, k.Down):
-		m.arrow(1)
+		r.arrow(env, 1)
 	case key.Matches(msg, k.PageDown):
-		r.off, r.follow = r.off+max(1, m.h-10), false
+		r.off, r.follow = r.off+max(1, env.h-10), false
 	case key.Matches(msg, k.PageUp):
-		r.off, r.follow = max(0, r.off-max(1, m.h-10)), false
+		r.off, r.follow = max(0, r.off-max(1, env.h-10)), false
 	case key.Matches(msg, k.Prev):
 		r.walk(-1)
 	case key.Matches(msg, k.Next):
 		r.walk(1)
 	case key.Matches(msg, k.Jump):
-		m.jump()
+		r.jump(env)
 	case key.Matches(msg, k.Search):
-		m.findFact()
+		r.findFact(env)
 	case key.Matches(msg, k.Esc) && r.facts:
 		r.facts, r.find, r.off = false, factFind{}, 0
 	case key.Matches(msg, k.Facts):
 		r.facts, r.find = !r.facts, factFind{}
 		r.off = 0
 	case key.Matches(msg, k.Evidence):
-		m.at = atEvidence
-		m.openEvidence(r.snap)
+		return env.Ask(OpenEvidence{})
 	case key.Matches(msg, k.Help):
-		m.openHelp()
+		return env.Ask(OpenHelp{})
 	case key.Matches(msg, k.Leave):
-		return m.leave()
+		return env.Ask(Leave{})
 	default:
-		return m.pressStep(msg)
+		return r.pressStep(env, msg)
 	}
 	return nil
 }
@@ -66,78 +65,77 @@ const letGo ink.Text = "Its bundle was let go to be sealed, so that nothing is a
 
 // pressStep routes the keys that do something with the step in front or with
 // the incident.
-func (m *model) pressStep(msg tea.KeyPressMsg) tea.Cmd {
-	r, k := &m.run, &m.keys
+func (r *runScreen) pressStep(env *Env, msg tea.KeyPressMsg) tea.Cmd {
+	k := &env.keys
 	if r.closed() && !key.Matches(msg, k.Settle, k.Anchor, k.Status, k.View, k.ReadBefore, k.Report, k.Seal) {
 		return nil
 	}
-	if m.sealing.gone && key.Matches(msg, k.Settle, k.Anchor) {
-		m.warn("warning", letGo)
+	if env.seal.gone && key.Matches(msg, k.Settle, k.Anchor) {
+		env.warn("warning", letGo)
 		return nil
 	}
 	switch {
 	case key.Matches(msg, k.HandOver):
-		m.handOver()
+		r.handOver(env)
 	case key.Matches(msg, k.Report):
-		return m.openReport(atRun)
+		return env.Ask(OpenReport{})
 	case key.Matches(msg, k.Seal):
-		return m.openSeal()
+		return env.Ask(OpenSeal{})
 	case key.Matches(msg, k.Unknown):
-		return m.dontKnow()
+		return r.dontKnow(env)
 	case key.Matches(msg, k.Read):
-		return m.read()
+		return r.read(env)
 	case key.Matches(msg, k.ReadAll):
-		return m.readAll()
+		return r.readAll(env)
 	case key.Matches(msg, k.CancelAll):
-		return m.cancelAll()
+		return r.cancelAll(env)
 	case key.Matches(msg, k.View):
-		return m.watching()
+		return r.watching(env)
 	case key.Matches(msg, k.ReadBefore):
-		return m.readBefore()
+		return r.readBefore(env)
 	case key.Matches(msg, k.User):
-		m.goUser()
+		r.goUser(env)
 	case key.Matches(msg, k.Skip):
-		m.form = m.skipForm(r.focus)
+		env.form = skipForm(env, r.focus)
 	case key.Matches(msg, k.Waive):
-		m.waive()
+		r.waive(env)
 	case key.Matches(msg, k.Accept):
 		if o, ok := r.option(triage.DoConclude, r.focus); ok {
-			return m.accept(o)
+			return r.accept(env, o)
 		}
-		m.warn("", "There is nothing to accept here: a accepts a proposed conclusion.")
+		env.warn("", "There is nothing to accept here: a accepts a proposed conclusion.")
 	case key.Matches(msg, k.Override):
 		if o, ok := r.option(triage.DoConclude, r.focus); ok {
-			m.form = m.concludeForm(o)
+			env.form = concludeForm(env, o)
 			return nil
 		}
-		m.warn("", "There is nothing to decide here: o settles a conclusion otherwise than proposed.")
+		env.warn("", "There is nothing to decide here: o settles a conclusion otherwise than proposed.")
 	case key.Matches(msg, k.Gate):
-		return m.pickGate()
+		return r.pickGate(env)
 	case key.Matches(msg, k.Anchor):
-		return m.anchor()
+		return r.anchor(env)
 	case key.Matches(msg, k.Status):
-		return m.statusUpdate()
+		return r.statusUpdate(env)
 	case key.Matches(msg, k.Request):
-		return m.copyRequest()
+		return env.Ask(CopyRequest{})
 	case key.Matches(msg, k.Severity):
-		m.form = m.severityForm()
+		env.form = severityForm(env)
 	case key.Matches(msg, k.Settle):
-		m.settle()
+		r.settle(env)
 	case key.Matches(msg, k.Runbook):
-		m.form = m.planForm()
+		env.form = planForm(env)
 	case key.Matches(msg, k.Close):
-		m.form = m.closeForm()
+		env.form = closeForm(env)
 	case key.Matches(msg, k.Cancel):
-		return m.send(triage.Intent{Kind: triage.DoCancel, Step: r.focus})
+		return env.send(triage.Intent{Kind: triage.DoCancel, Step: r.focus})
 	case key.Matches(msg, k.Interrupt):
-		m.interrupt()
+		r.interrupt(env)
 	}
 	return nil
 }
 
 // arrow moves through the answers of an ask, and elsewhere through the steps.
-func (m *model) arrow(by int) {
-	r := &m.run
+func (r *runScreen) arrow(env *Env, by int) {
 	if n := len(r.choices()); n > 0 {
 		r.choice = min(max(r.choice+by, 0), n-1)
 		return
@@ -155,18 +153,18 @@ func (r *runScreen) walk(by int) {
 }
 
 // jump goes to the next required thing that is not settled, around the end.
-func (m *model) jump() {
-	all := m.run.steps()
-	at := slices.IndexFunc(all, func(s triage.Step) bool { return s.ID == m.run.focus })
+func (r *runScreen) jump(env *Env) {
+	all := r.steps()
+	at := slices.IndexFunc(all, func(s triage.Step) bool { return s.ID == r.focus })
 	for i := 1; i <= len(all); i++ {
 		st := all[(at+i)%len(all)]
 		open := st.Status == triage.Pending || st.Status == triage.Stale || st.Status == triage.CannotTell && st.Required
 		if open && (st.Required || st.Kind == triage.AskStep || st.Kind == triage.ConcludeStep || st.Kind == triage.WatchStep) {
-			m.run.front(st.ID)
+			r.front(st.ID)
 			return
 		}
 	}
-	m.warn("", "Nothing that is required is left open.")
+	env.warn("", "Nothing that is required is left open.")
 }
 
 // choices are the answers of the ask in front.
@@ -188,104 +186,103 @@ func (r *runScreen) choices() []choice {
 }
 
 // choose answers by number: one press, then the words that it needs.
-func (m *model) choose(n int) tea.Cmd {
-	if n >= len(m.run.choices()) {
+func (r *runScreen) choose(env *Env, n int) tea.Cmd {
+	if n >= len(r.choices()) {
 		return nil
 	}
-	m.run.choice = n
-	return m.answerChosen()
+	r.choice = n
+	return r.answerChosen(env)
 }
 
-func (m *model) answerChosen() tea.Cmd {
-	cs := m.run.choices()
-	if m.run.choice < 0 || m.run.choice >= len(cs) {
-		m.warn("", "Choose first: a number, ↑ ↓, or u if nobody knows.")
+func (r *runScreen) answerChosen(env *Env) tea.Cmd {
+	cs := r.choices()
+	if r.choice < 0 || r.choice >= len(cs) {
+		env.warn("", "Choose first: a number, ↑ ↓, or u if nobody knows.")
 		return nil
 	}
-	m.form = m.answerForm(m.run.focus, cs[m.run.choice])
+	env.form = answerForm(env, r.focus, cs[r.choice])
 	return nil
 }
 
 // dontKnow is an answer to every question. It is never taken for a no.
-func (m *model) dontKnow() tea.Cmd {
-	st, _ := m.run.step()
+func (r *runScreen) dontKnow(env *Env) tea.Cmd {
+	st, _ := r.step()
 	switch st.Kind {
 	case triage.AskStep:
-		return m.send(triage.Intent{Kind: triage.DoAnswer, Step: st.ID, Value: triage.Unknown})
+		return env.send(triage.Intent{Kind: triage.DoAnswer, Step: st.ID, Value: triage.Unknown})
 	case triage.ConcludeStep:
-		return m.send(triage.Intent{Kind: triage.DoConclude, Step: st.ID, Topic: triage.Topic(st.Uses), Value: triage.Unknown,
+		return env.send(triage.Intent{Kind: triage.DoConclude, Step: st.ID, Topic: triage.Topic(st.Uses), Value: triage.Unknown,
 			Text: "nobody on the call knows"})
 	}
-	m.warn("", "There is no question here: u answers one with \"I do not know\".")
+	env.warn("", "There is no question here: u answers one with \"I do not know\".")
 	return nil
 }
 
 // read runs the probe in front again.
-func (m *model) read() tea.Cmd {
-	o, ok := m.run.option(triage.DoProbe, m.run.focus)
+func (r *runScreen) read(env *Env) tea.Cmd {
+	o, ok := r.option(triage.DoProbe, r.focus)
 	switch {
 	case !ok:
-		m.warn("", "This step reads nothing. Go to a probe with [ or ], then press r.")
+		env.warn("", "This step reads nothing. Go to a probe with [ or ], then press r.")
 		return nil
 	case !o.Available():
-		m.warn("warning", refusal(o.Refusals[0]))
+		env.warn("warning", refusal(o.Refusals[0]))
 		return nil
 	}
-	return m.send(triage.Intent{Kind: triage.DoProbe, Step: o.Step})
+	return env.send(triage.Intent{Kind: triage.DoProbe, Step: o.Step})
 }
 
-func (m *model) accept(o triage.Option) tea.Cmd {
-	v := m.run.proposed(o)
+func (r *runScreen) accept(env *Env, o triage.Option) tea.Cmd {
+	v := r.proposed(o)
 	if v == "" || v == triage.Unknown {
-		m.warn("warning", "The facts propose nothing, so there is nothing to accept. Press o to decide, or u.")
+		env.warn("warning", "The facts propose nothing, so there is nothing to accept. Press o to decide, or u.")
 		return nil
 	}
-	return m.send(triage.Intent{Kind: triage.DoConclude, Step: o.Step, Topic: o.Topic, Value: v})
+	return env.send(triage.Intent{Kind: triage.DoConclude, Step: o.Step, Topic: o.Topic, Value: v})
 }
 
-func (m *model) waive() {
-	for _, o := range m.run.snap.Options {
-		if o.Kind == triage.DoWaive && o.Step == m.run.focus && o.Available() {
-			m.form = m.waiveForm(o)
+func (r *runScreen) waive(env *Env) {
+	for _, o := range r.snap.Options {
+		if o.Kind == triage.DoWaive && o.Step == r.focus && o.Available() {
+			env.form = waiveForm(env, o)
 			return
 		}
 	}
-	m.warn("", "This step needs no waiver. w sets aside a required capture or a proof that cannot be had.")
+	env.warn("", "This step needs no waiver. w sets aside a required capture or a proof that cannot be had.")
 }
 
-func (m *model) settle() {
-	for _, d := range m.run.snap.State.Debts {
+func (r *runScreen) settle(env *Env) {
+	for _, d := range r.snap.State.Debts {
 		if d.Settled.How == "" || d.Settled.How == "carried" {
-			m.form = m.settleForm(d.ID)
+			env.form = settleForm(env, d.ID)
 			return
 		}
 	}
-	m.warn("", "Nothing is owed.")
+	env.warn("", "Nothing is owed.")
 }
 
-func (m *model) interrupt() {
-	if !m.run.acting() {
-		m.warn("", "No act is running.")
+func (r *runScreen) interrupt(env *Env) {
+	if !r.acting() {
+		env.warn("", "No act is running.")
 		return
 	}
-	m.form = m.interruptForm(m.run.snap.State.Acting)
+	env.form = interruptForm(env, r.snap.State.Acting)
 }
 
 // pickGate opens the gate in front, the one the loop would open, or the first
 // one that was not used.
-func (m *model) pickGate() tea.Cmd {
-	r := &m.run
+func (r *runScreen) pickGate(env *Env) tea.Cmd {
 	if st, _ := r.step(); st.Kind == triage.GateStep {
-		return m.openGate(st.ID)
+		return env.Ask(OpenGate{Step: st.ID})
 	}
 	if o, ok := r.recommended(); ok && o.Kind == triage.DoPreview {
-		return m.openGate(o.Step)
+		return env.Ask(OpenGate{Step: o.Step})
 	}
 	for _, st := range r.steps() {
 		if st.Kind == triage.GateStep && st.Status != triage.Settled && st.Status != triage.Skipped {
-			return m.openGate(st.ID)
+			return env.Ask(OpenGate{Step: st.ID})
 		}
 	}
-	m.warn("", "This runbook has no gate left to open.")
+	env.warn("", "This runbook has no gate left to open.")
 	return nil
 }

@@ -5,35 +5,35 @@ import "handrail/tui/ink"
 // From this width on the facts stand beside the step.
 const sideBySide = 110
 
-// drawRun draws the three panes in h lines.
-func (m *model) drawRun(h int) []ink.Drawn {
-	th, r := &m.th, &m.run
+// draw draws the three panes in h lines.
+func (r *runScreen) draw(env *Env, h int) []ink.Drawn {
+	th := &env.th
 	if r.closed() && !r.facts {
-		return m.drawDebrief(h)
+		return r.drawDebrief(env, h)
 	}
 	rule := th.Faint.On("│") + " "
 	railW := 21
-	if m.w >= sideBySide {
+	if env.w >= sideBySide {
 		railW = 26
 	}
 	right := 0
-	if m.w >= sideBySide && m.compared() == nil { // a comparison needs the width, and says what is known
+	if env.w >= sideBySide && r.compared(env) == nil { // a comparison needs the width, and says what is known
 
-		right = min(52, m.w*36/100)
+		right = min(52, env.w*36/100)
 	}
-	mid := m.w - railW - 2
+	mid := env.w - railW - 2
 	if right > 0 {
 		mid -= right + 2
 	}
-	rail := m.drawRail(railW-1, h)
+	rail := r.drawRail(env, railW-1, h)
 	for i := range rail {
 		rail[i] = " " + rail[i]
 	}
 	var centre []ink.Drawn
 	if r.facts {
-		centre = m.drawFacts(mid-1, 0)
+		centre = r.drawFacts(env, mid-1, 0)
 	} else {
-		centre = m.drawMiddle(mid - 1)
+		centre = r.drawMiddle(env, mid-1)
 	}
 	all := len(centre)
 	if r.follow && r.row >= 0 {
@@ -46,6 +46,6 @@ func (m *model) drawRun(h int) []ink.Drawn {
 	if right == 0 {
 		return ink.Beside(rule, []int{railW, mid}, rail, centre)
 	}
-	side, _ := ink.Window(m.drawFacts(right-1, h), 0, h)
+	side, _ := ink.Window(r.drawFacts(env, right-1, h), 0, h)
 	return ink.Beside(rule, []int{railW, mid, right}, rail, centre, side)
 }

@@ -133,15 +133,15 @@ func (s *stage) want(t *testing.T, parts ...string) {
 // The ways to each screen, from the stage on.
 
 func (s *stage) toHome() {
-	s.settle(s.loadHome())
-	s.settle(s.ask())
+	s.settle(s.home.load(s.Env))
+	s.settle(s.home.ask(s.Env))
 }
 
 // toAsking has three of ten answers.
 func (s *stage) toAsking() {
-	s.settle(s.loadHome())
+	s.settle(s.home.load(s.Env))
 	s.c.Centre = func(context.Context, func(steps.Answer)) {}
-	s.ask()
+	s.home.ask(s.Env)
 	for _, a := range centreFixture("")[:3] {
 		s.Update(answerMsg{run: s.home.centre.run, a: a})
 	}
@@ -256,7 +256,7 @@ func (s *stage) toWatch() {
 func (s *stage) toVerified() {
 	s.toWatch()
 	s.pass(8 * time.Second)
-	s.settle(s.sampleWhenDue())
+	s.settle(s.run.sampleWhenDue(s.Env))
 }
 
 func (s *stage) toSettle() {
@@ -286,7 +286,7 @@ func (s *stage) toReads() {
 // hear takes what the incident published.
 func (s *stage) hear() {
 	s.run.take(s.inc.Snapshot())
-	s.settle(s.liveGrew())
+	s.settle(s.evidence.liveGrew(s.Env))
 }
 
 // toLive reads what a probe prints, while it runs.

@@ -39,17 +39,22 @@ type Sealed struct {
 	Wrong     string
 }
 
-// sealScreen says what a seal is, asks for it, and shows what came of it.
-type sealScreen struct {
-	means  *Sealing // nil while it is looked for
-	err    ink.Text
-	off    int
+// sealState is how far the seal of the incident is.
+type sealState struct {
 	order  *SealOrder // under way
-	feed   *feed
-	steps  []ink.Text
 	result *Sealed
 	gone   bool // the bundle was let go: the incident takes no more entries here
-	back   screenID
+}
+
+// sealScreen says what a seal is, asks for it, and shows what came of it.
+type sealScreen struct {
+	*sealState
+	means *Sealing // nil while it is looked for
+	err   ink.Text
+	off   int
+	feed  *feed
+	steps []ink.Text
+	back  screenID
 }
 
 type (
@@ -66,53 +71,49 @@ type (
 	sealStepMsg struct{ feed *feed }
 )
 
-// openSeal shows the seal of the incident, or says why it cannot be sealed now.
-func (m *model) openSeal() tea.Cmd {
-	back := m.at
-	switch r := &m.run; {
-	case m.replaying():
-		m.warn("", m.onlyLooking())
+// open shows the seal of the incident, or says why it cannot be sealed now.
+func (s *sealScreen) open(env *Env) tea.Cmd {
+	back := env.at
+	switch {
+	case !env.closed():
+		env.warn("warning", ink.Say("Not now: this incident is open, and a seal is the end of it. %s on its run screen closes it; then it can be sealed.", env.keys.Close.Help().Key))
 		return nil
-	case !r.closed():
-		m.warn("warning", ink.Say("Not now: this incident is open, and a seal is the end of it. %s on its run screen closes it; then it can be sealed.", m.keys.Close.Help().Key))
-		return nil
-	case m.c.Seal == nil || m.c.Sealing == nil:
-		m.warn("", ink.Say("It cannot be sealed here: handrail bundle seal %s", r.snap.State.Incident))
+	case env.c.Seal == nil || env.c.Sealing == nil:
+		env.warn("", ink.Say("It cannot be sealed here: handrail bundle seal %s", env.snap.State.Incident))
 		return nil
 	}
-	m.at = atSeal
-	s := &m.sealing
+	env.at = atSeal
 	if s.result != nil || s.order != nil {
 		s.back = back
 		return nil
 	}
-	*s = sealScreen{back: back, gone: s.gone}
-	look := m.c.Sealing
-	return m.crew.start(func(ctx context.Context) tea.Msg {
+	*s = sealScreen{sealState: env.seal, back: back}
+	look := env.c.Sealing
+	return env.crew.start(func(ctx context.Context) tea.Msg {
 		means, err := look(ctx)
 		return sealingMsg{means, err}
 	})
 }
 
-func (m *model) sealLooked(msg sealingMsg) {
-	m.sealing.means, m.sealing.err = &msg.means, ""
+func (s *sealScreen) sealLooked(env *Env, msg sealingMsg) {
+	s.means, s.err = &msg.means, ""
 	if msg.err != nil {
-		m.sealing.means, m.sealing.err = nil, ink.Shown(msg.err.Error())
+		s.means, s.err = nil, ink.Shown(msg.err.Error())
 	}
 }
 
-func (m *model) pressSeal(msg tea.KeyPressMsg) tea.Cmd {
-	s, k := &m.sealing, &m.keys
+func (s *sealScreen) press(env *Env, msg tea.KeyPressMsg) tea.Cmd {
+	k := &env.keys
 	switch {
 	case key.Matches(msg, k.Help):
-		m.openHelp()
+		return env.Ask(OpenHelp{})
 	case key.Matches(msg, k.Anchor) && s.result != nil:
-		m.warn("", "Handed to the clipboard: the line to post.")
+		env.warn("", "Handed to the clipboard: the line to post.")
 		return tea.SetClipboard(s.result.Anchor)
 	case key.Matches(msg, k.Report) && s.order == nil:
-		return m.openReport(m.at)
+		return env.Ask(OpenReport{})
 	case key.Matches(msg, k.Esc, k.Leave), key.Matches(msg, k.Enter) && s.result != nil:
-		m.at = s.back
+		env.at = s.back
 	case key.Matches(msg, k.Up):
 		s.off = max(0, s.off-1)
 	case key.Matches(msg, k.Down):
@@ -122,7 +123,7 @@ func (m *model) pressSeal(msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, k.PageDown):
 		s.off += 10
 	case key.Matches(msg, k.Enter) && s.means != nil && s.order == nil:
-		m.form = m.sealForm()
+		env.form = s.sealForm(env)
 	}
 	return nil
 }
@@ -131,10 +132,10 @@ func (m *model) pressSeal(msg tea.KeyPressMsg) tea.Cmd {
 const nobody = "nobody"
 
 // sealForm asks who signs, and for the word.
-func (m *model) sealForm() *form {
+func (s *sealScreen) sealForm(env *Env) *form {
 	var cs []choice
 	ids := map[string]string{nobody: ""}
-	for _, k := range m.sealing.means.Signers {
+	for _, k := range s.means.Signers {
 		name := k.Name
 		if _, taken := ids[name]; taken || name == "" {
 			name = k.ID
@@ -150,25 +151,25 @@ func (m *model) sealForm() *form {
 		}
 		return ""
 	}
-	return &form{title: ink.Say("Seal %s", m.run.snap.State.Incident), intro: []ink.Text{"After it, nothing can be added that the seal covers. Type the word seal."},
+	return &form{title: ink.Say("Seal %s", env.snap.State.Incident), intro: []ink.Text{"After it, nothing can be added that the seal covers. Type the word seal."},
 		fields: []field{oneOf("signer", "signs", cs), word},
 		submit: func(v map[string]string) tea.Cmd {
-			return m.seal(ids[v["signer"]])
+			return s.seal(env, ids[v["signer"]])
 		}}
 }
 
 // seal lets go of the incident, so that nothing can be recorded between the last
 // entry and the seal, and seals its bundle. It goes to its end whatever is pressed.
-func (m *model) seal(signer string) tea.Cmd {
-	s, inc, run, id := &m.sealing, m.inc, m.c.Seal, m.run.snap.State.Incident
+func (s *sealScreen) seal(env *Env, signer string) tea.Cmd {
+	inc, run, id := env.inc, env.c.Seal, env.snap.State.Incident
 	done := make(chan struct{})
 	s.gone = true
-	s.order, s.feed, s.steps, s.err = &SealOrder{m.run.snap.Bundle, signer}, &feed{news: make(chan struct{}, 1), done: done}, nil, ""
+	s.order, s.feed, s.steps, s.err = &SealOrder{env.snap.Bundle, signer}, &feed{news: make(chan struct{}, 1), done: done}, nil, ""
 	order, f := *s.order, s.feed
-	return tea.Batch(f.stepped(), m.crew.start(func(ctx context.Context) tea.Msg {
+	return tea.Batch(f.stepped(), env.crew.start(func(ctx context.Context) tea.Msg {
 		defer close(done)
 		f.line("letting go of the bundle")
-		if err := m.crew.release(inc); err != nil {
+		if err := env.crew.release(inc); err != nil {
 			return sealedMsg{inc: inc, incident: id, err: err}
 		}
 		result, err := run(context.WithoutCancel(ctx), order, f.line)
@@ -187,29 +188,29 @@ func (f *feed) stepped() tea.Cmd {
 	}
 }
 
-func (m *model) sealStep(msg sealStepMsg) tea.Cmd {
-	if msg.feed != m.sealing.feed {
+func (s *sealScreen) sealStep(env *Env, msg sealStepMsg) tea.Cmd {
+	if msg.feed != s.feed {
 		return nil
 	}
 	for _, l := range msg.feed.drain() {
-		m.sealing.steps = append(m.sealing.steps, ink.Shown(l))
+		s.steps = append(s.steps, ink.Shown(l))
 	}
 	return msg.feed.stepped()
 }
 
-func (m *model) sealDone(msg sealedMsg) {
-	if m.at != atSeal || msg.inc != m.inc {
+func (s *sealScreen) sealDone(env *Env, msg sealedMsg) {
+	if env.at != atSeal || msg.inc != env.inc {
 		switch {
 		case msg.err != nil:
-			m.warn("critical", ink.Say("%s was not sealed: %s", msg.incident, msg.err.Error()))
+			env.warn("critical", ink.Say("%s was not sealed: %s", msg.incident, msg.err.Error()))
 		default:
-			m.warn("", ink.Say("✓ %s is sealed: %s", msg.incident, msg.result.Seal))
+			env.warn("", ink.Say("✓ %s is sealed: %s", msg.incident, msg.result.Seal))
 		}
 	}
-	if msg.inc != m.inc {
+	if msg.inc != env.inc {
 		return // it was left
 	}
-	s := &m.sealing
+
 	s.order, s.feed, s.off = nil, nil, 0
 	if msg.err != nil {
 		s.err = ink.Shown(msg.err.Error())

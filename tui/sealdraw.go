@@ -6,25 +6,25 @@ import (
 )
 
 // draw shows what a seal would be, or what came of it, in h lines.
-func (s *sealScreen) draw(m *model, w, h int) []ink.Drawn {
-	p := ink.Page{W: w, Theme: &m.th}
+func (s *sealScreen) draw(env *Env, w, h int) []ink.Drawn {
+	p := ink.Page{W: w, Theme: &env.th}
 	p.Add("")
 	if s.result != nil {
-		s.drawResult(m, &p)
+		s.drawResult(env, &p)
 	} else {
-		s.drawBefore(m, &p)
+		s.drawBefore(env, &p)
 	}
 	all := len(p.Rows)
 	var rows []ink.Drawn
 	rows, s.off = ink.Window(p.Rows, s.off, h)
 	if more := all - s.off - h; more > 0 {
-		rows[h-1] = m.th.Muted.On(ink.Say("↓ %d more lines: pgdn", more+1))
+		rows[h-1] = env.th.Muted.On(ink.Say("↓ %d more lines: pgdn", more+1))
 	}
 	return rows
 }
 
-func (s *sealScreen) drawBefore(m *model, p *ink.Page) {
-	th, snap := p.Theme, m.run.snap
+func (s *sealScreen) drawBefore(env *Env, p *ink.Page) {
+	th, snap := p.Theme, env.snap
 	p.Add(th.Title.On("SEAL") + "  " + th.Plain.On(ink.Shown(snap.State.Incident)))
 	if s.err != "" {
 		p.Item(th.Bad.On("✗ "), th.Plain, s.err)
@@ -111,9 +111,9 @@ func (s *sealScreen) drawWho(p *ink.Page) {
 	}
 }
 
-func (s *sealScreen) drawResult(m *model, p *ink.Page) {
+func (s *sealScreen) drawResult(env *Env, p *ink.Page) {
 	th, r := p.Theme, s.result
-	p.Add(th.Good.On("✓ ") + th.Good.On("SEALED") + "  " + th.Plain.On(ink.Shown(m.run.snap.State.Incident)))
+	p.Add(th.Good.On("✓ ") + th.Good.On("SEALED") + "  " + th.Plain.On(ink.Shown(env.snap.State.Incident)))
 	p.Gap()
 	if r.Wrong != "" {
 		p.Item(th.Bad.On("✗ "), th.Plain, ink.Shown(r.Wrong))
@@ -122,7 +122,7 @@ func (s *sealScreen) drawResult(m *model, p *ink.Page) {
 	if r.Signature != "" {
 		p.Item(th.Good.On("✓ "), th.Plain, ink.Say("signed: %s", r.Signature))
 	} else {
-		p.Item(th.Warn.On("! "), th.Plain, ink.Say("nobody signed: handrail bundle sign %s", m.run.snap.State.Incident))
+		p.Item(th.Warn.On("! "), th.Plain, ink.Say("nobody signed: handrail bundle sign %s", env.snap.State.Incident))
 	}
 	switch r.Key {
 	case "destroyed":
@@ -134,7 +134,7 @@ func (s *sealScreen) drawResult(m *model, p *ink.Page) {
 	p.Head("POST THIS LINE, WHERE THE INCIDENT IS TALKED ABOUT")
 	p.Para(th.Strong, ink.Shown(r.Anchor))
 	p.Head("THE BUNDLE, ITS REPORT, AND A CHECK THAT NEEDS NO TRUST")
-	for _, path := range []string{m.run.snap.Bundle, session.ReportPath(m.run.snap.Bundle), "handrail bundle verify " + m.run.snap.Bundle} {
+	for _, path := range []string{env.snap.Bundle, session.ReportPath(env.snap.Bundle), "handrail bundle verify " + env.snap.Bundle} {
 		p.Para(th.Plain, ink.Shown(path))
 	}
 }
@@ -157,8 +157,8 @@ func (s *sealScreen) drawVerdict(p *ink.Page) {
 	}
 }
 
-func (s *sealScreen) keys(m *model) (ink.Text, []ink.Hint) {
-	k := m.keys
+func (s *sealScreen) keys(env *Env) (ink.Text, []ink.Hint) {
+	k := env.keys
 	switch {
 	case s.result != nil:
 		return "Back", append(hints(k.Anchor, k.Report), ink.Hint{Key: "↑ ↓", Does: "scroll"})

@@ -9,15 +9,15 @@ import (
 
 // statusUpdate hands a short update for the channel to the clipboard of the
 // terminal, and shows what it says.
-func (m *model) statusUpdate() tea.Cmd {
-	if m.c.Status == nil {
+func (r *runScreen) statusUpdate(env *Env) tea.Cmd {
+	if env.c.Status == nil {
 		return nil
 	}
-	update := m.c.Status(m.run.snap.State)
+	update := env.c.Status(r.snap.State)
 	f := &form{title: "Status update, handed to the clipboard"}
 	for l := range strings.Lines(strings.TrimSpace(update)) {
 		f.intro = append(f.intro, ink.Shown(l))
 	}
-	m.form = f
+	env.form = f
 	return tea.SetClipboard(update)
 }

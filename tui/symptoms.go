@@ -35,15 +35,14 @@ type (
 	}
 )
 
-func (m *model) openSymptoms() tea.Cmd {
-	s := &m.symptoms
-	m.at = atSymptoms
-	if s.asked || m.c.Symptoms == nil {
+func (s *symptomScreen) open(env *Env) tea.Cmd {
+	env.at = atSymptoms
+	if s.asked || env.c.Symptoms == nil {
 		s.asked = true
 		return nil
 	}
-	list := m.c.Symptoms
-	return m.crew.start(func(context.Context) tea.Msg { return symptomsMsg{list()} })
+	list := env.c.Symptoms
+	return env.crew.start(func(context.Context) tea.Msg { return symptomsMsg{list()} })
 }
 
 func (s *symptomScreen) take(all []Symptom) {
@@ -73,8 +72,7 @@ func (s *symptomScreen) hit() (Hit, bool) {
 }
 
 // pick takes a symptom, or gives it back, and ranks the runbooks again.
-func (m *model) pickSymptom() tea.Cmd {
-	s := &m.symptoms
+func (s *symptomScreen) pick(env *Env) tea.Cmd {
 	if s.at >= len(s.shown) {
 		return nil
 	}
@@ -85,7 +83,7 @@ func (m *model) pickSymptom() tea.Cmd {
 		s.picked[text] = true
 	}
 	s.seq++
-	seq, rank := s.seq, m.c.BySymptoms
+	seq, rank := s.seq, env.c.BySymptoms
 	var seen []string
 	for _, x := range s.all {
 		if s.picked[x.Text] {
@@ -95,7 +93,7 @@ func (m *model) pickSymptom() tea.Cmd {
 	if rank == nil {
 		return nil
 	}
-	return m.crew.start(func(context.Context) tea.Msg { return fittingMsg{seq, rank(seen)} })
+	return env.crew.start(func(context.Context) tea.Msg { return fittingMsg{seq, rank(seen)} })
 }
 
 func (s *symptomScreen) ranked(msg fittingMsg) {
@@ -106,22 +104,22 @@ func (s *symptomScreen) ranked(msg fittingMsg) {
 	s.at = min(s.at, max(0, s.rows()-1))
 }
 
-func (m *model) pressSymptoms(msg tea.KeyPressMsg) tea.Cmd {
-	s, k := &m.symptoms, &m.keys
+func (s *symptomScreen) press(env *Env, msg tea.KeyPressMsg) tea.Cmd {
+	k := &env.keys
 	switch {
 	case s.typing:
-		return m.typeSymptom(msg)
+		return s.typeSymptom(env, msg)
 	case key.Matches(msg, k.Help):
-		m.openHelp()
+		return env.Ask(OpenHelp{})
 	case key.Matches(msg, k.Search):
 		s.typing = true
 	case key.Matches(msg, k.Esc) && s.find.value() != "":
 		s.find = editor{}
 		s.filter()
 	case key.Matches(msg, k.Esc, k.Leave):
-		m.at = atHome
+		env.at = atHome
 	case key.Matches(msg, k.Paste), msg.String() == "tab":
-		m.at = atMatch
+		env.at = atMatch
 	case key.Matches(msg, k.Up):
 		s.at = max(0, s.at-1)
 	case key.Matches(msg, k.Down):
@@ -131,23 +129,22 @@ func (m *model) pressSymptoms(msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, k.Last):
 		s.at = max(0, s.rows()-1)
 	case msg.String() == "space":
-		return m.pickSymptom()
+		return s.pick(env)
 	case key.Matches(msg, k.Enter):
 		if h, ok := s.hit(); ok {
-			return m.startRunbook(h.Runbook)
+			return env.Ask(Start{Runbook: h.Runbook})
 		}
-		return m.pickSymptom()
+		return s.pick(env)
 	}
 	return nil
 }
 
 // typeSymptom takes what is typed after /. Enter picks what the cursor is on.
-func (m *model) typeSymptom(msg tea.KeyPressMsg) tea.Cmd {
-	s := &m.symptoms
+func (s *symptomScreen) typeSymptom(env *Env, msg tea.KeyPressMsg) tea.Cmd {
 	switch msg.String() {
 	case "enter":
 		s.typing = false
-		cmd := m.pickSymptom()
+		cmd := s.pick(env)
 		s.find = editor{}
 		s.filter()
 		return cmd
@@ -165,8 +162,8 @@ func (m *model) typeSymptom(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (s *symptomScreen) draw(m *model, w, h int) []ink.Drawn {
-	th := &m.th
+func (s *symptomScreen) draw(env *Env, w, h int) []ink.Drawn {
+	th := &env.th
 	p := ink.Page{W: w, Theme: th}
 	p.Add("")
 	p.Add(th.Strong.On("What do you see?"))
@@ -180,14 +177,14 @@ func (s *symptomScreen) draw(m *model, w, h int) []ink.Drawn {
 		p.Add(th.Accent.On("/ ") + row + caret)
 	}
 	p.Gap()
-	rows, at := s.list(m, w)
+	rows, at := s.list(env, w)
 	rows, _ = ink.Window(rows, at-(h-len(p.Rows))/2, h-len(p.Rows))
 	return append(p.Rows, rows...)
 }
 
 // list draws the symptoms and the runbooks, and says on which line the cursor is.
-func (s *symptomScreen) list(m *model, w int) (rows []ink.Drawn, cursor int) {
-	th := &m.th
+func (s *symptomScreen) list(env *Env, w int) (rows []ink.Drawn, cursor int) {
+	th := &env.th
 	p := ink.Page{W: w, Theme: th}
 	switch {
 	case !s.asked:
@@ -221,7 +218,7 @@ func (s *symptomScreen) list(m *model, w int) (rows []ink.Drawn, cursor int) {
 		p.Item(ink.Blank(4)+th.Muted.On("because of  "), th.Plain, ink.Shown(x.Line))
 	}
 	if len(s.hits) > 0 {
-		s.before(m, &p)
+		s.before(env, &p)
 	}
 	return p.Rows, cursor
 }
@@ -230,10 +227,10 @@ func (s *symptomScreen) list(m *model, w int) (rows []ink.Drawn, cursor int) {
 const mostBefore = 3
 
 // before names the newest incidents that were worked on with the first runbook.
-func (s *symptomScreen) before(m *model, p *ink.Page) {
+func (s *symptomScreen) before(env *Env, p *ink.Page) {
 	th := p.Theme
 	var rows []IncidentRow
-	for _, r := range m.home.data.Incidents {
+	for _, r := range env.known.Incidents {
 		if r.Runbook == s.hits[0].Runbook {
 			rows = append(rows, r)
 		}
@@ -245,7 +242,7 @@ func (s *symptomScreen) before(m *model, p *ink.Page) {
 	p.Gap()
 	p.Add(th.Title.On(ink.Say("INCIDENTS WITH %s BEFORE", strings.ToUpper(s.hits[0].Runbook))) + "  " + th.Muted.On(ink.Say("%d", len(rows))))
 	for _, r := range rows[:min(len(rows), mostBefore)] {
-		p.Add(ink.Spread("  "+th.Strong.On(ink.Shown(r.ID))+"  "+th.Plain.On(ink.Shown(r.Title))+" ", "  "+th.Muted.On(aged(m.now, r.Opened, ink.Or(ink.Shown(r.Outcome), "ongoing"))), p.W))
+		p.Add(ink.Spread("  "+th.Strong.On(ink.Shown(r.ID))+"  "+th.Plain.On(ink.Shown(r.Title))+" ", "  "+th.Muted.On(aged(env.now, r.Opened, ink.Or(ink.Shown(r.Outcome), "ongoing"))), p.W))
 	}
 }
 

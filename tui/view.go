@@ -115,24 +115,22 @@ func (m *model) body(h int) []ink.Drawn {
 	var rows []ink.Drawn
 	switch {
 	case m.help != nil:
-		rows = m.drawHelp(w, h)
+		rows = m.help.draw(m.Env, w, h)
 	case m.at == atRun:
-		return m.drawRun(h)
+		m.run.been = m.been()
+		return m.run.draw(m.Env, h)
 	case m.at == atEvidence:
-		if v := m.evidence.view; v != nil && v.live != nil {
-			v.head = m.liveLine(v)
-		}
-		rows = m.evidence.draw(&m.th, w, h)
+		rows = m.evidence.draw(m.Env, w, h)
 	case m.at == atSeal:
-		rows = m.sealing.draw(m, w, h)
+		rows = m.sealing.draw(m.Env, w, h)
 	case m.at == atSymptoms:
-		rows = m.symptoms.draw(m, w, h)
+		rows = m.symptoms.draw(m.Env, w, h)
 	case m.at == atMatch:
-		rows = m.match.draw(m, w, h)
+		rows = m.match.draw(m.Env, w, h)
 	case m.at == atWait:
-		rows = m.wait.draw(m, w, h)
+		rows = m.wait.draw(m.Env, w, h)
 	default:
-		rows = m.home.draw(m, w, h)
+		rows = m.home.draw(m.Env, w, h)
 	}
 	for i := range rows {
 		rows[i] = ink.Blank(inset) + rows[i]
@@ -156,7 +154,7 @@ func (m *model) foot() []ink.Drawn {
 			out = append(out, " "+r)
 		}
 	}
-	if due := m.anchorLine(); due != "" {
+	if due := m.run.anchorLine(m.Env); due != "" && m.help == nil {
 		out = append(out, ink.Cut(due, m.w))
 	}
 	if m.replaying() && m.at == atRun && m.help == nil {
@@ -198,13 +196,13 @@ func (m *model) moveAndKeys() (ink.Text, []ink.Hint) {
 		}
 		return "", []ink.Hint{{Key: "esc", Does: "give up"}}
 	case m.at == atEvidence:
-		return m.evidenceKeys()
+		return m.evidence.hints(m.Env)
 	case m.at == atSeal:
-		return m.sealing.keys(m)
+		return m.sealing.keys(m.Env)
 	case m.at == atRun && m.run.find.typing:
 		return "Keep these facts", []ink.Hint{{Key: "esc", Does: "all facts"}}
 	case m.at == atRun:
-		return m.run.move.label, m.runHints()
+		return m.run.move.label, m.run.hints(m.Env)
 	}
 	if m.home.typing {
 		return m.home.move(), []ink.Hint{{Key: "↑ ↓", Does: "choose"}, {Key: "esc", Does: "clear"}}
@@ -212,9 +210,9 @@ func (m *model) moveAndKeys() (ink.Text, []ink.Hint) {
 	return m.home.move(), append([]ink.Hint{{Key: "↑ ↓", Does: "choose"}}, hints(k.Paste, k.Symptoms, k.Search, k.Palette, k.Practise, k.Library)...)
 }
 
-// runHints puts the keys of the step in front before the general ones.
-func (m *model) runHints() []ink.Hint {
-	k, r := m.keys, &m.run
+// hints puts the keys of the step in front before the general ones.
+func (r *runScreen) hints(env *Env) []ink.Hint {
+	k := env.keys
 	if r.closed() {
 		return hints(k.Seal, k.Report, k.Evidence, k.Note, k.Settle, k.Anchor)
 	}
@@ -246,7 +244,7 @@ func (m *model) runHints() []ink.Hint {
 		if st.Status == "running" {
 			hs = append(hs, hints(k.View, k.Cancel)...)
 		} else if st.Attempts > 0 {
-			hs = append(hs, m.followUps(st)...)
+			hs = append(hs, r.followUps(env, st)...)
 		}
 	}
 	if n := len(r.ready()); n > 1 {
@@ -262,7 +260,7 @@ func (m *model) runHints() []ink.Hint {
 		hs = append(hs, hints(k.Waive)...)
 	}
 	hs = append(hs, hints(k.Jump)...)
-	if m.w < sideBySide {
+	if env.w < sideBySide {
 		hs = append(hs, hints(k.Facts)...)
 	}
 	return append(hs, hints(k.Evidence, k.Note)...)

@@ -71,15 +71,15 @@ type (
 )
 
 // openArtifact opens an artifact in place of the one that is open.
-func (m *model) openArtifact(b session.BlobRef) tea.Cmd {
-	m.closeArtifact()
-	m.serial++
-	v := &viewer{id: m.serial, blob: b, look: look{hit: -1, wrap: m.evidence.wrap}, find: finding{hit: -1}}
-	v.ctx, v.stop = context.WithCancel(m.crew.ctx)
-	m.evidence.view = v
-	inc := m.inc
+func (e *evidenceScreen) openArtifact(env *Env, b session.BlobRef) tea.Cmd {
+	e.closeArtifact(env)
+	env.serial++
+	v := &viewer{id: env.serial, blob: b, look: look{hit: -1, wrap: e.wrap}, find: finding{hit: -1}}
+	v.ctx, v.stop = context.WithCancel(env.crew.ctx)
+	e.view = v
+	inc := env.inc
 	v.source = func() (session.Artifact, error) { return inc.OpenArtifact(b.SHA) }
-	return m.crew.start(func(context.Context) tea.Msg {
+	return env.crew.start(func(context.Context) tea.Msg {
 		art, err := v.source()
 		return artifactMsg{v.id, art, err}
 	})
@@ -87,38 +87,38 @@ func (m *model) openArtifact(b session.BlobRef) tea.Cmd {
 
 // closeArtifact stops all work on the artifact that is open, and lets go of it
 // beside the loop.
-func (m *model) closeArtifact() {
-	v := m.evidence.view
+func (e *evidenceScreen) closeArtifact(env *Env) {
+	v := e.view
 	if v == nil {
 		return
 	}
 	v.stop()
-	m.letGo(v.art)
-	m.evidence.view = nil
+	e.release(env, v.art)
+	e.view = nil
 }
 
-func (m *model) letGo(art session.Artifact) {
+func (e *evidenceScreen) release(env *Env, art session.Artifact) {
 	if art == nil {
 		return
 	}
-	m.crew.start(func(context.Context) tea.Msg {
+	env.crew.start(func(context.Context) tea.Msg {
 		_ = art.Close() // it was only read from
 		return nil
 	})
 }
 
 // viewing is the viewer that a message is for, nil where it was left.
-func (m *model) viewing(id int) *viewer {
-	if v := m.evidence.view; v != nil && v.id == id {
+func (e *evidenceScreen) viewing(env *Env, id int) *viewer {
+	if v := e.view; v != nil && v.id == id {
 		return v
 	}
 	return nil
 }
 
-func (m *model) artifactOpened(msg artifactMsg) tea.Cmd {
-	v := m.viewing(msg.id)
+func (e *evidenceScreen) artifactOpened(env *Env, msg artifactMsg) tea.Cmd {
+	v := e.viewing(env, msg.id)
 	if v == nil {
-		m.letGo(msg.art)
+		e.release(env, msg.art)
 		return nil
 	}
 	if msg.err != nil {
@@ -127,34 +127,34 @@ func (m *model) artifactOpened(msg artifactMsg) tea.Cmd {
 	}
 	v.art, v.file = msg.art, longtext.New(msg.art, msg.art.Size())
 	if d, ok := msg.art.(*laidOut); ok {
-		return m.reportOpened(v, d)
+		return e.reportOpened(env, v, d)
 	}
-	return m.goText(motion{})
+	return e.goText(env, motion{})
 }
 
 // goText asks for the page at the end of a motion.
-func (m *model) goText(mo motion) tea.Cmd {
-	v := m.evidence.view
+func (e *evidenceScreen) goText(env *Env, mo motion) tea.Cmd {
+	v := e.view
 	if v.want != nil {
 		mo = v.want.then(mo)
 	}
 	v.want = &mo
-	return m.viewNext()
+	return e.viewNext(env)
 }
 
 // viewNext starts the next piece of work where a lane is free, one at most: the end
 // of each looks for the next.
-func (m *model) viewNext() tea.Cmd {
-	v := m.evidence.view
+func (e *evidenceScreen) viewNext(env *Env) tea.Cmd {
+	v := e.view
 	if v == nil || v.file == nil {
 		return nil
 	}
 	if v.want != nil && !v.busy {
 		mo := *v.want
 		v.want, v.busy = nil, true
-		m.fitText()
+		e.fitText(env)
 		l, file, id, era, ctx, live := v.look, v.file, v.id, v.printed.Era, v.ctx, v.live != nil
-		return m.crew.start(func(context.Context) tea.Msg {
+		return env.crew.start(func(context.Context) tea.Msg {
 			var err error
 			if live { // lines are numbered at once, or their numbers would come and go
 				if l.index, err = file.Count(ctx, l.index, file.Size()); err != nil {
@@ -170,12 +170,12 @@ func (m *model) viewNext() tea.Cmd {
 	}
 	if h := v.find.hunt; h != nil {
 		v.work = true
-		return m.hunt(*h)
+		return e.hunt(env, *h)
 	}
 	if ix := v.look.index; v.live == nil && !ix.Over() && v.err == "" && v.file.Size() > 0 {
 		v.work = true
 		ctx, file, id := v.ctx, v.file, v.id
-		return m.crew.start(func(context.Context) tea.Msg {
+		return env.crew.start(func(context.Context) tea.Msg {
 			ix, err := file.Count(ctx, ix, slice)
 			return countMsg{id, ix, err}
 		})
@@ -192,60 +192,60 @@ func (v *viewer) again() motion {
 }
 
 // fitText makes the page as large as the room for it.
-func (m *model) fitText() {
-	l := &m.evidence.view.look
-	l.w, l.h = m.textRoom()
-	l.find, l.hit = m.evidence.view.find.pattern, m.evidence.view.find.hit
+func (e *evidenceScreen) fitText(env *Env) {
+	l := &e.view.look
+	l.w, l.h = e.textRoom(env)
+	l.find, l.hit = e.view.find.pattern, e.view.find.hit
 }
 
 // refitText asks for the page again where the room is another one than before.
-func (m *model) refitText() tea.Cmd {
-	v := m.evidence.view
+func (e *evidenceScreen) refitText(env *Env) tea.Cmd {
+	v := e.view
 	if v == nil || v.file == nil {
 		return nil
 	}
-	w, h := m.textRoom()
+	w, h := e.textRoom(env)
 	if v.doc != nil {
-		if cmd := m.refitReport(w); cmd != nil {
+		if cmd := e.refitReport(env, w); cmd != nil {
 			return cmd
 		}
 	}
 	if w != v.look.w || h != v.look.h {
-		return m.goText(motion{})
+		return e.goText(env, motion{})
 	}
 	return nil
 }
 
-func (m *model) paged(msg pageMsg) tea.Cmd {
-	v := m.viewing(msg.id)
+func (e *evidenceScreen) paged(env *Env, msg pageMsg) tea.Cmd {
+	v := e.viewing(env, msg.id)
 	if v == nil {
 		return nil
 	}
 	v.busy = false
 	if v.live != nil {
 		if msg.era != v.printed.Era { // counted from another beginning
-			return m.goText(v.again())
+			return e.goText(env, v.again())
 		}
 		v.look.index = msg.index
 	}
 	if msg.err != nil {
 		v.err = ink.Shown(msg.err.Error())
-		return m.viewNext()
+		return e.viewNext(env)
 	}
 	v.page, v.look.at, v.look.right = msg.page, msg.page.at, msg.page.right
 	if v.live != nil {
-		if w, h := m.textRoom(); w != v.look.w || h != v.look.h { // numbers of more digits
-			return m.goText(v.again())
+		if w, h := e.textRoom(env); w != v.look.w || h != v.look.h { // numbers of more digits
+			return e.goText(env, v.again())
 		}
 	}
 	if len(v.page.rows) > 0 && v.page.line == 0 && v.look.index.Read() > v.look.at.off {
-		return m.goText(motion{}) // it was counted in the meantime
+		return e.goText(env, motion{}) // it was counted in the meantime
 	}
-	return m.viewNext()
+	return e.viewNext(env)
 }
 
-func (m *model) lineCounted(msg countMsg) tea.Cmd {
-	v := m.viewing(msg.id)
+func (e *evidenceScreen) lineCounted(env *Env, msg countMsg) tea.Cmd {
+	v := e.viewing(env, msg.id)
 	if v == nil {
 		return nil
 	}
@@ -258,24 +258,24 @@ func (m *model) lineCounted(msg countMsg) tea.Cmd {
 	case v.goal > 0 && (msg.index.Lines() > v.goal || msg.index.Over() || msg.err != nil):
 		n := v.goal
 		v.goal = 0
-		return m.goText(motion{to: toLine, n: n})
+		return e.goText(env, motion{to: toLine, n: n})
 	case len(v.page.rows) > 0 && v.page.line == 0 && msg.index.Read() > v.look.at.off && v.want == nil:
-		return m.goText(motion{})
+		return e.goText(env, motion{})
 	}
-	if cmd := m.refitText(); cmd != nil { // numbers of more digits
+	if cmd := e.refitText(env); cmd != nil { // numbers of more digits
 		return cmd
 	}
-	return m.viewNext()
+	return e.viewNext(env)
 }
 
 // goLine goes to a line, once so many are counted.
-func (m *model) goLine(n int64) tea.Cmd {
-	v := m.evidence.view
+func (e *evidenceScreen) goLine(env *Env, n int64) tea.Cmd {
+	v := e.view
 	v.follow = false
 	if ix := v.look.index; v.live == nil && n >= ix.Lines() && !ix.Over() {
 		v.goal = n
-		return m.viewNext()
+		return e.viewNext(env)
 	}
 	v.goal = 0
-	return m.goText(motion{to: toLine, n: n})
+	return e.goText(env, motion{to: toLine, n: n})
 }

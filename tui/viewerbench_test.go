@@ -147,7 +147,7 @@ func BenchmarkViewerKeyWhileCounting(b *testing.B) {
 				handle(keyPress("down"))
 			}
 		}
-		s.closeArtifact()
+		s.evidence.closeArtifact(s.Env)
 	}
 	quantiles(b, took)
 }
@@ -184,7 +184,7 @@ func BenchmarkViewerOpen(b *testing.B) {
 					_, cmd = s.Update(cmd())
 					most = max(most, live()-min(before, live()))
 				}
-				s.closeArtifact()
+				s.evidence.closeArtifact(s.Env)
 			}
 			b.ReportMetric(first.Seconds()*1000/float64(n), "first-page-ms")
 			b.ReportMetric(float64(most)/(1<<20), "peak-MB")

@@ -26,11 +26,11 @@ type copiedMsg struct {
 
 // copyText hands what is on the screen, or a line of it, to the clipboard: whole
 // lines, as they are shown, so that no control character gets into a shell.
-func (m *model) copyText(line bool) tea.Cmd {
-	v := m.evidence.view
+func (e *evidenceScreen) copyText(env *Env, line bool) tea.Cmd {
+	v := e.view
 	rows := v.page.rows
 	if v.file == nil || len(rows) == 0 {
-		m.warn("", "There is nothing to copy yet.")
+		env.warn("", "There is nothing to copy yet.")
 		return nil
 	}
 	from, to := rows[0].from, rows[len(rows)-1].from
@@ -43,7 +43,7 @@ func (m *model) copyText(line bool) tea.Cmd {
 		to = from
 	}
 	file, id := v.file, v.id
-	return m.crew.start(func(context.Context) tea.Msg {
+	return env.crew.start(func(context.Context) tea.Msg {
 		msg := copiedMsg{id: id, line: line}
 		msg.body, msg.cut, msg.err = copyOf(file, from, to)
 		return msg
@@ -71,12 +71,12 @@ func copyOf(file *longtext.File, from, to int64) (body string, cut bool, err err
 	return b.String(), false, nil
 }
 
-func (m *model) copied(msg copiedMsg) tea.Cmd {
-	if m.viewing(msg.id) == nil {
+func (e *evidenceScreen) copied(env *Env, msg copiedMsg) tea.Cmd {
+	if e.viewing(env, msg.id) == nil {
 		return nil
 	}
 	if msg.err != nil {
-		m.warn("warning", ink.Say("Nothing was copied: %s", msg.err.Error()))
+		env.warn("warning", ink.Say("Nothing was copied: %s", msg.err.Error()))
 		return nil
 	}
 	what := ink.Text("what is on the screen")
@@ -85,9 +85,9 @@ func (m *model) copied(msg copiedMsg) tea.Cmd {
 	}
 	t := ink.Say("✓ Handed to the clipboard: %s, %s.", what, ink.Amount(int64(len(msg.body))))
 	if msg.cut {
-		t = ink.Say("Handed to the clipboard: the first %s of %s; a clipboard gets no more. %s saves all of it.", ink.Amount(int64(len(msg.body))), what, m.keys.Save.Help().Key)
+		t = ink.Say("Handed to the clipboard: the first %s of %s; a clipboard gets no more. %s saves all of it.", ink.Amount(int64(len(msg.body))), what, env.keys.Save.Help().Key)
 	}
-	m.warn("", t)
+	env.warn("", t)
 	return tea.SetClipboard(msg.body)
 }
 
@@ -99,10 +99,10 @@ type savedMsg struct {
 
 // saveText asks where to, and saves the artifact as it is stored. It opens it once
 // more: the person may look at something else meanwhile.
-func (m *model) saveText() {
-	v, save := m.evidence.view, m.c.Save
+func (e *evidenceScreen) saveText(env *Env) {
+	v, save := e.view, env.c.Save
 	if save == nil || v.file == nil {
-		m.warn("", "This cannot be saved here.")
+		env.warn("", "This cannot be saved here.")
 		return
 	}
 	source := v.source
@@ -114,11 +114,11 @@ func (m *model) saveText() {
 		printed := v.printed // what was printed by now
 		source = func() (session.Artifact, error) { return printed, nil }
 	}
-	m.form = &form{title: title, intro: []ink.Text{intro},
+	env.form = &form{title: title, intro: []ink.Text{intro},
 		fields: []field{named("name", "file", hint, true)},
 		submit: func(val map[string]string) tea.Cmd {
-			m.warn("", ink.Say("Saving to %s …", val["name"]))
-			return m.crew.start(func(ctx context.Context) tea.Msg {
+			env.warn("", ink.Say("Saving to %s …", val["name"]))
+			return env.crew.start(func(ctx context.Context) tea.Msg {
 				art, err := source()
 				if err != nil {
 					return savedMsg{err: err}
@@ -129,10 +129,10 @@ func (m *model) saveText() {
 		}}
 }
 
-func (m *model) saved(msg savedMsg) {
+func (e *evidenceScreen) saved(env *Env, msg savedMsg) {
 	if msg.err != nil {
-		m.warn("warning", ink.Say("Nothing was saved: %s", msg.err.Error()))
+		env.warn("warning", ink.Say("Nothing was saved: %s", msg.err.Error()))
 		return
 	}
-	m.warn("", ink.Say("✓ Saved %s to %s", ink.Amount(msg.size), msg.path))
+	env.warn("", ink.Say("✓ Saved %s to %s", ink.Amount(msg.size), msg.path))
 }

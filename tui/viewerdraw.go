@@ -14,11 +14,10 @@ func (v *viewer) gutter() int {
 
 // textRoom is the room for the text of an artifact, inside of all that stands
 // around it.
-func (m *model) textRoom() (w, h int) {
-	e := &m.evidence
-	p := ink.Page{W: max(1, m.w-2*inset), Theme: &m.th}
+func (e *evidenceScreen) textRoom(env *Env) (w, h int) {
+	p := ink.Page{W: max(1, env.w-2*inset), Theme: &env.th}
 	e.drawHead(&p)
-	h = m.h - len(m.header()) - len(m.foot()) - len(p.Rows) - 1
+	h = env.room() - len(p.Rows) - 1
 	if e.view.doc != nil {
 		return max(2, p.W-2), max(1, h)
 	}

@@ -10,10 +10,10 @@ import (
 
 // pressText gives a key to the artifact that is open. Not taken means that it is
 // for whoever shows the artifact.
-func (m *model) pressText(msg tea.KeyPressMsg) (cmd tea.Cmd, taken bool) {
-	v, k := m.evidence.view, &m.keys
+func (e *evidenceScreen) pressText(env *Env, msg tea.KeyPressMsg) (cmd tea.Cmd, taken bool) {
+	v, k := e.view, &env.keys
 	if v.find.typing {
-		return m.pressFind(msg), true
+		return e.pressFind(env, msg), true
 	}
 	if s := msg.String(); len(s) == 1 && s[0] >= '0' && s[0] <= '9' {
 		if len(v.number) < 15 {
@@ -22,7 +22,7 @@ func (m *model) pressText(msg tea.KeyPressMsg) (cmd tea.Cmd, taken bool) {
 		return nil, true
 	}
 	if v.asking {
-		if cmd, taken := m.pressNumber(msg); taken {
+		if cmd, taken := e.pressNumber(env, msg); taken {
 			return cmd, true
 		}
 	}
@@ -30,57 +30,57 @@ func (m *model) pressText(msg tea.KeyPressMsg) (cmd tea.Cmd, taken bool) {
 	switch {
 	case key.Matches(msg, k.Esc) && (v.find.typed != "" || v.goal > 0):
 		v.goal = 0
-		return m.forget(), true
+		return e.forget(env), true
 	case key.Matches(msg, k.Up):
-		return m.scroll(motion{by: -1}), true
+		return e.scroll(env, motion{by: -1}), true
 	case key.Matches(msg, k.Down):
-		return m.scroll(motion{by: 1}), true
+		return e.scroll(env, motion{by: 1}), true
 	case key.Matches(msg, k.PageUp):
-		return m.scroll(motion{by: -page}), true
+		return e.scroll(env, motion{by: -page}), true
 	case key.Matches(msg, k.PageDown):
-		return m.scroll(motion{by: page}), true
+		return e.scroll(env, motion{by: page}), true
 	case key.Matches(msg, k.First):
-		return m.scroll(motion{to: toFirst}), true
+		return e.scroll(env, motion{to: toFirst}), true
 	case key.Matches(msg, k.Last):
-		return m.scroll(motion{to: toLast}), true
+		return e.scroll(env, motion{to: toLast}), true
 	}
-	return m.pressTextMore(msg)
+	return e.pressTextMore(env, msg)
 }
 
 // pressTextMore are the keys that do more than scroll.
-func (m *model) pressTextMore(msg tea.KeyPressMsg) (cmd tea.Cmd, taken bool) {
-	v, k := m.evidence.view, &m.keys
+func (e *evidenceScreen) pressTextMore(env *Env, msg tea.KeyPressMsg) (cmd tea.Cmd, taken bool) {
+	v, k := e.view, &env.keys
 	switch {
 	case key.Matches(msg, k.Search):
 		v.follow = false
 		v.find = finding{typing: true, origin: v.look.at, hit: -1, n: v.find.n, hunt: v.find.hunt}
-		m.stopHunt()
-		return m.goText(motion{}), true
+		e.stopHunt(env)
+		return e.goText(env, motion{}), true
 	case key.Matches(msg, k.Again):
-		return m.again(false), true
+		return e.again(env, false), true
 	case key.Matches(msg, k.Against):
-		return m.again(true), true
+		return e.again(env, true), true
 	case key.Matches(msg, k.Line):
 		v.asking, v.number = true, nil
 	case key.Matches(msg, k.Wrap):
 		v.look.wrap = !v.look.wrap
 		v.look.right, v.look.at.row = 0, 0
-		m.evidence.wrap = v.look.wrap
-		return m.goText(motion{}), true
+		e.wrap = v.look.wrap
+		return e.goText(env, motion{}), true
 	case key.Matches(msg, k.Left):
-		return m.pan(-1), true
+		return e.pan(env, -1), true
 	case key.Matches(msg, k.Right):
-		return m.pan(1), true
+		return e.pan(env, 1), true
 	case key.Matches(msg, k.Copy):
-		return m.copyText(false), true
+		return e.copyText(env, false), true
 	case key.Matches(msg, k.CopyLine):
-		return m.copyText(true), true
+		return e.copyText(env, true), true
 	case key.Matches(msg, k.Save):
-		m.saveText()
+		e.saveText(env)
 	case key.Matches(msg, k.BlobAfter):
-		return m.nextBlob(1), true
+		return e.nextBlob(env, 1), true
 	case key.Matches(msg, k.BlobBefore):
-		return m.nextBlob(-1), true
+		return e.nextBlob(env, -1), true
 	default:
 		return nil, false
 	}
@@ -89,27 +89,27 @@ func (m *model) pressTextMore(msg tea.KeyPressMsg) (cmd tea.Cmd, taken bool) {
 
 // pressNumber takes the keys that end the number of a line; any other key drops it
 // and counts as itself.
-func (m *model) pressNumber(msg tea.KeyPressMsg) (cmd tea.Cmd, taken bool) {
-	v := m.evidence.view
+func (e *evidenceScreen) pressNumber(env *Env, msg tea.KeyPressMsg) (cmd tea.Cmd, taken bool) {
+	v := e.view
 	typed := string(v.number)
 	v.asking, v.number = false, nil
 	switch s := msg.String(); {
 	case s == "backspace" && typed != "":
 		v.number, v.asking = []rune(typed[:len(typed)-1]), true
 		return nil, true
-	case key.Matches(msg, m.keys.Esc):
+	case key.Matches(msg, env.keys.Esc):
 		return nil, true
-	case key.Matches(msg, m.keys.Enter):
+	case key.Matches(msg, env.keys.Enter):
 		if n, err := strconv.ParseInt(typed, 10, 64); err == nil && n > 0 {
-			return m.goLine(n), true
+			return e.goLine(env, n), true
 		}
 		return nil, true
 	}
 	return nil, false
 }
 
-func (m *model) scroll(mo motion) tea.Cmd {
-	v := m.evidence.view
+func (e *evidenceScreen) scroll(env *Env, mo motion) tea.Cmd {
+	v := e.view
 	v.goal = 0
 	v.follow = v.live != nil && (mo.to == toLast || v.follow && mo.to == toHere && mo.by > 0)
 	if v.follow {
@@ -118,15 +118,15 @@ func (m *model) scroll(mo motion) tea.Cmd {
 	if v.file == nil {
 		return nil
 	}
-	return m.goText(mo)
+	return e.goText(env, mo)
 }
 
 // pan moves sideways by half a page, where lines are cut. It does not go further
 // than a line that is still seen.
-func (m *model) pan(by int) tea.Cmd {
-	v := m.evidence.view
+func (e *evidenceScreen) pan(env *Env, by int) tea.Cmd {
+	v := e.view
 	if v.look.wrap {
-		m.warn("", ink.Say("Lines are wrapped here: %s cuts them.", m.keys.Wrap.Help().Key))
+		env.warn("", ink.Say("Lines are wrapped here: %s cuts them.", env.keys.Wrap.Help().Key))
 		return nil
 	}
 	more := by < 0
@@ -137,5 +137,5 @@ func (m *model) pan(by int) tea.Cmd {
 		return nil
 	}
 	v.look.right = max(0, v.look.right+by*max(1, v.look.w/2))
-	return m.goText(motion{})
+	return e.goText(env, motion{})
 }

@@ -44,10 +44,10 @@ type huntMsg struct {
 }
 
 // startHunt looks for the pattern from a byte on, around the end of the text.
-func (m *model) startHunt(from int64, back bool) tea.Cmd {
-	v := m.evidence.view
+func (e *evidenceScreen) startHunt(env *Env, from int64, back bool) tea.Cmd {
+	v := e.view
 	f := &v.find
-	m.stopHunt()
+	e.stopHunt(env)
 	f.none, f.round = false, false
 	if f.pattern.Empty() || v.file == nil {
 		return nil
@@ -56,21 +56,21 @@ func (m *model) startHunt(from int64, back bool) tea.Cmd {
 	h := &hunt{n: f.n, find: f.pattern, back: back, at: from, left: v.file.Size()}
 	h.ctx, h.stop = context.WithCancel(v.ctx)
 	f.hunt = h
-	return m.viewNext()
+	return e.viewNext(env)
 }
 
-func (m *model) stopHunt() {
-	if f := &m.evidence.view.find; f.hunt != nil {
+func (e *evidenceScreen) stopHunt(env *Env) {
+	if f := &e.view.find; f.hunt != nil {
 		f.hunt.stop()
 		f.hunt = nil
 	}
 }
 
 // hunt looks through a slice.
-func (m *model) hunt(h hunt) tea.Cmd {
-	v := m.evidence.view
+func (e *evidenceScreen) hunt(env *Env, h hunt) tea.Cmd {
+	v := e.view
 	file, id, ix := v.file, v.id, v.look.index
-	return m.crew.start(func(context.Context) tea.Msg {
+	return env.crew.start(func(context.Context) tea.Msg {
 		msg := huntMsg{id: id, n: h.n}
 		if h.back {
 			msg.hit, msg.on, msg.err = file.SearchBack(h.ctx, h.find, h.at, min(slice, h.left))
@@ -84,8 +84,8 @@ func (m *model) hunt(h hunt) tea.Cmd {
 	})
 }
 
-func (m *model) hunted(msg huntMsg) tea.Cmd {
-	v := m.viewing(msg.id)
+func (e *evidenceScreen) hunted(env *Env, msg huntMsg) tea.Cmd {
+	v := e.viewing(env, msg.id)
 	if v == nil {
 		return nil
 	}
@@ -93,55 +93,55 @@ func (m *model) hunted(msg huntMsg) tea.Cmd {
 	f := &v.find
 	h := f.hunt
 	if h == nil || h.n != msg.n {
-		return m.viewNext() // of a search that was given up
+		return e.viewNext(env) // of a search that was given up
 	}
 	switch {
 	case msg.err != nil:
 		v.err = ink.Shown(msg.err.Error())
-		m.stopHunt()
+		e.stopHunt(env)
 	case msg.hit >= 0:
 		f.hit, f.line, f.round = msg.hit, msg.line, h.round
 		v.follow = false
-		m.stopHunt()
-		return m.goText(motion{to: toByte, n: msg.hit})
+		e.stopHunt(env)
+		return e.goText(env, motion{to: toByte, n: msg.hit})
 	default:
 		h.left -= max(msg.on-h.at, h.at-msg.on)
 		h.at = msg.on
 		switch {
 		case h.left <= 0:
 			f.none, f.hit = true, -1
-			m.stopHunt()
-			return m.goText(motion{})
+			e.stopHunt(env)
+			return e.goText(env, motion{})
 		case h.back && h.at <= 0:
 			h.at, h.round = v.file.Size(), true
 		case !h.back && h.at >= v.file.Size():
 			h.at, h.round = 0, true
 		}
 	}
-	return m.viewNext()
+	return e.viewNext(env)
 }
 
 // pressFind takes a key of the line that is searched for; the search follows.
-func (m *model) pressFind(msg tea.KeyPressMsg) tea.Cmd {
-	v := m.evidence.view
+func (e *evidenceScreen) pressFind(env *Env, msg tea.KeyPressMsg) tea.Cmd {
+	v := e.view
 	f := &v.find
 	switch msg.String() {
 	case "enter":
 		f.typing = false
 		if f.typed == "" {
-			return m.forget()
+			return e.forget(env)
 		}
 		return nil
 	case "esc":
 		v.look.at = f.origin
-		return m.forget()
+		return e.forget(env)
 	}
 	f.edit.key(msg)
-	return m.findTyped()
+	return e.findTyped(env)
 }
 
-func (m *model) findTyped() tea.Cmd {
-	v := m.evidence.view
+func (e *evidenceScreen) findTyped(env *Env) tea.Cmd {
+	v := e.view
 	f := &v.find
 	if f.edit.value() == f.typed {
 		return nil
@@ -150,27 +150,27 @@ func (m *model) findTyped() tea.Cmd {
 	f.pattern = longtext.Plain(f.typed)
 	f.hit, f.line = -1, 0
 	if f.pattern.Empty() {
-		m.stopHunt()
+		e.stopHunt(env)
 		f.none = false
-		return m.goText(motion{})
+		return e.goText(env, motion{})
 	}
-	return m.startHunt(f.origin.off, false)
+	return e.startHunt(env, f.origin.off, false)
 }
 
 // forget ends a search, and what it found is drawn as all else.
-func (m *model) forget() tea.Cmd {
-	v := m.evidence.view
-	m.stopHunt()
+func (e *evidenceScreen) forget(env *Env) tea.Cmd {
+	v := e.view
+	e.stopHunt(env)
 	v.find = finding{hit: -1, n: v.find.n}
-	return m.goText(motion{})
+	return e.goText(env, motion{})
 }
 
 // again goes to the next match, or to the one before.
-func (m *model) again(back bool) tea.Cmd {
-	v := m.evidence.view
+func (e *evidenceScreen) again(env *Env, back bool) tea.Cmd {
+	v := e.view
 	f := &v.find
 	if f.pattern.Empty() {
-		m.warn("", ink.Say("Search first: %s, then what to look for.", m.keys.Search.Help().Key))
+		env.warn("", ink.Say("Search first: %s, then what to look for.", env.keys.Search.Help().Key))
 		return nil
 	}
 	from := f.hit
@@ -180,5 +180,5 @@ func (m *model) again(back bool) tea.Cmd {
 	case !back:
 		from++
 	}
-	return m.startHunt(from, back)
+	return e.startHunt(env, from, back)
 }

@@ -74,61 +74,63 @@ func (f *feed) wait() tea.Cmd {
 }
 
 // open runs how beside the loop and shows its progress meanwhile.
-func (m *model) open(title ink.Text, how func(ctx context.Context, progress func(string)) (Incident, error)) tea.Cmd {
+func (s *waitScreen) open(env *Env, title ink.Text, how func(ctx context.Context, progress func(string)) (Incident, error)) tea.Cmd {
 	// An incident outlives the wait for it: the program's end stops the opening,
 	// and no longer anything once it is open.
-	ctx, cancel := context.WithCancel(context.WithoutCancel(m.crew.ctx))
-	opening := context.AfterFunc(m.crew.ctx, cancel)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(env.crew.ctx))
+	opening := context.AfterFunc(env.crew.ctx, cancel)
 	done := make(chan struct{})
 	f := &feed{news: make(chan struct{}, 1), done: done}
-	from := m.at
+	from := env.at
 	if from == atWait {
 		from = atHome
 	}
-	m.wait = waitScreen{title: title, started: m.now, seq: m.wait.seq + 1, feed: f, cancel: cancel, from: from}
-	m.at = atWait
-	seq := m.wait.seq
-	return tea.Batch(f.wait(), m.crew.start(func(context.Context) tea.Msg {
+	*s = waitScreen{title: title, started: env.now, seq: s.seq + 1, feed: f, cancel: cancel, from: from}
+	env.at = atWait
+	seq := s.seq
+	return tea.Batch(f.wait(), env.crew.start(func(context.Context) tea.Msg {
 		defer close(done)
 		inc, err := how(ctx, f.line)
 		if opening(); err == nil {
-			m.crew.keep(inc) // from here on it is let go whatever happens to the message
+			env.crew.keep(inc) // from here on it is let go whatever happens to the message
 		}
 		return openedMsg{seq, inc, err}
 	}))
 }
 
-func (m *model) resume(id string) tea.Cmd { return m.resumeWith(id, "") }
+func (s *waitScreen) resume(env *Env, id string) tea.Cmd { return s.resumeWith(env, id, "") }
 
 // resumeWith is resume with the reason why somebody else goes on.
-func (m *model) resumeWith(id, why string) tea.Cmd {
-	cmd := m.open(ink.Say("Resuming %s", id), func(ctx context.Context, _ func(string)) (Incident, error) {
-		return m.c.Resume(ctx, id, why)
+func (s *waitScreen) resumeWith(env *Env, id, why string) tea.Cmd {
+	cmd := s.open(env, ink.Say("Resuming %s", id), func(ctx context.Context, _ func(string)) (Incident, error) {
+		return env.c.Resume(ctx, id, why)
 	})
-	m.wait.resumes = id
+	s.resumes = id
 	return cmd
 }
 
-func (m *model) drill(id, variant string) tea.Cmd {
-	return m.open(ink.Say("Preparing the drill %s", id), func(ctx context.Context, progress func(string)) (Incident, error) {
-		return m.c.Drill(ctx, id, variant, progress)
+func (s *waitScreen) drill(env *Env, id, variant string) tea.Cmd {
+	return s.open(env, ink.Say("Preparing the drill %s", id), func(ctx context.Context, progress func(string)) (Incident, error) {
+		return env.c.Drill(ctx, id, variant, progress)
 	})
 }
 
 // startRunbook asks for the parameters first when one of them must be given.
-func (m *model) startRunbook(id string) tea.Cmd { return m.startWith(id, nil, false) }
+func (s *waitScreen) startRunbook(env *Env, id string) tea.Cmd {
+	return s.startWith(env, id, nil, false)
+}
 
 // startWith is startRunbook with parameters that are known; look asks for them
 // all the same.
-func (m *model) startWith(id string, given map[string]string, look bool) tea.Cmd {
+func (s *waitScreen) startWith(env *Env, id string, given map[string]string, look bool) tea.Cmd {
 	start := func(v map[string]string) tea.Cmd {
-		return m.open(ink.Say("Opening an incident with %s", id), func(ctx context.Context, _ func(string)) (Incident, error) {
-			return m.c.Start(ctx, id, v)
+		return s.open(env, ink.Say("Opening an incident with %s", id), func(ctx context.Context, _ func(string)) (Incident, error) {
+			return env.c.Start(ctx, id, v)
 		})
 	}
 	var fs []steps.Field
-	if m.c.Params != nil {
-		fs = m.c.Params(id)
+	if env.c.Params != nil {
+		fs = env.c.Params(id)
 	}
 	fs = slices.Clone(fs)
 	for i := range fs {
@@ -140,7 +142,7 @@ func (m *model) startWith(id string, given map[string]string, look bool) tea.Cmd
 	if !must && (!look || len(fs) == 0) {
 		return start(given)
 	}
-	m.form = paramsForm(id, fs, start)
+	env.form = paramsForm(id, fs, start)
 	return nil
 }
 
@@ -188,41 +190,40 @@ func (w *waitScreen) take(msg progressMsg) tea.Cmd {
 	return w.feed.wait()
 }
 
-func (m *model) opened(msg openedMsg) tea.Cmd {
-	if msg.seq != m.wait.seq || m.at != atWait {
+func (s *waitScreen) opened(env *Env, msg openedMsg) tea.Cmd {
+	if msg.seq != s.seq || env.at != atWait {
 		if msg.inc == nil {
 			return nil
 		}
-		return m.crew.start(func(context.Context) tea.Msg { return releasedMsg{m.crew.release(msg.inc)} })
+		return env.crew.start(func(context.Context) tea.Msg { return releasedMsg{env.crew.release(msg.inc)} })
 	}
 	if msg.err != nil {
-		if m.tookOver(msg.err) {
+		if s.tookOver(env, msg.err) {
 			return nil
 		}
-		m.wait.err = ink.Shown(msg.err.Error())
+		s.err = ink.Shown(msg.err.Error())
 		return nil
 	}
-	m.enterIncident(msg.inc)
-	return tea.Batch(m.listen(), m.lookAgain())
+	return env.Ask(Enter{Incident: msg.inc})
 }
 
-func (m *model) pressWait(msg tea.KeyPressMsg) tea.Cmd {
-	leave := key.Matches(msg, m.keys.Esc, m.keys.Leave)
-	if leave || m.wait.err != "" && key.Matches(msg, m.keys.Enter) {
-		m.wait.cancel()
-		m.wait.seq++ // what still arrives is late
-		m.at = m.wait.from
+func (s *waitScreen) press(env *Env, msg tea.KeyPressMsg) tea.Cmd {
+	leave := key.Matches(msg, env.keys.Esc, env.keys.Leave)
+	if leave || s.err != "" && key.Matches(msg, env.keys.Enter) {
+		s.cancel()
+		s.seq++ // what still arrives is late
+		env.at = s.from
 	}
 	return nil
 }
 
-func (s *waitScreen) draw(m *model, w, h int) []ink.Drawn {
-	th := &m.th
+func (s *waitScreen) draw(env *Env, w, h int) []ink.Drawn {
+	th := &env.th
 	p := ink.Page{W: w, Theme: th}
 	p.Add("")
 	p.Add(th.Strong.On(s.title))
 	if s.err == "" {
-		p.Add(th.Muted.On(ink.Say("%s so far. esc gives up.", ink.Ago(m.now.Sub(s.started)))))
+		p.Add(th.Muted.On(ink.Say("%s so far. esc gives up.", ink.Ago(env.now.Sub(s.started)))))
 	}
 	p.Gap()
 	room := max(1, h-len(p.Rows)-1)

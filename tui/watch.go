@@ -73,9 +73,9 @@ func stabilityOf(st triage.Step, now time.Time) stability {
 
 // drawWatch draws the stability window: the streak, how far the window is, when
 // the next sample is due, the last change, and what was seen so far.
-func (m *model) drawWatch(p *ink.Page, st triage.Step) {
+func (r *runScreen) drawWatch(env *Env, p *ink.Page, st triage.Step) {
 	th, need := p.Theme, greens(st)
-	s := stabilityOf(st, m.now)
+	s := stabilityOf(st, env.now)
 	p.Gap()
 	var dots ink.Drawn
 	for i := range min(need, 20) {
@@ -110,7 +110,7 @@ func (m *model) drawWatch(p *ink.Page, st triage.Step) {
 		}
 		p.Add(name("at least") + least)
 	}
-	m.drawSamples(p, st, s)
+	r.drawSamples(env, p, st, s)
 	if st.Streak >= need {
 		p.Para(th.Good, "✓ The window is complete.")
 	}
@@ -125,18 +125,18 @@ func colour(green string) string {
 }
 
 // drawSamples is the last change and the strip of signs, the newest at its end.
-func (m *model) drawSamples(p *ink.Page, st triage.Step, s stability) {
+func (r *runScreen) drawSamples(env *Env, p *ink.Page, st triage.Step, s stability) {
 	th := p.Theme
 	name := func(t ink.Text) ink.Drawn { return ink.Fit(th.Muted.On(t), 13) }
 	mk := greenMark(th, st.Green)
-	p.Add(name("last sample") + mk.Ink.On(mk.Symbol+" "+mk.Word) + th.Muted.On(ink.Say("  %s ago", ink.Ago(m.now.Sub(st.Ended)))))
+	p.Add(name("last sample") + mk.Ink.On(mk.Symbol+" "+mk.Word) + th.Muted.On(ink.Say("  %s ago", ink.Ago(env.now.Sub(st.Ended)))))
 	n := len(st.Samples)
 	if n == 0 {
 		return // the first one is being taken
 	}
 	change := th.Plain.On("none yet") + th.Muted.On(", since "+ink.Clock(s.since))
 	if s.runs > 1 {
-		change = th.Plain.On(ink.Clock(s.since)) + th.Muted.On(ink.Say("  to %s, %s ago", colour(st.Green), ink.Ago(m.now.Sub(s.since))))
+		change = th.Plain.On(ink.Clock(s.since)) + th.Muted.On(ink.Say("  to %s, %s ago", colour(st.Green), ink.Ago(env.now.Sub(s.since))))
 	}
 	p.Add(name("last change") + change)
 	room := max(4, min(p.W-15-len(" 64 seen"), 48))
@@ -168,17 +168,17 @@ func dueIn(d time.Duration) ink.Text {
 
 // sampleWhenDue asks for the next sample of a watch that was begun, while the
 // run screen is open.
-func (m *model) sampleWhenDue() tea.Cmd {
-	if m.replaying() || m.inc == nil || m.at != atRun && m.at != atEvidence || m.busy > 0 || m.run.closed() {
+func (r *runScreen) sampleWhenDue(env *Env) tea.Cmd {
+	if env.replaying() || env.inc == nil || env.at != atRun && env.at != atEvidence || env.busy > 0 || r.closed() {
 		return nil
 	}
-	for _, st := range m.run.steps() {
+	for _, st := range r.steps() {
 		if st.Kind != triage.WatchStep || st.Attempts == 0 || st.Status == triage.Running || st.Streak >= greens(st) {
 			continue
 		}
-		o, ok := m.run.option(triage.DoProbe, st.ID)
-		if ok && o.Available() && !m.now.Before(dueAt(st)) {
-			return m.send(triage.Intent{Kind: triage.DoProbe, Step: st.ID})
+		o, ok := r.option(triage.DoProbe, st.ID)
+		if ok && o.Available() && !env.now.Before(dueAt(st)) {
+			return env.send(triage.Intent{Kind: triage.DoProbe, Step: st.ID})
 		}
 	}
 	return nil
