@@ -61,4 +61,7 @@ type notice struct {
 	aside bool // from outside of the program; anything of ours replaces it
 }
 
+// show has another screen fill the terminal.
+func (env *Env) show(id screenID) { env.at = id }
+
 func (env *Env) warn(level string, t ink.Text) { env.notice = notice{level: level, text: t} }

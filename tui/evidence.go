@@ -14,21 +14,21 @@ import (
 // evidenceScreen lists every entry, finds some, and shows one with its raw
 // artifacts, or the report as it would be now.
 type evidenceScreen struct {
-	snap   session.Snapshot
-	found  []int // into the timeline, newest last
-	at     int   // into found
-	find   editor
-	typing bool
-	detail bool
-	blob   int
-	view   *viewer // of the artifact that is shown
-	full   bool    // it has the whole screen
-	direct bool    // it was opened from its step, and esc goes back there
-	wrap   bool    // artifacts are wrapped
-	kind   int     // of entryKinds that the list is kept to
-	cover  coverage
-	report bool     // the report is shown in place of an entry
-	back   screenID // where esc leads to from the report
+	snap      session.Snapshot
+	found     []int // into the timeline, newest last
+	at        int   // into found
+	find      editor
+	searching bool
+	detail    bool
+	blob      int
+	view      *viewer // of the artifact that is shown
+	full      bool    // it has the whole screen
+	direct    bool    // it was opened from its step, and esc goes back there
+	wrap      bool    // artifacts are wrapped
+	kind      int     // of entryKinds that the list is kept to
+	cover     coverage
+	report    bool     // the report is shown in place of an entry
+	back      screenID // where esc leads to from the report
 }
 
 // open lists the evidence of a snapshot.
@@ -70,9 +70,9 @@ func (e *evidenceScreen) moment() (triage.Moment, bool) {
 func (e *evidenceScreen) press(env *Env, msg tea.KeyPressMsg) tea.Cmd {
 	k := &env.keys
 	switch {
-	case e.typing:
+	case e.searching:
 		e.search(msg)
-	case key.Matches(msg, k.Help) && !e.taking():
+	case key.Matches(msg, k.Help) && !e.typing():
 		return env.Ask(OpenHelp{})
 	case e.detail:
 		return e.pressDetail(env, msg)
@@ -80,7 +80,7 @@ func (e *evidenceScreen) press(env *Env, msg tea.KeyPressMsg) tea.Cmd {
 		e.find, e.kind = editor{}, 0
 		e.filter()
 	case key.Matches(msg, k.Esc, k.Leave, k.Evidence):
-		env.at = atRun
+		env.show(atRun)
 	case key.Matches(msg, k.Kinds):
 		e.nextKind()
 	case key.Matches(msg, k.Report):
@@ -88,7 +88,7 @@ func (e *evidenceScreen) press(env *Env, msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, k.Seal):
 		return env.Ask(OpenSeal{})
 	case key.Matches(msg, k.Search):
-		e.typing = true
+		e.searching = true
 	case key.Matches(msg, k.Up):
 		e.at = max(0, e.at-1)
 	case key.Matches(msg, k.Down):
@@ -113,9 +113,9 @@ func (e *evidenceScreen) press(env *Env, msg tea.KeyPressMsg) tea.Cmd {
 func (e *evidenceScreen) search(msg tea.KeyPressMsg) {
 	switch msg.String() {
 	case "enter":
-		e.typing = false
+		e.searching = false
 	case "esc":
-		e.typing = false
+		e.searching = false
 		e.find = editor{}
 	case "up":
 		e.at = max(0, e.at-1)
@@ -133,15 +133,20 @@ func (e *evidenceScreen) search(msg tea.KeyPressMsg) {
 	e.filter()
 }
 
-func (e *evidenceScreen) paste(s string) {
-	if e.typing {
-		e.find.paste(strings.Join(strings.Fields(s), " "))
+func (e *evidenceScreen) paste(env *Env, s string) tea.Cmd {
+	s = strings.Join(strings.Fields(s), " ")
+	if v := e.view; v != nil && v.find.typing {
+		v.find.edit.paste(s)
+		return e.findTyped(env)
+	}
+	if e.searching {
+		e.find.paste(s)
 		e.filter()
 	}
+	return nil
 }
 
-// taking says that letters are text at the moment.
-func (e *evidenceScreen) taking() bool { return e.typing || e.view != nil && e.view.find.typing }
+func (e *evidenceScreen) typing() bool { return e.searching || e.view != nil && e.view.find.typing }
 
 func (e *evidenceScreen) pressDetail(env *Env, msg tea.KeyPressMsg) tea.Cmd {
 	k := &env.keys
@@ -156,7 +161,7 @@ func (e *evidenceScreen) pressDetail(env *Env, msg tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case e.direct && key.Matches(msg, k.Esc, k.Leave), e.view != nil && e.view.live != nil && key.Matches(msg, k.Enter):
 		e.closeArtifact(env)
-		env.at = atRun
+		env.show(atRun)
 	case key.Matches(msg, k.Enter) && e.view != nil:
 		e.full = !e.full
 		return e.refitText(env)

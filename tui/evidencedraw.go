@@ -25,10 +25,10 @@ func (e *evidenceScreen) draw(env *Env, w, h int) []ink.Drawn {
 	p.Add(head)
 	p.Add(e.cover.strip(th, p.W))
 	p.Add(th.Muted.On(e.cover.line()))
-	if e.typing || e.find.value() != "" {
+	if e.searching || e.find.value() != "" {
 		row, _ := e.find.draw(th.Strong, w-10)
 		caret := ink.Drawn("")
-		if e.typing {
+		if e.searching {
 			caret = th.Accent.On("▏")
 		}
 		p.Add(th.Accent.On("/ ") + row + caret)

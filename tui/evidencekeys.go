@@ -1,11 +1,15 @@
 package tui
 
-import "handrail/tui/ink"
+import (
+	"handrail/tui/ink"
 
-func (e *evidenceScreen) hints(env *Env) (ink.Text, []ink.Hint) {
+	tea "charm.land/bubbletea/v2"
+)
+
+func (e *evidenceScreen) moveAndKeys(env *Env) (ink.Text, []ink.Hint) {
 	k := &env.keys
 	switch {
-	case e.typing:
+	case e.searching:
 		return "Keep this search", []ink.Hint{{Key: "esc", Does: "clear it"}}
 	case e.report && (e.view == nil || e.view.file == nil):
 		return "", nil
@@ -50,4 +54,32 @@ func (e *evidenceScreen) textKeys(env *Env) (ink.Text, []ink.Hint) {
 		return "Back to the entry", keys
 	}
 	return "Give it the whole screen", keys
+}
+
+func (e *evidenceScreen) hints(env *Env) hintLine {
+	var out hintLine
+	out.move, out.keys = e.moveAndKeys(env)
+	if !e.typing() && (e.view == nil || !e.view.asking) {
+		out.always = hints(env.keys.Help, env.keys.Esc)
+	}
+	return out
+}
+
+func (e *evidenceScreen) hear(env *Env, msg tea.Msg) (tea.Cmd, bool) {
+	switch msg := msg.(type) {
+	case artifactMsg:
+		return e.artifactOpened(env, msg), true
+	case pageMsg:
+		return e.paged(env, msg), true
+	case countMsg:
+		return e.lineCounted(env, msg), true
+	case huntMsg:
+		return e.hunted(env, msg), true
+	case copiedMsg:
+		return e.copied(env, msg), true
+	case savedMsg:
+		e.saved(env, msg)
+		return nil, true
+	}
+	return nil, false
 }

@@ -51,7 +51,7 @@ func (s *waitScreen) tookOver(env *Env, err error) bool {
 	if !errors.As(err, &who) || s.resumes == "" {
 		return false
 	}
-	env.at = s.from
+	env.show(s.from)
 	env.form = s.takeOverForm(env, s.resumes, who)
 	return true
 }

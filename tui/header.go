@@ -16,7 +16,7 @@ func (m *model) header() []ink.Drawn {
 		name += " " + th.Muted.On(ink.Shown(m.c.Version))
 	}
 	if m.inc == nil {
-		left := " " + name + "  " + th.Muted.On(m.screenName())
+		left := " " + name + "  " + th.Muted.On(m.front().name)
 		right := m.chip() + " "
 		if place := m.place(); place != "" {
 			right = th.ChipPlace.On(" "+ink.Clip(place, 16)+" ") + " " + right
@@ -34,18 +34,6 @@ func (m *model) header() []ink.Drawn {
 	left := " " + name + "  " + th.Strong.On(ink.Or(ink.Shown(s.Title), ink.Shown(s.Incident)))
 	right := "  " + th.Severity(ink.Shown(string(s.Severity))).On(ink.Shown(string(s.Severity))) + "  " + th.Plain.On(elapsedOf(m.Env)) + "  " + m.chip() + " "
 	return []ink.Drawn{ink.Spread(left, right, m.w), " " + ink.Cut(m.about(), m.w-2), m.rule()}
-}
-
-func (m *model) screenName() ink.Text {
-	switch m.at {
-	case atMatch:
-		return "match an error"
-	case atSymptoms:
-		return "match what you see"
-	case atWait:
-		return "opening"
-	}
-	return "command centre"
 }
 
 // elapsedOf is how long the incident is open, or was.

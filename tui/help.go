@@ -85,3 +85,7 @@ func keysOf(b key.Binding) ink.Text {
 	}
 	return ink.Shown(strings.Join(out, "  "))
 }
+
+func (h *helpPage) hints() hintLine {
+	return hintLine{keys: []ink.Hint{{Key: "↑ ↓", Does: "scroll"}, {Key: "esc", Does: "back"}}}
+}

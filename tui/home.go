@@ -15,15 +15,15 @@ import (
 // homeScreen is the command centre: what is open, what is owed, what can be
 // practised and what is in the library.
 type homeScreen struct {
-	loading bool
-	err     ink.Text
-	data    Home
-	rows    []homeRow
-	at      int
-	find    editor // narrows the rows while it says anything
-	typing  bool
-	moved   bool // a person chose the row
-	centre  centre
+	loading   bool
+	err       ink.Text
+	data      Home
+	rows      []homeRow
+	at        int
+	find      editor // narrows the rows while it says anything
+	searching bool
+	moved     bool // a person chose the row
+	centre    centre
 }
 
 // homeRow is one line that can be chosen.

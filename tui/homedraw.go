@@ -18,10 +18,10 @@ func (h *homeScreen) draw(env *Env, w, height int) []ink.Drawn {
 		p.Item(th.Bad.On("✗ "), th.Plain, h.err)
 		p.Item(ink.Blank(2), th.Muted, "What could not be read is missing below. r looks again.")
 	}
-	if h.typing || h.find.value() != "" {
+	if h.searching || h.find.value() != "" {
 		row, _ := h.find.draw(th.Strong, w-4)
 		caret := ink.Drawn("")
-		if h.typing {
+		if h.searching {
 			caret = th.Accent.On("▏")
 		}
 		p.Gap()

@@ -10,10 +10,10 @@ import (
 
 func (h *homeScreen) press(env *Env, msg tea.KeyPressMsg) tea.Cmd {
 	switch {
-	case h.typing:
+	case h.searching:
 		return h.narrow(env, msg)
 	case key.Matches(msg, env.keys.Search):
-		h.typing = true
+		h.searching = true
 	case key.Matches(msg, env.keys.Esc):
 		h.find = editor{}
 	case key.Matches(msg, env.keys.Leave):
@@ -33,7 +33,7 @@ func (h *homeScreen) press(env *Env, msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, env.keys.Last):
 		h.steps(len(h.rows))
 	case key.Matches(msg, env.keys.Paste):
-		env.at = atMatch
+		env.show(atMatch)
 	case key.Matches(msg, env.keys.Symptoms):
 		return env.Ask(OpenSymptoms{})
 	case key.Matches(msg, env.keys.Practise):
@@ -53,13 +53,13 @@ func (h *homeScreen) press(env *Env, msg tea.KeyPressMsg) tea.Cmd {
 func (h *homeScreen) narrow(env *Env, msg tea.KeyPressMsg) tea.Cmd {
 	switch msg.String() {
 	case "enter":
-		h.typing = false
+		h.searching = false
 		if h.seen(h.at) {
 			return h.openRow(env)
 		}
 		return nil
 	case "esc":
-		h.typing, h.find = false, editor{}
+		h.searching, h.find = false, editor{}
 		return nil
 	case "up":
 		h.step(-1)
@@ -138,7 +138,7 @@ func (h *homeScreen) jump(s section) {
 
 func (h *homeScreen) openRow(env *Env) tea.Cmd {
 	if len(h.rows) == 0 {
-		env.at = atMatch
+		env.show(atMatch)
 		return nil
 	}
 	if !h.seen(h.at) {
@@ -173,4 +173,38 @@ func (h *homeScreen) variantForm(env *Env, r homeRow) *form {
 			}
 			return env.Ask(Practise{Drill: r.id, Variant: v["variant"]})
 		}}
+}
+
+func (h *homeScreen) paste(env *Env, s string) tea.Cmd { return env.Ask(Match{Text: s}) }
+
+func (h *homeScreen) typing() bool { return h.searching }
+
+func (h *homeScreen) hear(env *Env, msg tea.Msg) (tea.Cmd, bool) {
+	switch msg := msg.(type) {
+	case homeMsg:
+		env.known = msg.data
+		h.take(msg)
+	case framedMsg:
+		if env.inc == nil {
+			return h.ask(env), true
+		}
+	case answerMsg:
+		return h.answered(env, msg), true
+	case askedMsg:
+		h.centre.took(msg)
+	default:
+		return nil, false
+	}
+	return nil, true
+}
+
+func (h *homeScreen) hints(env *Env) hintLine {
+	k := &env.keys
+	out := hintLine{move: h.move(), always: hints(k.Help, k.Leave)}
+	if h.searching {
+		out.keys = []ink.Hint{{Key: "↑ ↓", Does: "choose"}, {Key: "esc", Does: "clear"}}
+		return out
+	}
+	out.keys = append([]ink.Hint{{Key: "↑ ↓", Does: "choose"}}, hints(k.Paste, k.Symptoms, k.Search, k.Palette, k.Practise, k.Library)...)
+	return out
 }

@@ -15,7 +15,7 @@ import (
 // until somebody looks further up.
 func (e *evidenceScreen) openLive(env *Env, x session.Running) tea.Cmd {
 	e.open(env, env.snap)
-	env.at = atEvidence
+	env.show(atEvidence)
 
 	e.detail, e.full, e.direct = true, true, true
 	env.serial++

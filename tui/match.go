@@ -74,7 +74,7 @@ func (s *matchScreen) alike(env *Env, msg hitsMsg) tea.Cmd {
 func (s *matchScreen) press(env *Env, msg tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case key.Matches(msg, env.keys.Esc):
-		env.at = atHome
+		env.show(atHome)
 		return nil
 	case msg.String() == "tab":
 		return env.Ask(OpenSymptoms{})
@@ -175,4 +175,26 @@ func (s *matchScreen) move() ink.Text {
 		return ink.Say("Start an incident with %s", s.hits[s.at].Runbook)
 	}
 	return ""
+}
+
+func (s *matchScreen) paste(env *Env, t string) tea.Cmd { return s.add(t, env) }
+
+func (s *matchScreen) typing() bool { return true }
+
+func (s *matchScreen) hear(env *Env, msg tea.Msg) (tea.Cmd, bool) {
+	switch msg := msg.(type) {
+	case hitsMsg:
+		s.take(msg)
+		return s.alike(env, msg), true
+	case alikeMsg:
+		if msg.seq == s.seq {
+			s.like = msg.like
+		}
+		return nil, true
+	}
+	return nil, false
+}
+
+func (s *matchScreen) hints(*Env) hintLine {
+	return hintLine{move: s.move(), keys: []ink.Hint{{Key: "↑ ↓", Does: "choose"}, {Key: "tab", Does: "no error text: pick symptoms"}, {Key: "ctrl+u", Does: "clear"}, {Key: "esc", Does: "home"}}}
 }

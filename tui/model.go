@@ -14,7 +14,8 @@ type model struct {
 	dark bool // the terminal's background
 	away bool // the terminal said that it lost the focus
 
-	heart heart
+	heart   heart
+	screens []entry
 
 	home     homeScreen
 	match    matchScreen
@@ -38,6 +39,7 @@ func newModel(ctx context.Context, c Config) *model {
 	m.Ask = m.obey
 	m.room = func() int { return m.h - len(m.header()) - len(m.foot()) }
 	m.run.view, m.sealing.sealState = m.view, m.seal
+	m.screens = m.table()
 	m.home.loading, m.home.centre.asking = true, c.Centre != nil
 	if c.Replay != nil {
 		m.enterIncident(c.Replay)
@@ -104,28 +106,6 @@ func (m *model) update(msg tea.Msg) (tea.Model, tea.Cmd) {
 // result takes what came back from beside the loop.
 func (m *model) result(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
-	case homeMsg:
-		m.home.take(msg)
-		m.known = msg.data
-	case framedMsg:
-		if m.inc == nil {
-			return m.home.ask(m.Env)
-		}
-	case answerMsg:
-		return m.home.answered(m.Env, msg)
-	case askedMsg:
-		m.home.centre.took(msg)
-	case hitsMsg:
-		m.match.take(msg)
-		return m.match.alike(m.Env, msg)
-	case alikeMsg:
-		if msg.seq == m.match.seq {
-			m.match.like = msg.like
-		}
-	case progressMsg:
-		return m.wait.take(msg)
-	case openedMsg:
-		return m.wait.opened(m.Env, msg)
 	case changedMsg:
 		return m.changed(msg)
 	case didMsg:
@@ -133,44 +113,24 @@ func (m *model) result(msg tea.Msg) tea.Cmd {
 		return tea.Batch(m.run.judge(m.Env), m.handed(msg))
 	case didAllMsg:
 		m.didAll(msg)
-	case judgedMsg:
-		m.run.judged(m.Env, msg)
-	case anchoredMsg:
-		m.run.posted(m.Env, msg)
 	case playMsg:
 		return m.played(msg)
 	case lookMsg:
 		return m.look(msg)
 	case grownMsg:
 		return m.grown(msg)
-	case artifactMsg:
-		return m.evidence.artifactOpened(m.Env, msg)
-	case pageMsg:
-		return m.evidence.paged(m.Env, msg)
-	case countMsg:
-		return m.evidence.lineCounted(m.Env, msg)
-	case huntMsg:
-		return m.evidence.hunted(m.Env, msg)
-	case copiedMsg:
-		return m.evidence.copied(m.Env, msg)
-	case symptomsMsg:
-		m.symptoms.take(msg.all)
-	case fittingMsg:
-		m.symptoms.ranked(msg)
-	case sealingMsg:
-		m.sealing.sealLooked(m.Env, msg)
-	case sealStepMsg:
-		return m.sealing.sealStep(m.Env, msg)
-	case sealedMsg:
-		m.sealing.sealDone(m.Env, msg)
-	case savedMsg:
-		m.evidence.saved(m.Env, msg)
 	case asideMsg:
 		return m.aside(msg)
 	case releasedMsg:
 		return m.released(msg)
 	case faultMsg:
 		m.warn("critical", ink.Say("A part of handrail broke (%s). What was recorded is safe; press q and resume.", msg.what))
+	default:
+		for _, e := range m.screens {
+			if cmd, mine := e.hear(m.Env, msg); mine {
+				return cmd
+			}
+		}
 	}
 	return nil
 }
@@ -230,21 +190,7 @@ func (m *model) route(msg tea.KeyPressMsg) tea.Cmd {
 			return m.suspend()
 		}
 	}
-	switch m.at {
-	case atMatch:
-		return m.match.press(m.Env, msg)
-	case atWait:
-		return m.wait.press(m.Env, msg)
-	case atRun:
-		return m.run.press(m.Env, msg)
-	case atEvidence:
-		return m.evidence.press(m.Env, msg)
-	case atSeal:
-		return m.sealing.press(m.Env, msg)
-	case atSymptoms:
-		return m.symptoms.press(m.Env, msg)
-	}
-	return m.home.press(m.Env, msg)
+	return m.front().press(m.Env, msg)
 }
 
 // without is a key less one modifier.

@@ -32,6 +32,11 @@ func (m *model) obey(r Request) tea.Cmd {
 		return m.evidence.openLive(m.Env, r.Of)
 	case OpenReport:
 		return m.evidence.openReport(m.Env, m.at)
+	case Match:
+		m.at = atMatch
+		return m.match.add(r.Text, m.Env)
+	case TakeApproval:
+		return m.pasteBehindGate(r.Text)
 	case OpenSymptoms:
 		return m.symptoms.open(m.Env)
 	case Start:

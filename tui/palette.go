@@ -31,7 +31,7 @@ func (m *model) openPalette() {
 
 // paletteItems are the commands of the screen, then what is in it.
 func (m *model) paletteItems() []paletteItem {
-	areas := map[screenID][]area{atHome: {onHome}, atRun: {onStep, onIncident, inIncident}, atEvidence: {onEvidence, onIncident, inIncident}}[m.at]
+	areas := m.front().areas
 	if m.at == atEvidence && m.evidence.view != nil {
 		areas = []area{onText, onIncident, inIncident}
 	}

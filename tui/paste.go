@@ -11,7 +11,7 @@ import (
 // paste gives a pasted text to what is in front, where that takes one.
 func (m *model) paste(s string) tea.Cmd {
 	switch {
-	case m.replaying() && !m.evidence.taking() && m.form == nil:
+	case m.replaying() && !m.evidence.typing() && m.form == nil:
 	case m.small() || m.leaving != nil:
 	case m.form != nil:
 		m.form.paste(s)
@@ -21,30 +21,14 @@ func (m *model) paste(s string) tea.Cmd {
 		m.palette.filter()
 	case m.gate != nil:
 		return m.gate.pasteAtGate(m.Env, s)
-	case m.at == atEvidence:
-		if v := m.evidence.view; v != nil && v.find.typing {
-			v.find.edit.paste(strings.Join(strings.Fields(s), " "))
-			return m.evidence.findTyped(m.Env)
-		}
-		m.evidence.paste(s)
-	case m.at == atRun && m.run.find.typing:
-		m.run.find.edit.paste(strings.Join(strings.Fields(s), " "))
-	case m.at == atRun:
-		return m.pasteBehindGate(s)
-	case m.at == atSymptoms && m.symptoms.typing:
-		m.symptoms.find.paste(strings.Join(strings.Fields(s), " "))
-		m.symptoms.filter()
-	case m.at == atHome, m.at == atMatch, m.at == atSymptoms:
-		m.at = atMatch
-		return m.match.add(s, m.Env)
+	default:
+		return m.front().paste(m.Env, s)
 	}
 	return nil
 }
 
 // typing says that letters are text at the moment.
-func (m *model) typing() bool {
-	return m.at == atMatch || m.at == atRun && m.run.find.typing || m.at == atSymptoms && m.symptoms.typing || m.at == atEvidence && m.evidence.taking() || m.at == atHome && m.home.typing
-}
+func (m *model) typing() bool { return m.front().typing() }
 
 // pasteBehindGate takes an approval that is pasted while the gate waits behind
 // another screen, and brings the gate to the front.

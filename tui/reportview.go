@@ -72,9 +72,9 @@ func (e *evidenceScreen) openReport(env *Env, back screenID) tea.Cmd {
 	if back == atRun {
 		e.open(env, env.snap)
 	}
-	env.at = atEvidence
+	env.show(atEvidence)
 
-	e.report, e.detail, e.full, e.typing, e.back = true, true, true, false, back
+	e.report, e.detail, e.full, e.searching, e.back = true, true, true, false, back
 	e.cover = coverageOf(env.snap.State)
 	return e.layReport(env, func(ctx context.Context) ([]byte, error) { return write(ctx, path) }, 0)
 }
@@ -136,7 +136,7 @@ func (e *evidenceScreen) pressReport(env *Env, msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, k.Esc, k.Leave, k.Enter, k.Report):
 		e.closeArtifact(env)
 		e.report, e.detail, e.full = false, false, false
-		env.at = e.back
+		env.show(e.back)
 	}
 	return nil
 }

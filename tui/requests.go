@@ -37,6 +37,10 @@ type (
 	OpenSeal struct{}
 	// OpenHelp shows the keys.
 	OpenHelp struct{}
+	// Match ranks the runbooks for a text, besides what was pasted before.
+	Match struct{ Text string }
+	// TakeApproval takes what was pasted while a gate waits behind another screen.
+	TakeApproval struct{ Text string }
 	// OpenSymptoms shows what may be picked instead of an error text.
 	OpenSymptoms struct{}
 	// Start opens an incident with a runbook. Its parameters are asked for where one
@@ -69,6 +73,8 @@ func (OpenOutput) request()   {}
 func (OpenReport) request()   {}
 func (OpenSeal) request()     {}
 func (OpenHelp) request()     {}
+func (Match) request()        {}
+func (TakeApproval) request() {}
 func (OpenSymptoms) request() {}
 func (Start) request()        {}
 func (Resume) request()       {}

@@ -6,7 +6,7 @@ import "handrail/tui/ink"
 const sideBySide = 110
 
 // draw draws the three panes in h lines.
-func (r *runScreen) draw(env *Env, h int) []ink.Drawn {
+func (r *runScreen) draw(env *Env, _, h int) []ink.Drawn {
 	th := &env.th
 	if r.closed() && !r.facts {
 		return r.drawDebrief(env, h)

@@ -82,7 +82,7 @@ func (s *sealScreen) open(env *Env) tea.Cmd {
 		env.warn("", ink.Say("It cannot be sealed here: handrail bundle seal %s", env.snap.State.Incident))
 		return nil
 	}
-	env.at = atSeal
+	env.show(atSeal)
 	if s.result != nil || s.order != nil {
 		s.back = back
 		return nil
@@ -113,7 +113,7 @@ func (s *sealScreen) press(env *Env, msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, k.Report) && s.order == nil:
 		return env.Ask(OpenReport{})
 	case key.Matches(msg, k.Esc, k.Leave), key.Matches(msg, k.Enter) && s.result != nil:
-		env.at = s.back
+		env.show(s.back)
 	case key.Matches(msg, k.Up):
 		s.off = max(0, s.off-1)
 	case key.Matches(msg, k.Down):
@@ -217,4 +217,22 @@ func (s *sealScreen) sealDone(env *Env, msg sealedMsg) {
 		return
 	}
 	s.result = &msg.result
+}
+
+func (s *sealScreen) paste(*Env, string) tea.Cmd { return nil }
+
+func (s *sealScreen) typing() bool { return false }
+
+func (s *sealScreen) hear(env *Env, msg tea.Msg) (tea.Cmd, bool) {
+	switch msg := msg.(type) {
+	case sealingMsg:
+		s.sealLooked(env, msg)
+	case sealStepMsg:
+		return s.sealStep(env, msg), true
+	case sealedMsg:
+		s.sealDone(env, msg)
+	default:
+		return nil, false
+	}
+	return nil, true
 }

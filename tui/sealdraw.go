@@ -157,15 +157,18 @@ func (s *sealScreen) drawVerdict(p *ink.Page) {
 	}
 }
 
-func (s *sealScreen) keys(env *Env) (ink.Text, []ink.Hint) {
+func (s *sealScreen) hints(env *Env) hintLine {
+	out := hintLine{always: hints(env.keys.Help, env.keys.Esc)}
 	k := env.keys
 	switch {
 	case s.result != nil:
-		return "Back", append(hints(k.Anchor, k.Report), ink.Hint{Key: "↑ ↓", Does: "scroll"})
+		out.move, out.keys = "Back", append(hints(k.Anchor, k.Report), ink.Hint{Key: "↑ ↓", Does: "scroll"})
 	case s.order != nil:
-		return "", []ink.Hint{{Key: "esc", Does: "back; it goes on meanwhile"}}
+		out.keys = []ink.Hint{{Key: "esc", Does: "back; it goes on meanwhile"}}
 	case s.means == nil:
-		return "", []ink.Hint{{Key: "↑ ↓", Does: "scroll"}}
+		out.keys = []ink.Hint{{Key: "↑ ↓", Does: "scroll"}}
+	default:
+		out.move, out.keys = "Seal it: asks who signs, and for the word", append([]ink.Hint{{Key: "↑ ↓", Does: "scroll"}}, hints(k.Report)...)
 	}
-	return "Seal it: asks who signs, and for the word", append([]ink.Hint{{Key: "↑ ↓", Does: "scroll"}}, hints(k.Report)...)
+	return out
 }

@@ -16,15 +16,15 @@ type Symptom struct{ Text string }
 // symptomScreen is for who has no error text: symptoms are picked, and the
 // runbooks that know them are ranked below.
 type symptomScreen struct {
-	all    []Symptom
-	asked  bool
-	picked map[string]bool
-	hits   []Hit
-	seq    int
-	at     int // of the rows: the symptoms that are shown, then the runbooks
-	find   editor
-	typing bool
-	shown  []int
+	all       []Symptom
+	asked     bool
+	picked    map[string]bool
+	hits      []Hit
+	seq       int
+	at        int // of the rows: the symptoms that are shown, then the runbooks
+	find      editor
+	searching bool
+	shown     []int
 }
 
 type (
@@ -36,7 +36,7 @@ type (
 )
 
 func (s *symptomScreen) open(env *Env) tea.Cmd {
-	env.at = atSymptoms
+	env.show(atSymptoms)
 	if s.asked || env.c.Symptoms == nil {
 		s.asked = true
 		return nil
@@ -107,19 +107,19 @@ func (s *symptomScreen) ranked(msg fittingMsg) {
 func (s *symptomScreen) press(env *Env, msg tea.KeyPressMsg) tea.Cmd {
 	k := &env.keys
 	switch {
-	case s.typing:
+	case s.searching:
 		return s.typeSymptom(env, msg)
 	case key.Matches(msg, k.Help):
 		return env.Ask(OpenHelp{})
 	case key.Matches(msg, k.Search):
-		s.typing = true
+		s.searching = true
 	case key.Matches(msg, k.Esc) && s.find.value() != "":
 		s.find = editor{}
 		s.filter()
 	case key.Matches(msg, k.Esc, k.Leave):
-		env.at = atHome
+		env.show(atHome)
 	case key.Matches(msg, k.Paste), msg.String() == "tab":
-		env.at = atMatch
+		env.show(atMatch)
 	case key.Matches(msg, k.Up):
 		s.at = max(0, s.at-1)
 	case key.Matches(msg, k.Down):
@@ -143,13 +143,13 @@ func (s *symptomScreen) press(env *Env, msg tea.KeyPressMsg) tea.Cmd {
 func (s *symptomScreen) typeSymptom(env *Env, msg tea.KeyPressMsg) tea.Cmd {
 	switch msg.String() {
 	case "enter":
-		s.typing = false
+		s.searching = false
 		cmd := s.pick(env)
 		s.find = editor{}
 		s.filter()
 		return cmd
 	case "esc":
-		s.typing, s.find = false, editor{}
+		s.searching, s.find = false, editor{}
 	case "up":
 		s.at = max(0, s.at-1)
 	case "down":
@@ -168,10 +168,10 @@ func (s *symptomScreen) draw(env *Env, w, h int) []ink.Drawn {
 	p.Add("")
 	p.Add(th.Strong.On("What do you see?"))
 	p.Add(th.Muted.On("Pick all that is true. Unsure is a reason not to pick it."))
-	if s.typing || s.find.value() != "" {
+	if s.searching || s.find.value() != "" {
 		row, _ := s.find.draw(th.Strong, w-4)
 		caret := ink.Drawn("")
-		if s.typing {
+		if s.searching {
 			caret = th.Accent.On("▏")
 		}
 		p.Add(th.Accent.On("/ ") + row + caret)
@@ -247,7 +247,7 @@ func (s *symptomScreen) before(env *Env, p *ink.Page) {
 }
 
 func (s *symptomScreen) move() ink.Text {
-	if h, ok := s.hit(); ok && !s.typing {
+	if h, ok := s.hit(); ok && !s.searching {
 		return ink.Say("Start an incident with %s", h.Runbook)
 	}
 	switch {
@@ -257,4 +257,36 @@ func (s *symptomScreen) move() ink.Text {
 		return "It is not so: give it back"
 	}
 	return "I see this"
+}
+
+func (s *symptomScreen) paste(env *Env, t string) tea.Cmd {
+	if !s.searching {
+		return env.Ask(Match{Text: t})
+	}
+	s.find.paste(strings.Join(strings.Fields(t), " "))
+	s.filter()
+	return nil
+}
+
+func (s *symptomScreen) typing() bool { return s.searching }
+
+func (s *symptomScreen) hear(_ *Env, msg tea.Msg) (tea.Cmd, bool) {
+	switch msg := msg.(type) {
+	case symptomsMsg:
+		s.take(msg.all)
+	case fittingMsg:
+		s.ranked(msg)
+	default:
+		return nil, false
+	}
+	return nil, true
+}
+
+func (s *symptomScreen) hints(env *Env) hintLine {
+	k := &env.keys
+	if s.searching {
+		return hintLine{move: s.move(), keys: []ink.Hint{{Key: "↑ ↓", Does: "choose"}, {Key: "esc", Does: "clear"}}}
+	}
+	return hintLine{move: s.move(), always: hints(k.Help, k.Esc),
+		keys: append([]ink.Hint{{Key: "↑ ↓", Does: "choose"}, {Key: "space", Does: "pick"}}, append(hints(k.Search), ink.Hint{Key: "tab", Does: "paste an error"})...)}
 }

@@ -28,7 +28,7 @@ func TestPickSymptoms(t *testing.T) {
 		t.Fatalf("%d symptoms have the words", len(s.symptoms.shown))
 	}
 	s.press("enter")
-	if len(s.symptoms.picked) != 2 || s.symptoms.find.value() != "" || s.symptoms.typing {
+	if len(s.symptoms.picked) != 2 || s.symptoms.find.value() != "" || s.symptoms.searching {
 		t.Errorf("picked %v, looking for %q", s.symptoms.picked, s.symptoms.find.value())
 	}
 	s.press("home", "space")

@@ -101,8 +101,6 @@ func (m *model) compose() ([]ink.Drawn, *tea.Position) {
 	rows = append(append(append(head, rows[:max(0, body)]...), sheet...), foot...)
 	if cur != nil {
 		cur.Y += m.h - len(sheet)
-	} else if m.at == atMatch && sheet == nil && m.help == nil {
-		return rows, nil
 	}
 	return rows, cur
 }
@@ -116,21 +114,13 @@ func (m *model) body(h int) []ink.Drawn {
 	switch {
 	case m.help != nil:
 		rows = m.help.draw(m.Env, w, h)
-	case m.at == atRun:
-		m.run.been = m.been()
-		return m.run.draw(m.Env, h)
-	case m.at == atEvidence:
-		rows = m.evidence.draw(m.Env, w, h)
-	case m.at == atSeal:
-		rows = m.sealing.draw(m.Env, w, h)
-	case m.at == atSymptoms:
-		rows = m.symptoms.draw(m.Env, w, h)
-	case m.at == atMatch:
-		rows = m.match.draw(m.Env, w, h)
-	case m.at == atWait:
-		rows = m.wait.draw(m.Env, w, h)
 	default:
-		rows = m.home.draw(m.Env, w, h)
+		m.run.been = m.been()
+		e := m.front()
+		if e.bare {
+			return e.draw(m.Env, m.w, h)
+		}
+		rows = e.draw(m.Env, w, h)
 	}
 	for i := range rows {
 		rows[i] = ink.Blank(inset) + rows[i]
@@ -160,108 +150,12 @@ func (m *model) foot() []ink.Drawn {
 	if m.replaying() && m.at == atRun && m.help == nil {
 		return append(out, m.replayFoot()...)
 	}
-	move, keys := m.moveAndKeys()
-	if move != "" {
-		out = append(out, " "+th.Pick.On("▸ enter")+"  "+th.Strong.On(ink.Clip(move, m.w-12)))
+	hs := m.front().hints(m.Env)
+	if m.help != nil {
+		hs = m.help.hints()
 	}
-	return append(out, " "+th.Footer(m.w-2, keys, m.wayOut()...))
-}
-
-// wayOut are the keys that always show.
-func (m *model) wayOut() []ink.Hint {
-	switch {
-	case m.help != nil:
-	case m.at == atHome, m.at == atRun:
-		return hints(m.keys.Help, m.keys.Leave)
-	case m.at == atSeal, m.at == atSymptoms && !m.symptoms.typing, m.at == atEvidence && !m.evidence.taking() && (m.evidence.view == nil || !m.evidence.view.asking):
-		return hints(m.keys.Help, m.keys.Esc)
+	if hs.move != "" {
+		out = append(out, " "+th.Pick.On("▸ enter")+"  "+th.Strong.On(ink.Clip(hs.move, m.w-12)))
 	}
-	return nil
-}
-
-func (m *model) moveAndKeys() (ink.Text, []ink.Hint) {
-	k := m.keys
-	switch {
-	case m.help != nil:
-		return "", []ink.Hint{{Key: "↑ ↓", Does: "scroll"}, {Key: "esc", Does: "back"}}
-	case m.at == atMatch:
-		return m.match.move(), []ink.Hint{{Key: "↑ ↓", Does: "choose"}, {Key: "tab", Does: "no error text: pick symptoms"}, {Key: "ctrl+u", Does: "clear"}, {Key: "esc", Does: "home"}}
-	case m.at == atSymptoms && m.symptoms.typing:
-		return m.symptoms.move(), []ink.Hint{{Key: "↑ ↓", Does: "choose"}, {Key: "esc", Does: "clear"}}
-	case m.at == atSymptoms:
-		return m.symptoms.move(), append([]ink.Hint{{Key: "↑ ↓", Does: "choose"}, {Key: "space", Does: "pick"}}, append(hints(k.Search), ink.Hint{Key: "tab", Does: "paste an error"})...)
-	case m.at == atWait:
-		if m.wait.err != "" {
-			return "Back", []ink.Hint{{Key: "esc", Does: "back"}}
-		}
-		return "", []ink.Hint{{Key: "esc", Does: "give up"}}
-	case m.at == atEvidence:
-		return m.evidence.hints(m.Env)
-	case m.at == atSeal:
-		return m.sealing.keys(m.Env)
-	case m.at == atRun && m.run.find.typing:
-		return "Keep these facts", []ink.Hint{{Key: "esc", Does: "all facts"}}
-	case m.at == atRun:
-		return m.run.move.label, m.run.hints(m.Env)
-	}
-	if m.home.typing {
-		return m.home.move(), []ink.Hint{{Key: "↑ ↓", Does: "choose"}, {Key: "esc", Does: "clear"}}
-	}
-	return m.home.move(), append([]ink.Hint{{Key: "↑ ↓", Does: "choose"}}, hints(k.Paste, k.Symptoms, k.Search, k.Palette, k.Practise, k.Library)...)
-}
-
-// hints puts the keys of the step in front before the general ones.
-func (r *runScreen) hints(env *Env) []ink.Hint {
-	k := env.keys
-	if r.closed() {
-		return hints(k.Seal, k.Report, k.Evidence, k.Note, k.Settle, k.Anchor)
-	}
-	st, _ := r.step()
-	var hs []ink.Hint
-	switch st.Kind {
-	case "ask":
-		if n := len(r.choices()); n > 0 {
-			hs = append(hs, ink.Hint{Key: ink.Say("1-%d", n), Does: "answer"})
-		}
-		hs = append(hs, hints(k.Unknown)...)
-	case "conclude":
-		hs = append(hs, hints(k.Accept, k.Override, k.Unknown)...)
-	case "gate":
-		hs = append(hs, hints(k.Gate)...)
-		if _, acting := r.running(st.ID); acting {
-			hs = append(hs, hints(k.View)...)
-		}
-	case "compare":
-		if r.row >= 0 {
-			hs = append(hs, ink.Hint{Key: "↑ ↓ ← →", Does: "field, source"}, ink.Hint{Key: ink.Shown(k.Esc.Help().Key), Does: "let go"})
-		} else if len(st.Rows) > 0 {
-			hs = append(hs, ink.Hint{Key: "↑ ↓", Does: "pick a field"})
-		}
-		if st.Attempts > 0 {
-			hs = append(hs, hints(k.Read)...)
-		}
-	case "probe", "watch":
-		if st.Status == "running" {
-			hs = append(hs, hints(k.View, k.Cancel)...)
-		} else if st.Attempts > 0 {
-			hs = append(hs, r.followUps(env, st)...)
-		}
-	}
-	if n := len(r.ready()); n > 1 {
-		hs = append([]ink.Hint{{Key: ink.Shown(k.ReadAll.Help().Key), Does: ink.Say("read all %d", n)}}, hs...)
-	}
-	if n := len(r.reading()); n > 1 {
-		hs = append(hs, ink.Hint{Key: ink.Shown(k.CancelAll.Help().Key), Does: ink.Say("stop all %d", n)})
-	}
-	if r.acting() {
-		hs = append(hs, hints(k.Interrupt)...)
-	}
-	if o, ok := r.option("waive", st.ID); ok && o.Available() && st.Attempts > 0 && st.Green != "true" && st.Status != "running" {
-		hs = append(hs, hints(k.Waive)...)
-	}
-	hs = append(hs, hints(k.Jump)...)
-	if env.w < sideBySide {
-		hs = append(hs, hints(k.Facts)...)
-	}
-	return append(hs, hints(k.Evidence, k.Note)...)
+	return append(out, " "+th.Footer(m.w-2, hs.keys, hs.always...))
 }

@@ -86,7 +86,7 @@ func (s *waitScreen) open(env *Env, title ink.Text, how func(ctx context.Context
 		from = atHome
 	}
 	*s = waitScreen{title: title, started: env.now, seq: s.seq + 1, feed: f, cancel: cancel, from: from}
-	env.at = atWait
+	env.show(atWait)
 	seq := s.seq
 	return tea.Batch(f.wait(), env.crew.start(func(context.Context) tea.Msg {
 		defer close(done)
@@ -212,7 +212,7 @@ func (s *waitScreen) press(env *Env, msg tea.KeyPressMsg) tea.Cmd {
 	if leave || s.err != "" && key.Matches(msg, env.keys.Enter) {
 		s.cancel()
 		s.seq++ // what still arrives is late
-		env.at = s.from
+		env.show(s.from)
 	}
 	return nil
 }
@@ -243,4 +243,25 @@ func (s *waitScreen) draw(env *Env, w, h int) []ink.Drawn {
 		p.Item(th.Bad.On("✗ "), th.Plain, s.err)
 	}
 	return p.Rows
+}
+
+func (s *waitScreen) paste(*Env, string) tea.Cmd { return nil }
+
+func (s *waitScreen) typing() bool { return false }
+
+func (s *waitScreen) hear(env *Env, msg tea.Msg) (tea.Cmd, bool) {
+	switch msg := msg.(type) {
+	case progressMsg:
+		return s.take(msg), true
+	case openedMsg:
+		return s.opened(env, msg), true
+	}
+	return nil, false
+}
+
+func (s *waitScreen) hints(*Env) hintLine {
+	if s.err != "" {
+		return hintLine{move: "Back", keys: []ink.Hint{{Key: "esc", Does: "back"}}}
+	}
+	return hintLine{keys: []ink.Hint{{Key: "esc", Does: "give up"}}}
 }

@@ -1,0 +1,66 @@
+package tui
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"handrail/tui/ink"
+)
+
+// screen fills the terminal between the header and the keys. It owns what it
+// shows, is given an [Env] with every call, and hands back what is to be done
+// beside the loop. What it wants of the program or of another screen it asks of
+// the Env.
+type screen interface {
+	// press takes a key.
+	press(env *Env, msg tea.KeyPressMsg) tea.Cmd
+	// paste takes what comes from a clipboard.
+	paste(env *Env, s string) tea.Cmd
+	// hear takes what came back from beside the loop, and says whether it was for
+	// this screen, shown or not.
+	hear(env *Env, msg tea.Msg) (cmd tea.Cmd, mine bool)
+	// draw fills w by h cells.
+	draw(env *Env, w, h int) []ink.Drawn
+	// hints says what enter would do, and the keys that do something.
+	hints(env *Env) hintLine
+	// typing says that letters are text at the moment.
+	typing() bool
+}
+
+// hintLine is the end of a screen: the move, the keys as far as they fit, and
+// those that always show.
+type hintLine struct {
+	move         ink.Text
+	keys, always []ink.Hint
+}
+
+// entry is a screen of the program.
+type entry struct {
+	id screenID
+	screen
+	name  ink.Text // beside the name of the program, while no incident is open
+	areas []area   // of the keys that count on it, besides those that count everywhere
+	bare  bool     // it divides itself into panes, and has no margin
+}
+
+// table is every screen of the program.
+func (m *model) table() []entry {
+	return []entry{
+		{id: atHome, screen: &m.home, name: "command centre", areas: []area{onHome}},
+		{id: atMatch, screen: &m.match, name: "match an error"},
+		{id: atSymptoms, screen: &m.symptoms, name: "match what you see"},
+		{id: atWait, screen: &m.wait, name: "opening"},
+		{id: atRun, screen: &m.run, areas: []area{onStep, onIncident, inIncident}, bare: true},
+		{id: atEvidence, screen: &m.evidence, areas: []area{onEvidence, onIncident, inIncident}},
+		{id: atSeal, screen: &m.sealing},
+	}
+}
+
+// front is the screen that fills the terminal.
+func (m *model) front() entry {
+	for _, e := range m.screens {
+		if e.id == m.at {
+			return e
+		}
+	}
+	return m.screens[0]
+}
