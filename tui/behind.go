@@ -16,7 +16,7 @@ func (m *model) behindGate(h int) []ink.Drawn {
 // drawGate lays the gate over the screen behind it. The head of the incident
 // stays: how bad it is and where.
 func (m *model) drawGate() ([]ink.Drawn, *tea.Position) {
-	head := m.header()
+	head := drawHeader(m.Env, m.front().name)
 	if m.h <= roomy {
 		head = head[:1]
 	}

@@ -27,17 +27,17 @@ func (m *model) thread(tape Tape) {
 	at, _ := tape.Place()
 	m.goTo(at)
 	if tape.Live() {
-		m.warn("warning", ink.Or(m.nobodyHolds(), m.onlyLooking()))
+		m.warn("warning", ink.Or(nobodyHolds(m.Env), onlyLooking(m.Env)))
 	}
 }
 
 // onlyLooking says why a key does nothing.
-func (m *model) onlyLooking() ink.Text {
-	if m.tape.Live() {
-		if free := m.nobodyHolds(); free != "" {
+func onlyLooking(env *Env) ink.Text {
+	if env.tape.Live() {
+		if free := nobodyHolds(env); free != "" {
 			return free
 		}
-		if _, ok := m.pushed(); ok {
+		if _, ok := pushed(env); ok {
 			return "This is a pushed copy: the incident is worked on elsewhere, and you only look on."
 		}
 		return "Another handrail has this incident: you only look on, as it goes."
@@ -68,7 +68,7 @@ func (m *model) grown(msg grownMsg) tea.Cmd {
 	if msg.n > 0 && m.replay.playing {
 		_, last := msg.tape.Place()
 		m.goTo(last)
-		if free := m.nobodyHolds(); free != "" {
+		if free := nobodyHolds(m.Env); free != "" {
 			m.warn("warning", free)
 		}
 	}

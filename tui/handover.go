@@ -58,8 +58,8 @@ func (s *waitScreen) tookOver(env *Env, err error) bool {
 
 // atKeyboard says who is at the keyboard where that changed, and warns where
 // nobody is.
-func (m *model) atKeyboard() ink.Drawn {
-	th, s := &m.th, m.run.snap.State
+func atKeyboard(env *Env) ink.Drawn {
+	th, s := &env.th, env.snap.State
 	switch {
 	case s.GivenOver():
 		return th.Warn.On("! ") + th.Strong.On(ink.Say("handed over to %s", s.Handed.For))
@@ -71,8 +71,8 @@ func (m *model) atKeyboard() ink.Drawn {
 
 // nobodyHolds tells who looks on that nobody is at the keyboard, and how to be the
 // one.
-func (m *model) nobodyHolds() ink.Text {
-	s := m.run.snap.State
+func nobodyHolds(env *Env) ink.Text {
+	s := env.snap.State
 	if !s.GivenOver() || s.Outcome != "" {
 		return ""
 	}

@@ -7,33 +7,33 @@ import (
 	"handrail/tui/ink"
 )
 
-// header is the top of every screen: what is shown, and what the program can do
+// drawHeader is the top of every screen: what is shown, and what the program can do
 // at this moment.
-func (m *model) header() []ink.Drawn {
-	th := &m.th
-	name := th.Title.On("handrail")
-	if m.inc == nil && m.c.Version != "" && m.at == atHome {
-		name += " " + th.Muted.On(ink.Shown(m.c.Version))
+func drawHeader(env *Env, name ink.Text) []ink.Drawn {
+	th := &env.th
+	brand := th.Title.On("handrail")
+	if env.inc == nil && env.c.Version != "" && env.at == atHome {
+		brand += " " + th.Muted.On(ink.Shown(env.c.Version))
 	}
-	if m.inc == nil {
-		left := " " + name + "  " + th.Muted.On(m.front().name)
-		right := m.chip() + " "
-		if place := m.place(); place != "" {
+	if env.inc == nil {
+		left := " " + brand + "  " + th.Muted.On(name)
+		right := chip(env) + " "
+		if place := env.place(); place != "" {
 			right = th.ChipPlace.On(" "+ink.Clip(place, 16)+" ") + " " + right
 		}
 		// A long name of the cluster gives way to that of the screen, a short one does not.
-		if room := min(m.w/2, max(20, m.w-ink.Cells(left)-ink.Cells(right)-4)); m.known.Cluster != "" {
-			right = "  " + th.Muted.On(ink.Clip(ink.Shown(m.known.Cluster), room)) + "  " + right
+		if room := min(env.w/2, max(20, env.w-ink.Cells(left)-ink.Cells(right)-4)); env.known.Cluster != "" {
+			right = "  " + th.Muted.On(ink.Clip(ink.Shown(env.known.Cluster), room)) + "  " + right
 		}
-		return []ink.Drawn{ink.Spread(left, right, m.w), m.rule()}
+		return []ink.Drawn{ink.Spread(left, right, env.w), rule(env)}
 	}
-	s := m.run.snap.State
-	if place := m.place(); place != "" {
-		name = th.ChipPlace.On(" " + ink.Clip(place, 16) + " ")
+	s := env.snap.State
+	if place := env.place(); place != "" {
+		brand = th.ChipPlace.On(" " + ink.Clip(place, 16) + " ")
 	}
-	left := " " + name + "  " + th.Strong.On(ink.Or(ink.Shown(s.Title), ink.Shown(s.Incident)))
-	right := "  " + th.Severity(ink.Shown(string(s.Severity))).On(ink.Shown(string(s.Severity))) + "  " + th.Plain.On(elapsedOf(m.Env)) + "  " + m.chip() + " "
-	return []ink.Drawn{ink.Spread(left, right, m.w), " " + ink.Cut(m.about(), m.w-2), m.rule()}
+	left := " " + brand + "  " + th.Strong.On(ink.Or(ink.Shown(s.Title), ink.Shown(s.Incident)))
+	right := "  " + th.Severity(ink.Shown(string(s.Severity))).On(ink.Shown(string(s.Severity))) + "  " + th.Plain.On(elapsedOf(env)) + "  " + chip(env) + " "
+	return []ink.Drawn{ink.Spread(left, right, env.w), " " + ink.Cut(about(env), env.w-2), rule(env)}
 }
 
 // elapsedOf is how long the incident is open, or was.
@@ -50,28 +50,28 @@ func elapsedOf(env *Env) ink.Text {
 
 // about is what the incident is about: cluster, workspace, who the API server
 // says is asking, host.
-func (m *model) about() ink.Drawn {
-	th := &m.th
+func about(env *Env) ink.Drawn {
+	th := &env.th
 	var parts []string
-	if d := m.run.snap.State.Drill; d != "" {
+	if d := env.snap.State.Drill; d != "" {
 		parts = append(parts, string(th.Accent.On(ink.Say("DRILL %s", d))))
 	}
 	as := ""
-	for _, who := range m.run.snap.State.People {
+	for _, who := range env.snap.State.People {
 		if who.Proof == "kube" {
 			as = who.ID
 		}
 	}
-	if age := m.copyAge(); age != "" {
+	if age := copyAge(env); age != "" {
 		parts = append(parts, string(age))
 	}
-	if who := m.atKeyboard(); who != "" {
+	if who := atKeyboard(env); who != "" {
 		parts = append(parts, string(who))
 	}
 	add := func(key, value string) {
 		parts = append(parts, string(th.Muted.On(ink.Shown(key))+" "+th.Plain.On(ink.Shown(value))))
 	}
-	for _, kv := range m.run.snap.Header {
+	for _, kv := range env.snap.Header {
 		if kv.Key == "host" && as != "" {
 			add("as", as)
 			as = ""
@@ -82,36 +82,36 @@ func (m *model) about() ink.Drawn {
 		add("as", as)
 	}
 	if len(parts) == 0 {
-		parts = append(parts, string(th.Muted.On(ink.Shown(m.run.snap.State.Incident))))
+		parts = append(parts, string(th.Muted.On(ink.Shown(env.snap.State.Incident))))
 	}
 	return ink.Drawn(strings.Join(parts, string(th.Faint.On("  ·  "))))
 }
 
 // chip says in a word what the program can do now.
-func (m *model) chip() ink.Drawn {
-	th := &m.th
+func chip(env *Env) ink.Drawn {
+	th := &env.th
 	switch {
-	case m.replaying():
-		at, last := m.tape.Place()
-		if m.tape.Live() {
+	case env.replaying():
+		at, last := env.tape.Place()
+		if env.tape.Live() {
 			return th.ChipWarn.On(ink.Say(" LOOKING ON %d/%d ", at, last))
 		}
 		return th.ChipWarn.On(ink.Say(" REPLAY %d/%d ", at, last))
-	case m.inc != nil && m.run.snap.Dead != "":
+	case env.inc != nil && env.snap.Dead != "":
 		return th.ChipArmed.On(" NOT RECORDING ")
-	case m.inc != nil && m.run.acting():
+	case env.inc != nil && env.acting():
 		return th.ChipArmed.On(" ACTING ")
-	case m.inc != nil && m.run.armed():
+	case env.inc != nil && env.armed():
 		return th.ChipArmed.On(" ARMED ")
-	case m.inc != nil && m.doubtful():
+	case env.inc != nil && doubtful(env):
 		return th.ChipWarn.On(" READ-ONLY, OUTCOME UNKNOWN ")
 	}
 	return th.ChipSafe.On(" READ-ONLY ")
 }
 
 // doubtful says that an act began of which nobody knows the end.
-func (m *model) doubtful() bool {
-	for _, g := range m.run.snap.State.Gates {
+func doubtful(env *Env) bool {
+	for _, g := range env.snap.State.Gates {
 		if g.Phase == triage.GateUnknown {
 			return true
 		}

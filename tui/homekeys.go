@@ -208,3 +208,22 @@ func (h *homeScreen) hints(env *Env) hintLine {
 	out.keys = append([]ink.Hint{{Key: "↑ ↓", Does: "choose"}}, hints(k.Paste, k.Symptoms, k.Search, k.Palette, k.Practise, k.Library)...)
 	return out
 }
+
+// finds are the rows of the list.
+func (h *homeScreen) finds(env *Env) []found {
+	var out []found
+	for i, r := range h.rows {
+		if r.folded {
+			continue
+		}
+		note := r.main
+		if r.section == rightNow {
+			note = r.left + " " + r.main
+		}
+		out = append(out, found{label: r.move, note: ink.Clip(note, 40), do: func() tea.Cmd {
+			h.at, h.moved = i, true
+			return h.openRow(env)
+		}})
+	}
+	return out
+}

@@ -81,12 +81,12 @@ func (m *model) pressLeaving(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (m *model) drawLeaving(w int) []ink.Drawn {
-	p := ink.Page{W: w, Theme: &m.th}
-	p.Add(m.th.Warn.On(ink.Line("─", w)))
-	p.Item(m.th.Warn.On(" ! "), m.th.Strong, ink.Say("%s is acting. Leaving does not stop it: it goes on by itself, and the resume records how it ended.", short(m.run.snap.State.Acting)))
-	p.Item("   ", m.th.Muted, "To stop it, stay and press i: one interrupt, asked for once more.")
+func drawLeaving(env *Env, w int) []ink.Drawn {
+	p := ink.Page{W: w, Theme: &env.th}
+	p.Add(env.th.Warn.On(ink.Line("─", w)))
+	p.Item(env.th.Warn.On(" ! "), env.th.Strong, ink.Say("%s is acting. Leaving does not stop it: it goes on by itself, and the resume records how it ended.", short(env.snap.State.Acting)))
+	p.Item("   ", env.th.Muted, "To stop it, stay and press i: one interrupt, asked for once more.")
 	p.Gap()
-	p.Add(" " + m.th.Footer(w-2, []ink.Hint{{Key: "enter", Does: "stay"}, {Key: "y", Does: "leave, the act goes on"}}))
+	p.Add(" " + env.th.Footer(w-2, []ink.Hint{{Key: "enter", Does: "stay"}, {Key: "y", Does: "leave, the act goes on"}}))
 	return p.Rows
 }

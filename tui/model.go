@@ -37,7 +37,7 @@ type model struct {
 func newModel(ctx context.Context, c Config) *model {
 	m := &model{Env: &Env{c: c, crew: &crew{ctx: ctx, scrub: c.scrub}, keys: newKeys(c.Keys), th: c.theme(true), now: c.Now(), wall: c.Now(), view: &view{}, seal: &sealState{}}, dark: true}
 	m.Ask = m.obey
-	m.room = func() int { return m.h - len(m.header()) - len(m.foot()) }
+	m.room = func() int { return m.h - len(drawHeader(m.Env, m.front().name)) - len(m.foot()) }
 	m.run.view, m.sealing.sealState = m.view, m.seal
 	m.screens = m.table()
 	m.home.loading, m.home.centre.asking = true, c.Centre != nil
@@ -172,7 +172,14 @@ func (m *model) route(msg tea.KeyPressMsg) tea.Cmd {
 		}
 		return nil
 	case m.palette != nil:
-		return m.pressPalette(msg)
+		do, over := m.palette.press(m.Env, msg)
+		if over {
+			m.palette = nil
+		}
+		if do != nil {
+			return do()
+		}
+		return nil
 	case m.gate != nil:
 		return m.gate.press(m.Env, msg)
 	}

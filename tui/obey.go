@@ -52,7 +52,7 @@ func (m *model) obey(r Request) tea.Cmd {
 		return m.quit()
 	case OpenSeal:
 		if m.replaying() {
-			m.warn("", m.onlyLooking())
+			m.warn("", onlyLooking(m.Env))
 			return nil
 		}
 		return m.sealing.open(m.Env)

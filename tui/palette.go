@@ -13,35 +13,34 @@ import (
 // of the list, themes. It does nothing that has no other way.
 type commandPalette struct {
 	edit  editor
-	items []paletteItem
+	items []found
 	found []int
 	at    int
 }
 
-// paletteItem is one thing to find.
-type paletteItem struct {
-	label, note ink.Text
-	do          func() tea.Cmd
+func newPalette(items []found) *commandPalette {
+	p := &commandPalette{items: items}
+	p.filter()
+	return p
 }
 
 func (m *model) openPalette() {
-	m.palette = &commandPalette{items: m.paletteItems()}
-	m.palette.filter()
+	m.palette = newPalette(m.paletteItems())
 }
 
 // paletteItems are the commands of the screen, then what is in it.
-func (m *model) paletteItems() []paletteItem {
+func (m *model) paletteItems() []found {
 	areas := m.front().areas
 	if m.at == atEvidence && m.evidence.view != nil {
 		areas = []area{onText, onIncident, inIncident}
 	}
-	var out []paletteItem
+	var out []found
 	for _, c := range m.keys.commands() {
 		if !slices.Contains(areas, c.at) && !(c.at == everywhere && c.binding != &m.keys.Palette) {
 			continue
 		}
 		press := keyFor(c.binding.Keys()[0])
-		out = append(out, paletteItem{ink.Shown(c.does), keysOf(*c.binding), func() tea.Cmd {
+		out = append(out, found{label: ink.Shown(c.does), note: keysOf(*c.binding), do: func() tea.Cmd {
 			if c.at == onIncident && m.at == atEvidence && c.binding != &m.keys.Report && c.binding != &m.keys.Seal {
 				m.evidence.closeArtifact(m.Env)
 				m.at = atRun
@@ -53,32 +52,11 @@ func (m *model) paletteItems() []paletteItem {
 			return m.route(press)
 		}})
 	}
-	switch m.at {
-	case atRun:
-		for _, st := range m.run.steps() {
-			out = append(out, paletteItem{ink.Say("step %s: %s", short(st.ID), m.run.title(st.ID)), ink.Text(st.Phase), func() tea.Cmd {
-				m.run.front(st.ID)
-				m.run.decide()
-				return nil
-			}})
-		}
-	case atHome:
-		for i, r := range m.home.rows {
-			if r.folded {
-				continue
-			}
-			note := r.main
-			if r.section == rightNow {
-				note = r.left + " " + r.main
-			}
-			out = append(out, paletteItem{r.move, ink.Clip(note, 40), func() tea.Cmd {
-				m.home.at, m.home.moved = i, true
-				return m.home.openRow(m.Env)
-			}})
-		}
+	if f, ok := m.front().screen.(finder); ok {
+		out = append(out, f.finds(m.Env)...)
 	}
 	for _, name := range ink.Themes() {
-		out = append(out, paletteItem{ink.Say("theme %s", name), "", func() tea.Cmd {
+		out = append(out, found{label: ink.Say("theme %s", name), do: func() tea.Cmd {
 			m.c.Theme = name
 			m.th = m.c.theme(m.dark)
 			return nil
@@ -141,27 +119,34 @@ func (p *commandPalette) filter() {
 	p.found = slices.Concat(ranked[:]...)
 }
 
-func (m *model) pressPalette(msg tea.KeyPressMsg) tea.Cmd {
-	p := m.palette
+// press takes a key. Over says that the palette is done with, and do is what was
+// chosen in it.
+func (p *commandPalette) press(env *Env, msg tea.KeyPressMsg) (do func() tea.Cmd, over bool) {
 	switch s := msg.String(); {
-	case key.Matches(msg, m.keys.Esc), s == "ctrl+k":
-		m.palette = nil
-	case key.Matches(msg, m.keys.Enter):
-		m.palette = nil
+	case key.Matches(msg, env.keys.Esc), s == "ctrl+k":
+		return nil, true
+	case key.Matches(msg, env.keys.Enter):
 		if len(p.found) > 0 {
-			return p.items[p.found[p.at]].do()
+			do = p.items[p.found[p.at]].do
 		}
+		return do, true
 	case s == "up", s == "ctrl+p":
 		p.at = max(0, p.at-1)
 	case s == "down", s == "ctrl+n", s == "tab":
 		p.at = max(0, min(p.at+1, len(p.found)-1))
 	case s == "backspace" && p.edit.value() == "":
-		m.palette = nil
+		return nil, true
 	default:
 		p.edit.key(msg)
 		p.filter()
 	}
-	return nil
+	return nil, false
+}
+
+// paste puts the clipboard into the line.
+func (p *commandPalette) paste(s string) {
+	p.edit.paste(strings.Join(strings.Fields(s), " "))
+	p.filter()
 }
 
 // draw returns the sheet in h lines at most, and where the cursor is on it.

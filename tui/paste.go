@@ -3,7 +3,6 @@ package tui
 import (
 	"handrail/session"
 	"handrail/triage"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -17,8 +16,7 @@ func (m *model) paste(s string) tea.Cmd {
 		m.form.paste(s)
 	case m.help != nil:
 	case m.palette != nil:
-		m.palette.edit.paste(strings.Join(strings.Fields(s), " "))
-		m.palette.filter()
+		m.palette.paste(s)
 	case m.gate != nil:
 		return m.gate.pasteAtGate(m.Env, s)
 	default:

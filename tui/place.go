@@ -79,9 +79,9 @@ func (r *runScreen) drawWhere(env *Env, p *ink.Page, card session.Card) {
 
 // rule is the line under the header: heavy and in its own colour where a mistake
 // costs most.
-func (m *model) rule() ink.Drawn {
-	if m.place() != "" {
-		return m.th.Place.On(ink.Line("━", m.w))
+func rule(env *Env) ink.Drawn {
+	if env.place() != "" {
+		return env.th.Place.On(ink.Line("━", env.w))
 	}
-	return m.th.Faint.On(ink.Line("─", m.w))
+	return env.th.Faint.On(ink.Line("─", env.w))
 }

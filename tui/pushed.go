@@ -19,8 +19,8 @@ const (
 )
 
 // pushed says how the copy stands that is shown, false where it is none.
-func (m *model) pushed() (session.Heard, bool) {
-	if h, ok := m.tape.(heard); ok {
+func pushed(env *Env) (session.Heard, bool) {
+	if h, ok := env.tape.(heard); ok {
 		return h.Heard(), true
 	}
 	return session.Heard{}, false
@@ -28,15 +28,15 @@ func (m *model) pushed() (session.Heard, bool) {
 
 // copyAge says that what is shown is a pushed copy, how old it is, and when that is
 // too old to go by.
-func (m *model) copyAge() ink.Drawn {
-	h, ok := m.pushed()
+func copyAge(env *Env) ink.Drawn {
+	h, ok := pushed(env)
 	if !ok {
 		return ""
 	}
-	th := &m.th
-	age, still := m.wall.Sub(h.Stored), m.wall.Sub(h.At)
+	th := &env.th
+	age, still := env.wall.Sub(h.Stored), env.wall.Sub(h.At)
 	switch {
-	case m.run.closed():
+	case env.closed():
 		return th.Plain.On("pushed copy, closed")
 	case still > silent:
 		return th.Warn.On("! ") + th.Strong.On(ink.Say("pushed copy, NOT HEARD OF for %s", ink.Ago(still)))
@@ -50,7 +50,7 @@ func (m *model) copyAge() ink.Drawn {
 // was.
 func (m *model) tellTrouble() {
 	r := &m.replay
-	switch why := m.copyTrouble(); {
+	switch why := copyTrouble(m.Env); {
 	case why == r.trouble:
 	case why != "":
 		m.warn("warning", why)
@@ -64,8 +64,8 @@ func (m *model) tellTrouble() {
 }
 
 // copyTrouble says why the newest look at a pushed copy failed, "" where it did not.
-func (m *model) copyTrouble() ink.Text {
-	if h, ok := m.pushed(); ok && h.Err != "" {
+func copyTrouble(env *Env) ink.Text {
+	if h, ok := pushed(env); ok && h.Err != "" {
 		return ink.Say("The newest copy was not seen, and this one stands until then: %s", h.Err)
 	}
 	return ""

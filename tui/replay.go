@@ -221,7 +221,7 @@ func (m *model) scrollReplay(key string) {
 	by := map[string]int{"up": -1, "down": 1, "pgup": -10, "pgdown": 10, "k": -1, "j": 1}[key]
 	switch {
 	case by == 0:
-		m.warn("", m.onlyLooking())
+		m.warn("", onlyLooking(m.Env))
 	case m.gate != nil:
 		m.gate.off = max(0, m.gate.off+by)
 	default:
@@ -232,7 +232,7 @@ func (m *model) scrollReplay(key string) {
 // drawReplayed is a gate as it stood then, between the header and the foot of
 // the replay.
 func (m *model) drawReplayed() []ink.Drawn {
-	head, foot := m.header(), m.foot()
+	head, foot := drawHeader(m.Env, m.front().name), m.foot()
 	rows, _ := m.gateOver(m.h - len(head) - len(foot))
 	return append(append(head, rows...), foot...)
 }

@@ -94,3 +94,16 @@ func (r *runScreen) hear(env *Env, msg tea.Msg) (tea.Cmd, bool) {
 	}
 	return nil, true
 }
+
+// finds are the steps of the plan.
+func (r *runScreen) finds(*Env) []found {
+	var out []found
+	for _, st := range r.steps() {
+		out = append(out, found{label: ink.Say("step %s: %s", short(st.ID), r.title(st.ID)), note: ink.Text(st.Phase), do: func() tea.Cmd {
+			r.front(st.ID)
+			r.decide()
+			return nil
+		}})
+	}
+	return out
+}

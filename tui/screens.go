@@ -33,6 +33,15 @@ type hintLine struct {
 	keys, always []ink.Hint
 }
 
+// finder is a screen in which the palette finds more than its keys.
+type finder interface{ finds(env *Env) []found }
+
+// found is one thing to find: what it is called, and what choosing it does.
+type found struct {
+	label, note ink.Text
+	do          func() tea.Cmd
+}
+
 // entry is a screen of the program.
 type entry struct {
 	id screenID

@@ -51,7 +51,7 @@ func (m *model) windowTitle() string {
 // tooSmall says so and keeps the two facts that must never be hidden: what the
 // program can do now, and how to leave.
 func (m *model) tooSmall() []ink.Drawn {
-	state := m.chip()
+	state := chip(m.Env)
 	return []ink.Drawn{
 		m.th.Strong.On("handrail") + "  " + state,
 		m.th.Plain.On(ink.Say("This terminal is %d×%d.", m.w, m.h)),
@@ -77,13 +77,13 @@ func (m *model) compose() ([]ink.Drawn, *tea.Position) {
 	if m.gate != nil && !m.replaying() && m.form == nil && m.leaving == nil && m.help == nil {
 		return m.drawGate()
 	}
-	head, foot := m.header(), m.foot()
+	head, foot := drawHeader(m.Env, m.front().name), m.foot()
 	body := m.h - len(head) - len(foot)
 	var sheet []ink.Drawn
 	var cur *tea.Position
 	switch {
 	case m.leaving != nil:
-		sheet, foot = m.drawLeaving(m.w), nil
+		sheet, foot = drawLeaving(m.Env, m.w), nil
 	case m.form != nil:
 		sheet, cur = m.form.draw(&m.th, m.w, max(9, m.h-len(head)-4))
 		foot = nil
