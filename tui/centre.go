@@ -254,7 +254,7 @@ func (r homeRow) drawBelow(p *ink.Page, on bool, at time.Time) {
 	default:
 		k := th.Level(string(r.standing.Level))
 		p.Item(lead+"  "+k.Ink.On(k.Symbol+" "), pen, r.main)
-		if note := trimmed(trail(at, r.since, r.note)); note != "" {
+		if note := ink.Trimmed(ink.Trail(at, r.since, r.note)); note != "" {
 			p.Add(ink.Blank(6) + th.Muted.On(note))
 		}
 	}

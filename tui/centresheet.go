@@ -3,7 +3,6 @@ package tui
 import (
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -82,7 +81,7 @@ func (h *homeScreen) allForm(env *Env, question string) *form {
 	a := h.centre.answers[question]
 	f := &form{title: ink.Say("all %s: %d", titleOf(question), len(a.Rows)+a.More)}
 	for _, r := range a.Rows {
-		f.intro = append(f.intro, ink.Say("%s: %s", r.Where, r.What)+trail(env.now, r.Since, ink.Shown(r.Owner)))
+		f.intro = append(f.intro, ink.Say("%s: %s", r.Where, r.What)+ink.Trail(env.now, r.Since, ink.Shown(r.Owner)))
 	}
 	if a.More > 0 {
 		f.intro = append(f.intro, ink.Say("%d more were found; narrow them with kubectl.", a.More))
@@ -99,38 +98,4 @@ func (h *homeScreen) gapsForm(env *Env) *form {
 		}
 	}
 	return f
-}
-
-// trail is the age and the owner of a row.
-func trail(now, since time.Time, owner ink.Text) ink.Text {
-	out := ink.Text("")
-	if !since.IsZero() {
-		out = " · " + ink.Ago(now.Sub(since))
-	}
-	if owner != "" {
-		out += " · " + owner
-	}
-	return out
-}
-
-func trimmed(t ink.Text) ink.Text { return ink.Text(strings.TrimPrefix(string(t), " · ")) }
-
-// aged is trail in few cells: an age of one unit.
-func aged(now, since time.Time, owner ink.Text) ink.Text {
-	d, out := now.Sub(since), ink.Text("")
-	switch {
-	case since.IsZero():
-	case d < time.Minute:
-		out = " · now"
-	case d < time.Hour:
-		out = ink.Say(" · %dm", int(d.Minutes()))
-	case d < 48*time.Hour:
-		out = ink.Say(" · %dh", int(d.Hours()))
-	default:
-		out = ink.Say(" · %dd", int(d.Hours())/24)
-	}
-	if owner != "" {
-		out += " · " + owner
-	}
-	return trimmed(out)
 }

@@ -148,3 +148,52 @@ func (c Config) theme(dark bool) ink.Theme {
 	}
 	return ink.NewTheme(c.Theme, dark)
 }
+
+// Tape is a recorded incident: its snapshot is that of one entry, and Go goes to
+// another. A [session.Replay] is one. It refuses every intent, and the face asks
+// for none. A live one is being written by another handrail; Grow reads what was
+// added, and may block.
+type Tape interface {
+	Incident
+	Go(to int)
+	Place() (at, last int)
+	Now() time.Time
+	Wait() time.Duration
+	Ends() string
+	Recorded() session.Recorded
+	Live() bool
+	Grow() int
+}
+
+// Sealing is what is known before a seal: who could sign, and what becomes of the
+// key that made the tokens of hidden values.
+type Sealing struct {
+	Signers    []Signer
+	NoSigner   string   // why nobody could sign, and how to get a key
+	Recipients []string // who that key is encrypted to; nobody, and it is destroyed
+	NameOne    string   // how to name a recipient
+}
+
+// Signer is a key that could sign.
+type Signer struct{ ID, Name string }
+
+// SealOrder says what to seal, and who signs: the ID of a signer, "" for nobody.
+type SealOrder struct{ Bundle, Signer string }
+
+// Sealed is what came of a seal. Where something went wrong after it, Wrong says
+// what, and the next safe move.
+type Sealed struct {
+	Seal      string // the file of its checkpoint
+	Entries   int64
+	Anchor    string // what to post
+	Signature string // "" when nobody signed
+	Key       string // destroyed, escrowed or left
+	Escrow    string // where an escrowed one is
+	Verified  bool
+	Failed    []string // properties that do not hold
+	Unproven  []string // properties that nothing proves yet
+	Wrong     string
+}
+
+// Symptom is what somebody sees, in plain words.
+type Symptom struct{ Text string }

@@ -117,7 +117,7 @@ func (r *runScreen) debriefTop(env *Env, p *ink.Page, d *debrief.Debriefing) {
 	if d.Outcome != "recovered" {
 		mk = ink.Mark{Symbol: "!", Word: ink.Say("CLOSED AS %s", d.Outcome), Ink: th.Warn}
 	}
-	p.Add(mk.Ink.On(mk.Symbol) + " " + mk.Ink.On(mk.Word) + th.Muted.On(ink.Say("  after %s", elapsedOf(env))))
+	p.Add(mk.Ink.On(mk.Symbol) + " " + mk.Ink.On(mk.Word) + th.Muted.On(ink.Say("  after %s", env.elapsed(env.now))))
 	switch {
 	case c.judging:
 		p.Item(th.Accent.On("● "), th.Accent, "Looking whether the drill is won …")

@@ -1,7 +1,12 @@
 package tui
 
 import (
+	"context"
+	"handrail/steps"
+	"handrail/triage"
 	"handrail/tui/ink"
+	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -65,3 +70,66 @@ type notice struct {
 func (env *Env) show(id screenID) { env.at = id }
 
 func (env *Env) warn(level string, t ink.Text) { env.notice = notice{level: level, text: t} }
+
+// send asks the incident for an intent. Leaving the program must not undo what
+// was asked: only the incident itself decides when an act ends.
+func (env *Env) send(in triage.Intent) tea.Cmd {
+	inc := env.inc
+	in.Seen = env.snap.State.Seq
+	env.busy++
+	return env.crew.start(func(ctx context.Context) tea.Msg {
+		return didMsg{in, inc.Do(context.WithoutCancel(ctx), in)}
+	})
+}
+
+// placeOf returns the label of the first place that something of the header
+// belongs to. Practice has its own word and is never production.
+func (env *Env) placeOf(header []steps.KV) ink.Text {
+	places := env.c.Places
+	if places == nil {
+		places = UsualPlaces()
+	}
+	for _, p := range places {
+		if p.Holds(header) {
+			return ink.Shown(strings.ToUpper(p.Label))
+		}
+	}
+	return ""
+}
+
+// place is where the incident that is shown goes on, or would be opened, as a
+// label to draw; "" where that is nothing special.
+func (env *Env) place() ink.Text {
+	if env.inc == nil {
+		return env.placeOf([]steps.KV{{Key: "cluster", Value: env.known.Cluster}})
+	}
+	if env.snap.State.Drill != "" {
+		return ""
+	}
+	return env.placeOf(append(slices.Clone(env.snap.Header), env.snap.Where...))
+}
+
+// sendAll asks for several intents, one after the other.
+func (env *Env) sendAll(ins []triage.Intent) tea.Cmd {
+	inc := env.inc
+	for i := range ins {
+		ins[i].Seen = env.snap.State.Seq
+	}
+	env.busy += len(ins)
+	return env.crew.start(func(ctx context.Context) tea.Msg {
+		var out didAllMsg
+		for _, in := range ins {
+			out = append(out, didMsg{in, inc.Do(context.WithoutCancel(ctx), in)})
+		}
+		return out
+	})
+}
+
+func (env *Env) replaying() bool { return env.tape != nil }
+
+// sealState is how far the seal of the incident is.
+type sealState struct {
+	order  *SealOrder // under way
+	result *Sealed
+	gone   bool // the bundle was let go: the incident takes no more entries here
+}

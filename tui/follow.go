@@ -31,20 +31,6 @@ func (m *model) thread(tape Tape) {
 	}
 }
 
-// onlyLooking says why a key does nothing.
-func onlyLooking(env *Env) ink.Text {
-	if env.tape.Live() {
-		if free := nobodyHolds(env); free != "" {
-			return free
-		}
-		if _, ok := pushed(env); ok {
-			return "This is a pushed copy: the incident is worked on elsewhere, and you only look on."
-		}
-		return "Another handrail has this incident: you only look on, as it goes."
-	}
-	return "This is a REPLAY: it shows what went on then, and nothing can be done in it."
-}
-
 func (m *model) lookAgain() tea.Cmd {
 	tape := m.tape
 	if tape == nil || !tape.Live() {
@@ -74,4 +60,21 @@ func (m *model) grown(msg grownMsg) tea.Cmd {
 	}
 	m.tellTrouble()
 	return m.lookAgain()
+}
+
+// tellTrouble says once that the newest copy was not seen, and takes it back once it
+// was.
+func (m *model) tellTrouble() {
+	r := &m.replay
+	switch why := copyTrouble(m.Env); {
+	case why == r.trouble:
+	case why != "":
+		m.warn("warning", why)
+		r.trouble = why
+	default:
+		if m.notice.text == r.trouble {
+			m.notice = notice{}
+		}
+		r.trouble = ""
+	}
 }

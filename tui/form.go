@@ -273,3 +273,14 @@ func named(name string, label, hint ink.Text, required bool) field {
 func oneOf(name string, label ink.Text, cs []choice) field {
 	return field{name: name, label: label, required: true, choices: slices.Clip(cs), pick: -1}
 }
+
+// hasWords says whether every word, in small letters, stands in one of the texts.
+func hasWords(words []string, in ...string) bool {
+	all := strings.ToLower(strings.Join(in, " "))
+	for _, w := range words {
+		if !strings.Contains(all, w) {
+			return false
+		}
+	}
+	return true
+}

@@ -21,36 +21,6 @@ func (g *gateModal) waits(env *Env) bool {
 	return g != nil && g.armed() && !g.sent && len(lacks(g.gate, env.now)) > 0
 }
 
-// lacks is what the incident says is missing, or that an approval lapsed since it
-// said so.
-func lacks(g session.Gate, now time.Time) []triage.Refusal {
-	second := g.Second
-	if second == nil || len(second.Lacks) > 0 || g.Phase != triage.GateArmed {
-		if second == nil {
-			return nil
-		}
-		return second.Lacks
-	}
-	for _, a := range second.By {
-		if !now.After(a.Lapses()) {
-			return nil
-		}
-	}
-	return []triage.Refusal{{Why: "the approval has lapsed"}}
-}
-
-// armedWord is what an armed gate waits for.
-func armedWord(env *Env, step string) ink.Text {
-	g := env.snap.Gate
-	switch {
-	case g == nil || g.Step != step || g.Second == nil || len(g.Second.Lacks)+len(g.Second.By) == 0:
-		return "Armed: the preview is valid and waits for its phrase."
-	case len(lacks(*g, env.now)) > 0:
-		return ink.Say("Armed, and waits for a second person: %s. %s copies the request.", ink.Few(g.Second.May, 4), ink.Shown(env.keys.Request.Help().Key))
-	}
-	return ink.Say("Armed and approved by %s: it waits for its phrase.", g.Second.By[len(g.Second.By)-1].Person)
-}
-
 func approvals(g session.Gate) int {
 	if g.Second == nil {
 		return 0

@@ -231,7 +231,7 @@ func (g *gateModal) owners(env *Env, p *ink.Page) {
 func (g *gateModal) outcome(env *Env, p *ink.Page) {
 	th := p.Theme
 	if run, ok := env.running(g.step); ok {
-		drawLive(env, p, run)
+		drawLive(p, env.now, run)
 	}
 	if g.gate.Response != "" {
 		p.Item(label(th.Muted.On("answer")), th.Plain, ink.Block(g.gate.Response))

@@ -32,20 +32,8 @@ func drawHeader(env *Env, name ink.Text) []ink.Drawn {
 		brand = th.ChipPlace.On(" " + ink.Clip(place, 16) + " ")
 	}
 	left := " " + brand + "  " + th.Strong.On(ink.Or(ink.Shown(s.Title), ink.Shown(s.Incident)))
-	right := "  " + th.Severity(ink.Shown(string(s.Severity))).On(ink.Shown(string(s.Severity))) + "  " + th.Plain.On(elapsedOf(env)) + "  " + chip(env) + " "
+	right := "  " + th.Severity(ink.Shown(string(s.Severity))).On(ink.Shown(string(s.Severity))) + "  " + th.Plain.On(env.elapsed(env.now)) + "  " + chip(env) + " "
 	return []ink.Drawn{ink.Spread(left, right, env.w), " " + ink.Cut(about(env), env.w-2), rule(env)}
-}
-
-// elapsedOf is how long the incident is open, or was.
-func elapsedOf(env *Env) ink.Text {
-	s := env.snap.State
-	if s.Opened.IsZero() {
-		return ""
-	}
-	if !s.Closed.IsZero() {
-		return ink.Ago(s.Closed.Sub(s.Opened))
-	}
-	return ink.Minutes(env.now.Sub(s.Opened))
 }
 
 // about is what the incident is about: cluster, workspace, who the API server
@@ -117,4 +105,27 @@ func doubtful(env *Env) bool {
 		}
 	}
 	return false
+}
+
+// onlyLooking says why a key does nothing.
+func onlyLooking(env *Env) ink.Text {
+	if env.tape.Live() {
+		if free := nobodyHolds(env); free != "" {
+			return free
+		}
+		if _, ok := pushed(env); ok {
+			return "This is a pushed copy: the incident is worked on elsewhere, and you only look on."
+		}
+		return "Another handrail has this incident: you only look on, as it goes."
+	}
+	return "This is a REPLAY: it shows what went on then, and nothing can be done in it."
+}
+
+// rule is the line under the header: heavy and in its own colour where a mistake
+// costs most.
+func rule(env *Env) ink.Drawn {
+	if env.place() != "" {
+		return env.th.Place.On(ink.Line("━", env.w))
+	}
+	return env.th.Faint.On(ink.Line("─", env.w))
 }

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"handrail/tui/ink"
-	"strings"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
@@ -75,15 +74,6 @@ func (h *helpPage) draw(env *Env, w, height int) []ink.Drawn {
 		rows[height-1] = th.Muted.On(ink.Say("↓ %d more lines", more+1))
 	}
 	return rows
-}
-
-// keysOf are all keys of a binding, as people call them.
-func keysOf(b key.Binding) ink.Text {
-	var out []string
-	for _, k := range b.Keys() {
-		out = append(out, keyName(k))
-	}
-	return ink.Shown(strings.Join(out, "  "))
 }
 
 func (h *helpPage) hints() hintLine {

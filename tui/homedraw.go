@@ -166,7 +166,7 @@ func (r homeRow) draw(th *ink.Theme, w, wide int, on bool, at time.Time) ink.Dra
 	beside, note := r.note, ink.Drawn("")
 	room := w / 3
 	if r.section == rightNow {
-		beside, room = aged(at, r.since, r.note), w/4
+		beside, room = ink.Aged(at, r.since, r.note), w/4
 	}
 	if beside != "" && w >= 56 {
 		note = "  " + th.Muted.On(ink.Clip(beside, room))

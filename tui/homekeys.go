@@ -95,17 +95,6 @@ func (h *homeScreen) seen(i int) bool {
 	return true
 }
 
-// hasWords says whether every word, in small letters, stands in one of the texts.
-func hasWords(words []string, in ...string) bool {
-	all := strings.ToLower(strings.Join(in, " "))
-	for _, w := range words {
-		if !strings.Contains(all, w) {
-			return false
-		}
-	}
-	return true
-}
-
 // step goes to the row before or after that is seen.
 func (h *homeScreen) step(by int) {
 	for i := h.at + by; i >= 0 && i < len(h.rows); i += by {

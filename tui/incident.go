@@ -1,9 +1,7 @@
 package tui
 
 import (
-	"context"
 	"errors"
-	"fmt"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -16,12 +14,6 @@ import (
 type changedMsg struct {
 	inc  Incident
 	snap session.Snapshot
-}
-
-// didMsg is the answer to an intent.
-type didMsg struct {
-	in  triage.Intent
-	err error
 }
 
 // enterIncident makes inc the one that is shown.
@@ -68,17 +60,6 @@ func (m *model) changed(msg changedMsg) tea.Cmd {
 	return tea.Batch(ring, m.evidence.liveGrew(m.Env), m.listen(), m.run.judge(m.Env))
 }
 
-// send asks the incident for an intent. Leaving the program must not undo what
-// was asked: only the incident itself decides when an act ends.
-func (env *Env) send(in triage.Intent) tea.Cmd {
-	inc := env.inc
-	in.Seen = env.snap.State.Seq
-	env.busy++
-	return env.crew.start(func(ctx context.Context) tea.Msg {
-		return didMsg{in, inc.Do(context.WithoutCancel(ctx), in)}
-	})
-}
-
 func (m *model) did(msg didMsg) {
 	defer func() { m.noteAnswered(msg) }()
 	m.busy = max(0, m.busy-1)
@@ -102,18 +83,6 @@ func (m *model) did(msg didMsg) {
 		return
 	}
 	m.warn("critical", ink.Shown(msg.err.Error()))
-}
-
-// refusal writes why something is not available and what would make it so.
-func refusal(r triage.Refusal) ink.Text {
-	t := "Not now: " + r.Why
-	if r.Law > 0 {
-		t += fmt.Sprintf(" (law %d)", r.Law)
-	}
-	if r.Cure != "" {
-		t += " → " + r.Cure
-	}
-	return ink.Shown(t)
 }
 
 // confirmation says what was recorded, for acts of a person that leave no other

@@ -5,9 +5,11 @@ import (
 	"handrail/tui/ink"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
 )
 
 // keyMap is every key of the program that does something. Letters are free on all
@@ -234,4 +236,49 @@ func (k *keyMap) noteKey() ink.Text {
 		}
 	}
 	return ""
+}
+
+// keysOf are all keys of a binding, as people call them.
+func keysOf(b key.Binding) ink.Text {
+	var out []string
+	for _, k := range b.Keys() {
+		out = append(out, keyName(k))
+	}
+	return ink.Shown(strings.Join(out, "  "))
+}
+
+// ofText says that a key does something in a text.
+func (k *keyMap) ofText(msg tea.KeyPressMsg) bool {
+	return slices.ContainsFunc(k.commands(), func(c command) bool { return c.at == onText && key.Matches(msg, *c.binding) })
+}
+
+// keyFor is the press of a key that is named as in the key map.
+func keyFor(name string) tea.KeyPressMsg {
+	named := map[string]rune{"enter": tea.KeyEnter, "esc": tea.KeyEscape, "up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft, "right": tea.KeyRight,
+		"tab": tea.KeyTab, "space": tea.KeySpace, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "home": tea.KeyHome, "end": tea.KeyEnd, "backspace": tea.KeyBackspace}
+	msg := tea.KeyPressMsg{}
+	for {
+		mod, rest, ok := strings.Cut(name, "+")
+		by, known := map[string]tea.KeyMod{"ctrl": tea.ModCtrl, "alt": tea.ModAlt, "shift": tea.ModShift}[mod]
+		if !ok || !known || rest == "" {
+			break
+		}
+		msg.Mod, name = msg.Mod|by, rest
+	}
+	if r, ok := named[name]; ok {
+		msg.Code = r
+		return msg
+	}
+	runes := []rune(name)
+	switch {
+	case len(runes) == 1:
+		msg.Code = runes[0]
+		if msg.Mod == 0 {
+			msg.Text = name
+		}
+	case runes[0] == 'f' && len(runes) <= 3:
+		n, _ := strconv.Atoi(name[1:])
+		msg.Code = tea.KeyF1 + rune(n) - 1
+	}
+	return msg
 }

@@ -12,9 +12,6 @@ import (
 // leaving asks once more while an act runs: it goes on whatever is answered.
 type leaving struct{ quit bool }
 
-// releasedMsg says that the incident that was shown has been let go.
-type releasedMsg struct{ err error }
-
 // abort is ctrl+c: it leaves the program and never an act.
 func (m *model) abort() tea.Cmd {
 	if !m.replaying() && m.run.acting() && m.leaving == nil && m.at != atWait && m.inc != nil {

@@ -6,7 +6,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"handrail/session"
-	"handrail/triage"
 	"handrail/tui/ink"
 	"handrail/tui/longtext"
 )
@@ -77,26 +76,14 @@ func (e *evidenceScreen) liveLine(env *Env, v *viewer) ink.Drawn {
 	x, running := env.running(v.step)
 	switch {
 	case running && x.Log == v.live:
-		left += th.Accent.On("● running") + "  " + progress(env, x)
+		left += th.Accent.On("● running") + "  " + progress(&env.th, env.now, x)
 	default:
 		st, _ := env.snap.State.Step(v.step)
-		left += th.Strong.On("ended: ") + ending(env, st) + th.Muted.On(ink.Say("  %s goes back; its artifacts are in the evidence", env.keys.Esc.Help().Key))
+		left += th.Strong.On("ended: ") + env.ending(&env.th, st) + th.Muted.On(ink.Say("  %s goes back; its artifacts are in the evidence", env.keys.Esc.Help().Key))
 	}
 	right := ink.Drawn("")
 	if v.printed.Lost > 0 {
 		right = "  " + th.Warn.On(ink.Say("! the oldest %s lines were dropped", ink.Grouped(v.printed.Lost)))
 	}
 	return ink.Spread(left, right, env.w-2*inset)
-}
-
-// ending is how the newest attempt of a step ended, in a word.
-func ending(env *Env, st triage.Step) ink.Drawn {
-	word := map[string]ink.Text{"timeout": "cut off, its time was up", "cancelled": "stopped", "denied": "denied", "failed": "failed"}[st.Outcome]
-	if g := env.snap.State.Gates[st.ID]; st.Kind == triage.GateStep {
-		word = ink.Text(g.Phase)
-	}
-	if word != "" && word != ink.Text(triage.GateDone) {
-		return env.th.Warn.On("! " + word)
-	}
-	return env.th.Good.On("✓ done")
 }

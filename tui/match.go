@@ -166,7 +166,7 @@ func (s *matchScreen) drawAlike(p *ink.Page, now time.Time) {
 	p.Add(th.Title.On("RECENT INCIDENTS WITH THE SAME ERROR") + "  " + th.Muted.On(ink.Say("%d", len(s.like))))
 	for _, a := range s.like {
 		outcome := ink.Or(ink.Shown(a.Outcome), "ongoing")
-		p.Add(ink.Spread("  "+th.Strong.On(ink.Shown(a.ID))+"  "+th.Plain.On(ink.Shown(a.Title))+" ", "  "+th.Muted.On(aged(now, a.Opened, outcome)), p.W))
+		p.Add(ink.Spread("  "+th.Strong.On(ink.Shown(a.ID))+"  "+th.Plain.On(ink.Shown(a.Title))+" ", "  "+th.Muted.On(ink.Aged(now, a.Opened, outcome)), p.W))
 	}
 }
 

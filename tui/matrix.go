@@ -14,7 +14,7 @@ func (r *runScreen) drawMatrix(env *Env, p *ink.Page, st triage.Step) {
 	if len(st.Rows) == 0 {
 		return
 	}
-	g := r.gridOf(st, env.cellText)
+	g := r.gridOf(env, st)
 	l := g.layout(p.W)
 	p.Gap()
 	if !l.blocks {

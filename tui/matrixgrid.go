@@ -71,7 +71,7 @@ type gridCell struct {
 }
 
 // gridOf is the comparison of a step as text.
-func (r *runScreen) gridOf(st triage.Step, write func(triage.Value) (ink.Text, bool)) *grid {
+func (r *runScreen) gridOf(env *Env, st triage.Step) *grid {
 	if r.grid != nil && r.grid.step == st.ID && r.grid.seq == st.EndSeq {
 		return r.grid
 	}
@@ -87,7 +87,7 @@ func (r *runScreen) gridOf(st triage.Step, write func(triage.Value) (ink.Text, b
 			side, ok := c.Side(source)
 			cell := gridCell{source: ink.Shown(source), none: !ok, wide: 1}
 			if ok {
-				cell.value, cell.known = write(side.Value)
+				cell.value, cell.known = cellText(env, side.Value)
 				cell.odd, cell.from, cell.expr = source == odd, side.From, ink.Shown(strings.ReplaceAll(side.Expr, "facts.", ""))
 				if cell.wide = len("? unknown"); cell.known {
 					cell.wide = ink.Cells(ink.Drawn(ink.Clip(cell.value, mostColumn+1)))
@@ -117,7 +117,7 @@ func oddOf(c triage.Compared) string {
 }
 
 // cellText writes a value without what changes by itself, as an age does.
-func (env *Env) cellText(v triage.Value) (ink.Text, bool) {
+func cellText(env *Env, v triage.Value) (ink.Text, bool) {
 	if v.Known() && v.T == "time" {
 		return ink.Shown(strings.Trim(string(v.V), `"`)), true
 	}

@@ -16,7 +16,7 @@ func (r *runScreen) compared(env *Env) *grid {
 	if st.Kind != triage.CompareStep || len(st.Rows) == 0 || r.facts || r.closed() && !env.replaying() {
 		return nil
 	}
-	return r.gridOf(st, env.cellText)
+	return r.gridOf(env, st)
 }
 
 // pressMatrix takes the keys that walk in a comparison, and says whether it took

@@ -24,7 +24,7 @@ func (r *runScreen) drawMiddle(env *Env, w int) []ink.Drawn {
 	}
 	r.drawTitle(env, &p, st)
 	if run, ok := r.running(st.ID); ok {
-		drawLive(env, &p, run)
+		drawLive(&p, env.now, run)
 		p.Gap()
 	}
 	r.drawReading(env, &p, st.ID)
@@ -174,26 +174,6 @@ func (r *runScreen) drawManual(env *Env, p *ink.Page, st triage.Step, card sessi
 	}
 }
 
-// drawAgain says what stood of an act when its target was read again, or when
-// that will be.
-func drawAgain(p *ink.Page, s triage.State, g triage.GateState) {
-	th := p.Theme
-	switch g.Again.Outcome {
-	case triage.Holds:
-		p.Item(th.Good.On("✓ "), th.Plain, ink.Say("Read again: it holds. %s", g.Again.Response))
-	case triage.Undone:
-		p.Item(th.Bad.On("✗ "), th.Strong, ink.Say("Undone since. %s", g.Again.Response))
-		p.Para(th.Plain, "Do not do it again before its writer is found and paused.")
-	case triage.Unknown:
-		p.Item(th.Warn.On("? "), th.Plain, ink.Say("Nobody can tell whether it still holds. %s", g.Again.Response))
-	}
-	for _, again := range s.Rereads {
-		if again.Step == g.Step {
-			p.Item(th.Muted.On("· "), th.Muted, ink.Say("Read again by itself at %s, in case somebody undoes it.", ink.Clock(again.Due)))
-		}
-	}
-}
-
 // drawGateStep says from the outside where a gate stands.
 func (r *runScreen) drawGateStep(env *Env, p *ink.Page, st triage.Step) {
 	th := p.Theme
@@ -202,7 +182,7 @@ func (r *runScreen) drawGateStep(env *Env, p *ink.Page, st triage.Step) {
 	p.Add(th.Muted.On("class  ") + th.Plain.On(ink.Shown(string(st.Class))) + th.Muted.On("   this step can change something"))
 	switch g.Phase {
 	case triage.GateArmed, triage.GateConfirmed:
-		if p.Item(th.Bad.On("! "), th.Strong, armedWord(env, st.ID)); g.Shown.Second != nil {
+		if p.Item(th.Bad.On("! "), th.Strong, env.armedWord(st.ID, env.now, ink.Shown(env.keys.Request.Help().Key))); g.Shown.Second != nil {
 			return // who is missing stands in its way
 		}
 	case triage.GateDone:
@@ -379,4 +359,20 @@ func sortedFindings(fs []triage.Finding) []triage.Finding {
 	out := slices.Clone(fs)
 	slices.SortStableFunc(out, func(a, b triage.Finding) int { return at(a) - at(b) })
 	return out
+}
+
+// drawWhere says which other context a step reads, and in the colour of its place
+// where that is somewhere special.
+func (r *runScreen) drawWhere(env *Env, p *ink.Page, card session.Card) {
+	for _, kv := range card.With {
+		if kv.Key != steps.ContextParam || kv.Value == "" {
+			continue
+		}
+		lead := p.Theme.Muted.On("· ")
+		if place := env.placeOf([]steps.KV{kv}); place != "" && r.snap.State.Drill == "" {
+			lead = p.Theme.ChipPlace.On(" "+ink.Clip(place, 16)+" ") + " "
+		}
+		p.Gap()
+		p.Item(lead, p.Theme.Plain, ink.Say("It reads context %s, not the incident's own.", kv.Value))
+	}
 }

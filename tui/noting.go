@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"slices"
-
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
@@ -41,11 +39,6 @@ func (m *model) free(msg tea.KeyPressMsg) bool {
 		return false
 	}
 	return !m.typing()
-}
-
-// ofText says that a key does something in a text.
-func (k *keyMap) ofText(msg tea.KeyPressMsg) bool {
-	return slices.ContainsFunc(k.commands(), func(c command) bool { return c.at == onText && key.Matches(msg, *c.binding) })
 }
 
 // noted puts the sheet of a note away. Keys that were meant for it must not reach

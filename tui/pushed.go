@@ -46,23 +46,6 @@ func copyAge(env *Env) ink.Drawn {
 	return th.Muted.On("pushed copy ") + th.Plain.On(ink.Ago(max(0, age))+" old")
 }
 
-// tellTrouble says once that the newest copy was not seen, and takes it back once it
-// was.
-func (m *model) tellTrouble() {
-	r := &m.replay
-	switch why := copyTrouble(m.Env); {
-	case why == r.trouble:
-	case why != "":
-		m.warn("warning", why)
-		r.trouble = why
-	default:
-		if m.notice.text == r.trouble {
-			m.notice = notice{}
-		}
-		r.trouble = ""
-	}
-}
-
 // copyTrouble says why the newest look at a pushed copy failed, "" where it did not.
 func copyTrouble(env *Env) ink.Text {
 	if h, ok := pushed(env); ok && h.Err != "" {

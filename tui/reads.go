@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"context"
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
@@ -51,25 +50,6 @@ func (r *runScreen) cancelAll(env *Env) tea.Cmd {
 	return env.sendAll(ins)
 }
 
-// didAllMsg are the answers to intents that were asked for together.
-type didAllMsg []didMsg
-
-// sendAll asks for several intents, one after the other.
-func (env *Env) sendAll(ins []triage.Intent) tea.Cmd {
-	inc := env.inc
-	for i := range ins {
-		ins[i].Seen = env.snap.State.Seq
-	}
-	env.busy += len(ins)
-	return env.crew.start(func(ctx context.Context) tea.Msg {
-		var out didAllMsg
-		for _, in := range ins {
-			out = append(out, didMsg{in, inc.Do(context.WithoutCancel(ctx), in)})
-		}
-		return out
-	})
-}
-
 func (m *model) didAll(msgs didAllMsg) {
 	var bad notice
 	for _, msg := range msgs {
@@ -79,34 +59,6 @@ func (m *model) didAll(msgs didAllMsg) {
 		}
 	}
 	m.notice = bad
-}
-
-// progress is how long a step has been running, of how long it may.
-func progress(env *Env, x session.Running) ink.Drawn {
-	th := &env.th
-	t := ink.Ago(max(0, env.now.Sub(x.Started)))
-	if x.Until.IsZero() {
-		return th.Muted.On(t)
-	}
-	pen, most := th.Muted, x.Until.Sub(x.Started)
-	if env.now.Sub(x.Started) > most*4/5 {
-		pen = th.Warn
-	}
-	return pen.On(t + " of " + ink.Span(most))
-}
-
-// drawLive draws a step in flight: the newest lines it printed.
-func drawLive(env *Env, p *ink.Page, run session.Running) {
-	th := p.Theme
-	p.Gap()
-	word := ink.Text("reading")
-	if run.Act {
-		word = "acting"
-	}
-	p.Add(th.Accent.On("● "+word) + "  " + progress(env, run))
-	for _, l := range run.Lines[max(0, len(run.Lines)-12):] {
-		p.Add(th.Faint.On("│ ") + th.Plain.On(ink.Shown(l)))
-	}
 }
 
 // drawReading draws the other steps in flight, one line each: how long, and the
@@ -127,7 +79,7 @@ func (r *runScreen) drawReading(env *Env, p *ink.Page, but string) {
 		if n := len(x.Lines); n > 0 {
 			newest = ink.Shown(x.Lines[n-1])
 		}
-		p.Add(th.Accent.On("● ") + ink.Fit(th.Plain.On(short(x.Step)), wide) + "  " + ink.Fit(progress(env, x), 11) + "  " + th.Muted.On(newest))
+		p.Add(th.Accent.On("● ") + ink.Fit(th.Plain.On(short(x.Step)), wide) + "  " + ink.Fit(progress(&env.th, env.now, x), 11) + "  " + th.Muted.On(newest))
 	}
 	p.Gap()
 }

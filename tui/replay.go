@@ -7,26 +7,9 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
-	"handrail/session"
 	"handrail/triage"
 	"handrail/tui/ink"
 )
-
-// Tape is a recorded incident: its snapshot is that of one entry, and Go goes to
-// another. A [session.Replay] is one. It refuses every intent, and the face asks
-// for none. A live one is being written by another handrail; Grow reads what was
-// added, and may block.
-type Tape interface {
-	Incident
-	Go(to int)
-	Place() (at, last int)
-	Now() time.Time
-	Wait() time.Duration
-	Ends() string
-	Recorded() session.Recorded
-	Live() bool
-	Grow() int
-}
 
 // The pace of a replay that plays: as it went, but nobody waits for long, and
 // what was recorded at once can be followed.
@@ -45,8 +28,6 @@ type replay struct {
 
 // playMsg says that the next entry is due.
 type playMsg struct{ turn int }
-
-func (env *Env) replaying() bool { return env.tape != nil }
 
 // readClock is the time that elapsed times are counted to: that of the entry in a
 // replay, and the present at the open end of a live one.

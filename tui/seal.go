@@ -9,43 +9,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Sealing is what is known before a seal: who could sign, and what becomes of the
-// key that made the tokens of hidden values.
-type Sealing struct {
-	Signers    []Signer
-	NoSigner   string   // why nobody could sign, and how to get a key
-	Recipients []string // who that key is encrypted to; nobody, and it is destroyed
-	NameOne    string   // how to name a recipient
-}
-
-// Signer is a key that could sign.
-type Signer struct{ ID, Name string }
-
-// SealOrder says what to seal, and who signs: the ID of a signer, "" for nobody.
-type SealOrder struct{ Bundle, Signer string }
-
-// Sealed is what came of a seal. Where something went wrong after it, Wrong says
-// what, and the next safe move.
-type Sealed struct {
-	Seal      string // the file of its checkpoint
-	Entries   int64
-	Anchor    string // what to post
-	Signature string // "" when nobody signed
-	Key       string // destroyed, escrowed or left
-	Escrow    string // where an escrowed one is
-	Verified  bool
-	Failed    []string // properties that do not hold
-	Unproven  []string // properties that nothing proves yet
-	Wrong     string
-}
-
-// sealState is how far the seal of the incident is.
-type sealState struct {
-	order  *SealOrder // under way
-	result *Sealed
-	gone   bool // the bundle was let go: the incident takes no more entries here
-}
-
 // sealScreen says what a seal is, asks for it, and shows what came of it.
 type sealScreen struct {
 	*sealState
@@ -164,9 +127,9 @@ func (s *sealScreen) seal(env *Env, signer string) tea.Cmd {
 	inc, run, id := env.inc, env.c.Seal, env.snap.State.Incident
 	done := make(chan struct{})
 	s.gone = true
-	s.order, s.feed, s.steps, s.err = &SealOrder{env.snap.Bundle, signer}, &feed{news: make(chan struct{}, 1), done: done}, nil, ""
+	s.order, s.feed, s.steps, s.err = &SealOrder{env.snap.Bundle, signer}, newFeed(done), nil, ""
 	order, f := *s.order, s.feed
-	return tea.Batch(f.stepped(), env.crew.start(func(ctx context.Context) tea.Msg {
+	return tea.Batch(f.next(sealStepMsg{f}), env.crew.start(func(ctx context.Context) tea.Msg {
 		defer close(done)
 		f.line("letting go of the bundle")
 		if err := env.crew.release(inc); err != nil {
@@ -177,17 +140,6 @@ func (s *sealScreen) seal(env *Env, signer string) tea.Cmd {
 	}))
 }
 
-func (f *feed) stepped() tea.Cmd {
-	return func() tea.Msg {
-		select {
-		case <-f.news:
-			return sealStepMsg{f}
-		case <-f.done:
-			return nil
-		}
-	}
-}
-
 func (s *sealScreen) sealStep(env *Env, msg sealStepMsg) tea.Cmd {
 	if msg.feed != s.feed {
 		return nil
@@ -195,7 +147,7 @@ func (s *sealScreen) sealStep(env *Env, msg sealStepMsg) tea.Cmd {
 	for _, l := range msg.feed.drain() {
 		s.steps = append(s.steps, ink.Shown(l))
 	}
-	return msg.feed.stepped()
+	return msg.feed.next(msg)
 }
 
 func (s *sealScreen) sealDone(env *Env, msg sealedMsg) {

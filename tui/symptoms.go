@@ -10,9 +10,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Symptom is what somebody sees, in plain words.
-type Symptom struct{ Text string }
-
 // symptomScreen is for who has no error text: symptoms are picked, and the
 // runbooks that know them are ranked below.
 type symptomScreen struct {
@@ -242,7 +239,7 @@ func (s *symptomScreen) before(env *Env, p *ink.Page) {
 	p.Gap()
 	p.Add(th.Title.On(ink.Say("INCIDENTS WITH %s BEFORE", strings.ToUpper(s.hits[0].Runbook))) + "  " + th.Muted.On(ink.Say("%d", len(rows))))
 	for _, r := range rows[:min(len(rows), mostBefore)] {
-		p.Add(ink.Spread("  "+th.Strong.On(ink.Shown(r.ID))+"  "+th.Plain.On(ink.Shown(r.Title))+" ", "  "+th.Muted.On(aged(env.now, r.Opened, ink.Or(ink.Shown(r.Outcome), "ongoing"))), p.W))
+		p.Add(ink.Spread("  "+th.Strong.On(ink.Shown(r.ID))+"  "+th.Plain.On(ink.Shown(r.Title))+" ", "  "+th.Muted.On(ink.Aged(env.now, r.Opened, ink.Or(ink.Shown(r.Outcome), "ongoing"))), p.W))
 	}
 }
 

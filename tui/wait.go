@@ -2,13 +2,14 @@ package tui
 
 import (
 	"context"
+	"errors"
 	"slices"
-	"sync"
 	"time"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
+	"handrail/session"
 	"handrail/steps"
 	"handrail/tui/ink"
 )
@@ -36,43 +37,6 @@ type openedMsg struct {
 // progressMsg says that the feed has new lines.
 type progressMsg struct{ feed *feed }
 
-// feed carries lines of progress to the loop: any number of writers, one signal.
-type feed struct {
-	mu    sync.Mutex
-	lines []string
-	news  chan struct{}
-	done  <-chan struct{}
-}
-
-func (f *feed) line(s string) {
-	f.mu.Lock()
-	f.lines = append(f.lines, s)
-	f.mu.Unlock()
-	select {
-	case f.news <- struct{}{}:
-	default:
-	}
-}
-
-func (f *feed) drain() []string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	out := f.lines
-	f.lines = nil
-	return out
-}
-
-func (f *feed) wait() tea.Cmd {
-	return func() tea.Msg {
-		select {
-		case <-f.news:
-			return progressMsg{f}
-		case <-f.done:
-			return nil
-		}
-	}
-}
-
 // open runs how beside the loop and shows its progress meanwhile.
 func (s *waitScreen) open(env *Env, title ink.Text, how func(ctx context.Context, progress func(string)) (Incident, error)) tea.Cmd {
 	// An incident outlives the wait for it: the program's end stops the opening,
@@ -80,7 +44,7 @@ func (s *waitScreen) open(env *Env, title ink.Text, how func(ctx context.Context
 	ctx, cancel := context.WithCancel(context.WithoutCancel(env.crew.ctx))
 	opening := context.AfterFunc(env.crew.ctx, cancel)
 	done := make(chan struct{})
-	f := &feed{news: make(chan struct{}, 1), done: done}
+	f := newFeed(done)
 	from := env.at
 	if from == atWait {
 		from = atHome
@@ -88,7 +52,7 @@ func (s *waitScreen) open(env *Env, title ink.Text, how func(ctx context.Context
 	*s = waitScreen{title: title, started: env.now, seq: s.seq + 1, feed: f, cancel: cancel, from: from}
 	env.show(atWait)
 	seq := s.seq
-	return tea.Batch(f.wait(), env.crew.start(func(context.Context) tea.Msg {
+	return tea.Batch(f.next(progressMsg{f}), env.crew.start(func(context.Context) tea.Msg {
 		defer close(done)
 		inc, err := how(ctx, f.line)
 		if opening(); err == nil {
@@ -187,7 +151,7 @@ func (w *waitScreen) take(msg progressMsg) tea.Cmd {
 	if over := len(w.lines) - 200; over > 0 {
 		w.lines = slices.Clone(w.lines[over:])
 	}
-	return w.feed.wait()
+	return w.feed.next(msg)
 }
 
 func (s *waitScreen) opened(env *Env, msg openedMsg) tea.Cmd {
@@ -264,4 +228,24 @@ func (s *waitScreen) hints(*Env) hintLine {
 		return hintLine{move: "Back", keys: []ink.Hint{{Key: "esc", Does: "back"}}}
 	}
 	return hintLine{keys: []ink.Hint{{Key: "esc", Does: "give up"}}}
+}
+
+// takeOverForm asks why somebody else goes on. It is asked after the incident was
+// opened and let go again, since only its journal knows who was there last.
+func (s *waitScreen) takeOverForm(env *Env, id string, who *session.HandoverError) *form {
+	return &form{title: ink.Say("%s was at the keyboard last", who.From),
+		intro:  []ink.Text{ink.Say("You would go on as %s. Both names and the reason are recorded, for everybody to see.", who.To)},
+		fields: []field{named("why", "why", "why you go on, in one sentence", true)},
+		submit: func(v map[string]string) tea.Cmd { return s.resumeWith(env, id, v["why"]) }}
+}
+
+// tookOver opens that form where this is why an incident could not be opened.
+func (s *waitScreen) tookOver(env *Env, err error) bool {
+	var who *session.HandoverError
+	if !errors.As(err, &who) || s.resumes == "" {
+		return false
+	}
+	env.show(s.from)
+	env.form = s.takeOverForm(env, s.resumes, who)
+	return true
 }
