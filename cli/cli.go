@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
-	"handrail/tui/ink"
+	"handrail/tui"
 )
 
 // Main runs one command line and returns the exit code of the process. It reads
@@ -91,7 +91,7 @@ are named as for kubectl; see ` + "`handrail help cluster-flags`" + ` for all it
 	f.StringVar(&p.tofu, "program", "", "tofu, terraform or the `path` of one (default: the one that the directory was used with, else tofu)")
 	f.StringVar(&p.tofu, "tofu", "", "another name of --program")
 	_ = f.MarkHidden("tofu") // the flag is there
-	f.StringVar(&p.theme, "theme", "", "draw with this theme: "+strings.Join(ink.Themes(), ", "))
+	f.StringVar(&p.theme, "theme", "", "draw with this theme: "+strings.Join(tui.Themes(), ", "))
 	root.AddCommand(
 		matchCommand(p), startCommand(p), runCommand(p), resumeCommand(p), followCommand(p), replayCommand(p),
 		runbookCommand(p), stepCommand(p), bundleCommand(p), drillCommand(p), labCommand(p),

@@ -11,7 +11,6 @@ import (
 
 	"handrail/runbooks/strict"
 	"handrail/tui"
-	"handrail/tui/ink"
 )
 
 // interfaceFile is how a person wants the screens: theme, signs, keys, and what is called production. It stands below
@@ -80,7 +79,7 @@ func parseTaste(name string, src []byte) (taste, error) {
 	}
 	var f taste
 	if n := top["theme"]; n != nil {
-		f.theme = r.OneOf(n, "theme", ink.Themes())
+		f.theme = r.OneOf(n, "theme", tui.Themes())
 	}
 	if n := top["signs"]; n != nil {
 		f.signs = r.OneOf(n, "signs", []string{"auto", "unicode", "ascii"})
@@ -141,8 +140,8 @@ func (p *program) drawn(c tui.Config) (tui.Config, error) {
 	}
 	c.ASCII = f.signs == "ascii" || f.signs != "unicode" && p.onlyASCII()
 	if p.theme != "" {
-		if !slices.Contains(ink.Themes(), p.theme) {
-			return c, usage("one of "+strings.Join(ink.Themes(), ", "), "there is no theme %q", p.theme)
+		if !slices.Contains(tui.Themes(), p.theme) {
+			return c, usage("one of "+strings.Join(tui.Themes(), ", "), "there is no theme %q", p.theme)
 		}
 		c.Theme = p.theme
 	}

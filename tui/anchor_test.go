@@ -47,7 +47,7 @@ func TestAnchorIsCopiedAndItsPlaceRecorded(t *testing.T) {
 	s.want(t, "Recorded where")
 	inc.anchor = session.Anchor{Line: line}
 	s.enterIncident(inc)
-	if s.run.anchorLine(s.Env) != "" {
+	if s.run.AnchorLine(s.Env) != "" {
 		t.Error("a line that need not be posted is shown")
 	}
 }
@@ -55,7 +55,7 @@ func TestAnchorIsCopiedAndItsPlaceRecorded(t *testing.T) {
 func TestNothingToAnchor(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 80, 24, true, "")
-	if _, cmd := s.Update(keyPress("A")); cmd != nil || s.form != nil {
+	if _, cmd := s.Update(keyPress("A")); cmd != nil || s.Sheet != nil {
 		t.Error("an incident without a line asks where it was posted")
 	}
 }

@@ -1,9 +1,10 @@
 package tui
 
 import (
-	"handrail/tui/ink"
-
 	tea "charm.land/bubbletea/v2"
+
+	"handrail/tui/ink"
+	"handrail/tui/screen"
 )
 
 // asideMsg is a line that something wanted to write on the terminal.
@@ -11,7 +12,7 @@ type asideMsg string
 
 // hearAside waits for the next such line.
 func (m *model) hearAside() tea.Cmd {
-	lines, ctx := m.c.Aside, m.crew.ctx
+	lines, ctx := m.Config.Aside, m.Crew.Ctx
 	if lines == nil {
 		return nil
 	}
@@ -31,8 +32,8 @@ func (m *model) hearAside() tea.Cmd {
 // aside shows the line, unless something of ours stands there that was not read
 // yet. All of them are told on the terminal after the program gave it back.
 func (m *model) aside(line asideMsg) tea.Cmd {
-	if m.notice.text == "" || m.notice.aside {
-		m.notice = notice{text: ink.Say("Beside the screen: %s", string(line)), aside: true}
+	if m.Notice.Text == "" || m.Notice.Aside {
+		m.Notice = screen.Notice{Text: ink.Say("Beside the screen: %s", string(line)), Aside: true}
 	}
 	return m.hearAside()
 }

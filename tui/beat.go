@@ -6,6 +6,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"handrail/triage"
+	"handrail/tui/run"
+	"handrail/tui/screen"
 )
 
 // How often clocks are drawn anew: each second where something is counted in
@@ -38,7 +40,7 @@ func (m *model) ticked(msg tickMsg) tea.Cmd {
 	if msg.n != m.heart.n {
 		return nil
 	}
-	return tea.Batch(m.beat(), m.run.sampleWhenDue(m.Env))
+	return tea.Batch(m.beat(), m.run.SampleWhenDue(m.Env))
 }
 
 // hurry beats faster at once where something has begun that is counted in seconds.
@@ -51,18 +53,18 @@ func (m *model) hurry(cmd tea.Cmd) tea.Cmd {
 
 // pace is how often what is shown changes by itself.
 func (m *model) pace() time.Duration {
-	if m.at == atWait || m.gate != nil {
+	if m.At == screen.AtWait || m.gate != nil {
 		return counting
 	}
-	if m.inc == nil || m.run.closed() {
+	if m.Incident == nil || m.run.Closed() {
 		return resting
 	}
-	s := m.run.snap
-	if len(s.Running) > 0 || m.run.armed() || m.now.Sub(s.State.Opened) < time.Minute {
+	s := m.run.Snap
+	if len(s.Running) > 0 || m.run.Armed() || m.Now.Sub(s.State.Opened) < time.Minute {
 		return counting
 	}
-	for _, st := range m.run.steps() {
-		if st.Kind == triage.WatchStep && st.Attempts > 0 && st.Streak < greens(st) {
+	for _, st := range m.run.Steps() {
+		if st.Kind == triage.WatchStep && st.Attempts > 0 && st.Streak < run.Greens(st) {
 			return counting
 		}
 	}

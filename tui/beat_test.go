@@ -16,13 +16,13 @@ func TestPace(t *testing.T) {
 		t.Errorf("an incident that has just begun is drawn each %v", got)
 	}
 	s.pass(2 * time.Minute)
-	s.now = s.readClock()
+	s.Now = s.readClock()
 	s.beat() // as Init does; nobody waits for it here
 	if got := s.heart.every; got != resting {
 		t.Fatalf("an idle incident is drawn each %v, want %v", got, resting)
 	}
 	slow := s.heart.n
-	s.run.snap.Running = []session.Running{{Step: id("lock"), Started: s.now}}
+	s.run.Snap.Running = []session.Running{{Step: id("lock"), Started: s.Now}}
 	if s.hurry(nil) == nil || s.heart.every != counting || s.heart.n == slow {
 		t.Fatalf("a read that runs is drawn each %v", s.heart.every)
 	}

@@ -9,6 +9,10 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"handrail/steps"
+	"handrail/tui/home"
+	"handrail/tui/match"
+	"handrail/tui/screen"
+	"handrail/tui/wait"
 )
 
 // TestCentreComesRowByRow: each answer is on the screen when it comes, and the
@@ -16,28 +20,28 @@ import (
 func TestCentreComesRowByRow(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 80, 24, false, "")
-	s.settle(s.home.load(s.Env))
+	s.settle(s.home.Load(s.Env))
 	answers, more := make(chan steps.Answer), make(chan struct{})
-	s.c.Centre = func(_ context.Context, tell func(steps.Answer)) {
+	s.Config.Centre = func(_ context.Context, tell func(steps.Answer)) {
 		for a := range answers {
 			tell(a)
 			more <- struct{}{}
 		}
 	}
-	next := s.home.ask(s.Env)
+	next := s.home.Ask(s.Env)
 	s.want(t, "looking: 10 of 10 questions")
 	s.press("d") // to the drills
-	chosen := s.home.rows[s.home.at].id
+	chosen := s.home.Rows[s.home.At].ID
 	for i, a := range centreFixture("") {
 		answers <- a
 		<-more
 		_, next = s.Update(next())
-		if got := s.home.rows[s.home.at]; got.id != chosen || got.section != practice {
+		if got := s.home.Rows[s.home.At]; got.ID != chosen || got.Section != home.Practice {
 			t.Fatalf("after answer %d the cursor is on %+v, want the drill %s", i, got, chosen)
 		}
 	}
 	close(answers)
-	if _, done := s.Update(next()); done != nil || s.home.centre.asking {
+	if _, done := s.Update(next()); done != nil || s.home.Centre.Asking {
 		t.Error("it still asks")
 	}
 	s.press("home")
@@ -51,18 +55,18 @@ func TestCentreAskedAgain(t *testing.T) {
 	s := onStage(t, 80, 24, false, "")
 	s.toHome()
 	var ended context.Context
-	s.c.Centre = func(ctx context.Context, _ func(steps.Answer)) { ended = ctx; <-ctx.Done() }
-	first := s.home.ask(s.Env)
-	old := s.home.centre.run
-	s.c.Centre = func(context.Context, func(steps.Answer)) {}
-	s.settle(s.home.ask(s.Env))
+	s.Config.Centre = func(ctx context.Context, _ func(steps.Answer)) { ended = ctx; <-ctx.Done() }
+	first := s.home.Ask(s.Env)
+	old := s.home.Centre.Run
+	s.Config.Centre = func(context.Context, func(steps.Answer)) {}
+	s.settle(s.home.Ask(s.Env))
 	first() // returns, since the asking before was given up
 	if ended.Err() == nil {
 		t.Error("the asking before goes on")
 	}
-	s.Update(answerMsg{run: old, a: centreFixture("")[0]})
-	if len(s.home.centre.answers) != 0 {
-		t.Errorf("answers = %v, want none of the asking before", s.home.centre.answers)
+	s.Update(home.AnswerMsg{Run: old, A: centreFixture("")[0]})
+	if len(s.home.Centre.Answers) != 0 {
+		t.Errorf("answers = %v, want none of the asking before", s.home.Centre.Answers)
 	}
 }
 
@@ -73,12 +77,12 @@ func TestCentreWaitsForTheFrame(t *testing.T) {
 	for _, incident := range []bool{false, true} {
 		s := onStage(t, 80, 24, incident, "")
 		asked := 0
-		s.c.Centre = func(context.Context, func(steps.Answer)) { asked++ }
-		s.Update(homeMsg{})
+		s.Config.Centre = func(context.Context, func(steps.Answer)) { asked++ }
+		s.Update(home.HomeMsg{})
 		if asked > 0 {
 			t.Error("asked before the frame")
 		}
-		_, cmd := s.Update(framedMsg{})
+		_, cmd := s.Update(home.FramedMsg{})
 		s.settle(cmd)
 		if want := map[bool]int{false: 1, true: 0}[incident]; asked != want {
 			t.Errorf("beside an incident %v: asked %d times, want %d", incident, asked, want)
@@ -92,8 +96,8 @@ func TestCentreStartsTheRunbook(t *testing.T) {
 	s := onStage(t, 80, 24, false, "")
 	var started string
 	var with map[string]string
-	start := s.c.Start
-	s.c.Start = func(ctx context.Context, id string, params map[string]string) (Incident, error) {
+	start := s.Config.Start
+	s.Config.Start = func(ctx context.Context, id string, params map[string]string) (screen.Incident, error) {
 		started, with = id, params
 		return start(ctx, id, params)
 	}
@@ -109,7 +113,7 @@ func TestCentreStartsTheRunbook(t *testing.T) {
 	s.press("1")
 	_, cmd := s.Update(keyPress("enter"))
 	for _, c := range cmd().(tea.BatchMsg) {
-		if m, is := c().(openedMsg); is {
+		if m, is := c().(wait.OpenedMsg); is {
 			s.Update(m)
 			break
 		}
@@ -124,7 +128,7 @@ func TestCentreChangesParameters(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 80, 24, false, "")
 	s.toHome()
-	s.c.Params = func(string) []steps.Field {
+	s.Config.Params = func(string) []steps.Field {
 		return []steps.Field{{Name: "dir", Type: steps.Path, Default: "."}, {Name: "workspace", Type: steps.String}}
 	}
 	s.press("down", "down", "enter", "2", "enter")
@@ -146,12 +150,12 @@ func TestCentreRows(t *testing.T) {
 	s.press("enter")
 	s.want(t, "No runbook fits this yet", "Kept by kustomization flux-system/shop")
 	s.press("enter", "esc")
-	i := slices.IndexFunc(s.home.rows, func(r homeRow) bool { return r.fold })
-	s.home.at, s.home.moved = i, true
+	i := slices.IndexFunc(s.home.Rows, func(r home.HomeRow) bool { return r.Fold })
+	s.home.At, s.home.Moved = i, true
 	s.press("enter")
 	s.want(t, "all unreconciled manual changes: 5", "deployment/shop/ledger")
 	s.press("enter")
-	s.home.at = slices.IndexFunc(s.home.rows, func(r homeRow) bool { return r.id == "not seen" })
+	s.home.At = slices.IndexFunc(s.home.Rows, func(r home.HomeRow) bool { return r.ID == "not seen" })
 	s.press("enter")
 	s.want(t, "what could not be seen", "for that right", "did not answer in time")
 	if strings.Contains(s.screen(), "partial applies") {
@@ -166,11 +170,11 @@ func TestAlikeOfAnOldPaste(t *testing.T) {
 	s := onStage(t, 80, 24, false, "")
 	s.toMatch()
 	s.want(t, "RECENT INCIDENTS WITH THE SAME ERROR", "20261102-091100-state-lock-q2wz", "18d · recovered")
-	old := s.match.seq
+	old := s.match.Seq
 	s.press("ctrl+u")
 	s.Update(keyPress("x"))
-	s.Update(alikeMsg{seq: old, like: []Alike{{ID: "old"}}})
-	if len(s.match.like) != 0 {
-		t.Errorf("like = %+v, want none", s.match.like)
+	s.Update(match.AlikeMsg{Seq: old, Like: []screen.Alike{{ID: "old"}}})
+	if len(s.match.Like) != 0 {
+		t.Errorf("like = %+v, want none", s.match.Like)
 	}
 }

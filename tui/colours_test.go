@@ -1,11 +1,12 @@
 package tui
 
 import (
-	"handrail/tui/ink"
 	"strings"
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"handrail/tui/ink"
 )
 
 // TestThemesChangeNoWords draws every screen in every theme: only colours differ, and without colour there is none.
@@ -17,7 +18,7 @@ func TestThemesChangeNoWords(t *testing.T) {
 		want := ansi.Strip(s.View().Content)
 		for _, theme := range append(ink.Themes(), "no such theme") {
 			for _, dark := range []bool{true, false} {
-				s.th = ink.NewTheme(theme, dark)
+				s.Theme = ink.NewTheme(theme, dark)
 				got := s.View().Content
 				if ansi.Strip(got) != want {
 					t.Errorf("%s: theme %s changes words", name, theme)
@@ -36,7 +37,7 @@ func TestASCII(t *testing.T) {
 	for name, to := range map[string]func(*stage){"home": (*stage).toHome, "run": (*stage).toFinding, "gate": (*stage).toGate, "debrief": (*stage).toDebrief, "matrix": (*stage).toConclusion} {
 		for _, hostile := range []string{"", " 支付\U0001F525é"} {
 			s := onStage(t, 80, 24, name != "home", hostile)
-			s.c.ASCII = true
+			s.Config.ASCII = true
 			to(s)
 			for n, row := range strings.Split(s.View().Content, "\n") {
 				if !ink.IsASCII(row) {

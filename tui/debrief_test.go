@@ -8,6 +8,8 @@ import (
 
 	"handrail/session/debrief"
 	"handrail/triage"
+	"handrail/tui/run"
+	"handrail/tui/screen"
 )
 
 // reference is how a drill was judged, and the path of its reference.
@@ -41,7 +43,7 @@ watch clean
 
 // practises makes the incident a drill that ends so.
 func (s *stage) practises(d *debrief.Drill, err error) {
-	s.model.c.Debrief = func(context.Context, Incident) (*debrief.Drill, error) { return d, err }
+	s.model.Config.Debrief = func(context.Context, screen.Incident) (*debrief.Drill, error) { return d, err }
 }
 
 func (s *stage) toWon() { s.practises(reference(true, ""), nil); s.toDebrief() }
@@ -63,7 +65,7 @@ func TestDrillIsJudgedAtItsClose(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 80, 24, true, "")
 	asked := 0
-	s.model.c.Debrief = func(_ context.Context, inc Incident) (*debrief.Drill, error) {
+	s.model.Config.Debrief = func(_ context.Context, inc screen.Incident) (*debrief.Drill, error) {
 		asked++
 		if inc.Snapshot().State.Outcome == "" {
 			t.Error("the drill is judged before the close")
@@ -93,11 +95,11 @@ func TestDebriefStates(t *testing.T) {
 			"Here the gate unlock must stay shut"}},
 		"judging": {func(s *stage) {
 			s.toDebrief()
-			s.run.after = aftermath{asked: true, judging: true}
+			s.run.After = run.Aftermath{Asked: true, Judging: true}
 		}, []string{"● Looking whether the drill is won"}},
 		"of another": {func(s *stage) {
 			s.toDebrief()
-			s.Update(judgedMsg{inc: newBench(s.clock.now, ""), drill: reference(false, "")})
+			s.Update(run.JudgedMsg{Inc: newBench(s.clock.now, ""), Drill: reference(false, "")})
 		}, []string{"RECOVERED"}},
 	}
 	for name, tc := range cases {
@@ -106,7 +108,7 @@ func TestDebriefStates(t *testing.T) {
 			s := onStage(t, 140, 45, true, "")
 			tc.do(s)
 			s.want(t, tc.says...)
-			if name == "of another" && s.run.after.drill != nil {
+			if name == "of another" && s.run.After.Drill != nil {
 				t.Error("the judgement of an incident that was left is shown")
 			}
 		})

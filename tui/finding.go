@@ -1,47 +1,51 @@
 package tui
 
 import (
-	"handrail/tui/ink"
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
+
+	"handrail/tui/ink"
+	"handrail/tui/keymap"
+	"handrail/tui/overlay"
+	"handrail/tui/screen"
 )
 
 func (m *model) openPalette() {
-	m.palette = newPalette(m.paletteItems())
+	m.palette = overlay.NewPalette(m.paletteItems())
 }
 
 // paletteItems are the commands of the screen, then what is in it.
-func (m *model) paletteItems() []found {
+func (m *model) paletteItems() []screen.Found {
 	areas := m.front().areas
-	if m.at == atEvidence && m.evidence.view != nil {
-		areas = []area{onText, onIncident, inIncident}
+	if m.At == screen.AtEvidence && m.evidence.View != nil {
+		areas = []keymap.Area{keymap.OnText, keymap.OnIncident, keymap.InIncident}
 	}
-	var out []found
-	for _, c := range m.keys.commands() {
-		if !slices.Contains(areas, c.at) && !(c.at == everywhere && c.binding != &m.keys.Palette) {
+	var out []screen.Found
+	for _, c := range m.Keys.Commands() {
+		if !slices.Contains(areas, c.At) && !(c.At == keymap.Everywhere && c.Binding != &m.Keys.Palette) {
 			continue
 		}
-		press := keyFor(c.binding.Keys()[0])
-		out = append(out, found{label: ink.Shown(c.does), note: keysOf(*c.binding), do: func() tea.Cmd {
-			if c.at == onIncident && m.at == atEvidence && c.binding != &m.keys.Report && c.binding != &m.keys.Seal {
-				m.evidence.closeArtifact(m.Env)
-				m.at = atRun
+		press := keymap.KeyFor(c.Binding.Keys()[0])
+		out = append(out, screen.Found{Label: ink.Shown(c.Does), Note: keymap.KeysOf(*c.Binding), Do: func() tea.Cmd {
+			if c.At == keymap.OnIncident && m.At == screen.AtEvidence && c.Binding != &m.Keys.Report && c.Binding != &m.Keys.Seal {
+				m.evidence.CloseArtifact(m.Env)
+				m.At = screen.AtRun
 			}
-			if c.binding == &m.keys.Note {
+			if c.Binding == &m.Keys.Note {
 				m.takeNote()
 				return nil
 			}
 			return m.route(press)
 		}})
 	}
-	if f, ok := m.front().screen.(finder); ok {
-		out = append(out, f.finds(m.Env)...)
+	if f, ok := m.front().Screen.(screen.Finder); ok {
+		out = append(out, f.Finds(m.Env)...)
 	}
 	for _, name := range ink.Themes() {
-		out = append(out, found{label: ink.Say("theme %s", name), do: func() tea.Cmd {
-			m.c.Theme = name
-			m.th = m.c.theme(m.dark)
+		out = append(out, screen.Found{Label: ink.Say("theme %s", name), Do: func() tea.Cmd {
+			m.Config.Theme = name
+			m.Theme = m.Config.Inks(m.dark)
 			return nil
 		}})
 	}

@@ -14,6 +14,7 @@ import (
 	"handrail/session"
 	"handrail/steps"
 	"handrail/triage"
+	"handrail/tui/screen"
 )
 
 // bench is an incident on a table: the real loop of triage, with probes that
@@ -447,13 +448,13 @@ func (b *bench) Close() error {
 }
 
 // homeFixture is a command centre with something in every section.
-func homeFixture(h string) Home {
-	return Home{
-		Incidents: []IncidentRow{{ID: "20261120-021400-state-lock-k7qd" + h, Title: "Plan or apply cannot get the state lock" + h, Runbook: book, Severity: "SEV-3" + h, Phase: "mutation" + h, Opened: opened()}},
-		Debts:     []DebtRow{{Incident: "20261102-hotfix" + h, Text: "replicas of checkout set by hand, Git says 3" + h, Owner: "platform" + h, Until: "2026-11-18", Overdue: true}},
-		Drills: []DrillRow{{ID: "killed-runner" + h, Title: "Killed runner" + h, Page: "The deploy job vanished; every plan now ends in 'Error acquiring the state lock'." + h, Runbook: book, Variants: []string{"live-holder" + h}},
+func homeFixture(h string) screen.Home {
+	return screen.Home{
+		Incidents: []screen.IncidentRow{{ID: "20261120-021400-state-lock-k7qd" + h, Title: "Plan or apply cannot get the state lock" + h, Runbook: book, Severity: "SEV-3" + h, Phase: "mutation" + h, Opened: opened()}},
+		Debts:     []screen.DebtRow{{Incident: "20261102-hotfix" + h, Text: "replicas of checkout set by hand, Git says 3" + h, Owner: "platform" + h, Until: "2026-11-18", Overdue: true}},
+		Drills: []screen.DrillRow{{ID: "killed-runner" + h, Title: "Killed runner" + h, Page: "The deploy job vanished; every plan now ends in 'Error acquiring the state lock'." + h, Runbook: book, Variants: []string{"live-holder" + h}},
 			{ID: "stuck-finalizer" + h, Page: "A namespace hangs in Terminating since the controller was removed." + h, Runbook: "stuck-finalizer"}},
-		Runbooks: []RunbookRow{{ID: "state-lock" + h, Title: "Plan or apply cannot get the state lock" + h, Severity: "SEV-3", Domain: "state-backend"},
+		Runbooks: []screen.RunbookRow{{ID: "state-lock" + h, Title: "Plan or apply cannot get the state lock" + h, Severity: "SEV-3", Domain: "state-backend"},
 			{ID: "partial-apply" + h, Title: "Apply failed after part of it was done" + h, Severity: "SEV-2"}, {ID: "stuck-finalizer" + h, Title: "An object hangs in deletion" + h, Severity: "SEV-3"}},
 		Cluster: "kind-prod-eu" + h,
 	}
@@ -490,20 +491,20 @@ func centreFixture(h string) []steps.Answer {
 	}
 }
 
-func hitsFixture(h string) []Hit {
-	return []Hit{{Runbook: "state-lock" + h, Title: "Plan or apply cannot get the state lock" + h, Line: "│ Error: Error acquiring the state lock" + h, Pattern: "Error acquiring", Score: 12},
+func hitsFixture(h string) []screen.Hit {
+	return []screen.Hit{{Runbook: "state-lock" + h, Title: "Plan or apply cannot get the state lock" + h, Line: "│ Error: Error acquiring the state lock" + h, Pattern: "Error acquiring", Score: 12},
 		{Runbook: "partial-apply" + h, Title: "Apply failed after part of it was done" + h, Line: "Creation complete after 2s" + h, Score: 3}}
 }
 
-func symptomsFixture(h string) []Symptom {
-	return []Symptom{{"Every plan or apply stops and says that the state is locked" + h}, {"A run was killed, or its runner vanished, and nobody can run since" + h},
-		{"Somebody holds a lock, and nobody knows who or why" + h}, {"An apply was cut off, and nobody knows how far it came" + h},
-		{"An object or a namespace hangs in Terminating" + h}, {"A delete was asked for and never ends" + h}}
+func symptomsFixture(h string) []screen.Symptom {
+	return []screen.Symptom{{Text: "Every plan or apply stops and says that the state is locked" + h}, {Text: "A run was killed, or its runner vanished, and nobody can run since" + h},
+		{Text: "Somebody holds a lock, and nobody knows who or why" + h}, {Text: "An apply was cut off, and nobody knows how far it came" + h},
+		{Text: "An object or a namespace hangs in Terminating" + h}, {Text: "A delete was asked for and never ends" + h}}
 }
 
 // fittingFixture ranks by how many were picked: the first four are of one runbook.
-func fittingFixture(picked []string, h string) []Hit {
-	var out []Hit
+func fittingFixture(picked []string, h string) []screen.Hit {
+	var out []screen.Hit
 	for _, b := range hitsFixture(h) {
 		b.Score, b.Line = len(picked), strings.Join(picked, "; ")
 		if len(picked) > 0 {
@@ -515,38 +516,42 @@ func fittingFixture(picked []string, h string) []Hit {
 
 func statusFixture(st triage.State) string { return "update for " + st.Incident + "\nsecond line\n" }
 
-func configFixture(now func() time.Time, h string) Config {
-	return Config{
+func configFixture(now func() time.Time, h string) screen.Config {
+	return screen.Config{
 		Now: now, Version: "0.1.0",
-		Home:   func(context.Context) (Home, error) { return homeFixture(h), nil },
-		Start:  func(context.Context, string, map[string]string) (Incident, error) { return newBench(now, h), nil },
-		Resume: func(context.Context, string, string) (Incident, error) { return newBench(now, h), nil },
-		Drill: func(_ context.Context, _, _ string, progress func(string)) (Incident, error) {
+		Home: func(context.Context) (screen.Home, error) { return homeFixture(h), nil },
+		Start: func(context.Context, string, map[string]string) (screen.Incident, error) {
+			return newBench(now, h), nil
+		},
+		Resume: func(context.Context, string, string) (screen.Incident, error) { return newBench(now, h), nil },
+		Drill: func(_ context.Context, _, _ string, progress func(string)) (screen.Incident, error) {
 			progress("lab: etcd is ready" + h)
 			progress("lab: kube-apiserver is ready" + h)
 			return newBench(now, h), nil
 		},
 		Status:  statusFixture,
-		Sealing: func(context.Context) (Sealing, error) { return sealingFixture(h), nil },
-		Seal:    func(_ context.Context, o SealOrder, _ func(string)) (Sealed, error) { return sealedFixture(o, h), nil },
+		Sealing: func(context.Context) (screen.Sealing, error) { return sealingFixture(h), nil },
+		Seal: func(_ context.Context, o screen.SealOrder, _ func(string)) (screen.Sealed, error) {
+			return sealedFixture(o, h), nil
+		},
 		Centre: func(_ context.Context, tell func(steps.Answer)) {
 			for _, a := range centreFixture(h) {
 				tell(a)
 			}
 		},
-		Match: func(t string) []Hit {
+		Match: func(t string) []screen.Hit {
 			if strings.Contains(t, "lock") {
 				return hitsFixture(h)
 			}
 			return nil
 		},
-		Symptoms:   func() []Symptom { return symptomsFixture(h) },
-		BySymptoms: func(picked []string) []Hit { return fittingFixture(picked, h) },
-		Alike: func(t string) []Alike {
+		Symptoms:   func() []screen.Symptom { return symptomsFixture(h) },
+		BySymptoms: func(picked []string) []screen.Hit { return fittingFixture(picked, h) },
+		Alike: func(t string) []screen.Alike {
 			if !strings.Contains(t, "lock") {
 				return nil
 			}
-			return []Alike{{ID: "20261102-091100-state-lock-q2wz" + h, Title: "Plan or apply cannot get the state lock" + h, Runbook: book + h, Outcome: "recovered" + h, Opened: opened().Add(-18 * 24 * time.Hour), Line: "Error acquiring the state lock" + h}}
+			return []screen.Alike{{ID: "20261102-091100-state-lock-q2wz" + h, Title: "Plan or apply cannot get the state lock" + h, Runbook: book + h, Outcome: "recovered" + h, Opened: opened().Add(-18 * 24 * time.Hour), Line: "Error acquiring the state lock" + h}}
 		},
 		Params: func(rb string) []steps.Field {
 			if strings.HasPrefix(rb, "partial-apply") {

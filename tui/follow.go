@@ -2,10 +2,13 @@ package tui
 
 import (
 	"context"
-	"handrail/tui/ink"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"handrail/tui/header"
+	"handrail/tui/ink"
+	"handrail/tui/screen"
 )
 
 // looking is how often a journal that another handrail writes is looked at.
@@ -14,25 +17,25 @@ const looking = 500 * time.Millisecond
 // lookMsg says that it is time to look at the journal again, grownMsg what came
 // of it. Both carry their tape: one of an incident that was left does nothing.
 type (
-	lookMsg  struct{ tape Tape }
+	lookMsg  struct{ tape screen.Tape }
 	grownMsg struct {
-		tape Tape
+		tape screen.Tape
 		n    int
 	}
 )
 
 // thread puts a tape in front: a replay at its place, a live one at its end.
-func (m *model) thread(tape Tape) {
-	m.tape, m.replay = tape, replay{playing: tape.Live()}
+func (m *model) thread(tape screen.Tape) {
+	m.Tape, m.replay = tape, replay{playing: tape.Live()}
 	at, _ := tape.Place()
 	m.goTo(at)
 	if tape.Live() {
-		m.warn("warning", ink.Or(nobodyHolds(m.Env), onlyLooking(m.Env)))
+		m.Warn("warning", ink.Or(header.NobodyHolds(m.Env), header.OnlyLooking(m.Env)))
 	}
 }
 
 func (m *model) lookAgain() tea.Cmd {
-	tape := m.tape
+	tape := m.Tape
 	if tape == nil || !tape.Live() {
 		return nil
 	}
@@ -41,21 +44,21 @@ func (m *model) lookAgain() tea.Cmd {
 
 // look reads beside the loop: the journal may lie on a slow disk.
 func (m *model) look(msg lookMsg) tea.Cmd {
-	if msg.tape != m.tape {
+	if msg.tape != m.Tape {
 		return nil
 	}
-	return m.crew.start(func(context.Context) tea.Msg { return grownMsg{msg.tape, msg.tape.Grow()} })
+	return m.Crew.Start(func(context.Context) tea.Msg { return grownMsg{msg.tape, msg.tape.Grow()} })
 }
 
 func (m *model) grown(msg grownMsg) tea.Cmd {
-	if msg.tape != m.tape {
+	if msg.tape != m.Tape {
 		return nil
 	}
 	if msg.n > 0 && m.replay.playing {
 		_, last := msg.tape.Place()
 		m.goTo(last)
-		if free := nobodyHolds(m.Env); free != "" {
-			m.warn("warning", free)
+		if free := header.NobodyHolds(m.Env); free != "" {
+			m.Warn("warning", free)
 		}
 	}
 	m.tellTrouble()
@@ -66,14 +69,14 @@ func (m *model) grown(msg grownMsg) tea.Cmd {
 // was.
 func (m *model) tellTrouble() {
 	r := &m.replay
-	switch why := copyTrouble(m.Env); {
+	switch why := header.CopyTrouble(m.Env); {
 	case why == r.trouble:
 	case why != "":
-		m.warn("warning", why)
+		m.Warn("warning", why)
 		r.trouble = why
 	default:
-		if m.notice.text == r.trouble {
-			m.notice = notice{}
+		if m.Notice.Text == r.trouble {
+			m.Notice = screen.Notice{}
 		}
 		r.trouble = ""
 	}

@@ -10,6 +10,8 @@ import (
 	"handrail/evidence"
 	"handrail/session"
 	"handrail/steps/catalog"
+	"handrail/tui/screen"
+	"handrail/tui/wait"
 )
 
 // TestLookingOn follows a bundle that is being written: the newest entry comes to the front by itself, until the person goes
@@ -46,7 +48,7 @@ func TestLookingOn(t *testing.T) {
 	s.want(t, "LOOKING ON 4/4", "Another handrail has this incident")
 	grow := func() {
 		t.Helper()
-		cmd := s.model.look(lookMsg{s.tape})
+		cmd := s.model.look(lookMsg{s.Tape})
 		s.Update(cmd())
 	}
 	at := func(want int) {
@@ -69,7 +71,7 @@ func TestLookingOn(t *testing.T) {
 	for _, key := range []string{"g", "n", "d", "c", "x", "S", "t", "w", "z", "A"} {
 		s.press(key)
 		s.want(t, "you only look on")
-		if s.form != nil {
+		if s.Sheet != nil {
 			t.Fatalf("%s opened a form", key)
 		}
 	}
@@ -96,18 +98,18 @@ type guardedLive struct {
 func TestLookingOnFromHome(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 80, 24, true, "")
-	s.model.at, s.model.inc = atHome, nil
+	s.model.At, s.model.Incident = screen.AtHome, nil
 	r := recorded(t, "", (*stage).toDebrief)
 	tape, err := session.Follow(r.Snapshot().Bundle, session.Config{Catalog: catalog.New()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.model.at = atWait
-	s.model.wait.opened(s.model.Env, openedMsg{seq: s.model.wait.seq, inc: tape})
+	s.model.At = screen.AtWait
+	s.model.wait.Opened(s.model.Env, wait.OpenedMsg{Seq: s.model.wait.Seq, Inc: tape})
 	s.want(t, "LOOKING ON")
 	s.press("q")
 	s.want(t, "command centre")
-	if s.replaying() {
+	if s.Replaying() {
 		t.Error("home is still a replay")
 	}
 }
@@ -116,14 +118,14 @@ func TestLookingOnFromHome(t *testing.T) {
 func TestStatusUpdate(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 80, 24, true, "")
-	cmd := s.model.run.press(s.model.Env, tea.KeyPressMsg{Code: 'U', Text: "U"})
-	if cmd == nil || fmt.Sprint(cmd()) != "update for "+s.run.snap.State.Incident+"\nsecond line\n" {
+	cmd := s.model.run.Press(s.model.Env, tea.KeyPressMsg{Code: 'U', Text: "U"})
+	if cmd == nil || fmt.Sprint(cmd()) != "update for "+s.run.Snap.State.Incident+"\nsecond line\n" {
 		t.Fatalf("the clipboard got %v", cmd)
 	}
 	s.want(t, "Status update, handed to the clipboard", "second line", "enter back")
 	s.Update(tea.PasteMsg{Content: "x"})
 	s.press("down", "up", "enter")
-	if s.form != nil {
+	if s.Sheet != nil {
 		t.Error("enter does not put it away")
 	}
 }

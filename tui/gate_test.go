@@ -9,6 +9,7 @@ import (
 
 	"handrail/steps"
 	"handrail/triage"
+	"handrail/tui/gate"
 )
 
 // confirms are the phrases that reached the incident.
@@ -81,15 +82,15 @@ func TestGateGrace(t *testing.T) {
 	phrase := s.bench.preview.Phrase
 	for _, r := range phrase {
 		s.press(string(r))
-		s.pass(grace / 2)
+		s.pass(gate.Grace / 2)
 	}
 	s.press("enter")
 	s.Update(tea.PasteMsg{Content: phrase})
 	s.press("enter")
-	if n := len(s.confirms()); n != 0 || s.gate.edit.value() != "" {
-		t.Fatalf("%d phrases were sent and %q was typed within the grace", n, s.gate.edit.value())
+	if n := len(s.confirms()); n != 0 || s.gate.Edit.Value() != "" {
+		t.Fatalf("%d phrases were sent and %q was typed within the grace", n, s.gate.Edit.Value())
 	}
-	s.pass(grace)
+	s.pass(gate.Grace)
 	s.write(phrase)
 	s.press("enter")
 	if !s.acted() {
@@ -140,7 +141,7 @@ func TestThirdWrongPhraseCloses(t *testing.T) {
 	s.toGate()
 	for range 3 {
 		s.press("x", "enter")
-		s.pass(grace)
+		s.pass(gate.Grace)
 	}
 	s.write(s.bench.preview.Phrase)
 	s.press("enter")
@@ -176,7 +177,7 @@ func TestLookAlikesAreCounted(t *testing.T) {
 		t.Errorf("look-alikes are said to be below when all were shown:\n%s", s.screen())
 	}
 	s.Update(tea.WindowSizeMsg{Width: 60, Height: 18})
-	s.gate.off = 0
+	s.gate.Off = 0
 	s.want(t, "! 2 look-alikes go on below", "type     patch job/payments/migrate-42")
 }
 
@@ -198,7 +199,7 @@ func TestLeavingAnAct(t *testing.T) {
 	s.toReady()
 	s.bench.hold = true
 	s.press("g")
-	s.pass(grace)
+	s.pass(gate.Grace)
 	s.write(s.bench.preview.Phrase)
 	s.press("enter")
 	s.want(t, "ACTING")
@@ -208,7 +209,7 @@ func TestLeavingAnAct(t *testing.T) {
 	if s.leaving != nil {
 		t.Error("enter did not stay")
 	}
-	s.pass(grace)
+	s.pass(gate.Grace)
 	s.press("i", "1", "enter")
 	for _, in := range s.bench.sent {
 		if in.Kind == triage.DoInterrupt {

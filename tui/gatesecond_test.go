@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"handrail/triage"
+	"handrail/tui/gate"
 	"handrail/tui/ink"
 )
 
@@ -40,7 +41,7 @@ func TestGateOfTwoHolds(t *testing.T) {
 		"the phrase pasted":  {func(s *stage) { s.Update(tea.PasteMsg{Content: s.bench.preview.Phrase}); s.press("enter") }, 0, "Not taken:"},
 		"a bad approval":     {func(s *stage) { s.approve("handrail-approval-v1 x"); phrase(s) }, 0, "none of those who may approve"},
 		"after it lapsed":    {func(s *stage) { s.approve(goodApproval); s.pass(11 * time.Minute); phrase(s) }, 0, "lapsed"},
-		"within the grace":   {func(s *stage) { s.gate.quiet = s.now.Add(grace); s.approve(goodApproval); phrase(s) }, 0, "Not taken"},
+		"within the grace":   {func(s *stage) { s.gate.Quiet = s.Now.Add(gate.Grace); s.approve(goodApproval); phrase(s) }, 0, "Not taken"},
 		"esc":                {func(s *stage) { s.press("esc") }, 0, "Disarmed. Nothing was changed."},
 		"a wrong phrase":     {func(s *stage) { s.approve(goodApproval); s.write("y"); s.press("enter") }, 1, "differs at character 1"},
 		"seen, not approved": {func(*stage) {}, 0, "They run handrail approve"},
@@ -69,7 +70,7 @@ func TestApprovalReachesTheIncident(t *testing.T) {
 			s.press("enter")
 			s.approve(goodApproval)
 		},
-		"without bracketed paste": func(s *stage) { s.write(goodApproval); s.press("enter"); s.pass(grace) },
+		"without bracketed paste": func(s *stage) { s.write(goodApproval); s.press("enter"); s.pass(gate.Grace) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -80,7 +81,7 @@ func TestApprovalReachesTheIncident(t *testing.T) {
 				t.Fatalf("the incident was given %q", got)
 			}
 			s.want(t, "✓ approved  grace@example.org", "lapses in", "phrase ▸")
-			s.pass(grace)
+			s.pass(gate.Grace)
 			s.write(s.bench.preview.Phrase)
 			s.press("enter")
 			if !s.acted() {
@@ -100,7 +101,7 @@ func TestRequestIsCopied(t *testing.T) {
 		t.Error("P does not hand the request to the clipboard")
 	}
 	s.want(t, "handed to the clipboard", "handrail approve")
-	if s.gate.edit.value() != "" {
+	if s.gate.Edit.Value() != "" {
 		t.Error("P was typed into the line of the approval")
 	}
 	// A request lies behind the gate as well, and where none is, the key says so.
@@ -143,9 +144,9 @@ func TestNothingBehindAGateLooksAlive(t *testing.T) {
 		for _, dark := range []bool{true, false} {
 			s := onStage(t, 140, 45, true, "")
 			s.toTwo()
-			s.th = ink.NewTheme(name, dark)
+			s.Theme = ink.NewTheme(name, dark)
 			allowed := map[string]bool{"\x1b[m": true, "\x1b[0m": true}
-			for _, code := range sgr.FindAllString(string(s.th.Veil.On("x")), -1) {
+			for _, code := range sgr.FindAllString(string(s.Theme.Veil.On("x")), -1) {
 				allowed[code] = true
 			}
 			rows := strings.Split(s.View().Content, "\n")

@@ -53,10 +53,10 @@ func (s *stage) toOrder() { s.order("log", repairs(s.bench.hostile)) }
 func (s *stage) order(step string, g *steps.Graph, findings ...triage.Finding) {
 	s.orders(step, g, findings...)
 	s.toFinding()
-	s.run.front(id(step))
+	s.run.Front(id(step))
 	s.press("r")
-	s.run.front(id(step))
-	s.run.decide()
+	s.run.Front(id(step))
+	s.run.Decide()
 }
 
 // toChanged has an order that a person changed.
@@ -82,7 +82,7 @@ func (s *stage) toWish() {
 	s.bench.cards[id("holder")] = c
 	s.bench.mu.Unlock()
 	s.hear()
-	s.run.take(s.inc.Snapshot())
+	s.run.Take(s.Incident.Snapshot())
 }
 
 // toLists asks about lists that no column holds, and about what one does.
@@ -102,7 +102,7 @@ func (s *stage) toLists() {
 	s.bench.cards[id("holder")] = c
 	s.bench.mu.Unlock()
 	s.hear()
-	s.run.take(s.inc.Snapshot())
+	s.run.Take(s.Incident.Snapshot())
 }
 
 // TestGraphInASCII: no line of a graph is lost on a terminal without Unicode.
@@ -110,7 +110,7 @@ func TestGraphInASCII(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 80, 24, true, "")
 	s.toOrder()
-	s.c.ASCII = true
+	s.Config.ASCII = true
 	got := s.screen()
 	for _, want := range []string{"+------ + 2 rbac", "'-|-.-> o 6 migration", "IN THIS ORDER"} {
 		if !strings.Contains(got, want) {

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
+
+	"handrail/tui/screen"
 )
 
 // brittle is a model that panics where it is told to.
@@ -50,10 +52,10 @@ func TestPanicsOfTheModelEndTheProgramOnly(t *testing.T) {
 // What panics beside the loop is told without its secrets.
 func TestFaultsOfTheCrewAreScrubbed(t *testing.T) {
 	t.Parallel()
-	c := &crew{ctx: t.Context(), scrub: func(s string) string { return strings.ReplaceAll(s, "hunter2", "<redacted>") }}
-	msg := c.start(func(context.Context) tea.Msg { panic("dialling with hunter2") })()
-	f, ok := msg.(faultMsg)
-	if !ok || strings.Contains(f.what, "hunter2") || !strings.Contains(f.what, "<redacted>") {
+	c := &screen.Crew{Ctx: t.Context(), Scrub: func(s string) string { return strings.ReplaceAll(s, "hunter2", "<redacted>") }}
+	msg := c.Start(func(context.Context) tea.Msg { panic("dialling with hunter2") })()
+	f, ok := msg.(screen.Fault)
+	if !ok || strings.Contains(f.What, "hunter2") || !strings.Contains(f.What, "<redacted>") {
 		t.Errorf("msg = %+v", msg)
 	}
 }

@@ -5,16 +5,17 @@ import (
 
 	"handrail/triage"
 	"handrail/tui/ink"
+	"handrail/tui/screen"
 )
 
 // handed leaves the incident once the hand-over is recorded.
-func (m *model) handed(msg didMsg) tea.Cmd {
-	if msg.err != nil || msg.in.Kind != triage.DoHandOver || m.inc == nil {
+func (m *model) handed(msg screen.Did) tea.Cmd {
+	if msg.Err != nil || msg.In.Kind != triage.DoHandOver || m.Incident == nil {
 		return nil
 	}
-	id := ink.Shown(m.run.snap.State.Incident)
-	quit := m.c.Open != nil
+	id := ink.Shown(m.run.Snap.State.Incident)
+	quit := m.Config.Open != nil
 	cmd := m.depart(quit)
-	m.notice = notice{text: ink.Say("✓ Handed over to %s. They go on with: handrail resume %s", msg.in.Person, id)}
+	m.Notice = screen.Notice{Text: ink.Say("✓ Handed over to %s. They go on with: handrail resume %s", msg.In.Person, id)}
 	return cmd
 }

@@ -10,6 +10,7 @@ import (
 
 	"handrail/session"
 	"handrail/triage"
+	"handrail/tui/screen"
 )
 
 // toHandOver is the form that asks who goes on.
@@ -17,7 +18,7 @@ func (s *stage) toHandOver() { s.toFinding(); s.press("H") }
 
 // toTakeOver is the form that asks why somebody else goes on.
 func (s *stage) toTakeOver() {
-	s.c.Resume = func(_ context.Context, id, why string) (Incident, error) {
+	s.Config.Resume = func(_ context.Context, id, why string) (screen.Incident, error) {
 		if why == "" {
 			return nil, fmt.Errorf("resuming %s: %w", id, &session.HandoverError{From: "ana@example.org", To: "bea"})
 		}
@@ -52,13 +53,13 @@ func (s *stage) handedOver() {
 func TestHandOver(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 80, 24, true, "")
-	s.c.Open = nil // as from the command centre
+	s.Config.Open = nil // as from the command centre
 	s.toHandOver()
 	s.want(t, "Hand over to somebody else", "nobody is at the keyboard")
 	s.press("esc")
 	s.handedOver()
-	if s.at != atHome || !s.bench.closed {
-		t.Fatalf("at %d, let go: %v", s.at, s.bench.closed)
+	if s.At != screen.AtHome || !s.bench.closed {
+		t.Fatalf("at %d, let go: %v", s.At, s.bench.closed)
 	}
 	s.want(t, "Handed over to Bea", "20261120-021400")
 	last := s.bench.state.Timeline[len(s.bench.state.Timeline)-1]
@@ -75,12 +76,12 @@ func TestHandOverWaits(t *testing.T) {
 	s.gate = nil
 	s.handedOver()
 	s.want(t, "is armed", "Disarm it")
-	if s.inc == nil {
+	if s.Incident == nil {
 		t.Error("it was let go")
 	}
-	s.run.snap.State.Acting = id("unlock")
+	s.run.Snap.State.Acting = id("unlock")
 	s.press("H")
-	if s.want(t, "somebody must see how that ends"); s.form != nil {
+	if s.want(t, "somebody must see how that ends"); s.Sheet != nil {
 		t.Error("it asks for a name while something acts")
 	}
 }

@@ -5,19 +5,17 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"handrail/triage"
+	"handrail/tui/screen"
+	"handrail/tui/viewer"
 )
 
 // spot is where a person is in an incident: the step, the pane, the screen. A
 // gate and a sheet stand in front of a spot and are none.
 type spot struct {
-	at     screenID
-	step   string
-	facts  bool
-	entry  int64 // of the evidence that is open, 0 for the list
-	full   bool
-	direct bool   // it was opened from its step
-	live   string // the step whose output is read while it runs
+	at    screen.ID
+	step  string
+	facts bool
+	look  viewer.Opening // what is open of the evidence
 }
 
 // history is where a person was. Going back and forth in it shows things and does
@@ -31,32 +29,27 @@ type history struct {
 const remembered = 500
 
 func (m *model) spot() spot {
-	s := spot{at: m.at, step: m.run.focus, facts: m.run.facts}
-	if e := &m.evidence; m.at == atEvidence && e.detail {
-		s.full, s.direct = e.full, e.direct
-		if e.view != nil && e.view.live != nil {
-			s.live = e.view.step
-		} else if mo, ok := e.moment(); ok {
-			s.entry = mo.Seq
-		}
+	s := spot{at: m.At, step: m.run.Focus, facts: m.run.Facts}
+	if m.At == screen.AtEvidence {
+		s.look = m.evidence.Look()
 	}
 	return s
 }
 
 // press gives a key to what is in front, and remembers where the person was.
 func (m *model) press(msg tea.KeyPressMsg) tea.Cmd {
-	inc, was := m.inc, m.spot()
+	inc, was := m.Incident, m.spot()
 	defer func() { m.wentFrom(inc, was) }()
 	return m.route(msg)
 }
 
 // wentFrom remembers where a person was before a key.
-func (m *model) wentFrom(inc Incident, was spot) {
+func (m *model) wentFrom(inc screen.Incident, was spot) {
 	h := &m.hist
 	moving := h.moving
 	h.moving = false
 	switch {
-	case m.inc != inc || m.inc == nil || m.replaying():
+	case m.Incident != inc || m.Incident == nil || m.Replaying():
 		*h = history{}
 	case moving || m.spot() == was:
 	default:
@@ -69,7 +62,7 @@ func (m *model) wentFrom(inc Incident, was spot) {
 func (m *model) been() []string {
 	var out []string
 	for _, s := range slices.Backward(m.hist.back) {
-		if s.step != m.run.focus && !slices.Contains(out, s.step) {
+		if s.step != m.run.Focus && !slices.Contains(out, s.step) {
 			out = append(out, s.step)
 		}
 	}
@@ -81,7 +74,7 @@ func (m *model) goBack() tea.Cmd {
 	h := &m.hist
 	h.moving = true
 	if len(h.back) == 0 {
-		m.warn("", "This is where you began. What was recorded stays: only where you look can be taken back.")
+		m.Warn("", "This is where you began. What was recorded stays: only where you look can be taken back.")
 		return nil
 	}
 	to := h.back[len(h.back)-1]
@@ -94,7 +87,7 @@ func (m *model) goOn() tea.Cmd {
 	h := &m.hist
 	h.moving = true
 	if len(h.on) == 0 {
-		m.warn("", "There is nothing further on: this is the newest place where you were.")
+		m.Warn("", "There is nothing further on: this is the newest place where you were.")
 		return nil
 	}
 	to := h.on[len(h.on)-1]
@@ -105,41 +98,26 @@ func (m *model) goOn() tea.Cmd {
 // goSpot shows a spot again. Where a step is gone with its runbook, or does not
 // run any more, what is nearest to it is shown.
 func (m *model) goSpot(s spot) tea.Cmd {
-	m.evidence.closeArtifact(m.Env)
-	m.at = atRun
-	if st, ok := m.run.snap.State.Step(s.step); ok && !st.Retired {
-		m.run.front(s.step)
+	m.evidence.CloseArtifact(m.Env)
+	m.At = screen.AtRun
+	if st, ok := m.run.Snap.State.Step(s.step); ok && !st.Retired {
+		m.run.Front(s.step)
 	}
-	m.run.facts = s.facts
-	m.run.decide()
+	m.run.Facts = s.facts
+	m.run.Decide()
 	switch {
-	case s.at != atEvidence:
+	case s.at != screen.AtEvidence:
 		return nil
-	case s.live != "":
-		x, ok := m.run.running(s.live)
+	case s.look.Live != "":
+		x, ok := m.run.Running(s.look.Live)
 		if !ok || x.Log == nil {
 			return nil
 		}
-		return m.evidence.openLive(m.Env, x)
-	case s.entry > 0:
-		return m.openEntry(s.entry, s)
+		return m.evidence.OpenLive(m.Env, x)
+	case s.look.Entry > 0:
+		return m.evidence.OpenEntry(m.Env, s.look)
 	}
-	m.at = atEvidence
-	m.evidence.open(m.Env, m.run.snap)
+	m.At = screen.AtEvidence
+	m.evidence.Open(m.Env, m.run.Snap)
 	return nil
-}
-
-// openEntry shows an entry of the journal, with its raw artifacts.
-func (m *model) openEntry(seq int64, how spot) tea.Cmd {
-	e := &m.evidence
-	e.find, e.kind = editor{}, 0 // what was searched for may hide it
-	m.evidence.open(m.Env, m.run.snap)
-	i := slices.IndexFunc(e.snap.State.Timeline, func(mo triage.Moment) bool { return mo.Seq == seq })
-	if i < 0 {
-		return nil
-	}
-	m.at = atEvidence
-	e.at, e.detail, e.blob = i, true, -1
-	e.full, e.direct = how.full, how.direct
-	return m.evidence.nextBlob(m.Env, 1)
 }

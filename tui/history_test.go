@@ -7,6 +7,8 @@ import (
 	"pgregory.net/rapid"
 
 	"handrail/triage"
+	"handrail/tui/gate"
+	"handrail/tui/screen"
 )
 
 // TestBackThroughHistory: whatever way somebody went, as many steps back end where
@@ -17,10 +19,10 @@ func TestBackThroughHistory(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		s := onStage(t, 80, 24, true, "")
 		s.press("r")
-		s.run.front(id("state"))
+		s.run.Front(id("state"))
 		s.press("r", "r")
 		s.bench.slow = map[string]bool{id("process"): true}
-		s.run.front(id("process"))
+		s.run.Front(id("process"))
 		s.press("r")
 		s.bench.print(id("process"), "looking", "still looking")
 		s.hear()
@@ -28,15 +30,15 @@ func TestBackThroughHistory(t *testing.T) {
 		begin, sent, seq := s.spot(), len(s.bench.sent), s.bench.state.Seq
 		for range rapid.IntRange(1, 40).Draw(r, "moves") {
 			k := rapid.SampledFrom(keys).Draw(r, "key")
-			if k == "enter" && s.at != atEvidence || k == "g" && s.at == atRun || k == "w" && s.at == atRun {
+			if k == "enter" && s.At != screen.AtEvidence || k == "g" && s.At == screen.AtRun || k == "w" && s.At == screen.AtRun {
 				continue // those do something, which is not navigation
 			}
 			s.press(k)
-			if s.form != nil || s.gate != nil {
+			if s.Sheet != nil || s.gate != nil {
 				s.press("esc")
 			}
 		}
-		for s.help != nil || s.typing() || s.evidence.view != nil && s.evidence.view.asking {
+		for s.help != nil || s.typing() || s.evidence.View != nil && s.evidence.View.Asking {
 			s.press("esc")
 		}
 		end := s.spot()
@@ -67,17 +69,17 @@ func TestRailShowsWhereOneWas(t *testing.T) {
 	s.press("]", "]")
 	s.want(t, "○ state        ←1", "lock         ←2")
 	s.press("backspace")
-	if s.run.focus != id("state") {
-		t.Errorf("back goes to %s", s.run.focus)
+	if s.run.Focus != id("state") {
+		t.Errorf("back goes to %s", s.run.Focus)
 	}
 	s.press("ctrl+o", "ctrl+o")
 	s.want(t, "This is where you began")
-	if s.run.focus != id("lock") {
-		t.Errorf("back goes to %s", s.run.focus)
+	if s.run.Focus != id("lock") {
+		t.Errorf("back goes to %s", s.run.Focus)
 	}
 	s.press("ctrl+n")
-	if s.run.focus != id("state") {
-		t.Errorf("on again goes to %s", s.run.focus)
+	if s.run.Focus != id("state") {
+		t.Errorf("on again goes to %s", s.run.Focus)
 	}
 }
 
@@ -97,15 +99,15 @@ func TestNoteEverywhere(t *testing.T) {
 		"form":      func(s *stage) { s.toForm(); s.write("no proc") },
 		"help":      func(s *stage) { s.press("?") },
 		"gate":      func(s *stage) { s.toGate(); s.write("force-unl") },
-		"gateshut":  func(s *stage) { s.run.front(id("unlock")); s.press("g"); s.pass(grace) },
+		"gateshut":  func(s *stage) { s.run.Front(id("unlock")); s.press("g"); s.pass(gate.Grace) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := onStage(t, 80, 24, true, "")
 			to(s)
-			before, form := s.screen(), s.form
+			before, form := s.screen(), s.Sheet
 			s.press("ctrl+t")
-			if s.form == nil || s.form == form {
+			if s.Sheet == nil || s.Sheet == form {
 				t.Fatal("there is no sheet to take a note on")
 			}
 			s.want(t, "Note for the timeline")
@@ -119,8 +121,8 @@ func TestNoteEverywhere(t *testing.T) {
 			if last := s.bench.sent[len(s.bench.sent)-1]; last.Kind != triage.DoNote || last.Text != "Ben is told" {
 				t.Errorf("sent %+v", last)
 			}
-			if s.form != form {
-				t.Errorf("what was in front is gone: %+v", s.form)
+			if s.Sheet != form {
+				t.Errorf("what was in front is gone: %+v", s.Sheet)
 			}
 		})
 	}
@@ -134,13 +136,13 @@ func TestNoteOverArmedGate(t *testing.T) {
 	s.toGate()
 	phrase := s.bench.preview.Phrase
 	s.write(phrase)
-	until := s.gate.gate.Until
+	until := s.gate.Gate.Until
 	s.press("ctrl+t")
 	s.want(t, "ARMED", "Note for the timeline")
 	s.write("Ben says go")
 	s.press("enter", "enter") // one too many
-	if g := s.gate; !g.armed() || g.edit.value() != phrase || g.gate.Until != until || g.sent {
-		t.Errorf("the gate is armed %v, sent %v, with %q until %v", g.armed(), g.sent, g.edit.value(), g.gate.Until)
+	if g := s.gate; !g.Armed() || g.Edit.Value() != phrase || g.Gate.Until != until || g.Sent {
+		t.Errorf("the gate is armed %v, sent %v, with %q until %v", g.Armed(), g.Sent, g.Edit.Value(), g.Gate.Until)
 	}
 	s.want(t, "Note recorded")
 	for _, in := range s.bench.sent {
@@ -148,9 +150,9 @@ func TestNoteOverArmedGate(t *testing.T) {
 			t.Errorf("a note sent %s", in.Kind)
 		}
 	}
-	s.pass(grace)
+	s.pass(gate.Grace)
 	s.press("t")
-	if s.form != nil || s.gate.edit.value() != phrase+"t" {
+	if s.Sheet != nil || s.gate.Edit.Value() != phrase+"t" {
 		t.Error("a letter of the phrase was taken for a note")
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"handrail/session"
 	"handrail/triage"
 	"handrail/tui/ink"
+	"handrail/tui/screen"
+	"handrail/tui/wait"
 )
 
 // attack is what a log, a server or a runbook may try on a terminal.
@@ -31,8 +33,8 @@ func TestHostileText(t *testing.T) {
 			s.bench.holds(strings.Repeat(attack, 3000) + "\n" + attack)
 			s.toEvidence()
 			s.press("enter", "enter", "w", "/")
-			s.evidence.view.find.edit.insert(attack)
-			s.settle(s.evidence.findTyped(s.Env))
+			s.evidence.View.Find.Edit.Insert(attack)
+			s.settle(s.evidence.FindTyped(s.Env))
 		},
 		"reads":  (*stage).toReads,
 		"cutoff": func(s *stage) { s.toReads(); s.press("x") },
@@ -43,13 +45,13 @@ func TestHostileText(t *testing.T) {
 			s.press("v", "w")
 		},
 		"samples":  (*stage).toHistory,
-		"skipped":  func(s *stage) { s.run.front(id("log")); s.press("s", "x", "enter") },
+		"skipped":  func(s *stage) { s.run.Front(id("log")); s.press("s", "x", "enter") },
 		"gatenote": func(s *stage) { s.toGate(); s.press("ctrl+t", "x", "enter") },
 		"barred": func(s *stage) {
-			c := s.run.snap.Cards[id("log")]
+			c := s.run.Snap.Cards[id("log")]
 			c.Shut = []triage.Refusal{{Why: attack, Cure: attack}}
-			s.run.snap.Cards[id("log")] = c
-			s.run.front(id("log"))
+			s.run.Snap.Cards[id("log")] = c
+			s.run.Front(id("log"))
 		},
 		"unreadable": func(s *stage) {
 			s.bench.body = func() (session.Artifact, error) { return nil, fmt.Errorf("%s", attack) }
@@ -57,10 +59,10 @@ func TestHostileText(t *testing.T) {
 			s.press("enter")
 		},
 		"symptoms": func(s *stage) {
-			s.inc, s.at = nil, atHome
+			s.Incident, s.At = nil, screen.AtHome
 			s.toSymptoms()
 			s.press("/")
-			s.symptoms.find.insert(attack)
+			s.symptoms.Find.Insert(attack)
 		},
 		"handover":   (*stage).toHandOver,
 		"report":     (*stage).toReport,
@@ -68,20 +70,27 @@ func TestHostileText(t *testing.T) {
 		"seal-form":  (*stage).toSealForm,
 		"sealed":     (*stage).toSealed,
 		"conclusion": (*stage).toConclusion, "facts": func(s *stage) { s.toAsk(); s.press("f") },
-		"matrix":  (*stage).toMatrix,
-		"picked":  func(s *stage) { s.toMatrix(); s.press("down", "down", "down") },
-		"dead":    func(s *stage) { s.run.snap.Dead = "disk" + attack },
-		"notice":  func(s *stage) { s.did(didMsg{err: fmt.Errorf("boom%s", attack)}) },
-		"fault":   func(s *stage) { s.Update(faultMsg{attack}) },
-		"typed":   func(s *stage) { s.press("t"); s.form.fields[0].edit.insert(attack) },
-		"phrase":  func(s *stage) { s.toGate(); s.gate.edit.insert(attack) },
-		"search":  func(s *stage) { s.toEvidence(); s.press("/"); s.evidence.find.insert(attack) },
-		"home":    func(s *stage) { s.inc, s.at = nil, atHome; s.toHome() },
-		"match":   func(s *stage) { s.inc, s.at = nil, atHome; s.toMatch(); s.settle(s.match.add(attack, s.model.Env)) },
-		"opening": func(s *stage) { s.inc, s.at = nil, atWait; s.wait.lines = append(s.wait.lines, ink.Shown(attack)) },
+		"matrix": (*stage).toMatrix,
+		"picked": func(s *stage) { s.toMatrix(); s.press("down", "down", "down") },
+		"dead":   func(s *stage) { s.run.Snap.Dead = "disk" + attack },
+		"notice": func(s *stage) { s.did(screen.Did{Err: fmt.Errorf("boom%s", attack)}) },
+		"fault":  func(s *stage) { s.Update(screen.Fault{What: attack}) },
+		"typed":  func(s *stage) { s.press("t"); s.Sheet.Fields[0].Edit.Insert(attack) },
+		"phrase": func(s *stage) { s.toGate(); s.gate.Edit.Insert(attack) },
+		"search": func(s *stage) { s.toEvidence(); s.press("/"); s.evidence.Find.Insert(attack) },
+		"home":   func(s *stage) { s.Incident, s.At = nil, screen.AtHome; s.toHome() },
+		"match": func(s *stage) {
+			s.Incident, s.At = nil, screen.AtHome
+			s.toMatch()
+			s.settle(s.match.Add(attack, s.model.Env))
+		},
+		"opening": func(s *stage) {
+			s.Incident, s.At = nil, screen.AtWait
+			s.wait.Lines = append(s.wait.Lines, ink.Shown(attack))
+		},
 		"failed": func(s *stage) {
-			s.at, s.wait.cancel = atWait, func() {}
-			s.wait.opened(s.Env, openedMsg{s.wait.seq, nil, fmt.Errorf("%s", attack)})
+			s.At, s.wait.Cancel = screen.AtWait, func() {}
+			s.wait.Opened(s.Env, wait.OpenedMsg{Seq: s.wait.Seq, Inc: nil, Err: fmt.Errorf("%s", attack)})
 		},
 	}
 	for name, to := range screens {
@@ -90,7 +99,7 @@ func TestHostileText(t *testing.T) {
 				t.Parallel()
 				s := onStage(t, max(60, size[0]), max(18, size[1]), true, attack)
 				to(s)
-				s.w, s.h = size[0], size[1]
+				s.W, s.H = size[0], size[1]
 				v := s.View()
 				for _, got := range []string{v.Content, v.WindowTitle} {
 					for _, r := range ours.ReplaceAllString(got, "") {

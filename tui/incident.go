@@ -7,34 +7,39 @@ import (
 
 	"handrail/session"
 	"handrail/triage"
+	"handrail/tui/incident"
 	"handrail/tui/ink"
+	"handrail/tui/run"
+	"handrail/tui/screen"
+	"handrail/tui/seal"
+	"handrail/tui/viewer"
 )
 
 // changedMsg carries the newest snapshot of an incident.
 type changedMsg struct {
-	inc  Incident
+	inc  screen.Incident
 	snap session.Snapshot
 }
 
 // enterIncident makes inc the one that is shown.
-func (m *model) enterIncident(inc Incident) {
-	m.crew.keep(inc)
-	m.evidence.closeArtifact(m.Env)
-	m.inc, m.at = inc, atRun
-	m.gate, m.form = nil, nil
-	*m.view, *m.seal, m.tape = view{}, sealState{}, nil
-	m.run, m.evidence, m.sealing, m.replay, m.hist = runScreen{view: m.view}, evidenceScreen{}, sealScreen{sealState: m.seal}, replay{}, history{}
-	if tape, ok := inc.(Tape); ok {
+func (m *model) enterIncident(inc screen.Incident) {
+	m.Crew.Keep(inc)
+	m.evidence.CloseArtifact(m.Env)
+	m.Incident, m.At = inc, screen.AtRun
+	m.gate, m.Sheet = nil, nil
+	*m.Case, *m.Seal, m.Tape = incident.Case{}, screen.SealState{}, nil
+	m.run, m.evidence, m.sealing, m.replay, m.hist = run.Screen{Case: m.Case}, viewer.Screen{}, seal.Screen{SealState: m.Seal}, replay{}, history{}
+	if tape, ok := inc.(screen.Tape); ok {
 		m.thread(tape)
 		return
 	}
-	m.run.take(inc.Snapshot())
+	m.run.Take(inc.Snapshot())
 }
 
 // listen waits for one change. The channel coalesces, so a burst of events
 // costs one frame.
 func (m *model) listen() tea.Cmd {
-	inc, ctx := m.inc, m.crew.ctx
+	inc, ctx := m.Incident, m.Crew.Ctx
 	return func() tea.Msg {
 		select {
 		case _, open := <-inc.Changed():
@@ -49,63 +54,74 @@ func (m *model) listen() tea.Cmd {
 }
 
 func (m *model) changed(msg changedMsg) tea.Cmd {
-	if msg.inc != m.inc {
+	if msg.inc != m.Incident {
 		return nil // of an incident that was left
 	}
-	ring := m.notify(m.run.snap, msg.snap)
-	m.run.take(msg.snap)
+	ring := m.notify(m.run.Snap, msg.snap)
+	m.run.Take(msg.snap)
 	if m.gate != nil {
-		m.gate.take(msg.snap, m.now)
+		m.gate.Take(msg.snap, m.Now)
 	}
-	return tea.Batch(ring, m.evidence.liveGrew(m.Env), m.listen(), m.run.judge(m.Env))
+	return tea.Batch(ring, m.evidence.LiveGrew(m.Env), m.listen(), m.run.Judge(m.Env))
 }
 
-func (m *model) did(msg didMsg) {
+func (m *model) did(msg screen.Did) {
 	defer func() { m.noteAnswered(msg) }()
-	m.busy = max(0, m.busy-1)
-	if m.inc != nil {
-		m.run.take(m.inc.Snapshot())
+	m.Busy = max(0, m.Busy-1)
+	if m.Incident != nil {
+		m.run.Take(m.Incident.Snapshot())
 		if m.gate != nil {
-			m.gate.take(m.run.snap, m.now)
+			m.gate.Take(m.run.Snap, m.Now)
 		}
 	}
-	if m.gate != nil && m.gate.step == msg.in.Step && m.gate.answer(msg, m.now) {
+	if m.gate != nil && m.gate.Step == msg.In.Step && m.gate.Answer(msg, m.Now) {
 		return
 	}
-	if msg.err == nil {
-		m.notice = confirmation(msg.in)
+	if msg.Err == nil {
+		m.Notice = confirmation(msg.In)
 		return
 	}
 	var refused *triage.Refused
-	if errors.As(msg.err, &refused) && len(refused.Refusals) > 0 {
+	if errors.As(msg.Err, &refused) && len(refused.Refusals) > 0 {
 		r := refused.Refusals[0]
-		m.warn("warning", refusal(r))
+		m.Warn("warning", incident.Refusal(r))
 		return
 	}
-	m.warn("critical", ink.Shown(msg.err.Error()))
+	m.Warn("critical", ink.Shown(msg.Err.Error()))
 }
 
 // confirmation says what was recorded, for acts of a person that leave no other
 // trace on the screen.
-func confirmation(in triage.Intent) notice {
+func confirmation(in triage.Intent) screen.Notice {
 	switch in.Kind {
 	case triage.DoNote:
-		return notice{text: "✓ Note recorded."}
+		return screen.Notice{Text: "✓ Note recorded."}
 	case triage.DoWaive:
 		if in.Law == triage.LawNone {
-			return notice{text: ink.Say("✓ Overruled, in the name of %s.", in.Person)}
+			return screen.Notice{Text: ink.Say("✓ Overruled, in the name of %s.", in.Person)}
 		}
-		return notice{text: ink.Say("✓ Waiver recorded, in the name of %s.", in.Person)}
+		return screen.Notice{Text: ink.Say("✓ Waiver recorded, in the name of %s.", in.Person)}
 	case triage.DoSeverity:
-		return notice{text: ink.Say("✓ Severity is now %s.", in.Severity)}
+		return screen.Notice{Text: ink.Say("✓ Severity is now %s.", in.Severity)}
 	case triage.DoSkip:
-		return notice{text: ink.Say("✓ Skipped %s; the reason is recorded.", short(in.Step))}
+		return screen.Notice{Text: ink.Say("✓ Skipped %s; the reason is recorded.", incident.Short(in.Step))}
 	case triage.DoSettle:
-		return notice{text: ink.Say("✓ Debt %s.", in.Debt.How)}
+		return screen.Notice{Text: ink.Say("✓ Debt %s.", in.Debt.How)}
 	case triage.DoDisarm:
-		return notice{text: "✓ Disarmed. Nothing was changed."}
+		return screen.Notice{Text: "✓ Disarmed. Nothing was changed."}
 	case triage.DoInterrupt:
-		return notice{level: "warning", text: "One interrupt was sent. The act ends by itself; its outcome will be recorded."}
+		return screen.Notice{Level: "warning", Text: "One interrupt was sent. The act ends by itself; its outcome will be recorded."}
 	}
-	return notice{}
+	return screen.Notice{}
+}
+
+func (m *model) didAll(msgs screen.DidAll) {
+	var bad screen.Notice
+	for _, msg := range msgs {
+		if m.did(msg); msg.Err != nil && bad.Text == "" {
+			bad = m.Notice
+			bad.Text = incident.Short(msg.In.Step) + ": " + bad.Text
+		}
+	}
+	m.Notice = bad
 }

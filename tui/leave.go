@@ -3,10 +3,13 @@ package tui
 import (
 	"context"
 	"fmt"
-	"handrail/tui/ink"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
+
+	"handrail/tui/incident"
+	"handrail/tui/ink"
+	"handrail/tui/screen"
 )
 
 // leaving asks once more while an act runs: it goes on whatever is answered.
@@ -14,7 +17,7 @@ type leaving struct{ quit bool }
 
 // abort is ctrl+c: it leaves the program and never an act.
 func (m *model) abort() tea.Cmd {
-	if !m.replaying() && m.run.acting() && m.leaving == nil && m.at != atWait && m.inc != nil {
+	if !m.Replaying() && m.run.Acting() && m.leaving == nil && m.At != screen.AtWait && m.Incident != nil {
 		m.leaving = &leaving{quit: true}
 		return nil
 	}
@@ -23,8 +26,8 @@ func (m *model) abort() tea.Cmd {
 
 // leave is q on the run screen.
 func (m *model) leave() tea.Cmd {
-	quit := m.c.Open != nil
-	if m.run.acting() {
+	quit := m.Config.Open != nil
+	if m.run.Acting() {
 		m.leaving = &leaving{quit}
 		return nil
 	}
@@ -36,33 +39,33 @@ func (m *model) depart(quit bool) tea.Cmd {
 	if quit {
 		return m.quit()
 	}
-	inc := m.inc
-	s := m.run.snap.State
-	looked := m.replaying()
-	m.inc, m.tape, m.gate, m.form, m.replay = nil, nil, nil, nil, replay{}
-	m.at, m.home.loading = atHome, true
+	inc := m.Incident
+	s := m.run.Snap.State
+	looked := m.Replaying()
+	m.Incident, m.Tape, m.gate, m.Sheet, m.replay = nil, nil, nil, nil, replay{}
+	m.At, m.home.Loading = screen.AtHome, true
 	if s.Outcome == "" && !looked {
-		m.warn("", ink.Say("%s stays open. Resume it from the list; nothing is lost.", s.Incident))
+		m.Warn("", ink.Say("%s stays open. Resume it from the list; nothing is lost.", s.Incident))
 	}
-	return m.crew.start(func(context.Context) tea.Msg { return releasedMsg{m.crew.release(inc)} })
+	return m.Crew.Start(func(context.Context) tea.Msg { return screen.Released{Err: m.Crew.Release(inc)} })
 }
 
-func (m *model) released(msg releasedMsg) tea.Cmd {
-	if msg.err != nil {
-		m.warn("critical", ink.Shown(msg.err.Error()))
+func (m *model) released(msg screen.Released) tea.Cmd {
+	if msg.Err != nil {
+		m.Warn("critical", ink.Shown(msg.Err.Error()))
 	}
-	return tea.Batch(m.home.load(m.Env), m.home.ask(m.Env))
+	return tea.Batch(m.home.Load(m.Env), m.home.Ask(m.Env))
 }
 
 // quit ends the program, with a word for the terminal that stays behind.
 func (m *model) quit() tea.Cmd {
-	if m.inc != nil && !m.replaying() {
-		s := m.run.snap.State
+	if m.Incident != nil && !m.Replaying() {
+		s := m.run.Snap.State
 		if s.Outcome == "" && s.Incident != "" {
 			m.bye = append(m.bye, fmt.Sprintf("%s stays open. Go on with: handrail resume %s", ink.Shown(s.Incident), ink.Shown(s.Incident)))
 		}
-		if m.run.acting() {
-			m.bye = append(m.bye, fmt.Sprintf("The act %s goes on by itself; the resume records how it ended.", short(s.Acting)))
+		if m.run.Acting() {
+			m.bye = append(m.bye, fmt.Sprintf("The act %s goes on by itself; the resume records how it ended.", incident.Short(s.Acting)))
 		}
 	}
 	return tea.Quit
@@ -70,20 +73,20 @@ func (m *model) quit() tea.Cmd {
 
 func (m *model) pressLeaving(msg tea.KeyPressMsg) tea.Cmd {
 	switch {
-	case key.Matches(msg, m.keys.Yes):
+	case key.Matches(msg, m.Keys.Yes):
 		return m.depart(m.leaving.quit)
-	case key.Matches(msg, m.keys.Stay):
+	case key.Matches(msg, m.Keys.Stay):
 		m.leaving = nil
 	}
 	return nil
 }
 
-func drawLeaving(env *Env, w int) []ink.Drawn {
-	p := ink.Page{W: w, Theme: &env.th}
-	p.Add(env.th.Warn.On(ink.Line("─", w)))
-	p.Item(env.th.Warn.On(" ! "), env.th.Strong, ink.Say("%s is acting. Leaving does not stop it: it goes on by itself, and the resume records how it ended.", short(env.snap.State.Acting)))
-	p.Item("   ", env.th.Muted, "To stop it, stay and press i: one interrupt, asked for once more.")
+func drawLeaving(env *screen.Env, w int) []ink.Drawn {
+	p := ink.Page{W: w, Theme: &env.Theme}
+	p.Add(env.Theme.Warn.On(ink.Line("─", w)))
+	p.Item(env.Theme.Warn.On(" ! "), env.Theme.Strong, ink.Say("%s is acting. Leaving does not stop it: it goes on by itself, and the resume records how it ended.", incident.Short(env.Snap.State.Acting)))
+	p.Item("   ", env.Theme.Muted, "To stop it, stay and press i: one interrupt, asked for once more.")
 	p.Gap()
-	p.Add(" " + env.th.Footer(w-2, []ink.Hint{{Key: "enter", Does: "stay"}, {Key: "y", Does: "leave, the act goes on"}}))
+	p.Add(" " + env.Theme.Footer(w-2, []ink.Hint{{Key: "enter", Does: "stay"}, {Key: "y", Does: "leave, the act goes on"}}))
 	return p.Rows
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"handrail/triage"
+	"handrail/tui/gate"
+	"handrail/tui/screen"
 )
 
 // TestLiveOutput: what a probe prints is followed until somebody looks further up,
@@ -27,10 +29,10 @@ func TestLiveOutput(t *testing.T) {
 	more(0, 50)
 	s.want(t, "more 49", "of 12,051")
 	s.press("pgup")
-	before := s.evidence.view.look.at
+	before := s.evidence.View.Look.At
 	more(50, 90)
 	s.want(t, "of 12,091", "it goes on: end follows")
-	if got := s.evidence.view.look.at; got != before {
+	if got := s.evidence.View.Look.At; got != before {
 		t.Errorf("the page moved by itself from %v to %v", before, got)
 	}
 	s.press("/")
@@ -45,7 +47,7 @@ func TestLiveOutput(t *testing.T) {
 	s.press("end")
 
 	var saved strings.Builder
-	s.c.Save = func(_ context.Context, name string, from io.Reader) (string, error) {
+	s.Config.Save = func(_ context.Context, name string, from io.Reader) (string, error) {
 		_, err := io.Copy(&saved, from)
 		return "/tmp/" + name, err
 	}
@@ -60,7 +62,7 @@ func TestLiveOutput(t *testing.T) {
 	s.hear()
 	s.want(t, "ended: ! cut off, its time was up", "more 99")
 	s.press("pgup", "esc")
-	if s.at != atRun || s.run.focus != id("lock") || s.evidence.view != nil {
+	if s.At != screen.AtRun || s.run.Focus != id("lock") || s.evidence.View != nil {
 		t.Error("esc does not go back to the step")
 	}
 }
@@ -74,7 +76,7 @@ func TestLiveOutputDropsTheOldest(t *testing.T) {
 	s.press("r", "v")
 	s.want(t, "It has printed nothing yet.")
 	print := func(n int) {
-		x, _ := s.run.running(id("lock"))
+		x, _ := s.run.Running(id("lock"))
 		for i := range n {
 			x.Log.Print(fmt.Sprintf("%06d %s", i, strings.Repeat("x", 1000)))
 		}
@@ -83,17 +85,17 @@ func TestLiveOutputDropsTheOldest(t *testing.T) {
 	print(5000)
 	s.press("pgup")
 	print(20_000)
-	v := s.evidence.view
-	if v.err != "" || len(v.page.rows) == 0 || v.printed.Lost == 0 {
-		t.Fatalf("the page has %d rows, %d lines went: %s", len(v.page.rows), v.printed.Lost, v.err)
+	v := s.evidence.View
+	if v.Err != "" || len(v.Page.Rows) == 0 || v.Printed.Lost == 0 {
+		t.Fatalf("the page has %d rows, %d lines went: %s", len(v.Page.Rows), v.Printed.Lost, v.Err)
 	}
 	s.want(t, "lines were dropped")
 	s.press("home")
-	s.want(t, fmt.Sprintf("1 │ %06d", v.printed.Lost-5000))
+	s.want(t, fmt.Sprintf("1 │ %06d", v.Printed.Lost-5000))
 	s.press("end")
 	s.want(t, "019999", "following")
-	if s.evidence.view.err != "" {
-		t.Error(errors.New(string(s.evidence.view.err)))
+	if s.evidence.View.Err != "" {
+		t.Error(errors.New(string(s.evidence.View.Err)))
 	}
 }
 
@@ -105,14 +107,14 @@ func TestActOutput(t *testing.T) {
 	s.toGate()
 	s.write(s.bench.preview.Phrase)
 	s.press("enter")
-	s.pass(grace)
+	s.pass(gate.Grace)
 	s.want(t, "v what it prints")
 	sent := len(s.bench.sent)
 	s.press("v")
 	s.want(t, "unlock", "● running", "tofu force-unlock")
 	s.press("esc")
-	if s.at != atRun || s.gate != nil || !s.run.acting() || len(s.bench.sent) != sent {
-		t.Errorf("after looking: screen %d, acting %v, %d intents", s.at, s.run.acting(), len(s.bench.sent)-sent)
+	if s.At != screen.AtRun || s.gate != nil || !s.run.Acting() || len(s.bench.sent) != sent {
+		t.Errorf("after looking: screen %d, acting %v, %d intents", s.At, s.run.Acting(), len(s.bench.sent)-sent)
 	}
 	s.want(t, "v output")
 }

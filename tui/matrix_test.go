@@ -8,6 +8,7 @@ import (
 
 	"handrail/triage"
 	"handrail/tui/ink"
+	"handrail/tui/screen"
 )
 
 // TestCellLeadsToItsEvidence: enter on a cell opens the entry that it stands on,
@@ -20,7 +21,7 @@ func TestCellLeadsToItsEvidence(t *testing.T) {
 	s.want(t, "▸ enter  Look at the evidence: replicas, actual", "lock.value · entries 5 7")
 	before := s.screen()
 	s.press("enter")
-	if s.at != atEvidence || !s.evidence.detail {
+	if s.At != screen.AtEvidence || !s.evidence.Detail {
 		t.Fatal("enter on a cell does not open its evidence")
 	}
 	s.want(t, "ENTRY 7")
@@ -55,7 +56,7 @@ func TestNothingIsPickedAtFirst(t *testing.T) {
 	s.press("right") // zone has no record
 	s.want(t, "Look at the evidence: zone, actual")
 	s.press("]")
-	if s.run.focus == id("serials") {
+	if s.run.Focus == id("serials") {
 		s.press("esc", "]")
 	}
 	s.press("[")
@@ -86,11 +87,11 @@ func TestMatrixFitsEveryWidth(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 140, 45, true, "")
 	s.toMatrix()
-	st, _ := s.run.step()
+	st, _ := s.run.Step()
 	blocks := false
 	for w := 100; w >= 30; w-- {
-		p := ink.Page{W: w, Theme: &s.th}
-		s.run.drawMatrix(s.Env, &p, st)
+		p := ink.Page{W: w, Theme: &s.Theme}
+		s.run.DrawMatrix(s.Env, &p, st)
 		var all strings.Builder
 		for _, r := range p.Rows {
 			if n := ansi.StringWidth(string(r)); n > w {
@@ -103,7 +104,7 @@ func TestMatrixFitsEveryWidth(t *testing.T) {
 				t.Fatalf("%d cells lose %q:\n%s", w, want, all.String())
 			}
 		}
-		now := s.run.grid.layout(w).blocks
+		now := s.run.Grid.Layout(w).Blocks
 		if blocks && !now {
 			t.Errorf("%d cells have columns and %d have not", w, w+1)
 		}
@@ -120,7 +121,7 @@ func TestMatrixInReplay(t *testing.T) {
 	t.Parallel()
 	r := recorded(t, "", (*stage).toMatrix)
 	s := onTape(t, r, 80, 24)
-	for n := 0; s.run.focus != id("serials") || s.run.snap.State.Steps[6].Attempts == 0 || len(s.run.snap.State.Steps[6].Rows) == 0; n++ {
+	for n := 0; s.run.Focus != id("serials") || s.run.Snap.State.Steps[6].Attempts == 0 || len(s.run.Snap.State.Steps[6].Rows) == 0; n++ {
 		if n > 60 {
 			t.Fatal("the replay has no comparison")
 		}

@@ -2,31 +2,44 @@ package tui
 
 import (
 	"context"
-	"handrail/tui/ink"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
+
+	"handrail/tui/gate"
+	"handrail/tui/header"
+	"handrail/tui/home"
+	"handrail/tui/incident"
+	"handrail/tui/ink"
+	"handrail/tui/keymap"
+	"handrail/tui/match"
+	"handrail/tui/overlay"
+	"handrail/tui/run"
+	"handrail/tui/screen"
+	"handrail/tui/seal"
+	"handrail/tui/viewer"
+	"handrail/tui/wait"
 )
 
 // model is the one tea.Model; the screens are plain structs inside it.
 type model struct {
-	*Env
+	*screen.Env
 	dark bool // the terminal's background
 	away bool // the terminal said that it lost the focus
 
 	heart   heart
 	screens []entry
 
-	home     homeScreen
-	match    matchScreen
-	wait     waitScreen
-	run      runScreen
-	evidence evidenceScreen
-	sealing  sealScreen
-	symptoms symptomScreen
-	gate     *gateModal
-	help     *helpPage
-	palette  *commandPalette
+	home     home.Screen
+	match    match.Screen
+	wait     wait.Screen
+	run      run.Screen
+	evidence viewer.Screen
+	sealing  seal.Screen
+	symptoms match.Symptoms
+	gate     *gate.Modal
+	help     *overlay.Help
+	palette  *overlay.Palette
 	leaving  *leaving
 	replay   replay
 	hist     history
@@ -34,13 +47,13 @@ type model struct {
 	bye []string // said on the terminal after the program gave it back
 }
 
-func newModel(ctx context.Context, c Config) *model {
-	m := &model{Env: &Env{c: c, crew: &crew{ctx: ctx, scrub: c.scrub}, keys: newKeys(c.Keys), th: c.theme(true), now: c.Now(), wall: c.Now(), view: &view{}, seal: &sealState{}}, dark: true}
+func newModel(ctx context.Context, c screen.Config) *model {
+	m := &model{Env: &screen.Env{Config: c, Crew: &screen.Crew{Ctx: ctx, Scrub: c.Scrubbed}, Keys: keymap.New(c.Keys), Theme: c.Inks(true), Now: c.Now(), Wall: c.Now(), Case: &incident.Case{}, Seal: &screen.SealState{}}, dark: true}
 	m.Ask = m.obey
-	m.room = func() int { return m.h - len(drawHeader(m.Env, m.front().name)) - len(m.foot()) }
-	m.run.view, m.sealing.sealState = m.view, m.seal
+	m.Room = func() int { return m.H - len(header.Draw(m.Env, m.front().name)) - len(m.foot()) }
+	m.run.Case, m.sealing.SealState = m.Case, m.Seal
 	m.screens = m.table()
-	m.home.loading, m.home.centre.asking = true, c.Centre != nil
+	m.home.Loading, m.home.Centre.Asking = true, c.Centre != nil
 	if c.Replay != nil {
 		m.enterIncident(c.Replay)
 		return m
@@ -48,21 +61,21 @@ func newModel(ctx context.Context, c Config) *model {
 	if c.Open != nil {
 		m.enterIncident(c.Open)
 	} else if c.Match != nil && c.Matching {
-		m.at = atMatch
+		m.At = screen.AtMatch
 	}
 	return m
 }
 
 // Init starts what is needed beside the first frame, which waits for none of it.
 func (m *model) Init() tea.Cmd {
-	if m.replaying() {
-		return tea.Batch(tea.RequestBackgroundColor, m.hearAside(), m.lookAgain(), framed())
+	if m.Replaying() {
+		return tea.Batch(tea.RequestBackgroundColor, m.hearAside(), m.lookAgain(), home.Framed())
 	}
-	cmds := []tea.Cmd{tea.RequestBackgroundColor, m.beat(), m.home.load(m.Env), m.hearAside(), framed()}
-	if m.inc != nil {
+	cmds := []tea.Cmd{tea.RequestBackgroundColor, m.beat(), m.home.Load(m.Env), m.hearAside(), home.Framed()}
+	if m.Incident != nil {
 		cmds = append(cmds, m.listen())
-	} else if m.c.Text != "" {
-		cmds = append(cmds, m.match.add(m.c.Text, m.Env))
+	} else if m.Config.Text != "" {
+		cmds = append(cmds, m.match.Add(m.Config.Text, m.Env))
 	}
 	return tea.Batch(cmds...)
 }
@@ -74,18 +87,18 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 }
 
 func (m *model) update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	m.now, m.wall = m.readClock(), m.c.Now()
+	m.Now, m.Wall = m.readClock(), m.Config.Now()
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
-		first := m.w == 0
-		m.w, m.h = msg.Width, msg.Height
+		first := m.W == 0
+		m.W, m.H = msg.Width, msg.Height
 		if first {
-			return m, m.evidence.refitText(m.Env)
+			return m, m.evidence.RefitText(m.Env)
 		}
-		return m, tea.Batch(m.evidence.refitText(m.Env), resized())
+		return m, tea.Batch(m.evidence.RefitText(m.Env), resized())
 	case tea.BackgroundColorMsg:
 		m.dark = msg.IsDark()
-		m.th = m.c.theme(m.dark)
+		m.Theme = m.Config.Inks(m.dark)
 	case tea.KeyPressMsg:
 		return m, m.press(msg)
 	case tea.PasteMsg:
@@ -108,10 +121,10 @@ func (m *model) result(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case changedMsg:
 		return m.changed(msg)
-	case didMsg:
+	case screen.Did:
 		m.did(msg)
-		return tea.Batch(m.run.judge(m.Env), m.handed(msg))
-	case didAllMsg:
+		return tea.Batch(m.run.Judge(m.Env), m.handed(msg))
+	case screen.DidAll:
 		m.didAll(msg)
 	case playMsg:
 		return m.played(msg)
@@ -121,13 +134,13 @@ func (m *model) result(msg tea.Msg) tea.Cmd {
 		return m.grown(msg)
 	case asideMsg:
 		return m.aside(msg)
-	case releasedMsg:
+	case screen.Released:
 		return m.released(msg)
-	case faultMsg:
-		m.warn("critical", ink.Say("A part of handrail broke (%s). What was recorded is safe; press q and resume.", msg.what))
+	case screen.Fault:
+		m.Warn("critical", ink.Say("A part of handrail broke (%s). What was recorded is safe; press q and resume.", msg.What))
 	default:
 		for _, e := range m.screens {
-			if cmd, mine := e.hear(m.Env, msg); mine {
+			if cmd, mine := e.Hear(m.Env, msg); mine {
 				return cmd
 			}
 		}
@@ -138,16 +151,16 @@ func (m *model) result(msg tea.Msg) tea.Cmd {
 // route gives a key to what is in front. Whatever is in front, ctrl+c leaves.
 func (m *model) route(msg tea.KeyPressMsg) tea.Cmd {
 	// Over a slow line esc and the key after it arrive as one.
-	if bare := without(msg, tea.ModAlt); bare.Code == tea.KeyEscape || key.Matches(bare, m.keys.Abort) {
+	if bare := without(msg, tea.ModAlt); bare.Code == tea.KeyEscape || key.Matches(bare, m.Keys.Abort) {
 		msg = bare
 	}
-	if key.Matches(msg, m.keys.Abort) {
+	if key.Matches(msg, m.Keys.Abort) {
 		return m.abort()
 	}
 	if m.small() {
 		return nil // nobody should answer what cannot be read
 	}
-	if m.replaying() {
+	if m.Replaying() {
 		return m.pressReplay(msg)
 	}
 	if m.noteNow(msg) {
@@ -156,23 +169,23 @@ func (m *model) route(msg tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case m.leaving != nil:
 		return m.pressLeaving(msg)
-	case m.form != nil:
-		f := m.form
-		cmd, over := f.press(msg)
+	case m.Sheet != nil:
+		f := m.Sheet
+		cmd, over := f.Press(msg)
 		switch {
-		case over && f.over:
+		case over && f.Over:
 			m.noted(f)
-		case over && m.form == f: // submit may have opened another one
-			m.form = nil
+		case over && m.Sheet == f: // submit may have opened another one
+			m.Sheet = nil
 		}
 		return cmd
 	case m.help != nil:
-		if m.help.press(m.Env, msg) {
+		if m.help.Press(m.Env, msg) {
 			m.help = nil
 		}
 		return nil
 	case m.palette != nil:
-		do, over := m.palette.press(m.Env, msg)
+		do, over := m.palette.Press(m.Env, msg)
 		if over {
 			m.palette = nil
 		}
@@ -181,23 +194,23 @@ func (m *model) route(msg tea.KeyPressMsg) tea.Cmd {
 		}
 		return nil
 	case m.gate != nil:
-		return m.gate.press(m.Env, msg)
+		return m.gate.Press(m.Env, msg)
 	}
-	m.notice = notice{}
+	m.Notice = screen.Notice{}
 	if !m.typing() {
 		switch {
-		case m.inc != nil && key.Matches(msg, m.keys.Back) && m.free(msg):
+		case m.Incident != nil && key.Matches(msg, m.Keys.Back) && m.free(msg):
 			return m.goBack()
-		case m.inc != nil && key.Matches(msg, m.keys.On) && m.free(msg):
+		case m.Incident != nil && key.Matches(msg, m.Keys.On) && m.free(msg):
 			return m.goOn()
-		case key.Matches(msg, m.keys.Palette):
+		case key.Matches(msg, m.Keys.Palette):
 			m.openPalette()
 			return nil
-		case key.Matches(msg, m.keys.Suspend):
+		case key.Matches(msg, m.Keys.Suspend):
 			return m.suspend()
 		}
 	}
-	return m.front().press(m.Env, msg)
+	return m.front().Press(m.Env, msg)
 }
 
 // without is a key less one modifier.
@@ -209,11 +222,11 @@ func without(msg tea.KeyPressMsg, mod tea.KeyMod) tea.KeyPressMsg {
 // suspend gives the terminal back until fg. A stopped program would stop an act
 // half way, so that one which runs is not suspended.
 func (m *model) suspend() tea.Cmd {
-	if m.run.acting() && !m.replaying() {
-		m.warn("warning", "An act is running; stopping handrail now would stop it half way. q leaves, and it goes on.")
+	if m.run.Acting() && !m.Replaying() {
+		m.Warn("warning", "An act is running; stopping handrail now would stop it half way. q leaves, and it goes on.")
 		return nil
 	}
 	return toShell()
 }
 
-func (m *model) small() bool { return m.w < minWidth || m.h < minHeight }
+func (m *model) small() bool { return m.W < screen.MinWidth || m.H < screen.MinHeight }

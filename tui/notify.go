@@ -9,6 +9,7 @@ import (
 
 	"handrail/session"
 	"handrail/triage"
+	"handrail/tui/incident"
 	"handrail/tui/ink"
 )
 
@@ -25,19 +26,19 @@ func news(before, after session.Snapshot) ink.Text {
 			continue
 		}
 		if r.Act {
-			return ink.Say("%s ended", short(r.Step))
+			return ink.Say("%s ended", incident.Short(r.Step))
 		}
-		return ink.Say("%s was read", short(r.Step))
+		return ink.Say("%s was read", incident.Short(r.Step))
 	}
 	for _, id := range after.State.Undone() {
 		if !slices.Contains(before.State.Undone(), id) {
-			return ink.Say("somebody undid the act of %s", short(id))
+			return ink.Say("somebody undid the act of %s", incident.Short(id))
 		}
 	}
 	for _, st := range after.State.Steps {
 		old, ok := before.State.Step(st.ID)
 		if ok && st.Kind == triage.WatchStep && st.Status == triage.Settled && old.Status != triage.Settled {
-			return ink.Say("%s is settled", short(st.ID))
+			return ink.Say("%s is settled", incident.Short(st.ID))
 		}
 	}
 	if before.State.Outcome == "" && after.State.Outcome != "" {
@@ -50,7 +51,7 @@ func news(before, after session.Snapshot) ink.Text {
 // the focus, it is told in words too (OSC 9), which desktops show.
 func (m *model) notify(before, after session.Snapshot) tea.Cmd {
 	what := news(before, after)
-	if what == "" || m.c.Silent {
+	if what == "" || m.Config.Silent {
 		return nil
 	}
 	ring := "\a"

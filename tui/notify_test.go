@@ -62,7 +62,7 @@ func TestNotify(t *testing.T) {
 		t.Errorf("away it writes %q", got)
 	}
 	s.Update(tea.FocusMsg{})
-	s.c.Silent = true
+	s.Config.Silent = true
 	if got := said(); got != "" || s.View().ReportFocus {
 		t.Errorf("silent, it writes %q", got)
 	}

@@ -5,17 +5,22 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"handrail/triage"
+	"handrail/tui/form"
+	"handrail/tui/gate"
 	"handrail/tui/ink"
+	"handrail/tui/run"
+	"handrail/tui/screen"
+	"handrail/tui/sheets"
 )
 
 // noteNow opens the sheet of a note over whatever is in front, and says whether
 // the key was for that. What is behind stays as it is: a gate stays armed, with
 // what was typed and its time.
 func (m *model) noteNow(msg tea.KeyPressMsg) bool {
-	if m.inc == nil || m.replaying() || m.leaving != nil || m.form != nil && m.form.over || !key.Matches(msg, m.keys.Note) {
+	if m.Incident == nil || m.Replaying() || m.leaving != nil || m.Sheet != nil && m.Sheet.Over || !key.Matches(msg, m.Keys.Note) {
 		return false
 	}
-	if front := m.form != nil || m.palette != nil || m.gate != nil; msg.Text != "" && (front || !m.free(msg)) {
+	if front := m.Sheet != nil || m.palette != nil || m.gate != nil; msg.Text != "" && (front || !m.free(msg)) {
 		return false // it is a letter of what is being typed
 	}
 	m.takeNote()
@@ -23,19 +28,19 @@ func (m *model) noteNow(msg tea.KeyPressMsg) bool {
 }
 
 func (m *model) takeNote() {
-	if m.sealing.gone {
-		m.warn("warning", letGo)
+	if m.sealing.Gone {
+		m.Warn("warning", run.LetGo)
 		return
 	}
-	under := m.form
-	m.form = noteForm(m.Env)
-	m.form.over, m.form.under = true, under
+	under := m.Sheet
+	m.Sheet = sheets.NoteForm(m.Env)
+	m.Sheet.Over, m.Sheet.Under = true, under
 }
 
 // free says that a key is neither a letter that is typed nor a key of the text
 // that is read.
 func (m *model) free(msg tea.KeyPressMsg) bool {
-	if v := m.evidence.view; m.at == atEvidence && v != nil && (v.asking || msg.Text != "" && m.keys.ofText(msg)) {
+	if v := m.evidence.View; m.At == screen.AtEvidence && v != nil && (v.Asking || msg.Text != "" && m.Keys.OfText(msg)) {
 		return false
 	}
 	return !m.typing()
@@ -43,28 +48,28 @@ func (m *model) free(msg tea.KeyPressMsg) bool {
 
 // noted puts the sheet of a note away. Keys that were meant for it must not reach
 // a gate behind it.
-func (m *model) noted(f *form) {
-	m.form = f.under
+func (m *model) noted(f *form.Form) {
+	m.Sheet = f.Under
 	if m.gate != nil {
-		m.gate.quiet = m.now.Add(grace)
+		m.gate.Quiet = m.Now.Add(gate.Grace)
 	}
 }
 
 // noteAnswered says beside a gate that a note was recorded, or was not.
-func (m *model) noteAnswered(msg didMsg) {
-	if m.gate == nil || msg.in.Kind != triage.DoNote {
+func (m *model) noteAnswered(msg screen.Did) {
+	if m.gate == nil || msg.In.Kind != triage.DoNote {
 		return
 	}
-	m.gate.noted = m.notice
+	m.gate.Noted = m.Notice
 }
 
 // drawGateBehind is the gate above a sheet.
 func (m *model) drawGateBehind(sheet []ink.Drawn) []ink.Drawn {
-	whole := m.h
-	m.h = max(4, whole-len(sheet))
+	whole := m.H
+	m.H = max(4, whole-len(sheet))
 	rows, _ := m.drawGate()
-	room := m.h
-	m.h = whole
+	room := m.H
+	m.H = whole
 	for len(rows) < room {
 		rows = append(rows, "")
 	}

@@ -1,64 +1,70 @@
 package tui
 
 import (
-	"handrail/triage"
-	"handrail/tui/ink"
-
 	tea "charm.land/bubbletea/v2"
+
+	"handrail/triage"
+	"handrail/tui/gate"
+	"handrail/tui/header"
+	"handrail/tui/ink"
+	"handrail/tui/overlay"
+	"handrail/tui/screen"
+	"handrail/tui/sheets"
+	"handrail/tui/viewer"
 )
 
 // obey does what a screen asked for.
-func (m *model) obey(r Request) tea.Cmd {
+func (m *model) obey(r screen.Request) tea.Cmd {
 	switch r := r.(type) {
-	case OpenGate:
+	case screen.OpenGate:
 		return m.openGate(r.Step)
-	case Preview:
+	case screen.Preview:
 		return m.preview(r.Step, r.Why)
-	case CloseGate:
+	case screen.CloseGate:
 		m.gate = nil
-		m.run.decide()
-	case ShowOutput:
+		m.run.Decide()
+	case screen.ShowOutput:
 		m.gate = nil
-		m.run.decide()
-		return m.run.watching(m.Env)
-	case CopyRequest:
+		m.run.Decide()
+		return m.run.Watching(m.Env)
+	case screen.CopyRequest:
 		return m.copyRequest()
-	case OpenEvidence:
-		m.at = atEvidence
-		m.evidence.open(m.Env, m.snap)
-	case OpenEntry:
-		return m.openEntry(r.Seq, spot{full: r.Full, direct: r.Direct})
-	case OpenOutput:
-		return m.evidence.openLive(m.Env, r.Of)
-	case OpenReport:
-		return m.evidence.openReport(m.Env, m.at)
-	case Match:
-		m.at = atMatch
-		return m.match.add(r.Text, m.Env)
-	case TakeApproval:
+	case screen.OpenEvidence:
+		m.At = screen.AtEvidence
+		m.evidence.Open(m.Env, m.Snap)
+	case screen.OpenEntry:
+		return m.evidence.OpenEntry(m.Env, viewer.Opening{Entry: r.Seq, Full: r.Full, Direct: r.Direct})
+	case screen.OpenOutput:
+		return m.evidence.OpenLive(m.Env, r.Of)
+	case screen.OpenReport:
+		return m.evidence.OpenReport(m.Env, m.At)
+	case screen.Match:
+		m.At = screen.AtMatch
+		return m.match.Add(r.Text, m.Env)
+	case screen.TakeApproval:
 		return m.pasteBehindGate(r.Text)
-	case OpenSymptoms:
-		return m.symptoms.open(m.Env)
-	case Start:
-		return m.wait.startWith(m.Env, r.Runbook, r.Given, r.Look)
-	case Resume:
-		return m.wait.resume(m.Env, r.ID)
-	case Practise:
-		return m.wait.drill(m.Env, r.Drill, r.Variant)
-	case Enter:
+	case screen.OpenSymptoms:
+		return m.symptoms.Open(m.Env)
+	case screen.Start:
+		return m.wait.StartWith(m.Env, r.Runbook, r.Given, r.Look)
+	case screen.Resume:
+		return m.wait.Resume(m.Env, r.ID)
+	case screen.Practise:
+		return m.wait.Drill(m.Env, r.Drill, r.Variant)
+	case screen.Enter:
 		m.enterIncident(r.Incident)
 		return tea.Batch(m.listen(), m.lookAgain())
-	case Quit:
+	case screen.Quit:
 		return m.quit()
-	case OpenSeal:
-		if m.replaying() {
-			m.warn("", onlyLooking(m.Env))
+	case screen.OpenSeal:
+		if m.Replaying() {
+			m.Warn("", header.OnlyLooking(m.Env))
 			return nil
 		}
-		return m.sealing.open(m.Env)
-	case OpenHelp:
+		return m.sealing.Open(m.Env)
+	case screen.OpenHelp:
 		m.openHelp()
-	case Leave:
+	case screen.Leave:
 		return m.leave()
 	}
 	return nil
@@ -67,17 +73,17 @@ func (m *model) obey(r Request) tea.Cmd {
 // openGate shows the gate and asks for its preview, unless it is armed already
 // or its act is under way.
 func (m *model) openGate(step string) tea.Cmd {
-	m.run.front(step)
-	m.gate = &gateModal{step: step, quiet: m.now.Add(grace)}
-	m.gate.take(m.run.snap, m.now)
-	switch m.gate.gate.Phase {
+	m.run.Front(step)
+	m.gate = &gate.Modal{Step: step, Quiet: m.Now.Add(gate.Grace)}
+	m.gate.Take(m.run.Snap, m.Now)
+	switch m.gate.Gate.Phase {
 	case triage.GateArmed, triage.GateConfirmed, triage.GateActing, triage.GateDone:
-		if m.gate.has {
+		if m.gate.Has {
 			return nil
 		}
 	}
-	if m.run.wider(step) {
-		m.gate, m.form = nil, widerForm(m.Env, step)
+	if m.run.Wider(step) {
+		m.gate, m.Sheet = nil, sheets.WiderForm(m.Env, step)
 		return nil
 	}
 	return m.preview(step, "")
@@ -85,27 +91,27 @@ func (m *model) openGate(step string) tea.Cmd {
 
 func (m *model) preview(step, why string) tea.Cmd {
 	if m.gate == nil {
-		m.gate = &gateModal{step: step, quiet: m.now.Add(grace)}
-		m.gate.take(m.run.snap, m.now)
+		m.gate = &gate.Modal{Step: step, Quiet: m.Now.Add(gate.Grace)}
+		m.gate.Take(m.run.Snap, m.Now)
 	}
-	m.gate.reading = true
-	return m.send(triage.Intent{Kind: triage.DoPreview, Step: step, Text: why})
+	m.gate.Reading = true
+	return m.Send(triage.Intent{Kind: triage.DoPreview, Step: step, Text: why})
 }
 
 // copyRequest hands what the gate in front asks to the clipboard of the terminal.
 func (m *model) copyRequest() tea.Cmd {
-	g := m.run.snap.Gate
+	g := m.run.Snap.Gate
 	if g == nil || g.Second == nil || g.Second.Request == "" {
-		m.warn("", "No gate waits for a second person.")
+		m.Warn("", "No gate waits for a second person.")
 		return nil
 	}
-	done := ink.Say("The request was handed to the clipboard: send it to somebody who may. Or let them run: handrail approve %s", m.run.snap.Bundle)
+	done := ink.Say("The request was handed to the clipboard: send it to somebody who may. Or let them run: handrail approve %s", m.run.Snap.Bundle)
 	if m.gate != nil {
-		m.gate.said = notice{level: "info", text: done}
+		m.gate.Said = screen.Notice{Level: "info", Text: done}
 	} else {
-		m.notice = notice{text: done}
+		m.Notice = screen.Notice{Text: done}
 	}
 	return tea.SetClipboard(g.Second.Request)
 }
 
-func (m *model) openHelp() { m.help = &helpPage{} }
+func (m *model) openHelp() { m.help = &overlay.Help{} }

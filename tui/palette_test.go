@@ -9,34 +9,37 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"handrail/steps"
+	"handrail/tui/gate"
 	"handrail/tui/ink"
+	"handrail/tui/keymap"
+	"handrail/tui/screen"
 )
 
 // TestEveryKeyIsListed: each binding of the key map stands in the table once, so that help, palette and key file know it,
 // and its first key is one that a terminal can send.
 func TestEveryKeyIsListed(t *testing.T) {
 	t.Parallel()
-	k := newKeys(nil)
+	k := keymap.New(nil)
 	names := map[string]bool{}
-	for _, c := range k.commands() {
-		if names[c.name] || c.does == "" || c.short == "" || len(c.keys) == 0 {
-			t.Errorf("command %q: twice, or without words or keys", c.name)
+	for _, c := range k.Commands() {
+		if names[c.Name] || c.Does == "" || c.Short == "" || len(c.Keys) == 0 {
+			t.Errorf("command %q: twice, or without words or keys", c.Name)
 		}
-		names[c.name] = true
-		for _, key := range c.keys {
-			if got := keyFor(key).String(); got != key {
-				t.Errorf("%s: key %q is sent as %q", c.name, key, got)
+		names[c.Name] = true
+		for _, key := range c.Keys {
+			if got := keymap.KeyFor(key).String(); got != key {
+				t.Errorf("%s: key %q is sent as %q", c.Name, key, got)
 			}
 		}
 	}
-	if err := CheckKeys(nil); err != nil {
+	if err := keymap.CheckKeys(nil); err != nil {
 		t.Errorf("the keys as they come: %v", err)
 	}
 	s := onStage(t, 140, 100, true, "")
 	s.press("?")
-	for _, c := range k.commands() {
-		if c.at != onQuestion {
-			s.want(t, c.does)
+	for _, c := range k.Commands() {
+		if c.At != keymap.OnQuestion {
+			s.want(t, c.Does)
 		}
 	}
 }
@@ -58,7 +61,7 @@ func TestCheckKeys(t *testing.T) {
 		"a blank":       {map[string][]string{"note": {" "}}, "not a key"},
 		"must be found": {map[string][]string{"abort": {"x"}}, "stay as they are"},
 	} {
-		err := CheckKeys(tt.change)
+		err := keymap.CheckKeys(tt.change)
 		if (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
 			t.Errorf("%s: %v, want %q", name, err, tt.err)
 		}
@@ -69,12 +72,12 @@ func TestCheckKeys(t *testing.T) {
 func TestChangedKey(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 80, 24, true, "")
-	s.keys = newKeys(map[string][]string{"note": {"N"}})
+	s.Keys = keymap.New(map[string][]string{"note": {"N"}})
 	s.want(t, "N note")
-	if s.press("t"); s.form != nil {
+	if s.press("t"); s.Sheet != nil {
 		t.Error("the old key still works")
 	}
-	if s.press("N"); s.form == nil {
+	if s.press("N"); s.Sheet == nil {
 		t.Fatal("the new key does nothing")
 	}
 	s.press("esc")
@@ -91,21 +94,21 @@ func TestPalette(t *testing.T) {
 	s.want(t, "Commands", "enter do it")
 	s.write("severity")
 	s.press("enter")
-	if s.palette != nil || s.form == nil {
+	if s.palette != nil || s.Sheet == nil {
 		t.Fatal("the command was not done")
 	}
 	s.press("esc")
 	s.press(":")
 	s.write("step holder:")
 	s.press("enter")
-	if got := s.run.focus; got != id("holder") {
+	if got := s.run.Focus; got != id("holder") {
 		t.Errorf("went to %s", got)
 	}
-	s.Update(keyFor("ctrl+k"))
+	s.Update(keymap.KeyFor("ctrl+k"))
 	s.write("theme mono")
 	s.press("enter")
-	if s.c.Theme != ink.ThemeMono {
-		t.Errorf("the theme is %q", s.c.Theme)
+	if s.Config.Theme != ink.ThemeMono {
+		t.Errorf("the theme is %q", s.Config.Theme)
 	}
 	s.press(":")
 	s.write("no such words")
@@ -118,13 +121,13 @@ func TestPalette(t *testing.T) {
 	s.press(":")
 	s.Update(tea.PasteMsg{Content: "evidence,\nwith"})
 	s.press("enter")
-	if s.at != atEvidence {
+	if s.At != screen.AtEvidence {
 		t.Error("a pasted search finds nothing")
 	}
 	s.press(":")
 	s.write("settle")
 	s.press("enter")
-	if s.at != atRun {
+	if s.At != screen.AtRun {
 		t.Error("a command of the incident stays on the evidence screen")
 	}
 }
@@ -134,7 +137,7 @@ func TestPaletteIsNotInFrontOfAGate(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 80, 24, true, "")
 	s.toGate()
-	s.pass(grace * 2)
+	s.pass(gate.Grace * 2)
 	s.press(":")
 	if s.palette != nil || s.gate == nil {
 		t.Error("the palette opened over a gate")
@@ -159,8 +162,8 @@ func TestNarrowHome(t *testing.T) {
 	s.press("esc")
 	s.want(t, "state-lock")
 	s.press("end", "k", "G", "home", "pgdown", "pgup")
-	if s.home.at != 0 {
-		t.Errorf("at row %d", s.home.at)
+	if s.home.At != 0 {
+		t.Errorf("at row %d", s.home.At)
 	}
 }
 
@@ -168,15 +171,15 @@ func TestNarrowHome(t *testing.T) {
 func TestSuspend(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 80, 24, true, "")
-	_, cmd := s.Update(keyFor("ctrl+z"))
+	_, cmd := s.Update(keymap.KeyFor("ctrl+z"))
 	if cmd == nil {
 		t.Fatal("ctrl+z does nothing")
 	}
 	if got := fmt.Sprintf("%T", cmd()); got != fmt.Sprintf("%T", toShell()()) {
 		t.Errorf("ctrl+z sends %s", got)
 	}
-	s.run.snap.State.Acting = id("unlock")
-	if _, cmd := s.Update(keyFor("ctrl+z")); cmd != nil {
+	s.run.Snap.State.Acting = id("unlock")
+	if _, cmd := s.Update(keymap.KeyFor("ctrl+z")); cmd != nil {
 		t.Error("a running act would be stopped")
 	}
 	s.want(t, "would stop it half way")
@@ -188,15 +191,15 @@ func TestPlace(t *testing.T) {
 	s := onStage(t, 80, 24, true, "")
 	for value, want := range map[string]ink.Text{"kind-prod-eu": "PRODUCTION", "https://k8s.live.example": "PRODUCTION", "arn:aws:eks:eu:1:cluster/PROD": "PRODUCTION",
 		"reproduction": "", "products": "", "staging": "", "delivery": "", "prd_2": "PRODUCTION"} {
-		if got := s.placeOf([]steps.KV{{Key: "cluster", Value: value}}); got != want {
+		if got := s.PlaceOf([]steps.KV{{Key: "cluster", Value: value}}); got != want {
 			t.Errorf("%s is %q, want %q", value, got, want)
 		}
 	}
-	if s.placeOf([]steps.KV{{Key: "host", Value: "prod-bastion"}}) != "" {
+	if s.PlaceOf([]steps.KV{{Key: "host", Value: "prod-bastion"}}) != "" {
 		t.Error("the operator's own machine names the place")
 	}
 	s.want(t, "PRODUCTION")
-	s.run.snap.State.Drill = "killed-runner"
+	s.run.Snap.State.Drill = "killed-runner"
 	if slices.Contains(strings.Fields(s.screen()), "PRODUCTION") {
 		t.Error("a drill is called production")
 	}
@@ -218,14 +221,14 @@ func TestPlaceOfAnotherContext(t *testing.T) {
 	step := id("lock")
 	card := s.bench.cards[step]
 	card.With = []steps.KV{{Key: steps.ContextParam, Value: "shop-prod"}}
-	p := &ink.Page{W: 70, Theme: &s.th}
-	s.run.drawWhere(s.Env, p, card)
+	p := &ink.Page{W: 70, Theme: &s.Theme}
+	s.run.DrawWhere(s.Env, p, card)
 	if got := drawnText(p); !strings.Contains(got, "PRODUCTION") || !strings.Contains(got, "It reads context shop-prod, not the incident's own.") {
 		t.Errorf("drawn: %q", got)
 	}
 	card.With[0].Value = "shop-test"
-	p = &ink.Page{W: 70, Theme: &s.th}
-	s.run.drawWhere(s.Env, p, card)
+	p = &ink.Page{W: 70, Theme: &s.Theme}
+	s.run.DrawWhere(s.Env, p, card)
 	if got := drawnText(p); strings.Contains(got, "PRODUCTION") || !strings.Contains(got, "shop-test") {
 		t.Errorf("drawn: %q", got)
 	}

@@ -3,7 +3,6 @@ package tui
 import (
 	"flag"
 	"fmt"
-	"handrail/tui/ink"
 	"html"
 	"image/color"
 	"os"
@@ -16,6 +15,8 @@ import (
 	"charm.land/lipgloss/v2"
 	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/ansi"
+
+	"handrail/tui/ink"
 )
 
 // TestPictures holds the pictures of docs/ against what the program draws: every screen, at both sizes, dark, light and
@@ -38,7 +39,7 @@ func TestPictures(t *testing.T) {
 				{"light", "#22262E", "#FFFFFF", ink.NewTheme(ink.ThemeAuto, false)},
 				{"mono", "#D8DCE4", "#16181D", ink.NewTheme(ink.ThemeMono, true)},
 			} {
-				s.th = look.th
+				s.Theme = look.th
 				file := fmt.Sprintf("%s-%dx%d-%s.svg", name, size[0], size[1], look.name)
 				want = append(want, file)
 				got := s.picture(look.fg, look.bg)
@@ -71,16 +72,16 @@ const cellWide, cellHigh = 8.4, 18
 
 // picture draws the screen as SVG: text stays text, each run of one style is placed by itself, so that no font moves it.
 func (s *stage) picture(fg, bg string) string {
-	canvas := lipgloss.NewCanvas(s.w, s.h).Compose(lipgloss.NewLayer(s.View().Content))
+	canvas := lipgloss.NewCanvas(s.W, s.H).Compose(lipgloss.NewLayer(s.View().Content))
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %d" font-family="DejaVu Sans Mono, Menlo, Consolas, monospace" font-size="14" fill="%s" xml:space="preserve">`+"\n",
-		float64(s.w)*cellWide+16, s.h*cellHigh+16, fg)
+		float64(s.W)*cellWide+16, s.H*cellHigh+16, fg)
 	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" rx="6" fill="%s"/>`+"\n", bg)
-	for y := range s.h {
-		for x := 0; x < s.w; {
+	for y := range s.H {
+		for x := 0; x < s.W; {
 			cell := canvas.CellAt(x, y)
 			from, style, run := x, cell.Style, ""
-			for x < s.w {
+			for x < s.W {
 				c := canvas.CellAt(x, y)
 				if c.Width > 0 && !c.Style.Equal(&style) {
 					break

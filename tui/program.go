@@ -10,20 +10,22 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
+
+	"handrail/tui/screen"
 )
 
 // Run shows the face until the person leaves or a signal ends the program. It
 // owns the terminal and the signals, SIGHUP of a closed connection included,
 // and returns after every incident it opened was let go. An act that is running
 // goes on in its own process.
-func Run(ctx context.Context, c Config) error {
+func Run(ctx context.Context, c screen.Config) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	return run(ctx, c, 0, 0)
+	return show(ctx, c, 0, 0)
 }
 
-// run is Run without the signals. A size is given where no terminal says one.
-func run(ctx context.Context, c Config, w, h int) error {
+// show is Run without the signals. A size is given where no terminal says one.
+func show(ctx context.Context, c screen.Config, w, h int) error {
 	side, cancel := context.WithCancel(ctx)
 	defer cancel()
 
@@ -47,7 +49,7 @@ func run(ctx context.Context, c Config, w, h int) error {
 	for _, l := range m.bye {
 		fmt.Fprintln(out(c), l) // the terminal may be gone; there is nobody to tell
 	}
-	if late := m.crew.finish(); late != nil {
+	if late := m.Crew.Finish(); late != nil {
 		err = errors.Join(err, late)
 	}
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
@@ -61,7 +63,7 @@ func run(ctx context.Context, c Config, w, h int) error {
 // costs, and nobody sees whether a key shows after 17 ms or 33.
 const frames = 30
 
-func options(ctx context.Context, c Config) []tea.ProgramOption {
+func options(ctx context.Context, c screen.Config) []tea.ProgramOption {
 	opts := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithFPS(frames)}
 	if c.NoColor { // what is left of a style without its colour: weight and reverse video
 		opts = append(opts, tea.WithColorProfile(colorprofile.ASCII))
@@ -75,7 +77,7 @@ func options(ctx context.Context, c Config) []tea.ProgramOption {
 	return opts
 }
 
-func out(c Config) interface{ Write([]byte) (int, error) } {
+func out(c screen.Config) interface{ Write([]byte) (int, error) } {
 	if c.Out != nil {
 		return c.Out
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"handrail/triage"
+	"handrail/tui/screen"
 )
 
 // screenpipe collects what a program writes, and tells whoever waits for a text.
@@ -57,14 +58,14 @@ func TestProgram(t *testing.T) {
 	out := &screenpipe{new: make(chan struct{}, 1)}
 	c := configFixture(time.Now, "")
 	made := make(chan *bench, 1)
-	c.Resume = func(context.Context, string, string) (Incident, error) {
+	c.Resume = func(context.Context, string, string) (screen.Incident, error) {
 		b := newBench(time.Now, "")
 		made <- b
 		return b, nil
 	}
 	c.In, c.Out = in, out
 	done := make(chan error, 1)
-	go func() { done <- run(t.Context(), c, 80, 24) }()
+	go func() { done <- show(t.Context(), c, 80, 24) }()
 
 	out.await(t, "OPEN INCIDENTS")
 	out.await(t, "cannot get the state lock")
@@ -99,7 +100,7 @@ func TestProgramEndsWithItsContext(t *testing.T) {
 	b := newBench(time.Now, "")
 	c.In, c.Out, c.Open = in, out, b
 	done := make(chan error, 1)
-	go func() { done <- run(ctx, c, 80, 24) }()
+	go func() { done <- show(ctx, c, 80, 24) }()
 	out.await(t, "The lock as it is")
 	cancel(hup)
 	if err := <-done; !errors.Is(err, hup) {

@@ -8,6 +8,7 @@ import (
 	"github.com/charmbracelet/x/exp/golden"
 
 	"handrail/session"
+	"handrail/tui/screen"
 )
 
 // copyTape is a live tape whose entries come with copies.
@@ -33,7 +34,7 @@ func pushedOn(t *testing.T, w, h int) (*stage, *copyTape) {
 }
 
 func (s *stage) lookOnce() {
-	s.Update(s.model.look(lookMsg{s.tape})())
+	s.Update(s.model.look(lookMsg{s.Tape})())
 }
 
 // TestPushedCopy says that it is a copy and how old, from when on that is too old, and that the place does not answer.
@@ -56,10 +57,10 @@ func TestPushedCopy(t *testing.T) {
 	s.press("left")
 	s.lookOnce()
 	s.want(t, "NOT HEARD OF for 40s")
-	s.notice = notice{text: s.replay.trouble}
+	s.Notice = screen.Notice{Text: s.replay.trouble}
 	tape.heard.Err, tape.heard.At = "", s.clock.at
-	if s.lookOnce(); s.notice.text != "" {
-		t.Errorf("the trouble is over and still said: %q", s.notice.text)
+	if s.lookOnce(); s.Notice.Text != "" {
+		t.Errorf("the trouble is over and still said: %q", s.Notice.Text)
 	}
 	s.press("g")
 	s.want(t, "you only look")

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"handrail/triage"
+	"handrail/tui/screen"
 )
 
 // TestReadAll: one key starts every read of the phase that is ready, and only
@@ -14,15 +15,15 @@ func TestReadAll(t *testing.T) {
 	s := onStage(t, 140, 45, true, "")
 	s.want(t, "R read all 3")
 	s.bar("process")
-	s.run.take(s.inc.Snapshot())
+	s.run.Take(s.Incident.Snapshot())
 	s.want(t, "R read all 2")
 	s.bench.slow = map[string]bool{id("lock"): true, id("state"): true}
 	s.press("R")
 	if len(s.bench.sent) != 2 || s.bench.sent[0].Step != id("lock") || s.bench.sent[1].Step != id("state") {
 		t.Fatalf("R sent %+v", s.bench.sent)
 	}
-	if s.run.focus != id("lock") {
-		t.Errorf("the step in front is %s", s.run.focus)
+	if s.run.Focus != id("lock") {
+		t.Errorf("the step in front is %s", s.run.Focus)
 	}
 	s.pass(12 * time.Second)
 	s.bench.print(id("state"), "decoding 31 resources")
@@ -32,8 +33,8 @@ func TestReadAll(t *testing.T) {
 	// The end of another read moves nobody.
 	s.bench.endProbe(id("state"), s.bench.probes[id("state")])
 	s.hear()
-	if s.run.focus != id("lock") || len(s.run.snap.Running) != 1 {
-		t.Errorf("after the end of another read: %s in front, %d running", s.run.focus, len(s.run.snap.Running))
+	if s.run.Focus != id("lock") || len(s.run.Snap.Running) != 1 {
+		t.Errorf("after the end of another read: %s in front, %d running", s.run.Focus, len(s.run.Snap.Running))
 	}
 	s.press("R")
 	s.want(t, "No read of this phase is left")
@@ -55,12 +56,12 @@ func TestReadAllLeavesOut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := onStage(t, 80, 24, true, "")
-			for i := range s.run.snap.State.Steps {
-				if st := &s.run.snap.State.Steps[i]; st.ID == id("state") {
+			for i := range s.run.Snap.State.Steps {
+				if st := &s.run.Snap.State.Steps[i]; st.ID == id("state") {
 					change(st)
 				}
 			}
-			for _, st := range s.run.ready() {
+			for _, st := range s.run.Ready() {
 				if st.ID == id("state") {
 					t.Errorf("it is started with the others: %+v", st)
 				}
@@ -76,12 +77,12 @@ func TestStopOneAndAll(t *testing.T) {
 	s := onStage(t, 80, 24, true, "")
 	s.toReads()
 	s.press("x")
-	if st, _ := s.run.snap.State.Step(id("lock")); st.Outcome != "cancelled" || len(s.run.snap.Running) != 2 {
-		t.Fatalf("x left %s, %d running", st.Outcome, len(s.run.snap.Running))
+	if st, _ := s.run.Snap.State.Step(id("lock")); st.Outcome != "cancelled" || len(s.run.Snap.Running) != 2 {
+		t.Fatalf("x left %s, %d running", st.Outcome, len(s.run.Snap.Running))
 	}
 	s.want(t, "Stopped after 52s: nothing is known from it. r reads")
 	s.press("X")
-	if n := len(s.run.snap.Running); n != 0 {
+	if n := len(s.run.Snap.Running); n != 0 {
 		t.Errorf("%d still run after X", n)
 	}
 	end := triage.ProbeEnd{Outcome: "timeout", Summary: "context deadline exceeded"}
@@ -99,16 +100,16 @@ func TestBarredStep(t *testing.T) {
 	for _, step := range []string{"log", "clean"} {
 		s := onStage(t, 80, 24, true, "")
 		s.bar(step)
-		s.run.take(s.inc.Snapshot())
-		s.run.front(id(step))
-		s.run.decide()
+		s.run.Take(s.Incident.Snapshot())
+		s.run.Front(id(step))
+		s.run.Decide()
 		s.want(t, "× "+step, "WHAT IT STILL NEEDS", "fact lock.holder is", "→ settle the step that gives it first")
-		if s.run.move.opt.Step == id(step) {
-			t.Errorf("enter would do what cannot be done: %+v", s.run.move)
+		if s.run.Move.Opt.Step == id(step) {
+			t.Errorf("enter would do what cannot be done: %+v", s.run.Move)
 		}
 	}
 	s := onStage(t, 80, 24, true, "")
-	s.run.front(id("unlock"))
+	s.run.Front(id("unlock"))
 	s.want(t, "× unlock", "WHAT IT STILL NEEDS")
 }
 
@@ -116,12 +117,12 @@ func TestBarredStep(t *testing.T) {
 func TestPassedOver(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 140, 45, true, "")
-	s.run.front(id("log"))
+	s.run.Front(id("log"))
 	s.press("s")
 	s.write("no log was kept")
 	s.press("enter")
 	s.want(t, "Skipped by ana@example.org: no log was kept")
-	s.run.front(id("state"))
+	s.run.Front(id("state"))
 	s.press("w")
 	s.write("Ben")
 	s.press("enter")
@@ -136,21 +137,21 @@ func TestFollowUp(t *testing.T) {
 	s := onStage(t, 80, 24, true, "")
 	s.press("r")
 	s.want(t, "the raw artifact of this reading", "needed by: unlock", "v raw", "r read again")
-	first := s.run.entryOf(func() triage.Step { st, _ := s.run.step(); return st }())
+	first := s.run.EntryOf(func() triage.Step { st, _ := s.run.Step(); return st }())
 	s.press("r", "V")
-	if mo, _ := s.evidence.moment(); s.at != atEvidence || mo.Seq != first {
+	if mo, _ := s.evidence.Moment(); s.At != screen.AtEvidence || mo.Seq != first {
 		t.Errorf("V shows entry %d, want %d", mo.Seq, first)
 	}
 	s.press("esc")
-	if s.at != atRun || s.run.focus != id("lock") {
-		t.Errorf("esc goes to %d %s", s.at, s.run.focus)
+	if s.At != screen.AtRun || s.run.Focus != id("lock") {
+		t.Errorf("esc goes to %d %s", s.At, s.run.Focus)
 	}
 	s.press("v")
-	if e := &s.evidence; s.at != atEvidence || !e.full || e.view == nil || e.blob != 0 {
+	if e := &s.evidence; s.At != screen.AtEvidence || !e.Full || e.View == nil || e.Blob != 0 {
 		t.Error("v does not open the raw artifact")
 	}
 	s.press("esc", ">")
-	if s.at != atRun || s.run.focus != id("unlock") {
-		t.Errorf("> goes to %s", s.run.focus)
+	if s.At != screen.AtRun || s.run.Focus != id("unlock") {
+		t.Errorf("> goes to %s", s.run.Focus)
 	}
 }

@@ -8,7 +8,13 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"handrail/triage"
+	"handrail/tui/gate"
+	"handrail/tui/header"
+	"handrail/tui/incident"
 	"handrail/tui/ink"
+	"handrail/tui/keymap"
+	"handrail/tui/run"
+	"handrail/tui/screen"
 )
 
 // The pace of a replay that plays: as it went, but nobody waits for long, and
@@ -32,41 +38,41 @@ type playMsg struct{ turn int }
 // readClock is the time that elapsed times are counted to: that of the entry in a
 // replay, and the present at the open end of a live one.
 func (m *model) readClock() time.Time {
-	if m.replaying() {
-		if at, last := m.tape.Place(); !m.tape.Live() || at < last {
-			return m.tape.Now()
+	if m.Replaying() {
+		if at, last := m.Tape.Place(); !m.Tape.Live() || at < last {
+			return m.Tape.Now()
 		}
 	}
-	return m.c.Now()
+	return m.Config.Now()
 }
 
 // goTo shows the incident after another entry, as it was then.
 func (m *model) goTo(n int) {
-	m.tape.Go(n)
-	m.now = m.readClock()
-	facts := m.run.facts
-	m.run = runScreen{view: m.view, facts: facts}
-	snap := m.inc.Snapshot()
-	m.run.take(snap)
-	rec := m.tape.Recorded()
+	m.Tape.Go(n)
+	m.Now = m.readClock()
+	facts := m.run.Facts
+	m.run = run.Screen{Case: m.Case, Facts: facts}
+	snap := m.Incident.Snapshot()
+	m.run.Take(snap)
+	rec := m.Tape.Recorded()
 	if _, ok := snap.State.Step(rec.Step); ok {
-		m.run.front(rec.Step)
-		m.run.facts = facts
-		m.run.decide()
+		m.run.Front(rec.Step)
+		m.run.Facts = facts
+		m.run.Decide()
 	}
-	m.gate, m.form = nil, nil
+	m.gate, m.Sheet = nil, nil
 	if rec.Type == "approve" && snap.Gate != nil {
 		rec.Step = snap.Gate.Step
 	}
 	switch rec.Type {
 	case "approve", "gate.shown", "gate.answered", "gate.closed", "act.start", "act.end":
-		m.gate = &gateModal{step: rec.Step}
-		m.gate.take(snap, m.now)
-		m.gate.edit.paste(rec.Typed)
-		m.gate.edit.pasted = false
+		m.gate = &gate.Modal{Step: rec.Step}
+		m.gate.Take(snap, m.Now)
+		m.gate.Edit.Paste(rec.Typed)
+		m.gate.Edit.Pasted = false
 	}
-	if m.at == atEvidence {
-		m.evidence.open(m.Env, snap)
+	if m.At == screen.AtEvidence {
+		m.evidence.Open(m.Env, snap)
 	}
 }
 
@@ -76,12 +82,12 @@ func (m *model) play() tea.Cmd {
 	if r.playing = !r.playing; !r.playing {
 		return nil
 	}
-	if m.tape.Live() {
-		_, last := m.tape.Place()
+	if m.Tape.Live() {
+		_, last := m.Tape.Place()
 		m.goTo(last)
 		return nil
 	}
-	if at, last := m.tape.Place(); at == last {
+	if at, last := m.Tape.Place(); at == last {
 		m.goTo(0)
 	}
 	r.turn++
@@ -90,15 +96,15 @@ func (m *model) play() tea.Cmd {
 
 func (m *model) nextTurn() tea.Cmd {
 	turn := m.replay.turn
-	return tea.Tick(min(max(m.tape.Wait(), fastest), slowest), func(time.Time) tea.Msg { return playMsg{turn} })
+	return tea.Tick(min(max(m.Tape.Wait(), fastest), slowest), func(time.Time) tea.Msg { return playMsg{turn} })
 }
 
 func (m *model) played(msg playMsg) tea.Cmd {
 	r := &m.replay
-	if !r.playing || msg.turn != r.turn || m.tape == nil || m.tape.Live() {
+	if !r.playing || msg.turn != r.turn || m.Tape == nil || m.Tape.Live() {
 		return nil
 	}
-	at, last := m.tape.Place()
+	at, last := m.Tape.Place()
 	m.goTo(at + 1)
 	if at+1 >= last {
 		r.playing = false
@@ -109,24 +115,24 @@ func (m *model) played(msg playMsg) tea.Cmd {
 
 // pressReplay routes every key of a replay. None of them can ask for anything.
 func (m *model) pressReplay(msg tea.KeyPressMsg) tea.Cmd {
-	r, k := &m.replay, &m.keys
-	m.notice = notice{}
+	r, k := &m.replay, &m.Keys
+	m.Notice = screen.Notice{}
 	if m.help != nil {
-		if m.help.press(m.Env, msg) {
+		if m.help.Press(m.Env, msg) {
 			m.help = nil
 		}
 		return nil
 	}
-	if m.form != nil {
-		f := m.form
-		cmd, over := f.press(msg) // all that is asked for here is where to save something
-		if over && m.form == f {
-			m.form = nil
+	if m.Sheet != nil {
+		f := m.Sheet
+		cmd, over := f.Press(msg) // all that is asked for here is where to save something
+		if over && m.Sheet == f {
+			m.Sheet = nil
 		}
 		return cmd
 	}
-	if m.at == atEvidence {
-		return m.evidence.press(m.Env, msg)
+	if m.At == screen.AtEvidence {
+		return m.evidence.Press(m.Env, msg)
 	}
 	s := msg.String()
 	if len(s) == 1 && s[0] >= '0' && s[0] <= '9' && len(r.typed) < 9 {
@@ -135,13 +141,13 @@ func (m *model) pressReplay(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	typed := r.typed
 	r.typed = ""
-	if picked := m.run.row >= 0; m.gate == nil && typed == "" && (picked || key.Matches(msg, k.Up, k.Down)) {
-		if cmd, taken := m.run.pressMatrix(m.Env, msg); taken {
+	if picked := m.run.Row >= 0; m.gate == nil && typed == "" && (picked || key.Matches(msg, k.Up, k.Down)) {
+		if cmd, taken := m.run.PressMatrix(m.Env, msg); taken {
 			r.playing = r.playing && !picked
 			return cmd
 		}
 	}
-	at, last := m.tape.Place()
+	at, last := m.Tape.Place()
 	switch {
 	case s == "right":
 		r.playing = false
@@ -153,7 +159,7 @@ func (m *model) pressReplay(msg tea.KeyPressMsg) tea.Cmd {
 		r.playing = false
 		m.goTo(0)
 	case s == "end":
-		r.playing = m.tape.Live()
+		r.playing = m.Tape.Live()
 		m.goTo(last)
 	case s == "space":
 		return m.play()
@@ -165,19 +171,19 @@ func (m *model) pressReplay(msg tea.KeyPressMsg) tea.Cmd {
 		m.gate = nil
 	case key.Matches(msg, k.Evidence):
 		r.playing = false
-		m.at = atEvidence
-		m.evidence.open(m.Env, m.run.snap)
+		m.At = screen.AtEvidence
+		m.evidence.Open(m.Env, m.run.Snap)
 	case key.Matches(msg, k.Report):
 		r.playing = false
-		return m.evidence.openReport(m.Env, atRun)
+		return m.evidence.OpenReport(m.Env, screen.AtRun)
 	case key.Matches(msg, k.Facts):
-		m.run.facts, m.run.off = !m.run.facts, 0
+		m.run.Facts, m.run.Off = !m.run.Facts, 0
 	case key.Matches(msg, k.Help):
 		m.openHelp()
 	case key.Matches(msg, k.Status):
-		return m.run.statusUpdate(m.Env)
+		return m.run.StatusUpdate(m.Env)
 	case key.Matches(msg, k.Leave):
-		return m.depart(m.c.Replay != nil)
+		return m.depart(m.Config.Replay != nil)
 	default:
 		m.scrollReplay(s)
 	}
@@ -188,9 +194,9 @@ func (m *model) jumpTo(typed string, last int) {
 	n, err := strconv.Atoi(typed)
 	switch {
 	case typed == "":
-		m.warn("", "Type the number of an entry, then enter. Nothing else can be done in a replay.")
+		m.Warn("", "Type the number of an entry, then enter. Nothing else can be done in a replay.")
 	case err != nil || n > last:
-		m.warn("", ink.Say("There is no entry %s: the last one is %d.", typed, last))
+		m.Warn("", ink.Say("There is no entry %s: the last one is %d.", typed, last))
 	default:
 		m.replay.playing = false
 		m.goTo(n)
@@ -202,46 +208,46 @@ func (m *model) scrollReplay(key string) {
 	by := map[string]int{"up": -1, "down": 1, "pgup": -10, "pgdown": 10, "k": -1, "j": 1}[key]
 	switch {
 	case by == 0:
-		m.warn("", onlyLooking(m.Env))
+		m.Warn("", header.OnlyLooking(m.Env))
 	case m.gate != nil:
-		m.gate.off = max(0, m.gate.off+by)
+		m.gate.Off = max(0, m.gate.Off+by)
 	default:
-		m.run.off = max(0, m.run.off+by)
+		m.run.Off = max(0, m.run.Off+by)
 	}
 }
 
 // drawReplayed is a gate as it stood then, between the header and the foot of
 // the replay.
 func (m *model) drawReplayed() []ink.Drawn {
-	head, foot := drawHeader(m.Env, m.front().name), m.foot()
-	rows, _ := m.gateOver(m.h - len(head) - len(foot))
+	head, foot := header.Draw(m.Env, m.front().name), m.foot()
+	rows, _ := m.gateOver(m.H - len(head) - len(foot))
 	return append(append(head, rows...), foot...)
 }
 
 // replayFoot is the entry that is shown, and the keys.
 func (m *model) replayFoot() []ink.Drawn {
-	th, r := &m.th, &m.replay
-	rec := m.tape.Recorded()
-	at, last := m.tape.Place()
+	th, r := &m.Theme, &m.replay
+	rec := m.Tape.Recorded()
+	at, last := m.Tape.Place()
 	sym := ink.Drawn("")
 	if rec.Level != "" {
 		k := th.Level(rec.Level)
 		sym = k.Ink.On(k.Symbol) + " "
 	}
-	t := gist(triage.Moment{Text: rec.Text, Step: rec.Step})
+	t := incident.Gist(triage.Moment{Text: rec.Text, Step: rec.Step})
 	out := []ink.Drawn{
 		" " + th.Pick.On(ink.Say("entry %d of %d", at, last)) + "  " + th.Muted.On(ink.Clock(rec.At)) + "  " + th.Accent.On(ink.Shown(rec.Type)) +
 			"  " + th.Muted.On("by ") + th.Plain.On(ink.Or(ink.Shown(rec.Actor), "handrail")),
 		" " + sym + th.Strong.On(t),
 	}
-	if at == last && m.tape.Ends() != "" {
-		out = append(out, " "+th.Warn.On("! ")+th.Plain.On(ink.Say("The replay ends here: %s", m.tape.Ends())))
+	if at == last && m.Tape.Ends() != "" {
+		out = append(out, " "+th.Warn.On("! ")+th.Plain.On(ink.Say("The replay ends here: %s", m.Tape.Ends())))
 	}
 	play := ink.Text("play")
 	switch {
-	case m.tape.Live() && r.playing:
+	case m.Tape.Live() && r.playing:
 		play = "stay here"
-	case m.tape.Live():
+	case m.Tape.Live():
 		play = "follow the newest"
 	case r.playing:
 		play = "stop"
@@ -250,6 +256,6 @@ func (m *model) replayFoot() []ink.Drawn {
 	if r.typed != "" {
 		jump = ink.Hint{Key: ink.Shown(r.typed) + "▏ enter", Does: "go to"}
 	}
-	keys := append([]ink.Hint{{Key: "← →", Does: "entry"}, {Key: "space", Does: play}, {Key: "home end", Does: "first, last"}, jump}, hints(m.keys.Evidence, m.keys.Facts)...)
-	return append(out, " "+th.Footer(m.w-2, keys, hints(m.keys.Help, m.keys.Leave)...))
+	keys := append([]ink.Hint{{Key: "← →", Does: "entry"}, {Key: "space", Does: play}, {Key: "home end", Does: "first, last"}, jump}, keymap.Hints(m.Keys.Evidence, m.Keys.Facts)...)
+	return append(out, " "+th.Footer(m.W-2, keys, keymap.Hints(m.Keys.Help, m.Keys.Leave)...))
 }

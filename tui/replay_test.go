@@ -16,6 +16,7 @@ import (
 	"handrail/session"
 	"handrail/steps/catalog"
 	"handrail/triage"
+	"handrail/tui/screen"
 )
 
 // recorded writes what happened on a stage into a real bundle, and opens it
@@ -64,16 +65,16 @@ func stepIn(t *testing.T, b triage.Body) string {
 }
 
 // onTape shows a replay.
-func onTape(t *testing.T, tape Tape, w, h int) *stage {
+func onTape(t *testing.T, tape screen.Tape, w, h int) *stage {
 	t.Helper()
 	s := &stage{clock: &clockwork{opened()}}
-	s.model = newModel(t.Context(), Config{Now: s.clock.now, Version: "0.1.0", Replay: tape, Status: statusFixture})
+	s.model = newModel(t.Context(), screen.Config{Now: s.clock.now, Version: "0.1.0", Replay: tape, Status: statusFixture})
 	s.Update(tea.WindowSizeMsg{Width: w, Height: h})
 	return s
 }
 
 // find is the number of the first entry of a type.
-func find(t *testing.T, tape Tape, typ string) int {
+func find(t *testing.T, tape screen.Tape, typ string) int {
 	t.Helper()
 	_, last := tape.Place()
 	for i := range last + 1 {
@@ -92,14 +93,14 @@ func (s *stage) jump(n int) {
 
 func TestReplayScreens(t *testing.T) {
 	t.Parallel()
-	screens := map[string]func(*testing.T, *stage, Tape){
-		"first":    func(*testing.T, *stage, Tape) {},
-		"probe":    func(t *testing.T, s *stage, r Tape) { s.jump(find(t, r, "probe.end")) },
-		"gate":     func(t *testing.T, s *stage, r Tape) { s.jump(find(t, r, "gate.shown")) },
-		"answered": func(t *testing.T, s *stage, r Tape) { s.jump(find(t, r, "gate.answered")) },
-		"acted":    func(t *testing.T, s *stage, r Tape) { s.jump(find(t, r, "act.end")) },
-		"last":     func(_ *testing.T, s *stage, _ Tape) { s.press("end") },
-		"evidence": func(_ *testing.T, s *stage, _ Tape) { s.press("end", "e") },
+	screens := map[string]func(*testing.T, *stage, screen.Tape){
+		"first":    func(*testing.T, *stage, screen.Tape) {},
+		"probe":    func(t *testing.T, s *stage, r screen.Tape) { s.jump(find(t, r, "probe.end")) },
+		"gate":     func(t *testing.T, s *stage, r screen.Tape) { s.jump(find(t, r, "gate.shown")) },
+		"answered": func(t *testing.T, s *stage, r screen.Tape) { s.jump(find(t, r, "gate.answered")) },
+		"acted":    func(t *testing.T, s *stage, r screen.Tape) { s.jump(find(t, r, "act.end")) },
+		"last":     func(_ *testing.T, s *stage, _ screen.Tape) { s.press("end") },
+		"evidence": func(_ *testing.T, s *stage, _ screen.Tape) { s.press("end", "e") },
 	}
 	for _, size := range [][2]int{{80, 24}, {140, 45}, {60, 18}} {
 		for name, to := range screens {
@@ -148,11 +149,11 @@ func TestReplaySaysSoAndAsksForNothing(t *testing.T) {
 		for _, k := range keys {
 			s.press(k)
 			s.Update(tea.PasteMsg{Content: "force-unlock 5e1c9a70-2f4b-4d0c-9a3e-6b1d8f0c7e21"})
-			if s.Update(tickMsg{s.heart.n}); s.busy != 0 {
+			if s.Update(tickMsg{s.heart.n}); s.Busy != 0 {
 				t.Fatalf("entry %d, key %s: an intent is under way", i, k)
 			}
 			s.want(t, "REPLAY")
-			if s.form != nil {
+			if s.Sheet != nil {
 				t.Fatalf("entry %d, key %s opened a form", i, k)
 			}
 		}

@@ -11,6 +11,11 @@ import (
 
 	"handrail/steps"
 	"handrail/triage"
+	"handrail/tui/gate"
+	"handrail/tui/home"
+	"handrail/tui/match"
+	"handrail/tui/screen"
+	"handrail/tui/wait"
 )
 
 // TestEnterAnswersNothing: ten screens of enter at two in the morning run reads
@@ -56,8 +61,8 @@ func TestKeysBecomeIntents(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := onStage(t, 80, 24, true, "")
-			s.run.front(id(tc.at))
-			s.run.decide()
+			s.run.Front(id(tc.at))
+			s.run.Decide()
 			s.press(tc.keys...)
 			if len(s.bench.sent) != 1 {
 				t.Fatalf("%d intents were sent, want 1: %+v", len(s.bench.sent), s.bench.sent)
@@ -76,7 +81,7 @@ func TestKeysBecomeIntents(t *testing.T) {
 func TestRequiredWords(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 80, 24, true, "")
-	s.run.front(id("holder"))
+	s.run.Front(id("holder"))
 	s.press("1", "enter", "enter", " ")
 	s.press("enter")
 	if len(s.bench.sent) != 0 {
@@ -90,20 +95,20 @@ func TestWatchSamplesItself(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 80, 24, true, "")
 	s.toWatch()
-	if cmd := s.run.sampleWhenDue(s.Env); cmd != nil {
+	if cmd := s.run.SampleWhenDue(s.Env); cmd != nil {
 		t.Error("a sample was taken before it was due")
 	}
 	s.pass(8 * time.Second)
-	cmd := s.run.sampleWhenDue(s.Env)
+	cmd := s.run.SampleWhenDue(s.Env)
 	if cmd == nil {
 		t.Fatal("no sample was taken when it was due")
 	}
-	if again := s.run.sampleWhenDue(s.Env); again != nil {
+	if again := s.run.SampleWhenDue(s.Env); again != nil {
 		t.Error("a second sample was asked for while the first was under way")
 	}
 	s.settle(cmd)
 	s.pass(time.Minute)
-	if cmd := s.run.sampleWhenDue(s.Env); cmd != nil {
+	if cmd := s.run.SampleWhenDue(s.Env); cmd != nil {
 		t.Error("a complete window was sampled again")
 	}
 }
@@ -112,17 +117,17 @@ func TestLateAnswersAreDropped(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 80, 24, false, "")
 	s.toMatch()
-	s.Update(hitsMsg{seq: s.match.seq - 1, hits: []Hit{{Runbook: "old"}}})
+	s.Update(match.HitsMsg{Seq: s.match.Seq - 1, Hits: []screen.Hit{{Runbook: "old"}}})
 	s.want(t, "state-lock")
 
 	late := newBench(s.clock.now, "")
-	s.model.wait.open(s.model.Env, "opening", func(context.Context, func(string)) (Incident, error) { return late, nil })
+	s.model.wait.Open(s.model.Env, "opening", func(context.Context, func(string)) (screen.Incident, error) { return late, nil })
 	s.press("esc")
-	_, cmd := s.Update(openedMsg{seq: s.wait.seq - 1, inc: late})
-	s.crew.keep(late)
+	_, cmd := s.Update(wait.OpenedMsg{Seq: s.wait.Seq - 1, Inc: late})
+	s.Crew.Keep(late)
 	s.settle(cmd)
-	if err := s.crew.finish(); err != nil || !late.closed || s.inc != nil {
-		t.Errorf("an incident that came too late: closed %v, shown %v, %v", late.closed, s.inc != nil, err)
+	if err := s.Crew.Finish(); err != nil || !late.closed || s.Incident != nil {
+		t.Errorf("an incident that came too late: closed %v, shown %v, %v", late.closed, s.Incident != nil, err)
 	}
 }
 
@@ -132,10 +137,10 @@ func TestTroubleIsSaid(t *testing.T) {
 		do   func(*stage)
 		says string
 	}{
-		"home": {func(s *stage) { s.Update(homeMsg{err: errors.New("reading the incidents: permission denied")}) }, "permission denied"},
+		"home": {func(s *stage) { s.Update(home.HomeMsg{Err: errors.New("reading the incidents: permission denied")}) }, "permission denied"},
 		"opening": {func(s *stage) {
-			s.at, s.wait.seq = atWait, 1
-			s.Update(openedMsg{seq: 1, err: errors.New("the bundle is locked by another handrail")})
+			s.At, s.wait.Seq = screen.AtWait, 1
+			s.Update(wait.OpenedMsg{Seq: 1, Err: errors.New("the bundle is locked by another handrail")})
 		}, "locked by another handrail"},
 	}
 	for name, tc := range cases {
@@ -176,8 +181,8 @@ func TestEveryKeyOnEveryScreen(t *testing.T) {
 				s := onStage(t, 80, 24, true, "")
 				to(s)
 				for _, then := range []string{first, "enter", "2", "x", "enter", first, "esc", "c", "1", first, "enter"} {
-					s.pass(grace)
-					if s.inc == nil {
+					s.pass(gate.Grace)
+					if s.Incident == nil {
 						break
 					}
 					s.press(then)

@@ -16,6 +16,9 @@ import (
 
 	"handrail/steps"
 	"handrail/triage"
+	"handrail/tui/gate"
+	"handrail/tui/home"
+	"handrail/tui/wait"
 )
 
 // clockwork is the clock of a test.
@@ -49,7 +52,7 @@ func onStage(t *testing.T, w, h int, incident bool, hostile string) *stage {
 // pass lets time go by; the tick after it is not waited for.
 func (s *stage) pass(d time.Duration) {
 	s.clock.at = s.clock.at.Add(d)
-	s.model.now = s.clock.at
+	s.model.Now = s.clock.at
 }
 
 // press sends keys and runs what each of them starts. What a key starts beside
@@ -73,7 +76,7 @@ func (s *stage) settle(cmd tea.Cmd) {
 		return
 	}
 	_, cmd = s.Update(msg)
-	if _, opened := msg.(openedMsg); !opened {
+	if _, opened := msg.(wait.OpenedMsg); !opened {
 		s.settle(cmd)
 	}
 }
@@ -112,7 +115,7 @@ func keyPress(s string) tea.KeyPressMsg {
 }
 
 func (s *stage) screen() string {
-	c := lipgloss.NewCanvas(s.w, s.h).Compose(lipgloss.NewLayer(s.View().Content))
+	c := lipgloss.NewCanvas(s.W, s.H).Compose(lipgloss.NewLayer(s.View().Content))
 	rows := strings.Split(ansi.Strip(c.Render()), "\n")
 	for i := range rows {
 		rows[i] = strings.TrimRight(rows[i], " ")
@@ -133,17 +136,17 @@ func (s *stage) want(t *testing.T, parts ...string) {
 // The ways to each screen, from the stage on.
 
 func (s *stage) toHome() {
-	s.settle(s.home.load(s.Env))
-	s.settle(s.home.ask(s.Env))
+	s.settle(s.home.Load(s.Env))
+	s.settle(s.home.Ask(s.Env))
 }
 
 // toAsking has three of ten answers.
 func (s *stage) toAsking() {
-	s.settle(s.home.load(s.Env))
-	s.c.Centre = func(context.Context, func(steps.Answer)) {}
-	s.home.ask(s.Env)
+	s.settle(s.home.Load(s.Env))
+	s.Config.Centre = func(context.Context, func(steps.Answer)) {}
+	s.home.Ask(s.Env)
 	for _, a := range centreFixture("")[:3] {
-		s.Update(answerMsg{run: s.home.centre.run, a: a})
+		s.Update(home.AnswerMsg{Run: s.home.Centre.Run, A: a})
 	}
 }
 
@@ -168,29 +171,29 @@ func (s *stage) toConclusion() {
 	s.toFinding()
 	s.press("enter", "enter", "enter")
 	s.press("n")
-	s.run.front(id("changed"))
-	s.run.decide()
+	s.run.Front(id("changed"))
+	s.run.Decide()
 }
 
 // toAsk has everything before the question settled.
 func (s *stage) toAsk() {
 	for _, name := range []string{"lock", "state", "process", "log", "serials"} {
-		s.run.front(id(name))
+		s.run.Front(id(name))
 		s.press("r")
 	}
 	for _, name := range []string{"whose", "changed", "class"} {
-		s.run.front(id(name))
+		s.run.Front(id(name))
 		s.press("a")
 	}
-	s.run.front(id("holder"))
-	s.run.decide()
+	s.run.Front(id("holder"))
+	s.run.Decide()
 	s.pass(3 * time.Minute)
 }
 
 func (s *stage) toMatrix() {
 	s.toAsk()
-	s.run.front(id("serials"))
-	s.run.decide()
+	s.run.Front(id("serials"))
+	s.run.Decide()
 }
 
 func (s *stage) toForm() { s.toAsk(); s.press("2") }
@@ -205,7 +208,7 @@ func (s *stage) toReady() {
 func (s *stage) toGate() {
 	s.toReady()
 	s.press("g")
-	s.pass(grace)
+	s.pass(gate.Grace)
 }
 
 // toDiff is a gate with a rehearsed change, look-alikes and owners.
@@ -224,7 +227,7 @@ func (s *stage) toTwo() {
 func (s *stage) approve(line string) {
 	_, cmd := s.Update(tea.PasteMsg{Content: line + "\n"})
 	s.settle(cmd)
-	s.pass(grace)
+	s.pass(gate.Grace)
 }
 
 func (s *stage) toDone() {
@@ -241,14 +244,14 @@ func (s *stage) toUndone(outcome string) {
 	s.bench.readAgain(outcome, "The lock is held again by runner@ci-7f9c, since 02:19:04Z.")
 	_, cmd := s.Update(changedMsg{s.bench, s.bench.Snapshot()})
 	_ = cmd // it waits for the next change
-	s.pass(grace)
+	s.pass(gate.Grace)
 }
 
 func (s *stage) toWatch() {
 	s.toDone()
-	s.pass(grace)
+	s.pass(gate.Grace)
 	s.press("enter")
-	s.run.front(id("clean"))
+	s.run.Front(id("clean"))
 	s.press("r")
 	s.pass(12 * time.Second)
 }
@@ -256,7 +259,7 @@ func (s *stage) toWatch() {
 func (s *stage) toVerified() {
 	s.toWatch()
 	s.pass(8 * time.Second)
-	s.settle(s.run.sampleWhenDue(s.Env))
+	s.settle(s.run.SampleWhenDue(s.Env))
 }
 
 func (s *stage) toSettle() {
@@ -285,8 +288,8 @@ func (s *stage) toReads() {
 
 // hear takes what the incident published.
 func (s *stage) hear() {
-	s.run.take(s.inc.Snapshot())
-	s.settle(s.evidence.liveGrew(s.Env))
+	s.run.Take(s.Incident.Snapshot())
+	s.settle(s.evidence.LiveGrew(s.Env))
 }
 
 // toLive reads what a probe prints, while it runs.
@@ -302,9 +305,9 @@ func (s *stage) toLive() {
 // toHistory is a watch that was red once, and unknown once.
 func (s *stage) toHistory() {
 	s.toDone()
-	s.pass(grace)
+	s.pass(gate.Grace)
 	s.press("enter")
-	s.run.front(id("clean"))
+	s.run.Front(id("clean"))
 	end := s.bench.probes[id("clean")]
 	for _, seen := range []string{"true", "false", "", "true", "true"} {
 		green := triage.Value{T: "bool", V: json.RawMessage(strconv.Quote(seen))}
@@ -329,7 +332,7 @@ func shots() map[string]shot {
 	return map[string]shot{
 		"home":          {false, (*stage).toHome},
 		"loading":       {false, func(*stage) {}},
-		"empty":         {false, func(s *stage) { s.Update(homeMsg{}) }},
+		"empty":         {false, func(s *stage) { s.Update(home.HomeMsg{}) }},
 		"match":         {false, (*stage).toMatch},
 		"params":        {false, func(s *stage) { s.toMatch(); s.press("down", "enter") }},
 		"run":           {true, func(s *stage) { s.pass(12 * time.Second) }},
@@ -343,7 +346,7 @@ func shots() map[string]shot {
 		"ask":           {true, (*stage).toAsk},
 		"ask-lists":     {true, (*stage).toLists},
 		"form":          {true, (*stage).toForm},
-		"gateshut":      {true, func(s *stage) { s.run.front(id("unlock")); s.press("g"); s.pass(grace) }},
+		"gateshut":      {true, func(s *stage) { s.run.Front(id("unlock")); s.press("g"); s.pass(gate.Grace) }},
 		"gate":          {true, (*stage).toGate},
 		"gatediff":      {true, (*stage).toDiff},
 		"gatemore":      {true, func(s *stage) { s.toDiff(); s.press("pgdown") }},
@@ -352,10 +355,10 @@ func shots() map[string]shot {
 		"gateundone":    {true, func(s *stage) { s.toUndone(triage.Undone) }},
 		"undone": {true, func(s *stage) {
 			s.toUndone(triage.Undone)
-			s.pass(grace)
+			s.pass(gate.Grace)
 			s.press("enter")
-			s.run.front(id("unlock"))
-			s.pass(grace)
+			s.run.Front(id("unlock"))
+			s.pass(gate.Grace)
 		}},
 		"gatewaits":      {true, (*stage).toTwo},
 		"waiting":        {true, func(s *stage) { s.toTwo(); s.press("enter") }},
@@ -366,7 +369,7 @@ func shots() map[string]shot {
 		"reads":          {true, (*stage).toReads},
 		"cutoff":         {true, func(s *stage) { s.toReads(); s.press("x") }},
 		"live":           {true, (*stage).toLive},
-		"barred":         {true, func(s *stage) { s.toFinding(); s.bar("log"); s.run.front(id("log")); s.run.decide() }},
+		"barred":         {true, func(s *stage) { s.toFinding(); s.bar("log"); s.run.Front(id("log")); s.run.Decide() }},
 		"gatenote":       {true, func(s *stage) { s.toGate(); s.write("force-un"); s.press("ctrl+t"); s.write("waiting for Ben") }},
 		"settle":         {true, (*stage).toSettle},
 		"debrief":        {true, (*stage).toDebrief},

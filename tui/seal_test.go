@@ -13,6 +13,8 @@ import (
 	"handrail/session"
 	"handrail/session/report"
 	"handrail/triage"
+	"handrail/tui/screen"
+	"handrail/tui/viewer"
 )
 
 // reportFixture is the report of an incident on the table.
@@ -24,13 +26,13 @@ func (b *bench) reportFixture(context.Context, string) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-func sealingFixture(h string) Sealing {
-	return Sealing{Signers: []Signer{{"SHA256:ltHUH9MRLBNvPoL8oiqgDBWMNdKpUZu3bEMkBcpWmJo" + h, "ana@bridge" + h}},
+func sealingFixture(h string) screen.Sealing {
+	return screen.Sealing{Signers: []screen.Signer{{ID: "SHA256:ltHUH9MRLBNvPoL8oiqgDBWMNdKpUZu3bEMkBcpWmJo" + h, Name: "ana@bridge" + h}},
 		Recipients: []string{"age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p" + h}, NameOne: "make a key with `age-keygen -o KEY`" + h}
 }
 
-func sealedFixture(o SealOrder, h string) Sealed {
-	s := Sealed{Seal: "seals/000001.txt" + h, Entries: 48, Anchor: "handrail 20261120-021400-state-lock-k7qd 48 3Jx0hQ8sK1pZb5yq2mN7tV4wR9uL6cE0aG1dF8iT2o=" + h, Key: "escrowed",
+func sealedFixture(o screen.SealOrder, h string) screen.Sealed {
+	s := screen.Sealed{Seal: "seals/000001.txt" + h, Entries: 48, Anchor: "handrail 20261120-021400-state-lock-k7qd 48 3Jx0hQ8sK1pZb5yq2mN7tV4wR9uL6cE0aG1dF8iT2o=" + h, Key: "escrowed",
 		Escrow: "~/.local/state/handrail/keys/20261120-021400-state-lock-k7qd-000001.age" + h, Verified: true, Unproven: []string{"time stamp: none" + h}}
 	if o.Signer != "" {
 		s.Signature = "seals/000001.txt.sig" + h
@@ -75,8 +77,8 @@ func (s *stage) toReport() { s.toDebrief(); s.press("p") }
 func TestSealFromTheDebrief(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 80, 24, true, "")
-	var got []SealOrder
-	s.c.Seal = func(_ context.Context, o SealOrder, tell func(string)) (Sealed, error) {
+	var got []screen.SealOrder
+	s.Config.Seal = func(_ context.Context, o screen.SealOrder, tell func(string)) (screen.Sealed, error) {
 		if !s.bench.closed {
 			t.Error("it is sealed while it is open for writing")
 		}
@@ -86,7 +88,7 @@ func TestSealFromTheDebrief(t *testing.T) {
 	}
 	s.press("z")
 	s.want(t, "Not now: this incident is open", "screen closes it; then it can be sealed")
-	if s.at != atRun {
+	if s.At != screen.AtRun {
 		t.Fatal("an open incident shows the seal")
 	}
 	s.toDebrief()
@@ -105,7 +107,7 @@ func TestSealFromTheDebrief(t *testing.T) {
 	_, cmd := s.Update(keyPress("enter"))
 	s.finish(cmd)
 	s.want(t, "✓ SEALED", "seals/000001.txt.sig", "POST THIS LINE")
-	if len(got) != 1 || got[0].Signer != sealingFixture("").Signers[0].ID || got[0].Bundle != s.run.snap.Bundle {
+	if len(got) != 1 || got[0].Signer != sealingFixture("").Signers[0].ID || got[0].Bundle != s.run.Snap.Bundle {
 		t.Fatalf("ordered %+v", got)
 	}
 	if _, cmd := s.Update(keyPress("A")); cmd == nil {
@@ -116,11 +118,11 @@ func TestSealFromTheDebrief(t *testing.T) {
 	for _, k := range []string{"t", "d"} {
 		s.press(k)
 		s.want(t, "let go to be sealed")
-		if s.form != nil {
+		if s.Sheet != nil {
 			t.Errorf("%s asks for something to add", k)
 		}
 	}
-	if s.press("z"); s.at != atSeal || len(got) != 1 {
+	if s.press("z"); s.At != screen.AtSeal || len(got) != 1 {
 		t.Error("z does not show the seal again")
 	}
 }
@@ -130,9 +132,9 @@ func TestSealThatFails(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 80, 24, true, "")
 	fail := true
-	s.c.Seal = func(_ context.Context, o SealOrder, _ func(string)) (Sealed, error) {
+	s.Config.Seal = func(_ context.Context, o screen.SealOrder, _ func(string)) (screen.Sealed, error) {
 		if fail {
-			return Sealed{}, errors.New("no space left on device")
+			return screen.Sealed{}, errors.New("no space left on device")
 		}
 		return sealedFixture(o, ""), nil
 	}
@@ -170,14 +172,14 @@ func TestSealGoesOnBehindAnotherScreen(t *testing.T) {
 func TestSealSaysWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 80, 60, true, "")
-	s.c.Sealing = func(context.Context) (Sealing, error) {
-		return Sealing{NoSigner: "SSH_AUTH_SOCK names no ssh-agent: make a key with ssh-keygen, and load it with ssh-add", NameOne: "make a key with age-keygen"}, nil
+	s.Config.Sealing = func(context.Context) (screen.Sealing, error) {
+		return screen.Sealing{NoSigner: "SSH_AUTH_SOCK names no ssh-agent: make a key with ssh-keygen, and load it with ssh-add", NameOne: "make a key with age-keygen"}, nil
 	}
 	snap := s.bench.Snapshot()
 	snap.State.Outcome, snap.State.Seq = "open", snap.State.Seq+1
 	snap.Anchor = session.Anchor{Line: "handrail x 1 y", Due: "the incident is open"}
 	snap.State.Debts = []triage.Debt{{DebtOpened: triage.DebtOpened{ID: "a", Text: "the apply was cut off"}}, {DebtOpened: triage.DebtOpened{ID: "b", Text: "replicas"}, Settled: triage.Settle{How: "carried", Owner: "platform", Until: "2026-12-01"}}}
-	s.run.take(snap)
+	s.run.Take(snap)
 	s.press("z")
 	s.want(t, "state-lock/lock is missing", "owed, and nobody has it: the apply was cut off", "platform carries until 2026-12-01", "not posted since the incident is open",
 		"steps were left out", "WHO SIGNS", "names no ssh-agent", "is destroyed", "age-keygen")
@@ -191,7 +193,7 @@ func TestReport(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 80, 24, true, "")
 	var name, saved string
-	s.c.Save = saveTo(&name, &saved)
+	s.Config.Save = saveTo(&name, &saved)
 	s.toFinding()
 	s.press("p")
 	s.want(t, "REPORT  as it would be exported now", "Plan or apply cannot get the state lock", "✓E9", "══", "missing", "s save")
@@ -202,11 +204,11 @@ func TestReport(t *testing.T) {
 	s.press("esc", "end")
 	s.want(t, "end")
 	s.press("home", "pgdown")
-	at := s.evidence.view.doc.lines[s.evidence.view.doc.line(s.evidence.view.look.at.off)].From
+	at := s.evidence.View.Doc.Lines[s.evidence.View.Doc.Line(s.evidence.View.Look.At.Off)].From
 	s.resize(120, 24)
-	d := s.evidence.view.doc
-	if got := d.lines[d.line(s.evidence.view.look.at.off)].From; d.w != 114 || got < at-1 || got > at+1 {
-		t.Errorf("laid out for %d cells, at line %d of the source, was at %d", d.w, got, at)
+	d := s.evidence.View.Doc
+	if got := d.Lines[d.Line(s.evidence.View.Look.At.Off)].From; d.W != 114 || got < at-1 || got > at+1 {
+		t.Errorf("laid out for %d cells, at line %d of the source, was at %d", d.W, got, at)
 	}
 	s.press("s")
 	s.write("r.md")
@@ -216,14 +218,14 @@ func TestReport(t *testing.T) {
 		t.Errorf("saved %q: %d bytes, want %d", name, len(saved), len(want))
 	}
 	s.press("[", "]")
-	if s.press("esc"); s.at != atRun || s.evidence.view != nil {
+	if s.press("esc"); s.At != screen.AtRun || s.evidence.View != nil {
 		t.Error("esc does not lead back to the step")
 	}
 	s.press("e", "p", "esc")
-	if s.at != atEvidence || s.evidence.report || s.evidence.detail {
+	if s.At != screen.AtEvidence || s.evidence.Report || s.evidence.Detail {
 		t.Error("esc does not lead back to the list")
 	}
-	s.c.Report = func(context.Context, string) ([]byte, error) { return nil, errors.New("the disk is gone") }
+	s.Config.Report = func(context.Context, string) ([]byte, error) { return nil, errors.New("the disk is gone") }
 	s.press("p")
 	s.want(t, "the disk is gone")
 }
@@ -234,15 +236,15 @@ func TestKinds(t *testing.T) {
 	s := onStage(t, 80, 24, true, "")
 	s.toDebrief()
 	s.press("e")
-	all := len(s.evidence.found)
+	all := len(s.evidence.Found)
 	seen := map[string]bool{}
 	for {
-		if s.press("v"); s.evidence.kind == 0 {
+		if s.press("v"); s.evidence.Kind == 0 {
 			break
 		}
-		name := string(entryKinds()[s.evidence.kind].name)
+		name := string(viewer.EntryKinds()[s.evidence.Kind].Name)
 		s.want(t, "only "+name)
-		if n := len(s.evidence.found); n == 0 || n >= all || seen[name] {
+		if n := len(s.evidence.Found); n == 0 || n >= all || seen[name] {
 			t.Errorf("%s: %d of %d entries", name, n, all)
 		}
 		seen[name] = true
@@ -254,11 +256,11 @@ func TestKinds(t *testing.T) {
 	s.write("no such thing")
 	s.want(t, "everything again")
 	s.press("enter", "esc")
-	if len(s.evidence.found) != all || s.at != atEvidence {
+	if len(s.evidence.Found) != all || s.At != screen.AtEvidence {
 		t.Error("esc does not show everything again")
 	}
 	s.press("home")
-	if s.evidence.at != 0 {
+	if s.evidence.At != 0 {
 		t.Error("home does not go to the first entry")
 	}
 	if strings.Contains(s.screen(), "only ") {

@@ -30,7 +30,7 @@ func TestStorm(t *testing.T) {
 		}
 		for range rapid.IntRange(1, 40).Draw(r, "moves") {
 			small := s.small()
-			before := s.at
+			before := s.At
 			switch rapid.IntRange(0, 9).Draw(r, "kind") {
 			case 0, 1, 2:
 				s.Update(tea.WindowSizeMsg{Width: rapid.IntRange(0, 220).Draw(r, "w"), Height: rapid.IntRange(0, 70).Draw(r, "h")})
@@ -41,29 +41,29 @@ func TestStorm(t *testing.T) {
 				s.Update(tickMsg{s.heart.n})
 			default:
 				_, cmd := s.Update(keyPress(rapid.SampledFrom(keys).Draw(r, "key")))
-				if small && s.at != before {
-					r.Fatalf("a key did something on a terminal of %dx%d", s.w, s.h)
+				if small && s.At != before {
+					r.Fatalf("a key did something on a terminal of %dx%d", s.W, s.H)
 				}
 				s.settle(cmd)
 			}
 			v := s.View()
-			if s.w == 0 || s.h == 0 {
+			if s.W == 0 || s.H == 0 {
 				continue
 			}
 			rows := strings.Split(v.Content, "\n")
-			if len(rows) != s.h {
-				r.Fatalf("%d rows on a terminal of %dx%d", len(rows), s.w, s.h)
+			if len(rows) != s.H {
+				r.Fatalf("%d rows on a terminal of %dx%d", len(rows), s.W, s.H)
 			}
 			for n, row := range rows {
-				if w := ansi.StringWidth(row); w > s.w {
-					r.Fatalf("row %d is %d wide on a terminal of %dx%d: %q", n, w, s.w, s.h, row)
+				if w := ansi.StringWidth(row); w > s.W {
+					r.Fatalf("row %d is %d wide on a terminal of %dx%d: %q", n, w, s.W, s.H, row)
 				}
 			}
-			if c := v.Cursor; c != nil && (c.X < 0 || c.Y < 0 || c.X >= s.w || c.Y >= s.h) {
-				r.Fatalf("the cursor is at %d,%d on a terminal of %dx%d", c.X, c.Y, s.w, s.h)
+			if c := v.Cursor; c != nil && (c.X < 0 || c.Y < 0 || c.X >= s.W || c.Y >= s.H) {
+				r.Fatalf("the cursor is at %d,%d on a terminal of %dx%d", c.X, c.Y, s.W, s.H)
 			}
-			if s.small() && s.w > 20 && s.h > 5 && !strings.Contains(ansi.Strip(v.Content), "ctrl+c leaves") {
-				r.Fatalf("a terminal of %dx%d is not told that it is too small", s.w, s.h)
+			if s.small() && s.W > 20 && s.H > 5 && !strings.Contains(ansi.Strip(v.Content), "ctrl+c leaves") {
+				r.Fatalf("a terminal of %dx%d is not told that it is too small", s.W, s.H)
 			}
 		}
 	})

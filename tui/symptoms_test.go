@@ -4,6 +4,9 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
+
+	"handrail/tui/match"
+	"handrail/tui/screen"
 )
 
 // toSymptoms has two symptoms picked.
@@ -24,16 +27,16 @@ func TestPickSymptoms(t *testing.T) {
 	s.press("/")
 	s.write("never DELETE")
 	s.want(t, "/ never DELETE", "A delete was asked for")
-	if len(s.symptoms.shown) != 1 {
-		t.Fatalf("%d symptoms have the words", len(s.symptoms.shown))
+	if len(s.symptoms.Shown) != 1 {
+		t.Fatalf("%d symptoms have the words", len(s.symptoms.Shown))
 	}
 	s.press("enter")
-	if len(s.symptoms.picked) != 2 || s.symptoms.find.value() != "" || s.symptoms.searching {
-		t.Errorf("picked %v, looking for %q", s.symptoms.picked, s.symptoms.find.value())
+	if len(s.symptoms.Picked) != 2 || s.symptoms.Find.Value() != "" || s.symptoms.Searching {
+		t.Errorf("picked %v, looking for %q", s.symptoms.Picked, s.symptoms.Find.Value())
 	}
 	s.press("home", "space")
-	if len(s.symptoms.picked) != 1 || s.symptoms.picked[symptomsFixture("")[0].Text] {
-		t.Errorf("picked %v", s.symptoms.picked)
+	if len(s.symptoms.Picked) != 1 || s.symptoms.Picked[symptomsFixture("")[0].Text] {
+		t.Errorf("picked %v", s.symptoms.Picked)
 	}
 	s.press("/")
 	s.write("zzz")
@@ -41,21 +44,21 @@ func TestPickSymptoms(t *testing.T) {
 	s.press("esc", "end")
 	s.want(t, "Start an incident with partial-apply")
 	s.press("enter")
-	if s.form == nil {
+	if s.Sheet == nil {
 		t.Error("the runbook is not started")
 	}
 	s.press("esc", "tab")
 	s.want(t, "What does the failure say?")
 	s.press("tab")
-	if s.at != atSymptoms || len(s.symptoms.picked) != 1 {
+	if s.At != screen.AtSymptoms || len(s.symptoms.Picked) != 1 {
 		t.Error("what was picked is forgotten")
 	}
 	s.Update(tea.PasteMsg{Content: "Error: Error acquiring the state lock"})
-	if s.want(t, "What does the failure say?"); s.match.text == "" {
+	if s.want(t, "What does the failure say?"); s.match.Text == "" {
 		t.Error("a paste is lost")
 	}
 	s.press("esc")
-	if s.at != atHome {
+	if s.At != screen.AtHome {
 		t.Error("esc does not lead home")
 	}
 }
@@ -65,8 +68,8 @@ func TestSymptomsAreRankedForTheNewestPick(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 80, 30, false, "")
 	s.toSymptoms()
-	s.Update(fittingMsg{seq: s.symptoms.seq - 1})
-	if len(s.symptoms.hits) == 0 {
+	s.Update(match.FittingMsg{Seq: s.symptoms.Seq - 1})
+	if len(s.symptoms.Hits) == 0 {
 		t.Error("an old ranking took the place of a newer one")
 	}
 }
@@ -93,8 +96,8 @@ func TestFindFact(t *testing.T) {
 		s.press("/")
 		s.write("SERIAL")
 		s.want(t, "/ SERIAL", "serial", "42", "Keep these facts")
-		if got := s.run.find.words(); len(got) != 1 || s.form != nil {
-			t.Fatalf("words %q, a form: %v", got, s.form != nil)
+		if got := s.run.Find.Words(); len(got) != 1 || s.Sheet != nil {
+			t.Fatalf("words %q, a form: %v", got, s.Sheet != nil)
 		}
 		s.write("x")
 		s.want(t, "No fact has these words")
@@ -103,11 +106,11 @@ func TestFindFact(t *testing.T) {
 		s.press("/")
 		s.Update(tea.PasteMsg{Content: " 42"})
 		s.press("esc")
-		if s.run.find.edit.value() != "" || !s.run.facts {
+		if s.run.Find.Edit.Value() != "" || !s.run.Facts {
 			t.Error("esc does not show all facts")
 		}
 		s.press("esc")
-		if s.run.facts {
+		if s.run.Facts {
 			t.Error("esc does not lead back to the step")
 		}
 	}

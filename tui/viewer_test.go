@@ -16,6 +16,7 @@ import (
 	"handrail/session"
 	"handrail/tui/ink"
 	"handrail/tui/longtext"
+	"handrail/tui/viewer"
 )
 
 // reading opens a text in the viewer, on the whole screen.
@@ -93,7 +94,7 @@ func TestWindows(t *testing.T) {
 				s.write(rapid.SampledFrom([]string{"error", "付", "word w", "zzz"}).Draw(r, "find"))
 				s.press("enter")
 			case "enter":
-				if s.evidence.view.asking {
+				if s.evidence.View.Asking {
 					s.press(k)
 				}
 			default:
@@ -102,28 +103,28 @@ func TestWindows(t *testing.T) {
 			if rapid.IntRange(0, 9).Draw(r, "resize") == 0 {
 				s.resize(rapid.IntRange(60, 130).Draw(r, "w"), rapid.IntRange(18, 50).Draw(r, "h"))
 			}
-			v := s.evidence.view
-			if v.err != "" {
-				r.Fatal(v.err)
+			v := s.evidence.View
+			if v.Err != "" {
+				r.Fatal(v.Err)
 			}
 			samePage(r, v, body)
 		}
 	})
 }
 
-func samePage(r *rapid.T, v *viewer, body string) {
-	rows, lines := naiveRows(body, v.look.w, v.look.right, v.look.wrap)
-	if len(v.page.rows) != min(len(rows), v.look.h) {
-		r.Fatalf("%d rows of %d in a room of %d", len(v.page.rows), len(rows), v.look.h)
+func samePage(r *rapid.T, v *viewer.Reader, body string) {
+	rows, lines := naiveRows(body, v.Look.W, v.Look.Right, v.Look.Wrap)
+	if len(v.Page.Rows) != min(len(rows), v.Look.H) {
+		r.Fatalf("%d rows of %d in a room of %d", len(v.Page.Rows), len(rows), v.Look.H)
 	}
 	if len(rows) == 0 {
 		return
 	}
 	// The page says which line it begins with; which row of it, only the naive rendering knows.
 	fits := func(from int) string {
-		for i, got := range v.page.rows {
-			if want := rows[from+i]; string(got.body) != want || got.line != int64(lines[from+i]) {
-				return fmt.Sprintf("row %d is %d %q, want %d %q", i, got.line, got.body, lines[from+i], want)
+		for i, got := range v.Page.Rows {
+			if want := rows[from+i]; string(got.Body) != want || got.Line != int64(lines[from+i]) {
+				return fmt.Sprintf("row %d is %d %q, want %d %q", i, got.Line, got.Body, lines[from+i], want)
 			}
 		}
 		return ""
@@ -133,7 +134,7 @@ func samePage(r *rapid.T, v *viewer, body string) {
 		if lines[i] > 0 {
 			n = int64(lines[i])
 		}
-		if n != v.page.line || i+len(v.page.rows) > len(rows) {
+		if n != v.Page.Line || i+len(v.Page.Rows) > len(rows) {
 			continue
 		}
 		if first < 0 {
@@ -143,7 +144,7 @@ func samePage(r *rapid.T, v *viewer, body string) {
 			return
 		}
 	}
-	r.Fatalf("the page from line %d is nowhere in the text; last try: %s", v.page.line, why)
+	r.Fatalf("the page from line %d is nowhere in the text; last try: %s", v.Page.Line, why)
 }
 
 // TestViewerKeys walks a long text by its keys.
@@ -177,7 +178,7 @@ func TestViewerKeys(t *testing.T) {
 	s.want(t, "in line 43 of 12,000, around the end")
 	s.press("esc")
 	s.want(t, "line 3") // the page stays, the search is over
-	if s.press("home", "right"); s.evidence.view.look.right == 0 {
+	if s.press("home", "right"); s.evidence.View.Look.Right == 0 {
 		t.Error("right does nothing")
 	}
 	s.want(t, "from column")
@@ -185,12 +186,12 @@ func TestViewerKeys(t *testing.T) {
 	s.want(t, "wrapped", "network not renewed, try 0")
 	s.press("left")
 	s.want(t, "Lines are wrapped here")
-	if s.press("enter"); s.evidence.full {
+	if s.press("enter"); s.evidence.Full {
 		t.Error("enter does not go back to the entry")
 	}
 	s.press("esc")
 	s.want(t, "EVIDENCE")
-	if s.evidence.view != nil {
+	if s.evidence.View != nil {
 		t.Error("the artifact is still open")
 	}
 }
@@ -230,8 +231,8 @@ func TestCopy(t *testing.T) {
 		t.Errorf("the line is copied as %q, want %q", got, want)
 	}
 	s = reading(t, 80, 24, strings.Repeat("支", 100_000))
-	if got := clip(s, "y"); len(got) < copyMost-3 || len(got) > copyMost {
-		t.Errorf("%d bytes are copied, want at most %d", len(got), copyMost)
+	if got := clip(s, "y"); len(got) < viewer.CopyMost-3 || len(got) > viewer.CopyMost {
+		t.Errorf("%d bytes are copied, want at most %d", len(got), viewer.CopyMost)
 	}
 	s.want(t, "the first 64.0 KiB", "s saves all of it")
 }
@@ -243,7 +244,7 @@ func TestSave(t *testing.T) {
 	s.press("s")
 	s.want(t, "cannot be saved here")
 	var name, saved string
-	s.c.Save = func(_ context.Context, n string, from io.Reader) (string, error) {
+	s.Config.Save = func(_ context.Context, n string, from io.Reader) (string, error) {
 		b, err := io.ReadAll(from)
 		name, saved = n, string(b)
 		if n == "taken" {
@@ -287,10 +288,10 @@ func TestViewerTrouble(t *testing.T) {
 	short.want(t, "shorter than it was")
 
 	late := reading(t, 80, 24, "x\n")
-	id := late.evidence.view.id
+	id := late.evidence.View.ID
 	late.press("esc", "esc")
 	closed := &closing{stored: stored{bytes.NewReader(nil)}, done: make(chan struct{})}
-	for _, msg := range []tea.Msg{artifactMsg{id: id, art: closed}, pageMsg{id: id}, countMsg{id: id}, huntMsg{id: id}, copiedMsg{id: id, body: "x"}} {
+	for _, msg := range []tea.Msg{viewer.ArtifactMsg{ID: id, Art: closed}, viewer.PageMsg{ID: id}, viewer.CountMsg{ID: id}, viewer.HuntMsg{ID: id}, viewer.CopiedMsg{ID: id, Body: "x"}} {
 		if _, cmd := late.Update(msg); cmd != nil {
 			t.Errorf("%T for an artifact that was left does something", msg)
 		}
@@ -336,12 +337,12 @@ func TestOldSearchIsDropped(t *testing.T) {
 	s := reading(t, 80, 24, strings.Repeat(strings.Repeat("x", 99)+"\n", 200_000)+"ab\n")
 	s.press("/")
 	_, old := s.Update(keyPress("a"))
-	h := s.evidence.view.find.hunt
+	h := s.evidence.View.Find.Hunt
 	if h == nil || old == nil {
 		t.Fatal("nothing is searched")
 	}
 	s.Update(keyPress("c"))
-	if h.ctx.Err() == nil {
+	if h.Ctx.Err() == nil {
 		t.Error("the old search goes on")
 	}
 	s.settle(old)

@@ -16,6 +16,7 @@ import (
 
 	"handrail/session"
 	"handrail/triage"
+	"handrail/tui/viewer"
 )
 
 // onDisk is an artifact in a file.
@@ -136,10 +137,10 @@ func BenchmarkViewerKeyWhileCounting(b *testing.B) {
 		}
 		handle(keyPress("enter"))
 		var pressed time.Time
-		for s.evidence.view.file == nil || !s.evidence.view.look.index.Over() {
+		for s.evidence.View.File == nil || !s.evidence.View.Look.Index.Over() {
 			msg := <-back
 			handle(msg)
-			if _, page := msg.(pageMsg); page {
+			if _, page := msg.(viewer.PageMsg); page {
 				if !pressed.IsZero() {
 					took = append(took, time.Since(pressed))
 				}
@@ -147,7 +148,7 @@ func BenchmarkViewerKeyWhileCounting(b *testing.B) {
 				handle(keyPress("down"))
 			}
 		}
-		s.evidence.closeArtifact(s.Env)
+		s.evidence.CloseArtifact(s.Env)
 	}
 	quantiles(b, took)
 }
@@ -184,7 +185,7 @@ func BenchmarkViewerOpen(b *testing.B) {
 					_, cmd = s.Update(cmd())
 					most = max(most, live()-min(before, live()))
 				}
-				s.evidence.closeArtifact(s.Env)
+				s.evidence.CloseArtifact(s.Env)
 			}
 			b.ReportMetric(first.Seconds()*1000/float64(n), "first-page-ms")
 			b.ReportMetric(float64(most)/(1<<20), "peak-MB")
@@ -203,12 +204,12 @@ func live() uint64 {
 func BenchmarkViewerSearch(b *testing.B) {
 	s := onBenchText(b, millionLines(b), 0)
 	s.press("enter", "enter")
-	b.SetBytes(s.evidence.view.file.Size())
+	b.SetBytes(s.evidence.View.File.Size())
 	for b.Loop() {
 		s.press("/")
 		_, cmd := s.Update(tea.PasteMsg{Content: "zebra"})
 		s.settle(cmd)
-		if !s.evidence.view.find.none {
+		if !s.evidence.View.Find.None {
 			b.Fatal("it was not looked for")
 		}
 		s.press("esc")

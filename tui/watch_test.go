@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"handrail/triage"
+	"handrail/tui/run"
 )
 
 // TestStability: the window is never more than whole, and never less than what the
@@ -26,15 +27,15 @@ func TestStability(t *testing.T) {
 			}
 		}
 		now := at.Add(time.Duration(rapid.IntRange(0, 100).Draw(r, "now")) * time.Second)
-		s := stabilityOf(st, now)
-		need := greens(st)
+		s := run.StabilityOf(st, now)
+		need := run.Greens(st)
 		switch {
-		case s.gone < 0 || s.gone > s.full:
-			r.Fatalf("the window is at %v of %v", s.gone, s.full)
-		case st.Streak >= need && (s.gone != s.full || s.least != 0):
-			r.Fatalf("a complete window is at %v of %v, at least %v more", s.gone, s.full, s.least)
-		case st.Streak < need && s.least < time.Duration(need-max(st.Streak, 1)-1)*gap:
-			r.Fatalf("%d of %d greens, and at least %v more", st.Streak, need, s.least)
+		case s.Gone < 0 || s.Gone > s.Full:
+			r.Fatalf("the window is at %v of %v", s.Gone, s.Full)
+		case st.Streak >= need && (s.Gone != s.Full || s.Least != 0):
+			r.Fatalf("a complete window is at %v of %v, at least %v more", s.Gone, s.Full, s.Least)
+		case st.Streak < need && s.Least < time.Duration(need-max(st.Streak, 1)-1)*gap:
+			r.Fatalf("%d of %d greens, and at least %v more", st.Streak, need, s.Least)
 		}
 	})
 }

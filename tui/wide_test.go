@@ -9,7 +9,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"handrail/triage"
+	"handrail/tui/home"
 	"handrail/tui/ink"
+	"handrail/tui/screen"
 )
 
 // names are what people call things: from right to left, of several letters in one, wide, and with marks.
@@ -19,12 +21,12 @@ const names = " שלום מרחבא قاعدة البيانات 👩‍👩‍�
 func (s *stage) aligned(t *testing.T) {
 	t.Helper()
 	rows := strings.Split(s.View().Content, "\n")
-	if len(rows) != s.h {
-		t.Errorf("%d rows of %d", len(rows), s.h)
+	if len(rows) != s.H {
+		t.Errorf("%d rows of %d", len(rows), s.H)
 	}
 	for _, r := range rows {
-		if w := ink.Cells(ink.Drawn(r)); w > s.w {
-			t.Errorf("%d cells of %d: %q", w, s.w, r)
+		if w := ink.Cells(ink.Drawn(r)); w > s.W {
+			t.Errorf("%d cells of %d: %q", w, s.W, r)
 		}
 	}
 }
@@ -39,7 +41,7 @@ func TestNamesOfTheWorld(t *testing.T) {
 				s := onStage(t, size[0], size[1], sc.incident, names)
 				sc.to(s)
 				s.aligned(t)
-				s.c.ASCII = true
+				s.Config.ASCII = true
 				s.aligned(t)
 			})
 		}
@@ -50,11 +52,11 @@ func TestNamesOfTheWorld(t *testing.T) {
 func TestColumnsOfNames(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 80, 24, false, "")
-	var rows []IncidentRow
+	var rows []screen.IncidentRow
 	for i, n := range append(strings.Fields(names), "plain") {
-		rows = append(rows, IncidentRow{ID: fmt.Sprint(i), Title: n, Severity: "SEV-3", Phase: "mutation"})
+		rows = append(rows, screen.IncidentRow{ID: fmt.Sprint(i), Title: n, Severity: "SEV-3", Phase: "mutation"})
 	}
-	s.Update(homeMsg{data: Home{Incidents: rows}})
+	s.Update(home.HomeMsg{Data: screen.Home{Incidents: rows}})
 	n := 0
 	for _, r := range strings.Split(s.View().Content, "\n") {
 		if plain := ours.ReplaceAllString(r, ""); strings.HasSuffix(strings.TrimRight(plain, " "), "mutation") {
@@ -85,7 +87,7 @@ func TestLongLists(t *testing.T) {
 	for i := range many {
 		snap.State.Timeline = append(snap.State.Timeline, triage.Moment{Seq: int64(i + 100), At: opened().Add(time.Duration(i) * time.Second), Actor: "ana", Type: "note", Text: called(i)})
 	}
-	s.run.snap = snap
+	s.run.Snap = snap
 	s.press("e")
 	for _, k := range []string{"up", "pgup", "home", "pgdown", "end", "v", "esc", "/"} {
 		s.press(k)
@@ -96,11 +98,11 @@ func TestLongLists(t *testing.T) {
 	s.want(t, "1 of 100028 entries", "row 77777 of")
 
 	h := onStage(t, 80, 24, false, "")
-	var rows []IncidentRow
+	var rows []screen.IncidentRow
 	for i := range many {
-		rows = append(rows, IncidentRow{ID: fmt.Sprintf("inc-%d", i), Title: called(i), Severity: "SEV-3", Phase: "learn", Opened: opened()})
+		rows = append(rows, screen.IncidentRow{ID: fmt.Sprintf("inc-%d", i), Title: called(i), Severity: "SEV-3", Phase: "learn", Opened: opened()})
 	}
-	h.Update(homeMsg{data: Home{Incidents: rows}})
+	h.Update(home.HomeMsg{Data: screen.Home{Incidents: rows}})
 	for _, k := range []string{"down", "pgdown", "end", "up", "/"} {
 		h.press(k)
 		h.aligned(t)

@@ -1,0 +1,87 @@
+package form
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	tea "charm.land/bubbletea/v2"
+
+	"handrail/tui/ink"
+)
+
+// Editor is a line of input. It is our own because it must say whether any of
+// it was pasted, and because what it draws goes through shown.
+type Editor struct {
+	runes  []rune
+	at     int
+	Pasted bool
+}
+
+func (e *Editor) Value() string { return string(e.runes) }
+
+func (e *Editor) Set(s string) { e.runes, e.at, e.Pasted = []rune(s), len([]rune(s)), false }
+
+// Key handles an editing key and says whether it was one.
+func (e *Editor) Key(msg tea.KeyPressMsg) bool {
+	switch msg.String() {
+	case "left":
+		e.at = max(0, e.at-1)
+	case "right":
+		e.at = min(len(e.runes), e.at+1)
+	case "home", "ctrl+a":
+		e.at = 0
+	case "end", "ctrl+e":
+		e.at = len(e.runes)
+	case "backspace":
+		if e.at > 0 {
+			e.runes = slices.Delete(e.runes, e.at-1, e.at)
+			e.at--
+		}
+	case "delete":
+		if e.at < len(e.runes) {
+			e.runes = slices.Delete(e.runes, e.at, e.at+1)
+		}
+	case "ctrl+u":
+		e.runes, e.at = slices.Delete(e.runes, 0, e.at), 0
+	case "ctrl+w":
+		from := len(strings.TrimRightFunc(string(e.runes[:e.at]), unicode.IsSpace))
+		from = strings.LastIndexFunc(string(e.runes[:e.at])[:from], unicode.IsSpace) + 1
+		n := len([]rune(string(e.runes[:e.at])[:from]))
+		e.runes, e.at = slices.Delete(e.runes, n, e.at), n
+	default:
+		if msg.Text == "" {
+			return false
+		}
+		e.Insert(msg.Text)
+	}
+	if len(e.runes) == 0 {
+		e.Pasted = false // what was pasted is gone
+	}
+	return true
+}
+
+// Paste inserts what came from the clipboard, without the space that a copied
+// line brings along.
+func (e *Editor) Paste(s string) {
+	e.Insert(strings.TrimRightFunc(s, unicode.IsSpace))
+	e.Pasted = len(e.runes) > 0
+}
+
+func (e *Editor) Insert(s string) {
+	rs := []rune(s)
+	e.runes = slices.Insert(e.runes, e.at, rs...)
+	e.at += len(rs)
+}
+
+// Draw shows the part of the line around the cursor in w cells, and the column
+// of the cursor.
+func (e *Editor) Draw(i ink.Ink, w int) (ink.Drawn, int) {
+	before, after := ink.Inline(string(e.runes[:e.at])), ink.Inline(string(e.runes[e.at:]))
+	for ink.Cells(ink.Drawn(before)) > w-1 {
+		_, cutTo, _ := strings.Cut(string(before), string([]rune(string(before))[0]))
+		before = ink.Text(cutTo)
+	}
+	at := ink.Cells(ink.Drawn(before))
+	return i.On(ink.Clip(before+after, w)), at
+}

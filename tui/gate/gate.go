@@ -1,0 +1,188 @@
+package gate
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"handrail/session"
+	"handrail/steps"
+	"handrail/triage"
+	"handrail/tui/form"
+	"handrail/tui/ink"
+	"handrail/tui/screen"
+	"handrail/tui/sheets"
+)
+
+// Grace is how long the keyboard must be quiet before a gate that has just been
+// armed listens: keys meant for the screen below must not reach it.
+const Grace = 400 * time.Millisecond
+
+// tries is how many wrong phrases close a gate.
+const tries = 3
+
+// gateModal is the gate in front of everything. It decides nothing: it shows
+// what the incident says of the gate and hands over what was typed.
+type Modal struct {
+	Step    string
+	Gate    session.Gate
+	Has     bool // gate is of this step
+	Reading bool // the preview is on its way
+	Sent    bool // the phrase was handed over and is being answered
+	Edit    form.Editor
+	Quiet   time.Time     // keys before this moment are swallowed
+	Said    screen.Notice // the newest answer
+	refused []triage.Refusal
+	digest  steps.Digest
+	Off     int
+	why     ink.Text      // it was closed, "" while it was not
+	Noted   screen.Notice // a note was recorded meanwhile
+	wrong   int           // wrong phrases before the newest one was handed over
+	asks    bool          // an approval was handed over and is being looked at
+}
+
+// Take shows a newer snapshot. A gate that becomes armed, or whose preview is
+// another one than before, starts with an empty line and a quiet keyboard.
+func (g *Modal) Take(s session.Snapshot, now time.Time) {
+	g.why = ""
+	if st := s.State.Gates[g.Step]; st.Phase == triage.GateIdle {
+		g.why = ink.Shown(st.Why)
+	}
+	if s.Gate == nil || s.Gate.Step != g.Step {
+		// What was shown stays readable, but no longer as something to type at.
+		g.Gate.Phase, g.Gate.Wrong = s.State.Gates[g.Step].Phase, 0
+		g.Edit = form.Editor{}
+		return
+	}
+	armed := s.Gate.Phase == triage.GateArmed
+	if armed && (!g.Has || g.Gate.Phase != triage.GateArmed || g.digest != s.Gate.Digest) {
+		g.Edit, g.Quiet, g.digest = form.Editor{}, now.Add(Grace), s.Gate.Digest
+	}
+	if s.Gate.Wrong != g.Gate.Wrong {
+		g.Edit = form.Editor{}
+	}
+	if g.Has && approvals(*s.Gate) != approvals(g.Gate) { // the line is for something else now
+		g.Edit, g.Quiet, g.Said = form.Editor{}, now.Add(Grace), screen.Notice{}
+	}
+	if g.Has && s.Gate.Phase != g.Gate.Phase {
+		g.Off = 0 // how it ended stands above what was read before
+	}
+	g.Gate, g.Has = *s.Gate, true
+}
+
+// Answer takes the incident's answer to an intent about this gate, and says
+// whether nobody else needs to.
+func (g *Modal) Answer(msg screen.Did, now time.Time) bool {
+	switch msg.In.Kind {
+	case triage.DoPreview:
+		g.Reading = false
+	case triage.DoConfirm:
+		g.Sent = false
+	case triage.DoApprove:
+		g.approved(msg.Err, now)
+		return true
+	case triage.DoDisarm:
+		return msg.Err == nil
+	default:
+		return false
+	}
+	g.refused, g.Said = nil, screen.Notice{}
+	var refused *triage.Refused
+	switch {
+	case msg.Err == nil:
+	case g.Armed() && g.Gate.Wrong > g.wrong: // where it differs is said beside the line
+	case errors.As(msg.Err, &refused):
+		g.refused = refused.Refusals
+	default:
+		g.Said = screen.Notice{Level: "critical", Text: ink.Shown(msg.Err.Error())}
+	}
+	if msg.Err != nil {
+		g.Quiet = now.Add(Grace)
+	}
+	return true
+}
+
+func (g *Modal) Armed() bool { return g.Has && g.Gate.Phase == triage.GateArmed }
+
+// Press gives every key to the gate.
+func (g *Modal) Press(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
+	if !env.Now.Before(g.Quiet) {
+		g.Noted = screen.Notice{}
+	}
+	switch {
+	case key.Matches(msg, env.Keys.Esc):
+		return g.close(env)
+	case env.Now.Before(g.Quiet): // whoever typed this was looking at something else
+		g.Quiet = env.Now.Add(Grace)
+		return nil
+	case msg.String() == "pgdown":
+		g.Off += 5
+	case msg.String() == "pgup":
+		g.Off = max(0, g.Off-5)
+	case g.waits(env):
+		return g.typeApproval(env, msg)
+	case g.Armed() && !g.Sent:
+		return g.typePhrase(env, msg)
+	case g.Armed(), g.Reading:
+	case key.Matches(msg, env.Keys.Interrupt) && env.Acting():
+		env.Sheet = sheets.InterruptForm(env, env.Snap.State.Acting)
+	case key.Matches(msg, env.Keys.View) && env.Acting():
+		return env.Ask(screen.ShowOutput{}) // the act goes on
+	case key.Matches(msg, env.Keys.Reload):
+		return env.Ask(screen.OpenGate{Step: g.Step})
+	case key.Matches(msg, env.Keys.Waive):
+		g.waiveInTheWay(env)
+	case key.Matches(msg, env.Keys.Enter, env.Keys.Leave):
+		return env.Ask(screen.CloseGate{})
+	}
+	return nil
+}
+
+func (g *Modal) typePhrase(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
+	if !key.Matches(msg, env.Keys.Enter) {
+		g.Said = screen.Notice{}
+		g.Edit.Key(msg)
+		return nil
+	}
+	if g.Edit.Value() == "" {
+		g.Said = screen.Notice{Text: "Enter alone does nothing here. Type the phrase, or press esc."}
+		return nil
+	}
+	g.Sent, g.wrong = true, g.Gate.Wrong
+	return env.Send(triage.Intent{Kind: triage.DoConfirm, Step: g.Step, Digest: string(g.digest),
+		Typed: g.Edit.Value(), Pasted: g.Edit.Pasted})
+}
+
+// paste puts the clipboard into the line of the phrase. It is noted as pasted.
+func (g *Modal) paste(s string, now time.Time) {
+	if !g.Armed() || g.Sent || now.Before(g.Quiet) {
+		return
+	}
+	g.Said = screen.Notice{}
+	g.Edit.Paste(s)
+}
+
+// close is esc: an armed gate is disarmed, an act goes on.
+func (g *Modal) close(env *screen.Env) tea.Cmd {
+	env.Ask(screen.CloseGate{})
+	if g.Sent || !g.Armed() {
+		return nil
+	}
+	return env.Send(triage.Intent{Kind: triage.DoDisarm, Step: g.Step, Text: "the operator put it away"})
+}
+
+// waiveInTheWay sets aside what a person may answer for: an owner that is not
+// paused, or what a step found against this gate.
+func (g *Modal) waiveInTheWay(env *screen.Env) {
+	against := env.Snap.State.SpeaksAgainst(g.Step)
+	for _, o := range env.Snap.Options {
+		owner := o.Value == "12" && o.Step == g.Step
+		if o.Kind == triage.DoWaive && (owner || o.Value == "0" && slices.Contains(against, o.Step)) {
+			env.Sheet = sheets.WaiveForm(env, o)
+			return
+		}
+	}
+}

@@ -1,0 +1,326 @@
+package gate
+
+import (
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"handrail/steps"
+	"handrail/triage"
+	"handrail/tui/incident"
+	"handrail/tui/ink"
+	"handrail/tui/screen"
+)
+
+// Roomy is the height above which a gate need not save lines.
+const Roomy = 30
+
+// labelWidth is how wide the names at the left of a gate are; a longer one pushes
+// its value.
+const labelWidth = 13
+
+// label pads a name at the left of a gate.
+func label(d ink.Drawn) ink.Drawn { return d + ink.Blank(max(2, labelWidth-ink.Cells(d))) }
+
+// gateRows writes names and values in the columns of the gate.
+func gateRows(p *ink.Page, in ink.Ink, kvs []steps.KV) {
+	for _, kv := range kvs {
+		p.Item(label(p.Theme.Muted.On(ink.Shown(kv.Key))), in, ink.Or(ink.Shown(kv.Value), "unknown"))
+	}
+}
+
+// undone says that somebody undid the act of the gate in front.
+func (g *Modal) undone(env *screen.Env) bool {
+	return env.Snap.State.Gates[g.Step].Again.Outcome == triage.Undone
+}
+
+// Box is the gate in at most most rows. Consequence, target and phrase always
+// stand; what is between scrolls.
+func (g *Modal) Box(env *screen.Env, most int) ([]ink.Drawn, *tea.Position) {
+	th := &env.Theme
+	w := min(env.W, 104)
+	inner := w - 4
+	top := ink.Page{W: inner, Theme: th}
+	g.top(env, &top)
+	low := ink.Page{W: inner, Theme: th}
+	cur := g.low(env, &low)
+	mid := ink.Page{W: inner, Theme: th}
+	alikeEnds := g.middle(env, &mid)
+
+	h := most - 2
+	if fits := max(2, h-len(low.Rows)-2); len(top.Rows) > fits {
+		// A target that is too long for the screen scrolls; the phrase never does.
+		cut := top.Rows[fits:]
+		for i := range alikeEnds {
+			alikeEnds[i] += len(cut)
+		}
+		mid.Rows = append(cut[:len(cut):len(cut)], mid.Rows...)
+		top.Rows = top.Rows[:fits]
+	}
+	room := h - len(top.Rows) - len(low.Rows)
+	if most > Roomy {
+		room = min(room, len(mid.Rows)+1)
+	}
+	rows := top.Rows
+	if room > 0 {
+		all := len(mid.Rows)
+		var view []ink.Drawn
+		view, g.Off = ink.Window(mid.Rows, g.Off, room)
+		if more := all - g.Off - room; more > 0 {
+			view[room-1] = g.more(env, more+1, alikeEnds, g.Off+room-1)
+		}
+		rows = append(rows, view...)
+	}
+	if cur != nil {
+		cur.Y += len(rows) + 1
+		cur.X += 2
+	}
+	rows = append(rows, low.Rows...)
+	frame := th.Danger
+	if g.Gate.Phase == triage.GateDone && !g.undone(env) {
+		frame = th.Good // over: nothing dangerous waits here any more
+	}
+	return ink.Double(frame, rows, w), cur
+}
+
+// middle is what a careful person reads before typing: what stands in the
+// way, what would change, what must not be mistaken for it, then the rest. It
+// returns the rows on which look-alikes end.
+func (g *Modal) middle(env *screen.Env, p *ink.Page) []int {
+	th := p.Theme
+	pv := g.Gate.Preview
+	if env.H > Roomy {
+		p.Rows = append(p.Rows, "")
+	}
+	g.outcome(env, p)
+	if !g.Armed() {
+		g.approvers(env, p)
+	}
+	if g.why != "" && !g.Reading {
+		p.Rows = append(p.Rows, "")
+		p.Item(label(th.Warn.On("! CLOSED")), th.Strong, g.closedWhy(env, g.why))
+	}
+	for _, moved := range g.Gate.Moved {
+		p.Item(label(th.Bad.On("✗ MOVED")), th.Plain, ink.Shown(moved))
+	}
+	g.needs(env, p)
+	g.diff(env, p)
+	alikeEnds := g.alike(env, p)
+	g.owners(env, p)
+	if _, far := g.target(env); len(far) > 0 {
+		p.Gap()
+		gateRows(p, th.Strong, far)
+	}
+	if rest := slices.DeleteFunc(slices.Clone(pv.Shown), alike); len(rest) > 0 && g.Gate.Phase != triage.GateDone {
+		p.Gap()
+		gateRows(p, th.Plain, rest)
+	}
+	g.evidence(env, p)
+	p.Gap()
+	p.Item(label(th.Muted.On("exactly")), th.Plain, ink.Shown(pv.Command))
+	p.Item(label(th.Muted.On("undo")), th.Plain, ink.Shown(pv.Undo))
+	for _, d := range pv.Owes {
+		p.Item(label(th.Muted.On("owes")), th.Plain, ink.Shown(d.Text))
+	}
+	if pv.Request != pv.Command {
+		p.Item(label(th.Muted.On("request")), th.Plain, ink.Block(pv.Request))
+	}
+	g.verdicts(env, p)
+	return alikeEnds
+}
+
+func (g *Modal) evidence(env *screen.Env, p *ink.Page) {
+	th := p.Theme
+	if len(g.Gate.Evidence) > 0 {
+		p.Head("STANDS ON")
+	}
+	wide := 0
+	for _, e := range g.Gate.Evidence {
+		wide = max(wide, min(16, ink.Cells(ink.Drawn(incident.Short(e.Step)))))
+	}
+	for _, e := range g.Gate.Evidence {
+		age := "  " + th.Muted.On(ink.Ago(env.Now.Sub(e.At))+" old")
+		lead := th.Good.On("✓ ") + ink.Fit(th.Muted.On(incident.Short(e.Step)), max(wide, 7)) + "  "
+		p.Add(ink.Spread(lead+th.Plain.On(ink.Shown(e.Text))+" ", age, p.W))
+	}
+}
+
+func (g *Modal) verdicts(env *screen.Env, p *ink.Page) {
+	th := p.Theme
+	if len(g.Gate.Verdicts) > 0 {
+		p.Head("CONDITIONS OF THE RUNBOOK")
+	}
+	for _, v := range g.Gate.Verdicts {
+		mk := ink.Mark{Symbol: "✓", Word: "true", Ink: th.Good}
+		if v.Result != "true" {
+			mk = ink.Mark{Symbol: "✗", Word: ink.Shown(v.Result), Ink: th.Warn}
+		}
+		p.Item(mk.Ink.On(mk.Symbol+" "+mk.Word)+"  ", th.Muted, ink.Or(ink.Shown(v.Why), ink.Shown(v.Expr)))
+	}
+}
+
+// closedWhy is why the gate in front was closed. Where the things in its way are
+// listed below, it only counts them.
+func (g *Modal) closedWhy(env *screen.Env, why ink.Text) ink.Text {
+	n := 0
+	listed := g.refused
+	if len(listed) == 0 {
+		listed = g.Gate.Refusals
+	}
+	for _, r := range listed {
+		if strings.Contains(string(why), string(ink.Shown(r.Why))) {
+			n++
+		}
+	}
+	if n < 2 {
+		return why
+	}
+	return ink.Say("%d things stand in its way.", n)
+}
+
+// needs lists what stands in the way, and what would meet it.
+func (g *Modal) needs(env *screen.Env, p *ink.Page) {
+	th := p.Theme
+	need := func(why, cure string, law int) {
+		tail := ink.Text("")
+		if law > 0 {
+			tail = ink.Say("  (law %d)", law)
+		}
+		p.Item(th.Warn.On("✗ "), th.Plain, ink.Shown(why)+tail)
+		if cure != "" {
+			p.Item("  "+th.Muted.On("→ "), th.Plain, ink.Shown(cure))
+		}
+	}
+	refusals := g.refused
+	if len(refusals) == 0 {
+		refusals = g.Gate.Refusals
+	}
+	free := func(o steps.Owner) bool { return o.Paused != "yes" }
+	if len(refusals)+len(g.Gate.Preview.Unmet) > 0 || slices.ContainsFunc(g.Gate.Preview.Owners, free) {
+		p.Rows = append(p.Rows, "")
+		p.Head("STANDS IN THE WAY")
+	}
+	seen := map[string]bool{}
+	for _, r := range refusals {
+		if !seen[r.Why] {
+			need(r.Why, r.Cure, r.Law)
+		}
+		seen[r.Why] = true
+	}
+	for _, n := range g.Gate.Preview.Unmet {
+		if !seen[n.Why] {
+			need(n.Why, n.Cure, 0)
+		}
+		seen[n.Why] = true
+	}
+	for _, o := range g.Gate.Preview.Owners {
+		if free(o) {
+			need("Owner "+o.Name+" may undo this: paused "+o.Paused+".", o.How, 12)
+		}
+	}
+}
+
+// owners says who cannot undo the act now.
+func (g *Modal) owners(env *screen.Env, p *ink.Page) {
+	for _, o := range g.Gate.Preview.Owners {
+		if o.Paused == "yes" {
+			p.Item(p.Theme.Good.On("✓ "), p.Theme.Plain, ink.Say("%s is paused and cannot undo this.", o.Name))
+		}
+	}
+}
+
+func (g *Modal) outcome(env *screen.Env, p *ink.Page) {
+	th := p.Theme
+	if run, ok := env.Running(g.Step); ok {
+		incident.DrawLive(p, env.Now, run)
+	}
+	if g.Gate.Response != "" {
+		p.Item(label(th.Muted.On("answer")), th.Plain, ink.Block(g.Gate.Response))
+	}
+	after := g.Gate.After
+	if now := env.Snap.State.Gates[g.Step]; now.Phase == triage.GateDone {
+		incident.DrawAgain(p, env.Snap.State, now)
+		if len(now.Again.After) > 0 {
+			after = nil
+			for _, kv := range now.Again.After {
+				after = append(after, steps.KV(kv))
+			}
+		}
+	}
+	if len(after) > 0 {
+		p.Head("THE TARGET NOW")
+		gateRows(p, th.Plain, after)
+		p.Gap()
+	}
+}
+
+// low is the phrase, the line to type it on, and the keys.
+func (g *Modal) low(env *screen.Env, p *ink.Page) *tea.Position {
+	th := p.Theme
+	var cur *tea.Position
+	p.Add(th.Faint.On(ink.Line("─", p.W)))
+	if n := g.Noted; n.Text != "" {
+		p.Item("", th.Plain, n.Text)
+	}
+	switch {
+	case g.Said.Text != "":
+		k := th.Level(gateLevel(g.Said.Level))
+		p.Item(k.Ink.On(k.Symbol)+" ", th.Plain, g.Said.Text)
+	case g.Gate.Wrong > 0 && g.Armed():
+		p.Item(th.Warn.On("! "), th.Strong, g.wrongPhrase(env))
+	}
+	keys := []ink.Hint{{Key: "enter", Does: "back"}, {Key: "r", Does: "look again"}, {Key: "esc", Does: "back"}}
+	if g.Armed() {
+		g.approvers(env, p)
+	}
+	switch {
+	case g.waits(env):
+		cur, keys = g.waiting(env, p)
+	case g.Sent:
+		p.Add(th.Strong.On("Reading the target again, then acting if nothing moved …"))
+		keys = []ink.Hint{{Key: "esc", Does: "leave this view; it goes on"}}
+	case g.Armed():
+		p.Item(th.Muted.On("type     "), th.Strong, ink.Shown(g.Gate.Preview.Phrase))
+		row, at := g.Edit.Draw(th.Strong, p.W-9)
+		p.Add(th.Danger.On("phrase ▸ ") + row)
+		cur = &tea.Position{X: 9 + at, Y: len(p.Rows) - 1}
+		if g.Edit.Pasted {
+			p.Add(th.Muted.On("         pasted, and recorded as such"))
+		}
+		keys = []ink.Hint{{Key: "enter", Does: "only with the phrase"}, {Key: "esc", Does: "disarm, nothing changes"}, {Key: "pgdn", Does: "more"}}
+		if k := env.Keys.NoteKey(); k != "" {
+			keys = slices.Insert(keys, 2, ink.Hint{Key: k, Does: "note"})
+		}
+	case env.Replaying():
+		if g.Edit.Value() != "" {
+			p.Item(th.Muted.On("typed    "), th.Strong, ink.Shown(g.Edit.Value()))
+		}
+	case env.Acting():
+		keys = []ink.Hint{{Key: "i", Does: "interrupt"}, {Key: ink.Shown(env.Keys.View.Help().Key), Does: "what it prints"}, {Key: "enter", Does: "back; the act goes on"}}
+	case g.Gate.Phase == triage.GateDone:
+		keys = []ink.Hint{{Key: "enter", Does: "go on"}}
+	}
+	if env.Replaying() {
+		return nil // what was typed then; the keys are below
+	}
+	p.Add(th.Footer(p.W, keys))
+	return cur
+}
+
+// wrongPhrase passes on where the incident saw a difference.
+func (g *Modal) wrongPhrase(env *screen.Env) ink.Text {
+	left := tries - g.Gate.Wrong
+	unit := "tries"
+	if left == 1 {
+		unit = "try"
+	}
+	return ink.Say("The phrase differs at character %d. %d %s left, then the gate closes.", g.Gate.WrongAt, left, unit)
+}
+
+func gateLevel(l string) string {
+	if l == "" {
+		return "warning"
+	}
+	return l
+}

@@ -1,0 +1,132 @@
+package header
+
+import (
+	"strings"
+
+	"handrail/triage"
+	"handrail/tui/ink"
+	"handrail/tui/screen"
+)
+
+// drawHeader is the top of every screen: what is shown, and what the program can do
+// at this moment.
+func Draw(env *screen.Env, name ink.Text) []ink.Drawn {
+	th := &env.Theme
+	brand := th.Title.On("handrail")
+	if env.Incident == nil && env.Config.Version != "" && env.At == screen.AtHome {
+		brand += " " + th.Muted.On(ink.Shown(env.Config.Version))
+	}
+	if env.Incident == nil {
+		left := " " + brand + "  " + th.Muted.On(name)
+		right := Chip(env) + " "
+		if place := env.Place(); place != "" {
+			right = th.ChipPlace.On(" "+ink.Clip(place, 16)+" ") + " " + right
+		}
+		// A long name of the cluster gives way to that of the screen, a short one does not.
+		if room := min(env.W/2, max(20, env.W-ink.Cells(left)-ink.Cells(right)-4)); env.Known.Cluster != "" {
+			right = "  " + th.Muted.On(ink.Clip(ink.Shown(env.Known.Cluster), room)) + "  " + right
+		}
+		return []ink.Drawn{ink.Spread(left, right, env.W), rule(env)}
+	}
+	s := env.Snap.State
+	if place := env.Place(); place != "" {
+		brand = th.ChipPlace.On(" " + ink.Clip(place, 16) + " ")
+	}
+	left := " " + brand + "  " + th.Strong.On(ink.Or(ink.Shown(s.Title), ink.Shown(s.Incident)))
+	right := "  " + th.Severity(ink.Shown(string(s.Severity))).On(ink.Shown(string(s.Severity))) + "  " + th.Plain.On(env.Elapsed(env.Now)) + "  " + Chip(env) + " "
+	return []ink.Drawn{ink.Spread(left, right, env.W), " " + ink.Cut(about(env), env.W-2), rule(env)}
+}
+
+// about is what the incident is about: cluster, workspace, who the API server
+// says is asking, host.
+func about(env *screen.Env) ink.Drawn {
+	th := &env.Theme
+	var parts []string
+	if d := env.Snap.State.Drill; d != "" {
+		parts = append(parts, string(th.Accent.On(ink.Say("DRILL %s", d))))
+	}
+	as := ""
+	for _, who := range env.Snap.State.People {
+		if who.Proof == "kube" {
+			as = who.ID
+		}
+	}
+	if age := copyAge(env); age != "" {
+		parts = append(parts, string(age))
+	}
+	if who := atKeyboard(env); who != "" {
+		parts = append(parts, string(who))
+	}
+	add := func(key, value string) {
+		parts = append(parts, string(th.Muted.On(ink.Shown(key))+" "+th.Plain.On(ink.Shown(value))))
+	}
+	for _, kv := range env.Snap.Header {
+		if kv.Key == "host" && as != "" {
+			add("as", as)
+			as = ""
+		}
+		add(kv.Key, kv.Value)
+	}
+	if as != "" {
+		add("as", as)
+	}
+	if len(parts) == 0 {
+		parts = append(parts, string(th.Muted.On(ink.Shown(env.Snap.State.Incident))))
+	}
+	return ink.Drawn(strings.Join(parts, string(th.Faint.On("  ·  "))))
+}
+
+// Chip says in a word what the program can do now.
+func Chip(env *screen.Env) ink.Drawn {
+	th := &env.Theme
+	switch {
+	case env.Replaying():
+		at, last := env.Tape.Place()
+		if env.Tape.Live() {
+			return th.ChipWarn.On(ink.Say(" LOOKING ON %d/%d ", at, last))
+		}
+		return th.ChipWarn.On(ink.Say(" REPLAY %d/%d ", at, last))
+	case env.Incident != nil && env.Snap.Dead != "":
+		return th.ChipArmed.On(" NOT RECORDING ")
+	case env.Incident != nil && env.Acting():
+		return th.ChipArmed.On(" ACTING ")
+	case env.Incident != nil && env.Armed():
+		return th.ChipArmed.On(" ARMED ")
+	case env.Incident != nil && doubtful(env):
+		return th.ChipWarn.On(" READ-ONLY, OUTCOME UNKNOWN ")
+	}
+	return th.ChipSafe.On(" READ-ONLY ")
+}
+
+// doubtful says that an act began of which nobody knows the end.
+func doubtful(env *screen.Env) bool {
+	for _, g := range env.Snap.State.Gates {
+		if g.Phase == triage.GateUnknown {
+			return true
+		}
+	}
+	return false
+}
+
+// OnlyLooking says why a key does nothing.
+func OnlyLooking(env *screen.Env) ink.Text {
+	if env.Tape.Live() {
+		if free := NobodyHolds(env); free != "" {
+			return free
+		}
+		if _, ok := pushed(env); ok {
+			return "This is a pushed copy: the incident is worked on elsewhere, and you only look on."
+		}
+		return "Another handrail has this incident: you only look on, as it goes."
+	}
+	return "This is a REPLAY: it shows what went on then, and nothing can be done in it."
+}
+
+// rule is the line under the header: heavy and in its own colour where a mistake
+// costs most.
+func rule(env *screen.Env) ink.Drawn {
+	if env.Place() != "" {
+		return env.Theme.Place.On(ink.Line("━", env.W))
+	}
+	return env.Theme.Faint.On(ink.Line("─", env.W))
+}

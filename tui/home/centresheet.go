@@ -1,0 +1,103 @@
+package home
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"handrail/steps"
+	"handrail/tui/form"
+	"handrail/tui/ink"
+	"handrail/tui/screen"
+)
+
+// openStanding shows what stands behind a row of an answer.
+func (h *Screen) openStanding(env *screen.Env, r HomeRow) tea.Cmd {
+	switch {
+	case r.standing != nil:
+		env.Sheet = h.standingForm(env, r.question, *r.standing)
+	case r.Fold:
+		env.Sheet = h.allForm(env, r.question)
+	default:
+		env.Sheet = h.gapsForm(env)
+	}
+	return nil
+}
+
+func titleOf(question string) ink.Text {
+	for _, q := range steps.Questions() {
+		if q.ID == question {
+			return ink.Shown(q.Title)
+		}
+	}
+	return ink.Shown(question)
+}
+
+// standingForm says all that is known of one row, and offers what fits it.
+func (h *Screen) standingForm(env *screen.Env, question string, r steps.Standing) *form.Form {
+	f := &form.Form{Title: ink.Say("%s: %s", titleOf(question), r.Where), Intro: []ink.Text{ink.Shown(r.What)}}
+	add := func(format string, args ...any) { f.Intro = append(f.Intro, ink.Say(format, args...)) }
+	if r.Detail != "" {
+		add("It says: %s", r.Detail)
+	}
+	if !r.Since.IsZero() {
+		add("Since %s (%s).", r.Since.UTC().Format(time.RFC3339), ink.Ago(env.Now.Sub(r.Since)))
+	} else {
+		add("Since when is not known.")
+	}
+	if r.Owner != "" {
+		add("Kept by %s.", r.Owner)
+	}
+	if r.Command != "" {
+		add("Look yourself: %s", r.Command)
+	}
+	var cs []form.Choice
+	if r.Incident != "" {
+		cs = append(cs, form.Choice{Value: "resume", Help: ink.Say("open %s", r.Incident)})
+	}
+	if r.Runbook != "" {
+		with := ""
+		for _, k := range slices.Sorted(maps.Keys(r.Params)) {
+			with += " " + k + "=" + r.Params[k]
+		}
+		cs = append(cs, form.Choice{Value: "start", Help: ink.Say("an incident with %s%s", r.Runbook, with)}, form.Choice{Value: "change", Help: "see its parameters first"})
+	}
+	if len(cs) == 0 {
+		add("No runbook fits this yet. p takes the error that it makes, and ranks those there are.")
+		return f
+	}
+	f.Fields = []form.Field{form.OneOf("next", "what next", cs)}
+	f.Submit = func(v map[string]string) tea.Cmd {
+		if v["next"] == "resume" {
+			return env.Ask(screen.Resume{ID: r.Incident})
+		}
+		return env.Ask(screen.Start{Runbook: r.Runbook, Given: r.Params, Look: v["next"] == "change"})
+	}
+	return f
+}
+
+// allForm lists every row of one question.
+func (h *Screen) allForm(env *screen.Env, question string) *form.Form {
+	a := h.Centre.Answers[question]
+	f := &form.Form{Title: ink.Say("all %s: %d", titleOf(question), len(a.Rows)+a.More)}
+	for _, r := range a.Rows {
+		f.Intro = append(f.Intro, ink.Say("%s: %s", r.Where, r.What)+ink.Trail(env.Now, r.Since, ink.Shown(r.Owner)))
+	}
+	if a.More > 0 {
+		f.Intro = append(f.Intro, ink.Say("%d more were found; narrow them with kubectl.", a.More))
+	}
+	return f
+}
+
+// gapsForm lists what could not be seen, and why.
+func (h *Screen) gapsForm(env *screen.Env) *form.Form {
+	f := &form.Form{Title: "what could not be seen"}
+	for _, q := range steps.Questions() {
+		for _, why := range h.Centre.Answers[q.ID].Unseen() {
+			f.Intro = append(f.Intro, ink.Say("%s: %s", q.Title, why))
+		}
+	}
+	return f
+}

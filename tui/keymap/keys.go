@@ -1,0 +1,285 @@
+package keymap
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"handrail/tui/ink"
+)
+
+// keyMap is every key of the program that does something. Letters are free on all
+// screens but those in which a person types.
+type Map struct {
+	Enter, Esc, Leave, Abort, Suspend, Help, Palette     key.Binding
+	Up, Down, PageUp, PageDown, Prev, Next, First, Last  key.Binding
+	Paste, Practise, Library, Reload                     key.Binding
+	Jump, Unknown, Waive, Read, Skip, Accept, Override   key.Binding
+	Gate, Evidence, Facts, Note, Severity, Settle        key.Binding
+	Anchor, Status, Request                              key.Binding
+	Runbook, Close, Interrupt, Cancel, Search, Stay, Yes key.Binding
+	ReadAll, CancelAll, View, ReadBefore, User, Back, On key.Binding
+	Again, Against, Wrap, Line, Copy, CopyLine, Save     key.Binding
+	BlobBefore, BlobAfter, Left, Right                   key.Binding
+	Symptoms                                             key.Binding
+	Kinds, Report, Seal, HandOver                        key.Binding
+}
+
+// Area is where a key counts.
+type Area int
+
+const (
+	Everywhere Area = iota
+	AtLists
+	OnHome
+	OnStep
+	OnIncident
+	InIncident // on all screens of an incident
+	OnEvidence // the list of entries
+	OnText     // an artifact that is open
+	OnQuestion // a question that stands in front of everything
+)
+
+// screens are the areas whose keys must differ from one another.
+func screens() [][]Area {
+	return [][]Area{{Everywhere, AtLists, OnHome}, {Everywhere, AtLists, OnStep, OnIncident, InIncident}, {Everywhere, AtLists, OnEvidence, OnIncident, InIncident}, {Everywhere, AtLists, OnText, InIncident}, {OnQuestion}}
+}
+
+// command is one thing that a key does. Its name is what a key file and the
+// palette call it.
+type command struct {
+	Binding *key.Binding
+	Name    string
+	At      Area
+	Keys    []string
+	Short   string // in the footer
+	Does    string // in the help and the palette
+}
+
+// Commands is the one table of keys: the footer, the help, the palette and the
+// key file are all made from it.
+func (k *Map) Commands() []command {
+	return []command{
+		{&k.Enter, "go", Everywhere, []string{"enter"}, "do what stands beside ▸", "do what stands beside ▸, the safest next thing"},
+		{&k.Esc, "back", Everywhere, []string{"esc"}, "back", "back, put a sheet away, disarm a gate"},
+		{&k.Palette, "palette", Everywhere, []string{":", "ctrl+k"}, "commands", "find a command, a step or a runbook by its name"},
+		{&k.Help, "help", Everywhere, []string{"?"}, "help", "this help"},
+		{&k.Leave, "leave", Everywhere, []string{"q"}, "leave", "leave; the incident stays open and acts go on"},
+		{&k.Abort, "abort", Everywhere, []string{"ctrl+c"}, "leave the program", "leave the program at once; it never stops an act"},
+		{&k.Suspend, "suspend", Everywhere, []string{"ctrl+z"}, "to the shell", "to the shell and back with fg; what runs goes on"},
+
+		{&k.Up, "up", AtLists, []string{"up", "k"}, "up", "up"},
+		{&k.Down, "down", AtLists, []string{"down", "j"}, "down", "down"},
+		{&k.PageUp, "page-up", AtLists, []string{"pgup", "ctrl+b"}, "scroll back", "a page back"},
+		{&k.PageDown, "page-down", AtLists, []string{"pgdown", "ctrl+f", "space"}, "scroll on", "a page on"},
+		{&k.First, "first", AtLists, []string{"home"}, "first", "to the first line"},
+		{&k.Last, "last", AtLists, []string{"end", "G"}, "last", "to the last line"},
+		{&k.Search, "search", AtLists, []string{"/"}, "search", "search in what is shown; esc clears it"},
+
+		{&k.Paste, "paste", OnHome, []string{"p", "m"}, "paste an error", "paste an error, or just paste it"},
+		{&k.Symptoms, "symptoms", OnHome, []string{"s"}, "pick symptoms", "no error text: pick what you see"},
+		{&k.Practise, "practise", OnHome, []string{"d"}, "practise", "to the drills"},
+		{&k.Library, "library", OnHome, []string{"l"}, "library", "to the runbooks"},
+		{&k.Reload, "reload", OnHome, []string{"r"}, "look again", "look again"},
+
+		{&k.Unknown, "unknown", OnStep, []string{"u"}, "don't know", "I do not know, on every question"},
+		{&k.Read, "read", OnStep, []string{"r"}, "read again", "read again"},
+		{&k.ReadAll, "read-all", OnStep, []string{"R"}, "read all", "start at once all reads of the phase that are ready and were never tried"},
+		{&k.Cancel, "cancel", OnStep, []string{"x"}, "stop", "stop the probe of this step"},
+		{&k.CancelAll, "cancel-all", OnStep, []string{"X"}, "stop all", "stop all probes that are running"},
+		{&k.View, "view", OnStep, []string{"v"}, "output", "what this step prints while it runs, then its raw artifact"},
+		{&k.ReadBefore, "reading-before", OnStep, []string{"V"}, "reading before", "the reading before the newest one"},
+		{&k.User, "needed-by", OnStep, []string{">"}, "needed by", "to the question or the gate that stands on this step"},
+		{&k.Accept, "accept", OnStep, []string{"a"}, "accept", "accept what the facts propose"},
+		{&k.Override, "override", OnStep, []string{"o"}, "decide otherwise", "decide otherwise than the facts propose"},
+		{&k.Waive, "waive", OnStep, []string{"w"}, "waive", "waive with a name and a reason"},
+		{&k.Skip, "skip", OnStep, []string{"s"}, "skip", "skip with a reason"},
+		{&k.Jump, "next-open", OnStep, []string{"n"}, "next open", "to the next required thing that is open"},
+		{&k.Prev, "step-before", OnStep, []string{"[", "left"}, "step before", "to the step before"},
+		{&k.Next, "step-after", OnStep, []string{"]", "right"}, "step after", "to the step after"},
+
+		{&k.Gate, "gate", OnIncident, []string{"g"}, "gate", "look at the gate; looking changes nothing"},
+		{&k.Evidence, "evidence", OnIncident, []string{"e"}, "evidence", "all evidence, with its raw artifacts"},
+		{&k.Facts, "facts", OnIncident, []string{"f", "tab"}, "facts", "what is known"},
+		{&k.Anchor, "anchor", OnIncident, []string{"A"}, "post the line", "copy the line that proves the journal, and say where it was posted"},
+		{&k.Status, "status", OnIncident, []string{"U"}, "status update", "copy a short status update for the channel"},
+		{&k.Request, "request", OnIncident, []string{"P"}, "copy the request", "copy what a gate asks of a second person, who answers with handrail approve"},
+		{&k.Severity, "severity", OnIncident, []string{"S"}, "severity", "change the severity"},
+		{&k.Settle, "settle", OnIncident, []string{"d"}, "debt", "settle a debt: paid, carried or waived"},
+		{&k.Interrupt, "interrupt", OnIncident, []string{"i"}, "interrupt the act", "interrupt a running act, asked for once more"},
+		{&k.Runbook, "runbook", OnIncident, []string{"b"}, "other runbook", "go on with another runbook; what is known stays known"},
+		{&k.Close, "close", OnIncident, []string{"c"}, "close", "close the incident"},
+		{&k.HandOver, "hand-over", OnIncident, []string{"H"}, "hand over", "hand over to somebody else, with a note, and leave"},
+		{&k.Report, "report", OnIncident, []string{"p"}, "report", "read the report as it would be now"},
+		{&k.Seal, "seal", OnIncident, []string{"z"}, "seal", "seal a closed incident; says first what that means"},
+
+		{&k.Kinds, "kinds", OnEvidence, []string{"v"}, "kinds", "keep the list to one kind of entries, then the next"},
+
+		{&k.Note, "note", InIncident, []string{"t", "ctrl+t"}, "note", "note for the timeline; where letters are typed, its key with ctrl"},
+		{&k.Back, "history-back", InIncident, []string{"ctrl+o", "backspace"}, "where I was", "to where you were before; that changes nothing"},
+		{&k.On, "history-on", InIncident, []string{"ctrl+n"}, "on again", "on again to where you came back from"},
+
+		{&k.Again, "next-match", OnText, []string{"n"}, "next match", "to the next match, from the top again after the last"},
+		{&k.Against, "match-before", OnText, []string{"N"}, "match before", "to the match before"},
+		{&k.Line, "line", OnText, []string{"g"}, "line", "to a line, by its number"},
+		{&k.Wrap, "wrap", OnText, []string{"w"}, "wrap", "wrap long lines, or cut them"},
+		{&k.Left, "left", OnText, []string{"left"}, "left", "to the left, where long lines are cut"},
+		{&k.Right, "right", OnText, []string{"right"}, "right", "to the right, where long lines are cut"},
+		{&k.Copy, "copy", OnText, []string{"y"}, "copy", "copy what is on the screen, whole lines, up to 64 KiB"},
+		{&k.CopyLine, "copy-line", OnText, []string{"Y"}, "copy line", "copy the line of the match, or the first on the screen"},
+		{&k.Save, "save", OnText, []string{"s"}, "save", "save all of it to a new file"},
+		{&k.BlobBefore, "artifact-before", OnText, []string{"["}, "artifact before", "to the artifact before, of the same entry"},
+		{&k.BlobAfter, "artifact-after", OnText, []string{"]"}, "artifact after", "to the artifact after, of the same entry"},
+
+		{&k.Stay, "stay", OnQuestion, []string{"enter", "esc", "n"}, "stay", "stay"},
+		{&k.Yes, "yes", OnQuestion, []string{"y"}, "yes", "yes"},
+	}
+}
+
+// fixed cannot be changed: these must work for anybody who comes to the keyboard.
+var fixed = map[string]bool{"go": true, "back": true, "abort": true, "stay": true, "yes": true}
+
+// Commands lists the commands whose keys can be changed.
+func Commands() []string {
+	var k Map
+	var out []string
+	for _, c := range k.Commands() {
+		if !fixed[c.Name] {
+			out = append(out, c.Name)
+		}
+	}
+	return out
+}
+
+// newKeys is the key map with what a person changed in it; CheckKeys says whether
+// a change can be.
+func New(change map[string][]string) Map {
+	var k Map
+	for _, c := range k.Commands() {
+		keys := c.Keys
+		if own, ok := change[c.Name]; ok && !fixed[c.Name] {
+			keys = own
+		}
+		*c.Binding = key.NewBinding(key.WithKeys(keys...), key.WithHelp(keyName(keys[0]), c.Short))
+	}
+	return k
+}
+
+// CheckKeys says what is wrong with a change of the key map: a command that there
+// is not, a key that cannot be one, two commands of one screen on one key.
+func CheckKeys(change map[string][]string) error {
+	var k Map
+	all := k.Commands()
+	for _, name := range slices.Sorted(maps.Keys(change)) {
+		i := slices.IndexFunc(all, func(c command) bool { return c.Name == name })
+		switch {
+		case i < 0:
+			return fmt.Errorf("there is no command %q", name)
+		case fixed[name]:
+			return fmt.Errorf("the keys of %q stay as they are: whoever comes to the keyboard must find them", name)
+		case len(change[name]) == 0:
+			return fmt.Errorf("%q has no key", name)
+		}
+		for _, s := range change[name] {
+			if s == "" || strings.ContainsAny(s, " \t") || len(s) == 1 && s[0] >= '0' && s[0] <= '9' {
+				return fmt.Errorf("%q: %q is not a key that can be chosen; write it as x, ctrl+x or f5, and leave digits to answers", name, s)
+			}
+		}
+		all[i].Keys = change[name]
+	}
+	for _, together := range screens() {
+		taken := map[string]string{}
+		for _, c := range all {
+			if !slices.Contains(together, c.At) {
+				continue
+			}
+			for _, s := range c.Keys {
+				if c.At == InIncident && len([]rune(s)) == 1 && slices.Contains(together, OnText) {
+					continue // in a text, a letter is first of all a key of the text
+				}
+				if other, ok := taken[s]; ok {
+					return fmt.Errorf("key %q would be both %q and %q", s, other, c.Name)
+				}
+				taken[s] = c.Name
+			}
+		}
+	}
+	return nil
+}
+
+// keyName is a key as people call it.
+func keyName(k string) string {
+	if name, ok := map[string]string{"up": "↑", "down": "↓", "left": "←", "right": "→", "pgdown": "pgdn"}[k]; ok {
+		return name
+	}
+	return k
+}
+
+func Hints(bs ...key.Binding) []ink.Hint {
+	var out []ink.Hint
+	for _, b := range bs {
+		h := b.Help()
+		out = append(out, ink.Hint{Key: ink.Shown(h.Key), Does: ink.Shown(h.Desc)})
+	}
+	return out
+}
+
+// NoteKey is the key of a note where letters are text, "" where there is none.
+func (k *Map) NoteKey() ink.Text {
+	for _, name := range k.Note.Keys() {
+		if len([]rune(name)) > 1 && name != "space" {
+			return ink.Shown(keyName(name))
+		}
+	}
+	return ""
+}
+
+// KeysOf are all keys of a binding, as people call them.
+func KeysOf(b key.Binding) ink.Text {
+	var out []string
+	for _, k := range b.Keys() {
+		out = append(out, keyName(k))
+	}
+	return ink.Shown(strings.Join(out, "  "))
+}
+
+// OfText says that a key does something in a text.
+func (k *Map) OfText(msg tea.KeyPressMsg) bool {
+	return slices.ContainsFunc(k.Commands(), func(c command) bool { return c.At == OnText && key.Matches(msg, *c.Binding) })
+}
+
+// KeyFor is the press of a key that is named as in the key map.
+func KeyFor(name string) tea.KeyPressMsg {
+	named := map[string]rune{"enter": tea.KeyEnter, "esc": tea.KeyEscape, "up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft, "right": tea.KeyRight,
+		"tab": tea.KeyTab, "space": tea.KeySpace, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "home": tea.KeyHome, "end": tea.KeyEnd, "backspace": tea.KeyBackspace}
+	msg := tea.KeyPressMsg{}
+	for {
+		mod, rest, ok := strings.Cut(name, "+")
+		by, known := map[string]tea.KeyMod{"ctrl": tea.ModCtrl, "alt": tea.ModAlt, "shift": tea.ModShift}[mod]
+		if !ok || !known || rest == "" {
+			break
+		}
+		msg.Mod, name = msg.Mod|by, rest
+	}
+	if r, ok := named[name]; ok {
+		msg.Code = r
+		return msg
+	}
+	runes := []rune(name)
+	switch {
+	case len(runes) == 1:
+		msg.Code = runes[0]
+		if msg.Mod == 0 {
+			msg.Text = name
+		}
+	case runes[0] == 'f' && len(runes) <= 3:
+		n, _ := strconv.Atoi(name[1:])
+		msg.Code = tea.KeyF1 + rune(n) - 1
+	}
+	return msg
+}

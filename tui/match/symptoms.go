@@ -1,0 +1,293 @@
+package match
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"handrail/tui/form"
+	"handrail/tui/ink"
+	"handrail/tui/keymap"
+	"handrail/tui/screen"
+)
+
+// symptomScreen is for who has no error text: symptoms are picked, and the
+// runbooks that know them are ranked below.
+type Symptoms struct {
+	all       []screen.Symptom
+	asked     bool
+	Picked    map[string]bool
+	Hits      []screen.Hit
+	Seq       int
+	at        int // of the rows: the symptoms that are shown, then the runbooks
+	Find      form.Editor
+	Searching bool
+	Shown     []int
+}
+
+type (
+	symptomsMsg struct{ all []screen.Symptom }
+	FittingMsg  struct {
+		Seq  int
+		hits []screen.Hit
+	}
+)
+
+func (s *Symptoms) Open(env *screen.Env) tea.Cmd {
+	env.Show(screen.AtSymptoms)
+	if s.asked || env.Config.Symptoms == nil {
+		s.asked = true
+		return nil
+	}
+	list := env.Config.Symptoms
+	return env.Crew.Start(func(context.Context) tea.Msg { return symptomsMsg{list()} })
+}
+
+func (s *Symptoms) take(all []screen.Symptom) {
+	s.all, s.asked, s.Picked = all, true, map[string]bool{}
+	s.filter()
+}
+
+func (s *Symptoms) filter() {
+	words := strings.Fields(strings.ToLower(s.Find.Value()))
+	s.Shown = s.Shown[:0]
+	for i, x := range s.all {
+		if form.HasWords(words, x.Text) {
+			s.Shown = append(s.Shown, i)
+		}
+	}
+	s.at = min(s.at, max(0, s.rows()-1))
+}
+
+func (s *Symptoms) rows() int { return len(s.Shown) + len(s.Hits) }
+
+// hit is the runbook that the cursor is on.
+func (s *Symptoms) hit() (screen.Hit, bool) {
+	if i := s.at - len(s.Shown); i >= 0 && i < len(s.Hits) {
+		return s.Hits[i], true
+	}
+	return screen.Hit{}, false
+}
+
+// pick takes a symptom, or gives it back, and ranks the runbooks again.
+func (s *Symptoms) pick(env *screen.Env) tea.Cmd {
+	if s.at >= len(s.Shown) {
+		return nil
+	}
+	text := s.all[s.Shown[s.at]].Text
+	if s.Picked[text] {
+		delete(s.Picked, text)
+	} else {
+		s.Picked[text] = true
+	}
+	s.Seq++
+	seq, rank := s.Seq, env.Config.BySymptoms
+	var seen []string
+	for _, x := range s.all {
+		if s.Picked[x.Text] {
+			seen = append(seen, x.Text)
+		}
+	}
+	if rank == nil {
+		return nil
+	}
+	return env.Crew.Start(func(context.Context) tea.Msg { return FittingMsg{seq, rank(seen)} })
+}
+
+func (s *Symptoms) ranked(msg FittingMsg) {
+	if msg.Seq != s.Seq {
+		return
+	}
+	s.Hits = msg.hits
+	s.at = min(s.at, max(0, s.rows()-1))
+}
+
+func (s *Symptoms) Press(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
+	k := &env.Keys
+	switch {
+	case s.Searching:
+		return s.typeSymptom(env, msg)
+	case key.Matches(msg, k.Help):
+		return env.Ask(screen.OpenHelp{})
+	case key.Matches(msg, k.Search):
+		s.Searching = true
+	case key.Matches(msg, k.Esc) && s.Find.Value() != "":
+		s.Find = form.Editor{}
+		s.filter()
+	case key.Matches(msg, k.Esc, k.Leave):
+		env.Show(screen.AtHome)
+	case key.Matches(msg, k.Paste), msg.String() == "tab":
+		env.Show(screen.AtMatch)
+	case key.Matches(msg, k.Up):
+		s.at = max(0, s.at-1)
+	case key.Matches(msg, k.Down):
+		s.at = max(0, min(s.rows()-1, s.at+1))
+	case key.Matches(msg, k.First):
+		s.at = 0
+	case key.Matches(msg, k.Last):
+		s.at = max(0, s.rows()-1)
+	case msg.String() == "space":
+		return s.pick(env)
+	case key.Matches(msg, k.Enter):
+		if h, ok := s.hit(); ok {
+			return env.Ask(screen.Start{Runbook: h.Runbook})
+		}
+		return s.pick(env)
+	}
+	return nil
+}
+
+// typeSymptom takes what is typed after /. Enter picks what the cursor is on.
+func (s *Symptoms) typeSymptom(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
+	switch msg.String() {
+	case "enter":
+		s.Searching = false
+		cmd := s.pick(env)
+		s.Find = form.Editor{}
+		s.filter()
+		return cmd
+	case "esc":
+		s.Searching, s.Find = false, form.Editor{}
+	case "up":
+		s.at = max(0, s.at-1)
+	case "down":
+		s.at = max(0, min(len(s.Shown)-1, s.at+1))
+	default:
+		s.Find.Key(msg)
+		s.at = 0
+	}
+	s.filter()
+	return nil
+}
+
+func (s *Symptoms) Draw(env *screen.Env, w, h int) []ink.Drawn {
+	th := &env.Theme
+	p := ink.Page{W: w, Theme: th}
+	p.Add("")
+	p.Add(th.Strong.On("What do you see?"))
+	p.Add(th.Muted.On("Pick all that is true. Unsure is a reason not to pick it."))
+	if s.Searching || s.Find.Value() != "" {
+		row, _ := s.Find.Draw(th.Strong, w-4)
+		caret := ink.Drawn("")
+		if s.Searching {
+			caret = th.Accent.On("▏")
+		}
+		p.Add(th.Accent.On("/ ") + row + caret)
+	}
+	p.Gap()
+	rows, at := s.list(env, w)
+	rows, _ = ink.Window(rows, at-(h-len(p.Rows))/2, h-len(p.Rows))
+	return append(p.Rows, rows...)
+}
+
+// list draws the symptoms and the runbooks, and says on which line the cursor is.
+func (s *Symptoms) list(env *screen.Env, w int) (rows []ink.Drawn, cursor int) {
+	th := &env.Theme
+	p := ink.Page{W: w, Theme: th}
+	switch {
+	case !s.asked:
+		p.Para(th.Muted, "looking …")
+	case len(s.all) == 0:
+		p.Para(th.Muted, "No runbook says what it looks like. tab, and paste an error instead.")
+	case len(s.Shown) == 0:
+		p.Para(th.Muted, "Nothing here has these words. esc clears them.")
+	}
+	for n, i := range s.Shown {
+		x := s.all[i]
+		lead, pen, box := ink.Drawn("  "), th.Plain, th.Muted.On("[ ] ")
+		if s.Picked[x.Text] {
+			box = th.Good.On("[✓] ")
+		}
+		if n == s.at {
+			cursor, lead, pen = len(p.Rows), th.Pick.On("▸ "), th.Pick
+		}
+		p.Item(lead+box, pen, ink.Shown(x.Text))
+	}
+	if len(s.Picked) > 0 {
+		p.Gap()
+		p.Add(th.Title.On("RUNBOOKS THAT FIT") + "  " + th.Muted.On(ink.Say("%d", len(s.Hits))))
+	}
+	for n, x := range s.Hits {
+		lead, pen := ink.Drawn("  "), th.Strong
+		if n+len(s.Shown) == s.at {
+			cursor, lead, pen = len(p.Rows), th.Pick.On("▸ "), th.Pick
+		}
+		p.Add(lead + pen.On(ink.Shown(x.Runbook)) + "  " + th.Plain.On(ink.Shown(x.Title)))
+		p.Item(ink.Blank(4)+th.Muted.On("because of  "), th.Plain, ink.Shown(x.Line))
+	}
+	if len(s.Hits) > 0 {
+		s.before(env, &p)
+	}
+	return p.Rows, cursor
+}
+
+// mostBefore bounds the incidents that are named.
+const mostBefore = 3
+
+// before names the newest incidents that were worked on with the first runbook.
+func (s *Symptoms) before(env *screen.Env, p *ink.Page) {
+	th := p.Theme
+	var rows []screen.IncidentRow
+	for _, r := range env.Known.Incidents {
+		if r.Runbook == s.Hits[0].Runbook {
+			rows = append(rows, r)
+		}
+	}
+	if len(rows) == 0 {
+		return
+	}
+	slices.SortStableFunc(rows, func(a, b screen.IncidentRow) int { return b.Opened.Compare(a.Opened) })
+	p.Gap()
+	p.Add(th.Title.On(ink.Say("INCIDENTS WITH %s BEFORE", strings.ToUpper(s.Hits[0].Runbook))) + "  " + th.Muted.On(ink.Say("%d", len(rows))))
+	for _, r := range rows[:min(len(rows), mostBefore)] {
+		p.Add(ink.Spread("  "+th.Strong.On(ink.Shown(r.ID))+"  "+th.Plain.On(ink.Shown(r.Title))+" ", "  "+th.Muted.On(ink.Aged(env.Now, r.Opened, ink.Or(ink.Shown(r.Outcome), "ongoing"))), p.W))
+	}
+}
+
+func (s *Symptoms) move() ink.Text {
+	if h, ok := s.hit(); ok && !s.Searching {
+		return ink.Say("Start an incident with %s", h.Runbook)
+	}
+	switch {
+	case s.at >= len(s.Shown):
+		return ""
+	case s.Picked[s.all[s.Shown[s.at]].Text]:
+		return "It is not so: give it back"
+	}
+	return "I see this"
+}
+
+func (s *Symptoms) Paste(env *screen.Env, t string) tea.Cmd {
+	if !s.Searching {
+		return env.Ask(screen.Match{Text: t})
+	}
+	s.Find.Paste(strings.Join(strings.Fields(t), " "))
+	s.filter()
+	return nil
+}
+
+func (s *Symptoms) Typing() bool { return s.Searching }
+
+func (s *Symptoms) Hear(_ *screen.Env, msg tea.Msg) (tea.Cmd, bool) {
+	switch msg := msg.(type) {
+	case symptomsMsg:
+		s.take(msg.all)
+	case FittingMsg:
+		s.ranked(msg)
+	default:
+		return nil, false
+	}
+	return nil, true
+}
+
+func (s *Symptoms) Hints(env *screen.Env) screen.Hints {
+	k := &env.Keys
+	if s.Searching {
+		return screen.Hints{Move: s.move(), Keys: []ink.Hint{{Key: "↑ ↓", Does: "choose"}, {Key: "esc", Does: "clear"}}}
+	}
+	return screen.Hints{Move: s.move(), Always: keymap.Hints(k.Help, k.Esc),
+		Keys: append([]ink.Hint{{Key: "↑ ↓", Does: "choose"}, {Key: "space", Does: "pick"}}, append(keymap.Hints(k.Search), ink.Hint{Key: "tab", Does: "paste an error"})...)}
+}

@@ -1,0 +1,50 @@
+package run
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"handrail/tui/form"
+	"handrail/tui/ink"
+	"handrail/tui/screen"
+)
+
+// factFind narrows the facts to those with all words that are typed.
+type factFind struct {
+	Edit   form.Editor
+	typing bool
+}
+
+func (f *factFind) Words() []string { return strings.Fields(strings.ToLower(f.Edit.Value())) }
+
+// findFact brings the facts to the front and takes what is typed from here on.
+func (r *Screen) findFact(env *screen.Env) {
+	r.Facts, r.Off, r.Find.typing = true, 0, true
+}
+
+func (r *Screen) typeFact(env *screen.Env, msg tea.KeyPressMsg) {
+	f := &r.Find
+	switch msg.String() {
+	case "enter":
+		f.typing = false
+	case "esc":
+		*f = factFind{}
+	default:
+		f.Edit.Key(msg)
+	}
+	r.Off = 0
+}
+
+// drawFind is the line in which the words stand.
+func (f *factFind) drawFind(p *ink.Page) {
+	if !f.typing && f.Edit.Value() == "" {
+		return
+	}
+	row, _ := f.Edit.Draw(p.Theme.Strong, p.W-4)
+	caret := ink.Drawn("")
+	if f.typing {
+		caret = p.Theme.Accent.On("▏")
+	}
+	p.Add(p.Theme.Accent.On("/ ") + row + caret)
+}

@@ -1,0 +1,200 @@
+package run
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"math"
+	"slices"
+
+	"handrail/steps"
+	"handrail/triage"
+	"handrail/tui/form"
+	"handrail/tui/incident"
+	"handrail/tui/ink"
+	"handrail/tui/screen"
+)
+
+// drawFacts draws what is known: conclusions, what is owed, the facts of each
+// step and the newest evidence. In h lines the facts yield; 0 is no limit.
+func (r *Screen) drawFacts(env *screen.Env, w, h int) []ink.Drawn {
+	th := &env.Theme
+	top, facts, low := ink.Page{W: w, Theme: th}, ink.Page{W: w, Theme: th}, ink.Page{W: w, Theme: th}
+	r.drawTopics(env, &top)
+	r.drawOwed(env, &top)
+	find := r.Find.Words()
+	if h == 0 && (len(find) > 0 || r.Find.typing) { // of the whole list: what is looked for, and nothing around it
+		top.Rows = nil
+	}
+	top.Head("FACTS")
+	if h == 0 {
+		r.Find.drawFind(&top)
+	}
+	for _, st := range r.factSteps(env, h > 0) {
+		if len(st.Facts) > 0 && st.Kind != triage.CompareStep {
+			r.drawStepFacts(env, &facts, st, h == 0)
+		}
+	}
+	switch {
+	case len(facts.Rows) > 0:
+	case h == 0 && len(find) > 0:
+		facts.Para(th.Muted, "No fact has these words. esc shows all.")
+	default:
+		facts.Para(th.Muted, "Nothing was read yet.")
+	}
+	if h == 0 && len(find) > 0 {
+		return append(top.Rows, facts.Rows...)
+	}
+	low.Rows = append(low.Rows, "")
+	r.drawNewest(env, &low)
+	if room := h - len(top.Rows) - len(low.Rows); h > 0 && len(facts.Rows) > max(room, 1) {
+		room = max(room, 1)
+		more := len(facts.Rows) - room + 1
+		facts.Rows = append(facts.Rows[:room-1], th.Muted.On(ink.Say("↓ %d more lines: f", more)))
+	}
+	return append(append(top.Rows, facts.Rows...), low.Rows...)
+}
+
+// factSteps are the steps whose facts are drawn. Beside a step they are cut off at
+// the end of the pane: those of that step come first, then what was read last.
+func (r *Screen) factSteps(env *screen.Env, beside bool) []triage.Step {
+	all := r.Steps()
+	if !beside {
+		return all
+	}
+	out := slices.Clone(all)
+	rank := func(st triage.Step) int64 {
+		if st.ID == r.Focus {
+			return math.MaxInt64
+		}
+		return st.EndSeq
+	}
+	slices.SortStableFunc(out, func(a, b triage.Step) int { return cmp.Compare(rank(b), rank(a)) })
+	return out
+}
+
+func (r *Screen) drawOwed(env *screen.Env, p *ink.Page) {
+	th := p.Theme
+	open := slices.DeleteFunc(slices.Clone(r.Snap.State.Debts), func(d triage.Debt) bool { return d.Settled.How == "paid" || d.Settled.How == "waived" })
+	if len(open) > 0 {
+		p.Head("OWED")
+	}
+	for _, d := range open {
+		p.Item(th.Warn.On("! "), th.Plain, ink.Shown(d.Text))
+		if d.Settled.How == "carried" {
+			p.Item("  ", th.Muted, ink.Say("carried by %s until %s", d.Settled.Owner, d.Settled.Until))
+		}
+	}
+}
+
+// drawNewest draws the newest entries, without those that only say that
+// something began.
+func (r *Screen) drawNewest(env *screen.Env, p *ink.Page) {
+	th, line := p.Theme, r.Snap.State.Timeline
+	p.Add(th.Muted.On("NEWEST EVIDENCE"))
+	for i, n := len(line)-1, 0; i >= 0 && n < 6; i-- {
+		if line[i].Type == "probe.start" {
+			continue
+		}
+		n++
+		p.Add(th.Muted.On(ink.Clock(line[i].At)) + "  " + th.Plain.On(incident.Gist(line[i])))
+	}
+}
+
+func (r *Screen) drawTopics(env *screen.Env, p *ink.Page) {
+	th := p.Theme
+	var rows []ink.Pair
+	for _, t := range []triage.Topic{triage.TopicDomain, triage.TopicMutation, triage.TopicConsistent, triage.TopicClass, triage.TopicOwner, triage.TopicReverts} {
+		c, ok := r.Snap.State.Topics[t]
+		switch {
+		case !ok && (t == triage.TopicMutation || t == triage.TopicClass):
+			rows = append(rows, ink.Pair{Key: ink.Text(t), Value: "○ open", Ink: th.Muted})
+		case !ok:
+		case c.Value == triage.Unknown:
+			rows = append(rows, ink.Pair{Key: ink.Text(t), Value: "? unknown", Ink: th.Warn})
+		case c.Provisional:
+			rows = append(rows, ink.Pair{Key: ink.Text(t), Value: ink.Shown(c.Value) + " (provisional)", Ink: th.Warn})
+		default:
+			rows = append(rows, ink.Pair{Key: ink.Text(t), Value: ink.Shown(c.Value), Ink: th.Strong})
+		}
+	}
+	if len(rows) > 0 {
+		p.Add(th.Muted.On("CONCLUDED"))
+		p.Pairs(0, 0, 12, rows)
+	}
+}
+
+func (r *Screen) drawStepFacts(env *screen.Env, p *ink.Page, st triage.Step, narrowed bool) {
+	th := p.Theme
+	find := r.Find.Words()
+	stale := ink.Drawn("")
+	if st.Status == triage.Stale {
+		stale = "  " + th.Warn.On("! stale")
+	}
+	graph := r.Snap.Cards[st.ID].Graph
+	if len(find) > 0 {
+		graph = nil // the words may be those of any fact
+	}
+	var rows []ink.Pair
+	for _, name := range slices.Sorted(maps.Keys(st.Facts)) {
+		if graph != nil && graph.Of.Has(name) {
+			continue
+		}
+		t, known := valueText(env, st.Facts[name])
+		pen := th.Plain
+		if !known {
+			t, pen = "? unknown: "+t, th.Warn
+		}
+		if !narrowed || form.HasWords(find, st.ID, name, string(t)) {
+			rows = append(rows, ink.Pair{Key: ink.Shown(name), Value: t, Ink: pen})
+		}
+	}
+	if len(rows) == 0 && graph == nil {
+		return
+	}
+	p.Add(th.Accent.On(incident.Short(st.ID)) + stale)
+	if graph != nil && (narrowed || st.ID != r.Focus) { // else it is drawn on the step beside
+		drawGraph(env, p, graph, graphParts{what: narrowed, reasons: narrowed})
+		p.Gap()
+	}
+	p.Pairs(1, 0, 14, rows)
+}
+
+// valueText writes a fact for people: durations and times in their units.
+func valueText(env *screen.Env, v triage.Value) (ink.Text, bool) {
+	if !v.Known() {
+		return ink.Or(ink.Shown(v.Unknown), "not read"), false
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return ink.Shown(string(v.V)), true
+	}
+	var got steps.Value
+	if err := json.Unmarshal(b, &got); err != nil {
+		return ink.Shown(string(v.V)), true
+	}
+	switch got.Type() {
+	case steps.Duration:
+		return ink.Ago(got.Duration()), true
+	case steps.Time:
+		return ink.Clock(got.Time()) + " (" + ink.Ago(env.Now.Sub(got.Time())) + " ago)", true
+	case steps.Bool:
+		if got.Bool() {
+			return "yes", true
+		}
+		return "no", true
+	case steps.Strings:
+		if len(got.Strings()) == 0 {
+			return "none", true
+		}
+		var out ink.Text
+		for i, s := range got.Strings() {
+			if i > 0 {
+				out += ", "
+			}
+			out += ink.Shown(s)
+		}
+		return out, true
+	}
+	return ink.Or(ink.Shown(got.Text()), "(empty)"), true
+}

@@ -1,0 +1,149 @@
+package run
+
+import (
+	"slices"
+	"strings"
+
+	"handrail/triage"
+	"handrail/tui/incident"
+	"handrail/tui/ink"
+	"handrail/tui/screen"
+)
+
+// drawRail draws the loop: each phase with how much of it is settled, and the
+// steps of the phase in front.
+func (r *Screen) drawRail(env *screen.Env, w, h int) []ink.Drawn {
+	th := &env.Theme
+	p := ink.Page{W: w, Theme: th}
+	cur, _ := r.Step()
+	focusRow := 0
+	for _, ph := range triage.Phases() {
+		var in []triage.Step
+		for _, st := range r.Steps() {
+			if st.Phase == ph {
+				in = append(in, st)
+			}
+		}
+		here := ph == cur.Phase
+		mk, count := r.phaseMark(env, ph, in, here)
+		name := th.Muted.On(ink.Text(ph))
+		if here {
+			name = th.Strong.On(ink.Text(ph))
+		} else if len(in) > 0 {
+			name = th.Plain.On(ink.Text(ph))
+		}
+		p.Add(ink.Spread(mk.Ink.On(mk.Symbol)+" "+name, th.Muted.On(count)+" ", w))
+		if !here {
+			continue
+		}
+		for _, st := range in {
+			if st.ID == r.Focus {
+				focusRow = len(p.Rows)
+			}
+			p.Add(r.railStep(env, st, slices.Index(r.Been, st.ID), w))
+		}
+	}
+	rows, _ := ink.Window(p.Rows, focusRow-h/2, h)
+	return rows
+}
+
+// railStep is a step of the rail: how it stands, and at the right how long it
+// has been running, or that one was there before, the nth back.
+func (r *Screen) railStep(env *screen.Env, st triage.Step, back, w int) ink.Drawn {
+	th := &env.Theme
+	lead, pen := ink.Drawn("  "), th.Muted
+	if st.ID == r.Focus {
+		lead, pen = th.Pick.On("▸ "), th.Pick
+	}
+	mk := statusMark(th, st.Status, false)
+	if st.Status == triage.Pending {
+		if o, ok := r.Recommended(); ok && o.Step == st.ID {
+			mk = statusMark(th, st.Status, true)
+		} else if len(r.Barred(st.ID)) > 0 || r.Snap.Cards[st.ID].Aside != "" {
+			mk = barredMark(th)
+		}
+	}
+	tail := ink.Drawn("")
+	switch x, running := r.Running(st.ID); {
+	case running:
+		tail = " " + th.Accent.On(ink.Ago(max(0, env.Now.Sub(x.Started)))) + " "
+	case st.ID == r.Focus:
+	case back >= 0 && back < 3:
+		tail = " " + th.Muted.On(ink.Say("←%d", back+1)) + " "
+	case back >= 0:
+		tail = " " + th.Faint.On("←") + " "
+	}
+	return ink.Spread(lead+mk.Ink.On(mk.Symbol)+" "+pen.On(incident.Short(st.ID)), tail, w)
+}
+
+// drawNeeds says what stands in the way of a step, and what would meet it.
+func drawNeeds(env *screen.Env, p *ink.Page, needs []triage.Refusal) {
+	th := p.Theme
+	if len(needs) == 0 {
+		return
+	}
+	p.Head("WHAT IT STILL NEEDS")
+	for _, f := range needs {
+		p.Item(th.Warn.On("○ "), th.Plain, ink.Shown(f.Why))
+		if f.Cure != "" {
+			p.Item("  "+th.Muted.On("→ "), th.Muted, ink.Shown(f.Cure))
+		}
+	}
+}
+
+// drawPassed says who passed over a step, or set it aside, and why.
+func (r *Screen) drawPassed(env *screen.Env, p *ink.Page, st triage.Step) {
+	th, s := p.Theme, &r.Snap.State
+	for _, w := range s.Waivers {
+		if w.Subject == st.ID && w.Law == triage.LawNone {
+			p.Item(th.Warn.On("– "), th.Plain, ink.Say("Overruled by %s: %s", ink.Or(ink.Shown(w.Person), ink.Shown(w.Actor)), w.Why)+" ("+ink.Clock(w.At)+")")
+		} else if w.Subject == st.ID {
+			p.Item(th.Warn.On("– "), th.Plain, ink.Say("Waived by %s, law %d: %s", ink.Or(ink.Shown(w.Person), ink.Shown(w.Actor)), w.Law, w.Why)+" ("+ink.Clock(w.At)+")")
+		}
+	}
+	if st.Status != triage.Skipped {
+		return
+	}
+	who := ink.Text("handrail")
+	if i := slices.IndexFunc(s.Timeline, func(mo triage.Moment) bool { return mo.Seq == st.EndSeq }); i >= 0 && s.Timeline[i].Actor != "" {
+		who = ink.Shown(s.Timeline[i].Actor)
+	}
+	p.Item(th.Muted.On("– "), th.Plain, ink.Say("Skipped by %s: %s", who, strings.TrimSpace(st.How))+" ("+ink.Clock(st.Ended)+")")
+}
+
+// phaseMark sums up a phase in one symbol and a count.
+func (r *Screen) phaseMark(env *screen.Env, ph triage.Phase, in []triage.Step, here bool) (ink.Mark, ink.Text) {
+	th := &env.Theme
+	if ph == triage.Declare {
+		return statusMark(th, triage.Settled, false), ""
+	}
+	in = slices.DeleteFunc(slices.Clone(in), func(st triage.Step) bool { return st.Kind == triage.NoteStep }) // notes ask for nothing
+	if len(in) == 0 {
+		return ink.Mark{Symbol: "·", Word: "nothing to do", Ink: th.Faint}, ""
+	}
+	done, odd, passed, running := 0, false, 0, false
+	for _, st := range in {
+		switch st.Status {
+		case triage.Settled:
+			done++
+		case triage.Skipped, triage.Waived:
+			passed++
+		case triage.CannotTell, triage.Stale:
+			odd = true
+		case triage.Running:
+			running = true
+		}
+	}
+	count := ink.Say("%d/%d", done+passed, len(in))
+	switch {
+	case running:
+		return statusMark(th, triage.Running, false), count
+	case passed == len(in):
+		return statusMark(th, triage.Skipped, false), count
+	case odd:
+		return statusMark(th, triage.CannotTell, false), count
+	case done+passed == len(in):
+		return statusMark(th, triage.Settled, false), count
+	}
+	return statusMark(th, triage.Pending, here), count
+}

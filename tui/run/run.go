@@ -1,0 +1,210 @@
+package run
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"handrail/session"
+	"handrail/triage"
+	"handrail/tui/incident"
+	"handrail/tui/ink"
+	"handrail/tui/screen"
+	"handrail/tui/sheets"
+)
+
+// runScreen walks one incident: where it stands, the step in front, what is
+// known.
+type Screen struct {
+	*incident.Case
+	Focus  string // id of the step in front
+	seen   bool   // a snapshot was taken
+	choice int    // of the ask in front, -1 for none: enter alone answers nothing
+	Find   factFind
+	Facts  bool // the facts take the middle, where there is no room beside it
+	Off    int  // the middle is scrolled by so many lines
+	Move   move
+
+	Been  []string  // the steps where the person was, the newest first
+	After Aftermath // what is known after the close
+
+	Row, col int   // the cell of a comparison that is picked; row is -1 for none
+	follow   bool  // the picked cell moved, and must be seen
+	mark     int   // the line that it was drawn in
+	Grid     *grid // the comparison that was drawn last
+}
+
+// move is what enter does, and how it is announced.
+type move struct {
+	label ink.Text
+	Opt   triage.Option
+	reach bool // bring the step to the front, before anything is done there
+}
+
+// Take shows a newer snapshot. The step in front stays until the person moves
+// on, so that what a probe found can be read.
+func (r *Screen) Take(s session.Snapshot) {
+	if r.seen && s.State.Seq < r.Snap.State.Seq {
+		return
+	}
+	first := !r.seen
+	r.Snap, r.seen = s, true
+	if _, ok := s.State.Step(r.Focus); !ok || first {
+		r.Front("")
+		if o, ok := r.Recommended(); ok && o.Step != "" {
+			r.Front(o.Step)
+		} else if len(r.Steps()) > 0 {
+			r.Front(r.Steps()[0].ID)
+		}
+	}
+	r.Decide()
+}
+
+// Front brings a step to the front.
+func (r *Screen) Front(id string) {
+	if id != r.Focus {
+		r.Focus, r.choice, r.Off, r.Facts, r.Row = id, -1, 0, false, -1
+	}
+}
+
+func (r *Screen) Step() (triage.Step, session.Card) {
+	st, _ := r.Snap.State.Step(r.Focus)
+	return st, r.Snap.Cards[r.Focus]
+}
+
+// Decide works out the move for the present step and snapshot.
+func (r *Screen) Decide() {
+	r.Move = move{}
+	if t, ok := r.cellLabel(); ok {
+		r.Move = move{label: t}
+		return
+	}
+	if r.Closed() {
+		r.Move = move{label: "Leave: the incident is closed"}
+		return
+	}
+	st, _ := r.Step()
+	o, ok := r.Recommended()
+	if here, can := r.moveHere(st); can && (!ok || o.Step != st.ID) {
+		r.Move = here
+		return
+	}
+	switch {
+	case !ok && r.Acting():
+		r.Move = move{label: ink.Say("Watch the act %s", incident.Short(r.Snap.State.Acting)), Opt: triage.Option{Kind: triage.DoPreview, Step: r.Snap.State.Acting}}
+	case !ok:
+	case o.Step == "" || o.Step == st.ID || o.Kind == triage.DoSettle || o.Kind == triage.DoWaive || o.Kind == triage.DoProbe:
+		r.Move = move{label: r.label(o), Opt: o}
+	default:
+		r.Move = move{label: ink.Say("Go on to: %s", r.Title(o.Step)), Opt: o, reach: true}
+	}
+}
+
+// moveHere is what can be done with a step that a person went to although the
+// loop would do something else first.
+func (r *Screen) moveHere(st triage.Step) (move, bool) {
+	kind, ok := incident.Does[st.Kind]
+	if !ok || st.Kind == triage.GateStep || st.Status != triage.Pending && st.Status != triage.Stale {
+		return move{}, false
+	}
+	o, ok := r.Option(kind, st.ID)
+	if !ok || len(r.Barred(st.ID)) > 0 {
+		return move{}, false
+	}
+	return move{label: r.label(o), Opt: o}, true
+}
+
+func (r *Screen) label(o triage.Option) ink.Text {
+	name := r.Title(o.Step)
+	st, _ := r.Snap.State.Step(o.Step)
+	switch o.Kind {
+	case triage.DoProbe:
+		if st.Kind == triage.WatchStep {
+			if st.Attempts > 0 && st.Streak < Greens(st) {
+				return "Sample now; otherwise the next one comes by itself"
+			}
+			return ink.Say("Take the first sample: %s", name)
+		}
+		if st.Heavy {
+			return ink.Say("Run a program, which only reads: %s", name)
+		}
+		return ink.Say("Read: %s", name)
+	case triage.DoAnswer:
+		return "Answer: press a number, or u for \"I do not know\""
+	case triage.DoManual:
+		return ink.Say("Record that it was done: %s", name)
+	case triage.DoConclude:
+		if v := r.Proposed(o); v != "" && v != triage.Unknown {
+			return ink.Say("Accept: %s = %s", o.Topic, v)
+		}
+		return ink.Say("Decide: %s", o.Topic)
+	case triage.DoPreview:
+		return ink.Say("Look at the gate: %s", name)
+	case triage.DoConfirm:
+		return ink.Say("Back to the armed gate: %s", name)
+	case triage.DoApprove:
+		return ink.Say("Back to the gate that waits for a second person: %s", name)
+	case triage.DoWaive:
+		if o.Value == "0" {
+			return ink.Say("Overrule what it found, with a name and a reason: %s", name)
+		}
+		return ink.Say("Waive, with a name and a reason: %s", name)
+	case triage.DoSettle:
+		return ink.Say("Settle a debt: %s", r.Debt(o.Subject).Text)
+	case triage.DoClose:
+		return ink.Say("Close the incident as %s", o.Value)
+	case triage.DoPhase:
+		return ink.Say("Go on to %s", o.Value)
+	case triage.DoPlan:
+		return "Go on with another runbook"
+	}
+	return ink.Shown(string(o.Kind))
+}
+
+// perform does the move.
+func (r *Screen) perform(env *screen.Env) tea.Cmd {
+	if r.Closed() {
+		return env.Ask(screen.Leave{})
+	}
+	o := r.Move.Opt
+	if o.Kind == "" {
+		return nil
+	}
+	if r.Move.reach || o.Kind == triage.DoProbe {
+		r.Front(o.Step)
+		defer r.Decide()
+		if r.Move.reach && o.Kind != triage.DoPreview {
+			return nil
+		}
+	}
+	return r.act(env, o)
+}
+
+// act turns an option into its intent, or into the sheet that asks for the
+// words which the intent needs.
+func (r *Screen) act(env *screen.Env, o triage.Option) tea.Cmd {
+	switch o.Kind {
+	case triage.DoProbe:
+		return env.Send(triage.Intent{Kind: triage.DoProbe, Step: o.Step})
+	case triage.DoAnswer:
+		return r.answerChosen(env)
+	case triage.DoManual:
+		env.Sheet = sheets.ManualForm(env, o.Step)
+	case triage.DoConclude:
+		if v := r.Proposed(o); v != "" && v != triage.Unknown {
+			return r.accept(env, o)
+		}
+		env.Sheet = sheets.ConcludeForm(env, o)
+	case triage.DoPreview, triage.DoConfirm, triage.DoApprove:
+		return env.Ask(screen.OpenGate{Step: o.Step})
+	case triage.DoWaive:
+		env.Sheet = sheets.WaiveForm(env, o)
+	case triage.DoSettle:
+		env.Sheet = sheets.SettleForm(env, o.Subject)
+	case triage.DoClose:
+		env.Sheet = sheets.CloseForm(env)
+	case triage.DoPhase:
+		return env.Send(triage.Intent{Kind: triage.DoPhase, Phase: triage.Phase(o.Value)})
+	case triage.DoPlan:
+		env.Sheet = sheets.PlanForm(env)
+	}
+	return nil
+}

@@ -1,0 +1,142 @@
+package screen
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"handrail/steps"
+	"handrail/triage"
+	"handrail/tui/form"
+	"handrail/tui/incident"
+	"handrail/tui/ink"
+	"handrail/tui/keymap"
+)
+
+// screen is what fills the terminal.
+type ID int
+
+const (
+	AtHome ID = iota
+	AtMatch
+	AtWait
+	AtRun
+	AtEvidence
+	AtSeal
+	AtSymptoms
+)
+
+// The smallest terminal in which every screen is whole.
+const MinWidth, MinHeight = 60, 18
+
+// Inset is the margin of the screens that are not divided into panes.
+const Inset = 2
+
+// Env is what a screen is given with every key and every frame: what it may look
+// at, and the few things that it may ask for.
+type Env struct {
+	Config Config
+	Crew   *Crew
+	Keys   keymap.Map
+	Theme  ink.Theme
+
+	W, H int       // of the terminal
+	Now  time.Time // of the message being handled: drawing asks no clock
+	Wall time.Time // the same without the clock of a replay
+
+	At       ID       // what fills the terminal
+	Incident Incident // the one that is open, nil on the screens before
+	Tape     Tape     // inc where it is a recorded one, nil where it is not
+	*incident.Case
+
+	Seal  *SealState
+	Known Home // what the command centre knows
+
+	// Ask hands a request to the program at once: what a screen wants of another
+	// one goes through it, and through nothing else.
+	Ask func(Request) tea.Cmd
+
+	Room   func() int // rows between header and foot, as they are now
+	Notice Notice
+	Sheet  *form.Form // the sheet in front
+	Busy   int        // intents under way
+	Serial int        // numbers what is opened, so that late answers find nothing
+}
+
+// Notice is one line about what just happened. It stays until the next key.
+type Notice struct {
+	Level string // "", warning or critical
+	Text  ink.Text
+	Aside bool // from outside of the program; anything of ours replaces it
+}
+
+// Show has another screen fill the terminal.
+func (env *Env) Show(id ID) { env.At = id }
+
+func (env *Env) Warn(level string, t ink.Text) { env.Notice = Notice{Level: level, Text: t} }
+
+// Send asks the incident for an intent. Leaving the program must not undo what
+// was asked: only the incident itself decides when an act ends.
+func (env *Env) Send(in triage.Intent) tea.Cmd {
+	inc := env.Incident
+	in.Seen = env.Snap.State.Seq
+	env.Busy++
+	return env.Crew.Start(func(ctx context.Context) tea.Msg {
+		return Did{in, inc.Do(context.WithoutCancel(ctx), in)}
+	})
+}
+
+// PlaceOf returns the label of the first place that something of the header
+// belongs to. Practice has its own word and is never production.
+func (env *Env) PlaceOf(header []steps.KV) ink.Text {
+	places := env.Config.Places
+	if places == nil {
+		places = UsualPlaces()
+	}
+	for _, p := range places {
+		if p.Holds(header) {
+			return ink.Shown(strings.ToUpper(p.Label))
+		}
+	}
+	return ""
+}
+
+// Place is where the incident that is shown goes on, or would be opened, as a
+// label to draw; "" where that is nothing special.
+func (env *Env) Place() ink.Text {
+	if env.Incident == nil {
+		return env.PlaceOf([]steps.KV{{Key: "cluster", Value: env.Known.Cluster}})
+	}
+	if env.Snap.State.Drill != "" {
+		return ""
+	}
+	return env.PlaceOf(append(slices.Clone(env.Snap.Header), env.Snap.Where...))
+}
+
+// SendAll asks for several intents, one after the other.
+func (env *Env) SendAll(ins []triage.Intent) tea.Cmd {
+	inc := env.Incident
+	for i := range ins {
+		ins[i].Seen = env.Snap.State.Seq
+	}
+	env.Busy += len(ins)
+	return env.Crew.Start(func(ctx context.Context) tea.Msg {
+		var out DidAll
+		for _, in := range ins {
+			out = append(out, Did{in, inc.Do(context.WithoutCancel(ctx), in)})
+		}
+		return out
+	})
+}
+
+func (env *Env) Replaying() bool { return env.Tape != nil }
+
+// SealState is how far the seal of the incident is.
+type SealState struct {
+	Order  *SealOrder // under way
+	Result *Sealed
+	Gone   bool // the bundle was let go: the incident takes no more entries here
+}

@@ -1,0 +1,42 @@
+package tui
+
+import (
+	"handrail/tui/ink"
+	"handrail/tui/keymap"
+	"handrail/tui/screen"
+)
+
+// What a program that shows the face needs to name.
+type (
+	Config   = screen.Config
+	Incident = screen.Incident
+	Tape     = screen.Tape
+	Place    = screen.Place
+
+	Home        = screen.Home
+	IncidentRow = screen.IncidentRow
+	DebtRow     = screen.DebtRow
+	DrillRow    = screen.DrillRow
+	RunbookRow  = screen.RunbookRow
+
+	Hit     = screen.Hit
+	Alike   = screen.Alike
+	Symptom = screen.Symptom
+
+	Sealing   = screen.Sealing
+	Signer    = screen.Signer
+	SealOrder = screen.SealOrder
+	Sealed    = screen.Sealed
+)
+
+// Themes lists the names that a theme can be asked for by.
+func Themes() []string { return ink.Themes() }
+
+// UsualPlaces is what is looked for where a person said nothing else.
+func UsualPlaces() []Place { return screen.UsualPlaces() }
+
+// Commands lists the commands whose keys can be changed.
+func Commands() []string { return keymap.Commands() }
+
+// CheckKeys says what is wrong with a change of the key map.
+func CheckKeys(change map[string][]string) error { return keymap.CheckKeys(change) }

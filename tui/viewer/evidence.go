@@ -1,0 +1,236 @@
+package viewer
+
+import (
+	"slices"
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"handrail/session"
+	"handrail/triage"
+	"handrail/tui/form"
+	"handrail/tui/incident"
+	"handrail/tui/screen"
+)
+
+// evidenceScreen lists every entry, finds some, and shows one with its raw
+// artifacts, or the report as it would be now.
+type Screen struct {
+	snap      session.Snapshot
+	Found     []int // into the timeline, newest last
+	At        int   // into found
+	Find      form.Editor
+	searching bool
+	Detail    bool
+	Blob      int
+	View      *Reader // of the artifact that is shown
+	Full      bool    // it has the whole screen
+	direct    bool    // it was opened from its step, and esc goes back there
+	wrap      bool    // artifacts are wrapped
+	Kind      int     // of entryKinds that the list is kept to
+	cover     incident.Coverage
+	Report    bool      // the report is shown in place of an entry
+	back      screen.ID // where esc leads to from the report
+}
+
+// Opening is what is open of the evidence; the zero value is the list.
+type Opening struct {
+	Entry        int64 // 0 for none
+	Full, Direct bool
+	Live         string // the step whose output is read while it runs
+}
+
+// Look says what is open.
+func (e *Screen) Look() Opening {
+	if !e.Detail {
+		return Opening{}
+	}
+	o := Opening{Full: e.Full, Direct: e.direct}
+	if e.View != nil && e.View.live != nil {
+		o.Live = e.View.step
+	} else if mo, ok := e.Moment(); ok {
+		o.Entry = mo.Seq
+	}
+	return o
+}
+
+// OpenEntry shows an entry of the journal, with its raw artifacts.
+func (e *Screen) OpenEntry(env *screen.Env, o Opening) tea.Cmd {
+	e.Find, e.Kind = form.Editor{}, 0 // what was searched for may hide it
+	e.Open(env, env.Snap)
+	i := slices.IndexFunc(e.snap.State.Timeline, func(mo triage.Moment) bool { return mo.Seq == o.Entry })
+	if i < 0 {
+		return nil
+	}
+	env.Show(screen.AtEvidence)
+	e.At, e.Detail, e.Blob = i, true, -1
+	e.Full, e.direct = o.Full, o.Direct
+	return e.nextBlob(env, 1)
+}
+
+// Open lists the evidence of a snapshot.
+func (e *Screen) Open(env *screen.Env, s session.Snapshot) {
+	e.CloseArtifact(env)
+
+	*e = Screen{snap: s, Find: e.Find, wrap: e.wrap, Kind: e.Kind, Blob: -1, cover: incident.CoverageOf(s.State)}
+	e.filter()
+	e.At = max(0, len(e.Found)-1)
+}
+
+func (e *Screen) filter() {
+	e.Found = e.Found[:0]
+	for i := range e.snap.State.Timeline {
+		e.Found = append(e.Found, i)
+	}
+	e.narrow()
+}
+
+// narrow drops what is not looked for from what was found: more letters never find
+// more.
+func (e *Screen) narrow() {
+	words := strings.Fields(strings.ToLower(e.Find.Value()))
+	kind := EntryKinds()[e.Kind]
+	e.Found = slices.DeleteFunc(e.Found, func(i int) bool {
+		m := e.snap.State.Timeline[i]
+		return !kind.has(e, m) || words != nil && !form.HasWords(words, m.Text, m.Type, m.Step, m.Actor)
+	})
+	e.At = min(e.At, max(0, len(e.Found)-1))
+}
+
+func (e *Screen) Moment() (triage.Moment, bool) {
+	if len(e.Found) == 0 {
+		return triage.Moment{}, false
+	}
+	return e.snap.State.Timeline[e.Found[e.At]], true
+}
+
+func (e *Screen) Press(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
+	k := &env.Keys
+	switch {
+	case e.searching:
+		e.search(msg)
+	case key.Matches(msg, k.Help) && !e.Typing():
+		return env.Ask(screen.OpenHelp{})
+	case e.Detail:
+		return e.pressDetail(env, msg)
+	case key.Matches(msg, k.Esc) && (e.Find.Value() != "" || e.Kind != 0):
+		e.Find, e.Kind = form.Editor{}, 0
+		e.filter()
+	case key.Matches(msg, k.Esc, k.Leave, k.Evidence):
+		env.Show(screen.AtRun)
+	case key.Matches(msg, k.Kinds):
+		e.nextKind()
+	case key.Matches(msg, k.Report):
+		return e.OpenReport(env, screen.AtEvidence)
+	case key.Matches(msg, k.Seal):
+		return env.Ask(screen.OpenSeal{})
+	case key.Matches(msg, k.Search):
+		e.searching = true
+	case key.Matches(msg, k.Up):
+		e.At = max(0, e.At-1)
+	case key.Matches(msg, k.Down):
+		e.At = max(0, min(len(e.Found)-1, e.At+1))
+	case key.Matches(msg, k.PageUp):
+		e.At = max(0, e.At-10)
+	case key.Matches(msg, k.PageDown):
+		e.At = max(0, min(len(e.Found)-1, e.At+10))
+	case key.Matches(msg, k.First):
+		e.At = 0
+	case key.Matches(msg, k.Last):
+		e.At = max(0, len(e.Found)-1)
+	case key.Matches(msg, k.Enter):
+		if _, ok := e.Moment(); ok {
+			e.Detail, e.Full, e.Blob = true, false, -1
+			return e.nextBlob(env, 1)
+		}
+	}
+	return nil
+}
+
+func (e *Screen) search(msg tea.KeyPressMsg) {
+	switch msg.String() {
+	case "enter":
+		e.searching = false
+	case "esc":
+		e.searching = false
+		e.Find = form.Editor{}
+	case "up":
+		e.At = max(0, e.At-1)
+		return
+	case "down":
+		e.At = max(0, min(len(e.Found)-1, e.At+1))
+		return
+	default:
+		before := e.Find.Value()
+		if e.Find.Key(msg); before != "" && strings.HasPrefix(e.Find.Value(), before) {
+			e.narrow()
+			return
+		}
+	}
+	e.filter()
+}
+
+func (e *Screen) Paste(env *screen.Env, s string) tea.Cmd {
+	s = strings.Join(strings.Fields(s), " ")
+	if v := e.View; v != nil && v.Find.typing {
+		v.Find.Edit.Paste(s)
+		return e.FindTyped(env)
+	}
+	if e.searching {
+		e.Find.Paste(s)
+		e.filter()
+	}
+	return nil
+}
+
+func (e *Screen) Typing() bool { return e.searching || e.View != nil && e.View.Find.typing }
+
+func (e *Screen) pressDetail(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
+	k := &env.Keys
+	if e.View != nil {
+		if cmd, taken := e.pressText(env, msg); taken {
+			return cmd
+		}
+	}
+	if e.Report {
+		return e.pressReport(env, msg)
+	}
+	switch {
+	case e.direct && key.Matches(msg, k.Esc, k.Leave), e.View != nil && e.View.live != nil && key.Matches(msg, k.Enter):
+		e.CloseArtifact(env)
+		env.Show(screen.AtRun)
+	case key.Matches(msg, k.Enter) && e.View != nil:
+		e.Full = !e.Full
+		return e.RefitText(env)
+	case key.Matches(msg, k.Esc) && e.Full:
+		e.Full = false
+		return e.RefitText(env)
+	case key.Matches(msg, k.Esc, k.Leave, k.Enter):
+		e.CloseArtifact(env)
+		e.Detail, e.Full = false, false
+	}
+	return nil
+}
+
+// nextBlob opens another raw artifact of the entry.
+func (e *Screen) nextBlob(env *screen.Env, by int) tea.Cmd {
+	if e.View != nil && e.View.live != nil {
+		env.Warn("", "This is what the step prints; its artifacts come when it ends.")
+		return nil
+	}
+	if e.Report {
+		return nil
+	}
+	mo, _ := e.Moment()
+	blobs := e.snap.Blobs[mo.Seq]
+	if len(blobs) == 0 {
+		return nil
+	}
+	if e.View != nil && len(blobs) == 1 {
+		env.Warn("", "This entry has one artifact only.")
+		return nil
+	}
+	e.Blob = (max(e.Blob+by, -len(blobs)) + len(blobs)) % len(blobs)
+	return e.openArtifact(env, blobs[e.Blob])
+}

@@ -1,0 +1,186 @@
+package viewer
+
+import (
+	"context"
+
+	tea "charm.land/bubbletea/v2"
+
+	"handrail/tui/form"
+	"handrail/tui/ink"
+	"handrail/tui/longtext"
+	"handrail/tui/screen"
+)
+
+// finding is a search in a text, and what it found.
+type finding struct {
+	Edit    form.Editor
+	typing  bool
+	pattern longtext.Pattern
+	typed   string
+	origin  place // where the page was before the search
+	hit     int64 // -1 for none
+	line    int64 // of the hit, 0 where it is not counted yet
+	None    bool  // all of it was looked through
+	round   bool  // the hit was found beyond the end
+	n       int   // numbers the hunts
+	Hunt    *hunt
+}
+
+// hunt is a search that goes on: from where, how much is left to look through.
+type hunt struct {
+	n     int
+	Ctx   context.Context
+	stop  context.CancelFunc
+	find  longtext.Pattern
+	back  bool
+	at    int64
+	left  int64
+	round bool
+}
+
+type HuntMsg struct {
+	ID, n   int
+	hit, on int64
+	line    int64
+	err     error
+}
+
+// startHunt looks for the pattern from a byte on, around the end of the text.
+func (e *Screen) startHunt(env *screen.Env, from int64, back bool) tea.Cmd {
+	v := e.View
+	f := &v.Find
+	e.stopHunt(env)
+	f.None, f.round = false, false
+	if f.pattern.Empty() || v.File == nil {
+		return nil
+	}
+	f.n++
+	h := &hunt{n: f.n, find: f.pattern, back: back, at: from, left: v.File.Size()}
+	h.Ctx, h.stop = context.WithCancel(v.ctx)
+	f.Hunt = h
+	return e.viewNext(env)
+}
+
+func (e *Screen) stopHunt(env *screen.Env) {
+	if f := &e.View.Find; f.Hunt != nil {
+		f.Hunt.stop()
+		f.Hunt = nil
+	}
+}
+
+// hunt looks through a slice.
+func (e *Screen) hunt(env *screen.Env, h hunt) tea.Cmd {
+	v := e.View
+	file, id, ix := v.File, v.ID, v.Look.Index
+	return env.Crew.Start(func(context.Context) tea.Msg {
+		msg := HuntMsg{ID: id, n: h.n}
+		if h.back {
+			msg.hit, msg.on, msg.err = file.SearchBack(h.Ctx, h.find, h.at, min(slice, h.left))
+		} else {
+			msg.hit, msg.on, msg.err = file.Search(h.Ctx, h.find, h.at, min(slice, h.left))
+		}
+		if msg.err == nil && msg.hit >= 0 {
+			msg.line, msg.err = file.Number(ix, msg.hit)
+		}
+		return msg
+	})
+}
+
+func (e *Screen) hunted(env *screen.Env, msg HuntMsg) tea.Cmd {
+	v := e.viewing(env, msg.ID)
+	if v == nil {
+		return nil
+	}
+	v.work = false
+	f := &v.Find
+	h := f.Hunt
+	if h == nil || h.n != msg.n {
+		return e.viewNext(env) // of a search that was given up
+	}
+	switch {
+	case msg.err != nil:
+		v.Err = ink.Shown(msg.err.Error())
+		e.stopHunt(env)
+	case msg.hit >= 0:
+		f.hit, f.line, f.round = msg.hit, msg.line, h.round
+		v.follow = false
+		e.stopHunt(env)
+		return e.goText(env, motion{to: toByte, n: msg.hit})
+	default:
+		h.left -= max(msg.on-h.at, h.at-msg.on)
+		h.at = msg.on
+		switch {
+		case h.left <= 0:
+			f.None, f.hit = true, -1
+			e.stopHunt(env)
+			return e.goText(env, motion{})
+		case h.back && h.at <= 0:
+			h.at, h.round = v.File.Size(), true
+		case !h.back && h.at >= v.File.Size():
+			h.at, h.round = 0, true
+		}
+	}
+	return e.viewNext(env)
+}
+
+// pressFind takes a key of the line that is searched for; the search follows.
+func (e *Screen) pressFind(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
+	v := e.View
+	f := &v.Find
+	switch msg.String() {
+	case "enter":
+		f.typing = false
+		if f.typed == "" {
+			return e.forget(env)
+		}
+		return nil
+	case "esc":
+		v.Look.At = f.origin
+		return e.forget(env)
+	}
+	f.Edit.Key(msg)
+	return e.FindTyped(env)
+}
+
+func (e *Screen) FindTyped(env *screen.Env) tea.Cmd {
+	v := e.View
+	f := &v.Find
+	if f.Edit.Value() == f.typed {
+		return nil
+	}
+	f.typed = f.Edit.Value()
+	f.pattern = longtext.Plain(f.typed)
+	f.hit, f.line = -1, 0
+	if f.pattern.Empty() {
+		e.stopHunt(env)
+		f.None = false
+		return e.goText(env, motion{})
+	}
+	return e.startHunt(env, f.origin.Off, false)
+}
+
+// forget ends a search, and what it found is drawn as all else.
+func (e *Screen) forget(env *screen.Env) tea.Cmd {
+	v := e.View
+	e.stopHunt(env)
+	v.Find = finding{hit: -1, n: v.Find.n}
+	return e.goText(env, motion{})
+}
+
+// again goes to the next match, or to the one before.
+func (e *Screen) again(env *screen.Env, back bool) tea.Cmd {
+	v := e.View
+	f := &v.Find
+	if f.pattern.Empty() {
+		env.Warn("", ink.Say("Search first: %s, then what to look for.", env.Keys.Search.Help().Key))
+		return nil
+	}
+	from := f.hit
+	switch {
+	case f.hit < 0:
+		from = v.Look.At.Off
+	case !back:
+		from++
+	}
+	return e.startHunt(env, from, back)
+}
