@@ -25,7 +25,7 @@ func TestManualStepOfADrillSaysWhere(t *testing.T) {
 		{triage.Pending, session.Card{}, false},
 	} {
 		p := ink.Page{W: 120, Theme: &s.Theme}
-		s.run.DrawManual(s.Env, &p, triage.Step{PlanStep: triage.PlanStep{ID: "a/b", Kind: triage.ManualStep}, Status: tc.status}, tc.card)
+		s.run.DrawManual(&p, triage.Step{PlanStep: triage.PlanStep{ID: "a/b", Kind: triage.ManualStep}, Status: tc.status}, tc.card)
 		var all strings.Builder
 		for _, r := range p.Rows {
 			all.WriteString(string(r) + "\n")

@@ -80,7 +80,7 @@ func (h *Screen) Ask(env *screen.Env) tea.Cmd {
 	return next
 }
 
-func (h *Screen) answered(env *screen.Env, msg AnswerMsg) tea.Cmd {
+func (h *Screen) answered(msg AnswerMsg) tea.Cmd {
 	c := &h.Centre
 	if msg.Run != c.Run {
 		return nil

@@ -21,7 +21,7 @@ func (h *Screen) openStanding(env *screen.Env, r HomeRow) tea.Cmd {
 	case r.Fold:
 		env.Sheet = h.allForm(env, r.question)
 	default:
-		env.Sheet = h.gapsForm(env)
+		env.Sheet = h.gapsForm()
 	}
 	return nil
 }
@@ -92,7 +92,7 @@ func (h *Screen) allForm(env *screen.Env, question string) *form.Form {
 }
 
 // gapsForm lists what could not be seen, and why.
-func (h *Screen) gapsForm(env *screen.Env) *form.Form {
+func (h *Screen) gapsForm() *form.Form {
 	f := &form.Form{Title: "what could not be seen"}
 	for _, q := range steps.Questions() {
 		for _, why := range h.Centre.Answers[q.ID].Unseen() {

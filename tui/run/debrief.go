@@ -53,7 +53,7 @@ func (r *Screen) judged(env *screen.Env, msg JudgedMsg) {
 }
 
 // briefing is the debriefing of the state that is shown.
-func (r *Screen) briefing(env *screen.Env) *debrief.Debriefing {
+func (r *Screen) briefing() *debrief.Debriefing {
 	c, s := &r.After, r.Snap.State
 	if c.of == nil || c.seq != s.Seq {
 		of := debrief.Of(s, c.Drill)
@@ -65,16 +65,16 @@ func (r *Screen) briefing(env *screen.Env) *debrief.Debriefing {
 // drawDebrief is what stays on the screen after the close. It has the whole
 // width, so that paths and commands can be copied.
 func (r *Screen) drawDebrief(env *screen.Env, h int) []ink.Drawn {
-	d := r.briefing(env)
+	d := r.briefing()
 	w := env.W - 2*screen.Inset
 	if env.W < sideBySide {
 		p := ink.Page{W: w, Theme: &env.Theme}
 		r.debriefTop(env, &p, d)
 		if d.Compared() {
 			r.debriefPath(env, &p, d)
-			r.debriefRest(env, &p, d)
+			r.debriefRest(&p, d)
 		} else { // it teaches less, so that the report comes first
-			r.debriefRest(env, &p, d)
+			r.debriefRest(&p, d)
 			r.debriefPath(env, &p, d)
 		}
 		return r.scrolled(env, p.Rows, h)
@@ -85,7 +85,7 @@ func (r *Screen) drawDebrief(env *screen.Env, h int) []ink.Drawn {
 	r.debriefPath(env, &right, d)
 	right.Rows = append([]ink.Drawn{""}, right.Rows...)
 	rest.Add("")
-	r.debriefRest(env, &rest, d)
+	r.debriefRest(&rest, d)
 	all := max(len(left.Rows), len(right.Rows))
 	for _, p := range []*ink.Page{&left, &right} {
 		for len(p.Rows) < all {
@@ -125,7 +125,7 @@ func (r *Screen) debriefTop(env *screen.Env, p *ink.Page, d *debrief.Debriefing)
 	case c.err != "":
 		p.Item(th.Warn.On("! "), th.Plain, ink.Say("The drill could not be judged: %s", c.err))
 	case d.Drill != nil:
-		r.debriefWon(env, p, d)
+		r.debriefWon(p, d)
 	}
 	p.Gap()
 	r.debriefNext(env, p)
@@ -161,7 +161,7 @@ func (r *Screen) debriefTop(env *screen.Env, p *ink.Page, d *debrief.Debriefing)
 }
 
 // debriefWon says of a drill whether it is won, by each of its conditions.
-func (r *Screen) debriefWon(env *screen.Env, p *ink.Page, d *debrief.Debriefing) {
+func (r *Screen) debriefWon(p *ink.Page, d *debrief.Debriefing) {
 	th := p.Theme
 	mk := ink.Mark{Symbol: "✗", Word: "NOT WON", Ink: th.Bad}
 	switch {
@@ -224,7 +224,7 @@ func drawStop(env *screen.Env, s *debrief.Stop) ink.Drawn {
 }
 
 // debriefRest says what is owed, what was changed, and where the report is.
-func (r *Screen) debriefRest(env *screen.Env, p *ink.Page, d *debrief.Debriefing) {
+func (r *Screen) debriefRest(p *ink.Page, d *debrief.Debriefing) {
 	th, s := p.Theme, r.Snap.State
 	p.Head("OWED")
 	none := true

@@ -7,7 +7,6 @@ import (
 
 	"handrail/tui/form"
 	"handrail/tui/ink"
-	"handrail/tui/screen"
 )
 
 // factFind narrows the facts to those with all words that are typed.
@@ -19,11 +18,11 @@ type factFind struct {
 func (f *factFind) Words() []string { return strings.Fields(strings.ToLower(f.Edit.Value())) }
 
 // findFact brings the facts to the front and takes what is typed from here on.
-func (r *Screen) findFact(env *screen.Env) {
+func (r *Screen) findFact() {
 	r.Facts, r.Off, r.Find.typing = true, 0, true
 }
 
-func (r *Screen) typeFact(env *screen.Env, msg tea.KeyPressMsg) {
+func (r *Screen) typeFact(msg tea.KeyPressMsg) {
 	f := &r.Find
 	switch msg.String() {
 	case "enter":

@@ -20,8 +20,8 @@ import (
 func (r *Screen) drawFacts(env *screen.Env, w, h int) []ink.Drawn {
 	th := &env.Theme
 	top, facts, low := ink.Page{W: w, Theme: th}, ink.Page{W: w, Theme: th}, ink.Page{W: w, Theme: th}
-	r.drawTopics(env, &top)
-	r.drawOwed(env, &top)
+	r.drawTopics(&top)
+	r.drawOwed(&top)
 	find := r.Find.Words()
 	if h == 0 && (len(find) > 0 || r.Find.typing) { // of the whole list: what is looked for, and nothing around it
 		top.Rows = nil
@@ -30,7 +30,7 @@ func (r *Screen) drawFacts(env *screen.Env, w, h int) []ink.Drawn {
 	if h == 0 {
 		r.Find.drawFind(&top)
 	}
-	for _, st := range r.factSteps(env, h > 0) {
+	for _, st := range r.factSteps(h > 0) {
 		if len(st.Facts) > 0 && st.Kind != triage.CompareStep {
 			r.drawStepFacts(env, &facts, st, h == 0)
 		}
@@ -46,7 +46,7 @@ func (r *Screen) drawFacts(env *screen.Env, w, h int) []ink.Drawn {
 		return append(top.Rows, facts.Rows...)
 	}
 	low.Rows = append(low.Rows, "")
-	r.drawNewest(env, &low)
+	r.drawNewest(&low)
 	if room := h - len(top.Rows) - len(low.Rows); h > 0 && len(facts.Rows) > max(room, 1) {
 		room = max(room, 1)
 		more := len(facts.Rows) - room + 1
@@ -57,7 +57,7 @@ func (r *Screen) drawFacts(env *screen.Env, w, h int) []ink.Drawn {
 
 // factSteps are the steps whose facts are drawn. Beside a step they are cut off at
 // the end of the pane: those of that step come first, then what was read last.
-func (r *Screen) factSteps(env *screen.Env, beside bool) []triage.Step {
+func (r *Screen) factSteps(beside bool) []triage.Step {
 	all := r.Steps()
 	if !beside {
 		return all
@@ -73,7 +73,7 @@ func (r *Screen) factSteps(env *screen.Env, beside bool) []triage.Step {
 	return out
 }
 
-func (r *Screen) drawOwed(env *screen.Env, p *ink.Page) {
+func (r *Screen) drawOwed(p *ink.Page) {
 	th := p.Theme
 	open := slices.DeleteFunc(slices.Clone(r.Snap.State.Debts), func(d triage.Debt) bool { return d.Settled.How == "paid" || d.Settled.How == "waived" })
 	if len(open) > 0 {
@@ -89,7 +89,7 @@ func (r *Screen) drawOwed(env *screen.Env, p *ink.Page) {
 
 // drawNewest draws the newest entries, without those that only say that
 // something began.
-func (r *Screen) drawNewest(env *screen.Env, p *ink.Page) {
+func (r *Screen) drawNewest(p *ink.Page) {
 	th, line := p.Theme, r.Snap.State.Timeline
 	p.Add(th.Muted.On("NEWEST EVIDENCE"))
 	for i, n := len(line)-1, 0; i >= 0 && n < 6; i-- {
@@ -101,7 +101,7 @@ func (r *Screen) drawNewest(env *screen.Env, p *ink.Page) {
 	}
 }
 
-func (r *Screen) drawTopics(env *screen.Env, p *ink.Page) {
+func (r *Screen) drawTopics(p *ink.Page) {
 	th := p.Theme
 	var rows []ink.Pair
 	for _, t := range []triage.Topic{triage.TopicDomain, triage.TopicMutation, triage.TopicConsistent, triage.TopicClass, triage.TopicOwner, triage.TopicReverts} {

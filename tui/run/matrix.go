@@ -31,18 +31,18 @@ func (r *Screen) DrawMatrix(env *screen.Env, p *ink.Page, st triage.Step) {
 			picked = r.col
 		}
 		if l.Blocks {
-			r.drawBlock(env, p, &g.rows[i], picked)
+			r.drawBlock(p, &g.rows[i], picked)
 		} else {
-			r.drawLine(env, p, l, &g.rows[i], picked)
+			r.drawLine(p, l, &g.rows[i], picked)
 		}
 	}
 }
 
 // drawLine draws a field in one line, and below it what was picked.
-func (s *Screen) drawLine(env *screen.Env, p *ink.Page, l matrixLayout, r *gridRow, picked int) {
+func (s *Screen) drawLine(p *ink.Page, l matrixLayout, r *gridRow, picked int) {
 	th := p.Theme
 	mk := agreementMark(th, r.judged)
-	row := s.drawField(env, p, r, mk, picked >= 0, l.name)
+	row := s.drawField(p, r, mk, picked >= 0, l.name)
 	for i, w := range l.cols {
 		row += "  " + ink.Fit(r.cells[i].short(th), w)
 	}
@@ -59,24 +59,24 @@ func (s *Screen) drawLine(env *screen.Env, p *ink.Page, l matrixLayout, r *gridR
 		if !l.beside {
 			p.Add(ink.Blank(4) + mk.Ink.On(mk.Word))
 		}
-		s.drawSides(env, p, r, picked)
+		s.drawSides(p, r, picked)
 	}
 }
 
 // drawBlock draws a field with a line for each source: columns would be too narrow.
-func (s *Screen) drawBlock(env *screen.Env, p *ink.Page, r *gridRow, picked int) {
+func (s *Screen) drawBlock(p *ink.Page, r *gridRow, picked int) {
 	mk := agreementMark(p.Theme, r.judged)
-	row := s.drawField(env, p, r, mk, picked >= 0, ink.Cells(ink.Drawn(r.field)))
+	row := s.drawField(p, r, mk, picked >= 0, ink.Cells(ink.Drawn(r.field)))
 	if word := mk.Ink.On(mk.Word); ink.Cells(row)+2+ink.Cells(word) <= p.W {
 		p.Add(row + "  " + word)
 	} else {
 		p.Add(row)
 		p.Add(ink.Blank(4) + word)
 	}
-	s.drawSides(env, p, r, picked)
+	s.drawSides(p, r, picked)
 }
 
-func (s *Screen) drawField(env *screen.Env, p *ink.Page, r *gridRow, mk ink.Mark, picked bool, w int) ink.Drawn {
+func (s *Screen) drawField(p *ink.Page, r *gridRow, mk ink.Mark, picked bool, w int) ink.Drawn {
 	lead, pen := ink.Blank(2), p.Theme.Strong
 	if picked {
 		lead, pen = p.Theme.Pick.On("▸ "), p.Theme.Pick
@@ -88,7 +88,7 @@ func (s *Screen) drawField(env *screen.Env, p *ink.Page, r *gridRow, mk ink.Mark
 const mostLines = 8
 
 // drawSides draws what each source says, the picked one with what it stands on.
-func (s *Screen) drawSides(env *screen.Env, p *ink.Page, r *gridRow, picked int) {
+func (s *Screen) drawSides(p *ink.Page, r *gridRow, picked int) {
 	th := p.Theme
 	wide := 0
 	for _, c := range r.cells {

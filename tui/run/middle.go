@@ -24,7 +24,7 @@ func (r *Screen) drawMiddle(env *screen.Env, w int) []ink.Drawn {
 		p.Para(env.Theme.Muted, "This incident has no step yet.")
 		return p.Rows
 	}
-	r.drawTitle(env, &p, st)
+	r.drawTitle(&p, st)
 	if run, ok := r.Running(st.ID); ok {
 		incident.DrawLive(&p, env.Now, run)
 		p.Gap()
@@ -34,7 +34,7 @@ func (r *Screen) drawMiddle(env *screen.Env, w int) []ink.Drawn {
 		r.drawWatch(env, &p, st)
 		p.Gap()
 	}
-	r.drawPassed(env, &p, st)
+	r.drawPassed(&p, st)
 	if ret := r.Snap.State.Return; ret != "" {
 		p.Item(env.Theme.Warn.On("! "), env.Theme.Plain, ink.Say("The loop proposes to go back to %s: %s", ret, r.Snap.State.ReturnWhy))
 		p.Gap()
@@ -44,15 +44,15 @@ func (r *Screen) drawMiddle(env *screen.Env, w int) []ink.Drawn {
 	case triage.AskStep:
 		r.drawAsk(env, &p, st, card)
 	case triage.ConcludeStep:
-		r.drawConclude(env, &p, st, card)
+		r.drawConclude(&p, st, card)
 	case triage.GateStep:
 		r.drawGateStep(env, &p, st)
 	case triage.ManualStep:
-		r.DrawManual(env, &p, st, card)
+		r.DrawManual(&p, st, card)
 	}
 	r.drawProbe(env, &p, st, card)
 	if open := st.Status == triage.Pending || st.Status == triage.Stale; open && st.Kind != triage.GateStep && card.Aside == "" {
-		drawNeeds(env, &p, r.Barred(st.ID))
+		drawNeeds(&p, r.Barred(st.ID))
 	}
 	if len(r.Snap.Next) > 0 {
 		p.Head("ANOTHER RUNBOOK FITS BETTER NOW: b")
@@ -64,7 +64,7 @@ func (r *Screen) drawMiddle(env *screen.Env, w int) []ink.Drawn {
 }
 
 // drawTitle says what the step is and where it stands.
-func (r *Screen) drawTitle(env *screen.Env, p *ink.Page, st triage.Step) {
+func (r *Screen) drawTitle(p *ink.Page, st triage.Step) {
 	th := p.Theme
 	mk := statusMark(th, st.Status, true)
 	if st.Status == triage.Pending && len(r.Barred(st.ID)) > 0 {
@@ -91,7 +91,7 @@ func (r *Screen) drawAsk(env *screen.Env, p *ink.Page, st triage.Step, card sess
 	if card.Aside != "" {
 		p.Item(th.Muted.On("· "), th.Muted, ink.Say("Not needed here: %s", card.Aside))
 	}
-	drawShow(env, p, card.Show)
+	drawShow(p, card.Show)
 	if card.Graph != nil {
 		p.Gap()
 		drawGraph(env, p, card.Graph, graphParts{what: true})
@@ -125,7 +125,7 @@ func (r *Screen) drawAsk(env *screen.Env, p *ink.Page, st triage.Step, card sess
 	}
 }
 
-func (r *Screen) drawConclude(env *screen.Env, p *ink.Page, st triage.Step, card session.Card) {
+func (r *Screen) drawConclude(p *ink.Page, st triage.Step, card session.Card) {
 	th := p.Theme
 	p.Gap()
 	if c, ok := r.Snap.State.Topics[triage.Topic(st.Uses)]; ok {
@@ -163,7 +163,7 @@ func (r *Screen) drawConclude(env *screen.Env, p *ink.Page, st triage.Step, card
 	}
 }
 
-func (r *Screen) DrawManual(env *screen.Env, p *ink.Page, st triage.Step, card session.Card) {
+func (r *Screen) DrawManual(p *ink.Page, st triage.Step, card session.Card) {
 	p.Gap()
 	if card.Evidence != "" {
 		p.Item(p.Theme.Muted.On("proof  "), p.Theme.Plain, ink.Shown(card.Evidence))
@@ -208,12 +208,12 @@ func (r *Screen) drawGateStep(env *screen.Env, p *ink.Page, st triage.Step) {
 		p.Para(th.Muted, "Nothing stands in its way. g shows what it would do; that changes nothing.")
 		return
 	}
-	drawNeeds(env, p, o.Refusals)
+	drawNeeds(p, o.Refusals)
 }
 
 // drawShow draws the facts that a question is about: beside their names, and what
 // is too long for that below its name, where it has the whole width.
-func drawShow(env *screen.Env, p *ink.Page, show []steps.KV) {
+func drawShow(p *ink.Page, show []steps.KV) {
 	if len(show) == 0 {
 		return
 	}
@@ -263,7 +263,7 @@ func (r *Screen) drawProbe(env *screen.Env, p *ink.Page, st triage.Step, card se
 	}
 	if st.Kind == triage.CompareStep {
 		r.DrawMatrix(env, p, st)
-		drawShow(env, p, card.Show)
+		drawShow(p, card.Show)
 	}
 	r.drawCutOff(env, p, st)
 	own := card.Graph != nil && st.Kind != triage.AskStep
@@ -271,7 +271,7 @@ func (r *Screen) drawProbe(env *screen.Env, p *ink.Page, st triage.Step, card se
 		p.Gap()
 		drawGraph(env, p, card.Graph, graphParts{what: true})
 	}
-	drawFindings(env, p, st)
+	drawFindings(p, st)
 	if own {
 		drawReasons(p, card.Graph)
 	}
@@ -285,7 +285,7 @@ func (r *Screen) drawProbe(env *screen.Env, p *ink.Page, st triage.Step, card se
 	}
 }
 
-func drawFindings(env *screen.Env, p *ink.Page, st triage.Step) {
+func drawFindings(p *ink.Page, st triage.Step) {
 	th := p.Theme
 	if len(st.Findings) > 0 {
 		p.Gap()

@@ -77,7 +77,7 @@ func (r *Screen) railStep(env *screen.Env, st triage.Step, back, w int) ink.Draw
 }
 
 // drawNeeds says what stands in the way of a step, and what would meet it.
-func drawNeeds(env *screen.Env, p *ink.Page, needs []triage.Refusal) {
+func drawNeeds(p *ink.Page, needs []triage.Refusal) {
 	th := p.Theme
 	if len(needs) == 0 {
 		return
@@ -92,7 +92,7 @@ func drawNeeds(env *screen.Env, p *ink.Page, needs []triage.Refusal) {
 }
 
 // drawPassed says who passed over a step, or set it aside, and why.
-func (r *Screen) drawPassed(env *screen.Env, p *ink.Page, st triage.Step) {
+func (r *Screen) drawPassed(p *ink.Page, st triage.Step) {
 	th, s := p.Theme, &r.Snap.State
 	for _, w := range s.Waivers {
 		if w.Subject == st.ID && w.Law == triage.LawNone {

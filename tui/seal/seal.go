@@ -61,7 +61,7 @@ func (s *Screen) Open(env *screen.Env) tea.Cmd {
 	})
 }
 
-func (s *Screen) sealLooked(env *screen.Env, msg sealingMsg) {
+func (s *Screen) sealLooked(msg sealingMsg) {
 	s.means, s.err = &msg.means, ""
 	if msg.err != nil {
 		s.means, s.err = nil, ink.Shown(msg.err.Error())
@@ -143,7 +143,7 @@ func (s *Screen) seal(env *screen.Env, signer string) tea.Cmd {
 	}))
 }
 
-func (s *Screen) sealStep(env *screen.Env, msg sealStepMsg) tea.Cmd {
+func (s *Screen) sealStep(msg sealStepMsg) tea.Cmd {
 	if msg.feed != s.feed {
 		return nil
 	}
@@ -181,9 +181,9 @@ func (s *Screen) Typing() bool { return false }
 func (s *Screen) Hear(env *screen.Env, msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
 	case sealingMsg:
-		s.sealLooked(env, msg)
+		s.sealLooked(msg)
 	case sealStepMsg:
-		return s.sealStep(env, msg), true
+		return s.sealStep(msg), true
 	case sealedMsg:
 		s.sealDone(env, msg)
 	default:

@@ -65,7 +65,7 @@ func (e *Screen) liveShifted(env *screen.Env, by int64) {
 		f.line = 0
 	}
 	if v.Find.Hunt != nil {
-		e.stopHunt(env)
+		e.stopHunt()
 		e.startHunt(env, v.Look.At.Off, false)
 	}
 }

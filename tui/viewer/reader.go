@@ -109,7 +109,7 @@ func (e *Screen) release(env *screen.Env, art session.Artifact) {
 }
 
 // viewing is the viewer that a message is for, nil where it was left.
-func (e *Screen) viewing(env *screen.Env, id int) *Reader {
+func (e *Screen) viewing(id int) *Reader {
 	if v := e.View; v != nil && v.ID == id {
 		return v
 	}
@@ -117,7 +117,7 @@ func (e *Screen) viewing(env *screen.Env, id int) *Reader {
 }
 
 func (e *Screen) artifactOpened(env *screen.Env, msg ArtifactMsg) tea.Cmd {
-	v := e.viewing(env, msg.ID)
+	v := e.viewing(msg.ID)
 	if v == nil {
 		e.release(env, msg.Art)
 		return nil
@@ -218,7 +218,7 @@ func (e *Screen) RefitText(env *screen.Env) tea.Cmd {
 }
 
 func (e *Screen) paged(env *screen.Env, msg PageMsg) tea.Cmd {
-	v := e.viewing(env, msg.ID)
+	v := e.viewing(msg.ID)
 	if v == nil {
 		return nil
 	}
@@ -246,7 +246,7 @@ func (e *Screen) paged(env *screen.Env, msg PageMsg) tea.Cmd {
 }
 
 func (e *Screen) lineCounted(env *screen.Env, msg CountMsg) tea.Cmd {
-	v := e.viewing(env, msg.ID)
+	v := e.viewing(msg.ID)
 	if v == nil {
 		return nil
 	}

@@ -74,7 +74,7 @@ func copyOf(file *longtext.File, from, to int64) (body string, cut bool, err err
 }
 
 func (e *Screen) copied(env *screen.Env, msg CopiedMsg) tea.Cmd {
-	if e.viewing(env, msg.ID) == nil {
+	if e.viewing(msg.ID) == nil {
 		return nil
 	}
 	if msg.err != nil {

@@ -182,7 +182,7 @@ func (h *Screen) Hear(env *screen.Env, msg tea.Msg) (tea.Cmd, bool) {
 			return h.Ask(env), true
 		}
 	case AnswerMsg:
-		return h.answered(env, msg), true
+		return h.answered(msg), true
 	case askedMsg:
 		h.Centre.took(msg)
 	default:

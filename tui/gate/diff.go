@@ -19,7 +19,7 @@ func alike(kv steps.KV) bool {
 }
 
 // diff is what the server itself says the act would change: - goes, + comes.
-func (g *Modal) diff(env *screen.Env, p *ink.Page) {
+func (g *Modal) diff(p *ink.Page) {
 	th := p.Theme
 	if g.Gate.Phase == triage.GateDone {
 		return
@@ -40,7 +40,7 @@ func (g *Modal) diff(env *screen.Env, p *ink.Page) {
 
 // alike lists what is not the target and looks like it. It returns the row
 // on which each of them ends.
-func (g *Modal) alike(env *screen.Env, p *ink.Page) []int {
+func (g *Modal) alike(p *ink.Page) []int {
 	th := p.Theme
 	if g.Gate.Phase == triage.GateDone {
 		return nil

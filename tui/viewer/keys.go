@@ -56,7 +56,7 @@ func (e *Screen) pressTextMore(env *screen.Env, msg tea.KeyPressMsg) (cmd tea.Cm
 	case key.Matches(msg, k.Search):
 		v.follow = false
 		v.Find = finding{typing: true, origin: v.Look.At, hit: -1, n: v.Find.n, Hunt: v.Find.Hunt}
-		e.stopHunt(env)
+		e.stopHunt()
 		return e.goText(env, motion{}), true
 	case key.Matches(msg, k.Again):
 		return e.again(env, false), true

@@ -19,7 +19,7 @@ func (r *Screen) Press(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 	k := &env.Keys
 	defer r.Decide()
 	if r.Find.typing {
-		r.typeFact(env, msg)
+		r.typeFact(msg)
 		return nil
 	}
 	if cmd, taken := r.PressMatrix(env, msg); taken {
@@ -32,9 +32,9 @@ func (r *Screen) Press(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, k.Enter):
 		return r.perform(env)
 	case key.Matches(msg, k.Up):
-		r.arrow(env, -1)
+		r.arrow(-1)
 	case key.Matches(msg, k.Down):
-		r.arrow(env, 1)
+		r.arrow(1)
 	case key.Matches(msg, k.PageDown):
 		r.Off, r.follow = r.Off+max(1, env.H-10), false
 	case key.Matches(msg, k.PageUp):
@@ -46,7 +46,7 @@ func (r *Screen) Press(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, k.Jump):
 		r.jump(env)
 	case key.Matches(msg, k.Search):
-		r.findFact(env)
+		r.findFact()
 	case key.Matches(msg, k.Esc) && r.Facts:
 		r.Facts, r.Find, r.Off = false, factFind{}, 0
 	case key.Matches(msg, k.Facts):
@@ -139,7 +139,7 @@ func (r *Screen) pressStep(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 }
 
 // arrow moves through the answers of an ask, and elsewhere through the steps.
-func (r *Screen) arrow(env *screen.Env, by int) {
+func (r *Screen) arrow(by int) {
 	if n := len(r.choices()); n > 0 {
 		r.choice = min(max(r.choice+by, 0), n-1)
 		return

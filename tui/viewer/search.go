@@ -49,7 +49,7 @@ type HuntMsg struct {
 func (e *Screen) startHunt(env *screen.Env, from int64, back bool) tea.Cmd {
 	v := e.View
 	f := &v.Find
-	e.stopHunt(env)
+	e.stopHunt()
 	f.None, f.round = false, false
 	if f.pattern.Empty() || v.File == nil {
 		return nil
@@ -61,7 +61,7 @@ func (e *Screen) startHunt(env *screen.Env, from int64, back bool) tea.Cmd {
 	return e.viewNext(env)
 }
 
-func (e *Screen) stopHunt(env *screen.Env) {
+func (e *Screen) stopHunt() {
 	if f := &e.View.Find; f.Hunt != nil {
 		f.Hunt.stop()
 		f.Hunt = nil
@@ -87,7 +87,7 @@ func (e *Screen) hunt(env *screen.Env, h hunt) tea.Cmd {
 }
 
 func (e *Screen) hunted(env *screen.Env, msg HuntMsg) tea.Cmd {
-	v := e.viewing(env, msg.ID)
+	v := e.viewing(msg.ID)
 	if v == nil {
 		return nil
 	}
@@ -100,11 +100,11 @@ func (e *Screen) hunted(env *screen.Env, msg HuntMsg) tea.Cmd {
 	switch {
 	case msg.err != nil:
 		v.Err = ink.Shown(msg.err.Error())
-		e.stopHunt(env)
+		e.stopHunt()
 	case msg.hit >= 0:
 		f.hit, f.line, f.round = msg.hit, msg.line, h.round
 		v.follow = false
-		e.stopHunt(env)
+		e.stopHunt()
 		return e.goText(env, motion{to: toByte, n: msg.hit})
 	default:
 		h.left -= max(msg.on-h.at, h.at-msg.on)
@@ -112,7 +112,7 @@ func (e *Screen) hunted(env *screen.Env, msg HuntMsg) tea.Cmd {
 		switch {
 		case h.left <= 0:
 			f.None, f.hit = true, -1
-			e.stopHunt(env)
+			e.stopHunt()
 			return e.goText(env, motion{})
 		case h.back && h.at <= 0:
 			h.at, h.round = v.File.Size(), true
@@ -152,7 +152,7 @@ func (e *Screen) FindTyped(env *screen.Env) tea.Cmd {
 	f.pattern = longtext.Plain(f.typed)
 	f.hit, f.line = -1, 0
 	if f.pattern.Empty() {
-		e.stopHunt(env)
+		e.stopHunt()
 		f.None = false
 		return e.goText(env, motion{})
 	}
@@ -162,7 +162,7 @@ func (e *Screen) FindTyped(env *screen.Env) tea.Cmd {
 // forget ends a search, and what it found is drawn as all else.
 func (e *Screen) forget(env *screen.Env) tea.Cmd {
 	v := e.View
-	e.stopHunt(env)
+	e.stopHunt()
 	v.Find = finding{hit: -1, n: v.Find.n}
 	return e.goText(env, motion{})
 }

@@ -99,15 +99,15 @@ func (g *Modal) middle(env *screen.Env, p *ink.Page) []int {
 	}
 	if g.why != "" && !g.Reading {
 		p.Rows = append(p.Rows, "")
-		p.Item(label(th.Warn.On("! CLOSED")), th.Strong, g.closedWhy(env, g.why))
+		p.Item(label(th.Warn.On("! CLOSED")), th.Strong, g.closedWhy(g.why))
 	}
 	for _, moved := range g.Gate.Moved {
 		p.Item(label(th.Bad.On("✗ MOVED")), th.Plain, ink.Shown(moved))
 	}
-	g.needs(env, p)
-	g.diff(env, p)
-	alikeEnds := g.alike(env, p)
-	g.owners(env, p)
+	g.needs(p)
+	g.diff(p)
+	alikeEnds := g.alike(p)
+	g.owners(p)
 	if _, far := g.target(env); len(far) > 0 {
 		p.Gap()
 		gateRows(p, th.Strong, far)
@@ -126,7 +126,7 @@ func (g *Modal) middle(env *screen.Env, p *ink.Page) []int {
 	if pv.Request != pv.Command {
 		p.Item(label(th.Muted.On("request")), th.Plain, ink.Block(pv.Request))
 	}
-	g.verdicts(env, p)
+	g.verdicts(p)
 	return alikeEnds
 }
 
@@ -146,7 +146,7 @@ func (g *Modal) evidence(env *screen.Env, p *ink.Page) {
 	}
 }
 
-func (g *Modal) verdicts(env *screen.Env, p *ink.Page) {
+func (g *Modal) verdicts(p *ink.Page) {
 	th := p.Theme
 	if len(g.Gate.Verdicts) > 0 {
 		p.Head("CONDITIONS OF THE RUNBOOK")
@@ -162,7 +162,7 @@ func (g *Modal) verdicts(env *screen.Env, p *ink.Page) {
 
 // closedWhy is why the gate in front was closed. Where the things in its way are
 // listed below, it only counts them.
-func (g *Modal) closedWhy(env *screen.Env, why ink.Text) ink.Text {
+func (g *Modal) closedWhy(why ink.Text) ink.Text {
 	n := 0
 	listed := g.refused
 	if len(listed) == 0 {
@@ -180,7 +180,7 @@ func (g *Modal) closedWhy(env *screen.Env, why ink.Text) ink.Text {
 }
 
 // needs lists what stands in the way, and what would meet it.
-func (g *Modal) needs(env *screen.Env, p *ink.Page) {
+func (g *Modal) needs(p *ink.Page) {
 	th := p.Theme
 	need := func(why, cure string, law int) {
 		tail := ink.Text("")
@@ -222,7 +222,7 @@ func (g *Modal) needs(env *screen.Env, p *ink.Page) {
 }
 
 // owners says who cannot undo the act now.
-func (g *Modal) owners(env *screen.Env, p *ink.Page) {
+func (g *Modal) owners(p *ink.Page) {
 	for _, o := range g.Gate.Preview.Owners {
 		if o.Paused == "yes" {
 			p.Item(p.Theme.Good.On("✓ "), p.Theme.Plain, ink.Say("%s is paused and cannot undo this.", o.Name))
@@ -268,7 +268,7 @@ func (g *Modal) low(env *screen.Env, p *ink.Page) *tea.Position {
 		k := th.Level(gateLevel(g.Said.Level))
 		p.Item(k.Ink.On(k.Symbol)+" ", th.Plain, g.Said.Text)
 	case g.Gate.Wrong > 0 && g.Armed():
-		p.Item(th.Warn.On("! "), th.Strong, g.wrongPhrase(env))
+		p.Item(th.Warn.On("! "), th.Strong, g.wrongPhrase())
 	}
 	keys := []ink.Hint{{Key: "enter", Does: "back"}, {Key: "r", Does: "look again"}, {Key: "esc", Does: "back"}}
 	if g.Armed() {
@@ -309,7 +309,7 @@ func (g *Modal) low(env *screen.Env, p *ink.Page) *tea.Position {
 }
 
 // wrongPhrase passes on where the incident saw a difference.
-func (g *Modal) wrongPhrase(env *screen.Env) ink.Text {
+func (g *Modal) wrongPhrase() ink.Text {
 	left := tries - g.Gate.Wrong
 	unit := "tries"
 	if left == 1 {
