@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"handrail/session"
+	"handrail/triage"
 )
 
 // showRequest tells a second person everything that they would sign. All of it
@@ -29,7 +30,9 @@ func showRequest(w io.Writer, r session.Request, now time.Time) {
 	for _, kv := range second.Where {
 		row(kv.Key, kv.Value)
 	}
-	row("gate", b.Step+" ("+string(b.Class)+")")
+	if b.Step != triage.SeverityGate {
+		row("gate", b.Step+" ("+string(b.Class)+")")
+	}
 	row("THIS WILL", b.Effect)
 	for _, kv := range b.Target {
 		row(kv.Key, kv.Value)

@@ -177,7 +177,7 @@ func TestNoHomeIsNoPolicy(t *testing.T) {
 		if markers, err := p.protectedMarkers(); err == nil {
 			t.Errorf("%v: markers %v, want an error", environ, markers)
 		}
-		if _, err := p.lowering(triage.Sev1, triage.Sev3, false); err == nil {
+		if _, err := p.secondPerson(t.Context(), session.Sought{Severity: triage.Sev1, To: triage.Sev3}); err == nil {
 			t.Errorf("%v: the severity is lowered", environ)
 		}
 		if c := p.checkPolicy(); c.State != "bad" {
@@ -220,11 +220,11 @@ func TestSeverityIsNotLoweredAlone(t *testing.T) {
 	}{
 		{"SEV-1", "SEV-2", false, false}, {"SEV-1", "SEV-3", false, true}, {"SEV-2", "SEV-4", false, true}, {"SEV-3", "SEV-4", false, false}, {"SEV-1", "SEV-4", true, false},
 	} {
-		if why, err := p.lowering(tc.worst, tc.to, tc.drill); err != nil || (why != "") != tc.no {
-			t.Errorf("%+v: %q, %v", tc, why, err)
+		if pair, err := p.secondPerson(t.Context(), session.Sought{Severity: tc.worst, To: tc.to, Drill: tc.drill}); err != nil || (pair != nil) != tc.no {
+			t.Errorf("%+v: %v, %v", tc, pair, err)
 		}
 	}
-	if why, err := ruledBy(t, nil).lowering("SEV-1", "SEV-4", false); why != "" || err != nil {
-		t.Errorf("without a policy: %q, %v", why, err)
+	if pair, err := ruledBy(t, nil).secondPerson(t.Context(), session.Sought{Severity: "SEV-1", To: "SEV-4"}); pair != nil || err != nil {
+		t.Errorf("without a policy: %v, %v", pair, err)
 	}
 }

@@ -35,6 +35,7 @@ type dialogue struct {
 	told  int64 // the newest moment of the timeline that was told
 	phase triage.Phase
 	asked string // the request to a second person that was told last
+	lower string // the same, of a lower severity
 }
 
 var errLeft = errors.New("left")
@@ -63,6 +64,7 @@ func (d *dialogue) run(ctx context.Context) error {
 			return err
 		}
 		d.catchUp(snap)
+		d.lowering(snap)
 		switch {
 		case snap.State.Outcome != "":
 			d.sayf("The incident is closed: %s.", snap.State.Outcome)
@@ -113,8 +115,8 @@ func (d *dialogue) obey(ctx context.Context, snap session.Snapshot, opt triage.O
 		d.facts(snap)
 	case line == "q":
 		return errLeft
-	case session.IsApproval(line) && snap.Gate != nil:
-		return d.s.Do(ctx, triage.Intent{Kind: triage.DoApprove, Step: snap.Gate.Step, Sig: line, Seen: snap.State.Seq})
+	case session.IsApproval(line) && snap.ApprovalOf(line) != "":
+		return d.s.Do(ctx, triage.Intent{Kind: triage.DoApprove, Step: snap.ApprovalOf(line), Sig: line, Seen: snap.State.Seq})
 	case line == "h":
 		return d.handOver(ctx, snap)
 	case word == "n" && rest != "":

@@ -179,6 +179,20 @@ func (d *dialogue) request(g *session.Gate, bundle string) {
 	d.say("  Then type the line that they send back.")
 }
 
+// lowering tells once what to send to a second person for a lower severity.
+func (d *dialogue) lowering(snap session.Snapshot) {
+	if snap.Lowers == nil || d.lower == snap.Lowers.Request {
+		return
+	}
+	d.lower = snap.Lowers.Request
+	d.sayf("  two persons: %s", snap.Lowers.Why)
+	d.sayf("  The severity stays %s until a second person has approved it; the incident goes on meanwhile.", snap.State.Severity)
+	d.sayf("  who may approve: %s", strings.Join(snap.Lowers.May, "; "))
+	d.sayf("  Send them the lines below, or let them run: handrail approve %s", snap.Bundle)
+	d.say(snap.Lowers.Request)
+	d.say("  Then type the line that they send back, at any prompt.")
+}
+
 // alikes reports whether a row of a preview is about another object that looks
 // like the target.
 func alikes(kv steps.KV) bool {

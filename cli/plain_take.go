@@ -50,7 +50,11 @@ func (d *dialogue) take(ctx context.Context, snap session.Snapshot, o triage.Opt
 		// Only the phrase itself acts; Enter alone never does.
 		in.Typed, err = d.orAsk(ctx, typed, "phrase> ")
 	case triage.DoApprove:
-		if in.Sig = typed; typed == "" {
+		if o.Step == triage.SeverityGate {
+			d.lower = "" // it may have scrolled away
+			d.lowering(snap)
+			in.Sig, err = d.must(ctx, "approval> ")
+		} else if in.Sig = typed; typed == "" {
 			d.asked = "" // it may have scrolled away
 			d.request(snap.Gate, snap.Bundle)
 			in.Sig, err = d.must(ctx, "approval> ")
@@ -58,8 +62,11 @@ func (d *dialogue) take(ctx context.Context, snap session.Snapshot, o triage.Opt
 	case triage.DoPhase:
 		in.Phase = triage.Phase(o.Value)
 	case triage.DoSeverity:
-		in.Severity = triage.Severity(o.Value)
-		in.Text, err = d.must(ctx, "why> ")
+		var level string
+		if level, err = d.must(ctx, "severity, now "+string(snap.State.Severity)+"> "); err == nil {
+			in.Severity = triage.Severity(level)
+			in.Text, err = d.must(ctx, "why> ")
+		}
 	case triage.DoSkip, triage.DoDisarm:
 		in.Text, err = d.must(ctx, "why> ")
 	case triage.DoNote:

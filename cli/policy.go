@@ -171,8 +171,11 @@ func (pol policy) signers() (*sig.Signers, error) {
 	return signers, nil
 }
 
-// asks says in a sentence why a policy asks for a second person at a gate, "" where it does not.
+// asks says in a sentence why a policy asks for a second person at a gate or to lower the severity, "" where it does not.
 func (pol policy) asks(q session.Sought) (string, error) {
+	if q.To != "" {
+		return pol.lowering(q), nil
+	}
 	for _, rule := range pol.rules {
 		if why, err := pol.concerns(rule, q); why != "" || err != nil {
 			return why, err

@@ -44,7 +44,7 @@ func (p *program) session() (session.Config, error) {
 	c.Execute = p.executor()
 	c.Catalog, c.Library, c.Env, c.Actor = catalog.New(), p.runbook, env, p.actor(env.User)
 	c.Rand, c.Secrets, c.Learned = rand.Reader, p.knownSecrets(), p.learn
-	c.Second, c.Rules, c.Lowering = p.secondPerson, p.rules, p.lowering
+	c.Second, c.Rules = p.secondPerson, p.rules
 	c.Around = terraform.Placed
 	c.Fragile = func(ctx context.Context) string { _, why := p.lasting(ctx); return why }
 	c.Machine = func() session.Machine { return machineOf(env.Host) }

@@ -54,7 +54,7 @@
 // Written by the store: env (entry 0; redaction_key, see Redaction; known and sensitive, the same; another ruleset_sha256; filesystem, where locks and
 // syncs may mean nothing; context, see below), recover (bytes went to quarantine: segment,
 // offset, length, sha256, file, alarm, why), seal, reopen, checkpoint, reveal. Written for its users: open person handover plan
-// severity phase skip note correct answer manual conclude probe.start probe.end gate.shown gate.answered gate.closed
+// severity severity.ask phase skip note correct answer manual conclude probe.start probe.end gate.shown gate.answered gate.closed
 // approve act.start act.end act.again debt settle waive close. A bundle with another type can be read and verified, not continued.
 //
 // An env entry with context tells, by the word of the writer, who works with what: each time an incident is opened one
@@ -104,13 +104,15 @@
 // # Approvals
 //
 // Where a gate.shown entry has second, its data says that another person must agree, and an approve entry must follow before the
-// gate is answered. Its sig is an SSHSIG with namespace approve-v1@handrail, else as under Signatures, of these seven lines:
+// gate is answered. A severity.ask entry has the same form, with the step severity and no class, its target the lines severity, to, worst
+// and because: an approve entry must follow before a severity entry with its digest lowers the severity to that of to. The sig
+// of an approve entry is an SSHSIG with namespace approve-v1@handrail, else as under Signatures, of these seven lines:
 //
 //	handrail approval v1
 //	incident <id>
 //	step <step>
-//	digest <digest of the gate.shown>
-//	shown <SHA-256, in hex, of the data of the gate.shown entry as stored>
+//	digest <digest of the gate.shown or severity.ask>
+//	shown <SHA-256, in hex, of the data of that entry as stored>
 //	until <its until, RFC 3339 in UTC>
 //	signed <signed of the approve entry, the same>
 //

@@ -33,6 +33,13 @@ type Answers struct {
 	Wider map[string]string
 	Debts map[string]triage.Settle
 	Notes []string
+	// Severity is how bad it is by the script, Level "" where it does not say. Approval
+	// names the file in which a second person's will appear, where policy asks for one
+	// to lower it.
+	Severity struct {
+		Level         triage.Severity
+		Why, Approval string
+	}
 	// People are who is on the call, by name, with what each is there as: at SEV-1 a
 	// repair wants a commander.
 	People []triage.Person
@@ -64,7 +71,7 @@ func ParseAnswers(file string, src []byte) (*Answers, error) {
 // ReadAnswers reads the answers of a mapping; whole says that it is a document
 // of its own, with apiVersion, kind and runbook.
 func ReadAnswers(r *strict.Reader, n *yaml.Node, whole bool) *Answers {
-	keys := []string{"answers", "manual", "conclude", "skip", "waive", "gates", "debts", "notes", "people"}
+	keys := []string{"answers", "manual", "conclude", "skip", "waive", "gates", "debts", "notes", "people", "severity"}
 	if whole {
 		keys = append([]string{"apiVersion", "kind", "runbook"}, keys...)
 	}
@@ -86,6 +93,11 @@ func ReadAnswers(r *strict.Reader, n *yaml.Node, whole bool) *Answers {
 	a.Debts = debts(r, f["debts"])
 	for _, item := range r.Items(f["notes"], "notes") {
 		a.Notes = append(a.Notes, r.Text(item, "a note"))
+	}
+	if n := f["severity"]; n != nil {
+		v := r.Fields(n, "severity", "level", "why", "approval")
+		a.Severity.Level = triage.Severity(r.OneOf(need(r, n, v["level"], "level"), "level", severityNames()))
+		a.Severity.Why, a.Severity.Approval = r.Text(need(r, n, v["why"], "why"), "why"), r.Text(v["approval"], "approval")
 	}
 	for _, item := range r.Items(f["people"], "people") {
 		w := r.Fields(item, "a person", "name", "roles")
@@ -118,6 +130,14 @@ func waiver(r *strict.Reader, item *yaml.Node) triage.Waive {
 		if len(out.Findings[0]) < leastQuote {
 			r.Fail(n, "quote the finding", "%q is too little to tell what is overruled", out.Findings[0])
 		}
+	}
+	return out
+}
+
+func severityNames() []string {
+	var out []string
+	for _, l := range triage.SeverityLevels() {
+		out = append(out, string(l.Level))
 	}
 	return out
 }
@@ -213,6 +233,9 @@ func (a *Answers) Over(b *Answers) *Answers {
 	out.Manual, out.Skip, out.Gates = over(a.Manual, b.Manual), over(a.Skip, b.Skip), over(a.Gates, b.Gates)
 	if len(b.People) > 0 {
 		out.People = b.People
+	}
+	if b.Severity.Level != "" {
+		out.Severity = b.Severity
 	}
 	out.Approvals, out.Debts = over(a.Approvals, b.Approvals), over(a.Debts, b.Debts)
 	out.Wider = over(a.Wider, b.Wider)

@@ -146,6 +146,12 @@ func (a *auditor) entry(e evidence.Entry) error {
 		keepRequest(a.requests, st.Incident, e)
 		a.shownToTwo(e, b)
 		a.held.shown(b)
+	case triage.SeverityAsk:
+		keepRequest(a.requests, st.Incident, e)
+		a.shownToTwo(e, b.GateShown)
+		a.held.shown(b.GateShown)
+	case triage.SeveritySet:
+		a.held.severity(e, before, b)
 	case triage.Approve:
 		a.approval(e, before, b)
 	case triage.ActStart:

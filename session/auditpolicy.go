@@ -95,6 +95,23 @@ func (h *held) act(e evidence.Entry, before triage.State, b triage.ActStart) {
 	}
 }
 
+// severity holds a lowering to the policy.
+func (h *held) severity(e evidence.Entry, before triage.State, b triage.SeveritySet) {
+	if h.policy == nil || b.Level <= before.Severity { // SEV-1 is the worst
+		return
+	}
+	why, err := h.policy.Asks(soughtLowering(before, b.Level))
+	switch {
+	case err != nil:
+		h.fault("entry %d: the severity was lowered, and whether your policy asks two persons for it cannot be told: %v", e.Seq, err)
+	case why == "" || h.approved[b.Digest]:
+	case b.Digest == "":
+		h.fault("entry %d: the severity was lowered on one person's word, and %s", e.Seq, why)
+	default:
+		h.fault("entry %d: the severity was lowered, approved by no one whom your policy names, and %s", e.Seq, why)
+	}
+}
+
 // line is the property; false where no policy was brought.
 func (h *held) line(drill string) (AuditLine, bool) {
 	if h.policy == nil {

@@ -46,7 +46,7 @@ func (a *auditor) shownToTwo(e evidence.Entry, b triage.GateShown) {
 // approval checks the signature of an approval that a gate needed.
 func (a *auditor) approval(e evidence.Entry, before triage.State, b triage.Approve) {
 	for _, r := range a.requests {
-		g := before.Gates[r.Shown.Step]
+		g := before.Waits(r.Shown.Step)
 		if r.Shown.Digest != b.Digest || g.Digest != b.Digest || g.ShownSeq != r.Seq {
 			continue
 		}

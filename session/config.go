@@ -47,9 +47,6 @@ type Config struct {
 	// asked at each preview and again before the act. Where it cannot tell, its error
 	// refuses the gate. No function asks for nobody.
 	Second func(context.Context, Sought) (*Pair, error)
-	// Lowering says whether policy keeps one person from lowering a severity that the
-	// incident had at its worst, and why; nil is no.
-	Lowering func(worst, to triage.Severity, drill bool) (string, error)
 	// Rules names the files by which the team rules gates, and what is in them by
 	// digest, or that there are none; nil is nothing to record.
 	Rules func() []steps.KV

@@ -97,6 +97,8 @@ func stepOf(b triage.Body) string {
 		return b.Step
 	case triage.GateShown:
 		return b.Step
+	case triage.SeverityAsk:
+		return b.Step
 	case triage.GateAnswered:
 		return b.Step
 	case triage.GateClosed:

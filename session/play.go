@@ -111,6 +111,9 @@ func (p *player) step(ctx context.Context, snap Snapshot) (stop string, err erro
 	if done, err := p.due(ctx, snap); done || err != nil {
 		return "", err
 	}
+	if done, stop, err := p.setSeverity(ctx, snap, false); done || err != nil {
+		return stop, err
+	}
 	if undone := snap.State.Undone(); len(undone) > 0 {
 		return "somebody undid the act of " + undone[0] + ": find out who before it is done again", nil
 	}

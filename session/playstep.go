@@ -51,6 +51,9 @@ func (p *player) follow(ctx context.Context, snap Snapshot, o triage.Option) (st
 	case triage.DoPhase:
 		return "", p.do(ctx, triage.Intent{Kind: triage.DoPhase, Phase: triage.Phase(o.Value)})
 	case triage.DoClose:
+		if done, stop, err := p.setSeverity(ctx, snap, true); done || err != nil {
+			return stop, err
+		}
 		p.say("close: %s", o.Value)
 		return "", p.do(ctx, triage.Intent{Kind: triage.DoClose, Value: o.Value, Text: "by the script"})
 	}

@@ -219,7 +219,7 @@ func (p *Replay) draw() {
 	}
 	view.refreshCards()
 	p.snap = Snapshot{State: p.state, Made: now, Cards: view.cards, Header: p.header, Where: view.where(), Next: view.leads, Blobs: p.blobs, Bundle: p.path,
-		Options: triage.Options(p.state, now, view.judge), Gate: view.gateView(), Sealed: p.tape[p.at].Type == "seal"}
+		Options: triage.Options(p.state, now, view.judge), Gate: view.gateView(), Lowers: view.lowersView(), Sealed: p.tape[p.at].Type == "seal"}
 	for _, st := range p.state.Steps {
 		if st.Status == triage.Running {
 			p.snap.Running = append(p.snap.Running, Running{Step: st.ID, Kind: st.Uses, Started: st.Started, Act: st.ID == p.state.Acting})
@@ -231,7 +231,7 @@ func (p *Replay) draw() {
 // person.
 func (p *Replay) requests() map[string]Request {
 	out := map[string]Request{}
-	for _, g := range p.state.Gates {
+	for _, g := range append(slices.Collect(maps.Values(p.state.Gates)), p.state.Lowering) {
 		if g.Phase != triage.GateArmed || g.Shown.Second == nil {
 			continue
 		}

@@ -13,13 +13,14 @@ import (
 	"handrail/triage"
 )
 
-// Sought is a gate as a policy sees it.
+// Sought is a gate as a policy sees it, or a lowering of the severity.
 type Sought struct {
 	Kind     string // of the step
 	Class    triage.Class
 	Severity triage.Severity // the worst that the incident ever had
 	Header   []steps.KV      // cluster, namespace, host
 	Target   []steps.KV      // what the target tells of its place: server, workspace, directory, backend, context
+	To       triage.Severity // it is no gate: the severity would be lowered to this; "" for a gate
 	Drill    bool
 }
 
@@ -65,11 +66,20 @@ func (s *Session) askPolicy(ctx context.Context, q Sought) (*Pair, error) {
 // soughtAsShown asks the policy of a gate by what its preview showed.
 func (s *Session) soughtAsShown(ctx context.Context, step string) (*Pair, error) {
 	var where []steps.KV
+	var lower *Sought
 	if err := s.call(ctx, func() error {
-		where = shownWhere(s.state.Gates[step].Shown)
+		shown := s.state.Waits(step).Shown
+		where = shownWhere(shown)
+		if step == triage.SeverityGate {
+			q := soughtLowering(s.state, triage.SeverityAsk{GateShown: shown}.Lowers())
+			lower = &q
+		}
 		return nil
 	}); err != nil {
 		return nil, err
+	}
+	if lower != nil {
+		return s.askPolicy(ctx, *lower)
 	}
 	return s.sought(ctx, step, where)
 }
@@ -110,7 +120,11 @@ func (s *Session) second(pair *Pair, step string, verdicts []triage.Verdict, whe
 	return out
 }
 
-// keepRequest notes what a gate that was just shown asks of a second person.
+// asksSecond reports whether an entry of a type may ask for a second person.
+func asksSecond(typ string) bool { return typ == "gate.shown" || typ == "severity.ask" }
+
+// keepRequest notes what a gate that was just shown asks of a second person, or a
+// lowering of the severity.
 func keepRequest(requests map[string]Request, incident string, e evidence.Entry) {
 	delete(requests, e.Step)
 	if r, err := newRequest(incident, e.Seq, e.Data); err == nil {
@@ -153,7 +167,7 @@ func (s *Session) approve(ctx context.Context, in triage.Intent) error {
 	}
 	return s.call(ctx, func() error {
 		r, ok := s.requests[in.Step]
-		g := s.state.Gates[in.Step]
+		g := s.state.Waits(in.Step)
 		if !ok || g.Shown.Second == nil || g.Phase != triage.GateArmed {
 			return refusal(in, triage.Refusal{Why: "no gate waits for an approval", Cure: "Open its preview first, and send the request that it makes."})
 		}
@@ -165,7 +179,10 @@ func (s *Session) approve(ctx context.Context, in triage.Intent) error {
 			return withCure(r, "Somebody else answers the request: "+strings.Join(g.Shown.Second.May, "; "))
 		}
 		body, _ := triage.Draft(s.state, in)
-		return s.record(body, nil)
+		if err := s.record(body, nil); err != nil || in.Step != triage.SeverityGate {
+			return err
+		}
+		return s.lower()
 	})
 }
 

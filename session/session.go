@@ -191,6 +191,8 @@ func (s *Session) Do(ctx context.Context, in triage.Intent) error {
 		return s.confirm(ctx, in)
 	case triage.DoApprove:
 		return s.approve(ctx, in)
+	case triage.DoSeverity:
+		return s.severity(ctx, in)
 	case triage.DoPlan:
 		return s.call(ctx, func() error { return s.takeUp(in) })
 	default:
@@ -245,9 +247,6 @@ func (s *Session) plain(in triage.Intent) error {
 	}
 	if r := triage.Check(s.state, in, s.cfg.Now(), s.judge); r != nil {
 		return r
-	}
-	if err := s.lowers(in); err != nil {
-		return err
 	}
 	if err := s.enter(in); err != nil {
 		return err
@@ -333,7 +332,7 @@ func (s *Session) fold(e evidence.Entry) error {
 		return err
 	}
 	s.state = st
-	if e.Type == "gate.shown" {
+	if asksSecond(e.Type) {
 		keepRequest(s.requests, st.Incident, e)
 	}
 	s.pins.note(e)

@@ -17,6 +17,7 @@ type Snapshot struct {
 	Running []Running
 	Cards   map[string]Card     // by step id: the texts of each step with facts filled in
 	Gate    *Gate               // the gate in front of the call, nil for none
+	Lowers  *Second             // the second person for whom a lower severity waits, nil for none
 	Header  []steps.KV          // cluster, workspace, host: what the incident is about
 	Where   []steps.KV          // what it is about by its own targets: directory, workspace, backend, context
 	Next    []Lead              // runbooks that the present one proposes to go on with

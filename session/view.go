@@ -34,7 +34,7 @@ func (s *Session) redraw() {
 	if s.dead != nil {
 		snap.Dead = s.dead.Error()
 	}
-	snap.Gate = s.gateView()
+	snap.Gate, snap.Lowers = s.gateView(), s.lowersView()
 	s.show(snap)
 }
 

@@ -95,9 +95,13 @@ type (
 	}
 	// SeveritySet changes the severity.
 	SeveritySet struct {
-		Level Severity `json:"level"`
-		Why   string   `json:"why"`
+		Level  Severity `json:"level"`
+		Why    string   `json:"why"`
+		Digest string   `json:"digest,omitempty"` // of the lowering that a second person signed; "" where one person set it
 	}
+	// SeverityAsk asks a second person for a lower severity, in the form in which a
+	// gate asks for one.
+	SeverityAsk struct{ GateShown }
 	// PhaseSet moves the call to a phase, forward or back.
 	PhaseSet struct {
 		To  Phase  `json:"to"`
@@ -319,6 +323,7 @@ func (Person) Type() string       { return "person" }
 func (Handover) Type() string     { return "handover" }
 func (Plan) Type() string         { return "plan" }
 func (SeveritySet) Type() string  { return "severity" }
+func (SeverityAsk) Type() string  { return "severity.ask" }
 func (PhaseSet) Type() string     { return "phase" }
 func (Skip) Type() string         { return "skip" }
 func (Note) Type() string         { return "note" }
@@ -361,6 +366,8 @@ func Decode(typ string, data []byte) (Body, error) {
 		return decode[Plan](typ, data)
 	case "severity":
 		return decode[SeveritySet](typ, data)
+	case "severity.ask":
+		return decode[SeverityAsk](typ, data)
 	case "phase":
 		return decode[PhaseSet](typ, data)
 	case "skip":

@@ -122,6 +122,8 @@ func (f *folder) dispatch() error {
 		return f.plan(b)
 	case SeveritySet:
 		return f.severity(b)
+	case SeverityAsk:
+		return f.severityAsk(b)
 	case PhaseSet:
 		return f.phase(b)
 	case Skip:

@@ -67,14 +67,6 @@ func (f *folder) person(b Person) error {
 	return nil
 }
 
-func (f *folder) severity(b SeveritySet) error {
-	if !slices.Contains(severities(), b.Level) {
-		return f.refuse("%q is no severity", b.Level)
-	}
-	f.s.Severity, f.s.Worst = b.Level, min(f.s.Worst, b.Level) // SEV-1 is the worst
-	return nil
-}
-
 func (f *folder) phase(b PhaseSet) error {
 	if !slices.Contains(Phases(), b.To) {
 		return f.refuse("%q is no phase", b.To)

@@ -165,13 +165,19 @@ func gateLaws(s *State, st *Step) []Refusal {
 	}
 	out = append(out, classLaws(s, st.Class)...)
 	out = append(out, findingLaws(s, st.ID)...)
-	if s.Severity == Sev1 && (st.Class == Repair || st.Class == Rerun) && !hasCommander(s) {
-		out = append(out, Refusal{
-			Why:  "at SEV-1 a " + string(st.Class) + " gate needs an incident commander",
-			Cure: "Add the person in the role commander.",
-		})
+	return append(out, commandLaws(s, st.Class, s.Severity)...)
+}
+
+// commandLaws wants a commander at the gates of SEV-1.
+func commandLaws(s *State, class Class, at Severity) []Refusal {
+	if at != Sev1 || class != Repair && class != Rerun || hasCommander(s) {
+		return nil
 	}
-	return out
+	was := ""
+	if s.Severity != at {
+		was = ", and the incident was there"
+	}
+	return []Refusal{{Why: "at SEV-1 a " + string(class) + " gate needs an incident commander" + was, Cure: "Add the person in the role commander."}}
 }
 
 func captureLack(c Step) string {

@@ -109,6 +109,9 @@ func (l *lister) gate(st *Step) {
 		verdicts = l.judge(st.ID)
 	}
 	shut := gateLaws(l.s, st)
+	if l.s.worst() < l.s.Severity { // never asked of what a journal records: one from before knew only the present
+		shut = append(shut, commandLaws(l.s, st.Class, l.s.worst())...)
+	}
 	shut = append(shut, verdictLaws(st, verdicts)...)
 	if g.Phase == GateUnknown {
 		// Reading the target again is the only way on, and changes nothing.
@@ -225,6 +228,13 @@ func (l *lister) call() {
 	}
 	for _, k := range []IntentKind{DoNote, DoCorrect, DoPerson, DoSeverity} {
 		l.add(Option{Kind: k})
+	}
+	if g := l.s.Lowering; g.Phase == GateArmed {
+		var late []Refusal
+		if l.now.After(g.Shown.Until) {
+			late = []Refusal{{Why: "the request for a lower severity has expired", Cure: "Set the severity again, and send the new request."}}
+		}
+		l.add(Option{Kind: DoApprove, Step: SeverityGate, Subject: g.Digest}, late...)
 	}
 	if l.s.Acting != "" {
 		l.add(Option{Kind: DoPlan}, Refusal{Why: l.s.Acting + " is acting", Cure: "Wait until it has ended."})

@@ -45,7 +45,7 @@ func (a Approve) Lapses() time.Time { return a.Signed.Add(approvalHolds) }
 // Holding is the approval of a gate that counts at a moment, and whether there is
 // one. A gate that needs none has none.
 func (s State) Holding(step string, now time.Time) (Approve, bool) {
-	return holding(s.Gates[step], now, s.Operator)
+	return holding(s.Waits(step), now, s.Operator)
 }
 
 func holding(g GateState, now time.Time, operator string) (Approve, bool) {
@@ -63,7 +63,7 @@ func holding(g GateState, now time.Time, operator string) (Approve, bool) {
 // SecondLacks says why a gate that needs a second person has none at a moment;
 // nil where it has one or needs none.
 func (s State) SecondLacks(step string, now time.Time) []Refusal {
-	return secondLaws(&s, s.Gates[step], now, s.Operator)
+	return secondLaws(&s, s.Waits(step), now, s.Operator)
 }
 
 // secondLaws is asked when a gate is confirmed and again when it acts. The actor
@@ -136,8 +136,12 @@ func (f *folder) approve(b Approve) error {
 	if blank(b.Person) || b.Sig == "" {
 		return f.refuse("the approval has no person or no signature")
 	}
-	for _, id := range f.armed() {
-		g := f.s.Gates[id]
+	waiting := f.armed()
+	if f.s.Lowering.Phase == GateArmed {
+		waiting = append(waiting, SeverityGate)
+	}
+	for _, id := range waiting {
+		g := f.s.Waits(id)
 		if b.Digest == "" || g.Digest != b.Digest {
 			continue
 		}
@@ -145,7 +149,11 @@ func (f *folder) approve(b Approve) error {
 			return f.refuse("%s", why)
 		}
 		g.Approvals = append(slices.Clip(g.Approvals), b)
-		f.setGate(g)
+		if id == SeverityGate {
+			f.s.Lowering = g
+		} else {
+			f.setGate(g)
+		}
 		return nil
 	}
 	return f.refuse("no armed gate has the digest %q", b.Digest)

@@ -24,6 +24,7 @@ type State struct {
 	Steps    []Step // of all plans, in the order of the loop
 	Topics   map[Topic]Conclusion
 	Gates    map[string]GateState // by step id
+	Lowering GateState            // a lower severity that waits for a second person, Phase idle for none
 	Debts    []Debt
 	Waivers  []Waiver
 	Timeline []Moment

@@ -67,6 +67,8 @@ func (f *folder) moment() Moment {
 		return Moment{Text: because("runbook "+b.Runbook+" is in force", b.Title), Level: "info"}
 	case SeveritySet:
 		return Moment{Text: because("severity is "+string(b.Level), b.Why), Level: "warning"}
+	case SeverityAsk:
+		return Moment{Text: because("severity "+string(b.Lowers())+" waits for a second person", valueOf(b.Target, "because")), Level: "warning"}
 	case PhaseSet:
 		return Moment{Text: because("phase "+string(b.To), b.Why)}
 	case Note:

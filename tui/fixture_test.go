@@ -240,6 +240,11 @@ func (b *bench) Do(_ context.Context, in triage.Intent) error {
 	if in.Kind == triage.DoApprove {
 		return b.approve(in)
 	}
+	if in.Kind == triage.DoSeverity && in.Severity > b.state.Severity && b.second != nil {
+		b.record(triage.SeverityAsk{GateShown: triage.GateShown{Step: triage.SeverityGate, Digest: "6b0c1d2e3f40", Target: b.state.LoweringTo(in.Severity, in.Text),
+			Until: b.now().Add(30 * time.Minute), Second: b.second}})
+		return nil
+	}
 	if bad := triage.Check(b.state, in, b.now(), b.judge); bad != nil {
 		return bad
 	}
@@ -336,6 +341,12 @@ func (b *bench) approve(in triage.Intent) error {
 		return &triage.Refused{Intent: in.Kind, Step: in.Step, Refusals: []triage.Refusal{{Why: "the key SHA256:eve" + b.hostile + " is none of those who may approve",
 			Cure: "One of these may: grace@example.org" + b.hostile}}}
 	}
+	if in.Step == triage.SeverityGate {
+		b.record(triage.Approve{Digest: b.state.Lowering.Digest, Person: "grace@example.org" + b.hostile, Sig: "sig", Key: "SHA256:Kxj0GNQ7FlHBAZ0n6kBbj", Signed: b.now()})
+		set, _ := b.state.Lowered(b.now())
+		b.record(set)
+		return nil
+	}
 	b.record(triage.Approve{Digest: string(b.gate.Digest), Person: "grace@example.org" + b.hostile, Sig: "sig", Key: "SHA256:Kxj0GNQ7FlHBAZ0n6kBbj", Signed: b.now()})
 	return nil
 }
@@ -388,6 +399,10 @@ func (b *bench) Snapshot() session.Snapshot {
 			g.Second = &session.Second{Why: b.second.Why, May: b.second.May, Lacks: b.state.SecondLacks(g.Step, b.now()), By: b.state.Gates[g.Step].Approvals, Request: "REQUEST\n"}
 		}
 		s.Gate = &g
+	}
+	if b.state.Lowering.Phase == triage.GateArmed {
+		second := b.state.Lowering.Shown.Second
+		s.Lowers = &session.Second{Why: second.Why, May: second.May, Lacks: b.state.SecondLacks(triage.SeverityGate, b.now()), Request: "REQUEST\n"}
 	}
 	return s
 }

@@ -78,7 +78,9 @@ func (m *model) did(msg screen.Did) {
 		return
 	}
 	if msg.Err == nil {
-		m.Notice = confirmation(msg.In)
+		if m.Notice = confirmation(msg.In); msg.In.Kind == triage.DoSeverity || msg.In.Step == triage.SeverityGate {
+			m.Notice = severitySaid(m.Env, msg.In)
+		}
 		return
 	}
 	var refused *triage.Refused
@@ -101,8 +103,6 @@ func confirmation(in triage.Intent) screen.Notice {
 			return screen.Notice{Text: ink.Say("✓ Overruled, in the name of %s.", in.Person)}
 		}
 		return screen.Notice{Text: ink.Say("✓ Waiver recorded, in the name of %s.", in.Person)}
-	case triage.DoSeverity:
-		return screen.Notice{Text: ink.Say("✓ Severity is now %s.", in.Severity)}
 	case triage.DoSkip:
 		return screen.Notice{Text: ink.Say("✓ Skipped %s; the reason is recorded.", incident.Short(in.Step))}
 	case triage.DoSettle:

@@ -100,8 +100,8 @@ func (m *model) preview(step, why string) tea.Cmd {
 
 // copyRequest hands what the gate in front asks to the clipboard of the terminal.
 func (m *model) copyRequest() tea.Cmd {
-	g := m.run.Snap.Gate
-	if g == nil || g.Second == nil || g.Second.Request == "" {
+	request := m.request()
+	if request == "" {
 		m.Warn("", "No gate waits for a second person.")
 		return nil
 	}
@@ -111,7 +111,7 @@ func (m *model) copyRequest() tea.Cmd {
 	} else {
 		m.Notice = screen.Notice{Text: done}
 	}
-	return tea.SetClipboard(g.Second.Request)
+	return tea.SetClipboard(request)
 }
 
 func (m *model) openHelp() { m.help = &overlay.Help{} }

@@ -5,6 +5,7 @@ import (
 
 	"handrail/session"
 	"handrail/triage"
+	"handrail/tui/sheets"
 )
 
 // paste gives a pasted text to what is in front, where that takes one.
@@ -17,6 +18,8 @@ func (m *model) paste(s string) tea.Cmd {
 	case m.help != nil:
 	case m.palette != nil:
 		m.palette.Paste(s)
+	case m.gate != nil && lowers(m.Snap, s):
+		return sheets.ApproveLowering(m.Env, s)
 	case m.gate != nil:
 		return m.gate.PasteAtGate(m.Env, s)
 	default:
@@ -31,6 +34,9 @@ func (m *model) typing() bool { return m.front().Typing() }
 // pasteBehindGate takes an approval that is pasted while the gate waits behind
 // another screen, and brings the gate to the front.
 func (m *model) pasteBehindGate(s string) tea.Cmd {
+	if m.Incident != nil && lowers(m.Snap, s) {
+		return sheets.ApproveLowering(m.Env, s)
+	}
 	g := m.run.Snap.Gate
 	if m.Incident == nil || !session.IsApproval(s) || g == nil || g.Second == nil || g.Phase != triage.GateArmed {
 		return nil

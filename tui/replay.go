@@ -61,11 +61,14 @@ func (m *model) goTo(n int) {
 		m.run.Decide()
 	}
 	m.gate, m.Sheet = nil, nil
-	if rec.Type == "approve" && snap.Gate != nil {
+	if rec.Type == "approve" && snap.Gate != nil && len(snap.State.Lowering.Approvals) == 0 {
 		rec.Step = snap.Gate.Step
 	}
 	switch rec.Type {
 	case "approve", "gate.shown", "gate.answered", "gate.closed", "act.start", "act.end":
+		if rec.Step == "" { // the approval of a lower severity
+			break
+		}
 		m.gate = &gate.Modal{Step: rec.Step}
 		m.gate.Take(snap, m.Now)
 		m.gate.Edit.Paste(rec.Typed)

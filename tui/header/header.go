@@ -33,8 +33,16 @@ func Draw(env *screen.Env, name ink.Text) []ink.Drawn {
 		brand = th.ChipPlace.On(" " + ink.Clip(place, 16) + " ")
 	}
 	left := " " + brand + "  " + th.Strong.On(ink.Or(ink.Shown(s.Title), ink.Shown(s.Incident)))
-	right := "  " + th.Severity(ink.Shown(string(s.Severity))).On(ink.Shown(string(s.Severity))) + "  " + th.Plain.On(env.Elapsed(env.Now)) + "  " + Chip(env) + " "
+	right := "  " + th.Severity(ink.Shown(string(s.Severity))).On(ink.Shown(string(s.Severity))) + lowerWaits(env) + "  " + th.Plain.On(env.Elapsed(env.Now)) + "  " + Chip(env) + " "
 	return []ink.Drawn{ink.Spread(left, right, env.W), " " + ink.Cut(about(env), env.W-2), rule(env)}
+}
+
+// lowerWaits stands beside the severity while a lower one waits.
+func lowerWaits(env *screen.Env) ink.Drawn {
+	if env.Snap.Lowers == nil {
+		return ""
+	}
+	return env.Theme.Muted.On(ink.Say(" › %s?", triage.SeverityAsk{GateShown: env.Snap.State.Lowering.Shown}.Lowers()))
 }
 
 // about is what the incident is about: cluster, workspace, who the API server

@@ -138,11 +138,15 @@ func NoteForm(env *screen.Env) *form.Form {
 
 func SeverityForm(env *screen.Env) *form.Form {
 	cs := []form.Choice{{Value: "SEV-1", Help: "the gates of repair and re-run then need a commander"}, {Value: "SEV-2", Help: ""}, {Value: "SEV-3", Help: ""}, {Value: "SEV-4", Help: ""}}
-	return &form.Form{Title: ink.Say("Severity, now %s", env.Snap.State.Severity),
+	f := &form.Form{Title: ink.Say("Severity, now %s", env.Snap.State.Severity),
 		Fields: []form.Field{form.OneOf("level", "severity", cs), form.Named("why", "why", "what changed", true)},
 		Submit: func(v map[string]string) tea.Cmd {
 			return env.Send(triage.Intent{Kind: triage.DoSeverity, Severity: triage.Severity(v["level"]), Text: v["why"]})
 		}}
+	if env.Snap.Lowers != nil {
+		return loweringForm(env, f)
+	}
+	return f
 }
 
 // SettleForm asks how first, then for what that way of settling needs.

@@ -31,7 +31,7 @@ func EntryKinds() []entryKind {
 		{"reads", of("probe.end")},
 		{"answers and conclusions", of("answer", "manual", "conclude", "skip", "waive")},
 		{"gates and acts", of("gate.", "act.", "approve", "debt", "settle")},
-		{"the call", of("open", "close", "person", "handover", "plan", "phase", "severity", "note", "correct")},
+		{"the call", of("open", "close", "person", "handover", "plan", "phase", "severity", "severity.ask", "note", "correct")},
 		{"with raw artifacts", func(e *Screen, m triage.Moment) bool { return len(e.snap.Blobs[m.Seq]) > 0 }},
 	}
 }
