@@ -96,6 +96,8 @@ func (p bindingProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink
 			obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Warning, Say: fmt.Sprintf("What is to be bound is not there itself: %s. A binding cannot be made before it.", some(gone))})
 		}
 	}
+	like, unseen := c.likeBound(ctx, vhost, want.bindings)
+	obs.Findings, obs.Gaps = append(obs.Findings, like...), append(obs.Gaps, unseen...)
 	obs.Facts = f.Rest("not read")
 	return obs, nil
 }

@@ -28,7 +28,7 @@ func Kinds() []steps.Kind {
 				{Name: "vhost", Type: steps.String, Required: true, Doc: "virtual host, by its name or as an AMQP URI"},
 				{Name: "declared", Type: steps.String, Lines: true, Doc: "what is declared, as YAML or JSON: a list of {source, destination, destination_type, routing_key, arguments}, or exported definitions"},
 				{Name: "file", Type: steps.Path, Doc: "file of the same, instead of declared"}},
-			Touches: []string{"gets /api/whoami, and the bindings, queues and exchanges of the virtual host, in pages", "reads the file"},
+			Touches: []string{"gets /api/whoami, and the bindings, queues and exchanges of the virtual host, in pages", "gets /api/vhosts, and from at most five others whether they have queues and exchanges of the declared names", "reads the file"},
 			Reads:   func(e steps.Env) steps.Prober { return bindingProbe{e} },
 		},
 	}

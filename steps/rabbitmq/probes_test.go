@@ -24,6 +24,7 @@ func TestVhosts(t *testing.T) {
 	}{
 		{name: "there", user: viewer, word: viewerWord, wanted: "/platform", facts: map[string]string{"wanted": "/platform", "present": "true", "whole": "true"}},
 		{name: "there, by a URI", user: viewer, word: viewerWord, wanted: "amqp://parcels:s3cret-of-parcels@broker:5672/%2Fplatform?heartbeat=5", facts: map[string]string{"wanted": "/platform", "present": "true", "whole": "true"}},
+		{name: "another of almost that name", user: viewer, word: viewerWord, wanted: "/staging", facts: map[string]string{"wanted": "/staging", "present": "true", "whole": "true"}, finding: `Not "Staging/": another virtual host`},
 		{name: "the default one", user: viewer, word: viewerWord, wanted: "amqp://broker", facts: map[string]string{"wanted": "/", "present": "true", "whole": "true"}},
 		{name: "not there", user: viewer, word: viewerWord, wanted: "/parcels-internal", facts: map[string]string{"wanted": "/parcels-internal", "present": "false", "whole": "true"}, finding: "a new password does not help"},
 		{name: "without its slash", user: viewer, word: viewerWord, wanted: "amqp://broker/Platform", facts: map[string]string{"wanted": "Platform", "present": "false", "whole": "true"}, finding: `one called "/platform"`},
@@ -102,6 +103,10 @@ func TestBindings(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, facts(obs)); diff != "" {
 			t.Error(diff)
+		}
+		// What has the same names elsewhere is not this; what cannot be seen is said.
+		if said := fmt.Sprint(obs.Findings); !strings.Contains(said, `Not the virtual host "Staging/": it has the same names (queue parcels.new)`) || !strings.Contains(fmt.Sprint(obs.Gaps), `may not look into: "/", "/staging", "closed"`) {
+			t.Errorf("findings %s, gaps %q", said, obs.Gaps)
 		}
 		var kept []binding
 		if err := json.Unmarshal([]byte(out.artifacts["bindings"]), &kept); err != nil || len(kept) != 7 {

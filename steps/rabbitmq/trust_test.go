@@ -39,8 +39,13 @@ func TestProbesOnlyGet(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := []string{"GET /api/whoami", "GET /api/vhosts", "GET /api/bindings/%2Fplatform", "GET /api/exchanges/%2Fplatform", "GET /api/queues/%2Fplatform"}
-	if !slices.Equal(passed, want) || early {
+	want := []string{"GET /api/whoami", "GET /api/vhosts", "GET /api/bindings/%2Fplatform", "GET /api/exchanges/%2Fplatform", "GET /api/queues/%2Fplatform",
+		"GET /api/vhosts", "GET /api/whoami"}
+	// Then single names in other virtual hosts, of which tests make some beside.
+	beside := slices.ContainsFunc(passed[min(len(want), len(passed)):], func(r string) bool {
+		return !strings.HasPrefix(r, "GET /api/queues/") && !strings.HasPrefix(r, "GET /api/exchanges/")
+	})
+	if len(passed) < len(want) || !slices.Equal(passed[:len(want)], want) || beside || len(passed) > len(want)+mostVhosts*mostNamed || early {
 		t.Errorf("%q passed, want %q; before the password was told: %v", passed, want, early)
 	}
 	// The broker writes its log beside its answers.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/url"
 	"slices"
-	"strings"
 
 	"handrail/steps"
 )
@@ -96,6 +95,7 @@ func (p vhostProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 		case has:
 			f.Set("present", steps.BoolOf(true))
 			obs.Summary += fmt.Sprintf(" %q is one of them.", wanted)
+			obs.Findings = append(obs.Findings, likeVhost(wanted, there)...)
 		case whole:
 			f.Set("present", steps.BoolOf(false))
 			obs.Summary += fmt.Sprintf(" %q is not one of them.", wanted)
@@ -111,7 +111,6 @@ func (p vhostProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 // lacks says that a virtual host is not there, and which one could be meant.
 func lacks(wanted string, there []string) steps.Finding {
 	say := fmt.Sprintf("The broker has no virtual host %q. It refuses whoever asks for it, after it took the password: a new password does not help.", wanted)
-	plain := func(s string) string { return strings.ToLower(strings.Trim(s, "/")) }
 	for _, name := range there {
 		if plain(name) == plain(wanted) {
 			say += fmt.Sprintf(" There is one called %q; the slash and the case are part of the name.", name)

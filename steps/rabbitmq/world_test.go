@@ -92,6 +92,8 @@ func start() (err error) {
 	put := func(method, path string, body any) { errs = append(errs, w.admin(ctx, method, path, body)) }
 	put("PUT", "/api/vhosts/%2Fplatform", nil)
 	put("PUT", "/api/vhosts/closed", nil)
+	put("PUT", "/api/vhosts/Staging%2F", nil)
+	put("PUT", "/api/vhosts/%2Fstaging", nil)
 	put("PUT", "/api/users/"+viewer, map[string]string{"password": viewerWord, "tags": "monitoring"})
 	put("PUT", "/api/users/"+narrow, map[string]string{"password": narrowWord, "tags": "management"})
 	put("PUT", "/api/users/"+outsider, map[string]string{"password": outsiderWord, "tags": ""})
@@ -99,6 +101,9 @@ func start() (err error) {
 		put("PUT", "/api/permissions/%2Fplatform/"+user, nothing)
 	}
 	put("PUT", "/api/permissions/%2Fplatform/"+w.env["BROKER_USER"], all)
+	put("PUT", "/api/permissions/Staging%2F/"+w.env["BROKER_USER"], all)
+	put("PUT", "/api/permissions/Staging%2F/"+viewer, nothing)
+	put("PUT", "/api/queues/Staging%2F/parcels.new", map[string]any{"durable": true})
 	put("PUT", "/api/exchanges/%2Fplatform/parcels", map[string]any{"type": "topic", "durable": true})
 	put("PUT", "/api/exchanges/%2Fplatform/audit", map[string]any{"type": "headers", "durable": true})
 	for _, q := range []string{"parcels.new", "parcels.lost", "parcels.all"} {
