@@ -19,6 +19,7 @@ import (
 
 	"handrail/evidence"
 	"handrail/evidence/sig"
+	"handrail/steps/transport"
 )
 
 // stampWithin is how long an authority may take to reply.
@@ -185,7 +186,7 @@ func askAuthority(ctx context.Context, to *url.URL, query []byte) ([]byte, error
 	}
 	req.Header.Set("Content-Type", "application/timestamp-query")
 	req.Header.Set("Accept", "application/timestamp-reply")
-	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := http.Client{Transport: transport.Limit(http.DefaultTransport, nil), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	resp, err := client.Do(req)
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil {

@@ -39,7 +39,7 @@ var rooms = []room{
 	{path: "handrail/runbooks", ours: []string{"handrail/runbooks", "handrail/triage", "=handrail/steps", "=handrail/steps/joblog"}, libs: []string{yaml, cel}},
 	{path: "handrail/session", ours: []string{"handrail/session", "handrail/triage", "handrail/runbooks", "=handrail/steps", "handrail/evidence"},
 		libs: []string{yaml}}, // answers files are walked node by node
-	{path: "handrail/session/index/depot", ours: []string{"handrail/session/index/depot", "handrail/evidence"}, libs: []string{aws, oras, ociSpec}},
+	{path: "handrail/session/index/depot", ours: []string{"handrail/session/index/depot", "handrail/evidence", "=handrail/steps/transport"}, libs: []string{aws, oras, ociSpec}},
 	{path: "handrail/drills/lab"},
 	{path: "handrail/drills", ours: []string{"handrail/drills", "handrail/session", "handrail/triage", "handrail/runbooks", "handrail/steps", "handrail/evidence"},
 		libs: []string{k8s, tfexec, yaml, cel}},

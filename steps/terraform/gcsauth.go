@@ -13,6 +13,7 @@ import (
 	"golang.org/x/oauth2/google"
 
 	"handrail/steps"
+	"handrail/steps/transport"
 )
 
 const readStorage = "https://www.googleapis.com/auth/devstorage.read_only"
@@ -85,7 +86,7 @@ func googleToken(ctx context.Context, set settings, named string, out steps.Sink
 	if err != nil {
 		return nil, err
 	}
-	ctx = context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Timeout: askWithin, Transport: next})
+	ctx = context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Timeout: askWithin, Transport: transport.Limit(next, nil)})
 	cred, err := google.CredentialsFromJSONWithType(ctx, []byte(text), doc.Type, readStorage)
 	if err != nil {
 		return nil, fmt.Errorf("gcs backend: credentials: %w", err)

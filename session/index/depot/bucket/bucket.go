@@ -26,6 +26,7 @@ import (
 	"github.com/aws/smithy-go/logging"
 
 	"handrail/session/index/depot"
+	"handrail/steps/transport"
 )
 
 const (
@@ -75,6 +76,8 @@ func Open(ctx context.Context, place string, more ...func(*config.LoadOptions) e
 				b.plain = *o.BaseEndpoint
 			}
 		}
+		o.HTTPClient = &http.Client{Transport: transport.Limit(sends{o.HTTPClient}, contents),
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 		// Bundles prove themselves, by more than a checksum that lies beside them.
 		o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
 	})
@@ -82,6 +85,19 @@ func Open(ctx context.Context, place string, more ...func(*config.LoadOptions) e
 		return nil, fmt.Errorf("no region is known for %s%s: set AWS_REGION, or region in the profile", Scheme, b.name)
 	}
 	return b, b.identify(ctx, cfg.Credentials, asking)
+}
+
+// sends is the client of the AWS settings, with its certificates and proxies.
+type sends struct{ client s3.HTTPClient }
+
+// RoundTrip implements http.RoundTripper.
+func (s sends) RoundTrip(req *http.Request) (*http.Response, error) { return s.client.Do(req) }
+
+// contents reports whether a request is for a part of a bundle, which is read as it
+// comes: all others list, describe or acknowledge something.
+func contents(req *http.Request) bool {
+	q := req.URL.Query()
+	return req.Method == http.MethodGet && !q.Has("list-type") && !q.Has("uploads") && !q.Has("uploadId")
 }
 
 func (b *Bucket) identify(ctx context.Context, from aws.CredentialsProvider, asking bool) error {

@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -26,6 +27,7 @@ import (
 	"oras.land/oras-go/v2/registry/remote/retry"
 
 	"handrail/session/index/depot"
+	"handrail/steps/transport"
 )
 
 const (
@@ -72,12 +74,12 @@ func OpenAs(place string, who auth.CredentialFunc) (*Repository, error) {
 	if !ok {
 		return nil, errors.New("this program has another network than the one it was built with")
 	}
-	transport := base.Clone()
-	transport.ResponseHeaderTimeout = depot.Quiet
+	way := base.Clone()
+	way.ResponseHeaderTimeout = depot.Quiet
 	r.repo.PlainHTTP = near
 	r.repo.TagListMaxPages = depot.MaxListed
 	client := &auth.Client{
-		Client: &http.Client{Transport: retry.NewTransport(encrypted{transport, near})},
+		Client: &http.Client{Transport: retry.NewTransport(encrypted{transport.Limit(way, contents), near})},
 		Cache:  auth.NewCache(),
 		Credential: func(ctx context.Context, host string) (auth.Credential, error) {
 			c, err := who(ctx, host)
@@ -93,6 +95,19 @@ func OpenAs(place string, who auth.CredentialFunc) (*Repository, error) {
 	client.SetUserAgent("handrail")
 	r.repo.Client = client
 	return r, nil
+}
+
+// contents reports whether a request is for a part of a bundle, which is read as it
+// comes; a registry may lead elsewhere for it.
+func contents(req *http.Request) bool {
+	for ; ; req = req.Response.Request {
+		if req.Method == http.MethodGet && strings.Contains(req.URL.Path, "/blobs/") {
+			return true
+		}
+		if req.Response == nil { // of the redirect that led here
+			return false
+		}
+	}
 }
 
 // encrypted keeps a registry from leading us to where everybody can listen in:
