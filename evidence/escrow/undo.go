@@ -17,7 +17,7 @@ import (
 	"handrail/evidence/disk"
 )
 
-// ErrNoRecipient says that raw material cannot be kept, since nobody was named who could read it.
+// ErrNoRecipient says that raw material cannot be kept, since no one was named who could read it.
 var ErrNoRecipient = errors.New("no age recipient is configured")
 
 // Undo names raw material that was kept encrypted outside the bundle; an entry's data holds it.
@@ -82,7 +82,7 @@ func CheckRecipients(recipients []string) error {
 }
 
 // Encrypt writes what is written to it to out, encrypted to the recipients in the format of age
-// (age-encryption.org/v1). Without closing it the end is missing, and whoever decrypts is told so.
+// (age-encryption.org/v1). Without closing it the end is missing, and who decrypts is told so.
 func Encrypt(out io.Writer, recipients []string) (io.WriteCloser, error) {
 	if len(recipients) == 0 {
 		return nil, ErrNoRecipient

@@ -7,7 +7,7 @@ import (
 )
 
 // NewUndoKey makes a key that can read an undo, and the recipient that names it:
-// for practice, where nobody else must ever read it.
+// for practice, where no one else must ever read it.
 func NewUndoKey() (key, recipient string, err error) {
 	id, err := age.GenerateX25519Identity()
 	if err != nil {

@@ -6,7 +6,7 @@
 //
 // A signature is an SSHSIG (OpenSSH, PROTOCOL.sshsig) of a text, hash sha512 or sha256, nothing reserved, by a plain key: ssh-ed25519,
 // ecdsa-sha2-nistp256, -384, -521, RSA of 2048 bits or more with rsa-sha2-512 or -256, sk-ssh-ed25519@openssh.com,
-// sk-ecdsa-sha2-nistp256@openssh.com; that of a hardware key (sk-) with the flag that somebody touched it. It has the form of
+// sk-ecdsa-sha2-nistp256@openssh.com; that of a hardware key (sk-) with the flag that it was touched. It has the form of
 // ssh-keygen: lines of 70 characters, canonical base64, no byte before, between or after; integers without needless zeros; an RSA
 // signature as long as its modulus.
 //
@@ -16,7 +16,7 @@
 // # Allowed signers
 //
 // Whose signature counts is in an allowed_signers file (ssh-keygen(1)): principals as patterns, the options namespaces, valid-after and
-// valid-before, a key. A line with cert-authority is read and allows nobody; any other option, and any line that is not understood
+// valid-before, a key. A line with cert-authority is read and allows no one; any other option, and any line that is not understood
 // whole, is an error of the file. The time that counts is the caller's to say.
 //
 // # Time stamps

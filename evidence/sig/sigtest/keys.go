@@ -29,7 +29,7 @@ type TB interface {
 //go:embed testdata/keys/carol_rsa
 var carolKey []byte
 
-// Key is a key that anybody can make again from its name. That of bob is ECDSA, that of carol RSA, those of erin and frank are of
+// Key is a key that can be made again from its name. That of bob is ECDSA, that of carol RSA, those of erin and frank are of
 // hardware, and all others Ed25519.
 func Key(t TB, name string) ssh.Signer {
 	t.Helper()

@@ -44,13 +44,13 @@ var oidsOf = map[crypto.Hash]struct{ hash, rsa, ecdsa asn1.ObjectIdentifier }{
 // StampAt is when the time stamps of the tests say that they were made; their certificates are valid around it.
 var StampAt = time.Date(2026, 11, 21, 2, 20, 0, 0, time.UTC)
 
-// Authority is a time stamping authority that anybody can make again: a root, one between, and a signer.
+// Authority is a time stamping authority that can be made again: a root, one between, and a signer.
 type Authority struct {
 	Root, Middle, Signer *x509.Certificate
 	Key                  crypto.Signer // of the signer
 }
 
-// stampKey is a key that anybody can make again from its name; rsa is the one that is stored.
+// stampKey is a key that can be made again from its name; rsa is the one that is stored.
 func stampKey(t TB, name string) crypto.Signer {
 	t.Helper()
 	if name == "rsa" {
@@ -107,7 +107,7 @@ func NewAuthority(t TB, key string, change func(*x509.Certificate)) Authority {
 	return a
 }
 
-// OtherRoot is a root that vouches for nobody of NewAuthority.
+// OtherRoot is a root that vouches for no signer of NewAuthority.
 func OtherRoot(t TB) *x509.Certificate {
 	k := stampKey(t, "other")
 	c := &x509.Certificate{SerialNumber: big.NewInt(9), Subject: pkix.Name{CommonName: "Root"}, NotBefore: StampAt.AddDate(-1, 0, 0), NotAfter: StampAt.AddDate(20, 0, 0), BasicConstraintsValid: true, IsCA: true}

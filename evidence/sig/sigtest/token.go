@@ -23,7 +23,7 @@ type Token struct {
 
 const (
 	skApplication = "ssh:"
-	skTouched     = 1 // somebody touched it
+	skTouched     = 1 // it was touched
 )
 
 // NewToken makes one of a kind that ssh knows.
@@ -71,7 +71,7 @@ func NewToken(t TB, kind, name string) *Token {
 // PublicKey is its public half.
 func (k *Token) PublicKey() ssh.PublicKey { return k.pub }
 
-// Sign says by its flags that somebody touched it.
+// Sign says by its flags that it was touched.
 func (k *Token) Sign(_ io.Reader, data []byte) (*ssh.Signature, error) {
 	application, message := sha256.Sum256([]byte(skApplication)), sha256.Sum256(data)
 	rest := binary.BigEndian.AppendUint32([]byte{k.Flags}, k.counter)
