@@ -45,9 +45,23 @@ var rooms = []room{
 		libs: []string{k8s, tfexec, yaml, cel}},
 	{path: "handrail/tui", ours: []string{"handrail/tui", "handrail/session", "handrail/triage", "handrail/runbooks", "=handrail/steps", "handrail/evidence"},
 		libs: []string{charm, charmX}},
+	{path: "handrail/tui/", ours: screenFloor, libs: []string{charm, charmX}}, // a screen: none imports another
+	{path: "handrail/tui/viewer", ours: append([]string{"=handrail/tui/longtext", "=handrail/tui/markdown"}, screenFloor...), libs: []string{charm, charmX}},
+	{path: "handrail/tui/sheets", ours: []string{"=handrail/tui/screen", "=handrail/tui/incident", "=handrail/tui/form", "=handrail/tui/ink", "handrail/triage"}, libs: []string{charm}},
+	{path: "handrail/tui/screen", ours: []string{"=handrail/tui/incident", "=handrail/tui/form", "=handrail/tui/keymap", "=handrail/tui/ink", "handrail/session", "handrail/triage", "=handrail/steps"}, libs: []string{charm}},
+	{path: "handrail/tui/incident", ours: []string{"=handrail/tui/ink", "=handrail/session", "handrail/triage"}},
+	{path: "handrail/tui/form", ours: []string{"=handrail/tui/ink"}, libs: []string{charm}},
+	{path: "handrail/tui/keymap", ours: []string{"=handrail/tui/ink"}, libs: []string{charm}},
+	{path: "handrail/tui/ink", ours: []string{"handrail/evidence/visible"}, libs: []string{charm, charmX}},
+	{path: "handrail/tui/markdown", ours: []string{"handrail/evidence/visible"}, libs: []string{charmX}},
+	{path: "handrail/tui/longtext"},
 	{path: "handrail/cli", ours: []string{"handrail/"}, libs: []string{k8s, cobraLib}},
 	{path: "handrail", ours: []string{"=handrail/cli"}},
 }
+
+// screenFloor is what a screen stands on.
+var screenFloor = []string{"=handrail/tui/sheets", "=handrail/tui/screen", "=handrail/tui/incident", "=handrail/tui/form", "=handrail/tui/keymap", "=handrail/tui/ink",
+	"handrail/session", "handrail/triage", "=handrail/steps"}
 
 // The libraries that only some rooms may import.
 const (
@@ -146,6 +160,10 @@ func TestImportTableRefuses(t *testing.T) {
 		{"handrail/drills/lab", "handrail/session"},
 		{"handrail/evidence", "oras.land/oras-go/v2"},
 		{"handrail/tui", "handrail/drills"},
+		{"handrail/tui/run", "handrail/tui/gate"},
+		{"handrail/tui/run", "handrail/tui"},
+		{"handrail/tui/screen", "handrail/tui/run"},
+		{"handrail/tui/ink", "handrail/triage"},
 		{"handrail/cli", "charm.land/lipgloss/v2"},
 		{"handrail/steps", "testing"},
 		{"handrail", "handrail/session"},
@@ -159,6 +177,8 @@ func TestImportTableRefuses(t *testing.T) {
 		{"handrail/session", "handrail/steps"},
 		{"handrail/steps/terraform", "handrail/steps/transport"},
 		{"handrail/steps/catalog", "handrail/steps/terraform"},
+		{"handrail/tui", "handrail/tui/run"},
+		{"handrail/tui/run", "handrail/tui/sheets"},
 		{"handrail/tui", "charm.land/bubbletea/v2"},
 		{"handrail/triage", "time"},
 	} {

@@ -6,8 +6,23 @@
 // loop would do next and why something is refused all come from the snapshot.
 // The phrase of a gate is never compared here.
 //
-// Vocabulary: a *screen* fills the terminal (home, match, run, evidence, help);
-// a *pane* is the part of the run screen that draws one step; a *sheet* is a
-// form that rises from the bottom of a screen; the *move* is what enter would do
-// and is always written above the keys.
+// Vocabulary: a *screen* fills the terminal (home, match, run, evidence); a *pane*
+// is a part of one; a *sheet* is a form that rises from the bottom of a screen;
+// the *move* is what enter would do and is always written above the keys.
+//
+// The rooms, each of which imports only those before it:
+//
+//	ink       text, colours, widths: pure drawing
+//	keymap    the table of keys
+//	form      sheets and lines in which words are typed
+//	incident  what screens ask of the incident that is shown
+//	screen    what the program and its screens agree on
+//	sheets    the form of each intent that needs words
+//	home match wait run viewer seal gate overlay header
+//	          the screens, and what lies over or above them; none imports another
+//
+// The package itself is the program around them: one [tea.Model] that gives each
+// message to what is in front, keeps the clock, obeys what screens ask for, and
+// remembers where a person was. A screen is added with a file of its own and a
+// line in the table of screens.
 package tui

@@ -59,7 +59,7 @@ func TestHandOver(t *testing.T) {
 	s.press("esc")
 	s.handedOver()
 	if s.At != screen.AtHome || !s.bench.closed {
-		t.Fatalf("at %d, let go: %v", s.At, s.bench.closed)
+		t.Fatalf("at %q, let go: %v", s.At, s.bench.closed)
 	}
 	s.want(t, "Handed over to Bea", "20261120-021400")
 	last := s.bench.state.Timeline[len(s.bench.state.Timeline)-1]

@@ -117,7 +117,5 @@ func (m *model) goSpot(s spot) tea.Cmd {
 	case s.look.Entry > 0:
 		return m.evidence.OpenEntry(m.Env, s.look)
 	}
-	m.At = screen.AtEvidence
-	m.evidence.Open(m.Env, m.run.Snap)
-	return nil
+	return m.evidence.Open(m.Env)
 }

@@ -114,7 +114,7 @@ func TestActOutput(t *testing.T) {
 	s.want(t, "unlock", "● running", "tofu force-unlock")
 	s.press("esc")
 	if s.At != screen.AtRun || s.gate != nil || !s.run.Acting() || len(s.bench.sent) != sent {
-		t.Errorf("after looking: screen %d, acting %v, %d intents", s.At, s.run.Acting(), len(s.bench.sent)-sent)
+		t.Errorf("after looking: screen %q, acting %v, %d intents", s.At, s.run.Acting(), len(s.bench.sent)-sent)
 	}
 	s.want(t, "v output")
 }

@@ -48,11 +48,12 @@ type model struct {
 }
 
 func newModel(ctx context.Context, c screen.Config) *model {
-	m := &model{Env: &screen.Env{Config: c, Crew: &screen.Crew{Ctx: ctx, Scrub: c.Scrubbed}, Keys: keymap.New(c.Keys), Theme: c.Inks(true), Now: c.Now(), Wall: c.Now(), Case: &incident.Case{}, Seal: &screen.SealState{}}, dark: true}
+	m := &model{Env: &screen.Env{At: screen.AtHome, Config: c, Crew: &screen.Crew{Ctx: ctx, Scrub: c.Scrubbed}, Theme: c.Inks(true), Now: c.Now(), Wall: c.Now(), Case: &incident.Case{}, Seal: &screen.SealState{}}}
+	m.dark, m.screens = true, m.table()
+	m.Keys = keymap.New(c.Keys, openers(m.screens)...)
 	m.Ask = m.obey
 	m.Room = func() int { return m.H - len(header.Draw(m.Env, m.front().name)) - len(m.foot()) }
 	m.run.Case, m.sealing.SealState = m.Case, m.Seal
-	m.screens = m.table()
 	m.home.Loading, m.home.Centre.Asking = true, c.Centre != nil
 	if c.Replay != nil {
 		m.enterIncident(c.Replay)
@@ -198,11 +199,14 @@ func (m *model) route(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	m.Notice = screen.Notice{}
 	if !m.typing() {
+		to, opens := m.opens(msg)
 		switch {
 		case m.Incident != nil && key.Matches(msg, m.Keys.Back) && m.free(msg):
 			return m.goBack()
 		case m.Incident != nil && key.Matches(msg, m.Keys.On) && m.free(msg):
 			return m.goOn()
+		case opens:
+			return m.open(to)
 		case key.Matches(msg, m.Keys.Palette):
 			m.openPalette()
 			return nil

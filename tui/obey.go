@@ -29,9 +29,8 @@ func (m *model) obey(r screen.Request) tea.Cmd {
 		return m.run.Watching(m.Env)
 	case screen.CopyRequest:
 		return m.copyRequest()
-	case screen.OpenEvidence:
-		m.At = screen.AtEvidence
-		m.evidence.Open(m.Env, m.Snap)
+	case screen.Open:
+		return m.open(r.Screen)
 	case screen.OpenEntry:
 		return m.evidence.OpenEntry(m.Env, viewer.Opening{Entry: r.Seq, Full: r.Full, Direct: r.Direct})
 	case screen.OpenOutput:
@@ -43,8 +42,6 @@ func (m *model) obey(r screen.Request) tea.Cmd {
 		return m.match.Add(r.Text, m.Env)
 	case screen.TakeApproval:
 		return m.pasteBehindGate(r.Text)
-	case screen.OpenSymptoms:
-		return m.symptoms.Open(m.Env)
 	case screen.Start:
 		return m.wait.StartWith(m.Env, r.Runbook, r.Given, r.Look)
 	case screen.Resume:
@@ -74,13 +71,9 @@ func (m *model) obey(r screen.Request) tea.Cmd {
 // or its act is under way.
 func (m *model) openGate(step string) tea.Cmd {
 	m.run.Front(step)
-	m.gate = &gate.Modal{Step: step, Quiet: m.Now.Add(gate.Grace)}
-	m.gate.Take(m.run.Snap, m.Now)
-	switch m.gate.Gate.Phase {
-	case triage.GateArmed, triage.GateConfirmed, triage.GateActing, triage.GateDone:
-		if m.gate.Has {
-			return nil
-		}
+	m.gate = gate.New(m.Env, step)
+	if m.gate.Begun() {
+		return nil
 	}
 	if m.run.Wider(step) {
 		m.gate, m.Sheet = nil, sheets.WiderForm(m.Env, step)
@@ -91,8 +84,7 @@ func (m *model) openGate(step string) tea.Cmd {
 
 func (m *model) preview(step, why string) tea.Cmd {
 	if m.gate == nil {
-		m.gate = &gate.Modal{Step: step, Quiet: m.Now.Add(gate.Grace)}
-		m.gate.Take(m.run.Snap, m.Now)
+		m.gate = gate.New(m.Env, step)
 	}
 	m.gate.Reading = true
 	return m.Send(triage.Intent{Kind: triage.DoPreview, Step: step, Text: why})

@@ -144,7 +144,7 @@ func TestFollowUp(t *testing.T) {
 	}
 	s.press("esc")
 	if s.At != screen.AtRun || s.run.Focus != id("lock") {
-		t.Errorf("esc goes to %d %s", s.At, s.run.Focus)
+		t.Errorf("esc goes to %q %s", s.At, s.run.Focus)
 	}
 	s.press("v")
 	if e := &s.evidence; s.At != screen.AtEvidence || !e.Full || e.View == nil || e.Blob != 0 {

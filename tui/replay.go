@@ -75,7 +75,7 @@ func (m *model) goTo(n int) {
 		m.gate.Edit.Pasted = false
 	}
 	if m.At == screen.AtEvidence {
-		m.evidence.Open(m.Env, snap)
+		m.evidence.Open(m.Env)
 	}
 }
 
@@ -174,8 +174,7 @@ func (m *model) pressReplay(msg tea.KeyPressMsg) tea.Cmd {
 		m.gate = nil
 	case key.Matches(msg, k.Evidence):
 		r.playing = false
-		m.At = screen.AtEvidence
-		m.evidence.Open(m.Env, m.run.Snap)
+		return m.evidence.Open(m.Env)
 	case key.Matches(msg, k.Report):
 		r.playing = false
 		return m.evidence.OpenReport(m.Env, screen.AtRun)

@@ -36,7 +36,9 @@ func Themes() []string { return ink.Themes() }
 func UsualPlaces() []Place { return screen.UsualPlaces() }
 
 // Commands lists the commands whose keys can be changed.
-func Commands() []string { return keymap.Commands() }
+func Commands() []string { return keymap.Commands(openers(new(model).table())...) }
 
 // CheckKeys says what is wrong with a change of the key map.
-func CheckKeys(change map[string][]string) error { return keymap.CheckKeys(change) }
+func CheckKeys(change map[string][]string) error {
+	return keymap.CheckKeys(change, openers(new(model).table())...)
+}

@@ -18,8 +18,10 @@ type Editor struct {
 	Pasted bool
 }
 
+// Value is the text.
 func (e *Editor) Value() string { return string(e.runes) }
 
+// Set puts a text in place of what was typed; it does not count as pasted.
 func (e *Editor) Set(s string) { e.runes, e.at, e.Pasted = []rune(s), len([]rune(s)), false }
 
 // Key handles an editing key and says whether it was one.
@@ -68,6 +70,7 @@ func (e *Editor) Paste(s string) {
 	e.Pasted = len(e.runes) > 0
 }
 
+// Insert puts a text where the cursor is.
 func (e *Editor) Insert(s string) {
 	rs := []rune(s)
 	e.runes = slices.Insert(e.runes, e.at, rs...)

@@ -35,6 +35,7 @@ type Field struct {
 	Check    func(s string) ink.Text // "" when s is fine
 }
 
+// Choice is one of the values of a field, and what it means.
 type Choice struct {
 	Value string
 	Help  ink.Text
@@ -148,6 +149,7 @@ func (f *Field) complaint() ink.Text {
 	return ""
 }
 
+// Paste puts the clipboard into the field in front, where that takes text.
 func (f *Form) Paste(s string) {
 	if len(f.Fields) == 0 {
 		return

@@ -24,7 +24,7 @@ const Grace = 400 * time.Millisecond
 // tries is how many wrong phrases close a gate.
 const tries = 3
 
-// gateModal is the gate in front of everything. It decides nothing: it shows
+// Modal is the gate in front of everything. It decides nothing: it shows
 // what the incident says of the gate and hands over what was typed.
 type Modal struct {
 	Step    string
@@ -42,6 +42,22 @@ type Modal struct {
 	Noted   screen.Notice // a note was recorded meanwhile
 	wrong   int           // wrong phrases before the newest one was handed over
 	asks    bool          // an approval was handed over and is being looked at
+}
+
+// New shows a gate. It listens once the keyboard was quiet.
+func New(env *screen.Env, step string) *Modal {
+	g := &Modal{Step: step, Quiet: env.Now.Add(Grace)}
+	g.Take(env.Snap, env.Now)
+	return g
+}
+
+// Begun says that the gate needs no new preview: it is armed, or was used.
+func (g *Modal) Begun() bool {
+	switch g.Gate.Phase {
+	case triage.GateArmed, triage.GateConfirmed, triage.GateActing, triage.GateDone:
+		return g.Has
+	}
+	return false
 }
 
 // Take shows a newer snapshot. A gate that becomes armed, or whose preview is
@@ -105,6 +121,7 @@ func (g *Modal) Answer(msg screen.Did, now time.Time) bool {
 	return true
 }
 
+// Armed says that the phrase may be typed, or an approval.
 func (g *Modal) Armed() bool { return g.Has && g.Gate.Phase == triage.GateArmed }
 
 // Press gives every key to the gate.

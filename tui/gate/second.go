@@ -118,6 +118,7 @@ func (g *Modal) PasteAtGate(env *screen.Env, s string) tea.Cmd {
 	return g.HandApproval(env, s)
 }
 
+// HandApproval hands the line of a second person to the incident.
 func (g *Modal) HandApproval(env *screen.Env, line string) tea.Cmd {
 	if g.asks {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"handrail/tui/screen"
 )
 
-// drawHeader is the top of every screen: what is shown, and what the program can do
+// Draw is the top of every screen: what is shown, and what the program can do
 // at this moment.
 func Draw(env *screen.Env, name ink.Text) []ink.Drawn {
 	th := &env.Theme

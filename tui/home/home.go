@@ -14,7 +14,7 @@ import (
 	"handrail/tui/screen"
 )
 
-// homeScreen is the command centre: what is open, what is owed, what can be
+// Screen is the command centre: what is open, what is owed, what can be
 // practised and what is in the library.
 type Screen struct {
 	Loading   bool
@@ -58,11 +58,13 @@ const (
 	library
 )
 
+// HomeMsg is what the machine has to show.
 type HomeMsg struct {
 	Data screen.Home
 	Err  error
 }
 
+// Load reads beside the loop what the machine has to show.
 func (h *Screen) Load(env *screen.Env) tea.Cmd {
 	if env.Config.Home == nil {
 		return nil

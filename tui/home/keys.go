@@ -12,6 +12,7 @@ import (
 	"handrail/tui/screen"
 )
 
+// Press implements [screen.Screen].
 func (h *Screen) Press(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case h.searching:
@@ -39,7 +40,7 @@ func (h *Screen) Press(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, env.Keys.Paste):
 		env.Show(screen.AtMatch)
 	case key.Matches(msg, env.Keys.Symptoms):
-		return env.Ask(screen.OpenSymptoms{})
+		return env.Ask(screen.Open{Screen: screen.AtSymptoms})
 	case key.Matches(msg, env.Keys.Practise):
 		h.jump(Practice)
 	case key.Matches(msg, env.Keys.Library):
@@ -168,10 +169,13 @@ func (h *Screen) variantForm(env *screen.Env, r HomeRow) *form.Form {
 		}}
 }
 
+// Paste implements [screen.Screen].
 func (h *Screen) Paste(env *screen.Env, s string) tea.Cmd { return env.Ask(screen.Match{Text: s}) }
 
+// Typing implements [screen.Screen].
 func (h *Screen) Typing() bool { return h.searching }
 
+// Hear implements [screen.Screen].
 func (h *Screen) Hear(env *screen.Env, msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
 	case HomeMsg:
@@ -191,6 +195,7 @@ func (h *Screen) Hear(env *screen.Env, msg tea.Msg) (tea.Cmd, bool) {
 	return nil, true
 }
 
+// Hints implements [screen.Screen].
 func (h *Screen) Hints(env *screen.Env) screen.Hints {
 	k := &env.Keys
 	out := screen.Hints{Move: h.move(), Always: keymap.Hints(k.Help, k.Leave)}

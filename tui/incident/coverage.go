@@ -13,6 +13,7 @@ type Coverage struct {
 	list []triage.Covered
 }
 
+// CoverageOf is the coverage of a state.
 func CoverageOf(st triage.State) Coverage { return Coverage{triage.Coverage(st)} }
 
 func (c Coverage) items() []triage.Covered {

@@ -77,6 +77,7 @@ func (r *Case) Reading() []session.Running {
 	return slices.DeleteFunc(slices.Clone(r.Snap.Running), func(x session.Running) bool { return x.Act })
 }
 
+// Recommended is what the loop would do next.
 func (r *Case) Recommended() (triage.Option, bool) {
 	i := slices.IndexFunc(r.Snap.Options, func(o triage.Option) bool { return o.Recommended })
 	if i < 0 {
@@ -107,6 +108,7 @@ func (r *Case) Steps() []triage.Step {
 	return out
 }
 
+// Title is what a step is called, for people.
 func (r *Case) Title(id string) ink.Text {
 	st, _ := r.Snap.State.Step(id)
 	for _, t := range []string{r.Snap.Cards[id].Title, st.Title} {
@@ -138,8 +140,10 @@ func (r *Case) Wider(step string) bool {
 	return false
 }
 
+// Acting says that an act is running.
 func (r *Case) Acting() bool { return r.Snap.State.Acting != "" }
 
+// Closed says that the incident has ended.
 func (r *Case) Closed() bool { return r.Snap.State.Outcome != "" }
 
 // Armed says whether a gate could act now.
@@ -168,6 +172,7 @@ func (r *Case) Proposed(o triage.Option) string {
 	return o.Value
 }
 
+// Debt finds a debt by its id.
 func (r *Case) Debt(id string) triage.Debt {
 	for _, d := range r.Snap.State.Debts {
 		if d.ID == id {

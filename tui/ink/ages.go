@@ -17,6 +17,7 @@ func Trail(now, since time.Time, owner Text) Text {
 	return out
 }
 
+// Trimmed is a trail without the point before it.
 func Trimmed(t Text) Text { return Text(strings.TrimPrefix(string(t), " · ")) }
 
 // Aged is Trail in few cells: an age of one unit.

@@ -18,6 +18,7 @@ func Span(d time.Duration) Text {
 	return Ago(d)
 }
 
+// Or is t, or the other text where t is empty.
 func Or(t, other Text) Text {
 	if t == "" {
 		return other
@@ -25,6 +26,7 @@ func Or(t, other Text) Text {
 	return t
 }
 
+// Percent is how much n is of a whole.
 func Percent(n, of int64) int64 {
 	if of <= 0 {
 		return 100
@@ -58,6 +60,7 @@ func Amount(n int64) Text {
 // Padded pads a text; what is longer stays whole.
 func Padded(t Text, w int) Text { return t + Text(Blank(w-Cells(Drawn(t)))) }
 
+// Clock is a time of day, in UTC.
 func Clock(t time.Time) Text { return Text(t.UTC().Format("15:04:05Z")) }
 
 // Few lists some names and counts the others.

@@ -37,6 +37,7 @@ func InASCII(s string) string {
 	return out.String()
 }
 
+// IsASCII says that every byte of s is ASCII.
 func IsASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] >= 0x80 {

@@ -43,6 +43,7 @@ func Fit(d Drawn, w int) Drawn {
 	return d + Blank(w-Cells(d))
 }
 
+// Blank is n empty cells.
 func Blank(n int) Drawn { return Drawn(strings.Repeat(" ", max(0, n))) }
 
 // Spread puts left and right at the ends of a line of w cells; left yields.
@@ -94,6 +95,7 @@ type Page struct {
 	Rows  []Drawn
 }
 
+// Add writes one line, cut to the width.
 func (p *Page) Add(d Drawn) { p.Rows = append(p.Rows, Cut(d, p.W)) }
 
 // Gap leaves one empty line, never two and none at the top.
@@ -198,6 +200,7 @@ func Screenful(rows []Drawn, w, h int) string {
 	return b.String()
 }
 
+// Line repeats a sign.
 func Line(r Text, n int) Text { return Text(strings.Repeat(string(r), max(0, n))) }
 
 // Double draws the frame that only a gate has.

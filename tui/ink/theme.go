@@ -37,6 +37,7 @@ type Mark struct {
 	Ink          Ink
 }
 
+// Level is the mark of a finding.
 func (t Theme) Level(level string) Mark {
 	switch level {
 	case "critical":
@@ -47,6 +48,7 @@ func (t Theme) Level(level string) Mark {
 	return Mark{Symbol: "·", Word: "INFO", Ink: t.Muted}
 }
 
+// Severity is the ink of a severity.
 func (t Theme) Severity(s Text) Ink {
 	switch s {
 	case "SEV-1":

@@ -13,7 +13,7 @@ import (
 	"handrail/tui/ink"
 )
 
-// keyMap is every key of the program that does something. Letters are free on all
+// Map is every key of the program that does something. Letters are free on all
 // screens but those in which a person types.
 type Map struct {
 	Enter, Esc, Leave, Abort, Suspend, Help, Palette     key.Binding
@@ -28,6 +28,8 @@ type Map struct {
 	BlobBefore, BlobAfter, Left, Right                   key.Binding
 	Symptoms                                             key.Binding
 	Kinds, Report, Seal, HandOver                        key.Binding
+
+	Screens []Command // those that open a screen of the program's table
 }
 
 // Area is where a key counts.
@@ -45,14 +47,14 @@ const (
 	OnQuestion // a question that stands in front of everything
 )
 
-// screens are the areas whose keys must differ from one another.
-func screens() [][]Area {
+// inForce are the areas that are in force together, whose keys must differ from one another.
+func inForce() [][]Area {
 	return [][]Area{{Everywhere, AtLists, OnHome}, {Everywhere, AtLists, OnStep, OnIncident, InIncident}, {Everywhere, AtLists, OnEvidence, OnIncident, InIncident}, {Everywhere, AtLists, OnText, InIncident}, {OnQuestion}}
 }
 
-// command is one thing that a key does. Its name is what a key file and the
+// Command is one thing that a key does. Its name is what a key file and the
 // palette call it.
-type command struct {
+type Command struct {
 	Binding *key.Binding
 	Name    string
 	At      Area
@@ -63,8 +65,8 @@ type command struct {
 
 // Commands is the one table of keys: the footer, the help, the palette and the
 // key file are all made from it.
-func (k *Map) Commands() []command {
-	return []command{
+func (k *Map) Commands() []Command {
+	all := []Command{
 		{&k.Enter, "go", Everywhere, []string{"enter"}, "do what stands beside ▸", "do what stands beside ▸, the safest next thing"},
 		{&k.Esc, "back", Everywhere, []string{"esc"}, "back", "back, put a sheet away, disarm a gate"},
 		{&k.Palette, "palette", Everywhere, []string{":", "ctrl+k"}, "commands", "find a command, a step or a runbook by its name"},
@@ -139,14 +141,15 @@ func (k *Map) Commands() []command {
 		{&k.Stay, "stay", OnQuestion, []string{"enter", "esc", "n"}, "stay", "stay"},
 		{&k.Yes, "yes", OnQuestion, []string{"y"}, "yes", "yes"},
 	}
+	return append(all, k.Screens...)
 }
 
 // fixed cannot be changed: these must work for anybody who comes to the keyboard.
 var fixed = map[string]bool{"go": true, "back": true, "abort": true, "stay": true, "yes": true}
 
 // Commands lists the commands whose keys can be changed.
-func Commands() []string {
-	var k Map
+func Commands(screens ...Command) []string {
+	k := Map{Screens: screens}
 	var out []string
 	for _, c := range k.Commands() {
 		if !fixed[c.Name] {
@@ -156,10 +159,13 @@ func Commands() []string {
 	return out
 }
 
-// newKeys is the key map with what a person changed in it; CheckKeys says whether
+// New is the key map with what a person changed in it; CheckKeys says whether
 // a change can be.
-func New(change map[string][]string) Map {
-	var k Map
+func New(change map[string][]string, screens ...Command) Map {
+	k := Map{Screens: slices.Clone(screens)}
+	for i := range k.Screens {
+		k.Screens[i].Binding = new(key.Binding)
+	}
 	for _, c := range k.Commands() {
 		keys := c.Keys
 		if own, ok := change[c.Name]; ok && !fixed[c.Name] {
@@ -172,11 +178,11 @@ func New(change map[string][]string) Map {
 
 // CheckKeys says what is wrong with a change of the key map: a command that there
 // is not, a key that cannot be one, two commands of one screen on one key.
-func CheckKeys(change map[string][]string) error {
-	var k Map
+func CheckKeys(change map[string][]string, screens ...Command) error {
+	k := Map{Screens: screens}
 	all := k.Commands()
 	for _, name := range slices.Sorted(maps.Keys(change)) {
-		i := slices.IndexFunc(all, func(c command) bool { return c.Name == name })
+		i := slices.IndexFunc(all, func(c Command) bool { return c.Name == name })
 		switch {
 		case i < 0:
 			return fmt.Errorf("there is no command %q", name)
@@ -192,7 +198,7 @@ func CheckKeys(change map[string][]string) error {
 		}
 		all[i].Keys = change[name]
 	}
-	for _, together := range screens() {
+	for _, together := range inForce() {
 		taken := map[string]string{}
 		for _, c := range all {
 			if !slices.Contains(together, c.At) {
@@ -220,6 +226,7 @@ func keyName(k string) string {
 	return k
 }
 
+// Hints are the hints of some keys.
 func Hints(bs ...key.Binding) []ink.Hint {
 	var out []ink.Hint
 	for _, b := range bs {
@@ -250,7 +257,7 @@ func KeysOf(b key.Binding) ink.Text {
 
 // OfText says that a key does something in a text.
 func (k *Map) OfText(msg tea.KeyPressMsg) bool {
-	return slices.ContainsFunc(k.Commands(), func(c command) bool { return c.At == OnText && key.Matches(msg, *c.Binding) })
+	return slices.ContainsFunc(k.Commands(), func(c Command) bool { return c.At == OnText && key.Matches(msg, *c.Binding) })
 }
 
 // KeyFor is the press of a key that is named as in the key map.

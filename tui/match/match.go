@@ -12,7 +12,7 @@ import (
 	"handrail/tui/screen"
 )
 
-// matchScreen ranks the runbooks for a pasted error.
+// Screen ranks the runbooks for a pasted error.
 type Screen struct {
 	Text string
 	Seq  int // of the newest text; hits for an older one are dropped
@@ -26,6 +26,7 @@ type Screen struct {
 // its last lines or its first, and matching is done on every change.
 const mostPasted = 256 << 10
 
+// HitsMsg is what matching came to.
 type HitsMsg struct {
 	Seq  int
 	Hits []screen.Hit
@@ -37,6 +38,7 @@ type AlikeMsg struct {
 	Like []screen.Alike
 }
 
+// Add puts a text behind what was pasted before, and ranks again.
 func (s *Screen) Add(t string, env *screen.Env) tea.Cmd {
 	s.Text += strings.ReplaceAll(t, "\r\n", "\n")
 	s.Text = strings.ReplaceAll(s.Text, "\r", "\n")
@@ -73,13 +75,14 @@ func (s *Screen) alike(env *screen.Env, msg HitsMsg) tea.Cmd {
 	return env.Crew.Start(func(context.Context) tea.Msg { return AlikeMsg{msg.Seq, find(txt)} })
 }
 
+// Press implements [screen.Screen].
 func (s *Screen) Press(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case key.Matches(msg, env.Keys.Esc):
 		env.Show(screen.AtHome)
 		return nil
 	case msg.String() == "tab":
-		return env.Ask(screen.OpenSymptoms{})
+		return env.Ask(screen.Open{Screen: screen.AtSymptoms})
 	case msg.String() == "up":
 		s.at = max(0, s.at-1)
 	case msg.String() == "down":
@@ -104,6 +107,7 @@ func (s *Screen) Press(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
+// Draw implements [screen.Screen].
 func (s *Screen) Draw(env *screen.Env, w, h int) []ink.Drawn {
 	th := &env.Theme
 	p := ink.Page{W: w, Theme: th}
@@ -179,10 +183,13 @@ func (s *Screen) move() ink.Text {
 	return ""
 }
 
+// Paste implements [screen.Screen].
 func (s *Screen) Paste(env *screen.Env, t string) tea.Cmd { return s.Add(t, env) }
 
+// Typing implements [screen.Screen].
 func (s *Screen) Typing() bool { return true }
 
+// Hear implements [screen.Screen].
 func (s *Screen) Hear(env *screen.Env, msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
 	case HitsMsg:
@@ -197,6 +204,7 @@ func (s *Screen) Hear(env *screen.Env, msg tea.Msg) (tea.Cmd, bool) {
 	return nil, false
 }
 
+// Hints implements [screen.Screen].
 func (s *Screen) Hints(*screen.Env) screen.Hints {
 	return screen.Hints{Move: s.move(), Keys: []ink.Hint{{Key: "↑ ↓", Does: "choose"}, {Key: "tab", Does: "no error text: pick symptoms"}, {Key: "ctrl+u", Does: "clear"}, {Key: "esc", Does: "home"}}}
 }

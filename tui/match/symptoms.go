@@ -14,7 +14,7 @@ import (
 	"handrail/tui/screen"
 )
 
-// symptomScreen is for who has no error text: symptoms are picked, and the
+// Symptoms is for who has no error text: symptoms are picked, and the
 // runbooks that know them are ranked below.
 type Symptoms struct {
 	all       []screen.Symptom
@@ -36,6 +36,7 @@ type (
 	}
 )
 
+// Open implements [screen.Opener].
 func (s *Symptoms) Open(env *screen.Env) tea.Cmd {
 	env.Show(screen.AtSymptoms)
 	if s.asked || env.Config.Symptoms == nil {
@@ -105,6 +106,7 @@ func (s *Symptoms) ranked(msg FittingMsg) {
 	s.at = min(s.at, max(0, s.rows()-1))
 }
 
+// Press implements [screen.Screen].
 func (s *Symptoms) Press(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 	k := &env.Keys
 	switch {
@@ -163,6 +165,7 @@ func (s *Symptoms) typeSymptom(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
+// Draw implements [screen.Screen].
 func (s *Symptoms) Draw(env *screen.Env, w, h int) []ink.Drawn {
 	th := &env.Theme
 	p := ink.Page{W: w, Theme: th}
@@ -260,6 +263,7 @@ func (s *Symptoms) move() ink.Text {
 	return "I see this"
 }
 
+// Paste implements [screen.Screen].
 func (s *Symptoms) Paste(env *screen.Env, t string) tea.Cmd {
 	if !s.Searching {
 		return env.Ask(screen.Match{Text: t})
@@ -269,8 +273,10 @@ func (s *Symptoms) Paste(env *screen.Env, t string) tea.Cmd {
 	return nil
 }
 
+// Typing implements [screen.Screen].
 func (s *Symptoms) Typing() bool { return s.Searching }
 
+// Hear implements [screen.Screen].
 func (s *Symptoms) Hear(_ *screen.Env, msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
 	case symptomsMsg:
@@ -283,6 +289,7 @@ func (s *Symptoms) Hear(_ *screen.Env, msg tea.Msg) (tea.Cmd, bool) {
 	return nil, true
 }
 
+// Hints implements [screen.Screen].
 func (s *Symptoms) Hints(env *screen.Env) screen.Hints {
 	k := &env.Keys
 	if s.Searching {

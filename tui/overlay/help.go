@@ -17,7 +17,7 @@ var helpTitles = []struct {
 	title ink.Text
 }{{keymap.Everywhere, "EVERYWHERE"}, {keymap.AtLists, "LISTS AND LONG TEXT"}, {keymap.OnHome, "HOME"}, {keymap.OnStep, "A STEP"}, {keymap.OnIncident, "THE INCIDENT"}, {keymap.InIncident, "ON ALL SCREENS OF AN INCIDENT"}, {keymap.OnEvidence, "THE EVIDENCE"}, {keymap.OnText, "AN ARTIFACT"}}
 
-// helpPage is how far the help is scrolled.
+// Help is how far the help is scrolled.
 type Help struct{ off int }
 
 // Press scrolls, and says whether the help was put away.
@@ -37,6 +37,7 @@ func (h *Help) Press(env *screen.Env, msg tea.KeyPressMsg) (over bool) {
 	return false
 }
 
+// Draw fills w by height cells.
 func (h *Help) Draw(env *screen.Env, w, height int) []ink.Drawn {
 	th := &env.Theme
 	p := ink.Page{W: w, Theme: th}
@@ -78,6 +79,7 @@ func (h *Help) Draw(env *screen.Env, w, height int) []ink.Drawn {
 	return rows
 }
 
+// Hints are the keys of the help.
 func (h *Help) Hints() screen.Hints {
 	return screen.Hints{Keys: []ink.Hint{{Key: "↑ ↓", Does: "scroll"}, {Key: "esc", Does: "back"}}}
 }

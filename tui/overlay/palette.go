@@ -12,7 +12,7 @@ import (
 	"handrail/tui/screen"
 )
 
-// commandPalette finds what can be done here by its words: commands, steps, rows
+// Palette finds what can be done here by its words: commands, steps, rows
 // of the list, themes. It does nothing that has no other way.
 type Palette struct {
 	edit  form.Editor
@@ -21,6 +21,7 @@ type Palette struct {
 	at    int
 }
 
+// NewPalette is a palette in which these things are found.
 func NewPalette(items []screen.Found) *Palette {
 	p := &Palette{items: items}
 	p.filter()

@@ -15,6 +15,7 @@ type factFind struct {
 	typing bool
 }
 
+// Words are those that a fact must have.
 func (f *factFind) Words() []string { return strings.Fields(strings.ToLower(f.Edit.Value())) }
 
 // findFact brings the facts to the front and takes what is typed from here on.

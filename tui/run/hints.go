@@ -67,6 +67,7 @@ func (r *Screen) keys(env *screen.Env) []ink.Hint {
 	return append(hs, keymap.Hints(k.Evidence, k.Note)...)
 }
 
+// Hints implements [screen.Screen].
 func (r *Screen) Hints(env *screen.Env) screen.Hints {
 	out := screen.Hints{Always: keymap.Hints(env.Keys.Help, env.Keys.Leave)}
 	if r.Find.typing {
@@ -77,6 +78,7 @@ func (r *Screen) Hints(env *screen.Env) screen.Hints {
 	return out
 }
 
+// Paste implements [screen.Screen].
 func (r *Screen) Paste(env *screen.Env, s string) tea.Cmd {
 	if !r.Find.typing {
 		return env.Ask(screen.TakeApproval{Text: s})
@@ -85,8 +87,10 @@ func (r *Screen) Paste(env *screen.Env, s string) tea.Cmd {
 	return nil
 }
 
+// Typing implements [screen.Screen].
 func (r *Screen) Typing() bool { return r.Find.typing }
 
+// Hear implements [screen.Screen].
 func (r *Screen) Hear(env *screen.Env, msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
 	case JudgedMsg:

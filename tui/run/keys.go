@@ -53,7 +53,7 @@ func (r *Screen) Press(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 		r.Facts, r.Find = !r.Facts, factFind{}
 		r.Off = 0
 	case key.Matches(msg, k.Evidence):
-		return env.Ask(screen.OpenEvidence{})
+		return env.Ask(screen.Open{Screen: screen.AtEvidence})
 	case key.Matches(msg, k.Help):
 		return env.Ask(screen.OpenHelp{})
 	case key.Matches(msg, k.Leave):

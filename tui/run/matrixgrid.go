@@ -20,6 +20,7 @@ type matrixLayout struct {
 // The widths between which a column is read at a glance.
 const leastColumn, mostColumn = 9, 28
 
+// Layout fits the comparison into w cells.
 func (g *grid) Layout(w int) matrixLayout {
 	l := matrixLayout{name: 5, cols: make([]int, len(g.cols))}
 	verdict, all := 0, 0

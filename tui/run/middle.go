@@ -163,6 +163,7 @@ func (r *Screen) drawConclude(p *ink.Page, st triage.Step, card session.Card) {
 	}
 }
 
+// DrawManual draws a step that is done outside.
 func (r *Screen) DrawManual(p *ink.Page, st triage.Step, card session.Card) {
 	p.Gap()
 	if card.Evidence != "" {

@@ -11,7 +11,7 @@ import (
 	"handrail/tui/sheets"
 )
 
-// runScreen walks one incident: where it stands, the step in front, what is
+// Screen walks one incident: where it stands, the step in front, what is
 // known.
 type Screen struct {
 	*incident.Case
@@ -65,6 +65,7 @@ func (r *Screen) Front(id string) {
 	}
 }
 
+// Step is the one in front.
 func (r *Screen) Step() (triage.Step, session.Card) {
 	st, _ := r.Snap.State.Step(r.Focus)
 	return st, r.Snap.Cards[r.Focus]

@@ -18,6 +18,7 @@ func apart(st triage.Step) time.Duration {
 	return 20 * time.Second
 }
 
+// Greens is how many a watch must see in a row.
 func Greens(st triage.Step) int {
 	if st.PlanStep.Greens > 0 {
 		return st.PlanStep.Greens

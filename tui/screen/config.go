@@ -86,6 +86,7 @@ type Config struct {
 	Out io.Writer // nil: the terminal
 }
 
+// Scrubbed takes the secrets out of a text.
 func (c Config) Scrubbed(text string) string {
 	if c.Scrub == nil {
 		return text
@@ -141,7 +142,7 @@ type DrillRow struct {
 // RunbookRow is a runbook of the library.
 type RunbookRow struct{ ID, Title, Severity, Domain string }
 
-// theme is what c asks to draw with on a background.
+// Inks are what c asks to draw with on a background.
 func (c Config) Inks(dark bool) ink.Theme {
 	if c.NoColor {
 		return ink.Monochrome()

@@ -22,7 +22,7 @@ type Crew struct {
 	open  []Incident
 }
 
-// faultMsg says that something of ours panicked beside the loop.
+// Fault says that something of ours panicked beside the loop.
 type Fault struct{ What string }
 
 // Start runs f at once; the command only waits for it, so that one which is

@@ -16,17 +16,18 @@ import (
 	"handrail/tui/keymap"
 )
 
-// screen is what fills the terminal.
-type ID int
+// ID names a screen.
+type ID string
 
+// The screens that others lead to.
 const (
-	AtHome ID = iota
-	AtMatch
-	AtWait
-	AtRun
-	AtEvidence
-	AtSeal
-	AtSymptoms
+	AtHome     ID = "home"
+	AtMatch    ID = "match"
+	AtSymptoms ID = "symptoms"
+	AtWait     ID = "wait"
+	AtRun      ID = "run"
+	AtEvidence ID = "evidence"
+	AtSeal     ID = "seal"
 )
 
 // The smallest terminal in which every screen is whole.
@@ -76,6 +77,7 @@ type Notice struct {
 // Show has another screen fill the terminal.
 func (env *Env) Show(id ID) { env.At = id }
 
+// Warn says something in the line above the keys.
 func (env *Env) Warn(level string, t ink.Text) { env.Notice = Notice{Level: level, Text: t} }
 
 // Send asks the incident for an intent. Leaving the program must not undo what
@@ -132,6 +134,7 @@ func (env *Env) SendAll(ins []triage.Intent) tea.Cmd {
 	})
 }
 
+// Replaying says that a recorded incident is shown, in which nothing can be done.
 func (env *Env) Replaying() bool { return env.Tape != nil }
 
 // SealState is how far the seal of the incident is.

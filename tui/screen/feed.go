@@ -14,6 +14,7 @@ type Feed struct {
 	done  <-chan struct{}
 }
 
+// Line adds a line, from any goroutine.
 func (f *Feed) Line(s string) {
 	f.mu.Lock()
 	f.lines = append(f.lines, s)
@@ -24,6 +25,7 @@ func (f *Feed) Line(s string) {
 	}
 }
 
+// Drain takes the lines that came since.
 func (f *Feed) Drain() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()

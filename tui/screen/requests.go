@@ -21,8 +21,8 @@ type (
 	ShowOutput struct{}
 	// CopyRequest hands what a gate asks of a second person to the clipboard.
 	CopyRequest struct{}
-	// OpenEvidence lists all entries.
-	OpenEvidence struct{}
+	// Open shows a screen as it comes to the front.
+	Open struct{ Screen ID }
 	// OpenEntry shows an entry with its raw artifacts: with the whole screen, or as
 	// one that was opened from its step, where esc leads back to.
 	OpenEntry struct {
@@ -41,8 +41,6 @@ type (
 	Match struct{ Text string }
 	// TakeApproval takes what was pasted while a gate waits behind another screen.
 	TakeApproval struct{ Text string }
-	// OpenSymptoms shows what may be picked instead of an error text.
-	OpenSymptoms struct{}
 	// Start opens an incident with a runbook. Its parameters are asked for where one
 	// must be given, or where they should be looked at.
 	Start struct {
@@ -67,7 +65,7 @@ func (Preview) request()      {}
 func (CloseGate) request()    {}
 func (ShowOutput) request()   {}
 func (CopyRequest) request()  {}
-func (OpenEvidence) request() {}
+func (Open) request()         {}
 func (OpenEntry) request()    {}
 func (OpenOutput) request()   {}
 func (OpenReport) request()   {}
@@ -75,7 +73,6 @@ func (OpenSeal) request()     {}
 func (OpenHelp) request()     {}
 func (Match) request()        {}
 func (TakeApproval) request() {}
-func (OpenSymptoms) request() {}
 func (Start) request()        {}
 func (Resume) request()       {}
 func (Practise) request()     {}

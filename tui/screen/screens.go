@@ -26,12 +26,16 @@ type Screen interface {
 	Typing() bool
 }
 
-// hintLine is the end of a screen: the move, the keys as far as they fit, and
+// Hints is the end of a screen: the move, the keys as far as they fit, and
 // those that always show.
 type Hints struct {
 	Move         ink.Text
 	Keys, Always []ink.Hint
 }
+
+// Opener is a screen that begins something as it comes to the front. It shows
+// itself.
+type Opener interface{ Open(env *Env) tea.Cmd }
 
 // Finder is a screen in which the palette finds more than its keys.
 type Finder interface{ Finds(env *Env) []Found }

@@ -160,6 +160,7 @@ func (s *Screen) drawVerdict(p *ink.Page) {
 	}
 }
 
+// Hints implements [screen.Screen].
 func (s *Screen) Hints(env *screen.Env) screen.Hints {
 	out := screen.Hints{Always: keymap.Hints(env.Keys.Help, env.Keys.Esc)}
 	k := env.Keys

@@ -12,7 +12,7 @@ import (
 	"handrail/tui/screen"
 )
 
-// sealScreen says what a seal is, asks for it, and shows what came of it.
+// Screen says what a seal is, asks for it, and shows what came of it.
 type Screen struct {
 	*screen.SealState
 	means *screen.Sealing // nil while it is looked for
@@ -68,6 +68,7 @@ func (s *Screen) sealLooked(msg sealingMsg) {
 	}
 }
 
+// Press implements [screen.Screen].
 func (s *Screen) Press(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 	k := &env.Keys
 	switch {
@@ -174,10 +175,13 @@ func (s *Screen) sealDone(env *screen.Env, msg sealedMsg) {
 	s.Result = &msg.result
 }
 
+// Paste implements [screen.Screen].
 func (s *Screen) Paste(*screen.Env, string) tea.Cmd { return nil }
 
+// Typing implements [screen.Screen].
 func (s *Screen) Typing() bool { return false }
 
+// Hear implements [screen.Screen].
 func (s *Screen) Hear(env *screen.Env, msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
 	case sealingMsg:

@@ -14,6 +14,7 @@ import (
 
 // The sheets of the run screen: one constructor for each intent that needs words.
 
+// AnswerForm asks how an answer was confirmed.
 func AnswerForm(env *screen.Env, step string, c form.Choice) *form.Form {
 	st, _ := env.Snap.State.Step(step)
 	card := env.Snap.Cards[step]
@@ -31,6 +32,7 @@ func AnswerForm(env *screen.Env, step string, c form.Choice) *form.Form {
 		}}
 }
 
+// ManualForm asks for the proof of what was done outside.
 func ManualForm(env *screen.Env, step string) *form.Form {
 	return &form.Form{Title: ink.Say("Done: %s", env.Title(step)), Intro: []ink.Text{"Name the proof, so that somebody else can look at it."},
 		Fields: []form.Field{form.Named("proof", "proof", ink.Or(ink.Shown(env.Snap.Cards[step].Evidence), "a link, an id, a line of a log"), true)},
@@ -39,6 +41,7 @@ func ManualForm(env *screen.Env, step string) *form.Form {
 		}}
 }
 
+// SkipForm asks why a step is not needed.
 func SkipForm(env *screen.Env, step string) *form.Form {
 	return &form.Form{Title: ink.Say("Skip: %s", env.Title(step)), Intro: []ink.Text{"The step stays visible as skipped, with the reason."},
 		Fields: []form.Field{form.Named("why", "why", "why this step is not needed here", true)},
@@ -64,6 +67,7 @@ func overruleForm(env *screen.Env, step string) *form.Form {
 		}}
 }
 
+// WaiveForm asks who sets a law or a finding aside, and why.
 func WaiveForm(env *screen.Env, o triage.Option) *form.Form {
 	if o.Value == "0" {
 		return overruleForm(env, o.Subject)
@@ -90,6 +94,7 @@ func atoi(s string) int {
 	return n
 }
 
+// ConcludeForm asks for a decision and what it stands on.
 func ConcludeForm(env *screen.Env, o triage.Option) *form.Form {
 	var cs []form.Choice
 	for _, v := range env.Snap.Cards[o.Step].Values {
@@ -129,6 +134,7 @@ func topicValues(t triage.Topic) []form.Choice {
 	return nil
 }
 
+// NoteForm asks for a note.
 func NoteForm(env *screen.Env) *form.Form {
 	return &form.Form{Title: "Note for the timeline", Fields: []form.Field{form.Named("text", "note", "what was said, seen or decided", true)},
 		Submit: func(v map[string]string) tea.Cmd {
@@ -136,6 +142,7 @@ func NoteForm(env *screen.Env) *form.Form {
 		}}
 }
 
+// SeverityForm asks for another severity.
 func SeverityForm(env *screen.Env) *form.Form {
 	cs := []form.Choice{{Value: "SEV-1", Help: "the gates of repair and re-run then need a commander"}, {Value: "SEV-2", Help: ""}, {Value: "SEV-3", Help: ""}, {Value: "SEV-4", Help: ""}}
 	f := &form.Form{Title: ink.Say("Severity, now %s", env.Snap.State.Severity),
@@ -192,6 +199,7 @@ func settleDetails(env *screen.Env, d triage.Debt, how string) *form.Form {
 		}}
 }
 
+// CloseForm asks how the incident ends.
 func CloseForm(env *screen.Env) *form.Form {
 	help := func(v string, fine ink.Text) form.Choice {
 		for _, o := range env.Snap.Options {
@@ -209,6 +217,7 @@ func CloseForm(env *screen.Env) *form.Form {
 		}}
 }
 
+// InterruptForm asks once more before an act is interrupted.
 func InterruptForm(env *screen.Env, step string) *form.Form {
 	cs := []form.Choice{{Value: "let it go on", Help: ""}, {Value: "interrupt it", Help: "one interrupt; it may leave things half done"}}
 	return &form.Form{Title: ink.Say("%s is acting", incident.Short(step)), Intro: []ink.Text{"An interrupt asks the program to stop in order. It is sent once and not repeated."},
@@ -221,6 +230,7 @@ func InterruptForm(env *screen.Env, step string) *form.Form {
 		}}
 }
 
+// PlanForm asks which runbook to go on with.
 func PlanForm(env *screen.Env) *form.Form {
 	var cs []form.Choice
 	for _, l := range env.Snap.Next {

@@ -18,6 +18,7 @@ import (
 // CopyMost bounds what is handed to a clipboard: terminals drop what is longer.
 const CopyMost = 64 << 10
 
+// CopiedMsg is what was read for the clipboard.
 type CopiedMsg struct {
 	ID   int
 	Body string

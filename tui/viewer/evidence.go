@@ -14,7 +14,7 @@ import (
 	"handrail/tui/screen"
 )
 
-// evidenceScreen lists every entry, finds some, and shows one with its raw
+// Screen lists every entry, finds some, and shows one with its raw
 // artifacts, or the report as it would be now.
 type Screen struct {
 	snap      session.Snapshot
@@ -58,7 +58,7 @@ func (e *Screen) Look() Opening {
 // OpenEntry shows an entry of the journal, with its raw artifacts.
 func (e *Screen) OpenEntry(env *screen.Env, o Opening) tea.Cmd {
 	e.Find, e.Kind = form.Editor{}, 0 // what was searched for may hide it
-	e.Open(env, env.Snap)
+	e.list(env)
 	i := slices.IndexFunc(e.snap.State.Timeline, func(mo triage.Moment) bool { return mo.Seq == o.Entry })
 	if i < 0 {
 		return nil
@@ -69,8 +69,15 @@ func (e *Screen) OpenEntry(env *screen.Env, o Opening) tea.Cmd {
 	return e.nextBlob(env, 1)
 }
 
-// Open lists the evidence of a snapshot.
-func (e *Screen) Open(env *screen.Env, s session.Snapshot) {
+// Open lists the evidence of the incident that is shown.
+func (e *Screen) Open(env *screen.Env) tea.Cmd {
+	env.Show(screen.AtEvidence)
+	e.list(env)
+	return nil
+}
+
+func (e *Screen) list(env *screen.Env) {
+	s := env.Snap
 	e.CloseArtifact(env)
 
 	*e = Screen{snap: s, Find: e.Find, wrap: e.wrap, Kind: e.Kind, Blob: -1, cover: incident.CoverageOf(s.State)}
@@ -98,6 +105,7 @@ func (e *Screen) narrow() {
 	e.At = min(e.At, max(0, len(e.Found)-1))
 }
 
+// Moment is the entry that the cursor is on.
 func (e *Screen) Moment() (triage.Moment, bool) {
 	if len(e.Found) == 0 {
 		return triage.Moment{}, false
@@ -105,6 +113,7 @@ func (e *Screen) Moment() (triage.Moment, bool) {
 	return e.snap.State.Timeline[e.Found[e.At]], true
 }
 
+// Press implements [screen.Screen].
 func (e *Screen) Press(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 	k := &env.Keys
 	switch {
@@ -171,6 +180,7 @@ func (e *Screen) search(msg tea.KeyPressMsg) {
 	e.filter()
 }
 
+// Paste implements [screen.Screen].
 func (e *Screen) Paste(env *screen.Env, s string) tea.Cmd {
 	s = strings.Join(strings.Fields(s), " ")
 	if v := e.View; v != nil && v.Find.typing {
@@ -184,6 +194,7 @@ func (e *Screen) Paste(env *screen.Env, s string) tea.Cmd {
 	return nil
 }
 
+// Typing implements [screen.Screen].
 func (e *Screen) Typing() bool { return e.searching || e.View != nil && e.View.Find.typing }
 
 func (e *Screen) pressDetail(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {

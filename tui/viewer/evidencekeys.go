@@ -58,6 +58,7 @@ func (e *Screen) textKeys(env *screen.Env) (ink.Text, []ink.Hint) {
 	return "Give it the whole screen", keys
 }
 
+// Hints implements [screen.Screen].
 func (e *Screen) Hints(env *screen.Env) screen.Hints {
 	var out screen.Hints
 	out.Move, out.Keys = e.moveAndKeys(env)
@@ -67,6 +68,7 @@ func (e *Screen) Hints(env *screen.Env) screen.Hints {
 	return out
 }
 
+// Hear implements [screen.Screen].
 func (e *Screen) Hear(env *screen.Env, msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
 	case ArtifactMsg:

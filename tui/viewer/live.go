@@ -15,7 +15,7 @@ import (
 // OpenLive gives what a running step prints the whole screen. It follows the end
 // until somebody looks further up.
 func (e *Screen) OpenLive(env *screen.Env, x session.Running) tea.Cmd {
-	e.Open(env, env.Snap)
+	e.list(env)
 	env.Show(screen.AtEvidence)
 
 	e.Detail, e.Full, e.direct = true, true, true

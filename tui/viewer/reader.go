@@ -15,7 +15,7 @@ import (
 // whether anybody still wants it.
 const slice = 8 << 20
 
-// viewer shows an artifact of any size. All reading goes on beside the loop, in two
+// Reader shows an artifact of any size. All reading goes on beside the loop, in two
 // lanes with one piece of work each: pages, which whoever presses keys waits for,
 // and the lines that are counted or searched. What a key wants while a page is on
 // its way is put together, so that no row of old keys builds up.

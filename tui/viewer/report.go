@@ -25,6 +25,7 @@ type laidOut struct {
 	from  []int64 // where each line begins in the text
 }
 
+// Close does nothing: the report is in memory.
 func (*laidOut) Close() error { return nil }
 
 func layOut(src []byte, w int) *laidOut {
@@ -72,7 +73,7 @@ func (e *Screen) OpenReport(env *screen.Env, back screen.ID) tea.Cmd {
 		return nil
 	}
 	if back == screen.AtRun {
-		e.Open(env, env.Snap)
+		e.list(env)
 	}
 	env.Show(screen.AtEvidence)
 

@@ -38,6 +38,7 @@ type hunt struct {
 	round bool
 }
 
+// HuntMsg is what a slice of a search came to.
 type HuntMsg struct {
 	ID, n   int
 	hit, on int64
@@ -142,6 +143,7 @@ func (e *Screen) pressFind(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 	return e.FindTyped(env)
 }
 
+// FindTyped searches for what is typed by now.
 func (e *Screen) FindTyped(env *screen.Env) tea.Cmd {
 	v := e.View
 	f := &v.Find

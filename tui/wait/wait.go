@@ -16,7 +16,7 @@ import (
 	"handrail/tui/screen"
 )
 
-// waitScreen is shown while an incident is being opened, which for a drill means
+// Screen is shown while an incident is being opened, which for a drill means
 // that a lab starts and something is broken in it.
 type Screen struct {
 	title   ink.Text
@@ -30,6 +30,7 @@ type Screen struct {
 	resumes string // the incident that is resumed, "" for none
 }
 
+// OpenedMsg is an incident that was opened, or why it was not.
 type OpenedMsg struct {
 	Seq int
 	Inc screen.Incident
@@ -64,6 +65,7 @@ func (s *Screen) Open(env *screen.Env, title ink.Text, how func(ctx context.Cont
 	}))
 }
 
+// Resume opens an incident that is there already.
 func (s *Screen) Resume(env *screen.Env, id string) tea.Cmd { return s.resumeWith(env, id, "") }
 
 // resumeWith is resume with the reason why somebody else goes on.
@@ -75,19 +77,15 @@ func (s *Screen) resumeWith(env *screen.Env, id, why string) tea.Cmd {
 	return cmd
 }
 
+// Drill starts a drill.
 func (s *Screen) Drill(env *screen.Env, id, variant string) tea.Cmd {
 	return s.Open(env, ink.Say("Preparing the drill %s", id), func(ctx context.Context, progress func(string)) (screen.Incident, error) {
 		return env.Config.Drill(ctx, id, variant, progress)
 	})
 }
 
-// startRunbook asks for the parameters first when one of them must be given.
-func (s *Screen) startRunbook(env *screen.Env, id string) tea.Cmd {
-	return s.StartWith(env, id, nil, false)
-}
-
-// StartWith is startRunbook with parameters that are known; look asks for them
-// all the same.
+// StartWith opens an incident with a runbook. It asks for the parameters first
+// where one must be given that is not known; look asks for them all the same.
 func (s *Screen) StartWith(env *screen.Env, id string, given map[string]string, look bool) tea.Cmd {
 	start := func(v map[string]string) tea.Cmd {
 		return s.Open(env, ink.Say("Opening an incident with %s", id), func(ctx context.Context, _ func(string)) (screen.Incident, error) {
@@ -156,6 +154,7 @@ func (w *Screen) take(msg progressMsg) tea.Cmd {
 	return w.feed.Next(msg)
 }
 
+// Opened shows the incident, or lets go of one that is not waited for any more.
 func (s *Screen) Opened(env *screen.Env, msg OpenedMsg) tea.Cmd {
 	if msg.Seq != s.Seq || env.At != screen.AtWait {
 		if msg.Inc == nil {
@@ -173,6 +172,7 @@ func (s *Screen) Opened(env *screen.Env, msg OpenedMsg) tea.Cmd {
 	return env.Ask(screen.Enter{Incident: msg.Inc})
 }
 
+// Press implements [screen.Screen].
 func (s *Screen) Press(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 	leave := key.Matches(msg, env.Keys.Esc, env.Keys.Leave)
 	if leave || s.err != "" && key.Matches(msg, env.Keys.Enter) {
@@ -183,6 +183,7 @@ func (s *Screen) Press(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
+// Draw implements [screen.Screen].
 func (s *Screen) Draw(env *screen.Env, w, h int) []ink.Drawn {
 	th := &env.Theme
 	p := ink.Page{W: w, Theme: th}
@@ -211,10 +212,13 @@ func (s *Screen) Draw(env *screen.Env, w, h int) []ink.Drawn {
 	return p.Rows
 }
 
+// Paste implements [screen.Screen].
 func (s *Screen) Paste(*screen.Env, string) tea.Cmd { return nil }
 
+// Typing implements [screen.Screen].
 func (s *Screen) Typing() bool { return false }
 
+// Hear implements [screen.Screen].
 func (s *Screen) Hear(env *screen.Env, msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
 	case progressMsg:
@@ -225,6 +229,7 @@ func (s *Screen) Hear(env *screen.Env, msg tea.Msg) (tea.Cmd, bool) {
 	return nil, false
 }
 
+// Hints implements [screen.Screen].
 func (s *Screen) Hints(*screen.Env) screen.Hints {
 	if s.err != "" {
 		return screen.Hints{Move: "Back", Keys: []ink.Hint{{Key: "esc", Does: "back"}}}
