@@ -23,6 +23,10 @@
 //
 // The package itself is the program around them: one [tea.Model] that gives each
 // message to what is in front, keeps the clock, obeys what screens ask for, and
-// remembers where a person was. A screen is added with a file of its own and a
-// line in the table of screens.
+// remembers where a person was.
+//
+// A screen is added with a file of its own, which implements [screen.Screen], and
+// a line in the table of screens. A line with a key opens it by that key, and the
+// help, the palette and the key file know it. What it wants of another screen is
+// a [screen.Request].
 package tui

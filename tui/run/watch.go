@@ -90,6 +90,7 @@ func (r *Screen) drawWatch(env *screen.Env, p *ink.Page, st triage.Step) {
 	p.Add(dots + " " + th.Strong.On(ink.Say("%d of %d greens", min(st.Streak, need), need)) + th.Muted.On(ink.Say(" in a row, %s apart", ink.Ago(apart(st)))))
 	name := func(t ink.Text) ink.Drawn { return ink.Fit(th.Muted.On(t), 13) }
 	full := max(8, min(p.W-36, 30))
+	// Not the bar of bubbles: that one is drawn in blocks and knows no theme of ours.
 	bar := func(done, of time.Duration) ink.Drawn {
 		n := full
 		if of > 0 {
