@@ -7,7 +7,9 @@ import (
 	"image/color"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -19,41 +21,29 @@ import (
 	"handrail/tui/ink"
 )
 
-// TestPictures holds the pictures of docs/ against what the program draws: every screen, at both sizes, dark, light and
-// without colour. `make pictures` draws them anew.
+// linked is a picture that a page of the documentation shows.
+var linked = regexp.MustCompile(`pictures/(([a-z0-9-]+)-(\d+)x(\d+)-(dark|light|mono)\.svg)`)
+
+// TestPictures holds the pictures that the documentation shows against what the program draws, and allows no other.
+// `make pictures` draws them anew.
 func TestPictures(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join("..", "docs", "pictures")
 	update := flag.Lookup("update").Value.String() == "true"
+	pages, err := filepath.Glob(filepath.Join("..", "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	var want []string
-	for _, size := range [][2]int{{80, 24}, {140, 45}} {
-		for name, sc := range shots() {
-			s := onStage(t, size[0], size[1], sc.incident, "")
-			sc.to(s)
-			s.Update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
-			for _, look := range []struct {
-				name, fg, bg string
-				th           ink.Theme
-			}{
-				{"dark", "#D8DCE4", "#16181D", ink.NewTheme(ink.ThemeAuto, true)},
-				{"light", "#22262E", "#FFFFFF", ink.NewTheme(ink.ThemeAuto, false)},
-				{"mono", "#D8DCE4", "#16181D", ink.NewTheme(ink.ThemeMono, true)},
-			} {
-				s.Theme = look.th
-				file := fmt.Sprintf("%s-%dx%d-%s.svg", name, size[0], size[1], look.name)
+	for _, page := range append(pages, filepath.Join("..", "README.md")) {
+		body, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range linked.FindAllStringSubmatch(string(body), -1) {
+			if file := m[1]; !slices.Contains(want, file) {
 				want = append(want, file)
-				got := s.picture(look.fg, look.bg)
-				if update {
-					if err := os.MkdirAll(dir, 0o755); err != nil {
-						t.Fatal(err)
-					}
-					if err := os.WriteFile(filepath.Join(dir, file), []byte(got), 0o644); err != nil {
-						t.Fatal(err)
-					}
-				}
-				if old, err := os.ReadFile(filepath.Join(dir, file)); err != nil || string(old) != got {
-					t.Errorf("%s is not what is drawn now (%v); look at the change, then make pictures", file, err)
-				}
+				drawPicture(t, filepath.Join(dir, file), m[2], m[3], m[4], m[5], update)
 			}
 		}
 	}
@@ -62,9 +52,52 @@ func TestPictures(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range list {
-		if !slices.Contains(want, e.Name()) {
-			t.Errorf("%s is a picture of no screen", e.Name())
+		if slices.Contains(want, e.Name()) {
+			continue
 		}
+		if update {
+			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		t.Errorf("no page shows %s", e.Name())
+	}
+}
+
+// drawPicture holds a picture against its screen, or draws it anew.
+func drawPicture(t *testing.T, file, name, wide, high, look string, update bool) {
+	t.Helper()
+	sc, ok := shots()[name]
+	w, errW := strconv.Atoi(wide)
+	h, errH := strconv.Atoi(high)
+	if !ok || errW != nil || errH != nil {
+		t.Errorf("%s is linked, and is a picture of no screen", file)
+		return
+	}
+	s := onStage(t, w, h, sc.incident, "")
+	sc.to(s)
+	s.Update(tea.WindowSizeMsg{Width: w, Height: h})
+	fg, bg := "#D8DCE4", "#16181D"
+	switch look {
+	case "dark":
+		s.Theme = ink.NewTheme(ink.ThemeAuto, true)
+	case "light":
+		s.Theme, fg, bg = ink.NewTheme(ink.ThemeAuto, false), "#22262E", "#FFFFFF"
+	case "mono":
+		s.Theme = ink.NewTheme(ink.ThemeMono, true)
+	}
+	got := s.picture(fg, bg)
+	if update {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if old, err := os.ReadFile(file); err != nil || string(old) != got {
+		t.Errorf("%s is not what is drawn now (%v); look at the change, then make pictures", file, err)
 	}
 }
 
