@@ -204,32 +204,3 @@ func TestPlace(t *testing.T) {
 		t.Error("a drill is called production")
 	}
 }
-
-func drawnText(p *ink.Page) string {
-	var b strings.Builder
-	for _, row := range p.Rows {
-		b.WriteString(string(row) + "\n")
-	}
-	return b.String()
-}
-
-// TestPlaceOfAnotherContext: a step that reads production beside an incident
-// elsewhere says so before and after it was run.
-func TestPlaceOfAnotherContext(t *testing.T) {
-	t.Parallel()
-	s := onStage(t, 80, 24, true, "")
-	step := id("lock")
-	card := s.bench.cards[step]
-	card.With = []steps.KV{{Key: steps.ContextParam, Value: "shop-prod"}}
-	p := &ink.Page{W: 70, Theme: &s.Theme}
-	s.run.DrawWhere(s.Env, p, card)
-	if got := drawnText(p); !strings.Contains(got, "PRODUCTION") || !strings.Contains(got, "It reads context shop-prod, not the incident's own.") {
-		t.Errorf("drawn: %q", got)
-	}
-	card.With[0].Value = "shop-test"
-	p = &ink.Page{W: 70, Theme: &s.Theme}
-	s.run.DrawWhere(s.Env, p, card)
-	if got := drawnText(p); strings.Contains(got, "PRODUCTION") || !strings.Contains(got, "shop-test") {
-		t.Errorf("drawn: %q", got)
-	}
-}

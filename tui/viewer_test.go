@@ -231,8 +231,8 @@ func TestCopy(t *testing.T) {
 		t.Errorf("the line is copied as %q, want %q", got, want)
 	}
 	s = reading(t, 80, 24, strings.Repeat("支", 100_000))
-	if got := clip(s, "y"); len(got) < viewer.CopyMost-3 || len(got) > viewer.CopyMost {
-		t.Errorf("%d bytes are copied, want at most %d", len(got), viewer.CopyMost)
+	if got := clip(s, "y"); len(got) < 64<<10-3 || len(got) > 64<<10 {
+		t.Errorf("%d bytes are copied, want at most %d", len(got), 64<<10)
 	}
 	s.want(t, "the first 64.0 KiB", "s saves all of it")
 }

@@ -48,7 +48,7 @@ func (r *Screen) drawMiddle(env *screen.Env, w int) []ink.Drawn {
 	case triage.GateStep:
 		r.drawGateStep(env, &p, st)
 	case triage.ManualStep:
-		r.DrawManual(&p, st, card)
+		r.drawManual(&p, st, card)
 	}
 	r.drawProbe(env, &p, st, card)
 	if open := st.Status == triage.Pending || st.Status == triage.Stale; open && st.Kind != triage.GateStep && card.Aside == "" {
@@ -163,8 +163,8 @@ func (r *Screen) drawConclude(p *ink.Page, st triage.Step, card session.Card) {
 	}
 }
 
-// DrawManual draws a step that is done outside.
-func (r *Screen) DrawManual(p *ink.Page, st triage.Step, card session.Card) {
+// drawManual draws a step that is done outside.
+func (r *Screen) drawManual(p *ink.Page, st triage.Step, card session.Card) {
 	p.Gap()
 	if card.Evidence != "" {
 		p.Item(p.Theme.Muted.On("proof  "), p.Theme.Plain, ink.Shown(card.Evidence))
@@ -253,7 +253,7 @@ func (r *Screen) drawProbe(env *screen.Env, p *ink.Page, st triage.Step, card se
 	if st.Kind == triage.WatchStep && st.Attempts == 0 {
 		r.drawWatch(env, p, st)
 	}
-	r.DrawWhere(env, p, card)
+	r.drawWhere(env, p, card)
 	if st.Summary != "" && len(st.Rows) == 0 && st.Kind != triage.GateStep { // a gate says it itself
 		p.Gap()
 		mk := statusMark(th, st.Status, false)
@@ -364,9 +364,9 @@ func sortedFindings(fs []triage.Finding) []triage.Finding {
 	return out
 }
 
-// DrawWhere says which other context a step reads, and in the colour of its place
+// drawWhere says which other context a step reads, and in the colour of its place
 // where that is somewhere special.
-func (r *Screen) DrawWhere(env *screen.Env, p *ink.Page, card session.Card) {
+func (r *Screen) drawWhere(env *screen.Env, p *ink.Page, card session.Card) {
 	for _, kv := range card.With {
 		if kv.Key != steps.ContextParam || kv.Value == "" {
 			continue

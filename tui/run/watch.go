@@ -28,8 +28,8 @@ func Greens(st triage.Step) int {
 
 // stability is how far the window of a watch has come, as its samples say.
 type stability struct {
-	Full, Gone time.Duration // of the window, without a break
-	Least      time.Duration // until it can be complete
+	full, gone time.Duration // of the window, without a break
+	least      time.Duration // until it can be complete
 	due        time.Duration // until the next sample counts
 	since      time.Time     // of the newest run of equal samples
 	runs       int           // how many there were
@@ -49,21 +49,21 @@ func dueAt(st triage.Step) time.Time {
 	return st.Ended.Add(gap)
 }
 
-// StabilityOf reads the window of a watch at a moment.
-func StabilityOf(st triage.Step, now time.Time) stability {
+// stabilityOf reads the window of a watch at a moment.
+func stabilityOf(st triage.Step, now time.Time) stability {
 	need, gap := Greens(st), apart(st)
-	s := stability{Full: time.Duration(need-1) * gap, due: max(0, dueAt(st).Sub(now))}
+	s := stability{full: time.Duration(need-1) * gap, due: max(0, dueAt(st).Sub(now))}
 	if n := len(st.Greens); n > 0 && st.Streak > 0 {
-		s.Gone = time.Duration(st.Streak-1)*gap + min(gap, max(0, now.Sub(st.Greens[n-1])))
+		s.gone = time.Duration(st.Streak-1)*gap + min(gap, max(0, now.Sub(st.Greens[n-1])))
 	}
-	s.Gone = min(s.Gone, s.Full)
+	s.gone = min(s.gone, s.full)
 	switch left := need - st.Streak; {
 	case left <= 0:
-		s.Gone = s.Full
+		s.gone = s.full
 	case st.Attempts == 0:
-		s.Least = s.Full
+		s.least = s.full
 	default:
-		s.Least = s.due + time.Duration(left-1)*gap
+		s.least = s.due + time.Duration(left-1)*gap
 	}
 	for i, x := range st.Samples {
 		if i == 0 || x.Green != st.Samples[i-1].Green {
@@ -77,7 +77,7 @@ func StabilityOf(st triage.Step, now time.Time) stability {
 // the next sample is due, the last change, and what was seen so far.
 func (r *Screen) drawWatch(env *screen.Env, p *ink.Page, st triage.Step) {
 	th, need := p.Theme, Greens(st)
-	s := StabilityOf(st, env.Now)
+	s := stabilityOf(st, env.Now)
 	p.Gap()
 	var dots ink.Drawn
 	for i := range min(need, 20) {
@@ -98,17 +98,17 @@ func (r *Screen) drawWatch(env *screen.Env, p *ink.Page, st triage.Step) {
 		}
 		return th.Accent.On(ink.Line("━", n)) + th.Faint.On(ink.Line("─", full-n)) + " "
 	}
-	p.Add(name("window") + bar(s.Gone, s.Full) + th.Plain.On(ink.Ago(s.Gone)+" of "+ink.Ago(s.Full)))
+	p.Add(name("window") + bar(s.gone, s.full) + th.Plain.On(ink.Ago(s.gone)+" of "+ink.Ago(s.full)))
 	if st.Attempts == 0 {
-		p.Add(name("at least") + th.Plain.On(ink.Ago(s.Least)) + th.Muted.On(" from the first sample on, if all are green"))
+		p.Add(name("at least") + th.Plain.On(ink.Ago(s.least)) + th.Muted.On(" from the first sample on, if all are green"))
 		p.Gap()
 		p.Para(th.Muted, "Not sampled yet. The first sample starts the window; while this screen is open the next ones follow by themselves.")
 		return
 	}
 	if st.Streak < need {
 		p.Add(name("next sample") + bar(max(0, apart(st)-s.due), apart(st)) + th.Plain.On(dueIn(s.due)))
-		least := th.Plain.On(ink.Ago(s.Least)+" more") + th.Muted.On(", if every sample is green")
-		if s.Least == 0 {
+		least := th.Plain.On(ink.Ago(s.least)+" more") + th.Muted.On(", if every sample is green")
+		if s.least == 0 {
 			least = th.Plain.On("the next green completes it")
 		}
 		p.Add(name("at least") + least)

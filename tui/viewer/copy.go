@@ -15,8 +15,8 @@ import (
 	"handrail/tui/screen"
 )
 
-// CopyMost bounds what is handed to a clipboard: terminals drop what is longer.
-const CopyMost = 64 << 10
+// copyMost bounds what is handed to a clipboard: terminals drop what is longer.
+const copyMost = 64 << 10
 
 // CopiedMsg is what was read for the clipboard.
 type CopiedMsg struct {
@@ -65,7 +65,7 @@ func copyOf(file *longtext.File, from, to int64) (body string, cut bool, err err
 		if ps[0].Last {
 			t += "\n"
 		}
-		if room := CopyMost - b.Len(); len(t) > room {
+		if room := copyMost - b.Len(); len(t) > room {
 			return b.String() + strings.ToValidUTF8(t[:room], ""), true, nil
 		}
 		b.WriteString(t)

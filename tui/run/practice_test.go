@@ -1,4 +1,4 @@
-package tui
+package run
 
 import (
 	"strings"
@@ -13,7 +13,7 @@ import (
 // find.
 func TestManualStepOfADrillSaysWhere(t *testing.T) {
 	t.Parallel()
-	s := onStage(t, 80, 24, true, "")
+	th := ink.NewTheme(ink.ThemeAuto, true)
 	const where = "The disk of node worker is the folder /tmp/node."
 	for _, tc := range []struct {
 		status triage.Status
@@ -24,8 +24,8 @@ func TestManualStepOfADrillSaysWhere(t *testing.T) {
 		{triage.Settled, session.Card{Practice: where}, false},
 		{triage.Pending, session.Card{}, false},
 	} {
-		p := ink.Page{W: 120, Theme: &s.Theme}
-		s.run.DrawManual(&p, triage.Step{PlanStep: triage.PlanStep{ID: "a/b", Kind: triage.ManualStep}, Status: tc.status}, tc.card)
+		p := ink.Page{W: 120, Theme: &th}
+		(&Screen{}).drawManual(&p, triage.Step{PlanStep: triage.PlanStep{ID: "a/b", Kind: triage.ManualStep}, Status: tc.status}, tc.card)
 		var all strings.Builder
 		for _, r := range p.Rows {
 			all.WriteString(string(r) + "\n")
