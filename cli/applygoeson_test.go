@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"handrail/cli/process"
 	"handrail/drills/lab"
 	"handrail/runbooks"
 	"handrail/session"
@@ -65,7 +66,7 @@ type heldApply struct {
 	state string
 	begun *os.File
 	gate  *os.File
-	prog  *program
+	prog  *process.Program
 	s     *session.Session
 }
 
@@ -96,7 +97,7 @@ func newHeldApply(t *testing.T) *heldApply {
 	}
 	h.begun, h.gate = fifo("begun"), fifo("go")
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
-	h.prog = &program{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, environ: env, now: time.Now, state: h.state, tofu: tofu}
+	h.prog = &process.Program{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Environ: env, Now: time.Now, State: h.state, Tofu: tofu}
 	h.lay("")
 	for _, args := range [][]string{{"init", "-input=false"}, {"apply", "-auto-approve", "-input=false"}} {
 		h.tofu(tofu, env, args...)
@@ -109,7 +110,7 @@ resource "terraform_data" "b" {
 }
 resource "terraform_data" "c" { depends_on = [terraform_data.b] }
 `, h.dir))
-	if err := h.prog.trust(h.dir); err != nil {
+	if err := trust(h.prog, h.dir); err != nil {
 		t.Fatal(err)
 	}
 	return h
@@ -134,7 +135,7 @@ func (h *heldApply) tofu(path string, env []string, args ...string) {
 
 func (h *heldApply) config() session.Config {
 	h.t.Helper()
-	c, err := h.prog.session()
+	c, err := newConfig(h.prog)
 	if err != nil {
 		h.t.Fatal(err)
 	}

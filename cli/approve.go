@@ -12,6 +12,9 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/crypto/ssh"
 
+	"handrail/cli/bundle"
+	"handrail/cli/process"
+	"handrail/cli/settings"
 	"handrail/evidence/sig"
 	"handrail/session"
 	"handrail/triage"
@@ -20,9 +23,9 @@ import (
 // maxAsked bounds what is read of a request: it is outside text.
 const maxAsked = 4 << 20
 
-func approveCommand(p *program) *cobra.Command {
+func approveCommand(p *process.Program) *cobra.Command {
 	var file, gate string
-	var key keyChoice
+	var key bundle.KeyChoice
 	cmd := &cobra.Command{
 		Use: "approve [BUNDLE]", Short: "Agree, as the second person, to what a gate is about to do",
 		Long: `approve shows what a gate would do, to what, on which evidence, and asks you to
@@ -36,28 +39,28 @@ is shown comes from what is signed: the digest is computed again from it, and wh
 differs nothing is signed. An approval lapses after ten minutes.
 
 Your key must be among those whom the policy of the operator names, and none of theirs.`,
-		Args: between(0, "a BUNDLE: a path, or the id of an incident"),
+		Args: process.Between(0, "a BUNDLE: a path, or the id of an incident"),
 	}
 	cmd.Flags().StringVarP(&file, "file", "f", "", "read the request from this `file` instead of standard input")
 	cmd.Flags().StringVar(&gate, "gate", "", "of several gates that wait in a BUNDLE, the one of this `step`")
-	key.flags(cmd)
+	key.Flags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 1 && file != "" {
-			return usage("give one of them", "a BUNDLE beside -f")
+			return process.Usage("give one of them", "a BUNDLE beside -f")
 		}
 		if gate != "" && len(args) == 0 {
-			return usage("leave it out; a request is of one gate", "--gate without a BUNDLE")
+			return process.Usage("leave it out; a request is of one gate", "--gate without a BUNDLE")
 		}
-		in := bufio.NewReader(p.stdin)
-		ask := func() (session.Request, error) { return p.requested(in, file) }
+		in := bufio.NewReader(p.Stdin)
+		ask := func() (session.Request, error) { return requested(p, in, file) }
 		if len(args) == 1 {
-			path, err := p.find(args[0])
+			path, err := bundle.Find(p, args[0])
 			if err != nil {
 				return err
 			}
-			tape, err := session.Follow(path, p.reading())
+			tape, err := session.Follow(path, bundle.Reading(p))
 			if err != nil {
-				return hint(err, "see what is wrong with `handrail bundle verify "+path+"`")
+				return process.Hint(err, "see what is wrong with `handrail bundle verify "+path+"`")
 			}
 			defer tape.Close() //nolint:errcheck // only read from
 			ask = func() (session.Request, error) { tape.Grow(); return waiting(tape, gate) }
@@ -66,7 +69,7 @@ Your key must be among those whom the policy of the operator names, and none of 
 		if len(args) == 0 {
 			again = nil
 		}
-		return p.approve(in, ask, again, key)
+		return approve(p, in, ask, again, key)
 	}
 	return cmd
 }
@@ -87,26 +90,26 @@ func waiting(tape *session.Replay, gate string) (session.Request, error) {
 	for _, r := range all {
 		names = append(names, r.Shown.Step)
 	}
-	return session.Request{}, usage("name one with --gate", "several gates wait: %s", strings.Join(names, ", "))
+	return session.Request{}, process.Usage("name one with --gate", "several gates wait: %s", strings.Join(names, ", "))
 }
 
 // notNow is the end of an approval that is not given: nothing was signed.
 func notNow(why, next string) error {
-	return &problem{code: ExitRefused, err: errors.New("nothing was signed: " + why), next: next}
+	return &process.Problem{Code: process.ExitRefused, Err: errors.New("nothing was signed: " + why), Next: next}
 }
 
 // requested reads a request from a file or from what is pasted.
-func (p *program) requested(in *bufio.Reader, file string) (session.Request, error) {
+func requested(p *process.Program, in *bufio.Reader, file string) (session.Request, error) {
 	var text string
 	if file != "" && file != "-" {
-		src, err := readUpTo(file, maxAsked)
+		src, err := settings.ReadUpTo(file, maxAsked)
 		if err != nil {
-			return session.Request{}, usage("name the file that holds the request", "reading the request: %w", err)
+			return session.Request{}, process.Usage("name the file that holds the request", "reading the request: %w", err)
 		}
 		text = string(src)
 	} else {
-		if isTerminal(p.stdin) {
-			fmt.Fprintln(p.stderr, "Paste the request, whole:")
+		if process.IsTerminal(p.Stdin) {
+			fmt.Fprintln(p.Stderr, "Paste the request, whole:")
 		}
 		var all strings.Builder
 		for all.Len() < maxAsked {
@@ -123,14 +126,14 @@ func (p *program) requested(in *bufio.Reader, file string) (session.Request, err
 	}
 	r, err := session.ParseRequest(text)
 	if err != nil {
-		return r, &problem{code: ExitUsage, err: err, next: "ask the operator to copy the request again; all lines of it are needed, from BEGIN to END"}
+		return r, &process.Problem{Code: process.ExitUsage, Err: err, Next: "ask the operator to copy the request again; all lines of it are needed, from BEGIN to END"}
 	}
 	return r, nil
 }
 
 // approve shows a request, takes the phrase and prints the approval. again looks
 // whether it is still asked for; nil where that cannot be seen.
-func (p *program) approve(in *bufio.Reader, ask, again func() (session.Request, error), choice keyChoice) error {
+func approve(p *process.Program, in *bufio.Reader, ask, again func() (session.Request, error), choice bundle.KeyChoice) error {
 	r, err := ask()
 	if err != nil {
 		return err
@@ -138,10 +141,10 @@ func (p *program) approve(in *bufio.Reader, ask, again func() (session.Request, 
 	if err := r.Sound(); err != nil {
 		return notNow(err.Error(), "what is shown is not what is asked for: do not go on, and tell the operator by another way")
 	}
-	if err := p.inTime(r); err != nil {
+	if err := inTime(p, r); err != nil {
 		return err
 	}
-	signer, done, err := p.signer(choice)
+	signer, done, err := bundle.Signer(p, choice)
 	if err != nil {
 		return err
 	}
@@ -150,14 +153,14 @@ func (p *program) approve(in *bufio.Reader, ask, again func() (session.Request, 
 	if slices.Contains(r.Shown.Second.Own, mark) {
 		return notNow("the key "+mark+" is at the operator's hand, and a second person signs with another", "sign with a key of your own: --key FILE or --signer SHA256:…")
 	}
-	showRequest(p.stderr, r, p.now())
-	fmt.Fprintf(p.stderr, "\nYou would sign exactly this with %s. To approve it, type: %s\nphrase> ", mark, safe(r.Shown.Phrase))
+	showRequest(p.Stderr, r, p.Now())
+	fmt.Fprintf(p.Stderr, "\nYou would sign exactly this with %s. To approve it, type: %s\nphrase> ", mark, process.Safe(r.Shown.Phrase))
 	typed, err := in.ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("reading the phrase: %w", err)
 	}
-	if !isTerminal(p.stdin) {
-		fmt.Fprintln(p.stderr)
+	if !process.IsTerminal(p.Stdin) {
+		fmt.Fprintln(p.Stderr)
 	}
 	if strings.TrimRight(typed, " \t\r\n") != r.Shown.Phrase || r.Shown.Phrase == "" {
 		return notNow("what was typed is not the phrase", "type it exactly, or close this if you do not agree; tell the operator why")
@@ -171,14 +174,14 @@ func (p *program) approve(in *bufio.Reader, ask, again func() (session.Request, 
 			return err
 		}
 	}
-	if err := p.inTime(r); err != nil {
+	if err := inTime(p, r); err != nil {
 		return err
 	}
-	return p.sign(r, signer)
+	return sign(p, r, signer)
 }
 
-func (p *program) sign(r session.Request, signer ssh.Signer) error {
-	at := p.now().UTC().Truncate(time.Second)
+func sign(p *process.Program, r session.Request, signer ssh.Signer) error {
+	at := p.Now().UTC().Truncate(time.Second)
 	text, err := r.Signed(at)
 	if err != nil {
 		return err
@@ -188,13 +191,13 @@ func (p *program) sign(r session.Request, signer ssh.Signer) error {
 		return err
 	}
 	a := session.Approval{Digest: r.Shown.Digest, Signed: at, Sig: armour}
-	fmt.Fprintf(p.stderr, "Approved until %s. Send this one line back to the operator:\n", triage.Approve{Signed: at}.Lapses().Format("15:04:05Z"))
-	_, err = fmt.Fprintln(p.stdout, a.Line())
+	fmt.Fprintf(p.Stderr, "Approved until %s. Send this one line back to the operator:\n", triage.Approve{Signed: at}.Lapses().Format("15:04:05Z"))
+	_, err = fmt.Fprintln(p.Stdout, a.Line())
 	return err
 }
 
-func (p *program) inTime(r session.Request) error {
-	if until := r.Shown.Until; p.now().After(until) {
+func inTime(p *process.Program, r session.Request) error {
+	if until := r.Shown.Until; p.Now().After(until) {
 		return notNow("the gate expired at "+until.UTC().Format(time.RFC3339), "ask the operator to preview it again, and to send the new request")
 	}
 	return nil
@@ -202,6 +205,6 @@ func (p *program) inTime(r session.Request) error {
 
 // approvalIn reads an approval that somebody sent back and the operator put into a file.
 func approvalIn(file string) (string, error) {
-	src, err := readUpTo(file, maxAsked)
+	src, err := settings.ReadUpTo(file, maxAsked)
 	return string(src), err
 }

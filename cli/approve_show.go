@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"handrail/cli/process"
 	"handrail/session"
 	"handrail/triage"
 )
@@ -19,7 +20,7 @@ func showRequest(w io.Writer, r session.Request, now time.Time) {
 			if i > 0 {
 				name = ""
 			}
-			fmt.Fprintf(w, "  %-10s %s\n", safe(name), safe(line))
+			fmt.Fprintf(w, "  %-10s %s\n", process.Safe(name), process.Safe(line))
 		}
 	}
 	fmt.Fprintln(w, "You are asked to approve one act. Read all of it: your signature is for exactly this.")

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"handrail/cli/process"
+	"handrail/cli/settings"
 	"handrail/steps/fault"
 	"handrail/tui"
 )
@@ -28,13 +30,13 @@ const (
 
 // draw shows the terminal UI. Nothing else reaches the terminal meanwhile; what
 // tried to is told after the screen was given back.
-func (p *program) draw(ctx context.Context, face tui.Config) error {
-	face, err := p.drawn(face)
+func draw(ctx context.Context, p *process.Program, face tui.Config) error {
+	face, err := settings.Drawn(p, face)
 	if err != nil {
 		return err
 	}
-	stderr, ok := fileOf(p.stderr)
-	if !ok || !turnsAside || !isTerminal(stderr) {
+	stderr, ok := process.FileOf(p.Stderr)
+	if !ok || !process.TurnsAside || !process.IsTerminal(stderr) {
 		return tui.Run(ctx, face)
 	}
 	a, err := setAside(stderr)
@@ -45,13 +47,13 @@ func (p *program) draw(ctx context.Context, face tui.Config) error {
 	err = tui.Run(ctx, face)
 	back := a.end()
 	if len(a.kept) > 0 {
-		fmt.Fprintln(p.stderr, "While the screen was drawn, this came on stderr:")
+		fmt.Fprintln(p.Stderr, "While the screen was drawn, this came on stderr:")
 	}
 	for _, line := range a.kept {
-		lines(p.stderr, "  | ", line)
+		process.Lines(p.Stderr, "  | ", line)
 	}
 	if a.lost > 0 {
-		fmt.Fprintf(p.stderr, "  (%s before these)\n", counted(a.lost, "line"))
+		fmt.Fprintf(p.Stderr, "  (%s before these)\n", process.Counted(a.lost, "line"))
 	}
 	return errors.Join(err, back)
 }
@@ -70,7 +72,7 @@ type aside struct {
 }
 
 func setAside(stderr *os.File) (_ *aside, err error) {
-	terminal, err := duplicate(stderr)
+	terminal, err := process.Duplicate(stderr)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +80,7 @@ func setAside(stderr *os.File) (_ *aside, err error) {
 	if err != nil {
 		return nil, errors.Join(err, terminal.Close())
 	}
-	err = errors.Join(become(stderr, w), w.Close())
+	err = errors.Join(process.Become(stderr, w), w.Close())
 	// A crash must be seen all the same.
 	err = errors.Join(err, debug.SetCrashOutput(terminal, debug.CrashOptions{}))
 	a := &aside{stderr: stderr, terminal: terminal, pipe: r, news: make(chan string, 1)}
@@ -124,7 +126,7 @@ func (a *aside) keep(text string) {
 
 // end gives stderr back.
 func (a *aside) end() error {
-	err := errors.Join(become(a.stderr, a.terminal), debug.SetCrashOutput(nil, debug.CrashOptions{}))
+	err := errors.Join(process.Become(a.stderr, a.terminal), debug.SetCrashOutput(nil, debug.CrashOptions{}))
 	// A plugin that still runs holds the other end: its silence is no end.
 	err = errors.Join(err, a.pipe.SetReadDeadline(time.Now().Add(asideDrain)))
 	a.reading.Wait()

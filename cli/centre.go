@@ -8,6 +8,9 @@ import (
 	"sync"
 	"time"
 
+	"handrail/cli/bundle"
+	"handrail/cli/process"
+	"handrail/cli/settings"
 	"handrail/session"
 	"handrail/session/index"
 	"handrail/steps"
@@ -29,8 +32,8 @@ const (
 
 // centre asks the ten questions and tells each answer as it comes. It reads, as
 // the operator, and keeps nothing.
-func (p *program) centre(ctx context.Context, c session.Config, tell func(steps.Answer)) {
-	w := p.outlook(c)
+func centre(ctx context.Context, p *process.Program, c session.Config, tell func(steps.Answer)) {
+	w := outlookOf(p, c)
 	var (
 		wg   sync.WaitGroup
 		mu   sync.Mutex
@@ -39,7 +42,7 @@ func (p *program) centre(ctx context.Context, c session.Config, tell func(steps.
 	one := func(a steps.Answer) {
 		mu.Lock()
 		defer mu.Unlock()
-		tell(p.presentable(a, w.runbooks))
+		tell(presentable(p, a, w.runbooks))
 	}
 	for _, q := range steps.Questions() {
 		free <- struct{}{}
@@ -58,7 +61,7 @@ func (p *program) centre(ctx context.Context, c session.Config, tell func(steps.
 
 // outlook is what the questions are asked of.
 type outlook struct {
-	p       *program
+	p       *process.Program
 	env     steps.Env
 	cluster *kube.Centre
 	blind   steps.Gap // why there is no cluster
@@ -68,10 +71,10 @@ type outlook struct {
 	runbooks map[string]bool // of the library
 }
 
-func (p *program) outlook(c session.Config) *outlook {
+func outlookOf(p *process.Program, c session.Config) *outlook {
 	w := &outlook{p: p, env: c.Env}
-	w.rows, w.lost = p.rows()
-	if lib, err := p.library(); err == nil {
+	w.rows, w.lost = bundle.Rows(p)
+	if lib, err := settings.Library(p); err == nil {
 		w.runbooks = map[string]bool{}
 		for _, rb := range lib {
 			w.runbooks[rb.ID] = true
@@ -87,10 +90,10 @@ func (p *program) outlook(c session.Config) *outlook {
 		w.blind = steps.Gap{What: "cluster", Kind: steps.Unread, Say: "nobody is signed in to " + a.Server}
 	default:
 		key := ""
-		if f, err := p.taste(); err == nil {
-			key = f.breakGlass
+		if f, err := settings.Taste(p); err == nil {
+			key = f.BreakGlass
 		}
-		if w.cluster, err = kube.OpenCentre(c.Env, key, p.learn); err != nil {
+		if w.cluster, err = kube.OpenCentre(c.Env, key, p.Learn); err != nil {
 			w.blind = steps.GapOf("cluster", err)
 		}
 	}
@@ -100,7 +103,7 @@ func (p *program) outlook(c session.Config) *outlook {
 func (w *outlook) ask(ctx context.Context, question string) steps.Answer {
 	var parts []steps.Answer
 	parts = append(parts, w.recorded(question))
-	if a, ok := terraform.Ask(ctx, w.env, question, w.p.learn); ok {
+	if a, ok := terraform.Ask(ctx, w.env, question, w.p.Learn); ok {
 		parts = append(parts, a)
 	}
 	if w.cluster == nil {
@@ -185,7 +188,7 @@ func (w *outlook) debt(o index.Owing, lead string) steps.Standing {
 			row.Since = r.Opened
 		}
 	}
-	if until := o.Settled.Until; until != "" && until < w.p.now().Format(time.DateOnly) {
+	if until := o.Settled.Until; until != "" && until < w.p.Now().Format(time.DateOnly) {
 		row.Level, row.Detail = steps.Warning, "overdue since "+until
 	}
 	return row
@@ -193,7 +196,7 @@ func (w *outlook) debt(o index.Owing, lead string) steps.Standing {
 
 func (w *outlook) repaired(a *steps.Answer, rows []index.Row) {
 	for _, r := range index.Repairs(rows) {
-		if w.p.now().Sub(r.At) > recently {
+		if w.p.Now().Sub(r.At) > recently {
 			continue
 		}
 		what := r.Effect
@@ -216,18 +219,18 @@ func target(kvs []triage.KV, key string) string {
 
 // presentable is an answer without secrets, and with runbooks of the library
 // alone.
-func (p *program) presentable(a steps.Answer, known map[string]bool) steps.Answer {
+func presentable(p *process.Program, a steps.Answer, known map[string]bool) steps.Answer {
 	for i := range a.Rows {
 		r := &a.Rows[i]
 		for _, s := range []*string{&r.What, &r.Where, &r.Owner, &r.Detail, &r.Command} {
-			*s = p.scrubText(*s)
+			*s = p.ScrubText(*s)
 		}
 		if !known[r.Runbook] {
 			r.Runbook, r.Params = "", nil
 		}
 	}
 	for i := range a.Gaps {
-		a.Gaps[i].Say = p.scrubText(a.Gaps[i].Say)
+		a.Gaps[i].Say = p.ScrubText(a.Gaps[i].Say)
 	}
 	return a
 }

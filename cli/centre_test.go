@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"handrail/cli/process"
 	"handrail/evidence/redact"
 	"handrail/session/index"
 	"handrail/steps"
@@ -30,7 +31,7 @@ func TestCentreRecorded(t *testing.T) {
 		{ID: "drifted", Failure: "LiveStateDiverged", Debts: []triage.Debt{debt("d1", "resume", "", ""), debt("d2", "reconcile", "carried", "2026-11-20"), debt("d3", "unfinished", "carried", "2027-01-01")}},
 		{ID: "drill", Drill: "killed-runner", Failure: "MutationPartiallySucceeded", Debts: []triage.Debt{debt("d4", "resume", "", "")}, Acts: []index.Act{act("done", triage.Release, time.Hour)}},
 	}
-	w := &outlook{p: &program{now: func() time.Time { return now }}, rows: rows}
+	w := &outlook{p: &process.Program{Now: func() time.Time { return now }}, rows: rows}
 	for question, want := range map[string]string{
 		steps.PartialApplies:   "critical partial: open incident: half done",
 		steps.OpenDrift:        "warning drifted: open incident: ",
@@ -61,8 +62,8 @@ func TestCentreRecorded(t *testing.T) {
 // is not.
 func TestCentrePresentable(t *testing.T) {
 	t.Parallel()
-	p := &program{stderr: &scrubbed{w: io.Discard, from: func() ([]string, []redact.TeamRule) { return []string{"hunter2hunter2"}, nil }}}
-	a := p.presentable(steps.Answer{Rows: []steps.Standing{{What: "with hunter2hunter2", Detail: "hunter2hunter2", Runbook: "later", Params: map[string]string{"a": "b"}},
+	p := &process.Program{Stderr: &process.Scrubbed{W: io.Discard, From: func() ([]string, []redact.TeamRule) { return []string{"hunter2hunter2"}, nil }}}
+	a := presentable(p, steps.Answer{Rows: []steps.Standing{{What: "with hunter2hunter2", Detail: "hunter2hunter2", Runbook: "later", Params: map[string]string{"a": "b"}},
 		{Where: "x", Runbook: "state-lock", Params: map[string]string{"dir": "."}}}, Gaps: []steps.Gap{{Say: "hunter2hunter2"}}}, map[string]bool{"state-lock": true})
 	for _, text := range []string{a.Rows[0].What, a.Rows[0].Detail, a.Gaps[0].Say} {
 		if strings.Contains(text, "hunter2") {

@@ -7,15 +7,17 @@ import (
 	"strings"
 	"time"
 
+	"handrail/cli/bundle"
+	"handrail/cli/process"
 	"handrail/session"
 	"handrail/steps"
 	"handrail/tui"
 )
 
 // rightNow asks the ten questions and waits for all of them, in their order.
-func (p *program) rightNow(ctx context.Context, c session.Config) []steps.Answer {
+func rightNow(ctx context.Context, p *process.Program, c session.Config) []steps.Answer {
 	var out []steps.Answer
-	p.centre(ctx, c, func(a steps.Answer) { out = append(out, a) })
+	centre(ctx, p, c, func(a steps.Answer) { out = append(out, a) })
 	order := func(a steps.Answer) int {
 		return slices.IndexFunc(steps.Questions(), func(q steps.Question) bool { return q.ID == a.Question })
 	}
@@ -24,8 +26,8 @@ func (p *program) rightNow(ctx context.Context, c session.Config) []steps.Answer
 }
 
 // printCentre prints a line for each question and one for each row below it.
-func (p *program) printCentre(answers []steps.Answer) {
-	fmt.Fprintln(p.stdout, "Right now:")
+func printCentre(p *process.Program, answers []steps.Answer) {
+	fmt.Fprintln(p.Stdout, "Right now:")
 	titles := map[string]string{}
 	for _, q := range steps.Questions() {
 		titles[q.ID] = q.Title
@@ -33,37 +35,37 @@ func (p *program) printCentre(answers []steps.Answer) {
 	for _, a := range answers {
 		switch n := len(a.Rows) + a.More; {
 		case n > 0:
-			fmt.Fprintf(p.stdout, "  %s: %d\n", titles[a.Question], n)
+			fmt.Fprintf(p.Stdout, "  %s: %d\n", titles[a.Question], n)
 		case len(a.Blind()) == 0:
-			fmt.Fprintf(p.stdout, "  %s: nothing in %s\n", titles[a.Question], safe(strings.Join(a.Seen, ", ")))
+			fmt.Fprintf(p.Stdout, "  %s: nothing in %s\n", titles[a.Question], process.Safe(strings.Join(a.Seen, ", ")))
 		case len(a.Seen) > 0:
-			fmt.Fprintf(p.stdout, "  %s: nothing in %s, and not all was seen\n", titles[a.Question], safe(strings.Join(a.Seen, ", ")))
+			fmt.Fprintf(p.Stdout, "  %s: nothing in %s, and not all was seen\n", titles[a.Question], process.Safe(strings.Join(a.Seen, ", ")))
 		default:
-			fmt.Fprintf(p.stdout, "  %s: not seen\n", titles[a.Question])
+			fmt.Fprintf(p.Stdout, "  %s: not seen\n", titles[a.Question])
 		}
 		for _, r := range a.Rows {
-			fmt.Fprintf(p.stdout, "    %s: %s: %s%s\n", r.Level, safe(r.Where), safe(r.What), p.beside(r))
+			fmt.Fprintf(p.Stdout, "    %s: %s: %s%s\n", r.Level, process.Safe(r.Where), process.Safe(r.What), beside(p, r))
 			if r.Runbook != "" {
-				fmt.Fprintf(p.stdout, "      handrail start %s%s\n", r.Runbook, given(r.Params))
+				fmt.Fprintf(p.Stdout, "      handrail start %s%s\n", r.Runbook, given(r.Params))
 			}
 		}
 		if a.More > 0 {
-			fmt.Fprintf(p.stdout, "    and %d more\n", a.More)
+			fmt.Fprintf(p.Stdout, "    and %d more\n", a.More)
 		}
 		for _, why := range a.Unseen() {
-			fmt.Fprintf(p.stdout, "    not seen: %s\n", safe(why))
+			fmt.Fprintf(p.Stdout, "    not seen: %s\n", process.Safe(why))
 		}
 	}
 }
 
 // beside is the age and the owner of a row.
-func (p *program) beside(r steps.Standing) string {
+func beside(p *process.Program, r steps.Standing) string {
 	var parts []string
 	if !r.Since.IsZero() {
-		parts = append(parts, "for "+p.now().Sub(r.Since).Truncate(time.Second).String())
+		parts = append(parts, "for "+p.Now().Sub(r.Since).Truncate(time.Second).String())
 	}
 	if r.Owner != "" {
-		parts = append(parts, safe(r.Owner))
+		parts = append(parts, process.Safe(r.Owner))
 	}
 	if len(parts) == 0 {
 		return ""
@@ -74,10 +76,10 @@ func (p *program) beside(r steps.Standing) string {
 // given are parameters as the command line takes them.
 func given(params map[string]string) string {
 	out := ""
-	for _, k := range sortedKeys(params) {
+	for _, k := range process.SortedKeys(params) {
 		out += " -p " + steps.Quote(k+"="+params[k])
 	}
-	return safe(out)
+	return process.Safe(out)
 }
 
 // centreOut is what `handrail -o json` prints.
@@ -108,11 +110,11 @@ type debtOut struct {
 func centreDoc(h tui.Home, answers []steps.Answer) centreOut {
 	out := centreOut{Incidents: []incidentOut{}, Debts: []debtOut{}, Answers: answers}
 	for i := range answers {
-		answers[i].Rows, answers[i].Seen = orEmpty(answers[i].Rows), orEmpty(answers[i].Seen)
+		answers[i].Rows, answers[i].Seen = process.OrEmpty(answers[i].Rows), process.OrEmpty(answers[i].Seen)
 	}
 	for _, i := range h.Incidents {
 		if i.Outcome == "" {
-			out.Incidents = append(out.Incidents, incidentOut{ID: i.ID, Title: i.Title, Runbook: i.Runbook, Severity: i.Severity, Phase: i.Phase, Opened: known(i.Opened), Drill: i.Drill})
+			out.Incidents = append(out.Incidents, incidentOut{ID: i.ID, Title: i.Title, Runbook: i.Runbook, Severity: i.Severity, Phase: i.Phase, Opened: bundle.Known(i.Opened), Drill: i.Drill})
 		}
 	}
 	for _, d := range h.Debts {

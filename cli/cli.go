@@ -17,6 +17,9 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
+	"handrail/cli/bundle"
+	"handrail/cli/process"
+	"handrail/cli/settings"
 	"handrail/tui"
 )
 
@@ -25,28 +28,28 @@ import (
 // working directory.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) (code int) {
 	quiet()
-	noCore()
-	p := &program{stdin: stdin, stdout: stdout, environ: environ, now: time.Now, interrupts: &interrupts{}}
-	stderr = p.scrub(harmless{stderr})
-	p.stderr = stderr
+	process.NoCore()
+	p := &process.Program{Stdin: stdin, Stdout: stdout, Environ: environ, Now: time.Now, Interrupts: &process.Interrupts{}}
+	stderr = settings.Scrub(p, process.Harmless{W: stderr})
+	p.Stderr = stderr
 	defer func() {
 		if v := recover(); v != nil {
-			crashed(stderr, v)
-			code = ExitFault
+			process.Crashed(stderr, v)
+			code = process.ExitFault
 		}
 	}()
-	ctx, stop := withSignals(context.Background(), p.interrupts)
+	ctx, stop := process.WithSignals(context.Background(), p.Interrupts)
 	defer stop()
 	root := newRoot(p)
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	root.SetOut(harmless{stdout}) // what cobra says; data is written to p.stdout
+	root.SetOut(process.Harmless{W: stdout}) // what cobra says; data is written to p.stdout
 	root.SetErr(stderr)
 	if err := root.ExecuteContext(ctx); err != nil {
-		tell(stderr, err)
-		return exitCode(err)
+		process.Tell(stderr, err)
+		return process.ExitCode(err)
 	}
-	return ExitDone
+	return process.ExitDone
 }
 
 // quiet keeps client-go from writing over the screen: its warnings are part of
@@ -56,8 +59,8 @@ func quiet() {
 	rest.SetDefaultWarningHandler(rest.NoWarnings{})
 }
 
-func newRoot(p *program) *cobra.Command {
-	var o *output
+func newRoot(p *process.Program) *cobra.Command {
+	var o *process.Output
 	root := &cobra.Command{
 		Use:   "handrail",
 		Short: "Walk an incident from evidence to the smallest safe change",
@@ -69,87 +72,38 @@ bundle; every dangerous step waits behind a gate.
 Without a command it opens the home screen. The cluster, the user and the namespace
 are named as for kubectl; see ` + "`handrail help cluster-flags`" + ` for all its flags.
 
-` + exitCodes,
+` + process.ExitCodes,
 		Args:              cobra.ArbitraryArgs, // unknown commands are ours to explain
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: false},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return unknownCommand(cmd, args[0])
+				return process.UnknownCommand(cmd, args[0])
 			}
 			return home(cmd.Context(), p, *o)
 		},
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usage("see `"+cmd.CommandPath()+" --help`", "%w", err)
+		return process.Usage("see `"+cmd.CommandPath()+" --help`", "%w", err)
 	})
-	o = outputFlag(root)
+	o = process.OutputFlag(root)
 	f := root.PersistentFlags()
-	p.clusterFlags(root)
-	f.StringVar(&p.state, "state-dir", "", "`directory` of incidents, keys and trust (default $XDG_STATE_HOME/handrail)")
-	f.StringVar(&p.tofu, "program", "", "tofu, terraform or the `path` of one (default: the one that the directory was used with, else tofu)")
-	f.StringVar(&p.tofu, "tofu", "", "another name of --program")
+	p.ClusterFlags(root)
+	f.StringVar(&p.State, "state-dir", "", "`directory` of incidents, keys and trust (default $XDG_STATE_HOME/handrail)")
+	f.StringVar(&p.Tofu, "program", "", "tofu, terraform or the `path` of one (default: the one that the directory was used with, else tofu)")
+	f.StringVar(&p.Tofu, "tofu", "", "another name of --program")
 	_ = f.MarkHidden("tofu") // the flag is there
-	f.StringVar(&p.theme, "theme", "", "draw with this theme: "+strings.Join(tui.Themes(), ", "))
+	f.StringVar(&p.Theme, "theme", "", "draw with this theme: "+strings.Join(tui.Themes(), ", "))
 	root.AddCommand(
 		matchCommand(p), startCommand(p), runCommand(p), resumeCommand(p), followCommand(p), replayCommand(p),
-		runbookCommand(p), stepCommand(p), bundleCommand(p), drillCommand(p), labCommand(p),
+		runbookCommand(p), stepCommand(p), bundle.BundleCommand(p), drillCommand(p), labCommand(p),
 		approveCommand(p), trustCommand(p), doctorCommand(p), versionCommand(p), actCommand(p), exitCodesTopic(),
 	)
 	return root
 }
 
-// group is a command that only holds others.
-func group(use, short string, subs ...*cobra.Command) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: use, Short: short,
-		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return unknownCommand(cmd, args[0])
-			}
-			names := []string{}
-			for _, sub := range cmd.Commands() {
-				names = append(names, sub.Name())
-			}
-			return usage("see `"+cmd.CommandPath()+" --help`",
-				"%s needs one of: %s", cmd.CommandPath(), strings.Join(names, ", "))
-		},
-	}
-	cmd.AddCommand(subs...)
-	return cmd
-}
-
-func unknownCommand(cmd *cobra.Command, name string) error {
-	next := "see `" + cmd.CommandPath() + " --help`"
-	cmd.SuggestionsMinimumDistance = 2
-	if near := cmd.SuggestionsFor(name); len(near) > 0 {
-		next = "did you mean `" + cmd.CommandPath() + " " + near[0] + "`?"
-	}
-	return usage(next, "unknown command %q for %q", name, cmd.CommandPath())
-}
-
-// exactly is cobra.ExactArgs with an error that names what is missing.
-func exactly(names ...string) cobra.PositionalArgs {
-	return between(len(names), names...)
-}
-
-// between wants at least least of the named arguments and at most all of them.
-func between(least int, names ...string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		next := "usage: " + cmd.UseLine()
-		switch {
-		case len(args) < least:
-			return usage(next, "%s needs %s", cmd.CommandPath(), names[len(args)])
-		case len(args) > len(names):
-			return usage(next, "%s has no use for %q", cmd.CommandPath(), args[len(names)])
-		}
-		return nil
-	}
-}
-
 func exitCodesTopic() *cobra.Command {
 	// A command that cannot run is a help topic to cobra.
-	return &cobra.Command{Use: "exit-codes", Short: "What each exit code means", Long: exitCodes}
+	return &cobra.Command{Use: "exit-codes", Short: "What each exit code means", Long: process.ExitCodes}
 }

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"handrail/cli/process"
 	"handrail/session"
 	"handrail/triage"
 )
@@ -17,7 +18,7 @@ import (
 func TestCrashes(t *testing.T) {
 	t.Parallel()
 	home := demoHome(t)
-	newPractice(t, home).run(ExitDone, "", "lab", "up")
+	newPractice(t, home).run(process.ExitDone, "", "lab", "up")
 	t.Run("headless", func(t *testing.T) { t.Parallel(); killedHeadless(t, newPractice(t, home)) })
 	t.Run("terminal", func(t *testing.T) { t.Parallel(); killedInTerminal(t, newPractice(t, home)) })
 }
@@ -62,7 +63,7 @@ func killedHeadless(t *testing.T, p *practice) {
 		entries = bytes.Count(now.journal, []byte("\n")) + 1 + len(cuts)
 		args = []string{"resume", "--answers", reference}
 	}
-	out := p.run(ExitDone, "", args...)
+	out := p.run(process.ExitDone, "", args...)
 	if !strings.Contains(out, "The drill is won.") {
 		t.Errorf("the drill is not won:\n%s", out)
 	}
@@ -157,7 +158,7 @@ func killedInTerminal(t *testing.T, p *practice) {
 			t.Errorf("a resume of an incident in which nothing ran added to its journal:\n%s", l)
 		}
 	}
-	out := p.run(ExitDone, "", "resume", "--answers", reference)
+	out := p.run(process.ExitDone, "", "resume", "--answers", reference)
 	if !strings.Contains(out, "The drill is won.") {
 		t.Errorf("the drill is not won:\n%s", out)
 	}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"handrail/cli/process"
 	"handrail/session"
 	"handrail/steps"
 	"handrail/steps/gitread"
@@ -177,7 +178,7 @@ func (a about) module(env steps.Env, st triage.State) {
 
 // own tells which handrail this is.
 func (a about) own(ctx context.Context) {
-	v := buildVersion()
+	v := process.BuildVersion()
 	a.text("handrail.version", v.Version)
 	a.text("handrail.go", v.Go)
 	if v.Revision == "" {

@@ -11,6 +11,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/crypto/bcrypt"
 
+	"handrail/cli/bundle"
 	"handrail/drills/lab"
 )
 
@@ -63,11 +64,11 @@ func TestTransferTells(t *testing.T) {
 		want  int
 	}{{1 << 20, 0}, {100 << 20, 11}} {
 		var out strings.Builder
-		show := &transfer{w: &out, what: "sending", tenth: -1}
+		show := &bundle.Transfer{W: &out, What: "sending", Tenth: -1}
 		for done := int64(0); done <= c.total; done += c.total / 64 {
-			show.tell(done, c.total)
+			show.Tell(done, c.total)
 		}
-		show.end()
+		show.End()
 		if got := strings.Count(out.String(), "\n"); got != c.want {
 			t.Errorf("%d bytes: %d lines, want %d:\n%s", c.total, got, c.want, out.String())
 		}

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"handrail/cli/process"
 )
 
 // documents are the texts whose paths and commands must exist.
@@ -79,7 +81,7 @@ func TestDocumentsNameRealCommands(t *testing.T) {
 				if words[0] == "help" {
 					words = words[1:]
 				}
-				cmd, rest, err := newRoot(&program{}).Find(words)
+				cmd, rest, err := newRoot(&process.Program{}).Find(words)
 				if err != nil {
 					t.Errorf("%s shows %q: %v", file, line, err)
 					continue

@@ -10,117 +10,111 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"handrail/cli/process"
+	"handrail/cli/settings"
 	"handrail/evidence/sig"
 	"handrail/steps/kube"
 	"handrail/steps/rabbitmq"
 )
 
-// check is one thing that doctor looked at.
-type check struct {
-	Name   string `json:"name"`
-	State  string `json:"state"` // ok, missing or bad
-	Detail string `json:"detail"`
-	Next   string `json:"next,omitempty"`
-}
-
-func doctorCommand(p *program) *cobra.Command {
+func doctorCommand(p *process.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Look at what handrail would use, and change nothing",
 		Long: `doctor looks at the programs, the kubeconfig, the cluster, the state directory, the
 age recipients, the brokers' file and the terminal. It asks the cluster for its version and who is asking, within five
 seconds each. What is missing is no fault: much of handrail works without. It ends
 with 3 when something is there and does not work.`,
-		Args: exactly(),
+		Args: process.Exactly(),
 	}
-	o := outputFlag(cmd)
+	o := process.OutputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		list := p.examine(cmd.Context())
+		list := examine(cmd.Context(), p)
 		bad := 0
 		for _, c := range list {
 			if c.State == "bad" {
 				bad++
 			}
 		}
-		if *o == asJSON {
-			if err := printJSON(p.stdout, list); err != nil {
+		if *o == process.AsJSON {
+			if err := process.PrintJSON(p.Stdout, list); err != nil {
 				return err
 			}
 		} else {
 			for _, c := range list {
-				fmt.Fprintf(p.stdout, "%-7s  %s: %s\n", c.State, c.Name, safe(c.Detail))
+				fmt.Fprintf(p.Stdout, "%-7s  %s: %s\n", c.State, c.Name, process.Safe(c.Detail))
 				if c.Next != "" {
-					fmt.Fprintf(p.stdout, "         next: %s\n", safe(c.Next))
+					fmt.Fprintf(p.Stdout, "         next: %s\n", process.Safe(c.Next))
 				}
 			}
 		}
 		if bad > 0 {
-			return ended(ExitOpen)
+			return process.Ended(process.ExitOpen)
 		}
 		return nil
 	}
 	return cmd
 }
 
-func (p *program) examine(ctx context.Context) []check {
-	list := []check{p.checkTool()}
-	list = append(list, p.checkCluster(ctx)...)
-	list = append(list, p.checkState(), p.checkRecipients(), p.checkBrokers(), p.checkPolicy(), p.checkProtected(), p.checkLasting(ctx), p.checkTerminal())
+func examine(ctx context.Context, p *process.Program) []process.Check {
+	list := []process.Check{checkTool(p)}
+	list = append(list, checkCluster(ctx, p)...)
+	list = append(list, checkState(p), checkRecipients(p), checkBrokers(p), checkPolicy(p), settings.CheckProtected(p), checkLasting(ctx, p), checkTerminal(p))
 	return list
 }
 
-func (p *program) checkTool() check {
-	path, err := p.tool("tofu")
+func checkTool(p *process.Program) process.Check {
+	path, err := p.Tool("tofu")
 	if err != nil {
 		state := "missing"
-		if p.tofu != "" {
+		if p.Tofu != "" {
 			state = "bad"
 		}
-		return check{"tofu or terraform", state, err.Error(), "locks and state are read without it; plan and force-unlock need it"}
+		return process.Check{Name: "tofu or terraform", State: state, Detail: err.Error(), Next: "locks and state are read without it; plan and force-unlock need it"}
 	}
-	if other, err := p.tool("terraform"); err == nil && other != path {
+	if other, err := p.Tool("terraform"); err == nil && other != path {
 		path += ", and " + other + " where a directory was used with terraform"
 	}
-	return check{Name: "tofu or terraform", State: "ok", Detail: path}
+	return process.Check{Name: "tofu or terraform", State: "ok", Detail: path}
 }
 
-func (p *program) checkCluster(ctx context.Context) []check {
-	env, err := p.stepEnv()
+func checkCluster(ctx context.Context, p *process.Program) []process.Check {
+	env, err := stepEnv(p)
 	if err != nil {
-		return []check{{"kubeconfig", "bad", err.Error(), "go to a directory that exists"}}
+		return []process.Check{{Name: "kubeconfig", State: "bad", Detail: err.Error(), Next: "go to a directory that exists"}}
 	}
 	k, err := clusterOf(env)
 	switch {
-	case errors.Is(err, kube.ErrNoCluster) && !p.named():
-		return []check{{"kubeconfig", "missing", err.Error(), "set KUBECONFIG or --kubeconfig; to practise: handrail lab up"}}
+	case errors.Is(err, kube.ErrNoCluster) && !p.Named():
+		return []process.Check{{Name: "kubeconfig", State: "missing", Detail: err.Error(), Next: "set KUBECONFIG or --kubeconfig; to practise: handrail lab up"}}
 	case err != nil:
-		trouble := p.troubled(err)
-		return []check{{"kubeconfig", "bad", trouble.Error(), trouble.next}}
+		trouble := p.Troubled(err)
+		return []process.Check{{Name: "kubeconfig", State: "bad", Detail: trouble.Error(), Next: trouble.Next}}
 	}
-	list := []check{{Name: "kubeconfig", State: "ok", Detail: k.name() + ", namespace " + k.Namespace}}
-	who, err := p.lend(ctx, k)
+	list := []process.Check{{Name: "kubeconfig", State: "ok", Detail: k.name() + ", namespace " + k.Namespace}}
+	who, err := lend(ctx, p, k)
 	if err != nil && ctx.Err() != nil {
-		return append(list, check{"cluster", "bad", err.Error(), "run it again"})
+		return append(list, process.Check{Name: "cluster", State: "bad", Detail: err.Error(), Next: "run it again"})
 	}
 	v, err := k.serverVersion(ctx)
 	if err != nil {
-		return append(list, check{"cluster", "bad", err.Error(), "is it the right cluster, and is it reachable from here?"})
+		return append(list, process.Check{Name: "cluster", State: "bad", Detail: err.Error(), Next: "is it the right cluster, and is it reachable from here?"})
 	}
-	list = append(list, check{Name: "cluster", State: "ok", Detail: "Kubernetes " + v})
+	list = append(list, process.Check{Name: "cluster", State: "ok", Detail: "Kubernetes " + v})
 	if who.ID == "" {
 		who, err = k.whoami(ctx)
 	}
 	if err != nil {
-		return append(list, check{"identity", "bad", err.Error(), "renew the credentials"})
+		return append(list, process.Check{Name: "identity", State: "bad", Detail: err.Error(), Next: "renew the credentials"})
 	}
-	return append(list, check{Name: "identity", State: "ok", Detail: who.Name})
+	return append(list, process.Check{Name: "identity", State: "ok", Detail: who.Name})
 }
 
 // checkState finds the nearest directory that exists, and whether it can be
 // written; it makes none.
-func (p *program) checkState() check {
-	dir, err := p.stateDir()
+func checkState(p *process.Program) process.Check {
+	dir, err := p.StateDir()
 	if err != nil {
-		return check{"state directory", "bad", err.Error(), "set HOME or XDG_STATE_HOME"}
+		return process.Check{Name: "state directory", State: "bad", Detail: err.Error(), Next: "set HOME or XDG_STATE_HOME"}
 	}
 	for near := dir; ; near = filepath.Dir(near) {
 		info, err := os.Stat(near)
@@ -129,84 +123,84 @@ func (p *program) checkState() check {
 		}
 		switch {
 		case err != nil:
-			return check{"state directory", "bad", err.Error(), "name another with --state-dir"}
+			return process.Check{Name: "state directory", State: "bad", Detail: err.Error(), Next: "name another with --state-dir"}
 		case !info.IsDir():
-			return check{"state directory", "bad", fmt.Sprintf("%q is not a directory", near), "name another with --state-dir"}
-		case !writable(near):
-			return check{"state directory", "bad", fmt.Sprintf("%q cannot be written", near), "name another with --state-dir"}
+			return process.Check{Name: "state directory", State: "bad", Detail: fmt.Sprintf("%q is not a directory", near), Next: "name another with --state-dir"}
+		case !process.Writable(near):
+			return process.Check{Name: "state directory", State: "bad", Detail: fmt.Sprintf("%q cannot be written", near), Next: "name another with --state-dir"}
 		}
-		return check{Name: "state directory", State: "ok", Detail: dir}
+		return process.Check{Name: "state directory", State: "ok", Detail: dir}
 	}
 }
 
 // checkBrokers says which brokers may be asked, and sends them nothing.
-func (p *program) checkBrokers() check {
-	env, err := p.stepEnv()
+func checkBrokers(p *process.Program) process.Check {
+	env, err := stepEnv(p)
 	if err != nil {
-		return check{"brokers", "bad", err.Error(), "go to a directory that exists"}
+		return process.Check{Name: "brokers", State: "bad", Detail: err.Error(), Next: "go to a directory that exists"}
 	}
 	file, named, err := rabbitmq.Check(env)
 	switch {
 	case errors.Is(err, rabbitmq.ErrNoFile):
-		return check{"brokers", "missing", "no message broker is asked: " + file + " is not there", "docs/brokers.md says how to name the brokers of the team"}
+		return process.Check{Name: "brokers", State: "missing", Detail: "no message broker is asked: " + file + " is not there", Next: "docs/brokers.md says how to name the brokers of the team"}
 	case err != nil:
-		return check{"brokers", "bad", err.Error(), "mend the file: no probe of a broker can be sent until then"}
+		return process.Check{Name: "brokers", State: "bad", Detail: err.Error(), Next: "mend the file: no probe of a broker can be sent until then"}
 	}
-	return check{Name: "brokers", State: "ok", Detail: strings.Join(named, ", ")}
+	return process.Check{Name: "brokers", State: "ok", Detail: strings.Join(named, ", ")}
 }
 
 // checkRecipients says whether what a gate is undone from can be kept where it
 // holds secrets. That is better known before the incident.
-func (p *program) checkRecipients() check {
-	to, err := p.recipients()
+func checkRecipients(p *process.Program) process.Check {
+	to, err := settings.Recipients(p)
 	switch {
 	case err != nil:
-		return check{"age recipients", "bad", err.Error(), "mend the file: no gate opens on a target that holds secrets"}
+		return process.Check{Name: "age recipients", State: "bad", Detail: err.Error(), Next: "mend the file: no gate opens on a target that holds secrets"}
 	case len(to) == 0:
-		return check{"age recipients", "missing", "a gate on a target that holds secrets stays shut: nobody could read the copy that undoes it", p.recipientsHelp()}
+		return process.Check{Name: "age recipients", State: "missing", Detail: "a gate on a target that holds secrets stays shut: nobody could read the copy that undoes it", Next: settings.RecipientsHelp(p)}
 	}
-	return check{Name: "age recipients", State: "ok", Detail: counted(len(to), "recipient")}
+	return process.Check{Name: "age recipients", State: "ok", Detail: process.Counted(len(to), "recipient")}
 }
 
 // checkPolicy says at how many kinds of gates a second person is asked for, and
 // whether anybody could be one.
-func (p *program) checkPolicy() check {
+func checkPolicy(p *process.Program) process.Check {
 	const name = "second person"
-	list, err := p.policies()
+	list, err := settings.Policies(p)
 	if err != nil {
-		return check{name, "bad", err.Error(), "mend it: until then no gate opens"}
+		return process.Check{Name: name, State: "bad", Detail: err.Error(), Next: "mend it: until then no gate opens"}
 	}
 	if len(list) == 0 {
-		return check{Name: name, State: "ok", Detail: "no policy asks for one"}
+		return process.Check{Name: name, State: "ok", Detail: "no policy asks for one"}
 	}
 	rules, who := 0, []string{}
 	for _, pol := range list {
-		signers, err := sig.LoadSigners(pol.approvers)
+		signers, err := sig.LoadSigners(pol.Approvers)
 		if err != nil {
-			return check{name, "bad", err.Error(), "mend the file: until then the gates that ask for a second person stay shut"}
+			return process.Check{Name: name, State: "bad", Detail: err.Error(), Next: "mend the file: until then the gates that ask for a second person stay shut"}
 		}
 		may := signers.Approvers(maxNamed)
 		if len(may) == 0 {
-			return check{name, "bad", fmt.Sprintf("%q names no approver", pol.approvers), "add a line: NAME KEYTYPE KEY"}
+			return process.Check{Name: name, State: "bad", Detail: fmt.Sprintf("%q names no approver", pol.Approvers), Next: "add a line: NAME KEYTYPE KEY"}
 		}
-		rules, who = rules+len(pol.rules), append(who, may...)
+		rules, who = rules+len(pol.Rules), append(who, may...)
 	}
-	return check{Name: name, State: "ok", Detail: counted(rules, "rule") + "; who may approve: " + strings.Join(who, "; ")}
+	return process.Check{Name: name, State: "ok", Detail: process.Counted(rules, "rule") + "; who may approve: " + strings.Join(who, "; ")}
 }
 
 // maxNamed is how many approvers are named.
 const maxNamed = 5
 
-func (p *program) checkTerminal() check {
-	if !p.interactive() {
-		return check{"terminal", "missing", "stdin and stdout are not both a terminal", "use --plain or --answers"}
+func checkTerminal(p *process.Program) process.Check {
+	if !p.Interactive() {
+		return process.Check{Name: "terminal", State: "missing", Detail: "stdin and stdout are not both a terminal", Next: "use --plain or --answers"}
 	}
-	detail := "TERM=" + p.getenv("TERM")
-	if p.getenv("NO_COLOR") != "" {
+	detail := "TERM=" + p.Getenv("TERM")
+	if p.Getenv("NO_COLOR") != "" {
 		detail += ", no colour"
 	}
-	if p.getenv("TERM") == "dumb" {
-		return check{"terminal", "bad", detail, "use --plain"}
+	if p.Getenv("TERM") == "dumb" {
+		return process.Check{Name: "terminal", State: "bad", Detail: detail, Next: "use --plain"}
 	}
-	return check{Name: "terminal", State: "ok", Detail: detail}
+	return process.Check{Name: "terminal", State: "ok", Detail: detail}
 }

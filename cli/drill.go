@@ -7,14 +7,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"handrail/cli/process"
 	"handrail/drills"
 	"handrail/drills/lab"
 	"handrail/session"
 	"handrail/steps/catalog"
 )
 
-func drillCommand(p *program) *cobra.Command {
-	return group("drill", "Practise on a real failure in the lab", drillList(p), drillStart(p), drillRun(p), drillStop(p), drillScore(p))
+func drillCommand(p *process.Program) *cobra.Command {
+	return process.Group("drill", "Practise on a real failure in the lab", drillList(p), drillStart(p), drillRun(p), drillStop(p), drillScore(p))
 }
 
 // drillRow is the public form of a drill.
@@ -26,15 +27,15 @@ type drillRow struct {
 	Started  bool     `json:"started"`
 }
 
-func drillList(p *program) *cobra.Command {
-	cmd := &cobra.Command{Use: "list", Short: "List the drills", Args: exactly()}
-	o := outputFlag(cmd)
+func drillList(p *process.Program) *cobra.Command {
+	cmd := &cobra.Command{Use: "list", Short: "List the drills", Args: process.Exactly()}
+	o := process.OutputFlag(cmd)
 	cmd.RunE = func(*cobra.Command, []string) error {
 		list, err := drills.List(catalog.New())
 		if err != nil {
 			return err
 		}
-		state, err := p.stateDir()
+		state, err := p.StateDir()
 		if err != nil {
 			return err
 		}
@@ -44,10 +45,10 @@ func drillList(p *program) *cobra.Command {
 		}
 		out := []drillRow{}
 		for _, d := range list {
-			out = append(out, drillRow{d.ID, d.Runbook, orEmpty(d.Variants), d.Title, started(active, d.ID)})
+			out = append(out, drillRow{d.ID, d.Runbook, process.OrEmpty(d.Variants), d.Title, started(active, d.ID)})
 		}
-		if *o == asJSON {
-			return printJSON(p.stdout, out)
+		if *o == process.AsJSON {
+			return process.PrintJSON(p.Stdout, out)
 		}
 		var rows [][]string
 		for _, d := range out {
@@ -57,7 +58,7 @@ func drillList(p *program) *cobra.Command {
 			}
 			rows = append(rows, []string{d.ID, d.Runbook, fmt.Sprint(d.Variants), now, d.Title})
 		}
-		return table(p.stdout, []string{"DRILL", "RUNBOOK", "VARIANTS", "NOW", "TITLE"}, rows)
+		return process.Table(p.Stdout, []string{"DRILL", "RUNBOOK", "VARIANTS", "NOW", "TITLE"}, rows)
 	}
 	return cmd
 }
@@ -75,23 +76,23 @@ func started(active []drills.Active, id string) bool {
 func scene(id, variant string) (drills.Scene, error) {
 	d, err := drills.Lookup(id, catalog.New())
 	if err != nil {
-		return drills.Scene{}, usage("see `handrail drill list`", "%w", err)
+		return drills.Scene{}, process.Usage("see `handrail drill list`", "%w", err)
 	}
 	s, err := d.Scene(variant)
 	if err != nil {
-		return drills.Scene{}, usage("see `handrail drill list`", "%w", err)
+		return drills.Scene{}, process.Usage("see `handrail drill list`", "%w", err)
 	}
 	return s, nil
 }
 
-func drillStart(p *program) *cobra.Command {
+func drillStart(p *process.Program) *cobra.Command {
 	var variant string
 	var plain bool
 	cmd := &cobra.Command{
 		Use: "start DRILL", Short: "Break something in the lab and walk it in the terminal",
 		Long: `start starts the lab if need be, injects the failure and opens the incident in the
 terminal. The drill goes on until the incident is closed or 'handrail drill stop'.`,
-		Args: exactly("a DRILL; see `handrail drill list`"),
+		Args: process.Exactly("a DRILL; see `handrail drill list`"),
 	}
 	cmd.Flags().StringVar(&variant, "variant", "", "`name` of a variant of the drill")
 	cmd.Flags().BoolVar(&plain, "plain", false, "talk line by line instead of drawing screens")
@@ -100,16 +101,16 @@ terminal. The drill goes on until the incident is closed or 'handrail drill stop
 		if err != nil {
 			return err
 		}
-		plain = p.plainly(plain)
-		p.linewise = plain
+		plain = plainly(p, plain)
+		p.Linewise = plain
 		ctx := cmd.Context()
-		w, s, err := p.beginDrill(ctx, sc, func(text string) { fmt.Fprintln(p.stderr, safe(text)) })
+		w, s, err := beginDrill(ctx, p, sc, func(text string) { fmt.Fprintln(p.Stderr, process.Safe(text)) })
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(p.stderr, "The page: %s\n", safe(sc.Drill.Page))
-		err = p.walk(ctx, w, s, plain)
-		return errors.Join(p.afterDrill(ctx, w, s), err)
+		fmt.Fprintf(p.Stderr, "The page: %s\n", process.Safe(sc.Drill.Page))
+		err = walk(ctx, p, w, s, plain)
+		return errors.Join(afterDrill(ctx, p, w, s), err)
 	}
 	return cmd
 }
@@ -134,8 +135,8 @@ func (w world) resume(ctx context.Context, path string) (*session.Session, error
 }
 
 // script is how a script walks in this world.
-func (w world) script(p *program, a *session.Answers) session.Script {
-	by := session.Script{Answers: a, Vars: p.scriptVars(w.vars), Talk: talk{p.stderr}, Approval: approvalIn}
+func (w world) script(p *process.Program, a *session.Answers) session.Script {
+	by := session.Script{Answers: a, Vars: scriptVars(p, w.vars), Talk: talk{p.Stderr}, Approval: approvalIn}
 	if w.drill != nil {
 		by.Before, by.Late = w.drill.Before, w.drill.Late
 	}
@@ -150,16 +151,16 @@ func (w world) close() error {
 	return errors.Join(w.drill.Close(), w.lab.Close())
 }
 
-func (p *program) drillOptions(l *lab.Lab, progress func(string)) (drills.Options, error) {
-	state, err := p.stateDir()
-	return drills.Options{Lab: l, State: state, Catalog: catalog.New(), Now: p.now, Progress: progress}, err
+func drillOptions(p *process.Program, l *lab.Lab, progress func(string)) (drills.Options, error) {
+	state, err := p.StateDir()
+	return drills.Options{Lab: l, State: state, Catalog: catalog.New(), Now: p.Now, Progress: progress}, err
 }
 
 // beginDrill starts the lab, injects the scene and opens the incident.
-func (p *program) beginDrill(ctx context.Context, sc drills.Scene, progress func(string)) (_ world, _ *session.Session, err error) {
+func beginDrill(ctx context.Context, p *process.Program, sc drills.Scene, progress func(string)) (_ world, _ *session.Session, err error) {
 	show := newLabProgress(p)
 	report := show.report
-	if p.drawing {
+	if p.Drawing {
 		report = func(r lab.Progress) { progress(progressText(r)) }
 	}
 	l, err := lab.Up(ctx, lab.Options{Progress: report})
@@ -167,7 +168,7 @@ func (p *program) beginDrill(ctx context.Context, sc drills.Scene, progress func
 	if err != nil {
 		return world{}, nil, labError(err)
 	}
-	o, err := p.drillOptions(l, progress)
+	o, err := drillOptions(p, l, progress)
 	if err != nil {
 		return world{}, nil, errors.Join(err, l.Close())
 	}
@@ -175,7 +176,7 @@ func (p *program) beginDrill(ctx context.Context, sc drills.Scene, progress func
 	if err != nil {
 		return world{}, nil, errors.Join(err, l.Close())
 	}
-	w, err := p.inDrill(l, r)
+	w, err := inDrill(p, l, r)
 	var s *session.Session
 	if err == nil {
 		s, err = startIn(ctx, w)
@@ -209,24 +210,24 @@ func startIn(ctx context.Context, w world) (*session.Session, error) {
 
 // inDrill is the world of a drill: its cluster, its identities, its tofu. The
 // operator's own kubeconfig is out of it.
-func (p *program) inDrill(l *lab.Lab, r *drills.Running) (world, error) {
-	real, err := p.stepEnv()
+func inDrill(p *process.Program, l *lab.Lab, r *drills.Running) (world, error) {
+	real, err := stepEnv(p)
 	if err != nil {
 		return world{}, err
 	}
 	env := r.Env(real)
 	inside := *p
-	if inside.state, err = p.stateDir(); err != nil {
+	if inside.State, err = p.StateDir(); err != nil {
 		return world{}, err
 	}
-	inside.reach = reach{kubeconfig: env.Kubeconfig, context: env.Context, namespace: env.Namespace}
-	inside.environ = env.Environ
-	c, err := inside.session()
+	inside.Reach = process.Reach{Kubeconfig: env.Kubeconfig, Context: env.Context, Namespace: env.Namespace}
+	inside.Environ = env.Environ
+	c, err := newConfig(&inside)
 	if err != nil {
 		return world{}, err
 	}
 	c.Env = env
-	c.Execute = inside.executor(r.Dir())
+	c.Execute = executor(&inside, r.Dir())
 	secrets, err := r.Secrets()
 	if err != nil {
 		return world{}, err

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"handrail/cli/process"
 	"handrail/drills"
 	"handrail/session"
 	"handrail/session/debrief"
@@ -39,7 +40,7 @@ func (w world) debriefing(ctx context.Context, s *session.Session) (*debrief.Dri
 
 // afterDrill tells how a drill whose incident is closed was walked, and stops it.
 // One that is still open goes on.
-func (p *program) afterDrill(ctx context.Context, w world, s *session.Session) error {
+func afterDrill(ctx context.Context, p *process.Program, w world, s *session.Session) error {
 	st := s.Snapshot().State
 	if st.Outcome == "" || ctx.Err() != nil {
 		return w.close()
@@ -49,14 +50,14 @@ func (p *program) afterDrill(ctx context.Context, w world, s *session.Session) e
 		return errors.Join(err, w.close())
 	}
 	for _, line := range debrief.Of(st, known).Lines() {
-		lines(p.stderr, "", line)
+		process.Lines(p.Stderr, "", line)
 	}
-	return p.stopDrill(ctx, w)
+	return stopDrill(ctx, p, w)
 }
 
 // stopDrill stops a drill and lets go of its lab.
-func (p *program) stopDrill(ctx context.Context, w world) error {
-	o, err := p.drillOptions(w.lab, nil)
+func stopDrill(ctx context.Context, p *process.Program, w world) error {
+	o, err := drillOptions(p, w.lab, nil)
 	if err != nil {
 		return errors.Join(err, w.close())
 	}
@@ -71,7 +72,7 @@ const stopTime = 2 * time.Minute
 // it judges and stops the drill when the incident is closed; else it goes on.
 type practised struct {
 	*session.Session
-	program *program
+	program *process.Program
 	world   world
 }
 
@@ -86,5 +87,5 @@ func (x *practised) Close() error {
 	if err != nil {
 		err = fmt.Errorf("judging the drill: %w", err)
 	}
-	return errors.Join(err, x.Session.Close(), x.program.stopDrill(ctx, x.world))
+	return errors.Join(err, x.Session.Close(), stopDrill(ctx, x.program, x.world))
 }

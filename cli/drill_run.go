@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"handrail/cli/bundle"
+	"handrail/cli/process"
 	"handrail/drills"
 	"handrail/drills/lab"
 	"handrail/session"
@@ -16,7 +18,7 @@ import (
 	"handrail/tui"
 )
 
-func drillRun(p *program) *cobra.Command {
+func drillRun(p *process.Program) *cobra.Command {
 	var variant string
 	var auto bool
 	cmd := &cobra.Command{
@@ -24,73 +26,73 @@ func drillRun(p *program) *cobra.Command {
 		Long: `run starts the lab if need be, injects the failure, walks it by the reference
 answers, judges the win conditions with a client of its own and stops the drill. It
 ends with the code of the walk when everything was as the drill expects, else with 5.`,
-		Args: exactly("a DRILL; see `handrail drill list`"),
+		Args: process.Exactly("a DRILL; see `handrail drill list`"),
 	}
 	cmd.Flags().StringVar(&variant, "variant", "", "`name` of a variant of the drill")
 	cmd.Flags().BoolVar(&auto, "auto", false, "play the reference answers")
-	o := outputFlag(cmd)
+	o := process.OutputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		sc, err := scene(args[0], variant)
 		if err != nil {
 			return err
 		}
 		if !auto {
-			return usage("walk it yourself with `handrail drill start "+args[0]+"`", "drill run plays the reference answers: say --auto")
+			return process.Usage("walk it yourself with `handrail drill start "+args[0]+"`", "drill run plays the reference answers: say --auto")
 		}
-		rep, err := p.autoDrill(cmd.Context(), sc)
+		rep, err := autoDrill(cmd.Context(), p, sc)
 		if err != nil {
 			return err
 		}
-		if *o == asJSON {
-			err = printJSON(p.stdout, rep)
+		if *o == process.AsJSON {
+			err = process.PrintJSON(p.Stdout, rep)
 		} else {
-			err = printReport(p.stdout, rep)
+			err = printReport(p.Stdout, rep)
 		}
 		if err != nil {
 			return err
 		}
-		return ended(rep.Code)
+		return process.Ended(rep.Code)
 	}
 	return cmd
 }
 
-func (p *program) autoDrill(ctx context.Context, sc drills.Scene) (drills.Report, error) {
+func autoDrill(ctx context.Context, p *process.Program, sc drills.Scene) (drills.Report, error) {
 	// The walk happens in the lab: the operator's own cluster is not even named.
 	inside := *p
 	var err error
-	if inside.state, err = p.stateDir(); err != nil {
+	if inside.State, err = p.StateDir(); err != nil {
 		return drills.Report{}, err
 	}
-	inside.reach = reach{}
-	inside.environ = without(p.environ, "KUBECONFIG", "HOME")
-	if p.getenv("XDG_CONFIG_HOME") == "" {
+	inside.Reach = process.Reach{}
+	inside.Environ = process.Without(p.Environ, "KUBECONFIG", "HOME")
+	if p.Getenv("XDG_CONFIG_HOME") == "" {
 		// The team's redaction rules hold in the lab too.
-		inside.environ = append(inside.environ, "XDG_CONFIG_HOME="+filepath.Join(p.home(), ".config"))
+		inside.Environ = append(inside.Environ, "XDG_CONFIG_HOME="+filepath.Join(p.Home(), ".config"))
 	}
-	c, err := inside.session()
+	c, err := newConfig(&inside)
 	if err != nil {
 		return drills.Report{}, err
 	}
-	if c.Env, err = p.stepEnv(); err != nil {
+	if c.Env, err = stepEnv(p); err != nil {
 		return drills.Report{}, err
 	}
 	c.Header, c.Identify = nil, nil
-	l, err := p.labUp(ctx)
+	l, err := startLab(ctx, p)
 	if err != nil {
 		return drills.Report{}, err
 	}
-	o, err := p.drillOptions(l, func(text string) { fmt.Fprintln(p.stderr, safe(text)) })
+	o, err := drillOptions(p, l, func(text string) { fmt.Fprintln(p.Stderr, process.Safe(text)) })
 	if err != nil {
 		return drills.Report{}, errors.Join(err, l.Close())
 	}
-	rep, err := drills.RunAuto(ctx, o, c, sc, talk{p.stderr})
+	rep, err := drills.RunAuto(ctx, o, c, sc, talk{p.Stderr})
 	return rep, errors.Join(drillError(err), l.Close())
 }
 
 func drillError(err error) error {
 	switch {
 	case errors.Is(err, drills.ErrRunning), errors.Is(err, drills.ErrNotStarted):
-		return &problem{code: ExitUsage, err: err, next: "see `handrail drill list`"}
+		return &process.Problem{Code: process.ExitUsage, Err: err, Next: "see `handrail drill list`"}
 	}
 	return err
 }
@@ -104,28 +106,28 @@ func printReport(w io.Writer, r drills.Report) error {
 		fmt.Fprintf(w, "outcome:  %s\n", r.Session.Outcome)
 	}
 	if r.Session.Refused != "" {
-		fmt.Fprintf(w, "refused:  %s\n", safe(r.Session.Refused))
+		fmt.Fprintf(w, "refused:  %s\n", process.Safe(r.Session.Refused))
 	}
 	if r.Session.Why != "" {
-		fmt.Fprintf(w, "why:      %s\n", safe(r.Session.Why))
+		fmt.Fprintf(w, "why:      %s\n", process.Safe(r.Session.Why))
 	}
-	fmt.Fprintf(w, "bundle:   %s\n", safe(r.Bundle))
+	fmt.Fprintf(w, "bundle:   %s\n", process.Safe(r.Bundle))
 	for _, line := range r.Debrief.Lines() {
-		lines(w, "", line)
+		process.Lines(w, "", line)
 	}
 	fmt.Fprintf(w, "Writes by the operator in the audit log of the lab: %d, each named by an act: %t\n", len(r.Proof.Writes), r.Proof.OK)
 	for _, f := range r.Failed {
-		lines(w, "NOT AS EXPECTED: ", f)
+		process.Lines(w, "NOT AS EXPECTED: ", f)
 	}
 	return nil
 }
 
-func drillStop(p *program) *cobra.Command {
+func drillStop(p *process.Program) *cobra.Command {
 	return &cobra.Command{
 		Use: "stop [DRILL]", Short: "End a drill and what it started; its bundle stays",
-		Args: between(0, "a DRILL"),
+		Args: process.Between(0, "a DRILL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			state, err := p.stateDir()
+			state, err := p.StateDir()
 			if err != nil {
 				return err
 			}
@@ -139,7 +141,7 @@ func drillStop(p *program) *cobra.Command {
 				}
 			}
 			if len(args) == 0 {
-				fmt.Fprintln(p.stderr, "No drill is started.")
+				fmt.Fprintln(p.Stderr, "No drill is started.")
 				return nil
 			}
 			l, err := lab.Open(cmd.Context(), lab.Options{})
@@ -150,10 +152,10 @@ func drillStop(p *program) *cobra.Command {
 				defer l.Close()
 			}
 			for _, id := range args {
-				if err := drills.Stop(cmd.Context(), drills.Options{Lab: l, State: state, Catalog: catalog.New(), Now: p.now}, id); err != nil {
+				if err := drills.Stop(cmd.Context(), drills.Options{Lab: l, State: state, Catalog: catalog.New(), Now: p.Now}, id); err != nil {
 					return drillError(err)
 				}
-				fmt.Fprintf(p.stderr, "Stopped %s.\n", safe(id))
+				fmt.Fprintf(p.Stderr, "Stopped %s.\n", process.Safe(id))
 			}
 			return nil
 		},
@@ -163,57 +165,57 @@ func drillStop(p *program) *cobra.Command {
 // worldOf is where a bundle is gone on with. A drill's incident is never walked
 // outside its drill: its facts are about the lab, and the cluster of the
 // operator is another one.
-func (p *program) worldOf(ctx context.Context, path string) (world, error) {
+func worldOf(ctx context.Context, p *process.Program, path string) (world, error) {
 	st, err := session.LoadState(path)
 	if err != nil || st.Drill == "" {
 		// What is wrong with the journal is said by the resume itself.
-		c, err := p.about(path).session()
+		c, err := newConfig(aboutDrill(p, path))
 		return world{config: c, vars: map[string]string{}}, err
 	}
-	l, err := p.labUp(ctx)
+	l, err := startLab(ctx, p)
 	if err != nil {
 		return world{}, err
 	}
-	o, err := p.drillOptions(l, nil)
+	o, err := drillOptions(p, l, nil)
 	if err != nil {
 		return world{}, errors.Join(err, l.Close())
 	}
 	r, err := drills.Open(ctx, o, st.Drill)
 	if err != nil {
-		return world{}, errors.Join(hint(drillError(err), "the drill behind this incident is gone; its evidence stays: handrail bundle show "+idOf(path)), l.Close())
+		return world{}, errors.Join(process.Hint(drillError(err), "the drill behind this incident is gone; its evidence stays: handrail bundle show "+bundle.IDOf(path)), l.Close())
 	}
-	return p.inDrill(l, r)
+	return inDrill(p, l, r)
 }
 
-// about is the program in the context that an incident is about, whichever is
+// aboutDrill is the program in the context that an incident is about, whichever is
 // current now. Where the operator names another, the incident says whether it is
 // the same cluster.
-func (p *program) about(path string) *program {
+func aboutDrill(p *process.Program, path string) *process.Program {
 	name, ok, err := session.OwnContext(path)
-	if p.context != "" || !ok || err != nil {
+	if p.Context != "" || !ok || err != nil {
 		return p
 	}
 	inside := *p
-	inside.context = name
+	inside.Context = name
 	return &inside
 }
 
 // openDrill starts a drill from the terminal UI.
-func (p *program) openDrill(ctx context.Context, id, variant string, progress func(string)) (tui.Incident, error) {
+func openDrill(ctx context.Context, p *process.Program, id, variant string, progress func(string)) (tui.Incident, error) {
 	sc, err := scene(id, variant)
 	if err != nil {
 		return nil, err
 	}
 	inside := *p
-	inside.drawing = true
-	w, s, err := inside.beginDrill(ctx, sc, progress)
+	inside.Drawing = true
+	w, s, err := beginDrill(ctx, &inside, sc, progress)
 	if err != nil {
 		return nil, err
 	}
 	return &practised{s, p, w}, nil
 }
 
-func (p *program) drillRows() ([]tui.DrillRow, error) {
+func drillRows(p *process.Program) ([]tui.DrillRow, error) {
 	list, err := drills.List(catalog.New())
 	var out []tui.DrillRow
 	for _, d := range list {

@@ -3,41 +3,43 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"handrail/cli/bundle"
+	"handrail/cli/process"
 	"handrail/drills"
 	"handrail/session"
 	"handrail/session/debrief"
 	"handrail/steps/catalog"
 )
 
-func drillScore(p *program) *cobra.Command {
+func drillScore(p *process.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "score [BUNDLE]", Short: "Tell how an incident was walked, a drill beside its reference",
 		Long: `score says of an incident how soon there was evidence, what unsafe attempts were
 stopped, what was changed and owed, and the path that was taken: for a drill beside
 the path of the reference, with how it was judged at its close. Without a BUNDLE it
 takes the newest drill.`,
-		Args: between(0, "a BUNDLE or INCIDENT"),
+		Args: process.Between(0, "a BUNDLE or INCIDENT"),
 	}
-	o := outputFlag(cmd)
+	o := process.OutputFlag(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		path, err := p.drillBundle(args)
+		path, err := drillBundle(p, args)
 		if err != nil {
 			return err
 		}
 		st, err := session.LoadState(path)
 		if err != nil {
-			return hint(err, "see what is wrong with `handrail bundle verify "+path+"`")
+			return process.Hint(err, "see what is wrong with `handrail bundle verify "+path+"`")
 		}
 		known, err := drills.Score(st, catalog.New())
 		if err != nil {
 			return err
 		}
 		d := debrief.Of(st, known)
-		if *o == asJSON {
-			return printJSON(p.stdout, d)
+		if *o == process.AsJSON {
+			return process.PrintJSON(p.Stdout, d)
 		}
 		for _, line := range d.Lines() {
-			lines(p.stdout, "", line)
+			process.Lines(p.Stdout, "", line)
 		}
 		return nil
 	}
@@ -45,11 +47,11 @@ takes the newest drill.`,
 }
 
 // drillBundle is the bundle that was named, else that of the newest drill.
-func (p *program) drillBundle(args []string) (string, error) {
+func drillBundle(p *process.Program, args []string) (string, error) {
 	if len(args) > 0 {
-		return p.find(args[0])
+		return bundle.Find(p, args[0])
 	}
-	rows, err := p.rows()
+	rows, err := bundle.Rows(p)
 	if err != nil {
 		return "", err
 	}
@@ -58,5 +60,5 @@ func (p *program) drillBundle(args []string) (string, error) {
 			return r.Path, nil
 		}
 	}
-	return "", usage("name a bundle: see `handrail bundle list`", "no drill was walked here")
+	return "", process.Usage("name a bundle: see `handrail bundle list`", "no drill was walked here")
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"handrail/cli/process"
 	"handrail/session/debrief"
 )
 
@@ -16,7 +17,7 @@ import (
 func TestDrillFromHomeIsJudgedAndStopped(t *testing.T) {
 	t.Parallel()
 	p := newPractice(t, demoHome(t))
-	p.run(ExitDone, "", "lab", "up")
+	p.run(process.ExitDone, "", "lab", "up")
 	p.stops("killed-runner")
 	s, _ := p.tty(45, 140)
 	(&walker{screen: s, p: p}).practises("killed-runner")
@@ -45,14 +46,14 @@ func TestDrillFromHomeIsJudgedAndStopped(t *testing.T) {
 	if _, err := os.Stat(running); !os.IsNotExist(err) {
 		t.Errorf("the drill is not stopped: %v", err)
 	}
-	out := p.run(ExitDone, "", "drill", "score")
+	out := p.run(process.ExitDone, "", "drill", "score")
 	for _, want := range []string{"The drill is not won.", "!facts.l.held: does not hold", "first reading after", "first act: never", "your path, beside the reference:", "act unlock (left out)"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("drill score does not say %q:\n%s", want, out)
 		}
 	}
 	var d debrief.Debriefing
-	out = p.run(ExitDone, "", "drill", "score", p.bundle(), "-o", "json")
+	out = p.run(process.ExitDone, "", "drill", "score", p.bundle(), "-o", "json")
 	if err := json.Unmarshal([]byte(out), &d); err != nil || d.Drill == nil || !d.Drill.Judged || d.Drill.Won || len(d.Legs) == 0 {
 		t.Errorf("drill score -o json: %v\n%s", err, out)
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"handrail/cli/bundle"
+	"handrail/cli/process"
 	"handrail/evidence"
 	"handrail/triage"
 )
@@ -46,8 +48,8 @@ func (p *practice) findsByKey(path string) {
 		}
 	}
 	for name, pair := range wanted {
-		var found queryAnswer
-		out := p.run(ExitDone, "", "bundle", "query", "-k", pair, "-o", "json")
+		var found bundle.QueryAnswer
+		out := p.run(process.ExitDone, "", "bundle", "query", "-k", pair, "-o", "json")
 		if err := json.Unmarshal([]byte(out), &found); err != nil {
 			p.t.Fatalf("%v: %s", err, out)
 		}
@@ -61,7 +63,7 @@ func (p *practice) findsByKey(path string) {
 func TestKeysFindADrill(t *testing.T) {
 	t.Parallel()
 	p := newPractice(t, demoHome(t))
-	p.run(ExitDone, "", "lab", "up")
+	p.run(process.ExitDone, "", "lab", "up")
 	p.breaks()
 	// The surroundings are looked at beside the incident, and leaving cuts that off.
 	s, _ := p.tty(34, 110, "resume")

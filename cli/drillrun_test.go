@@ -3,6 +3,8 @@ package cli
 import (
 	"strings"
 	"testing"
+
+	"handrail/cli/process"
 )
 
 // TestDrillRunByCommand: a drill that is walked by its script acts in the lab,
@@ -10,7 +12,7 @@ import (
 func TestDrillRunByCommand(t *testing.T) {
 	t.Parallel()
 	p := newPractice(t, demoHome(t))
-	if out := p.run(ExitDone, "", "drill", "run", "killed-runner", "--auto"); !strings.Contains(out, "lab: 1, each named by an act: true") {
+	if out := p.run(process.ExitDone, "", "drill", "run", "killed-runner", "--auto"); !strings.Contains(out, "lab: 1, each named by an act: true") {
 		t.Errorf("the drill says:\n%s", out)
 	}
 }

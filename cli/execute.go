@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"handrail/cli/process"
 	"handrail/session"
 	"handrail/steps"
 	"handrail/steps/fault"
@@ -46,9 +47,9 @@ const maxOrders = 64 << 20
 
 // executor starts a process of its own for each act, in the world of the session,
 // so that neither a closed terminal nor the end of this process takes the act with it.
-func (p *program) executor(trust ...string) func(steps.Env, session.Order) (<-chan struct{}, error) {
+func executor(p *process.Program, trust ...string) func(steps.Env, session.Order) (<-chan struct{}, error) {
 	return func(env steps.Env, o session.Order) (<-chan struct{}, error) {
-		state, err := p.stateDir()
+		state, err := p.StateDir()
 		if err != nil {
 			return nil, err
 		}
@@ -68,21 +69,21 @@ func (p *program) executor(trust ...string) func(steps.Env, session.Order) (<-ch
 		if err != nil {
 			return nil, err
 		}
-		return p.detach(b, o)
+		return detach(p, b, o)
 	}
 }
 
 // detach starts `handrail __act BUNDLE SEQ` in a session of its own and gives it
 // its orders.
-func (p *program) detach(b []byte, o session.Order) (<-chan struct{}, error) {
+func detach(p *process.Program, b []byte, o session.Order) (<-chan struct{}, error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	scope, _ := p.lasting(context.Background())
+	scope, _ := lasting(context.Background(), p)
 	cmd := executing(exe, scope, o)
-	cmd.Env = p.environ
-	apart(cmd)
+	cmd.Env = p.Environ
+	process.Apart(cmd)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -114,37 +115,37 @@ func executing(exe string, scope []string, o session.Order) *exec.Cmd {
 	return cmd
 }
 
-func actCommand(p *program) *cobra.Command {
+func actCommand(p *process.Program) *cobra.Command {
 	return &cobra.Command{
 		Use: "__act", Hidden: true, Args: cobra.ArbitraryArgs, DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var ord orders
-			if !isTerminal(p.stdin) {
-				b, err := io.ReadAll(io.LimitReader(p.stdin, maxOrders))
+			if !process.IsTerminal(p.Stdin) {
+				b, err := io.ReadAll(io.LimitReader(p.Stdin, maxOrders))
 				if err != nil || json.Unmarshal(b, &ord) != nil {
 					ord = orders{}
 				}
 			}
 			if len(args) != 2 || ord.Act.Bundle != args[0] || strconv.FormatInt(ord.Act.Seq, 10) != args[1] {
-				return usage("resume the incident with `handrail resume`",
+				return process.Usage("resume the incident with `handrail resume`",
 					"__act is for handrail itself: it carries out an act that was confirmed at a gate")
 			}
-			return p.carryOut(cmd, ord)
+			return carryOut(p, cmd, ord)
 		},
 	}
 }
 
 // carryOut is the executor. A hangup is not for it: the terminal it was ordered
 // from may be gone. The first interrupt is passed on to the act.
-func (p *program) carryOut(cmd *cobra.Command, ord orders) error {
+func carryOut(p *process.Program, cmd *cobra.Command, ord orders) error {
 	signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE)
 	inside := *p
-	inside.state, inside.tools, inside.environ = ord.State, ord.Tools, ord.Environ
-	inside.reach = reach{kubeconfig: ord.Kubeconfig, context: ord.Context, namespace: ord.Namespace, kubectl: ord.Kubectl}
+	inside.State, inside.Tools, inside.Environ = ord.State, ord.Tools, ord.Environ
+	inside.Reach = process.Reach{Kubeconfig: ord.Kubeconfig, Context: ord.Context, Namespace: ord.Namespace, Kubectl: ord.Kubectl}
 	if err := os.Chdir(ord.Dir); err != nil {
 		return fmt.Errorf("act %d: %w", ord.Act.Seq, err)
 	}
-	c, err := inside.session()
+	c, err := newConfig(&inside)
 	if err != nil {
 		return err
 	}

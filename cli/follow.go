@@ -9,14 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"handrail/cli/bundle"
+	"handrail/cli/process"
 	"handrail/session"
 	"handrail/tui"
 )
 
-// lookingPlain is how often a journal is looked at for new lines.
-const lookingPlain = 500 * time.Millisecond
-
-func followCommand(p *program) *cobra.Command {
+func followCommand(p *process.Program) *cobra.Command {
 	var plain bool
 	cmd := &cobra.Command{
 		Use: "follow [BUNDLE]", Short: "Look on while somebody else works on an incident",
@@ -30,36 +29,36 @@ An incident on another machine is followed where it is pushed to, s3://BUCKET/PR
 or oci://HOST/REPOSITORY:ID, if whoever works on it runs bundle push --follow. Its
 newest copy is asked for every five seconds, verified, and kept in a temporary folder;
 it says that it is a copy, and how old.`,
-		Args: between(0, "a BUNDLE: a path, the id of an incident, or where one is pushed to"),
+		Args: process.Between(0, "a BUNDLE: a path, the id of an incident, or where one is pushed to"),
 	}
 	cmd.Flags().BoolVar(&plain, "plain", false, "print the entries as lines instead of drawing screens")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if len(args) == 1 && farScheme(args[0]) != "" {
-			return p.followFar(cmd.Context(), args[0], p.plainly(plain))
+		if len(args) == 1 && bundle.FarScheme(args[0]) != "" {
+			return followFar(cmd.Context(), p, args[0], plainly(p, plain))
 		}
-		path, err := p.bundleOrNewest(args)
+		path, err := bundle.BundleOrNewest(p, args)
 		if err != nil {
 			return err
 		}
-		plain = p.plainly(plain)
-		tape, err := session.Follow(path, p.reading())
+		plain = plainly(p, plain)
+		tape, err := session.Follow(path, bundle.Reading(p))
 		if err != nil {
-			return hint(err, "see what is wrong with `handrail bundle verify "+path+"`")
+			return process.Hint(err, "see what is wrong with `handrail bundle verify "+path+"`")
 		}
 		if !plain {
-			return p.look(cmd.Context(), tape)
+			return look(cmd.Context(), p, tape)
 		}
 		defer tape.Close() //nolint:errcheck // only read from
-		return p.printFollowed(cmd.Context(), tape)
+		return printFollowed(cmd.Context(), p, tape)
 	}
 	return cmd
 }
 
 // printFollowed prints what is there and then what comes, until the incident is
 // closed or somebody has seen enough.
-func (p *program) printFollowed(ctx context.Context, tape tui.Tape) error {
-	out := &firstError{w: p.stdout}
-	tick := time.NewTicker(lookingPlain)
+func printFollowed(ctx context.Context, p *process.Program, tape tui.Tape) error {
+	out := &firstError{w: p.Stdout}
+	tick := time.NewTicker(bundle.LookingPlain)
 	defer tick.Stop()
 	ends, trouble := "", ""
 	told := int64(0)
@@ -71,16 +70,16 @@ func (p *program) printFollowed(ctx context.Context, tape tui.Tape) error {
 		}
 		if s := tape.Snapshot().State; s.GivenOver() && s.Handed.Seq != told && s.Outcome == "" {
 			told = s.Handed.Seq
-			fmt.Fprintf(p.stderr, "handrail: %s handed over to %s, and nobody is at the keyboard; whoever goes on: handrail resume %s\n", safe(s.Handed.From), safe(s.Handed.For), safe(s.Incident))
+			fmt.Fprintf(p.Stderr, "handrail: %s handed over to %s, and nobody is at the keyboard; whoever goes on: handrail resume %s\n", process.Safe(s.Handed.From), process.Safe(s.Handed.For), process.Safe(s.Incident))
 		}
 		if why := tape.Ends(); why != ends && why != "" {
-			fmt.Fprintf(p.stderr, "handrail: the journal cannot be read on: %s; it is looked at again\n", safe(why))
+			fmt.Fprintf(p.Stderr, "handrail: the journal cannot be read on: %s; it is looked at again\n", process.Safe(why))
 		}
 		ends = tape.Ends()
 		if far, ok := tape.(*session.Pushed); ok {
 			if h := far.Heard(); h.Err != trouble {
 				if trouble = h.Err; trouble != "" {
-					fmt.Fprintf(p.stderr, "handrail: the newest copy was not seen: %s; it is looked at again\n", safe(trouble))
+					fmt.Fprintf(p.Stderr, "handrail: the newest copy was not seen: %s; it is looked at again\n", process.Safe(trouble))
 				}
 			}
 		}
@@ -105,21 +104,21 @@ func printEntry(out io.Writer, tape tui.Tape) {
 		if s.Back {
 			back = "back to "
 		}
-		fmt.Fprintf(out, "== %s%s\n", back, safe(string(s.Phase)))
+		fmt.Fprintf(out, "== %s%s\n", back, process.Safe(string(s.Phase)))
 	}
 	mark := ""
 	if r.Level == "warning" || r.Level == "critical" {
 		mark = strings.ToUpper(r.Level) + ": "
 	}
-	fmt.Fprintf(out, "[%d] %s  %s  %s  %s%s\n", r.Seq, r.At.UTC().Format("2006-01-02 15:04:05Z"), safe(r.Type), safe(r.Actor), mark, safe(r.Text))
+	fmt.Fprintf(out, "[%d] %s  %s  %s  %s%s\n", r.Seq, r.At.UTC().Format("2006-01-02 15:04:05Z"), process.Safe(r.Type), process.Safe(r.Actor), mark, process.Safe(r.Text))
 	step, ok := tape.Snapshot().State.Step(r.Step)
 	if !ok || r.Type != "probe.end" {
 		return
 	}
 	for _, f := range step.Findings {
-		fmt.Fprintf(out, "      %s: %s\n", safe(f.Level), safe(f.Say))
+		fmt.Fprintf(out, "      %s: %s\n", process.Safe(f.Level), process.Safe(f.Say))
 	}
 	for _, g := range step.Gaps {
-		fmt.Fprintf(out, "      could not be checked: %s\n", safe(g))
+		fmt.Fprintf(out, "      could not be checked: %s\n", process.Safe(g))
 	}
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"handrail/cli/process"
 )
 
 // evil is what nobody may bring onto a terminal by having it repeated.
@@ -56,7 +58,7 @@ func TestNoCommandSteersTheTerminal(t *testing.T) {
 			}
 		}
 	}
-	p := &program{environ: environ, now: time.Now, interrupts: &interrupts{}}
+	p := &process.Program{Environ: environ, Now: time.Now, Interrupts: &process.Interrupts{}}
 	every(newRoot(p), nil, func(cmd *cobra.Command, path []string) {
 		with := func(more ...string) []string { return append(path[:len(path):len(path)], more...) }
 		call(append([]string{"help"}, with(evil)...)...)
@@ -89,13 +91,13 @@ var startsLong = map[string]bool{}
 func TestDefused(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"ok\n":                            "ok\n",
-		overwrite + "cluster: 25%":        overwrite + "cluster: 25%",
-		overwrite + "x" + overwrite:       overwrite + `x\x0d\x1b[K`,
-		"runbook\tdescription":            "runbook\tdescription",
-		"a\u0301\u0301\u0301\u0301\u0301": "a\u0301\u0301\u0301\u0301\\u0301",
+		"ok\n":                             "ok\n",
+		process.Overwrite + "cluster: 25%": process.Overwrite + "cluster: 25%",
+		process.Overwrite + "x" + process.Overwrite: process.Overwrite + `x\x0d\x1b[K`,
+		"runbook\tdescription":                      "runbook\tdescription",
+		"a\u0301\u0301\u0301\u0301\u0301":           "a\u0301\u0301\u0301\u0301\\u0301",
 	} {
-		if got := string(defused([]byte(in))); got != want {
+		if got := string(process.Defused([]byte(in))); got != want {
 			t.Errorf("defused(%q) = %q, want %q", in, got, want)
 		}
 	}

@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
+	"handrail/cli/bundle"
+	"handrail/cli/process"
+	"handrail/cli/settings"
 	"handrail/evidence/disk"
 	"handrail/runbooks"
 	"handrail/session"
@@ -17,62 +21,62 @@ import (
 
 // home opens the command centre; without a terminal it prints what it would
 // show and how to get there.
-func home(ctx context.Context, p *program, o output) error {
-	c, err := p.session()
+func home(ctx context.Context, p *process.Program, o process.Output) error {
+	c, err := newConfig(p)
 	if err != nil {
 		return err
 	}
-	if p.interactive() && o != asJSON {
-		if err := p.signIn(ctx, &c); err != nil {
+	if p.Interactive() && o != process.AsJSON {
+		if err := signIn(ctx, p, &c); err != nil {
 			return err
 		}
-		if err := p.draw(ctx, p.face(c)); err != nil && !interrupted(ctx, err) {
+		if err := draw(ctx, p, face(p, c)); err != nil && !interrupted(ctx, err) {
 			return err
 		}
 		return nil
 	}
-	h, err := p.commandCentre(c)
+	h, err := commandCentre(p, c)
 	if err != nil {
 		return err
 	}
-	answers := p.rightNow(ctx, c)
-	if o == asJSON {
-		return printJSON(p.stdout, centreDoc(h, answers))
+	answers := rightNow(ctx, p, c)
+	if o == process.AsJSON {
+		return process.PrintJSON(p.Stdout, centreDoc(h, answers))
 	}
-	fmt.Fprintln(p.stdout, "Open incidents:")
+	fmt.Fprintln(p.Stdout, "Open incidents:")
 	open := 0
 	for _, i := range h.Incidents {
 		if i.Outcome == "" {
 			open++
-			fmt.Fprintf(p.stdout, "  %s  %s  in %s  %s\n", safe(i.ID), i.Severity, i.Phase, safe(i.Title))
+			fmt.Fprintf(p.Stdout, "  %s  %s  in %s  %s\n", process.Safe(i.ID), i.Severity, i.Phase, process.Safe(i.Title))
 		}
 	}
 	if open == 0 {
-		fmt.Fprintln(p.stdout, "  none")
+		fmt.Fprintln(p.Stdout, "  none")
 	}
-	fmt.Fprintln(p.stdout, "Carried debts:")
+	fmt.Fprintln(p.Stdout, "Carried debts:")
 	for _, d := range h.Debts {
 		due := ""
 		if d.Overdue {
 			due = ", overdue"
 		}
-		fmt.Fprintf(p.stdout, "  %s: %s (%s, until %s%s)\n", safe(d.Incident), safe(d.Text), safe(d.Owner), safe(d.Until), due)
+		fmt.Fprintf(p.Stdout, "  %s: %s (%s, until %s%s)\n", process.Safe(d.Incident), process.Safe(d.Text), process.Safe(d.Owner), process.Safe(d.Until), due)
 	}
 	if len(h.Debts) == 0 {
-		fmt.Fprintln(p.stdout, "  none")
+		fmt.Fprintln(p.Stdout, "  none")
 	}
-	p.printCentre(answers)
-	fmt.Fprintln(p.stderr, "In a terminal, handrail opens here. Else: match, start RUNBOOK --plain, run, resume; see `handrail --help`.")
+	printCentre(p, answers)
+	fmt.Fprintln(p.Stderr, "In a terminal, handrail opens here. Else: match, start RUNBOOK --plain, run, resume; see `handrail --help`.")
 	return nil
 }
 
 // face is what the terminal UI needs of the rest of the program.
-func (p *program) face(c session.Config) tui.Config {
+func face(p *process.Program, c session.Config) tui.Config {
 	f := tui.Config{
-		Home:   func(context.Context) (tui.Home, error) { return p.commandCentre(c) },
-		Centre: func(ctx context.Context, tell func(steps.Answer)) { p.centre(ctx, c, tell) },
+		Home:   func(context.Context) (tui.Home, error) { return commandCentre(p, c) },
+		Centre: func(ctx context.Context, tell func(steps.Answer)) { centre(ctx, p, c, tell) },
 		Start: func(ctx context.Context, runbook string, given map[string]string) (tui.Incident, error) {
-			rb, err := p.runbook(runbook)
+			rb, err := settings.Runbook(p, runbook)
 			if err != nil {
 				return nil, err
 			}
@@ -83,20 +87,20 @@ func (p *program) face(c session.Config) tui.Config {
 			return opened(session.Start(ctx, c, session.Begin{Runbook: rb, Params: params}))
 		},
 		Resume: func(ctx context.Context, id, why string) (tui.Incident, error) {
-			path, err := p.find(id)
+			path, err := bundle.Find(p, id)
 			if err != nil {
 				return nil, err
 			}
 			inside := *p
-			inside.drawing = true
-			w, err := inside.worldOf(ctx, path)
+			inside.Drawing = true
+			w, err := worldOf(ctx, &inside, path)
 			if err != nil {
 				return nil, err
 			}
 			w.config.Takeover = why
 			s, err := w.resume(ctx, path)
 			if errors.Is(err, disk.ErrLocked) { // another handrail has it: look on
-				tape, err := session.Follow(path, p.reading())
+				tape, err := session.Follow(path, bundle.Reading(p))
 				if err := errors.Join(err, w.close()); err != nil {
 					return nil, err
 				}
@@ -116,31 +120,39 @@ func (p *program) face(c session.Config) tui.Config {
 			}
 			return nil, nil
 		},
-		Status: report.Status, Save: p.saveNew, Report: p.reportNow, Sealing: p.sealing, Seal: p.sealFor,
-		Drill: p.openDrill, Scrub: p.scrubText,
+		Status:  report.Status,
+		Save:    func(ctx context.Context, name string, r io.Reader) (string, error) { return saveNew(ctx, p, name, r) },
+		Report:  func(ctx context.Context, path string) ([]byte, error) { return bundle.ReportNow(ctx, p, path) },
+		Sealing: func(ctx context.Context) (tui.Sealing, error) { return bundle.Sealing(ctx, p) },
+		Seal: func(ctx context.Context, order tui.SealOrder, tell func(string)) (tui.Sealed, error) {
+			return bundle.SealFor(ctx, p, order, tell)
+		},
+		Drill: func(ctx context.Context, b string, c string, d func(string)) (tui.Incident, error) {
+			return openDrill(ctx, p, b, c, d)
+		}, Scrub: p.ScrubText,
 		Params: func(id string) []steps.Field {
-			rb, err := p.runbook(id)
+			rb, err := settings.Runbook(p, id)
 			if err != nil {
 				return nil
 			}
 			return rb.Params
 		},
 	}
-	p.recognising(&f)
+	recognising(p, &f)
 	return f
 }
 
 // recognising gives the screens what knows an error or a symptom.
-func (p *program) recognising(f *tui.Config) {
+func recognising(p *process.Program, f *tui.Config) {
 	f.Match = func(text string) []tui.Hit {
-		lib, err := p.library()
+		lib, err := settings.Library(p)
 		if err != nil {
 			return nil
 		}
 		return faced(lib, runbooks.Match(lib, text))
 	}
 	f.Symptoms = func() []tui.Symptom {
-		lib, err := p.library()
+		lib, err := settings.Library(p)
 		if err != nil {
 			return nil
 		}
@@ -151,14 +163,14 @@ func (p *program) recognising(f *tui.Config) {
 		return out
 	}
 	f.BySymptoms = func(picked []string) []tui.Hit {
-		lib, err := p.library()
+		lib, err := settings.Library(p)
 		if err != nil {
 			return nil
 		}
 		return faced(lib, runbooks.MatchSymptoms(lib, picked))
 	}
 	f.Alike = func(text string) []tui.Alike {
-		list, err := p.alike(text)
+		list, err := alike(p, text)
 		if err != nil {
 			return nil
 		}
@@ -203,13 +215,13 @@ func opened(s *session.Session, err error) (tui.Incident, error) {
 }
 
 // commandCentre gathers what is on this machine; it asks no network.
-func (p *program) commandCentre(c session.Config) (tui.Home, error) {
+func commandCentre(p *process.Program, c session.Config) (tui.Home, error) {
 	var h tui.Home
-	rows, err := p.rows()
+	rows, err := bundle.Rows(p)
 	if err != nil {
 		return h, err
 	}
-	today := p.now().Format(time.DateOnly)
+	today := p.Now().Format(time.DateOnly)
 	for _, r := range rows {
 		h.Incidents = append(h.Incidents, tui.IncidentRow{ID: r.ID, Title: r.Title, Runbook: r.Runbook,
 			Severity: string(r.Severity), Phase: string(r.Phase), Opened: r.Opened, Drill: r.Drill, Outcome: r.Outcome})
@@ -220,10 +232,10 @@ func (p *program) commandCentre(c session.Config) (tui.Home, error) {
 			}
 		}
 	}
-	if h.Drills, err = p.drillRows(); err != nil {
+	if h.Drills, err = drillRows(p); err != nil {
 		return h, err
 	}
-	lib, err := p.library()
+	lib, err := settings.Library(p)
 	if err != nil {
 		return h, err
 	}

@@ -7,13 +7,15 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"handrail/cli/process"
 )
 
 // TestFlagsReachTheSteps: what was given is passed on, what was not is left to
 // the kubeconfig, and what has a field is in it.
 func TestFlagsReachTheSteps(t *testing.T) {
 	t.Parallel()
-	p := &program{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, now: time.Now}
+	p := &process.Program{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Now: time.Now}
 	root := newRoot(p)
 	root.SetArgs([]string{"version", "--as", "ana", "--as-group=a,b", "--as-group", "c", "--insecure-skip-tls-verify", "--token=s3cret",
 		"--proxy-url", "http://me:hunter2@127.0.0.1:3128", "--context", "prod", "-n", "namespaces/shop", "--kubeconfig", "here"})
@@ -21,7 +23,7 @@ func TestFlagsReachTheSteps(t *testing.T) {
 	if err := root.ExecuteContext(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	env, err := p.stepEnv()
+	env, err := stepEnv(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +34,7 @@ func TestFlagsReachTheSteps(t *testing.T) {
 	if env.Context != "prod" || env.Namespace != "shop" || env.Kubeconfig != "here" {
 		t.Errorf("Env = %q, %q, %q", env.Context, env.Namespace, env.Kubeconfig)
 	}
-	if diff := cmp.Diff([]string{"hunter2", "s3cret"}, p.secrets()); diff != "" {
+	if diff := cmp.Diff([]string{"hunter2", "s3cret"}, p.Secrets()); diff != "" {
 		t.Errorf("secrets (-want +got):\n%s", diff)
 	}
 }

@@ -10,32 +10,33 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"handrail/cli/process"
 	"handrail/drills/lab"
 )
 
-func labCommand(p *program) *cobra.Command {
-	cmd := group("lab", "The practice cluster: a real API server on this machine's loopback",
+func labCommand(p *process.Program) *cobra.Command {
+	cmd := process.Group("lab", "The practice cluster: a real API server on this machine's loopback",
 		labUp(p), labBuild(p), labStatus(p), labEnv(p), labDown(p))
 	return cmd
 }
 
-func labUp(p *program) *cobra.Command {
+func labUp(p *process.Program) *cobra.Command {
 	return &cobra.Command{
-		Use: "up", Short: "Build what is missing, start the lab and wait until it is ready", Args: exactly(),
+		Use: "up", Short: "Build what is missing, start the lab and wait until it is ready", Args: process.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			l, err := p.labUp(cmd.Context())
+			l, err := startLab(cmd.Context(), p)
 			if err != nil {
 				return err
 			}
 			defer l.Close()
-			fmt.Fprintf(p.stderr, "The lab is ready at %s. `handrail lab env` prints what a shell needs, `handrail lab down` ends it.\n", l.URL())
+			fmt.Fprintf(p.Stderr, "The lab is ready at %s. `handrail lab env` prints what a shell needs, `handrail lab down` ends it.\n", l.URL())
 			return nil
 		},
 	}
 }
 
-func labBuild(p *program) *cobra.Command {
-	cmd := &cobra.Command{Use: "build", Short: "Build the programs of the lab and start nothing", Args: exactly(), Hidden: true}
+func labBuild(p *process.Program) *cobra.Command {
+	cmd := &cobra.Command{Use: "build", Short: "Build the programs of the lab and start nothing", Args: process.Exactly(), Hidden: true}
 	services := cmd.Flags().Bool("services", false, "build as well the servers and programs that tests start")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		show := newLabProgress(p)
@@ -50,9 +51,9 @@ func labBuild(p *program) *cobra.Command {
 	return cmd
 }
 
-func labStatus(p *program) *cobra.Command {
-	cmd := &cobra.Command{Use: "status", Short: "Say whether the lab runs, and at what cost", Args: exactly()}
-	o := outputFlag(cmd)
+func labStatus(p *process.Program) *cobra.Command {
+	cmd := &cobra.Command{Use: "status", Short: "Say whether the lab runs, and at what cost", Args: process.Exactly()}
+	o := process.OutputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		ctx, cancel := context.WithTimeout(cmd.Context(), 10*time.Second)
 		defer cancel()
@@ -60,10 +61,10 @@ func labStatus(p *program) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if *o == asJSON {
-			return printJSON(p.stdout, st)
+		if *o == process.AsJSON {
+			return process.PrintJSON(p.Stdout, st)
 		}
-		return showLab(p.stdout, st)
+		return showLab(p.Stdout, st)
 	}
 	return cmd
 }
@@ -72,7 +73,7 @@ func showLab(w io.Writer, st lab.Status) error {
 	if !st.Running {
 		fmt.Fprintln(w, "The lab is not running.")
 		if st.Why != "" {
-			lines(w, "  ", st.Why)
+			process.Lines(w, "  ", st.Why)
 		}
 		return nil
 	}
@@ -81,31 +82,31 @@ func showLab(w io.Writer, st lab.Status) error {
 		stays = "until `handrail lab down`"
 	}
 	fmt.Fprintf(w, "The lab runs at %s, Kubernetes %s, up %s, %d MB; it stays %s.\n",
-		safe(st.URL), safe(st.Versions.Kubernetes), st.Uptime.Round(time.Second), st.Memory>>20, stays)
+		process.Safe(st.URL), process.Safe(st.Versions.Kubernetes), st.Uptime.Round(time.Second), st.Memory>>20, stays)
 	var rows [][]string
 	for _, pr := range st.Processes {
 		rows = append(rows, []string{pr.Name, fmt.Sprint(pr.PID), fmt.Sprintf("%d MB", pr.Memory>>20)})
 	}
-	return table(w, []string{"PROCESS", "PID", "MEMORY"}, rows)
+	return process.Table(w, []string{"PROCESS", "PID", "MEMORY"}, rows)
 }
 
-func labEnv(p *program) *cobra.Command {
+func labEnv(p *process.Program) *cobra.Command {
 	return &cobra.Command{
-		Use: "env", Short: "Print what a shell needs to use the lab: eval \"$(handrail lab env)\"", Args: exactly(),
+		Use: "env", Short: "Print what a shell needs to use the lab: eval \"$(handrail lab env)\"", Args: process.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l, err := lab.Open(cmd.Context(), lab.Options{})
 			if err != nil {
 				return labError(err)
 			}
-			_, err = io.WriteString(p.stdout, l.Script())
+			_, err = io.WriteString(p.Stdout, l.Script())
 			return err
 		},
 	}
 }
 
-func labDown(p *program) *cobra.Command {
+func labDown(p *process.Program) *cobra.Command {
 	return &cobra.Command{
-		Use: "down", Short: "End the lab and remove its data; its programs stay built", Args: exactly(),
+		Use: "down", Short: "End the lab and remove its data; its programs stay built", Args: process.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			show := newLabProgress(p)
 			defer show.end()
@@ -114,10 +115,10 @@ func labDown(p *program) *cobra.Command {
 	}
 }
 
-// labUp starts the lab of this user, with progress on stderr.
-func (p *program) labUp(ctx context.Context) (*lab.Lab, error) {
+// startLab starts the lab of this user, with progress on stderr.
+func startLab(ctx context.Context, p *process.Program) (*lab.Lab, error) {
 	show := newLabProgress(p)
-	if p.drawing {
+	if p.Drawing {
 		show.w = io.Discard
 	}
 	defer show.end()
@@ -128,9 +129,9 @@ func (p *program) labUp(ctx context.Context) (*lab.Lab, error) {
 func labError(err error) error {
 	switch {
 	case errors.Is(err, lab.ErrNoSource):
-		return &problem{code: ExitUsage, err: err, next: "run it from the clone that handrail was built in"}
+		return &process.Problem{Code: process.ExitUsage, Err: err, Next: "run it from the clone that handrail was built in"}
 	case errors.Is(err, lab.ErrNotRunning):
-		return &problem{code: ExitUsage, err: errors.New("the lab is not running"), next: "start it with `handrail lab up`"}
+		return &process.Problem{Code: process.ExitUsage, Err: errors.New("the lab is not running"), Next: "start it with `handrail lab up`"}
 	}
 	return err
 }
@@ -144,15 +145,15 @@ type labProgress struct {
 	last   string // stage and quarter of the newest plain line
 }
 
-func newLabProgress(p *program) *labProgress {
-	return &labProgress{w: p.stderr, redraw: isTerminal(p.stderr) && !p.linewise}
+func newLabProgress(p *process.Program) *labProgress {
+	return &labProgress{w: p.Stderr, redraw: process.IsTerminal(p.Stderr) && !p.Linewise}
 }
 
 func (s *labProgress) report(r lab.Progress) {
 	text := progressText(r)
 	if s.redraw {
 		// Return, then erase to the end of the line.
-		fmt.Fprintf(s.w, overwrite+"%s", text)
+		fmt.Fprintf(s.w, process.Overwrite+"%s", text)
 		s.open = true
 		if r.Stage == lab.StageBuilt || r.Stage == lab.StageReady {
 			s.end()
@@ -211,7 +212,7 @@ func progressText(r lab.Progress) string {
 		fmt.Fprintf(&b, ", about %s left", roughly(r.Left))
 	}
 	if r.Text != "" {
-		b.WriteString(": " + safe(r.Text))
+		b.WriteString(": " + process.Safe(r.Text))
 	}
 	return b.String()
 }

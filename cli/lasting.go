@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"handrail/cli/process"
 )
 
 // An act in a session of its own outlives its terminal. What ends a login session,
@@ -84,8 +86,8 @@ func unitOf(cgroup string) string {
 const scopeTime = 5 * time.Second
 
 // lasting is how an act is taken out of what may end before it, and why it is not.
-func (p *program) lasting(ctx context.Context) (scope []string, fragile string) {
-	a := p.around(ctx)
+func lasting(ctx context.Context, p *process.Program) (scope []string, fragile string) {
+	a := lookAround(ctx, p)
 	scope = a.scope()
 	if scope == nil {
 		return nil, a.fragile()
@@ -93,7 +95,7 @@ func (p *program) lasting(ctx context.Context) (scope []string, fragile string) 
 	ctx, cancel := context.WithTimeout(ctx, scopeTime)
 	defer cancel()
 	try := exec.CommandContext(ctx, scope[0], append(scope[1:], "true")...)
-	try.Env = p.environ
+	try.Env = p.Environ
 	if err := try.Run(); err != nil { // an act is not tried where a scope cannot be had
 		if why := a.fragile(); why != "" {
 			return nil, why + " (systemd-run gives no scope: " + err.Error() + ")"
@@ -104,14 +106,14 @@ func (p *program) lasting(ctx context.Context) (scope []string, fragile string) 
 }
 
 // checkLasting says whether an act outlives what handrail was started from.
-func (p *program) checkLasting(ctx context.Context) check {
+func checkLasting(ctx context.Context, p *process.Program) process.Check {
 	const name = "acts that last"
-	scope, fragile := p.lasting(ctx)
+	scope, fragile := lasting(ctx, p)
 	switch {
 	case fragile != "":
-		return check{name, "missing", fragile, "each gate says so as well; what became of an act that was cut off is found out by `handrail resume`"}
+		return process.Check{Name: name, State: "missing", Detail: fragile, Next: "each gate says so as well; what became of an act that was cut off is found out by `handrail resume`"}
 	case scope != nil:
-		return check{Name: name, State: "ok", Detail: "each act gets a scope of systemd, which no login ends"}
+		return process.Check{Name: name, State: "ok", Detail: "each act gets a scope of systemd, which no login ends"}
 	}
-	return check{Name: name, State: "ok", Detail: "the end of a login does not end an act"}
+	return process.Check{Name: name, State: "ok", Detail: "the end of a login does not end an act"}
 }

@@ -6,16 +6,18 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"handrail/cli/process"
 )
 
-// around looks at what stands around this process. What cannot be seen counts as
+// lookAround looks at what stands around this process. What cannot be seen counts as
 // what ends an act.
-func (p *program) around(ctx context.Context) around {
+func lookAround(ctx context.Context, p *process.Program) around {
 	there := func(name string) bool { _, err := os.Stat(name); return err == nil }
 	a := around{
-		container: p.getenv("container") != "" || p.getenv("KUBERNETES_SERVICE_HOST") != "" || there("/.dockerenv") || there("/run/.containerenv"),
+		container: p.Getenv("container") != "" || p.Getenv("KUBERNETES_SERVICE_HOST") != "" || there("/.dockerenv") || there("/run/.containerenv"),
 		systemd:   there("/run/systemd/system"), root: os.Geteuid() == 0,
-		lingers: there(filepath.Join("/var/lib/systemd/linger", filepath.Base(p.user()))),
+		lingers: there(filepath.Join("/var/lib/systemd/linger", filepath.Base(p.User()))),
 	}
 	if a.container || !a.systemd {
 		return a
@@ -40,7 +42,7 @@ func (p *program) around(ctx context.Context) around {
 	ctx, cancel := context.WithTimeout(ctx, scopeTime)
 	defer cancel()
 	ask := exec.CommandContext(ctx, bus, "get-property", "org.freedesktop.login1", "/org/freedesktop/login1", "org.freedesktop.login1.Manager", "KillUserProcesses")
-	ask.Env = p.environ
+	ask.Env = p.Environ
 	said, err := ask.Output()
 	a.kept = err == nil && strings.TrimSpace(string(said)) == "b false"
 	return a

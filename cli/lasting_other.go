@@ -2,7 +2,11 @@
 
 package cli
 
-import "context"
+import (
+	"context"
 
-// around: a session of its own is left alone here when a login ends.
-func (p *program) around(context.Context) around { return around{} }
+	"handrail/cli/process"
+)
+
+// lookAround: a session of its own is left alone here when a login ends.
+func lookAround(context.Context, *process.Program) around { return around{} }

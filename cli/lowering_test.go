@@ -12,6 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"handrail/cli/bundle"
+	"handrail/cli/plain"
+	"handrail/cli/process"
+	"handrail/cli/settings"
 	"handrail/session"
 )
 
@@ -30,12 +34,12 @@ func TestPlainLowersTheSeverity(t *testing.T) {
 		t.Fatal(err)
 	}
 	rules := strings.Replace(vaultPolicy, "release]", "release], severity: SEV-2", 1)
-	if err := errors.Join(os.WriteFile(filepath.Join(config, policyFile), []byte(rules), 0o600),
+	if err := errors.Join(os.WriteFile(filepath.Join(config, settings.PolicyFile), []byte(rules), 0o600),
 		os.WriteFile(filepath.Join(config, "approvers"), []byte("grace@example.com "+string(pub)), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	p := &program{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, now: time.Now,
-		environ: []string{"HOME=" + home, "XDG_CONFIG_HOME=" + filepath.Dir(config), "XDG_STATE_HOME=" + home}}
+	p := &process.Program{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Now: time.Now,
+		Environ: []string{"HOME=" + home, "XDG_CONFIG_HOME=" + filepath.Dir(config), "XDG_STATE_HOME=" + home}}
 	s, err := openVault(p, "prod")
 	if err != nil {
 		t.Fatal(err)
@@ -43,9 +47,9 @@ func TestPlainLowersTheSeverity(t *testing.T) {
 	t.Cleanup(func() { _ = s.Close() })
 	lines := make(chan string)
 	var out bytes.Buffer
-	d := &dialogue{s: s, lines: lines, out: &out, now: time.Now}
+	d := &plain.Dialogue{S: s, Lines: lines, Out: &out, Now: time.Now}
 	ended := make(chan error)
-	go func() { ended <- d.run(t.Context()) }()
+	go func() { ended <- d.Run(t.Context()) }()
 	lines <- "o"
 	at := ""
 	for i, o := range s.Snapshot().Options {
@@ -63,9 +67,9 @@ func TestPlainLowersTheSeverity(t *testing.T) {
 	}
 	var line, seen bytes.Buffer
 	q := *p
-	q.stdout, q.stderr = &line, &seen
+	q.Stdout, q.Stderr = &line, &seen
 	ask := func() (session.Request, error) { return session.ParseRequest(second.Request) }
-	if err := q.approve(bufio.NewReader(strings.NewReader("lower to SEV-3\n")), ask, nil, keyChoice{file: grace}); err != nil {
+	if err := approve(&q, bufio.NewReader(strings.NewReader("lower to SEV-3\n")), ask, nil, bundle.KeyChoice{File: grace}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"take the incident from SEV-2 down to SEV-3", "no user sees it", "one person does not lower it"} {
@@ -75,7 +79,7 @@ func TestPlainLowersTheSeverity(t *testing.T) {
 	}
 	lines <- strings.TrimSpace(line.String())
 	lines <- "q"
-	if err := <-ended; !errors.Is(err, errLeft) {
+	if err := <-ended; !errors.Is(err, plain.ErrLeft) {
 		t.Fatal(err)
 	}
 	if got := s.Snapshot().State.Severity; got != "SEV-3" {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"handrail/cli/process"
+	"handrail/cli/settings"
 	"handrail/runbooks"
 )
 
@@ -21,7 +23,7 @@ type hit struct {
 	Groups  map[string]string `json:"groups,omitempty"`
 }
 
-func matchCommand(p *program) *cobra.Command {
+func matchCommand(p *process.Program) *cobra.Command {
 	var file string
 	var plain bool
 	cmd := &cobra.Command{
@@ -30,48 +32,48 @@ func matchCommand(p *program) *cobra.Command {
 it. On a terminal it opens the screens with the text, also where that comes through a
 pipe: terraform apply 2>&1 | handrail match. Elsewhere, and with --plain, it prints
 them, and ends with 3 when there is none.`,
-		Args: exactly(),
+		Args: process.Exactly(),
 	}
 	cmd.Flags().StringVarP(&file, "file", "f", "", "read this `file` instead of stdin")
 	cmd.Flags().BoolVar(&plain, "plain", false, "print the runbooks instead of drawing screens")
-	o := outputFlag(cmd)
+	o := process.OutputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		keys, screens := (*os.File)(nil), false
-		if !plain && *o != asJSON {
-			keys, screens = p.onTerminal()
+		if !plain && *o != process.AsJSON {
+			keys, screens = onTerminal(p)
 		}
 		if screens && file == "" && keys == nil {
-			return p.matchOnScreen(cmd.Context(), "", nil)
+			return matchOnScreen(cmd.Context(), p, "", nil)
 		}
-		text, err := p.pasted(file)
+		text, err := pasted(p, file)
 		if screens && err == nil {
-			return p.matchOnScreen(cmd.Context(), text, keys)
+			return matchOnScreen(cmd.Context(), p, text, keys)
 		}
 		if err != nil {
 			return err
 		}
-		lib, err := p.library()
+		lib, err := settings.Library(p)
 		if err != nil {
 			return err
 		}
 		hits := runbooks.Match(lib, text)
-		if *o == asJSON {
+		if *o == process.AsJSON {
 			out := []hit{}
 			for _, h := range hits {
 				out = append(out, hit(h))
 			}
-			err = printJSON(p.stdout, out)
+			err = process.PrintJSON(p.Stdout, out)
 		} else {
-			printHits(p.stdout, hits)
-			like, err := p.alike(text)
+			printHits(p.Stdout, hits)
+			like, err := alike(p, text)
 			if err != nil { // the runbooks are what was asked for
-				fmt.Fprintf(p.stderr, "handrail: the incidents of this machine were not searched: %s\n", safe(err.Error()))
+				fmt.Fprintf(p.Stderr, "handrail: the incidents of this machine were not searched: %s\n", process.Safe(err.Error()))
 			}
-			printAlike(p.stdout, like, p.now())
+			printAlike(p.Stdout, like, p.Now())
 		}
 		if err == nil && len(hits) == 0 {
-			return &problem{code: ExitOpen, err: fmt.Errorf("no runbook recognises this text"),
-				next: "see `handrail runbook list`, and choose by what you see"}
+			return &process.Problem{Code: process.ExitOpen, Err: fmt.Errorf("no runbook recognises this text"),
+				Next: "see `handrail runbook list`, and choose by what you see"}
 		}
 		return err
 	}
@@ -80,17 +82,17 @@ them, and ends with 3 when there is none.`,
 
 // pasted reads the text to match; of more than the matcher looks at, the end is
 // kept by the matcher and the rest by nobody.
-func (p *program) pasted(file string) (string, error) {
-	in := p.stdin
+func pasted(p *process.Program, file string) (string, error) {
+	in := p.Stdin
 	if file != "" {
 		f, err := os.Open(file)
 		if err != nil {
-			return "", usage("name a file that can be read", "reading the error text: %w", err)
+			return "", process.Usage("name a file that can be read", "reading the error text: %w", err)
 		}
 		defer f.Close()
 		in = f
-	} else if isTerminal(p.stdin) {
-		fmt.Fprintln(p.stderr, "Paste the error text, then Ctrl-D on a line of its own.")
+	} else if process.IsTerminal(p.Stdin) {
+		fmt.Fprintln(p.Stderr, "Paste the error text, then Ctrl-D on a line of its own.")
 	}
 	const most = 64 << 20
 	b, err := io.ReadAll(io.LimitReader(in, most))
@@ -102,13 +104,13 @@ func (p *program) pasted(file string) (string, error) {
 
 func printHits(w io.Writer, hits []runbooks.Hit) {
 	for i, h := range hits {
-		fmt.Fprintf(w, "%d. %s: %s (score %d)\n", i+1, h.Runbook, safe(h.Title), h.Score)
-		lines(w, "   matched: ", h.Line)
+		fmt.Fprintf(w, "%d. %s: %s (score %d)\n", i+1, h.Runbook, process.Safe(h.Title), h.Score)
+		process.Lines(w, "   matched: ", h.Line)
 		if h.Say != "" {
-			lines(w, "   ", h.Say)
+			process.Lines(w, "   ", h.Say)
 		}
-		for _, name := range sortedKeys(h.Groups) {
-			fmt.Fprintf(w, "   %s: %s\n", name, safe(h.Groups[name]))
+		for _, name := range process.SortedKeys(h.Groups) {
+			fmt.Fprintf(w, "   %s: %s\n", name, process.Safe(h.Groups[name]))
 		}
 	}
 	if len(hits) > 0 {

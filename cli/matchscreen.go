@@ -4,16 +4,18 @@ import (
 	"context"
 	"errors"
 	"os"
+
+	"handrail/cli/process"
 )
 
 // onTerminal reports whether the match can be shown on the screens: somebody looks
 // at stdout, and there are keys to read, from stdin or from the terminal itself
 // where stdin is a pipe with the text.
-func (p *program) onTerminal() (keys *os.File, ok bool) {
-	if !isTerminal(p.stdout) || p.getenv("TERM") == "dumb" {
+func onTerminal(p *process.Program) (keys *os.File, ok bool) {
+	if !process.IsTerminal(p.Stdout) || p.Getenv("TERM") == "dumb" {
 		return nil, false
 	}
-	if isTerminal(p.stdin) {
+	if process.IsTerminal(p.Stdin) {
 		return nil, true
 	}
 	keys, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
@@ -24,22 +26,22 @@ func (p *program) onTerminal() (keys *os.File, ok bool) {
 }
 
 // matchOnScreen opens the command centre at the match, with a text.
-func (p *program) matchOnScreen(ctx context.Context, text string, keys *os.File) (err error) {
+func matchOnScreen(ctx context.Context, p *process.Program, text string, keys *os.File) (err error) {
 	here := *p
 	if keys != nil {
-		here.stdin = keys
+		here.Stdin = keys
 		defer func() { err = errors.Join(err, keys.Close()) }()
 	}
-	c, err := here.session()
+	c, err := newConfig(&here)
 	if err != nil {
 		return err
 	}
-	if err := here.signIn(ctx, &c); err != nil {
+	if err := signIn(ctx, &here, &c); err != nil {
 		return err
 	}
-	face := here.face(c)
+	face := face(&here, c)
 	face.Matching, face.Text = true, text
-	if err := here.draw(ctx, face); err != nil && !interrupted(ctx, err) {
+	if err := draw(ctx, &here, face); err != nil && !interrupted(ctx, err) {
 		return err
 	}
 	return nil

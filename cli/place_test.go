@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"handrail/cli/process"
+	"handrail/cli/settings"
 	"handrail/session"
 	"handrail/steps"
 	"handrail/triage"
@@ -16,10 +18,10 @@ import (
 )
 
 // ruledBy is a program of a home and a machine with these files.
-func ruledBy(t *testing.T, files map[string]string) *program {
+func ruledBy(t *testing.T, files map[string]string) *process.Program {
 	t.Helper()
 	root := t.TempDir()
-	p := &program{environ: []string{"HOME=" + root, "XDG_CONFIG_HOME=" + filepath.Join(root, "user")}, machine: filepath.Join(root, "machine")}
+	p := &process.Program{Environ: []string{"HOME=" + root, "XDG_CONFIG_HOME=" + filepath.Join(root, "user")}, Machine: filepath.Join(root, "machine")}
 	if err := writeKey(filepath.Join(root, "grace")); err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +55,7 @@ func kv(key, value string) steps.KV { return steps.KV{Key: key, Value: value} }
 // lies elsewhere, and a target that tells nothing may be anywhere.
 func TestPolicyLooksAtTheTarget(t *testing.T) {
 	t.Parallel()
-	p := ruledBy(t, map[string]string{"user/" + policyFile: policyHead + "secondPerson: [{gates: ['*'], place: production}]\n"})
+	p := ruledBy(t, map[string]string{"user/" + settings.PolicyFile: policyHead + "secondPerson: [{gates: ['*'], place: production}]\n"})
 	none, staging := []steps.KV{kv("cluster", "none"), kv("host", "prod-bastion")}, []steps.KV{kv("cluster", "staging (https://10.0.0.1)")}
 	for name, tc := range map[string]struct {
 		header, target []steps.KV
@@ -76,12 +78,12 @@ func TestPolicyLooksAtTheTarget(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			q := session.Sought{Kind: "terraform/apply-plan", Class: triage.Rerun, Severity: triage.Sev3, Header: tc.header, Target: tc.target}
-			pair, err := p.secondPerson(context.Background(), q)
+			pair, err := settings.SecondPerson(context.Background(), p, q)
 			if err != nil || (pair != nil) != tc.two {
 				t.Errorf("second person %+v, %v, want %v", pair, err, tc.two)
 			}
 			q.Drill = true
-			if pair, err := p.secondPerson(context.Background(), q); pair != nil || err != nil {
+			if pair, err := settings.SecondPerson(context.Background(), p, q); pair != nil || err != nil {
 				t.Errorf("practice asks for somebody: %+v, %v", pair, err)
 			}
 		})
@@ -104,16 +106,16 @@ func TestPolicyOfTheMachineIsOnlyTightened(t *testing.T) {
 		fails              bool
 	}{
 		"alone":            {files: nil, prod: true, by: "mach@"},
-		"no rules":         {files: map[string]string{"user/" + policyFile: policyHead + "secondPerson: []\n"}, prod: true, by: "mach@"},
-		"rules of others":  {files: map[string]string{"user/" + policyFile: policyHead + "secondPerson: [{gates: [release]}]\n"}, prod: true, release: true, by: "mach@"},
-		"tighter":          {files: map[string]string{"user/" + policyFile: policyHead + "secondPerson: [{gates: ['*']}]\n"}, prod: true, dev: true, release: true, by: "mach@"},
-		"other places":     {files: map[string]string{"user/" + interfaceFile: placesFile("^nowhere$")}, prod: true, by: "mach@"},
-		"broken":           {files: map[string]string{"user/" + policyFile: "kind: Policy\n"}, fails: true},
-		"broken interface": {files: map[string]string{"machine/" + interfaceFile: "kind: what\n"}, fails: true},
+		"no rules":         {files: map[string]string{"user/" + settings.PolicyFile: policyHead + "secondPerson: []\n"}, prod: true, by: "mach@"},
+		"rules of others":  {files: map[string]string{"user/" + settings.PolicyFile: policyHead + "secondPerson: [{gates: [release]}]\n"}, prod: true, release: true, by: "mach@"},
+		"tighter":          {files: map[string]string{"user/" + settings.PolicyFile: policyHead + "secondPerson: [{gates: ['*']}]\n"}, prod: true, dev: true, release: true, by: "mach@"},
+		"other places":     {files: map[string]string{"user/" + settings.InterfaceFile: placesFile("^nowhere$")}, prod: true, by: "mach@"},
+		"broken":           {files: map[string]string{"user/" + settings.PolicyFile: "kind: Policy\n"}, fails: true},
+		"broken interface": {files: map[string]string{"machine/" + settings.InterfaceFile: "kind: what\n"}, fails: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			files := map[string]string{"machine/" + policyFile: machine}
+			files := map[string]string{"machine/" + settings.PolicyFile: machine}
 			for k, v := range tc.files {
 				files[k] = v
 			}
@@ -122,7 +124,7 @@ func TestPolicyOfTheMachineIsOnlyTightened(t *testing.T) {
 				q    session.Sought
 				want bool
 			}{"production": {prod, tc.prod}, "development": {dev, tc.dev}, "a release": {release, tc.release}} {
-				pair, err := p.secondPerson(context.Background(), x.q)
+				pair, err := settings.SecondPerson(context.Background(), p, x.q)
 				if tc.fails {
 					if err == nil {
 						t.Errorf("%s: no error", what)
@@ -149,16 +151,16 @@ func TestPlacesOfTheMachineAreDrawn(t *testing.T) {
 		here  bool // nowhere is
 	}{
 		"nothing said":  {nil, true, false},
-		"the user's":    {map[string]string{"user/" + interfaceFile: placesFile("^nowhere$")}, false, true},
-		"the machine's": {map[string]string{"machine/" + interfaceFile: placesFile("^nowhere$")}, true, true},
-		"both":          {map[string]string{"user/" + interfaceFile: placesFile("^x$"), "machine/" + interfaceFile: placesFile("^nowhere$")}, false, true},
+		"the user's":    {map[string]string{"user/" + settings.InterfaceFile: placesFile("^nowhere$")}, false, true},
+		"the machine's": {map[string]string{"machine/" + settings.InterfaceFile: placesFile("^nowhere$")}, true, true},
+		"both":          {map[string]string{"user/" + settings.InterfaceFile: placesFile("^x$"), "machine/" + settings.InterfaceFile: placesFile("^nowhere$")}, false, true},
 	} {
-		c, err := ruledBy(t, tc.files).drawn(tui.Config{})
+		c, err := settings.Drawn(ruledBy(t, tc.files), tui.Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		is := func(value string) bool {
-			return slices.ContainsFunc(usualOr(c.Places), func(p tui.Place) bool { return p.Holds([]steps.KV{kv("cluster", value)}) })
+			return slices.ContainsFunc(settings.UsualOr(c.Places), func(p tui.Place) bool { return p.Holds([]steps.KV{kv("cluster", value)}) })
 		}
 		if is("production.example.com") != tc.prod || is("nowhere") != tc.here {
 			t.Errorf("%s: %v", name, c.Places)
@@ -170,17 +172,17 @@ func TestPlacesOfTheMachineAreDrawn(t *testing.T) {
 func TestNoHomeIsNoPolicy(t *testing.T) {
 	t.Parallel()
 	for _, environ := range [][]string{nil, {"HOME=relative"}, {"HOME=", "XDG_CONFIG_HOME=relative"}} {
-		p := &program{environ: environ, machine: t.TempDir()}
-		if pair, err := p.secondPerson(context.Background(), session.Sought{Class: triage.Repair}); err == nil {
+		p := &process.Program{Environ: environ, Machine: t.TempDir()}
+		if pair, err := settings.SecondPerson(context.Background(), p, session.Sought{Class: triage.Repair}); err == nil {
 			t.Errorf("%v: %+v, want an error", environ, pair)
 		}
-		if markers, err := p.protectedMarkers(); err == nil {
+		if markers, err := settings.ProtectedMarkers(p); err == nil {
 			t.Errorf("%v: markers %v, want an error", environ, markers)
 		}
-		if _, err := p.secondPerson(t.Context(), session.Sought{Severity: triage.Sev1, To: triage.Sev3}); err == nil {
+		if _, err := settings.SecondPerson(t.Context(), p, session.Sought{Severity: triage.Sev1, To: triage.Sev3}); err == nil {
 			t.Errorf("%v: the severity is lowered", environ)
 		}
-		if c := p.checkPolicy(); c.State != "bad" {
+		if c := checkPolicy(p); c.State != "bad" {
 			t.Errorf("%v: doctor says %+v", environ, c)
 		}
 	}
@@ -189,9 +191,9 @@ func TestNoHomeIsNoPolicy(t *testing.T) {
 // TestRulesAreRecorded: each file that rules gates, by digest, or that there is none.
 func TestRulesAreRecorded(t *testing.T) {
 	t.Parallel()
-	p := ruledBy(t, map[string]string{"machine/" + protectedFile: "apiVersion: handrail/v1\nkind: Protected\nmarkers: [{key: ledger}]\n",
-		"user/" + policyFile: policyHead + "secondPerson: [{gates: ['*']}]\n"})
-	before := p.rules()
+	p := ruledBy(t, map[string]string{"machine/" + settings.ProtectedFile: "apiVersion: handrail/v1\nkind: Protected\nmarkers: [{key: ledger}]\n",
+		"user/" + settings.PolicyFile: policyHead + "secondPerson: [{gates: ['*']}]\n"})
+	before := settings.Rules(p)
 	for key, want := range map[string]string{"policy.yaml of the machine": "none", "protected.yaml of the machine": "sha256:", "policy.yaml of the user": "sha256:",
 		"protected.yaml of the user": "none", "interface.yaml of the user": "none"} {
 		if got := steps.Find(before, key); !strings.HasPrefix(got, want) {
@@ -201,10 +203,10 @@ func TestRulesAreRecorded(t *testing.T) {
 	if n := len(before); n != 7 || !strings.HasPrefix(before[6].Value, "sha256:") {
 		t.Errorf("rules %v, want the approvers last", before)
 	}
-	if markers, err := p.protectedMarkers(); err != nil || len(markers) != 1 {
+	if markers, err := settings.ProtectedMarkers(p); err != nil || len(markers) != 1 {
 		t.Errorf("markers of the machine: %v, %v", markers, err)
 	}
-	if got := (&program{machine: t.TempDir()}).rules(); !strings.HasPrefix(steps.Find(got, "policy.yaml of the user"), "unknown: ") {
+	if got := settings.Rules((&process.Program{Machine: t.TempDir()})); !strings.HasPrefix(steps.Find(got, "policy.yaml of the user"), "unknown: ") {
 		t.Errorf("without a home: %v", got)
 	}
 }
@@ -213,18 +215,18 @@ func TestRulesAreRecorded(t *testing.T) {
 // at the new one.
 func TestSeverityIsNotLoweredAlone(t *testing.T) {
 	t.Parallel()
-	p := ruledBy(t, map[string]string{"user/" + policyFile: policyHead + "secondPerson: [{gates: ['*'], severity: SEV-2}]\n"})
+	p := ruledBy(t, map[string]string{"user/" + settings.PolicyFile: policyHead + "secondPerson: [{gates: ['*'], severity: SEV-2}]\n"})
 	for _, tc := range []struct {
 		worst, to triage.Severity
 		drill, no bool
 	}{
 		{"SEV-1", "SEV-2", false, false}, {"SEV-1", "SEV-3", false, true}, {"SEV-2", "SEV-4", false, true}, {"SEV-3", "SEV-4", false, false}, {"SEV-1", "SEV-4", true, false},
 	} {
-		if pair, err := p.secondPerson(t.Context(), session.Sought{Severity: tc.worst, To: tc.to, Drill: tc.drill}); err != nil || (pair != nil) != tc.no {
+		if pair, err := settings.SecondPerson(t.Context(), p, session.Sought{Severity: tc.worst, To: tc.to, Drill: tc.drill}); err != nil || (pair != nil) != tc.no {
 			t.Errorf("%+v: %v, %v", tc, pair, err)
 		}
 	}
-	if pair, err := ruledBy(t, nil).secondPerson(t.Context(), session.Sought{Severity: "SEV-1", To: "SEV-4"}); pair != nil || err != nil {
+	if pair, err := settings.SecondPerson(t.Context(), ruledBy(t, nil), session.Sought{Severity: "SEV-1", To: "SEV-4"}); pair != nil || err != nil {
 		t.Errorf("without a policy: %v, %v", pair, err)
 	}
 }

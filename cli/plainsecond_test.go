@@ -12,6 +12,9 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
+	"handrail/cli/plain"
+	"handrail/cli/process"
+	"handrail/cli/settings"
 	"handrail/evidence"
 	"handrail/session"
 	"handrail/triage"
@@ -36,12 +39,12 @@ func TestPlainWaitsForTheSecond(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(os.WriteFile(filepath.Join(config, policyFile), []byte(vaultPolicy), 0o600),
+	if err := errors.Join(os.WriteFile(filepath.Join(config, settings.PolicyFile), []byte(vaultPolicy), 0o600),
 		os.WriteFile(filepath.Join(config, "approvers"), []byte("grace@example.com "+string(pub)), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	p := &program{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, now: time.Now,
-		environ: []string{"HOME=" + home, "XDG_CONFIG_HOME=" + filepath.Dir(config), "XDG_STATE_HOME=" + home}}
+	p := &process.Program{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Now: time.Now,
+		Environ: []string{"HOME=" + home, "XDG_CONFIG_HOME=" + filepath.Dir(config), "XDG_STATE_HOME=" + home}}
 	s, err := openVault(p, "prod")
 	if err != nil {
 		t.Fatal(err)
@@ -52,9 +55,9 @@ func TestPlainWaitsForTheSecond(t *testing.T) {
 	}
 	lines := make(chan string)
 	var out bytes.Buffer
-	d := &dialogue{s: s, lines: lines, out: &out, now: time.Now}
+	d := &plain.Dialogue{S: s, Lines: lines, Out: &out, Now: time.Now}
 	ended := make(chan error)
-	go func() { ended <- d.run(t.Context()) }()
+	go func() { ended <- d.Run(t.Context()) }()
 	r, err := session.ParseRequest(s.Snapshot().Gate.Second.Request)
 	if err != nil {
 		t.Fatal(err)
@@ -70,14 +73,14 @@ func TestPlainWaitsForTheSecond(t *testing.T) {
 	}
 	var line bytes.Buffer
 	q := *p
-	q.stdout = &line
-	if err := q.sign(r, signer); err != nil {
+	q.Stdout = &line
+	if err := sign(&q, r, signer); err != nil {
 		t.Fatal(err)
 	}
 	lines <- strings.TrimSpace(line.String())
 	lines <- "unlock l-1"
 	lines <- "q"
-	if err := <-ended; !errors.Is(err, errLeft) {
+	if err := <-ended; !errors.Is(err, plain.ErrLeft) {
 		t.Fatal(err)
 	}
 	if g := s.Snapshot().State.Gates["vault/unlock"]; g.Phase != triage.GateDone {

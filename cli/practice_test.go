@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"handrail/cli/process"
 	"handrail/drills/lab"
 	"handrail/evidence"
 	"handrail/session"
@@ -77,7 +78,7 @@ func (p *practice) run(code int, stdin string, args ...string) string {
 // breaks starts the drill and reads its lock; it returns the id.
 func (p *practice) breaks() (lockID string) {
 	p.t.Helper()
-	p.run(ExitOpen, "\nq\n", "drill", "start", "killed-runner", "--plain")
+	p.run(process.ExitOpen, "\nq\n", "drill", "start", "killed-runner", "--plain")
 	p.stops("killed-runner")
 	st := p.folded(p.bundle())
 	lock, _ := st.Step("state-lock/lock")
@@ -180,16 +181,16 @@ func (p *practice) until(what string, ended <-chan struct{}, said func() string,
 // tail is the end of a journal.
 func tail(journal []byte) []byte { return journal[max(0, len(journal)-4096):] }
 
-// process is a handrail that runs without a terminal.
-type process struct {
+// headless is a handrail that runs without a terminal.
+type headless struct {
 	cmd   *exec.Cmd
 	said  bytes.Buffer // to be read after ended
 	ended chan struct{}
 }
 
-func (p *practice) launch(args ...string) *process {
+func (p *practice) launch(args ...string) *headless {
 	p.t.Helper()
-	r := &process{cmd: p.command(args...), ended: make(chan struct{})}
+	r := &headless{cmd: p.command(args...), ended: make(chan struct{})}
 	r.cmd.Stdout, r.cmd.Stderr = &r.said, &r.said
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a job of its own, as a shell makes it
 	if err := r.cmd.Start(); err != nil {
@@ -207,14 +208,14 @@ func (p *practice) launch(args ...string) *process {
 }
 
 // interrupt is Ctrl-C in a terminal: the whole job hears it.
-func (r *process) interrupt(t *testing.T) {
+func (r *headless) interrupt(t *testing.T) {
 	t.Helper()
 	if err := syscall.Kill(-r.cmd.Process.Pid, syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (r *process) code() int {
+func (r *headless) code() int {
 	<-r.ended
 	return r.cmd.ProcessState.ExitCode()
 }

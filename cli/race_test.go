@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"handrail/cli/process"
 	"handrail/triage"
 )
 
@@ -17,7 +18,7 @@ import (
 // sees the gate in the journal.
 func racedInTheDialogue(t *testing.T, p *practice) {
 	p.stops("orphan-hook")
-	p.run(ExitOpen, "\nq\n", "drill", "start", "orphan-hook", "--variant", "recreated", "--plain")
+	p.run(process.ExitOpen, "\nq\n", "drill", "start", "orphan-hook", "--variant", "recreated", "--plain")
 	src, err := os.ReadFile("../drills/library/orphan-hook.answers.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -27,7 +28,7 @@ func racedInTheDialogue(t *testing.T, p *practice) {
 		t.Fatal(err)
 	}
 	drop(t, file, "gates:", "  strip:", "  remove:") // up to the gate, which is left to the person
-	p.run(ExitOpen, "", "resume", "--answers", file)
+	p.run(process.ExitOpen, "", "resume", "--answers", file)
 
 	cmd := p.command("resume", "--plain")
 	keys, err := cmd.StdinPipe()
@@ -63,7 +64,7 @@ func racedInTheDialogue(t *testing.T, p *practice) {
 	<-ended
 	st := p.folded(p.bundle())
 	g := st.Gates["stuck-finalizer/strip"]
-	if cmd.ProcessState.ExitCode() != ExitOpen || g.Phase != triage.GateIdle || !g.WasRefused || len(g.Moved) == 0 || !strings.HasPrefix(g.Moved[0], "UID: ") {
+	if cmd.ProcessState.ExitCode() != process.ExitOpen || g.Phase != triage.GateIdle || !g.WasRefused || len(g.Moved) == 0 || !strings.HasPrefix(g.Moved[0], "UID: ") {
 		t.Errorf("it ended with %d, and the gate is %+v:\n%s", cmd.ProcessState.ExitCode(), g, said.String())
 	}
 	if !strings.Contains(said.String(), "the target moved") {

@@ -8,13 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"handrail/cli/bundle"
+	"handrail/cli/process"
 	"handrail/session"
 	"handrail/session/report"
-	"handrail/steps/catalog"
 	"handrail/tui"
 )
 
-func replayCommand(p *program) *cobra.Command {
+func replayCommand(p *process.Program) *cobra.Command {
 	var plain bool
 	cmd := &cobra.Command{
 		Use: "replay BUNDLE", Short: "Step through a recorded incident exactly as it went",
@@ -23,35 +24,30 @@ func replayCommand(p *program) *cobra.Command {
 seconds), home and end go to the first and the last entry, a number and enter to
 that one. It says REPLAY all the time, asks no cluster, runs no program and can
 act on nothing. With --plain it prints the entries as lines.`,
-		Args: exactly("a BUNDLE: a path, or the id of an incident"),
+		Args: process.Exactly("a BUNDLE: a path, or the id of an incident"),
 	}
 	cmd.Flags().BoolVar(&plain, "plain", false, "print the entries as lines instead of drawing screens")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		path, err := p.find(args[0])
+		path, err := bundle.Find(p, args[0])
 		if err != nil {
 			return err
 		}
-		plain = p.plainly(plain)
-		tape, err := session.OpenReplay(path, p.reading())
+		plain = plainly(p, plain)
+		tape, err := session.OpenReplay(path, bundle.Reading(p))
 		if err != nil {
-			return hint(err, "see what is wrong with `handrail bundle verify "+args[0]+"`")
+			return process.Hint(err, "see what is wrong with `handrail bundle verify "+args[0]+"`")
 		}
 		if plain {
-			return printReplay(p.stdout, tape)
+			return printReplay(p.Stdout, tape)
 		}
-		return p.look(cmd.Context(), tape)
+		return look(cmd.Context(), p, tape)
 	}
 	return cmd
 }
 
-// reading is what is needed to show a bundle and to do nothing with it.
-func (p *program) reading() session.Config {
-	return session.Config{Catalog: catalog.New(), Library: p.runbook, Now: p.now}
-}
-
 // look shows a recorded incident on the screens.
-func (p *program) look(ctx context.Context, tape tui.Tape) error {
-	err := p.draw(ctx, tui.Config{Replay: tape, Status: report.Status, Save: p.saveNew, Report: p.reportNow})
+func look(ctx context.Context, p *process.Program, tape tui.Tape) error {
+	err := draw(ctx, p, tui.Config{Replay: tape, Status: report.Status, Save: func(ctx context.Context, b string, c io.Reader) (string, error) { return saveNew(ctx, p, b, c) }, Report: func(ctx context.Context, b string) ([]byte, error) { return bundle.ReportNow(ctx, p, b) }})
 	if interrupted(ctx, err) {
 		err = nil
 	}
@@ -62,13 +58,13 @@ func (p *program) look(ctx context.Context, tape tui.Tape) error {
 func printReplay(w io.Writer, tape *session.Replay) error {
 	_, last := tape.Place()
 	out := &firstError{w: w}
-	fmt.Fprintf(out, "REPLAY of %s: %d entries. Nothing is asked and nothing can be done.\n", safe(idOf(tape.Snapshot().Bundle)), last+1)
+	fmt.Fprintf(out, "REPLAY of %s: %d entries. Nothing is asked and nothing can be done.\n", process.Safe(bundle.IDOf(tape.Snapshot().Bundle)), last+1)
 	for i := 0; i <= last; i++ {
 		tape.Go(i)
 		printEntry(out, tape)
 	}
 	if why := tape.Ends(); why != "" {
-		fmt.Fprintf(out, "The replay ends here: %s\n", safe(why))
+		fmt.Fprintf(out, "The replay ends here: %s\n", process.Safe(why))
 	}
 	return out.err
 }

@@ -11,13 +11,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"handrail/cli/process"
+	"handrail/cli/settings"
 	"handrail/runbooks"
 	"handrail/session"
 	"handrail/steps"
 	"handrail/steps/catalog"
 )
 
-func runCommand(p *program) *cobra.Command {
+func runCommand(p *process.Program) *cobra.Command {
 	var pairs []string
 	var file string
 	var dry bool
@@ -31,27 +33,27 @@ for the topics that the file names. What a person said before stays, unless the
 file says otherwise with a reason.
 
 With --dry-run it opens nothing and lists every read that the runbook may do.`,
-		Args: exactly("a RUNBOOK; see `handrail runbook list`"),
+		Args: process.Exactly("a RUNBOOK; see `handrail runbook list`"),
 	}
 	cmd.Flags().StringArrayVarP(&pairs, "param", "p", nil, "a parameter of the runbook, as `name=value`; may be repeated")
 	cmd.Flags().StringVar(&file, "answers", "", "answers `file`")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "list the reads and do none of them")
-	o := outputFlag(cmd)
+	o := process.OutputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		rb, params, err := p.bound(args[0], pairs)
+		rb, params, err := settings.Bound(p, args[0], pairs)
 		if err != nil {
 			return err
 		}
 		var answers *session.Answers
 		if file != "" || !dry {
-			if answers, err = p.answers(file, rb); err != nil {
+			if answers, err = readAnswers(p, file, rb); err != nil {
 				return err
 			}
 		}
 		if dry {
-			return printReads(p.stdout, *o, rb)
+			return printReads(p.Stdout, *o, rb)
 		}
-		c, err := p.session()
+		c, err := newConfig(p)
 		if err != nil {
 			return err
 		}
@@ -59,30 +61,30 @@ With --dry-run it opens nothing and lists every read that the runbook may do.`,
 		if err != nil {
 			return err
 		}
-		return p.play(cmd.Context(), world{}, s, world{}.script(p, answers), *o)
+		return play(cmd.Context(), p, world{}, s, world{}.script(p, answers), *o)
 	}
 	return cmd
 }
 
-// answers reads an answers file and checks it against the runbook, so that a
+// readAnswers reads an answers file and checks it against the runbook, so that a
 // slip in it ends before the first read.
-func (p *program) answers(file string, rb *runbooks.Runbook) (*session.Answers, error) {
+func readAnswers(p *process.Program, file string, rb *runbooks.Runbook) (*session.Answers, error) {
 	if file == "" {
-		return nil, usage("see `handrail help run`", "an answers file is needed: --answers FILE")
+		return nil, process.Usage("see `handrail help run`", "an answers file is needed: --answers FILE")
 	}
 	src, err := os.ReadFile(file)
 	if err != nil {
-		return nil, usage("name a file that can be read", "reading the answers: %w", err)
+		return nil, process.Usage("name a file that can be read", "reading the answers: %w", err)
 	}
 	a, err := session.ParseAnswers(file, src)
 	if err != nil {
-		return nil, &problem{code: ExitUsage, err: err}
+		return nil, &process.Problem{Code: process.ExitUsage, Err: err}
 	}
 	if rb == nil {
 		return a, nil
 	}
 	if err := a.Check(rb); err != nil {
-		return nil, &problem{code: ExitUsage, err: err, next: "nothing was read and no incident was opened; mend the file"}
+		return nil, &process.Problem{Code: process.ExitUsage, Err: err, Next: "nothing was read and no incident was opened; mend the file"}
 	}
 	return a, nil
 }
@@ -98,10 +100,10 @@ type played struct {
 }
 
 // play walks an open session by a script and closes it.
-func (p *program) play(ctx context.Context, w world, s *session.Session, by session.Script, o output) error {
+func play(ctx context.Context, p *process.Program, w world, s *session.Session, by session.Script, o process.Output) error {
 	r, err := session.Play(ctx, s, by)
 	if err != nil {
-		return p.leave(ctx, s, err, " --answers "+by.Answers.File)
+		return leave(ctx, p, s, err, " --answers "+by.Answers.File)
 	}
 	_, judged := w.debriefing(ctx, s) // while it can still be recorded
 	if err := errors.Join(judged, s.Close()); err != nil {
@@ -109,37 +111,37 @@ func (p *program) play(ctx context.Context, w world, s *session.Session, by sess
 	}
 	id := s.Snapshot().State.Incident
 	out := played{id, s.Snapshot().Bundle, r.Outcome, r.Refused, r.Why, r.Code}
-	if err := printPlayed(p.stdout, o, out); err != nil {
+	if err := printPlayed(p.Stdout, o, out); err != nil {
 		return err
 	}
-	return ended(r.Code)
+	return process.Ended(r.Code)
 }
 
-func printPlayed(w io.Writer, o output, r played) error {
-	if o == asJSON {
-		return printJSON(w, r)
+func printPlayed(w io.Writer, o process.Output, r played) error {
+	if o == process.AsJSON {
+		return process.PrintJSON(w, r)
 	}
 	outcome := r.Outcome
 	if outcome == "" {
 		outcome = "still open"
 	}
-	fmt.Fprintf(w, "incident: %s\noutcome:  %s\n", safe(r.Incident), safe(outcome))
+	fmt.Fprintf(w, "incident: %s\noutcome:  %s\n", process.Safe(r.Incident), process.Safe(outcome))
 	if r.Refused != "" {
-		fmt.Fprintf(w, "refused:  %s\n", safe(r.Refused))
+		fmt.Fprintf(w, "refused:  %s\n", process.Safe(r.Refused))
 	}
 	if r.Why != "" {
-		fmt.Fprintf(w, "why:      %s\n", safe(r.Why))
+		fmt.Fprintf(w, "why:      %s\n", process.Safe(r.Why))
 	}
-	_, err := fmt.Fprintf(w, "bundle:   %s\n", safe(r.Bundle))
+	_, err := fmt.Fprintf(w, "bundle:   %s\n", process.Safe(r.Bundle))
 	return err
 }
 
 // scriptVars are what phrases of an answers file may use: the environment, and
 // the values of a drill.
-func (p *program) scriptVars(drill map[string]string) map[string]string {
+func scriptVars(p *process.Program, drill map[string]string) map[string]string {
 	vars := map[string]string{}
 	maps.Copy(vars, drill)
-	for _, kv := range p.environ {
+	for _, kv := range p.Environ {
 		if key, value, ok := strings.Cut(kv, "="); ok {
 			vars["env."+key] = value
 		}
@@ -152,7 +154,7 @@ type talk struct{ w io.Writer }
 
 func (t talk) Write(b []byte) (int, error) {
 	for _, line := range strings.Split(strings.TrimSuffix(string(b), "\n"), "\n") {
-		if _, err := fmt.Fprintln(t.w, safe(line)); err != nil {
+		if _, err := fmt.Fprintln(t.w, process.Safe(line)); err != nil {
 			return 0, err
 		}
 	}
@@ -168,21 +170,21 @@ type planned struct {
 	Touches []string    `json:"touches"`
 }
 
-func printReads(w io.Writer, o output, rb *runbooks.Runbook) error {
+func printReads(w io.Writer, o process.Output, rb *runbooks.Runbook) error {
 	list := []planned{}
 	for _, st := range rb.Steps {
 		k, ok := catalog.New().Lookup(st.Uses)
 		if !ok || k.Class.Gate() {
 			continue
 		}
-		list = append(list, planned{rb.ID + "/" + st.ID, string(st.Phase), k.Name, k.Class, orEmpty(k.Touches)})
+		list = append(list, planned{rb.ID + "/" + st.ID, string(st.Phase), k.Name, k.Class, process.OrEmpty(k.Touches)})
 	}
-	if o == asJSON {
-		return printJSON(w, list)
+	if o == process.AsJSON {
+		return process.PrintJSON(w, list)
 	}
 	var rows [][]string
 	for _, r := range list {
 		rows = append(rows, []string{r.Phase, r.Step, r.Kind, string(r.Class), strings.Join(r.Touches, "; ")})
 	}
-	return table(w, []string{"PHASE", "STEP", "KIND", "CLASS", "TOUCHES"}, rows)
+	return process.Table(w, []string{"PHASE", "STEP", "KIND", "CLASS", "TOUCHES"}, rows)
 }

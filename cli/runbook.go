@@ -9,14 +9,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"handrail/cli/process"
+	"handrail/cli/settings"
 	"handrail/evidence/redact"
 	"handrail/runbooks"
 	"handrail/steps/catalog"
 	"handrail/triage"
 )
 
-func runbookCommand(p *program) *cobra.Command {
-	return group("runbook", "The runbooks: one for each kind of failure", runbookList(p), runbookShow(p), runbookLint(p))
+func runbookCommand(p *process.Program) *cobra.Command {
+	return process.Group("runbook", "The runbooks: one for each kind of failure", runbookList(p), runbookShow(p), runbookLint(p))
 }
 
 // book is the public form of a runbook.
@@ -61,57 +63,57 @@ func describeBook(rb *runbooks.Runbook) book {
 	return b
 }
 
-func runbookList(p *program) *cobra.Command {
-	cmd := &cobra.Command{Use: "list", Short: "List the runbooks", Args: exactly()}
-	o := outputFlag(cmd)
+func runbookList(p *process.Program) *cobra.Command {
+	cmd := &cobra.Command{Use: "list", Short: "List the runbooks", Args: process.Exactly()}
+	o := process.OutputFlag(cmd)
 	cmd.RunE = func(*cobra.Command, []string) error {
-		lib, err := p.library()
+		lib, err := settings.Library(p)
 		if err != nil {
 			return err
 		}
-		if *o == asJSON {
+		if *o == process.AsJSON {
 			out := []book{}
 			for _, rb := range lib {
 				b := describeBook(rb)
 				b.Params, b.Recognise, b.Steps = nil, nil, nil
 				out = append(out, b)
 			}
-			return printJSON(p.stdout, out)
+			return process.PrintJSON(p.Stdout, out)
 		}
 		var rows [][]string
 		for _, rb := range lib {
 			rows = append(rows, []string{rb.ID, string(rb.Severity), rb.Domain, rb.Title})
 		}
-		return table(p.stdout, []string{"RUNBOOK", "SEVERITY", "DOMAIN", "TITLE"}, rows)
+		return process.Table(p.Stdout, []string{"RUNBOOK", "SEVERITY", "DOMAIN", "TITLE"}, rows)
 	}
 	return cmd
 }
 
-func runbookShow(p *program) *cobra.Command {
+func runbookShow(p *process.Program) *cobra.Command {
 	var source bool
-	cmd := &cobra.Command{Use: "show RUNBOOK", Short: "Show the parameters and steps of a runbook", Args: exactly("a RUNBOOK")}
+	cmd := &cobra.Command{Use: "show RUNBOOK", Short: "Show the parameters and steps of a runbook", Args: process.Exactly("a RUNBOOK")}
 	cmd.Flags().BoolVar(&source, "source", false, "print the YAML document itself")
-	o := outputFlag(cmd)
+	o := process.OutputFlag(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		rb, err := p.runbook(args[0])
+		rb, err := settings.Runbook(p, args[0])
 		switch {
 		case err != nil:
 			return err
 		case source:
-			_, err := p.stdout.Write(rb.Source)
+			_, err := p.Stdout.Write(rb.Source)
 			return err
-		case *o == asJSON:
-			return printJSON(p.stdout, describeBook(rb))
+		case *o == process.AsJSON:
+			return process.PrintJSON(p.Stdout, describeBook(rb))
 		}
-		return showBook(p.stdout, rb)
+		return showBook(p.Stdout, rb)
 	}
 	return cmd
 }
 
 func showBook(w io.Writer, rb *runbooks.Runbook) error {
-	fmt.Fprintf(w, "%s (%s, %s): %s\n", rb.ID, rb.Severity, rb.Domain, safe(rb.Title))
+	fmt.Fprintf(w, "%s (%s, %s): %s\n", rb.ID, rb.Severity, rb.Domain, process.Safe(rb.Title))
 	if rb.Doc != "" {
-		lines(w, "  ", rb.Doc)
+		process.Lines(w, "  ", rb.Doc)
 	}
 	showFields(w, "parameters, given as -p name=value", rb.Params)
 	fmt.Fprintln(w)
@@ -130,7 +132,7 @@ func showBook(w io.Writer, rb *runbooks.Runbook) error {
 		}
 		rows = append(rows, []string{string(s.Phase), s.ID, string(s.Kind), uses, note, s.Title})
 	}
-	return table(w, []string{"PHASE", "STEP", "KIND", "USES", "NOTE", "TITLE"}, rows)
+	return process.Table(w, []string{"PHASE", "STEP", "KIND", "USES", "NOTE", "TITLE"}, rows)
 }
 
 // lintProblem is the public form of one thing that is wrong.
@@ -142,7 +144,7 @@ type lintProblem struct {
 	Hint    string `json:"hint,omitempty"`
 }
 
-func runbookLint(p *program) *cobra.Command {
+func runbookLint(p *process.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "lint FILE...", Short: "Check runbooks; each problem is FILE:LINE:COLUMN",
 		Long: `lint reads runbooks as strictly as handrail does before it uses them: unknown and
@@ -150,14 +152,14 @@ repeated keys, tags, aliases, empty conditions, expressions that name facts whic
 step declares, gates without what the laws of the loop need.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage("usage: "+cmd.UseLine(), "%s needs a FILE", cmd.CommandPath())
+				return process.Usage("usage: "+cmd.UseLine(), "%s needs a FILE", cmd.CommandPath())
 			}
 			return nil
 		},
 	}
-	o := outputFlag(cmd)
+	o := process.OutputFlag(cmd)
 	cmd.RunE = func(_ *cobra.Command, files []string) error {
-		team, err := p.teamRules()
+		team, err := settings.TeamRules(p)
 		if err != nil {
 			return err
 		}
@@ -165,15 +167,15 @@ step declares, gates without what the laws of the loop need.`,
 		if err != nil {
 			return err
 		}
-		if *o == asJSON {
-			err = printJSON(p.stdout, found)
+		if *o == process.AsJSON {
+			err = process.PrintJSON(p.Stdout, found)
 		} else {
 			for _, f := range found {
-				lines(p.stdout, "", runbooks.Problem{File: f.File, Line: f.Line, Col: f.Column, Message: f.Message, Hint: f.Hint}.Error())
+				process.Lines(p.Stdout, "", runbooks.Problem{File: f.File, Line: f.Line, Col: f.Column, Message: f.Message, Hint: f.Hint}.Error())
 			}
 		}
 		if err == nil && len(found) > 0 {
-			return usage("", "%s in %s", counted(len(found), "problem"), counted(len(files), "file"))
+			return process.Usage("", "%s in %s", process.Counted(len(found), "problem"), process.Counted(len(files), "file"))
 		}
 		return err
 	}
@@ -185,7 +187,7 @@ func lint(files []string, team []redact.TeamRule) ([]lintProblem, error) {
 	for _, file := range files {
 		src, err := os.ReadFile(file)
 		if err != nil {
-			return nil, usage("name a file that can be read", "%w", err)
+			return nil, process.Usage("name a file that can be read", "%w", err)
 		}
 		_, err = runbooks.Lint(file, src, catalog.New())
 		var bad runbooks.Problems

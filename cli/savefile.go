@@ -9,13 +9,15 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"handrail/cli/process"
 )
 
 // saveNew writes all of from to a new file that only its owner can read. It overwrites nothing, writes into no bundle, and
 // takes away what it began where it fails or is given up.
-func (p *program) saveNew(ctx context.Context, name string, from io.Reader) (path string, err error) {
-	if rest, ok := strings.CutPrefix(name, "~/"); ok && p.getenv("HOME") != "" {
-		name = filepath.Join(p.getenv("HOME"), rest)
+func saveNew(ctx context.Context, p *process.Program, name string, from io.Reader) (path string, err error) {
+	if rest, ok := strings.CutPrefix(name, "~/"); ok && p.Getenv("HOME") != "" {
+		name = filepath.Join(p.Getenv("HOME"), rest)
 	}
 	if path, err = filepath.Abs(name); err != nil {
 		return "", fmt.Errorf("saving to %q: %w", name, err)

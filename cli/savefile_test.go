@@ -8,14 +8,16 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"handrail/cli/process"
 )
 
 // TestSaveNew: what is saved is whole and its owner's, nothing is overwritten, and nothing half is left.
 func TestSaveNew(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	p := &program{environ: []string{"HOME=" + home}}
-	path, err := p.saveNew(t.Context(), "~/lock.json", strings.NewReader("{}\n"))
+	p := &process.Program{Environ: []string{"HOME=" + home}}
+	path, err := saveNew(t.Context(), p, "~/lock.json", strings.NewReader("{}\n"))
 	if err != nil || path != filepath.Join(home, "lock.json") {
 		t.Fatalf("saveNew() = %q, %v", path, err)
 	}
@@ -51,7 +53,7 @@ func TestSaveNew(t *testing.T) {
 		"given up":        {ended, "~/given-up", strings.NewReader("x"), "canceled"},
 		"broken":          {t.Context(), "~/broken", io.MultiReader(strings.NewReader("x"), broken{}), "it broke"},
 	} {
-		if path, err := p.saveNew(tc.ctx, tc.name, tc.from); err == nil || path != "" || !strings.Contains(err.Error(), tc.err) {
+		if path, err := saveNew(tc.ctx, p, tc.name, tc.from); err == nil || path != "" || !strings.Contains(err.Error(), tc.err) {
 			t.Errorf("%s: %q, %v; want %q", name, path, err, tc.err)
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"handrail/cli/bundle"
 )
 
 // TestMain lets the scripts start this test binary as handrail: a real process
@@ -73,7 +75,7 @@ func bundlePath(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("bundles: %v, want one", found)
 	}
 	ts.Setenv("BUNDLE", found[0])
-	ts.Setenv("INCIDENT", idOf(found[0]))
+	ts.Setenv("INCIDENT", bundle.IDOf(found[0]))
 }
 
 // flip changes one bit in the middle of each journal segment of a bundle.

@@ -13,24 +13,26 @@ import (
 
 	"golang.org/x/crypto/ssh/agent"
 
+	"handrail/cli/bundle"
+	"handrail/cli/process"
 	"handrail/evidence"
 	"handrail/triage"
 	"handrail/tui"
 )
 
 // closedBundle is a bundle of an incident that is closed.
-func closedBundle(t *testing.T, p *program) string {
+func closedBundle(t *testing.T, p *process.Program) string {
 	t.Helper()
-	dir, err := p.incidents()
+	dir, err := p.Incidents()
 	if err != nil {
 		t.Fatal(err)
 	}
-	state, _ := p.stateDir()
+	state, _ := p.StateDir()
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	const id = "20261120-021400-state-lock-k7qd"
-	b, err := evidence.Create(dir, id, evidence.Options{Host: "bridge", Version: "test", Keys: keysIn(state)})
+	b, err := evidence.Create(dir, id, evidence.Options{Host: "bridge", Version: "test", Keys: bundle.KeysIn(state)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,10 +85,10 @@ func agentWith(t *testing.T, n int) string {
 	return sock
 }
 
-func sealingProgram(t *testing.T, env ...string) *program {
+func sealingProgram(t *testing.T, env ...string) *process.Program {
 	t.Helper()
 	home := t.TempDir()
-	return &program{now: time.Now, environ: append([]string{"HOME=" + home, "USER=ana"}, env...), state: filepath.Join(home, "state")}
+	return &process.Program{Now: time.Now, Environ: append([]string{"HOME=" + home, "USER=ana"}, env...), State: filepath.Join(home, "state")}
 }
 
 // TestSealForTheScreens seals, signs with the key of the agent that was chosen among two, verifies, and leaves nothing open.
@@ -94,13 +96,13 @@ func TestSealForTheScreens(t *testing.T) {
 	t.Parallel()
 	p := sealingProgram(t, "SSH_AUTH_SOCK="+agentWith(t, 2))
 	path := closedBundle(t, p)
-	means, err := p.sealing(t.Context())
+	means, err := bundle.Sealing(t.Context(), p)
 	if err != nil || len(means.Signers) != 2 || means.NoSigner != "" || means.NameOne == "" {
 		t.Fatalf("sealing: %+v, %v", means, err)
 	}
 	var told []string
 	tell := func(l string) { told = append(told, l) }
-	got, err := p.sealFor(t.Context(), tui.SealOrder{Bundle: path, Signer: means.Signers[1].ID}, tell)
+	got, err := bundle.SealFor(t.Context(), p, tui.SealOrder{Bundle: path, Signer: means.Signers[1].ID}, tell)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,11 +116,11 @@ func TestSealForTheScreens(t *testing.T) {
 	if err != nil || c.Entries != got.Entries {
 		t.Errorf("anchor %q: %v", got.Anchor, err)
 	}
-	again, err := p.sealFor(t.Context(), tui.SealOrder{Bundle: path}, tell)
+	again, err := bundle.SealFor(t.Context(), p, tui.SealOrder{Bundle: path}, tell)
 	if err != nil || again.Entries != got.Entries || again.Seal != got.Seal || !again.Verified {
 		t.Errorf("again: %+v, %v", again, err)
 	}
-	src, err := p.reportNow(t.Context(), path)
+	src, err := bundle.ReportNow(t.Context(), p, path)
 	if err != nil || !strings.Contains(string(src), "# a lock") || !strings.Contains(string(src), got.Seal) && !strings.Contains(string(src), "Verif") {
 		t.Errorf("the report: %v\n%s", err, src)
 	}
@@ -132,18 +134,18 @@ func TestSealForTheScreensWithoutKey(t *testing.T) {
 	t.Parallel()
 	p := sealingProgram(t)
 	path := closedBundle(t, p)
-	means, err := p.sealing(t.Context())
+	means, err := bundle.Sealing(t.Context(), p)
 	if err != nil || means.Signers != nil || !strings.Contains(means.NoSigner, "ssh-add") {
 		t.Fatalf("sealing: %+v, %v", means, err)
 	}
 	nothing := func(string) {}
-	if _, err := p.sealFor(t.Context(), tui.SealOrder{Bundle: path, Signer: "SHA256:x"}, nothing); err == nil {
+	if _, err := bundle.SealFor(t.Context(), p, tui.SealOrder{Bundle: path, Signer: "SHA256:x"}, nothing); err == nil {
 		t.Fatal("sealed with a key that is not there")
 	}
 	if list, err := os.ReadDir(filepath.Join(path, "seals")); err == nil && len(list) > 0 {
 		t.Fatalf("a seal was written: %v", list)
 	}
-	got, err := p.sealFor(t.Context(), tui.SealOrder{Bundle: path}, nothing)
+	got, err := bundle.SealFor(t.Context(), p, tui.SealOrder{Bundle: path}, nothing)
 	if err != nil || got.Signature != "" || !got.Verified {
 		t.Errorf("sealed: %+v, %v", got, err)
 	}
@@ -154,12 +156,12 @@ func TestSealForTheScreensWithoutKey(t *testing.T) {
 func TestSealByKeys(t *testing.T) {
 	t.Parallel()
 	p := sealingProgram(t)
-	home := p.home()
-	p.state = filepath.Join(home, ".local", "state", "handrail")
+	home := p.Home()
+	p.State = filepath.Join(home, ".local", "state", "handrail")
 	path := closedBundle(t, p)
 	cmd := frameCommand(t, home)
 	cmd.Env = append(cmd.Env, "LC_ALL=C.UTF-8", "SSH_AUTH_SOCK="+agentWith(t, 1))
-	cmd.Args = append(cmd.Args, "resume", idOf(path))
+	cmd.Args = append(cmd.Args, "resume", bundle.IDOf(path))
 	s := onScreen(t, cmd, 30, 100)
 	s.shows(`CLOSED AS aborted`)
 	s.send("p")
@@ -182,7 +184,7 @@ func TestSealByKeys(t *testing.T) {
 	s.shows(`let go to be sealed`)
 	s.send("q")
 	<-s.ended
-	v, err := p.verdictOf(path)
+	v, err := bundle.VerdictOf(p, path)
 	if err != nil || !v.OK {
 		t.Fatalf("it does not verify: %+v, %v", v.Lines, err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/term"
 
+	"handrail/cli/process"
 	"handrail/session"
 	"handrail/steps/fault"
 	"handrail/triage"
@@ -34,20 +35,20 @@ var (
 // now, while the terminal is still its own. Who acts is asked again by the
 // incident, which knows whether this is its cluster. It can start without: then
 // it says so, and only that.
-func (p *program) signIn(ctx context.Context, c *session.Config) error {
+func signIn(ctx context.Context, p *process.Program, c *session.Config) error {
 	k, err := clusterOf(c.Env)
 	if err != nil || k.plugin() == "" {
 		return nil // what is wrong with the kubeconfig was said
 	}
-	_, err = p.lend(ctx, k)
-	var stop *problem
+	_, err = lend(ctx, p, k)
+	var stop *process.Problem
 	switch {
 	case errors.As(err, &stop):
 		return err
 	case err != nil:
 		c.Identify = nil // do not start it again behind the screen
 		c.Server = unseen("nobody is signed in")
-		tell(p.stderr, hint(fmt.Errorf("not signed in to %s, going on without: %w", k.name(), err),
+		process.Tell(p.Stderr, process.Hint(fmt.Errorf("not signed in to %s, going on without: %w", k.name(), err),
 			"what needs the cluster will fail and say so; leave, sign in, then `handrail resume`"))
 	}
 	return nil
@@ -56,13 +57,13 @@ func (p *program) signIn(ctx context.Context, c *session.Config) error {
 // lend asks who acts while the credential plugin has the terminal. Nobody is
 // asked where there is no plugin or no terminal. A *problem means that nothing
 // may go on.
-func (p *program) lend(ctx context.Context, k cluster) (_ triage.Person, err error) {
-	stdin, ok := p.stdin.(*os.File)
-	if !ok || !isTerminal(stdin) || k.plugin() == "" {
+func lend(ctx context.Context, p *process.Program, k cluster) (_ triage.Person, err error) {
+	stdin, ok := p.Stdin.(*os.File)
+	if !ok || !process.IsTerminal(stdin) || k.plugin() == "" {
 		return triage.Person{}, nil
 	}
-	fmt.Fprintf(p.stderr, "handrail: signing in to %s with %s, which may ask something here. Ctrl-C goes on without.\n",
-		safe(k.name()), safe(filepath.Base(k.plugin())))
+	fmt.Fprintf(p.Stderr, "handrail: signing in to %s with %s, which may ask something here. Ctrl-C goes on without.\n",
+		process.Safe(k.name()), process.Safe(filepath.Base(k.plugin())))
 	// A plugin that is cut off while it reads a password leaves the terminal mute.
 	if before, err := term.GetState(int(stdin.Fd())); err == nil {
 		defer func() { _ = term.Restore(int(stdin.Fd()), before) }()
@@ -70,7 +71,7 @@ func (p *program) lend(ctx context.Context, k cluster) (_ triage.Person, err err
 	if k, err = k.connect(); err != nil {
 		return triage.Person{}, err
 	}
-	pressed, back := p.interrupts.lend()
+	pressed, back := p.Interrupts.Lend()
 	defer back()
 	limit, cancel := context.WithTimeoutCause(ctx, signInWithin, errTooLong)
 	defer cancel()
@@ -110,7 +111,7 @@ func (p *program) lend(ctx context.Context, k cluster) (_ triage.Person, err err
 	case <-limit.Done():
 		err = context.Cause(limit)
 		timer.Reset(endWithin)
-		if interruptJob() {
+		if process.InterruptJob() {
 			select {
 			case <-pressed: // the signal was meant for the plugin alone
 			case <-timer.C:
@@ -121,11 +122,11 @@ func (p *program) lend(ctx context.Context, k cluster) (_ triage.Person, err err
 	select {
 	case <-done:
 	case <-timer.C:
-		err = &problem{code: ExitFault, err: fmt.Errorf("%s does not end and reads what you type: %w", k.plugin(), err),
-			next: "end it; KUBECONFIG=/dev/null starts handrail without a cluster"}
+		err = &process.Problem{Code: process.ExitFault, Err: fmt.Errorf("%s does not end and reads what you type: %w", k.plugin(), err),
+			Next: "end it; KUBECONFIG=/dev/null starts handrail without a cluster"}
 	}
 	if ctx.Err() != nil {
-		err = &problem{code: ExitOpen, err: err}
+		err = &process.Problem{Code: process.ExitOpen, Err: err}
 	}
 	return triage.Person{}, err
 }

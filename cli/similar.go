@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"handrail/cli/bundle"
+	"handrail/cli/process"
 	"handrail/session/index"
 	"handrail/tui"
 )
@@ -20,12 +22,12 @@ const (
 
 // alike finds the newest incidents of this machine with an error of the same
 // kind as one in the text.
-func (p *program) alike(text string) ([]tui.Alike, error) {
+func alike(p *process.Program, text string) ([]tui.Alike, error) {
 	prints := fingerprints(text)
 	if len(prints) == 0 {
 		return nil, nil
 	}
-	store, err := p.store("")
+	store, err := bundle.Store(p, "")
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +76,7 @@ func printAlike(w io.Writer, list []tui.Alike, now time.Time) {
 		if outcome == "" {
 			outcome = index.Ongoing
 		}
-		fmt.Fprintf(w, "  %s  %s ago  %s  %s\n", safe(a.ID), now.Sub(a.Opened).Truncate(time.Minute), safe(outcome), safe(a.Runbook))
+		fmt.Fprintf(w, "  %s  %s ago  %s  %s\n", process.Safe(a.ID), now.Sub(a.Opened).Truncate(time.Minute), process.Safe(outcome), process.Safe(a.Runbook))
 	}
 	fmt.Fprintln(w, "See one with: handrail bundle show ID")
 }

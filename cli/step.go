@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"handrail/cli/process"
 	"handrail/steps"
 	"handrail/steps/catalog"
 )
@@ -35,7 +36,7 @@ type field struct {
 }
 
 func describe(k steps.Kind) kind {
-	return kind{k.Name, k.Class, k.Doc, fields(k.Params), fields(k.Facts), orEmpty(k.Touches)}
+	return kind{k.Name, k.Class, k.Doc, fields(k.Params), fields(k.Facts), process.OrEmpty(k.Touches)}
 }
 
 func fields(from []steps.Field) []field {
@@ -46,60 +47,60 @@ func fields(from []steps.Field) []field {
 	return out
 }
 
-func stepCommand(p *program) *cobra.Command {
-	return group("step", "Reference of step kinds", stepList(p), stepShow(p), stepScript(p))
+func stepCommand(p *process.Program) *cobra.Command {
+	return process.Group("step", "Reference of step kinds", stepList(p), stepShow(p), stepScript(p))
 }
 
-func stepList(p *program) *cobra.Command {
-	cmd := &cobra.Command{Use: "list", Short: "List the kinds of steps a runbook may use", Args: exactly()}
-	o := outputFlag(cmd)
+func stepList(p *process.Program) *cobra.Command {
+	cmd := &cobra.Command{Use: "list", Short: "List the kinds of steps a runbook may use", Args: process.Exactly()}
+	o := process.OutputFlag(cmd)
 	cmd.RunE = func(*cobra.Command, []string) error {
-		if *o == asJSON {
+		if *o == process.AsJSON {
 			out := []kind{}
 			for _, k := range catalog.New().Kinds() {
 				out = append(out, describe(k))
 			}
-			return printJSON(p.stdout, out)
+			return process.PrintJSON(p.Stdout, out)
 		}
 		var rows [][]string
 		for _, k := range catalog.New().Kinds() {
 			first, _, _ := strings.Cut(k.Doc, ". ")
 			rows = append(rows, []string{k.Name, string(k.Class), strings.TrimSuffix(first, ".") + "."})
 		}
-		return table(p.stdout, []string{"KIND", "CLASS", "WHAT IT DOES"}, rows)
+		return process.Table(p.Stdout, []string{"KIND", "CLASS", "WHAT IT DOES"}, rows)
 	}
 	return cmd
 }
 
-func stepShow(p *program) *cobra.Command {
-	cmd := &cobra.Command{Use: "show KIND", Short: "Show parameters, facts and what a kind touches", Args: exactly("a KIND")}
-	o := outputFlag(cmd)
+func stepShow(p *process.Program) *cobra.Command {
+	cmd := &cobra.Command{Use: "show KIND", Short: "Show parameters, facts and what a kind touches", Args: process.Exactly("a KIND")}
+	o := process.OutputFlag(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		k, ok := catalog.New().Lookup(args[0])
 		if !ok {
-			return usage("see `handrail step list`", "there is no step kind %q", args[0])
+			return process.Usage("see `handrail step list`", "there is no step kind %q", args[0])
 		}
-		if *o == asJSON {
-			return printJSON(p.stdout, describe(k))
+		if *o == process.AsJSON {
+			return process.PrintJSON(p.Stdout, describe(k))
 		}
-		showKind(p.stdout, k)
+		showKind(p.Stdout, k)
 		return nil
 	}
 	return cmd
 }
 
 // stepScript prints what an operator runs where handrail cannot look.
-func stepScript(p *program) *cobra.Command {
-	cmd := &cobra.Command{Use: "script KIND", Short: "Print the script that makes what a kind reads, such as kube/node-report", Args: exactly("a KIND")}
+func stepScript(p *process.Program) *cobra.Command {
+	cmd := &cobra.Command{Use: "script KIND", Short: "Print the script that makes what a kind reads, such as kube/node-report", Args: process.Exactly("a KIND")}
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		k, ok := catalog.New().Lookup(args[0])
 		if !ok {
-			return usage("see `handrail step list`", "there is no step kind %q", args[0])
+			return process.Usage("see `handrail step list`", "there is no step kind %q", args[0])
 		}
 		if k.Script == "" {
-			return usage("kube/node-report has one", "%s needs no script: it reads by itself", k.Name)
+			return process.Usage("kube/node-report has one", "%s needs no script: it reads by itself", k.Name)
 		}
-		_, err := io.WriteString(p.stdout, k.Script)
+		_, err := io.WriteString(p.Stdout, k.Script)
 		return err
 	}
 	return cmd
@@ -107,13 +108,13 @@ func stepScript(p *program) *cobra.Command {
 
 func showKind(w io.Writer, k steps.Kind) {
 	fmt.Fprintf(w, "%s (%s)\n", k.Name, k.Class)
-	lines(w, "  ", k.Doc)
+	process.Lines(w, "  ", k.Doc)
 	showFields(w, "parameters", k.Params)
 	showFields(w, "facts", k.Facts)
 	if len(k.Touches) > 0 {
 		fmt.Fprintln(w, "\ntouches")
 		for _, t := range k.Touches {
-			lines(w, "  ", t)
+			process.Lines(w, "  ", t)
 		}
 	}
 }
@@ -134,7 +135,7 @@ func showFields(w io.Writer, title string, list []steps.Field) {
 		if f.Default != "" {
 			notes = append(notes, "default "+f.Default)
 		}
-		fmt.Fprintf(w, "  %s (%s)\n", f.Name, safe(strings.Join(notes, ", ")))
-		lines(w, "      ", f.Doc)
+		fmt.Fprintf(w, "  %s (%s)\n", f.Name, process.Safe(strings.Join(notes, ", ")))
+		process.Lines(w, "      ", f.Doc)
 	}
 }

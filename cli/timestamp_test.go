@@ -14,6 +14,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"handrail/cli/bundle"
 	"handrail/drills/lab"
 	"handrail/evidence/sig"
 )
@@ -123,7 +124,7 @@ func TestAuthorityThatMisbehaves(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			raw, err := askAuthority(t.Context(), to, []byte("query"))
+			raw, err := bundle.AskAuthority(t.Context(), to, []byte("query"))
 			if tc.wrong == "" && (err != nil || string(raw) != "query") || tc.wrong != "" && (err == nil || !strings.Contains(err.Error(), tc.wrong)) {
 				t.Errorf("%q, %v; want %q", raw, err, tc.wrong)
 			}
@@ -137,11 +138,11 @@ func TestStampURL(t *testing.T) {
 		"https://tsa.example/x": true, "http://127.0.0.1:3000/": true, "http://[::1]:3000/": true, "http://localhost/": true,
 		"http://tsa.example/": false, "http://127.0.0.1.example/": false, "ftp://127.0.0.1/": false, "https://": false, "tsa.example": false, "http://192.0.2.1/": false, "://": false,
 	} {
-		if _, err := stampURL(raw); (err == nil) != ok {
+		if _, err := bundle.StampURL(raw); (err == nil) != ok {
 			t.Errorf("%s: %v", raw, err)
 		}
 	}
-	if _, err := stampURL("http://me:hunter2@tsa.example/"); err == nil || strings.Contains(err.Error(), "hunter2") {
+	if _, err := bundle.StampURL("http://me:hunter2@tsa.example/"); err == nil || strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("%v", err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"handrail/cli/process"
 	"handrail/triage"
 )
 
@@ -20,7 +21,7 @@ import (
 func TestInterruptions(t *testing.T) {
 	t.Parallel()
 	home := demoHome(t)
-	newPractice(t, home).run(ExitDone, "", "lab", "up")
+	newPractice(t, home).run(process.ExitDone, "", "lab", "up")
 	for name, f := range map[string]func(*testing.T, *practice){
 		"handrail killed in the act":  killedBesideTheAct,
 		"act killed before it landed": func(t *testing.T, p *practice) { killedInTheAct(t, p, false) },
@@ -43,7 +44,7 @@ func call(t *testing.T, p *practice, h *holdup) (q *practice, lockID string, run
 	t.Helper()
 	lockID = p.breaks()
 	q = p.elsewhere("TF_INPUT=0", "CHECKPOINT_DISABLE=1")
-	q.run(ExitDone, "", "trust", p.dir())
+	q.run(process.ExitDone, "", "trust", p.dir())
 	run = []string{"run", "state-lock", "-p", "dir=" + p.dir(), "-p", "log=" + p.log(), "--answers", q.answers(lockID)}
 	if h != nil {
 		run = append(run, "--tofu", h.path)
@@ -98,15 +99,15 @@ func killedBesideTheAct(t *testing.T, p *practice) {
 	s, cmd := q.tty(34, 110, "resume", "--plain", "--tofu", h.path)
 	s.wait(command{re: regexp.MustCompile(`unlock \(act\): Ctrl-C leaves`)})
 	s.send("\x03")
-	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != ExitOpen {
-		t.Errorf("the resume ended with %v, want %d", err, ExitOpen)
+	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != process.ExitOpen {
+		t.Errorf("the resume ended with %v, want %d", err, process.ExitOpen)
 	}
 	if g := q.folded(path).Gates[unlock]; g.Phase != triage.GateActing {
 		t.Fatalf("gate = %s, want it acting still:\n%s", g.Phase, s.text())
 	}
 	h.release(t)
 	over(t, claim)
-	q.run(ExitDone, "", "resume", "--answers", run[7], "--tofu", h.path)
+	q.run(process.ExitDone, "", "resume", "--answers", run[7], "--tofu", h.path)
 	g := q.folded(path).Gates[unlock]
 	if g.Phase != triage.GateDone || g.Found || !strings.Contains(g.Response, "unlocked") {
 		t.Fatalf("gate = %s, %q, found %v, want the outcome that tofu gave for %s", g.Phase, g.Response, g.Found, lockID)
@@ -138,11 +139,11 @@ func killedInTheAct(t *testing.T, p *practice, landed bool) {
 	if st := q.folded(path); st.Acting != unlock {
 		t.Fatalf("acting = %q, want the unlock: its start was recorded before anything was sent", st.Acting)
 	}
-	out := q.run(ExitOpen, "q\n", "resume", "--plain")
+	out := q.run(process.ExitOpen, "q\n", "resume", "--plain")
 	if g := q.folded(path).Gates[unlock]; g.Phase != triage.GateUnknown || !strings.Contains(out, "unknown") {
 		t.Fatalf("gate = %s, want unknown, and said so:\n%s", g.Phase, out)
 	}
-	out = q.run(ExitOpen, "\nq\n", "resume", "--plain")
+	out = q.run(process.ExitOpen, "\nq\n", "resume", "--plain")
 	g := q.folded(path).Gates[unlock]
 	want := triage.GateFailed
 	if landed {
@@ -159,7 +160,7 @@ func killedInTheAct(t *testing.T, p *practice, landed bool) {
 	}
 	q.sound(path)
 	if landed {
-		q.run(ExitDone, "", "resume", "--answers", run[7], "--tofu", h.path)
+		q.run(process.ExitDone, "", "resume", "--answers", run[7], "--tofu", h.path)
 		q.sound(path)
 	}
 }
@@ -175,8 +176,8 @@ func interruptedHeadless(t *testing.T, p *practice) {
 	r.interrupt(t)
 	r.interrupt(t) // an impatient one
 	_, claim := q.executor()
-	if code := r.code(); code != ExitOpen {
-		t.Fatalf("Ctrl-C in an act ended with %d, want %d:\n%s", code, ExitOpen, r.said.String())
+	if code := r.code(); code != process.ExitOpen {
+		t.Fatalf("Ctrl-C in an act ended with %d, want %d:\n%s", code, process.ExitOpen, r.said.String())
 	}
 	path := q.bundle()
 	if said := r.said.String(); !strings.Contains(said, "handrail resume ") || !strings.Contains(said, "a running act goes on by itself") {
@@ -190,8 +191,8 @@ func interruptedHeadless(t *testing.T, p *practice) {
 	r = q.launch(resume...)
 	slow.reached(t, r.ended, r.said.String)
 	r.interrupt(t)
-	if code := r.code(); code != ExitOpen {
-		t.Fatalf("Ctrl-C in a probe ended with %d, want %d:\n%s", code, ExitOpen, r.said.String())
+	if code := r.code(); code != process.ExitOpen {
+		t.Fatalf("Ctrl-C in a probe ended with %d, want %d:\n%s", code, process.ExitOpen, r.said.String())
 	}
 	plan, _ := q.folded(path).Step("state-lock/plan")
 	if plan.Outcome != "cancelled" || plan.Facts["exit"].Known() {
@@ -201,7 +202,7 @@ func interruptedHeadless(t *testing.T, p *practice) {
 		t.Fatalf("gate = %s (%s), want done: Ctrl-C does not stop an act\n%s", g.Phase, g.Response, r.said.String())
 	}
 	q.sound(path)
-	q.run(ExitDone, "", resume...)
+	q.run(process.ExitDone, "", resume...)
 	if plan, _ := q.folded(path).Step("state-lock/plan"); plan.Outcome != "ok" {
 		t.Errorf("plan = %s, want it read again", plan.Outcome)
 	}
@@ -229,7 +230,7 @@ func leftInTheAct(t *testing.T, p *practice, leave func(*testing.T, *screen)) {
 	q, lockID, run := call(t, p, h)
 	file := run[7]
 	drop(t, file, "gates:", "  unlock:") // the script stops before the gate
-	q.run(ExitOpen, "", run...)
+	q.run(process.ExitOpen, "", run...)
 	s, cmd := q.tty(34, 110, "resume", "--tofu", h.path)
 	s.wait(command{re: regexp.MustCompile(`Release the lock`)})
 	s.send("g")
@@ -239,19 +240,19 @@ func leftInTheAct(t *testing.T, p *practice, leave func(*testing.T, *screen)) {
 	h.reached(t, s.ended, s.text)
 	_, claim := q.executor()
 	leave(t, s)
-	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != ExitOpen {
-		t.Errorf("handrail ended with %v, want %d", err, ExitOpen)
+	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != process.ExitOpen {
+		t.Errorf("handrail ended with %v, want %d", err, process.ExitOpen)
 	}
 	h.release(t)
 	over(t, claim)
-	q.run(ExitOpen, "q\n", "resume", "--plain")
+	q.run(process.ExitOpen, "q\n", "resume", "--plain")
 	path := q.bundle()
 	st := q.folded(path)
 	if g := st.Gates[unlock]; g.Phase != triage.GateDone || g.Response == "" {
 		t.Fatalf("gate = %s, %q, want the outcome of the act in the journal", g.Phase, g.Response)
 	}
 	q.sound(path)
-	q.run(ExitDone, "", "resume", "--answers", file, "--tofu", h.path)
+	q.run(process.ExitDone, "", "resume", "--answers", file, "--tofu", h.path)
 	q.sound(path)
 }
 
@@ -259,7 +260,7 @@ func leftInTheAct(t *testing.T, p *practice, leave func(*testing.T, *screen)) {
 func expiredCredentials(t *testing.T, p *practice) {
 	q, _, run := call(t, p, nil)
 	q.env = append(q.env, "KUBE_TOKEN=nobody")
-	out := q.run(ExitOpen, "", run...)
+	out := q.run(process.ExitOpen, "", run...)
 	st := q.folded(q.bundle())
 	lock, _ := st.Step("state-lock/lock")
 	if lock.Outcome == "ok" || lock.Facts["held"].Known() || !strings.Contains(out, "401") {

@@ -13,11 +13,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"handrail/cli/process"
 	"handrail/steps/terraform"
 	"handrail/steps/terraform/closure"
 )
 
-func trustCommand(p *program) *cobra.Command {
+func trustCommand(p *process.Program) *cobra.Command {
 	var show bool
 	cmd := &cobra.Command{
 		Use:   "trust [DIR]",
@@ -33,20 +34,20 @@ directory and of each of its modules, wherever they lie, of the settings in
 .terraform, of the selection of providers, and of the CLI configuration. States,
 saved plans, logs and lock descriptions may change, unless something runs them.
 The list is kept in trust/ of the state directory, so that a change can be named.`,
-		Args: between(0, "DIR"),
+		Args: process.Between(0, "DIR"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			dir := "."
 			if len(args) == 1 {
 				dir = args[0]
 			}
 			if show {
-				now, _, err := p.shown(dir)
+				now, _, err := shownDirectory(p, dir)
 				if err == nil {
-					fmt.Fprintf(p.stderr, "Trusted nothing: it was a look at %s of %s.\n", counted(now.count(), "file"), safe(now.Dir))
+					fmt.Fprintf(p.Stderr, "Trusted nothing: it was a look at %s of %s.\n", process.Counted(now.count(), "file"), process.Safe(now.Dir))
 				}
 				return err
 			}
-			return p.trust(dir)
+			return trust(p, dir)
 		},
 	}
 	cmd.Flags().BoolVar(&show, "show", false, "show what would be trusted, and trust nothing")
@@ -104,13 +105,13 @@ func realDir(dir string) (string, error) {
 }
 
 // closureOf reads everything that decides what a program does in dir.
-func (p *program) closureOf(dir string) (looked, error) {
+func closureOf(p *process.Program, dir string) (looked, error) {
 	var l looked
 	real, err := realDir(dir)
 	if err != nil {
 		return l, err
 	}
-	env, err := p.stepEnv()
+	env, err := stepEnv(p)
 	if err != nil {
 		return l, err
 	}
@@ -130,8 +131,8 @@ func (p *program) closureOf(dir string) (looked, error) {
 }
 
 // trust records that dir may be used by heavy probes as it is now.
-func (p *program) trust(dir string) error {
-	now, list, err := p.shown(dir)
+func trust(p *process.Program, dir string) error {
+	now, list, err := shownDirectory(p, dir)
 	if err != nil {
 		return err
 	}
@@ -139,36 +140,36 @@ func (p *program) trust(dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := p.saveManifest(now.Dir, raw); err != nil {
+	if err := saveManifest(p, now.Dir, raw); err != nil {
 		return err
 	}
 	list[now.Dir] = digest
-	if err := p.saveTrusted(list); err != nil {
+	if err := saveTrusted(p, list); err != nil {
 		return err
 	}
-	fmt.Fprintf(p.stderr, "Trusted %s as it is now: %s, digest %.12s. A change of any of them ends the trust.\n", safe(now.Dir), counted(now.count(), "file"), digest)
+	fmt.Fprintf(p.Stderr, "Trusted %s as it is now: %s, digest %.12s. A change of any of them ends the trust.\n", process.Safe(now.Dir), process.Counted(now.count(), "file"), digest)
 	return nil
 }
 
-// shown shows what trust in dir would let be used, and what changed since it was
+// shownDirectory shows what trust in dir would let be used, and what changed since it was
 // given before. It returns the directories that are trusted now.
-func (p *program) shown(dir string) (looked, map[string]string, error) {
-	now, err := p.closureOf(dir)
+func shownDirectory(p *process.Program, dir string) (looked, map[string]string, error) {
+	now, err := closureOf(p, dir)
 	if err != nil {
 		next := "put that right, and look again with `handrail trust --show`"
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNoConfiguration) {
 			next = "name a directory that holds .tf or .tofu files"
 		}
-		return now, nil, &problem{code: ExitUsage, err: err, next: next}
+		return now, nil, &process.Problem{Code: process.ExitUsage, Err: err, Next: next}
 	}
-	list, err := p.trusted()
+	list, err := trusted(p)
 	if err != nil {
 		return now, nil, err
 	}
-	p.uses(now)
+	uses(p, now)
 	_, digest, err := now.encoded()
 	if was, known := list[now.Dir]; known && err == nil && was != digest {
-		fmt.Fprintf(p.stderr, "It was trusted before. %s.\n", safe(p.since(was, now.manifest)))
+		fmt.Fprintf(p.Stderr, "It was trusted before. %s.\n", process.Safe(since(p, was, now.manifest)))
 	}
 	return now, list, err
 }
@@ -177,17 +178,17 @@ func (p *program) shown(dir string) (looked, map[string]string, error) {
 const mostUses = 12
 
 // uses shows what trust in a directory would let be used.
-func (p *program) uses(l looked) {
+func uses(p *process.Program, l looked) {
 	part := func(title string, list []string) {
 		for i, v := range list {
 			if i == 0 {
-				fmt.Fprintln(p.stderr, title)
+				fmt.Fprintln(p.Stderr, title)
 			}
 			if i == mostUses {
-				fmt.Fprintf(p.stderr, "  and %d more\n", len(list)-mostUses)
+				fmt.Fprintf(p.Stderr, "  and %d more\n", len(list)-mostUses)
 				return
 			}
-			fmt.Fprintf(p.stderr, "  %s\n", safe(p.scrubText(v)))
+			fmt.Fprintf(p.Stderr, "  %s\n", process.Safe(p.ScrubText(v)))
 		}
 	}
 	part("Servers that its settings name, which get the credentials that their backend uses, yours among them:", l.named.Servers)
@@ -195,7 +196,7 @@ func (p *program) uses(l looked) {
 	part("Files of profiles, keys and certificates that its settings name:", l.named.Files)
 	part("Programs that its files name:", l.programs)
 	var packages []string
-	for _, name := range sortedKeys(l.Files) {
+	for _, name := range process.SortedKeys(l.Files) {
 		if _, rest, ok := strings.Cut(name, "/providers/"); ok && strings.HasPrefix(l.Files[name], "package") {
 			packages = append(packages, rest)
 		}
@@ -204,12 +205,12 @@ func (p *program) uses(l looked) {
 }
 
 // checkTrust says whether dir is trusted as it is now; the error says what to do.
-func (p *program) checkTrust(dir string) error {
+func checkTrust(p *process.Program, dir string) error {
 	real, err := realDir(dir)
 	if err != nil {
 		return err
 	}
-	list, err := p.trusted()
+	list, err := trusted(p)
 	if err != nil {
 		return err
 	}
@@ -217,7 +218,7 @@ func (p *program) checkTrust(dir string) error {
 	if !known { // a stranger's files are not even read
 		return fmt.Errorf("%q is not trusted for programs that run there: look at its files, then `handrail trust %s`", real, real)
 	}
-	now, err := p.closureOf(real)
+	now, err := closureOf(p, real)
 	if err != nil {
 		return err
 	}
@@ -226,14 +227,14 @@ func (p *program) checkTrust(dir string) error {
 		return err
 	}
 	if digest != was {
-		return fmt.Errorf("%q changed since it was trusted. %s: look at that, then `handrail trust %s`", now.Dir, p.since(was, now.manifest), now.Dir)
+		return fmt.Errorf("%q changed since it was trusted. %s: look at that, then `handrail trust %s`", now.Dir, since(p, was, now.manifest), now.Dir)
 	}
 	return nil
 }
 
 // since says what changed since a directory was trusted by a digest.
-func (p *program) since(digest string, now manifest) string {
-	was, err := p.manifestOf(now.Dir, digest)
+func since(p *process.Program, digest string, now manifest) string {
+	was, err := manifestOf(p, now.Dir, digest)
 	if err != nil {
 		return "What changed is unknown, since " + err.Error()
 	}
@@ -249,7 +250,7 @@ func changes(was, now manifest) string {
 		says  string
 		names []string
 	}{{says: "Added"}, {says: "Changed"}, {says: "Removed"}, {says: "Servers that are new"}}
-	for _, name := range sortedKeys(now.Files) {
+	for _, name := range process.SortedKeys(now.Files) {
 		switch old, ok := was.Files[name]; {
 		case old == now.Files[name]:
 		case !ok || old == closure.Absent:
@@ -258,7 +259,7 @@ func changes(was, now manifest) string {
 			sorts[1].names = append(sorts[1].names, name)
 		}
 	}
-	for _, name := range sortedKeys(was.Files) {
+	for _, name := range process.SortedKeys(was.Files) {
 		if sum, ok := now.Files[name]; (!ok || sum == closure.Absent) && was.Files[name] != closure.Absent {
 			sorts[2].names = append(sorts[2].names, name)
 		}

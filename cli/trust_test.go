@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"handrail/cli/process"
 	"handrail/steps"
 	"handrail/steps/terraform"
 	"handrail/steps/terraform/closure"
@@ -59,12 +60,12 @@ func TestTrustedCloneGivenAnotherBackend(t *testing.T) {
 	}
 	put("main.tf", `terraform { backend "http" {} }`)
 	backend("http", `"address":"https://127.0.0.1:1/s"`)
-	p := &program{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, now: time.Now, state: t.TempDir(),
-		environ: []string{"HOME=" + t.TempDir(), "TF_HTTP_USERNAME=me", "TF_HTTP_PASSWORD=mine", "AWS_ACCESS_KEY_ID=A", "AWS_SECRET_ACCESS_KEY=mine"}}
-	if err := p.trust(dir); err != nil {
+	p := &process.Program{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Now: time.Now, State: t.TempDir(),
+		Environ: []string{"HOME=" + t.TempDir(), "TF_HTTP_USERNAME=me", "TF_HTTP_PASSWORD=mine", "AWS_ACCESS_KEY_ID=A", "AWS_SECRET_ACCESS_KEY=mine"}}
+	if err := trust(p, dir); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.checkTrust(dir); err != nil {
+	if err := checkTrust(p, dir); err != nil {
 		t.Fatal(err)
 	}
 	put("creds", "[default]\ncredential_process = touch "+ran+"\n")
@@ -78,11 +79,11 @@ func TestTrustedCloneGivenAnotherBackend(t *testing.T) {
 		},
 	} {
 		change()
-		err := p.checkTrust(dir)
+		err := checkTrust(p, dir)
 		if err == nil || !strings.Contains(err.Error(), "Changed: .terraform/terraform.tfstate") || !strings.Contains(err.Error(), "handrail trust") {
 			t.Errorf("%s: %v, want what changed and what to do", name, err)
 		}
-		env, err := p.stepEnv()
+		env, err := stepEnv(p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,12 +135,12 @@ func TestFilesThatSettingsNameAreTrustedAsTheyAre(t *testing.T) {
 			if tc.before != "" {
 				put(tc.file, tc.before)
 			}
-			p := &program{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, now: time.Now, state: t.TempDir(), environ: []string{"HOME=" + home}}
-			if err := errors.Join(p.trust(dir), p.checkTrust(dir)); err != nil {
+			p := &process.Program{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Now: time.Now, State: t.TempDir(), Environ: []string{"HOME=" + home}}
+			if err := errors.Join(trust(p, dir), checkTrust(p, dir)); err != nil {
 				t.Fatal(err)
 			}
 			put(tc.file, tc.after)
-			err := p.checkTrust(dir)
+			err := checkTrust(p, dir)
 			if (err == nil) != (tc.says == "") || err != nil && !strings.Contains(err.Error(), tc.says) {
 				t.Errorf("%v, want %q", err, tc.says)
 			}

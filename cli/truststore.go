@@ -12,19 +12,21 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"handrail/cli/process"
 )
 
 // trustFile names the file of trusted directories: a line for each, digest, two
 // spaces, path, as sha256sum writes. Beside it stands the manifest that has this
 // digest; a line without one is from a handrail that looked at fewer files.
-func (p *program) trustFile() (string, error) {
-	dir, err := p.stateDir()
+func trustFile(p *process.Program) (string, error) {
+	dir, err := p.StateDir()
 	return filepath.Join(dir, "trust", "dirs"), err
 }
 
 // trusted reads the file of trusted directories.
-func (p *program) trusted() (map[string]string, error) {
-	path, err := p.trustFile()
+func trusted(p *process.Program) (map[string]string, error) {
+	path, err := trustFile(p)
 	if err != nil {
 		return nil, err
 	}
@@ -47,20 +49,20 @@ func (p *program) trusted() (map[string]string, error) {
 }
 
 // saveTrusted replaces the file as a whole.
-func (p *program) saveTrusted(list map[string]string) error {
-	path, err := p.trustFile()
+func saveTrusted(p *process.Program, list map[string]string) error {
+	path, err := trustFile(p)
 	if err != nil {
 		return err
 	}
 	var b strings.Builder
-	for _, dir := range sortedKeys(list) {
+	for _, dir := range process.SortedKeys(list) {
 		fmt.Fprintf(&b, "%s  %s\n", list[dir], dir)
 	}
 	return swapIn(path, b.String())
 }
 
-func (p *program) manifestFile(dir string) (string, error) {
-	list, err := p.trustFile()
+func manifestFile(p *process.Program, dir string) (string, error) {
+	list, err := trustFile(p)
 	sum := sha256.Sum256([]byte(dir))
 	return filepath.Join(filepath.Dir(list), "manifests", hex.EncodeToString(sum[:])+".json"), err
 }
@@ -69,9 +71,9 @@ func (p *program) manifestFile(dir string) (string, error) {
 const maxManifest = 64 << 20
 
 // manifestOf reads what a directory was when it was trusted by a digest.
-func (p *program) manifestOf(dir, digest string) (manifest, error) {
+func manifestOf(p *process.Program, dir, digest string) (manifest, error) {
 	var m manifest
-	path, err := p.manifestFile(dir)
+	path, err := manifestFile(p, dir)
 	if err != nil {
 		return m, err
 	}
@@ -93,8 +95,8 @@ func (p *program) manifestOf(dir, digest string) (manifest, error) {
 	return m, nil
 }
 
-func (p *program) saveManifest(dir string, raw []byte) error {
-	path, err := p.manifestFile(dir)
+func saveManifest(p *process.Program, dir string, raw []byte) error {
+	path, err := manifestFile(p, dir)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/crypto/ssh"
 
+	"handrail/cli/bundle"
+	"handrail/cli/process"
+	"handrail/cli/settings"
 	"handrail/runbooks"
 	"handrail/session"
 	"handrail/steps"
@@ -84,19 +87,21 @@ verify: [{id: free, watch: terraform/lock, when: "!facts.free.held", greens: 2, 
 
 // openVault opens an incident whose gate is the next thing to do, under the policy
 // of a home.
-func openVault(p *program, header string) (*session.Session, error) {
+func openVault(p *process.Program, header string) (*session.Session, error) {
 	v := &vault{}
 	rb, err := runbooks.Parse("vault.yaml", []byte(vaultBook), v)
 	if err != nil {
 		return nil, err
 	}
-	state, err := p.stateDir()
+	state, err := p.StateDir()
 	if err != nil {
 		return nil, err
 	}
 	s, err := session.Start(context.Background(), session.Config{
-		Dir: filepath.Join(state, "incidents"), Keys: keysIn(state), Acts: filepath.Join(state, "acts"), Undo: filepath.Join(state, "undo"),
-		Catalog: v, Now: time.Now, Rand: rand.Reader, Version: "test", Actor: p.actor("olga"), Second: p.secondPerson,
+		Dir: filepath.Join(state, "incidents"), Keys: bundle.KeysIn(state), Acts: filepath.Join(state, "acts"), Undo: filepath.Join(state, "undo"),
+		Catalog: v, Now: time.Now, Rand: rand.Reader, Version: "test", Actor: p.Actor("olga"), Second: func(ctx context.Context, b session.Sought) (*session.Pair, error) {
+			return settings.SecondPerson(ctx, p, b)
+		},
 		Header:  []steps.KV{{Key: "cluster", Value: header}},
 		Library: func(string) (*runbooks.Runbook, error) { return nil, errors.New("none") },
 	}, session.Begin{Runbook: rb})
@@ -160,8 +165,8 @@ func gateWaits(ts *testscript.TestScript, neg bool, args []string) {
 	config := filepath.Join(ts.Getenv("XDG_CONFIG_HOME"), "handrail")
 	ts.Check(os.MkdirAll(config, 0o700))
 	ts.Check(os.WriteFile(filepath.Join(config, "approvers"), []byte(allowed.String()), 0o600))
-	p := &program{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, now: time.Now,
-		environ: []string{"HOME=" + home, "XDG_CONFIG_HOME=" + ts.Getenv("XDG_CONFIG_HOME"), "XDG_STATE_HOME=" + ts.Getenv("XDG_STATE_HOME")}}
+	p := &process.Program{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Now: time.Now,
+		Environ: []string{"HOME=" + home, "XDG_CONFIG_HOME=" + ts.Getenv("XDG_CONFIG_HOME"), "XDG_STATE_HOME=" + ts.Getenv("XDG_STATE_HOME")}}
 	s, err := openVault(p, args[0])
 	if s != nil {
 		ts.Defer(func() { _ = s.Close() })

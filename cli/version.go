@@ -4,17 +4,19 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"handrail/cli/process"
 )
 
-func versionCommand(p *program) *cobra.Command {
-	cmd := &cobra.Command{Use: "version", Short: "Say which build this is", Args: exactly()}
-	o := outputFlag(cmd)
+func versionCommand(p *process.Program) *cobra.Command {
+	cmd := &cobra.Command{Use: "version", Short: "Say which build this is", Args: process.Exactly()}
+	o := process.OutputFlag(cmd)
 	cmd.RunE = func(*cobra.Command, []string) error {
-		v := buildVersion()
-		if *o == asJSON {
-			return printJSON(p.stdout, v)
+		v := process.BuildVersion()
+		if *o == process.AsJSON {
+			return process.PrintJSON(p.Stdout, v)
 		}
-		_, err := fmt.Fprintf(p.stdout, "handrail %s\n%s, %s\n", v, v.Go, v.Platform)
+		_, err := fmt.Fprintf(p.Stdout, "handrail %s\n%s, %s\n", v, v.Go, v.Platform)
 		return err
 	}
 	return cmd

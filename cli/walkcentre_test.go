@@ -8,6 +8,8 @@ import (
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"handrail/cli/process"
 )
 
 // TestCentreStartsWhatFits looks at a live cluster in which something is stuck:
@@ -16,7 +18,7 @@ import (
 func TestCentreStartsWhatFits(t *testing.T) {
 	t.Parallel()
 	p := newPractice(t, demoHome(t))
-	p.run(ExitDone, "", "lab", "up")
+	p.run(process.ExitDone, "", "lab", "up")
 	d := p.broken("orphan-hook")
 	const name = "couriers"
 	stuck(t, d, name)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"handrail/cli/process"
 	"handrail/runbooks"
 	"handrail/session"
 	"handrail/steps"
@@ -23,7 +24,7 @@ import (
 func TestClusterDrillsByKeys(t *testing.T) {
 	t.Parallel()
 	home := demoHome(t)
-	newPractice(t, home).run(ExitDone, "", "lab", "up")
+	newPractice(t, home).run(process.ExitDone, "", "lab", "up")
 	for id, size := range map[string][2]int{
 		"reverting-fixes": {24, 80}, "init-cascade": {45, 140}, "hardening-cascade": {34, 110}, "stuck-namespace": {24, 80},
 	} {

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"handrail/cli/bundle"
+	"handrail/cli/process"
 )
 
 // drillFile is what a drill says of itself to those who look for it by hand.
@@ -21,7 +24,7 @@ type drillFile struct {
 // as on any other day, by an error text.
 func (p *practice) broken(id string) drillFile {
 	p.t.Helper()
-	p.run(ExitOpen, "q\n", "drill", "start", id, "--plain")
+	p.run(process.ExitOpen, "q\n", "drill", "start", id, "--plain")
 	return p.meets(id)
 }
 
@@ -94,7 +97,7 @@ func fieldName(text string) string {
 func TestWalkByKeys(t *testing.T) {
 	t.Parallel()
 	home := demoHome(t)
-	newPractice(t, home).run(ExitDone, "", "lab", "up")
+	newPractice(t, home).run(process.ExitDone, "", "lab", "up")
 	if err := os.Mkdir(filepath.Join(home, ".ssh"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -197,13 +200,13 @@ func (w *walker) sealed() {
 	home := w.until("the home screen", func(text string) bool {
 		return strings.Contains(text, "command centre") && strings.Contains(text, "None. Press p")
 	})
-	if strings.Contains(home, idOf(path)) && strings.Contains(move(home), "Resume") {
+	if strings.Contains(home, bundle.IDOf(path)) && strings.Contains(move(home), "Resume") {
 		w.t.Errorf("a closed incident is to be resumed:\n%s", home)
 	}
 	w.key("q")
-	w.types("handrail bundle seal " + idOf(path) + " --key ~/.ssh/id_ed25519")
+	w.types("handrail bundle seal " + bundle.IDOf(path) + " --key ~/.ssh/id_ed25519")
 	w.shows(`(?s)redaction key: destroyed.*handrail-seal `)
-	w.types("handrail bundle verify " + idOf(path))
+	w.types("handrail bundle verify " + bundle.IDOf(path))
 	w.shows(`verified, \d+ entries`)
 	w.p.sound(path)
 }

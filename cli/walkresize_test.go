@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"handrail/cli/process"
 )
 
 // TestWalkWhileResizing practises a drill from the home screen while the window
@@ -16,7 +18,7 @@ import (
 func TestWalkWhileResizing(t *testing.T) {
 	t.Parallel()
 	p := newPractice(t, demoHome(t))
-	p.run(ExitDone, "", "lab", "up")
+	p.run(process.ExitDone, "", "lab", "up")
 	p.stops("killed-runner")
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)

@@ -1,0 +1,134 @@
+// Package bundle holds the commands below `handrail bundle`: list, show, verify,
+// seal, sign, time-stamp, export, push, pull, query, diff, redact and leaks, and
+// what other commands need to find a bundle by path, id or the beginning of one.
+//
+// Each command reads or moves evidence and changes no incident. What leaves this
+// machine is verified before it goes and after it came; what is destroyed (a
+// value redacted after the fact, a key) is named first. Each use of a bundle is
+// noted beside it, so that its custody can be shown. A bundle that does not verify
+// ends a command with [process.ExitTampered].
+package bundle
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"handrail/cli/process"
+	"handrail/session"
+	"handrail/session/index"
+	"handrail/session/report"
+)
+
+func BundleCommand(p *process.Program) *cobra.Command {
+	return process.Group("bundle", "Evidence bundles", bundleList(p), bundleShow(p),
+		bundleSeal(p), bundleSign(p), bundleTimestamp(p), bundleAnchor(p), bundleVerify(p), bundleLeaks(p), bundleRedact(p),
+		bundleStatus(p), bundleExport(p), bundleDiff(p),
+		bundleQuery(p), noted(p, "push", bundlePush(p)), noted(p, "pull", bundlePull(p)))
+}
+
+// row is the public form of an incident.
+type row struct {
+	ID       string     `json:"id"`
+	Path     string     `json:"path"`
+	Runbook  string     `json:"runbook"`
+	Severity string     `json:"severity"`
+	Outcome  string     `json:"outcome"` // "" while the incident goes on
+	Sealed   bool       `json:"sealed"`
+	Opened   *time.Time `json:"opened"`
+	Closed   *time.Time `json:"closed"`
+	Drill    string     `json:"drill,omitempty"`
+	Size     int64      `json:"size,omitempty"`   // packed, in a bucket or registry
+	Stored   *time.Time `json:"stored,omitempty"` // in a bucket
+	Problem  string     `json:"problem,omitempty"`
+}
+
+func Rows(p *process.Program) ([]index.Row, error) {
+	dir, err := p.Incidents()
+	if err != nil {
+		return nil, err
+	}
+	return index.Rows(dir)
+}
+
+func bundleList(p *process.Program) *cobra.Command {
+	cmd := &cobra.Command{Use: "list", Short: "List the bundles of this machine, the newest first", Args: process.Exactly()}
+	from := cmd.Flags().String("from", "", places+", instead of this machine's")
+	o := process.OutputFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if FarScheme(*from) != "" {
+			return listFar(cmd.Context(), p, *from, *o)
+		}
+		store, err := Store(p, *from)
+		if err != nil {
+			return err
+		}
+		list, err := store.Rows()
+		if err != nil {
+			return err
+		}
+		if *o == process.AsJSON {
+			out := []row{}
+			for _, r := range list {
+				out = append(out, row{ID: r.ID, Path: r.Path, Runbook: r.Runbook, Severity: string(r.Severity), Outcome: r.Outcome, Sealed: r.Sealed,
+					Opened: Known(r.Opened), Closed: Known(r.Closed), Drill: r.Drill, Problem: r.Err})
+			}
+			return process.PrintJSON(p.Stdout, out)
+		}
+		if len(list) == 0 {
+			fmt.Fprintln(p.Stderr, "There are no bundles yet.")
+			return nil
+		}
+		var rows [][]string
+		for _, r := range list {
+			state := r.Outcome
+			switch {
+			case r.Err != "":
+				state = "unreadable: " + r.Err
+			case state == "":
+				state = "in " + string(r.Phase)
+			}
+			rows = append(rows, []string{r.ID, string(r.Severity), r.Runbook, state, stamp(r.Opened), r.Path})
+		}
+		return process.Table(p.Stdout, []string{"ID", "SEVERITY", "RUNBOOK", "STATE", "OPENED", "PATH"}, rows)
+	}
+	return cmd
+}
+
+func Known(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+func bundleShow(p *process.Program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "show BUNDLE", Short: "Show an incident as a report, from its bundle alone",
+		Args: process.Exactly("a BUNDLE: a path, or the id of an incident"),
+	}
+	o := process.OutputFlag(cmd)
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		path, err := Find(p, args[0])
+		if err != nil {
+			return err
+		}
+		st, err := session.LoadState(path)
+		if err != nil {
+			return process.Hint(err, "see what is wrong with `handrail bundle verify "+args[0]+"`")
+		}
+		if *o == process.AsJSON {
+			return process.PrintJSON(p.Stdout, st)
+		}
+		return report.WriteMarkdown(p.Stdout, report.New(st, handlingFor(path)))
+	}
+	return cmd
+}

@@ -1,0 +1,332 @@
+package bundle
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"handrail/cli/process"
+	"handrail/session/index"
+	"handrail/triage"
+)
+
+// asked are the flags of bundle query.
+type asked struct {
+	keys, severity, runbook, state, outcome, prints, like []string
+	since, until, from                                    string
+	limit, lines                                          int
+}
+
+// lineFound is the public form of what was found.
+type lineFound struct {
+	Incident    string    `json:"incident"`
+	Path        string    `json:"path"`
+	Title       string    `json:"title"`
+	Runbook     string    `json:"runbook"`
+	Severity    string    `json:"severity"`
+	Outcome     string    `json:"outcome"` // "" while the incident goes on
+	Entry       int64     `json:"entry"`
+	When        time.Time `json:"when"`
+	Type        string    `json:"type"` // of the entry, or "artifact"
+	Step        string    `json:"step,omitempty"`
+	Artifact    string    `json:"artifact,omitempty"` // digest of the artifact that has the line
+	Role        string    `json:"role,omitempty"`
+	Line        string    `json:"line"`
+	Fingerprint string    `json:"fingerprint,omitempty"` // of an error line
+}
+
+// unread is a bundle that could not be searched, or not whole.
+type unread struct {
+	Path string `json:"path"`
+	Why  string `json:"why"`
+}
+
+// heldBy is how much one incident has of what was asked for.
+type heldBy struct {
+	Incident string `json:"incident"`
+	Path     string `json:"path"`
+	Lines    int    `json:"lines"`
+	Shown    int    `json:"shown"`
+}
+
+type QueryAnswer struct {
+	Hits      []lineFound `json:"hits"`
+	Incidents []heldBy    `json:"incidents"` // in the order of hits
+	More      bool        `json:"more"`      // there are more than --limit
+	AtMost    int         `json:"at_most"`   // so many incidents can fit; without more, so many do
+	Bundles   int         `json:"bundles"`
+	Unread    []unread    `json:"unread"`
+}
+
+func bundleQuery(p *process.Program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "query [TEXT]", Short: "Find incidents and lines in them over all bundles",
+		Long: `query looks through every bundle: TEXT is a part of a line of a journal or of an
+artifact, but for upper and lower case. All flags must fit; of one flag that is
+given more than once, one must. A key is one of the eleven evidence keys:
+
+  ` + keyList() + `
+
+The newest incidents come first, with the first lines of each and how many more
+it has; --lines 0 prints every line of an incident, --limit 0 everything.
+A value of a key must be equal but for case; * stands for any text. A time is a date, a
+date with a time (2026-11-21T02:14Z), or how long ago (90m, 36h, 7d). An error
+has a fingerprint that leaves out ids, times and numbers: --like gives an error
+line and finds its kind, --fingerprint the value that an earlier query printed.
+
+The index that makes this quick is a cache beside the bundles. It may be deleted.`,
+		Args: process.Between(0, "a TEXT in quotes"),
+	}
+	var a asked
+	f := cmd.Flags()
+	f.StringArrayVarP(&a.keys, "key", "k", nil, "KEY=VALUE that the incident must hold")
+	f.StringVar(&a.since, "since", "", "entries from this time on")
+	f.StringVar(&a.until, "until", "", "entries up to this time")
+	f.StringArrayVar(&a.severity, "severity", nil, "severity, as SEV-1")
+	f.StringArrayVar(&a.runbook, "runbook", nil, "runbook that the incident went through")
+	f.StringArrayVar(&a.state, "state", nil, "failure state that was concluded")
+	f.StringArrayVar(&a.outcome, "outcome", nil, "recovered, open, aborted or ongoing")
+	f.StringArrayVar(&a.prints, "fingerprint", nil, "fingerprint of an error")
+	f.StringArrayVar(&a.like, "like", nil, "error line whose kind is looked for")
+	f.StringVar(&a.from, "from", "", "directory of bundles, instead of this machine's")
+	f.IntVar(&a.limit, "limit", 100, "most lines to print, 0 for all")
+	f.IntVar(&a.lines, "lines", 3, "most lines of one incident, 0 for all")
+	o := process.OutputFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if a.limit == 0 && !cmd.Flags().Changed("lines") {
+			a.lines = 0
+		}
+		q, err := a.query(args, p.Now())
+		if err != nil {
+			return err
+		}
+		store, err := Store(p, a.from)
+		if err != nil {
+			return err
+		}
+		// A search is over before the heap is worth cleaning, which is a fifth of its time.
+		if p.Getenv("GOGC") == "" {
+			defer debug.SetGCPercent(debug.SetGCPercent(400))
+		}
+		found, err := store.Search(q)
+		if err != nil {
+			return err
+		}
+		if *o == process.AsJSON {
+			return process.PrintJSON(p.Stdout, publicAnswer(found))
+		}
+		return PrintHits(p, found)
+	}
+	return cmd
+}
+
+func keyList() string {
+	var names []string
+	for _, k := range index.Keys() {
+		names = append(names, k.String())
+	}
+	return strings.Join(names, " ")
+}
+
+// Store is the bundles of this machine, or those in a directory. The cache for
+// somebody else's directory lies with our own: a shared one may not be ours to
+// write.
+func Store(p *process.Program, from string) (index.Store, error) {
+	dir, err := p.Incidents()
+	if err != nil {
+		return index.Store{}, err
+	}
+	if from == "" {
+		return index.At(dir, index.CacheOf(dir)), nil
+	}
+	if from, err = localDir(from); err != nil {
+		return index.Store{}, err
+	}
+	sum := sha256.Sum256([]byte(from))
+	return index.At(from, filepath.Join(index.CacheOf(dir), hex.EncodeToString(sum[:8]))), nil
+}
+
+const queryHelp = "see `handrail bundle query --help`"
+
+// query holds every flag to what it can be.
+func (a asked) query(args []string, now time.Time) (index.Query, error) {
+	q := index.Query{Severity: a.severity, Runbook: a.runbook, Failure: a.state, Outcome: a.outcome, Limit: a.limit, Lines: a.lines, Keys: map[index.Key][]string{}}
+	if len(args) > 0 {
+		if q.Text = args[0]; strings.TrimSpace(q.Text) == "" || strings.ContainsAny(q.Text, "\r\n") {
+			return q, process.Usage(queryHelp, "the text %q is not a part of one line", q.Text)
+		}
+	}
+	for _, kv := range a.keys {
+		name, value, ok := strings.Cut(kv, "=")
+		if !ok || value == "" {
+			return q, process.Usage(queryHelp, "--key %q is not KEY=VALUE", kv)
+		}
+		k, err := index.ParseKey(name)
+		if err != nil {
+			return q, process.Usage(queryHelp, "--key: %w", err)
+		}
+		q.Keys[k] = append(q.Keys[k], value)
+	}
+	for _, one := range []struct {
+		flag       string
+		given, can []string
+	}{
+		{"--severity", a.severity, severityNames()},
+		{"--state", a.state, failureNames()},
+		{"--outcome", a.outcome, []string{"recovered", "open", "aborted", index.Ongoing}},
+	} {
+		if err := oneOf(one.flag, one.given, one.can); err != nil {
+			return q, err
+		}
+	}
+	var err error
+	if q.Since, err = TimeFlag("--since", a.since, now, false); err != nil {
+		return q, err
+	}
+	if q.Until, err = TimeFlag("--until", a.until, now, true); err != nil {
+		return q, err
+	}
+	if !q.Since.IsZero() && !q.Until.IsZero() && q.Until.Before(q.Since) {
+		return q, process.Usage(queryHelp, "--until %q is before --since %q", a.until, a.since)
+	}
+	if a.limit < 0 || a.lines < 0 {
+		return q, process.Usage(queryHelp, "--limit %d or --lines %d is below 0", a.limit, a.lines)
+	}
+	q.Fingerprints, err = a.fingerprints()
+	return q, err
+}
+
+func severityNames() []string {
+	var out []string
+	for _, l := range triage.SeverityLevels() {
+		out = append(out, string(l.Level))
+	}
+	return out
+}
+
+func failureNames() []string {
+	var out []string
+	for _, s := range triage.FailureStates() {
+		out = append(out, s.Name)
+	}
+	return out
+}
+
+func oneOf(flag string, given, can []string) error {
+next:
+	for _, g := range given {
+		for _, c := range can {
+			if strings.EqualFold(g, c) {
+				continue next
+			}
+		}
+		return process.Usage(queryHelp, "%s %q is none of %s", flag, g, strings.Join(can, ", "))
+	}
+	return nil
+}
+
+func (a asked) fingerprints() ([]index.Fingerprint, error) {
+	var out []index.Fingerprint
+	for _, s := range a.prints {
+		fp, ok := index.ParseFingerprint(s)
+		if !ok {
+			return nil, process.Usage(queryHelp, "--fingerprint %q is not 16 hex digits, as a query prints them", s)
+		}
+		out = append(out, fp)
+	}
+	for _, text := range a.like {
+		n := len(out)
+		for line := range strings.Lines(text) {
+			if fp := index.FingerprintOf(strings.TrimRight(line, "\r\n")); fp != "" {
+				out = append(out, fp)
+			}
+		}
+		if n == len(out) {
+			return nil, process.Usage("look for it as TEXT", "--like %q: no line of it says that something went wrong", text)
+		}
+	}
+	return out, nil
+}
+
+// TimeFlag reads a point in time: a date, a date with a time, or how long ago.
+// A date alone means its first instant, or its last where the end is meant.
+func TimeFlag(flag, s string, now time.Time, end bool) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	if at, err := time.Parse(time.DateOnly, s); err == nil {
+		if end {
+			at = at.Add(24*time.Hour - 1)
+		}
+		return at, nil
+	}
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04Z07:00"} {
+		if at, err := time.Parse(layout, s); err == nil {
+			return at.UTC(), nil
+		}
+	}
+	if days, ok := strings.CutSuffix(s, "d"); ok {
+		if n, err := strconv.Atoi(days); err == nil && n >= 0 && n < 36500 {
+			return now.Add(-time.Duration(n) * 24 * time.Hour), nil
+		}
+	}
+	if d, err := time.ParseDuration(s); err == nil && d >= 0 {
+		return now.Add(-d), nil
+	}
+	return time.Time{}, process.Usage(queryHelp, "%s %q is no time: give a date as 2026-11-21, a time as 2026-11-21T02:14Z, or how long ago as 36h or 7d", flag, s)
+}
+
+func publicAnswer(a index.Answer) QueryAnswer {
+	out := QueryAnswer{Hits: []lineFound{}, Incidents: []heldBy{}, More: a.More, AtMost: a.AtMost, Bundles: a.Bundles, Unread: []unread{}}
+	for _, f := range a.Incidents {
+		out.Incidents = append(out.Incidents, heldBy(f))
+	}
+	for _, h := range a.Hits {
+		out.Hits = append(out.Hits, lineFound{h.Incident, h.Path, h.Title, h.Runbook, h.Severity, h.Outcome, h.Seq, h.At, h.Type, h.Step,
+			h.Artifact, h.Role, h.Line, string(h.Fingerprint)})
+	}
+	for _, u := range a.Problems {
+		out.Unread = append(out.Unread, unread(u))
+	}
+	return out
+}
+
+func PrintHits(p *process.Program, a index.Answer) error {
+	var rows [][]string
+	hits := a.Hits
+	for _, in := range a.Incidents {
+		for _, h := range hits[:in.Shown] {
+			where := h.Type
+			if h.Artifact != "" {
+				where = h.Role
+			}
+			rows = append(rows, []string{stamp(h.At), h.Incident, fmt.Sprint(h.Seq), where, string(h.Fingerprint), h.Line})
+		}
+		if hits = hits[in.Shown:]; in.Lines > in.Shown {
+			rows = append(rows, []string{"", in.Incident, "", "", "", "… and " + process.Counted(in.Lines-in.Shown, "more line")})
+		}
+	}
+	if len(rows) > 0 {
+		if err := process.Table(p.Stdout, []string{"WHEN", "INCIDENT", "ENTRY", "WHERE", "FINGERPRINT", "LINE"}, rows); err != nil {
+			return err
+		}
+	}
+	for _, u := range a.Problems {
+		fmt.Fprintf(p.Stderr, "not searched, or not whole: %s: %s\n", process.Safe(u.Path), process.Safe(u.Why))
+	}
+	switch {
+	case a.More:
+		fmt.Fprintf(p.Stderr, "These are the first %d lines, of %s and the newest; up to %d of %s can hold more. --limit 0 prints all.\n",
+			len(a.Hits), process.Counted(len(a.Incidents), "incident"), a.AtMost, process.Counted(a.Bundles, "bundle"))
+	case len(rows) == 0:
+		fmt.Fprintf(p.Stderr, "Nothing fits in %s.\n", process.Counted(a.Bundles, "bundle"))
+	}
+	return nil
+}

@@ -1,0 +1,20 @@
+package bundle
+
+import (
+	"path/filepath"
+	"strings"
+
+	"handrail/cli/process"
+	"handrail/cli/settings"
+	"handrail/runbooks"
+	"handrail/session"
+	"handrail/steps/catalog"
+)
+
+// Reading is what is needed to show a bundle and to do nothing with it.
+func Reading(p *process.Program) session.Config {
+	return session.Config{Catalog: catalog.New(), Library: func(a string) (*runbooks.Runbook, error) { return settings.Runbook(p, a) }, Now: p.Now}
+}
+
+// IDOf is the incident of a bundle, by the name of its directory.
+func IDOf(path string) string { return strings.TrimSuffix(filepath.Base(path), ".hrb") }

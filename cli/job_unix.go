@@ -1,9 +1,0 @@
-//go:build unix
-
-package cli
-
-import "syscall"
-
-// interruptJob is a Ctrl-C that nobody pressed: the whole job hears it, a
-// credential plugin as well, which client-go cannot be told to end.
-func interruptJob() bool { return syscall.Kill(0, syscall.SIGINT) == nil }

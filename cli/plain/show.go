@@ -1,0 +1,269 @@
+package plain
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"handrail/cli/process"
+	"handrail/session"
+	"handrail/steps"
+	"handrail/triage"
+)
+
+// catchUp tells what was recorded since the last time.
+func (d *Dialogue) catchUp(snap session.Snapshot) {
+	for _, m := range snap.State.Timeline {
+		if m.Seq <= d.told {
+			continue
+		}
+		d.told = m.Seq
+		mark := ""
+		if m.Level == "warning" || m.Level == "critical" {
+			mark = strings.ToUpper(m.Level) + ": "
+		}
+		d.sayf("  [%d] %s%s", m.Seq, mark, m.Text)
+		if step, ok := snap.State.Step(m.Step); ok && m.Type == "probe.end" {
+			d.compared(step.Rows)
+			d.Graph(snap.Cards[m.Step].Graph)
+			for _, f := range step.Findings {
+				d.sayf("      %s: %s", f.Level, f.Say)
+				if len(f.Against) > 0 && !f.Unsure {
+					d.sayf("        keeps shut: %s", strings.Join(f.Against, ", "))
+				}
+			}
+		}
+	}
+	if snap.State.Phase != d.phase {
+		d.phase = snap.State.Phase
+		d.sayf("\n== %s ==", d.phase)
+	}
+}
+
+// offer says what the loop would do next.
+func (d *Dialogue) offer(snap session.Snapshot, o triage.Option) {
+	card := snap.Cards[o.Step]
+	d.say(title(o, card))
+	if (o.Kind == triage.DoConfirm || o.Kind == triage.DoApprove) && snap.Gate != nil {
+		d.gate(snap.Gate)
+		d.request(snap.Gate, snap.Bundle)
+		return
+	}
+	for _, text := range []string{card.Say, card.Ask} {
+		if text != "" {
+			process.Lines(d.Out, "  ", text)
+		}
+	}
+	d.pairs(card.Show)
+	if o.Kind == triage.DoAnswer {
+		d.Graph(card.Graph)
+	}
+	choices := card.Answers
+	if o.Kind == triage.DoConclude {
+		choices = card.Values
+		d.sayf("  proposed: %s", orNone(proposed(snap, o)))
+		for _, g := range card.Grounds {
+			d.sayf("    because %s", g)
+		}
+	}
+	for _, c := range choices {
+		d.sayf("    %s: %s", c.Value, c.Help)
+	}
+	if card.Practice != "" {
+		d.sayf("  in this drill: %s", card.Practice)
+	}
+	if card.Evidence != "" && o.Kind == triage.DoAnswer {
+		d.sayf("  to say with it: %s", card.Evidence)
+	}
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "nothing"
+	}
+	return s
+}
+
+// title names an option in words.
+func title(o triage.Option, card session.Card) string {
+	what := o.Step
+	switch {
+	case what == "" && o.Topic != "":
+		what = string(o.Topic)
+	case what == "" && o.Subject != "":
+		what = o.Subject
+	case what == "":
+		what = o.Value
+	}
+	out := "Next: " + string(o.Kind) + " " + what
+	if card.Title != "" {
+		out += " (" + card.Title + ")"
+	}
+	return out
+}
+
+// gate shows everything that a person must have seen before the phrase.
+func (d *Dialogue) gate(g *session.Gate) {
+	d.sayf("GATE %s (%s), %s", g.Step, g.Class, g.Phase)
+	d.sayf("  effect:  %s", g.Preview.Effect)
+	d.pairs(g.Preview.Target)
+	alike := 0
+	for _, kv := range g.Preview.Shown {
+		if alikes(kv) {
+			alike++
+		} else {
+			d.sayf("  %s: %s", kv.Key, kv.Value)
+		}
+	}
+	for _, line := range g.Preview.Diff {
+		d.sayf("  changes: %s", line)
+	}
+	if alike > 0 {
+		d.sayf("  NOT THIS: %s could be taken for the target:", process.Counted(alike, "other object"))
+	}
+	for _, kv := range g.Preview.Shown {
+		if alikes(kv) {
+			d.sayf("    %s", kv.Value)
+		}
+	}
+	d.sayf("  command: %s", g.Preview.Command)
+	d.sayf("  undo:    %s", g.Preview.Undo)
+	for _, o := range g.Preview.Owners {
+		d.sayf("  owner:   %s, paused: %s", o.Name, o.Paused)
+	}
+	for _, c := range g.Evidence {
+		d.sayf("  evidence [%d] %s: %s (%s old)", c.Seq, c.Step, c.Text, d.Now().Sub(c.At).Round(1e9))
+	}
+	for _, m := range g.Moved {
+		d.sayf("  moved:   %s", m)
+	}
+	d.refused(g.Refusals)
+	if g.Phase == triage.GateArmed {
+		d.sayf("  digest %s; armed until %s", g.Digest.Short(), g.Until.UTC().Format("15:04:05Z"))
+		if d.second(g); g.Second == nil || g.Second.Lacks == nil {
+			d.sayf("  Type this phrase to go on, q to leave: %s", g.Preview.Phrase)
+		}
+	}
+}
+
+// second says whose approval is there, and whose is missing.
+func (d *Dialogue) second(g *session.Gate) {
+	if g.Second == nil {
+		return
+	}
+	d.sayf("  two persons: %s", g.Second.Why)
+	for _, a := range g.Second.By {
+		d.sayf("  approved by %s, with the key %s; it lapses at %s", a.Person, a.Key, a.Lapses().UTC().Format("15:04:05Z"))
+	}
+	for _, r := range g.Second.Lacks {
+		d.sayf("  WAITING: %s", r.Why)
+	}
+	if g.Second.Lacks != nil {
+		d.say("  The phrase is asked for once somebody has approved it.")
+		d.sayf("  who may approve: %s", strings.Join(g.Second.May, "; "))
+	}
+}
+
+// request tells what to send to a second person, once for each preview.
+func (d *Dialogue) request(g *session.Gate, bundle string) {
+	if g == nil || g.Second == nil || g.Second.Lacks == nil || g.Second.Request == "" {
+		return
+	}
+	if d.asked == g.Second.Request {
+		d.say("  Type the line that they send back; Enter shows the request again.")
+		return
+	}
+	d.asked = g.Second.Request
+	d.sayf("  Send them the lines below, or let them run: handrail approve %s", bundle)
+	d.say(g.Second.Request)
+	d.say("  Then type the line that they send back.")
+}
+
+// lowering tells once what to send to a second person for a lower severity.
+func (d *Dialogue) lowering(snap session.Snapshot) {
+	if snap.Lowers == nil || d.lower == snap.Lowers.Request {
+		return
+	}
+	d.lower = snap.Lowers.Request
+	d.sayf("  two persons: %s", snap.Lowers.Why)
+	d.sayf("  The severity stays %s until a second person has approved it; the incident goes on meanwhile.", snap.State.Severity)
+	d.sayf("  who may approve: %s", strings.Join(snap.Lowers.May, "; "))
+	d.sayf("  Send them the lines below, or let them run: handrail approve %s", snap.Bundle)
+	d.say(snap.Lowers.Request)
+	d.say("  Then type the line that they send back, at any prompt.")
+}
+
+// alikes reports whether a row of a preview is about another object that looks
+// like the target.
+func alikes(kv steps.KV) bool {
+	return kv.Key == "look-alike" && kv.Value != "" && kv.Value != "none"
+}
+
+func (d *Dialogue) pairs(kvs []steps.KV) {
+	for _, kv := range kvs {
+		if kv.Key == "" { // one more entry of the list above
+			d.sayf("    %s", kv.Value)
+			continue
+		}
+		d.sayf("  %s: %s", kv.Key, kv.Value)
+	}
+}
+
+func (d *Dialogue) refused(list []triage.Refusal) {
+	for _, r := range list {
+		law := ""
+		if r.Law > 0 {
+			law = fmt.Sprintf(" (law %d)", r.Law)
+		}
+		d.sayf("  refused%s: %s", law, r.Why)
+		if r.Cure != "" {
+			d.sayf("    what would meet it: %s", r.Cure)
+		}
+	}
+}
+
+func (d *Dialogue) options(snap session.Snapshot) {
+	for i, o := range snap.Options {
+		mark := ""
+		if !o.Available() {
+			mark = "  -- refused: " + o.Refusals[0].Why
+		}
+		d.sayf("%3d  %s%s", i+1, strings.TrimPrefix(title(o, snap.Cards[o.Step]), "Next: "), mark)
+	}
+}
+
+func (d *Dialogue) facts(snap session.Snapshot) {
+	for _, step := range snap.State.Steps {
+		for _, name := range slices.Sorted(maps.Keys(step.Facts)) {
+			v := step.Facts[name]
+			text := strings.Trim(string(v.V), `"`)
+			if !v.Known() {
+				text = "unknown: " + v.Unknown
+			}
+			d.sayf("  %s.%s = %s", step.ID, name, text)
+		}
+	}
+	for _, debt := range snap.State.Debts {
+		d.sayf("  debt %s: %s (%s)", debt.ID, debt.Text, orOpen(debt.Settled.How))
+	}
+}
+
+func orOpen(s string) string {
+	if s == "" {
+		return "open"
+	}
+	return s
+}
+
+func (d *Dialogue) help() {
+	d.say(`  Enter     do what is proposed
+  TEXT      the answer, conclusion, proof or phrase that is asked for (u: unknown)
+  o         all options, with the reason of each that is refused
+  NUMBER    take that option
+  f         facts and debts
+  n TEXT    note
+  s WHY     skip the proposed step
+  h         hand over to somebody else, with a note, and leave
+  q         leave; the incident stays open`)
+}

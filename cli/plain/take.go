@@ -1,0 +1,230 @@
+package plain
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"handrail/session"
+	"handrail/triage"
+)
+
+// handOver asks who goes on and why, records it, and leaves.
+func (d *Dialogue) handOver(ctx context.Context, snap session.Snapshot) error {
+	who, err := d.must(ctx, "to> ")
+	if err != nil {
+		return err
+	}
+	why, err := d.must(ctx, "note> ")
+	if err != nil {
+		return err
+	}
+	if err := d.S.Do(ctx, triage.Intent{Kind: triage.DoHandOver, Person: who, Text: why, Seen: snap.State.Seq}); err != nil {
+		return err
+	}
+	d.sayf("Handed over to %s. Nobody is at the keyboard until somebody resumes it.", who)
+	return ErrLeft
+}
+
+// take asks for what an option still needs and sends its intent. typed is what
+// was entered at the prompt, "" for Enter alone.
+func (d *Dialogue) take(ctx context.Context, snap session.Snapshot, o triage.Option, typed string) error {
+	if !o.Available() {
+		d.refused(o.Refusals)
+		return nil
+	}
+	in := triage.Intent{Kind: o.Kind, Step: o.Step, Topic: o.Topic, Seen: snap.State.Seq}
+	var err error
+	switch o.Kind {
+	case triage.DoProbe:
+		err = d.apart(ctx, snap, o.Step)
+	case triage.DoAnswer:
+		err = d.answer(ctx, &in, typed)
+	case triage.DoConclude:
+		err = d.conclude(ctx, &in, proposed(snap, o), typed)
+	case triage.DoManual:
+		in.Text, err = d.orAsk(ctx, typed, "proof> ")
+	case triage.DoConfirm:
+		// Only the phrase itself acts; Enter alone never does.
+		in.Typed, err = d.orAsk(ctx, typed, "phrase> ")
+	case triage.DoApprove:
+		if o.Step == triage.SeverityGate {
+			d.lower = "" // it may have scrolled away
+			d.lowering(snap)
+			in.Sig, err = d.must(ctx, "approval> ")
+		} else if in.Sig = typed; typed == "" {
+			d.asked = "" // it may have scrolled away
+			d.request(snap.Gate, snap.Bundle)
+			in.Sig, err = d.must(ctx, "approval> ")
+		}
+	case triage.DoPhase:
+		in.Phase = triage.Phase(o.Value)
+	case triage.DoSeverity:
+		var level string
+		if level, err = d.must(ctx, "severity, now "+string(snap.State.Severity)+"> "); err == nil {
+			in.Severity = triage.Severity(level)
+			in.Text, err = d.must(ctx, "why> ")
+		}
+	case triage.DoSkip, triage.DoDisarm:
+		in.Text, err = d.must(ctx, "why> ")
+	case triage.DoNote:
+		in.Text, err = d.must(ctx, "note> ")
+	case triage.DoCorrect:
+		d.say("Corrections are made in the terminal UI.")
+		return nil
+	case triage.DoSettle:
+		err = d.settleDebt(ctx, &in, o)
+	case triage.DoWaive:
+		err = d.waive(ctx, &in, o)
+	case triage.DoClose:
+		err = d.closing(ctx, &in, o)
+	case triage.DoPerson:
+		var name string
+		name, err = d.must(ctx, "name> ")
+		in.Who = triage.Person{ID: strings.ToLower(strings.ReplaceAll(name, " ", "-")), Name: name, Proof: "claimed"}
+	case triage.DoPlan:
+		in.Value = o.Value
+		for _, lead := range snap.Next {
+			if lead.Runbook == o.Value {
+				in.Params = lead.Params
+			}
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return d.S.Do(ctx, in)
+}
+
+// proposed is what the facts say of the topic of a conclusion.
+func proposed(snap session.Snapshot, o triage.Option) string {
+	if o.Value != "" {
+		return o.Value
+	}
+	return snap.Cards[o.Step].Proposed
+}
+
+// orAsk returns what was typed, or asks for it.
+func (d *Dialogue) orAsk(ctx context.Context, typed, prompt string) (string, error) {
+	if typed != "" {
+		return typed, nil
+	}
+	return d.must(ctx, prompt)
+}
+
+func (d *Dialogue) answer(ctx context.Context, in *triage.Intent, typed string) (err error) {
+	if in.Value, err = d.orAsk(ctx, typed, "answer> "); err != nil {
+		return err
+	}
+	if in.Value == "u" {
+		in.Value = triage.Unknown
+	}
+	in.Text, err = d.must(ctx, "how do you know> ")
+	return err
+}
+
+func (d *Dialogue) conclude(ctx context.Context, in *triage.Intent, proposed, typed string) (err error) {
+	in.Value = typed
+	if typed == "" {
+		in.Value = proposed
+	}
+	if in.Value == "" {
+		if in.Value, err = d.must(ctx, "conclusion> "); err != nil {
+			return err
+		}
+	}
+	if in.Value == "u" {
+		in.Value = triage.Unknown
+	}
+	if in.Value == proposed {
+		return nil
+	}
+	// Away from what the facts propose, towards the less cautious, the loop
+	// wants a name; asking always is simpler than guessing when.
+	if in.Text, err = d.must(ctx, "why> "); err != nil {
+		return err
+	}
+	in.Person, err = d.must(ctx, "who says so> ")
+	return err
+}
+
+func (d *Dialogue) settleDebt(ctx context.Context, in *triage.Intent, o triage.Option) (err error) {
+	in.Debt.Debt = o.Subject
+	if in.Debt.How, err = d.must(ctx, "paid, carried or waived> "); err != nil {
+		return err
+	}
+	switch in.Debt.How {
+	case "paid":
+		in.Debt.Proof, err = d.must(ctx, "proof (commit or merged PR)> ")
+	case "carried":
+		if in.Debt.Owner, err = d.must(ctx, "owner> "); err == nil {
+			in.Debt.Until, err = d.must(ctx, "until (2006-01-02)> ")
+		}
+	default:
+		if in.Debt.Person, err = d.must(ctx, "who waives it> "); err == nil {
+			in.Debt.Why, err = d.must(ctx, "why> ")
+		}
+	}
+	return err
+}
+
+func (d *Dialogue) waive(ctx context.Context, in *triage.Intent, o triage.Option) (err error) {
+	in.Step = o.Subject
+	if in.Step == "" {
+		in.Step = o.Step
+	}
+	if in.Law, err = strconv.Atoi(o.Value); err != nil {
+		return fmt.Errorf("waiving %s: the loop names no law: %w", in.Step, err)
+	}
+	if in.Law == triage.LawNone {
+		st, _ := d.S.Snapshot().State.Step(in.Step)
+		for _, said := range st.Said() {
+			d.sayf("      %s found: %s", in.Step, said)
+			in.Findings = append(in.Findings, said)
+		}
+	}
+	if in.Person, err = d.must(ctx, "who waives it> "); err != nil {
+		return err
+	}
+	in.Text, err = d.must(ctx, "why> ")
+	return err
+}
+
+func (d *Dialogue) closing(ctx context.Context, in *triage.Intent, o triage.Option) (err error) {
+	in.Value = o.Value
+	if in.Value == "" {
+		if in.Value, err = d.must(ctx, "recovered, open or aborted> "); err != nil {
+			return err
+		}
+	}
+	in.Text, err = d.read(ctx, "why (may be empty)> ")
+	return err
+}
+
+// apart waits until a sample of a watch would count: greens that are too close
+// together prove nothing.
+func (d *Dialogue) apart(ctx context.Context, snap session.Snapshot, id string) error {
+	step, ok := snap.State.Step(id)
+	if !ok || step.Kind != triage.WatchStep || len(step.Greens) == 0 {
+		return nil
+	}
+	gap, err := time.ParseDuration(step.Apart)
+	if err != nil {
+		return nil // the session knows its default; an early sample only does not count
+	}
+	wait := step.Greens[len(step.Greens)-1].Add(gap).Sub(d.Now())
+	if wait <= 0 {
+		return nil
+	}
+	d.sayf("  ... waiting %s, so that the next green counts", wait.Round(time.Second))
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,12 @@
+//go:build unix && !linux
+
+package process
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// Become makes the descriptor of f mean what to means.
+func Become(f, to *os.File) error { return unix.Dup2(int(to.Fd()), int(f.Fd())) }

@@ -1,0 +1,83 @@
+package settings
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"handrail/cli/process"
+	"handrail/steps"
+)
+
+// Files that rule gates stand in two places: below /etc, for everybody on the machine, and below the user's own
+// configuration. What the machine's say holds whatever the user's say.
+
+// machineConfig is where the files of the machine are.
+const machineConfig = "/etc/handrail"
+
+// ruled is one of the two places.
+type ruled struct {
+	of  string // as the journal calls it
+	dir func() (string, error)
+}
+
+// ruling are the places, the one that cannot be loosened first.
+func ruling(p *process.Program) []ruled {
+	machine := p.Machine
+	if machine == "" {
+		machine = machineConfig
+	}
+	return []ruled{
+		{"machine", func() (string, error) { return machine, nil }},
+		{"user", func() (string, error) { return p.Xdg("XDG_CONFIG_HOME", ".config") }},
+	}
+}
+
+// Rules are the files that rule gates, by digest, or that there are none: what was in force is part of the record.
+func Rules(p *process.Program) []steps.KV {
+	var out []steps.KV
+	for _, at := range ruling(p) {
+		dir, err := at.dir()
+		for _, name := range []string{PolicyFile, ProtectedFile, InterfaceFile} {
+			kv := steps.KV{Key: name + " of the " + at.of}
+			if err != nil {
+				kv.Value = "unknown: " + err.Error()
+			} else {
+				kv.Value = digestOf(filepath.Join(dir, name))
+			}
+			out = append(out, kv)
+		}
+	}
+	list, err := Policies(p)
+	if err != nil {
+		return append(out, steps.KV{Key: "approvers", Value: "unknown: " + err.Error()})
+	}
+	for _, pol := range list {
+		out = append(out, steps.KV{Key: "approvers " + pol.Approvers, Value: digestOf(pol.Approvers)})
+	}
+	return out
+}
+
+// maxRuling bounds a file whose digest is taken.
+const maxRuling = 4 << 20
+
+// digestOf is the SHA-256 of a file, none where it is not there.
+func digestOf(name string) string {
+	f, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "none"
+	}
+	sum := sha256.New()
+	if err == nil {
+		_, err = io.Copy(sum, io.LimitReader(f, maxRuling))
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		return "unknown: " + err.Error()
+	}
+	return fmt.Sprintf("sha256:%x", sum.Sum(nil))
+}

@@ -1,6 +1,0 @@
-//go:build !unix
-
-package cli
-
-// writable assumes the best where the kernel cannot be asked.
-func writable(string) bool { return true }
