@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -243,6 +244,22 @@ func TestRenamedBundleIsNotResumed(t *testing.T) {
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestActWithoutItsSlot: an executor that finds none makes none, and acts not.
+func TestActWithoutItsSlot(t *testing.T) {
+	t.Parallel()
+	st, o := cutAct(t)
+	slot := filepath.Join(slotOf(st.cfg, o), "slot")
+	if err := os.Remove(slot); err != nil {
+		t.Fatal(err)
+	}
+	if err := session.Carry(t.Context(), st.cfg, o); err == nil || st.w.acts != 0 {
+		t.Errorf("Carry() = %v after %d acts, want none", err, st.w.acts)
+	}
+	if _, err := os.Lstat(slot); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a slot was made: %v", err)
 	}
 }
 
