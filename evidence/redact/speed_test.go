@@ -2,16 +2,11 @@ package redact
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // speedCorpus is clean text with a secret of some kind about every forty lines.
@@ -51,65 +46,6 @@ func hostile() map[string][]byte {
 		"authorization": fill("authorization: a"), "curl": fill("curl -u a"), "cookie": fill("cookie=;"), "block": fill("password: |\n  a\n"), "quotes": fill(`\"token\":\"`), "Q~": fill("1Q~"), "NUL": fill("\x00"),
 		"last applied": fill("last-applied-configuration: {\n"), "H4sIA": fill("H4sIA "), "escaped block": fill(`secret: |\n a`),
 	}
-}
-
-// redacted passes in through the redactor; what comes out goes nowhere, as the peer writes nothing either.
-func redacted(r *Redactor, in []byte) {
-	a := r.Artifact("", io.Discard)
-	_, _ = a.Write(in) // io.Discard takes all
-	_, _ = a.Close()
-}
-
-// once is the time of the fastest of some passes.
-func once(passes int, f func()) time.Duration {
-	best := time.Duration(1<<63 - 1)
-	for range passes {
-		start := time.Now()
-		f()
-		best = min(best, time.Since(start))
-	}
-	return best
-}
-
-// BenchmarkSpeed measures the redactor with 300 known values beside plain SHA-256 and, where HANDRAIL_GITLEAKS names the program
-// that evidence/gitleaks builds, beside gitleaks. The worst of the hostile inputs is a ratio of the normal speed.
-func BenchmarkSpeed(b *testing.B) {
-	in := speedCorpus(8 << 20)
-	r := knowing()
-	per := func(d time.Duration, n int) float64 { return float64(n) / d.Seconds() / 1e6 }
-	for b.Loop() {
-		ours := per(once(3, func() { redacted(r, in) }), len(in))
-		sum := per(once(3, func() { sha256.Sum256(in) }), len(in))
-		worst, name := ours, ""
-		for what, h := range hostile() {
-			if s := per(once(2, func() { redacted(r, h) }), len(h)); s < worst {
-				worst, name = s, what
-			}
-		}
-		b.ReportMetric(ours, "MB/s")
-		b.ReportMetric(ours/sum, "of-sha256")
-		b.ReportMetric(worst/ours, "worst-of-normal")
-		b.Logf("worst hostile input: %s", name)
-		if tool := os.Getenv("HANDRAIL_GITLEAKS"); tool != "" {
-			theirs, found := timeGitleaks(b, tool, in)
-			b.ReportMetric(ours/theirs, "of-gitleaks")
-			b.Logf("gitleaks: %.1f MB/s, %d findings", theirs, found)
-		}
-	}
-}
-
-func timeGitleaks(b *testing.B, tool string, in []byte) (float64, int) {
-	cmd := exec.CommandContext(b.Context(), tool)
-	cmd.Stdin = bytes.NewReader(in)
-	out, err := cmd.Output()
-	if err != nil {
-		b.Fatal(err)
-	}
-	var ns, size, found int
-	if _, err := fmt.Sscan(string(out), &ns, &size, &found); err != nil || size != len(in) {
-		b.Fatalf("%q: %v", out, err)
-	}
-	return float64(size) / float64(ns) * 1e3, found
 }
 
 // TestHostileInputIsBounded counts what rules look at instead of the time they take.

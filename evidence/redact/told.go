@@ -52,7 +52,7 @@ func (r *Redactor) Note(paths map[string][]string) {
 	}
 }
 
-// TakeNews is what note kept since it was asked for last.
+// TakeNews is what Note kept since it was asked for last.
 func (r *Redactor) TakeNews() map[string][]string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -61,7 +61,7 @@ func (r *Redactor) TakeNews() map[string][]string {
 	return news
 }
 
-// Told is what tell said so far.
+// Told is what Tell said so far.
 func (r *Redactor) Told() map[string][]string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -275,21 +275,21 @@ func wildcard(pattern, s string) bool {
 	return err == nil && ok
 }
 
-// permit is what the policy says of a key.
-type permit struct {
+// Permit is what the policy says of a key.
+type Permit struct {
 	Who     []string // principals of the lines that allow the key
 	Refused string   // why a line that names the key does not allow it
 	Known   bool
 }
 
 // Judge looks a key up. A signature holds no time of its own; at is when the seal was made by the word of its entry.
-func (s *Signers) Judge(key ssh.PublicKey, at time.Time) permit {
+func (s *Signers) Judge(key ssh.PublicKey, at time.Time) Permit {
 	return s.judgeFor(SealNamespace, key, at)
 }
 
-// judgeFor is judge for what has another namespace.
-func (s *Signers) judgeFor(namespace string, key ssh.PublicKey, at time.Time) permit {
-	var p permit
+// judgeFor is Judge for what has another namespace.
+func (s *Signers) judgeFor(namespace string, key ssh.PublicKey, at time.Time) Permit {
+	var p Permit
 	if s == nil {
 		return p
 	}
