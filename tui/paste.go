@@ -21,7 +21,7 @@ func (m *model) paste(s string) tea.Cmd {
 	case m.gate != nil && lowers(m.Snap, s):
 		return sheets.ApproveLowering(m.Env, s)
 	case m.gate != nil:
-		return m.gate.PasteAtGate(m.Env, s)
+		return m.gate.Paste(m.Env, s)
 	default:
 		return m.front().Paste(m.Env, s)
 	}

@@ -88,3 +88,17 @@ func (e *Editor) Draw(i ink.Ink, w int) (ink.Drawn, int) {
 	at := ink.Cells(ink.Drawn(before))
 	return i.On(ink.Clip(before+after, w)), at
 }
+
+// Search is the line in which something is searched for, "" where nothing is; it
+// has a caret as long as it is typed.
+func (e *Editor) Search(th *ink.Theme, w int, typing bool) ink.Drawn {
+	if !typing && e.Value() == "" {
+		return ""
+	}
+	row, _ := e.Draw(th.Strong, w)
+	caret := ink.Drawn("")
+	if typing {
+		caret = th.Accent.On("▏")
+	}
+	return th.Accent.On("/ ") + row + caret
+}

@@ -108,9 +108,9 @@ func (g *Modal) typeApproval(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// PasteAtGate puts the clipboard into the line in front. An approval is known by
+// Paste puts the clipboard into the line in front. An approval is known by
 // its first word, and handed over at once: by itself it changes nothing.
-func (g *Modal) PasteAtGate(env *screen.Env, s string) tea.Cmd {
+func (g *Modal) Paste(env *screen.Env, s string) tea.Cmd {
 	if !session.IsApproval(s) || !g.Armed() || g.Sent || env.Now.Before(g.Quiet) || g.Gate.Second == nil {
 		g.paste(s, env.Now)
 		return nil

@@ -20,14 +20,9 @@ func (h *Screen) Draw(env *screen.Env, w, height int) []ink.Drawn {
 		p.Item(th.Bad.On("✗ "), th.Plain, h.err)
 		p.Item(ink.Blank(2), th.Muted, "What could not be read is missing below. r looks again.")
 	}
-	if h.searching || h.find.Value() != "" {
-		row, _ := h.find.Draw(th.Strong, w-4)
-		caret := ink.Drawn("")
-		if h.searching {
-			caret = th.Accent.On("▏")
-		}
+	if line := h.find.Search(th, w-4, h.searching); line != "" {
 		p.Gap()
-		p.Add(th.Accent.On("/ ") + row + caret)
+		p.Add(line)
 	}
 	p.Gap()
 	body := height - len(p.Rows)

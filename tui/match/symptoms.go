@@ -172,13 +172,8 @@ func (s *Symptoms) Draw(env *screen.Env, w, h int) []ink.Drawn {
 	p.Add("")
 	p.Add(th.Strong.On("What do you see?"))
 	p.Add(th.Muted.On("Pick all that is true. Unsure is a reason not to pick it."))
-	if s.Searching || s.Find.Value() != "" {
-		row, _ := s.Find.Draw(th.Strong, w-4)
-		caret := ink.Drawn("")
-		if s.Searching {
-			caret = th.Accent.On("▏")
-		}
-		p.Add(th.Accent.On("/ ") + row + caret)
+	if line := s.Find.Search(th, w-4, s.Searching); line != "" {
+		p.Add(line)
 	}
 	p.Gap()
 	rows, at := s.list(env, w)

@@ -6,7 +6,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"handrail/tui/form"
-	"handrail/tui/ink"
 )
 
 // factFind narrows the facts to those with all words that are typed.
@@ -34,17 +33,4 @@ func (r *Screen) typeFact(msg tea.KeyPressMsg) {
 		f.Edit.Key(msg)
 	}
 	r.Off = 0
-}
-
-// drawFind is the line in which the words stand.
-func (f *factFind) drawFind(p *ink.Page) {
-	if !f.typing && f.Edit.Value() == "" {
-		return
-	}
-	row, _ := f.Edit.Draw(p.Theme.Strong, p.W-4)
-	caret := ink.Drawn("")
-	if f.typing {
-		caret = p.Theme.Accent.On("▏")
-	}
-	p.Add(p.Theme.Accent.On("/ ") + row + caret)
 }

@@ -27,8 +27,8 @@ func (r *Screen) drawFacts(env *screen.Env, w, h int) []ink.Drawn {
 		top.Rows = nil
 	}
 	top.Head("FACTS")
-	if h == 0 {
-		r.Find.drawFind(&top)
+	if line := r.Find.Edit.Search(th, w-4, r.Find.typing); h == 0 && line != "" {
+		top.Add(line)
 	}
 	for _, st := range r.factSteps(h > 0) {
 		if len(st.Facts) > 0 && st.Kind != triage.CompareStep {

@@ -27,13 +27,8 @@ func (e *Screen) Draw(env *screen.Env, w, h int) []ink.Drawn {
 	p.Add(head)
 	p.Add(e.cover.Strip(th, p.W))
 	p.Add(th.Muted.On(e.cover.Line()))
-	if e.searching || e.Find.Value() != "" {
-		row, _ := e.Find.Draw(th.Strong, w-10)
-		caret := ink.Drawn("")
-		if e.searching {
-			caret = th.Accent.On("▏")
-		}
-		p.Add(th.Accent.On("/ ") + row + caret)
+	if line := e.Find.Search(th, w-10, e.searching); line != "" {
+		p.Add(line)
 	}
 	p.Gap()
 	if len(e.Found) == 0 {

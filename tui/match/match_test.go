@@ -1,0 +1,40 @@
+package match
+
+import (
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/google/go-cmp/cmp"
+
+	"handrail/tui/keymap"
+	"handrail/tui/screen"
+)
+
+// TestEnterAsksForTheBestHit drives the screen without the program around it: a text is pasted, the hits arrive, and enter
+// asks for the first runbook with what the text says of its parameters. Hits for an older text are dropped.
+func TestEnterAsksForTheBestHit(t *testing.T) {
+	t.Parallel()
+	var asked []screen.Request
+	hit := screen.Hit{Runbook: "state-lock", Params: map[string]string{"dir": "."}}
+	env := &screen.Env{Keys: keymap.New(nil), Crew: &screen.Crew{Ctx: t.Context()},
+		Config: screen.Config{Match: func(string) []screen.Hit { return []screen.Hit{hit, {Runbook: "partial-apply"}} }},
+		Ask:    func(r screen.Request) tea.Cmd { asked = append(asked, r); return nil }}
+	s := &Screen{}
+	old := s.Paste(env, "Error acquiring ")()
+	if _, mine := s.Hear(env, s.Paste(env, "the state lock")()); !mine || len(s.hits) != 2 {
+		t.Fatalf("%d hits, taken: %v", len(s.hits), mine)
+	}
+	s.Press(env, tea.KeyPressMsg{Code: tea.KeyDown})
+	if s.Hear(env, old); s.at != 1 {
+		t.Error("hits for an older text were taken")
+	}
+	s.Press(env, tea.KeyPressMsg{Code: tea.KeyUp})
+	s.Press(env, tea.KeyPressMsg{Code: tea.KeyEnter})
+	want := []screen.Request{screen.Start{Runbook: "state-lock", Given: hit.Params, Look: true}}
+	if diff := cmp.Diff(want, asked); diff != "" {
+		t.Errorf("enter asks (-want +got):\n%s", diff)
+	}
+	if s.Press(env, tea.KeyPressMsg{Code: tea.KeyEscape}); env.At != screen.AtHome {
+		t.Errorf("esc leads to %q", env.At)
+	}
+}
