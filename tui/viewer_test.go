@@ -9,14 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
-	"pgregory.net/rapid"
-
 	"handrail/session"
-	"handrail/tui/ink"
-	"handrail/tui/longtext"
-	"handrail/tui/viewer"
 )
 
 // reading opens a text in the viewer, on the whole screen.
@@ -27,124 +20,6 @@ func reading(t *testing.T, w, h int, body string) *stage {
 	s.toEvidence()
 	s.press("enter", "enter")
 	return s
-}
-
-// naiveRows is a whole text as rows: made visible at once, split, and cut or broken cell by cell. Pieces of very long lines
-// are those of longtext, which has its own test.
-func naiveRows(body string, w, right int, wrap bool) (rows []string, lines []int) {
-	f := longtext.New(strings.NewReader(body), int64(len(body)))
-	ps, _ := f.Forward(0, len(body)+1)
-	line, at := 0, 0
-	all := strings.Split(string(ink.Block(body)), "\n")
-	for _, p := range ps {
-		if p.First {
-			line++
-		}
-		t := string(ink.Block(string(p.Text)))
-		if p.First && p.Last { // an ordinary line is one of the whole
-			t = all[at]
-		}
-		if p.Last {
-			at++
-		}
-		no := 0
-		if p.First {
-			no = line
-		}
-		row, col := "", 0
-		for t != "" {
-			c, wide := ansi.FirstGraphemeCluster(t, ansi.GraphemeWidth)
-			t = t[len(c):]
-			switch {
-			case wrap && col+wide > w:
-				rows, lines = append(rows, row), append(lines, no)
-				row, col, no = c, 0, 0
-			case wrap || col >= right && col+wide <= right+w:
-				row += c
-			case col >= right:
-				t = ""
-			}
-			col += wide
-		}
-		rows, lines = append(rows, row), append(lines, no)
-	}
-	return rows, lines
-}
-
-// TestWindows: whatever keys lead to a page, it shows what a rendering of the whole text shows there.
-func TestWindows(t *testing.T) {
-	t.Parallel()
-	parts := []string{"a", "word ", "\n", "\n", "\r\n", "\r", "\t", "\x00", "\xff", "\x80", "支付", "\U0001F525", "e\u0301", "עברית", "\x1b[31;1m", "\x1b[2J", "\x1b]0;x\a", "\u202e", "Error\n", "{\"a\": [1, 2]}\n"}
-	keys := strings.Fields("up down down pgup pgdown pgdown home end w left right / n N 1 7 enter")
-	rapid.Check(t, func(r *rapid.T) {
-		var b strings.Builder
-		for range rapid.IntRange(0, 40).Draw(r, "parts") {
-			n := 1
-			if rapid.IntRange(0, 5).Draw(r, "long") == 0 {
-				n = rapid.SampledFrom([]int{5, 100, 20_000}).Draw(r, "times")
-			}
-			b.WriteString(strings.Repeat(rapid.SampledFrom(parts).Draw(r, "part"), n))
-		}
-		body := b.String()
-		s := reading(t, 80, 24, body)
-		for range rapid.IntRange(1, 12).Draw(r, "keys") {
-			switch k := rapid.SampledFrom(keys).Draw(r, "key"); k {
-			case "/":
-				s.press("/")
-				s.write(rapid.SampledFrom([]string{"error", "付", "word w", "zzz"}).Draw(r, "find"))
-				s.press("enter")
-			case "enter":
-				if s.evidence.View.Asking {
-					s.press(k)
-				}
-			default:
-				s.press(k)
-			}
-			if rapid.IntRange(0, 9).Draw(r, "resize") == 0 {
-				s.resize(rapid.IntRange(60, 130).Draw(r, "w"), rapid.IntRange(18, 50).Draw(r, "h"))
-			}
-			v := s.evidence.View
-			if v.Err != "" {
-				r.Fatal(v.Err)
-			}
-			samePage(r, v, body)
-		}
-	})
-}
-
-func samePage(r *rapid.T, v *viewer.Reader, body string) {
-	rows, lines := naiveRows(body, v.Look.W, v.Look.Right, v.Look.Wrap)
-	if len(v.Page.Rows) != min(len(rows), v.Look.H) {
-		r.Fatalf("%d rows of %d in a room of %d", len(v.Page.Rows), len(rows), v.Look.H)
-	}
-	if len(rows) == 0 {
-		return
-	}
-	// The page says which line it begins with; which row of it, only the naive rendering knows.
-	fits := func(from int) string {
-		for i, got := range v.Page.Rows {
-			if want := rows[from+i]; string(got.Body) != want || got.Line != int64(lines[from+i]) {
-				return fmt.Sprintf("row %d is %d %q, want %d %q", i, got.Line, got.Body, lines[from+i], want)
-			}
-		}
-		return ""
-	}
-	first, n, why := -1, int64(0), ""
-	for i := range rows {
-		if lines[i] > 0 {
-			n = int64(lines[i])
-		}
-		if n != v.Page.Line || i+len(v.Page.Rows) > len(rows) {
-			continue
-		}
-		if first < 0 {
-			first = i
-		}
-		if why = fits(i); why == "" {
-			return
-		}
-	}
-	r.Fatalf("the page from line %d is nowhere in the text; last try: %s", v.Page.Line, why)
 }
 
 // TestViewerKeys walks a long text by its keys.
@@ -178,9 +53,7 @@ func TestViewerKeys(t *testing.T) {
 	s.want(t, "in line 43 of 12,000, around the end")
 	s.press("esc")
 	s.want(t, "line 3") // the page stays, the search is over
-	if s.press("home", "right"); s.evidence.View.Look.Right == 0 {
-		t.Error("right does nothing")
-	}
+	s.press("home", "right")
 	s.want(t, "from column")
 	s.press("left", "left", "w")
 	s.want(t, "wrapped", "network not renewed, try 0")
@@ -286,30 +159,12 @@ func TestViewerTrouble(t *testing.T) {
 	short.toEvidence()
 	short.press("enter")
 	short.want(t, "shorter than it was")
-
-	late := reading(t, 80, 24, "x\n")
-	id := late.evidence.View.ID
-	late.press("esc", "esc")
-	closed := &closing{stored: stored{bytes.NewReader(nil)}, done: make(chan struct{})}
-	for _, msg := range []tea.Msg{viewer.ArtifactMsg{ID: id, Art: closed}, viewer.PageMsg{ID: id}, viewer.CountMsg{ID: id}, viewer.HuntMsg{ID: id}, viewer.CopiedMsg{ID: id, Body: "x"}} {
-		if _, cmd := late.Update(msg); cmd != nil {
-			t.Errorf("%T for an artifact that was left does something", msg)
-		}
-	}
-	<-closed.done
 }
 
 // grown says that it is longer than it is.
 type grown struct{ stored }
 
 func (grown) Size() int64 { return 1 << 20 }
-
-type closing struct {
-	stored
-	done chan struct{}
-}
-
-func (c *closing) Close() error { close(c.done); return nil }
 
 // TestHalfCounted says honestly how much is counted, and goes to a line once it is.
 func TestHalfCounted(t *testing.T) {
@@ -329,24 +184,6 @@ func TestHalfCounted(t *testing.T) {
 	s.settle(cmd)
 	s.settle(more)
 	s.want(t, "line 900,000 of 1,000,000", "900000 │")
-}
-
-// TestOldSearchIsDropped: a search that another one took the place of says nothing.
-func TestOldSearchIsDropped(t *testing.T) {
-	t.Parallel()
-	s := reading(t, 80, 24, strings.Repeat(strings.Repeat("x", 99)+"\n", 200_000)+"ab\n")
-	s.press("/")
-	_, old := s.Update(keyPress("a"))
-	h := s.evidence.View.Find.Hunt
-	if h == nil || old == nil {
-		t.Fatal("nothing is searched")
-	}
-	s.Update(keyPress("c"))
-	if h.Ctx.Err() == nil {
-		t.Error("the old search goes on")
-	}
-	s.settle(old)
-	s.want(t, "nowhere in it: ac")
 }
 
 // TestKeysAreHeld: keys that come while a page is on its way are gone at once, in the end, and no further than the text.

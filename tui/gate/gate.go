@@ -29,7 +29,7 @@ const tries = 3
 type Modal struct {
 	Step    string
 	Gate    session.Gate
-	Has     bool // gate is of this step
+	has     bool // gate is of this step
 	Reading bool // the preview is on its way
 	Sent    bool // the phrase was handed over and is being answered
 	Edit    form.Editor
@@ -55,7 +55,7 @@ func New(env *screen.Env, step string) *Modal {
 func (g *Modal) Begun() bool {
 	switch g.Gate.Phase {
 	case triage.GateArmed, triage.GateConfirmed, triage.GateActing, triage.GateDone:
-		return g.Has
+		return g.has
 	}
 	return false
 }
@@ -74,19 +74,19 @@ func (g *Modal) Take(s session.Snapshot, now time.Time) {
 		return
 	}
 	armed := s.Gate.Phase == triage.GateArmed
-	if armed && (!g.Has || g.Gate.Phase != triage.GateArmed || g.digest != s.Gate.Digest) {
+	if armed && (!g.has || g.Gate.Phase != triage.GateArmed || g.digest != s.Gate.Digest) {
 		g.Edit, g.Quiet, g.digest = form.Editor{}, now.Add(Grace), s.Gate.Digest
 	}
 	if s.Gate.Wrong != g.Gate.Wrong {
 		g.Edit = form.Editor{}
 	}
-	if g.Has && approvals(*s.Gate) != approvals(g.Gate) { // the line is for something else now
+	if g.has && approvals(*s.Gate) != approvals(g.Gate) { // the line is for something else now
 		g.Edit, g.Quiet, g.Said = form.Editor{}, now.Add(Grace), screen.Notice{}
 	}
-	if g.Has && s.Gate.Phase != g.Gate.Phase {
+	if g.has && s.Gate.Phase != g.Gate.Phase {
 		g.Off = 0 // how it ended stands above what was read before
 	}
-	g.Gate, g.Has = *s.Gate, true
+	g.Gate, g.has = *s.Gate, true
 }
 
 // Answer takes the incident's answer to an intent about this gate, and says
@@ -122,7 +122,7 @@ func (g *Modal) Answer(msg screen.Did, now time.Time) bool {
 }
 
 // Armed says that the phrase may be typed, or an approval.
-func (g *Modal) Armed() bool { return g.Has && g.Gate.Phase == triage.GateArmed }
+func (g *Modal) Armed() bool { return g.has && g.Gate.Phase == triage.GateArmed }
 
 // Press gives every key to the gate.
 func (g *Modal) Press(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {

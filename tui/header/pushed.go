@@ -10,7 +10,7 @@ import (
 
 // heard is a tape whose entries come with copies that somebody pushes, and which
 // are as old as the newest of them. A [session.Pushed] is one.
-type heard interface{ Heard() session.Heard }
+type heard interface{ heard() session.Heard }
 
 const (
 	// silent is how long a place may say nothing before that is said.
@@ -22,7 +22,7 @@ const (
 // pushed says how the copy stands that is shown, false where it is none.
 func pushed(env *screen.Env) (session.Heard, bool) {
 	if h, ok := env.Tape.(heard); ok {
-		return h.Heard(), true
+		return h.heard(), true
 	}
 	return session.Heard{}, false
 }

@@ -18,10 +18,10 @@ import (
 // copyMost bounds what is handed to a clipboard: terminals drop what is longer.
 const copyMost = 64 << 10
 
-// CopiedMsg is what was read for the clipboard.
-type CopiedMsg struct {
-	ID   int
-	Body string
+// copiedMsg is what was read for the clipboard.
+type copiedMsg struct {
+	id   int
+	body string
 	line bool // not a page
 	cut  bool
 	err  error
@@ -45,10 +45,10 @@ func (e *Screen) copyText(env *screen.Env, line bool) tea.Cmd {
 		}
 		to = from
 	}
-	file, id := v.File, v.ID
+	file, id := v.File, v.id
 	return env.Crew.Start(func(context.Context) tea.Msg {
-		msg := CopiedMsg{ID: id, line: line}
-		msg.Body, msg.cut, msg.err = copyOf(file, from, to)
+		msg := copiedMsg{id: id, line: line}
+		msg.body, msg.cut, msg.err = copyOf(file, from, to)
 		return msg
 	})
 }
@@ -74,8 +74,8 @@ func copyOf(file *longtext.File, from, to int64) (body string, cut bool, err err
 	return b.String(), false, nil
 }
 
-func (e *Screen) copied(env *screen.Env, msg CopiedMsg) tea.Cmd {
-	if e.viewing(msg.ID) == nil {
+func (e *Screen) copied(env *screen.Env, msg copiedMsg) tea.Cmd {
+	if e.viewing(msg.id) == nil {
 		return nil
 	}
 	if msg.err != nil {
@@ -86,12 +86,12 @@ func (e *Screen) copied(env *screen.Env, msg CopiedMsg) tea.Cmd {
 	if msg.line {
 		what = "the line"
 	}
-	t := ink.Say("✓ Handed to the clipboard: %s, %s.", what, ink.Amount(int64(len(msg.Body))))
+	t := ink.Say("✓ Handed to the clipboard: %s, %s.", what, ink.Amount(int64(len(msg.body))))
 	if msg.cut {
-		t = ink.Say("Handed to the clipboard: the first %s of %s; a clipboard gets no more. %s saves all of it.", ink.Amount(int64(len(msg.Body))), what, env.Keys.Save.Help().Key)
+		t = ink.Say("Handed to the clipboard: the first %s of %s; a clipboard gets no more. %s saves all of it.", ink.Amount(int64(len(msg.body))), what, env.Keys.Save.Help().Key)
 	}
 	env.Warn("", t)
-	return tea.SetClipboard(msg.Body)
+	return tea.SetClipboard(msg.body)
 }
 
 type savedMsg struct {

@@ -9,7 +9,7 @@ import (
 )
 
 // gutter is how wide the numbers of lines are. It grows when more are counted.
-func (v *Reader) gutter() int {
+func (v *reader) gutter() int {
 	return max(3, len(strconv.FormatInt(v.Look.Index.Lines(), 10)))
 }
 
@@ -41,8 +41,8 @@ func (e *Screen) drawText(p *ink.Page, h int) {
 	}
 	for _, r := range rows {
 		num := ink.Text("")
-		if r.Line > 0 {
-			num = ink.Text(strconv.FormatInt(r.Line, 10))
+		if r.line > 0 {
+			num = ink.Text(strconv.FormatInt(r.line, 10))
 		}
 		no, rule := th.Muted.On(num), th.Faint.On("│ ")
 		if r.hit {
@@ -50,7 +50,7 @@ func (e *Screen) drawText(p *ink.Page, h int) {
 		}
 		body := r.marked(th.Plain, th.Found)
 		end := ink.Drawn("")
-		if r.more && !v.Look.Wrap {
+		if r.more && !v.Look.wrap {
 			end = th.Faint.On("…")
 		}
 		p.Rows = append(p.Rows, ink.Cut(ink.Blank(wide-ink.Cells(no))+no+" "+rule+body+end, p.W))
@@ -77,7 +77,7 @@ func (e *Screen) drawLaidOut(p *ink.Page, room int) {
 }
 
 // status says where the page is, or what is asked for.
-func (v *Reader) status(th *ink.Theme, w int) ink.Drawn {
+func (v *reader) status(th *ink.Theme, w int) ink.Drawn {
 	f := &v.Find
 	right := ink.Drawn("")
 	if v.File != nil {
@@ -105,24 +105,24 @@ func (v *Reader) status(th *ink.Theme, w int) ink.Drawn {
 }
 
 // where is the line that the page begins with, of how many.
-func (v *Reader) where(th *ink.Theme) ink.Drawn {
+func (v *reader) where(th *ink.Theme) ink.Drawn {
 	switch {
 	case v.File.Size() == 0 && v.live != nil:
 		return th.Muted.On("It has printed nothing yet.")
 	case v.File.Size() == 0:
 		return th.Muted.On("It is empty.")
-	case v.Page.Line == 0:
+	case v.Page.line == 0:
 		return th.Muted.On(ink.Say("at %s, a line that is not counted yet; %s", ink.Amount(v.Look.At.Off), v.lines()))
 	}
-	t := ink.Say("line %s of ", ink.Grouped(v.Page.Line)) + v.lines()
-	if len(v.Page.Rows) > 0 && v.Page.Rows[0].Line == 0 {
+	t := ink.Say("line %s of ", ink.Grouped(v.Page.line)) + v.lines()
+	if len(v.Page.Rows) > 0 && v.Page.Rows[0].line == 0 {
 		t += ink.Say(", on from %s", ink.Amount(v.Look.At.Off))
 	}
 	return th.Plain.On(t)
 }
 
 // lines is how many lines there are, as far as that is known.
-func (v *Reader) lines() ink.Text {
+func (v *reader) lines() ink.Text {
 	ix := v.Look.Index
 	switch {
 	case ix.Done():
@@ -134,7 +134,7 @@ func (v *Reader) lines() ink.Text {
 }
 
 // found is how a search stands.
-func (v *Reader) found(th *ink.Theme) ink.Drawn {
+func (v *reader) found(th *ink.Theme) ink.Drawn {
 	f := &v.Find
 	what := th.Strong.On(ink.Clip(ink.Say("“%s”", f.typed), 30))
 	if f.typing {
@@ -143,9 +143,9 @@ func (v *Reader) found(th *ink.Theme) ink.Drawn {
 	switch {
 	case f.typed == "":
 		return th.Muted.On("type what to look for; small letters find capitals too")
-	case f.Hunt != nil:
-		done := ink.Percent(v.File.Size()-f.Hunt.left, v.File.Size())
-		return th.Accent.On("● ") + what + th.Plain.On(ink.Say(" searching, at %s, %d %%", ink.Amount(f.Hunt.at), done))
+	case f.hunt != nil:
+		done := ink.Percent(v.File.Size()-f.hunt.left, v.File.Size())
+		return th.Accent.On("● ") + what + th.Plain.On(ink.Say(" searching, at %s, %d %%", ink.Amount(f.hunt.at), done))
 	case f.None:
 		return th.Warn.On("! ") + th.Plain.On("nowhere in it: ") + th.Strong.On(ink.Clip(ink.Shown(f.typed), 30))
 	case f.hit < 0:
@@ -165,13 +165,13 @@ func (v *Reader) found(th *ink.Theme) ink.Drawn {
 }
 
 // extent is how far down the page is, and how lines are shown.
-func (v *Reader) extent() ink.Text {
+func (v *reader) extent() ink.Text {
 	t := ink.Text("")
 	switch {
-	case v.Look.Wrap:
+	case v.Look.wrap:
 		t = "wrapped   "
-	case v.Look.Right > 0:
-		t = ink.Say("from column %d   ", v.Look.Right+1)
+	case v.Look.right > 0:
+		t = ink.Say("from column %d   ", v.Look.right+1)
 	}
 	switch {
 	case v.follow && !v.Printed.Over:

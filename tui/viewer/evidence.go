@@ -24,7 +24,7 @@ type Screen struct {
 	searching bool
 	Detail    bool
 	Blob      int
-	View      *Reader // of the artifact that is shown
+	View      *reader // of the artifact that is shown
 	Full      bool    // it has the whole screen
 	direct    bool    // it was opened from its step, and esc goes back there
 	wrap      bool    // artifacts are wrapped

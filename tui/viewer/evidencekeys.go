@@ -71,15 +71,15 @@ func (e *Screen) Hints(env *screen.Env) screen.Hints {
 // Hear implements [screen.Screen].
 func (e *Screen) Hear(env *screen.Env, msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
-	case ArtifactMsg:
+	case artifactMsg:
 		return e.artifactOpened(env, msg), true
 	case PageMsg:
 		return e.paged(env, msg), true
-	case CountMsg:
+	case countMsg:
 		return e.lineCounted(env, msg), true
-	case HuntMsg:
+	case huntMsg:
 		return e.hunted(env, msg), true
-	case CopiedMsg:
+	case copiedMsg:
 		return e.copied(env, msg), true
 	case savedMsg:
 		e.saved(env, msg)

@@ -28,7 +28,7 @@ func (e *Screen) pressText(env *screen.Env, msg tea.KeyPressMsg) (cmd tea.Cmd, t
 			return cmd, true
 		}
 	}
-	page := max(1, v.Look.H-1)
+	page := max(1, v.Look.h-1)
 	switch {
 	case key.Matches(msg, k.Esc) && (v.Find.typed != "" || v.goal > 0):
 		v.goal = 0
@@ -55,7 +55,7 @@ func (e *Screen) pressTextMore(env *screen.Env, msg tea.KeyPressMsg) (cmd tea.Cm
 	switch {
 	case key.Matches(msg, k.Search):
 		v.follow = false
-		v.Find = finding{typing: true, origin: v.Look.At, hit: -1, n: v.Find.n, Hunt: v.Find.Hunt}
+		v.Find = finding{typing: true, origin: v.Look.At, hit: -1, n: v.Find.n, hunt: v.Find.hunt}
 		e.stopHunt()
 		return e.goText(env, motion{}), true
 	case key.Matches(msg, k.Again):
@@ -65,9 +65,9 @@ func (e *Screen) pressTextMore(env *screen.Env, msg tea.KeyPressMsg) (cmd tea.Cm
 	case key.Matches(msg, k.Line):
 		v.Asking, v.number = true, nil
 	case key.Matches(msg, k.Wrap):
-		v.Look.Wrap = !v.Look.Wrap
-		v.Look.Right, v.Look.At.row = 0, 0
-		e.wrap = v.Look.Wrap
+		v.Look.wrap = !v.Look.wrap
+		v.Look.right, v.Look.At.row = 0, 0
+		e.wrap = v.Look.wrap
 		return e.goText(env, motion{}), true
 	case key.Matches(msg, k.Left):
 		return e.pan(env, -1), true
@@ -115,7 +115,7 @@ func (e *Screen) scroll(env *screen.Env, mo motion) tea.Cmd {
 	v.goal = 0
 	v.follow = v.live != nil && (mo.to == toLast || v.follow && mo.to == toHere && mo.by > 0)
 	if v.follow {
-		v.Look.Right = 0 // what comes begins at the left
+		v.Look.right = 0 // what comes begins at the left
 	}
 	if v.File == nil {
 		return nil
@@ -127,17 +127,17 @@ func (e *Screen) scroll(env *screen.Env, mo motion) tea.Cmd {
 // than a line that is still seen.
 func (e *Screen) pan(env *screen.Env, by int) tea.Cmd {
 	v := e.View
-	if v.Look.Wrap {
+	if v.Look.wrap {
 		env.Warn("", ink.Say("Lines are wrapped here: %s cuts them.", env.Keys.Wrap.Help().Key))
 		return nil
 	}
 	more := by < 0
 	for _, r := range v.Page.Rows {
-		more = more || r.more && r.Body != ""
+		more = more || r.more && r.body != ""
 	}
 	if !more || v.busy {
 		return nil
 	}
-	v.Look.Right = max(0, v.Look.Right+by*max(1, v.Look.W/2))
+	v.Look.right = max(0, v.Look.right+by*max(1, v.Look.w/2))
 	return e.goText(env, motion{})
 }

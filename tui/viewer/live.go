@@ -21,7 +21,7 @@ func (e *Screen) OpenLive(env *screen.Env, x session.Running) tea.Cmd {
 	e.Detail, e.Full, e.direct = true, true, true
 	env.Serial++
 	now := x.Log.Now()
-	v := &Reader{ID: env.Serial, Look: look{hit: -1, Wrap: e.wrap}, Find: finding{hit: -1},
+	v := &reader{id: env.Serial, Look: look{hit: -1, wrap: e.wrap}, Find: finding{hit: -1},
 		live: x.Log, step: x.Step, Printed: now, follow: true, art: now, File: longtext.New(now, now.Size())}
 	v.ctx, v.stop = context.WithCancel(env.Crew.Ctx)
 	e.View = v
@@ -64,7 +64,7 @@ func (e *Screen) liveShifted(env *screen.Env, by int64) {
 		}
 		f.line = 0
 	}
-	if v.Find.Hunt != nil {
+	if v.Find.hunt != nil {
 		e.stopHunt()
 		e.startHunt(env, v.Look.At.Off, false)
 	}
@@ -72,7 +72,7 @@ func (e *Screen) liveShifted(env *screen.Env, by int64) {
 
 // liveLine stands above the output of a step: how long it has been running, or how
 // it ended.
-func (e *Screen) liveLine(env *screen.Env, v *Reader) ink.Drawn {
+func (e *Screen) liveLine(env *screen.Env, v *reader) ink.Drawn {
 	th := &env.Theme
 	left := th.Pick.On("▸ ") + th.Strong.On(incident.Short(v.step)) + "  "
 	x, running := env.Running(v.step)

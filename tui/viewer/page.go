@@ -45,9 +45,9 @@ const furthest = 1000
 // look is what a page is made from. It is a value: pages are made beside the loop.
 type look struct {
 	At    place
-	W, H  int
-	Wrap  bool
-	Right int // the first column that is shown, where lines are cut
+	w, h  int
+	wrap  bool
+	right int // the first column that is shown, where lines are cut
 	hit   int64
 	find  longtext.Pattern
 	Index longtext.Index
@@ -55,8 +55,8 @@ type look struct {
 
 // textRow is one row of a page.
 type textRow struct {
-	Line       int64 // the number of the line that begins here, 0 for none and where it is not counted
-	Body       ink.Text
+	line       int64 // the number of the line that begins here, 0 for none and where it is not counted
+	body       ink.Text
 	marks      [][2]int // bytes of body where the pattern stands
 	less, more bool     // the line goes on to the left, to the right
 	hit        bool     // the match that was looked for stands here
@@ -69,7 +69,7 @@ type pageOf struct {
 	at    place
 	right int
 	Rows  []textRow
-	Line  int64 // of the first row, 0 where it is not counted yet
+	line  int64 // of the first row, 0 where it is not counted yet
 	end   bool  // the last row of all is on it
 }
 
@@ -82,27 +82,27 @@ func (l look) page(f *longtext.File, m motion) (pageOf, error) {
 	if err := l.begin(f, m); err != nil {
 		return pageOf{}, err
 	}
-	rows, err := l.down(f, l.At, l.H)
-	if err == nil && len(rows) < l.H {
-		if l.At, err = l.up(f, l.At, l.H-len(rows)); err == nil {
-			rows, err = l.down(f, l.At, l.H)
+	rows, err := l.down(f, l.At, l.h)
+	if err == nil && len(rows) < l.h {
+		if l.At, err = l.up(f, l.At, l.h-len(rows)); err == nil {
+			rows, err = l.down(f, l.At, l.h)
 		}
 	}
-	p := pageOf{at: l.At, right: l.Right, Rows: rows}
+	p := pageOf{at: l.At, right: l.right, Rows: rows}
 	if n := len(rows); n > 0 && err == nil {
 		p.end = rows[n-1].next >= f.Size()
-		p.Line, err = f.Number(l.Index, l.At.Off)
+		p.line, err = f.Number(l.Index, l.At.Off)
 	}
-	n := p.Line
+	n := p.line
 	for i := range rows {
 		switch {
-		case rows[i].Line == 0 || p.Line == 0:
-			rows[i].Line = 0
+		case rows[i].line == 0 || p.line == 0:
+			rows[i].line = 0
 		case i > 0:
 			n++
 			fallthrough
 		default:
-			rows[i].Line = n
+			rows[i].line = n
 		}
 	}
 	return p, err
@@ -114,7 +114,7 @@ func (l *look) begin(f *longtext.File, m motion) (err error) {
 	case toFirst:
 		l.At = place{}
 	case toLast:
-		if l.At, err = l.up(f, place{Off: f.Size()}, l.H); err != nil {
+		if l.At, err = l.up(f, place{Off: f.Size()}, l.h); err != nil {
 			return err
 		}
 	case toLine:
@@ -156,16 +156,16 @@ func (l *look) bring(f *longtext.File, off int64) error {
 	}
 	lead := p.Text[:min(off-p.From, int64(len(p.Text)))]
 	want := place{Off: p.From, row: l.rowOf(p, lead)}
-	if !l.Wrap {
+	if !l.wrap {
 		col := wide(ink.Block(string(lead)))
-		if col < l.Right || col >= l.Right+l.W-2 {
-			l.Right = max(0, col-l.W/2)
+		if col < l.right || col >= l.right+l.w-2 {
+			l.right = max(0, col-l.w/2)
 		}
-		if col < l.W-2 {
-			l.Right = 0
+		if col < l.w-2 {
+			l.right = 0
 		}
 	}
-	rows, err := l.down(f, l.At, l.H)
+	rows, err := l.down(f, l.At, l.h)
 	if err != nil {
 		return err
 	}
@@ -174,13 +174,13 @@ func (l *look) bring(f *longtext.File, off int64) error {
 			return nil
 		}
 	}
-	l.At, err = l.up(f, want, l.H/3)
+	l.At, err = l.up(f, want, l.h/3)
 	return err
 }
 
 // rowOf is the row of a wrapped piece on which what follows lead stands.
 func (l look) rowOf(p longtext.Piece, lead []byte) int {
-	if !l.Wrap {
+	if !l.wrap {
 		return 0
 	}
 	at, row := len(ink.Block(string(lead))), 0
@@ -194,10 +194,10 @@ func (l look) rowOf(p longtext.Piece, lead []byte) int {
 
 // breaks is where the rows of a piece begin in its text.
 func (l look) breaks(p longtext.Piece) []int {
-	if !l.Wrap {
+	if !l.wrap {
 		return []int{0}
 	}
-	return hardWrap(ink.Block(string(p.Text)), l.W)
+	return hardWrap(ink.Block(string(p.Text)), l.w)
 }
 
 // up is the place so many rows before another.

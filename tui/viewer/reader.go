@@ -15,12 +15,12 @@ import (
 // whether anybody still wants it.
 const slice = 8 << 20
 
-// Reader shows an artifact of any size. All reading goes on beside the loop, in two
+// reader shows an artifact of any size. All reading goes on beside the loop, in two
 // lanes with one piece of work each: pages, which whoever presses keys waits for,
 // and the lines that are counted or searched. What a key wants while a page is on
 // its way is put together, so that no row of old keys builds up.
-type Reader struct {
-	ID   int // of this opening: what an earlier one still says is dropped
+type reader struct {
+	id   int // of this opening: what an earlier one still says is dropped
 	blob session.BlobRef
 	ctx  context.Context
 	stop context.CancelFunc
@@ -52,20 +52,20 @@ type Reader struct {
 
 // What comes back from beside the loop, with the id of the viewer it is for.
 type (
-	ArtifactMsg struct {
-		ID  int
-		Art session.Artifact
+	artifactMsg struct {
+		id  int
+		art session.Artifact
 		err error
 	}
 	PageMsg struct {
-		ID    int
+		id    int
 		era   int
 		page  pageOf
 		index longtext.Index // of what grows: counted with each page
 		err   error
 	}
-	CountMsg struct {
-		ID    int
+	countMsg struct {
+		id    int
 		index longtext.Index
 		err   error
 	}
@@ -75,14 +75,14 @@ type (
 func (e *Screen) openArtifact(env *screen.Env, b session.BlobRef) tea.Cmd {
 	e.CloseArtifact(env)
 	env.Serial++
-	v := &Reader{ID: env.Serial, blob: b, Look: look{hit: -1, Wrap: e.wrap}, Find: finding{hit: -1}}
+	v := &reader{id: env.Serial, blob: b, Look: look{hit: -1, wrap: e.wrap}, Find: finding{hit: -1}}
 	v.ctx, v.stop = context.WithCancel(env.Crew.Ctx)
 	e.View = v
 	inc := env.Incident
 	v.source = func() (session.Artifact, error) { return inc.OpenArtifact(b.SHA) }
 	return env.Crew.Start(func(context.Context) tea.Msg {
 		art, err := v.source()
-		return ArtifactMsg{v.ID, art, err}
+		return artifactMsg{v.id, art, err}
 	})
 }
 
@@ -109,25 +109,25 @@ func (e *Screen) release(env *screen.Env, art session.Artifact) {
 }
 
 // viewing is the viewer that a message is for, nil where it was left.
-func (e *Screen) viewing(id int) *Reader {
-	if v := e.View; v != nil && v.ID == id {
+func (e *Screen) viewing(id int) *reader {
+	if v := e.View; v != nil && v.id == id {
 		return v
 	}
 	return nil
 }
 
-func (e *Screen) artifactOpened(env *screen.Env, msg ArtifactMsg) tea.Cmd {
-	v := e.viewing(msg.ID)
+func (e *Screen) artifactOpened(env *screen.Env, msg artifactMsg) tea.Cmd {
+	v := e.viewing(msg.id)
 	if v == nil {
-		e.release(env, msg.Art)
+		e.release(env, msg.art)
 		return nil
 	}
 	if msg.err != nil {
 		v.Err = ink.Shown(msg.err.Error())
 		return nil
 	}
-	v.art, v.File = msg.Art, longtext.New(msg.Art, msg.Art.Size())
-	if d, ok := msg.Art.(*laidOut); ok {
+	v.art, v.File = msg.art, longtext.New(msg.art, msg.art.Size())
+	if d, ok := msg.art.(*laidOut); ok {
 		return e.reportOpened(env, v, d)
 	}
 	return e.goText(env, motion{})
@@ -154,12 +154,12 @@ func (e *Screen) viewNext(env *screen.Env) tea.Cmd {
 		mo := *v.want
 		v.want, v.busy = nil, true
 		e.fitText(env)
-		l, file, id, era, ctx, live := v.Look, v.File, v.ID, v.Printed.Era, v.ctx, v.live != nil
+		l, file, id, era, ctx, live := v.Look, v.File, v.id, v.Printed.Era, v.ctx, v.live != nil
 		return env.Crew.Start(func(context.Context) tea.Msg {
 			var err error
 			if live { // lines are numbered at once, or their numbers would come and go
 				if l.Index, err = file.Count(ctx, l.Index, file.Size()); err != nil {
-					return PageMsg{ID: id, era: era, err: err}
+					return PageMsg{id: id, era: era, err: err}
 				}
 			}
 			p, err := l.page(file, mo)
@@ -169,23 +169,23 @@ func (e *Screen) viewNext(env *screen.Env) tea.Cmd {
 	if v.work {
 		return nil
 	}
-	if h := v.Find.Hunt; h != nil {
+	if h := v.Find.hunt; h != nil {
 		v.work = true
 		return e.hunt(env, *h)
 	}
 	if ix := v.Look.Index; v.live == nil && !ix.Over() && v.Err == "" && v.File.Size() > 0 {
 		v.work = true
-		ctx, file, id := v.ctx, v.File, v.ID
+		ctx, file, id := v.ctx, v.File, v.id
 		return env.Crew.Start(func(context.Context) tea.Msg {
 			ix, err := file.Count(ctx, ix, slice)
-			return CountMsg{id, ix, err}
+			return countMsg{id, ix, err}
 		})
 	}
 	return nil
 }
 
 // again is the motion that shows the same once more.
-func (v *Reader) again() motion {
+func (v *reader) again() motion {
 	if v.follow {
 		return motion{to: toLast}
 	}
@@ -195,7 +195,7 @@ func (v *Reader) again() motion {
 // fitText makes the page as large as the room for it.
 func (e *Screen) fitText(env *screen.Env) {
 	l := &e.View.Look
-	l.W, l.H = e.textRoom(env)
+	l.w, l.h = e.textRoom(env)
 	l.find, l.hit = e.View.Find.pattern, e.View.Find.hit
 }
 
@@ -211,14 +211,14 @@ func (e *Screen) RefitText(env *screen.Env) tea.Cmd {
 			return cmd
 		}
 	}
-	if w != v.Look.W || h != v.Look.H {
+	if w != v.Look.w || h != v.Look.h {
 		return e.goText(env, motion{})
 	}
 	return nil
 }
 
 func (e *Screen) paged(env *screen.Env, msg PageMsg) tea.Cmd {
-	v := e.viewing(msg.ID)
+	v := e.viewing(msg.id)
 	if v == nil {
 		return nil
 	}
@@ -233,20 +233,20 @@ func (e *Screen) paged(env *screen.Env, msg PageMsg) tea.Cmd {
 		v.Err = ink.Shown(msg.err.Error())
 		return e.viewNext(env)
 	}
-	v.Page, v.Look.At, v.Look.Right = msg.page, msg.page.at, msg.page.right
+	v.Page, v.Look.At, v.Look.right = msg.page, msg.page.at, msg.page.right
 	if v.live != nil {
-		if w, h := e.textRoom(env); w != v.Look.W || h != v.Look.H { // numbers of more digits
+		if w, h := e.textRoom(env); w != v.Look.w || h != v.Look.h { // numbers of more digits
 			return e.goText(env, v.again())
 		}
 	}
-	if len(v.Page.Rows) > 0 && v.Page.Line == 0 && v.Look.Index.Read() > v.Look.At.Off {
+	if len(v.Page.Rows) > 0 && v.Page.line == 0 && v.Look.Index.Read() > v.Look.At.Off {
 		return e.goText(env, motion{}) // it was counted in the meantime
 	}
 	return e.viewNext(env)
 }
 
-func (e *Screen) lineCounted(env *screen.Env, msg CountMsg) tea.Cmd {
-	v := e.viewing(msg.ID)
+func (e *Screen) lineCounted(env *screen.Env, msg countMsg) tea.Cmd {
+	v := e.viewing(msg.id)
 	if v == nil {
 		return nil
 	}
@@ -260,7 +260,7 @@ func (e *Screen) lineCounted(env *screen.Env, msg CountMsg) tea.Cmd {
 		n := v.goal
 		v.goal = 0
 		return e.goText(env, motion{to: toLine, n: n})
-	case len(v.Page.Rows) > 0 && v.Page.Line == 0 && msg.index.Read() > v.Look.At.Off && v.want == nil:
+	case len(v.Page.Rows) > 0 && v.Page.line == 0 && msg.index.Read() > v.Look.At.Off && v.want == nil:
 		return e.goText(env, motion{})
 	}
 	if cmd := e.RefitText(env); cmd != nil { // numbers of more digits

@@ -87,22 +87,22 @@ func (e *Screen) OpenReport(env *screen.Env, back screen.ID) tea.Cmd {
 func (e *Screen) layReport(env *screen.Env, write func(context.Context) ([]byte, error), line int) tea.Cmd {
 	e.CloseArtifact(env)
 	env.Serial++
-	v := &Reader{ID: env.Serial, Look: look{hit: -1}, Find: finding{hit: -1}, Doc: &laidOut{}, begin: line}
+	v := &reader{id: env.Serial, Look: look{hit: -1}, Find: finding{hit: -1}, Doc: &laidOut{}, begin: line}
 	v.ctx, v.stop = context.WithCancel(env.Crew.Ctx)
 	e.View = v
 	w, _ := e.textRoom(env)
 	return env.Crew.Start(func(ctx context.Context) tea.Msg {
 		src, err := write(ctx)
 		if err != nil {
-			return ArtifactMsg{v.ID, nil, err}
+			return artifactMsg{v.id, nil, err}
 		}
-		return ArtifactMsg{v.ID, layOut(src, w), nil}
+		return artifactMsg{v.id, layOut(src, w), nil}
 	})
 }
 
 // reportOpened takes the layout, or asks for another one where the room is not what
 // it was when it began.
-func (e *Screen) reportOpened(env *screen.Env, v *Reader, d *laidOut) tea.Cmd {
+func (e *Screen) reportOpened(env *screen.Env, v *reader, d *laidOut) tea.Cmd {
 	if w, _ := e.textRoom(env); w != d.W {
 		return e.layReport(env, func(context.Context) ([]byte, error) { return d.src, nil }, v.begin)
 	}

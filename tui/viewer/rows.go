@@ -12,11 +12,11 @@ import (
 
 // rows are up to most rows of a piece from one on.
 func (l look) rows(p longtext.Piece, skip, most int) []textRow {
-	if !l.Wrap {
+	if !l.wrap {
 		return []textRow{l.cut(p)}
 	}
 	t := ink.Block(string(p.Text))
-	from := hardWrap(t, l.W)
+	from := hardWrap(t, l.w)
 	marks := l.find.All(string(t), 1000)
 	hit := -1
 	if l.hit >= p.From && l.hit < p.Next {
@@ -28,9 +28,9 @@ func (l look) rows(p longtext.Piece, skip, most int) []textRow {
 		if i+1 < len(from) {
 			to = from[i+1]
 		}
-		r := textRow{Body: t[from[i]:to], marks: within(marks, from[i], to), hit: i == hit, from: p.From, next: p.Next, row: i}
+		r := textRow{body: t[from[i]:to], marks: within(marks, from[i], to), hit: i == hit, from: p.From, next: p.Next, row: i}
 		if i == 0 && p.First {
-			r.Line = 1
+			r.line = 1
 		}
 		if i+1 < len(from) {
 			r.next = p.From // the piece goes on
@@ -45,22 +45,22 @@ func (l look) rows(p longtext.Piece, skip, most int) []textRow {
 func (l look) cut(p longtext.Piece) textRow {
 	r := textRow{from: p.From, next: p.Next, hit: l.hit >= p.From && l.hit < p.Next}
 	if p.First {
-		r.Line = 1
+		r.line = 1
 	}
 	const slack = 200 // what half a letter or half a colour at the end may add
 	t := ink.Text("")
-	for n := 2*(l.Right+l.W) + slack; ; n *= 4 {
+	for n := 2*(l.right+l.w) + slack; ; n *= 4 {
 		whole := n >= len(p.Text)
 		n = min(n, len(p.Text))
 		for back := 1; back < utf8.UTFMax && !whole && !utf8.RuneStart(p.Text[n]); back++ {
 			n--
 		}
-		if t = ink.Block(string(p.Text[:n])); whole || wide(t) >= l.Right+l.W+slack {
+		if t = ink.Block(string(p.Text[:n])); whole || wide(t) >= l.right+l.w+slack {
 			break
 		}
 	}
-	from, to := columns(t, l.Right, l.W)
-	r.Body, r.less, r.more = t[from:to], from > 0, to < len(t) || !p.Last
+	from, to := columns(t, l.right, l.w)
+	r.body, r.less, r.more = t[from:to], from > 0, to < len(t) || !p.Last
 	r.marks = within(l.find.All(string(t), 1000), from, to)
 	return r
 }
@@ -134,9 +134,9 @@ func (r textRow) marked(plain, mark ink.Ink) ink.Drawn {
 	var b strings.Builder
 	at := 0
 	for _, m := range r.marks {
-		b.WriteString(string(plain.On(r.Body[at:m[0]]) + mark.On(r.Body[m[0]:m[1]])))
+		b.WriteString(string(plain.On(r.body[at:m[0]]) + mark.On(r.body[m[0]:m[1]])))
 		at = m[1]
 	}
-	b.WriteString(string(plain.On(r.Body[at:])))
+	b.WriteString(string(plain.On(r.body[at:])))
 	return ink.Drawn(b.String())
 }

@@ -23,13 +23,13 @@ type finding struct {
 	None    bool  // all of it was looked through
 	round   bool  // the hit was found beyond the end
 	n       int   // numbers the hunts
-	Hunt    *hunt
+	hunt    *hunt
 }
 
 // hunt is a search that goes on: from where, how much is left to look through.
 type hunt struct {
 	n     int
-	Ctx   context.Context
+	ctx   context.Context
 	stop  context.CancelFunc
 	find  longtext.Pattern
 	back  bool
@@ -38,9 +38,9 @@ type hunt struct {
 	round bool
 }
 
-// HuntMsg is what a slice of a search came to.
-type HuntMsg struct {
-	ID, n   int
+// huntMsg is what a slice of a search came to.
+type huntMsg struct {
+	id, n   int
 	hit, on int64
 	line    int64
 	err     error
@@ -57,28 +57,28 @@ func (e *Screen) startHunt(env *screen.Env, from int64, back bool) tea.Cmd {
 	}
 	f.n++
 	h := &hunt{n: f.n, find: f.pattern, back: back, at: from, left: v.File.Size()}
-	h.Ctx, h.stop = context.WithCancel(v.ctx)
-	f.Hunt = h
+	h.ctx, h.stop = context.WithCancel(v.ctx)
+	f.hunt = h
 	return e.viewNext(env)
 }
 
 func (e *Screen) stopHunt() {
-	if f := &e.View.Find; f.Hunt != nil {
-		f.Hunt.stop()
-		f.Hunt = nil
+	if f := &e.View.Find; f.hunt != nil {
+		f.hunt.stop()
+		f.hunt = nil
 	}
 }
 
 // hunt looks through a slice.
 func (e *Screen) hunt(env *screen.Env, h hunt) tea.Cmd {
 	v := e.View
-	file, id, ix := v.File, v.ID, v.Look.Index
+	file, id, ix := v.File, v.id, v.Look.Index
 	return env.Crew.Start(func(context.Context) tea.Msg {
-		msg := HuntMsg{ID: id, n: h.n}
+		msg := huntMsg{id: id, n: h.n}
 		if h.back {
-			msg.hit, msg.on, msg.err = file.SearchBack(h.Ctx, h.find, h.at, min(slice, h.left))
+			msg.hit, msg.on, msg.err = file.SearchBack(h.ctx, h.find, h.at, min(slice, h.left))
 		} else {
-			msg.hit, msg.on, msg.err = file.Search(h.Ctx, h.find, h.at, min(slice, h.left))
+			msg.hit, msg.on, msg.err = file.Search(h.ctx, h.find, h.at, min(slice, h.left))
 		}
 		if msg.err == nil && msg.hit >= 0 {
 			msg.line, msg.err = file.Number(ix, msg.hit)
@@ -87,14 +87,14 @@ func (e *Screen) hunt(env *screen.Env, h hunt) tea.Cmd {
 	})
 }
 
-func (e *Screen) hunted(env *screen.Env, msg HuntMsg) tea.Cmd {
-	v := e.viewing(msg.ID)
+func (e *Screen) hunted(env *screen.Env, msg huntMsg) tea.Cmd {
+	v := e.viewing(msg.id)
 	if v == nil {
 		return nil
 	}
 	v.work = false
 	f := &v.Find
-	h := f.Hunt
+	h := f.hunt
 	if h == nil || h.n != msg.n {
 		return e.viewNext(env) // of a search that was given up
 	}
