@@ -9,7 +9,7 @@ import (
 )
 
 // handed leaves the incident once the hand-over is recorded.
-func (m *model) handed(msg screen.Did) tea.Cmd {
+func (m *model) handed(msg screen.Answer) tea.Cmd {
 	if msg.Err != nil || msg.In.Kind != triage.DoHandOver || m.Incident == nil {
 		return nil
 	}

@@ -15,7 +15,7 @@ type spot struct {
 	at    screen.ID
 	step  string
 	facts bool
-	look  viewer.Opening // what is open of the evidence
+	look  viewer.Position // what is open of the evidence
 }
 
 // history is where a person was. Going back and forth in it shows things and does

@@ -73,7 +73,7 @@ func TestHostileText(t *testing.T) {
 		"matrix": (*stage).toMatrix,
 		"picked": func(s *stage) { s.toMatrix(); s.press("down", "down", "down") },
 		"dead":   func(s *stage) { s.run.Snap.Dead = "disk" + attack },
-		"notice": func(s *stage) { s.did(screen.Did{Err: fmt.Errorf("boom%s", attack)}) },
+		"notice": func(s *stage) { s.did(screen.Answer{Err: fmt.Errorf("boom%s", attack)}) },
 		"fault":  func(s *stage) { s.Update(screen.Fault{What: attack}) },
 		"typed":  func(s *stage) { s.press("t"); s.Sheet.Fields[0].Edit.Insert(attack) },
 		"phrase": func(s *stage) { s.toGate(); s.gate.Edit.Insert(attack) },

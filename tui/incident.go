@@ -65,7 +65,7 @@ func (m *model) changed(msg changedMsg) tea.Cmd {
 	return tea.Batch(ring, m.evidence.LiveGrew(m.Env), m.listen(), m.run.Judge(m.Env))
 }
 
-func (m *model) did(msg screen.Did) {
+func (m *model) did(msg screen.Answer) {
 	defer func() { m.noteAnswered(msg) }()
 	m.Busy = max(0, m.Busy-1)
 	if m.Incident != nil {
@@ -115,7 +115,7 @@ func confirmation(in triage.Intent) screen.Notice {
 	return screen.Notice{}
 }
 
-func (m *model) didAll(msgs screen.DidAll) {
+func (m *model) didAll(msgs screen.Answers) {
 	var bad screen.Notice
 	for _, msg := range msgs {
 		if m.did(msg); msg.Err != nil && bad.Text == "" {

@@ -12,13 +12,13 @@ import (
 	"handrail/tui/screen"
 )
 
-// leaving asks once more while an act runs: it goes on whatever is answered.
-type leaving struct{ quit bool }
+// departure asks once more while an act runs: it goes on whatever is answered.
+type departure struct{ quit bool }
 
 // abort is ctrl+c: it leaves the program and never an act.
 func (m *model) abort() tea.Cmd {
 	if !m.Replaying() && m.run.Acting() && m.leaving == nil && m.At != screen.AtWait && m.Incident != nil {
-		m.leaving = &leaving{quit: true}
+		m.leaving = &departure{quit: true}
 		return nil
 	}
 	return m.quit()
@@ -28,7 +28,7 @@ func (m *model) abort() tea.Cmd {
 func (m *model) leave() tea.Cmd {
 	quit := m.Config.Open != nil
 	if m.run.Acting() {
-		m.leaving = &leaving{quit}
+		m.leaving = &departure{quit}
 		return nil
 	}
 	return m.depart(quit)
@@ -47,10 +47,10 @@ func (m *model) depart(quit bool) tea.Cmd {
 	if s.Outcome == "" && !looked {
 		m.Warn("", ink.Say("%s stays open. Resume it from the list; nothing is lost.", s.Incident))
 	}
-	return m.Crew.Start(func(context.Context) tea.Msg { return screen.Released{Err: m.Crew.Release(inc)} })
+	return m.Crew.Start(func(context.Context) tea.Msg { return screen.ReleaseMsg{Err: m.Crew.Release(inc)} })
 }
 
-func (m *model) released(msg screen.Released) tea.Cmd {
+func (m *model) released(msg screen.ReleaseMsg) tea.Cmd {
 	if msg.Err != nil {
 		m.Warn("critical", ink.Shown(msg.Err.Error()))
 	}

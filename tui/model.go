@@ -40,7 +40,7 @@ type model struct {
 	gate     *gate.Modal
 	help     *overlay.Help
 	palette  *overlay.Palette
-	leaving  *leaving
+	leaving  *departure
 	replay   replay
 	hist     history
 
@@ -122,10 +122,10 @@ func (m *model) result(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case changedMsg:
 		return m.changed(msg)
-	case screen.Did:
+	case screen.Answer:
 		m.did(msg)
 		return tea.Batch(m.run.Judge(m.Env), m.handed(msg))
-	case screen.DidAll:
+	case screen.Answers:
 		m.didAll(msg)
 	case playMsg:
 		return m.played(msg)
@@ -135,7 +135,7 @@ func (m *model) result(msg tea.Msg) tea.Cmd {
 		return m.grown(msg)
 	case asideMsg:
 		return m.aside(msg)
-	case screen.Released:
+	case screen.ReleaseMsg:
 		return m.released(msg)
 	case screen.Fault:
 		m.Warn("critical", ink.Say("A part of handrail broke (%s). What was recorded is safe; press q and resume.", msg.What))

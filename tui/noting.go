@@ -56,7 +56,7 @@ func (m *model) noted(f *form.Form) {
 }
 
 // noteAnswered says beside a gate that a note was recorded, or was not.
-func (m *model) noteAnswered(msg screen.Did) {
+func (m *model) noteAnswered(msg screen.Answer) {
 	if m.gate == nil || msg.In.Kind != triage.DoNote {
 		return
 	}

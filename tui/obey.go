@@ -32,7 +32,7 @@ func (m *model) obey(r screen.Request) tea.Cmd {
 	case screen.Open:
 		return m.open(r.Screen)
 	case screen.OpenEntry:
-		return m.evidence.OpenEntry(m.Env, viewer.Opening{Entry: r.Seq, Full: r.Full, Direct: r.Direct})
+		return m.evidence.OpenEntry(m.Env, viewer.Position{Entry: r.Seq, Full: r.Full, Direct: r.Direct})
 	case screen.OpenOutput:
 		return m.evidence.OpenLive(m.Env, r.Of)
 	case screen.OpenReport:

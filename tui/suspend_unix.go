@@ -16,20 +16,20 @@ import (
 // stop the process before the clock of its renderer has ended; that clock then
 // ends after fg, and the screen stays dead. A moment before the stop is enough.
 func toShell() tea.Cmd {
-	return tea.Exec(stopped{}, func(error) tea.Msg { return tea.ResumeMsg{} })
+	return tea.Exec(suspension{}, func(error) tea.Msg { return tea.ResumeMsg{} })
 }
 
 // clockEnds is far more than a goroutine needs to end, and less than a person
 // sees.
 const clockEnds = 100 * time.Millisecond
 
-type stopped struct{}
+type suspension struct{}
 
-func (stopped) SetStdin(io.Reader)  {}
-func (stopped) SetStdout(io.Writer) {}
-func (stopped) SetStderr(io.Writer) {}
+func (suspension) SetStdin(io.Reader)  {}
+func (suspension) SetStdout(io.Writer) {}
+func (suspension) SetStderr(io.Writer) {}
 
-func (stopped) Run() error {
+func (suspension) Run() error {
 	time.Sleep(clockEnds)
 	on := make(chan os.Signal, 1)
 	signal.Notify(on, syscall.SIGCONT)

@@ -91,7 +91,7 @@ func (g *Modal) Take(s session.Snapshot, now time.Time) {
 
 // Answer takes the incident's answer to an intent about this gate, and says
 // whether nobody else needs to.
-func (g *Modal) Answer(msg screen.Did, now time.Time) bool {
+func (g *Modal) Answer(msg screen.Answer, now time.Time) bool {
 	switch msg.In.Kind {
 	case triage.DoPreview:
 		g.Reading = false

@@ -8,9 +8,9 @@ import (
 	"handrail/tui/screen"
 )
 
-// heard is a tape whose entries come with copies that somebody pushes, and which
+// pushedCopy is a tape whose entries come with copies that somebody pushes, and which
 // are as old as the newest of them. A [session.Pushed] is one.
-type heard interface{ heard() session.Heard }
+type pushedCopy interface{ Heard() session.Heard }
 
 const (
 	// silent is how long a place may say nothing before that is said.
@@ -21,8 +21,8 @@ const (
 
 // pushed says how the copy stands that is shown, false where it is none.
 func pushed(env *screen.Env) (session.Heard, bool) {
-	if h, ok := env.Tape.(heard); ok {
-		return h.heard(), true
+	if h, ok := env.Tape.(pushedCopy); ok {
+		return h.Heard(), true
 	}
 	return session.Heard{}, false
 }

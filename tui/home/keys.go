@@ -208,8 +208,8 @@ func (h *Screen) Hints(env *screen.Env) screen.Hints {
 }
 
 // Finds are the rows of the list.
-func (h *Screen) Finds(env *screen.Env) []screen.Found {
-	var out []screen.Found
+func (h *Screen) Finds(env *screen.Env) []screen.PaletteItem {
+	var out []screen.PaletteItem
 	for i, r := range h.Rows {
 		if r.folded {
 			continue
@@ -218,7 +218,7 @@ func (h *Screen) Finds(env *screen.Env) []screen.Found {
 		if r.Section == rightNow {
 			note = r.left + " " + r.main
 		}
-		out = append(out, screen.Found{Label: r.move, Note: ink.Clip(note, 40), Do: func() tea.Cmd {
+		out = append(out, screen.PaletteItem{Label: r.move, Note: ink.Clip(note, 40), Do: func() tea.Cmd {
 			h.At, h.Moved = i, true
 			return h.openRow(env)
 		}})

@@ -16,13 +16,13 @@ import (
 // of the list, themes. It does nothing that has no other way.
 type Palette struct {
 	edit  form.Editor
-	items []screen.Found
+	items []screen.PaletteItem
 	found []int
 	at    int
 }
 
 // NewPalette is a palette in which these things are found.
-func NewPalette(items []screen.Found) *Palette {
+func NewPalette(items []screen.PaletteItem) *Palette {
 	p := &Palette{items: items}
 	p.filter()
 	return p

@@ -10,9 +10,9 @@ import (
 	"handrail/tui/screen"
 )
 
-// anchored is an incident that records where the line that stands for its
+// anchorer is an incident that records where the line that stands for its
 // journal was posted. A [session.Session] is one.
-type anchored interface {
+type anchorer interface {
 	Anchored(ctx context.Context, line, where string) error
 }
 
@@ -23,7 +23,7 @@ type anchoredMsg struct{ err error }
 // posted. The line is the one of this moment, whatever is recorded meanwhile.
 func (r *Screen) anchor(env *screen.Env) tea.Cmd {
 	line := r.Snap.Anchor.Line
-	inc, ok := env.Incident.(anchored)
+	inc, ok := env.Incident.(anchorer)
 	if line == "" || !ok {
 		env.Warn("", "This incident has no line to post.")
 		return nil

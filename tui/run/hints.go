@@ -104,10 +104,10 @@ func (r *Screen) Hear(env *screen.Env, msg tea.Msg) (tea.Cmd, bool) {
 }
 
 // Finds are the steps of the plan.
-func (r *Screen) Finds(*screen.Env) []screen.Found {
-	var out []screen.Found
+func (r *Screen) Finds(*screen.Env) []screen.PaletteItem {
+	var out []screen.PaletteItem
 	for _, st := range r.Steps() {
-		out = append(out, screen.Found{Label: ink.Say("step %s: %s", incident.Short(st.ID), r.Title(st.ID)), Note: ink.Text(st.Phase), Do: func() tea.Cmd {
+		out = append(out, screen.PaletteItem{Label: ink.Say("step %s: %s", incident.Short(st.ID), r.Title(st.ID)), Note: ink.Text(st.Phase), Do: func() tea.Cmd {
 			r.Front(st.ID)
 			r.Decide()
 			return nil

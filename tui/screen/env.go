@@ -87,7 +87,7 @@ func (env *Env) Send(in triage.Intent) tea.Cmd {
 	in.Seen = env.Snap.State.Seq
 	env.Busy++
 	return env.Crew.Start(func(ctx context.Context) tea.Msg {
-		return Did{in, inc.Do(context.WithoutCancel(ctx), in)}
+		return Answer{in, inc.Do(context.WithoutCancel(ctx), in)}
 	})
 }
 
@@ -126,9 +126,9 @@ func (env *Env) SendAll(ins []triage.Intent) tea.Cmd {
 	}
 	env.Busy += len(ins)
 	return env.Crew.Start(func(ctx context.Context) tea.Msg {
-		var out DidAll
+		var out Answers
 		for _, in := range ins {
-			out = append(out, Did{in, inc.Do(context.WithoutCancel(ctx), in)})
+			out = append(out, Answer{in, inc.Do(context.WithoutCancel(ctx), in)})
 		}
 		return out
 	})

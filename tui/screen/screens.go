@@ -38,10 +38,10 @@ type Hints struct {
 type Opener interface{ Open(env *Env) tea.Cmd }
 
 // Finder is a screen in which the palette finds more than its keys.
-type Finder interface{ Finds(env *Env) []Found }
+type Finder interface{ Finds(env *Env) []PaletteItem }
 
-// Found is one thing to find: what it is called, and what choosing it does.
-type Found struct {
+// PaletteItem is one thing to find: what it is called, and what choosing it does.
+type PaletteItem struct {
 	Label, Note ink.Text
 	Do          func() tea.Cmd
 }

@@ -34,19 +34,19 @@ type Screen struct {
 	back      screen.ID // where esc leads to from the report
 }
 
-// Opening is what is open of the evidence; the zero value is the list.
-type Opening struct {
+// Position is what is open of the evidence; the zero value is the list.
+type Position struct {
 	Entry        int64 // 0 for none
 	Full, Direct bool
 	Live         string // the step whose output is read while it runs
 }
 
 // Look says what is open.
-func (e *Screen) Look() Opening {
+func (e *Screen) Look() Position {
 	if !e.Detail {
-		return Opening{}
+		return Position{}
 	}
-	o := Opening{Full: e.Full, Direct: e.direct}
+	o := Position{Full: e.Full, Direct: e.direct}
 	if e.View != nil && e.View.live != nil {
 		o.Live = e.View.step
 	} else if mo, ok := e.Moment(); ok {
@@ -56,7 +56,7 @@ func (e *Screen) Look() Opening {
 }
 
 // OpenEntry shows an entry of the journal, with its raw artifacts.
-func (e *Screen) OpenEntry(env *screen.Env, o Opening) tea.Cmd {
+func (e *Screen) OpenEntry(env *screen.Env, o Position) tea.Cmd {
 	e.Find, e.Kind = form.Editor{}, 0 // what was searched for may hide it
 	e.list(env)
 	i := slices.IndexFunc(e.snap.State.Timeline, func(mo triage.Moment) bool { return mo.Seq == o.Entry })

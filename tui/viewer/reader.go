@@ -28,7 +28,7 @@ type reader struct {
 	File *longtext.File
 
 	source func() (session.Artifact, error) // what is saved of it
-	Doc    *laidOut                         // of a report, nil for an artifact
+	Doc    *layout                          // of a report, nil for an artifact
 	begin  int                              // the line of the report to begin with
 
 	Look look   // how it is seen, and where the page began that came last
@@ -127,7 +127,7 @@ func (e *Screen) artifactOpened(env *screen.Env, msg artifactMsg) tea.Cmd {
 		return nil
 	}
 	v.art, v.File = msg.art, longtext.New(msg.art, msg.art.Size())
-	if d, ok := msg.art.(*laidOut); ok {
+	if d, ok := msg.art.(*layout); ok {
 		return e.reportOpened(env, v, d)
 	}
 	return e.goText(env, motion{})

@@ -15,9 +15,9 @@ import (
 	"handrail/tui/screen"
 )
 
-// laidOut is a report, laid out for a width. The viewer shows its lines as those
+// layout is a report, laid out for a width. The viewer shows its lines as those
 // of any text; what is saved is the Markdown.
-type laidOut struct {
+type layout struct {
 	*bytes.Reader
 	src   []byte
 	W     int
@@ -26,10 +26,10 @@ type laidOut struct {
 }
 
 // Close does nothing: the report is in memory.
-func (*laidOut) Close() error { return nil }
+func (*layout) Close() error { return nil }
 
-func layOut(src []byte, w int) *laidOut {
-	d := &laidOut{src: src, W: w, Lines: markdown.Layout(string(src), w)}
+func layOut(src []byte, w int) *layout {
+	d := &layout{src: src, W: w, Lines: markdown.Layout(string(src), w)}
 	var b bytes.Buffer
 	for _, l := range d.Lines {
 		d.from = append(d.from, int64(b.Len()))
@@ -40,12 +40,12 @@ func layOut(src []byte, w int) *laidOut {
 }
 
 // Line is the line that a byte is in.
-func (d *laidOut) Line(at int64) int {
+func (d *layout) Line(at int64) int {
 	return max(0, sort.Search(len(d.from), func(i int) bool { return d.from[i] > at })-1)
 }
 
 // ink is how a line of the report is drawn.
-func (d *laidOut) ink(th *ink.Theme, at int64) ink.Ink {
+func (d *layout) ink(th *ink.Theme, at int64) ink.Ink {
 	if len(d.Lines) == 0 {
 		return th.Plain
 	}
@@ -87,7 +87,7 @@ func (e *Screen) OpenReport(env *screen.Env, back screen.ID) tea.Cmd {
 func (e *Screen) layReport(env *screen.Env, write func(context.Context) ([]byte, error), line int) tea.Cmd {
 	e.CloseArtifact(env)
 	env.Serial++
-	v := &reader{id: env.Serial, Look: look{hit: -1}, Find: finding{hit: -1}, Doc: &laidOut{}, begin: line}
+	v := &reader{id: env.Serial, Look: look{hit: -1}, Find: finding{hit: -1}, Doc: &layout{}, begin: line}
 	v.ctx, v.stop = context.WithCancel(env.Crew.Ctx)
 	e.View = v
 	w, _ := e.textRoom(env)
@@ -102,13 +102,13 @@ func (e *Screen) layReport(env *screen.Env, write func(context.Context) ([]byte,
 
 // reportOpened takes the layout, or asks for another one where the room is not what
 // it was when it began.
-func (e *Screen) reportOpened(env *screen.Env, v *reader, d *laidOut) tea.Cmd {
+func (e *Screen) reportOpened(env *screen.Env, v *reader, d *layout) tea.Cmd {
 	if w, _ := e.textRoom(env); w != d.W {
 		return e.layReport(env, func(context.Context) ([]byte, error) { return d.src, nil }, v.begin)
 	}
 	v.Doc = d
 	v.source = func() (session.Artifact, error) {
-		return &laidOut{Reader: bytes.NewReader(d.src)}, nil
+		return &layout{Reader: bytes.NewReader(d.src)}, nil
 	}
 	at := sort.Search(len(d.Lines), func(i int) bool { return d.Lines[i].From >= v.begin })
 	if v.begin == 0 || at == len(d.Lines) {

@@ -160,7 +160,7 @@ func (s *Screen) Opened(env *screen.Env, msg OpenedMsg) tea.Cmd {
 		if msg.Inc == nil {
 			return nil
 		}
-		return env.Crew.Start(func(context.Context) tea.Msg { return screen.Released{Err: env.Crew.Release(msg.Inc)} })
+		return env.Crew.Start(func(context.Context) tea.Msg { return screen.ReleaseMsg{Err: env.Crew.Release(msg.Inc)} })
 	}
 	if msg.Err != nil {
 		if s.tookOver(env, msg.Err) {
