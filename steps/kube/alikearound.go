@@ -21,19 +21,14 @@ const (
 
 // around looks for what could be taken for an object beside its own list: the same
 // name in other namespaces, which are often other tenants, in other API groups that
-// have such a kind, and among kinds that do the same work; and the same spec under
-// other names. What is near was found already. gaps say where it could not look; the
-// error is for a caller that turned away.
-func (c *client) around(ctx context.Context, t target, o object, near []lookalike) (like []lookalike, gaps []string, err error) {
+// have such a kind, and among kinds that do the same work. gaps say where it could
+// not look; the error is for a caller that turned away.
+func (c *client) around(ctx context.Context, t target, o object) (like []lookalike, gaps []string, err error) {
 	a := &around{client: c, t: t, o: o, seen: map[string]bool{string(o.GetUID()): true}}
-	for _, l := range near {
-		a.seen[l.uid] = true
-	}
 	if t.namespaced {
 		a.spaces(ctx)
 	}
 	a.kinds(ctx)
-	a.specs(ctx)
 	if ctx.Err() != nil {
 		return nil, nil, fmt.Errorf("look-alikes of %s: %w", t, ctx.Err())
 	}

@@ -180,7 +180,7 @@ func (s *subject) company(ctx context.Context, p *steps.Preview) error {
 	for _, l := range likes {
 		p.Shown = append(p.Shown, steps.KV{Key: keyAlike, Value: l.name + ": " + l.apart})
 	}
-	far, unread, turned := s.c.around(ctx, s.t, s.o, likes)
+	far, unread, turned := s.c.around(ctx, s.t, s.o)
 	if turned != nil {
 		return turned
 	}
