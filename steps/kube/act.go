@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 
 	"handrail/steps"
@@ -31,8 +30,8 @@ func act(ctx context.Context, env steps.Env, p steps.Preview, build func(*order)
 		return unsent("the request is not the one that was shown"), nil
 	}
 	for tries := 1; ; tries++ {
-		done, err := c.perform(ctx, o, sent, judged, out)
-		if err != nil || done.Result != steps.Refused || tries == mostTries || !c.beats(ctx, &o) {
+		done, err := perform(ctx, c, o, sent, judged, out)
+		if err != nil || done.Result != steps.Refused || tries == mostTries || !beats(ctx, c, &o) {
 			return done, err
 		}
 		if sent, _, err = build(&o); err != nil {
@@ -64,9 +63,9 @@ func ordered(env steps.Env, p steps.Preview, out steps.Sink) (c *client, o order
 }
 
 // perform sends one request of an order, once, and says what it came to.
-func (c *client) perform(ctx context.Context, o order, sent request, judged judge, out steps.Sink) (steps.Outcome, error) {
+func perform(ctx context.Context, c *client, o order, sent request, judged judge, out steps.Sink) (steps.Outcome, error) {
 	id := auditID(c.env)
-	w, err := c.sender(once(c, sent, id))
+	w, err := newSender(c, once(c, sent, id))
 	if err != nil {
 		return unsent(err.Error()), nil
 	}
@@ -82,17 +81,17 @@ func (c *client) perform(ctx context.Context, o order, sent request, judged judg
 	// The outcome matters even when the person has turned away.
 	ctx = context.WithoutCancel(ctx)
 	switch {
-	case err == nil && a.ok() && a.about(o):
+	case err == nil && a.ok() && answersOrder(a, o):
 		if lacks := o.lacking(a.body); len(o.ops) > 0 && len(lacks) > 0 {
-			return c.replaced(ctx, o, a, id, lacks), nil
+			return replaced(ctx, c, o, a, id, lacks), nil
 		}
-		return c.landed(ctx, o, a, id, judged), nil
+		return landed(ctx, c, o, a, id, judged), nil
 	case err == nil && a.code >= 300 && a.code < 500:
-		return c.turnedAway(ctx, o, a, id, judged)
+		return turnedAway(ctx, c, o, a, id, judged)
 	case err == nil:
 		err = fmt.Errorf("the server answered %d: %q", a.code, a.said())
 	}
-	return c.settle(ctx, o, id, began, err, judged)
+	return settle(ctx, c, o, id, began, err, judged)
 }
 
 // once is the guard of an act: it lets sent through, one time.
@@ -117,9 +116,9 @@ func auditID(env steps.Env) string {
 
 // landed says what is there after the server took the request: its answer is
 // the proof, and what is there now may be somebody else's work already.
-func (c *client) landed(ctx context.Context, o order, a answer, id string, judged judge) steps.Outcome {
+func landed(ctx context.Context, c *client, o order, a answer, id string, judged judge) steps.Outcome {
 	out := steps.Outcome{Result: steps.Done, After: []steps.KV{{Key: keyAudit, Value: id}}}
-	now, err := c.sight(ctx, o)
+	now, err := sightAt(ctx, c, o)
 	if err != nil {
 		out.Response = fmt.Sprintf("The server did it (%d). What is there now could not be read: %v", a.code, err)
 		return out
@@ -134,11 +133,11 @@ func (c *client) landed(ctx context.Context, o order, a answer, id string, judge
 
 // replaced says what the server made of a request that it took: its admission
 // put something else in its place, as it answered.
-func (c *client) replaced(ctx context.Context, o order, a answer, id string, lacks []string) steps.Outcome {
+func replaced(ctx context.Context, c *client, o order, a answer, id string, lacks []string) steps.Outcome {
 	out := steps.Outcome{Result: steps.Failed, After: []steps.KV{{Key: keyAudit, Value: id}}, Response: fmt.Sprintf(
 		"The server took the request (%d) and put something else in its place: %s. A mutating webhook or admission policy does that in the same request; find it before you try again.",
 		a.code, strings.Join(lacks, "; "))}
-	if now, err := c.sight(ctx, o); err == nil {
+	if now, err := sightAt(ctx, c, o); err == nil {
 		out.After = now.after(id)
 	}
 	return out
@@ -148,9 +147,9 @@ func (c *client) replaced(ctx context.Context, o order, a answer, id string, lac
 // refused it as a whole. Where the refusal is not about the object and the object
 // is as it was to be, nobody knows who is right: something on the way may have
 // answered for a server that did it.
-func (c *client) turnedAway(ctx context.Context, o order, a answer, id string, judged judge) (steps.Outcome, error) {
+func turnedAway(ctx context.Context, c *client, o order, a answer, id string, judged judge) (steps.Outcome, error) {
 	out := steps.Outcome{Result: steps.Refused, Response: fmt.Sprintf("The server refused it (%d): %q. Nothing was changed from here.", a.code, a.said())}
-	now, err := c.sight(ctx, o)
+	now, err := sightAt(ctx, c, o)
 	if err != nil {
 		out.After = []steps.KV{{Key: keyAudit, Value: id}}
 		out.Response += fmt.Sprintf(" What is there now could not be read: %v", err)
@@ -163,12 +162,6 @@ func (c *client) turnedAway(ctx context.Context, o order, a answer, id string, j
 	out.After = now.after(id)
 	out.Response += " " + o.moved(now)
 	return out, nil
-}
-
-// aboutState reports whether a refusal is about what is there, which somebody
-// else may have made so.
-func (a answer) aboutState() bool {
-	return slices.Contains([]int{http.StatusNotFound, http.StatusConflict, http.StatusGone, http.StatusPreconditionFailed, http.StatusUnprocessableEntity}, a.code)
 }
 
 // Act implements steps.Gater.

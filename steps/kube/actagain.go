@@ -23,11 +23,11 @@ func contentBut(o object, r resource) (string, error) {
 // because its status moved, and takes that version into the order. An object
 // whose controller reports every few seconds could never be changed else. A
 // Secret is not among them: its version stands for its values.
-func (c *client) beats(ctx context.Context, o *order) bool {
+func beats(ctx context.Context, c *client, o *order) bool {
 	if o.rest == "" || ctx.Err() != nil {
 		return false
 	}
-	now, err := c.sight(ctx, *o)
+	now, err := sightAt(ctx, c, *o)
 	if err != nil || now.absent || now.other != "" || now.ResourceVersion == o.version || !matches(versionText, now.ResourceVersion) {
 		return false
 	}

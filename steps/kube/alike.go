@@ -6,11 +6,13 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"handrail/steps"
 )
 
-// lookalikes lists the objects of the same resource and namespace that share a
+// lookNear lists the objects of the same resource and namespace that share a
 // name stem, a label that means something or the kind of a hook with o.
-func (c *client) lookalikes(ctx context.Context, t target, o object) ([]lookalike, error) {
+func lookNear(ctx context.Context, c *client, t target, o object) ([]lookalike, error) {
 	a := newAlike(o)
 	if err := c.sweep(ctx, t.path(t.namespace, ""), asMetaList, nil, a.see); err != nil {
 		return nil, err
@@ -75,7 +77,7 @@ func (a *alike) found() []lookalike {
 		var shared []string
 		for _, key := range r.shared {
 			if a.tells(key) {
-				shared = append(shared, clip(key+"="+a.o.GetLabels()[key], 150))
+				shared = append(shared, steps.Clip(key+"="+a.o.GetLabels()[key], 150))
 			}
 		}
 		slices.Sort(shared)
@@ -106,9 +108,9 @@ func apart(o, other object) string {
 		switch {
 		case mine == its:
 		case its == "":
-			out = append(out, "no "+what+" (the object: "+clip(mine, 100)+")")
+			out = append(out, "no "+what+" (the object: "+steps.Clip(mine, 100)+")")
 		default:
-			out = append(out, what+" "+clip(its, 100))
+			out = append(out, what+" "+steps.Clip(its, 100))
 		}
 	}
 	a, b := markersOf(o), markersOf(other)
@@ -141,11 +143,6 @@ func pair(key, value string) string {
 		return ""
 	}
 	return key + "=" + value
-}
-
-func trackedBy(o object) string {
-	labels := o.GetLabels()
-	return cmp.Or(o.GetAnnotations()[argoTracking], labels[fluxKustomize+"/name"], labels[fluxHelm+"/name"])
 }
 
 func ownersText(o object) string {

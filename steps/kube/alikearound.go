@@ -19,11 +19,11 @@ const (
 	mostStems = 5000
 )
 
-// around looks for what could be taken for an object beside its own list: the same
+// lookAround looks for what could be taken for an object beside its own list: the same
 // name in other namespaces, which are often other tenants, in other API groups that
 // have such a kind, and among kinds that do the same work. gaps say where it could
 // not look; the error is for a caller that turned away.
-func (c *client) around(ctx context.Context, t target, o object) (like []lookalike, gaps []string, err error) {
+func lookAround(ctx context.Context, c *client, t target, o object) (like []lookalike, gaps []string, err error) {
 	a := &around{client: c, t: t, o: o, seen: map[string]bool{string(o.GetUID()): true}}
 	if t.namespaced {
 		a.spaces(ctx)
@@ -58,7 +58,7 @@ func (a *around) take(r resource, other object, why string) {
 }
 
 func (a *around) gap(where string, err error) {
-	a.gaps = append(a.gaps, where+": "+clip(err.Error(), 300))
+	a.gaps = append(a.gaps, where+": "+steps.Clip(err.Error(), 300))
 }
 
 // spaces looks for the name in other namespaces, and where it was generated, for
@@ -106,7 +106,7 @@ func (c *client) sweepSome(ctx context.Context, path string, most int, see func(
 func (a *around) kinds(ctx context.Context) {
 	others, trouble := a.meant(ctx)
 	if trouble != "" {
-		a.gaps = append(a.gaps, "other API groups: "+clip(trouble, 300))
+		a.gaps = append(a.gaps, "other API groups: "+steps.Clip(trouble, 300))
 	}
 	if len(others) > mostAround {
 		a.gaps = append(a.gaps, fmt.Sprintf("%d more resources of such a name", len(others)-mostAround))
@@ -185,7 +185,7 @@ func tellAround(t target, like []lookalike, gaps []string, f steps.Facts, obs *s
 	case len(like) > mostDecoys:
 		f.Unknown(fmt.Sprintf("%d objects elsewhere could be taken for %s, more than the %d that a fact names", len(like), t, mostDecoys), "elsewhere")
 	case len(gaps) > 0 && len(names) == 0:
-		f.Unknown("not looked at: "+clip(strings.Join(gaps, "; "), 600), "elsewhere")
+		f.Unknown("not looked at: "+steps.Clip(strings.Join(gaps, "; "), 600), "elsewhere")
 	default:
 		f.Set("elsewhere", steps.StringsOf(names))
 	}

@@ -18,23 +18,23 @@ const (
 	argoNamespace = "argocd" // where Argo CD usually lives: asked when all namespaces may not be listed
 )
 
-// argo adds the Argo CD application that tracks o. A mark whose application is
+// byArgo adds the Argo CD application that tracks o. A mark whose application is
 // not here is still one: Argo CD often runs in another cluster than the objects.
-func (c *client) argo(ctx context.Context, t target, o object, w *ownership) error {
+func byArgo(ctx context.Context, c *client, t target, o object, w *ownership) error {
 	mark := o.GetAnnotations()[argoTracking]
 	if mark == "" {
-		return c.argoLabel(ctx, t, o, w)
+		return argoByLabel(ctx, c, t, o, w)
 	}
 	id, err := parseTracking(mark)
 	if err != nil {
 		w.find(steps.Warning, "%s: %v; Argo CD passes over it.", t, err)
-		return c.argoLabel(ctx, t, o, w)
+		return argoByLabel(ctx, c, t, o, w)
 	}
 	if !id.of(t) {
-		w.find(steps.Info, "The tracking id %q of %s is that of another object: it was copied, and Argo CD passes over it.", clip(id.String(), 300), t)
-		return c.argoLabel(ctx, t, o, w)
+		w.find(steps.Info, "The tracking id %q of %s is that of another object: it was copied, and Argo CD passes over it.", steps.Clip(id.String(), 300), t)
+		return argoByLabel(ctx, c, t, o, w)
 	}
-	apps, err := c.applications(ctx, id.appNamespace, id.app)
+	apps, err := argoApplications(ctx, c, id.appNamespace, id.app)
 	switch {
 	case errors.Is(err, context.Canceled):
 		return err
@@ -43,7 +43,7 @@ func (c *client) argo(ctx context.Context, t target, o object, w *ownership) err
 		return nil
 	}
 	for _, app := range apps {
-		if err := c.application(ctx, t, app, w); err != nil {
+		if err := argoApplication(ctx, c, t, app, w); err != nil {
 			return err
 		}
 	}
@@ -56,14 +56,14 @@ func (c *client) argo(ctx context.Context, t target, o object, w *ownership) err
 
 func argoName(namespace, app string) string {
 	if namespace == "" {
-		return "argocd application " + clip(app, 253)
+		return "argocd application " + steps.Clip(app, 253)
 	}
-	return "argocd application " + clip(namespace, 63) + "/" + clip(app, 253)
+	return "argocd application " + steps.Clip(namespace, 63) + "/" + steps.Clip(app, 253)
 }
 
-// applications finds the applications of one name, in every namespace when
+// argoApplications finds the applications of one name, in every namespace when
 // namespace is empty. An empty answer without an error is positive absence.
-func (c *client) applications(ctx context.Context, namespace, name string) ([]object, error) {
+func argoApplications(ctx context.Context, c *client, namespace, name string) ([]object, error) {
 	if namespace != "" {
 		_, app, err := c.lookup(ctx, argoVersion, "Application", namespace, name)
 		switch {
@@ -82,7 +82,7 @@ func (c *client) applications(ctx context.Context, namespace, name string) ([]ob
 		return nil, err
 	}
 	if !plain(name) {
-		return nil, fmt.Errorf("%q can be no name of an application", clip(name, 100))
+		return nil, fmt.Errorf("%q can be no name of an application", steps.Clip(name, 100))
 	}
 	var all []object
 	err = c.sweep(ctx, r.path("", ""), asJSON, url.Values{"fieldSelector": {"metadata.name=" + name}}, func(o object) { all = append(all, o) })
@@ -95,8 +95,8 @@ func (c *client) applications(ctx context.Context, namespace, name string) ([]ob
 	return all, err
 }
 
-// application says whether one application leaves its objects alone.
-func (c *client) application(ctx context.Context, t target, app object, w *ownership) error {
+// argoApplication says whether one application leaves its objects alone.
+func argoApplication(ctx context.Context, c *client, t target, app object, w *ownership) error {
 	name := argoName(app.GetNamespace(), app.GetName())
 	if skip, err := strconv.ParseBool(app.GetAnnotations()[argoSkip]); err == nil && skip {
 		w.add(name, pausedYes, "annotation "+argoSkip)
@@ -123,7 +123,7 @@ func (c *client) application(ctx context.Context, t target, app object, w *owner
 	if !tracksNow(app, t) {
 		w.find(steps.Info, "%s does not list %s among its resources.", name, t)
 	}
-	return c.applicationSet(ctx, name, app, w)
+	return argoSet(ctx, c, name, app, w)
 }
 
 // tracksNow reports whether an application lists t among its resources.

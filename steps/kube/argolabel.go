@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"strings"
 
+	"handrail/steps"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
@@ -17,24 +19,24 @@ const (
 	argoInstance = "argocd.argoproj.io/instance"
 )
 
-// argoLabel follows the labels that older Argo CDs track by, as far as Argo CD's own configuration says that
+// argoByLabel follows the labels that older Argo CDs track by, as far as Argo CD's own configuration says that
 // it tracks by them.
-func (c *client) argoLabel(ctx context.Context, t target, o object, w *ownership) error {
+func argoByLabel(ctx context.Context, c *client, t target, o object, w *ownership) error {
 	for _, key := range []string{argoInstance, labelInstance} {
 		app, own := o.GetLabels()[key], key == argoInstance
 		if app == "" {
 			continue
 		}
-		apps, err := c.applications(ctx, "", app)
+		apps, err := argoApplications(ctx, c, "", app)
 		if err == nil && len(apps) == 0 && !own {
 			continue
 		}
-		method, tracks, cmErr := c.argoMethod(ctx)
+		method, tracks, cmErr := argoMethod(ctx, c)
 		switch {
 		case ctx.Err() != nil:
 			return fmt.Errorf("applications of %s: %w", t, ctx.Err())
 		case cmErr != nil:
-			why := fmt.Sprintf("whether the label %s=%s means an Argo CD application is not known: %v", key, clip(app, 63), cmErr)
+			why := fmt.Sprintf("whether the label %s=%s means an Argo CD application is not known: %v", key, steps.Clip(app, 63), cmErr)
 			w.gaps = append(w.gaps, why)
 			w.doubts = append(w.doubts, why)
 			continue
@@ -47,7 +49,7 @@ func (c *client) argoLabel(ctx context.Context, t target, o object, w *ownership
 				"ask whoever runs Argo CD whether its auto-sync is off")
 		}
 		for _, a := range apps {
-			if err := c.application(ctx, t, a, w); err != nil {
+			if err := argoApplication(ctx, c, t, a, w); err != nil {
 				return err
 			}
 		}
@@ -56,7 +58,7 @@ func (c *client) argoLabel(ctx context.Context, t target, o object, w *ownership
 }
 
 // argoMethod reads how Argo CD tracks, and by which label.
-func (c *client) argoMethod(ctx context.Context) (method, key string, err error) {
+func argoMethod(ctx context.Context, c *client) (method, key string, err error) {
 	cm := resource{version: "v1", plural: "configmaps", kind: "ConfigMap", namespaced: true}
 	key = labelInstance
 	o, err := c.get(ctx, cm, argoNamespace, argoConfig)

@@ -10,16 +10,16 @@ import (
 	"handrail/steps"
 )
 
-// applicationSet looks whether a generator undoes the pause of an application:
+// argoSet looks whether a generator undoes the pause of an application:
 // it writes the whole spec of its applications at each pass.
-func (c *client) applicationSet(ctx context.Context, name string, app object, w *ownership) error {
+func argoSet(ctx context.Context, c *client, name string, app object, w *ownership) error {
 	off := "auto-sync is off; a person may still sync it"
 	for _, ref := range app.GetOwnerReferences() {
 		if ref.Kind != "ApplicationSet" || !strings.HasPrefix(ref.APIVersion, "argoproj.io/") {
 			continue
 		}
 		from := target{resource: resource{namespaced: true}, namespace: app.GetNamespace()}
-		st, set, err := c.parent(ctx, from, ref)
+		st, set, err := parentOf(ctx, c, from, ref)
 		switch {
 		case errors.Is(err, context.Canceled):
 			return err
@@ -37,7 +37,7 @@ func (c *client) applicationSet(ctx context.Context, name string, app object, w 
 		off += "; " + st.String() + " leaves it off"
 	}
 	if mark := app.GetAnnotations()[argoTracking]; mark != "" {
-		w.find(steps.Info, "%s is itself tracked (%q): a parent application may turn its auto-sync on again.", name, clip(mark, 300))
+		w.find(steps.Info, "%s is itself tracked (%q): a parent application may turn its auto-sync on again.", name, steps.Clip(mark, 300))
 	}
 	w.add(name, pausedYes, off)
 	return nil

@@ -46,11 +46,11 @@ func (p blameProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 	}
 	b := &blaming{c: c, t: t, facts: steps.NewFacts(blameFacts())}
 	b.obs.Command = c.kubectl(t.namespace, "get", t.resource.String(), t.name, "-o", "yaml", "--show-managed-fields")
-	b.o, err = c.blameRead(ctx, t)
+	b.o, err = readBlamed(ctx, c, t)
 	if errors.Is(err, errAbsent) {
 		b.facts.Set("exists", steps.BoolOf(false))
 		b.obs.Summary = t.String() + " is not there. A deletion leaves no author in the cluster: only the audit log tells who deleted it."
-		b.obs.Findings, b.obs.Facts = c.heard.said(), b.facts.Rest(notThere)
+		b.obs.Findings, b.obs.Facts = c.warnings(), b.facts.Rest(notThere)
 		return b.obs, nil
 	}
 	if err != nil {
@@ -68,13 +68,13 @@ func (p blameProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 	if err := b.company(ctx); err != nil {
 		return steps.Observation{}, err
 	}
-	b.obs.Findings = append(b.obs.Findings, c.heard.said()...)
+	b.obs.Findings = append(b.obs.Findings, c.warnings()...)
 	b.obs.Facts = b.facts.Rest("managedFields do not say")
 	return b.obs, nil
 }
 
-// blameRead reads an object, a Secret without its values.
-func (c *client) blameRead(ctx context.Context, t target) (object, error) {
+// readBlamed reads an object, a Secret without its values.
+func readBlamed(ctx context.Context, c *client, t target) (object, error) {
 	if !isSecret(t.resource) {
 		return c.get(ctx, t.resource, t.namespace, t.name)
 	}
@@ -117,7 +117,7 @@ func (b *blaming) what() string {
 	if len(b.place.Path) == 0 {
 		return b.t.String()
 	}
-	return clip(b.place.Path.String(), 300) + " of " + b.t.String()
+	return steps.Clip(b.place.Path.String(), 300) + " of " + b.t.String()
 }
 
 // books reads who wrote what, and keeps the whole of it.
@@ -137,9 +137,9 @@ func (b *blaming) books(out steps.Sink) {
 			}
 			for path := range e.fields.Leaves().All() {
 				name := fieldpath.Of(path).String()
-				fmt.Fprintf(to, "%s\t%s\t%s\t%s\t%s\n", flat(name), flat(e.manager), flat(e.operation), flat(e.subresource), e.when())
+				fmt.Fprintf(to, "%s\t%s\t%s\t%s\t%s\n", steps.Flat(name), steps.Flat(e.manager), steps.Flat(e.operation), steps.Flat(e.subresource), e.when())
 				if n++; n <= mostNames {
-					key := clip(name, longestValue)
+					key := steps.Clip(name, longestValue)
 					if before := fields[key]; before != "" {
 						fields[key] = before + "; " + e.String()
 					} else {
@@ -175,7 +175,7 @@ func (b *blaming) judge(ctx context.Context) error {
 		b.place.Present = b.place.Present || held
 		b.facts.Set("present", steps.BoolOf(b.place.Present))
 	}
-	v := blameOf(b.place, b.entries, b.unread, b.c.blameWholeIn(ctx, b.t, b.place))
+	v := blameOf(b.place, b.entries, b.unread, wholeIn(ctx, b.c, b.t, b.place))
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("blame of %s: %w", b.t, err)
 	}
@@ -197,7 +197,7 @@ func (b *blaming) judge(ctx context.Context) error {
 		b.facts.Unknown(v.why, "writer", "operation", "written", "age", "others", "rewritten")
 		b.obs.Summary = fmt.Sprintf("Nobody can tell from the cluster who wrote %s: %s.", b.what(), v.why)
 		if len(others) > 0 || v.writer.manager != "" {
-			b.say(steps.Info, "Writers that its books name: %s.", clip(strings.Join(append([]string{v.writer.String()}, others...), ", "), 500))
+			b.say(steps.Info, "Writers that its books name: %s.", steps.Clip(strings.Join(append([]string{v.writer.String()}, others...), ", "), 500))
 		}
 	case blameUnowned:
 		b.facts.Unknown("nobody owns the field", "writer", "operation", "written", "age")
@@ -217,12 +217,12 @@ func (b *blaming) judge(ctx context.Context) error {
 // writer tells of a writer that is named.
 func (b *blaming) writer(v blameVerdict, others []string, now time.Time, clockless string) {
 	f := b.facts
-	f.Set("writer", steps.StringOf(clip(v.writer.manager, longestValue)))
+	f.Set("writer", steps.StringOf(steps.Clip(v.writer.manager, longestValue)))
 	f.Set("others", steps.StringsOf(others))
 	if op := v.writer.operation; op == "apply" || op == "update" {
 		f.Set("operation", steps.EnumOf(op))
 	} else {
-		f.Unknown(fmt.Sprintf("the operation %q is none that is known", clip(op, 60)), "operation")
+		f.Unknown(fmt.Sprintf("the operation %q is none that is known", steps.Clip(op, 60)), "operation")
 	}
 	ago := "at a time that was not recorded"
 	switch {
@@ -244,7 +244,7 @@ func (b *blaming) writer(v blameVerdict, others []string, now time.Time, clockle
 	}
 	b.rewritten(held, now, clockless)
 	how := map[bool]string{true: "applied", false: "wrote"}[v.writer.operation == "apply"]
-	b.obs.Summary = fmt.Sprintf("%s %s %s %s", clip(v.writer.manager, 128), how, b.what(), ago)
+	b.obs.Summary = fmt.Sprintf("%s %s %s %s", steps.Clip(v.writer.manager, 128), how, b.what(), ago)
 	if v.verdict == blameShared {
 		b.obs.Summary += fmt.Sprintf(", and %d more hold it", len(others))
 	}
@@ -260,13 +260,13 @@ func (b *blaming) remarks(v blameVerdict, held []blameEntry) {
 	for _, e := range held {
 		switch {
 		case e.operation == "apply":
-			b.say(steps.Warning, "%s applied %s: it restores its own value at its next pass.", clip(e.manager, 128), b.what())
+			b.say(steps.Warning, "%s applied %s: it restores its own value at its next pass.", steps.Clip(e.manager, 128), b.what())
 		case e.subresource == "scale":
-			b.say(steps.Info, "%s wrote through the scale subresource, as an autoscaler and `kubectl scale` do.", clip(e.manager, 128))
+			b.say(steps.Info, "%s wrote through the scale subresource, as an autoscaler and `kubectl scale` do.", steps.Clip(e.manager, 128))
 		case e.manager == "kube-controller-manager":
 			b.say(steps.Info, "All controllers of kube-controller-manager write under its one name; the audit log tells which.")
 		case e.byPerson() && e.manager != fieldManager:
-			b.say(steps.Info, "%s is what people type, and what scripts and CronJobs run: ask before you take it for a person.", clip(e.manager, 128))
+			b.say(steps.Info, "%s is what people type, and what scripts and CronJobs run: ask before you take it for a person.", steps.Clip(e.manager, 128))
 		}
 	}
 	if b.o.GetAnnotations()[lastApplied] != "" {
@@ -304,7 +304,7 @@ func (b *blaming) inputs(ctx context.Context) {
 		b.facts.Unknown("they are looked for by the value of one field, which is not read", "inputs")
 		return
 	}
-	found, err := b.c.inputs(ctx, b.t, b.place.Value)
+	found, err := inputsOf(ctx, b.c, b.t, b.place.Value)
 	if err != nil {
 		b.facts.Unknown(err.Error(), "inputs")
 		return
@@ -317,12 +317,12 @@ func inputsFinding(what string, found []string) []steps.Finding {
 	if len(found) == 0 {
 		return []steps.Finding{{Level: steps.Info, Say: "No ConfigMap of its namespace holds the value of " + what + ": its input may be a Secret, another namespace, or a file on a node."}}
 	}
-	return []steps.Finding{{Level: steps.Warning, Say: what + " may be made from " + clip(strings.Join(found, "; "), 500) + "."}}
+	return []steps.Finding{{Level: steps.Warning, Say: what + " may be made from " + steps.Clip(strings.Join(found, "; "), 500) + "."}}
 }
 
 // company tells who would undo a change.
 func (b *blaming) company(ctx context.Context) error {
-	w, err := b.c.ownership(ctx, b.t, b.o)
+	w, err := resolve(ctx, b.c, b.t, b.o)
 	if err != nil {
 		return err
 	}
@@ -331,7 +331,7 @@ func (b *blaming) company(ctx context.Context) error {
 	for _, o := range w.owners {
 		all = append(all, o.Name+" (paused: "+o.Paused+")")
 		if o.Paused != pausedYes {
-			b.say(steps.Warning, "%s would undo a change of %s. %s", o.Name, b.t, clip(o.How, 300))
+			b.say(steps.Warning, "%s would undo a change of %s. %s", o.Name, b.t, steps.Clip(o.How, 300))
 		}
 	}
 	if len(w.doubts) > 0 && !w.confirmed {

@@ -7,6 +7,7 @@ import (
 
 	smd "sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"handrail/steps"
 	"handrail/steps/kube/fieldpath"
 )
 
@@ -32,9 +33,9 @@ type blameEntry struct {
 func (e blameEntry) String() string {
 	how := e.operation
 	if e.subresource != "" {
-		how += " of " + clip(e.subresource, 60)
+		how += " of " + steps.Clip(e.subresource, 60)
 	}
-	return clip(e.manager, 128) + " (" + how + ", " + e.when() + ")"
+	return steps.Clip(e.manager, 128) + " (" + how + ", " + e.when() + ")"
 }
 
 func (e blameEntry) when() string {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"handrail/steps"
 	"handrail/steps/kube/fieldpath"
 )
 
@@ -17,11 +18,11 @@ const (
 	shortestInput = 4
 )
 
-// inputs are the ConfigMaps of the namespace that hold a value which somebody
+// inputsOf are the ConfigMaps of the namespace that hold a value which somebody
 // writes into the object again and again: what it may be made from. Secrets are
 // not searched. A protected one is named as such: it looks like the input, and is
 // to be left alone.
-func (c *client) inputs(ctx context.Context, t target, value any) ([]string, error) {
+func inputsOf(ctx context.Context, c *client, t target, value any) ([]string, error) {
 	text, ok := fieldpath.Text(value)
 	switch {
 	case !t.namespaced:
@@ -57,7 +58,7 @@ func (c *client) inputs(ctx context.Context, t target, value any) ([]string, err
 			return
 		}
 		slices.Sort(keys)
-		name := configMaps.label(t.namespace, o.GetName()) + ": " + clip(strings.Join(keys, ", "), 200)
+		name := configMaps.label(t.namespace, o.GetName()) + ": " + steps.Clip(strings.Join(keys, ", "), 200)
 		if mark, is := marks.of(o); is {
 			name += " (protected: " + mark + ")"
 		}

@@ -50,10 +50,10 @@ func (s *blameSchema) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// blameWholeIn returns who can tell whether a field of t is owned as a whole: a
+// wholeIn returns who can tell whether a field of t is owned as a whole: a
 // list without keys, or a map that is said to be atomic. Of metadata that is
 // known; for the rest the server describes its objects.
-func (c *client) blameWholeIn(ctx context.Context, t target, pl fieldpath.Place) func(n int) (bool, error) {
+func wholeIn(ctx context.Context, c *client, t target, pl fieldpath.Place) func(n int) (bool, error) {
 	var all *blameSchemas
 	return func(n int) (bool, error) {
 		if pl.Path[0].Name == "metadata" {

@@ -3,6 +3,7 @@ package kube
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -64,9 +65,9 @@ func conditionsOf(o object) map[string]condition {
 func namespaceSays(o object) []steps.Finding {
 	var out []steps.Finding
 	said := conditionsOf(o)
-	for _, name := range sortedKeys(said) {
+	for _, name := range slices.Sorted(maps.Keys(said)) {
 		if c := said[name]; c.status == "True" {
-			out = append(out, steps.Finding{Level: steps.Warning, Say: fmt.Sprintf("The namespace controller says %s: %s.", name, clip(c.message, 500))})
+			out = append(out, steps.Finding{Level: steps.Warning, Say: fmt.Sprintf("The namespace controller says %s: %s.", name, steps.Clip(c.message, 500))})
 		}
 	}
 	return out
@@ -74,12 +75,12 @@ func namespaceSays(o object) []steps.Finding {
 
 // deadAPIs lists the API services that the server cannot reach: one of them
 // stops the deletion of every namespace.
-func (c *client) deadAPIs(ctx context.Context) ([]steps.Finding, error) {
+func deadAPIs(ctx context.Context, c *client) ([]steps.Finding, error) {
 	var out []steps.Finding
 	err := c.sweep(ctx, "/apis/apiregistration.k8s.io/v1/apiservices", asJSON, nil, func(o object) {
 		if a := conditionsOf(o)["Available"]; a.status == "False" {
 			out = append(out, steps.Finding{Level: steps.Warning, Say: fmt.Sprintf(
-				"API service %s is not available (%s: %s): no namespace can be deleted until it is repaired.", clip(o.GetName(), 253), clip(a.reason, 100), clip(a.message, 300))})
+				"API service %s is not available (%s: %s): no namespace can be deleted until it is repaired.", steps.Clip(o.GetName(), 253), steps.Clip(a.reason, 100), steps.Clip(a.message, 300))})
 		}
 	})
 	slices.SortFunc(out, func(a, b steps.Finding) int { return strings.Compare(a.Say, b.Say) })

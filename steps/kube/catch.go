@@ -68,7 +68,7 @@ func (p catchProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 		return steps.Observation{}, err
 	}
 	if !plain(t.name) || t.namespaced && !plain(t.namespace) {
-		return steps.Observation{}, fmt.Errorf("%s: %q is no name of an object", t.resource, clip(t.name, 100))
+		return steps.Observation{}, fmt.Errorf("%s: %q is no name of an object", t.resource, steps.Clip(t.name, 100))
 	}
 	w := &watching{c: c, t: t, accept: asMetadata}
 	seen := &catching{path: path, secret: isSecret(t.resource)}
@@ -99,7 +99,7 @@ func (p catchProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 	if err := ctx.Err(); err != nil {
 		return steps.Observation{}, fmt.Errorf("watching %s: %w", t, err)
 	}
-	return c.caught(ctx, t, seen, window, out), nil
+	return caught(ctx, c, t, seen, window, out), nil
 }
 
 // follow watches to the end of the window. Where the watch leaves a hole it looks
@@ -172,7 +172,7 @@ func (c *catching) close(ctx context.Context, w *watching, see func(moment)) {
 }
 
 // caught tells what was seen.
-func (c *client) caught(ctx context.Context, t target, seen *catching, window time.Duration, out steps.Sink) steps.Observation {
+func caught(ctx context.Context, c *client, t target, seen *catching, window time.Duration, out steps.Sink) steps.Observation {
 	v := seen.judge()
 	obs := steps.Observation{Command: c.kubectl(t.namespace, "get", t.resource.String(), t.name, "-w", "--output-watch-events", "--show-managed-fields", "-o", "json")}
 	if gap := steps.Keep(out, "writes", steps.MediaText, func(w io.Writer) error { _, err := io.WriteString(w, seen.table()); return err }); gap != "" {
@@ -182,12 +182,12 @@ func (c *client) caught(ctx context.Context, t target, seen *catching, window ti
 	obs.Facts = catchFactsOf(v, seen)
 	what := t.String()
 	if len(seen.path) > 0 {
-		what = clip(seen.path.String(), 300) + " of " + what
+		what = steps.Clip(seen.path.String(), 300) + " of " + what
 	}
 	obs.Summary = catchSummary(v, what, window)
 	obs.Findings = seen.remarks(v, t, what, window)
 	if value, ok := seen.rewritten(v); ok {
-		if found, err := c.inputs(ctx, t, value); err != nil {
+		if found, err := inputsOf(ctx, c, t, value); err != nil {
 			obs.Facts["inputs"] = steps.Unknown(steps.Strings, err.Error())
 		} else {
 			obs.Facts["inputs"] = steps.StringsOf(found)
@@ -195,14 +195,14 @@ func (c *client) caught(ctx context.Context, t target, seen *catching, window ti
 		}
 	}
 	if v.writes > 0 && !seen.last.absent {
-		c.likely(ctx, t, seen.last.object, v, &obs)
+		likely(ctx, c, t, seen.last.object, v, &obs)
 	}
-	obs.Findings = append(obs.Findings, c.heard.said()...)
+	obs.Findings = append(obs.Findings, c.warnings()...)
 	return obs
 }
 
 // likely names who may have written what was seen, among all who may.
-func (c *client) likely(ctx context.Context, t target, o object, v catchVerdict, obs *steps.Observation) {
+func likely(ctx context.Context, c *client, t target, o object, v catchVerdict, obs *steps.Observation) {
 	within, cancel := context.WithTimeout(ctx, catchLikelyTime)
 	defer cancel()
 	w := &writers{c: c, t: t, o: o, gate: make(chan struct{}, writersAtOnce)}
@@ -214,7 +214,7 @@ func (c *client) likely(ctx context.Context, t target, o object, v catchVerdict,
 		}
 	}
 	if len(names) > 0 {
-		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Warning, Say: fmt.Sprintf("Of all that may write %s, first: %s", t, clip(strings.Join(names[:min(len(names), 3)], "; "), 700))})
+		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Warning, Say: fmt.Sprintf("Of all that may write %s, first: %s", t, steps.Clip(strings.Join(names[:min(len(names), 3)], "; "), 700))})
 	}
 	if v.writer != "" && len(w.unread) == 0 && len(names) == 0 {
 		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Warning, Say: "Nothing in the cluster that may write it was found: look at nodes (kube/node-report), CI and people."})
@@ -259,7 +259,7 @@ func catchFactsOf(v catchVerdict, seen *catching) map[string]steps.Value {
 	}
 	switch {
 	case v.writer != "":
-		f.Set("writer", steps.StringOf(clip(v.writer, longestValue)))
+		f.Set("writer", steps.StringOf(steps.Clip(v.writer, longestValue)))
 	case v.writes == 0 && v.hole:
 		f.Unknown(hole, "writer")
 	case v.writes == 0:
@@ -304,12 +304,12 @@ func catchSummary(v catchVerdict, what string, window time.Duration) string {
 	case v.writes == 0:
 		return fmt.Sprintf("Nothing wrote %s in %s.", what, window)
 	case v.reverts != nil && *v.reverts:
-		text = fmt.Sprintf("%s was put back by %s", what, clip(v.writer, 128))
+		text = fmt.Sprintf("%s was put back by %s", what, steps.Clip(v.writer, 128))
 		if v.writer == "" {
 			text = what + " was put back by nobody that is recorded"
 		}
 	case v.writer != "":
-		text += ", mostly by " + clip(v.writer, 128)
+		text += ", mostly by " + steps.Clip(v.writer, 128)
 	}
 	if v.ticks > 0 {
 		text += fmt.Sprintf(", every %s", v.tick.Round(100*time.Millisecond))

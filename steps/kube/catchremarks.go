@@ -13,7 +13,7 @@ func (c *catching) remarks(v catchVerdict, t target, what string, window time.Du
 		out = append(out, steps.Finding{Level: level, Say: fmt.Sprintf(format, args...)})
 	}
 	if v.derived {
-		say(steps.Critical, "%s is derived state: %s writes it again within a minute. Change what it is made from, or stop the writer first.", what, clip(v.writer, 128))
+		say(steps.Critical, "%s is derived state: %s writes it again within a minute. Change what it is made from, or stop the writer first.", what, steps.Clip(v.writer, 128))
 	}
 	switch {
 	case v.recreated:

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"time"
 
+	"handrail/steps"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -164,7 +166,7 @@ func (w *watching) event(kind string, raw []byte, see func(moment)) error {
 		if json.Unmarshal(raw, &s) == nil && s.Code == http.StatusGone {
 			return errHole
 		}
-		return fmt.Errorf("watch of %s: %w: %s says %q", w.t, io.ErrUnexpectedEOF, w.c.Server, clip(s.Message, 300))
+		return fmt.Errorf("watch of %s: %w: %s says %q", w.t, io.ErrUnexpectedEOF, w.c.Server, steps.Clip(s.Message, 300))
 	}
 	if kind == "BOOKMARK" {
 		var b metav1.PartialObjectMetadata
@@ -183,7 +185,7 @@ func (w *watching) event(kind string, raw []byte, see func(moment)) error {
 	case "DELETED":
 		m.absent = true
 	default:
-		return fmt.Errorf("watch of %s: %s sends an event %q", w.t, w.c.Server, clip(kind, 60))
+		return fmt.Errorf("watch of %s: %s sends an event %q", w.t, w.c.Server, steps.Clip(kind, 60))
 	}
 	see(m)
 	return nil

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	smd "sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"handrail/steps"
 	"handrail/steps/kube/fieldpath"
 )
 
@@ -223,7 +224,7 @@ func (c *catching) table() string {
 	var b strings.Builder
 	fmt.Fprintln(&b, "SEEN\tWRITER\tFIELD")
 	line := func(at time.Time, who, field string) {
-		fmt.Fprintf(&b, "%s\t%s\t%s\n", at.UTC().Format("2006-01-02T15:04:05.000Z"), flat(who), field)
+		fmt.Fprintf(&b, "%s\t%s\t%s\n", at.UTC().Format("2006-01-02T15:04:05.000Z"), steps.Flat(who), field)
 	}
 	line(c.first.at, "as it was at first", letter(c.base))
 	for _, w := range c.writes {
@@ -241,7 +242,7 @@ func (c *catching) table() string {
 		line(w.at, w.String(), field)
 	}
 	for _, h := range c.holes {
-		fmt.Fprintln(&b, "hole: "+flat(h))
+		fmt.Fprintln(&b, "hole: "+steps.Flat(h))
 	}
 	return b.String()
 }

@@ -87,7 +87,7 @@ func (w *answering) row(r steps.Standing) {
 		w.More++
 		return
 	}
-	r.What, r.Detail = oneLine(r.What), clip(r.Detail, 600)
+	r.What, r.Detail = steps.OneLine(r.What, 200), steps.Clip(r.Detail, 600)
 	w.Rows = append(w.Rows, r)
 }
 
@@ -124,14 +124,14 @@ func (s *Centre) every(ctx context.Context, w *answering, r resource, accept str
 		}
 	}
 	if err != nil {
-		w.gap(what, s.c.late(ctx, err))
+		w.gap(what, lateError(ctx, s.c, err))
 		return
 	}
 	w.Seen = append(w.Seen, what)
 }
 
-// late says that the time for a question was up, where that is why it failed.
-func (c *client) late(ctx context.Context, err error) error {
+// lateError says that the time for a question was up, where that is why it failed.
+func lateError(ctx context.Context, c *client, err error) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return fmt.Errorf("%s did not answer in time: %w", c.Server, context.DeadlineExceeded)
 	}
@@ -154,7 +154,7 @@ func (s *Centre) finalizing(r resource, o object) (steps.Standing, bool) {
 	if at == nil || len(o.GetFinalizers()) == 0 {
 		return steps.Standing{}, false
 	}
-	row := steps.Standing{Level: steps.Warning, What: fmt.Sprintf("hangs in deletion, held by %s", clip(o.GetFinalizers()[0], 100)),
+	row := steps.Standing{Level: steps.Warning, What: fmt.Sprintf("hangs in deletion, held by %s", steps.Clip(o.GetFinalizers()[0], 100)),
 		Where: r.label(o.GetNamespace(), o.GetName()), Since: at.Time, Owner: keptBy(o), Command: s.get(r, o),
 		Runbook: "stuck-finalizer", Params: map[string]string{"resource": r.String(), "name": o.GetName()}}
 	if r.namespaced {

@@ -79,8 +79,8 @@ func (s *Centre) locked(ctx context.Context, w *answering) {
 		}
 		row := steps.Standing{Level: steps.Warning, What: "state is locked", Where: o.GetNamespace() + "/" + o.GetName(), Command: s.get(r, o)}
 		if json.Unmarshal([]byte(o.GetAnnotations()["app.terraform.io/lock-info"]), &info) == nil {
-			row.Owner, row.Since = clip(info.Who, 200), info.Created
-			row.What = "locked for " + clip(cmp.Or(info.Operation, "an unknown operation"), 60)
+			row.Owner, row.Since = steps.Clip(info.Who, 200), info.Created
+			row.What = "locked for " + steps.Clip(cmp.Or(info.Operation, "an unknown operation"), 60)
 		} else {
 			row.Detail = "The lock does not describe itself."
 		}
@@ -116,7 +116,7 @@ func (s *Centre) app(w *answering, r resource, o object, trouble func(object) (s
 func argoTrouble(o object) (steps.Standing, bool) {
 	row := steps.Standing{Level: steps.Warning}
 	if project := textIn(o, "spec", "project"); project != "" {
-		row.Owner = "project " + clip(project, 100)
+		row.Owner = "project " + steps.Clip(project, 100)
 	}
 	since := timeIn(o.Object, "status", "health", "lastTransitionTime")
 	finished := timeIn(o.Object, "status", "operationState", "finishedAt")

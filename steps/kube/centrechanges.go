@@ -26,7 +26,7 @@ func (s *Centre) manual(ctx context.Context, w *answering) {
 				return
 			}
 			row := steps.Standing{Level: steps.Warning, What: by.what(), Where: r.label(o.GetNamespace(), o.GetName()), Since: at, Owner: keeper,
-				Detail:  "Fields: " + clip(strings.Join(by.fields, ", "), 400),
+				Detail:  "Fields: " + steps.Clip(strings.Join(by.fields, ", "), 400),
 				Command: s.c.kubectl(o.GetNamespace(), "get", r.String(), o.GetName(), "-o", "yaml", "--show-managed-fields")}
 			w.row(row)
 		})
@@ -90,7 +90,7 @@ func byHand(entries []metav1.ManagedFieldsEntry) (hand, time.Time, bool) {
 			owned = owned.Union(set)
 		}
 		if e.Time != nil && e.Time.After(applied) {
-			applied, after = e.Time.Time, clip(e.Manager, 100)
+			applied, after = e.Time.Time, steps.Clip(e.Manager, 100)
 		}
 	}
 	var found hand
@@ -112,7 +112,7 @@ func byHand(entries []metav1.ManagedFieldsEntry) (hand, time.Time, bool) {
 			at = e.Time.Time
 		}
 		if found.manager == "" || e.Time != nil && at.Equal(e.Time.Time) {
-			found.manager = clip(e.Manager, 100)
+			found.manager = steps.Clip(e.Manager, 100)
 		}
 		left.Iterate(func(p fieldpath.Path) {
 			if name := p.String(); len(found.fields) < 20 && !strings.HasPrefix(name, ".metadata.annotations.kubectl.kubernetes.io/") {

@@ -25,7 +25,7 @@ func (s *Centre) drift(ctx context.Context, w *answering) {
 				row.Detail = strings.Join(names[:min(len(names), 10)], ", ")
 			}
 			if project := textIn(o, "spec", "project"); row.Owner == "" && project != "" {
-				row.Owner = "project " + clip(project, 100)
+				row.Owner = "project " + steps.Clip(project, 100)
 			}
 			w.row(row)
 		})
@@ -100,7 +100,7 @@ func (s *Centre) marked(o object) (string, bool) {
 
 func (s *Centre) granted(r resource, o object, mark string) steps.Standing {
 	role := textIn(o, "roleRef", "name")
-	row := steps.Standing{Level: steps.Warning, What: "gives " + clip(role, 100), Where: r.label(o.GetNamespace(), o.GetName()), Since: o.GetCreationTimestamp().Time,
+	row := steps.Standing{Level: steps.Warning, What: "gives " + steps.Clip(role, 100), Where: r.label(o.GetNamespace(), o.GetName()), Since: o.GetCreationTimestamp().Time,
 		Detail: mark, Command: s.get(r, o)}
 	if role == "cluster-admin" {
 		row.Level = steps.Critical
@@ -113,7 +113,7 @@ func (s *Centre) granted(r resource, o object, mark string) steps.Standing {
 		}
 	}
 	slices.Sort(who)
-	row.Owner = clip(strings.Join(who, ", "), 200)
+	row.Owner = steps.Clip(strings.Join(who, ", "), 200)
 	return row
 }
 

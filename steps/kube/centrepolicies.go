@@ -64,7 +64,7 @@ func (d *denial) add(o object, why string) {
 }
 
 func (d *denial) row(c *client, who string) steps.Standing {
-	return steps.Standing{Level: steps.Warning, Count: d.times, Where: who, What: fmt.Sprintf("denied %d times, last %s", d.times, clip(d.object, 150)),
+	return steps.Standing{Level: steps.Warning, Count: d.times, Where: who, What: fmt.Sprintf("denied %d times, last %s", d.times, steps.Clip(d.object, 150)),
 		Since: d.first, Detail: d.why, Command: c.kubectl("", "get", "events", "-A", "--field-selector", "type=Warning")}
 }
 
@@ -90,17 +90,17 @@ var (
 // deniedBy names the policy that a message says refused something.
 func deniedBy(message string) (who, why string, is bool) {
 	if m := vapDenial.FindStringSubmatch(message); m != nil {
-		return "validatingadmissionpolicy/" + clip(m[1], 253) + " by " + clip(m[2], 253), m[3], true
+		return "validatingadmissionpolicy/" + steps.Clip(m[1], 253) + " by " + steps.Clip(m[2], 253), m[3], true
 	}
 	m := webhookDenial.FindStringSubmatch(message)
 	if m == nil {
 		return "", "", false
 	}
-	who = "webhook " + clip(m[1], 253)
+	who = "webhook " + steps.Clip(m[1], 253)
 	if p := kyvernoPolicy.FindStringSubmatch(m[2]); p != nil {
-		who = "kyverno policy " + clip(p[1], 253)
+		who = "kyverno policy " + steps.Clip(p[1], 253)
 	} else if p := constraint.FindStringSubmatch(m[2]); p != nil && strings.HasSuffix(m[1], "gatekeeper.sh") {
-		who = "gatekeeper constraint " + clip(p[1], 253)
+		who = "gatekeeper constraint " + steps.Clip(p[1], 253)
 	}
 	return who, m[2], true
 }
@@ -136,7 +136,7 @@ func (s *Centre) reports(ctx context.Context, w *answering, r resource) {
 	})
 	for _, policy := range slices.Sorted(maps.Keys(by)) {
 		f := by[policy]
-		w.row(steps.Standing{Level: steps.Info, Count: f.times, Where: "policy " + clip(policy, 253) + " in " + r.plural,
+		w.row(steps.Standing{Level: steps.Info, Count: f.times, Where: "policy " + steps.Clip(policy, 253) + " in " + r.plural,
 			What: fmt.Sprintf("%d results fail in its reports", f.times), Since: f.last, Detail: f.why, Command: s.c.kubectl("", "get", r.String(), "-A")})
 	}
 }

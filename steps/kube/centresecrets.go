@@ -65,5 +65,5 @@ func storeOf(o object) string {
 	if name == "" {
 		return ""
 	}
-	return "store " + clip(name, 253)
+	return "store " + steps.Clip(name, 253)
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"handrail/steps"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
@@ -18,20 +20,20 @@ func keptBy(o object) string {
 	labels, annotations := o.GetLabels(), o.GetAnnotations()
 	for _, of := range []struct{ group, word string }{{fluxKustomize, "kustomization "}, {fluxHelm, "helmrelease "}} {
 		if name := labels[of.group+"/name"]; name != "" {
-			return of.word + clip(cmp.Or(labels[of.group+"/namespace"], o.GetNamespace()), 63) + "/" + clip(name, 253)
+			return of.word + steps.Clip(cmp.Or(labels[of.group+"/namespace"], o.GetNamespace()), 63) + "/" + steps.Clip(name, 253)
 		}
 	}
 	if release := annotations["meta.helm.sh/release-name"]; release != "" {
-		return "helm release " + clip(release, 100)
+		return "helm release " + steps.Clip(release, 100)
 	}
 	for _, ref := range o.GetOwnerReferences() {
 		if ref.Controller != nil && *ref.Controller {
-			return strings.ToLower(ref.Kind) + " " + clip(ref.Name, 253)
+			return strings.ToLower(ref.Kind) + " " + steps.Clip(ref.Name, 253)
 		}
 	}
 	for _, key := range []string{"owner", "team", "app.kubernetes.io/part-of"} {
 		if v := cmp.Or(annotations[key], labels[key]); v != "" {
-			return clip(v, 100)
+			return steps.Clip(v, 100)
 		}
 	}
 	return ""
@@ -93,6 +95,3 @@ func timeIn(m map[string]any, path ...string) time.Time {
 	}
 	return at
 }
-
-// oneLine keeps a text on one line of a list.
-func oneLine(s string) string { return clip(strings.Join(strings.Fields(s), " "), 200) }

@@ -32,7 +32,7 @@ func (pl *planning) inOrder(ctx context.Context) error {
 		case err != nil:
 			pl.unmet("ask for the right to read it, or for a person who has it", "Whether %s is repaired, which comes first, is not known: %v.", what, err)
 		case why != "":
-			pl.unmet(fmt.Sprintf("repair %s first", t), "%s comes first, and is not repaired: %s.", t, clip(why, 300))
+			pl.unmet(fmt.Sprintf("repair %s first", t), "%s comes first, and is not repaired: %s.", t, steps.Clip(why, 300))
 		default:
 			pl.show("comes after", "%s, which is repaired", t)
 		}
@@ -44,7 +44,7 @@ func (pl *planning) inOrder(ctx context.Context) error {
 // patch; "" for nothing.
 func (pl *planning) shows(ctx context.Context, plural, name, ops string) (t target, why string, err error) {
 	if !matches(objectName, name) {
-		return t, "", fmt.Errorf("%q is no name of an object", clip(name, 100))
+		return t, "", fmt.Errorf("%q is no name of an object", steps.Clip(name, 100))
 	}
 	r, err := pl.c.find(ctx, plural)
 	if err != nil {

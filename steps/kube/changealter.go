@@ -192,7 +192,7 @@ func (pl *planning) compare(live []byte, said answer, a alteration) error {
 		}
 	}
 	if len(beside) > 0 {
-		pl.show("also changes", "%s: by the server's own rules, or by an admission webhook or policy", clip(strings.Join(beside, ", "), 400))
+		pl.show("also changes", "%s: by the server's own rules, or by an admission webhook or policy", steps.Clip(strings.Join(beside, ", "), 400))
 	}
 	return nil
 }

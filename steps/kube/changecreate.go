@@ -98,7 +98,7 @@ func (g createGate) Preview(ctx context.Context, in steps.Params, out steps.Sink
 	if err != nil {
 		return steps.Preview{}, err
 	}
-	m, t, err := c.wanted(ctx, in)
+	m, t, err := wantedObject(ctx, c, in)
 	if err != nil {
 		return steps.Preview{}, err
 	}
@@ -120,7 +120,7 @@ func (g createGate) Preview(ctx context.Context, in steps.Params, out steps.Sink
 	p.Target = append(p.Target, steps.KV{Key: keyFinalizers, Value: nothing}, steps.KV{Key: keyDeletion, Value: nothing})
 	p.Shown = append(p.Shown, steps.KV{Key: keyVersion, Value: nothing})
 	s.o = object{Unstructured: &unstructured.Unstructured{Object: numbers(m).(map[string]any)}}
-	if why, is := s.c.protect.of(s.o); is {
+	if why, is := s.marks.of(s.o); is {
 		s.marked = append(s.marked, "the manifest bears "+why)
 	}
 	f.protected(s)
@@ -138,8 +138,8 @@ func (g createGate) Preview(ctx context.Context, in steps.Params, out steps.Sink
 	return p, s.rehearseMake(ctx, m, &p, out)
 }
 
-// wanted reads the manifest, and resolves what it is about.
-func (c *client) wanted(ctx context.Context, in steps.Params) (made, target, error) {
+// wantedObject reads the manifest, and resolves what it is about.
+func wantedObject(ctx context.Context, c *client, in steps.Params) (made, target, error) {
 	m, err := readManifest(c.env, in.Text("file"))
 	if err != nil {
 		return nil, target{}, err
@@ -158,7 +158,7 @@ func (c *client) wanted(ctx context.Context, in steps.Params) (made, target, err
 	own, given := textAt(m, "/metadata/namespace"), in.Text("namespace")
 	switch {
 	case own != "" && given != "" && own != given:
-		return nil, target{}, fmt.Errorf("the manifest says namespace %q, the step %q: which one is meant?", clip(own, 100), given)
+		return nil, target{}, fmt.Errorf("the manifest says namespace %q, the step %q: which one is meant?", steps.Clip(own, 100), given)
 	case own != "":
 		t.namespace = own
 	case given != "":
@@ -185,7 +185,7 @@ func (f floors) makeable(s *subject, m made) {
 		case "ownerReferences":
 			f.unmet("leave it to the owner to make it", "A manifest with ownerReferences makes what the garbage collector may take at once.")
 		default:
-			f.unmet("take it out of the manifest", "metadata.%s is the server's to give.", clip(key, 60))
+			f.unmet("take it out of the manifest", "metadata.%s is the server's to give.", steps.Clip(key, 60))
 		}
 	}
 	if _, is := m["status"]; is {

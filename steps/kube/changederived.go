@@ -3,6 +3,7 @@ package kube
 import (
 	"strings"
 
+	"handrail/steps"
 	"handrail/steps/kube/patch"
 )
 
@@ -19,6 +20,18 @@ func (pl *planning) rewritten(ops []patch.Op) {
 		pointers = append(pointers, strings.TrimSuffix(op.Path, "/-"))
 	}
 	for _, doubt := range pl.derived(pl.subject, pointers) {
-		pl.show("written at an unknown time", "%s", clip(doubt, 300))
+		pl.show("written at an unknown time", "%s", steps.Clip(doubt, 300))
 	}
+}
+
+// derived refuses to change what somebody rewrites: the change would be gone
+// before the person has looked at it.
+func (f floors) derived(s *subject, pointers []string) (doubts []string) {
+	now, clockless := s.c.now()
+	fields, doubts := derivedFields(s.o, pointers, now, clockless)
+	for _, d := range fields {
+		f.unmet("change what it is made from: kube/writers lists who writes it, kube/catch shows their rhythm; stop the writer first if there is no input",
+			"%s of %s was rewritten less than a minute ago by %s: it is derived state, and a change of it would not last.", d.field, s.t, d.writer)
+	}
+	return doubts
 }

@@ -3,14 +3,13 @@ package kube
 import "handrail/steps"
 
 // changeKinds returns the gates that change one named object.
-func changeKinds(what []steps.Field, uid steps.Field) []steps.Kind {
-	with := func(more ...steps.Field) []steps.Field {
-		return append(append(what[:len(what):len(what)], uid), more...)
-	}
+func changeKinds() []steps.Kind {
+	uid := steps.Field{Name: "uid", Type: steps.Ident, Required: true, Doc: "UID of the object as it was read: another one is another object"}
+	with := func(more ...steps.Field) []steps.Field { return append(objectFields(uid), more...) }
 	ops := steps.Field{Name: "patch", Type: steps.String, Required: true,
 		Doc: "list of operations as JSON or YAML: {op: add|replace|remove, path: /spec/…, value: …}; an item of a list is [name=…], or - for the end"}
 	tested := "patches the object with a JSON patch that tests its UID, its version and each old value"
-	return []steps.Kind{
+	kinds := []steps.Kind{
 		{
 			Name: "kube/patch", Class: steps.Repair, Params: with(append([]steps.Field{ops, afterField()}, weakenFields()...)...),
 			Doc:     "Changes named fields of one object. Refuses identity, status, finalizers, owners, what can never be changed, and fields that another writer owns. Takes nothing away and opens nothing but where the runbook says so.",
@@ -76,5 +75,22 @@ func changeKinds(what []steps.Field, uid steps.Field) []steps.Kind {
 			Touches: []string{tested},
 			Changes: newNarrowGate,
 		},
+		{
+			Name: "kube/strip-finalizer", Class: steps.Repair,
+			Params:  with(steps.Field{Name: "finalizer", Type: steps.String, Required: true, Pattern: finalizerName, Doc: "the one finalizer to remove"}, controllerField()),
+			Doc:     "Removes one finalizer from one object. Refuses where its controller is alive or unknown, where somebody manages the object, and where the object is another one by UID.",
+			Touches: []string{"patches the object with a JSON patch that tests its UID, its version and the finalizer"},
+			Changes: func(e steps.Env) steps.Gater { return stripGate{e} },
+		},
+		{
+			Name: "kube/delete", Class: steps.Repair, Params: with(weakenFields()[0]),
+			Doc:     "Deletes one object by name and UID, its children in the background. Refuses while a finalizer holds it or a controller manages it, and what limits other objects, unless the runbook says so.",
+			Touches: []string{"deletes the object with preconditions on its UID and its version"},
+			Changes: func(e steps.Env) steps.Gater { return deleteGate{e} },
+		},
 	}
+	for i := range kinds {
+		kinds[i].Again = againAfter // the target of every gate is read again after its act
+	}
+	return kinds
 }

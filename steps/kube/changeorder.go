@@ -111,7 +111,7 @@ func opsOf(kvs []steps.KV, key string) ([]patch.Op, error) {
 	}
 	var ops []patch.Op
 	if err := json.Unmarshal([]byte(text), &ops); err != nil || len(ops) == 0 {
-		return nil, fmt.Errorf("the patch is %q, which is none or was redacted", clip(text, 200))
+		return nil, fmt.Errorf("the patch is %q, which is none or was redacted", steps.Clip(text, 200))
 	}
 	return ops, nil
 }
@@ -194,7 +194,7 @@ func lacks(doc map[string]any, op patch.Op) string {
 	case !there:
 		return at + " is not there"
 	case !within(op.Value, got):
-		return fmt.Sprintf("%s is %s", at, clip(shownValue(got), 120))
+		return fmt.Sprintf("%s is %s", at, steps.Clip(shownValue(got), 120))
 	}
 	return ""
 }

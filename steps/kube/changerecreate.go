@@ -86,18 +86,18 @@ func (pl *planning) replaceable(ctx context.Context) error {
 	if pl.t.kind == "PersistentVolumeClaim" {
 		return pl.unbound(ctx)
 	}
-	b, err := pl.c.children(ctx, pl.t, pl.o)
+	b, err := childrenOf(ctx, pl.c, pl.t, pl.o, pl.subject.marks)
 	if err != nil {
 		return err
 	}
 	if len(b.names) > 0 {
-		pl.unmet("let them end, or deal with them one by one", "%s owns %s, which would go with it.", pl.t, clip(strings.Join(b.names, ", "), 300))
+		pl.unmet("let them end, or deal with them one by one", "%s owns %s, which would go with it.", pl.t, steps.Clip(strings.Join(b.names, ", "), 300))
 	}
 	if why := b.unread(); why != "" {
-		pl.show("what it owns", "nothing that was seen; not known: %s", clip(why, 300))
+		pl.show("what it owns", "nothing that was seen; not known: %s", steps.Clip(why, 300))
 	}
 	if why := b.lacks("pods"); why != "" && pl.t.kind == "Job" {
-		pl.unmet("ask for the right to list Pods, or for somebody who has it", "Whether Pods would go with %s is not known: %s.", pl.t, clip(why, 300))
+		pl.unmet("ask for the right to list Pods, or for somebody who has it", "Whether Pods would go with %s is not known: %s.", pl.t, steps.Clip(why, 300))
 	}
 	if n, _, _ := unstructured.NestedInt64(pl.o.Object, "status", "active"); n > 0 {
 		pl.unmet("let it end, or pause it first", "%s is running: %d Pods are active.", pl.t, n)
@@ -111,7 +111,7 @@ func (pl *planning) unbound(ctx context.Context) error {
 	volume, _, _ := unstructured.NestedString(pl.o.Object, "spec", "volumeName")
 	if phase != "Pending" || volume != "" {
 		pl.unmet("copy its data to a new claim of another name, and let the workload use that",
-			"%s is not just waiting (phase %s, volume %s): its data could go with it.", pl.t, orNothing(phase), orNothing(clip(volume, 100)))
+			"%s is not just waiting (phase %s, volume %s): its data could go with it.", pl.t, orNothing(phase), orNothing(steps.Clip(volume, 100)))
 	}
 	var users, waiting []string
 	err := pl.c.sweep(ctx, pods().path(pl.t.namespace, ""), asJSON, nil, func(pod object) {
@@ -135,10 +135,10 @@ func (pl *planning) unbound(ctx context.Context) error {
 	case err != nil:
 		pl.unmet("ask for the right to list Pods, or for somebody who has it", "Whether a Pod uses %s is not known: %v.", pl.t, err)
 	case len(users) > 0:
-		pl.unmet("let them end first", "Pods that a node knows use %s: %s.", pl.t, clip(strings.Join(users, ", "), 300))
+		pl.unmet("let them end first", "Pods that a node knows use %s: %s.", pl.t, steps.Clip(strings.Join(users, ", "), 300))
 	}
 	if len(waiting) > 0 {
-		pl.show("waits for it", "pod/%s", clip(strings.Join(waiting, ", pod/"), 300))
+		pl.show("waits for it", "pod/%s", steps.Clip(strings.Join(waiting, ", pod/"), 300))
 	}
 	return nil
 }

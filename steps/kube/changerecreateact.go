@@ -72,15 +72,15 @@ func (g recreateGate) Act(ctx context.Context, a *steps.Approval, out steps.Sink
 	ctx2 := context.WithoutCancel(ctx) // half of it is worse than all of it
 	first := o
 	first.ops, first.removed = nil, nil
-	done, err := c.perform(ctx, first, r.first, judgeDelete, out)
+	done, err := perform(ctx, c, first, r.first, judgeDelete, out)
 	if err != nil || done.Result != steps.Done {
 		return done, err
 	}
-	if why := c.untilGone(ctx2, first); why != "" {
+	if why := untilGone(ctx2, c, first); why != "" {
 		done.Result, done.Response = steps.Failed, "Its first half took effect: "+why+" Nothing was made in its place; once it is gone, the copy that the act is undone from makes it again."
 		return done, nil
 	}
-	o2, err := c.secondHalf(ctx2, o, r, out)
+	o2, err := secondHalf(ctx2, c, o, r, out)
 	// Each of its requests is in the audit log by an id of its own.
 	o2.After = append(o2.After, audits(done)...)
 	return o2, err
@@ -92,9 +92,9 @@ func audits(o steps.Outcome) []steps.KV {
 }
 
 // untilGone waits for a deleted object to go; "" says that it has.
-func (c *client) untilGone(ctx context.Context, o order) string {
+func untilGone(ctx context.Context, c *client, o order) string {
 	for began := c.env.Now(); ; {
-		now, err := c.sight(ctx, o)
+		now, err := sightAt(ctx, c, o)
 		switch {
 		case err == nil && now.absent:
 			return ""
@@ -112,7 +112,7 @@ func (c *client) untilGone(ctx context.Context, o order) string {
 }
 
 // secondHalf makes the new object, and puts the old one back where that fails.
-func (c *client) secondHalf(ctx context.Context, o order, r recreation, out steps.Sink) (steps.Outcome, error) {
+func secondHalf(ctx context.Context, c *client, o order, r recreation, out steps.Sink) (steps.Outcome, error) {
 	fresh := o
 	fresh.uid, fresh.version, fresh.finalizers, fresh.deletion, fresh.removed = nothing, nothing, nil, nothing, nil
 	post := func(m made) (steps.Outcome, error) {
@@ -121,7 +121,7 @@ func (c *client) secondHalf(ctx context.Context, o order, r recreation, out step
 			return unsent(err.Error()), nil
 		}
 		fresh.ops = m.ops()
-		return c.perform(ctx, fresh, sent, judgeMake, out)
+		return perform(ctx, c, fresh, sent, judgeMake, out)
 	}
 	second, err := post(r.changed)
 	switch {
@@ -132,7 +132,7 @@ func (c *client) secondHalf(ctx context.Context, o order, r recreation, out step
 		return second, nil
 	}
 	why := "The second half failed. " + second.Response
-	if now, err := c.sight(ctx, fresh); err == nil && !now.absent {
+	if now, err := sightAt(ctx, c, fresh); err == nil && !now.absent {
 		second.Result, second.After = steps.Failed, append(now.after(""), audits(second)...)
 		second.Response = fmt.Sprintf("%s One of its name is there, UID %s%s; the old content was not put back over it.", why, now.UID, now.by())
 		return second, nil

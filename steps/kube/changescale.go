@@ -63,7 +63,7 @@ func (pl *planning) autoscalers(ctx context.Context) error {
 			}
 			low, _, _ := unstructured.NestedInt64(o.Object, "spec", "minReplicas")
 			high, _, _ := unstructured.NestedInt64(o.Object, "spec", "maxReplicas")
-			pl.p.Owners = append(pl.p.Owners, steps.Owner{Name: "horizontalpodautoscaler/" + pl.t.namespace + "/" + clip(o.GetName(), 253), Paused: pausedNo,
+			pl.p.Owners = append(pl.p.Owners, steps.Owner{Name: "horizontalpodautoscaler/" + pl.t.namespace + "/" + steps.Clip(o.GetName(), 253), Paused: pausedNo,
 				How: fmt.Sprintf("it sets the number by itself, from %d to %d: change its bounds instead", max(low, 1), high)})
 		})
 	}

@@ -59,9 +59,9 @@ func (pl *planning) pauseWords(pause bool) {
 	last, _, _ := unstructured.NestedString(pl.o.Object, "status", "lastScheduleTime")
 	switch {
 	case pl.t.kind == "CronJob" && pause:
-		pl.p.Effect = fmt.Sprintf("start no Job of %s any more (schedule %q). %d Jobs that run now go on to their end.", pl.t, clip(schedule, 100), len(running))
+		pl.p.Effect = fmt.Sprintf("start no Job of %s any more (schedule %q). %d Jobs that run now go on to their end.", pl.t, steps.Clip(schedule, 100), len(running))
 	case pl.t.kind == "CronJob":
-		pl.p.Effect = fmt.Sprintf("let %s start Jobs again (schedule %q, last %s). A run that was missed may start at once.", pl.t, clip(schedule, 100), orNothing(clip(last, 30)))
+		pl.p.Effect = fmt.Sprintf("let %s start Jobs again (schedule %q, last %s). A run that was missed may start at once.", pl.t, steps.Clip(schedule, 100), orNothing(steps.Clip(last, 30)))
 	case pl.t.kind == "Job" && pause:
 		pl.p.Effect = fmt.Sprintf("stop %s: its %d running Pods are deleted, and what they did so far stays done.", pl.t, active)
 	case pl.t.kind == "Job":

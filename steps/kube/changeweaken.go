@@ -35,7 +35,7 @@ func (f floors) holdsTo(p *steps.Preview, in steps.Params, t target, changes []w
 			does = "takes away"
 		}
 		if declares(in, c) {
-			p.Shown = append(p.Shown, steps.KV{Key: "what it " + does, Value: fmt.Sprintf("%s, as the runbook says: %s", c.Path, clip(c.Why, 300))})
+			p.Shown = append(p.Shown, steps.KV{Key: "what it " + does, Value: fmt.Sprintf("%s, as the runbook says: %s", c.Path, steps.Clip(c.Why, 300))})
 			continue
 		}
 		if told++; told > mostWeak {
@@ -45,7 +45,7 @@ func (f floors) holdsTo(p *steps.Preview, in steps.Params, t target, changes []w
 		if c.Never {
 			cure = fmt.Sprintf("change it where %s is made, with a review; no gate does it", t)
 		}
-		f.unmet(cure, "The change %s %s of %s: %s.", does, c.Path, t, ended(clip(c.Why, 300)))
+		f.unmet(cure, "The change %s %s of %s: %s.", does, c.Path, t, ended(steps.Clip(c.Why, 300)))
 	}
 	if told > mostWeak {
 		f.unmet("make one repair at a time", "The change takes away or opens %d more places of %s.", told-mostWeak, t)

@@ -71,7 +71,7 @@ type webhookEntry struct {
 }
 
 func (e webhookEntry) String() string {
-	return fmt.Sprintf("%s: %s; %s; where it cannot be asked: %s; asks %s", clip(e.name, 200), clip(orNothing(strings.Join(e.rules, ", ")), 300), cmp.Or(e.exempts, "in every namespace"), e.policy, e.place)
+	return fmt.Sprintf("%s: %s; %s; where it cannot be asked: %s; asks %s", steps.Clip(e.name, 200), steps.Clip(orNothing(strings.Join(e.rules, ", ")), 300), cmp.Or(e.exempts, "in every namespace"), e.policy, e.place)
 }
 
 func webhookEntries(doc map[string]any) []webhookEntry {
@@ -88,7 +88,7 @@ func webhookEntries(doc map[string]any) []webhookEntry {
 		var limits []string
 		for _, key := range []string{"namespaceSelector", "objectSelector", "matchConditions"} {
 			if v := m[key]; !vacant(v) {
-				limits = append(limits, key+" "+clip(shownValue(v), 150))
+				limits = append(limits, key+" "+steps.Clip(shownValue(v), 150))
 			}
 		}
 		e.exempts = strings.Join(limits, ", ")
@@ -116,7 +116,7 @@ func words(v any) []string {
 	list, _ := v.([]any)
 	var out []string
 	for _, item := range list {
-		out = append(out, clip(fmt.Sprint(item), 60))
+		out = append(out, steps.Clip(fmt.Sprint(item), 60))
 	}
 	return out
 }
@@ -130,8 +130,8 @@ func servedBy(o object, entries []webhookEntry) []steps.KV {
 		}
 	}
 	m := markersOf(o)
-	return []steps.KV{{Key: "asks", Value: orNothing(clip(strings.Join(places, ", "), 300))},
-		{Key: "managed by", Value: orNothing(clip(cmp.Or(m.managedBy, m.ownerValue, m.release), 200))},
+	return []steps.KV{{Key: "asks", Value: orNothing(steps.Clip(strings.Join(places, ", "), 300))},
+		{Key: "managed by", Value: orNothing(steps.Clip(cmp.Or(m.managedBy, m.ownerValue, m.release), 200))},
 		{Key: "written by", Value: orNothing(strings.TrimPrefix(strings.Trim((sighting{ObjectMeta: metav1.ObjectMeta{ManagedFields: o.GetManagedFields()}}).by(), " ()"), "last recorded writer: "))}}
 }
 
@@ -152,7 +152,7 @@ func planNarrow(_ context.Context, pl *planning) error {
 		for _, e := range entries {
 			names = append(names, e.name)
 		}
-		pl.unmet("name one of its entries", "%s has no webhook %q; it has %s.", pl.t, clip(name, 200), orNothing(clip(strings.Join(names, ", "), 600)))
+		pl.unmet("name one of its entries", "%s has no webhook %q; it has %s.", pl.t, steps.Clip(name, 200), orNothing(steps.Clip(strings.Join(names, ", "), 600)))
 		return nil
 	}
 	e := entries[at]

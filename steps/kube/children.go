@@ -3,6 +3,7 @@ package kube
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -10,10 +11,6 @@ import (
 	"handrail/steps"
 	"handrail/steps/fault"
 )
-
-// listsAtOnce is how many lists are under way together; the server queues what
-// is more than its share.
-const listsAtOnce = 8
 
 // brood is what names an object as its owner by UID.
 type brood struct {
@@ -23,9 +20,10 @@ type brood struct {
 	guarded []string // those that are protected, and by what
 }
 
-// children looks through every kind of object in the namespace of o; of a
-// cluster-wide owner it sees the cluster-wide children alone.
-func (c *client) children(ctx context.Context, t target, o object) (brood, error) {
+// childrenOf looks through every kind of object in the namespace of o; of a
+// cluster-wide owner it sees the cluster-wide children alone. Those that bear a
+// mark of p are guarded; nil looks for none.
+func childrenOf(ctx context.Context, c *client, t target, o object, p protection) (brood, error) {
 	var b brood
 	all, trouble := c.listable(t.namespaced)
 	if trouble != "" {
@@ -55,7 +53,7 @@ func (c *client) children(ctx context.Context, t target, o object) (brood, error
 				defer mu.Unlock()
 				if uid := string(child.GetUID()); !seen[uid] { // one object may be served under two groups
 					seen[uid] = true
-					b.add(r, child, c.protect)
+					b.add(r, child, p)
 				}
 			})
 			if err != nil {
@@ -92,7 +90,7 @@ func (b *brood) add(r resource, child object, p protection) {
 	}
 	b.names = append(b.names, name)
 	if held := child.GetFinalizers(); len(held) > 0 {
-		b.held = append(b.held, name+" ("+clip(strings.Join(held, ", "), 200)+")")
+		b.held = append(b.held, name+" ("+steps.Clip(strings.Join(held, ", "), 200)+")")
 	}
 }
 
@@ -126,9 +124,9 @@ func remains(b brood, keepers map[string]keeper) (steps.Value, string) {
 	if why := b.unread(); why != "" {
 		return steps.Value{}, "not all children could be looked for: " + why
 	}
-	for _, name := range sortedKeys(keepers) {
+	for _, name := range slices.Sorted(maps.Keys(keepers)) {
 		if k := keepers[name]; !k.nothing {
-			return steps.Value{}, fmt.Sprintf("no child is left, but what %s guards cannot be seen from the cluster (%s)", clip(name, 200), k.leak)
+			return steps.Value{}, fmt.Sprintf("no child is left, but what %s guards cannot be seen from the cluster (%s)", steps.Clip(name, 200), k.leak)
 		}
 	}
 	return steps.EnumOf("none"), ""

@@ -83,7 +83,7 @@ func claimWhy(p claim, classes map[string]claimClass, read bool, said []event) (
 		case class.VolumeBindingMode == "WaitForFirstConsumer" && p.Metadata.Annotations[claimNode] == "":
 			return claimWaiting, "it is bound when the first Pod that uses it gets a node"
 		}
-		return claimProvisioning, fmt.Sprintf("provisioner %s has not made its volume", clip(class.Provisioner, 200))
+		return claimProvisioning, fmt.Sprintf("provisioner %s has not made its volume", steps.Clip(class.Provisioner, 200))
 	}
 }
 
@@ -97,7 +97,7 @@ func mapValues(m map[string]claimClass) []claimClass {
 
 func claimBySaid(said []event) (claimVerdict, string) {
 	for _, e := range slices.Backward(said) {
-		text := oneLongLine(e.Message)
+		text := steps.OneLine(e.Message, 600)
 		switch {
 		case e.Reason == "ProvisioningFailed" && strings.Contains(e.Message, "storageclass") && strings.Contains(e.Message, "not found"):
 			return claimMissing, text
@@ -132,10 +132,10 @@ func (p claimProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 	}
 	f := steps.NewFacts(claimFacts())
 	f.Set("count", steps.IntOf(int64(len(all))))
-	classes, unread := c.claimClasses(inner, f)
+	classes, unread := claimClasses(inner, c, f)
 	events, eventsUnread := &eventHeap{}, ""
 	if slices.ContainsFunc(all, func(p claim) bool { return p.Status.Phase == "Pending" }) {
-		if events, err = c.eventsIn(inner, ns, "involvedObject.kind=PersistentVolumeClaim"); err != nil {
+		if events, err = eventsIn(inner, c, ns, "involvedObject.kind=PersistentVolumeClaim"); err != nil {
 			eventsUnread = workloadWhy(err)
 			s.gap("events of the claims were not read: %s", eventsUnread)
 		}
@@ -151,13 +151,13 @@ func (p claimProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 	}
 	claimTell(&s, f, all, classes, unread, events.events())
 	s.obs.Summary = claimSummary(f, ns, len(all))
-	s.obs.Findings = append(s.obs.Findings, c.heard.said()...)
+	s.obs.Findings = append(s.obs.Findings, c.warnings()...)
 	s.obs.Facts = f.Rest("not read")
 	return s.obs, nil
 }
 
 // claimClasses reads the classes of the cluster, which not everybody may see.
-func (c *client) claimClasses(ctx context.Context, f steps.Facts) (map[string]claimClass, string) {
+func claimClasses(ctx context.Context, c *client, f steps.Facts) (map[string]claimClass, string) {
 	classes, names := map[string]claimClass{}, []string{}
 	r := resource{group: "storage.k8s.io", version: "v1", plural: "storageclasses", kind: "StorageClass"}
 	err := workloadSweep(ctx, c, r.path("", ""), url.Values{}, func(k claimClass) {
@@ -189,7 +189,7 @@ func claimTell(s *workloadSaying, f steps.Facts, all []claim, classes map[string
 		switch p.Status.Phase {
 		case "Lost":
 			lost = append(lost, name)
-			s.say(steps.Critical, "Claim %s has lost its volume %s. Do not delete it: what it held may still be on the volume's other end.", name, clip(p.Spec.VolumeName, 253))
+			s.say(steps.Critical, "Claim %s has lost its volume %s. Do not delete it: what it held may still be on the volume's other end.", name, steps.Clip(p.Spec.VolumeName, 253))
 		case "Pending":
 			var said []event
 			for _, e := range events {
@@ -212,7 +212,7 @@ func claimTell(s *workloadSaying, f steps.Facts, all []claim, classes map[string
 	}
 	f.Set("lost", steps.StringsOf(lost))
 	if len(unsaid) > 0 {
-		why := fmt.Sprintf("why claim %s is Pending is not known: %s", clip(strings.Join(unsaid, ", "), 300), unread)
+		why := fmt.Sprintf("why claim %s is Pending is not known: %s", steps.Clip(strings.Join(unsaid, ", "), 300), unread)
 		f.Unknown(why, "pending", "missing_class", "no_class", "provisioning", "waiting")
 		s.say(steps.Warning, "%s.", why)
 		return
@@ -232,11 +232,11 @@ func claimSummary(f steps.Facts, ns string, count int) string {
 	case count == 0:
 		return fmt.Sprintf("Namespace %s has no claim.", ns)
 	case len(lost) > 0:
-		return fmt.Sprintf("Claims of namespace %s that lost their volume: %s.", ns, clip(strings.Join(lost, ", "), 300))
+		return fmt.Sprintf("Claims of namespace %s that lost their volume: %s.", ns, steps.Clip(strings.Join(lost, ", "), 300))
 	case !pending.Known():
 		return fmt.Sprintf("Namespace %s has %d claims; why some are Pending is not known.", ns, count)
 	case len(pending.Strings()) > 0:
-		return fmt.Sprintf("Claims of namespace %s that are Pending: %s.", ns, clip(strings.Join(pending.Strings(), ", "), 300))
+		return fmt.Sprintf("Claims of namespace %s that are Pending: %s.", ns, steps.Clip(strings.Join(pending.Strings(), ", "), 300))
 	case len(f.Got("waiting").Strings()) > 0:
 		return fmt.Sprintf("Namespace %s has %d claims; those that are Pending wait for their first Pod, which is no fault.", ns, count)
 	}

@@ -3,10 +3,8 @@ package kube
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"net/url"
 	"sync"
@@ -38,9 +36,6 @@ const (
 	// mostBytes bounds one answer: a server that answers without end must not fill
 	// the memory of the machine that the incident is worked on.
 	mostBytes = 256 << 20
-	// skewTolerance is how far the clocks of server and operator may differ
-	// before an age is unknown.
-	skewTolerance = 2 * time.Minute
 )
 
 // client reads from one cluster and cannot write.
@@ -54,8 +49,7 @@ type client struct {
 	mapper meta.RESTMapper
 	heard  *hearing
 
-	buffers sync.Pool  // of *bytes.Buffer, for pages
-	protect protection // what a gate looks for in the children of its object; nil for a probe
+	buffers sync.Pool // of *bytes.Buffer, for pages
 }
 
 // connect makes a client for the operator's cluster. Nothing is asked of the
@@ -120,6 +114,21 @@ func (c *client) config(guard func(http.RoundTripper) http.RoundTripper) *rest.C
 	return cfg
 }
 
+// guarded makes a client of its own for the cluster, whose every request passes
+// guard, a guard of steps/transport that says what may leave. It follows no
+// redirect: a redirected write would be a second request.
+func (c *client) guarded(guard func(http.RoundTripper) http.RoundTripper) (*http.Client, error) {
+	client, err := rest.HTTPClientFor(c.config(func(next http.RoundTripper) http.RoundTripper {
+		return c.heard.listen(guard(next))
+	}))
+	if err != nil {
+		return nil, fmt.Errorf("client of %s: %w", c.Server, err)
+	}
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return client, nil
+}
+
+// stamps are what every request is marked with.
 func stamps(env steps.Env) []transport.Option {
 	agent := "handrail"
 	if env.Version != "" {
@@ -237,80 +246,5 @@ func (c *client) cluster(ctx context.Context) (string, error) {
 	return "", err
 }
 
-// hearing keeps what a server says beside its answers.
-type hearing struct {
-	mu       sync.Mutex
-	warnings []string
-	date     time.Time // the server's clock at its last answer
-	at       time.Time // ours at that moment
-}
-
-func (h *hearing) listen(next http.RoundTripper) http.RoundTripper { return ear{next, h} }
-
-// errPage says that no API server answered: one never sends a page, and the
-// bytes of a page would pass for a log.
-var errPage = errors.New("a page for a browser came instead of an answer, perhaps that of a proxy where one signs in")
-
-type ear struct {
-	next http.RoundTripper
-	h    *hearing
-}
-
-// RoundTrip implements http.RoundTripper.
-func (e ear) RoundTrip(req *http.Request) (*http.Response, error) {
-	resp, err := e.next.RoundTrip(req)
-	if err != nil {
-		return nil, err
-	}
-	if kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type")); err == nil && kind == "text/html" && resp.StatusCode/100 == 2 && req.Method == http.MethodGet {
-		_ = resp.Body.Close()
-		return nil, errPage
-	}
-	if date, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
-		e.h.mu.Lock()
-		e.h.date, e.h.at = date, time.Now()
-		e.h.mu.Unlock()
-	}
-	return resp, nil
-}
-
-// HandleWarningHeaderWithContext implements rest.WarningHandlerWithContext.
-func (h *hearing) HandleWarningHeaderWithContext(_ context.Context, code int, _ string, text string) {
-	if code != 299 || text == "" {
-		return
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, w := range h.warnings {
-		if w == text {
-			return
-		}
-	}
-	h.warnings = append(h.warnings, text)
-}
-
-// said returns the server's warnings as findings.
-func (h *hearing) said() []steps.Finding {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	var out []steps.Finding
-	for _, w := range h.warnings {
-		out = append(out, steps.Finding{Level: steps.Info, Say: "The server warns: " + clip(w, 300)})
-	}
-	return out
-}
-
-// now is the server's clock, or why nobody can tell: ages are counted between
-// two times of the server, so that a laptop with a wrong clock cannot make an
-// object look old.
-func (c *client) now() (time.Time, string) {
-	c.heard.mu.Lock()
-	defer c.heard.mu.Unlock()
-	if c.heard.date.IsZero() {
-		return time.Time{}, "the server did not say what time it is"
-	}
-	if skew := c.env.Now().Sub(c.heard.date.Add(time.Since(c.heard.at))); skew.Abs() > skewTolerance {
-		return time.Time{}, fmt.Sprintf("the clocks of this machine and of %s differ by %s: set the clock right first", c.Server, skew.Abs().Round(time.Second))
-	}
-	return c.heard.date, ""
-}
+// fieldManager is who writes, in the object's own books.
+const fieldManager = "handrail"

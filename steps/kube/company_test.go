@@ -88,7 +88,7 @@ func TestGuardOfAnActLetsNothingElseThrough(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := c.sender(once(c, allowed, "an-id"))
+	w, err := newSender(c, once(c, allowed, "an-id"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,3 +48,6 @@ func contentSum(o object, r resource) (string, error) {
 }
 
 func isSecret(r resource) bool { return r.group == "" && r.kind == "Secret" }
+
+// lastApplied repeats the whole object, for a Secret with its values.
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"

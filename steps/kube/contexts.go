@@ -87,7 +87,7 @@ func besides(own string, given []string) ([]string, error) {
 		switch {
 		case n == "" || slices.Contains(names, n):
 		case strings.HasPrefix(n, "-") || strings.ContainsFunc(n, unicode.IsControl):
-			return nil, fmt.Errorf("%q can be no context", clip(n, 100))
+			return nil, fmt.Errorf("%q can be no context", steps.Clip(n, 100))
 		default:
 			names = append(names, n)
 		}

@@ -148,7 +148,7 @@ func (f floors) deletable(s *subject) {
 	}
 }
 
-func orUnknown(status string) string { return cmp.Or(clip(status, 40), "unknown") }
+func orUnknown(status string) string { return cmp.Or(steps.Clip(status, 40), "unknown") }
 
 // oneObject: what a delete takes is one object of one team, and no rule of the
 // cluster.
@@ -163,7 +163,7 @@ func (f floors) oneObject(s *subject, _ *steps.Preview) {
 // plane takes away by itself.
 func (f floors) unheld(ctx context.Context, s *subject) error {
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(s.o.GetFinalizers()))) {
-		k, err := s.c.keeper(ctx, s.t, s.o, name, "")
+		k, err := keeperOf(ctx, s.c, s.t, s.o, name, "")
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

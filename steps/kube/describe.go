@@ -12,10 +12,6 @@ import (
 )
 
 const (
-	// lastApplied repeats the whole object, for a Secret with its values.
-	lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
-	// longestValue bounds one label or annotation in a fact.
-	longestValue = 256
 	// longDeletion is when a deletion is no longer on its way but stuck.
 	longDeletion = 5 * time.Minute
 	// largeObject is near what etcd takes at most.
@@ -94,7 +90,7 @@ func (d *describing) times() {
 	since := max(0, d.now.Sub(gone.Time))
 	f.Set("terminating_for", steps.DurationOf(since))
 	if held := d.GetFinalizers(); len(held) > 0 && since >= longDeletion {
-		d.say(steps.Warning, "It should have been gone for %s; %d finalizers hold it: %s.", since.Round(time.Second), len(held), clip(strings.Join(held, ", "), 300))
+		d.say(steps.Warning, "It should have been gone for %s; %d finalizers hold it: %s.", since.Round(time.Second), len(held), steps.Clip(strings.Join(held, ", "), 300))
 	}
 }
 
@@ -117,7 +113,7 @@ func (d *describing) spec() {
 		name, _ := c["type"].(string)
 		status, _ := c["status"].(string)
 		if name != "" {
-			conditions[clip(name, longestValue)] = clip(status, longestValue)
+			conditions[steps.Clip(name, longestValue)] = steps.Clip(status, longestValue)
 		}
 	}
 	d.facts.Set("conditions", steps.TableOf(conditions))
@@ -131,7 +127,7 @@ func (d *describing) writer() {
 		d.facts.Unknown("the server keeps no managedFields of it", "last_writer", "last_written")
 		return
 	}
-	d.facts.Set("last_writer", steps.StringOf(clip(last.Manager, longestValue)))
+	d.facts.Set("last_writer", steps.StringOf(steps.Clip(last.Manager, longestValue)))
 	if last.Time == nil || last.Time.IsZero() {
 		d.facts.Unknown("the time of the last write was not recorded", "last_written")
 		return
@@ -162,7 +158,7 @@ func before(a, b *metav1.Time) bool { return b != nil && (a == nil || a.Time.Bef
 func ownerNames(refs []metav1.OwnerReference) []string {
 	var out []string
 	for _, r := range refs {
-		out = append(out, clip(strings.ToLower(r.Kind)+"/"+r.Name+" "+string(r.UID), longestValue))
+		out = append(out, steps.Clip(strings.ToLower(r.Kind)+"/"+r.Name+" "+string(r.UID), longestValue))
 	}
 	return out
 }
@@ -172,7 +168,7 @@ func shortened(in map[string]string) map[string]string {
 	out := make(map[string]string, len(in))
 	for k, v := range in {
 		if k != lastApplied {
-			out[k] = clip(v, longestValue)
+			out[k] = steps.Clip(v, longestValue)
 		}
 	}
 	return out

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"handrail/steps"
 )
 
 const (
@@ -62,7 +64,7 @@ func decode(raw []byte) (map[string]any, error) {
 		return nil, fmt.Errorf("an object of the server cannot be read: %w", err)
 	}
 	if m == nil {
-		return nil, fmt.Errorf("the server sent %q where an object was expected", clip(string(raw), 40))
+		return nil, fmt.Errorf("the server sent %q where an object was expected", steps.Clip(string(raw), 40))
 	}
 	return m, nil
 }
@@ -231,7 +233,7 @@ func shownValue(v any) string {
 	if enc.Encode(v) != nil {
 		return "?"
 	}
-	return clip(strings.TrimSpace(b.String()), widestValue)
+	return steps.Clip(strings.TrimSpace(b.String()), widestValue)
 }
 
 // only reports whether the changes are one finalizer less and nothing else.

@@ -67,7 +67,7 @@ func FuzzDiff(f *testing.F) {
 	f.Fuzz(func(t *testing.T, old, new string) {
 		a := answer{code: 422, body: []byte(old)}
 		_, _, _ = a.object()
-		_ = a.about(order{uid: "a"})
+		_ = answersOrder(a, order{uid: "a"})
 		if len(a.said()) > 700 {
 			t.Fatalf("said %d bytes", len(a.said()))
 		}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"handrail/steps"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
@@ -15,11 +17,11 @@ import (
 func discoveryTrouble(err error) string {
 	var failed *discovery.ErrGroupDiscoveryFailed
 	if !errors.As(err, &failed) {
-		return "every group (" + clip(err.Error(), 300) + ")"
+		return "every group (" + steps.Clip(err.Error(), 300) + ")"
 	}
 	var out []string
 	for gv, why := range failed.Groups {
-		out = append(out, gv.String()+" ("+clip(why.Error(), 200)+")")
+		out = append(out, gv.String()+" ("+steps.Clip(why.Error(), 200)+")")
 	}
 	slices.Sort(out)
 	return strings.Join(out, ", ")
@@ -41,7 +43,7 @@ func (c *client) listable(namespaced bool) (all []resource, trouble string) {
 	for _, l := range lists {
 		gv, err := schema.ParseGroupVersion(l.GroupVersion)
 		if err != nil {
-			trouble = strings.Join([]string{trouble, "version " + clip(l.GroupVersion, 100)}, " ")
+			trouble = strings.Join([]string{trouble, "version " + steps.Clip(l.GroupVersion, 100)}, " ")
 			continue
 		}
 		for _, r := range l.APIResources {

@@ -71,7 +71,7 @@ func (p egressProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink)
 		err = r.source(inner, t, o)
 	}
 	if err == nil {
-		r.policies, err = c.egressPolicies(inner, t.namespace)
+		r.policies, err = egressPolicies(inner, c, t.namespace)
 	}
 	if err != nil {
 		return steps.Observation{}, cmpErr(turned(), err)
@@ -92,7 +92,7 @@ func (p egressProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink)
 	}
 	r.summary(t, in.Text("to"))
 	r.gap("this is what policies let through, computed: no status and no event says what a network drops")
-	r.obs.Findings = append(r.obs.Findings, c.heard.said()...)
+	r.obs.Findings = append(r.obs.Findings, c.warnings()...)
 	r.obs.Facts = r.facts.Rest("not read")
 	return r.obs, nil
 }
@@ -101,11 +101,11 @@ func (p egressProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink)
 // template describes.
 func (r *egressRun) source(ctx context.Context, t target, o object) error {
 	var pick workloadPick
-	err := r.c.workloadPods(ctx, t, o, &workloadFamily{}, pick.see)
+	err := workloadPods(ctx, r.c, t, o, &workloadFamily{}, pick.see)
 	if err != nil && !isForbidden(err) {
 		return err
 	}
-	r.from = egress.Place{Kind: egress.Pod, Namespace: t.namespace, NamespaceLabels: r.c.egressSpace(ctx, t.namespace)}
+	r.from = egress.Place{Kind: egress.Pod, Namespace: t.namespace, NamespaceLabels: egressSpace(ctx, r.c, t.namespace)}
 	if pick.found {
 		r.spec, r.from.Labels.Known, r.from.Address = pick.pod.Spec, pick.pod.Metadata.Labels, pick.pod.Status.PodIP
 		return nil
@@ -122,7 +122,7 @@ func (r *egressRun) source(ctx context.Context, t target, o object) error {
 
 // egressSpace is what is known of the labels of a namespace; the one with its
 // name is set by the server.
-func (c *client) egressSpace(ctx context.Context, name string) egress.Labels {
+func egressSpace(ctx context.Context, c *client, name string) egress.Labels {
 	l := egress.Labels{Known: map[string]string{"kubernetes.io/metadata.name": name}, Partial: true}
 	ns, err := c.get(ctx, resource{version: "v1", plural: "namespaces", kind: "Namespace"}, "", name)
 	if err == nil {
@@ -131,7 +131,7 @@ func (c *client) egressSpace(ctx context.Context, name string) egress.Labels {
 	return l
 }
 
-func (c *client) egressPolicies(ctx context.Context, namespace string) ([]egress.Policy, error) {
+func egressPolicies(ctx context.Context, c *client, namespace string) ([]egress.Policy, error) {
 	r := resource{group: "networking.k8s.io", version: "v1", plural: "networkpolicies", kind: "NetworkPolicy", namespaced: true}
 	var out []egress.Policy
 	var bad error
@@ -215,7 +215,7 @@ func (r *egressRun) settle(fact, what string, ends []egressEnd, answer func(egre
 		r.facts.Set(fact, steps.EnumOf(egressOpen))
 	default:
 		r.facts.Set(fact, steps.EnumOf(egressBlocked))
-		r.say(steps.Critical, "Policies block %s (%s).", what, clip(strings.Join(blocked, ", "), 300))
+		r.say(steps.Critical, "Policies block %s (%s).", what, steps.Clip(strings.Join(blocked, ", "), 300))
 	}
 }
 
@@ -235,7 +235,7 @@ func (r *egressRun) summary(t target, to string) {
 		s += fmt.Sprintf(", %s %s", to, word("target"))
 	}
 	if names := r.facts.Got("policies").Strings(); len(names) > 0 {
-		s += " (policies " + clip(strings.Join(names, ", "), 200) + ")"
+		s += " (policies " + steps.Clip(strings.Join(names, ", "), 200) + ")"
 	} else {
 		s += " (no policy selects it)"
 	}

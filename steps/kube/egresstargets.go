@@ -48,7 +48,7 @@ func (r *egressRun) resolvers(ctx context.Context, dns string) []egress.Place {
 	}
 	ns, label, _ := strings.Cut(dns, "/")
 	key, value, _ := strings.Cut(label, "=")
-	space := r.c.egressSpace(ctx, ns)
+	space := egressSpace(ctx, r.c, ns)
 	labels := map[string]string{key: value}
 	var places []egress.Place
 	err := workloadSweep(ctx, r.c, pods().path(ns, ""), selectorQuery(labels), func(p podstate.Pod) {
@@ -92,7 +92,7 @@ func egressPod(p podstate.Pod, space egress.Labels) egress.Place {
 // connection after the address of the Service was turned into its own.
 func (r *egressRun) server(ctx context.Context) {
 	var ends []egressEnd
-	all, err := r.c.slicesOf(ctx, "default", "kubernetes")
+	all, err := slicesOf(ctx, r.c, "default", "kubernetes")
 	for _, s := range all {
 		for _, e := range s.Endpoints {
 			for _, ip := range e.Addresses {
@@ -133,7 +133,7 @@ func (r *egressRun) target(ctx context.Context, to string) {
 	for _, e := range ends {
 		ns := e.place.Namespace
 		if _, read := policies[ns]; !read && e.place.Kind == egress.Pod {
-			list, err := r.c.egressPolicies(ctx, ns)
+			list, err := egressPolicies(ctx, r.c, ns)
 			if err != nil {
 				unread = fmt.Sprintf("the policies of namespace %s could not be read: %s", ns, workloadWhy(err))
 				r.gap("%s", unread)
@@ -175,11 +175,11 @@ func (r *egressRun) ends(ctx context.Context, to string) ([]egressEnd, error) {
 	}
 	host, text, err := net.SplitHostPort(to)
 	if err != nil {
-		return nil, fmt.Errorf("target %q: %w", clip(to, 300), err)
+		return nil, fmt.Errorf("target %q: %w", steps.Clip(to, 300), err)
 	}
 	number, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || number < 1 || number > 65535 {
-		return nil, fmt.Errorf("target %q: %q is no port", clip(to, 300), text)
+		return nil, fmt.Errorf("target %q: %q is no port", steps.Clip(to, 300), text)
 	}
 	port := egress.Port{Number: number, Protocol: "TCP"}
 	if ip, err := netip.ParseAddr(host); err == nil {
@@ -191,7 +191,7 @@ func (r *egressRun) ends(ctx context.Context, to string) ([]egressEnd, error) {
 			return ends, err
 		}
 	}
-	r.gap("%s is a name outside of the cluster: its addresses are not looked up from here, a Pod may get others", clip(host, 253))
+	r.gap("%s is a name outside of the cluster: its addresses are not looked up from here, a Pod may get others", steps.Clip(host, 253))
 	return []egressEnd{{egress.Place{Kind: egress.Host}, port, to}}, nil
 }
 
@@ -230,7 +230,7 @@ func (r *egressRun) addressEnds(ctx context.Context, ip netip.Addr, port egress.
 		at.place = egress.Place{Kind: egress.Host, Address: ip.String()}
 	}
 	if pod != nil {
-		at.place, at.label = egressPod(*pod, r.c.egressSpace(ctx, pod.Metadata.Namespace)), pod.Metadata.Name
+		at.place, at.label = egressPod(*pod, egressSpace(ctx, r.c, pod.Metadata.Namespace)), pod.Metadata.Name
 	}
 	return []egressEnd{at}, cmpErr(ctx.Err(), nil)
 }
@@ -238,7 +238,7 @@ func (r *egressRun) addressEnds(ctx context.Context, ip netip.Addr, port egress.
 // serviceEnds are the Pods behind a Service: those of its selector, ready or
 // not, else the addresses that somebody filled in.
 func (r *egressRun) serviceEnds(ctx context.Context, ns, name, port string) ([]egressEnd, error) {
-	svc, err := r.c.readService(ctx, ns, name)
+	svc, err := readService(ctx, r.c, ns, name)
 	if err != nil {
 		return nil, fmt.Errorf("service %s/%s: %w", ns, name, err)
 	}
@@ -252,7 +252,7 @@ func (r *egressRun) serviceEnds(ctx context.Context, ns, name, port string) ([]e
 	case chosen == nil && port == "":
 		return nil, fmt.Errorf("service %s/%s: %w", ns, name, errEgressPort)
 	case chosen == nil:
-		return nil, fmt.Errorf("service %s/%s has no port %q", ns, name, clip(port, 63))
+		return nil, fmt.Errorf("service %s/%s has no port %q", ns, name, steps.Clip(port, 63))
 	case svc.Spec.Type == "ExternalName":
 		return []egressEnd{{egress.Place{Kind: egress.Host}, egress.Port{Number: chosen.Port, Protocol: egressProtocol(*chosen)}, svc.Spec.ExternalName}}, nil
 	}
@@ -260,7 +260,7 @@ func (r *egressRun) serviceEnds(ctx context.Context, ns, name, port string) ([]e
 		return r.filledIn(ctx, ns, name, *chosen)
 	}
 	number, named := chosen.target()
-	space := r.c.egressSpace(ctx, ns)
+	space := egressSpace(ctx, r.c, ns)
 	var ends []egressEnd
 	var portless error
 	err = workloadSweep(ctx, r.c, pods().path(ns, ""), selectorQuery(svc.Spec.Selector), func(p podstate.Pod) {
@@ -271,7 +271,7 @@ func (r *egressRun) serviceEnds(ctx context.Context, ns, name, port string) ([]e
 		n := number
 		if named != "" {
 			if n = at.Ports[named+"/"+egressProtocol(*chosen)]; n == 0 {
-				portless = fmt.Errorf("pod %s/%s has no port named %q, which service %s sends to", ns, p.Metadata.Name, clip(named, 63), name)
+				portless = fmt.Errorf("pod %s/%s has no port named %q, which service %s sends to", ns, p.Metadata.Name, steps.Clip(named, 63), name)
 			}
 		}
 		ends = append(ends, egressEnd{at, egress.Port{Number: n, Protocol: egressProtocol(*chosen)}, p.Metadata.Name})
@@ -280,7 +280,7 @@ func (r *egressRun) serviceEnds(ctx context.Context, ns, name, port string) ([]e
 		return ends, portless
 	}
 	if named != "" {
-		return nil, fmt.Errorf("service %s/%s has no Pod that says which number its port %q has", ns, name, clip(named, 63))
+		return nil, fmt.Errorf("service %s/%s has no Pod that says which number its port %q has", ns, name, steps.Clip(named, 63))
 	}
 	r.gap("service %s/%s has no Pod that can be seen; a Pod with the labels of its selector was taken instead", ns, name)
 	at := egress.Place{Kind: egress.Pod, Namespace: ns, NamespaceLabels: space, Labels: egress.Labels{Known: svc.Spec.Selector, Partial: true}, PortsUnread: true}
@@ -296,7 +296,7 @@ func egressProtocol(p servicePort) string {
 
 // filledIn are the addresses of a Service without a selector.
 func (r *egressRun) filledIn(ctx context.Context, ns, name string, port servicePort) ([]egressEnd, error) {
-	all, err := r.c.slicesOf(ctx, ns, name)
+	all, err := slicesOf(ctx, r.c, ns, name)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -92,16 +93,12 @@ type endpointSlice struct {
 	} `json:"ports"`
 }
 
-func services() resource {
-	return resource{version: "v1", plural: "services", kind: "Service", namespaced: true}
-}
-
 func endpointSlices() resource {
 	return resource{group: "discovery.k8s.io", version: "v1", plural: "endpointslices", kind: "EndpointSlice", namespaced: true}
 }
 
 // readService reads one Service.
-func (c *client) readService(ctx context.Context, ns, name string) (service, error) {
+func readService(ctx context.Context, c *client, ns, name string) (service, error) {
 	o, err := c.get(ctx, services(), ns, name)
 	if err != nil {
 		return service{}, err
@@ -114,7 +111,7 @@ func (c *client) readService(ctx context.Context, ns, name string) (service, err
 }
 
 // slicesOf reads the EndpointSlices of a Service.
-func (c *client) slicesOf(ctx context.Context, ns, name string) ([]endpointSlice, error) {
+func slicesOf(ctx context.Context, c *client, ns, name string) ([]endpointSlice, error) {
 	var all []endpointSlice
 	query := url.Values{"labelSelector": {"kubernetes.io/service-name=" + name}}
 	err := workloadSweep(ctx, c, endpointSlices().path(ns, ""), query, func(s endpointSlice) { all = append(all, s) })
@@ -124,7 +121,7 @@ func (c *client) slicesOf(ctx context.Context, ns, name string) ([]endpointSlice
 // selectorQuery selects by labels that must all be worn.
 func selectorQuery(labels map[string]string) url.Values {
 	var parts []string
-	for _, k := range sortedKeys(labels) {
+	for _, k := range slices.Sorted(maps.Keys(labels)) {
 		parts = append(parts, k+"="+labels[k])
 	}
 	return url.Values{"labelSelector": {strings.Join(parts, ",")}}
@@ -144,13 +141,13 @@ func (p endpointProbe) Probe(ctx context.Context, in steps.Params, out steps.Sin
 	var s workloadSaying
 	s.obs.Command = c.kubectl(ns, "get", "endpointslices", "-l", "kubernetes.io/service-name="+name, "-o", "wide")
 	f := steps.NewFacts(endpointFacts())
-	svc, err := c.readService(inner, ns, name)
+	svc, err := readService(inner, c, ns, name)
 	if errors.Is(err, errAbsent) {
 		f.Set("exists", steps.BoolOf(false))
 		f.Set("ready", steps.IntOf(0))
 		f.Set("why", steps.EnumOf(endpointAbsent))
 		s.obs.Summary = fmt.Sprintf("There is no Service %s in namespace %s.", name, ns)
-		s.obs.Findings, s.obs.Facts = c.heard.said(), f.Rest("there is no such Service")
+		s.obs.Findings, s.obs.Facts = c.warnings(), f.Rest("there is no such Service")
 		return s.obs, nil
 	}
 	if err != nil {
@@ -158,7 +155,7 @@ func (p endpointProbe) Probe(ctx context.Context, in steps.Params, out steps.Sin
 	}
 	f.Set("exists", steps.BoolOf(true))
 	f.Set("cluster_ip", steps.StringOf(svc.Spec.ClusterIP))
-	all, err := c.slicesOf(inner, ns, name)
+	all, err := slicesOf(inner, c, ns, name)
 	if err != nil {
 		return steps.Observation{}, cmpErr(turned(), err)
 	}
@@ -176,7 +173,7 @@ func (p endpointProbe) Probe(ctx context.Context, in steps.Params, out steps.Sin
 		}
 	}
 	t.verdict()
-	s.obs.Findings = append(s.obs.Findings, c.heard.said()...)
+	s.obs.Findings = append(s.obs.Findings, c.warnings()...)
 	s.obs.Facts = f.Rest("it has no selector")
 	return s.obs, nil
 }
@@ -224,7 +221,7 @@ func (t *endpointTelling) backends(all []endpointSlice) {
 		}
 	}
 	var list []string
-	for _, address := range sortedKeys(t.ready) {
+	for _, address := range slices.Sorted(maps.Keys(t.ready)) {
 		list = append(list, strings.TrimSpace(address+" "+t.ready[address]))
 	}
 	t.facts.Set("ready", steps.IntOf(int64(len(list))))
@@ -321,7 +318,7 @@ func (t *endpointTelling) why() (why, say string) {
 	case len(t.ready) > 0:
 		return endpointOK, ""
 	case t.svc.Spec.Type == "ExternalName":
-		return endpointNoSelector, "it stands for the name " + strconv.Quote(clip(t.svc.Spec.ExternalName, 253)) + " outside"
+		return endpointNoSelector, "it stands for the name " + strconv.Quote(steps.Clip(t.svc.Spec.ExternalName, 253)) + " outside"
 	case len(t.svc.Spec.Selector) == 0:
 		return endpointNoSelector, "it has no selector, and nobody has filled in an EndpointSlice for it"
 	case t.unread != "":
@@ -331,9 +328,9 @@ func (t *endpointTelling) why() (why, say string) {
 	case t.podsReady == 0:
 		return endpointNotReady, fmt.Sprintf("none of %d Pods is ready, such as %s", t.pods, t.notReadyExamp)
 	}
-	for _, name := range sortedKeys(t.portless) {
+	for _, name := range slices.Sorted(maps.Keys(t.portless)) {
 		if t.portless[name] == t.pods {
-			return endpointPort, fmt.Sprintf("none of its Pods has a port named %q", clip(name, 63))
+			return endpointPort, fmt.Sprintf("none of its Pods has a port named %q", steps.Clip(name, 63))
 		}
 	}
 	if t.podsLeaving == t.pods {

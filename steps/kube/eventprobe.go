@@ -57,7 +57,7 @@ func (p eventProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 	case what != "" || name != "":
 		return steps.Observation{}, errors.New("name both the resource and the object, or neither for the whole namespace")
 	}
-	h, err := c.eventsIn(inner, ns, selector)
+	h, err := eventsIn(inner, c, ns, selector)
 	if turned() != nil {
 		return steps.Observation{}, turned()
 	}
@@ -77,7 +77,7 @@ func (p eventProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 	if gap := eventKeep(out, h.events()); gap != "" {
 		s.gap("%s", gap)
 	}
-	s.obs.Findings = append(s.obs.Findings, c.heard.said()...)
+	s.obs.Findings = append(s.obs.Findings, c.warnings()...)
 	return s.obs, nil
 }
 
@@ -89,7 +89,7 @@ func (p eventProbe) tell(s *workloadSaying, h *eventHeap, about, uid string, one
 	counts := map[string]int64{}
 	var latest, stuck []string
 	for _, e := range slices.Backward(list) {
-		counts[clip(e.Reason, 100)] += e.times()
+		counts[steps.Clip(e.Reason, 100)] += e.times()
 		if e.Type == "Warning" {
 			warnings++
 		}

@@ -59,12 +59,9 @@ func (e event) line() string {
 	if n := e.times(); n > 1 {
 		often = fmt.Sprintf(" x%d", n)
 	}
-	return fmt.Sprintf("%s  %s  %s%s  %s/%s  %s", e.at().UTC().Format(time.RFC3339), flat(clip(e.Type, 40)), flat(clip(e.Reason, 100)), often,
-		flat(strings.ToLower(clip(e.InvolvedObject.Kind, 100))), flat(clip(e.InvolvedObject.Name, 253)), oneLongLine(e.Message))
+	return fmt.Sprintf("%s  %s  %s%s  %s/%s  %s", e.at().UTC().Format(time.RFC3339), steps.Flat(steps.Clip(e.Type, 40)), steps.Flat(steps.Clip(e.Reason, 100)), often,
+		steps.Flat(strings.ToLower(steps.Clip(e.InvolvedObject.Kind, 100))), steps.Flat(steps.Clip(e.InvolvedObject.Name, 253)), steps.OneLine(e.Message, 600))
 }
-
-// oneLongLine keeps an outside text in its line.
-func oneLongLine(s string) string { return clip(strings.Join(strings.Fields(s), " "), 600) }
 
 // eventHeap keeps the newest events and counts all.
 type eventHeap struct {
@@ -74,7 +71,7 @@ type eventHeap struct {
 
 func (h *eventHeap) add(e event) {
 	h.seen++
-	e.Message, e.Reason = clip(e.Message, 2000), clip(e.Reason, 200)
+	e.Message, e.Reason = steps.Clip(e.Message, 2000), steps.Clip(e.Reason, 200)
 	h.kept = append(h.kept, e)
 	if len(h.kept) >= 2*mostEvents {
 		h.trim()
@@ -97,7 +94,7 @@ func (h *eventHeap) events() []event {
 }
 
 // eventsIn reads the events of a namespace that fit a field selector.
-func (c *client) eventsIn(ctx context.Context, namespace, selector string) (*eventHeap, error) {
+func eventsIn(ctx context.Context, c *client, namespace, selector string) (*eventHeap, error) {
 	h := &eventHeap{}
 	query := url.Values{}
 	if selector != "" {

@@ -48,7 +48,7 @@ func (p fieldProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 	case errors.Is(err, errAbsent):
 		f.Set("exists", steps.BoolOf(false))
 		obs.Summary = fmt.Sprintf("%s is not there.", t)
-		obs.Findings, obs.Facts = c.heard.said(), f.Rest(notThere)
+		obs.Findings, obs.Facts = c.warnings(), f.Rest(notThere)
 		return obs, nil
 	case err != nil:
 		return steps.Observation{}, cmpErr(turned(), err)
@@ -68,7 +68,7 @@ func (p fieldProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 		}
 		text = string(raw)
 	}
-	obs.Summary = fmt.Sprintf("%s of %s is %s.", path, t, clip(text, 200))
+	obs.Summary = fmt.Sprintf("%s of %s is %s.", path, t, steps.Clip(text, 200))
 	switch {
 	case !at.Present:
 		obs.Summary = fmt.Sprintf("%s has no %s.", t, path)
@@ -78,7 +78,7 @@ func (p fieldProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 	default:
 		f.Set("value", steps.StringOf(text))
 	}
-	obs.Findings = c.heard.said()
+	obs.Findings = c.warnings()
 	obs.Facts = f.Rest("not read")
 	return obs, nil
 }

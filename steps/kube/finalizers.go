@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"handrail/steps"
@@ -62,7 +60,7 @@ func (p finalizersProbe) Probe(ctx context.Context, in steps.Params, out steps.S
 		}
 	}
 	h.sum()
-	h.obs.Findings = append(h.obs.Findings, c.heard.said()...)
+	h.obs.Findings = append(h.obs.Findings, c.warnings()...)
 	h.obs.Facts = h.facts.Rest("not read")
 	return h.obs, nil
 }
@@ -123,21 +121,21 @@ func (h *holding) keepers(ctx context.Context, controller string) error {
 	states, leaks := map[string]string{}, map[string]string{}
 	var seen []sight
 	for _, name := range h.GetFinalizers() {
-		k, err := h.keeper(ctx, h.target, h.object, name, controller)
+		k, err := keeperOf(ctx, h.client, h.target, h.object, name, controller)
 		if err != nil {
 			return err
 		}
 		h.kept[name] = k
 		if len(k.ties) > 0 {
-			h.say(steps.Info, "That %s keeps %s is seen in the cluster: %s.", k.name, clip(name, 200), clip(strings.Join(k.ties, "; "), 600))
+			h.say(steps.Info, "That %s keeps %s is seen in the cluster: %s.", k.name, steps.Clip(name, 200), steps.Clip(strings.Join(k.ties, "; "), 600))
 		}
 		if k.leads != "" {
-			h.say(steps.Warning, "Evidence on who keeps %s points to %s.", clip(name, 200), k.leads)
+			h.say(steps.Warning, "Evidence on who keeps %s points to %s.", steps.Clip(name, 200), k.leads)
 		}
 		states[name], leaks[name] = k.name+" ("+k.state+")", k.leak
 		seen = append(seen, sight{alive: k.alive, why: k.why})
 		if k.alive == unknown {
-			h.obs.Gaps = append(h.obs.Gaps, fmt.Sprintf("keeper of %s: %s", clip(name, 200), k.why))
+			h.obs.Gaps = append(h.obs.Gaps, fmt.Sprintf("keeper of %s: %s", steps.Clip(name, 200), k.why))
 		}
 	}
 	h.facts.Set("keepers", steps.TableOf(states))
@@ -156,13 +154,13 @@ func (h *holding) keepers(ctx context.Context, controller string) error {
 
 // brood tells what the object owns, and whether something would be left behind.
 func (h *holding) brood(ctx context.Context) error {
-	b, err := h.children(ctx, h.target, h.object)
+	b, err := childrenOf(ctx, h.client, h.target, h.object, nil)
 	if err != nil {
 		return err
 	}
 	if why := b.unread(); why != "" {
 		if len(b.names) > 0 {
-			why += "; seen so far: " + clip(strings.Join(b.names, ", "), 1000)
+			why += "; seen so far: " + steps.Clip(strings.Join(b.names, ", "), 1000)
 		}
 		h.facts.Unknown(why, "children")
 		for _, m := range b.missing {
@@ -172,7 +170,7 @@ func (h *holding) brood(ctx context.Context) error {
 		h.facts.Set("children", steps.StringsOf(b.names))
 	}
 	if len(b.held) > 0 {
-		h.say(steps.Warning, "Children with finalizers of their own may be what holds it: %s.", clip(strings.Join(b.held, "; "), 1000))
+		h.say(steps.Warning, "Children with finalizers of their own may be what holds it: %s.", steps.Clip(strings.Join(b.held, "; "), 1000))
 	}
 	if v, why := remains(b, h.kept); why != "" {
 		h.facts.Unknown(why, "remains")
@@ -185,7 +183,7 @@ func (h *holding) brood(ctx context.Context) error {
 // apis tells which API services are dead; they hold namespaces, and blind
 // discovery.
 func (h *holding) apis(ctx context.Context) error {
-	found, err := h.deadAPIs(ctx)
+	found, err := deadAPIs(ctx, h.client)
 	if err != nil {
 		h.obs.Gaps = append(h.obs.Gaps, "API services: "+err.Error())
 	}
@@ -205,9 +203,7 @@ func (h *holding) sum() {
 	}
 	var held []string
 	for _, name := range names {
-		held = append(held, fmt.Sprintf("%s, kept by %s (%s)", clip(name, 200), h.kept[name].name, h.kept[name].alive))
+		held = append(held, fmt.Sprintf("%s, kept by %s (%s)", steps.Clip(name, 200), h.kept[name].name, h.kept[name].alive))
 	}
 	h.obs.Summary = fmt.Sprintf("%s %s and is held by %s.", h.target, state, strings.Join(held, "; "))
 }
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -3,28 +3,11 @@ package kube
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"handrail/steps"
 	"handrail/steps/kube/patch"
 )
-
-// judgeStrip says what a strip came to. What removed the finalizer cannot be
-// told from the object: a removal leaves no author in managedFields.
-func judgeStrip(o order, now sighting) (result, words string) {
-	switch {
-	case now.absent:
-		return steps.Done, fmt.Sprintf("%s is gone by UID.", o.object)
-	case now.other != "":
-		return steps.Done, fmt.Sprintf("%s is gone by UID; another object has its name, UID %s.", o.object, now.other)
-	case !slices.Contains(now.Finalizers, o.finalizer):
-		return steps.Done, fmt.Sprintf("%s has no finalizer %s any more; it has %s.", o.object, o.finalizer, orNothing(strings.Join(now.Finalizers, ", ")))
-	case now.ResourceVersion != o.version:
-		return steps.Failed, fmt.Sprintf("%s still has the finalizer %s. %s", o.object, o.finalizer, o.moved(now))
-	}
-	return "", fmt.Sprintf("%s is as it was.", o.object)
-}
 
 // judgeDelete says what a delete came to.
 func judgeDelete(o order, now sighting) (result, words string) {
@@ -76,7 +59,7 @@ func findWith(ctx context.Context, env steps.Env, before []steps.KV, ops []patch
 	if uid, err := c.cluster(ctx); err != nil || uid != steps.Find(before, keyCluster) {
 		return steps.Outcome{}, fmt.Errorf("the cluster at %s has UID %q, the act was on %q: go back to that cluster (%v)", c.Server, uid, steps.Find(before, keyCluster), err)
 	}
-	now, err := c.sight(ctx, o)
+	now, err := sightAt(ctx, c, o)
 	if err != nil {
 		return steps.Outcome{}, err
 	}

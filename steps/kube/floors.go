@@ -31,7 +31,7 @@ func (f floors) identity(s *subject, uid string) {
 		f.unmet("read it again and look who made it: what was known of the old one does not hold for it",
 			"%s is another object of the same name: its UID is %s, not %s.", s.t, s.o.GetUID(), uid)
 	case !matches(versionText, s.o.GetResourceVersion()):
-		f.unmet("change it with the tools of its API server", "The resourceVersion %q of %s cannot be tested against.", clip(s.o.GetResourceVersion(), 60), s.t)
+		f.unmet("change it with the tools of its API server", "The resourceVersion %q of %s cannot be tested against.", steps.Clip(s.o.GetResourceVersion(), 60), s.t)
 	}
 }
 
@@ -77,12 +77,4 @@ func (f floors) keeper(s *subject, name string, k keeper, err error) {
 	case k.alive != dead:
 		f.unmet(workload, "Whether the controller of %q is alive is not known: %s.", name, ended(k.why))
 	}
-}
-
-// ended takes the full stop off a text, for the one that follows it.
-func ended(s string) string {
-	if s == "" {
-		return "no reason was given"
-	}
-	return strings.TrimSuffix(s, ".")
 }

@@ -10,9 +10,9 @@ import (
 	"handrail/steps"
 )
 
-// flux adds the Kustomization and the HelmRelease that applied o. As with Argo
+// byFlux adds the Kustomization and the HelmRelease that applied o. As with Argo
 // CD, one that is not here may live in another cluster.
-func (c *client) flux(ctx context.Context, t target, o object, w *ownership) error {
+func byFlux(ctx context.Context, c *client, t target, o object, w *ownership) error {
 	for _, of := range []struct{ group, version, kind, word string }{
 		{fluxKustomize, "v1", "Kustomization", "kustomization"},
 		{fluxHelm, "v2", "HelmRelease", "helmrelease"},
@@ -22,7 +22,7 @@ func (c *client) flux(ctx context.Context, t target, o object, w *ownership) err
 		if name == "" {
 			continue
 		}
-		called := of.word + " " + clip(ns, 63) + "/" + clip(name, 253)
+		called := of.word + " " + steps.Clip(ns, 63) + "/" + steps.Clip(name, 253)
 		ask := "ask whoever runs Flux whether it is suspended"
 		ft, applied, err := c.lookup(ctx, of.group+"/"+of.version, of.kind, ns, name)
 		switch {
@@ -53,7 +53,7 @@ func (c *client) flux(ctx context.Context, t target, o object, w *ownership) err
 			w.add(called, pausedNo, c.kubectl(ft.namespace, "patch", ft.resource.String(), ft.name, "--type=merge", "-p", `{"spec":{"suspend":true}}`))
 		}
 		if parent := applied.GetLabels()[fluxKustomize+"/name"]; parent != "" && of.kind+parent != "Kustomization"+name {
-			w.find(steps.Info, "%s is itself applied by kustomization %s, which would undo a suspension by hand.", called, clip(parent, 253))
+			w.find(steps.Info, "%s is itself applied by kustomization %s, which would undo a suspension by hand.", called, steps.Clip(parent, 253))
 		}
 	}
 	return nil

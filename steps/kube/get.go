@@ -11,9 +11,6 @@ import (
 	"handrail/steps"
 )
 
-// notThere is why the facts of an absent object are unknown.
-const notThere = "the object is not there"
-
 func getFacts() []steps.Field {
 	return []steps.Field{
 		{Name: "exists", Type: steps.Bool, Doc: "whether the object is there"},
@@ -54,7 +51,7 @@ func (p getProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (s
 	case errors.Is(err, errAbsent):
 		f.Set("exists", steps.BoolOf(false))
 		obs.Summary = fmt.Sprintf("%s is not there.", t)
-		obs.Findings, obs.Facts = c.heard.said(), f.Rest(notThere)
+		obs.Findings, obs.Facts = c.warnings(), f.Rest(notThere)
 		return obs, nil
 	case err != nil:
 		return steps.Observation{}, err
@@ -66,7 +63,7 @@ func (p getProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (s
 	d := describing{object: o, facts: f, now: now, clockless: why}
 	d.all(t.resource)
 	obs.Summary = d.summary(t)
-	obs.Findings = append(d.findings, c.heard.said()...)
+	obs.Findings = append(d.findings, c.warnings()...)
 	obs.Facts = f.Rest("the object does not say")
 	return obs, nil
 }
@@ -85,7 +82,7 @@ func (d *describing) summary(t target) string {
 	}
 	held := "no finalizer holds it"
 	if names := d.GetFinalizers(); len(names) > 0 {
-		held = "held by " + clip(strings.Join(names, ", "), 300)
+		held = "held by " + steps.Clip(strings.Join(names, ", "), 300)
 	}
 	return fmt.Sprintf("%s is being deleted, %s: %s.", t, since, held)
 }

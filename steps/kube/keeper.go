@@ -41,10 +41,10 @@ func (s sight) of(o object) sight {
 	return s
 }
 
-// keeper says who must remove a finalizer of o and whether that controller
+// keeperOf says who must remove a finalizer of o and whether that controller
 // lives. controller names its workload where the table does not know it; for a
 // finalizer of the table it adds a place to look at and takes none away.
-func (c *client) keeper(ctx context.Context, t target, o object, finalizer, controller string) (keeper, error) {
+func keeperOf(ctx context.Context, c *client, t target, o object, finalizer, controller string) (keeper, error) {
 	row, is := knownFinalizer(finalizer)
 	k := keeper{name: row.keeper, leak: row.leak, builtin: row.builtin, nothing: row.nothing}
 	switch {
@@ -57,26 +57,26 @@ func (c *client) keeper(ctx context.Context, t target, o object, finalizer, cont
 		k.leak = "nothing"
 	}
 	if is {
-		s, err := c.searched(ctx, t, row.forKind(t.group), controller)
+		s, err := searched(ctx, c, t, row.forKind(t.group), controller)
 		return k.saw(s), err
 	}
 	if p, err := parsePlace(controller, t.namespace); err == nil {
 		k.name = p.String()
 	}
-	s, err := c.proven(ctx, t, o, finalizer, controller, &k)
+	s, err := proven(ctx, c, t, o, finalizer, controller, &k)
 	return k.saw(s), err
 }
 
 // searched looks for a controller of the table, and at the place that a person
 // added.
-func (c *client) searched(ctx context.Context, t target, row known, controller string) (sight, error) {
+func searched(ctx context.Context, c *client, t target, row known, controller string) (sight, error) {
 	var seen []sight
 	if controller != "" {
 		p, err := parsePlace(controller, t.namespace)
 		if err != nil {
 			return sight{}, err
 		}
-		s, err := c.look(ctx, p)
+		s, err := lookAtWorkload(ctx, c, p)
 		if err != nil {
 			return sight{}, err
 		}
@@ -84,7 +84,7 @@ func (c *client) searched(ctx context.Context, t target, row known, controller s
 			seen = append(seen, s)
 		}
 	}
-	s, err := c.search(ctx, row)
+	s, err := search(ctx, c, row)
 	if err != nil {
 		return sight{}, err
 	}

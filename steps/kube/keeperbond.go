@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"handrail/steps"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
@@ -35,7 +37,7 @@ func (b bond) ties(o object) []string {
 	var out []string
 	for _, w := range b.writers {
 		if slices.Contains(names, w) {
-			out = append(out, fmt.Sprintf("%q wrote the finalizer, by managedFields", clip(w, 128)))
+			out = append(out, fmt.Sprintf("%q wrote the finalizer, by managedFields", steps.Clip(w, 128)))
 		}
 	}
 	if saysWord(pod, b.finalizer) {
@@ -47,14 +49,14 @@ func (b bond) ties(o object) []string {
 		}
 	}
 	if r := releaseOf(o); r != "" && r == b.release {
-		out = append(out, "the Helm release "+clip(r, 128)+" brought it and the API of the object")
+		out = append(out, "the Helm release "+steps.Clip(r, 128)+" brought it and the API of the object")
 	}
 	if account := accountOf(o.GetNamespace(), pod); slices.Contains(b.granted, account) {
-		out = append(out, fmt.Sprintf("its account %s may write objects of %s, by name", clip(account, 128), b.api))
+		out = append(out, fmt.Sprintf("its account %s may write objects of %s, by name", steps.Clip(account, 128), b.api))
 	}
 	for _, holder := range b.led {
 		if named(holder, o.GetName()) {
-			out = append(out, fmt.Sprintf("%s held the Lease of that name or API", clip(holder, 128)))
+			out = append(out, fmt.Sprintf("%s held the Lease of that name or API", steps.Clip(holder, 128)))
 			break
 		}
 	}

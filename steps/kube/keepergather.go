@@ -37,7 +37,7 @@ func (x *proof) gather(ctx context.Context, own sight) error {
 		x.see(pods(), o)
 	})
 	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("looking for who keeps %q: %w", clip(x.finalizer, 200), err)
+		return fmt.Errorf("looking for who keeps %q: %w", steps.Clip(x.finalizer, 200), err)
 	}
 	return nil
 }
@@ -109,7 +109,7 @@ func (x *proof) definition(ctx context.Context) {
 	walk := rbac.NewWalk([]string{"update", "patch"},
 		rbac.Object{Group: x.t.group, Resource: x.t.plural, Namespace: x.t.namespace, Name: x.t.name},
 		rbac.Object{Group: x.t.group, Resource: x.t.plural, Subresource: "finalizers", Namespace: x.t.namespace, Name: x.t.name})
-	if err := (&writers{c: x.client, t: x.t}).rolesAndBindings(ctx, walk.Role, walk.Binding); err != nil {
+	if err := rolesAndBindings(ctx, x.client, x.t, walk.Role, walk.Binding); err != nil {
 		return
 	}
 	for _, g := range walk.Grants() {
@@ -156,7 +156,7 @@ func (x *proof) autoscaled(ctx context.Context) {
 	_ = x.sweep(ctx, r.path(x.p.namespace, ""), asJSON, url.Values{"labelSelector": {"scaledobject.keda.sh/name"}}, func(o object) { // a lead
 		kind, _, _ := unstructured.NestedString(o.Object, "spec", "scaleTargetRef", "kind")
 		if name, _, _ := unstructured.NestedString(o.Object, "spec", "scaleTargetRef", "name"); kind == x.p.kind && name == x.p.name {
-			x.scaled = "scaledobject/" + clip(o.GetLabels()["scaledobject.keda.sh/name"], 200)
+			x.scaled = "scaledobject/" + steps.Clip(o.GetLabels()["scaledobject.keda.sh/name"], 200)
 		}
 	})
 }

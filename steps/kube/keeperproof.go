@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"handrail/steps"
 	"handrail/steps/kube/rbac"
 )
 
@@ -43,7 +44,7 @@ type proof struct {
 // lives. The named workload counts for its death only where the cluster itself
 // ties it to the finalizer, nothing else that is tied to it lives, and no Lease
 // of any of them is renewed. That it is not there proves nothing by itself.
-func (c *client) proven(ctx context.Context, t target, o object, finalizer, controller string, k *keeper) (sight, error) {
+func proven(ctx context.Context, c *client, t target, o object, finalizer, controller string, k *keeper) (sight, error) {
 	x := &proof{client: c, t: t, o: o, bond: bond{finalizer: finalizer, writers: telling(setBy(o, finalizer))}}
 	var own sight
 	if controller != "" {
@@ -52,7 +53,7 @@ func (c *client) proven(ctx context.Context, t target, o object, finalizer, cont
 			return sight{}, err
 		}
 		x.p = &p
-		if own, err = c.look(ctx, p); err != nil {
+		if own, err = lookAtWorkload(ctx, c, p); err != nil {
 			return sight{}, err
 		}
 	}
@@ -61,7 +62,7 @@ func (c *client) proven(ctx context.Context, t target, o object, finalizer, cont
 	}
 	x.rule(ctx)
 	if err := ctx.Err(); err != nil {
-		return sight{}, fmt.Errorf("looking for who keeps %q: %w", clip(finalizer, 200), err)
+		return sight{}, fmt.Errorf("looking for who keeps %q: %w", steps.Clip(finalizer, 200), err)
 	}
 	if x.p == nil {
 		k.leads = x.leadsTo()
@@ -133,7 +134,7 @@ func (x *proof) judge(own sight) sight {
 		seen[0] = sight{alive: unknown, why: fmt.Sprintf("%s, but %s decides how many Pods it has, and may want them again: take it away there", own.why, x.scaler(own))}
 	case own.alive == dead && len(x.tiesOf(own)) == 0:
 		seen[0] = sight{alive: unknown, why: fmt.Sprintf("%s, but nothing in the cluster ties it to %q: not who wrote the finalizer, not what its containers are told, no Lease and no API",
-			own.why, clip(x.finalizer, 200))}
+			own.why, steps.Clip(x.finalizer, 200))}
 	}
 	for _, gap := range x.gaps {
 		seen = append(seen, sight{alive: unknown, why: gap})
@@ -153,7 +154,7 @@ func (x *proof) scaler(own sight) string {
 	}
 	for _, ref := range own.seen.GetOwnerReferences() {
 		if ref.Controller != nil && *ref.Controller && own.seen.GetKind() != "Pod" {
-			return clip(strings.ToLower(ref.Kind)+"/"+ref.Name, 200)
+			return steps.Clip(strings.ToLower(ref.Kind)+"/"+ref.Name, 200)
 		}
 	}
 	return x.scaled
@@ -165,7 +166,7 @@ func (x *proof) siblings(own sight) []sight {
 	var out []sight
 	for _, pod := range x.pods {
 		name := pods().label(pod.GetNamespace(), pod.GetName())
-		out = append(out, sight{alive: unknown, why: fmt.Sprintf("%s runs the same program, %s", name, clip(imageOf(own.seen), 200))})
+		out = append(out, sight{alive: unknown, why: fmt.Sprintf("%s runs the same program, %s", name, steps.Clip(imageOf(own.seen), 200))})
 	}
 	return out
 }
@@ -200,7 +201,7 @@ func (x *proof) renewed() []sight {
 		if !x.calledAfter(o.GetName()) && !slices.ContainsFunc(names, of) {
 			continue
 		}
-		if s := x.leads(o); s.alive != dead {
+		if s := leadsBy(x.client, o); s.alive != dead {
 			out = append(out, s)
 		}
 	}
@@ -223,7 +224,7 @@ func (x *proof) vanished(own sight) sight {
 	for _, o := range x.leases {
 		holder, _, _ := unstructured.NestedString(o.Object, "spec", "holderIdentity")
 		if o.GetNamespace() == x.p.namespace && named(holder, x.p.name) {
-			return sight{alive: dead, why: fmt.Sprintf("%s, it wrote the finalizer, and %s", own.why, x.leads(o).why)}
+			return sight{alive: dead, why: fmt.Sprintf("%s, it wrote the finalizer, and %s", own.why, leadsBy(x.client, o).why)}
 		}
 	}
 	return sight{alive: unknown, why: fmt.Sprintf("%s, and absence is no death: no Lease shows that it ran in this cluster and stopped; it may run elsewhere. Otherwise %s", own.why, install)}
@@ -232,7 +233,7 @@ func (x *proof) vanished(own sight) sight {
 // unnamed is the verdict where no workload was named. What evidence points to is
 // told beside it: it is a lead, and changes with what could be read.
 func (x *proof) unnamed() sight {
-	return sight{alive: unknown, why: fmt.Sprintf("handrail does not know who keeps %q: find its controller and name it", clip(x.finalizer, 200))}
+	return sight{alive: unknown, why: fmt.Sprintf("handrail does not know who keeps %q: find its controller and name it", steps.Clip(x.finalizer, 200))}
 }
 
 // leadsTo names the candidates, and whether they live.
@@ -246,14 +247,14 @@ func (x *proof) leadsTo() string {
 	if len(all) == 0 {
 		return ""
 	}
-	return clip(strings.Join(all, ", "), 600)
+	return steps.Clip(strings.Join(all, ", "), 600)
 }
 
 // managers are the names of writers, for a person.
 func managers(all []writer) []string {
 	var out []string
 	for _, w := range all {
-		out = append(out, clip(w.manager, 128))
+		out = append(out, steps.Clip(w.manager, 128))
 	}
 	return out
 }

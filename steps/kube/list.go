@@ -11,8 +11,6 @@ import (
 )
 
 const (
-	// mostNames bounds the names in a fact; all of them are in the artifact.
-	mostNames = 500
 	// mostLost bounds the namespaces that are named as unread.
 	mostLost = 20
 )
@@ -54,16 +52,16 @@ func (p listProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 	if len(l.lost) > 0 {
 		// A list that misses a part is not the list.
 		obs.Summary = fmt.Sprintf("%s %s: %d were read, but %d namespaces could not be read.", r, l.where(), l.count, len(l.lost))
-		obs.Findings, obs.Facts = c.heard.said(), f.Rest(l.lost[0])
+		obs.Findings, obs.Facts = c.warnings(), f.Rest(l.lost[0])
 		return obs, nil
 	}
 	l.describe(f)
 	obs.Summary = fmt.Sprintf("%s %s: %d.", r, l.where(), l.count)
 	if n := l.terminating; n > 0 {
 		obs.Summary = fmt.Sprintf("%s %s: %d, %d of them being deleted.", r, l.where(), l.count, n)
-		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Warning, Say: fmt.Sprintf("%d of %d are being deleted: %s", n, l.count, clip(strings.Join(l.leaving, ", "), 300))})
+		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Warning, Say: fmt.Sprintf("%d of %d are being deleted: %s", n, l.count, steps.Clip(strings.Join(l.leaving, ", "), 300))})
 	}
-	obs.Findings = append(obs.Findings, c.heard.said()...)
+	obs.Findings = append(obs.Findings, c.warnings()...)
 	obs.Facts = f.Rest("not read")
 	return obs, nil
 }

@@ -116,7 +116,7 @@ func (l *listing) progress(md listMeta) string {
 // named counts one object and keeps its name.
 func (l *listing) named(name string) {
 	if l.count++; len(l.names) < mostNames {
-		l.names = append(l.names, clip(name, longestValue))
+		l.names = append(l.names, steps.Clip(name, longestValue))
 	}
 }
 
@@ -134,7 +134,7 @@ func (l *listing) row(t *tableReader, within, name string, cells []string) error
 		if i > 0 {
 			l.kept.text("\t")
 		}
-		l.kept.text(flat(cell))
+		l.kept.text(steps.Flat(cell))
 	}
 	l.kept.text("\n")
 	return nil
@@ -156,14 +156,14 @@ func (l *listing) item(it item) error {
 	l.named(name)
 	if it.DeletionTimestamp != "" {
 		if l.terminating++; len(l.leaving) < mostNames {
-			l.leaving = append(l.leaving, clip(name, longestValue))
+			l.leaving = append(l.leaving, steps.Clip(name, longestValue))
 		}
 	}
 	for _, f := range it.Finalizers {
 		if l.finalizers == nil {
 			l.finalizers = map[string]int{}
 		}
-		if f = clip(f, longestValue); l.finalizers[f] > 0 || len(l.finalizers) <= mostNames {
+		if f = steps.Clip(f, longestValue); l.finalizers[f] > 0 || len(l.finalizers) <= mostNames {
 			l.finalizers[f]++
 		}
 	}

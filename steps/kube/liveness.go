@@ -8,14 +8,14 @@ import (
 	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"handrail/steps"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// look says whether the controller at one place lives. The error is for a
+// lookAtWorkload says whether the controller at one place lives. The error is for a
 // caller that turned away; what could not be read is unknown.
-func (c *client) look(ctx context.Context, p place) (sight, error) {
+func lookAtWorkload(ctx context.Context, c *client, p place) (sight, error) {
 	o, err := c.get(ctx, p.resource, p.namespace, p.name)
 	gone := errors.Is(err, errAbsent)
 	switch {
@@ -24,7 +24,7 @@ func (c *client) look(ctx context.Context, p place) (sight, error) {
 	case gone && p.kind == "Lease":
 		return sight{alive: unknown, why: p.String() + " is not there: a Lease can show that a controller lives, never that it is gone; name its workload"}, nil
 	case gone:
-		s, err := c.left(ctx, p, sight{alive: dead, why: p.String() + " is not there"}, "")
+		s, err := podsLeft(ctx, c, p, sight{alive: dead, why: p.String() + " is not there"}, "")
 		if s.alive == dead { // it may never have been, or be another's name
 			s.alive, s.absent = unknown, true
 		}
@@ -34,7 +34,7 @@ func (c *client) look(ctx context.Context, p place) (sight, error) {
 	}
 	switch p.kind {
 	case "Lease":
-		s := c.leads(o)
+		s := leadsBy(c, o)
 		if s.alive == dead {
 			s = sight{alive: unknown, why: s.why + ": a Lease can show that a controller lives, never that it is gone; name its workload"}
 		}
@@ -46,7 +46,7 @@ func (c *client) look(ctx context.Context, p place) (sight, error) {
 	if s.alive != dead {
 		return s.of(o), nil
 	}
-	s, err = c.left(ctx, p, s, selectorOf(o))
+	s, err = podsLeft(ctx, c, p, s, selectorOf(o))
 	return s.of(o), err
 }
 
@@ -115,26 +115,10 @@ func podReady(o object) bool {
 	return false
 }
 
-func selectorOf(o object) string {
-	raw, there, err := unstructured.NestedMap(o.Object, "spec", "selector")
-	if err != nil || !there {
-		return ""
-	}
-	var sel metav1.LabelSelector
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(raw, &sel); err != nil {
-		return ""
-	}
-	s, err := metav1.LabelSelectorAsSelector(&sel)
-	if err != nil {
-		return ""
-	}
-	return s.String()
-}
-
-// left holds a verdict of death against what a workload leaves: pods of its
+// podsLeft holds a verdict of death against what a workload leaves: pods of its
 // name or selector, and a Lease. The holder that renews a Lease lives, whatever is said
 // of the workload.
-func (c *client) left(ctx context.Context, p place, s sight, selector string) (sight, error) {
+func podsLeft(ctx context.Context, c *client, p place, s sight, selector string) (sight, error) {
 	query := url.Values{}
 	if selector != "" {
 		query.Set("labelSelector", selector)
@@ -159,7 +143,7 @@ func (c *client) left(ctx context.Context, p place, s sight, selector string) (s
 	err = c.sweep(ctx, leases().path(p.namespace, ""), asJSON, nil, func(o object) {
 		holder, _, _ := unstructured.NestedString(o.Object, "spec", "holderIdentity")
 		if (o.GetName() == p.name || named(holder, p.name)) && held.alive != alive {
-			if l := c.leads(o); l.alive != dead {
+			if l := leadsBy(c, o); l.alive != dead {
 				held = l
 			}
 		}
@@ -192,10 +176,10 @@ func named(s, name string) bool {
 // holder may be between two leaders, or starting again.
 const settledLease = 5 * time.Minute
 
-// leads says whether the holder of a Lease renews it, by the server's clock: what
+// leadsBy says whether the holder of a Lease renews it, by the server's clock: what
 // the holder says of its own time counts only where the server did not see it
 // write later. An expired one is dead only as a Lease.
-func (c *client) leads(o object) sight {
+func leadsBy(c *client, o object) sight {
 	name := leases().label(o.GetNamespace(), o.GetName())
 	holder, _, _ := unstructured.NestedString(o.Object, "spec", "holderIdentity")
 	text, _, _ := unstructured.NestedString(o.Object, "spec", "renewTime")
@@ -218,9 +202,9 @@ func (c *client) leads(o object) sight {
 	ago := now.Sub(renewed).Round(time.Second)
 	switch {
 	case over < 0:
-		return sight{alive: alive, why: fmt.Sprintf("%s is renewed by %s", name, clip(holder, 100))}
+		return sight{alive: alive, why: fmt.Sprintf("%s is renewed by %s", name, steps.Clip(holder, 100))}
 	case over < settledLease:
-		return sight{alive: unknown, why: fmt.Sprintf("%s was renewed by %s, last %s before now: who holds it may be starting again; look again in %s", name, clip(holder, 100), ago, settledLease)}
+		return sight{alive: unknown, why: fmt.Sprintf("%s was renewed by %s, last %s before now: who holds it may be starting again; look again in %s", name, steps.Clip(holder, 100), ago, settledLease)}
 	}
 	return sight{alive: dead, why: fmt.Sprintf("%s was last renewed %s before now", name, ago)}
 }

@@ -154,7 +154,7 @@ func TestLiveness(t *testing.T) {
 				}
 				return
 			}
-			got, err := c.look(t.Context(), p)
+			got, err := lookAtWorkload(t.Context(), c, p)
 			if err != nil || got.alive != tc.want || !strings.Contains(got.why, tc.why) {
 				t.Errorf("look() = %s %q, %v, want %s for %q", got.alive, got.why, err, tc.want, tc.why)
 			}
@@ -177,14 +177,14 @@ func TestNoSilenceProvesDeath(t *testing.T) {
 		}
 		c := w.client(env)
 		target, o := w.seen(c, "cm", "held")
-		k, err := c.keeper(t.Context(), target, o, "example.com/hook-cleanup", "deployment/hook-cleaner")
+		k, err := keeperOf(t.Context(), c, target, o, "example.com/hook-cleanup", "deployment/hook-cleaner")
 		if err != nil || k.alive != unknown || !strings.Contains(k.why, steps.ErrDenied.Error()) {
 			t.Errorf("without %v: keeper() = %s %q, %v, want unknown", look[i]["resources"], k.alive, k.why, err)
 		}
 	}
 	c := w.client(w.limited("sees", look...))
 	target, o := w.seen(c, "cm", "held")
-	if k, err := c.keeper(t.Context(), target, o, "example.com/hook-cleanup", "deployment/hook-cleaner"); err != nil || k.alive != dead {
+	if k, err := keeperOf(t.Context(), c, target, o, "example.com/hook-cleanup", "deployment/hook-cleaner"); err != nil || k.alive != dead {
 		t.Errorf("with every right: keeper() = %s %q, %v, want dead", k.alive, k.why, err)
 	}
 }
@@ -207,7 +207,7 @@ func TestKeeperIsProvenNotNamed(t *testing.T) {
 	}
 	check := func(controller string, want verdict, why string) {
 		t.Helper()
-		k, err := c.keeper(t.Context(), target, o, held, controller)
+		k, err := keeperOf(t.Context(), c, target, o, held, controller)
 		if err != nil || k.alive != want || !strings.Contains(k.why, why) {
 			t.Errorf("keeper(%q) = %s %q, %v, want %s for %q", controller, k.alive, k.why, err, want, why)
 		}
@@ -223,7 +223,7 @@ func TestKeeperIsProvenNotNamed(t *testing.T) {
 	w.workload("statefulsets", cleaner, 0)
 	check("statefulset/"+cleaner, dead, "scaled to 0")
 	check("", unknown, "does not know who keeps")
-	if k, err := c.keeper(t.Context(), target, o, held, "deployment/other"); err != nil || !strings.Contains(k.leads, "statefulset/"+w.ns+"/"+cleaner+" (") {
+	if k, err := keeperOf(t.Context(), c, target, o, held, "deployment/other"); err != nil || !strings.Contains(k.leads, "statefulset/"+w.ns+"/"+cleaner+" (") {
 		t.Errorf("leads = %q, %v", k.leads, err)
 	}
 
@@ -293,7 +293,7 @@ func TestUninstalledKeeper(t *testing.T) {
 		{root, "deployment/other", unknown, "absence is no death"},
 		{op, "deployment/" + cleaner, unknown, "cannot be looked for in other namespaces"},
 	} {
-		k, err := tc.c.keeper(t.Context(), target, o, "example.com/hook-cleanup", tc.controller)
+		k, err := keeperOf(t.Context(), tc.c, target, o, "example.com/hook-cleanup", tc.controller)
 		if err != nil || k.alive != tc.want || !strings.Contains(k.why, tc.why) {
 			t.Errorf("keeper(%q) = %s %q, %v, want %s for %q", tc.controller, k.alive, k.why, err, tc.want, tc.why)
 		}
@@ -309,7 +309,7 @@ func TestKnownKeepers(t *testing.T) {
 	target, o := w.seen(root, "cm", "held")
 	check := func(c *client, finalizer, controller string, want verdict, why string) {
 		t.Helper()
-		k, err := c.keeper(t.Context(), target, o, finalizer, controller)
+		k, err := keeperOf(t.Context(), c, target, o, finalizer, controller)
 		if err != nil || k.alive != want || !strings.Contains(k.why, why) {
 			t.Errorf("keeper(%s, %q) = %s %q, %v, want %s for %q", finalizer, controller, k.alive, k.why, err, want, why)
 		}

@@ -55,14 +55,14 @@ func (p logProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (s
 	case errors.Is(err, errAbsent):
 		f.Set("exists", steps.BoolOf(false))
 		s.obs.Summary = fmt.Sprintf("%s is not there.", t)
-		s.obs.Findings, s.obs.Facts = c.heard.said(), f.Rest(notThere)
+		s.obs.Findings, s.obs.Facts = c.warnings(), f.Rest(notThere)
 		return s.obs, nil
 	case err != nil:
 		return steps.Observation{}, err
 	}
 	f.Set("exists", steps.BoolOf(true))
 	var pick workloadPick
-	if err := c.workloadPods(inner, t, o, &workloadFamily{}, pick.see); err != nil {
+	if err := workloadPods(inner, c, t, o, &workloadFamily{}, pick.see); err != nil {
 		return steps.Observation{}, errors.Join(turned(), err)
 	}
 	if !pick.found {
@@ -75,8 +75,8 @@ func (p logProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (s
 		return steps.Observation{}, fmt.Errorf("pod %s has no container %q", pick.pod.Metadata.Name, in.Text("container"))
 	}
 	meta := pick.pod.Metadata
-	s.obs.Command = c.logCommand(meta.Namespace, meta.Name, container, previous, lines)
-	tail, err := c.logOf(inner, meta.Namespace, meta.Name, container, previous, lines)
+	s.obs.Command = logCommand(c, meta.Namespace, meta.Name, container, previous, lines)
+	tail, err := logOf(inner, c, meta.Namespace, meta.Name, container, previous, lines)
 	if err != nil {
 		return steps.Observation{}, errors.Join(turned(), err)
 	}
@@ -87,7 +87,7 @@ func (p logProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (s
 	if previous {
 		s.obs.Summary = fmt.Sprintf("%d lines of the instance of container %s of pod %s that ended before.", len(tail.lines), container, meta.Name)
 	}
-	s.obs.Findings = append(s.obs.Findings, c.heard.said()...)
+	s.obs.Findings = append(s.obs.Findings, c.warnings()...)
 	s.obs.Facts = f.Rest("the log is empty")
 	return s.obs, nil
 }
@@ -115,7 +115,7 @@ func logTell(s *workloadSaying, f steps.Facts, tail logTail, out steps.Sink) {
 	f.Set("cut", steps.BoolOf(tail.cut))
 	var last []string
 	for _, line := range tail.lines[max(0, len(tail.lines)-mostLogLines):] {
-		last = append(last, clip(line, 600))
+		last = append(last, steps.Clip(line, 600))
 	}
 	f.Set("last", steps.StringsOf(last))
 	if tail.cut {
@@ -124,8 +124,8 @@ func logTell(s *workloadSaying, f steps.Facts, tail logTail, out steps.Sink) {
 	at, line := loglayer.Of(tail.untimed())
 	if at != "" {
 		f.Set("layer", steps.EnumOf(string(at)))
-		f.Set("line", steps.StringOf(clip(line, 600)))
-		s.say(steps.Info, "The last telling line: %s", clip(line, 300))
+		f.Set("line", steps.StringOf(steps.Clip(line, 600)))
+		s.say(steps.Info, "The last telling line: %s", steps.Clip(line, 300))
 	}
 	if len(tail.lines) > 0 {
 		if gap := tail.keep(out); gap != "" {

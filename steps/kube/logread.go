@@ -27,7 +27,7 @@ type logTail struct {
 
 // logOf reads the end of the log of one container; previous is the instance that
 // ended before this one.
-func (c *client) logOf(ctx context.Context, namespace, pod, container string, previous bool, lines int64) (logTail, error) {
+func logOf(ctx context.Context, c *client, namespace, pod, container string, previous bool, lines int64) (logTail, error) {
 	query := url.Values{"container": {container}, "timestamps": {"true"},
 		"tailLines": {strconv.FormatInt(lines, 10)}, "limitBytes": {strconv.Itoa(logBytes)}}
 	if previous {
@@ -69,7 +69,7 @@ func (t logTail) keep(out steps.Sink) string {
 }
 
 // logCommand is how a person would read it.
-func (c *client) logCommand(namespace, pod, container string, previous bool, lines int64) string {
+func logCommand(c *client, namespace, pod, container string, previous bool, lines int64) string {
 	args := []string{"logs", pod, "-c", container, "--timestamps", "--tail", strconv.FormatInt(lines, 10)}
 	if previous {
 		args = append(args, "--previous")

@@ -55,7 +55,7 @@ func (p lookalikesProbe) Probe(ctx context.Context, in steps.Params, out steps.S
 	f.Set("hook", steps.BoolOf(m.hook != ""))
 	f.Set("policy", steps.StringOf(m.policy))
 	f.Set("owned_by", steps.StringOf(m.ownerValue))
-	w, err := c.ownership(ctx, t, o)
+	w, err := resolve(ctx, c, t, o)
 	if err != nil {
 		return steps.Observation{}, err
 	}
@@ -75,7 +75,7 @@ func (p lookalikesProbe) Probe(ctx context.Context, in steps.Params, out steps.S
 		say = "Whether it is an orphan is not known: " + whyNot + "."
 	}
 	obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Info, Say: say})
-	like, err := c.lookalikes(ctx, t, o)
+	like, err := lookNear(ctx, c, t, o)
 	switch {
 	case ctx.Err() != nil:
 		return steps.Observation{}, fmt.Errorf("look-alikes of %s: %w", t, ctx.Err())
@@ -85,13 +85,13 @@ func (p lookalikesProbe) Probe(ctx context.Context, in steps.Params, out steps.S
 		obs.Summary = "What could be taken for " + t.String() + " is not known."
 	default:
 		listDecoys(t, like, f, &obs)
-		like, gaps, err := c.around(ctx, t, o)
+		like, gaps, err := lookAround(ctx, c, t, o)
 		if err != nil {
 			return steps.Observation{}, err
 		}
 		tellAround(t, like, gaps, f, &obs)
 	}
-	obs.Findings = append(obs.Findings, c.heard.said()...)
+	obs.Findings = append(obs.Findings, c.warnings()...)
 	obs.Facts = f.Rest("not read")
 	return obs, nil
 }

@@ -90,7 +90,7 @@ func (l *Looker) All(ctx context.Context, s Sought, namespace string) ([]Seen, e
 	}
 	space := spaceOf(r, namespace)
 	if space != "" && !plain(space) {
-		return nil, fmt.Errorf("%q can be no namespace", clip(space, 100))
+		return nil, fmt.Errorf("%q can be no namespace", steps.Clip(space, 100))
 	}
 	var out []Seen
 	err = l.c.sweepItems(ctx, r.path(space, ""), asMetaList, nil, wholeItem, func(o object) { out = append(out, seenOf(o)) })
@@ -101,15 +101,15 @@ func seenOf(o object) Seen {
 	s := Seen{Namespace: o.GetNamespace(), Name: o.GetName(), UID: string(o.GetUID()), Created: o.GetCreationTimestamp().Time, Leaving: o.GetDeletionTimestamp() != nil}
 	for _, m := range o.GetManagedFields() {
 		if m.Manager != "" && !slices.Contains(s.Managers, m.Manager) && len(s.Managers) < 20 {
-			s.Managers = append(s.Managers, clip(m.Manager, 100))
+			s.Managers = append(s.Managers, steps.Clip(m.Manager, 100))
 		}
 	}
 	for _, ref := range o.GetOwnerReferences() {
-		s.Owners = append(s.Owners, clip(ref.Kind+"/"+ref.Name, 200))
+		s.Owners = append(s.Owners, steps.Clip(ref.Kind+"/"+ref.Name, 200))
 	}
 	notes := o.GetAnnotations()
 	if name := notes["meta.helm.sh/release-name"]; name != "" {
-		s.Release = clip(strings.TrimPrefix(notes["meta.helm.sh/release-namespace"]+"/"+name, "/"), 200)
+		s.Release = steps.Clip(strings.TrimPrefix(notes["meta.helm.sh/release-namespace"]+"/"+name, "/"), 200)
 	}
 	return s
 }

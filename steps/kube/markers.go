@@ -78,3 +78,8 @@ func (m markers) managed() (string, bool) {
 	}
 	return strings.Join(why, "; "), len(why) > 0
 }
+
+func trackedBy(o object) string {
+	labels := o.GetLabels()
+	return cmp.Or(o.GetAnnotations()[argoTracking], labels[fluxKustomize+"/name"], labels[fluxHelm+"/name"])
+}

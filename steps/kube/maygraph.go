@@ -1,12 +1,7 @@
 package kube
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"net/http"
 	"strings"
 
 	"handrail/steps"
@@ -76,7 +71,7 @@ func (r *mayRun) weigh(b mayBinding, rules map[string][]rbac.Rule, read map[stri
 		by = "rolebinding/" + ns + "/" + b.Metadata.Name
 	}
 	role := strings.ToLower(b.RoleRef.Kind) + "/" + b.RoleRef.Name
-	r.own = append(r.own, clip(by+" to "+role, 600))
+	r.own = append(r.own, steps.Clip(by+" to "+role, 600))
 	list, there := rules[b.RoleRef.Kind+"/"+b.RoleRef.Name]
 	if !there {
 		if read[b.RoleRef.Kind] {
@@ -86,7 +81,7 @@ func (r *mayRun) weigh(b mayBinding, rules map[string][]rbac.Rule, read map[stri
 	}
 	for _, rule := range list {
 		if rule.Grants(r.verb, r.of) {
-			r.grants = append(r.grants, clip(by+" to "+role, 600))
+			r.grants = append(r.grants, steps.Clip(by+" to "+role, 600))
 			return
 		}
 	}
@@ -111,45 +106,9 @@ func (r *mayRun) ask(ctx context.Context) (allowed bool, reason string, err erro
 	return allowed, reason, err
 }
 
-// review posts one of the reviews that store nothing.
-func (c *client) review(ctx context.Context, plural, kind, namespace string, spec map[string]any) (allowed bool, reason string, err error) {
-	body := map[string]any{"apiVersion": "authorization.k8s.io/v1", "kind": kind, "spec": spec}
-	if namespace != "" {
-		body["metadata"] = map[string]any{"namespace": namespace}
-	}
-	raw, err := json.Marshal(body)
-	if err != nil {
-		return false, "", err
-	}
-	path := resource{group: "authorization.k8s.io", version: "v1", plural: plural, namespaced: namespace != ""}.path(namespace, "")
-	req := c.rest.Post().AbsPath(path).SetHeader("Accept", asJSON).SetHeader("Content-Type", asJSON).Body(raw).MaxRetries(tries).Timeout(c.patience())
-	var b bytes.Buffer
-	if err := c.body(ctx, &b, req); err != nil {
-		return false, "", c.explain(http.MethodPost, path, err)
-	}
-	var review struct {
-		Status *struct {
-			Allowed         *bool  `json:"allowed"`
-			Reason          string `json:"reason"`
-			EvaluationError string `json:"evaluationError"`
-		} `json:"status"`
-	}
-	switch err := json.Unmarshal(b.Bytes(), &review); {
-	case err != nil:
-		return false, "", fmt.Errorf("%s: the answer of %s cannot be read: %w", path, c.Server, err)
-	case review.Status == nil || review.Status.Allowed == nil && review.Status.EvaluationError != "":
-		return false, "", errors.New("the server gave no verdict: " + clip(b.String(), 200))
-	}
-	s := review.Status
-	allowed = s.Allowed != nil && *s.Allowed
-	if !allowed && s.EvaluationError != "" {
-		return false, "", fmt.Errorf("the server could not tell: %s", clip(s.EvaluationError, 300))
-	}
-	return allowed, s.Reason, nil
-}
-
 // mayKind is the row of kube/may.
-func mayKind(space steps.Field) steps.Kind {
+func mayKind() steps.Kind {
+	space := objectFields()[2]
 	return steps.Kind{
 		Name: "kube/may", Class: steps.Probe, Facts: mayFacts(),
 		Params: []steps.Field{

@@ -121,7 +121,7 @@ func (p mayProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (s
 	for _, why := range r.unread {
 		r.gap("not read: %s", why)
 	}
-	r.obs.Findings = append(r.obs.Findings, c.heard.said()...)
+	r.obs.Findings = append(r.obs.Findings, c.warnings()...)
 	r.obs.Facts = r.facts.Rest("not read")
 	return r.obs, nil
 }
@@ -199,9 +199,9 @@ func (r *mayRun) tell(allowed, granted, whole bool, reason string, err error) {
 	}
 	r.obs.Summary = fmt.Sprintf("%s %s %s.", r.who.label, say, r.question())
 	if len(r.grants) > 0 {
-		r.say(steps.Info, "Granted by %s.", clip(strings.Join(r.grants, "; "), 400))
+		r.say(steps.Info, "Granted by %s.", steps.Clip(strings.Join(r.grants, "; "), 400))
 	} else if len(r.own) > 0 {
-		r.say(steps.Warning, "Its bindings grant other things: %s.", clip(strings.Join(r.own, "; "), 400))
+		r.say(steps.Warning, "Its bindings grant other things: %s.", steps.Clip(strings.Join(r.own, "; "), 400))
 	}
 }
 
@@ -211,7 +211,7 @@ func (r *mayRun) disagree(allowed, granted, whole bool, reason string) {
 		r.facts.Set("agree", steps.BoolOf(true))
 	case allowed && whole:
 		r.facts.Set("agree", steps.BoolOf(false))
-		r.say(steps.Warning, "The server allows it and no role grants it: another authorizer does (%s). Repairing roles would change nothing.", clip(reason, 200))
+		r.say(steps.Warning, "The server allows it and no role grants it: another authorizer does (%s). Repairing roles would change nothing.", steps.Clip(reason, 200))
 	case !allowed && granted:
 		r.facts.Set("agree", steps.BoolOf(false))
 		r.say(steps.Warning, "A role grants it and the server refuses: the role changed a moment ago, or another authorizer denies it. Read again.")

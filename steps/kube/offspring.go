@@ -3,6 +3,8 @@ package kube
 import (
 	"context"
 	"fmt"
+
+	"handrail/steps"
 )
 
 // mostOffspring bounds the children in a diff.
@@ -11,7 +13,7 @@ const mostOffspring = 30
 // offspring names what the garbage collector deletes after the object, and what
 // nobody could look for. A protected one among them refuses.
 func (s *subject) offspring(ctx context.Context, f floors) ([]string, error) {
-	b, err := s.c.children(ctx, s.t, s.o)
+	b, err := childrenOf(ctx, s.c, s.t, s.o, s.marks)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +36,7 @@ func (s *subject) offspring(ctx context.Context, f floors) ([]string, error) {
 		out = append(out, "  "+name+" stays until its own finalizers are gone")
 	}
 	if why := b.unread(); why != "" {
-		out = append(out, "- perhaps more, in the background: not known: "+clip(why, 300))
+		out = append(out, "- perhaps more, in the background: not known: "+steps.Clip(why, 300))
 	}
 	return out, nil
 }

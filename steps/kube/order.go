@@ -12,10 +12,8 @@ import (
 // The grammars of what Act takes from an approval. None of them lets a token of
 // the redactor through.
 const (
-	uidText     = `[A-Za-z0-9][A-Za-z0-9._:-]{0,127}`
-	versionText = `[A-Za-z0-9]{1,64}`
-	pathText    = `/(api/[a-z0-9]+|apis/[a-z0-9.-]+/[a-z0-9]+)(/namespaces/` + namespaceName + `)?/[a-z0-9.-]+/` + objectName
-	stampText   = `none|[0-9TZ:-]{20}`
+	pathText  = `/(api/[a-z0-9]+|apis/[a-z0-9.-]+/[a-z0-9]+)(/namespaces/` + namespaceName + `)?/[a-z0-9.-]+/` + objectName
+	stampText = `none|[0-9TZ:-]{20}`
 )
 
 // order is what was approved, read back from the preview. Act and Find know
@@ -55,12 +53,12 @@ func orderOf(kvs []steps.KV) (order, error) {
 		{keyPath, o.path, pathText}, {keyUID, o.uid, uidText}, {keyVersion, o.version, versionText}, {keyDeletion, o.deletion, stampText},
 	} {
 		if !matches(check.grammar, check.text) {
-			return order{}, fmt.Errorf("%s is %q, which is none or was redacted", check.key, clip(check.text, 200))
+			return order{}, fmt.Errorf("%s is %q, which is none or was redacted", check.key, steps.Clip(check.text, 200))
 		}
 	}
 	for _, f := range append(slices.Clone(o.finalizers), o.finalizer) {
 		if f != "" && !matches(finalizerName, f) {
-			return order{}, fmt.Errorf("the finalizer %q is none or was redacted", clip(f, 200))
+			return order{}, fmt.Errorf("the finalizer %q is none or was redacted", steps.Clip(f, 200))
 		}
 	}
 	return o, nil
@@ -87,6 +85,3 @@ func (o order) delete() (sent, shown request, err error) {
 	shown, err = deleteRequest(o.path, o.uid, later)
 	return sent, shown, err
 }
-
-// text is a request as a preview shows it.
-func (r request) text() string { return fmt.Sprintf("%s %s %s", r.method, r.address(), r.body) }

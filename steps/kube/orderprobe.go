@@ -138,7 +138,7 @@ func orderTell(s *workloadSaying, p repairs.Plan, g steps.Graph, place string) {
 func orderSummary(g steps.Graph, done int, place string) string {
 	of := ""
 	if place != "" {
-		of = " in " + clip(place, 200)
+		of = " in " + steps.Clip(place, 200)
 	}
 	if g.Changed() {
 		of += ", in the order that a person chose"

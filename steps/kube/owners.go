@@ -36,11 +36,11 @@ func (p ownersProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink)
 	if err != nil {
 		return steps.Observation{}, err
 	}
-	w, err := c.ownership(ctx, t, o)
+	w, err := resolve(ctx, c, t, o)
 	if err != nil {
 		return steps.Observation{}, err
 	}
-	obs.Findings, obs.Gaps = append(w.findings, c.heard.said()...), w.gaps
+	obs.Findings, obs.Gaps = append(w.findings, c.warnings()...), w.gaps
 	var all, active []string
 	for _, owner := range w.owners {
 		all = append(all, owner.Name+" (paused: "+owner.Paused+")")

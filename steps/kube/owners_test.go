@@ -25,7 +25,7 @@ func ownersOf(w *keepersWorld, env steps.Env, what, name string) map[string]stri
 	w.t.Helper()
 	c := w.client(env)
 	t, o := w.seen(c, what, name)
-	owners, _, err := c.owners(w.t.Context(), t, o)
+	owners, _, err := listOwners(w.t.Context(), c, t, o)
 	if err != nil {
 		w.t.Fatal(err)
 	}

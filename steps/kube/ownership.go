@@ -2,12 +2,7 @@ package kube
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
-
-	"k8s.io/apimachinery/pkg/api/validate/content"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"handrail/steps"
 )
@@ -53,13 +48,13 @@ func (w *ownership) find(level steps.Level, format string, args ...any) {
 	w.findings = append(w.findings, steps.Finding{Level: level, Say: fmt.Sprintf(format, args...)})
 }
 
-// ownership resolves who would undo a change of o: its parents by UID, and the
+// resolve resolves who would undo a change of o: its parents by UID, and the
 // tools whose marks it bears. The error is for a caller that turned away; what
 // cannot be read is an owner that nobody knows to be paused.
-func (c *client) ownership(ctx context.Context, t target, o object) (*ownership, error) {
+func resolve(ctx context.Context, c *client, t target, o object) (*ownership, error) {
 	w := &ownership{}
-	for _, resolve := range []func(context.Context, target, object, *ownership) error{c.parents, c.argo, c.flux, c.helm} {
-		if err := resolve(ctx, t, o, w); err != nil {
+	for _, by := range []func(context.Context, *client, target, object, *ownership) error{byParents, byArgo, byFlux, byHelm} {
+		if err := by(ctx, c, t, o, w); err != nil {
 			return nil, err
 		}
 		if err := ctx.Err(); err != nil {
@@ -69,10 +64,10 @@ func (c *client) ownership(ctx context.Context, t target, o object) (*ownership,
 	return w, nil
 }
 
-// owners says who would undo a change of o (law 12), and what nobody could
+// listOwners says who would undo a change of o (law 12), and what nobody could
 // tell.
-func (c *client) owners(ctx context.Context, t target, o object) ([]steps.Owner, []string, error) {
-	w, err := c.ownership(ctx, t, o)
+func listOwners(ctx context.Context, c *client, t target, o object) ([]steps.Owner, []string, error) {
+	w, err := resolve(ctx, c, t, o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -83,51 +78,4 @@ func (c *client) owners(ctx context.Context, t target, o object) ([]steps.Owner,
 		}
 	}
 	return w.owners, gaps, nil
-}
-
-// lookup reads an object that another one names. errAbsent and errNoKind are
-// positive knowledge here: the server itself said so, with every group of kinds
-// heard.
-func (c *client) lookup(ctx context.Context, apiVersion, kind, namespace, name string) (target, object, error) {
-	r, err := c.kindOf(apiVersion, kind)
-	if errors.Is(err, errNoKind) {
-		r, err = c.anyVersion(apiVersion, kind)
-	}
-	if err != nil {
-		return target{}, object{}, err
-	}
-	t := target{resource: r, name: name}
-	if r.namespaced {
-		t.namespace = namespace
-		if namespace == "" {
-			return t, object{}, fmt.Errorf("%s %q: its namespace is not known", kind, name)
-		}
-		if !plain(namespace) {
-			return t, object{}, fmt.Errorf("%s %q: %q can be no namespace", kind, name, clip(namespace, 100))
-		}
-	}
-	if !plain(name) {
-		return t, object{}, fmt.Errorf("%q can be no name of a %s", clip(name, 100), kind)
-	}
-	o, err := c.get(ctx, r, t.namespace, name)
-	return t, o, err
-}
-
-// plain reports whether outside text can be one segment of a path.
-func plain(s string) bool {
-	return s != "" && len(s) <= 253 && len(content.IsPathSegmentName(s)) == 0 && !strings.ContainsAny(s, " ?#\\\x00\r\n\t")
-}
-
-// anyVersion resolves a kind whatever version a reference names: references
-// outlive versions.
-func (c *client) anyVersion(apiVersion, kind string) (resource, error) {
-	gv, err := schema.ParseGroupVersion(apiVersion)
-	if err != nil {
-		return resource{}, fmt.Errorf("apiVersion %q: %w", clip(apiVersion, 100), err)
-	}
-	m, err := c.mapper.RESTMapping(schema.GroupKind{Group: gv.Group, Kind: kind})
-	if err != nil {
-		return resource{}, c.unknownKind(clip(kind, 100)+"."+gv.Group, err)
-	}
-	return mapped(m), nil
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"handrail/steps"
 )
 
 // listMeta is what a page says about the list.
@@ -68,7 +70,7 @@ func (p page) parse(raw []byte) (listMeta, error) {
 	case s.end() != nil:
 		return md, errJSON
 	case !found || !ready:
-		return md, fmt.Errorf("it is a %q that lists nothing", clip(kind, 100))
+		return md, fmt.Errorf("it is a %q that lists nothing", steps.Clip(kind, 100))
 	case late != nil:
 		err = p.all(&scan{b: late})
 	}
@@ -100,7 +102,7 @@ func parseColumns(raw []byte) (columns, error) {
 	}
 	c := columns{name: -1}
 	for i, d := range defs {
-		c.titles = append(c.titles, strings.ToUpper(flat(d.Name)))
+		c.titles = append(c.titles, strings.ToUpper(steps.Flat(d.Name)))
 		if d.Format == "name" && c.name < 0 {
 			c.name = i
 		}
@@ -111,12 +113,4 @@ func parseColumns(raw []byte) (columns, error) {
 		}
 	}
 	return c, nil
-}
-
-// flat keeps a cell in its line and its column.
-func flat(s string) string {
-	if !strings.ContainsAny(s, "\t\n\r\\") {
-		return s
-	}
-	return strings.NewReplacer(`\`, `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`).Replace(s)
 }

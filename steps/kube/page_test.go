@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"handrail/steps"
+
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
@@ -132,7 +134,7 @@ func TestTablesComeBack(t *testing.T) {
 			if !slices.Equal(rows[i], want[i]) || names[i] != want[i][1] {
 				rt.Fatalf("row %d = %q named %q, want %q", i, rows[i], names[i], want[i])
 			}
-			if line := strings.Join([]string{flat(rows[i][0]), flat(rows[i][1])}, "\t"); strings.Count(line, "\t") != 1 || strings.ContainsAny(line, "\n\r") {
+			if line := strings.Join([]string{steps.Flat(rows[i][0]), steps.Flat(rows[i][1])}, "\t"); strings.Count(line, "\t") != 1 || strings.ContainsAny(line, "\n\r") {
 				rt.Fatalf("row %d breaks its line: %q", i, line)
 			}
 		}

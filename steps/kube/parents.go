@@ -15,9 +15,9 @@ import (
 // a wrong one may be a ring.
 const mostParents = 12
 
-// parents walks the owner references of o up to the top. An owner that is not
+// byParents walks the owner references of o up to the top. An owner that is not
 // there, or has another UID, is none: the object is then about to be collected.
-func (c *client) parents(ctx context.Context, t target, o object, w *ownership) error {
+func byParents(ctx context.Context, c *client, t target, o object, w *ownership) error {
 	seen := map[string]bool{string(o.GetUID()): true}
 	type child struct {
 		target
@@ -31,7 +31,7 @@ func (c *client) parents(ctx context.Context, t target, o object, w *ownership) 
 				w.gaps = append(w.gaps, fmt.Sprintf("the owners of %s go on beyond %d", t, mostParents))
 				return nil
 			}
-			pt, po, err := c.parent(ctx, queue[0].target, ref)
+			pt, po, err := parentOf(ctx, c, queue[0].target, ref)
 			switch {
 			case errors.Is(err, context.Canceled):
 				return err
@@ -47,10 +47,10 @@ func (c *client) parents(ctx context.Context, t target, o object, w *ownership) 
 				continue
 			}
 			seen[string(po.GetUID())] = true
-			paused, how := c.parentPaused(pt, po)
+			paused, how := parentPaused(c, pt, po)
 			w.add(pt.String(), paused, how)
 			if by := trackedBy(po); by != "" {
-				w.find(steps.Info, "%s is itself tracked (%q), which may undo a pause of it.", pt, clip(by, 300))
+				w.find(steps.Info, "%s is itself tracked (%q), which may undo a pause of it.", pt, steps.Clip(by, 300))
 			}
 			queue = append(queue, child{pt, po})
 		}
@@ -62,15 +62,15 @@ func (c *client) parents(ctx context.Context, t target, o object, w *ownership) 
 }
 
 func refText(ref metav1.OwnerReference) string {
-	return fmt.Sprintf("%s %q with UID %s", clip(ref.Kind, 100), clip(ref.Name, 300), clip(string(ref.UID), 60))
+	return fmt.Sprintf("%s %q with UID %s", steps.Clip(ref.Kind, 100), steps.Clip(ref.Name, 300), steps.Clip(string(ref.UID), 60))
 }
 
-// parent reads the owner that a reference names, and only that one: a name that
+// parentOf reads the owner that a reference names, and only that one: a name that
 // was given to another object since is errAbsent.
-func (c *client) parent(ctx context.Context, of target, ref metav1.OwnerReference) (target, object, error) {
+func parentOf(ctx context.Context, c *client, of target, ref metav1.OwnerReference) (target, object, error) {
 	t, o, err := c.lookup(ctx, ref.APIVersion, ref.Kind, of.namespace, ref.Name)
 	if t.name == "" {
-		t = target{resource: resource{kind: clip(ref.Kind, 100), namespaced: of.namespaced}, namespace: of.namespace, name: clip(ref.Name, 300)}
+		t = target{resource: resource{kind: steps.Clip(ref.Kind, 100), namespaced: of.namespaced}, namespace: of.namespace, name: steps.Clip(ref.Name, 300)}
 	}
 	switch {
 	case err != nil:
@@ -82,7 +82,7 @@ func (c *client) parent(ctx context.Context, of target, ref metav1.OwnerReferenc
 }
 
 // parentPaused says whether an owner leaves its children alone.
-func (c *client) parentPaused(t target, o object) (paused, how string) {
+func parentPaused(c *client, t target, o object) (paused, how string) {
 	switch t.group + "/" + t.kind {
 	case "batch/CronJob", "batch/Job", fluxKustomize + "/Kustomization", fluxHelm + "/HelmRelease":
 		suspend, _, err := unstructured.NestedBool(o.Object, "spec", "suspend")

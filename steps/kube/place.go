@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"handrail/steps"
 )
 
 // place names one workload that keeps a finalizer, or its leader Lease.
@@ -17,31 +19,11 @@ func (p place) String() string { return p.label(p.namespace, p.name) }
 
 var errPlace = errors.New("want deployment, statefulset, daemonset, cronjob, pod or lease, then /NAME or /NAMESPACE/NAME")
 
-func workloads() []resource {
-	return []resource{
-		{group: "apps", version: "v1", plural: "deployments", kind: "Deployment", namespaced: true},
-		{group: "apps", version: "v1", plural: "statefulsets", kind: "StatefulSet", namespaced: true},
-		{group: "apps", version: "v1", plural: "daemonsets", kind: "DaemonSet", namespaced: true},
-	}
-}
-
-func cronjobs() resource {
-	return resource{group: "batch", version: "v1", plural: "cronjobs", kind: "CronJob", namespaced: true}
-}
-
-func pods() resource {
-	return resource{version: "v1", plural: "pods", kind: "Pod", namespaced: true}
-}
-
-func leases() resource {
-	return resource{group: "coordination.k8s.io", version: "v1", plural: "leases", kind: "Lease", namespaced: true}
-}
-
 // parsePlace reads the parameter controller; a name without a namespace is in
 // that of the object.
 func parsePlace(s, namespace string) (place, error) {
 	bad := func(why string) (place, error) {
-		return place{}, fmt.Errorf("controller %q: %w%s", clip(s, 200), errPlace, why)
+		return place{}, fmt.Errorf("controller %q: %w%s", steps.Clip(s, 200), errPlace, why)
 	}
 	parts := strings.Split(s, "/")
 	if len(parts) < 2 || len(parts) > 3 {

@@ -46,7 +46,7 @@ func (p quotaProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 		s.gap("%s", gap)
 	}
 	exhausted := quotaTell(&s, f, quotas)
-	refusals, unread := c.quotaRefusals(inner, ns)
+	refusals, unread := quotaRefusals(inner, c, ns)
 	if turned() != nil {
 		return steps.Observation{}, turned()
 	}
@@ -58,22 +58,14 @@ func (p quotaProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 	case !f.Got("exhausted").Known():
 		s.obs.Summary = fmt.Sprintf("Namespace %s has %d quotas, and not all of them are counted.", ns, len(quotas))
 	case len(exhausted) > 0:
-		s.obs.Summary = fmt.Sprintf("Namespace %s: nothing is left of %s.", ns, clip(strings.Join(exhausted, ", "), 300))
+		s.obs.Summary = fmt.Sprintf("Namespace %s: nothing is left of %s.", ns, steps.Clip(strings.Join(exhausted, ", "), 300))
 	}
 	if f.Got("refusing").Bool() {
 		s.obs.Summary += " It refuses what is asked for now."
 	}
-	s.obs.Findings = append(s.obs.Findings, c.heard.said()...)
+	s.obs.Findings = append(s.obs.Findings, c.warnings()...)
 	s.obs.Facts = f.Rest("not read")
 	return s.obs, nil
-}
-
-// cmpErr is why the caller gets no answer: that it turned away, else the error.
-func cmpErr(turned, err error) error {
-	if turned != nil {
-		return turned
-	}
-	return err
 }
 
 func quotaTell(s *workloadSaying, f steps.Facts, quotas []quota) (exhausted []string) {
@@ -85,7 +77,7 @@ func quotaTell(s *workloadSaying, f steps.Facts, quotas []quota) (exhausted []st
 			behind = fmt.Sprintf("quota %s was changed, and its controller has not counted %s since: read again", name, what)
 		}
 		if q.scoped() {
-			s.say(steps.Info, "Quota %s counts only what its scopes name: %s", name, clip(fmt.Sprint(q.Spec.Scopes), 200))
+			s.say(steps.Info, "Quota %s counts only what its scopes name: %s", name, steps.Clip(fmt.Sprint(q.Spec.Scopes), 200))
 		}
 		for _, what := range slices.Sorted(maps.Keys(q.Spec.Hard)) {
 			key := name + "/" + what
@@ -124,7 +116,7 @@ type quotaSaid struct {
 
 // quotaRefusals gathers what was refused: ReplicaSets keep it in a condition,
 // everything else says it in events alone.
-func (c *client) quotaRefusals(ctx context.Context, ns string) (list []quotaSaid, unread string) {
+func quotaRefusals(ctx context.Context, c *client, ns string) (list []quotaSaid, unread string) {
 	add := func(of, text string) {
 		if r, ok := parseQuotaRefusal(text); ok {
 			list = append(list, quotaSaid{of, r})
@@ -138,10 +130,10 @@ func (c *client) quotaRefusals(ctx context.Context, ns string) (list []quotaSaid
 	if err != nil {
 		unread = "ReplicaSets: " + workloadWhy(err)
 	}
-	failed, err := c.eventsIn(ctx, ns, "reason=FailedCreate")
+	failed, err := eventsIn(ctx, c, ns, "reason=FailedCreate")
 	made := &eventHeap{}
 	if err == nil {
-		made, err = c.eventsIn(ctx, ns, "reason=SuccessfulCreate")
+		made, err = eventsIn(ctx, c, ns, "reason=SuccessfulCreate")
 	}
 	if err != nil {
 		unread = strings.TrimPrefix(unread+"; events: "+workloadWhy(err), "; ")
@@ -171,7 +163,7 @@ func quotaRefusing(s *workloadSaying, f steps.Facts, quotas []quota, all []quota
 		}
 		seen[r.of] = true
 		if len(standing) < mostEventLines {
-			standing = append(standing, r.of+": "+oneLongLine(r.text))
+			standing = append(standing, r.of+": "+steps.OneLine(r.text, 600))
 		}
 	}
 	switch {

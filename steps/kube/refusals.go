@@ -75,7 +75,7 @@ func (c *client) explain(method, what string, err error) error {
 
 func (c *client) answered(method, what string, err apierrors.APIStatus) error {
 	s := err.Status()
-	said := clip(s.Message, 400)
+	said := steps.Clip(s.Message, 400)
 	switch s.Code {
 	case http.StatusUnauthorized:
 		return fmt.Errorf("%s: %s does not accept your credentials (401); they may have expired: sign in again", what, c.Server)
@@ -105,12 +105,4 @@ func isAbout(path string, s metav1.Status) bool {
 	d := s.Details
 	return d != nil && s.Reason == metav1.StatusReasonNotFound && d.Name != "" && d.Kind != "" &&
 		strings.HasSuffix(path, "/"+d.Kind+"/"+d.Name) && (d.Group == "" || strings.HasPrefix(path, "/apis/"+d.Group+"/"))
-}
-
-// clip shortens outside text.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "") + "..."
 }

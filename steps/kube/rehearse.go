@@ -40,7 +40,7 @@ var errRefused = errors.New("the server refused it")
 // rehearse sends r with dryRun=All: admission and storage judge it, and nothing
 // is stored. The answer is kept as an artifact.
 func (s *subject) rehearse(ctx context.Context, r request, out steps.Sink) (answer, error) {
-	w, err := s.c.sender(func(next http.RoundTripper) http.RoundTripper {
+	w, err := newSender(s.c, func(next http.RoundTripper) http.RoundTripper {
 		return transport.Rehearse(next, s.c.Server, stamps(s.c.env)...)
 	})
 	if err != nil {
@@ -83,16 +83,16 @@ func (s *subject) tryOut(ctx context.Context, r request, p *steps.Preview, out s
 func (a answer) said() string {
 	var s metav1.Status
 	if json.Unmarshal(a.body, &s) == nil && s.Message != "" {
-		return clip(s.Message, 600)
+		return steps.Clip(s.Message, 600)
 	}
-	return clip(string(a.body), 300)
+	return steps.Clip(string(a.body), 300)
 }
 
 // warned is what the server said beside its answer.
 func (a answer) warned() []steps.KV {
 	var kvs []steps.KV
 	for _, w := range a.warnings {
-		kvs = append(kvs, steps.KV{Key: "the server warns", Value: clip(w, 300)})
+		kvs = append(kvs, steps.KV{Key: "the server warns", Value: steps.Clip(w, 300)})
 	}
 	return kvs
 }
@@ -129,9 +129,9 @@ func (a answer) object() (metav1.PartialObjectMetadata, bool, error) {
 	return m, m.Kind != "Status" && m.UID != "", nil
 }
 
-// about reports whether the answer is the API server's own, on the object of an
+// answersOrder reports whether the answer is the API server's own, on the object of an
 // order; a delete may be answered with a Status, which names what went by its UID.
-func (a answer) about(o order) bool {
+func answersOrder(a answer, o order) bool {
 	m, is, err := a.object()
 	if err != nil {
 		return false

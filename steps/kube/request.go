@@ -3,17 +3,18 @@ package kube
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	utilnet "k8s.io/apimachinery/pkg/util/net"
-	"k8s.io/client-go/rest"
 )
 
 const (
@@ -25,8 +26,6 @@ const (
 	writeTime = serverTime + 2*time.Second
 	// mostAnswer bounds an answer that is kept in memory.
 	mostAnswer = 16 << 20
-	// fieldManager is who writes, in the object's own books.
-	fieldManager = "handrail"
 )
 
 // request is the one write of a gate.
@@ -72,16 +71,12 @@ type sender struct {
 	server string
 }
 
-// sender makes a client whose every request passes guard.
-func (c *client) sender(guard func(http.RoundTripper) http.RoundTripper) (*sender, error) {
-	client, err := rest.HTTPClientFor(c.config(func(next http.RoundTripper) http.RoundTripper {
-		return c.heard.listen(guard(next))
-	}))
+// newSender makes a client whose every request passes guard.
+func newSender(c *client, guard func(http.RoundTripper) http.RoundTripper) (*sender, error) {
+	client, err := c.guarded(guard)
 	if err != nil {
-		return nil, fmt.Errorf("client of %s: %w", c.Server, err)
+		return nil, err
 	}
-	// A redirected write would be a second request.
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &sender{client: client, server: strings.TrimSuffix(c.Server, "/")}, nil
 }
 
@@ -113,4 +108,26 @@ func (w *sender) send(ctx context.Context, r request) (a answer, left bool, err 
 		return a, true, fmt.Errorf("reading the answer: %w", err)
 	}
 	return a, true, nil
+}
+
+// text is a request as a preview shows it.
+func (r request) text() string { return fmt.Sprintf("%s %s %s", r.method, r.address(), r.body) }
+
+// later stands for what only the re-read knows, so that a request reads the same
+// at each preview.
+const later = "<resourceVersion of the re-read>"
+
+// compact writes JSON as a person reads it: <, > and & stay.
+func compact(v any) ([]byte, error) {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return []byte(strings.TrimSuffix(b.String(), "\n")), err
+}
+
+// aboutState reports whether a refusal is about what is there, which somebody
+// else may have made so.
+func (a answer) aboutState() bool {
+	return slices.Contains([]int{http.StatusNotFound, http.StatusConflict, http.StatusGone, http.StatusPreconditionFailed, http.StatusUnprocessableEntity}, a.code)
 }

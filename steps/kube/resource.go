@@ -148,3 +148,11 @@ func reach(ctx context.Context, env steps.Env, in steps.Params, out steps.Sink) 
 	t, err := c.target(ctx, in)
 	return c, t, err
 }
+
+// workloadSpace is the namespace of a probe that is about one.
+func (c *client) workloadSpace(in steps.Params) string {
+	if ns := in.Text("namespace"); ns != "" {
+		return ns
+	}
+	return c.Namespace
+}

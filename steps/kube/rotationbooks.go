@@ -66,10 +66,10 @@ func (b rotationBooks) written(key string) (at time.Time, by, why string) {
 		}
 		entries++
 		if e.Time == nil {
-			return at, by, fmt.Sprintf("%s wrote it at a time that was not recorded", clip(e.Manager, 128))
+			return at, by, fmt.Sprintf("%s wrote it at a time that was not recorded", steps.Clip(e.Manager, 128))
 		}
 		if e.Time.After(at) {
-			at, by = e.Time.Time, clip(e.Manager, 128)
+			at, by = e.Time.Time, steps.Clip(e.Manager, 128)
 		}
 	}
 	if entries == 0 {
@@ -122,7 +122,7 @@ func (r *rotationRun) values(ctx context.Context, podsUnread string) {
 		}
 		if !u.started.IsZero() && at.After(u.started) {
 			changed = append(changed, fmt.Sprintf("%s: written %s by %s; container %s of pod %s started %s and took it %s",
-				clip(name, 400), at.UTC().Format(time.RFC3339), by, u.container, u.pod, u.started.UTC().Format(time.RFC3339), u.how))
+				steps.Clip(name, 400), at.UTC().Format(time.RFC3339), by, u.container, u.pod, u.started.UTC().Format(time.RFC3339), u.how))
 		}
 	}
 	if r.settle(changed, missing, unsure, newest); unread != "" {
@@ -136,7 +136,7 @@ func (r *rotationRun) settle(changed, missing, unsure []string, newest time.Time
 	if len(unsure) > 0 {
 		slices.Sort(unsure)
 		unsure = slices.Compact(unsure)
-		f.Unknown(clip(strings.Join(unsure, "; "), 600), "changed_after_start", "newest_change")
+		f.Unknown(steps.Clip(strings.Join(unsure, "; "), 600), "changed_after_start", "newest_change")
 		for _, u := range unsure[:min(len(unsure), mostMissing)] {
 			r.gap("%s", u)
 		}
@@ -163,7 +163,7 @@ func (r *rotationRun) settle(changed, missing, unsure []string, newest time.Time
 			names = append(names, s.String())
 		}
 		slices.Sort(names)
-		r.say(steps.Info, "Mounted as files, which the kubelet refreshes within about two minutes, as long as the program reads them again: %s.", clip(strings.Join(names, ", "), 300))
+		r.say(steps.Info, "Mounted as files, which the kubelet refreshes within about two minutes, as long as the program reads them again: %s.", steps.Clip(strings.Join(names, ", "), 300))
 	}
 }
 
@@ -267,7 +267,7 @@ func (r *rotationRun) compare(now, before rotationRevision) {
 		r.say(steps.Info, "Revision %d differs from %d by a restart alone: it is no release.", now.Revision, before.Revision)
 		return
 	}
-	r.say(steps.Warning, "Revision %d (%s) differs from %d in %s.", now.Revision, now.Metadata.CreationTimestamp.UTC().Format(time.RFC3339), before.Revision, clip(strings.Join(paths, ", "), 300))
+	r.say(steps.Warning, "Revision %d (%s) differs from %d in %s.", now.Revision, now.Metadata.CreationTimestamp.UTC().Format(time.RFC3339), before.Revision, steps.Clip(strings.Join(paths, ", "), 300))
 }
 
 // rotationBare is a template without what a restart and its controller put there.

@@ -146,14 +146,14 @@ func (p rotationProbe) Probe(ctx context.Context, in steps.Params, out steps.Sin
 	case errors.Is(err, errAbsent):
 		r.facts.Set("exists", steps.BoolOf(false))
 		r.obs.Summary = fmt.Sprintf("%s is not there.", t)
-		r.obs.Findings, r.obs.Facts = c.heard.said(), r.facts.Rest(notThere)
+		r.obs.Findings, r.obs.Facts = c.warnings(), r.facts.Rest(notThere)
 		return r.obs, nil
 	case err != nil:
 		return steps.Observation{}, err
 	}
 	r.facts.Set("exists", steps.BoolOf(true))
 	podsUnread := ""
-	err = c.workloadPods(inner, t, o, &r.family, func(p podstate.Pod) {
+	err = workloadPods(inner, c, t, o, &r.family, func(p podstate.Pod) {
 		if p.Metadata.DeletionTimestamp != nil || p.Status.Phase == "Succeeded" || p.Status.Phase == "Failed" && t.kind != "Pod" {
 			return
 		}
@@ -169,7 +169,7 @@ func (p rotationProbe) Probe(ctx context.Context, in steps.Params, out steps.Sin
 		return steps.Observation{}, turned()
 	}
 	r.summary()
-	r.obs.Findings = append(r.obs.Findings, c.heard.said()...)
+	r.obs.Findings = append(r.obs.Findings, c.warnings()...)
 	r.obs.Facts = r.facts.Rest("the object does not say")
 	return r.obs, nil
 }

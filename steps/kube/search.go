@@ -11,18 +11,18 @@ import (
 
 // search looks for the controller of a known finalizer in the whole cluster: its
 // namespace and its name are for whoever installed it to choose.
-func (c *client) search(ctx context.Context, row known) (sight, error) {
+func search(ctx context.Context, c *client, row known) (sight, error) {
 	if len(row.stems)+len(row.near) == 0 {
 		return sight{alive: unknown, why: row.keeper + " is not the same workload everywhere and may run outside the cluster: name it"}, nil
 	}
-	s, err := c.searchIn(ctx, row, "")
+	s, err := searchIn(ctx, c, row, "")
 	if ctx.Err() != nil {
 		return sight{}, fmt.Errorf("looking for %s: %w", row.keeper, ctx.Err())
 	}
 	if err != nil {
 		// A part that may be read can prove life, not death.
 		for _, home := range row.homes {
-			if at, herr := c.searchIn(ctx, row, home); herr == nil && at.alive == alive {
+			if at, herr := searchIn(ctx, c, row, home); herr == nil && at.alive == alive {
 				return at, nil
 			}
 		}
@@ -34,7 +34,7 @@ func (c *client) search(ctx context.Context, row known) (sight, error) {
 	return s, nil
 }
 
-func (c *client) searchIn(ctx context.Context, row known, namespace string) (sight, error) {
+func searchIn(ctx context.Context, c *client, row known, namespace string) (sight, error) {
 	var seen []sight
 	quiet := "" // a Lease of it that is renewed no more: it ran here, and stopped
 	for _, r := range workloads() {
@@ -58,7 +58,7 @@ func (c *client) searchIn(ctx context.Context, row known, namespace string) (sig
 	}
 	err := c.sweep(ctx, leases().path(namespace, ""), asJSON, nil, func(o object) {
 		holder, _, _ := unstructured.NestedString(o.Object, "spec", "holderIdentity")
-		switch s := c.leads(o); {
+		switch s := leadsBy(c, o); {
 		case !row.contains(o.GetName()) && !row.contains(holder):
 		case s.alive != dead:
 			seen = append(seen, sight{alive: unknown, why: s.why})

@@ -27,8 +27,8 @@ type sighting struct {
 	metav1.ObjectMeta
 }
 
-// sight reads what is at the address of an order.
-func (c *client) sight(ctx context.Context, o order) (sighting, error) {
+// sightAt reads what is at the address of an order.
+func sightAt(ctx context.Context, c *client, o order) (sighting, error) {
 	accept := asMetadata
 	if len(o.ops) > 0 {
 		accept = asJSON
@@ -118,15 +118,15 @@ func (s sighting) by() string {
 	if last.Time == nil {
 		return ""
 	}
-	return fmt.Sprintf(" (last recorded writer: %s, %s at %s)", clip(last.Manager, 100), last.Operation, stamp(last.Time))
+	return fmt.Sprintf(" (last recorded writer: %s, %s at %s)", steps.Clip(last.Manager, 100), last.Operation, stamp(last.Time))
 }
 
 // settle finds out what a request came to whose answer never arrived. Nothing
 // seen is failed only once the server has given up on the request.
-func (c *client) settle(ctx context.Context, o order, id string, began time.Time, lost error, judged judge) (steps.Outcome, error) {
+func settle(ctx context.Context, c *client, o order, id string, began time.Time, lost error, judged judge) (steps.Outcome, error) {
 	for {
 		over := c.env.Now().Sub(began) > writeTime
-		now, err := c.sight(ctx, o)
+		now, err := sightAt(ctx, c, o)
 		if err == nil {
 			result, words := judged(o, now)
 			switch {

@@ -57,11 +57,11 @@ func (p signalsProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink
 	if namespace == "" {
 		namespace = c.Namespace
 	}
-	seen := c.signals(ctx, file.signals, namespace)
+	seen := readSignalled(ctx, c, file.signals, namespace)
 	if err := ctx.Err(); err != nil {
 		return steps.Observation{}, fmt.Errorf("signals of %s: %w", name, err)
 	}
-	obs := c.signalled(file, seen, out)
+	obs := signalled(c, file, seen, out)
 	if gap := steps.Keep(out, "file", steps.MediaText, func(w io.Writer) error { _, err := w.Write(raw); return err }); gap != "" {
 		obs.Gaps = append(obs.Gaps, gap)
 	}
@@ -89,8 +89,8 @@ func (s signalSeen) String() string {
 	return fmt.Sprintf("does not hold: it is %s and is wanted %s", s.is, s.wants())
 }
 
-// signals reads every object once, eight at a time.
-func (c *client) signals(ctx context.Context, all []signal, namespace string) []signalSeen {
+// readSignalled reads every object once, eight at a time.
+func readSignalled(ctx context.Context, c *client, all []signal, namespace string) []signalSeen {
 	out := make([]signalSeen, len(all))
 	by := map[string][]int{}
 	targets := map[string]target{}
@@ -124,7 +124,7 @@ func (c *client) signals(ctx context.Context, all []signal, namespace string) []
 			})
 			gate <- struct{}{}
 			defer func() { <-gate }()
-			o, err := c.blameRead(ctx, targets[name])
+			o, err := readBlamed(ctx, c, targets[name])
 			for _, i := range of {
 				out[i].look(o, err, isSecret(targets[name].resource))
 			}
@@ -192,19 +192,19 @@ func (s *signalSeen) look(o object, err error, secret bool) {
 		s.known, s.doubt = false, "the field is a list or a map, and no single value"
 		return
 	}
-	s.is, s.holds = fmt.Sprintf("%q", clip(text, longestValue)), text == *s.want
+	s.is, s.holds = fmt.Sprintf("%q", steps.Clip(text, longestValue)), text == *s.want
 }
 
 // signalled tells what the signals came to.
-func (c *client) signalled(file signalsFile, seen []signalSeen, out steps.Sink) steps.Observation {
+func signalled(c *client, file signalsFile, seen []signalSeen, out steps.Sink) steps.Observation {
 	var obs steps.Observation
 	var bad, unread []string
 	table := map[string]string{}
 	for _, s := range seen {
-		table[s.name] = clip(s.String(), 600)
+		table[s.name] = steps.Clip(s.String(), 600)
 		switch {
 		case !s.known:
-			unread = append(unread, clip(s.name+": "+s.doubt, 600))
+			unread = append(unread, steps.Clip(s.name+": "+s.doubt, 600))
 		case !s.holds:
 			bad = append(bad, s.name)
 			say := fmt.Sprintf("%s (%s of %s) %s", s.name, s.field, s.at, s)
@@ -214,7 +214,7 @@ func (c *client) signalled(file signalsFile, seen []signalSeen, out steps.Sink) 
 			if s.why != "" {
 				say += ". " + s.why
 			}
-			obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Warning, Say: clip(say, 800)})
+			obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Warning, Say: steps.Clip(say, 800)})
 		}
 	}
 	// One object stands for all: kubectl takes no list over several namespaces.
@@ -245,7 +245,7 @@ func (c *client) signalled(file signalsFile, seen []signalSeen, out steps.Sink) 
 	switch {
 	case len(bad) > 0:
 		f.Set("all", steps.BoolOf(false))
-		obs.Summary += ", not " + clip(strings.Join(bad, ", "), 300) + "."
+		obs.Summary += ", not " + steps.Clip(strings.Join(bad, ", "), 300) + "."
 	case len(unread) > 0:
 		f.Unknown(unread[0], "all")
 		obs.Summary += fmt.Sprintf(", and %d are not known.", len(unread))
@@ -256,7 +256,7 @@ func (c *client) signalled(file signalsFile, seen []signalSeen, out steps.Sink) 
 	if gap := steps.Keep(out, "signals", steps.MediaText, func(w io.Writer) error { return signalsTable(w, seen) }); gap != "" {
 		obs.Gaps = append(obs.Gaps, gap)
 	}
-	obs.Findings = append(obs.Findings, c.heard.said()...)
+	obs.Findings = append(obs.Findings, c.warnings()...)
 	obs.Facts = f.Rest("not read")
 	return obs
 }
@@ -309,7 +309,7 @@ func signalsTable(w io.Writer, seen []signalSeen) error {
 		if i == 0 {
 			and = ""
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", and, flat(s.name), flat(s.object), flat(s.field), flat(s.wants()), flat(is), holds, flat(s.writer))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", and, steps.Flat(s.name), steps.Flat(s.object), steps.Flat(s.field), steps.Flat(s.wants()), steps.Flat(is), holds, steps.Flat(s.writer))
 	}
 	fmt.Fprintf(t, "=\t\t\t\t\t\t%s\t\n", all)
 	return t.Flush()

@@ -11,6 +11,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"handrail/steps"
 	"handrail/steps/kube/fieldpath"
 )
 
@@ -37,7 +38,7 @@ type signal struct {
 func (s signal) wants() string {
 	switch {
 	case s.want != nil:
-		return fmt.Sprintf("%q", clip(*s.want, longestValue))
+		return fmt.Sprintf("%q", steps.Clip(*s.want, longestValue))
 	case *s.present:
 		return "to be there"
 	}
@@ -78,7 +79,7 @@ func parseSignals(raw []byte) (signalsFile, error) {
 	var doc, more yaml.Node
 	dec := yaml.NewDecoder(bytes.NewReader(raw))
 	if err := dec.Decode(&doc); err != nil {
-		return signalsFile{}, fmt.Errorf("%w: %s", errSignals, clip(err.Error(), 300))
+		return signalsFile{}, fmt.Errorf("%w: %s", errSignals, steps.Clip(err.Error(), 300))
 	}
 	if err := dec.Decode(&more); !errors.Is(err, io.EOF) {
 		return signalsFile{}, fmt.Errorf("%w: it holds more than one document", errSignals)
@@ -101,7 +102,7 @@ func parseSignals(raw []byte) (signalsFile, error) {
 		case n == nil, n.Kind != yaml.ScalarNode, key.want != "" && n.Value != key.want:
 			return bad(lineOf(n, doc.Content[0]), "%s must be %s", key.name, orText(key.want))
 		case key.into != nil:
-			*key.into = clip(n.Value, longestValue)
+			*key.into = steps.Clip(n.Value, longestValue)
 		}
 	}
 	list := top["signals"]
@@ -203,7 +204,7 @@ func membersOf(n *yaml.Node, known ...string) (map[string]*yaml.Node, error) {
 		key := n.Content[i]
 		switch {
 		case !slices.Contains(known, key.Value):
-			return nil, fmt.Errorf("line %d: %q is none of %s", key.Line, clip(key.Value, 100), strings.Join(known, ", "))
+			return nil, fmt.Errorf("line %d: %q is none of %s", key.Line, steps.Clip(key.Value, 100), strings.Join(known, ", "))
 		case out[key.Value] != nil:
 			return nil, fmt.Errorf("line %d: %s is there twice", key.Line, key.Value)
 		}

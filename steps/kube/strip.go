@@ -2,7 +2,6 @@ package kube
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -13,10 +12,6 @@ import (
 	"handrail/steps"
 )
 
-// later stands for what only the re-read knows, so that a request reads the same
-// at each preview.
-const later = "<resourceVersion of the re-read>"
-
 // stripGate removes one finalizer of one object.
 type stripGate struct{ env steps.Env }
 
@@ -25,32 +20,6 @@ type operation struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`
 	Value string `json:"value,omitempty"`
-}
-
-// stripRequest is the patch that removes the finalizer at index, and fails as a
-// whole where the object is not the one that was read. version "" leaves the
-// version untested.
-func stripRequest(path, uid, version, finalizer string, index int) (request, error) {
-	at := "/metadata/finalizers/" + strconv.Itoa(index)
-	ops := []operation{{"test", "/metadata/uid", uid}}
-	if version != "" {
-		ops = append(ops, operation{"test", "/metadata/resourceVersion", version})
-	}
-	ops = append(ops, operation{"test", at, finalizer}, operation{Op: "remove", Path: at})
-	body, err := compact(ops)
-	return request{
-		method: http.MethodPatch, path: path, media: "application/json-patch+json", body: body,
-		query: url.Values{"fieldManager": {fieldManager}, "timeout": {serverTime.String()}},
-	}, err
-}
-
-// compact writes JSON as a person reads it: <, > and & stay.
-func compact(v any) ([]byte, error) {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return []byte(strings.TrimSuffix(b.String(), "\n")), err
 }
 
 // Preview implements steps.Gater.
@@ -75,11 +44,11 @@ func (g stripGate) preview(ctx context.Context, in steps.Params, out steps.Sink)
 		return p, nil
 	}
 	if !matches(finalizerName, name) {
-		return p, fmt.Errorf("%q is no finalizer that can be removed", clip(name, 100))
+		return p, fmt.Errorf("%q is no finalizer that can be removed", steps.Clip(name, 100))
 	}
 	f.finalizer(s, name)
 	f.managed(s)
-	k, err := s.c.keeper(ctx, s.t, s.o, name, in.Text("controller"))
+	k, err := keeperOf(ctx, s.c, s.t, s.o, name, in.Text("controller"))
 	if ctx.Err() != nil {
 		return p, ctx.Err()
 	}
@@ -191,4 +160,37 @@ func leakOf(k keeper) string {
 		return "nobody knows what"
 	}
 	return ended(k.leak)
+}
+
+// judgeStrip says what a strip came to. What removed the finalizer cannot be
+// told from the object: a removal leaves no author in managedFields.
+func judgeStrip(o order, now sighting) (result, words string) {
+	switch {
+	case now.absent:
+		return steps.Done, fmt.Sprintf("%s is gone by UID.", o.object)
+	case now.other != "":
+		return steps.Done, fmt.Sprintf("%s is gone by UID; another object has its name, UID %s.", o.object, now.other)
+	case !slices.Contains(now.Finalizers, o.finalizer):
+		return steps.Done, fmt.Sprintf("%s has no finalizer %s any more; it has %s.", o.object, o.finalizer, orNothing(strings.Join(now.Finalizers, ", ")))
+	case now.ResourceVersion != o.version:
+		return steps.Failed, fmt.Sprintf("%s still has the finalizer %s. %s", o.object, o.finalizer, o.moved(now))
+	}
+	return "", fmt.Sprintf("%s is as it was.", o.object)
+}
+
+// stripRequest is the patch that removes the finalizer at index, and fails as a
+// whole where the object is not the one that was read. version "" leaves the
+// version untested.
+func stripRequest(path, uid, version, finalizer string, index int) (request, error) {
+	at := "/metadata/finalizers/" + strconv.Itoa(index)
+	ops := []operation{{"test", "/metadata/uid", uid}}
+	if version != "" {
+		ops = append(ops, operation{"test", "/metadata/resourceVersion", version})
+	}
+	ops = append(ops, operation{"test", at, finalizer}, operation{Op: "remove", Path: at})
+	body, err := compact(ops)
+	return request{
+		method: http.MethodPatch, path: path, media: "application/json-patch+json", body: body,
+		query: url.Values{"fieldManager": {fieldManager}, "timeout": {serverTime.String()}},
+	}, err
 }

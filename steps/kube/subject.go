@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"time"
 
@@ -30,8 +29,6 @@ const (
 	keyTyped      = "the command"
 	// typedTests is what a person who types the command goes without.
 	typedTests = "holds the object to its UID, but not to its version as the request does"
-	// nothing stands for an empty value, so that a line is never read as missing.
-	nothing = "none"
 )
 
 // subject is what the preview of a gate reads of its one object.
@@ -43,8 +40,9 @@ type subject struct {
 	cluster string
 	user    string
 
-	marked []string // why it is protected
-	unseen []unseen // what else could bear a mark, and was not read
+	marks  protection // what an object must not bear, here and in what goes with it
+	marked []string   // why it is protected
+	unseen []unseen   // what else could bear a mark, and was not read
 }
 
 // look reads the object that a gate is about. That it is not there is a result.
@@ -62,7 +60,7 @@ func lookAt(ctx context.Context, c *client, t target, out steps.Sink) (s *subjec
 	// They stand in the path of a write.
 	for what, word := range map[string][2]string{"name": {s.t.name, objectName}, "namespace": {s.t.namespace, namespaceName}} {
 		if text, grammar := word[0], word[1]; text != "" && !matches(grammar, text) {
-			return nil, fmt.Errorf("%s: %q is no %s that can be addressed", s.t.resource, clip(text, 100), what)
+			return nil, fmt.Errorf("%s: %q is no %s that can be addressed", s.t.resource, steps.Clip(text, 100), what)
 		}
 	}
 	if s.t.name == "" || (s.t.namespaced && s.t.namespace == "") {
@@ -87,12 +85,6 @@ func lookAt(ctx context.Context, c *client, t target, out steps.Sink) (s *subjec
 		return nil, fmt.Errorf("%s: %s; nothing is changed without its manifest", s.t, gap)
 	}
 	return s, nil
-}
-
-// matches reports whether the whole of text is of a grammar of kinds.go.
-func matches(grammar, text string) bool {
-	ok, err := regexp.MatchString("^(?:"+grammar+")$", text)
-	return err == nil && ok
 }
 
 // identity is what must not move between preview and act.
@@ -135,13 +127,6 @@ func (s *subject) since(at time.Time) string {
 	return now.Sub(at).Round(time.Second).String()
 }
 
-func orNothing(s string) string {
-	if s == "" {
-		return nothing
-	}
-	return s
-}
-
 func stamp(at *metav1.Time) string {
 	if at == nil {
 		return nothing
@@ -162,7 +147,7 @@ func (s *subject) graceful() bool {
 // company names who would undo a change, and what could be taken for the
 // object.
 func (s *subject) company(ctx context.Context, p *steps.Preview) error {
-	owners, gaps, err := s.c.owners(ctx, s.t, s.o)
+	owners, gaps, err := listOwners(ctx, s.c, s.t, s.o)
 	if err != nil {
 		return fmt.Errorf("owners of %s: %w", s.t, err)
 	}
@@ -173,14 +158,14 @@ func (s *subject) company(ctx context.Context, p *steps.Preview) error {
 	for _, gap := range gaps {
 		p.Shown = append(p.Shown, steps.KV{Key: "not known of owners", Value: gap})
 	}
-	likes, err := s.c.lookalikes(ctx, s.t, s.o)
+	likes, err := lookNear(ctx, s.c, s.t, s.o)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	for _, l := range likes {
 		p.Shown = append(p.Shown, steps.KV{Key: keyAlike, Value: l.name + ": " + l.apart})
 	}
-	far, unread, turned := s.c.around(ctx, s.t, s.o)
+	far, unread, turned := lookAround(ctx, s.c, s.t, s.o)
 	if turned != nil {
 		return turned
 	}
@@ -197,7 +182,7 @@ func (s *subject) company(ctx context.Context, p *steps.Preview) error {
 		p.Shown = append(p.Shown, steps.KV{Key: keyAlike, Value: nothing})
 	}
 	if len(unread) > 0 {
-		p.Shown = append(p.Shown, steps.KV{Key: "no look-alikes sought in", Value: clip(strings.Join(unread, "; "), 600)})
+		p.Shown = append(p.Shown, steps.KV{Key: "no look-alikes sought in", Value: steps.Clip(strings.Join(unread, "; "), 600)})
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/json"
 
+	"handrail/steps/fault"
 	"handrail/steps/kube/wire"
 )
 
@@ -99,4 +100,26 @@ func metadataItem(s *scan) (object, error) {
 		})
 	})
 	return object{Unstructured: &unstructured.Unstructured{Object: map[string]any{"metadata": meta}}}, err
+}
+
+// sweepForm is in which form a resource is asked for, and what of it is read.
+type sweepForm struct {
+	accept string
+	shape  wire.Shape                  // where the answer is in protobuf
+	lean   func(*scan) (object, error) // where it is in JSON
+}
+
+// sweepList shows each object of a resource in a namespace, or in the whole cluster.
+func (c *client) sweepList(ctx context.Context, r resource, namespace string, f sweepForm, see func(object)) (err error) {
+	defer fault.To(func(e error) { err = e })
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return c.sweepPages(ctx, r.path(namespace, ""), f, url.Values{}, see)
+}
+
+func sweepMember(s *scan, key string, into map[string]any) error {
+	v, err := s.build()
+	into[key] = v
+	return err
 }

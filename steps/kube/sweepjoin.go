@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -12,7 +13,7 @@ import (
 // which CronJob, and which workload runs as somebody who may write.
 func (w *persistence) join() {
 	w.may = w.graph.May()
-	for _, name := range sortedKeys(w.may) {
+	for _, name := range slices.Sorted(maps.Keys(w.may)) {
 		w.account(name, w.may[name])
 	}
 	crons := map[string]*sweptRun{}

@@ -69,7 +69,7 @@ func (w *persistence) allowed() (allowlist.List, string) {
 		list, err = allowlist.Parse(raw)
 	}
 	if err != nil {
-		why := fmt.Sprintf("the allow-list %q cannot be read: %v", clip(name, 200), err)
+		why := fmt.Sprintf("the allow-list %q cannot be read: %v", steps.Clip(name, 200), err)
 		w.obs.Gaps = append(w.obs.Gaps, why)
 		return allowlist.List{}, why
 	}
@@ -91,9 +91,9 @@ func (f found) title() string {
 	}
 	switch f.state {
 	case allowlist.Changed:
-		return fmt.Sprintf("%s%s (changed since %s accounted for it)", at, f.Name, clip(f.accounts(), 100))
+		return fmt.Sprintf("%s%s (changed since %s accounted for it)", at, f.Name, steps.Clip(f.accounts(), 100))
 	case allowlist.Expired:
-		return fmt.Sprintf("%s%s (%s accounted for it until %s)", at, f.Name, clip(f.accounts(), 100), f.by.Until.Format("2006-01-02"))
+		return fmt.Sprintf("%s%s (%s accounted for it until %s)", at, f.Name, steps.Clip(f.accounts(), 100), f.by.Until.Format("2006-01-02"))
 	}
 	return at + f.Name
 }
@@ -129,7 +129,7 @@ func (w *persistence) tell(open int, why string) {
 		lost := w.missing[c]
 		switch {
 		case len(lost) > 0:
-			f.Unknown("not all read: "+clip(strings.Join(lost, "; "), 1000), c)
+			f.Unknown("not all read: "+steps.Clip(strings.Join(lost, "; "), 1000), c)
 		case why != "":
 			f.Unknown(why, c)
 		case mine > mostNames:
@@ -215,7 +215,7 @@ func (w *persistence) sayOf(index *allowlist.Index, beyond int) {
 		if e.state == allowlist.Changed || strings.HasPrefix(e.Name, "spoofed/") {
 			level = steps.Critical
 		}
-		w.say(level, "%s: %s. %s", e.Category, e.title(), clip(e.what, 400))
+		w.say(level, "%s: %s. %s", e.Category, e.title(), steps.Clip(e.what, 400))
 	}
 	for _, c := range allowlist.Categories() {
 		if n := said[c]; n > mostSaid {
@@ -245,7 +245,7 @@ func (w *persistence) keepEntries(open int) {
 		b := bufio.NewWriter(to)
 		fmt.Fprintln(b, "CATEGORY\tSTATE\tNAMESPACE\tNODE\tNAME\tDIGEST\tACCOUNTS\tWHAT")
 		for _, e := range w.found {
-			fmt.Fprintln(b, strings.Join([]string{e.Category, string(e.state), flat(e.Namespace), flat(e.Node), flat(e.Name), e.Digest, flat(e.accounts()), flat(e.what)}, "\t"))
+			fmt.Fprintln(b, strings.Join([]string{e.Category, string(e.state), steps.Flat(e.Namespace), steps.Flat(e.Node), steps.Flat(e.Name), e.Digest, steps.Flat(e.accounts()), steps.Flat(e.what)}, "\t"))
 		}
 		return b.Flush()
 	})

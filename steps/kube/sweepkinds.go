@@ -7,8 +7,8 @@ import (
 	"handrail/steps/kube/nodereport"
 )
 
-// sweepKinds returns the kinds that look for what writes unasked, and for what holds a namespace.
-func sweepKinds(_ []steps.Field) []steps.Kind {
+// sweepKinds returns the kinds that look for what writes unasked.
+func sweepKinds() []steps.Kind {
 	return []steps.Kind{
 		{
 			Name: "kube/persistence", Class: steps.Probe, Facts: sweepFacts(),
@@ -32,15 +32,6 @@ func sweepKinds(_ []steps.Field) []steps.Kind {
 			Touches: []string{"reads the report"},
 			Script:  nodereport.Script,
 			Reads:   func(e steps.Env) steps.Prober { return nodeProbe{e} },
-		},
-		{
-			Name: "kube/namespace", Class: steps.Probe, Facts: stuckFacts(),
-			Doc: "Says what holds a namespace in deletion: a dead API service, a webhook that refuses, or objects with finalizers, each by name, and what of an older namespace of the name is still stored.",
-			Params: []steps.Field{
-				{Name: "name", Type: steps.String, Required: true, Pattern: namespaceName, Doc: "name of the namespace"},
-			},
-			Touches: []string{"gets the namespace", "lists metadata of every resource in it", "lists API services, and webhook configurations where a webhook refuses"},
-			Reads:   func(e steps.Env) steps.Prober { return stuckProbe{e} },
 		},
 	}
 }

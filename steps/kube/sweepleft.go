@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -38,16 +39,16 @@ func (l *leftovers) whole() bool { return len(l.missing) == 0 }
 // sum is one line on what is left.
 func (l *leftovers) sum() string {
 	var out []string
-	for _, r := range sortedKeys(l.by) {
+	for _, r := range slices.Sorted(maps.Keys(l.by)) {
 		out = append(out, fmt.Sprintf("%s: %d", r, l.by[r]))
 	}
-	text := "there is left in it " + orNothing(clip(strings.Join(out, ", "), 300))
+	text := "there is left in it " + orNothing(steps.Clip(strings.Join(out, ", "), 300))
 	var held []string
-	for _, f := range sortedKeys(l.holders) {
-		held = append(held, fmt.Sprintf("%s on %d", clip(f, 200), l.holders[f]))
+	for _, f := range slices.Sorted(maps.Keys(l.holders)) {
+		held = append(held, fmt.Sprintf("%s on %d", steps.Clip(f, 200), l.holders[f]))
 	}
 	if len(held) > 0 {
-		text += ", held by " + clip(strings.Join(held, ", "), 300)
+		text += ", held by " + steps.Clip(strings.Join(held, ", "), 300)
 	}
 	return text
 }
@@ -68,7 +69,7 @@ func (s *stuck) leftovers(ctx context.Context) error {
 	if !s.absent {
 		born = s.o.GetCreationTimestamp().Unix()
 	}
-	l.missing = append(l.missing, s.sweepEach(ctx, all, s.name, func(r resource, o object) {
+	l.missing = append(l.missing, sweepEach(ctx, s.client, all, s.name, func(r resource, o object) {
 		mu.Lock()
 		defer mu.Unlock()
 		if uid := string(o.GetUID()); uid != "" { // one object may be served under two groups
@@ -91,10 +92,10 @@ func (s *stuck) leftovers(ctx context.Context) error {
 func (l *leftovers) add(r resource, o object, older bool) {
 	l.count++
 	l.by[r.String()]++
-	name := r.String() + "/" + clip(o.GetName(), longestValue)
+	name := r.String() + "/" + steps.Clip(o.GetName(), longestValue)
 	held := o.GetFinalizers()
 	for _, f := range held {
-		l.holders[clip(f, longestValue)]++
+		l.holders[steps.Clip(f, longestValue)]++
 	}
 	if older && len(l.older) < mostNames {
 		l.older = append(l.older, name)
@@ -103,7 +104,7 @@ func (l *leftovers) add(r resource, o object, older bool) {
 		if len(l.held) < mostNames {
 			l.held = append(l.held, sweptName{r.String(), o.GetName()})
 		}
-		name += " (" + clip(strings.Join(held, ", "), longestValue) + ")"
+		name += " (" + steps.Clip(strings.Join(held, ", "), longestValue) + ")"
 	}
 	if len(l.names) < mostKept {
 		l.names = append(l.names, name)
@@ -113,7 +114,7 @@ func (l *leftovers) add(r resource, o object, older bool) {
 // sweepEach lists the metadata of each resource, in one namespace or with "" in
 // all, up to eight lists at once, and returns what could not be read. see is
 // called from several goroutines.
-func (c *client) sweepEach(ctx context.Context, all []resource, namespace string, see func(resource, object)) (missing []string) {
+func sweepEach(ctx context.Context, c *client, all []resource, namespace string, see func(resource, object)) (missing []string) {
 	var mu sync.Mutex
 	miss := func(r resource, err error) {
 		mu.Lock()
@@ -167,9 +168,9 @@ func (s *stuck) tellLeft() {
 	}
 	switch n := len(l.older); {
 	case n > 0 && s.absent:
-		s.say(steps.Critical, "There is no namespace %s, but %d objects are stored under its name: %s. They come back inside the next namespace of that name.", s.name, n, clip(strings.Join(l.older, ", "), 500))
+		s.say(steps.Critical, "There is no namespace %s, but %d objects are stored under its name: %s. They come back inside the next namespace of that name.", s.name, n, steps.Clip(strings.Join(l.older, ", "), 500))
 	case n > 0:
-		s.say(steps.Critical, "%d objects are older than namespace %s itself: %s. They are of an earlier namespace of that name, whose finalizers somebody emptied.", n, s.name, clip(strings.Join(l.older, ", "), 500))
+		s.say(steps.Critical, "%d objects are older than namespace %s itself: %s. They are of an earlier namespace of that name, whose finalizers somebody emptied.", n, s.name, steps.Clip(strings.Join(l.older, ", "), 500))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -35,7 +36,7 @@ func (l *looseOnes) ways() []looseRead {
 	for _, n := range l.among {
 		all += n / perRequest
 	}
-	for _, ns := range sortedKeys(l.names) {
+	for _, ns := range slices.Sorted(maps.Keys(l.names)) {
 		if whole := 1 + l.among[ns]/perRequest; whole < len(l.names[ns]) {
 			out = append(out, looseRead{namespace: ns})
 			cost += whole

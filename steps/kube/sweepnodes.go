@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -57,7 +58,7 @@ func (p nodeProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 		return steps.Observation{}, err
 	}
 	if len(reports) > 1 {
-		return steps.Observation{}, fmt.Errorf("report %q: it holds the reports of %d nodes; give one file each, or give the file to kube/persistence", clip(name, 200), len(reports))
+		return steps.Observation{}, fmt.Errorf("report %q: it holds the reports of %d nodes; give one file each, or give the file to kube/persistence", steps.Clip(name, 200), len(reports))
 	}
 	r := reports[0]
 	obs := steps.Observation{Command: "ssh " + orNothing(steps.Quote(r.Node)) + " 'sudo sh -s' < node-report.sh"}
@@ -75,7 +76,7 @@ func (p nodeProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 	if r.Complete() {
 		f.Set("complete", steps.BoolOf(true))
 	} else {
-		f.Unknown(clip(strings.Join(r.Unread, "; "), 1000), "complete")
+		f.Unknown(steps.Clip(strings.Join(r.Unread, "; "), 1000), "complete")
 	}
 	var found []string
 	for _, section := range nodereport.Sections() {
@@ -104,14 +105,14 @@ func nodeText(it nodereport.Item) string {
 	if it.Detail == "" {
 		return it.Name
 	}
-	return it.Name + " (" + clip(it.Detail, 200) + ")"
+	return it.Name + " (" + steps.Clip(it.Detail, 200) + ")"
 }
 
 func seenSoFar(names []string) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return "; seen so far: " + clip(strings.Join(names, ", "), 600)
+	return "; seen so far: " + steps.Clip(strings.Join(names, ", "), 600)
 }
 
 // sectionUnread says why a section is not known whole. What is wrong with the
@@ -124,7 +125,7 @@ func sectionUnread(r nodereport.Report, section string) string {
 			out = append(out, why)
 		}
 	}
-	return clip(strings.Join(out, "; "), 1000)
+	return steps.Clip(strings.Join(out, "; "), 1000)
 }
 
 // nodeFindings tells what nobody should have on a node.
@@ -153,11 +154,11 @@ func nodeFindings(r nodereport.Report) []steps.Finding {
 func readReports(env steps.Env, name string) ([]nodereport.Report, []byte, error) {
 	raw, err := readOutside(env, name, nodereport.MaxSize)
 	if err != nil {
-		return nil, nil, fmt.Errorf("report %q: %w", clip(name, 200), err)
+		return nil, nil, fmt.Errorf("report %q: %w", steps.Clip(name, 200), err)
 	}
 	reports, err := nodereport.Parse(string(raw))
 	if err != nil {
-		return nil, nil, fmt.Errorf("report %q: %w; make one with `handrail step script kube/node-report`", clip(name, 200), err)
+		return nil, nil, fmt.Errorf("report %q: %w; make one with `handrail step script kube/node-report`", steps.Clip(name, 200), err)
 	}
 	return reports, raw, nil
 }
@@ -201,7 +202,7 @@ func (w *persistence) readNodes() {
 		for _, r := range list {
 			before, twice := reports[r.Node]
 			if r.Node == "" {
-				miss("report %q does not say of which node it is", clip(name, 200))
+				miss("report %q does not say of which node it is", steps.Clip(name, 200))
 			} else if !twice || r.At.After(before.At) {
 				reports[r.Node] = r
 			}
@@ -213,10 +214,10 @@ func (w *persistence) readNodes() {
 	}
 	for _, node := range expected {
 		if _, there := reports[node]; !there {
-			miss("node %s: there is no report of it", clip(node, 253))
+			miss("node %s: there is no report of it", steps.Clip(node, 253))
 		}
 	}
-	for _, node := range sortedKeys(reports) {
+	for _, node := range slices.Sorted(maps.Keys(reports)) {
 		r := reports[node]
 		if !slices.Contains(expected, node) {
 			w.say(steps.Warning, "There is a report of node %s, which is none of those expected. Look whether the API names it otherwise.", node)
@@ -244,14 +245,14 @@ func (w *persistence) reportFiles(miss func(string, ...any)) []string {
 	at, err := os.Stat(full)
 	switch {
 	case err != nil:
-		miss("the reports %q: %v", clip(name, 200), err)
+		miss("the reports %q: %v", steps.Clip(name, 200), err)
 		return nil
 	case !at.IsDir():
 		return []string{full}
 	}
 	entries, err := os.ReadDir(full)
 	if err != nil || len(entries) > mostReports {
-		miss("the reports %q: %d files, %v; %d are read at most", clip(name, 200), len(entries), err, mostReports)
+		miss("the reports %q: %d files, %v; %d are read at most", steps.Clip(name, 200), len(entries), err, mostReports)
 		return nil
 	}
 	var out []string

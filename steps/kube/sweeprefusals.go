@@ -30,9 +30,9 @@ func deadAPIOf(o object) (deadAPI, bool) {
 	if name == "" && !said {
 		return deadAPI{}, false // served by the API server itself
 	}
-	d := deadAPI{name: clip(o.GetName(), 253), reason: clip(a.reason, 100), message: clip(a.message, 300)}
+	d := deadAPI{name: steps.Clip(o.GetName(), 253), reason: steps.Clip(a.reason, 100), message: steps.Clip(a.message, 300)}
 	if name != "" {
-		d.service = clip(ns, 63) + "/" + clip(name, 63)
+		d.service = steps.Clip(ns, 63) + "/" + steps.Clip(name, 63)
 	}
 	return d, true
 }
@@ -56,7 +56,7 @@ func (s *stuck) apiNames() string {
 	for _, a := range s.apis {
 		out = append(out, a.name)
 	}
-	return clip(strings.Join(out, ", "), 300)
+	return steps.Clip(strings.Join(out, ", "), 300)
 }
 
 func (s *stuck) tellAPIs() {
@@ -205,7 +205,7 @@ func (s *stuck) hookNames() string {
 	for _, r := range s.hooks {
 		out = append(out, r.String())
 	}
-	return clip(strings.Join(out, ", "), 500)
+	return steps.Clip(strings.Join(out, ", "), 500)
 }
 
 func (s *stuck) tellRefusals() {
@@ -216,7 +216,7 @@ func (s *stuck) tellRefusals() {
 		if unread == "" {
 			unread = r.unread
 		}
-		s.say(steps.Critical, "%s refuses the deletion of what is left: %s.", r, ended(clip(r.cause(), 500)))
+		s.say(steps.Critical, "%s refuses the deletion of what is left: %s.", r, ended(steps.Clip(r.cause(), 500)))
 	}
 	if s.o.GetDeletionTimestamp() != nil && len(conditionsOf(s.o)) == 0 {
 		s.facts.Unknown("the namespace controller has not said yet what it met", "webhooks")

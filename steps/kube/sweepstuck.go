@@ -35,8 +35,6 @@ func stuckFacts() []steps.Field {
 	}
 }
 
-func namespaces() resource { return resource{version: "v1", plural: "namespaces", kind: "Namespace"} }
-
 type stuckProbe struct{ env steps.Env }
 
 // Probe implements steps.Prober.
@@ -61,7 +59,7 @@ func (p stuckProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 		return steps.Observation{}, err
 	}
 	s.describe()
-	s.obs.Findings = append(s.obs.Findings, c.heard.said()...)
+	s.obs.Findings = append(s.obs.Findings, c.warnings()...)
 	why := "not read"
 	if s.absent {
 		why = "there is no namespace " + s.name
@@ -196,7 +194,7 @@ func (s *stuck) blocker() (is, why string) {
 		return is, "the deletion of what is left is refused by " + orNothing(s.hookNames())
 	}
 	if own := s.own(); len(own) > 0 && s.left.whole() && s.left.count == 0 {
-		return "finalizer", "it is empty, and its own finalizers hold it (" + clip(strings.Join(own, ", "), 300) + ")"
+		return "finalizer", "it is empty, and its own finalizers hold it (" + steps.Clip(strings.Join(own, ", "), 300) + ")"
 	}
 	switch {
 	case s.left.whole() && s.left.count == 0:

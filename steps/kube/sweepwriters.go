@@ -68,7 +68,7 @@ func (p persistenceProbe) Probe(ctx context.Context, in steps.Params, out steps.
 	}
 	w.join()
 	w.judge()
-	w.obs.Findings = append(w.obs.Findings, c.heard.said()...)
+	w.obs.Findings = append(w.obs.Findings, c.warnings()...)
 	w.obs.Facts = w.facts.Rest("not read")
 	return w.obs, nil
 }

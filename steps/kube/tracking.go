@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"handrail/steps"
 )
 
 // trackingID is the mark by which Argo CD knows an object as its own:
@@ -21,7 +23,7 @@ var errTracking = errors.New("not <app>:<group>/<Kind>:<namespace>/<name>")
 
 func parseTracking(s string) (trackingID, error) {
 	bad := func(why string) (trackingID, error) {
-		return trackingID{}, fmt.Errorf("tracking id %q: %w: %s", clip(s, 200), errTracking, why)
+		return trackingID{}, fmt.Errorf("tracking id %q: %w: %s", steps.Clip(s, 200), errTracking, why)
 	}
 	// Names of objects may hold colons (RBAC), so the first two count.
 	app, rest, ok := strings.Cut(s, ":")

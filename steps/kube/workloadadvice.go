@@ -32,9 +32,9 @@ var workloadRefusedMove = map[string]string{
 // advice says what was found about the Pod, and the next safe move.
 func (r *workloadReading) advice(k podstate.Trouble) {
 	pod := r.pick.pod.Metadata.Name
-	what := clip(k.Reason, 100)
+	what := steps.Clip(k.Reason, 100)
 	if k.Message != "" {
-		what += ": " + oneLongLine(k.Message)
+		what += ": " + steps.OneLine(k.Message, 600)
 	}
 	switch k.Stage {
 	case podstate.None:
@@ -63,9 +63,9 @@ func (r *workloadReading) advice(k podstate.Trouble) {
 
 func crashWords(k podstate.Trouble) string {
 	if k.Message == "" {
-		return "does not stay up (" + clip(k.Reason, 100) + ")"
+		return "does not stay up (" + steps.Clip(k.Reason, 100) + ")"
 	}
-	return oneLongLine(k.Message) + " (" + clip(k.Reason, 100) + ")"
+	return steps.OneLine(k.Message, 600) + " (" + steps.Clip(k.Reason, 100) + ")"
 }
 
 // summary is the line for the call.

@@ -26,10 +26,6 @@ func workloadTarget(t target) error {
 	return fmt.Errorf("%s is no workload: name a Deployment, StatefulSet, DaemonSet, ReplicaSet, Job or Pod", t)
 }
 
-func replicaSets() resource {
-	return resource{group: "apps", version: "v1", plural: "replicasets", kind: "ReplicaSet", namespaced: true}
-}
-
 const revisionNote = "deployment.kubernetes.io/revision"
 
 // workloadFamily is what a workload made, by UID and not by labels alone: labels
@@ -49,7 +45,7 @@ func revisionOf(m podstate.Metadata) int64 {
 
 // workloadPods shows every Pod of a workload to see; what f says of ReplicaSets is
 // there before the first.
-func (c *client) workloadPods(ctx context.Context, t target, o object, f *workloadFamily, see func(podstate.Pod)) error {
+func workloadPods(ctx context.Context, c *client, t target, o object, f *workloadFamily, see func(podstate.Pod)) error {
 	if t.kind == "Pod" {
 		p, err := podstate.ParsePod(o.raw)
 		if err != nil {

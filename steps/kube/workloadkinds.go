@@ -7,8 +7,8 @@ import (
 )
 
 // workloadKinds returns the kinds that read why a workload does not run.
-func workloadKinds(what []steps.Field) []steps.Kind {
-	with := func(more ...steps.Field) []steps.Field { return append(what[:len(what):len(what)], more...) }
+func workloadKinds() []steps.Kind {
+	what := objectFields()
 	optional := slices.Clone(what)
 	for i := range optional {
 		optional[i].Required = false
@@ -16,7 +16,7 @@ func workloadKinds(what []steps.Field) []steps.Kind {
 	space := what[2]
 	return []steps.Kind{
 		{
-			Name: "kube/workload", Class: steps.Probe, Params: what, Facts: workloadFacts(),
+			Name: "kube/workload", Class: steps.Probe, Params: objectFields(), Facts: workloadFacts(),
 			Doc:     "Says why a Deployment, StatefulSet, DaemonSet, ReplicaSet, Job or Pod is not ready: how far its rollout is, which container blocks at which stage, which layer its log complains about, and who refuses its Pods.",
 			Touches: []string{"gets the object", "lists its ReplicaSets and Pods, by UID", "lists events of them", "reads the log of the container that blocks"},
 			Reads:   func(e steps.Env) steps.Prober { return workloadProbe{e} },
@@ -29,7 +29,7 @@ func workloadKinds(what []steps.Field) []steps.Kind {
 		},
 		{
 			Name: "kube/logs", Class: steps.Probe, Facts: logFacts(),
-			Params: with(
+			Params: objectFields(
 				steps.Field{Name: "container", Type: steps.String, Pattern: containerName, Doc: "the container; without it the one that blocks, else the only or the first one"},
 				steps.Field{Name: "previous", Type: steps.Bool, Default: "false", Doc: "the instance that ended before this one"},
 				steps.Field{Name: "lines", Type: steps.Int, Default: "200", Doc: "how many lines from the end, 5000 at most"},
@@ -57,25 +57,15 @@ func workloadKinds(what []steps.Field) []steps.Kind {
 			Touches: []string{"gets the Service", "lists its EndpointSlices and the Pods that its selector fits"},
 			Reads:   func(e steps.Env) steps.Prober { return endpointProbe{e} },
 		},
-		mayKind(space),
 		{
-			Name: "kube/field", Class: steps.Probe, Facts: fieldFacts(),
-			Params: with(steps.Field{Name: "field", Type: steps.String, Required: true, Pattern: blameField,
-				Doc: "field, as data.redis-host or spec.template.spec.containers[name=app].image"}),
-			Doc:     "Reads the value of one field of one object, never of a Secret, to lay it beside what it should be.",
-			Touches: []string{"gets the object"},
-			Reads:   func(e steps.Env) steps.Prober { return fieldProbe{e} },
-		},
-		orderKind(),
-		{
-			Name: "kube/rotation", Class: steps.Probe, Params: what, Facts: rotationFacts(),
+			Name: "kube/rotation", Class: steps.Probe, Params: objectFields(), Facts: rotationFacts(),
 			Doc:     "Says which Secrets and ConfigMaps changed after the containers that took them had started, and whether the newest revision is another template or a restart alone. Reads metadata of Secrets, never a value.",
 			Touches: []string{"gets the object", "lists its Pods and revisions", "gets metadata of the Secrets and ConfigMaps that they name"},
 			Reads:   func(e steps.Env) steps.Prober { return rotationProbe{e} },
 		},
 		{
 			Name: "kube/egress", Class: steps.Probe, Facts: egressFacts(),
-			Params: with(
+			Params: objectFields(
 				steps.Field{Name: "to", Type: steps.String, Pattern: egressTarget, Doc: "what it is to reach: HOST:PORT, service/NAME or service/NAMESPACE/NAME, with :PORT where the Service has several"},
 				steps.Field{Name: "dns", Type: steps.String, Pattern: `[a-z0-9-]+/[A-Za-z0-9._/-]+=[A-Za-z0-9._-]+`, Default: egressDNS, Doc: "the DNS Pods, as NAMESPACE/LABEL=VALUE"},
 			),

@@ -68,7 +68,7 @@ func (p workloadProbe) Probe(ctx context.Context, in steps.Params, out steps.Sin
 	case errors.Is(err, errAbsent):
 		r.facts.Set("exists", steps.BoolOf(false))
 		r.obs.Summary = fmt.Sprintf("%s is not there.", t)
-		r.obs.Findings, r.obs.Facts = c.heard.said(), r.facts.Rest(notThere)
+		r.obs.Findings, r.obs.Facts = c.warnings(), r.facts.Rest(notThere)
 		return r.obs, nil
 	case err != nil:
 		return steps.Observation{}, err
@@ -90,7 +90,7 @@ func (r *workloadReading) read(ctx context.Context) {
 	progress := r.progress()
 	r.pick.ends = r.t.kind == "Job"
 	r.pick.newest = func(p podstate.Pod) bool { return r.family.newest == "" || p.Metadata.ControlledBy(r.family.newest) }
-	err := r.c.workloadPods(ctx, r.t, r.o, &r.family, r.pick.see)
+	err := workloadPods(ctx, r.c, r.t, r.o, &r.family, r.pick.see)
 	podsUnread := ""
 	if err != nil {
 		podsUnread = "its Pods could not be read: " + workloadWhy(err)
@@ -122,7 +122,7 @@ func (r *workloadReading) read(ctx context.Context) {
 	for _, why := range r.unread {
 		r.gap("%s", why)
 	}
-	r.obs.Findings = append(r.obs.Findings, r.c.heard.said()...)
+	r.obs.Findings = append(r.obs.Findings, r.c.warnings()...)
 	r.obs.Facts = r.facts.Rest("its Pod does not say")
 }
 
@@ -183,8 +183,8 @@ func (r *workloadReading) diagnosed(ctx context.Context, eventsUnread string) {
 	if k.Stage == podstate.None {
 		f.Set("failing", steps.StringOf(""))
 	}
-	f.Set("reason", steps.StringOf(clip(k.Reason, 200)))
-	f.Set("message", steps.StringOf(oneLongLine(k.Message)))
+	f.Set("reason", steps.StringOf(steps.Clip(k.Reason, 200)))
+	f.Set("message", steps.StringOf(steps.OneLine(k.Message, 600)))
 	r.advice(*k)
 	r.layer(ctx, *k)
 	if eventsUnread != "" && saidByEvents(*k) {
@@ -203,7 +203,7 @@ func (r *workloadReading) settled(p podstate.Progress) {
 		return
 	}
 	if k.Reason != "" {
-		r.say(steps.Info, "Pod %s is not well (%s), and %s has all that it wants all the same.", r.pick.pod.Metadata.Name, clip(k.Reason, 100), r.t)
+		r.say(steps.Info, "Pod %s is not well (%s), and %s has all that it wants all the same.", r.pick.pod.Metadata.Name, steps.Clip(k.Reason, 100), r.t)
 	}
 	*k = podstate.Trouble{Stage: podstate.None, InitDone: k.InitDone, InitTotal: k.InitTotal, Restarts: k.Restarts}
 }
@@ -264,9 +264,9 @@ func (r *workloadReading) layer(ctx context.Context, k podstate.Trouble) {
 		return
 	}
 	meta := r.pick.pod.Metadata
-	tail, err := r.c.logOf(ctx, meta.Namespace, meta.Name, k.Container, k.Previous, logLines)
+	tail, err := logOf(ctx, r.c, meta.Namespace, meta.Name, k.Container, k.Previous, logLines)
 	if k.Previous && errors.Is(err, errBadRequest) { // no such instance is kept, and the one of now is all there is
-		tail, err = r.c.logOf(ctx, meta.Namespace, meta.Name, k.Container, false, logLines)
+		tail, err = logOf(ctx, r.c, meta.Namespace, meta.Name, k.Container, false, logLines)
 	}
 	lines := tail.untimed()
 	switch {
@@ -291,8 +291,8 @@ func (r *workloadReading) layer(ctx context.Context, k podstate.Trouble) {
 		return
 	}
 	f.Set("layer", steps.EnumOf(string(at)))
-	f.Set("line", steps.StringOf(clip(line, 600)))
-	r.say(steps.Warning, "The last telling line of container %s: %s", k.Container, clip(line, 300))
+	f.Set("line", steps.StringOf(steps.Clip(line, 600)))
+	r.say(steps.Warning, "The last telling line of container %s: %s", k.Container, steps.Clip(line, 300))
 	if move := workloadLayerMove[at]; move != "" {
 		r.say(steps.Info, "%s", move)
 	}

@@ -23,7 +23,7 @@ func (r *workloadReading) readEvents(ctx context.Context) string {
 	}
 	all := &eventHeap{}
 	for _, about := range abouts {
-		h, err := r.c.eventsIn(ctx, r.t.namespace, about)
+		h, err := eventsIn(ctx, r.c, r.t.namespace, about)
 		for _, e := range h.events() {
 			all.add(e)
 		}
@@ -89,7 +89,7 @@ func (r *workloadReading) unheard(eventsUnread string) {
 	r.facts.Unknown("it has fewer Pods than it wants, and "+eventsUnread,
 		"stage", "pod", "failing", "reason", "message", "layer", "line", "init_done", "init_total", "restarts", "refused_by", "refusal")
 	if k := r.pick.trouble; k.Stage != podstate.None && k.Stage != podstate.Unsaid {
-		r.say(steps.Warning, "Pod %s stands at %s (%s). Whether more of them are refused is not known.", r.pick.pod.Metadata.Name, k.Stage, clip(k.Reason, 100))
+		r.say(steps.Warning, "Pod %s stands at %s (%s). Whether more of them are refused is not known.", r.pick.pod.Metadata.Name, k.Stage, steps.Clip(k.Reason, 100))
 	}
 }
 
@@ -98,9 +98,9 @@ func (r *workloadReading) refused(message string) {
 	f := r.facts
 	f.Set("stage", steps.EnumOf(string(podstate.Refused)))
 	f.Set("refused_by", steps.StringOf(by))
-	f.Set("refusal", steps.StringOf(oneLongLine(message)))
+	f.Set("refusal", steps.StringOf(steps.OneLine(message, 600)))
 	f.Set("reason", steps.StringOf("FailedCreate"))
-	f.Set("message", steps.StringOf(oneLongLine(message)))
+	f.Set("message", steps.StringOf(steps.OneLine(message, 600)))
 	f.Set("layer", steps.EnumOf("none"))
 	f.Set("line", steps.StringOf(""))
 	f.Set("failing", steps.StringOf(""))
@@ -108,14 +108,14 @@ func (r *workloadReading) refused(message string) {
 	f.Unknown("its Pods are not made", "init_done", "init_total", "restarts")
 	of := by
 	if name != "" {
-		of += " " + clip(name, 200)
+		of += " " + steps.Clip(name, 200)
 	}
-	r.say(steps.Critical, "Its Pods are not made, refused by %s: %s", of, oneLongLine(message))
+	r.say(steps.Critical, "Its Pods are not made, refused by %s: %s", of, steps.OneLine(message, 600))
 	if move := workloadRefusedMove[by]; move != "" {
 		r.say(steps.Info, "%s", move)
 	}
 	if k := r.pick.trouble; r.pick.found && k.Stage != podstate.None && k.Stage != podstate.Unsaid {
-		r.say(steps.Warning, "Besides, Pod %s stands at %s (%s).", r.pick.pod.Metadata.Name, k.Stage, clip(k.Reason, 100))
+		r.say(steps.Warning, "Besides, Pod %s stands at %s (%s).", r.pick.pod.Metadata.Name, k.Stage, steps.Clip(k.Reason, 100))
 	}
 }
 
@@ -147,7 +147,7 @@ func (r *workloadReading) keepConditions() {
 		var b strings.Builder
 		list := func(of string, all []podstate.Condition) {
 			for _, c := range all {
-				fmt.Fprintf(&b, "%s\t%s=%s\t%s\t%s\t%s\n", of, flat(c.Type), flat(c.Status), c.Since.UTC().Format("2006-01-02T15:04:05Z"), flat(c.Reason), oneLongLine(c.Message))
+				fmt.Fprintf(&b, "%s\t%s=%s\t%s\t%s\t%s\n", of, steps.Flat(c.Type), steps.Flat(c.Status), c.Since.UTC().Format("2006-01-02T15:04:05Z"), steps.Flat(c.Reason), steps.OneLine(c.Message, 600))
 			}
 		}
 		list(r.t.String(), r.w.Status.Conditions)
@@ -161,7 +161,7 @@ func (r *workloadReading) keepConditions() {
 				list(of, p.Status.Conditions)
 			}
 			for _, s := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
-				fmt.Fprintf(&b, "%s\tcontainer %s\tready=%v\trestarts=%d\t%s\n", of, flat(s.Name), s.Ready, s.RestartCount, workloadState(s))
+				fmt.Fprintf(&b, "%s\tcontainer %s\tready=%v\trestarts=%d\t%s\n", of, steps.Flat(s.Name), s.Ready, s.RestartCount, workloadState(s))
 			}
 		}
 		_, err := io.WriteString(w, b.String())
@@ -177,11 +177,11 @@ func workloadState(s podstate.ContainerStatus) string {
 	one := func(st podstate.State) string {
 		switch {
 		case st.Waiting != nil:
-			return "waiting " + flat(st.Waiting.Reason) + " " + oneLongLine(st.Waiting.Message)
+			return "waiting " + steps.Flat(st.Waiting.Reason) + " " + steps.OneLine(st.Waiting.Message, 600)
 		case st.Running != nil:
 			return "running since " + st.Running.StartedAt.UTC().Format("2006-01-02T15:04:05Z")
 		case st.Terminated != nil:
-			return fmt.Sprintf("ended %s with %d %s", st.Terminated.FinishedAt.UTC().Format("2006-01-02T15:04:05Z"), st.Terminated.ExitCode, flat(st.Terminated.Reason))
+			return fmt.Sprintf("ended %s with %d %s", st.Terminated.FinishedAt.UTC().Format("2006-01-02T15:04:05Z"), st.Terminated.ExitCode, steps.Flat(st.Terminated.Reason))
 		}
 		return ""
 	}

@@ -47,7 +47,7 @@ func (p writersProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink
 		return steps.Observation{}, err
 	}
 	w := &writers{c: c, t: t, gate: make(chan struct{}, writersAtOnce)}
-	w.o, err = c.blameRead(ctx, t)
+	w.o, err = readBlamed(ctx, c, t)
 	switch {
 	case errors.Is(err, errAbsent):
 		w.absent = true
@@ -99,9 +99,9 @@ type writersAdmission struct {
 }
 
 func (a writersAdmission) String() string {
-	text := a.name + ": " + clip(a.entry, 253) + " " + a.match.String()
+	text := a.name + ": " + steps.Clip(a.entry, 253) + " " + a.match.String()
 	if a.calls != "" {
-		text += ", calls " + clip(a.calls, 300)
+		text += ", calls " + steps.Clip(a.calls, 300)
 	}
 	return text + a.more
 }
@@ -221,7 +221,7 @@ func (w *writers) observe(out steps.Sink) steps.Observation {
 	}
 	obs.Summary = w.summary(suspects)
 	obs.Findings = append(obs.Findings, w.remarks(suspects)...)
-	obs.Findings = append(obs.Findings, w.c.heard.said()...)
+	obs.Findings = append(obs.Findings, w.c.warnings()...)
 	obs.Facts = f.Rest("not read")
 	return obs
 }
@@ -237,7 +237,7 @@ func writersTexts[T fmt.Stringer](list []T) []string {
 func clipped(list []string) []string {
 	var out []string
 	for _, s := range list[:min(len(list), mostNames)] {
-		out = append(out, clip(s, 400))
+		out = append(out, steps.Clip(s, 400))
 	}
 	return out
 }
@@ -250,12 +250,12 @@ func (w *writers) keep(out steps.Sink, lists map[string][]string) string {
 		for _, name := range []string{"suspects", "mutating", "validating", "controllers", "accounts", "workloads"} {
 			fmt.Fprintf(b, "\n%s: %d\n", strings.ToUpper(name), len(lists[name]))
 			for _, line := range lists[name] {
-				fmt.Fprintln(b, "  "+flat(line))
+				fmt.Fprintln(b, "  "+steps.Flat(line))
 			}
 		}
 		for name, list := range map[string][]string{"BINDINGS OF ROLES THAT ARE NOT THERE": w.dangling, "MAY GIVE THEMSELVES THE RIGHT": w.indirect, "NOT READ": w.unread} {
 			if len(list) > 0 {
-				fmt.Fprintf(b, "\n%s: %d\n  %s\n", name, len(list), flat(strings.Join(list, "\n  ")))
+				fmt.Fprintf(b, "\n%s: %d\n  %s\n", name, len(list), steps.Flat(strings.Join(list, "\n  ")))
 			}
 		}
 		return b.Flush()
@@ -282,16 +282,16 @@ func (w *writers) remarks(suspects []writersSuspect) (out []steps.Finding) {
 		out = append(out, steps.Finding{Level: level, Say: fmt.Sprintf(format, args...)})
 	}
 	for _, s := range suspects[:min(len(suspects), 10)] {
-		say(steps.Warning, "%s", clip(s.String(), 500))
+		say(steps.Warning, "%s", steps.Clip(s.String(), 500))
 	}
 	for _, e := range w.everybody {
 		say(steps.Critical, "Everybody in the cluster may write %s: %s.", w.t, e)
 	}
 	for _, d := range w.dangling[:min(len(w.dangling), 10)] {
-		say(steps.Info, "%s: whoever makes that role decides what it grants.", clip(d, 400))
+		say(steps.Info, "%s: whoever makes that role decides what it grants.", steps.Clip(d, 400))
 	}
 	if n := len(w.indirect); n > 0 {
-		say(steps.Info, "%d accounts may give themselves the right to write it, or act as somebody who has it; the artifact names them. First: %s.", n, clip(w.indirect[0], 300))
+		say(steps.Info, "%d accounts may give themselves the right to write it, or act as somebody who has it; the artifact names them. First: %s.", n, steps.Clip(w.indirect[0], 300))
 	}
 	say(steps.Info, "The accounts are by RBAC only. Writers outside of the cluster (a node's timers and cron, CI, people) are in no object of it: see kube/node-report and the audit log.")
 	return out

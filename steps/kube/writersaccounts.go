@@ -9,8 +9,6 @@ import (
 	"handrail/steps/kube/rbac"
 )
 
-const rbacGroup = "rbac.authorization.k8s.io"
-
 // writersVerbs are those that change or remove an object that is there; creating
 // counts only where it is not.
 func (w *writers) verbs() []string {
@@ -31,7 +29,7 @@ func (w *writers) accounts(ctx context.Context) {
 	}
 	walk := rbac.NewWalk(w.verbs(), objects...)
 	around := w.indirectly()
-	err := w.rolesAndBindings(ctx, func(r rbac.Role) {
+	err := rolesAndBindings(ctx, w.c, w.t, func(r rbac.Role) {
 		walk.Role(r)
 		for _, a := range around {
 			a.walk.Role(r)
@@ -82,9 +80,9 @@ func (w *writers) indirectly() []writersAround {
 	}
 }
 
-// rolesAndBindings reads those that can grant anything on the object: of other
+// rolesAndBindings reads those that can grant anything on an object: of other
 // namespaces none can.
-func (w *writers) rolesAndBindings(ctx context.Context, role func(rbac.Role), bind func(rbac.Binding)) error {
+func rolesAndBindings(ctx context.Context, c *client, t target, role func(rbac.Role), bind func(rbac.Binding)) error {
 	type roles struct {
 		Metadata writersMeta `json:"metadata"`
 		Rules    []rbac.Rule `json:"rules"`
@@ -104,18 +102,18 @@ func (w *writers) rolesAndBindings(ctx context.Context, role func(rbac.Role), bi
 	of := func(plural, kind string, namespaced bool) resource {
 		return resource{group: rbacGroup, version: "v1", plural: plural, kind: kind, namespaced: namespaced}
 	}
-	if err := writersList(ctx, w.c, of("clusterroles", "ClusterRole", false), "", nil, seeRole); err != nil {
+	if err := workloadSweep(ctx, c, of("clusterroles", "ClusterRole", false).path("", ""), nil, seeRole); err != nil {
 		return err
 	}
-	if w.t.namespaced {
-		if err := writersList(ctx, w.c, of("roles", "Role", true), w.t.namespace, nil, seeRole); err != nil {
+	if t.namespaced {
+		if err := workloadSweep(ctx, c, of("roles", "Role", true).path(t.namespace, ""), nil, seeRole); err != nil {
 			return err
 		}
-		if err := writersList(ctx, w.c, of("rolebindings", "RoleBinding", true), w.t.namespace, nil, seeBinding); err != nil {
+		if err := workloadSweep(ctx, c, of("rolebindings", "RoleBinding", true).path(t.namespace, ""), nil, seeBinding); err != nil {
 			return err
 		}
 	}
-	return writersList(ctx, w.c, of("clusterrolebindings", "ClusterRoleBinding", false), "", nil, seeBinding)
+	return workloadSweep(ctx, c, of("clusterrolebindings", "ClusterRoleBinding", false).path("", ""), nil, seeBinding)
 }
 
 func (w *writers) accountTexts() []string {
@@ -127,7 +125,7 @@ func (w *writers) accountTexts() []string {
 }
 
 func grantText(g rbac.Grant) string {
-	return clip(fmt.Sprintf("%s: may %s by %s of %s", g.Subject, strings.Join(g.Verbs, ", "), g.Binding, g.Role), 600)
+	return steps.Clip(fmt.Sprintf("%s: may %s by %s of %s", g.Subject, strings.Join(g.Verbs, ", "), g.Binding, g.Role), 600)
 }
 
 // scalable reports whether the object has replicas that others set.
@@ -150,7 +148,7 @@ func (w *writers) owners(ctx context.Context) {
 	if w.absent {
 		return
 	}
-	own, err := w.c.ownership(ctx, w.t, w.o)
+	own, err := resolve(ctx, w.c, w.t, w.o)
 	if err != nil {
 		w.fail("owners", err, "controllers")
 		return
@@ -195,7 +193,7 @@ func (w *writers) scalers(ctx context.Context) {
 	} {
 		r, err := w.c.anyVersion(of.version, of.kind)
 		if err == nil {
-			err = writersList(ctx, w.c, r, w.t.namespace, nil, func(s scaler) {
+			err = workloadSweep(ctx, w.c, r.path(w.t.namespace, ""), nil, func(s scaler) {
 				ref := s.Spec.ScaleTargetRef
 				if ref.Name == "" {
 					ref = s.Spec.TargetRef

@@ -2,29 +2,10 @@ package kube
 
 import (
 	"context"
-	"encoding/json"
-	"net/url"
 	"strings"
 
 	"handrail/steps/kube/admission"
 )
-
-// writersList reads all objects of a kind as T, page by page.
-func writersList[T any](ctx context.Context, c *client, r resource, namespace string, query url.Values, see func(T)) error {
-	read := func(s *scan) (object, error) {
-		raw, err := s.value()
-		if err != nil {
-			return object{}, err
-		}
-		var v T
-		if err := json.Unmarshal(raw, &v); err != nil {
-			return object{}, err
-		}
-		see(v)
-		return object{}, nil
-	}
-	return c.sweepItems(ctx, r.path(namespace, ""), asJSON, query, read, func(object) {})
-}
 
 type writersMeta struct {
 	Namespace       string `json:"namespace"`
@@ -45,7 +26,7 @@ func (w *writers) webhooks(ctx context.Context, about admission.Object, kind, fa
 	}
 	r, err := w.c.anyVersion(admission.Group+"/v1", kind)
 	if err == nil {
-		err = writersList(ctx, w.c, r, "", nil, func(cfg configuration) {
+		err = workloadSweep(ctx, w.c, r.path("", ""), nil, func(cfg configuration) {
 			for _, hook := range cfg.Webhooks {
 				if m, ok := hook.Matches(about); ok {
 					w.admits(into, writersAdmission{name: r.label("", cfg.Metadata.Name), entry: hook.Name, calls: hook.Calls(), match: m})
@@ -76,7 +57,7 @@ func (w *writers) policies(ctx context.Context, about admission.Object, which, f
 	all := map[string]policy{}
 	r, err := w.c.anyVersion(admission.Group+"/v1", which+"AdmissionPolicy")
 	if err == nil {
-		err = writersList(ctx, w.c, r, "", nil, func(p policy) { all[p.Metadata.Name] = p })
+		err = workloadSweep(ctx, w.c, r.path("", ""), nil, func(p policy) { all[p.Metadata.Name] = p })
 	}
 	w.fail(strings.ToLower(which)+"admissionpolicies", err, fact)
 	if err != nil {
@@ -84,7 +65,7 @@ func (w *writers) policies(ctx context.Context, about admission.Object, which, f
 	}
 	b, err := w.c.anyVersion(admission.Group+"/v1", which+"AdmissionPolicyBinding")
 	if err == nil {
-		err = writersList(ctx, w.c, b, "", nil, func(of binding) {
+		err = workloadSweep(ctx, w.c, b.path("", ""), nil, func(of binding) {
 			p, there := all[of.Spec.PolicyName]
 			if m, ok := p.Spec.Matches(of.Spec, about); there && ok {
 				a := writersAdmission{name: r.label("", of.Spec.PolicyName), entry: "bound by " + of.Metadata.Name, match: m}

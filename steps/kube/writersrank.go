@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"handrail/steps"
 	"handrail/steps/kube/rbac"
 )
 
@@ -87,7 +88,7 @@ func (w *writers) rank() []writersSuspect {
 		}
 	}
 	for _, e := range recent.unnamed(all) {
-		all = append(all, writersSuspect{"manager " + clip(e.manager, 128), e.String() + " wrote it of late, and nothing of that name was found", 75})
+		all = append(all, writersSuspect{"manager " + steps.Clip(e.manager, 128), e.String() + " wrote it of late, and nothing of that name was found", 75})
 	}
 	slices.SortStableFunc(all, func(a, b writersSuspect) int {
 		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.name, b.name))

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"handrail/steps"
 )
 
 const (
@@ -33,10 +35,10 @@ type writersWorkload struct {
 func (r writersWorkload) String() string {
 	text := r.name + ": as serviceaccount/" + r.account
 	if r.schedule != "" {
-		text += ", at " + clip(r.schedule, 60)
+		text += ", at " + steps.Clip(r.schedule, 60)
 	}
 	if r.last != "" {
-		text += ", last " + clip(r.last, 40)
+		text += ", last " + steps.Clip(r.last, 40)
 	}
 	if r.idle != "" {
 		text += ", " + r.idle
@@ -45,7 +47,7 @@ func (r writersWorkload) String() string {
 		text += ", made by " + r.parent
 	}
 	if r.command != "" {
-		text += ", runs " + clip(r.command, 160)
+		text += ", runs " + steps.Clip(r.command, 160)
 	}
 	return text
 }
@@ -132,7 +134,7 @@ func (w *writers) runners(ctx context.Context) {
 	for _, ns := range spaces {
 		for _, r := range writersKinds() {
 			jobs = append(jobs, func() {
-				err := writersList(ctx, w.c, r, ns, nil, func(i writersItem) { w.run(r, i, granted) })
+				err := workloadSweep(ctx, w.c, r.path(ns, ""), nil, func(i writersItem) { w.run(r, i, granted) })
 				w.fail(r.plural+inSpace(ns), err, "workloads")
 			})
 		}
@@ -146,7 +148,7 @@ func (w *writers) runners(ctx context.Context) {
 				if account != "" {
 					query = url.Values{"fieldSelector": {"spec.serviceAccountName=" + account}}
 				}
-				err := writersList(ctx, w.c, pods(), ns, query, func(i writersItem) { w.run(pods(), i, granted) })
+				err := workloadSweep(ctx, w.c, pods().path(ns, ""), query, func(i writersItem) { w.run(pods(), i, granted) })
 				w.fail("pods"+inSpace(ns), err, "workloads")
 			})
 		}
@@ -172,7 +174,7 @@ func (w *writers) run(r resource, i writersItem, granted map[string]map[string]b
 	found := writersWorkload{name: r.label(ns, i.Metadata.Name), account: ns + "/" + account, schedule: i.Spec.Schedule, last: i.Status.LastScheduleTime}
 	for _, ref := range i.Metadata.OwnerReferences {
 		if ref.Controller {
-			found.parent = clip(strings.ToLower(ref.Kind)+"/"+ns+"/"+ref.Name, 400)
+			found.parent = steps.Clip(strings.ToLower(ref.Kind)+"/"+ns+"/"+ref.Name, 400)
 		}
 	}
 	if found.schedule != "" && i.Spec.TimeZone != "" {
@@ -191,7 +193,7 @@ func (w *writers) run(r resource, i writersItem, granted map[string]map[string]b
 	for _, c := range pod.Containers {
 		words := strings.Join(append(slices.Clone(c.Command), c.Args...), " ")
 		if found.command == "" || !found.writes && writesAPI(c.Image+" "+words) {
-			found.command = oneLine(strings.TrimSpace(c.Image + " " + words))
+			found.command = steps.OneLine(strings.TrimSpace(c.Image+" "+words), 200)
 			found.writes = writesAPI(c.Image + " " + words)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"handrail/steps"
+
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
@@ -21,7 +23,7 @@ func (w writer) String() string {
 	if !w.at.IsZero() {
 		at = w.at.UTC().Format(time.RFC3339)
 	}
-	return clip(w.manager, 128) + " (" + at + ")"
+	return steps.Clip(w.manager, 128) + " (" + at + ")"
 }
 
 // setBy returns the managers that own one finalizer, newest first.

@@ -7,6 +7,9 @@ import (
 	"strings"
 )
 
+// Pattern is the grammar of a path as a parameter of a step; [Parse] reads it.
+const Pattern = `[^\x00-\x1f]{0,1000}`
+
 // longest bounds what a person types; deepest how far objects nest.
 const (
 	longest = 2000

@@ -4,8 +4,12 @@ import (
 	"fmt"
 	"time"
 
+	"handrail/steps"
 	"handrail/steps/kube/fieldpath"
 )
+
+// bornWithin is how long after its making the writes that made an object last.
+const bornWithin = 2 * time.Second
 
 // blameRewritten says whether one of entries was written less than a minute ago
 // by somebody who does not call itself kubectl, and by whom. Who made the object a
@@ -16,7 +20,7 @@ func blameRewritten(entries []blameEntry, born, now time.Time, clockless string)
 		switch {
 		case e.byPerson():
 		case e.at.IsZero():
-			why = "the time of what " + clip(e.manager, 128) + " wrote was not recorded"
+			why = "the time of what " + steps.Clip(e.manager, 128) + " wrote was not recorded"
 		case e.at.Sub(born) <= bornWithin:
 		case clockless != "":
 			why = clockless
@@ -26,9 +30,6 @@ func blameRewritten(entries []blameEntry, born, now time.Time, clockless string)
 	}
 	return false, "", why
 }
-
-// bornWithin is how long after its making the writes that made an object last.
-const bornWithin = 2 * time.Second
 
 // derivedField is a field that a patch would change in vain.
 type derivedField struct {
@@ -67,22 +68,10 @@ func derivedFields(o object, pointers []string, now time.Time, clockless string)
 		is, by, why := blameRewritten(held, born, now, clockless)
 		switch {
 		case is:
-			derived = append(derived, derivedField{clip(pl.Path.String(), 300), by})
+			derived = append(derived, derivedField{steps.Clip(pl.Path.String(), 300), by})
 		case why != "":
-			doubts = append(doubts, fmt.Sprintf("%s: %s", clip(pl.Path.String(), 300), why))
+			doubts = append(doubts, fmt.Sprintf("%s: %s", steps.Clip(pl.Path.String(), 300), why))
 		}
 	}
 	return derived, doubts
-}
-
-// derived refuses to change what somebody rewrites: the change would be gone
-// before the person has looked at it.
-func (f floors) derived(s *subject, pointers []string) (doubts []string) {
-	now, clockless := s.c.now()
-	fields, doubts := derivedFields(s.o, pointers, now, clockless)
-	for _, d := range fields {
-		f.unmet("change what it is made from: kube/writers lists who writes it, kube/catch shows their rhythm; stop the writer first if there is no input",
-			"%s of %s was rewritten less than a minute ago by %s: it is derived state, and a change of it would not last.", d.field, s.t, d.writer)
-	}
-	return doubts
 }

@@ -1,0 +1,28 @@
+package kube
+
+import (
+	"context"
+	"sync"
+
+	"handrail/steps/fault"
+)
+
+// listsAtOnce is how many lists are under way together; the server queues what
+// is more than its share.
+const listsAtOnce = 8
+
+// sweepLists runs reads side by side, up to eight at once, and returns when all have
+// ended. What one meets is its own to keep; fell is told of one that broke off.
+func sweepLists(ctx context.Context, reads []func(context.Context), fell func(error)) {
+	slots := make(chan struct{}, listsAtOnce)
+	var wait sync.WaitGroup
+	for _, read := range reads {
+		wait.Go(func() {
+			defer fault.To(fell)
+			slots <- struct{}{} // once ctx is over, each read ends at once
+			defer func() { <-slots }()
+			read(ctx)
+		})
+	}
+	wait.Wait()
+}
