@@ -163,12 +163,3 @@ func turnedAway(ctx context.Context, c *client, o order, a answer, id string, ju
 	out.Response += " " + o.moved(now)
 	return out, nil
 }
-
-// Act implements steps.Gater.
-func (g stripGate) Act(ctx context.Context, a *steps.Approval, out steps.Sink) (steps.Outcome, error) {
-	p, err := a.Spend()
-	if err != nil {
-		return steps.Outcome{}, err
-	}
-	return act(ctx, g.env, p, (*order).strip, judgeStrip, out)
-}

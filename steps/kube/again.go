@@ -35,15 +35,6 @@ func stands(judged judge) judge {
 	}
 }
 
-// standsDeleted judges an object that was deleted: another of its name means that
-// somebody makes it again.
-func standsDeleted(o order, now sighting) (result, words string) {
-	if now.other != "" {
-		return steps.Failed, fmt.Sprintf("%s is gone by UID, and somebody made it again: UID %s%s.", o.object, now.other, now.by())
-	}
-	return judgeDelete(o, now)
-}
-
 // standsMade judges an object that was made. One that is gone may have come to
 // its end by itself, as Jobs do.
 func standsMade(judged judge) judge {
@@ -53,41 +44,4 @@ func standsMade(judged judge) judge {
 		}
 		return judged(o, now)
 	}
-}
-
-// Again implements steps.Rereader.
-func (g alterGate) Again(ctx context.Context, before []steps.KV, _ steps.Params, out steps.Sink) (steps.Outcome, error) {
-	return again(ctx, g.env, before, nil, stands(g.find), out)
-}
-
-// Again implements steps.Rereader.
-func (g stripGate) Again(ctx context.Context, before []steps.KV, _ steps.Params, out steps.Sink) (steps.Outcome, error) {
-	return again(ctx, g.env, before, nil, judgeStrip, out)
-}
-
-// Again implements steps.Rereader.
-func (g deleteGate) Again(ctx context.Context, before []steps.KV, _ steps.Params, out steps.Sink) (steps.Outcome, error) {
-	return again(ctx, g.env, before, nil, standsDeleted, out)
-}
-
-// Again implements steps.Rereader.
-func (g recreateGate) Again(ctx context.Context, before []steps.KV, _ steps.Params, out steps.Sink) (steps.Outcome, error) {
-	o, err := again(ctx, g.env, before, nil, standsMade(judgeRecreate), out)
-	if err == nil && o.Result == steps.Done { // the other object of its name is the one that was made
-		for i := range o.After {
-			if o.After[i].Key == keyObject {
-				o.After[i].Value = "there"
-			}
-		}
-	}
-	return o, err
-}
-
-// Again implements steps.Rereader.
-func (g createGate) Again(ctx context.Context, before []steps.KV, in steps.Params, out steps.Sink) (steps.Outcome, error) {
-	ops, err := g.wanted(before, in)
-	if err != nil {
-		return steps.Outcome{}, err
-	}
-	return again(ctx, g.env, before, ops, standsMade(judgeMake), out)
 }

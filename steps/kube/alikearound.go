@@ -78,7 +78,7 @@ func (a *around) spaces(ctx context.Context) {
 	if stem == a.t.name {
 		return
 	}
-	err = a.sweepSome(ctx, everywhere, mostStems, func(other object) {
+	err = listSome(ctx, a.client, everywhere, mostStems, func(other object) {
 		if all++; other.GetNamespace() != a.t.namespace && nameStem(other.GetName()) == stem {
 			a.take(a.t.resource, other, "alike by name in another namespace")
 		}
@@ -91,8 +91,8 @@ func (a *around) spaces(ctx context.Context) {
 // errEnough ends a bounded search.
 var errEnough = errors.New("more objects than are looked at")
 
-// sweepSome lists metadata until so many objects were seen.
-func (c *client) sweepSome(ctx context.Context, path string, most int, see func(object)) error {
+// listSome lists metadata until so many objects were seen.
+func listSome(ctx context.Context, c *client, path string, most int, see func(object)) error {
 	n := 0
 	return c.sweepItems(ctx, path, asMetaList, nil, func(s *scan) (object, error) {
 		if n++; n > most {

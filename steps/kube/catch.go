@@ -205,7 +205,7 @@ func caught(ctx context.Context, c *client, t target, seen *catching, window tim
 func likely(ctx context.Context, c *client, t target, o object, v catchVerdict, obs *steps.Observation) {
 	within, cancel := context.WithTimeout(ctx, catchLikelyTime)
 	defer cancel()
-	w := &writers{c: c, t: t, o: o, gate: make(chan struct{}, writersAtOnce)}
+	w := &writers{c: c, t: t, o: o, gate: make(chan struct{}, listsAtOnce)}
 	w.read(within)
 	var names []string
 	for _, s := range w.rank() {

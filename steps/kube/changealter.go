@@ -257,3 +257,8 @@ func (g alterGate) Act(ctx context.Context, a *steps.Approval, out steps.Sink) (
 func (g alterGate) Find(ctx context.Context, before []steps.KV, _ steps.Params, out steps.Sink) (steps.Outcome, error) {
 	return find(ctx, g.env, before, g.find, out)
 }
+
+// Again implements steps.Rereader.
+func (g alterGate) Again(ctx context.Context, before []steps.KV, _ steps.Params, out steps.Sink) (steps.Outcome, error) {
+	return again(ctx, g.env, before, nil, stands(g.find), out)
+}

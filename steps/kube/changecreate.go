@@ -324,3 +324,12 @@ func (g createGate) wanted(before []steps.KV, in steps.Params) ([]patch.Op, erro
 	}
 	return m.ops(), nil
 }
+
+// Again implements steps.Rereader.
+func (g createGate) Again(ctx context.Context, before []steps.KV, in steps.Params, out steps.Sink) (steps.Outcome, error) {
+	ops, err := g.wanted(before, in)
+	if err != nil {
+		return steps.Outcome{}, err
+	}
+	return again(ctx, g.env, before, ops, standsMade(judgeMake), out)
+}

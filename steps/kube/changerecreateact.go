@@ -170,3 +170,16 @@ func judgeRecreate(o order, now sighting) (result, words string) {
 func (g recreateGate) Find(ctx context.Context, before []steps.KV, _ steps.Params, out steps.Sink) (steps.Outcome, error) {
 	return find(ctx, g.env, before, judgeRecreate, out)
 }
+
+// Again implements steps.Rereader.
+func (g recreateGate) Again(ctx context.Context, before []steps.KV, _ steps.Params, out steps.Sink) (steps.Outcome, error) {
+	o, err := again(ctx, g.env, before, nil, standsMade(judgeRecreate), out)
+	if err == nil && o.Result == steps.Done { // the other object of its name is the one that was made
+		for i := range o.After {
+			if o.After[i].Key == keyObject {
+				o.After[i].Value = "there"
+			}
+		}
+	}
+	return o, err
+}

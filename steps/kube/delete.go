@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -15,27 +13,6 @@ import (
 
 // deleteGate deletes one object.
 type deleteGate struct{ env steps.Env }
-
-// options are the DeleteOptions of a gate. The propagation is written out: a
-// Job that is deleted without one leaves its Pods behind.
-type options struct {
-	APIVersion    string        `json:"apiVersion"`
-	Kind          string        `json:"kind"`
-	DryRun        []string      `json:"dryRun,omitempty"`
-	Preconditions preconditions `json:"preconditions"`
-	Propagation   string        `json:"propagationPolicy"`
-}
-
-type preconditions struct {
-	UID     string `json:"uid"`
-	Version string `json:"resourceVersion,omitempty"`
-}
-
-func deleteRequest(path, uid, version string, dry ...string) (request, error) {
-	body, err := compact(options{APIVersion: "v1", Kind: "DeleteOptions", DryRun: dry,
-		Preconditions: preconditions{uid, version}, Propagation: "Background"})
-	return request{method: http.MethodDelete, path: path, media: asJSON, body: body, query: url.Values{"timeout": {serverTime.String()}}}, err
-}
 
 // Preview implements steps.Gater.
 func (g deleteGate) Preview(ctx context.Context, in steps.Params, out steps.Sink) (steps.Preview, error) {
@@ -181,4 +158,48 @@ func (g deleteGate) Act(ctx context.Context, a *steps.Approval, out steps.Sink) 
 		return steps.Outcome{}, err
 	}
 	return act(ctx, g.env, p, (*order).delete, judgeDelete, out)
+}
+
+// Find implements steps.Finder.
+func (g deleteGate) Find(ctx context.Context, before []steps.KV, _ steps.Params, out steps.Sink) (steps.Outcome, error) {
+	return find(ctx, g.env, before, judgeDelete, out)
+}
+
+// Again implements steps.Rereader.
+func (g deleteGate) Again(ctx context.Context, before []steps.KV, _ steps.Params, out steps.Sink) (steps.Outcome, error) {
+	return again(ctx, g.env, before, nil, standsDeleted, out)
+}
+
+// standsDeleted judges an object that was deleted: another of its name means that
+// somebody makes it again.
+func standsDeleted(o order, now sighting) (result, words string) {
+	if now.other != "" {
+		return steps.Failed, fmt.Sprintf("%s is gone by UID, and somebody made it again: UID %s%s.", o.object, now.other, now.by())
+	}
+	return judgeDelete(o, now)
+}
+
+// judgeDelete says what a delete came to.
+func judgeDelete(o order, now sighting) (result, words string) {
+	switch {
+	case now.absent:
+		return steps.Done, fmt.Sprintf("%s is gone by UID.", o.object)
+	case now.other != "":
+		return steps.Done, fmt.Sprintf("%s is gone by UID; another object has its name, UID %s: somebody makes it.", o.object, now.other)
+	case now.DeletionTimestamp != nil:
+		return steps.Done, fmt.Sprintf("%s is being deleted; %s.", o.object, waits(now))
+	case now.ResourceVersion != o.version:
+		return steps.Failed, fmt.Sprintf("%s is there and not being deleted. %s", o.object, o.moved(now))
+	}
+	return "", fmt.Sprintf("%s is as it was.", o.object)
+}
+
+func waits(now sighting) string {
+	if len(now.Finalizers) > 0 {
+		return "it waits for " + strings.Join(now.Finalizers, ", ")
+	}
+	if n := now.DeletionGracePeriodSeconds; n != nil && *n > 0 {
+		return fmt.Sprintf("its node has %d s to let go of it", *n)
+	}
+	return "nothing holds it"
 }

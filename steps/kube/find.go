@@ -3,36 +3,10 @@ package kube
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"handrail/steps"
 	"handrail/steps/kube/patch"
 )
-
-// judgeDelete says what a delete came to.
-func judgeDelete(o order, now sighting) (result, words string) {
-	switch {
-	case now.absent:
-		return steps.Done, fmt.Sprintf("%s is gone by UID.", o.object)
-	case now.other != "":
-		return steps.Done, fmt.Sprintf("%s is gone by UID; another object has its name, UID %s: somebody makes it.", o.object, now.other)
-	case now.DeletionTimestamp != nil:
-		return steps.Done, fmt.Sprintf("%s is being deleted; %s.", o.object, waits(now))
-	case now.ResourceVersion != o.version:
-		return steps.Failed, fmt.Sprintf("%s is there and not being deleted. %s", o.object, o.moved(now))
-	}
-	return "", fmt.Sprintf("%s is as it was.", o.object)
-}
-
-func waits(now sighting) string {
-	if len(now.Finalizers) > 0 {
-		return "it waits for " + strings.Join(now.Finalizers, ", ")
-	}
-	if n := now.DeletionGracePeriodSeconds; n != nil && *n > 0 {
-		return fmt.Sprintf("its node has %d s to let go of it", *n)
-	}
-	return "nothing holds it"
-}
 
 // find reads the target again and says what an act came to whose end nobody
 // recorded.
@@ -68,14 +42,4 @@ func findWith(ctx context.Context, env steps.Env, before []steps.KV, ops []patch
 		result = steps.Failed // its connection ended with the program that sent it
 	}
 	return steps.Outcome{Result: result, Response: words, After: now.after("")}, nil
-}
-
-// Find implements steps.Finder.
-func (g stripGate) Find(ctx context.Context, before []steps.KV, _ steps.Params, out steps.Sink) (steps.Outcome, error) {
-	return find(ctx, g.env, before, judgeStrip, out)
-}
-
-// Find implements steps.Finder.
-func (g deleteGate) Find(ctx context.Context, before []steps.KV, _ steps.Params, out steps.Sink) (steps.Outcome, error) {
-	return find(ctx, g.env, before, judgeDelete, out)
 }

@@ -39,3 +39,7 @@ func replicaSets() resource {
 
 // rbacGroup is the API group of roles and bindings.
 const rbacGroup = "rbac.authorization.k8s.io"
+
+func apiServices() resource {
+	return resource{group: "apiregistration.k8s.io", version: "v1", plural: "apiservices", kind: "APIService"}
+}

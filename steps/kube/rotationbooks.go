@@ -17,6 +17,9 @@ import (
 	"handrail/steps/kube/podstate"
 )
 
+// mostUnsure bounds how many values a gap names of which nobody can tell.
+const mostUnsure = 5
+
 // rotationBooks is who wrote the keys of one Secret or ConfigMap. Only metadata
 // is read: no value of it comes near.
 type rotationBooks struct {
@@ -137,7 +140,7 @@ func (r *rotationRun) settle(changed, missing, unsure []string, newest time.Time
 		slices.Sort(unsure)
 		unsure = slices.Compact(unsure)
 		f.Unknown(steps.Clip(strings.Join(unsure, "; "), 600), "changed_after_start", "newest_change")
-		for _, u := range unsure[:min(len(unsure), mostMissing)] {
+		for _, u := range unsure[:min(len(unsure), mostUnsure)] {
 			r.gap("%s", u)
 		}
 	} else {

@@ -155,3 +155,10 @@ func pause(ctx context.Context, d time.Duration) error {
 		return nil
 	}
 }
+
+func stamp(at *metav1.Time) string {
+	if at == nil {
+		return nothing
+	}
+	return at.UTC().Format(time.RFC3339)
+}

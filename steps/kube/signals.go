@@ -113,7 +113,7 @@ func readSignalled(ctx context.Context, c *client, all []signal, namespace strin
 		by[t.String()] = append(by[t.String()], i)
 		targets[t.String()] = t
 	}
-	gate := make(chan struct{}, writersAtOnce)
+	gate := make(chan struct{}, listsAtOnce)
 	var wg sync.WaitGroup
 	for name, of := range by {
 		wg.Go(func() {

@@ -15,6 +15,9 @@ import (
 	"handrail/steps/kube/fieldpath"
 )
 
+// faultName is the grammar of the name of a fault, as kube/repair-order takes it.
+const faultName = `[a-z][a-z0-9_]{0,40}`
+
 const (
 	// largestSignals bounds the file, mostSignals what it may describe.
 	largestSignals = 256 << 10
@@ -145,7 +148,7 @@ func parseSignal(n *yaml.Node) (signal, error) {
 			*key.into = v.Value
 		}
 	}
-	if s.fault != "" && !matches(orderName, s.fault) {
+	if s.fault != "" && !matches(faultName, s.fault) {
 		return bad("signal %q: %q is no name of a fault: want small letters, digits and _", s.name, s.fault)
 	}
 	switch w, p := m["want"], m["present"]; {

@@ -3,10 +3,7 @@ package kube
 import (
 	"context"
 	"fmt"
-	"net/http"
-	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"handrail/steps"
@@ -178,19 +175,21 @@ func judgeStrip(o order, now sighting) (result, words string) {
 	return "", fmt.Sprintf("%s is as it was.", o.object)
 }
 
-// stripRequest is the patch that removes the finalizer at index, and fails as a
-// whole where the object is not the one that was read. version "" leaves the
-// version untested.
-func stripRequest(path, uid, version, finalizer string, index int) (request, error) {
-	at := "/metadata/finalizers/" + strconv.Itoa(index)
-	ops := []operation{{"test", "/metadata/uid", uid}}
-	if version != "" {
-		ops = append(ops, operation{"test", "/metadata/resourceVersion", version})
+// Act implements steps.Gater.
+func (g stripGate) Act(ctx context.Context, a *steps.Approval, out steps.Sink) (steps.Outcome, error) {
+	p, err := a.Spend()
+	if err != nil {
+		return steps.Outcome{}, err
 	}
-	ops = append(ops, operation{"test", at, finalizer}, operation{Op: "remove", Path: at})
-	body, err := compact(ops)
-	return request{
-		method: http.MethodPatch, path: path, media: "application/json-patch+json", body: body,
-		query: url.Values{"fieldManager": {fieldManager}, "timeout": {serverTime.String()}},
-	}, err
+	return act(ctx, g.env, p, (*order).strip, judgeStrip, out)
+}
+
+// Find implements steps.Finder.
+func (g stripGate) Find(ctx context.Context, before []steps.KV, _ steps.Params, out steps.Sink) (steps.Outcome, error) {
+	return find(ctx, g.env, before, judgeStrip, out)
+}
+
+// Again implements steps.Rereader.
+func (g stripGate) Again(ctx context.Context, before []steps.KV, _ steps.Params, out steps.Sink) (steps.Outcome, error) {
+	return again(ctx, g.env, before, nil, judgeStrip, out)
 }

@@ -8,27 +8,7 @@ import (
 	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"handrail/steps"
-)
-
-// The keys of what a preview shows. Act works from them.
-const (
-	keyServer     = "server"
-	keyCluster    = "cluster UID"
-	keyObject     = "object"
-	keyPath       = "resource"
-	keyUID        = "UID"
-	keyFinalizers = "finalizers"
-	keyFinalizer  = "to remove"
-	keyDeletion   = "deletion"
-	keyVersion    = "version"
-	keyAlike      = "look-alike"
-	keyAudit      = "audit id"
-	keyTyped      = "the command"
-	// typedTests is what a person who types the command goes without.
-	typedTests = "holds the object to its UID, but not to its version as the request does"
 )
 
 // subject is what the preview of a gate reads of its one object.
@@ -125,13 +105,6 @@ func (s *subject) since(at time.Time) string {
 		return "0s"
 	}
 	return now.Sub(at).Round(time.Second).String()
-}
-
-func stamp(at *metav1.Time) string {
-	if at == nil {
-		return nothing
-	}
-	return at.UTC().Format(time.RFC3339)
 }
 
 // deleted says whether the deletion was asked for.

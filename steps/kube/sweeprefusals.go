@@ -15,10 +15,6 @@ import (
 // deadAPI is an API service that the server cannot reach.
 type deadAPI struct{ name, service, reason, message string }
 
-func apiServices() resource {
-	return resource{group: "apiregistration.k8s.io", version: "v1", plural: "apiservices", kind: "APIService"}
-}
-
 // deadAPI tells whether an API service is not known to be available.
 func deadAPIOf(o object) (deadAPI, bool) {
 	a, said := conditionsOf(o)["Available"]

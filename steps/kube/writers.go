@@ -21,8 +21,6 @@ const (
 	// writersTime ends the reading before the loop would: what was read until
 	// then is worth more than nothing.
 	writersTime = 45 * time.Second
-	// writersAtOnce is how many requests run at the same time.
-	writersAtOnce = 8
 )
 
 func writersFacts() []steps.Field {
@@ -46,7 +44,7 @@ func (p writersProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink
 	if err != nil {
 		return steps.Observation{}, err
 	}
-	w := &writers{c: c, t: t, gate: make(chan struct{}, writersAtOnce)}
+	w := &writers{c: c, t: t, gate: make(chan struct{}, listsAtOnce)}
 	w.o, err = readBlamed(ctx, c, t)
 	switch {
 	case errors.Is(err, errAbsent):

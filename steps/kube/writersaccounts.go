@@ -130,12 +130,12 @@ func grantText(g rbac.Grant) string {
 
 // scalable reports whether the object has replicas that others set.
 func (w *writers) scalable() bool {
-	spec, _ := w.o.spec()
+	spec, _ := specOf(w.o)
 	_, has := spec["replicas"]
 	return has || w.t.group == "apps" && w.t.plural != "daemonsets"
 }
 
-func (o object) spec() (map[string]any, bool) {
+func specOf(o object) (map[string]any, bool) {
 	if o.Unstructured == nil {
 		return nil, false
 	}
