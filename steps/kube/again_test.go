@@ -53,14 +53,14 @@ func TestUndoneIsSeen(t *testing.T) {
 		{"a patch of what was deleted since", "kube/patch", func(s *stage) steps.Params {
 			uid := s.make(thingMade{resource: "configmaps", name: "flags"})
 			return changeIn("configmap", "flags", uid, "patch", `[{op: add, path: /data/mode, value: "on"}]`)
-		}, func(s *stage, _ string) { s.must("DELETE", s.at("", "configmaps", "flags"), asJSON, "") }, untold, "is gone"},
+		}, func(s *stage, _ string) { s.must("DELETE", s.at("", "configmaps", "flags"), asJSON, "") }, "unknown", "is gone"},
 		{"a patch of what was made again", "kube/patch", func(s *stage) steps.Params {
 			uid := s.make(thingMade{resource: "configmaps", name: "flags"})
 			return changeIn("configmap", "flags", uid, "patch", `[{op: add, path: /data/mode, value: "on"}]`)
 		}, func(s *stage, _ string) {
 			s.must("DELETE", s.at("", "configmaps", "flags"), asJSON, "")
 			s.make(thingMade{resource: "configmaps", name: "flags"})
-		}, untold, "made again by somebody"},
+		}, "unknown", "made again by somebody"},
 		{"a deleted object made again", "kube/delete", func(s *stage) steps.Params {
 			return changeIn("configmap", "flags", s.make(thingMade{resource: "configmaps", name: "flags"}))
 		}, func(s *stage, _ string) { s.make(thingMade{resource: "configmaps", name: "flags"}) }, steps.Failed, "somebody made it again"},
@@ -81,7 +81,7 @@ func TestUndoneIsSeen(t *testing.T) {
 			s.role("migrate-v1", "get")
 			s.role("migrate-v2", "get", "list")
 			return changeIn("rolebinding", "migrate", s.binding("migrate", "migrate-v1", nil), "patch", toV2, "widens", "/roleRef")
-		}, func(s *stage, _ string) { s.must("DELETE", s.at(rbac, "rolebindings", "migrate"), asJSON, "") }, untold, "not there any more"},
+		}, func(s *stage, _ string) { s.must("DELETE", s.at(rbac, "rolebindings", "migrate"), asJSON, "") }, "unknown", "not there any more"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"path/filepath"
 	"testing"
@@ -16,6 +17,7 @@ import (
 
 	"handrail/evidence"
 	"handrail/steps"
+	"handrail/steps/transport"
 )
 
 // listWay reads all objects once, and fails when it saw another number.
@@ -58,7 +60,7 @@ func benchEnv(tb testing.TB, p listPlace) steps.Env {
 
 // runProbe is the probe from its start to its facts, discovery included.
 func runProbe(ctx context.Context, tb testing.TB, p listPlace, out steps.Sink, in steps.Params) error {
-	obs, err := listProbe{benchEnv(tb, p)}.Probe(ctx, in, out)
+	obs, err := probeOf("kube/list", benchEnv(tb, p)).Probe(ctx, in, out)
 	if err != nil {
 		return err
 	}
@@ -76,17 +78,27 @@ func pagesOf(ctx context.Context, p listPlace, accept string, query url.Values, 
 	if err != nil {
 		return err
 	}
+	front, err := c.guarded(func(next http.RoundTripper) http.RoundTripper { return transport.Probe(next, c.Server) })
+	if err != nil {
+		return err
+	}
+	if limit != "" {
+		query.Set("limit", limit)
+	}
 	for {
-		req := c.rest.Get().AbsPath("/api/v1/namespaces/"+p.namespace+"/configmaps").SetHeader("Accept", accept)
-		for key := range query {
-			req = req.Param(key, query.Get(key))
-		}
-		if limit != "" {
-			req = req.Param("limit", limit)
-		}
-		raw, err := req.Do(ctx).Raw()
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.Server+"/api/v1/namespaces/"+p.namespace+"/configmaps?"+query.Encode(), nil)
 		if err != nil {
 			return err
+		}
+		req.Header.Set("Accept", accept)
+		resp, err := front.Do(req)
+		if err != nil {
+			return err
+		}
+		raw, err := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if err != nil || resp.StatusCode != http.StatusOK {
+			return fmt.Errorf("%s: %w", resp.Status, err)
 		}
 		next, err := page(raw)
 		if err != nil || next == "" {

@@ -31,7 +31,7 @@ func (w *keepersWorld) aged(at string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.until("the age of "+at, func() bool { return time.Since(born) > bornWithin+time.Second })
+	w.until("the age of "+at, func() bool { return time.Since(born) > 2*time.Second+time.Second })
 }
 
 // TestBlame asks the books of real objects.

@@ -303,7 +303,7 @@ func TestCatchTurnedAway(t *testing.T) {
 	if err == nil || len(obs.Facts) > 0 {
 		t.Errorf("Probe() = %v, %v, want an error alone", obs, err)
 	}
-	if got := fmt.Sprint(catchTakes(in), catchTakes(steps.Params{})); got != "10m45s 1m45s" {
+	if got := fmt.Sprint(kindOf("kube/catch").Takes(in), kindOf("kube/catch").Takes(steps.Params{})); got != "10m45s 1m45s" {
 		t.Errorf("the probe takes %s", got)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"handrail/steps"
 	"handrail/steps/kube/patch"
@@ -23,7 +24,7 @@ func TestSuspendAndResume(t *testing.T) {
 	uid := s.born("batch", "cronjobs", cronJob("audit"))
 	in := changeIn("cronjob", "audit", uid)
 	p, _ := s.acts("kube/suspend", in, steps.Done)
-	if p.Phrase != "pause cronjob/"+s.ns.Name+"/audit" || len(p.Owes) != 1 || p.Owes[0].Kind != "resume" || p.Owes[0].Due != pauseFor {
+	if p.Phrase != "pause cronjob/"+s.ns.Name+"/audit" || len(p.Owes) != 1 || p.Owes[0].Kind != "resume" || p.Owes[0].Due != 4*time.Hour {
 		t.Errorf("phrase = %q, owes = %+v", p.Phrase, p.Owes)
 	}
 	if on, _ := patch.Get(s.now(s.at("batch", "cronjobs", "audit")), "/spec/suspend"); on != true {

@@ -46,20 +46,20 @@ func TestSuspendOfGitOps(t *testing.T) {
 		return v
 	}
 	p := act("kube/suspend", "application", "shop", app)
-	if at(argoVersion, "applications", "shop", "/spec/syncPolicy/automated/enabled") != false || at(argoVersion, "applications", "shop", "/spec/syncPolicy/automated/selfHeal") != true {
+	if at("argoproj.io/v1alpha1", "applications", "shop", "/spec/syncPolicy/automated/enabled") != false || at("argoproj.io/v1alpha1", "applications", "shop", "/spec/syncPolicy/automated/selfHeal") != true {
 		t.Error("the block of auto-sync is not as it was, with its switch off")
 	}
 	if p.Owes[0].Kind != "resume" || !strings.Contains(p.Effect, "self-heal") {
 		t.Errorf("owes = %v, effect = %q", p.Owes, p.Effect)
 	}
-	if fmt.Sprint(w.read(w.in(argoVersion, "applications", "shop"))["metadata"].(fields)["managedFields"]) == "" {
+	if fmt.Sprint(w.read(w.in("argoproj.io/v1alpha1", "applications", "shop"))["metadata"].(fields)["managedFields"]) == "" {
 		t.Error("nobody is recorded as who paused it")
 	}
 	if p, _, _ := gate("kube/suspend", "application", "shop", app); !strings.Contains(unmetText(p), "is off already") {
 		t.Errorf("unmet = %q", unmetText(p))
 	}
 	act("kube/resume", "application", "shop", app)
-	if at(argoVersion, "applications", "shop", "/spec/syncPolicy/automated/enabled") != true {
+	if at("argoproj.io/v1alpha1", "applications", "shop", "/spec/syncPolicy/automated/enabled") != true {
 		t.Error("auto-sync is not on again")
 	}
 	if p, _, _ := gate("kube/suspend", "application", "by-hand", manual); !strings.Contains(unmetText(p), "no auto-sync") {

@@ -40,14 +40,14 @@ func recreationOf(p steps.Preview, o order) (recreation, error) {
 	if r.old, err = shownMake(strings.TrimPrefix(lines[2], onlyThen), o.path); err != nil {
 		return r, err
 	}
-	if lacks := (order{ops: o.ops}).lackingIn(r.changed); lines[0] != shown.text() || len(o.ops) == 0 || len(lacks) > 0 {
+	if lacks := lackingIn(order{ops: o.ops}, r.changed); lines[0] != shown.text() || len(o.ops) == 0 || len(lacks) > 0 {
 		return r, fmt.Errorf("the requests are not those that were shown")
 	}
 	return r, nil
 }
 
 // lackingIn is lacking for an object that was not sent by a server.
-func (o order) lackingIn(m made) []string {
+func lackingIn(o order, m made) []string {
 	raw, err := compact(map[string]any(m))
 	if err != nil {
 		return []string{err.Error()}

@@ -1,14 +1,12 @@
 package kube
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 
 	"handrail/steps"
-	"handrail/steps/transport"
 )
 
 // TestOwnersReachThePreview finds who would make the object again.
@@ -20,8 +18,8 @@ func TestOwnersReachThePreview(t *testing.T) {
 	held := s.make(thingMade{resource: "jobs", name: "held", finalizers: []string{cleaner}, owners: owner})
 	free := s.make(thingMade{resource: "jobs", name: "free", owners: owner})
 	for name, p := range map[string]steps.Preview{
-		"strip":  s.preview(stripGate{s.env}, s.stripParams("job", "held", held)),
-		"delete": s.preview(deleteGate{s.env}, deleteParams("job", "free", free)),
+		"strip":  s.preview(gateOf("kube/strip-finalizer", s.env), s.stripParams("job", "held", held)),
+		"delete": s.preview(gateOf("kube/delete", s.env), deleteParams("job", "free", free)),
 	} {
 		if len(p.Unmet) > 0 || len(p.Owners) != 1 || !strings.Contains(p.Owners[0].Name, "nightly") || p.Owners[0].Paused != "no" {
 			t.Errorf("%s: owners = %+v, unmet = %q", name, p.Owners, unmetText(p))
@@ -45,8 +43,8 @@ func TestAdmissionThatAddsIsRefused(t *testing.T) {
 	t.Cleanup(func() { s.sweepAway(api + "mutatingadmissionpolicybindings/" + name) })
 	before := s.content("configmaps", "held")
 	var p steps.Preview
-	for p = s.preview(stripGate{s.env}, s.stripParams("configmap", "held", uid)); len(p.Unmet) == 0; { // it takes effect in a moment
-		p = s.preview(stripGate{s.env}, s.stripParams("configmap", "held", uid))
+	for p = s.preview(gateOf("kube/strip-finalizer", s.env), s.stripParams("configmap", "held", uid)); len(p.Unmet) == 0; { // it takes effect in a moment
+		p = s.preview(gateOf("kube/strip-finalizer", s.env), s.stripParams("configmap", "held", uid))
 	}
 	s.refusedBy(p, "would change more than this one finalizer")
 	if text := strings.Join(p.Diff, "\n"); !strings.Contains(text, `+ data.touched: "yes"`) || !strings.Contains(text, cleaner) {
@@ -74,52 +72,6 @@ func (s *stage) sweepAway(path string) {
 	}
 }
 
-// TestGuardOfAnActLetsNothingElseThrough tries everything but the one request.
-func TestGuardOfAnActLetsNothingElseThrough(t *testing.T) {
-	t.Parallel()
-	s := newStage(t)
-	uid := s.make(thingMade{resource: "configmaps", name: "held", finalizers: []string{cleaner}})
-	s.make(thingMade{resource: "configmaps", name: "other", finalizers: []string{cleaner}})
-	c, err := connect(s.env, &scrap{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	allowed, err := stripRequest(s.path("configmaps", "held"), uid, "1", cleaner, 0) // a version that it never has
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := newSender(c, once(c, allowed, "an-id"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	change := func(edit func(*request)) request {
-		r := allowed
-		edit(&r)
-		return r
-	}
-	for name, r := range map[string]request{
-		"a read":            {method: http.MethodGet, path: allowed.path},
-		"another object":    change(func(r *request) { r.path = s.path("configmaps", "other") }),
-		"another body":      change(func(r *request) { r.body = []byte(`[{"op":"remove","path":"/metadata/finalizers/0"}]`) }),
-		"another method":    change(func(r *request) { r.method = http.MethodPut }),
-		"no field manager":  change(func(r *request) { r.query = nil }),
-		"its own rehearsal": allowed.rehearsal(),
-		"a delete":          {method: http.MethodDelete, path: allowed.path, media: asJSON},
-	} {
-		var refused *transport.RefusedError
-		if _, left, err := w.send(t.Context(), r); !errors.As(err, &refused) || left {
-			t.Errorf("%s: %v, left %t, want it refused here", name, err, left)
-		}
-	}
-	a, left, err := w.send(t.Context(), allowed)
-	if err != nil || !left || a.code != http.StatusUnprocessableEntity || a.audit != "an-id" {
-		t.Errorf("the one request = %d %s, %t, %v", a.code, a.body, left, err)
-	}
-	if _, left, err := w.send(t.Context(), allowed); err == nil || left {
-		t.Error("it went through a second time")
-	}
-}
-
 // TestBusyObjectIsRehearsedAgain writes the object between its read and its
 // rehearsal.
 func TestBusyObjectIsRehearsedAgain(t *testing.T) {
@@ -136,13 +88,13 @@ func TestBusyObjectIsRehearsedAgain(t *testing.T) {
 			s.merge("configmaps", "held", fmt.Sprintf(`{"data":{"beat":"%d"}}`, beats))
 		}
 	}}
-	limit = rehearsals - 1
-	p, err := stripGate{env}.Preview(t.Context(), s.stripParams("configmap", "held", uid), out)
+	limit = 3 - 1
+	p, err := gateOf("kube/strip-finalizer", env).Preview(t.Context(), s.stripParams("configmap", "held", uid), out)
 	if err != nil || len(p.Unmet) > 0 || len(p.Diff) != 1 {
 		t.Errorf("Preview() of an object that beats = %+v, %v", p, err)
 	}
-	beats, limit = 0, rehearsals
-	if _, err := (stripGate{env}).Preview(t.Context(), s.stripParams("configmap", "held", uid), out); !errors.Is(err, errMoved) {
+	beats, limit = 0, 3
+	if _, err := (gateOf("kube/strip-finalizer", env)).Preview(t.Context(), s.stripParams("configmap", "held", uid), out); err == nil || !strings.Contains(err.Error(), "was written since it was read") {
 		t.Errorf("Preview() of an object that never rests = %v, want errMoved", err)
 	}
 }

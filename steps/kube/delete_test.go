@@ -16,7 +16,7 @@ func TestDelete(t *testing.T) {
 	uid := s.make(thingMade{resource: "jobs", name: "migrate", labels: map[string]string{"app": "a"}})
 	bystander := s.make(thingMade{resource: "jobs", name: "migrate-2", labels: map[string]string{"app": "a"}})
 	child := s.make(thingMade{resource: "configmaps", name: "child", owners: []any{map[string]any{"apiVersion": "batch/v1", "kind": "Job", "name": "migrate", "uid": uid}}})
-	g, in := deleteGate{s.env}, deleteParams("jobs.batch", "migrate", uid)
+	g, in := gateOf("kube/delete", s.env), deleteParams("jobs.batch", "migrate", uid)
 	before := s.content("jobs", "migrate")
 	armed := s.preview(g, in)
 	if len(armed.Unmet) > 0 || armed.Phrase != "delete job/"+s.ns.Name+"/migrate" {
@@ -69,7 +69,7 @@ func TestDeleteOfAPodWaitsForItsNode(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	uid := s.make(thingMade{resource: "pods", name: "web"})
-	g, in := deleteGate{s.env}, deleteParams("pod", "web", uid)
+	g, in := gateOf("kube/delete", s.env), deleteParams("pod", "web", uid)
 	p, a := s.approve(g, in)
 	if len(p.Diff) != 1 || !strings.Contains(p.Diff[0], "after its grace period of 30 s") {
 		t.Errorf("diff = %q", p.Diff)

@@ -152,38 +152,3 @@ func TestStuckNamespace(t *testing.T) {
 	wantFact(t, obs, "children", "?cluster-wide owner")
 	wantFact(t, obs, "remains", "?")
 }
-
-func TestNamespaceBlocker(t *testing.T) {
-	t.Parallel()
-	said := func(pairs ...string) object {
-		list := []any{fields{"type": "NamespaceContentRemaining", "status": "False"}}
-		for i := 0; i < len(pairs); i += 2 {
-			list = append(list, fields{"type": pairs[i], "status": "True", "message": pairs[i+1]})
-		}
-		return objectFrom(t, fields{"kind": "Namespace", "metadata": fields{"name": "n", "deletionTimestamp": "2026-01-02T03:04:05Z"},
-			"status": fields{"conditions": list}})
-	}
-	const (
-		discovery = "Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: metrics.k8s.io/v1beta1: stale GroupVersion discovery: metrics.k8s.io/v1beta1"
-		webhook   = `Failed to delete all resource types, 1 remaining: Internal error occurred: failed calling webhook "w.example.com": failed to call webhook: Post "https://s.n.svc:443/?timeout=10s": no endpoints available for service "s"`
-	)
-	for _, tc := range []struct {
-		name string
-		o    object
-		want string
-	}{
-		{"discovery before all", said("NamespaceDeletionDiscoveryFailure", discovery, "NamespaceFinalizersRemaining", "x", "NamespaceContentRemaining", "y"), "discovery"},
-		{"unparsable version", said("NamespaceDeletionGroupVersionParsingFailure", "x"), "discovery"},
-		{"webhook", said("NamespaceDeletionContentFailure", webhook), "webhook"},
-		{"finalizers", said("NamespaceFinalizersRemaining", "example.com/guard in 1 resource instances", "NamespaceContentRemaining", "configmaps. has 1 resource instances"), "finalizer"},
-		{"other failure", said("NamespaceDeletionContentFailure", "Failed to delete all resource types, 1 remaining: the server is busy"), "content"},
-		{"content", said("NamespaceContentRemaining", "pods. has 3 resource instances"), "content"},
-		{"all gone", said(), "none"},
-		{"not said yet", objectFrom(t, fields{"metadata": fields{"deletionTimestamp": "2026-01-02T03:04:05Z"}}), ""},
-	} {
-		is, why := blocker(target{resource: resource{version: "v1", plural: "namespaces", kind: "Namespace"}, name: "n"}, tc.o)
-		if is != tc.want || (is == "") != (why != "") {
-			t.Errorf("%s: blocker() = %q, %q, want %q", tc.name, is, why, tc.want)
-		}
-	}
-}

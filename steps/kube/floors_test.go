@@ -39,7 +39,7 @@ func TestStripFloors(t *testing.T) {
 	job := func(name string, finalizers ...string) string {
 		return s.make(thingMade{resource: "jobs", name: name, finalizers: finalizers})
 	}
-	g := stripGate{s.env}
+	g := gateOf("kube/strip-finalizer", s.env)
 	uid := job("migrate", cleaner)
 	with := func(in steps.Params, key string, v steps.Value) steps.Params {
 		in[key] = v
@@ -99,7 +99,7 @@ func TestStripFloors(t *testing.T) {
 		uid := s.make(thingMade{resource: "jobs", name: "decoy", finalizers: []string{cleaner}, labels: map[string]string{"example.com/owner": "team-b"},
 			notes: map[string]string{"argocd.argoproj.io/hook-delete-policy": "HookSucceeded"}})
 		s.refusedBy(s.preview(g, s.stripParams("job", "decoy", uid)), "Somebody manages job/")
-		s.refusedBy(s.preview(deleteGate{s.env}, deleteParams("job", "decoy", uid)), "Somebody manages job/")
+		s.refusedBy(s.preview(gateOf("kube/delete", s.env), deleteParams("job", "decoy", uid)), "Somebody manages job/")
 	})
 	t.Run("one mark alone", func(t *testing.T) {
 		s := *s
@@ -115,7 +115,7 @@ func TestStripFloors(t *testing.T) {
 		ns := s.must("GET", "/api/v1/namespaces/"+s.ns.Name, asJSON, "")["metadata"].(map[string]any)
 		in := s.stripParams("namespace", s.ns.Name, ns["uid"].(string))
 		s.refusedBy(s.preview(g, in), "A namespace is never stripped")
-		s.refusedBy(s.preview(deleteGate{s.env}, deleteParams("ns", s.ns.Name, ns["uid"].(string))), "takes everything inside it")
+		s.refusedBy(s.preview(gateOf("kube/delete", s.env), deleteParams("ns", s.ns.Name, ns["uid"].(string))), "takes everything inside it")
 	})
 	t.Run("names that are none", func(t *testing.T) {
 		for _, name := range []string{"", "a/b", "../a", "a%2fb", "a?x=1", "-a"} {
@@ -148,7 +148,7 @@ func (s *stage) runs(name string) {
 func TestDeleteFloors(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	g := deleteGate{s.env}
+	g := gateOf("kube/delete", s.env)
 	held := s.make(thingMade{resource: "jobs", name: "held", finalizers: []string{cleaner}})
 	s.refusedBy(s.preview(g, deleteParams("job", "held", held)), "would hold job/")
 	s.condemn("jobs", "held")
@@ -225,7 +225,7 @@ func TestDenied(t *testing.T) {
 	uid := s.make(thingMade{resource: "jobs", name: "migrate", finalizers: []string{cleaner}})
 	other := s.make(thingMade{resource: "jobs", name: "other"})
 	env := s.reader()
-	strip, del := stripGate{env}, deleteGate{env}
+	strip, del := gateOf("kube/strip-finalizer", env), gateOf("kube/delete", env)
 	var p steps.Preview
 	for { // the authorizer learns of the right to read in a moment
 		var err error
@@ -246,7 +246,7 @@ func TestDenied(t *testing.T) {
 	}
 	s.refusedBy(s.preview(del, deleteParams("job", "other", other)), "cannot delete resource")
 	// The right may be lost between the re-read and the act.
-	_, a := s.approve(stripGate{s.env}, s.stripParams("job", "migrate", uid))
+	_, a := s.approve(gateOf("kube/strip-finalizer", s.env), s.stripParams("job", "migrate", uid))
 	before := s.content("jobs", "migrate")
 	o, err := strip.Act(t.Context(), a, &scrap{})
 	if err != nil || o.Result != steps.Refused || !strings.Contains(o.Response, "(403)") || !strings.Contains(o.Response, "It is as it was") {

@@ -332,20 +332,3 @@ func TestKnownKeepers(t *testing.T) {
 	check(root, "cnpg.io/deleteDatabase", "", alive, "my-cloudnative-pg")
 	check(root, "cnpg.io/deleteDatabase", "deployment/absent", alive, "my-cloudnative-pg")
 }
-
-// TestFluxKeeper: each controller of Flux is asked for its own kinds.
-func TestFluxKeeper(t *testing.T) {
-	t.Parallel()
-	row, _ := knownFinalizer("finalizers.fluxcd.io")
-	for group, name := range map[string]string{fluxKustomize: "kustomize-controller", fluxHelm: "helm-controller", "source.toolkit.fluxcd.io": "source-controller"} {
-		for _, other := range []string{"kustomize-controller", "helm-controller", "source-controller"} {
-			o := objectFrom(t, fields{"metadata": fields{"name": other}})
-			if k := row.forKind(group); k.is(o) != (other == name) || !k.touches(o) {
-				t.Errorf("of %s: is(%s) = %v, touches = %v", group, other, k.is(o), k.touches(o))
-			}
-		}
-	}
-	if k := row.forKind("example.com"); k.is(objectFrom(t, fields{"metadata": fields{"name": "helm-controller"}})) {
-		t.Error("a controller of Flux keeps objects of a stranger")
-	}
-}

@@ -183,11 +183,11 @@ func (s *stage) lost(t *testing.T, done func(name, said string)) {
 					th.finalizers = nil
 				}
 				uid := s.make(th)
-				var g steps.Gater = stripGate{env}
+				var g steps.Gater = gateOf("kube/strip-finalizer", env)
 				in := s.stripParams("configmap", name, uid)
 				switch kind {
 				case "delete":
-					g, in = deleteGate{env}, deleteParams("configmap", name, uid)
+					g, in = gateOf("kube/delete", env), deleteParams("configmap", name, uid)
 				case "strip terminating":
 					s.condemn("configmaps", name)
 				}
@@ -234,7 +234,7 @@ func TestUnsent(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	uid := s.make(thingMade{resource: "configmaps", name: "held", finalizers: []string{cleaner}})
-	g, in := stripGate{s.env}, s.stripParams("configmap", "held", uid)
+	g, in := gateOf("kube/strip-finalizer", s.env), s.stripParams("configmap", "held", uid)
 	shown := s.preview(g, in)
 	edit := func(key, value string) func(*steps.Preview) {
 		return func(p *steps.Preview) {
@@ -291,7 +291,7 @@ func TestUnsent(t *testing.T) {
 		p := shown
 		p.Target = slices.Clone(shown.Target)
 		edit(keyServer, addr)(&p)
-		o, err := stripGate{s.as("", addr, nil)}.Act(t.Context(), s.confirm(p, p.Digest("i", "s")), &scrap{})
+		o, err := gateOf("kube/strip-finalizer", s.as("", addr, nil)).Act(t.Context(), s.confirm(p, p.Digest("i", "s")), &scrap{})
 		if err != nil || o.Result != steps.Refused || !strings.Contains(o.Response, "Nothing was sent") {
 			t.Errorf("Act() = %+v, %v", o, err)
 		}

@@ -3,25 +3,8 @@ package kube
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"handrail/steps"
 )
-
-func TestParseMayAccount(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"runner": "system:serviceaccount:shop:runner", "ci/runner": "system:serviceaccount:ci:runner", "serviceaccount/ci/runner": "system:serviceaccount:ci:runner",
-		"system:serviceaccount:ci:runner": "system:serviceaccount:ci:runner", "user/alice": "alice", "user/system:serviceaccount:ci:runner": "system:serviceaccount:ci:runner",
-	} {
-		if got := parseMayAccount(text, "shop").user; got != want {
-			t.Errorf("%s: %q, want %q", text, got, want)
-		}
-	}
-	if d := cmp.Diff([]string{"oncall", "system:authenticated"}, parseMayAccount("group/oncall", "shop").groups); d != "" {
-		t.Error(d)
-	}
-}
 
 // TestMay: a role with the right, one without it, and one that is not there.
 func TestMay(t *testing.T) {

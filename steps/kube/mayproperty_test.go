@@ -1,7 +1,6 @@
 package kube
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -127,46 +126,5 @@ func (w *keepersWorld) entitle(name string, of right) {
 	}
 	if of.lost {
 		bind(name+"-lost", "Role", name+"-gone", account)
-	}
-}
-
-// TestMayTells is every way in which the server, the roles and what could be read
-// of them come together: where they do not agree it is said, and what nobody knows
-// is unknown.
-func TestMayTells(t *testing.T) {
-	t.Parallel()
-	for _, allowed := range []bool{true, false} {
-		for _, granted := range []bool{true, false} {
-			for _, whole := range []bool{true, false} {
-				for _, asked := range []bool{true, false} {
-					r := &mayRun{facts: steps.NewFacts(mayFacts()), c: &client{}}
-					var err error
-					if granted {
-						r.grants = []string{"rolebinding/a/b to role/c"}
-					}
-					if !whole {
-						r.unread = []string{"clusterroles: permission denied"}
-					}
-					if !asked {
-						err = errors.New("no answer")
-					}
-					r.tell(allowed, granted, whole, "because", err)
-					agree, told, f := r.facts.Got("agree"), r.facts.Got("allowed"), fmt.Sprintf("allowed %v, granted %v, whole %v, asked %v", allowed, granted, whole, asked)
-					switch {
-					case !asked && (agree.Known() || told.Known() && !granted):
-						t.Errorf("%s: agree %s, allowed %s", f, spelt(agree), spelt(told))
-					case !asked:
-					case told.Bool() != allowed:
-						t.Errorf("%s: allowed %s is not the word of the server", f, spelt(told))
-					case agree.Known() && agree.Bool() != (allowed == granted):
-						t.Errorf("%s: agree %s", f, spelt(agree))
-					case agree.Known() && !agree.Bool() && len(r.obs.Findings) == 0:
-						t.Errorf("%s: nobody is told", f)
-					case whole && !agree.Known():
-						t.Errorf("%s: agree %s, with all read", f, spelt(agree))
-					}
-				}
-			}
-		}
 	}
 }

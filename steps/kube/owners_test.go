@@ -115,7 +115,7 @@ func TestOwnerOfAnotherUID(t *testing.T) {
 func TestHelmIsNoOwner(t *testing.T) {
 	t.Parallel()
 	w := newKeepersWorld(t)
-	w.create(w.in("", "configmaps", ""), fields{"metadata": fields{"name": "c", "labels": fields{labelManager: "Helm"}, "annotations": fields{helmRelease: "shop", helmReleaseNS: w.ns}}})
+	w.create(w.in("", "configmaps", ""), fields{"metadata": fields{"name": "c", "labels": fields{"app.kubernetes.io/managed-by": "Helm"}, "annotations": fields{"meta.helm.sh/release-name": "shop", "meta.helm.sh/release-namespace": w.ns}}})
 	obs := w.probe(w.env, "kube/owners", "cm", "c")
 	wantFact(t, obs, "managed", "false")
 	wantFinding(t, obs, "Helm release "+w.ns+"/shop")

@@ -30,7 +30,7 @@ func (p page) parse(raw []byte) (listMeta, error) {
 	var kind string
 	var late []byte // items that stand before what they need
 	ready, found := p.before == "", false
-	s := &scan{b: raw}
+	s := newScan(raw)
 	err := s.members(func(key []byte) error {
 		switch string(key) {
 		case p.items:
@@ -72,7 +72,7 @@ func (p page) parse(raw []byte) (listMeta, error) {
 	case !found || !ready:
 		return md, fmt.Errorf("it is a %q that lists nothing", steps.Clip(kind, 100))
 	case late != nil:
-		err = p.all(&scan{b: late})
+		err = p.all(newScan(late))
 	}
 	return md, err
 }

@@ -8,11 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"handrail/steps"
-
 	"github.com/google/go-cmp/cmp"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"pgregory.net/rapid"
 )
 
 // readTable is a page as the probe reads it.
@@ -71,7 +67,7 @@ func TestBrokenPages(t *testing.T) {
 			t.Errorf("%s was read as metadata: %+v", raw, items)
 		}
 	}
-	if _, err := (&scan{b: []byte(deep)}).value(); err == nil || errors.Is(err, errJSON) {
+	if _, err := (newScan([]byte(deep))).value(); err == nil || errors.Is(err, errJSON) {
 		t.Errorf("ten thousand brackets = %v, want a bound", err)
 	}
 }
@@ -98,47 +94,6 @@ func TestDigestWantsOrder(t *testing.T) {
 	if sum("a").hex() == sum("b").hex() {
 		t.Error("two lists have one digest")
 	}
-}
-
-func TestPageSizes(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct{ rows, size, want int }{
-		{500, 25_000, largestPage}, {500, 500 << 10, 2046}, {500, 100 << 20, smallestPage}, {0, 100, largestPage},
-	} {
-		p := newPages(&client{}, "/x", asTable, nil)
-		if done, err := p.took(listMeta{Continue: "c"}, tc.rows, tc.size); done || err != nil || p.limit != tc.want {
-			t.Errorf("after %d rows of %d bytes: %v %v, limit %d, want %d", tc.rows, tc.size, done, err, p.limit, tc.want)
-		}
-	}
-}
-
-// TestTablesComeBack: what a server writes with the library of Kubernetes is
-// read the same without it.
-func TestTablesComeBack(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(rt *rapid.T) {
-		want := rapid.SliceOf(rapid.SliceOfN(rapid.String(), 2, 2)).Draw(rt, "cells")
-		page := metav1.Table{ColumnDefinitions: []metav1.TableColumnDefinition{{Name: "Age"}, {Name: "Name", Format: "name"}}}
-		for _, cells := range want {
-			page.Rows = append(page.Rows, metav1.TableRow{Cells: []any{cells[0], cells[1]}})
-		}
-		raw, err := json.Marshal(page)
-		if err != nil {
-			rt.Fatal(err)
-		}
-		names, rows, _, err := readTable(raw)
-		if err != nil || len(rows) != len(want) {
-			rt.Fatalf("%d rows of %d, %v", len(rows), len(want), err)
-		}
-		for i := range want {
-			if !slices.Equal(rows[i], want[i]) || names[i] != want[i][1] {
-				rt.Fatalf("row %d = %q named %q, want %q", i, rows[i], names[i], want[i])
-			}
-			if line := strings.Join([]string{steps.Flat(rows[i][0]), steps.Flat(rows[i][1])}, "\t"); strings.Count(line, "\t") != 1 || strings.ContainsAny(line, "\n\r") {
-				rt.Fatalf("row %d breaks its line: %q", i, line)
-			}
-		}
-	})
 }
 
 // FuzzPages: outside bytes never panic; what is valid JSON and is read as a page

@@ -115,10 +115,10 @@ func (r race) run(s *stage, name string) bool {
 	if r.condemned {
 		s.condemn(r.resource, name)
 	}
-	var g steps.Gater = stripGate{s.env}
+	var g steps.Gater = gateOf("kube/strip-finalizer", s.env)
 	in := s.stripParams(r.resource, name, uid)
 	if r.delete {
-		g, in = deleteGate{s.env}, deleteParams(r.resource, name, uid)
+		g, in = gateOf("kube/delete", s.env), deleteParams(r.resource, name, uid)
 	}
 	read := func() (steps.Preview, bool) {
 		p, err := g.Preview(s.t.Context(), in, &scrap{})

@@ -190,6 +190,27 @@ func readsProbe(ctx context.Context, env steps.Env, kind string, in steps.Params
 	return steps.Observation{}, fmt.Errorf("no kind %q", kind)
 }
 
+// kindOf is the row of a kind.
+func kindOf(name string) steps.Kind {
+	for _, k := range Kinds() {
+		if k.Name == name {
+			return k
+		}
+	}
+	panic("no kind " + name)
+}
+
+func probeOf(name string, env steps.Env) steps.Prober { return kindOf(name).Reads(env) }
+
+// gated is what every gate of a cluster can.
+type gated interface {
+	steps.Gater
+	steps.Finder
+	steps.Rereader
+}
+
+func gateOf(name string, env steps.Env) gated { return kindOf(name).Changes(env).(gated) }
+
 // what makes parameters of pairs of name and text.
 func what(pairs ...string) steps.Params {
 	in := steps.Params{}

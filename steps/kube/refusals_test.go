@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/client-go/rest"
-
 	"handrail/steps"
 )
 
@@ -100,25 +98,6 @@ func TestRealRefusals(t *testing.T) {
 	w.unwritten(w.ns.Operator)
 }
 
-func TestUnreachable(t *testing.T) {
-	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	env := steps.Env{Home: t.TempDir(), Now: time.Now, Kubectl: []string{"--server=http://" + address}}
-	for _, kind := range []string{"kube/get", "kube/list"} {
-		_, err = readsProbe(t.Context(), env, kind, what("resource", "cm", "name", "x"), newReadsSink())
-		if err == nil || !strings.Contains(err.Error(), "cannot be reached") || !strings.Contains(err.Error(), address) || errors.Is(err, errNoKind) {
-			t.Errorf("%s of nobody = %v", kind, err)
-		}
-	}
-}
-
 // TestCancelled: a server that accepts and never answers does not hold a probe,
 // neither while it is asked what it serves nor later.
 func TestCancelled(t *testing.T) {
@@ -148,29 +127,6 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestSlow: what ends for want of time says so.
-func TestSlow(t *testing.T) {
-	t.Parallel()
-	c := &client{Access: Access{Server: "https://one.example"}}
-	err := c.explain(http.MethodGet, thing, context.DeadlineExceeded)
-	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "gave no answer") {
-		t.Errorf("error = %v", err)
-	}
-}
-
-// TestRequestTimeout: --request-timeout may ask for less patience, not for more.
-func TestRequestTimeout(t *testing.T) {
-	t.Parallel()
-	for want, flag := range map[time.Duration]time.Duration{askTime: 0, time.Second: time.Second} {
-		if got := (Access{Config: &rest.Config{Timeout: flag}}).patience(); got != want {
-			t.Errorf("patience with --request-timeout=%s = %s, want %s", flag, got, want)
-		}
-	}
-	if got := (Access{Config: &rest.Config{Timeout: time.Hour}}).patience(); got != askTime {
-		t.Errorf("patience with an hour = %s, want %s", got, askTime)
-	}
-}
-
 // TestEndlessPages: a server that sends one page for ever is left.
 func TestEndlessPages(t *testing.T) {
 	t.Parallel()
@@ -184,5 +140,24 @@ func TestEndlessPages(t *testing.T) {
 	}
 	if _, err := readsProbe(t.Context(), f.env, "kube/list", what("resource", "things"), newReadsSink()); err == nil || !strings.Contains(err.Error(), "again and again") {
 		t.Errorf("error = %v", err)
+	}
+}
+
+func TestUnreachable(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	env := steps.Env{Home: t.TempDir(), Now: time.Now, Kubectl: []string{"--server=http://" + address}}
+	for _, kind := range []string{"kube/get", "kube/list"} {
+		_, err = readsProbe(t.Context(), env, kind, what("resource", "cm", "name", "x"), newReadsSink())
+		if err == nil || !strings.Contains(err.Error(), "cannot be reached") || !strings.Contains(err.Error(), address) || errors.Is(err, errNoKind) {
+			t.Errorf("%s of nobody = %v", kind, err)
+		}
 	}
 }

@@ -43,3 +43,10 @@ func deleteRequest(path, uid, version string, dry ...string) (request, error) {
 		Preconditions: preconditions{uid, version}, Propagation: "Background"})
 	return request{method: http.MethodDelete, path: path, media: asJSON, body: body, query: url.Values{"timeout": {serverTime.String()}}}, err
 }
+
+// operation is one step of a JSON patch.
+type operation struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	Value string `json:"value,omitempty"`
+}

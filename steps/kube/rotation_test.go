@@ -49,7 +49,7 @@ func TestRotation(t *testing.T) {
 	wantFact(t, obs, "template_changed", "false")
 
 	// A restart by the annotation is no release; a new image is one.
-	w.merge(w.in(appsV1, "deployments", "shop"), fields{"spec": fields{"template": fields{"metadata": fields{"annotations": fields{restartNote: "2026-11-22T02:14:00Z"}}}}})
+	w.merge(w.in(appsV1, "deployments", "shop"), fields{"spec": fields{"template": fields{"metadata": fields{"annotations": fields{"kubectl.kubernetes.io/restartedAt": "2026-11-22T02:14:00Z"}}}}})
 	w.until("the second revision", func() bool { return w.revisions("shop") == 2 })
 	obs = w.probe(w.env, "kube/rotation", "deployment", "shop")
 	wantFact(t, obs, "template_changed", "false")

@@ -23,6 +23,9 @@ type scan struct {
 	depth int
 }
 
+// newScan walks b.
+func newScan(b []byte) *scan { return &scan{b: b} }
+
 func (s *scan) space() {
 	for s.i < len(s.b) {
 		switch s.b[s.i] {

@@ -20,7 +20,7 @@ func TestSilentGroup(t *testing.T) {
 	t.Parallel()
 	w := newKeepersWorld(t)
 	w.create(w.in("", "configmaps", ""), fields{"metadata": fields{"name": "held", "finalizers": []string{"argocd.argoproj.io/hook-finalizer"},
-		"labels":          fields{fluxHelm + "/name": "chart", fluxHelm + "/namespace": w.ns},
+		"labels":          fields{"helm.toolkit.fluxcd.io" + "/name": "chart", "helm.toolkit.fluxcd.io" + "/namespace": w.ns},
 		"ownerReferences": []fields{{"apiVersion": "widgets.example.com/v1", "kind": "Widget", "name": "w", "uid": "11111111-2222-3333-4444-555555555555"}}}})
 	w.freed(w.in("", "configmaps", "held"))
 	silent := w.front(func(rw http.ResponseWriter, r *http.Request) bool {

@@ -12,13 +12,6 @@ import (
 // stripGate removes one finalizer of one object.
 type stripGate struct{ env steps.Env }
 
-// operation is one step of a JSON patch.
-type operation struct {
-	Op    string `json:"op"`
-	Path  string `json:"path"`
-	Value string `json:"value,omitempty"`
-}
-
 // Preview implements steps.Gater.
 func (g stripGate) Preview(ctx context.Context, in steps.Params, out steps.Sink) (steps.Preview, error) {
 	return unmoved(in, func() (steps.Preview, error) { return g.preview(ctx, in, out) })

@@ -63,7 +63,7 @@ func (s *stage) strips(t *testing.T, acted func(id, name string)) []lab.AuditEve
 				if tc.condemned {
 					s.condemn("jobs", name)
 				}
-				g, in := stripGate{s.env}, s.stripParams("job", name, uid)
+				g, in := gateOf("kube/strip-finalizer", s.env), s.stripParams("job", name, uid)
 				before := s.content("jobs", name)
 				armed := s.preview(g, in)
 				if len(armed.Unmet) > 0 {
@@ -119,7 +119,7 @@ func TestStripShowsItself(t *testing.T) {
 	uid := s.make(thingMade{resource: "jobs", name: "migrate", finalizers: []string{cleaner}, labels: map[string]string{"app": "a"}})
 	decoy := s.make(thingMade{resource: "jobs", name: "migrate-decoy", finalizers: []string{cleaner}, labels: map[string]string{"app": "a", "example.com/owner": "team-b"},
 		notes: map[string]string{"argocd.argoproj.io/hook": "PreSync", "argocd.argoproj.io/hook-delete-policy": "HookSucceeded"}})
-	g := stripGate{s.env}
+	g := gateOf("kube/strip-finalizer", s.env)
 	out := &scrap{}
 	p, err := g.Preview(t.Context(), s.stripParams("job", "migrate", uid), out)
 	if err != nil {

@@ -14,11 +14,11 @@ func FuzzMetadataItem(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		lean, err := metadataItem(&scan{b: raw})
+		lean, err := metadataItem(newScan(raw))
 		if err != nil {
 			return
 		}
-		whole, err := wholeItem(&scan{b: raw})
+		whole, err := wholeItem(newScan(raw))
 		if err != nil {
 			return // what stands outside metadata is not looked into
 		}

@@ -227,7 +227,7 @@ func FuzzBuild(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		var plain any
 		err := kjson.Unmarshal(raw, &plain)
-		s := &scan{b: raw}
+		s := newScan(raw)
 		built, berr := s.build()
 		if berr == nil {
 			berr = s.end()

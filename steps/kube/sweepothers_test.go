@@ -62,7 +62,7 @@ func foreigners() []foreign {
 			change: fields{"url": "https://git.example.com/y"}, pause: "suspend", said: "from https://git.example.com/x, suspended"},
 		{category: "gitops", version: fluxHelmV2, plural: "helmreleases", kind: "HelmRelease", spec: fields{"interval": "1m", "chart": fields{"spec": fields{"chart": "shop", "sourceRef": fields{"kind": "HelmRepository", "name": "x"}}}},
 			change: fields{"chart": fields{"spec": fields{"chart": "other"}}}, pause: "suspend", said: "from shop, suspended"},
-		{category: "gitops", version: argoVersion, plural: "applications", kind: "Application", spec: fields{"project": "default", "destination": fields{"server": "https://x", "namespace": "x"},
+		{category: "gitops", version: "argoproj.io/v1alpha1", plural: "applications", kind: "Application", spec: fields{"project": "default", "destination": fields{"server": "https://x", "namespace": "x"},
 			"source": fields{"repoURL": "https://git.example.com/x", "path": "."}}, change: fields{"source": fields{"path": "other"}}},
 	}
 }

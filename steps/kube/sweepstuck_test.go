@@ -1,9 +1,7 @@
 package kube
 
 import (
-	"bytes"
 	"context"
-	"fmt"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -263,7 +261,7 @@ func (w *keepersWorld) unserved(api string) {
 	w.t.Helper()
 	armed := func(name string) (steps.Gater, steps.Preview) {
 		uid := w.read(api + "/" + name)["metadata"].(fields)["uid"].(string)
-		g := deleteGate{w.root()}
+		g := gateOf("kube/delete", w.root())
 		p, err := g.Preview(w.t.Context(), deleteParams("apiservices.apiregistration.k8s.io", name, uid), &scrap{})
 		if err != nil {
 			w.t.Fatal(err)
@@ -301,66 +299,4 @@ func (w *keepersWorld) deadNames() []string {
 	w.t.Helper()
 	obs, _ := w.space(w.root(), "default")
 	return obs.Facts["dead_apis"].Strings()
-}
-
-// TestSaidRefusals reads the texts of real servers.
-func TestSaidRefusals(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct{ message, want, cause string }{
-		{`Failed to delete all resource types, 1 remaining: Internal error occurred: failed calling webhook "w.example.com": failed to call webhook: Post "https://s.n.svc:443/?timeout=10s": no endpoints available for service "s"`, "webhook w.example.com", "no Pod that is ready"},
-		{`Internal error occurred: failed calling webhook "w.example.com": failed to call webhook: Post "https://s.n.svc:443/": service "s" not found`, "webhook w.example.com", "uninstalled"},
-		{`failed calling webhook "w": failed to call webhook: Post "https://s.n.svc:443/": dial tcp 10.0.0.1:443: connect: connection refused`, "webhook w", "process is gone"},
-		{`failed calling webhook "w": failed to call webhook: Post "https://s.n.svc:443/": context deadline exceeded`, "webhook w", "in time"},
-		{`failed calling webhook "w": failed to call webhook: Post "https://s.n.svc:443/": tls: failed to verify certificate: x509: certificate has expired`, "webhook w", "certificate"},
-		{`failed calling webhook "w": failed to call webhook: the server could not find the requested resource`, "webhook w", "another version"},
-		{`admission webhook "keep.example.com" denied the request: not while the invoice runs`, "webhook keep.example.com", "not while the invoice runs"},
-		{`configmaps "v1" is forbidden: ValidatingAdmissionPolicy 'P' with binding 'B' denied request: no`, "validatingadmissionpolicy/P (binding B)", "said no"},
-		{`the server is busy`, "", ""},
-	} {
-		var names, causes []string
-		for _, r := range saidRefusals(tc.message) {
-			names, causes = append(names, r.String()), append(causes, r.cause())
-		}
-		if got := strings.Join(names, ","); !strings.HasPrefix(got, tc.want) || (tc.want == "") != (got == "") {
-			t.Errorf("%s: refused by %q, want %q", tc.message, got, tc.want)
-		}
-		if got := strings.Join(causes, ","); !strings.Contains(got, tc.cause) {
-			t.Errorf("%s: cause %q, want %q", tc.message, got, tc.cause)
-		}
-	}
-}
-
-// TestSaidCounts reads what the namespace controller says is left.
-func TestSaidCounts(t *testing.T) {
-	t.Parallel()
-	left := saidRemaining(condition{status: "True", message: "Some resources are remaining: applications.argoproj.io has 1 resource instances, configmaps. has 12 resource instances"})
-	if fmt.Sprint(left) != "map[applications.argoproj.io:1 configmaps:12]" {
-		t.Errorf("remaining = %v", left)
-	}
-	held := saidHolders(condition{status: "True", message: "Some content in the namespace has finalizers remaining: example.com/guard in 1 resource instances, x.y/z in 2 resource instances"})
-	if fmt.Sprint(held) != "map[example.com/guard:1 x.y/z:2]" {
-		t.Errorf("holders = %v", held)
-	}
-	if n := len(saidRemaining(condition{status: "False", message: "configmaps. has 12 resource instances"})); n != 0 {
-		t.Errorf("a condition that is false names %d", n)
-	}
-}
-
-// FuzzSaid: no text of a server makes more of itself than it is.
-func FuzzSaid(f *testing.F) {
-	f.Add([]byte(`failed calling webhook "w": failed to call webhook: Post "https://s.n.svc:443/": service "s" not found`))
-	f.Add([]byte("configmaps. has 99999999999999999999 resource instances, a in 1 resource instances"))
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		message := string(raw)
-		for _, r := range saidRefusals(message) {
-			if r.cause() == "" || !bytes.Contains(raw, []byte(r.name)) {
-				t.Errorf("%q names %+v", raw, r)
-			}
-		}
-		for name, n := range saidRemaining(condition{status: "True", message: message}) {
-			if n < 0 || !strings.Contains(message, name) {
-				t.Errorf("%q has %d of %q", raw, n, name)
-			}
-		}
-	})
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"handrail/steps"
 )
@@ -210,7 +211,7 @@ func sweepOfNodes(t *testing.T, w *keepersWorld, dir string) {
 	obs, _ = w.sweepAs(env, in)
 	wantFact(t, obs, "node_writers", "?node worker-2")
 	delete(in, "expect_nodes")
-	writeReport(t, filepath.Join(reports, "worker-1"), "worker-1", env.Now().Add(-3*staleReport))
+	writeReport(t, filepath.Join(reports, "worker-1"), "worker-1", env.Now().Add(-3*time.Hour))
 	obs, _ = w.sweepAs(env, in)
 	wantFact(t, obs, "node_writers", "?make it anew")
 }

@@ -6,14 +6,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"handrail/steps"
-	"handrail/steps/kube/podstate"
 )
 
 // kubelet serves logs as one of a node does, so that the way of a log through
@@ -156,7 +154,7 @@ func TestWorkloadInitChain(t *testing.T) {
 	wantFact(t, obs, "count", "1")
 	wantFact(t, obs, "layer", "other")
 	// The instance before is named only where there is one.
-	if obs, err := (logProbe{w.env}).Probe(t.Context(), steps.Params{"resource": steps.StringOf("deployment"), "name": steps.StringOf("shop"),
+	if obs, err := (probeOf("kube/logs", w.env)).Probe(t.Context(), steps.Params{"resource": steps.StringOf("deployment"), "name": steps.StringOf("shop"),
 		"container": steps.StringOf("wait-redis"), "previous": steps.BoolOf(true)}, keepersSink{}); err == nil {
 		t.Errorf("the log of an instance that never was = %+v", obs)
 	}
@@ -242,57 +240,13 @@ func TestWorkloadIsNone(t *testing.T) {
 	t.Parallel()
 	w := newKeepersWorld(t)
 	for resource, want := range map[string]string{"configmap": "is no workload", "cronjob": "name the Job"} {
-		_, err := (workloadProbe{w.env}).Probe(t.Context(), steps.Params{"resource": steps.StringOf(resource), "name": steps.StringOf("x")}, keepersSink{})
+		_, err := (probeOf("kube/workload", w.env)).Probe(t.Context(), steps.Params{"resource": steps.StringOf(resource), "name": steps.StringOf("x")}, keepersSink{})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", resource, err, want)
 		}
 	}
-	_, err := (logProbe{w.env}).Probe(t.Context(), steps.Params{"resource": steps.StringOf("pod"), "name": steps.StringOf("x"), "lines": steps.IntOf(mostLog + 1)}, keepersSink{})
-	if err == nil || !strings.Contains(err.Error(), fmt.Sprint(mostLog)) {
+	_, err := (probeOf("kube/logs", w.env)).Probe(t.Context(), steps.Params{"resource": steps.StringOf("pod"), "name": steps.StringOf("x"), "lines": steps.IntOf(5000 + 1)}, keepersSink{})
+	if err == nil || !strings.Contains(err.Error(), fmt.Sprint(5000)) {
 		t.Errorf("too many lines: %v", err)
-	}
-}
-
-// TestWorkloadPick: of several Pods the one that says most is looked at, and what
-// is over does not speak for what is there.
-func TestWorkloadPick(t *testing.T) {
-	t.Parallel()
-	at := func(name string, age int, p podstate.Pod) podstate.Pod {
-		p.Metadata.Name, p.Metadata.CreationTimestamp = name, time.Unix(int64(1000-age), 0)
-		return p
-	}
-	one := func(s podstate.ContainerStatus) podstate.Pod {
-		s.Name = "c"
-		return podstate.Pod{Spec: podstate.PodSpec{NodeName: "n", Containers: []podstate.Container{{Name: "c"}}}, Status: podstate.Status{Phase: "Running", ContainerStatuses: []podstate.ContainerStatus{s}}}
-	}
-	well := one(podstate.ContainerStatus{Ready: true, State: podstate.State{Running: &podstate.Running{}}})
-	unready := one(podstate.ContainerStatus{State: podstate.State{Running: &podstate.Running{}}})
-	crashed := one(podstate.ContainerStatus{State: podstate.State{Waiting: &podstate.Waiting{Reason: "CrashLoopBackOff"}}, LastState: podstate.State{Terminated: &podstate.Terminated{ExitCode: 1}}})
-	evicted := podstate.Pod{Status: podstate.Status{Phase: "Failed", Reason: "Evicted"}}
-	leaving := crashed
-	leaving.Metadata.DeletionTimestamp = &time.Time{}
-	for name, tc := range map[string]struct {
-		pods []podstate.Pod
-		ends bool
-		want string
-	}{
-		"trouble before health":         {[]podstate.Pod{at("a", 9, well), at("b", 1, unready)}, false, "b"},
-		"a crash before a probe":        {[]podstate.Pod{at("a", 9, unready), at("b", 1, crashed)}, false, "b"},
-		"the oldest of its kind":        {[]podstate.Pod{at("a", 1, crashed), at("b", 9, crashed)}, false, "b"},
-		"what is there before what was": {[]podstate.Pod{at("a", 9, evicted), at("b", 1, well)}, false, "b"},
-		"not what leaves":               {[]podstate.Pod{at("a", 9, leaving), at("b", 1, unready)}, false, "b"},
-		"of a Job the last try":         {[]podstate.Pod{at("a", 9, evicted), at("b", 1, evicted)}, true, "b"},
-		"and its failures":              {[]podstate.Pod{at("a", 9, evicted), at("b", 1, well)}, true, "a"},
-	} {
-		for range 2 {
-			k := workloadPick{ends: tc.ends}
-			for _, p := range tc.pods {
-				k.see(p)
-			}
-			if k.pod.Metadata.Name != tc.want {
-				t.Errorf("%s: %s, want %s", name, k.pod.Metadata.Name, tc.want)
-			}
-			slices.Reverse(tc.pods)
-		}
 	}
 }

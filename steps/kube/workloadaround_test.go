@@ -69,21 +69,6 @@ func TestQuota(t *testing.T) {
 	wantFact(t, obs, "refusing", "false")
 }
 
-func TestParseQuotaRefusal(t *testing.T) {
-	t.Parallel()
-	r, ok := parseQuotaRefusal(`pods "web-1" is forbidden: exceeded quota: rq, requested: limits.memory=1Gi,pods=1, used: limits.memory=0,pods=1, limited: limits.memory=1Gi,pods=1`)
-	cpu := r.asked["limits.memory"]
-	if !ok || r.quota != "rq" || len(r.asked) != 2 || cpu.String() != "1Gi" || r.must != nil {
-		t.Errorf("%+v %v", r, ok)
-	}
-	if r, ok := parseQuotaRefusal(`failed quota: rq: must specify requests.cpu for: c; requests.memory for: c`); !ok || len(r.must) != 2 || r.must[1] != "requests.memory" || r.quota != "rq" {
-		t.Errorf("%+v %v", r, ok)
-	}
-	if _, ok := parseQuotaRefusal("no quota at all"); ok {
-		t.Error("words that are no refusal were read as one")
-	}
-}
-
 // TestClaims: five claims that are not bound, for five reasons; one of them is
 // none.
 func TestClaims(t *testing.T) {
@@ -151,7 +136,7 @@ func TestEndpoints(t *testing.T) {
 	service("bare", nil, 80)
 	spec := podSpec(w.kubelet().node)
 	w.create(w.in("", "pods", ""), fields{"metadata": fields{"name": "web", "labels": fields{"app": "web"}}, "spec": spec})
-	for name, want := range map[string]string{"nopods": endpointNoPods, "web": endpointNotReady, "bare": endpointNoSelector, "nobody": endpointAbsent} {
+	for name, want := range map[string]string{"nopods": "no_pods", "web": "not_ready", "bare": "no_selector", "nobody": "absent"} {
 		obs := w.about("kube/endpoints", "service", name)
 		wantFact(t, obs, "why", want)
 		wantFact(t, obs, "ready", "0")
@@ -159,9 +144,9 @@ func TestEndpoints(t *testing.T) {
 	w.podStatus("web", fields{"phase": "Running", "podIP": "10.9.8.7", "podIPs": []fields{{"ip": "10.9.8.7"}}, "conditions": []fields{{"type": "Ready", "status": "True"}}})
 	w.until("the backend", func() bool { return w.about("kube/endpoints", "service", "web").Facts["ready"].Int() == 1 })
 	obs := w.about("kube/endpoints", "service", "web")
-	wantFact(t, obs, "why", endpointOK)
+	wantFact(t, obs, "why", "ok")
 	wantFact(t, obs, "backends", `["10.9.8.7 web"]`)
-	wantFact(t, w.about("kube/endpoints", "service", "byname"), "why", endpointPort)
+	wantFact(t, w.about("kube/endpoints", "service", "byname"), "why", "port")
 	blind := w.limited("blind", may("", "services", "get"), may("discovery.k8s.io", "endpointslices", "list"))
 	wantFact(t, w.aboutAs(blind, "kube/endpoints", what("service", "nopods")), "why", "?permission denied")
 }
@@ -202,7 +187,7 @@ func TestEgress(t *testing.T) {
 	// A policy of the network plugin counts too, and is not computed.
 	obs := w.about("kube/egress", "resource", "deployment", "name", "nobody")
 	wantFact(t, obs, "dns_udp", "?not there")
-	if _, err := (egressProbe{w.limited("blind", may("apps", "deployments", "get"))}).Probe(t.Context(), what("resource", "deployment", "name", "shop"), keepersSink{}); err == nil {
+	if _, err := (probeOf("kube/egress", w.limited("blind", may("apps", "deployments", "get")))).Probe(t.Context(), what("resource", "deployment", "name", "shop"), keepersSink{}); err == nil {
 		t.Error("policies that may not be read gave an answer")
 	}
 }

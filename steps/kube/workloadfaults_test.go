@@ -142,6 +142,6 @@ func (w *keepersWorld) unheard() {
 		"subjects": []fields{{"kind": "ServiceAccount", "name": "lost", "namespace": w.ns}},
 		"roleRef":  fields{"apiGroup": rbacGroup, "kind": "Role", "name": "gone"}})
 	w.until("the endpoints", func() bool {
-		return w.about("kube/endpoints", "service", "web").Facts["why"].Text() == endpointNotReady
+		return w.about("kube/endpoints", "service", "web").Facts["why"].Text() == "not_ready"
 	})
 }
