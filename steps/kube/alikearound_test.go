@@ -63,10 +63,9 @@ func TestLookalikesElsewhere(t *testing.T) {
 		{w.root(), keyAlike, "deployment/" + next + "/" + name + ": the same name in another namespace"},
 		{w.env, "no look-alikes sought in", "other namespaces: permission denied"},
 	} {
-		c := w.client(tc.env)
-		target, o := w.seen(c, "deployment", name)
-		p := steps.Preview{}
-		if err := (&subject{c: c, t: target, o: o}).company(t.Context(), &p); err != nil {
+		_, o := w.seen(w.client(tc.env), "deployment", name)
+		p, err := gateOf("kube/delete", tc.env).Preview(t.Context(), deleteParams("deployment", name, string(o.GetUID())), keepersSink{})
+		if err != nil {
 			t.Fatal(err)
 		}
 		if !slices.ContainsFunc(p.Shown, func(kv steps.KV) bool { return kv.Key == tc.key && strings.Contains(kv.Value, tc.part) }) {

@@ -205,23 +205,17 @@ func caught(ctx context.Context, c *client, t target, seen *catching, window tim
 func likely(ctx context.Context, c *client, t target, o object, v catchVerdict, obs *steps.Observation) {
 	within, cancel := context.WithTimeout(ctx, catchLikelyTime)
 	defer cancel()
-	w := &writers{c: c, t: t, o: o, gate: make(chan struct{}, listsAtOnce)}
-	w.read(within)
-	var names []string
-	for _, s := range w.rank() {
-		if len(names) < mostLikely {
-			names = append(names, s.String())
-		}
-	}
+	names, unread := suspectsOf(within, c, t, o)
+	names = names[:min(len(names), mostLikely)]
 	if len(names) > 0 {
 		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Warning, Say: fmt.Sprintf("Of all that may write %s, first: %s", t, steps.Clip(strings.Join(names[:min(len(names), 3)], "; "), 700))})
 	}
-	if v.writer != "" && len(w.unread) == 0 && len(names) == 0 {
+	if v.writer != "" && len(unread) == 0 && len(names) == 0 {
 		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Warning, Say: "Nothing in the cluster that may write it was found: look at nodes (kube/node-report), CI and people."})
 	}
-	if len(w.unread) > 0 {
-		obs.Gaps = append(obs.Gaps, w.unread...)
-		obs.Facts["likely"] = steps.Unknown(steps.Strings, w.unread[0])
+	if len(unread) > 0 {
+		obs.Gaps = append(obs.Gaps, unread...)
+		obs.Facts["likely"] = steps.Unknown(steps.Strings, unread[0])
 		return
 	}
 	obs.Facts["likely"] = steps.StringsOf(names)

@@ -124,17 +124,13 @@ func (w *watching) follow(ctx context.Context, see func(moment)) error {
 // stream at all.
 func (w *watching) once(ctx context.Context, see func(moment)) (seen bool, err error) {
 	path := w.t.path(w.t.namespace, "")
-	req := w.c.rest.Get().AbsPath(path).SetHeader("Accept", w.accept).MaxRetries(0).
-		Param("watch", "1").Param("allowWatchBookmarks", "true").Param("resourceVersion", w.version)
+	query := w.query()
+	query.Set("resourceVersion", w.version)
 	if deadline, ok := ctx.Deadline(); ok {
-		req = req.Param("timeoutSeconds", strconv.Itoa(int(time.Until(deadline).Seconds())+5))
+		query.Set("timeoutSeconds", strconv.Itoa(int(time.Until(deadline).Seconds())+5))
 	}
-	for key, values := range w.query() {
-		req = req.Param(key, values[0])
-	}
-	body, err := req.Stream(ctx)
+	body, err := w.c.watch(ctx, path, w.accept, query)
 	if err != nil {
-		err = w.c.explain(http.MethodGet, path, err)
 		var expired *expiredError
 		if errors.As(err, &expired) {
 			return false, errHole

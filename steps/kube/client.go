@@ -173,6 +173,21 @@ func (c *client) readInto(ctx context.Context, b *bytes.Buffer, path, accept str
 	return nil
 }
 
+// watch opens a watch of the collection at path, with bookmarks. The caller
+// bounds what it reads of the stream, and closes it.
+func (c *client) watch(ctx context.Context, path, accept string, query url.Values) (io.ReadCloser, error) {
+	req := c.rest.Get().AbsPath(path).SetHeader("Accept", accept).MaxRetries(0).
+		Param("watch", "1").Param("allowWatchBookmarks", "true")
+	for key, values := range query {
+		req = req.Param(key, values[0])
+	}
+	stream, err := req.Stream(ctx)
+	if err != nil {
+		return nil, c.explain(http.MethodGet, path, err)
+	}
+	return stream, nil
+}
+
 var errTooLong = fmt.Errorf("its answer is longer than %d MB", mostBytes>>20)
 
 func (c *client) body(ctx context.Context, b *bytes.Buffer, req *rest.Request) error {

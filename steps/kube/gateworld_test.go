@@ -284,11 +284,6 @@ func unmetText(p steps.Preview) string {
 	return strings.Join(out, "\n")
 }
 
-func shownOrder(path, uid, version, finalizer, all string) []steps.KV {
-	return []steps.KV{{Key: keyPath, Value: path}, {Key: keyUID, Value: uid}, {Key: keyVersion, Value: version},
-		{Key: keyFinalizer, Value: finalizer}, {Key: keyFinalizers, Value: all}, {Key: keyDeletion, Value: nothing}}
-}
-
 // beating writes the object each time its manifest was kept.
 type beating struct {
 	scrap

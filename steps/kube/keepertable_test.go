@@ -103,3 +103,16 @@ func TestFluxKeeper(t *testing.T) {
 		t.Error("a controller of Flux keeps objects of a stranger")
 	}
 }
+
+// FuzzFinalizer: no key of the table is known by more than it says.
+func FuzzFinalizer(f *testing.F) {
+	for _, k := range knownFinalizers() {
+		f.Add(k.key)
+	}
+	f.Fuzz(func(t *testing.T, key string) {
+		k, ok := knownFinalizer(key)
+		if ok && key != k.key && (!k.prefix || !strings.HasPrefix(key, k.key)) {
+			t.Errorf("knownFinalizer(%q) = %+v", key, k)
+		}
+	})
+}

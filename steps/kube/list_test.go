@@ -174,28 +174,6 @@ func TestExpiredToken(t *testing.T) {
 	}
 }
 
-// TestNameColumn finds the name by its definition, wherever it stands.
-func TestNameColumn(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct{ columns, rows, want string }{
-		{`[{"name":"Ready"},{"name":"Object","format":"name"},{"name":"Name"}]`, `[{"cells":["True","web","no"]}]`, "web"},
-		{`[{"name":"Ready"},{"name":"NAME"}]`, `[{"cells":[true,"web"],"object":{"kind":"x"}}]`, "web"},
-		{`[{"name":"Ready"}]`, `[{"cells":["True"]}]`, ""},
-	} {
-		var got string
-		read := &tableReader{row: func(name string, _ []string) error { got = name; return nil }}
-		for _, raw := range []string{
-			`{"kind":"Table","columnDefinitions":` + tc.columns + `,"rows":` + tc.rows + `}`,
-			`{"rows":` + tc.rows + `,"metadata":{},"columnDefinitions":` + tc.columns + `}`,
-		} {
-			got = "?"
-			if _, err := read.page([]byte(raw)); err != nil || got != tc.want || (read.name < 0) != (tc.want == "") {
-				t.Errorf("%s: name %q, %v; want %q", raw, got, err, tc.want)
-			}
-		}
-	}
-}
-
 // TestListNotKept: a list that the disk does not take is still a list, with a
 // gap.
 func TestListNotKept(t *testing.T) {

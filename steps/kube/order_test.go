@@ -83,3 +83,8 @@ func FuzzOrder(f *testing.F) {
 		}
 	})
 }
+
+func shownOrder(path, uid, version, finalizer, all string) []steps.KV {
+	return []steps.KV{{Key: keyPath, Value: path}, {Key: keyUID, Value: uid}, {Key: keyVersion, Value: version},
+		{Key: keyFinalizer, Value: finalizer}, {Key: keyFinalizers, Value: all}, {Key: keyDeletion, Value: nothing}}
+}

@@ -1,7 +1,11 @@
 package kube
 
 import (
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	kjson "k8s.io/apimachinery/pkg/util/json"
 )
 
 // FuzzMetadataItem: what the lean reader takes, the whole one takes too, and
@@ -25,6 +29,30 @@ func FuzzMetadataItem(f *testing.F) {
 		_ = lean.GetFinalizers()
 		if lean.GetName() != whole.GetName() || lean.GetUID() != whole.GetUID() || len(lean.GetOwnerReferences()) != len(whole.GetOwnerReferences()) {
 			t.Errorf("%q: %v and %v differ", raw, lean.Object, whole.Object)
+		}
+	})
+}
+
+// FuzzBuild: what is built in one pass is what the library of Kubernetes builds.
+func FuzzBuild(f *testing.F) {
+	for _, s := range []string{`{"a":[1,-2.5,1e3,9223372036854775808,true,false,null,"x\u00fc\n",{}],"b\"\u0041":{"c":[]},"a":2}`, `[`, `"\x"`, `-0`, `1.0`, `{"ü":"\ud800"}`, `"` + "\xff" + `"`, ` 7 `, `{}x`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		var plain any
+		err := kjson.Unmarshal(raw, &plain)
+		s := newScan(raw)
+		built, berr := s.build()
+		if berr == nil {
+			berr = s.end()
+		}
+		if err != nil && berr == nil || err == nil && berr != nil && !strings.Contains(berr.Error(), "deep") {
+			t.Fatalf("%q: %v, plainly %v", raw, berr, err)
+		}
+		if berr == nil {
+			if d := cmp.Diff(plain, built); d != "" {
+				t.Fatalf("%q: %s", raw, d)
+			}
 		}
 	})
 }

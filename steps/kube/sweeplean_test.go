@@ -4,12 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"reflect"
 	"slices"
-	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -22,11 +18,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
-	kjson "k8s.io/apimachinery/pkg/util/json"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/randfill"
 
-	"handrail/steps"
 	"handrail/steps/kube/persist"
 	"handrail/steps/kube/wire"
 )
@@ -219,30 +213,6 @@ func FuzzLeanProtobuf(f *testing.F) {
 	})
 }
 
-// FuzzBuild: what is built in one pass is what the library of Kubernetes builds.
-func FuzzBuild(f *testing.F) {
-	for _, s := range []string{`{"a":[1,-2.5,1e3,9223372036854775808,true,false,null,"x\u00fc\n",{}],"b\"\u0041":{"c":[]},"a":2}`, `[`, `"\x"`, `-0`, `1.0`, `{"ü":"\ud800"}`, `"` + "\xff" + `"`, ` 7 `, `{}x`} {
-		f.Add([]byte(s))
-	}
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		var plain any
-		err := kjson.Unmarshal(raw, &plain)
-		s := newScan(raw)
-		built, berr := s.build()
-		if berr == nil {
-			berr = s.end()
-		}
-		if err != nil && berr == nil || err == nil && berr != nil && !strings.Contains(berr.Error(), "deep") {
-			t.Fatalf("%q: %v, plainly %v", raw, berr, err)
-		}
-		if berr == nil {
-			if d := cmp.Diff(plain, built); d != "" {
-				t.Fatalf("%q: %s", raw, d)
-			}
-		}
-	})
-}
-
 // TestLooseWays: what nothing made is read in no more requests than one by one, and
 // each of it is read.
 func TestLooseWays(t *testing.T) {
@@ -291,48 +261,4 @@ func TestLooseWays(t *testing.T) {
 			}
 		}
 	})
-}
-
-// sameInBothForms sweeps a real server that answers in protobuf, and again behind
-// somebody who lets nobody ask for it.
-func sameInBothForms(t *testing.T, w *keepersWorld) {
-	t.Helper()
-	for name, shape := range sweepShapes() {
-		plural, group, _ := strings.Cut(name, ".")
-		r := resource{group: group, version: "v1", plural: plural}
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.url+r.path("", ""), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Accept", sweepWhole(r, true).accept)
-		res, err := w.admin.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		raw, err := io.ReadAll(res.Body)
-		_ = res.Body.Close()
-		if err == nil {
-			_, err = wire.List(raw, shape, func(map[string]any) error { return nil })
-		}
-		if err != nil {
-			t.Errorf("%s is not answered in protobuf: %v", name, err)
-		}
-	}
-	asked := 0
-	var mu sync.Mutex
-	env := w.front(func(_ http.ResponseWriter, r *http.Request) bool {
-		first, rest, _ := strings.Cut(r.Header.Get("Accept"), ",")
-		if strings.HasPrefix(first, wire.Media) {
-			mu.Lock()
-			asked++
-			mu.Unlock()
-			r.Header.Set("Accept", rest)
-		}
-		return false
-	})
-	_, inJSON := w.sweepAs(env, steps.Params{})
-	_, inProtobuf := w.sweepAs(w.root(), steps.Params{})
-	if d := cmp.Diff(inJSON.text("entries"), inProtobuf.text("entries")); d != "" || asked < len(sweepShapes()) {
-		t.Errorf("%d lists asked for in protobuf; the entries differ: %s", asked, d)
-	}
 }

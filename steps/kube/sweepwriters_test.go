@@ -1,14 +1,20 @@
 package kube
 
 import (
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"handrail/steps"
+	"handrail/steps/kube/wire"
 )
 
 // sweepAs runs the sweep as whoever env is.
@@ -214,4 +220,48 @@ func sweepOfNodes(t *testing.T, w *keepersWorld, dir string) {
 	writeReport(t, filepath.Join(reports, "worker-1"), "worker-1", env.Now().Add(-3*time.Hour))
 	obs, _ = w.sweepAs(env, in)
 	wantFact(t, obs, "node_writers", "?make it anew")
+}
+
+// sameInBothForms sweeps a real server that answers in protobuf, and again behind
+// somebody who lets nobody ask for it.
+func sameInBothForms(t *testing.T, w *keepersWorld) {
+	t.Helper()
+	for name, shape := range sweepShapes() {
+		plural, group, _ := strings.Cut(name, ".")
+		r := resource{group: group, version: "v1", plural: plural}
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.url+r.path("", ""), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Accept", sweepWhole(r, true).accept)
+		res, err := w.admin.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := io.ReadAll(res.Body)
+		_ = res.Body.Close()
+		if err == nil {
+			_, err = wire.List(raw, shape, func(map[string]any) error { return nil })
+		}
+		if err != nil {
+			t.Errorf("%s is not answered in protobuf: %v", name, err)
+		}
+	}
+	asked := 0
+	var mu sync.Mutex
+	env := w.front(func(_ http.ResponseWriter, r *http.Request) bool {
+		first, rest, _ := strings.Cut(r.Header.Get("Accept"), ",")
+		if strings.HasPrefix(first, wire.Media) {
+			mu.Lock()
+			asked++
+			mu.Unlock()
+			r.Header.Set("Accept", rest)
+		}
+		return false
+	})
+	_, inJSON := w.sweepAs(env, steps.Params{})
+	_, inProtobuf := w.sweepAs(w.root(), steps.Params{})
+	if d := cmp.Diff(inJSON.text("entries"), inProtobuf.text("entries")); d != "" || asked < len(sweepShapes()) {
+		t.Errorf("%d lists asked for in protobuf; the entries differ: %s", asked, d)
+	}
 }

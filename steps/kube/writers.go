@@ -62,6 +62,17 @@ func (p writersProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink
 	return w.observe(out), nil
 }
 
+// suspectsOf names who may have written an object, the likeliest first, and what
+// could not be read for it.
+func suspectsOf(ctx context.Context, c *client, t target, o object) (names, unread []string) {
+	w := &writers{c: c, t: t, o: o, gate: make(chan struct{}, listsAtOnce)}
+	w.read(ctx)
+	for _, s := range w.rank() {
+		names = append(names, s.String())
+	}
+	return names, w.unread
+}
+
 // writers gathers everything that may write one object.
 type writers struct {
 	c      *client

@@ -6,19 +6,6 @@ import (
 	"testing"
 )
 
-// FuzzFinalizer: no key of the table is known by more than it says.
-func FuzzFinalizer(f *testing.F) {
-	for _, k := range knownFinalizers() {
-		f.Add(k.key)
-	}
-	f.Fuzz(func(t *testing.T, key string) {
-		k, ok := knownFinalizer(key)
-		if ok && key != k.key && (!k.prefix || !strings.HasPrefix(key, k.key)) {
-			t.Errorf("knownFinalizer(%q) = %+v", key, k)
-		}
-	})
-}
-
 // FuzzManagedFields: no set of fields of a stranger breaks the reader.
 func FuzzManagedFields(f *testing.F) {
 	f.Add([]byte(`{"f:metadata":{"f:finalizers":{".":{},"v:\"example.com/x\"":{}}}}`), "example.com/x")
