@@ -14,8 +14,8 @@ import (
 	"handrail/session"
 	"handrail/session/index"
 	"handrail/steps"
+	clusters "handrail/steps/cluster"
 	"handrail/steps/fault"
-	"handrail/steps/kube"
 	"handrail/steps/terraform"
 	"handrail/triage"
 )
@@ -30,9 +30,9 @@ const (
 	recently = 7 * 24 * time.Hour
 )
 
-// centre asks the ten questions and tells each answer as it comes. It reads, as
+// readCentre asks the ten questions and tells each answer as it comes. It reads, as
 // the operator, and keeps nothing.
-func centre(ctx context.Context, p *process.Program, c session.Config, tell func(steps.Answer)) {
+func readCentre(ctx context.Context, p *process.Program, c session.Config, tell func(steps.Answer)) {
 	w := outlookOf(p, c)
 	var (
 		wg   sync.WaitGroup
@@ -63,7 +63,7 @@ func centre(ctx context.Context, p *process.Program, c session.Config, tell func
 type outlook struct {
 	p       *process.Program
 	env     steps.Env
-	cluster *kube.Centre
+	cluster *centre.Centre
 	blind   steps.Gap // why there is no cluster
 	rows    []index.Row
 	lost    error // why the incidents of this machine could not be read
@@ -80,9 +80,9 @@ func outlookOf(p *process.Program, c session.Config) *outlook {
 			w.runbooks[rb.ID] = true
 		}
 	}
-	a, err := kube.Load(c.Env)
+	a, err := clusters.Load(c.Env)
 	switch {
-	case errors.Is(err, kube.ErrNoCluster):
+	case errors.Is(err, clusters.ErrNoCluster):
 		w.blind = steps.Gap{What: "cluster", Kind: steps.NoPlace, Say: "no cluster: " + err.Error()}
 	case err != nil:
 		w.blind = steps.GapOf("cluster", err)
@@ -93,7 +93,7 @@ func outlookOf(p *process.Program, c session.Config) *outlook {
 		if f, err := settings.Taste(p); err == nil {
 			key = f.BreakGlass
 		}
-		if w.cluster, err = kube.OpenCentre(c.Env, key, p.Learn); err != nil {
+		if w.cluster, err = centre.OpenCentre(c.Env, key, p.Learn); err != nil {
 			w.blind = steps.GapOf("cluster", err)
 		}
 	}
@@ -107,7 +107,7 @@ func (w *outlook) ask(ctx context.Context, question string) steps.Answer {
 		parts = append(parts, a)
 	}
 	if w.cluster == nil {
-		if kube.Asked(question) {
+		if centre.Asked(question) {
 			parts = append(parts, steps.Answer{Gaps: []steps.Gap{w.blind}})
 		}
 	} else if a, ok := w.cluster.Ask(ctx, question); ok {

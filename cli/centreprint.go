@@ -17,7 +17,7 @@ import (
 // rightNow asks the ten questions and waits for all of them, in their order.
 func rightNow(ctx context.Context, p *process.Program, c session.Config) []steps.Answer {
 	var out []steps.Answer
-	centre(ctx, p, c, func(a steps.Answer) { out = append(out, a) })
+	readCentre(ctx, p, c, func(a steps.Answer) { out = append(out, a) })
 	order := func(a steps.Answer) int {
 		return slices.IndexFunc(steps.Questions(), func(q steps.Question) bool { return q.ID == a.Question })
 	}

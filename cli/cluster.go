@@ -15,7 +15,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"handrail/steps"
-	"handrail/steps/kube"
+	clusters "handrail/steps/cluster"
 	"handrail/steps/transport"
 	"handrail/triage"
 )
@@ -25,7 +25,7 @@ const askWithin = 5 * time.Second
 
 // cluster is the cluster in question. Nothing was asked of it yet.
 type cluster struct {
-	kube.Access
+	clusters.Access
 	env    steps.Env
 	within time.Duration // of a whole question, what a credential plugin takes included
 	client http.RoundTripper
@@ -34,7 +34,7 @@ type cluster struct {
 
 // clusterOf reads the kubeconfig by kubectl's rules.
 func clusterOf(env steps.Env) (cluster, error) {
-	a, err := kube.Load(env)
+	a, err := clusters.Load(env)
 	if err != nil {
 		return cluster{}, err
 	}

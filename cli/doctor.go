@@ -13,7 +13,7 @@ import (
 	"handrail/cli/process"
 	"handrail/cli/settings"
 	"handrail/evidence/sig"
-	"handrail/steps/kube"
+	clusters "handrail/steps/cluster"
 	"handrail/steps/rabbitmq"
 )
 
@@ -84,7 +84,7 @@ func checkCluster(ctx context.Context, p *process.Program) []process.Check {
 	}
 	k, err := clusterOf(env)
 	switch {
-	case errors.Is(err, kube.ErrNoCluster) && !p.Named():
+	case errors.Is(err, clusters.ErrNoCluster) && !p.Named():
 		return []process.Check{{Name: "kubeconfig", State: "missing", Detail: err.Error(), Next: "set KUBECONFIG or --kubeconfig; to practise: handrail lab up"}}
 	case err != nil:
 		trouble := p.Troubled(err)

@@ -74,7 +74,7 @@ func home(ctx context.Context, p *process.Program, o process.Output) error {
 func face(p *process.Program, c session.Config) tui.Config {
 	f := tui.Config{
 		Home:   func(context.Context) (tui.Home, error) { return commandCentre(p, c) },
-		Centre: func(ctx context.Context, tell func(steps.Answer)) { centre(ctx, p, c, tell) },
+		Centre: func(ctx context.Context, tell func(steps.Answer)) { readCentre(ctx, p, c, tell) },
 		Start: func(ctx context.Context, runbook string, given map[string]string) (tui.Incident, error) {
 			rb, err := settings.Runbook(p, runbook)
 			if err != nil {

@@ -16,7 +16,7 @@ import (
 	"handrail/session"
 	"handrail/steps"
 	"handrail/steps/catalog"
-	"handrail/steps/kube"
+	clusters "handrail/steps/cluster"
 	"handrail/steps/terraform"
 )
 
@@ -55,7 +55,7 @@ func newConfig(p *process.Program) (session.Config, error) {
 	c.Here, c.Server = machineAround, clusterAround
 	k, err := clusterOf(env)
 	switch {
-	case errors.Is(err, kube.ErrNoCluster) && !p.Named():
+	case errors.Is(err, clusters.ErrNoCluster) && !p.Named():
 		c.Header = append(c.Header, steps.KV{Key: "cluster", Value: "none"})
 	case err != nil:
 		// A probe that needs the cluster will say the same and record it; an

@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"handrail/steps"
-	"handrail/steps/kube"
+	clusters "handrail/steps/cluster"
 )
 
 // Reach is what the command line says of the cluster, the user and the
@@ -56,7 +56,7 @@ var (
 // the help of each command; a topic of their own lists them.
 func (p *Program) ClusterFlags(root *cobra.Command) {
 	fs := pflag.NewFlagSet("kubectl", pflag.ContinueOnError)
-	kube.Flags(fs)
+	clusters.Flags(fs)
 	fs.StringVar(&p.Kubeconfig, "kubeconfig", "", "kubeconfig `file` to use instead of the usual rules")
 	fs.VisitAll(func(f *pflag.Flag) {
 		if text, ok := flagTexts[f.Name]; ok {
@@ -85,7 +85,7 @@ machine and stays in the history of the shell: a kubeconfig keeps it better.
 }
 
 func (p *Program) completeContext(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-	names, err := kube.Contexts(steps.Env{Environ: p.Environ, Home: p.Home(), Kubeconfig: p.Kubeconfig})
+	names, err := clusters.Contexts(steps.Env{Environ: p.Environ, Home: p.Home(), Kubeconfig: p.Kubeconfig})
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -182,7 +182,7 @@ func (p *Program) Troubled(err error) *Problem {
 	} else if env != "" {
 		err = fmt.Errorf("KUBECONFIG %q: %w", env, err)
 	}
-	if p.Context != "" && !errors.Is(err, kube.ErrNoCluster) {
+	if p.Context != "" && !errors.Is(err, clusters.ErrNoCluster) {
 		next = "`kubectl config get-contexts` lists the contexts, --context names one; `handrail doctor` looks again"
 	}
 	return &Problem{Code: ExitUsage, Err: err, Next: next}

@@ -6,7 +6,7 @@ import (
 	"handrail/cli/process"
 	"handrail/evidence/redact"
 	"handrail/steps"
-	"handrail/steps/kube"
+	"handrail/steps/cluster"
 )
 
 // KnownSecrets are the values that handrail's own surroundings say are secret:
@@ -17,7 +17,7 @@ func KnownSecrets(p *process.Program) []string {
 	if err != nil {
 		return out
 	}
-	k, err := kube.Load(env)
+	k, err := cluster.Load(env)
 	if err != nil {
 		return out // said where the cluster is wanted
 	}

@@ -5,27 +5,27 @@ import (
 	"regexp"
 	"strings"
 
-	"handrail/steps/kube"
+	"handrail/steps/cluster"
 	"handrail/steps/terraform/tfplan"
 )
 
 // inventory asks the cluster for each kind and namespace once.
 type inventory struct {
-	look   *kube.Looker
+	look   *cluster.Looker
 	listed map[string]list
 }
 
 type list struct {
-	byName map[string]kube.Seen
+	byName map[string]cluster.Seen
 	why    string // it could not be read whole, "" where it was
 }
 
-func newInventory(look *kube.Looker) *inventory {
+func newInventory(look *cluster.Looker) *inventory {
 	return &inventory{look: look, listed: map[string]list{}}
 }
 
-func sought(o tfplan.Object) kube.Sought {
-	return kube.Sought{APIVersion: o.APIVersion, Kind: o.Kind, Resource: o.Resource}
+func sought(o tfplan.Object) cluster.Sought {
+	return cluster.Sought{APIVersion: o.APIVersion, Kind: o.Kind, Resource: o.Resource}
 }
 
 // in returns what is where an object would be, and a name for that place.
@@ -34,7 +34,7 @@ func (v *inventory) in(ctx context.Context, o tfplan.Object) (string, list) {
 	if l, done := v.listed[id]; done {
 		return id, l
 	}
-	l := list{byName: map[string]kube.Seen{}}
+	l := list{byName: map[string]cluster.Seen{}}
 	all, err := v.look.All(ctx, sought(o), o.Namespace)
 	if err != nil {
 		l.why = err.Error()
@@ -50,7 +50,7 @@ func (v *inventory) in(ctx context.Context, o tfplan.Object) (string, list) {
 // managedFields. They are leads: anybody can take a name.
 var toolNames = regexp.MustCompile(`(?i)terraform|opentofu|hashicorp`)
 
-func madeByTool(s kube.Seen) bool {
+func madeByTool(s cluster.Seen) bool {
 	for _, m := range s.Managers {
 		if toolNames.MatchString(m) {
 			return true
@@ -60,7 +60,7 @@ func madeByTool(s kube.Seen) bool {
 }
 
 // origin says who seems to have made an object.
-func origin(s kube.Seen) string {
+func origin(s cluster.Seen) string {
 	var parts []string
 	if s.Release != "" {
 		parts = append(parts, "Helm release "+s.Release)

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"handrail/steps"
-	"handrail/steps/kube"
+	"handrail/steps/cluster"
 	"handrail/steps/terraform"
 	"handrail/steps/terraform/tfplan"
 	"handrail/steps/terraform/tfstate"
@@ -32,7 +32,7 @@ func Look(ctx context.Context, env steps.Env, state io.ReadSeeker, addresses []s
 	if err != nil || len(asked) == 0 {
 		return seen, err
 	}
-	look, err := kube.OpenLooker(env, out)
+	look, err := cluster.OpenLooker(env, out)
 	if err != nil {
 		for _, r := range asked {
 			seen[r.address] = terraform.Presence{Say: "no cluster could be asked: " + err.Error()}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"handrail/steps"
-	"handrail/steps/kube"
+	"handrail/steps/cluster"
 	"handrail/steps/terraform"
 	"handrail/steps/terraform/tfplan"
 )
@@ -37,7 +37,7 @@ func (p planProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 	if err != nil {
 		return steps.Observation{}, err
 	}
-	look, err := kube.OpenLooker(p.env, out)
+	look, err := cluster.OpenLooker(p.env, out)
 	if err != nil {
 		return steps.Observation{}, err
 	}

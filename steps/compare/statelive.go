@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"handrail/steps"
-	"handrail/steps/kube"
+	"handrail/steps/cluster"
 	"handrail/steps/terraform"
 	"handrail/steps/terraform/tfplan"
 	"handrail/steps/terraform/tfstate"
@@ -46,7 +46,7 @@ func (p stateProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 	if err := ctx.Err(); err != nil {
 		return steps.Observation{}, err
 	}
-	look, err := kube.OpenLooker(p.env, out)
+	look, err := cluster.OpenLooker(p.env, out)
 	if err != nil {
 		return steps.Observation{}, err
 	}

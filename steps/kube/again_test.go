@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"handrail/steps"
+	"handrail/steps/cluster"
+	"handrail/steps/kube/act"
 )
 
 // again is the second look at an act that was done.
@@ -26,7 +28,7 @@ func TestEveryGateIsLookedAfter(t *testing.T) {
 		if k.Changes == nil {
 			continue
 		}
-		if _, can := k.Changes(steps.Env{}).(steps.Rereader); !can || k.Again != againAfter {
+		if _, can := k.Changes(steps.Env{}).(steps.Rereader); !can || k.Again != act.RereadAfter {
 			t.Errorf("%s: its target is read again after %s, and it can tell: %v", k.Name, k.Again, can)
 		}
 	}
@@ -53,12 +55,12 @@ func TestUndoneIsSeen(t *testing.T) {
 		{"a patch of what was deleted since", "kube/patch", func(s *stage) steps.Params {
 			uid := s.make(thingMade{resource: "configmaps", name: "flags"})
 			return changeIn("configmap", "flags", uid, "patch", `[{op: add, path: /data/mode, value: "on"}]`)
-		}, func(s *stage, _ string) { s.must("DELETE", s.at("", "configmaps", "flags"), asJSON, "") }, "unknown", "is gone"},
+		}, func(s *stage, _ string) { s.must("DELETE", s.at("", "configmaps", "flags"), cluster.AsJSON, "") }, "unknown", "is gone"},
 		{"a patch of what was made again", "kube/patch", func(s *stage) steps.Params {
 			uid := s.make(thingMade{resource: "configmaps", name: "flags"})
 			return changeIn("configmap", "flags", uid, "patch", `[{op: add, path: /data/mode, value: "on"}]`)
 		}, func(s *stage, _ string) {
-			s.must("DELETE", s.at("", "configmaps", "flags"), asJSON, "")
+			s.must("DELETE", s.at("", "configmaps", "flags"), cluster.AsJSON, "")
 			s.make(thingMade{resource: "configmaps", name: "flags"})
 		}, "unknown", "made again by somebody"},
 		{"a deleted object made again", "kube/delete", func(s *stage) steps.Params {
@@ -73,7 +75,7 @@ func TestUndoneIsSeen(t *testing.T) {
 			s.role("migrate-v2", "get", "list")
 			return changeIn("rolebinding", "migrate", s.binding("migrate", "migrate-v1", nil), "patch", toV2, "widens", "/roleRef")
 		}, func(s *stage, _ string) {
-			s.must("DELETE", s.at(rbac, "rolebindings", "migrate"), asJSON, "")
+			s.must("DELETE", s.at(rbac, "rolebindings", "migrate"), cluster.AsJSON, "")
 			s.binding("migrate", "migrate-v1", nil)
 		}, steps.Failed, "not as the patch wants it"},
 		{"a binding that somebody took away", "kube/recreate", func(s *stage) steps.Params {
@@ -81,7 +83,7 @@ func TestUndoneIsSeen(t *testing.T) {
 			s.role("migrate-v1", "get")
 			s.role("migrate-v2", "get", "list")
 			return changeIn("rolebinding", "migrate", s.binding("migrate", "migrate-v1", nil), "patch", toV2, "widens", "/roleRef")
-		}, func(s *stage, _ string) { s.must("DELETE", s.at(rbac, "rolebindings", "migrate"), asJSON, "") }, "unknown", "not there any more"},
+		}, func(s *stage, _ string) { s.must("DELETE", s.at(rbac, "rolebindings", "migrate"), cluster.AsJSON, "") }, "unknown", "not there any more"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"handrail/steps"
+	"handrail/steps/kube/act"
 )
 
 // TestLookalikesElsewhere: the object of the same name next door is not this one.
@@ -60,7 +61,7 @@ func TestLookalikesElsewhere(t *testing.T) {
 		key  string
 		part string
 	}{
-		{w.root(), keyAlike, "deployment/" + next + "/" + name + ": the same name in another namespace"},
+		{w.root(), act.KeyAlike, "deployment/" + next + "/" + name + ": the same name in another namespace"},
 		{w.env, "no look-alikes sought in", "other namespaces: permission denied"},
 	} {
 		_, o := w.seen(w.client(tc.env), "deployment", name)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"handrail/steps"
+	"handrail/steps/cluster"
 )
 
 // benchPeak is the peak of resident memory, in kB, of a process that reads once.
@@ -38,9 +39,9 @@ const peakMark = "peak-kB:"
 func benchChild(b *testing.B, name string) {
 	p := listPlace{kubeconfig: os.Getenv(benchKubeconfig), namespace: os.Getenv(benchNamespace)}
 	if name == idleWay {
-		c, err := connect(steps.Env{Now: time.Now, Kubeconfig: p.kubeconfig}, discardSink{})
+		c, err := cluster.Connect(steps.Env{Now: time.Now, Kubeconfig: p.kubeconfig}, discardSink{})
 		if err == nil {
-			_, err = c.find(b.Context(), "cm")
+			_, err = c.Find(b.Context(), "cm")
 		}
 		if err != nil {
 			b.Fatal(err)

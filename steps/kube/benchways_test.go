@@ -17,6 +17,7 @@ import (
 
 	"handrail/evidence"
 	"handrail/steps"
+	"handrail/steps/cluster"
 	"handrail/steps/transport"
 )
 
@@ -33,7 +34,7 @@ const idleWay = "idle"
 var listWays = []listWay{
 	{"table-one-list", func(ctx context.Context, _ testing.TB, p listPlace) error { return readTables(ctx, p, "") }},
 	{"table-one-list-unread", func(ctx context.Context, _ testing.TB, p listPlace) error {
-		return pagesOf(ctx, p, asTable, url.Values{"includeObject": {"None"}}, "", func(raw []byte) (string, error) {
+		return pagesOf(ctx, p, cluster.AsTable, url.Values{"includeObject": {"None"}}, "", func(raw []byte) (string, error) {
 			return "", enough(bytes.Count(raw, []byte(`{"cells":`)), nil)
 		})
 	}},
@@ -74,11 +75,11 @@ func runProbe(ctx context.Context, tb testing.TB, p listPlace, out steps.Sink, i
 // pagesOf reads a collection through client-go, without what a probe adds but
 // for the connection.
 func pagesOf(ctx context.Context, p listPlace, accept string, query url.Values, limit string, page func(raw []byte) (next string, err error)) error {
-	c, err := connect(steps.Env{Now: time.Now, Kubeconfig: p.kubeconfig}, discardSink{})
+	c, err := cluster.Connect(steps.Env{Now: time.Now, Kubeconfig: p.kubeconfig}, discardSink{})
 	if err != nil {
 		return err
 	}
-	front, err := c.guarded(func(next http.RoundTripper) http.RoundTripper { return transport.Probe(next, c.Server) })
+	front, err := c.Guarded(func(next http.RoundTripper) http.RoundTripper { return transport.Probe(next, c.Server) })
 	if err != nil {
 		return err
 	}
@@ -110,7 +111,7 @@ func pagesOf(ctx context.Context, p listPlace, accept string, query url.Values, 
 
 func readTables(ctx context.Context, p listPlace, limit string) error {
 	count := 0
-	err := pagesOf(ctx, p, asTable, url.Values{"includeObject": {"None"}}, limit, func(raw []byte) (string, error) {
+	err := pagesOf(ctx, p, cluster.AsTable, url.Values{"includeObject": {"None"}}, limit, func(raw []byte) (string, error) {
 		var t metav1.Table
 		if err := json.Unmarshal(raw, &t); err != nil {
 			return "", err
@@ -123,7 +124,7 @@ func readTables(ctx context.Context, p listPlace, limit string) error {
 
 func readMetadata(ctx context.Context, _ testing.TB, p listPlace) error {
 	count := 0
-	err := pagesOf(ctx, p, asMetaList, url.Values{}, "500", func(raw []byte) (string, error) {
+	err := pagesOf(ctx, p, cluster.AsMetaList, url.Values{}, "500", func(raw []byte) (string, error) {
 		var t metav1.PartialObjectMetadataList
 		if err := json.Unmarshal(raw, &t); err != nil {
 			return "", err

@@ -21,6 +21,11 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -30,7 +35,9 @@ import (
 
 	"handrail/drills/lab"
 	"handrail/steps"
-	"handrail/steps/kube/wire"
+	"handrail/steps/cluster"
+	"handrail/steps/cluster/wire"
+	"handrail/steps/kube/sweep"
 )
 
 const (
@@ -150,7 +157,7 @@ var crowdOfSweep = append(append([]string{"cronjobs.batch", "jobs.batch", "deplo
 	"mutatingadmissionpolicies.admissionregistration.k8s.io", "mutatingadmissionpolicybindings.admissionregistration.k8s.io",
 	"validatingadmissionpolicies.admissionregistration.k8s.io", "validatingadmissionpolicybindings.admissionregistration.k8s.io",
 	"clusterroles.rbac.authorization.k8s.io", "clusterrolebindings.rbac.authorization.k8s.io", "roles.rbac.authorization.k8s.io", "rolebindings.rbac.authorization.k8s.io"},
-	"apiservices.apiregistration.k8s.io", "networkpolicies.networking.k8s.io"), heldKinds...)
+	"apiservices.apiregistration.k8s.io", "networkpolicies.networking.k8s.io"), sweep.HeldKinds...)
 
 // crowdWays begins with the cheapest way to read the rows of what a sweep reads.
 var crowdWays = []listWay{
@@ -189,30 +196,30 @@ func crowdProbe(ctx context.Context, tb testing.TB, p listPlace, kind, fact stri
 
 // crowdTables reads resources in pages of 500, one page after the other, each whole
 // and dropped after use.
-func crowdTables(ctx context.Context, p listPlace, names []string, form func(resource) crowdForm) error {
-	c, err := connect(steps.Env{Now: time.Now, Kubeconfig: p.kubeconfig}, discardSink{})
+func crowdTables(ctx context.Context, p listPlace, names []string, form func(cluster.Resource) crowdForm) error {
+	c, err := cluster.Connect(steps.Env{Now: time.Now, Kubeconfig: p.kubeconfig}, discardSink{})
 	if err != nil {
 		return err
 	}
-	if err := c.discover(ctx); err != nil {
+	if err := c.Discover(ctx); err != nil {
 		return err
 	}
 	read := 0
-	for _, r := range c.sweepServed().all {
-		if !slices.Contains(names, r.plural) && !slices.Contains(names, r.String()) {
+	for _, r := range c.Served().All {
+		if !slices.Contains(names, r.Plural) && !slices.Contains(names, r.String()) {
 			continue
 		}
 		read++
 		f := form(r)
 		for token := ""; ; {
 			query := url.Values{"limit": {"500"}}
-			if f.accept == asTable {
+			if f.accept == cluster.AsTable {
 				query.Set("includeObject", "None")
 			}
 			if token != "" {
 				query.Set("continue", token)
 			}
-			raw, err := c.read(ctx, r.path("", ""), f.accept, query)
+			raw, err := c.Read(ctx, r.Path("", ""), f.accept, query)
 			if err != nil {
 				return err
 			}
@@ -238,8 +245,8 @@ type crowdForm struct {
 
 // crowdRows reads the rows of a table: the least that a server can be asked for. They
 // do not say as whom a Pod runs or what a role lets write.
-func crowdRows(resource) crowdForm {
-	return crowdForm{asTable, func(raw []byte) (string, error) {
+func crowdRows(cluster.Resource) crowdForm {
+	return crowdForm{cluster.AsTable, func(raw []byte) (string, error) {
 		var t struct {
 			Metadata struct{ Continue string }
 			Rows     []json.RawMessage
@@ -251,7 +258,7 @@ func crowdRows(resource) crowdForm {
 
 // crowdTyped reads what a sweep has to know, as the libraries of Kubernetes do it:
 // typed protobuf of what counts as far as it goes, metadata of the rest.
-func crowdTyped(r resource) crowdForm {
+func crowdTyped(r cluster.Resource) crowdForm {
 	typed := func(accept string, list interface {
 		Unmarshal([]byte) error
 		GetContinue() string
@@ -269,16 +276,16 @@ func crowdTyped(r resource) crowdForm {
 			return list.GetContinue(), err
 		}}
 	}
-	if list, is := leanLists()[r.String()].(interface {
+	if list, is := crowdLists()[r.String()].(interface {
 		Unmarshal([]byte) error
 		GetContinue() string
-	}); is && r.plural != "replicasets" {
+	}); is && r.Plural != "replicasets" {
 		return typed(wire.Media, list)
 	}
-	if slices.Contains(heldKinds, r.String()) {
+	if slices.Contains(sweep.HeldKinds, r.String()) {
 		return typed(wire.Media+";as=PartialObjectMetadataList;v=v1;g=meta.k8s.io", &metav1.PartialObjectMetadataList{})
 	}
-	return crowdForm{asJSON, func(raw []byte) (string, error) {
+	return crowdForm{cluster.AsJSON, func(raw []byte) (string, error) {
 		var u unstructured.UnstructuredList
 		err := kjson.Unmarshal(raw, &u)
 		return u.GetContinue(), err
@@ -475,5 +482,17 @@ func crowdRun(b *testing.B, program string, args ...string) (took time.Duration,
 				peak = kB
 			}
 		}
+	}
+}
+
+// crowdLists are the lists that a sweep reads in protobuf, by plural.group.
+func crowdLists() map[string]runtime.Object {
+	const apps, batch, rbac = ".apps", ".batch", ".rbac.authorization.k8s.io"
+	return map[string]runtime.Object{
+		"pods": &corev1.PodList{}, "replicationcontrollers": &corev1.ReplicationControllerList{},
+		"replicasets" + apps: &appsv1.ReplicaSetList{}, "deployments" + apps: &appsv1.DeploymentList{}, "daemonsets" + apps: &appsv1.DaemonSetList{},
+		"statefulsets" + apps: &appsv1.StatefulSetList{}, "cronjobs" + batch: &batchv1.CronJobList{}, "jobs" + batch: &batchv1.JobList{},
+		"roles" + rbac: &rbacv1.RoleList{}, "clusterroles" + rbac: &rbacv1.ClusterRoleList{},
+		"rolebindings" + rbac: &rbacv1.RoleBindingList{}, "clusterrolebindings" + rbac: &rbacv1.ClusterRoleBindingList{},
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"handrail/steps"
+	"handrail/steps/cluster"
 )
 
 const (
@@ -187,7 +188,7 @@ func TestBlameSecret(t *testing.T) {
 	w.aged(w.in("", "secrets", "key"))
 	w.send(http.MethodPatch, w.in("", "secrets", "key")+asMan+"syncer", "application/merge-patch+json", fields{"stringData": fields{"password": "other"}})
 	env := w.front(func(rw http.ResponseWriter, r *http.Request) bool {
-		if strings.Contains(r.URL.Path, "/secrets/") && !strings.HasPrefix(r.Header.Get("Accept"), asMetadata) {
+		if strings.Contains(r.URL.Path, "/secrets/") && !strings.HasPrefix(r.Header.Get("Accept"), cluster.AsMetadata) {
 			t.Errorf("%s asks for %s", r.URL.Path, r.Header.Get("Accept"))
 		}
 		return false

@@ -11,17 +11,18 @@ import (
 	"time"
 
 	"handrail/steps"
+	"handrail/steps/kube/centre"
 )
 
 // ask asks one question as whoever env is.
 func (w *keepersWorld) ask(env steps.Env, question string) steps.Answer {
 	w.t.Helper()
-	c, err := OpenCentre(env, "", func(string) {})
+	c, err := centre.OpenCentre(env, "", func(string) {})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	a, ok := c.Ask(w.t.Context(), question)
-	if !ok || !Asked(question) || a.Question != question {
+	if !ok || !centre.Asked(question) || a.Question != question {
 		w.t.Fatalf("%s: %+v, %v", question, a, ok)
 	}
 	return a
@@ -63,7 +64,7 @@ func wantGapOf(t *testing.T, a steps.Answer, what string, kind steps.GapKind) {
 func asked() []string {
 	var out []string
 	for _, q := range steps.Questions() {
-		if Asked(q.ID) {
+		if centre.Asked(q.ID) {
 			out = append(out, q.ID)
 		}
 	}
@@ -145,7 +146,7 @@ func TestCentreLate(t *testing.T) {
 		<-r.Context().Done()
 		return true
 	})
-	c, err := OpenCentre(hung, "", func(string) {})
+	c, err := centre.OpenCentre(hung, "", func(string) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -386,7 +387,7 @@ func TestCentreBreakGlass(t *testing.T) {
 	wantStanding(t, a, "application/"+w.ns+"/paused", "auto-sync is off")
 	wantQuiet(t, a, "/over", "/usual", "/running", "/own")
 	wantGapOf(t, a, "clusterrolebindings", steps.Forbidden)
-	c, err := OpenCentre(w.env, "other", func(string) {})
+	c, err := centre.OpenCentre(w.env, "other", func(string) {})
 	if err != nil {
 		t.Fatal(err)
 	}

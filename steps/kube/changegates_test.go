@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"handrail/steps"
+	"handrail/steps/cluster"
+	"handrail/steps/kube/act"
+	"handrail/steps/kube/owner"
 	"handrail/steps/kube/patch"
 )
 
@@ -61,11 +64,11 @@ func TestScale(t *testing.T) {
 			t.Errorf("owners = %v", p.Owners)
 		}
 	}
-	s.must("POST", "/apis/autoscaling/v2/namespaces/"+s.ns.Name+"/horizontalpodautoscalers", asJSON,
+	s.must("POST", "/apis/autoscaling/v2/namespaces/"+s.ns.Name+"/horizontalpodautoscalers", cluster.AsJSON,
 		`{"metadata":{"name":"web"},"spec":{"minReplicas":2,"maxReplicas":5,"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"web"}}}`)
 	in["replicas"] = steps.IntOf(1)
 	p := s.preview(s.gate("kube/scale"), in)
-	if len(p.Owners) != 1 || p.Owners[0].Paused != pausedNo || !strings.Contains(p.Owners[0].Name, "horizontalpodautoscaler/"+s.ns.Name+"/web") || !strings.Contains(p.Owners[0].How, "from 2 to 5") {
+	if len(p.Owners) != 1 || p.Owners[0].Paused != owner.PausedNo || !strings.Contains(p.Owners[0].Name, "horizontalpodautoscaler/"+s.ns.Name+"/web") || !strings.Contains(p.Owners[0].How, "from 2 to 5") {
 		t.Errorf("owners = %+v", p.Owners)
 	}
 	in["replicas"] = steps.IntOf(2)
@@ -87,7 +90,7 @@ func TestRestart(t *testing.T) {
 	uid := s.born("apps", "deployments", deployment("web", nil))
 	in := changeIn("deployment", "web", uid)
 	p, _ := s.acts("kube/restart", in, steps.Done)
-	if !strings.Contains(p.Request, atAct) || !strings.Contains(p.Undo, "Cannot be undone") || p.Phrase != "restart deployment/"+s.ns.Name+"/web" {
+	if !strings.Contains(p.Request, act.AtAct) || !strings.Contains(p.Undo, "Cannot be undone") || p.Phrase != "restart deployment/"+s.ns.Name+"/web" {
 		t.Errorf("request = %s, undo = %s, phrase = %s", p.Request, p.Undo, p.Phrase)
 	}
 	s.merge2("deployments", "web", `{"spec":{"template":{"metadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"2026-01-01T00:00:00Z"}}}}}`)
@@ -119,7 +122,7 @@ func TestCreate(t *testing.T) {
 	if p.Phrase != "create configmap/"+s.ns.Name+"/schema" || len(p.Diff) == 0 || !strings.Contains(p.Undo, "delete configmaps schema") {
 		t.Errorf("phrase = %q, diff = %q, undo = %q", p.Phrase, p.Diff, p.Undo)
 	}
-	if steps.Find(o.After, keyUID) == "" || !strings.Contains(s.content("configmaps", "schema"), `"version":"3"`) {
+	if steps.Find(o.After, act.KeyUID) == "" || !strings.Contains(s.content("configmaps", "schema"), `"version":"3"`) {
 		t.Errorf("after = %v", o.After)
 	}
 	s.refused("kube/create", in, "is there already")
@@ -146,7 +149,7 @@ func TestCreate(t *testing.T) {
 			t.Errorf("Preview() = %v, want %q", err, why)
 		}
 	}
-	if w := s.writes(); len(w) != 1 || w[0].Verb != "create" || w[0].ID != steps.Find(o.After, keyAudit) {
+	if w := s.writes(); len(w) != 1 || w[0].Verb != "create" || w[0].ID != steps.Find(o.After, act.KeyAudit) {
 		t.Errorf("writes = %+v", w)
 	}
 }

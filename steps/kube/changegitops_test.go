@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"handrail/steps"
+	"handrail/steps/cluster"
 	"handrail/steps/kube/patch"
 )
 
@@ -85,11 +86,11 @@ func TestAdmissionThatRewritesIsRefused(t *testing.T) {
 
 	const api = "/apis/admissionregistration.k8s.io/v1/"
 	name := "handrail-rewrites-" + s.ns.Name
-	s.must("POST", api+"mutatingadmissionpolicies", asJSON, fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"failurePolicy":"Fail","reinvocationPolicy":"Never",
+	s.must("POST", api+"mutatingadmissionpolicies", cluster.AsJSON, fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"failurePolicy":"Fail","reinvocationPolicy":"Never",
 		"matchConstraints":{"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":%q}},"resourceRules":[{"apiGroups":[""],"apiVersions":["v1"],"operations":["CREATE","UPDATE"],"resources":["configmaps"]}]},
 		"mutations":[{"patchType":"ApplyConfiguration","applyConfiguration":{"expression":"Object{data: {\"a\": \"broken\"}}"}}]}}`, name, s.ns.Name))
 	t.Cleanup(func() { s.sweepAway(api + "mutatingadmissionpolicies/" + name) })
-	s.must("POST", api+"mutatingadmissionpolicybindings", asJSON, fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"policyName":%q}}`, name, name))
+	s.must("POST", api+"mutatingadmissionpolicybindings", cluster.AsJSON, fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"policyName":%q}}`, name, name))
 	t.Cleanup(func() { s.sweepAway(api + "mutatingadmissionpolicybindings/" + name) })
 	p := s.preview(g, in)
 	for len(p.Unmet) == 0 { // it takes effect in a moment

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"handrail/steps"
+	"handrail/steps/kube/act"
 )
 
 // TestLostAnswerOfAChange finds out what a patch, a create and a recreate came to
@@ -132,7 +133,7 @@ func TestRecreateGoesDark(t *testing.T) {
 		t.Errorf("Act() = %+v, want an unknown outcome", o)
 	}
 	s.env = direct
-	p.Target[slices.IndexFunc(p.Target, func(kv steps.KV) bool { return kv.Key == keyServer })].Value = s.lab.URL() // the proxy has gone
+	p.Target[slices.IndexFunc(p.Target, func(kv steps.KV) bool { return kv.Key == act.KeyServer })].Value = s.lab.URL() // the proxy has gone
 	found, err := s.gate("kube/recreate").(steps.Finder).Find(t.Context(), slices.Concat(p.Target, p.Shown), in, &scrap{})
 	if err != nil || found.Result != steps.Failed || !strings.Contains(found.Response, "nothing was made in its place") {
 		t.Errorf("Find() = %+v, %v", found, err)

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"handrail/steps"
+	"handrail/steps/cluster"
+	"handrail/steps/kube/act"
 	"handrail/steps/kube/patch"
 )
 
@@ -21,7 +23,7 @@ func TestPatch(t *testing.T) {
 	if p.Phrase != "patch configmap/"+s.ns.Name+"/flags" || len(p.Owes) != 1 || p.Owes[0].Kind != "reconcile" {
 		t.Errorf("phrase = %q, owes = %v", p.Phrase, p.Owes)
 	}
-	for _, want := range []string{`"path":"/metadata/uid","value":"` + uid, later, `{"op":"test","path":"/data/mode","value":"a \u003cb\u003e \u0026 'c'"}`} {
+	for _, want := range []string{`"path":"/metadata/uid","value":"` + uid, act.Later, `{"op":"test","path":"/data/mode","value":"a \u003cb\u003e \u0026 'c'"}`} {
 		if !strings.Contains(p.Request, want) {
 			t.Errorf("request = %s, want %s", p.Request, want)
 		}
@@ -36,7 +38,7 @@ func TestPatch(t *testing.T) {
 	if got["mode"] != "on" || got["more"] != "1" || got["keep"] != "x" {
 		t.Errorf("data = %v", got)
 	}
-	if w := s.writes(); len(w) != 1 || w[0].Verb != "patch" || w[0].ID != steps.Find(o.After, keyAudit) {
+	if w := s.writes(); len(w) != 1 || w[0].Verb != "patch" || w[0].ID != steps.Find(o.After, act.KeyAudit) {
 		t.Errorf("writes = %+v", w)
 	}
 	s.refused("kube/patch", changeIn("configmap", "flags", uid, "patch", `[{op: replace, path: /data/mode, value: "on"}]`), "would change nothing")
@@ -65,7 +67,7 @@ func TestPatchRefuses(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	cm := s.make(thingMade{resource: "configmaps", name: "flags", labels: map[string]string{"app": "a"}})
-	s.must("POST", s.at("", "secrets", ""), asJSON, `{"metadata":{"name":"keys"},"stringData":{"a":"b"}}`)
+	s.must("POST", s.at("", "secrets", ""), cluster.AsJSON, `{"metadata":{"name":"keys"},"stringData":{"a":"b"}}`)
 	secret := s.now(s.at("", "secrets", "keys"))["metadata"].(map[string]any)["uid"].(string)
 	dep := s.born("apps", "deployments", deployment("web", nil))
 	for _, tc := range []struct{ resource, name, uid, ops, why, cure string }{

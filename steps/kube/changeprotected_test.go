@@ -13,6 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"handrail/steps"
+	"handrail/steps/cluster"
+	"handrail/steps/kube/act"
 )
 
 // teamMarkers are what a team wrote into its file.
@@ -162,7 +164,7 @@ func (s *stage) said(path string) string {
 			delete(meta, "annotations")
 		}
 	}
-	b, err := compact(m)
+	b, err := act.Compact(m)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -244,7 +246,7 @@ func TestNoSelectorNoPattern(t *testing.T) {
 				continue
 			}
 			for _, many := range []string{"*", "web-*", "a,b", "a b", "app=web", "", "a/b", "--all", "web?", "[a-z]"} {
-				if matches(f.Pattern, many) {
+				if cluster.Matches(f.Pattern, many) {
 					t.Errorf("%s takes the name %q", k.Name, many)
 				}
 			}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"handrail/steps"
+	"handrail/steps/cluster"
+	"handrail/steps/kube/act"
 	"handrail/steps/kube/patch"
 )
 
@@ -54,7 +56,7 @@ func TestRecreate(t *testing.T) {
 	role, _ := patch.Get(got, "/roleRef/name")
 	label, _ := patch.Get(got, "/metadata/labels/app")
 	again, _ := patch.Get(got, "/metadata/uid")
-	if role != "migrate-v2" || label != "a" || again == uid || steps.Find(o.After, keyUID) != again {
+	if role != "migrate-v2" || label != "a" || again == uid || steps.Find(o.After, act.KeyUID) != again {
 		t.Errorf("made again = %v, after = %v", got, o.After)
 	}
 	w := s.writes()
@@ -62,7 +64,7 @@ func TestRecreate(t *testing.T) {
 		t.Errorf("writes = %+v", w)
 	}
 	for _, e := range w {
-		if !slices.Contains(o.After, steps.KV{Key: keyAudit, Value: e.ID}) {
+		if !slices.Contains(o.After, steps.KV{Key: act.KeyAudit, Value: e.ID}) {
 			t.Errorf("the outcome does not name the request %s (%s): %v", e.ID, e.Verb, o.After)
 		}
 	}
@@ -135,7 +137,7 @@ func TestRecreatePutsBack(t *testing.T) {
 	g := s.gate("kube/recreate")
 	armed := s.preview(g, in)
 	a := s.confirm(armed, armed.Digest("i", "s"))
-	s.must("DELETE", s.at(rbacAPI, "roles", "migrate-v2"), asJSON, "{}") // between preview and act
+	s.must("DELETE", s.at(rbacAPI, "roles", "migrate-v2"), cluster.AsJSON, "{}") // between preview and act
 	o, err := g.Act(t.Context(), a, &scrap{})
 	if err != nil || o.Result != steps.Failed || !strings.Contains(o.Response, "The old content is back") || !strings.Contains(o.Response, "second half failed") {
 		t.Fatalf("Act() = %+v, %v", o, err)
@@ -151,12 +153,12 @@ func TestRecreatePutsBack(t *testing.T) {
 		t.Errorf("Find() = %+v, %v", found, err)
 	}
 	// And where a program died between the two halves.
-	s.must("DELETE", s.at(rbacAPI, "rolebindings", "migrate"), asJSON, "{}")
+	s.must("DELETE", s.at(rbacAPI, "rolebindings", "migrate"), cluster.AsJSON, "{}")
 	found, err = g.(steps.Finder).Find(t.Context(), append(armed.Target, armed.Shown...), in, &scrap{})
 	if err != nil || found.Result != steps.Failed || !strings.Contains(found.Response, "first half took effect") {
 		t.Errorf("Find() = %+v, %v", found, err)
 	}
-	if code, _ := s.raw("GET", s.at(rbacAPI, "rolebindings", "migrate"), asJSON, ""); code != http.StatusNotFound {
+	if code, _ := s.raw("GET", s.at(rbacAPI, "rolebindings", "migrate"), cluster.AsJSON, ""); code != http.StatusNotFound {
 		t.Errorf("a look made something: %d", code)
 	}
 }

@@ -8,9 +8,12 @@ import (
 	"testing"
 
 	"handrail/steps"
+	"handrail/steps/cluster"
+	"handrail/steps/kube/act"
+	kubeowner "handrail/steps/kube/owner"
 )
 
-const rbacV1 = rbacGroup + "/v1"
+const rbacV1 = cluster.RBACGroup + "/v1"
 
 // arm previews a change of a ConfigMap as whoever env is.
 func (w *keepersWorld) arm(env steps.Env, name string) (steps.Gater, steps.Preview) {
@@ -46,7 +49,7 @@ func (w *keepersWorld) grant(account, kind, role string, rules ...fields) {
 	}
 	w.create(w.in(rbacV1, "rolebindings", ""), fields{"metadata": fields{"name": account + "-" + role},
 		"subjects": []fields{{"kind": "ServiceAccount", "name": account, "namespace": w.ns}},
-		"roleRef":  fields{"apiGroup": rbacGroup, "kind": kind, "name": role}})
+		"roleRef":  fields{"apiGroup": cluster.RBACGroup, "kind": kind, "name": role}})
 }
 
 // TestUnseenMarksShut: what could be marked and was not read counts as marked,
@@ -98,12 +101,12 @@ func TestUnseenMarksShut(t *testing.T) {
 
 	// More owners than are walked, and one that no object can be.
 	var above []fields
-	for i := range mostParents + 2 {
+	for i := range kubeowner.MostParents + 2 {
 		name := fmt.Sprintf("chain-%d", i)
 		owned(name, above...)
 		above = []fields{ref("v1", "ConfigMap", w.read(w.in("", "configmaps", name)))}
 	}
-	_, p = w.arm(edits, fmt.Sprintf("chain-%d", mostParents+1))
+	_, p = w.arm(edits, fmt.Sprintf("chain-%d", kubeowner.MostParents+1))
 	w.held(p, "go on beyond 12", "ownerReferences")
 }
 
@@ -141,11 +144,11 @@ func TestUnreadMarksShut(t *testing.T) {
 					return false
 				}
 				code, real, err := w.try(http.MethodGet, path, "", nil)
-				raw, cerr := compact(real)
+				raw, cerr := act.Compact(real)
 				if err != nil || cerr != nil {
 					panic(http.ErrAbortHandler)
 				}
-				breaks()[how](rw, r, recorded{code: code, media: asJSON, body: raw})
+				breaks()[how](rw, r, recorded{code: code, media: cluster.AsJSON, body: raw})
 				return true
 			})
 			_, p := w.arm(env, "held")

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"handrail/steps"
+	"handrail/steps/cluster"
 )
 
 // TestPatchHoldsTo walks the ways in which an object that another gate is about
@@ -86,7 +87,7 @@ func TestRepairsComeInOrder(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	cron := s.make(thingMade{resource: "configmaps", name: "script"})
-	uid := s.must("POST", s.path("cronjobs", ""), asJSON, `{"metadata":{"name":"migrate"},"spec":{"suspend":true,"schedule":"0 0 1 1 *","jobTemplate":{"spec":{"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"a","image":"b"}]}}}}}}`)["metadata"].(map[string]any)["uid"].(string)
+	uid := s.must("POST", s.path("cronjobs", ""), cluster.AsJSON, `{"metadata":{"name":"migrate"},"spec":{"suspend":true,"schedule":"0 0 1 1 *","jobTemplate":{"spec":{"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"a","image":"b"}]}}}}}}`)["metadata"].(map[string]any)["uid"].(string)
 	in := func(after ...string) steps.Params {
 		p := changeIn("cronjob", "migrate", uid)
 		p["after"] = steps.StringsOf(after)

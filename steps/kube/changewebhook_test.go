@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"handrail/steps"
+	"handrail/steps/cluster"
+	"handrail/steps/kube/object"
 	"handrail/steps/kube/patch"
 )
 
@@ -13,7 +15,7 @@ import (
 func (s *stage) hook(kind, name, policy string) string {
 	s.t.Helper()
 	path := "/apis/admissionregistration.k8s.io/v1/" + kind
-	m := s.must("POST", path, asJSON, fmt.Sprintf(`{"metadata":{"name":%q,"labels":{"app.kubernetes.io/managed-by":"policy-operator"}},"webhooks":[
+	m := s.must("POST", path, cluster.AsJSON, fmt.Sprintf(`{"metadata":{"name":%q,"labels":{"app.kubernetes.io/managed-by":"policy-operator"}},"webhooks":[
 		{"name":"first.policy.example","rules":[{"operations":["CREATE"],"apiGroups":["nobody.example"],"apiVersions":["v1"],"resources":["things"]}],
 		 "clientConfig":{"url":"https://127.0.0.1:1/first"},"sideEffects":"None","admissionReviewVersions":["v1"],"failurePolicy":%q},
 		{"name":"second.policy.example","rules":[{"operations":["UPDATE"],"apiGroups":["nobody.example"],"apiVersions":["v1"],"resources":["things"]}],
@@ -53,7 +55,7 @@ func TestNarrowAndDeleteWebhook(t *testing.T) {
 	s.refused("kube/narrow-webhook", in("webhook", "first.policy.example", "to", "ignore"), "pass already")
 	for i, hook := range []string{"first", "second"} {
 		s.acts("kube/narrow-webhook", in("webhook", hook+".policy.example", "to", "exclude", "exclude", s.ns.Name), steps.Done)
-		if got := shownValue(at(fmt.Sprintf("/webhooks/%d/namespaceSelector", i))); !strings.Contains(got, s.ns.Name) || (i == 1) != strings.Contains(got, "Exists") {
+		if got := object.ShowValue(at(fmt.Sprintf("/webhooks/%d/namespaceSelector", i))); !strings.Contains(got, s.ns.Name) || (i == 1) != strings.Contains(got, "Exists") {
 			t.Errorf("selector of %s = %s", hook, got)
 		}
 	}

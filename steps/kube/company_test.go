@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"handrail/steps"
+	"handrail/steps/cluster"
 )
 
 // TestOwnersReachThePreview finds who would make the object again.
 func TestOwnersReachThePreview(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	cron := s.must("POST", s.path("cronjobs", ""), asJSON, `{"metadata":{"name":"nightly"},"spec":{"schedule":"0 0 1 1 *","jobTemplate":{"spec":{"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"a","image":"b"}]}}}}}}`)
+	cron := s.must("POST", s.path("cronjobs", ""), cluster.AsJSON, `{"metadata":{"name":"nightly"},"spec":{"schedule":"0 0 1 1 *","jobTemplate":{"spec":{"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"a","image":"b"}]}}}}}}`)
 	owner := []any{map[string]any{"apiVersion": "batch/v1", "kind": "CronJob", "name": "nightly", "uid": cron["metadata"].(map[string]any)["uid"], "controller": true}}
 	held := s.make(thingMade{resource: "jobs", name: "held", finalizers: []string{cleaner}, owners: owner})
 	free := s.make(thingMade{resource: "jobs", name: "free", owners: owner})
@@ -35,11 +36,11 @@ func TestAdmissionThatAddsIsRefused(t *testing.T) {
 	uid := s.make(thingMade{resource: "configmaps", name: "held", finalizers: []string{cleaner}})
 	const api = "/apis/admissionregistration.k8s.io/v1/"
 	name := "handrail-" + s.ns.Name
-	s.must("POST", api+"mutatingadmissionpolicies", asJSON, fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"failurePolicy":"Fail","reinvocationPolicy":"Never",
+	s.must("POST", api+"mutatingadmissionpolicies", cluster.AsJSON, fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"failurePolicy":"Fail","reinvocationPolicy":"Never",
 		"matchConstraints":{"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":%q}},"resourceRules":[{"apiGroups":[""],"apiVersions":["v1"],"operations":["UPDATE"],"resources":["configmaps"]}]},
 		"mutations":[{"patchType":"ApplyConfiguration","applyConfiguration":{"expression":"Object{data: {\"touched\": \"yes\"}}"}}]}}`, name, s.ns.Name))
 	t.Cleanup(func() { s.sweepAway(api + "mutatingadmissionpolicies/" + name) })
-	s.must("POST", api+"mutatingadmissionpolicybindings", asJSON, fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"policyName":%q}}`, name, name))
+	s.must("POST", api+"mutatingadmissionpolicybindings", cluster.AsJSON, fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"policyName":%q}}`, name, name))
 	t.Cleanup(func() { s.sweepAway(api + "mutatingadmissionpolicybindings/" + name) })
 	before := s.content("configmaps", "held")
 	var p steps.Preview

@@ -2,6 +2,7 @@ package kube
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,7 @@ import (
 
 	"handrail/drills/lab"
 	"handrail/steps"
+	"handrail/steps/cluster"
 )
 
 // without are the kinds that ask no cluster, or name their contexts themselves.
@@ -63,7 +65,7 @@ func TestLoadNamesTheContextsThatExist(t *testing.T) {
 		{"no file", steps.Env{Kubeconfig: file + ".not", Context: "a"}, "reading the kubeconfig"},
 		{"broken file", steps.Env{Kubeconfig: broken, Context: "a"}, "reading the kubeconfig"},
 	} {
-		if _, err := Load(tc.env); err == nil || !strings.Contains(err.Error(), tc.want) {
+		if _, err := cluster.Load(tc.env); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v, want %q", tc.name, err, tc.want)
 		}
 	}
@@ -75,12 +77,12 @@ func TestFlagsAreOfTheOwnContext(t *testing.T) {
 	t.Parallel()
 	file := kubeconfig(t, "https://one.example:6443", "a", "b")
 	env := steps.Env{Kubeconfig: file, Context: "a", Namespace: "shop", Kubectl: []string{"--server=https://two.example", "--token=x", "--user=u", "--request-timeout=3s"}}
-	own, err := Load(env.At("a"))
+	own, err := cluster.Load(env.At("a"))
 	if err != nil || own.Server != "https://two.example" {
 		t.Fatalf("own context: %q, %v", own.Server, err)
 	}
 	other := env.At("b")
-	got, err := Load(other)
+	got, err := cluster.Load(other)
 	if err != nil || got.Server != "https://one.example:6443" || got.Config.Timeout != 3*time.Second || got.Namespace != "shop" || !other.Other {
 		t.Errorf("another context: %+v, %v", got, err)
 	}
@@ -223,4 +225,23 @@ func twoLabs(t *testing.T) (file string, labs [2]*lab.Lab) {
 		t.Fatal(err)
 	}
 	return file, labs
+}
+
+// kubeconfig writes one of several contexts that lead to one server.
+func kubeconfig(t *testing.T, server string, names ...string) string {
+	t.Helper()
+	var b strings.Builder
+	current := names[0]
+	if current == "" {
+		names = names[1:]
+	}
+	fmt.Fprintf(&b, "apiVersion: v1\nkind: Config\ncurrent-context: %q\nclusters:\n- {name: c, cluster: {server: %q}}\nusers:\n- {name: u, user: {token: s3cr3t-token}}\ncontexts:\n", current, server)
+	for _, n := range names {
+		fmt.Fprintf(&b, "- {name: %q, context: {cluster: c, user: u, namespace: %q}}\n", n, "ns-"+n)
+	}
+	path := filepath.Join(t.TempDir(), "config")
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }

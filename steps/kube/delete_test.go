@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"handrail/steps"
+	"handrail/steps/cluster"
+	"handrail/steps/kube/act"
+	"handrail/steps/kube/report"
 )
 
 // TestDelete deletes one object by name, UID and version; its children go in the
@@ -25,7 +28,7 @@ func TestDelete(t *testing.T) {
 	if len(armed.Diff) != 2 || !strings.Contains(armed.Diff[0], uid) || armed.Diff[1] != "- configmap/child, in the background" {
 		t.Errorf("diff = %q", armed.Diff)
 	}
-	if !strings.Contains(armed.Request, `"preconditions":{"uid":"`+uid+`","resourceVersion":"`+later+`"},"propagationPolicy":"Background"`) {
+	if !strings.Contains(armed.Request, `"preconditions":{"uid":"`+uid+`","resourceVersion":"`+act.Later+`"},"propagationPolicy":"Background"`) {
 		t.Errorf("request = %s", armed.Request)
 	}
 	if !strings.Contains(armed.Command, "delete --raw /apis/batch/v1/") || !strings.Contains(armed.Command, uid) {
@@ -44,10 +47,10 @@ func TestDelete(t *testing.T) {
 	}
 	fresh := s.preview(g, in)
 	o, err := g.Act(t.Context(), s.confirm(fresh, armed.Digest("i", "s")), &scrap{})
-	if err != nil || o.Result != steps.Done || steps.Find(o.After, keyObject) != "gone" {
+	if err != nil || o.Result != steps.Done || steps.Find(o.After, act.KeyObject) != "gone" {
 		t.Fatalf("Act() = %+v, %v, want done", o, err)
 	}
-	if w := s.writes(); len(w) != 1 || w[0].Verb != "delete" || w[0].ID != steps.Find(o.After, keyAudit) {
+	if w := s.writes(); len(w) != 1 || w[0].Verb != "delete" || w[0].ID != steps.Find(o.After, act.KeyAudit) {
 		t.Errorf("writes = %+v", w)
 	}
 	if !strings.Contains(s.content("jobs", "migrate-2"), bystander) {
@@ -75,7 +78,7 @@ func TestDeleteOfAPodWaitsForItsNode(t *testing.T) {
 		t.Errorf("diff = %q", p.Diff)
 	}
 	o, err := g.Act(t.Context(), a, &scrap{})
-	if err != nil || o.Result != steps.Done || !strings.Contains(o.Response, "its node has 30 s") || steps.Find(o.After, keyDeletion) == nothing {
+	if err != nil || o.Result != steps.Done || !strings.Contains(o.Response, "its node has 30 s") || steps.Find(o.After, act.KeyDeletion) == report.Nothing {
 		t.Errorf("Act() = %+v, %v", o, err)
 	}
 	if p := s.preview(g, in); !strings.Contains(unmetText(p), "is being deleted already") {
@@ -83,5 +86,5 @@ func TestDeleteOfAPodWaitsForItsNode(t *testing.T) {
 	}
 	// A finalizer on it would not make it go at once.
 	s.raw("PATCH", s.path("pods", "web"), "application/merge-patch+json", `{"metadata":{"finalizers":null}}`)
-	s.must("DELETE", s.path("pods", "web"), asJSON, `{"gracePeriodSeconds":0}`)
+	s.must("DELETE", s.path("pods", "web"), cluster.AsJSON, `{"gracePeriodSeconds":0}`)
 }

@@ -13,6 +13,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"handrail/steps"
+	"handrail/steps/cluster"
+	"handrail/steps/kube/act"
 )
 
 // refusedBy holds a preview to one floor: it refuses, says how to meet it, and
@@ -112,7 +114,7 @@ func TestStripFloors(t *testing.T) {
 	t.Run("namespace", func(t *testing.T) {
 		s := *s
 		s.t = t
-		ns := s.must("GET", "/api/v1/namespaces/"+s.ns.Name, asJSON, "")["metadata"].(map[string]any)
+		ns := s.must("GET", "/api/v1/namespaces/"+s.ns.Name, cluster.AsJSON, "")["metadata"].(map[string]any)
 		in := s.stripParams("namespace", s.ns.Name, ns["uid"].(string))
 		s.refusedBy(s.preview(g, in), "A namespace is never stripped")
 		s.refusedBy(s.preview(gateOf("kube/delete", s.env), deleteParams("ns", s.ns.Name, ns["uid"].(string))), "takes everything inside it")
@@ -133,9 +135,9 @@ func TestStripFloors(t *testing.T) {
 func (s *stage) runs(name string) {
 	s.t.Helper()
 	path := "/apis/apps/v1/namespaces/" + s.ns.Name + "/deployments"
-	s.must("POST", path, asJSON, fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"paused":true,"replicas":1,"selector":{"matchLabels":{"app":%q}},
+	s.must("POST", path, cluster.AsJSON, fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"paused":true,"replicas":1,"selector":{"matchLabels":{"app":%q}},
 		"template":{"metadata":{"labels":{"app":%q}},"spec":{"containers":[{"name":"a","image":"b"}]}}}}`, name, name, name))
-	s.must("POST", "/api/v1/namespaces/"+s.ns.Name+"/pods", asJSON, fmt.Sprintf(`{"metadata":{"name":%q,"labels":{"app":%q}},"spec":{"nodeName":"nowhere","containers":[{"name":"a","image":"b"}]}}`, name, name))
+	s.must("POST", "/api/v1/namespaces/"+s.ns.Name+"/pods", cluster.AsJSON, fmt.Sprintf(`{"metadata":{"name":%q,"labels":{"app":%q}},"spec":{"nodeName":"nowhere","containers":[{"name":"a","image":"b"}]}}`, name, name))
 	for { // the controller writes the status too
 		m := s.must("PATCH", path+"/"+name+"/status", "application/merge-patch+json", `{"status":{"observedGeneration":9,"replicas":1,"readyReplicas":1,"availableReplicas":1}}`)
 		if m["status"].(map[string]any)["readyReplicas"] == 1.0 {
@@ -155,7 +157,7 @@ func TestDeleteFloors(t *testing.T) {
 	s.refusedBy(s.preview(g, deleteParams("job", "held", held)), "is being deleted already")
 	s.refusedBy(s.preview(g, deleteParams("job", "nobody", held)), "is not there")
 	// What the control plane takes away by itself is no reason to refuse.
-	code, b := s.raw("POST", s.path("persistentvolumeclaims", ""), asJSON, `{"metadata":{"name":"data"},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}}`)
+	code, b := s.raw("POST", s.path("persistentvolumeclaims", ""), cluster.AsJSON, `{"metadata":{"name":"data"},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}}`)
 	if code != http.StatusCreated {
 		t.Fatalf("%d %s", code, b)
 	}
@@ -181,11 +183,11 @@ func TestDeleteFloors(t *testing.T) {
 func (s *stage) reader() steps.Env {
 	s.t.Helper()
 	ns := s.ns.Name
-	s.must("POST", "/api/v1/namespaces/"+ns+"/serviceaccounts", asJSON, `{"metadata":{"name":"reader"}}`)
-	s.must("POST", "/apis/rbac.authorization.k8s.io/v1/namespaces/"+ns+"/roles", asJSON, `{"metadata":{"name":"reader"},"rules":[{"apiGroups":["*"],"resources":["*"],"verbs":["get","list"]}]}`)
-	s.must("POST", "/apis/rbac.authorization.k8s.io/v1/namespaces/"+ns+"/rolebindings", asJSON, fmt.Sprintf(
+	s.must("POST", "/api/v1/namespaces/"+ns+"/serviceaccounts", cluster.AsJSON, `{"metadata":{"name":"reader"}}`)
+	s.must("POST", "/apis/rbac.authorization.k8s.io/v1/namespaces/"+ns+"/roles", cluster.AsJSON, `{"metadata":{"name":"reader"},"rules":[{"apiGroups":["*"],"resources":["*"],"verbs":["get","list"]}]}`)
+	s.must("POST", "/apis/rbac.authorization.k8s.io/v1/namespaces/"+ns+"/rolebindings", cluster.AsJSON, fmt.Sprintf(
 		`{"metadata":{"name":"reader"},"subjects":[{"kind":"ServiceAccount","name":"reader","namespace":%q}],"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"Role","name":"reader"}}`, ns))
-	m := s.must("POST", "/api/v1/namespaces/"+ns+"/serviceaccounts/reader/token", asJSON, `{"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","spec":{"expirationSeconds":3600}}`)
+	m := s.must("POST", "/api/v1/namespaces/"+ns+"/serviceaccounts/reader/token", cluster.AsJSON, `{"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","spec":{"expirationSeconds":3600}}`)
 	return s.as(m["status"].(map[string]any)["token"].(string), s.lab.URL(), nil)
 }
 
@@ -241,7 +243,7 @@ func TestDenied(t *testing.T) {
 	if !strings.Contains(p.Unmet[0].Cure, "right to patch") {
 		t.Errorf("cure = %q", p.Unmet[0].Cure)
 	}
-	if got := steps.Find(p.Target, keyCluster); !strings.Contains(got, "forbidden") {
+	if got := steps.Find(p.Target, act.KeyCluster); !strings.Contains(got, "forbidden") {
 		t.Errorf("cluster = %q", got)
 	}
 	s.refusedBy(s.preview(del, deleteParams("job", "other", other)), "cannot delete resource")

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"handrail/steps"
+	"handrail/steps/cluster"
+	"handrail/steps/kube/act"
 	"handrail/steps/kube/patch"
 )
 
@@ -124,7 +126,7 @@ func (g *gateFaults) serve(rw http.ResponseWriter, r *http.Request) bool {
 	if !hit {
 		return false
 	}
-	real := recorded{code: 200, media: asJSON, body: []byte(`{"kind":"Status","apiVersion":"v1"}`)}
+	real := recorded{code: 200, media: cluster.AsJSON, body: []byte(`{"kind":"Status","apiVersion":"v1"}`)}
 	if forward || !write {
 		if real, err = (&tape{w: g.w}).fetch(r, body); err != nil {
 			panic(http.ErrAbortHandler)
@@ -386,7 +388,7 @@ func (h *hunt) show(in steps.Params, mark string, nth int, how string, want step
 	case err != nil || len(p.Unmet) > 0:
 	case mark != "":
 		t.Errorf("%s at show %d, %s: the gate of a protected object is open", how, nth, key)
-	case strings.HasSuffix(key, "/kube-system") && how == "denied" && steps.Find(p.Target, keyCluster) == "unknown (forbidden)":
+	case strings.HasSuffix(key, "/kube-system") && how == "denied" && steps.Find(p.Target, act.KeyCluster) == "unknown (forbidden)":
 	case p.Digest("i", "s") != want.Digest("i", "s") || p.Phrase != want.Phrase:
 		t.Errorf("%s at show %d, %s: it shows %+v, and %+v without the fault", how, nth, key, p, want)
 	}

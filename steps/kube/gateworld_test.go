@@ -17,6 +17,7 @@ import (
 
 	"handrail/drills/lab"
 	"handrail/steps"
+	"handrail/steps/cluster"
 )
 
 const (
@@ -160,14 +161,14 @@ func (th thingMade) body() string {
 // make creates an object and returns its UID.
 func (s *stage) make(th thingMade) string {
 	s.t.Helper()
-	m := s.must("POST", s.path(th.resource, ""), asJSON, th.body())
+	m := s.must("POST", s.path(th.resource, ""), cluster.AsJSON, th.body())
 	return m["metadata"].(map[string]any)["uid"].(string)
 }
 
 // condemn asks for the deletion of an object.
 func (s *stage) condemn(resource, name string) {
 	s.t.Helper()
-	s.must("DELETE", s.path(resource, name), asJSON, `{"propagationPolicy":"Background"}`)
+	s.must("DELETE", s.path(resource, name), cluster.AsJSON, `{"propagationPolicy":"Background"}`)
 }
 
 // merge changes an object as somebody else would.
@@ -186,8 +187,8 @@ func (s *stage) finalizers(resource, name string, all ...string) {
 func (s *stage) gone(resource, name string) {
 	s.t.Helper()
 	s.raw("PATCH", s.path(resource, name), "application/merge-patch+json", `{"metadata":{"finalizers":null}}`)
-	s.raw("DELETE", s.path(resource, name), asJSON, `{"propagationPolicy":"Background"}`)
-	if code, b := s.raw("GET", s.path(resource, name), asJSON, ""); code != http.StatusNotFound {
+	s.raw("DELETE", s.path(resource, name), cluster.AsJSON, `{"propagationPolicy":"Background"}`)
+	if code, b := s.raw("GET", s.path(resource, name), cluster.AsJSON, ""); code != http.StatusNotFound {
 		s.t.Fatalf("%s/%s: %d %s, want it gone", resource, name, code, b)
 	}
 }
@@ -195,7 +196,7 @@ func (s *stage) gone(resource, name string) {
 // content is what an object says, without what a controller keeps of it.
 func (s *stage) content(resource, name string) string {
 	s.t.Helper()
-	code, b := s.raw("GET", s.path(resource, name), asJSON, "")
+	code, b := s.raw("GET", s.path(resource, name), cluster.AsJSON, "")
 	if code == http.StatusNotFound {
 		return "gone"
 	}
@@ -224,9 +225,9 @@ func (s *stage) stripParams(resource, name, uid string) steps.Params {
 	}
 	s.t.Helper()
 	path := "/apis/apps/v1/namespaces/" + s.ns.Name + "/deployments"
-	if code, _ := s.raw("GET", path+"/hook-cleaner", asJSON, ""); code == http.StatusNotFound {
-		s.raw("POST", path, asJSON, `{"metadata":{"name":"hook-cleaner"},"spec":{"replicas":0,"selector":{"matchLabels":{"app":"hook-cleaner"}},"template":{"metadata":{"labels":{"app":"hook-cleaner"}},"spec":{"containers":[{"name":"a","image":"hook-cleaner:1","args":["--finalizer=`+cleaner+`"]}]}}}}`)
-		numbered(s.t, func() map[string]any { return s.must("GET", path+"/hook-cleaner", asJSON, "") })
+	if code, _ := s.raw("GET", path+"/hook-cleaner", cluster.AsJSON, ""); code == http.StatusNotFound {
+		s.raw("POST", path, cluster.AsJSON, `{"metadata":{"name":"hook-cleaner"},"spec":{"replicas":0,"selector":{"matchLabels":{"app":"hook-cleaner"}},"template":{"metadata":{"labels":{"app":"hook-cleaner"}},"spec":{"containers":[{"name":"a","image":"hook-cleaner:1","args":["--finalizer=`+cleaner+`"]}]}}}}`)
+		numbered(s.t, func() map[string]any { return s.must("GET", path+"/hook-cleaner", cluster.AsJSON, "") })
 	}
 	return in
 }

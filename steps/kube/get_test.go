@@ -13,6 +13,9 @@ import (
 
 	"handrail/evidence"
 	"handrail/steps"
+	"handrail/steps/cluster"
+	"handrail/steps/kube/object"
+	"handrail/steps/kube/report"
 )
 
 type m = map[string]any
@@ -32,7 +35,7 @@ func TestGet(t *testing.T) {
 	made := w.robot(http.MethodPost, base+"/configmaps", configMap("held", m{
 		"finalizers":  []string{"example.com/b", "example.com/a"},
 		"labels":      m{"app": "web"},
-		"annotations": m{lastApplied: "{}", "note": strings.Repeat("x", 1000)},
+		"annotations": m{object.LastApplied: "{}", "note": strings.Repeat("x", 1000)},
 	}))
 	uid := made["metadata"].(m)["uid"].(string)
 	before, sink := w.probe("kube/get", what("resource", "cm", "name", "held"))
@@ -45,7 +48,7 @@ func TestGet(t *testing.T) {
 		t.Errorf("finalizers = %q, want them in the order of the object", got)
 	}
 	notes := f["annotations"].Table()
-	if _, ok := notes[lastApplied]; ok || len(notes["note"]) > longestValue+3 {
+	if _, ok := notes[object.LastApplied]; ok || len(notes["note"]) > report.LongestValue+3 {
 		t.Errorf("annotations = %v, want no copy of kubectl and short values", notes)
 	}
 	if age := f["age"]; !age.Known() || age.Duration() < 0 || age.Duration() > time.Hour {
@@ -69,7 +72,7 @@ func TestGet(t *testing.T) {
 	w.robot(http.MethodPatch, base+"/configmaps/held", m{"metadata": m{"finalizers": nil}})
 	absent, sink := w.probe("kube/get", what("resource", "configmaps", "name", "held"))
 	for name, v := range absent.Facts {
-		if name == "exists" && (!v.Known() || v.Bool()) || name != "exists" && (v.Known() || v.Why() != notThere) {
+		if name == "exists" && (!v.Known() || v.Bool()) || name != "exists" && (v.Known() || v.Why() != report.NotThere) {
 			t.Errorf("of an absent object %s = %v %s", name, v.Text(), v.Why())
 		}
 	}
@@ -115,7 +118,7 @@ func TestSecret(t *testing.T) {
 	w := newReadsWorld(t)
 	base := "/api/v1/namespaces/" + w.ns.Name + "/secrets"
 	const value = "aHVudGVyMg==" // hunter2
-	w.robot(http.MethodPost, base, m{"metadata": m{"name": "s", "annotations": m{lastApplied: `{"data":{"p":"` + value + `"}}`}}, "data": m{"p": value}})
+	w.robot(http.MethodPost, base, m{"metadata": m{"name": "s", "annotations": m{object.LastApplied: `{"data":{"p":"` + value + `"}}`}}, "data": m{"p": value}})
 	obs, _ := w.probe("kube/get", what("resource", "secret", "name", "s"))
 	list, sink := w.probe("kube/list", what("resource", "secrets", "read", "metadata"))
 	for _, o := range []steps.Observation{obs, list} {
@@ -169,7 +172,7 @@ func TestGetUnknownKind(t *testing.T) {
 	t.Parallel()
 	w := newReadsWorld(t)
 	_, err := readsProbe(t.Context(), w.env, "kube/get", what("resource", "nosuchkinds", "name", "x"), newReadsSink())
-	if !errors.Is(err, errNoKind) || errors.Is(err, errAbsent) {
+	if !errors.Is(err, cluster.ErrNoKind) || errors.Is(err, cluster.ErrAbsent) {
 		t.Errorf("error = %v, want errNoKind", err)
 	}
 }

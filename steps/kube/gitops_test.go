@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"handrail/steps/kube/owner"
 )
 
 const (
@@ -56,8 +58,8 @@ func TestArgo(t *testing.T) {
 	w.app("empty", nil, auto(fields{}))
 	w.app("off", nil, auto(fields{"enabled": false, "selfHeal": true}))
 	w.app("manual", nil, nil)
-	w.app("skipped", fields{"annotations": fields{argoSkip: "true"}}, auto(fields{}))
-	w.app("unskipped", fields{"annotations": fields{argoSkip: "false"}}, auto(fields{}))
+	w.app("skipped", fields{"annotations": fields{owner.ArgoSkip: "true"}}, auto(fields{}))
+	w.app("unskipped", fields{"annotations": fields{owner.ArgoSkip: "false"}}, auto(fields{}))
 	undoes := w.appSet("undoes", nil)
 	keeps := w.appSet("keeps", fields{"syncPolicy": fields{"applicationsSync": "create-only"}})
 	ignores := w.appSet("ignores", fields{"ignoreApplicationDifferences": []fields{{"jsonPointers": []string{"/spec/syncPolicy"}}}})
@@ -66,8 +68,8 @@ func TestArgo(t *testing.T) {
 		w.app(name, fields{"ownerReferences": []fields{ref("argoproj.io/v1alpha1", "ApplicationSet", set)}}, auto(fields{"enabled": false}))
 	}
 	for app, want := range map[string]string{
-		"on": pausedNo, "empty": pausedNo, "off": pausedYes, "manual": pausedYes, "skipped": pausedYes, "unskipped": pausedNo,
-		"undone": pausedUnknown, "kept": pausedYes, "ignored": pausedYes, "not-ignored": pausedUnknown, "absent": pausedUnknown,
+		"on": owner.PausedNo, "empty": owner.PausedNo, "off": owner.PausedYes, "manual": owner.PausedYes, "skipped": owner.PausedYes, "unskipped": owner.PausedNo,
+		"undone": owner.PausedUnknown, "kept": owner.PausedYes, "ignored": owner.PausedYes, "not-ignored": owner.PausedUnknown, "absent": owner.PausedUnknown,
 	} {
 		w.tracked("of-"+app, app, "")
 		wantOwners(w, w.env, "cm", "of-"+app, map[string]string{"argocd application " + w.ns + "/" + app: want})
@@ -90,10 +92,10 @@ func TestArgo(t *testing.T) {
 	// list them all can say that there is none.
 	w.create(w.in("", "configmaps", ""), fields{"metadata": fields{"name": "plain", "annotations": fields{
 		"argocd.argoproj.io/tracking-id": "off:/ConfigMap:" + w.ns + "/plain"}}})
-	wantOwners(w, w.root(), "cm", "plain", map[string]string{"argocd application " + w.ns + "/off": pausedYes})
-	wantOwners(w, w.env, "cm", "plain", map[string]string{"argocd application off": pausedUnknown})
+	wantOwners(w, w.root(), "cm", "plain", map[string]string{"argocd application " + w.ns + "/off": owner.PausedYes})
+	wantOwners(w, w.env, "cm", "plain", map[string]string{"argocd application off": owner.PausedUnknown})
 	blind := w.limited("blind", may("", "configmaps", "get"))
-	wantOwners(w, blind, "cm", "of-off", map[string]string{"argocd application " + w.ns + "/off": pausedUnknown})
+	wantOwners(w, blind, "cm", "of-off", map[string]string{"argocd application " + w.ns + "/off": owner.PausedUnknown})
 }
 
 // TestArgoLabel: nearly every chart sets it, so that it is a lead alone.
@@ -118,12 +120,12 @@ func TestArgoLabel(t *testing.T) {
 	}{
 		{`{}`, "of-app", map[string]string{}},
 		{`{"application.resourceTrackingMethod":"annotation"}`, "of-app", map[string]string{}},
-		{`{"application.resourceTrackingMethod":"label"}`, "of-app", map[string]string{app: pausedYes}},
-		{`{"application.resourceTrackingMethod":"annotation+label"}`, "of-app", map[string]string{app: pausedYes}},
+		{`{"application.resourceTrackingMethod":"label"}`, "of-app", map[string]string{app: owner.PausedYes}},
+		{`{"application.resourceTrackingMethod":"annotation+label"}`, "of-app", map[string]string{app: owner.PausedYes}},
 		{`{"application.resourceTrackingMethod":"label","application.instanceLabelKey":"example.com/x"}`, "of-app", map[string]string{}},
 		{`{"application.resourceTrackingMethod":"label"}`, "own", map[string]string{}},
 		{`{"application.resourceTrackingMethod":"label","application.instanceLabelKey":"argocd.argoproj.io/instance"}`, "own",
-			map[string]string{"argocd application no-app-" + w.ns: pausedUnknown}},
+			map[string]string{"argocd application no-app-" + w.ns: owner.PausedUnknown}},
 	} {
 		env := w.front(func(rw http.ResponseWriter, r *http.Request) bool {
 			if r.URL.Path != "/api/v1/namespaces/argocd/configmaps/argocd-cm" {
@@ -166,22 +168,22 @@ func TestFlux(t *testing.T) {
 			"labels": fields{group + "/name": by, group + "/namespace": w.ns}}})
 	}
 	for by, want := range map[string]map[string]string{
-		"running":   {"kustomization " + w.ns + "/running": pausedNo},
-		"suspended": {"kustomization " + w.ns + "/suspended": pausedYes},
-		"listing":   {"kustomization " + w.ns + "/listing": pausedNo},
+		"running":   {"kustomization " + w.ns + "/running": owner.PausedNo},
+		"suspended": {"kustomization " + w.ns + "/suspended": owner.PausedYes},
+		"listing":   {"kustomization " + w.ns + "/listing": owner.PausedNo},
 		"other":     {},
-		"absent":    {"kustomization " + w.ns + "/absent": pausedUnknown},
+		"absent":    {"kustomization " + w.ns + "/absent": owner.PausedUnknown},
 	} {
 		configMap("of-"+by, "kustomize.toolkit.fluxcd.io", by, nil)
 		wantOwners(w, w.env, "cm", "of-"+by, want)
 	}
 	configMap("left-alone", "kustomize.toolkit.fluxcd.io", "running", fields{"kustomize.toolkit.fluxcd.io" + "/reconcile": "disabled"})
-	wantOwners(w, w.env, "cm", "left-alone", map[string]string{"kustomization " + w.ns + "/running": pausedYes})
+	wantOwners(w, w.env, "cm", "left-alone", map[string]string{"kustomization " + w.ns + "/running": owner.PausedYes})
 	configMap("of-chart", "helm.toolkit.fluxcd.io", "chart", nil)
-	wantOwners(w, w.env, "cm", "of-chart", map[string]string{"helmrelease " + w.ns + "/chart": pausedYes})
+	wantOwners(w, w.env, "cm", "of-chart", map[string]string{"helmrelease " + w.ns + "/chart": owner.PausedYes})
 	wantFinding(t, w.probe(w.env, "kube/owners", "cm", "of-other"), "labels were copied")
 	blind := w.limited("blind", may("", "configmaps", "get"))
-	wantOwners(w, blind, "cm", "of-suspended", map[string]string{"kustomization " + w.ns + "/suspended": pausedUnknown})
+	wantOwners(w, blind, "cm", "of-suspended", map[string]string{"kustomization " + w.ns + "/suspended": owner.PausedUnknown})
 }
 
 // TestLookalikes tells the orphan from the decoy that must not be touched.

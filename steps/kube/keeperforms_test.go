@@ -3,15 +3,17 @@ package kube
 import (
 	"encoding/json"
 	"testing"
+
+	"handrail/steps/cluster"
 )
 
-func objectFrom(tb testing.TB, in fields) object {
+func objectFrom(tb testing.TB, in fields) cluster.Object {
 	tb.Helper()
 	raw, err := json.Marshal(in)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	o, err := parseObject(raw)
+	o, err := cluster.ParseObject(raw)
 	if err != nil {
 		tb.Fatal(err)
 	}

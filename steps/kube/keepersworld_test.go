@@ -20,6 +20,7 @@ import (
 
 	"handrail/drills/lab"
 	"handrail/steps"
+	"handrail/steps/cluster"
 )
 
 // fields is a part of an object.
@@ -99,9 +100,9 @@ func (w *keepersWorld) root() steps.Env {
 	return env
 }
 
-func (w *keepersWorld) client(env steps.Env) *client {
+func (w *keepersWorld) client(env steps.Env) *cluster.Client {
 	w.t.Helper()
-	c, err := connect(env, keepersSink{})
+	c, err := cluster.Connect(env, keepersSink{})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -203,17 +204,17 @@ func (w *keepersWorld) in(group, plural, name string) string {
 }
 
 // seen resolves and reads one object as whoever env is.
-func (w *keepersWorld) seen(c *client, what, name string) (target, object) {
+func (w *keepersWorld) seen(c *cluster.Client, what, name string) (cluster.Target, cluster.Object) {
 	w.t.Helper()
-	r, err := c.find(w.t.Context(), what)
+	r, err := c.Find(w.t.Context(), what)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	t := target{resource: r, name: name}
-	if r.namespaced {
-		t.namespace = w.ns
+	t := cluster.Target{Resource: r, Name: name}
+	if r.Namespaced {
+		t.Namespace = w.ns
 	}
-	o, err := c.get(w.t.Context(), r, t.namespace, name)
+	o, err := c.Get(w.t.Context(), r, t.Namespace, name)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -4,15 +4,26 @@ import (
 	"slices"
 
 	"handrail/steps"
+	"handrail/steps/kube/alike"
+	"handrail/steps/kube/blame"
+	"handrail/steps/kube/catch"
+	"handrail/steps/kube/change"
+	"handrail/steps/kube/contexts"
+	"handrail/steps/kube/object"
+	"handrail/steps/kube/owner"
+	"handrail/steps/kube/stuck"
+	"handrail/steps/kube/sweep"
+	"handrail/steps/kube/workload"
+	"handrail/steps/kube/writers"
 )
 
 // Kinds returns the step kinds of this world.
 func Kinds() []steps.Kind {
-	return anywhere(slices.Concat(
-		[]steps.Kind{contextsKind(), orderKind()},
-		objectKinds(), ownerKinds(), alikeKinds(),
-		blameKinds(), writerKinds(), catchKinds(),
-		stuckKinds(), sweepKinds(), workloadKinds(),
-		changeKinds(),
+	return contexts.Anywhere(slices.Concat(
+		[]steps.Kind{contexts.Kind(), workload.OrderKind()},
+		object.Kinds(), owner.Kinds(), alike.Kinds(),
+		blame.Kinds(), writers.Kinds(), catch.Kinds(),
+		stuck.Kinds(), sweep.Kinds(), workload.Kinds(),
+		change.Kinds(),
 	))
 }

@@ -12,6 +12,8 @@ import (
 
 	"handrail/drills/lab"
 	"handrail/steps"
+	"handrail/steps/cluster"
+	"handrail/steps/kube/object"
 )
 
 func (w *readsWorld) fill(ns lab.Namespace, names ...string) {
@@ -55,7 +57,7 @@ func TestListMetadata(t *testing.T) {
 	w := newReadsWorld(t)
 	w.fill(w.ns, "b", "a")
 	path := "/api/v1/namespaces/" + w.ns.Name + "/configmaps"
-	w.robot(http.MethodPost, path, configMap("held", m{"finalizers": []string{"example.com/x"}, "labels": m{"made": "here"}, "annotations": m{lastApplied: "{}", "n": "v"}}))
+	w.robot(http.MethodPost, path, configMap("held", m{"finalizers": []string{"example.com/x"}, "labels": m{"made": "here"}, "annotations": m{object.LastApplied: "{}", "n": "v"}}))
 	w.robot(http.MethodDelete, path+"/held", nil)
 	read := func() (steps.Observation, *readsSink) {
 		return w.probe("kube/list", what("resource", "configmaps", "selector", "made=here", "read", "metadata"))
@@ -71,7 +73,12 @@ func TestListMetadata(t *testing.T) {
 	if len(lines) != 3 || sink.media["list"] != steps.MediaJSON {
 		t.Fatalf("artifact = %q", lines)
 	}
-	var last item
+	var last struct {
+		Name              string            `json:"name"`
+		UID               string            `json:"uid"`
+		DeletionTimestamp string            `json:"deletionTimestamp"`
+		Annotations       map[string]string `json:"annotations"`
+	}
 	if err := json.Unmarshal([]byte(lines[2]), &last); err != nil || last.Name != "held" || last.UID == "" || last.DeletionTimestamp == "" || last.Annotations["n"] != "v" || len(last.Annotations) != 1 {
 		t.Errorf("last line = %+v, %v", last, err)
 	}
@@ -111,7 +118,7 @@ func TestListAllNamespaces(t *testing.T) {
 		}
 		w.env.Kubeconfig = operator
 		if read == "metadata" {
-			if _, err := readsProbe(t.Context(), w.env, "kube/list", what("resource", "configmaps", "all_namespaces", "true", "read", read), newReadsSink()); !isForbidden(err) {
+			if _, err := readsProbe(t.Context(), w.env, "kube/list", what("resource", "configmaps", "all_namespaces", "true", "read", read), newReadsSink()); !cluster.IsForbidden(err) {
 				t.Errorf("metadata of all namespaces without the right = %v, want it denied", err)
 			}
 			continue
@@ -213,12 +220,12 @@ func TestAllNamespacesDenied(t *testing.T) {
 		return true
 	}
 	in := what("resource", "things", "all_namespaces", "true")
-	if _, err := readsProbe(t.Context(), f.env, "kube/list", in, newReadsSink()); !isForbidden(err) {
+	if _, err := readsProbe(t.Context(), f.env, "kube/list", in, newReadsSink()); !cluster.IsForbidden(err) {
 		t.Errorf("error = %v, want it denied", err)
 	}
 	spaces = nil
 	_, err := readsProbe(t.Context(), f.env, "kube/list", in, newReadsSink())
-	if !isForbidden(err) || !strings.Contains(err.Error(), "read metadata instead") {
+	if !cluster.IsForbidden(err) || !strings.Contains(err.Error(), "read metadata instead") {
 		t.Errorf("error without the right to list namespaces = %v", err)
 	}
 }

@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"handrail/steps"
+	"handrail/steps/cluster"
+	"handrail/steps/kube/blame"
+	"handrail/steps/kube/stuck"
 )
 
 const appsV1, batchV1, leasesV1 = "apps/v1", "batch/v1", "coordination.k8s.io/v1"
@@ -113,31 +116,31 @@ func TestLiveness(t *testing.T) {
 
 	for _, tc := range []struct {
 		controller string
-		want       verdict
+		want       stuck.Verdict
 		why        string
 	}{
-		{"deployment/living", alive, "1 of 1 ready"},
-		{"deployment/" + w.ns + "/living", alive, "1 of 1 ready"},
+		{"deployment/living", stuck.Alive, "1 of 1 ready"},
+		{"deployment/" + w.ns + "/living", stuck.Alive, "1 of 1 ready"},
 		{"deploy/living", "", "want deployment"},
-		{"deployments.apps/living", alive, "ready"},
-		{"deployment/starting", unknown, "none of 1 ready"},
-		{"deployment/stopped", dead, "scaled to 0"},
-		{"deployment/absent", unknown, "is not there"},
-		{"statefulset/ordered", alive, "ready"},
-		{"statefulset/living", unknown, "of its name is still there"}, // the pod of the Deployment bears the name
-		{"daemonset/nodeless", dead, "0"},
-		{"deployment/led", alive, "renewed by led-7d9-x"}, // whatever the Deployment says
-		{"deployment/settling", unknown, "may be starting again"},
-		{"deployment/behind", alive, "renewed by behind-1"},
-		{"deployment/unled", dead, "no Lease"},
-		{"lease/beating", alive, "renewed by somebody"},
-		{"lease/silent", unknown, "last renewed"},
-		{"lease/nobody", unknown, "has no holder"},
-		{"lease/absent", unknown, "never that it is gone"},
-		{"deployment/left-over", unknown, "pod left-over-1"},
-		{"pod/left-over-1", unknown, "not ready"},
-		{"pod/absent", unknown, "is not there"},
-		{"deployment/" + elsewhere.Name + "/living", unknown, "permission denied"},
+		{"deployments.apps/living", stuck.Alive, "ready"},
+		{"deployment/starting", stuck.Unknown, "none of 1 ready"},
+		{"deployment/stopped", stuck.Dead, "scaled to 0"},
+		{"deployment/absent", stuck.Unknown, "is not there"},
+		{"statefulset/ordered", stuck.Alive, "ready"},
+		{"statefulset/living", stuck.Unknown, "of its name is still there"}, // the pod of the Deployment bears the name
+		{"daemonset/nodeless", stuck.Dead, "0"},
+		{"deployment/led", stuck.Alive, "renewed by led-7d9-x"}, // whatever the Deployment says
+		{"deployment/settling", stuck.Unknown, "may be starting again"},
+		{"deployment/behind", stuck.Alive, "renewed by behind-1"},
+		{"deployment/unled", stuck.Dead, "no Lease"},
+		{"lease/beating", stuck.Alive, "renewed by somebody"},
+		{"lease/silent", stuck.Unknown, "last renewed"},
+		{"lease/nobody", stuck.Unknown, "has no holder"},
+		{"lease/absent", stuck.Unknown, "never that it is gone"},
+		{"deployment/left-over", stuck.Unknown, "pod left-over-1"},
+		{"pod/left-over-1", stuck.Unknown, "not ready"},
+		{"pod/absent", stuck.Unknown, "is not there"},
+		{"deployment/" + elsewhere.Name + "/living", stuck.Unknown, "permission denied"},
 	} {
 		t.Run(tc.controller, func(t *testing.T) {
 			t.Parallel()
@@ -147,16 +150,16 @@ func TestLiveness(t *testing.T) {
 			if tc.controller == "deployment/settling" { // it ended just now, whenever this begins
 				w.lease("settling", "settling-1", time.Now().Add(-time.Hour-time.Minute))
 			}
-			p, err := parsePlace(tc.controller, w.ns)
+			p, err := stuck.ParsePlace(tc.controller, w.ns)
 			if tc.want == "" {
-				if !errors.Is(err, errPlace) {
+				if !errors.Is(err, stuck.ErrPlace) {
 					t.Errorf("parsePlace() = %v, want errPlace", err)
 				}
 				return
 			}
-			got, err := lookAtWorkload(t.Context(), c, p)
-			if err != nil || got.alive != tc.want || !strings.Contains(got.why, tc.why) {
-				t.Errorf("look() = %s %q, %v, want %s for %q", got.alive, got.why, err, tc.want, tc.why)
+			got, err := stuck.Look(t.Context(), c, p)
+			if err != nil || got.Alive != tc.want || !strings.Contains(got.Why, tc.why) {
+				t.Errorf("look() = %s %q, %v, want %s for %q", got.Alive, got.Why, err, tc.want, tc.why)
 			}
 		})
 	}
@@ -177,15 +180,15 @@ func TestNoSilenceProvesDeath(t *testing.T) {
 		}
 		c := w.client(env)
 		target, o := w.seen(c, "cm", "held")
-		k, err := keeperOf(t.Context(), c, target, o, "example.com/hook-cleanup", "deployment/hook-cleaner")
-		if err != nil || k.alive != unknown || !strings.Contains(k.why, steps.ErrDenied.Error()) {
-			t.Errorf("without %v: keeper() = %s %q, %v, want unknown", look[i]["resources"], k.alive, k.why, err)
+		k, err := stuck.KeeperOf(t.Context(), c, target, o, "example.com/hook-cleanup", "deployment/hook-cleaner")
+		if err != nil || k.Alive != stuck.Unknown || !strings.Contains(k.Why, steps.ErrDenied.Error()) {
+			t.Errorf("without %v: keeper() = %s %q, %v, want unknown", look[i]["resources"], k.Alive, k.Why, err)
 		}
 	}
 	c := w.client(w.limited("sees", look...))
 	target, o := w.seen(c, "cm", "held")
-	if k, err := keeperOf(t.Context(), c, target, o, "example.com/hook-cleanup", "deployment/hook-cleaner"); err != nil || k.alive != dead {
-		t.Errorf("with every right: keeper() = %s %q, %v, want dead", k.alive, k.why, err)
+	if k, err := stuck.KeeperOf(t.Context(), c, target, o, "example.com/hook-cleanup", "deployment/hook-cleaner"); err != nil || k.Alive != stuck.Dead {
+		t.Errorf("with every right: keeper() = %s %q, %v, want dead", k.Alive, k.Why, err)
 	}
 }
 
@@ -201,30 +204,30 @@ func TestKeeperIsProvenNotNamed(t *testing.T) {
 	w.freed(w.in("", "configmaps", "held"))
 	c := w.client(w.root())
 	target, o := w.seen(c, "cm", "held")
-	by := setBy(o, held)
-	if len(by) != 1 || by[0].manager != cleaner || by[0].at.IsZero() || setBy(o, domain+"/hook") != nil {
+	by := blame.SetBy(o, held)
+	if len(by) != 1 || by[0].Manager != cleaner || by[0].At.IsZero() || blame.SetBy(o, domain+"/hook") != nil {
 		t.Errorf("setBy() = %v, want %s", by, cleaner)
 	}
-	check := func(controller string, want verdict, why string) {
+	check := func(controller string, want stuck.Verdict, why string) {
 		t.Helper()
-		k, err := keeperOf(t.Context(), c, target, o, held, controller)
-		if err != nil || k.alive != want || !strings.Contains(k.why, why) {
-			t.Errorf("keeper(%q) = %s %q, %v, want %s for %q", controller, k.alive, k.why, err, want, why)
+		k, err := stuck.KeeperOf(t.Context(), c, target, o, held, controller)
+		if err != nil || k.Alive != want || !strings.Contains(k.Why, why) {
+			t.Errorf("keeper(%q) = %s %q, %v, want %s for %q", controller, k.Alive, k.Why, err, want, why)
 		}
-		if k.builtin || k.leak == "" || k.nothing {
+		if k.Builtin || k.Leak == "" || k.Nothing {
 			t.Errorf("keeper(%q) = %+v, want nothing known of what it guards", controller, k)
 		}
 	}
 	w.workload("deployments", "other", 0)
-	check("deployment/other", unknown, "nothing in the cluster ties it")
-	check("deployment/mistyped", unknown, "absence is no death: the finalizer was written by "+cleaner)
-	check("deployment/"+cleaner, unknown, "absence is no death: no Lease shows that it ran in this cluster")
-	check("", unknown, "does not know who keeps")
+	check("deployment/other", stuck.Unknown, "nothing in the cluster ties it")
+	check("deployment/mistyped", stuck.Unknown, "absence is no death: the finalizer was written by "+cleaner)
+	check("deployment/"+cleaner, stuck.Unknown, "absence is no death: no Lease shows that it ran in this cluster")
+	check("", stuck.Unknown, "does not know who keeps")
 	w.workload("statefulsets", cleaner, 0)
-	check("statefulset/"+cleaner, dead, "scaled to 0")
-	check("", unknown, "does not know who keeps")
-	if k, err := keeperOf(t.Context(), c, target, o, held, "deployment/other"); err != nil || !strings.Contains(k.leads, "statefulset/"+w.ns+"/"+cleaner+" (") {
-		t.Errorf("leads = %q, %v", k.leads, err)
+	check("statefulset/"+cleaner, stuck.Dead, "scaled to 0")
+	check("", stuck.Unknown, "does not know who keeps")
+	if k, err := stuck.KeeperOf(t.Context(), c, target, o, held, "deployment/other"); err != nil || !strings.Contains(k.Leads, "statefulset/"+w.ns+"/"+cleaner+" (") {
+		t.Errorf("leads = %q, %v", k.Leads, err)
 	}
 
 	// What is told the finalizer keeps it too, of whichever kind and wherever it is.
@@ -234,42 +237,42 @@ func TestKeeperIsProvenNotNamed(t *testing.T) {
 	cron := "/apis/" + batchV1 + "/namespaces/" + elsewhere + "/cronjobs"
 	told["spec"].(fields)["restartPolicy"] = "Never"
 	w.create(cron, fields{"metadata": fields{"name": "sweeper"}, "spec": fields{"schedule": "0 0 1 1 *", "jobTemplate": fields{"spec": fields{"template": told}}}})
-	check("statefulset/"+cleaner, dead, "scaled to 0") // in its namespace it cannot write this one
+	check("statefulset/"+cleaner, stuck.Dead, "scaled to 0") // in its namespace it cannot write this one
 	const rbacV1 = "rbac.authorization.k8s.io/v1"
 	w.create(w.in(rbacV1, "roles", ""), fields{"metadata": fields{"name": "sweeper"}, "rules": []fields{may("", "configmaps", "patch")}})
 	w.create(w.in(rbacV1, "rolebindings", ""), fields{"metadata": fields{"name": "sweeper"}, "subjects": []fields{{"kind": "ServiceAccount", "name": "default", "namespace": elsewhere}},
 		"roleRef": fields{"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "sweeper"}})
 	w.until("the right of the sweeper", func() bool {
-		allowed, _, err := c.review(t.Context(), "subjectaccessreviews", "SubjectAccessReview", "", fields{"user": "system:serviceaccount:" + elsewhere + ":default",
+		allowed, _, err := c.Review(t.Context(), "subjectaccessreviews", "SubjectAccessReview", "", fields{"user": "system:serviceaccount:" + elsewhere + ":default",
 			"resourceAttributes": fields{"verb": "patch", "resource": "configmaps", "namespace": w.ns}})
 		return err == nil && allowed
 	})
-	check("statefulset/"+cleaner, unknown, "cronjob/"+elsewhere+"/sweeper may keep it as well")
-	check("cronjob/"+elsewhere+"/sweeper", unknown, "runs now and then")
+	check("statefulset/"+cleaner, stuck.Unknown, "cronjob/"+elsewhere+"/sweeper may keep it as well")
+	check("cronjob/"+elsewhere+"/sweeper", stuck.Unknown, "runs now and then")
 	w.merge(cron+"/sweeper", fields{"spec": fields{"suspend": true}})
-	check("statefulset/"+cleaner, dead, "scaled to 0")
-	check("cronjob/"+elsewhere+"/sweeper", dead, "is suspended")
+	check("statefulset/"+cleaner, stuck.Dead, "scaled to 0")
+	check("cronjob/"+elsewhere+"/sweeper", stuck.Dead, "is suspended")
 
 	// A Pod of the same program is another install of it.
 	pods := "/api/v1/namespaces/" + elsewhere + "/pods"
 	w.create(pods, fields{"metadata": fields{"name": "second"}, "spec": podTemplate(cleaner)["spec"]})
-	check("statefulset/"+cleaner, unknown, "may keep it as well")
+	check("statefulset/"+cleaner, stuck.Unknown, "may keep it as well")
 	w.remove(pods+"/second", fields{"gracePeriodSeconds": 0})
 
 	// A Lease that is called after the finalizer lives, whatever the workload says.
 	leases := "/apis/" + leasesV1 + "/namespaces/" + elsewhere + "/leases"
 	w.create(leases, fields{"metadata": fields{"name": "9c1f." + domain}, "spec": fields{
 		"holderIdentity": "nobody-knows-1", "leaseDurationSeconds": 60, "renewTime": time.Now().UTC().Format("2006-01-02T15:04:05.000000Z07:00")}})
-	check("statefulset/"+cleaner, alive, "is renewed by nobody-knows-1")
-	check("deployment/other", alive, "is renewed by nobody-knows-1")
+	check("statefulset/"+cleaner, stuck.Alive, "is renewed by nobody-knows-1")
+	check("deployment/other", stuck.Alive, "is renewed by nobody-knows-1")
 	w.remove(leases+"/9c1f."+domain, nil)
-	check("statefulset/"+cleaner, dead, "scaled to 0")
+	check("statefulset/"+cleaner, stuck.Dead, "scaled to 0")
 
 	// One that runs is alive, whatever else was named.
 	w.merge(w.in(appsV1, "statefulsets", cleaner), fields{"spec": fields{"replicas": 1}})
 	w.started("statefulsets", cleaner)
-	check("deployment/other", alive, "statefulset/"+w.ns+"/"+cleaner+" may keep it as well")
-	check("", unknown, "does not know who keeps")
+	check("deployment/other", stuck.Alive, "statefulset/"+w.ns+"/"+cleaner+" may keep it as well")
+	check("", stuck.Unknown, "does not know who keeps")
 }
 
 // TestUninstalledKeeper: what is not there is dead only where the cluster shows
@@ -284,18 +287,18 @@ func TestUninstalledKeeper(t *testing.T) {
 	root, op := w.client(w.root()), w.client(w.env)
 	target, o := w.seen(root, "cm", "held")
 	for _, tc := range []struct {
-		c          *client
+		c          *cluster.Client
 		controller string
-		want       verdict
+		want       stuck.Verdict
 		why        string
 	}{
-		{root, "deployment/" + cleaner, dead, "it wrote the finalizer, and lease/"},
-		{root, "deployment/other", unknown, "absence is no death"},
-		{op, "deployment/" + cleaner, unknown, "cannot be looked for in other namespaces"},
+		{root, "deployment/" + cleaner, stuck.Dead, "it wrote the finalizer, and lease/"},
+		{root, "deployment/other", stuck.Unknown, "absence is no death"},
+		{op, "deployment/" + cleaner, stuck.Unknown, "cannot be looked for in other namespaces"},
 	} {
-		k, err := keeperOf(t.Context(), tc.c, target, o, "example.com/hook-cleanup", tc.controller)
-		if err != nil || k.alive != tc.want || !strings.Contains(k.why, tc.why) {
-			t.Errorf("keeper(%q) = %s %q, %v, want %s for %q", tc.controller, k.alive, k.why, err, tc.want, tc.why)
+		k, err := stuck.KeeperOf(t.Context(), tc.c, target, o, "example.com/hook-cleanup", tc.controller)
+		if err != nil || k.Alive != tc.want || !strings.Contains(k.Why, tc.why) {
+			t.Errorf("keeper(%q) = %s %q, %v, want %s for %q", tc.controller, k.Alive, k.Why, err, tc.want, tc.why)
 		}
 	}
 }
@@ -307,28 +310,28 @@ func TestKnownKeepers(t *testing.T) {
 	w.guarded("held", "cnpg.io/deleteDatabase")
 	root, op := w.client(w.root()), w.client(w.env)
 	target, o := w.seen(root, "cm", "held")
-	check := func(c *client, finalizer, controller string, want verdict, why string) {
+	check := func(c *cluster.Client, finalizer, controller string, want stuck.Verdict, why string) {
 		t.Helper()
-		k, err := keeperOf(t.Context(), c, target, o, finalizer, controller)
-		if err != nil || k.alive != want || !strings.Contains(k.why, why) {
-			t.Errorf("keeper(%s, %q) = %s %q, %v, want %s for %q", finalizer, controller, k.alive, k.why, err, want, why)
+		k, err := stuck.KeeperOf(t.Context(), c, target, o, finalizer, controller)
+		if err != nil || k.Alive != want || !strings.Contains(k.Why, why) {
+			t.Errorf("keeper(%s, %q) = %s %q, %v, want %s for %q", finalizer, controller, k.Alive, k.Why, err, want, why)
 		}
 	}
-	check(root, "kubernetes.io/pvc-protection", "", alive, "control plane")
-	check(root, "foregroundDeletion", "deployment/absent", alive, "control plane")
-	check(root, "cnpg.io/deleteDatabase", "", unknown, "absence is no death")
+	check(root, "kubernetes.io/pvc-protection", "", stuck.Alive, "control plane")
+	check(root, "foregroundDeletion", "deployment/absent", stuck.Alive, "control plane")
+	check(root, "cnpg.io/deleteDatabase", "", stuck.Unknown, "absence is no death")
 	w.lease("cnpg-leader", "cnpg-1", time.Now().Add(-3*time.Hour))
-	check(root, "cnpg.io/deleteDatabase", "", dead, "was last renewed")
-	check(op, "cnpg.io/deleteDatabase", "", unknown, "permission denied")
-	check(op, "cnpg.io/deleteDatabase", "deployment/absent", unknown, "permission denied") // a place is added, none taken away
-	check(root, "argocd.argoproj.io/hook-finalizer", "", unknown, "absence is no death")
-	check(root, "external-attacher/ebs-csi-aws-com", "deployment/absent", unknown, "not the same workload everywhere")
+	check(root, "cnpg.io/deleteDatabase", "", stuck.Dead, "was last renewed")
+	check(op, "cnpg.io/deleteDatabase", "", stuck.Unknown, "permission denied")
+	check(op, "cnpg.io/deleteDatabase", "deployment/absent", stuck.Unknown, "permission denied") // a place is added, none taken away
+	check(root, "argocd.argoproj.io/hook-finalizer", "", stuck.Unknown, "absence is no death")
+	check(root, "external-attacher/ebs-csi-aws-com", "deployment/absent", stuck.Unknown, "not the same workload everywhere")
 	w.workload("deployments", "cnpg-dashboard", 1)
-	check(root, "cnpg.io/deleteDatabase", "", unknown, "none of 1 ready")
+	check(root, "cnpg.io/deleteDatabase", "", stuck.Unknown, "none of 1 ready")
 	w.started("deployments", "cnpg-dashboard")
-	check(root, "cnpg.io/deleteDatabase", "", unknown, "another part")
+	check(root, "cnpg.io/deleteDatabase", "", stuck.Unknown, "another part")
 	w.workload("deployments", "my-cloudnative-pg", 1)
 	w.started("deployments", "my-cloudnative-pg")
-	check(root, "cnpg.io/deleteDatabase", "", alive, "my-cloudnative-pg")
-	check(root, "cnpg.io/deleteDatabase", "deployment/absent", alive, "my-cloudnative-pg")
+	check(root, "cnpg.io/deleteDatabase", "", stuck.Alive, "my-cloudnative-pg")
+	check(root, "cnpg.io/deleteDatabase", "deployment/absent", stuck.Alive, "my-cloudnative-pg")
 }

@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"handrail/steps"
+	kubeact "handrail/steps/kube/act"
 )
 
 // road is what lies between the gate and its server: what it does with the
@@ -212,7 +213,7 @@ func (s *stage) lost(t *testing.T, done func(name, said string)) {
 					want = steps.Failed
 				} else {
 					// After is where an act that went well names it.
-					done(name, said+steps.Find(o.After, keyAudit))
+					done(name, said+steps.Find(o.After, kubeact.KeyAudit))
 				}
 				finder := g.(steps.Finder)
 				found, err := finder.Find(t.Context(), slices.Concat(p.Target, p.Shown), in, &scrap{})
@@ -252,15 +253,15 @@ func TestUnsent(t *testing.T) {
 		edit func(*steps.Preview)
 		said string
 	}{
-		{"redacted version", edit(keyVersion, "<redacted:token:0123456789abcdef>"), "was redacted"},
-		{"no version", edit(keyVersion, ""), "which is none"},
-		{"redacted uid", edit(keyUID, "<redacted:token:0123456789abcdef>"), "was redacted"},
-		{"redacted finalizer", edit(keyFinalizer, "<redacted:token:0123456789abcdef>"), "was redacted"},
-		{"another finalizer", edit(keyFinalizer, another), "none of the finalizers"},
-		{"another path", edit(keyPath, s.path("configmaps", "other")), "not the one that was shown"},
-		{"path outside of the API", edit(keyPath, "/api/v1/namespaces/a/pods/b/eviction"), "which is none"},
-		{"path upwards", edit(keyPath, "/api/v1/namespaces/a/pods/../b"), "which is none"},
-		{"another server", edit(keyServer, "https://127.0.0.1:1"), "the kubeconfig leads to"},
+		{"redacted version", edit(kubeact.KeyVersion, "<redacted:token:0123456789abcdef>"), "was redacted"},
+		{"no version", edit(kubeact.KeyVersion, ""), "which is none"},
+		{"redacted uid", edit(kubeact.KeyUID, "<redacted:token:0123456789abcdef>"), "was redacted"},
+		{"redacted finalizer", edit(kubeact.KeyFinalizer, "<redacted:token:0123456789abcdef>"), "was redacted"},
+		{"another finalizer", edit(kubeact.KeyFinalizer, another), "none of the finalizers"},
+		{"another path", edit(kubeact.KeyPath, s.path("configmaps", "other")), "not the one that was shown"},
+		{"path outside of the API", edit(kubeact.KeyPath, "/api/v1/namespaces/a/pods/b/eviction"), "which is none"},
+		{"path upwards", edit(kubeact.KeyPath, "/api/v1/namespaces/a/pods/../b"), "which is none"},
+		{"another server", edit(kubeact.KeyServer, "https://127.0.0.1:1"), "the kubeconfig leads to"},
 		{"another request", func(p *steps.Preview) { p.Request = "DELETE everything" }, "not the one that was shown"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -273,7 +274,7 @@ func TestUnsent(t *testing.T) {
 			}
 		})
 	}
-	for key, value := range map[string]string{keyServer: "https://127.0.0.1:1", keyCluster: "another", keyUID: ""} {
+	for key, value := range map[string]string{kubeact.KeyServer: "https://127.0.0.1:1", kubeact.KeyCluster: "another", kubeact.KeyUID: ""} {
 		p := shown
 		p.Target = slices.Clone(shown.Target)
 		edit(key, value)(&p)
@@ -290,7 +291,7 @@ func TestUnsent(t *testing.T) {
 		_ = l.Close()
 		p := shown
 		p.Target = slices.Clone(shown.Target)
-		edit(keyServer, addr)(&p)
+		edit(kubeact.KeyServer, addr)(&p)
 		o, err := gateOf("kube/strip-finalizer", s.as("", addr, nil)).Act(t.Context(), s.confirm(p, p.Digest("i", "s")), &scrap{})
 		if err != nil || o.Result != steps.Refused || !strings.Contains(o.Response, "Nothing was sent") {
 			t.Errorf("Act() = %+v, %v", o, err)

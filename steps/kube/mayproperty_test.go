@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"handrail/steps"
+	"handrail/steps/cluster"
 )
 
 // generatedRule is a rule over what the questions of TestMayAgrees are about.
@@ -64,8 +65,8 @@ func TestMayAgrees(t *testing.T) {
 	t.Parallel()
 	w := newKeepersWorld(t)
 	w.create(w.in(rbacV1, "roles", ""), fields{"metadata": fields{"name": "everyone"}, "rules": []fields{may("batch", "jobs", "watch")}})
-	w.create(w.in(rbacV1, "rolebindings", ""), fields{"metadata": fields{"name": "everyone"}, "roleRef": fields{"apiGroup": rbacGroup, "kind": "Role", "name": "everyone"},
-		"subjects": []fields{{"kind": "Group", "apiGroup": rbacGroup, "name": "system:serviceaccounts:" + w.ns}}})
+	w.create(w.in(rbacV1, "rolebindings", ""), fields{"metadata": fields{"name": "everyone"}, "roleRef": fields{"apiGroup": cluster.RBACGroup, "kind": "Role", "name": "everyone"},
+		"subjects": []fields{{"kind": "Group", "apiGroup": cluster.RBACGroup, "name": "system:serviceaccounts:" + w.ns}}})
 	home := t.TempDir()
 	yes, no := 0, 0
 	for i := range mayAccounts {
@@ -104,7 +105,7 @@ func (w *keepersWorld) entitle(name string, of right) {
 	w.t.Helper()
 	bind := func(binding, kind, role string, subject fields) {
 		w.create(w.in(rbacV1, "rolebindings", ""), fields{"metadata": fields{"name": binding}, "subjects": []fields{subject},
-			"roleRef": fields{"apiGroup": rbacGroup, "kind": kind, "name": role}})
+			"roleRef": fields{"apiGroup": cluster.RBACGroup, "kind": kind, "name": role}})
 	}
 	account := fields{"kind": "ServiceAccount", "name": name, "namespace": w.ns}
 	for i, rules := range of.roles {
@@ -119,7 +120,7 @@ func (w *keepersWorld) entitle(name string, of right) {
 		}
 		bind(fmt.Sprintf("%s-%d", name, i), kind, role, map[string]fields{
 			"account":   account,
-			"user":      {"kind": "User", "apiGroup": rbacGroup, "name": "system:serviceaccount:" + w.ns + ":" + name},
+			"user":      {"kind": "User", "apiGroup": cluster.RBACGroup, "name": "system:serviceaccount:" + w.ns + ":" + name},
 			"another":   {"kind": "ServiceAccount", "name": name + "-other", "namespace": w.ns},
 			"elsewhere": {"kind": "ServiceAccount", "name": name, "namespace": "elsewhere"},
 		}[of.as[i]])

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"handrail/steps"
+	kubeowner "handrail/steps/kube/owner"
 )
 
 func ref(apiVersion, kind string, o fields) fields {
@@ -25,7 +26,7 @@ func ownersOf(w *keepersWorld, env steps.Env, what, name string) map[string]stri
 	w.t.Helper()
 	c := w.client(env)
 	t, o := w.seen(c, what, name)
-	owners, _, err := listOwners(w.t.Context(), c, t, o)
+	owners, _, err := kubeowner.List(w.t.Context(), c, t, o)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -54,31 +55,31 @@ func TestParents(t *testing.T) {
 		"schedule": "0 0 1 1 *", "suspend": true,
 		"jobTemplate": fields{"spec": fields{"template": fields{"spec": fields{"restartPolicy": "Never", "containers": []fields{{"name": "c", "image": "example.com/x:1"}}}}}}}})
 	w.job("run", fields{"ownerReferences": []fields{ref(batchV1, "CronJob", cron)}})
-	wantOwners(w, w.env, "job", "run", map[string]string{"cronjob/" + w.ns + "/nightly": pausedYes})
+	wantOwners(w, w.env, "job", "run", map[string]string{"cronjob/" + w.ns + "/nightly": kubeowner.PausedYes})
 	w.merge(w.in(batchV1, "cronjobs", "nightly"), fields{"spec": fields{"suspend": false}})
-	wantOwners(w, w.env, "job", "run", map[string]string{"cronjob/" + w.ns + "/nightly": pausedNo})
+	wantOwners(w, w.env, "job", "run", map[string]string{"cronjob/" + w.ns + "/nightly": kubeowner.PausedNo})
 	// A reference outlives the version that it names.
 	old := ref("batch/v1beta1", "CronJob", cron)
 	w.create(w.in("", "configmaps", ""), fields{"metadata": fields{"name": "old", "ownerReferences": []fields{old}}})
-	wantOwners(w, w.env, "cm", "old", map[string]string{"cronjob/" + w.ns + "/nightly": pausedNo})
+	wantOwners(w, w.env, "cm", "old", map[string]string{"cronjob/" + w.ns + "/nightly": kubeowner.PausedNo})
 
 	w.until("the Job's pod", func() bool { return len(w.podsOf("run")) == 1 })
 	pod := w.podsOf("run")[0]
-	wantOwners(w, w.env, "pod", pod, map[string]string{"job/" + w.ns + "/run": pausedNo, "cronjob/" + w.ns + "/nightly": pausedNo})
+	wantOwners(w, w.env, "pod", pod, map[string]string{"job/" + w.ns + "/run": kubeowner.PausedNo, "cronjob/" + w.ns + "/nightly": kubeowner.PausedNo})
 	obs := w.probe(w.env, "kube/owners", "pod", pod)
 	wantFact(t, obs, "managed", "true")
 	if got := obs.Facts["active"].Strings(); !slices.Equal(got, []string{"job/" + w.ns + "/run", "cronjob/" + w.ns + "/nightly"}) {
 		t.Errorf("active = %q", got)
 	}
 	blind := w.limited("blind", may("", "pods", "get"))
-	wantOwners(w, blind, "pod", pod, map[string]string{"job/" + w.ns + "/run": pausedUnknown})
+	wantOwners(w, blind, "pod", pod, map[string]string{"job/" + w.ns + "/run": kubeowner.PausedUnknown})
 	wantFact(t, w.probe(blind, "kube/owners", "pod", pod), "managed", "?permission denied")
 
 	w.workload("deployments", "web", 1)
 	w.merge(w.in(appsV1, "deployments", "web"), fields{"spec": fields{"paused": true}})
 	w.until("the pod of web", func() bool { return len(w.podsOf("web")) == 1 })
 	got := ownersOf(w, w.env, "pod", w.podsOf("web")[0])
-	if len(got) != 2 || got["deployment/"+w.ns+"/web"] != pausedNo {
+	if len(got) != 2 || got["deployment/"+w.ns+"/web"] != kubeowner.PausedNo {
 		t.Errorf("owners of a pod of a paused Deployment = %v", got)
 	}
 }

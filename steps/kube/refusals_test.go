@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"handrail/steps"
+	"handrail/steps/cluster"
 )
 
 const thing = "/apis/example.com/v1/namespaces/default/things/x"
@@ -64,7 +65,7 @@ func TestRefusals(t *testing.T) {
 				}
 				return
 			}
-			if err == nil || isForbidden(err) != tc.denied || errors.Is(err, errAbsent) {
+			if err == nil || cluster.IsForbidden(err) != tc.denied || errors.Is(err, cluster.ErrAbsent) {
 				t.Fatalf("Probe() = %v, %v", obs.Facts, err)
 			}
 			for _, part := range tc.want {
@@ -82,7 +83,7 @@ func TestRealRefusals(t *testing.T) {
 	w := newReadsWorld(t)
 	other := w.namespace()
 	for _, in := range []steps.Params{what("resource", "cm", "name", "x", "namespace", other.Name), what("resource", "nodes", "name", "x")} {
-		if _, err := readsProbe(t.Context(), w.env, "kube/get", in, newReadsSink()); !isForbidden(err) || !strings.Contains(err.Error(), w.ns.Operator) {
+		if _, err := readsProbe(t.Context(), w.env, "kube/get", in, newReadsSink()); !cluster.IsForbidden(err) || !strings.Contains(err.Error(), w.ns.Operator) {
 			t.Errorf("get %v = %v, want it denied to %s", in, err, w.ns.Operator)
 		}
 	}
@@ -156,7 +157,7 @@ func TestUnreachable(t *testing.T) {
 	env := steps.Env{Home: t.TempDir(), Now: time.Now, Kubectl: []string{"--server=http://" + address}}
 	for _, kind := range []string{"kube/get", "kube/list"} {
 		_, err = readsProbe(t.Context(), env, kind, what("resource", "cm", "name", "x"), newReadsSink())
-		if err == nil || !strings.Contains(err.Error(), "cannot be reached") || !strings.Contains(err.Error(), address) || errors.Is(err, errNoKind) {
+		if err == nil || !strings.Contains(err.Error(), "cannot be reached") || !strings.Contains(err.Error(), address) || errors.Is(err, cluster.ErrNoKind) {
 			t.Errorf("%s of nobody = %v", kind, err)
 		}
 	}

@@ -7,39 +7,41 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"handrail/steps/cluster"
 )
 
 func TestFind(t *testing.T) {
 	t.Parallel()
 	w := newReadsWorld(t)
-	c, err := connect(w.env, newReadsSink())
+	c, err := cluster.Connect(w.env, newReadsSink())
 	if err != nil {
 		t.Fatal(err)
 	}
-	job := resource{group: "batch", version: "v1", plural: "jobs", kind: "Job", namespaced: true}
-	for name, want := range map[string]resource{
+	job := cluster.Resource{Group: "batch", Version: "v1", Plural: "jobs", Kind: "Job", Namespaced: true}
+	for name, want := range map[string]cluster.Resource{
 		"job": job, "jobs": job, "jobs.batch": job, "jobs.v1.batch": job, "job.batch": job, "Job": job,
-		"deploy": {group: "apps", version: "v1", plural: "deployments", kind: "Deployment", namespaced: true},
-		"cm":     {version: "v1", plural: "configmaps", kind: "ConfigMap", namespaced: true},
-		"ns":     {version: "v1", plural: "namespaces", kind: "Namespace"},
-		"crd":    {group: "apiextensions.k8s.io", version: "v1", plural: "customresourcedefinitions", kind: "CustomResourceDefinition"},
+		"deploy": {Group: "apps", Version: "v1", Plural: "deployments", Kind: "Deployment", Namespaced: true},
+		"cm":     {Version: "v1", Plural: "configmaps", Kind: "ConfigMap", Namespaced: true},
+		"ns":     {Version: "v1", Plural: "namespaces", Kind: "Namespace"},
+		"crd":    {Group: "apiextensions.k8s.io", Version: "v1", Plural: "customresourcedefinitions", Kind: "CustomResourceDefinition"},
 	} {
-		if got, err := c.find(t.Context(), name); err != nil || got != want {
+		if got, err := c.Find(t.Context(), name); err != nil || got != want {
 			t.Errorf("find(%q) = %+v, %v; want %+v", name, got, err, want)
 		}
 	}
 	for _, name := range []string{"nosuchkinds", "jobs.example.com", "jobs.v7.batch", "all"} {
-		if got, err := c.find(t.Context(), name); !errors.Is(err, errNoKind) || !strings.Contains(err.Error(), name) {
+		if got, err := c.Find(t.Context(), name); !errors.Is(err, cluster.ErrNoKind) || !strings.Contains(err.Error(), name) {
 			t.Errorf("find(%q) = %+v, %v; want errNoKind", name, got, err)
 		}
 	}
-	if got, err := c.kindOf("batch/v1", "Job"); err != nil || got != job {
+	if got, err := c.KindOf("batch/v1", "Job"); err != nil || got != job {
 		t.Errorf("kindOf() = %+v, %v", got, err)
 	}
-	if _, err := c.kindOf("batch/v1", "Jobs"); !errors.Is(err, errNoKind) {
+	if _, err := c.KindOf("batch/v1", "Jobs"); !errors.Is(err, cluster.ErrNoKind) {
 		t.Errorf("kindOf() of no kind = %v", err)
 	}
-	if _, err := c.kindOf("a/b/c", "Job"); err == nil {
+	if _, err := c.KindOf("a/b/c", "Job"); err == nil {
 		t.Error("kindOf() took an apiVersion that is none")
 	}
 }
@@ -55,15 +57,15 @@ func TestFindCustom(t *testing.T) {
 		"versions": []m{{"name": "v1", "served": true, "storage": true, "schema": m{"openAPIV3Schema": m{"type": "object", "x-kubernetes-preserve-unknown-fields": true}},
 			"additionalPrinterColumns": []m{{"name": "Colour", "type": "string", "jsonPath": ".spec.colour"}}}}}})
 	t.Cleanup(func() { w.admin(http.MethodDelete, crds+"/widgets."+group, nil) })
-	want := resource{group: group, version: "v1", plural: "widgets", kind: "Widget", namespaced: true}
-	var got resource
+	want := cluster.Resource{Group: group, Version: "v1", Plural: "widgets", Kind: "Widget", Namespaced: true}
+	var got cluster.Resource
 	var err error
 	served := func() bool {
-		c, cerr := connect(w.env, newReadsSink())
+		c, cerr := cluster.Connect(w.env, newReadsSink())
 		if cerr != nil {
 			t.Fatal(cerr)
 		}
-		got, err = c.find(t.Context(), "widget."+group)
+		got, err = c.Find(t.Context(), "widget."+group)
 		return err == nil
 	}
 	until(t, served)
@@ -107,15 +109,15 @@ func TestDeadGroup(t *testing.T) {
 		}
 		return false
 	}
-	c, err := connect(f.env, newReadsSink())
+	c, err := cluster.Connect(f.env, newReadsSink())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := c.find(t.Context(), "th"); err != nil || got.String() != "things.example.com" {
+	if got, err := c.Find(t.Context(), "th"); err != nil || got.String() != "things.example.com" {
 		t.Errorf("find() = %+v, %v, want what the living group serves", got, err)
 	}
-	_, err = c.find(t.Context(), "gadgets")
-	if err == nil || errors.Is(err, errNoKind) || !strings.Contains(err.Error(), "dead.example.com/v1") {
+	_, err = c.Find(t.Context(), "gadgets")
+	if err == nil || errors.Is(err, cluster.ErrNoKind) || !strings.Contains(err.Error(), "dead.example.com/v1") {
 		t.Errorf("find() of a kind that a dead group may serve = %v, want that it is not known", err)
 	}
 	f.mu.Lock()
@@ -157,11 +159,11 @@ func TestHiddenAPI(t *testing.T) {
 				w.WriteHeader(tc.code)
 				return true
 			}
-			c, err := connect(f.env, newReadsSink())
+			c, err := cluster.Connect(f.env, newReadsSink())
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := c.find(t.Context(), "gadgets"); err == nil || errors.Is(err, errNoKind) || !strings.Contains(err.Error(), tc.want) {
+			if _, err := c.Find(t.Context(), "gadgets"); err == nil || errors.Is(err, cluster.ErrNoKind) || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("find() = %v, want %q and not that there is no such kind", err, tc.want)
 			}
 		})

@@ -12,6 +12,7 @@ import (
 
 	"handrail/drills/lab"
 	"handrail/steps"
+	"handrail/steps/kube/owner"
 )
 
 // TestSilentGroup lets one API group not say what it serves: what it could hold
@@ -51,12 +52,12 @@ func TestSilentGroup(t *testing.T) {
 	obs := w.probe(silent, "kube/finalizers", "cm", "held")
 	wantFact(t, obs, "children", "?widgets.example.com/v1")
 	wantFact(t, obs, "remains", "?widgets.example.com/v1")
-	wantOwners(w, silent, "cm", "held", map[string]string{"widget/" + w.ns + "/w": pausedUnknown, "helmrelease " + w.ns + "/chart": pausedUnknown})
+	wantOwners(w, silent, "cm", "held", map[string]string{"widget/" + w.ns + "/w": owner.PausedUnknown, "helmrelease " + w.ns + "/chart": owner.PausedUnknown})
 	wantFact(t, w.probe(silent, "kube/lookalikes", "cm", "held"), "orphan", "?widgets.example.com/v1")
 	// Once every group has spoken, a kind that none serves has no objects.
 	obs = w.probe(w.env, "kube/owners", "cm", "held")
 	wantFinding(t, obs, "garbage collector")
-	wantOwners(w, w.env, "cm", "held", map[string]string{"helmrelease " + w.ns + "/chart": pausedUnknown})
+	wantOwners(w, w.env, "cm", "held", map[string]string{"helmrelease " + w.ns + "/chart": owner.PausedUnknown})
 }
 
 // TestReadsTurnAway: whoever turns away in the middle of a read gets no facts.

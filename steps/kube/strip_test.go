@@ -13,6 +13,8 @@ import (
 
 	"handrail/drills/lab"
 	"handrail/steps"
+	"handrail/steps/kube/act"
+	"handrail/steps/kube/report"
 )
 
 var uuid4 = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
@@ -94,13 +96,13 @@ func (s *stage) strips(t *testing.T, acted func(id, name string)) []lab.AuditEve
 					t.Errorf("a second Act() = %v, want ErrSpent", err)
 				}
 				if tc.after == nil {
-					if steps.Find(o.After, keyObject) != "gone" || s.content("jobs", name) != "gone" {
+					if steps.Find(o.After, act.KeyObject) != "gone" || s.content("jobs", name) != "gone" {
 						t.Errorf("after = %v", o.After)
 					}
-				} else if got := steps.Find(o.After, keyFinalizers); got != orNothing(strings.Join(tc.after, ", ")) {
+				} else if got := steps.Find(o.After, act.KeyFinalizers); got != report.OrNothing(strings.Join(tc.after, ", ")) {
 					t.Errorf("finalizers after = %q, want %q", got, tc.after)
 				}
-				acted(steps.Find(o.After, keyAudit), name)
+				acted(steps.Find(o.After, act.KeyAudit), name)
 				// After a crash the same is found by looking.
 				found, err := g.Find(t.Context(), slices.Concat(armed.Target, armed.Shown), in, &scrap{})
 				if err != nil || found.Result != steps.Done {
@@ -126,14 +128,14 @@ func TestStripShowsItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := func(key string) string { return steps.Find(p.Target, key) }
-	if at(keyServer) != s.lab.URL() || at(keyCluster) != s.lab.UID() || at(keyObject) != "job/"+s.ns.Name+"/migrate" || at(keyUID) != uid ||
-		at(keyFinalizers) != cleaner || at(keyFinalizer) != cleaner || at(keyDeletion) != nothing {
+	if at(act.KeyServer) != s.lab.URL() || at(act.KeyCluster) != s.lab.UID() || at(act.KeyObject) != "job/"+s.ns.Name+"/migrate" || at(act.KeyUID) != uid ||
+		at(act.KeyFinalizers) != cleaner || at(act.KeyFinalizer) != cleaner || at(act.KeyDeletion) != report.Nothing {
 		t.Errorf("target = %v", p.Target)
 	}
-	if steps.Find(p.Target, keyVersion) != "" || steps.Find(p.Shown, keyVersion) == "" || steps.Find(p.Shown, "user") != s.ns.Operator {
+	if steps.Find(p.Target, act.KeyVersion) != "" || steps.Find(p.Shown, act.KeyVersion) == "" || steps.Find(p.Shown, "user") != s.ns.Operator {
 		t.Errorf("shown = %v", p.Shown)
 	}
-	if alike := steps.Find(p.Shown, keyAlike); !strings.Contains(alike, "migrate-decoy") || !strings.Contains(alike, decoy) || !strings.Contains(alike, "HookSucceeded") {
+	if alike := steps.Find(p.Shown, act.KeyAlike); !strings.Contains(alike, "migrate-decoy") || !strings.Contains(alike, decoy) || !strings.Contains(alike, "HookSucceeded") {
 		t.Errorf("look-alike = %q", alike)
 	}
 	if !strings.Contains(p.Request, `"value":"<resourceVersion of the re-read>"`) || !strings.Contains(p.Request, uid) {

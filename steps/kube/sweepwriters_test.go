@@ -14,7 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"handrail/steps"
-	"handrail/steps/kube/wire"
+	"handrail/steps/cluster"
+	"handrail/steps/cluster/wire"
+	"handrail/steps/kube/sweep"
 )
 
 // sweepAs runs the sweep as whoever env is.
@@ -226,14 +228,14 @@ func sweepOfNodes(t *testing.T, w *keepersWorld, dir string) {
 // somebody who lets nobody ask for it.
 func sameInBothForms(t *testing.T, w *keepersWorld) {
 	t.Helper()
-	for name, shape := range sweepShapes() {
+	for name, shape := range sweep.Shapes() {
 		plural, group, _ := strings.Cut(name, ".")
-		r := resource{group: group, version: "v1", plural: plural}
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.url+r.path("", ""), nil)
+		r := cluster.Resource{Group: group, Version: "v1", Plural: plural}
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.url+r.Path("", ""), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		req.Header.Set("Accept", sweepWhole(r, true).accept)
+		req.Header.Set("Accept", sweep.Whole(r, true).Accept)
 		res, err := w.admin.Do(req)
 		if err != nil {
 			t.Fatal(err)
@@ -261,7 +263,7 @@ func sameInBothForms(t *testing.T, w *keepersWorld) {
 	})
 	_, inJSON := w.sweepAs(env, steps.Params{})
 	_, inProtobuf := w.sweepAs(w.root(), steps.Params{})
-	if d := cmp.Diff(inJSON.text("entries"), inProtobuf.text("entries")); d != "" || asked < len(sweepShapes()) {
+	if d := cmp.Diff(inJSON.text("entries"), inProtobuf.text("entries")); d != "" || asked < len(sweep.Shapes()) {
 		t.Errorf("%d lists asked for in protobuf; the entries differ: %s", asked, d)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"handrail/steps"
+	"handrail/steps/cluster"
 )
 
 // fewBreaks has one of each class of fault, to keep many rows cheap.
@@ -140,7 +141,7 @@ func (w *keepersWorld) unheard() {
 	w.account("runner", may("batch", "jobs", "create"))
 	w.create(w.in(rbacV1, "rolebindings", ""), fields{"metadata": fields{"name": "lost"},
 		"subjects": []fields{{"kind": "ServiceAccount", "name": "lost", "namespace": w.ns}},
-		"roleRef":  fields{"apiGroup": rbacGroup, "kind": "Role", "name": "gone"}})
+		"roleRef":  fields{"apiGroup": cluster.RBACGroup, "kind": "Role", "name": "gone"}})
 	w.until("the endpoints", func() bool {
 		return w.about("kube/endpoints", "service", "web").Facts["why"].Text() == "not_ready"
 	})

@@ -1,0 +1,65 @@
+package cluster
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+
+	"handrail/steps"
+)
+
+// discoveryTrouble names the groups that discovery failed for, and why.
+func discoveryTrouble(err error) string {
+	var failed *discovery.ErrGroupDiscoveryFailed
+	if !errors.As(err, &failed) {
+		return "every group (" + steps.Clip(err.Error(), 300) + ")"
+	}
+	var out []string
+	for gv, why := range failed.Groups {
+		out = append(out, gv.String()+" ("+steps.Clip(why.Error(), 200)+")")
+	}
+	slices.Sort(out)
+	return strings.Join(out, ", ")
+}
+
+// Listable returns the resources that can be listed, one version each, without
+// subresources and events, in order; trouble names what the server could not
+// tell.
+func (c *Client) Listable(namespaced bool) (all []Resource, trouble string) {
+	groups, lists, err := c.disco.ServerGroupsAndResources()
+	if err != nil {
+		trouble = discoveryTrouble(err)
+	}
+	preferred := map[string]bool{}
+	for _, g := range groups {
+		preferred[g.PreferredVersion.GroupVersion] = true
+	}
+	found := map[schema.GroupResource]Resource{}
+	for _, l := range lists {
+		gv, err := schema.ParseGroupVersion(l.GroupVersion)
+		if err != nil {
+			trouble = strings.Join([]string{trouble, "version " + steps.Clip(l.GroupVersion, 100)}, " ")
+			continue
+		}
+		for _, r := range l.APIResources {
+			if r.Namespaced != namespaced || strings.Contains(r.Name, "/") || !slices.Contains(r.Verbs, "list") || r.Name == "events" {
+				continue
+			}
+			name := schema.GroupResource{Group: gv.Group, Resource: r.Name}
+			if _, there := found[name]; !there || preferred[l.GroupVersion] {
+				found[name] = servedAs(gv, r)
+			}
+		}
+	}
+	all = slices.SortedFunc(maps.Values(found), func(a, b Resource) int { return strings.Compare(a.String(), b.String()) })
+	return all, trouble
+}
+
+func servedAs(gv schema.GroupVersion, r metav1.APIResource) Resource {
+	return Resource{Group: gv.Group, Version: gv.Version, Plural: r.Name, Kind: r.Kind, Namespaced: r.Namespaced}
+}

@@ -1,0 +1,88 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"strconv"
+)
+
+const (
+	// firstPage is small, for an early first line.
+	firstPage = 500
+	// largestPage and heaviestPage bound what is in memory at once. Each page
+	// costs the server a request, so that many small ones take twice the time.
+	largestPage  = 10_000
+	heaviestPage = 2 << 20
+	smallestPage = 100
+	growth       = 20
+	// mostPaged bounds all pages of one collection: a server may send ever more.
+	mostPaged = 1 << 30
+)
+
+// Pages reads a collection page by page at one moment of the server, or says how
+// often it had to go on at a later one.
+type Pages struct {
+	c       *Client
+	Path    string
+	accept  string
+	query   url.Values
+	limit   int
+	token   string
+	Moments int
+	buf     *bytes.Buffer
+	total   int64
+	heavy   int // bytes that a page may have, about
+}
+
+func NewPages(c *Client, path, accept string, query url.Values) *Pages {
+	return &Pages{c: c, Path: path, accept: accept, query: query, limit: firstPage, buf: &bytes.Buffer{}, heavy: heaviestPage}
+}
+
+// Next reads one page. Its bytes are good until the next one is read.
+func (p *Pages) Next(ctx context.Context) ([]byte, error) {
+	raw, err := p.ask(ctx)
+	var expired *ExpiredError
+	if errors.As(err, &expired) && p.token != "" && expired.fresh != "" {
+		// Everything before the token was read at the old moment, everything after
+		// it is read at this one.
+		p.Moments++
+		p.token = expired.fresh
+		return p.ask(ctx)
+	}
+	return raw, err
+}
+
+func (p *Pages) ask(ctx context.Context) ([]byte, error) {
+	q := maps.Clone(p.query)
+	q.Set("limit", strconv.Itoa(p.limit))
+	if p.token != "" {
+		q.Set("continue", p.token)
+	}
+	if err := p.c.readInto(ctx, p.buf, p.Path, p.accept, q); err != nil {
+		return nil, err
+	}
+	if p.total += int64(p.buf.Len()); p.total > mostPaged {
+		return nil, fmt.Errorf("%s: the list of %s goes on beyond %d MiB; ask for one namespace", p.Path, p.c.Server, mostPaged>>20)
+	}
+	return p.buf.Bytes(), nil
+}
+
+// Took says what the last page held, and reports whether it was the last.
+func (p *Pages) Took(md ListMeta, rows, size int) (done bool, err error) {
+	if md.Continue == "" {
+		return true, nil
+	}
+	if md.Continue == p.token {
+		return false, fmt.Errorf("%s: %s sends the same page again and again", p.Path, p.c.Server)
+	}
+	p.token = md.Continue
+	p.limit = min(p.limit*growth, largestPage)
+	if rows > 0 {
+		p.limit = max(smallestPage, min(p.limit, p.heavy/(size/rows+1)))
+	}
+	return false, nil
+}

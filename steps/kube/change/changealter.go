@@ -1,0 +1,267 @@
+package change
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"handrail/steps"
+	"handrail/steps/cluster"
+	"handrail/steps/kube/act"
+	"handrail/steps/kube/object"
+	"handrail/steps/kube/patch"
+)
+
+// alterGate changes fields of one object by one JSON patch. What it changes, and
+// on which terms, each kind plans by itself.
+type alterGate struct {
+	env  steps.Env
+	verb string // of the phrase
+	plan func(context.Context, *planning) error
+	find act.Judge
+	sub  string // subresource that the patch goes to, with its slash
+}
+
+// planning is what a kind of gate knows when it says what it would change, and
+// where it says so.
+type planning struct {
+	*subject
+	floors
+	in  steps.Params
+	out steps.Sink
+	doc map[string]any // the object
+	p   *steps.Preview
+	ops []patch.Op // what is to be changed
+
+	oneWay bool // putting the fields back would not undo it
+}
+
+// show adds what is worth seeing.
+func (pl *planning) show(key, format string, args ...any) {
+	pl.p.Shown = append(pl.p.Shown, steps.KV{Key: key, Value: fmt.Sprintf(format, args...)})
+}
+
+// Preview implements steps.Gater.
+func (g alterGate) Preview(ctx context.Context, in steps.Params, out steps.Sink) (steps.Preview, error) {
+	return unmoved(in, func() (steps.Preview, error) { return g.preview(ctx, in, out) })
+}
+
+func (g alterGate) preview(ctx context.Context, in steps.Params, out steps.Sink) (steps.Preview, error) {
+	s, err := look(ctx, g.env, in, out)
+	if err != nil {
+		return steps.Preview{}, err
+	}
+	p := steps.Preview{Target: s.identity(), Shown: s.beside(), Phrase: steps.Phrase(g.verb, s.t.String())}
+	f := floors{&p.Unmet}
+	f.identity(s, in.Text("uid"))
+	if s.absent {
+		return p, nil
+	}
+	if s.deleted() {
+		f.unmet("let it go, or find what holds it: its finalizers, or its node", "%s is being deleted, since %s.", s.t, act.Stamp(s.o.GetDeletionTimestamp()))
+	}
+	f.managed(s)
+	pl := &planning{subject: s, floors: f, in: in, out: out, p: &p}
+	if pl.doc, err = patch.Decode(s.o.Raw); err != nil {
+		return p, err
+	}
+	still, err := act.ContentBut(s.o, s.t.Resource)
+	if err != nil {
+		return p, err
+	}
+	pl.show(act.KeyRest, "%s", still)
+	if err := pl.inOrder(ctx); err != nil {
+		return p, err
+	}
+	if err := g.plan(ctx, pl); err != nil {
+		return p, err
+	}
+	if len(pl.ops) == 0 {
+		return p, s.company(ctx, &p)
+	}
+	ops, tests, err := patch.Resolve(pl.doc, pl.ops)
+	if err != nil {
+		f.unmet("read the object again, and write the patch for what it holds", "The patch does not fit %s: %v.", s.t, err)
+		return p, s.company(ctx, &p)
+	}
+	if err := pl.promise(ops, g.sub); err != nil {
+		return p, err
+	}
+	if err := s.company(ctx, &p); err != nil {
+		return p, err
+	}
+	return p, g.rehearse(ctx, pl, act.Alteration{Sub: g.sub, Ops: ops, Tests: shownTests(pl.doc, tests, g.sub)}, out)
+}
+
+// promise writes what is to be changed into what is confirmed, and how it is
+// undone.
+func (pl *planning) promise(ops []patch.Op, sub string) error {
+	text, err := patch.Encode(ops)
+	if err != nil {
+		return err
+	}
+	pl.p.Target = append(pl.p.Target, steps.KV{Key: act.KeyPatch, Value: text})
+	if gone := act.Removals(pl.doc, ops); len(gone) > 0 {
+		text, err := patch.Encode(gone)
+		if err != nil {
+			return err
+		}
+		pl.p.Target = append(pl.p.Target, steps.KV{Key: act.KeyRemoved, Value: text})
+	}
+	back, err := patch.Inverse(pl.doc, ops)
+	if err != nil {
+		pl.unmet("read the object again, and write the patch for what it holds", "The patch does not fit %s: %v.", pl.t, err)
+		return nil
+	}
+	undo, err := patch.Encode(back)
+	if err != nil {
+		return err
+	}
+	if !pl.oneWay && !slices.ContainsFunc(back, func(op patch.Op) bool { return tellsSecret(pl.doc, op) }) {
+		pl.p.Undo = strings.TrimSpace("Can be put back: " + pl.typed(sub, undo) + " " + pl.p.Undo)
+	}
+	if pl.p.Prior, err = pl.prior(); err != nil {
+		return err
+	}
+	// What it writes over is the whole object: the patch back is the narrower way,
+	// so the act may do without a copy.
+	pl.p.Prior.Back, pl.p.Prior.Optional = pl.c.Kubectl("", "replace", "-f", "-"), true
+	return nil
+}
+
+// typed is the patch as a person types it.
+func (s *subject) typed(sub, ops string) string {
+	args := []string{"patch", s.t.Resource.String(), s.t.Name}
+	if sub != "" {
+		args = append(args, "--subresource="+strings.TrimPrefix(sub, "/"))
+	}
+	return s.c.Kubectl(s.t.Namespace, append(args, "--type=json", "--field-manager="+cluster.FieldManager, "-p", ops)...)
+}
+
+// rehearse writes the request into the preview, and what the server says it
+// would change.
+func (g alterGate) rehearse(ctx context.Context, pl *planning, a act.Alteration, out steps.Sink) error {
+	path, uid, now := pl.t.Path(pl.t.Namespace, pl.t.Name), string(pl.o.GetUID()), pl.c.Env.Now()
+	r, err := a.Request(path, uid, pl.o.GetResourceVersion(), now)
+	if err != nil {
+		return err
+	}
+	shown, err := a.Request(path, uid, act.Later, time.Time{})
+	if err != nil {
+		return err
+	}
+	typed, err := a.Request(path, uid, "", time.Time{})
+	if err != nil {
+		return err
+	}
+	pl.p.Request = shown.Text()
+	pl.p.Command = pl.typed(a.Sub, string(typed.Body))
+	pl.show(act.KeyTyped, act.TypedTests)
+	live := pl.o.Raw
+	if a.Sub != "" && pl.clear() {
+		if live, err = pl.c.Read(ctx, path+a.Sub, cluster.AsJSON, nil); err != nil {
+			return fmt.Errorf("%s: its subresource %s: %w", pl.t, strings.TrimPrefix(a.Sub, "/"), err)
+		}
+	}
+	said, went, err := pl.tryOut(ctx, r, pl.p, out)
+	if err != nil || !went {
+		pl.immovable()
+		return err
+	}
+	return pl.compare(live, said, a)
+}
+
+// compare says what the rehearsal would change, and refuses where the server
+// would not do what it is asked for.
+func (pl *planning) compare(live []byte, said act.Answer, a act.Alteration) error {
+	changed, err := object.Diff(live, said.Body)
+	if err != nil {
+		return err
+	}
+	pl.p.Diff = changed.Lines(object.IsSecret(pl.t.Resource))
+	o := act.Order{Ops: a.Ops, Removed: act.Removals(pl.doc, a.Ops)}
+	if lacks := o.Lacking(said.Body); len(lacks) > 0 {
+		pl.unmet("find the mutating webhook or admission policy that does it (managedFields would name you, not it), and deal with that first",
+			"In the rehearsal the server took the request and put something else in its place: %s.", strings.Join(lacks, "; "))
+	} else if len(changed) == 0 {
+		pl.unmet("nothing: it is so already", "The request would change nothing of %s.", pl.t)
+	}
+	var beside []string
+	for _, c := range changed {
+		if !slices.ContainsFunc(a.Ops, func(op patch.Op) bool { return belongs(c.Path, op.Path) }) {
+			beside = append(beside, c.Path)
+		}
+	}
+	if len(beside) > 0 {
+		pl.show("also changes", "%s: by the server's own rules, or by an admission webhook or policy", steps.Clip(strings.Join(beside, ", "), 400))
+	}
+	return nil
+}
+
+// belongs reports whether a path of a diff is about what an operation is about.
+func belongs(path, pointer string) bool {
+	segs, err := patch.Split(pointer)
+	if err != nil {
+		return false
+	}
+	at := ""
+	for i, seg := range segs {
+		if i > 0 && (seg == "-" || strings.Trim(seg, "0123456789") == "") {
+			// An item that comes or goes moves the others.
+			return path == at || strings.HasPrefix(path, at+"[")
+		}
+		at = object.FieldPath(at, seg)
+	}
+	return path == at || strings.HasPrefix(path, at+".") || strings.HasPrefix(path, at+"[") || strings.HasPrefix(at, path+".") || strings.HasPrefix(at, path+"[")
+}
+
+// immovable adds the cure to a rehearsal that was refused because a field can
+// never be changed.
+func (pl *planning) immovable() {
+	for i, n := range *pl.need {
+		for _, words := range []string{"field is immutable", "cannot change roleRef", "updates to statefulset spec for fields other", "spec is immutable after creation"} {
+			if strings.Contains(n.Why, words) {
+				(*pl.need)[i].Cure = "the field can never be changed: kube/recreate deletes the object and makes it again with another value"
+			}
+		}
+	}
+}
+
+// shownTests leaves out the tests that would write a secret into the record, and
+// those of what a subresource leaves out: the version holds for all of them.
+func shownTests(doc map[string]any, tests []patch.Op, sub string) []patch.Op {
+	return slices.DeleteFunc(slices.Clone(tests), func(op patch.Op) bool {
+		return tellsSecret(doc, op) || sub != "" && act.Vacant(op.Value)
+	})
+}
+
+// Act implements steps.Gater.
+func (g alterGate) Act(ctx context.Context, a *steps.Approval, out steps.Sink) (steps.Outcome, error) {
+	p, err := a.Spend()
+	if err != nil {
+		return steps.Outcome{}, err
+	}
+	return act.Send(ctx, g.env, p, func(o *act.Order) (sent, shown act.Request, err error) {
+		alter, err := act.Altered(p, *o, g.sub)
+		if err != nil {
+			return sent, shown, err
+		}
+		if shown, err = alter.Request(o.Path, o.UID, act.Later, time.Time{}); err != nil {
+			return sent, shown, err
+		}
+		sent, err = alter.Request(o.Path, o.UID, o.Version, g.env.Now())
+		return sent, shown, err
+	}, g.find, out)
+}
+
+// Find implements steps.Finder.
+func (g alterGate) Find(ctx context.Context, before []steps.KV, _ steps.Params, out steps.Sink) (steps.Outcome, error) {
+	return act.Find(ctx, g.env, before, g.find, out)
+}
+
+// Again implements steps.Rereader.
+func (g alterGate) Again(ctx context.Context, before []steps.KV, _ steps.Params, out steps.Sink) (steps.Outcome, error) {
+	return act.Reread(ctx, g.env, before, nil, act.Stands(g.find), out)
+}

@@ -1,0 +1,339 @@
+package change
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"handrail/steps"
+	"handrail/steps/cluster"
+	"handrail/steps/kube/act"
+	"handrail/steps/kube/document"
+	kubeobject "handrail/steps/kube/object"
+	"handrail/steps/kube/patch"
+	"handrail/steps/kube/report"
+	"handrail/steps/kube/weaken"
+)
+
+// keyContent is the digest of what is to be made.
+const keyContent = "manifest SHA-256"
+
+// createGate makes one object.
+type createGate struct{ env steps.Env }
+
+// made is the object that a manifest describes.
+type made map[string]any
+
+// readManifest reads the file of one object.
+func readManifest(env steps.Env, file string) (made, error) {
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(env.Dir, file)
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("the manifest: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	src, err := io.ReadAll(io.LimitReader(f, document.MaxSize+1))
+	if err != nil {
+		return nil, fmt.Errorf("the manifest %q: %w", file, err)
+	}
+	doc, err := document.Parse(src)
+	if err != nil {
+		return nil, fmt.Errorf("the manifest %q: %w", file, err)
+	}
+	m, ok := doc.(map[string]any)
+	if !ok || textAt(m, "/apiVersion") == "" || textAt(m, "/kind") == "" {
+		return nil, fmt.Errorf("the manifest %q is no object: apiVersion and kind are missing", file)
+	}
+	if strings.HasSuffix(textAt(m, "/kind"), "List") {
+		if _, is := m["items"]; is {
+			return nil, fmt.Errorf("the manifest %q is a list: one object is made at a time", file)
+		}
+	}
+	return m, nil
+}
+
+// sum identifies the content of a manifest, in whatever form it is written.
+func (m made) sum() (string, error) {
+	raw, err := json.Marshal(map[string]any(m)) // keys in order
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:]), err
+}
+
+// ops are the parts of a manifest as operations: what its object must show.
+func (m made) ops() []patch.Op {
+	var out []patch.Op
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		if key != "metadata" && key != "status" {
+			out = append(out, patch.Op{Op: patch.Add, Path: patch.Join([]string{key}), Value: m[key]})
+		}
+	}
+	for _, key := range []string{"labels", "annotations"} {
+		if v, ok := patch.Get(map[string]any(m), "/metadata/"+key); ok {
+			out = append(out, patch.Op{Op: patch.Add, Path: "/metadata/" + key, Value: v})
+		}
+	}
+	return out
+}
+
+// makeRequest posts an object; a field that the server does not know is an error.
+func makeRequest(collection string, object map[string]any) (act.Request, error) {
+	body, err := act.Compact(object)
+	return act.Request{Method: http.MethodPost, Path: collection, Media: cluster.AsJSON, Body: body,
+		Query: url.Values{"fieldManager": {cluster.FieldManager}, "fieldValidation": {"Strict"}, "timeout": {act.ServerTime.String()}}}, err
+}
+
+// Preview implements steps.Gater.
+func (g createGate) Preview(ctx context.Context, in steps.Params, out steps.Sink) (steps.Preview, error) {
+	c, err := cluster.Connect(g.env, out)
+	if err != nil {
+		return steps.Preview{}, err
+	}
+	m, t, err := wantedObject(ctx, c, in)
+	if err != nil {
+		return steps.Preview{}, err
+	}
+	s, err := lookAt(ctx, c, t, out)
+	if err != nil {
+		return steps.Preview{}, err
+	}
+	sum, err := m.sum()
+	if err != nil {
+		return steps.Preview{}, err
+	}
+	p := steps.Preview{Target: append(s.identity(), steps.KV{Key: keyContent, Value: sum}), Shown: s.beside(), Phrase: steps.Phrase("create", s.t.String())}
+	f := floors{&p.Unmet}
+	f.makeable(s, m)
+	if !s.absent {
+		f.unmet("kube/patch changes it; kube/recreate makes it again with another value of what can never be changed", "%s is there already, UID %s.", s.t, s.o.GetUID())
+		return p, nil
+	}
+	p.Target = append(p.Target, steps.KV{Key: act.KeyFinalizers, Value: report.Nothing}, steps.KV{Key: act.KeyDeletion, Value: report.Nothing})
+	p.Shown = append(p.Shown, steps.KV{Key: act.KeyVersion, Value: report.Nothing})
+	s.o = cluster.Object{Unstructured: &unstructured.Unstructured{Object: numbers(m).(map[string]any)}}
+	if why, is := s.marks.Of(s.o); is {
+		s.marked = append(s.marked, "the manifest bears "+why)
+	}
+	f.protected(s)
+	content, err := plainDoc(m)
+	if err != nil {
+		return p, err
+	}
+	f.holdsTo(&p, in, t, weaken.Made(weaken.Kind{Group: t.Group, Kind: t.Kind}, content))
+	p.Effect = fmt.Sprintf("make %s, with what its controllers then make of it.", s.t)
+	p.Undo = "Can be deleted again: " + s.c.Kubectl(s.t.Namespace, "delete", s.t.Resource.String(), s.t.Name) + "; what it did until then stays done."
+	p.Owes = []steps.Debt{{Kind: "reconcile", Text: fmt.Sprintf("Git, or whoever makes the objects beside %s, must know of it", s.t)}}
+	if err := s.company(ctx, &p); err != nil {
+		return p, err
+	}
+	return p, s.rehearseMake(ctx, m, &p, out)
+}
+
+// wantedObject reads the manifest, and resolves what it is about.
+func wantedObject(ctx context.Context, c *cluster.Client, in steps.Params) (made, cluster.Target, error) {
+	m, err := readManifest(c.Env, in.Text("file"))
+	if err != nil {
+		return nil, cluster.Target{}, err
+	}
+	if err := c.Discover(ctx); err != nil {
+		return nil, cluster.Target{}, c.Explain("discovery of", textAt(m, "/kind"), err)
+	}
+	r, err := c.KindOf(textAt(m, "/apiVersion"), textAt(m, "/kind"))
+	if err != nil {
+		return nil, cluster.Target{}, err
+	}
+	t := cluster.Target{Resource: r, Name: textAt(m, "/metadata/name")}
+	if !r.Namespaced {
+		return m, t, nil
+	}
+	own, given := textAt(m, "/metadata/namespace"), in.Text("namespace")
+	switch {
+	case own != "" && given != "" && own != given:
+		return nil, cluster.Target{}, fmt.Errorf("the manifest says namespace %q, the step %q: which one is meant?", steps.Clip(own, 100), given)
+	case own != "":
+		t.Namespace = own
+	case given != "":
+		t.Namespace = given
+	default:
+		t.Namespace = c.Namespace
+	}
+	meta, _ := m["metadata"].(map[string]any)
+	if meta == nil {
+		return nil, cluster.Target{}, fmt.Errorf("the manifest has no metadata: its name is missing")
+	}
+	meta["namespace"] = t.Namespace
+	return m, t, nil
+}
+
+// makeable: the manifest is of one object that a gate may make.
+func (f floors) makeable(s *subject, m made) {
+	meta, _ := m["metadata"].(map[string]any)
+	for _, key := range slices.Sorted(maps.Keys(meta)) {
+		switch key {
+		case "name", "namespace", "labels", "annotations":
+		case "finalizers":
+			f.unmet("leave it to the controller that cleans up", "A manifest with finalizers makes what cannot be deleted again.")
+		case "ownerReferences":
+			f.unmet("leave it to the owner to make it", "A manifest with ownerReferences makes what the garbage collector may take at once.")
+		default:
+			f.unmet("take it out of the manifest", "metadata.%s is the server's to give.", steps.Clip(key, 60))
+		}
+	}
+	if _, is := m["status"]; is {
+		f.unmet("take it out of the manifest", "A status is for its controller to write.")
+	}
+	if kubeobject.IsSecret(s.t.Resource) || holdsSecret(map[string]any(m), 0) {
+		f.unmet("make it with the tool that keeps your secrets, or refer to a Secret by its name", "The manifest holds what looks like a secret, and would stand in the record of the incident.")
+	}
+}
+
+// rehearseMake writes the request into the preview, and what the server would
+// make of it.
+func (s *subject) rehearseMake(ctx context.Context, m made, p *steps.Preview, out steps.Sink) error {
+	r, err := makeRequest(s.t.Path(s.t.Namespace, ""), m)
+	if err != nil {
+		return err
+	}
+	p.Request = r.Text()
+	p.Command = fmt.Sprintf("echo %s | %s", steps.Quote(string(r.Body)), s.c.Kubectl("", "create", "--field-manager="+cluster.FieldManager, "-f", "-"))
+	a, went, err := s.tryOut(ctx, r, p, out)
+	if err != nil || !went {
+		return err
+	}
+	all, err := kubeobject.Diff([]byte("{}"), r.Body)
+	if err != nil {
+		return err
+	}
+	p.Diff = all.Lines(kubeobject.IsSecret(s.t.Resource))
+	if lacks := (act.Order{Ops: m.ops()}).Lacking(a.Body); len(lacks) > 0 {
+		floors{&p.Unmet}.unmet("find the mutating webhook or admission policy that does it, and deal with that first",
+			"In the rehearsal the server put something else in the place of what the manifest says: %s.", strings.Join(lacks, "; "))
+	}
+	return nil
+}
+
+// numbers makes of json.Number what unstructured takes.
+func numbers(v any) any {
+	switch v := v.(type) {
+	case made:
+		return numbers(map[string]any(v))
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key, below := range v {
+			out[key] = numbers(below)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = numbers(v[i])
+		}
+		return out
+	case json.Number:
+		if n, err := v.Int64(); err == nil {
+			return n
+		}
+		f, _ := v.Float64()
+		return f
+	}
+	return v
+}
+
+// judgeMake says what a create came to.
+func judgeMake(o act.Order, now act.Sighting) (result, words string) {
+	if now.Absent {
+		return "", fmt.Sprintf("%s is not there.", o.Object)
+	}
+	if lacks := o.Lacking(now.Raw); len(lacks) > 0 {
+		return steps.Failed, fmt.Sprintf("%s is there, and not as the manifest says: %s. %s", o.Object, strings.Join(lacks, "; "), o.Moved(now))
+	}
+	return steps.Done, fmt.Sprintf("%s is there, with UID %s.", o.Object, now.UID)
+}
+
+// Act implements steps.Gater.
+func (g createGate) Act(ctx context.Context, a *steps.Approval, out steps.Sink) (steps.Outcome, error) {
+	p, err := a.Spend()
+	if err != nil {
+		return steps.Outcome{}, err
+	}
+	return act.Send(ctx, g.env, p, func(o *act.Order) (sent, shown act.Request, err error) {
+		m, err := shownMake(p.Request, o.Path)
+		if err != nil {
+			return sent, shown, err
+		}
+		if sum, err := m.sum(); err != nil || sum != steps.Find(p.Target, keyContent) {
+			return sent, shown, fmt.Errorf("the request makes something else than what was shown")
+		}
+		o.Ops = m.ops()
+		sent, err = makeRequest(collectionOf(o.Path), m)
+		return sent, sent, err
+	}, judgeMake, out)
+}
+
+// collectionOf is the address of the collection that an object is in.
+func collectionOf(path string) string { return path[:strings.LastIndexByte(path, '/')] }
+
+// shownMake reads the object of a request that was shown, for the object at path.
+func shownMake(text, path string) (made, error) {
+	empty, err := makeRequest(collectionOf(path), nil)
+	if err != nil {
+		return nil, err
+	}
+	body, ok := strings.CutPrefix(text, http.MethodPost+" "+empty.Address()+" ")
+	if !ok {
+		return nil, fmt.Errorf("the request is not the one that was shown")
+	}
+	m, err := patch.Decode([]byte(body))
+	if err != nil || !strings.HasSuffix(path, "/"+textAt(m, "/metadata/name")) {
+		return nil, fmt.Errorf("the request is not about what was shown")
+	}
+	return m, nil
+}
+
+// Find implements steps.Finder.
+func (g createGate) Find(ctx context.Context, before []steps.KV, in steps.Params, out steps.Sink) (steps.Outcome, error) {
+	ops, err := g.wanted(before, in)
+	if err != nil {
+		return steps.Outcome{}, err
+	}
+	return act.FindWith(ctx, g.env, before, ops, judgeMake, out)
+}
+
+// wanted is what the manifest of an act wants of its object.
+func (g createGate) wanted(before []steps.KV, in steps.Params) ([]patch.Op, error) {
+	m, err := readManifest(g.env, in.Text("file"))
+	if err != nil {
+		return nil, err
+	}
+	if meta, is := m["metadata"].(map[string]any); is {
+		if parts := strings.Split(steps.Find(before, act.KeyObject), "/"); len(parts) == 3 {
+			meta["namespace"] = parts[1]
+		}
+	}
+	if sum, err := m.sum(); err != nil || sum != steps.Find(before, keyContent) {
+		return nil, fmt.Errorf("the manifest changed since the act: look at the object yourself, and record a note")
+	}
+	return m.ops(), nil
+}
+
+// Again implements steps.Rereader.
+func (g createGate) Again(ctx context.Context, before []steps.KV, in steps.Params, out steps.Sink) (steps.Outcome, error) {
+	ops, err := g.wanted(before, in)
+	if err != nil {
+		return steps.Outcome{}, err
+	}
+	return act.Reread(ctx, g.env, before, ops, act.StandsMade(judgeMake), out)
+}

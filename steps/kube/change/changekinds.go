@@ -1,0 +1,101 @@
+package change
+
+import (
+	"handrail/steps"
+	"handrail/steps/cluster"
+	"handrail/steps/kube/act"
+	"handrail/steps/kube/stuck"
+)
+
+// Kinds returns the gates that change one named object.
+func Kinds() []steps.Kind {
+	uid := steps.Field{Name: "uid", Type: steps.Ident, Required: true, Doc: "UID of the object as it was read: another one is another object"}
+	with := func(more ...steps.Field) []steps.Field { return append(cluster.ObjectParams(uid), more...) }
+	ops := steps.Field{Name: "patch", Type: steps.String, Required: true,
+		Doc: "list of operations as JSON or YAML: {op: add|replace|remove, path: /spec/…, value: …}; an item of a list is [name=…], or - for the end"}
+	tested := "patches the object with a JSON patch that tests its UID, its version and each old value"
+	kinds := []steps.Kind{
+		{
+			Name: "kube/patch", Class: steps.Repair, Params: with(append([]steps.Field{ops, afterField()}, weakenFields()...)...),
+			Doc:     "Changes named fields of one object. Refuses identity, status, finalizers, owners, what can never be changed, and fields that another writer owns. Takes nothing away and opens nothing but where the runbook says so.",
+			Touches: []string{tested},
+			Changes: newPatchGate,
+		},
+		{
+			Name: "kube/create", Class: steps.Repair,
+			Params: []steps.Field{
+				{Name: "file", Type: steps.Path, Required: true, Doc: "manifest of one object, as YAML or JSON"},
+				{Name: "namespace", Type: steps.String, Pattern: cluster.NamespaceName, Doc: "namespace, where the manifest has none"},
+				weakenFields()[1],
+			},
+			Doc:     "Makes one object from a manifest. Refuses what is there already, what admission would make something else of, and what opens more than the runbook says.",
+			Touches: []string{"creates the object"},
+			Changes: func(e steps.Env) steps.Gater { return createGate{e} },
+		},
+		{
+			Name: "kube/recreate", Class: steps.Repair, Params: with(append([]steps.Field{ops, afterField()}, weakenFields()...)...),
+			Doc:     "Deletes one object and makes it again with another value of what can never be changed, such as a roleRef or a storage class. Puts the old one back where the new one cannot be made. Takes nothing away and opens nothing but where the runbook says so.",
+			Touches: []string{"deletes the object with preconditions on its UID and its version", "creates it again, changed", "creates it as it was, where that fails"},
+			Changes: func(e steps.Env) steps.Gater { return recreateGate{e} },
+		},
+		{
+			Name: "kube/suspend", Class: steps.Contain, Params: with(),
+			Doc:     "Pauses one CronJob, Job, Argo CD Application or Flux object.",
+			Touches: []string{tested},
+			Changes: newSuspendGate,
+		},
+		{
+			Name: "kube/resume", Class: steps.Rerun, Params: with(afterField()),
+			Doc:     "Lets one paused CronJob, Job, Argo CD Application or Flux object go on: it runs or writes by itself from then on.",
+			Touches: []string{tested},
+			Changes: newResumeGate,
+		},
+		{
+			Name: "kube/scale", Class: steps.Repair,
+			Params:  with(steps.Field{Name: "replicas", Type: steps.Int, Required: true, Doc: "how many Pods it shall have"}),
+			Doc:     "Sets how many Pods one Deployment, StatefulSet or ReplicaSet has. Names the autoscalers that would undo it.",
+			Touches: []string{"patches the subresource scale of the object, testing its UID, its version and the old number", "lists the autoscalers of its namespace"},
+			Changes: newScaleGate,
+		},
+		{
+			Name: "kube/restart", Class: steps.Repair, Params: with(),
+			Doc:     "Lets one Deployment, StatefulSet or DaemonSet replace its Pods, as kubectl rollout restart does.",
+			Touches: []string{tested},
+			Changes: newRestartGate,
+		},
+		{
+			Name: "kube/delete-webhook", Class: steps.Repair, Params: with(),
+			Doc:     "Deletes one webhook configuration, and says first what it protects and who installed it.",
+			Touches: []string{"deletes the configuration with preconditions on its UID and its version"},
+			Changes: func(e steps.Env) steps.Gater { return webhookDeleteGate{deleteGate{e}} },
+		},
+		{
+			Name: "kube/narrow-webhook", Class: steps.Repair,
+			Params: with(
+				steps.Field{Name: "webhook", Type: steps.String, Required: true, Pattern: cluster.ObjectName, Doc: "name of the one entry"},
+				steps.Field{Name: "to", Type: steps.Enum, Values: []string{"exclude", "ignore"}, Default: "exclude", Doc: "exclude leaves one namespace alone, ignore lets requests pass where the webhook cannot be asked"},
+				steps.Field{Name: "exclude", Type: steps.String, Pattern: cluster.NamespaceName, Doc: "namespace that it shall leave alone"},
+			),
+			Doc:     "Takes one webhook of a configuration back: it leaves one namespace alone, or lets requests pass where it cannot be asked.",
+			Touches: []string{tested},
+			Changes: newNarrowGate,
+		},
+		{
+			Name: "kube/strip-finalizer", Class: steps.Repair,
+			Params:  with(steps.Field{Name: "finalizer", Type: steps.String, Required: true, Pattern: cluster.FinalizerName, Doc: "the one finalizer to remove"}, stuck.ControllerParam()),
+			Doc:     "Removes one finalizer from one object. Refuses where its controller is alive or unknown, where somebody manages the object, and where the object is another one by UID.",
+			Touches: []string{"patches the object with a JSON patch that tests its UID, its version and the finalizer"},
+			Changes: func(e steps.Env) steps.Gater { return stripGate{e} },
+		},
+		{
+			Name: "kube/delete", Class: steps.Repair, Params: with(weakenFields()[0]),
+			Doc:     "Deletes one object by name and UID, its children in the background. Refuses while a finalizer holds it or a controller manages it, and what limits other objects, unless the runbook says so.",
+			Touches: []string{"deletes the object with preconditions on its UID and its version"},
+			Changes: func(e steps.Env) steps.Gater { return deleteGate{e} },
+		},
+	}
+	for i := range kinds {
+		kinds[i].Again = act.RereadAfter // the target of every gate is read again after its act
+	}
+	return kinds
+}

@@ -1,0 +1,116 @@
+package change
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"handrail/steps"
+	"handrail/steps/kube/act"
+	"handrail/steps/kube/patch"
+	"handrail/steps/kube/report"
+)
+
+// pauseFor is when a pause must be looked at again.
+const pauseFor = 4 * time.Hour
+
+// newSuspendGate makes the gate that pauses what writes or runs by itself.
+func newSuspendGate(env steps.Env) steps.Gater {
+	return alterGate{env: env, verb: "pause", plan: func(_ context.Context, pl *planning) error { return planPause(pl, true) }, find: act.JudgeAlter}
+}
+
+// newResumeGate makes the gate that lets it go on.
+func newResumeGate(env steps.Env) steps.Gater {
+	return alterGate{env: env, verb: "resume", plan: func(_ context.Context, pl *planning) error { return planPause(pl, false) }, find: act.JudgeAlter}
+}
+
+// planPause is about the one field by which a kind is paused.
+func planPause(pl *planning, pause bool) error {
+	switch {
+	case pl.t.Group == "argoproj.io" && pl.t.Kind == "Application":
+		return planArgoPause(pl, pause)
+	case pl.t.Group == "batch" && (pl.t.Kind == "CronJob" || pl.t.Kind == "Job"), strings.HasSuffix(pl.t.Group, ".toolkit.fluxcd.io"):
+	default:
+		pl.unmet("a workload is stopped with kube/scale; a webhook is taken back with kube/narrow-webhook", "%s is of a kind that cannot be paused.", pl.t)
+		return nil
+	}
+	paused, _, err := unstructured.NestedBool(pl.o.Object, "spec", "suspend")
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: its spec.suspend: %w", pl.t, err)
+	case paused == pause && pause:
+		pl.unmet("nothing: it is so already; find out who paused it, and since when, before you rely on it", "%s is paused already.", pl.t)
+		return nil
+	case paused == pause:
+		pl.unmet("nothing: it is so already", "%s is not paused.", pl.t)
+		return nil
+	}
+	pl.ops = []patch.Op{{Op: patch.Add, Path: "/spec/suspend", Value: pause}}
+	pl.pauseWords(pause)
+	return nil
+}
+
+// pauseWords say what stops or goes on.
+func (pl *planning) pauseWords(pause bool) {
+	active, _, _ := unstructured.NestedInt64(pl.o.Object, "status", "active")
+	running, _, _ := unstructured.NestedSlice(pl.o.Object, "status", "active")
+	schedule, _, _ := unstructured.NestedString(pl.o.Object, "spec", "schedule")
+	last, _, _ := unstructured.NestedString(pl.o.Object, "status", "lastScheduleTime")
+	switch {
+	case pl.t.Kind == "CronJob" && pause:
+		pl.p.Effect = fmt.Sprintf("start no Job of %s any more (schedule %q). %d Jobs that run now go on to their end.", pl.t, steps.Clip(schedule, 100), len(running))
+	case pl.t.Kind == "CronJob":
+		pl.p.Effect = fmt.Sprintf("let %s start Jobs again (schedule %q, last %s). A run that was missed may start at once.", pl.t, steps.Clip(schedule, 100), report.OrNothing(steps.Clip(last, 30)))
+	case pl.t.Kind == "Job" && pause:
+		pl.p.Effect = fmt.Sprintf("stop %s: its %d running Pods are deleted, and what they did so far stays done.", pl.t, active)
+	case pl.t.Kind == "Job":
+		pl.p.Effect = fmt.Sprintf("let %s run: it makes Pods at once, from its beginning.", pl.t)
+	case pause:
+		pl.p.Effect = fmt.Sprintf("let Flux leave alone what %s applies. What is applied already stays; deleting it while it is paused removes nothing of that.", pl.t)
+	default:
+		pl.p.Effect = fmt.Sprintf("let Flux reconcile %s again: it writes over what was changed by hand.", pl.t)
+	}
+	pl.pauseDebt(pause)
+}
+
+func (pl *planning) pauseDebt(pause bool) {
+	if pause {
+		pl.p.Owes = []steps.Debt{{Kind: "resume", Text: fmt.Sprintf("%s is paused and must be resumed, or somebody must own that it is not", pl.t), Due: pauseFor}}
+	}
+}
+
+// planArgoPause writes the switch of auto-sync and leaves its block in place, so
+// that managedFields say who paused it, and when.
+func planArgoPause(pl *planning, pause bool) error {
+	policy, set, err := unstructured.NestedMap(pl.o.Object, "spec", "syncPolicy", "automated")
+	if err != nil {
+		return fmt.Errorf("%s: its spec.syncPolicy.automated: %w", pl.t, err)
+	}
+	enabled, said := policy["enabled"].(bool)
+	on := set && (!said || enabled)
+	switch {
+	case !set:
+		pl.unmet("nothing: it only syncs when somebody asks it to", "%s has no auto-sync that could be paused or resumed.", pl.t)
+		return nil
+	case on != pause && pause:
+		pl.unmet("nothing: it is so already; find out who paused it, and since when, before you rely on it", "The auto-sync of %s is off already.", pl.t)
+		return nil
+	case on != pause:
+		pl.unmet("nothing: it is so already", "The auto-sync of %s is on.", pl.t)
+		return nil
+	}
+	pl.ops = []patch.Op{{Op: patch.Add, Path: "/spec/syncPolicy/automated/enabled", Value: !pause}}
+	if _, running := pl.o.Object["operation"]; running && pause {
+		pl.unmet("wait for its end, then preview again", "A sync of %s is under way: it would go on.", pl.t)
+	}
+	if pause {
+		pl.p.Effect = fmt.Sprintf("switch off the auto-sync of %s, and with it self-heal and pruning. Its status is still refreshed; a sync by hand still works.", pl.t)
+	} else {
+		pl.p.Effect = fmt.Sprintf("switch on the auto-sync of %s: it applies what Git has, and with self-heal it writes over what was changed by hand.", pl.t)
+	}
+	pl.pauseDebt(pause)
+	return nil
+}

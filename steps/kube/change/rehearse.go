@@ -1,0 +1,78 @@
+package change
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"handrail/steps"
+	"handrail/steps/cluster"
+	"handrail/steps/kube/act"
+	"handrail/steps/transport"
+)
+
+// rehearsals is how often a rehearsal starts again because the object was
+// written between its read and its rehearsal: a status that beats every few
+// seconds must not close the gate.
+const rehearsals = 3
+
+// errMoved says that the object was written since it was read.
+var errMoved = errors.New("the object was written since it was read")
+
+// unmoved previews again while the object is written between read and rehearsal.
+func unmoved(in steps.Params, preview func() (steps.Preview, error)) (steps.Preview, error) {
+	for range rehearsals {
+		p, err := preview()
+		if !errors.Is(err, errMoved) {
+			return p, err
+		}
+	}
+	return steps.Preview{}, fmt.Errorf("%s %q: %w, %d times; look who writes it, then preview again", in.Text("resource"), in.Text("name"), errMoved, rehearsals)
+}
+
+// errRefused carries the server's words.
+var errRefused = errors.New("the server refused it")
+
+// rehearse sends r with dryRun=All: admission and storage judge it, and nothing
+// is stored. The answer is kept as an artifact.
+func (s *subject) rehearse(ctx context.Context, r act.Request, out steps.Sink) (act.Answer, error) {
+	w, err := act.NewSender(s.c, func(next http.RoundTripper) http.RoundTripper {
+		return transport.Rehearse(next, s.c.Server, cluster.Stamps(s.c.Env)...)
+	})
+	if err != nil {
+		return act.Answer{}, err
+	}
+	a, _, err := w.Send(ctx, r.Rehearsal())
+	if err != nil {
+		return act.Answer{}, s.c.Explain(r.Method, r.Path, err)
+	}
+	if gap := steps.Keep(out, "rehearsal", steps.MediaKubernetes, func(w io.Writer) error { _, err := w.Write(a.Body); return err }); gap != "" {
+		return act.Answer{}, errors.New(gap)
+	}
+	if a.OK() {
+		return a, nil
+	}
+	if now, err := s.c.Get(ctx, s.t.Resource, s.t.Namespace, s.t.Name); err == nil && now.GetResourceVersion() != s.o.GetResourceVersion() {
+		return a, errMoved
+	}
+	return a, fmt.Errorf("%w (%d): %q", errRefused, a.Code, a.Said())
+}
+
+// tryOut rehearses the request of a preview, and writes into the preview what
+// the server said. went is false where the preview is refused: a rehearsal runs
+// webhooks, so there is none for what is refused anyway.
+func (s *subject) tryOut(ctx context.Context, r act.Request, p *steps.Preview, out steps.Sink) (a act.Answer, went bool, err error) {
+	f := floors{&p.Unmet}
+	if !f.clear() {
+		return act.Answer{}, false, nil
+	}
+	a, err = s.rehearse(ctx, r, out)
+	p.Shown = append(p.Shown, a.Warned()...)
+	if errors.Is(err, errRefused) {
+		f.unmet(a.Cure(r), "In the rehearsal %v.", err)
+		return a, false, nil
+	}
+	return a, err == nil, err
+}

@@ -1,0 +1,123 @@
+package object
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"sync"
+
+	"handrail/steps/cluster"
+	"handrail/steps/fault"
+)
+
+// spacesAtOnce is how many namespaces are asked at the same time.
+const spacesAtOnce = 8
+
+// readSpaces reads a table of all namespaces, one after another in order of
+// name. A table without its objects does not say the namespace of a row, and one
+// with them is ten times as long; so the namespaces are listed and each is read
+// on its own: a request for each namespace and one for each further page, up to
+// eight at once. The list is then of several moments, and objects that an
+// orphaned namespace left behind are not in it; a read of metadata has neither
+// limit.
+func (l *listing) readSpaces(ctx context.Context) error {
+	names, err := l.spaces(ctx)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer cancel()
+
+	// First pages are fetched ahead; most namespaces have no other. Only so many
+	// are in memory, whatever the size of the one whose turn it is.
+	ahead := make(chan *turn, spacesAtOnce-1)
+	var fell error
+	wg.Go(func() {
+		defer close(ahead)
+		defer fault.To(func(err error) { fell = err })
+		for _, name := range names {
+			a := newTurn(name, l.pages(name))
+			select {
+			case ahead <- a:
+			case <-ctx.Done():
+				return
+			}
+			wg.Go(func() {
+				defer close(a.done)
+				defer fault.To(func(err error) { a.err = err })
+				a.raw, a.err = a.pages.Next(ctx)
+			})
+		}
+	})
+	var denied error
+	for a := range ahead {
+		raw, err := a.wait(ctx)
+		if err == nil {
+			err = l.readOne(ctx, a.pages, raw, l.reader(a.name))
+		}
+		if ctx.Err() != nil {
+			return l.Explain("GET", l.resource.Path(a.name, ""), ctx.Err())
+		}
+		if err != nil {
+			denied = err
+			l.lost = append(l.lost, fmt.Sprintf("namespace %s: %v", a.name, err))
+		}
+	}
+	if fell != nil {
+		return fell
+	}
+	if len(l.lost) == len(names) {
+		return denied
+	}
+	return nil
+}
+
+// spaces names all namespaces.
+func (l *listing) spaces(ctx context.Context) ([]string, error) {
+	r := cluster.Resource{Version: "v1", Plural: "namespaces", Kind: "Namespace"}
+	var names []string
+	read := (&metadataReader{each: func(it item) error { names = append(names, it.Name); return nil }}).page
+	p := cluster.NewPages(l.Client, r.Path("", ""), cluster.AsMetaList, url.Values{})
+	for done := false; !done; {
+		raw, err := p.Next(ctx)
+		if cluster.IsForbidden(err) {
+			return nil, fmt.Errorf("%w: %w", errNamespaces, err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		before := len(names)
+		md, err := read(raw)
+		if err != nil {
+			return nil, fmt.Errorf("%s: the answer of %s cannot be read: %w", p.Path, l.Server, err)
+		}
+		if done, err = p.Took(md, len(names)-before, len(raw)); err != nil {
+			return nil, err
+		}
+	}
+	return names, nil
+}
+
+// turn is the first page of one namespace, fetched before its turn.
+type turn struct {
+	name  string
+	pages *cluster.Pages
+	done  chan struct{}
+	raw   []byte
+	err   error
+}
+
+func newTurn(name string, p *cluster.Pages) *turn {
+	return &turn{name: name, pages: p, done: make(chan struct{})}
+}
+
+func (a *turn) wait(ctx context.Context) ([]byte, error) {
+	select {
+	case <-a.done:
+		return a.raw, a.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}

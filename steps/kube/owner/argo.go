@@ -1,0 +1,142 @@
+package owner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"handrail/steps"
+	"handrail/steps/cluster"
+)
+
+const (
+	argoVersion   = "argoproj.io/v1alpha1"
+	ArgoSkip      = "argocd.argoproj.io/skip-reconcile"
+	argoNamespace = "argocd" // where Argo CD usually lives: asked when all namespaces may not be listed
+)
+
+// byArgo adds the Argo CD application that tracks o. A mark whose application is
+// not here is still one: Argo CD often runs in another cluster than the objects.
+func byArgo(ctx context.Context, c *cluster.Client, t cluster.Target, o cluster.Object, w *Ownership) error {
+	mark := o.GetAnnotations()[ArgoTracking]
+	if mark == "" {
+		return argoByLabel(ctx, c, t, o, w)
+	}
+	id, err := ParseTracking(mark)
+	if err != nil {
+		w.find(steps.Warning, "%s: %v; Argo CD passes over it.", t, err)
+		return argoByLabel(ctx, c, t, o, w)
+	}
+	if !id.Of(t) {
+		w.find(steps.Info, "The tracking id %q of %s is that of another object: it was copied, and Argo CD passes over it.", steps.Clip(id.String(), 300), t)
+		return argoByLabel(ctx, c, t, o, w)
+	}
+	apps, err := argoApplications(ctx, c, id.AppNamespace, id.App)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return err
+	case err != nil:
+		w.doubt(ArgoName(id.AppNamespace, id.App), err.Error(), "ask whoever runs Argo CD whether its auto-sync is off")
+		return nil
+	}
+	for _, app := range apps {
+		if err := argoApplication(ctx, c, t, app, w); err != nil {
+			return err
+		}
+	}
+	if len(apps) == 0 {
+		w.doubt(ArgoName(id.AppNamespace, id.App), "no application of that name is in this cluster; Argo CD may run in another one",
+			"ask whoever runs Argo CD whether its auto-sync is off")
+	}
+	return nil
+}
+
+func ArgoName(namespace, app string) string {
+	if namespace == "" {
+		return "argocd application " + steps.Clip(app, 253)
+	}
+	return "argocd application " + steps.Clip(namespace, 63) + "/" + steps.Clip(app, 253)
+}
+
+// argoApplications finds the applications of one name, in every namespace when
+// namespace is empty. An empty answer without an error is positive absence.
+func argoApplications(ctx context.Context, c *cluster.Client, namespace, name string) ([]cluster.Object, error) {
+	if namespace != "" {
+		_, app, err := c.Lookup(ctx, argoVersion, "Application", namespace, name)
+		switch {
+		case errors.Is(err, cluster.ErrAbsent), errors.Is(err, cluster.ErrNoKind):
+			return nil, nil
+		case err != nil:
+			return nil, err
+		}
+		return []cluster.Object{app}, nil
+	}
+	r, err := c.KindOf(argoVersion, "Application")
+	if errors.Is(err, cluster.ErrNoKind) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !cluster.Plain(name) {
+		return nil, fmt.Errorf("%q can be no name of an application", steps.Clip(name, 100))
+	}
+	var all []cluster.Object
+	err = c.List(ctx, r.Path("", ""), cluster.AsJSON, url.Values{"fieldSelector": {"metadata.name=" + name}}, func(o cluster.Object) { all = append(all, o) })
+	if err != nil && cluster.IsForbidden(err) {
+		// One namespace may be open where the whole is not; it proves presence only.
+		if app, gerr := c.Get(ctx, r, argoNamespace, name); gerr == nil {
+			return []cluster.Object{app}, nil
+		}
+	}
+	return all, err
+}
+
+// argoApplication says whether one application leaves its objects alone.
+func argoApplication(ctx context.Context, c *cluster.Client, t cluster.Target, app cluster.Object, w *Ownership) error {
+	name := ArgoName(app.GetNamespace(), app.GetName())
+	if skip, err := strconv.ParseBool(app.GetAnnotations()[ArgoSkip]); err == nil && skip {
+		w.add(name, PausedYes, "annotation "+ArgoSkip)
+		w.find(steps.Info, "%s is skipped by Argo CD altogether: what its status says is old.", name)
+		return nil
+	}
+	policy, set, err := unstructured.NestedMap(app.Object, "spec", "syncPolicy", "automated")
+	if raw, there, _ := unstructured.NestedFieldNoCopy(app.Object, "spec", "syncPolicy", "automated"); there && raw == nil {
+		set, err = false, nil
+	}
+	on := set
+	if enabled, is := policy["enabled"].(bool); is && !enabled {
+		on = false
+	}
+	switch {
+	case err != nil:
+		w.doubt(name, "its spec.syncPolicy.automated cannot be read", "ask whoever runs Argo CD")
+		return nil
+	case on:
+		how := c.Kubectl(app.GetNamespace(), "patch", "applications.argoproj.io", app.GetName(), "--type=merge", "-p", `{"spec":{"syncPolicy":{"automated":{"enabled":false}}}}`)
+		w.add(name, PausedNo, how)
+		return nil
+	}
+	if !tracksNow(app, t) {
+		w.find(steps.Info, "%s does not list %s among its resources.", name, t)
+	}
+	return argoSet(ctx, c, name, app, w)
+}
+
+// tracksNow reports whether an application lists t among its resources.
+func tracksNow(app cluster.Object, t cluster.Target) bool {
+	list, _, _ := unstructured.NestedSlice(app.Object, "status", "resources")
+	for _, item := range list {
+		m, _ := item.(map[string]any)
+		group, _ := m["group"].(string)
+		ns, _ := m["namespace"].(string)
+		if m["kind"] == t.Kind && m["name"] == t.Name && group == t.Group && (ns == t.Namespace || t.Namespace == "") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,24 @@
+package owner
+
+import (
+	"encoding/json"
+	"testing"
+
+	"handrail/steps/cluster"
+)
+
+// fields is a part of an object.
+type fields = map[string]any
+
+func objectFrom(tb testing.TB, in fields) cluster.Object {
+	tb.Helper()
+	raw, err := json.Marshal(in)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	o, err := cluster.ParseObject(raw)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return o
+}

@@ -1,0 +1,125 @@
+package stuck
+
+import (
+	"context"
+	"strings"
+
+	"handrail/steps/cluster"
+)
+
+// Verdict is whether a controller lives. Only positive proof makes it one of
+// the two; the rest is unknown.
+type Verdict string
+
+const (
+	Alive   Verdict = "alive"
+	Dead    Verdict = "dead"
+	Unknown Verdict = "unknown"
+)
+
+// Keeper is the controller that must remove one finalizer.
+type Keeper struct {
+	Name    string
+	State   string // what was seen of it, for a person
+	Alive   Verdict
+	Why     string   // grounds of the verdict
+	Leak    string   // what stays behind when the finalizer is stripped
+	Builtin bool     // part of the control plane
+	Nothing bool     // known to leave nothing behind
+	Ties    []string // what in the cluster ties the named workload to it
+	Leads   string   // what it ties to it instead
+}
+
+// Sight is what was seen at one place where a keeper could be.
+type Sight struct {
+	Alive  Verdict
+	Why    string
+	absent bool           // nothing is there, which by itself proves nothing
+	seen   cluster.Object // what is there
+}
+
+func (s Sight) of(o cluster.Object) Sight {
+	s.seen = o
+	return s
+}
+
+// KeeperOf says who must remove a finalizer of o and whether that controller
+// lives. controller names its workload where the table does not know it; for a
+// finalizer of the table it adds a place to look at and takes none away.
+func KeeperOf(ctx context.Context, c *cluster.Client, t cluster.Target, o cluster.Object, finalizer, controller string) (Keeper, error) {
+	row, is := knownFinalizer(finalizer)
+	k := Keeper{Name: row.keeper, Leak: row.leak, Builtin: row.builtin, Nothing: row.nothing}
+	switch {
+	case row.builtin:
+		return k.saw(Sight{Alive: Alive, Why: row.keeper + " is part of the control plane, which answers"}), nil
+	case !is:
+		k.Name = "unknown"
+		k.Leak = "not known, since what this finalizer guards cannot be seen from the cluster"
+	case row.nothing:
+		k.Leak = "nothing"
+	}
+	if is {
+		s, err := searched(ctx, c, t, row.forKind(t.Group), controller)
+		return k.saw(s), err
+	}
+	if p, err := ParsePlace(controller, t.Namespace); err == nil {
+		k.Name = p.String()
+	}
+	s, err := proven(ctx, c, t, o, finalizer, controller, &k)
+	return k.saw(s), err
+}
+
+// searched looks for a controller of the table, and at the place that a person
+// added.
+func searched(ctx context.Context, c *cluster.Client, t cluster.Target, row known, controller string) (Sight, error) {
+	var seen []Sight
+	if controller != "" {
+		p, err := ParsePlace(controller, t.Namespace)
+		if err != nil {
+			return Sight{}, err
+		}
+		s, err := Look(ctx, c, p)
+		if err != nil {
+			return Sight{}, err
+		}
+		if !s.absent { // the search says more of what is not there
+			seen = append(seen, s)
+		}
+	}
+	s, err := search(ctx, c, row)
+	if err != nil {
+		return Sight{}, err
+	}
+	return weigh(append(seen, s)), nil
+}
+
+func (k Keeper) saw(s Sight) Keeper {
+	k.Alive, k.Why = s.Alive, s.Why
+	k.State = string(s.Alive)
+	if s.Why != "" {
+		k.State += ": " + s.Why
+	}
+	return k
+}
+
+// weigh makes one verdict of what was seen at several places: alive when one
+// lives, dead when each was looked at and is dead.
+func weigh(seen []Sight) Sight {
+	if len(seen) == 0 {
+		return Sight{Alive: Unknown, Why: "nothing was looked at"}
+	}
+	by := map[Verdict][]string{}
+	for _, s := range seen {
+		v := s.Alive
+		if v != Alive && v != Dead {
+			v = Unknown
+		}
+		by[v] = append(by[v], s.Why)
+	}
+	for _, v := range []Verdict{Alive, Unknown} {
+		if len(by[v]) > 0 {
+			return Sight{Alive: v, Why: strings.Join(by[v], "; ")}
+		}
+	}
+	return Sight{Alive: Dead, Why: strings.Join(by[Dead], "; ")}
+}

@@ -1,0 +1,127 @@
+package writers
+
+import (
+	"context"
+	"strings"
+
+	"handrail/steps"
+	"handrail/steps/cluster"
+	"handrail/steps/kube/podstate"
+	"handrail/steps/kube/rbac"
+	"handrail/steps/kube/report"
+)
+
+type mayRole struct {
+	Metadata podstate.Metadata `json:"metadata"`
+	Rules    []rbac.Rule       `json:"rules"`
+}
+
+type mayBinding struct {
+	Metadata podstate.Metadata           `json:"metadata"`
+	RoleRef  struct{ Kind, Name string } `json:"roleRef"`
+	Subjects []rbac.Subject              `json:"subjects"`
+}
+
+// graph reads the roles and bindings that can grant it: those of the cluster,
+// and those of the one namespace. A part that may not be read leaves the others.
+func (r *mayRun) graph(ctx context.Context) {
+	type at struct {
+		plural, kind string
+		namespaced   bool
+	}
+	path := func(a at) string {
+		return cluster.Resource{Group: cluster.RBACGroup, Version: "v1", Plural: a.plural, Kind: a.kind, Namespaced: a.namespaced}.Path(r.of.Namespace, "")
+	}
+	rules := map[string][]rbac.Rule{} // by kind/name
+	read := map[string]bool{}         // kinds of roles that were read whole
+	for _, a := range []at{{"clusterroles", "ClusterRole", false}, {"roles", "Role", true}} {
+		if a.namespaced && r.of.Namespace == "" {
+			continue
+		}
+		err := cluster.Each(ctx, r.c, path(a), nil, func(m mayRole) { rules[a.kind+"/"+m.Metadata.Name] = m.Rules })
+		if err != nil {
+			r.unread = append(r.unread, a.plural+": "+report.Why(err))
+			continue
+		}
+		read[a.kind] = true
+	}
+	for _, a := range []at{{"clusterrolebindings", "ClusterRoleBinding", false}, {"rolebindings", "RoleBinding", true}} {
+		if a.namespaced && r.of.Namespace == "" {
+			continue
+		}
+		err := cluster.Each(ctx, r.c, path(a), nil, func(b mayBinding) { r.weigh(b, rules, read) })
+		if err != nil {
+			r.unread = append(r.unread, a.plural+": "+report.Why(err))
+		}
+	}
+}
+
+// weigh says what one binding means for the account.
+func (r *mayRun) weigh(b mayBinding, rules map[string][]rbac.Rule, read map[string]bool) {
+	mine := false
+	for _, s := range b.Subjects {
+		if s.Kind == "ServiceAccount" && s.Namespace == "" {
+			s.Namespace = b.Metadata.Namespace
+		}
+		mine = mine || r.who.is(s)
+	}
+	if !mine {
+		return
+	}
+	by := "clusterrolebinding/" + b.Metadata.Name
+	if ns := b.Metadata.Namespace; ns != "" {
+		by = "rolebinding/" + ns + "/" + b.Metadata.Name
+	}
+	role := strings.ToLower(b.RoleRef.Kind) + "/" + b.RoleRef.Name
+	r.own = append(r.own, steps.Clip(by+" to "+role, 600))
+	list, there := rules[b.RoleRef.Kind+"/"+b.RoleRef.Name]
+	if !there {
+		if read[b.RoleRef.Kind] {
+			r.lost = append(r.lost, by+" names "+role+", which does not exist")
+		}
+		return
+	}
+	for _, rule := range list {
+		if rule.Grants(r.verb, r.of) {
+			r.grants = append(r.grants, steps.Clip(by+" to "+role, 600))
+			return
+		}
+	}
+}
+
+// ask asks the server: whoever may ask about anybody, else within the namespace
+// alone.
+func (r *mayRun) ask(ctx context.Context) (allowed bool, reason string, err error) {
+	attributes := map[string]any{"verb": r.verb, "group": r.of.Group, "resource": r.of.Resource,
+		"subresource": r.of.Subresource, "namespace": r.of.Namespace}
+	if r.of.Named(r.verb) { // a name that no such request carries would make a rule fit that never does
+		attributes["name"] = r.of.Name
+	}
+	spec := map[string]any{"resourceAttributes": attributes, "groups": r.who.groups}
+	if r.who.user != "" {
+		spec["user"] = r.who.user
+	}
+	allowed, reason, err = r.c.Review(ctx, "subjectaccessreviews", "SubjectAccessReview", "", spec)
+	if cluster.IsForbidden(err) && r.of.Namespace != "" {
+		return r.c.Review(ctx, "localsubjectaccessreviews", "LocalSubjectAccessReview", r.of.Namespace, spec)
+	}
+	return allowed, reason, err
+}
+
+// mayKind is the row of kube/may.
+func mayKind() steps.Kind {
+	space := cluster.ObjectParams()[2]
+	return steps.Kind{
+		Name: "kube/may", Class: steps.Probe, Facts: mayFacts(),
+		Params: []steps.Field{
+			{Name: "account", Type: steps.String, Required: true, Pattern: mayAccount, Doc: "who: a service account as NAME, NAMESPACE/NAME or system:serviceaccount:NAMESPACE:NAME, else user/NAME or group/NAME"},
+			{Name: "verb", Type: steps.String, Required: true, Pattern: mayVerb, Doc: "what it wants to do: get, create, patch"},
+			{Name: "resource", Type: steps.String, Required: true, Pattern: mayResource, Doc: "to what, as kubectl takes it; a subresource as deployments/scale, which is a right of its own"},
+			space,
+			{Name: "name", Type: steps.String, Pattern: cluster.ObjectName, Doc: "to the one object of this name"},
+		},
+		Doc:     "Says whether an account may do something: asks the server (a review that stores nothing) and walks roles and bindings, and tells when the two disagree. Bindings that name a role that does not exist are named.",
+		Touches: []string{"posts a SubjectAccessReview, or a local one", "lists roles and bindings of the cluster and of the namespace"},
+		Reads:   func(e steps.Env) steps.Prober { return mayProbe{e} },
+	}
+}
