@@ -10,6 +10,7 @@ import (
 	"handrail/steps/kube/change"
 	"handrail/steps/kube/contexts"
 	"handrail/steps/kube/object"
+	"handrail/steps/kube/order"
 	"handrail/steps/kube/owner"
 	"handrail/steps/kube/stuck"
 	"handrail/steps/kube/sweep"
@@ -20,7 +21,7 @@ import (
 // Kinds returns the step kinds of this world.
 func Kinds() []steps.Kind {
 	return contexts.Anywhere(slices.Concat(
-		[]steps.Kind{contexts.Kind(), workload.OrderKind()},
+		[]steps.Kind{contexts.Kind(), order.Step()},
 		object.Kinds(), owner.Kinds(), alike.Kinds(),
 		blame.Kinds(), writers.Kinds(), catch.Kinds(),
 		stuck.Kinds(), sweep.Kinds(), workload.Kinds(),

@@ -89,3 +89,17 @@ func shownOrder(path, uid, version, finalizer, all string) []steps.KV {
 	return []steps.KV{{Key: KeyPath, Value: path}, {Key: KeyUID, Value: uid}, {Key: KeyVersion, Value: version},
 		{Key: KeyFinalizer, Value: finalizer}, {Key: KeyFinalizers, Value: all}, {Key: KeyDeletion, Value: report.Nothing}}
 }
+
+// FuzzAnswer holds what reads the server's answers to never panic.
+func FuzzAnswer(f *testing.F) {
+	f.Add(`{"metadata":{"uid":"a","finalizers":["a","b"]}}`)
+	f.Add(`{"kind":"Status","status":"Failure","message":"no","code":422}`)
+	f.Fuzz(func(t *testing.T, old string) {
+		a := Answer{Code: 422, Body: []byte(old)}
+		_, _, _ = a.Object()
+		_ = answersOrder(a, Order{UID: "a"})
+		if len(a.Said()) > 700 {
+			t.Fatalf("said %d bytes", len(a.Said()))
+		}
+	})
+}

@@ -140,7 +140,7 @@ func (s *subject) stripUndo(name string) string {
 	if s.deleted() {
 		return "Cannot be undone: no finalizer can be added to an object that is being deleted. It can only be made again once it is gone, under a new UID."
 	}
-	var back any = []act.Operation{{"add", "/metadata/finalizers/-", name}}
+	var back any = []act.Operation{{Op: "add", Path: "/metadata/finalizers/-", Value: name}}
 	if len(s.o.GetFinalizers()) == 1 { // the list goes with its last item
 		back = []map[string]any{{"op": "add", "path": "/metadata/finalizers", "value": []string{name}}}
 	}

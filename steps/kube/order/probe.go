@@ -1,4 +1,4 @@
-package workload
+package order
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"handrail/steps"
-	repairs "handrail/steps/kube/order"
 	"handrail/steps/kube/report"
 )
 
@@ -43,9 +42,9 @@ type orderProbe struct{}
 
 // Probe implements steps.Prober.
 func (orderProbe) Probe(_ context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
-	var also []repairs.Edge
+	var also []Edge
 	for _, text := range in["also"].Strings() {
-		e, err := repairs.ParseEdge(text)
+		e, err := ParseEdge(text)
 		if err != nil {
 			return steps.Observation{}, err
 		}
@@ -56,7 +55,7 @@ func (orderProbe) Probe(_ context.Context, in steps.Params, out steps.Sink) (ste
 		first = ""
 	}
 	faults, states := orderStates(in)
-	p, err := repairs.Make(faults, also, first, in["order"].Strings())
+	p, err := Make(faults, also, first, in["order"].Strings())
 	if err != nil {
 		return steps.Observation{}, err
 	}
@@ -68,7 +67,7 @@ func (orderProbe) Probe(_ context.Context, in steps.Params, out steps.Sink) (ste
 		if ascii {
 			role = "graph-ascii"
 		}
-		text := strings.Join(repairs.Lines(g, ascii), "\n") + "\n\n" + strings.Join(g.Reasons, "\n") + "\n"
+		text := strings.Join(Lines(g, ascii), "\n") + "\n\n" + strings.Join(g.Reasons, "\n") + "\n"
 		if gap := steps.Keep(out, role, steps.MediaText, func(w io.Writer) error { _, err := io.WriteString(w, text); return err }); gap != "" {
 			s.Gap("%s", gap)
 		}
@@ -90,7 +89,7 @@ func orderStates(in steps.Params) ([]string, map[string]string) {
 	return all, states
 }
 
-func orderTell(s *report.Report, p repairs.Plan, g steps.Graph, place string) {
+func orderTell(s *report.Report, p Plan, g steps.Graph, place string) {
 	f := steps.NewFacts(orderFacts())
 	blocked, states, what := map[string]string{}, map[string]string{}, map[string]string{}
 	done := 0
@@ -113,7 +112,7 @@ func orderTell(s *report.Report, p repairs.Plan, g steps.Graph, place string) {
 	f.Set("reasons", steps.StringsOf(g.Reasons))
 	f.Set("proposed", steps.StringsOf(p.Proposed))
 	f.Set("changed", steps.BoolOf(g.Changed()))
-	f.Set("graph", steps.StringsOf(repairs.Lines(g, false)))
+	f.Set("graph", steps.StringsOf(Lines(g, false)))
 	var against, cycles []string
 	for _, e := range p.Against {
 		against = append(against, e.String())
@@ -161,8 +160,8 @@ func orderSummary(g steps.Graph, done int, place string) string {
 	return fmt.Sprintf("%d faults%s. Repair them in this order: %s.", len(names), of, all)
 }
 
-// OrderKind is the row of kube/repair-order.
-func OrderKind() steps.Kind {
+// Step is the row of kube/repair-order.
+func Step() steps.Kind {
 	return steps.Kind{
 		Name: "kube/repair-order", Class: steps.Probe, Facts: orderFacts(), Drawing: orderDrawing(),
 		Params: []steps.Field{

@@ -1,12 +1,10 @@
-package act
+package object
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"handrail/steps/kube/object"
 )
 
 func TestDiff(t *testing.T) {
@@ -38,7 +36,7 @@ func TestDiff(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			cs, err := object.Diff([]byte(tc.old), []byte(tc.new))
+			cs, err := Diff([]byte(tc.old), []byte(tc.new))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -50,7 +48,7 @@ func TestDiff(t *testing.T) {
 			}
 		})
 	}
-	cs, err := object.Diff([]byte(`{"data":{"password":"aHVudGVy"},"metadata":{"finalizers":["x"]}}`), []byte(`{"data":{},"metadata":{}}`))
+	cs, err := Diff([]byte(`{"data":{"password":"aHVudGVy"},"metadata":{"finalizers":["x"]}}`), []byte(`{"data":{},"metadata":{}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,20 +57,13 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// FuzzDiff holds what reads the server's answers to never panic, and a diff to
-// be empty exactly where nothing but noise differs.
+// FuzzDiff holds a diff to be empty exactly where nothing but noise differs.
 func FuzzDiff(f *testing.F) {
 	f.Add(`{"metadata":{"uid":"a","finalizers":["a","b"]}}`, `{"metadata":{"uid":"a","finalizers":["b"]}}`)
 	f.Add(`{"kind":"Status","status":"Failure","message":"no","code":422}`, `null`)
 	f.Add(`{"a":[1,[2,{"b":null}]]}`, `{"a":[[2],1]}`)
 	f.Fuzz(func(t *testing.T, old, new string) {
-		a := Answer{Code: 422, Body: []byte(old)}
-		_, _, _ = a.Object()
-		_ = answersOrder(a, Order{UID: "a"})
-		if len(a.Said()) > 700 {
-			t.Fatalf("said %d bytes", len(a.Said()))
-		}
-		cs, err := object.Diff([]byte(old), []byte(new))
+		cs, err := Diff([]byte(old), []byte(new))
 		if err != nil {
 			return
 		}
@@ -81,10 +72,10 @@ func FuzzDiff(f *testing.F) {
 				t.Fatalf("a line holds control characters: %q", line)
 			}
 		}
-		if self, err := object.Diff([]byte(old), []byte(old)); err != nil || len(self) > 0 {
+		if self, err := Diff([]byte(old), []byte(old)); err != nil || len(self) > 0 {
 			t.Fatalf("an object differs from itself: %v, %v", self, err)
 		}
-		back, err := object.Diff([]byte(new), []byte(old))
+		back, err := Diff([]byte(new), []byte(old))
 		if err != nil || (len(back) == 0) != (len(cs) == 0) {
 			t.Fatalf("%d changes forward, %d back, %v", len(cs), len(back), err)
 		}
