@@ -16,6 +16,7 @@ import (
 	"handrail/steps"
 	clusters "handrail/steps/cluster"
 	"handrail/steps/fault"
+	"handrail/steps/kube/centre"
 	"handrail/steps/terraform"
 	"handrail/triage"
 )

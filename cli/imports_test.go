@@ -34,8 +34,38 @@ var rooms = []room{
 	{path: "handrail/evidence/visible"},
 	{path: "handrail/steps/catalog", ours: []string{"handrail/steps"}, libs: []string{k8s, tfexec, yaml}},
 	{path: "handrail/steps/compare", ours: []string{"handrail/steps"}, libs: []string{k8s, tfexec, yaml}},
-	{path: "handrail/steps", libs: []string{k8s, tfexec, yaml}}, // and what sameWorld allows
-	{path: "handrail/steps/terraform", ours: []string{"=handrail/steps", "handrail/steps/transport", "=handrail/steps/gitread", "=handrail/steps/joblog", "handrail/steps/terraform"}, libs: []string{k8s, tfexec, yaml, aws, azure, pgLib}}, // each state backend has its own way in
+	{path: "handrail/steps", libs: []string{k8s, tfexec, yaml}},                                                                                    // and what sameWorld allows
+	{path: "handrail/steps/cluster", ours: []string{"=handrail/steps", "handrail/steps/transport", "handrail/steps/cluster"}, libs: []string{k8s}}, // the client of every world that asks an API server
+	// The world of clusters, each room above those that it names. What stands beside them reads no cluster.
+	{path: "handrail/steps/kube", ours: []string{"handrail/steps/kube", "=handrail/steps"}},
+	{path: "handrail/steps/kube/admission", libs: []string{k8s}},
+	{path: "handrail/steps/kube/allowlist", libs: []string{yaml}},
+	{path: "handrail/steps/kube/document", libs: []string{yaml}},
+	{path: "handrail/steps/kube/egress"},
+	{path: "handrail/steps/kube/fieldpath"},
+	{path: "handrail/steps/kube/loglayer"},
+	{path: "handrail/steps/kube/nodereport"},
+	{path: "handrail/steps/kube/podstate"},
+	{path: "handrail/steps/kube/rbac"},
+	{path: "handrail/steps/kube/weaken", libs: []string{k8s}},
+	{path: "handrail/steps/kube/patch", ours: []string{"=handrail/steps/kube/document"}},
+	{path: "handrail/steps/kube/persist", ours: []string{"=handrail/steps/kube/allowlist"}, libs: []string{k8s}},
+	{path: "handrail/steps/kube/order", ours: []string{"=handrail/steps", "=handrail/steps/kube/report"}},
+	{path: "handrail/steps/kube/report", ours: []string{"=handrail/steps"}},
+	{path: "handrail/steps/kube/contexts", ours: []string{"=handrail/steps", "=handrail/steps/cluster"}},
+	{path: "handrail/steps/kube/object", ours: kubeRoom("fieldpath"), libs: []string{k8s}},
+	{path: "handrail/steps/kube/owner", ours: kubeRoom(), libs: []string{k8s}},
+	{path: "handrail/steps/kube/alike", ours: kubeRoom("owner"), libs: []string{k8s}},
+	{path: "handrail/steps/kube/blame", ours: kubeRoom("fieldpath", "object", "owner"), libs: []string{k8s, yaml}},
+	{path: "handrail/steps/kube/writers", ours: kubeRoom("admission", "podstate", "rbac", "owner", "blame"), libs: []string{k8s}},
+	{path: "handrail/steps/kube/catch", ours: kubeRoom("fieldpath", "object", "blame", "writers"), libs: []string{k8s}},
+	{path: "handrail/steps/kube/stuck", ours: kubeRoom("rbac", "object", "owner", "blame", "writers"), libs: []string{k8s}},
+	{path: "handrail/steps/kube/sweep", ours: append(kubeRoom("allowlist", "nodereport", "persist", "object"), "handrail/steps/cluster/wire"), libs: []string{k8s}},
+	{path: "handrail/steps/kube/workload", ours: kubeRoom("egress", "fieldpath", "loglayer", "podstate", "object"), libs: []string{k8s}},
+	{path: "handrail/steps/kube/centre", ours: kubeRoom("owner"), libs: []string{k8s}},
+	{path: "handrail/steps/kube/act", ours: append(kubeRoom("patch", "object"), "handrail/steps/transport"), libs: []string{k8s}},
+	{path: "handrail/steps/kube/change", ours: append(kubeRoom("document", "fieldpath", "patch", "weaken", "object", "owner", "alike", "blame", "stuck", "act"), "handrail/steps/transport"), libs: []string{k8s, yaml}},
+	{path: "handrail/steps/terraform", ours: []string{"=handrail/steps", "=handrail/steps/cluster", "handrail/steps/transport", "=handrail/steps/gitread", "=handrail/steps/joblog", "handrail/steps/terraform"}, libs: []string{k8s, tfexec, yaml, aws, azure, pgLib}}, // each state backend has its own way in
 	{path: "handrail/runbooks", ours: []string{"handrail/runbooks", "handrail/triage", "=handrail/steps", "=handrail/steps/joblog"}, libs: []string{yaml, cel}},
 	{path: "handrail/session", ours: []string{"handrail/session", "handrail/triage", "handrail/runbooks", "=handrail/steps", "handrail/evidence"},
 		libs: []string{yaml}}, // answers files are walked node by node
@@ -66,6 +96,16 @@ var rooms = []room{
 // screenFloor is what a screen stands on.
 var screenFloor = []string{"=handrail/tui/sheets", "=handrail/tui/screen", "=handrail/tui/incident", "=handrail/tui/form", "=handrail/tui/keymap", "=handrail/tui/ink",
 	"handrail/session", "handrail/triage", "=handrail/steps"}
+
+// kubeRoom is what a room of the world of clusters may import: the contract, the
+// client, what probes report with, and the rooms below it.
+func kubeRoom(below ...string) []string {
+	ours := []string{"=handrail/steps", "=handrail/steps/cluster", "=handrail/steps/kube/report"}
+	for _, b := range below {
+		ours = append(ours, "=handrail/steps/kube/"+b)
+	}
+	return ours
+}
 
 // The libraries that only some rooms may import.
 const (
@@ -156,6 +196,12 @@ func TestImportTableRefuses(t *testing.T) {
 		{"handrail/evidence/sig", "handrail/evidence"},
 		{"handrail/steps", "handrail/steps/kube"},
 		{"handrail/steps/terraform", "handrail/steps/kube"},
+		{"handrail/steps/terraform", "handrail/steps/kube/object"},
+		{"handrail/steps/cluster", "handrail/steps/kube/object"},
+		{"handrail/steps/kube/object", "handrail/steps/kube/owner"},
+		{"handrail/steps/kube/stuck", "handrail/steps/kube/change"},
+		{"handrail/steps/kube/act", "handrail/steps/kube/change"},
+		{"handrail/steps/kube/rbac", "handrail/steps/cluster"},
 		{"handrail/steps/terraform", "handrail/session"},
 		{"handrail/runbooks", "handrail/steps/terraform"},
 		{"handrail/session", "handrail/tui"},
@@ -183,6 +229,8 @@ func TestImportTableRefuses(t *testing.T) {
 		{"handrail/steps/catalog", "handrail/steps/terraform"},
 		{"handrail/tui", "handrail/tui/run"},
 		{"handrail/tui/run", "handrail/tui/sheets"},
+		{"handrail/steps/terraform", "handrail/steps/cluster"},
+		{"handrail/steps/kube/stuck", "handrail/steps/cluster"},
 		{"handrail/tui", "charm.land/bubbletea/v2"},
 		{"handrail/triage", "time"},
 	} {

@@ -36,7 +36,7 @@ func goFiles(t *testing.T) []string {
 
 // TestOnlySessionActs: both keys of a gate (the laws and the phrase) turn in one
 // file. Nothing else may confirm a gate, call an act, or build the transport
-// that writes.
+// that writes; and the gates of clusters alone may send what was approved there.
 func TestOnlySessionActs(t *testing.T) {
 	t.Parallel()
 	seen := map[string]int{}
@@ -55,7 +55,7 @@ func TestOnlySessionActs(t *testing.T) {
 			}
 		}
 	}
-	for _, what := range []string{confirms, acts} {
+	for _, what := range []string{confirms, acts, sends, guards} {
 		if seen[what] == 0 {
 			t.Errorf("nothing %s: the test looks for the wrong name", what)
 		}
@@ -66,11 +66,11 @@ func TestOnlySessionActs(t *testing.T) {
 func TestDangerousIsSeen(t *testing.T) {
 	t.Parallel()
 	src := `package p
-import ("handrail/steps"; tr "handrail/steps/transport")
-func f(g steps.Gater) { c := steps.Confirm; _ = c; g.Act(nil, nil, nil); _ = tr.Act; _ = tr.Store; _ = tr.Probe }`
+import ("handrail/steps"; tr "handrail/steps/transport"; "handrail/steps/kube/act"; "handrail/steps/cluster")
+func f(g steps.Gater, cl *cluster.Client) { c := steps.Confirm; _ = c; g.Act(nil, nil, nil); _ = tr.Act; _ = tr.Store; _ = tr.Probe; _ = act.Send; _ = act.Perform; _ = act.NewSender; cl.Through(nil); _ = act.Unsent }`
 	got := dangerous(t, "p/p.go", []byte(src))
-	if len(got) != 4 {
-		t.Fatalf("found %v, want four uses", got)
+	if len(got) != 8 {
+		t.Fatalf("found %v, want eight uses", got)
 	}
 	for _, use := range got {
 		if use.allowedIn("p/p.go") || !use.allowedIn(use.owner+"x.go") && !use.allowedIn(use.owner) {
@@ -83,6 +83,8 @@ const (
 	confirms = "confirms a gate"
 	acts     = "carries out an act"
 	writes   = "builds a transport that writes"
+	sends    = "sends the request of a gate"
+	guards   = "takes a client for requests that a guard of its own lets through"
 )
 
 // use is one place that does something dangerous.
@@ -109,8 +111,13 @@ func dangerous(t *testing.T, name string, src []byte) []use {
 		sel, ok := n.(*ast.SelectorExpr)
 		if !ok {
 			if call, ok := n.(*ast.CallExpr); ok {
-				if sel, ok := call.Fun.(*ast.SelectorExpr); ok && sel.Sel.Name == "Act" && names[ident(sel.X)] == "" {
-					found = append(found, use{acts, "session/act.go", fset.Position(sel.Pos()).Line})
+				if sel, ok := call.Fun.(*ast.SelectorExpr); ok && names[ident(sel.X)] == "" {
+					switch sel.Sel.Name {
+					case "Act":
+						found = append(found, use{acts, "session/act.go", fset.Position(sel.Pos()).Line})
+					case "Through":
+						found = append(found, use{guards, "steps/kube/act/", fset.Position(sel.Pos()).Line})
+					}
 				}
 			}
 			return true
@@ -121,6 +128,8 @@ func dangerous(t *testing.T, name string, src []byte) []use {
 			found = append(found, use{confirms, "session/act.go", line})
 		case pkg == "handrail/steps/transport" && (sel.Sel.Name == "Act" || sel.Sel.Name == "Store"):
 			found = append(found, use{writes, "steps/", line})
+		case pkg == "handrail/steps/kube/act" && (sel.Sel.Name == "Send" || sel.Sel.Name == "Perform" || sel.Sel.Name == "NewSender"):
+			found = append(found, use{sends, "steps/kube/change/", line})
 		}
 		return true
 	})

@@ -114,10 +114,10 @@ func (c *Client) config(guard func(http.RoundTripper) http.RoundTripper) *rest.C
 	return cfg
 }
 
-// Guarded makes a client of its own for the cluster, whose every request passes
+// Through makes a client of its own for the cluster, whose every request passes
 // guard, a guard of steps/transport that says what may leave. It follows no
 // redirect: a redirected write would be a second request.
-func (c *Client) Guarded(guard func(http.RoundTripper) http.RoundTripper) (*http.Client, error) {
+func (c *Client) Through(guard func(http.RoundTripper) http.RoundTripper) (*http.Client, error) {
 	client, err := rest.HTTPClientFor(c.config(func(next http.RoundTripper) http.RoundTripper {
 		return c.heard.listen(guard(next))
 	}))

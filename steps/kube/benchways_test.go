@@ -79,7 +79,7 @@ func pagesOf(ctx context.Context, p listPlace, accept string, query url.Values, 
 	if err != nil {
 		return err
 	}
-	front, err := c.Guarded(func(next http.RoundTripper) http.RoundTripper { return transport.Probe(next, c.Server) })
+	front, err := c.Through(func(next http.RoundTripper) http.RoundTripper { return transport.Probe(next, c.Server) })
 	if err != nil {
 		return err
 	}

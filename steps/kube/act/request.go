@@ -75,7 +75,7 @@ type Sender struct {
 
 // NewSender makes a client whose every request passes guard.
 func NewSender(c *cluster.Client, guard func(http.RoundTripper) http.RoundTripper) (*Sender, error) {
-	client, err := c.Guarded(guard)
+	client, err := c.Through(guard)
 	if err != nil {
 		return nil, err
 	}
