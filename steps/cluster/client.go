@@ -128,6 +128,22 @@ func (c *Client) Through(guard func(http.RoundTripper) http.RoundTripper) (*http
 	return client, nil
 }
 
+// Reading makes a client from a configuration that another world brings, as that
+// of a state backend: every request of it is a read of one server, and what it
+// authenticates with is named to out. It knows no incident, and so asks no pin.
+func Reading(cfg *rest.Config, server string, env steps.Env, out steps.Sink) (*http.Client, error) {
+	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return transport.Tell(next, func(_ context.Context, v string) { out.Secret(v) })
+	})
+	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { return transport.Probe(next, server, Stamps(env)...) })
+	client, err := rest.HTTPClientFor(cfg)
+	if err != nil {
+		return nil, err
+	}
+	client.Transport = transport.Leave(client.Transport)
+	return client, nil
+}
+
 // Stamps are what every request is marked with.
 func Stamps(env steps.Env) []transport.Option {
 	agent := "handrail"

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"handrail/steps"
+	"handrail/steps/cluster"
 	"handrail/steps/transport"
 )
 
@@ -32,24 +33,11 @@ type kubeClient struct {
 }
 
 func newKubeClient(env steps.Env, cfg *rest.Config, out steps.Sink) (*kubeClient, error) {
-	agent := "handrail"
-	if env.Version != "" {
-		agent += "/" + env.Version
-	}
-	opts := []transport.Option{transport.Agent(agent)}
-	if env.Audit != nil {
-		opts = append(opts, transport.Audit(env.Audit))
-	}
 	base := strings.TrimSuffix(cfg.Host, "/")
-	cfg.Wrap(func(rt http.RoundTripper) http.RoundTripper {
-		return transport.Tell(rt, func(_ context.Context, v string) { out.Secret(v) })
-	})
-	cfg.Wrap(func(rt http.RoundTripper) http.RoundTripper { return transport.Probe(rt, base, opts...) })
-	client, err := rest.HTTPClientFor(cfg)
+	client, err := cluster.Reading(cfg, base, env, out)
 	if err != nil {
 		return nil, fmt.Errorf("client of the kubernetes backend: %w", err)
 	}
-	client.Transport = transport.Leave(client.Transport)
 	return &kubeClient{base: base, http: client, way: wayTo(cfg, base)}, nil
 }
 
