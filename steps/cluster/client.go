@@ -247,6 +247,7 @@ func (c *Client) Get(ctx context.Context, r Resource, namespace, name string) (O
 	return o, nil
 }
 
+// ParseObject reads one object as a server sends it.
 func ParseObject(raw []byte) (Object, error) {
 	o := Object{Unstructured: &unstructured.Unstructured{}, Raw: raw}
 	// Not encoding/json: it would make floats of whole numbers, and a generation

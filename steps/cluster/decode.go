@@ -12,6 +12,7 @@ func Each[T any](ctx context.Context, c *Client, path string, query url.Values, 
 	return EachAs(ctx, c, path, AsJSON, query, see)
 }
 
+// EachAs is [Each] for a list in the form accept.
 func EachAs[T any](ctx context.Context, c *Client, path, accept string, query url.Values, see func(T)) error {
 	if query == nil {
 		query = url.Values{}

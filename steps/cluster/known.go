@@ -40,6 +40,7 @@ func ReplicaSets() Resource {
 // RBACGroup is the API group of roles and bindings.
 const RBACGroup = "rbac.authorization.k8s.io"
 
+// APIServices is the resource that lists the API groups and who serves each.
 func APIServices() Resource {
 	return Resource{Group: "apiregistration.k8s.io", Version: "v1", Plural: "apiservices", Kind: "APIService"}
 }

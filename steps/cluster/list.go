@@ -74,6 +74,7 @@ func (f Form) Read(raw []byte, see func(Object)) (ListMeta, error) {
 	}}.Parse(raw)
 }
 
+// WholeItem reads an item of a list with everything it has.
 func WholeItem(s *Scanner) (Object, error) {
 	part, err := s.Value()
 	if err != nil {
@@ -118,6 +119,7 @@ func (c *Client) ListForm(ctx context.Context, r Resource, namespace string, f F
 	return c.listForm(ctx, r.Path(namespace, ""), f, url.Values{}, see)
 }
 
+// BuildMember builds the value of the member key of an object that s walks.
 func BuildMember(s *Scanner, key string, into map[string]any) error {
 	v, err := s.build()
 	into[key] = v

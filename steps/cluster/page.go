@@ -2,9 +2,7 @@ package cluster
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"strings"
 
 	"handrail/steps"
 )
@@ -25,6 +23,7 @@ type Page struct {
 	Item   func(s *Scanner) error
 }
 
+// Parse reads one page; anything but one whole list of the right form is an error.
 func (p Page) Parse(raw []byte) (ListMeta, error) {
 	var md ListMeta
 	var kind string
@@ -82,35 +81,4 @@ func (p Page) all(s *Scanner) error {
 		return nil
 	}
 	return s.Elements(func() error { return p.Item(s) })
-}
-
-// Columns are the columns of a table and which of them is the name.
-type Columns struct {
-	Titles []string
-	Name   int // -1 where no column is
-}
-
-var errNoColumns = errors.New("its columns cannot be read")
-
-// MostColumns bounds a header; kinds have a dozen.
-const MostColumns = 200
-
-func ParseColumns(raw []byte) (Columns, error) {
-	var defs []struct{ Name, Type, Format string }
-	if err := json.Unmarshal(raw, &defs); err != nil || len(defs) == 0 || len(defs) > MostColumns {
-		return Columns{}, errNoColumns
-	}
-	c := Columns{Name: -1}
-	for i, d := range defs {
-		c.Titles = append(c.Titles, strings.ToUpper(steps.Flat(d.Name)))
-		if d.Format == "name" && c.Name < 0 {
-			c.Name = i
-		}
-	}
-	for i, d := range defs {
-		if c.Name < 0 && strings.EqualFold(d.Name, "name") {
-			c.Name = i
-		}
-	}
-	return c, nil
 }

@@ -38,6 +38,7 @@ type Pages struct {
 	heavy   int // bytes that a page may have, about
 }
 
+// NewPages reads the collection at path, from its first page.
 func NewPages(c *Client, path, accept string, query url.Values) *Pages {
 	return &Pages{c: c, Path: path, accept: accept, query: query, limit: firstPage, buf: &bytes.Buffer{}, heavy: heaviestPage}
 }

@@ -34,6 +34,7 @@ func (e *ExpiredError) Error() string {
 	return e.what + ": the list outlived what the server keeps of the past (410); read it again"
 }
 
+// IsForbidden reports whether the server refused for want of a right.
 func IsForbidden(err error) bool { return errors.Is(err, steps.ErrDenied) }
 
 // Explain says what a failed request means and what to do next.

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// served tells the kinds that this server has, by plural.group; blind names the
+// Served tells the kinds that this server has, by plural.group; blind names the
 // API groups that did not say.
 type Served struct {
 	By    map[string]Resource
@@ -14,6 +14,7 @@ type Served struct {
 	blind []string
 }
 
+// Served lists what the server has to list, as far as it says.
 func (c *Client) Served() Served {
 	s := Served{By: map[string]Resource{}}
 	for _, namespaced := range []bool{true, false} {

@@ -173,6 +173,8 @@ func (o Order) Lacking(raw []byte) []string {
 	return out
 }
 
+// Lacks says what a document does not have of what one operation wanted, "" for
+// nothing.
 func Lacks(doc map[string]any, op patch.Op) string {
 	at := op.Path
 	if above, ok := strings.CutSuffix(at, "/-"); ok { // somewhere in the list

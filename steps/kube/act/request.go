@@ -65,6 +65,7 @@ type Answer struct {
 	warnings []string // what it said beside
 }
 
+// OK reports whether the server took the request.
 func (a Answer) OK() bool { return a.Code/100 == 2 }
 
 // Sender sends requests through a guard of steps/transport, each at most once.

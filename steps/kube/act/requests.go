@@ -40,6 +40,7 @@ type preconditions struct {
 	Version string `json:"resourceVersion,omitempty"`
 }
 
+// DeleteRequest deletes one object, as long as its UID and version hold.
 func DeleteRequest(path, uid, version string, dry ...string) (Request, error) {
 	body, err := Compact(options{APIVersion: "v1", Kind: "DeleteOptions", DryRun: dry,
 		Preconditions: preconditions{uid, version}, Propagation: "Background"})

@@ -147,6 +147,7 @@ func settle(ctx context.Context, c *cluster.Client, o Order, id string, began ti
 	}
 }
 
+// Pause waits for d, or until ctx ends.
 func Pause(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -158,6 +159,7 @@ func Pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
+// Stamp is a time as a preview shows it.
 func Stamp(at *metav1.Time) string {
 	if at == nil {
 		return report.Nothing

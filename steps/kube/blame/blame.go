@@ -317,6 +317,7 @@ func (b *blaming) inputs(ctx context.Context) {
 	b.obs.Findings = append(b.obs.Findings, InputsFinding(b.what(), found)...)
 }
 
+// InputsFinding says what a value may be made from.
 func InputsFinding(what string, found []string) []steps.Finding {
 	if len(found) == 0 {
 		return []steps.Finding{{Level: steps.Info, Say: "No ConfigMap of its namespace holds the value of " + what + ": its input may be a Secret, another namespace, or a file on a node."}}

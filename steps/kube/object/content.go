@@ -49,6 +49,7 @@ func ContentSum(o cluster.Object, r cluster.Resource) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
+// IsSecret reports whether objects of a resource hold values that are never shown.
 func IsSecret(r cluster.Resource) bool { return r.Group == "" && r.Kind == "Secret" }
 
 // LastApplied repeats the whole object, for a Secret with its values.

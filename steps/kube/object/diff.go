@@ -226,6 +226,7 @@ func (cs Changes) spread() Changes {
 	return out
 }
 
+// ShowValue writes a value as a preview shows it, clipped.
 func ShowValue(v any) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -76,7 +76,7 @@ func (l *listing) reader(within string) func(raw []byte) (cluster.ListMeta, erro
 	return func(raw []byte) (cluster.ListMeta, error) {
 		md, err := t.page(raw)
 		if err == nil && l.kept.w == nil {
-			l.head(t.Titles)
+			l.head(t.titles)
 		}
 		return md, err
 	}
@@ -124,9 +124,9 @@ func (l *listing) named(name string) {
 
 func (l *listing) row(t *tableReader, within, name string, cells []string) error {
 	if l.kept.w == nil {
-		l.head(t.Titles)
+		l.head(t.titles)
 	}
-	if l.nameless = l.nameless || t.Name < 0; within != "" {
+	if l.nameless = l.nameless || t.name < 0; within != "" {
 		l.kept.text(within)
 		l.kept.text("\t")
 		name = within + "/" + name

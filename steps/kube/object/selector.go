@@ -8,6 +8,7 @@ import (
 	"handrail/steps/cluster"
 )
 
+// SelectorOf is spec.selector as text, "" where there is none that can be read.
 func SelectorOf(o cluster.Object) string {
 	raw, there, err := unstructured.NestedMap(o.Object, "spec", "selector")
 	if err != nil || !there {

@@ -1,8 +1,11 @@
 package object
 
 import (
+	"encoding/json"
 	"errors"
+	"strings"
 
+	"handrail/steps"
 	"handrail/steps/cluster"
 )
 
@@ -10,7 +13,7 @@ import (
 // Without the objects a table is a tenth of the bytes, and the columns are those
 // that the server prints for kubectl.
 type tableReader struct {
-	cluster.Columns
+	columns
 	cells []string
 	row   func(name string, cells []string) error
 }
@@ -21,14 +24,14 @@ func (t *tableReader) page(raw []byte) (cluster.ListMeta, error) {
 }
 
 func (t *tableReader) header(raw []byte) error {
-	cols, err := cluster.ParseColumns(raw)
+	cols, err := parseColumns(raw)
 	if err != nil {
 		return err
 	}
-	if t.Titles != nil && len(t.Titles) != len(cols.Titles) {
+	if t.titles != nil && len(t.titles) != len(cols.titles) {
 		return errors.New("its columns changed in the middle of the list")
 	}
-	t.Columns = cols
+	t.columns = cols
 	return nil
 }
 
@@ -45,7 +48,7 @@ func (t *tableReader) line(s *cluster.Scanner) error {
 		}
 		return s.Elements(func() error {
 			raw, err := s.Value()
-			if err == nil && len(t.cells) < cluster.MostColumns {
+			if err == nil && len(t.cells) < mostColumns {
 				t.cells = append(t.cells, cellText(raw))
 			}
 			return err
@@ -54,12 +57,12 @@ func (t *tableReader) line(s *cluster.Scanner) error {
 	if err != nil {
 		return err
 	}
-	if !found || len(t.cells) != len(t.Titles) {
+	if !found || len(t.cells) != len(t.titles) {
 		return errors.New("a row does not fit the columns")
 	}
 	name := ""
-	if t.Name >= 0 {
-		name = t.cells[t.Name]
+	if t.name >= 0 {
+		name = t.cells[t.name]
 	}
 	return t.row(name, t.cells)
 }
@@ -73,4 +76,36 @@ func cellText(raw []byte) string {
 		return ""
 	}
 	return string(raw)
+}
+
+// columns are the columns of a table and which of them is the name.
+type columns struct {
+	titles []string
+	name   int // -1 where no column is
+}
+
+var errNoColumns = errors.New("its columns cannot be read")
+
+// mostColumns bounds a header; kinds have a dozen.
+const mostColumns = 200
+
+// parseColumns reads the header of a table.
+func parseColumns(raw []byte) (columns, error) {
+	var defs []struct{ Name, Type, Format string }
+	if err := json.Unmarshal(raw, &defs); err != nil || len(defs) == 0 || len(defs) > mostColumns {
+		return columns{}, errNoColumns
+	}
+	c := columns{name: -1}
+	for i, d := range defs {
+		c.titles = append(c.titles, strings.ToUpper(steps.Flat(d.Name)))
+		if d.Format == "name" && c.name < 0 {
+			c.name = i
+		}
+	}
+	for i, d := range defs {
+		if c.name < 0 && strings.EqualFold(d.Name, "name") {
+			c.name = i
+		}
+	}
+	return c, nil
 }

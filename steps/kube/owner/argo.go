@@ -55,6 +55,7 @@ func byArgo(ctx context.Context, c *cluster.Client, t cluster.Target, o cluster.
 	return nil
 }
 
+// ArgoName is how an application is named to a person.
 func ArgoName(namespace, app string) string {
 	if namespace == "" {
 		return "argocd application " + steps.Clip(app, 253)

@@ -81,6 +81,7 @@ func (m Markers) Managed() (string, bool) {
 	return strings.Join(why, "; "), len(why) > 0
 }
 
+// TrackedBy is the mark by which a tool of GitOps tracks an object, "" for none.
 func TrackedBy(o cluster.Object) string {
 	labels := o.GetLabels()
 	return cmp.Or(o.GetAnnotations()[ArgoTracking], labels[FluxKustomize+"/name"], labels[FluxHelm+"/name"])

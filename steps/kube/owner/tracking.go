@@ -22,6 +22,7 @@ type TrackingID struct {
 
 var errTracking = errors.New("not <app>:<group>/<Kind>:<namespace>/<name>")
 
+// ParseTracking reads the annotation by which Argo CD tracks an object.
 func ParseTracking(s string) (TrackingID, error) {
 	bad := func(why string) (TrackingID, error) {
 		return TrackingID{}, fmt.Errorf("tracking id %q: %w: %s", steps.Clip(s, 200), errTracking, why)

@@ -21,15 +21,17 @@ func Deadline(ctx context.Context) (inner context.Context, turned func() error, 
 	return inner, ctx.Err, cancel
 }
 
-// Report gathers what a probe of this family has to say.
+// Report gathers what a probe has to say.
 type Report struct {
 	Obs steps.Observation
 }
 
+// Say adds a finding.
 func (s *Report) Say(level steps.Level, format string, args ...any) {
 	s.Obs.Findings = append(s.Obs.Findings, steps.Finding{Level: level, Say: fmt.Sprintf(format, args...)})
 }
 
+// Gap adds what could not be read.
 func (s *Report) Gap(format string, args ...any) {
 	s.Obs.Gaps = append(s.Obs.Gaps, fmt.Sprintf(format, args...))
 }
@@ -62,6 +64,7 @@ const LongestValue = 256
 // Nothing stands for an empty value, so that a line is never read as missing.
 const Nothing = "none"
 
+// OrNothing is s, or the word for an empty value.
 func OrNothing(s string) string {
 	if s == "" {
 		return Nothing

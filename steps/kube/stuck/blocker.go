@@ -49,8 +49,10 @@ func namespaceBlocker(o cluster.Object) (is, why string) {
 	return "none", ""
 }
 
+// Condition is one entry of status.conditions.
 type Condition struct{ Status, reason, message string }
 
+// Conditions are those of an object, by their type.
 func Conditions(o cluster.Object) map[string]Condition {
 	out := map[string]Condition{}
 	list, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")

@@ -18,6 +18,7 @@ type place struct {
 
 func (p place) String() string { return p.Label(p.namespace, p.name) }
 
+// ErrPlace says that a text names no workload.
 var ErrPlace = errors.New("want deployment, statefulset, daemonset, cronjob, pod or lease, then /NAME or /NAMESPACE/NAME")
 
 // ParsePlace reads the parameter controller; a name without a namespace is in
