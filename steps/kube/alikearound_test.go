@@ -26,8 +26,9 @@ func TestLookalikesElsewhere(t *testing.T) {
 		"spec": fields{"replicas": 0, "selector": fields{"matchLabels": fields{"app": name}}, "template": podTemplate(name)}})
 	obs := w.probe(w.root(), "kube/lookalikes", "deployment", name)
 	wantFact(t, obs, "decoys", "[]")
-	wantFact(t, obs, "elsewhere", `["deployment/`+next+`/`+name+`" "statefulset/`+w.ns+`/`+name+`"]`)
+	wantFact(t, obs, "elsewhere", `["deployment/`+next+`/`+name+`" "deployment/`+next+`/`+name+`-2" "statefulset/`+w.ns+`/`+name+`"]`)
 	wantFinding(t, obs, "Not deployment/"+next+"/"+name+": the same name in another namespace; owner label owner=payments")
+	wantFinding(t, obs, "Not deployment/"+next+"/"+name+"-2: under another name the same image and selector")
 	wantFinding(t, obs, "Not statefulset/"+w.ns+"/"+name+": the same name, another kind of object")
 
 	// A generated name has its like under another one.
@@ -63,6 +64,7 @@ func TestLookalikesElsewhere(t *testing.T) {
 	}{
 		{w.root(), act.KeyAlike, "deployment/" + next + "/" + name + ": the same name in another namespace"},
 		{w.env, "no look-alikes sought in", "other namespaces: permission denied"},
+		{w.env, "no look-alikes sought in", "equal specs in other namespaces: permission denied"},
 	} {
 		_, o := w.seen(w.client(tc.env), "deployment", name)
 		p, err := gateOf("kube/delete", tc.env).Preview(t.Context(), deleteParams("deployment", name, string(o.GetUID())), keepersSink{})

@@ -22,14 +22,19 @@ const (
 
 // Around looks for what could be taken for an object beside its own list: the same
 // name in other namespaces, which are often other tenants, in other API groups that
-// have such a kind, and among kinds that do the same work. gaps say where it could
-// not look; the error is for a caller that turned away.
-func Around(ctx context.Context, c *cluster.Client, t cluster.Target, o cluster.Object) (like []Lookalike, gaps []string, err error) {
+// have such a kind, and among kinds that do the same work; and the same spec under
+// other names. What is near was found already. gaps say where it could not look; the
+// error is for a caller that turned away.
+func Around(ctx context.Context, c *cluster.Client, t cluster.Target, o cluster.Object, near []Lookalike) (like []Lookalike, gaps []string, err error) {
 	a := &around{Client: c, t: t, o: o, seen: map[string]bool{string(o.GetUID()): true}}
+	for _, l := range near {
+		a.seen[l.uid] = true
+	}
 	if t.Namespaced {
 		a.spaces(ctx)
 	}
 	a.kinds(ctx)
+	a.specs(ctx)
 	if ctx.Err() != nil {
 		return nil, nil, fmt.Errorf("look-alikes of %s: %w", t, ctx.Err())
 	}

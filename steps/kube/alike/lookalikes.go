@@ -19,7 +19,7 @@ const mostDecoys = 50
 func lookalikesFacts() []steps.Field {
 	return []steps.Field{
 		{Name: "decoys", Type: steps.Strings, Doc: "names of what could be taken for the object"},
-		{Name: "elsewhere", Type: steps.Strings, Doc: "objects of that name in other namespaces, other API groups and kinds that do the same work, as kind/namespace/name"},
+		{Name: "elsewhere", Type: steps.Strings, Doc: "objects of that name in other namespaces, other API groups and kinds that do the same work, and of its spec under other names, as kind/namespace/name"},
 		{Name: "apart", Type: steps.Table, Doc: "name of each to what tells it from the object"},
 		{Name: "hook", Type: steps.Bool, Doc: "whether the object is a hook of Argo CD or Helm"},
 		{Name: "policy", Type: steps.String, Doc: "delete policy of the hook, empty for none"},
@@ -87,7 +87,7 @@ func (p lookalikesProbe) Probe(ctx context.Context, in steps.Params, out steps.S
 		obs.Summary = "What could be taken for " + t.String() + " is not known."
 	default:
 		listDecoys(t, like, f, &obs)
-		like, gaps, err := Around(ctx, c, t, o)
+		like, gaps, err := Around(ctx, c, t, o, like)
 		if err != nil {
 			return steps.Observation{}, err
 		}

@@ -144,7 +144,7 @@ func (s *subject) company(ctx context.Context, p *steps.Preview) error {
 	for _, l := range likes {
 		p.Shown = append(p.Shown, steps.KV{Key: act.KeyAlike, Value: l.Name + ": " + l.Apart})
 	}
-	far, unread, turned := alike.Around(ctx, s.c, s.t, s.o)
+	far, unread, turned := alike.Around(ctx, s.c, s.t, s.o, likes)
 	if turned != nil {
 		return turned
 	}

@@ -189,7 +189,7 @@ func TestNameColumn(t *testing.T) {
 			`{"rows":` + tc.rows + `,"metadata":{},"columnDefinitions":` + tc.columns + `}`,
 		} {
 			got = "?"
-			if _, err := read.page([]byte(raw)); err != nil || got != tc.want || (read.Name < 0) != (tc.want == "") {
+			if _, err := read.page([]byte(raw)); err != nil || got != tc.want || (read.name < 0) != (tc.want == "") {
 				t.Errorf("%s: name %q, %v; want %q", raw, got, err, tc.want)
 			}
 		}
