@@ -32,18 +32,18 @@ const (
 	keyUnsought = "no look-alikes sought in"
 )
 
-// query is what is looked for in other states: addresses, and the objects that a
+// sought is what is looked for in other states: addresses, and the objects that a
 // gate is about, as type and id.
-type query struct {
+type sought struct {
 	addresses []string
 	objects   []objectID
 }
 
 type objectID struct{ typ, id string }
 
-// queryOf is what a state records under addresses.
-func queryOf(t site, addresses ...string) query {
-	q := query{addresses: addresses}
+// soughtOf is what a state records under addresses.
+func soughtOf(t site, addresses ...string) sought {
+	q := sought{addresses: addresses}
 	for _, address := range addresses {
 		for _, e := range t.now.at(address) {
 			if e.id != "" && e.mode == "managed" {
@@ -56,7 +56,7 @@ func queryOf(t site, addresses ...string) query {
 
 // otherStates are the rows of a preview about what other states record. Nothing that
 // it could not read keeps a gate shut: it is said.
-func (t site) otherStates(ctx context.Context, env steps.Env, out steps.Sink, q query) []steps.KV {
+func (t site) otherStates(ctx context.Context, env steps.Env, out steps.Sink, q sought) []steps.KV {
 	ctx, cancel := context.WithTimeout(ctx, otherWithin)
 	defer cancel()
 	var rows, unread []steps.KV
@@ -103,7 +103,7 @@ func (t site) otherStates(ctx context.Context, env steps.Env, out steps.Sink, q 
 }
 
 // in names what another state records of what is sought.
-func (q query) in(ctx context.Context, r stateRead, failed error, out steps.Sink) ([]string, error) {
+func (q sought) in(ctx context.Context, r stateRead, failed error, out steps.Sink) ([]string, error) {
 	switch {
 	case failed != nil:
 		return nil, failed

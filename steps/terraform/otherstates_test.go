@@ -17,7 +17,7 @@ func alikeIn(t *testing.T, w *world) []steps.KV {
 	if err != nil || site.unsound != nil {
 		t.Fatal(err, site.unsound)
 	}
-	q := queryOf(site, "terraform_data.a")
+	q := soughtOf(site, "terraform_data.a")
 	if len(q.objects) != 1 {
 		t.Fatalf("sought %+v, want one object", q)
 	}
