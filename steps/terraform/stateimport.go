@@ -63,9 +63,6 @@ func (g importGate) Preview(ctx context.Context, in steps.Params, out steps.Sink
 	}
 	p.Shown = append(p.Shown, steps.KV{Key: "recorded now", Value: fmt.Sprintf("%d objects", len(t.now.entries))})
 	p.Shown = append(p.Shown, t.mind(g.env)...)
-	if a, ok := parseAddress(address); ok {
-		p.Shown = append(p.Shown, t.otherStates(ctx, g.env, out, sought{[]string{address}, []objectID{{a.typ, id}}})...)
-	}
 	p.Diff = []string{"+ " + address + " (" + id + ")"}
 	return p, ctx.Err()
 }

@@ -47,7 +47,6 @@ func (g moveGate) Preview(ctx context.Context, in steps.Params, out steps.Sink) 
 		return p, nil
 	}
 	p.Shown = append(moved(t, from, to), t.mind(g.env)...)
-	p.Shown = append(p.Shown, t.otherStates(ctx, g.env, out, soughtOf(t, from))...)
 	lines, err := rehearse(ctx, g.env, t, "state", "mv", "-dry-run", "-lock=false", from, to)
 	want := []string{fmt.Sprintf("Would move %q to %q", from, to)}
 	switch {

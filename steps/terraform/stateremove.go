@@ -99,7 +99,6 @@ func (g removeGate) Preview(ctx context.Context, in steps.Params, out steps.Sink
 		return p, nil
 	}
 	p.Shown = append(removed(t, list), t.mind(g.env)...)
-	p.Shown = append(p.Shown, t.otherStates(ctx, g.env, out, soughtOf(t, list...))...)
 	seen, why := g.look(ctx, t, list, out)
 	p.Shown = append(p.Shown, seen.shown(list, why)...)
 	f.absent(seen, list)
