@@ -15,6 +15,7 @@ import (
 
 	"handrail/drills/lab"
 	"handrail/steps"
+	"handrail/steps/stepstest"
 )
 
 func programPath(t *testing.T, l *lab.Lab, name string) string {
@@ -67,7 +68,7 @@ func (w *world) saved(in steps.Params) (steps.Observation, steps.Params) {
 
 func (w *world) previewOf(kind string, in steps.Params) steps.Preview {
 	w.t.Helper()
-	p, err := kindOf(kind).Changes(w.env).Preview(w.t.Context(), in, newSink())
+	p, err := kindOf(kind).Changes(w.env).Preview(w.t.Context(), in, stepstest.NewSink())
 	if err != nil {
 		w.t.Fatalf("%s: %v", kind, err)
 	}
@@ -75,7 +76,7 @@ func (w *world) previewOf(kind string, in steps.Params) steps.Preview {
 }
 
 // act confirms what a gate shows and lets it act.
-func (w *world) acts(kind string, in steps.Params, out *memorySink) steps.Outcome {
+func (w *world) acts(kind string, in steps.Params, out *stepstest.Sink) steps.Outcome {
 	w.t.Helper()
 	p := w.previewOf(kind, in)
 	a, err := steps.Confirm(p, "i", "s", p.Digest("i", "s"), p.Phrase)
@@ -132,14 +133,14 @@ func TestSavedPlanIsApplied(t *testing.T) {
 		if err := w.putBack(p); err != nil { // it only looks
 			t.Error(err)
 		}
-		out := newSink()
+		out := stepstest.NewSink()
 		o := w.acts("terraform/apply-plan", in, out)
-		if o.Result != steps.Done || !strings.Contains(o.Response, "5 changes complete") || !strings.Contains(out.artifacts["operations"].String(), `"terraform_data.gone":"complete"`) {
-			t.Fatalf("outcome = %+v %s", o, out.artifacts["operations"])
+		if o.Result != steps.Done || !strings.Contains(o.Response, "5 changes complete") || !strings.Contains(out.Artifacts["operations"].String(), `"terraform_data.gone":"complete"`) {
+			t.Fatalf("outcome = %+v %s", o, out.Artifacts["operations"])
 		}
 		again := w.previewOf("terraform/apply-plan", in)
 		wantUnmet(t, again, "The state is not the one")
-		if found, err := kindOf("terraform/apply-plan").Changes(w.env).(steps.Finder).Find(t.Context(), p.Target, in, newSink()); err != nil ||
+		if found, err := kindOf("terraform/apply-plan").Changes(w.env).(steps.Finder).Find(t.Context(), p.Target, in, stepstest.NewSink()); err != nil ||
 			found.Result != steps.Failed || !strings.Contains(found.Response, "2 changes in place") {
 			t.Errorf("Find() = %+v, %v", found, err)
 		}
@@ -168,7 +169,7 @@ func TestApplyEndsInTheMiddle(t *testing.T) {
 		w.run("apply", "-auto-approve", "-input=false")
 		w.lay("main.tf", halfBroken)
 		_, in := w.saved(nil)
-		out := newSink()
+		out := stepstest.NewSink()
 		o := w.acts("terraform/apply-plan", in, out)
 		if o.Result != steps.Failed {
 			t.Fatalf("outcome = %+v", o)
@@ -266,7 +267,7 @@ func TestApplyRefusals(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.lay("terraform.tfstate", strings.Replace(string(before), "really gone", "not at all", 2))
-		o, err := applyGate{env: w.env}.Act(t.Context(), a, newSink())
+		o, err := applyGate{env: w.env}.Act(t.Context(), a, stepstest.NewSink())
 		if err != nil || o.Result != steps.Refused || !strings.Contains(o.Response, "two writers collided") {
 			t.Errorf("Act() = %+v, %v, want it refused", o, err)
 		}
@@ -292,7 +293,7 @@ func TestRefreshIsApplied(t *testing.T) {
 			wantUnmet(t, p, "not applyable")
 			return
 		}
-		o := w.acts("terraform/apply-refresh", in, newSink())
+		o := w.acts("terraform/apply-refresh", in, stepstest.NewSink())
 		if o.Result != steps.Done || !strings.Contains(o.Response, "nothing else was changed") {
 			t.Fatalf("outcome = %+v", o)
 		}

@@ -149,17 +149,6 @@ type ending struct {
 	began time.Time
 }
 
-// The words for what became of one address.
-const (
-	opComplete  = "complete"
-	opHalf      = "half" // of a replacement: one of both
-	opFailed    = "failed"
-	opFlight    = "in-flight"
-	opNever     = "not-started"
-	opDestroyed = "destroyed" // and maybe to be made anew: the log does not hold the plan
-	opUnproven  = "complete by the log, and not recorded so"
-)
-
 // tally says what became of each address that the plan acts on: by the log, and
 // held against what is recorded now.
 func (e ending) tally() map[string]string {
@@ -233,11 +222,6 @@ func (n *standing) shows(c tfplan.Change) bool {
 	return here && !tainted
 }
 
-func (r *runLog) brief() string {
-	done, open := r.addresses()
-	return fmt.Sprintf("after %d completed and with %d unfinished operations", len(done), len(open))
-}
-
 // judge decides by what is recorded now, the log and the exit code, in that order.
 func (e ending) judge(mode planMode) steps.Outcome {
 	now := []steps.KV{
@@ -308,17 +292,6 @@ func serialOf(s snapshot) string {
 		return "none"
 	}
 	return strconv.FormatInt(s.serial, 10)
-}
-
-func upper(s string) string { return strings.ToUpper(s[:1]) + strings.ReplaceAll(s[1:], "-", " ") }
-
-// firstOf lists addresses, not more than can be read.
-func firstOf(list []string) string {
-	const most = 50
-	if len(list) > most {
-		return strings.Join(list[:most], ", ") + fmt.Sprintf(" and %d more", len(list)-most)
-	}
-	return strings.Join(list, ", ")
 }
 
 // keepTally keeps what became of each address, however many they are.

@@ -49,7 +49,9 @@ func (f floors) plan(t *applying, digest string, mode planMode) {
 func actsOf(d *tfplan.Doc) int {
 	n := 0
 	for _, c := range d.Changes {
-		n += one(c.Act != tfplan.Read)
+		if c.Act != tfplan.Read {
+			n++
+		}
 	}
 	return n
 }

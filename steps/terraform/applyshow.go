@@ -49,7 +49,9 @@ func (t *applying) effect(mode planMode) string {
 func drifted(d *tfplan.Doc) int {
 	n := 0
 	for _, c := range d.Drift {
-		n += one(c.Act != tfplan.None)
+		if c.Act != tfplan.None {
+			n++
+		}
 	}
 	return n
 }

@@ -93,14 +93,3 @@ func FuzzSpoken(f *testing.F) {
 		_ = log.brief()
 	})
 }
-
-func FuzzVersionLine(f *testing.F) {
-	f.Add([]byte("OpenTofu v1.12.6\non linux_amd64\n"))
-	f.Add([]byte("\nWarning: x\n\nTerraform v1.5.7\n"))
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		if m := versionLine.FindSubmatch(raw); m != nil {
-			p := program{product: string(m[1]), version: string(m[2])}
-			_ = p.mixed(workdir{dir: t.TempDir(), data: "x"}, nil, string(raw))
-		}
-	})
-}

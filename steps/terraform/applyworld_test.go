@@ -13,6 +13,7 @@ import (
 
 	"handrail/drills/lab"
 	"handrail/steps"
+	"handrail/steps/stepstest"
 )
 
 // outside is an API with objects that a provider manages, and others change.
@@ -104,7 +105,9 @@ func (o *outside) wrote() int {
 	}
 	n := 0
 	for _, r := range log.Requests {
-		n += one(r.Who == "operator" && r.Method != http.MethodGet)
+		if r.Who == "operator" && r.Method != http.MethodGet {
+			n++
+		}
 	}
 	return n
 }
@@ -170,9 +173,9 @@ func (o *outside) adopts(program string) {
 		t.Errorf("plan = %v", f)
 	}
 	p := o.opens("apply-plan", in)
-	out := newSink()
+	out := stepstest.NewSink()
 	if got := o.acts("terraform/apply-plan", in, out); got.Result != steps.Done || !strings.Contains(got.Response, "3 changes complete") {
-		t.Fatalf("outcome = %+v %s", got, out.artifacts["operations"])
+		t.Fatalf("outcome = %+v %s", got, out.Artifacts["operations"])
 	}
 	if list := strings.Join(p.Diff, "\n"); !strings.Contains(list, "id c") {
 		t.Errorf("diff = %s", list)
@@ -194,10 +197,10 @@ func (o *outside) halves() {
 		t.Errorf("plan = %v", f)
 	}
 	o.ask(http.MethodPatch, "/control", `{"writes":1}`)
-	out := newSink()
+	out := stepstest.NewSink()
 	got := o.acts("terraform/apply-plan", in, out)
 	if got.Result != steps.Failed || !strings.Contains(got.Response, "Failed: records_entry.c.") || !strings.Contains(got.Response, "Rate exceeded") {
-		t.Fatalf("outcome = %+v\n%s", got, out.artifacts["log"])
+		t.Fatalf("outcome = %+v\n%s", got, out.Artifacts["log"])
 	}
 	o.ask(http.MethodPatch, "/control", `{"writes":-1}`)
 	obs, in = o.saved(nil)

@@ -28,6 +28,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/lease"
 
 	"handrail/steps"
+	"handrail/steps/stepstest"
 )
 
 // azureHost is the name under which the emulator answers: the backend takes no
@@ -129,10 +130,15 @@ func (a *azureWorld) admin(t *testing.T, key string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	next, err := trust{ca: raw}.plainTransport(steps.Env{Environ: a.environ})
+	through, err := url.Parse(a.proxy.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
+	next := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: x509.NewCertPool()}, Proxy: http.ProxyURL(through)}
+	if !next.TLSClientConfig.RootCAs.AppendCertsFromPEM(raw) {
+		t.Fatal("no certificate in ", a.ca)
+	}
+	t.Cleanup(next.CloseIdleConnections)
 	t.Cleanup(next.CloseIdleConnections)
 	cred, err := container.NewSharedKeyCredential("labaccount", key)
 	if err != nil {
@@ -240,7 +246,7 @@ func TestAzure(t *testing.T) {
 			}
 			writeFile(t, dir, ".terraform/terraform.tfstate", `{"version":3,"backend":{"type":"azurerm","config":{`+settings+`}}}`)
 			env := steps.Env{Dir: dir, Environ: append(w.bot[:len(w.bot):len(w.bot)], tc.environ...), Now: time.Now}
-			if _, err := probe(t.Context(), env, "terraform/lock", nil, newSink()); err == nil || !strings.Contains(err.Error(), tc.err) || isDenied(err) != tc.denied {
+			if _, err := probe(t.Context(), env, "terraform/lock", nil, stepstest.NewSink()); err == nil || !strings.Contains(err.Error(), tc.err) || isDenied(err) != tc.denied {
 				t.Errorf("%v, denied %v; want %q, denied %v", err, isDenied(err), tc.err, tc.denied)
 			}
 		})

@@ -3,6 +3,7 @@ package terraform
 import (
 	"bytes"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -168,7 +169,7 @@ func (g *gateway) redate(r *http.Response) error {
 // is as old as it is.
 func (g *gateway) writtenAt(info []byte) {
 	g.wrote.Store(nil)
-	if l, err := parseLockInfo(info); err == nil && !l.Created.IsZero() {
+	if l, err := lockOf(info); err == nil && !l.Created.IsZero() {
 		g.wrote.Store(&l.Created)
 	}
 }
@@ -255,4 +256,9 @@ func writeFile(t *testing.T, dir, name, body string) {
 	if err := os.WriteFile(file, []byte(body), 0o600); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// lockOf reads what a run wrote of itself into its lock.
+func lockOf(raw []byte) (l struct{ Created time.Time }, err error) {
+	return l, json.Unmarshal(raw, &l)
 }

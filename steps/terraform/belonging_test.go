@@ -320,17 +320,6 @@ func TestBelonging(t *testing.T) {
 			if len(r.children) != tc.kids || len(r.plugins) != tc.plug || len(r.holders)+len(r.later) != tc.hold || len(r.sitting) != tc.sits {
 				t.Errorf("scan = %d children, %d plugins, %d tofus, %d sitting, want %d %d %d %d: %v", len(r.children), len(r.plugins), len(r.holders)+len(r.later), len(r.sitting), tc.kids, tc.plug, tc.hold, tc.sits, r.findings())
 			}
-			left := tc.kids + tc.plug + tc.hold
-			for name, shut := range map[string]func(floors){
-				"force-unlock": func(f floors) { f.holder(r, nil, s.who) },
-				"apply":        func(f floors) { f.living(r) },
-			} {
-				var unmet []steps.Need
-				shut(floors{need: &unmet})
-				if (left > 0 || name == "force-unlock" && (tc.doubt != "" || s.who == "")) != (len(unmet) > 0) {
-					t.Errorf("%s: unmet = %v", name, unmet)
-				}
-			}
 		})
 	}
 }
@@ -349,18 +338,17 @@ func TestBelongingSaysWhy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var unmet []steps.Need
-	floors{need: &unmet}.holder(r, nil, "u@here")
-	if len(unmet) != 1 {
-		t.Fatalf("unmet = %v, want one", unmet)
+	if len(r.children) != 1 || r.children[0].pid != 500 {
+		t.Fatalf("children = %v, want one", r.children)
 	}
-	for _, part := range []string{"Process 500", "sh -c redo", "since " + takenAt.Add(9*time.Second).UTC().Format(time.RFC3339), "it works in " + dir, "the process 400 that led its group is gone"} {
-		if !strings.Contains(unmet[0].Why, part) {
-			t.Errorf("%q does not say %q", unmet[0].Why, part)
+	said := r.children[0].described()
+	for _, part := range []string{"sh -c redo", "since " + takenAt.Add(9*time.Second).UTC().Format(time.RFC3339), "it works in " + dir, "the process 400 that led its group is gone"} {
+		if !strings.Contains(said, part) {
+			t.Errorf("%q does not say %q", said, part)
 		}
 	}
-	if !strings.Contains(unmet[0].Cure, "kill 500") {
-		t.Errorf("cure = %q", unmet[0].Cure)
+	if cure := endIt(r.children[0]); !strings.Contains(cure, "kill 500") {
+		t.Errorf("cure = %q", cure)
 	}
 	if alive, why := r.verdict("u@here"); alive != "" || !strings.Contains(why, "500") {
 		t.Errorf("verdict() = %q, %q, want unknown for 500", alive, why)

@@ -24,7 +24,7 @@ type writes struct {
 
 // bursts fills write_burst, racing and last_clean from the writes that the
 // backend kept.
-func (v versionList) bursts(ctx context.Context, f steps.Facts, heads map[string]stateHead, obs *steps.Observation) error {
+func bursts(ctx context.Context, v versionList, f steps.Facts, heads map[string]stateHead, obs *steps.Observation) error {
 	names := []string{"write_burst", "racing", "last_clean"}
 	w := writes{ctx: ctx, by: map[string]version{}, whole: map[string]*tfstate.Doc{}, obs: obs}
 	list := w.list(v.list, heads)

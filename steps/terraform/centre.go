@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -45,9 +44,6 @@ func Ask(ctx context.Context, env steps.Env, question string, secret func(string
 	a.Took = time.Since(began)
 	return a, true
 }
-
-// place is how a person names a workspace.
-func (w workdir) place() string { return w.dir + " (" + w.space + ")" }
 
 func askLock(ctx context.Context, env steps.Env, w workdir, out unkept, a *steps.Answer) {
 	if unasked(env, w, "lock of ", a) {
@@ -157,10 +153,6 @@ func leftBehind(ctx context.Context, s store, w workdir, out unkept, a *steps.An
 	a.Rows = append(a.Rows, row)
 	return nil
 }
-
-// surgery is how tofu and terraform name the backup that `state mv` and `state
-// rm` leave, by the second of the change.
-var surgery = regexp.MustCompile(`\.tfstate\.(\d{9,11})\.backup$`)
 
 // askRepaired finds the backups of states that were changed by hand.
 func askRepaired(_ context.Context, env steps.Env, w workdir, _ unkept, a *steps.Answer) {

@@ -63,7 +63,7 @@ func TestCentreLocal(t *testing.T) {
 	if len(a.Rows) > 0 && time.Since(a.Rows[0].Since) > time.Hour {
 		t.Errorf("since %s", a.Rows[0].Since)
 	}
-	old := fmt.Sprintf("terraform.tfstate.%d.backup", time.Now().Add(-2*recently).Unix())
+	old := fmt.Sprintf("terraform.tfstate.%d.backup", time.Now().Add(-2*7*24*time.Hour).Unix())
 	w.put(old, "{}")
 	wantWhats(t, w.ask(steps.RepairedState), "state mv")
 	w.put("terraform.tfstate", "{ not whole")
@@ -93,7 +93,7 @@ func TestCentreLease(t *testing.T) {
 	wantWhats(t, w.ask(steps.PartialApplies)) // the Lease keeps what its last holder said
 	w.editLease(func(lease map[string]any) {
 		lease["spec"].(map[string]any)["holderIdentity"] = "5e1c9a70"
-		lease["metadata"].(map[string]any)["annotations"] = map[string]any{lockAnnotation: `{"ID":"5e1c9a70","Operation":"OperationTypeApply","Who":"runner@ci","Created":"2026-11-20T01:27:00Z"}`}
+		lease["metadata"].(map[string]any)["annotations"] = map[string]any{"app.terraform.io/lock-info": `{"ID":"5e1c9a70","Operation":"OperationTypeApply","Who":"runner@ci","Created":"2026-11-20T01:27:00Z"}`}
 	})
 	a := w.ask(steps.LockedRuns)
 	wantWhats(t, a, "OperationTypeApply")

@@ -1,6 +1,7 @@
 package terraform
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -53,4 +54,14 @@ func childSecrets(env steps.Env) []string {
 		}
 	}
 	return steps.SecretVariables(passed)
+}
+
+func trusted(env steps.Env, dir string) error {
+	if env.Trusted == nil {
+		return fmt.Errorf("directory %s is not trusted: programs run in trusted directories only", dir)
+	}
+	if err := env.Trusted(dir); err != nil {
+		return fmt.Errorf("directory %s is not trusted: %w", dir, err)
+	}
+	return nil
 }

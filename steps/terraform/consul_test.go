@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"handrail/steps"
+	"handrail/steps/stepstest"
 )
 
 // changed waits until consul has another answer for a key than the one of index:
@@ -55,7 +56,7 @@ func TestConsul(t *testing.T) {
 	cmd, _ := w.apply()
 	live := w.look()
 	id := live.wantHeld(t, w)
-	if f := live.lock.Facts; f["session"].Text() != "alive" || f["session_id"].Text() != id || f["unlock"].Text() != unlockExpires || !strings.Contains(f["info"].Text(), id) {
+	if f := live.lock.Facts; f["session"].Text() != "alive" || f["session_id"].Text() != id || f["unlock"].Text() != "by-session" || !strings.Contains(f["info"].Text(), id) {
 		t.Errorf("lock = %v %v", f, live.lock.Findings)
 	}
 	wantUnmet(t, w.preview(id), "its holder renews it, or the lock goes by itself")
@@ -107,7 +108,9 @@ resource "terraform_data" "a" {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var list consulChunks
+		var list struct {
+			Chunks []string `json:"chunks"`
+		}
 		err = json.NewDecoder(resp.Body).Decode(&list)
 		_ = resp.Body.Close()
 		if err != nil || len(list.Chunks) < 2 {
@@ -124,7 +127,7 @@ resource "terraform_data" "a" {
 				t.Fatal(err)
 			}
 			_ = resp.Body.Close()
-			obs, err := probe(t.Context(), w.env, "terraform/state", nil, newSink())
+			obs, err := probe(t.Context(), w.env, "terraform/state", nil, stepstest.NewSink())
 			if err == nil && !says(obs, "breaks at byte") || err != nil && !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("after %s of a part: %v %v, want %q", tc.method, obs.Findings, err, tc.want)
 			}
@@ -183,7 +186,7 @@ func TestConsulTrouble(t *testing.T) {
 			config := `{"path":"p","address":"` + srv.URL + `"` + tc.config + `}`
 			writeFile(t, dir, ".terraform/terraform.tfstate", `{"version":3,"backend":{"type":"consul","config":`+config+`}}`)
 			env := steps.Env{Dir: dir, Environ: tc.environ, Now: time.Now, Trusted: func(string) error { return tc.trust }}
-			obs, err := probe(t.Context(), env, "terraform/"+tc.kind, nil, newSink())
+			obs, err := probe(t.Context(), env, "terraform/"+tc.kind, nil, stepstest.NewSink())
 			switch {
 			case tc.err != "" && (err == nil || !strings.Contains(err.Error(), tc.err) || errors.Is(err, steps.ErrDenied) != tc.denied):
 				t.Errorf("%v, denied %v; want %q", err, isDenied(err), tc.err)

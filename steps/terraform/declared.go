@@ -37,18 +37,3 @@ func declared(ctx context.Context, w workdir, a address) loosetype.Declaration {
 	}
 	return d
 }
-
-// declarable says what keeps the configuration from having an address.
-func (f floors) declarable(d loosetype.Declaration, a address, text string) {
-	switch {
-	case !d.Found && len(d.Gaps) == 0:
-		f.unmet("write its resource block first, and have it reviewed", "The configuration does not declare %s.", clip(a.resource, 300))
-	case !d.Found: // the program will refuse it, if it is not there
-	case d.Repeat == "count" && a.keyed != 'i':
-		f.unmet("name the instance, as "+a.resource+"[0]", "%s has count (%s), and %s names no index.", clip(a.resource, 300), d.At, clip(text, 300))
-	case d.Repeat == "for_each" && a.keyed != 's':
-		f.unmet(`name the instance, as `+a.resource+`["key"]`, "%s has for_each (%s), and %s names no key.", clip(a.resource, 300), d.At, clip(text, 300))
-	case d.Repeat == "" && a.keyed != 0:
-		f.unmet("name it as "+a.resource, "%s is declared once (%s), without count or for_each.", clip(a.resource, 300), d.At)
-	}
-}

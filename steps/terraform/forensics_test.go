@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"handrail/steps"
+	"handrail/steps/stepstest"
 )
 
 // threeThings is a unit whose parts can be renamed and changed.
@@ -120,7 +121,7 @@ func TestErroredState(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		obs, err := probe(t.Context(), steps.Env{Dir: dir}, "terraform/state-files", nil, newSink())
+		obs, err := probe(t.Context(), steps.Env{Dir: dir}, "terraform/state-files", nil, stepstest.NewSink())
 		if err != nil || obs.Facts["errored_fits"].Text() != tc.fits || !obs.Facts["errored"].Bool() || !said(obs, tc.say) {
 			t.Errorf("%s: %v %v, %v", tc.name, obs.Facts, obs.Findings, err)
 		}

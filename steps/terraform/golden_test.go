@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"handrail/steps"
+	"handrail/steps/stepstest"
 )
 
 // TestTerraformsOwnFiles reads what a real Terraform 1.11.4 wrote: a unit whose
@@ -29,7 +30,7 @@ func TestTerraformsOwnFiles(t *testing.T) {
 	env := steps.Env{Dir: dir}
 	read := func(kind string, in steps.Params) steps.Observation {
 		t.Helper()
-		obs, err := probe(t.Context(), env, kind, in, newSink())
+		obs, err := probe(t.Context(), env, kind, in, stepstest.NewSink())
 		if err != nil {
 			t.Fatalf("%s: %v", kind, err)
 		}

@@ -1,9 +1,7 @@
 package terraform
 
 import (
-	"io"
 	"os"
-	"os/exec"
 	"os/user"
 	"path/filepath"
 	"strings"
@@ -11,52 +9,17 @@ import (
 	"time"
 
 	"handrail/steps"
+	"handrail/steps/stepstest"
 )
 
-// TestBlocker is the body of the processes that the tests below start: it lives
-// until its standard input ends.
-func TestBlocker(t *testing.T) {
-	if os.Getenv("HANDRAIL_TEST_BLOCK") == "1" {
-		_, _ = os.Stdout.WriteString("ready\n")
-		_, _ = io.Copy(io.Discard, os.Stdin)
-	}
-}
-
-// block starts a real process that calls itself argv[0] and works in dir.
-func block(t *testing.T, dir string, argv ...string) *exec.Cmd {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := &exec.Cmd{Path: self, Args: append([]string{argv[0], "-test.run=^TestBlocker$", "--"}, argv[1:]...), Dir: dir, Env: []string{"HANDRAIL_TEST_BLOCK=1"}}
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	// The kernel shows no arguments for a moment after exec.
-	if _, err := io.ReadFull(stdout, make([]byte, len("ready\n"))); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = in.Close()
-		_ = cmd.Wait()
-	})
-	return cmd
-}
+// recordedState is the shortest sound state.
+const recordedState = `{"version":4,"terraform_version":"1.12.6","serial":7,"lineage":"l-1","outputs":{},"resources":[],"check_results":null}`
 
 // module makes a directory with a local state, so that no init is needed.
 func module(t *testing.T) (string, steps.Env) {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "terraform.tfstate"), []byte(soundState), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "terraform.tfstate"), []byte(recordedState), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	me, err := user.Current()
@@ -81,12 +44,12 @@ func holderOf(t *testing.T, env steps.Env, who string, created time.Time) steps.
 	t.Helper()
 	in := steps.Params{}
 	if who != "" {
-		in["who"] = text(who)
+		in["who"] = steps.StringOf(who)
 	}
 	if !created.IsZero() {
 		in["created"] = steps.TimeOf(created)
 	}
-	obs, err := probe(t.Context(), env, "terraform/holder", in, newSink())
+	obs, err := stepstest.Observe(t.Context(), holderProbe{env}, holderFacts(), in, stepstest.NewSink())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +128,7 @@ func TestHolderWithoutProcessTable(t *testing.T) {
 	t.Parallel()
 	_, env := module(t)
 	env.Proc = t.TempDir()
-	if _, err := probe(t.Context(), env, "terraform/holder", nil, newSink()); err == nil {
+	if _, err := stepstest.Observe(t.Context(), holderProbe{env}, holderFacts(), nil, stepstest.NewSink()); err == nil {
 		t.Error("an empty process table says that nobody is alive")
 	}
 }

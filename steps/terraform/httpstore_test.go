@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"handrail/steps"
+	"handrail/steps/stepstest"
 )
 
 // stateServer follows the http protocol of states, with locks.
@@ -82,7 +83,7 @@ unlock_address = "` + s.URL + `/tf/state/lock"`
 	w := newBackend(t, "http", block, quick, "TF_HTTP_USERNAME=bot", "TF_HTTP_PASSWORD=http-password")
 	unknown := func(d dossier) {
 		t.Helper()
-		if f := d.lock.Facts; f["held"].Known() || f["id"].Known() || f["systems"].Known() || f["unlock"].Text() != unlockAnyID || !strings.Contains(f["held"].Why(), "asking for it takes it") || len(d.lock.Gaps) == 0 {
+		if f := d.lock.Facts; f["held"].Known() || f["id"].Known() || f["systems"].Known() || f["unlock"].Text() != "any-id" || !strings.Contains(f["held"].Why(), "asking for it takes it") || len(d.lock.Gaps) == 0 {
 			t.Errorf("lock = %v %v, want it unknown with the reason", f, d.lock.Gaps)
 		}
 	}
@@ -149,7 +150,7 @@ unlock_address = "` + s.URL + `/tf/state/lock"`
 			if tc.check != nil {
 				kind = "terraform/lock"
 			}
-			obs, err := probe(t.Context(), env, kind, nil, newSink())
+			obs, err := probe(t.Context(), env, kind, nil, stepstest.NewSink())
 			switch {
 			case tc.err != "" && (err == nil || !strings.Contains(err.Error(), tc.err) || isDenied(err) != tc.denied):
 				t.Errorf("%s = %v, denied %v; want %q", kind, err, isDenied(err), tc.err)
@@ -184,7 +185,7 @@ func TestHTTPOddServers(t *testing.T) {
 	ask := func(path string) (steps.Observation, error) {
 		dir := t.TempDir()
 		writeFile(t, dir, ".terraform/terraform.tfstate", `{"version":3,"backend":{"type":"http","config":{"address":"`+srv.URL+path+`"}}}`)
-		return probe(t.Context(), steps.Env{Dir: dir, Now: time.Now}, "terraform/state", nil, newSink())
+		return probe(t.Context(), steps.Env{Dir: dir, Now: time.Now}, "terraform/state", nil, stepstest.NewSink())
 	}
 	if _, err := ask("/away"); err == nil || !strings.Contains(err.Error(), "does not go") {
 		t.Errorf("a redirect = %v", err)

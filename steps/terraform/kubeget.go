@@ -173,11 +173,3 @@ func (e *forbiddenError) Error() string {
 	return fmt.Sprintf("forbidden: the backend's credentials may not get %s %q in %s on %s; ask for the verb get on %s there (the server said %q)",
 		e.object.resource, e.object.name, ns, e.server, e.object.resource, clip(e.said, 300))
 }
-
-// clip shortens outside text.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "") + "..."
-}

@@ -19,7 +19,7 @@ import (
 
 // mending implements mender: one patch of the Secret, which the server refuses
 // where somebody wrote it since.
-func (k *kubernetes) mending(ctx context.Context, w workdir, now ledger, content []byte, out steps.Sink) (mending, error) {
+func (k *kubernetes) mending(ctx context.Context, w workdir, now found, content []byte, out steps.Sink) (mending, error) {
 	if !now.broken {
 		return mending{}, errors.New("the Secret holds a state")
 	}

@@ -31,7 +31,7 @@ func TestAnotherWayToAnUntoldCluster(t *testing.T) {
 			t.Fatal(err)
 		}
 		env := steps.Env{Kubeconfig: file, Now: time.Now, Trusted: func(string) error { return nil }}
-		k, err := newKubernetes(env, workdir{dir: t.TempDir(), space: "default", backend: "kubernetes", config: map[string]any{"config_path": file, "secret_suffix": "s"}}, newSink())
+		k, err := newKubernetes(env, workdir{dir: t.TempDir(), space: "default", backend: "kubernetes", config: map[string]any{"config_path": file, "secret_suffix": "s"}}, unkept(func(string) {}))
 		if err != nil {
 			t.Fatal(err)
 		}

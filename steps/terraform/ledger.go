@@ -15,10 +15,6 @@ import (
 	"handrail/steps/terraform/tfstate"
 )
 
-// maxLedger bounds the state that a gate takes into its hands: it is held in
-// memory, as what the act is undone from.
-const maxLedger = 128 << 20
-
 // ledger is a state as a gate takes it: the stored bytes, and what they record.
 type ledger struct {
 	where   string
@@ -212,4 +208,11 @@ func (d delta) String() string {
 		}
 	}
 	return strings.Join(parts, "; ")
+}
+
+func (l ledger) time() string {
+	if l.written.IsZero() {
+		return "at an unknown time"
+	}
+	return utc(l.written)
 }

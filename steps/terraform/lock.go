@@ -9,8 +9,6 @@ import (
 	"handrail/steps"
 )
 
-const noLock = "no lock is held"
-
 func lockFacts() []steps.Field {
 	return []steps.Field{
 		{Name: "held", Type: steps.Bool, Doc: "whether the state is locked now"},
@@ -82,7 +80,7 @@ func (p lockProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 		f.Set("cluster", steps.StringOf(server+" kube-system "+uid))
 	}
 	p.describe(f, l, &obs)
-	l.fillParts(f, s.name())
+	fillParts(f, l, s.name())
 	obs.Findings = append(obs.Findings, l.notes...)
 	for _, warning := range l.warnings {
 		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Info, Say: "The server warns: " + clip(warning, 300)})
@@ -155,7 +153,7 @@ func (p lockProbe) describe(f steps.Facts, l lockRead, obs *steps.Observation) {
 }
 
 // fillParts sets what only some backends know.
-func (l lockRead) fillParts(f steps.Facts, backend string) {
+func fillParts(f steps.Facts, l lockRead, backend string) {
 	f.Set("systems", steps.IntOf(int64(max(1, len(l.parts)))))
 	if l.unread != "" {
 		f.Unknown(l.unread, "systems")
@@ -194,11 +192,4 @@ func (l lockRead) fillParts(f steps.Facts, backend string) {
 			f.Set("session_since", steps.TimeOf(l.session.since))
 		}
 	}
-}
-
-func orUnknown(s string) string {
-	if s == "" {
-		return "unknown"
-	}
-	return s
 }

@@ -12,6 +12,7 @@ import (
 
 	"handrail/drills/lab"
 	"handrail/steps"
+	"handrail/steps/stepstest"
 )
 
 // pinned is a root module whose lock file a real tofu made from a mirror.
@@ -46,7 +47,7 @@ func newPinned(t *testing.T, packed bool) *pinned {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	p.git("init", "-q", "-b", "main")
-	p.git("add", "main.tf", lockFileName)
+	p.git("add", "main.tf", ".terraform.lock.hcl")
 	p.git("commit", "-q", "-m", "pin")
 	return p
 }
@@ -95,7 +96,7 @@ func (p *pinned) pack(at string) {
 func (p *pinned) read() steps.Observation {
 	p.t.Helper()
 	env := steps.Env{Dir: p.dir, Home: p.home, Environ: []string{"HOME=" + p.home}}
-	obs, err := lockFileProbe{env}.Probe(p.t.Context(), steps.Params{"dir": steps.PathOf(p.dir)}, newSink())
+	obs, err := probe(p.t.Context(), env, "terraform/lock-file", steps.Params{"dir": steps.PathOf(p.dir)}, stepstest.NewSink())
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -134,7 +135,7 @@ func TestLockFile(t *testing.T) {
 			t.Parallel()
 			p := newPinned(t, packed)
 			p.want(map[string]string{"found": "true", "checksum": "match", "changed": "false", "in_base": "true", "mirrored": "true"})
-			lock := filepath.Join(p.dir, lockFileName)
+			lock := filepath.Join(p.dir, ".terraform.lock.hcl")
 			raw, err := os.ReadFile(lock)
 			if err != nil {
 				t.Fatal(err)

@@ -200,3 +200,5 @@ func (l lockRead) agedBy() string {
 	}
 	return ""
 }
+
+const noLock = "no lock is held"

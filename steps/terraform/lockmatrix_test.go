@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"handrail/steps"
+	"handrail/steps/stepstest"
 )
 
 // rigID is the id of the locks that a test writes.
@@ -111,7 +112,7 @@ func (r *lockRig) walk(t *testing.T) string {
 	proof := r.proof()
 	if r.put != nil {
 		r.put(r.info(lockInfo{Who: r.me()}, 47*time.Minute), rigID)
-		o, err := unlockGate{w.env}.Act(t.Context(), w.confirmed(w.probe("terraform/lock", nil).Facts["id"].Text()), newSink())
+		o, err := unlockGate{w.env}.Act(t.Context(), w.confirmed(w.probe("terraform/lock", nil).Facts["id"].Text()), stepstest.NewSink())
 		ok(t, err)
 		fmt.Fprintf(&out, "\nforce-unlock of a lock that a dead run left\n  outcome    %s\n%s", o.Result, r.look(t))
 	}
@@ -155,7 +156,7 @@ func (r *lockRig) look(t *testing.T) string {
 		fmt.Fprintf(&out, "  %-9s  %s\n", name, fmt.Sprintf(format, args...))
 	}
 	id := rigID
-	obs, err := probe(t.Context(), r.w.env, "terraform/lock", nil, newSink())
+	obs, err := probe(t.Context(), r.w.env, "terraform/lock", nil, stepstest.NewSink())
 	if err != nil {
 		line("held", "unknown: %v", err)
 	} else {
@@ -189,7 +190,7 @@ func (r *lockRig) look(t *testing.T) string {
 			line("holder", "%s", say(h.Facts["alive"]))
 		}
 	}
-	p, err := unlockGate{r.w.env}.Preview(t.Context(), steps.Params{"lock_id": steps.IdentOf(id)}, newSink())
+	p, err := unlockGate{r.w.env}.Preview(t.Context(), steps.Params{"lock_id": steps.IdentOf(id)}, stepstest.NewSink())
 	switch {
 	case err != nil:
 		line("release", "refused: %v", err)
@@ -225,7 +226,7 @@ func ageClass(v steps.Value) string {
 	switch {
 	case !v.Known():
 		return "age unknown: " + v.Why()
-	case v.Duration() < minAge:
+	case v.Duration() < 30*time.Minute:
 		return "younger than 30 minutes"
 	}
 	return "older than 30 minutes"

@@ -85,7 +85,7 @@ func s3Rig(t *testing.T, name, more string, file, table bool) *lockRig {
 	putFile := func(info []byte) {
 		_, err := a.bucket.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: aws.String(key + ".tflock"), Body: bytes.NewReader(info)})
 		ok(t, err)
-		if l, err := parseLockInfo(info); err == nil && !l.Created.IsZero() {
+		if l, err := lockOf(info); err == nil && !l.Created.IsZero() {
 			a.writtenAt(t, l.Created)
 		}
 	}
@@ -174,7 +174,7 @@ func azureRig(t *testing.T) *lockRig {
 	meta := func(info []byte, with *blob.AccessConditions) {
 		m := map[string]*string{}
 		if info != nil {
-			m[azureLockInfo] = aws.String(base64.StdEncoding.EncodeToString(info))
+			m["terraformlockid"] = aws.String(base64.StdEncoding.EncodeToString(info))
 		}
 		_, err := b.SetMetadata(t.Context(), m, &blob.SetMetadataOptions{AccessConditions: with})
 		ok(t, err)
@@ -262,11 +262,11 @@ func kubernetesRig(t *testing.T) *lockRig {
 			o["spec"] = map[string]any{"holderIdentity": id}
 			notes := map[string]any{}
 			if info != nil {
-				notes[lockAnnotation] = string(info)
+				notes["app.terraform.io/lock-info"] = string(info)
 			}
 			o["metadata"].(map[string]any)["annotations"] = notes
 		})
-		if l, err := parseLockInfo(info); err == nil && !l.Created.IsZero() {
+		if l, err := lockOf(info); err == nil && !l.Created.IsZero() {
 			w.editLease(func(o map[string]any) {
 				o["metadata"].(map[string]any)["annotations"].(map[string]any)["lab.example/aged"] = "yes"
 				heldAt(o, func(time.Time) time.Time { return l.Created })

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"handrail/steps"
+	"handrail/steps/stepstest"
 )
 
 const humanLog = `module.a.t.one["x y"]: Creating...
@@ -77,22 +78,22 @@ func TestLogProbe(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	env := steps.Env{Dir: dir}
-	obs, err := probe(t.Context(), env, "terraform/log", steps.Params{"file": steps.PathOf("absent.log")}, newSink())
+	obs, err := stepstest.Observe(t.Context(), logProbe{env}, logFacts(), steps.Params{"file": steps.PathOf("absent.log")}, stepstest.NewSink())
 	if err != nil || obs.Facts["found"].Bool() || obs.Facts["started"].Known() {
 		t.Errorf("absent log = %v, %v", obs.Facts, err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "a.log"), []byte(humanLog), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out := newSink()
-	obs, err = probe(t.Context(), env, "terraform/log", steps.Params{"file": steps.PathOf("a.log")}, out)
+	out := stepstest.NewSink()
+	obs, err = stepstest.Observe(t.Context(), logProbe{env}, logFacts(), steps.Params{"file": steps.PathOf("a.log")}, out)
 	if err != nil || !obs.Facts["found"].Bool() || obs.Facts["started"].Int() != 5 || len(obs.Findings) != 3 {
 		t.Errorf("log = %v %v, %v", obs.Facts, obs.Findings, err)
 	}
-	if got := out.artifacts["log"].String(); got != humanLog {
+	if got := out.Artifacts["log"].String(); got != humanLog {
 		t.Errorf("artifact = %q, want the log", got)
 	}
-	if _, err := probe(t.Context(), env, "terraform/log", steps.Params{"file": steps.PathOf(".")}, newSink()); err == nil {
+	if _, err := stepstest.Observe(t.Context(), logProbe{env}, logFacts(), steps.Params{"file": steps.PathOf(".")}, stepstest.NewSink()); err == nil {
 		t.Error("a directory is read as a log")
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"handrail/steps"
 	"handrail/steps/joblog"
+	"handrail/steps/stepstest"
 )
 
 // runSample is a log of one run, as the tools write it.
@@ -217,7 +218,7 @@ func readLog(t testing.TB, b []byte) steps.Observation {
 	if err := os.WriteFile(file, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	obs, err := probe(t.Context(), steps.Env{}, "terraform/log", steps.Params{"file": steps.PathOf(file)}, newSink())
+	obs, err := stepstest.Observe(t.Context(), logProbe{steps.Env{}}, logFacts(), steps.Params{"file": steps.PathOf(file)}, stepstest.NewSink())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 
 	"handrail/steps"
@@ -114,4 +115,53 @@ func (g pauseGate) Find(ctx context.Context, before []steps.KV, _ steps.Params, 
 		o.Result, o.Response = steps.Failed, "There is no marker: nothing is paused."
 	}
 	return o, nil
+}
+
+// unit is the root module that the parameter dir names, links resolved. It need
+// not be initialised: a pause is wanted most where nothing works.
+func unit(env steps.Env, in steps.Params) (string, error) {
+	dir := in.Text("dir")
+	if dir == "" {
+		dir = "."
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(env.Dir, dir)
+	}
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return "", fmt.Errorf("root module: %w", err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return "", fmt.Errorf("root module: %w", err)
+	}
+	for _, e := range entries {
+		if isConfig(e.Name()) || e.Name() == "terragrunt.hcl" {
+			return dir, nil
+		}
+	}
+	return "", fmt.Errorf("%s holds no .tf or .tofu file: name the root module that the team's CI applies", dir)
+}
+
+// writeNew writes a file that must not exist yet, and only whole.
+func writeNew(name string, content []byte, mode fs.FileMode) error {
+	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) //nolint:errcheck // it is linked by then, or of no use
+	_, err = f.Write(content)
+	if err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	// Unlike a rename, a link never replaces what somebody else put there.
+	if err = os.Link(f.Name(), name); err == nil || errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	// Some file systems have no links.
+	if f, err = os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode); err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	return errors.Join(err, f.Sync(), f.Close())
 }

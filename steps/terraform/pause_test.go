@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"handrail/steps"
+	"handrail/steps/stepstest"
 )
 
 // paused is a root module that nothing initialised, and two who may pause it.
@@ -32,7 +33,7 @@ func paused(t *testing.T) (dir string, ours, others steps.Env) {
 
 func shownBy(t *testing.T, g steps.Gater, in steps.Params) steps.Preview {
 	t.Helper()
-	p, err := g.Preview(t.Context(), in, newSink())
+	p, err := g.Preview(t.Context(), in, stepstest.NewSink())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,14 +44,14 @@ func confirmed(t *testing.T, p steps.Preview) *steps.Approval {
 	t.Helper()
 	a, err := steps.Confirm(p, "i", "s", p.Digest("i", "s"), p.Phrase)
 	if err != nil {
-		t.Fatalf("%v: %s", err, unmet(p))
+		t.Fatalf("%v: %s", err, reasons(p))
 	}
 	return a
 }
 
 func done(t *testing.T, g steps.Gater, in steps.Params) steps.Outcome {
 	t.Helper()
-	o, err := g.Act(t.Context(), confirmed(t, shownBy(t, g, in)), newSink())
+	o, err := g.Act(t.Context(), confirmed(t, shownBy(t, g, in)), stepstest.NewSink())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +68,7 @@ func shell(t *testing.T, command string, in []byte) error {
 func TestPauseAndResume(t *testing.T) {
 	t.Parallel()
 	dir, ours, others := paused(t)
-	why := steps.Params{"reason": text("state is being repaired")}
+	why := steps.Params{"reason": steps.StringOf("state is being repaired")}
 	p := shownBy(t, pauseGate{ours}, why)
 	if p.Phrase != "pause network" || len(p.Owes) != 1 || p.Owes[0].Kind != "resume" || p.Owes[0].Due != 4*time.Hour {
 		t.Errorf("preview = %+v", p)
@@ -79,12 +80,12 @@ func TestPauseAndResume(t *testing.T) {
 	if err != nil || !strings.Contains(string(raw), `"until": "2026-11-22T07:00:00Z"`) {
 		t.Fatalf("marker = %s, %v", raw, err)
 	}
-	if o, err := (pauseGate{ours}).Find(t.Context(), p.Target, nil, newSink()); err != nil || o.Result != steps.Done {
+	if o, err := (pauseGate{ours}).Find(t.Context(), p.Target, nil, stepstest.NewSink()); err != nil || o.Result != steps.Done {
 		t.Errorf("Find() of the pause = %+v, %v", o, err)
 	}
-	wantUnmet(t, shownBy(t, pauseGate{ours}, why), "This incident paused it already")
-	wantUnmet(t, shownBy(t, pauseGate{others}, why), "paused already, by ada@here in incident ours")
-	wantUnmet(t, shownBy(t, resumeGate{others}, nil), "the pause of somebody else: ada@here")
+	wantReason(t, shownBy(t, pauseGate{ours}, why), "This incident paused it already")
+	wantReason(t, shownBy(t, pauseGate{others}, why), "paused already, by ada@here in incident ours")
+	wantReason(t, shownBy(t, resumeGate{others}, nil), "the pause of somebody else: ada@here")
 	if who := pausedByOthers(others, dir); who == "" || pausedByOthers(ours, dir) != "" {
 		t.Errorf("paused by others: %q, and for ours %q", who, pausedByOthers(ours, dir))
 	}
@@ -92,7 +93,7 @@ func TestPauseAndResume(t *testing.T) {
 	if err := shell(t, p.Undo[strings.Index(p.Undo, "rm "):], nil); err != nil || readPause(dir).stands {
 		t.Errorf("undo %q: %v", p.Undo, err)
 	}
-	if o, err := (pauseGate{ours}).Find(t.Context(), p.Target, nil, newSink()); err != nil || o.Result != steps.Failed {
+	if o, err := (pauseGate{ours}).Find(t.Context(), p.Target, nil, stepstest.NewSink()); err != nil || o.Result != steps.Failed {
 		t.Errorf("Find() without a marker = %+v, %v", o, err)
 	}
 	done(t, pauseGate{ours}, why)
@@ -103,7 +104,7 @@ func TestPauseAndResume(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(dir, ".handrail*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
-	wantUnmet(t, shownBy(t, resumeGate{ours}, nil), "nothing is paused here")
+	wantReason(t, shownBy(t, resumeGate{ours}, nil), "nothing is paused here")
 	// So is the undo of the resume, and it takes nobody's place.
 	if err := shell(t, r.Prior.Back, r.Prior.Raw); err != nil || !readPause(dir).by(ours) {
 		t.Errorf("undo %q: %v, marker %s", r.Prior.Back, err, readPause(dir).whose())
@@ -117,27 +118,27 @@ func TestPauseAndResume(t *testing.T) {
 func TestPauseOfOthers(t *testing.T) {
 	t.Parallel()
 	dir, ours, others := paused(t)
-	why := steps.Params{"reason": text("freeze")}
+	why := steps.Params{"reason": steps.StringOf("freeze")}
 	approval := confirmed(t, shownBy(t, pauseGate{ours}, why))
 	done(t, pauseGate{others}, why)
-	if o, err := (pauseGate{ours}).Act(t.Context(), approval, newSink()); err != nil || o.Result != steps.Refused || !readPause(dir).by(others) {
+	if o, err := (pauseGate{ours}).Act(t.Context(), approval, stepstest.NewSink()); err != nil || o.Result != steps.Refused || !readPause(dir).by(others) {
 		t.Errorf("a pause over one that came first = %+v, %v", o, err)
 	}
 	later := ours.Now().Add(5 * time.Hour)
 	ours.Now = func() time.Time { return later }
 	p := shownBy(t, resumeGate{ours}, nil)
 	if len(p.Unmet) > 0 || p.Phrase != "resume network of grace@here" {
-		t.Errorf("preview of an overdue one = %q, %s", p.Phrase, unmet(p))
+		t.Errorf("preview of an overdue one = %q, %s", p.Phrase, reasons(p))
 	}
 	moved := confirmed(t, p)
 	if err := os.WriteFile(filepath.Join(dir, pauseFile), []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if o, err := (resumeGate{ours}).Act(t.Context(), moved, newSink()); err != nil || o.Result != steps.Refused || !readPause(dir).stands {
+	if o, err := (resumeGate{ours}).Act(t.Context(), moved, stepstest.NewSink()); err != nil || o.Result != steps.Refused || !readPause(dir).stands {
 		t.Errorf("resume of another marker = %+v, %v", o, err)
 	}
-	wantUnmet(t, shownBy(t, resumeGate{ours}, nil), "Whose pause this is cannot be told")
-	wantUnmet(t, shownBy(t, pauseGate{ours}, why), "nobody can tell whom")
+	wantReason(t, shownBy(t, resumeGate{ours}, nil), "Whose pause this is cannot be told")
+	wantReason(t, shownBy(t, pauseGate{ours}, why), "nobody can tell whom")
 	if pausedByOthers(ours, dir) == "" {
 		t.Error("a marker that cannot be read does not count")
 	}
@@ -148,10 +149,10 @@ func TestPauseNeedsARootModule(t *testing.T) {
 	dir := t.TempDir()
 	env := steps.Env{Dir: dir, Now: time.Now}
 	for _, g := range []steps.Gater{pauseGate{env}, resumeGate{env}} {
-		if _, err := g.Preview(t.Context(), nil, newSink()); err == nil || !strings.Contains(err.Error(), "name the root module") {
+		if _, err := g.Preview(t.Context(), nil, stepstest.NewSink()); err == nil || !strings.Contains(err.Error(), "name the root module") {
 			t.Errorf("preview in an empty directory = %v", err)
 		}
-		if _, err := g.Preview(t.Context(), steps.Params{"dir": steps.PathOf("absent")}, newSink()); !errors.Is(err, os.ErrNotExist) {
+		if _, err := g.Preview(t.Context(), steps.Params{"dir": steps.PathOf("absent")}, stepstest.NewSink()); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("preview of no directory = %v", err)
 		}
 	}
@@ -199,10 +200,25 @@ func TestPauseStopsAJob(t *testing.T) {
 	if out, err := job(); err != nil || out != "applied\n" {
 		t.Fatalf("job without a pause = %q, %v", out, err)
 	}
-	done(t, pauseGate{ours}, steps.Params{"reason": text("freeze")})
+	done(t, pauseGate{ours}, steps.Params{"reason": steps.StringOf("freeze")})
 	out, err := job()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != 75 || strings.Contains(out, "applied\n") || !strings.Contains(out, "ada@here") {
 		t.Errorf("job under a pause = %q, %v", out, err)
+	}
+}
+
+func reasons(p steps.Preview) string {
+	var out []string
+	for _, n := range p.Unmet {
+		out = append(out, n.Why)
+	}
+	return strings.Join(out, "\n")
+}
+
+func wantReason(t *testing.T, p steps.Preview, part string) {
+	t.Helper()
+	if !strings.Contains(reasons(p), part) {
+		t.Errorf("unmet = %q, want %q among it", reasons(p), part)
 	}
 }

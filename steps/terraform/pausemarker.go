@@ -100,8 +100,6 @@ func (p pause) whose() string {
 	return fmt.Sprintf("%s, since %s, until %s (%s)", s, utc(p.mark.When), utc(p.mark.Until), p.mark.Why)
 }
 
-func utc(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-
 // identity is the marker as a target: what it is called now, "none" without one.
 func (p pause) identity() string {
 	switch {
@@ -121,55 +119,6 @@ func (m pauseMark) encode() ([]byte, error) {
 	e.SetIndent("", "  ")
 	err := e.Encode(m)
 	return b.Bytes(), err
-}
-
-// unit is the root module that the parameter dir names, links resolved. It need
-// not be initialised: a pause is wanted most where nothing works.
-func unit(env steps.Env, in steps.Params) (string, error) {
-	dir := in.Text("dir")
-	if dir == "" {
-		dir = "."
-	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(env.Dir, dir)
-	}
-	dir, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		return "", fmt.Errorf("root module: %w", err)
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return "", fmt.Errorf("root module: %w", err)
-	}
-	for _, e := range entries {
-		if isConfig(e.Name()) || e.Name() == "terragrunt.hcl" {
-			return dir, nil
-		}
-	}
-	return "", fmt.Errorf("%s holds no .tf or .tofu file: name the root module that the team's CI applies", dir)
-}
-
-// writeNew writes a file that must not exist yet, and only whole.
-func writeNew(name string, content []byte, mode fs.FileMode) error {
-	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) //nolint:errcheck // it is linked by then, or of no use
-	_, err = f.Write(content)
-	if err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	// Unlike a rename, a link never replaces what somebody else put there.
-	if err = os.Link(f.Name(), name); err == nil || errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	// Some file systems have no links.
-	if f, err = os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode); err != nil {
-		return err
-	}
-	_, err = f.Write(content)
-	return errors.Join(err, f.Sync(), f.Close())
 }
 
 // pausedByOthers says whose pause stands over a unit, "" where nobody else's does.

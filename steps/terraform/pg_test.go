@@ -13,6 +13,7 @@ import (
 	"github.com/lib/pq"
 
 	"handrail/steps"
+	"handrail/steps/stepstest"
 )
 
 func openPG(t *testing.T, source string) *sql.DB {
@@ -63,7 +64,7 @@ func TestPG(t *testing.T) {
 	live := w.look()
 	f := live.lock.Facts
 	if !f["held"].Bool() || f["session"].Text() != "alive" || !strings.HasPrefix(f["session_from"].Text(), "127.0.0.1:") || !f["session_since"].Known() ||
-		f["unlock"].Text() != unlockNothing || f["id"].Known() || f["own"].Known() || f["who"].Known() || !says(live.lock, "releases nothing") {
+		f["unlock"].Text() != "nothing" || f["id"].Known() || f["own"].Known() || f["who"].Known() || !says(live.lock, "releases nothing") {
 		t.Errorf("lock of a live apply = %v %v", f, live.lock.Findings)
 	}
 	// force-unlock says that all is well and releases nothing.
@@ -71,7 +72,7 @@ func TestPG(t *testing.T) {
 	if again := w.look().lock.Facts; !again["held"].Bool() || again["session_id"].Text() != f["session_id"].Text() {
 		t.Errorf("after a force-unlock the lock is %v", again)
 	}
-	p, err := unlockGate{w.env}.Preview(t.Context(), steps.Params{"lock_id": steps.IdentOf("00000000-0000-0000-0000-000000000000")}, newSink())
+	p, err := unlockGate{w.env}.Preview(t.Context(), steps.Params{"lock_id": steps.IdentOf("00000000-0000-0000-0000-000000000000")}, stepstest.NewSink())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +127,7 @@ func connection(environ []string) []string {
 	var out []string
 	for _, kv := range environ {
 		name, value, _ := strings.Cut(kv, "=")
-		for _, o := range pgOptions {
+		for _, o := range [][2]string{{"host", "PGHOST"}, {"port", "PGPORT"}, {"dbname", "PGDATABASE"}, {"user", "PGUSER"}, {"password", "PGPASSWORD"}, {"sslmode", "PGSSLMODE"}, {"sslrootcert", "PGSSLROOTCERT"}} {
 			if o[1] == name {
 				out = append(out, o[0]+"="+value)
 			}
@@ -179,7 +180,7 @@ func TestPGTrouble(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			obs, err := probe(t.Context(), env, "terraform/lock", nil, newSink())
+			obs, err := probe(t.Context(), env, "terraform/lock", nil, stepstest.NewSink())
 			if tc.err != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.err) || isDenied(err) != tc.denied || strings.Contains(err.Error(), "pa ss") {
 					t.Errorf("lock = %v, denied %v; want %q", err, isDenied(err), tc.err)
@@ -209,12 +210,12 @@ func TestPGPieces(t *testing.T) {
 	}
 	dir := t.TempDir()
 	writeFile(t, dir, ".terraform/terraform.tfstate", `{"version":3,"backend":{"type":"pg","config":{}}}`)
-	sink := newSink()
+	sink := stepstest.NewSink()
 	obs, err := probe(t.Context(), steps.Env{Dir: dir, Environ: server.Env, Now: time.Now}, "terraform/state", nil, sink)
 	if err != nil || obs.Facts["serial"].Int() != 9 || len(obs.Gaps) > 0 {
 		t.Fatalf("state = %v %v, %v", obs.Facts, obs.Gaps, err)
 	}
-	if n, want := sink.artifacts["state"].Len(), 2000000*7+106; n < want-20 || n > want+20 {
+	if n, want := sink.Artifacts["state"].Len(), 2000000*7+106; n < want-20 || n > want+20 {
 		t.Errorf("the artifact has %d bytes, want about %d", n, want)
 	}
 }

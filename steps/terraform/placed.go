@@ -6,6 +6,13 @@ import (
 	"handrail/steps"
 )
 
+// Keys of a target that say where a root module is.
+const (
+	keyDir       = "directory"
+	keyWorkspace = "workspace"
+	keyBackend   = "backend"
+)
+
 // Placed tells from the disk alone where a root module is: its directory, the
 // workspace in effect there and its backend. What cannot be told is unknown, and a
 // directory that holds no root module tells its name alone.

@@ -23,15 +23,6 @@ var errNoState = errors.New("no state here, opening it would create one")
 
 type planProbe struct{ env steps.Env }
 
-// snapshot is what must not move while a plan runs.
-type snapshot struct {
-	exists  bool
-	serial  int64
-	lineage string
-	lockID  string
-	held    bool
-}
-
 // Probe implements steps.Prober.
 func (p planProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
 	if err := ctx.Err(); err != nil {
@@ -66,52 +57,6 @@ func (p planProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 	after, err := snap(ctx, s)
 	stood(before, after, err, &obs)
 	return obs, nil
-}
-
-func trusted(env steps.Env, dir string) error {
-	if env.Trusted == nil {
-		return fmt.Errorf("directory %s is not trusted: programs run in trusted directories only", dir)
-	}
-	if err := env.Trusted(dir); err != nil {
-		return fmt.Errorf("directory %s is not trusted: %w", dir, err)
-	}
-	return nil
-}
-
-// snap reads lock and state natively.
-func snap(ctx context.Context, s store) (snapshot, error) {
-	l, err := s.lock(ctx)
-	if err != nil {
-		return snapshot{}, err
-	}
-	r, err := s.state(ctx)
-	if err != nil {
-		return snapshot{}, err
-	}
-	out := snapshot{exists: r.exists, held: l.held, lockID: l.id}
-	if !r.exists {
-		return out, nil
-	}
-	if r.broken != "" {
-		return snapshot{}, fmt.Errorf("state at %s: %s", r.where, r.broken)
-	}
-	defer r.body.Close()
-	st, err := parseState(bounded(ctx, r.body), func(string) {})
-	if err != nil {
-		return snapshot{}, fmt.Errorf("state at %s: %w", r.where, err)
-	}
-	if !st.hasSerial {
-		why := "it has no serial"
-		if st.BeyondSerial != "" {
-			why = st.beyond()
-		}
-		if len(st.broken) > 0 {
-			why = st.broken[0]
-		}
-		return snapshot{}, fmt.Errorf("state at %s cannot be told apart from another: %s", r.where, why)
-	}
-	out.serial, out.lineage = st.serial, st.lineage
-	return out, nil
 }
 
 // planArgs are the arguments of the plan; -lock=false keeps the lock free and
@@ -185,16 +130,4 @@ func (p planProbe) plan(ctx context.Context, w workdir, tool string, refreshOnly
 	}
 	obs.Facts = f.Rest("not in the plan")
 	return obs, nil
-}
-
-// firstError returns the first error of a diagnostic output on one line.
-func firstError(b []byte) string {
-	text := strings.Join(strings.Fields(strings.NewReplacer("│", " ", "╷", " ", "╵", " ").Replace(string(b))), " ")
-	if i := strings.Index(text, "Error:"); i > 0 {
-		text = text[i:]
-	}
-	if text == "" {
-		return "it gave no reason"
-	}
-	return clip(text, 600)
 }

@@ -253,8 +253,3 @@ func (b binding) config(dir string) {
 		b.obs.Gaps = append(b.obs.Gaps, "not compared: "+clip(skipped, 300))
 	}
 }
-
-func isConfig(name string) bool {
-	name = strings.TrimSuffix(name, ".json")
-	return strings.HasSuffix(name, ".tf") || strings.HasSuffix(name, ".tofu")
-}

@@ -167,13 +167,6 @@ func (r risk) counts(refreshOnly bool) {
 	}
 }
 
-func one(yes bool) int {
-	if yes {
-		return 1
-	}
-	return 0
-}
-
 // doomed says of each object that would end why.
 func (r risk) doomed() {
 	reasons, forced := map[string]string{}, map[string]string{}
@@ -285,4 +278,11 @@ func (r risk) rest() {
 	if n := r.doc.Count[tfplan.Forget]; n > 0 {
 		r.say(steps.Warning, "%d objects would be dropped from the state and go on running unmanaged.", n)
 	}
+}
+
+func one(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
 }

@@ -1,9 +1,9 @@
 package terraform
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -159,9 +159,18 @@ func (r *runLog) classed(class string) []string {
 	return out
 }
 
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return strconv.Itoa(n) + " " + word + "s"
+func (r *runLog) brief() string {
+	done, open := r.addresses()
+	return fmt.Sprintf("after %d completed and with %d unfinished operations", len(done), len(open))
 }
+
+// The words for what became of one address.
+const (
+	opComplete  = "complete"
+	opHalf      = "half" // of a replacement: one of both
+	opFailed    = "failed"
+	opFlight    = "in-flight"
+	opNever     = "not-started"
+	opDestroyed = "destroyed" // and maybe to be made anew: the log does not hold the plan
+	opUnproven  = "complete by the log, and not recorded so"
+)

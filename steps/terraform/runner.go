@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strings"
 	"sync"
 	"time"
 )
@@ -126,4 +127,16 @@ func (t *teller) rest() {
 	if len(t.part) > 0 {
 		t.tell(t.part)
 	}
+}
+
+// firstError returns the first error of a diagnostic output on one line.
+func firstError(b []byte) string {
+	text := strings.Join(strings.Fields(strings.NewReplacer("│", " ", "╷", " ", "╵", " ").Replace(string(b))), " ")
+	if i := strings.Index(text, "Error:"); i > 0 {
+		text = text[i:]
+	}
+	if text == "" {
+		return "it gave no reason"
+	}
+	return clip(text, 600)
 }

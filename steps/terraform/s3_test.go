@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"handrail/drills/lab"
+	"handrail/steps/stepstest"
 )
 
 // awsWorld is a bucket with versions (team), one without (plain) and a table on
@@ -138,7 +139,7 @@ func TestS3(t *testing.T) {
 			cmd, _ := w.apply()
 			live := w.look()
 			id := live.wantHeld(t, w)
-			if f := live.lock.Facts; f["systems"].Int() != tc.systems || (tc.systems == 2 && !f["agree"].Bool()) || f["unlock"].Text() != unlockByID {
+			if f := live.lock.Facts; f["systems"].Int() != tc.systems || (tc.systems == 2 && !f["agree"].Bool()) || f["unlock"].Text() != "by-id" {
 				t.Errorf("lock = %v %v", f, live.lock.Findings)
 			}
 			if h := w.probe("terraform/holder", w.holderParams(live.lock)); h.Facts["alive"].Text() != "alive" {
@@ -263,17 +264,17 @@ func TestS3Trouble(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(env.Dir, ".terraform", "terraform.tfstate"), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_, err = probe(t.Context(), env, "terraform/lock", nil, newSink())
+			_, err = probe(t.Context(), env, "terraform/lock", nil, stepstest.NewSink())
 			if err == nil || !strings.Contains(err.Error(), tc.want) || tc.denied != strings.Contains(fmt.Sprint(isDenied(err)), "true") {
 				t.Errorf("lock = %v, denied %v; want %q, denied %v", err, isDenied(err), tc.want, tc.denied)
 			}
 		})
 	}
-	sink := newSink()
+	sink := stepstest.NewSink()
 	if _, err := probe(t.Context(), w.env, "terraform/lock", nil, sink); err != nil {
 		t.Fatal(err)
 	}
-	if !contains(sink.secrets, envOf(t, a.s3, "AWS_SECRET_ACCESS_KEY")) {
+	if !contains(sink.Secrets, envOf(t, a.s3, "AWS_SECRET_ACCESS_KEY")) {
 		t.Error("the secret key was not named as a secret")
 	}
 }

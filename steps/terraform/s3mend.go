@@ -25,7 +25,7 @@ import (
 // mending implements mender: a new version of the object where the state cannot
 // be read, if the object is still the one that was read, and the digest in the
 // table where it is another than that of the object.
-func (b *s3Store) mending(ctx context.Context, _ workdir, now ledger, content []byte, _ steps.Sink) (mending, error) {
+func (b *s3Store) mending(ctx context.Context, _ workdir, now found, content []byte, _ steps.Sink) (mending, error) {
 	var put *s3.PutObjectInput
 	stored := now.raw
 	if now.broken {

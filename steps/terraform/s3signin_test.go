@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"handrail/steps/stepstest"
 )
 
 // TestS3SignIn reads a lock as a profile and as a role that is assumed: both end
@@ -58,14 +60,14 @@ func TestS3SignIn(t *testing.T) {
 			env.Dir = t.TempDir()
 			env.Environ = append(append(w.bot[:len(w.bot):len(w.bot)], "AWS_ENDPOINT_URL_STS="+sts.URL), tc.environ...)
 			writeFile(t, env.Dir, ".terraform/terraform.tfstate", text)
-			sink := newSink()
+			sink := stepstest.NewSink()
 			obs, err := probe(t.Context(), env, "terraform/lock", nil, sink)
 			switch {
 			case tc.err == "" && (err != nil || !obs.Facts["held"].Known()):
 				t.Errorf("lock = %v, %v", obs.Facts, err)
 			case tc.err != "" && (err == nil || !strings.Contains(err.Error(), tc.err)):
 				t.Errorf("lock = %v, want %q", err, tc.err)
-			case tc.err == "" && !contains(sink.secrets, secret):
+			case tc.err == "" && !contains(sink.Secrets, secret):
 				t.Error("the key was not named as a secret")
 			}
 			if tc.asked != "" {

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"handrail/steps"
+	"handrail/steps/stepstest"
 )
 
 // older makes a lock look as if it had been taken before.
@@ -116,7 +117,7 @@ func TestS3Unlock(t *testing.T) {
 	if _, err := a.bucket.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: aws.String("plain"), Key: aws.String("net/terraform.tfstate.tflock")}); err != nil {
 		t.Fatal(err)
 	}
-	o, err := unlockGate{w.env}.Act(t.Context(), w.confirmed(id), newSink())
+	o, err := unlockGate{w.env}.Act(t.Context(), w.confirmed(id), stepstest.NewSink())
 	if err != nil || o.Result != steps.Done || !strings.Contains(o.Response, "the lock is gone and the state is as it was") {
 		t.Errorf("Act() = %+v, %v, want done in spite of the exit code", o, err)
 	}
@@ -132,7 +133,7 @@ func TestS3Unlock(t *testing.T) {
 	table := newBackend(t, "s3", strings.Replace(a.block(`dynamodb_table = "locks"`), "team", "plain", 1), quick, a.environ...)
 	id = table.probe("terraform/lock", nil).Facts["id"].Text()
 	wantUnmet(t, table.preview(id), "force-unlock from here would leave it")
-	if o, err := (unlockGate{file.env}).Act(t.Context(), file.confirmed(id), newSink()); err != nil || o.Result != steps.Done {
+	if o, err := (unlockGate{file.env}).Act(t.Context(), file.confirmed(id), stepstest.NewSink()); err != nil || o.Result != steps.Done {
 		t.Errorf("Act() = %+v, %v, want done", o, err)
 	}
 	file.look().wantFree(t, true)

@@ -67,7 +67,7 @@ func (p savedPlanProbe) Probe(ctx context.Context, in steps.Params, out steps.Si
 	case !before.exists:
 		return steps.Observation{}, errNoState
 	}
-	m := &making{env: p.env, w: w, s: s, targets: targets, out: out, refresh: in.Text("mode") == "refresh-only", facts: steps.NewFacts(savedPlanKind(steps.Field{}, steps.Field{}).Facts)}
+	m := &making{env: p.env, w: w, s: s, targets: targets, out: out, refresh: in.Text("mode") == "refresh-only", facts: steps.NewFacts(savedPlanFacts())}
 	if m.program, err = programFor(ctx, p.env, w, state.Providers); err != nil {
 		return steps.Observation{}, err
 	}
@@ -336,21 +336,6 @@ func incomplete(s *tfplan.Saved, refresh bool) string {
 	return ""
 }
 
-// snapWith is snap, and what the state says of itself.
-func snapWith(ctx context.Context, s store) (snapshot, *tfstate.Doc, error) {
-	before, err := snap(ctx, s)
-	if err != nil || !before.exists {
-		return before, &tfstate.Doc{}, err
-	}
-	r, err := s.state(ctx)
-	if err != nil || !r.exists || r.broken != "" {
-		return before, &tfstate.Doc{}, err
-	}
-	defer r.body.Close()
-	d, err := tfstate.Read(bounded(ctx, r.body), tfstate.Options{})
-	return before, d, err
-}
-
 // stood holds lock and state after a plan against those before it.
 func stood(before, after snapshot, err error, obs *steps.Observation) {
 	switch {
@@ -362,5 +347,25 @@ func stood(before, after snapshot, err error, obs *steps.Observation) {
 	case after.held && after.lockID != before.lockID:
 		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Critical,
 			Say: fmt.Sprintf("The lock %s was taken while the plan ran. handrail plans without a lock: somebody else began a run.", after.lockID)})
+	}
+}
+
+func savedPlanFacts() []steps.Field {
+	return []steps.Field{
+		{Name: "file", Type: steps.String, Doc: "path of the file that keeps the plan"},
+		{Name: "digest", Type: steps.Ident, Doc: "SHA-256 of the plan file"},
+		{Name: "clean", Type: steps.Bool, Doc: "it would change nothing"},
+		{Name: "add", Type: steps.Int, Doc: "objects to create"},
+		{Name: "change", Type: steps.Int, Doc: "objects to change in place"},
+		{Name: "destroy", Type: steps.Int, Doc: "objects to destroy"},
+		{Name: "replace", Type: steps.Int, Doc: "objects to replace; not among the others"},
+		{Name: "import", Type: steps.Int, Doc: "objects to import"},
+		{Name: "moved", Type: steps.Int, Doc: "objects that only change their address"},
+		{Name: "drifted", Type: steps.Int, Doc: "objects that differ from the record"},
+		{Name: "addresses", Type: steps.Strings, Doc: "addresses that it would act on"},
+		{Name: "doomed", Type: steps.Strings, Doc: "addresses that it would destroy or replace"},
+		{Name: "serial", Type: steps.Int, Doc: "serial of the state that it was made from"},
+		{Name: "lineage", Type: steps.Ident, Doc: "lineage of that state"},
+		{Name: "tool", Type: steps.String, Doc: "version of the program that made it"},
 	}
 }

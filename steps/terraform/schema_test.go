@@ -4,12 +4,12 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"handrail/steps"
+	"handrail/steps/stepstest"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestSensitivePaths(t *testing.T) {
@@ -36,54 +36,17 @@ func TestSensitivePaths(t *testing.T) {
 	}
 }
 
-// The schemas come from a real tofu in an initialised directory, and a
-// directory that is not says why there are none. Nothing is written.
-func TestLearnSchema(t *testing.T) {
+// What cannot be learned is a gap, unless the sink takes none.
+func TestNoSchema(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "local", `resource "terraform_data" "a" {}`)
-	w.run("apply", "-auto-approve", "-no-color", "-input=false")
-	before := files(t, w.dir)
-	dir, err := openWorkdir(w.env, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := newSink()
-	if gap := learnSchema(t.Context(), dir, w.tofu, childEnv(w.env), out); gap != "" || len(out.schemas) != 1 {
-		t.Errorf("learnSchema() = %q, told %v", gap, out.schemas)
-	}
-	if diff := cmp.Diff(before, files(t, w.dir)); diff != "" {
-		t.Errorf("the directory changed:\n%s", diff)
-	}
-	// One whose providers were never installed.
-	if err := os.WriteFile(filepath.Join(w.dir, "more.tf"), []byte("terraform {\n  required_providers {\n    acme = { source = \"registry.invalid/acme/acme\" }\n  }\n}\nresource \"acme_db\" \"a\" {}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if gap := learnSchema(t.Context(), dir, w.tofu, childEnv(w.env), out); !strings.Contains(gap, "which attributes the providers call sensitive") || len(out.schemas) != 1 {
-		t.Errorf("without providers: %q, told %v", gap, out.schemas)
-	}
+	out := stepstest.NewSink()
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if gap := learnSchema(ended, dir, w.tofu, childEnv(w.env), out); gap == "" {
+	dir := workdir{dir: t.TempDir()}
+	if gap := learnSchema(ended, dir, "/bin/false", nil, out); gap == "" {
 		t.Error("an ended context is no reason")
 	}
-	if gap := learnSchema(ended, dir, w.tofu, nil, struct{ steps.Sink }{out}); gap != "" {
+	if gap := learnSchema(t.Context(), dir, "/bin/false", nil, struct{ steps.Sink }{out}); gap != "" {
 		t.Errorf("a sink that takes none: %q", gap)
 	}
-}
-
-func files(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	out := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
-			return err
-		}
-		b, err := os.ReadFile(path)
-		out[path] = string(b)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
 }

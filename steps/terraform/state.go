@@ -130,18 +130,3 @@ func (s *tofuState) summary(r stateRead) string {
 	}
 	return fmt.Sprintf("State serial %s with %d resources, written %s.", serial, s.count, at)
 }
-
-// bounded reads r until ctx ends.
-func bounded(ctx context.Context, r io.Reader) io.Reader { return ctxReader{ctx, r} }
-
-type ctxReader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (c ctxReader) Read(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return c.r.Read(p)
-}

@@ -2,8 +2,6 @@ package terraform
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -31,16 +29,7 @@ func TestAddressesAreThoseOfTheTool(t *testing.T) {
 	w := newBackend(t, "local", "", "resource \"terraform_data\" \"k\" {\n  for_each = toset(["+strings.Join(list, ", ")+"])\n}\n")
 	w.run("apply", "-auto-approve", "-input=false", "-no-color")
 	want := strings.Split(strings.TrimSpace(w.run("state", "list")), "\n")
-	f, err := os.Open(filepath.Join(w.dir, "terraform.tfstate"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	s, err := parseState(f, func(string) {})
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := s.sorted()
+	got := w.probe("terraform/state", nil).Facts["addresses"].Strings()
 	slices.Sort(want)
 	if !slices.Equal(got, want) || len(got) != len(keys) {
 		t.Errorf("addresses =\n%q\nwant those of the tool,\n%q", got, want)

@@ -64,12 +64,6 @@ func (p diffProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 	return obs, nil
 }
 
-// boundedSeek reads until a context ends.
-type boundedSeek struct {
-	io.Reader
-	io.Seeker
-}
-
 func (p diffProbe) file(name string) (io.ReadSeekCloser, string, error) {
 	if name == "" {
 		return nil, "", errors.New("the parameter before is missing: name a copy of the state")

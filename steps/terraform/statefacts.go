@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"handrail/steps"
@@ -74,14 +73,6 @@ func (s *tofuState) counts(f steps.Facts, obs *steps.Observation) {
 		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Warning,
 			Say: "Providers of both registries are in one state: tofu and terraform have both written it, and neither says so. A state by a newer tool is taken without a word; pin one tool and one version."})
 	}
-}
-
-func countTable(m map[string]int) map[string]string {
-	out := make(map[string]string, len(m))
-	for k, n := range m {
-		out[k] = strconv.Itoa(n)
-	}
-	return out
 }
 
 // hostsOf tells the tools apart by their registries: the version in a state does

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -245,3 +246,7 @@ func fillBursts(copies []tfstate.Version, lineage string, f steps.Facts, obs *st
 			Say: fmt.Sprintf("%d writes lie within %s from %s: %s.", len(b.IDs), b.To.Sub(b.From), b.From.UTC().Format(time.RFC3339), proof)})
 	}
 }
+
+// surgery is how tofu and terraform name the backup that `state mv` and `state
+// rm` leave, by the second of the change.
+var surgery = regexp.MustCompile(`\.tfstate\.(\d{9,11})\.backup$`)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"handrail/steps"
+	"handrail/steps/stepstest"
 )
 
 // threeKinds is a module with plain, counted and keyed instances.
@@ -48,7 +49,7 @@ func (w *world) gate(kind string) steps.Gater {
 
 func (w *world) shows(kind string, in steps.Params) steps.Preview {
 	w.t.Helper()
-	p, err := w.gate(kind).Preview(w.t.Context(), in, newSink())
+	p, err := w.gate(kind).Preview(w.t.Context(), in, stepstest.NewSink())
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -82,7 +83,7 @@ func (w *world) approve(p steps.Preview) *steps.Approval {
 
 func (w *world) carry(kind string, p steps.Preview) steps.Outcome {
 	w.t.Helper()
-	o, err := w.gate(kind).Act(w.t.Context(), w.approve(p), newSink())
+	o, err := w.gate(kind).Act(w.t.Context(), w.approve(p), stepstest.NewSink())
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -91,12 +92,12 @@ func (w *world) carry(kind string, p steps.Preview) steps.Outcome {
 
 func (w *world) find(kind string, p steps.Preview, in steps.Params) (steps.Outcome, error) {
 	w.t.Helper()
-	return w.gate(kind).(steps.Finder).Find(w.t.Context(), append(p.Target, p.Shown...), in, newSink())
+	return w.gate(kind).(steps.Finder).Find(w.t.Context(), append(p.Target, p.Shown...), in, stepstest.NewSink())
 }
 
 func (w *world) ledger() ledger {
 	w.t.Helper()
-	_, s, err := open(w.t.Context(), w.env, nil, newSink())
+	_, s, err := open(w.t.Context(), w.env, nil, stepstest.NewSink())
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -171,7 +172,7 @@ func TestRemove(t *testing.T) {
 			t.Errorf("Find() before the act = %+v, %v, want failed", o, err)
 		}
 		o := w.carry("state-rm", p)
-		if o.Result != steps.Done || steps.Find(o.After, keySerial) != fmt.Sprint(was.doc.Serial+1) {
+		if o.Result != steps.Done || steps.Find(o.After, "state serial") != fmt.Sprint(was.doc.Serial+1) {
 			t.Fatalf("Act() = %+v, want done with the next serial", o)
 		}
 		if o, err := w.find("state-rm", p, one); err != nil || o.Result != steps.Done {
@@ -269,7 +270,7 @@ func TestWriterMeanwhile(t *testing.T) {
 		p := w.opens("state-rm", addressParams("terraform_data.a"))
 		a := w.approve(p)
 		w.run("state", "rm", "terraform_data.b[0]")
-		o, err := w.gate("state-rm").Act(t.Context(), a, newSink())
+		o, err := w.gate("state-rm").Act(t.Context(), a, stepstest.NewSink())
 		if err != nil || o.Result != steps.Refused || !strings.Contains(o.Response, "not sent") {
 			t.Errorf("Act() after a write = %+v, %v, want refused", o, err)
 		}
@@ -376,7 +377,7 @@ func TestLiveObjectsStay(t *testing.T) {
 	}}
 	preview := func(a ...map[string]Presence) steps.Preview {
 		looks, answers = 0, a
-		p, err := g.Preview(t.Context(), addressParams("terraform_data.a"), newSink())
+		p, err := g.Preview(t.Context(), addressParams("terraform_data.a"), stepstest.NewSink())
 		if err != nil {
 			t.Fatal(err)
 		}

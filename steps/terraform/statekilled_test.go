@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"handrail/steps"
+	"handrail/steps/stepstest"
 )
 
 // childOrder is what a copy of the test carries out as the executor of an act
@@ -42,11 +43,11 @@ func actAsChild(text string) error {
 	env := steps.Env{Dir: o.Dir, Environ: o.Environ, Home: os.TempDir(), Now: time.Now,
 		Tool: func(string) (string, error) { return o.Tofu, nil }, Trusted: func(string) error { return nil }}
 	if o.Kind == "plan" {
-		_, err := planProbe{env}.Probe(context.Background(), o.Params, newSink())
+		_, err := planProbe{env}.Probe(context.Background(), o.Params, stepstest.NewSink())
 		return err
 	}
 	g := kindOf("terraform/" + o.Kind).Changes(env)
-	p, err := g.Preview(context.Background(), o.Params, newSink())
+	p, err := g.Preview(context.Background(), o.Params, stepstest.NewSink())
 	if err != nil {
 		return err
 	}
@@ -54,7 +55,7 @@ func actAsChild(text string) error {
 	if err != nil {
 		return err
 	}
-	out, err := g.Act(context.Background(), a, newSink())
+	out, err := g.Act(context.Background(), a, stepstest.NewSink())
 	if err != nil {
 		return err
 	}
@@ -203,7 +204,7 @@ func TestInterruptedBeforeItRuns(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	was := w.ledger()
-	o, err := w.gate("state-rm").Act(ctx, w.approve(p), newSink())
+	o, err := w.gate("state-rm").Act(ctx, w.approve(p), stepstest.NewSink())
 	if err == nil && o.Result != steps.Refused || errors.Is(err, steps.ErrSpent) || w.ledger().sum() != was.sum() {
 		t.Errorf("Act() = %+v, %v, want refused with nothing sent", o, err)
 	}

@@ -18,9 +18,15 @@ import (
 // mender is a store that can put a state in the place of what no program can
 // read: `state push` refuses to write over that, with -force too.
 type mender interface {
-	// mending says how it would be done and sends nothing. now is what is stored;
-	// where that is whole, only what the backend keeps beside it is mended.
-	mending(ctx context.Context, w workdir, now ledger, content []byte, out steps.Sink) (mending, error)
+	// mending says how it would be done and sends nothing. Where what was found is
+	// whole, only what the backend keeps beside it is mended.
+	mending(ctx context.Context, w workdir, now found, content []byte, out steps.Sink) (mending, error)
+}
+
+// found is what is stored where a state should be.
+type found struct {
+	raw    []byte
+	broken bool // no program reads it
 }
 
 // mending is one write that was thought through.
@@ -38,11 +44,11 @@ func sumOfBytes(b []byte) string {
 
 // mending implements mender: under the lock that the programs take, after a copy
 // of what is there.
-func (l *local) mending(_ context.Context, _ workdir, now ledger, content []byte, _ steps.Sink) (mending, error) {
+func (l *local) mending(_ context.Context, _ workdir, now found, content []byte, _ steps.Sink) (mending, error) {
 	if !now.broken || now.raw == nil {
 		return mending{}, errors.New("its bytes cannot be read: " + l.path)
 	}
-	kept := fmt.Sprintf("%s.%s.broken", l.path, now.sum()[:8])
+	kept := fmt.Sprintf("%s.%s.broken", l.path, sumOfBytes(now.raw)[:8])
 	return mending{
 		request: fmt.Sprintf("copy %s to %s and write %d bytes in its place (SHA-256 %s), under its lock", l.path, kept, len(content), sumOfBytes(content)),
 		command: fmt.Sprintf("cp -p %s %s && : > %s", steps.Quote(l.path), steps.Quote(kept), steps.Quote(l.path)),
@@ -109,3 +115,7 @@ func keepCopy(name string, raw []byte) error {
 	}
 	return errors.Join(dir.Sync(), dir.Close())
 }
+
+// maxLedger bounds the state that a gate takes into its hands: it is held in
+// memory, as what the act is undone from.
+const maxLedger = 128 << 20

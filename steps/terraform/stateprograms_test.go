@@ -11,6 +11,7 @@ import (
 
 	"handrail/drills/lab"
 	"handrail/steps"
+	"handrail/steps/stepstest"
 )
 
 // TestProgramsAlike: tofu and two versions of terraform do what the gates ask for,
@@ -147,7 +148,7 @@ func TestInterruptedImport(t *testing.T) {
 	a := w.approve(w.opens("import", importParams("records_entry.a", "a")))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	sink := &telling{memorySink: newSink(), told: func(line string) {
+	sink := &telling{Sink: stepstest.NewSink(), told: func(line string) {
 		if strings.HasPrefix(line, "process ") {
 			cancel()
 		}
@@ -168,7 +169,7 @@ func TestInterruptedImport(t *testing.T) {
 
 // telling tells what a step shows while it runs.
 type telling struct {
-	*memorySink
+	*stepstest.Sink
 	told func(string)
 }
 

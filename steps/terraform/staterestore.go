@@ -166,7 +166,7 @@ func (r *restoring) mending(ctx context.Context, out steps.Sink) {
 		r.noMend = err
 		return
 	}
-	mend, err := m.mending(ctx, r.w, r.now, content, out)
+	mend, err := m.mending(ctx, r.w, found{raw: r.now.raw, broken: r.now.broken}, content, out)
 	if err != nil {
 		r.noMend = err
 		return
@@ -313,13 +313,6 @@ func (r restoring) shown() []steps.KV {
 		out = append(out, steps.KV{Key: "version", Value: r.row(v)})
 	}
 	return out
-}
-
-func (l ledger) time() string {
-	if l.written.IsZero() {
-		return "at an unknown time"
-	}
-	return utc(l.written)
 }
 
 // row is one line of the table of versions.

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"handrail/steps"
+	"handrail/steps/stepstest"
 )
 
 func (a *awsWorld) key() *string { return aws.String("net/terraform.tfstate") }
@@ -113,7 +114,7 @@ func TestRestoreOnS3(t *testing.T) {
 	a.putObject(t, was.raw[:200])
 	approval := w.approve(w.shows("restore-state", in))
 	a.putObject(t, was.raw[:210])
-	if o, err := w.gate("restore-state").Act(t.Context(), approval, newSink()); err != nil || o.Result != steps.Refused {
+	if o, err := w.gate("restore-state").Act(t.Context(), approval, stepstest.NewSink()); err != nil || o.Result != steps.Refused {
 		t.Errorf("Act() on other bytes = %+v, %v, want refused", o, err)
 	}
 	after := a.versionsOf(t)

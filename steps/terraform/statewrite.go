@@ -179,14 +179,6 @@ func (t site) request(args ...string) string {
 	return fmt.Sprintf("%s %s (in %s, workspace %s)", t.tool, quoteAll(args), t.w.dir, t.w.space)
 }
 
-func quoteAll(args []string) string {
-	out := make([]string, len(args))
-	for i, a := range args {
-		out[i] = steps.Quote(a)
-	}
-	return strings.Join(out, " ")
-}
-
 // movedSince says what of the target differs from the preview, "" for nothing.
 func movedSince(p steps.Preview, now []steps.KV) string {
 	for _, want := range p.Target {

@@ -17,101 +17,35 @@ import (
 	"time"
 
 	"handrail/steps"
+	"handrail/steps/stepstest"
 )
 
 // TestContract holds every probe to a context that has ended already.
 func TestContract(t *testing.T) {
 	t.Parallel()
-	_, env := module(t)
+	_, env := initialised(t)
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	for _, k := range Kinds() {
 		if k.Reads != nil {
-			if _, err := k.Reads(env).Probe(ctx, nil, newSink()); !errors.Is(err, context.Canceled) {
+			if _, err := k.Reads(env).Probe(ctx, nil, stepstest.NewSink()); !errors.Is(err, context.Canceled) {
 				t.Errorf("%s after a cancel = %v, want it to say so", k.Name, err)
 			}
 			continue
 		}
-		if _, err := k.Changes(env).Preview(ctx, nil, newSink()); !errors.Is(err, context.Canceled) {
+		if _, err := k.Changes(env).Preview(ctx, nil, stepstest.NewSink()); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s after a cancel = %v, want it to say so", k.Name, err)
 		}
-		if _, err := k.Changes(env).Act(t.Context(), nil, newSink()); !errors.Is(err, steps.ErrSpent) {
+		if _, err := k.Changes(env).Act(t.Context(), nil, stepstest.NewSink()); !errors.Is(err, steps.ErrSpent) {
 			t.Errorf("%s without an approval = %v, want ErrSpent", k.Name, err)
 		}
 	}
 }
 
-func TestWorkdir(t *testing.T) {
-	t.Parallel()
-	write := func(t *testing.T, dir, name, text string) {
-		t.Helper()
-		file := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, tc := range []struct {
-		name    string
-		files   map[string]string
-		environ []string
-		err     string
-		backend string
-		space   string
-	}{
-		{name: "empty directory", err: "directory not initialised"},
-		{name: "configuration alone", files: map[string]string{"main.tf": ""}, err: "tofu init there yourself"},
-		{name: "backend without init", files: map[string]string{"main.tf": "terraform {\n  backend \"s3\" {}\n}", "terraform.tfstate": "{}"}, err: "names a backend in main.tf"},
-		{name: "backend in JSON without init", files: map[string]string{"b.tofu.json": `{"terraform":{"backend":{"s3":{}}}}`, "terraform.tfstate": "{}"}, err: "names a backend"},
-		{name: "cloud without init", files: map[string]string{"main.tf": "terraform {\n  cloud {}\n}", ".terraform/environment": ""}, err: "names a backend"},
-		{name: "plain state", files: map[string]string{"terraform.tfstate": ""}, backend: "local", space: "default"},
-		{name: "initialised without a backend", files: map[string]string{"main.tf": "", ".terraform/environment": "prod\n"}, backend: "local", space: "prod"},
-		{name: "kubernetes", files: map[string]string{".terraform/terraform.tfstate": `{"version":3,"backend":{"type":"kubernetes"}}`}, backend: "kubernetes", space: "default"},
-		{name: "variable wins", files: map[string]string{"terraform.tfstate": "", ".terraform/environment": "prod"}, environ: []string{"TF_WORKSPACE=dev"}, backend: "local", space: "dev", err: ""},
-		{name: "other data directory", files: map[string]string{"data/terraform.tfstate": `{"version":3,"backend":{"type":"s3"}}`}, environ: []string{"TF_DATA_DIR=data"}, backend: "s3", space: "default"},
-		{name: "settings that are no JSON", files: map[string]string{".terraform/terraform.tfstate": "{"}, err: "cannot be read"},
-		{name: "settings of another format", files: map[string]string{".terraform/terraform.tfstate": `{"version":4,"backend":{"type":"s3"}}`}, err: "format version 4"},
-		{name: "huge settings", files: map[string]string{".terraform/terraform.tfstate": strings.Repeat(" ", maxSmall+1)}, err: "over"},
-		{name: "path as a workspace", files: map[string]string{"terraform.tfstate": ""}, environ: []string{"TF_WORKSPACE=../x"}, err: "no valid name"},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			t.Parallel()
-			dir := t.TempDir()
-			for name, text := range tc.files {
-				write(t, dir, name, text)
-			}
-			// A file of no configuration makes .terraform count as one of init.
-			if _, ok := tc.files[".terraform/environment"]; ok && tc.name == "variable wins" {
-				write(t, dir, "main.tf", "")
-			}
-			w, err := openWorkdir(steps.Env{Dir: dir, Environ: tc.environ}, nil)
-			if tc.err != "" {
-				if err == nil || !strings.Contains(err.Error(), tc.err) {
-					t.Fatalf("openWorkdir() = %v, want %q in it", err, tc.err)
-				}
-				return
-			}
-			if err != nil || w.backend != tc.backend || w.space != tc.space {
-				t.Errorf("openWorkdir() = %+v, %v, want %s and %s", w, err, tc.backend, tc.space)
-			}
-		})
-	}
-	t.Run("foreign backend", func(t *testing.T) {
-		t.Parallel()
-		dir := t.TempDir()
-		write(t, dir, ".terraform/terraform.tfstate", `{"version":3,"backend":{"type":"oss"}}`)
-		if _, err := probe(t.Context(), steps.Env{Dir: dir}, "terraform/lock", nil, newSink()); err == nil || !strings.Contains(err.Error(), `backend "oss"`) {
-			t.Errorf("lock of oss = %v, want an error that names it", err)
-		}
-	})
-}
-
 // strange makes a root module whose backend settings are config.
 func strange(t *testing.T, config map[string]any) (string, steps.Env) {
 	t.Helper()
-	dir, env := module(t)
+	dir, env := initialised(t)
 	config["secret_suffix"] = "x"
 	b, err := json.Marshal(map[string]any{"version": 3, "backend": map[string]any{"type": "kubernetes", "config": config}})
 	if err != nil {
@@ -171,7 +105,7 @@ func TestStrangersDirectory(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			_, env := strange(t, tc.config)
 			env.Environ = tc.environ
-			_, err := probe(t.Context(), env, "terraform/lock", nil, newSink())
+			_, err := probe(t.Context(), env, "terraform/lock", nil, stepstest.NewSink())
 			if err == nil || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "s3cret") {
 				t.Errorf("error = %v, want %q in it", err, tc.want)
 			}
@@ -188,7 +122,7 @@ func TestStrangersDirectory(t *testing.T) {
 	// The operator's own kubeconfig may run its plugin.
 	_, env := strange(t, map[string]any{})
 	env.Environ = []string{"KUBE_CONFIG_PATH=" + kubeconfig(t, srv.URL, plugin)}
-	_, _ = probe(t.Context(), env, "terraform/lock", nil, newSink())
+	_, _ = probe(t.Context(), env, "terraform/lock", nil, stepstest.NewSink())
 	if _, err := os.Stat(mark); err != nil {
 		t.Error("the plugin of the operator's own kubeconfig did not run")
 	}
@@ -232,7 +166,7 @@ func TestServerAnswers(t *testing.T) {
 			}))
 			defer srv.Close()
 			_, env := strange(t, map[string]any{"host": srv.URL})
-			obs, err := probe(t.Context(), env, "terraform/"+tc.kind, nil, newSink())
+			obs, err := probe(t.Context(), env, "terraform/"+tc.kind, nil, stepstest.NewSink())
 			if tc.err != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.err) {
 					t.Errorf("error = %v, want %q in it", err, tc.err)
@@ -255,10 +189,18 @@ func script(t *testing.T, body string) string {
 	return file
 }
 
+// initialised makes a directory with a local state, so that no init is needed.
+func initialised(t *testing.T) (string, steps.Env) {
+	t.Helper()
+	dir := t.TempDir()
+	writeFile(t, dir, "terraform.tfstate", `{"version":4,"terraform_version":"1.12.6","serial":7,"lineage":"l-1","outputs":{},"resources":[],"check_results":null}`)
+	return dir, steps.Env{Dir: dir, User: "operator", Host: "this-machine", Now: time.Now}
+}
+
 // TestPlanRunner looks at the arguments and the environment of a plan.
 func TestPlanRunner(t *testing.T) {
 	t.Parallel()
-	_, env := module(t)
+	_, env := initialised(t)
 	seen := filepath.Join(t.TempDir(), "seen")
 	tool := script(t, `if [ "$*" = "providers schema -json" ]; then echo '{"format_version":"1.0"}'; exit; fi
 echo "$@" >> `+seen+`; env >> `+seen+`
@@ -269,7 +211,7 @@ esac`)
 	env.Tool = func(string) (string, error) { return tool, nil }
 	env.Trusted = func(string) error { return nil }
 	env.Environ = []string{"PATH=" + os.Getenv("PATH"), "AWS_PROFILE=p", "TF_CLI_ARGS_plan=-destroy", "TF_CLI_ARGS=-x", "TF_LOG=trace", "LD_PRELOAD=/x", "TF_REATTACH_PROVIDERS={}"}
-	obs, err := probe(t.Context(), env, "terraform/plan", nil, newSink())
+	obs, err := probe(t.Context(), env, "terraform/plan", nil, stepstest.NewSink())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,16 +248,16 @@ esac`)
 
 func TestPlanFails(t *testing.T) {
 	t.Parallel()
-	_, env := module(t)
+	_, env := initialised(t)
 	tool := script(t, `echo 'Error: Inconsistent dependency lock file' >&2; exit 1`)
 	env.Tool = func(string) (string, error) { return tool, nil }
 	env.Trusted = func(string) error { return nil }
-	obs, err := probe(t.Context(), env, "terraform/plan", nil, newSink())
+	obs, err := probe(t.Context(), env, "terraform/plan", nil, stepstest.NewSink())
 	if err != nil || obs.Facts["exit"].Int() != 1 || obs.Facts["clean"].Known() || !strings.Contains(obs.Findings[0].Say, "Inconsistent") {
 		t.Errorf("plan = %v %v, %v", obs.Facts, obs.Findings, err)
 	}
 	env.Tool = func(string) (string, error) { return "", errors.New("no tofu in PATH") }
-	if _, err := probe(t.Context(), env, "terraform/plan", nil, newSink()); err == nil || !strings.Contains(err.Error(), "no tofu") {
+	if _, err := probe(t.Context(), env, "terraform/plan", nil, stepstest.NewSink()); err == nil || !strings.Contains(err.Error(), "no tofu") {
 		t.Errorf("plan without a tool = %v", err)
 	}
 }
@@ -323,7 +265,7 @@ func TestPlanFails(t *testing.T) {
 // TestPlanIsInterrupted cancels a plan: it gets one interrupt and may end well.
 func TestPlanIsInterrupted(t *testing.T) {
 	t.Parallel()
-	_, env := module(t)
+	_, env := initialised(t)
 	ran := t.TempDir()
 	pipe := filepath.Join(ran, "ready")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
@@ -340,7 +282,7 @@ while :; do sleep 0.02; done`)
 		_, _ = os.ReadFile(pipe)
 		stop()
 	}()
-	if _, err := probe(ctx, env, "terraform/plan", nil, newSink()); !errors.Is(err, context.Canceled) {
+	if _, err := probe(ctx, env, "terraform/plan", nil, stepstest.NewSink()); !errors.Is(err, context.Canceled) {
 		t.Errorf("plan = %v, want cancelled", err)
 	}
 	if b, _ := os.ReadFile(filepath.Join(ran, "log")); string(b) != "interrupted\n" {
@@ -367,8 +309,17 @@ func TestUnlockThatDoesNot(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if o, err := (unlockGate{w.env}).Act(t.Context(), a, newSink()); err != nil || o.Result != tc.result {
+		if o, err := (unlockGate{w.env}).Act(t.Context(), a, stepstest.NewSink()); err != nil || o.Result != tc.result {
 			t.Errorf("%s: Act() = %+v, %v, want %s", tc.name, o, err, tc.result)
 		}
+	}
+}
+
+func TestForeignBackend(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	writeFile(t, dir, ".terraform/terraform.tfstate", `{"version":3,"backend":{"type":"oss"}}`)
+	if _, err := probe(t.Context(), steps.Env{Dir: dir}, "terraform/lock", nil, stepstest.NewSink()); err == nil || !strings.Contains(err.Error(), `backend "oss"`) {
+		t.Errorf("lock of oss = %v, want an error that names it", err)
 	}
 }

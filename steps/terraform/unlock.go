@@ -15,16 +15,15 @@ const minAge = 30 * time.Minute
 
 // The keys of the target that Act works from.
 const (
-	keyBackend   = "backend"
-	keyServer    = "server"
-	keyCluster   = "cluster UID"
-	keyLock      = "lock object"
-	keyWorkspace = "workspace"
-	keyID        = "lock id"
-	keySerial    = "state serial"
-	keyLineage   = "state lineage"
-	keyDir       = "directory"
-	keyTool      = "program"
+	keyServer  = "server"
+	keyCluster = "cluster UID"
+	keyLock    = "lock object"
+
+	keyID      = "lock id"
+	keySerial  = "state serial"
+	keyLineage = "state lineage"
+
+	keyTool = "program"
 )
 
 // unlockGate releases a lock whose holder is gone.

@@ -207,9 +207,6 @@ func (a *azureStore) versions(ctx context.Context, limit int) (versionList, erro
 	return out, nil
 }
 
-// keptBefore is what a backend kept before it wrote over it.
-const keptBefore = "snapshot"
-
 func (a *azureStore) version(b *container.BlobItem) version {
 	v := version{id: "current", current: b.Snapshot == nil && (b.VersionID == nil || b.IsCurrentVersion != nil && *b.IsCurrentVersion)}
 	if b.Properties.LastModified != nil {

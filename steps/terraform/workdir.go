@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,9 +12,6 @@ import (
 
 	"handrail/steps"
 )
-
-// maxSmall bounds files that are small by nature: backend settings, lock info.
-const maxSmall = 1 << 20
 
 // errNotInitialised says that nothing on disk names the backend.
 var errNotInitialised = errors.New("directory not initialised")
@@ -187,36 +183,5 @@ func (w workdir) str(key string) string {
 	return s
 }
 
-// readSmall reads a regular file of at most maxSmall bytes. It never blocks on
-// a pipe that somebody put there.
-func readSmall(name string) ([]byte, error) {
-	f, err := openRegular(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxSmall+1))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	if len(b) > maxSmall {
-		return nil, fmt.Errorf("%s is over %d bytes", name, maxSmall)
-	}
-	return b, nil
-}
-
-func openRegular(name string) (*os.File, error) {
-	f, err := os.OpenFile(name, os.O_RDONLY|nonblock, 0)
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is not a regular file", name)
-	}
-	if err != nil {
-		_ = f.Close()
-		return nil, err
-	}
-	return f, nil
-}
+// place is how a person names a workspace.
+func (w workdir) place() string { return w.dir + " (" + w.space + ")" }

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -25,43 +24,8 @@ import (
 
 	"handrail/drills/lab"
 	"handrail/steps"
+	"handrail/steps/stepstest"
 )
-
-// memorySink keeps what a step wrote.
-type memorySink struct {
-	mu        sync.Mutex
-	artifacts map[string]*bytes.Buffer
-	media     map[string]string
-	secrets   []string
-	schemas   []map[string][]string
-}
-
-func newSink() *memorySink {
-	return &memorySink{artifacts: map[string]*bytes.Buffer{}, media: map[string]string{}}
-}
-
-type bufferCloser struct{ *bytes.Buffer }
-
-func (bufferCloser) Close() error { return nil }
-
-func (m *memorySink) Artifact(role, media string) io.WriteCloser {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	b := &bytes.Buffer{}
-	m.artifacts[role], m.media[role] = b, media
-	return bufferCloser{b}
-}
-func (m *memorySink) Line(string) {}
-func (m *memorySink) Sensitive(paths map[string][]string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.schemas = append(m.schemas, paths)
-}
-func (m *memorySink) Secret(s string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.secrets = append(m.secrets, s)
-}
 
 // labOnce starts the shared lab at its first use.
 type labOnce struct {
@@ -268,7 +232,7 @@ func (w *world) killTool(cmd *exec.Cmd) {
 
 func (w *world) probe(kind string, in steps.Params) steps.Observation {
 	w.t.Helper()
-	obs, err := probe(w.t.Context(), w.env, kind, in, newSink())
+	obs, err := probe(w.t.Context(), w.env, kind, in, stepstest.NewSink())
 	if err != nil {
 		w.t.Fatalf("%s: %v", kind, err)
 	}
@@ -288,19 +252,7 @@ func kindOf(name string) steps.Kind {
 // fact is there with its type, and no other.
 func probe(ctx context.Context, env steps.Env, kind string, in steps.Params, out steps.Sink) (steps.Observation, error) {
 	k := kindOf(kind)
-	obs, err := k.Reads(env).Probe(ctx, in, out)
-	if err != nil {
-		return obs, err
-	}
-	if len(obs.Facts) != len(k.Facts) || obs.Summary == "" || obs.Command == "" {
-		return obs, fmt.Errorf("contract: %d facts of %d, summary %q, command %q", len(obs.Facts), len(k.Facts), obs.Summary, obs.Command)
-	}
-	for _, f := range k.Facts {
-		if v, ok := obs.Facts[f.Name]; !ok || v.Type() != f.Type {
-			return obs, fmt.Errorf("contract: fact %s has type %q, want %q", f.Name, v.Type(), f.Type)
-		}
-	}
-	return obs, nil
+	return stepstest.Observe(ctx, k.Reads(env), k.Facts, in, out)
 }
 
 // admin is a client of somebody who may do anything, and the address of the lock.
@@ -373,7 +325,7 @@ func redate(t *testing.T, lease map[string]any, by time.Duration) {
 	t.Helper()
 	notes := lease["metadata"].(map[string]any)["annotations"].(map[string]any)
 	var info map[string]any
-	if err := json.Unmarshal([]byte(notes[lockAnnotation].(string)), &info); err != nil {
+	if err := json.Unmarshal([]byte(notes["app.terraform.io/lock-info"].(string)), &info); err != nil {
 		t.Fatal(err)
 	}
 	at, err := time.Parse(time.RFC3339Nano, info["Created"].(string))
@@ -382,7 +334,7 @@ func redate(t *testing.T, lease map[string]any, by time.Duration) {
 	}
 	info["Created"] = at.Add(-by).Format(time.RFC3339Nano)
 	b, _ := json.Marshal(info)
-	notes[lockAnnotation] = string(b)
+	notes["app.terraform.io/lock-info"] = string(b)
 }
 
 // heldAt changes when the server says that the holder was set.

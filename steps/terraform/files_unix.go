@@ -5,9 +5,7 @@ package terraform
 import (
 	"io"
 	"os"
-	"os/exec"
 	"syscall"
-	"time"
 )
 
 // nonblock keeps an open from waiting for the other end of a pipe.
@@ -31,26 +29,4 @@ func writeLocked(f *os.File) (held bool, pid int, err error) {
 // holds it. It ends with any handle on the file that this process closes.
 func writeLock(f *os.File) error {
 	return syscall.FcntlFlock(f.Fd(), syscall.F_SETLK, &syscall.Flock_t{Type: syscall.F_WRLCK, Whence: io.SeekStart})
-}
-
-// ownGroup puts the child into a process group of its own, so that a Ctrl-C on
-// the terminal does not reach it; cancelling sends that group one interrupt and,
-// after grace, ends it.
-func ownGroup(cmd *exec.Cmd, grace time.Duration) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) }
-	cmd.WaitDelay = grace
-}
-
-// endGroup ends what is left of the child's group.
-func endGroup(cmd *exec.Cmd) {
-	if cmd.Process != nil {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-	}
-}
-
-// ownSession puts the child into a session of its own: no terminal, no Ctrl-C and
-// no end of its parent reaches it.
-func ownSession(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 }

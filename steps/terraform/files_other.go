@@ -5,8 +5,6 @@ package terraform
 import (
 	"errors"
 	"os"
-	"os/exec"
-	"time"
 )
 
 const nonblock = 0
@@ -18,9 +16,3 @@ func writeLocked(*os.File) (bool, int, error) {
 func writeLock(*os.File) error {
 	return errors.New("this system has no POSIX locks")
 }
-
-func ownGroup(cmd *exec.Cmd, grace time.Duration) { cmd.WaitDelay = grace }
-
-func endGroup(*exec.Cmd) {}
-
-func ownSession(*exec.Cmd) {}

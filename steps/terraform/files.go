@@ -1,0 +1,72 @@
+package terraform
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// maxSmall bounds files that are small by nature: backend settings, lock info.
+const maxSmall = 1 << 20
+
+// readSmall reads a regular file of at most maxSmall bytes. It never blocks on
+// a pipe that somebody put there.
+func readSmall(name string) ([]byte, error) {
+	f, err := openRegular(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxSmall+1))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if len(b) > maxSmall {
+		return nil, fmt.Errorf("%s is over %d bytes", name, maxSmall)
+	}
+	return b, nil
+}
+
+func openRegular(name string) (*os.File, error) {
+	f, err := os.OpenFile(name, os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a regular file", name)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// bounded reads r until ctx ends.
+func bounded(ctx context.Context, r io.Reader) io.Reader { return ctxReader{ctx, r} }
+
+type ctxReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c ctxReader) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.r.Read(p)
+}
+
+// boundedSeek reads until a context ends.
+type boundedSeek struct {
+	io.Reader
+	io.Seeker
+}
+
+func isConfig(name string) bool {
+	name = strings.TrimSuffix(name, ".json")
+	return strings.HasSuffix(name, ".tf") || strings.HasSuffix(name, ".tofu")
+}
