@@ -108,8 +108,7 @@ func (g applyGate) read(ctx context.Context, in steps.Params, out steps.Sink) (*
 	if t.toolErr == nil {
 		bindIn["tool_version"] = steps.StringOf(t.program.version)
 	}
-	b := binding{probe: planFileProbe{g.env}, in: bindIn, saved: saved, facts: t.bound, obs: &t.obs, out: out}
-	if err := b.all(ctx); err != nil {
+	if err := bind(ctx, g.env, bindIn, saved, t.bound, &t.obs, out); err != nil {
 		return nil, err
 	}
 	return t, ctx.Err()

@@ -31,7 +31,7 @@ type ground struct {
 
 func newGround(env steps.Env, t procTable, w workdir, s suspect) *ground {
 	g := &ground{env: env, t: t, w: w, s: s, keys: map[string]stateKey{}, mine: map[int]bool{}}
-	g.key, _ = keyOf(env, w)
+	g.key = keyOf(w)
 	g.w.dir, g.w.data = resolved(w.dir), resolved(w.data)
 	g.tree = workTree(env, g.w.dir)
 	for pid := os.Getpid(); pid > 0 && !g.mine[pid]; pid = t.all[pid].ppid {

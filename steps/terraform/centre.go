@@ -79,9 +79,8 @@ func askLock(ctx context.Context, env steps.Env, w workdir, out unkept, a *steps
 // unasked keeps a clone from having a server of its choice asked because a person
 // typed handrail there: that takes a person who asks, or trust.
 func unasked(env steps.Env, w workdir, what string, a *steps.Answer) bool {
-	set := settings{env: env, w: w}
-	named := set.servers()
-	if len(named) == 0 || set.trusted() {
+	named := untrustedServers(env, w)
+	if len(named) == 0 {
 		return false
 	}
 	a.Gaps = append(a.Gaps, steps.Gap{What: what + w.place(), Kind: steps.NotAsked,

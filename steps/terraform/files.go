@@ -60,10 +60,12 @@ func (c ctxReader) Read(p []byte) (int, error) {
 	return c.r.Read(p)
 }
 
-// boundedSeek reads until a context ends.
-type boundedSeek struct {
-	io.Reader
-	io.Seeker
+// boundedSeek reads r until ctx ends.
+func boundedSeek(ctx context.Context, r io.ReadSeeker) io.ReadSeeker {
+	return struct {
+		io.Reader
+		io.Seeker
+	}{bounded(ctx, r), r}
 }
 
 func isConfig(name string) bool {

@@ -351,5 +351,5 @@ func readBackendKey(env steps.Env, dir, data string) (stateKey, error) {
 	if err != nil {
 		return stateKey{}, err
 	}
-	return keyOf(env, w)
+	return keyOf(w), nil
 }

@@ -104,3 +104,34 @@ func (k *kubernetes) patch(ctx context.Context, w workdir, o object, body []byte
 	}
 	return fmt.Sprintf("The Secret %s/%s holds a state again.", o.namespace, o.name), nil
 }
+
+// giveBack is what gives a lock back that was taken from a run which turns out
+// to live, nil where the backend has no such way. The server refuses it once
+// another run holds the lock.
+func giveBack(s store, l lockRead) *steps.Prior {
+	k, ok := s.(*kubernetes)
+	var lease struct {
+		Metadata struct {
+			Annotations map[string]string `json:"annotations"`
+		} `json:"metadata"`
+		Spec struct {
+			HolderIdentity string `json:"holderIdentity"`
+		} `json:"spec"`
+	}
+	if !ok || !l.held || json.Unmarshal(l.raw, &lease) != nil || lease.Spec.HolderIdentity == "" {
+		return nil
+	}
+	raw, err := json.Marshal([]map[string]any{
+		{"op": "test", "path": "/spec/holderIdentity", "value": nil},
+		{"op": "add", "path": "/spec/holderIdentity", "value": lease.Spec.HolderIdentity},
+		{"op": "add", "path": "/metadata/annotations", "value": lease.Metadata.Annotations},
+	})
+	if err != nil {
+		return nil
+	}
+	o := k.lease()
+	return &steps.Prior{
+		Media: steps.MediaJSON, Raw: raw, Optional: true,
+		Back: fmt.Sprintf("kubectl --server %s -n %s patch %s %s --type=json --patch-file /dev/stdin", steps.Quote(k.client.base), steps.Quote(o.namespace), o.resource, steps.Quote(o.name)),
+	}
+}

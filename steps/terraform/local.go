@@ -19,7 +19,7 @@ type local struct {
 	dir  string // root module, where a run leaves what it could not save
 }
 
-func newLocal(env steps.Env, w workdir) (*local, error) {
+func newLocal(env steps.Env, w workdir) *local {
 	path := "terraform.tfstate"
 	if w.space == "default" {
 		if p := w.str("path"); p != "" {
@@ -35,7 +35,14 @@ func newLocal(env steps.Env, w workdir) (*local, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(w.dir, path)
 	}
-	return &local{env: env, path: path, dir: w.dir}, nil
+	return &local{env: env, path: path, dir: w.dir}
+}
+
+// localFiles are the files of a local state: what it is kept in, and what
+// describes its lock.
+func localFiles(w workdir) (state, info string) {
+	l := newLocal(steps.Env{}, w)
+	return l.path, l.infoPath()
 }
 
 func (l *local) name() string { return "local" }

@@ -41,6 +41,16 @@ func NamedBy(env steps.Env, dir string) (Named, error) {
 	return n, nil
 }
 
+// untrustedServers are those that the directory names by itself, none where the
+// person trusts it.
+func untrustedServers(env steps.Env, w workdir) []string {
+	set := settings{env: env, w: w}
+	if set.trusted() {
+		return nil
+	}
+	return set.servers()
+}
+
 // servers are those that the directory names by itself, sorted, each as it is
 // given credentials.
 func (s settings) servers() []string {

@@ -22,12 +22,18 @@ import (
 
 // binding holds what a saved plan is bound to against what is here now.
 type binding struct {
-	probe planFileProbe
+	env   steps.Env
 	in    steps.Params
 	saved *tfplan.Saved
 	facts steps.Facts
 	obs   *steps.Observation
 	out   steps.Sink
+}
+
+// bind fills the facts that tell what a saved plan is bound to and whether that
+// still holds.
+func bind(ctx context.Context, env steps.Env, in steps.Params, saved *tfplan.Saved, f steps.Facts, obs *steps.Observation, out steps.Sink) error {
+	return binding{env: env, in: in, saved: saved, facts: f, obs: obs, out: out}.all(ctx)
 }
 
 func (b binding) say(level steps.Level, format string, args ...any) {
@@ -56,7 +62,7 @@ func (b binding) all(ctx context.Context) error {
 	} else {
 		b.facts.Unknown("the parameter tool_version does not say which version would apply it", "tool_bound")
 	}
-	w, s, err := open(ctx, b.probe.env, b.in, b.out)
+	w, s, err := open(ctx, b.env, b.in, b.out)
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -82,10 +88,10 @@ func (b binding) all(ctx context.Context) error {
 		b.unknown("the present state cannot be read: "+r.broken, "state_bound", "content_bound")
 		return b.prior(nil)
 	case !r.exists:
-		return b.prior(boundedSeek{strings.NewReader(""), strings.NewReader("")})
+		return b.prior(strings.NewReader(""))
 	}
 	defer r.body.Close()
-	return b.prior(boundedSeek{bounded(ctx, r.body), r.body})
+	return b.prior(boundedSeek(ctx, r.body))
 }
 
 // prior compares the state inside the plan with the present one; nil where that

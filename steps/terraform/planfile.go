@@ -143,8 +143,7 @@ func (p planFileProbe) saved(ctx context.Context, in steps.Params, name string, 
 	f.Set("mode", steps.StringOf(s.Mode))
 	f.Set("variables", steps.StringsOf(s.Variables))
 	fillRisk(s.Doc, s.Mode == "refresh-only", false, f, &obs)
-	b := binding{probe: p, in: in, saved: s, facts: f, obs: &obs, out: out}
-	if err := b.all(ctx); err != nil {
+	if err := bind(ctx, p.env, in, s, f, &obs, out); err != nil {
 		return steps.Observation{}, err
 	}
 	// The archive holds values in forms that nothing redacts: it is not kept.

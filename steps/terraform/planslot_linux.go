@@ -12,9 +12,9 @@ import (
 // the two processes, however they end.
 func newPlanSlot(env steps.Env) (planSlot, error) {
 	sweepSlots(os.TempDir(), time.Now().Add(-slotFor))
-	s, err := newSpool()
+	f, err := memoryFile()
 	if err != nil {
 		return planSlot{}, fmt.Errorf("place for the plan: %w", err)
 	}
-	return planSlot{path: "/proc/self/fd/3", files: []*os.File{s.file}, end: func() { _ = s.file.Close() }}, nil
+	return planSlot{path: "/proc/self/fd/3", files: []*os.File{f}, end: func() { _ = f.Close() }}, nil
 }

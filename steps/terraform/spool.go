@@ -15,6 +15,14 @@ type spool struct {
 	part []byte
 }
 
+func newSpool() (*spool, error) {
+	f, err := memoryFile()
+	if err != nil {
+		return nil, err
+	}
+	return &spool{file: f}, nil
+}
+
 // lines hands on what was written since the last time.
 func (s *spool) lines(log io.Writer, line func([]byte)) {
 	buf := make([]byte, 64<<10)

@@ -6,14 +6,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// newSpool makes a file in memory: what a program says is on no disk before it
+// memoryFile makes a file in memory: what a program says is on no disk before it
 // was redacted.
-func newSpool() (*spool, error) {
+func memoryFile() (*os.File, error) {
 	fd, err := unix.MemfdCreate("handrail", unix.MFD_CLOEXEC)
 	if err != nil {
 		return nil, err
 	}
-	return &spool{file: os.NewFile(uintptr(fd), "output")}, nil
+	return os.NewFile(uintptr(fd), "output"), nil
 }
 
 // forget gives back the memory of what was read.

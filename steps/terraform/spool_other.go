@@ -7,9 +7,9 @@ import (
 	"os"
 )
 
-// newSpool makes a file without a name: nobody else can open it, and it is gone
+// memoryFile makes a file without a name: nobody else can open it, and it is gone
 // with the two processes. There are no files in memory here.
-func newSpool() (*spool, error) {
+func memoryFile() (*os.File, error) {
 	f, err := os.CreateTemp("", "handrail-*")
 	if err != nil {
 		return nil, err
@@ -17,7 +17,7 @@ func newSpool() (*spool, error) {
 	if err := os.Remove(f.Name()); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return &spool{file: f}, nil
+	return f, nil
 }
 
 func (s *spool) forget() {}

@@ -54,7 +54,7 @@ func (p diffProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 		return steps.Observation{}, fmt.Errorf("second state: %w", err)
 	}
 	defer after.Close()
-	d, err := tfstate.Compare(boundedSeek{bounded(ctx, before), before}, boundedSeek{bounded(ctx, after), after})
+	d, err := tfstate.Compare(boundedSeek(ctx, before), boundedSeek(ctx, after))
 	if err != nil {
 		return steps.Observation{}, fmt.Errorf("comparing %s with %s: %w", beforeName, afterName, err)
 	}

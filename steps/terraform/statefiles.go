@@ -53,8 +53,10 @@ func (p filesProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 		return steps.Observation{}, err
 	}
 	dirs := []string{w.dir}
-	if l, ok := s.(*local); ok && filepath.Dir(l.path) != w.dir {
-		dirs = append(dirs, filepath.Dir(l.path))
+	if w.backend == "local" {
+		if path, _ := localFiles(w); filepath.Dir(path) != w.dir {
+			dirs = append(dirs, filepath.Dir(path))
+		}
 	}
 	if err := p.backups(ctx, dirs, present, f, &obs); err != nil {
 		return steps.Observation{}, err

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-
-	"handrail/steps"
 )
 
 // stateKey names the states of a root module, whatever the workspace.
@@ -36,19 +34,16 @@ var places = map[string]struct{ what, where []string }{
 }
 
 // keyOf names the states of a root module.
-func keyOf(env steps.Env, w workdir) (stateKey, error) {
+func keyOf(w workdir) stateKey {
 	if w.backend == "local" {
-		l, err := newLocal(env, workdir{dir: w.dir, config: w.config, space: "default"})
-		if err != nil {
-			return stateKey{}, err
-		}
-		return stateKey{what: "local/" + filepath.Join(resolved(filepath.Dir(l.path)), filepath.Base(l.path))}, nil
+		state, _ := localFiles(workdir{dir: w.dir, config: w.config, space: "default"})
+		return stateKey{what: "local/" + filepath.Join(resolved(filepath.Dir(state)), filepath.Base(state))}
 	}
 	at, ok := places[w.backend]
 	if !ok {
-		return stateKey{what: fmt.Sprintf("%s/%v", w.backend, w.config)}, nil
+		return stateKey{what: fmt.Sprintf("%s/%v", w.backend, w.config)}
 	}
-	return stateKey{what: w.backend + settingsOf(w, at.what), where: settingsOf(w, at.where)}, nil
+	return stateKey{what: w.backend + settingsOf(w, at.what), where: settingsOf(w, at.where)}
 }
 
 // settingsOf joins settings, "" where none of them is set.

@@ -2,8 +2,6 @@ package terraform
 
 import (
 	"testing"
-
-	"handrail/steps"
 )
 
 // TestStateKey: two root modules are of one state by where it lies, not by how
@@ -25,9 +23,9 @@ func TestStateKey(t *testing.T) {
 		{"another prefix", "gcs", config{"bucket": "b", "prefix": "p"}, config{"bucket": "b"}, false},
 		{"another backend of nobody knows which settings", "oss", config{"bucket": "b"}, config{"bucket": "c"}, false},
 	} {
-		a, errA := keyOf(steps.Env{}, workdir{backend: tc.backend, config: tc.a})
-		b, errB := keyOf(steps.Env{}, workdir{backend: tc.backend, config: tc.b})
-		if errA != nil || errB != nil || a.same(b) != tc.same || b.same(a) != tc.same || !a.same(a) {
+		a := keyOf(workdir{backend: tc.backend, config: tc.a})
+		b := keyOf(workdir{backend: tc.backend, config: tc.b})
+		if a.same(b) != tc.same || b.same(a) != tc.same || !a.same(a) {
 			t.Errorf("%s: %v and %v are one state: %v, want %v", tc.name, a, b, a.same(b), tc.same)
 		}
 	}

@@ -18,6 +18,9 @@ import (
 // one interrupt. It is never killed: that would leave its lock behind.
 const writeTime = 20 * time.Minute
 
+// maxOutput bounds what is kept of the words of a program.
+const maxOutput = 1 << 20
+
 // writeTool runs a program that writes a state, so that it comes to its end
 // whatever becomes of handrail: in a session of its own, without a pipe that
 // could break under it, and not tied to the life of its parent as terraform-exec
@@ -62,7 +65,7 @@ func writeTool(ctx context.Context, env steps.Env, t site, stdin []byte, out ste
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return "", errors.Join(runErr, err)
 	}
-	b, err := io.ReadAll(io.LimitReader(f, maxStderr))
+	b, err := io.ReadAll(io.LimitReader(f, maxOutput))
 	if err != nil {
 		return "", errors.Join(runErr, err)
 	}

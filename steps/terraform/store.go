@@ -50,7 +50,7 @@ func openStore(ctx context.Context, env steps.Env, w workdir, out steps.Sink) (s
 	set.hide(out)
 	switch w.backend {
 	case "local":
-		return newLocal(env, w)
+		return newLocal(env, w), nil
 	case "kubernetes":
 		return newKubernetes(env, w, out)
 	case "s3":

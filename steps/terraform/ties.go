@@ -71,11 +71,8 @@ func (g *ground) stateFiles() []string {
 	if g.w.backend != "local" {
 		return nil
 	}
-	l, err := newLocal(g.env, g.w)
-	if err != nil {
-		return nil
-	}
-	return []string{l.path, l.infoPath()}
+	state, info := localFiles(g.w)
+	return []string{state, info}
 }
 
 // marks are what a child of a run has and a service or an editor has not: born

@@ -73,7 +73,7 @@ func (g unlockGate) Preview(ctx context.Context, in steps.Params, out steps.Sink
 		Effect: fmt.Sprintf("release the lock of %s on %s. If that run still lives, it goes on unaware, and whoever runs next overwrites its state or is overwritten.", orUnknown(info.Who), t.lock.where),
 		Phrase: steps.Phrase("force-unlock", in.Text("lock_id")),
 		Undo:   "Only while nobody else took it: should that run turn out to live, give it its lock back at once.",
-		Prior:  t.giveBack(),
+		Prior:  giveBack(t.s, t.lock),
 		// What terraform-exec starts, and where.
 		Request: fmt.Sprintf("%s force-unlock -no-color -force %s (in %s, workspace %s)", tool, id, t.w.dir, t.w.selected),
 		Command: fmt.Sprintf("tofu -chdir=%s force-unlock -force %s", steps.Quote(t.w.dir), id),

@@ -41,7 +41,7 @@ func (g unlockGate) Act(ctx context.Context, a *steps.Approval, out steps.Sink) 
 	}
 	said, runErr := g.forceUnlock(ctx, at(keyTool), t.w.dir, id, out)
 	// The outcome matters even when the person has turned away.
-	readCtx, stop := context.WithTimeout(context.WithoutCancel(ctx), 6*kubeTimeout)
+	readCtx, stop := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer stop()
 	after, err := g.read(readCtx, in, out)
 	if err != nil {
