@@ -26,9 +26,9 @@ const (
 // addresses, for the gate that forgets them. Objects of no cluster are unknown.
 // That none is found means something only where another object of the same state
 // is there with the UID that is recorded: else this may be another cluster.
-func Look(ctx context.Context, env steps.Env, state io.ReadSeeker, addresses []string, out steps.Sink) (map[string]terraform.Presence, error) {
+func Look(ctx context.Context, env steps.Env, stored io.ReadSeeker, addresses []string, out steps.Sink) (map[string]terraform.Presence, error) {
 	seen := map[string]terraform.Presence{}
-	asked, witnesses, err := sort(state, addresses, seen)
+	asked, witnesses, err := sort(stored, addresses, seen)
 	if err != nil || len(asked) == 0 {
 		return seen, err
 	}
@@ -62,15 +62,15 @@ func Look(ctx context.Context, env steps.Env, state io.ReadSeeker, addresses []s
 
 // sort puts what can be asked of a cluster aside, and what could prove that it is
 // the right one. What nobody can be asked for is in seen.
-func sort(state io.ReadSeeker, addresses []string, seen map[string]terraform.Presence) (asked, witnesses []recorded, err error) {
-	if _, err := state.Seek(0, io.SeekStart); err != nil {
+func sort(stored io.ReadSeeker, addresses []string, seen map[string]terraform.Presence) (asked, witnesses []recorded, err error) {
+	if _, err := stored.Seek(0, io.SeekStart); err != nil {
 		return nil, nil, err
 	}
 	wanted := map[string]bool{}
 	for _, a := range addresses {
 		wanted[a] = true
 	}
-	_, err = tfstate.Read(state, tfstate.Options{Visit: func(i *tfstate.Instance) error {
+	_, err = tfstate.Read(stored, tfstate.Options{Visit: func(i *tfstate.Instance) error {
 		ours := strings.HasPrefix(i.Type, "kubernetes_") && i.Mode == "managed"
 		if !wanted[i.Address] {
 			if r, ok := recordedOf(i); ours && ok && r.uid != "" && len(witnesses) < mostWitnesses {

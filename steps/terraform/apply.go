@@ -145,9 +145,9 @@ func (t *applying) target(mode planMode) []steps.KV {
 	if t.lock.held {
 		lock = "held as " + orUnknown(t.lock.id)
 	}
-	tool := "unknown"
+	by := "unknown"
 	if t.toolErr == nil {
-		tool = t.program.String()
+		by = t.program.String()
 	}
 	kvs := []steps.KV{
 		{Key: keyPlan, Value: t.name},
@@ -164,7 +164,7 @@ func (t *applying) target(mode planMode) []steps.KV {
 		{Key: keySerial, Value: serial},
 		{Key: keyLineage, Value: lineage},
 		{Key: keyDir, Value: t.w.dir},
-		{Key: keyTool, Value: tool},
+		{Key: keyTool, Value: by},
 	}
 	if mode != planRefresh && t.parallel > 0 {
 		kvs = append(kvs, steps.KV{Key: keyParallelism, Value: strconv.FormatInt(t.parallel, 10)})

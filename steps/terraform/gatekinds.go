@@ -7,7 +7,7 @@ import "handrail/steps"
 // keep a copy of the state as it stood.
 func gateKinds(dir, workspace steps.Field, live Live) []steps.Kind {
 	digest := steps.Field{Name: "digest", Type: steps.Ident, Required: true, Pattern: `[0-9a-f]{64}`, Doc: "SHA-256 of the plan file that was approved"}
-	plan := steps.Field{Name: "plan", Type: steps.Path, Required: true, Doc: "saved plan to apply"}
+	file := steps.Field{Name: "plan", Type: steps.Path, Required: true, Doc: "saved plan to apply"}
 	return []steps.Kind{
 		{
 			Name:  "terraform/state-rm",
@@ -57,7 +57,7 @@ func gateKinds(dir, workspace steps.Field, live Live) []steps.Kind {
 			Name:  "terraform/apply-plan",
 			Doc:   "Applies exactly the saved plan that was approved, known by its digest.",
 			Class: steps.Rerun,
-			Params: []steps.Field{dir, workspace, plan, digest,
+			Params: []steps.Field{dir, workspace, file, digest,
 				{Name: "parallelism", Type: steps.Int, Default: "10", Doc: "operations at once"},
 			},
 			Touches: []string{"runs tofu apply with the plan file", "changes what the plan says"},
@@ -67,7 +67,7 @@ func gateKinds(dir, workspace steps.Field, live Live) []steps.Kind {
 			Name:    "terraform/apply-refresh",
 			Doc:     "Applies exactly a saved plan that was made with -refresh-only: it writes the state and changes nothing else.",
 			Class:   steps.Repair,
-			Params:  []steps.Field{dir, workspace, plan, digest},
+			Params:  []steps.Field{dir, workspace, file, digest},
 			Touches: []string{"runs tofu apply with the plan file", "writes a new state with the next serial"},
 			Changes: func(e steps.Env) steps.Gater { return applyGate{env: e, mode: planRefresh} },
 		},
@@ -75,7 +75,7 @@ func gateKinds(dir, workspace steps.Field, live Live) []steps.Kind {
 			Name:  "terraform/apply-targeted",
 			Doc:   "Applies exactly a saved plan that was made for some addresses, and holds it to them.",
 			Class: steps.Rerun,
-			Params: []steps.Field{dir, workspace, plan, digest,
+			Params: []steps.Field{dir, workspace, file, digest,
 				{Name: "addresses", Type: steps.Strings, Required: true, Doc: "all addresses that the plan may act on"},
 			},
 			Touches: []string{"runs tofu apply with the plan file", "changes what the plan says"},

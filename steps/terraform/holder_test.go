@@ -15,8 +15,8 @@ import (
 // recordedState is the shortest sound state.
 const recordedState = `{"version":4,"terraform_version":"1.12.6","serial":7,"lineage":"l-1","outputs":{},"resources":[],"check_results":null}`
 
-// module makes a directory with a local state, so that no init is needed.
-func module(t *testing.T) (string, steps.Env) {
+// rootModule makes a directory with a local state, so that no init is needed.
+func rootModule(t *testing.T) (string, steps.Env) {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "terraform.tfstate"), []byte(recordedState), 0o600); err != nil {
@@ -99,7 +99,7 @@ func TestHolder(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			dir, env := module(t)
+			dir, env := rootModule(t)
 			tc.start(t, dir)
 			who := ""
 			if tc.host != "" {
@@ -126,7 +126,7 @@ func TestHolder(t *testing.T) {
 
 func TestHolderWithoutProcessTable(t *testing.T) {
 	t.Parallel()
-	_, env := module(t)
+	_, env := rootModule(t)
 	env.Proc = t.TempDir()
 	if _, err := stepstest.Observe(t.Context(), holderProbe{env}, holderFacts(), nil, stepstest.NewSink()); err == nil {
 		t.Error("an empty process table says that nobody is alive")

@@ -153,7 +153,7 @@ func (p lockProbe) describe(f steps.Facts, l lockRead, obs *steps.Observation) {
 }
 
 // fillParts sets what only some backends know.
-func fillParts(f steps.Facts, l lockRead, backend string) {
+func fillParts(f steps.Facts, l lockRead, kind string) {
 	f.Set("systems", steps.IntOf(int64(max(1, len(l.parts)))))
 	if l.unread != "" {
 		f.Unknown(l.unread, "systems")
@@ -169,14 +169,14 @@ func fillParts(f steps.Facts, l lockRead, backend string) {
 	case l.digestWhy != "":
 		f.Unknown(l.digestWhy, "digest")
 	default:
-		f.Unknown("the backend "+backend+" keeps no digest beside the state", "digest")
+		f.Unknown("the backend "+kind+" keeps no digest beside the state", "digest")
 	}
 	names := []string{"session", "session_id", "session_from", "session_since"}
 	switch {
 	case l.session == nil && l.sessionWhy != "":
 		f.Unknown(l.sessionWhy, names...)
 	case l.session == nil:
-		f.Unknown("the backend "+backend+" knows no session of the holder", names...)
+		f.Unknown("the backend "+kind+" knows no session of the holder", names...)
 	default:
 		state := "gone"
 		if l.session.alive {

@@ -46,11 +46,11 @@ func (p planProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 	if !before.exists {
 		return steps.Observation{}, errNoState
 	}
-	tool, err := findTool(p.env, w, nil)
+	path, err := findTool(p.env, w, nil)
 	if err != nil {
 		return steps.Observation{}, err
 	}
-	obs, err := p.plan(ctx, w, tool, in.Bool("refresh_only"), out)
+	obs, err := p.plan(ctx, w, path, in.Bool("refresh_only"), out)
 	if err != nil {
 		return steps.Observation{}, err
 	}
@@ -69,7 +69,7 @@ func planArgs(file string, refreshOnly bool) []string {
 	return args
 }
 
-func (p planProbe) plan(ctx context.Context, w workdir, tool string, refreshOnly bool, out steps.Sink) (steps.Observation, error) {
+func (p planProbe) plan(ctx context.Context, w workdir, path string, refreshOnly bool, out steps.Sink) (steps.Observation, error) {
 	slot, err := newPlanSlot(p.env)
 	if err != nil {
 		return steps.Observation{}, err
@@ -81,17 +81,17 @@ func (p planProbe) plan(ctx context.Context, w workdir, tool string, refreshOnly
 	env := append(childEnv(p.env), "TF_WORKSPACE="+w.space)
 	out.Line("planning in " + w.dir)
 	gaps := []string{}
-	if gap := learnSchema(ctx, w, tool, env, out); gap != "" {
+	if gap := learnSchema(ctx, w, path, env, out); gap != "" {
 		gaps = append(gaps, gap)
 	}
-	r, err := runIn(ctx, w.dir, env, out.Line, slot.files, append([]string{tool}, planArgs(slot.path, refreshOnly)...)...)
+	r, err := runIn(ctx, w.dir, env, out.Line, slot.files, append([]string{path}, planArgs(slot.path, refreshOnly)...)...)
 	if err == nil && slot.missed(r) {
 		slot.end()
 		if slot, err = namedSlot(p.env); err != nil {
 			slot.end = func() {}
 			return steps.Observation{}, err
 		}
-		r, err = runTold(ctx, w.dir, env, out.Line, append([]string{tool}, planArgs(slot.path, refreshOnly)...)...)
+		r, err = runTold(ctx, w.dir, env, out.Line, append([]string{path}, planArgs(slot.path, refreshOnly)...)...)
 	}
 	if err != nil {
 		return steps.Observation{}, err
@@ -114,7 +114,7 @@ func (p planProbe) plan(ctx context.Context, w workdir, tool string, refreshOnly
 		return obs, nil
 	}
 	f.Set("clean", steps.BoolOf(r.exit == 0))
-	shown, err := runIn(ctx, w.dir, env, nil, slot.files, tool, "show", "-json", "-no-color", slot.path)
+	shown, err := runIn(ctx, w.dir, env, nil, slot.files, path, "show", "-json", "-no-color", slot.path)
 	if err == nil && shown.exit != 0 {
 		err = errors.New(firstError(shown.stderr))
 	}

@@ -70,10 +70,10 @@ func (b binding) all(ctx context.Context) error {
 		b.unknown(err.Error(), "state_bound", "content_bound", "config_bound", "providers_bound", "workspace_bound")
 		return b.prior(nil)
 	}
-	backend := b.saved.Backend
-	same := b.saved.Workspace == w.space && (backend == w.backend || backend == "")
+	kind := b.saved.Backend
+	same := b.saved.Workspace == w.space && (kind == w.backend || kind == "")
 	if b.set("workspace_bound", same); !same {
-		b.say(steps.Warning, "The plan is for workspace %q on backend %q, here is %q on %q.", b.saved.Workspace, backend, w.space, w.backend)
+		b.say(steps.Warning, "The plan is for workspace %q on backend %q, here is %q on %q.", b.saved.Workspace, kind, w.space, w.backend)
 	}
 	b.lockFile(w.dir)
 	b.config(w.dir)

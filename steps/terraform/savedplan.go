@@ -60,7 +60,7 @@ func (p savedPlanProbe) Probe(ctx context.Context, in steps.Params, out steps.Si
 			return steps.Observation{}, fmt.Errorf("target %q is no address of a resource or a module", clip(t, 200))
 		}
 	}
-	before, state, err := snapWith(ctx, s)
+	before, recorded, err := snapWith(ctx, s)
 	switch {
 	case err != nil:
 		return steps.Observation{}, err
@@ -68,10 +68,10 @@ func (p savedPlanProbe) Probe(ctx context.Context, in steps.Params, out steps.Si
 		return steps.Observation{}, errNoState
 	}
 	m := &making{env: p.env, w: w, s: s, targets: targets, out: out, refresh: in.Text("mode") == "refresh-only", facts: steps.NewFacts(savedPlanFacts())}
-	if m.program, err = programFor(ctx, p.env, w, state.Providers); err != nil {
+	if m.program, err = programFor(ctx, p.env, w, recorded.Providers); err != nil {
 		return steps.Observation{}, err
 	}
-	for _, why := range m.program.mixed(w, state.Providers, state.Tool) {
+	for _, why := range m.program.mixed(w, recorded.Providers, recorded.Tool) {
 		m.say(steps.Warning, "%s", why)
 	}
 	m.around()

@@ -24,14 +24,14 @@ const (
 // configuration marked. It returns why not, "" where they were told. The caller
 // has seen the state: tofu opens the backend for this too, and creates an absent
 // one. Nothing is initialised, and nothing is asked of the network.
-func learnSchema(ctx context.Context, w workdir, tool string, env []string, out steps.Sink) string {
+func learnSchema(ctx context.Context, w workdir, path string, env []string, out steps.Sink) string {
 	sink, ok := out.(steps.SchemaSink)
 	if !ok {
 		return ""
 	}
 	ctx, cancel := context.WithTimeout(ctx, schemaTime)
 	defer cancel()
-	r, err := run(ctx, w.dir, env, tool, "providers", "schema", "-json")
+	r, err := run(ctx, w.dir, env, path, "providers", "schema", "-json")
 	if err == nil && r.exit != 0 {
 		err = errors.New(firstError(r.stderr))
 	}

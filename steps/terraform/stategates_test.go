@@ -35,9 +35,9 @@ output "id" {
 `
 
 // applied is a world with the state of config.
-func applied(t *testing.T, backend, config string) *world {
+func applied(t *testing.T, kind, config string) *world {
 	t.Helper()
-	w := newWorld(t, backend, config)
+	w := newWorld(t, kind, config)
 	w.run("apply", "-auto-approve", "-input=false", "-no-color")
 	return w
 }
@@ -151,17 +151,17 @@ func addressParams(list ...string) steps.Params {
 	return steps.Params{"addresses": steps.StringsOf(list)}
 }
 
-func backendsOfTests(t *testing.T, f func(t *testing.T, backend string)) {
-	for _, backend := range []string{"local", "kubernetes"} {
-		t.Run(backend, func(t *testing.T) { t.Parallel(); f(t, backend) })
+func backendsOfTests(t *testing.T, f func(t *testing.T, kind string)) {
+	for _, kind := range []string{"local", "kubernetes"} {
+		t.Run(kind, func(t *testing.T) { t.Parallel(); f(t, kind) })
 	}
 }
 
 // TestRemove forgets one address, then several, and puts them back.
 func TestRemove(t *testing.T) {
 	t.Parallel()
-	backendsOfTests(t, func(t *testing.T, backend string) {
-		w := applied(t, backend, threeKinds)
+	backendsOfTests(t, func(t *testing.T, kind string) {
+		w := applied(t, kind, threeKinds)
 		was := w.ledger()
 		one := addressParams("terraform_data.a")
 		p := w.opens("state-rm", one)
@@ -183,7 +183,7 @@ func TestRemove(t *testing.T) {
 		}
 		wantUnmet(t, w.shows("state-rm", one), "is not recorded")
 		w.undone(p, was)
-		if err := w.putBack(p); err == nil && backend == "local" {
+		if err := w.putBack(p); err == nil && kind == "local" {
 			// The same bytes again are no other write.
 			if now := w.ledger(); now.doc.Serial != was.doc.Serial+2 {
 				t.Errorf("the second undo left serial %d", now.doc.Serial)
@@ -234,8 +234,8 @@ func TestRemoveIsShut(t *testing.T) {
 	wantUnmet(t, w.shows("state-rm", addressParams("terraform_data.a")), "no tofu in PATH")
 	w.env = env
 
-	state := filepath.Join(w.dir, "terraform.tfstate")
-	sound, err := os.ReadFile(state)
+	stored := filepath.Join(w.dir, "terraform.tfstate")
+	sound, err := os.ReadFile(stored)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,7 +244,7 @@ func TestRemoveIsShut(t *testing.T) {
 		"":                  "0 bytes",
 		`{"encryption_version":"v0","serial":1,"lineage":"l","encrypted_data":"x"}`: "encrypted",
 	} {
-		if err := os.WriteFile(state, []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(stored, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		p := w.shows("state-rm", addressParams("terraform_data.a"))
@@ -253,7 +253,7 @@ func TestRemoveIsShut(t *testing.T) {
 			t.Error("there is an undo for what cannot be done")
 		}
 	}
-	if err := os.Remove(state); err != nil {
+	if err := os.Remove(stored); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Mkdir(filepath.Join(w.dir, ".terraform"), 0o700); err != nil {
@@ -265,8 +265,8 @@ func TestRemoveIsShut(t *testing.T) {
 // TestWriterMeanwhile writes the state between preview and act, and after it.
 func TestWriterMeanwhile(t *testing.T) {
 	t.Parallel()
-	backendsOfTests(t, func(t *testing.T, backend string) {
-		w := applied(t, backend, threeKinds)
+	backendsOfTests(t, func(t *testing.T, kind string) {
+		w := applied(t, kind, threeKinds)
 		p := w.opens("state-rm", addressParams("terraform_data.a"))
 		a := w.approve(p)
 		w.run("state", "rm", "terraform_data.b[0]")
@@ -291,8 +291,8 @@ func TestWriterMeanwhile(t *testing.T) {
 // TestMove gives objects other addresses, and puts them back.
 func TestMove(t *testing.T) {
 	t.Parallel()
-	backendsOfTests(t, func(t *testing.T, backend string) {
-		w := applied(t, backend, threeKinds)
+	backendsOfTests(t, func(t *testing.T, kind string) {
+		w := applied(t, kind, threeKinds)
 		for _, tc := range []struct{ from, to string }{
 			{"terraform_data.a", "terraform_data.z"},
 			{"terraform_data.b[1]", "module.net.terraform_data.b[1]"},
@@ -368,8 +368,8 @@ func TestLiveObjectsStay(t *testing.T) {
 	w := applied(t, "local", threeKinds)
 	looks := 0
 	answers := []map[string]Presence{}
-	g := removeGate{env: w.env, live: func(_ context.Context, _ steps.Env, state io.ReadSeeker, list []string, _ steps.Sink) (map[string]Presence, error) {
-		if b, err := io.ReadAll(state); err != nil || len(b) == 0 {
+	g := removeGate{env: w.env, live: func(_ context.Context, _ steps.Env, stored io.ReadSeeker, list []string, _ steps.Sink) (map[string]Presence, error) {
+		if b, err := io.ReadAll(stored); err != nil || len(b) == 0 {
 			t.Errorf("the state that is looked for: %d bytes, %v", len(b), err)
 		}
 		looks++

@@ -80,11 +80,11 @@ func moved(t site, from, to string) []steps.KV {
 	return append(out, steps.KV{Key: "dependencies", Value: "those of other objects keep naming the old address until the next apply"})
 }
 
-func orRoot(module string) string {
-	if module == "" {
+func orRoot(name string) string {
+	if name == "" {
 		return "the root module"
 	}
-	return module
+	return name
 }
 
 // movable says what keeps an address from being moved.

@@ -135,13 +135,13 @@ func (t site) said(env steps.Env, args ...string) string {
 			b.WriteString(name + "=" + steps.Quote(v) + " ")
 		}
 	}
-	tool := t.tool
-	if base := filepath.Base(tool); tool == "" {
-		tool = "tofu"
+	path := t.tool
+	if base := filepath.Base(path); path == "" {
+		path = "tofu"
 	} else if base == "tofu" || base == "terraform" {
-		tool = base
+		path = base
 	}
-	b.WriteString(steps.Quote(tool) + " -chdir=" + steps.Quote(t.w.dir))
+	b.WriteString(steps.Quote(path) + " -chdir=" + steps.Quote(t.w.dir))
 	for _, a := range args {
 		b.WriteString(" " + steps.Quote(a))
 	}

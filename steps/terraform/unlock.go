@@ -62,20 +62,20 @@ func (g unlockGate) Preview(ctx context.Context, in steps.Params, out steps.Sink
 	if err != nil {
 		return steps.Preview{}, err
 	}
-	tool, toolErr := findTool(g.env, t.w, nil)
+	path, toolErr := findTool(g.env, t.w, nil)
 	info := t.lock.info
 	if info == nil {
 		info = &lockInfo{}
 	}
 	id := t.lock.id
 	p := steps.Preview{
-		Target: t.target(tool),
+		Target: t.target(path),
 		Effect: fmt.Sprintf("release the lock of %s on %s. If that run still lives, it goes on unaware, and whoever runs next overwrites its state or is overwritten.", orUnknown(info.Who), t.lock.where),
 		Phrase: steps.Phrase("force-unlock", in.Text("lock_id")),
 		Undo:   "Only while nobody else took it: should that run turn out to live, give it its lock back at once.",
 		Prior:  giveBack(t.s, t.lock),
 		// What terraform-exec starts, and where.
-		Request: fmt.Sprintf("%s force-unlock -no-color -force %s (in %s, workspace %s)", tool, id, t.w.dir, t.w.selected),
+		Request: fmt.Sprintf("%s force-unlock -no-color -force %s (in %s, workspace %s)", path, id, t.w.dir, t.w.selected),
 		Command: fmt.Sprintf("tofu -chdir=%s force-unlock -force %s", steps.Quote(t.w.dir), id),
 	}
 	scan, scanErr := scanHolder(g.env, t.w, suspect{who: info.Who, created: info.Created})
@@ -97,7 +97,7 @@ func (g unlockGate) Preview(ctx context.Context, in steps.Params, out steps.Sink
 // free reports whether it is known that nobody holds the lock.
 func (t subject) free() bool { return t.lock.unread == "" && !t.lock.held }
 
-func (t subject) target(tool string) []steps.KV {
+func (t subject) target(path string) []steps.KV {
 	info := t.lock.info
 	if info == nil {
 		info = &lockInfo{}
@@ -123,7 +123,7 @@ func (t subject) target(tool string) []steps.KV {
 		{Key: keySerial, Value: serial},
 		{Key: keyLineage, Value: lineage},
 		{Key: keyDir, Value: t.w.dir},
-		{Key: keyTool, Value: tool},
+		{Key: keyTool, Value: path},
 	}
 }
 
@@ -133,15 +133,15 @@ func shown(age time.Duration, ageWhy, by string, r scan, scanErr error, who stri
 		text = "unknown: " + ageWhy
 	}
 	kvs := []steps.KV{{Key: "age", Value: text}}
-	holder := ""
+	runs := ""
 	if scanErr != nil {
-		holder = "unknown: " + scanErr.Error()
+		runs = "unknown: " + scanErr.Error()
 	} else if alive, why := r.verdict(who); why != "" {
-		holder = "unknown: " + why
+		runs = "unknown: " + why
 	} else {
-		holder = alive + " on this machine"
+		runs = alive + " on this machine"
 	}
-	kvs = append(kvs, steps.KV{Key: "holder", Value: holder})
+	kvs = append(kvs, steps.KV{Key: "holder", Value: runs})
 	kvs = append(kvs, r.rows()...)
 	return kvs
 }

@@ -77,8 +77,8 @@ func (g unlockGate) moved(p steps.Preview, t subject) string {
 }
 
 // forceUnlock runs the program with the environment that the native read used.
-func (g unlockGate) forceUnlock(ctx context.Context, tool, dir, id string, out steps.Sink) (said string, err error) {
-	tf, err := tfexec.NewTerraform(dir, tool)
+func (g unlockGate) forceUnlock(ctx context.Context, path, dir, id string, out steps.Sink) (said string, err error) {
+	tf, err := tfexec.NewTerraform(dir, path)
 	if err != nil {
 		return err.Error(), err
 	}

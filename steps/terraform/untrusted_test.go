@@ -28,10 +28,10 @@ users: [{name: u, user: {token: mine-and-mine-alone}}]
 var errUntrusted = errors.New("not trusted")
 
 // clone makes a root module of a stranger with one backend.
-func clone(t *testing.T, backend, config string) steps.Env {
+func clone(t *testing.T, kind, config string) steps.Env {
 	t.Helper()
 	dir := t.TempDir()
-	writeFile(t, dir, ".terraform/terraform.tfstate", `{"version":3,"backend":{"type":"`+backend+`","config":{`+config+`}}}`)
+	writeFile(t, dir, ".terraform/terraform.tfstate", `{"version":3,"backend":{"type":"`+kind+`","config":{`+config+`}}}`)
 	return steps.Env{Dir: dir, Home: t.TempDir(), Now: time.Now, Trusted: func(string) error { return errUntrusted }}
 }
 
@@ -80,12 +80,12 @@ func theirs(host string) map[string]string {
 // and not before.
 func TestStrangersCloneAsksNothingByItself(t *testing.T) {
 	t.Parallel()
-	for backend, config := range theirs("") {
-		t.Run(backend, func(t *testing.T) {
+	for kind, config := range theirs("") {
+		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			h := listen(t)
-			config = theirs(strings.TrimPrefix(h.URL, "http://"))[backend]
-			env := clone(t, backend, config)
+			config = theirs(strings.TrimPrefix(h.URL, "http://"))[kind]
+			env := clone(t, kind, config)
 			for _, q := range []string{steps.LockedRuns, steps.PartialApplies} {
 				a, ok := Ask(t.Context(), env, q, func(string) {})
 				if !ok || len(h.all()) > 0 {
@@ -95,7 +95,7 @@ func TestStrangersCloneAsksNothingByItself(t *testing.T) {
 					t.Errorf("%s says %+v, want that it was not asked and how it would be", q, a.Gaps)
 				}
 			}
-			if backend == "pg" {
+			if kind == "pg" {
 				return // no HTTP to be heard
 			}
 			_, _ = probe(t.Context(), env, "terraform/state", nil, stepstest.NewSink())
@@ -109,7 +109,7 @@ func TestStrangersCloneAsksNothingByItself(t *testing.T) {
 				}
 			}
 			env.Trusted = func(string) error { return nil }
-			if _, err := probe(t.Context(), env, "terraform/state", nil, stepstest.NewSink()); backend == "http" && (err != nil || h.all()[len(h.all())-1].Header.Get("X-Api") != "z") {
+			if _, err := probe(t.Context(), env, "terraform/state", nil, stepstest.NewSink()); kind == "http" && (err != nil || h.all()[len(h.all())-1].Header.Get("X-Api") != "z") {
 				t.Errorf("trusted, the header is not sent: %v", err)
 			}
 			before := len(h.all())
@@ -125,15 +125,15 @@ func TestStrangersCloneAsksNothingByItself(t *testing.T) {
 // as well, and a signed read tells its owner who asked.
 func TestCloudsOfAStrangerAreNotAskedEither(t *testing.T) {
 	t.Parallel()
-	for backend, config := range map[string]string{
+	for kind, config := range map[string]string{
 		"s3": `"bucket":"theirs","key":"k","region":"eu-central-1"`, "gcs": `"bucket":"theirs"`,
 		"azurerm":    `"storage_account_name":"theirs","container_name":"c","key":"k"`,
 		"kubernetes": `"config_context":"theirs","secret_suffix":"s"`,
 	} {
-		env := clone(t, backend, config)
+		env := clone(t, kind, config)
 		a, _ := Ask(t.Context(), env, steps.LockedRuns, func(string) {})
 		if len(a.Gaps) != 1 || a.Gaps[0].Kind != steps.NotAsked || !strings.Contains(a.Gaps[0].Say, "theirs") {
-			t.Errorf("%s: %+v, want that the bucket was not asked", backend, a)
+			t.Errorf("%s: %+v, want that the bucket was not asked", kind, a)
 		}
 	}
 }
@@ -155,15 +155,15 @@ func TestOwnServersAreAskedByThemselves(t *testing.T) {
 // address at which a machine gets its credentials, by itself or through a proxy.
 func TestMetadataIsRefusedAlways(t *testing.T) {
 	t.Parallel()
-	for backend := range theirs("") {
+	for kind := range theirs("") {
 		for _, form := range []string{"169.254.169.254", "2852039166", "metadata.google.internal"} {
 			for _, proxied := range []bool{false, true} {
-				if proxied && backend == "pg" {
+				if proxied && kind == "pg" {
 					continue // it knows no proxy
 				}
-				t.Run(fmt.Sprintf("%s/%s/%t", backend, form, proxied), func(t *testing.T) {
+				t.Run(fmt.Sprintf("%s/%s/%t", kind, form, proxied), func(t *testing.T) {
 					t.Parallel()
-					env := clone(t, backend, theirs(form)[backend])
+					env := clone(t, kind, theirs(form)[kind])
 					env.Trusted = func(string) error { return nil }
 					proxy := listen(t)
 					if proxied {
