@@ -17,7 +17,7 @@ import (
 	clusters "handrail/steps/cluster"
 	"handrail/steps/fault"
 	"handrail/steps/kube/centre"
-	"handrail/steps/terraform"
+	"handrail/steps/terraform/state"
 	"handrail/triage"
 )
 
@@ -104,7 +104,7 @@ func outlookOf(p *process.Program, c session.Config) *outlook {
 func (w *outlook) ask(ctx context.Context, question string) steps.Answer {
 	var parts []steps.Answer
 	parts = append(parts, w.recorded(question))
-	if a, ok := terraform.Ask(ctx, w.env, question, w.p.Learn); ok {
+	if a, ok := state.Ask(ctx, w.env, question, w.p.Learn); ok {
 		parts = append(parts, a)
 	}
 	if w.cluster == nil {

@@ -18,7 +18,7 @@ import (
 	"handrail/session"
 	"handrail/steps"
 	"handrail/steps/gitread"
-	"handrail/steps/terraform"
+	"handrail/steps/terraform/module"
 	"handrail/triage"
 )
 
@@ -167,7 +167,7 @@ func (a about) module(env steps.Env, st triage.State) {
 		}
 		in[name] = v
 	}
-	space, backend, err := terraform.Where(env, in)
+	space, backend, err := module.Where(env, in)
 	if err != nil {
 		a.not(err, "terraform.workspace", "terraform.backend")
 		return

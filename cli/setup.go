@@ -17,7 +17,7 @@ import (
 	"handrail/steps"
 	"handrail/steps/catalog"
 	clusters "handrail/steps/cluster"
-	"handrail/steps/terraform"
+	"handrail/steps/terraform/module"
 )
 
 // newConfig builds what an incident needs of the program around it. Nothing is
@@ -49,7 +49,7 @@ func newConfig(p *process.Program) (session.Config, error) {
 		return settings.SecondPerson(ctx, p, of)
 	}
 	c.Rules = func() []steps.KV { return settings.Rules(p) }
-	c.Around = terraform.Placed
+	c.Around = module.Placed
 	c.Fragile = func(ctx context.Context) string { _, why := lasting(ctx, p); return why }
 	c.Machine = func() session.Machine { return process.MachineOf(env.Host) }
 	c.Here, c.Server = machineAround, clusterAround

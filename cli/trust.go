@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"handrail/cli/process"
-	"handrail/steps/terraform"
+	"handrail/steps/terraform/backend"
 	"handrail/steps/terraform/closure"
 )
 
@@ -87,7 +87,7 @@ func (m manifest) count() int {
 // looked is a manifest and what else a person wants to see before they trust it.
 type looked struct {
 	manifest
-	named     terraform.Named
+	named     backend.Named
 	programs  []string
 	addresses []string
 }
@@ -115,7 +115,7 @@ func closureOf(p *process.Program, dir string) (looked, error) {
 	if err != nil {
 		return l, err
 	}
-	if l.named, err = terraform.NamedBy(env, real); err != nil {
+	if l.named, err = backend.NamedBy(env, real); err != nil {
 		return l, err
 	}
 	c, err := closure.Of(closure.Place{Root: real, Data: l.named.Data, Beside: append(l.named.Files, l.named.CLI...)})

@@ -14,8 +14,8 @@ import (
 
 	"handrail/cli/process"
 	"handrail/steps"
-	"handrail/steps/terraform"
 	"handrail/steps/terraform/closure"
+	"handrail/steps/terraform/state"
 )
 
 // TestChangesAreListed tells what a person must look at before they trust again.
@@ -89,7 +89,7 @@ func TestTrustedCloneGivenAnotherBackend(t *testing.T) {
 		}
 		env.Dir = dir
 		for _, q := range []string{steps.LockedRuns, steps.PartialApplies} {
-			if a, _ := terraform.Ask(t.Context(), env, q, func(string) {}); len(a.Gaps) != 1 {
+			if a, _ := state.Ask(t.Context(), env, q, func(string) {}); len(a.Gaps) != 1 {
 				t.Errorf("%s: %s: %+v", name, q, a)
 			}
 		}

@@ -10,7 +10,7 @@ import (
 
 	"handrail/steps"
 	"handrail/steps/cluster"
-	"handrail/steps/terraform"
+	"handrail/steps/terraform/state"
 	"handrail/steps/terraform/tfplan"
 	"handrail/steps/terraform/tfstate"
 )
@@ -26,8 +26,8 @@ const (
 // addresses, for the gate that forgets them. Objects of no cluster are unknown.
 // That none is found means something only where another object of the same state
 // is there with the UID that is recorded: else this may be another cluster.
-func Look(ctx context.Context, env steps.Env, stored io.ReadSeeker, addresses []string, out steps.Sink) (map[string]terraform.Presence, error) {
-	seen := map[string]terraform.Presence{}
+func Look(ctx context.Context, env steps.Env, stored io.ReadSeeker, addresses []string, out steps.Sink) (map[string]state.Presence, error) {
+	seen := map[string]state.Presence{}
 	asked, witnesses, err := sort(stored, addresses, seen)
 	if err != nil || len(asked) == 0 {
 		return seen, err
@@ -35,7 +35,7 @@ func Look(ctx context.Context, env steps.Env, stored io.ReadSeeker, addresses []
 	look, err := cluster.OpenLooker(env, out)
 	if err != nil {
 		for _, r := range asked {
-			seen[r.address] = terraform.Presence{Say: "no cluster could be asked: " + err.Error()}
+			seen[r.address] = state.Presence{Say: "no cluster could be asked: " + err.Error()}
 		}
 		return seen, nil
 	}
@@ -49,12 +49,12 @@ func Look(ctx context.Context, env steps.Env, stored io.ReadSeeker, addresses []
 			seen[r.address] = p
 		}
 	}
-	if slices.ContainsFunc(slices.Collect(maps.Values(seen)), func(p terraform.Presence) bool { return p.Known && p.There }) || v.proven(ctx, witnesses) {
+	if slices.ContainsFunc(slices.Collect(maps.Values(seen)), func(p state.Presence) bool { return p.Known && p.There }) || v.proven(ctx, witnesses) {
 		return seen, ctx.Err()
 	}
 	for _, r := range asked {
 		if p := seen[r.address]; p.Known && !p.There {
-			seen[r.address] = terraform.Presence{Say: p.Say + ", but no other object of this state is there either: it may be another cluster than the provider's"}
+			seen[r.address] = state.Presence{Say: p.Say + ", but no other object of this state is there either: it may be another cluster than the provider's"}
 		}
 	}
 	return seen, ctx.Err()
@@ -62,7 +62,7 @@ func Look(ctx context.Context, env steps.Env, stored io.ReadSeeker, addresses []
 
 // sort puts what can be asked of a cluster aside, and what could prove that it is
 // the right one. What nobody can be asked for is in seen.
-func sort(stored io.ReadSeeker, addresses []string, seen map[string]terraform.Presence) (asked, witnesses []recorded, err error) {
+func sort(stored io.ReadSeeker, addresses []string, seen map[string]state.Presence) (asked, witnesses []recorded, err error) {
 	if _, err := stored.Seek(0, io.SeekStart); err != nil {
 		return nil, nil, err
 	}
@@ -81,11 +81,11 @@ func sort(stored io.ReadSeeker, addresses []string, seen map[string]terraform.Pr
 		r, ok := recordedOf(i)
 		switch {
 		case i.Mode == "data" || i.Provider == "terraform.io/builtin/terraform":
-			seen[i.Address] = terraform.Presence{Known: true, Say: "nothing outside the state"}
+			seen[i.Address] = state.Presence{Known: true, Say: "nothing outside the state"}
 		case !ours:
-			seen[i.Address] = terraform.Presence{Say: "handrail cannot look for objects of the type " + i.Type}
+			seen[i.Address] = state.Presence{Say: "handrail cannot look for objects of the type " + i.Type}
 		case !ok:
-			seen[i.Address] = terraform.Presence{Say: "the state does not name its object"}
+			seen[i.Address] = state.Presence{Say: "the state does not name its object"}
 		default:
 			asked = append(asked, r)
 		}
@@ -95,22 +95,22 @@ func sort(stored io.ReadSeeker, addresses []string, seen map[string]terraform.Pr
 }
 
 // presence says whether one object is there.
-func (v *inventory) presence(ctx context.Context, r recorded) terraform.Presence {
+func (v *inventory) presence(ctx context.Context, r recorded) state.Presence {
 	_, l := v.in(ctx, r.object)
 	if l.why != "" {
-		return terraform.Presence{Say: l.why}
+		return state.Presence{Say: l.why}
 	}
 	name := objectName(r.object)
 	s, there := l.byName[r.object.Name]
 	switch {
 	case !there:
-		return terraform.Presence{Known: true, Say: "not on " + v.look.Server()}
+		return state.Presence{Known: true, Say: "not on " + v.look.Server()}
 	case r.uid != "" && s.UID != r.uid:
-		return terraform.Presence{Known: true, There: true, Say: fmt.Sprintf("%s on %s is another object with its name (recorded UID %s, there %s)", name, v.look.Server(), r.uid, s.UID)}
+		return state.Presence{Known: true, There: true, Say: fmt.Sprintf("%s on %s is another object with its name (recorded UID %s, there %s)", name, v.look.Server(), r.uid, s.UID)}
 	case s.Leaving:
-		return terraform.Presence{Known: true, There: true, Say: fmt.Sprintf("%s on %s is being deleted and not gone yet", name, v.look.Server())}
+		return state.Presence{Known: true, There: true, Say: fmt.Sprintf("%s on %s is being deleted and not gone yet", name, v.look.Server())}
 	}
-	return terraform.Presence{Known: true, There: true, Say: fmt.Sprintf("%s on %s", name, v.look.Server())}
+	return state.Presence{Known: true, There: true, Say: fmt.Sprintf("%s on %s", name, v.look.Server())}
 }
 
 func objectName(o tfplan.Object) string {

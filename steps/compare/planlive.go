@@ -8,7 +8,7 @@ import (
 
 	"handrail/steps"
 	"handrail/steps/cluster"
-	"handrail/steps/terraform"
+	"handrail/steps/terraform/plan"
 	"handrail/steps/terraform/tfplan"
 )
 
@@ -33,7 +33,7 @@ func (p planProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 	if err := ctx.Err(); err != nil {
 		return steps.Observation{}, err
 	}
-	d, name, err := terraform.ReadPlan(ctx, p.env, in, out)
+	d, name, err := plan.ReadJSON(ctx, p.env, in, out)
 	if err != nil {
 		return steps.Observation{}, err
 	}

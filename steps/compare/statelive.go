@@ -11,7 +11,7 @@ import (
 
 	"handrail/steps"
 	"handrail/steps/cluster"
-	"handrail/steps/terraform"
+	"handrail/steps/terraform/state"
 	"handrail/steps/terraform/tfplan"
 	"handrail/steps/terraform/tfstate"
 )
@@ -53,7 +53,7 @@ func (p stateProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 	var all []recorded
 	other, unread := map[string]int{}, map[string]string{}
 	cut := 0
-	where, err := terraform.VisitState(ctx, p.env, in, out, func(i *tfstate.Instance) error {
+	where, err := state.Visit(ctx, p.env, in, out, func(i *tfstate.Instance) error {
 		if i.Mode != "managed" || i.Deposed != "" {
 			return nil
 		}

@@ -16,6 +16,8 @@ import (
 	"handrail/drills/lab"
 	"handrail/steps"
 	"handrail/steps/stepstest"
+	"handrail/steps/terraform/change"
+	"handrail/steps/terraform/module"
 )
 
 func programPath(t *testing.T, l *lab.Lab, name string) string {
@@ -238,7 +240,7 @@ func TestApplyRefusals(t *testing.T) {
 		w.env = env
 	})
 	t.Run("paused by somebody", func(t *testing.T) {
-		mark := w.lay(pauseFile, `{"who":"grace@elsewhere","when":"2026-11-22T00:00:00Z","why":"freeze","incident":"other","until":"2026-11-22T04:00:00Z"}`)
+		mark := w.lay(module.PauseFile, `{"who":"grace@elsewhere","when":"2026-11-22T00:00:00Z","why":"freeze","incident":"other","until":"2026-11-22T04:00:00Z"}`)
 		wantUnmet(t, w.previewOf(whole, in), "paused by grace@elsewhere in incident other")
 		_ = os.Remove(mark)
 	})
@@ -267,7 +269,7 @@ func TestApplyRefusals(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.lay("terraform.tfstate", strings.Replace(string(before), "really gone", "not at all", 2))
-		o, err := applyGate{env: w.env}.Act(t.Context(), a, stepstest.NewSink())
+		o, err := change.ApplyGate{Env: w.env}.Act(t.Context(), a, stepstest.NewSink())
 		if err != nil || o.Result != steps.Refused || !strings.Contains(o.Response, "two writers collided") {
 			t.Errorf("Act() = %+v, %v, want it refused", o, err)
 		}

@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"handrail/steps"
+	"handrail/steps/terraform/state"
 )
 
 // ask asks one question about the world's directory.
 func (w *world) ask(question string) steps.Answer {
 	w.t.Helper()
-	a, ok := Ask(w.t.Context(), w.env, question, func(string) {})
+	a, ok := state.Ask(w.t.Context(), w.env, question, func(string) {})
 	if !ok || a.Question != question {
 		w.t.Fatalf("%s: %+v, %v", question, a, ok)
 	}
@@ -114,7 +115,7 @@ func TestCentreNoWorkspace(t *testing.T) {
 	t.Parallel()
 	env := steps.Env{Dir: t.TempDir(), Now: time.Now}
 	for _, q := range steps.Questions() {
-		a, ok := Ask(t.Context(), env, q.ID, func(string) {})
+		a, ok := state.Ask(t.Context(), env, q.ID, func(string) {})
 		if ok && (len(a.Gaps) != 1 || a.Gaps[0].Kind != steps.Absent || a.Gaps[0].Brief() != "no workspace here") {
 			t.Errorf("%s: %+v", q.ID, a)
 		}

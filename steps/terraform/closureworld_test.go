@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"handrail/steps/terraform/backend"
 	"handrail/steps/terraform/closure"
 )
 
@@ -19,7 +20,7 @@ func TestRunsKeepTheTrust(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n, err := NamedBy(w.env, root)
+		n, err := backend.NamedBy(w.env, root)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,11 @@
 package terraform
 
-import "handrail/steps"
+import (
+	"handrail/steps"
+	"handrail/steps/terraform/configuration"
+	"handrail/steps/terraform/plan"
+	"handrail/steps/terraform/state"
+)
 
 // forensicKinds returns the kinds that look at what runs left behind.
 func forensicKinds(dir, workspace steps.Field) []steps.Kind {
@@ -13,18 +18,18 @@ func forensicKinds(dir, workspace steps.Field) []steps.Kind {
 				{Name: "before", Type: steps.Path, Required: true, Doc: "copy of the state to compare from"},
 				{Name: "after", Type: steps.Path, Doc: "copy to compare with, instead of the present state"},
 			},
-			Facts:   diffFacts(),
+			Facts:   state.DiffFacts(),
 			Touches: []string{"reads the files", "reads the backend settings in .terraform and the present state, unless after is given"},
-			Reads:   func(e steps.Env) steps.Prober { return diffProbe{e} },
+			Reads:   func(e steps.Env) steps.Prober { return state.DiffProbe{Env: e} },
 		},
 		{
 			Name:    "terraform/state-files",
 			Doc:     "Finds errored.tfstate and the copies of the state in the directory, and says how each relates to the recorded state.",
 			Class:   steps.Probe,
 			Params:  []steps.Field{dir, workspace},
-			Facts:   fileFacts(),
+			Facts:   state.FileFacts(),
 			Touches: []string{"reads the backend settings in .terraform and the present state", "reads errored.tfstate and *.backup"},
-			Reads:   func(e steps.Env) steps.Prober { return filesProbe{e} },
+			Reads:   func(e steps.Env) steps.Prober { return state.FilesProbe{Env: e} },
 		},
 		{
 			Name:  "terraform/plan-file",
@@ -34,9 +39,9 @@ func forensicKinds(dir, workspace steps.Field) []steps.Kind {
 				{Name: "file", Type: steps.Path, Required: true, Doc: "saved plan, or its JSON"},
 				{Name: "tool_version", Type: steps.String, Doc: "version of the tool that would apply it"},
 			},
-			Facts:   planFileFacts(),
+			Facts:   plan.FileFacts(),
 			Touches: []string{"reads the file", "reads the backend settings in .terraform and the present state", "reads the configuration and .terraform.lock.hcl"},
-			Reads:   func(e steps.Env) steps.Prober { return planFileProbe{e} },
+			Reads:   func(e steps.Env) steps.Prober { return plan.FileProbe{Env: e} },
 		},
 		{
 			Name:  "terraform/lock-file",
@@ -47,9 +52,9 @@ func forensicKinds(dir, workspace steps.Field) []steps.Kind {
 				{Name: "mirror", Type: steps.Path, Doc: "filesystem mirror to compare with, instead of those that the CLI configuration names"},
 				{Name: "platform", Type: steps.String, Pattern: `[a-z0-9]+_[a-z0-9]+`, Doc: "os_arch of the machine that initialises, instead of this one"},
 			},
-			Facts:   lockFileFacts(),
+			Facts:   configuration.LockFileFacts(),
 			Touches: []string{"reads .terraform.lock.hcl, the configuration, and the installed modules", "reads the CLI configuration and the mirrors that it names", "reads the objects of the git clone, without git"},
-			Reads:   func(e steps.Env) steps.Prober { return lockFileProbe{e} },
+			Reads:   func(e steps.Env) steps.Prober { return configuration.LockFileProbe{Env: e} },
 		},
 		{
 			Name:  "terraform/type-check",
@@ -59,9 +64,9 @@ func forensicKinds(dir, workspace steps.Field) []steps.Kind {
 				{Name: "input", Type: steps.String, Doc: "input whose uses are listed, as var.x or module.a.var.x"},
 				{Name: "key", Type: steps.String, Doc: "attribute or map key whose uses are listed"},
 			},
-			Facts:   typeFacts(),
+			Facts:   configuration.TypeFacts(),
 			Touches: []string{"reads the configuration, its files of values, and .terraform/modules/modules.json"},
-			Reads:   func(e steps.Env) steps.Prober { return typeProbe{e} },
+			Reads:   func(e steps.Env) steps.Prober { return configuration.TypeProbe{Env: e} },
 		},
 	}
 }

@@ -1,11 +1,16 @@
 package terraform
 
-import "handrail/steps"
+import (
+	"handrail/steps"
+	"handrail/steps/terraform/change"
+	"handrail/steps/terraform/plan"
+	"handrail/steps/terraform/state"
+)
 
 // gateKinds returns the kinds that change a state, or the world through a plan.
 // All of them run the program of the root module in a trusted directory, and
 // keep a copy of the state as it stood.
-func gateKinds(dir, workspace steps.Field, live Live) []steps.Kind {
+func gateKinds(dir, workspace steps.Field, live state.Live) []steps.Kind {
 	digest := steps.Field{Name: "digest", Type: steps.Ident, Required: true, Pattern: `[0-9a-f]{64}`, Doc: "SHA-256 of the plan file that was approved"}
 	file := steps.Field{Name: "plan", Type: steps.Path, Required: true, Doc: "saved plan to apply"}
 	return []steps.Kind{
@@ -17,7 +22,7 @@ func gateKinds(dir, workspace steps.Field, live Live) []steps.Kind {
 				{Name: "addresses", Type: steps.Strings, Required: true, Doc: "addresses to forget, each a resource instance as the state names it"},
 			},
 			Touches: []string{"lists the metadata of recorded kubernetes objects, twice", "runs tofu state rm -dry-run -lock=false for the preview", "runs tofu state rm", "writes a new state with the next serial"},
-			Changes: func(e steps.Env) steps.Gater { return removeGate{env: e, live: live} },
+			Changes: func(e steps.Env) steps.Gater { return change.RemoveGate{Env: e, Live: live} },
 		},
 		{
 			Name:  "terraform/state-mv",
@@ -28,7 +33,7 @@ func gateKinds(dir, workspace steps.Field, live Live) []steps.Kind {
 				{Name: "to", Type: steps.String, Required: true, Doc: "address as the configuration names it"},
 			},
 			Touches: []string{"runs tofu state mv -dry-run -lock=false for the preview", "runs tofu state mv", "writes a new state with the next serial"},
-			Changes: func(e steps.Env) steps.Gater { return moveGate{env: e} },
+			Changes: func(e steps.Env) steps.Gater { return change.MoveGate{Env: e} },
 		},
 		{
 			Name:  "terraform/import",
@@ -40,7 +45,7 @@ func gateKinds(dir, workspace steps.Field, live Live) []steps.Kind {
 				{Name: "plan", Type: steps.String, Doc: "what the present plan would do, as a step before this one counted it; it is shown"},
 			},
 			Touches: []string{"runs tofu import", "asks the provider for the object", "writes a new state with the next serial"},
-			Changes: func(e steps.Env) steps.Gater { return importGate{env: e} },
+			Changes: func(e steps.Env) steps.Gater { return change.ImportGate{Env: e} },
 		},
 		{
 			Name:  "terraform/restore-state",
@@ -51,7 +56,7 @@ func gateKinds(dir, workspace steps.Field, live Live) []steps.Kind {
 				{Name: "file", Type: steps.Path, Doc: "copy of a state to restore, where the backend keeps no versions"},
 			},
 			Touches: []string{"lists the versions of the backend", "runs tofu state push", "first, where no program can open the state: rewrites the file under its lock, patches the Secret, or puts a version of the object and sets the digest", "writes the old content with a serial above every other, and the digest that the backend keeps of it"},
-			Changes: func(e steps.Env) steps.Gater { return restoreGate{env: e} },
+			Changes: func(e steps.Env) steps.Gater { return change.RestoreGate{Env: e} },
 		},
 		{
 			Name:  "terraform/apply-plan",
@@ -61,7 +66,7 @@ func gateKinds(dir, workspace steps.Field, live Live) []steps.Kind {
 				{Name: "parallelism", Type: steps.Int, Default: "10", Doc: "operations at once"},
 			},
 			Touches: []string{"runs tofu apply with the plan file", "changes what the plan says"},
-			Changes: func(e steps.Env) steps.Gater { return applyGate{env: e, mode: planWhole} },
+			Changes: func(e steps.Env) steps.Gater { return change.ApplyGate{Env: e, Mode: change.Whole} },
 		},
 		{
 			Name:    "terraform/apply-refresh",
@@ -69,7 +74,7 @@ func gateKinds(dir, workspace steps.Field, live Live) []steps.Kind {
 			Class:   steps.Repair,
 			Params:  []steps.Field{dir, workspace, file, digest},
 			Touches: []string{"runs tofu apply with the plan file", "writes a new state with the next serial"},
-			Changes: func(e steps.Env) steps.Gater { return applyGate{env: e, mode: planRefresh} },
+			Changes: func(e steps.Env) steps.Gater { return change.ApplyGate{Env: e, Mode: change.RefreshOnly} },
 		},
 		{
 			Name:  "terraform/apply-targeted",
@@ -79,7 +84,7 @@ func gateKinds(dir, workspace steps.Field, live Live) []steps.Kind {
 				{Name: "addresses", Type: steps.Strings, Required: true, Doc: "all addresses that the plan may act on"},
 			},
 			Touches: []string{"runs tofu apply with the plan file", "changes what the plan says"},
-			Changes: func(e steps.Env) steps.Gater { return applyGate{env: e, mode: planTargeted} },
+			Changes: func(e steps.Env) steps.Gater { return change.ApplyGate{Env: e, Mode: change.Targeted} },
 		},
 		{
 			Name:    "terraform/pause",
@@ -87,7 +92,7 @@ func gateKinds(dir, workspace steps.Field, live Live) []steps.Kind {
 			Class:   steps.Contain,
 			Params:  []steps.Field{dir, {Name: "reason", Type: steps.String, Required: true, Doc: "why, for whoever finds the marker"}},
 			Touches: []string{"writes .handrail-pause.json into the directory"},
-			Changes: func(e steps.Env) steps.Gater { return pauseGate{env: e} },
+			Changes: func(e steps.Env) steps.Gater { return change.PauseGate{Env: e} },
 		},
 		{
 			Name:    "terraform/resume",
@@ -95,7 +100,7 @@ func gateKinds(dir, workspace steps.Field, live Live) []steps.Kind {
 			Class:   steps.Repair,
 			Params:  []steps.Field{dir},
 			Touches: []string{"removes .handrail-pause.json from the directory"},
-			Changes: func(e steps.Env) steps.Gater { return resumeGate{env: e} },
+			Changes: func(e steps.Env) steps.Gater { return change.ResumeGate{Env: e} },
 		},
 	}
 }
@@ -110,8 +115,8 @@ func savedPlanKind(dir, workspace steps.Field) steps.Kind {
 			{Name: "mode", Type: steps.Enum, Values: []string{"normal", "refresh-only"}, Default: "normal", Doc: "what kind of plan"},
 			{Name: "targets", Type: steps.Strings, Doc: "addresses to plan for, instead of all"},
 		},
-		Facts:   savedPlanFacts(),
+		Facts:   plan.SavedFacts(),
 		Touches: []string{"runs tofu plan -lock=false", "starts the providers, which read what they manage", "writes the plan into handrail's own directory"},
-		Reads:   func(e steps.Env) steps.Prober { return savedPlanProbe{env: e} },
+		Reads:   func(e steps.Env) steps.Prober { return plan.SavedProbe{Env: e} },
 	}
 }

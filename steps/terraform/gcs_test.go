@@ -15,6 +15,7 @@ import (
 
 	"handrail/steps"
 	"handrail/steps/stepstest"
+	"handrail/steps/terraform/change"
 )
 
 // gcsWorld is a bucket with versions on an emulator of Cloud Storage.
@@ -96,7 +97,7 @@ func TestGCS(t *testing.T) {
 	hourOld := time.Now().Add(-time.Hour)
 	gate.wrote.Store(&hourOld)
 	id = w.look().wantHeld(t, w)
-	o, err := unlockGate{w.env}.Act(t.Context(), w.confirmed(id), stepstest.NewSink())
+	o, err := change.UnlockGate{Env: w.env}.Act(t.Context(), w.confirmed(id), stepstest.NewSink())
 	if err != nil || o.Result != steps.Done {
 		t.Errorf("Act() = %+v, %v, want done", o, err)
 	}
@@ -207,7 +208,7 @@ func TestGCSEndpointOfTheTool(t *testing.T) {
 	info := `{"ID":"` + rigID + `","Operation":"OperationTypeApply","Who":"` + w.env.User + "@" + w.env.Host + `","Created":"` + time.Now().Add(-time.Hour).Format(time.RFC3339Nano) + `"}`
 	send(t, http.MethodPost, gate.URL+"/upload/storage/v1/b/team/o?uploadType=media&name="+url.QueryEscape(gate.unit+"/default.tflock"), []byte(info))
 	id := w.look().wantHeld(t, w)
-	if o, err := (unlockGate{w.env}).Act(t.Context(), w.confirmed(id), stepstest.NewSink()); err != nil || o.Result != steps.Done {
+	if o, err := (change.UnlockGate{Env: w.env}).Act(t.Context(), w.confirmed(id), stepstest.NewSink()); err != nil || o.Result != steps.Done {
 		t.Errorf("Act() = %+v, %v, want done", o, err)
 	}
 	first.look().wantFree(t, true) // by the other address

@@ -14,6 +14,7 @@ import (
 
 	"handrail/steps"
 	"handrail/steps/stepstest"
+	"handrail/steps/terraform/backend"
 )
 
 // stateServer follows the http protocol of states, with locks.
@@ -61,7 +62,7 @@ func (s *stateServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.held = body
 		s.taken = append(s.taken, r.UserAgent())
 	case "UNLOCK":
-		var want, have lockInfo
+		var want, have backend.LockInfo
 		_, _ = json.Unmarshal(body, &want), json.Unmarshal(s.held, &have)
 		if want.ID != have.ID {
 			w.WriteHeader(http.StatusConflict)

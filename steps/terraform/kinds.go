@@ -11,29 +11,37 @@
 // info that outlived it; a plugin is a provider process.
 package terraform
 
-import "handrail/steps"
+import (
+	"handrail/steps"
+	"handrail/steps/terraform/change"
+	"handrail/steps/terraform/holder"
+	"handrail/steps/terraform/module"
+	"handrail/steps/terraform/plan"
+	"handrail/steps/terraform/runlog"
+	"handrail/steps/terraform/state"
+)
 
 // readable names the backends for `handrail step show`.
 const readable = "Backends local, kubernetes, s3 (lock file, DynamoDB table or both), pg, consul, gcs, azurerm and http (state alone: its lock cannot be read)."
 
 // Kinds returns the step kinds of this package. One may be told how to look for
 // the objects that a state records.
-func Kinds(live ...Live) []steps.Kind {
-	var look Live
+func Kinds(live ...state.Live) []steps.Kind {
+	var look state.Live
 	if len(live) > 0 {
 		look = live[0]
 	}
 	dir := steps.Field{Name: "dir", Type: steps.Path, Default: ".", Doc: "root module whose state is meant"}
-	workspace := steps.Field{Name: "workspace", Type: steps.String, Doc: "workspace, instead of TF_WORKSPACE or the selected one", Pattern: workspaceName.String()}
+	workspace := steps.Field{Name: "workspace", Type: steps.String, Doc: "workspace, instead of TF_WORKSPACE or the selected one", Pattern: module.WorkspaceName.String()}
 	kinds := []steps.Kind{
 		{
 			Name:    "terraform/lock",
 			Doc:     "Reads the state lock natively, without taking or breaking it: who holds it, for what, since when. " + readable,
 			Class:   steps.Probe,
 			Params:  []steps.Field{dir, workspace},
-			Facts:   lockFacts(),
+			Facts:   state.LockFacts(),
 			Touches: []string{"reads the backend settings in .terraform", "reads the lock file and asks the kernel for its lock, or gets the Lease and the namespace kube-system, or reads the lock from the server of the backend"},
-			Reads:   func(e steps.Env) steps.Prober { return lockProbe{e} },
+			Reads:   func(e steps.Env) steps.Prober { return state.LockProbe{Env: e} },
 		},
 		{
 			Name:  "terraform/holder",
@@ -45,27 +53,27 @@ func Kinds(live ...Live) []steps.Kind {
 				{Name: "created", Type: steps.Time, Doc: "when the lock was taken"},
 				{Name: "operation", Type: steps.String, Doc: "what the lock was taken for"},
 			},
-			Facts:   holderFacts(),
+			Facts:   holder.Facts(),
 			Touches: []string{"reads the process table, and which CI run the environment of the processes it finds names"},
-			Reads:   func(e steps.Env) steps.Prober { return holderProbe{e} },
+			Reads:   func(e steps.Env) steps.Prober { return holder.Probe{Env: e} },
 		},
 		{
 			Name:    "terraform/log",
 			Doc:     "Reads the log of an apply, in human or -json form: what it started, what it completed, how it ended.",
 			Class:   steps.Probe,
 			Params:  []steps.Field{{Name: "file", Type: steps.Path, Required: true, Doc: "log of the run"}},
-			Facts:   logFacts(),
+			Facts:   runlog.Facts(),
 			Touches: []string{"reads the file"},
-			Reads:   func(e steps.Env) steps.Prober { return logProbe{e} },
+			Reads:   func(e steps.Env) steps.Prober { return runlog.Probe{Env: e} },
 		},
 		{
 			Name:    "terraform/state",
 			Doc:     "Reads the recorded state natively: serial, lineage, addresses, and whether it is sound. " + readable,
 			Class:   steps.Probe,
 			Params:  []steps.Field{dir, workspace, {Name: "digest", Type: steps.String, Pattern: `[0-9A-Fa-f]{32}`, Doc: "MD5 that the backend keeps of the stored bytes, to hold them against"}},
-			Facts:   stateFacts(),
+			Facts:   state.Facts(),
 			Touches: []string{"reads the backend settings in .terraform", "reads the state file, or gets the Secret, or reads the state from the server of the backend"},
-			Reads:   func(e steps.Env) steps.Prober { return stateProbe{e} },
+			Reads:   func(e steps.Env) steps.Prober { return state.Probe{Env: e} },
 		},
 		{
 			Name:  "terraform/versions",
@@ -77,9 +85,9 @@ func Kinds(live ...Live) []steps.Kind {
 				{Name: "since", Type: steps.Time, Doc: "count the writes after this, as the time of a lock"},
 				{Name: "serial", Type: steps.Int, Doc: "serial of an earlier reading"},
 			},
-			Facts:   versionFacts(),
+			Facts:   state.VersionFacts(),
 			Touches: []string{"reads the backend settings in .terraform", "lists versions of the state and reads the beginning of each"},
-			Reads:   func(e steps.Env) steps.Prober { return versionsProbe{e} },
+			Reads:   func(e steps.Env) steps.Prober { return state.VersionsProbe{Env: e} },
 		},
 		{
 			Name:  "terraform/plan",
@@ -89,9 +97,9 @@ func Kinds(live ...Live) []steps.Kind {
 				dir, workspace,
 				{Name: "refresh_only", Type: steps.Bool, Default: "false", Doc: "look for drift alone"},
 			},
-			Facts:   planFacts(),
+			Facts:   plan.Facts(),
 			Touches: []string{"runs tofu providers schema, tofu plan -lock=false and tofu show, with their providers", "reads lock and state before and after"},
-			Reads:   func(e steps.Env) steps.Prober { return planProbe{e} },
+			Reads:   func(e steps.Env) steps.Prober { return plan.Probe{Env: e} },
 		},
 		{
 			Name:  "terraform/force-unlock",
@@ -103,7 +111,7 @@ func Kinds(live ...Live) []steps.Kind {
 				{Name: "max_apply", Type: steps.Duration, Default: "30m", Doc: "longest plausible apply here; never under 30m"},
 			},
 			Touches: []string{"runs tofu force-unlock", "clears the holder of the Lease, or deletes the lock on the server of the backend"},
-			Changes: func(e steps.Env) steps.Gater { return unlockGate{e} },
+			Changes: func(e steps.Env) steps.Gater { return change.UnlockGate{Env: e} },
 		},
 	}
 	kinds = append(kinds, forensicKinds(dir, workspace)...)

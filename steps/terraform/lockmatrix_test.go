@@ -14,6 +14,8 @@ import (
 
 	"handrail/steps"
 	"handrail/steps/stepstest"
+	"handrail/steps/terraform/backend"
+	"handrail/steps/terraform/change"
 )
 
 // rigID is the id of the locks that a test writes.
@@ -21,7 +23,7 @@ const rigID = "11111111-1111-1111-1111-111111111111"
 
 // info is what tofu writes beside a lock, byte by byte: it holds an item of a
 // table to that.
-func (r *lockRig) info(l lockInfo, age time.Duration) []byte {
+func (r *lockRig) info(l backend.LockInfo, age time.Duration) []byte {
 	if l.ID == "" {
 		l.ID = rigID
 	}
@@ -111,8 +113,8 @@ func (r *lockRig) walk(t *testing.T) string {
 	}
 	proof := r.proof()
 	if r.put != nil {
-		r.put(r.info(lockInfo{Who: r.me()}, 47*time.Minute), rigID)
-		o, err := unlockGate{w.env}.Act(t.Context(), w.confirmed(w.probe("terraform/lock", nil).Facts["id"].Text()), stepstest.NewSink())
+		r.put(r.info(backend.LockInfo{Who: r.me()}, 47*time.Minute), rigID)
+		o, err := change.UnlockGate{Env: w.env}.Act(t.Context(), w.confirmed(w.probe("terraform/lock", nil).Facts["id"].Text()), stepstest.NewSink())
 		ok(t, err)
 		fmt.Fprintf(&out, "\nforce-unlock of a lock that a dead run left\n  outcome    %s\n%s", o.Result, r.look(t))
 	}
@@ -127,12 +129,12 @@ func (r *lockRig) walkWritten(t *testing.T, show func(string)) {
 		name string
 		info []byte
 	}{
-		{"a run of mine that is dead holds it, 47 minutes old", r.info(lockInfo{Who: r.me()}, 47*time.Minute)},
-		{"another user's run on this machine that is dead holds it, 47 minutes old", r.info(lockInfo{Who: "deploy@" + w.env.Host}, 47*time.Minute)},
-		{"a plan of mine that is dead holds it, 47 minutes old", r.info(lockInfo{Who: r.me(), Operation: "OperationTypePlan"}, 47*time.Minute)},
-		{"a run on another machine holds it, two hours old", r.info(lockInfo{Who: "ci@runner-7"}, 2*time.Hour)},
-		{"a run on another machine holds it, a minute old", r.info(lockInfo{Who: "ci@runner-7"}, time.Minute)},
-		{"a lock from the future: a clock is wrong", r.info(lockInfo{Who: r.me()}, -time.Hour)},
+		{"a run of mine that is dead holds it, 47 minutes old", r.info(backend.LockInfo{Who: r.me()}, 47*time.Minute)},
+		{"another user's run on this machine that is dead holds it, 47 minutes old", r.info(backend.LockInfo{Who: "deploy@" + w.env.Host}, 47*time.Minute)},
+		{"a plan of mine that is dead holds it, 47 minutes old", r.info(backend.LockInfo{Who: r.me(), Operation: "OperationTypePlan"}, 47*time.Minute)},
+		{"a run on another machine holds it, two hours old", r.info(backend.LockInfo{Who: "ci@runner-7"}, 2*time.Hour)},
+		{"a run on another machine holds it, a minute old", r.info(backend.LockInfo{Who: "ci@runner-7"}, time.Minute)},
+		{"a lock from the future: a clock is wrong", r.info(backend.LockInfo{Who: r.me()}, -time.Hour)},
 		{"it is held, and what describes it is torn", []byte(`{"ID":"11111111-1111-`)},
 		{"it is held, and nothing describes it", nil},
 	} {
@@ -190,7 +192,7 @@ func (r *lockRig) look(t *testing.T) string {
 			line("holder", "%s", say(h.Facts["alive"]))
 		}
 	}
-	p, err := unlockGate{r.w.env}.Preview(t.Context(), steps.Params{"lock_id": steps.IdentOf(id)}, stepstest.NewSink())
+	p, err := change.UnlockGate{Env: r.w.env}.Preview(t.Context(), steps.Params{"lock_id": steps.IdentOf(id)}, stepstest.NewSink())
 	switch {
 	case err != nil:
 		line("release", "refused: %v", err)

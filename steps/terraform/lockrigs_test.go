@@ -24,6 +24,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"handrail/drills/lab"
+	"handrail/steps/terraform/backend"
 )
 
 // lockRig is one backend on a real server, where locks can be written as the
@@ -122,7 +123,7 @@ func s3Rig(t *testing.T, name, more string, file, table bool) *lockRig {
 		}
 	}
 	if file && table {
-		mine, theirs := r.info(lockInfo{Who: "ci@runner-7"}, time.Hour), r.info(lockInfo{ID: otherID, Who: "ci@runner-9"}, 2*time.Hour)
+		mine, theirs := r.info(backend.LockInfo{Who: "ci@runner-7"}, time.Hour), r.info(backend.LockInfo{ID: otherID, Who: "ci@runner-9"}, 2*time.Hour)
 		r.extra = append(r.extra,
 			lockState{"two runs hold it, one in each system", func() func() { putFile(mine); putItem(theirs); return r.clear }},
 			lockState{"the table alone holds it: somebody deleted the lock file", func() func() { putItem(mine); return r.clear }},
@@ -239,7 +240,7 @@ func consulRig(t *testing.T) *lockRig {
 	}
 	r.extra = []lockState{
 		{"a session that must be renewed holds it, for a run elsewhere", func() func() {
-			hold(r.info(lockInfo{Who: "ci@runner-7"}, time.Hour), "3600s")
+			hold(r.info(backend.LockInfo{Who: "ci@runner-7"}, time.Hour), "3600s")
 			return r.clear
 		}},
 		{"it cannot be read: the agent is not behind its load balancer", func() func() {
@@ -402,7 +403,7 @@ func localRig(t *testing.T) *lockRig {
 	}
 	r.clear = func() { _ = os.Remove(info) }
 	r.extra = []lockState{
-		{"an info file of another machine lies there, and nobody holds the lock", leave(r.info(lockInfo{Who: "ci@runner-7"}, time.Hour))},
+		{"an info file of another machine lies there, and nobody holds the lock", leave(r.info(backend.LockInfo{Who: "ci@runner-7"}, time.Hour))},
 		{"a torn info file lies there, and nobody holds the lock", leave([]byte(`{"ID":"1111`))},
 		{"the state file is a directory", func() func() {
 			ok(t, os.Rename(state, state+".away"))

@@ -14,6 +14,7 @@ import (
 
 	"handrail/steps"
 	"handrail/steps/stepstest"
+	"handrail/steps/terraform/change"
 )
 
 func openPG(t *testing.T, source string) *sql.DB {
@@ -72,7 +73,7 @@ func TestPG(t *testing.T) {
 	if again := w.look().lock.Facts; !again["held"].Bool() || again["session_id"].Text() != f["session_id"].Text() {
 		t.Errorf("after a force-unlock the lock is %v", again)
 	}
-	p, err := unlockGate{w.env}.Preview(t.Context(), steps.Params{"lock_id": steps.IdentOf("00000000-0000-0000-0000-000000000000")}, stepstest.NewSink())
+	p, err := change.UnlockGate{Env: w.env}.Preview(t.Context(), steps.Params{"lock_id": steps.IdentOf("00000000-0000-0000-0000-000000000000")}, stepstest.NewSink())
 	if err != nil {
 		t.Fatal(err)
 	}

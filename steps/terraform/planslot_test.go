@@ -15,6 +15,7 @@ import (
 
 	"handrail/steps"
 	"handrail/steps/stepstest"
+	"handrail/steps/terraform/plan"
 )
 
 // planningTool stands for a program that wrote its plan, said so, and goes on. It
@@ -137,7 +138,7 @@ func TestPlanThroughAProgramThatHandsNothingOn(t *testing.T) {
 	dir, tool, environ := slotted(t, script)
 	env := steps.Env{Dir: dir, Environ: environ, Home: t.TempDir(), Now: time.Now, Private: filepath.Join(filepath.Dir(dir), "private"),
 		Tool: func(string) (string, error) { return tool, nil }, Trusted: func(string) error { return nil }}
-	obs, err := planProbe{env}.Probe(context.Background(), steps.Params{}, stepstest.NewSink())
+	obs, err := plan.Probe{Env: env}.Probe(context.Background(), steps.Params{}, stepstest.NewSink())
 	if err != nil {
 		t.Fatal(err)
 	}

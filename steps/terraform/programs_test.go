@@ -11,6 +11,9 @@ import (
 	"handrail/drills/lab"
 	"handrail/steps"
 	"handrail/steps/stepstest"
+	"handrail/steps/terraform/change"
+	"handrail/steps/terraform/module"
+	"handrail/steps/terraform/tool"
 )
 
 // TestBothProgramsOnAServer walks the probes and gates that touch a state on a
@@ -108,7 +111,7 @@ func TestTerraformIsUnlocked(t *testing.T) {
 			}
 			w.backdate(47 * time.Minute)
 			p := w.preview(lock.Facts["id"].Text())
-			if o, err := (unlockGate{w.env}).Act(t.Context(), w.approve(p), stepstest.NewSink()); err != nil || o.Result != steps.Done {
+			if o, err := (change.UnlockGate{Env: w.env}).Act(t.Context(), w.approve(p), stepstest.NewSink()); err != nil || o.Result != steps.Done {
 				t.Fatalf("Act() = %+v, %v", o, err)
 			}
 			if after := w.probe("terraform/lock", nil); after.Facts["held"].Bool() {
@@ -172,7 +175,7 @@ func TestSettingsOfThePerson(t *testing.T) {
 	w.env.Environ = append(w.env.Environ, "TF_WORKSPACE=other", "TF_VAR_x=d")
 	_, in = w.saved(nil)
 	p = w.previewOf("terraform/apply-plan", in)
-	if len(p.Unmet) > 0 || steps.Find(p.Target, keyWorkspace) != "other" || !strings.Contains(p.Command, "TF_WORKSPACE=other") {
+	if len(p.Unmet) > 0 || steps.Find(p.Target, module.KeyWorkspace) != "other" || !strings.Contains(p.Command, "TF_WORKSPACE=other") {
 		t.Fatalf("preview in another workspace = %v %s %s", p.Target, p.Command, unmet(p))
 	}
 	if o := w.acts("terraform/apply-plan", in, stepstest.NewSink()); o.Result != steps.Done || !strings.Contains(steps.Find(o.After, "state object"), "other") {
@@ -200,7 +203,7 @@ func TestWrappers(t *testing.T) {
 	for dir, want := range map[string]string{
 		"/x/.terragrunt-cache/abc/def": "terragrunt", w.dir: "terragrunt",
 	} {
-		if got := wrappers(dir); !has(got, want) {
+		if got := module.Wrappers(dir); !module.HasWrapper(got, want) {
 			t.Errorf("wrappers(%s) = %v, want %s", dir, got, want)
 		}
 	}
@@ -208,10 +211,10 @@ func TestWrappers(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(bare, "terragrunt.hcl"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := openWorkdir(steps.Env{Dir: bare}, nil); err == nil || !strings.Contains(err.Error(), ".terragrunt-cache") {
+	if _, err := module.Open(steps.Env{Dir: bare}, nil); err == nil || !strings.Contains(err.Error(), ".terragrunt-cache") {
 		t.Errorf("a unit of terragrunt that nothing initialised = %v", err)
 	}
-	if why := unplanned(workdir{dir: bare + "/x", backend: "cloud"}); !strings.Contains(why, "HCP Terraform") {
+	if why := module.Unplanned(module.Workdir{Dir: bare + "/x", Backend: "cloud"}); !strings.Contains(why, "HCP Terraform") {
 		t.Errorf("cloud = %q", why)
 	}
 }
@@ -227,13 +230,13 @@ resource "terraform_data" "many" {
   provisioner "local-exec" { command = "seq 200" }
 }
 `)
-		r, err := start(w.dir, w.bot, []string{w.tofu, "apply", "-auto-approve", "-input=false", "-json"})
+		r, err := tool.Start(w.dir, w.bot, []string{w.tofu, "apply", "-auto-approve", "-input=false", "-json"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		// All that its reader had is gone.
-		_, _ = r.out.Close(), r.err.Close()
-		if err := r.cmd.Wait(); err != nil {
+		_, _ = r.Out.Close(), r.Err.Close()
+		if err := r.Cmd.Wait(); err != nil {
 			t.Fatalf("the apply that nobody reads ended with %v", err)
 		}
 		if lock := w.probe("terraform/lock", nil); lock.Facts["held"].Bool() {

@@ -12,6 +12,7 @@ import (
 	"handrail/drills/lab"
 	"handrail/steps"
 	"handrail/steps/stepstest"
+	"handrail/steps/terraform/change"
 )
 
 func (w *world) holderParams(lock steps.Observation) steps.Params {
@@ -20,7 +21,7 @@ func (w *world) holderParams(lock steps.Observation) steps.Params {
 
 func (w *world) preview(id string) steps.Preview {
 	w.t.Helper()
-	p, err := unlockGate{w.env}.Preview(w.t.Context(), steps.Params{"lock_id": steps.IdentOf(id)}, stepstest.NewSink())
+	p, err := change.UnlockGate{Env: w.env}.Preview(w.t.Context(), steps.Params{"lock_id": steps.IdentOf(id)}, stepstest.NewSink())
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -95,7 +96,7 @@ func TestKilledApply(t *testing.T) {
 	w.editLease(func(lease map[string]any) { redate(t, lease, -47*time.Minute) })
 	w.backdate(47 * time.Minute)
 	wantUnmet(t, w.preview("00000000-0000-0000-0000-000000000000"), "somebody else took it")
-	if p, err := (unlockGate{w.env}).Preview(t.Context(), steps.Params{"lock_id": steps.IdentOf(id), "max_apply": steps.DurationOf(time.Hour)}, stepstest.NewSink()); err != nil {
+	if p, err := (change.UnlockGate{Env: w.env}).Preview(t.Context(), steps.Params{"lock_id": steps.IdentOf(id), "max_apply": steps.DurationOf(time.Hour)}, stepstest.NewSink()); err != nil {
 		t.Error(err)
 	} else {
 		wantUnmet(t, p, "younger than 1h0m0s")
@@ -111,11 +112,11 @@ func TestKilledApply(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := unlockGate{w.env}.Act(t.Context(), approval, stepstest.NewSink())
+	o, err := change.UnlockGate{Env: w.env}.Act(t.Context(), approval, stepstest.NewSink())
 	if err != nil || o.Result != steps.Done || steps.Find(o.After, "lock id") != "" {
 		t.Fatalf("Act() = %+v, %v, want done", o, err)
 	}
-	if _, err := (unlockGate{w.env}).Act(t.Context(), approval, stepstest.NewSink()); !errors.Is(err, steps.ErrSpent) {
+	if _, err := (change.UnlockGate{Env: w.env}).Act(t.Context(), approval, stepstest.NewSink()); !errors.Is(err, steps.ErrSpent) {
 		t.Errorf("a second Act() = %v, want ErrSpent", err)
 	}
 	if after := w.probe("terraform/lock", nil); after.Facts["held"].Bool() {
@@ -193,17 +194,17 @@ func TestLockMoves(t *testing.T) {
 	gone, taken, elsewhere := approve(), approve(), approve()
 	other := w.env
 	other.Environ = append(slices.Clone(other.Environ), "TF_WORKSPACE=prod")
-	if o, err := (unlockGate{other}).Act(t.Context(), elsewhere, stepstest.NewSink()); err != nil || o.Result != steps.Refused {
+	if o, err := (change.UnlockGate{Env: other}).Act(t.Context(), elsewhere, stepstest.NewSink()); err != nil || o.Result != steps.Refused {
 		t.Errorf("Act() in another workspace = %+v, %v, want refused", o, err)
 	}
 	w.editLease(func(l map[string]any) {
 		l["spec"].(map[string]any)["holderIdentity"] = "11111111-1111-1111-1111-111111111111"
 	})
-	if o, err := (unlockGate{w.env}).Act(t.Context(), taken, stepstest.NewSink()); err != nil || o.Result != steps.Refused || !strings.Contains(o.Response, "11111111") {
+	if o, err := (change.UnlockGate{Env: w.env}).Act(t.Context(), taken, stepstest.NewSink()); err != nil || o.Result != steps.Refused || !strings.Contains(o.Response, "11111111") {
 		t.Errorf("Act() on a lock of somebody else = %+v, %v, want refused", o, err)
 	}
 	w.editLease(func(l map[string]any) { delete(l["spec"].(map[string]any), "holderIdentity") })
-	if o, err := (unlockGate{w.env}).Act(t.Context(), gone, stepstest.NewSink()); err != nil || o.Result != steps.Refused {
+	if o, err := (change.UnlockGate{Env: w.env}).Act(t.Context(), gone, stepstest.NewSink()); err != nil || o.Result != steps.Refused {
 		t.Errorf("Act() on a lock that is gone = %+v, %v, want refused", o, err)
 	}
 	wantUnmet(t, w.preview(id), "No lock is held")
@@ -234,7 +235,7 @@ func TestAbsentStateStaysAbsent(t *testing.T) {
 	if _, err := probe(t.Context(), w.env, "terraform/plan", absent, stepstest.NewSink()); err == nil || !strings.Contains(err.Error(), "no state here") {
 		t.Errorf("plan = %v, want no state here", err)
 	}
-	p, err := unlockGate{w.env}.Preview(t.Context(), steps.Params{"workspace": text("absent"), "lock_id": steps.IdentOf("11111111-1111-1111-1111-111111111111")}, stepstest.NewSink())
+	p, err := change.UnlockGate{Env: w.env}.Preview(t.Context(), steps.Params{"workspace": text("absent"), "lock_id": steps.IdentOf("11111111-1111-1111-1111-111111111111")}, stepstest.NewSink())
 	if err != nil {
 		t.Fatal(err)
 	}

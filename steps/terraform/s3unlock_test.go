@@ -18,6 +18,8 @@ import (
 
 	"handrail/steps"
 	"handrail/steps/stepstest"
+	"handrail/steps/terraform/backend"
+	"handrail/steps/terraform/change"
 )
 
 // older makes a lock look as if it had been taken before.
@@ -100,7 +102,7 @@ func TestS3Unlock(t *testing.T) {
 		t.Fatal(err)
 	}
 	info := item.Item["Info"].(*dtypes.AttributeValueMemberS).Value
-	var l lockInfo
+	var l backend.LockInfo
 	if err := json.Unmarshal([]byte(info), &l); err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +119,7 @@ func TestS3Unlock(t *testing.T) {
 	if _, err := a.bucket.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: aws.String("plain"), Key: aws.String("net/terraform.tfstate.tflock")}); err != nil {
 		t.Fatal(err)
 	}
-	o, err := unlockGate{w.env}.Act(t.Context(), w.confirmed(id), stepstest.NewSink())
+	o, err := change.UnlockGate{Env: w.env}.Act(t.Context(), w.confirmed(id), stepstest.NewSink())
 	if err != nil || o.Result != steps.Done || !strings.Contains(o.Response, "the lock is gone and the state is as it was") {
 		t.Errorf("Act() = %+v, %v, want done in spite of the exit code", o, err)
 	}
@@ -133,7 +135,7 @@ func TestS3Unlock(t *testing.T) {
 	table := newBackend(t, "s3", strings.Replace(a.block(`dynamodb_table = "locks"`), "team", "plain", 1), quick, a.environ...)
 	id = table.probe("terraform/lock", nil).Facts["id"].Text()
 	wantUnmet(t, table.preview(id), "force-unlock from here would leave it")
-	if o, err := (unlockGate{file.env}).Act(t.Context(), file.confirmed(id), stepstest.NewSink()); err != nil || o.Result != steps.Done {
+	if o, err := (change.UnlockGate{Env: file.env}).Act(t.Context(), file.confirmed(id), stepstest.NewSink()); err != nil || o.Result != steps.Done {
 		t.Errorf("Act() = %+v, %v, want done", o, err)
 	}
 	file.look().wantFree(t, true)

@@ -14,6 +14,9 @@ import (
 
 	"handrail/steps"
 	"handrail/steps/stepstest"
+	"handrail/steps/terraform/backend"
+	"handrail/steps/terraform/change"
+	"handrail/steps/terraform/state"
 )
 
 // threeKinds is a module with plain, counted and keyed instances.
@@ -95,13 +98,13 @@ func (w *world) find(kind string, p steps.Preview, in steps.Params) (steps.Outco
 	return w.gate(kind).(steps.Finder).Find(w.t.Context(), append(p.Target, p.Shown...), in, stepstest.NewSink())
 }
 
-func (w *world) ledger() ledger {
+func (w *world) ledger() state.Ledger {
 	w.t.Helper()
-	_, s, err := open(w.t.Context(), w.env, nil, stepstest.NewSink())
+	_, s, err := backend.OpenAt(w.t.Context(), w.env, nil, stepstest.NewSink())
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	l, err := readLedger(w.t.Context(), s, func(string) {})
+	l, err := state.ReadLedger(w.t.Context(), s, func(string) {})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -132,18 +135,18 @@ func (w *world) putBack(p steps.Preview) error {
 	return nil
 }
 
-func (w *world) undone(p steps.Preview, was ledger) {
+func (w *world) undone(p steps.Preview, was state.Ledger) {
 	w.t.Helper()
 	if err := w.putBack(p); err != nil {
 		w.t.Errorf("undo: %v", err)
 		return
 	}
 	now := w.ledger()
-	if d := compareEntries(was.entries, now.entries); !d.none() || now.doc.Lineage != was.doc.Lineage {
+	if d := state.Compare(was.Entries, now.Entries); !d.None() || now.Doc.Lineage != was.Doc.Lineage {
 		w.t.Errorf("after the undo: %s", d)
 	}
-	if now.doc.Serial <= was.doc.Serial+1 {
-		w.t.Errorf("the undo left serial %d", now.doc.Serial)
+	if now.Doc.Serial <= was.Doc.Serial+1 {
+		w.t.Errorf("the undo left serial %d", now.Doc.Serial)
 	}
 }
 
@@ -172,21 +175,21 @@ func TestRemove(t *testing.T) {
 			t.Errorf("Find() before the act = %+v, %v, want failed", o, err)
 		}
 		o := w.carry("state-rm", p)
-		if o.Result != steps.Done || steps.Find(o.After, "state serial") != fmt.Sprint(was.doc.Serial+1) {
+		if o.Result != steps.Done || steps.Find(o.After, "state serial") != fmt.Sprint(was.Doc.Serial+1) {
 			t.Fatalf("Act() = %+v, want done with the next serial", o)
 		}
 		if o, err := w.find("state-rm", p, one); err != nil || o.Result != steps.Done {
 			t.Errorf("Find() after the act = %+v, %v, want done", o, err)
 		}
-		if len(w.ledger().at("terraform_data.a")) > 0 {
+		if len(w.ledger().At("terraform_data.a")) > 0 {
 			t.Error("the address is still recorded")
 		}
 		wantUnmet(t, w.shows("state-rm", one), "is not recorded")
 		w.undone(p, was)
 		if err := w.putBack(p); err == nil && kind == "local" {
 			// The same bytes again are no other write.
-			if now := w.ledger(); now.doc.Serial != was.doc.Serial+2 {
-				t.Errorf("the second undo left serial %d", now.doc.Serial)
+			if now := w.ledger(); now.Doc.Serial != was.Doc.Serial+2 {
+				t.Errorf("the second undo left serial %d", now.Doc.Serial)
 			}
 		}
 
@@ -199,8 +202,8 @@ func TestRemove(t *testing.T) {
 		if o := w.carry("state-rm", p); o.Result != steps.Done {
 			t.Fatalf("Act() = %+v, want done", o)
 		}
-		if now := w.ledger(); len(now.entries) != len(was.entries)-3 || now.doc.Serial != was.doc.Serial+1 {
-			t.Errorf("%d objects, serial %d, want three less in one write", len(now.entries), now.doc.Serial)
+		if now := w.ledger(); len(now.Entries) != len(was.Entries)-3 || now.Doc.Serial != was.Doc.Serial+1 {
+			t.Errorf("%d objects, serial %d, want three less in one write", len(now.Entries), now.Doc.Serial)
 		}
 		w.undone(p, was)
 	})
@@ -311,8 +314,8 @@ func TestMove(t *testing.T) {
 			if o, err := w.find("state-mv", p, in); err != nil || o.Result != steps.Done {
 				t.Errorf("Find() after the act = %+v, %v, want done", o, err)
 			}
-			if now := w.ledger(); len(now.at(tc.from)) > 0 || len(now.at(tc.to)) != 1 || now.doc.Serial != was.doc.Serial+1 {
-				t.Errorf("%s is recorded as %v", tc.to, now.at(tc.to))
+			if now := w.ledger(); len(now.At(tc.from)) > 0 || len(now.At(tc.to)) != 1 || now.Doc.Serial != was.Doc.Serial+1 {
+				t.Errorf("%s is recorded as %v", tc.to, now.At(tc.to))
 			}
 			w.undone(p, was)
 		}
@@ -367,15 +370,15 @@ func TestLiveObjectsStay(t *testing.T) {
 	t.Parallel()
 	w := applied(t, "local", threeKinds)
 	looks := 0
-	answers := []map[string]Presence{}
-	g := removeGate{env: w.env, live: func(_ context.Context, _ steps.Env, stored io.ReadSeeker, list []string, _ steps.Sink) (map[string]Presence, error) {
+	answers := []map[string]state.Presence{}
+	g := change.RemoveGate{Env: w.env, Live: func(_ context.Context, _ steps.Env, stored io.ReadSeeker, list []string, _ steps.Sink) (map[string]state.Presence, error) {
 		if b, err := io.ReadAll(stored); err != nil || len(b) == 0 {
 			t.Errorf("the state that is looked for: %d bytes, %v", len(b), err)
 		}
 		looks++
 		return answers[(looks-1)%len(answers)], nil
 	}}
-	preview := func(a ...map[string]Presence) steps.Preview {
+	preview := func(a ...map[string]state.Presence) steps.Preview {
 		looks, answers = 0, a
 		p, err := g.Preview(t.Context(), addressParams("terraform_data.a"), stepstest.NewSink())
 		if err != nil {
@@ -383,17 +386,17 @@ func TestLiveObjectsStay(t *testing.T) {
 		}
 		return p
 	}
-	there := map[string]Presence{"terraform_data.a": {Known: true, There: true, Say: "in the place"}}
-	gone := map[string]Presence{"terraform_data.a": {Known: true, Say: "not in the place"}}
+	there := map[string]state.Presence{"terraform_data.a": {Known: true, There: true, Say: "in the place"}}
+	gone := map[string]state.Presence{"terraform_data.a": {Known: true, Say: "not in the place"}}
 	wantUnmet(t, preview(there), "exists: in the place")
 	wantUnmet(t, preview(gone, there), "exists: in the place")
 	if p := preview(gone, gone); len(p.Unmet) > 0 || looks != 2 || !strings.Contains(steps.Find(p.Shown, "absent"), "two reads") {
 		t.Errorf("absent twice: %v after %d looks, shown %v", p.Unmet, looks, p.Shown)
 	}
-	if p := preview(gone, map[string]Presence{}); len(p.Unmet) > 0 || steps.Find(p.Shown, "unknown") == "" {
+	if p := preview(gone, map[string]state.Presence{}); len(p.Unmet) > 0 || steps.Find(p.Shown, "unknown") == "" {
 		t.Errorf("a second look without an answer: %v, shown %v", p.Unmet, p.Shown)
 	}
-	g.live = nil
+	g.Live = nil
 	if p := preview(nil); len(p.Unmet) > 0 || !strings.Contains(steps.Find(p.Shown, "objects"), "unknown") {
 		t.Errorf("nobody looked: %v, shown %v", p.Unmet, p.Shown)
 	}
@@ -425,7 +428,7 @@ func TestGatesOnServers(t *testing.T) {
 			w := make(t)
 			w.run("apply", "-auto-approve", "-input=false", "-no-color")
 			first := w.ledger()
-			restore := steps.Params{"version": text(first.version)}
+			restore := steps.Params{"version": text(first.Version)}
 			if name != "gcs" {
 				file, _ := w.copyOfState()
 				restore = steps.Params{"file": steps.PathOf(file)}

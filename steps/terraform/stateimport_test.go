@@ -56,16 +56,16 @@ func TestImport(t *testing.T) {
 				t.Errorf("Find() after the act = %+v, %v, want done", o, err)
 			}
 			now := w.ledger()
-			if got := now.at(address); len(got) != 1 || got[0].id != fmt.Sprintf("object-%d", i) || len(now.entries) != i+1 {
-				t.Errorf("%s is recorded as %v among %d", address, got, len(now.entries))
+			if got := now.At(address); len(got) != 1 || got[0].ID != fmt.Sprintf("object-%d", i) || len(now.Entries) != i+1 {
+				t.Errorf("%s is recorded as %v among %d", address, got, len(now.Entries))
 			}
 			wantUnmet(t, w.shows("import", in), "is recorded already")
 			if i > 0 {
 				if err := w.putBack(p); err != nil {
 					t.Errorf("undo: %v", err)
 				}
-				if now := w.ledger(); len(now.at(address)) > 0 || len(now.entries) != i {
-					t.Errorf("after the undo of %s: %v", address, now.entries)
+				if now := w.ledger(); len(now.At(address)) > 0 || len(now.Entries) != i {
+					t.Errorf("after the undo of %s: %v", address, now.Entries)
 				}
 				w.carry("import", w.shows("import", in))
 			}
@@ -111,7 +111,7 @@ func TestImportIsShut(t *testing.T) {
 	was := w.ledger()
 	p := w.opens("import", importParams(`terraform_data.c["nobody"]`, "x"))
 	o := w.carry("import", p)
-	if o.Result != steps.Failed || !strings.Contains(o.Response, "as it was") || w.ledger().sum() != was.sum() {
+	if o.Result != steps.Failed || !strings.Contains(o.Response, "as it was") || w.ledger().Sum() != was.Sum() {
 		t.Errorf("Act() of a key that is not declared = %+v, want failed with nothing written", o)
 	}
 }

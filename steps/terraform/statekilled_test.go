@@ -22,6 +22,8 @@ import (
 
 	"handrail/steps"
 	"handrail/steps/stepstest"
+	"handrail/steps/terraform/plan"
+	"handrail/steps/terraform/state"
 )
 
 // childOrder is what a copy of the test carries out as the executor of an act
@@ -43,7 +45,7 @@ func actAsChild(text string) error {
 	env := steps.Env{Dir: o.Dir, Environ: o.Environ, Home: os.TempDir(), Now: time.Now,
 		Tool: func(string) (string, error) { return o.Tofu, nil }, Trusted: func(string) error { return nil }}
 	if o.Kind == "plan" {
-		_, err := planProbe{env}.Probe(context.Background(), o.Params, stepstest.NewSink())
+		_, err := plan.Probe{Env: env}.Probe(context.Background(), o.Params, stepstest.NewSink())
 		return err
 	}
 	g := kindOf("terraform/" + o.Kind).Changes(env)
@@ -187,11 +189,11 @@ func killedInTheAct(t *testing.T, kind string, sig syscall.Signal) {
 		t.Errorf("Find() after the program = %+v, %v, want done", o, err)
 	}
 	now := w.ledger()
-	if now.doc.Serial <= was.doc.Serial {
-		t.Errorf("serial %d, it was %d", now.doc.Serial, was.doc.Serial)
+	if now.Doc.Serial <= was.Doc.Serial {
+		t.Errorf("serial %d, it was %d", now.Doc.Serial, was.Doc.Serial)
 	}
-	if kind == "restore-state" && !compareEntries(first.entries, now.entries).none() {
-		t.Errorf("restored %v", now.entries)
+	if kind == "restore-state" && !state.Compare(first.Entries, now.Entries).None() {
+		t.Errorf("restored %v", now.Entries)
 	}
 	w.undone(before, was)
 }
@@ -205,7 +207,7 @@ func TestInterruptedBeforeItRuns(t *testing.T) {
 	cancel()
 	was := w.ledger()
 	o, err := w.gate("state-rm").Act(ctx, w.approve(p), stepstest.NewSink())
-	if err == nil && o.Result != steps.Refused || errors.Is(err, steps.ErrSpent) || w.ledger().sum() != was.sum() {
+	if err == nil && o.Result != steps.Refused || errors.Is(err, steps.ErrSpent) || w.ledger().Sum() != was.Sum() {
 		t.Errorf("Act() = %+v, %v, want refused with nothing sent", o, err)
 	}
 }

@@ -50,7 +50,7 @@ func TestProgramsAlike(t *testing.T) {
 			}
 			w.undone(p, was)
 		}
-		w.overwrite("local", first.raw[:len(first.raw)/3])
+		w.overwrite("local", first.Raw[:len(first.Raw)/3])
 		if said, err := w.tofuSays("state", "push", "-force", file); err == nil {
 			t.Errorf("the program writes over a torn state by itself: %s", said)
 		}
@@ -122,7 +122,7 @@ func TestImportByProvider(t *testing.T) {
 	w.run("apply", "-auto-approve", "-input=false", "-no-color", "-target=records_entry.b")
 	ask(http.MethodPut, "/entries/a", `{"value":"one","part":1}`)
 	was := w.ledger()
-	if o := w.carry("import", w.opens("import", importParams("records_entry.a", "gone"))); o.Result != steps.Failed || !strings.Contains(o.Response, "as it was") || w.ledger().sum() != was.sum() {
+	if o := w.carry("import", w.opens("import", importParams("records_entry.a", "gone"))); o.Result != steps.Failed || !strings.Contains(o.Response, "as it was") || w.ledger().Sum() != was.Sum() {
 		t.Errorf("import of nothing = %+v", o)
 	}
 	wantUnmet(t, w.shows("import", importParams("records_entry.a", "b")), "recorded already, as records_entry.b")
@@ -158,8 +158,8 @@ func TestInterruptedImport(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := w.ledger()
-	landed := len(now.at("records_entry.a")) > 0
-	if landed != (o.Result == steps.Done) || !landed && now.sum() != was.sum() {
+	landed := len(now.At("records_entry.a")) > 0
+	if landed != (o.Result == steps.Done) || !landed && now.Sum() != was.Sum() {
 		t.Errorf("an interrupted import = %+v, recorded %v", o, landed)
 	}
 	if lock := w.probe("terraform/lock", nil); lock.Facts["held"].Bool() {

@@ -19,6 +19,8 @@ import (
 
 	"handrail/steps"
 	"handrail/steps/stepstest"
+	"handrail/steps/terraform/module"
+	"handrail/steps/terraform/state"
 )
 
 // write puts bytes where the state of the workspace is, as an accident would.
@@ -63,17 +65,17 @@ func packed(t *testing.T, raw []byte) []byte {
 }
 
 // copyOfState writes a copy of the present state beside nothing that tofu knows.
-func (w *world) copyOfState() (file string, l ledger) {
+func (w *world) copyOfState() (file string, l state.Ledger) {
 	w.t.Helper()
 	l = w.ledger()
 	file = filepath.Join(w.t.TempDir(), "copy.json")
-	if err := os.WriteFile(file, l.raw, 0o600); err != nil {
+	if err := os.WriteFile(file, l.Raw, 0o600); err != nil {
 		w.t.Fatal(err)
 	}
 	return file, l
 }
 
-func (w *world) restores(file string, was ledger) steps.Preview {
+func (w *world) restores(file string, was state.Ledger) steps.Preview {
 	w.t.Helper()
 	in := steps.Params{"file": steps.PathOf(file)}
 	p := w.shows("restore-state", in)
@@ -94,8 +96,8 @@ func (w *world) restores(file string, was ledger) steps.Preview {
 		w.t.Errorf("Find() after the act = %+v, %v, want done", o, err)
 	}
 	now := w.ledger()
-	if d := compareEntries(was.entries, now.entries); !d.none() || now.doc.Lineage != was.doc.Lineage || !slices.Contains([]string{fmt.Sprint(now.doc.Serial), fmt.Sprint(now.doc.Serial - 1), fmt.Sprint(now.doc.Serial - 2)}, steps.Find(p.Target, "pushed serial")) {
-		w.t.Errorf("restored serial %d, pushed %s; %s", now.doc.Serial, steps.Find(p.Target, "pushed serial"), d)
+	if d := state.Compare(was.Entries, now.Entries); !d.None() || now.Doc.Lineage != was.Doc.Lineage || !slices.Contains([]string{fmt.Sprint(now.Doc.Serial), fmt.Sprint(now.Doc.Serial - 1), fmt.Sprint(now.Doc.Serial - 2)}, steps.Find(p.Target, "pushed serial")) {
+		w.t.Errorf("restored serial %d, pushed %s; %s", now.Doc.Serial, steps.Find(p.Target, "pushed serial"), d)
 	}
 	return p
 }
@@ -113,8 +115,8 @@ func TestRestore(t *testing.T) {
 		if !slices.Contains(p.Diff, "+ terraform_data.b[0]") || !slices.Contains(p.Diff, "- terraform_data.z") || steps.Find(p.Shown, "resources") != "4 -> 6 (+2)" {
 			t.Errorf("differences = %q, shown %v", p.Diff, p.Shown)
 		}
-		if now := w.ledger(); now.doc.Serial <= later.doc.Serial {
-			t.Errorf("serial %d is not above %d", now.doc.Serial, later.doc.Serial)
+		if now := w.ledger(); now.Doc.Serial <= later.Doc.Serial {
+			t.Errorf("serial %d is not above %d", now.Doc.Serial, later.Doc.Serial)
 		}
 		wantUnmet(t, w.shows("restore-state", steps.Params{"file": steps.PathOf(file)}), "records the same already")
 		if plan := w.probe("terraform/plan", nil); !plan.Facts["clean"].Bool() {
@@ -138,14 +140,14 @@ func TestRestoreOverWhatCannotBeRead(t *testing.T) {
 	backendsOfTests(t, func(t *testing.T, backend string) {
 		w := applied(t, backend, threeKinds)
 		file, was := w.copyOfState()
-		twice := bytes.Replace(was.raw, []byte(`"resources":`), []byte(`"resources":[{"mode":"managed","type":"t","name":"n","provider":"provider[\"a/b/c\"]","instances":[{"attributes":{}},{"attributes":{}}]}],"x":`), 1)
-		broken := map[string][]byte{"truncated": was.raw[:len(was.raw)/2], "merge": []byte("<<<<<<< HEAD\n"), "foreign": []byte(`{"message":"no"}`), "empty": {}, "duplicate": twice}
+		twice := bytes.Replace(was.Raw, []byte(`"resources":`), []byte(`"resources":[{"mode":"managed","type":"t","name":"n","provider":"provider[\"a/b/c\"]","instances":[{"attributes":{}},{"attributes":{}}]}],"x":`), 1)
+		broken := map[string][]byte{"truncated": was.Raw[:len(was.Raw)/2], "merge": []byte("<<<<<<< HEAD\n"), "foreign": []byte(`{"message":"no"}`), "empty": {}, "duplicate": twice}
 		if backend == "kubernetes" {
 			for name, raw := range broken {
 				broken[name] = packed(t, raw)
 			}
-			broken["packed and cut"] = packed(t, was.raw)[:100]
-			broken["not packed"] = was.raw
+			broken["packed and cut"] = packed(t, was.Raw)[:100]
+			broken["not packed"] = was.Raw
 		}
 		for name, raw := range broken {
 			w.overwrite(backend, raw)
@@ -213,16 +215,16 @@ func TestRestoreIsShut(t *testing.T) {
 		{steps.Params{"file": steps.PathOf("/nonexistent")}, "no such file"},
 		{steps.Params{"version": text("gone")}, "not among the versions"},
 		{steps.Params{"version": text("terraform.tfstate")}, "is the present one"},
-		{steps.Params{"file": steps.PathOf(put(was.raw[:100]))}, "is not sound"},
+		{steps.Params{"file": steps.PathOf(put(was.Raw[:100]))}, "is not sound"},
 		{steps.Params{"file": steps.PathOf(put(nil))}, "0 bytes"},
 		{steps.Params{"file": steps.PathOf(put([]byte(`{"encryption_version":"v0","serial":1,"lineage":"l","encrypted_data":"x"}`)))}, "encrypted"},
-		{steps.Params{"file": steps.PathOf(put(bytes.Replace(was.raw, []byte(was.doc.Lineage), []byte("11111111-2222-3333-4444-555555555555"), 1)))}, "has the lineage"},
+		{steps.Params{"file": steps.PathOf(put(bytes.Replace(was.Raw, []byte(was.Doc.Lineage), []byte("11111111-2222-3333-4444-555555555555"), 1)))}, "has the lineage"},
 	} {
 		p := w.shows("restore-state", tc.in)
 		wantUnmet(t, p, tc.want)
 	}
 	// An encrypted state is not broken: whoever has its key can read it.
-	w.overwrite("local", []byte(`{"encryption_version":"v0","serial":1,"lineage":"`+was.doc.Lineage+`","encrypted_data":"x"}`))
+	w.overwrite("local", []byte(`{"encryption_version":"v0","serial":1,"lineage":"`+was.Doc.Lineage+`","encrypted_data":"x"}`))
 	wantUnmet(t, w.shows("restore-state", steps.Params{"file": steps.PathOf(file)}), "encrypted")
 }
 
@@ -251,7 +253,7 @@ func TestRestoreVersion(t *testing.T) {
 	if o := w.carry("restore-state", p); o.Result != steps.Done {
 		t.Fatalf("Act() = %+v", o)
 	}
-	if diff := cmp.Diff(was.entries, w.ledger().entries, cmp.AllowUnexported(entry{})); diff != "" {
+	if diff := cmp.Diff(was.Entries, w.ledger().Entries, cmp.AllowUnexported(state.Entry{})); diff != "" {
 		t.Errorf("restored (-want +got):\n%s", diff)
 	}
 }
@@ -269,14 +271,14 @@ func TestFoundBetweenMendingAndPush(t *testing.T) {
 			}
 			return packed(t, raw)
 		}
-		w.overwrite(backend, stored(was.raw[:100]))
+		w.overwrite(backend, stored(was.Raw[:100]))
 		in := steps.Params{"file": steps.PathOf(file)}
 		p := w.shows("restore-state", in)
-		w.overwrite(backend, stored(was.raw[:150]))
+		w.overwrite(backend, stored(was.Raw[:150]))
 		if o, err := w.find("restore-state", p, in); err != nil || o.Result != steps.Failed || !strings.Contains(o.Response, "other bytes than before") {
 			t.Errorf("Find() of a half-written state = %+v, %v", o, err)
 		}
-		mended := regexp.MustCompile(`"serial":( ?)\d+`).ReplaceAll(was.raw, fmt.Appendf(nil, `"serial":${1}%d`, was.doc.Serial+1))
+		mended := regexp.MustCompile(`"serial":( ?)\d+`).ReplaceAll(was.Raw, fmt.Appendf(nil, `"serial":${1}%d`, was.Doc.Serial+1))
 		w.overwrite(backend, stored(mended))
 		if o, err := w.find("restore-state", p, in); err != nil || o.Result != steps.Done || !strings.Contains(o.Response, "push after that did not come") {
 			t.Errorf("Find() before the push = %+v, %v", o, err)
@@ -292,12 +294,12 @@ func TestNamedWorkspace(t *testing.T) {
 	t.Parallel()
 	backendsOfTests(t, func(t *testing.T, backend string) {
 		w := applied(t, backend, threeKinds)
-		other := w.ledger().sum()
+		other := w.ledger().Sum()
 		w.run("workspace", "new", "prod")
 		w.run("apply", "-auto-approve", "-input=false", "-no-color")
 		was := w.ledger()
 		p := w.opens("state-rm", addressParams("terraform_data.a"))
-		if steps.Find(p.Target, keyWorkspace) != "prod" {
+		if steps.Find(p.Target, module.KeyWorkspace) != "prod" {
 			t.Errorf("target = %v", p.Target)
 		}
 		a := w.approve(p)
@@ -311,7 +313,7 @@ func TestNamedWorkspace(t *testing.T) {
 		}
 		w.undone(p, was)
 		w.run("workspace", "select", "default")
-		if w.ledger().sum() != other {
+		if w.ledger().Sum() != other {
 			t.Error("the state of the other workspace was written")
 		}
 	})

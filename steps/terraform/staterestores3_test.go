@@ -12,6 +12,7 @@ import (
 
 	"handrail/steps"
 	"handrail/steps/stepstest"
+	"handrail/steps/terraform/state"
 )
 
 func (a *awsWorld) key() *string { return aws.String("net/terraform.tfstate") }
@@ -57,10 +58,10 @@ func TestRestoreOnS3(t *testing.T) {
 	w := newBackend(t, "s3", a.block(`dynamodb_table = "locks"`), threeKinds, a.environ...)
 	w.run("apply", "-auto-approve", "-input=false", "-no-color")
 	was := w.ledger()
-	if was.version == "" {
+	if was.Version == "" {
 		t.Fatal("the state has no version")
 	}
-	in := steps.Params{"version": text(was.version)}
+	in := steps.Params{"version": text(was.Version)}
 	wantUnmet(t, w.shows("restore-state", in), "is the present one")
 	w.run("state", "rm", "terraform_data.b[0]", "terraform_data.b[1]")
 	later := w.ledger()
@@ -84,8 +85,8 @@ func TestRestoreOnS3(t *testing.T) {
 		if o, err := w.find("restore-state", p, in); err != nil || o.Result != steps.Done {
 			t.Errorf("%s: Find() after the act = %+v, %v, want done", name, o, err)
 		}
-		if now := w.ledger(); !compareEntries(was.entries, now.entries).none() || now.doc.Lineage != was.doc.Lineage {
-			t.Errorf("%s: restored %v", name, now.entries)
+		if now := w.ledger(); !state.Compare(was.Entries, now.Entries).None() || now.Doc.Lineage != was.Doc.Lineage {
+			t.Errorf("%s: restored %v", name, now.Entries)
 		}
 		if f := w.probe("terraform/lock", nil).Facts; f["held"].Bool() || f["digest"].Text() != "match" {
 			t.Errorf("%s: the lock after the restore = %v", name, f)
@@ -96,12 +97,12 @@ func TestRestoreOnS3(t *testing.T) {
 		return p
 	}
 	p := restore("newer")
-	if p.Phrase != steps.Phrase("restore-state default", was.version) {
+	if p.Phrase != steps.Phrase("restore-state default", was.Version) {
 		t.Errorf("phrase = %q", p.Phrase)
 	}
 	w.undone(p, later)
 
-	a.putObject(t, was.raw[:200])
+	a.putObject(t, was.Raw[:200])
 	if p = restore("torn"); !strings.Contains(p.Request, "PUT s3://team/net/terraform.tfstate") || !strings.Contains(p.Request, "UpdateItem") || p.Prior == nil {
 		t.Errorf("request = %s", p.Request)
 	}
@@ -111,9 +112,9 @@ func TestRestoreOnS3(t *testing.T) {
 	}
 
 	// Somebody writes between preview and act: nothing is sent.
-	a.putObject(t, was.raw[:200])
+	a.putObject(t, was.Raw[:200])
 	approval := w.approve(w.shows("restore-state", in))
-	a.putObject(t, was.raw[:210])
+	a.putObject(t, was.Raw[:210])
 	if o, err := w.gate("restore-state").Act(t.Context(), approval, stepstest.NewSink()); err != nil || o.Result != steps.Refused {
 		t.Errorf("Act() on other bytes = %+v, %v, want refused", o, err)
 	}

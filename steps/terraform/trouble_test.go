@@ -18,6 +18,7 @@ import (
 
 	"handrail/steps"
 	"handrail/steps/stepstest"
+	"handrail/steps/terraform/change"
 )
 
 // TestContract holds every probe to a context that has ended already.
@@ -309,7 +310,7 @@ func TestUnlockThatDoesNot(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if o, err := (unlockGate{w.env}).Act(t.Context(), a, stepstest.NewSink()); err != nil || o.Result != tc.result {
+		if o, err := (change.UnlockGate{Env: w.env}).Act(t.Context(), a, stepstest.NewSink()); err != nil || o.Result != tc.result {
 			t.Errorf("%s: Act() = %+v, %v, want %s", tc.name, o, err, tc.result)
 		}
 	}

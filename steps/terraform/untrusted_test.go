@@ -15,6 +15,8 @@ import (
 
 	"handrail/steps"
 	"handrail/steps/stepstest"
+	"handrail/steps/terraform/backend"
+	"handrail/steps/terraform/state"
 )
 
 const operatorsKubeconfig = `apiVersion: v1
@@ -87,7 +89,7 @@ func TestStrangersCloneAsksNothingByItself(t *testing.T) {
 			config = theirs(strings.TrimPrefix(h.URL, "http://"))[kind]
 			env := clone(t, kind, config)
 			for _, q := range []string{steps.LockedRuns, steps.PartialApplies} {
-				a, ok := Ask(t.Context(), env, q, func(string) {})
+				a, ok := state.Ask(t.Context(), env, q, func(string) {})
 				if !ok || len(h.all()) > 0 {
 					t.Fatalf("%s sent %d requests by itself", q, len(h.all()))
 				}
@@ -113,7 +115,7 @@ func TestStrangersCloneAsksNothingByItself(t *testing.T) {
 				t.Errorf("trusted, the header is not sent: %v", err)
 			}
 			before := len(h.all())
-			_, _ = Ask(t.Context(), env, steps.PartialApplies, func(string) {})
+			_, _ = state.Ask(t.Context(), env, steps.PartialApplies, func(string) {})
 			if len(h.all()) == before {
 				t.Error("trusted, the command centre does not ask")
 			}
@@ -131,7 +133,7 @@ func TestCloudsOfAStrangerAreNotAskedEither(t *testing.T) {
 		"kubernetes": `"config_context":"theirs","secret_suffix":"s"`,
 	} {
 		env := clone(t, kind, config)
-		a, _ := Ask(t.Context(), env, steps.LockedRuns, func(string) {})
+		a, _ := state.Ask(t.Context(), env, steps.LockedRuns, func(string) {})
 		if len(a.Gaps) != 1 || a.Gaps[0].Kind != steps.NotAsked || !strings.Contains(a.Gaps[0].Say, "theirs") {
 			t.Errorf("%s: %+v, want that the bucket was not asked", kind, a)
 		}
@@ -145,7 +147,7 @@ func TestOwnServersAreAskedByThemselves(t *testing.T) {
 	h := listen(t)
 	env := clone(t, "http", "")
 	env.Environ = []string{"TF_HTTP_ADDRESS=" + h.URL + "/s"}
-	_, _ = Ask(t.Context(), env, steps.PartialApplies, func(string) {})
+	_, _ = state.Ask(t.Context(), env, steps.PartialApplies, func(string) {})
 	if len(h.all()) == 0 {
 		t.Error("the operator's own server was not asked")
 	}
@@ -170,7 +172,7 @@ func TestMetadataIsRefusedAlways(t *testing.T) {
 						env.Environ = []string{"HTTP_PROXY=" + proxy.URL, "HTTPS_PROXY=" + proxy.URL}
 					}
 					_, err := probe(t.Context(), env, "terraform/state", nil, stepstest.NewSink())
-					if refused := (*metadataError)(nil); !errors.As(err, &refused) {
+					if refused := (*backend.MetadataError)(nil); !errors.As(err, &refused) {
 						t.Errorf("%v, want a refusal", err)
 					}
 					if n := len(proxy.all()); n > 0 {
@@ -206,7 +208,7 @@ func TestProfilesOfADirectoryRunNothing(t *testing.T) {
 					text = strings.ReplaceAll(text, "[two]", "[profile two]")
 				}
 				writeFile(t, env.Dir, "profiles", text)
-				_, _, err := open(t.Context(), env, nil, stepstest.NewSink())
+				_, _, err := backend.OpenAt(t.Context(), env, nil, stepstest.NewSink())
 				if _, gone := os.Stat(ran); gone == nil {
 					t.Fatalf("%s: the program of the directory ran", setting)
 				}
@@ -227,7 +229,7 @@ func TestOwnProfileMayRunAProgram(t *testing.T) {
 	writeFile(t, env.Home, "keys", `{"Version":1,"AccessKeyId":"A","SecretAccessKey":"own-secret"}`)
 	writeFile(t, env.Home, ".aws/config", "[default]\ncredential_process = cat "+filepath.Join(env.Home, "keys")+"\n")
 	sink := stepstest.NewSink()
-	if _, _, err := open(t.Context(), env, nil, sink); err != nil {
+	if _, _, err := backend.OpenAt(t.Context(), env, nil, sink); err != nil {
 		t.Fatal(err)
 	}
 	if !contains(sink.Secrets, "own-secret") {
@@ -243,7 +245,7 @@ func TestRegionIsNoAddress(t *testing.T) {
 		for _, key := range []string{"region", "sts_region"} {
 			config := map[string]string{"region": "r-1", key: region}
 			env := clone(t, "s3", fmt.Sprintf(`"bucket":"b","key":"k","access_key":"A","secret_key":"S","region":%q,"sts_region":%q`, config["region"], config["sts_region"]))
-			if _, _, err := open(t.Context(), env, nil, stepstest.NewSink()); err == nil || !strings.Contains(err.Error(), "no region") {
+			if _, _, err := backend.OpenAt(t.Context(), env, nil, stepstest.NewSink()); err == nil || !strings.Contains(err.Error(), "no region") {
 				t.Errorf("%s %q: %v, want a refusal", key, region, err)
 			}
 		}
@@ -257,7 +259,7 @@ func TestPassFileWithAWildcardIsLent(t *testing.T) {
 	for text, lent := range map[string]bool{"*:*:*:*:mine": true, "db.example:*:*:*:mine": false, "# *:*:*:*:x": false} {
 		env := clone(t, "pg", `"conn_str":"postgres://u@db.example/d"`)
 		writeFile(t, env.Home, ".pgpass", text)
-		_, _, err := open(t.Context(), env, nil, stepstest.NewSink())
+		_, _, err := backend.OpenAt(t.Context(), env, nil, stepstest.NewSink())
 		if got := err != nil && strings.Contains(err.Error(), "credentials of yours"); got != lent {
 			t.Errorf("%q: %v, want a refusal: %t", text, err, lent)
 		}

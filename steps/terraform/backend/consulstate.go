@@ -1,0 +1,196 @@
+package backend
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/md5" //nolint:gosec // it is the digest that the backend keeps
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"handrail/steps/terraform/prose"
+)
+
+// consulValue bounds one value; consul itself takes half a megabyte as it comes.
+const consulValue = 16 << 20
+
+// consulChunks is what stands under the key of a state that one value cannot
+// hold.
+type consulChunks struct {
+	Hash   string   `json:"current-hash"`
+	Chunks []string `json:"chunks"`
+}
+
+// parseConsulChunks reports whether a value is a list of chunks. Chunks lie
+// below the key of the state: any other would be a key that nobody asked for.
+func parseConsulChunks(raw []byte, path string) (list consulChunks, chunked bool, err error) {
+	if json.Unmarshal(raw, &list) != nil || list.Hash == "" {
+		return consulChunks{}, false, nil
+	}
+	for _, key := range list.Chunks {
+		if !strings.HasPrefix(key, strings.TrimRight(path, "/")+"/tfstate.") {
+			return consulChunks{}, true, fmt.Errorf("the state names %q as a part of it, which does not lie below its key", prose.Clip(key, 200))
+		}
+	}
+	return list, true, nil
+}
+
+func (c *consulStore) State(ctx context.Context) (State, error) {
+	r := State{Where: c.where()}
+	first, index, err := c.openState(ctx)
+	if errors.Is(err, errAbsent) {
+		return r, nil
+	}
+	if err != nil {
+		return r, fmt.Errorf("state: %w", err)
+	}
+	r.Exists, r.Version = true, index
+	r.Body = newReread(ctx, first, func(ctx context.Context) (io.ReadCloser, error) {
+		again, _, err := c.openState(ctx)
+		return again, err
+	})
+	return r, nil
+}
+
+// openState reads the value of the key and goes on to its chunks, unpacking what
+// is packed. index is the number of the last write.
+func (c *consulStore) openState(ctx context.Context) (body io.ReadCloser, index string, err error) {
+	resp, err := c.ask(ctx, "/v1/kv/"+c.path, true)
+	if err != nil {
+		return nil, "", err
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, consulValue+1))
+	switch {
+	case err != nil:
+		return nil, "", err
+	case len(raw) > consulValue:
+		return nil, "", fmt.Errorf("the value of %s is over %d bytes", c.path, consulValue)
+	case len(raw) == 0:
+		return nil, "", errAbsent
+	}
+	if n, err := strconv.ParseUint(resp.Header.Get("X-Consul-Index"), 10, 64); err == nil {
+		index = strconv.FormatUint(n, 10)
+	}
+	list, chunked, err := parseConsulChunks(raw, c.path)
+	if err != nil {
+		return nil, "", err
+	}
+	var packed io.ReadCloser = io.NopCloser(bytes.NewReader(raw))
+	if chunked {
+		packed = &consulBody{ctx: ctx, c: c, left: list.Chunks}
+	}
+	plain, err := unpacked(packed)
+	if err != nil {
+		_ = packed.Close()
+		return nil, "", err
+	}
+	if chunked {
+		plain = &digested{ReadCloser: plain, sum: md5.New(), want: list.Hash}
+	}
+	return plain, index, nil
+}
+
+// unpacked unpacks what begins as gzip does. What is packed is bounded: a few
+// values can hold a bomb.
+func unpacked(r io.ReadCloser) (io.ReadCloser, error) {
+	b := bufio.NewReader(r)
+	head, err := b.Peek(1)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if len(head) == 0 || head[0] != 0x1f {
+		return bothOf{b, r}, nil
+	}
+	zr, err := gzip.NewReader(b)
+	if err != nil {
+		return nil, fmt.Errorf("the state does not unpack: %w", err)
+	}
+	return bothOf{&limited{r: zr, left: maxState}, r}, nil
+}
+
+// bothOf reads from one and closes another.
+type bothOf struct {
+	io.Reader
+	io.Closer
+}
+
+// limited fails where io.LimitReader would end.
+type limited struct {
+	r    io.Reader
+	left int64
+}
+
+func (l *limited) Read(p []byte) (int, error) {
+	n, err := l.r.Read(p)
+	if l.left -= int64(n); l.left < 0 {
+		return 0, fmt.Errorf("the state unpacks to more than %d bytes", maxState)
+	}
+	return n, err
+}
+
+// digested holds what was read against the digest that stands beside it.
+type digested struct {
+	io.ReadCloser
+	sum  hash.Hash
+	want string
+}
+
+func (d *digested) Read(p []byte) (int, error) {
+	n, err := d.ReadCloser.Read(p)
+	d.sum.Write(p[:n])
+	if errors.Is(err, io.EOF) && hex.EncodeToString(d.sum.Sum(nil)) != d.want {
+		return n, fmt.Errorf("the parts of the state do not make up the digest %s that stands beside them: a writer is at work, or the state is torn; every run ends in \"does not match the expected hash\"", prose.Clip(d.want, 40))
+	}
+	return n, err
+}
+
+// consulBody reads one chunk after the other.
+type consulBody struct {
+	ctx  context.Context
+	c    *consulStore
+	left []string
+	now  *http.Response
+}
+
+func (b *consulBody) Read(p []byte) (int, error) {
+	for {
+		if b.now == nil {
+			if len(b.left) == 0 {
+				return 0, io.EOF
+			}
+			resp, err := b.c.ask(b.ctx, "/v1/kv/"+b.left[0], true)
+			if errors.Is(err, errAbsent) {
+				err = fmt.Errorf("the part %s of the state is gone", prose.Clip(b.left[0], 200))
+			}
+			if err != nil {
+				return 0, err
+			}
+			b.now, b.left = resp, b.left[1:]
+		}
+		n, err := b.now.Body.Read(p)
+		if errors.Is(err, io.EOF) {
+			err = b.Close()
+		}
+		if n > 0 || err != nil {
+			return n, err
+		}
+	}
+}
+
+func (b *consulBody) Close() error {
+	if b.now == nil {
+		return nil
+	}
+	err := b.now.Body.Close()
+	b.now = nil
+	return err
+}

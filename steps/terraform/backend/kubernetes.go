@@ -1,0 +1,227 @@
+package backend
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"time"
+
+	"handrail/steps"
+	"handrail/steps/terraform/module"
+)
+
+const (
+	lockAnnotation = "app.terraform.io/lock-info"
+	// maxState bounds an unpacked state: a Secret of 1 MB can hold a bomb.
+	maxState = 256 << 20
+)
+
+// kubernetes is the backend that keeps the state in a Secret and the lock in a
+// Lease.
+type kubernetes struct {
+	env       steps.Env
+	client    *kubeClient
+	namespace string
+	base      string // tfstate-<workspace>-<suffix>
+}
+
+var dnsName = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`)
+
+func newKubernetes(env steps.Env, w module.Workdir, out steps.Sink) (*kubernetes, error) {
+	settings := backendSettings{env: env, w: w}
+	for _, s := range settings.secrets() {
+		out.Secret(s)
+	}
+	k := &kubernetes{env: env, namespace: settings.get("namespace", "KUBE_NAMESPACE")}
+	if k.namespace == "" {
+		k.namespace = "default"
+	}
+	k.base = "tfstate-" + w.Space + "-" + w.Setting("secret_suffix")
+	if !dnsName.MatchString(k.namespace) || !dnsName.MatchString(k.base) || len(k.base) > 248 {
+		return nil, fmt.Errorf("kubernetes backend: %q in namespace %q is no valid name of a Secret; check the workspace and secret_suffix", k.base, k.namespace)
+	}
+	cfg, err := settings.restConfig()
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range []string{cfg.BearerToken, cfg.Password} {
+		if s != "" {
+			out.Secret(s)
+		}
+	}
+	k.client, err = newKubeClient(env, cfg, out)
+	return k, err
+}
+
+func (k *kubernetes) Name() string { return "kubernetes" }
+
+func (k *kubernetes) lease() object {
+	return object{group: "coordination.k8s.io", resource: "leases", namespace: k.namespace, name: "lock-" + k.base}
+}
+
+func (k *kubernetes) secret() object {
+	return object{resource: "secrets", namespace: k.namespace, name: k.base}
+}
+
+func (k *kubernetes) Command(what string) string {
+	o := k.secret()
+	if what == "lock" {
+		o = k.lease()
+	}
+	return fmt.Sprintf("kubectl --server %s -n %s get %s %s -o json", steps.Quote(k.client.base), o.namespace, o.resource, o.name)
+}
+
+// Cluster identifies the cluster by what does not change while it lives.
+func (k *kubernetes) Cluster(ctx context.Context) (server, uid string, err error) {
+	server = k.client.base
+	a, err := k.client.get(ctx, object{resource: "namespaces", name: "kube-system"})
+	var f *forbiddenError
+	if errors.As(err, &f) {
+		return server, k.untold("forbidden"), nil
+	}
+	if err != nil {
+		return server, "", err
+	}
+	var ns struct{ Metadata struct{ UID string } }
+	if err := json.Unmarshal(a.body, &ns); err != nil || ns.Metadata.UID == "" {
+		return server, k.untold("unreadable"), nil
+	}
+	return server, ns.Metadata.UID, nil
+}
+
+// untold stands for a UID that cannot be read: the way to the server is part of
+// it, since by another one another cluster may answer.
+func (k *kubernetes) untold(why string) string {
+	if k.client.way == "" {
+		return "unknown (" + why + ")"
+	}
+	return "unknown (" + why + ") by " + k.client.way
+}
+
+func (k *kubernetes) Lock(ctx context.Context) (Lock, error) {
+	o := k.lease()
+	r := Lock{Where: o.namespace + "/" + o.name, Media: steps.MediaKubernetes}
+	a, err := k.client.get(ctx, o)
+	if errors.Is(err, errAbsent) {
+		return r, nil
+	}
+	if err != nil {
+		return Lock{}, fmt.Errorf("lock: %w", err)
+	}
+	r.Raw, r.Warnings = a.body, a.warnings
+	r.at, r.noClock = agreedClock(k.env, a.date, k.client.base)
+	var lease struct {
+		Kind     string
+		Metadata struct {
+			Annotations   map[string]string
+			ManagedFields []managedFields
+		}
+		Spec struct{ HolderIdentity string }
+	}
+	if err := json.Unmarshal(a.body, &lease); err != nil || lease.Kind != "Lease" {
+		return Lock{}, fmt.Errorf("lock: %s answered something that is no Lease (kind %q)", k.client.base, lease.Kind)
+	}
+	text, described := lease.Metadata.Annotations[lockAnnotation]
+	var info *LockInfo
+	r.InfoWhy = "the Lease has a holder but no " + lockAnnotation + " annotation"
+	if described {
+		if info, err = parseLockInfo([]byte(text)); err != nil {
+			r.InfoWhy = "the annotation " + lockAnnotation + " cannot be read: " + err.Error()
+		}
+	}
+	if r.ID = lease.Spec.HolderIdentity; r.ID == "" {
+		r.Leftover = info
+		return r, nil
+	}
+	r.Held, r.Info = true, info
+	if r.wrote.at = heldSince(lease.Metadata.ManagedFields); r.wrote.at.IsZero() {
+		r.wrote.why = "the managedFields of the Lease do not say who set its holder, and when"
+	}
+	return r, nil
+}
+
+// managedFields is what an API server keeps of one writer of an object.
+type managedFields struct {
+	Time     time.Time
+	FieldsV1 struct {
+		Spec map[string]json.RawMessage `json:"f:spec"`
+	}
+}
+
+// heldSince is when the API server saw the holder of a Lease being set.
+func heldSince(writers []managedFields) (at time.Time) {
+	for _, w := range writers {
+		if _, ok := w.FieldsV1.Spec["f:holderIdentity"]; ok && w.Time.After(at) {
+			at = w.Time
+		}
+	}
+	return at
+}
+
+func (k *kubernetes) State(ctx context.Context) (State, error) {
+	o := k.secret()
+	r := State{Where: o.namespace + "/" + o.name}
+	a, err := k.client.get(ctx, o)
+	if errors.Is(err, errAbsent) {
+		return r, nil
+	}
+	if err != nil {
+		return State{}, fmt.Errorf("state: %w", err)
+	}
+	var secret struct {
+		Kind     string
+		Metadata struct{ ManagedFields []struct{ Time time.Time } }
+		Data     map[string][]byte
+	}
+	if err := json.Unmarshal(a.body, &secret); err != nil || secret.Kind != "Secret" {
+		return State{}, fmt.Errorf("state: %s answered something that is no Secret (kind %q)", k.client.base, secret.Kind)
+	}
+	packed, ok := secret.Data["tfstate"]
+	if !ok {
+		// The backend takes a Secret without the key for no state.
+		return r, nil
+	}
+	r.Exists = true
+	for _, f := range secret.Metadata.ManagedFields {
+		if f.Time.After(r.Written) {
+			r.Written = f.Time
+		}
+	}
+	raw, err := unpack(packed)
+	if err != nil {
+		r.Broken, r.Stored = "the Secret does not unpack: "+err.Error(), packed
+		part := o
+		part.name += "-part-1"
+		if _, partErr := k.client.get(ctx, part); partErr == nil {
+			r.Split = true
+			r.Broken = "terraform split the state into several Secrets (" + part.name + " exists): tofu cannot read it"
+		}
+		return r, nil
+	}
+	r.Body = nopCloser{bytes.NewReader(raw)}
+	return r, nil
+}
+
+func unpack(packed []byte) ([]byte, error) {
+	zr, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, err
+	}
+	raw, err := io.ReadAll(io.LimitReader(zr, maxState+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(raw) > maxState {
+		return nil, fmt.Errorf("over %d bytes", maxState)
+	}
+	return raw, nil
+}
+
+type nopCloser struct{ *bytes.Reader }
+
+func (nopCloser) Close() error { return nil }

@@ -1,0 +1,84 @@
+package backend
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"handrail/steps"
+	"handrail/steps/terraform/module"
+)
+
+// Store reads the lock and the state of one workspace natively: no program
+// runs, nothing is created, no lock is taken.
+type Store interface {
+	Lock(ctx context.Context) (Lock, error)
+	State(ctx context.Context) (State, error)
+	// Versions lists the writes that can still be read, newest first, at most limit.
+	Versions(ctx context.Context, limit int) (VersionList, error)
+	// Cluster returns the server and the UID of kube-system, "" for a backend
+	// without a cluster; uid says why where it could not be read.
+	Cluster(ctx context.Context) (server, uid string, err error)
+	Name() string
+	// Unlocking says what force-unlock does on this backend.
+	Unlocking() Unlocking
+	// Command returns the native reads as a person would type them.
+	Command(what string) string
+}
+
+// State is where the raw state can be read, when there is one.
+type State struct {
+	Exists  bool
+	Body    io.ReadSeekCloser // nil unless exists
+	Broken  string            // why the raw bytes could not be had although the object is there
+	Stored  []byte            // what is stored, where it is broken and can be read all the same
+	Split   bool              // terraform alone can read it: nothing is broken
+	Written time.Time
+	Where   string
+	Version string // id of this version, "" where the backend has none
+	size    int64  // as stored, 0 where it is not known
+}
+
+// backendNames are the backends that handrail reads; any other is "other".
+func Names() []string {
+	return []string{"local", "kubernetes", "s3", "pg", "http", "consul", "gcs", "azurerm", "other"}
+}
+
+// Open picks the native reader of w's backend.
+func Open(ctx context.Context, env steps.Env, w module.Workdir, out steps.Sink) (Store, error) {
+	set := settings{env: env, w: w}
+	set.hide(out)
+	switch w.Backend {
+	case "local":
+		return newLocal(env, w), nil
+	case "kubernetes":
+		return newKubernetes(env, w, out)
+	case "s3":
+		return newS3(ctx, set, out)
+	case "pg":
+		return newPG(set, out)
+	case "http":
+		return newHTTP(set, out)
+	case "consul":
+		return newConsul(set, out)
+	case "gcs":
+		return newGCS(ctx, set, out)
+	case "azurerm":
+		return newAzure(set, out)
+	}
+	return nil, fmt.Errorf("backend %q of %s is none that handrail reads; look at the lock with the tools of that backend, and do not unlock before its holder is known to be dead", w.Backend, w.Dir)
+}
+
+// OpenAt finds the directory that the parameters name and the store of its state.
+func OpenAt(ctx context.Context, env steps.Env, in steps.Params, out steps.Sink) (module.Workdir, Store, error) {
+	if err := ctx.Err(); err != nil {
+		return module.Workdir{}, nil, err
+	}
+	w, err := module.Open(env, in)
+	if err != nil {
+		return w, nil, err
+	}
+	s, err := Open(ctx, env, w, out)
+	return w, s, err
+}

@@ -1,0 +1,172 @@
+package holder
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"handrail/steps"
+	"handrail/steps/terraform/module"
+	"handrail/steps/terraform/prose"
+)
+
+func Facts() []steps.Field {
+	return []steps.Field{
+		{Name: "alive", Type: steps.Enum, Values: []string{"alive", "dead"}, Doc: "whether the holder's process or a part of it runs; dead only where it would have been seen"},
+		{Name: "here", Type: steps.Bool, Doc: "whether the holder ran on this machine"},
+		{Name: "processes", Type: steps.Int, Doc: "tofu or terraform processes that can be the holder"},
+		{Name: "orphans", Type: steps.Int, Doc: "provider plugins, and processes of provisioners and plugins, that outlived their tofu"},
+		{Name: "ci", Type: steps.Enum, Values: []string{"github-actions", "gitlab"}, Doc: "CI system that the run belongs to, by the environment of its processes"},
+		{Name: "ci_run", Type: steps.Ident, Doc: "id of the run in GitHub Actions, or of the job in GitLab"},
+		{Name: "ci_url", Type: steps.String, Doc: "where to look at it"},
+		{Name: "pids", Type: steps.Strings, Doc: "process ids of all of them"},
+	}
+}
+
+type Probe struct{ Env steps.Env }
+
+// Probe implements steps.Prober.
+func (p Probe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
+	if err := ctx.Err(); err != nil {
+		return steps.Observation{}, err
+	}
+	w, err := module.Open(p.Env, in)
+	if err != nil {
+		return steps.Observation{}, err
+	}
+	r, err := Look(p.Env, w, Suspect{Who: in.Text("who"), Created: in["created"].Time()})
+	if err != nil {
+		return steps.Observation{}, err
+	}
+	if err := ctx.Err(); err != nil {
+		return steps.Observation{}, err
+	}
+	obs := steps.Observation{Command: "ps -eo pid,ppid,lstart,args | grep -E 'tofu|terraform'; pwdx <pid>"}
+	f := steps.NewFacts(Facts())
+	if r.HereWhy != "" {
+		f.Unknown(r.HereWhy, "here")
+	} else {
+		f.Set("here", steps.BoolOf(r.Here))
+	}
+	var pids []string
+	for _, group := range [][]Process{r.Holders, r.Plugins, r.Children} {
+		for _, q := range group {
+			pids = append(pids, strconv.Itoa(q.PID))
+		}
+	}
+	f.Set("processes", steps.IntOf(int64(len(r.Holders))))
+	f.Set("orphans", steps.IntOf(int64(len(r.Plugins)+len(r.Children))))
+	f.Set("pids", steps.StringsOf(pids))
+	if r.ciWhy != "" {
+		f.Unknown(r.ciWhy, "ci", "ci_run", "ci_url")
+	} else {
+		f.Set("ci", steps.EnumOf(r.ci.system))
+		f.Set("ci_run", steps.IdentOf(r.ci.id))
+		f.Unknown("its environment does not name it", "ci_url")
+		if r.ci.url != "" {
+			f.Set("ci_url", steps.StringOf(r.ci.url))
+		}
+	}
+	alive, why := r.Verdict(in.Text("who"))
+	if why != "" {
+		f.Unknown(why, "alive")
+		obs.Gaps = append(obs.Gaps, why)
+		obs.Summary = "Whether the holder lives cannot be told: " + why + "."
+	} else {
+		f.Set("alive", steps.EnumOf(alive))
+	}
+	switch alive {
+	case "alive":
+		obs.Summary = fmt.Sprintf("The holder is alive: process %d runs %s.", r.Holders[0].PID, shortArgs(r.Holders[0]))
+	case "dead":
+		obs.Summary = "The holder is gone from this machine."
+	}
+	obs.Findings = r.findings()
+	if r.ci.id != "" {
+		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Info, Say: fmt.Sprintf("The run is %s of %s: %s. Ask there whether it has ended.", r.ci.id, r.ci.system, prose.OrUnknown(r.ci.url))})
+	}
+	obs.Facts = f.Rest("not read")
+	return obs, nil
+}
+
+// Verdict is alive, dead, or "" with the reason.
+func (r Scan) Verdict(who string) (alive, why string) {
+	switch {
+	case r.HereWhy == "" && !r.Here:
+		return "", fmt.Sprintf("the holder %s runs on another machine; look there, or in the job list of the CI system", who)
+	case len(r.Holders) > 0:
+		return "alive", ""
+	case r.HereWhy != "":
+		return "", r.HereWhy
+	case r.Blind != "":
+		return "", r.Blind
+	case len(r.Later) > 0:
+		return "", fmt.Sprintf("process %d works here but started after the lock says it was taken: a clock is wrong, or it waits for the lock", r.Later[0].PID)
+	case len(r.Plugins) > 0:
+		return "", fmt.Sprintf("its tofu is gone, but the provider plugin %d still runs: %s", r.Plugins[0].PID, r.Plugins[0].Described())
+	case len(r.Children) > 0:
+		return "", fmt.Sprintf("its tofu is gone, but the process %d that a provisioner began still runs: %s; %s", r.Children[0].PID, r.Children[0].Described(), HowToEnd(r.Children[0]))
+	}
+	return "dead", ""
+}
+
+func (r Scan) findings() []steps.Finding {
+	var out []steps.Finding
+	say := func(level steps.Level, format string, p Process) {
+		out = append(out, steps.Finding{Level: level, Say: fmt.Sprintf(format, p.PID, p.Described())})
+	}
+	for _, p := range r.Holders {
+		say(steps.Critical, "Process %d can be the holder and is alive: %s", p)
+	}
+	for _, p := range r.Plugins {
+		say(steps.Critical, "Provider plugin %d outlived its tofu and may still change the world: %s", p)
+	}
+	for _, p := range r.Children {
+		say(steps.Critical, "Process %d was left behind by a provisioner or a plugin and may still change the world: %s", p)
+	}
+	for _, p := range r.Later {
+		say(steps.Info, "Process %d works here too but started after the lock was taken: %s", p)
+	}
+	for _, p := range r.Sitting {
+		say(steps.Info, "Process %d is there as well, and nothing but that ties it to the run: %s", p)
+	}
+	return out
+}
+
+// Described is what a person needs to know of a process beside its number.
+func (p Process) Described() string {
+	text := shortArgs(p)
+	if !p.started.IsZero() {
+		text += ", since " + p.started.UTC().Format(time.RFC3339)
+	}
+	if p.why != "" {
+		text += " (" + p.why + ")"
+	}
+	return text
+}
+
+// shortArgs shows a command line without what may be secret in it: values of
+// -var and -backend-config.
+func shortArgs(p Process) string {
+	args := make([]string, 0, len(p.argv))
+	for i, a := range p.argv {
+		name, _, ok := strings.Cut(a, "=")
+		secret := func(s string) bool {
+			s = strings.TrimLeft(s, "-")
+			return s == "var" || s == "backend-config"
+		}
+		switch {
+		case ok && secret(name):
+			a = name + "=..."
+		case i > 0 && secret(p.argv[i-1]) && !strings.Contains(p.argv[i-1], "="):
+			a = "..."
+		}
+		args = append(args, a)
+	}
+	if len(args) == 0 {
+		return p.exe
+	}
+	return prose.Clip(strings.Join(args, " "), 200)
+}

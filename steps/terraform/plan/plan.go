@@ -1,0 +1,137 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"handrail/steps"
+	"handrail/steps/terraform/backend"
+	"handrail/steps/terraform/module"
+	"handrail/steps/terraform/state"
+	"handrail/steps/terraform/tool"
+)
+
+func Facts() []steps.Field {
+	return append([]steps.Field{
+		{Name: "exit", Type: steps.Int, Doc: "exit code: 0 no changes, 1 error, 2 changes; 0 is not the same as no drift"},
+		{Name: "clean", Type: steps.Bool, Doc: "whether there is nothing to do"},
+	}, riskFacts()...)
+}
+
+// errNoState is why no program starts: the backend would create the state.
+var errNoState = errors.New("no state here, opening it would create one")
+
+type Probe struct{ Env steps.Env }
+
+// Probe implements steps.Prober.
+func (p Probe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
+	if err := ctx.Err(); err != nil {
+		return steps.Observation{}, err
+	}
+	w, err := module.Open(p.Env, in)
+	if err != nil {
+		return steps.Observation{}, err
+	}
+	if err := tool.Trusted(p.Env, w.Dir); err != nil {
+		return steps.Observation{}, err
+	}
+	s, err := backend.Open(ctx, p.Env, w, out)
+	if err != nil {
+		return steps.Observation{}, err
+	}
+	before, err := state.Snap(ctx, s)
+	if err != nil {
+		return steps.Observation{}, err
+	}
+	if !before.Exists {
+		return steps.Observation{}, errNoState
+	}
+	path, err := tool.Find(p.Env, w, nil)
+	if err != nil {
+		return steps.Observation{}, err
+	}
+	obs, err := p.plan(ctx, w, path, in.Bool("refresh_only"), out)
+	if err != nil {
+		return steps.Observation{}, err
+	}
+	after, err := state.Snap(ctx, s)
+	stood(before, after, err, &obs)
+	return obs, nil
+}
+
+// planArgs are the arguments of the plan; -lock=false keeps the lock free and
+// -input=false keeps it from waiting for anybody.
+func planArgs(file string, refreshOnly bool) []string {
+	args := []string{"plan", "-lock=false", "-input=false", "-no-color", "-detailed-exitcode", "-out=" + file}
+	if refreshOnly {
+		args = append(args, "-refresh-only")
+	}
+	return args
+}
+
+func (p Probe) plan(ctx context.Context, w module.Workdir, path string, refreshOnly bool, out steps.Sink) (steps.Observation, error) {
+	slot, err := newPlanSlot(p.Env)
+	if err != nil {
+		return steps.Observation{}, err
+	}
+	defer func() { slot.end() }()
+	for _, v := range tool.Secrets(p.Env) {
+		out.Secret(v)
+	}
+	env := append(tool.Env(p.Env), "TF_WORKSPACE="+w.Space)
+	out.Line("planning in " + w.Dir)
+	gaps := []string{}
+	if gap := learnSchema(ctx, w, path, env, out); gap != "" {
+		gaps = append(gaps, gap)
+	}
+	r, err := tool.RunIn(ctx, w.Dir, env, out.Line, slot.files, append([]string{path}, planArgs(slot.path, refreshOnly)...)...)
+	if err == nil && slot.missed(r) {
+		slot.end()
+		if slot, err = namedSlot(p.Env); err != nil {
+			slot.end = func() {}
+			return steps.Observation{}, err
+		}
+		r, err = tool.RunTold(ctx, w.Dir, env, out.Line, append([]string{path}, planArgs(slot.path, refreshOnly)...)...)
+	}
+	if err != nil {
+		return steps.Observation{}, err
+	}
+	obs := steps.Observation{Gaps: gaps, Command: "tofu -chdir=" + steps.Quote(w.Dir) + " " + strings.Join(planArgs("FILE", refreshOnly), " ") + " && tofu show -json FILE"}
+	gap := steps.Keep(out, "output", steps.MediaText, func(w io.Writer) error {
+		_, err := w.Write(append(slices.Clone(r.Stdout), r.Stderr...))
+		return err
+	})
+	if gap != "" {
+		obs.Gaps = append(obs.Gaps, gap)
+	}
+	f := steps.NewFacts(Facts())
+	f.Set("exit", steps.IntOf(int64(r.Exit)))
+	if r.Exit != 0 && r.Exit != 2 {
+		why := tool.FirstError(r.Stderr)
+		obs.Summary = fmt.Sprintf("The plan failed (exit %d).", r.Exit)
+		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Critical, Say: "The plan failed: " + why})
+		obs.Facts = f.Rest("the plan failed")
+		return obs, nil
+	}
+	f.Set("clean", steps.BoolOf(r.Exit == 0))
+	shown, err := tool.RunIn(ctx, w.Dir, env, nil, slot.files, path, "show", "-json", "-no-color", slot.path)
+	if err == nil && shown.Exit != 0 {
+		err = errors.New(tool.FirstError(shown.Stderr))
+	}
+	if err != nil {
+		return steps.Observation{}, fmt.Errorf("showing the plan: %w", err)
+	}
+	if err := readPlan(shown.Stdout, refreshOnly, f, &obs, out); err != nil {
+		return steps.Observation{}, err
+	}
+	if r.Exit == 0 && !refreshOnly {
+		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Info,
+			Say: "Exit 0 says that the configuration asks for nothing. It does not say that nothing drifted: ignore_changes and computed attributes hide drift. Only a plan with refresh_only tells."})
+	}
+	obs.Facts = f.Rest("not in the plan")
+	return obs, nil
+}

@@ -1,0 +1,376 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"handrail/steps"
+	"handrail/steps/terraform/backend"
+	"handrail/steps/terraform/module"
+	"handrail/steps/terraform/prose"
+	"handrail/steps/terraform/state"
+	"handrail/steps/terraform/tfplan"
+	"handrail/steps/terraform/tfstate"
+	"handrail/steps/terraform/tool"
+)
+
+// FileName is the name of a kept plan, in a directory of its own.
+const FileName = "plan"
+
+// plansFor is how long the plan of an incident that nobody closed is kept. By
+// then no tool takes it any more.
+const plansFor = 7 * 24 * time.Hour
+
+// SavedProbe makes a plan that a gate can apply.
+type SavedProbe struct{ Env steps.Env }
+
+// making is one plan in the making.
+type making struct {
+	env     steps.Env
+	w       module.Workdir
+	s       backend.Store
+	program tool.Program
+	environ []string
+	file    string
+	refresh bool
+	targets []string
+	facts   steps.Facts
+	obs     steps.Observation
+	out     steps.Sink
+}
+
+func (m *making) say(level steps.Level, format string, args ...any) {
+	m.obs.Findings = append(m.obs.Findings, steps.Finding{Level: level, Say: fmt.Sprintf(format, args...)})
+}
+
+// Probe implements steps.Prober.
+func (p SavedProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
+	w, s, err := openForRun(ctx, p.Env, in, out)
+	if err != nil {
+		return steps.Observation{}, err
+	}
+	if p.Env.Private == "" {
+		return steps.Observation{}, errors.New("there is no place of handrail's own to keep a plan, which holds secrets: only an incident has one")
+	}
+	targets := in["targets"].Strings()
+	for _, t := range targets {
+		if !targetable(t) {
+			return steps.Observation{}, fmt.Errorf("target %q is no address of a resource or a module", prose.Clip(t, 200))
+		}
+	}
+	before, recorded, err := state.SnapWith(ctx, s)
+	switch {
+	case err != nil:
+		return steps.Observation{}, err
+	case !before.Exists:
+		return steps.Observation{}, errNoState
+	}
+	m := &making{env: p.Env, w: w, s: s, targets: targets, out: out, refresh: in.Text("mode") == "refresh-only", facts: steps.NewFacts(SavedFacts())}
+	if m.program, err = tool.For(ctx, p.Env, w, recorded.Providers); err != nil {
+		return steps.Observation{}, err
+	}
+	for _, why := range m.program.Mixed(w, recorded.Providers, recorded.Tool) {
+		m.say(steps.Warning, "%s", why)
+	}
+	m.around()
+	if err := m.place(); err != nil {
+		return steps.Observation{}, err
+	}
+	obs, err := m.plan(ctx)
+	if err != nil || !obs.Facts["digest"].Known() {
+		err = errors.Join(err, os.RemoveAll(filepath.Dir(m.file)))
+	}
+	if err != nil {
+		return steps.Observation{}, err
+	}
+	after, err := state.Snap(ctx, s)
+	stood(before, after, err, &obs)
+	return obs, nil
+}
+
+// openForRun opens a trusted root module that a program is to run in.
+func openForRun(ctx context.Context, env steps.Env, in steps.Params, out steps.Sink) (module.Workdir, backend.Store, error) {
+	if err := ctx.Err(); err != nil {
+		return module.Workdir{}, nil, err
+	}
+	w, err := module.Open(env, in)
+	if err != nil {
+		return w, nil, err
+	}
+	if why := module.Unplanned(w); why != "" {
+		return w, nil, errors.New(why)
+	}
+	if err := tool.Trusted(env, w.Dir); err != nil {
+		return w, nil, err
+	}
+	s, err := backend.Open(ctx, env, w, out)
+	return w, s, err
+}
+
+// targetable keeps what is no address from an argv, whatever a runbook says.
+func targetable(address string) bool {
+	if strings.ContainsAny(address, "\n\r\x00") || len(address) > 1000 {
+		return false
+	}
+	_, ok := tfplan.ParseAddress(address)
+	return ok || strings.HasPrefix(address, "module.")
+}
+
+// around says what stands around the plan and is no part of it.
+func (m *making) around() {
+	for _, w := range module.Wrappers(m.w.Dir) {
+		m.say(steps.Info, "%s", w.Say())
+	}
+	for _, why := range module.Dropped(m.env) {
+		m.say(steps.Warning, "%s", why)
+	}
+	if who := module.PausedByOthers(m.env, m.w.Dir); who != "" {
+		m.say(steps.Warning, "Applies here are paused by %s. A plan harms nobody, but no gate of handrail applies it while that pause stands.", who)
+	}
+}
+
+// place makes the directory of the plan, and removes what nobody will apply.
+func (m *making) place() error {
+	private := m.env.Private
+	sweepPlans(filepath.Dir(private), filepath.Base(private), m.env.Now().Add(-plansFor))
+	if err := os.MkdirAll(private, 0o700); err != nil {
+		return fmt.Errorf("place for the plan: %w", err)
+	}
+	dir, err := os.MkdirTemp(private, "plan-")
+	if err != nil {
+		return fmt.Errorf("place for the plan: %w", err)
+	}
+	m.file = filepath.Join(dir, FileName)
+	return nil
+}
+
+// sweepPlans removes plans of other incidents that are older than a time.
+func sweepPlans(root, keep string, before time.Time) {
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && e.IsDir() && e.Name() != keep && info.ModTime().Before(before) {
+			_ = os.RemoveAll(filepath.Join(root, e.Name())) // the next one tries again
+		}
+	}
+}
+
+func (m *making) args(file string) []string {
+	args := planArgs(file, m.refresh)
+	for _, t := range m.targets {
+		args = append(args, "-target="+t)
+	}
+	return args
+}
+
+func (m *making) plan(ctx context.Context) (steps.Observation, error) {
+	for _, v := range tool.Secrets(m.env) {
+		m.out.Secret(v)
+	}
+	m.environ = append(tool.Env(m.env), "TF_WORKSPACE="+m.w.Space)
+	m.out.Line("planning in " + m.w.Dir + " with " + m.program.String())
+	if gap := learnSchema(ctx, m.w, m.program.Path, m.environ, m.out); gap != "" {
+		m.obs.Gaps = append(m.obs.Gaps, gap)
+	}
+	r, err := tool.RunTold(ctx, m.w.Dir, m.environ, m.out.Line, append([]string{m.program.Path}, m.args(m.file)...)...)
+	if err != nil {
+		return steps.Observation{}, err
+	}
+	var typed []string
+	for _, a := range m.args("FILE") {
+		typed = append(typed, steps.Quote(a))
+	}
+	m.obs.Command = m.program.Short() + " -chdir=" + steps.Quote(m.w.Dir) + " " + strings.Join(typed, " ")
+	gap := steps.Keep(m.out, "output", steps.MediaText, func(w io.Writer) error {
+		_, err := w.Write(append(slices.Clone(r.Stdout), r.Stderr...))
+		return err
+	})
+	if gap != "" {
+		m.obs.Gaps = append(m.obs.Gaps, gap)
+	}
+	if r.Exit != 0 && r.Exit != 2 {
+		m.obs.Summary = fmt.Sprintf("The plan failed (exit %d).", r.Exit)
+		m.say(steps.Critical, "The plan failed, and nothing is kept that could be applied: %s", tool.FirstError(r.Stderr))
+		m.obs.Facts = m.facts.Rest("the plan failed")
+		return m.obs, nil
+	}
+	return m.obs, m.read(ctx, r.Exit == 0)
+}
+
+// read fills the facts from the file itself, which is what a gate reads, and
+// holds them against what the program says of it.
+func (m *making) read(ctx context.Context, clean bool) error {
+	if err := os.Chmod(m.file, 0o600); err != nil {
+		return fmt.Errorf("the plan: %w", err)
+	}
+	shown, err := tool.Run(ctx, m.w.Dir, m.environ, m.program.Path, "show", "-json", "-no-color", m.file)
+	if err == nil && shown.Exit != 0 {
+		err = errors.New(tool.FirstError(shown.Stderr))
+	}
+	if err != nil {
+		return fmt.Errorf("showing the plan: %w", err)
+	}
+	// The findings are those of any plan; of the facts it has its own.
+	risk := steps.NewFacts(riskFacts())
+	if err := readPlan(shown.Stdout, m.refresh, risk, &m.obs, m.out); err != nil {
+		return err
+	}
+	f, sum, saved, err := OpenSaved(ctx, m.file)
+	if err != nil {
+		m.obs.Facts = m.facts.Rest(err.Error())
+		m.say(steps.Critical, "The plan was made, and no gate can apply it: %v.", err)
+		return nil
+	}
+	defer f.Close()
+	if why := Incomplete(saved, m.refresh); why != "" || saved.Doc.ActionsDigest() != risk.Got("actions_digest").Text() {
+		if why == "" {
+			why = "the plan file and `show -json` of it do not say the same"
+		}
+		m.obs.Facts = m.facts.Rest(why)
+		m.say(steps.Critical, "The plan was made, and no gate can apply it: %s.", why)
+		return nil
+	}
+	m.facts.Set("file", steps.StringOf(m.file))
+	m.facts.Set("digest", steps.IdentOf(sum))
+	m.facts.Set("clean", steps.BoolOf(clean))
+	m.counts(saved)
+	rc, err := saved.State(true)
+	if err == nil {
+		defer rc.Close()
+		var d *tfstate.Doc
+		if d, err = tfstate.Read(rc, tfstate.Options{Secret: m.out.Secret}); err == nil && d.HasSerial {
+			m.facts.Set("serial", steps.IntOf(d.Serial))
+			m.facts.Set("lineage", steps.IdentOf(d.Lineage))
+		}
+	}
+	m.facts.Set("tool", steps.StringOf(saved.Doc.Tool))
+	m.obs.Gaps = append(m.obs.Gaps, "the plan holds secrets: it is kept beside the bundle until the incident closes, and its digest and its redacted JSON in it")
+	m.obs.Facts = m.facts.Rest("not in the plan")
+	return nil
+}
+
+func (m *making) counts(saved *tfplan.Saved) {
+	d := saved.Doc
+	number := func(name string, n int) { m.facts.Set(name, steps.IntOf(int64(n))) }
+	number("add", d.Count[tfplan.Create]+d.Count[tfplan.ForgetReplace])
+	number("change", d.Count[tfplan.Update])
+	number("destroy", d.Count[tfplan.Delete])
+	number("replace", d.Replaced())
+	number("import", d.Imported)
+	var acts, doomed, drifted []string
+	moved := 0
+	for _, c := range d.Changes {
+		if c.Act == tfplan.Read {
+			continue
+		}
+		acts = append(acts, c.Address)
+		if c.Act == tfplan.None && c.Previous != "" {
+			moved++
+		}
+		if c.Act.Destroys() {
+			name := c.Address
+			if c.Deposed != "" {
+				name += " (deposed " + c.Deposed + ")"
+			}
+			doomed = append(doomed, name)
+		}
+	}
+	for _, c := range d.Drift {
+		if c.Act != tfplan.None {
+			drifted = append(drifted, c.Address)
+		}
+	}
+	number("moved", moved)
+	number("drifted", len(drifted))
+	list := func(name string, addresses []string) {
+		slices.Sort(addresses)
+		m.facts.Set(name, steps.StringsOf(slices.Compact(addresses)))
+	}
+	list("addresses", acts)
+	list("doomed", doomed)
+}
+
+// OpenSaved opens a saved plan and sums it up. The caller closes the file.
+func OpenSaved(ctx context.Context, name string) (*os.File, string, *tfplan.Saved, error) {
+	file, err := module.OpenRegular(name)
+	if err != nil {
+		return nil, "", nil, fmt.Errorf("plan: %w", err)
+	}
+	sum, err := DigestOf(ctx, file)
+	var saved *tfplan.Saved
+	var info os.FileInfo
+	if err == nil {
+		info, err = file.Stat()
+	}
+	if err == nil {
+		saved, err = tfplan.OpenSaved(file, info.Size())
+	}
+	if err != nil {
+		return nil, sum, nil, errors.Join(fmt.Errorf("plan %s: %w", name, err), file.Close())
+	}
+	return file, sum, saved, nil
+}
+
+// Incomplete says why a saved plan cannot be held to what it would do, "" where
+// it can.
+func Incomplete(s *tfplan.Saved, refresh bool) string {
+	d := s.Doc
+	switch {
+	case !d.Whole:
+		return d.Broken
+	case d.Errored:
+		return "the plan is of a run that ended in an error: it is not whole"
+	case d.Newer != "":
+		return d.Newer
+	case d.Count[tfplan.Strange] > 0:
+		return "the plan holds an action that handrail does not know"
+	case d.Cut > 0:
+		return fmt.Sprintf("%d changes of the plan are over what handrail lists", d.Cut)
+	case refresh != (s.Mode == "refresh-only"):
+		return fmt.Sprintf("the plan has the mode %s", s.Mode)
+	}
+	return ""
+}
+
+// stood holds lock and state after a plan against those before it.
+func stood(before, after state.Snapshot, err error, obs *steps.Observation) {
+	switch {
+	case err != nil:
+		obs.Gaps = append(obs.Gaps, "whether the plan left the state alone: "+err.Error())
+	case after.Serial != before.Serial || after.Lineage != before.Lineage || !after.Exists:
+		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Critical,
+			Say: fmt.Sprintf("The state moved from serial %d to %d while the plan ran: somebody else writes it. This plan is stale.", before.Serial, after.Serial)})
+	case after.Held && after.LockID != before.LockID:
+		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Critical,
+			Say: fmt.Sprintf("The lock %s was taken while the plan ran. handrail plans without a lock: somebody else began a run.", after.LockID)})
+	}
+}
+
+func SavedFacts() []steps.Field {
+	return []steps.Field{
+		{Name: "file", Type: steps.String, Doc: "path of the file that keeps the plan"},
+		{Name: "digest", Type: steps.Ident, Doc: "SHA-256 of the plan file"},
+		{Name: "clean", Type: steps.Bool, Doc: "it would change nothing"},
+		{Name: "add", Type: steps.Int, Doc: "objects to create"},
+		{Name: "change", Type: steps.Int, Doc: "objects to change in place"},
+		{Name: "destroy", Type: steps.Int, Doc: "objects to destroy"},
+		{Name: "replace", Type: steps.Int, Doc: "objects to replace; not among the others"},
+		{Name: "import", Type: steps.Int, Doc: "objects to import"},
+		{Name: "moved", Type: steps.Int, Doc: "objects that only change their address"},
+		{Name: "drifted", Type: steps.Int, Doc: "objects that differ from the record"},
+		{Name: "addresses", Type: steps.Strings, Doc: "addresses that it would act on"},
+		{Name: "doomed", Type: steps.Strings, Doc: "addresses that it would destroy or replace"},
+		{Name: "serial", Type: steps.Int, Doc: "serial of the state that it was made from"},
+		{Name: "lineage", Type: steps.Ident, Doc: "lineage of that state"},
+		{Name: "tool", Type: steps.String, Doc: "version of the program that made it"},
+	}
+}

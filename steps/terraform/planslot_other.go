@@ -1,8 +1,0 @@
-//go:build !linux
-
-package terraform
-
-import "handrail/steps"
-
-// newPlanSlot is a directory: what /dev/fd names elsewhere cannot be opened anew.
-func newPlanSlot(env steps.Env) (planSlot, error) { return namedSlot(env) }

@@ -1,0 +1,61 @@
+package prose
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"handrail/steps"
+)
+
+// Clip shortens outside text.
+func Clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "..."
+}
+
+func OrUnknown(s string) string {
+	if s == "" {
+		return "unknown"
+	}
+	return s
+}
+
+func Plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return strconv.Itoa(n) + " " + word + "s"
+}
+
+func Upper(s string) string { return strings.ToUpper(s[:1]) + strings.ReplaceAll(s[1:], "-", " ") }
+
+// List lists addresses, not more than can be read.
+func List(list []string) string {
+	const most = 50
+	if len(list) > most {
+		return strings.Join(list[:most], ", ") + fmt.Sprintf(" and %d more", len(list)-most)
+	}
+	return strings.Join(list, ", ")
+}
+
+func Quote(args []string) string {
+	out := make([]string, len(args))
+	for i, a := range args {
+		out[i] = steps.Quote(a)
+	}
+	return strings.Join(out, " ")
+}
+
+func UTC(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+func Counts(m map[string]int) map[string]string {
+	out := make(map[string]string, len(m))
+	for k, n := range m {
+		out[k] = strconv.Itoa(n)
+	}
+	return out
+}

@@ -1,0 +1,178 @@
+package runlog
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"handrail/steps/terraform/prose"
+)
+
+// maxErrors bounds the errors that are kept of a log; maxErrorText one of them.
+const (
+	maxErrors    = 2000
+	maxErrorText = 8 << 10
+)
+
+// Error is one error of a log.
+type Error struct {
+	class   string
+	Address string // "" where it names none
+	Text    string
+	place   string // file and line of the configuration, "" where it names none
+}
+
+// begin starts an error of human output; its lines follow.
+func (r *Log) begin(text string) {
+	r.closeError()
+	if exited.MatchString(text) {
+		return
+	}
+	if cutShort.MatchString(text) {
+		r.interrupt(text)
+	}
+	r.inError = true
+	r.errText.WriteString(strings.TrimPrefix(text, "Error: "))
+}
+
+// more adds a line to the error that is open.
+func (r *Log) more(text string) {
+	if r.inError && r.errText.Len() < maxErrorText {
+		r.errText.WriteByte(' ')
+		r.errText.WriteString(text)
+	}
+}
+
+// closeError classes the error that is open.
+func (r *Log) closeError() {
+	if r.inError && r.errText.Len() > 0 {
+		text := strings.Join(strings.Fields(r.errText.String()), " ")
+		place := ""
+		if m := configPlace.FindStringSubmatch(text); m != nil {
+			place = m[1] + ":" + m[2]
+		}
+		r.fault(text, r.errAddress, place)
+	}
+	r.inError, r.errAddress = false, ""
+	r.errText.Reset()
+}
+
+func (r *Log) fault(text, address, place string) {
+	class := classOf(text)
+	r.saveFailed = r.saveFailed || reSave.MatchString(text)
+	r.LostLock = r.LostLock || reRelease.MatchString(text)
+	if len(r.Errors) < maxErrors {
+		r.Errors = append(r.Errors, Error{class: class, Address: address, Text: prose.Clip(text, 400), place: prose.Clip(place, 300)})
+	}
+	r.ErrorCount++
+}
+
+var (
+	// configPlace is where human output says that an error stands.
+	configPlace = regexp.MustCompile(`\bon (\S+\.(?:tf|tofu|tfvars)(?:\.json)?) line (\d+)`)
+	planned     = regexp.MustCompile(`^  # (\S.*?) (will be (?:created|updated in-place|destroyed|imported|replaced)|must be replaced|is tainted, so must be replaced)\b`)
+	planLine    = regexp.MustCompile(`^Plan: .*\d+ to (add|destroy|change|import|forget)`)
+	crashed     = regexp.MustCompile(`^(panic: |!!!+ (OPENTOFU|TERRAFORM) CRASH !!!+|fatal error: |goroutine \d+ \[running\]:)`)
+)
+
+// still takes a line that says that an operation goes on.
+func (r *Log) still(address string, elapsed time.Duration) {
+	address = r.see(address)
+	if r.Running[address] == 0 {
+		r.doubt("it goes on with what it does not start: " + address)
+	}
+	r.waiting[address] = max(r.waiting[address], elapsed)
+	r.stalled++
+}
+
+// plans takes an address of the plan inside the log.
+func (r *Log) plans(address string, replaced bool) {
+	address = deposedAt.ReplaceAllString(address, "")
+	if !r.inPlan[address] && address != "" {
+		r.inPlan[address] = true
+		r.plan = append(r.plan, address)
+	}
+	r.replaces[address] = r.replaces[address] || replaced
+}
+
+func elapsedOf(s string) time.Duration {
+	d, _ := time.ParseDuration(s)
+	return d
+}
+
+func elapsedSeconds(n float64) time.Duration {
+	if n < 0 || n > 1e7 {
+		return 0
+	}
+	return time.Duration(n) * time.Second
+}
+
+// neverStarted returns what was planned and has no operation; ok is false where
+// the log does not hold the plan and the run to its end.
+func (r *Log) neverStarted() (out []string, ok bool) {
+	if !r.planWhole || r.lacks() != "" {
+		return nil, false
+	}
+	for _, a := range r.plan {
+		if _, seen := r.Running[a]; !seen {
+			out = append(out, a)
+		}
+	}
+	slices.Sort(out)
+	return out, true
+}
+
+// operations says of each address how far it came.
+func (r *Log) operations() map[string]string {
+	out := map[string]string{}
+	for _, a := range r.order {
+		switch {
+		case r.Failed[a]:
+			out[a] = Failed
+		case r.Running[a] > 0:
+			out[a] = InFlight
+		case r.half(a):
+			out[a] = Half
+		case r.done[a] && r.gone[a] && !r.finished && !r.planWhole:
+			out[a] = Destroyed
+		case r.done[a]:
+			out[a] = Complete
+		}
+	}
+	if never, ok := r.neverStarted(); ok {
+		for _, a := range never {
+			out[a] = NeverStarted
+		}
+	}
+	return out
+}
+
+// classed returns the addresses of errors of a class, in order.
+func (r *Log) classed(class string) []string {
+	var out []string
+	for _, e := range r.Errors {
+		if e.class == class && e.Address != "" && !slices.Contains(out, e.Address) {
+			out = append(out, e.Address)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (r *Log) Brief() string {
+	done, open := r.addresses()
+	return fmt.Sprintf("after %d completed and with %d unfinished operations", len(done), len(open))
+}
+
+// The words for what became of one address.
+const (
+	Complete     = "complete"
+	Half         = "half" // of a replacement: one of both
+	Failed       = "failed"
+	InFlight     = "in-flight"
+	NeverStarted = "not-started"
+	Destroyed    = "destroyed" // and maybe to be made anew: the log does not hold the plan
+	Unproven     = "complete by the log, and not recorded so"
+)

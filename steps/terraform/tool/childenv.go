@@ -1,0 +1,67 @@
+package tool
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"handrail/steps"
+)
+
+// Env builds the environment of a tofu from scratch: what it needs to run,
+// the credentials of providers and backends, and nothing that changes its
+// arguments, its log or the servers that it talks to.
+func Env(env steps.Env) []string {
+	var out []string
+	for _, kv := range env.Environ {
+		if name, _, ok := strings.Cut(kv, "="); ok && passes(name) {
+			out = append(out, kv)
+		}
+	}
+	return append(out, "TF_IN_AUTOMATION=1", "TF_INPUT=0", "CHECKPOINT_DISABLE=1")
+}
+
+func passes(name string) bool {
+	exact := []string{
+		"PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "LANG", "TZ",
+		"KUBECONFIG", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "SSL_CERT_DIR",
+		"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
+		"TF_WORKSPACE", "TF_DATA_DIR", "TF_PLUGIN_CACHE_DIR", "TF_CLI_CONFIG_FILE", "TF_ENCRYPTION",
+		"STORAGE_EMULATOR_HOST",
+	}
+	if slices.Contains(exact, name) {
+		return true
+	}
+	for _, prefix := range []string{
+		"LC_", "XDG_", "KUBE_", "KUBERNETES_", "TF_VAR_", "TF_TOKEN_", "TF_HTTP_",
+		"AWS_", "GOOGLE_", "GCLOUD_", "GCP_", "CLOUDSDK_", "ARM_", "AZURE_", "OCI_", "ALICLOUD_", "OS_", "HCLOUD_",
+		"DIGITALOCEAN_", "SPACES_", "CLOUDFLARE_", "GITHUB_", "GITLAB_", "VAULT_", "CONSUL_", "NOMAD_", "PG", "DD_",
+	} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// Secrets returns the values in the environment of a tofu that are secret:
+// it may print them in a form that no pattern knows.
+func Secrets(env steps.Env) []string {
+	var passed []string
+	for _, kv := range env.Environ {
+		if name, _, ok := strings.Cut(kv, "="); ok && passes(name) {
+			passed = append(passed, kv)
+		}
+	}
+	return steps.SecretVariables(passed)
+}
+
+func Trusted(env steps.Env, dir string) error {
+	if env.Trusted == nil {
+		return fmt.Errorf("directory %s is not trusted: programs run in trusted directories only", dir)
+	}
+	if err := env.Trusted(dir); err != nil {
+		return fmt.Errorf("directory %s is not trusted: %w", dir, err)
+	}
+	return nil
+}
