@@ -65,7 +65,24 @@ var rooms = []room{
 	{path: "handrail/steps/kube/centre", ours: kubeRoom("owner"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/act", ours: append(kubeRoom("patch", "object"), "handrail/steps/transport"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/change", ours: append(kubeRoom("document", "fieldpath", "patch", "weaken", "object", "owner", "alike", "blame", "stuck", "act"), "handrail/steps/transport"), libs: []string{k8s, yaml}},
-	{path: "handrail/steps/terraform", ours: []string{"=handrail/steps", "=handrail/steps/cluster", "handrail/steps/transport", "=handrail/steps/gitread", "=handrail/steps/joblog", "handrail/steps/terraform"}, libs: []string{k8s, tfexec, yaml, aws, azure, pgLib}}, // each state backend has its own way in
+	// One way inside terraform: words, the directory, the program, the backend, what is read there, the gates.
+	{path: "handrail/steps/terraform", ours: []string{"=handrail/steps", terraformRoom + "change", terraformRoom + "configuration", terraformRoom + "holder", terraformRoom + "module", terraformRoom + "plan", terraformRoom + "runlog", terraformRoom + "state"}},
+	{path: "handrail/steps/terraform/prose", ours: []string{"=handrail/steps"}},
+	{path: "handrail/steps/terraform/module", ours: []string{"=handrail/steps", terraformRoom + "prose"}},
+	{path: "handrail/steps/terraform/tool", ours: []string{"=handrail/steps", "=handrail/steps/joblog", terraformRoom + "prose", terraformRoom + "module"}},
+	{path: "handrail/steps/terraform/backend", ours: []string{"=handrail/steps", "=handrail/steps/cluster", "handrail/steps/transport", terraformRoom + "prose", terraformRoom + "module", terraformRoom + "tool", terraformRoom + "jsonscan"}, libs: []string{k8s, aws, azure, pgLib}}, // each state backend has its own way in
+	{path: "handrail/steps/terraform/state", ours: []string{"=handrail/steps", terraformRoom + "prose", terraformRoom + "module", terraformRoom + "backend", terraformRoom + "tfstate"}},
+	{path: "handrail/steps/terraform/holder", ours: []string{"=handrail/steps", terraformRoom + "prose", terraformRoom + "module", terraformRoom + "backend"}},
+	{path: "handrail/steps/terraform/configuration", ours: []string{"=handrail/steps", "=handrail/steps/gitread", terraformRoom + "prose", terraformRoom + "module", terraformRoom + "loosetype", terraformRoom + "providerlock"}},
+	{path: "handrail/steps/terraform/plan", ours: []string{"=handrail/steps", terraformRoom + "prose", terraformRoom + "module", terraformRoom + "tool", terraformRoom + "backend", terraformRoom + "state", terraformRoom + "tfplan", terraformRoom + "tfstate"}},
+	{path: "handrail/steps/terraform/runlog", ours: []string{"=handrail/steps", "=handrail/steps/joblog", terraformRoom + "prose", terraformRoom + "module"}},
+	{path: "handrail/steps/terraform/change", ours: []string{"=handrail/steps", terraformRoom + "prose", terraformRoom + "module", terraformRoom + "tool", terraformRoom + "backend", terraformRoom + "state", terraformRoom + "holder", terraformRoom + "configuration", terraformRoom + "plan", terraformRoom + "runlog", terraformRoom + "loosetype", terraformRoom + "tfplan", terraformRoom + "tfstate"}, libs: []string{tfexec}},
+	{path: "handrail/steps/terraform/closure", ours: []string{terraformRoom + "providerlock"}},
+	{path: "handrail/steps/terraform/loosetype", ours: []string{terraformRoom + "jsonscan"}},
+	{path: "handrail/steps/terraform/tfplan", ours: []string{terraformRoom + "jsonscan"}},
+	{path: "handrail/steps/terraform/tfstate", ours: []string{terraformRoom + "jsonscan"}},
+	{path: "handrail/steps/terraform/jsonscan"},
+	{path: "handrail/steps/terraform/providerlock"},
 	{path: "handrail/runbooks", ours: []string{"handrail/runbooks", "handrail/triage", "=handrail/steps", "=handrail/steps/joblog"}, libs: []string{yaml, cel}},
 	{path: "handrail/session", ours: []string{"handrail/session", "handrail/triage", "handrail/runbooks", "=handrail/steps", "handrail/evidence"},
 		libs: []string{yaml}}, // answers files are walked node by node
@@ -106,6 +123,9 @@ func kubeRoom(below ...string) []string {
 	}
 	return ours
 }
+
+// terraformRoom begins the path of a room of steps/terraform.
+const terraformRoom = "=handrail/steps/terraform/"
 
 // The libraries that only some rooms may import.
 const (
@@ -203,6 +223,11 @@ func TestImportTableRefuses(t *testing.T) {
 		{"handrail/steps/kube/act", "handrail/steps/kube/change"},
 		{"handrail/steps/kube/rbac", "handrail/steps/cluster"},
 		{"handrail/steps/terraform", "handrail/session"},
+		{"handrail/steps/terraform", "github.com/lib/pq"},
+		{"handrail/steps/terraform/backend", "handrail/steps/terraform/state"},
+		{"handrail/steps/terraform/backend", "github.com/hashicorp/terraform-exec/tfexec"},
+		{"handrail/steps/terraform/state", "handrail/steps/terraform/change"},
+		{"handrail/steps/terraform/plan", "handrail/steps/transport"},
 		{"handrail/runbooks", "handrail/steps/terraform"},
 		{"handrail/session", "handrail/tui"},
 		{"handrail/session", "handrail/steps/catalog"},
@@ -225,7 +250,7 @@ func TestImportTableRefuses(t *testing.T) {
 	}
 	for _, tc := range []struct{ from, imports string }{
 		{"handrail/session", "handrail/steps"},
-		{"handrail/steps/terraform", "handrail/steps/transport"},
+		{"handrail/steps/terraform/backend", "handrail/steps/transport"},
 		{"handrail/steps/catalog", "handrail/steps/terraform"},
 		{"handrail/tui", "handrail/tui/run"},
 		{"handrail/tui/run", "handrail/tui/sheets"},

@@ -182,7 +182,7 @@ func FuzzPause(f *testing.F) {
 // TestPauseStopsAJob runs the lines that the documentation gives to a CI.
 func TestPauseStopsAJob(t *testing.T) {
 	t.Parallel()
-	doc, err := os.ReadFile("../../docs/applying.md")
+	doc, err := os.ReadFile("../../../docs/applying.md")
 	if err != nil {
 		t.Fatal(err)
 	}
