@@ -1,7 +1,22 @@
-// Package terraform reads the state, the lock, the holder and the plans of a root
-// module of OpenTofu or Terraform, and holds the gates that change them.
+// Package terraform is the table of the step kinds that look at a root module of
+// OpenTofu or Terraform, and of the gates that change it. The work is in its rooms;
+// each imports only those before it:
 //
-// Its probes are native: they read files, the process table, the API server and
+//	prose          words of findings
+//	module         the directory, its settings, the marker of a pause
+//	tool           the program and how it is run
+//	backend        lock, state and versions, one Store for each backend
+//	state          what is read there, and what it means
+//	holder         the process table
+//	configuration  what is declared
+//	plan           plans, made and read
+//	runlog         logs of runs
+//	change         the gates
+//
+// Beside them stand parsers that know nothing of steps: jsonscan, tfstate, tfplan,
+// loosetype, providerlock and closure.
+//
+// The probes are native: they read files, the process table, the API server and
 // the servers of state backends through transports that cannot write. Only the
 // heavy ones run a program, because every tofu command that opens an absent state
 // creates it, lock and all. What cannot be read is unknown with the reason, never
@@ -9,6 +24,9 @@
 //
 // Vocabulary: the holder is the process that took the lock; a leftover is lock
 // info that outlived it; a plugin is a provider process.
+//
+// The tests here are those that need a lab, a server or a real program: they share
+// one lab. What needs none is tested in its room.
 package terraform
 
 import (

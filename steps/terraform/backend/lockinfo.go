@@ -64,6 +64,7 @@ func HostOf(who string) string {
 	return ""
 }
 
+// UserOf is the user in the name of a holder, user@host, "" where it has none.
 func UserOf(who string) string {
 	if i := strings.LastIndexByte(who, '@'); i >= 0 {
 		return who[:i]
@@ -202,4 +203,5 @@ func (l Lock) AgedBy() string {
 	return ""
 }
 
+// NoLock is why the facts of a lock are unknown where none is held.
 const NoLock = "no lock is held"

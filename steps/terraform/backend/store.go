@@ -1,3 +1,37 @@
+// Package backend reads the lock and the state of a workspace where its backend
+// keeps them. Store is the contract, one type for each backend (local, kubernetes,
+// s3, pg, http, consul, gcs, azurerm), and Open picks it by what init saved.
+//
+// A Store runs no program, takes no lock, and creates nothing: each goes to its
+// server through a transport that refuses all but reads, or through a session that
+// is read-only. The way of each backend into its server is that of the tools, with
+// their settings, variables and precedence; the rules come from the sources of
+// OpenTofu and Terraform, and steps/terraform/testdata/locks.txt shows every lock
+// that each can have and what is said of it.
+//
+// What it promises:
+//
+//   - Unknown is not free. A lock that cannot be read has Unread, a state whose bytes
+//     cannot be had has Broken; neither looks like an absent one.
+//   - The age of a lock is by the clock of the server. Where that and the holder's
+//     clock are further apart than SkewTolerance there is none.
+//   - A State can be read twice, and reading fails where the two passes differ.
+//   - Sizes are bounded: what a server sends, what it unpacks to, how many versions
+//     are listed.
+//
+// What it never does:
+//
+//   - lend credentials that the directory does not bring to a server that the
+//     directory names by itself or does not want checked, unless a person trusted
+//     the directory (Named is what they were shown);
+//   - ask an address at which a machine gets its credentials (MetadataError), by
+//     whatever name, redirect or proxy;
+//   - run a credential program or a plugin that a directory names;
+//   - keep a secret: each goes to the sink before it is used.
+//
+// Mender is the one way that writes, for the gate that restores a state which no
+// program can open. It says first what it would send, and the server refuses that
+// where anything was written since.
 package backend
 
 import (

@@ -12,6 +12,7 @@ const (
 	unlockExpires      = "by-session"    // destroys the session; the lock would go by itself
 )
 
+// UnlockWays lists what force-unlock can do.
 func UnlockWays() []string {
 	return []string{unlockByID, unlockByGeneration, unlockNothing, unlockAnyID, unlockRefused, unlockExpires}
 }

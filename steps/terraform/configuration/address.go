@@ -21,6 +21,7 @@ const keyText = `\[(?:\d+|"(?:[^"\\]|\\.)*")\]`
 
 var instanceAddress = regexp.MustCompile(`^((?:module\.[A-Za-z_][A-Za-z0-9_-]*(?:` + keyText + `)?\.)*)(data\.)?([A-Za-z_][A-Za-z0-9_-]*)\.([A-Za-z_][A-Za-z0-9_-]*)(` + keyText + `)?$`)
 
+// ParseAddress reads an address; ok is false where it names no one instance.
 func ParseAddress(s string) (Address, bool) {
 	m := instanceAddress.FindStringSubmatch(s)
 	if m == nil || m[2] == "" && (m[3] == "module" || m[3] == "data") {
@@ -37,6 +38,7 @@ func ParseAddress(s string) (Address, bool) {
 	return a, true
 }
 
+// ModuleOf is the module of an address, "" for the root.
 func ModuleOf(s string) string {
 	a, _ := ParseAddress(s)
 	return a.module

@@ -24,6 +24,7 @@ import (
 
 const lockFileName = ".terraform.lock.hcl"
 
+// LockFileFacts are the facts of terraform/lock-file.
 func LockFileFacts() []steps.Field {
 	return []steps.Field{
 		{Name: "found", Type: steps.Bool, Doc: "whether the directory has a lock file"},
@@ -48,6 +49,7 @@ func LockFileFacts() []steps.Field {
 	}
 }
 
+// LockFileProbe is terraform/lock-file.
 type LockFileProbe struct{ Env steps.Env }
 
 // Probe implements steps.Prober.

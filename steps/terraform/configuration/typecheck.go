@@ -19,6 +19,7 @@ import (
 // maxConfigFiles bounds the files of one module that are read.
 const maxConfigFiles = 2000
 
+// TypeFacts are the facts of terraform/type-check.
 func TypeFacts() []steps.Field {
 	return []steps.Field{
 		{Name: "inputs", Type: steps.Int, Doc: "input variables of the root module and all that it calls"},
@@ -33,6 +34,7 @@ func TypeFacts() []steps.Field {
 	}
 }
 
+// TypeProbe is terraform/type-check.
 type TypeProbe struct{ Env steps.Env }
 
 // Probe implements steps.Prober.

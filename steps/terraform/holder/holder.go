@@ -12,6 +12,7 @@ import (
 	"handrail/steps/terraform/prose"
 )
 
+// Facts are the facts of terraform/holder.
 func Facts() []steps.Field {
 	return []steps.Field{
 		{Name: "alive", Type: steps.Enum, Values: []string{"alive", "dead"}, Doc: "whether the holder's process or a part of it runs; dead only where it would have been seen"},
@@ -25,6 +26,7 @@ func Facts() []steps.Field {
 	}
 }
 
+// Probe is terraform/holder.
 type Probe struct{ Env steps.Env }
 
 // Probe implements steps.Prober.

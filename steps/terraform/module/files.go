@@ -29,6 +29,7 @@ func ReadSmall(name string) ([]byte, error) {
 	return b, nil
 }
 
+// OpenRegular opens a regular file and nothing else: it never waits for a pipe.
 func OpenRegular(name string) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_RDONLY|Nonblock, 0)
 	if err != nil {
@@ -68,6 +69,7 @@ func UntilSeeker(ctx context.Context, r io.ReadSeeker) io.ReadSeeker {
 	}{Until(ctx, r), r}
 }
 
+// IsConfig reports whether a file name is one of a configuration.
 func IsConfig(name string) bool {
 	name = strings.TrimSuffix(name, ".json")
 	return strings.HasSuffix(name, ".tf") || strings.HasSuffix(name, ".tofu")

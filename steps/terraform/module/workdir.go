@@ -58,6 +58,8 @@ func validWorkspace(name string) bool {
 	return WorkspaceName.MatchString(name) && name != "." && name != ".."
 }
 
+// Read reads the root module in dir, with the workspace that the environment or the
+// directory selects.
 func Read(env steps.Env, dir string) (Workdir, error) {
 	w := Workdir{Dir: dir, Data: filepath.Join(dir, ".terraform"), Backend: "local"}
 	if d := env.Getenv("TF_DATA_DIR"); d != "" {

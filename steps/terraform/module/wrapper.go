@@ -54,6 +54,7 @@ func Wrappers(dir string) []Wrapper {
 	return out
 }
 
+// HasWrapper reports whether a wrapper of that name is in the list.
 func HasWrapper(list []Wrapper, name string) bool {
 	for _, w := range list {
 		if w.name == name {

@@ -15,6 +15,7 @@ import (
 	"handrail/steps/terraform/tool"
 )
 
+// Facts are the facts of terraform/plan.
 func Facts() []steps.Field {
 	return append([]steps.Field{
 		{Name: "exit", Type: steps.Int, Doc: "exit code: 0 no changes, 1 error, 2 changes; 0 is not the same as no drift"},
@@ -25,6 +26,7 @@ func Facts() []steps.Field {
 // errNoState is why no program starts: the backend would create the state.
 var errNoState = errors.New("no state here, opening it would create one")
 
+// Probe is terraform/plan.
 type Probe struct{ Env steps.Env }
 
 // Probe implements steps.Prober.

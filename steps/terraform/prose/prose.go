@@ -1,3 +1,6 @@
+// Package prose is how values stand in the sentences of findings and gates: cut to
+// a length, counted, listed, quoted. Clip bounds what comes from outside before it
+// is said. It decides nothing.
 package prose
 
 import (
@@ -17,6 +20,7 @@ func Clip(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "") + "..."
 }
 
+// OrUnknown is s, or "unknown" where it is empty.
 func OrUnknown(s string) string {
 	if s == "" {
 		return "unknown"
@@ -24,6 +28,7 @@ func OrUnknown(s string) string {
 	return s
 }
 
+// Plural counts: "1 error", "2 errors".
 func Plural(n int, word string) string {
 	if n == 1 {
 		return "1 " + word
@@ -31,6 +36,7 @@ func Plural(n int, word string) string {
 	return strconv.Itoa(n) + " " + word + "s"
 }
 
+// Upper makes a word of a fact the beginning of a sentence.
 func Upper(s string) string { return strings.ToUpper(s[:1]) + strings.ReplaceAll(s[1:], "-", " ") }
 
 // List lists addresses, not more than can be read.
@@ -42,6 +48,7 @@ func List(list []string) string {
 	return strings.Join(list, ", ")
 }
 
+// Quote joins an argument list as a shell would read it.
 func Quote(args []string) string {
 	out := make([]string, len(args))
 	for i, a := range args {
@@ -50,8 +57,10 @@ func Quote(args []string) string {
 	return strings.Join(out, " ")
 }
 
+// UTC is how a time stands in a sentence.
 func UTC(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
+// Counts is a table of numbers as a fact.
 func Counts(m map[string]int) map[string]string {
 	out := make(map[string]string, len(m))
 	for k, n := range m {

@@ -1,126 +1,291 @@
 package runlog
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"io"
-	"io/fs"
-	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
 
-	"handrail/steps"
 	"handrail/steps/joblog"
-	"handrail/steps/terraform/module"
+	"handrail/steps/terraform/prose"
 )
 
-// maxLog bounds the part of a log that is read.
-const maxLog = 64 << 20
-
-type Probe struct{ Env steps.Env }
-
-// Probe implements steps.Prober.
-func (p Probe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
-	if err := ctx.Err(); err != nil {
-		return steps.Observation{}, err
-	}
-	name := in.Text("file")
-	if name == "" {
-		return steps.Observation{}, errors.New("the parameter file is missing: name the log of the run")
-	}
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(p.Env.Dir, name)
-	}
-	obs := steps.Observation{Command: "less -R " + steps.Quote(name)}
-	f := steps.NewFacts(Facts())
-	file, err := module.OpenRegular(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		f.Set("found", steps.BoolOf(false))
-		obs.Summary = "There is no log at " + name + "."
-		obs.Facts = f.Rest("there is no log")
-		return obs, nil
-	}
-	if err != nil {
-		return steps.Observation{}, fmt.Errorf("log: %w", err)
-	}
-	defer file.Close()
-	f.Set("found", steps.BoolOf(true))
-	frame, err := learn(ctx, file)
-	if err == nil {
-		_, err = file.Seek(0, io.SeekStart)
-	}
-	if stop := ctx.Err(); stop != nil {
-		return steps.Observation{}, stop
-	}
-	if e := (*joblog.UnreadableError)(nil); errors.As(err, &e) {
-		obs.Gaps = append(obs.Gaps, "the log is not kept: "+e.Why)
-		obs.Summary = "The log cannot be read: " + e.Why + "."
-		obs.Facts = f.Rest("the log cannot be read: " + e.Why)
-		return obs, nil
-	}
-	if err != nil {
-		return steps.Observation{}, fmt.Errorf("log %s: %w", name, err)
-	}
-	runs := newRunLogs(frame)
-	cut, torn := false, false
-	var readErr error
-	gap := steps.Keep(out, "log", steps.MediaText, func(w io.Writer) error {
-		text, source, err := decoded(ctx, file)
-		if err == nil {
-			err = joblog.Each(io.TeeReader(source, w), runs.line)
-		}
-		if readErr = err; err != nil {
-			return err
-		}
-		if source.N <= 0 {
-			n, _ := text.Read(make([]byte, 1))
-			cut = n > 0
-		}
-		torn = text.Torn()
-		return nil
-	})
-	if err := ctx.Err(); err != nil {
-		return steps.Observation{}, err
-	}
-	if readErr != nil {
-		return steps.Observation{}, fmt.Errorf("log %s: %w", name, readErr)
-	}
-	if gap != "" {
-		obs.Gaps = append(obs.Gaps, gap)
-	}
-	runs.end()
-	if cut {
-		why := fmt.Sprintf("the log is longer than the %d bytes that were read", maxLog)
-		obs.Gaps = append(obs.Gaps, why)
-		obs.Summary = "The log is too long to be read whole."
-		obs.Facts = f.Rest(why)
-		return obs, nil
-	}
-	lacks := runs.lacks()
-	if torn {
-		lacks = "its compressed form is damaged, so its end is missing"
-	}
-	runs.fill(f, &obs, lacks)
-	return obs, nil
+// Log gathers what a log of one run says, line by line.
+type Log struct {
+	Started     int
+	completed   int
+	interrupted bool
+	finished    bool
+	last        string
+	order       []string       // addresses in order of appearance
+	Running     map[string]int // operations that started and did not complete
+	done        map[string]bool
+	Ends        map[string]int  // operations that completed: a replacement has two
+	gone        map[string]bool // the last one that completed destroyed it
+	Failed      map[string]bool
+	inError     bool
+	errText     strings.Builder
+	errAddress  string
+	Errors      []Error
+	ErrorCount  int
+	Interrupts  int
+	Panicked    bool
+	saveFailed  bool
+	LostLock    bool
+	waiting     map[string]time.Duration // longest progress line of what goes on
+	stalled     int                      // progress lines since anything began or ended
+	plan        []string                 // addresses that the plan in the log acts on
+	inPlan      map[string]bool
+	replaces    map[string]bool // of them, those that take two operations
+	planWhole   bool            // the plan came to its end
+	completion
 }
 
-// decoded reads a log from its beginning as text, and not more of it than maxLog.
-func decoded(ctx context.Context, file io.Reader) (*joblog.Text, *io.LimitedReader, error) {
-	text, err := joblog.Decode(module.Until(ctx, file))
-	if err != nil {
-		return nil, nil, err
-	}
-	return text, &io.LimitedReader{R: text, N: maxLog}, nil
+// New returns a log that has no line yet.
+func New() *Log {
+	return &Log{Running: map[string]int{}, waiting: map[string]time.Duration{}, inPlan: map[string]bool{}, replaces: map[string]bool{},
+		done: map[string]bool{}, Ends: map[string]int{}, gone: map[string]bool{}, Failed: map[string]bool{}}
 }
 
-// learn reads a log once to find out what stands before its lines.
-func learn(ctx context.Context, file io.Reader) (*joblog.Frame, error) {
-	_, source, err := decoded(ctx, file)
-	if err != nil {
-		return nil, err
+// instance is an address with the mark of a deposed object.
+const instance = `(` + joblog.Address + `(?: \(deposed object [0-9a-f]+\))?)`
+
+// The forms of human output. A key may hold anything, so the grammar of addresses
+// is what anchors them.
+var (
+	starts    = regexp.MustCompile(`^` + instance + `: (Creating|Modifying|Destroying|Importing)\.\.\.`)
+	completes = regexp.MustCompile(`^` + instance + `: (Creation|Modifications|Destruction|Import) complete`)
+	progress  = regexp.MustCompile(`^` + instance + `: Still (creating|modifying|destroying|importing)\.\.\. .*?\[(?:id=.*, )?([0-9hms]+) elapsed\]`)
+	errWith   = regexp.MustCompile(`^\s*with (\S.*),$`)
+	cutShort  = regexp.MustCompile(`^(Interrupt received\.|Two interrupts received\.|Stopping operation\.\.\.|Error: (execution halted|operation canceled|Execution halted|Operation cancell?ed))`)
+	deposedAt = regexp.MustCompile(` \(deposed object [0-9a-f]+\)$`)
+)
+
+// heard is one line of a run: an event of -json output, or text.
+type heard struct {
+	event *uiEvent
+	text  string
+}
+
+// hear reads a line without its frame; false for an empty one.
+func hear(line string) (heard, bool) {
+	if trimmed := strings.TrimSpace(line); strings.HasPrefix(trimmed, "{") {
+		if e := readEvent(trimmed); e != nil {
+			return heard{event: e}, true
+		}
 	}
-	l := joblog.NewLearner()
-	if err := joblog.Each(source, l.Line); err != nil {
-		return nil, err
+	// What a terminal would have overwritten is not there, but for what a
+	// provisioner prints: it must not write over the address before it.
+	line = strings.TrimRight(line, " \t\r")
+	if i := strings.LastIndexByte(line, '\r'); i >= 0 && !joblog.Quoted(line) {
+		line = line[i+1:]
 	}
-	return l.Frame(), nil
+	return heard{text: line}, strings.TrimSpace(line) != ""
+}
+
+// Line takes a line of the tool itself, without a frame.
+func (r *Log) Line(raw []byte) {
+	if h, ok := hear(joblog.Plain(string(raw))); ok {
+		r.take(h)
+	}
+}
+
+func (r *Log) take(h heard) {
+	if h.event != nil {
+		r.event(h.event)
+		return
+	}
+	r.last = prose.Clip(h.text, 500)
+	switch {
+	case joblog.Quoted(h.text): // says what a provisioner says, whatever that looks like
+	case strings.HasPrefix(h.text, "╷"), strings.HasPrefix(h.text, "╵"):
+		r.closeError()
+		r.boxed = strings.HasPrefix(h.text, "╷")
+	case strings.HasPrefix(h.text, "│"):
+		r.inBox(strings.TrimPrefix(strings.TrimPrefix(h.text, "│"), " "))
+	default:
+		r.human(h.text)
+	}
+}
+
+// inBox takes a line of an error or a warning in its box.
+func (r *Log) inBox(text string) {
+	switch {
+	case r.inError:
+		r.inText(text)
+	case strings.HasPrefix(text, "Error: "):
+		r.begin(text)
+	}
+	r.boxed = true
+}
+
+// inText takes a line of the error that is open. It may quote anything.
+func (r *Log) inText(text string) {
+	r.more(text)
+	r.saveFailed = r.saveFailed || reSave.MatchString(text)
+	if m := errWith.FindStringSubmatch(text); m != nil && r.errAddress == "" {
+		r.errAddress = deposedAt.ReplaceAllString(m[1], "")
+		r.fail(m[1])
+	}
+}
+
+func (r *Log) human(text string) {
+	if r.boxed {
+		r.closeError()
+		r.boxed = false
+	}
+	switch {
+	case strings.HasPrefix(text, "Error: "):
+		r.begin(text)
+	case strings.HasPrefix(text, "Warning: "):
+		r.closeError()
+	case crashed.MatchString(text):
+		r.Panicked = true
+	case r.inError:
+		r.inText(text)
+		if operates(text) || endings.MatchString(text) {
+			r.doubt("the text of an error has the words of a run: it may quote one, or another run follows")
+		}
+	case r.outputs:
+		r.inOutputs(text)
+	case r.operation(text):
+	case cutShort.MatchString(text):
+		r.interrupt(text)
+	default:
+		r.planWhole = r.planWhole || planLine.MatchString(text)
+		r.saveFailed = r.saveFailed || strings.Contains(text, "state") && reSave.MatchString(text)
+		if m := planned.FindStringSubmatch(text); m != nil {
+			r.plans(m[1], strings.Contains(m[2], "replaced"))
+		}
+		r.bounds(text)
+	}
+}
+
+// operation takes a line of an operation on a resource; false when it is none.
+func (r *Log) operation(text string) bool {
+	if hinted(text, "ing...") {
+		if m := starts.FindStringSubmatch(text); m != nil {
+			r.start(m[1])
+			return true
+		}
+		if m := progress.FindStringSubmatch(text); m != nil {
+			r.still(m[1], elapsedOf(m[3]))
+			return true
+		}
+	}
+	if hinted(text, " complete") {
+		if m := completes.FindStringSubmatch(text); m != nil {
+			r.complete(m[1], m[2] == "Destruction")
+			return true
+		}
+	}
+	return false
+}
+
+// operates reports whether a line is of an operation on a resource.
+func operates(text string) bool {
+	return hinted(text, "ing...") && (starts.MatchString(text) || progress.MatchString(text)) || hinted(text, " complete") && completes.MatchString(text)
+}
+
+// hinted lets most lines pass by the expressions.
+func hinted(text, hint string) bool {
+	return strings.Contains(text, ": ") && strings.Contains(text, hint)
+}
+
+// interrupt counts how often a run was asked to stop: the second time it drops
+// what is in flight.
+func (r *Log) interrupt(text string) {
+	r.interrupted = true
+	r.Interrupts = max(r.Interrupts, 1)
+	if strings.HasPrefix(text, "Two interrupts") {
+		r.Interrupts = 2
+	}
+}
+
+func (r *Log) see(addr string) string {
+	addr = deposedAt.ReplaceAllString(addr, "")
+	if _, known := r.Running[addr]; !known {
+		r.Running[addr] = 0
+		r.order = append(r.order, addr)
+	}
+	return addr
+}
+
+func (r *Log) start(addr string) {
+	deposed := deposedAt.MatchString(addr)
+	addr = r.see(addr)
+	if r.Running[addr] > 0 && !deposed {
+		r.doubt("it starts twice what has not ended: " + addr)
+	}
+	r.stalled = 0
+	r.Started++
+	r.Running[addr]++
+}
+
+func (r *Log) complete(addr string, destroyed bool) {
+	deposed := deposedAt.MatchString(addr)
+	addr = r.see(addr)
+	r.completed++
+	r.stalled = 0
+	delete(r.waiting, addr)
+	if r.Running[addr] == 0 {
+		r.doubt("it completes what it does not start: " + addr)
+	}
+	r.Running[addr] = max(0, r.Running[addr]-1)
+	r.done[addr] = true
+	r.Ends[addr]++
+	if !deposed {
+		r.gone[addr] = destroyed
+	}
+}
+
+// fail counts only what had begun: an error may name any resource.
+func (r *Log) fail(addr string) {
+	addr = deposedAt.ReplaceAllString(addr, "")
+	if r.Running[addr] > 0 {
+		r.Failed[addr] = true
+	}
+}
+
+// End settles what only the whole log can say: a run with a fatal error does
+// not count as finished.
+func (r *Log) End() {
+	r.closeError()
+	if r.interrupted && len(r.Failed) > 0 {
+		r.finished = false
+	}
+}
+
+// addresses returns those of which all that began has completed, and those with
+// an operation that never did.
+func (r *Log) addresses() (done, open []string) {
+	for _, a := range r.order {
+		if r.Running[a] > 0 {
+			open = append(open, a)
+		} else if r.done[a] && !r.half(a) {
+			done = append(done, a)
+		}
+	}
+	slices.Sort(done)
+	slices.Sort(open)
+	return done, open
+}
+
+// half reports whether an address is between the two operations of a replacement.
+func (r *Log) half(a string) bool { return r.replaces[a] && r.Ends[a] == 1 }
+
+// standing returns the addresses that exist by the log, and those that it ended.
+// What is under way, failed or half replaced is of neither.
+func (r *Log) standing() (present, destroyed []string) {
+	done, _ := r.addresses()
+	for _, a := range done {
+		switch {
+		case r.Failed[a]:
+		case r.gone[a]:
+			destroyed = append(destroyed, a)
+		default:
+			present = append(present, a)
+		}
+	}
+	return present, destroyed
 }

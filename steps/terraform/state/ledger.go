@@ -171,6 +171,7 @@ func Sum(entries []Entry) string {
 // Delta is how what is recorded differs from what was expected.
 type Delta struct{ gone, came, changed []string }
 
+// Compare says how what is recorded differs from what was expected.
 func Compare(want, got []Entry) Delta {
 	var d Delta
 	seen := make(map[string]tfstate.Sum, len(want))
@@ -194,8 +195,10 @@ func Compare(want, got []Entry) Delta {
 	return d
 }
 
+// None reports whether nothing differs.
 func (d Delta) None() bool { return len(d.gone)+len(d.came)+len(d.changed) == 0 }
 
+// String lists the differences, each with its address.
 func (d Delta) String() string {
 	var parts []string
 	for _, p := range []struct {
@@ -213,6 +216,7 @@ func (d Delta) String() string {
 	return strings.Join(parts, "; ")
 }
 
+// Time is when the state was written, for people.
 func (l Ledger) Time() string {
 	if l.Written.IsZero() {
 		return "at an unknown time"

@@ -11,6 +11,7 @@ import (
 	"handrail/steps/terraform/prose"
 )
 
+// LockFacts are the facts of terraform/lock.
 func LockFacts() []steps.Field {
 	return []steps.Field{
 		{Name: "held", Type: steps.Bool, Doc: "whether the state is locked now"},
@@ -36,6 +37,7 @@ func LockFacts() []steps.Field {
 	}
 }
 
+// LockProbe is terraform/lock.
 type LockProbe struct{ Env steps.Env }
 
 // Probe implements steps.Prober.

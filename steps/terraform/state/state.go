@@ -13,6 +13,7 @@ import (
 	"handrail/steps/terraform/tfstate"
 )
 
+// Probe is terraform/state.
 type Probe struct{ Env steps.Env }
 
 // Probe implements steps.Prober.

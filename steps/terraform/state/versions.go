@@ -11,6 +11,7 @@ import (
 	"handrail/steps/terraform/prose"
 )
 
+// VersionFacts are the facts of terraform/versions.
 func VersionFacts() []steps.Field {
 	return []steps.Field{
 		{Name: "kept", Type: steps.Bool, Doc: "whether the backend keeps more than the last write"},
@@ -31,6 +32,7 @@ func VersionFacts() []steps.Field {
 	}
 }
 
+// VersionsProbe is terraform/versions.
 type VersionsProbe struct{ Env steps.Env }
 
 // Probe implements steps.Prober.

@@ -26,6 +26,7 @@ type Program struct {
 	Version string
 }
 
+// String names the program with its version and its path.
 func (p Program) String() string { return p.Product + " " + p.Version + " at " + p.Path }
 
 // Short is how a person calls it.

@@ -14,6 +14,7 @@ func HowToEnd(p Process) string {
 // mostNamed bounds how many processes a gate names one by one.
 const mostNamed = 4
 
+// Few are the first of a list, as many as a gate names.
 func Few(list []Process) []Process { return list[:min(len(list), mostNamed)] }
 
 // Rows show what was left behind, and what merely is there.

@@ -355,6 +355,7 @@ func stood(before, after state.Snapshot, err error, obs *steps.Observation) {
 	}
 }
 
+// SavedFacts are the facts of terraform/saved-plan.
 func SavedFacts() []steps.Field {
 	return []steps.Field{
 		{Name: "file", Type: steps.String, Doc: "path of the file that keeps the plan"},

@@ -16,6 +16,7 @@ import (
 	"handrail/steps/terraform/tfstate"
 )
 
+// DiffFacts are the facts of terraform/state-diff.
 func DiffFacts() []steps.Field {
 	return []steps.Field{
 		{Name: "same", Type: steps.Bool, Doc: "whether both record the same"},
@@ -40,6 +41,7 @@ func DiffFacts() []steps.Field {
 	}
 }
 
+// DiffProbe is terraform/state-diff.
 type DiffProbe struct{ Env steps.Env }
 
 // Probe implements steps.Prober.

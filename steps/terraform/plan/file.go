@@ -19,6 +19,7 @@ import (
 // MaxSize bounds a plan that is read.
 const MaxSize = 2 << 30
 
+// FileFacts are the facts of terraform/plan-file.
 func FileFacts() []steps.Field {
 	bound := func(name, doc string) steps.Field {
 		return steps.Field{Name: name, Type: steps.Enum, Values: []string{"same", "moved"}, Doc: doc}
@@ -42,6 +43,7 @@ func FileFacts() []steps.Field {
 	}, riskFacts()...)
 }
 
+// FileProbe is terraform/plan-file.
 type FileProbe struct{ Env steps.Env }
 
 // Probe implements steps.Prober.

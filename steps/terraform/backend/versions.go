@@ -125,6 +125,7 @@ func parseHead(r io.Reader) (Head, error) {
 	return Head{}, err
 }
 
+// Head reads what stands at the start of the version.
 func (v Version) Head(ctx context.Context) (Head, error) {
 	if v.Deleted {
 		return Head{}, nil

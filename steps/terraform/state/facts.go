@@ -12,6 +12,7 @@ import (
 	"handrail/steps/terraform/tfstate"
 )
 
+// Facts are the facts of terraform/state.
 func Facts() []steps.Field {
 	return []steps.Field{
 		{Name: "exists", Type: steps.Bool, Doc: "whether there is a recorded state for the workspace"},

@@ -161,6 +161,7 @@ func (r *Log) classed(class string) []string {
 	return out
 }
 
+// Brief says how far the run came.
 func (r *Log) Brief() string {
 	done, open := r.addresses()
 	return fmt.Sprintf("after %d completed and with %d unfinished operations", len(done), len(open))

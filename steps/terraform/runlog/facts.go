@@ -17,6 +17,7 @@ const (
 	hungLines = 6
 )
 
+// Facts are the facts of terraform/log.
 func Facts() []steps.Field {
 	return []steps.Field{
 		{Name: "found", Type: steps.Bool, Doc: "whether there is such a file"},

@@ -22,6 +22,7 @@ import (
 // maxFiles bounds how many copies of a state are read.
 const maxFiles = 200
 
+// FileFacts are the facts of terraform/state-files.
 func FileFacts() []steps.Field {
 	return []steps.Field{
 		{Name: "errored", Type: steps.Bool, Doc: "whether there is an errored.tfstate, which a run leaves that could not save"},
@@ -37,6 +38,7 @@ func FileFacts() []steps.Field {
 	}
 }
 
+// FilesProbe is terraform/state-files.
 type FilesProbe struct{ Env steps.Env }
 
 // Probe implements steps.Prober.

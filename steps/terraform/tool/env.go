@@ -56,6 +56,7 @@ func Secrets(env steps.Env) []string {
 	return steps.SecretVariables(passed)
 }
 
+// Trusted says why no program may run in dir, nil where a person trusted it.
 func Trusted(env steps.Env, dir string) error {
 	if env.Trusted == nil {
 		return fmt.Errorf("directory %s is not trusted: programs run in trusted directories only", dir)
