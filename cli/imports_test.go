@@ -25,6 +25,7 @@ var rooms = []room{
 	{path: "handrail/steps/fault"},
 	{path: "handrail/steps/gitread"},
 	{path: "handrail/steps/joblog"},
+	{path: "handrail/steps/strict", libs: []string{yaml}},
 	{path: "handrail/evidence", ours: []string{"handrail/evidence"}},
 	{path: "handrail/evidence/disk"},
 	{path: "handrail/evidence/escrow", ours: []string{"handrail/evidence/disk"}},
@@ -39,8 +40,8 @@ var rooms = []room{
 	// The world of clusters, each room above those that it names. What stands beside them reads no cluster.
 	{path: "handrail/steps/kube", ours: []string{"handrail/steps/kube", "=handrail/steps"}},
 	{path: "handrail/steps/kube/admission", libs: []string{k8s}},
-	{path: "handrail/steps/kube/allowlist", libs: []string{yaml}},
-	{path: "handrail/steps/kube/document", libs: []string{yaml}},
+	{path: "handrail/steps/kube/allowlist", ours: []string{"=handrail/steps/strict"}, libs: []string{yaml}},
+	{path: "handrail/steps/kube/document", ours: []string{"=handrail/steps/strict"}, libs: []string{yaml}},
 	{path: "handrail/steps/kube/egress"},
 	{path: "handrail/steps/kube/fieldpath"},
 	{path: "handrail/steps/kube/loglayer"},
@@ -56,7 +57,7 @@ var rooms = []room{
 	{path: "handrail/steps/kube/object", ours: kubeRoom("fieldpath"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/owner", ours: kubeRoom(), libs: []string{k8s}},
 	{path: "handrail/steps/kube/alike", ours: kubeRoom("owner"), libs: []string{k8s}},
-	{path: "handrail/steps/kube/blame", ours: kubeRoom("fieldpath", "object", "owner"), libs: []string{k8s, yaml}},
+	{path: "handrail/steps/kube/blame", ours: append(kubeRoom("fieldpath", "object", "owner"), "=handrail/steps/strict"), libs: []string{k8s, yaml}},
 	{path: "handrail/steps/kube/writers", ours: kubeRoom("admission", "podstate", "rbac", "owner", "blame"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/catch", ours: kubeRoom("fieldpath", "object", "blame", "writers"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/stuck", ours: kubeRoom("rbac", "object", "owner", "blame", "writers"), libs: []string{k8s}},
@@ -83,8 +84,8 @@ var rooms = []room{
 	{path: "handrail/steps/terraform/tfstate", ours: []string{terraformRoom + "jsonscan"}},
 	{path: "handrail/steps/terraform/jsonscan"},
 	{path: "handrail/steps/terraform/providerlock"},
-	{path: "handrail/runbooks", ours: []string{"handrail/runbooks", "handrail/triage", "=handrail/steps", "=handrail/steps/joblog"}, libs: []string{yaml, cel}},
-	{path: "handrail/session", ours: []string{"handrail/session", "handrail/triage", "handrail/runbooks", "=handrail/steps", "handrail/evidence"},
+	{path: "handrail/runbooks", ours: []string{"handrail/runbooks", "handrail/triage", "=handrail/steps", "=handrail/steps/joblog", "=handrail/steps/strict"}, libs: []string{yaml, cel}},
+	{path: "handrail/session", ours: []string{"handrail/session", "handrail/triage", "handrail/runbooks", "=handrail/steps", "=handrail/steps/strict", "handrail/evidence"},
 		libs: []string{yaml}}, // answers files are walked node by node
 	{path: "handrail/session/index/depot", ours: []string{"handrail/session/index/depot", "handrail/evidence", "=handrail/steps/transport"}, libs: []string{aws, oras, ociSpec}},
 	{path: "handrail/drills/lab"},
@@ -241,6 +242,8 @@ func TestImportTableRefuses(t *testing.T) {
 		{"handrail/tui/ink", "handrail/triage"},
 		{"handrail/cli", "charm.land/lipgloss/v2"},
 		{"handrail/steps", "testing"},
+		{"handrail/steps/strict", "handrail/steps"},
+		{"handrail/triage", "handrail/steps/strict"},
 		{"handrail", "handrail/session"},
 	}
 	for _, tc := range tests {
@@ -254,7 +257,7 @@ func TestImportTableRefuses(t *testing.T) {
 		{"handrail/steps/catalog", "handrail/steps/terraform"},
 		{"handrail/tui", "handrail/tui/run"},
 		{"handrail/tui/run", "handrail/tui/sheets"},
-		{"handrail/steps/terraform", "handrail/steps/cluster"},
+		{"handrail/steps/terraform/backend", "handrail/steps/cluster"},
 		{"handrail/steps/kube/stuck", "handrail/steps/cluster"},
 		{"handrail/tui", "charm.land/bubbletea/v2"},
 		{"handrail/triage", "time"},
@@ -323,14 +326,14 @@ func mayImport(r room, pkg, imp string) bool {
 	return false
 }
 
-// sameWorld lets a world of steps import the contract, the transports, the reader of clones and what
-// lies below itself.
+// sameWorld lets a world of steps import the contract, the transports, the readers of clones and of
+// YAML, and what lies below itself.
 func sameWorld(pkg, imp string) bool {
 	if pkg == "handrail/steps" {
 		return false
 	}
 	world := strings.SplitN(strings.TrimPrefix(pkg, "handrail/steps/"), "/", 2)[0]
-	return imp == "handrail/steps" || imp == "handrail/steps/gitread" || under(imp, "handrail/steps/transport") || under(imp, "handrail/steps/"+world)
+	return imp == "handrail/steps" || imp == "handrail/steps/gitread" || imp == "handrail/steps/strict" || under(imp, "handrail/steps/transport") || under(imp, "handrail/steps/"+world)
 }
 
 // TestNamesSayWhatThingsAre: a package or file named util gathers what nobody

@@ -22,6 +22,7 @@ import (
 
 	"handrail/drills/lab"
 	"handrail/steps/fault"
+	"handrail/steps/strict"
 )
 
 // brokerRecord is the message broker of a drill. The passwords of its accounts are
@@ -152,8 +153,12 @@ func readFill(p parser, n *yaml.Node) action {
 		return b
 	}
 	src, err := fs.ReadFile(p.files, path.Join(path.Dir(p.File), path.Base(name)))
+	var root *yaml.Node
 	if err == nil {
-		err = yaml.Unmarshal(src, &b.definitions)
+		root, err = strict.Single(src)
+	}
+	if err == nil {
+		err = root.Decode(&b.definitions)
 	}
 	if err != nil {
 		p.Fail(at, "the file stands beside the drill", "file %q cannot be read: %v", name, err)

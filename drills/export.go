@@ -8,8 +8,8 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"handrail/runbooks/strict"
 	"handrail/steps"
+	"handrail/steps/strict"
 )
 
 // export is a value that robot reads right after the injection.

@@ -7,8 +7,8 @@ import (
 	"path"
 	"strings"
 
-	"handrail/runbooks/strict"
 	"handrail/steps"
+	"handrail/steps/strict"
 )
 
 //go:embed library workspaces

@@ -15,7 +15,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"handrail/drills/lab"
-	"handrail/runbooks/strict"
+	"handrail/steps/strict"
 )
 
 // module is the verb tofu.module: a root module with nothing wrong yet.

@@ -9,7 +9,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"handrail/runbooks/strict"
+	"handrail/steps/strict"
 )
 
 // objectKind is a kind of object that a drill may make. The table is closed:

@@ -8,9 +8,9 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"handrail/runbooks/strict"
 	"handrail/session"
 	"handrail/steps"
+	"handrail/steps/strict"
 )
 
 var (

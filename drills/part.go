@@ -6,8 +6,8 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"handrail/runbooks/strict"
 	"handrail/session"
+	"handrail/steps/strict"
 )
 
 // partKeys are what a variant may put in the place of the drill's own.

@@ -11,8 +11,8 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"handrail/drills/lab"
-	"handrail/runbooks/strict"
 	"handrail/steps"
+	"handrail/steps/strict"
 )
 
 // reading is a probe of the drill's own with its parameters: what is exported

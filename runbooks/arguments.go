@@ -6,8 +6,8 @@ import (
 	"cel.dev/cel-go/cel"
 	"gopkg.in/yaml.v3"
 
-	"handrail/runbooks/strict"
 	"handrail/steps"
+	"handrail/steps/strict"
 	"handrail/triage"
 )
 

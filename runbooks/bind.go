@@ -9,8 +9,8 @@ import (
 	"strings"
 	"unicode"
 
-	"handrail/runbooks/strict"
 	"handrail/steps"
+	"handrail/steps/strict"
 )
 
 // Bind turns what was given (`-p name=value`) and the defaults into the

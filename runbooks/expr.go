@@ -11,8 +11,8 @@ import (
 	"cel.dev/cel-go/common/types"
 	"gopkg.in/yaml.v3"
 
-	"handrail/runbooks/strict"
 	"handrail/steps"
+	"handrail/steps/strict"
 )
 
 // Limits of one expression: its length, and what judging it may cost. Two lists

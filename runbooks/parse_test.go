@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"handrail/runbooks/strict"
+	"handrail/steps/strict"
 
 	"handrail/steps/catalog"
 )

@@ -1,6 +1,6 @@
 package runbooks
 
-import "handrail/runbooks/strict"
+import "handrail/steps/strict"
 
 // Problem is one thing that is wrong in a runbook, and where.
 type Problem = strict.Problem

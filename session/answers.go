@@ -9,7 +9,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"handrail/runbooks"
-	"handrail/runbooks/strict"
+	"handrail/steps/strict"
 	"handrail/triage"
 )
 

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"handrail/runbooks"
-	"handrail/runbooks/strict"
 	"handrail/session"
+	"handrail/steps/strict"
 	"handrail/triage"
 )
 

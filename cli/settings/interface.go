@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"handrail/cli/process"
-	"handrail/runbooks/strict"
+	"handrail/steps/strict"
 	"handrail/tui"
 )
 

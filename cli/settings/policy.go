@@ -20,9 +20,9 @@ import (
 
 	"handrail/cli/process"
 	"handrail/evidence/sig"
-	"handrail/runbooks/strict"
 	"handrail/session"
 	"handrail/steps/catalog"
+	"handrail/steps/strict"
 	"handrail/triage"
 	"handrail/tui"
 )

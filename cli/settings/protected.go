@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"handrail/cli/process"
-	"handrail/runbooks/strict"
 	"handrail/steps"
+	"handrail/steps/strict"
 )
 
 // ProtectedFile names the labels and annotations by which a team says that no gate may change an object. It stands below

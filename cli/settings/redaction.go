@@ -9,7 +9,7 @@ import (
 
 	"handrail/cli/process"
 	"handrail/evidence/redact"
-	"handrail/runbooks/strict"
+	"handrail/steps/strict"
 )
 
 // redactionFile is where a team keeps its own redaction rules, below handrail's folder of $XDG_CONFIG_HOME.

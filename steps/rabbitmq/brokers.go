@@ -1,7 +1,6 @@
 package rabbitmq
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -113,15 +112,11 @@ var errNotNamed = errors.New("nobody named this broker, so nothing was sent to i
 // parseBrokers reads brokers.yaml: one plain document, without aliases, tags or a
 // key twice. dir is where its relative names start from.
 func parseBrokers(raw []byte, dir string, getenv func(string) string) ([]broker, error) {
-	var doc, more yaml.Node
-	dec := yaml.NewDecoder(bytes.NewReader(raw))
-	if err := dec.Decode(&doc); err != nil {
-		return nil, fmt.Errorf("not a file of brokers: %s", clip(err.Error(), 300))
+	root, err := document(raw)
+	if err != nil {
+		return nil, fmt.Errorf("not a file of brokers: %w", err)
 	}
-	if !errors.Is(dec.Decode(&more), io.EOF) || len(doc.Content) != 1 {
-		return nil, errors.New("not a file of brokers: it must hold one document")
-	}
-	top, err := mapping(doc.Content[0], "the file", "apiVersion", "kind", "brokers")
+	top, err := mapping(root, "the file", "apiVersion", "kind", "brokers")
 	if err != nil {
 		return nil, err
 	}

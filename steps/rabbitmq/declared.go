@@ -1,11 +1,9 @@
 package rabbitmq
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
@@ -36,15 +34,10 @@ func parseDeclared(raw []byte, vhost string) (declared, error) {
 	if len(raw) > largestDeclared {
 		return bad("it is over %d kB", largestDeclared>>10)
 	}
-	var doc, more yaml.Node
-	dec := yaml.NewDecoder(bytes.NewReader(raw))
-	if err := dec.Decode(&doc); err != nil {
-		return bad("%s", clip(err.Error(), 300))
+	list, err := document(raw)
+	if err != nil {
+		return bad("%v", err)
 	}
-	if !errors.Is(dec.Decode(&more), io.EOF) || len(doc.Content) != 1 {
-		return bad("it must hold one document")
-	}
-	list := doc.Content[0]
 	if list.Kind == yaml.MappingNode {
 		f, err := mapping(list, "the document")
 		if err != nil {

@@ -1,13 +1,14 @@
 package allowlist
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"time"
+
+	"handrail/steps/strict"
 
 	"gopkg.in/yaml.v3"
 )
@@ -26,18 +27,17 @@ func Parse(src []byte) (List, error) {
 	if len(src) > MaxSize {
 		return List{}, fmt.Errorf("it has %d bytes, more than the %d that an allow-list may have", len(src), MaxSize)
 	}
-	dec := yaml.NewDecoder(bytes.NewReader(src))
-	var doc, second yaml.Node
-	if err := dec.Decode(&doc); err != nil {
-		if errors.Is(err, io.EOF) {
-			return List{}, errors.New("it is empty")
-		}
+	root, err := strict.Single(src)
+	var second *strict.SecondError
+	switch {
+	case errors.Is(err, io.EOF):
+		return List{}, errors.New("it is empty")
+	case errors.As(err, &second):
+		return List{}, errors.New("it has more than one document")
+	case err != nil:
 		return List{}, err
 	}
-	if err := dec.Decode(&second); !errors.Is(err, io.EOF) {
-		return List{}, errors.New("it has more than one document")
-	}
-	return read(doc.Content[0])
+	return read(root)
 }
 
 func read(root *yaml.Node) (List, error) {
@@ -134,19 +134,14 @@ func (l List) entry(n *yaml.Node) (Entry, error) {
 
 // members reads a mapping of known keys, each once.
 func members(n *yaml.Node, what string, known ...string) (map[string]*yaml.Node, error) {
-	if n.Kind != yaml.MappingNode {
+	out, odd, why := strict.Members(n, known...)
+	switch why {
+	case strict.NoMapping:
 		return nil, at(n, "%s has keys and values", what)
-	}
-	out := map[string]*yaml.Node{}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := n.Content[i], n.Content[i+1]
-		switch {
-		case key.Kind != yaml.ScalarNode || !slices.Contains(known, key.Value):
-			return nil, at(key, "%s has no key %q; it has %s", what, key.Value, strings.Join(known, ", "))
-		case out[key.Value] != nil:
-			return nil, at(key, "%q again", key.Value)
-		}
-		out[key.Value] = value
+	case strict.NoWord, strict.UnknownKey:
+		return nil, at(odd, "%s has no key %q; it has %s", what, odd.Value, strings.Join(known, ", "))
+	case strict.Repeated:
+		return nil, at(odd, "%q again", odd.Value)
 	}
 	return out, nil
 }

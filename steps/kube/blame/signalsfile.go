@@ -1,7 +1,6 @@
 package blame
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +14,7 @@ import (
 	"handrail/steps/cluster"
 	"handrail/steps/kube/fieldpath"
 	"handrail/steps/kube/report"
+	"handrail/steps/strict"
 )
 
 // faultName is the grammar of the name of a fault, as kube/repair-order takes it.
@@ -81,18 +81,21 @@ func parseSignals(raw []byte) (signalsFile, error) {
 	bad := func(line int, format string, args ...any) (signalsFile, error) {
 		return signalsFile{}, fmt.Errorf("%w: line %d: %s", errSignals, line, fmt.Sprintf(format, args...))
 	}
-	var doc, more yaml.Node
-	dec := yaml.NewDecoder(bytes.NewReader(raw))
-	if err := dec.Decode(&doc); err != nil {
+	root, err := strict.Single(raw)
+	var second *strict.SecondError
+	switch {
+	case errors.As(err, &second):
+		return signalsFile{}, fmt.Errorf("%w: it holds more than one document", errSignals)
+	case err != nil:
 		return signalsFile{}, fmt.Errorf("%w: %s", errSignals, steps.Clip(err.Error(), 300))
 	}
-	if err := dec.Decode(&more); !errors.Is(err, io.EOF) {
-		return signalsFile{}, fmt.Errorf("%w: it holds more than one document", errSignals)
+	switch at, why := strict.OddIn(root); why {
+	case strict.Alias, strict.Anchor:
+		return bad(at.Line, "anchors and aliases are not taken")
+	case strict.Tagged:
+		return bad(at.Line, "tags are not taken")
 	}
-	if line, why := unplain(&doc); why != "" {
-		return bad(line, "%s", why)
-	}
-	top, err := membersOf(doc.Content[0], "apiVersion", "kind", "reconciler", "signals")
+	top, err := membersOf(root, "apiVersion", "kind", "reconciler", "signals")
 	if err != nil {
 		return signalsFile{}, fmt.Errorf("%w: %w", errSignals, err)
 	}
@@ -105,14 +108,14 @@ func parseSignals(raw []byte) (signalsFile, error) {
 		switch {
 		case n == nil && key.want == "":
 		case n == nil, n.Kind != yaml.ScalarNode, key.want != "" && n.Value != key.want:
-			return bad(lineOf(n, doc.Content[0]), "%s must be %s", key.name, orText(key.want))
+			return bad(lineOf(n, root), "%s must be %s", key.name, orText(key.want))
 		case key.into != nil:
 			*key.into = steps.Clip(n.Value, report.LongestValue)
 		}
 	}
 	list := top["signals"]
 	if list == nil || list.Kind != yaml.SequenceNode || len(list.Content) == 0 || len(list.Content) > mostSignals {
-		return bad(lineOf(list, doc.Content[0]), "signals must be a list of 1 to %d", mostSignals)
+		return bad(lineOf(list, root), "signals must be a list of 1 to %d", mostSignals)
 	}
 	for _, n := range list.Content {
 		s, err := parseSignal(n)
@@ -183,37 +186,16 @@ func parseSignal(n *yaml.Node) (signal, error) {
 	return s, nil
 }
 
-// unplain says what in a document is more than plain YAML, "" for nothing.
-func unplain(n *yaml.Node) (line int, why string) {
-	switch {
-	case n.Kind == yaml.AliasNode || n.Anchor != "":
-		return n.Line, "anchors and aliases are not taken"
-	case n.Style&yaml.TaggedStyle != 0:
-		return n.Line, "tags are not taken"
-	}
-	for _, c := range n.Content {
-		if line, why := unplain(c); why != "" {
-			return line, why
-		}
-	}
-	return 0, ""
-}
-
 // membersOf reads a map with keys that are known, each once.
 func membersOf(n *yaml.Node, known ...string) (map[string]*yaml.Node, error) {
-	if n.Kind != yaml.MappingNode {
+	out, at, why := strict.Members(n, known...)
+	switch why {
+	case strict.NoMapping:
 		return nil, fmt.Errorf("line %d: want a map of %s", n.Line, strings.Join(known, ", "))
-	}
-	out := map[string]*yaml.Node{}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key := n.Content[i]
-		switch {
-		case !slices.Contains(known, key.Value):
-			return nil, fmt.Errorf("line %d: %q is none of %s", key.Line, steps.Clip(key.Value, 100), strings.Join(known, ", "))
-		case out[key.Value] != nil:
-			return nil, fmt.Errorf("line %d: %s is there twice", key.Line, key.Value)
-		}
-		out[key.Value] = n.Content[i+1]
+	case strict.NoWord, strict.UnknownKey:
+		return nil, fmt.Errorf("line %d: %q is none of %s", at.Line, steps.Clip(at.Value, 100), strings.Join(known, ", "))
+	case strict.Repeated:
+		return nil, fmt.Errorf("line %d: %s is there twice", at.Line, at.Value)
 	}
 	return out, nil
 }

@@ -5,7 +5,6 @@
 package document
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +12,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"handrail/steps/strict"
 
 	"gopkg.in/yaml.v3"
 )
@@ -47,31 +48,27 @@ func Parse(src []byte) (any, error) {
 	if len(src) > MaxSize {
 		return nil, &Error{Why: fmt.Sprintf("it is longer than %d bytes", MaxSize)}
 	}
-	dec := yaml.NewDecoder(bytes.NewReader(src))
-	var doc yaml.Node
-	switch err := dec.Decode(&doc); {
+	root, err := strict.Single(src)
+	var second *strict.SecondError
+	switch {
 	case errors.Is(err, io.EOF):
 		return nil, &Error{Why: "it is empty"}
+	case errors.As(err, &second):
+		return nil, &Error{Why: "it holds more than one document, or something after the first that cannot be read"}
 	case err != nil:
 		return nil, &Error{Why: "it is neither YAML nor JSON: " + strings.TrimPrefix(err.Error(), "yaml: ")}
 	}
-	var second yaml.Node
-	if err := dec.Decode(&second); !errors.Is(err, io.EOF) {
-		return nil, &Error{Why: "it holds more than one document, or something after the first that cannot be read"}
-	}
-	if len(doc.Content) != 1 {
-		return nil, &Error{Why: "it is empty"}
-	}
-	return value(doc.Content[0], 0)
+	return value(root, 0)
 }
 
 func value(n *yaml.Node, depth int) (any, error) {
-	switch {
-	case depth > maxDepth:
+	if depth > maxDepth {
 		return nil, at(n, "it is nested deeper than %d", maxDepth)
-	case n.Kind == yaml.AliasNode || n.Anchor != "":
+	}
+	switch strict.Odd(n) {
+	case strict.Alias, strict.Anchor:
 		return nil, at(n, "anchors and aliases are not taken: write the value where it belongs")
-	case n.Style&yaml.TaggedStyle != 0:
+	case strict.Tagged:
 		return nil, at(n, "tags are not taken; quote a text that begins with %q", "!")
 	}
 	switch n.Kind {
@@ -97,7 +94,7 @@ func mapping(n *yaml.Node, depth int) (any, error) {
 	out := make(map[string]any, len(n.Content)/2)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k := n.Content[i]
-		if k.Kind != yaml.ScalarNode || k.Anchor != "" || k.Style&yaml.TaggedStyle != 0 || k.Tag == "!!merge" {
+		if k.Kind != yaml.ScalarNode || strict.Odd(k) != strict.Plain || k.Tag == "!!merge" {
 			return nil, at(k, "a key must be a plain text")
 		}
 		if _, twice := out[k.Value]; twice {

@@ -1,10 +1,17 @@
-// Package strict reads YAML documents that must mean what they show: an unknown
-// or repeated key, a tag, an alias, a merge key, a second document or an empty
-// text is a [Problem] with its line and column, and the nearest valid word.
+// Package strict reads YAML documents that must mean what they show: runbooks,
+// drills, answers, and every file that a team or an operator writes for handrail.
+// An unknown or repeated key, a tag, an alias, a merge key, a second document or an
+// empty text is refused, with its place.
+//
+// A [Reader] walks a document and gathers each [Problem] with its line and column,
+// and the nearest valid word. Readers with a grammar of their own take [Single] for
+// the one document, [Members] for a mapping and [Odd] for a node, and say in their
+// words what is wrong. Nothing else in handrail starts a YAML parser.
+//
+// It is ground: it imports nothing of handrail, and knows no document.
 package strict
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -45,31 +52,28 @@ func (r *Reader) Document(src []byte) *yaml.Node {
 		r.FailAt(1, 0, "", "the document has %d bytes, more than the %d that %s may have", len(src), MaxSize, r.What)
 		return nil
 	}
-	dec := yaml.NewDecoder(bytes.NewReader(src))
-	var doc, more yaml.Node
-	if err := dec.Decode(&doc); err != nil {
-		if errors.Is(err, io.EOF) {
-			r.FailAt(1, 0, "", "the document is empty")
-		} else {
-			r.syntax(err)
-		}
+	root, err := Single(src)
+	var second *SecondError
+	switch {
+	case errors.Is(err, io.EOF):
+		r.FailAt(1, 0, "", "the document is empty")
 		return nil
-	}
-	if err := dec.Decode(&more); err == nil {
-		r.Fail(&more, "one file is one document", "a second document")
+	case errors.As(err, &second) && second.Err == nil:
+		r.FailAt(second.Line, second.Col, "one file is one document", "a second document")
 		return nil
-	} else if !errors.Is(err, io.EOF) {
+	case errors.As(err, &second):
+		r.syntax(second.Err)
+		return nil
+	case err != nil:
 		r.syntax(err)
 		return nil
-	}
-	if len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
-		r.Fail(&doc, "", "%s is a mapping of keys to values", r.What)
+	case root.Kind != yaml.MappingNode:
+		r.Fail(root, "", "%s is a mapping of keys to values", r.What)
+		return nil
+	case !r.plain(root, 1):
 		return nil
 	}
-	if !r.plain(doc.Content[0], 1) {
-		return nil
-	}
-	return doc.Content[0]
+	return root
 }
 
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
@@ -96,13 +100,13 @@ func (r *Reader) plain(n *yaml.Node, depth int) bool {
 		return false
 	}
 	before := len(r.Problems)
-	switch {
-	case n.Kind == yaml.AliasNode:
+	switch Odd(n) {
+	case Alias:
 		r.Fail(n, "write it out", "an alias")
 		return false
-	case n.Anchor != "":
+	case Anchor:
 		r.Fail(n, "write it out where it is needed", "an anchor")
-	case n.Style&yaml.TaggedStyle != 0:
+	case Tagged:
 		r.Fail(n, `put an expression that begins with ! in quotes`, "a YAML tag %q", n.Tag)
 	}
 	if n.Kind == yaml.MappingNode {
