@@ -35,7 +35,7 @@ var rooms = []room{
 	{path: "handrail/evidence/visible"},
 	{path: "handrail/steps/catalog", ours: []string{"handrail/steps"}, libs: []string{k8s, tfexec, yaml}},
 	{path: "handrail/steps/compare", ours: []string{"handrail/steps"}, libs: []string{k8s, tfexec, yaml}},
-	{path: "handrail/steps", libs: []string{k8s, tfexec, yaml}},                                                                                    // and what sameWorld allows
+	{path: "handrail/steps", libs: []string{k8s, tfexec, yaml}}, // and what sameWorld allows
 	{path: "handrail/steps/cluster", ours: []string{"=handrail/steps", "handrail/steps/transport", "handrail/steps/cluster"}, libs: []string{k8s}}, // the client of every world that asks an API server
 	// The world of clusters, each room above those that it names. What stands beside them reads no cluster.
 	{path: "handrail/steps/kube", ours: []string{"handrail/steps/kube", "=handrail/steps"}},
