@@ -100,7 +100,7 @@ func (a *awsWorld) onlyReadsOfBucket(t *testing.T) {
 		ours++
 		// Owner, bucket, time in two fields, address, requester, id, operation.
 		switch operation := strings.Fields(line)[7]; operation {
-		case "s3_GetObject", "s3_HeadObject", "s3_ListObjectVersions", "s3_GetBucketVersioning":
+		case "s3_GetObject", "s3_HeadObject", "s3_ListObjectVersions", "s3_ListObjectsV2", "s3_GetBucketVersioning":
 		default:
 			t.Errorf("the log of the server has %s: %s", operation, line)
 		}

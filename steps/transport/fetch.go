@@ -30,7 +30,7 @@ func Entries(next http.RoundTripper, server string, opts ...Option) http.RoundTr
 		}
 		for name := range query {
 			switch name {
-			case "raw", "dc", "ns", "partition", "consistent":
+			case "raw", "keys", "dc", "ns", "partition", "consistent":
 			default:
 				return fmt.Sprintf("the option %q is not known to be a read", name)
 			}

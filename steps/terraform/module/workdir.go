@@ -43,7 +43,7 @@ func Open(env steps.Env, in steps.Params) (Workdir, error) {
 	if name := in.Text("workspace"); name != "" {
 		w.Space = name
 	}
-	if !validWorkspace(w.Space) {
+	if !ValidWorkspace(w.Space) {
 		return Workdir{}, fmt.Errorf("workspace %q of %s is no valid name: check TF_WORKSPACE and %s", w.Space, w.Dir, filepath.Join(w.Data, "environment"))
 	}
 	return w, nil
@@ -52,9 +52,9 @@ func Open(env steps.Env, in steps.Params) (Workdir, error) {
 // WorkspaceName is what the tools take for a name: what needs no escape in a path.
 var WorkspaceName = regexp.MustCompile(`^[A-Za-z0-9_.~$&+:=@-]+$`)
 
-// validWorkspace keeps a name from leaving the directory that it is part of, which
+// ValidWorkspace keeps a name from leaving the directory that it is part of, which
 // the tools let a dot do.
-func validWorkspace(name string) bool {
+func ValidWorkspace(name string) bool {
 	return WorkspaceName.MatchString(name) && name != "." && name != ".."
 }
 

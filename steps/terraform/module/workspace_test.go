@@ -18,8 +18,8 @@ func TestWorkspaceNames(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.OneOf(rapid.String(), rapid.StringMatching(`[ -~]{0,8}`), rapid.StringMatching(`[a-z.~$&+:=@_/-]{1,5}`)).Draw(t, "name")
 		want := name != "" && name != "." && name != ".." && name == url.PathEscape(name)
-		if got := validWorkspace(name); got != want {
-			t.Fatalf("validWorkspace(%q) = %v, want %v", name, got, want)
+		if got := ValidWorkspace(name); got != want {
+			t.Fatalf("ValidWorkspace(%q) = %v, want %v", name, got, want)
 		}
 	})
 	dir := t.TempDir()
