@@ -69,7 +69,7 @@ func (g ImportGate) Preview(ctx context.Context, in steps.Params, out steps.Sink
 	p.Shown = append(p.Shown, steps.KV{Key: "recorded now", Value: fmt.Sprintf("%d objects", len(t.now.Entries))})
 	p.Shown = append(p.Shown, t.mind(g.Env)...)
 	if a, ok := configuration.ParseAddress(address); ok {
-		p.Shown = append(p.Shown, t.otherStates(ctx, g.Env, out, sought{[]string{address}, []objectID{{a.Type, id}}})...)
+		p.Shown = append(p.Shown, t.otherStates(ctx, g.Env, out, query{[]string{address}, []objectID{{a.Type, id}}})...)
 	}
 	p.Diff = []string{"+ " + address + " (" + id + ")"}
 	return p, ctx.Err()

@@ -51,7 +51,7 @@ func (g MoveGate) Preview(ctx context.Context, in steps.Params, out steps.Sink) 
 		return p, nil
 	}
 	p.Shown = append(moved(t, from, to), t.mind(g.Env)...)
-	p.Shown = append(p.Shown, t.otherStates(ctx, g.Env, out, soughtOf(t, from))...)
+	p.Shown = append(p.Shown, t.otherStates(ctx, g.Env, out, queryOf(t, from))...)
 	lines, err := rehearse(ctx, g.Env, t, "state", "mv", "-dry-run", "-lock=false", from, to)
 	want := []string{fmt.Sprintf("Would move %q to %q", from, to)}
 	switch {

@@ -31,18 +31,18 @@ const (
 	keyUnsought = "no look-alikes sought in"
 )
 
-// sought is what is looked for in other states: addresses, and the objects that a
+// query is what is looked for in other states: addresses, and the objects that a
 // gate is about, as type and id.
-type sought struct {
+type query struct {
 	addresses []string
 	objects   []objectID
 }
 
 type objectID struct{ typ, id string }
 
-// soughtOf is what a state records under addresses.
-func soughtOf(t site, addresses ...string) sought {
-	q := sought{addresses: addresses}
+// queryOf is what a state records under addresses.
+func queryOf(t site, addresses ...string) query {
+	q := query{addresses: addresses}
 	for _, address := range addresses {
 		for _, e := range t.now.At(address) {
 			if e.ID != "" && e.Mode == "managed" {
@@ -55,7 +55,7 @@ func soughtOf(t site, addresses ...string) sought {
 
 // otherStates are the rows of a preview about what other states record. Nothing that
 // it could not read keeps a gate shut: it is said.
-func (t site) otherStates(ctx context.Context, env steps.Env, out steps.Sink, q sought) []steps.KV {
+func (t site) otherStates(ctx context.Context, env steps.Env, out steps.Sink, q query) []steps.KV {
 	ctx, cancel := context.WithTimeout(ctx, otherWithin)
 	defer cancel()
 	var rows, unread []steps.KV
@@ -102,7 +102,7 @@ func (t site) otherStates(ctx context.Context, env steps.Env, out steps.Sink, q 
 }
 
 // in names what another state records of what is sought.
-func (q sought) in(ctx context.Context, r backend.State, failed error, out steps.Sink) ([]string, error) {
+func (q query) in(ctx context.Context, r backend.State, failed error, out steps.Sink) ([]string, error) {
 	switch {
 	case failed != nil:
 		return nil, failed

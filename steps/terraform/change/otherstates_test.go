@@ -49,7 +49,7 @@ func TestOtherStatesOfPlainFiles(t *testing.T) {
 	if err != nil || site.unsound != nil {
 		t.Fatal(err, site.unsound)
 	}
-	q := soughtOf(site, "terraform_data.a")
+	q := queryOf(site, "terraform_data.a")
 	if len(q.objects) != 1 {
 		t.Fatalf("sought %+v, want one object", q)
 	}

@@ -102,7 +102,7 @@ func (g RemoveGate) Preview(ctx context.Context, in steps.Params, out steps.Sink
 		return p, nil
 	}
 	p.Shown = append(removed(t, list), t.mind(g.Env)...)
-	p.Shown = append(p.Shown, t.otherStates(ctx, g.Env, out, soughtOf(t, list...))...)
+	p.Shown = append(p.Shown, t.otherStates(ctx, g.Env, out, queryOf(t, list...))...)
 	seen, why := g.look(ctx, t, list, out)
 	p.Shown = append(p.Shown, seen.shown(list, why)...)
 	f.absent(seen, list)

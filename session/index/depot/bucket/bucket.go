@@ -76,7 +76,7 @@ func Open(ctx context.Context, place string, more ...func(*config.LoadOptions) e
 				b.plain = *o.BaseEndpoint
 			}
 		}
-		o.HTTPClient = &http.Client{Transport: transport.Limit(sends{o.HTTPClient}, contents),
+		o.HTTPClient = &http.Client{Transport: transport.Limit(awsClient{o.HTTPClient}, contents),
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 		// Bundles prove themselves, by more than a checksum that lies beside them.
 		o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
@@ -87,11 +87,11 @@ func Open(ctx context.Context, place string, more ...func(*config.LoadOptions) e
 	return b, b.identify(ctx, cfg.Credentials, asking)
 }
 
-// sends is the client of the AWS settings, with its certificates and proxies.
-type sends struct{ client s3.HTTPClient }
+// awsClient is the client of the AWS settings, with its certificates and proxies.
+type awsClient struct{ client s3.HTTPClient }
 
 // RoundTrip implements http.RoundTripper.
-func (s sends) RoundTrip(req *http.Request) (*http.Response, error) { return s.client.Do(req) }
+func (s awsClient) RoundTrip(req *http.Request) (*http.Response, error) { return s.client.Do(req) }
 
 // contents reports whether a request is for a part of a bundle, which is read as it
 // comes: all others list, describe or acknowledge something.
