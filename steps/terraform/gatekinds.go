@@ -21,7 +21,7 @@ func gateKinds(dir, workspace steps.Field, live state.Live) []steps.Kind {
 			Params: []steps.Field{dir, workspace,
 				{Name: "addresses", Type: steps.Strings, Required: true, Doc: "addresses to forget, each a resource instance as the state names it"},
 			},
-			Touches: []string{"lists the metadata of recorded kubernetes objects, twice", "runs tofu state rm -dry-run -lock=false for the preview", "runs tofu state rm", "writes a new state with the next serial"},
+			Touches: []string{"lists the metadata of recorded kubernetes objects, twice", "lists the workspaces of the backend and reads their states", "runs tofu state rm -dry-run -lock=false for the preview", "runs tofu state rm", "writes a new state with the next serial"},
 			Changes: func(e steps.Env) steps.Gater { return change.RemoveGate{Env: e, Live: live} },
 		},
 		{
@@ -32,7 +32,7 @@ func gateKinds(dir, workspace steps.Field, live state.Live) []steps.Kind {
 				{Name: "from", Type: steps.String, Required: true, Doc: "address as the state names it"},
 				{Name: "to", Type: steps.String, Required: true, Doc: "address as the configuration names it"},
 			},
-			Touches: []string{"runs tofu state mv -dry-run -lock=false for the preview", "runs tofu state mv", "writes a new state with the next serial"},
+			Touches: []string{"lists the workspaces of the backend and reads their states", "runs tofu state mv -dry-run -lock=false for the preview", "runs tofu state mv", "writes a new state with the next serial"},
 			Changes: func(e steps.Env) steps.Gater { return change.MoveGate{Env: e} },
 		},
 		{
@@ -44,7 +44,7 @@ func gateKinds(dir, workspace steps.Field, live state.Live) []steps.Kind {
 				{Name: "id", Type: steps.String, Required: true, Doc: "id of the object, as its provider wants it for an import"},
 				{Name: "plan", Type: steps.String, Doc: "what the present plan would do, as a step before this one counted it; it is shown"},
 			},
-			Touches: []string{"runs tofu import", "asks the provider for the object", "writes a new state with the next serial"},
+			Touches: []string{"lists the workspaces of the backend and reads their states", "runs tofu import", "asks the provider for the object", "writes a new state with the next serial"},
 			Changes: func(e steps.Env) steps.Gater { return change.ImportGate{Env: e} },
 		},
 		{
