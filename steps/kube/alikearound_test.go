@@ -22,13 +22,13 @@ func TestLookalikesElsewhere(t *testing.T) {
 	w.workload("statefulsets", name, 0)
 	w.create(there(w.in(appsV1, "deployments", "")), fields{"metadata": fields{"name": name, "labels": fields{"owner": "payments"}},
 		"spec": fields{"replicas": 0, "selector": fields{"matchLabels": fields{"app": name}}, "template": podTemplate(name)}})
-	w.create(there(w.in(appsV1, "deployments", "")), fields{"metadata": fields{"name": name + "-2"},
+	w.create(there(w.in(appsV1, "deployments", "")), fields{"metadata": fields{"name": "copy-in-" + next},
 		"spec": fields{"replicas": 0, "selector": fields{"matchLabels": fields{"app": name}}, "template": podTemplate(name)}})
 	obs := w.probe(w.root(), "kube/lookalikes", "deployment", name)
 	wantFact(t, obs, "decoys", "[]")
-	wantFact(t, obs, "elsewhere", `["deployment/`+next+`/`+name+`" "deployment/`+next+`/`+name+`-2" "statefulset/`+w.ns+`/`+name+`"]`)
+	wantFact(t, obs, "elsewhere", `["deployment/`+next+`/copy-in-`+next+`" "deployment/`+next+`/`+name+`" "statefulset/`+w.ns+`/`+name+`"]`)
 	wantFinding(t, obs, "Not deployment/"+next+"/"+name+": the same name in another namespace; owner label owner=payments")
-	wantFinding(t, obs, "Not deployment/"+next+"/"+name+"-2: under another name the same image and selector")
+	wantFinding(t, obs, "Not deployment/"+next+"/copy-in-"+next+": under another name the same image and selector")
 	wantFinding(t, obs, "Not statefulset/"+w.ns+"/"+name+": the same name, another kind of object")
 
 	// A generated name has its like under another one.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -14,8 +15,12 @@ import (
 	"handrail/steps/cluster"
 )
 
-// mostSpecs bounds the objects whose specs are compared.
-const mostSpecs = 2000
+// mostSpecs bounds the objects whose specs are compared, and specsWithin the time: the
+// preview that asks has other things to read.
+const (
+	mostSpecs   = 2000
+	specsWithin = 10 * time.Second
+)
 
 // leastSpec is how long the spec of a custom resource is that tells something.
 const leastSpec = 40
@@ -27,12 +32,15 @@ func (a *around) specs(ctx context.Context) {
 	if mine == "" {
 		return
 	}
+	whole := ctx
+	ctx, cancel := context.WithTimeout(whole, specsWithin)
+	defer cancel()
 	err := a.sameSpec(ctx, a.t.Path("", ""), mine, what)
 	if a.t.Namespaced && errors.Is(err, steps.ErrDenied) {
 		a.gap("equal specs in other namespaces", err)
 		err = a.sameSpec(ctx, a.t.Path(a.t.Namespace, ""), mine, what)
 	}
-	if err != nil && ctx.Err() == nil {
+	if err != nil && whole.Err() == nil {
 		a.gap("equal specs", err)
 	}
 }
