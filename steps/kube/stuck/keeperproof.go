@@ -15,34 +15,6 @@ import (
 	"handrail/steps/kube/report"
 )
 
-// candidate is a workload, or a Pod, that evidence ties to a finalizer.
-type candidate struct {
-	cluster.Resource
-	cluster.Object
-	ties []string
-	Sight
-}
-
-func (k candidate) String() string { return k.Label(k.GetNamespace(), k.GetName()) }
-
-// proof gathers who may keep one finalizer, and judges the workload that was
-// named.
-type proof struct {
-	*cluster.Client
-	bond
-	t      cluster.Target
-	o      cluster.Object
-	p      *place // what a person named; nil for none
-	homes  []string
-	narrow string // why only some namespaces were looked at; "" for the whole cluster
-	found  []candidate
-	pods   []cluster.Object // that run the program of the workload that was named
-	able   map[string]bool
-	scaled string // an autoscaler that brings the named workload back by itself
-	leases []cluster.Object
-	gaps   []string
-}
-
 // proven says whether the keeper of a finalizer that the table does not know
 // lives. The named workload counts for its death only where the cluster itself
 // ties it to the finalizer, nothing else that is tied to it lives, and no Lease

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"handrail/steps"
 	"handrail/steps/cluster"
 	"handrail/steps/kube/report"
@@ -70,22 +68,6 @@ func (p stuckProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 	return s.obs, nil
 }
 
-// stuck fills in the facts on what holds one namespace.
-type stuck struct {
-	*cluster.Client
-	name   string
-	o      cluster.Object
-	absent bool
-	facts  steps.Facts
-	obs    steps.Observation
-	out    steps.Sink
-
-	left    leftovers
-	apis    []deadAPI
-	apisWhy string // why nobody can tell which are dead
-	hooks   []refusal
-}
-
 // look reads all that the namespace depends on.
 func (s *stuck) look(ctx context.Context) error {
 	for _, part := range []func(context.Context) error{s.leftovers, s.dead, s.refusals} {
@@ -102,26 +84,6 @@ func (s *stuck) look(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-func (s *stuck) say(level steps.Level, format string, args ...any) {
-	s.obs.Findings = append(s.obs.Findings, steps.Finding{Level: level, Say: fmt.Sprintf(format, args...)})
-}
-
-// own names the finalizers of the namespace itself; kubernetes is that of the
-// namespace controller, and the only one that should be there.
-func (s *stuck) own() []string {
-	if s.absent {
-		return nil
-	}
-	out := slices.Clone(s.o.GetFinalizers())
-	spec, _, _ := unstructured.NestedStringSlice(s.o.Object, "spec", "finalizers")
-	for _, f := range spec {
-		if f != "kubernetes" && !slices.Contains(out, f) {
-			out = append(out, f)
-		}
-	}
-	return out
 }
 
 func (s *stuck) describe() {

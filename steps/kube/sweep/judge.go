@@ -77,10 +77,6 @@ func (w *persistence) allowed() (allowlist.List, string) {
 	return list, ""
 }
 
-func (w *persistence) say(level steps.Level, format string, args ...any) {
-	w.obs.Findings = append(w.obs.Findings, steps.Finding{Level: level, Say: fmt.Sprintf(format, args...)})
-}
-
 // title is how an entry is told: category, place and name, and why it is open.
 func (f found) title() string {
 	at := f.Namespace

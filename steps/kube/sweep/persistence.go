@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"handrail/steps"
 	"handrail/steps/cluster"
 	"handrail/steps/kube/allowlist"
-	"handrail/steps/kube/persist"
 )
 
 // sweepTime bounds the whole sweep. What was not read by then is unread, and
@@ -72,81 +70,6 @@ func (p persistenceProbe) Probe(ctx context.Context, in steps.Params, out steps.
 	w.obs.Findings = append(w.obs.Findings, c.Warnings()...)
 	w.obs.Facts = w.facts.Rest("not read")
 	return w.obs, nil
-}
-
-// found is one thing that may write, or that keeps something from being
-// repaired.
-type found struct {
-	allowlist.Thing
-	what  string      // for a person, in one line
-	reach func() bool // whether it can touch the namespaces that are asked about; nil for yes
-	state allowlist.State
-	by    *allowlist.Entry // where somebody accounts or accounted for it
-}
-
-// accounts is who accounts or accounted for it.
-func (f found) accounts() string {
-	if f.by == nil {
-		return ""
-	}
-	return f.by.Accounts
-}
-
-// sweptRun is something that runs Pods. A cluster has tens of thousands: of what
-// they run, the digest is kept.
-type sweptRun struct {
-	kind, namespace, name string
-	uid, parent           string // parent is the UID of its controller
-	account, digest, what string
-	host                  []string
-}
-
-func (s sweptRun) label() string { return strings.ToLower(s.kind) + "/" + s.name }
-
-// persistence is one sweep.
-type persistence struct {
-	*cluster.Client
-	in     steps.Params
-	out    steps.Sink
-	facts  steps.Facts
-	obs    steps.Observation
-	served cluster.Served
-	uid    string // of the cluster
-
-	mu      sync.Mutex
-	found   []found
-	missing map[string][]string // category to what of it could not be read
-	graph   *persist.Grants
-	may     map[string][]persist.Grant
-	spaces  map[string]map[string]string // namespace to its labels
-	nodes   []string
-	crons   []sweptRun
-	jobs    []sweptRun
-	runs    []sweptRun
-	loose   map[string]*looseOnes // by resource
-	objects int
-	reads   []func(context.Context)
-	done    int
-}
-
-func newPersistence(c *cluster.Client, in steps.Params, out steps.Sink) *persistence {
-	return &persistence{Client: c, in: in, out: out, facts: steps.NewFacts(sweepFacts()), served: c.Served(), missing: map[string][]string{},
-		graph: persist.NewGrants(), spaces: map[string]map[string]string{}, loose: map[string]*looseOnes{}}
-}
-
-// miss notes what could not be read of some categories.
-func (w *persistence) miss(why string, categories ...string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, c := range categories {
-		w.missing[c] = append(w.missing[c], why)
-	}
-}
-
-func (w *persistence) add(f found) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.found = append(w.found, f)
 }
 
 // read lists all that the API server has, then what stands on it.
