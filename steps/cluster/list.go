@@ -24,18 +24,18 @@ func (c *Client) List(ctx context.Context, path, accept string, query url.Values
 	return c.ListItems(ctx, path, accept, query, read, see)
 }
 
-// ListItems is sweep with the caller's way to read an item.
+// ListItems is List with the caller's way to read an item.
 func (c *Client) ListItems(ctx context.Context, path, accept string, query url.Values, read func(*Scanner) (Object, error), see func(Object)) error {
 	return c.listForm(ctx, path, Form{Accept: accept, Lean: read}, query, see)
 }
 
-// listForm is sweep with a form of the caller's.
+// listForm is List with a form of the caller's.
 func (c *Client) listForm(ctx context.Context, path string, f Form, query url.Values, see func(Object)) error {
 	if query == nil {
 		query = url.Values{}
 	}
 	p := NewPages(c, path, f.Accept, query)
-	if f.Shape != nil { // sweeps read many lists at once, one after the other
+	if f.Shape != nil { // such lists are read many at once, one after the other
 		p.heavy = heaviestPage / 2
 		p.buf = c.buffers.Get().(*bytes.Buffer)
 		defer c.buffers.Put(p.buf)

@@ -10,7 +10,7 @@ import (
 	"handrail/steps"
 )
 
-// Lookup reads an object that another one names. errAbsent and errNoKind are
+// Lookup reads an object that another one names. [ErrAbsent] and [ErrNoKind] are
 // positive knowledge here: the server itself said so, with every group of kinds
 // heard.
 func (c *Client) Lookup(ctx context.Context, apiVersion, kind, namespace, name string) (Target, Object, error) {

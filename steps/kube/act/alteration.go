@@ -56,7 +56,7 @@ func (a Alteration) Request(path, uid, version string, now time.Time) (Request, 
 	}, err
 }
 
-// timed puts the moment of the act where atAct stands.
+// timed puts the moment of the act where AtAct stands.
 func timed(v any, now time.Time) any {
 	switch v := v.(type) {
 	case string:

@@ -33,7 +33,7 @@ const (
 type watching struct {
 	c       *cluster.Client
 	t       cluster.Target
-	accept  string // asMetadata or asJSON
+	accept  string // cluster.AsMetadata or cluster.AsJSON
 	version string // where the next watch begins
 }
 

@@ -28,7 +28,7 @@ type listing struct {
 	kept kept
 
 	count       int
-	names       []string // the first mostNames
+	names       []string // the first report.MostNames
 	nameless    bool
 	terminating int
 	leaving     []string       // names of the first of those

@@ -67,7 +67,7 @@ func refText(ref metav1.OwnerReference) string {
 }
 
 // Parent reads the owner that a reference names, and only that one: a name that
-// was given to another object since is errAbsent.
+// was given to another object since is cluster.ErrAbsent.
 func Parent(ctx context.Context, c *cluster.Client, of cluster.Target, ref metav1.OwnerReference) (cluster.Target, cluster.Object, error) {
 	t, o, err := c.Lookup(ctx, ref.APIVersion, ref.Kind, of.Namespace, ref.Name)
 	if t.Name == "" {
