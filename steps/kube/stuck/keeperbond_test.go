@@ -76,7 +76,7 @@ func TestDeadOnlyOnProof(t *testing.T) {
 		return objectFrom(t, fields{"metadata": fields{"name": "w", "namespace": "ns"}, "spec": fields{"template": fields{"spec": pod}}})
 	}
 	rapid.Check(t, func(rt *rapid.T) {
-		p := place{cluster.Workloads()[0], "ns", "w"}
+		p := Place{cluster.Workloads()[0], "ns", "w"}
 		x := &proof{Client: &cluster.Client{}, o: workload(told), bond: bond{finalizer: "example.com/hold"}, p: &p}
 		own := Sight{Alive: rapid.SampledFrom([]Verdict{Alive, Dead, Unknown}).Draw(rt, "own"), Why: "own"}
 		tied := rapid.Bool().Draw(rt, "tied")

@@ -181,7 +181,7 @@ type proof struct {
 	bond
 	t      cluster.Target
 	o      cluster.Object
-	p      *place // what a person named; nil for none
+	p      *Place // what a person named; nil for none
 	homes  []string
 	narrow string // why only some namespaces were looked at; "" for the whole cluster
 	found  []candidate

@@ -19,7 +19,7 @@ import (
 
 // Look says whether the controller at one place lives. The error is for a
 // caller that turned away; what could not be read is unknown.
-func Look(ctx context.Context, c *cluster.Client, p place) (Sight, error) {
+func Look(ctx context.Context, c *cluster.Client, p Place) (Sight, error) {
 	o, err := c.Get(ctx, p.Resource, p.namespace, p.name)
 	gone := errors.Is(err, cluster.ErrAbsent)
 	switch {
@@ -122,7 +122,7 @@ func podReady(o cluster.Object) bool {
 // podsLeft holds a verdict of death against what a workload leaves: pods of its
 // name or selector, and a Lease. The holder that renews a Lease lives, whatever is said
 // of the workload.
-func podsLeft(ctx context.Context, c *cluster.Client, p place, s Sight, selector string) (Sight, error) {
+func podsLeft(ctx context.Context, c *cluster.Client, p Place, s Sight, selector string) (Sight, error) {
 	query := url.Values{}
 	if selector != "" {
 		query.Set("labelSelector", selector)
