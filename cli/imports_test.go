@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -334,6 +336,31 @@ func sameWorld(pkg, imp string) bool {
 	}
 	world := strings.SplitN(strings.TrimPrefix(pkg, "handrail/steps/"), "/", 2)[0]
 	return imp == "handrail/steps" || imp == "handrail/steps/gitread" || imp == "handrail/steps/strict" || under(imp, "handrail/steps/transport") || under(imp, "handrail/steps/"+world)
+}
+
+// TestYAMLIsReadInOnePlace: what steps/strict refuses, no other reader may let in.
+func TestYAMLIsReadInOnePlace(t *testing.T) {
+	t.Parallel()
+	parses := regexp.MustCompile(`\byaml\.(NewDecoder|Unmarshal)\b`)
+	seen := false
+	for _, f := range goFiles(t) {
+		if strings.HasSuffix(f, "_test.go") {
+			continue
+		}
+		src, err := os.ReadFile(path.Join("..", f))
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := strings.HasPrefix(f, "steps/strict/")
+		if found := parses.Match(src); found && !in {
+			t.Errorf("%s parses YAML itself: take strict.Single, or a strict.Reader", f)
+		} else if found {
+			seen = true
+		}
+	}
+	if !seen {
+		t.Error("nothing parses YAML: the test looks for the wrong name")
+	}
 }
 
 // TestNamesSayWhatThingsAre: a package or file named util gathers what nobody
