@@ -169,7 +169,7 @@ func FuzzPause(f *testing.F) {
 			return
 		}
 		if m.Who == "" || m.Until.IsZero() {
-			t.Errorf("parsePause(%q) = %+v", raw, m)
+			t.Errorf("ParsePause(%q) = %+v", raw, m)
 		}
 		if again, err := m.Encode(); err == nil {
 			if back, err := module.ParsePause(again); err != nil || !back.Until.Equal(m.Until) {

@@ -15,7 +15,7 @@ func FuzzParseAddress(f *testing.F) {
 			return
 		}
 		if a.Resource+a.key != s || a.Type == "" || a.name == "" || strings.HasPrefix(s, "-") {
-			t.Errorf("parseAddress(%q) = %+v", s, a)
+			t.Errorf("ParseAddress(%q) = %+v", s, a)
 		}
 	})
 }

@@ -11,7 +11,7 @@ import (
 // MaxSmall bounds files that are small by nature: backend settings, lock info.
 const MaxSmall = 1 << 20
 
-// ReadSmall reads a regular file of at most maxSmall bytes. It never blocks on
+// ReadSmall reads a regular file of at most MaxSmall bytes. It never blocks on
 // a pipe that somebody put there.
 func ReadSmall(name string) ([]byte, error) {
 	f, err := OpenRegular(name)

@@ -57,12 +57,12 @@ func TestWorkdir(t *testing.T) {
 			w, err := Open(steps.Env{Dir: dir, Environ: tc.environ}, nil)
 			if tc.err != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.err) {
-					t.Fatalf("openWorkdir() = %v, want %q in it", err, tc.err)
+					t.Fatalf("Open() = %v, want %q in it", err, tc.err)
 				}
 				return
 			}
 			if err != nil || w.Backend != tc.backend || w.Space != tc.space {
-				t.Errorf("openWorkdir() = %+v, %v, want %s and %s", w, err, tc.backend, tc.space)
+				t.Errorf("Open() = %+v, %v, want %s and %s", w, err, tc.backend, tc.space)
 			}
 		})
 	}

@@ -54,7 +54,7 @@ func Snap(ctx context.Context, s backend.Store) (Snapshot, error) {
 	return out, nil
 }
 
-// SnapWith is snap, and what the state says of itself.
+// SnapWith is Snap, and what the state says of itself.
 func SnapWith(ctx context.Context, s backend.Store) (Snapshot, *tfstate.Doc, error) {
 	before, err := Snap(ctx, s)
 	if err != nil || !before.Exists {

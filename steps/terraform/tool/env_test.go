@@ -18,6 +18,6 @@ func TestChildSecretsAreThoseThatAreHandedOn(t *testing.T) {
 	}}
 	want := []string{"correct horse", "battery-acid", "staple-gun", "hunter22", "abcdef01", "passphrase here"}
 	if got := Secrets(env); !slices.Equal(got, want) {
-		t.Fatalf("childSecrets() = %q, want %q", got, want)
+		t.Fatalf("Secrets() = %q, want %q", got, want)
 	}
 }

@@ -58,7 +58,7 @@ func Find(env steps.Env, w module.Workdir, hosts map[string]int) (string, error)
 	return path, nil
 }
 
-// For is findTool, and who that is.
+// For is Find, and which program that is.
 func For(ctx context.Context, env steps.Env, w module.Workdir, hosts map[string]int) (Program, error) {
 	path, err := Find(env, w, hosts)
 	if err != nil {

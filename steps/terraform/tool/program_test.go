@@ -52,7 +52,7 @@ func TestProgramFollowsTheDirectory(t *testing.T) {
 				want = "/bin/terraform"
 			}
 			if got, err := Find(env, w, tc.hosts); err != nil || got != want {
-				t.Errorf("findTool() = %q, %v, want %q", got, err, want)
+				t.Errorf("Find() = %q, %v, want %q", got, err, want)
 			}
 		})
 	}

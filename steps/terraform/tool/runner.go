@@ -36,12 +36,12 @@ func Run(ctx context.Context, dir string, env []string, argv ...string) (Result,
 	return RunTold(ctx, dir, env, nil, argv...)
 }
 
-// RunTold is run, and every line that the program writes is told while it runs.
+// RunTold is Run, and every line that the program writes is told while it runs.
 func RunTold(ctx context.Context, dir string, env []string, line func(string), argv ...string) (Result, error) {
 	return RunIn(ctx, dir, env, line, nil, argv...)
 }
 
-// RunIn is runTold, and the program inherits files from descriptor 3 on.
+// RunIn is RunTold, and the program inherits files from descriptor 3 on.
 func RunIn(ctx context.Context, dir string, env []string, line func(string), files []*os.File, argv ...string) (Result, error) {
 	if err := ctx.Err(); err != nil {
 		return Result{}, err

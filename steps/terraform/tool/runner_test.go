@@ -14,7 +14,7 @@ func TestRunIsTold(t *testing.T) {
 	script := `printf 'a\r\nb\nc'; printf 'e\nf' >&2; head -c 100000 /dev/zero | tr '\0' x`
 	r, err := RunTold(t.Context(), t.TempDir(), []string{"PATH=/usr/bin:/bin"}, func(l string) { told = append(told, l) }, "/bin/sh", "-c", script)
 	if err != nil || string(r.Stderr) != "e\nf" || len(r.Stdout) != len("a\r\nb\nc")+100_000 {
-		t.Fatalf("runTold() = %d bytes, %q, %v", len(r.Stdout), r.Stderr, err)
+		t.Fatalf("RunTold() = %d bytes, %q, %v", len(r.Stdout), r.Stderr, err)
 	}
 	for _, want := range []string{"a", "b", "e", "f"} {
 		if !slices.Contains(told, want) {
