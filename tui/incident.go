@@ -9,10 +9,7 @@ import (
 	"handrail/triage"
 	"handrail/tui/incident"
 	"handrail/tui/ink"
-	"handrail/tui/run"
 	"handrail/tui/screen"
-	"handrail/tui/seal"
-	"handrail/tui/viewer"
 )
 
 // changedMsg carries the newest snapshot of an incident.
@@ -24,11 +21,13 @@ type changedMsg struct {
 // enterIncident makes inc the one that is shown.
 func (m *model) enterIncident(inc screen.Incident) {
 	m.Crew.Keep(inc)
-	m.evidence.CloseArtifact(m.Env)
 	m.Incident, m.At = inc, screen.AtRun
 	m.gate, m.Sheet = nil, nil
 	*m.Case, *m.Seal, m.Tape = incident.Case{}, screen.SealState{}, nil
-	m.run, m.evidence, m.sealing, m.replay, m.hist = run.Screen{Case: m.Case}, viewer.Screen{}, seal.Screen{SealState: m.Seal}, replay{}, history{}
+	m.replay, m.hist = replay{}, history{}
+	for _, e := range m.screens {
+		e.Hear(m.Env, screen.Another{})
+	}
 	if tape, ok := inc.(screen.Tape); ok {
 		m.thread(tape)
 		return

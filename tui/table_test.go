@@ -15,6 +15,7 @@ import (
 type tally struct {
 	n      int
 	pasted string
+	begun  int // incidents
 }
 
 const atTally screen.ID = "tally"
@@ -28,8 +29,10 @@ func (y *tally) Press(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 }
 func (y *tally) Paste(_ *screen.Env, s string) tea.Cmd { y.pasted = s; return nil }
 func (y *tally) Hear(_ *screen.Env, msg tea.Msg) (tea.Cmd, bool) {
-	_, ok := msg.(tally)
-	return nil, ok
+	if _, ok := msg.(screen.Another); ok {
+		y.begun++
+	}
+	return nil, false
 }
 func (y *tally) Draw(_ *screen.Env, _, _ int) []ink.Drawn { return []ink.Drawn{"what was counted"} }
 func (y *tally) Hints(*screen.Env) screen.Hints           { return screen.Hints{Move: "Count one more"} }
@@ -57,9 +60,10 @@ func TestOneLineAddsAScreen(t *testing.T) {
 	s.want(t, "what was counted", "Count one more")
 	s.press("x")
 	s.Update(tea.PasteMsg{Content: "seven"})
-	s.Update(tally{})
-	if y.n != 1 || y.pasted != "seven" {
-		t.Errorf("the screen was given %d keys and %q", y.n, y.pasted)
+	s.enterIncident(s.bench)
+	s.At = atTally
+	if y.n != 1 || y.pasted != "seven" || y.begun != 1 {
+		t.Errorf("the screen was given %d keys, %q and %d incidents", y.n, y.pasted, y.begun)
 	}
 	if s.press("esc"); s.At != screen.AtRun {
 		t.Errorf("esc led to %q", s.At)

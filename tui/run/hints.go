@@ -93,6 +93,8 @@ func (r *Screen) Typing() bool { return r.Find.typing }
 // Hear implements [screen.Screen].
 func (r *Screen) Hear(env *screen.Env, msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
+	case screen.Another:
+		*r = Screen{Case: env.Case}
 	case JudgedMsg:
 		r.judged(env, msg)
 	case anchoredMsg:

@@ -48,13 +48,13 @@ type Env struct {
 	Now  time.Time // of the message being handled: drawing asks no clock
 	Wall time.Time // the same without the clock of a replay
 
-	At       ID       // what fills the terminal
-	Incident Incident // the one that is open, nil on the screens before
-	Tape     Tape     // inc where it is a recorded one, nil where it is not
-	*incident.Case
+	At             ID       // what fills the terminal
+	Incident       Incident // the one that is open, nil on the screens before
+	Tape           Tape     // the same one where it is recorded, nil where it is not
+	*incident.Case          // what is known of it, shared by all screens
 
-	Seal  *SealState
-	Known Home // what the command centre knows
+	Seal  *SealState // shared with the screen of the seal
+	Known Home       // what the command centre knows
 
 	// Ask hands a request to the program at once: what a screen wants of another
 	// one goes through it, and through nothing else.

@@ -13,3 +13,7 @@ type ReleaseMsg struct{ Err error }
 
 // Answers are the answers to intents that were asked for together.
 type Answers []Answer
+
+// Another says that another incident is shown from now on: what a screen knows of
+// the one before is to be forgotten. Every screen hears it.
+type Another struct{}

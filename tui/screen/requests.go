@@ -1,8 +1,6 @@
 package screen
 
-import (
-	"handrail/session"
-)
+import "handrail/session"
 
 // Request is what a screen asks of the program: to show another screen, or to do
 // what is not for one screen alone.

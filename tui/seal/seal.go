@@ -184,6 +184,8 @@ func (s *Screen) Typing() bool { return false }
 // Hear implements [screen.Screen].
 func (s *Screen) Hear(env *screen.Env, msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
+	case screen.Another:
+		*s = Screen{SealState: env.Seal}
 	case sealingMsg:
 		s.sealLooked(msg)
 	case sealStepMsg:

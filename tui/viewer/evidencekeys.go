@@ -71,6 +71,10 @@ func (e *Screen) Hints(env *screen.Env) screen.Hints {
 // Hear implements [screen.Screen].
 func (e *Screen) Hear(env *screen.Env, msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
+	case screen.Another:
+		e.CloseArtifact(env)
+		*e = Screen{}
+		return nil, true
 	case artifactMsg:
 		return e.artifactOpened(env, msg), true
 	case PageMsg:
