@@ -111,3 +111,40 @@ func alternatives(line string) []string {
 	}
 	return []string{line}
 }
+
+var (
+	cited    = regexp.MustCompile(`\(docs/(\w+\.md), ([A-Z][\w ]*?)\)|docs/(\w+\.md), ([A-Z]\w*):`)
+	wrapped  = regexp.MustCompile(`\n\s*//\s*`)
+	headings = regexp.MustCompile(`(?m)^#+ (.+)$`)
+)
+
+// TestDocumentsHaveTheSectionsThatCommentsCite also keeps comments from citing a
+// document that the repository does not hold.
+func TestDocumentsHaveTheSectionsThatCommentsCite(t *testing.T) {
+	t.Parallel()
+	sections, count := map[string]bool{}, 0
+	for file, text := range documents(t) {
+		for _, m := range headings.FindAllStringSubmatch(text, -1) {
+			sections[filepath.Base(file)+", "+m[1]] = true
+		}
+	}
+	err := filepath.WalkDir("..", func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") {
+			return err
+		}
+		src, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for _, m := range cited.FindAllStringSubmatch(wrapped.ReplaceAllString(string(src), " "), -1) {
+			count++
+			if at := m[1] + m[3] + ", " + m[2] + m[4]; !sections[at] {
+				t.Errorf("%s cites docs/%s, which does not exist", path, at)
+			}
+		}
+		return nil
+	})
+	if err != nil || count == 0 {
+		t.Errorf("%d citations found: %v", count, err)
+	}
+}

@@ -13,8 +13,8 @@ import (
 	"handrail/triage"
 )
 
-// Answers is a script of what people would say and type on a call (DECISIONS
-// S7). It drives the same session as the terminal; there is nothing in it that
+// Answers is a script of what people would say and type on a call (docs/decisions.md,
+// Answers files). It drives the same session as the terminal; there is nothing in it that
 // says yes to everything.
 type Answers struct {
 	File     string

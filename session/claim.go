@@ -21,7 +21,7 @@ import (
 // The directory of one act, acts/<incident>/<nonce>: the session that orders the
 // act makes it, with the slot, and from the claim on it belongs to the executor,
 // which alone writes there: the claim, which it holds locked while it lives, the
-// lines that the act says, what it keeps, and in the end the outcome (DECISIONS S8).
+// lines that the act says, what it keeps, and in the end the outcome (docs/decisions.md, Acts).
 const (
 	claimFile   = "claim"
 	linesFile   = "lines"

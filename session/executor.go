@@ -36,7 +36,7 @@ func (o Order) dir(acts string) string {
 	return slotDir(acts, o.incident(), &triage.Slot{Nonce: o.Nonce}, o.Seq)
 }
 
-// Carry carries out one act (DECISIONS S8): it reads the journal up to act.start,
+// Carry carries out one act (docs/decisions.md, Acts): it reads the journal up to act.start,
 // claims the act so that nobody does it twice, previews once more, confirms with
 // the recorded phrase, acts, and leaves the outcome in the directory of the act.
 // The session that ordered it, or a later one, records it from there. The end of

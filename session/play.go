@@ -12,7 +12,7 @@ import (
 	"handrail/triage"
 )
 
-// Exit codes of a walk (DESIGN section 7, DECISIONS 3.22).
+// Exit codes of a walk (docs/decisions.md, Exit codes).
 const (
 	CodeDone    = 0
 	CodeOpen    = 3

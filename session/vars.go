@@ -11,7 +11,7 @@ import (
 )
 
 // freshFor is how old a fact or an answer may be before a gate may no longer
-// stand on it (DECISIONS 3.16), unless its step says otherwise.
+// stand on it (docs/decisions.md, Freshness), unless its step says otherwise.
 const freshFor = 15 * time.Minute
 
 // vars gathers what the expressions of a runbook may see. With fresh set, what

@@ -75,7 +75,7 @@ type Digest string
 func (d Digest) Short() string { return string(d[:min(6, len(d))]) }
 
 // Digest covers the incident, the step, the target, the request and the
-// command (DECISIONS S3). What may change while a person reads (Shown, ages,
+// command (docs/decisions.md, Digest). What may change while a person reads (Shown, ages,
 // resourceVersion) and the expiry are out of it.
 func (p Preview) Digest(incident, step string) Digest {
 	b, err := json.Marshal(struct {
@@ -182,7 +182,7 @@ var phraseSafe = regexp.MustCompile(`^[A-Za-z0-9._/@:-]+$`)
 
 // Phrase builds the phrase to type: the verb and the target, or the verb and
 // the first six characters of the digest of the target where the target has
-// characters that could be mistaken (DECISIONS 2.1).
+// characters that could be mistaken (docs/decisions.md, Phrase).
 func Phrase(verb, target string) string {
 	if phraseSafe.MatchString(target) {
 		return verb + " " + target

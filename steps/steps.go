@@ -19,7 +19,7 @@ import (
 )
 
 // Class says what a kind may do and, for a gate, on which terms the loop opens
-// it (DECISIONS S6).
+// it (docs/decisions.md, Gates).
 type Class string
 
 // The classes of kinds. Probe reads through a transport that refuses writes.

@@ -207,7 +207,7 @@ func ParseValue(t Type, text string) (Value, error) {
 	}
 }
 
-// wire is the form of a value in the journal (DECISIONS 2.27): a scalar as a
+// wire is the form of a value in the journal (docs/decisions.md, Values): a scalar as a
 // string, a list as an array, a table as an object.
 type wire struct {
 	T       Type            `json:"t"`

@@ -36,7 +36,7 @@ type KV struct {
 	Value string `json:"v"`
 }
 
-// The events of S1, in the order of DECISIONS. Step ids are `<runbook>/<step>`.
+// The events (docs/decisions.md, Events). Step ids are `<runbook>/<step>`.
 type (
 	// Open begins an incident; it is the first event after the store's own.
 	Open struct {
@@ -351,7 +351,8 @@ var ErrUnknownType = errors.New("unknown event type")
 
 // Decode reads the payload of an entry. The store's own entries (env,
 // checkpoint, reveal, recover, seal, reopen) give a nil Body, which the fold
-// ignores. Unknown fields inside a known type are tolerated (DECISIONS 3.26).
+// ignores. Unknown fields inside a known type are tolerated (docs/decisions.md, Envelope
+// and data).
 func Decode(typ string, data []byte) (Body, error) {
 	switch typ {
 	case "env", "checkpoint", "reveal", "recover", "seal", "reopen":

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Events of a gate up to the act (DECISIONS S6).
+// Events of a gate up to the act (docs/decisions.md, Gates).
 
 // gate returns what is known of a gate of the plan in force.
 func (f *folder) gate(id string) (GateState, error) {

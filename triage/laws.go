@@ -194,7 +194,7 @@ func hasCommander(s *State) bool {
 	return slices.ContainsFunc(s.People, func(p Person) bool { return slices.Contains(p.Roles, "commander") })
 }
 
-// classLaws is the table of DECISIONS S6: what each class of gate wants known.
+// classLaws is the table in docs/decisions.md, Gates: what each class of gate wants known.
 func classLaws(s *State, class Class) []Refusal {
 	var out []Refusal
 	mutation, ok := s.Topics[TopicMutation]

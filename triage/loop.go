@@ -5,7 +5,7 @@
 // There is no I/O, no clock and no randomness in it: the same events give the
 // same state on every machine, in a resume, a replay, a report and an audit.
 //
-// The laws that a gate must satisfy (DESIGN section 5) are checked in [Options]
+// The laws that a gate must satisfy (docs/decisions.md, Laws) are checked in [Options]
 // and again, for events that claim them, in [Fold]: a journal in which an act
 // starts without a confirmed gate does not fold.
 package triage
@@ -49,7 +49,7 @@ const (
 	NoteStep     StepKind = "note"
 )
 
-// Class is the class of a gate: on which terms it opens (DECISIONS S6).
+// Class is the class of a gate: on which terms it opens (docs/decisions.md, Gates).
 type Class string
 
 // The classes of gates.
@@ -63,7 +63,7 @@ const (
 // Severity is SEV-1 (worst) to SEV-4.
 type Severity string
 
-// The severities (CATALOG B4).
+// The severities (docs/decisions.md, Severities).
 const (
 	Sev1 Severity = "SEV-1"
 	Sev2 Severity = "SEV-2"
@@ -76,10 +76,10 @@ type Topic string
 
 // The topics, with the values each may take beside `unknown`.
 const (
-	TopicDomain     Topic = "domain"     // a row of CATALOG B2, by its slug
+	TopicDomain     Topic = "domain"     // a row of [Domains], by its slug
 	TopicMutation   Topic = "mutation"   // yes, no
 	TopicConsistent Topic = "consistent" // yes, no
-	TopicClass      Topic = "class"      // a failure state of CATALOG B1
+	TopicClass      Topic = "class"      // a row of [FailureStates]
 	TopicOwner      Topic = "owner"      // free text: who owns the next transition
 	TopicReverts    Topic = "reverts"    // yes, no
 )
@@ -156,7 +156,7 @@ type Intent struct {
 }
 
 // Refusal says why an intent is not available, and what would make it so. Law
-// is 0 where no law of DESIGN section 5 is the reason.
+// is 0 where no law (docs/decisions.md, Laws) is the reason.
 type Refusal struct {
 	Law  int    `json:"law,omitempty"`
 	Why  string `json:"why"`

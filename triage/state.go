@@ -131,7 +131,7 @@ type Conclusion struct {
 	Contradicts string // what the decision matrix says instead, "" for no contradiction
 }
 
-// GatePhase is where a gate stands (DECISIONS S6).
+// GatePhase is where a gate stands (docs/decisions.md, Gates).
 type GatePhase string
 
 // The phases of a gate. Closed and open differ only by Options.

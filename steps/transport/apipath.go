@@ -73,7 +73,7 @@ func parseResource(t target, parts []string) (target, string) {
 }
 
 // isReview reports whether path is one of the five reviews that store nothing
-// (DECISIONS 2.7).
+// (docs/decisions.md, Reviews).
 func isReview(t target) bool {
 	if !t.api || t.version != "v1" || t.name != "" {
 		return false

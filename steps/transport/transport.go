@@ -1,5 +1,5 @@
 // Package transport holds the three ways in which handrail talks to an API
-// server, each from one constructor (DECISIONS 2.8):
+// server, each from one constructor (docs/decisions.md, Transports):
 //
 //   - [Probe] reads, and asks the five reviews that store nothing;
 //   - [Rehearse] may besides write with dryRun=All, inside a preview;
