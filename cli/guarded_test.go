@@ -108,7 +108,7 @@ func winds(x, arg ast.Expr) bool {
 		x = sel.Sel
 	}
 	name, ok := x.(*ast.Ident)
-	return ok && name.Name == "tape"
+	return ok && strings.EqualFold(name.Name, "tape")
 }
 
 // guarded reports whether a function defers a guard before it does anything.
