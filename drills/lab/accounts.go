@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"path/filepath"
 	"strings"
-	"time"
 )
 
 // Rule is what an account may do.
@@ -121,7 +120,7 @@ func (l *Lab) inForce(ctx context.Context, ns, account string, wide bool, rules 
 	for _, r := range rules {
 		asked = append(asked, r.asked(where)...)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("they do not come into force"))
+	ctx, cancel := context.WithTimeoutCause(ctx, inForceWithin, errors.New("they do not come into force"))
 	defer cancel()
 	var last error
 	if err := poll(ctx, func() bool {

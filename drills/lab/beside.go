@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"time"
 )
 
 // Closed is the name of a webhook configuration of a namespace that refuses every
@@ -47,7 +46,7 @@ func (l *Lab) Beside(ctx context.Context, ns string) (string, error) {
 	if err != nil {
 		return "", wrap(err)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("the rights of robot do not come into force there"))
+	ctx, cancel := context.WithTimeoutCause(ctx, inForceWithin, errors.New("the rights of robot do not come into force there"))
 	defer cancel()
 	var last error
 	if err := poll(ctx, func() bool {

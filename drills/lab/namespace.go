@@ -80,7 +80,7 @@ func (l *Lab) admit(ctx context.Context, ns, account, path string) error {
 	if err := replace(path, file.bytes()); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, fmt.Errorf("the rights of %s do not come into force", account))
+	ctx, cancel := context.WithTimeoutCause(ctx, inForceWithin, fmt.Errorf("the rights of %s do not come into force", account))
 	defer cancel()
 	var last error
 	err = poll(ctx, func() bool {

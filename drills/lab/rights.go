@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"net/http"
+	"time"
 )
 
 const (
@@ -11,6 +12,9 @@ const (
 	selfReview = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 	// readerRole lets an account see which cluster this is; one for all namespaces.
 	readerRole = "handrail-lab-reader"
+	// inForceWithin is for a machine under load, where the API server learns of a
+	// right minutes after it was stored; seconds otherwise.
+	inForceWithin = 5 * time.Minute
 )
 
 func core(ns, rest string) string   { return "/api/v1/namespaces/" + ns + "/" + rest }
