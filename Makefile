@@ -12,11 +12,12 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 # The lab is other Go modules, which cannot be embedded: the binary is told where
 # this clone is, by the linker flag below.
 
-# The race detector needs a C compiler and memory; it runs where goroutines meet
-# and nothing heavy is started.
-LIGHT := ./triage/... ./runbooks/... ./evidence/... ./session/... ./tui/... ./steps/...
-# Real servers and tens of megabytes to pack; the packages below it stay light.
-HEAVY := ./session/index/depot
+# The race detector needs a C compiler and makes a test some five times slower: it
+# runs where goroutines meet and nothing heavy is started. All of it runs again
+# without.
+RACED := ./evidence ./session ./session/debrief ./session/index ./session/report ./steps ./steps/cluster ./steps/transport ./tui/...
+# What starts the lab, real servers or programs.
+REAL  := . ./cli ./drills/... ./session/index/depot/... ./steps/compare ./steps/kube ./steps/kube/loglayer ./steps/rabbitmq ./steps/terraform
 
 # One line that grows while packages compile, on a terminal; a line every hundred
 # packages elsewhere. What is neither a package nor a download is shown as it is.
@@ -29,7 +30,7 @@ END { if (tty) printf "\r\033[K" }
 endef
 export METER
 
-.PHONY: build practice test check bench pictures fuzz corpora evidence-report evidence-kills leaks gitleaks demo vuln prepare clean
+.PHONY: build practice test test-short check bench pictures fuzz corpora evidence-report evidence-kills leaks gitleaks demo vuln prepare clean
 
 build: ## bin/handrail
 	@mkdir -p bin
@@ -45,9 +46,12 @@ practice: build ## build what is needed and open the first drill in the terminal
 prepare: build
 	@$(HANDRAIL) lab build --services
 
-test: check prepare ## everything, lab included, nothing skipped
-	go test -race -count=1 -timeout 20m $$(go list $(LIGHT) | grep -vx "handrail/$(HEAVY:./%=%)")
-	go test -count=1 -timeout 30m . $(HEAVY) ./cli/... ./drills/...
+test: check prepare ## everything, lab included, nothing skipped; what is long runs without the race detector
+	go test -race -short -count=1 -timeout 20m $(RACED)
+	go test -count=1 -timeout 30m ./...
+
+test-short: ## no lab and nothing long, with the race detector; what did not change is not run again
+	go test -race -short $$(go list ./... | grep -vxF "$$(go list $(REAL))")
 
 check: ## format, vet, staticcheck, import rule
 	@bad=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); if [ -n "$$bad" ]; then echo "not gofmt'ed:"; echo "$$bad"; exit 1; fi

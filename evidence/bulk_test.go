@@ -34,6 +34,9 @@ func appendBulky(t *testing.T, b *Bundle, say string) Entry {
 
 // Data that is too long for a line stands in a blob, and whoever reads the entry gets it whole.
 func TestLongData(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	keys := t.TempDir()
 	b := create(t, testOptions(keys))
@@ -81,6 +84,9 @@ func TestLongData(t *testing.T) {
 
 // What a line says of its data must be what the blob holds, byte for byte, or the journal cannot be read.
 func TestLongDataIsHeldToItsLine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	b := create(t, testOptions(""))
 	e := appendBulky(t, b, "x")
@@ -144,6 +150,9 @@ func TestLongDataIsHeldToItsLine(t *testing.T) {
 
 // A short line that names a long blob again and again does not make a reader read without end.
 func TestLongDataIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	w := whole{took: maxWhole}
 	e := Entry{Type: "note", Blobs: []Blob{{Media: mediaData, Size: 1, SHA256: strings.Repeat("a", 64)}}}
@@ -159,6 +168,9 @@ func TestLongDataIsBounded(t *testing.T) {
 
 // A bundle with long data is redacted again like any other, and the two can be compared.
 func TestLongDataRedactedAgain(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	keys := t.TempDir()
 	b := create(t, testOptions(keys))

@@ -137,6 +137,9 @@ func TestEveryBitAndEveryCut(t *testing.T) {
 
 // TestEveryBitOf changes every bit of the journal and of each signature, and asks only the part that judges them.
 func TestEveryBitOf(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	k := wholeKit(t)
 	journal := k.files[firstSegment].data

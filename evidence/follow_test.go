@@ -58,6 +58,9 @@ func TestFollow(t *testing.T) {
 
 // TestFollowIntoTheNextSegment follows over the end of a segment, and stops where the visitor says.
 func TestFollowIntoTheNextSegment(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	b := create(t, testOptions(filepath.Join(t.TempDir(), "keys")))
 	r, err := OpenReadOnly(b.Path())

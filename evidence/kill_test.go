@@ -85,6 +85,9 @@ const killsPerBundle = 40
 // TestKilledWriterLosesNothing kills writers at moments that a seed chooses, some while they still open the bundle, and
 // looks after each at what is left.
 func TestKilledWriterLosesNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	n := *kills
 	if n == 0 {

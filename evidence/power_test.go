@@ -348,6 +348,9 @@ func powerRedactor(t *testing.T) *redact.Redactor {
 
 // TestPowerCut cuts the power before every call of a session, and loses what was not synced in each way.
 func TestPowerCut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	red := powerRedactor(t)
 	r := newPowerRun(red)

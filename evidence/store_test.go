@@ -166,6 +166,9 @@ func TestRecipe(t *testing.T) {
 }
 
 func TestEveryTruncation(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	path := small(t)
 	journal := filepath.Join(path, "journal", "000001.jsonl")
@@ -397,6 +400,9 @@ func TestSymlinksAreRefused(t *testing.T) {
 }
 
 func TestSegmentsContinueTheChain(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	o := testOptions("")
 	o.noSync = true

@@ -96,6 +96,9 @@ func TestAuthoritiesFile(t *testing.T) {
 
 // TestTimestampAsOpenSSL compares the verdict on each sample with that of openssl, where there is one.
 func TestTimestampAsOpenSSL(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	if _, err := exec.LookPath("openssl"); err != nil {
 		t.Log("no openssl here to compare with")

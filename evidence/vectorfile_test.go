@@ -116,6 +116,9 @@ func (k *kit) pack(top string, put func(tar.Header, []byte)) {
 // TestVectorFile holds the verifier against the published samples, read as a stranger would, and the samples against
 // the table that they are made from: go test ./evidence -run TestVectorFile -update
 func TestVectorFile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	made := vectorTar(t)
 	if *update {

@@ -105,6 +105,9 @@ func stageOf(t *testing.T, n int) (*stage, vast) {
 // An incident about 5,000 objects with long addresses is walked to its act like
 // any other, and is resumed, read, audited and verified.
 func TestFiveThousandAddresses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	const n = 5000
 	st, w := stageOf(t, n)

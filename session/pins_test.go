@@ -229,6 +229,9 @@ func look(t *testing.T, s *session.Session, step string) (outcome, said, uid str
 // and an act reaches the incident's own cluster or none. The audit logs of both
 // servers prove the acts.
 func TestContextsStayWhatTheyWere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	f := twoClusters(t)
 	began := time.Now().Add(-time.Second)
@@ -340,6 +343,9 @@ func TestContextsStayWhatTheyWere(t *testing.T) {
 // TestActGoesToThePinnedClusterOnly: the file changes after the act was recorded
 // and before its executor reads it.
 func TestActGoesToThePinnedClusterOnly(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	f := twoClusters(t)
 	f.object("late")

@@ -16,6 +16,9 @@ import (
 // A token that only a credential plugin knows is a known secret before the
 // first answer comes: an object that repeats it is stored without it.
 func TestTokensOfPluginsAreKnown(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	st, a, collection := onLab(t, "configmaps", "notes", `{"metadata":{"name":"notes"},"data":{"a":"b"}}`)
 	token := st.plugin(t)

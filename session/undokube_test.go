@@ -154,6 +154,9 @@ func TestDeletedSecretComesBack(t *testing.T) {
 // A Job without secrets needs no key: its copy in the bundle makes it again,
 // without what the server had added to it.
 func TestDeletedJobComesBackFromTheBundle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	st, a, collection := onLab(t, "jobs.batch", "migrate", `{"metadata":{"name":"migrate","labels":{"app":"web"}},"spec":{"suspend":true,"template":{"metadata":{"labels":{"app":"web"}},`+
 		`"spec":{"restartPolicy":"Never","containers":[{"name":"a","image":"b","env":[{"name":"COLOUR","value":"blue"}]}]}}}}`)

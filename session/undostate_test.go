@@ -150,6 +150,9 @@ func TestStateWithSecretsNeedsAReader(t *testing.T) {
 // TestActOnAStateGoesOn: the executor of another session carries out the act while
 // the one that ordered it is gone, and resume finds how it ended.
 func TestActOnAStateGoesOn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	m := newModule(t, secretModule)
 	st := onState(t, m, "terraform/state-rm", `{dir: ".", addresses: ["terraform_data.web[0]"]}`)

@@ -87,6 +87,9 @@ func foldEach(t *rapid.T, s State, events []Event) State {
 // TestFoldNeverChangesItsInput keeps every state on the way, folds a second
 // event onto each, and looks at all of them again at the end.
 func TestFoldNeverChangesItsInput(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		events := anyStory(t)
@@ -116,6 +119,9 @@ func TestFoldNeverChangesItsInput(t *testing.T) {
 }
 
 func TestFoldPrefixThenRest(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		events := foldable(anyStory(t))
@@ -274,6 +280,9 @@ func whole(s State, o Option) Intent {
 
 // TestOptionsAgreeWithFold: what is offered folds, what is refused does not.
 func TestOptionsAgreeWithFold(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		s := foldEach(t, State{}, foldable(anyStory(t)))

@@ -213,6 +213,9 @@ func newCleanText(seed uint64) *cleanText {
 const falseMost = 1
 
 func TestCleanTextStays(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	const lines = 200_000
 	r := testRedactor()

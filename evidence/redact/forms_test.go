@@ -245,6 +245,9 @@ func (y *tally) hold(t *testing.T, what string, least float64) {
 // TestTellingNames plants values under names that tell that they are secret, in every syntax that a capture has, and that again
 // in every encoding. The corpus is deterministic; without -every-form a part of the product is looked at.
 func TestTellingNames(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	if n := len(settings) + len(headers) + len(ownForms) + len(kinds); n < 250 {
 		t.Fatalf("%d secrets, want 250 or more", n)

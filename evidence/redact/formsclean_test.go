@@ -108,6 +108,9 @@ func (c *cleanText) cleanSentence() string {
 
 // TestCleanForms writes what is no secret in every syntax in which secrets are written.
 func TestCleanForms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	r := testRedactor()
 	c := newCleanText(9)

@@ -59,6 +59,9 @@ func inUnits(r *Redactor, tree func(*Redactor, *jsontree.Node, Counts), unit int
 }
 
 func TestStateLargerThanAUnit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	r := testRedactor()
 	state, secrets := bigState(3)
@@ -83,6 +86,9 @@ func TestStateLargerThanAUnit(t *testing.T) {
 }
 
 func TestBrokenState(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	r := testRedactor()
 	state, secrets := bigState(3)

@@ -246,6 +246,9 @@ func streamIn(r *Redactor, in string, size int) string {
 }
 
 func TestKindsInContexts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	if len(kinds) < 60 {
 		t.Fatalf("%d kinds, want 60 or more", len(kinds))

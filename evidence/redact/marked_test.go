@@ -77,6 +77,9 @@ func applyJSON(name, value string) string {
 
 // TestMarkedValues plants values in the documents of the worlds that handrail reads, marked or named once and then where nothing tells.
 func TestMarkedValues(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(10, 10))
 	y := newTally()
@@ -152,6 +155,9 @@ func TestMarkedLinesKeepTheirForm(t *testing.T) {
 
 // TestFormsAtEverySplit holds the syntaxes to what is promised of streams: where the input is cut does not matter.
 func TestFormsAtEverySplit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(12, 12))
 	r := testRedactor()

@@ -74,6 +74,9 @@ var digest = regexp.MustCompile(`^[0-9a-f]{64}$`)
 // rules are not ours, search the bundle. It also searches the same texts as they were, so that finding nothing means
 // something.
 func TestSecondOpinion(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	tool := buildGitleaks(t)
 	b := create(t, filepath.Join(t.TempDir(), "keys"))

@@ -50,6 +50,9 @@ func hostile() map[string][]byte {
 
 // TestHostileInputIsBounded counts what rules look at instead of the time they take.
 func TestHostileInputIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	r := knowing()
 	names := []string{}

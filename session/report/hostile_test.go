@@ -285,6 +285,9 @@ func everywhere(attack string) Document {
 }
 
 func TestNothingActs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	for _, attack := range attacks {
 		for _, plant := range []func(string) func(string) string{
