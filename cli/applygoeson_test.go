@@ -15,6 +15,7 @@ import (
 	"handrail/drills/lab"
 	"handrail/runbooks"
 	"handrail/session"
+	sessionwalk "handrail/session/walk"
 	"handrail/steps"
 	"handrail/steps/catalog"
 	"handrail/triage"
@@ -159,11 +160,11 @@ func (h *heldApply) begin() {
 	}
 	h.s = s
 	h.t.Cleanup(func() { _ = s.Close() })
-	answers, err := session.ParseAnswers("answers.yaml", []byte(`{apiVersion: handrail/v1, kind: Answers, runbook: apply-test, conclude: {mutation: accept, consistent: accept, class: accept}}`))
+	answers, err := sessionwalk.ParseAnswers("answers.yaml", []byte(`{apiVersion: handrail/v1, kind: Answers, runbook: apply-test, conclude: {mutation: accept, consistent: accept, class: accept}}`))
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	if res, err := session.Play(h.t.Context(), s, session.Script{Answers: answers, Talk: testTalk{h.t}}); err != nil || res.Code != session.CodeOpen {
+	if res, err := sessionwalk.Play(h.t.Context(), s, sessionwalk.Script{Answers: answers, Talk: testTalk{h.t}}); err != nil || res.Code != sessionwalk.CodeOpen {
 		h.t.Fatalf("walk = %+v, %v", res, err)
 	}
 	if err := s.Do(h.t.Context(), triage.Intent{Kind: triage.DoPreview, Step: applyGate}); err != nil {

@@ -17,6 +17,7 @@ import (
 	"handrail/cli/settings"
 	"handrail/evidence/sig"
 	"handrail/session"
+	"handrail/session/approval"
 	"handrail/triage"
 )
 
@@ -52,7 +53,7 @@ Your key must be among those whom the policy of the operator names, and none of 
 			return process.Usage("leave it out; a request is of one gate", "--gate without a BUNDLE")
 		}
 		in := bufio.NewReader(p.Stdin)
-		ask := func() (session.Request, error) { return requested(p, in, file) }
+		ask := func() (approval.Request, error) { return requested(p, in, file) }
 		if len(args) == 1 {
 			path, err := bundle.Find(p, args[0])
 			if err != nil {
@@ -63,7 +64,7 @@ Your key must be among those whom the policy of the operator names, and none of 
 				return process.Hint(err, "see what is wrong with `handrail bundle verify "+path+"`")
 			}
 			defer tape.Close() //nolint:errcheck // only read from
-			ask = func() (session.Request, error) { tape.Grow(); return waiting(tape, gate) }
+			ask = func() (approval.Request, error) { tape.Grow(); return waiting(tape, gate) }
 		}
 		again := ask
 		if len(args) == 0 {
@@ -75,22 +76,22 @@ Your key must be among those whom the policy of the operator names, and none of 
 }
 
 // waiting is the gate of a bundle that waits for a second person.
-func waiting(tape *session.Replay, gate string) (session.Request, error) {
+func waiting(tape *session.Replay, gate string) (approval.Request, error) {
 	all := tape.Requests()
 	if gate != "" {
-		all = slices.DeleteFunc(all, func(r session.Request) bool { return r.Shown.Step != gate })
+		all = slices.DeleteFunc(all, func(r approval.Request) bool { return r.Shown.Step != gate })
 	}
 	switch len(all) {
 	case 1:
 		return all[0], nil
 	case 0:
-		return session.Request{}, notNow("no gate of this incident waits for a second person now", "ask the operator to open its preview; see the incident with `handrail follow`")
+		return approval.Request{}, notNow("no gate of this incident waits for a second person now", "ask the operator to open its preview; see the incident with `handrail follow`")
 	}
 	var names []string
 	for _, r := range all {
 		names = append(names, r.Shown.Step)
 	}
-	return session.Request{}, process.Usage("name one with --gate", "several gates wait: %s", strings.Join(names, ", "))
+	return approval.Request{}, process.Usage("name one with --gate", "several gates wait: %s", strings.Join(names, ", "))
 }
 
 // notNow is the end of an approval that is not given: nothing was signed.
@@ -99,12 +100,12 @@ func notNow(why, next string) error {
 }
 
 // requested reads a request from a file or from what is pasted.
-func requested(p *process.Program, in *bufio.Reader, file string) (session.Request, error) {
+func requested(p *process.Program, in *bufio.Reader, file string) (approval.Request, error) {
 	var text string
 	if file != "" && file != "-" {
 		src, err := settings.ReadUpTo(file, maxAsked)
 		if err != nil {
-			return session.Request{}, process.Usage("name the file that holds the request", "reading the request: %w", err)
+			return approval.Request{}, process.Usage("name the file that holds the request", "reading the request: %w", err)
 		}
 		text = string(src)
 	} else {
@@ -115,16 +116,16 @@ func requested(p *process.Program, in *bufio.Reader, file string) (session.Reque
 		for all.Len() < maxAsked {
 			line, err := in.ReadString('\n')
 			all.WriteString(line)
-			if session.RequestEnds(line) || errors.Is(err, io.EOF) {
+			if approval.RequestEnds(line) || errors.Is(err, io.EOF) {
 				break
 			}
 			if err != nil {
-				return session.Request{}, fmt.Errorf("reading the request: %w", err)
+				return approval.Request{}, fmt.Errorf("reading the request: %w", err)
 			}
 		}
 		text = all.String()
 	}
-	r, err := session.ParseRequest(text)
+	r, err := approval.ParseRequest(text)
 	if err != nil {
 		return r, &process.Problem{Code: process.ExitUsage, Err: err, Next: "ask the operator to copy the request again; all lines of it are needed, from BEGIN to END"}
 	}
@@ -133,7 +134,7 @@ func requested(p *process.Program, in *bufio.Reader, file string) (session.Reque
 
 // approve shows a request, takes the phrase and prints the approval. again looks
 // whether it is still asked for; nil where that cannot be seen.
-func approve(p *process.Program, in *bufio.Reader, ask, again func() (session.Request, error), choice bundle.KeyChoice) error {
+func approve(p *process.Program, in *bufio.Reader, ask, again func() (approval.Request, error), choice bundle.KeyChoice) error {
 	r, err := ask()
 	if err != nil {
 		return err
@@ -180,7 +181,7 @@ func approve(p *process.Program, in *bufio.Reader, ask, again func() (session.Re
 	return sign(p, r, signer)
 }
 
-func sign(p *process.Program, r session.Request, signer ssh.Signer) error {
+func sign(p *process.Program, r approval.Request, signer ssh.Signer) error {
 	at := p.Now().UTC().Truncate(time.Second)
 	text, err := r.Signed(at)
 	if err != nil {
@@ -190,13 +191,13 @@ func sign(p *process.Program, r session.Request, signer ssh.Signer) error {
 	if err != nil {
 		return err
 	}
-	a := session.Approval{Digest: r.Shown.Digest, Signed: at, Sig: armour}
+	a := approval.Approval{Digest: r.Shown.Digest, Signed: at, Sig: armour}
 	fmt.Fprintf(p.Stderr, "Approved until %s. Send this one line back to the operator:\n", triage.Approve{Signed: at}.Lapses().Format("15:04:05Z"))
 	_, err = fmt.Fprintln(p.Stdout, a.Line())
 	return err
 }
 
-func inTime(p *process.Program, r session.Request) error {
+func inTime(p *process.Program, r approval.Request) error {
 	if until := r.Shown.Until; p.Now().After(until) {
 		return notNow("the gate expired at "+until.UTC().Format(time.RFC3339), "ask the operator to preview it again, and to send the new request")
 	}

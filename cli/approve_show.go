@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"handrail/cli/process"
-	"handrail/session"
+	"handrail/session/approval"
 	"handrail/triage"
 )
 
 // showRequest tells a second person everything that they would sign. All of it
 // is outside text.
-func showRequest(w io.Writer, r session.Request, now time.Time) {
+func showRequest(w io.Writer, r approval.Request, now time.Time) {
 	b, second := r.Shown, *r.Shown.Second
 	row := func(name, value string) {
 		for i, line := range strings.Split(strings.TrimRight(value, "\n"), "\n") {

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"handrail/cli/process"
-	"handrail/session"
+	"handrail/session/journal"
 	"handrail/triage"
 )
 
@@ -44,7 +44,7 @@ func killedHeadless(t *testing.T, p *practice) {
 		<-r.ended
 		said += r.said.String() + "cut\n"
 		path := p.bundle()
-		now := cut{journal(t, path), p.folded(path)}
+		now := cut{journalOf(t, path), p.folded(path)}
 		t.Logf("kill %d at entry %d, in %s", len(cuts)+1, now.state.Seq, now.state.Phase)
 		p.sound(path)
 		acknowledged(t, said, now.journal)
@@ -78,14 +78,14 @@ func prefix(t *testing.T, path string, seq int64) triage.State {
 		t.Fatal(err)
 	}
 	file := filepath.Join(dir, "journal", "000001.jsonl")
-	lines := bytes.SplitAfter(journal(t, dir), []byte("\n"))
+	lines := bytes.SplitAfter(journalOf(t, dir), []byte("\n"))
 	if err := os.Chmod(file, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(file, bytes.Join(lines[:seq+1], nil), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	st, err := session.LoadState(dir)
+	st, err := journal.LoadState(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func killedInTerminal(t *testing.T, p *practice) {
 	}
 	<-s.ended
 	path := p.bundle()
-	before, state := journal(t, path), p.folded(path)
+	before, state := journalOf(t, path), p.folded(path)
 	p.sound(path)
 	if st, _ := state.Step("state-lock/state"); st.Status != triage.Settled {
 		t.Errorf("the read that the screen showed as done is %s", st.Status)
@@ -148,7 +148,7 @@ func killedInTerminal(t *testing.T, p *practice) {
 	again.send("q")
 	again.wait(command{re: regexp.MustCompile(`stays open`)})
 	<-again.ended
-	more, ok := bytes.CutPrefix(journal(t, path), before)
+	more, ok := bytes.CutPrefix(journalOf(t, path), before)
 	if !ok {
 		t.Fatal("what the journal held at the kill has changed")
 	}
@@ -162,7 +162,7 @@ func killedInTerminal(t *testing.T, p *practice) {
 	if !strings.Contains(out, "The drill is won.") {
 		t.Errorf("the drill is not won:\n%s", out)
 	}
-	if !bytes.HasPrefix(journal(t, path), before) {
+	if !bytes.HasPrefix(journalOf(t, path), before) {
 		t.Error("what the journal held at the kill has changed")
 	}
 	p.sound(path)

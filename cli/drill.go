@@ -11,6 +11,7 @@ import (
 	"handrail/drills"
 	"handrail/drills/lab"
 	"handrail/session"
+	sessionwalk "handrail/session/walk"
 	"handrail/steps/catalog"
 )
 
@@ -135,8 +136,8 @@ func (w world) resume(ctx context.Context, path string) (*session.Session, error
 }
 
 // script is how a script walks in this world.
-func (w world) script(p *process.Program, a *session.Answers) session.Script {
-	by := session.Script{Answers: a, Vars: scriptVars(p, w.vars), Talk: talk{p.Stderr}, Approval: approvalIn}
+func (w world) script(p *process.Program, a *sessionwalk.Answers) sessionwalk.Script {
+	by := sessionwalk.Script{Answers: a, Vars: scriptVars(p, w.vars), Talk: talk{p.Stderr}, Approval: approvalIn}
 	if w.drill != nil {
 		by.Before, by.Late = w.drill.Before, w.drill.Late
 	}

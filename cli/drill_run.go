@@ -14,6 +14,7 @@ import (
 	"handrail/drills"
 	"handrail/drills/lab"
 	"handrail/session"
+	"handrail/session/journal"
 	"handrail/steps/catalog"
 	"handrail/tui"
 )
@@ -166,7 +167,7 @@ func drillStop(p *process.Program) *cobra.Command {
 // outside its drill: its facts are about the lab, and the cluster of the
 // operator is another one.
 func worldOf(ctx context.Context, p *process.Program, path string) (world, error) {
-	st, err := session.LoadState(path)
+	st, err := journal.LoadState(path)
 	if err != nil || st.Drill == "" {
 		// What is wrong with the journal is said by the resume itself.
 		c, err := newConfig(aboutDrill(p, path))

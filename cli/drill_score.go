@@ -6,8 +6,8 @@ import (
 	"handrail/cli/bundle"
 	"handrail/cli/process"
 	"handrail/drills"
-	"handrail/session"
 	"handrail/session/debrief"
+	"handrail/session/journal"
 	"handrail/steps/catalog"
 )
 
@@ -26,7 +26,7 @@ takes the newest drill.`,
 		if err != nil {
 			return err
 		}
-		st, err := session.LoadState(path)
+		st, err := journal.LoadState(path)
 		if err != nil {
 			return process.Hint(err, "see what is wrong with `handrail bundle verify "+path+"`")
 		}

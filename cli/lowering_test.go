@@ -16,7 +16,7 @@ import (
 	"handrail/cli/plain"
 	"handrail/cli/process"
 	"handrail/cli/settings"
-	"handrail/session"
+	"handrail/session/approval"
 )
 
 // TestPlainLowersTheSeverity with a second person, who sees with `handrail approve`
@@ -68,7 +68,7 @@ func TestPlainLowersTheSeverity(t *testing.T) {
 	var line, seen bytes.Buffer
 	q := *p
 	q.Stdout, q.Stderr = &line, &seen
-	ask := func() (session.Request, error) { return session.ParseRequest(second.Request) }
+	ask := func() (approval.Request, error) { return approval.ParseRequest(second.Request) }
 	if err := approve(&q, bufio.NewReader(strings.NewReader("lower to SEV-3\n")), ask, nil, bundle.KeyChoice{File: grace}); err != nil {
 		t.Fatal(err)
 	}

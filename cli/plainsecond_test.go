@@ -16,7 +16,7 @@ import (
 	"handrail/cli/process"
 	"handrail/cli/settings"
 	"handrail/evidence"
-	"handrail/session"
+	"handrail/session/approval"
 	"handrail/triage"
 )
 
@@ -58,7 +58,7 @@ func TestPlainWaitsForTheSecond(t *testing.T) {
 	d := &plain.Dialogue{S: s, Lines: lines, Out: &out, Now: time.Now}
 	ended := make(chan error)
 	go func() { ended <- d.Run(t.Context()) }()
-	r, err := session.ParseRequest(s.Snapshot().Gate.Second.Request)
+	r, err := approval.ParseRequest(s.Snapshot().Gate.Second.Request)
 	if err != nil {
 		t.Fatal(err)
 	}

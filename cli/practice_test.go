@@ -18,6 +18,7 @@ import (
 	"handrail/drills/lab"
 	"handrail/evidence"
 	"handrail/session"
+	"handrail/session/journal"
 	"handrail/steps/catalog"
 	"handrail/triage"
 )
@@ -123,7 +124,7 @@ func (p *practice) bundle() string {
 
 func (p *practice) folded(path string) triage.State {
 	p.t.Helper()
-	st, err := session.LoadState(path)
+	st, err := journal.LoadState(path)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -143,8 +144,8 @@ func (p *practice) sound(path string) {
 	}
 }
 
-// journal returns the whole lines of a journal.
-func journal(t *testing.T, path string) []byte {
+// journalOf returns the whole lines of a journal.
+func journalOf(t *testing.T, path string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(path, "journal", "000001.jsonl"))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -162,18 +163,18 @@ func (p *practice) until(what string, ended <-chan struct{}, said func() string,
 	limit := time.NewTimer(patience)
 	defer limit.Stop()
 	for {
-		if path := p.bundle(); path != "" && seen(journal(p.t, path)) {
+		if path := p.bundle(); path != "" && seen(journalOf(p.t, path)) {
 			return
 		}
 		select {
 		case <-tick.C:
 		case <-ended:
-			if path := p.bundle(); path == "" || !seen(journal(p.t, path)) {
+			if path := p.bundle(); path == "" || !seen(journalOf(p.t, path)) {
 				p.t.Fatalf("the program ended before %s:\n%s", what, said())
 			}
 			return
 		case <-limit.C:
-			p.t.Fatalf("it never came to %s; the journal ends with\n%s", what, tail(journal(p.t, p.bundle())))
+			p.t.Fatalf("it never came to %s; the journal ends with\n%s", what, tail(journalOf(p.t, p.bundle())))
 		}
 	}
 }

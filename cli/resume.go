@@ -12,6 +12,7 @@ import (
 	"handrail/cli/process"
 	"handrail/evidence/disk"
 	"handrail/session"
+	sessionwalk "handrail/session/walk"
 )
 
 func resumeCommand(p *process.Program) *cobra.Command {
@@ -35,7 +36,7 @@ has the incident, it is shown as it goes, to look on only.`,
 		if err != nil {
 			return err
 		}
-		var answers *session.Answers
+		var answers *sessionwalk.Answers
 		if file != "" {
 			if answers, err = readAnswers(p, file, nil); err != nil {
 				return err

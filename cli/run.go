@@ -15,6 +15,7 @@ import (
 	"handrail/cli/settings"
 	"handrail/runbooks"
 	"handrail/session"
+	sessionwalk "handrail/session/walk"
 	"handrail/steps"
 	"handrail/steps/catalog"
 )
@@ -44,7 +45,7 @@ With --dry-run it opens nothing and lists every read that the runbook may do.`,
 		if err != nil {
 			return err
 		}
-		var answers *session.Answers
+		var answers *sessionwalk.Answers
 		if file != "" || !dry {
 			if answers, err = readAnswers(p, file, rb); err != nil {
 				return err
@@ -68,7 +69,7 @@ With --dry-run it opens nothing and lists every read that the runbook may do.`,
 
 // readAnswers reads an answers file and checks it against the runbook, so that a
 // slip in it ends before the first read.
-func readAnswers(p *process.Program, file string, rb *runbooks.Runbook) (*session.Answers, error) {
+func readAnswers(p *process.Program, file string, rb *runbooks.Runbook) (*sessionwalk.Answers, error) {
 	if file == "" {
 		return nil, process.Usage("see `handrail help run`", "an answers file is needed: --answers FILE")
 	}
@@ -76,7 +77,7 @@ func readAnswers(p *process.Program, file string, rb *runbooks.Runbook) (*sessio
 	if err != nil {
 		return nil, process.Usage("name a file that can be read", "reading the answers: %w", err)
 	}
-	a, err := session.ParseAnswers(file, src)
+	a, err := sessionwalk.ParseAnswers(file, src)
 	if err != nil {
 		return nil, &process.Problem{Code: process.ExitUsage, Err: err}
 	}
@@ -100,8 +101,8 @@ type played struct {
 }
 
 // play walks an open session by a script and closes it.
-func play(ctx context.Context, p *process.Program, w world, s *session.Session, by session.Script, o process.Output) error {
-	r, err := session.Play(ctx, s, by)
+func play(ctx context.Context, p *process.Program, w world, s *session.Session, by sessionwalk.Script, o process.Output) error {
+	r, err := sessionwalk.Play(ctx, s, by)
 	if err != nil {
 		return leave(ctx, p, s, err, " --answers "+by.Answers.File)
 	}

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"handrail/runbooks"
-
 	"handrail/cli/bundle"
 	"handrail/cli/process"
 	"handrail/cli/settings"
 	"handrail/evidence"
+	"handrail/runbooks"
 	"handrail/session"
+	"handrail/session/claim"
 	"handrail/steps"
 	"handrail/steps/catalog"
 	clusters "handrail/steps/cluster"
@@ -51,7 +51,7 @@ func newConfig(p *process.Program) (session.Config, error) {
 	c.Rules = func() []steps.KV { return settings.Rules(p) }
 	c.Around = module.Placed
 	c.Fragile = func(ctx context.Context) string { _, why := lasting(ctx, p); return why }
-	c.Machine = func() session.Machine { return process.MachineOf(env.Host) }
+	c.Machine = func() claim.Machine { return process.MachineOf(env.Host) }
 	c.Here, c.Server = machineAround, clusterAround
 	k, err := clusterOf(env)
 	switch {

@@ -95,7 +95,7 @@ func killedBesideTheAct(t *testing.T, p *practice) {
 	}
 	<-r.ended
 	path := q.bundle()
-	before := journal(t, path)
+	before := journalOf(t, path)
 	s, cmd := q.tty(34, 110, "resume", "--plain", "--tofu", h.path)
 	s.wait(command{re: regexp.MustCompile(`unlock \(act\): Ctrl-C leaves`)})
 	s.send("\x03")
@@ -112,7 +112,7 @@ func killedBesideTheAct(t *testing.T, p *practice) {
 	if g.Phase != triage.GateDone || g.Found || !strings.Contains(g.Response, "unlocked") {
 		t.Fatalf("gate = %s, %q, found %v, want the outcome that tofu gave for %s", g.Phase, g.Response, g.Found, lockID)
 	}
-	if !bytes.HasPrefix(journal(t, path), before) {
+	if !bytes.HasPrefix(journalOf(t, path), before) {
 		t.Error("what the journal held at the kill has changed")
 	}
 	q.sound(path)
@@ -135,7 +135,7 @@ func killedInTheAct(t *testing.T, p *practice, landed bool) {
 	}
 	over(t, claim)
 	path := q.bundle()
-	before := journal(t, path)
+	before := journalOf(t, path)
 	if st := q.folded(path); st.Acting != unlock {
 		t.Fatalf("acting = %q, want the unlock: its start was recorded before anything was sent", st.Acting)
 	}
@@ -155,7 +155,7 @@ func killedInTheAct(t *testing.T, p *practice, landed bool) {
 	if landed != (len(q.folded(path).Debts) == 1) {
 		t.Errorf("debts = %+v", q.folded(path).Debts)
 	}
-	if !bytes.HasPrefix(journal(t, path), before) {
+	if !bytes.HasPrefix(journalOf(t, path), before) {
 		t.Error("what the journal held at the kill has changed")
 	}
 	q.sound(path)

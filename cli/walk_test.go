@@ -151,7 +151,7 @@ func settled(journal []byte) bool {
 func (p *practice) recorded() int {
 	p.t.Helper()
 	if path := p.bundle(); path != "" {
-		return len(journal(p.t, path))
+		return len(journalOf(p.t, path))
 	}
 	return 0
 }

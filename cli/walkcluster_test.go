@@ -14,7 +14,7 @@ import (
 
 	"handrail/cli/process"
 	"handrail/runbooks"
-	"handrail/session"
+	sessionwalk "handrail/session/walk"
 	"handrail/steps"
 	"handrail/steps/catalog"
 )
@@ -56,7 +56,7 @@ func TestClusterDrillsByKeys(t *testing.T) {
 
 // script is what a person says in a drill, by its answers file.
 type script struct {
-	*session.Answers
+	*sessionwalk.Answers
 	titles  map[string]string // of the steps of its runbook, by id
 	phrases []string          // of its gates
 }
@@ -69,7 +69,7 @@ func (p *practice) script(id string) script {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	a, err := session.ParseAnswers(file, src)
+	a, err := sessionwalk.ParseAnswers(file, src)
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -10,6 +10,8 @@ import (
 
 	"handrail/session"
 	"handrail/session/debrief"
+	"handrail/session/journal"
+	"handrail/session/walk"
 	"handrail/triage"
 )
 
@@ -19,7 +21,7 @@ type Report struct {
 	Drill     string             `json:"drill"`
 	Variant   string             `json:"variant,omitempty"`
 	Bundle    string             `json:"bundle"`
-	Session   session.Result     `json:"session"`
+	Session   walk.Result        `json:"session"`
 	Judgement Judgement          `json:"judgement"`
 	Proof     Proof              `json:"proof"`
 	Debrief   debrief.Debriefing `json:"debrief"`
@@ -27,7 +29,7 @@ type Report struct {
 }
 
 // codeFailed is the exit code of a drill that was not walked as expected.
-const codeFailed = session.CodeRed
+const codeFailed = walk.CodeRed
 
 // RunAuto starts a drill, walks it by its script, judges it and stops it. The
 // code is that of the session when the win conditions, the expectation and the
@@ -60,7 +62,7 @@ func RunAuto(ctx context.Context, o Options, c session.Config, s Scene, talk io.
 }
 
 // walk opens the incident, plays the script and judges what it left behind.
-func (r *Running) walk(ctx context.Context, c session.Config, talk io.Writer, j *Judgement) (res session.Result, err error) {
+func (r *Running) walk(ctx context.Context, c session.Config, talk io.Writer, j *Judgement) (res walk.Result, err error) {
 	rb, err := c.Library(r.Runbook())
 	if err != nil {
 		return res, err
@@ -85,7 +87,7 @@ func (r *Running) walk(ctx context.Context, c session.Config, talk io.Writer, j 
 	if err := r.SetBundle(s.Snapshot().Bundle); err != nil {
 		return res, err
 	}
-	res, err = session.Play(ctx, s, session.Script{
+	res, err = walk.Play(ctx, s, walk.Script{
 		Answers: r.scene.Answers, Vars: r.Vars(), Talk: talk,
 		Before: r.Before, Late: r.Late,
 	})
@@ -124,7 +126,7 @@ func (r *Running) settle(ctx context.Context, rep Report) (Report, error) {
 	if rep.Proof, err = r.AuditProof(ctx, rep.Bundle); err != nil {
 		return rep, err
 	}
-	st, err := session.LoadState(rep.Bundle)
+	st, err := journal.LoadState(rep.Bundle)
 	if err != nil {
 		return rep, err
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"handrail/runbooks"
-	"handrail/session"
+	"handrail/session/walk"
 	"handrail/triage"
 )
 
@@ -18,7 +18,7 @@ type Drill struct {
 	Page    string // what the trainee is paged with
 	File    string
 
-	reference *session.Answers
+	reference *walk.Answers
 	base      part
 	variants  []variant
 }
@@ -42,7 +42,7 @@ type variant struct {
 	part
 	name    string
 	title   string
-	answers *session.Answers // put over the reference
+	answers *walk.Answers // put over the reference
 }
 
 // Expect says how the reference walk ends.
@@ -142,7 +142,7 @@ type Scene struct {
 	Drill   *Drill
 	Variant string // "" for the drill itself
 	Title   string
-	Answers *session.Answers
+	Answers *walk.Answers
 	Expect  Expect
 
 	part

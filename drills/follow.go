@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"handrail/session"
+	"handrail/session/journal"
 	"handrail/steps/fault"
 	"handrail/triage"
 )
@@ -65,7 +65,7 @@ func (r *Running) watch(ctx context.Context, bundle string) error {
 		}
 		if now != size {
 			size = now
-			st, err := session.LoadState(bundle)
+			st, err := journal.LoadState(bundle)
 			if err != nil {
 				return err
 			}

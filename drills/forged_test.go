@@ -13,7 +13,7 @@ import (
 
 	"handrail/drills"
 	"handrail/runbooks"
-	"handrail/session"
+	"handrail/session/walk"
 	"handrail/steps"
 	"handrail/steps/catalog"
 )
@@ -97,16 +97,16 @@ func TestTheDetectorDetects(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if rep.Session.Code != session.CodeOpen || !rep.Judgement.Won {
+			if rep.Session.Code != walk.CodeOpen || !rep.Judgement.Won {
 				t.Errorf("the walk ended with %d, won %v, want 3 and won: only the log can tell", rep.Session.Code, rep.Judgement.Won)
 			}
 			if tc.write == "" {
-				if rep.Code != session.CodeOpen || !rep.Proof.OK || len(rep.Proof.Writes) > 0 || len(rep.Failed) > 0 {
+				if rep.Code != walk.CodeOpen || !rep.Proof.OK || len(rep.Proof.Writes) > 0 || len(rep.Failed) > 0 {
 					t.Errorf("%+v, want nothing found", rep)
 				}
 				return
 			}
-			if rep.Code != session.CodeRed || rep.Proof.OK || rep.Proof.Before != 1 || len(rep.Proof.Unnamed()) != 1 {
+			if rep.Code != walk.CodeRed || rep.Proof.OK || rep.Proof.Before != 1 || len(rep.Proof.Unnamed()) != 1 {
 				t.Fatalf("%+v, want the write found", rep)
 			}
 			said := strings.Join(rep.Failed, "\n")

@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"handrail/session"
+	"handrail/session/journal"
 	"handrail/steps"
 )
 
@@ -57,7 +57,7 @@ func (st *stage) told(step, fact string) (string, error) {
 	if st.rec.Bundle == "" {
 		return "", fmt.Errorf("no incident walks this drill yet, so %s has read nothing", step)
 	}
-	state, err := session.LoadState(st.rec.Bundle)
+	state, err := journal.LoadState(st.rec.Bundle)
 	if err != nil {
 		return "", err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"handrail/drills/lab"
 	"handrail/session"
+	"handrail/session/walk"
 	"handrail/steps"
 	"handrail/steps/catalog"
 	"handrail/triage"
@@ -103,13 +104,13 @@ func TestLostStateIsNotAppliedOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	script, err := session.ParseAnswers("through", []byte(throughWith))
+	script, err := walk.ParseAnswers("through", []byte(throughWith))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var talk strings.Builder
-	got, err := session.Play(t.Context(), s, session.Script{Answers: script, Vars: map[string]string{"env.phrase": "apply"}, Talk: &talk})
-	if err != nil || got.Code != session.CodeRefused || got.Refused != "late-destroy/apply" {
+	got, err := walk.Play(t.Context(), s, walk.Script{Answers: script, Vars: map[string]string{"env.phrase": "apply"}, Talk: &talk})
+	if err != nil || got.Code != walk.CodeRefused || got.Refused != "late-destroy/apply" {
 		t.Fatalf("Play = %+v, %v, want the apply refused\n%s", got, err, talk.String())
 	}
 	st := s.Snapshot().State

@@ -16,6 +16,7 @@ import (
 
 	"handrail/drills"
 	"handrail/session"
+	"handrail/session/walk"
 	"handrail/triage"
 )
 
@@ -114,7 +115,7 @@ func TestFollowRacesAPerson(t *testing.T) {
 		return job.Metadata.UID
 	}
 	first := uid()
-	by := session.Script{Answers: s.Answers, Vars: r.Vars(), Talk: tell{t}}
+	by := walk.Script{Answers: s.Answers, Vars: r.Vars(), Talk: tell{t}}
 	by.Before = func(_ context.Context, in triage.Intent) error {
 		if in.Kind == triage.DoPreview && uid() != first {
 			t.Error("it was injected before the gate was shown")
@@ -124,11 +125,11 @@ func TestFollowRacesAPerson(t *testing.T) {
 		}
 		return nil
 	}
-	got, err := session.Play(t.Context(), call, by)
+	got, err := walk.Play(t.Context(), call, by)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Code != session.CodeRefused || got.Refused != "stuck-finalizer/strip" {
+	if got.Code != walk.CodeRefused || got.Refused != "stuck-finalizer/strip" {
 		t.Errorf("Play() = %+v, want the strip refused", got)
 	}
 	second := uid()

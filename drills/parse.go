@@ -8,7 +8,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"handrail/session"
+	"handrail/session/walk"
 	"handrail/steps"
 	"handrail/steps/strict"
 )
@@ -76,7 +76,7 @@ func (p parser) form(n *yaml.Node, what string, form *regexp.Regexp) string {
 	return s
 }
 
-func (p parser) reference(n *yaml.Node, runbook string) *session.Answers {
+func (p parser) reference(n *yaml.Node, runbook string) *walk.Answers {
 	name := p.Text(n, "reference")
 	if name == "" {
 		return nil
@@ -86,7 +86,7 @@ func (p parser) reference(n *yaml.Node, runbook string) *session.Answers {
 		p.Fail(n, "the file stands beside the drill", "reference %q cannot be read: %v", name, err)
 		return nil
 	}
-	a, err := session.ParseAnswers(name, src)
+	a, err := walk.ParseAnswers(name, src)
 	if err != nil {
 		p.Fail(n, "", "reference is not a script of answers: %v", err)
 		return nil

@@ -6,7 +6,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"handrail/session"
+	"handrail/session/walk"
 	"handrail/steps/strict"
 )
 
@@ -138,7 +138,7 @@ func (p parser) variants(n *yaml.Node, base part, params *yaml.Node) []variant {
 				script.Content = append(script.Content, value.Content[i], value.Content[i+1])
 			}
 		}
-		v.answers = session.ReadAnswers(p.Reader, script, false)
+		v.answers = walk.ReadAnswers(p.Reader, script, false)
 		out = append(out, v)
 	})
 	return out

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"handrail/drills"
-	"handrail/session"
 	"handrail/session/debrief"
+	"handrail/session/journal"
 	"handrail/steps/catalog"
 	"handrail/triage"
 )
@@ -118,7 +118,7 @@ func TestScoreReadsTheJudgement(t *testing.T) {
 
 func loaded(t *testing.T, path string) triage.State {
 	t.Helper()
-	st, err := session.LoadState(path)
+	st, err := journal.LoadState(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"handrail/drills/lab"
 	"handrail/session"
+	"handrail/session/walk"
 	"handrail/triage"
 )
 
@@ -116,12 +117,12 @@ func TestUnserve(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	answers, err := session.ParseAnswers("unserve", []byte(unserveAnswers))
+	answers, err := walk.ParseAnswers("unserve", []byte(unserveAnswers))
 	if err != nil {
 		t.Fatal(err)
 	}
 	shown, enough := "", errors.New("it went as far as the gate")
-	by := session.Script{Answers: answers, Talk: tell{t}}
+	by := walk.Script{Answers: answers, Talk: tell{t}}
 	by.Before = func(_ context.Context, in triage.Intent) error {
 		switch {
 		case in.Kind == triage.DoConfirm:
@@ -133,7 +134,7 @@ func TestUnserve(t *testing.T) {
 		}
 		return nil
 	}
-	if got, err := session.Play(t.Context(), call, by); !errors.Is(err, enough) {
+	if got, err := walk.Play(t.Context(), call, by); !errors.Is(err, enough) {
 		t.Fatalf("Play() = %+v, %v", got, err)
 	}
 	gate := call.Snapshot().State.Gates["stuck-finalizer/unserve"]

@@ -16,6 +16,7 @@ import (
 	"handrail/drills"
 	"handrail/runbooks"
 	"handrail/session"
+	"handrail/session/walk"
 	"handrail/steps/catalog"
 )
 
@@ -180,7 +181,7 @@ func (w *walked) check(t *testing.T) {
 	if rep.Code != s.Expect.Exit || !rep.Judgement.Won || !rep.Proof.OK {
 		t.Errorf("code %d, won %v, proof %v, want %d, won and proven", rep.Code, rep.Judgement.Won, rep.Proof.OK, s.Expect.Exit)
 	}
-	if rep.Code == session.CodeDone && rep.Session.Outcome != "recovered" {
+	if rep.Code == walk.CodeDone && rep.Session.Outcome != "recovered" {
 		t.Errorf("outcome %q, want recovered", rep.Session.Outcome)
 	}
 	if rep.Proof.Acts != want.acts || rep.Proof.Before != 0 {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"handrail/evidence"
+	"handrail/session/journal"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -60,7 +61,7 @@ func (s *Session) act(ctx context.Context, in triage.Intent) error {
 		if err != nil {
 			return s.disarm(in, gate, s.bundle.Redact(err.Error()), nil)
 		}
-		start := triage.ActStart{Step: in.Step, Digest: gate.Digest, Request: fresh.Request, Before: append(lines(fresh.Target), lines(fresh.Shown)...), Undo: kept, Slot: slot}
+		start := triage.ActStart{Step: in.Step, Digest: gate.Digest, Request: fresh.Request, Before: append(journal.StoredLines(fresh.Target), journal.StoredLines(fresh.Shown)...), Undo: kept, Slot: slot}
 		if !s.hold() {
 			s.dropSlot(slot)
 			return s.disarm(in, gate, "the session is closing", nil)
@@ -90,7 +91,7 @@ func (s *Session) unlawful(gate triage.GateState, fresh steps.Preview) string {
 		return rs[0].Why
 	}
 	for _, o := range fresh.Owners {
-		free := func(subject string) bool { return waived(s.state, triage.Waive{Law: 12, Subject: subject}) }
+		free := func(subject string) bool { return Waived(s.state, triage.Waive{Law: 12, Subject: subject}) }
 		if o.Paused != "yes" && !free(o.Name) && !free(gate.Step) {
 			return o.Name + " may undo it and is not known to be paused"
 		}
@@ -177,7 +178,7 @@ func (s *Session) execute(ctx context.Context, e errand, k *sink) (triage.ActEnd
 	case err != nil:
 		end.Outcome, end.Response = triage.Unknown, s.bundle.Redact(err.Error())
 	default:
-		end.Outcome, end.Response, end.After = got.Result, s.bundle.Redact(got.Response), lines(s.redactedKVs(got.After))
+		end.Outcome, end.Response, end.After = got.Result, s.bundle.Redact(got.Response), journal.StoredLines(s.redactedKVs(got.After))
 		if got.Result == steps.Done {
 			owes = fresh.Owes
 		}
@@ -273,7 +274,7 @@ func (s *Session) findOut(ctx context.Context, step string) error {
 	defer cancel()
 	stop := context.AfterFunc(s.ctx, cancel)
 	defer stop()
-	got, err := f.Find(ctx, shownLinesOf(gate.Before), params, k)
+	got, err := f.Find(ctx, journal.LoadedLines(gate.Before), params, k)
 	blobs, kept := k.done()
 	if err == nil {
 		err = kept
@@ -281,7 +282,7 @@ func (s *Session) findOut(ctx context.Context, step string) error {
 	if err != nil {
 		return fmt.Errorf("step %s: the outcome is still unknown: %w", step, s.said(err))
 	}
-	end := triage.ActEnd{Step: step, Digest: gate.Digest, Outcome: got.Result, Response: got.Response, After: lines(got.After)}
+	end := triage.ActEnd{Step: step, Digest: gate.Digest, Outcome: got.Result, Response: got.Response, After: journal.StoredLines(got.After)}
 	var owes []steps.Debt
 	if got.Result == steps.Done {
 		for _, o := range gate.Shown.Owes {
@@ -296,4 +297,9 @@ func (s *Session) findOut(ctx context.Context, step string) error {
 		}
 		return s.finishAct(end, owes, blobs)
 	})
+}
+
+// Waived reports whether a state holds that waiver.
+func Waived(st triage.State, w triage.Waive) bool {
+	return slices.ContainsFunc(st.Waivers, func(x triage.Waiver) bool { return x.Law == w.Law && x.Subject == w.Subject })
 }

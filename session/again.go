@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"handrail/evidence"
+	"handrail/session/journal"
 	"handrail/steps"
 	"handrail/steps/fault"
 	"handrail/triage"
@@ -40,7 +41,7 @@ func (s *Session) lookAgain(r triage.Reread) {
 	var before []steps.KV
 	var asked *asks
 	err := s.call(s.ctx, func() (err error) {
-		before = shownLinesOf(s.state.Gates[r.Step].Before)
+		before = journal.LoadedLines(s.state.Gates[r.Step].Before)
 		asked = s.asking(r.Step)
 		g, params, _, err = s.gaterAsking(r.Step, asked)
 		return err
@@ -76,7 +77,7 @@ func (s *Session) stands(g steps.Gater, r triage.Reread, before []steps.KV, in s
 	case steps.Failed:
 		said.Outcome = triage.Undone
 	}
-	said.Response, said.After = s.bundle.Redact(got.Response), lines(s.redactedKVs(got.After))
+	said.Response, said.After = s.bundle.Redact(got.Response), journal.StoredLines(s.redactedKVs(got.After))
 	return said
 }
 
@@ -109,7 +110,7 @@ func (s *Session) keepAgain(r triage.Reread, said triage.ActAgain, blobs []evide
 // is read again: what the incident does itself undoes nothing. "" is none.
 func actedSince(gates map[string]triage.GateState, r triage.Reread) string {
 	object := func(g triage.GateState) string {
-		before := shownLinesOf(g.Before)
+		before := journal.LoadedLines(g.Before)
 		if steps.Find(before, "object") == "" {
 			return ""
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"handrail/session"
+	"handrail/session/journal"
 	"handrail/triage"
 )
 
@@ -40,7 +41,7 @@ func TestOpenArtifact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, open := range map[string]func(string) (session.Artifact, error){"session": s.OpenArtifact, "replay": tape.OpenArtifact} {
+	for name, open := range map[string]func(string) (journal.Artifact, error){"session": s.OpenArtifact, "replay": tape.OpenArtifact} {
 		a, err := open(blob.SHA)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)

@@ -7,6 +7,8 @@ import (
 	"handrail/evidence"
 	"handrail/evidence/sig"
 	"handrail/runbooks"
+	"handrail/session/approval"
+	"handrail/session/journal"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -51,7 +53,7 @@ func AuditBy(path string, catalog steps.Catalog, signers *sig.Signers) (AuditRep
 
 // AuditFor is Audit with all that a verifier knows.
 func AuditFor(path string, catalog steps.Catalog, v Verifier) (AuditReport, error) {
-	a := auditor{catalog: catalog, books: map[string]*runbooks.Runbook{}, requests: map[string]Request{}, signers: v.Signers,
+	a := auditor{catalog: catalog, books: map[string]*runbooks.Runbook{}, requests: map[string]approval.Request{}, signers: v.Signers,
 		held: held{policy: v.Policy, approved: map[string]bool{}}}
 	r, err := evidence.OpenReadOnly(path)
 	if err != nil {
@@ -101,12 +103,12 @@ type auditor struct {
 	gates   int
 	wrong   []string
 	sides   comparisons
-	long    longValues
+	long    journal.LongValues
 	seals   int
 	left    []string // what is wrong with the seals
 	sealed  bool     // nothing comes after the newest seal
 
-	requests map[string]Request // by gate, of its newest preview
+	requests map[string]approval.Request // by gate, of its newest preview
 	signers  *sig.Signers
 	pairs    pairs
 	held     held
@@ -115,7 +117,7 @@ type auditor struct {
 func (a *auditor) entry(e evidence.Entry) error {
 	a.sealed = e.Type == "seal"
 	before := a.report.State
-	st, err := foldEntry(before, e)
+	st, err := journal.Fold(before, e)
 	if err != nil {
 		return err
 	}
@@ -160,7 +162,7 @@ func (a *auditor) entry(e evidence.Entry) error {
 		}
 		a.held.act(e, before, b)
 	case triage.ProbeEnd:
-		a.sides.judge(a.books[bookOf(b.Step)], e.Seq, before, b)
+		a.sides.judge(a.books[journal.BookOf(b.Step)], e.Seq, before, b)
 	}
 	return nil
 }
@@ -168,7 +170,7 @@ func (a *auditor) entry(e evidence.Entry) error {
 // rejudge evaluates the conditions of a gate against the evidence that stood
 // before it was shown.
 func (a *auditor) rejudge(e evidence.Entry, before triage.State, shown triage.GateShown) {
-	rb := a.books[bookOf(shown.Step)]
+	rb := a.books[journal.BookOf(shown.Step)]
 	if rb == nil {
 		a.fault(fmt.Sprintf("entry %d: %s belongs to no stored runbook", e.Seq, shown.Step))
 		return
@@ -178,7 +180,7 @@ func (a *auditor) rejudge(e evidence.Entry, before triage.State, shown triage.Ga
 		a.fault(fmt.Sprintf("entry %d: %v", e.Seq, err))
 		return
 	}
-	got := rb.Judge(bare(shown.Step), varsOf(before, rb.ID, at, true, &a.long))
+	got := rb.Judge(journal.Bare(shown.Step), varsOf(before, rb.ID, at, true, &a.long))
 	if len(got) != len(shown.Verdicts) {
 		a.fault(fmt.Sprintf("entry %d: %s has %d conditions, the journal shows %d", e.Seq, shown.Step, len(got), len(shown.Verdicts)))
 		return

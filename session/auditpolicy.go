@@ -6,6 +6,7 @@ import (
 
 	"handrail/evidence"
 	"handrail/evidence/sig"
+	"handrail/session/approval"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -50,7 +51,7 @@ func (h *held) shown(b triage.GateShown) {
 }
 
 // approval notes one that counts, by the verifier's policy.
-func (h *held) approval(r Request, b triage.Approve, e evidence.Entry) {
+func (h *held) approval(r approval.Request, b triage.Approve, e evidence.Entry) {
 	if h.policy == nil || h.policy.May == nil {
 		return
 	}

@@ -3,7 +3,7 @@ package session_test
 import (
 	"testing"
 
-	"handrail/session"
+	"handrail/session/journal"
 	"handrail/triage"
 )
 
@@ -25,7 +25,7 @@ func TestCloseDuringTheReReadLeavesNoActBehind(t *testing.T) {
 		if err := <-closed; err != nil {
 			t.Fatal(err)
 		}
-		state, err := session.LoadState(path)
+		state, err := journal.LoadState(path)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"handrail/runbooks"
+	"handrail/session/journal"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -18,9 +19,9 @@ func (s *Session) compare(step triage.Step) error {
 		return err
 	}
 	end := triage.ProbeEnd{Step: step.ID, N: n, Outcome: "ok"}
-	rb := s.books[bookOf(step.ID)]
+	rb := s.books[journal.BookOf(step.ID)]
 	end.Rows = rowsOf(rb, s.state, step.ID)
-	shown := rb.Say(bare(step.ID), s.vars(rb.ID, false)).Show
+	shown := rb.Say(journal.Bare(step.ID), s.vars(rb.ID, false)).Show
 	for _, cell := range shown {
 		if !cell.Known {
 			end.Gaps = append(end.Gaps, cell.Name+": "+cell.Why)
@@ -29,7 +30,7 @@ func (s *Session) compare(step triage.Step) error {
 	if len(end.Rows) == 0 {
 		end.Summary = fmt.Sprintf("%d values side by side, %d of them unknown", len(shown), len(end.Gaps))
 	} else {
-		end.Facts = storedAll(runbooks.ComparisonFacts(end.Rows))
+		end.Facts = journal.StoredAll(runbooks.ComparisonFacts(end.Rows))
 		end.Gaps = append(end.Gaps, unread(end.Rows)...)
 		end.Summary = compared(end.Rows)
 	}
@@ -46,10 +47,10 @@ func (s *Session) compare(step triage.Step) error {
 func rowsOf(rb *runbooks.Runbook, st triage.State, id string) []triage.Compared {
 	step, _ := st.Step(id)
 	var out []triage.Compared
-	for _, row := range rb.Rows(bare(id), varsOf(st, rb.ID, step.Started, true, nil)) {
+	for _, row := range rb.Rows(journal.Bare(id), varsOf(st, rb.ID, step.Started, true, nil)) {
 		made := triage.Compared{Field: row.Field}
 		for _, c := range row.Cells {
-			made.Sides = append(made.Sides, triage.Side{Source: c.Source, Expr: c.Expr, Value: stored(c.Value), From: entries(st, c.Steps)})
+			made.Sides = append(made.Sides, triage.Side{Source: c.Source, Expr: c.Expr, Value: journal.Stored(c.Value), From: entries(st, c.Steps)})
 		}
 		out = append(out, made)
 	}
@@ -183,7 +184,7 @@ func reviewed(rb *runbooks.Runbook, before triage.State, end triage.ProbeEnd) st
 			if strings.Contains(string(said.Value.V), "redacted:") {
 				continue
 			}
-			a, b := loaded(said.Value), loaded(side.Value)
+			a, b := journal.Loaded(said.Value), journal.Loaded(side.Value)
 			if a.Known() != b.Known() || a.Known() && !sameValues(a, b) {
 				return fmt.Sprintf("%s: %s of %s is %s, the journal says %s", end.Step, side.Source, row.Field, textOf(b), textOf(a))
 			}

@@ -7,6 +7,7 @@ import (
 
 	"handrail/evidence/redact"
 	"handrail/runbooks"
+	"handrail/session/claim"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -59,7 +60,7 @@ type Config struct {
 	// Redaction are the team's own rules.
 	Redaction []redact.TeamRule
 	// Machine says where this runs; without it no act is ever known not to have begun.
-	Machine func() Machine
+	Machine func() claim.Machine
 	// Fragile says what ends an act that the end of its terminal does not, "" for
 	// nothing; the gate of a real incident shows it. nil is nothing.
 	Fragile func(context.Context) string

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"handrail/evidence"
+	"handrail/session/journal"
 	"handrail/steps"
 	"handrail/steps/fault"
 	"handrail/triage"
@@ -73,7 +74,7 @@ func (s *Session) gather(ctx context.Context, look Gather, st triage.State, a *a
 // surround writes surroundings down.
 func (s *Session) surround(about map[string]steps.Value, a *asks) error {
 	e, err := s.bundle.Append(s.ctxForDisk(), evidence.Draft{Type: "env", Actor: "system",
-		Data: surroundings{Context: storedAll(about), Audit: a.ids()}})
+		Data: surroundings{Context: journal.StoredAll(about), Audit: a.ids()}})
 	switch {
 	case errors.Is(err, evidence.ErrDead):
 		return s.die(err)

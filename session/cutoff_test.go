@@ -12,6 +12,8 @@ import (
 
 	"handrail/evidence"
 	"handrail/session"
+	"handrail/session/journal"
+	"handrail/session/walk"
 )
 
 // TestPlayEndsWithoutAPlan: a crash or a full disk between the first entries
@@ -35,8 +37,8 @@ func TestPlayEndsWithoutAPlan(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := session.Play(t.Context(), s, session.Script{Answers: &session.Answers{}, Talk: io.Discard})
-		if err != nil || res.Code != session.CodeOpen || !strings.Contains(res.Why, "no runbook") {
+		res, err := walk.Play(t.Context(), s, walk.Script{Answers: &walk.Answers{}, Talk: io.Discard})
+		if err != nil || res.Code != walk.CodeOpen || !strings.Contains(res.Why, "no runbook") {
 			t.Errorf("Play() = %+v, %v, want it open for want of a runbook", res, err)
 		}
 		if err := s.Close(); err != nil {
@@ -54,8 +56,8 @@ func TestPlayEndsWhenNothingIsKnown(t *testing.T) {
 	st := newStage(t)
 	st.w.fails = context.DeadlineExceeded
 	s := st.start(t)
-	res, err := session.Play(t.Context(), s, session.Script{Answers: &session.Answers{}, Talk: io.Discard})
-	if err != nil || res.Code != session.CodeOpen || res.Why == "" {
+	res, err := walk.Play(t.Context(), s, walk.Script{Answers: &walk.Answers{}, Talk: io.Discard})
+	if err != nil || res.Code != walk.CodeOpen || res.Why == "" {
 		t.Errorf("Play() = %+v, %v, want it open with a reason", res, err)
 	}
 	if st.w.acts != 0 {
@@ -86,7 +88,7 @@ func TestClockThatRunsWrong(t *testing.T) {
 		if rep, err := evidence.Verify(path); err != nil || !rep.OK() {
 			t.Errorf("jump of %s: Verify() = %+v, %v", jump, rep.Lines, err)
 		}
-		got, err := session.LoadState(path)
+		got, err := journal.LoadState(path)
 		if err != nil || !got.Equal(snap.State) {
 			t.Errorf("jump of %s: the journal folds to another state: %v", jump, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"handrail/evidence"
+	"handrail/session/claim"
 	"handrail/steps"
 	"handrail/steps/fault"
 	"handrail/triage"
@@ -33,7 +34,7 @@ func (o Order) incident() string { return strings.TrimSuffix(filepath.Base(o.Bun
 
 // dir is the directory of the act.
 func (o Order) dir(acts string) string {
-	return slotDir(acts, o.incident(), &triage.Slot{Nonce: o.Nonce}, o.Seq)
+	return claim.SlotDir(acts, o.incident(), &triage.Slot{Nonce: o.Nonce}, o.Seq)
 }
 
 // Carry carries out one act (docs/decisions.md, Acts): it reads the journal up to act.start,
@@ -42,14 +43,14 @@ func (o Order) dir(acts string) string {
 // The session that ordered it, or a later one, records it from there. The end of
 // ctx interrupts the act. An error says that no outcome could be left.
 func Carry(ctx context.Context, c Config, o Order) (err error) {
-	claim, err := claimAct(c.Acts, o.dir(c.Acts))
+	hold, err := claim.Take(c.Acts, o.dir(c.Acts))
 	if err != nil {
 		return fmt.Errorf("act %d of %s: %w", o.Seq, o.incident(), err)
 	}
-	defer claim.Close() //nolint:errcheck // the lock ends with the process
-	side, err := evidence.Beside(claim.dir, o.incident(), c.evidence())
+	defer hold.Close() //nolint:errcheck // the lock ends with the process
+	side, err := evidence.Beside(hold.Dir, o.incident(), c.evidence())
 	if err != nil {
-		return claim.leave(outcome{End: o.unsent("nothing was sent, what the act says could not be kept: " + err.Error())})
+		return hold.Leave(claim.Outcome{End: o.unsent("nothing was sent, what the act says could not be kept: " + err.Error())})
 	}
 	defer side.Close() //nolint:errcheck // what was committed is durable
 	x := newSession(c, side, o.Bundle)
@@ -59,18 +60,18 @@ func Carry(ctx context.Context, c Config, o Order) (err error) {
 	defer fault.To(func(fell error) {
 		end := o.unsent(side.Redact(fell.Error()))
 		end.Outcome = triage.Unknown
-		err = claim.leave(outcome{End: end})
+		err = hold.Leave(claim.Outcome{End: end})
 	})
-	out := x.carry(ctx, claim, o)
+	out := x.carry(ctx, hold, o)
 	if err := side.KeepBeside(o.part()); err != nil {
-		claim.say("what the act learned to be secret is known to itself alone: " + side.Redact(err.Error()))
+		hold.Say("what the act learned to be secret is known to itself alone: " + side.Redact(err.Error()))
 	}
 	if len(out.Blobs) > 0 {
 		if _, err := side.Append(context.Background(), evidence.Draft{Type: "note", Actor: "system", Data: triage.Note{Text: "kept by the act " + o.Step}, Blobs: out.Blobs}); err != nil {
-			claim.say("what the act kept could not be recorded: " + side.Redact(err.Error()))
+			hold.Say("what the act kept could not be recorded: " + side.Redact(err.Error()))
 		}
 	}
-	return claim.leave(out)
+	return hold.Leave(out)
 }
 
 // part names what the executor leaves beside the incident.
@@ -89,23 +90,23 @@ func (o Order) underWay(st triage.State) bool {
 }
 
 // carry is the act in the world that the journal tells of.
-func (s *Session) carry(ctx context.Context, claim *claim, o Order) outcome {
+func (s *Session) carry(ctx context.Context, hold *claim.Claim, o Order) claim.Outcome {
 	if err := s.readUpTo(o.Seq); err != nil {
-		return outcome{End: o.unsent("nothing was sent, the journal could not be read: " + s.bundle.Redact(err.Error()))}
+		return claim.Outcome{End: o.unsent("nothing was sent, the journal could not be read: " + s.bundle.Redact(err.Error()))}
 	}
 	if !o.underWay(s.state) {
-		return outcome{End: o.unsent(fmt.Sprintf("nothing was sent: the journal has no act of %s at entry %d", o.Step, o.Seq))}
+		return claim.Outcome{End: o.unsent(fmt.Sprintf("nothing was sent: the journal has no act of %s at entry %d", o.Step, o.Seq))}
 	}
 	g, params, _, err := s.gater(o.Step)
 	if err != nil {
-		return outcome{End: o.unsent("nothing was sent: " + s.bundle.Redact(err.Error()))}
+		return claim.Outcome{End: o.unsent("nothing was sent: " + s.bundle.Redact(err.Error()))}
 	}
-	k := &sink{s: s, step: o.Step, tell: claim.say}
+	k := &sink{s: s, step: o.Step, tell: hold.Say}
 	e := errand{incident: s.state.Incident, step: o.Step, digest: o.Digest, typed: o.Phrase, g: g, params: params, order: o, asked: s.asked[o.Step]}
 	if b, err := hex.DecodeString(o.Prior); err == nil {
 		copy(e.prior[:], b)
 	}
 	end, owes := s.execute(ctx, e, k)
 	blobs, _ := k.done() // what could not be kept was told as a line
-	return outcome{End: end, Owes: owes, Blobs: blobs}
+	return claim.Outcome{End: end, Owes: owes, Blobs: blobs}
 }

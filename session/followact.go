@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"handrail/evidence"
+	"handrail/session/claim"
 	"handrail/steps/fault"
 	"handrail/triage"
 )
@@ -24,7 +25,7 @@ const followEvery = 100 * time.Millisecond
 // the session open.
 func (s *Session) launch(o Order) error {
 	o.Bundle, o.Seq, o.Learned = s.path, s.state.Seq, s.bundle.Learned()
-	f := &flight{step: o.Step, kind: "act", started: s.cfg.Now(), log: s.live.begin(), act: true}
+	f := &flight{step: o.Step, kind: "act", started: s.cfg.Now(), log: s.live.Begin(), act: true}
 	s.flight[o.Step] = f
 	if s.cfg.Execute == nil {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -62,7 +63,7 @@ func (s *Session) beside(o Order, ended, left <-chan struct{}) {
 
 // interruptAct sends the executor one interrupt. The owner calls it.
 func (s *Session) interruptAct(o Order) {
-	pid, held, err := carried(o.dir(s.cfg.Acts))
+	pid, held, err := claim.Carried(o.dir(s.cfg.Acts))
 	if err == nil && held {
 		var p *os.Process
 		if p, err = os.FindProcess(pid); err == nil {
@@ -79,7 +80,7 @@ func (s *Session) interruptAct(o Order) {
 // nothing else.
 func (s *Session) followAct(o Order, ended, left <-chan struct{}) {
 	dir := o.dir(s.cfg.Acts)
-	news := &tail{name: filepath.Join(dir, linesFile)}
+	news := &tail{name: filepath.Join(dir, claim.LinesFile)}
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
 	for {
@@ -98,7 +99,7 @@ func (s *Session) followAct(o Order, ended, left <-chan struct{}) {
 		if ended != nil {
 			continue
 		}
-		if _, held, err := carried(dir); !held && (err == nil || errors.Is(err, fs.ErrNotExist)) {
+		if _, held, err := claim.Carried(dir); !held && (err == nil || errors.Is(err, fs.ErrNotExist)) {
 			s.progress(o.Step, news.next()...)
 			s.landAct(o, nil)
 			return
@@ -119,7 +120,7 @@ func (t *tail) next() []string {
 		return nil // the executor has not begun
 	}
 	defer f.Close() //nolint:errcheck // only read from
-	b, err := io.ReadAll(io.NewSectionReader(f, t.at, maxLines))
+	b, err := io.ReadAll(io.NewSectionReader(f, t.at, claim.MaxLines))
 	t.at += int64(len(b))
 	if err != nil || len(b) == 0 {
 		return nil
@@ -139,7 +140,7 @@ func (t *tail) next() []string {
 // landAct records the outcome that an executor left, or that it left none.
 func (s *Session) landAct(o Order, fell error) {
 	dir := o.dir(s.cfg.Acts)
-	out, err := readOutcome(dir)
+	out, err := claim.ReadOutcome(dir)
 	if fell != nil {
 		err = fell
 	}
@@ -149,9 +150,9 @@ func (s *Session) landAct(o Order, fell error) {
 	var blobs []evidence.Blob
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		out = outcome{End: s.neverBegan(o, "the executor ended before it began")}
+		out = claim.Outcome{End: s.neverBegan(o, "the executor ended before it began")}
 	case err != nil:
-		out = outcome{End: o.unsent("what became of it cannot be read: " + s.bundle.Redact(err.Error()))}
+		out = claim.Outcome{End: o.unsent("what became of it cannot be read: " + s.bundle.Redact(err.Error()))}
 		out.End.Outcome = triage.Unknown
 	default:
 		var gaps error
@@ -233,13 +234,13 @@ func (s *Session) neverBegan(o Order, why string) triage.ActEnd {
 	if lack := s.unproven(dir, o.slot); lack != "" {
 		return unknown(lack)
 	}
-	c, err := claimAct(s.cfg.Acts, dir)
+	c, err := claim.Take(s.cfg.Acts, dir)
 	if err != nil {
 		return unknown("its slot could not be taken: " + s.bundle.Redact(err.Error()))
 	}
 	defer c.Close() //nolint:errcheck // the lock ends with the process
 	// A copy of this incident that is resumed beside finds the same.
-	if err := c.leave(outcome{End: end}); err != nil {
+	if err := c.Leave(claim.Outcome{End: end}); err != nil {
 		return unknown("that could not be kept: " + s.bundle.Redact(err.Error()))
 	}
 	return end
@@ -261,13 +262,13 @@ func (s *Session) recoverAct(step string) error {
 		}
 		// Another session was quicker.
 	}
-	if _, held, _ := carried(dir); held { // its holder may not have said so yet
-		s.flight[step] = &flight{step: step, kind: "act", started: s.cfg.Now(), log: s.live.begin(), act: true, cancel: func() { s.interruptAct(o) }}
+	if _, held, _ := claim.Carried(dir); held { // its holder may not have said so yet
+		s.flight[step] = &flight{step: step, kind: "act", started: s.cfg.Now(), log: s.live.Begin(), act: true, cancel: func() { s.interruptAct(o) }}
 		s.hold()
 		s.adopted = append(s.adopted, func() { s.beside(o, nil, s.ctx.Done()) })
 		return nil
 	}
-	out, err := readOutcome(dir)
+	out, err := claim.ReadOutcome(dir)
 	if err == nil && out.End.Digest == gate.Digest {
 		blobs, gaps := s.takeIn(dir, o, out.Blobs)
 		if gaps != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"handrail/evidence"
+	"handrail/session/journal"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -56,8 +57,8 @@ func (s *Session) gaterAsking(step string, a *asks) (steps.Gater, steps.Params, 
 	if !ok || kind.Changes == nil {
 		return nil, nil, "", fmt.Errorf("step %s: this handrail has no gate %q", step, st.Uses)
 	}
-	rb := s.books[bookOf(step)]
-	params, err := rb.With(bare(step), s.vars(rb.ID, false))
+	rb := s.books[journal.BookOf(step)]
+	params, err := rb.With(journal.Bare(step), s.vars(rb.ID, false))
 	if err != nil {
 		return nil, nil, "", fmt.Errorf("step %s: %w", step, err)
 	}
@@ -214,10 +215,10 @@ func (s *Session) arm(in triage.Intent, class triage.Class, p steps.Preview, pai
 	verdicts := s.judge(step)
 	digest := p.Digest(s.state.Incident, step)
 	shown := triage.GateShown{
-		Step: step, Digest: string(digest), Class: class, Effect: p.Effect, Target: lines(p.Target), Shown: lines(p.Shown), Diff: p.Diff,
+		Step: step, Digest: string(digest), Class: class, Effect: p.Effect, Target: journal.StoredLines(p.Target), Shown: journal.StoredLines(p.Shown), Diff: p.Diff,
 		Request: p.Request, Command: p.Command, Phrase: p.Phrase, Undo: p.Undo, Verdicts: verdicts, Why: in.Text, Until: s.cfg.Now().Add(armedFor).UTC(),
 		Audit: s.named(step), Second: s.second(pair, step, verdicts, where), Again: s.againOf(step),
-		Where: lines(append(slices.Clone(s.header), where...)), Rules: s.rules(),
+		Where: journal.StoredLines(append(slices.Clone(s.header), where...)), Rules: s.rules(),
 	}
 	if pair != nil {
 		shown.Until = s.cfg.Now().Add(armedForTwo).UTC()
@@ -237,22 +238,6 @@ func (s *Session) arm(in triage.Intent, class triage.Class, p steps.Preview, pai
 		return err
 	}
 	return s.sendable(in)
-}
-
-func lines(kvs []steps.KV) []triage.KV {
-	out := make([]triage.KV, len(kvs))
-	for i, kv := range kvs {
-		out[i] = triage.KV{Key: kv.Key, Value: kv.Value}
-	}
-	return out
-}
-
-func shownLinesOf(kvs []triage.KV) []steps.KV {
-	out := make([]steps.KV, len(kvs))
-	for i, kv := range kvs {
-		out[i] = steps.KV{Key: kv.Key, Value: kv.Value}
-	}
-	return out
 }
 
 // confirm takes the typed phrase, reads the target again and starts the act.

@@ -3,6 +3,7 @@ package session
 import (
 	"strings"
 
+	"handrail/session/journal"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -16,7 +17,7 @@ func (s *Session) graphOf(st triage.Step) *steps.Graph {
 	}
 	facts := make(map[string]steps.Value, len(st.Facts))
 	for name, v := range st.Facts {
-		facts[name] = loaded(v)
+		facts[name] = journal.Loaded(v)
 	}
 	g, ok := k.Drawing.Graph(facts)
 	if !ok {
@@ -32,7 +33,7 @@ func (s *Session) drawnFact(at triage.Step, name string) *steps.Graph {
 	if len(part) != 3 || part[0] != "facts" {
 		return nil
 	}
-	st, ok := s.state.Step(bookOf(at.ID) + "/" + part[1])
+	st, ok := s.state.Step(journal.BookOf(at.ID) + "/" + part[1])
 	if !ok {
 		return nil
 	}

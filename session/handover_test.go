@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"handrail/session"
+	"handrail/session/journal"
 	"handrail/triage"
 )
 
@@ -28,7 +29,7 @@ func TestHandOver(t *testing.T) {
 			t.Fatalf("without a reason: %v", err)
 		}
 	}
-	before, err := session.LoadState(path)
+	before, err := journal.LoadState(path)
 	if err != nil || before.Operator != first {
 		t.Fatalf("a refused hand-over left operator %q, %v", before.Operator, err)
 	}

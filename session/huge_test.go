@@ -18,6 +18,7 @@ import (
 
 	"handrail/evidence"
 	"handrail/session"
+	"handrail/session/journal"
 	"handrail/triage"
 )
 
@@ -143,7 +144,7 @@ func TestHugeJournals(t *testing.T) { // not parallel: the heap is that of the p
 				return // once through it is enough
 			}
 			var state triage.State
-			if used := peak(func() { state, err = session.LoadState(path) }); used > tc.heap {
+			if used := peak(func() { state, err = journal.LoadState(path) }); used > tc.heap {
 				t.Errorf("LoadState held %d MiB, want at most %d", used>>20, tc.heap>>20)
 			}
 			if !errors.Is(err, triage.ErrTooLong) || state.Incident == "" {

@@ -75,7 +75,7 @@ func (s *Session) tooLate(slot triage.Slot, started time.Time) string {
 	m := s.machine()
 	since := s.cfg.Now().Sub(started)
 	if slot.Boot != "" {
-		if why := m.apartFrom(slot); why != "" {
+		if why := m.ApartFrom(slot); why != "" {
 			return why
 		}
 		if up, err := time.ParseDuration(slot.Up); err == nil && m.Up > 0 {

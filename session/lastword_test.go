@@ -10,6 +10,7 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"handrail/session"
+	"handrail/session/claim"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -49,7 +50,7 @@ func TestExecutorJudgesAgain(t *testing.T) {
 	}
 	asleep := func(d *duo, by time.Duration) {
 		d.clk.forward(by)
-		d.at.set(func(m *session.Machine) { m.Up += by })
+		d.at.set(func(m *claim.Machine) { m.Up += by })
 	}
 	for name, tc := range map[string]struct {
 		pair bool
@@ -61,15 +62,15 @@ func TestExecutorJudgesAgain(t *testing.T) {
 		"half a minute later": {false, func(_ *testing.T, d *duo, _ *session.Session) { asleep(d, 30*time.Second) }, ""},
 		"lid closed":          {false, func(_ *testing.T, d *duo, _ *session.Session) { asleep(d, 8*time.Hour+55*time.Minute) }, "expired"},
 		"lid closed, clock set back": {false, func(_ *testing.T, d *duo, _ *session.Session) {
-			d.at.set(func(m *session.Machine) { m.Up += 3 * time.Minute })
+			d.at.set(func(m *claim.Machine) { m.Up += 3 * time.Minute })
 		}, "3m0s passed"},
 		"lid closed as the act reads": {false, func(_ *testing.T, d *duo, _ *session.Session) {
-			d.w.onAct = func() { d.at.set(func(m *session.Machine) { m.Up += 3 * time.Minute }) }
+			d.w.onAct = func() { d.at.set(func(m *claim.Machine) { m.Up += 3 * time.Minute }) }
 		}, "3m0s passed"},
 		"slow reads of the act": {false, func(_ *testing.T, d *duo, _ *session.Session) {
-			d.w.onAct = func() { d.at.set(func(m *session.Machine) { m.Up += 110 * time.Second }) }
+			d.w.onAct = func() { d.at.set(func(m *claim.Machine) { m.Up += 110 * time.Second }) }
 		}, ""},
-		"started again": {false, func(_ *testing.T, d *duo, _ *session.Session) { d.at.set(func(m *session.Machine) { m.Boot = "b-2" }) }, "was started again"},
+		"started again": {false, func(_ *testing.T, d *duo, _ *session.Session) { d.at.set(func(m *claim.Machine) { m.Boot = "b-2" }) }, "was started again"},
 		"facts too old": {false, func(_ *testing.T, d *duo, _ *session.Session) { asleep(d, 90*time.Second) }, "more than 15m"},
 		"owner not paused": {false, func(_ *testing.T, d *duo, _ *session.Session) {
 			d.w.owners = []steps.Owner{{Name: "flux", Paused: "no"}}
@@ -125,7 +126,7 @@ func TestExecutorWithoutAClockOfItsMachine(t *testing.T) {
 	t.Parallel()
 	for wait, want := range map[time.Duration]int{time.Minute: 1, 150 * time.Second: 0} {
 		st, o := cutAct(t)
-		st.at.set(func(m *session.Machine) { m.Up = 0 })
+		st.at.set(func(m *claim.Machine) { m.Up = 0 })
 		st.clk.forward(wait)
 		if err := session.Carry(t.Context(), st.cfg, o); err != nil {
 			t.Fatal(err)

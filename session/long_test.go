@@ -10,6 +10,7 @@ import (
 	"handrail/evidence"
 	"handrail/runbooks"
 	"handrail/session"
+	"handrail/session/journal"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -125,7 +126,7 @@ func TestFiveThousandAddresses(t *testing.T) {
 	if g := snap.State.Gates[gateID]; g.Phase != triage.GateDone || !strings.HasSuffix(g.Response, w.addresses[n-1]) || snap.Dead != "" {
 		t.Fatalf("gate = %s after %d bytes, dead %q", g.Phase, len(g.Response), snap.Dead)
 	}
-	if got, err := session.LoadState(snap.Bundle); err != nil || !got.Equal(snap.State) {
+	if got, err := journal.LoadState(snap.Bundle); err != nil || !got.Equal(snap.State) {
 		t.Errorf("read from the disk it is another incident: %v", err)
 	}
 	if a, err := session.Audit(snap.Bundle, w); err != nil || !a.OK() {

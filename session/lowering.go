@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"handrail/session/approval"
+	"handrail/session/journal"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -60,14 +62,14 @@ func (s *Session) askToLower(in triage.Intent, pair *Pair) error {
 	}
 	p := s.redacted(steps.Preview{
 		Effect:  fmt.Sprintf("take the incident from %s down to %s", s.state.Severity, in.Severity),
-		Target:  shownLinesOf(s.state.LoweringTo(in.Severity, in.Text)),
+		Target:  journal.LoadedLines(s.state.LoweringTo(in.Severity, in.Text)),
 		Request: "severity " + string(in.Severity), Command: "severity " + string(in.Severity),
 		Phrase: "lower to " + string(in.Severity), Undo: "set it to " + string(s.state.Severity) + " again, which one person can",
 	})
 	ask := triage.SeverityAsk{GateShown: triage.GateShown{
-		Step: triage.SeverityGate, Digest: string(p.Digest(s.state.Incident, triage.SeverityGate)), Effect: p.Effect, Target: lines(p.Target),
+		Step: triage.SeverityGate, Digest: string(p.Digest(s.state.Incident, triage.SeverityGate)), Effect: p.Effect, Target: journal.StoredLines(p.Target),
 		Request: p.Request, Command: p.Command, Phrase: p.Phrase, Undo: p.Undo, Until: s.cfg.Now().Add(armedForTwo).UTC(),
-		Second: s.second(pair, triage.SeverityGate, nil, nil), Where: lines(slices.Clone(s.header)), Rules: s.rules(),
+		Second: s.second(pair, triage.SeverityGate, nil, nil), Where: journal.StoredLines(slices.Clone(s.header)), Rules: s.rules(),
 	}}
 	if err := s.record(ask, nil); err != nil {
 		return err
@@ -90,7 +92,7 @@ func (s *Session) lowersView() *Second {
 // ApprovalOf is what waits for a second person and what an approval that was handed in
 // is of: a lower severity, else the gate in front; "" where nothing waits.
 func (s Snapshot) ApprovalOf(line string) string {
-	a, err := ParseApproval(line)
+	a, err := approval.ParseApproval(line)
 	if s.Lowers != nil && (s.Gate == nil || s.Gate.Second == nil || err == nil && strings.HasPrefix(s.State.Lowering.Digest, a.Digest)) {
 		return triage.SeverityGate
 	}

@@ -10,6 +10,8 @@ import (
 
 	"handrail/evidence/sig"
 	"handrail/session"
+	"handrail/session/approval"
+	"handrail/session/walk"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -33,13 +35,13 @@ func level(to triage.Severity) triage.Intent {
 }
 
 // loweringOf is what waits for a second person, as a chat carries it.
-func loweringOf(t *testing.T, s *session.Session) session.Request {
+func loweringOf(t *testing.T, s *session.Session) approval.Request {
 	t.Helper()
 	second := s.Snapshot().Lowers
 	if second == nil || len(second.Lacks) == 0 || second.Request == "" {
 		t.Fatalf("Lowers = %+v, want a request", second)
 	}
-	r, err := session.ParseRequest(second.Request)
+	r, err := approval.ParseRequest(second.Request)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,9 +203,9 @@ func TestScriptLowersTheSeverity(t *testing.T) {
 		code          int
 		want          triage.Severity
 	}{
-		"approved":        {"approval: there", "", nil, session.CodeDone, "SEV-4"},
-		"no file":         {"", "severity.approval", nil, session.CodeRefused, "SEV-3"},
-		"set on the call": {"approval: there", "", []triage.Intent{level("SEV-2")}, session.CodeDone, "SEV-2"},
+		"approved":        {"approval: there", "", nil, walk.CodeDone, "SEV-4"},
+		"no file":         {"", "severity.approval", nil, walk.CodeRefused, "SEV-3"},
+		"set on the call": {"approval: there", "", []triage.Intent{level("SEV-2")}, walk.CodeDone, "SEV-2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -218,7 +220,7 @@ func TestScriptLowersTheSeverity(t *testing.T) {
 			by.Approval = func(string) (string, error) {
 				return replyOf(t, loweringOf(t, s), d.grace, d.clk.Now()), nil
 			}
-			got, err := session.Play(t.Context(), s, by)
+			got, err := walk.Play(t.Context(), s, by)
 			if st := s.Snapshot().State; err != nil || got.Code != tc.code || !strings.Contains(got.Why, tc.why) || st.Severity != tc.want {
 				t.Errorf("Play = %+v, %v at %s, want code %d at %s\n%s", got, err, st.Severity, tc.code, tc.want, talk.String())
 			}

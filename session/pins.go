@@ -7,6 +7,7 @@ import (
 	"maps"
 
 	"handrail/evidence"
+	"handrail/session/journal"
 	"handrail/steps"
 	"handrail/steps/fault"
 	"handrail/triage"
@@ -194,15 +195,15 @@ func (p *pins) note(e evidence.Entry) {
 		return
 	}
 	text := func(key string) string {
-		v := loaded(in.Context[key])
+		v := journal.Loaded(in.Context[key])
 		if !v.Known() {
 			return ""
 		}
 		return v.Text()
 	}
-	c := steps.Cluster{Context: text(pinName), Own: loaded(in.Context[pinOwn]).Bool(), Server: text(pinServer), UID: text(pinUID), User: text(pinUser), CA: text(pinCA), Way: text(pinWay)}
+	c := steps.Cluster{Context: text(pinName), Own: journal.Loaded(in.Context[pinOwn]).Bool(), Server: text(pinServer), UID: text(pinUID), User: text(pinUser), CA: text(pinCA), Way: text(pinWay)}
 	if c.UID == "" {
-		c.Unread = loaded(in.Context[pinUID]).Why()
+		c.Unread = journal.Loaded(in.Context[pinUID]).Why()
 	}
 	p.byName = maps.Clone(p.byName)
 	if p.byName == nil {
@@ -243,7 +244,7 @@ func meantBy(e evidence.Entry) (name string, ok bool) {
 		return "", false
 	}
 	_, other := in.Context[otherName]
-	v := loaded(in.Context["cluster.context"])
+	v := journal.Loaded(in.Context["cluster.context"])
 	if other || !v.Known() {
 		return "", false
 	}

@@ -1,9 +1,6 @@
 package session
 
 import (
-	"encoding/json"
-	"strings"
-
 	"handrail/evidence"
 	"handrail/runbooks"
 	"handrail/steps"
@@ -113,57 +110,4 @@ func stepOf(b triage.Body) string {
 		return b.Of
 	}
 	return ""
-}
-
-// bare is the id of a step without its runbook.
-func bare(step string) string {
-	if i := strings.IndexByte(step, '/'); i >= 0 {
-		return step[i+1:]
-	}
-	return step
-}
-
-// bookOf is the runbook of a step.
-func bookOf(step string) string {
-	if i := strings.IndexByte(step, '/'); i >= 0 {
-		return step[:i]
-	}
-	return ""
-}
-
-// stored turns a value into the form of the journal.
-func stored(v steps.Value) triage.Value {
-	var out triage.Value
-	b, err := json.Marshal(v)
-	if err == nil {
-		err = json.Unmarshal(b, &out)
-	}
-	if err != nil {
-		return triage.Value{T: string(v.Type()), Unknown: "could not be written: " + err.Error()}
-	}
-	return out
-}
-
-// loaded turns a value of the journal back.
-func loaded(v triage.Value) steps.Value {
-	var out steps.Value
-	b, err := json.Marshal(v)
-	if err == nil {
-		err = json.Unmarshal(b, &out)
-	}
-	if err != nil {
-		return steps.Unknown(steps.Type(v.T), "could not be read back: "+err.Error())
-	}
-	return out
-}
-
-func storedAll(m map[string]steps.Value) map[string]triage.Value {
-	if m == nil {
-		return nil
-	}
-	out := make(map[string]triage.Value, len(m))
-	for k, v := range m {
-		out[k] = stored(v)
-	}
-	return out
 }

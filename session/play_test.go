@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"handrail/runbooks"
-	"handrail/session"
+	"handrail/session/walk"
 	"handrail/steps/strict"
 	"handrail/triage"
 )
@@ -38,9 +38,9 @@ func scripted(t *testing.T) *stage {
 	return st
 }
 
-func answers(t *testing.T, src string) *session.Answers {
+func answers(t *testing.T, src string) *walk.Answers {
 	t.Helper()
-	a, err := session.ParseAnswers("answers.yaml", []byte(src))
+	a, err := walk.ParseAnswers("answers.yaml", []byte(src))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,9 +48,9 @@ func answers(t *testing.T, src string) *session.Answers {
 }
 
 // says is a script with the variables of a drill.
-func says(t *testing.T, src string, talk io.Writer) session.Script {
+func says(t *testing.T, src string, talk io.Writer) walk.Script {
 	t.Helper()
-	return session.Script{Answers: answers(t, src), Vars: map[string]string{"drill.lock": "l-1"}, Talk: talk}
+	return walk.Script{Answers: answers(t, src), Vars: map[string]string{"drill.lock": "l-1"}, Talk: talk}
 }
 
 // TestPlayEndsWithItsCode holds the exit codes of a headless walk.
@@ -64,23 +64,23 @@ func TestPlayEndsWithItsCode(t *testing.T) {
 		refuse string
 		acts   int
 	}{
-		{"recovered", nil, nil, session.CodeDone, "", 1},
+		{"recovered", nil, nil, walk.CodeDone, "", 1},
 		{"the answer closes the gate", func(s string) string {
 			return strings.NewReplacer("value: dead", "value: alive", "mutation: accept", "mutation: {value: unknown, why: nobody saw}").Replace(s)
-		}, nil, session.CodeRefused, "test-lock/unlock", 0},
-		{"a wrong phrase", func(s string) string { return strings.Replace(s, "unlock ${", "unlocked ${", 1) }, nil, session.CodeRefused, "test-lock/unlock", 0},
+		}, nil, walk.CodeRefused, "test-lock/unlock", 0},
+		{"a wrong phrase", func(s string) string { return strings.Replace(s, "unlock ${", "unlocked ${", 1) }, nil, walk.CodeRefused, "test-lock/unlock", 0},
 		{"the target moves", nil, func(w *world) {
 			w.onRead = func(n int, w *world) {
 				if n == 2 {
 					w.lock = "l-2"
 				}
 			}
-		}, session.CodeRefused, "test-lock/unlock", 0},
+		}, walk.CodeRefused, "test-lock/unlock", 0},
 		{"no word for the gate", func(s string) string {
 			return strings.Replace(s, "gates:\n  unlock: {phrase: \"unlock ${drill.lock}\"}\n", "", 1)
-		}, nil, session.CodeOpen, "", 0},
-		{"a capture that cannot be had", nil, func(w *world) { w.fails = errors.New("no rights") }, session.CodeOpen, "", 0},
-		{"a debt that the script leaves", func(s string) string { return s[:strings.Index(s, "debts:")] }, nil, session.CodeOpen, "", 1},
+		}, nil, walk.CodeOpen, "", 0},
+		{"a capture that cannot be had", nil, func(w *world) { w.fails = errors.New("no rights") }, walk.CodeOpen, "", 0},
+		{"a debt that the script leaves", func(s string) string { return s[:strings.Index(s, "debts:")] }, nil, walk.CodeOpen, "", 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -93,7 +93,7 @@ func TestPlayEndsWithItsCode(t *testing.T) {
 				src = tc.edit(src)
 			}
 			var talk bytes.Buffer
-			got, err := session.Play(t.Context(), st.start(t), says(t, src, &talk))
+			got, err := walk.Play(t.Context(), st.start(t), says(t, src, &talk))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -115,8 +115,8 @@ func TestPlayAsksBeforeEachIntent(t *testing.T) {
 		err  error
 		code int
 	}{
-		{"the target moves", func(w *world) error { w.mu.Lock(); defer w.mu.Unlock(); w.lock = "l-2"; return nil }, nil, session.CodeRefused},
-		{"it cannot be made", func(*world) error { return broken }, broken, session.CodeOpen},
+		{"the target moves", func(w *world) error { w.mu.Lock(); defer w.mu.Unlock(); w.lock = "l-2"; return nil }, nil, walk.CodeRefused},
+		{"it cannot be made", func(*world) error { return broken }, broken, walk.CodeOpen},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -130,7 +130,7 @@ func TestPlayAsksBeforeEachIntent(t *testing.T) {
 				}
 				return nil
 			}
-			got, err := session.Play(t.Context(), st.start(t), by)
+			got, err := walk.Play(t.Context(), st.start(t), by)
 			if !errors.Is(err, tc.err) || got.Code != tc.code || st.w.acts != 0 {
 				t.Errorf("Play() = %+v, %v after %d acts, want code %d, %v and none", got, err, st.w.acts, tc.code, tc.err)
 			}
@@ -148,7 +148,7 @@ func TestPhraseKnowsNothingButItsVariables(t *testing.T) {
 	t.Parallel()
 	st := scripted(t)
 	src := strings.Replace(script, "${drill.lock}", "${facts.lock.id}", 1)
-	if _, err := session.Play(t.Context(), st.start(t), says(t, src, io.Discard)); err == nil || st.w.acts != 0 {
+	if _, err := walk.Play(t.Context(), st.start(t), says(t, src, io.Discard)); err == nil || st.w.acts != 0 {
 		t.Fatalf("Play() = %v after %d acts, want an error and none", err, st.w.acts)
 	}
 }
@@ -165,7 +165,7 @@ func TestAnswersAreReadStrictly(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := session.ParseAnswers("answers.yaml", []byte(tc.src))
+			_, err := walk.ParseAnswers("answers.yaml", []byte(tc.src))
 			var ps strict.Problems
 			if !errors.As(err, &ps) || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("ParseAnswers() = %v, want %q", err, tc.want)
@@ -187,7 +187,7 @@ func FuzzAnswers(f *testing.F) {
 	f.Add([]byte(script))
 	f.Add([]byte("a: &b [*b]\n"))
 	f.Fuzz(func(t *testing.T, src []byte) {
-		if a, err := session.ParseAnswers("f", src); (a == nil) == (err == nil) {
+		if a, err := walk.ParseAnswers("f", src); (a == nil) == (err == nil) {
 			t.Fatalf("answers %v with error %v", a, err)
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"handrail/session"
+	"handrail/session/walk"
 	"handrail/triage"
 )
 
@@ -50,7 +51,7 @@ func TestScriptKeepsWhatAPersonSaid(t *testing.T) {
 			if tc.edit[0] != "" {
 				src = strings.Replace(script, tc.edit[0], tc.edit[1], 1)
 			}
-			got, err := session.Play(t.Context(), again, says(t, src, &talk))
+			got, err := walk.Play(t.Context(), again, says(t, src, &talk))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,7 +84,7 @@ func TestScriptKeepsAnAnswerThatGrewOld(t *testing.T) {
 			st.clk.forward(20 * time.Minute)
 			do(t, s, triage.Intent{Kind: triage.DoProbe, Step: "test-lock/lock"})
 			src := strings.Replace(script, "holder: {value: dead, how: seen}", tc.answer, 1)
-			got, err := session.Play(t.Context(), s, says(t, strings.Replace(src, "answers:\n  \n", "", 1), io.Discard))
+			got, err := walk.Play(t.Context(), s, says(t, strings.Replace(src, "answers:\n  \n", "", 1), io.Discard))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -105,7 +106,7 @@ func TestScriptAcceptsOnlyWhatItSays(t *testing.T) {
 	st := scripted(t)
 	s := st.start(t)
 	src := strings.Replace(script, "conclude: {mutation: accept, consistent: accept, class: accept}\n", "", 1)
-	got, err := session.Play(t.Context(), s, says(t, src, io.Discard))
+	got, err := walk.Play(t.Context(), s, says(t, src, io.Discard))
 	if err != nil || st.w.acts != 0 || got.Outcome != "" {
 		t.Fatalf("Play() = %+v, %v after %d acts, want it stopped before any", got, err, st.w.acts)
 	}
@@ -136,8 +137,8 @@ func TestScriptGoesOnWithItsOwnWords(t *testing.T) {
 	}
 	st.w.onRead, st.w.lock = nil, "l-1"
 	var talk bytes.Buffer
-	got, err := session.Play(t.Context(), s, says(t, script, &talk))
-	if err != nil || got.Code != session.CodeDone || st.w.acts != 1 {
+	got, err := walk.Play(t.Context(), s, says(t, script, &talk))
+	if err != nil || got.Code != walk.CodeDone || st.w.acts != 1 {
 		t.Errorf("Play() = %+v, %v after %d acts, want it done\n%s", got, err, st.w.acts, talk.String())
 	}
 	if c := s.Snapshot().State.Topics[triage.TopicMutation]; c.Value != "yes" {

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
-	"handrail/session"
+	"handrail/session/walk"
 )
 
 func TestScriptWaitsForTheSecond(t *testing.T) {
@@ -19,10 +19,10 @@ func TestScriptWaitsForTheSecond(t *testing.T) {
 		code       int
 		why        string
 	}{
-		{"approved", `{phrase: "unlock l-1", approval: "there"}`, func(d *duo) ssh.Signer { return d.grace }, session.CodeDone, ""},
-		{"by nobody who may", `{phrase: "unlock l-1", approval: "there"}`, func(d *duo) ssh.Signer { return d.eve }, session.CodeRefused, "none of those"},
-		{"no file", `{phrase: "unlock l-1"}`, nil, session.CodeRefused, "gates.unlock.approval"},
-		{"nobody answers", `{phrase: "unlock l-1", approval: "there"}`, nil, session.CodeRefused, "before it expired"},
+		{"approved", `{phrase: "unlock l-1", approval: "there"}`, func(d *duo) ssh.Signer { return d.grace }, walk.CodeDone, ""},
+		{"by nobody who may", `{phrase: "unlock l-1", approval: "there"}`, func(d *duo) ssh.Signer { return d.eve }, walk.CodeRefused, "none of those"},
+		{"no file", `{phrase: "unlock l-1"}`, nil, walk.CodeRefused, "gates.unlock.approval"},
+		{"nobody answers", `{phrase: "unlock l-1", approval: "there"}`, nil, walk.CodeRefused, "before it expired"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -43,7 +43,7 @@ func TestScriptWaitsForTheSecond(t *testing.T) {
 				}
 				return replyOf(t, r, tc.by(d), d.clk.Now()), nil
 			}
-			got, err := session.Play(t.Context(), s, by)
+			got, err := walk.Play(t.Context(), s, by)
 			if err != nil || got.Code != tc.code || !strings.Contains(got.Why, tc.why) {
 				t.Fatalf("Play = %+v, %v, want code %d because %q\n%s", got, err, tc.code, tc.why, talk.String())
 			}

@@ -10,6 +10,7 @@ import (
 
 	"handrail/evidence"
 	"handrail/runbooks"
+	"handrail/session/journal"
 	"handrail/steps"
 	"handrail/steps/fault"
 	"handrail/triage"
@@ -46,8 +47,8 @@ func (s *Session) startProbe(in triage.Intent) error {
 	if !ok || kind.Reads == nil {
 		return refuse(fmt.Sprintf("this handrail has no probe %q", step.Uses), "use the handrail that opened the incident")
 	}
-	rb := s.books[bookOf(in.Step)]
-	params, err := rb.With(bare(in.Step), s.vars(rb.ID, false))
+	rb := s.books[journal.BookOf(in.Step)]
+	params, err := rb.With(journal.Bare(in.Step), s.vars(rb.ID, false))
 	if rs := s.lacks(err); rs != nil {
 		return &triage.Refused{Intent: in.Kind, Step: in.Step, Refusals: rs}
 	}
@@ -61,7 +62,7 @@ func (s *Session) startProbe(in triage.Intent) error {
 	if !s.hold() {
 		return ErrClosed
 	}
-	if err := s.record(triage.ProbeStart{Step: in.Step, N: n, Kind: kind.Name, With: storedAll(params), Layers: layers(kind.Class)}, nil); err != nil {
+	if err := s.record(triage.ProbeStart{Step: in.Step, N: n, Kind: kind.Name, With: journal.StoredAll(params), Layers: layers(kind.Class)}, nil); err != nil {
 		s.work.Done()
 		return err
 	}
@@ -74,7 +75,7 @@ func (s *Session) startProbe(in triage.Intent) error {
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, span)
 	began := s.cfg.Now()
-	s.flight[in.Step] = &flight{step: in.Step, kind: kind.Name, started: began, until: began.Add(span), log: s.live.begin(), cancel: cancel}
+	s.flight[in.Step] = &flight{step: in.Step, kind: kind.Name, started: began, until: began.Add(span), log: s.live.Begin(), cancel: cancel}
 	asked := s.asking(in.Step)
 	s.publish()
 	finish := func(obs steps.Observation, blobs []evidence.Blob, err error) {
@@ -141,7 +142,7 @@ func (s *Session) tried(err error) bool {
 		if len(part) < 2 || part[0] != "facts" {
 			return false
 		}
-		st, ok := s.state.Step(bookOf(m.Step) + "/" + part[1])
+		st, ok := s.state.Step(journal.BookOf(m.Step) + "/" + part[1])
 		if !ok {
 			st, ok = s.state.Step(s.state.Plan().Runbook + "/" + part[1])
 		}
@@ -203,19 +204,19 @@ func (s *Session) finishProbe(ctx context.Context, step string, n int, k steps.K
 	} else {
 		facts = declared(k, obs.Facts)
 	}
-	end.Facts = storedAll(facts)
+	end.Facts = journal.StoredAll(facts)
 	end.Audit = asked.ids()
 	end.Gaps = append(end.Gaps, asked.gap()...)
-	rb := s.books[bookOf(step)]
+	rb := s.books[journal.BookOf(step)]
 	v := s.vars(rb.ID, false)
-	v.Facts[bare(step)] = facts
-	end.Findings = found(rb, bare(step), v, obs.Findings)
+	v.Facts[journal.Bare(step)] = facts
+	end.Findings = found(rb, journal.Bare(step), v, obs.Findings)
 	if n := len(end.Findings); err != nil && n > 0 {
 		// None of them can be told, all for the one reason that the summary gives.
 		end.Findings = []triage.Finding{{Level: string(steps.Warning), Say: fmt.Sprintf("cannot tell any of the %d things that the runbook looks for here", n)}}
 	}
 	if st, ok := s.state.Step(step); ok && st.Kind == triage.WatchStep {
-		green := stored(rb.Green(bare(step), v))
+		green := journal.Stored(rb.Green(journal.Bare(step), v))
 		end.Green = &green
 	}
 	return s.record(end, blobs)
@@ -242,7 +243,7 @@ func found(rb *runbooks.Runbook, step string, v runbooks.Vars, own []steps.Findi
 // end is recorded and said: a script goes on as soon as nothing runs.
 func (s *Session) landed(step string) {
 	if f := s.flight[step]; f != nil {
-		s.live.end(f.log)
+		s.live.End(f.log)
 	}
 	delete(s.flight, step)
 	s.refreshCards()

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"handrail/session/journal"
 	"handrail/triage"
 )
 
@@ -168,7 +169,7 @@ func (p *Pushed) Snapshot() Snapshot { return p.now().Snapshot() }
 func (p *Pushed) Changed() <-chan struct{} { return p.now().Changed() }
 
 // OpenArtifact opens a stored blob of the newest copy.
-func (p *Pushed) OpenArtifact(sha string) (Artifact, error) { return p.now().OpenArtifact(sha) }
+func (p *Pushed) OpenArtifact(sha string) (journal.Artifact, error) { return p.now().OpenArtifact(sha) }
 
 // Do refuses: another handrail has the incident.
 func (p *Pushed) Do(_ context.Context, in triage.Intent) error {

@@ -14,6 +14,8 @@ import (
 
 	"handrail/evidence"
 	"handrail/runbooks"
+	"handrail/session/approval"
+	"handrail/session/journal"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -96,7 +98,7 @@ func (p *Replay) read(r *evidence.Reader, e evidence.Entry) error {
 	if limit.Take(e.Data, p.last) != nil || len(p.tape) >= replayEntries {
 		return errLongReplay
 	}
-	next, err := foldEntry(p.last, e)
+	next, err := journal.Fold(p.last, e)
 	if err != nil {
 		return err
 	}
@@ -147,7 +149,7 @@ func (p *Replay) take(r *evidence.Reader, e evidence.Entry, cur *front) *front {
 
 // shownAgain is the preview that was recorded.
 func shownAgain(b triage.GateShown) steps.Preview {
-	p := steps.Preview{Target: shownLinesOf(b.Target), Shown: shownLinesOf(b.Shown), Diff: b.Diff, Effect: b.Effect, Request: b.Request,
+	p := steps.Preview{Target: journal.LoadedLines(b.Target), Shown: journal.LoadedLines(b.Shown), Diff: b.Diff, Effect: b.Effect, Request: b.Request,
 		Command: b.Command, Phrase: b.Phrase, Undo: b.Undo}
 	for _, o := range b.Owners {
 		p.Owners = append(p.Owners, steps.Owner{Name: o.Name, Paused: o.Paused, How: o.How})
@@ -168,7 +170,7 @@ func (p *Replay) about(e evidence.Entry) {
 		return
 	}
 	_, other := told.Context[otherName]
-	if _, pin := told.Context[pinName]; other || pin && !loaded(told.Context[pinOwn]).Bool() {
+	if _, pin := told.Context[pinName]; other || pin && !journal.Loaded(told.Context[pinOwn]).Bool() {
 		return // another cluster than that of the incident
 	}
 	add := func(key, value string) {
@@ -178,7 +180,7 @@ func (p *Replay) about(e evidence.Entry) {
 	}
 	for _, kv := range [][2]string{{"cluster", "cluster.server"}, {"workspace", "terraform.workspace"}} {
 		if v := told.Context[kv[1]]; v.Known() {
-			add(kv[0], loaded(v).Text())
+			add(kv[0], journal.Loaded(v).Text())
 		}
 	}
 	add("host", told.Host)
@@ -197,7 +199,7 @@ func (p *Replay) Go(to int) {
 		from = p.at + 1
 	}
 	for i := from; i <= to; i++ {
-		next, err := foldEntry(p.state, p.tape[i])
+		next, err := journal.Fold(p.state, p.tape[i])
 		if err != nil { // it folded when it was read
 			return
 		}
@@ -229,8 +231,8 @@ func (p *Replay) draw() {
 
 // requests are what the gates that are armed at the present place ask of a second
 // person.
-func (p *Replay) requests() map[string]Request {
-	out := map[string]Request{}
+func (p *Replay) requests() map[string]approval.Request {
+	out := map[string]approval.Request{}
 	for _, g := range append(slices.Collect(maps.Values(p.state.Gates)), p.state.Lowering) {
 		if g.Phase != triage.GateArmed || g.Shown.Second == nil {
 			continue
@@ -245,12 +247,12 @@ func (p *Replay) requests() map[string]Request {
 
 // Requests lists, at the newest entry that was read, what the armed gates ask of a
 // second person.
-func (p *Replay) Requests() []Request {
+func (p *Replay) Requests() []approval.Request {
 	p.Go(len(p.tape) - 1)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	byStep := p.requests()
-	var out []Request
+	var out []approval.Request
 	for _, step := range slices.Sorted(maps.Keys(byStep)) {
 		out = append(out, byStep[step])
 	}
@@ -328,9 +330,9 @@ func storeText(e evidence.Entry) string {
 		var parts []string
 		unknown, what := 0, "the surroundings"
 		if v, ok := told.Context[pinName]; ok {
-			what = "context " + loaded(v).Text() + " is held to what it leads to"
+			what = "context " + journal.Loaded(v).Text() + " is held to what it leads to"
 		} else if v, ok := told.Context[otherName]; ok {
-			what = "the surroundings of context " + loaded(v).Text()
+			what = "the surroundings of context " + journal.Loaded(v).Text()
 		}
 		for _, name := range slices.Sorted(maps.Keys(told.Context)) {
 			v := told.Context[name]
@@ -338,7 +340,7 @@ func storeText(e evidence.Entry) string {
 				unknown++
 				continue
 			}
-			parts = append(parts, name+"="+loaded(v).Text())
+			parts = append(parts, name+"="+journal.Loaded(v).Text())
 		}
 		return fmt.Sprintf("%s: %d known, %d could not be checked; %s", what, len(parts), unknown, strings.Join(parts, " "))
 	case e.Type == "env":
@@ -376,7 +378,9 @@ func (p *Replay) Snapshot() Snapshot {
 func (p *Replay) Changed() <-chan struct{} { return p.changed }
 
 // OpenArtifact opens a stored blob, as [Session.OpenArtifact].
-func (p *Replay) OpenArtifact(sha string) (Artifact, error) { return openArtifact(p.path, sha) }
+func (p *Replay) OpenArtifact(sha string) (journal.Artifact, error) {
+	return journal.OpenArtifact(p.path, sha)
+}
 
 // Close ends reading.
 func (p *Replay) Close() error {

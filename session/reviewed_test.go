@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"handrail/runbooks"
+	"handrail/session/journal"
 	"handrail/steps"
 	"handrail/steps/catalog"
 	"handrail/triage"
@@ -33,7 +34,7 @@ compare:
 	at := time.Date(2026, 11, 21, 2, 14, 0, 0, time.UTC)
 	before := triage.State{Plans: []triage.Plan{{Runbook: "sample"}}, Steps: []triage.Step{
 		{PlanStep: triage.PlanStep{ID: "sample/lock", Kind: triage.ProbeStep}, Status: triage.Settled, Ended: at, EndSeq: 7, Facts: map[string]triage.Value{
-			"held": stored(steps.BoolOf(true)), "who": stored(steps.StringOf("ci")), "id": stored(steps.IdentOf("5e1c"))}},
+			"held": journal.Stored(steps.BoolOf(true)), "who": journal.Stored(steps.StringOf("ci")), "id": journal.Stored(steps.IdentOf("5e1c"))}},
 		{PlanStep: triage.PlanStep{ID: "sample/sides", Kind: triage.CompareStep}, Status: triage.Running, Started: at.Add(time.Minute)},
 	}}
 	honest := func() triage.ProbeEnd {
@@ -43,8 +44,10 @@ compare:
 		t.Errorf("an honest comparison is %q", wrong)
 	}
 	for name, forge := range map[string]func(*triage.ProbeEnd){
-		"another value":  func(e *triage.ProbeEnd) { e.Rows[0].Sides[1].Value = stored(steps.BoolOf(false)) },
-		"made unknown":   func(e *triage.ProbeEnd) { e.Rows[0].Sides[1].Value = stored(steps.Unknown(steps.Bool, "denied")) },
+		"another value": func(e *triage.ProbeEnd) { e.Rows[0].Sides[1].Value = journal.Stored(steps.BoolOf(false)) },
+		"made unknown": func(e *triage.ProbeEnd) {
+			e.Rows[0].Sides[1].Value = journal.Stored(steps.Unknown(steps.Bool, "denied"))
+		},
 		"another entry":  func(e *triage.ProbeEnd) { e.Rows[0].Sides[1].From = []int64{3} },
 		"another source": func(e *triage.ProbeEnd) { e.Rows[0].Sides[1].Source = "recorded" },
 		"another field":  func(e *triage.ProbeEnd) { e.Rows[0].Field = "free" },
@@ -62,7 +65,7 @@ compare:
 	}
 	// A value that the bundle may not hold cannot be judged again.
 	end := honest()
-	end.Rows[1].Sides[0].Value = stored(steps.StringOf("<redacted:known:0123456789abcdef>"))
+	end.Rows[1].Sides[0].Value = journal.Stored(steps.StringOf("<redacted:known:0123456789abcdef>"))
 	if wrong := reviewed(rb, before, end); wrong != "" {
 		t.Errorf("a redacted value is %q", wrong)
 	}

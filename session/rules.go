@@ -1,11 +1,14 @@
 package session
 
-import "handrail/triage"
+import (
+	"handrail/session/journal"
+	"handrail/triage"
+)
 
 // rules are the team's files in force now, as the journal keeps them.
 func (s *Session) rules() []triage.KV {
 	if s.cfg.Rules == nil {
 		return nil
 	}
-	return lines(s.cfg.Rules())
+	return journal.StoredLines(s.cfg.Rules())
 }

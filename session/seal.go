@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"handrail/evidence"
+	"handrail/session/journal"
 	"handrail/triage"
 )
 
@@ -40,7 +41,7 @@ func Seal(ctx context.Context, c Config, path string) (_ evidence.Seal, err erro
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
 	// Read once it is locked and mended: nothing can come between this and the seal.
-	st, err := LoadState(path)
+	st, err := journal.LoadState(path)
 	if err != nil {
 		return evidence.Seal{}, fmt.Errorf("sealing %s: %w", filepath.Base(path), err)
 	}

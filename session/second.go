@@ -9,6 +9,8 @@ import (
 
 	"handrail/evidence"
 	"handrail/evidence/sig"
+	"handrail/session/approval"
+	"handrail/session/journal"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -108,7 +110,7 @@ func (s *Session) second(pair *Pair, step string, verdicts []triage.Verdict, whe
 		return nil
 	}
 	st, _ := s.state.Step(step)
-	out := &triage.Second{Why: pair.Why, Title: s.state.Title, Severity: s.state.Severity, Own: pair.Own, May: pair.Signers.Approvers(maxMay), Where: lines(append(slices.Clone(s.header), where...))}
+	out := &triage.Second{Why: pair.Why, Title: s.state.Title, Severity: s.state.Severity, Own: pair.Own, May: pair.Signers.Approvers(maxMay), Where: journal.StoredLines(append(slices.Clone(s.header), where...))}
 	for _, who := range append([]string{s.state.Operator, s.actor, s.cfg.Actor.Subject}, s.proven...) {
 		if who != "" && !slices.Contains(out.Asks, who) {
 			out.Asks = append(out.Asks, who)
@@ -125,9 +127,9 @@ func asksSecond(typ string) bool { return typ == "gate.shown" || typ == "severit
 
 // keepRequest notes what a gate that was just shown asks of a second person, or a
 // lowering of the severity.
-func keepRequest(requests map[string]Request, incident string, e evidence.Entry) {
+func keepRequest(requests map[string]approval.Request, incident string, e evidence.Entry) {
 	delete(requests, e.Step)
-	if r, err := newRequest(incident, e.Seq, e.Data); err == nil {
+	if r, err := approval.NewRequest(incident, e.Seq, e.Data); err == nil {
 		requests[r.Shown.Step] = r
 	}
 }
@@ -141,7 +143,7 @@ func (s *Session) sendable(in triage.Intent) error {
 		return nil
 	}
 	if !ok {
-		err = ErrRequest
+		err = approval.ErrRequest
 	}
 	return s.disarm(in, s.state.Gates[in.Step], "no second person could approve it: "+err.Error(), nil)
 }
@@ -197,16 +199,16 @@ func withCure(r *triage.Refused, cure string) *triage.Refused {
 
 // approved fills an intent in with who signed what and when, or says why the
 // approval does not count.
-func (s *Session) approved(in triage.Intent, r Request, pair *Pair) (triage.Intent, *triage.Refused) {
+func (s *Session) approved(in triage.Intent, r approval.Request, pair *Pair) (triage.Intent, *triage.Refused) {
 	no := func(why, cure string) (triage.Intent, *triage.Refused) {
 		return in, refusal(in, triage.Refusal{Why: s.bundle.Redact(why), Cure: cure})
 	}
 	const again = "Copy the request again, have it approved, and paste the answer whole."
-	a, err := ParseApproval(in.Sig)
+	a, err := approval.ParseApproval(in.Sig)
 	if err != nil {
 		return no(err.Error(), again)
 	}
-	if a.Digest != r.Shown.Digest[:min(digestMark, len(r.Shown.Digest))] {
+	if a.Digest != r.Shown.Digest[:min(approval.DigestMark, len(r.Shown.Digest))] {
 		return no(fmt.Sprintf("it approves %.6s, and this gate shows %.6s", a.Digest, r.Shown.Digest), again)
 	}
 	text, err := r.Signed(a.Signed)

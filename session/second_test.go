@@ -16,6 +16,7 @@ import (
 
 	"handrail/evidence/sig"
 	"handrail/session"
+	"handrail/session/approval"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -65,13 +66,13 @@ func newDuo(t *testing.T) *duo {
 }
 
 // request is what the gate in front asks.
-func request(t *testing.T, s *session.Session) session.Request {
+func request(t *testing.T, s *session.Session) approval.Request {
 	t.Helper()
 	g := s.Snapshot().Gate
 	if g == nil || g.Second == nil || g.Second.Request == "" {
 		t.Fatalf("gate = %+v, want one with a request", g)
 	}
-	r, err := session.ParseRequest("hi all,\n" + strings.ReplaceAll(g.Second.Request, "\n", "\r\n") + "\nthanks")
+	r, err := approval.ParseRequest("hi all,\n" + strings.ReplaceAll(g.Second.Request, "\n", "\r\n") + "\nthanks")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +80,7 @@ func request(t *testing.T, s *session.Session) session.Request {
 }
 
 // replyOf is what an approver sends back.
-func replyOf(t *testing.T, r session.Request, key ssh.Signer, at time.Time) string {
+func replyOf(t *testing.T, r approval.Request, key ssh.Signer, at time.Time) string {
 	t.Helper()
 	if err := r.Sound(); err != nil {
 		t.Fatal(err)
@@ -92,7 +93,7 @@ func replyOf(t *testing.T, r session.Request, key ssh.Signer, at time.Time) stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	return session.Approval{Digest: r.Shown.Digest, Signed: at, Sig: armour}.Line()
+	return approval.Approval{Digest: r.Shown.Digest, Signed: at, Sig: armour}.Line()
 }
 
 func approve(line string) triage.Intent {
@@ -314,14 +315,14 @@ func TestRequestsOfStrangers(t *testing.T) {
 		"empty": "", "cut": text[:len(text)/2], "two": text + text, "not base64": strings.Replace(text, lines[3], "????", 1),
 		"other version": forged(`"v":1`, `"v":2`), "one person": forged(`second`, `secund`), "huge": strings.Repeat("x", 3<<20),
 	} {
-		if _, err := session.ParseRequest(text); !errors.Is(err, session.ErrRequest) {
+		if _, err := approval.ParseRequest(text); !errors.Is(err, approval.ErrRequest) {
 			t.Errorf("%s: ParseRequest = %v, want ErrRequest", name, err)
 		}
 	}
 	for name, text := range map[string]string{
 		"target": forged("l-1", "l-2"), "incident": forged("test-lock-", "best-lock-"), "two lines": forged(`test-lock/unlock`, `test-lock/unlock\\nx`),
 	} {
-		r, err := session.ParseRequest(text)
+		r, err := approval.ParseRequest(text)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -330,7 +331,7 @@ func TestRequestsOfStrangers(t *testing.T) {
 		}
 	}
 	// What is no part of the digest is bound by the signature.
-	r, err := session.ParseRequest(forged("takes the lock away", "changes nothing"))
+	r, err := approval.ParseRequest(forged("takes the lock away", "changes nothing"))
 	if err != nil || r.Sound() != nil {
 		t.Fatal(err, r.Sound())
 	}

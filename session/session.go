@@ -21,6 +21,9 @@ import (
 
 	"handrail/evidence"
 	"handrail/runbooks"
+	"handrail/session/approval"
+	"handrail/session/journal"
+	"handrail/session/live"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -53,8 +56,8 @@ type Session struct {
 	actor    string
 	flight   map[string]*flight
 	front    *front
-	requests map[string]Request // by gate: what its newest preview asks of a second person
-	proven   []string           // names of the operator that were asked for
+	requests map[string]approval.Request // by gate: what its newest preview asks of a second person
+	proven   []string                    // names of the operator that were asked for
 	blobs    map[int64][]BlobRef
 	cards    map[string]Card
 	leads    []Lead
@@ -63,7 +66,7 @@ type Session struct {
 	offers   []triage.Option       // as of made
 	made     time.Time
 	dead     error
-	live     shelf               // what running steps print; guards itself
+	live     live.Shelf          // what running steps print; guards itself
 	asked    map[string]*asks    // by gate: the requests that no entry names yet
 	counters map[string]*counter // of Audit-IDs, by where a run began
 	sealed   bool                // nothing comes after the newest seal
@@ -72,7 +75,7 @@ type Session struct {
 	pins     pins                // what the contexts of the incident lead to
 	told     map[string]bool     // contexts whose cluster was asked what it is since this session began
 	carrying bool                // this is an executor: it has no owner and records nothing
-	long     longValues          // facts that are long, read once
+	long     journal.LongValues  // facts that are long, read once
 	due      string              // why the anchor should be posted, "" while it need not be
 }
 
@@ -82,7 +85,7 @@ type flight struct {
 	started    time.Time
 	until      time.Time // when it is cut off, zero for never
 	lines      []string
-	log        *LiveLog
+	log        *live.Log
 	cancel     context.CancelFunc
 	act        bool
 }
@@ -98,7 +101,7 @@ func newSession(c Config, b *evidence.Bundle, path string) *Session {
 		cfg: c, calls: make(chan func()), stop: make(chan struct{}), stopped: make(chan struct{}),
 		changed: make(chan struct{}, 1), ctx: ctx, cancel: cancel,
 		bundle: b, path: path, books: map[string]*runbooks.Runbook{}, flight: map[string]*flight{},
-		blobs: map[int64][]BlobRef{}, cards: map[string]Card{}, header: c.Header, asked: map[string]*asks{}, waiting: map[int64]bool{}, requests: map[string]Request{},
+		blobs: map[int64][]BlobRef{}, cards: map[string]Card{}, header: c.Header, asked: map[string]*asks{}, waiting: map[int64]bool{}, requests: map[string]approval.Request{},
 		told: map[string]bool{},
 	}
 	s.cfg.Env.Pin = s.pin
@@ -112,7 +115,7 @@ func newSession(c Config, b *evidence.Bundle, path string) *Session {
 // secret keeps a value off the disk and the screen from now on.
 func (s *Session) secret(value string) {
 	s.bundle.Secret(value)
-	s.live.forget(value, s.bundle.Redact)
+	s.live.Forget(value, s.bundle.Redact)
 	if s.cfg.Learned != nil {
 		s.cfg.Learned(value)
 	}
@@ -207,6 +210,14 @@ func (s *Session) Snapshot() Snapshot { return *s.snap.Load() }
 // Changed is signalled after one or more publications; it has room for one
 // signal, so a slow driver sees the newest state and misses nothing.
 func (s *Session) Changed() <-chan struct{} { return s.changed }
+
+// OpenArtifact opens the blob of that hash. Nothing of it is read by that.
+func (s *Session) OpenArtifact(sha string) (journal.Artifact, error) {
+	return journal.OpenArtifact(s.path, sha)
+}
+
+// Now is the time by which the session goes.
+func (s *Session) Now() time.Time { return s.cfg.Now() }
 
 // Close cancels probes and closes the bundle. The incident stays as it is. An act
 // goes on in its own process, and whoever resumes finds it there; one that runs
@@ -327,7 +338,7 @@ func (s *Session) die(err error) error {
 
 // fold applies one stored entry.
 func (s *Session) fold(e evidence.Entry) error {
-	st, err := foldEntry(s.state, e)
+	st, err := journal.Fold(s.state, e)
 	if err != nil {
 		return err
 	}
@@ -345,17 +356,4 @@ func (s *Session) fold(e evidence.Entry) error {
 		s.blobs[e.Seq] = append(s.blobs[e.Seq], BlobRef{Role: b.Role, SHA: b.SHA256, Size: b.Size, Media: b.Media})
 	}
 	return nil
-}
-
-// foldEntry applies one stored entry to a state.
-func foldEntry(st triage.State, e evidence.Entry) (triage.State, error) {
-	body, err := triage.Decode(e.Type, e.Data)
-	if err != nil {
-		return st, fmt.Errorf("entry %d: %w", e.Seq, err)
-	}
-	at, err := e.Time()
-	if err != nil {
-		return st, fmt.Errorf("entry %d: reading its time: %w", e.Seq, err)
-	}
-	return triage.Fold(st, triage.Event{Seq: e.Seq, At: at, Actor: e.Actor, Body: body})
 }

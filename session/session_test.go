@@ -11,6 +11,7 @@ import (
 	"handrail/evidence"
 	"handrail/evidence/disk"
 	"handrail/session"
+	"handrail/session/journal"
 	"handrail/triage"
 )
 
@@ -260,7 +261,7 @@ func TestCloseWaitsForTheAct(t *testing.T) {
 	if err := <-closed; err != nil {
 		t.Fatal(err)
 	}
-	got, err := session.LoadState(path)
+	got, err := journal.LoadState(path)
 	if err != nil || got.Gates["test-lock/unlock"].Phase != triage.GateDone {
 		t.Fatalf("state = %v, %v; want the outcome of the act in the journal", got.Gates["test-lock/unlock"].Phase, err)
 	}

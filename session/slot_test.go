@@ -12,6 +12,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"handrail/session"
+	"handrail/session/claim"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -82,13 +83,13 @@ var places = map[string]struct {
 	"a copied state":  {func(t *testing.T, _ *stage, c *session.Config, _ *string) { c.Acts = copied(t, c.Acts) }, false},
 	"another state":   {func(t *testing.T, _ *stage, c *session.Config, _ *string) { c.Acts = t.TempDir() + "/acts" }, false},
 	"another machine": {func(_ *testing.T, st *stage, _ *session.Config, _ *string) {
-		st.at.set(func(m *session.Machine) { m.ID, m.Boot = "m-2", "b-2" })
+		st.at.set(func(m *claim.Machine) { m.ID, m.Boot = "m-2", "b-2" })
 	}, false},
 	"its clone": {func(_ *testing.T, st *stage, _ *session.Config, _ *string) {
-		st.at.set(func(m *session.Machine) { m.ID = "m-2" })
+		st.at.set(func(m *claim.Machine) { m.ID = "m-2" })
 	}, false},
 	"after a start": {func(_ *testing.T, st *stage, _ *session.Config, _ *string) {
-		st.at.set(func(m *session.Machine) { m.Boot, m.Up = "b-2", 1 })
+		st.at.set(func(m *claim.Machine) { m.Boot, m.Up = "b-2", 1 })
 	}, false},
 	"an unknown machine": {func(_ *testing.T, _ *stage, c *session.Config, _ *string) { c.Machine = nil }, false},
 }

@@ -3,6 +3,7 @@ package session
 import (
 	"time"
 
+	"handrail/session/live"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -34,7 +35,7 @@ type Running struct {
 	Kind    string
 	Started time.Time
 	Until   time.Time // when it is cut off; zero where nothing cuts it off, and in a replay
-	Log     *LiveLog  // all that it printed, as far as that is kept; nil in a replay
+	Log     *live.Log // all that it printed, as far as that is kept; nil in a replay
 	Lines   []string  // the newest lines of progress, redacted, oldest first, at most 200
 	Act     bool      // an act, which cannot be cancelled but only interrupted
 }

@@ -8,6 +8,7 @@ import (
 
 	"handrail/runbooks"
 	"handrail/session"
+	"handrail/session/walk"
 	"handrail/triage"
 )
 
@@ -43,21 +44,21 @@ func TestFindingShutsTheGateOfAScript(t *testing.T) {
 		src  string
 		code int
 	}{
-		"nothing said":      {script, session.CodeRefused},
-		"quoted":            {quoting("is that of the nightly run", "lock"), session.CodeDone},
-		"another finding":   {quoting("is that of the weekly run", "lock"), session.CodeRefused},
-		"of another step":   {quoting("is that of the nightly run", "holder"), session.CodeRefused},
-		"of a longer quote": {quoting("Lock l-1 is that of the nightly run. Really.", "lock"), session.CodeRefused},
+		"nothing said":      {script, walk.CodeRefused},
+		"quoted":            {quoting("is that of the nightly run", "lock"), walk.CodeDone},
+		"another finding":   {quoting("is that of the weekly run", "lock"), walk.CodeRefused},
+		"of another step":   {quoting("is that of the nightly run", "holder"), walk.CodeRefused},
+		"of a longer quote": {quoting("Lock l-1 is that of the nightly run. Really.", "lock"), walk.CodeRefused},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			st := spoken(t)
 			var talk bytes.Buffer
-			got, err := session.Play(t.Context(), st.start(t), says(t, tc.src, &talk))
-			if err != nil || got.Code != tc.code || st.w.acts != map[int]int{session.CodeDone: 1}[tc.code] {
+			got, err := walk.Play(t.Context(), st.start(t), says(t, tc.src, &talk))
+			if err != nil || got.Code != tc.code || st.w.acts != map[int]int{walk.CodeDone: 1}[tc.code] {
 				t.Fatalf("Play() = %+v, %v, after %d acts\n%s", got, err, st.w.acts, talk.String())
 			}
-			if refused := tc.code == session.CodeRefused; refused != strings.Contains(talk.String(), "test-lock/lock found: Lock l-1 is that of the nightly run.") ||
+			if refused := tc.code == walk.CodeRefused; refused != strings.Contains(talk.String(), "test-lock/lock found: Lock l-1 is that of the nightly run.") ||
 				refused != strings.Contains(talk.String(), "next: Mend it and read test-lock/lock again, or overrule it") {
 				t.Errorf("it says\n%s", talk.String())
 			}
@@ -74,7 +75,7 @@ func TestFindingShutsTheGateOfAScript(t *testing.T) {
 		"waive: [{finding: is that of the nightly run, subject: lock, why: it is ours}]",
 		"waive: [{law: 0, subject: lock, person: ada, why: it is ours}]",
 	} {
-		if _, err := session.ParseAnswers("a.yaml", []byte(script+bad+"\n")); err == nil {
+		if _, err := walk.ParseAnswers("a.yaml", []byte(script+bad+"\n")); err == nil {
 			t.Errorf("%s is read", bad)
 		}
 	}

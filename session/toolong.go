@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"handrail/evidence"
+	"handrail/session/journal"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -98,7 +99,7 @@ func shortFacts(b triage.ProbeEnd, why string) triage.ProbeEnd {
 	facts := make(map[string]triage.Value, len(b.Facts))
 	for name, v := range b.Facts {
 		if len(v.V) > keptText {
-			v = stored(steps.Unknown(steps.Type(v.T), "could not check: "+why))
+			v = journal.Stored(steps.Unknown(steps.Type(v.T), "could not check: "+why))
 		}
 		facts[name] = v
 	}

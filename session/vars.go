@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"handrail/runbooks"
+	"handrail/session/journal"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -20,27 +21,27 @@ func (s *Session) vars(runbook string, fresh bool) runbooks.Vars {
 	return varsOf(s.state, runbook, s.cfg.Now(), fresh, &s.long)
 }
 
-func varsOf(st triage.State, runbook string, now time.Time, fresh bool, long *longValues) runbooks.Vars {
+func varsOf(st triage.State, runbook string, now time.Time, fresh bool, long *journal.LongValues) runbooks.Vars {
 	v := runbooks.Vars{Params: steps.Params{}, Facts: map[string]map[string]steps.Value{}, Answers: map[string]string{}, Stale: map[string]string{}}
 	for _, p := range st.Plans {
 		if p.Runbook == runbook {
 			for name, val := range p.Params {
-				v.Params[name] = loaded(val)
+				v.Params[name] = journal.Loaded(val)
 			}
 		}
 	}
 	for _, step := range st.Steps {
-		if bookOf(step.ID) != runbook {
+		if journal.BookOf(step.ID) != runbook {
 			continue
 		}
-		id := bare(step.ID)
+		id := journal.Bare(step.ID)
 		if step.Answer != "" {
 			v.Answers[id] = step.Answer
 		}
 		if len(step.Facts) > 0 {
 			facts := make(map[string]steps.Value, len(step.Facts))
 			for name, val := range step.Facts {
-				facts[name] = long.loaded(val)
+				facts[name] = long.Loaded(val)
 			}
 			v.Facts[id] = facts
 		}
@@ -68,16 +69,16 @@ func limit(step triage.Step) time.Duration {
 
 // judge evaluates the conditions of a gate against fresh evidence.
 func (s *Session) judge(step string) []triage.Verdict {
-	rb := s.books[bookOf(step)]
+	rb := s.books[journal.BookOf(step)]
 	if rb == nil {
 		return []triage.Verdict{{Result: "error", Why: "the runbook of this step is not loaded"}}
 	}
-	out := rb.Judge(bare(step), s.vars(rb.ID, true))
+	out := rb.Judge(journal.Bare(step), s.vars(rb.ID, true))
 	if !slices.ContainsFunc(out, func(v triage.Verdict) bool { return len(v.Aged) > 0 }) {
 		return out
 	}
 	// Reading again is worth it only where the gate would open on what was read.
-	for i, v := range rb.Judge(bare(step), s.vars(rb.ID, false)) {
+	for i, v := range rb.Judge(journal.Bare(step), s.vars(rb.ID, false)) {
 		if v.Result != "true" {
 			out[i].Aged = nil
 		}
@@ -93,7 +94,7 @@ func (s *Session) unknownFacts(kind, why string) map[string]triage.Value {
 	}
 	out := make(map[string]triage.Value, len(k.Facts))
 	for _, f := range k.Facts {
-		out[f.Name] = stored(steps.Unknown(f.Type, why))
+		out[f.Name] = journal.Stored(steps.Unknown(f.Type, why))
 	}
 	return out
 }

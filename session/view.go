@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"handrail/runbooks"
+	"handrail/session/journal"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -58,7 +59,7 @@ func (s *Session) gateView() *Gate {
 	v := &Gate{
 		Step: f.step, Title: s.cards[f.step].Title, Phase: g.Phase, Class: step.Class, Preview: f.preview, Digest: f.digest,
 		Verdicts: f.verdicts, Refusals: f.refusals, Wrong: f.wrong, WrongAt: f.wrongAt, Moved: f.moved,
-		Response: g.Response, After: shownLinesOf(g.After),
+		Response: g.Response, After: journal.LoadedLines(g.After),
 	}
 	switch g.Phase {
 	case triage.GateArmed, triage.GateConfirmed:
@@ -126,7 +127,7 @@ func (s *Session) cited(vs []triage.Verdict, gate triage.Step) []Cited {
 func (s *Session) refreshCards() {
 	cards := make(map[string]Card, len(s.state.Steps))
 	for _, st := range s.state.Steps {
-		rb := s.books[bookOf(st.ID)]
+		rb := s.books[journal.BookOf(st.ID)]
 		if rb == nil {
 			continue
 		}
@@ -147,12 +148,12 @@ func (s *Session) refreshCards() {
 }
 
 func (s *Session) card(st triage.Step) Card {
-	rb := s.books[bookOf(st.ID)]
+	rb := s.books[journal.BookOf(st.ID)]
 	v := s.vars(rb.ID, false)
-	t := rb.Say(bare(st.ID), v)
+	t := rb.Say(journal.Bare(st.ID), v)
 	c := Card{Title: t.Title, Say: t.Say, Ask: t.Ask, Evidence: t.Evidence}
-	c.Practice = s.cfg.Practice[bare(st.ID)]
-	c.Aside = rb.Aside(bare(st.ID), v)
+	c.Practice = s.cfg.Practice[journal.Bare(st.ID)]
+	c.Aside = rb.Aside(journal.Bare(st.ID), v)
 	c.Graph = s.graphOf(st)
 	for _, w := range t.Show {
 		if g := s.drawnFact(st, w.Expr); g != nil {
@@ -168,7 +169,7 @@ func (s *Session) card(st triage.Step) Card {
 		}
 		c.Show = append(c.Show, shownRows(strings.TrimPrefix(w.Name, "facts."), value, w)...)
 	}
-	for _, row := range rb.Rows(bare(st.ID), v) {
+	for _, row := range rb.Rows(journal.Bare(st.ID), v) {
 		var sides []string
 		for _, cell := range row.Cells {
 			sides = append(sides, cell.Source+" "+strings.TrimPrefix(cell.Expr, "facts."))
@@ -185,7 +186,7 @@ func (s *Session) card(st triage.Step) Card {
 		c.Proposed, c.Grounds, c.Why = rb.Propose(triage.Topic(st.Uses), v)
 		c.Values = topicValues(triage.Topic(st.Uses))
 	}
-	params, err := rb.With(bare(st.ID), v)
+	params, err := rb.With(journal.Bare(st.ID), v)
 	c.Shut = s.barred(st, err)
 	if err == nil {
 		for _, name := range slices.Sorted(maps.Keys(params)) {

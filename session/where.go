@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"handrail/session/journal"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -74,9 +75,9 @@ func soughtOf(st triage.State, header []steps.KV, step string, target []steps.KV
 // journal from before that was kept has the whole target.
 func shownWhere(shown triage.GateShown) []steps.KV {
 	if len(shown.Where) > 0 {
-		return shownLinesOf(shown.Where)
+		return journal.LoadedLines(shown.Where)
 	}
-	return placed(nil, shownLinesOf(shown.Target))
+	return placed(nil, journal.LoadedLines(shown.Target))
 }
 
 // where is what the incident is about by its own targets: the directory and the
@@ -103,7 +104,7 @@ func (s *Session) where() []steps.KV {
 // aroundPlan looks once at the directory and the workspace of a plan.
 func (s *Session) aroundPlan(p triage.Plan) []steps.KV {
 	text := func(name string) string {
-		v := loaded(p.Params[name])
+		v := journal.Loaded(p.Params[name])
 		if !v.Known() {
 			return ""
 		}

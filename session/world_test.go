@@ -10,6 +10,7 @@ import (
 
 	"handrail/runbooks"
 	"handrail/session"
+	"handrail/session/claim"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -242,16 +243,16 @@ type stage struct {
 // machineClock is a machine that a test starts again, or puts to sleep.
 type machineClock struct {
 	mu  sync.Mutex
-	now session.Machine
+	now claim.Machine
 }
 
-func (m *machineClock) Now() session.Machine {
+func (m *machineClock) Now() claim.Machine {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.now
 }
 
-func (m *machineClock) set(f func(*session.Machine)) {
+func (m *machineClock) set(f func(*claim.Machine)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	f(&m.now)
@@ -266,7 +267,7 @@ func newStage(t testing.TB) *stage {
 	}
 	dir := t.TempDir()
 	clk := &clock{now: time.Date(2026, 11, 21, 2, 14, 0, 0, time.UTC)}
-	st := &stage{w: w, clk: clk, rb: rb, at: machineClock{now: session.Machine{Host: "here", Boot: "boot-1", ID: "machine-1", Up: time.Hour}}, cfg: session.Config{
+	st := &stage{w: w, clk: clk, rb: rb, at: machineClock{now: claim.Machine{Host: "here", Boot: "boot-1", ID: "machine-1", Up: time.Hour}}, cfg: session.Config{
 		Dir: dir + "/incidents", Keys: dir + "/keys", Acts: dir + "/acts", Undo: dir + "/undo", Catalog: w, Now: clk.Now, Rand: rand.Reader, Version: "test",
 		Actor:   triage.Person{ID: "op", Name: "operator", Proof: "os", Subject: "op"},
 		Library: func(string) (*runbooks.Runbook, error) { return nil, errors.New("no library here") },

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"handrail/session"
+	"handrail/session/journal"
+	sessionlive "handrail/session/live"
 	"handrail/steps"
 	"handrail/triage"
 	"handrail/tui/screen"
@@ -34,7 +36,7 @@ type bench struct {
 	tape    []triage.Event                   // everything that happened, in order
 	sent    []triage.Intent                  // everything that was asked for, in order
 	hostile string                           // woven into every outside field
-	body    func() (session.Artifact, error) // what every artifact holds; nil for a short one
+	body    func() (journal.Artifact, error) // what every artifact holds; nil for a short one
 	hold    bool                             // an act does not end by itself
 	slow    map[string]bool                  // probes that do not end by themselves
 	again   string                           // how long after an act its target is read again, "" for not at all
@@ -252,7 +254,7 @@ func (b *bench) Do(_ context.Context, in triage.Intent) error {
 	case triage.DoProbe:
 		st, _ := b.state.Step(in.Step)
 		b.record(triage.ProbeStart{Step: in.Step, N: st.Attempts + 1, Kind: st.Uses})
-		b.running = append(b.running, session.Running{Step: in.Step, Kind: st.Uses, Started: b.now(), Until: b.now().Add(time.Minute), Log: &session.LiveLog{}})
+		b.running = append(b.running, session.Running{Step: in.Step, Kind: st.Uses, Started: b.now(), Until: b.now().Add(time.Minute), Log: &sessionlive.Log{}})
 		if !b.slow[in.Step] {
 			b.endProbe(in.Step, b.probes[in.Step])
 		}
@@ -370,7 +372,7 @@ func (b *bench) confirm(in triage.Intent) error {
 	d := string(b.gate.Digest)
 	b.record(triage.GateAnswered{Step: in.Step, Digest: d, Typed: in.Typed, Pasted: in.Pasted})
 	b.record(triage.ActStart{Step: in.Step, Digest: d, Request: b.preview.Request})
-	b.running = []session.Running{{Step: in.Step, Kind: "terraform/force-unlock", Started: b.now(), Act: true, Log: &session.LiveLog{}, Lines: []string{"tofu force-unlock" + b.hostile}}}
+	b.running = []session.Running{{Step: in.Step, Kind: "terraform/force-unlock", Started: b.now(), Act: true, Log: &sessionlive.Log{}, Lines: []string{"tofu force-unlock" + b.hostile}}}
 	b.running[0].Log.Print("tofu force-unlock" + b.hostile)
 	if !b.hold {
 		b.endAct()
@@ -414,7 +416,7 @@ type stored struct{ *bytes.Reader }
 
 func (stored) Close() error { return nil }
 
-func (b *bench) OpenArtifact(string) (session.Artifact, error) {
+func (b *bench) OpenArtifact(string) (journal.Artifact, error) {
 	if b.body != nil {
 		return b.body()
 	}
@@ -434,7 +436,7 @@ func (b *bench) size() int64 {
 
 // holds gives every artifact this text.
 func (b *bench) holds(s string) {
-	b.body = func() (session.Artifact, error) { return stored{bytes.NewReader([]byte(s))}, nil }
+	b.body = func() (journal.Artifact, error) { return stored{bytes.NewReader([]byte(s))}, nil }
 }
 
 // applyLog is the log of an apply that goes on for long.

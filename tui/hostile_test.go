@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unicode"
 
-	"handrail/session"
+	"handrail/session/journal"
 	"handrail/triage"
 	"handrail/tui/ink"
 	"handrail/tui/screen"
@@ -54,7 +54,7 @@ func TestHostileText(t *testing.T) {
 			s.run.Front(id("log"))
 		},
 		"unreadable": func(s *stage) {
-			s.bench.body = func() (session.Artifact, error) { return nil, fmt.Errorf("%s", attack) }
+			s.bench.body = func() (journal.Artifact, error) { return nil, fmt.Errorf("%s", attack) }
 			s.toEvidence()
 			s.press("enter")
 		},

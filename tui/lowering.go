@@ -2,6 +2,7 @@ package tui
 
 import (
 	"handrail/session"
+	"handrail/session/approval"
 	"handrail/triage"
 	"handrail/tui/ink"
 	"handrail/tui/screen"
@@ -31,5 +32,5 @@ func (m *model) request() string {
 
 // lowers says that an approval is of a lower severity.
 func lowers(snap session.Snapshot, line string) bool {
-	return session.IsApproval(line) && snap.ApprovalOf(line) == triage.SeverityGate
+	return approval.IsApproval(line) && snap.ApprovalOf(line) == triage.SeverityGate
 }

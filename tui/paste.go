@@ -3,7 +3,7 @@ package tui
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"handrail/session"
+	"handrail/session/approval"
 	"handrail/triage"
 	"handrail/tui/sheets"
 )
@@ -38,7 +38,7 @@ func (m *model) pasteBehindGate(s string) tea.Cmd {
 		return sheets.ApproveLowering(m.Env, s)
 	}
 	g := m.run.Snap.Gate
-	if m.Incident == nil || !session.IsApproval(s) || g == nil || g.Second == nil || g.Phase != triage.GateArmed {
+	if m.Incident == nil || !approval.IsApproval(s) || g == nil || g.Second == nil || g.Phase != triage.GateArmed {
 		return nil
 	}
 	return tea.Batch(m.openGate(g.Step), m.gate.HandApproval(m.Env, s))

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"handrail/session"
+	"handrail/session/journal"
 )
 
 // reading opens a text in the viewer, on the whole screen.
@@ -148,14 +148,14 @@ func TestSave(t *testing.T) {
 func TestViewerTrouble(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 80, 24, true, "")
-	s.bench.body = func() (session.Artifact, error) { return nil, errors.New("no such blob") }
+	s.bench.body = func() (journal.Artifact, error) { return nil, errors.New("no such blob") }
 	s.toEvidence()
 	s.press("enter")
 	s.want(t, "✗ no such blob")
 	s.press("down", "end", "/", "x", "enter", "n", "y", "s", "w", "g", "1", "enter", "enter", "esc", "esc")
 
 	short := onStage(t, 80, 24, true, "")
-	short.bench.body = func() (session.Artifact, error) { return grown{stored{bytes.NewReader([]byte("abc\n"))}}, nil }
+	short.bench.body = func() (journal.Artifact, error) { return grown{stored{bytes.NewReader([]byte("abc\n"))}}, nil }
 	short.toEvidence()
 	short.press("enter")
 	short.want(t, "shorter than it was")

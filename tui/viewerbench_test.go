@@ -14,7 +14,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"handrail/session"
+	"handrail/session/journal"
 	"handrail/triage"
 	"handrail/tui/viewer"
 )
@@ -29,7 +29,7 @@ func (o onDisk) Size() int64 { return o.size }
 
 // disk gives every artifact this file.
 func (b *bench) disk(path string) {
-	b.body = func() (session.Artifact, error) {
+	b.body = func() (journal.Artifact, error) {
 		f, err := os.Open(path)
 		if err != nil {
 			return nil, err

@@ -16,8 +16,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"handrail/cli/process"
-	"handrail/session"
 	"handrail/session/index"
+	"handrail/session/journal"
 	"handrail/session/report"
 )
 
@@ -121,7 +121,7 @@ func bundleShow(p *process.Program) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		st, err := session.LoadState(path)
+		st, err := journal.LoadState(path)
 		if err != nil {
 			return process.Hint(err, "see what is wrong with `handrail bundle verify "+args[0]+"`")
 		}

@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"handrail/cli/process"
-	"handrail/session"
+	"handrail/session/journal"
 	"handrail/session/report"
 	"handrail/triage"
 )
@@ -26,7 +26,7 @@ incidents and do not count.`,
 				return err
 			}
 			defer done()
-			if states[i], err = session.LoadState(path); err != nil {
+			if states[i], err = journal.LoadState(path); err != nil {
 				return process.Hint(err, "see what is wrong with `handrail bundle verify "+name+"`")
 			}
 		}

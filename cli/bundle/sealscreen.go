@@ -10,6 +10,7 @@ import (
 	"handrail/cli/settings"
 	"handrail/evidence"
 	"handrail/session"
+	"handrail/session/journal"
 	"handrail/session/report"
 	"handrail/tui"
 )
@@ -110,7 +111,7 @@ func ReportNow(_ context.Context, p *process.Program, path string) (_ []byte, er
 
 // document is a bundle as a report, with the verdict on it. The reader is open.
 func document(p *process.Program, path string) (_ report.Document, _ verdict, _ *evidence.Reader, err error) {
-	st, err := session.LoadState(path)
+	st, err := journal.LoadState(path)
 	if err != nil {
 		return report.Document{}, verdict{}, nil, process.Hint(err, "see what is wrong with `handrail bundle verify "+path+"`")
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"handrail/cli/process"
-	"handrail/session"
+	"handrail/session/journal"
 	"handrail/session/report"
 )
 
@@ -25,7 +25,7 @@ takes the newest incident that is open.`,
 		if err != nil {
 			return err
 		}
-		st, err := session.LoadState(path)
+		st, err := journal.LoadState(path)
 		if err != nil {
 			return process.Hint(err, "see what is wrong with `handrail bundle verify "+path+"`")
 		}

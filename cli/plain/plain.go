@@ -20,6 +20,7 @@ import (
 
 	"handrail/cli/process"
 	"handrail/session"
+	"handrail/session/approval"
 	"handrail/steps/fault"
 	"handrail/triage"
 )
@@ -124,7 +125,7 @@ func (d *Dialogue) obey(ctx context.Context, snap session.Snapshot, opt triage.O
 		d.facts(snap)
 	case line == "q":
 		return ErrLeft
-	case session.IsApproval(line) && snap.ApprovalOf(line) != "":
+	case approval.IsApproval(line) && snap.ApprovalOf(line) != "":
 		return d.S.Do(ctx, triage.Intent{Kind: triage.DoApprove, Step: snap.ApprovalOf(line), Sig: line, Seen: snap.State.Seq})
 	case line == "h":
 		return d.handOver(ctx, snap)

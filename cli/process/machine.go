@@ -6,12 +6,12 @@ import (
 	"encoding/hex"
 	"strings"
 
-	"handrail/session"
+	"handrail/session/claim"
 )
 
 // MachineOf is the machine that handrail runs on.
-func MachineOf(host string) session.Machine {
-	return session.Machine{Host: host, Boot: bootID(), ID: ownID(machineID()), Up: sinceBoot()}
+func MachineOf(host string) claim.Machine {
+	return claim.Machine{Host: host, Boot: bootID(), ID: ownID(machineID()), Up: sinceBoot()}
 }
 
 // ownID turns the id of a machine, which is not to be given away, into one that is

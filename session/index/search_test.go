@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"handrail/evidence"
-	"handrail/session"
+	"handrail/session/journal"
 )
 
 func search(t *testing.T, s Store, q Query) Answer {
@@ -60,7 +60,7 @@ func TestRowsAreThoseOfTheBundles(t *testing.T) {
 			if v, err := evidence.Verify(r.Path); err != nil || !v.OK() || r.Err != "" {
 				t.Fatalf("%s: the generator wrote no sound bundle: %+v %v %s", r.ID, v.Lines, err, r.Err)
 			}
-			st, err := session.LoadState(r.Path)
+			st, err := journal.LoadState(r.Path)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"handrail/session"
+	"handrail/session/approval"
 	"handrail/triage"
 	"handrail/tui/form"
 	"handrail/tui/incident"
@@ -111,7 +112,7 @@ func (g *Modal) typeApproval(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 // Paste puts the clipboard into the line in front. An approval is known by
 // its first word, and handed over at once: by itself it changes nothing.
 func (g *Modal) Paste(env *screen.Env, s string) tea.Cmd {
-	if !session.IsApproval(s) || !g.Armed() || g.Sent || env.Now.Before(g.Quiet) || g.Gate.Second == nil {
+	if !approval.IsApproval(s) || !g.Armed() || g.Sent || env.Now.Before(g.Quiet) || g.Gate.Second == nil {
 		g.paste(s, env.Now)
 		return nil
 	}

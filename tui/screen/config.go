@@ -7,6 +7,7 @@ import (
 
 	"handrail/session"
 	"handrail/session/debrief"
+	"handrail/session/journal"
 	"handrail/steps"
 	"handrail/triage"
 	"handrail/tui/ink"
@@ -23,7 +24,7 @@ type Incident interface {
 	// Changed signals that there is a newer snapshot. Signals coalesce.
 	Changed() <-chan struct{}
 	// OpenArtifact opens a redacted blob, to be read in windows.
-	OpenArtifact(sha string) (session.Artifact, error)
+	OpenArtifact(sha string) (journal.Artifact, error)
 	// Close cancels probes and lets go of the bundle; an act goes on by itself.
 	// The incident stays open.
 	Close() error

@@ -8,7 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"handrail/session"
+	"handrail/session/journal"
 	"handrail/tui/form"
 	"handrail/tui/ink"
 	"handrail/tui/longtext"
@@ -115,7 +115,7 @@ func (e *Screen) saveText(env *screen.Env) {
 		title, intro, hint = ink.Say("Save the report, %s", ink.Amount(int64(len(v.Doc.src)))), "The Markdown, as it would be exported now. No file is overwritten.", "a name, as report.md or ~/report.md"
 	case v.live != nil:
 		printed := v.Printed // what was printed by now
-		source = func() (session.Artifact, error) { return printed, nil }
+		source = func() (journal.Artifact, error) { return printed, nil }
 	}
 	env.Sheet = &form.Form{Title: title, Intro: []ink.Text{intro},
 		Fields: []form.Field{form.Named("name", "file", hint, true)},

@@ -6,6 +6,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"handrail/session"
+	"handrail/session/journal"
+	sessionlive "handrail/session/live"
 	"handrail/tui/ink"
 	"handrail/tui/longtext"
 	"handrail/tui/screen"
@@ -24,10 +26,10 @@ type reader struct {
 	blob session.BlobRef
 	ctx  context.Context
 	stop context.CancelFunc
-	art  session.Artifact // nil while it is being opened
+	art  journal.Artifact // nil while it is being opened
 	File *longtext.File
 
-	source func() (session.Artifact, error) // what is saved of it
+	source func() (journal.Artifact, error) // what is saved of it
 	Doc    *layout                          // of a report, nil for an artifact
 	begin  int                              // the line of the report to begin with
 
@@ -39,9 +41,9 @@ type reader struct {
 	goal int64
 	Err  ink.Text
 
-	live    *session.LiveLog // it is what a running step prints; nil for an artifact
+	live    *sessionlive.Log // it is what a running step prints; nil for an artifact
 	step    string           // that step
-	Printed session.LiveText // as it was looked at last
+	Printed sessionlive.Text // as it was looked at last
 	follow  bool             // its end is followed
 	head    ink.Drawn        // what stands above it
 
@@ -54,7 +56,7 @@ type reader struct {
 type (
 	artifactMsg struct {
 		id  int
-		art session.Artifact
+		art journal.Artifact
 		err error
 	}
 	PageMsg struct {
@@ -79,7 +81,7 @@ func (e *Screen) openArtifact(env *screen.Env, b session.BlobRef) tea.Cmd {
 	v.ctx, v.stop = context.WithCancel(env.Crew.Ctx)
 	e.View = v
 	inc := env.Incident
-	v.source = func() (session.Artifact, error) { return inc.OpenArtifact(b.SHA) }
+	v.source = func() (journal.Artifact, error) { return inc.OpenArtifact(b.SHA) }
 	return env.Crew.Start(func(context.Context) tea.Msg {
 		art, err := v.source()
 		return artifactMsg{v.id, art, err}
@@ -98,7 +100,7 @@ func (e *Screen) CloseArtifact(env *screen.Env) {
 	e.View = nil
 }
 
-func (e *Screen) release(env *screen.Env, art session.Artifact) {
+func (e *Screen) release(env *screen.Env, art journal.Artifact) {
 	if art == nil {
 		return
 	}

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"handrail/session"
+	"handrail/session/journal"
 	"handrail/triage"
 	"handrail/tui/incident"
 	"handrail/tui/ink"
@@ -31,7 +32,7 @@ type shelf struct {
 	body string
 }
 
-func (s shelf) OpenArtifact(string) (session.Artifact, error) {
+func (s shelf) OpenArtifact(string) (journal.Artifact, error) {
 	return stored{bytes.NewReader([]byte(s.body))}, nil
 }
 

@@ -8,7 +8,7 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
-	"handrail/session"
+	"handrail/session/journal"
 	"handrail/tui/incident"
 	"handrail/tui/ink"
 	"handrail/tui/markdown"
@@ -107,7 +107,7 @@ func (e *Screen) reportOpened(env *screen.Env, v *reader, d *layout) tea.Cmd {
 		return e.layReport(env, func(context.Context) ([]byte, error) { return d.src, nil }, v.begin)
 	}
 	v.Doc = d
-	v.source = func() (session.Artifact, error) {
+	v.source = func() (journal.Artifact, error) {
 		return &layout{Reader: bytes.NewReader(d.src)}, nil
 	}
 	at := sort.Search(len(d.Lines), func(i int) bool { return d.Lines[i].From >= v.begin })

@@ -1,4 +1,12 @@
-package session
+// Package live keeps in memory what running steps print, for people who read
+// along.
+//
+// A [Log] takes lines that are redacted already and drops what stands inside a
+// private key, which no line shows by itself. It keeps the newest 8 MiB and says
+// how much went before. A [Text] is a log at one moment and never changes. A
+// [Shelf] holds the logs that are being written, so that a value which turns out
+// to be secret is taken out of all of them. Nothing here reaches a disk.
+package live
 
 import (
 	"bytes"
@@ -17,10 +25,10 @@ const (
 	liveLine  = 1 << 20 // of one line
 )
 
-// LiveLog is what a running step printed so far, redacted. It lives in memory
+// Log is what a running step printed so far, redacted. It lives in memory
 // only: what is evidence of it is in the artifacts of the step. It is safe for
 // use by several goroutines, and stays readable after the step ended.
-type LiveLog struct {
+type Log struct {
 	mu     sync.Mutex
 	chunks [][]byte // each grows at its end only, so that a text taken earlier stays as it was
 	size   int64
@@ -31,8 +39,8 @@ type LiveLog struct {
 	over   bool
 }
 
-// LiveText is a [LiveLog] as it was at one moment. It is an [Artifact].
-type LiveText struct {
+// Text is a [LiveLog] as it was at one moment. It is an [Artifact].
+type Text struct {
 	*io.SectionReader
 	Gone int64 // so many bytes before its first were dropped
 	Lost int64 // and so many lines
@@ -41,15 +49,15 @@ type LiveText struct {
 }
 
 // Close implements [Artifact]; there is nothing to let go of.
-func (LiveText) Close() error { return nil }
+func (Text) Close() error { return nil }
 
 // Print takes a line that is redacted. A line by itself does not show that it is
 // part of a key; those are known by what stands around them.
-func (l *LiveLog) Print(text string) {
+func (l *Log) Print(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
-		if line, ok := l.outside(line); ok {
+		if line, ok := l.Outside(line); ok {
 			l.put(line)
 		}
 	}
@@ -58,8 +66,8 @@ func (l *LiveLog) Print(text string) {
 	}
 }
 
-// outside is what may be shown of a line with regard to private keys.
-func (l *LiveLog) outside(line string) (string, bool) {
+// Outside is what may be shown of a line with regard to private keys.
+func (l *Log) Outside(line string) (string, bool) {
 	switch {
 	case l.key:
 		if strings.Contains(line, "-----END") {
@@ -76,7 +84,7 @@ func (l *LiveLog) outside(line string) (string, bool) {
 	return line, true
 }
 
-func (l *LiveLog) put(line string) {
+func (l *Log) put(line string) {
 	n := len(l.chunks) - 1
 	if n < 0 || len(l.chunks[n])+len(line)+1 > cap(l.chunks[n]) {
 		l.chunks = append(l.chunks, make([]byte, 0, max(liveChunk, len(line)+1)))
@@ -87,7 +95,7 @@ func (l *LiveLog) put(line string) {
 }
 
 // drop forgets the oldest lines; a chunk holds whole ones.
-func (l *LiveLog) drop() {
+func (l *Log) drop() {
 	for from := l.size; len(l.chunks) > 1 && l.size > from-liveDrop; {
 		old := l.chunks[0]
 		l.chunks = l.chunks[1:]
@@ -99,7 +107,7 @@ func (l *LiveLog) drop() {
 }
 
 // forget takes a value out that turned out to be secret only now.
-func (l *LiveLog) forget(value string, redact func(string) string) {
+func (l *Log) forget(value string, redact func(string) string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var all []byte
@@ -117,14 +125,14 @@ func (l *LiveLog) forget(value string, redact func(string) string) {
 }
 
 // End says that nothing more comes.
-func (l *LiveLog) End() {
+func (l *Log) End() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.over = true
 }
 
 // Now is what is there at this moment. What is printed later does not change it.
-func (l *LiveLog) Now() LiveText {
+func (l *Log) Now() Text {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	at := chunked{ends: make([]int64, len(l.chunks)), chunks: make([][]byte, len(l.chunks))}
@@ -133,7 +141,7 @@ func (l *LiveLog) Now() LiveText {
 		end += int64(len(c))
 		at.chunks[i], at.ends[i] = c[:len(c):len(c)], end
 	}
-	return LiveText{SectionReader: io.NewSectionReader(at, 0, end), Gone: l.gone, Lost: l.lost, Era: l.era, Over: l.over}
+	return Text{SectionReader: io.NewSectionReader(at, 0, end), Gone: l.gone, Lost: l.lost, Era: l.era, Over: l.over}
 }
 
 // chunked reads from pieces that do not change.
@@ -158,25 +166,27 @@ func (c chunked) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, io.EOF
 }
 
-// shelf is every log that is being written, for a secret that is named while
+// Shelf is every log that is being written, for a secret that is named while
 // they are.
-type shelf struct {
+type Shelf struct {
 	mu   sync.Mutex
-	logs map[*LiveLog]bool
+	logs map[*Log]bool
 }
 
-func (s *shelf) begin() *LiveLog {
-	l := &LiveLog{}
+// Begin puts a new log on the shelf.
+func (s *Shelf) Begin() *Log {
+	l := &Log{}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.logs == nil {
-		s.logs = map[*LiveLog]bool{}
+		s.logs = map[*Log]bool{}
 	}
 	s.logs[l] = true
 	return l
 }
 
-func (s *shelf) end(l *LiveLog) {
+// End ends a log and takes it off the shelf; nil is none.
+func (s *Shelf) End(l *Log) {
 	if l == nil {
 		return
 	}
@@ -186,7 +196,8 @@ func (s *shelf) end(l *LiveLog) {
 	delete(s.logs, l)
 }
 
-func (s *shelf) forget(value string, redact func(string) string) {
+// Forget takes a value out of every log on the shelf.
+func (s *Shelf) Forget(value string, redact func(string) string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for l := range s.logs {

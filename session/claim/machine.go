@@ -1,4 +1,4 @@
-package session
+package claim
 
 import (
 	"time"
@@ -15,18 +15,10 @@ type Machine struct {
 	Up   time.Duration // since it was started, suspends counted
 }
 
-// machine is where this session runs now.
-func (s *Session) machine() Machine {
-	if s.cfg.Machine == nil {
-		return Machine{}
-	}
-	return s.cfg.Machine()
-}
-
-// apartFrom says why a slot was not made on this machine since it was started, ""
+// ApartFrom says why a slot was not made on this machine since it was started, ""
 // where it was. The id of a boot alone is one of a kind; that of the machine is
 // asked where there is one.
-func (m Machine) apartFrom(slot triage.Slot) string {
+func (m Machine) ApartFrom(slot triage.Slot) string {
 	switch {
 	case slot.Boot == "" || m.Boot == "":
 		return "where it began cannot be told"

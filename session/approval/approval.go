@@ -1,4 +1,4 @@
-package session
+package approval
 
 import (
 	"encoding/hex"
@@ -20,12 +20,12 @@ type Approval struct {
 	Sig    []byte // armoured
 }
 
-// digestMark is how much of a digest an approval carries.
-const digestMark = 12
+// DigestMark is how much of a digest an approval carries.
+const DigestMark = 12
 
 // Line is the approval to be sent back, on one line.
 func (a Approval) Line() string {
-	return strings.Join([]string{approvalWord, a.Digest[:min(digestMark, len(a.Digest))], a.Signed.UTC().Format(time.RFC3339Nano), sig.Dearmour(a.Sig)}, " ")
+	return strings.Join([]string{approvalWord, a.Digest[:min(DigestMark, len(a.Digest))], a.Signed.UTC().Format(time.RFC3339Nano), sig.Dearmour(a.Sig)}, " ")
 }
 
 // IsApproval reports whether a text looks like an approval: a face that is given
@@ -48,7 +48,7 @@ func ParseApproval(text string) (Approval, error) {
 		return bad("it is cut off")
 	}
 	a := Approval{Digest: words[1]}
-	if _, err := hex.DecodeString(a.Digest); err != nil || len(a.Digest) != digestMark {
+	if _, err := hex.DecodeString(a.Digest); err != nil || len(a.Digest) != DigestMark {
 		return bad("its digest is damaged")
 	}
 	var err error

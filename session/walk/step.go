@@ -1,4 +1,4 @@
-package session
+package walk
 
 import (
 	"context"
@@ -9,12 +9,14 @@ import (
 	"strings"
 	"time"
 
+	"handrail/session"
+	"handrail/session/journal"
 	"handrail/triage"
 )
 
 // follow does what the loop recommends, as the script says.
-func (p *player) follow(ctx context.Context, snap Snapshot, o triage.Option) (stop string, err error) {
-	id := bare(o.Step)
+func (p *player) follow(ctx context.Context, snap session.Snapshot, o triage.Option) (stop string, err error) {
+	id := journal.Bare(o.Step)
 	st, _ := snap.State.Step(o.Step)
 	switch o.Kind {
 	case triage.DoProbe:
@@ -62,7 +64,7 @@ func (p *player) follow(ctx context.Context, snap Snapshot, o triage.Option) (st
 
 // pass skips a step that the script does not settle.
 func (p *player) pass(ctx context.Context, step string) (string, error) {
-	why, ok := p.Answers.Skip[bare(step)]
+	why, ok := p.Answers.Skip[journal.Bare(step)]
 	if !ok {
 		why = "the script does not settle it"
 	}
@@ -77,7 +79,7 @@ func (p *player) pass(ctx context.Context, step string) (string, error) {
 
 // sample runs a probe or, for a watch, waits until the next sample is due. A
 // required read that failed twice ends the walk.
-func (p *player) sample(ctx context.Context, snap Snapshot, st triage.Step) (string, error) {
+func (p *player) sample(ctx context.Context, snap session.Snapshot, st triage.Step) (string, error) {
 	if st.Kind != triage.WatchStep {
 		if st.Kind == triage.CompareStep && p.tried[st.ID] >= 2 {
 			return p.pass(ctx, st.ID)
@@ -92,7 +94,7 @@ func (p *player) sample(ctx context.Context, snap Snapshot, st triage.Step) (str
 	}
 	apart, err := time.ParseDuration(st.Apart)
 	if err == nil && !st.Ended.IsZero() {
-		if err := p.wait(ctx, st.Ended.Add(apart).Sub(p.s.cfg.Now())); err != nil {
+		if err := p.wait(ctx, st.Ended.Add(apart).Sub(p.s.Now())); err != nil {
 			return "", err
 		}
 	}
@@ -115,8 +117,8 @@ func (p *player) wait(ctx context.Context, d time.Duration) error {
 }
 
 // gate previews and confirms with the script's phrase.
-func (p *player) gate(ctx context.Context, snap Snapshot, o triage.Option) (string, error) {
-	phrase, ok := p.Answers.Gates[bare(o.Step)]
+func (p *player) gate(ctx context.Context, snap session.Snapshot, o triage.Option) (string, error) {
+	phrase, ok := p.Answers.Gates[journal.Bare(o.Step)]
 	if !ok || p.gaveUp[o.Step] {
 		return fmt.Sprintf("the script does not open the gate %s", o.Step), nil
 	}
@@ -130,7 +132,7 @@ func (p *player) gate(ctx context.Context, snap Snapshot, o triage.Option) (stri
 		} else {
 			p.say("preview %s", o.Step)
 		}
-		return "", p.do(ctx, triage.Intent{Kind: triage.DoPreview, Step: o.Step, Text: p.Answers.Wider[bare(o.Step)]})
+		return "", p.do(ctx, triage.Intent{Kind: triage.DoPreview, Step: o.Step, Text: p.Answers.Wider[journal.Bare(o.Step)]})
 	}
 	if p.tried["confirm "+o.Step]++; p.tried["confirm "+o.Step] > 2 {
 		st, _ := snap.State.Step(o.Step)
@@ -142,7 +144,7 @@ func (p *player) gate(ctx context.Context, snap Snapshot, o triage.Option) (stri
 }
 
 // settle pays, carries or waives a debt, by its id or its kind.
-func (p *player) settle(ctx context.Context, snap Snapshot, o triage.Option) (string, error) {
+func (p *player) settle(ctx context.Context, snap session.Snapshot, o triage.Option) (string, error) {
 	for _, d := range snap.State.Debts {
 		if d.Settled.How != "" {
 			continue

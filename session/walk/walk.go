@@ -1,4 +1,16 @@
-package session
+// Package walk takes an incident through the loop by a script, without a person
+// at the keyboard.
+//
+// [ParseAnswers] reads an answers file strictly: an unknown key is a fault with
+// its place. [Play] does what the loop recommends for as long as the script has a
+// word for it, waits for what runs, and ends when the incident is closed or the
+// script has no word for what comes next; [Result] says which of the exit codes
+// that is.
+//
+// A walk is a driver as any other: it sends intents to a session and looks at its
+// snapshots. It has no way around a gate. It types the phrase that the file
+// gives, hands in the approval that the file names, and a refusal ends it.
+package walk
 
 import (
 	"context"
@@ -9,6 +21,8 @@ import (
 	"strconv"
 	"strings"
 
+	"handrail/session"
+	"handrail/session/journal"
 	"handrail/triage"
 )
 
@@ -49,7 +63,7 @@ type Script struct {
 // player walks one session by a script.
 type player struct {
 	Script
-	s       *Session
+	s       *session.Session
 	tried   map[string]int // probe runs of this walk, by step
 	gaveUp  map[string]bool
 	refused string
@@ -60,7 +74,7 @@ type player struct {
 // recommends as long as the script says how, and ends when the incident is
 // closed or the script has no word for what comes next. The error is a fault of
 // the program or the end of ctx; a refusal is a result.
-func Play(ctx context.Context, s *Session, by Script) (Result, error) {
+func Play(ctx context.Context, s *session.Session, by Script) (Result, error) {
 	p := &player{Script: by, s: s, tried: map[string]int{}, gaveUp: map[string]bool{}}
 	for {
 		snap, err := p.settled(ctx)
@@ -92,7 +106,7 @@ func (p *player) say(format string, args ...any) {
 }
 
 // settled waits until nothing runs.
-func (p *player) settled(ctx context.Context) (Snapshot, error) {
+func (p *player) settled(ctx context.Context) (session.Snapshot, error) {
 	for {
 		snap := p.s.Snapshot()
 		if len(snap.Running) == 0 {
@@ -107,7 +121,7 @@ func (p *player) settled(ctx context.Context) (Snapshot, error) {
 }
 
 // step does the next thing; stop says why the walk cannot go on.
-func (p *player) step(ctx context.Context, snap Snapshot) (stop string, err error) {
+func (p *player) step(ctx context.Context, snap session.Snapshot) (stop string, err error) {
 	if done, err := p.due(ctx, snap); done || err != nil {
 		return "", err
 	}
@@ -159,12 +173,12 @@ func (p *player) step(ctx context.Context, snap Snapshot) (stop string, err erro
 
 // passedBy is the gate that the script wants and the loop would go past, since
 // it recommends no gate that it refuses: the refusal is what the walk must hear.
-func (p *player) passedBy(snap Snapshot, next triage.Option, any bool) string {
+func (p *player) passedBy(snap session.Snapshot, next triage.Option, any bool) string {
 	for _, st := range snap.State.Steps {
 		if any && st.ID == next.Step {
 			return ""
 		}
-		_, wanted := p.Answers.Gates[bare(st.ID)]
+		_, wanted := p.Answers.Gates[journal.Bare(st.ID)]
 		if snap.Cards[st.ID].Aside != "" {
 			continue // it does not apply, so nothing is refused
 		}
@@ -181,7 +195,7 @@ func (p *player) passedBy(snap Snapshot, next triage.Option, any bool) string {
 // raced reports whether the loop would look again for a writer that reverts every
 // fix. A script has said all that it knows of it: the gate that it wants next and
 // that nothing but the writer keeps shut is heard, "" where there is none.
-func (p *player) raced(snap Snapshot, next triage.Option) (gate string, is bool) {
+func (p *player) raced(snap session.Snapshot, next triage.Option) (gate string, is bool) {
 	st, _ := snap.State.Step(next.Step)
 	reading := next.Kind == triage.DoProbe && st.Attempts > 0 && st.Status == triage.Settled
 	saying := next.Kind == triage.DoConclude && next.Topic == triage.TopicReverts && (next.Step == "" || st.Status == triage.Settled)
@@ -222,7 +236,7 @@ func recommended(opts []triage.Option) (triage.Option, bool) {
 // due does what the script orders and the loop allows but does not recommend:
 // waivers of captures that cannot be had, and optional reads of the present
 // plan that nobody has tried yet or that were cut off.
-func (p *player) due(ctx context.Context, snap Snapshot) (bool, error) {
+func (p *player) due(ctx context.Context, snap session.Snapshot) (bool, error) {
 	for _, who := range p.Answers.People {
 		if slices.ContainsFunc(snap.State.People, func(x triage.Person) bool { return x.Name == who.Name }) {
 			continue
@@ -239,7 +253,7 @@ func (p *player) due(ctx context.Context, snap Snapshot) (bool, error) {
 			continue
 		}
 		for _, o := range snap.Options {
-			if o.Kind != triage.DoWaive || !o.Available() || o.Value != strconv.Itoa(w.Law) || o.Subject != w.Subject || waived(snap.State, w) {
+			if o.Kind != triage.DoWaive || !o.Available() || o.Value != strconv.Itoa(w.Law) || o.Subject != w.Subject || session.Waived(snap.State, w) {
 				continue
 			}
 			p.say("waive law %d for %s: %s (%s)", w.Law, w.Subject, w.Why, w.Person)
@@ -267,7 +281,7 @@ func (p *player) due(ctx context.Context, snap Snapshot) (bool, error) {
 }
 
 // overrule answers for what a step found, where the script quotes all of it.
-func (p *player) overrule(ctx context.Context, snap Snapshot, w triage.Waive) (bool, error) {
+func (p *player) overrule(ctx context.Context, snap session.Snapshot, w triage.Waive) (bool, error) {
 	st, _ := snap.State.Step(w.Subject)
 	said := st.Said()
 	for _, text := range said {
@@ -285,12 +299,8 @@ func (p *player) overrule(ctx context.Context, snap Snapshot, w triage.Waive) (b
 	return true, p.do(ctx, triage.Intent{Kind: triage.DoWaive, Law: triage.LawNone, Step: w.Subject, Findings: said, Person: w.Person, Text: w.Why})
 }
 
-func waived(st triage.State, w triage.Waive) bool {
-	return slices.ContainsFunc(st.Waivers, func(x triage.Waiver) bool { return x.Law == w.Law && x.Subject == w.Subject })
-}
-
 // full is the id of a step of the present plan.
-func (p *player) full(snap Snapshot, id string) string {
+func (p *player) full(snap session.Snapshot, id string) string {
 	if _, ok := snap.State.Step(id); ok {
 		return id
 	}
@@ -319,8 +329,9 @@ func (p *player) follow1(ctx context.Context, step string) error {
 
 // result maps the end of a walk to its exit code.
 func (p *player) result(why string) Result {
-	st := p.s.Snapshot().State
-	r := Result{Outcome: st.Outcome, Refused: p.refused, Why: why, Path: p.s.path}
+	snap := p.s.Snapshot()
+	st := snap.State
+	r := Result{Outcome: st.Outcome, Refused: p.refused, Why: why, Path: snap.Bundle}
 	switch {
 	case st.Outcome == "aborted":
 		r.Code = CodeAborted

@@ -1,4 +1,4 @@
-package session
+package walk
 
 import (
 	"context"
@@ -8,6 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"handrail/session"
+	"handrail/session/approval"
+	"handrail/session/journal"
 	"handrail/triage"
 )
 
@@ -19,19 +22,19 @@ type wait struct {
 	step   string
 	digest string
 	until  time.Time
-	second *Second
+	second *session.Second
 	key    string // of the script that names the file of the approval
 	file   string
 }
 
 // second waits until a second person has approved what a gate shows.
-func (p *player) second(ctx context.Context, snap Snapshot, o triage.Option) (string, error) {
+func (p *player) second(ctx context.Context, snap session.Snapshot, o triage.Option) (string, error) {
 	g := snap.Gate
 	if g == nil || g.Step != o.Step || g.Second == nil {
 		return p.unapproved(o.Step, "no preview of "+o.Step+" is in front of the call")
 	}
 	return p.await(ctx, snap.Bundle, wait{step: o.Step, digest: string(g.Digest), until: g.Until, second: g.Second,
-		key: "gates." + bare(o.Step) + ".approval", file: p.Answers.Approvals[bare(o.Step)]})
+		key: "gates." + journal.Bare(o.Step) + ".approval", file: p.Answers.Approvals[journal.Bare(o.Step)]})
 }
 
 func (p *player) unapproved(step, why string) (string, error) {
@@ -57,13 +60,13 @@ func (p *player) await(ctx context.Context, bundle string, w wait) (string, erro
 	p.say("waiting until %s for their answer in %s", w.until.UTC().Format("15:04:05Z"), w.file)
 	for {
 		line, err := p.Approval(w.file)
-		switch a, bad := ParseApproval(line); {
+		switch a, bad := approval.ParseApproval(line); {
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return p.unapproved(w.step, fmt.Sprintf("the approval of %s cannot be read: %v", w.step, err))
 		case bad == nil && strings.HasPrefix(w.digest, a.Digest): // what else is there is of another gate
 			return "", p.do(ctx, triage.Intent{Kind: triage.DoApprove, Step: w.step, Sig: line})
 		}
-		if p.s.cfg.Now().After(w.until) {
+		if p.s.Now().After(w.until) {
 			return p.unapproved(w.step, "nobody approved "+w.step+" before it expired")
 		}
 		t := time.NewTimer(awaitEvery)
@@ -78,7 +81,7 @@ func (p *player) await(ctx context.Context, bundle string, w wait) (string, erro
 
 // setSeverity sets the severity that the script names, once: a worse one at once, a
 // lower one before the close. It lowers none that was set on the call.
-func (p *player) setSeverity(ctx context.Context, snap Snapshot, closing bool) (done bool, stop string, err error) {
+func (p *player) setSeverity(ctx context.Context, snap session.Snapshot, closing bool) (done bool, stop string, err error) {
 	want := p.Answers.Severity
 	lowers := want.Level > snap.State.Severity // SEV-1 is the worst
 	if want.Level == "" || want.Level == snap.State.Severity || lowers != closing || p.tried["severity"] > 0 {

@@ -1,10 +1,12 @@
-package session
+package walk
 
 import (
 	"context"
 	"fmt"
 	"strings"
 
+	"handrail/session"
+	"handrail/session/journal"
 	"handrail/triage"
 )
 
@@ -43,12 +45,12 @@ func (w word) over(value, why string) string {
 
 // answer answers a question as the script says, and unknown where it does not.
 func (p *player) answer(ctx context.Context, st triage.Step) (string, error) {
-	g, said := p.Answers.Answers[bare(st.ID)]
+	g, said := p.Answers.Answers[journal.Bare(st.ID)]
 	if !said {
 		g = Given{Value: triage.Unknown, How: "the script has no answer"}
 	}
 	was := word{value: st.Answer, person: st.Answer != "" && !st.Script, seq: st.EndSeq}
-	if stop := was.kept("the answer to "+st.ID, g.Value, said, g.How, "answers."+bare(st.ID)); stop != "" {
+	if stop := was.kept("the answer to "+st.ID, g.Value, said, g.How, "answers."+journal.Bare(st.ID)); stop != "" {
 		return stop, nil
 	}
 	p.say("answer %s: %s (%s)", st.ID, g.Value, g.How)
@@ -57,7 +59,7 @@ func (p *player) answer(ctx context.Context, st triage.Step) (string, error) {
 
 // conclude accepts what the facts propose where the script says so, never an
 // unknown, or gives the script's own value with its reason.
-func (p *player) conclude(ctx context.Context, snap Snapshot, o triage.Option) (string, error) {
+func (p *player) conclude(ctx context.Context, snap session.Snapshot, o triage.Option) (string, error) {
 	proposed := o.Value
 	if c, ok := snap.Cards[o.Step]; ok && c.Proposed != "" {
 		proposed = c.Proposed

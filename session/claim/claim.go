@@ -1,4 +1,16 @@
-package session
+// Package claim lets an act run once and never twice, across processes and
+// crashes (docs/decisions.md, Acts).
+//
+// Each act has a directory, acts/<incident>/<nonce>. Who orders the act makes it
+// with a slot in it; the journal keeps which file the slot is. An executor
+// [Take]s the slot by one rename, locked and synced before anything is sent, and
+// from then on it alone writes there: its process, the lines that the act says,
+// and in the end its [Outcome], by rename.
+//
+// Only the very file that the journal names, still a slot, on the [Machine] and
+// in the boot where it was made, proves that an act did not begin. A copy, a
+// restored directory or another machine proves nothing.
+package claim
 
 import (
 	"encoding/json"
@@ -14,6 +26,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"handrail/evidence"
+	"handrail/session/live"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -23,35 +36,35 @@ import (
 // which alone writes there: the claim, which it holds locked while it lives, the
 // lines that the act says, what it keeps, and in the end the outcome (docs/decisions.md, Acts).
 const (
-	claimFile   = "claim"
-	linesFile   = "lines"
+	File        = "claim" // locked while its executor lives
+	LinesFile   = "lines"
 	outcomeFile = "outcome.json"
 )
 
-// maxLines bounds the file of lines; what an act says beyond is not shown while
+// MaxLines bounds the file of lines; what an act says beyond is not shown while
 // it runs.
-const maxLines = 16 << 20
+const MaxLines = 16 << 20
 
 // errClaimed: somebody carries the act out, or did.
 var errClaimed = errors.New("the act was claimed before")
 
-// claim is the executor's hold on one act.
-type claim struct {
-	dir  string
+// Claim is the executor's hold on one act.
+type Claim struct {
+	Dir  string // of the act
 	lock *flock.Flock
 
 	mu    sync.Mutex
 	lines *os.File
 	said  int
-	keys  LiveLog // only judges lines of private keys, which show by what stands around them
+	keys  live.Log // only judges lines of private keys, which show by what stands around them
 }
 
-// claimAct claims an act by taking its slot away, so that no act runs twice;
+// Take claims an act by taking its slot away, so that no act runs twice;
 // errClaimed says that there is no slot to claim. The claim is locked from its
 // first moment, and durable when claimAct returns: nothing is sent before.
-func claimAct(acts, dir string) (*claim, error) {
-	name := filepath.Join(dir, slotFile)
-	c := &claim{dir: dir, lock: flock.New(name, flock.SetFlag(os.O_RDWR))} // it makes no slot
+func Take(acts, dir string) (*Claim, error) {
+	name := filepath.Join(dir, SlotFile)
+	c := &Claim{Dir: dir, lock: flock.New(name, flock.SetFlag(os.O_RDWR))} // it makes no slot
 	ok, err := c.lock.TryLock()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -68,8 +81,8 @@ func claimAct(acts, dir string) (*claim, error) {
 }
 
 // take makes the slot, which is locked, the claim.
-func (c *claim) take(slot, last string) error {
-	held := filepath.Join(c.dir, claimFile)
+func (c *Claim) take(slot, last string) error {
+	held := filepath.Join(c.Dir, File)
 	if _, err := os.Lstat(held); !errors.Is(err, fs.ErrNotExist) {
 		return errors.Join(errClaimed, err)
 	}
@@ -87,32 +100,32 @@ func (c *claim) take(slot, last string) error {
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	if c.lines, err = os.OpenFile(filepath.Join(c.dir, linesFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o600); err != nil {
+	if c.lines, err = os.OpenFile(filepath.Join(c.Dir, LinesFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o600); err != nil {
 		return err
 	}
-	return syncUp(c.dir, last)
+	return SyncUp(c.Dir, last)
 }
 
-// say appends a line, redacted already, for whoever follows.
-func (c *claim) say(line string) {
+// Say appends a line, redacted already, for whoever follows.
+func (c *Claim) Say(line string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for part := range strings.SplitSeq(strings.TrimSuffix(line, "\n"), "\n") {
-		part, ok := c.keys.outside(part)
-		if c.said += len(part) + 1; !ok || c.said > maxLines {
+		part, ok := c.keys.Outside(part)
+		if c.said += len(part) + 1; !ok || c.said > MaxLines {
 			continue
 		}
 		_, _ = c.lines.WriteString(part + "\n") // it is for people; the outcome does not depend on it
 	}
 }
 
-// leave renames the outcome into place.
-func (c *claim) leave(o outcome) error {
+// Leave renames the outcome into place.
+func (c *Claim) Leave(o Outcome) error {
 	b, err := json.Marshal(o)
 	if err != nil {
 		return err
 	}
-	tmp := filepath.Join(c.dir, "outcome.tmp")
+	tmp := filepath.Join(c.Dir, "outcome.tmp")
 	f, err := os.OpenFile(tmp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -124,15 +137,15 @@ func (c *claim) leave(o outcome) error {
 	if err := errors.Join(f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	if err := os.Rename(tmp, filepath.Join(c.dir, outcomeFile)); err != nil {
+	if err := os.Rename(tmp, filepath.Join(c.Dir, outcomeFile)); err != nil {
 		return err
 	}
-	_ = syncDir(c.dir) // lost with the power it is unknown, which is careful
+	_ = syncDir(c.Dir) // lost with the power it is unknown, which is careful
 	return nil
 }
 
 // Close gives the claim up; the directory stays as the record of the act.
-func (c *claim) Close() error {
+func (c *Claim) Close() error {
 	var err error
 	if c.lines != nil {
 		err = c.lines.Close()
@@ -140,15 +153,15 @@ func (c *claim) Close() error {
 	return errors.Join(err, c.lock.Close())
 }
 
-// carried says whether an executor holds the act of dir, and its process. It holds
+// Carried says whether an executor holds the act of dir, and its process. It holds
 // the slot for a moment before that becomes the claim; in this order neither is
 // missed.
-func carried(dir string) (pid int, held bool, err error) {
-	held, err = locked(filepath.Join(dir, slotFile))
+func Carried(dir string) (pid int, held bool, err error) {
+	held, err = locked(filepath.Join(dir, SlotFile))
 	if held || !errors.Is(err, fs.ErrNotExist) {
 		return 0, held, err
 	}
-	name := filepath.Join(dir, claimFile)
+	name := filepath.Join(dir, File)
 	if held, err = locked(name); !held {
 		return 0, false, err
 	}
@@ -170,16 +183,17 @@ func locked(name string) (bool, error) {
 	return false, l.Close()
 }
 
-// outcome is what the executor leaves behind for the session, or for the one
+// Outcome is what the executor leaves behind for the session, or for the one
 // after it.
-type outcome struct {
+type Outcome struct {
 	End   triage.ActEnd   `json:"end"`
 	Owes  []steps.Debt    `json:"owes"`
 	Blobs []evidence.Blob `json:"blobs,omitempty"` // in the bundle beside
 }
 
-func readOutcome(dir string) (outcome, error) {
-	var o outcome
+// ReadOutcome reads what an executor left; fs.ErrNotExist says that it left nothing.
+func ReadOutcome(dir string) (Outcome, error) {
+	var o Outcome
 	b, err := os.ReadFile(filepath.Join(dir, outcomeFile))
 	if err != nil {
 		return o, err

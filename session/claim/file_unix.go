@@ -1,6 +1,6 @@
 //go:build unix
 
-package session
+package claim
 
 import (
 	"fmt"
@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fileID tells a file from every copy of it: by its device, its number there, and
+// FileID tells a file from every copy of it: by its device, its number there, and
 // when it was last changed, which no program can set.
-func fileID(name string) (string, error) {
+func FileID(name string) (string, error) {
 	var st unix.Stat_t
 	if err := unix.Lstat(name, &st); err != nil {
 		return "", err

@@ -1,4 +1,12 @@
-package session
+// Package approval is how the two persons of a gate write to one another.
+//
+// A [Request] carries the entry in which a gate was shown, as it is stored; all
+// that is said of it comes from there. It is sound when the digest that it asks
+// for is that of what it shows, and only a sound one may be approved. What is
+// signed names the incident, the step, the digest and the time, one to a line. An
+// [Approval] is the signature on one line. Both survive a chat, and what stands
+// around them is not read. Whose signature counts is the policy's business.
+package approval
 
 import (
 	"crypto/sha256"
@@ -11,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"handrail/session/journal"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -47,8 +56,8 @@ type envelope struct {
 	Gate     string `json:"gate"`
 }
 
-// newRequest is the request that a gate.shown entry with these data makes.
-func newRequest(incident string, seq int64, data []byte) (Request, error) {
+// NewRequest is the request that a gate.shown entry with these data makes.
+func NewRequest(incident string, seq int64, data []byte) (Request, error) {
 	body, err := triage.Decode("gate.shown", data)
 	if err != nil {
 		return Request{}, fmt.Errorf("%w: %w", ErrRequest, err)
@@ -110,14 +119,14 @@ func ParseRequest(text string) (Request, error) {
 	if e.V != 1 {
 		return bad("its version is %d, this handrail knows 1", e.V)
 	}
-	return newRequest(e.Incident, e.Seq, []byte(e.Gate))
+	return NewRequest(e.Incident, e.Seq, []byte(e.Gate))
 }
 
 // Sound says why the digest of a request is not the one of what it shows; nil
 // where it is. Nothing but a sound request may be approved.
 func (r Request) Sound() error {
 	b := r.Shown
-	p := steps.Preview{Target: shownLinesOf(b.Target), Request: b.Request, Command: b.Command}
+	p := steps.Preview{Target: journal.LoadedLines(b.Target), Request: b.Request, Command: b.Command}
 	if got := string(p.Digest(r.Incident, b.Step)); got != b.Digest {
 		return fmt.Errorf("the digest of what is shown is %.12s, and %.12q is asked for", got, b.Digest)
 	}

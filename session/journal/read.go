@@ -1,4 +1,4 @@
-package session
+package journal
 
 import (
 	"errors"
@@ -19,10 +19,7 @@ type Artifact interface {
 	Size() int64
 }
 
-// OpenArtifact opens the blob of that hash. Nothing of it is read by that.
-func (s *Session) OpenArtifact(sha string) (Artifact, error) { return openArtifact(s.path, sha) }
-
-// file is what the store opens.
+// blobFile is what the store opens.
 type blobFile interface {
 	io.ReaderAt
 	io.Closer
@@ -36,7 +33,8 @@ type openBlob struct {
 
 func (a openBlob) Size() int64 { return a.size }
 
-func openArtifact(path, sha string) (Artifact, error) {
+// OpenArtifact opens the blob of that hash in a bundle. Nothing of it is read by that.
+func OpenArtifact(path, sha string) (Artifact, error) {
 	r, err := evidence.OpenReadOnly(path)
 	if err != nil {
 		return nil, err
@@ -80,11 +78,24 @@ func LoadState(path string) (triage.State, error) {
 		if err := limit.Take(e.Data, st); err != nil {
 			return st, fmt.Errorf("from entry %d on nothing was read: %w", e.Seq, err)
 		}
-		next, err := foldEntry(st, e)
+		next, err := Fold(st, e)
 		if err != nil {
 			return st, err
 		}
 		st = next
 	}
 	return st, nil
+}
+
+// Fold applies one stored entry to a state.
+func Fold(st triage.State, e evidence.Entry) (triage.State, error) {
+	body, err := triage.Decode(e.Type, e.Data)
+	if err != nil {
+		return st, fmt.Errorf("entry %d: %w", e.Seq, err)
+	}
+	at, err := e.Time()
+	if err != nil {
+		return st, fmt.Errorf("entry %d: reading its time: %w", e.Seq, err)
+	}
+	return triage.Fold(st, triage.Event{Seq: e.Seq, At: at, Actor: e.Actor, Body: body})
 }

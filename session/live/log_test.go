@@ -1,4 +1,4 @@
-package session
+package live
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func printed(t *testing.T, x LiveText) string {
+func printed(t *testing.T, x Text) string {
 	t.Helper()
 	b, err := io.ReadAll(io.NewSectionReader(x, 0, x.Size()))
 	if err != nil {
@@ -19,8 +19,8 @@ func printed(t *testing.T, x LiveText) string {
 // TestLiveLogKeepsToItsCap: the newest lines stay, and it is said how many went.
 func TestLiveLogKeepsToItsCap(t *testing.T) {
 	t.Parallel()
-	var l LiveLog
-	early := LiveText{}
+	var l Log
+	early := Text{}
 	const lines = 200_000
 	for i := range lines {
 		l.Print(fmt.Sprintf("%06d %s", i, strings.Repeat("x", 100)))
@@ -49,8 +49,8 @@ func TestLiveLogKeepsToItsCap(t *testing.T) {
 // lines say nothing by themselves.
 func TestLiveLogShowsNoSecret(t *testing.T) {
 	t.Parallel()
-	var s shelf
-	l := s.begin()
+	var s Shelf
+	l := s.Begin()
 	l.Print("before")
 	l.Print("token hunter2-hunter2 was sent")
 	l.Print("-----BEGIN RSA PRIVATE KEY-----\nMIIEabc\n-----END RSA PRIVATE KEY-----")
@@ -59,7 +59,7 @@ func TestLiveLogShowsNoSecret(t *testing.T) {
 	l.Print("  -----END PRIVATE KEY-----")
 	l.Print("after")
 	era := l.Now().Era
-	s.forget("hunter2-hunter2", func(line string) string { return strings.ReplaceAll(line, "hunter2-hunter2", "[redacted]") })
+	s.Forget("hunter2-hunter2", func(line string) string { return strings.ReplaceAll(line, "hunter2-hunter2", "[redacted]") })
 	now := l.Now()
 	if got, want := printed(t, now), "before\ntoken [redacted] was sent\n[a private key is not shown]\n[a private key is not shown]\nafter\n"; got != want {
 		t.Errorf("the log is %q, want %q", got, want)
@@ -67,7 +67,7 @@ func TestLiveLogShowsNoSecret(t *testing.T) {
 	if now.Era == era {
 		t.Error("what was read has changed, and nobody is told")
 	}
-	s.end(l)
+	s.End(l)
 	if !l.Now().Over {
 		t.Error("nobody is told that the step ended")
 	}

@@ -1,4 +1,4 @@
-package session
+package journal
 
 import (
 	"sync"
@@ -12,17 +12,18 @@ const (
 	longMost = 64 // values that are kept
 )
 
-// longValues keeps what long values of the journal say: each condition of a
+// LongValues keeps what long values of the journal say: each condition of a
 // runbook looks at all facts, and a list of addresses is read once, not each time.
 // A value of the journal never changes, so its bytes stand for it.
-type longValues struct {
+type LongValues struct {
 	mu sync.Mutex
 	of map[*byte]steps.Value
 }
 
-func (l *longValues) loaded(v triage.Value) steps.Value {
+// Loaded is [Loaded], done once for a long value.
+func (l *LongValues) Loaded(v triage.Value) steps.Value {
 	if l == nil || len(v.V) < longFrom || v.Unknown != "" {
-		return loaded(v)
+		return Loaded(v)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -33,6 +34,6 @@ func (l *longValues) loaded(v triage.Value) steps.Value {
 	if len(l.of) >= longMost || l.of == nil {
 		l.of = map[*byte]steps.Value{}
 	}
-	l.of[at] = loaded(v)
+	l.of[at] = Loaded(v)
 	return l.of[at]
 }

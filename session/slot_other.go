@@ -1,9 +1,0 @@
-//go:build !unix
-
-package session
-
-// fileID knows no file from its copy here, so that no slot proves anything.
-func fileID(string) (string, error) { return "", nil }
-
-// syncDir does nothing where directories cannot be synced.
-func syncDir(string) error { return nil }
