@@ -112,7 +112,7 @@ var rooms = []room{
 	{path: "handrail/tui/ink", ours: []string{"handrail/evidence/visible"}, libs: []string{charm, charmX}},
 	{path: "handrail/tui/markdown", ours: []string{"handrail/evidence/visible"}, libs: []string{charmX}},
 	{path: "handrail/tui/longtext"},
-	{path: "handrail/cli/process", ours: []string{"=handrail/session", "=handrail/runbooks", "=handrail/steps", "handrail/triage", "handrail/evidence", "=handrail/steps/cluster"}, libs: []string{k8s, cobraLib}}, // each room's errors have their exit code
+	{path: "handrail/cli/process", ours: []string{"=handrail/session", "=handrail/session/claim", "=handrail/runbooks", "=handrail/steps", "handrail/triage", "handrail/evidence", "=handrail/steps/cluster"}, libs: []string{k8s, cobraLib}}, // each room's errors have their exit code
 	{path: "handrail/cli/plain", ours: []string{"handrail/cli/process", "handrail/session", "handrail/triage", "=handrail/steps"}},
 	{path: "handrail/cli/settings", ours: []string{"handrail/cli/process", "handrail/session", "handrail/runbooks", "handrail/triage", "handrail/steps", "handrail/evidence", "=handrail/tui"}},
 	{path: "handrail/cli/bundle", ours: []string{"handrail/cli/process", "handrail/cli/settings", "handrail/session", "handrail/runbooks", "handrail/triage", "=handrail/steps", "=handrail/steps/catalog", "=handrail/steps/transport", "handrail/evidence", "=handrail/tui"}, libs: []string{cobraLib}},
