@@ -98,6 +98,8 @@ var rooms = []room{
 		libs: []string{yaml}}, // answers files are walked node by node
 	{path: "handrail/session/index/depot", ours: []string{"handrail/session/index/depot", "handrail/evidence", "=handrail/steps/transport"}, libs: []string{aws, oras, ociSpec}},
 	{path: "handrail/drills/lab"},
+	{path: "handrail/drills/stage", ours: []string{"=handrail/drills/lab", "=handrail/session", "=handrail/steps", "=handrail/evidence/escrow"}, libs: []string{k8s}},
+	{path: "handrail/drills/inject", ours: []string{"=handrail/drills/stage", "=handrail/drills/lab", "=handrail/steps", "=handrail/steps/strict"}, libs: []string{yaml}},
 	{path: "handrail/drills", ours: []string{"handrail/drills", "handrail/session", "handrail/triage", "handrail/runbooks", "handrail/steps", "handrail/evidence"},
 		libs: []string{k8s, tfexec, yaml, cel}},
 	{path: "handrail/tui", ours: []string{"handrail/tui", "handrail/session", "handrail/triage", "handrail/runbooks", "=handrail/steps", "handrail/evidence"},
@@ -248,6 +250,9 @@ func TestImportTableRefuses(t *testing.T) {
 		{"handrail/session", "handrail/steps/catalog"},
 		{"handrail/session", "k8s.io/client-go/rest"},
 		{"handrail/drills/lab", "handrail/session"},
+		{"handrail/drills/stage", "handrail/drills/inject"},
+		{"handrail/drills/inject", "handrail/drills"},
+		{"handrail/drills/inject", "handrail/session"},
 		{"handrail/evidence", "oras.land/oras-go/v2"},
 		{"handrail/tui", "handrail/drills"},
 		{"handrail/tui/run", "handrail/tui/gate"},

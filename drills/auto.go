@@ -1,13 +1,14 @@
 package drills
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
+	"handrail/drills/stage"
 	"handrail/session"
 	"handrail/session/debrief"
 	"handrail/session/journal"
@@ -117,9 +118,6 @@ type Noter interface {
 	Do(ctx context.Context, in triage.Intent) error
 }
 
-// bare is the id of a step without that of its runbook.
-func bare(step string) string { return step[strings.LastIndexByte(step, '/')+1:] }
-
 // settle judges what the walk left behind.
 func (r *Running) settle(ctx context.Context, rep Report) (Report, error) {
 	var err error
@@ -140,12 +138,12 @@ func (r *Running) settle(ctx context.Context, rep Report) (Report, error) {
 	if rep.Session.Code != want.Exit {
 		fail("the walk ended with %d, not %d: %s", rep.Session.Code, want.Exit, rep.Session.Why)
 	}
-	if got := bare(rep.Session.Refused); got != want.Refused {
+	if got := stage.StepName(rep.Session.Refused); got != want.Refused {
 		fail("refused was %q, not %q", got, want.Refused)
 	}
 	for _, c := range rep.Judgement.Conditions {
 		if !c.Holds {
-			fail("win condition does not hold: %s (%s)", c.Condition, or(c.Why, "it is false"))
+			fail("win condition does not hold: %s (%s)", c.Condition, cmp.Or(c.Why, "it is false"))
 		}
 	}
 	if n := rep.Proof.Before; n > 0 {

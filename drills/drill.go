@@ -1,10 +1,12 @@
 package drills
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
+	"handrail/drills/inject"
 	"handrail/runbooks"
 	"handrail/session/walk"
 	"handrail/triage"
@@ -26,13 +28,13 @@ type Drill struct {
 // part is what a variant may put in the place of the drill's own.
 type part struct {
 	params map[string]string // of the runbook; may name ${drill.*}
-	inject []step
+	inject inject.Steps
 	later  []later
 	export []export
 	win    *win
 	expect *Expect
-	hands  map[string][]step    // manual step to what is done for a script
-	writes map[string][]written // gate to what the program that it runs may write besides the state
+	hands  map[string]inject.Steps // manual step to what is done for a script
+	writes map[string][]written    // gate to what the program that it runs may write besides the state
 }
 
 // written is an object of the drill's namespace.
@@ -80,54 +82,8 @@ func (p part) over(base part) part {
 	return p
 }
 
-// module reports whether the failure happens in a root module, so that the drill
-// needs tofu and has a directory and a log.
-func (p part) module() bool {
-	return slices.ContainsFunc(p.inject, func(s step) bool { return verbs()[s.verb].module })
-}
-
-// api reports whether the drill has the bad provider and its API.
-func (p part) api() bool {
-	return slices.ContainsFunc(p.inject, func(s step) bool { return s.verb == "records.api" })
-}
-
-// doomed reports whether the drill has a second namespace, which is being deleted.
-func (p part) doomed() bool {
-	return slices.ContainsFunc(p.inject, func(s step) bool { return s.verb == "space.doom" })
-}
-
-// node reports whether the drill has a node of its own.
-func (p part) node() bool {
-	return slices.ContainsFunc(p.inject, func(s step) bool { return s.verb == "node.run" })
-}
-
-// given are the values that the drill has beside what it exports.
-func (p part) given() []string {
-	names := []string{"namespace"}
-	if p.module() {
-		names = append(names, "dir", "log")
-	}
-	if p.doomed() {
-		names = append(names, "beside")
-	}
-	if p.api() {
-		names = append(names, "api", "api_log", "mirror")
-	}
-	if p.node() {
-		names = append(names, "reports", "node")
-	}
-	if p.signals() {
-		names = append(names, "signals")
-	}
-	if p.broker() {
-		names = append(names, "broker")
-	}
-	names = append(names, p.places()...)
-	return names
-}
-
 func (p part) known() []string {
-	names := p.given()
+	names := p.inject.Given()
 	for _, e := range p.export {
 		if !e.late {
 			names = append(names, e.name)
@@ -165,10 +121,10 @@ func (d *Drill) Scene(name string) (Scene, error) {
 	}
 	i := slices.IndexFunc(d.variants, func(v variant) bool { return v.name == name })
 	if i < 0 {
-		return Scene{}, fmt.Errorf("drill %s has no variant %q: it has %s", d.ID, name, or(strings.Join(d.Variants(), ", "), "none"))
+		return Scene{}, fmt.Errorf("drill %s has no variant %q: it has %s", d.ID, name, cmp.Or(strings.Join(d.Variants(), ", "), "none"))
 	}
 	v := d.variants[i]
-	s.Title = or(v.title, s.Title)
+	s.Title = cmp.Or(v.title, s.Title)
 	s.part = v.over(d.base)
 	s.Expect = *s.expect
 	s.Answers = d.reference.Over(v.answers)
@@ -206,11 +162,4 @@ func (s Scene) Name() string {
 		return s.Drill.ID
 	}
 	return s.Drill.ID + " (" + s.Variant + ")"
-}
-
-func or(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }

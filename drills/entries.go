@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"handrail/drills/stage"
 	"handrail/steps"
 )
 
@@ -33,7 +34,7 @@ type entriesProbe struct{ env steps.Env }
 
 // Probe implements steps.Prober.
 func (p entriesProbe) Probe(ctx context.Context, _ steps.Params, _ steps.Sink) (steps.Observation, error) {
-	url, token := p.env.Getenv("RECORDS_API"), p.env.Getenv(tokenVariable)
+	url, token := p.env.Getenv("RECORDS_API"), p.env.Getenv(stage.TokenVariable)
 	if url == "" {
 		return steps.Observation{}, errors.New("this drill has no API")
 	}
@@ -50,7 +51,7 @@ func (p entriesProbe) Probe(ctx context.Context, _ steps.Params, _ steps.Sink) (
 		}
 	}
 	for path, to := range map[string]any{"/entries": &list, "/log": &log} {
-		raw, err := askAPI(ctx, http.MethodGet, url+path, token, nil)
+		raw, err := stage.AskAPI(ctx, http.MethodGet, url+path, token, nil)
 		if err != nil {
 			return steps.Observation{}, err
 		}
@@ -70,7 +71,7 @@ func (p entriesProbe) Probe(ctx context.Context, _ steps.Params, _ steps.Sink) (
 			throttled++
 		case r.Method != http.MethodGet && r.Path != "/control" && r.Status/100 == 2:
 			written++
-			if r.Who == nameOperator {
+			if r.Who == stage.NameOperator {
 				operator++
 			}
 		}

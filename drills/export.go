@@ -8,6 +8,8 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"handrail/drills/inject"
+	"handrail/drills/stage"
 	"handrail/steps"
 	"handrail/steps/strict"
 )
@@ -22,23 +24,23 @@ type export struct {
 type source struct {
 	typ  steps.Type // "" for one that was refused
 	late bool       // known only when the walk came so far
-	read func(ctx context.Context, st *stage) (steps.Value, error)
+	read func(ctx context.Context, st *stage.Stage) (steps.Value, error)
 }
 
 // sources are those that have a name of their own; any other fact is taken from
 // a probe.
 func sources() map[string]source {
 	return map[string]source{
-		"lease.holderIdentity": {typ: steps.Ident, read: func(ctx context.Context, st *stage) (steps.Value, error) {
-			id, err := st.holder(ctx)
+		"lease.holderIdentity": {typ: steps.Ident, read: func(ctx context.Context, st *stage.Stage) (steps.Value, error) {
+			id, err := st.Holder(ctx)
 			return steps.IdentOf(id), err
 		}},
-		"state.serial": {typ: steps.Int, read: func(ctx context.Context, st *stage) (steps.Value, error) {
-			s, err := st.state(ctx)
+		"state.serial": {typ: steps.Int, read: func(ctx context.Context, st *stage.Stage) (steps.Value, error) {
+			s, err := st.State(ctx)
 			return steps.IntOf(s.Serial), err
 		}},
-		"state.lineage": {typ: steps.Ident, read: func(ctx context.Context, st *stage) (steps.Value, error) {
-			s, err := st.state(ctx)
+		"state.lineage": {typ: steps.Ident, read: func(ctx context.Context, st *stage.Stage) (steps.Value, error) {
+			s, err := st.State(ctx)
 			return steps.IdentOf(s.Lineage), err
 		}},
 	}
@@ -51,19 +53,19 @@ func sourceNames() []string { return slices.Sorted(maps.Keys(sources())) }
 // `{hashes: ci-841.backup}`, or with what is approved late, `{approves: fresh}`.
 func (p parser) exports(n *yaml.Node) []export {
 	out := []export{}
-	p.each(n, "export", func(key, value *yaml.Node) {
+	p.Each(n, "export", func(key, value *yaml.Node) {
 		e := export{name: key.Value}
 		if value.Kind == yaml.MappingNode && len(value.Content) == 2 && value.Content[0].Value == "approves" {
-			e.source = p.approval(p.form(value.Content[1], "approves", nameForm))
+			e.source = p.approval(p.Form(value.Content[1], "approves", inject.NameForm))
 		} else if value.Kind == yaml.MappingNode && len(value.Content) == 2 && value.Content[0].Value == "hashes" {
-			e.source = hashes(p.form(value.Content[1], "hashes", fileForm))
+			e.source = hashes(p.Form(value.Content[1], "hashes", inject.FileForm))
 		} else if value.Kind == yaml.MappingNode {
 			e.source = p.fact(value)
 		} else {
 			e.source = sources()[p.OneOf(value, "export", sourceNames())]
 		}
-		if !nameForm.MatchString(key.Value) {
-			p.Fail(key, "", "name %q must match %s", key.Value, nameForm)
+		if !inject.NameForm.MatchString(key.Value) {
+			p.Fail(key, "", "name %q must match %s", key.Value, inject.NameForm)
 		}
 		out = append(out, e)
 	})
@@ -73,7 +75,7 @@ func (p parser) exports(n *yaml.Node) []export {
 // fact reads a source that is one fact of a probe.
 func (p parser) fact(n *yaml.Node) source {
 	r, f, ok := p.reading(n, "export", "fact")
-	name := p.Text(p.need(n, f, "fact"), "fact")
+	name := p.Text(p.Need(n, f, "fact"), "fact")
 	if !ok || name == "" {
 		return source{}
 	}
@@ -82,8 +84,8 @@ func (p parser) fact(n *yaml.Node) source {
 		p.Fail(f["fact"], strict.Meant(name, fieldNames(r.kind.Facts)), "%s has no fact %q", r.kind.Name, name)
 		return source{}
 	}
-	return source{typ: r.kind.Facts[i].Type, read: func(ctx context.Context, st *stage) (steps.Value, error) {
-		facts, err := st.read(ctx, r)
+	return source{typ: r.kind.Facts[i].Type, read: func(ctx context.Context, st *stage.Stage) (steps.Value, error) {
+		facts, err := read(ctx, st, r)
 		if err != nil {
 			return steps.Value{}, err
 		}

@@ -11,6 +11,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"handrail/drills/inject"
+	"handrail/drills/stage"
 	"handrail/steps"
 )
 
@@ -37,7 +39,7 @@ type fieldProbe struct{ env steps.Env }
 // Probe implements steps.Prober.
 func (p fieldProbe) Probe(ctx context.Context, in steps.Params, _ steps.Sink) (steps.Observation, error) {
 	plural := in.Text("resource")
-	group, ok := writable()[plural]
+	group, ok := inject.Writable()[plural]
 	if !ok {
 		return steps.Observation{}, fmt.Errorf("%q is no resource of a drill", plural)
 	}
@@ -49,7 +51,7 @@ func (p fieldProbe) Probe(ctx context.Context, in steps.Params, _ steps.Sink) (s
 	if err != nil {
 		return steps.Observation{}, err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, cfg.Host+pathOfObject(group, plural, p.env.Namespace, in.Text("name")), nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, cfg.Host+inject.PathOfObject(group, plural, p.env.Namespace, in.Text("name")), nil)
 	if err != nil {
 		return steps.Observation{}, err
 	}
@@ -58,7 +60,7 @@ func (p fieldProbe) Probe(ctx context.Context, in steps.Params, _ steps.Sink) (s
 		return steps.Observation{}, err
 	}
 	defer res.Body.Close()
-	raw, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	raw, err := io.ReadAll(io.LimitReader(res.Body, stage.MaxAnswer))
 	if err != nil {
 		return steps.Observation{}, err
 	}
@@ -69,7 +71,7 @@ func (p fieldProbe) Probe(ctx context.Context, in steps.Params, _ steps.Sink) (s
 		if err := json.Unmarshal(raw, &o); err != nil {
 			return steps.Observation{}, err
 		}
-		switch v := pointed(o, in.Text("at")).(type) {
+		switch v := inject.Pointed(o, in.Text("at")).(type) {
 		case nil:
 		case string:
 			text = v
@@ -82,7 +84,7 @@ func (p fieldProbe) Probe(ctx context.Context, in steps.Params, _ steps.Sink) (s
 		}
 	case http.StatusNotFound:
 	default:
-		return steps.Observation{}, errors.New(last(raw))
+		return steps.Observation{}, errors.New(stage.Tail(raw))
 	}
 	return steps.Observation{Facts: map[string]steps.Value{
 		"exists": steps.BoolOf(res.StatusCode == http.StatusOK), "value": steps.StringOf(text),

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"handrail/drills/stage"
 	"handrail/session/journal"
 	"handrail/steps/fault"
 	"handrail/triage"
@@ -43,7 +44,7 @@ func (r *Running) Follow() {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	r.follow.cancel = cancel
-	path := r.rec.Bundle
+	path := r.stage.Rec.Bundle
 	r.follow.work.Go(func() {
 		defer fault.To(func(err error) { r.follow.err = fmt.Errorf("drill %s: %w", r.ID(), err) })
 		if err := r.watch(ctx, path); err != nil && ctx.Err() == nil {
@@ -73,7 +74,7 @@ func (r *Running) watch(ctx context.Context, bundle string) error {
 				if g.Phase != triage.GateArmed {
 					continue
 				}
-				if err := r.comes(ctx, bare(id)); err != nil {
+				if err := r.comes(ctx, stage.StepName(id)); err != nil {
 					return err
 				}
 			}
@@ -81,7 +82,7 @@ func (r *Running) watch(ctx context.Context, bundle string) error {
 				if step.Kind != triage.ManualStep || step.Status != triage.Settled {
 					continue
 				}
-				if err := r.comes(ctx, bare(step.ID)); err != nil {
+				if err := r.comes(ctx, stage.StepName(step.ID)); err != nil {
 					return err
 				}
 			}

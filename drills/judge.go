@@ -23,12 +23,12 @@ type Judgement struct {
 // that the judging was cut off.
 func (r *Running) Judge(ctx context.Context) (Judgement, error) {
 	vars := map[string]any{}
-	for name, v := range r.rec.Values {
+	for name, v := range r.stage.Rec.Values {
 		vars["drill."+name] = celValue(v)
 	}
 	unknown := ""
 	for _, p := range r.scene.win.probes {
-		facts, err := r.read(ctx, p.reading)
+		facts, err := read(ctx, &r.stage, p.reading)
 		if ctx.Err() != nil {
 			return Judgement{}, context.Cause(ctx)
 		}

@@ -4,15 +4,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
-	"handrail/session/journal"
+	"handrail/drills/stage"
 	"handrail/steps"
 )
 
@@ -20,8 +18,8 @@ import (
 // twelve characters of its digest, once it was made. The file is hashed here; what
 // the incident says of it has no say.
 func (p parser) approval(step string) source {
-	return source{typ: steps.String, late: true, read: func(ctx context.Context, st *stage) (steps.Value, error) {
-		file, err := st.told(step, "file")
+	return source{typ: steps.String, late: true, read: func(ctx context.Context, st *stage.Stage) (steps.Value, error) {
+		file, err := st.Fact(step, "file")
 		if err != nil {
 			return steps.Value{}, err
 		}
@@ -33,8 +31,8 @@ func (p parser) approval(step string) source {
 // hashes is an export that names a file of the module by its digest, as a phrase
 // does.
 func hashes(file string) source {
-	return source{typ: steps.String, read: func(_ context.Context, st *stage) (steps.Value, error) {
-		return digestOf(filepath.Join(st.rec.Dir, file))
+	return source{typ: steps.String, read: func(_ context.Context, st *stage.Stage) (steps.Value, error) {
+		return digestOf(filepath.Join(st.Rec.Dir, file))
 	}}
 }
 
@@ -52,28 +50,7 @@ func digestOf(name string) (steps.Value, error) {
 	return steps.StringOf(hex.EncodeToString(sum.Sum(nil))[:12]), nil
 }
 
-// told is the text of a fact that a step of the incident has read.
-func (st *stage) told(step, fact string) (string, error) {
-	if st.rec.Bundle == "" {
-		return "", fmt.Errorf("no incident walks this drill yet, so %s has read nothing", step)
-	}
-	state, err := journal.LoadState(st.rec.Bundle)
-	if err != nil {
-		return "", err
-	}
-	for _, s := range state.Steps {
-		var text string
-		if v := s.Facts[fact]; bare(s.ID) == step && v.Known() {
-			if err := json.Unmarshal(v.V, &text); err != nil {
-				return "", fmt.Errorf("%s of %s: %w", fact, step, err)
-			}
-			return text, nil
-		}
-	}
-	return "", fmt.Errorf("%s of %s is not known yet", fact, step)
-}
-
-// Late is what session.Script asks for a value of the drill that is known only by
+// Late is what walk.Script asks for a value of the drill that is known only by
 // and by, "" with no error for one that the drill does not have.
 func (r *Running) Late(ctx context.Context, name string) (string, error) {
 	name, _ = strings.CutPrefix(name, "drill.")

@@ -2,11 +2,12 @@ package drills
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"gopkg.in/yaml.v3"
 
+	"handrail/drills/inject"
+	"handrail/drills/stage"
 	"handrail/triage"
 )
 
@@ -15,7 +16,7 @@ import (
 type later struct {
 	step   string // of the gate or the manual step, as the runbook has it
 	manual bool
-	inject []step
+	inject inject.Steps
 }
 
 func (p parser) later(n *yaml.Node) []later {
@@ -24,14 +25,14 @@ func (p parser) later(n *yaml.Node) []later {
 		f := p.Fields(item, "later", "shown", "done", "inject")
 		l := later{manual: f["done"] != nil}
 		if l.manual {
-			l.step = p.form(f["done"], "done", nameForm)
+			l.step = p.Form(f["done"], "done", inject.NameForm)
 		} else {
-			l.step = p.form(p.need(item, f, "shown"), "shown", nameForm)
+			l.step = p.Form(p.Need(item, f, "shown"), "shown", inject.NameForm)
 		}
 		if f["shown"] != nil && l.manual {
 			p.Fail(item, "", "later is for a gate that is shown or for a manual step that is done")
 		}
-		l.inject = p.steps(p.need(item, f, "inject"))
+		l.inject = p.Steps(p.Need(item, f, "inject"))
 		if slices.ContainsFunc(out, func(o later) bool { return o.step == l.step }) {
 			p.Fail(item, "put it into one list", "later for %q again", l.step)
 		}
@@ -40,7 +41,7 @@ func (p parser) later(n *yaml.Node) []later {
 	return out
 }
 
-// Before is what session.Script calls: a script types faster than anybody can
+// Before is what walk.Script calls: a script types faster than anybody can
 // watch it, so it waits for what comes between the preview and the act, and for
 // what others do once a manual step says that it was done. It has no hands either,
 // so what a manual step wants done is done here.
@@ -49,11 +50,11 @@ func (r *Running) Before(ctx context.Context, in triage.Intent) error {
 		return nil
 	}
 	if in.Kind == triage.DoManual {
-		if err := r.inject(ctx, r.scene.hands[bare(in.Step)]); err != nil {
+		if err := r.scene.hands[stage.StepName(in.Step)].Apply(ctx, &r.stage); err != nil {
 			return err
 		}
 	}
-	return r.comes(ctx, bare(in.Step))
+	return r.comes(ctx, stage.StepName(in.Step))
 }
 
 // comes injects what comes once this gate was shown or this manual step done, if
@@ -63,28 +64,19 @@ func (r *Running) comes(ctx context.Context, gate string) error {
 	r.doors.Lock()
 	defer r.doors.Unlock()
 	i := slices.IndexFunc(r.scene.later, func(l later) bool { return l.step == gate })
-	if i < 0 || r.rec.Later[gate] != "" {
+	if i < 0 || r.stage.Rec.Later[gate] != "" {
 		return nil
 	}
-	if r.rec.Later == nil {
-		r.rec.Later = map[string]string{}
+	if r.stage.Rec.Later == nil {
+		r.stage.Rec.Later = map[string]string{}
 	}
-	r.rec.Later[gate] = "begun"
-	if err := r.save(); err != nil {
+	r.stage.Rec.Later[gate] = "begun"
+	if err := r.stage.Save(); err != nil {
 		return err
 	}
-	if err := r.inject(ctx, r.scene.later[i].inject); err != nil {
+	if err := r.scene.later[i].inject.Apply(ctx, &r.stage); err != nil {
 		return err
 	}
-	r.rec.Later[gate] = "done"
-	return r.save()
-}
-
-func (st *stage) inject(ctx context.Context, steps []step) error {
-	for _, in := range steps {
-		if err := in.act.apply(ctx, st); err != nil {
-			return fmt.Errorf("%s: %w", in.verb, err)
-		}
-	}
-	return nil
+	r.stage.Rec.Later[gate] = "done"
+	return r.stage.Save()
 }

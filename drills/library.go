@@ -11,7 +11,7 @@ import (
 	"handrail/steps/strict"
 )
 
-//go:embed library workspaces
+//go:embed library
 var embedded embed.FS
 
 // Library returns the drills that come with the program, in order of id. An

@@ -1,6 +1,10 @@
 package drills
 
-import "slices"
+import (
+	"slices"
+
+	"handrail/drills/stage"
+)
 
 // here reports whether gates of a kind write files of this machine alone: the lab
 // sees nothing of them.
@@ -19,12 +23,12 @@ func program(kind string) bool {
 // may is what an act may write besides its target: the state of the module and its
 // lock, and what the drill says of this gate. The incident has no say in it.
 func (r *Running) may(a act) []string {
-	if !program(a.kind) || r.rec.Suffix == "" {
+	if !program(a.kind) || r.stage.Rec.Suffix == "" {
 		return nil
 	}
-	in := r.rec.Namespace.Name + "/"
-	out := []string{"secrets " + in + "tfstate-default-" + r.rec.Suffix, "leases " + in + "lock-tfstate-default-" + r.rec.Suffix}
-	for _, object := range r.scene.writes[bare(a.step)] {
+	in := r.stage.Rec.Namespace.Name + "/"
+	out := []string{"secrets " + in + "tfstate-default-" + r.stage.Rec.Suffix, "leases " + in + "lock-tfstate-default-" + r.stage.Rec.Suffix}
+	for _, object := range r.scene.writes[stage.StepName(a.step)] {
 		out = append(out, object.plural+" "+in+object.name)
 	}
 	return out

@@ -6,6 +6,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"handrail/drills/inject"
 	"handrail/session/walk"
 	"handrail/steps/strict"
 )
@@ -17,7 +18,7 @@ var partKeys = []string{"params", "inject", "later", "export", "win", "expect", 
 // it has none of its own.
 func (p parser) part(f map[string]*yaml.Node, base part) part {
 	var out part
-	out.inject = p.steps(f["inject"])
+	out.inject = p.Steps(f["inject"])
 	if n := f["later"]; n != nil {
 		out.later = p.later(n)
 	}
@@ -39,7 +40,7 @@ func (p parser) part(f map[string]*yaml.Node, base part) part {
 	}
 	if n := f["expect"]; n != nil {
 		e := p.Fields(n, "expect", "exit", "refused")
-		out.expect = &Expect{Exit: p.Number(p.need(n, e, "exit"), "exit", 0, 7), Refused: p.Text(e["refused"], "refused")}
+		out.expect = &Expect{Exit: p.Number(p.Need(n, e, "exit"), "exit", 0, 7), Refused: p.Text(e["refused"], "refused")}
 	}
 	return out
 }
@@ -48,10 +49,10 @@ func (p parser) part(f map[string]*yaml.Node, base part) part {
 // `apply: [configmaps/orders]`.
 func (p parser) writes(n *yaml.Node) map[string][]written {
 	out := map[string][]written{}
-	p.each(n, "writes", func(key, value *yaml.Node) {
+	p.Each(n, "writes", func(key, value *yaml.Node) {
 		for _, item := range p.Items(value, key.Value) {
 			plural, name, ok := strings.Cut(p.Text(item, "an object"), "/")
-			if !ok || !idForm.MatchString(name) || !idForm.MatchString(plural) {
+			if !ok || !inject.IDForm.MatchString(name) || !inject.IDForm.MatchString(plural) {
 				p.Fail(item, "as in configmaps/orders", "%q is no object", item.Value)
 				continue
 			}
@@ -61,42 +62,11 @@ func (p parser) writes(n *yaml.Node) map[string][]written {
 	return out
 }
 
-// steps reads a list of injections, nil when n is nil.
-func (p parser) steps(n *yaml.Node) []step {
-	if n == nil {
-		return nil
-	}
-	var out []step
-	for _, item := range p.Items(n, "inject") {
-		if s, ok := p.step(item); ok {
-			out = append(out, s)
-		}
-	}
-	if n.Kind == yaml.SequenceNode && len(n.Content) == 0 {
-		p.Fail(n, "", "a drill injects something")
-	}
-	return out
-}
-
-// step reads one injection: a mapping of one verb to its arguments.
-func (p parser) step(n *yaml.Node) (step, bool) {
-	if n.Kind != yaml.MappingNode || len(n.Content) != 2 {
-		p.Fail(n, "as `- tofu.apply: {dir: six-slow}`", "an injection is one verb with its arguments")
-		return step{}, false
-	}
-	name := p.OneOf(n.Content[0], "verb", verbNames())
-	v, ok := verbs()[name]
-	if !ok {
-		return step{}, false
-	}
-	return step{verb: name, act: v.read(p, n.Content[1])}, true
-}
-
 // params reads the parameters of the runbook, in which only values of the drill
 // may be named.
 func (p parser) params(n *yaml.Node, known []string) map[string]string {
 	out := map[string]string{}
-	p.each(n, "params", func(key, value *yaml.Node) {
+	p.Each(n, "params", func(key, value *yaml.Node) {
 		out[key.Value] = p.Text(value, key.Value)
 		p.names(value, out[key.Value], known)
 	})
@@ -119,9 +89,9 @@ func (p parser) names(n *yaml.Node, text string, known []string) {
 
 func (p parser) variants(n *yaml.Node, base part, params *yaml.Node) []variant {
 	var out []variant
-	p.each(n, "variants", func(key, value *yaml.Node) {
-		if !idForm.MatchString(key.Value) {
-			p.Fail(key, "", "name of a variant %q must match %s", key.Value, idForm)
+	p.Each(n, "variants", func(key, value *yaml.Node) {
+		if !inject.IDForm.MatchString(key.Value) {
+			p.Fail(key, "", "name of a variant %q must match %s", key.Value, inject.IDForm)
 		}
 		f := p.Fields(value, "a variant", append(append([]string{"title"}, partKeys...), answerKeys...)...)
 		v := variant{name: key.Value, title: p.Text(f["title"], "title"), part: p.part(f, base)}
@@ -129,7 +99,7 @@ func (p parser) variants(n *yaml.Node, base part, params *yaml.Node) []variant {
 			p.Fail(key, "give win as well", "the exports change, and the win conditions of the drill stand on the old ones")
 		}
 		if v.params == nil && (v.export != nil || v.inject != nil) && len(p.Problems) == 0 {
-			p.each(params, "params", func(_, param *yaml.Node) { p.names(param, param.Value, v.over(base).known()) })
+			p.Each(params, "params", func(_, param *yaml.Node) { p.names(param, param.Value, v.over(base).known()) })
 		}
 		// What is left of the variant are answers, put over the reference.
 		script := &yaml.Node{Kind: yaml.MappingNode, Line: value.Line, Column: value.Column}
@@ -140,6 +110,19 @@ func (p parser) variants(n *yaml.Node, base part, params *yaml.Node) []variant {
 		}
 		v.answers = walk.ReadAnswers(p.Reader, script, false)
 		out = append(out, v)
+	})
+	return out
+}
+
+// hands reads what is done outside handrail at a manual step, when a script walks:
+// it has no hands. A person does it with their own, and the drill does nothing.
+func (p parser) hands(n *yaml.Node) map[string]inject.Steps {
+	out := map[string]inject.Steps{}
+	p.Each(n, "hands", func(key, value *yaml.Node) {
+		if !inject.NameForm.MatchString(key.Value) {
+			p.Fail(key, "", "step %q must match %s", key.Value, inject.NameForm)
+		}
+		out[key.Value] = p.Steps(value)
 	})
 	return out
 }

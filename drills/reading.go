@@ -2,7 +2,6 @@ package drills
 
 import (
 	"context"
-	"errors"
 	"io"
 	"regexp"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"handrail/drills/lab"
+	"handrail/drills/stage"
 	"handrail/steps"
 	"handrail/steps/strict"
 )
@@ -38,7 +38,7 @@ func (p parser) reading(n *yaml.Node, what string, more ...string) (reading, map
 	uses := n
 	if n.Kind == yaml.MappingNode {
 		f = p.Fields(n, what, append([]string{"uses", "with"}, more...)...)
-		if uses = p.need(n, f, "uses"); uses == nil {
+		if uses = p.Need(n, f, "uses"); uses == nil {
 			return reading{}, f, false
 		}
 	}
@@ -56,7 +56,7 @@ func (p parser) reading(n *yaml.Node, what string, more ...string) (reading, map
 		return reading{}, f, false
 	}
 	r := reading{kind: kind, with: steps.Params{}}
-	p.each(f["with"], "with", func(key, value *yaml.Node) {
+	p.Each(f["with"], "with", func(key, value *yaml.Node) {
 		i := slices.IndexFunc(kind.Params, func(f steps.Field) bool { return f.Name == key.Value })
 		if i < 0 {
 			p.Fail(key, strict.Meant(key.Value, fieldNames(kind.Params)), "%s has no parameter %q", kind.Name, key.Value)
@@ -102,11 +102,11 @@ func (p parser) argument(n *yaml.Node, field steps.Field) (steps.Value, bool) {
 func fromModule(f steps.Field) bool { return f.Name == "dir" || f.Name == "file" }
 
 // read runs a probe with robot's data directory and kubeconfig.
-func (st *stage) read(ctx context.Context, r reading) (map[string]steps.Value, error) {
+func read(ctx context.Context, st *stage.Stage, r reading) (map[string]steps.Value, error) {
 	env := steps.Env{
-		Dir: st.home, Environ: st.robotEnviron(), Home: st.home, Now: st.now,
-		Kubeconfig: st.rec.Namespace.RobotKubeconfig, Namespace: st.rec.Namespace.Name,
-		Tool:    st.tool,
+		Dir: st.Home, Environ: st.RobotEnviron(), Home: st.Home, Now: st.Now,
+		Kubeconfig: st.Rec.Namespace.RobotKubeconfig, Namespace: st.Rec.Namespace.Name,
+		Tool:    st.Tool,
 		Trusted: func(string) error { return nil },
 	}
 	in := steps.Params{}
@@ -114,17 +114,17 @@ func (st *stage) read(ctx context.Context, r reading) (map[string]steps.Value, e
 		v, given := r.with[f.Name]
 		switch {
 		case slices.Contains(r.beside, f.Name):
-			text := strings.ReplaceAll(v.Text(), besideText, lab.Beside(st.rec.Namespace.Name))
-			if st.rec.Broker != nil {
-				text = strings.ReplaceAll(text, brokerText, st.rec.Broker.API)
+			text := strings.ReplaceAll(v.Text(), besideText, lab.Beside(st.Rec.Namespace.Name))
+			if st.Rec.Broker != nil {
+				text = strings.ReplaceAll(text, brokerText, st.Rec.Broker.API)
 			}
 			in[f.Name] = steps.StringOf(text)
 		case given:
 			in[f.Name] = v
-		case f.Name == "dir" && st.rec.Dir != "":
-			in["dir"] = steps.PathOf(st.rec.Dir)
-		case f.Name == "file" && st.rec.Log != "":
-			in["file"] = steps.PathOf(st.rec.Log)
+		case f.Name == "dir" && st.Rec.Dir != "":
+			in["dir"] = steps.PathOf(st.Rec.Dir)
+		case f.Name == "file" && st.Rec.Log != "":
+			in["file"] = steps.PathOf(st.Rec.Log)
 		case f.Default != "":
 			if v, err := steps.ParseValue(f.Type, f.Default); err == nil {
 				in[f.Name] = v
@@ -136,14 +136,6 @@ func (st *stage) read(ctx context.Context, r reading) (map[string]steps.Value, e
 		return nil, err
 	}
 	return obs.Facts, nil
-}
-
-// tool is the lab's tofu, for a drill that has to do with it.
-func (st *stage) tool(string) (string, error) {
-	if st.tofu == "" {
-		return "", errors.New("this drill has no tofu")
-	}
-	return st.tofu, nil
 }
 
 func probeNames(cat steps.Catalog) []string {

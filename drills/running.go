@@ -12,13 +12,14 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"handrail/drills/lab"
+	"handrail/drills/stage"
 	"handrail/steps"
 )
 
 // Running is a drill whose failure is injected and waits to be walked. The
 // drill goes on when it is closed and when this process ends; Stop ends it.
 type Running struct {
-	stage
+	stage stage.Stage
 	scene Scene
 	lab   *lab.Lab
 	lease *lab.Lease
@@ -29,7 +30,7 @@ type Running struct {
 }
 
 // ID is the id of the drill, as session.Begin takes it.
-func (r *Running) ID() string { return r.rec.ID }
+func (r *Running) ID() string { return r.stage.Rec.ID }
 
 // Scene is what was injected.
 func (r *Running) Scene() Scene { return r.scene }
@@ -38,17 +39,17 @@ func (r *Running) Scene() Scene { return r.scene }
 func (r *Running) Runbook() string { return r.scene.Drill.Runbook }
 
 // Dir is the root module in which the failure happened, "" where there is none.
-func (r *Running) Dir() string { return r.rec.Dir }
+func (r *Running) Dir() string { return r.stage.Rec.Dir }
 
 // Practice says, by manual step, where a person does what a script does by its
 // hands.
 func (r *Running) Practice() map[string]string {
 	var where string
 	switch {
-	case r.scene.node():
-		where = fmt.Sprintf("The disk of node %s is the folder %s. What you do to its files there is done on the node.", r.nodeName(), r.rootDir())
-	case r.rec.Dir != "":
-		where = fmt.Sprintf("The root module is the folder %s.", r.rec.Dir)
+	case r.scene.inject.Node():
+		where = fmt.Sprintf("The disk of node %s is the folder %s. What you do to its files there is done on the node.", r.stage.NodeName(), r.stage.RootDir())
+	case r.stage.Rec.Dir != "":
+		where = fmt.Sprintf("The root module is the folder %s.", r.stage.Rec.Dir)
 	default:
 		return nil
 	}
@@ -61,7 +62,7 @@ func (r *Running) Practice() map[string]string {
 
 // Operator is the user as whom the trainee reads and acts, as the audit log
 // spells it.
-func (r *Running) Operator() string { return r.rec.Namespace.Operator }
+func (r *Running) Operator() string { return r.stage.Rec.Namespace.Operator }
 
 // Params returns the parameters of the runbook in their text form, as
 // runbooks.Runbook.Bind takes them.
@@ -69,7 +70,7 @@ func (r *Running) Params() map[string]string {
 	out := map[string]string{}
 	for name, text := range r.scene.params {
 		out[name] = drillName.ReplaceAllStringFunc(text, func(m string) string {
-			return r.rec.Values[strings.TrimSuffix(strings.TrimPrefix(m, "${drill."), "}")].Text()
+			return r.stage.Rec.Values[strings.TrimSuffix(strings.TrimPrefix(m, "${drill."), "}")].Text()
 		})
 	}
 	return out
@@ -78,7 +79,7 @@ func (r *Running) Params() map[string]string {
 // Vars returns what phrases of a script may name: drill.NAME for each value.
 func (r *Running) Vars() map[string]string {
 	out := map[string]string{}
-	for name, v := range r.rec.Values {
+	for name, v := range r.stage.Rec.Values {
 		out["drill."+name] = v.Text()
 	}
 	return out
@@ -88,12 +89,12 @@ func (r *Running) Vars() map[string]string {
 // operator, the lab's tofu, and the drill's directory trusted.
 func (r *Running) Env(base steps.Env) steps.Env {
 	env := base
-	env.Environ = r.operatorEnviron(base.Environ)
-	env.Kubeconfig, env.Context, env.Namespace = r.rec.Namespace.OperatorKubeconfig, "", r.rec.Namespace.Name
+	env.Environ = r.stage.OperatorEnviron(base.Environ)
+	env.Kubeconfig, env.Context, env.Namespace = r.stage.Rec.Namespace.OperatorKubeconfig, "", r.stage.Rec.Namespace.Name
 	env.Kubectl = nil
-	env.Tool = r.tool
+	env.Tool = r.stage.Tool
 	env.Trusted = func(dir string) error {
-		if r.rec.Dir != "" && within(dir, r.rec.Dir) {
+		if r.stage.Rec.Dir != "" && within(dir, r.stage.Rec.Dir) {
 			return nil
 		}
 		if base.Trusted == nil {
@@ -119,11 +120,11 @@ func within(dir, root string) bool {
 // bundle.
 func (r *Running) Secrets() ([]string, error) {
 	var out []string
-	files := []string{r.rec.Namespace.RobotKubeconfig, r.rec.Namespace.OperatorKubeconfig}
-	for _, path := range append(files, slices.Sorted(maps.Values(r.rec.Accounts))...) {
+	files := []string{r.stage.Rec.Namespace.RobotKubeconfig, r.stage.Rec.Namespace.OperatorKubeconfig}
+	for _, path := range append(files, slices.Sorted(maps.Values(r.stage.Rec.Accounts))...) {
 		cfg, err := clientcmd.LoadFromFile(path)
 		if err != nil {
-			return nil, fmt.Errorf("kubeconfig of drill %s: %w", r.rec.ID, err)
+			return nil, fmt.Errorf("kubeconfig of drill %s: %w", r.stage.Rec.ID, err)
 		}
 		for _, user := range cfg.AuthInfos {
 			if user.Token != "" {
@@ -131,16 +132,16 @@ func (r *Running) Secrets() ([]string, error) {
 			}
 		}
 	}
-	if r.rec.Broker != nil {
-		words, err := r.brokerSecrets()
+	if r.stage.Rec.Broker != nil {
+		words, err := r.stage.BrokerSecrets()
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, words...)
 	}
-	if r.rec.API != "" {
-		for _, who := range []string{nameRobot, nameOperator} {
-			token, err := r.token(who)
+	if r.stage.Rec.API != "" {
+		for _, who := range []string{stage.NameRobot, stage.NameOperator} {
+			token, err := r.stage.Token(who)
 			if err != nil {
 				return nil, err
 			}
@@ -154,8 +155,8 @@ func (r *Running) Secrets() ([]string, error) {
 func (r *Running) SetBundle(path string) error {
 	r.doors.Lock()
 	defer r.doors.Unlock()
-	r.rec.Bundle = path
-	return r.save()
+	r.stage.Rec.Bundle = path
+	return r.stage.Save()
 }
 
 // Close ends the following and lets the lab end when nobody else needs it. The

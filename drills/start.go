@@ -2,8 +2,6 @@ package drills
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +10,7 @@ import (
 	"time"
 
 	"handrail/drills/lab"
+	"handrail/drills/stage"
 	"handrail/steps"
 )
 
@@ -47,7 +46,7 @@ func Start(ctx context.Context, o Options, s Scene) (*Running, error) {
 		return nil, fmt.Errorf("starting drill %s: %w", s.Drill.ID, err)
 	}
 	r := &Running{scene: s, lab: o.Lab, cat: o.Catalog}
-	r.stage = stage{home: dir, tofu: o.Lab.TofuPath(), world: o.Lab, provider: o.Lab.Records, now: o.Now, say: o.say}
+	r.stage = stage.Stage{Home: dir, Tofu: o.Lab.TofuPath(), World: o.Lab, Provider: o.Lab.Records, Now: o.Now, Say: o.say}
 	if err := r.start(ctx, o, s); err != nil {
 		// Not with ctx: it may be what ended the start.
 		clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopLimit)
@@ -58,63 +57,41 @@ func Start(ctx context.Context, o Options, s Scene) (*Running, error) {
 }
 
 func (r *Running) start(ctx context.Context, o Options, s Scene) error {
-	nonce, err := randomHex(8)
+	nonce, err := stage.RandomHex(8)
 	if err != nil {
 		return err
 	}
-	r.rec = record{ID: s.Drill.ID, Variant: s.Variant, Nonce: nonce, Started: o.Now().UTC(), Lab: o.Lab.Dir(), Cluster: o.Lab.UID()}
-	if s.module() {
-		if r.stage.tofu == "" {
+	r.stage.Rec = stage.Record{ID: s.Drill.ID, Variant: s.Variant, Nonce: nonce, Started: o.Now().UTC(), Lab: o.Lab.Dir(), Cluster: o.Lab.UID()}
+	if s.inject.Module() {
+		if r.stage.Tofu == "" {
 			return errors.New("the lab has no tofu: `handrail lab up` builds it")
 		}
-		r.rec.Dir, r.rec.Log = filepath.Join(r.stage.home, "work"), filepath.Join(r.stage.home, "apply.log")
-		if err := r.undoKey(); err != nil {
+		r.stage.Rec.Dir, r.stage.Rec.Log = filepath.Join(r.stage.Home, "work"), filepath.Join(r.stage.Home, "apply.log")
+		if err := r.stage.UndoKey(); err != nil {
 			return err
 		}
-		r.rec.Suffix = s.Drill.ID + "-" + nonce[:6] // two drills of one kind are two states, as the holder probe tells them
+		r.stage.Rec.Suffix = s.Drill.ID + "-" + nonce[:6] // two drills of one kind are two states, as the holder probe tells them
 	}
-	if err := r.save(); err != nil {
+	if err := r.stage.Save(); err != nil {
 		return err
 	}
 	if r.lease, err = o.Lab.Lease(ctx, "drill-"+s.Drill.ID); err != nil {
 		return err
 	}
 	o.say("making a namespace")
-	if r.rec.Namespace, err = o.Lab.Namespace(ctx, "drill-"+s.Drill.ID); err != nil {
+	if r.stage.Rec.Namespace, err = o.Lab.Namespace(ctx, "drill-"+s.Drill.ID); err != nil {
 		return err
 	}
-	if err := r.save(); err != nil {
+	if err := r.stage.Save(); err != nil {
 		return err
 	}
-	if err := r.connect(ctx, o.Lab); err != nil {
+	if err := r.stage.Connect(ctx, o.Lab); err != nil {
 		return err
 	}
-	if err := r.inject(ctx, s.inject); err != nil {
+	if err := s.inject.Apply(ctx, &r.stage); err != nil {
 		return err
 	}
-	r.rec.Values = map[string]steps.Value{"namespace": steps.StringOf(r.rec.Namespace.Name)}
-	if s.module() {
-		r.rec.Values["dir"], r.rec.Values["log"] = steps.PathOf(r.rec.Dir), steps.PathOf(r.rec.Log)
-	}
-	if s.doomed() {
-		r.rec.Values["beside"] = steps.StringOf(lab.Beside(r.rec.Namespace.Name))
-	}
-	if s.api() {
-		r.rec.Values["api"], r.rec.Values["api_log"] = steps.StringOf(r.rec.API), steps.PathOf(filepath.Join(r.apiDir(), "requests.log"))
-		r.rec.Values["mirror"] = steps.PathOf(r.mirror())
-	}
-	if s.node() {
-		r.rec.Values["reports"], r.rec.Values["node"] = steps.PathOf(filepath.Join(r.nodeDir(), "reports")), steps.StringOf(r.nodeName())
-	}
-	if s.broker() {
-		r.rec.Values["broker"] = steps.StringOf(r.rec.Broker.API)
-	}
-	for _, name := range s.places() {
-		r.rec.Values[name] = steps.PathOf(r.placed(name))
-	}
-	if s.signals() {
-		r.rec.Values["signals"] = steps.PathOf(r.signalsFile())
-	}
+	r.stage.Rec.Values = s.inject.Values(&r.stage)
 	for _, e := range s.export {
 		if e.late {
 			continue
@@ -123,15 +100,15 @@ func (r *Running) start(ctx context.Context, o Options, s Scene) error {
 		if err != nil {
 			return fmt.Errorf("export %s: %w", e.name, err)
 		}
-		r.rec.Values[e.name] = v
+		r.stage.Rec.Values[e.name] = v
 	}
-	r.rec.Ready = true
-	return r.save()
+	r.stage.Rec.Ready = true
+	return r.stage.Save()
 }
 
 // Open finds a drill that was started before, by this process or another.
 func Open(ctx context.Context, o Options, id string) (*Running, error) {
-	rec, err := load(o.State, id)
+	rec, err := recordOf(o.State, id)
 	if err != nil {
 		return nil, err
 	}
@@ -151,20 +128,12 @@ func Open(ctx context.Context, o Options, id string) (*Running, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.stage = stage{rec: rec, home: dir, tofu: o.Lab.TofuPath(), world: o.Lab, provider: o.Lab.Records, now: o.Now, say: o.say}
-	if err := r.connect(ctx, o.Lab); err != nil {
+	r.stage = stage.Stage{Rec: rec, Home: dir, Tofu: o.Lab.TofuPath(), World: o.Lab, Provider: o.Lab.Records, Now: o.Now, Say: o.say}
+	if err := r.stage.Connect(ctx, o.Lab); err != nil {
 		return nil, fmt.Errorf("drill %s: %w", id, err)
 	}
 	if r.lease, err = o.Lab.Lease(ctx, "drill-"+id); err != nil {
 		return nil, fmt.Errorf("drill %s: %w", id, err)
 	}
 	return r, nil
-}
-
-func randomHex(n int) (string, error) {
-	b := make([]byte, n)
-	if _, err := rand.Read(b); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(b), nil
 }

@@ -7,6 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"time"
+
+	"handrail/drills/inject"
+	"handrail/drills/stage"
 )
 
 // stopLimit is how long ending a drill may take.
@@ -17,14 +20,14 @@ const stopLimit = time.Minute
 // drill's is left alone: the namespace went with its own. Without such a drill
 // the error is ErrNotStarted.
 func Stop(ctx context.Context, o Options, id string) error {
-	if !idForm.MatchString(id) {
+	if !inject.IDForm.MatchString(id) {
 		return fmt.Errorf("drill %q: %w", id, ErrNotStarted)
 	}
 	dir := home(o.State, id)
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("drill %s: %w", id, ErrNotStarted)
 	}
-	rec, err := load(o.State, id)
+	rec, err := recordOf(o.State, id)
 	if err != nil && !errors.Is(err, ErrNotStarted) {
 		return err // what it started is not known, so nothing is removed
 	}
@@ -34,11 +37,11 @@ func Stop(ctx context.Context, o Options, id string) error {
 		}
 	}
 	if o.Lab != nil && rec.Namespace.Name != "" && o.Lab.IsLabUID(rec.Cluster) {
-		st := stage{rec: rec, home: dir, now: o.Now, say: o.say}
+		st := stage.Stage{Rec: rec, Home: dir, Now: o.Now, Say: o.say}
 		if err := o.Lab.Unhook(ctx, rec.Namespace.Name); err != nil {
 			return fmt.Errorf("stopping drill %s: %w", id, err)
 		}
-		if err := st.release(ctx, o); err != nil {
+		if err := st.Release(ctx, o.Lab); err != nil {
 			return fmt.Errorf("stopping drill %s: %w", id, err)
 		}
 		if err := o.Lab.DeleteNamespace(ctx, rec.Namespace.Name); err != nil {
@@ -50,11 +53,11 @@ func Stop(ctx context.Context, o Options, id string) error {
 
 // end kills what the drill started, its leaders and what they left behind, and
 // waits until all of it is gone.
-func end(ctx context.Context, rec record) error {
-	tick := time.NewTicker(look)
+func end(ctx context.Context, rec stage.Record) error {
+	tick := time.NewTicker(stage.Interval)
 	defer tick.Stop()
 	for {
-		left, err := killed(rec)
+		left, err := stage.Kill(rec)
 		if err != nil || left == 0 {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"cel.dev/cel-go/cel"
 	"gopkg.in/yaml.v3"
 
+	"handrail/drills/inject"
 	"handrail/runbooks"
 	"handrail/steps"
 )
@@ -40,7 +41,7 @@ func (p parser) win(n *yaml.Node, of part) *win {
 		}
 		opts = append(opts, cel.Variable("drill."+e.name, typ))
 	}
-	for _, name := range of.given() {
+	for _, name := range of.inject.Given() {
 		opts = append(opts, cel.Variable("drill."+name, cel.StringType))
 	}
 	see := func(name string, r reading) {
@@ -54,15 +55,15 @@ func (p parser) win(n *yaml.Node, of part) *win {
 			see(probe.name, probe.reading)
 		}
 	} else {
-		p.need(n, f, "probes")
+		p.Need(n, f, "probes")
 	}
-	p.each(f["probes"], "probes", func(key, value *yaml.Node) {
+	p.Each(f["probes"], "probes", func(key, value *yaml.Node) {
 		r, _, ok := p.reading(value, key.Value)
 		if !ok {
 			return
 		}
-		if !nameForm.MatchString(key.Value) {
-			p.Fail(key, "", "name %q must match %s", key.Value, nameForm)
+		if !inject.NameForm.MatchString(key.Value) {
+			p.Fail(key, "", "name %q must match %s", key.Value, inject.NameForm)
 			return
 		}
 		see(key.Value, r)
@@ -72,7 +73,7 @@ func (p parser) win(n *yaml.Node, of part) *win {
 		p.Fail(n, "", "%v", err)
 		return w
 	}
-	conditions := p.Items(p.need(n, f, "all"), "all")
+	conditions := p.Items(p.Need(n, f, "all"), "all")
 	if l := f["all"]; l != nil && len(conditions) == 0 {
 		p.Fail(l, "", "a drill without a win condition cannot be won")
 	}

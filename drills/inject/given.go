@@ -1,0 +1,87 @@
+package inject
+
+import (
+	"path/filepath"
+	"slices"
+
+	"handrail/drills/lab"
+	"handrail/drills/stage"
+	"handrail/steps"
+)
+
+// Module reports whether the failure happens in a root module, so that the drill
+// needs tofu and has a directory and a log.
+func (in Steps) Module() bool {
+	return slices.ContainsFunc(in, func(s step) bool { return verbs()[s.verb].module })
+}
+
+// Node reports whether the drill has a node of its own.
+func (in Steps) Node() bool { return in.has("node.run") }
+
+func (in Steps) has(verb string) bool {
+	return slices.ContainsFunc(in, func(s step) bool { return s.verb == verb })
+}
+
+// places are the names of the files that the drill gives.
+func (in Steps) places() []string {
+	var names []string
+	for _, s := range in {
+		if a, ok := s.act.(placeFile); ok && !slices.Contains(names, a.name) {
+			names = append(names, a.name)
+		}
+	}
+	return names
+}
+
+// Given are the names of the values that a drill with these injections has beside
+// what it exports.
+func (in Steps) Given() []string {
+	names := []string{"namespace"}
+	if in.Module() {
+		names = append(names, "dir", "log")
+	}
+	if in.has("space.doom") {
+		names = append(names, "beside")
+	}
+	if in.has("records.api") {
+		names = append(names, "api", "api_log", "mirror")
+	}
+	if in.Node() {
+		names = append(names, "reports", "node")
+	}
+	if in.has("kube.signals") {
+		names = append(names, "signals")
+	}
+	if in.has("broker.run") {
+		names = append(names, "broker")
+	}
+	return append(names, in.places()...)
+}
+
+// Values are what these names stand for once all is injected.
+func (in Steps) Values(st *stage.Stage) map[string]steps.Value {
+	out := map[string]steps.Value{"namespace": steps.StringOf(st.Rec.Namespace.Name)}
+	if in.Module() {
+		out["dir"], out["log"] = steps.PathOf(st.Rec.Dir), steps.PathOf(st.Rec.Log)
+	}
+	if in.has("space.doom") {
+		out["beside"] = steps.StringOf(lab.Beside(st.Rec.Namespace.Name))
+	}
+	if in.has("records.api") {
+		out["api"], out["api_log"] = steps.StringOf(st.Rec.API), steps.PathOf(filepath.Join(st.APIDir(), "requests.log"))
+		out["mirror"] = steps.PathOf(st.Mirror())
+	}
+	if in.Node() {
+		out["reports"], out["node"] = steps.PathOf(filepath.Join(st.NodeDir(), "reports")), steps.StringOf(st.NodeName())
+	}
+	if in.has("broker.run") {
+		out["broker"] = steps.StringOf(st.Rec.Broker.API)
+	}
+	for _, name := range in.places() {
+		out[name] = steps.PathOf(placed(st, name))
+	}
+	if in.has("kube.signals") {
+		out["signals"] = steps.PathOf(signalsFile(st))
+	}
+	return out
+}

@@ -1,0 +1,137 @@
+package inject
+
+import (
+	"context"
+	"embed"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"gopkg.in/yaml.v3"
+
+	"handrail/drills/stage"
+	"handrail/steps/strict"
+)
+
+//go:embed workspaces
+var workspaceFiles embed.FS
+
+// module is the verb tofu.module: a root module with nothing wrong yet.
+type module struct{ workspace string }
+
+func readModule(p Parser, n *yaml.Node) action {
+	f := p.Fields(n, "tofu.module", "dir")
+	return module{p.workspace(n, f)}
+}
+
+func (m module) apply(ctx context.Context, st *stage.Stage) error {
+	return prepare(ctx, st, m.workspace)
+}
+
+// workspace reads the name of an embedded workspace.
+func (p Parser) workspace(n *yaml.Node, f map[string]*yaml.Node) string {
+	name := p.Text(p.Need(n, f, "dir"), "dir")
+	if name == "" {
+		return ""
+	}
+	if known := workspaces(); !slices.Contains(known, name) {
+		p.Fail(f["dir"], strict.Meant(name, known), "there is no workspace %q", name)
+		return ""
+	}
+	return name
+}
+
+func workspaces() []string {
+	entries, err := fs.ReadDir(workspaceFiles, "workspaces")
+	if err != nil {
+		return nil // embedded: it is there or the program does not build
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// edit is the verb module.edit: somebody changed the configuration.
+type edit struct{ workspace, to string }
+
+func readEdit(p Parser, n *yaml.Node) action {
+	f := p.Fields(n, "module.edit", "dir", "to")
+	e := edit{p.workspace(n, f), p.Form(p.Need(n, f, "to"), "to", IDForm)}
+	if e.workspace != "" && e.to != "" {
+		if _, err := fs.ReadDir(workspaceFiles, path.Join("workspaces", e.workspace, e.to)); err != nil {
+			p.Fail(f["to"], "", "the workspace %s has no edit %q", e.workspace, e.to)
+		}
+	}
+	return e
+}
+
+func (e edit) apply(_ context.Context, st *stage.Stage) error {
+	st.Say("editing the module: %s", e.to)
+	return write(st, path.Join("workspaces", e.workspace, e.to))
+}
+
+// write puts the embedded files of a directory into the root module.
+func write(st *stage.Stage, from string) error {
+	entries, err := fs.ReadDir(workspaceFiles, from)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.IsDir() && e.Name() != "modules" {
+			continue // an edit that comes later
+		}
+		if e.IsDir() {
+			if err := modules(st, path.Join(from, e.Name())); err != nil {
+				return err
+			}
+			continue
+		}
+		src, err := fs.ReadFile(workspaceFiles, path.Join(from, e.Name()))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(st.Rec.Dir, e.Name()), src, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// modules puts the modules that a root module calls below it.
+func modules(st *stage.Stage, from string) error {
+	return fs.WalkDir(workspaceFiles, from, func(name string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		to := filepath.Join(st.Rec.Dir, "modules", filepath.FromSlash(name[len(from):]))
+		if e.IsDir() {
+			return os.MkdirAll(to, 0o700)
+		}
+		src, err := fs.ReadFile(workspaceFiles, name)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(to, src, 0o600)
+	})
+}
+
+// prepare writes the workspace and initialises it twice: for robot with a data
+// directory of its own, and for the operator, who finds an ordinary one. The
+// first creates the state, so that the second only reads.
+func prepare(ctx context.Context, st *stage.Stage, workspace string) error {
+	st.Say("preparing the workspace %s", workspace)
+	if err := os.MkdirAll(st.Rec.Dir, 0o700); err != nil {
+		return err
+	}
+	if err := write(st, path.Join("workspaces", workspace)); err != nil {
+		return err
+	}
+	if err := st.Provide(ctx); err != nil {
+		return err
+	}
+	return st.Initialise(ctx)
+}

@@ -1,0 +1,98 @@
+package inject
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"gopkg.in/yaml.v3"
+
+	"handrail/drills/stage"
+)
+
+// keepState is the verb state.copy: a copy of the state as the pipeline keeps one
+// before it applies, written when it was written.
+type keepState struct {
+	to  string
+	age time.Duration
+}
+
+func readKeepState(p Parser, n *yaml.Node) action {
+	f := p.Fields(n, "state.copy", "to", "age")
+	return keepState{p.Form(p.Need(n, f, "to"), "to", FileForm), p.span(f["age"], "age")}
+}
+
+func (a keepState) apply(ctx context.Context, st *stage.Stage) error {
+	raw, err := st.RawState(ctx)
+	if err != nil {
+		return err
+	}
+	name := filepath.Join(st.Rec.Dir, a.to)
+	if err := os.WriteFile(name, raw, 0o600); err != nil {
+		return err
+	}
+	if a.age == 0 {
+		return nil
+	}
+	then := st.Now().Add(-a.age)
+	return os.Chtimes(name, then, then)
+}
+
+// tear is the verb state.tear: the end of the state in the backend is missing, as
+// after a write that was cut off.
+type tear struct{ keep int }
+
+func readTear(p Parser, n *yaml.Node) action {
+	f := p.Fields(n, "state.tear", "keep")
+	return tear{p.Number(p.Need(n, f, "keep"), "keep", 1, 99)}
+}
+
+func (a tear) apply(ctx context.Context, st *stage.Stage) error {
+	raw, err := st.RawState(ctx)
+	if err != nil {
+		return err
+	}
+	st.Say("the state is torn: %d percent of it are left", a.keep)
+	return st.PutState(ctx, raw[:len(raw)*a.keep/100])
+}
+
+// renumber is the verb state.renumber: the state has a serial that another content
+// had before.
+type renumber struct{ by int }
+
+func readRenumber(p Parser, n *yaml.Node) action {
+	f := p.Fields(n, "state.renumber", "by")
+	return renumber{p.Number(p.Need(n, f, "by"), "by", -9, 9)}
+}
+
+func (a renumber) apply(ctx context.Context, st *stage.Stage) error {
+	raw, err := st.RawState(ctx)
+	if err != nil {
+		return err
+	}
+	var doc map[string]any
+	in := json.NewDecoder(bytes.NewReader(raw))
+	in.UseNumber()
+	if err := in.Decode(&doc); err != nil {
+		return fmt.Errorf("state of the drill: %w", err)
+	}
+	number, ok := doc["serial"].(json.Number)
+	if !ok {
+		return errors.New("the state of the drill has no serial")
+	}
+	serial, err := number.Int64()
+	if err != nil {
+		return fmt.Errorf("state of the drill: %w", err)
+	}
+	doc["serial"] = serial + int64(a.by)
+	if raw, err = json.Marshal(doc); err != nil {
+		return err
+	}
+	st.Say("the state is written again as serial %d", doc["serial"])
+	return st.PutState(ctx, raw)
+}
