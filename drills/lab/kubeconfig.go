@@ -2,6 +2,7 @@ package lab
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"strings"
 )
@@ -31,4 +32,16 @@ func (k kubeconfig) bytes() []byte {
 		fmt.Fprintf(&b, "    namespace: %q\n", k.namespace)
 	}
 	return []byte(b.String())
+}
+
+// json is the same file as that of an account of a namespace, as JSON:
+// the program that reads it has no library for YAML.
+func (k kubeconfig) json() ([]byte, error) {
+	list := func(key string, value object) []object { return []object{{"name": k.name, key: value}} }
+	return json.MarshalIndent(object{
+		"apiVersion": "v1", "kind": "Config", "current-context": k.name,
+		"clusters": list("cluster", object{"server": k.server, "certificate-authority-data": k.ca}),
+		"users":    list("user", object{"token": k.token}),
+		"contexts": list("context", object{"cluster": k.name, "user": k.name, "namespace": k.namespace}),
+	}, "", "  ")
 }

@@ -42,3 +42,19 @@ func BuildTerraforms(ctx context.Context, o Options) error {
 	}
 	return nil
 }
+
+// writersProgram plays those who write into a cluster in a drill: a webhook, a
+// node, a loop. lab/writers says how.
+func writersProgram() Part {
+	return Part{Name: "writers", Program: "handrail-writers", module: filepath.Join("lab", "writers"), target: ".", ldflags: "-s -w"}
+}
+
+// Writers returns the path of that program, building it when it is missing:
+// seconds, once.
+func (l *Lab) Writers(ctx context.Context) (string, error) {
+	o, err := Options{}.filled()
+	if err != nil {
+		return "", err
+	}
+	return o.ensure(ctx, writersProgram())
+}
