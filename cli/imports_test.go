@@ -98,7 +98,7 @@ var rooms = []room{
 		libs: []string{yaml}}, // answers files are walked node by node
 	{path: "handrail/session/index/depot", ours: []string{"handrail/session/index/depot", "handrail/evidence", "=handrail/steps/transport"}, libs: []string{aws, oras, ociSpec}},
 	{path: "handrail/drills/lab"},
-	{path: "handrail/drills/stage", ours: []string{"=handrail/drills/lab", "=handrail/session", "=handrail/steps", "=handrail/evidence/escrow"}, libs: []string{k8s}},
+	{path: "handrail/drills/stage", ours: []string{"=handrail/drills/lab", "=handrail/session/journal", "=handrail/steps", "=handrail/evidence/escrow"}, libs: []string{k8s}},
 	{path: "handrail/drills/inject", ours: []string{"=handrail/drills/stage", "=handrail/drills/lab", "=handrail/steps", "=handrail/steps/strict"}, libs: []string{yaml}},
 	{path: "handrail/drills", ours: []string{"handrail/drills", "handrail/session", "handrail/triage", "handrail/runbooks", "handrail/steps", "handrail/evidence"},
 		libs: []string{k8s, tfexec, yaml, cel}},
