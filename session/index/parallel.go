@@ -23,7 +23,7 @@ func workers(n int, work func(next func() int)) {
 	}
 	wg.Wait()
 	if err := fell.Load(); err != nil {
-		panic(*err) // of whoever waits, as if the work had been its own
+		panic(*err) // in the goroutine that waits, as if the work had been its own
 	}
 }
 
