@@ -16,8 +16,28 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 # runs where goroutines meet and nothing heavy is started. All of it runs again
 # without.
 RACED := ./evidence ./session ./session/debrief ./session/index ./session/report ./steps ./steps/cluster ./steps/transport ./tui/...
-# What starts the lab, real servers or programs.
-REAL  := . ./cli ./drills/... ./session/index/depot/... ./steps/compare ./steps/kube ./steps/kube/loglayer ./steps/rabbitmq ./steps/terraform
+# What starts the lab, real servers or programs: always run, the slowest first. What is
+# left is pure: go test takes an answer that it has for the same sources.
+REAL  := ./cli ./drills ./steps/kube ./steps/terraform ./session ./drills/lab ./session/index/depot ./steps/compare ./steps/kube/loglayer ./steps/rabbitmq
+PURE   = $$(go list ./... | grep -vxF "$$(go list $(REAL))")
+# Tests of the lab wait for servers more than they compute.
+BESIDE := -p 3 -parallel 4
+
+# What `make check` has vetted is not vetted again, and no test needs DWARF.
+QUICK  := -vet=off -ldflags=-w
+
+# Without paths in it, what one clone compiled and tested serves the next.
+export GOFLAGS := $(shell go env GOFLAGS) -trimpath
+
+# Tests start thousands of short programs: they collect their garbage less often.
+export GOGC ?= 400
+
+# The packages that took longest, last.
+define SLOWEST
+/^ok / && $$3 + 0 > 0 { took[$$2] += $$3 }
+END { print "\nslowest packages:"; for (p in took) printf "%8.1f s  %s\n", took[p], p | "sort -rn | head -n 10" }
+endef
+export SLOWEST
 
 # One line that grows while packages compile, on a terminal; a line every hundred
 # packages elsewhere. What is neither a package nor a download is shown as it is.
@@ -47,16 +67,22 @@ prepare: build
 	@$(HANDRAIL) lab build --services
 
 test: check prepare ## everything, lab included, nothing skipped; what is long runs without the race detector
-	go test -race -short -count=1 -timeout 20m $(RACED)
-	go test -count=1 -timeout 30m ./...
+	@mkdir -p bin; failed=0; { failed=0; set -x; \
+	go test $(QUICK) -race -short -timeout 20m $(RACED) || failed=1; \
+	go test $(QUICK) -count=1 $(BESIDE) -timeout 30m $(REAL) || failed=1; \
+	go test $(QUICK) -timeout 20m $(PURE) || failed=1; \
+	{ set +x; } 2>/dev/null; exit $$failed; } 2>&1 | tee bin/test.log || failed=1; \
+	awk "$$SLOWEST" bin/test.log; exit $$failed
 
 test-short: ## no lab and nothing long, with the race detector; what did not change is not run again
-	go test -race -short $$(go list ./... | grep -vxF "$$(go list $(REAL))")
+	go test -race -short $(PURE) ./session
 
-check: ## format, vet, staticcheck, import rule
+check: ## format, vet, staticcheck, dropped errors, import rule
+	@mkdir -p bin
 	@bad=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); if [ -n "$$bad" ]; then echo "not gofmt'ed:"; echo "$$bad"; exit 1; fi
 	go vet ./...
 	go run $(STATICCHECK) ./...
+	go build -C .ci/lint -o ../../bin/lint . && go vet -vettool=$(CURDIR)/bin/lint ./...
 	go test -count=1 -run 'TestImport|TestOnlySessionActs|TestDangerousIsSeen|TestNames|TestDocuments' ./cli
 
 bench: build ## benchmarks beside their peers; docs/performance.md says how to read them
@@ -107,7 +133,8 @@ export EVIDENCE
 
 evidence-report: build gitleaks ## the figures of the evidence as one table, the last thing printed; takes minutes
 	@mkdir -p bin; uptime
-	go test -count=1 -timeout 30m -v -run 'TestKilled|TestPowerCut|TestEveryCallFails|TestEveryBitAndEveryCut|TestVectors|TestKindsInContexts|TestCleanTextStays|TestSecondOpinion|TestStateLargerThanAUnit|TestBrokenState|TestHostileInputIsBounded' ./evidence ./evidence/redact | tee bin/evidence.log | grep -E '^(--- |ok|FAIL)'
+	{ go test -count=1 -timeout 30m -v -run 'TestKilled|TestPowerCut|TestEveryCallFails|TestEveryBitAndEveryCut|TestVectors' ./evidence -kills 1000 -power-length 200; \
+	go test -count=1 -timeout 30m -v -run 'TestKindsInContexts|TestCleanTextStays|TestSecondOpinion|TestStateLargerThanAUnit|TestBrokenState|TestHostileInputIsBounded' ./evidence/redact; } | tee bin/evidence.log | grep -E '^(--- |ok|FAIL)'
 	HANDRAIL_GITLEAKS=$(CURDIR)/bin/gitleaks-speed go test -run '^$$' -bench 'BenchmarkSpeed$$|BenchmarkCapture|BenchmarkVerify' -benchtime 1x ./evidence ./evidence/redact | tee -a bin/evidence.log
 	HANDRAIL_BIN=$(CURDIR)/$(HANDRAIL) go test -run '^$$' -bench Process -benchtime 9x ./session/index | tee -a bin/evidence.log
 	@go list -deps -f '{{with .Module}}module {{.Path}}{{end}}' ./evidence | sort -u | grep -v -e '^module handrail$$' -e '^module golang.org/x/' >>bin/evidence.log

@@ -15,7 +15,7 @@ import (
 	"handrail/drills/lab"
 	"handrail/runbooks"
 	"handrail/session"
-	sessionwalk "handrail/session/walk"
+	"handrail/session/walk"
 	"handrail/steps"
 	"handrail/steps/catalog"
 	"handrail/triage"
@@ -160,11 +160,11 @@ func (h *heldApply) begin() {
 	}
 	h.s = s
 	h.t.Cleanup(func() { _ = s.Close() })
-	answers, err := sessionwalk.ParseAnswers("answers.yaml", []byte(`{apiVersion: handrail/v1, kind: Answers, runbook: apply-test, conclude: {mutation: accept, consistent: accept, class: accept}}`))
+	answers, err := walk.ParseAnswers("answers.yaml", []byte(`{apiVersion: handrail/v1, kind: Answers, runbook: apply-test, conclude: {mutation: accept, consistent: accept, class: accept}}`))
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	if res, err := sessionwalk.Play(h.t.Context(), s, sessionwalk.Script{Answers: answers, Talk: testTalk{h.t}}); err != nil || res.Code != sessionwalk.CodeOpen {
+	if res, err := walk.Play(h.t.Context(), s, walk.Script{Answers: answers, Talk: testTalk{h.t}}); err != nil || res.Code != walk.CodeOpen {
 		h.t.Fatalf("walk = %+v, %v", res, err)
 	}
 	if err := s.Do(h.t.Context(), triage.Intent{Kind: triage.DoPreview, Step: applyGate}); err != nil {
@@ -193,7 +193,7 @@ func (h *heldApply) release() {
 	}
 }
 
-// unlocked waits until nobody holds the state, as the kernel has it.
+// unlocked waits until the kernel says that no process holds the state.
 func (h *heldApply) unlocked() {
 	h.t.Helper()
 	f, err := os.OpenFile(filepath.Join(h.dir, "terraform.tfstate"), os.O_RDWR, 0)
@@ -244,7 +244,7 @@ func (h *heldApply) recorded(want ...string) {
 	h.t.Helper()
 	c := h.config()
 	k, _ := c.Catalog.Lookup("terraform/state")
-	obs, err := k.Reads(c.Env).Probe(h.t.Context(), steps.Params{"dir": steps.PathOf(h.dir)}, discards{})
+	obs, err := k.Reads(c.Env).Probe(h.t.Context(), steps.Params{"dir": steps.PathOf(h.dir)}, steps.SecretsOnly(nil))
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -252,21 +252,10 @@ func (h *heldApply) recorded(want ...string) {
 		h.t.Errorf("recorded = %q, want %q", got, want)
 	}
 	lock, _ := c.Catalog.Lookup("terraform/lock")
-	if obs, err := lock.Reads(c.Env).Probe(h.t.Context(), steps.Params{"dir": steps.PathOf(h.dir)}, discards{}); err != nil || obs.Facts["held"].Bool() {
+	if obs, err := lock.Reads(c.Env).Probe(h.t.Context(), steps.Params{"dir": steps.PathOf(h.dir)}, steps.SecretsOnly(nil)); err != nil || obs.Facts["held"].Bool() {
 		h.t.Errorf("lock = %+v, %v, want none orphaned", obs.Facts, err)
 	}
 }
-
-type discards struct{}
-
-func (discards) Artifact(string, string) io.WriteCloser { return nowhere{} }
-func (discards) Line(string)                            {}
-func (discards) Secret(string)                          {}
-
-type nowhere struct{}
-
-func (nowhere) Write(p []byte) (int, error) { return len(p), nil }
-func (nowhere) Close() error                { return nil }
 
 // TestApplyGoesOn takes away, in the middle of a real apply, who follows it.
 func TestApplyGoesOn(t *testing.T) {

@@ -16,8 +16,8 @@ import (
 	"handrail/cli/process"
 	"handrail/cli/settings"
 	"handrail/evidence/sig"
-	"handrail/session"
 	"handrail/session/approval"
+	"handrail/session/replay"
 	"handrail/triage"
 )
 
@@ -28,7 +28,7 @@ func approveCommand(p *process.Program) *cobra.Command {
 	var file, gate string
 	var key bundle.KeyChoice
 	cmd := &cobra.Command{
-		Use: "approve [BUNDLE]", Short: "Agree, as the second person, to what a gate is about to do",
+		Use: "approve [BUNDLE]", Short: "Approve, as the second person, what a gate is about to do",
 		Long: `approve shows what a gate would do, to what, on which evidence, and asks you to
 type the phrase of that gate. Then it signs exactly what it showed, with a key of the
 ssh-agent or of --key, and prints one line to send back. It changes nothing, asks no
@@ -59,11 +59,11 @@ Your key must be among those whom the policy of the operator names, and none of 
 			if err != nil {
 				return err
 			}
-			tape, err := session.Follow(path, bundle.Reading(p))
+			tape, err := replay.Follow(path, bundle.Reading(p))
 			if err != nil {
 				return process.Hint(err, "see what is wrong with `handrail bundle verify "+path+"`")
 			}
-			defer tape.Close() //nolint:errcheck // only read from
+			defer tape.Close()
 			ask = func() (approval.Request, error) { tape.Grow(); return waiting(tape, gate) }
 		}
 		again := ask
@@ -76,7 +76,7 @@ Your key must be among those whom the policy of the operator names, and none of 
 }
 
 // waiting is the gate of a bundle that waits for a second person.
-func waiting(tape *session.Replay, gate string) (approval.Request, error) {
+func waiting(tape *replay.Tape, gate string) (approval.Request, error) {
 	all := tape.Requests()
 	if gate != "" {
 		all = slices.DeleteFunc(all, func(r approval.Request) bool { return r.Shown.Step != gate })
@@ -204,7 +204,7 @@ func inTime(p *process.Program, r approval.Request) error {
 	return nil
 }
 
-// approvalIn reads an approval that somebody sent back and the operator put into a file.
+// approvalIn reads an approval that came back and that the operator put into a file.
 func approvalIn(file string) (string, error) {
 	src, err := settings.ReadUpTo(file, maxAsked)
 	return string(src), err

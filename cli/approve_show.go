@@ -9,6 +9,7 @@ import (
 	"handrail/cli/process"
 	"handrail/session/approval"
 	"handrail/triage"
+	"handrail/triage/record"
 )
 
 // showRequest tells a second person everything that they would sign. All of it
@@ -52,7 +53,7 @@ func showRequest(w io.Writer, r approval.Request, now time.Time) {
 	for _, o := range b.Owners {
 		row("owner", o.Name+", paused: "+o.Paused)
 	}
-	for _, o := range b.Owes {
+	for _, o := range record.Together(b.Owes) {
 		row("owes", o.Text)
 	}
 	if b.Why != "" {

@@ -31,7 +31,7 @@ const (
 // draw shows the terminal UI. Nothing else reaches the terminal meanwhile; what
 // tried to is told after the screen was given back.
 func draw(ctx context.Context, p *process.Program, face tui.Config) error {
-	face, err := settings.Drawn(p, face)
+	face, err := settings.ScreenConfig(p, face)
 	if err != nil {
 		return err
 	}
@@ -49,8 +49,15 @@ func draw(ctx context.Context, p *process.Program, face tui.Config) error {
 	if len(a.kept) > 0 {
 		fmt.Fprintln(p.Stderr, "While the screen was drawn, this came on stderr:")
 	}
-	for _, line := range a.kept {
+	for i := 0; i < len(a.kept); {
+		line, times := a.kept[i], 0
+		for ; i < len(a.kept) && a.kept[i] == line; i++ {
+			times++
+		}
 		process.Lines(p.Stderr, "  | ", line)
+		if times > 1 {
+			fmt.Fprintf(p.Stderr, "  (%d times)\n", times)
+		}
 	}
 	if a.lost > 0 {
 		fmt.Fprintf(p.Stderr, "  (%s before these)\n", process.Counted(a.lost, "line"))
@@ -65,7 +72,7 @@ type aside struct {
 	stderr   *os.File
 	terminal *os.File // what stderr was
 	pipe     *os.File
-	news     chan string // the newest line, when somebody looks
+	news     chan string // the newest line, for the screen
 	kept     []string    // to be read after end
 	lost     int
 	reading  sync.WaitGroup
@@ -94,7 +101,7 @@ func setAside(stderr *os.File) (_ *aside, err error) {
 	return a, nil
 }
 
-// read must take everything: a full pipe would hold up whoever writes.
+// read must take everything: a full pipe would hold up the writer.
 func (a *aside) read() {
 	in := bufio.NewReader(a.pipe)
 	for {
@@ -118,7 +125,7 @@ func (a *aside) keep(text string) {
 		a.lost++
 	}
 	select {
-	case <-a.news: // nobody has looked at the one before
+	case <-a.news: // the one before was not looked at
 	default:
 	}
 	a.news <- text // only this goroutine sends, so there is room

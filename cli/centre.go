@@ -14,7 +14,7 @@ import (
 	"handrail/session"
 	"handrail/session/index"
 	"handrail/steps"
-	clusters "handrail/steps/cluster"
+	"handrail/steps/cluster"
 	"handrail/steps/fault"
 	"handrail/steps/kube/centre"
 	"handrail/steps/terraform/state"
@@ -31,7 +31,7 @@ const (
 	recently = 7 * 24 * time.Hour
 )
 
-// readCentre asks the ten questions and tells each answer as it comes. It reads, as
+// readCentre asks the twelve questions and tells each answer as it comes. It reads, as
 // the operator, and keeps nothing.
 func readCentre(ctx context.Context, p *process.Program, c session.Config, tell func(steps.Answer)) {
 	w := outlookOf(p, c)
@@ -81,17 +81,17 @@ func outlookOf(p *process.Program, c session.Config) *outlook {
 			w.runbooks[rb.ID] = true
 		}
 	}
-	a, err := clusters.Load(c.Env)
+	a, err := cluster.Load(c.Env)
 	switch {
-	case errors.Is(err, clusters.ErrNoCluster):
+	case errors.Is(err, cluster.ErrNoCluster):
 		w.blind = steps.Gap{What: "cluster", Kind: steps.NoPlace, Say: "no cluster: " + err.Error()}
 	case err != nil:
 		w.blind = steps.GapOf("cluster", err)
 	case c.Identify == nil:
-		w.blind = steps.Gap{What: "cluster", Kind: steps.Unread, Say: "nobody is signed in to " + a.Server}
+		w.blind = steps.Gap{What: "cluster", Kind: steps.Unread, Say: "not signed in to " + a.Server}
 	default:
 		key := ""
-		if f, err := settings.Taste(p); err == nil {
+		if f, err := settings.Preferences(p); err == nil {
 			key = f.BreakGlass
 		}
 		if w.cluster, err = centre.OpenCentre(c.Env, key, p.Learn); err != nil {
@@ -142,7 +142,7 @@ func (w *outlook) recorded(question string) steps.Answer {
 		}
 	}
 	look(w, &a, genuine)
-	if question != steps.OpenDrift { // that nobody concluded drift says nothing about it
+	if question != steps.OpenDrift { // no conclusion of drift says nothing about it
 		a.Seen = append(a.Seen, "incidents of this machine")
 	}
 	return a
@@ -182,7 +182,7 @@ func (w *outlook) owed(a *steps.Answer, rows []index.Row) {
 	}
 }
 
-func (w *outlook) debt(o index.Owing, lead string) steps.Standing {
+func (w *outlook) debt(o index.CarriedDebt, lead string) steps.Standing {
 	row := steps.Standing{Level: steps.Info, What: lead + o.Text, Where: "incident " + o.Incident + " debt " + o.ID, Owner: o.Settled.Owner, Incident: o.Incident}
 	for _, r := range w.rows {
 		if r.ID == o.Incident {

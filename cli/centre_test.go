@@ -62,7 +62,7 @@ func TestCentreRecorded(t *testing.T) {
 // is not.
 func TestCentrePresentable(t *testing.T) {
 	t.Parallel()
-	p := &process.Program{Stderr: &process.Scrubbed{W: io.Discard, From: func() ([]string, []redact.TeamRule) { return []string{"hunter2hunter2"}, nil }}}
+	p := &process.Program{Stderr: &process.Scrubber{W: io.Discard, From: func() ([]string, []redact.TeamRule) { return []string{"hunter2hunter2"}, nil }}}
 	a := presentable(p, steps.Answer{Rows: []steps.Standing{{What: "with hunter2hunter2", Detail: "hunter2hunter2", Runbook: "later", Params: map[string]string{"a": "b"}},
 		{Where: "x", Runbook: "state-lock", Params: map[string]string{"dir": "."}}}, Gaps: []steps.Gap{{Say: "hunter2hunter2"}}}, map[string]bool{"state-lock": true})
 	for _, text := range []string{a.Rows[0].What, a.Rows[0].Detail, a.Gaps[0].Say} {

@@ -14,7 +14,7 @@ import (
 	"handrail/tui"
 )
 
-// rightNow asks the ten questions and waits for all of them, in their order.
+// rightNow asks the twelve questions and waits for all of them, in their order.
 func rightNow(ctx context.Context, p *process.Program, c session.Config) []steps.Answer {
 	var out []steps.Answer
 	readCentre(ctx, p, c, func(a steps.Answer) { out = append(out, a) })
@@ -96,6 +96,8 @@ type incidentOut struct {
 	Severity string     `json:"severity"`
 	Phase    string     `json:"phase"`
 	Opened   *time.Time `json:"opened,omitempty"`
+	Where    string     `json:"where,omitempty"`
+	Who      string     `json:"who,omitempty"`
 	Drill    string     `json:"drill,omitempty"`
 }
 
@@ -114,7 +116,7 @@ func centreDoc(h tui.Home, answers []steps.Answer) centreOut {
 	}
 	for _, i := range h.Incidents {
 		if i.Outcome == "" {
-			out.Incidents = append(out.Incidents, incidentOut{ID: i.ID, Title: i.Title, Runbook: i.Runbook, Severity: i.Severity, Phase: i.Phase, Opened: bundle.Known(i.Opened), Drill: i.Drill})
+			out.Incidents = append(out.Incidents, incidentOut{ID: i.ID, Title: i.Title, Runbook: i.Runbook, Severity: i.Severity, Phase: i.Phase, Opened: bundle.Known(i.Opened), Where: i.Where, Who: i.Who, Drill: i.Drill})
 		}
 	}
 	for _, d := range h.Debts {

@@ -15,30 +15,30 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"handrail/steps"
-	clusters "handrail/steps/cluster"
+	"handrail/steps/cluster"
 	"handrail/steps/transport"
 	"handrail/triage"
 )
 
-// askWithin bounds a question to an API server that nobody waits for.
+// askWithin bounds a question to an API server that runs in the background.
 const askWithin = 5 * time.Second
 
-// cluster is the cluster in question. Nothing was asked of it yet.
-type cluster struct {
-	clusters.Access
+// apiServer is the cluster in question. Nothing was asked of it yet.
+type apiServer struct {
+	cluster.Access
 	env    steps.Env
 	within time.Duration // of a whole question, what a credential plugin takes included
 	client http.RoundTripper
-	heard  func(date string, sent, got time.Time) // told what the server says of its clock; nil for nobody
+	heard  func(date string, sent, got time.Time) // told what the server says of its clock; nil for none
 }
 
 // clusterOf reads the kubeconfig by kubectl's rules.
-func clusterOf(env steps.Env) (cluster, error) {
-	a, err := clusters.Load(env)
+func clusterOf(env steps.Env) (apiServer, error) {
+	a, err := cluster.Load(env)
 	if err != nil {
-		return cluster{}, err
+		return apiServer{}, err
 	}
-	c := cluster{Access: a, env: env, within: askWithin}
+	c := apiServer{Access: a, env: env, within: askWithin}
 	if a.Config.Timeout > 0 {
 		c.within = a.Config.Timeout // --request-timeout
 	}
@@ -47,7 +47,7 @@ func clusterOf(env steps.Env) (cluster, error) {
 
 // connect gives the cluster a client that cannot write. A request of it waits
 // for a credential plugin, whatever its context says.
-func (c cluster) connect() (cluster, error) {
+func (c apiServer) connect() (apiServer, error) {
 	within := c.within
 	config := rest.CopyConfig(c.Config)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return transport.Tell(next, steps.TellSecret) })
@@ -63,7 +63,7 @@ func (c cluster) connect() (cluster, error) {
 
 // plugin is the program that gets the credentials and may ask a person for
 // something, "" for none.
-func (c cluster) plugin() string {
+func (c apiServer) plugin() string {
 	e, tls := c.Config.ExecProvider, c.Config.TLSClientConfig
 	given := c.Config.BearerToken != "" || c.Config.BearerTokenFile != "" || c.Config.Username != "" || tls.CertFile != "" || len(tls.CertData) > 0
 	if e == nil || given || e.InteractiveMode == clientcmdapi.NeverExecInteractiveMode {
@@ -73,7 +73,7 @@ func (c cluster) plugin() string {
 }
 
 // name is how a person knows the cluster.
-func (c cluster) name() string {
+func (c apiServer) name() string {
 	if c.Context == "" {
 		return c.Server
 	}
@@ -87,7 +87,7 @@ const (
 )
 
 // whoami asks the API server who is asking. Nothing is stored there.
-func (c cluster) whoami(ctx context.Context) (triage.Person, error) {
+func (c apiServer) whoami(ctx context.Context) (triage.Person, error) {
 	var review struct {
 		Status struct {
 			UserInfo struct {
@@ -98,7 +98,7 @@ func (c cluster) whoami(ctx context.Context) (triage.Person, error) {
 	err := c.ask(ctx, http.MethodPost, whoPath, whoBody, &review)
 	name := review.Status.UserInfo.Username
 	if err == nil && name == "" {
-		err = errors.New("the answer names nobody")
+		err = errors.New("the answer names no user")
 	}
 	if err != nil {
 		return triage.Person{}, fmt.Errorf("asking %q who acts: %w", c.Server, err)
@@ -116,7 +116,7 @@ func whoActs(ctx context.Context, env steps.Env) (triage.Person, error) {
 }
 
 // serverVersion asks the API server for its version.
-func (c cluster) serverVersion(ctx context.Context) (string, error) {
+func (c apiServer) serverVersion(ctx context.Context) (string, error) {
 	var v struct {
 		GitVersion string `json:"gitVersion"`
 	}
@@ -133,7 +133,7 @@ var errUnauthorized = errors.New("401: the credentials are expired or unknown to
 // ask sends one request through the transport that cannot write. Two questions
 // are all that the command line has; a typed client would weigh megabytes. Where
 // there is no client yet, a credential plugin that does not end holds up nothing.
-func (c cluster) ask(ctx context.Context, method, path, body string, into any) error {
+func (c apiServer) ask(ctx context.Context, method, path, body string, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, c.within)
 	defer cancel()
 	client := http.Client{Transport: c.client}

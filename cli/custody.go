@@ -22,7 +22,7 @@ import (
 	"handrail/triage"
 )
 
-// What an incident is worked with and on is looked at by itself, since nobody
+// What an incident is worked with and on is looked at by itself, since no person
 // writes it down at three in the morning. It reads files and asks the cluster
 // what it says to anybody; it starts no program.
 
@@ -163,7 +163,7 @@ func (a about) module(env steps.Env, st triage.State) {
 	for _, name := range []string{"dir", "workspace"} {
 		var v steps.Value
 		if raw, ok := plan.Params[name]; ok && raw.Known() {
-			v = steps.StringOf(strings.Trim(string(raw.V), `"`))
+			v = steps.StringOf(raw.Text())
 		}
 		in[name] = v
 	}
@@ -196,7 +196,7 @@ func (a about) own(ctx context.Context) {
 }
 
 // tool tells which tofu or terraform would be run. It is not run for that: in a
-// directory that nobody trusts it could do anything.
+// directory that is not trusted it could do anything.
 func (a about) tool(ctx context.Context, env steps.Env) {
 	if env.Tool == nil {
 		return
@@ -283,7 +283,7 @@ func clusterAround(ctx context.Context, env steps.Env, st triage.State) map[stri
 	return a
 }
 
-func (a about) version(ctx context.Context, c cluster) {
+func (a about) version(ctx context.Context, c apiServer) {
 	if v, err := c.serverVersion(ctx); err != nil {
 		a.not(err, "cluster.version")
 	} else {
@@ -291,7 +291,7 @@ func (a about) version(ctx context.Context, c cluster) {
 	}
 }
 
-func (a about) identity(ctx context.Context, c cluster) {
+func (a about) identity(ctx context.Context, c apiServer) {
 	var review struct {
 		Status struct {
 			UserInfo struct {
@@ -314,7 +314,7 @@ func (a about) identity(ctx context.Context, c cluster) {
 }
 
 // skew says how far the clock of a server is from ours. The header has whole
-// seconds, and when in between it was written nobody knows.
+// seconds, and when in between it was written is unknown.
 func skew(server, sent, got time.Time) string {
 	rtt := got.Sub(sent)
 	off := server.Add(500 * time.Millisecond).Sub(sent.Add(rtt / 2))

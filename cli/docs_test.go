@@ -4,10 +4,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"handrail/cli/process"
+	"handrail/steps/catalog"
 )
 
 // documents are the texts whose paths and commands must exist.
@@ -94,6 +96,23 @@ func TestDocumentsNameRealCommands(t *testing.T) {
 	}
 	if count == 0 {
 		t.Error("the documents show no command at all: the test looks for the wrong thing")
+	}
+}
+
+// TestGatesAreInTheSafetyDocument: what a gate asks to be typed, where it stays shut and
+// how it is undone.
+func TestGatesAreInTheSafetyDocument(t *testing.T) {
+	t.Parallel()
+	var rows []string
+	for line := range strings.Lines(documents(t)["../docs/safety.md"]) {
+		if cell, _, ok := strings.Cut(strings.TrimPrefix(line, "| "), " | "); ok && strings.HasPrefix(line, "| ") {
+			rows = append(rows, cell)
+		}
+	}
+	for _, k := range catalog.New().Kinds() {
+		if k.Class.Gate() && !slices.ContainsFunc(rows, func(cell string) bool { return strings.Contains(cell, "`"+k.Name+"`") }) {
+			t.Errorf("docs/safety.md has no row for the gate %s", k.Name)
+		}
 	}
 }
 

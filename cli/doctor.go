@@ -13,13 +13,13 @@ import (
 	"handrail/cli/process"
 	"handrail/cli/settings"
 	"handrail/evidence/sig"
-	clusters "handrail/steps/cluster"
+	"handrail/steps/cluster"
 	"handrail/steps/rabbitmq"
 )
 
 func doctorCommand(p *process.Program) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "doctor", Short: "Look at what handrail would use, and change nothing",
+		Use: "doctor", Short: "Check what handrail would use, and change nothing",
 		Long: `doctor looks at the programs, the kubeconfig, the cluster, the state directory, the
 age recipients, the brokers' file and the terminal. It asks the cluster for its version and who is asking, within five
 seconds each. What is missing is no fault: much of handrail works without. It ends
@@ -84,7 +84,7 @@ func checkCluster(ctx context.Context, p *process.Program) []process.Check {
 	}
 	k, err := clusterOf(env)
 	switch {
-	case errors.Is(err, clusters.ErrNoCluster) && !p.Named():
+	case errors.Is(err, cluster.ErrNoCluster) && !p.Named():
 		return []process.Check{{Name: "kubeconfig", State: "missing", Detail: err.Error(), Next: "set KUBECONFIG or --kubeconfig; to practise: handrail lab up"}}
 	case err != nil:
 		trouble := p.Troubled(err)
@@ -144,7 +144,7 @@ func checkBrokers(p *process.Program) process.Check {
 	case errors.Is(err, rabbitmq.ErrNoFile):
 		return process.Check{Name: "brokers", State: "missing", Detail: "no message broker is asked: " + file + " is not there", Next: "docs/brokers.md says how to name the brokers of the team"}
 	case err != nil:
-		return process.Check{Name: "brokers", State: "bad", Detail: err.Error(), Next: "mend the file: no probe of a broker can be sent until then"}
+		return process.Check{Name: "brokers", State: "bad", Detail: err.Error(), Next: "fix the file: no probe of a broker can be sent until then"}
 	}
 	return process.Check{Name: "brokers", State: "ok", Detail: strings.Join(named, ", ")}
 }
@@ -155,9 +155,9 @@ func checkRecipients(p *process.Program) process.Check {
 	to, err := settings.Recipients(p)
 	switch {
 	case err != nil:
-		return process.Check{Name: "age recipients", State: "bad", Detail: err.Error(), Next: "mend the file: no gate opens on a target that holds secrets"}
+		return process.Check{Name: "age recipients", State: "bad", Detail: err.Error(), Next: "fix the file: no gate opens on a target that holds secrets"}
 	case len(to) == 0:
-		return process.Check{Name: "age recipients", State: "missing", Detail: "a gate on a target that holds secrets stays shut: nobody could read the copy that undoes it", Next: settings.RecipientsHelp(p)}
+		return process.Check{Name: "age recipients", State: "missing", Detail: "a gate on a target that holds secrets stays shut: there is no recipient for the copy that undoes it", Next: settings.RecipientsHelp(p)}
 	}
 	return process.Check{Name: "age recipients", State: "ok", Detail: process.Counted(len(to), "recipient")}
 }
@@ -168,7 +168,7 @@ func checkPolicy(p *process.Program) process.Check {
 	const name = "second person"
 	list, err := settings.Policies(p)
 	if err != nil {
-		return process.Check{Name: name, State: "bad", Detail: err.Error(), Next: "mend it: until then no gate opens"}
+		return process.Check{Name: name, State: "bad", Detail: err.Error(), Next: "fix it: until then no gate opens"}
 	}
 	if len(list) == 0 {
 		return process.Check{Name: name, State: "ok", Detail: "no policy asks for one"}
@@ -177,7 +177,7 @@ func checkPolicy(p *process.Program) process.Check {
 	for _, pol := range list {
 		signers, err := sig.LoadSigners(pol.Approvers)
 		if err != nil {
-			return process.Check{Name: name, State: "bad", Detail: err.Error(), Next: "mend the file: until then the gates that ask for a second person stay shut"}
+			return process.Check{Name: name, State: "bad", Detail: err.Error(), Next: "fix the file: until then the gates that ask for a second person stay shut"}
 		}
 		may := signers.Approvers(maxNamed)
 		if len(may) == 0 {

@@ -11,8 +11,10 @@ import (
 	"handrail/drills"
 	"handrail/drills/lab"
 	"handrail/session"
-	sessionwalk "handrail/session/walk"
+	"handrail/session/walk"
+	"handrail/steps"
 	"handrail/steps/catalog"
+	"handrail/tui"
 )
 
 func drillCommand(p *process.Program) *cobra.Command {
@@ -29,39 +31,35 @@ type drillRow struct {
 }
 
 func drillList(p *process.Program) *cobra.Command {
-	cmd := &cobra.Command{Use: "list", Short: "List the drills", Args: process.Exactly()}
-	o := process.OutputFlag(cmd)
-	cmd.RunE = func(*cobra.Command, []string) error {
-		list, err := drills.List(catalog.New())
-		if err != nil {
-			return err
-		}
-		state, err := p.StateDir()
-		if err != nil {
-			return err
-		}
-		active, err := drills.ListActive(state)
-		if err != nil {
-			return err
-		}
-		out := []drillRow{}
-		for _, d := range list {
-			out = append(out, drillRow{d.ID, d.Runbook, process.OrEmpty(d.Variants), d.Title, started(active, d.ID)})
-		}
-		if *o == process.AsJSON {
-			return process.PrintJSON(p.Stdout, out)
-		}
-		var rows [][]string
-		for _, d := range out {
+	return process.Listing[drillRow]{
+		Head: []string{"DRILL", "RUNBOOK", "VARIANTS", "NOW", "TITLE"},
+		Row: func(d drillRow) []string {
 			now := ""
 			if d.Started {
 				now = "started"
 			}
-			rows = append(rows, []string{d.ID, d.Runbook, fmt.Sprint(d.Variants), now, d.Title})
+			return []string{d.ID, d.Runbook, fmt.Sprint(d.Variants), now, d.Title}
+		},
+		JSON: func(d drillRow) any { return d },
+	}.Command(p, "List the drills", func() ([]drillRow, error) {
+		list, err := drills.List(catalog.New())
+		if err != nil {
+			return nil, err
 		}
-		return process.Table(p.Stdout, []string{"DRILL", "RUNBOOK", "VARIANTS", "NOW", "TITLE"}, rows)
-	}
-	return cmd
+		state, err := p.StateDir()
+		if err != nil {
+			return nil, err
+		}
+		active, err := drills.ListActive(state)
+		if err != nil {
+			return nil, err
+		}
+		var out []drillRow
+		for _, d := range list {
+			out = append(out, drillRow{d.ID, d.Runbook, process.OrEmpty(d.Variants), d.Title, started(active, d.ID)})
+		}
+		return out, nil
+	})
 }
 
 func started(active []drills.Active, id string) bool {
@@ -110,7 +108,10 @@ terminal. The drill goes on until the incident is closed or 'handrail drill stop
 			return err
 		}
 		fmt.Fprintf(p.Stderr, "The page: %s\n", process.Safe(sc.Drill.Page))
-		err = walk(ctx, p, w, s, plain)
+		if sc.Drill.Goal != "" {
+			fmt.Fprintf(p.Stderr, "To win: %s\n", process.Safe(sc.Drill.Goal))
+		}
+		err = drive(ctx, p, w, s, plain)
 		return errors.Join(afterDrill(ctx, p, w, s), err)
 	}
 	return cmd
@@ -123,7 +124,7 @@ type world struct {
 	drill  *drills.Running // nil for a real incident
 	vars   map[string]string
 	lab    *lab.Lab
-	ending *ending // how the drill was judged; nil for a real incident
+	ending *drillVerdict // how the drill was judged; nil for a real incident
 }
 
 // resume goes on with the incident of this world.
@@ -136,12 +137,29 @@ func (w world) resume(ctx context.Context, path string) (*session.Session, error
 }
 
 // script is how a script walks in this world.
-func (w world) script(p *process.Program, a *sessionwalk.Answers) sessionwalk.Script {
-	by := sessionwalk.Script{Answers: a, Vars: scriptVars(p, w.vars), Talk: talk{p.Stderr}, Approval: approvalIn}
+func (w world) script(p *process.Program, a *walk.Answers) walk.Script {
+	by := walk.Script{Answers: a, Vars: scriptVars(p, w.vars), Talk: talk{p.Stderr}, Approval: approvalIn}
 	if w.drill != nil {
 		by.Before, by.Late = w.drill.Before, w.drill.Late
 	}
 	return by
+}
+
+// story tells what the drill of this world is about, nil for a real incident.
+func (w world) story() *tui.Story {
+	if w.drill == nil {
+		return nil
+	}
+	d := w.drill.Scene().Drill
+	out := &tui.Story{Title: d.Title, Happened: d.Page, Goal: d.Goal}
+	params := w.drill.Params()
+	for _, k := range process.SortedKeys(params) {
+		out.There = append(out.There, steps.KV{Key: k, Value: params[k]})
+	}
+	if ns := w.config.Env.Namespace; ns != "" && params["namespace"] == "" {
+		out.There = append(out.There, steps.KV{Key: "namespace", Value: ns})
+	}
+	return out
 }
 
 // close lets go of the drill; it goes on.
@@ -236,5 +254,5 @@ func inDrill(p *process.Program, l *lab.Lab, r *drills.Running) (world, error) {
 	c.Secrets = append(c.Secrets, secrets...)
 	c.Practice = r.Practice()
 	c = r.Undo(c)
-	return world{config: c, drill: r, vars: r.Vars(), lab: l, ending: &ending{}}, nil
+	return world{config: c, drill: r, vars: r.Vars(), lab: l, ending: &drillVerdict{}}, nil
 }

@@ -13,9 +13,9 @@ import (
 	"handrail/session/debrief"
 )
 
-// ending is how a drill was judged. The screen asks for it at the close, and
-// whoever lets go of the drill asks again; it is judged once.
-type ending struct {
+// drillVerdict is how a drill was judged. The screen asks for it at the close, and
+// so does the end of the drill; it is judged once.
+type drillVerdict struct {
 	mu     sync.Mutex
 	judged *drills.Judgement
 }
@@ -68,15 +68,15 @@ func stopDrill(ctx context.Context, p *process.Program, w world) error {
 // screen.
 const stopTime = 2 * time.Minute
 
-// practised is the incident of a drill that the screens have opened. Letting go of
+// drillSession is the incident of a drill that the screens have opened. Letting go of
 // it judges and stops the drill when the incident is closed; else it goes on.
-type practised struct {
+type drillSession struct {
 	*session.Session
 	program *process.Program
 	world   world
 }
 
-func (x *practised) Close() error {
+func (x *drillSession) Close() error {
 	closed := x.Snapshot().State.Outcome != ""
 	if !closed {
 		return errors.Join(x.Session.Close(), x.world.close())

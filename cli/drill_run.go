@@ -13,8 +13,8 @@ import (
 	"handrail/cli/process"
 	"handrail/drills"
 	"handrail/drills/lab"
-	"handrail/session"
 	"handrail/session/journal"
+	"handrail/session/pin"
 	"handrail/steps/catalog"
 	"handrail/tui"
 )
@@ -44,11 +44,7 @@ ends with the code of the walk when everything was as the drill expects, else wi
 		if err != nil {
 			return err
 		}
-		if *o == process.AsJSON {
-			err = process.PrintJSON(p.Stdout, rep)
-		} else {
-			err = printReport(p.Stdout, rep)
-		}
+		err = o.Print(p, rep, func() error { return printReport(p.Stdout, rep) })
 		if err != nil {
 			return err
 		}
@@ -125,7 +121,7 @@ func printReport(w io.Writer, r drills.Report) error {
 
 func drillStop(p *process.Program) *cobra.Command {
 	return &cobra.Command{
-		Use: "stop [DRILL]", Short: "End a drill and what it started; its bundle stays",
+		Use: "stop [DRILL]", Short: "Stop a drill and what it started; its bundle stays",
 		Args: process.Between(0, "a DRILL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			state, err := p.StateDir()
@@ -192,7 +188,7 @@ func worldOf(ctx context.Context, p *process.Program, path string) (world, error
 // current now. Where the operator names another, the incident says whether it is
 // the same cluster.
 func aboutDrill(p *process.Program, path string) *process.Program {
-	name, ok, err := session.OwnContext(path)
+	name, ok, err := pin.OwnContext(path)
 	if p.Context != "" || !ok || err != nil {
 		return p
 	}
@@ -213,14 +209,14 @@ func openDrill(ctx context.Context, p *process.Program, id, variant string, prog
 	if err != nil {
 		return nil, err
 	}
-	return &practised{s, p, w}, nil
+	return &drillSession{s, p, w}, nil
 }
 
 func drillRows(p *process.Program) ([]tui.DrillRow, error) {
 	list, err := drills.List(catalog.New())
 	var out []tui.DrillRow
 	for _, d := range list {
-		out = append(out, tui.DrillRow{ID: d.ID, Title: d.Title, Page: d.Page, Runbook: d.Runbook, Variants: d.Variants})
+		out = append(out, tui.DrillRow{ID: d.ID, Title: d.Title, Page: d.Page, Goal: d.Goal, Runbook: d.Runbook, Variants: d.Variants})
 	}
 	return out, err
 }

@@ -13,7 +13,7 @@ import (
 
 func drillScore(p *process.Program) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "score [BUNDLE]", Short: "Tell how an incident was walked, a drill beside its reference",
+		Use: "score [BUNDLE]", Short: "Show how an incident was walked, a drill beside its reference",
 		Long: `score says of an incident how soon there was evidence, what unsafe attempts were
 stopped, what was changed and owed, and the path that was taken: for a drill beside
 the path of the reference, with how it was judged at its close. Without a BUNDLE it

@@ -22,16 +22,20 @@ func TestDrillFromHomeIsJudgedAndStopped(t *testing.T) {
 	s, _ := p.tty(45, 140)
 	(&walker{screen: s, p: p}).practises("killed-runner")
 	s.send("\r")
-	s.shows(`the drill's own course`)
+	s.shows(`the standard drill`)
 	s.send("1\r")
+	s.shows(`WHAT WINNING TAKES`)
+	s.send("\r")
 	s.shows(`READ-ONLY`)
-	s.shows(`▸ enter +Read: `)
+	s.shows(`▸ enter +Read`)
 	s.send("\r")
 	s.shows(`Locked by`)
 	s.send("c")
 	s.shows(`aborted`)
 	s.send("3\r")
 	s.send("enough for today\r")
+	s.shows(`type aborted to close it`)
+	s.send("aborted\r")
 	s.shows(`CLOSED AS aborted`)
 	s.shows(`✗ NOT WON +drill killed-runner`)
 	s.shows(`THE REFERENCE`)
@@ -47,7 +51,7 @@ func TestDrillFromHomeIsJudgedAndStopped(t *testing.T) {
 		t.Errorf("the drill is not stopped: %v", err)
 	}
 	out := p.run(process.ExitDone, "", "drill", "score")
-	for _, want := range []string{"The drill is not won.", "!facts.l.held: does not hold", "first reading after", "first act: never", "your path, beside the reference:", "act unlock (left out)"} {
+	for _, want := range []string{"The drill is not won.", "!facts.l.held: does not hold", "first reading after", "first act: never", "your path, next to the reference:", "act unlock (left out)"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("drill score does not say %q:\n%s", want, out)
 		}

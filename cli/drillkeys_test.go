@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"regexp"
-	"strings"
 	"testing"
 
 	"handrail/cli/bundle"
@@ -21,7 +20,7 @@ func (p *practice) findsByKey(path string) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	defer r.Close() //nolint:errcheck // only read from
+	defer r.Close()
 	wanted := map[string]string{}
 	for e, err := range r.Entries() {
 		if err != nil {
@@ -36,12 +35,12 @@ func (p *practice) findsByKey(path string) {
 		for name, key := range map[string]string{"cluster.uid": "cluster", "cluster.server": "cluster", "api.user": "actor", "host.user": "actor",
 			"terraform.workspace": "environment", "terraform.backend": "resource", "git.head": "commit"} {
 			if v := told.Context[name]; v.Known() {
-				wanted[name] = key + "=" + strings.Trim(string(v.V), `"`)
+				wanted[name] = key + "=" + v.Text()
 			}
 		}
 	}
 	lock, _ := p.folded(path).Step("state-lock/lock")
-	wanted["facts.id of the lock"] = "resource=" + strings.Trim(string(lock.Facts["id"].V), `"`)
+	wanted["facts.id of the lock"] = "resource=" + lock.Facts["id"].Text()
 	for _, name := range []string{"cluster.uid", "api.user", "terraform.workspace"} {
 		if wanted[name] == "" {
 			p.t.Errorf("the drill's bundle does not tell %s: %v", name, wanted)
@@ -70,7 +69,7 @@ func TestKeysFindADrill(t *testing.T) {
 	p.until("the cluster and the user there", s.ended, s.text, func(j []byte) bool {
 		return bytes.Contains(j, []byte(`"cluster.uid":{"t":"ident","v":`)) && bytes.Contains(j, []byte(`"api.user":{"t":"string","v":`))
 	})
-	s.wait(command{re: regexp.MustCompile(`enter  Read: `)})
+	s.wait(command{re: regexp.MustCompile(`enter  Read`)})
 	s.send("q")
 	s.wait(command{re: regexp.MustCompile(`stays open`)})
 	<-s.ended

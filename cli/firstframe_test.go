@@ -14,7 +14,7 @@ import (
 
 // TestFirstFrameWaitsForNoNetwork opens handrail against a cluster that accepts
 // every connection and never answers one. The picture must come all the same:
-// nobody on a call should look at an empty terminal while a VPN is down.
+// a call must not look at an empty terminal while a VPN is down.
 func TestFirstFrameWaitsForNoNetwork(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -11,14 +11,14 @@ import (
 
 	"handrail/cli/bundle"
 	"handrail/cli/process"
-	"handrail/session"
+	"handrail/session/replay"
 	"handrail/tui"
 )
 
 func followCommand(p *process.Program) *cobra.Command {
 	var plain bool
 	cmd := &cobra.Command{
-		Use: "follow [BUNDLE]", Short: "Look on while somebody else works on an incident",
+		Use: "follow [BUNDLE]", Short: "Watch an incident that another person works on",
 		Long: `follow shows an incident that another handrail has, as it goes: on this machine by
 its id, or a bundle in a folder that both can read. The newest entry comes to the
 front by itself; ← goes back and end follows again. It locks nothing, asks no
@@ -26,7 +26,7 @@ cluster and can act on nothing. With --plain it prints one line for each entry,
 until the incident is closed. Without a BUNDLE it takes the newest open incident.
 
 An incident on another machine is followed where it is pushed to, s3://BUCKET/PREFIX/ID
-or oci://HOST/REPOSITORY:ID, if whoever works on it runs bundle push --follow. Its
+or oci://HOST/REPOSITORY:ID, if the person who works on it runs bundle push --follow. Its
 newest copy is asked for every five seconds, verified, and kept in a temporary folder;
 it says that it is a copy, and how old.`,
 		Args: process.Between(0, "a BUNDLE: a path, the id of an incident, or where one is pushed to"),
@@ -41,21 +41,21 @@ it says that it is a copy, and how old.`,
 			return err
 		}
 		plain = plainly(p, plain)
-		tape, err := session.Follow(path, bundle.Reading(p))
+		tape, err := replay.Follow(path, bundle.Reading(p))
 		if err != nil {
 			return process.Hint(err, "see what is wrong with `handrail bundle verify "+path+"`")
 		}
 		if !plain {
 			return look(cmd.Context(), p, tape)
 		}
-		defer tape.Close() //nolint:errcheck // only read from
+		defer tape.Close()
 		return printFollowed(cmd.Context(), p, tape)
 	}
 	return cmd
 }
 
 // printFollowed prints what is there and then what comes, until the incident is
-// closed or somebody has seen enough.
+// closed or the operator leaves.
 func printFollowed(ctx context.Context, p *process.Program, tape tui.Tape) error {
 	out := &firstError{w: p.Stdout}
 	tick := time.NewTicker(bundle.LookingPlain)
@@ -70,13 +70,13 @@ func printFollowed(ctx context.Context, p *process.Program, tape tui.Tape) error
 		}
 		if s := tape.Snapshot().State; s.GivenOver() && s.Handed.Seq != told && s.Outcome == "" {
 			told = s.Handed.Seq
-			fmt.Fprintf(p.Stderr, "handrail: %s handed over to %s, and nobody is at the keyboard; whoever goes on: handrail resume %s\n", process.Safe(s.Handed.From), process.Safe(s.Handed.For), process.Safe(s.Incident))
+			fmt.Fprintf(p.Stderr, "handrail: %s handed over to %s, and the keyboard is free; to continue: handrail resume %s\n", process.Safe(s.Handed.From), process.Safe(s.Handed.For), process.Safe(s.Incident))
 		}
 		if why := tape.Ends(); why != ends && why != "" {
 			fmt.Fprintf(p.Stderr, "handrail: the journal cannot be read on: %s; it is looked at again\n", process.Safe(why))
 		}
 		ends = tape.Ends()
-		if far, ok := tape.(*session.Pushed); ok {
+		if far, ok := tape.(*replay.Pushed); ok {
 			if h := far.Heard(); h.Err != trouble {
 				if trouble = h.Err; trouble != "" {
 					fmt.Fprintf(p.Stderr, "handrail: the newest copy was not seen: %s; it is looked at again\n", process.Safe(trouble))
@@ -116,7 +116,7 @@ func printEntry(out io.Writer, tape tui.Tape) {
 		return
 	}
 	for _, f := range step.Findings {
-		fmt.Fprintf(out, "      %s: %s\n", process.Safe(f.Level), process.Safe(f.Say))
+		fmt.Fprintf(out, "      %s: %s\n", process.Safe(string(f.Level)), process.Safe(f.Say))
 	}
 	for _, g := range step.Gaps {
 		fmt.Fprintf(out, "      could not be checked: %s\n", process.Safe(g))

@@ -11,8 +11,8 @@ import (
 
 	"handrail/cli/bundle"
 	"handrail/cli/process"
-	"handrail/session"
 	"handrail/session/index/depot"
+	"handrail/session/replay"
 )
 
 // farCopies are the copies of a bundle in a bucket or a repository, fetched into a
@@ -22,7 +22,7 @@ type farCopies struct {
 	watch depot.Watch
 }
 
-// Newest implements [session.Copies].
+// Newest implements [replay.Copies].
 func (c *farCopies) Newest(ctx context.Context) (string, time.Time, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -30,7 +30,7 @@ func (c *farCopies) Newest(ctx context.Context) (string, time.Time, error) {
 	return path, there.When, err
 }
 
-// Close implements [session.Copies].
+// Close implements [replay.Copies].
 func (c *farCopies) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -48,10 +48,10 @@ func followFar(ctx context.Context, p *process.Program, place string, plain bool
 		return fmt.Errorf("making a folder for the copies: %w", err)
 	}
 	from := &farCopies{watch: depot.Watch{From: store, ID: strings.TrimSuffix(id, depot.Live("")), Dir: dir}}
-	tape, err := session.FollowPushed(ctx, from, place, bundle.Reading(p))
+	tape, err := replay.FollowPushed(ctx, from, place, bundle.Reading(p))
 	switch {
 	case errors.Is(err, depot.ErrNone):
-		err = &process.Problem{Code: process.ExitUsage, Err: err, Next: "whoever works on it pushes it with `handrail bundle push " + from.watch.ID + " PLACE --follow`"}
+		err = &process.Problem{Code: process.ExitUsage, Err: err, Next: "the person who works on it pushes it with `handrail bundle push " + from.watch.ID + " PLACE --follow`"}
 	case err != nil:
 		err = bundle.DepotError(err)
 	}

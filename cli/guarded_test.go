@@ -23,7 +23,7 @@ var unguarded = []struct{ file, why string }{
 	{"drills/lab/up.go", "it only waits for a process"},
 }
 
-// TestGoroutinesAreGuarded: a panic in a goroutine that nobody watches is
+// TestGoroutinesAreGuarded: a panic in a goroutine without a guard is
 // printed by the runtime, unredacted, and ends an act in the middle.
 func TestGoroutinesAreGuarded(t *testing.T) {
 	t.Parallel()

@@ -14,7 +14,7 @@ import (
 	"handrail/cli/process"
 )
 
-// evil is what nobody may bring onto a terminal by having it repeated.
+// evil must not reach a terminal by being repeated.
 const evil = "a\x1b[2J\x1b]0;t\x07\u202e\u200b\x9b31m\rb\u0301\u0302\u0303\u0304\u0305\u0306\u0307\u0308"
 
 // steers finds in a text what a terminal would act upon.

@@ -5,15 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"handrail/cli/bundle"
 	"handrail/cli/process"
 	"handrail/cli/settings"
+	"handrail/drills"
 	"handrail/evidence/disk"
 	"handrail/runbooks"
 	"handrail/session"
 	"handrail/session/debrief"
+	"handrail/session/index"
+	"handrail/session/replay"
 	"handrail/session/report"
 	"handrail/steps"
 	"handrail/tui"
@@ -46,9 +51,9 @@ func home(ctx context.Context, p *process.Program, o process.Output) error {
 	fmt.Fprintln(p.Stdout, "Open incidents:")
 	open := 0
 	for _, i := range h.Incidents {
-		if i.Outcome == "" {
+		if i.Outcome == "" && i.Drill == "" {
 			open++
-			fmt.Fprintf(p.Stdout, "  %s  %s  in %s  %s\n", process.Safe(i.ID), i.Severity, i.Phase, process.Safe(i.Title))
+			printOpen(p, i)
 		}
 	}
 	if open == 0 {
@@ -65,14 +70,37 @@ func home(ctx context.Context, p *process.Program, o process.Output) error {
 	if len(h.Debts) == 0 {
 		fmt.Fprintln(p.Stdout, "  none")
 	}
+	practised := false
+	for _, i := range h.Incidents {
+		if i.Outcome == "" && i.Drill != "" {
+			if !practised {
+				fmt.Fprintln(p.Stdout, "Drills:")
+			}
+			practised = true
+			printOpen(p, i)
+		}
+	}
 	printCentre(p, answers)
 	fmt.Fprintln(p.Stderr, "In a terminal, handrail opens here. Else: match, start RUNBOOK --plain, run, resume; see `handrail --help`.")
 	return nil
 }
 
+// printOpen prints an incident that can be resumed: what it is, then where and who.
+func printOpen(p *process.Program, i tui.IncidentRow) {
+	fmt.Fprintf(p.Stdout, "  %s  %s  in %s  %s\n", process.Safe(i.ID), i.Severity, i.Phase, process.Safe(i.Title))
+	about := "open for " + p.Now().Sub(i.Opened).Truncate(time.Minute).String()
+	for _, part := range []string{i.Who, i.Where} {
+		if part != "" {
+			about += ", " + process.Safe(part)
+		}
+	}
+	fmt.Fprintf(p.Stdout, "    %s\n", about)
+}
+
 // face is what the terminal UI needs of the rest of the program.
 func face(p *process.Program, c session.Config) tui.Config {
 	f := tui.Config{
+		Pause:  400 * time.Millisecond,
 		Home:   func(context.Context) (tui.Home, error) { return commandCentre(p, c) },
 		Centre: func(ctx context.Context, tell func(steps.Answer)) { readCentre(ctx, p, c, tell) },
 		Start: func(ctx context.Context, runbook string, given map[string]string) (tui.Incident, error) {
@@ -86,6 +114,7 @@ func face(p *process.Program, c session.Config) tui.Config {
 			}
 			return opened(session.Start(ctx, c, session.Begin{Runbook: rb, Params: params}))
 		},
+		OpenFor: openFor(p, c, func(id string) (*runbooks.Runbook, error) { return settings.Runbook(p, id) }),
 		Resume: func(ctx context.Context, id, why string) (tui.Incident, error) {
 			path, err := bundle.Find(p, id)
 			if err != nil {
@@ -100,7 +129,7 @@ func face(p *process.Program, c session.Config) tui.Config {
 			w.config.Takeover = why
 			s, err := w.resume(ctx, path)
 			if errors.Is(err, disk.ErrLocked) { // another handrail has it: look on
-				tape, err := session.Follow(path, bundle.Reading(p))
+				tape, err := replay.Follow(path, bundle.Reading(p))
 				if err := errors.Join(err, w.close()); err != nil {
 					return nil, err
 				}
@@ -112,19 +141,25 @@ func face(p *process.Program, c session.Config) tui.Config {
 			if w.drill == nil {
 				return s, nil
 			}
-			return &practised{s, p, w}, nil
+			return &drillSession{s, p, w}, nil
 		},
 		Debrief: func(ctx context.Context, inc tui.Incident) (*debrief.Drill, error) {
-			if x, ok := inc.(*practised); ok {
+			if x, ok := inc.(*drillSession); ok {
 				return x.world.debriefing(ctx, x.Session)
 			}
 			return nil, nil
 		},
-		Status:  report.Status,
-		Save:    func(ctx context.Context, name string, r io.Reader) (string, error) { return saveNew(ctx, p, name, r) },
-		Report:  func(ctx context.Context, path string) ([]byte, error) { return bundle.ReportNow(ctx, p, path) },
-		Sealing: func(ctx context.Context) (tui.Sealing, error) { return bundle.Sealing(ctx, p) },
-		Seal: func(ctx context.Context, order tui.SealOrder, tell func(string)) (tui.Sealed, error) {
+		Story: func(inc tui.Incident) *tui.Story {
+			if x, ok := inc.(*drillSession); ok {
+				return x.world.story()
+			}
+			return nil
+		},
+		Status:      report.Status,
+		Save:        func(ctx context.Context, name string, r io.Reader) (string, error) { return saveNew(ctx, p, name, r) },
+		Report:      func(ctx context.Context, path string) (report.Document, error) { return bundle.ReportNow(ctx, p, path) },
+		SealOptions: func(ctx context.Context) (tui.SealOptions, error) { return bundle.SealOptions(ctx, p) },
+		Seal: func(ctx context.Context, order tui.SealOrder, tell func(string)) (tui.SealResult, error) {
 			return bundle.SealFor(ctx, p, order, tell)
 		},
 		Drill: func(ctx context.Context, b string, c string, d func(string)) (tui.Incident, error) {
@@ -138,6 +173,10 @@ func face(p *process.Program, c session.Config) tui.Config {
 			return rb.Params
 		},
 	}
+	f.Untrusted = func(_ context.Context, runbook string, given map[string]string) (*tui.Untrusted, error) {
+		return untrusted(p, runbook, given)
+	}
+	f.Trust = func(_ context.Context, of tui.Untrusted) error { return trustShown(p, of) }
 	recognising(p, &f)
 	return f
 }
@@ -149,7 +188,14 @@ func recognising(p *process.Program, f *tui.Config) {
 		if err != nil {
 			return nil
 		}
-		return faced(lib, runbooks.Match(lib, text))
+		return faced(lib, runbooks.Match(lib, text), text, "")
+	}
+	f.Nearest = func(text string) []tui.Hit {
+		lib, err := settings.Library(p)
+		if err != nil {
+			return nil
+		}
+		return faced(lib, runbooks.Nearest(lib, text, nearest), text, "")
 	}
 	f.Symptoms = func() []tui.Symptom {
 		lib, err := settings.Library(p)
@@ -167,7 +213,7 @@ func recognising(p *process.Program, f *tui.Config) {
 		if err != nil {
 			return nil
 		}
-		return faced(lib, runbooks.MatchSymptoms(lib, picked))
+		return faced(lib, runbooks.MatchSymptoms(lib, picked), "", "")
 	}
 	f.Alike = func(text string) []tui.Alike {
 		list, err := alike(p, text)
@@ -178,30 +224,26 @@ func recognising(p *process.Program, f *tui.Config) {
 	}
 }
 
-// faced are hits as the screens have them.
-func faced(lib []*runbooks.Runbook, hits []runbooks.Hit) []tui.Hit {
+// faced are hits as the screens have them, with what their text and its file say.
+func faced(lib []*runbooks.Runbook, hits []runbooks.Hit, text, file string) []tui.Hit {
 	var out []tui.Hit
 	for _, h := range hits {
-		out = append(out, tui.Hit{Runbook: h.Runbook, Title: h.Title, Line: h.Line, Pattern: h.Pattern, Score: h.Score, Params: spoken(lib, h)})
+		out = append(out, tui.Hit{Runbook: h.Runbook, Title: h.Title, Line: h.Line, Pattern: h.Pattern, Score: h.Score, Params: spoken(lib, h, text, file)})
 	}
 	return out
 }
 
-// spoken are the parameters of a runbook that the text which it recognises names,
-// as far as they can be values of them.
-func spoken(lib []*runbooks.Runbook, h runbooks.Hit) map[string]string {
-	out := map[string]string{}
-	for _, rb := range lib {
-		if rb.ID != h.Runbook {
-			continue
-		}
-		for _, f := range rb.Params {
-			if v, ok := h.Groups[f.Name]; ok {
-				if _, err := steps.ParseValue(f.Type, v); err == nil {
-					out[f.Name] = v
-				}
-			}
-		}
+// spoken are the parameters of a runbook that the text which it recognises names, and
+// the log where the text is one of a file.
+func spoken(lib []*runbooks.Runbook, h runbooks.Hit, text, file string) map[string]string {
+	i := slices.IndexFunc(lib, func(rb *runbooks.Runbook) bool { return rb.ID == h.Runbook })
+	if i < 0 {
+		return nil
+	}
+	out := lib[i].Found(text, h.Groups)
+	isLog := func(f steps.Field) bool { return f.Name == "log" }
+	if abs, err := filepath.Abs(file); err == nil && file != "" && slices.ContainsFunc(lib[i].Params, isLog) {
+		out["log"] = abs
 	}
 	return out
 }
@@ -214,6 +256,30 @@ func opened(s *session.Session, err error) (tui.Incident, error) {
 	return s, nil
 }
 
+func incidentRow(r index.Row) tui.IncidentRow {
+	return tui.IncidentRow{ID: r.ID, Title: r.Title, Runbook: r.Runbook, Severity: string(r.Severity), Phase: string(r.Phase), Opened: r.Opened,
+		Where: r.Target.Words(), Who: r.Operator, Drill: r.Drill, Outcome: r.Outcome}
+}
+
+// stoppedDrills tells of an incident whether it is that of a drill that was stopped:
+// what it was about is gone, so that it cannot be resumed.
+func stoppedDrills(p *process.Program) (func(index.Row) bool, error) {
+	state, err := p.StateDir()
+	if err != nil {
+		return nil, err
+	}
+	active, err := drills.ListActive(state)
+	if err != nil {
+		return nil, err
+	}
+	return func(r index.Row) bool {
+		goesOn := func(a drills.Active) bool {
+			return a.ID == r.Drill && (a.Bundle == "" || filepath.Base(a.Bundle) == filepath.Base(r.Path))
+		}
+		return r.Drill != "" && !slices.ContainsFunc(active, goesOn)
+	}, nil
+}
+
 // commandCentre gathers what is on this machine; it asks no network.
 func commandCentre(p *process.Program, c session.Config) (tui.Home, error) {
 	var h tui.Home
@@ -221,12 +287,18 @@ func commandCentre(p *process.Program, c session.Config) (tui.Home, error) {
 	if err != nil {
 		return h, err
 	}
+	over, err := stoppedDrills(p)
+	if err != nil {
+		return h, err
+	}
 	today := p.Now().Format(time.DateOnly)
 	for _, r := range rows {
-		h.Incidents = append(h.Incidents, tui.IncidentRow{ID: r.ID, Title: r.Title, Runbook: r.Runbook,
-			Severity: string(r.Severity), Phase: string(r.Phase), Opened: r.Opened, Drill: r.Drill, Outcome: r.Outcome})
+		if r.Outcome == "" && over(r) {
+			continue
+		}
+		h.Incidents = append(h.Incidents, incidentRow(r))
 		for _, d := range r.Debts {
-			if d.Settled.How == "carried" {
+			if d.Settled.How == "carried" && r.Drill == "" { // what a drill owes goes with its lab
 				h.Debts = append(h.Debts, tui.DebtRow{Incident: r.ID, Text: d.Text, Owner: d.Settled.Owner,
 					Until: d.Settled.Until, Overdue: d.Settled.Until < today})
 			}

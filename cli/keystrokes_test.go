@@ -15,6 +15,7 @@ import (
 func (w *walker) documented(drill string) {
 	w.t.Helper()
 	row := strokes(w.t, drill)
+	w.t.Logf("%s took %d keys and %d characters", drill, w.keys, w.typed)
 	if off(w.keys, row[0]) > 4 || off(w.typed, row[1]) > 20 {
 		w.t.Errorf("%s took %d keys and %d characters; docs/interface.md says %d and %d", drill, w.keys, w.typed, row[0], row[1])
 	}

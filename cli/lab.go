@@ -52,7 +52,7 @@ func labBuild(p *process.Program) *cobra.Command {
 }
 
 func labStatus(p *process.Program) *cobra.Command {
-	cmd := &cobra.Command{Use: "status", Short: "Say whether the lab runs, and at what cost", Args: process.Exactly()}
+	cmd := &cobra.Command{Use: "status", Short: "Show whether the lab runs and what it uses", Args: process.Exactly()}
 	o := process.OutputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		ctx, cancel := context.WithTimeout(cmd.Context(), 10*time.Second)
@@ -61,10 +61,7 @@ func labStatus(p *process.Program) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if *o == process.AsJSON {
-			return process.PrintJSON(p.Stdout, st)
-		}
-		return showLab(p.Stdout, st)
+		return o.Print(p, st, func() error { return showLab(p.Stdout, st) })
 	}
 	return cmd
 }
@@ -106,7 +103,7 @@ func labEnv(p *process.Program) *cobra.Command {
 
 func labDown(p *process.Program) *cobra.Command {
 	return &cobra.Command{
-		Use: "down", Short: "End the lab and remove its data; its programs stay built", Args: process.Exactly(),
+		Use: "down", Short: "Stop the lab and remove its data; its programs stay built", Args: process.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			show := newLabProgress(p)
 			defer show.end()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -21,6 +22,7 @@ type hit struct {
 	Pattern string            `json:"pattern"`
 	Say     string            `json:"say,omitempty"`
 	Groups  map[string]string `json:"groups,omitempty"`
+	Params  map[string]string `json:"params,omitempty"` // what start takes of it
 }
 
 func matchCommand(p *process.Program) *cobra.Command {
@@ -28,10 +30,11 @@ func matchCommand(p *process.Program) *cobra.Command {
 	var plain bool
 	cmd := &cobra.Command{
 		Use: "match", Short: "Rank the runbooks for an error text on stdin or in a file",
-		Long: `match reads an error text, as it was pasted, and ranks the runbooks that recognise
-it. On a terminal it opens the screens with the text, also where that comes through a
+		Long: `match reads an error text, as it was pasted, and ranks the runbooks that claim it:
+those in which enough speaks for it, and little against. What is told in words is
+held to the symptoms of the runbooks. On a terminal it opens the screens with the text, also where that comes through a
 pipe: terraform apply 2>&1 | handrail match. Elsewhere, and with --plain, it prints
-them, and ends with 3 when there is none.`,
+them; where none claims the text it names the two nearest, and ends with 3.`,
 		Args: process.Exactly(),
 	}
 	cmd.Flags().StringVarP(&file, "file", "f", "", "read this `file` instead of stdin")
@@ -43,11 +46,11 @@ them, and ends with 3 when there is none.`,
 			keys, screens = onTerminal(p)
 		}
 		if screens && file == "" && keys == nil {
-			return matchOnScreen(cmd.Context(), p, "", nil)
+			return matchOnScreen(cmd.Context(), p, "", "", nil)
 		}
 		text, err := pasted(p, file)
 		if screens && err == nil {
-			return matchOnScreen(cmd.Context(), p, text, keys)
+			return matchOnScreen(cmd.Context(), p, text, file, keys)
 		}
 		if err != nil {
 			return err
@@ -60,11 +63,18 @@ them, and ends with 3 when there is none.`,
 		if *o == process.AsJSON {
 			out := []hit{}
 			for _, h := range hits {
-				out = append(out, hit(h))
+				out = append(out, hit{Runbook: h.Runbook, Title: h.Title, Score: h.Score, Line: h.Line, Pattern: h.Pattern, Say: h.Say, Groups: h.Groups,
+					Params: spoken(lib, h, text, file)})
 			}
 			err = process.PrintJSON(p.Stdout, out)
 		} else {
 			printHits(p.Stdout, hits)
+			if len(hits) > 0 {
+				fmt.Fprintf(p.Stdout, "\nOpen it with: %s\n", startLine(hits[0].Runbook, spoken(lib, hits[0], text, file)))
+			}
+			if len(hits) == 0 {
+				printNearest(p.Stdout, runbooks.Nearest(lib, text, nearest))
+			}
 			like, err := alike(p, text)
 			if err != nil { // the runbooks are what was asked for
 				fmt.Fprintf(p.Stderr, "handrail: the incidents of this machine were not searched: %s\n", process.Safe(err.Error()))
@@ -72,8 +82,8 @@ them, and ends with 3 when there is none.`,
 			printAlike(p.Stdout, like, p.Now())
 		}
 		if err == nil && len(hits) == 0 {
-			return &process.Problem{Code: process.ExitOpen, Err: fmt.Errorf("no runbook recognises this text"),
-				Next: "see `handrail runbook list`, and choose by what you see"}
+			return &process.Problem{Code: process.ExitOpen, Err: fmt.Errorf("no runbook claims this text"),
+				Next: "paste more of the text, or see `handrail runbook list` and choose by what you see"}
 		}
 		return err
 	}
@@ -81,7 +91,7 @@ them, and ends with 3 when there is none.`,
 }
 
 // pasted reads the text to match; of more than the matcher looks at, the end is
-// kept by the matcher and the rest by nobody.
+// kept by the matcher and the rest not at all.
 func pasted(p *process.Program, file string) (string, error) {
 	in := p.Stdin
 	if file != "" {
@@ -102,6 +112,21 @@ func pasted(p *process.Program, file string) (string, error) {
 	return string(b), nil
 }
 
+// nearest is how many runbooks are named for a text that none claims.
+const nearest = 2
+
+// printNearest names what a text comes near to, and offers none of it.
+func printNearest(w io.Writer, near []runbooks.Hit) {
+	fmt.Fprintln(w, "No runbook claims this text.")
+	for i, h := range near {
+		if i == 0 {
+			fmt.Fprintln(w, "Nearest:")
+		}
+		fmt.Fprintf(w, "   %s: %s (score %d of %d)\n", h.Runbook, process.Safe(h.Title), h.Score, runbooks.Floor)
+		process.Lines(w, "      matched: ", h.Line)
+	}
+}
+
 func printHits(w io.Writer, hits []runbooks.Hit) {
 	for i, h := range hits {
 		fmt.Fprintf(w, "%d. %s: %s (score %d)\n", i+1, h.Runbook, process.Safe(h.Title), h.Score)
@@ -113,7 +138,22 @@ func printHits(w io.Writer, hits []runbooks.Hit) {
 			fmt.Fprintf(w, "   %s: %s\n", name, process.Safe(h.Groups[name]))
 		}
 	}
-	if len(hits) > 0 {
-		fmt.Fprintf(w, "\nOpen it with: handrail start %s\n", hits[0].Runbook)
+}
+
+// startLine is the command that opens a runbook with what was found.
+func startLine(runbook string, found map[string]string) string {
+	line := "handrail start " + runbook
+	for _, name := range process.SortedKeys(found) {
+		arg := name + "=" + process.Safe(found[name])
+		if strings.ContainsFunc(arg, func(r rune) bool { return !plainInShell(r) }) {
+			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+		line += " -p " + arg
 	}
+	return line
+}
+
+// plainInShell says that a shell takes a character as it is.
+func plainInShell(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("=./_-:@,+%", r)
 }

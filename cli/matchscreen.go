@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strings"
 
 	"handrail/cli/process"
+	"handrail/cli/settings"
+	"handrail/runbooks"
+	"handrail/tui"
 )
 
-// onTerminal reports whether the match can be shown on the screens: somebody looks
+// onTerminal reports whether the match can be shown on the screens: a person looks
 // at stdout, and there are keys to read, from stdin or from the terminal itself
 // where stdin is a pipe with the text.
 func onTerminal(p *process.Program) (keys *os.File, ok bool) {
@@ -25,8 +29,9 @@ func onTerminal(p *process.Program) (keys *os.File, ok bool) {
 	return keys, true
 }
 
-// matchOnScreen opens the command centre at the match, with a text.
-func matchOnScreen(ctx context.Context, p *process.Program, text string, keys *os.File) (err error) {
+// matchOnScreen opens the command centre at the match, with a text and the file that it
+// is from, "" for none.
+func matchOnScreen(ctx context.Context, p *process.Program, text, file string, keys *os.File) (err error) {
 	here := *p
 	if keys != nil {
 		here.Stdin = keys
@@ -41,6 +46,17 @@ func matchOnScreen(ctx context.Context, p *process.Program, text string, keys *o
 	}
 	face := face(&here, c)
 	face.Matching, face.Text = true, text
+	if match := face.Match; file != "" {
+		face.Match = func(said string) []tui.Hit {
+			lib, err := settings.Library(&here)
+			// The screen keeps both ends of a text, with its own ends of lines.
+			whole, tail := strings.ReplaceAll(text, "\r\n", "\n"), said[max(0, len(said)-512):]
+			if err != nil || said == "" || !strings.HasSuffix(whole, tail) {
+				return match(said)
+			}
+			return faced(lib, runbooks.Match(lib, said), said, file)
+		}
+	}
 	if err := draw(ctx, &here, face); err != nil && !interrupted(ctx, err) {
 		return err
 	}

@@ -28,7 +28,7 @@ func TestMatchFromAPipe(t *testing.T) {
 		}
 	}
 	s := onScreen(t, sh, 30, 100)
-	s.shows(`RUNBOOKS THAT RECOGNISE IT`)
+	s.shows(`MATCHING RUNBOOKS`)
 	s.shows(`because of +Error: Error acquiring`)
 	s.send("\t")
 	s.shows(`What do you see\?`)

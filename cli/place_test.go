@@ -11,7 +11,7 @@ import (
 
 	"handrail/cli/process"
 	"handrail/cli/settings"
-	"handrail/session"
+	"handrail/session/policy"
 	"handrail/steps"
 	"handrail/triage"
 	"handrail/tui"
@@ -77,14 +77,14 @@ func TestPolicyLooksAtTheTarget(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			q := session.Sought{Kind: "terraform/apply-plan", Class: triage.Rerun, Severity: triage.Sev3, Header: tc.header, Target: tc.target}
+			q := policy.Question{Kind: "terraform/apply-plan", Class: triage.Rerun, Severity: triage.Sev3, Header: tc.header, Target: tc.target}
 			pair, err := settings.SecondPerson(context.Background(), p, q)
 			if err != nil || (pair != nil) != tc.two {
 				t.Errorf("second person %+v, %v, want %v", pair, err, tc.two)
 			}
 			q.Drill = true
 			if pair, err := settings.SecondPerson(context.Background(), p, q); pair != nil || err != nil {
-				t.Errorf("practice asks for somebody: %+v, %v", pair, err)
+				t.Errorf("practice asks for a second person: %+v, %v", pair, err)
 			}
 		})
 	}
@@ -94,7 +94,7 @@ func TestPolicyLooksAtTheTarget(t *testing.T) {
 func TestPolicyOfTheMachineIsOnlyTightened(t *testing.T) {
 	t.Parallel()
 	machine := policyHead + "secondPerson: [{gates: [repair], place: production}]\n"
-	prod := session.Sought{Kind: "kube/patch", Class: triage.Repair, Severity: triage.Sev3, Target: []steps.KV{kv("server", "https://api.prod.example.com")}}
+	prod := policy.Question{Kind: "kube/patch", Class: triage.Repair, Severity: triage.Sev3, Target: []steps.KV{kv("server", "https://api.prod.example.com")}}
 	dev := prod
 	dev.Target = []steps.KV{kv("server", "https://api.dev.example.com")}
 	release := prod
@@ -121,7 +121,7 @@ func TestPolicyOfTheMachineIsOnlyTightened(t *testing.T) {
 			}
 			p := ruledBy(t, files)
 			for what, x := range map[string]struct {
-				q    session.Sought
+				q    policy.Question
 				want bool
 			}{"production": {prod, tc.prod}, "development": {dev, tc.dev}, "a release": {release, tc.release}} {
 				pair, err := settings.SecondPerson(context.Background(), p, x.q)
@@ -155,7 +155,7 @@ func TestPlacesOfTheMachineAreDrawn(t *testing.T) {
 		"the machine's": {map[string]string{"machine/" + settings.InterfaceFile: placesFile("^nowhere$")}, true, true},
 		"both":          {map[string]string{"user/" + settings.InterfaceFile: placesFile("^x$"), "machine/" + settings.InterfaceFile: placesFile("^nowhere$")}, false, true},
 	} {
-		c, err := settings.Drawn(ruledBy(t, tc.files), tui.Config{})
+		c, err := settings.ScreenConfig(ruledBy(t, tc.files), tui.Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,18 +168,18 @@ func TestPlacesOfTheMachineAreDrawn(t *testing.T) {
 	}
 }
 
-// TestNoHomeIsNoPolicy: that nobody can tell where the policy would be opens nothing.
+// TestNoHomeIsNoPolicy: an unknown place of the policy opens nothing.
 func TestNoHomeIsNoPolicy(t *testing.T) {
 	t.Parallel()
 	for _, environ := range [][]string{nil, {"HOME=relative"}, {"HOME=", "XDG_CONFIG_HOME=relative"}} {
 		p := &process.Program{Environ: environ, Machine: t.TempDir()}
-		if pair, err := settings.SecondPerson(context.Background(), p, session.Sought{Class: triage.Repair}); err == nil {
+		if pair, err := settings.SecondPerson(context.Background(), p, policy.Question{Class: triage.Repair}); err == nil {
 			t.Errorf("%v: %+v, want an error", environ, pair)
 		}
 		if markers, err := settings.ProtectedMarkers(p); err == nil {
 			t.Errorf("%v: markers %v, want an error", environ, markers)
 		}
-		if _, err := settings.SecondPerson(t.Context(), p, session.Sought{Severity: triage.Sev1, To: triage.Sev3}); err == nil {
+		if _, err := settings.SecondPerson(t.Context(), p, policy.Question{Severity: triage.Sev1, To: triage.Sev3}); err == nil {
 			t.Errorf("%v: the severity is lowered", environ)
 		}
 		if c := checkPolicy(p); c.State != "bad" {
@@ -222,11 +222,11 @@ func TestSeverityIsNotLoweredAlone(t *testing.T) {
 	}{
 		{"SEV-1", "SEV-2", false, false}, {"SEV-1", "SEV-3", false, true}, {"SEV-2", "SEV-4", false, true}, {"SEV-3", "SEV-4", false, false}, {"SEV-1", "SEV-4", true, false},
 	} {
-		if pair, err := settings.SecondPerson(t.Context(), p, session.Sought{Severity: tc.worst, To: tc.to, Drill: tc.drill}); err != nil || (pair != nil) != tc.no {
+		if pair, err := settings.SecondPerson(t.Context(), p, policy.Question{Severity: tc.worst, To: tc.to, Drill: tc.drill}); err != nil || (pair != nil) != tc.no {
 			t.Errorf("%+v: %v, %v", tc, pair, err)
 		}
 	}
-	if pair, err := settings.SecondPerson(t.Context(), ruledBy(t, nil), session.Sought{Severity: "SEV-1", To: "SEV-4"}); pair != nil || err != nil {
+	if pair, err := settings.SecondPerson(t.Context(), ruledBy(t, nil), policy.Question{Severity: "SEV-1", To: "SEV-4"}); pair != nil || err != nil {
 		t.Errorf("without a policy: %v, %v", pair, err)
 	}
 }

@@ -17,13 +17,13 @@ import (
 	"handrail/cli/process"
 	"handrail/drills/lab"
 	"handrail/evidence"
-	"handrail/session"
+	"handrail/session/audit"
 	"handrail/session/journal"
 	"handrail/steps/catalog"
 	"handrail/triage"
 )
 
-// practice is a home with a lab, and one killed apply in it that several state
+// practice is a home with the lab, and one killed apply in it that several state
 // directories may look at.
 type practice struct {
 	t     *testing.T
@@ -42,7 +42,7 @@ func newPractice(t *testing.T, home string) *practice {
 	}
 	p := &practice{t: t, home: home, tofu: built["tofu"], state: t.TempDir()}
 	p.env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "LC_ALL=C.UTF-8", "GOPATH=" + os.Getenv("GOPATH"),
-		"XDG_CACHE_HOME=" + filepath.Join(home, "cache"), "XDG_STATE_HOME=" + p.state}
+		usesLab(t), "XDG_STATE_HOME=" + p.state}
 	return p
 }
 
@@ -87,7 +87,7 @@ func (p *practice) breaks() (lockID string) {
 	if !id.Known() {
 		p.t.Fatalf("the lock was not read: %+v", lock)
 	}
-	return strings.Trim(string(id.V), `"`)
+	return id.Text()
 }
 
 // stops ends a drill with the test.
@@ -138,9 +138,9 @@ func (p *practice) sound(path string) {
 	if err != nil || !rep.OK() {
 		p.t.Fatalf("Verify() = %+v, %v, want all well", rep.Lines, err)
 	}
-	audit, err := session.Audit(path, catalog.New())
-	if err != nil || !audit.OK() {
-		p.t.Fatalf("Audit() = %+v, %v, want all kept", audit.Lines, err)
+	laws, err := audit.Bundle(path, catalog.New(), audit.Verifier{})
+	if err != nil || !laws.OK() {
+		p.t.Fatalf("audit.Bundle() = %+v, %v, want all kept", laws.Lines, err)
 	}
 }
 
@@ -299,7 +299,7 @@ func (p *practice) answers(lockID string) string {
 		p.t.Fatal(err)
 	}
 	file := filepath.Join(p.t.TempDir(), "answers.yaml")
-	text := strings.ReplaceAll(string(src), "${drill.lock_id}", lockID)
+	text := strings.ReplaceAll(string(src), "${drill.lock_typed}", lockID[:8])
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		p.t.Fatal(err)
 	}

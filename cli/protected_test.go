@@ -44,7 +44,7 @@ func TestProtectedFile(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"markers: []\n":                           "apiVersion is missing",
-		head:                                      "there are no markers",
+		head:                                      "markers is missing",
 		head + "markers: [{value: x}]\n":          "key is missing",
 		head + "markers: [{key: \"*\"}]\n":        "no key of a label",
 		head + "markers: [{key: a b}]\n":          "no key of a label",

@@ -10,7 +10,7 @@ import (
 
 	"handrail/cli/bundle"
 	"handrail/cli/process"
-	"handrail/session"
+	"handrail/session/replay"
 	"handrail/session/report"
 	"handrail/tui"
 )
@@ -20,7 +20,7 @@ func replayCommand(p *process.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "replay BUNDLE", Short: "Step through a recorded incident exactly as it went",
 		Long: `replay shows a recorded incident on the screens it was worked on, entry by entry:
-← and → step, space plays at the pace it went (nobody waits longer than two
+← and → step, space plays at the pace it went (no pause is longer than two
 seconds), home and end go to the first and the last entry, a number and enter to
 that one. It says REPLAY all the time, asks no cluster, runs no program and can
 act on nothing. With --plain it prints the entries as lines.`,
@@ -33,7 +33,7 @@ act on nothing. With --plain it prints the entries as lines.`,
 			return err
 		}
 		plain = plainly(p, plain)
-		tape, err := session.OpenReplay(path, bundle.Reading(p))
+		tape, err := replay.Open(path, bundle.Reading(p))
 		if err != nil {
 			return process.Hint(err, "see what is wrong with `handrail bundle verify "+args[0]+"`")
 		}
@@ -47,7 +47,7 @@ act on nothing. With --plain it prints the entries as lines.`,
 
 // look shows a recorded incident on the screens.
 func look(ctx context.Context, p *process.Program, tape tui.Tape) error {
-	err := draw(ctx, p, tui.Config{Replay: tape, Status: report.Status, Save: func(ctx context.Context, b string, c io.Reader) (string, error) { return saveNew(ctx, p, b, c) }, Report: func(ctx context.Context, b string) ([]byte, error) { return bundle.ReportNow(ctx, p, b) }})
+	err := draw(ctx, p, tui.Config{Replay: tape, Status: report.Status, Save: func(ctx context.Context, b string, c io.Reader) (string, error) { return saveNew(ctx, p, b, c) }, Report: func(ctx context.Context, b string) (report.Document, error) { return bundle.ReportNow(ctx, p, b) }})
 	if interrupted(ctx, err) {
 		err = nil
 	}
@@ -55,7 +55,7 @@ func look(ctx context.Context, p *process.Program, tape tui.Tape) error {
 }
 
 // printReplay prints every entry on a line, and below it what a probe found.
-func printReplay(w io.Writer, tape *session.Replay) error {
+func printReplay(w io.Writer, tape *replay.Tape) error {
 	_, last := tape.Place()
 	out := &firstError{w: w}
 	fmt.Fprintf(out, "REPLAY of %s: %d entries. Nothing is asked and nothing can be done.\n", process.Safe(bundle.IDOf(tape.Snapshot().Bundle)), last+1)

@@ -15,7 +15,7 @@ import (
 	"handrail/cli/settings"
 	"handrail/runbooks"
 	"handrail/session"
-	sessionwalk "handrail/session/walk"
+	"handrail/session/walk"
 	"handrail/steps"
 	"handrail/steps/catalog"
 )
@@ -23,33 +23,56 @@ import (
 func runCommand(p *process.Program) *cobra.Command {
 	var pairs []string
 	var file string
-	var dry bool
+	var dry, template bool
 	cmd := &cobra.Command{
 		Use: "run RUNBOOK --answers FILE", Short: "Open an incident and walk it headless, by an answers file",
 		Long: `run opens an incident and does what the loop recommends as long as the answers
 file says how. It ends when the incident is closed or the file has no word for
-what comes next; the exit code says which. Nothing in an answers file says yes to
+what comes next; the exit code says which. What the terminal would not take is refused
+here too: an answer without how it is known, a conclusion without a reason, a required
+step that is passed over. Nothing in an answers file says yes to
 everything: each gate takes its own phrase, and what the facts propose is accepted
 for the topics that the file names. What a person said before stays, unless the
 file says otherwise with a reason.
 
+--template prints such a file to fill in, with every question, its choices and the
+defaults as comments; handrail bundle export --answers makes one from an incident.
 With --dry-run it opens nothing and lists every read that the runbook may do.`,
 		Args: process.Exactly("a RUNBOOK; see `handrail runbook list`"),
 	}
 	cmd.Flags().StringArrayVarP(&pairs, "param", "p", nil, "a parameter of the runbook, as `name=value`; may be repeated")
 	cmd.Flags().StringVar(&file, "answers", "", "answers `file`")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "list the reads and do none of them")
+	cmd.Flags().BoolVar(&template, "template", false, "print an answers file to fill in, and open nothing")
 	o := process.OutputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		rb, params, err := settings.Bound(p, args[0], pairs)
+		if template && (file != "" || dry) {
+			return process.Usage("leave out --answers and --dry-run", "--template only prints a file to fill in")
+		}
+		rb, err := settings.Runbook(p, args[0])
 		if err != nil {
 			return err
 		}
-		var answers *sessionwalk.Answers
+		given, err := settings.Pairs(pairs)
+		if err != nil {
+			return err
+		}
+		if template {
+			_, err := talk{p.Stdout}.Write([]byte(walk.Template(rb, given)))
+			return err
+		}
+		var answers *walk.Answers
+		all := map[string]string{}
 		if file != "" || !dry {
 			if answers, err = readAnswers(p, file, rb); err != nil {
 				return err
 			}
+			maps.Copy(all, answers.Params)
+		}
+		maps.Copy(all, given) // what is typed goes over what the file says
+		params, err := settings.Bind(rb, all)
+		if err != nil {
+			return err
 		}
 		if dry {
 			return printReads(p.Stdout, *o, rb)
@@ -58,6 +81,10 @@ With --dry-run it opens nothing and lists every read that the runbook may do.`,
 		if err != nil {
 			return err
 		}
+		for _, key := range answers.Missing(rb) {
+			fmt.Fprintf(p.Stderr, "The answers file has no word for %s, which is required: the walk will stop there.\n", key)
+		}
+		warnSame(p.Stderr, p, sameTarget(p, c, rb, params))
 		s, err := session.Start(cmd.Context(), c, session.Begin{Runbook: rb, Params: params})
 		if err != nil {
 			return err
@@ -69,15 +96,15 @@ With --dry-run it opens nothing and lists every read that the runbook may do.`,
 
 // readAnswers reads an answers file and checks it against the runbook, so that a
 // slip in it ends before the first read.
-func readAnswers(p *process.Program, file string, rb *runbooks.Runbook) (*sessionwalk.Answers, error) {
+func readAnswers(p *process.Program, file string, rb *runbooks.Runbook) (*walk.Answers, error) {
 	if file == "" {
-		return nil, process.Usage("see `handrail help run`", "an answers file is needed: --answers FILE")
+		return nil, process.Usage("see `handrail help run`", "--answers FILE is required")
 	}
 	src, err := os.ReadFile(file)
 	if err != nil {
 		return nil, process.Usage("name a file that can be read", "reading the answers: %w", err)
 	}
-	a, err := sessionwalk.ParseAnswers(file, src)
+	a, err := walk.ParseAnswers(file, src)
 	if err != nil {
 		return nil, &process.Problem{Code: process.ExitUsage, Err: err}
 	}
@@ -85,13 +112,13 @@ func readAnswers(p *process.Program, file string, rb *runbooks.Runbook) (*sessio
 		return a, nil
 	}
 	if err := a.Check(rb); err != nil {
-		return nil, &process.Problem{Code: process.ExitUsage, Err: err, Next: "nothing was read and no incident was opened; mend the file"}
+		return nil, &process.Problem{Code: process.ExitUsage, Err: err, Next: "nothing was read or changed; fix the file"}
 	}
 	return a, nil
 }
 
-// played is the public form of how a headless walk ended.
-type played struct {
+// runReport is the public form of how a headless walk ended.
+type runReport struct {
 	Incident string `json:"incident"`
 	Bundle   string `json:"bundle"`
 	Outcome  string `json:"outcome"` // "" while it stays open
@@ -101,8 +128,8 @@ type played struct {
 }
 
 // play walks an open session by a script and closes it.
-func play(ctx context.Context, p *process.Program, w world, s *session.Session, by sessionwalk.Script, o process.Output) error {
-	r, err := sessionwalk.Play(ctx, s, by)
+func play(ctx context.Context, p *process.Program, w world, s *session.Session, by walk.Script, o process.Output) error {
+	r, err := walk.Play(ctx, s, by)
 	if err != nil {
 		return leave(ctx, p, s, err, " --answers "+by.Answers.File)
 	}
@@ -111,14 +138,14 @@ func play(ctx context.Context, p *process.Program, w world, s *session.Session, 
 		return err
 	}
 	id := s.Snapshot().State.Incident
-	out := played{id, s.Snapshot().Bundle, r.Outcome, r.Refused, r.Why, r.Code}
+	out := runReport{id, s.Snapshot().Bundle, r.Outcome, r.Refused, r.Why, r.Code}
 	if err := printPlayed(p.Stdout, o, out); err != nil {
 		return err
 	}
 	return process.Ended(r.Code)
 }
 
-func printPlayed(w io.Writer, o process.Output, r played) error {
+func printPlayed(w io.Writer, o process.Output, r runReport) error {
 	if o == process.AsJSON {
 		return process.PrintJSON(w, r)
 	}
@@ -162,8 +189,8 @@ func (t talk) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// planned is one read that a runbook may do.
-type planned struct {
+// plannedRead is one read that a runbook may do.
+type plannedRead struct {
 	Step    string      `json:"step"`
 	Phase   string      `json:"phase"`
 	Kind    string      `json:"kind"`
@@ -172,13 +199,13 @@ type planned struct {
 }
 
 func printReads(w io.Writer, o process.Output, rb *runbooks.Runbook) error {
-	list := []planned{}
+	list := []plannedRead{}
 	for _, st := range rb.Steps {
 		k, ok := catalog.New().Lookup(st.Uses)
 		if !ok || k.Class.Gate() {
 			continue
 		}
-		list = append(list, planned{rb.ID + "/" + st.ID, string(st.Phase), k.Name, k.Class, process.OrEmpty(k.Touches)})
+		list = append(list, plannedRead{rb.ID + "/" + st.ID, string(st.Phase), k.Name, k.Class, process.OrEmpty(k.Touches)})
 	}
 	if o == process.AsJSON {
 		return process.PrintJSON(w, list)

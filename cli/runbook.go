@@ -64,29 +64,15 @@ func describeBook(rb *runbooks.Runbook) book {
 }
 
 func runbookList(p *process.Program) *cobra.Command {
-	cmd := &cobra.Command{Use: "list", Short: "List the runbooks", Args: process.Exactly()}
-	o := process.OutputFlag(cmd)
-	cmd.RunE = func(*cobra.Command, []string) error {
-		lib, err := settings.Library(p)
-		if err != nil {
-			return err
-		}
-		if *o == process.AsJSON {
-			out := []book{}
-			for _, rb := range lib {
-				b := describeBook(rb)
-				b.Params, b.Recognise, b.Steps = nil, nil, nil
-				out = append(out, b)
-			}
-			return process.PrintJSON(p.Stdout, out)
-		}
-		var rows [][]string
-		for _, rb := range lib {
-			rows = append(rows, []string{rb.ID, string(rb.Severity), rb.Domain, rb.Title})
-		}
-		return process.Table(p.Stdout, []string{"RUNBOOK", "SEVERITY", "DOMAIN", "TITLE"}, rows)
-	}
-	return cmd
+	return process.Listing[*runbooks.Runbook]{
+		Head: []string{"RUNBOOK", "SEVERITY", "DOMAIN", "TITLE"},
+		Row:  func(rb *runbooks.Runbook) []string { return []string{rb.ID, string(rb.Severity), rb.Domain, rb.Title} },
+		JSON: func(rb *runbooks.Runbook) any {
+			b := describeBook(rb)
+			b.Params, b.Recognise, b.Steps = nil, nil, nil
+			return b
+		},
+	}.Command(p, "List the runbooks", func() ([]*runbooks.Runbook, error) { return settings.Library(p) })
 }
 
 func runbookShow(p *process.Program) *cobra.Command {
@@ -102,10 +88,8 @@ func runbookShow(p *process.Program) *cobra.Command {
 		case source:
 			_, err := p.Stdout.Write(rb.Source)
 			return err
-		case *o == process.AsJSON:
-			return process.PrintJSON(p.Stdout, describeBook(rb))
 		}
-		return showBook(p.Stdout, rb)
+		return o.Print(p, describeBook(rb), func() error { return showBook(p.Stdout, rb) })
 	}
 	return cmd
 }
@@ -202,7 +186,7 @@ func lint(files []string, team []redact.TeamRule) ([]lintProblem, error) {
 			return nil, fmt.Errorf("%q: %w", file, err)
 		}
 		if line > 0 {
-			found = append(found, lintProblem{file, line, 1, "this line looks like a secret: a bundle would not keep the runbook as it is, and nobody could read the incident back", "give it another name, or take the secret out"})
+			found = append(found, lintProblem{file, line, 1, "this line looks like a secret: a bundle would redact it, and the incident could not be read back", "give it another name, or take the secret out"})
 		}
 	}
 	return found, nil

@@ -39,7 +39,7 @@ func openScreen(t *testing.T, home string) *screen {
 	cmd := exec.CommandContext(t.Context(), "bash", "--norc", "--noprofile")
 	cmd.Dir = ".."
 	cmd.Env = []string{"HOME=" + home, "PATH=" + filepath.Join(home, "bin") + ":" + os.Getenv("PATH"), "TERM=xterm-256color",
-		"XDG_CACHE_HOME=" + filepath.Join(home, "cache"), "PS1=$ ", "LC_ALL=C.UTF-8", "GOPATH=" + os.Getenv("GOPATH")}
+		usesLab(t), "PS1=$ ", "LC_ALL=C.UTF-8", "GOPATH=" + os.Getenv("GOPATH")}
 	return onScreen(t, cmd, 34, 110)
 }
 
@@ -176,7 +176,7 @@ func (s *screen) resize(rows, cols int) {
 	s.mu.Lock()
 	if s.term.Width() == cols && s.term.Height() == rows {
 		s.mu.Unlock()
-		return // nobody would be told
+		return // there is nothing to report to
 	}
 	s.pulled = true
 	s.term.Resize(cols, rows)

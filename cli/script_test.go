@@ -17,14 +17,14 @@ import (
 // TestMain lets the scripts start this test binary as handrail: a real process
 // with its own streams, signals and exit code.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(withLab{m}, map[string]func(){
 		"handrail":       func() { os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ())) },
 		"handrail-noisy": noisy,
 	})
 }
 
 // TestScripts runs one script for each behaviour of the command line. No script
-// sees the files, the cluster or the tools of whoever runs the tests.
+// sees the files, the cluster or the tools of the user.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
@@ -36,7 +36,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, "config"))
 			e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, "cache"))
 			// The commands of testscript come first in PATH; what follows is of
-			// whoever runs the tests and may hold a tofu.
+			// the user and may hold a tofu.
 			own, _, _ := strings.Cut(e.Getenv("PATH"), string(os.PathListSeparator))
 			e.Setenv("PATH_OF_TEST", own)
 			return os.Mkdir(filepath.Join(e.WorkDir, "home"), 0o700)

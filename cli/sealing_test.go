@@ -3,6 +3,7 @@ package cli
 import (
 	"crypto/ed25519"
 	"crypto/rand"
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"handrail/cli/bundle"
 	"handrail/cli/process"
 	"handrail/evidence"
+	"handrail/session/report"
 	"handrail/triage"
 	"handrail/tui"
 )
@@ -96,7 +98,7 @@ func TestSealForTheScreens(t *testing.T) {
 	t.Parallel()
 	p := sealingProgram(t, "SSH_AUTH_SOCK="+agentWith(t, 2))
 	path := closedBundle(t, p)
-	means, err := bundle.Sealing(t.Context(), p)
+	means, err := bundle.SealOptions(t.Context(), p)
 	if err != nil || len(means.Signers) != 2 || means.NoSigner != "" || means.NameOne == "" {
 		t.Fatalf("sealing: %+v, %v", means, err)
 	}
@@ -120,11 +122,12 @@ func TestSealForTheScreens(t *testing.T) {
 	if err != nil || again.Entries != got.Entries || again.Seal != got.Seal || !again.Verified {
 		t.Errorf("again: %+v, %v", again, err)
 	}
-	src, err := bundle.ReportNow(t.Context(), p, path)
-	if err != nil || !strings.Contains(string(src), "# a lock") || !strings.Contains(string(src), got.Seal) && !strings.Contains(string(src), "Verif") {
-		t.Errorf("the report: %v\n%s", err, src)
+	doc, err := bundle.ReportNow(t.Context(), p, path)
+	var page strings.Builder
+	if err = errors.Join(err, report.WriteMarkdown(&page, doc)); err != nil || doc.Verification == nil || !strings.Contains(page.String(), "# a lock") {
+		t.Errorf("the report: %v\n%s", err, page.String())
 	}
-	if strings.Contains(string(src), "plover-egg") {
+	if strings.Contains(page.String(), "plover-egg") {
 		t.Error("the report holds a secret")
 	}
 }
@@ -134,7 +137,7 @@ func TestSealForTheScreensWithoutKey(t *testing.T) {
 	t.Parallel()
 	p := sealingProgram(t)
 	path := closedBundle(t, p)
-	means, err := bundle.Sealing(t.Context(), p)
+	means, err := bundle.SealOptions(t.Context(), p)
 	if err != nil || means.Signers != nil || !strings.Contains(means.NoSigner, "ssh-add") {
 		t.Fatalf("sealing: %+v, %v", means, err)
 	}
@@ -168,7 +171,7 @@ func TestSealByKeys(t *testing.T) {
 	s.shows(`as it would be exported now`)
 	s.shows(`severity SEV-3`)
 	s.send("\x1b")
-	s.shows(`seal it: then nothing`)
+	s.shows(`seal it: everything up to now`)
 	s.send("z")
 	s.shows(`ana@bridge`)
 	s.send("\r")
@@ -181,7 +184,7 @@ func TestSealByKeys(t *testing.T) {
 	s.send("\r")
 	s.shows(`sealed in seals/000001.txt`)
 	s.send("t")
-	s.shows(`let go to be sealed`)
+	s.shows(`released for sealing`)
 	s.send("q")
 	<-s.ended
 	v, err := bundle.VerdictOf(p, path)

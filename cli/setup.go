@@ -14,9 +14,10 @@ import (
 	"handrail/runbooks"
 	"handrail/session"
 	"handrail/session/claim"
+	"handrail/session/policy"
 	"handrail/steps"
 	"handrail/steps/catalog"
-	clusters "handrail/steps/cluster"
+	"handrail/steps/cluster"
 	"handrail/steps/terraform/module"
 )
 
@@ -27,7 +28,7 @@ func newConfig(p *process.Program) (session.Config, error) {
 	if err != nil {
 		return session.Config{}, err
 	}
-	c, err := bundle.Keeper(p) // whoever writes a bundle, for a seal or an incident, redacts by the same rules
+	c, err := bundle.Keeper(p) // a seal and an incident redact by the same rules
 	if err != nil {
 		return session.Config{}, err
 	}
@@ -45,7 +46,7 @@ func newConfig(p *process.Program) (session.Config, error) {
 	c.Catalog, c.Env, c.Actor = catalog.New(), env, p.Actor(env.User)
 	c.Library = func(id string) (*runbooks.Runbook, error) { return settings.Runbook(p, id) }
 	c.Rand, c.Secrets, c.Learned = rand.Reader, settings.KnownSecrets(p), p.Learn
-	c.Second = func(ctx context.Context, of session.Sought) (*session.Pair, error) {
+	c.Second = func(ctx context.Context, of policy.Question) (*policy.Pair, error) {
 		return settings.SecondPerson(ctx, p, of)
 	}
 	c.Rules = func() []steps.KV { return settings.Rules(p) }
@@ -55,7 +56,7 @@ func newConfig(p *process.Program) (session.Config, error) {
 	c.Here, c.Server = machineAround, clusterAround
 	k, err := clusterOf(env)
 	switch {
-	case errors.Is(err, clusters.ErrNoCluster) && !p.Named():
+	case errors.Is(err, cluster.ErrNoCluster) && !p.Named():
 		c.Header = append(c.Header, steps.KV{Key: "cluster", Value: "none"})
 	case err != nil:
 		// A probe that needs the cluster will say the same and record it; an

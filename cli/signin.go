@@ -28,7 +28,7 @@ const (
 
 var (
 	errGivenUp = errors.New("given up with Ctrl-C")
-	errTooLong = fmt.Errorf("nobody signed in within %s", signInWithin)
+	errTooLong = fmt.Errorf("no sign-in within %s", signInWithin)
 )
 
 // signIn has the credential plugin of the kubeconfig's user ask what it must ask
@@ -47,17 +47,17 @@ func signIn(ctx context.Context, p *process.Program, c *session.Config) error {
 		return err
 	case err != nil:
 		c.Identify = nil // do not start it again behind the screen
-		c.Server = unseen("nobody is signed in")
+		c.Server = unseen("not signed in")
 		process.Tell(p.Stderr, process.Hint(fmt.Errorf("not signed in to %s, going on without: %w", k.name(), err),
 			"what needs the cluster will fail and say so; leave, sign in, then `handrail resume`"))
 	}
 	return nil
 }
 
-// lend asks who acts while the credential plugin has the terminal. Nobody is
+// lend asks who acts while the credential plugin has the terminal. No person is
 // asked where there is no plugin or no terminal. A *problem means that nothing
 // may go on.
-func lend(ctx context.Context, p *process.Program, k cluster) (_ triage.Person, err error) {
+func lend(ctx context.Context, p *process.Program, k apiServer) (_ triage.Person, err error) {
 	stdin, ok := p.Stdin.(*os.File)
 	if !ok || !process.IsTerminal(stdin) || k.plugin() == "" {
 		return triage.Person{}, nil

@@ -164,15 +164,15 @@ func TestPluginBehindTheScreen(t *testing.T) {
 	if last := runs[len(runs)-1]; !strings.Contains(last, `"interactive":false`) || codes[len(codes)-1] != "nobody" {
 		t.Errorf("behind the screen the plugin was told %s and read %q; want no terminal", last, codes[len(codes)-1])
 	}
-	s.send("?")                           // the keys are the screen's
-	s.shows(`(?s)EVERYWHERE.*↑ ↓ scroll`) // the last line too: a frame arrives in parts
+	s.send("?")                       // the keys are the screen's
+	s.shows(`(?s)A STEP.*↑ ↓ scroll`) // the last line too: a frame arrives in parts
 	s.send("\x1b")
 	s.shows(`(?s)NEWEST EVIDENCE.*▸ enter`)
 	s.send("\x03")
 	s.shows(`While the screen was drawn, this came on stderr:\s+\| Code for the lab: No token for nobody`)
 }
 
-// TestSignInGivenUp: nobody can sign in, and the incident starts all the same.
+// TestSignInGivenUp: the sign-in is given up, and the incident starts all the same.
 func TestSignInGivenUp(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

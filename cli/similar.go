@@ -15,6 +15,8 @@ import (
 const (
 	// mostAlike bounds the incidents that are named; the newest come first.
 	mostAlike = 3
+	// mostFound bounds those that are looked at: drills among them are not named.
+	mostFound = 16
 	// mostErrors bounds the lines of a paste that are looked for: the last ones say
 	// most.
 	mostErrors = 32
@@ -31,7 +33,7 @@ func alike(p *process.Program, text string) ([]tui.Alike, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := store.Search(index.Query{Fingerprints: prints, Lines: 1, Limit: mostAlike})
+	found, err := store.Search(index.Query{Fingerprints: prints, Lines: 1, Limit: mostFound})
 	if err != nil || len(found.Hits) == 0 {
 		return nil, err
 	}
@@ -42,7 +44,7 @@ func alike(p *process.Program, text string) ([]tui.Alike, error) {
 	var out []tui.Alike
 	for _, h := range found.Hits {
 		for _, r := range rows {
-			if r.ID == h.Incident {
+			if r.ID == h.Incident && r.Drill == "" && len(out) < mostAlike {
 				out = append(out, tui.Alike{ID: r.ID, Title: r.Title, Runbook: r.Runbook, Outcome: r.Outcome, Opened: r.Opened, Line: h.Line})
 			}
 		}

@@ -7,7 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	cliplain "handrail/cli/plain"
+	"handrail/cli/bundle"
+	"handrail/cli/plain"
 	"handrail/cli/process"
 	"handrail/cli/settings"
 	"handrail/session"
@@ -38,6 +39,17 @@ depends on colour, and it works with a screen reader and through a pipe.`,
 		if err != nil {
 			return err
 		}
+		same := sameTarget(p, c, rb, params)
+		warnSame(p.Stderr, p, same)
+		if !plain {
+			if id := resumeInstead(p, same); id != "" {
+				path, err := bundle.Find(p, id)
+				if err != nil {
+					return err
+				}
+				return resume(cmd.Context(), p, path, resuming{})
+			}
+		}
 		if err := signIn(cmd.Context(), p, &c); err != nil {
 			return err
 		}
@@ -45,7 +57,7 @@ depends on colour, and it works with a screen reader and through a pipe.`,
 		if err != nil {
 			return err
 		}
-		return walk(cmd.Context(), p, world{config: c}, s, plain)
+		return drive(cmd.Context(), p, world{config: c}, s, plain)
 	}
 	return cmd
 }
@@ -60,16 +72,23 @@ func plainly(p *process.Program, asked bool) bool {
 	return asked
 }
 
-// walk drives an open incident with a person, closes it and says how it ended.
-func walk(ctx context.Context, p *process.Program, w world, s *session.Session, plain bool) error {
+// drive walks an open incident with a person, closes it and says how it ended.
+func drive(ctx context.Context, p *process.Program, w world, s *session.Session, linear bool) error {
 	var err error
-	if plain {
-		d := &cliplain.Dialogue{S: s, Lines: cliplain.ReadLines(p.Stdin), Out: p.Stdout, Now: p.Now}
+	if linear {
+		d := &plain.Dialogue{S: s, Lines: plain.ReadLines(p.Stdin), Out: p.Stdout, Now: p.Now}
 		err = d.Run(ctx)
 	} else {
 		face := face(p, w.config)
 		face.Open = s
 		face.Debrief = func(ctx context.Context, _ tui.Incident) (*debrief.Drill, error) { return w.debriefing(ctx, s) }
+		ofOthers := face.Story // that are opened from home
+		face.Story = func(inc tui.Incident) *tui.Story {
+			if inc == tui.Incident(s) {
+				return w.story()
+			}
+			return ofOthers(inc)
+		}
 		err = draw(ctx, p, face)
 	}
 	if _, judged := w.debriefing(ctx, s); judged != nil {
@@ -87,7 +106,7 @@ func leave(ctx context.Context, p *process.Program, s *session.Session, err erro
 	closed := s.Close()
 	snap := s.Snapshot()
 	id := snap.State.Incident
-	if err != nil && !errors.Is(err, cliplain.ErrLeft) && !interrupted(ctx, err) {
+	if err != nil && !errors.Is(err, plain.ErrLeft) && !interrupted(ctx, err) {
 		return process.Hint(errors.Join(err, closed), "resume with `handrail resume "+id+resume+"`")
 	}
 	if closed != nil {

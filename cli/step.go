@@ -33,6 +33,7 @@ type field struct {
 	Pattern  string     `json:"pattern,omitempty"`
 	Literal  bool       `json:"literal,omitempty"`
 	Lines    bool       `json:"lines,omitempty"`
+	Ages     bool       `json:"ages,omitempty"`
 }
 
 func describe(k steps.Kind) kind {
@@ -52,55 +53,54 @@ func stepCommand(p *process.Program) *cobra.Command {
 }
 
 func stepList(p *process.Program) *cobra.Command {
-	cmd := &cobra.Command{Use: "list", Short: "List the kinds of steps a runbook may use", Args: process.Exactly()}
-	o := process.OutputFlag(cmd)
-	cmd.RunE = func(*cobra.Command, []string) error {
-		if *o == process.AsJSON {
-			out := []kind{}
-			for _, k := range catalog.New().Kinds() {
-				out = append(out, describe(k))
-			}
-			return process.PrintJSON(p.Stdout, out)
-		}
-		var rows [][]string
-		for _, k := range catalog.New().Kinds() {
+	return process.Listing[steps.Kind]{
+		Head: []string{"KIND", "CLASS", "WHAT IT DOES"},
+		Row: func(k steps.Kind) []string {
 			first, _, _ := strings.Cut(k.Doc, ". ")
-			rows = append(rows, []string{k.Name, string(k.Class), strings.TrimSuffix(first, ".") + "."})
-		}
-		return process.Table(p.Stdout, []string{"KIND", "CLASS", "WHAT IT DOES"}, rows)
-	}
-	return cmd
+			return []string{k.Name, string(k.Class), strings.TrimSuffix(first, ".") + "."}
+		},
+		JSON: func(k steps.Kind) any { return describe(k) },
+	}.Command(p, "List the kinds of steps a runbook may use", func() ([]steps.Kind, error) { return catalog.New().Kinds(), nil })
 }
 
 func stepShow(p *process.Program) *cobra.Command {
 	cmd := &cobra.Command{Use: "show KIND", Short: "Show parameters, facts and what a kind touches", Args: process.Exactly("a KIND")}
 	o := process.OutputFlag(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		k, ok := catalog.New().Lookup(args[0])
-		if !ok {
-			return process.Usage("see `handrail step list`", "there is no step kind %q", args[0])
+		k, err := lookupKind(args[0])
+		if err != nil {
+			return err
 		}
-		if *o == process.AsJSON {
-			return process.PrintJSON(p.Stdout, describe(k))
-		}
-		showKind(p.Stdout, k)
-		return nil
+		return o.Print(p, describe(k), func() error { showKind(p.Stdout, k); return nil })
 	}
 	return cmd
 }
 
+func lookupKind(name string) (steps.Kind, error) {
+	cat := catalog.New()
+	k, ok := cat.Lookup(name)
+	if !ok {
+		var names []string
+		for _, k := range cat.Kinds() {
+			names = append(names, k.Name)
+		}
+		return k, process.Unknown("step kind", name, names, "handrail step list")
+	}
+	return k, nil
+}
+
 // stepScript prints what an operator runs where handrail cannot look.
 func stepScript(p *process.Program) *cobra.Command {
-	cmd := &cobra.Command{Use: "script KIND", Short: "Print the script that makes what a kind reads, such as kube/node-report", Args: process.Exactly("a KIND")}
+	cmd := &cobra.Command{Use: "script KIND", Short: "Print the script whose output a kind reads, such as kube/node-report", Args: process.Exactly("a KIND")}
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		k, ok := catalog.New().Lookup(args[0])
-		if !ok {
-			return process.Usage("see `handrail step list`", "there is no step kind %q", args[0])
+		k, err := lookupKind(args[0])
+		if err != nil {
+			return err
 		}
 		if k.Script == "" {
 			return process.Usage("kube/node-report has one", "%s needs no script: it reads by itself", k.Name)
 		}
-		_, err := io.WriteString(p.Stdout, k.Script)
+		_, err = io.WriteString(p.Stdout, k.Script)
 		return err
 	}
 	return cmd

@@ -16,7 +16,7 @@ import (
 )
 
 // BenchmarkTerminal measures what a program costs while it stands on a screen:
-// processor time and memory with nobody at the keyboard, and bytes written for a
+// processor time and memory without a key pressed, and bytes written for a
 // key. Peers are measured in the same way. `make bench` gives it the built
 // program and thirty seconds for each state.
 func BenchmarkTerminal(b *testing.B) {
@@ -88,14 +88,14 @@ func standing(b *testing.B) []subject {
 			c.Env = append(c.Env, "LC_ALL=C.UTF-8")
 			return c
 		}, keys: []pair{{"row", "\x1b[B|\x1b[A"}}},
-		{name: "incident", start: incident, shows: "Read: ", most: ever, walk: []step{{"\r", "done"}},
+		{name: "incident", start: incident, shows: "Read", most: ever, walk: []step{{"\r", "✓ read"}},
 			keys: []pair{{"step", "]|["}}},
-		{name: "note", start: incident, shows: "Read: ", most: ever, walk: []step{{"t", "put away"}},
+		{name: "note", start: incident, shows: "Read", most: ever, walk: []step{{"t", "esc cancel"}},
 			keys: []pair{{"letter", "a|b"}}},
-		{name: "evidence", start: incident, shows: "Read: ", most: ever, walk: []step{{"\r", "done"}, {"e", "bundle.opened|open"}},
+		{name: "evidence", start: incident, shows: "Read", most: ever, walk: []step{{"\r", "✓ read"}, {"e", "bundle.opened|open"}},
 			keys: []pair{{"line", "\x1b[A|\x1b[B"}}},
-		{name: "watch", start: incident, shows: "Read: ", most: 15 * time.Second,
-			walk: []step{{"\r", "done"}, {":", "put away|esc"}, {"stays free", "stays free"}, {"\r", "Take the first|first sample"}, {"\r", "1 of 2"}}},
+		{name: "watch", start: incident, shows: "Read", most: 15 * time.Second,
+			walk: []step{{"\r", "✓ read"}, {":", "esc close"}, {"stays free", "stays free"}, {"\r", "Take the first|first sample"}, {"\r", "1 of 2"}}},
 	}
 	for _, peer := range []struct {
 		name, shows string
@@ -117,7 +117,7 @@ func standing(b *testing.B) []subject {
 	return all
 }
 
-// stander is a program that stands on a terminal which nobody draws.
+// stander is a program on a terminal that is not drawn.
 type stander struct {
 	cmd  *exec.Cmd
 	pty  *os.File

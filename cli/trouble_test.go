@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/gofrs/flock"
 
@@ -219,9 +220,9 @@ func hangUp(t *testing.T, s *screen) {
 func ctrlC(t *testing.T, s *screen) {
 	t.Helper()
 	s.send("\x03")
-	s.wait(command{re: regexp.MustCompile(`leave, the act goes on`)})
+	s.wait(command{re: regexp.MustCompile(`leave, the act continues`)})
 	s.send("y")
-	s.wait(command{re: regexp.MustCompile(`goes on by itself`)})
+	s.wait(command{re: regexp.MustCompile(`The act .* continues`)})
 }
 
 // leftInTheAct leaves the terminal UI while its act is under way.
@@ -234,8 +235,11 @@ func leftInTheAct(t *testing.T, p *practice, leave func(*testing.T, *screen)) {
 	s, cmd := q.tty(34, 110, "resume", "--tofu", h.path)
 	s.wait(command{re: regexp.MustCompile(`Release the lock`)})
 	s.send("g")
+	s.wait(command{re: regexp.MustCompile(`Only looked at`)})
+	s.pause(500 * time.Millisecond) // keys for the screen below are swallowed so long
+	s.send("\r")
 	s.wait(command{re: regexp.MustCompile(`DANGER +· +ARMED`)})
-	s.phrase("force-unlock " + lockID)
+	s.phrase("force-unlock " + lockID[:8])
 	s.send("\r")
 	h.reached(t, s.ended, s.text)
 	_, claim := q.executor()

@@ -16,6 +16,7 @@ import (
 	"handrail/cli/process"
 	"handrail/steps/terraform/backend"
 	"handrail/steps/terraform/closure"
+	"handrail/tui"
 )
 
 func trustCommand(p *process.Program) *cobra.Command {
@@ -84,8 +85,8 @@ func (m manifest) count() int {
 	return n
 }
 
-// looked is a manifest and what else a person wants to see before they trust it.
-type looked struct {
+// trustReview is a manifest and what else a person wants to see before they trust it.
+type trustReview struct {
 	manifest
 	named     backend.Named
 	programs  []string
@@ -105,8 +106,8 @@ func realDir(dir string) (string, error) {
 }
 
 // closureOf reads everything that decides what a program does in dir.
-func closureOf(p *process.Program, dir string) (looked, error) {
-	var l looked
+func closureOf(p *process.Program, dir string) (trustReview, error) {
+	var l trustReview
 	real, err := realDir(dir)
 	if err != nil {
 		return l, err
@@ -136,24 +137,30 @@ func trust(p *process.Program, dir string) error {
 	if err != nil {
 		return err
 	}
-	raw, digest, err := now.encoded()
+	digest, err := keepTrust(p, now, list)
 	if err != nil {
-		return err
-	}
-	if err := saveManifest(p, now.Dir, raw); err != nil {
-		return err
-	}
-	list[now.Dir] = digest
-	if err := saveTrusted(p, list); err != nil {
 		return err
 	}
 	fmt.Fprintf(p.Stderr, "Trusted %s as it is now: %s, digest %.12s. A change of any of them ends the trust.\n", process.Safe(now.Dir), process.Counted(now.count(), "file"), digest)
 	return nil
 }
 
+// keepTrust adds what was looked at to the directories that are trusted.
+func keepTrust(p *process.Program, now trustReview, list map[string]string) (digest string, err error) {
+	raw, digest, err := now.encoded()
+	if err != nil {
+		return "", err
+	}
+	if err := saveManifest(p, now.Dir, raw); err != nil {
+		return "", err
+	}
+	list[now.Dir] = digest
+	return digest, saveTrusted(p, list)
+}
+
 // shownDirectory shows what trust in dir would let be used, and what changed since it was
 // given before. It returns the directories that are trusted now.
-func shownDirectory(p *process.Program, dir string) (looked, map[string]string, error) {
+func shownDirectory(p *process.Program, dir string) (trustReview, map[string]string, error) {
 	now, err := closureOf(p, dir)
 	if err != nil {
 		next := "put that right, and look again with `handrail trust --show`"
@@ -178,17 +185,29 @@ func shownDirectory(p *process.Program, dir string) (looked, map[string]string, 
 const mostUses = 12
 
 // uses shows what trust in a directory would let be used.
-func uses(p *process.Program, l looked) {
-	part := func(title string, list []string) {
-		for i, v := range list {
-			if i == 0 {
-				fmt.Fprintln(p.Stderr, title)
-			}
+func uses(p *process.Program, l trustReview) {
+	for _, u := range used(p, l) {
+		fmt.Fprintln(p.Stderr, u.Title)
+		for i, v := range u.List {
 			if i == mostUses {
-				fmt.Fprintf(p.Stderr, "  and %d more\n", len(list)-mostUses)
-				return
+				fmt.Fprintf(p.Stderr, "  and %d more\n", len(u.List)-mostUses)
+				break
 			}
-			fmt.Fprintf(p.Stderr, "  %s\n", process.Safe(p.ScrubText(v)))
+			fmt.Fprintf(p.Stderr, "  %s\n", process.Safe(v))
+		}
+	}
+}
+
+// used is what trust in a directory would let be used, without secrets.
+func used(p *process.Program, l trustReview) []tui.Used {
+	var out []tui.Used
+	part := func(title string, list []string) {
+		var shown []string
+		for _, v := range list {
+			shown = append(shown, p.ScrubText(v))
+		}
+		if len(shown) > 0 {
+			out = append(out, tui.Used{Title: title, List: shown})
 		}
 	}
 	part("Servers that its settings name, which get the credentials that their backend uses, yours among them:", l.named.Servers)
@@ -202,6 +221,7 @@ func uses(p *process.Program, l looked) {
 		}
 	}
 	part("Providers, which are programs:", packages)
+	return out
 }
 
 // checkTrust says whether dir is trusted as it is now; the error says what to do.

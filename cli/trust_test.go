@@ -40,8 +40,8 @@ func TestChangesAreListed(t *testing.T) {
 }
 
 // TestTrustedCloneGivenAnotherBackend: init's settings of a trusted clone are
-// exchanged. Typing handrail there sends the password of the environment to
-// nobody, runs nothing, and says what changed.
+// exchanged. Typing handrail there sends the password of the environment
+// nowhere, runs nothing, and says what changed.
 func TestTrustedCloneGivenAnotherBackend(t *testing.T) {
 	t.Parallel()
 	var heard atomic.Int32

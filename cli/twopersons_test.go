@@ -21,6 +21,7 @@ import (
 	"handrail/cli/settings"
 	"handrail/runbooks"
 	"handrail/session"
+	"handrail/session/policy"
 	"handrail/steps"
 	"handrail/steps/catalog"
 	"handrail/triage"
@@ -99,7 +100,7 @@ func openVault(p *process.Program, header string) (*session.Session, error) {
 	}
 	s, err := session.Start(context.Background(), session.Config{
 		Dir: filepath.Join(state, "incidents"), Keys: bundle.KeysIn(state), Acts: filepath.Join(state, "acts"), Undo: filepath.Join(state, "undo"),
-		Catalog: v, Now: time.Now, Rand: rand.Reader, Version: "test", Actor: p.Actor("olga"), Second: func(ctx context.Context, b session.Sought) (*session.Pair, error) {
+		Catalog: v, Now: time.Now, Rand: rand.Reader, Version: "test", Actor: p.Actor("olga"), Second: func(ctx context.Context, b policy.Question) (*policy.Pair, error) {
 			return settings.SecondPerson(ctx, p, b)
 		},
 		Header:  []steps.KV{{Key: "cluster", Value: header}},

@@ -9,7 +9,7 @@ import (
 )
 
 func versionCommand(p *process.Program) *cobra.Command {
-	cmd := &cobra.Command{Use: "version", Short: "Say which build this is", Args: process.Exactly()}
+	cmd := &cobra.Command{Use: "version", Short: "Show the version", Args: process.Exactly()}
 	o := process.OutputFlag(cmd)
 	cmd.RunE = func(*cobra.Command, []string) error {
 		v := process.BuildVersion()

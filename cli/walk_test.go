@@ -18,8 +18,9 @@ type walker struct {
 	keys    int       // each enter, digit and letter that does something, and a paste
 	typed   int       // characters of words: answers, proofs, phrases, commands
 	answers []answered
-	before  string // the move that led to the sheet in front
-	between func() // called before each key, nil for nothing
+	before  string          // the move that led to the sheet in front
+	said    map[string]bool // the questions that were answered
+	between func()          // called before each key, nil for nothing
 }
 
 // answered is what the person says where a screen asks for words.
@@ -73,8 +74,9 @@ func move(text string) string {
 // practises goes to a drill on the home screen.
 func (w *walker) practises(id string) {
 	w.t.Helper()
-	w.until("the drills", practiceList.MatchString)
+	w.until("home", func(text string) bool { return strings.Contains(text, "command centre") })
 	w.key("d")
+	w.until("the drills", practiceList.MatchString)
 	for {
 		now := move(w.until("a drill", func(text string) bool { return strings.HasPrefix(move(text), "Practise ") }))
 		if now == "Practise "+id || strings.HasPrefix(now, "Practise "+id+" ") || strings.HasPrefix(now, "Practise "+id+":") {
@@ -85,9 +87,18 @@ func (w *walker) practises(id string) {
 	}
 }
 
+// begins reads what a drill is about, which is its first screen.
+func (w *walker) begins() {
+	w.t.Helper()
+	w.until("what the drill is about", func(text string) bool {
+		return strings.Contains(text, "WHAT HAPPENED") && strings.Contains(text, "enter begin")
+	})
+	w.key("\r")
+}
+
 // sheet is the title of the sheet that asks for words, "" without one.
 func sheet(text string) string {
-	if m := sheetLine.FindStringSubmatch(text); m != nil && strings.Contains(text, "put away") {
+	if m := sheetLine.FindStringSubmatch(text); m != nil && (strings.Contains(text, "esc cancel") || strings.Contains(text, "esc close")) {
 		return m[1]
 	}
 	return ""
@@ -99,7 +110,7 @@ func (w *walker) after(text string) string {
 	before := move(text)
 	w.key("\r")
 	text = w.until("something after "+before, func(text string) bool {
-		return move(text) != before && (move(text) != "" || sheet(text) != "" || phraseAt.MatchString(text))
+		return move(text) != before && !recording(text) && (move(text) != "" || sheet(text) != "" || phraseAt.MatchString(text))
 	})
 	if sheet(text) != "" || phraseAt.MatchString(text) {
 		return text
@@ -169,8 +180,35 @@ func (w *walker) read() string {
 
 // inFlight says that a screen shows a step at work.
 func inFlight(text string) bool {
-	return strings.Contains(text, "● reading") || strings.Contains(text, "RUNNING BESIDE")
+	return recording(text) || strings.HasPrefix(move(text), "Reading; ") || strings.Contains(text, "● reading") || strings.Contains(text, "ALSO RUNNING")
 }
+
+// recording says that an answer is on its way into the journal, so that no key
+// decides.
+func recording(text string) bool { return strings.HasPrefix(move(text), "Recording ") }
+
+// front is the title of the step in front: what stands below the line of its kind, put
+// together again.
+func front(text string) string {
+	var out []string
+	for line := range strings.Lines(text) {
+		cells := strings.Split(line, "│")
+		if len(cells) < 2 {
+			continue
+		}
+		cell := strings.TrimSpace(cells[1])
+		switch {
+		case len(out) == 0 && !kindLine.MatchString(cell):
+		case cell == "" && len(out) > 0:
+			return strings.Join(out[1:], " ")
+		default:
+			out = append(out, cell)
+		}
+	}
+	return ""
+}
+
+var kindLine = regexp.MustCompile(`^[a-z]+ · (?:ask|manual|conclude|gate|probe|watch|compare)\b`)
 
 // finds the words for what is asked; the newest title that was gone to helps
 // where the sheet does not say what it is about.
@@ -183,8 +221,22 @@ func (w *walker) finds(asked ...string) answered {
 			}
 		}
 	}
-	w.t.Fatalf("nobody has an answer to %q\n%s", asked, w.text())
+	w.t.Fatalf("no answer to %q\n%s", asked, w.text())
 	return answered{}
+}
+
+// counts takes back what an answer cost that was given before: on a machine under
+// load a reading grows old, and its question is asked again.
+func (w *walker) counts(question string) func() {
+	if !w.said[question] {
+		if w.said == nil {
+			w.said = map[string]bool{}
+		}
+		w.said[question] = true
+		return func() {}
+	}
+	keys, typed := w.keys, w.typed
+	return func() { w.keys, w.typed = keys, typed }
 }
 
 // fill answers the fields of a sheet, each with its line, and waits for what
@@ -204,7 +256,7 @@ func (w *walker) fill(words ...string) string {
 	entries := w.p.recorded()
 	w.key("\r")
 	w.until("what comes after the sheet "+title, func(text string) bool {
-		return sheet(text) != title && (sheet(text) != "" || phraseAt.MatchString(text) || move(text) != "" && (move(text) != before || w.p.recorded() > entries))
+		return !recording(text) && sheet(text) != title && (sheet(text) != "" || phraseAt.MatchString(text) || move(text) != "" && (move(text) != before || w.p.recorded() > entries))
 	})
 	return w.read()
 }
@@ -234,7 +286,7 @@ func (w *walker) walk(gate func(text string) (phrase string)) {
 		if now != "" {
 			w.before = now
 		}
-		if to, ok := strings.CutPrefix(now, "Go on to: "); ok {
+		if to, ok := strings.CutPrefix(now, "Next: "); ok {
 			title = to
 		}
 		switch {
@@ -243,14 +295,18 @@ func (w *walker) walk(gate func(text string) (phrase string)) {
 		case phraseAt.MatchString(text):
 			text = w.pass(gate(text))
 		case strings.HasPrefix(now, "Answer"):
+			title = front(text) // what was answered before brings it here without a key
 			a := w.finds(title, text)
+			count := w.counts(title)
 			w.choose(a.value)
 			w.until("the sheet of the answer", func(text string) bool { return sheet(text) != "" })
 			text = w.fill(a.words...)
+			count()
 		case strings.HasPrefix(now, "Sample now"):
 			text = w.until("the end of the watch", func(text string) bool { return move(text) != now })
 		case sheet(text) != "":
 			a := w.finds(sheet(text), title, text)
+			count := w.counts(sheet(text))
 			if a.first != nil {
 				a.first()
 			}
@@ -258,6 +314,7 @@ func (w *walker) walk(gate func(text string) (phrase string)) {
 				w.choose(a.value)
 			}
 			text = w.fill(a.words...)
+			count()
 		default:
 			text = w.after(text)
 		}

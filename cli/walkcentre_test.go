@@ -33,7 +33,7 @@ func TestCentreStartsWhatFits(t *testing.T) {
 	w.until("the sheet of the row", func(text string) bool { return sheet(text) != "" && strings.Contains(text, "stuck-finalizer") })
 	w.choose("start")
 	w.key("\r")
-	text := w.until("the incident", func(text string) bool { return strings.HasPrefix(move(text), "Read: ") })
+	text := w.until("the incident", func(text string) bool { return strings.HasPrefix(move(text), "Read") })
 	for _, want := range []string{"deployments.apps", name, d.Namespace.Name} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the parameters are not filled: %q is not on the screen\n%s", want, text)
@@ -72,7 +72,7 @@ func stuck(t *testing.T, d drillFile, name string) {
 			t.Error(err)
 			return
 		}
-		defer resp.Body.Close() //nolint:errcheck // only read from
+		defer resp.Body.Close()
 		if resp.StatusCode >= 300 {
 			t.Errorf("%s of the Deployment: %s", method, resp.Status)
 		}

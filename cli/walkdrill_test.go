@@ -28,7 +28,7 @@ func (p *practice) broken(id string) drillFile {
 	return p.meets(id)
 }
 
-// meets is a drill that was started as whoever meets it finds it.
+// meets is a drill as a new user finds it.
 func (p *practice) meets(id string) drillFile {
 	p.t.Helper()
 	p.stops(id)
@@ -64,24 +64,24 @@ func (w *walker) pasted(text, runbook string, fields map[string]string) {
 	w.key("\r")
 	w.until("the sheet of the parameters", func(text string) bool { return strings.Contains(sheet(text), runbook) })
 	filled := 0
-	for {
+	for first := ""; filled < len(fields); { // enter would send the whole sheet
 		field := fieldName(w.text())
 		if v := fields[field]; v != "" {
 			w.says(v)
 			filled++
+			continue
 		}
-		w.key("\r")
-		after := w.until("the next field, or the incident", func(text string) bool {
-			next := fieldName(text)
-			return next == "" && move(text) != "" || next != "" && next != field
-		})
-		if fieldName(after) == "" {
-			break
+		if field == first {
+			w.t.Fatalf("%d of %d parameters could be given\n%s", filled, len(fields), w.text())
 		}
+		if first == "" {
+			first = field
+		}
+		w.key("\x1b[B")
+		w.until("the next field", func(text string) bool { return fieldName(text) != field })
 	}
-	if filled != len(fields) {
-		w.t.Fatalf("%d of %d parameters could be given\n%s", filled, len(fields), w.text())
-	}
+	w.key("\r")
+	w.until("the incident", func(text string) bool { return sheet(text) == "" && move(text) != "" })
 }
 
 var fieldLine = regexp.MustCompile(`(?m)^ *▸ ([a-z_]+)  `)
@@ -155,6 +155,7 @@ var killedRunnerAnswers = []answered{
 	{to: "Settle:", value: "carried"},
 	{to: "Debt carried", words: []string{"platform", "2027-01-31"}},
 	{to: "Close the incident", value: "recovered", words: []string{"", ""}},
+	{to: "Close as recovered", words: []string{"recovered"}},
 }
 
 // hookError is what the controller says of the sync that waits.
@@ -186,6 +187,7 @@ var orphanHookAnswers = []answered{
 	{to: "Settle: reconcile", value: "paid"},
 	{to: "Debt paid", words: []string{"the release that took the hook out of Git"}},
 	{to: "Close the incident", value: "recovered", words: []string{"", ""}},
+	{to: "Close as recovered", words: []string{"recovered"}},
 }
 
 // sealed leaves the closed incident, seals its bundle and verifies it.

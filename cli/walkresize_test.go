@@ -32,8 +32,9 @@ func TestWalkWhileResizing(t *testing.T) {
 	w.until("the sheet of the variants", func(text string) bool { return sheet(text) != "" })
 	w.choose("as it is")
 	w.key("\r")
+	w.begins()
 	w.between = nil
-	w.until("the incident", func(text string) bool { return strings.Contains(move(text), "Read: ") })
+	w.until("the incident", func(text string) bool { return strings.Contains(move(text), "Read") })
 	pull.redrawn("the start")
 	n := 0
 	w.between = func() {
@@ -52,7 +53,7 @@ func TestWalkWhileResizing(t *testing.T) {
 	}
 	w.key("\r")
 	w.until("the home screen at rest", func(text string) bool {
-		return strings.Contains(text, "command centre") && !strings.Contains(text, "looking")
+		return strings.Contains(text, "command centre") && !strings.Contains(text, "loading")
 	})
 	pull.redrawn("the home screen")
 	w.key("q")
@@ -165,7 +166,7 @@ func TestShellAndBack(t *testing.T) {
 	s := q.shell(t.TempDir(), 30, 100)
 	s.shows(prompt)
 	s.send("handrail start state-lock\r")
-	s.until("the incident", func(text string) bool { return strings.HasPrefix(move(text), "Read: ") })
+	s.until("the incident", func(text string) bool { return strings.HasPrefix(move(text), "Read") })
 	pull := &pull{screen: s}
 	pull.to(30, 101)
 	before := s.until("the last line", func(text string) bool { return strings.HasSuffix(strings.TrimSpace(text), "leave") })
@@ -177,16 +178,16 @@ func TestShellAndBack(t *testing.T) {
 		s.resize(30, cols)
 		s.send("fg\r")
 		s.until("the screen again", func(text string) bool {
-			return fills(text, 30, cols) && strings.HasPrefix(move(text), "Read: ")
+			return fills(text, 30, cols) && strings.HasPrefix(move(text), "Read")
 		})
 	}
 	if after := pull.to(30, 101); still(after) != still(before) {
 		t.Errorf("before\n%s\nand after\n%s", before, after)
 	}
 	s.send("?")
-	s.shows(`EVERYWHERE`)
+	s.shows(`(?s)A STEP.*↑ ↓ scroll`)
 	s.send("\x1b")
-	s.until("the incident", func(text string) bool { return strings.HasPrefix(move(text), "Read: ") })
+	s.until("the incident", func(text string) bool { return strings.HasPrefix(move(text), "Read") })
 	s.send("q")
 	s.shows(`(?s)stays open.*` + prompt)
 }

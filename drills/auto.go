@@ -93,7 +93,7 @@ func (r *Running) walk(ctx context.Context, c session.Config, talk io.Writer, j 
 		Before: r.Before, Late: r.Late,
 	})
 	if res.Outcome == "" && s.Snapshot().State.Acting == "" {
-		// The drill goes away, interrupted or not: nobody can go on with this incident.
+		// The drill goes away, interrupted or not: no one can go on with this incident.
 		err = errors.Join(err, s.Do(context.WithoutCancel(ctx), triage.Intent{Kind: triage.DoClose, Value: "open", Text: "the drill ended here"}))
 	}
 	if err != nil {

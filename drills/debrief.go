@@ -41,7 +41,7 @@ func (s Scene) pathFile() string {
 }
 
 // Debriefing is what a debriefing needs to know of the scene; j is nil where
-// nobody judged it.
+// it was not judged.
 func (s Scene) Debriefing(j *Judgement) (*debrief.Drill, error) {
 	path, err := s.Reference()
 	out := &debrief.Drill{Name: s.Name(), Path: path, Shut: s.Expect.Refused}
@@ -113,15 +113,15 @@ func Score(st triage.State, cat steps.Catalog) (*debrief.Drill, error) {
 }
 
 // conditions reads what Note wrote.
-func conditions(text string) []Judged {
-	var out []Judged
+func conditions(text string) []ConditionResult {
+	var out []ConditionResult
 	at := judgedPart.FindAllStringSubmatchIndex(text, -1)
 	for i, m := range at {
 		end := len(text)
 		if i+1 < len(at) {
 			end = at[i+1][0]
 		}
-		c := Judged{Holds: text[m[2]:m[3]] == "holds", Condition: text[m[1]:end]}
+		c := ConditionResult{Holds: text[m[2]:m[3]] == "holds", Condition: text[m[1]:end]}
 		c.Condition, c.Why, _ = strings.Cut(c.Condition, " [why] ")
 		out = append(out, c)
 	}

@@ -14,10 +14,11 @@ import (
 
 // Drill is one document of the library, checked. It must not be changed.
 type Drill struct {
-	ID      string
-	Runbook string
-	Title   string
-	Page    string // what the trainee is paged with
+	ID      string `key:"id,required" as:"id"`
+	Runbook string `key:"runbook,required" as:"id"`
+	Title   string `key:"title,required"`
+	Page    string `key:"page,required"` // what the trainee is paged with
+	Goal    string `key:"goal"`          // what winning takes, true of every variant, in words that give no way away
 	File    string
 
 	reference *walk.Answers
@@ -34,11 +35,11 @@ type part struct {
 	win    *win
 	expect *Expect
 	hands  map[string]inject.Steps // manual step to what is done for a script
-	writes map[string][]written    // gate to what the program that it runs may write besides the state
+	writes map[string][]objectRef  // gate to what the program that it runs may write besides the state
 }
 
-// written is an object of the drill's namespace.
-type written struct{ plural, name string }
+// objectRef is an object of the drill's namespace.
+type objectRef struct{ plural, name string }
 
 type variant struct {
 	part
@@ -49,8 +50,8 @@ type variant struct {
 
 // Expect says how the reference walk ends.
 type Expect struct {
-	Exit    int    `json:"exit"`              // code of the session
-	Refused string `json:"refused,omitempty"` // step of the gate that must be refused, "" for none
+	Exit    int    `key:"exit,required" range:"0 7" json:"exit"` // code of the session
+	Refused string `key:"refused" json:"refused,omitempty"`      // step of the gate that must be refused, "" for none
 }
 
 // over returns p with what base has where p has nothing of its own.

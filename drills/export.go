@@ -35,6 +35,11 @@ func sources() map[string]source {
 			id, err := st.Holder(ctx)
 			return steps.IdentOf(id), err
 		}},
+		// As the gate asks for it to be typed.
+		"lease.phraseIdentity": {typ: steps.Ident, read: func(ctx context.Context, st *stage.Stage) (steps.Value, error) {
+			id, err := st.Holder(ctx)
+			return steps.IdentOf(steps.ShortLockID(id)), err
+		}},
 		"state.serial": {typ: steps.Int, read: func(ctx context.Context, st *stage.Stage) (steps.Value, error) {
 			s, err := st.State(ctx)
 			return steps.IntOf(s.Serial), err
@@ -56,9 +61,9 @@ func (p parser) exports(n *yaml.Node) []export {
 	p.Each(n, "export", func(key, value *yaml.Node) {
 		e := export{name: key.Value}
 		if value.Kind == yaml.MappingNode && len(value.Content) == 2 && value.Content[0].Value == "approves" {
-			e.source = p.approval(p.Form(value.Content[1], "approves", inject.NameForm))
+			e.source = p.approval(p.Match(value.Content[1], "approves", inject.NameForm))
 		} else if value.Kind == yaml.MappingNode && len(value.Content) == 2 && value.Content[0].Value == "hashes" {
-			e.source = hashes(p.Form(value.Content[1], "hashes", inject.FileForm))
+			e.source = hashes(p.Match(value.Content[1], "hashes", inject.FileForm))
 		} else if value.Kind == yaml.MappingNode {
 			e.source = p.fact(value)
 		} else {

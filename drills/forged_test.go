@@ -69,7 +69,7 @@ func (p forgedProbe) Probe(ctx context.Context, _ steps.Params, _ steps.Sink) (s
 }
 
 // TestTheDetectorDetects walks a drill of its own with a probe that reads, one
-// that writes, and one whose write nobody would see in the objects afterwards.
+// that writes, and one whose write leaves no trace in the objects.
 func TestTheDetectorDetects(t *testing.T) {
 	t.Parallel()
 	const object = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"loud"}}`

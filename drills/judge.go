@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Judged is one win condition and whether it holds.
-type Judged struct {
+// ConditionResult is one win condition and whether it holds.
+type ConditionResult struct {
 	Condition string `json:"condition"`
 	Holds     bool   `json:"holds"`
 	Why       string `json:"why,omitempty"` // what was read, or why it cannot be told
@@ -14,8 +14,8 @@ type Judged struct {
 
 // Judgement says whether a drill is won.
 type Judgement struct {
-	Won        bool     `json:"won"`
-	Conditions []Judged `json:"conditions"`
+	Won        bool              `json:"won"`
+	Conditions []ConditionResult `json:"conditions"`
 }
 
 // Judge reads the lab anew as robot and judges the win conditions. The bundle
@@ -43,7 +43,7 @@ func (r *Running) Judge(ctx context.Context) (Judgement, error) {
 	}
 	j := Judgement{Won: true}
 	for _, c := range r.scene.win.all {
-		out := Judged{Condition: c.text}
+		out := ConditionResult{Condition: c.text}
 		val, _, err := c.program.Eval(vars)
 		if err != nil {
 			out.Why = "cannot be told: " + err.Error() + unknown

@@ -14,6 +14,7 @@ import (
 
 	"handrail/drills/lab"
 	"handrail/session"
+	"handrail/session/audit"
 	"handrail/session/walk"
 	"handrail/steps"
 	"handrail/steps/catalog"
@@ -115,7 +116,7 @@ func TestLostStateIsNotAppliedOver(t *testing.T) {
 	}
 	st := s.Snapshot().State
 	fresh, _ := st.Step("late-destroy/fresh")
-	if add, doomed := string(fresh.Facts["add"].V), string(fresh.Facts["doomed"].V); add != `"5"` || doomed != "[]" {
+	if add, doomed := string(fresh.Facts["add"].Raw()), string(fresh.Facts["doomed"].Raw()); add != `"5"` || doomed != "[]" {
 		t.Errorf("the plan adds %s and ends %s, want all five made anew and nothing ended", add, doomed)
 	}
 	for _, o := range s.Snapshot().Options {
@@ -139,13 +140,13 @@ func TestLostStateIsNotAppliedOver(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if audit, err := session.Audit(path, cat); err != nil || !audit.OK() {
-		t.Errorf("audit: %+v, %v", audit.Lines, err)
+	if laws, err := audit.Bundle(path, cat, audit.Verifier{}); err != nil || !laws.OK() {
+		t.Errorf("audit: %+v, %v", laws.Lines, err)
 	}
 }
 
-// lose leaves nothing of what a state records, in the format of an old tool: what
-// somebody had who put a copy from long ago in its place. The tools read it without an
+// lose leaves nothing of what a state records, in the format of an old tool, as
+// after an old copy was put in its place. The tools read it without an
 // error, and serial and lineage are those that they know.
 func lose(t *testing.T, name string) string {
 	t.Helper()

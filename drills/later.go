@@ -1,6 +1,7 @@
 package drills
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -12,7 +13,7 @@ import (
 )
 
 // later is what is injected once a gate was shown: a race between the preview
-// and the act; or once a manual step is done: what somebody else does meanwhile.
+// and the act; or once a manual step is done: what another person does meanwhile.
 type later struct {
 	step   string // of the gate or the manual step, as the runbook has it
 	manual bool
@@ -22,17 +23,15 @@ type later struct {
 func (p parser) later(n *yaml.Node) []later {
 	out := []later{}
 	for _, item := range p.Items(n, "later") {
-		f := p.Fields(item, "later", "shown", "done", "inject")
-		l := later{manual: f["done"] != nil}
-		if l.manual {
-			l.step = p.Form(f["done"], "done", inject.NameForm)
-		} else {
-			l.step = p.Form(p.Need(item, f, "shown"), "shown", inject.NameForm)
+		var when struct {
+			Shown string `key:"shown" as:"name"`
+			Done  string `key:"done" as:"name"`
 		}
-		if f["shown"] != nil && l.manual {
+		f := p.Struct(item, "later", &when, "inject")
+		if (f["shown"] == nil) == (f["done"] == nil) {
 			p.Fail(item, "", "later is for a gate that is shown or for a manual step that is done")
 		}
-		l.inject = p.Steps(p.Need(item, f, "inject"))
+		l := later{step: cmp.Or(when.Done, when.Shown), manual: f["done"] != nil, inject: inject.Read(p.Reader, p.Need(item, f, "inject"))}
 		if slices.ContainsFunc(out, func(o later) bool { return o.step == l.step }) {
 			p.Fail(item, "put it into one list", "later for %q again", l.step)
 		}

@@ -90,7 +90,7 @@ func keptOf(t *testing.T, o drills.Options, id string) (k kept) {
 }
 
 // TestFollowRacesAPerson walks the variant in which the object is made anew
-// while the gate is in front of the call, by somebody who needs a moment to type
+// while the gate is in front of the call, by an operator who needs a moment to type
 // the phrase: the drill sees the gate in the journal, and injects once.
 func TestFollowRacesAPerson(t *testing.T) {
 	t.Parallel()

@@ -63,6 +63,7 @@ type Row struct {
 	ID       string   `json:"id"`
 	Title    string   `json:"title"`
 	Page     string   `json:"page"`
+	Goal     string   `json:"goal"`
 	Runbook  string   `json:"runbook"`
 	Variants []string `json:"variants"`
 }
@@ -75,7 +76,7 @@ func List(cat steps.Catalog) ([]Row, error) {
 	}
 	rows := make([]Row, len(all))
 	for i, d := range all {
-		rows[i] = Row{ID: d.ID, Title: d.Title, Page: d.Page, Runbook: d.Runbook, Variants: d.Variants()}
+		rows[i] = Row{ID: d.ID, Title: d.Title, Page: d.Page, Goal: d.Goal, Runbook: d.Runbook, Variants: d.Variants()}
 	}
 	return rows, nil
 }

@@ -2,7 +2,6 @@ package drills
 
 import (
 	"io/fs"
-	"path"
 	"regexp"
 
 	"gopkg.in/yaml.v3"
@@ -20,7 +19,7 @@ var (
 
 // parser reads one drill document.
 type parser struct {
-	inject.Parser
+	*strict.Reader
 	cat steps.Catalog
 }
 
@@ -28,21 +27,14 @@ type parser struct {
 // looked up in files, beside the document. Bad input gives strict.Problems with
 // their places; an unknown verb, probe, fact, export or workspace is bad input.
 func Parse(file string, src []byte, files fs.FS, cat steps.Catalog) (*Drill, error) {
-	p := parser{Parser: inject.Parser{Reader: &strict.Reader{File: file, What: "a drill"}, Files: files}, cat: cat}
+	p := parser{Reader: &strict.Reader{File: file, What: "a drill", Files: files, Forms: inject.Forms()}, cat: cat}
 	root := p.Document(src)
 	if root == nil {
 		return nil, p.Problems.Sorted()
 	}
-	f := p.Fields(root, "a drill", append([]string{"apiVersion", "kind", "id", "runbook", "title", "page", "reference", "variants"}, partKeys...)...)
-	p.OneOf(p.Need(root, f, "apiVersion"), "apiVersion", []string{"handrail/v1"})
-	p.OneOf(p.Need(root, f, "kind"), "kind", []string{"Drill"})
-	d := &Drill{
-		File:    file,
-		ID:      p.Form(p.Need(root, f, "id"), "id", inject.IDForm),
-		Runbook: p.Form(p.Need(root, f, "runbook"), "runbook", inject.IDForm),
-		Title:   p.Text(p.Need(root, f, "title"), "title"),
-		Page:    p.Text(p.Need(root, f, "page"), "page"),
-	}
+	d := &Drill{File: file}
+	f := p.Struct(root, p.What, d, append([]string{"apiVersion", "kind", "reference", "variants"}, partKeys...)...)
+	p.Versioned(root, "Drill", f)
 	for _, key := range []string{"expect", "inject", "win"} {
 		p.Need(root, f, key)
 	}
@@ -58,16 +50,11 @@ func Parse(file string, src []byte, files fs.FS, cat steps.Catalog) (*Drill, err
 }
 
 func (p parser) reference(n *yaml.Node, runbook string) *walk.Answers {
-	name := p.Text(n, "reference")
-	if name == "" {
+	_, src, ok := p.Beside(n, "reference")
+	if !ok {
 		return nil
 	}
-	src, err := fs.ReadFile(p.Files, path.Join(path.Dir(p.File), path.Base(name)))
-	if err != nil {
-		p.Fail(n, "the file stands beside the drill", "reference %q cannot be read: %v", name, err)
-		return nil
-	}
-	a, err := walk.ParseAnswers(name, src)
+	a, err := walk.ParseAnswers(n.Value, src)
 	if err != nil {
 		p.Fail(n, "", "reference is not a script of answers: %v", err)
 		return nil

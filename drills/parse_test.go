@@ -18,12 +18,12 @@ func TestParseRefuses(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ name, drill, from, to, want string }{
 		{"key", "killed-runner", "runbook: state-lock", "runbok: state-lock", `4:1: a drill has no key "runbok" (did you mean "runbook"?)`},
-		{"verb", "killed-runner", "- tofu.apply: {dir: six-slow, kill", "- tofu.aply: {dir: six-slow, kill", `16:5: verb cannot be "tofu.aply" (did you mean "tofu.apply"?)`},
+		{"verb", "killed-runner", "- tofu.apply: {dir: six-slow, kill", "- tofu.aply: {dir: six-slow, kill", `17:5: verb cannot be "tofu.aply" (did you mean "tofu.apply"?)`},
 		{"argument", "killed-runner", "{by: 47m}", "{bye: 47m}", `lease.backdate has no key "bye"`},
 		{"duration", "killed-runner", "{by: 47m}", "{by: 47}", `by must be a duration above zero`},
 		{"signal", "killed-runner", "signal: KILL", "signal: KIL", `signal cannot be "KIL" (did you mean "KILL"?)`},
 		{"workspace", "killed-runner", "{dir: six-slow, kill", "{dir: six-slo, kill", `there is no workspace "six-slo" (did you mean "six-slow"?)`},
-		{"export", "killed-runner", "serial: state.serial", "serial: state.seriel", `22:11: export cannot be "state.seriel" (did you mean "state.serial"?)`},
+		{"export", "killed-runner", "serial: state.serial", "serial: state.seriel", `24:11: export cannot be "state.seriel" (did you mean "state.serial"?)`},
 		{"probe", "killed-runner", "l: terraform/lock", "l: terraform/look", `there is no probe "terraform/look" (did you mean "terraform/lock"?)`},
 		{"gate as probe", "killed-runner", "l: terraform/lock", "l: terraform/force-unlock", `there is no probe "terraform/force-unlock"`},
 		{"fact", "killed-runner", `"!facts.l.held"`, `"!facts.l.hold"`, "hold"},
@@ -35,7 +35,7 @@ func TestParseRefuses(t *testing.T) {
 		{"reference", "killed-runner", "killed-runner.answers.yaml", "nobody.answers.yaml", `reference "nobody.answers.yaml" cannot be read`},
 		{"repeated key", "killed-runner", "title: The runner", "id: x\ntitle: The runner", `key "id" again, first on line 3`},
 
-		{"module of a drill without tofu", "orphan-hook", "${drill.namespace}", "${drill.dir}", `11:14: the drill has no value "dir"`},
+		{"module of a drill without tofu", "orphan-hook", "${drill.namespace}", "${drill.dir}", `12:14: the drill has no value "dir"`},
 		{"file", "orphan-hook", "{file: orphan-hook.objects.yaml}", "{file: orphan-hook.yml}", `file "orphan-hook.yml" cannot be read`},
 		{"resource", "orphan-hook", "- kube.delete: {resource: jobs", "- kube.delete: {resource: secrets", `resource cannot be "secrets"`},
 		{"object", "orphan-hook", "resource: jobs, name: tariffs-schema-step-7xq4m}\n    expect", "resource: jobs, name: tariffs}\n    expect", `there is no Job "tariffs" in the file`},
@@ -152,6 +152,9 @@ func TestLibrary(t *testing.T) {
 			if err := s.Check(rb); err != nil {
 				t.Errorf("%s: %v", s.Name(), err)
 			}
+			if missing := s.Answers.Missing(rb); len(missing) > 0 {
+				t.Errorf("%s: its script stops at %v", s.Name(), missing)
+			}
 		}
 	}
 	if _, err := drills.Lookup("killed-runer", cat); err == nil || !strings.Contains(err.Error(), `"killed-runner"`) {
@@ -174,4 +177,19 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("Parse() = %v, %v", d, err)
 		}
 	})
+}
+
+// TestDrillsSayWhatWinningTakes: each says it in words, and in none that name a condition
+// or a step.
+func TestDrillsSayWhatWinningTakes(t *testing.T) {
+	t.Parallel()
+	rows, err := drills.List(catalog.New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range rows {
+		if len(d.Goal) < 60 || len(d.Goal) > 220 || strings.ContainsAny(d.Goal, "=!_{}") || strings.Contains(d.Goal, "facts.") {
+			t.Errorf("%s: winning takes %q", d.ID, d.Goal)
+		}
+	}
 }

@@ -18,7 +18,7 @@ var partKeys = []string{"params", "inject", "later", "export", "win", "expect", 
 // it has none of its own.
 func (p parser) part(f map[string]*yaml.Node, base part) part {
 	var out part
-	out.inject = p.Steps(f["inject"])
+	out.inject = inject.Read(p.Reader, f["inject"])
 	if n := f["later"]; n != nil {
 		out.later = p.later(n)
 	}
@@ -39,24 +39,24 @@ func (p parser) part(f map[string]*yaml.Node, base part) part {
 		out.writes = p.writes(n)
 	}
 	if n := f["expect"]; n != nil {
-		e := p.Fields(n, "expect", "exit", "refused")
-		out.expect = &Expect{Exit: p.Number(p.Need(n, e, "exit"), "exit", 0, 7), Refused: p.Text(e["refused"], "refused")}
+		out.expect = &Expect{}
+		p.Struct(n, "expect", out.expect)
 	}
 	return out
 }
 
 // writes reads, for each gate, the objects that a program which it runs may write:
 // `apply: [configmaps/orders]`.
-func (p parser) writes(n *yaml.Node) map[string][]written {
-	out := map[string][]written{}
+func (p parser) writes(n *yaml.Node) map[string][]objectRef {
+	out := map[string][]objectRef{}
 	p.Each(n, "writes", func(key, value *yaml.Node) {
 		for _, item := range p.Items(value, key.Value) {
 			plural, name, ok := strings.Cut(p.Text(item, "an object"), "/")
 			if !ok || !inject.IDForm.MatchString(name) || !inject.IDForm.MatchString(plural) {
-				p.Fail(item, "as in configmaps/orders", "%q is no object", item.Value)
+				p.Fail(item, "as in configmaps/orders", "%q is not an object", item.Value)
 				continue
 			}
-			out[key.Value] = append(out[key.Value], written{plural, name})
+			out[key.Value] = append(out[key.Value], objectRef{plural, name})
 		}
 	})
 	return out
@@ -122,7 +122,7 @@ func (p parser) hands(n *yaml.Node) map[string]inject.Steps {
 		if !inject.NameForm.MatchString(key.Value) {
 			p.Fail(key, "", "step %q must match %s", key.Value, inject.NameForm)
 		}
-		out[key.Value] = p.Steps(value)
+		out[key.Value] = inject.Read(p.Reader, value)
 	})
 	return out
 }

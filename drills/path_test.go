@@ -4,6 +4,8 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,6 +19,18 @@ import (
 )
 
 var update = flag.Bool("update", false, "write the paths of the reference walks into the library")
+
+var factOf = regexp.MustCompile(`\bfacts\.(\w+)\.`)
+
+// unread reports whether an expression stands on a read that the whole walk had no use
+// for: it does not apply in this drill.
+func unread(st triage.State, step, expr string) bool {
+	book, _, _ := strings.Cut(step, "/")
+	return slices.ContainsFunc(factOf.FindAllStringSubmatch(expr, -1), func(m []string) bool {
+		s, ok := st.Step(book + "/" + m[1])
+		return ok && s.Attempts == 0
+	})
+}
 
 // keepsToReference wants the recorded path of a scene to be the one that its
 // reference answers walk now; -update records it.
@@ -34,8 +48,12 @@ func keepsToReference(t *testing.T, w *walked) {
 		now.WriteString(s.String() + "\n")
 	}
 	for _, step := range st.Steps {
-		if n, _ := triage.Tally(step.Rows); n.Unknown > 0 {
-			t.Errorf("%s compares what the reference does not know: %+v", step.ID, step.Rows)
+		for _, row := range step.Rows {
+			for _, side := range row.Sides {
+				if !side.Value.Known() && !unread(st, step.ID, side.Expr) {
+					t.Errorf("%s compares what the reference does not know: %+v", step.ID, row)
+				}
+			}
 		}
 		if step.Kind == triage.CompareStep {
 			t.Logf("%s: %s", step.ID, step.Summary)
@@ -76,8 +94,8 @@ func TestScoreReadsTheJudgement(t *testing.T) {
 		name, variant string
 		j             drills.Judgement
 	}{
-		{"won", "", drills.Judgement{Won: true, Conditions: []drills.Judged{{Condition: "!facts.l.held", Holds: true}, {Condition: "facts.s.serial == (drill.serial)", Holds: true}}}},
-		{"lost", "live-holder", drills.Judgement{Conditions: []drills.Judged{{Condition: "facts.l.held", Why: "cannot be told: (denied)"}, {Condition: "size(facts.l.id) > 0"}}}},
+		{"won", "", drills.Judgement{Won: true, Conditions: []drills.ConditionResult{{Condition: "!facts.l.held", Holds: true}, {Condition: "facts.s.serial == (drill.serial)", Holds: true}}}},
+		{"lost", "live-holder", drills.Judgement{Conditions: []drills.ConditionResult{{Condition: "facts.l.held", Why: "cannot be told: (denied)"}, {Condition: "size(facts.l.id) > 0"}}}},
 		{"bare", "", drills.Judgement{Won: true}},
 	}
 	for _, tc := range cases {

@@ -2,7 +2,6 @@ package drills
 
 import (
 	"context"
-	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -131,7 +130,7 @@ func read(ctx context.Context, st *stage.Stage, r reading) (map[string]steps.Val
 			}
 		}
 	}
-	obs, err := r.kind.Reads(env).Probe(ctx, in, discard{})
+	obs, err := r.kind.Reads(env).Probe(ctx, in, steps.SecretsOnly(nil))
 	if err != nil {
 		return nil, err
 	}
@@ -155,14 +154,3 @@ func fieldNames(fields []steps.Field) []string {
 	}
 	return names
 }
-
-// discard is a sink that keeps nothing.
-type discard struct{}
-
-func (discard) Artifact(string, string) io.WriteCloser { return nowhere{io.Discard} }
-func (discard) Line(string)                            {}
-func (discard) Secret(string)                          {}
-
-type nowhere struct{ io.Writer }
-
-func (nowhere) Close() error { return nil }

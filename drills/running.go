@@ -159,6 +159,6 @@ func (r *Running) SetBundle(path string) error {
 	return r.stage.Save()
 }
 
-// Close ends the following and lets the lab end when nobody else needs it. The
+// Close ends the following and lets the lab end when no other process needs it. The
 // drill goes on.
 func (r *Running) Close() error { return errors.Join(r.follow.end(), r.lease.Release()) }

@@ -15,7 +15,7 @@ import (
 
 	"handrail/drills"
 	"handrail/runbooks"
-	"handrail/session"
+	"handrail/session/audit"
 	"handrail/session/walk"
 	"handrail/steps/catalog"
 )
@@ -30,16 +30,16 @@ var walks = map[string]struct {
 }{
 	"colliding-writers":            {acts: 5, writes: -1},
 	"colliding-writers (unlisted)": {acts: 1, says: []string{"not written down"}},
-	"five-creates":                 {acts: 7, writes: -1},
+	"five-creates":                 {acts: 4, writes: -1},
 	"five-creates (no-restore)":    {acts: 1, says: []string{"newest backup"}},
-	"five-creates (wrong-one)":     {acts: 1, says: []string{"ones that look like them"}},
+	"five-creates (wrong-one)":     {acts: 1, says: []string{"intended objects"}},
 	"ghosts":                       {acts: 3, writes: -1},
 	"ghosts (back)":                {acts: 1, says: []string{"kubernetes_config_map.limits"}},
 	"hardening-cascade":            {acts: 10, writes: 12, asked: 12},
 	"hardening-cascade (decoy)":    {acts: 5, writes: 7, says: []string{"HookSucceeded", "platform-team"}},
 	"hardening-cascade (status)":   {acts: 4, writes: 6, says: []string{"derived state", "release-gate"}},
 	"init-cascade":                 {acts: 2, writes: 2, asked: 4},
-	"init-cascade (far-broker)":    {acts: 1, writes: 1, asked: 2, says: []string{"nobody named this broker", "nothing was sent to it"}},
+	"init-cascade (far-broker)":    {acts: 1, writes: 1, asked: 2, says: []string{"this broker was not named", "nothing was sent to it"}},
 	"init-cascade (bait)":          {says: []string{"protected", "role=protected"}},
 	"killed-runner":                {acts: 1, writes: -1},
 	// The script lies about a holder whose lock looks old: the refusal comes from the process itself.
@@ -51,7 +51,7 @@ var walks = map[string]struct {
 	"other-checksum (registry-down)":   {},
 	"other-checksum (backend-refused)": {},
 	"no-credentials":                   {acts: 1, writes: -1},
-	"no-credentials (wrote)":           {says: []string{"had begun"}},
+	"no-credentials (wrote)":           {says: []string{"had started"}},
 	"no-credentials (void)":            {says: []string{"approval is void"}},
 	"rate-limited":                     {acts: 2, writes: -1},
 	"rate-limited (still-busy)":        {acts: 1, writes: -1, says: []string{"still refuses"}},
@@ -73,12 +73,12 @@ var walks = map[string]struct {
 	"reverting-fixes (too-early)":      {says: []string{"something reverts every fix", "not quiet yet", "[kworker/u8:2]"}},
 	"reverting-fixes (webhook-stays)":  {acts: 3, writes: 3, asked: 8, says: []string{"node-audit"}},
 	"stale-plan":                       {acts: 1, writes: -1},
-	"stale-plan (carried-over)":        {says: []string{"approves nothing here"}},
-	"stale-plan (same-serial)":         {says: []string{"two writers met"}},
+	"stale-plan (carried-over)":        {says: []string{"does not count"}},
+	"stale-plan (same-serial)":         {says: []string{"two writers collided"}},
 	"partial-apply":                    {acts: 4, writes: -1},
-	"partial-apply (retry)":            {acts: 2, writes: -1, says: []string{"by itself"}},
+	"partial-apply (retry)":            {acts: 2, writes: -1, says: []string{"automatically"}},
 	"torn-state":                       {acts: 3, writes: -1},
-	"torn-state (unwell)":              {acts: 1, says: []string{"not known to be well"}},
+	"torn-state (unwell)":              {acts: 1, says: []string{"not confirmed that what exists is healthy"}},
 }
 
 // tell passes the talk of a walk to the log of the test.
@@ -221,11 +221,11 @@ func refusalSays(t *testing.T, rep drills.Report, words []string) {
 // sound wants a bundle that keeps the laws of the loop.
 func sound(t *testing.T, o drills.Options, bundle string) {
 	t.Helper()
-	audit, err := session.Audit(bundle, o.Catalog)
+	laws, err := audit.Bundle(bundle, o.Catalog, audit.Verifier{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, l := range audit.Lines {
+	for _, l := range laws.Lines {
 		if !l.OK {
 			t.Errorf("audit of the bundle: %s: %s", l.Property, l.Detail)
 		}

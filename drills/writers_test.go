@@ -158,7 +158,7 @@ func TestWritersRefuses(t *testing.T) {
 		{"image", "prometheus: {port: 9090", "prometheus: {port: 99999", "port"},
 		{"key of an image", "migrate: {run:", "migrate: {runs:", `an image has no key "runs" (did you mean "run"?)`},
 		{"operation", "[CREATE, UPDATE]", "[CREATE, DELETE]", `operation cannot be "DELETE"`},
-		{"pointer", "{/roleRef/name: node-audit}", "{roleRef.name: node-audit}", `"roleRef.name" is no JSON pointer`},
+		{"pointer", "{/roleRef/name: node-audit}", "{roleRef.name: node-audit}", `"roleRef.name" is not a JSON pointer`},
 		{"tick", "every: 200ms", "every: 0s", "every must be a duration above zero"},
 		{"what a unit writes", "resource: configmaps, name: outside, patch", "resource: nodes, name: outside, patch", `resource cannot be "nodes"`},
 		{"what is awaited", `at: /data/port, is: "9999"}`, `at: data.port, is: "9999"}`, `at "data.port" must match`},

@@ -31,7 +31,7 @@ func (b *Bundle) bearsOut(c Checkpoint) error {
 	if err != nil {
 		return err
 	}
-	defer r.Close() //nolint:errcheck // only read from
+	defer r.Close()
 	return r.Extends(c)
 }
 

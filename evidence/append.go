@@ -23,7 +23,7 @@ func (b *Bundle) Append(ctx context.Context, d Draft) (Entry, error) {
 	switch {
 	case d.Type == "recover" || d.Type == "seal" || d.Type == "reopen" || d.Type == "checkpoint":
 		return Entry{}, fmt.Errorf("entry type %q is the store's own", d.Type)
-	case !knownType(d.Type):
+	case !b.opts.Types.known(d.Type):
 		return Entry{}, fmt.Errorf("%w: %q", ErrUnknownEntry, d.Type)
 	}
 	return b.append(d)
@@ -159,7 +159,7 @@ func (b *Bundle) write(line []byte) error {
 	return b.stillThere()
 }
 
-// stillThere looks before an entry is acknowledged whether the journal can still be found: a file that somebody removed
+// stillThere looks before an entry is acknowledged whether the journal can still be found: a file that was removed
 // or replaced takes writes and syncs as if nothing had happened.
 func (b *Bundle) stillThere() error {
 	info, err := b.fs.Lstat(filepath.Join(b.path, "journal", segmentName(b.segNo)))

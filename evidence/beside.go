@@ -12,7 +12,7 @@ import (
 	"handrail/evidence/redact"
 )
 
-// Beside makes <dir>/<id>.hrb for a process that works for whoever has the bundle id open elsewhere: its redaction
+// Beside makes <dir>/<id>.hrb for a process that works for the holder of the bundle id elsewhere: its redaction
 // makes the same tokens, so that what it kept can go into that bundle. The key of the tokens stays the other's.
 func Beside(dir, id string, o Options) (*Bundle, error) {
 	o = o.withDefaults()

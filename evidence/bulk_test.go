@@ -32,7 +32,7 @@ func appendBulky(t *testing.T, b *Bundle, say string) Entry {
 	return e
 }
 
-// Data that is too long for a line stands in a blob, and whoever reads the entry gets it whole.
+// Data that is too long for a line stands in a blob, and a reader of the entry gets it whole.
 func TestLongData(t *testing.T) {
 	if testing.Short() {
 		t.Skip("too long for -short")
@@ -45,7 +45,7 @@ func TestLongData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.Close() //nolint:errcheck // a test reads only
+	defer r.Close()
 	f := r.Follow()
 	e := appendBulky(t, b, "plover-egg-twice")
 	if len(e.Data) < longData || len(e.Blobs) != 2 || e.Blobs[1].Media != mediaData {
@@ -144,7 +144,7 @@ func TestLongDataIsHeldToItsLine(t *testing.T) {
 		t.Error("without its blob it verifies")
 	}
 	if _, err := b.compose(Draft{Type: "note", Blobs: []Blob{aside}}); err == nil {
-		t.Error("whoever records can name data that is not the entry's own")
+		t.Error("an entry can name data that is not its own")
 	}
 }
 
@@ -193,7 +193,7 @@ func TestLongDataRedactedAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.Close() //nolint:errcheck // a test reads only
+	defer r.Close()
 	if leaks, err := r.Leaks([]string{plainSecret}, nil); err != nil || len(leaks) < 8000 {
 		t.Errorf("%d leaks in the old one, %v", len(leaks), err)
 	}

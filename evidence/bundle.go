@@ -44,6 +44,7 @@ type Options struct {
 	Recipients []string
 	KeepKey    bool
 	Team       []redact.TeamRule // rules that the team adds to the built-in ones; one that is not valid is a TeamRuleError
+	Types      Types             // of entries: one of another type is not written, and a bundle that has one not continued
 
 	noSync bool              // benchmarks only: what it writes is not durable
 	rules  string            // tests only: digest of the redaction rules

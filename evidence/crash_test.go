@@ -125,6 +125,9 @@ func (f *faultFile) Sync() error {
 
 // TestEveryFault fails each call in turn: what was acknowledged stays, the rest is a clear error, and the bundle opens again.
 func TestEveryFault(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	for _, tc := range []struct {
 		name string

@@ -53,9 +53,9 @@
 //
 // Written by the store: env (entry 0; redaction_key, see Redaction; known and sensitive, the same; another ruleset_sha256; filesystem, where locks and
 // syncs may mean nothing; context, see below), recover (bytes went to quarantine: segment,
-// offset, length, sha256, file, alarm, why), seal, reopen, checkpoint, reveal. Written for its users: open person handover plan
-// severity severity.ask phase skip note correct answer manual conclude probe.start probe.end gate.shown gate.answered gate.closed
-// approve act.start act.end act.again debt settle waive close. A bundle with another type can be read and verified, not continued.
+// offset, length, sha256, file, alarm, why), seal, reopen, checkpoint, reveal. Its users write the others, lower-case words with dots
+// between them: handrail the events of its loop (package triage). A bundle with a type that a user does not know can be read and
+// verified by that user, not continued.
 //
 // An env entry with context tells, by the word of the writer, who works with what: each time an incident is opened one
 // entry tells of the machine and one of the cluster. Its data is {"context":{"<name>":{"t":"<type>","v":…}},"audit":[…]};

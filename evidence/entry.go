@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"time"
 
@@ -293,17 +294,17 @@ func isHex(s string) bool {
 	return true
 }
 
-// Entry types. The store writes seal, recover and reopen by itself; callers may write the others.
-func knownType(t string) bool {
-	switch t {
-	case "open", "person", "handover", "plan", "severity", "severity.ask", "phase", "skip", "note", "correct", "answer", "manual", "conclude",
-		"probe.start", "probe.end", "gate.shown", "gate.answered", "gate.closed", "approve", "act.start", "act.end", "act.again",
-		"debt", "settle", "waive", "close":
-		return true
-	}
-	return storeType(t)
+// Types says which types of entries the users of a bundle know, beside those of the store; nil is all. Each is a name
+// of lower-case words with dots between them.
+type Types func(name string) bool
+
+func (t Types) known(name string) bool {
+	return storeType(name) || typeName.MatchString(name) && (t == nil || t(name))
 }
 
+var typeName = regexp.MustCompile(`^[a-z]+(\.[a-z]+)*$`)
+
+// storeType reports whether the store writes a type by itself; env and reveal also for its callers.
 func storeType(t string) bool {
 	switch t {
 	case "env", "checkpoint", "reveal", "recover", "seal", "reopen":

@@ -39,17 +39,17 @@ func (e *LineError) Unwrap() error { return e.Err }
 // writeFailed explains a failed write to the operator; the caller marks the writer dead.
 func writeFailed(path string, cause error) error {
 	if errors.Is(cause, errRemoved) {
-		return fmt.Errorf("%w: somebody removed, moved or replaced %q while it was written: %w; what was acknowledged before went "+
-			"with it, so put it back and resume, or go on in a new bundle", ErrDead, path, cause)
+		return fmt.Errorf("%w: %q was removed, moved or replaced while it was being written: %w; what was acknowledged before went "+
+			"with it, so put it back and resume, or continue in a new bundle", ErrDead, path, cause)
 	}
 	if errors.Is(cause, syscall.EROFS) {
 		return fmt.Errorf("%w: the disk of %q is read-only now: %w; all that was acknowledged is kept, resume once it can be "+
-			"written, or go on in a new bundle on another disk", ErrDead, path, cause)
+			"written, or continue in a new bundle on another disk", ErrDead, path, cause)
 	}
 	if errors.Is(cause, syscall.ENOSPC) || errors.Is(cause, syscall.EDQUOT) {
 		return fmt.Errorf("%w: no space left for %q; all that was acknowledged is kept, free space and resume, "+
-			"or go on in a new bundle on another disk: %w", ErrDead, path, cause)
+			"or continue in a new bundle on another disk: %w", ErrDead, path, cause)
 	}
-	return fmt.Errorf("%w: writing %q: %w; all that was acknowledged is kept, resume once the disk is well, "+
-		"or go on in a new bundle elsewhere", ErrDead, path, cause)
+	return fmt.Errorf("%w: writing %q: %w; all that was acknowledged is kept, resume once the disk works again, "+
+		"or continue in a new bundle elsewhere", ErrDead, path, cause)
 }

@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"io"
 	"maps"
@@ -62,6 +63,9 @@ var everyBit = flag.Bool("every-bit", false, "change all eight bits of each byte
 // byte to byte, with -every-bit all of them), and cuts each file at each byte: every change must be noticed, on the line
 // of its property. TestEveryBitOf holds the parts that judge the bytes against every bit.
 func TestEveryBitAndEveryCut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	whole := wholeKit(t)
 	policy := Policy{}
@@ -109,7 +113,7 @@ func TestEveryBitAndEveryCut(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer f.Close() //nolint:errcheck // checked by what is read back
+			defer f.Close() // checked by what is read back
 			step := 9
 			if *everyBit {
 				step = 1
@@ -150,7 +154,7 @@ func TestEveryBitOf(t *testing.T) {
 		for {
 			e, _, err := s.next()
 			if err != nil {
-				return err == io.EOF && s.tail == nil && len(l.seals) == 1 && string(l.seals[0].Text()) == string(seal)
+				return errors.Is(err, io.EOF) && s.tail == nil && len(l.seals) == 1 && string(l.seals[0].Text()) == string(seal)
 			}
 			l.add(k.id, &e)
 		}

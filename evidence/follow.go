@@ -52,7 +52,7 @@ func (f *Follower) read(last bool, visit func(Entry) error) error {
 	if err != nil {
 		return fmt.Errorf("following the journal: %w", err)
 	}
-	defer file.Close() //nolint:errcheck // only read from
+	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
 		return err

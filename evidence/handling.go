@@ -118,7 +118,7 @@ func Handle(bundle string, h Handling, scrub func(string) string) (err error) {
 	if err != nil {
 		return err
 	}
-	// Whoever may add a bundle to the place may add a line.
+	// A process that may add a bundle to the place may add a line.
 	lock := flock.New(name, flock.SetFlag(os.O_RDWR|os.O_CREATE|disk.NoFollow), flock.SetPermissions(dir.Mode().Perm()&0o666))
 	ctx, cancel := context.WithTimeout(context.Background(), handlingWait)
 	defer cancel()
@@ -181,7 +181,7 @@ func (h Handling) line(after handlingEnd, scrub func(string) string) ([]byte, er
 	return append(line, '\n'), nil
 }
 
-// withoutCredentials takes out of a URL what may let somebody in, and leaves what names the place.
+// withoutCredentials takes credentials out of a URL, and leaves what names the place.
 func withoutCredentials(s string) string {
 	if !strings.Contains(s, "://") {
 		return s
@@ -219,7 +219,7 @@ type handlingEnd struct {
 	log  HandlingLog
 }
 
-// readHandling reads a log. A line that is none is counted and passed over: what a crash left must not end the log.
+// readHandling reads a log. A line that is none is counted and skipped: what a crash left must not end the log.
 func readHandling(in io.Reader) (handlingEnd, error) {
 	end := handlingEnd{prev: zeroHash}
 	b := bufio.NewReader(io.LimitReader(in, maxHandling+1))

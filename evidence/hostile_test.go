@@ -59,7 +59,7 @@ func snapshotOf(t *testing.T, path string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer root.Close() //nolint:errcheck // only read from
+	defer root.Close()
 	err = walkFiles(root, func(name string, info os.FileInfo) error {
 		_, err := fmt.Fprintln(&out, name, info.Mode(), info.Size(), info.ModTime().UnixNano())
 		return err
@@ -83,7 +83,7 @@ func TestManyNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer root.Close() //nolint:errcheck // only read from
+	defer root.Close()
 	if _, err := someNames(root, ".", 9); err == nil {
 		t.Error("ten names were taken where nine are allowed")
 	}

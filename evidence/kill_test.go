@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-var kills = flag.Int("kills", 0, "how often TestKilledWriterLosesNothing kills a writer; 1000 when 0, 100 under the race detector")
+var kills = flag.Int("kills", 0, "how often TestKilledWriterLosesNothing kills a writer; 200 when 0, 100 under the race detector")
 
 const killEnv = "EVIDENCE_KILL_BUNDLE"
 
@@ -91,7 +91,7 @@ func TestKilledWriterLosesNothing(t *testing.T) {
 	t.Parallel()
 	n := *kills
 	if n == 0 {
-		if n = 1000; raceEnabled {
+		if n = 200; raceEnabled {
 			n = 100
 		}
 	}
@@ -201,7 +201,7 @@ func (k *killed) check() error {
 	if err != nil {
 		return err
 	}
-	defer r.Close() //nolint:errcheck // only read from
+	defer r.Close()
 	found := 0
 	for e, err := range r.Entries() {
 		var torn *TornError

@@ -63,6 +63,6 @@ func (r *Reader) leaksIn(s *redact.Scrubber, b Blob) ([]redact.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() //nolint:errcheck // only read from
+	defer f.Close()
 	return s.FindIn(io.LimitReader(f, maxBlob), b.Media, !slices.Contains(b.Rules, redact.Unparsed))
 }

@@ -20,7 +20,7 @@ func TestLeaks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.Close() //nolint:errcheck // a test reads only
+	defer r.Close()
 	if got, err := r.Leaks(nil, nil); err != nil || len(got) != 0 {
 		t.Fatalf("Leaks with the rules it was written by = %+v, %v; want none", got, err)
 	}

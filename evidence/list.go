@@ -46,7 +46,7 @@ func summarise(path string) Summary {
 	if err != nil {
 		return Summary{Path: path, Problem: err.Error()}
 	}
-	defer r.Close() //nolint:errcheck // only read from
+	defer r.Close()
 	s := Summary{ID: r.meta.ID, Path: path}
 	if s.Opened, err = time.Parse(timeLayout, r.meta.Created); err != nil {
 		s.Problem = fmt.Sprintf("bundle.json: time %q", r.meta.Created)

@@ -204,7 +204,7 @@ func (b *Bundle) scanSegment(s *scanner) error {
 		if err != nil {
 			return err
 		}
-		if !knownType(e.Type) {
+		if !b.opts.Types.known(e.Type) {
 			return fmt.Errorf("%w: %q at entry %d; read it with bundle show, or update handrail", ErrUnknownEntry, e.Type, e.Seq)
 		}
 		b.ledger.add(b.id, &e)

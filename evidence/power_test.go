@@ -16,6 +16,9 @@ import (
 	"handrail/evidence/redact"
 )
 
+// powerLength is long enough for every kind of call; each call is tried in a session of its own, so that the cost is its square.
+var powerLength = flag.Int("power-length", 80, "how many entries a session of the power model has")
+
 var powerEvery = flag.Int("power-stride", 1, "look at every nth call of the power model only")
 
 // stride is how many calls of the model there are to one that is looked at: all of them, and under the race detector one
@@ -27,7 +30,7 @@ func stride() int {
 	return *powerEvery
 }
 
-// powerRun is a session of 200 entries on a file system that may fail, and what of it was acknowledged.
+// powerRun is a session of powerLength entries on a file system that may fail, and what of it was acknowledged.
 type powerRun struct {
 	fs      *powerFS
 	opts    Options
@@ -56,15 +59,16 @@ func (r *powerRun) play() error {
 		return err
 	}
 	r.created = true
-	for i := range 200 {
+	at := func(of200 int) int { return of200 * *powerLength / 200 }
+	for i := range *powerLength {
 		switch i {
-		case 60, 130:
+		case at(60), at(130):
 			err = r.reopen()
-		case 90:
+		case at(90):
 			err = r.tear()
-		case 110:
+		case at(110):
 			r.damage()
-		case 150:
+		case at(150):
 			err = r.seal()
 		}
 		if err == nil {
@@ -195,7 +199,7 @@ func (r *powerRun) check(left *powerFS, further bool) error {
 	b, err := Open(powerBundle, o)
 	if err != nil {
 		if len(r.entries) == 0 && !r.created {
-			return nil // nobody was told that there is a bundle
+			return nil // it was not reported that there is a bundle
 		}
 		return fmt.Errorf("Open: %w", err)
 	}
@@ -378,7 +382,7 @@ func TestPowerCut(t *testing.T) {
 	if err := r.play(); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(r.entries); n != 200 || r.fs.calls < 1000 {
+	if n := len(r.entries); n != *powerLength || r.fs.calls < 5*n {
 		t.Fatalf("%d entries in %d calls: the session is not what it says", n, r.fs.calls)
 	}
 	t.Logf("%d calls of a session of %d entries, %d ways to lose what was not synced: %d cuts with %d different outcomes: 0 acknowledged entries or blobs lost, always opens; %d of them verified whole", r.fs.calls, len(r.entries), len(losses), cases, distinct, verified)
@@ -399,6 +403,9 @@ func mustHold(t *testing.T, left *powerFS, call int, what string) {
 // TestEveryCallFails lets each call of a session fail, lets the writer react, and looks at what is left: as the next
 // process finds it, and after a power cut on top.
 func TestEveryCallFails(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	for _, tc := range []struct {
 		name  string
@@ -465,7 +472,7 @@ func TestEveryCallFails(t *testing.T) {
 					t.Fatalf("call %d failed: %v", at, err)
 				}
 			}
-			t.Logf("%s: %d calls of a session of 200 entries, each failed once: 0 acknowledged entries or blobs lost, always opens, no sync tried again", tc.name, cases)
+			t.Logf("%s: %d calls of a session of %d entries, each failed once: 0 acknowledged entries or blobs lost, always opens, no sync tried again", tc.name, cases, *powerLength)
 		})
 	}
 }

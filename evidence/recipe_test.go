@@ -17,7 +17,7 @@ import (
 	"handrail/evidence/sig/sigtest"
 )
 
-// run runs a public tool. One that is missing fails the test: a recipe that nobody ran proves nothing.
+// run runs a public tool. One that is missing fails the test: a recipe that was not run proves nothing.
 func run(t *testing.T, dir, stdin, name string, args ...string) (string, error) {
 	t.Helper()
 	if _, err := exec.LookPath(name); err != nil {
@@ -204,7 +204,7 @@ func TestHardwareKeys(t *testing.T) {
 			}
 			key.Flags = 0
 			if _, err := sig.SignSeal(key, text); err == nil {
-				t.Error("signed by a token that nobody touched")
+				t.Error("signed by a token that was not touched")
 			}
 		})
 	}

@@ -21,7 +21,7 @@ import (
 
 // Again says how a bundle is redacted once more, by whom and why.
 type Again struct {
-	Values []string // known values that nobody knew when it was written
+	Values []string // values that were not known when it was written
 	Actor  string
 	Reason string
 }
@@ -73,7 +73,7 @@ func RedactAgain(ctx context.Context, path string, how Again, o Options) (_ Agai
 	if err != nil {
 		return AgainResult{}, err
 	}
-	defer r.Close() //nolint:errcheck // only read from
+	defer r.Close()
 	dir := filepath.Dir(filepath.Clean(path))
 	id, err := againID(dir, old.ID)
 	if err != nil {
@@ -147,7 +147,7 @@ func (c *copier) run(work, id string) (err error) {
 			c.o.key, kept = key, true
 		}
 	}
-	if !kept { // nothing to keep: whoever goes on in the new bundle begins with a key of its own
+	if !kept { // nothing to keep: the new bundle continues with a key of its own
 		c.o.Keys = ""
 	}
 	for e, err := range c.from.Entries() {
@@ -157,7 +157,7 @@ func (c *copier) run(work, id string) (err error) {
 		if err := c.ctx.Err(); err != nil {
 			return err
 		}
-		if e.Seq == c.res.From.Entries { // somebody writes it meanwhile
+		if e.Seq == c.res.From.Entries { // it is being written
 			break
 		}
 		if e.Seq == 0 {

@@ -19,7 +19,7 @@ const (
 	otherSecret = "plover egg, twice"
 )
 
-// leaky is a sealed bundle with values in it that nobody knew to be secret.
+// leaky is a sealed bundle with values in it that were not known to be secret.
 func leaky(t *testing.T, keys string) string {
 	t.Helper()
 	b := create(t, testOptions(keys))
@@ -146,7 +146,7 @@ func leaksIn(t *testing.T, path string, values []string) []Leak {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.Close() //nolint:errcheck // only read from
+	defer r.Close()
 	out, err := r.Leaks(values, nil)
 	if err != nil {
 		t.Fatal(err)

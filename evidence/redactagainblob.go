@@ -66,7 +66,7 @@ func (c *copier) through(b Blob, media string) (Blob, error) {
 	if err != nil {
 		return Blob{}, err
 	}
-	defer f.Close() //nolint:errcheck // only read from
+	defer f.Close()
 	w, err := c.to.Blob(b.Role, media)
 	if err != nil {
 		return Blob{}, err

@@ -145,7 +145,7 @@ func (b *Bundle) storeKey() error {
 }
 
 // announceKey says in the journal what will become of the redaction key at the seal that comes next. An escrowed one is
-// durable before that. A key that nobody stored ends with its process, and nothing is said.
+// durable before that. A key that was not stored ends with its process, and nothing is said.
 func (b *Bundle) announceKey(actor string) error {
 	o := b.opts
 	if o.Keys == "" || o.KeepKey {

@@ -73,7 +73,7 @@ func (b *Bundle) finishSeal() error {
 	got, err := disk.Read(b.fs, filepath.Join(dir, name), maxCheckpoint)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := disk.Write(b.fs, dir, name, want, 0o600); err != nil {
-			return fmt.Errorf("the seal stands in the journal of %q, its checkpoint could not be written; seal it again once the disk is well: %w", b.path, err)
+			return fmt.Errorf("the seal stands in the journal of %q, its checkpoint could not be written; seal it again once the disk works again: %w", b.path, err)
 		}
 		return nil
 	}

@@ -72,7 +72,7 @@ func placeSignature(path string, seal *sealedAt, signer ssh.Signer, fsys disk.FS
 		return "", err
 	}
 	if err := disk.Write(fsys, dir, name, armoured, 0o600); err != nil {
-		return "", fmt.Errorf("the signature of %q could not be written; sign it again once the disk is well: %w", path, err)
+		return "", fmt.Errorf("the signature of %q could not be written; sign it again once the disk works again: %w", path, err)
 	}
 	return "seals/" + name, nil
 }

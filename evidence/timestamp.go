@@ -113,7 +113,7 @@ func placeStamp(path string, seal sealedAt, t *sig.TimeStamp, fsys disk.FS) (Tim
 		return Timestamp{}, fmt.Errorf("%w: %w", ErrStamp, err)
 	}
 	if err := disk.Write(fsys, dir, name, raw, 0o600); err != nil {
-		return Timestamp{}, fmt.Errorf("the time stamp of %q could not be written; store the reply again once the disk is well: %w", path, err)
+		return Timestamp{}, fmt.Errorf("the time stamp of %q could not be written; store the reply again once the disk works again: %w", path, err)
 	}
 	return made(t, false), nil
 }

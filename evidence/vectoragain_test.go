@@ -12,7 +12,7 @@ import (
 
 const readOut = "correct-horse-battery"
 
-// againOld is a sealed bundle with a value in it that nobody knew to be secret.
+// againOld is a sealed bundle with a value in it that was not known to be secret.
 func againOld(t testing.TB) *kit {
 	return bundled(t, "i1", func(b *Bundle) {
 		note(t, b, "somebody read out "+readOut)

@@ -17,7 +17,7 @@ import (
 	"handrail/evidence/sig"
 )
 
-// vectorFile holds the sample bundles for whoever writes another verifier; docs/bundle.md says how to read it.
+// vectorFile holds the sample bundles for authors of other verifiers; docs/bundle.md says how to read it.
 const vectorFile = "testdata/vectors.tar.gz"
 
 // sample is a line of the manifest.
@@ -133,7 +133,7 @@ func TestVectorFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close() //nolint:errcheck // only read from
+	defer f.Close()
 	gz, err := gzip.NewReader(f)
 	if err != nil {
 		t.Fatal(err)

@@ -157,7 +157,7 @@ func (k *kit) entries() []Entry {
 	return out
 }
 
-// rechain writes entries with new numbers and hashes, as somebody would who rewrites the whole journal.
+// rechain writes entries with new numbers and hashes, as an attacker would who rewrites the whole journal.
 func (k *kit) rechain(list []Entry) {
 	prev, out := zeroHash, []byte(nil)
 	for i := range list {

@@ -20,7 +20,7 @@ type vector struct {
 	signers     []string // lines for allowed, none for no policy
 	signedBy    []string
 	anchors     []int                 // the lines over so many entries, taken before the edit; 0 for all
-	roots       string                // whose time stamps count: "known" or "other", "" for nobody's
+	roots       string                // whose time stamps count: "known" or "other", "" for none
 	from        func(testing.TB) *kit // the bundle that it was redacted again from
 	fails       string                // the properties that must fail, all of them
 	proven      string                // properties that must be proven, besides

@@ -51,7 +51,7 @@ type Report struct {
 	seals []sealedAt
 }
 
-// OK reports whether no property failed. What is unproven is not failed: whoever needs more asks for it in the Policy.
+// OK reports whether no property failed. What is unproven is not failed: a Policy can ask for more.
 func (r Report) OK() bool {
 	for _, l := range r.Lines {
 		if l.Verdict != Proven && l.Verdict != Unproven {

@@ -10,12 +10,13 @@ import (
 	"handrail/evidence/sig"
 )
 
-// Policy is what a verifier brings along: whom it trusts and what it remembers. The zero value knows nobody and nothing.
+// Policy is what a verifier brings along: whom it trusts and what it remembers. The zero value trusts no one and remembers nothing.
 type Policy struct {
 	Signers  *sig.Signers // whose signatures count
 	SignedBy []string     // who must have signed the newest seal
 	Anchors  []Checkpoint // lines that were posted where the author of the bundle could not change them
 	From     string       // the bundle that it was redacted again from
+	Types    Types        // which entries are known; that others are there is said
 
 	// Authorities are whose time stamps count; the newest seal must then have one of theirs.
 	Authorities *sig.Authorities
@@ -55,7 +56,7 @@ type verifier struct {
 	sealErr   error
 	stated    stated
 	unknown   []string
-	roots     map[int64]Checkpoint // sizes that somebody asks for, once they are computed
+	roots     map[int64]Checkpoint // sizes that are asked for, once they are computed
 	tail      *tail
 	chainErr  error
 	sealWrong bool
@@ -135,7 +136,7 @@ func (v *verifier) entry(e *Entry) {
 	if _, want := v.roots[e.Seq+1]; want {
 		v.roots[e.Seq+1] = v.ledger.checkpoint(v.id)
 	}
-	if !knownType(e.Type) && len(v.unknown) < 10 {
+	if !v.policy.Types.known(e.Type) && len(v.unknown) < 10 {
 		v.unknown = append(v.unknown, fmt.Sprintf("%q at entry %d", e.Type, e.Seq))
 	}
 	v.stated.add(e)
@@ -193,7 +194,7 @@ func (v *verifier) complete(trusted bool) {
 	case trusted:
 		v.say(PropertyComplete, Proven, "up to entry %d, its last; nothing was cut off", last)
 	case v.ledger.sealed():
-		v.say(PropertyComplete, Unproven, "sealed at entry %d, its last; nobody you know vouches for that", last)
+		v.say(PropertyComplete, Unproven, "sealed at entry %d, its last; no signer known to you vouches for that", last)
 	case len(seals) > 0:
 		v.say(PropertyComplete, Unproven, "sealed up to entry %d, reopened, and open up to entry %d as far as the chain can tell; the tail could have been cut", seals[len(seals)-1].Entries-1, last)
 	default:

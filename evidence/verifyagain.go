@@ -53,7 +53,7 @@ func (v *verifier) beside(c Checkpoint) (left int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	defer old.Close() //nolint:errcheck // only read from
+	defer old.Close()
 	if err := old.Extends(c); err != nil {
 		return 0, err
 	}

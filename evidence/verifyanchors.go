@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// anchors proves that the bundle extends each line that somebody kept, by the recomputed root at its size. It reports
+// anchors proves that the bundle extends each line that was kept, by the recomputed root at its size. It reports
 // whether one of them covers every entry.
 func (v *verifier) anchors() (whole bool) {
 	for _, a := range v.policy.Anchors {
@@ -33,7 +33,7 @@ func (v *verifier) holds(a Checkpoint, roots map[int64]Checkpoint) error {
 }
 
 // recorded holds the lines that the journal says were posted against the journal itself. That they were posted is the
-// word of the bundle, until somebody brings one along.
+// word of the bundle, until the verifier supplies one.
 func (v *verifier) recorded() {
 	said := slices.Clone(v.ledger.anchors)
 	if len(said) == 0 {

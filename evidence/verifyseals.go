@@ -89,7 +89,7 @@ func (v *verifier) readSeal(name string) (Checkpoint, error) {
 	return parseCheckpoint(raw)
 }
 
-// signatures says of each signature whose it is, and reports whether somebody allowed vouches for all entries.
+// signatures says of each signature whose it is, and reports whether an allowed signer vouches for all entries.
 func (v *verifier) signatures() (vouched bool) {
 	var newest []string // principals that signed the newest seal
 	signed := false
@@ -121,7 +121,7 @@ func (v *verifier) signatures() (vouched bool) {
 		if len(v.ledger.seals) > 0 {
 			what = fmt.Sprintf("the newest seal (%s) is not signed", sealName(len(v.ledger.seals)))
 		}
-		v.say(PropertySignature, Unproven, "%s: whoever can write the bundle could have made all of it", what)
+		v.say(PropertySignature, Unproven, "%s: anyone who can write the bundle could have made all of it", what)
 	}
 	for _, who := range v.policy.SignedBy {
 		if slices.ContainsFunc(newest, func(list string) bool { return sig.MatchPatterns(list, who) }) {

@@ -88,7 +88,7 @@ func (v *verifier) custody() {
 	case v.stated.more:
 		who += " and more"
 	case who == "":
-		who = "nobody named"
+		who = "an unnamed user"
 	}
 	c := v.ledger.clock
 	v.say(PropertyCustody, Unproven, "by its word: written by %s on host %q (%s/%s) with handrail %s, from %s to %s by the host's clock, which stepped back %d times; %d boots; %d times something was revealed",

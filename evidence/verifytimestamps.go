@@ -23,11 +23,11 @@ func (v *verifier) timestamps() {
 		what := fmt.Sprintf("%s: entries 0 to %d existed before %s", name, seal.Entries-1, t.Latest())
 		by := fmt.Sprintf("%q", t.Chain[0].Subject.String())
 		if v.policy.Authorities == nil {
-			v.say(PropertyTimestamp, Unproven, "%s, says %s, whom nobody you know vouches for", what, by)
+			v.say(PropertyTimestamp, Unproven, "%s, says %s; no authority known to you vouches for that", what, by)
 			continue
 		}
 		newest = newest || seal.Entries == v.report.last.Entries
-		v.say(PropertyTimestamp, Proven, "%s, says %s, whom an authority that you brought along vouches for", what, by)
+		v.say(PropertyTimestamp, Proven, "%s, says %s; an authority that you supplied vouches for that", what, by)
 	}
 	if v.policy.Authorities != nil && !newest {
 		v.say(PropertyTimestamp, Failed, "no time stamp of the newest seal is by an authority that you brought along")

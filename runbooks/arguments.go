@@ -39,7 +39,7 @@ func (r *reader) kind(s *Step, fm form, n, with *yaml.Node) {
 	}
 	s.Heavy = kind.Class == steps.Heavy
 	if kind.Class.Gate() {
-		s.Class = triage.Class(kind.Class)
+		s.Class = kind.Class
 	}
 	for _, f := range kind.Facts {
 		r.book.scope.add(variable{"facts." + s.ID + "." + f.Name, s.ID, f})

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"handrail/steps"
@@ -92,6 +93,23 @@ func less(a, b steps.Value) bool {
 	return a.Int() < b.Int()
 }
 
+// grammars are the compiled patterns of fields. Each is asked after every
+// observation, and compiling it is most of that check.
+var grammars sync.Map // *regexp.Regexp by pattern
+
+// grammarOf compiles a pattern. It is anchored again: one without anchors must not
+// let a prefix through.
+func grammarOf(pattern string) (*regexp.Regexp, error) {
+	if re, ok := grammars.Load(pattern); ok {
+		return re.(*regexp.Regexp), nil
+	}
+	re, err := regexp.Compile(`\A(?:` + pattern + `)\z`)
+	if err == nil {
+		grammars.Store(pattern, re)
+	}
+	return re, err
+}
+
 // fits checks a value against the grammar of a field. A text never begins with
 // a hyphen, for in an argument list it would become an option; a document of
 // several lines reaches none.
@@ -117,8 +135,7 @@ func fits(p steps.Field, v steps.Value) error {
 	if p.Pattern == "" {
 		return nil
 	}
-	// Anchored again: a pattern without anchors must not let a prefix through.
-	re, err := regexp.Compile(`\A(?:` + p.Pattern + `)\z`)
+	re, err := grammarOf(p.Pattern)
 	if err != nil {
 		return fmt.Errorf("the pattern %q of %s: %w", p.Pattern, p.Name, err)
 	}

@@ -54,7 +54,7 @@ func (r *reader) retry() {
 	ask := "Can a retry make it worse?"
 	s := Step{ID: retryID, Phase: triage.Authority, Kind: triage.AskStep, Title: ask, Builtin: true,
 		Answers: []Choice{
-			{"yes", "it could write twice, or over what somebody else is writing"},
+			{"yes", "it could write twice, or over what another run is writing"},
 			{"no", "it would do the same work once more and nothing else"},
 		},
 		ask: &text{parts: []part{{literal: ask}}}}

@@ -11,14 +11,16 @@ import (
 
 // The text of an error reaches us through terminals, CI logs and chat: with
 // colours, box glyphs, carriage returns and time stamps, wrapped at 78 columns,
-// or as one JSON line. Patterns see it without all that, twice: with its lines,
-// and as one line with single spaces, in which wrapping does not matter.
+// or as JSON lines. Patterns see it without all that, twice: with its lines, and
+// as one line with single spaces, in which wrapping does not matter. A pattern
+// that speaks of line ends, as in [^\n], sees the lines alone.
 
 var (
-	escapes = regexp.MustCompile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|[ -/]*[0-~])")
-	glyphs  = regexp.MustCompile(`[╷│╵┃▏] ?`)
-	stamps  = regexp.MustCompile(`(?m)^[ \t]*\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?[ \t]`)
-	inJSON  = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\"`, `"`, `\\`, `\`)
+	escapes  = regexp.MustCompile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|[ -/]*[0-~])")
+	glyphs   = regexp.MustCompile(`[╷│╵┃▏] ?`)
+	stamps   = regexp.MustCompile(`(?m)^[ \t]*\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?[ \t]`)
+	jsonLine = regexp.MustCompile(`(?m)^[^{\n]*\{\s*"[\w@.-]+"\s*:`)
+	inJSON   = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\"`, `"`, `\\`, `\`)
 )
 
 // cleaned strips what is of the terminal and not of the message.
@@ -31,9 +33,10 @@ func cleaned(s string) string {
 		}
 		return r
 	}, s)
-	if strings.Contains(s, `"@message"`) || strings.Contains(s, `"detail"`) {
+	if strings.Contains(s, `":`) && jsonLine.MatchString(s) {
 		s = inJSON.Replace(s)
 	}
+	s = strings.ReplaceAll(s, `\"`, `"`) // a message that a log quotes
 	s = stamps.ReplaceAllString(s, "")
 	return glyphs.ReplaceAllString(s, "")
 }
@@ -56,11 +59,27 @@ type collapsed struct {
 	lines []int // line of each word in the source
 }
 
+// maxCollapsed is how much of a text is read as one line: of a longer one the
+// beginning and the end, since a wrapped error is at one of them.
+const maxCollapsed = 1 << 20
+
 func collapse(s string) collapsed {
 	var c collapsed
 	var out strings.Builder
-	n := 0
-	for l := range strings.Lines(s) {
+	if len(s) > maxCollapsed {
+		head, end := s[:maxCollapsed/4], len(s)-maxCollapsed*3/4
+		c.add(&out, head, 0)
+		c.add(&out, s[end:], strings.Count(s[:end], "\n"))
+	} else {
+		c.add(&out, s, 0)
+	}
+	c.text = out.String()
+	return c
+}
+
+// add puts the words of a part behind what is there; n is the line it begins in.
+func (c *collapsed) add(out *strings.Builder, part string, n int) {
+	for l := range strings.Lines(part) {
 		for _, w := range strings.Fields(l) {
 			if out.Len() > 0 {
 				out.WriteByte(' ')
@@ -71,8 +90,6 @@ func collapse(s string) collapsed {
 		}
 		n++
 	}
-	c.text = out.String()
-	return c
 }
 
 // line returns the number of the line in which the text at offset stood.

@@ -9,6 +9,11 @@
 // against the declared facts of the step kinds; [Parse] does both, [Library]
 // leaves the second part to the first use of each runbook.
 //
+// Matching is pure too: the weights of the patterns that occur in a text are added
+// up, and from [Floor] on a runbook claims it. A pattern earns its weight by what it
+// tells apart, over the texts in testdata/errors; one may speak against. What is told
+// in words is held to the symptoms, sentence by sentence.
+//
 // Judging is pure: a [Runbook] is given [Vars] and answers. What is not known
 // stays unknown by partial evaluation: an unknown never compares equal or
 // unequal to anything, and only `true` opens.

@@ -25,6 +25,10 @@ type Vars struct {
 	Answers map[string]string
 	// Stale says of a step why its facts or answer no longer count.
 	Stale map[string]string
+	// Read is when the facts of a step were read: ages grow from there.
+	Read map[string]time.Time
+
+	older time.Duration // how much later than read the ages are looked at
 }
 
 // The results of judging a condition.
@@ -65,7 +69,7 @@ func (v Vars) lookup(x variable) (val any, stale bool, why string) {
 		case !ok || a == "":
 			return nil, false, "not answered yet"
 		case a == triage.Unknown:
-			return nil, false, "nobody knows"
+			return nil, false, "it is unknown"
 		case !slices.Contains(x.field.Values, a):
 			return nil, false, fmt.Sprintf("the answer %q is not one of the choices", a)
 		}
@@ -74,6 +78,9 @@ func (v Vars) lookup(x variable) (val any, stale bool, why string) {
 	got, ok := v.Facts[x.step][x.field.Name]
 	if !ok {
 		return nil, false, "not read yet"
+	}
+	if d := got.Duration(); x.field.Ages && got.Known() && d > 0 {
+		got = steps.DurationOf(d + v.older)
 	}
 	return native(got, x.field)
 }

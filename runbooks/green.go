@@ -1,6 +1,7 @@
 package runbooks
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -47,6 +48,10 @@ func Lint(file string, src []byte, cat steps.Catalog) (*Runbook, error) {
 			bad = append(bad, Problem{File: file, Line: s.Line, Message: "the question \"" + s.ID + "\" does not say which answers prove the recovery",
 				Hint: "as in: green: [" + s.Answers[0].Value + "]"})
 		}
+	}
+	if !b.claims() {
+		bad = append(bad, Problem{File: file, Line: 1, Message: fmt.Sprintf("its patterns together stay below %d, so that it claims no text", Floor),
+			Hint: "give a weight of 5 or more to what occurs in no text of another kind"})
 	}
 	if err := bad.Sorted(); err != nil {
 		return nil, err

@@ -1,13 +1,17 @@
 package runbooks
 
 import (
+	"slices"
+	"sort"
+	"time"
+
 	"handrail/steps"
 	"handrail/triage"
 )
 
 // Judge gives the verdicts on the conditions of a step: `when` of a probe, ask
-// or gate, and each `require` of a gate. Only when all are "true" may the step
-// start. A step without conditions has none; a step that the runbook lacks has
+// or gate, each `require` of a gate, and what a question is about that could not be
+// read. Only when all are "true" may the step start. A step without conditions has none; a step that the runbook lacks has
 // one, and it refuses. The condition of a watch is no precondition: see Green.
 func (r *Runbook) Judge(step string, v Vars) []triage.Verdict {
 	s := r.step(step)
@@ -16,16 +20,46 @@ func (r *Runbook) Judge(step string, v Vars) []triage.Verdict {
 	}
 	var out []triage.Verdict
 	if s.when != nil && s.Kind != triage.WatchStep {
-		out = append(out, r.judge(s.when, nil, v))
+		applies := r.judge(s.when, nil, v)
+		applies.Aside = true
+		out = append(out, applies)
 	}
 	for _, d := range s.require {
 		out = append(out, r.judge(d.when, d.other, v))
+	}
+	return append(out, r.unread(s, v)...)
+}
+
+// subjects are the texts that say what a question or a step by hand is about. A capture
+// has none: it waits for no reading, since what it keeps may be gone by then.
+func (s *Step) subjects() []*text {
+	if s.Kind != triage.AskStep && s.Kind != triage.ManualStep || s.Phase == triage.Preserve {
+		return nil
+	}
+	return []*text{s.ask, s.say}
+}
+
+// unread gives a verdict for each fact that the text of a question or of a step by hand
+// names and that is not known: to answer it would be to speak of nothing.
+func (r *Runbook) unread(s *Step, v Vars) []triage.Verdict {
+	var out []triage.Verdict
+	for _, t := range s.subjects() {
+		for _, e := range t.exprs() {
+			got := r.eval(e, v)
+			if got.known() || got.result == resStale || len(r.stepsOf(e)) == 0 {
+				continue
+			}
+			why := "what it asks about was not read: " + got.why
+			if !slices.ContainsFunc(out, func(o triage.Verdict) bool { return o.Why == why }) {
+				out = append(out, triage.Verdict{Expr: e.src, Result: resUnknown, Unread: true, Why: why, Missing: got.missing, Refs: r.stepsOf(e)})
+			}
+		}
 	}
 	return out
 }
 
 // Aside says why a step does not apply now: its own condition is known to be
-// false. "" where it applies, or where nobody can tell.
+// false. "" where it applies, or where that is not known.
 func (r *Runbook) Aside(step string, v Vars) string {
 	s := r.step(step)
 	if s == nil || s.when == nil || s.Kind == triage.WatchStep {
@@ -51,7 +85,37 @@ func (r *Runbook) judge(e *expr, other *text, v Vars) triage.Verdict {
 	default:
 		out.Why = "cannot tell: " + got.why
 	}
+	if got.result == resFalse || got.result == resUnknown {
+		out.At, out.Aged = r.turns(e, v, resTrue)
+	}
 	return out
+}
+
+// mostWait is how far ahead a condition is looked at.
+const mostWait = 7 * 24 * time.Hour
+
+// turns says when a condition comes to a result by the ages in it alone, and which
+// steps must be read again then; zero where time does not bring it.
+func (r *Runbook) turns(e *expr, v Vars, to string) (at time.Time, by []string) {
+	for _, name := range e.refs {
+		x := r.scope.vars[name]
+		if !x.field.Ages || v.Read[x.step].IsZero() || v.Facts[x.step][x.field.Name].Duration() <= 0 {
+			continue
+		}
+		if by = append(by, x.step); v.Read[x.step].After(at) {
+			at = v.Read[x.step]
+		}
+	}
+	holds := func(after time.Duration) bool {
+		v.older = after
+		return r.eval(e, v).result == to
+	}
+	if len(by) == 0 || !holds(mostWait) {
+		return time.Time{}, nil
+	}
+	// The first whole second of waiting at which it holds.
+	wait := sort.Search(int(mostWait/time.Second), func(n int) bool { return holds(time.Duration(n) * time.Second) })
+	return at.Add(time.Duration(wait) * time.Second), slices.Compact(by)
 }
 
 // Green judges the condition of a watch: true, false, or unknown with why.

@@ -3,6 +3,7 @@ package runbooks
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -103,17 +104,7 @@ func TestBadFactsAreUnknown(t *testing.T) {
 
 func library1(t *testing.T) *Runbook {
 	t.Helper()
-	lib, err := Library(catalog.New())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, b := range lib {
-		if b.ID == "state-lock" {
-			return b
-		}
-	}
-	t.Fatal("no state-lock in the library")
-	return nil
+	return named(t, "state-lock")
 }
 
 // recoverable is what is known when the lock of a killed apply may be released.
@@ -126,12 +117,12 @@ func recoverable() Vars {
 		Params: steps.Params{"dir": steps.PathOf("live"), "max_apply": steps.DurationOf(30 * time.Minute), "log": steps.PathOf("apply.log")},
 		Facts: map[string]map[string]steps.Value{
 			"lock":    lock,
-			"process": {"here": steps.BoolOf(true), "alive": steps.EnumOf("dead"), "orphans": steps.IntOf(0), "pids": steps.StringsOf(nil)},
-			"state":   {"exists": steps.BoolOf(true), "written": steps.TimeOf(at.Add(-time.Hour)), "addresses": steps.StringsOf(nil), "encrypted": steps.BoolOf(false)},
+			"process": {"here": steps.BoolOf(true), "alive": steps.EnumOf("dead"), "orphans": steps.IntOf(0), "pids": steps.StringsOf(nil), "proven_gone": steps.BoolOf(false)},
+			"state":   {"exists": steps.BoolOf(true), "written": steps.TimeOf(at.Add(-time.Hour)), "addresses": steps.StringsOf(nil), "objects": steps.StringsOf(nil), "encrypted": steps.BoolOf(false)},
 			"log": {
 				"found": steps.BoolOf(true), "started": steps.IntOf(3), "completed": steps.IntOf(2), "errored": steps.IntOf(0),
 				"finished": steps.BoolOf(false), "interrupted": steps.BoolOf(false), "completed_addresses": steps.StringsOf([]string{"a.b", "a.c"}),
-				"present_addresses": steps.StringsOf([]string{"a.b", "a.c"}), "destroyed_addresses": steps.StringsOf(nil), "whole": steps.BoolOf(false),
+				"present_addresses": steps.StringsOf([]string{"a.b", "a.c"}), "present_objects": steps.StringsOf([]string{"a.b [id=1]", "a.c"}), "destroyed_addresses": steps.StringsOf(nil), "whole": steps.BoolOf(false),
 				"started_addresses": steps.StringsOf([]string{"a.d"}),
 			},
 		},
@@ -156,14 +147,17 @@ func TestUnlockIsJudged(t *testing.T) {
 		want   string
 	}{
 		{"all holds", func(*Vars) {}, "true true true true"},
-		{"nobody looked", func(v *Vars) { v.Answers = nil }, "true unknown true true"},
+		{"not looked at", func(v *Vars) { v.Answers = nil }, "true unknown true true"},
 		{"alive by a person", func(v *Vars) { v.Answers["holder"] = "alive" }, "true false true true"},
 		{"alive here", func(v *Vars) { v.Facts["process"]["alive"] = steps.EnumOf("alive") }, "true true false true"},
 		{"elsewhere", func(v *Vars) {
 			v.Facts["process"] = map[string]steps.Value{"here": steps.BoolOf(false), "alive": steps.Unknown(steps.Enum, "another host")}
 		}, "true true true true"},
-		{"nobody knows where", func(v *Vars) { v.Facts["process"] = nil }, "true true unknown true"},
+		{"place unknown", func(v *Vars) { v.Facts["process"] = nil }, "true true unknown true"},
 		{"young", func(v *Vars) { v.Facts["lock"]["age"] = steps.DurationOf(29 * time.Minute) }, "true true true false"},
+		{"young, and proven gone", func(v *Vars) {
+			v.Facts["lock"]["age"], v.Facts["process"]["proven_gone"] = steps.DurationOf(time.Minute), steps.BoolOf(true)
+		}, "true true true true"},
 		{"age skewed", func(v *Vars) { v.Facts["lock"]["age"] = steps.Unknown(steps.Duration, "the clocks differ") }, "true true true unknown"},
 		{"gone", func(v *Vars) { v.Facts["lock"] = map[string]steps.Value{"held": steps.BoolOf(false)} }, "false true true unknown"},
 		{"stale lock", func(v *Vars) { v.Stale = map[string]string{"lock": "read 16m ago"} }, "stale true true stale"},
@@ -203,11 +197,13 @@ func TestProposals(t *testing.T) {
 		{"killed apply", triage.TopicClass, func(*Vars) {}, "MutationPartiallySucceeded"},
 		{"completed and not recorded", triage.TopicConsistent, func(*Vars) {}, "no"},
 		{"destroyed and not recorded", triage.TopicConsistent, func(v *Vars) {
-			v.Facts["log"]["present_addresses"], v.Facts["log"]["destroyed_addresses"] = steps.StringsOf(nil), steps.StringsOf([]string{"a.b", "a.c"})
+			v.Facts["log"]["present_addresses"], v.Facts["log"]["present_objects"] = steps.StringsOf(nil), steps.StringsOf(nil)
+			v.Facts["log"]["destroyed_addresses"] = steps.StringsOf([]string{"a.b", "a.c"})
 		}, "unknown"},
 		{"destroyed and recorded", triage.TopicConsistent, func(v *Vars) {
 			v.Facts["state"]["addresses"] = steps.StringsOf([]string{"a.b"})
-			v.Facts["log"]["present_addresses"], v.Facts["log"]["destroyed_addresses"] = steps.StringsOf(nil), v.Facts["state"]["addresses"]
+			v.Facts["log"]["present_addresses"], v.Facts["log"]["present_objects"] = steps.StringsOf(nil), steps.StringsOf(nil)
+			v.Facts["log"]["destroyed_addresses"] = v.Facts["state"]["addresses"]
 		}, "no"},
 		{"the lock of a plan, the log of an apply", triage.TopicMutation, func(v *Vars) {
 			v.Facts["lock"]["operation"] = steps.StringOf("OperationTypePlan")
@@ -363,7 +359,7 @@ func TestPlan(t *testing.T) {
 	want := triage.PlanStep{
 		ID: "state-lock/unlock", Phase: triage.Recover, Kind: triage.GateStep, Uses: "terraform/force-unlock", Class: triage.Release,
 		Title: "Release the lock of a dead run", Covers: []string{"E9"}, Fresh: "15m0s",
-		Refs: []string{"state-lock/lock", "state-lock/holder", "state-lock/process"},
+		Refs: []string{"state-lock/lock", "state-lock/holder", "state-lock/process"}, Params: []string{"dir", "max_apply", "workspace"},
 	}
 	if diff := cmp.Diff(want, byID["state-lock/unlock"]); diff != "" {
 		t.Error(diff)
@@ -374,7 +370,7 @@ func TestPlan(t *testing.T) {
 	if c := byID["state-lock/mutation"]; c.Kind != triage.ConcludeStep || c.Uses != "mutation" {
 		t.Errorf("conclusion = %+v", c)
 	}
-	if v := p.Params["max_apply"]; v.T != "duration" || !v.Known() {
+	if v := p.Params["max_apply"]; v.Type() != steps.Duration || !v.Known() {
 		t.Errorf("params = %+v", p.Params)
 	}
 
@@ -400,6 +396,97 @@ func TestDocumentsAsParameters(t *testing.T) {
 		}
 		if err := fits(plain, steps.StringOf(text)); err == nil {
 			t.Errorf("%q as a plain text was taken", text)
+		}
+	}
+}
+
+// TestTimeAloneMeetsIt: a condition that an age alone keeps from holding says when it
+// will, and so does a finding that speaks against the gate; nothing else does.
+func TestTimeAloneMeetsIt(t *testing.T) {
+	t.Parallel()
+	b := library1(t)
+	read := time.Date(2026, 3, 2, 17, 26, 0, 0, time.UTC)
+	for _, tc := range []struct {
+		name   string
+		change func(v *Vars)
+		age    time.Time // when the condition of the age holds, zero for no time
+		found  time.Time // when the finding against the release ends
+	}{
+		{"two minutes old", func(v *Vars) { v.Facts["lock"]["age"] = steps.DurationOf(2 * time.Minute) }, read.Add(28 * time.Minute), read.Add(28 * time.Minute)},
+		{"the module takes longer", func(v *Vars) {
+			v.Facts["lock"]["age"], v.Params["max_apply"] = steps.DurationOf(90*time.Second), steps.DurationOf(2*time.Hour)
+		}, read.Add(2*time.Hour - 90*time.Second), read.Add(2*time.Hour - 90*time.Second)},
+		{"where the holder is cannot be told", func(v *Vars) {
+			v.Facts["lock"]["age"], v.Facts["process"] = steps.DurationOf(2*time.Minute), nil
+		}, read.Add(28 * time.Minute), time.Time{}},
+		{"old", func(*Vars) {}, time.Time{}, time.Time{}},
+		{"its age is unknown", func(v *Vars) { v.Facts["lock"]["age"] = steps.Unknown(steps.Duration, "the clocks differ") }, time.Time{}, time.Time{}},
+		{"when it was read is not known", func(v *Vars) { v.Facts["lock"]["age"], v.Read = steps.DurationOf(2*time.Minute), nil }, time.Time{}, time.Time{}},
+	} {
+		v := recoverable()
+		v.Read = map[string]time.Time{"lock": read, "process": read.Add(-time.Minute)}
+		tc.change(&v)
+		vs := b.Judge("unlock", v)
+		for i, x := range vs {
+			want := time.Time{}
+			if i == len(vs)-1 {
+				want = tc.age
+			}
+			if !x.At.Equal(want) || !want.IsZero() && !slices.Equal(x.Aged, []string{"lock"}) {
+				t.Errorf("%s: %q holds at %s by %v, want %s", tc.name, x.Expr, x.At, x.Aged, want)
+			}
+		}
+		found := time.Time{}
+		for _, f := range b.Findings("lock", v) {
+			if !f.At.IsZero() {
+				found = f.At
+			}
+		}
+		if !found.Equal(tc.found) {
+			t.Errorf("%s: a finding ends at %s, want %s", tc.name, found, tc.found)
+		}
+	}
+}
+
+// TestAnUnseenKeeperHasAWayOn: where nothing in the cluster keeps a finalizer, what a
+// person says of its controller reaches the gate, and no word does not.
+func TestAnUnseenKeeperHasAWayOn(t *testing.T) {
+	t.Parallel()
+	b := named(t, "stuck-finalizer")
+	for _, tc := range []struct {
+		unseen        bool
+		place, keeper string // "" for not answered
+		told          string // what the gate is told, "" where it is not told anything
+		open          bool   // as far as the controller goes
+	}{
+		{false, "", "gone", "seen", true},
+		{false, "nowhere", "", "seen", false},
+		{true, "", "gone", "", true},
+		{true, "outside", "gone", "outside", true},
+		{true, "outside", "", "outside", false},
+		{true, "nowhere", "", "unknown", true},
+		{true, "unknown", "gone", "", true},
+	} {
+		v := Vars{
+			Params: steps.Params{"name": steps.StringOf("web"), "resource": steps.StringOf("pod")},
+			Facts: map[string]map[string]steps.Value{
+				"target": {"uid": steps.IdentOf("u")},
+				"hold":   {"only": steps.StringOf("example.com/hold"), "keeper_unseen": steps.BoolOf(tc.unseen), "count": steps.IntOf(1), "blocker": steps.EnumOf("finalizer"), "remains": steps.EnumOf("none")},
+				"alike":  {"orphan": steps.BoolOf(true)},
+			},
+			Answers: map[string]string{"wanted": "gone"},
+		}
+		for step, said := range map[string]string{"place": tc.place, "keeper": tc.keeper} {
+			if said != "" {
+				v.Answers[step] = said
+			}
+		}
+		got, err := b.With("strip", v)
+		if (err != nil) != (tc.told == "") || err == nil && got["keeper"].Text() != tc.told {
+			t.Errorf("%+v: the gate is told %q, %v", tc, got["keeper"].Text(), err)
+		}
+		if open := !strings.Contains(results(b.Judge("strip", v)), "false") && !strings.Contains(results(b.Judge("strip", v)), "unknown"); open != tc.open {
+			t.Errorf("%+v: judged %s", tc, results(b.Judge("strip", v)))
 		}
 	}
 }

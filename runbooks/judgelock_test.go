@@ -8,7 +8,7 @@ import (
 	"handrail/triage"
 )
 
-// TestHeldLockIsNoNo: while somebody holds the lock, and not because it was the
+// TestHeldLockIsNoNo: while the lock is held, and not because it was the
 // lock that stopped the attempt, nothing shows that the attempt is over.
 func TestHeldLockIsNoNo(t *testing.T) {
 	t.Parallel()

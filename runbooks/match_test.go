@@ -105,9 +105,22 @@ func TestMatch(t *testing.T) {
 	}
 }
 
+// TestCollapseLong: of a long text the beginning and the end are read as one line,
+// and its words still know their lines.
+func TestCollapseLong(t *testing.T) {
+	t.Parallel()
+	const lines = maxCollapsed / 8
+	c := collapse("first\nwords\n" + strings.Repeat("aaaa bbbb cccc\n", lines) + "state\nlock\n")
+	for text, line := range map[string]int{"first words": 0, "state lock": lines + 2} {
+		if i := strings.Index(c.text, text); i < 0 || c.line(i) != line {
+			t.Errorf("%q is found at %d, want it in line %d", text, i, line)
+		}
+	}
+}
+
 func TestMatchRanks(t *testing.T) {
 	t.Parallel()
-	other := mustParse(t, head+"recognise:\n  - {pattern: state lock, weight: 1}\n")
+	other := mustParse(t, head+"recognise:\n  - {pattern: state lock, weight: 5}\n")
 	hits := Match([]*Runbook{other, library1(t)}, boxed)
 	if len(hits) != 2 || hits[0].Runbook != "state-lock" || hits[1].Runbook != "sample" {
 		t.Errorf("Match() = %+v", hits)
@@ -124,7 +137,7 @@ func FuzzMatch(f *testing.F) {
 	f.Add("\xff\xfe \"detail\": \\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, h := range Match(lib, text) {
-			if h.Score <= 0 || h.Pattern == "" || strings.ContainsAny(h.Line, "\n\r\x1b") {
+			if h.Score < Floor || h.Pattern == "" && h.Say == "" || strings.ContainsAny(h.Line, "\n\r\x1b") {
 				t.Errorf("Match(%q) = %+v", text, h)
 			}
 		}

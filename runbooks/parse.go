@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"regexp"
 	"regexp/syntax"
 	"slices"
@@ -143,7 +144,10 @@ func (r *reader) pattern(n *yaml.Node) {
 	}
 	p := Pattern{Pattern: r.Text(f["pattern"], "pattern"), Weight: 5, Say: r.literal(f["say"], "say")}
 	if f["weight"] != nil {
-		p.Weight = r.Number(f["weight"], "weight", 1, 10)
+		p.Weight = r.Number(f["weight"], "weight", -10, 10)
+		if p.Weight == 0 && f["weight"].Value == "0" {
+			r.Fail(f["weight"], "1 to 10 for what speaks for the runbook, -10 to -1 for what speaks against it", "a pattern of weight 0 says nothing")
+		}
 	}
 	if p.re = r.regexp(f["pattern"], p.Pattern); p.re == nil {
 		return
@@ -152,7 +156,7 @@ func (r *reader) pattern(n *yaml.Node) {
 		r.Fail(f["pattern"], "", "pattern %q matches an empty text", p.Pattern)
 		return
 	}
-	p.needles = needles(p.Pattern)
+	p.needles, p.lines = needles(p.Pattern), strings.Contains(p.Pattern, `\n`)
 	r.book.Recognise = append(r.book.Recognise, p)
 }
 
@@ -163,7 +167,8 @@ func (r *reader) regexp(n *yaml.Node, src string) *regexp.Regexp {
 	re, err := regexp.Compile(src)
 	if err != nil {
 		msg := err.Error()
-		if se, ok := err.(*syntax.Error); ok { //nolint:errorlint // regexp returns it unwrapped
+		var se *syntax.Error
+		if errors.As(err, &se) {
 			msg = se.Code.String() + ": " + se.Expr
 		}
 		r.Fail(n, "", "pattern %q is not a regular expression: %s", src, msg)

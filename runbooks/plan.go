@@ -1,8 +1,9 @@
 package runbooks
 
 import (
-	"encoding/json"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"handrail/steps"
@@ -18,10 +19,7 @@ const DefaultFresh = 15 * time.Minute
 func (r *Runbook) Plan(params steps.Params) triage.Plan {
 	p := triage.Plan{Runbook: r.ID, Title: r.Title, Digest: r.Digest, Matrix: r.Matrix}
 	if len(params) > 0 {
-		p.Params = make(map[string]triage.Value, len(params))
-		for name, v := range params {
-			p.Params[name] = recorded(v)
-		}
+		p.Params = maps.Clone(params)
 	}
 	// A document of the library that does not compile has no references, and
 	// then Judge refuses every gate of it.
@@ -35,7 +33,16 @@ func (r *Runbook) Plan(params steps.Params) triage.Plan {
 func (r *Runbook) planStep(s *Step) triage.PlanStep {
 	out := triage.PlanStep{
 		ID: r.full(s.ID), Phase: s.Phase, Kind: s.Kind, Uses: s.Uses, Class: s.Class, Title: s.Title,
-		Required: s.Required, Heavy: s.Heavy, Covers: s.Covers, Refs: r.refs(s), Pays: s.Pays,
+		Required: s.Required, Heavy: s.Heavy, Covers: s.Covers, Refs: r.refs(s), Params: r.params(s), Pays: s.Pays,
+	}
+	for _, t := range s.subjects() {
+		for _, e := range t.exprs() {
+			for _, name := range e.refs {
+				if about, ok := strings.CutPrefix(name, "facts."); ok && !slices.Contains(out.About, r.full(about)) {
+					out.About = append(out.About, r.full(about))
+				}
+			}
+		}
 	}
 	switch s.Kind {
 	case triage.ConcludeStep:
@@ -58,9 +65,37 @@ func (r *Runbook) planStep(s *Step) triage.PlanStep {
 	return out
 }
 
-// refs returns the steps, with the id of the runbook, that the conditions and
-// parameters of s depend on.
-func (r *Runbook) refs(s *Step) []string {
+// params returns the parameters of the runbook that a step uses, in what it reads,
+// asks, finds or shows.
+func (r *Runbook) params(s *Step) []string {
+	exprs := s.conditions()
+	for _, f := range s.findings {
+		exprs = append(append(exprs, f.when), f.say.exprs()...)
+	}
+	for _, d := range s.show {
+		exprs = append(exprs, d.value)
+	}
+	for _, t := range []*text{s.ask, s.say, s.evidence} {
+		exprs = append(exprs, t.exprs()...)
+	}
+	var out []string
+	for _, e := range exprs {
+		if e == nil {
+			continue
+		}
+		for _, name := range e.refs {
+			if x := r.scope.vars[name]; x.step == "" && !slices.Contains(out, x.field.Name) {
+				out = append(out, x.field.Name)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// conditions are the expressions that a step stands on: its conditions, and what it
+// gives to its kind.
+func (s *Step) conditions() []*expr {
 	var exprs []*expr
 	if s.when != nil {
 		exprs = append(exprs, s.when)
@@ -69,7 +104,8 @@ func (r *Runbook) refs(s *Step) []string {
 		exprs = append(exprs, d.when)
 	}
 	for _, c := range s.cases {
-		if c.when != nil {
+		// An answer is a person's: a fact that its proposal stood on may change.
+		if c.when != nil && s.Kind != triage.AskStep {
 			exprs = append(exprs, c.when)
 		}
 	}
@@ -83,8 +119,14 @@ func (r *Runbook) refs(s *Step) []string {
 			exprs = append(exprs, t.exprs()...)
 		}
 	}
+	return exprs
+}
+
+// refs returns the steps, with the id of the runbook, that the conditions and
+// parameters of s depend on.
+func (r *Runbook) refs(s *Step) []string {
 	var out []string
-	for _, e := range exprs {
+	for _, e := range s.conditions() {
 		for _, id := range r.stepsOf(e) {
 			// A watch reads itself; that is no dependence.
 			if !slices.Contains(out, id) && id != r.full(s.ID) {
@@ -101,19 +143,6 @@ func (r *Runbook) stepsOf(e *expr) []string {
 		if step := r.scope.vars[name].step; step != "" && !slices.Contains(out, r.full(step)) {
 			out = append(out, r.full(step))
 		}
-	}
-	return out
-}
-
-// recorded turns a value to the form of the journal.
-func recorded(v steps.Value) triage.Value {
-	var out triage.Value
-	b, err := json.Marshal(v)
-	if err == nil {
-		err = json.Unmarshal(b, &out)
-	}
-	if err != nil {
-		return triage.Value{T: string(v.Type()), Unknown: err.Error()}
 	}
 	return out
 }

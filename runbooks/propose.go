@@ -11,20 +11,42 @@ import (
 
 // Propose gives what the rules of the runbook say about a topic: the first case
 // that is true. When a case before it cannot be told, or none is true, that is
-// "unknown". grounds are the facts and answers that decided, with their values.
+// "unknown". That the states agree is proposed only beside comparisons that agree.
+// grounds are the facts and answers that decided, with their values.
 func (r *Runbook) Propose(topic triage.Topic, v Vars) (value string, grounds []string, say string) {
 	i := slices.IndexFunc(r.Steps, func(s Step) bool { return s.Kind == triage.ConcludeStep && s.Topic == topic })
 	if i < 0 {
 		return triage.Unknown, nil, "the runbook has no rule for this"
 	}
-	for _, c := range r.Steps[i].cases {
+	return r.firstCase(r.Steps[i].cases, v, func(c conclusion, grounds []string) (string, []string, string) {
+		return r.beside(topic, c, grounds, v)
+	})
+}
+
+// ProposeAnswer gives what the facts say to a question, and the words that are
+// recorded with it: of the first case that is true. It is "" for a question to which
+// the runbook has no proposal, and "unknown" when a case before it cannot be told
+// or none is true.
+func (r *Runbook) ProposeAnswer(step string, v Vars) (value string, grounds []string, say string) {
+	s := r.step(step)
+	if s == nil || s.Kind != triage.AskStep || len(s.cases) == 0 {
+		return "", nil, ""
+	}
+	return r.firstCase(s.cases, v, func(c conclusion, grounds []string) (string, []string, string) {
+		return c.is, grounds, strings.TrimSpace(r.render(c.say, v))
+	})
+}
+
+// firstCase finds the first case that is true and gives what it holds.
+func (r *Runbook) firstCase(cases []conclusion, v Vars, holds func(c conclusion, grounds []string) (string, []string, string)) (value string, grounds []string, say string) {
+	for _, c := range cases {
 		if c.when == nil {
-			return c.is, grounds, strings.TrimSpace(r.render(c.say, v))
+			return holds(c, grounds)
 		}
 		switch got := r.eval(c.when, v); got.result {
 		case resFalse:
 		case resTrue:
-			return c.is, r.grounds(c.when, v), strings.TrimSpace(r.render(c.say, v))
+			return holds(c, r.grounds(c.when, v))
 		default:
 			return triage.Unknown, r.grounds(c.when, v), got.why
 		}

@@ -61,7 +61,7 @@ func (r *Runbook) cell(c cell, v Vars) Cell {
 }
 
 // ComparisonFacts are what a comparison gives to later expressions. What hangs on
-// a field that nobody can tell is unknown.
+// a field that cannot be told is unknown.
 func ComparisonFacts(rows []triage.Compared) map[string]steps.Value {
 	n, drift := triage.Tally(rows)
 	var differ, unread []string

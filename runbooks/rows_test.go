@@ -68,9 +68,9 @@ func TestComparisonFacts(t *testing.T) {
 	t.Parallel()
 	row := func(field, a, b string) triage.Compared {
 		side := func(source, s string) triage.Side {
-			v := triage.Value{T: "string", Unknown: "not read"}
+			v := steps.Unknown(steps.String, "not read")
 			if s != "?" {
-				v = recorded(steps.StringOf(s))
+				v = steps.StringOf(s)
 			}
 			return triage.Side{Source: source, Value: v}
 		}

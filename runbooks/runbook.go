@@ -19,7 +19,7 @@ type Runbook struct {
 	Severity  triage.Severity
 	Matrix    int // row of the decision matrix, 0 for none
 	Doc       string
-	Symptoms  []string // what somebody sees, in plain words
+	Symptoms  []string // what people see, in plain words
 	Recognise []Pattern
 	Params    []steps.Field
 	Bounds    map[string]Bounds // of params that have any
@@ -39,10 +39,11 @@ type Runbook struct {
 // Pattern is one symptom in an error text.
 type Pattern struct {
 	Pattern string // Go regular expression
-	Weight  int    // 1 to 10: how much a match says
+	Weight  int    // 1 to 10: how much a match says; -10 to -1: how much it speaks against
 	Say     string // what a match means
 	re      *regexp.Regexp
-	needles []string // in small letters; a text without any of them cannot match
+	needles [][]string // in small letters; a text without a piece of each set cannot match
+	lines   bool       // the pattern speaks of line ends, so it is tried on the lines alone
 }
 
 // Bounds limit an int or a duration parameter; "" is no limit.
@@ -81,7 +82,7 @@ type Step struct {
 	when     *expr
 	findings []finding
 	show     []display
-	cases    []conclusion
+	cases    []conclusion // of a conclude; of an ask, its proposals
 	rows     []row
 }
 
@@ -114,6 +115,8 @@ type (
 		when *expr // nil for otherwise
 		is   string
 		say  *text
+
+		despite []string // fields whose comparison does not speak against a consistent yes
 	}
 	row struct {
 		field string
@@ -158,6 +161,18 @@ func (r *Runbook) step(id string) *Step {
 func (r *Runbook) bare(id string) string { return strings.TrimPrefix(id, r.ID+"/") }
 
 func (r *Runbook) full(id string) string { return r.ID + "/" + id }
+
+// Keeps is the law that a required step serves and that alone lets it be passed
+// over: 1 of a capture, 8 of a proof of the recovery, 0 of any other.
+func (s Step) Keeps() int {
+	switch {
+	case s.Phase == triage.Preserve && s.Required && s.Kind != triage.GateStep:
+		return 1
+	case s.Phase == triage.Verify && (s.Kind == triage.WatchStep || s.Required && s.Kind != triage.NoteStep):
+		return 8
+	}
+	return 0
+}
 
 // Accepts reports whether proof is what the manual step asks for; the error
 // says what is wanted.

@@ -50,4 +50,14 @@ func (r *Runbook) Say(step string, v Vars) Texts {
 	return out
 }
 
+// Written gives the texts of a step as its author wrote them: `${…}` stands where a
+// value will.
+func (r *Runbook) Written(step string) Texts {
+	s := r.step(step)
+	if s == nil {
+		return Texts{}
+	}
+	return Texts{Title: s.Title, Answers: s.Answers, Ask: s.ask.written(), Say: s.say.written(), Help: s.help.written(), Evidence: s.evidence.written()}
+}
+
 func (r *Runbook) trimmed(t *text, v Vars) string { return strings.TrimSpace(r.render(t, v)) }

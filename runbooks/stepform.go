@@ -23,7 +23,7 @@ type form struct {
 func forms() []form {
 	return []form{
 		{"uses", triage.ProbeStep, "id title say help show covers when with required findings against fresh"},
-		{"ask", triage.AskStep, "id title say help show covers when required answers green evidence fresh"},
+		{"ask", triage.AskStep, "id title say help show covers when required answers propose green evidence fresh"},
 		{"manual", triage.ManualStep, "id title say help show covers when required evidence pattern pays"},
 		{"compare", triage.CompareStep, "id title say help show covers when rows fresh"},
 		{"conclude", triage.ConcludeStep, "id title say help show cases"},
@@ -102,7 +102,11 @@ func (r *reader) step(phase triage.Phase, n *yaml.Node) {
 		r.Fail(f["when"], "drop one of the two", "step %q is required, so it cannot depend on a condition", s.ID)
 	}
 	for _, c := range r.Items(f["covers"], "covers") {
-		s.Covers = append(s.Covers, r.OneOf(c, "covers", evidenceCodes()))
+		code := r.OneOf(c, "covers", evidenceCodes())
+		if slices.Contains(toldCodes(), code) && (fm.kind == triage.ProbeStep || fm.kind == triage.WatchStep) {
+			r.Fail(c, "let a manual step or a question cover it", "no probe reads %s: a person names it", code)
+		}
+		s.Covers = append(s.Covers, code)
 	}
 	for _, c := range r.Items(f["show"], "show") {
 		r.display(&s, c)
@@ -197,6 +201,7 @@ func (r *reader) body(s *Step, fm form, n *yaml.Node, f map[string]*yaml.Node) {
 	case triage.AskStep:
 		s.ask = r.text(main, fm.key)
 		r.answers(s, n, f["answers"])
+		r.proposals(s, f["propose"])
 		r.green(s, f["green"])
 	case triage.ManualStep:
 		s.ask = r.text(main, fm.key)
@@ -233,7 +238,7 @@ func (r *reader) duration(n *yaml.Node, what string) time.Duration {
 	}
 	v, ok := r.value(n, what, steps.Duration)
 	if ok && v.Duration() <= 0 {
-		r.Fail(n, "", "%s must be longer than nothing", what)
+		r.Fail(n, "", "%s must be greater than zero", what)
 	}
 	return v.Duration()
 }
@@ -266,7 +271,7 @@ func (r *reader) finding(s *Step, n *yaml.Node) {
 func (r *reader) cases(s *Step, n *yaml.Node) {
 	list := r.Items(n, "cases")
 	for i, c := range list {
-		f := r.Fields(c, "a case", "when", "is", "say")
+		f := r.Fields(c, "a case", "when", "is", "say", "despite")
 		if f["is"] == nil {
 			r.Fail(c, "", `a case needs the key "is"`)
 			continue
@@ -278,7 +283,26 @@ func (r *reader) cases(s *Step, n *yaml.Node) {
 		if values := topicValues(s.Topic); values != nil {
 			is = r.OneOf(f["is"], "is", append(values, triage.Unknown))
 		}
-		s.cases = append(s.cases, conclusion{r.expr(f["when"], "when", wantBool), is, r.text(f["say"], "say")})
+		s.cases = append(s.cases, conclusion{
+			when: r.expr(f["when"], "when", wantBool), is: is, say: r.text(f["say"], "say"), despite: r.despite(s, is, f["despite"]),
+		})
+	}
+}
+
+// proposals reads what the facts say to a question. What they say is recorded with
+// the answer of a person who agrees, so each has its words.
+func (r *reader) proposals(s *Step, n *yaml.Node) {
+	for _, c := range r.Items(n, "propose") {
+		f := r.Fields(c, "a proposal", "when", "is", "say")
+		if f["when"] == nil || f["is"] == nil || f["say"] == nil {
+			r.Fail(c, "as in: {when: facts.process.alive == 'dead', is: dead, say: its process is gone}", `a proposal needs the keys "when", "is" and "say"`)
+			continue
+		}
+		var values []string
+		for _, a := range s.Answers {
+			values = append(values, a.Value)
+		}
+		s.cases = append(s.cases, conclusion{when: r.expr(f["when"], "when", wantBool), is: r.OneOf(f["is"], "is", values), say: r.text(f["say"], "say")})
 	}
 }
 
@@ -327,6 +351,10 @@ func article(key string) string {
 	}
 	return "a " + key
 }
+
+// toldCodes are those that stand outside of what is read: the commit, the pull
+// request, the run, the result of the policy and who approved it.
+func toldCodes() []string { return []string{"E1", "E2", "E3", "E5", "E6"} }
 
 // evidenceCodes are what `covers` may name: the fourteen items of evidence.
 func evidenceCodes() []string {

@@ -46,7 +46,7 @@ func (r *Runbook) symptoms() []string {
 	return r.Symptoms
 }
 
-// MatchSymptoms ranks the runbooks for the symptoms that somebody sees: the one
+// MatchSymptoms ranks the runbooks for the symptoms that a person sees: the one
 // that knows most of them first, and of two, the one that knows less else.
 func MatchSymptoms(lib []*Runbook, seen []string) []Hit {
 	var hits []Hit
@@ -76,7 +76,7 @@ func (r *reader) symptom(n *yaml.Node) {
 	switch {
 	case s == "":
 	case len([]rune(s)) > maxSymptom || strings.ContainsAny(s, "\n"):
-		r.Fail(n, "say in a few words what somebody sees", "a symptom is one line of up to %d letters", maxSymptom)
+		r.Fail(n, "say in a few words what people see", "a symptom is one line of up to %d letters", maxSymptom)
 	case slices.ContainsFunc(r.book.Symptoms, func(o string) bool { return strings.EqualFold(o, s) }):
 		r.Fail(n, "", "the symptom %q stands here twice", s)
 	default:

@@ -44,7 +44,7 @@ func TestSymptoms(t *testing.T) {
 	}
 }
 
-// TestBuiltinSymptoms: each runbook of ours says in plain words what somebody sees.
+// TestBuiltinSymptoms: each runbook of ours says in plain words what a user sees.
 func TestBuiltinSymptoms(t *testing.T) {
 	t.Parallel()
 	lib, err := Library(catalog.New())
@@ -59,6 +59,24 @@ func TestBuiltinSymptoms(t *testing.T) {
 			if strings.ToUpper(s[:1]) != s[:1] || strings.HasSuffix(s, ".") {
 				t.Errorf("%s: %q is no line of a list", b.ID, s)
 			}
+		}
+	}
+}
+
+// TestStoriesHaveSymptoms: what colleagues tell without an error text is in the list
+// to pick from, and leads to its runbook alone.
+func TestStoriesHaveSymptoms(t *testing.T) {
+	t.Parallel()
+	lib, err := Library(catalog.New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seen, want := range map[string]string{
+		"A colleague says that their run is still at work and holds the lock": "state-lock",
+		"A plan would create objects that already exist in production":        "creates-that-exist",
+	} {
+		if hits := MatchSymptoms(lib, []string{seen}); len(hits) != 1 || hits[0].Runbook != want {
+			t.Errorf("%q leads to %+v, want %s", seen, hits, want)
 		}
 	}
 }

@@ -38,6 +38,22 @@ func (t *text) constant() (string, bool) {
 	return out.String(), true
 }
 
+// written is t as in the document.
+func (t *text) written() string {
+	if t == nil {
+		return ""
+	}
+	var out strings.Builder
+	for _, p := range t.parts {
+		if p.expr != nil {
+			out.WriteString("${" + p.expr.src + "}")
+		} else {
+			out.WriteString(p.literal)
+		}
+	}
+	return strings.TrimSpace(out.String())
+}
+
 // exprs returns the expressions of t.
 func (t *text) exprs() []*expr {
 	if t == nil {

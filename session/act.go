@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"time"
 
 	"handrail/evidence"
-	"handrail/session/journal"
+	"handrail/session/policy"
 	"handrail/steps"
 	"handrail/triage"
+	"handrail/triage/record"
 )
 
 // act reads the target once more; only when nothing moved it records act.start
@@ -20,7 +20,7 @@ import (
 func (s *Session) act(ctx context.Context, in triage.Intent) error {
 	var g steps.Gater
 	var params steps.Params
-	// From here on the gate is confirmed: whoever turns away leaves it disarmed.
+	// From here on the gate is confirmed: turning away leaves it disarmed.
 	whole := context.WithoutCancel(ctx)
 	err := s.call(whole, func() (err error) {
 		if g, params, _, err = s.gater(in.Step); err != nil {
@@ -32,25 +32,25 @@ func (s *Session) act(ctx context.Context, in triage.Intent) error {
 		return err
 	}
 	fresh, prior, blobs, err := s.read(ctx, in.Step, g, params)
-	pair, policy := s.sought(whole, in.Step, resolved(placed(params, append(slices.Clone(fresh.Target), fresh.Shown...))))
+	pair, policyErr := s.sought(whole, in.Step, policy.Resolve(policy.Place(params, append(slices.Clone(fresh.Target), fresh.Shown...))))
 	return s.call(whole, func() error {
 		gate := s.state.Gates[in.Step]
 		if gate.Phase != triage.GateConfirmed {
-			return refusal(in, triage.Refusal{Law: 5, Why: "the gate was disarmed meanwhile: " + gate.Why, Cure: "preview it again"})
+			return refusal(in, triage.Refusal{Law: 5, Why: "the gate was disarmed in the meantime: " + gate.Why, Cure: "preview it again"})
 		}
 		if err != nil {
 			return s.disarm(in, gate, "the target could not be read again: "+err.Error(), nil)
 		}
-		if s.front == nil || s.front.step != in.Step {
-			return s.disarm(in, gate, "another gate came in front", nil)
+		if s.front == nil || s.front.Step != in.Step {
+			return s.disarm(in, gate, "another gate was opened", nil)
 		}
-		if moved := movedKeys(s.front.preview, fresh); fresh.Digest(s.state.Incident, in.Step) != steps.Digest(gate.Digest) {
+		if moved := movedKeys(s.front.Preview, fresh); fresh.Digest(s.state.Incident, in.Step) != steps.Digest(gate.Digest) {
 			return s.disarm(in, gate, "the target moved between preview and act", moved)
 		}
 		if len(fresh.Unmet) > 0 {
 			return s.disarm(in, gate, fresh.Unmet[0].Why, nil)
 		}
-		if why := s.against(gate, fresh, pair, policy); why != "" {
+		if why := s.against(gate, fresh, pair, policyErr); why != "" {
 			return s.disarm(in, gate, why, nil)
 		}
 		kept, err := s.keep(prior)
@@ -61,7 +61,7 @@ func (s *Session) act(ctx context.Context, in triage.Intent) error {
 		if err != nil {
 			return s.disarm(in, gate, s.bundle.Redact(err.Error()), nil)
 		}
-		start := triage.ActStart{Step: in.Step, Digest: gate.Digest, Request: fresh.Request, Before: append(journal.StoredLines(fresh.Target), journal.StoredLines(fresh.Shown)...), Undo: kept, Slot: slot}
+		start := triage.ActStart{Step: in.Step, Digest: gate.Digest, Request: fresh.Request, Before: append(lines(fresh.Target), fresh.Shown...), Undo: kept, Slot: slot}
 		if !s.hold() {
 			s.dropSlot(slot)
 			return s.disarm(in, gate, "the session is closing", nil)
@@ -93,7 +93,7 @@ func (s *Session) unlawful(gate triage.GateState, fresh steps.Preview) string {
 	for _, o := range fresh.Owners {
 		free := func(subject string) bool { return Waived(s.state, triage.Waive{Law: 12, Subject: subject}) }
 		if o.Paused != "yes" && !free(o.Name) && !free(gate.Step) {
-			return o.Name + " may undo it and is not known to be paused"
+			return o.Name + " may undo it, and it is not confirmed to be paused"
 		}
 	}
 	return ""
@@ -101,14 +101,14 @@ func (s *Session) unlawful(gate triage.GateState, fresh steps.Preview) string {
 
 // disarm closes a confirmed gate whose target is not what was confirmed.
 func (s *Session) disarm(in triage.Intent, gate triage.GateState, why string, moved []string) error {
-	if s.front != nil && s.front.step == in.Step {
-		s.front.moved = moved
-		s.front.refusals = []triage.Refusal{{Law: 5, Why: why, Cure: "look at what moved, then preview again"}}
+	if s.front != nil && s.front.Step == in.Step {
+		s.front.Moved = moved
+		s.front.Refusals = []triage.Refusal{{Law: 5, Why: why, Cure: "check what moved, then preview it again"}}
 	}
 	if err := s.record(triage.GateClosed{Step: in.Step, Digest: gate.Digest, Why: why, Moved: moved, Refused: true, Audit: s.named(in.Step)}, nil); err != nil {
 		return err
 	}
-	return refusal(in, triage.Refusal{Law: 5, Why: why, Cure: "look at what moved, then preview again"})
+	return refusal(in, triage.Refusal{Law: 5, Why: why, Cure: "check what moved, then preview it again"})
 }
 
 // movedKeys names what differs between two previews, old value and new.
@@ -137,8 +137,8 @@ func orNone(s string) string {
 	return s
 }
 
-// errand is one act as it was confirmed.
-type errand struct {
+// confirmedAct is one act as it was confirmed.
+type confirmedAct struct {
 	incident, step, digest, typed string
 	g                             steps.Gater
 	params                        steps.Params
@@ -149,7 +149,7 @@ type errand struct {
 
 // execute previews once more, confirms with the recorded phrase and acts, for an
 // executor that has claimed the act.
-func (s *Session) execute(ctx context.Context, e errand, k *sink) (triage.ActEnd, []steps.Debt) {
+func (s *Session) execute(ctx context.Context, e confirmedAct, k *sink) (triage.ActEnd, []steps.Debt) {
 	end := triage.ActEnd{Step: e.step, Digest: e.digest}
 	unsent := func(why string) (triage.ActEnd, []steps.Debt) {
 		end.Outcome, end.Response = steps.Refused, why
@@ -162,9 +162,11 @@ func (s *Session) execute(ctx context.Context, e errand, k *sink) (triage.ActEnd
 		return unsent("the target could not be read again: " + s.bundle.Redact(err.Error()))
 	}
 	if e.prior != [sha256.Size]byte{} && sumOf(fresh) != e.prior && len(fresh.Unmet) == 0 {
-		return unsent("nothing was sent: the target was written since the copy was kept that the act would be undone from; preview it again")
+		return unsent("nothing was sent: the target was written after its undo copy was made; preview it again")
 	}
+	args := fresh.Args
 	fresh = s.redacted(fresh)
+	fresh.Args = args
 	if why := s.lastWord(ctx, e, fresh); why != "" {
 		return unsent("nothing was sent: " + why)
 	}
@@ -178,11 +180,10 @@ func (s *Session) execute(ctx context.Context, e errand, k *sink) (triage.ActEnd
 	case err != nil:
 		end.Outcome, end.Response = triage.Unknown, s.bundle.Redact(err.Error())
 	default:
-		end.Outcome, end.Response, end.After = got.Result, s.bundle.Redact(got.Response), journal.StoredLines(s.redactedKVs(got.After))
-		if got.Result == steps.Done {
-			owes = fresh.Owes
-		}
+		end.Outcome, end.Response, end.After = got.Result, s.bundle.Redact(got.Response), s.redactedKVs(got.After)
+		owes = got.Owing(fresh.Owes)
 	}
+	end.Items = s.redactedItems(got.Items)
 	end.Audit = e.asked.ids()
 	return end, owes
 }
@@ -190,7 +191,7 @@ func (s *Session) execute(ctx context.Context, e errand, k *sink) (triage.ActEnd
 func actSafely(ctx context.Context, g steps.Gater, a *steps.Approval, k steps.Sink) (o steps.Outcome, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = fmt.Errorf("a fault in handrail itself: %v", v)
+			err = fmt.Errorf("an internal error in handrail: %v", v)
 		}
 	}()
 	return g.Act(ctx, a, k)
@@ -208,7 +209,7 @@ func (s *Session) recordEnd(end triage.ActEnd, owes []steps.Debt, blobs []eviden
 	if err := s.record(end, blobs); err != nil {
 		return err
 	}
-	for _, d := range owes {
+	for _, d := range record.Together(owes) {
 		if err := s.openDebt(end.Step, d); err != nil {
 			return err
 		}
@@ -259,11 +260,11 @@ func (s *Session) findOut(ctx context.Context, step string) error {
 	}
 	if later != "" {
 		return refusal(triage.Intent{Kind: triage.DoPreview, Step: step}, triage.Refusal{
-			Law: 11, Why: "what became of the act cannot be found out yet: " + later, Cure: "Read its target again once it has ended, or cannot begin any more."})
+			Law: 11, Why: "the outcome of the act cannot be determined yet: " + later, Cure: "Read its target again once it has ended, or can no longer begin."})
 	}
 	f, ok := g.(steps.Finder)
 	if !ok {
-		return fmt.Errorf("step %s: this gate cannot tell what an interrupted act came to; look at the target yourself and record a note", step)
+		return fmt.Errorf("step %s: this gate cannot determine the outcome of an interrupted act; check the target by hand and record a note", step)
 	}
 	if !s.hold() {
 		return ErrClosed
@@ -274,7 +275,7 @@ func (s *Session) findOut(ctx context.Context, step string) error {
 	defer cancel()
 	stop := context.AfterFunc(s.ctx, cancel)
 	defer stop()
-	got, err := f.Find(ctx, journal.LoadedLines(gate.Before), params, k)
+	got, err := f.Find(ctx, gate.Before, params, k)
 	blobs, kept := k.done()
 	if err == nil {
 		err = kept
@@ -282,18 +283,12 @@ func (s *Session) findOut(ctx context.Context, step string) error {
 	if err != nil {
 		return fmt.Errorf("step %s: the outcome is still unknown: %w", step, s.said(err))
 	}
-	end := triage.ActEnd{Step: step, Digest: gate.Digest, Outcome: got.Result, Response: got.Response, After: journal.StoredLines(got.After)}
-	var owes []steps.Debt
-	if got.Result == steps.Done {
-		for _, o := range gate.Shown.Owes {
-			due, _ := time.ParseDuration(o.Due) // "" means no time
-			owes = append(owes, steps.Debt{Kind: o.Kind, Text: o.Text, Due: due})
-		}
-	}
+	end := triage.ActEnd{Step: step, Digest: gate.Digest, Outcome: got.Result, Response: got.Response, After: got.After, Items: s.redactedItems(got.Items)}
+	owes := got.Owing(gate.Shown.Owes)
 	return s.call(context.WithoutCancel(ctx), func() error {
 		// Two people may have looked, and another act may have begun since.
 		if now := s.state.Gates[step]; now.Phase != triage.GateUnknown || now.StartSeq != gate.StartSeq {
-			return fmt.Errorf("step %s: its outcome was found meanwhile", step)
+			return fmt.Errorf("step %s: its outcome was already found", step)
 		}
 		return s.finishAct(end, owes, blobs)
 	})

@@ -6,8 +6,8 @@ import (
 	"handrail/triage"
 )
 
-// TestOwnActsUndoNothing: a pause that the call itself ended was not undone by
-// somebody.
+// TestOwnActsUndoNothing: a pause that the call itself ended is not reported
+// as undone.
 func TestOwnActsUndoNothing(t *testing.T) {
 	t.Parallel()
 	gate := func(start int64, server, object string) triage.GateState {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"handrail/evidence"
-	"handrail/session/journal"
 	"handrail/steps"
 	"handrail/steps/fault"
 	"handrail/triage"
@@ -41,7 +40,7 @@ func (s *Session) lookAgain(r triage.Reread) {
 	var before []steps.KV
 	var asked *asks
 	err := s.call(s.ctx, func() (err error) {
-		before = journal.LoadedLines(s.state.Gates[r.Step].Before)
+		before = s.state.Gates[r.Step].Before
 		asked = s.asking(r.Step)
 		g, params, _, err = s.gaterAsking(r.Step, asked)
 		return err
@@ -56,7 +55,7 @@ func (s *Session) lookAgain(r triage.Reread) {
 		said = s.untold(r, kept)
 	}
 	if s.ctx.Err() != nil {
-		return // whoever resumes reads it
+		return // the resume reads it
 	}
 	said.Audit = asked.ids()
 	s.keepAgain(r, said, blobs)
@@ -77,11 +76,11 @@ func (s *Session) stands(g steps.Gater, r triage.Reread, before []steps.KV, in s
 	case steps.Failed:
 		said.Outcome = triage.Undone
 	}
-	said.Response, said.After = s.bundle.Redact(got.Response), journal.StoredLines(s.redactedKVs(got.After))
+	said.Response, said.After = s.bundle.Redact(got.Response), s.redactedKVs(got.After)
 	return said
 }
 
-// untold says that nobody can tell what stands of an act, and why.
+// untold says that what stands of an act is not known, and why.
 func (s *Session) untold(r triage.Reread, why error) triage.ActAgain {
 	said := triage.ActAgain{Step: r.Step, Digest: r.Digest, Outcome: triage.Unknown}
 	if why != nil {
@@ -97,7 +96,7 @@ func (s *Session) keepAgain(r triage.Reread, said triage.ActAgain, blobs []evide
 			return nil // another act took its place, or the incident was closed
 		}
 		if by := actedSince(s.state.Gates, r); by != "" && said.Outcome == triage.Undone {
-			said.Outcome, said.Response = triage.Unknown, "The act of "+by+" changed the same object since. "+said.Response
+			said.Outcome, said.Response = triage.Unknown, "The act of "+by+" has changed the same object since.  "+said.Response
 		}
 		if err := s.record(said, blobs); err != nil || said.Outcome != triage.Undone {
 			return err
@@ -110,11 +109,10 @@ func (s *Session) keepAgain(r triage.Reread, said triage.ActAgain, blobs []evide
 // is read again: what the incident does itself undoes nothing. "" is none.
 func actedSince(gates map[string]triage.GateState, r triage.Reread) string {
 	object := func(g triage.GateState) string {
-		before := journal.LoadedLines(g.Before)
-		if steps.Find(before, "object") == "" {
+		if steps.Find(g.Before, "object") == "" {
 			return ""
 		}
-		return steps.Find(before, "server") + " " + steps.Find(before, "object")
+		return steps.Find(g.Before, "server") + " " + steps.Find(g.Before, "object")
 	}
 	mine, out, last := object(gates[r.Step]), "", r.Seq
 	for id, g := range gates {
@@ -127,7 +125,7 @@ func actedSince(gates map[string]triage.GateState, r triage.Reread) string {
 
 // undoneDebt is what an act leaves owing that did not last.
 func undoneDebt(step string) steps.Debt {
-	return steps.Debt{Kind: "unfinished", Text: "somebody undid the act of " + step + "; find out who, before it is done again"}
+	return steps.Debt{Kind: "unfinished", Text: "the act of " + step + " was undone; find out by whom before you repeat it"}
 }
 
 // owed reports whether a target is still to be read again.
@@ -144,7 +142,7 @@ func standsSafely(ctx context.Context, g steps.Gater, before []steps.KV, in step
 	defer fault.To(func(e error) { err = e })
 	r, ok := g.(steps.Rereader)
 	if !ok {
-		return steps.Outcome{}, fmt.Errorf("this gate cannot tell whether its act still stands; look at the target yourself")
+		return steps.Outcome{}, fmt.Errorf("this gate cannot determine whether its act is still in effect; check the target by hand")
 	}
 	return r.Again(ctx, before, in, k)
 }

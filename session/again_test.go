@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"handrail/session"
+	"handrail/session/view"
 	"handrail/triage"
 )
 
 // until waits for a snapshot that is as it should be.
-func until(t *testing.T, s *session.Session, is func(session.Snapshot) bool) session.Snapshot {
+func until(t *testing.T, s *session.Session, is func(view.Snapshot) bool) view.Snapshot {
 	t.Helper()
 	for {
 		if snap := s.Snapshot(); is(snap) {
@@ -25,7 +26,7 @@ func until(t *testing.T, s *session.Session, is func(session.Snapshot) bool) ses
 	}
 }
 
-func lookedAt(snap session.Snapshot) bool { return snap.State.Gates[gateID].AgainSeq > 0 }
+func lookedAt(snap view.Snapshot) bool { return snap.State.Gates[gateID].AgainSeq > 0 }
 
 func TestTargetIsReadAgainAfterTheAct(t *testing.T) {
 	t.Parallel()
@@ -37,7 +38,7 @@ func TestTargetIsReadAgainAfterTheAct(t *testing.T) {
 	}{
 		{"it holds", func(*world) {}, triage.Holds, "the lock is free", 1},
 		{"it was undone", func(w *world) { w.lock, w.secret = "b", "hunter2-hunter2" }, triage.Undone, "somebody took the lock again ", 2},
-		{"nobody can tell", func(w *world) { w.previewFails = errors.New("the server is gone") }, triage.Unknown, "the server is gone", 1},
+		{"it cannot be read", func(w *world) { w.previewFails = errors.New("the server is gone") }, triage.Unknown, "the server is gone", 1},
 		{"it panics", func(*world) { panic("a bug in a gate") }, triage.Unknown, "a bug in a gate", 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -46,7 +47,7 @@ func TestTargetIsReadAgainAfterTheAct(t *testing.T) {
 			st.w.again, st.w.onAgain = time.Millisecond, tc.turn
 			s := armed(t, st)
 			do(t, s, confirm())
-			snap := until(t, s, func(snap session.Snapshot) bool {
+			snap := until(t, s, func(snap view.Snapshot) bool {
 				return snap.State.Gates[gateID].AgainSeq > 0 && len(snap.State.Debts) >= tc.debts
 			})
 			g := snap.State.Gates[gateID]
@@ -81,7 +82,7 @@ func TestCloseWaitsUntilTheTargetWasReadAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer next.Close() //nolint:errcheck // the journal is read below
+	defer next.Close() // the journal is read below
 	if g := until(t, next, lookedAt).State.Gates[gateID]; g.Again.Outcome != triage.Holds {
 		t.Errorf("the next session saw %+v", g.Again)
 	}

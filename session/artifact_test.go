@@ -7,8 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"handrail/session"
 	"handrail/session/journal"
+	"handrail/session/replay"
+	"handrail/session/view"
 	"handrail/triage"
 )
 
@@ -22,7 +23,7 @@ func TestOpenArtifact(t *testing.T) {
 		t.Fatal(err)
 	}
 	snap := quiet(t, s)
-	var blob session.BlobRef
+	var blob view.BlobRef
 	for _, bs := range snap.Blobs {
 		for _, b := range bs {
 			if b.Size > 1 {
@@ -33,7 +34,7 @@ func TestOpenArtifact(t *testing.T) {
 	if blob.SHA == "" {
 		t.Fatalf("nothing was stored: %+v", snap.Blobs)
 	}
-	tape, err := session.OpenReplay(snap.Bundle, st.cfg)
+	tape, err := replay.Open(snap.Bundle, looking(st.cfg))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ const namedAudits = 5000
 // AuditID names one request to an API server so that the server's own audit log
 // can be held against the bundle: a UUID (version 8) of the bundle, the step,
 // the newest entry when the step began to ask, and how many requests it had made.
-// Whoever has the journal can compute it again.
+// It can be computed again from the journal.
 func AuditID(bundle, step string, seq int64, n int) string {
 	b := sha256.Sum256(fmt.Appendf(nil, "handrail audit-id v1\n%s\n%s\n%d\n%d\n", bundle, step, seq, n))
 	b[6], b[8] = b[6]&0x0f|0x80, b[8]&0x3f|0x80

@@ -64,7 +64,7 @@ func TestNoRequestNamesNothing(t *testing.T) {
 	t.Parallel()
 	var none *asks
 	if none.ids() != nil || none.gap() != nil {
-		t.Error("a step that asked nobody names requests")
+		t.Error("a step without a request names requests")
 	}
 	end := triage.ProbeEnd{Audit: (&asks{}).ids()}
 	if end.Audit != nil {

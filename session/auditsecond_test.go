@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"handrail/evidence"
-	"handrail/session"
+	"handrail/session/audit"
 	"handrail/triage"
 )
 
@@ -26,7 +26,7 @@ func TestAuditFindsForgedApprovals(t *testing.T) {
 		"another key":    {func(a *triage.Approve) { a.Key = "SHA256:other" }, "second person"},
 		"no signature":   {func(a *triage.Approve) { a.Sig = "yes" }, "second person"},
 		"the operator":   {func(a *triage.Approve) { a.Person = "op" }, "loop"},
-		"nobody at all":  {nil, "loop"},
+		"none at all":    {nil, "loop"},
 		"another gate's": {func(a *triage.Approve) { a.Digest = strings.Repeat("0", 64) }, "loop"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -42,7 +42,7 @@ func TestAuditFindsForgedApprovals(t *testing.T) {
 				t.Fatal(err)
 			}
 			again := rewrite(t, d, path, tc.change)
-			rep, err := session.AuditBy(again, d.w, d.pair.Signers)
+			rep, err := audit.Bundle(again, d.w, audit.Verifier{Signers: d.pair.Signers})
 			if err != nil {
 				t.Fatal(err)
 			}

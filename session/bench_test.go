@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"handrail/runbooks"
@@ -26,12 +27,13 @@ func long(b *testing.B, n int) *session.Session {
 	if err != nil {
 		b.Fatal(err)
 	}
-	params, err := lib[0].Bind(map[string]string{"dir": "."})
+	rb := lib[slices.IndexFunc(lib, func(r *runbooks.Runbook) bool { return r.ID == "state-lock" })]
+	params, err := rb.Bind(map[string]string{"dir": "."})
 	if err != nil {
 		b.Fatal(err)
 	}
 	st.cfg.Catalog = kinds
-	s, err := session.Start(b.Context(), st.cfg, session.Begin{Runbook: lib[0], Params: params})
+	s, err := session.Start(b.Context(), st.cfg, session.Begin{Runbook: rb, Params: params})
 	if err != nil {
 		b.Fatal(err)
 	}

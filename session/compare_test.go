@@ -13,6 +13,9 @@ import (
 	"handrail/evidence"
 	"handrail/runbooks"
 	"handrail/session"
+	"handrail/session/audit"
+	"handrail/session/replay"
+	"handrail/session/report"
 	"handrail/triage"
 )
 
@@ -72,13 +75,13 @@ func TestComparisonIsRecorded(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if rep, err := session.Audit(path, st.w); err != nil || !rep.OK() {
-		t.Errorf("Audit() = %+v, %v", rep.Lines, err)
+	if rep, err := audit.Bundle(path, st.w, audit.Verifier{}); err != nil || !rep.OK() {
+		t.Errorf("audit.Bundle() = %+v, %v", rep.Lines, err)
 	}
 	if rep, err := evidence.Verify(path); err != nil || !rep.OK() {
 		t.Errorf("Verify() = %+v, %v", rep.Lines, err)
 	}
-	tape, err := session.OpenReplay(path, st.cfg)
+	tape, err := replay.Open(path, looking(st.cfg))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +91,7 @@ func TestComparisonIsRecorded(t *testing.T) {
 	if d := cmp.Diff(step.Rows, again.Rows); d != "" {
 		t.Errorf("the replay shows another matrix (-recorded +replayed):\n%s", d)
 	}
-	page, err := os.ReadFile(filepath.Clean(session.ReportPath(path)))
+	page, err := os.ReadFile(filepath.Clean(report.Path(path)))
 	if err != nil || !strings.Contains(string(page), "≠ actual is not as desired") {
 		t.Errorf("the report has no matrix: %v", err)
 	}
@@ -105,7 +108,7 @@ func TestComparisonDoesNotMakeNew(t *testing.T) {
 	}{
 		{"read again", func(t *testing.T, _ *stage, s *session.Session) {
 			do(t, s, triage.Intent{Kind: triage.DoProbe, Step: "test-lock/lock"})
-		}, "was read again since"},
+		}, "were read again since"},
 		{"old by its oldest side", func(t *testing.T, st *stage, _ *session.Session) { st.clk.forward(8 * time.Minute) }, "more than 15m"},
 	}
 	for _, tc := range cases {
@@ -127,7 +130,7 @@ func TestComparisonDoesNotMakeNew(t *testing.T) {
 	st.clk.forward(16 * time.Minute)
 	do(t, s, triage.Intent{Kind: triage.DoProbe, Step: sidesID})
 	step, _ := s.Snapshot().State.Step(sidesID)
-	if n, _ := triage.Tally(step.Rows); n.Unknown != 2 || !strings.Contains(step.Rows[0].Sides[1].Value.Unknown, "more than 15m") {
+	if n, _ := triage.Tally(step.Rows); n.Unknown != 2 || !strings.Contains(step.Rows[0].Sides[1].Value.Why(), "more than 15m") {
 		t.Errorf("16 minutes later: %+v", step.Rows)
 	}
 }

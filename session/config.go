@@ -8,6 +8,7 @@ import (
 	"handrail/evidence/redact"
 	"handrail/runbooks"
 	"handrail/session/claim"
+	"handrail/session/policy"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -16,7 +17,7 @@ import (
 type Config struct {
 	Dir      string // where bundles live, <state>/incidents
 	Keys     string // where redaction keys live
-	Takeover string // why somebody else than the last operator goes on; asked for by Resume where that is so
+	Takeover string // why another than the last operator goes on; asked for by Resume where that is so
 	Acts     string // where running acts are claimed, <state>/acts
 	Undo     string // where what acts are undone from is kept encrypted, <state>/undo
 	// Execute starts a process of its own that carries out an order with [Carry] in the
@@ -37,24 +38,24 @@ type Config struct {
 	Version  string
 	Secrets  []string // values that must not reach the disk
 	// Learned is told each value that turns out to be secret while the session
-	// runs, possibly again and again; nil is nobody.
+	// runs, possibly again and again; nil for none.
 	Learned func(value string)
 	// UndoTo names who may read what acts are undone from, as age recipients. It is
 	// asked at each preview, so that one can be named while a gate waits; nil is
-	// nobody. UndoHelp says how to name one.
+	// none. UndoHelp says how to name one.
 	UndoTo   func() ([]string, error)
 	UndoHelp string
 	// Second says whether policy asks for a second person at a gate: nil is no. It is
 	// asked at each preview and again before the act. Where it cannot tell, its error
-	// refuses the gate. No function asks for nobody.
-	Second func(context.Context, Sought) (*Pair, error)
+	// refuses the gate. No function asks for no second person.
+	Second func(context.Context, policy.Question) (*policy.Pair, error)
 	// Rules names the files by which the team rules gates, and what is in them by
 	// digest, or that there are none; nil is nothing to record.
 	Rules func() []steps.KV
 	// Around tells of a directory and a workspace that an incident is about where they
 	// are, from the disk alone; nil is nothing.
 	Around func(env steps.Env, dir, workspace string) []steps.KV
-	// Recipients are who the redaction key is encrypted to at a seal, in age's words; nobody, and it is destroyed.
+	// Recipients are who the redaction key is encrypted to at a seal, in age's words; with none it is destroyed.
 	Recipients []string
 	KeepKey    bool // the redaction key stays where it is at a seal
 	// Redaction are the team's own rules.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"handrail/evidence"
-	"handrail/session/journal"
+	"handrail/session/pin"
 	"handrail/steps"
 	"handrail/steps/fault"
 	"handrail/triage"
@@ -20,12 +20,6 @@ const gatherTime = 15 * time.Second
 // program, the cluster. What could not be had is unknown and says why. It runs
 // beside the incident and may be cut off; it runs nothing and changes nothing.
 type Gather func(ctx context.Context, env steps.Env, st triage.State) map[string]steps.Value
-
-// surroundings is the data of the env entry that tells them (evidence/doc.go).
-type surroundings struct {
-	Context map[string]triage.Value `json:"context"`
-	Audit   []string                `json:"audit,omitempty"`
-}
 
 // custody records, each time an incident is opened, who works on it with what.
 // Nothing waits for it, and nothing fails by it.
@@ -74,7 +68,7 @@ func (s *Session) gather(ctx context.Context, look Gather, st triage.State, a *a
 // surround writes surroundings down.
 func (s *Session) surround(about map[string]steps.Value, a *asks) error {
 	e, err := s.bundle.Append(s.ctxForDisk(), evidence.Draft{Type: "env", Actor: "system",
-		Data: surroundings{Context: journal.StoredAll(about), Audit: a.ids()}})
+		Data: pin.Surroundings{Context: about, Audit: a.ids()}})
 	switch {
 	case errors.Is(err, evidence.ErrDead):
 		return s.die(err)
@@ -84,7 +78,7 @@ func (s *Session) surround(about map[string]steps.Value, a *asks) error {
 	if err := s.fold(e); err != nil {
 		return s.die(err)
 	}
-	s.publish()
+	s.touch()
 	return nil
 }
 
@@ -92,7 +86,7 @@ func (s *Session) surround(about map[string]steps.Value, a *asks) error {
 func (look Gather) safely(ctx context.Context, env steps.Env, st triage.State) (about map[string]steps.Value) {
 	defer func() {
 		if v := recover(); v != nil {
-			about = map[string]steps.Value{"surroundings": steps.Unknown(steps.String, fmt.Sprintf("could not check: a fault in handrail itself: %v", v))}
+			about = map[string]steps.Value{"surroundings": steps.Unknown(steps.String, fmt.Sprintf("could not check: an internal error in handrail: %v", v))}
 		}
 	}()
 	return look(ctx, env, st)

@@ -8,6 +8,7 @@ import (
 
 	"handrail/evidence"
 	"handrail/session"
+	"handrail/session/audit"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -79,13 +80,13 @@ func TestSurroundingsAreRecordedBesideTheIncident(t *testing.T) {
 	}
 	slices.SortFunc(list, func(a, b told) int { return len(a.Audit) - len(b.Audit) })
 	machine, cluster := list[0].Context, list[1]
-	if got := string(machine["git.head"].V); got != `"0123456789abcdef0123456789abcdef01234567"` {
+	if got := string(machine["git.head"].Raw()); got != `"0123456789abcdef0123456789abcdef01234567"` {
 		t.Errorf("git.head = %s: what identifies must not be redacted", got)
 	}
-	if why := machine["git.dirty"].Unknown; why != "could not check, because the index is odd" {
+	if why := machine["git.dirty"].Why(); why != "could not check, because the index is odd" {
 		t.Errorf("git.dirty is unknown because %q", why)
 	}
-	if v := string(machine["host.user"].V); v == `"ana `+leaked+`"` {
+	if v := string(machine["host.user"].Raw()); v == `"ana `+leaked+`"` {
 		t.Errorf("a secret was recorded: %s", v)
 	}
 	if !slices.Equal(cluster.Audit, []string{id}) || id != session.AuditID(s.Snapshot().State.Incident, "", 3, 1) {
@@ -95,7 +96,7 @@ func TestSurroundingsAreRecordedBesideTheIncident(t *testing.T) {
 	if err != nil || !report.OK() {
 		t.Errorf("Verify = %+v, %v", report, err)
 	}
-	if _, err := session.Audit(s.Snapshot().Bundle, st.w); err != nil {
+	if _, err := audit.Bundle(s.Snapshot().Bundle, st.w, audit.Verifier{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -114,7 +115,7 @@ func TestALookThatBreaksOrHangsBlocksNothing(t *testing.T) {
 	}
 	for _, v := range list {
 		for name, value := range v.Context {
-			if value.Known() || value.Unknown == "" {
+			if value.Known() || value.Why() == "" {
 				t.Errorf("%s = %+v, want why it is not known", name, value)
 			}
 		}

@@ -38,7 +38,7 @@ func (o Order) dir(acts string) string {
 }
 
 // Carry carries out one act (docs/decisions.md, Acts): it reads the journal up to act.start,
-// claims the act so that nobody does it twice, previews once more, confirms with
+// claims the act so that it is not done twice, previews once more, confirms with
 // the recorded phrase, acts, and leaves the outcome in the directory of the act.
 // The session that ordered it, or a later one, records it from there. The end of
 // ctx interrupts the act. An error says that no outcome could be left.
@@ -47,12 +47,12 @@ func Carry(ctx context.Context, c Config, o Order) (err error) {
 	if err != nil {
 		return fmt.Errorf("act %d of %s: %w", o.Seq, o.incident(), err)
 	}
-	defer hold.Close() //nolint:errcheck // the lock ends with the process
+	defer hold.Close() // the lock ends with the process
 	side, err := evidence.Beside(hold.Dir, o.incident(), c.evidence())
 	if err != nil {
-		return hold.Leave(claim.Outcome{End: o.unsent("nothing was sent, what the act says could not be kept: " + err.Error())})
+		return hold.Leave(claim.Outcome{End: o.unsent("nothing was sent, the output of the act could not be kept: " + err.Error())})
 	}
-	defer side.Close() //nolint:errcheck // what was committed is durable
+	defer side.Close() // what was committed is durable
 	x := newSession(c, side, o.Bundle)
 	x.carrying = true
 	side.Learn(o.Learned)
@@ -64,11 +64,11 @@ func Carry(ctx context.Context, c Config, o Order) (err error) {
 	})
 	out := x.carry(ctx, hold, o)
 	if err := side.KeepBeside(o.part()); err != nil {
-		hold.Say("what the act learned to be secret is known to itself alone: " + side.Redact(err.Error()))
+		hold.Say("the secrets that the act learned could not be passed on: " + side.Redact(err.Error()))
 	}
 	if len(out.Blobs) > 0 {
 		if _, err := side.Append(context.Background(), evidence.Draft{Type: "note", Actor: "system", Data: triage.Note{Text: "kept by the act " + o.Step}, Blobs: out.Blobs}); err != nil {
-			hold.Say("what the act kept could not be recorded: " + side.Redact(err.Error()))
+			hold.Say("the artifacts of the act could not be recorded: " + side.Redact(err.Error()))
 		}
 	}
 	return hold.Leave(out)
@@ -102,7 +102,7 @@ func (s *Session) carry(ctx context.Context, hold *claim.Claim, o Order) claim.O
 		return claim.Outcome{End: o.unsent("nothing was sent: " + s.bundle.Redact(err.Error()))}
 	}
 	k := &sink{s: s, step: o.Step, tell: hold.Say}
-	e := errand{incident: s.state.Incident, step: o.Step, digest: o.Digest, typed: o.Phrase, g: g, params: params, order: o, asked: s.asked[o.Step]}
+	e := confirmedAct{incident: s.state.Incident, step: o.Step, digest: o.Digest, typed: o.Phrase, g: g, params: params, order: o, asked: s.asked[o.Step]}
 	if b, err := hex.DecodeString(o.Prior); err == nil {
 		copy(e.prior[:], b)
 	}

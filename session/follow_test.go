@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"handrail/session"
+	"handrail/session/replay"
 	"handrail/triage"
 )
 
@@ -14,7 +14,7 @@ func TestFollowShowsWhatAnotherHandrailDoes(t *testing.T) {
 	t.Parallel()
 	st := newStage(t)
 	s := st.start(t)
-	f, err := session.Follow(s.Snapshot().Bundle, st.cfg)
+	f, err := replay.Follow(s.Snapshot().Bundle, looking(st.cfg))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func (s *Session) launch(o Order) error {
 			defer fault.To(func(error) {}) // it leaves no outcome then, which is said
 			_ = Carry(ctx, s.cfg, o)       // the same
 		}()
-		s.publish()
+		s.touch()
 		s.beside(o, ended, nil)
 		return nil
 	}
@@ -47,7 +47,7 @@ func (s *Session) launch(o Order) error {
 		s.work.Done()
 		return s.finishAct(s.neverBegan(o, "the executor could not be started: "+s.bundle.Redact(err.Error())), nil, nil)
 	}
-	s.publish()
+	s.touch()
 	s.beside(o, ended, s.ctx.Done())
 	return nil
 }
@@ -72,6 +72,7 @@ func (s *Session) interruptAct(o Order) {
 	}
 	if f := s.flight[o.Step]; err != nil && f != nil {
 		f.lines = append(f.lines, "it could not be interrupted: "+err.Error())
+		s.touch()
 	}
 }
 
@@ -119,7 +120,7 @@ func (t *tail) next() []string {
 	if err != nil {
 		return nil // the executor has not begun
 	}
-	defer f.Close() //nolint:errcheck // only read from
+	defer f.Close()
 	b, err := io.ReadAll(io.NewSectionReader(f, t.at, claim.MaxLines))
 	t.at += int64(len(b))
 	if err != nil || len(b) == 0 {
@@ -152,12 +153,12 @@ func (s *Session) landAct(o Order, fell error) {
 	case errors.Is(err, fs.ErrNotExist):
 		out = claim.Outcome{End: s.neverBegan(o, "the executor ended before it began")}
 	case err != nil:
-		out = claim.Outcome{End: o.unsent("what became of it cannot be read: " + s.bundle.Redact(err.Error()))}
+		out = claim.Outcome{End: o.unsent("its outcome cannot be read: " + s.bundle.Redact(err.Error()))}
 		out.End.Outcome = triage.Unknown
 	default:
 		var gaps error
 		if blobs, gaps = s.takeIn(dir, o, out.Blobs); gaps != nil {
-			out.End.Response += "\nNot all that it kept could be taken into the bundle: " + s.bundle.Redact(gaps.Error())
+			out.End.Response += "\nNot all of its artifacts could be added to the bundle: " + s.bundle.Redact(gaps.Error())
 		}
 	}
 	_ = s.call(context.Background(), func() error {
@@ -187,7 +188,7 @@ func (s *Session) takeIn(dir string, o Order, kept []evidence.Blob) ([]evidence.
 	if err != nil {
 		return nil, err
 	}
-	defer r.Close() //nolint:errcheck // only read from
+	defer r.Close()
 	var out []evidence.Blob
 	var lost error
 	for _, b := range kept {
@@ -206,7 +207,7 @@ func (s *Session) takeBlob(r *evidence.Reader, b evidence.Blob) (evidence.Blob, 
 	if err != nil {
 		return b, err
 	}
-	defer from.Close() //nolint:errcheck // only read from
+	defer from.Close()
 	w, err := s.bundle.Blob(b.Role, b.Media)
 	if err != nil {
 		return b, err
@@ -238,10 +239,10 @@ func (s *Session) neverBegan(o Order, why string) triage.ActEnd {
 	if err != nil {
 		return unknown("its slot could not be taken: " + s.bundle.Redact(err.Error()))
 	}
-	defer c.Close() //nolint:errcheck // the lock ends with the process
+	defer c.Close() // the lock ends with the process
 	// A copy of this incident that is resumed beside finds the same.
 	if err := c.Leave(claim.Outcome{End: end}); err != nil {
-		return unknown("that could not be kept: " + s.bundle.Redact(err.Error()))
+		return unknown("it could not be saved: " + s.bundle.Redact(err.Error()))
 	}
 	return end
 }
@@ -272,7 +273,7 @@ func (s *Session) recoverAct(step string) error {
 	if err == nil && out.End.Digest == gate.Digest {
 		blobs, gaps := s.takeIn(dir, o, out.Blobs)
 		if gaps != nil {
-			out.End.Response += "\nNot all that it kept could be taken into the bundle: " + s.bundle.Redact(gaps.Error())
+			out.End.Response += "\nNot all of its artifacts could be added to the bundle: " + s.bundle.Redact(gaps.Error())
 		}
 		if err := s.finishAct(out.End, out.Owes, blobs); err != nil {
 			return err

@@ -12,8 +12,8 @@ func (s *Session) sayForgot() error {
 	if why == "" || s.dead != nil {
 		return nil
 	}
-	text := "What earlier steps learned to be secret is not known any more: " + why +
-		". Until the incident ends, text that is stored loses every word that looks like a secret. Read states and plans again before logs, so that their values are known."
+	text := "The secrets learned by earlier steps are lost: " + why +
+		". Until the incident ends, every word that looks like a secret is removed from stored text. Read states and plans again before logs, so that their values are known."
 	e, err := s.bundle.Append(s.ctxForDisk(), evidence.Draft{Type: "note", Actor: "system", Data: triage.Note{Text: text}})
 	if err != nil {
 		return s.die(err)

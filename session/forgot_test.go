@@ -60,7 +60,7 @@ func TestResumeKnowsWhatWasLearned(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if said := holds(t, "not known any more", path) != nil; said != lost || told[leaked] == lost {
+		if said := holds(t, "earlier steps are lost", path) != nil; said != lost || told[leaked] == lost {
 			t.Errorf("lost %v: said so is %v, told beside is %v", lost, said, told[leaked])
 		}
 		if !lost {

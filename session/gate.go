@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,8 @@ import (
 
 	"handrail/evidence"
 	"handrail/session/journal"
+	"handrail/session/policy"
+	"handrail/session/view"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -21,21 +24,6 @@ const (
 
 // previewTime bounds one preview.
 const previewTime = 60 * time.Second
-
-// wrongPhrases closes an armed gate.
-const wrongPhrases = 3
-
-// front is the gate in front of the call.
-type front struct {
-	step     string
-	preview  steps.Preview
-	digest   steps.Digest
-	verdicts []triage.Verdict
-	refusals []triage.Refusal
-	moved    []string
-	wrong    int
-	wrongAt  int
-}
 
 // gater builds the gate of a step with its parameters.
 func (s *Session) gater(step string) (steps.Gater, steps.Params, triage.Class, error) {
@@ -58,11 +46,11 @@ func (s *Session) gaterAsking(step string, a *asks) (steps.Gater, steps.Params, 
 		return nil, nil, "", fmt.Errorf("step %s: this handrail has no gate %q", step, st.Uses)
 	}
 	rb := s.books[journal.BookOf(step)]
-	params, err := rb.With(journal.Bare(step), s.vars(rb.ID, false))
+	params, err := rb.With(journal.Bare(step), s.vars(rb.ID))
 	if err != nil {
 		return nil, nil, "", fmt.Errorf("step %s: %w", step, err)
 	}
-	return kind.Changes(a.env(s.cfg.Env)), params, triage.Class(kind.Class), nil
+	return kind.Changes(a.env(s.cfg.Env)), params, kind.Class, nil
 }
 
 // againOf is how long after its act the target of a gate is read again.
@@ -93,7 +81,7 @@ func (s *Session) preview(ctx context.Context, in triage.Intent) error {
 		var err error
 		g, params, class, err = s.gater(in.Step)
 		if err != nil {
-			return s.refuse(in.Step, steps.Preview{}, refusal(in, triage.Refusal{Why: err.Error(), Cure: missingCure(err)}))
+			return s.refuse(in.Step, steps.Preview{}, refusal(in, triage.Refusal{Why: err.Error(), Cure: view.MissingCure(err)}))
 		}
 		return nil
 	})
@@ -108,20 +96,20 @@ func (s *Session) preview(ctx context.Context, in triage.Intent) error {
 		return s.unruled(ctx, in, steps.Preview{}, err)
 	}
 	p, _, blobs, err := s.read(ctx, in.Step, g, params)
-	where := resolved(placed(params, append(slices.Clone(p.Target), p.Shown...)))
-	pair, policy := s.sought(ctx, in.Step, where)
-	if policy != nil {
-		return s.unruled(ctx, in, p, policy)
+	where := policy.Resolve(policy.Place(params, append(slices.Clone(p.Target), p.Shown...)))
+	pair, policyErr := s.sought(ctx, in.Step, where)
+	if policyErr != nil {
+		return s.unruled(ctx, in, p, policyErr)
 	}
 	fragile := s.fragile(ctx)
 	return s.call(ctx, func() error {
 		if err != nil {
-			return s.refuse(in.Step, p, refusal(in, triage.Refusal{Law: 11, Why: "the target could not be read: " + err.Error(), Cure: "mend the read, then preview again"}))
+			return s.refuse(in.Step, p, refusal(in, triage.Refusal{Law: 11, Why: "the target could not be read: " + err.Error(), Cure: "fix the read, then preview it again"}))
 		}
 		if len(p.Unmet) > 0 {
 			r := refusal(in)
 			for _, u := range p.Unmet {
-				r.Refusals = append(r.Refusals, triage.Refusal{Why: u.Why, Cure: u.Cure})
+				r.Refusals = append(r.Refusals, triage.Refusal{Why: u.Why, Cure: u.Cure, At: u.At})
 			}
 			return s.refuse(in.Step, p, r)
 		}
@@ -139,7 +127,8 @@ func (s *Session) preview(ctx context.Context, in triage.Intent) error {
 func (s *Session) unruled(ctx context.Context, in triage.Intent, p steps.Preview, err error) error {
 	err = policyRefusal(in, err)
 	return s.call(ctx, func() error {
-		if r, ok := err.(*triage.Refused); ok {
+		var r *triage.Refused
+		if errors.As(err, &r) {
 			return s.refuse(in.Step, p, r)
 		}
 		return err
@@ -160,12 +149,13 @@ func refusal(in triage.Intent, rs ...triage.Refusal) *triage.Refused {
 
 // refuse records a gate that was wanted and not opened.
 func (s *Session) refuse(step string, p steps.Preview, r *triage.Refused) error {
-	s.front = &front{step: step, preview: p, refusals: r.Refusals, verdicts: s.judge(step)}
+	s.front = &view.Front{Step: step, Preview: p, Refusals: r.Refusals, Verdicts: s.judge(step)}
 	var why []string
 	for _, f := range r.Refusals {
 		why = append(why, f.Why)
 	}
-	if err := s.record(triage.GateClosed{Step: step, Why: strings.Join(why, "; "), Refused: true, Audit: s.named(step)}, nil); err != nil {
+	opens, _ := triage.Opens(r.Refusals)
+	if err := s.record(triage.GateClosed{Step: step, Why: strings.Join(why, "; "), Refused: true, Audit: s.named(step), Opens: opens}, nil); err != nil {
 		return err
 	}
 	return r
@@ -203,37 +193,30 @@ func (s *Session) read(ctx context.Context, step string, g steps.Gater, params s
 func previewSafely(ctx context.Context, g steps.Gater, params steps.Params, k steps.Sink) (p steps.Preview, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = fmt.Errorf("a fault in handrail itself: %v", v)
+			err = fmt.Errorf("an internal error in handrail: %v", v)
 		}
 	}()
 	return g.Preview(ctx, params, k)
 }
 
+// lines is a copy of the lines of a target. The journal has [] where there are none.
+func lines(kvs []steps.KV) []steps.KV { return append([]steps.KV{}, kvs...) }
+
 // arm records the preview that was shown.
-func (s *Session) arm(in triage.Intent, class triage.Class, p steps.Preview, pair *Pair, where []steps.KV, blobs []evidence.Blob) error {
+func (s *Session) arm(in triage.Intent, class triage.Class, p steps.Preview, pair *policy.Pair, where []steps.KV, blobs []evidence.Blob) error {
 	step := in.Step
 	verdicts := s.judge(step)
 	digest := p.Digest(s.state.Incident, step)
 	shown := triage.GateShown{
-		Step: step, Digest: string(digest), Class: class, Effect: p.Effect, Target: journal.StoredLines(p.Target), Shown: journal.StoredLines(p.Shown), Diff: p.Diff,
+		Step: step, Digest: string(digest), Class: class, Effect: p.Effect, Target: lines(p.Target), Shown: p.Shown, Diff: p.Diff, Owners: p.Owners, Owes: p.Owes,
 		Request: p.Request, Command: p.Command, Phrase: p.Phrase, Undo: p.Undo, Verdicts: verdicts, Why: in.Text, Until: s.cfg.Now().Add(armedFor).UTC(),
 		Audit: s.named(step), Second: s.second(pair, step, verdicts, where), Again: s.againOf(step),
-		Where: journal.StoredLines(append(slices.Clone(s.header), where...)), Rules: s.rules(),
+		Where: append(slices.Clone(s.header), where...), Rules: s.rules(),
 	}
 	if pair != nil {
 		shown.Until = s.cfg.Now().Add(armedForTwo).UTC()
 	}
-	for _, o := range p.Owners {
-		shown.Owners = append(shown.Owners, triage.Owner{Name: o.Name, Paused: o.Paused, How: o.How})
-	}
-	for _, d := range p.Owes {
-		owed := triage.Owed{Kind: d.Kind, Text: d.Text}
-		if d.Due > 0 {
-			owed.Due = d.Due.String()
-		}
-		shown.Owes = append(shown.Owes, owed)
-	}
-	s.front = &front{step: step, preview: p, digest: digest, verdicts: verdicts}
+	s.front = &view.Front{Step: step, Preview: p, Digest: digest, Verdicts: verdicts}
 	if err := s.record(shown, blobs); err != nil || pair == nil {
 		return err
 	}
@@ -242,26 +225,26 @@ func (s *Session) arm(in triage.Intent, class triage.Class, p steps.Preview, pai
 
 // confirm takes the typed phrase, reads the target again and starts the act.
 func (s *Session) confirm(ctx context.Context, in triage.Intent) error {
-	pair, policy := s.soughtAsShown(ctx, in.Step)
+	pair, policyErr := s.soughtAsShown(ctx, in.Step)
 	err := s.call(ctx, func() error {
 		if r := triage.Check(s.state, in, s.cfg.Now(), s.judge); r != nil {
 			return r
 		}
-		if why := alone(s.state.Gates[in.Step].Shown, pair, policy); why != "" {
+		if why := alone(s.state.Gates[in.Step].Shown, pair, policyErr); why != "" {
 			return s.disarm(in, s.state.Gates[in.Step], why, nil)
 		}
 		f := s.front
-		if f == nil || f.step != in.Step || string(f.digest) != s.state.Gates[in.Step].Digest {
-			return refusal(in, triage.Refusal{Law: 5, Why: "no preview of this gate is in front of the call", Cure: "preview it again"})
+		if f == nil || f.Step != in.Step || string(f.Digest) != s.state.Gates[in.Step].Digest {
+			return refusal(in, triage.Refusal{Law: 5, Why: "this gate has no open preview", Cure: "preview it again"})
 		}
 		typed := in.Typed
 		if in.Pasted {
 			typed = strings.TrimRight(typed, " \t\r\n")
 		}
-		if at := steps.PhraseDiffers(f.preview.Phrase, typed); at > 0 {
+		if at := steps.PhraseDiffers(f.Preview.Phrase, typed); at > 0 {
 			return s.wrongPhrase(in, f, at)
 		}
-		return s.record(triage.GateAnswered{Step: in.Step, Digest: string(f.digest), Typed: typed, Pasted: in.Pasted}, nil)
+		return s.record(triage.GateAnswered{Step: in.Step, Digest: string(f.Digest), Typed: typed, Pasted: in.Pasted}, nil)
 	})
 	if err != nil {
 		return err
@@ -269,19 +252,19 @@ func (s *Session) confirm(ctx context.Context, in triage.Intent) error {
 	return s.act(ctx, in)
 }
 
-func (s *Session) wrongPhrase(in triage.Intent, f *front, at int) error {
-	f.wrong++
-	f.wrongAt = at
-	left := wrongPhrases - f.wrong
-	r := refusal(in, triage.Refusal{Why: fmt.Sprintf("the phrase differs at character %d", at), Cure: fmt.Sprintf("type it exactly; tries left: %d", left)})
+func (s *Session) wrongPhrase(in triage.Intent, f *view.Front, at int) error {
+	f.Wrong++
+	f.WrongAt = at
+	left := view.Tries - f.Wrong
+	r := refusal(in, triage.Refusal{Why: fmt.Sprintf("the phrase differs at character %d", at), Cure: fmt.Sprintf("type it exactly; attempts left: %d", left)})
 	if left > 0 {
-		s.publish()
+		s.touch()
 		return r
 	}
 	s.front = nil
-	if err := s.record(triage.GateClosed{Step: in.Step, Digest: string(f.digest), Why: "three wrong phrases", Refused: true}, nil); err != nil {
+	if err := s.record(triage.GateClosed{Step: in.Step, Digest: string(f.Digest), Why: "three wrong phrases", Refused: true}, nil); err != nil {
 		return err
 	}
-	r.Refusals[0].Cure = "the gate is closed; preview it again"
+	r.Refusals[0].Cure = "the gate is closed: preview it again"
 	return r
 }

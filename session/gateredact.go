@@ -30,9 +30,21 @@ func (s *Session) redactedKVs(kvs []steps.KV) []steps.KV {
 	return out
 }
 
+// redactedItems redacts what a batch says of each of its acts.
+func (s *Session) redactedItems(items []steps.Item) []steps.Item {
+	out := slices.Clone(items)
+	for i := range out {
+		it := &out[i]
+		it.Object, it.Command = s.bundle.RedactKnown(it.Object), s.bundle.RedactKnown(it.Command)
+		it.Effect, it.Response = s.bundle.Redact(it.Effect), s.bundle.Redact(it.Response)
+		it.Before, it.After = s.redactedKVs(it.Before), s.redactedKVs(it.After)
+	}
+	return out
+}
+
 func (s *Session) redacted(p steps.Preview) steps.Preview {
 	out := p
-	out.Prior = nil // it must not lie about in what is shown
+	out.Prior, out.Args = nil, nil // they must not lie about in what is shown
 	touched := false
 	identity := func(v string) string {
 		r := s.bundle.RedactKnown(v)
@@ -63,7 +75,7 @@ func (s *Session) redacted(p steps.Preview) steps.Preview {
 	}
 	if touched {
 		out.Unmet = append(out.Unmet, steps.Need{
-			Why:  "a secret of this session stands in what identifies the target",
+			Why:  "what identifies the target contains a secret of this session",
 			Cure: "find out why the identifier and the secret are the same text",
 		})
 	}

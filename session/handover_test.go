@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"handrail/session"
+	"handrail/session/audit"
 	"handrail/session/journal"
 	"handrail/triage"
 )
 
-// TestHandOver: somebody else goes on only with a reason; both names are recorded, once, and the first operator can take it
+// TestHandOver: another operator takes over only with a reason; both names are recorded, once, and the first operator can take it
 // back in the same way.
 func TestHandOver(t *testing.T) {
 	t.Parallel()
@@ -65,7 +66,7 @@ func TestHandOver(t *testing.T) {
 	if strings.Join(said, "|") != strings.Join(want, "|") {
 		t.Errorf("the timeline says %q, want %q", said, want)
 	}
-	if r, err := session.Audit(path, st.cfg.Catalog); err != nil || !r.OK() {
+	if r, err := audit.Bundle(path, st.cfg.Catalog, audit.Verifier{}); err != nil || !r.OK() {
 		t.Errorf("audit: %v, %+v", err, r.Lines)
 	}
 }
@@ -100,11 +101,11 @@ func TestGiveOver(t *testing.T) {
 			said = append(said, m.Text)
 		}
 	}
-	want := []string{first + " hands over to Ana, and nobody is at the keyboard: end of the shift", "ana is at the keyboard: as " + first + " handed it over: end of the shift"}
+	want := []string{first + " hands over to Ana, and the keyboard is free: end of the shift", "ana is at the keyboard: as " + first + " handed it over: end of the shift"}
 	if strings.Join(said, "|") != strings.Join(want, "|") {
 		t.Errorf("the timeline says %q, want %q", said, want)
 	}
-	if r, err := session.Audit(path, st.cfg.Catalog); err != nil || !r.OK() {
+	if r, err := audit.Bundle(path, st.cfg.Catalog, audit.Verifier{}); err != nil || !r.OK() {
 		t.Errorf("audit: %v, %+v", err, r.Lines)
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"handrail/evidence"
-	"handrail/session"
+	"handrail/session/audit"
 	"handrail/session/journal"
 	"handrail/triage"
 )
@@ -103,6 +103,9 @@ func peak(f func()) uint64 {
 // A stranger's journal of hundreds of megabytes costs the memory of the part that is
 // judged, and the verdict says where that part ends. Its chain is verified whole.
 func TestHugeJournals(t *testing.T) { // not parallel: the heap is that of the process
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	before := debug.SetGCPercent(50)
 	defer debug.SetGCPercent(before)
 	for _, tc := range []struct {
@@ -129,17 +132,17 @@ func TestHugeJournals(t *testing.T) { // not parallel: the heap is that of the p
 				t.Fatal(err)
 			}
 			entries := forge(t, path, tc.typ, tc.data, tc.total)
-			var audit session.AuditReport
+			var laws audit.Report
 			var err error
-			if used := peak(func() { audit, err = session.Audit(path, st.w) }); used > tc.heap {
+			if used := peak(func() { laws, err = audit.Bundle(path, st.w, audit.Verifier{}) }); used > tc.heap {
 				t.Errorf("Audit held %d MiB, want at most %d", used>>20, tc.heap>>20)
 			} else {
 				t.Logf("Audit of %d entries held %d MiB at most", entries, used>>20)
 			}
-			if err != nil || audit.OK() || !strings.Contains(audit.Lines[0].Detail, "were judged, and nothing after them") || !strings.Contains(audit.Lines[0].Detail, tc.why) {
-				t.Errorf("Audit() = %+v, %v", audit.Lines, err)
+			if err != nil || laws.OK() || !strings.Contains(laws.Lines[0].Detail, "were checked, and none after them") || !strings.Contains(laws.Lines[0].Detail, tc.why) {
+				t.Errorf("audit.Bundle() = %+v, %v", laws.Lines, err)
 			}
-			audit = session.AuditReport{}
+			laws = audit.Report{}
 			if tc.total > 100<<20 {
 				return // once through it is enough
 			}

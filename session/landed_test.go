@@ -3,11 +3,11 @@ package session_test
 import (
 	"testing"
 
-	"handrail/session"
+	"handrail/session/view"
 	"handrail/triage"
 )
 
-// Whoever waits until nothing runs sees all that follows from the end: debts
+// A caller that waits until nothing runs sees all that follows from the end: debts
 // after an act, proposals after a read.
 func TestNothingIsAtRestBeforeWhatFollowsIsThere(t *testing.T) {
 	t.Parallel()
@@ -16,7 +16,7 @@ func TestNothingIsAtRestBeforeWhatFollowsIsThere(t *testing.T) {
 		s := st.start(t)
 		ready(t, s)
 		do(t, s, preview())
-		done := make(chan session.Snapshot, 1)
+		done := make(chan view.Snapshot, 1)
 		go func() {
 			for {
 				snap := s.Snapshot()

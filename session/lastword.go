@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"handrail/evidence"
+	"handrail/session/policy"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -21,8 +22,8 @@ const clocksApart = time.Minute
 
 // against says what there is against acting on a gate now, "" for nothing. Who is
 // about to record an act asks it, and its executor once more directly before.
-func (s *Session) against(gate triage.GateState, fresh steps.Preview, pair *Pair, policy error) string {
-	if why := alone(gate.Shown, pair, policy); why != "" {
+func (s *Session) against(gate triage.GateState, fresh steps.Preview, pair *policy.Pair, policyErr error) string {
+	if why := alone(gate.Shown, pair, policyErr); why != "" {
 		return why
 	}
 	if why := s.unlawful(gate, fresh); why != "" {
@@ -33,7 +34,7 @@ func (s *Session) against(gate triage.GateState, fresh steps.Preview, pair *Pair
 
 // revoked says why the approval that a gate stands on is none by the policy of
 // now, "" where it is one or none is asked for.
-func (s *Session) revoked(gate triage.GateState, pair *Pair) string {
+func (s *Session) revoked(gate triage.GateState, pair *policy.Pair) string {
 	a, ok := s.state.Holding(gate.Step, s.cfg.Now())
 	if !ok || pair == nil || pair.Signers == nil {
 		return "" // whether there is one was asked before
@@ -43,7 +44,7 @@ func (s *Session) revoked(gate triage.GateState, pair *Pair) string {
 		_, err = pair.Signers.Approver([]byte(a.Sig), text, s.cfg.Now())
 	}
 	if err != nil {
-		return "the approval by " + a.Person + " does not count any more: " + err.Error()
+		return "the approval by " + a.Person + " no longer counts: " + err.Error()
 	}
 	return ""
 }
@@ -51,19 +52,19 @@ func (s *Session) revoked(gate triage.GateState, pair *Pair) string {
 // lastWord says what there is against an act that an executor is about to carry
 // out, "" for nothing: it reads what the journal tells by now, and asks all that
 // the gate asked.
-func (s *Session) lastWord(ctx context.Context, e errand, fresh steps.Preview) string {
+func (s *Session) lastWord(ctx context.Context, e confirmedAct, fresh steps.Preview) string {
 	if err := s.readOn(); err != nil {
 		return "the journal could not be read again: " + s.bundle.Redact(err.Error())
 	}
 	if !e.order.underWay(s.state) {
-		return "the incident went on without this act"
+		return "the incident continued without this act"
 	}
 	slot, started := *s.state.Gates[e.step].Slot, s.startOf(e.step)
 	s.state = s.state.BeforeAct()
 	gate := s.state.Gates[e.step]
-	where := append(shownWhere(gate.Shown), resolved(placed(e.params, append(slices.Clone(fresh.Target), fresh.Shown...)))...)
-	pair, policy := s.askPolicy(ctx, soughtOf(s.state, s.header, e.step, where))
-	if why := s.against(gate, fresh, pair, policy); why != "" {
+	where := append(policy.Shown(gate.Shown), policy.Resolve(policy.Place(e.params, append(slices.Clone(fresh.Target), fresh.Shown...)))...)
+	pair, policyErr := s.askPolicy(ctx, policy.OfGate(s.state, s.header, e.step, where))
+	if why := s.against(gate, fresh, pair, policyErr); why != "" {
 		return s.bundle.Redact(why)
 	}
 	return s.tooLate(slot, started) // last, since the rest took time
@@ -113,7 +114,7 @@ func (s *Session) readOn() error {
 	if err != nil {
 		return err
 	}
-	defer r.Close() //nolint:errcheck // only read from
+	defer r.Close()
 	last := s.state.Seq
 	for e, err := range r.Entries() {
 		var torn *evidence.TornError

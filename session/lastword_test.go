@@ -11,6 +11,7 @@ import (
 
 	"handrail/session"
 	"handrail/session/claim"
+	"handrail/session/policy"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -70,16 +71,16 @@ func TestExecutorJudgesAgain(t *testing.T) {
 		"slow reads of the act": {false, func(_ *testing.T, d *duo, _ *session.Session) {
 			d.w.onAct = func() { d.at.set(func(m *claim.Machine) { m.Up += 110 * time.Second }) }
 		}, ""},
-		"started again": {false, func(_ *testing.T, d *duo, _ *session.Session) { d.at.set(func(m *claim.Machine) { m.Boot = "b-2" }) }, "was started again"},
+		"started again": {false, func(_ *testing.T, d *duo, _ *session.Session) { d.at.set(func(m *claim.Machine) { m.Boot = "b-2" }) }, "was restarted"},
 		"facts too old": {false, func(_ *testing.T, d *duo, _ *session.Session) { asleep(d, 90*time.Second) }, "more than 15m"},
 		"owner not paused": {false, func(_ *testing.T, d *duo, _ *session.Session) {
 			d.w.owners = []steps.Owner{{Name: "flux", Paused: "no"}}
 		}, "flux may undo it"},
-		"a second person asked": {false, func(_ *testing.T, d *duo, _ *session.Session) { d.pair = &session.Pair{Why: "two persons"} }, "policy asks for a second person now"},
+		"a second person asked": {false, func(_ *testing.T, d *duo, _ *session.Session) { d.pair = &policy.Pair{Why: "two persons"} }, "policy asks for a second person now"},
 		"policy broken":         {false, func(_ *testing.T, d *duo, _ *session.Session) { d.err = errors.New("policy.yaml:3: half of a policy") }, "half of a policy"},
 		"approver struck off": {true, func(t *testing.T, d *duo, _ *session.Session) {
-			d.pair = &session.Pair{Why: d.pair.Why, Signers: allow(t, map[string]ssh.Signer{"olga@example.com": d.op})}
-		}, "does not count any more"},
+			d.pair = &policy.Pair{Why: d.pair.Why, Signers: allow(t, map[string]ssh.Signer{"olga@example.com": d.op})}
+		}, "no longer counts"},
 		"holder alive after all": {false, say(triage.Intent{Kind: triage.DoAnswer, Step: "test-lock/holder", Value: "alive", Text: "it came back"}), "nobody says it is dead"},
 		"class unknown after all": {false, say(triage.Intent{Kind: triage.DoConclude, Topic: triage.TopicClass, Value: triage.Unknown, Text: "it was another"}),
 			"not classified"},
@@ -92,7 +93,7 @@ func TestExecutorJudgesAgain(t *testing.T) {
 			if !tc.pair {
 				d.pair = nil
 			}
-			d.cfg.Second = func(context.Context, session.Sought) (*session.Pair, error) { return d.pair, d.err }
+			d.cfg.Second = func(context.Context, policy.Question) (*policy.Pair, error) { return d.pair, d.err }
 			s, o := held(t, d)
 			tc.then(t, d, s)
 			path := s.Snapshot().Bundle

@@ -10,6 +10,7 @@ import (
 	"handrail/evidence"
 	"handrail/runbooks"
 	"handrail/session"
+	"handrail/session/audit"
 	"handrail/session/journal"
 	"handrail/steps"
 	"handrail/triage"
@@ -129,7 +130,7 @@ func TestFiveThousandAddresses(t *testing.T) {
 	if got, err := journal.LoadState(snap.Bundle); err != nil || !got.Equal(snap.State) {
 		t.Errorf("read from the disk it is another incident: %v", err)
 	}
-	if a, err := session.Audit(snap.Bundle, w); err != nil || !a.OK() {
+	if a, err := audit.Bundle(snap.Bundle, w, audit.Verifier{}); err != nil || !a.OK() {
 		t.Errorf("Audit = %+v, %v", a.Lines, err)
 	}
 	if r, err := evidence.Verify(snap.Bundle); err != nil || !r.OK() {
@@ -142,7 +143,7 @@ func TestFiveThousandAddresses(t *testing.T) {
 	defer again.Close()
 	st.w.lock = "l-1"
 	step, _ := again.Snapshot().State.Step("test-lock/many")
-	if got := string(step.Facts["addresses"].V); strings.Count(got, "customer-") != n {
+	if got := step.Facts["addresses"].Text(); strings.Count(got, "customer-") != n {
 		t.Errorf("after resume %d addresses are known", strings.Count(got, "customer-"))
 	}
 	do(t, again, preview())
@@ -168,7 +169,7 @@ func TestMoreArtifactsThanAnEntryNames(t *testing.T) {
 	do(t, s, triage.Intent{Kind: triage.DoProbe, Step: "test-lock/many"})
 	snap := s.Snapshot()
 	step, _ := snap.State.Step("test-lock/many")
-	if snap.Dead != "" || step.Status == triage.Running || len(step.Gaps) == 0 || !strings.Contains(step.Gaps[len(step.Gaps)-1], "more artifacts are not named") {
+	if snap.Dead != "" || step.Status == triage.Running || len(step.Gaps) == 0 || !strings.Contains(step.Gaps[len(step.Gaps)-1], "more artifacts are not listed") {
 		t.Errorf("dead %q, step %s with gaps %q", snap.Dead, step.Status, step.Gaps)
 	}
 }

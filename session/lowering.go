@@ -4,29 +4,20 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
-	"handrail/session/approval"
-	"handrail/session/journal"
+	"handrail/session/policy"
 	"handrail/steps"
 	"handrail/triage"
 )
 
-// soughtLowering is a lowering of the severity as a policy sees it.
-func soughtLowering(st triage.State, to triage.Severity) Sought {
-	q := soughtOf(st, nil, "", nil)
-	q.Kind, q.To = triage.SeverityGate, to
-	return q
-}
-
 // severity sets the severity. Where policy asks two persons to lower it, a second one
 // is asked first, as at a gate: what that person signs is what is then set.
 func (s *Session) severity(ctx context.Context, in triage.Intent) error {
-	var q Sought
+	var q policy.Question
 	lowers := false
 	err := s.call(ctx, func() error {
 		lowers = in.Severity > s.state.Severity // SEV-1 is the worst
-		q = soughtLowering(s.state, in.Severity)
+		q = policy.OfLowering(s.state, in.Severity)
 		return nil
 	})
 	if err != nil {
@@ -40,8 +31,8 @@ func (s *Session) severity(ctx context.Context, in triage.Intent) error {
 		return policyRefusal(in, err)
 	}
 	return s.call(ctx, func() error {
-		if now := soughtLowering(s.state, in.Severity); now.Severity != q.Severity {
-			return refusal(in, triage.Refusal{Why: "the severity changed meanwhile", Cure: "Set it again."})
+		if now := policy.OfLowering(s.state, in.Severity); now.Severity != q.Severity {
+			return refusal(in, triage.Refusal{Why: "the severity changed in the meantime", Cure: "Set it again."})
 		}
 		if pair == nil {
 			return s.plain(in)
@@ -54,7 +45,7 @@ func (s *Session) severity(ctx context.Context, in triage.Intent) error {
 }
 
 // askToLower shows a second person what would be lowered, and why.
-func (s *Session) askToLower(in triage.Intent, pair *Pair) error {
+func (s *Session) askToLower(in triage.Intent, pair *policy.Pair) error {
 	may := in
 	may.Severity = s.state.Severity // whether it may be set at all now, and with these words
 	if r := triage.Check(s.state, may, s.cfg.Now(), s.judge); r != nil {
@@ -62,51 +53,29 @@ func (s *Session) askToLower(in triage.Intent, pair *Pair) error {
 	}
 	p := s.redacted(steps.Preview{
 		Effect:  fmt.Sprintf("take the incident from %s down to %s", s.state.Severity, in.Severity),
-		Target:  journal.LoadedLines(s.state.LoweringTo(in.Severity, in.Text)),
+		Target:  s.state.LoweringTo(in.Severity, in.Text),
 		Request: "severity " + string(in.Severity), Command: "severity " + string(in.Severity),
 		Phrase: "lower to " + string(in.Severity), Undo: "set it to " + string(s.state.Severity) + " again, which one person can",
 	})
 	ask := triage.SeverityAsk{GateShown: triage.GateShown{
-		Step: triage.SeverityGate, Digest: string(p.Digest(s.state.Incident, triage.SeverityGate)), Effect: p.Effect, Target: journal.StoredLines(p.Target),
+		Step: triage.SeverityGate, Digest: string(p.Digest(s.state.Incident, triage.SeverityGate)), Effect: p.Effect, Target: lines(p.Target),
 		Request: p.Request, Command: p.Command, Phrase: p.Phrase, Undo: p.Undo, Until: s.cfg.Now().Add(armedForTwo).UTC(),
-		Second: s.second(pair, triage.SeverityGate, nil, nil), Where: journal.StoredLines(slices.Clone(s.header)), Rules: s.rules(),
+		Second: s.second(pair, triage.SeverityGate, nil, nil), Where: slices.Clone(s.header), Rules: s.rules(),
 	}}
 	if err := s.record(ask, nil); err != nil {
 		return err
 	}
 	if err := s.requests[triage.SeverityGate].Sound(); err != nil {
-		return refusal(in, triage.Refusal{Why: "no second person could approve it: " + err.Error(), Cure: "Say why in other words."})
+		return refusal(in, triage.Refusal{Why: "no second person can approve it: " + err.Error(), Cure: "State the reason in other words."})
 	}
 	return nil
-}
-
-// lowersView is the second person for whom a lower severity waits, nil where none does
-// or can answer any more.
-func (s *Session) lowersView() *Second {
-	if s.cfg.Now().After(s.state.Lowering.Shown.Until) {
-		return nil
-	}
-	return s.secondView(s.state.Lowering)
-}
-
-// ApprovalOf is what waits for a second person and what an approval that was handed in
-// is of: a lower severity, else the gate in front; "" where nothing waits.
-func (s Snapshot) ApprovalOf(line string) string {
-	a, err := approval.ParseApproval(line)
-	if s.Lowers != nil && (s.Gate == nil || s.Gate.Second == nil || err == nil && strings.HasPrefix(s.State.Lowering.Digest, a.Digest)) {
-		return triage.SeverityGate
-	}
-	if s.Gate != nil {
-		return s.Gate.Step
-	}
-	return ""
 }
 
 // lower sets what a second person has just approved.
 func (s *Session) lower() error {
 	set, ok := s.state.Lowered(s.cfg.Now())
 	if !ok {
-		return refusal(triage.Intent{Kind: triage.DoSeverity}, triage.Refusal{Why: "the approval does not count any more", Cure: "Set the severity again, and send the new request."})
+		return refusal(triage.Intent{Kind: triage.DoSeverity}, triage.Refusal{Why: "the approval no longer counts", Cure: "Set the severity again, and send the new request."})
 	}
 	return s.record(set, nil)
 }

@@ -11,17 +11,20 @@ import (
 	"handrail/evidence/sig"
 	"handrail/session"
 	"handrail/session/approval"
+	"handrail/session/audit"
+	"handrail/session/policy"
+	"handrail/session/replay"
 	"handrail/session/walk"
 	"handrail/steps"
 	"handrail/triage"
 )
 
 // bySeverity is a stage whose policy asks two persons to lower the severity, and
-// nobody else for its gate.
+// one for its gate.
 func bySeverity(t *testing.T) *duo {
 	t.Helper()
 	d := newDuo(t)
-	d.cfg.Second = func(_ context.Context, q session.Sought) (*session.Pair, error) {
+	d.cfg.Second = func(_ context.Context, q policy.Question) (*policy.Pair, error) {
 		if q.To == "" {
 			return nil, nil
 		}
@@ -66,16 +69,16 @@ func TestSecondPersonLowersTheSeverity(t *testing.T) {
 		t.Fatalf("one person lowered it to %s", severity())
 	}
 	r := loweringOf(t, s)
-	if steps.Find(linesOf(r.Shown.Target), "because") != level("").Text || !strings.Contains(r.Shown.Effect, "from SEV-1 down to SEV-3") {
+	if steps.Find(r.Shown.Target, "because") != level("").Text || !strings.Contains(r.Shown.Effect, "from SEV-1 down to SEV-3") {
 		t.Errorf("the second person sees %+v", r.Shown)
 	}
 	good := replyOf(t, r, d.grace, d.clk.Now())
 	for why, line := range map[string]string{
-		"operator's own hand":  replyOf(t, r, d.op, d.clk.Now()),
-		"none of those who":    replyOf(t, r, d.eve, d.clk.Now()),
-		"lapses":               replyOf(t, r, d.grace, d.clk.Now().Add(-11*time.Minute)),
-		"does not begin with":  "ok by me",
-		"and this gate shows ": strings.Replace(good, r.Shown.Digest[:12], "0123456789ab", 1),
+		"belongs to the operator": replyOf(t, r, d.op, d.clk.Now()),
+		"does not belong":         replyOf(t, r, d.eve, d.clk.Now()),
+		"expires":                 replyOf(t, r, d.grace, d.clk.Now().Add(-11*time.Minute)),
+		"does not begin with":     "ok by me",
+		"and this gate shows ":    strings.Replace(good, r.Shown.Digest[:12], "0123456789ab", 1),
 	} {
 		refusals(t, s.Do(t.Context(), agreed(line)), why)
 	}
@@ -109,13 +112,13 @@ func TestSecondPersonLowersTheSeverity(t *testing.T) {
 	do(t, s, level("SEV-3"))
 	r = loweringOf(t, s)
 	do(t, s, level("SEV-1"))
-	refusals(t, s.Do(t.Context(), agreed(replyOf(t, r, d.grace, d.clk.Now()))), "no gate waits")
+	refusals(t, s.Do(t.Context(), agreed(replyOf(t, r, d.grace, d.clk.Now()))), "no gate is waiting")
 	do(t, s, level("SEV-3"))
 	do(t, s, agreed(replyOf(t, loweringOf(t, s), d.grace, d.clk.Now())))
 	if st := s.Snapshot().State; st.Severity != "SEV-3" || st.Worst != "SEV-1" || s.Snapshot().Lowers != nil {
 		t.Errorf("it is %s, at its worst %s, and waits: %+v", st.Severity, st.Worst, s.Snapshot().Lowers)
 	}
-	tape, err := session.OpenReplay(path, d.cfg)
+	tape, err := replay.Open(path, looking(d.cfg))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +156,7 @@ func TestBundleIsHeldToItsLowerings(t *testing.T) {
 	}
 	two, one := bySeverity(t), newStage(t)
 	byTwo, byOne := lowered(t, two, true), lowered(t, &duo{stage: one}, false)
-	asks := func(q session.Sought) (string, error) {
+	asks := func(q policy.Question) (string, error) {
 		if q.To == "SEV-3" && q.Severity == "SEV-1" {
 			return "your policy asks two", nil
 		}
@@ -162,17 +165,17 @@ func TestBundleIsHeldToItsLowerings(t *testing.T) {
 	for name, tc := range map[string]struct {
 		path  string
 		may   *sig.Signers
-		asks  func(session.Sought) (string, error)
+		asks  func(policy.Question) (string, error)
 		fault string
 	}{
 		"by two":              {byTwo, two.pair.Signers, asks, ""},
 		"by one":              {byOne, two.pair.Signers, asks, "on one person's word"},
 		"by a stranger":       {byTwo, nil, asks, "by no one whom your policy names"},
-		"cannot tell":         {byOne, two.pair.Signers, func(session.Sought) (string, error) { return "", os.ErrNotExist }, "cannot be told"},
-		"asks nobody":         {byOne, nil, func(session.Sought) (string, error) { return "", nil }, ""},
+		"cannot tell":         {byOne, two.pair.Signers, func(policy.Question) (string, error) { return "", os.ErrNotExist }, "unknown"},
+		"asks for no one":     {byOne, nil, func(policy.Question) (string, error) { return "", nil }, ""},
 		"another's signature": {rewrite(t, two, byTwo, func(a *triage.Approve) { a.Key = "SHA256:other" }), two.pair.Signers, asks, "named"},
 	} {
-		rep, err := session.AuditFor(tc.path, one.w, session.Verifier{Signers: two.pair.Signers, Policy: &session.Policy{May: tc.may, Asks: tc.asks}})
+		rep, err := audit.Bundle(tc.path, one.w, audit.Verifier{Signers: two.pair.Signers, Policy: &audit.Policy{May: tc.may, Asks: tc.asks}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,7 +190,7 @@ func TestBundleIsHeldToItsLowerings(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, said, tc.fault)
 		}
 	}
-	rep, err := session.AuditBy(rewrite(t, two, byTwo, nil), two.w, two.pair.Signers)
+	rep, err := audit.Bundle(rewrite(t, two, byTwo, nil), two.w, audit.Verifier{Signers: two.pair.Signers})
 	if err != nil || rep.OK() {
 		t.Errorf("without its approval: %+v, %v", rep.Lines, err)
 	}

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"handrail/evidence"
-	"handrail/runbooks"
+	"handrail/session/journal"
 	"handrail/steps"
 	"handrail/steps/fault"
 	"handrail/triage"
@@ -97,9 +97,9 @@ func named(path, id string) error {
 	return nil
 }
 
-// ErrHandover: the last operator was somebody else, and nothing says why this one
+// ErrHandover: the last operator was another person, and nothing says why this one
 // goes on.
-var ErrHandover = errors.New("somebody else was at the keyboard")
+var ErrHandover = errors.New("another person was at the keyboard")
 
 // HandoverError is an ErrHandover with the names: who was at the keyboard, and who
 // is now.
@@ -111,7 +111,7 @@ func (e *HandoverError) Error() string {
 
 func (e *HandoverError) Unwrap() error { return ErrHandover }
 
-// takeOver records that somebody else goes on. What was given over needs no
+// takeOver records that another person goes on. What was given over needs no
 // further reason.
 func (s *Session) takeOver() error {
 	from, to, why := s.state.Operator, s.cfg.Actor, strings.TrimSpace(s.cfg.Takeover)
@@ -133,12 +133,12 @@ func (s *Session) takeOver() error {
 }
 
 func (c Config) evidence() evidence.Options {
-	return evidence.Options{Now: c.Now, Keys: c.Keys, Version: c.Version, Team: c.Redaction, Recipients: c.Recipients, KeepKey: c.KeepKey}
+	return evidence.Options{Now: c.Now, Keys: c.Keys, Version: c.Version, Team: c.Redaction, Types: triage.IsEvent, Recipients: c.Recipients, KeepKey: c.KeepKey}
 }
 
 // run publishes the first snapshot and starts the owner.
 func (s *Session) run() {
-	s.refreshCards()
+	s.retext()
 	s.publish()
 	if s.state.Outcome == "" {
 		s.custody()
@@ -200,7 +200,7 @@ func (s *Session) begin(id string, b Begin) error {
 func (s *Session) reload() error { return s.readUpTo(math.MaxInt64) }
 
 // readUpTo folds the journal up to an entry. What comes after it is not looked at:
-// somebody may be writing there.
+// it may be being written.
 func (s *Session) readUpTo(last int64) error {
 	r, err := evidence.OpenReadOnly(s.path)
 	if err != nil {
@@ -220,41 +220,16 @@ func (s *Session) readUpTo(last int64) error {
 	}
 	// The incident names the directory of its acts, so a journal may not choose it.
 	if got := s.state.Incident; got != "" && got != s.bundle.ID() {
-		return fmt.Errorf("its journal tells of incident %q: read it with bundle show, and do not act from it", got)
+		return fmt.Errorf("its journal is of incident %q: read it with bundle show, and do not act from it", got)
 	}
 	for _, p := range s.state.Plans {
-		rb, err := storedRunbook(r, p, s.cfg)
+		rb, err := journal.Runbook(r, p, s.cfg.Catalog)
 		if err != nil {
 			return err
 		}
 		s.books[p.Runbook] = rb
 	}
 	return nil
-}
-
-// storedRunbook reads a runbook as it was when the incident took it up, never
-// today's embedded file.
-func storedRunbook(r *evidence.Reader, p triage.Plan, c Config) (*runbooks.Runbook, error) {
-	rb, _, err := readRunbook(r, p, c)
-	return rb, err
-}
-
-// readRunbook is storedRunbook, and says how many bytes it has.
-func readRunbook(r *evidence.Reader, p triage.Plan, c Config) (*runbooks.Runbook, int64, error) {
-	f, err := r.OpenBlob(p.Blob)
-	if err != nil {
-		return nil, 0, fmt.Errorf("runbook %s: %w", p.Runbook, err)
-	}
-	defer f.Close()
-	src, err := io.ReadAll(io.LimitReader(f, 1<<20))
-	if err != nil {
-		return nil, 0, fmt.Errorf("runbook %s: %w", p.Runbook, err)
-	}
-	rb, err := runbooks.Parse(p.Runbook+".yaml", src, c.Catalog)
-	if err != nil {
-		return nil, 0, fmt.Errorf("runbook %s as stored in the bundle: %w", p.Runbook, err)
-	}
-	return rb, int64(len(src)), nil
 }
 
 // mend ends what a crash left open: probes are cancelled, gates disarmed, an
@@ -291,10 +266,7 @@ func (s *Session) owe() error {
 	for id, g := range s.state.Gates {
 		var owes []steps.Debt
 		if g.Phase == triage.GateDone {
-			for _, o := range g.Shown.Owes {
-				due, _ := time.ParseDuration(o.Due) // "" means no time
-				owes = append(owes, steps.Debt{Kind: o.Kind, Text: o.Text, Due: due})
-			}
+			owes = slices.Clone(g.Shown.Owes)
 		}
 		if g.Again.Outcome == triage.Undone {
 			owes = append(owes, undoneDebt(id))

@@ -52,7 +52,7 @@ const panicsIn = "HANDRAIL_TEST_PANICS_IN"
 func TestPanicsSayNothing(t *testing.T) {
 	t.Parallel()
 	for where, want := range map[string]string{
-		"probe": "test/lock: a fault in handrail itself", "act": "unknown", "identify": "as before",
+		"probe": "test/lock: an internal error in handrail", "act": "unknown", "identify": "as before",
 	} {
 		t.Run(where, func(t *testing.T) {
 			t.Parallel()

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"handrail/runbooks"
-	"handrail/session"
+	"handrail/session/view"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -140,11 +140,11 @@ func TestReadsSideBySide(t *testing.T) {
 	}
 }
 
-func running(s session.Snapshot, step string) session.Running {
+func running(s view.Snapshot, step string) view.Running {
 	for _, r := range s.Running {
 		if r.Step == step {
 			return r
 		}
 	}
-	return session.Running{}
+	return view.Running{}
 }

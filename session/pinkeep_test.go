@@ -8,6 +8,8 @@ import (
 
 	"handrail/runbooks"
 	"handrail/session"
+	"handrail/session/pin"
+	"handrail/session/replay"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -88,10 +90,10 @@ func TestPinsAreKept(t *testing.T) {
 	customs := map[string]bool{}
 	for _, e := range contexts(t, path) {
 		if name, ok := e.Context["context.name"]; ok {
-			held = append(held, string(name.V)+string(e.Context["context.own"].V)+string(e.Context["cluster.uid"].V)+e.Context["cluster.uid"].Unknown)
+			held = append(held, string(name.Raw())+string(e.Context["context.own"].Raw())+string(e.Context["cluster.uid"].Raw())+e.Context["cluster.uid"].Why())
 		}
 		if v, ok := e.Context["context.other"]; ok {
-			customs[string(v.V)] = true
+			customs[string(v.Raw())] = true
 		}
 	}
 	if len(held) != 2 || held[0] != `"a""true""uid-a"` || !strings.HasPrefix(held[1], `"b""false"could not check, because forbidden to `) || strings.Contains(held[1], leaked) {
@@ -101,7 +103,7 @@ func TestPinsAreKept(t *testing.T) {
 		t.Errorf("custody asked %q and recorded %v of others", asked, customs)
 	}
 
-	// Somebody else goes on, and the file says something else.
+	// Another operator takes over, and the file says something else.
 	a.Server, a.UID = "https://b:6443", "uid-b"
 	w.leads[""] = a
 	c := st.cfg
@@ -116,10 +118,10 @@ func TestPinsAreKept(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if name, ok, err := session.OwnContext(path); name != "a" || !ok || err != nil {
+	if name, ok, err := pin.OwnContext(path); name != "a" || !ok || err != nil {
 		t.Errorf("OwnContext = %q, %v, %v", name, ok, err)
 	}
-	tape, err := session.OpenReplay(path, st.cfg)
+	tape, err := replay.Open(path, looking(st.cfg))
 	if err != nil {
 		t.Fatal(err)
 	}

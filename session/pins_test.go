@@ -16,6 +16,7 @@ import (
 	"handrail/drills/lab"
 	"handrail/runbooks"
 	"handrail/session"
+	"handrail/session/pin"
 	"handrail/steps"
 	"handrail/steps/catalog"
 	"handrail/triage"
@@ -29,7 +30,7 @@ type site struct {
 	user    *clientcmdapi.AuthInfo
 }
 
-// pinFile is a kubeconfig that somebody changes while an incident reads it.
+// pinFile is a kubeconfig that changes while an incident reads it.
 type pinFile struct {
 	t     *testing.T
 	path  string
@@ -221,7 +222,7 @@ func look(t *testing.T, s *session.Session, step string) (outcome, said, uid str
 	t.Helper()
 	do(t, s, triage.Intent{Kind: triage.DoProbe, Step: "test-lock/" + step})
 	got, _ := s.Snapshot().State.Step("test-lock/" + step)
-	return got.Outcome, got.Summary, strings.Trim(string(got.Facts["uid"].V), `"`)
+	return got.Outcome, got.Summary, got.Facts["uid"].Text()
 }
 
 // TestContextsStayWhatTheyWere: whatever becomes of the kubeconfig between two
@@ -280,7 +281,7 @@ func TestContextsStayWhatTheyWere(t *testing.T) {
 				}
 				cfg := st.cfg
 				var err error
-				if cfg.Env.Context, _, err = session.OwnContext(path); err != nil || cfg.Env.Context != "a" {
+				if cfg.Env.Context, _, err = pin.OwnContext(path); err != nil || cfg.Env.Context != "a" {
 					t.Fatalf("OwnContext = %q, %v", cfg.Env.Context, err)
 				}
 				if s, err = session.Resume(t.Context(), cfg, path); err != nil {
@@ -288,7 +289,7 @@ func TestContextsStayWhatTheyWere(t *testing.T) {
 				}
 			}
 		}
-		calm := seed%3 == 0 // nobody touches the file from here on: this act must reach its cluster
+		calm := seed%3 == 0 // the file stays as it is from here on: this act must reach its cluster
 		if calm || r.IntN(2) == 0 {
 			done = append(done, "put it back")
 			f.reset()

@@ -18,7 +18,7 @@ func (s *Session) forgetPlans() error {
 		return nil
 	}
 	if err := os.RemoveAll(s.cfg.Env.Private); err != nil {
-		return fmt.Errorf("the incident is closed, and its saved plans, which hold secrets, could not be removed: %w; remove %q yourself", err, s.cfg.Env.Private)
+		return fmt.Errorf("the incident is closed, and its saved plans, which hold secrets, could not be removed: %w; remove %q by hand", err, s.cfg.Env.Private)
 	}
 	return nil
 }

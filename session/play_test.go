@@ -159,8 +159,12 @@ func TestAnswersAreReadStrictly(t *testing.T) {
 		{"misspelt key", "apiVersion: handrail/v1\nkind: Answers\nrunbook: x\nanswrs: {}\n", `answers.yaml:4:1: an answers file has no key "answrs" (did you mean "answers"?)`},
 		{"twice", "apiVersion: handrail/v1\nkind: Answers\nrunbook: x\nrunbook: y\n", "answers.yaml:4:1: key \"runbook\" again"},
 		{"tag", "apiVersion: handrail/v1\nkind: Answers\nrunbook: !x y\n", "answers.yaml:3:10: a YAML tag"},
-		{"two ways", "apiVersion: handrail/v1\nkind: Answers\nrunbook: x\ndebts: {unfinished: {paid: {proof: x}, waive: {person: y, why: z}}}\n", "settled in one way"},
+		{"two ways", "apiVersion: handrail/v1\nkind: Answers\nrunbook: x\ndebts: {unfinished: {paid: {proof: x}, waive: {person: y, why: z}}}\n", "settled in exactly one way"},
 		{"empty", "", "the document is empty"},
+		{"not how it is known", "apiVersion: handrail/v1\nkind: Answers\nrunbook: x\nanswers: {holder: alive}\n", "answers.yaml:4:19: the answer holder does not say how it is known (as in holder: {value: alive, how: "},
+		{"a blank how", "apiVersion: handrail/v1\nkind: Answers\nrunbook: x\nanswers: {holder: {value: alive, how: ' '}}\n", "how is empty"},
+		{"no reason", "apiVersion: handrail/v1\nkind: Answers\nrunbook: x\nconclude: {domain: accept, mutation: 'yes'}\n", "answers.yaml:4:38: the conclusion mutation gives no reason"},
+		{"unknown without a reason", "apiVersion: handrail/v1\nkind: Answers\nrunbook: x\nconclude: {mutation: unknown}\n", "the conclusion mutation gives no reason"},
 		{"yes to all", "apiVersion: handrail/v1\nkind: Answers\nrunbook: x\ngates: {unlock: yes}\n", "must be a mapping"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -22,13 +22,11 @@ func TestScriptKeepsWhatAPersonSaid(t *testing.T) {
 		want string    // the conclusion afterwards
 		stop string
 	}{
-		"it has no word":        {[2]string{provisional + ", ", ""}, "no", "the script does not say"},
-		"it accepts":            {[2]string{}, "no", "without a reason"},
-		"it says so":            {[2]string{provisional, "mutation: 'yes'"}, "no", "without a reason"},
-		"it says so, and why":   {[2]string{provisional, "mutation: {value: 'yes', why: the log shows it}"}, "yes", ""},
-		"it accepts, and why":   {[2]string{provisional, "mutation: {value: accept, why: the log shows it}"}, "yes", ""},
-		"it says the same":      {[2]string{provisional, "mutation: {value: 'no', why: as they said, person: ann}"}, "no", ""},
-		"it says nothing known": {[2]string{provisional, "mutation: unknown"}, "no", "without a reason"},
+		"it has no word":      {[2]string{provisional + ", ", ""}, "no", "the script has no answer"},
+		"it accepts":          {[2]string{}, "no", "without a reason"},
+		"it says so, and why": {[2]string{provisional, "mutation: {value: 'yes', why: the log shows it}"}, "yes", ""},
+		"it accepts, and why": {[2]string{provisional, "mutation: {value: accept, why: the log shows it}"}, "yes", ""},
+		"it says the same":    {[2]string{provisional, "mutation: {value: 'no', why: as they said, person: ann}"}, "no", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -71,10 +69,9 @@ func TestScriptKeepsWhatAPersonSaid(t *testing.T) {
 func TestScriptKeepsAnAnswerThatGrewOld(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ answer, want, stop string }{
-		"no answer":       {"", "dead", "the script does not say"},
-		"another":         {"holder: alive", "dead", "without a reason"},
+		"no answer":       {"", "dead", "the script has no answer"},
 		"another, proven": {"holder: {value: alive, how: it renewed its lease}", "alive", ""},
-		"the same":        {"holder: dead", "dead", ""},
+		"the same":        {"holder: {value: dead, how: seen}", "dead", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

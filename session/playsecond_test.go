@@ -20,9 +20,9 @@ func TestScriptWaitsForTheSecond(t *testing.T) {
 		why        string
 	}{
 		{"approved", `{phrase: "unlock l-1", approval: "there"}`, func(d *duo) ssh.Signer { return d.grace }, walk.CodeDone, ""},
-		{"by nobody who may", `{phrase: "unlock l-1", approval: "there"}`, func(d *duo) ssh.Signer { return d.eve }, walk.CodeRefused, "none of those"},
+		{"by a person who may not", `{phrase: "unlock l-1", approval: "there"}`, func(d *duo) ssh.Signer { return d.eve }, walk.CodeRefused, "does not belong to an approver"},
 		{"no file", `{phrase: "unlock l-1"}`, nil, walk.CodeRefused, "gates.unlock.approval"},
-		{"nobody answers", `{phrase: "unlock l-1", approval: "there"}`, nil, walk.CodeRefused, "before it expired"},
+		{"no answer", `{phrase: "unlock l-1", approval: "there"}`, nil, walk.CodeRefused, "expired without an approval"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

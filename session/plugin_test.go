@@ -39,7 +39,7 @@ func TestTokensOfPluginsAreKnown(t *testing.T) {
 	mu.Lock()
 	defer mu.Unlock()
 	if !learned[token] {
-		t.Error("nobody was told the token")
+		t.Error("the token was not handed over")
 	}
 	if runs, err := os.ReadFile(filepath.Join(st.cfg.Env.Home, "runs")); err != nil || len(runs) == 0 {
 		t.Errorf("the plugin did not run: %v", err)

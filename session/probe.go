@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"strings"
+	"slices"
 	"time"
 
 	"handrail/evidence"
@@ -34,7 +34,7 @@ func (s *Session) startProbe(in triage.Intent) error {
 		return refuse("it is already running", "wait for it, or cancel it")
 	}
 	step, _ := s.state.Step(in.Step)
-	if rs := s.barredBy(in.Step); len(rs) > 0 {
+	if rs := s.scene().BarredBy(in.Step); len(rs) > 0 {
 		return &triage.Refused{Intent: in.Kind, Step: in.Step, Refusals: rs}
 	}
 	if step.Kind == triage.CompareStep {
@@ -45,11 +45,11 @@ func (s *Session) startProbe(in triage.Intent) error {
 	}
 	kind, ok := s.cfg.Catalog.Lookup(step.Uses)
 	if !ok || kind.Reads == nil {
-		return refuse(fmt.Sprintf("this handrail has no probe %q", step.Uses), "use the handrail that opened the incident")
+		return refuse(fmt.Sprintf("this handrail has no probe %q", step.Uses), "use the handrail version that opened the incident")
 	}
 	rb := s.books[journal.BookOf(in.Step)]
-	params, err := rb.With(journal.Bare(in.Step), s.vars(rb.ID, false))
-	if rs := s.lacks(err); rs != nil {
+	params, err := rb.With(journal.Bare(in.Step), s.vars(rb.ID))
+	if rs := s.scene().Lacks(err); rs != nil {
 		return &triage.Refused{Intent: in.Kind, Step: in.Step, Refusals: rs}
 	}
 	if err := s.enter(in); err != nil {
@@ -62,7 +62,7 @@ func (s *Session) startProbe(in triage.Intent) error {
 	if !s.hold() {
 		return ErrClosed
 	}
-	if err := s.record(triage.ProbeStart{Step: in.Step, N: n, Kind: kind.Name, With: journal.StoredAll(params), Layers: layers(kind.Class)}, nil); err != nil {
+	if err := s.record(triage.ProbeStart{Step: in.Step, N: n, Kind: kind.Name, With: params, Layers: layers(kind.Class)}, nil); err != nil {
 		s.work.Done()
 		return err
 	}
@@ -77,7 +77,7 @@ func (s *Session) startProbe(in triage.Intent) error {
 	began := s.cfg.Now()
 	s.flight[in.Step] = &flight{step: in.Step, kind: kind.Name, started: began, until: began.Add(span), log: s.live.Begin(), cancel: cancel}
 	asked := s.asking(in.Step)
-	s.publish()
+	s.touch()
 	finish := func(obs steps.Observation, blobs []evidence.Blob, err error) {
 		_ = s.call(context.Background(), func() error { return s.finishProbe(ctx, in.Step, n, kind, obs, err, blobs, asked) })
 	}
@@ -96,78 +96,13 @@ func (s *Session) startProbe(in triage.Intent) error {
 	return nil
 }
 
-// barred says why a probe or a watch cannot be started now, beyond what the loop
-// has against it.
-func (s *Session) barred(st triage.Step, withErr error) []triage.Refusal {
-	if st.Status != triage.Pending && st.Status != triage.Stale {
-		return nil // it was started before
-	}
-	switch st.Kind {
-	case triage.ProbeStep, triage.WatchStep:
-		return append(s.barredBy(st.ID), s.lacks(withErr)...)
-	case triage.CompareStep:
-		return s.barredBy(st.ID)
-	}
-	return nil
-}
-
-// barredBy are the conditions of the runbook that a step does not meet.
-func (s *Session) barredBy(step string) []triage.Refusal {
-	for _, v := range s.judge(step) {
-		if v.Result != "true" {
-			return []triage.Refusal{{Why: v.Why, Cure: "skip it"}}
-		}
-	}
-	return nil
-}
-
-// lacks says what must be known before a step can start, unless it was looked
-// for in vain.
-func (s *Session) lacks(withErr error) []triage.Refusal {
-	if withErr == nil || s.tried(withErr) {
-		return nil
-	}
-	return []triage.Refusal{{Why: withErr.Error(), Cure: missingCure(withErr)}}
-}
-
-// tried reports whether everything that a parameter misses was looked for, so
-// that waiting for it would be in vain.
-func (s *Session) tried(err error) bool {
-	var m *runbooks.MissingError
-	if !errors.As(err, &m) || len(m.Missing) == 0 {
-		return false
-	}
-	for _, name := range m.Missing {
-		part := strings.Split(name, ".")
-		if len(part) < 2 || part[0] != "facts" {
-			return false
-		}
-		st, ok := s.state.Step(journal.BookOf(m.Step) + "/" + part[1])
-		if !ok {
-			st, ok = s.state.Step(s.state.Plan().Runbook + "/" + part[1])
-		}
-		if !ok || st.Attempts == 0 || st.Status == triage.Running {
-			return false
-		}
-	}
-	return true
-}
-
-// cannotStart records a probe whose parameters nobody can know: that it could
+// cannotStart records a probe whose parameters cannot be known: that it could
 // not be checked, and why, is evidence too.
 func (s *Session) cannotStart(step triage.Step, kind steps.Kind, n int, why error) error {
 	if err := s.record(triage.ProbeStart{Step: step.ID, N: n, Kind: kind.Name, Layers: layers(kind.Class)}, nil); err != nil {
 		return err
 	}
 	return s.finishProbe(s.ctx, step.ID, n, kind, steps.Observation{}, why, nil, nil)
-}
-
-func missingCure(err error) string {
-	var m *runbooks.MissingError
-	if errors.As(err, &m) {
-		return "settle the step that gives it first"
-	}
-	return ""
 }
 
 // layers names what keeps a probe of this class from writing.
@@ -183,7 +118,7 @@ func observe(ctx context.Context, k steps.Kind, env steps.Env, in steps.Params, 
 	defer func() {
 		if p := recover(); p != nil {
 			out.Line(string(debug.Stack()))
-			err = fmt.Errorf("%s: a fault in handrail itself: %v", k.Name, p)
+			err = fmt.Errorf("%s: an internal error in handrail: %v", k.Name, p)
 		}
 	}()
 	return k.Reads(env).Probe(ctx, in, out)
@@ -203,40 +138,83 @@ func (s *Session) finishProbe(ctx context.Context, step string, n int, k steps.K
 		}
 	} else {
 		facts = declared(k, obs.Facts)
+		for _, name := range k.Undeclared(obs.Facts) {
+			end.Gaps = append(end.Gaps, fmt.Sprintf("could not record the fact %s, which %s does not declare: a fault in handrail itself", name, k.Name))
+		}
 	}
-	end.Facts = journal.StoredAll(facts)
+	end.Facts = facts
 	end.Audit = asked.ids()
 	end.Gaps = append(end.Gaps, asked.gap()...)
 	rb := s.books[journal.BookOf(step)]
-	v := s.vars(rb.ID, false)
-	v.Facts[journal.Bare(step)] = facts
+	v := s.vars(rb.ID)
+	v.Facts[journal.Bare(step)], v.Read[journal.Bare(step)] = facts, s.cfg.Now().UTC()
 	end.Findings = found(rb, journal.Bare(step), v, obs.Findings)
 	if n := len(end.Findings); err != nil && n > 0 {
 		// None of them can be told, all for the one reason that the summary gives.
-		end.Findings = []triage.Finding{{Level: string(steps.Warning), Say: fmt.Sprintf("cannot tell any of the %d things that the runbook looks for here", n)}}
+		end.Findings = []steps.Finding{{Level: steps.Warning, Say: fmt.Sprintf("none of the %d things that the runbook looks for here could be checked", n)}}
 	}
 	if st, ok := s.state.Step(step); ok && st.Kind == triage.WatchStep {
-		green := journal.Stored(rb.Green(journal.Bare(step), v))
+		green := rb.Green(journal.Bare(step), v)
 		end.Green = &green
 	}
-	return s.record(end, blobs)
+	if err := s.record(end, blobs); err != nil {
+		return err
+	}
+	delete(s.found, step)
+	if st, ok := s.state.Step(step); ok && err == nil {
+		s.found[step] = st.Findings[:min(len(obs.Findings), len(st.Findings))]
+	}
+	if len(s.flight) > 1 {
+		return nil // the last of the round judges for all
+	}
+	if err := s.compareRead(); err != nil {
+		return err
+	}
+	return s.judgeRound()
+}
+
+// judgeRound judges what was read once more with what was read beside it: a finding
+// may stand on the facts of several steps, and these come one by one.
+func (s *Session) judgeRound() error {
+	for i := range s.state.Steps {
+		st := s.state.Steps[i]
+		own, read := s.found[st.ID]
+		rb := s.books[journal.BookOf(st.ID)]
+		if !read || rb == nil || st.Retired || st.Outcome != "ok" || st.Status == triage.Running || st.Status == triage.Stale || st.Status == triage.Skipped {
+			continue
+		}
+		now := slices.Concat(own, rb.Findings(journal.Bare(st.ID), s.vars(rb.ID)))
+		for i := range now {
+			now[i].Say = s.bundle.Redact(now[i].Say)
+		}
+		if slices.EqualFunc(triage.Judged(st.Findings, now), st.Findings, sameFinding) {
+			continue
+		}
+		if err := s.record(triage.FindingsSet{Step: st.ID, N: st.Attempts, Findings: now}, nil); err != nil {
+			return err
+		}
+		s.retext()
+	}
+	return nil
+}
+
+// sameFinding compares what two findings say; when time ends one is worked out anew.
+func sameFinding(a, b steps.Finding) bool {
+	return a.Level == b.Level && a.Say == b.Say && a.Unsure == b.Unsure && slices.Equal(a.Against, b.Against)
 }
 
 // found is what a read found by itself, and what its runbook finds in its facts,
 // each with what it speaks against.
-func found(rb *runbooks.Runbook, step string, v runbooks.Vars, own []steps.Finding) []triage.Finding {
-	var out []triage.Finding
+func found(rb *runbooks.Runbook, step string, v runbooks.Vars, own []steps.Finding) []steps.Finding {
+	var out []steps.Finding
 	for _, f := range own {
-		x := triage.Finding{Level: string(f.Level), Say: f.Say}
+		x := steps.Finding{Level: f.Level, Say: f.Say}
 		if f.Level == steps.Critical {
 			x.Against = rb.Opposes(step)
 		}
 		out = append(out, x)
 	}
-	for _, f := range rb.Findings(step, v) {
-		out = append(out, triage.Finding{Level: string(f.Level), Say: f.Say, Against: f.Against, Unsure: f.Unsure})
-	}
-	return out
+	return append(out, rb.Findings(step, v)...)
 }
 
 // landed shows a step as no longer running, only once all that follows from its
@@ -246,8 +224,7 @@ func (s *Session) landed(step string) {
 		s.live.End(f.log)
 	}
 	delete(s.flight, step)
-	s.refreshCards()
-	s.publish()
+	s.retext()
 }
 
 func outcomeOf(ctx context.Context, err error) string {
@@ -288,4 +265,17 @@ func contains(list []string, s string) bool {
 		}
 	}
 	return false
+}
+
+// unknownFacts gives every declared fact of a kind as unknown.
+func (s *Session) unknownFacts(kind, why string) map[string]steps.Value {
+	k, ok := s.cfg.Catalog.Lookup(kind)
+	if !ok {
+		return nil
+	}
+	out := make(map[string]steps.Value, len(k.Facts))
+	for _, f := range k.Facts {
+		out[f.Name] = steps.Unknown(f.Type, why)
+	}
+	return out
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"handrail/session"
+	"handrail/session/replay"
 	"handrail/triage"
 )
 
@@ -47,7 +48,7 @@ func TestFollowPushed(t *testing.T) {
 	cfg := st.cfg
 	now := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
 	cfg.Now = func() time.Time { return now }
-	p, err := session.FollowPushed(t.Context(), from, "s3://team/x", cfg)
+	p, err := replay.FollowPushed(t.Context(), from, "s3://team/x", looking(cfg))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +85,7 @@ func TestFollowPushed(t *testing.T) {
 	other := newStage(t).start(t)
 	from.src, from.next = other.Snapshot().Bundle, true
 	now = now.Add(5 * time.Second)
-	if n := p.Grow(); n != 0 || !strings.Contains(p.Heard().Err, "does not go on") {
+	if n := p.Grow(); n != 0 || !strings.Contains(p.Heard().Err, "does not continue") {
 		t.Errorf("another history: %d entries, %+v", n, p.Heard())
 	}
 	var refused *triage.Refused

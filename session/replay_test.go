@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"handrail/session"
+	"handrail/session/replay"
 	"handrail/triage"
 )
 
@@ -35,7 +35,7 @@ func walkedBundle(t *testing.T) (*stage, string, triage.State) {
 func TestReplayShowsEachEntryAsItWas(t *testing.T) {
 	t.Parallel()
 	st, path, want := walkedBundle(t)
-	r, err := session.OpenReplay(path, st.cfg)
+	r, err := replay.Open(path, looking(st.cfg))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestReplayCanDoNothing(t *testing.T) {
 	t.Parallel()
 	st, path, _ := walkedBundle(t)
 	before := files(t, path)
-	r, err := session.OpenReplay(path, st.cfg)
+	r, err := replay.Open(path, looking(st.cfg))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestReplayOfADamagedBundle(t *testing.T) {
 	if err := os.WriteFile(name, []byte(cut), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r, err := session.OpenReplay(path, st.cfg)
+	r, err := replay.Open(path, looking(st.cfg))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestReplayOfADamagedBundle(t *testing.T) {
 	if err := os.WriteFile(name, []byte("nothing\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := session.OpenReplay(path, st.cfg); err == nil {
+	if _, err := replay.Open(path, looking(st.cfg)); err == nil {
 		t.Error("a bundle without a readable entry is replayed")
 	}
 }

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"handrail/session/journal"
 	"handrail/triage"
 )
 
@@ -10,5 +9,5 @@ func (s *Session) rules() []triage.KV {
 	if s.cfg.Rules == nil {
 		return nil
 	}
-	return journal.StoredLines(s.cfg.Rules())
+	return s.cfg.Rules()
 }

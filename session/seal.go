@@ -5,34 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 
 	"handrail/evidence"
 	"handrail/session/journal"
-	"handrail/triage"
 )
 
-// Anchor is the line that stands for the journal as it is now. Posted where the
-// author of the bundle cannot change it, it proves later that nothing before it
-// was changed or cut.
-type Anchor struct {
-	Line string
-	Due  string // why it should be posted now, "" while it need not be
-}
-
-// Skipped names the steps of the plan in force that were left out, in the order
-// of the loop: skipped on purpose, or never taken.
-func Skipped(st triage.State) []string {
-	var out []string
-	for _, s := range st.Steps {
-		if !s.Retired && (s.Status == triage.Skipped || s.Status == triage.Pending) {
-			out = append(out, s.ID)
-		}
-	}
-	return out
-}
-
-// Seal ends the journal of a bundle that nobody has open with a seal. Sealing a
+// Seal ends the journal of a bundle that is not open with a seal. Sealing a
 // bundle twice gives the same seal.
 func Seal(ctx context.Context, c Config, path string) (_ evidence.Seal, err error) {
 	b, err := evidence.Open(path, c.evidence())
@@ -45,7 +23,7 @@ func Seal(ctx context.Context, c Config, path string) (_ evidence.Seal, err erro
 	if err != nil {
 		return evidence.Seal{}, fmt.Errorf("sealing %s: %w", filepath.Base(path), err)
 	}
-	return b.Seal(ctx, c.Actor.ID, Skipped(st))
+	return b.Seal(ctx, c.Actor.ID, journal.Skipped(st))
 }
 
 // Seal seals the incident as it is. What is recorded after it reopens the
@@ -55,11 +33,11 @@ func (s *Session) Seal(ctx context.Context) (sealed evidence.Seal, err error) {
 		if s.dead != nil {
 			return s.dead
 		}
-		if sealed, err = s.bundle.Seal(s.ctxForDisk(), s.actor, Skipped(s.state)); err != nil {
+		if sealed, err = s.bundle.Seal(s.ctxForDisk(), s.actor, journal.Skipped(s.state)); err != nil {
 			return err
 		}
 		s.due, s.sealed = "the bundle is sealed", true
-		s.redraw()
+		s.touch()
 		return nil
 	})
 	return sealed, err
@@ -86,7 +64,7 @@ func (s *Session) Anchored(ctx context.Context, line, where string) error {
 		if err := s.fold(e); err != nil {
 			return s.die(err)
 		}
-		s.publish()
+		s.touch()
 		return nil
 	})
 }
@@ -107,20 +85,4 @@ func anchorDue(due string, e evidence.Entry) string {
 		return ""
 	}
 	return due
-}
-
-// sealedRight holds the steps that a seal says were left out against the fold.
-func (a *auditor) sealedRight(e evidence.Entry, before triage.State) {
-	got, err := evidence.SkippedIn(e)
-	if len(a.left) >= auditFaults {
-		return
-	}
-	if err != nil {
-		a.left = append(a.left, err.Error())
-		return
-	}
-	a.seals++
-	if want := Skipped(before); !slices.Equal(got, want) && len(got)+len(want) > 0 {
-		a.left = append(a.left, fmt.Sprintf("entry %d: the seal says that %q were left out, the journal says %q", e.Seq, got, want))
-	}
 }

@@ -12,6 +12,8 @@ import (
 
 	"handrail/evidence"
 	"handrail/session"
+	"handrail/session/audit"
+	"handrail/session/journal"
 	"handrail/triage"
 )
 
@@ -81,7 +83,7 @@ func TestSealNamesWhatWasLeftOut(t *testing.T) {
 			t.Fatalf("Seal %d = %+v, %v", i, two, err)
 		}
 	}
-	want := session.Skipped(state)
+	want := journal.Skipped(state)
 	if !slices.Contains(want, "test-lock/unlock") {
 		t.Fatalf("left out: %q, want the gate among them", want)
 	}
@@ -93,7 +95,7 @@ func TestSealNamesWhatWasLeftOut(t *testing.T) {
 			t.Errorf("the seal says %q, %v; want %q", got, err, want)
 		}
 	}
-	if rep, err := session.Audit(path, st.w); err != nil || !rep.OK() {
+	if rep, err := audit.Bundle(path, st.w, audit.Verifier{}); err != nil || !rep.OK() {
 		t.Errorf("Audit = %+v, %v", rep.Lines, err)
 	}
 }
@@ -132,7 +134,7 @@ func TestLiveSealTakesLeaveOfKey(t *testing.T) {
 			t.Errorf("entry %d: %s", e.Seq, e.Data)
 		}
 	}
-	if rep, err := session.Audit(path, st.w); err != nil || !rep.OK() {
+	if rep, err := audit.Bundle(path, st.w, audit.Verifier{}); err != nil || !rep.OK() {
 		t.Errorf("Audit = %+v, %v", rep.Lines, err)
 	}
 }
@@ -264,7 +266,7 @@ func TestAuditOfForgedJournals(t *testing.T) {
 			if r, err := evidence.Verify(made); err != nil || !r.OK() {
 				t.Fatalf("the bytes should verify: %+v, %v", r.Lines, err)
 			}
-			rep, err := session.Audit(made, st.w)
+			rep, err := audit.Bundle(made, st.w, audit.Verifier{})
 			if err != nil {
 				t.Fatal(err)
 			}

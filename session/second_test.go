@@ -17,6 +17,9 @@ import (
 	"handrail/evidence/sig"
 	"handrail/session"
 	"handrail/session/approval"
+	"handrail/session/audit"
+	"handrail/session/policy"
+	"handrail/session/replay"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -51,17 +54,17 @@ func allow(t testing.TB, who map[string]ssh.Signer) *sig.Signers {
 type duo struct {
 	*stage
 	grace, op, eve ssh.Signer
-	pair           *session.Pair
+	pair           *policy.Pair
 	err            error
 }
 
 func newDuo(t *testing.T) *duo {
 	t.Helper()
 	d := &duo{stage: newStage(t), grace: newKey(t), op: newKey(t), eve: newKey(t)}
-	d.pair = &session.Pair{Why: "two persons take locks away", Own: []string{ssh.FingerprintSHA256(d.op.PublicKey())},
+	d.pair = &policy.Pair{Why: "two persons take locks away", Own: []string{ssh.FingerprintSHA256(d.op.PublicKey())},
 		Signers: allow(t, map[string]ssh.Signer{"grace@example.com": d.grace, "olga@example.com": d.op})}
 	d.cfg.Header = []steps.KV{{Key: "cluster", Value: "prod-eu (https://api.example.com)"}}
-	d.cfg.Second = func(context.Context, session.Sought) (*session.Pair, error) { return d.pair, d.err }
+	d.cfg.Second = func(context.Context, policy.Question) (*policy.Pair, error) { return d.pair, d.err }
 	return d
 }
 
@@ -143,15 +146,15 @@ func TestTwoPersonsEndToEnd(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	rep, err := session.AuditBy(path, d.w, d.pair.Signers)
+	rep, err := audit.Bundle(path, d.w, audit.Verifier{Signers: d.pair.Signers})
 	if err != nil || !rep.OK() || !tells(rep, "second person", "grace@example.com", false) {
 		t.Errorf("AuditBy = %+v, %v", rep.Lines, err)
 	}
-	rep, err = session.Audit(path, d.w)
+	rep, err = audit.Bundle(path, d.w, audit.Verifier{})
 	if err != nil || !rep.OK() || !tells(rep, "second person", "unknown to you", true) {
 		t.Errorf("Audit by a stranger = %+v, %v", rep.Lines, err)
 	}
-	tape, err := session.OpenReplay(path, d.cfg)
+	tape, err := replay.Open(path, looking(d.cfg))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,8 +174,8 @@ func TestTwoPersonsEndToEnd(t *testing.T) {
 	}
 }
 
-func tells(rep session.AuditReport, property, detail string, said bool) bool {
-	return slices.ContainsFunc(rep.Lines, func(l session.AuditLine) bool {
+func tells(rep audit.Report, property, detail string, said bool) bool {
+	return slices.ContainsFunc(rep.Lines, func(l audit.Line) bool {
 		return l.Property == property && l.OK && l.Said == said && strings.Contains(l.Detail, detail)
 	})
 }
@@ -182,7 +185,7 @@ func TestApprovalsThatDoNotCount(t *testing.T) {
 	d := newDuo(t)
 	s := d.start(t)
 	ready(t, s)
-	refusals(t, s.Do(t.Context(), approve("x")), "no gate waits for an approval")
+	refusals(t, s.Do(t.Context(), approve("x")), "no gate is waiting for an approval")
 	do(t, s, preview())
 	r := request(t, s)
 	good := replyOf(t, r, d.grace, d.clk.Now())
@@ -195,9 +198,9 @@ func TestApprovalsThatDoNotCount(t *testing.T) {
 		"other bits":      {strings.Replace(good, good[len(good)-30:len(good)-20], "AAAAAAAAAA", 1), "not an approval of what this gate shows"},
 		"other time":      {strings.Replace(good, " 2026-11-21T", " 2026-11-22T", 1), "not an approval of what this gate shows"},
 		"other digest":    {strings.Replace(good, r.Shown.Digest[:12], "0123456789ab", 1), "it approves 012345"},
-		"unknown signer":  {replyOf(t, r, d.eve, d.clk.Now()), "none of those who may approve"},
-		"key of operator": {replyOf(t, r, d.op, d.clk.Now()), "operator's own hand"},
-		"long ago":        {replyOf(t, r, d.grace, d.clk.Now().Add(-11*time.Minute)), "lapses"},
+		"unknown signer":  {replyOf(t, r, d.eve, d.clk.Now()), "does not belong to an approver"},
+		"key of operator": {replyOf(t, r, d.op, d.clk.Now()), "belongs to the operator"},
+		"long ago":        {replyOf(t, r, d.grace, d.clk.Now().Add(-11*time.Minute)), "expires"},
 		"from the future": {replyOf(t, r, d.grace, d.clk.Now().Add(time.Hour)), "in the future"},
 	} {
 		refusals(t, s.Do(t.Context(), approve(tc.line)), tc.why)
@@ -212,7 +215,7 @@ func TestApprovalsThatDoNotCount(t *testing.T) {
 	// An approval lapses ten minutes after it was signed.
 	do(t, s, approve("  "+strings.Join(strings.SplitAfter(replyOf(t, request(t, s), d.grace, d.clk.Now()), "U1NIU0lH"), "\n")+"\n"))
 	d.clk.forward(10 * time.Minute)
-	refusals(t, s.Do(t.Context(), confirm()), "has lapsed")
+	refusals(t, s.Do(t.Context(), confirm()), "has expired")
 	do(t, s, approve(replyOf(t, request(t, s), d.grace, d.clk.Now())))
 	d.clk.forward(4 * time.Minute) // what it stands on is fresh for fifteen minutes
 	do(t, s, confirm())
@@ -247,7 +250,7 @@ func TestPolicyThatCannotBeRead(t *testing.T) {
 	// What policy says changes while the gate is armed: one person is not enough any more.
 	for _, change := range []func(){
 		func() { d.err = errors.New("gone") },
-		func() { d.pair = &session.Pair{Why: "since now", Signers: allow(t, nil)} },
+		func() { d.pair = &policy.Pair{Why: "since now", Signers: allow(t, nil)} },
 	} {
 		d.pair, d.err = nil, nil
 		do(t, s, preview())
@@ -268,7 +271,7 @@ func TestAloneDuringTheReRead(t *testing.T) {
 	for name, turn := range map[string]func(*duo){
 		"the approval lapses":          func(d *duo) { d.clk.forward(10*time.Minute + time.Second) },
 		"the policy cannot be read":    func(d *duo) { d.err = errors.New("gone") },
-		"the policy asks for somebody": func(d *duo) { d.pair = &session.Pair{Why: "since now"} },
+		"the policy asks for somebody": func(d *duo) { d.pair = &policy.Pair{Why: "since now"} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -1,10 +1,27 @@
 // Package session conducts one incident: it takes intents, runs steps, appends
 // evidence, folds events and publishes snapshots.
 //
-// One goroutine owns the bundle and the state. Probes and acts run beside it;
-// each result is redacted, appended, synced, folded and only then published.
-// Drivers (the terminal, the answers file) see nothing but [Session.Do],
-// [Session.Snapshot] and [Session.Changed].
+// One goroutine, the owner, has the bundle and the state; what touches either is a
+// call of it, one after the other. Probes, previews and acts run beside it. The
+// order is always the same: the laws are asked ([triage.Check]), what is about to
+// happen is recorded, it happens, what came of it is redacted, appended, synced and
+// folded from the stored bytes, and only then shown. A call publishes once, as it
+// returns, with all that follows from it. A write that may not have reached the disk
+// ends recording: fsync is never tried again, and the snapshot says so.
+//
+// A gate goes preview, phrase, read again, act. [Session.Do] with DoPreview reads the
+// target and arms the gate, or records why not; DoConfirm holds what was typed
+// against the phrase, reads the target once more, asks the laws and the policy again,
+// and disarms the gate where anything moved. act.go is the only caller of a gate's
+// act. The act itself is carried out by an executor, which is [Carry] in a process of
+// its own: it claims the slot that act.start names, previews again, has the last word
+// on laws and policy, and leaves its outcome where this session or a later one finds
+// it. What cannot be told is unknown, and never a success.
+//
+// [Start] opens an incident and [Resume] goes on with one: it ends what a crash left
+// open, and finds acts again. Drivers (the terminal, the answers file) see nothing but
+// Do, [Session.Snapshot] and [Session.Changed]; what a snapshot holds is
+// session/view's business, what an entry means session/journal's.
 package session
 
 import (
@@ -24,6 +41,9 @@ import (
 	"handrail/session/approval"
 	"handrail/session/journal"
 	"handrail/session/live"
+	"handrail/session/pin"
+	"handrail/session/report"
+	"handrail/session/view"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -40,7 +60,7 @@ type Session struct {
 	stopped chan struct{} // closed when the owner goroutine has ended
 	closing sync.Once
 	closeTo error
-	snap    atomic.Pointer[Snapshot]
+	snap    atomic.Pointer[view.Snapshot]
 	changed chan struct{}
 	work    sync.WaitGroup // probes, previews and acts; joined through hold
 	doors   sync.Mutex     // guards shut
@@ -55,16 +75,16 @@ type Session struct {
 	books    map[string]*runbooks.Runbook
 	actor    string
 	flight   map[string]*flight
-	front    *front
-	requests map[string]approval.Request // by gate: what its newest preview asks of a second person
-	proven   []string                    // names of the operator that were asked for
-	blobs    map[int64][]BlobRef
-	cards    map[string]Card
-	leads    []Lead
+	found    map[string][]steps.Finding // by step: what its newest read found by itself, without the runbook
+	front    *view.Front
+	requests approval.Requests
+	proven   []string // names of the operator that were asked for
+	blobs    map[int64][]view.BlobRef
+	texts    view.Texts // as of the newest facts, answers and plan
+	touched  bool       // something changed since the newest snapshot
+	retexted bool       // and facts, answers or the plan did
 	header   []steps.KV
 	around   map[string][]steps.KV // of the directories and workspaces that plans name
-	offers   []triage.Option       // as of made
-	made     time.Time
 	dead     error
 	live     live.Shelf          // what running steps print; guards itself
 	asked    map[string]*asks    // by gate: the requests that no entry names yet
@@ -72,10 +92,9 @@ type Session struct {
 	sealed   bool                // nothing comes after the newest seal
 	adopted  []func()            // begin to follow acts that an earlier session ordered
 	waiting  map[int64]bool      // ends of acts whose targets are read again when their time comes
-	pins     pins                // what the contexts of the incident lead to
+	pins     pin.Pins            // what the contexts of the incident lead to
 	told     map[string]bool     // contexts whose cluster was asked what it is since this session began
 	carrying bool                // this is an executor: it has no owner and records nothing
-	long     journal.LongValues  // facts that are long, read once
 	due      string              // why the anchor should be posted, "" while it need not be
 }
 
@@ -100,8 +119,8 @@ func newSession(c Config, b *evidence.Bundle, path string) *Session {
 	s := &Session{
 		cfg: c, calls: make(chan func()), stop: make(chan struct{}), stopped: make(chan struct{}),
 		changed: make(chan struct{}, 1), ctx: ctx, cancel: cancel,
-		bundle: b, path: path, books: map[string]*runbooks.Runbook{}, flight: map[string]*flight{},
-		blobs: map[int64][]BlobRef{}, cards: map[string]Card{}, header: c.Header, asked: map[string]*asks{}, waiting: map[int64]bool{}, requests: map[string]approval.Request{},
+		bundle: b, path: path, books: map[string]*runbooks.Runbook{}, flight: map[string]*flight{}, found: map[string][]steps.Finding{},
+		blobs: map[int64][]view.BlobRef{}, header: c.Header, asked: map[string]*asks{}, waiting: map[int64]bool{}, requests: approval.Requests{},
 		told: map[string]bool{},
 	}
 	s.cfg.Env.Pin = s.pin
@@ -155,15 +174,18 @@ func (s *Session) call(ctx context.Context, f func() error) error {
 func (s *Session) survived(f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = fmt.Errorf("a fault in handrail itself: %s", s.bundle.Redact(fmt.Sprint(v)))
+			err = fmt.Errorf("an internal error in handrail: %s", s.bundle.Redact(fmt.Sprint(v)))
 			s.dead = fmt.Errorf("incident %s: nothing can be recorded any more: %w", s.state.Incident, err)
 			last := s.Snapshot() // what was published last is whole; a new one may run into the fault again
 			last.Dead = s.dead.Error()
-			last.Running = slices.DeleteFunc(slices.Clone(last.Running), func(r Running) bool { return s.flight[r.Step] == nil })
+			last.Running = slices.DeleteFunc(slices.Clone(last.Running), func(r view.Running) bool { return s.flight[r.Step] == nil })
+			s.touched, s.retexted = false, false
 			s.show(&last)
 		}
 	}()
-	return f()
+	err = f()
+	s.publish() // also after an error: what was recorded before it is shown
+	return err
 }
 
 // hold makes Close wait until the work.Done that must follow. After Close has
@@ -205,7 +227,7 @@ func (s *Session) Do(ctx context.Context, in triage.Intent) error {
 
 // Snapshot returns the newest published snapshot. The caller must not change
 // it.
-func (s *Session) Snapshot() Snapshot { return *s.snap.Load() }
+func (s *Session) Snapshot() view.Snapshot { return *s.snap.Load() }
 
 // Changed is signalled after one or more publications; it has room for one
 // signal, so a slow driver sees the newest state and misses nothing.
@@ -220,7 +242,7 @@ func (s *Session) OpenArtifact(sha string) (journal.Artifact, error) {
 func (s *Session) Now() time.Time { return s.cfg.Now() }
 
 // Close cancels probes and closes the bundle. The incident stays as it is. An act
-// goes on in its own process, and whoever resumes finds it there; one that runs
+// goes on in its own process, and the resume finds it there; one that runs
 // in this process is waited for.
 func (s *Session) Close() error {
 	s.closing.Do(func() {
@@ -231,7 +253,7 @@ func (s *Session) Close() error {
 		s.work.Wait()
 		close(s.stop)
 		<-s.stopped
-		s.closeTo = errors.Join(s.bundle.Close(), WriteReport(s.path, s.state))
+		s.closeTo = errors.Join(s.bundle.Close(), report.Write(s.path, s.state))
 	})
 	return s.closeTo
 }
@@ -244,7 +266,7 @@ func (s *Session) cancelStep(in triage.Intent) error {
 	}
 	if f.act && in.Kind != triage.DoInterrupt {
 		return &triage.Refused{Intent: in.Kind, Step: in.Step, Refusals: []triage.Refusal{{
-			Why: "an act is running and leaving it half done is worse", Cure: "wait, or interrupt it on purpose"}}}
+			Why: "an act is running, and leaving it half done is worse", Cure: "wait, or interrupt it explicitly"}}}
 	}
 	f.cancel()
 	return nil
@@ -253,8 +275,11 @@ func (s *Session) cancelStep(in triage.Intent) error {
 // plain records an intent that is one event and nothing else.
 func (s *Session) plain(in triage.Intent) error {
 	var grounds []string
-	if in.Kind == triage.DoConclude {
-		in.Proposed, grounds, _ = s.propose(in.Topic)
+	switch in.Kind {
+	case triage.DoConclude:
+		in.Proposed, grounds, _ = s.scene().Propose(in.Topic)
+	case triage.DoAnswer:
+		in.Proposed = s.scene().ProposeAnswer(in.Step)
 	}
 	if r := triage.Check(s.state, in, s.cfg.Now(), s.judge); r != nil {
 		return r
@@ -277,13 +302,15 @@ func (s *Session) plain(in triage.Intent) error {
 		return err
 	}
 	if in.Kind == triage.DoClose {
-		return errors.Join(WriteReport(s.path, s.state), s.forgetPlans())
+		return errors.Join(report.Write(s.path, s.state), s.forgetPlans())
 	}
 	if in.Kind == triage.DoAnswer {
-		s.refreshCards()
-		s.publish()
+		s.retext()
+		if err := s.compareRead(); err != nil {
+			return err
+		}
 	}
-	return nil
+	return s.oweRest()
 }
 
 // enter moves the call to the phase of what is about to be done, so that the
@@ -298,11 +325,23 @@ func (s *Session) enter(in triage.Intent) error {
 	if to == "" || to == s.state.Phase {
 		return nil
 	}
-	return s.record(triage.PhaseSet{To: to}, nil)
+	if err := s.record(triage.PhaseSet{To: to}, nil); err != nil {
+		return err
+	}
+	return s.oweRest()
 }
 
-// record appends one event, folds the bytes that were stored and publishes. An
-// event that would not fold is refused before anything is written.
+// oweRest records what an unfinished change leaves owing, if nothing did yet.
+func (s *Session) oweRest() error {
+	d, ok := s.state.Owing()
+	if !ok {
+		return nil
+	}
+	return s.openDebt(d.Of, steps.Debt{Kind: d.Kind, Text: d.Text})
+}
+
+// record appends one event and folds the bytes that were stored; the call that it
+// is part of shows them. An event that would not fold is refused before anything is written.
 func (s *Session) record(body triage.Body, blobs []evidence.Blob) error {
 	if s.dead != nil {
 		return s.dead
@@ -320,7 +359,7 @@ func (s *Session) record(body triage.Body, blobs []evidence.Blob) error {
 	if err := s.fold(e); err != nil {
 		return s.die(err)
 	}
-	s.publish()
+	s.touch()
 	return nil
 }
 
@@ -332,7 +371,7 @@ func (s *Session) ctxForDisk() context.Context { return context.Background() }
 // disk; fsync is never tried again.
 func (s *Session) die(err error) error {
 	s.dead = fmt.Errorf("incident %s: nothing can be recorded any more: %w", s.state.Incident, err)
-	s.publish()
+	s.touch()
 	return s.dead
 }
 
@@ -343,17 +382,15 @@ func (s *Session) fold(e evidence.Entry) error {
 		return err
 	}
 	s.state = st
-	if asksSecond(e.Type) {
-		keepRequest(s.requests, st.Incident, e)
-	}
-	s.pins.note(e)
+	s.requests.Note(st.Incident, e)
+	s.pins.Note(e)
 	s.due = anchorDue(s.due, e)
 	s.sealed = e.Type == "seal"
 	if len(e.Blobs) > 0 && s.snap.Load() != nil {
 		s.blobs = maps.Clone(s.blobs) // snapshots share the old one
 	}
 	for _, b := range e.Blobs {
-		s.blobs[e.Seq] = append(s.blobs[e.Seq], BlobRef{Role: b.Role, SHA: b.SHA256, Size: b.Size, Media: b.Media})
+		s.blobs[e.Seq] = append(s.blobs[e.Seq], view.BlobRef{Role: b.Role, SHA: b.SHA256, Size: b.Size, Media: b.Media})
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,7 +12,9 @@ import (
 	"handrail/evidence"
 	"handrail/evidence/disk"
 	"handrail/session"
+	"handrail/session/audit"
 	"handrail/session/journal"
+	"handrail/session/report"
 	"handrail/triage"
 )
 
@@ -44,15 +47,15 @@ func TestWalkToTheClose(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	rep, err := session.Audit(path, st.w)
+	rep, err := audit.Bundle(path, st.w, audit.Verifier{})
 	if err != nil || !rep.OK() {
-		t.Fatalf("Audit() = %+v, %v, want all kept", rep.Lines, err)
+		t.Fatalf("audit.Bundle() = %+v, %v, want all kept", rep.Lines, err)
 	}
 	bytes, err := evidence.Verify(path)
 	if err != nil || !bytes.OK() {
 		t.Fatalf("Verify() = %+v, %v, want all well", bytes.Lines, err)
 	}
-	page, err := os.ReadFile(session.ReportPath(path))
+	page, err := os.ReadFile(report.Path(path))
 	if err != nil || !strings.Contains(string(page), "recovered") || !strings.Contains(string(page), "unlock l-1") {
 		t.Fatalf("report = %s, %v", page, err)
 	}
@@ -139,6 +142,22 @@ func TestPastedPhraseLosesOnlyTrailingSpace(t *testing.T) {
 	}
 }
 
+// The arguments of an act reach it, and nothing that is shown.
+func TestArgumentsOfAnActAreNotShown(t *testing.T) {
+	t.Parallel()
+	st := newStage(t)
+	s := st.start(t)
+	ready(t, s)
+	do(t, s, preview())
+	if g := s.Snapshot().Gate; g == nil || g.Preview.Args != nil || g.Preview.Prior != nil {
+		t.Errorf("the gate shows %+v", g)
+	}
+	do(t, s, confirm())
+	if g := s.Snapshot().State.Gates[gateID]; g.Phase != triage.GateDone || st.w.acts != 1 {
+		t.Errorf("the gate is %+v after %d acts", g, st.w.acts)
+	}
+}
+
 func TestProbeThatPanicsOrFailsLeavesUnknowns(t *testing.T) {
 	t.Parallel()
 	for name, set := range map[string]func(*world){
@@ -153,6 +172,21 @@ func TestProbeThatPanicsOrFailsLeavesUnknowns(t *testing.T) {
 		if step.Outcome != "failed" || step.Facts["held"].Known() || step.Status == triage.Settled {
 			t.Fatalf("%s: step = %+v, want failed with unknown facts", name, step)
 		}
+	}
+}
+
+// A fact that its kind does not declare is dropped, and a gap says so: nothing
+// that a runbook could be checked against tells what it means.
+func TestAFactThatIsNotDeclaredIsAGap(t *testing.T) {
+	t.Parallel()
+	st := newStage(t)
+	st.w.stray = true
+	s := st.start(t)
+	do(t, s, triage.Intent{Kind: triage.DoProbe, Step: "test-lock/lock"})
+	step, _ := s.Snapshot().State.Step("test-lock/lock")
+	want := []string{"could not record the fact owner, which test/lock does not declare: a fault in handrail itself"}
+	if _, there := step.Facts["owner"]; there || !step.Facts["held"].Bool() || !slices.Equal(step.Gaps, want) {
+		t.Errorf("step = %+v, want no fact owner and the gap %q", step, want)
 	}
 }
 

@@ -68,7 +68,7 @@ func (s *Session) progress(step string, lines ...string) {
 		if over := len(f.lines) - shownLines; over > 0 {
 			f.lines = append([]string(nil), f.lines[over:]...)
 		}
-		s.redraw()
+		s.showRunning()
 		return nil
 	})
 }

@@ -72,7 +72,7 @@ func (s *Session) stillToCome(gate triage.GateState) string {
 	}
 	dir := claim.SlotDir(s.cfg.Acts, s.state.Incident, gate.Slot, gate.StartSeq)
 	if pid, held, _ := claim.Carried(dir); held {
-		return fmt.Sprintf("it is still carried out, by process %d", pid)
+		return fmt.Sprintf("process %d is still carrying it out", pid)
 	}
 	apart := s.machine().ApartFrom(*gate.Slot)
 	claimed, err := claim.FileID(filepath.Join(dir, claim.File))
@@ -82,7 +82,7 @@ func (s *Session) stillToCome(gate triage.GateState) string {
 	st, _ := s.state.Step(gate.Step)
 	until := st.Started.Add(beginsWithin + clocksApart)
 	if now := s.cfg.Now(); now.Before(until) && now.After(st.Started.Add(-beginsWithin)) {
-		lack := cmp.Or(s.unproven(dir, gate.Slot), "its executor is not known to have ended")
+		lack := cmp.Or(s.unproven(dir, gate.Slot), "its executor may still be running")
 		return lack + ", so it may still begin until " + until.UTC().Format(time.TimeOnly+"Z")
 	}
 	return ""

@@ -41,7 +41,7 @@ func cutAct(t *testing.T) (*stage, session.Order) {
 	return st, <-orders
 }
 
-// killed is an executor that was killed: claimed, and held by nobody.
+// killed is an executor that was killed: claimed, and not held.
 func killed(t *testing.T, c session.Config, o session.Order) {
 	t.Helper()
 	dir := slotOf(c, o)
@@ -188,7 +188,7 @@ func TestCutBeforeTheActIsRecorded(t *testing.T) {
 }
 
 // TestCopiesThatAreResumedTogether: two copies of an incident in mid-act and its
-// executor at once: whoever says that nothing was sent is right for ever.
+// executor at once: an answer that nothing was sent stays right.
 func TestCopiesThatAreResumedTogether(t *testing.T) {
 	t.Parallel()
 	for range 12 {

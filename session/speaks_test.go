@@ -8,6 +8,7 @@ import (
 
 	"handrail/runbooks"
 	"handrail/session"
+	"handrail/session/audit"
 	"handrail/session/walk"
 	"handrail/triage"
 )
@@ -59,10 +60,10 @@ func TestFindingShutsTheGateOfAScript(t *testing.T) {
 				t.Fatalf("Play() = %+v, %v, after %d acts\n%s", got, err, st.w.acts, talk.String())
 			}
 			if refused := tc.code == walk.CodeRefused; refused != strings.Contains(talk.String(), "test-lock/lock found: Lock l-1 is that of the nightly run.") ||
-				refused != strings.Contains(talk.String(), "next: Mend it and read test-lock/lock again, or overrule it") {
+				refused != strings.Contains(talk.String(), "next: Fix it and read test-lock/lock again, or overrule it") {
 				t.Errorf("it says\n%s", talk.String())
 			}
-			report, err := session.Audit(got.Path, st.w)
+			report, err := audit.Bundle(got.Path, st.w, audit.Verifier{})
 			if err != nil || !report.OK() {
 				t.Errorf("audit: %+v, %v", report.Lines, err)
 			}
@@ -124,4 +125,52 @@ func TestFindingCannotBeLostBeforeTheAct(t *testing.T) {
 	st.w.lock = "l-3"
 	do(t, again, triage.Intent{Kind: triage.DoProbe, Step: "test-lock/lock"})
 	do(t, again, preview())
+}
+
+// TestFindingsAreJudgedAfterTheRound: a finding that stands on a step which was not
+// read yet is judged again once it is; a reading that is still running is waited for.
+func TestFindingsAreJudgedAfterTheRound(t *testing.T) {
+	t.Parallel()
+	st := newStage(t)
+	src := strings.Replace(book, "    required: true\n", `    required: true
+    findings:
+      - {when: facts.lock.held && facts.again.held, level: critical, against: [unlock], say: "Held by ${facts.lock.id}, and by ${facts.again.id} the second time."}
+      - {when: facts.lock.held && !facts.again.held, level: warning, say: It was released meanwhile.}
+  - id: again
+    uses: test/lock
+`, 1)
+	rb, err := runbooks.Parse("test-lock.yaml", []byte(src), st.w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st.rb = rb
+	s := st.start(t)
+	said := func() []triage.Finding {
+		step, _ := s.Snapshot().State.Step("test-lock/lock")
+		return step.Findings
+	}
+	do(t, s, triage.Intent{Kind: triage.DoProbe, Step: "test-lock/lock"})
+	quiet(t, s)
+	if got := said(); len(got) != 2 || !got[0].Unsure || !got[1].Unsure {
+		t.Fatalf("before the second reading: %+v, want both unsure", got)
+	}
+	do(t, s, triage.Intent{Kind: triage.DoProbe, Step: "test-lock/again"})
+	quiet(t, s)
+	if got := said(); len(got) != 1 || got[0].Unsure || got[0].Say != "Held by l-1, and by l-1 the second time." || len(got[0].Against) != 1 {
+		t.Fatalf("after it: %+v, want the one that holds, against the gate", got)
+	}
+	n := s.Snapshot().State.Seq
+	do(t, s, triage.Intent{Kind: triage.DoNote, Text: "nothing new"})
+	do(t, s, triage.Intent{Kind: triage.DoProbe, Step: "test-lock/again"})
+	quiet(t, s)
+	if got := s.Snapshot().State.Seq; got != n+3 {
+		t.Errorf("%d entries for a note and a reading that changes nothing, want 3", got-n)
+	}
+	path := s.Snapshot().Bundle
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if report, err := audit.Bundle(path, st.w, audit.Verifier{}); err != nil || !report.OK() {
+		t.Errorf("audit: %+v, %v", report.Lines, err)
+	}
 }

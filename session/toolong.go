@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"handrail/evidence"
-	"handrail/session/journal"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -21,7 +20,7 @@ func (s *Session) append(body triage.Body, blobs []evidence.Blob) (evidence.Entr
 	if !errors.Is(err, evidence.ErrTooLarge) {
 		return e, err
 	}
-	why := fmt.Sprintf("it is longer than an entry may be (%d MiB); its artifacts hold it", evidence.MaxData>>20)
+	why := fmt.Sprintf("it is longer than an entry may be (%d MiB); its artifacts have it", evidence.MaxData>>20)
 	switch b := body.(type) {
 	case triage.ProbeEnd:
 		d.Data = shortTexts(b, why)
@@ -30,7 +29,7 @@ func (s *Session) append(body triage.Body, blobs []evidence.Blob) (evidence.Entr
 		}
 		d.Data = shortFacts(shortTexts(b, why), why)
 	case triage.ActEnd:
-		b.Response = clipped(b.Response) + "\nNot all that it said is recorded: " + why
+		b.Response = clipped(b.Response) + "\nIts output is not recorded completely: " + why
 		b.After = nil
 		d.Data = b
 	default:
@@ -61,7 +60,7 @@ func fewer(body triage.Body, blobs []evidence.Blob) (triage.Body, []evidence.Blo
 	if n == len(blobs) {
 		return body, blobs
 	}
-	why := fmt.Sprintf("%d more artifacts are not named, since an entry has no room for them", len(blobs)-n)
+	why := fmt.Sprintf("%d more artifacts are not listed, because an entry has no room for them", len(blobs)-n)
 	switch b := body.(type) {
 	case triage.ProbeEnd:
 		b.Gaps = append(slices.Clone(b.Gaps), why)
@@ -86,7 +85,7 @@ func shortTexts(b triage.ProbeEnd, why string) triage.ProbeEnd {
 	for i, f := range b.Findings {
 		b.Findings[i].Say = clipped(f.Say)
 	}
-	gaps := []string{"not all that was seen is recorded: " + why}
+	gaps := []string{"the reading is not recorded completely: " + why}
 	for _, g := range b.Gaps[:min(len(b.Gaps), keptList)] {
 		gaps = append(gaps, clipped(g))
 	}
@@ -96,10 +95,10 @@ func shortTexts(b triage.ProbeEnd, why string) triage.ProbeEnd {
 
 // shortFacts is a read whose long facts are unknown for their length.
 func shortFacts(b triage.ProbeEnd, why string) triage.ProbeEnd {
-	facts := make(map[string]triage.Value, len(b.Facts))
+	facts := make(map[string]steps.Value, len(b.Facts))
 	for name, v := range b.Facts {
-		if len(v.V) > keptText {
-			v = journal.Stored(steps.Unknown(steps.Type(v.T), "could not check: "+why))
+		if len(v.Raw()) > keptText {
+			v = steps.Unknown(v.Type(), "could not check: "+why)
 		}
 		facts[name] = v
 	}

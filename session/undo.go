@@ -33,7 +33,7 @@ func (s *Session) copyOf(p *steps.Preview, k *sink) (*priorCopy, error) {
 	}
 	c := &priorCopy{raw: p.Prior.Raw, back: p.Prior.Back}
 	if gap := steps.Keep(k, undoRole, p.Prior.Media, func(w io.Writer) error { _, err := w.Write(c.raw); return err }); gap != "" {
-		return nil, fmt.Errorf("%s; nothing is changed without what it is undone from", gap)
+		return nil, fmt.Errorf("%s; nothing is changed without an undo copy", gap)
 	}
 	c.blob = k.newest(undoRole)
 	if !s.bundle.Alters(p.Prior.Media, c.raw) {
@@ -43,14 +43,14 @@ func (s *Session) copyOf(p *steps.Preview, k *sink) (*priorCopy, error) {
 	to, err := s.recipients()
 	switch {
 	case p.Prior.Optional && (err != nil || len(to) == 0):
-		p.Undo = join(p.Undo, "No copy is kept: it holds secrets, and no age recipient is named who could read it.")
+		p.Undo = join(p.Undo, "No copy is kept: it holds secrets, and no age recipient is configured to read it.")
 		p.Prior = nil
 		return nil, nil
 	case err != nil:
-		p.Unmet = append(p.Unmet, steps.Need{Why: "undo cannot be kept: " + err.Error(), Cure: "mend the list of age recipients, then preview again"})
+		p.Unmet = append(p.Unmet, steps.Need{Why: "undo cannot be kept: " + err.Error(), Cure: "fix the list of age recipients, then preview it again"})
 	case len(to) == 0:
 		p.Unmet = append(p.Unmet, steps.Need{
-			Why:  "undo cannot be kept: the target holds secrets, and no age recipient is named who could read its copy",
+			Why:  "undo cannot be kept: the target holds secrets, and no age recipient is configured to read its copy",
 			Cure: s.cfg.recipientCure() + ", then preview again",
 		})
 	default:
@@ -116,18 +116,6 @@ func sumOf(p steps.Preview) (sum [sha256.Size]byte) {
 		sum = sha256.Sum256(p.Prior.Raw)
 	}
 	return sum
-}
-
-// undoOf is how a gate is undone: what its preview said, and once it began to
-// act where the copy really lies.
-func undoOf(shown string, kept *triage.Kept) string {
-	if kept == nil || kept.Path == "" {
-		return shown
-	}
-	if at := strings.Index(shown, "From the copy that is encrypted"); at >= 0 {
-		shown = shown[:at]
-	}
-	return join(shown, "From the encrypted copy: "+kept.Command)
 }
 
 func join(a, b string) string { return strings.TrimSpace(strings.TrimSpace(a) + " " + b) }

@@ -29,7 +29,7 @@ func plainThing() *steps.Prior {
 		Raw: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"flags","annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{}"}},"data":{"colour":"blue","replicas":"3"}}`)}
 }
 
-// key makes somebody who can read what is kept, and names them.
+// key makes a recipient who can read what is kept, and names them.
 func (st *stage) key(t *testing.T) *age.X25519Identity {
 	t.Helper()
 	id, err := age.GenerateX25519Identity()
@@ -163,9 +163,9 @@ func TestUndoFromTheBundle(t *testing.T) {
 func TestUndoWithoutARecipient(t *testing.T) {
 	t.Parallel()
 	for name, to := range map[string]func() ([]string, error){
-		"nobody":   nil,
-		"an error": func() ([]string, error) { return nil, errors.New("recipients.txt:3: not understood") },
-		"not one":  func() ([]string, error) { return []string{"age1nobody"}, nil },
+		"no reader": nil,
+		"an error":  func() ([]string, error) { return nil, errors.New("recipients.txt:3: not understood") },
+		"not one":   func() ([]string, error) { return []string{"age1nobody"}, nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -204,7 +204,7 @@ func TestUndoWithoutARecipient(t *testing.T) {
 	}
 }
 
-// What nobody needs to get back does not close a gate.
+// What need not be restored does not close a gate.
 func TestUndoThatIsOptional(t *testing.T) {
 	t.Parallel()
 	st := newStage(t)

@@ -33,7 +33,7 @@ func (w withDelete) Lookup(name string) (steps.Kind, bool) {
 	return w.world.Lookup(name)
 }
 
-// api is somebody who may do anything in the lab.
+// api is an administrator of the lab.
 type api struct {
 	t      *testing.T
 	client *http.Client

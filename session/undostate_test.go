@@ -131,7 +131,7 @@ func TestStateComesBack(t *testing.T) {
 	}
 }
 
-// TestStateWithSecretsNeedsAReader: where nobody could read the copy, nothing is
+// TestStateWithSecretsNeedsAReader: where no recipient could read the copy, nothing is
 // changed.
 func TestStateWithSecretsNeedsAReader(t *testing.T) {
 	t.Parallel()

@@ -10,18 +10,19 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
-	"handrail/session"
+	"handrail/session/audit"
+	"handrail/session/policy"
 	"handrail/steps"
 	"handrail/triage"
 )
 
 // byPlace is a stage whose policy asks two persons where a directory is production.
-func byPlace(t *testing.T) (*duo, *[]session.Sought) {
+func byPlace(t *testing.T) (*duo, *[]policy.Question) {
 	t.Helper()
 	d := newDuo(t)
-	asked := &[]session.Sought{}
+	asked := &[]policy.Question{}
 	d.cfg.Header = []steps.KV{{Key: "cluster", Value: "none"}}
-	d.cfg.Second = func(_ context.Context, q session.Sought) (*session.Pair, error) {
+	d.cfg.Second = func(_ context.Context, q policy.Question) (*policy.Pair, error) {
 		*asked = append(*asked, q)
 		for _, kv := range q.Target {
 			if kv.Key == "directory" && strings.Contains(kv.Value, "production") {
@@ -43,12 +44,12 @@ func TestPolicyIsAskedOfTheTarget(t *testing.T) {
 	do(t, s, preview())
 	g := s.Snapshot().State.Gates["test-lock/unlock"]
 	if g.Shown.Second == nil {
-		t.Fatalf("nobody else is asked for; policy was told %+v", *asked)
+		t.Fatalf("no second person is asked for; policy was told %+v", *asked)
 	}
-	if got := steps.Find(linesOf(g.Shown.Where), "directory"); got != d.w.place {
+	if got := steps.Find(g.Shown.Where, "directory"); got != d.w.place {
 		t.Errorf("the journal keeps %v of the place", g.Shown.Where)
 	}
-	if got := steps.Find(linesOf(g.Shown.Second.Where), "directory"); got != d.w.place {
+	if got := steps.Find(g.Shown.Second.Where, "directory"); got != d.w.place {
 		t.Errorf("the second person sees %v", g.Shown.Second.Where)
 	}
 	refusals(t, s.Do(t.Context(), confirm()), "")
@@ -59,14 +60,6 @@ func TestPolicyIsAskedOfTheTarget(t *testing.T) {
 	if got := steps.Find(where, "directory"); got != d.w.place {
 		t.Errorf("the header is told %v", where)
 	}
-}
-
-func linesOf(kvs []triage.KV) []steps.KV {
-	var out []steps.KV
-	for _, kv := range kvs {
-		out = append(out, steps.KV{Key: kv.Key, Value: kv.Value})
-	}
-	return out
 }
 
 // TestPolicyIsAskedOfTheReRead: what turns to production after the phrase was typed is
@@ -99,7 +92,7 @@ func TestPolicyFollowsLinks(t *testing.T) {
 	ready(t, s)
 	do(t, s, preview())
 	if s.Snapshot().State.Gates["test-lock/unlock"].Shown.Second == nil {
-		t.Error("a link to production asks nobody")
+		t.Error("a link to production asks for no one")
 	}
 }
 
@@ -134,10 +127,10 @@ func TestRulesStandInTheJournal(t *testing.T) {
 	rules = []steps.KV{{Key: "policy.yaml of the user", Value: "sha256:ab"}}
 	do(t, s, preview())
 	st := s.Snapshot().State
-	if got := steps.Find(linesOf(st.Rules), "policy.yaml of the user"); got != "none" {
+	if got := steps.Find(st.Rules, "policy.yaml of the user"); got != "none" {
 		t.Errorf("opened under %v", st.Rules)
 	}
-	if got := st.Gates["test-lock/unlock"].Shown.Rules; steps.Find(linesOf(got), "policy.yaml of the user") != "sha256:ab" {
+	if got := st.Gates["test-lock/unlock"].Shown.Rules; steps.Find(got, "policy.yaml of the user") != "sha256:ab" {
 		t.Errorf("shown under %v", got)
 	}
 }
@@ -157,19 +150,19 @@ func TestBundleIsHeldToAPolicy(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, tc := range map[string]struct {
-		asks func(session.Sought) (string, error)
+		asks func(policy.Question) (string, error)
 		ok   bool
 	}{
-		"asks nobody": {func(session.Sought) (string, error) { return "", nil }, true},
-		"asks": {func(q session.Sought) (string, error) {
+		"asks for no one": {func(policy.Question) (string, error) { return "", nil }, true},
+		"asks": {func(q policy.Question) (string, error) {
 			if steps.Find(q.Target, "directory") != "/infra/dev" || steps.Find(q.Target, "cluster") != "none" || q.Kind != "test/unlock" || q.Severity != "SEV-3" {
 				return "", errors.New("told another story")
 			}
 			return "two persons are asked for", nil
 		}, false},
-		"cannot tell": {func(session.Sought) (string, error) { return "", errors.New("no such place") }, false},
+		"cannot tell": {func(policy.Question) (string, error) { return "", errors.New("no such place") }, false},
 	} {
-		rep, err := session.AuditFor(path, d.w, session.Verifier{Policy: &session.Policy{May: allow(t, map[string]ssh.Signer{"g@x": d.grace}), Asks: tc.asks}})
+		rep, err := audit.Bundle(path, d.w, audit.Verifier{Policy: &audit.Policy{May: allow(t, map[string]ssh.Signer{"g@x": d.grace}), Asks: tc.asks}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -11,6 +12,8 @@ import (
 	"handrail/runbooks"
 	"handrail/session"
 	"handrail/session/claim"
+	"handrail/session/replay"
+	"handrail/session/view"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -27,6 +30,7 @@ type world struct {
 	acting  chan struct{}         // closed by the test to let an act end; nil for at once
 	started chan struct{}
 	panics  bool
+	stray   bool // the probe gives a fact that its kind does not declare
 	fails   error
 
 	// What the gate says besides, for tests of what may be shown.
@@ -84,7 +88,14 @@ func (p lockProbe) Probe(ctx context.Context, _ steps.Params, out steps.Sink) (s
 	if err := a.Close(); err != nil {
 		return steps.Observation{}, err
 	}
-	return steps.Observation{Summary: "lock " + p.w.lock, Facts: map[string]steps.Value{"held": steps.BoolOf(p.w.lock != ""), "id": steps.IdentOf(p.w.lock)}}, nil
+	kind, _ := p.w.Lookup("test/lock")
+	facts := steps.NewFacts(kind.Facts)
+	facts.Set("held", steps.BoolOf(p.w.lock != ""))
+	facts.Set("id", steps.IdentOf(p.w.lock))
+	if p.w.stray {
+		facts.Set("owner", steps.StringOf("ci"))
+	}
+	return steps.Observation{Summary: "lock " + p.w.lock, Facts: facts.Rest("not read")}, nil
 }
 
 type unlockGate struct{ w *world }
@@ -106,7 +117,7 @@ func (g unlockGate) Preview(_ context.Context, in steps.Params, out steps.Sink) 
 		Target: []steps.KV{{Key: "lock", Value: g.w.lock}}, Effect: "takes the lock away", Request: "unlock " + g.w.lock,
 		Command: "unlock " + g.w.lock, Phrase: steps.Phrase("unlock", in.Text("id")), Undo: "cannot be undone",
 		Owes: []steps.Debt{{Kind: "unfinished", Text: "the run did not finish"}}, Owners: g.w.owners, Unmet: g.w.unmet,
-		Prior: g.w.prior,
+		Prior: g.w.prior, Args: g.w.lock,
 	}
 	if g.w.place != "" {
 		p.Shown = append(p.Shown, steps.KV{Key: "directory", Value: g.w.place})
@@ -121,8 +132,12 @@ func (g unlockGate) Preview(_ context.Context, in steps.Params, out steps.Sink) 
 }
 
 func (g unlockGate) Act(ctx context.Context, a *steps.Approval, _ steps.Sink) (steps.Outcome, error) {
-	if _, err := a.Spend(); err != nil {
+	p, err := a.Spend()
+	if err != nil {
 		return steps.Outcome{}, err
+	}
+	if lock, err := steps.ArgsOf[string](p); err != nil || lock != steps.Find(p.Target, "lock") {
+		return steps.Outcome{}, fmt.Errorf("the act is given the lock %q, error %v", lock, err)
 	}
 	if g.w.onAct != nil {
 		g.w.onAct() // it reads once more, and may take long
@@ -291,7 +306,7 @@ func (st *stage) start(t *testing.T) *session.Session {
 }
 
 // quiet waits until nothing runs.
-func quiet(t *testing.T, s *session.Session) session.Snapshot {
+func quiet(t *testing.T, s *session.Session) view.Snapshot {
 	t.Helper()
 	for {
 		if snap := s.Snapshot(); len(snap.Running) == 0 {
@@ -345,4 +360,9 @@ func inAct(t *testing.T) (*stage, *session.Session) {
 	}
 	<-st.w.started
 	return st, s
+}
+
+// looking is who looks on at what c records.
+func looking(c session.Config) replay.Config {
+	return replay.Config{Catalog: c.Catalog, Library: c.Library, Now: c.Now}
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Question is one of the ten that the command centre answers.
+// Question is one of the twelve that the command centre answers.
 type Question struct {
 	ID    string `json:"id"`
 	Title string `json:"title"` // what its rows are
@@ -19,6 +19,8 @@ type Question struct {
 // The questions of the command centre.
 const (
 	StuckDeployments = "stuck-deployments"
+	HangingDeletions = "hanging-deletions"
+	RefusedRequests  = "refused-requests"
 	LockedRuns       = "locked-runs"
 	PartialApplies   = "partial-applies"
 	DegradedApps     = "degraded-apps"
@@ -30,10 +32,12 @@ const (
 	RepairedState    = "repaired-state"
 )
 
-// Questions are the ten of the command centre, in their order.
+// Questions are the twelve of the command centre, in their order.
 func Questions() []Question {
 	return []Question{
 		{StuckDeployments, "stuck deployments", "stuck"},
+		{HangingDeletions, "hanging deletions", "deletion"},
+		{RefusedRequests, "refused requests", "refused"},
 		{LockedRuns, "locked runs", "lock"},
 		{PartialApplies, "partial applies", "partial"},
 		{DegradedApps, "degraded apps", "degraded"},
@@ -57,7 +61,7 @@ type Answer struct {
 	Took     time.Duration `json:"took_ns"`
 }
 
-// Standing is one thing that stands as it should not, or that somebody should
+// Standing is one thing that stands as it should not, or that a person should
 // know of.
 type Standing struct {
 	Level   Level             `json:"level"`

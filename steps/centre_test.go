@@ -75,7 +75,7 @@ func TestQuestions(t *testing.T) {
 		}
 		seen[q.ID] = true
 	}
-	if len(seen) != 10 {
-		t.Errorf("%d questions, want ten", len(seen))
+	if len(seen) != 12 {
+		t.Errorf("%d questions, want twelve", len(seen))
 	}
 }

@@ -18,7 +18,7 @@ type Cluster struct {
 	UID     string // of its namespace kube-system, "" where that was not read
 	Unread  string // why it was not
 	User    string // the entry of the kubeconfig, and whom it acts as
-	CA      string // SHA-256 of what vouches for the server, "" where the system does or nobody
+	CA      string // SHA-256 of what vouches for the server, "" where the system does or nothing does
 	Way     string // what stands between, as a proxy, "" for nothing
 }
 

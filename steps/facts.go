@@ -1,9 +1,14 @@
 package steps
 
-import "io"
+import (
+	"io"
+	"maps"
+	"slices"
+)
 
 // Facts gathers what a probe saw; what it did not set is unknown for the reason
-// given.
+// given. A name that its kind does not declare is kept beside: [Kind.Undeclared]
+// finds it, tests fail by it, and the session drops it into a gap.
 type Facts struct {
 	fields []Field
 	got    map[string]Value
@@ -23,11 +28,11 @@ func (f Facts) Got(name string) Value { return f.got[name] }
 // Unknown sets each name to unknown for one reason.
 func (f Facts) Unknown(why string, names ...string) {
 	for _, name := range names {
-		for _, field := range f.fields {
-			if field.Name == name {
-				f.got[name] = Unknown(field.Type, why)
-			}
+		var of Type // none of a name that is not declared
+		if i := slices.IndexFunc(f.fields, func(d Field) bool { return d.Name == name }); i >= 0 {
+			of = f.fields[i].Type
 		}
+		f.got[name] = Unknown(of, why)
 	}
 }
 
@@ -39,6 +44,13 @@ func (f Facts) Rest(why string) map[string]Value {
 		}
 	}
 	return f.got
+}
+
+// Undeclared names, in order, the facts that the kind does not declare.
+func (k Kind) Undeclared(facts map[string]Value) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(facts)), func(name string) bool {
+		return slices.ContainsFunc(k.Facts, func(f Field) bool { return f.Name == name })
+	})
 }
 
 // Keep stores raw bytes as an artifact; what cannot be kept is a gap.

@@ -11,32 +11,15 @@ import (
 	"strings"
 	"sync"
 	"time"
-)
 
-// KV is one line of a target: what it is called and what it is.
-type KV struct {
-	Key   string `json:"k"`
-	Value string `json:"v"`
-}
+	"handrail/triage/record"
+)
 
 // Need is a precondition that does not hold, and what would meet it.
 type Need struct {
-	Why  string `json:"why"`
-	Cure string `json:"cure,omitempty"`
-}
-
-// Owner is a controller that writes the target and would undo the act.
-type Owner struct {
-	Name   string `json:"name"`
-	Paused string `json:"paused"` // yes, no or unknown
-	How    string `json:"how,omitempty"`
-}
-
-// Debt is what an act leaves owing.
-type Debt struct {
-	Kind string        `json:"kind"` // reconcile, resume or unfinished
-	Text string        `json:"text"`
-	Due  time.Duration `json:"due,omitempty"` // from the act; 0 for no time
+	Why  string    `json:"why"`
+	Cure string    `json:"cure,omitempty"`
+	At   time.Time `json:"at,omitzero"` // when waiting alone has met it; zero where waiting does not
 }
 
 // Preview says what a gate would do, to what, and what stands in the way.
@@ -53,6 +36,19 @@ type Preview struct {
 	Owners  []Owner  `json:"owners"`  // who would undo it
 	Owes    []Debt   `json:"owes"`    // what it leaves owing
 	Prior   *Prior   `json:"-"`       // what the act is undone from; nil where nothing could be
+	// Args is what Act works from, in a type of the kind ([ArgsOf]). It is never
+	// shown or recorded, and no part of the digest: Act sends nothing where the
+	// target or the request that it gives is another than what was approved.
+	Args any `json:"-"`
+}
+
+// ArgsOf are the arguments that an approved preview carries.
+func ArgsOf[T any](p Preview) (T, error) {
+	args, ok := p.Args.(T)
+	if !ok {
+		return args, errors.New("the preview that was approved does not carry the arguments of this act")
+	}
+	return args, nil
 }
 
 // Prior is what an act is undone from: its target as it stood before, in the
@@ -96,15 +92,28 @@ type Outcome struct {
 	Result   string // done, refused or failed
 	Response string // what the other side answered, as it came
 	After    []KV   // the target read again
+	Items    []Item // what each item of a batch came to, in order, also beside an error; nil for a gate that acts once
 }
 
 // The results of an act. Unknown is recorded by the session when Act returns
-// an error or never returned.
+// an error or never returned. Left is an item that a batch did not come to.
 const (
 	Done    = "done"
 	Refused = "refused"
 	Failed  = "failed"
+	Left    = record.Left
 )
+
+// Owing are those of the debts of a preview that what was done leaves.
+func (o Outcome) Owing(owes []Debt) []Debt {
+	switch {
+	case o.Items != nil:
+		return record.Owing(owes, o.Items)
+	case o.Result == Done:
+		return owes
+	}
+	return nil
+}
 
 // ErrUnmet is returned by Confirm when a floor of the kind does not hold.
 var ErrUnmet = errors.New("a precondition does not hold")
@@ -116,7 +125,7 @@ var ErrMoved = errors.New("the target moved between preview and act")
 var ErrPhrase = errors.New("the phrase differs")
 
 // ErrSpent is returned by Spend for a nil, zero or used approval.
-var ErrSpent = errors.New("no unspent approval")
+var ErrSpent = errors.New("approval missing or already used")
 
 // Approval allows one act, once. Only Confirm makes one that can be spent.
 type Approval struct {
@@ -189,6 +198,18 @@ func Phrase(verb, target string) string {
 	}
 	sum := sha256.Sum256([]byte(target))
 	return verb + " #" + hex.EncodeToString(sum[:])[:6]
+}
+
+// lockID is the form of a lock's id that the tool makes.
+var lockID = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+
+// ShortLockID is what is typed of a lock's id: the first eight characters of a UUID,
+// which no other lock of the same state has, and all of any other.
+func ShortLockID(id string) string {
+	if lockID.MatchString(id) {
+		return id[:8]
+	}
+	return id
 }
 
 // Find returns the value of key in kvs, "" when absent.

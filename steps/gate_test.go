@@ -12,7 +12,7 @@ import (
 
 func shown() Preview {
 	return Preview{
-		Target: []KV{{"server", "https://127.0.0.1:6443"}, {"lock id", "a-1"}}, Shown: []KV{{"age", "47m"}},
+		Target: []KV{{Key: "server", Value: "https://127.0.0.1:6443"}, {Key: "lock id", Value: "a-1"}}, Shown: []KV{{Key: "age", Value: "47m"}},
 		Effect: "releases the lock", Request: "force-unlock a-1", Command: "tofu force-unlock a-1", Phrase: "force-unlock a-1",
 	}
 }
@@ -87,7 +87,7 @@ func TestDigestCoversEachPart(t *testing.T) {
 		text := rapid.StringN(0, 12, -1)
 		p := Preview{Request: text.Draw(rt, "request"), Command: text.Draw(rt, "command")}
 		for range rapid.IntRange(0, 4).Draw(rt, "lines") {
-			p.Target = append(p.Target, KV{text.Draw(rt, "key"), text.Draw(rt, "value")})
+			p.Target = append(p.Target, KV{Key: text.Draw(rt, "key"), Value: text.Draw(rt, "value")})
 		}
 		q := p
 		q.Target = slices.Clone(p.Target)
@@ -101,7 +101,7 @@ func TestDigestCoversEachPart(t *testing.T) {
 		case 1:
 			q.Command = other
 		case 2:
-			q.Target = append(q.Target, KV{"more", other})
+			q.Target = append(q.Target, KV{Key: "more", Value: other})
 		case 3:
 			if len(q.Target) == 0 {
 				return
@@ -143,6 +143,20 @@ func TestPhraseDiffers(t *testing.T) {
 	}{{"unlock é1", 0}, {"unlock é2", 9}, {"unlock", 7}, {"", 1}, {"unlock é1 ", 10}, {"Unlock é1", 1}} {
 		if got := PhraseDiffers("unlock é1", tc.typed); got != tc.want {
 			t.Errorf("PhraseDiffers(%q) = %d, want %d", tc.typed, got, tc.want)
+		}
+	}
+}
+
+// An act of another kind, or one whose preview comes out of a journal, has no
+// arguments.
+func TestArgsAreOfOneType(t *testing.T) {
+	t.Parallel()
+	if got, err := ArgsOf[[]string](Preview{Args: []string{"a"}}); err != nil || len(got) != 1 {
+		t.Errorf("ArgsOf() = %q, %v", got, err)
+	}
+	for _, p := range []Preview{{}, {Args: "a"}, {Args: Params{}}} {
+		if got, err := ArgsOf[[]string](p); err == nil {
+			t.Errorf("ArgsOf(%+v) = %q", p.Args, got)
 		}
 	}
 }

@@ -6,16 +6,16 @@ import (
 )
 
 // Drawing names the facts of a kind that are drawn together: things in an order,
-// and what each of them waits for. Any kind may have one; whoever shows a step
+// and what each of them waits for. Any kind may have one; the code that shows a step
 // draws it in place of these facts.
 type Drawing struct {
 	Order   string // strings: the names, from the first to the last
 	After   string // table: a name to those that it waits for, with ", " between
 	What    string // table: a name to what it is, in a few words
 	States  string // table: a name to done, open or unknown
-	Was     string // strings: the order that was proposed, before anybody changed it
+	Was     string // strings: the order that was proposed, before it was changed
 	Reasons string // strings: why it is so, a line each
-	Lines   string // strings: the same as lines of text, for whoever cannot draw
+	Lines   string // strings: the same as lines of text, for a screen that cannot draw
 }
 
 // Has reports whether a fact is part of the drawing.
@@ -23,7 +23,7 @@ func (d Drawing) Has(fact string) bool {
 	return fact != "" && slices.Contains([]string{d.Order, d.After, d.What, d.States, d.Was, d.Reasons, d.Lines}, fact)
 }
 
-// How a node of a graph stands. What nobody could tell is never taken for done.
+// How a node of a graph stands. What is not known is never taken for done.
 const (
 	NodeDone   = "done"
 	NodeOpen   = "open"
@@ -45,7 +45,7 @@ type Graph struct {
 	Of      Drawing // the facts that it is made of, where it is made of facts
 }
 
-// Changed reports whether somebody wants another order than the proposed one.
+// Changed reports whether another order than the proposed one is wanted.
 func (g Graph) Changed() bool {
 	return slices.ContainsFunc(g.Nodes, func(n Node) bool { return n.Was > 0 })
 }
@@ -88,7 +88,7 @@ func (d Drawing) Graph(facts map[string]Value) (Graph, bool) {
 	return g, true
 }
 
-// Moved says which names somebody moved to make one order of another, as few of
+// Moved says which names were moved to make one order of another, as few of
 // them as can be, and the place where each was, from 1: where one is put first,
 // the others were not moved.
 func Moved(order, was []string) map[string]int {

@@ -39,7 +39,7 @@ func TestRails(t *testing.T) {
 	}
 }
 
-// TestRailsSayTheEdges: whoever follows the lines with a finger finds what waits
+// TestRailsSayTheEdges: following the lines with a finger leads to what waits
 // for what, and nothing else; a row that is continued keeps the lines whole.
 func TestRailsSayTheEdges(t *testing.T) {
 	t.Parallel()

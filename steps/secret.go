@@ -9,13 +9,13 @@ import (
 
 type secretKey struct{}
 
-// WithSecret gives what runs under ctx, outside of a step, somebody to name
+// WithSecret gives what runs under ctx, outside of a step, a function to name
 // secrets to.
 func WithSecret(ctx context.Context, tell func(value string)) context.Context {
 	return context.WithValue(ctx, secretKey{}, tell)
 }
 
-// TellSecret names a value that must not be stored or shown, where somebody
+// TellSecret names a value that must not be stored or shown, where a function
 // listens.
 func TellSecret(ctx context.Context, value string) {
 	if tell, ok := ctx.Value(secretKey{}).(func(string)); ok {

@@ -38,7 +38,7 @@ func TestTellSecret(t *testing.T) {
 	var got []string
 	ctx := WithSecret(t.Context(), func(v string) { got = append(got, v) })
 	TellSecret(ctx, "a")
-	TellSecret(context.Background(), "b") // nobody listens
+	TellSecret(context.Background(), "b") // without a listener
 	if !slices.Equal(got, []string{"a"}) {
 		t.Errorf("told %q", got)
 	}

@@ -14,30 +14,10 @@ package steps
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 )
-
-// Class says what a kind may do and, for a gate, on which terms the loop opens
-// it (docs/decisions.md, Gates).
-type Class string
-
-// The classes of kinds. Probe reads through a transport that refuses writes.
-// Heavy is a probe that runs a program: it never starts by itself. The others
-// are gates.
-const (
-	Probe   Class = "probe"
-	Heavy   Class = "heavy"
-	Contain Class = "contain"
-	Release Class = "release"
-	Repair  Class = "repair"
-	Rerun   Class = "rerun"
-)
-
-// Gate reports whether kinds of this class can change anything.
-func (c Class) Gate() bool {
-	return c == Contain || c == Release || c == Repair || c == Rerun
-}
 
 // Kind is one row of the table of step kinds: what a runbook may name in `uses`
 // or `gate`. Exactly one of Reads and Changes is set.
@@ -56,7 +36,7 @@ type Kind struct {
 	// not the usual minute: one that watches for a window. nil for the usual.
 	Takes func(Params) time.Duration
 	// Again is how long after an act of this gate, once it is done, its target is
-	// read again, in case somebody undoes it; 0 for not at all. Its Gater is then
+	// read again, in case it is undone; 0 for not at all. Its Gater is then
 	// a Rereader.
 	Again time.Duration
 }
@@ -71,8 +51,9 @@ type Catalog interface {
 type Prober interface {
 	// Probe reads and returns what it saw. It honours ctx at once. An error
 	// means that it could not find out; the caller then records every declared
-	// fact as unknown with the error's text as the reason. A nil error with an
-	// undeclared or missing fact is treated the same for that fact.
+	// fact as unknown with the error's text as the reason. A nil error with a
+	// missing fact is treated the same for that fact; one that the kind does not
+	// declare is dropped, and a gap says so.
 	Probe(ctx context.Context, in Params, out Sink) (Observation, error)
 }
 
@@ -88,7 +69,7 @@ type Gater interface {
 }
 
 // Finder is a Gater that can tell, after a crash, what an act came to whose end
-// nobody recorded.
+// was not recorded.
 type Finder interface {
 	// Find reads the target and compares it with before, the target and what was
 	// shown beside it when the act began. Done means that the act took effect,
@@ -96,7 +77,7 @@ type Finder interface {
 	Find(ctx context.Context, before []KV, in Params, out Sink) (Outcome, error)
 }
 
-// Rereader is a Gater that can tell whether somebody undid an act that was done.
+// Rereader is a Gater that can tell whether an act that was done was undone.
 type Rereader interface {
 	// Again reads the target and compares it with before, as Find does. Done means
 	// that what the act did still stands, failed that it was undone; another
@@ -120,6 +101,27 @@ type Sink interface {
 	Secret(value string)
 }
 
+// SecretsOnly is a Sink that keeps nothing and tells its function of secrets; nil
+// is one that keeps nothing at all.
+type SecretsOnly func(string)
+
+// Artifact implements Sink.
+func (SecretsOnly) Artifact(string, string) io.WriteCloser { return discard{io.Discard} }
+
+// Line implements Sink.
+func (SecretsOnly) Line(string) {}
+
+// Secret implements Sink.
+func (s SecretsOnly) Secret(v string) {
+	if s != nil {
+		s(v)
+	}
+}
+
+type discard struct{ io.Writer }
+
+func (discard) Close() error { return nil }
+
 // SchemaSink is a Sink that can be told which attributes the schemas of
 // providers call sensitive, by type of resource: names with dots between them. It
 // holds for what is kept after it.
@@ -136,20 +138,14 @@ type Observation struct {
 	Gaps     []string         // what could not be checked, and why
 }
 
-// Level ranks a finding.
-type Level string
+// Findingf is a finding in the words of a format.
+func Findingf(level Level, format string, args ...any) Finding {
+	return Finding{Level: level, Say: fmt.Sprintf(format, args...)}
+}
 
-// The levels of findings, mildest first.
-const (
-	Info     Level = "info"
-	Warning  Level = "warning"
-	Critical Level = "critical"
-)
-
-// Finding is a fact worth a human's eye.
-type Finding struct {
-	Level Level  `json:"level"`
-	Say   string `json:"say"`
+// Say adds a finding.
+func (o *Observation) Say(level Level, format string, args ...any) {
+	o.Findings = append(o.Findings, Findingf(level, format, args...))
 }
 
 // Media types that the redactor knows by structure.

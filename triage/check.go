@@ -13,15 +13,15 @@ import (
 // An intent that [Draft] turns into an event passes only if that event folds.
 // For a conclude the session fills in Proposed first.
 func Check(s State, in Intent, now time.Time, judge func(step string) []Verdict) *Refused {
-	// Only the gate that is asked for needs its conditions judged.
+	// Only the gate that is asked for needs its conditions judged, and for a close all.
 	only := func(step string) []Verdict {
-		if judge == nil || step != in.Step {
+		if judge == nil || step != in.Step && in.Kind != DoClose {
 			return nil
 		}
 		return judge(step)
 	}
 	if s.GivenOver() {
-		return &Refused{Intent: in.Kind, Step: in.Step, Refusals: []Refusal{{Why: s.Handed.From + " handed this incident over to " + s.Handed.For, Cure: "Resume it; then it is yours."}}}
+		return &Refused{Intent: in.Kind, Step: in.Step, Refusals: []Refusal{{Why: s.Handed.From + " handed this incident over to " + s.Handed.For, Cure: "Resume it to take over."}}}
 	}
 	rs := optionRefusals(Options(s, now, only), in)
 	rs = append(rs, contentRefusals(&s, in)...)
@@ -69,15 +69,15 @@ func optionRefusals(options []Option, in Intent) []Refusal {
 	case DoWaive, DoPhase:
 		return nil // what was settled may be waived all the same, and any phase revisited; Fold has the say
 	}
-	return []Refusal{{Why: fmt.Sprintf("there is nothing to %s here", in.Kind), Cure: "Choose one of the options on offer."}}
+	return []Refusal{{Why: fmt.Sprintf("there is nothing to %s here", in.Kind), Cure: "Choose one of the available options."}}
 }
 
-// handingRefusals says why nobody may leave now: what a gate or an act wants next
+// handingRefusals says why no hand-over is possible now: what a gate or an act wants next
 // is for the one who began it. It is no option of the loop, which never proposes it.
 func handingRefusals(options []Option) []Refusal {
 	for _, o := range options {
 		if o.Kind == DoDisarm && o.Available() {
-			return []Refusal{{Why: o.Step + " is armed", Cure: "Disarm it, or see it through; then hand over."}}
+			return []Refusal{{Why: o.Step + " is armed", Cure: "Disarm it or finish it, then hand over."}}
 		}
 	}
 	return nil
@@ -97,7 +97,7 @@ func contentRefusals(s *State, in Intent) []Refusal {
 		case s.Outcome != "":
 			return []Refusal{{Why: "the incident is closed", Cure: "There is nothing to hand over."}}
 		case blank(in.Person):
-			return needs("a name", "Say who goes on.")
+			return needs("a name", "Say who continues.")
 		case blank(in.Text):
 			return needs("a reason", "Say in one sentence why, and what comes next.")
 		}
@@ -107,7 +107,13 @@ func contentRefusals(s *State, in Intent) []Refusal {
 		}
 	case DoPlan:
 		if blank(in.Value) {
-			return needs("a runbook", "Name the runbook to go on with.")
+			return needs("a runbook", "Name the runbook to switch to.")
+		}
+		old := s.Params(in.Value)
+		for name, text := range in.Params {
+			if worded(old[name]) != text {
+				return paramLaws(s, in.Value)
+			}
 		}
 	case DoConfirm:
 		if blank(in.Typed) {

@@ -3,6 +3,8 @@ package triage
 import (
 	"slices"
 	"strings"
+
+	"handrail/triage/record"
 )
 
 // Compared is one field of a comparison: what each source says of it.
@@ -110,7 +112,7 @@ func (c Compared) direction(groups [][]string) (Drift, string) {
 	}
 	i := slices.IndexFunc(groups, func(g []string) bool { return len(g) == 1 })
 	if len(groups) != 2 || i < 0 {
-		return Split, "the sources fall apart"
+		return Split, "the sources disagree"
 	}
 	odd := groups[i][0]
 	if c.has(Desired) && c.has(Recorded) && c.has(Actual) {
@@ -179,36 +181,17 @@ func rank(source string) int {
 // sameSide reports whether two known values say the same. Text of every kind is
 // text, and a list is what is in it, in any order.
 func sameSide(a, b Value) bool {
-	if plainType(a.T) != plainType(b.T) {
-		return false
+	switch {
+	case plainText(a) && plainText(b):
+		return a.Text() == b.Text()
+	case a.Type() == record.Strings && b.Type() == record.Strings:
+		return slices.Equal(slices.Sorted(slices.Values(a.Strings())), slices.Sorted(slices.Values(b.Strings())))
 	}
-	if a.T != "strings" {
-		b.T = a.T
-		return sameValue(a, b)
-	}
-	x, okX := members(a)
-	y, okY := members(b)
-	return okX && okY && slices.Equal(x, y)
+	return a.Equal(b)
 }
 
-func plainType(t string) string {
-	switch t {
-	case "enum", "ident", "path":
-		return "string"
-	}
-	return t
-}
-
-func members(v Value) ([]string, bool) {
-	list, ok := decoded(v.V).([]any)
-	out := make([]string, 0, len(list))
-	for _, m := range list {
-		s, text := m.(string)
-		ok = ok && text
-		out = append(out, s)
-	}
-	slices.Sort(out)
-	return out, ok
+func plainText(v Value) bool {
+	return slices.Contains([]record.Type{record.String, record.Enum, record.Ident, record.Path}, v.Type())
 }
 
 // Comparison counts how the fields of a comparison stand.

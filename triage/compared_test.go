@@ -1,16 +1,20 @@
 package triage
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+
+	"handrail/triage/record"
 )
 
-func said(t, s string) Value {
-	raw, _ := json.Marshal(s)
-	return Value{T: t, V: raw}
+func said(t record.Type, s string) Value {
+	v, err := record.ParseValue(t, s)
+	if err != nil {
+		panic(err)
+	}
+	return v
 }
 
 // field makes a comparison of the sources; "?" was not read.
@@ -19,7 +23,7 @@ func field(pairs ...string) Compared {
 	for i := 0; i < len(pairs); i += 2 {
 		v := said("string", pairs[i+1])
 		if pairs[i+1] == "?" {
-			v = Value{T: "string", Unknown: "not read yet"}
+			v = record.Unknown(record.String, "not read yet")
 		}
 		c.Sides = append(c.Sides, Side{Source: pairs[i], Value: v})
 	}
@@ -93,8 +97,8 @@ func TestDirectionOfOthers(t *testing.T) {
 		{field(Desired, "a", Recorded, "a", Actual, "a", "argo", "b"), Agreement{Differs, OneDiffers, "argo differs"}},
 		{field(Desired, "a", Recorded, "a", Actual, "b", "argo", "a"), Agreement{Differs, ActualDrifted, "actual drifted"}},
 		{field(Desired, "b", Recorded, "a", Actual, "a", "argo", "a"), Agreement{Differs, NotApplied, "not applied yet"}},
-		{field(Desired, "a", Recorded, "a", Actual, "b", "argo", "b"), Agreement{Differs, Split, "the sources fall apart"}},
-		{field(Desired, "a", Recorded, "a", Actual, "b", "argo", "c"), Agreement{Differs, Split, "the sources fall apart"}},
+		{field(Desired, "a", Recorded, "a", Actual, "b", "argo", "b"), Agreement{Differs, Split, "the sources disagree"}},
+		{field(Desired, "a", Recorded, "a", Actual, "b", "argo", "c"), Agreement{Differs, Split, "the sources disagree"}},
 		{field(Desired, "a", Recorded, "b", Actual, "c", "argo", "d"), Agreement{Differs, AllDiffer, "all differ"}},
 		{field("argo", "a", "flux", "a", "helm", "b"), Agreement{Differs, OneDiffers, "helm differs"}},
 		{field(Desired, "a", Recorded, "a", Actual, "b", "argo", "?"), Agreement{Is: Unknown, Word: Unknown}},
@@ -108,7 +112,7 @@ func TestDirectionOfOthers(t *testing.T) {
 
 func TestSidesOfEveryType(t *testing.T) {
 	t.Parallel()
-	list := func(raw string) Value { return Value{T: "strings", V: json.RawMessage(raw)} }
+	list := func(of ...string) Value { return record.StringsOf(of) }
 	cases := []struct {
 		a, b Value
 		want bool
@@ -117,11 +121,12 @@ func TestSidesOfEveryType(t *testing.T) {
 		{said("enum", "x"), said("path", "x"), true},
 		{said("string", "3"), said("int", "3"), false},
 		{said("string", ""), said("string", ""), true},
-		{list(`["b","a"]`), list(`["a","b"]`), true},
-		{list(`["a","a"]`), list(`["a"]`), false},
-		{list(`[]`), list(`["a"]`), false},
-		{list(`[1]`), list(`[1]`), false}, // no honest journal has it
-		{Value{T: "table", V: json.RawMessage(`{"a":"1","b":"2"}`)}, Value{T: "table", V: json.RawMessage(`{"b":"2","a":"1"}`)}, true},
+		{list("b", "a"), list("a", "b"), true},
+		{list("a", "a"), list("a"), false},
+		{list(), list("a"), false},
+		{list(), list(), true},
+		{record.TableOf(map[string]string{"a": "1", "b": "2"}), record.TableOf(map[string]string{"b": "2", "a": "1"}), true},
+		{record.TableOf(map[string]string{"a": "1"}), record.TableOf(map[string]string{"a": "2"}), false},
 	}
 	for _, tc := range cases {
 		c := Compared{Sides: []Side{{Source: "a", Value: tc.a}, {Source: "b", Value: tc.b}}}
@@ -151,7 +156,7 @@ func TestSourcesAndTally(t *testing.T) {
 	}
 }
 
-// TestComparisonIsBounded: whoever draws one may rely on its size.
+// TestComparisonIsBounded: a screen may rely on its size.
 func TestComparisonIsBounded(t *testing.T) {
 	t.Parallel()
 	var many, wide, apart []Compared

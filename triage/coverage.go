@@ -83,6 +83,9 @@ func better(a, b Covered) Covered {
 
 // covers says how an item stands by one step of those that should capture it.
 func (s *State) covers(c Covered, st *Step) Covered {
+	if recorded(st) && st.Kind == ManualStep && st.Gives != nil && slices.Contains(st.Covers, c.Item) {
+		return c.given(st)
+	}
 	if recorded(st) {
 		c.Standing, c.Step, c.Seq, c.At = Captured, st.ID, st.EndSeq, st.Ended
 		if n := len(st.Gaps); n > 0 {
@@ -110,7 +113,21 @@ func (s *State) covers(c Covered, st *Step) Covered {
 	case Running:
 		c.Why = "it is being read"
 	default:
-		c.Why = "it was not taken"
+		c.Why = "it was not captured"
+	}
+	return c
+}
+
+// given says how an item stands by the proof of a manual step that covers it.
+func (c Covered) given(st *Step) Covered {
+	c.Standing, c.Step, c.Seq, c.At, c.Why = Missing, st.ID, st.EndSeq, st.Ended, "the proof does not name it"
+	i := slices.IndexFunc(st.Gives, func(g Given) bool { return g.Item == c.Item })
+	switch {
+	case i < 0:
+	case st.Gives[i].None:
+		c.Standing, c.Why = NotApplicable, "there is none: "+st.Gives[i].Value
+	default:
+		c.Standing, c.Why = Captured, st.Gives[i].Value
 	}
 	return c
 }

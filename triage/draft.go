@@ -6,9 +6,10 @@ package triage
 func Draft(s State, in Intent) (Body, bool) {
 	switch in.Kind {
 	case DoAnswer:
-		return Answer{Step: in.Step, Value: in.Value, How: in.Text, Script: in.Script}, true
+		return Answer{Step: in.Step, Value: in.Value, How: in.Text, Proposed: in.Proposed, Script: in.Script}, true
 	case DoManual:
-		return Manual{Step: in.Step, Proof: in.Text}, true
+		st, _ := s.Step(in.Step)
+		return Manual{Step: in.Step, Proof: in.Text, Gives: GivenBy(st.Covers, in.Text)}, true
 	case DoSkip:
 		return Skip{Step: in.Step, Why: in.Text}, true
 	case DoConclude:
@@ -37,7 +38,21 @@ func Draft(s State, in Intent) (Body, bool) {
 	case DoWaive:
 		return Waive{Law: in.Law, Subject: in.Step, Findings: in.Findings, Person: in.Person, Why: in.Text}, true
 	case DoClose:
-		return Close{Outcome: in.Value, Why: in.Text}, true
+		return closing(&s, in), true
 	}
 	return nil, false
+}
+
+// closing is the close that an intent asks for. One that does not say recovered
+// names a person and what is left.
+func closing(s *State, in Intent) Close {
+	out := Close{Outcome: in.Value, Why: in.Text}
+	if in.Value == "recovered" {
+		return out
+	}
+	out.Person, out.Left = in.Person, left(s)
+	if blank(out.Person) {
+		out.Person = s.Operator
+	}
+	return out
 }

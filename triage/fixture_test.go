@@ -3,6 +3,8 @@ package triage
 import (
 	"encoding/json"
 	"errors"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -49,13 +51,20 @@ func demoPlan() Plan {
 	}}
 }
 
-func boolean(v string) Value { return Value{T: "bool", V: json.RawMessage(v)} }
+// boolean is what a journal with that text reads as: unknown for what is neither.
+func boolean(v string) Value {
+	var out Value
+	if err := json.Unmarshal([]byte(`{"t":"bool","v":`+strconv.Quote(strings.Trim(v, `"`))+`}`), &out); err != nil {
+		panic(err)
+	}
+	return out
+}
 
 func good(expr string) []Verdict { return []Verdict{{Expr: expr, Result: "true"}} }
 
 func shown(step string, class Class) GateShown {
 	return GateShown{
-		Step: step, Digest: "d-" + step, Class: class, Phrase: "do " + step, Target: []KV{{"id", "1"}},
+		Step: step, Digest: "d-" + step, Class: class, Phrase: "do " + step, Target: []KV{{Key: "id", Value: "1"}},
 		Verdicts: good("ok"), Until: t0.Add(1000 * time.Hour),
 	}
 }

@@ -54,7 +54,7 @@ func FoldAll(s State, events []Event) (State, error) {
 }
 
 // folder is a state while events are folded onto it. What own names is the
-// folder's own copy and may be written; all else belongs to somebody's State.
+// folder's own copy and may be written; all else belongs to a State that was handed out.
 //
 // Each event is checked whole before anything of it is written, so that an
 // event that is refused leaves no trace.
@@ -111,61 +111,10 @@ func (f *folder) allowed() error {
 }
 
 func (f *folder) dispatch() error {
-	switch b := f.e.Body.(type) {
-	case Open:
-		return f.open(b)
-	case Person:
-		return f.person(b)
-	case Handover:
-		return f.handover(b)
-	case Plan:
-		return f.plan(b)
-	case SeveritySet:
-		return f.severity(b)
-	case SeverityAsk:
-		return f.severityAsk(b)
-	case PhaseSet:
-		return f.phase(b)
-	case Skip:
-		return f.skip(b)
-	case Note:
-		return f.note(b)
-	case Correct:
-		return f.correct(b)
-	case Answer:
-		return f.answer(b)
-	case Manual:
-		return f.manual(b)
-	case Conclude:
-		return f.conclude(b)
-	case ProbeStart:
-		return f.probeStart(b)
-	case ProbeEnd:
-		return f.probeEnd(b)
-	case GateShown:
-		return f.gateShown(b)
-	case GateAnswered:
-		return f.gateAnswered(b)
-	case GateClosed:
-		return f.gateClosed(b)
-	case Approve:
-		return f.approve(b)
-	case ActStart:
-		return f.actStart(b)
-	case ActEnd:
-		return f.actEnd(b)
-	case ActAgain:
-		return f.actAgain(b)
-	case DebtOpened:
-		return f.debtOpened(b)
-	case Settle:
-		return f.settle(b)
-	case Waive:
-		return f.waive(b)
-	case Close:
-		return f.close(b)
+	if _, ok := eventOf(f.e.Body); !ok {
+		return f.refuse("the loop knows no such event")
 	}
-	return f.refuse("the loop knows no such event")
+	return f.e.Body.fold(f)
 }
 
 // refuse makes the error of the event at hand.
@@ -185,10 +134,11 @@ func typeOf(b Body) string {
 	if b == nil {
 		return "none"
 	}
-	if name := fmt.Sprintf("%T", b); !strings.HasPrefix(name, "triage.") {
-		return name
+	e, ok := eventOf(b)
+	if !ok {
+		return fmt.Sprintf("%T", b)
 	}
-	return b.Type()
+	return e.Type
 }
 
 // find returns the index of a step, -1 where there is none.

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"handrail/triage/record"
 )
 
 func bodies(groups ...[]Body) []Body {
@@ -47,30 +49,30 @@ func TestFoldRefuses(t *testing.T) {
 		{"before open", nil, Note{Text: "x"}, "not open", 0},
 		{"person before open", nil, Person{ID: "a", Proof: "os"}, "not open", 0},
 		{"second open", opened, Open{Incident: "j", Severity: Sev1}, "already open", 0},
-		{"no severity", nil, Open{Incident: "i", Severity: "SEV-9"}, "no severity", 0},
-		{"unknown proof", opened, Person{ID: "a", Proof: "trust me"}, "no proof", 0},
-		{"unknown phase", opened, PhaseSet{To: "panic"}, "no phase", 0},
+		{"no severity", nil, Open{Incident: "i", Severity: "SEV-9"}, "not a severity", 0},
+		{"unknown proof", opened, Person{ID: "a", Proof: "trust me"}, "not a proof", 0},
+		{"unknown phase", opened, PhaseSet{To: "panic"}, "not a phase", 0},
 		{"empty note", opened, Note{Text: " "}, "empty", 0},
 		{"correct the future", opened, Correct{Seq: 9, Text: "x"}, "no earlier entry", 0},
 		{"plan with a step twice", opened, twice, "twice", 0},
 		{"plan with a lost reference", opened, stranger, "no plan has", 0},
 		{"foreign step id", opened, Plan{Runbook: "a", Steps: []PlanStep{{ID: "b/x", Phase: Preserve, Kind: ProbeStep}}}, "does not begin", 0},
-		{"gate without class", opened, Plan{Runbook: "a", Steps: []PlanStep{{ID: "a/x", Phase: Recover, Kind: GateStep}}}, "no class", 0},
+		{"gate without class", opened, Plan{Runbook: "a", Steps: []PlanStep{{ID: "a/x", Phase: Recover, Kind: GateStep}}}, "not a class", 0},
 		{"watch with a wrong pace", opened, Plan{Runbook: "a", Steps: []PlanStep{{ID: "a/x", Phase: Verify, Kind: WatchStep, Apart: "soon"}}}, "pace", 0},
 		{"start of a missing step", planned, begin("demo/none"), "no step", 0},
 		{"start of an ask", planned, begin(holder), "is a ask", 0},
 		{"end without start", planned, read(lock, 1, "ok", "true"), "not running", 0},
-		{"strange outcome", append(planned[:2:2], begin(lock)), read(lock, 1, "great", "true"), "no outcome", 0},
+		{"strange outcome", append(planned[:2:2], begin(lock)), read(lock, 1, "great", "true"), "not an outcome", 0},
 		{"end of another attempt", append(planned[:2:2], begin(lock)), read(lock, 2, "ok", "true"), "not running", 0},
 		{"strange answer", planned, Answer{Step: holder, Value: "perhaps"}, "not an answer", 0},
 		{"manual without proof", planned, Manual{Step: page}, "proof", 0},
 		{"skip a capture", planned, Skip{Step: lock, Why: "busy"}, "required capture", 1},
 		{"skip a watch", planned, Skip{Step: clean, Why: "busy"}, "proves", 8},
 		{"skip without reason", planned, Skip{Step: holder}, "reason", 0},
-		{"unknown topic", opened, concluded("mood", "yes"), "no topic", 0},
-		{"value outside the set", opened, concluded(TopicMutation, "perhaps"), "no value", 0},
-		{"class outside the table", opened, concluded(TopicClass, "Broken"), "no value", 0},
-		{"away from caution, nobody", opened, Conclude{Topic: TopicMutation, Value: "no", Proposed: Unknown, Why: "x"}, "names no person", 11},
+		{"unknown topic", opened, concluded("mood", "yes"), "not a topic", 0},
+		{"value outside the set", opened, concluded(TopicMutation, "perhaps"), "not a value", 0},
+		{"class outside the table", opened, concluded(TopicClass, "Broken"), "not a value", 0},
+		{"away from caution, no person", opened, Conclude{Topic: TopicMutation, Value: "no", Proposed: Unknown, Why: "x"}, "names no person", 11},
 		{"away from caution, no reason", opened, Conclude{Topic: TopicConsistent, Value: "yes", Proposed: "no", Person: "a"}, "reason", 11},
 		{"another class, no reason", opened, Conclude{Topic: TopicClass, Value: partial, Proposed: "EvidenceIncomplete"}, "reason", 11},
 		{"waive law 2", planned, Waive{Law: 2, Subject: lock, Person: "a", Why: "b"}, "cannot be waived", 0},
@@ -86,12 +88,12 @@ func TestFoldRefuses(t *testing.T) {
 		{"provisional class", bodies(ready(), []Body{Conclude{Topic: TopicClass, Value: partial, Provisional: true}}), shown(fix, Repair), "provisional", 2},
 		{"reverts", bodies(ready(), []Body{concluded(TopicReverts, "yes")}), shown(fix, Repair), "reverts", 12},
 		{"rerun without compare", ready()[:7], shown(again, Rerun), "agree", 3},
-		{"law 7", ready(), shown(pauseUp, Contain), "contains more", 7},
+		{"law 7", ready(), shown(pauseUp, Contain), "affects more", 7},
 		{"no commander", bodies(ready(), []Body{SeveritySet{Level: Sev1}}), shown(fix, Repair), "commander", 0},
 		{"false verdict", ready(), with(Verdict{Result: "false", Why: "too young"}), "too young", 0},
 		{"unknown verdict", ready(), with(Verdict{Expr: "a", Result: "unknown"}), "unknown", 11},
 		{"one bad verdict of two", ready(), with(good("a")[0], Verdict{Expr: "b", Result: "stale"}), "stale", 11},
-		{"unjudged", ready(), with(), "not judged", 11},
+		{"unjudged", ready(), with(), "not evaluated", 11},
 		{"wrong class", ready(), shown(unlock, Contain), "of class", 0},
 		{"expired preview", ready(), expired, "expired", 0},
 		{"answer unarmed", ready(), answered(unlock), "not armed", 0},
@@ -104,18 +106,18 @@ func TestFoldRefuses(t *testing.T) {
 		{"act of another digest", confirmed, ActStart{Step: unlock, Digest: "x"}, "not the one confirmed", 0},
 		{"end without act", confirmed, end(unlock, "done"), "no act", 0},
 		{"end of another act", acting, ActEnd{Step: unlock, Digest: "x", Outcome: "done"}, "not of the act", 0},
-		{"strange end", acting, end(unlock, "fine"), "no outcome", 0},
+		{"strange end", acting, end(unlock, "fine"), "not an outcome", 0},
 		{"preview while acting", acting, shown(pause, Contain), "is acting", 0},
 		{"close a gate that acts", acting, GateClosed{Step: unlock, Why: "x"}, "acting", 0},
 		{"plan while acting", acting, demoPlan(), "is acting", 0},
 		{"close while acting", acting, Close{Outcome: "aborted"}, "is acting", 0},
-		{"preview after unknown end", bodies(acting, []Body{end(unlock, Unknown)}), shown(pause, Contain), "nobody knows", 11},
-		{"arm the unknown gate", bodies(acting, []Body{end(unlock, Unknown)}), shown(unlock, Release), "nobody knows", 11},
+		{"preview after unknown end", bodies(acting, []Body{end(unlock, Unknown)}), shown(pause, Contain), "it is unknown how", 11},
+		{"arm the unknown gate", bodies(acting, []Body{end(unlock, Unknown)}), shown(unlock, Release), "it is unknown how", 11},
 		{"approve nothing", ready(), Approve{Digest: "d", Person: "a", Sig: "s"}, "no armed gate", 0},
 		{"settle nothing", ready(), Settle{Debt: "d1", How: "paid", Proof: "x"}, "no debt", 0},
 		{"debt of nothing", ready(), DebtOpened{ID: "d", Kind: "resume", Of: "demo/none"}, "no plan has", 0},
 		{"close recovered too early", ready(), Close{Outcome: "recovered"}, "not green", 8},
-		{"close as fine", opened, Close{Outcome: "fine"}, "no outcome", 0},
+		{"close as fine", opened, Close{Outcome: "fine"}, "not an outcome", 0},
 		{"phase after close", closed, PhaseSet{To: Learn}, "closed as open", 0},
 		{"second close", closed, Close{Outcome: "open"}, "closed as open", 0},
 		{"nil payload", opened, (*Note)(nil), "no such event", 0},
@@ -225,7 +227,7 @@ func TestDisarm(t *testing.T) {
 		{"the same answer", []Body{Answer{Step: holder, Value: "dead"}}, unlock, GateArmed, ""},
 		{"a new plan", []Body{demoPlan()}, unlock, GateIdle, "plan"},
 		{"mutation unknown lets a release be", []Body{concluded(TopicMutation, Unknown)}, unlock, GateArmed, ""},
-		{"mutation unknown shuts a repair", []Body{concluded(TopicMutation, Unknown)}, fix, GateIdle, "not known"},
+		{"mutation unknown shuts a repair", []Body{concluded(TopicMutation, Unknown)}, fix, GateIdle, "not certain"},
 		{"class unknown shuts all", []Body{concluded(TopicClass, Unknown)}, unlock, GateIdle, "classified"},
 		{"SEV-1 without commander", []Body{SeveritySet{Level: Sev1}}, fix, GateIdle, "commander"},
 		{"SEV-1 lets a release be", []Body{SeveritySet{Level: Sev1}}, unlock, GateArmed, ""},
@@ -347,7 +349,7 @@ func TestPlanKeepsAndOutdates(t *testing.T) {
 		t.Errorf("the same plan again: lock is %s, want settled", st.Status)
 	}
 	moved := demoPlan()
-	moved.Params = map[string]Value{"dir": {T: "string", V: []byte(`"other"`)}}
+	moved.Params = map[string]Value{"dir": record.StringOf("other")}
 	if st, _ := tell(t, s, moved).Step(lock); st.Status != Stale {
 		t.Errorf("the same runbook elsewhere: lock is %s, want stale", st.Status)
 	}
@@ -398,6 +400,19 @@ func TestGreenThatBeganBeforeTheActEndedProvesNothing(t *testing.T) {
 		s = tell(t, s, ProbeStart{Step: clean, N: 2}, watched(2, "true"))
 		if st, _ := s.Step(clean); st.Streak != tc.streak+1 {
 			t.Errorf("%s: the next green gives streak %d, want %d", tc.outcome, st.Streak, tc.streak+1)
+		}
+	}
+}
+
+// TestAcceptedProposalIsNotContradicted: the table of usual cases holds against what
+// a person says, not against what the evidence of the incident proposes.
+func TestAcceptedProposalIsNotContradicted(t *testing.T) {
+	t.Parallel()
+	s := tell(t, State{}, ready()[:2]...)
+	for proposed, against := range map[string]bool{"no": false, "": true, Unknown: true} {
+		c := Conclude{Topic: TopicMutation, Value: "no", Proposed: proposed, Person: "ana", Why: "the log"}
+		if got := tell(t, s, c).Topics[TopicMutation].Contradicts; (got != "") != against {
+			t.Errorf("proposed %q: the matrix says %q", proposed, got)
 		}
 	}
 }

@@ -1,9 +1,10 @@
 package triage
 
 import (
-	"bytes"
 	"slices"
 	"time"
+
+	"handrail/triage/record"
 )
 
 // What a watch needs where its plan says nothing (law 8).
@@ -18,13 +19,8 @@ const (
 // enough from the one before; a red or an unknown ends the streak.
 func (f *folder) sample(st *Step, b ProbeEnd) {
 	st.Green = Unknown
-	if b.Outcome == "ok" && b.Green != nil && b.Green.Known() {
-		switch string(bytes.Trim(b.Green.V, "\" \n")) {
-		case "true":
-			st.Green = "true"
-		case "false":
-			st.Green = "false"
-		}
+	if b.Outcome == "ok" && b.Green != nil && b.Green.Known() && b.Green.Type() == record.Bool {
+		st.Green = b.Green.Text()
 	}
 	streak := st.Streak
 	defer func() {

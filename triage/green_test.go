@@ -17,6 +17,7 @@ func verified(green ...string) []Body {
 		PlanStep{ID: asked, Phase: Verify, Kind: AskStep, Answers: answers, Green: green})
 	out := append([]Body{}, ready()...)
 	out[1] = p
+	out = append(out, concluded(TopicConsistent, "yes"), concluded(TopicClass, "LiveStateDiverged"))
 	return append(out, ProbeStart{Step: clean, N: 1}, watched(1, "true"), ProbeStart{Step: clean, N: 2}, watched(2, "true"))
 }
 

@@ -19,10 +19,10 @@ func TestHandoverFolds(t *testing.T) {
 	}{
 		"fine":          {Handover{From: "robin", To: "ana", Why: "shift"}, true},
 		"no reason":     {Handover{From: "robin", To: "ana", Why: " "}, false},
-		"to nobody":     {Handover{From: "robin", Why: "shift"}, false},
+		"to no one":     {Handover{From: "robin", Why: "shift"}, false},
 		"to oneself":    {Handover{From: "robin", To: "robin", Why: "shift"}, false},
 		"given over":    {Handover{From: "robin", For: "ana", Why: "shift"}, true},
-		"for nobody":    {Handover{From: "robin", For: " ", Why: "shift"}, false},
+		"for no one":    {Handover{From: "robin", For: " ", Why: "shift"}, false},
 		"given, no why": {Handover{From: "robin", For: "ana"}, false},
 		"by a stranger": {Handover{From: "eve", To: "ana", Why: "shift"}, false},
 	} {
@@ -37,7 +37,7 @@ func TestHandoverFolds(t *testing.T) {
 	}
 }
 
-// TestGivenOver: whoever gives an incident over can do nothing more in it, and it is anybody's who says so; an act and an
+// TestGivenOver: after a hand-over the first operator can do nothing more, and any other person may take it; an act and an
 // armed gate are seen through first.
 func TestGivenOver(t *testing.T) {
 	t.Parallel()
@@ -47,7 +47,7 @@ func TestGivenOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	give := Intent{Kind: DoHandOver, Person: "Ana", Text: "end of the shift; the lock is next"}
-	for name, in := range map[string]Intent{"nobody": {Kind: DoHandOver, Text: "x"}, "no reason": {Kind: DoHandOver, Person: "Ana"}} {
+	for name, in := range map[string]Intent{"no one": {Kind: DoHandOver, Text: "x"}, "no reason": {Kind: DoHandOver, Person: "Ana"}} {
 		if Check(s, in, at, nil) == nil {
 			t.Errorf("%s: it may be given over", name)
 		}
@@ -69,7 +69,7 @@ func TestGivenOver(t *testing.T) {
 		t.Error("who gave it over goes on")
 	}
 	if _, err := Fold(s, Event{Seq: 2, At: at, Actor: "eve", Body: Handover{From: "robin", To: "eve", Why: "x"}}); err == nil {
-		t.Error("it is taken from somebody who has it no more")
+		t.Error("it is taken from an operator who no longer has it")
 	}
 	s, err = Fold(s, Event{Seq: 2, At: at, Actor: "ana", Body: Handover{To: "ana", Why: "as robin handed it over"}})
 	if err != nil || s.Operator != "ana" || s.GivenOver() || s.Handed.From != "robin" {

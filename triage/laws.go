@@ -50,10 +50,15 @@ func runbookOf(id string) string {
 	return rb
 }
 
-// waived reports whether somebody set a law aside for one of the subjects.
+// waived reports whether a law was waived for one of the subjects, and its parameters
+// stayed as they were since.
 func waived(s *State, law int, subjects ...string) bool {
 	return slices.ContainsFunc(s.Waivers, func(w Waiver) bool {
-		return w.Law == law && slices.Contains(subjects, w.Subject)
+		if w.Law != law || !slices.Contains(subjects, w.Subject) {
+			return false
+		}
+		st, _ := s.Step(w.Subject)
+		return w.Seq > st.Moved || st.Moved == 0
 	})
 }
 
@@ -101,8 +106,8 @@ func inPlay(s *State, st *Step) bool {
 func proofRefusal(st Step) Refusal {
 	if denies(&st) {
 		return Refusal{
-			Law: 8, Why: st.ID + " is answered " + st.Answer + ", which proves no recovery",
-			Cure: "Go on mending and answer it anew, close the incident as open, or waive it with a name and a reason.",
+			Law: 8, Why: st.ID + " is answered " + st.Answer + ", which does not prove the recovery",
+			Cure: "Continue the repair and answer it again, close the incident as open, or waive it with a name and a reason.",
 		}
 	}
 	return Refusal{Law: 8, Why: st.ID + " is not green yet", Cure: "Watch " + st.ID + " until it is, or waive it with a name and a reason."}
@@ -153,7 +158,7 @@ func gateLaws(s *State, st *Step) []Refusal {
 	}
 	if id := s.Unresolved(); id != "" {
 		out = append(out, Refusal{
-			Law: 11, Why: "nobody knows how the act of " + id + " ended",
+			Law: 11, Why: "it is unknown how the act of " + id + " ended",
 			Cure: "Open " + id + " to read its target again; until then every gate is shut.",
 		})
 	}
@@ -198,8 +203,8 @@ func hasCommander(s *State) bool {
 func classLaws(s *State, class Class) []Refusal {
 	var out []Refusal
 	mutation, ok := s.Topics[TopicMutation]
-	if !ok {
-		out = append(out, Refusal{Law: 2, Why: "nobody has said whether the mutation started", Cure: "Conclude mutation; unknown is an answer."})
+	if ok = ok && !mutation.Lapsed; !ok {
+		out = append(out, Refusal{Law: 2, Why: "whether the mutation started is not concluded", Cure: "Conclude mutation; unknown is an answer."})
 	}
 	fail := s.Topics[TopicClass]
 	if fail.Value == "" || fail.Value == Unknown {
@@ -210,18 +215,18 @@ func classLaws(s *State, class Class) []Refusal {
 	}
 	if ok && (mutation.Value == Unknown || mutation.Provisional) {
 		out = append(out, Refusal{
-			Law: 3, Why: "whether the mutation started is not known for certain, and unknown is not no",
-			Cure: "Find out and conclude mutation yes or no, not provisionally.",
+			Law: 3, Why: "it is not certain whether the mutation started, and unknown is not no",
+			Cure: "Find out, and conclude mutation as a final yes or no.",
 		})
 	}
 	if fail.Provisional {
-		out = append(out, Refusal{Law: 2, Why: "the class is provisional", Cure: "Conclude the class for good."})
+		out = append(out, Refusal{Law: 2, Why: "the class is provisional", Cure: "Conclude the final class."})
 	}
 	out = append(out, undoneLaws(s)...)
 	out = append(out, revertsLaws(s)...)
 	if c := s.Topics[TopicConsistent]; class == Rerun && (c.Value == "" || c.Value == Unknown) {
 		out = append(out, Refusal{
-			Law: 3, Why: "whether the states agree is not known",
+			Law: 3, Why: "it is unknown whether the states agree",
 			Cure: "Compare and conclude consistent yes or no.",
 		})
 	}
@@ -241,14 +246,14 @@ func revertsLaws(s *State) []Refusal {
 // nobody judged do not hold.
 func verdictLaws(st *Step, verdicts []Verdict) []Refusal {
 	if len(verdicts) == 0 && len(st.Refs) > 0 {
-		return []Refusal{{Law: 11, Why: "the conditions of " + st.ID + " were not judged"}}
+		return []Refusal{{Law: 11, Why: "the conditions of " + st.ID + " were not evaluated"}}
 	}
 	var out []Refusal
 	for _, v := range verdicts {
 		if v.Result == "true" {
 			continue
 		}
-		r := Refusal{Law: 11, Why: v.Why, Cure: "Make it hold: " + v.Expr}
+		r := Refusal{Law: 11, Why: v.Why, Cure: "Make it true: " + v.Expr, At: v.At}
 		if r.Why == "" {
 			r.Why = fmt.Sprintf("the condition %q of %s is %q", v.Expr, st.ID, v.Result)
 		}
@@ -256,7 +261,11 @@ func verdictLaws(st *Step, verdicts []Verdict) []Refusal {
 		case len(v.Missing) > 0:
 			r.Cure = "Find out: " + strings.Join(v.Missing, ", ")
 		case v.Result == "stale":
-			r.Cure = "It is stale; read it again."
+			r.Cure = "It is stale: read it again."
+		case v.Result == "false" && len(v.Aged) > 0:
+			r.Law, r.Cure = 0, "Time alone has met it by now: read "+strings.Join(v.Aged, ", ")+" again."
+		case v.Result == "false" && !v.At.IsZero():
+			r.Law, r.Cure = 0, "Time alone meets it: wait, and read it again."
 		case v.Result == "false":
 			r.Law = 0
 		case v.Expr == "":
@@ -279,7 +288,7 @@ func wideningLaws(s *State, st *Step, why string) []Refusal {
 				return nil
 			}
 			return []Refusal{{
-				Law: 7, Why: st.ID + " contains more than " + p.ID + " and gives no reason",
+				Law: 7, Why: st.ID + " affects more than " + p.ID + " and gives no reason",
 				Cure: "Use " + p.ID + ", or say why it is not enough.",
 			}}
 		}
@@ -294,7 +303,7 @@ func ownerLaws(s *State, g GateState) []Refusal {
 	for _, o := range g.Shown.Owners {
 		if o.Paused != "yes" && !waived(s, 12, o.Name, g.Step) {
 			out = append(out, Refusal{
-				Law: 12, Why: o.Name + " may undo it and is not known to be paused",
+				Law: 12, Why: o.Name + " may undo it, and it is not confirmed to be paused",
 				Cure: "Pause " + o.Name + " first, or waive it with a name and a reason.",
 			})
 		}
@@ -302,7 +311,7 @@ func ownerLaws(s *State, g GateState) []Refusal {
 	return out
 }
 
-// skipLaws says why a step cannot be passed over.
+// skipLaws says why a step cannot be skipped.
 func skipLaws(s *State, st *Step) []Refusal {
 	switch {
 	case isCapture(st):
@@ -310,9 +319,9 @@ func skipLaws(s *State, st *Step) []Refusal {
 	case isProof(st):
 		return []Refusal{{Law: 8, Why: st.ID + " proves the recovery", Cure: "Watch it, or waive it with a name and a reason."}}
 	case denies(st) && st.Answer != Unknown:
-		return []Refusal{{Law: 8, Why: st.ID + " was answered " + st.Answer, Cure: "Answer it anew, or waive it with a name and a reason."}}
+		return []Refusal{{Law: 8, Why: st.ID + " was answered " + st.Answer, Cure: "Answer it again, or waive it with a name and a reason."}}
 	case st.Status == Running:
-		return []Refusal{{Why: st.ID + " is running", Cure: "Cancel it, or wait for its end."}}
+		return []Refusal{{Why: st.ID + " is running", Cure: "Cancel it, or wait until it ends."}}
 	case st.Status == Settled || st.Status == Skipped:
 		return []Refusal{{Why: st.ID + " is " + string(st.Status) + " already"}}
 	case st.Kind != GateStep:
@@ -335,16 +344,16 @@ func closeLaws(s *State, outcome string) []Refusal {
 		return out
 	case "recovered":
 	default:
-		return append(out, Refusal{Why: fmt.Sprintf("%q is no outcome of an incident", outcome), Cure: "Use recovered, open or aborted."})
+		return append(out, Refusal{Why: fmt.Sprintf("%q is not an outcome of an incident", outcome), Cure: "Use recovered, open or aborted."})
 	}
-	if c, ok := s.Topics[TopicMutation]; !ok || c.Provisional {
+	if c, ok := s.Topics[TopicMutation]; !ok || c.Lapsed || c.Provisional {
 		out = append(out, Refusal{Law: 2, Why: "mutation has no final conclusion", Cure: "Conclude mutation; unknown is an answer."})
 	}
 	if c := s.Topics[TopicClass]; c.Value == "" || c.Value == Unknown || c.Provisional {
-		out = append(out, Refusal{Law: 2, Why: "the class has no final conclusion", Cure: "Conclude the class for good."})
+		out = append(out, Refusal{Law: 2, Why: "the class has no final conclusion", Cure: "Conclude the final class."})
 	}
 	if id := s.Unresolved(); id != "" {
-		out = append(out, Refusal{Law: 11, Why: "nobody knows how the act of " + id + " ended", Cure: "Open " + id + " to read its target again."})
+		out = append(out, Refusal{Law: 11, Why: "it is unknown how the act of " + id + " ended", Cure: "Open " + id + " to read its target again."})
 	}
 	if id := armedGate(s); id != "" {
 		out = append(out, Refusal{Why: id + " is armed", Cure: "Act or disarm it."})

@@ -1,7 +1,8 @@
 // Package triage is the universal triage loop as a pure state machine.
 //
 // [Fold] takes a state and an event and gives the next state; [Options] says
-// which intents are available in a state and why each other one is refused.
+// which intents are available in a state and why each other one is refused. What
+// an event says of values, targets and debts is in the nouns of package record.
 // There is no I/O, no clock and no randomness in it: the same events give the
 // same state on every machine, in a resume, a replay, a report and an audit.
 //
@@ -10,7 +11,11 @@
 // starts without a confirmed gate does not fold.
 package triage
 
-import "time"
+import (
+	"time"
+
+	"handrail/triage/record"
+)
 
 // Phase is one of the ten phases of the loop.
 type Phase string
@@ -50,14 +55,14 @@ const (
 )
 
 // Class is the class of a gate: on which terms it opens (docs/decisions.md, Gates).
-type Class string
+type Class = record.Class
 
 // The classes of gates.
 const (
-	Contain Class = "contain"
-	Release Class = "release"
-	Repair  Class = "repair"
-	Rerun   Class = "rerun"
+	Contain = record.Contain
+	Release = record.Release
+	Repair  = record.Repair
+	Rerun   = record.Rerun
 )
 
 // Severity is SEV-1 (worst) to SEV-4.
@@ -84,7 +89,7 @@ const (
 	TopicReverts    Topic = "reverts"    // yes, no
 )
 
-// Unknown is the value of a topic or an answer that nobody knows.
+// Unknown is the value of a topic or an answer that is not known.
 const Unknown = "unknown"
 
 // Verdict is one condition of a gate as it was judged. Only Result "true"
@@ -96,6 +101,12 @@ type Verdict struct {
 	Missing []string `json:"missing,omitempty"` // facts or answers that are unknown
 	Refs    []string `json:"refs,omitempty"`    // the steps it depends on
 	Aged    []string `json:"-"`                 // of a stale one: the steps that are too old, without their runbook
+	Unread  bool     `json:"-"`                 // what a question is about was not read
+	Aside   bool     `json:"-"`                 // it says whether the step applies at all, and nothing of whether it may open
+
+	// At is when a condition that does not hold will, by the age of what was read
+	// alone; zero where time does not make it true. Then it takes a new reading.
+	At time.Time `json:"at,omitzero"`
 }
 
 // IntentKind names what a person or a script may ask for.
@@ -121,12 +132,12 @@ const (
 	DoPerson    IntentKind = "person"    // Who
 	DoSettle    IntentKind = "settle"    // Debt
 	DoWaive     IntentKind = "waive"     // Law, Step (subject), Person, Text, Findings (of law 0)
-	DoClose     IntentKind = "close"     // Value (outcome), Text
+	DoClose     IntentKind = "close"     // Value (outcome), Text; Person, of another outcome than recovered
 	DoHandOver  IntentKind = "handover"  // Person (for whom), Text (why): give the incident over
 	DoPlan      IntentKind = "plan"      // Value: another runbook, with parameters in Params
 )
 
-// Intent is what somebody wants. Seen is the sequence number of the newest
+// Intent is what the operator wants. Seen is the sequence number of the newest
 // entry that the person saw.
 type Intent struct {
 	Kind        IntentKind
@@ -158,9 +169,23 @@ type Intent struct {
 // Refusal says why an intent is not available, and what would make it so. Law
 // is 0 where no law (docs/decisions.md, Laws) is the reason.
 type Refusal struct {
-	Law  int    `json:"law,omitempty"`
-	Why  string `json:"why"`
-	Cure string `json:"cure,omitempty"`
+	Law  int       `json:"law,omitempty"`
+	Why  string    `json:"why"`
+	Cure string    `json:"cure,omitempty"`
+	At   time.Time `json:"at,omitzero"` // when time alone has met it; zero where it does not
+}
+
+// Opens is when time has met all that time alone meets of a list of refusals, zero
+// where it meets none. alone says that nothing else stands in the way then.
+func Opens(rs []Refusal) (at time.Time, alone bool) {
+	alone = true
+	for _, r := range rs {
+		if r.At.After(at) {
+			at = r.At
+		}
+		alone = alone && !r.At.IsZero()
+	}
+	return at, alone && !at.IsZero()
 }
 
 // Option is one intent that the state knows of: available when Refusals is

@@ -23,7 +23,7 @@ const (
 
 // LoweringTo is the target of a lowering: what is, what shall be, what was, and why.
 func (s State) LoweringTo(to Severity, why string) []KV {
-	return []KV{{severityNow, string(s.Severity)}, {severityTo, string(to)}, {"worst", string(s.worst())}, {"because", why}}
+	return []KV{{Key: severityNow, Value: string(s.Severity)}, {Key: severityTo, Value: string(to)}, {Key: "worst", Value: string(s.worst())}, {Key: "because", Value: why}}
 }
 
 // Lowers is the severity that a lowering would set.
@@ -62,39 +62,64 @@ func (s State) Lowered(now time.Time) (SeveritySet, bool) {
 	return SeveritySet{Level: SeverityAsk{g.Shown}.Lowers(), Why: valueOf(g.Shown.Target, "because"), Digest: g.Digest}, true
 }
 
-func (f *folder) severityAsk(b SeverityAsk) error {
+// SeverityAsk asks a second person for a lower severity, in the form in which a
+// gate asks for one.
+type SeverityAsk struct{ GateShown }
+
+// Type implements [Body].
+func (SeverityAsk) Type() string { return "severity.ask" }
+
+func (b SeverityAsk) fold(f *folder) error {
 	to := b.Lowers()
 	switch {
 	case b.Step != SeverityGate || b.Second == nil || b.Digest == "":
-		return f.refuse("it is no lowering that a second person is asked for")
+		return f.refuse("it does not ask a second person to lower a severity")
 	case !slices.Contains(severities(), to) || to <= f.s.Severity:
 		return f.refuse("%q is not lower than %s", to, f.s.Severity)
 	case valueOf(b.Target, severityNow) != string(f.s.Severity):
-		return f.refuse("it is about another severity than %s", f.s.Severity)
+		return f.refuse("it is for another severity than %s", f.s.Severity)
 	case !b.Until.After(f.e.At):
-		return f.refuse("it has expired before it was shown")
+		return f.refuse("it had expired before it was shown")
 	}
 	f.s.Lowering = GateState{Step: SeverityGate, Phase: GateArmed, Shown: b.GateShown, Digest: b.Digest, ShownSeq: f.e.Seq}
 	return nil
 }
 
-func (f *folder) severity(b SeveritySet) error {
+func (b SeverityAsk) moment(_ *folder) Moment {
+	return Moment{Text: because("severity "+string(b.Lowers())+" is waiting for a second person", valueOf(b.Target, "because")), Level: "warning"}
+}
+
+// SeveritySet changes the severity.
+type SeveritySet struct {
+	Level  Severity `json:"level"`
+	Why    string   `json:"why"`
+	Digest string   `json:"digest,omitempty"` // of the lowering that a second person signed; "" where one person set it
+}
+
+// Type implements [Body].
+func (SeveritySet) Type() string { return "severity" }
+
+func (b SeveritySet) fold(f *folder) error {
 	g := f.s.Lowering
 	asked := g.Phase == GateArmed && !f.e.At.After(g.Shown.Until)
 	switch {
 	case !slices.Contains(severities(), b.Level):
-		return f.refuse("%q is no severity", b.Level)
+		return f.refuse("%q is not a severity", b.Level)
 	case b.Digest != "":
 		if !asked || b.Digest != g.Digest || b.Level != (SeverityAsk{g.Shown}).Lowers() {
-			return f.refuse("no such lowering waits for a second person")
+			return f.refuse("no such request waits for a second person")
 		}
 		if rs := secondLaws(&f.s, g, f.e.At, f.e.Actor); len(rs) > 0 {
 			return f.unlawful(rs)
 		}
 	case asked && b.Level >= (SeverityAsk{g.Shown}).Lowers():
-		return f.refuse("a second person is asked for that, and one does not set it alone")
+		return f.refuse("this severity needs a second person")
 	}
 	f.s.Severity, f.s.Worst = b.Level, min(f.s.worst(), b.Level)
 	f.s.Lowering = GateState{} // what it showed is not so any more
 	return nil
+}
+
+func (b SeveritySet) moment(_ *folder) Moment {
+	return Moment{Text: because("severity is "+string(b.Level), b.Why), Level: "warning"}
 }

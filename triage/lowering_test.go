@@ -29,13 +29,13 @@ func TestLoweringOfTwo(t *testing.T) {
 		why  string
 	}{
 		"unsigned":           {waiting, lower, "has not approved it"},
-		"alone":              {waiting, SeveritySet{Level: Sev3, Why: "w"}, "one does not set it alone"},
-		"lower still, alone": {waiting, SeveritySet{Level: Sev4, Why: "w"}, "one does not set it alone"},
-		"not asked":          {sev1, lower, "no such lowering"},
-		"to another":         {tell(t, waiting, approval(SeverityGate, now)), SeveritySet{Level: Sev4, Digest: "d-severity"}, "no such lowering"},
+		"alone":              {waiting, SeveritySet{Level: Sev3, Why: "w"}, "needs a second person"},
+		"lower still, alone": {waiting, SeveritySet{Level: Sev4, Why: "w"}, "needs a second person"},
+		"not asked":          {sev1, lower, "no such request"},
+		"to another":         {tell(t, waiting, approval(SeverityGate, now)), SeveritySet{Level: Sev4, Digest: "d-severity"}, "no such request"},
 		"raise":              {sev1, lowersTo(State{Severity: Sev1}, Sev1), "not lower"},
 		"of another":         {sev1, lowersTo(State{Severity: Sev2}, Sev3), "another severity"},
-		"by one":             {sev1, SeverityAsk{GateShown: GateShown{Step: SeverityGate, Digest: "d"}}, "no lowering"},
+		"by one":             {sev1, SeverityAsk{GateShown: GateShown{Step: SeverityGate, Digest: "d"}}, "does not ask a second person"},
 	} {
 		if bad := refused(t, tc.from, tc.say); !strings.Contains(bad.Why, tc.why) {
 			t.Errorf("%s: %q, want %q", name, bad.Why, tc.why)

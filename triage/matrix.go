@@ -33,18 +33,18 @@ func Matrix(row int) (Row, bool) {
 	)
 	rows := []Row{
 		{1, "syntax or rendering", no, yes, "correct the source"},
-		{2, "init or provider download", no, yes, "mend the dependency or the platform"},
+		{2, "init or provider download", no, yes, "repair the dependency or the platform"},
 		{3, "stale plan", no, yes, "plan again and approve again"},
 		{4, "denied by policy", no, yes, "redesign, or a bounded exception"},
-		{5, "credentials fail before the apply", no, yes, "mend the identity; retry while the plan is fresh"},
+		{5, "credentials fail before the apply", no, yes, "repair the identity; retry while the plan is fresh"},
 		{6, "apply timed out", maybe, unknown, "read the audit log, the state and the real resources"},
-		{7, "created in part", yes, maybe, "bring recorded and actual together, then plan"},
+		{7, "created in part", yes, maybe, "reconcile recorded and actual state, then plan"},
 		{8, "lock left by a crash", maybe, maybe, "prove that no run is alive, then unlock"},
 		{9, "state corrupted", maybe, disagree("no"), "freeze, then restore or repair the state"},
 		{10, "Argo CD out of sync", Expectation{Text: "the controller may have tried"}, disagree("live drift"), "classify the diff; sync, or reconcile Git"},
 		{11, "denied by admission", Expectation{Text: "usually nothing persisted"}, disagree("desired is invalid"), "correct the object or the policy"},
 		{12, "bad secret delivered", yes, disagree("live is bad"), "restore the secret or roll it forward, then verify"},
-		{13, "hotfix by hand", yes, disagree("Git drifted"), "reconciliation pull request"},
+		{13, "manual hotfix", yes, disagree("Git drifted"), "reconciliation pull request"},
 	}
 	if row < 1 || row > len(rows) {
 		return Row{}, false

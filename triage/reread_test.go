@@ -68,7 +68,7 @@ func TestRereadIsOfTheNewestAct(t *testing.T) {
 }
 
 // TestUndoneShutsRepairs: after an act was undone no repair opens and no green
-// counts until somebody says anew whether something reverts every fix.
+// counts until it is answered again whether something reverts every fix.
 func TestUndoneShutsRepairs(t *testing.T) {
 	t.Parallel()
 	s := tell(t, mended(t), concluded(TopicReverts, "no"), begin(clean), watched(1, "true"), lookedAfter(again, Rerun))

@@ -7,7 +7,7 @@ import (
 )
 
 // Two persons. Where policy asks for a second one, a gate is confirmed, and acts,
-// only while an approval holds that somebody else gave, with a key that is not the
+// only while an approval by another person holds, with a key that is not the
 // operator's, to the digest that is armed.
 
 const (
@@ -67,7 +67,7 @@ func (s State) SecondLacks(step string, now time.Time) []Refusal {
 }
 
 // secondLaws is asked when a gate is confirmed and again when it acts. The actor
-// is who would do that; the operator of the state may be nobody in an old journal.
+// is who would do that; an old journal may have no operator.
 func secondLaws(s *State, g GateState, now time.Time, actor string) []Refusal {
 	if g.Shown.Second == nil {
 		return nil
@@ -76,24 +76,24 @@ func secondLaws(s *State, g GateState, now time.Time, actor string) []Refusal {
 	if _, also := holding(g, now, actor); ok && also {
 		return nil
 	}
-	const cure = "Send the request to somebody who may; they answer it with `handrail approve`."
+	const cure = "Send the request to an approver; they answer it with `handrail approve`."
 	if n := len(g.Approvals); n > 0 {
 		last := g.Approvals[n-1]
 		if last.Digest == g.Digest && timeLack(last, now) != "" {
-			return []Refusal{{Why: "the approval by " + last.Person + " has lapsed", Cure: "Have it approved again. " + cure}}
+			return []Refusal{{Why: "the approval by " + last.Person + " has expired", Cure: "Get it approved again. " + cure}}
 		}
-		return []Refusal{{Why: last.Person + " approved it, and that is not another person now", Cure: cure}}
+		return []Refusal{{Why: last.Person + " approved it, and is no longer a different person", Cure: cure}}
 	}
 	return []Refusal{{Why: "a second person has not approved it: " + g.Shown.Second.Why, Cure: cure}}
 }
 
-// approverLack says why somebody cannot be the second person, "" where they can.
+// approverLack says why a person cannot be the second person, "" where they can.
 func approverLack(second Second, a Approve, operator string) string {
 	switch {
 	case a.Key == "" || a.Signed.IsZero():
-		return "it does not say which key signed it, and when"
+		return "it does not say which key signed it, or when"
 	case slices.Contains(second.Own, a.Key):
-		return "the key " + a.Key + " is at the operator's own hand; another person signs with a key of theirs"
+		return "the key " + a.Key + " belongs to the operator; another person must sign with their own key"
 	}
 	for _, who := range append(slices.Clone(second.Asks), operator) {
 		if samePerson(a.Person, who) {
@@ -109,7 +109,7 @@ func timeLack(a Approve, now time.Time) string {
 	case a.Signed.After(now.Add(clocksApart)):
 		return "it was signed in the future: the clocks of the two machines are more than a minute apart"
 	case now.After(a.Lapses()):
-		return "it was signed at " + a.Signed.UTC().Format(time.TimeOnly+"Z") + ", and an approval lapses after ten minutes"
+		return "it was signed at " + a.Signed.UTC().Format(time.TimeOnly+"Z") + ", and an approval expires after ten minutes"
 	}
 	return ""
 }
@@ -132,7 +132,20 @@ func samePerson(names, who string) bool {
 	return false
 }
 
-func (f *folder) approve(b Approve) error {
+// Approve is a second person's signature under a digest. Sig is an SSH
+// signature; that it is one by Key is for the session and the audit to say.
+type Approve struct {
+	Digest string    `json:"digest"`
+	Person string    `json:"person"`
+	Sig    string    `json:"sig"`
+	Key    string    `json:"key,omitempty"`   // fingerprint of the key that signed
+	Signed time.Time `json:"signed,omitzero"` // by the clock of who signed; the approval lapses from then
+}
+
+// Type implements [Body].
+func (Approve) Type() string { return "approve" }
+
+func (b Approve) fold(f *folder) error {
 	if blank(b.Person) || b.Sig == "" {
 		return f.refuse("the approval has no person or no signature")
 	}
@@ -157,6 +170,14 @@ func (f *folder) approve(b Approve) error {
 		return nil
 	}
 	return f.refuse("no armed gate has the digest %q", b.Digest)
+}
+
+func (b Approve) moment(_ *folder) Moment {
+	m := Moment{Text: b.Person + " approved the action " + b.Digest[:min(6, len(b.Digest))]}
+	if b.Key != "" {
+		m.Text += " with the key " + b.Key
+	}
+	return m
 }
 
 // unwelcome says why an approval of what is armed is not taken, "" where it is.

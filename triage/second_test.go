@@ -37,13 +37,13 @@ func TestSecondPerson(t *testing.T) {
 	}{
 		"no key":          {func(a *Approve) { a.Key = "" }, "which key signed it"},
 		"no time":         {func(a *Approve) { a.Signed = time.Time{} }, "which key signed it"},
-		"key of operator": {func(a *Approve) { a.Key = "SHA256:own" }, "operator's own hand"},
+		"key of operator": {func(a *Approve) { a.Key = "SHA256:own" }, "belongs to the operator"},
 		"the operator":    {func(a *Approve) { a.Person = "robot" }, "is the operator"},
 		"by another name": {func(a *Approve) { a.Person = "ROBOT@example.com" }, "is the operator"},
 		"one of several":  {func(a *Approve) { a.Person = "grace, robot@example.com" }, "is the operator"},
 		"at the server":   {func(a *Approve) { a.Person = "op@api" }, "is the operator"},
 		"another preview": {func(a *Approve) { a.Digest = "d-other" }, "no armed gate"},
-		"long ago":        {func(a *Approve) { a.Signed = now.Add(-11 * time.Minute) }, "lapses"},
+		"long ago":        {func(a *Approve) { a.Signed = now.Add(-11 * time.Minute) }, "expires"},
 		"in the future":   {func(a *Approve) { a.Signed = now.Add(2 * time.Minute) }, "in the future"},
 		"unsigned":        {func(a *Approve) { a.Sig = "" }, "no signature"},
 	} {

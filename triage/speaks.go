@@ -53,11 +53,11 @@ func findingLaws(s *State, gate string) []Refusal {
 			if !slices.Contains(f.Against, gate) {
 				continue
 			}
-			cure := "Mend it and read " + st.ID + " again, or overrule it with a name and a reason."
+			cure := "Fix it and read " + st.ID + " again, or overrule it with a name and a reason."
 			if st.Retired {
-				cure = "Overrule it with a name and a reason; " + st.ID + " belongs to an earlier plan and is not read any more."
+				cure = "Overrule it with a name and a reason; " + st.ID + " belongs to an earlier plan and is no longer read."
 			}
-			out = append(out, Refusal{Why: st.ID + " found: " + strings.TrimSpace(f.Say), Cure: cure})
+			out = append(out, Refusal{Why: st.ID + " found: " + strings.TrimSpace(f.Say), Cure: cure, At: f.At})
 		}
 	}
 	return out
@@ -78,6 +78,12 @@ func found(old []Finding, b ProbeEnd) []Finding {
 		}
 	}
 	return out
+}
+
+// Judged is what a step stands with once its findings are judged anew: what speaks
+// against a gate stays where that cannot be told.
+func Judged(old, now []Finding) []Finding {
+	return found(old, ProbeEnd{Outcome: "ok", Findings: now})
 }
 
 func meet(a, b []string) bool {
@@ -115,9 +121,9 @@ func (f *folder) overrule(b Waive) error {
 	standing := f.s.Steps[i].Said()
 	switch {
 	case len(standing) == 0:
-		return f.refuse("nothing that %q found keeps a gate shut", b.Subject)
+		return f.refuse("no finding of %q keeps a gate shut", b.Subject)
 	case !slices.Equal(standing, b.Findings):
-		return f.refuse("%q found something else than what was overruled", b.Subject)
+		return f.refuse("%q did not find what was overruled", b.Subject)
 	}
 	st := f.step(i)
 	st.Overruled = append(slices.Clip(st.Overruled), b.Findings...)

@@ -89,7 +89,7 @@ func TestFindingIsReadAway(t *testing.T) {
 		"denied":                 {[]Body{another(3), read(lock, 3, "denied", "true")}, false},
 		"cancelled":              {[]Body{another(3), read(lock, 3, "cancelled", "true")}, false},
 		"timed out, then unsure": {[]Body{another(3), read(lock, 3, "timeout", "true"), another(4), with(unsure, 4)}, false},
-		"nobody can tell":        {[]Body{another(3), unsure}, false},
+		"cannot be read":         {[]Body{another(3), unsure}, false},
 		"unsure, then gone":      {[]Body{another(3), unsure, another(4), read(lock, 4, "ok", "true")}, true},
 		"skipped":                {[]Body{Skip{Step: extra, Why: "x"}}, false},
 		"the same runbook":       {[]Body{demoPlan()}, false},
@@ -116,11 +116,11 @@ func TestFindingIsOverruled(t *testing.T) {
 	t.Parallel()
 	s := tell(t, State{}, append(ready(), another(2), speaks(2, "it is empty", fix))...)
 	for why, w := range map[string]Waive{
-		"named person":   overruled("", "we know", "it is empty"),
-		"a reason":       overruled("ada", " ", "it is empty"),
-		"something else": overruled("ada", "we know", "it is torn"),
-		"nothing that":   {Law: LawNone, Subject: extra, Person: "ada", Why: "we know"},
-		"no step":        {Law: LawNone, Subject: "demo/none", Person: "ada", Why: "we know"},
+		"named person":      overruled("", "we know", "it is empty"),
+		"a reason":          overruled("ada", " ", "it is empty"),
+		"did not find what": overruled("ada", "we know", "it is torn"),
+		"no finding of":     {Law: LawNone, Subject: extra, Person: "ada", Why: "we know"},
+		"no step":           {Law: LawNone, Subject: "demo/none", Person: "ada", Why: "we know"},
 	} {
 		if bad := refused(t, s, w); !strings.Contains(bad.Why, why) {
 			t.Errorf("refused because %q, want %q", bad.Why, why)
@@ -132,8 +132,8 @@ func TestFindingIsOverruled(t *testing.T) {
 	}
 	blind := in
 	blind.Findings = nil
-	if r := Check(s, blind, s.Updated, nil); r == nil || !strings.Contains(r.Error(), "something else") {
-		t.Errorf("what nobody saw can be overruled: %v", r)
+	if r := Check(s, blind, s.Updated, nil); r == nil || !strings.Contains(r.Error(), "did not find what") {
+		t.Errorf("what was not seen can be overruled: %v", r)
 	}
 	body, _ := Draft(s, in)
 	free := tell(t, s, body, shown(fix, Repair), answered(fix))
@@ -160,7 +160,7 @@ func TestFindingIsOverruled(t *testing.T) {
 	}
 }
 
-// TestRetiredFindingCanBeOverruled: nobody can read it again, so there is a way on.
+// TestRetiredFindingCanBeOverruled: it cannot be read again, so there must be a way on.
 func TestRetiredFindingCanBeOverruled(t *testing.T) {
 	t.Parallel()
 	s := tell(t, State{}, append(ready(), another(2), speaks(2, "it is empty", fix))...)

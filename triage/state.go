@@ -18,12 +18,14 @@ type State struct {
 	Phase    Phase
 	Walk     []Stay // the phases in the order they were entered; the last is Phase
 	People   []Person
+	Users    Users  // as which user of the system each acts
 	Operator string // whose keyboard it is, "" in a journal that does not tell and once it was given over
 	Handed   Handed // the newest hand-over
 	Plans    []Plan // the newest is in force; facts of the earlier ones stay
 	Steps    []Step // of all plans, in the order of the loop
 	Topics   map[Topic]Conclusion
 	Gates    map[string]GateState // by step id
+	Past     []GateState          // as gates stood after an act, when they were shown again
 	Lowering GateState            // a lower severity that waits for a second person, Phase idle for none
 	Debts    []Debt
 	Waivers  []Waiver
@@ -42,7 +44,7 @@ type State struct {
 }
 
 // Handed is a hand-over: from whom, to whom, and why. To is "" and For says who is
-// meant while nobody has taken it.
+// meant while it is not taken.
 type Handed struct {
 	From, To, For, Why string
 	At                 time.Time
@@ -94,6 +96,7 @@ type Step struct {
 	Command   string
 	Facts     map[string]Value // of the newest attempt
 	Findings  []Finding
+	Gives     []Given  // of a manual step: the items that its proof names; nil where its journal does not say
 	Overruled []string // texts of findings that stand and that a person answers for
 	Gaps      []string
 	Rows      []Compared // of a compare step
@@ -105,6 +108,8 @@ type Step struct {
 	Greens    []time.Time // when the newest greens of the streak were seen, at most 32
 	Samples   []Sample    // of a watch: the newest, at most 64, newest last
 	Retired   bool        // of an earlier plan, and not in the one in force
+	Void      bool        // its parameters changed while it was read
+	Moved     int64       // the entry that changed its parameters last, 0 for none
 }
 
 // Sample is one look of a watch. Green is true, false or unknown, Counts whether
@@ -127,7 +132,7 @@ type Conclusion struct {
 	Seq         int64
 	At          time.Time
 	Script      bool   // an answers file said so, and no person at the keyboard
-	Lapsed      bool   // nobody's word: what was said before fell when the target moved
+	Lapsed      bool   // no conclusion stands: the earlier one fell when the target moved
 	Contradicts string // what the decision matrix says instead, "" for no contradiction
 }
 
@@ -157,15 +162,20 @@ type GateState struct {
 	Slot       *Slot // where alone its newest act can be claimed; nil where it is not known
 	After      []KV
 	Response   string
+	Items      []Item // of its newest act, where that was a batch
 	Why        string // of the newest close
 	Moved      []string
-	WasRefused bool // the newest close was a refusal
-	Found      bool // how its act ended was found by reading the target
+	WasRefused bool      // the newest close was a refusal
+	ClosedSeq  int64     // of that refusal
+	Opens      time.Time // when what only takes time no longer refuses it; zero where nothing of the refusal does
+	Found      bool      // how its act ended was found by reading the target
 	Approvals  []Approve
+	Actor      string // who confirmed its newest act
+	As         string // as which user of the system it was done, "" where the journal does not tell
 	ShownSeq   int64
 	StartSeq   int64
 	EndSeq     int64
-	Again      ActAgain // what stood of its newest act some time after it, Outcome "" while nobody looked
+	Again      ActAgain // what stood of its newest act some time after it, Outcome "" until it is read again
 	AgainSeq   int64
 }
 
@@ -203,6 +213,30 @@ func (s State) Step(id string) (Step, bool) {
 		}
 	}
 	return Step{}, false
+}
+
+// Acts are the acts of a gate in order, each as the gate stood then, and last the
+// gate as it stands where it came to no act since.
+func (s State) Acts(step string) []GateState {
+	g, ok := s.Gates[step]
+	if !ok {
+		return nil
+	}
+	var out []GateState
+	for _, p := range s.Past {
+		if p.Step != step {
+			continue
+		}
+		if p.StartSeq == g.StartSeq { // shown again since, and not done again
+			g.Before, g.Kept, g.After, g.Response, g.Items, g.Actor, g.As = nil, nil, nil, "", nil, "", ""
+			g.StartSeq, g.EndSeq, g.Again, g.AgainSeq = 0, 0, ActAgain{}, 0
+		}
+		out = append(out, p)
+	}
+	if g.StartSeq > 0 || len(out) == 0 || g.Phase != GateIdle || g.WasRefused {
+		out = append(out, g)
+	}
+	return out
 }
 
 // Plan returns the plan in force, the zero Plan before the first.

@@ -11,15 +11,15 @@ type FailureState struct {
 func FailureStates() []FailureState {
 	return []FailureState{
 		{"RejectedBeforePlan", "the change never became a plan", "a syntax error, a missing module, a failing init"},
-		{"PlanGeneratedButUnsafe", "there is a plan, and policy or risk says no to it", "a bucket made public, a replacement that destroys"},
+		{"PlanGeneratedButUnsafe", "there is a plan, and policy or risk forbids it", "a bucket made public, a replacement that destroys"},
 		{"ApprovedButStale", "what was approved is no longer what would run", "an expired plan, a base branch or state that moved"},
 		{"MutationNotStarted", "the run ended before its first write", "a dead runner, refused credentials, a lock not obtained"},
 		{"MutationPartiallySucceeded", "some of the change landed, then it failed", "a timeout after the first object was created"},
-		{"RecordedStateDiverged", "the recorded state does not describe what exists", "a failed import, a corrupt state, a change by hand"},
-		{"LiveStateDiverged", "what runs is not what was asked for", "an edit by hand, a controller that writes, drift"},
-		{"ReconciliationBlocked", "the control loop would act and cannot", "missing RBAC or CRD, a refused admission, a bad secret"},
-		{"ReconciliationUnsafe", "the control loop could act and must be held", "a prune that runs away, a wrong desired state"},
-		{"EvidenceIncomplete", "something changed and the proof of it is missing", "an unrecorded hotfix, logs that expired"},
+		{"RecordedStateDiverged", "the recorded state does not describe what exists", "a failed import, a corrupt state, a manual change"},
+		{"LiveStateDiverged", "what runs is not what was requested", "a manual edit, a controller that writes, drift"},
+		{"ReconciliationBlocked", "the control loop should act and cannot", "missing RBAC or CRD, a refused admission, a bad secret"},
+		{"ReconciliationUnsafe", "the control loop could act and must be held", "a runaway prune, a wrong desired state"},
+		{"EvidenceIncomplete", "something changed, and the proof is missing", "an unrecorded hotfix, logs that expired"},
 	}
 }
 
@@ -37,7 +37,7 @@ func Domains() []Domain {
 		{"source-control", "Source control", "wrong commit, code owners, merge queue, branch protection", "repository owner or platform"},
 		{"ci-validation", "CI validation", "tests, lint, rendering, scanners", "author or platform"},
 		{"plan-engine", "Plan engine", "graph, modules, providers, init, reading the state", "infrastructure owner or platform"},
-		{"policy-engine", "Policy engine", "service down, false positive, a rule that regressed", "platform security or policy owner"},
+		{"policy-engine", "Policy engine", "service down, false positive, broken rule", "platform security or policy owner"},
 		{"approval-system", "Approval system", "missing evidence, wrong approver, stale approval", "change manager or platform"},
 		{"runner", "Runner", "image, disk, credentials, network, capacity", "platform runtime owner"},
 		{"state-backend", "State backend", "access, consistency, versions, lock, corruption", "infrastructure platform owner"},

@@ -4,18 +4,18 @@ import (
 	"context"
 	"testing"
 
-	"handrail/session"
+	"handrail/session/view"
 )
 
 // anchoring is an incident whose line should be posted.
 type anchoring struct {
 	*bench
-	anchor session.Anchor
+	anchor view.Anchor
 	line   string
 	where  string
 }
 
-func (a *anchoring) Snapshot() session.Snapshot {
+func (a *anchoring) Snapshot() view.Snapshot {
 	s := a.bench.Snapshot()
 	s.Anchor = a.anchor
 	return s
@@ -30,7 +30,7 @@ func TestAnchorIsCopiedAndItsPlaceRecorded(t *testing.T) {
 	t.Parallel()
 	const line = "handrail-seal 20261120-021400-state-lock-k7qd 4 c29tZSByb290"
 	s := onStage(t, 80, 24, true, "")
-	inc := &anchoring{bench: s.bench, anchor: session.Anchor{Line: line, Due: "the incident is open"}}
+	inc := &anchoring{bench: s.bench, anchor: view.Anchor{Line: line, Due: "the incident is open"}}
 	s.enterIncident(inc)
 	s.want(t, "post this line in the channel, since the incident is open: handrail-seal")
 	_, cmd := s.Update(keyPress("A"))
@@ -45,7 +45,7 @@ func TestAnchorIsCopiedAndItsPlaceRecorded(t *testing.T) {
 		t.Errorf("recorded %q at %q, want the line that was shown", inc.line, inc.where)
 	}
 	s.want(t, "Recorded where")
-	inc.anchor = session.Anchor{Line: line}
+	inc.anchor = view.Anchor{Line: line}
 	s.enterIncident(inc)
 	if s.run.AnchorLine(s.Env) != "" {
 		t.Error("a line that need not be posted is shown")

@@ -12,7 +12,7 @@ type asideMsg string
 
 // hearAside waits for the next such line.
 func (m *model) hearAside() tea.Cmd {
-	lines, ctx := m.Config.Aside, m.Crew.Ctx
+	lines, ctx := m.Config.Aside, m.Tasks.Ctx
 	if lines == nil {
 		return nil
 	}

@@ -10,16 +10,16 @@ import (
 	"handrail/tui/screen"
 )
 
-// How often clocks are drawn anew: each second where something is counted in
-// seconds, seldom where nobody reads them. A frame a second is most of what an idle
+// How often clocks are redrawn: each second where something is counted in
+// seconds, seldom where no one reads them. A frame a second is most of what an idle
 // handrail costs.
 const (
 	counting = time.Second
 	resting  = 10 * time.Second
 )
 
-// heart is the tick that is under way.
-type heart struct {
+// ticker is the tick that is under way.
+type ticker struct {
 	n     int // its number: one that was overtaken is ignored
 	every time.Duration
 }
@@ -29,23 +29,34 @@ type tickMsg struct{ n int }
 
 // beat starts the next tick.
 func (m *model) beat() tea.Cmd {
-	m.heart.n++
-	m.heart.every = m.pace()
-	n := m.heart.n
-	return tea.Tick(m.heart.every, func(time.Time) tea.Msg { return tickMsg{n} })
+	m.ticker.n++
+	m.ticker.every = m.pace()
+	n := m.ticker.n
+	return tea.Tick(m.ticker.every, func(time.Time) tea.Msg { return tickMsg{n} })
 }
 
 // ticked is the beat that came.
 func (m *model) ticked(msg tickMsg) tea.Cmd {
-	if msg.n != m.heart.n {
+	if msg.n != m.ticker.n {
 		return nil
 	}
 	return tea.Batch(m.beat(), m.run.SampleWhenDue(m.Env))
 }
 
+// calmMsg comes when what was brought to the front has been shown for long enough.
+type calmMsg struct{}
+
+// calm draws the screen anew once keys decide again.
+func (m *model) calm() tea.Cmd {
+	if m.ticker.n == 0 || !m.Now.Before(m.Quiet) {
+		return nil
+	}
+	return tea.Tick(m.Quiet.Sub(m.Now), func(time.Time) tea.Msg { return calmMsg{} })
+}
+
 // hurry beats faster at once where something has begun that is counted in seconds.
 func (m *model) hurry(cmd tea.Cmd) tea.Cmd {
-	if m.heart.n == 0 || m.pace() >= m.heart.every {
+	if m.ticker.n == 0 || m.pace() >= m.ticker.every {
 		return cmd
 	}
 	return tea.Batch(cmd, m.beat())

@@ -19,7 +19,7 @@ import (
 // row that a person chose stays chosen.
 func TestCentreComesRowByRow(t *testing.T) {
 	t.Parallel()
-	s := onStage(t, 80, 24, false, "")
+	s := onStage(t, 80, 30, false, "")
 	s.settle(s.home.Load(s.Env))
 	answers, more := make(chan steps.Answer), make(chan struct{})
 	s.Config.Centre = func(_ context.Context, tell func(steps.Answer)) {
@@ -29,7 +29,7 @@ func TestCentreComesRowByRow(t *testing.T) {
 		}
 	}
 	next := s.home.Ask(s.Env)
-	s.want(t, "looking: 10 of 10 questions")
+	s.want(t, "checking: 12 of 12 questions")
 	s.press("d") // to the drills
 	chosen := s.home.Rows[s.home.At].ID
 	for i, a := range centreFixture("") {
@@ -44,7 +44,7 @@ func TestCentreComesRowByRow(t *testing.T) {
 	if _, done := s.Update(next()); done != nil || s.home.Centre.Asking {
 		t.Error("it still asks")
 	}
-	s.press("home")
+	s.press("esc", "home")
 	s.want(t, "✗ stuck", "! lock", "2 more: unreconciled manual changes", "nothing: partial applies, denying policies, open drift",
 		"failed secret rotations", "(no answer in time)")
 }
@@ -148,7 +148,7 @@ func TestCentreRows(t *testing.T) {
 	s.write("ledger") // folded
 	s.want(t, "deployment/shop/ledger")
 	s.press("enter")
-	s.want(t, "No runbook fits this yet", "Kept by kustomization flux-system/shop")
+	s.want(t, "No runbook matches this yet", "Owner: kustomization flux-system/shop")
 	s.press("enter", "esc")
 	i := slices.IndexFunc(s.home.Rows, func(r home.HomeRow) bool { return r.Fold })
 	s.home.At, s.home.Moved = i, true
@@ -174,7 +174,7 @@ func TestAlikeOfAnOldPaste(t *testing.T) {
 	s.press("ctrl+u")
 	s.Update(keyPress("x"))
 	s.Update(match.AlikeMsg{Seq: old, Like: []screen.Alike{{ID: "old"}}})
-	if len(s.match.Like) != 0 {
-		t.Errorf("like = %+v, want none", s.match.Like)
+	if strings.Contains(s.screen(), "RECENT INCIDENTS WITH THE SAME ERROR") {
+		t.Errorf("what an old paste was like is shown:\n%s", s.screen())
 	}
 }

@@ -17,8 +17,8 @@ func TestThemesChangeNoWords(t *testing.T) {
 		to(s)
 		want := ansi.Strip(s.View().Content)
 		for _, theme := range append(ink.Themes(), "no such theme") {
-			for _, dark := range []bool{true, false} {
-				s.Theme = ink.NewTheme(theme, dark)
+			for _, ground := range []ink.Ground{ink.UnknownGround, ink.DarkGround, ink.LightGround} {
+				s.Theme = ink.NewTheme(theme, ground)
 				got := s.View().Content
 				if ansi.Strip(got) != want {
 					t.Errorf("%s: theme %s changes words", name, theme)

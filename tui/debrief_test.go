@@ -59,6 +59,8 @@ func (s *stage) lose(h string) {
 	s.press("c", "3", "enter")
 	s.write("the holder lives")
 	s.press("enter")
+	s.write("aborted")
+	s.press("enter")
 }
 
 func TestDrillIsJudgedAtItsClose(t *testing.T) {
@@ -89,14 +91,14 @@ func TestDebriefStates(t *testing.T) {
 		do   func(*stage)
 		says []string
 	}{
-		"real incident": {(*stage).toDebrief, []string{"RECOVERED", "HOW SOON", "None: nothing unsafe was tried."}},
+		"real incident": {(*stage).toDebrief, []string{"RECOVERED", "TIMINGS", "None: nothing unsafe was tried."}},
 		"not judged":    {func(s *stage) { s.practises(nil, errors.New("the lab is gone")); s.toDebrief() }, []string{"! The drill could not be judged: the lab is gone"}},
 		"lost": {(*stage).toLost, []string{"✗ NOT WON", "✗ !facts.l.held", "cannot be told", "✗ unlock", "process 4711", "THE REFERENCE", "– ", "= read     lock",
 			"Here the gate unlock must stay shut"}},
 		"judging": {func(s *stage) {
 			s.toDebrief()
 			s.run.After = run.Aftermath{Asked: true, Judging: true}
-		}, []string{"● Looking whether the drill is won"}},
+		}, []string{"● Judging the drill"}},
 		"of another": {func(s *stage) {
 			s.toDebrief()
 			s.Update(run.JudgedMsg{Inc: newBench(s.clock.now, ""), Drill: reference(false, "")})

@@ -2,7 +2,7 @@
 // at, and the keys that they press.
 //
 // It decides nothing. A key becomes a [triage.Intent], the incident answers with
-// a new [session.Snapshot], and the screens draw that: what is allowed, what the
+// a new [view.Snapshot], and the screens draw that: what is allowed, what the
 // loop would do next and why something is refused all come from the snapshot.
 // The phrase of a gate is never compared here.
 //

@@ -45,7 +45,7 @@ func (m *model) paletteItems() []screen.PaletteItem {
 	for _, name := range ink.Themes() {
 		out = append(out, screen.PaletteItem{Label: ink.Say("theme %s", name), Do: func() tea.Cmd {
 			m.Config.Theme = name
-			m.Theme = m.Config.Inks(m.dark)
+			m.Theme = m.Config.Inks(m.ground)
 			return nil
 		}})
 	}

@@ -3,7 +3,6 @@ package tui
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,9 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"handrail/session"
 	"handrail/session/journal"
-	sessionlive "handrail/session/live"
+	"handrail/session/live"
+	"handrail/session/view"
 	"handrail/steps"
 	"handrail/triage"
 	"handrail/tui/screen"
@@ -22,17 +21,18 @@ import (
 // bench is an incident on a table: the real loop of triage, with probes that
 // answer from a list and an act that only says it was done.
 type bench struct {
+	items   []triage.Item // of an act that is a batch
 	mu      sync.Mutex
 	state   triage.State
 	now     func() time.Time
 	changed chan struct{}
-	cards   map[string]session.Card
+	cards   map[string]view.Card
 	probes  map[string]triage.ProbeEnd
-	gate    *session.Gate
+	gate    *view.Gate
 	preview steps.Preview
 	header  []steps.KV
-	running []session.Running
-	blobs   map[int64][]session.BlobRef
+	running []view.Running
+	blobs   map[int64][]view.BlobRef
 	tape    []triage.Event                   // everything that happened, in order
 	sent    []triage.Intent                  // everything that was asked for, in order
 	hostile string                           // woven into every outside field
@@ -40,7 +40,8 @@ type bench struct {
 	hold    bool                             // an act does not end by itself
 	slow    map[string]bool                  // probes that do not end by themselves
 	again   string                           // how long after an act its target is read again, "" for not at all
-	second  *triage.Second                   // whom the policy asks for besides; nil for nobody
+	unread  string                           // why what the question is about could not be read
+	second  *triage.Second                   // the second person the policy asks for, if any
 	closed  bool
 }
 
@@ -52,7 +53,7 @@ func id(step string) string { return book + "/" + step }
 func opened() time.Time { return time.Date(2026, 11, 20, 2, 14, 0, 0, time.UTC) }
 
 func newBench(now func() time.Time, hostile string) *bench {
-	b := &bench{now: now, changed: make(chan struct{}, 1), hostile: hostile, blobs: map[int64][]session.BlobRef{}}
+	b := &bench{now: now, changed: make(chan struct{}, 1), hostile: hostile, blobs: map[int64][]view.BlobRef{}}
 	h := hostile
 	b.header = []steps.KV{{Key: "cluster", Value: "kind-prod-eu" + h}, {Key: "workspace", Value: "default" + h}, {Key: "dir", Value: "infra/network" + h}}
 	b.script(h)
@@ -66,7 +67,7 @@ func plan(h string) []triage.PlanStep {
 	step := func(name string, ph triage.Phase, k triage.StepKind, uses, title string) triage.PlanStep {
 		return triage.PlanStep{ID: id(name), Phase: ph, Kind: k, Uses: uses, Title: title + h}
 	}
-	lock := step("lock", triage.Preserve, triage.ProbeStep, "terraform/lock", "The lock as it is")
+	lock := step("lock", triage.Preserve, triage.ProbeStep, "terraform/lock", "The lock as it is now")
 	state := step("state", triage.Preserve, triage.ProbeStep, "terraform/state", "The recorded state")
 	process := step("process", triage.Preserve, triage.ProbeStep, "terraform/holder", "The holder on its own machine")
 	lock.Required, state.Required, process.Required = true, true, true
@@ -75,7 +76,7 @@ func plan(h string) []triage.PlanStep {
 	holder.Answers = []string{"alive", "dead"}
 	gate := step("unlock", triage.Recover, triage.GateStep, "terraform/force-unlock", "Release the lock")
 	gate.Class, gate.Refs = triage.Release, []string{id("lock"), id("holder")}
-	watch := step("clean", triage.Verify, triage.WatchStep, "terraform/lock", "The lock stays away")
+	watch := step("clean", triage.Verify, triage.WatchStep, "terraform/lock", "The lock stays free")
 	watch.Required, watch.Greens, watch.Apart = true, 2, "20s"
 	return []triage.PlanStep{
 		lock, state, process,
@@ -90,18 +91,21 @@ func plan(h string) []triage.PlanStep {
 
 func (b *bench) script(h string) {
 	age := "2820s"
-	v := func(t, s string) triage.Value {
-		raw, _ := json.Marshal(s)
-		return triage.Value{T: t, V: raw}
+	v := func(t steps.Type, s string) triage.Value {
+		v, err := steps.ParseValue(t, s)
+		if err != nil {
+			panic(err)
+		}
+		return v
 	}
-	unknown := func(t, why string) triage.Value { return triage.Value{T: t, Unknown: why + h} }
+	unknown := func(t steps.Type, why string) triage.Value { return steps.Unknown(t, why+h) }
 	yes := v("bool", "true")
 	b.probes = map[string]triage.ProbeEnd{
 		id("lock"): {Outcome: "ok", Summary: "held by runner@ci-7f9c for 47m (OperationTypeApply)" + h,
 			Command: "kubectl get lease -n infra lock-tfstate-default-network -o yaml" + h,
 			Facts: map[string]triage.Value{"held": yes, "who": v("string", "runner@ci-7f9c"+h), "operation": v("string", "OperationTypeApply"),
 				"id": v("ident", "5e1c9a70-2f4b-4d0c-9a3e-6b1d8f0c7e21"), "age": v("duration", age), "created": v("time", "2026-11-20T01:27:00Z")},
-			Findings: []triage.Finding{{Level: "info", Say: "The lock is 47m old. Age permits a release, it does not justify one." + h}}},
+			Findings: []triage.Finding{{Level: "info", Say: "The lock is 47m old. Its age permits a release; it does not justify one." + h}}},
 		id("state"): {Outcome: "ok", Summary: "serial 42, 31 resources, written 48m ago" + h, Command: "kubectl get secret -n infra tfstate-default-network" + h,
 			Facts: map[string]triage.Value{"exists": yes, "serial": v("int", "42"), "lineage": v("ident", "0b6f1d2e"), "resources": v("int", "31")},
 			Findings: []triage.Finding{{Level: "critical", Say: "The state was written after this lock was taken. Its holder wrote, and may have been cut off in the middle." + h},
@@ -114,7 +118,7 @@ func (b *bench) script(h string) {
 			Findings: []triage.Finding{{Level: "critical", Say: "The run completed 2 operations and never reached its end. Something is changed." + h}}},
 		id("serials"): {Outcome: "ok", Summary: "7 fields, 1 agree, 5 differ, 1 cannot be told" + h,
 			Gaps: []string{"subnet_b, actual: denied" + h}, Rows: sides(h)},
-		id("clean"): {Outcome: "ok", Summary: "no lock" + h, Green: &triage.Value{T: "bool", V: json.RawMessage("true")}, Facts: map[string]triage.Value{"held": v("bool", "false")}},
+		id("clean"): {Outcome: "ok", Summary: "no lock" + h, Green: new(yes), Facts: map[string]triage.Value{"held": v("bool", "false")}},
 	}
 	b.cards = b.texts(h)
 	b.preview = steps.Preview{
@@ -132,10 +136,7 @@ func (b *bench) script(h string) {
 
 // sides is a comparison that went apart in every direction.
 func sides(h string) []triage.Compared {
-	v := func(s string) triage.Value {
-		raw, _ := json.Marshal(s + h)
-		return triage.Value{T: "string", V: raw}
-	}
+	v := func(s string) triage.Value { return steps.StringOf(s + h) }
 	row := func(field string, sides ...triage.Side) triage.Compared {
 		return triage.Compared{Field: field + h, Sides: sides}
 	}
@@ -149,7 +150,7 @@ func sides(h string) []triage.Compared {
 		return triage.Side{Source: triage.Actual, Expr: "facts.lock.value" + h, Value: v(s), From: []int64{5, 7}}
 	}
 	lost := triage.Side{Source: triage.Actual, Expr: "facts.live.subnet_b", From: []int64{9},
-		Value: triage.Value{T: "string", Unknown: "facts.live.subnet_b is unknown: denied, the account may not describe subnets" + h}}
+		Value: steps.Unknown(steps.String, "facts.live.subnet_b is unknown: denied, the account may not describe subnets"+h)}
 	return []triage.Compared{
 		row("network", desired("vpc-01"), recorded("vpc-01"), actual("vpc-01")),
 		row("replicas", desired("3"), recorded("3"), actual("5")),
@@ -185,24 +186,24 @@ func strip(h string) steps.Preview {
 	}
 }
 
-func (b *bench) texts(h string) map[string]session.Card {
-	return map[string]session.Card{
-		id("lock"): {Title: "The lock as it is" + h, Say: "Reads the lock where the backend keeps it. Takes nothing, breaks nothing." + h,
+func (b *bench) texts(h string) map[string]view.Card {
+	return map[string]view.Card{
+		id("lock"): {Title: "The lock as it is now" + h, Say: "Reads the lock from the backend that keeps it. Takes no lock, breaks none." + h,
 			Doc: "Reads the lock of a state natively." + h, Touches: []string{"GET Lease lock-tfstate-*" + h}, With: []steps.KV{{Key: "dir", Value: "infra/network" + h}}},
 		id("state"):   {Title: "The recorded state" + h, Say: "Serial, lineage and time of the newest state, read from the backend itself." + h, Doc: "Reads the state natively." + h},
-		id("process"): {Title: "The holder on its own machine" + h, Say: "Looks for the run on this machine, if the lock says that it was started here." + h},
-		id("whose"): {Title: "Where it failed" + h, Proposed: "state-backend", Why: "The run was refused by the lock of its state." + h, Grounds: []string{"lock.held is yes" + h},
-			Values: []session.Choice{{Value: "state-backend", Help: "access, consistency, versions, lock" + h}, {Value: "runner", Help: "image, disk, credentials" + h}}},
-		id("changed"): {Title: "Did the run change anything?" + h, Say: "About the run that holds the lock, not about yours." + h, Proposed: "yes", Why: "Its log shows two completed creations." + h, Grounds: []string{"log.completed is 2" + h},
-			Values: []session.Choice{{Value: "yes", Help: "at least one write was seen" + h}, {Value: "no", Help: "it ended before its first write" + h}, {Value: "unknown", Help: "nobody can tell" + h}}},
+		id("process"): {Title: "The holder on its own machine" + h, Say: "Looks for the run on this machine, if the lock says that it started here." + h},
+		id("whose"): {Title: "Where it failed" + h, Proposed: "state-backend", Why: "The state lock refused the run." + h, Grounds: []string{"lock.held is yes" + h},
+			Values: []view.Choice{{Value: "state-backend", Help: "access, consistency, versions, lock" + h}, {Value: "runner", Help: "image, disk, credentials" + h}}},
+		id("changed"): {Title: "Did the run change anything?" + h, Say: "About the run that holds the lock, not about your own." + h, Proposed: "yes", Why: "Its log shows two completed creations." + h, Grounds: []string{"log.completed is 2" + h},
+			Values: []view.Choice{{Value: "yes", Help: "at least one write was seen" + h}, {Value: "no", Help: "it ended before its first write" + h}, {Value: "unknown", Help: "not known" + h}}},
 		id("class"): {Title: "What kind of failure is it?" + h, Proposed: "MutationPartiallySucceeded", Why: "Some creations completed, then the run ended." + h,
-			Values: []session.Choice{{Value: "MutationPartiallySucceeded", Help: "some of the change landed, then it failed" + h}}},
-		id("holder"): {Title: "Is the process that holds this lock still running?" + h, Say: "Look on its own machine, in a fresh session. A slow run looks just like a dead one from here." + h,
+			Values: []view.Choice{{Value: "MutationPartiallySucceeded", Help: "some of the change landed, then it failed" + h}}},
+		id("holder"): {Title: "Is the process that holds this lock still running?" + h, Say: "Look on its own machine, in a new session. From here, a slow run looks just like a dead one." + h,
 			Ask: "Is the process that holds this lock still running?" + h, Evidence: "how it was confirmed, in one sentence" + h,
 			Show:    []steps.KV{{Key: "who", Value: "runner@ci-7f9c" + h}, {Key: "operation", Value: "OperationTypeApply" + h}, {Key: "age", Value: "47m" + h}},
-			Answers: []session.Choice{{Value: "alive", Help: "It runs: the lock is right, wait or stop it through its pipeline." + h}, {Value: "dead", Help: "It ended, and somebody has seen that." + h}}},
+			Answers: []view.Choice{{Value: "alive", Help: "It runs: the lock is right, wait or stop it through its pipeline." + h}, {Value: "dead", Help: "It was seen to be gone." + h}}},
 		id("unlock"): {Title: "Release the lock" + h, Say: "Only when its holder is proven gone." + h},
-		id("clean"):  {Title: "The lock stays away" + h, Say: "Two greens with no new holder in between." + h},
+		id("clean"):  {Title: "The lock stays free" + h, Say: "Two greens with no new holder in between." + h},
 	}
 }
 
@@ -220,13 +221,16 @@ func (b *bench) record(body triage.Body) {
 }
 
 func (b *bench) judge(step string) []triage.Verdict {
+	if b.unread != "" && step == id("holder") {
+		return []triage.Verdict{{Expr: "facts.lock.who", Result: triage.Unknown, Unread: true, Missing: []string{"facts.lock.who"}, Why: "what it asks about was not read: " + b.unread + b.hostile}}
+	}
 	if step != id("unlock") {
 		return nil
 	}
 	holder, _ := b.state.Step(id("holder"))
 	v := triage.Verdict{Expr: "answers.holder == 'dead'", Result: "true", Refs: []string{id("holder")}}
 	if holder.Answer != "dead" {
-		v.Result, v.Why = "false", "Nobody has confirmed that the holder is dead."+b.hostile
+		v.Result, v.Why = "false", "It is not confirmed that the holder is dead."+b.hostile
 	}
 	return []triage.Verdict{v}
 }
@@ -254,7 +258,7 @@ func (b *bench) Do(_ context.Context, in triage.Intent) error {
 	case triage.DoProbe:
 		st, _ := b.state.Step(in.Step)
 		b.record(triage.ProbeStart{Step: in.Step, N: st.Attempts + 1, Kind: st.Uses})
-		b.running = append(b.running, session.Running{Step: in.Step, Kind: st.Uses, Started: b.now(), Until: b.now().Add(time.Minute), Log: &sessionlive.Log{}})
+		b.running = append(b.running, view.Running{Step: in.Step, Kind: st.Uses, Started: b.now(), Until: b.now().Add(time.Minute), Log: &live.Log{}})
 		if !b.slow[in.Step] {
 			b.endProbe(in.Step, b.probes[in.Step])
 		}
@@ -298,11 +302,11 @@ func (b *bench) print(step string, lines ...string) {
 func (b *bench) endProbe(step string, end triage.ProbeEnd) {
 	st, _ := b.state.Step(step)
 	end.Step, end.N = step, st.Attempts
-	i := slices.IndexFunc(b.running, func(r session.Running) bool { return r.Step == step })
+	i := slices.IndexFunc(b.running, func(r view.Running) bool { return r.Step == step })
 	b.running[i].Log.End()
 	b.running = slices.Delete(slices.Clone(b.running), i, i+1)
 	b.record(end)
-	b.blobs[b.state.Seq] = []session.BlobRef{{Role: "raw" + b.hostile, SHA: strings.Repeat("c0ffee", 11)[:64], Size: b.size(), Media: "application/json" + b.hostile}}
+	b.blobs[b.state.Seq] = []view.BlobRef{{Role: "raw" + b.hostile, SHA: strings.Repeat("c0ffee", 11)[:64], Size: b.size(), Media: "application/json" + b.hostile}}
 }
 
 func (b *bench) show(step string) {
@@ -318,8 +322,8 @@ func (b *bench) show(step string) {
 	}
 	b.record(triage.GateShown{Step: step, Digest: string(digest), Class: triage.Release, Effect: pv.Effect, Target: target, Request: pv.Request,
 		Command: pv.Command, Phrase: pv.Phrase, Undo: pv.Undo, Verdicts: b.judge(step), Until: until, Second: b.second, Again: b.again})
-	b.gate = &session.Gate{Step: step, Title: "Release the lock" + b.hostile, Class: triage.Release, Preview: pv, Digest: digest, Verdicts: b.judge(step), Until: until,
-		Evidence: []session.Cited{{Step: id("lock"), Text: "held by runner@ci-7f9c" + b.hostile, At: opened(), Seq: 5}, {Step: id("holder"), Text: "dead: no process on the runner" + b.hostile, At: opened().Add(3 * time.Minute), Seq: 9}}}
+	b.gate = &view.Gate{Step: step, Title: "Release the lock" + b.hostile, Class: triage.Release, Preview: pv, Digest: digest, Verdicts: b.judge(step), Until: until,
+		Evidence: []view.Cited{{Step: id("lock"), Text: "held by runner@ci-7f9c" + b.hostile, At: opened(), Seq: 5}, {Step: id("holder"), Text: "dead: no process on the runner" + b.hostile, At: opened().Add(3 * time.Minute), Seq: 9}}}
 }
 
 // readAgain tells what stood of the act.
@@ -340,7 +344,7 @@ const goodApproval = "handrail-approval-v1 6b0c1d2e3f40 2026-11-20T02:18:00Z U1N
 
 func (b *bench) approve(in triage.Intent) error {
 	if strings.TrimSpace(in.Sig) != goodApproval {
-		return &triage.Refused{Intent: in.Kind, Step: in.Step, Refusals: []triage.Refusal{{Why: "the key SHA256:eve" + b.hostile + " is none of those who may approve",
+		return &triage.Refused{Intent: in.Kind, Step: in.Step, Refusals: []triage.Refusal{{Why: "the key SHA256:eve" + b.hostile + " does not belong to an approver",
 			Cure: "One of these may: grace@example.org" + b.hostile}}}
 	}
 	if in.Step == triage.SeverityGate {
@@ -372,7 +376,7 @@ func (b *bench) confirm(in triage.Intent) error {
 	d := string(b.gate.Digest)
 	b.record(triage.GateAnswered{Step: in.Step, Digest: d, Typed: in.Typed, Pasted: in.Pasted})
 	b.record(triage.ActStart{Step: in.Step, Digest: d, Request: b.preview.Request})
-	b.running = []session.Running{{Step: in.Step, Kind: "terraform/force-unlock", Started: b.now(), Act: true, Log: &sessionlive.Log{}, Lines: []string{"tofu force-unlock" + b.hostile}}}
+	b.running = []view.Running{{Step: in.Step, Kind: "terraform/force-unlock", Started: b.now(), Act: true, Log: &live.Log{}, Lines: []string{"tofu force-unlock" + b.hostile}}}
 	b.running[0].Log.Print("tofu force-unlock" + b.hostile)
 	if !b.hold {
 		b.endAct()
@@ -383,28 +387,32 @@ func (b *bench) confirm(in triage.Intent) error {
 func (b *bench) endAct() {
 	step := b.state.Acting
 	b.running = nil
-	b.record(triage.ActEnd{Step: step, Digest: string(b.gate.Digest), Outcome: "done", Response: "OpenTofu state has been successfully unlocked!" + b.hostile})
+	outcome := "done"
+	if len(b.items) > 0 {
+		outcome = "failed"
+	}
+	b.record(triage.ActEnd{Step: step, Digest: string(b.gate.Digest), Outcome: outcome, Response: "OpenTofu state has been successfully unlocked!" + b.hostile, Items: b.items})
 	b.gate.Outcome, b.gate.Response = "done", "OpenTofu state has been successfully unlocked!"+b.hostile
 	b.gate.After = []steps.KV{{Key: "lock", Value: "absent" + b.hostile}, {Key: "serial", Value: "42" + b.hostile}}
 	b.record(triage.DebtOpened{ID: "unfinished", Kind: "unfinished", Of: step, Text: "The apply was cut off: four creations are still to be made." + b.hostile})
 }
 
-func (b *bench) Snapshot() session.Snapshot {
+func (b *bench) Snapshot() view.Snapshot {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	s := session.Snapshot{State: b.state, Options: triage.Options(b.state, b.now(), b.judge), Made: b.now(), Running: slices.Clone(b.running),
+	s := view.Snapshot{State: b.state, Options: triage.Options(b.state, b.now(), b.judge), Made: b.now(), Running: slices.Clone(b.running),
 		Cards: b.cards, Header: b.header, Blobs: b.blobs, Bundle: "~/.local/state/handrail/incidents/20261120-021400-state-lock-k7qd.hrb" + b.hostile}
 	if b.gate != nil {
 		g := *b.gate
 		g.Phase = b.state.Gates[g.Step].Phase
 		if b.second != nil {
-			g.Second = &session.Second{Why: b.second.Why, May: b.second.May, Lacks: b.state.SecondLacks(g.Step, b.now()), By: b.state.Gates[g.Step].Approvals, Request: "REQUEST\n"}
+			g.Second = &view.Second{Why: b.second.Why, May: b.second.May, Lacks: b.state.SecondLacks(g.Step, b.now()), By: b.state.Gates[g.Step].Approvals, Request: "REQUEST\n"}
 		}
 		s.Gate = &g
 	}
 	if b.state.Lowering.Phase == triage.GateArmed {
 		second := b.state.Lowering.Shown.Second
-		s.Lowers = &session.Second{Why: second.Why, May: second.May, Lacks: b.state.SecondLacks(triage.SeverityGate, b.now()), Request: "REQUEST\n"}
+		s.Lowers = &view.Second{Why: second.Why, May: second.May, Lacks: b.state.SecondLacks(triage.SeverityGate, b.now()), Request: "REQUEST\n"}
 	}
 	return s
 }
@@ -467,8 +475,9 @@ func (b *bench) Close() error {
 // homeFixture is a command centre with something in every section.
 func homeFixture(h string) screen.Home {
 	return screen.Home{
-		Incidents: []screen.IncidentRow{{ID: "20261120-021400-state-lock-k7qd" + h, Title: "Plan or apply cannot get the state lock" + h, Runbook: book, Severity: "SEV-3" + h, Phase: "mutation" + h, Opened: opened()}},
-		Debts:     []screen.DebtRow{{Incident: "20261102-hotfix" + h, Text: "replicas of checkout set by hand, Git says 3" + h, Owner: "platform" + h, Until: "2026-11-18", Overdue: true}},
+		Incidents: []screen.IncidentRow{{ID: "20261120-021400-state-lock-k7qd" + h, Title: "Plan or apply cannot get the state lock" + h, Runbook: book, Severity: "SEV-3" + h, Phase: "mutation" + h, Opened: opened(), Where: "/srv/infra/network, workspace default" + h, Who: "ana@example.org" + h},
+			{ID: "20261119-160000-stuck-finalizer-d7pa" + h, Title: "An object hangs in deletion" + h, Runbook: "stuck-finalizer", Severity: "SEV-3", Phase: "preserve", Opened: opened(), Who: "ana@example.org", Drill: "stuck-finalizer" + h}},
+		Debts: []screen.DebtRow{{Incident: "20261102-hotfix" + h, Text: "replicas of checkout set by hand, Git says 3" + h, Owner: "platform" + h, Until: "2026-11-18", Overdue: true}},
 		Drills: []screen.DrillRow{{ID: "killed-runner" + h, Title: "Killed runner" + h, Page: "The deploy job vanished; every plan now ends in 'Error acquiring the state lock'." + h, Runbook: book, Variants: []string{"live-holder" + h}},
 			{ID: "stuck-finalizer" + h, Page: "A namespace hangs in Terminating since the controller was removed." + h, Runbook: "stuck-finalizer"}},
 		Runbooks: []screen.RunbookRow{{ID: "state-lock" + h, Title: "Plan or apply cannot get the state lock" + h, Severity: "SEV-3", Domain: "state-backend"},
@@ -514,9 +523,9 @@ func hitsFixture(h string) []screen.Hit {
 }
 
 func symptomsFixture(h string) []screen.Symptom {
-	return []screen.Symptom{{Text: "Every plan or apply stops and says that the state is locked" + h}, {Text: "A run was killed, or its runner vanished, and nobody can run since" + h},
-		{Text: "Somebody holds a lock, and nobody knows who or why" + h}, {Text: "An apply was cut off, and nobody knows how far it came" + h},
-		{Text: "An object or a namespace hangs in Terminating" + h}, {Text: "A delete was asked for and never ends" + h}}
+	return []screen.Symptom{{Text: "Every plan or apply fails because the state is locked" + h}, {Text: "A run or its runner died, and every run since is refused" + h},
+		{Text: "A lock is held, and its owner and purpose are unknown" + h}, {Text: "An apply was cut off, and it is unknown how far it got" + h},
+		{Text: "An object or a namespace hangs in Terminating" + h}, {Text: "A delete was requested and never ends" + h}}
 }
 
 // fittingFixture ranks by how many were picked: the first four are of one runbook.
@@ -546,9 +555,9 @@ func configFixture(now func() time.Time, h string) screen.Config {
 			progress("lab: kube-apiserver is ready" + h)
 			return newBench(now, h), nil
 		},
-		Status:  statusFixture,
-		Sealing: func(context.Context) (screen.Sealing, error) { return sealingFixture(h), nil },
-		Seal: func(_ context.Context, o screen.SealOrder, _ func(string)) (screen.Sealed, error) {
+		Status:      statusFixture,
+		SealOptions: func(context.Context) (screen.SealOptions, error) { return sealingFixture(h), nil },
+		Seal: func(_ context.Context, o screen.SealOrder, _ func(string)) (screen.SealResult, error) {
 			return sealedFixture(o, h), nil
 		},
 		Centre: func(_ context.Context, tell func(steps.Answer)) {

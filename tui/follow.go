@@ -26,11 +26,11 @@ type (
 
 // thread puts a tape in front: a replay at its place, a live one at its end.
 func (m *model) thread(tape screen.Tape) {
-	m.Tape, m.replay = tape, replay{playing: tape.Live()}
+	m.Tape, m.replay = tape, playback{playing: tape.Live()}
 	at, _ := tape.Place()
 	m.goTo(at)
 	if tape.Live() {
-		m.Warn("warning", ink.Or(header.NobodyHolds(m.Env), header.OnlyLooking(m.Env)))
+		m.Warn("warning", ink.Or(header.KeyboardFree(m.Env), header.OnlyLooking(m.Env)))
 	}
 }
 
@@ -47,7 +47,7 @@ func (m *model) look(msg lookMsg) tea.Cmd {
 	if msg.tape != m.Tape {
 		return nil
 	}
-	return m.Crew.Start(func(context.Context) tea.Msg { return grownMsg{msg.tape, msg.tape.Grow()} })
+	return m.Tasks.Start(func(context.Context) tea.Msg { return grownMsg{msg.tape, msg.tape.Grow()} })
 }
 
 func (m *model) grown(msg grownMsg) tea.Cmd {
@@ -57,7 +57,7 @@ func (m *model) grown(msg grownMsg) tea.Cmd {
 	if msg.n > 0 && m.replay.playing {
 		_, last := msg.tape.Place()
 		m.goTo(last)
-		if free := header.NobodyHolds(m.Env); free != "" {
+		if free := header.KeyboardFree(m.Env); free != "" {
 			m.Warn("warning", free)
 		}
 	}

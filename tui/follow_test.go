@@ -8,7 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"handrail/evidence"
-	"handrail/session"
+	"handrail/session/replay"
 	"handrail/steps/catalog"
 	"handrail/tui/screen"
 	"handrail/tui/wait"
@@ -39,13 +39,13 @@ func TestLookingOn(t *testing.T) {
 		written += n
 	}
 	write(4)
-	tape, err := session.Follow(b.Path(), session.Config{Catalog: catalog.New()})
+	tape, err := replay.Follow(b.Path(), replay.Config{Catalog: catalog.New()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer tape.Close()
 	s := onTape(t, guardedLive{tape, t}, 80, 24)
-	s.want(t, "LOOKING ON 4/4", "Another handrail has this incident")
+	s.want(t, "FOLLOWING 4/4", "Another handrail has this incident")
 	grow := func() {
 		t.Helper()
 		cmd := s.model.look(lookMsg{s.Tape})
@@ -53,7 +53,7 @@ func TestLookingOn(t *testing.T) {
 	}
 	at := func(want int) {
 		t.Helper()
-		s.want(t, fmt.Sprintf("LOOKING ON %d/%d", want, written))
+		s.want(t, fmt.Sprintf("FOLLOWING %d/%d", want, written))
 	}
 	write(3)
 	grow()
@@ -68,15 +68,15 @@ func TestLookingOn(t *testing.T) {
 	write(1)
 	grow()
 	at(10)
-	for _, key := range []string{"g", "n", "d", "c", "x", "S", "t", "w", "z", "A"} {
+	for _, key := range []string{"g", "d", "c", "x", "S", "t", "w", "z", "A"} {
 		s.press(key)
-		s.want(t, "you only look on")
+		s.want(t, "You follow it")
 		if s.Sheet != nil {
 			t.Fatalf("%s opened a form", key)
 		}
 	}
 	s.press("U")
-	s.want(t, "Status update, handed to the clipboard")
+	s.want(t, "Status update, sent to the terminal's clipboard")
 	s.press("esc", "left", "space")
 	at(10)
 	// What an earlier tape still says does nothing.
@@ -90,7 +90,7 @@ func TestLookingOn(t *testing.T) {
 
 // guardedLive fails the test when the face asks for anything.
 type guardedLive struct {
-	*session.Replay
+	*replay.Tape
 	t *testing.T
 }
 
@@ -100,13 +100,13 @@ func TestLookingOnFromHome(t *testing.T) {
 	s := onStage(t, 80, 24, true, "")
 	s.model.At, s.model.Incident = screen.AtHome, nil
 	r := recorded(t, "", (*stage).toDebrief)
-	tape, err := session.Follow(r.Snapshot().Bundle, session.Config{Catalog: catalog.New()})
+	tape, err := replay.Follow(r.Snapshot().Bundle, replay.Config{Catalog: catalog.New()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.model.At = screen.AtWait
 	s.model.wait.Opened(s.model.Env, wait.OpenedMsg{Seq: s.model.wait.Seq, Inc: tape})
-	s.want(t, "LOOKING ON")
+	s.want(t, "FOLLOWING")
 	s.press("q")
 	s.want(t, "command centre")
 	if s.Replaying() {
@@ -122,7 +122,7 @@ func TestStatusUpdate(t *testing.T) {
 	if cmd == nil || fmt.Sprint(cmd()) != "update for "+s.run.Snap.State.Incident+"\nsecond line\n" {
 		t.Fatalf("the clipboard got %v", cmd)
 	}
-	s.want(t, "Status update, handed to the clipboard", "second line", "enter back")
+	s.want(t, "Status update, sent to the terminal's clipboard", "second line", "enter back")
 	s.Update(tea.PasteMsg{Content: "x"})
 	s.press("down", "up", "enter")
 	if s.Sheet != nil {

@@ -39,7 +39,7 @@ func TestGateHolds(t *testing.T) {
 		"another case":                     {func(s *stage) { s.write(strings.ToUpper(s.bench.preview.Phrase)); s.press("enter") }, 1, "differs at character 1."},
 		"space at end":                     {func(s *stage) { s.write(s.bench.preview.Phrase + " "); s.press("enter") }, 1, "differs at character"},
 		"space pasted":                     {func(s *stage) { s.Update(tea.PasteMsg{Content: " " + s.bench.preview.Phrase}); s.press("enter") }, 1, "differs at character 1."},
-		"paste with newline does not send": {func(s *stage) { s.Update(tea.PasteMsg{Content: s.bench.preview.Phrase + "\r\n"}) }, 0, "pasted, and recorded as such"},
+		"paste with newline does not send": {func(s *stage) { s.Update(tea.PasteMsg{Content: s.bench.preview.Phrase + "\r\n"}) }, 0, "pasted, and recorded as pasted"},
 		"esc":                              {func(s *stage) { s.write("force"); s.press("esc") }, 0, "Disarmed. Nothing was changed."},
 		"other keys":                       {func(s *stage) { s.press("g", "q", "a", "w", "i", "n", "c") }, 0, "gqawinc"},
 		"resize":                           {func(s *stage) { s.write("for"); s.Update(tea.WindowSizeMsg{Width: 61, Height: 19}) }, 0, "phrase ▸ for"},
@@ -78,7 +78,7 @@ func TestGateGrace(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 80, 24, true, "")
 	s.toReady()
-	s.press("g")
+	s.opens(id("unlock"))
 	phrase := s.bench.preview.Phrase
 	for _, r := range phrase {
 		s.press(string(r))
@@ -161,7 +161,7 @@ func TestConsequenceFits(t *testing.T) {
 	s.want(t, "expires in 3m 58s")
 }
 
-// TestLookAlikesAreCounted: whoever types without scrolling was told of each
+// TestLookAlikesAreCounted: those who type without scrolling were told of each
 // object that is not the target, and of what the act does and to what.
 func TestLookAlikesAreCounted(t *testing.T) {
 	t.Parallel()
@@ -170,15 +170,15 @@ func TestLookAlikesAreCounted(t *testing.T) {
 	always := []string{"THIS WILL    remove the finalizer", "stays.", "job/payments/migrate-42", "b7a4de11-0c55-4c1f-9d0e-2f1c6a9b8e33", "type     patch job/payments/migrate-42"}
 	s.want(t, append(always, "- metadata.finalizers[0]: hooks.example.com/cleanup", "! NOT THIS   migrate-42-retry", "! NOT THIS   migrate-41")...)
 	s.Update(tea.WindowSizeMsg{Width: 80, Height: 21})
-	s.want(t, append(always, "! NOT THIS   migrate-42-retry", "go on below")...)
+	s.want(t, append(always, "! NOT THIS   migrate-42-retry", "continue below")...)
 	s.press("pgdown")
 	s.want(t, "! NOT THIS   migrate-41", "more lines: pgdn")
-	if strings.Contains(s.screen(), "go on below") {
+	if strings.Contains(s.screen(), "continue below") {
 		t.Errorf("look-alikes are said to be below when all were shown:\n%s", s.screen())
 	}
 	s.Update(tea.WindowSizeMsg{Width: 60, Height: 18})
 	s.gate.Off = 0
-	s.want(t, "! 2 look-alikes go on below", "type     patch job/payments/migrate-42")
+	s.want(t, "! 2 look-alikes continue below", "type     patch job/payments/migrate-42")
 }
 
 // TestOwnerStandsInTheWay: an owner that is not paused is said with its cure.
@@ -188,7 +188,7 @@ func TestOwnerStandsInTheWay(t *testing.T) {
 	s.bench.preview = strip("")
 	s.bench.preview.Owners[1] = steps.Owner{Name: "Kustomization flux-system/payments", Paused: "no", How: "flux suspend kustomization payments"}
 	s.toGate()
-	s.want(t, "STANDS IN THE WAY", "✗ Owner Kustomization flux-system/payments may undo this: paused no.  (law 12)", "→ flux suspend kustomization payments",
+	s.want(t, "BLOCKED BY", "✗ Owner Kustomization flux-system/payments may undo this: paused no.", "→ flux suspend kustomization payments",
 		"✓ Application argocd/payments is paused and cannot undo this.")
 }
 
@@ -198,13 +198,13 @@ func TestLeavingAnAct(t *testing.T) {
 	s := onStage(t, 80, 24, true, "")
 	s.toReady()
 	s.bench.hold = true
-	s.press("g")
+	s.opens(id("unlock"))
 	s.pass(gate.Grace)
 	s.write(s.bench.preview.Phrase)
 	s.press("enter")
 	s.want(t, "ACTING")
 	s.press("ctrl+c")
-	s.want(t, "Leaving does not stop it: it goes on")
+	s.want(t, "Leaving does not stop it: it continues")
 	s.press("enter")
 	if s.leaving != nil {
 		t.Error("enter did not stay")

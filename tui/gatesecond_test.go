@@ -36,12 +36,12 @@ func TestGateOfTwoHolds(t *testing.T) {
 		sent int // phrases that may reach the incident
 		says string
 	}{
-		"enter alone":        {func(s *stage) { s.press("enter") }, 0, "The gate still waits for a second person."},
-		"the phrase":         {phrase, 0, "Not taken:"},
-		"the phrase pasted":  {func(s *stage) { s.Update(tea.PasteMsg{Content: s.bench.preview.Phrase}); s.press("enter") }, 0, "Not taken:"},
-		"a bad approval":     {func(s *stage) { s.approve("handrail-approval-v1 x"); phrase(s) }, 0, "none of those who may approve"},
-		"after it lapsed":    {func(s *stage) { s.approve(goodApproval); s.pass(11 * time.Minute); phrase(s) }, 0, "lapsed"},
-		"within the grace":   {func(s *stage) { s.gate.Quiet = s.Now.Add(gate.Grace); s.approve(goodApproval); phrase(s) }, 0, "Not taken"},
+		"enter alone":        {func(s *stage) { s.press("enter") }, 0, "The gate is waiting for a second person."},
+		"the phrase":         {phrase, 0, "Not accepted:"},
+		"the phrase pasted":  {func(s *stage) { s.Update(tea.PasteMsg{Content: s.bench.preview.Phrase}); s.press("enter") }, 0, "Not accepted:"},
+		"a bad approval":     {func(s *stage) { s.approve("handrail-approval-v1 x"); phrase(s) }, 0, "does not belong to an approver"},
+		"after it lapsed":    {func(s *stage) { s.approve(goodApproval); s.pass(11 * time.Minute); phrase(s) }, 0, "expired"},
+		"within the grace":   {func(s *stage) { s.gate.Quiet = s.Now.Add(gate.Grace); s.approve(goodApproval); phrase(s) }, 0, "Not accepted"},
 		"esc":                {func(s *stage) { s.press("esc") }, 0, "Disarmed. Nothing was changed."},
 		"a wrong phrase":     {func(s *stage) { s.approve(goodApproval); s.write("y"); s.press("enter") }, 1, "differs at character 1"},
 		"seen, not approved": {func(*stage) {}, 0, "They run handrail approve"},
@@ -80,7 +80,7 @@ func TestApprovalReachesTheIncident(t *testing.T) {
 			if got := s.approvalsSent(); len(got) != 1 || strings.TrimSpace(got[0]) != goodApproval {
 				t.Fatalf("the incident was given %q", got)
 			}
-			s.want(t, "✓ approved  grace@example.org", "lapses in", "phrase ▸")
+			s.want(t, "✓ approved  grace@example.org", "expires in", "phrase ▸")
 			s.pass(gate.Grace)
 			s.write(s.bench.preview.Phrase)
 			s.press("enter")
@@ -96,25 +96,25 @@ func TestRequestIsCopied(t *testing.T) {
 	s := onStage(t, 80, 24, true, "")
 	s.toTwo()
 	want := fmt.Sprint(tea.SetClipboard("REQUEST\n")())
-	_, cmd := s.Update(keyPress("P"))
+	_, cmd := s.Update(keyPress("C"))
 	if cmd == nil || fmt.Sprint(cmd()) != want {
-		t.Error("P does not hand the request to the clipboard")
+		t.Error("C does not hand the request to the clipboard")
 	}
-	s.want(t, "handed to the clipboard", "handrail approve")
+	s.want(t, "sent to the terminal's clipboard", "handrail approve")
 	if s.gate.Edit.Value() != "" {
-		t.Error("P was typed into the line of the approval")
+		t.Error("C was typed into the line of the approval")
 	}
 	// A request lies behind the gate as well, and where none is, the key says so.
 	s.gate = nil
-	if _, cmd := s.Update(keyPress("P")); cmd == nil || fmt.Sprint(cmd()) != want {
-		t.Error("P does nothing on the screen behind the gate")
+	if _, cmd := s.Update(keyPress("C")); cmd == nil || fmt.Sprint(cmd()) != want {
+		t.Error("C does nothing on the screen behind the gate")
 	}
 	other := onStage(t, 80, 24, true, "")
-	other.press("P")
-	other.want(t, "No gate waits for a second person.")
+	other.press("C")
+	other.want(t, "No gate is waiting for a second person.")
 }
 
-// TestLookingOnAtTwo: a replay shows who was missing, and who approved.
+// TestLookingOnAtTwo: a replay shows the missing approval, and the approver.
 func TestLookingOnAtTwo(t *testing.T) {
 	t.Parallel()
 	r := recorded(t, "", func(s *stage) { s.toTwo(); s.approve(goodApproval) })
@@ -127,7 +127,7 @@ func TestLookingOnAtTwo(t *testing.T) {
 		if got := s.screen(); strings.Contains(got, "approval ▸") || strings.Contains(got, "copies the request") {
 			t.Errorf("the replay asks for something:\n%s", got)
 		}
-		s.press("P", "enter")
+		s.press("C", "enter")
 		s.approve(goodApproval)
 		if at, _ := r.Place(); at != find(t, r, "approve") {
 			t.Error("a key moved the replay")
@@ -141,10 +141,10 @@ func TestNothingBehindAGateLooksAlive(t *testing.T) {
 	t.Parallel()
 	sgr := regexp.MustCompile(`\x1b\[[0-9;:]*m`)
 	for _, name := range append(ink.Themes(), "") {
-		for _, dark := range []bool{true, false} {
+		for _, ground := range []ink.Ground{ink.UnknownGround, ink.DarkGround, ink.LightGround} {
 			s := onStage(t, 140, 45, true, "")
 			s.toTwo()
-			s.Theme = ink.NewTheme(name, dark)
+			s.Theme = ink.NewTheme(name, ground)
 			allowed := map[string]bool{"\x1b[m": true, "\x1b[0m": true}
 			for _, code := range sgr.FindAllString(string(s.Theme.Veil.On("x")), -1) {
 				allowed[code] = true
@@ -179,7 +179,7 @@ func TestNothingBehindAGateLooksAlive(t *testing.T) {
 // row is as wide as before.
 func TestOverKeepsColumns(t *testing.T) {
 	t.Parallel()
-	veil := ink.NewTheme(ink.ThemeMono, true).Veil
+	veil := ink.NewTheme(ink.ThemeMono, ink.DarkGround).Veil
 	rapid.Check(t, func(t *rapid.T) {
 		behind := rapid.StringOf(rapid.SampledFrom([]rune("ab 支付🙂e\u0301│👩\u200d🚀é"))).Draw(t, "behind")
 		w := rapid.IntRange(10, 60).Draw(t, "w")

@@ -8,7 +8,7 @@ import (
 	"handrail/triage"
 )
 
-// repairs is an order of repairs: two are done, one nobody can tell.
+// repairs is an order of repairs: two are done, the state of one is unknown.
 func repairs(h string) *steps.Graph {
 	pods := "the Pods that the repair needs are not made until then"
 	return &steps.Graph{
@@ -40,12 +40,11 @@ func (s *stage) orders(step string, g *steps.Graph, findings ...triage.Finding) 
 	s.bench.mu.Lock()
 	defer s.bench.mu.Unlock()
 	c := s.bench.cards[id(step)]
-	c.Title, c.Say = "In which order to mend it"+s.bench.hostile, "The faults that were found, what waits for what, and why."
+	c.Title, c.Say = "The order of repairs"+s.bench.hostile, "The faults that were found, what waits for what, and why."
 	c.Graph = g
 	s.bench.cards[id(step)] = c
-	v := func(t, raw string) triage.Value { return triage.Value{T: t, V: []byte(raw)} }
 	s.bench.probes[id(step)] = triage.ProbeEnd{Outcome: "ok", Summary: "2 of 9 faults are repaired; next is pvc." + s.bench.hostile, Command: "handrail step show kube/repair-order", Findings: findings,
-		Facts: map[string]triage.Value{"order": v("strings", `["quota"]`), "blocked_by": v("table", `{}`), "graph": v("strings", `["a"]`), "changed": v("bool", `"false"`), "next": v("string", `"pvc"`)}}
+		Facts: map[string]triage.Value{"order": steps.StringsOf([]string{"quota"}), "blocked_by": steps.TableOf(nil), "graph": steps.StringsOf([]string{"a"}), "changed": steps.BoolOf(false), "next": steps.StringOf("pvc")}}
 }
 
 func (s *stage) toOrder() { s.order("log", repairs(s.bench.hostile)) }

@@ -52,7 +52,7 @@ func TestPanicsOfTheModelEndTheProgramOnly(t *testing.T) {
 // What panics beside the loop is told without its secrets.
 func TestFaultsOfTheCrewAreScrubbed(t *testing.T) {
 	t.Parallel()
-	c := &screen.Crew{Ctx: t.Context(), Scrub: func(s string) string { return strings.ReplaceAll(s, "hunter2", "<redacted>") }}
+	c := &screen.Tasks{Ctx: t.Context(), Scrub: func(s string) string { return strings.ReplaceAll(s, "hunter2", "<redacted>") }}
 	msg := c.Start(func(context.Context) tea.Msg { panic("dialling with hunter2") })()
 	f, ok := msg.(screen.Fault)
 	if !ok || strings.Contains(f.What, "hunter2") || !strings.Contains(f.What, "<redacted>") {

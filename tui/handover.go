@@ -16,6 +16,6 @@ func (m *model) handed(msg screen.Answer) tea.Cmd {
 	id := ink.Shown(m.run.Snap.State.Incident)
 	quit := m.Config.Open != nil
 	cmd := m.depart(quit)
-	m.Notice = screen.Notice{Text: ink.Say("✓ Handed over to %s. They go on with: handrail resume %s", msg.In.Person, id)}
+	m.Notice = screen.Notice{Text: ink.Say("✓ Handed over to %s. They continue with: handrail resume %s", msg.In.Person, id)}
 	return cmd
 }

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"handrail/session"
+	"handrail/session/replay"
 	"handrail/triage"
 	"handrail/tui/screen"
 )
@@ -16,7 +17,7 @@ import (
 // toHandOver is the form that asks who goes on.
 func (s *stage) toHandOver() { s.toFinding(); s.press("H") }
 
-// toTakeOver is the form that asks why somebody else goes on.
+// toTakeOver opens the form that asks why the operator changes.
 func (s *stage) toTakeOver() {
 	s.Config.Resume = func(_ context.Context, id, why string) (screen.Incident, error) {
 		if why == "" {
@@ -55,7 +56,7 @@ func TestHandOver(t *testing.T) {
 	s := onStage(t, 80, 24, true, "")
 	s.Config.Open = nil // as from the command centre
 	s.toHandOver()
-	s.want(t, "Hand over to somebody else", "nobody is at the keyboard")
+	s.want(t, "Hand over to another person", "keyboard is free")
 	s.press("esc")
 	s.handedOver()
 	if s.At != screen.AtHome || !s.bench.closed {
@@ -75,25 +76,26 @@ func TestHandOverWaits(t *testing.T) {
 	s.toGate()
 	s.gate = nil
 	s.handedOver()
-	s.want(t, "is armed", "Disarm it")
+	s.want(t, "is armed", "Disarm it", "end of the shift") // refused, with its words
 	if s.Incident == nil {
 		t.Error("it was let go")
 	}
+	s.press("esc")
 	s.run.Snap.State.Acting = id("unlock")
 	s.press("H")
-	if s.want(t, "somebody must see how that ends"); s.Sheet != nil {
+	if s.want(t, "Wait until it has ended"); s.Sheet != nil {
 		t.Error("it asks for a name while something acts")
 	}
 }
 
-// TestTakeOver asks who goes on at the keyboard of somebody else for a reason, and shows both from then on.
+// TestTakeOver: who takes over from another operator gives a reason, and both are shown from then on.
 func TestTakeOver(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 80, 24, false, "")
 	s.toTakeOver()
 	s.want(t, "ana@example.org was at the keyboard last", "as bea", "are recorded")
 	s.press("enter")
-	s.want(t, "needs some words")
+	s.want(t, "is required")
 	s.write("she is asleep")
 	_, cmd := s.Update(keyPress("enter"))
 	s.openWith(cmd)
@@ -103,20 +105,20 @@ func TestTakeOver(t *testing.T) {
 	}
 }
 
-// TestFollowerIsToldOfAHandOver: who looks on sees that nobody is at the keyboard, and how to be the one.
+// TestFollowerIsToldOfAHandOver: a follower sees that no operator is at the keyboard, and how to take over.
 func TestFollowerIsToldOfAHandOver(t *testing.T) {
 	t.Parallel()
 	r := recorded(t, "", func(s *stage) {
 		s.toFinding()
 		s.bench.record(triage.Handover{From: s.bench.state.Operator, For: "Bea", Why: "end of the shift"})
 	})
-	tape, err := session.Follow(r.Snapshot().Bundle, session.Config{})
+	tape, err := replay.Follow(r.Snapshot().Bundle, replay.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer tape.Close()
 	s := onTape(t, tape, 80, 24)
-	s.want(t, "handed over to Bea", "Nobody is at the", "handrail resume")
+	s.want(t, "handed over to Bea", "The keyboard is", "handrail resume")
 	s.press("g")
-	s.want(t, "Nobody is at the")
+	s.want(t, "The keyboard is")
 }

@@ -74,7 +74,7 @@ func (m *model) goBack() tea.Cmd {
 	h := &m.hist
 	h.moving = true
 	if len(h.back) == 0 {
-		m.Warn("", "This is where you began. What was recorded stays: only where you look can be taken back.")
+		m.Warn("", "This is the start of your history. Going back changes the view, never what was recorded.")
 		return nil
 	}
 	to := h.back[len(h.back)-1]
@@ -87,7 +87,7 @@ func (m *model) goOn() tea.Cmd {
 	h := &m.hist
 	h.moving = true
 	if len(h.on) == 0 {
-		m.Warn("", "There is nothing further on: this is the newest place where you were.")
+		m.Warn("", "This is the newest place in your history.")
 		return nil
 	}
 	to := h.on[len(h.on)-1]

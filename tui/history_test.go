@@ -11,7 +11,7 @@ import (
 	"handrail/tui/screen"
 )
 
-// TestBackThroughHistory: whatever way somebody went, as many steps back end where
+// TestBackThroughHistory: after any path, as many steps back end where
 // it began, as many on again end where it led to, and nothing was asked for.
 func TestBackThroughHistory(t *testing.T) {
 	t.Parallel()
@@ -73,7 +73,7 @@ func TestRailShowsWhereOneWas(t *testing.T) {
 		t.Errorf("back goes to %s", s.run.Focus)
 	}
 	s.press("ctrl+o", "ctrl+o")
-	s.want(t, "This is where you began")
+	s.want(t, "This is the start of")
 	if s.run.Focus != id("lock") {
 		t.Errorf("back goes to %s", s.run.Focus)
 	}

@@ -2,29 +2,33 @@ package tui
 
 import (
 	"errors"
+	"slices"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
-	"handrail/session"
+	"handrail/session/view"
 	"handrail/triage"
+	"handrail/tui/form"
 	"handrail/tui/incident"
 	"handrail/tui/ink"
+	"handrail/tui/run"
 	"handrail/tui/screen"
 )
 
 // changedMsg carries the newest snapshot of an incident.
 type changedMsg struct {
 	inc  screen.Incident
-	snap session.Snapshot
+	snap view.Snapshot
 }
 
 // enterIncident makes inc the one that is shown.
 func (m *model) enterIncident(inc screen.Incident) {
-	m.Crew.Keep(inc)
+	m.Tasks.Keep(inc)
 	m.Incident, m.At = inc, screen.AtRun
 	m.gate, m.Sheet = nil, nil
 	*m.Case, *m.Seal, m.Tape = incident.Case{}, screen.SealState{}, nil
-	m.replay, m.hist = replay{}, history{}
+	m.replay, m.hist = playback{}, history{}
 	for _, e := range m.screens {
 		e.Hear(m.Env, screen.Another{})
 	}
@@ -33,12 +37,15 @@ func (m *model) enterIncident(inc screen.Incident) {
 		return
 	}
 	m.run.Take(inc.Snapshot())
+	if m.run.Untouched() {
+		run.Tell(m.Env) // the first screen of a drill
+	}
 }
 
 // listen waits for one change. The channel coalesces, so a burst of events
 // costs one frame.
 func (m *model) listen() tea.Cmd {
-	inc, ctx := m.Incident, m.Crew.Ctx
+	inc, ctx := m.Incident, m.Tasks.Ctx
 	return func() tea.Msg {
 		select {
 		case _, open := <-inc.Changed():
@@ -61,12 +68,12 @@ func (m *model) changed(msg changedMsg) tea.Cmd {
 	if m.gate != nil {
 		m.gate.Take(msg.snap, m.Now)
 	}
-	return tea.Batch(ring, m.evidence.LiveGrew(m.Env), m.listen(), m.run.Judge(m.Env))
+	return tea.Batch(ring, m.evidence.LiveGrew(m.Env), m.listen(), m.run.Judge(m.Env), m.run.ReadOn(m.Env))
 }
 
 func (m *model) did(msg screen.Answer) {
 	defer func() { m.noteAnswered(msg) }()
-	m.Busy = max(0, m.Busy-1)
+	m.Landed(msg.In)
 	if m.Incident != nil {
 		m.run.Take(m.Incident.Snapshot())
 		if m.gate != nil {
@@ -77,7 +84,10 @@ func (m *model) did(msg screen.Answer) {
 		return
 	}
 	if msg.Err == nil {
-		if m.Notice = confirmation(msg.In); msg.In.Kind == triage.DoSeverity || msg.In.Step == triage.SeverityGate {
+		if m.At == screen.AtRun {
+			m.run.Said(m.Env, msg.In)
+		}
+		if m.Notice = m.confirmation(msg.In); msg.In.Kind == triage.DoSeverity || msg.In.Step == triage.SeverityGate {
 			m.Notice = severitySaid(m.Env, msg.In)
 		}
 		return
@@ -85,33 +95,83 @@ func (m *model) did(msg screen.Answer) {
 	var refused *triage.Refused
 	if errors.As(msg.Err, &refused) && len(refused.Refusals) > 0 {
 		r := refused.Refusals[0]
-		m.Warn("warning", incident.Refusal(r))
+		m.refused(msg.From, "warning", m.Case.Refusal(msg.In.Step, r))
 		return
 	}
-	m.Warn("critical", ink.Shown(msg.Err.Error()))
+	m.refused(msg.From, "critical", ink.Shown(msg.Err.Error()))
+}
+
+// refused says why an intent was not taken, on the sheet that it came from where
+// nothing else is in front by now.
+func (m *model) refused(from *form.Form, level string, why ink.Text) {
+	if from == nil || m.Sheet != nil || m.Incident == nil {
+		m.Warn(level, why)
+		return
+	}
+	from.Refuse(why)
+	m.Sheet = from
 }
 
 // confirmation says what was recorded, for acts of a person that leave no other
 // trace on the screen.
-func confirmation(in triage.Intent) screen.Notice {
+func (m *model) confirmation(in triage.Intent) screen.Notice {
 	switch in.Kind {
 	case triage.DoNote:
 		return screen.Notice{Text: "✓ Note recorded."}
 	case triage.DoWaive:
 		if in.Law == triage.LawNone {
-			return screen.Notice{Text: ink.Say("✓ Overruled, in the name of %s.", in.Person)}
+			return screen.Notice{Text: ink.Say("✓ Overruled by %s.", in.Person)}
 		}
-		return screen.Notice{Text: ink.Say("✓ Waiver recorded, in the name of %s.", in.Person)}
+		return screen.Notice{Text: ink.Say("✓ Waiver by %s recorded.", in.Person)}
+	case triage.DoManual:
+		return screen.Notice{Text: given(m.run.Snap.State, in.Step)}
 	case triage.DoSkip:
 		return screen.Notice{Text: ink.Say("✓ Skipped %s; the reason is recorded.", incident.Short(in.Step))}
 	case triage.DoSettle:
 		return screen.Notice{Text: ink.Say("✓ Debt %s.", in.Debt.How)}
+	case triage.DoPlan:
+		if ps := m.run.Snap.State.Plans; len(ps) > 1 && ps[len(ps)-1].Runbook != ps[len(ps)-2].Runbook {
+			return screen.Notice{Text: ink.Say("✓ The runbook is %s now. Facts and answers are kept.", in.Value)}
+		}
+		return screen.Notice{Text: "✓ Recorded. What stood on another value is stale, and is asked again."}
+	case triage.DoPerson:
+		return screen.Notice{Text: ink.Say("✓ %s is on the call.", in.Who.Name)}
 	case triage.DoDisarm:
 		return screen.Notice{Text: "✓ Disarmed. Nothing was changed."}
 	case triage.DoInterrupt:
-		return screen.Notice{Level: "warning", Text: "One interrupt was sent. The act ends by itself; its outcome will be recorded."}
+		return screen.Notice{Level: "warning", Text: "One interrupt was sent. The act ends by itself, and its outcome is recorded."}
 	}
 	return screen.Notice{}
+}
+
+// given says which items of evidence a proof gave, and which it did not, "" for a step
+// that covers none.
+func given(s triage.State, step string) ink.Text {
+	st, _ := s.Step(step)
+	if len(st.Covers) < 2 {
+		return ""
+	}
+	var has, none, lacks []string
+	for _, item := range st.Covers {
+		switch i := slices.IndexFunc(st.Gives, func(g triage.Given) bool { return g.Item == item }); {
+		case i < 0:
+			lacks = append(lacks, item)
+		case st.Gives[i].None:
+			none = append(none, item)
+		default:
+			has = append(has, item+" "+st.Gives[i].Value)
+		}
+	}
+	out := ink.Text("✓ Recorded.")
+	for _, part := range []struct {
+		what string
+		list []string
+	}{{"It gives", has}, {"There is no", none}, {"It does not name", lacks}} {
+		if len(part.list) > 0 {
+			out += ink.Say(" %s %s.", part.what, strings.Join(part.list, ", "))
+		}
+	}
+	return out
 }
 
 func (m *model) didAll(msgs screen.Answers) {

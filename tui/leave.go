@@ -42,12 +42,12 @@ func (m *model) depart(quit bool) tea.Cmd {
 	inc := m.Incident
 	s := m.run.Snap.State
 	looked := m.Replaying()
-	m.Incident, m.Tape, m.gate, m.Sheet, m.replay = nil, nil, nil, nil, replay{}
+	m.Incident, m.Tape, m.gate, m.Sheet, m.replay = nil, nil, nil, nil, playback{}
 	m.At, m.home.Loading = screen.AtHome, true
 	if s.Outcome == "" && !looked {
 		m.Warn("", ink.Say("%s stays open. Resume it from the list; nothing is lost.", s.Incident))
 	}
-	return m.Crew.Start(func(context.Context) tea.Msg { return screen.ReleaseMsg{Err: m.Crew.Release(inc)} })
+	return m.Tasks.Start(func(context.Context) tea.Msg { return screen.ReleaseMsg{Err: m.Tasks.Release(inc)} })
 }
 
 func (m *model) released(msg screen.ReleaseMsg) tea.Cmd {
@@ -62,10 +62,10 @@ func (m *model) quit() tea.Cmd {
 	if m.Incident != nil && !m.Replaying() {
 		s := m.run.Snap.State
 		if s.Outcome == "" && s.Incident != "" {
-			m.bye = append(m.bye, fmt.Sprintf("%s stays open. Go on with: handrail resume %s", ink.Shown(s.Incident), ink.Shown(s.Incident)))
+			m.bye = append(m.bye, fmt.Sprintf("%s stays open. Continue with: handrail resume %s", ink.Shown(s.Incident), ink.Shown(s.Incident)))
 		}
 		if m.run.Acting() {
-			m.bye = append(m.bye, fmt.Sprintf("The act %s goes on by itself; the resume records how it ended.", incident.Short(s.Acting)))
+			m.bye = append(m.bye, fmt.Sprintf("The act %s continues; the resume records how it ended.", incident.Short(s.Acting)))
 		}
 	}
 	return tea.Quit
@@ -84,9 +84,9 @@ func (m *model) pressLeaving(msg tea.KeyPressMsg) tea.Cmd {
 func drawLeaving(env *screen.Env, w int) []ink.Drawn {
 	p := ink.Page{W: w, Theme: &env.Theme}
 	p.Add(env.Theme.Warn.On(ink.Line("─", w)))
-	p.Item(env.Theme.Warn.On(" ! "), env.Theme.Strong, ink.Say("%s is acting. Leaving does not stop it: it goes on by itself, and the resume records how it ended.", incident.Short(env.Snap.State.Acting)))
-	p.Item("   ", env.Theme.Muted, "To stop it, stay and press i: one interrupt, asked for once more.")
+	p.Item(env.Theme.Warn.On(" ! "), env.Theme.Strong, ink.Say("%s is acting. Leaving does not stop it: it continues, and the resume records how it ended.", incident.Short(env.Snap.State.Acting)))
+	p.Item("   ", env.Theme.Muted, "To stop it, stay and press i: one interrupt, after a confirmation.")
 	p.Gap()
-	p.Add(" " + env.Theme.Footer(w-2, []ink.Hint{{Key: "enter", Does: "stay"}, {Key: "y", Does: "leave, the act goes on"}}))
+	p.Add(" " + env.Theme.Footer(w-2, []ink.Hint{{Key: "enter", Does: "stay"}, {Key: "y", Does: "leave, the act continues"}}))
 	return p.Rows
 }

@@ -1,8 +1,8 @@
 package tui
 
 import (
-	"handrail/session"
 	"handrail/session/approval"
+	"handrail/session/view"
 	"handrail/triage"
 	"handrail/tui/ink"
 	"handrail/tui/screen"
@@ -12,7 +12,7 @@ import (
 func severitySaid(env *screen.Env, in triage.Intent) screen.Notice {
 	now := env.Snap.State.Severity
 	if in.Kind == triage.DoSeverity && now != in.Severity && env.Snap.Lowers != nil {
-		return screen.Notice{Level: "warning", Text: ink.Say("%s waits for a second person, and stays %s until then. %s copies the request; paste their answer here.",
+		return screen.Notice{Level: "warning", Text: ink.Say("%s is waiting for a second person; until then it stays %s. %s copies the request; paste their answer here.",
 			in.Severity, now, ink.Shown(env.Keys.Request.Help().Key))}
 	}
 	return screen.Notice{Text: ink.Say("✓ Severity is now %s.", now)}
@@ -20,10 +20,10 @@ func severitySaid(env *screen.Env, in triage.Intent) screen.Notice {
 
 // request is what is asked of a second person: by the gate that is shown, by a lower
 // severity, or by the gate that waits behind.
-func (m *model) request() string {
-	switch g := m.Snap.Gate; {
-	case m.gate == nil && m.Snap.Lowers != nil:
-		return m.Snap.Lowers.Request
+func request(snap view.Snapshot, atGate bool) string {
+	switch g := snap.Gate; {
+	case !atGate && snap.Lowers != nil:
+		return snap.Lowers.Request
 	case g != nil && g.Second != nil:
 		return g.Second.Request
 	}
@@ -31,6 +31,6 @@ func (m *model) request() string {
 }
 
 // lowers says that an approval is of a lower severity.
-func lowers(snap session.Snapshot, line string) bool {
+func lowers(snap view.Snapshot, line string) bool {
 	return approval.IsApproval(line) && snap.ApprovalOf(line) == triage.SeverityGate
 }

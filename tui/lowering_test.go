@@ -15,7 +15,7 @@ func TestSeverityOfTwo(t *testing.T) {
 		"pasted": func(s *stage) { s.approve(goodApproval) },
 		"in the sheet": func(s *stage) {
 			s.press("S")
-			s.want(t, "SEV-4 waits for a second person", "bo@example.org")
+			s.want(t, "SEV-4 is waiting for a second person", "bo@example.org")
 			s.write(goodApproval)
 			s.press("enter")
 		},
@@ -27,7 +27,7 @@ func TestSeverityOfTwo(t *testing.T) {
 		},
 		"after a wrong one": func(s *stage) {
 			s.approve("handrail-approval-v1 x")
-			s.want(t, "none of those who may approve")
+			s.want(t, "does not belong to an approver")
 			s.approve(goodApproval)
 		},
 		"asked for once more": func(s *stage) {
@@ -44,9 +44,9 @@ func TestSeverityOfTwo(t *testing.T) {
 			s.press("S", "4", "enter")
 			s.write("no user sees it")
 			s.press("enter")
-			s.want(t, "SEV-3 › SEV-4?", "SEV-4 waits for a second person", "P copies the request")
-			if _, cmd := s.Update(keyPress("P")); cmd == nil || fmt.Sprint(cmd()) != fmt.Sprint(tea.SetClipboard("REQUEST\n")()) {
-				t.Error("P does not hand the request to the clipboard")
+			s.want(t, "SEV-3 › SEV-4?", "SEV-4 is waiting for a second person", "C copies the request")
+			if _, cmd := s.Update(keyPress("C")); cmd == nil || fmt.Sprint(cmd()) != fmt.Sprint(tea.SetClipboard("REQUEST\n")()) {
+				t.Error("C does not hand the request to the clipboard")
 			}
 			give(s)
 			if got := s.bench.state.Severity; got != "SEV-4" {

@@ -18,10 +18,10 @@ func TestCellLeadsToItsEvidence(t *testing.T) {
 	s := onStage(t, 80, 24, true, "")
 	s.toMatrix()
 	s.press("down", "down")
-	s.want(t, "▸ enter  Look at the evidence: replicas, actual", "lock.value · entries 5 7")
+	s.want(t, "▸ enter  Show the evidence: replicas, actual", "lock.value · entries 5 7")
 	before := s.screen()
 	s.press("enter")
-	if s.At != screen.AtEvidence || !s.evidence.Detail {
+	if s.At != screen.AtEvidence {
 		t.Fatal("enter on a cell does not open its evidence")
 	}
 	s.want(t, "ENTRY 7")
@@ -33,7 +33,7 @@ func TestCellLeadsToItsEvidence(t *testing.T) {
 	s.press("left", "left", "enter")
 	s.want(t, "ENTRY 9")
 	s.press("q")
-	s.want(t, "Look at the evidence: replicas, desired")
+	s.want(t, "Show the evidence: replicas, desired")
 	// The evidence that is opened by its own key goes back to its list.
 	s.press("e", "enter", "esc")
 	s.want(t, "EVIDENCE  ")
@@ -45,16 +45,16 @@ func TestNothingIsPickedAtFirst(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 80, 24, true, "")
 	s.toMatrix()
-	on := "Go on to: Is the process"
+	on := "Next: Is the process"
 	s.want(t, on)
 	s.press("down", "esc")
 	s.want(t, on)
 	s.press("down", "up")
 	s.want(t, on)
 	s.press("down", "down", "down", "down", "down", "down", "down", "down", "down")
-	s.want(t, "Look at the evidence: zone, desired")
+	s.want(t, "Show the evidence: zone, desired")
 	s.press("right") // zone has no record
-	s.want(t, "Look at the evidence: zone, actual")
+	s.want(t, "Show the evidence: zone, actual")
 	s.press("]")
 	if s.run.Focus == id("serials") {
 		s.press("esc", "]")
@@ -76,7 +76,7 @@ func TestUnreadCellIsFirst(t *testing.T) {
 	s.toMatrix()
 	for _, want := range []string{"network, desired", "replicas, actual", "image, desired", "subnet_a, recorded", "route, desired", "subnet_b, actual", "zone, desired"} {
 		s.press("down")
-		s.want(t, "Look at the evidence: "+want)
+		s.want(t, "Show the evidence: "+want)
 	}
 	s.press("up")
 	s.want(t, "? unknown: facts.live.subnet_b is unknown: denied")
@@ -87,7 +87,7 @@ func TestMatrixFitsEveryWidth(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 140, 45, true, "")
 	s.toMatrix()
-	st, _ := s.run.Step()
+	st, _ := s.run.Snap.State.Step(s.run.Focus)
 	blocks := false
 	for w := 100; w >= 30; w-- {
 		p := ink.Page{W: w, Theme: &s.Theme}

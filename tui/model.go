@@ -24,10 +24,10 @@ import (
 // model is the one tea.Model; the screens are plain structs inside it.
 type model struct {
 	*screen.Env
-	dark bool // the terminal's background
-	away bool // the terminal said that it lost the focus
+	ground ink.Ground // the terminal's background, as far as it said
+	away   bool       // the terminal said that it lost the focus
 
-	heart   heart
+	ticker  ticker
 	screens []entry
 
 	home     home.Screen
@@ -41,15 +41,15 @@ type model struct {
 	help     *overlay.Help
 	palette  *overlay.Palette
 	leaving  *departure
-	replay   replay
+	replay   playback
 	hist     history
 
 	bye []string // said on the terminal after the program gave it back
 }
 
 func newModel(ctx context.Context, c screen.Config) *model {
-	m := &model{Env: &screen.Env{At: screen.AtHome, Config: c, Crew: &screen.Crew{Ctx: ctx, Scrub: c.Scrubbed}, Theme: c.Inks(true), Now: c.Now(), Wall: c.Now(), Case: &incident.Case{}, Seal: &screen.SealState{}}}
-	m.dark, m.screens = true, m.table()
+	m := &model{Env: &screen.Env{At: screen.AtHome, Config: c, Tasks: &screen.Tasks{Ctx: ctx, Scrub: c.Scrubbed}, Theme: c.Inks(c.Ground), Now: c.Now(), Wall: c.Now(), Case: &incident.Case{}, Seal: &screen.SealState{}}}
+	m.ground, m.screens = c.Ground, m.table()
 	m.Keys = keymap.New(c.Keys, openers(m.screens)...)
 	m.Ask = m.obey
 	m.Room = func() int { return m.H - len(header.Draw(m.Env, m.front().name)) - len(m.foot()) }
@@ -97,9 +97,14 @@ func (m *model) update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			return m, m.evidence.RefitText(m.Env)
 		}
 		return m, tea.Batch(m.evidence.RefitText(m.Env), resized())
+	case tea.ResumeMsg:
+		return m, sized()
 	case tea.BackgroundColorMsg:
-		m.dark = msg.IsDark()
-		m.Theme = m.Config.Inks(m.dark)
+		m.ground = ink.LightGround
+		if msg.IsDark() {
+			m.ground = ink.DarkGround
+		}
+		m.Theme = m.Config.Inks(m.ground)
 	case tea.KeyPressMsg:
 		return m, m.press(msg)
 	case tea.PasteMsg:
@@ -124,9 +129,11 @@ func (m *model) result(msg tea.Msg) tea.Cmd {
 		return m.changed(msg)
 	case screen.Answer:
 		m.did(msg)
-		return tea.Batch(m.run.Judge(m.Env), m.handed(msg))
+		return tea.Batch(m.run.Judge(m.Env), m.handed(msg), m.run.ReadOn(m.Env), m.calm())
 	case screen.Answers:
 		m.didAll(msg)
+		return tea.Batch(m.run.ReadOn(m.Env), m.calm())
+	case calmMsg:
 	case playMsg:
 		return m.played(msg)
 	case lookMsg:
@@ -138,7 +145,7 @@ func (m *model) result(msg tea.Msg) tea.Cmd {
 	case screen.ReleaseMsg:
 		return m.released(msg)
 	case screen.Fault:
-		m.Warn("critical", ink.Say("A part of handrail broke (%s). What was recorded is safe; press q and resume.", msg.What))
+		m.Warn("critical", ink.Say("handrail hit an internal error (%s). What was recorded is safe; press q and resume.", msg.What))
 	default:
 		for _, e := range m.screens {
 			if cmd, mine := e.Hear(m.Env, msg); mine {
@@ -159,7 +166,7 @@ func (m *model) route(msg tea.KeyPressMsg) tea.Cmd {
 		return m.abort()
 	}
 	if m.small() {
-		return nil // nobody should answer what cannot be read
+		return nil // a question that cannot be read must not be answered
 	}
 	if m.Replaying() {
 		return m.pressReplay(msg)
@@ -172,7 +179,9 @@ func (m *model) route(msg tea.KeyPressMsg) tea.Cmd {
 		return m.pressLeaving(msg)
 	case m.Sheet != nil:
 		f := m.Sheet
+		m.Sender = f
 		cmd, over := f.Press(msg)
+		m.Sender = nil
 		switch {
 		case over && f.Over:
 			m.noted(f)
@@ -227,7 +236,7 @@ func without(msg tea.KeyPressMsg, mod tea.KeyMod) tea.KeyPressMsg {
 // half way, so that one which runs is not suspended.
 func (m *model) suspend() tea.Cmd {
 	if m.run.Acting() && !m.Replaying() {
-		m.Warn("warning", "An act is running; stopping handrail now would stop it half way. q leaves, and it goes on.")
+		m.Warn("warning", "An act is running; stopping handrail now would stop it halfway. Press q to leave; the act continues.")
 		return nil
 	}
 	return toShell()

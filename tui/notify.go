@@ -7,7 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"handrail/session"
+	"handrail/session/view"
 	"handrail/triage"
 	"handrail/tui/incident"
 	"handrail/tui/ink"
@@ -16,12 +16,12 @@ import (
 // longWait is what a person does not wait for with their eyes on the screen.
 const longWait = 10 * time.Second
 
-// news says what happened between two snapshots that somebody may be waiting for:
+// news says what happened between two snapshots that the operator may wait for:
 // a long read or act that ended, a watch that is settled, the close. "" is
 // nothing.
-func news(before, after session.Snapshot) ink.Text {
+func news(before, after view.Snapshot) ink.Text {
 	for _, r := range before.Running {
-		ended := !slices.ContainsFunc(after.Running, func(o session.Running) bool { return o.Step == r.Step })
+		ended := !slices.ContainsFunc(after.Running, func(o view.Running) bool { return o.Step == r.Step })
 		if !ended || after.Made.Sub(r.Started) < longWait {
 			continue
 		}
@@ -32,7 +32,7 @@ func news(before, after session.Snapshot) ink.Text {
 	}
 	for _, id := range after.State.Undone() {
 		if !slices.Contains(before.State.Undone(), id) {
-			return ink.Say("somebody undid the act of %s", incident.Short(id))
+			return ink.Say("the act of %s was undone", incident.Short(id))
 		}
 	}
 	for _, st := range after.State.Steps {
@@ -47,9 +47,9 @@ func news(before, after session.Snapshot) ink.Text {
 	return ""
 }
 
-// notify rings for what somebody waited for. Where the terminal said that it lost
+// notify rings when something awaited has happened. Where the terminal said that it lost
 // the focus, it is told in words too (OSC 9), which desktops show.
-func (m *model) notify(before, after session.Snapshot) tea.Cmd {
+func (m *model) notify(before, after view.Snapshot) tea.Cmd {
 	what := news(before, after)
 	if what == "" || m.Config.Silent {
 		return nil
@@ -61,8 +61,8 @@ func (m *model) notify(before, after session.Snapshot) tea.Cmd {
 	return tea.Raw(ring)
 }
 
-// plainRune keeps printable ASCII: what is in a notification is shown by somebody
-// else's program.
+// plainRune keeps printable ASCII: another program shows
+// a notification.
 func plainRune(r rune) rune {
 	if r < 0x20 || r > 0x7e {
 		return -1

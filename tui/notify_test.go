@@ -8,7 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"handrail/session"
+	"handrail/session/view"
 	"handrail/triage"
 	"handrail/tui/ink"
 )
@@ -16,23 +16,23 @@ import (
 func TestNews(t *testing.T) {
 	t.Parallel()
 	at := opened()
-	running := func(act bool, since time.Duration) session.Snapshot {
-		return session.Snapshot{Made: at, Running: []session.Running{{Step: "b/log", Started: at.Add(-since), Act: act}}}
+	running := func(act bool, since time.Duration) view.Snapshot {
+		return view.Snapshot{Made: at, Running: []view.Running{{Step: "b/log", Started: at.Add(-since), Act: act}}}
 	}
-	watch := func(s triage.Status) session.Snapshot {
-		return session.Snapshot{Made: at, State: triage.State{Steps: []triage.Step{{PlanStep: triage.PlanStep{ID: "b/clean", Kind: triage.WatchStep}, Status: s}}}}
+	watch := func(s triage.Status) view.Snapshot {
+		return view.Snapshot{Made: at, State: triage.State{Steps: []triage.Step{{PlanStep: triage.PlanStep{ID: "b/clean", Kind: triage.WatchStep}, Status: s}}}}
 	}
 	for name, tt := range map[string]struct {
-		before, after session.Snapshot
+		before, after view.Snapshot
 		want          ink.Text
 	}{
-		"a long read":         {running(false, time.Minute), session.Snapshot{Made: at}, "log was read"},
-		"a short read":        {running(false, time.Second), session.Snapshot{Made: at}, ""},
-		"a long act":          {running(true, time.Minute), session.Snapshot{Made: at}, "log ended"},
+		"a long read":         {running(false, time.Minute), view.Snapshot{Made: at}, "log was read"},
+		"a short read":        {running(false, time.Second), view.Snapshot{Made: at}, ""},
+		"a long act":          {running(true, time.Minute), view.Snapshot{Made: at}, "log ended"},
 		"still running":       {running(true, time.Minute), running(true, time.Minute), ""},
 		"a watch that is due": {watch(triage.Running), watch(triage.Pending), ""},
 		"a watch that holds":  {watch(triage.Running), watch(triage.Settled), "clean is settled"},
-		"the close":           {session.Snapshot{}, session.Snapshot{State: triage.State{Outcome: "recovered"}}, "the incident is closed"},
+		"the close":           {view.Snapshot{}, view.Snapshot{State: triage.State{Outcome: "recovered"}}, "the incident is closed"},
 	} {
 		if got := news(tt.before, tt.after); got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
@@ -45,9 +45,9 @@ func TestNotify(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 80, 24, true, "")
 	at := opened()
-	before := session.Snapshot{Made: at, Running: []session.Running{{Step: "b/l\x1b]0;x\aog支", Started: at.Add(-time.Minute)}}}
+	before := view.Snapshot{Made: at, Running: []view.Running{{Step: "b/l\x1b]0;x\aog支", Started: at.Add(-time.Minute)}}}
 	said := func() string {
-		cmd := s.notify(before, session.Snapshot{Made: at})
+		cmd := s.notify(before, view.Snapshot{Made: at})
 		if cmd == nil {
 			return ""
 		}

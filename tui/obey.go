@@ -17,11 +17,15 @@ import (
 func (m *model) obey(r screen.Request) tea.Cmd {
 	switch r := r.(type) {
 	case screen.OpenGate:
-		return m.openGate(r.Step)
+		return m.openGate(r.Step, r.Look)
 	case screen.Preview:
 		return m.preview(r.Step, r.Why)
 	case screen.CloseGate:
 		m.gate = nil
+		m.run.Decide()
+	case screen.GoTo:
+		m.gate = nil
+		m.run.Front(r.Step)
 		m.run.Decide()
 	case screen.ShowOutput:
 		m.gate = nil
@@ -43,7 +47,7 @@ func (m *model) obey(r screen.Request) tea.Cmd {
 	case screen.TakeApproval:
 		return m.pasteBehindGate(r.Text)
 	case screen.Start:
-		return m.wait.StartWith(m.Env, r.Runbook, r.Given, r.Look)
+		return m.wait.StartWith(m.Env, r)
 	case screen.Resume:
 		return m.wait.Resume(m.Env, r.ID)
 	case screen.Practise:
@@ -67,12 +71,16 @@ func (m *model) obey(r screen.Request) tea.Cmd {
 	return nil
 }
 
-// openGate shows the gate and asks for its preview, unless it is armed already
-// or its act is under way.
-func (m *model) openGate(step string) tea.Cmd {
+// openGate shows the gate and asks for its preview, unless it is armed already,
+// its act is under way, or it is only looked at.
+func (m *model) openGate(step string, look bool) tea.Cmd {
 	m.run.Front(step)
 	m.gate = gate.New(m.Env, step)
 	if m.gate.Begun() {
+		return nil
+	}
+	if look {
+		m.gate.Look()
 		return nil
 	}
 	if m.run.Wider(step) {
@@ -92,18 +100,18 @@ func (m *model) preview(step, why string) tea.Cmd {
 
 // copyRequest hands what the gate in front asks to the clipboard of the terminal.
 func (m *model) copyRequest() tea.Cmd {
-	request := m.request()
-	if request == "" {
-		m.Warn("", "No gate waits for a second person.")
+	text := request(m.Snap, m.gate != nil)
+	if text == "" {
+		m.Warn("", "No gate is waiting for a second person.")
 		return nil
 	}
-	done := ink.Say("The request was handed to the clipboard: send it to somebody who may. Or let them run: handrail approve %s", m.run.Snap.Bundle)
+	done := ink.Say("The request was sent to the terminal's clipboard: paste it to an approver. Or they run: handrail approve %s", m.run.Snap.Bundle)
 	if m.gate != nil {
 		m.gate.Said = screen.Notice{Level: "info", Text: done}
 	} else {
 		m.Notice = screen.Notice{Text: done}
 	}
-	return tea.SetClipboard(request)
+	return tea.SetClipboard(text)
 }
 
 func (m *model) openHelp() { m.help = &overlay.Help{} }

@@ -47,7 +47,7 @@ func (s *stage) toOpposed() {
 	st.Steps[i].Status = triage.Settled
 	st.Steps[i].Findings = []triage.Finding{
 		{Level: "critical", Say: "The lock is 14m0s old, and an apply here may take 30m0s. Treat its holder as alive.", Against: []string{id("unlock")}},
-		{Level: "info", Say: "Age permits a release, it does not justify one."},
+		{Level: "info", Say: "Its age permits a release; it does not justify one."},
 	}
 	s.run.Snap.Options = triage.Options(*st, st.Updated, nil)
 	s.run.Front(id("lock"))

@@ -58,8 +58,8 @@ func TestCheckKeys(t *testing.T) {
 		"everywhere":    {map[string][]string{"reload": {"q"}}, `"leave" and "reload"`},
 		"a digit":       {map[string][]string{"note": {"1"}}, "digits"},
 		"none":          {map[string][]string{"note": {}}, "no key"},
-		"a blank":       {map[string][]string{"note": {" "}}, "not a key"},
-		"must be found": {map[string][]string{"abort": {"x"}}, "stay as they are"},
+		"a blank":       {map[string][]string{"note": {" "}}, "not a valid key"},
+		"must be found": {map[string][]string{"abort": {"x"}}, "cannot be changed"},
 	} {
 		err := keymap.CheckKeys(tt.change)
 		if (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
@@ -91,7 +91,7 @@ func TestPalette(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 80, 24, true, "")
 	s.press(":")
-	s.want(t, "Commands", "enter do it")
+	s.want(t, "Commands", "enter run")
 	s.write("severity")
 	s.press("enter")
 	if s.palette != nil || s.Sheet == nil {
@@ -112,7 +112,7 @@ func TestPalette(t *testing.T) {
 	}
 	s.press(":")
 	s.write("no such words")
-	s.want(t, "Nothing here has these words")
+	s.want(t, "No match")
 	s.press("enter")
 	s.press(":", "backspace")
 	if s.palette != nil {
@@ -151,14 +151,14 @@ func TestNarrowHome(t *testing.T) {
 	s.toHome()
 	s.press("/")
 	s.write("partial")
-	s.want(t, "/ partial", "partial-apply", "nothing with these words", "Start an incident with partial-apply")
+	s.want(t, "/ partial", "partial-apply", "no match", "Start an incident with partial-apply")
 	if strings.Contains(s.screen(), "state-lock  ") {
 		t.Error("a row without the word is shown")
 	}
 	s.write("x")
 	s.press("down", "up", "enter")
 	s.press("enter")
-	s.want(t, "Nothing here has these words")
+	s.want(t, "No match")
 	s.press("esc")
 	s.want(t, "state-lock")
 	s.press("end", "k", "G", "home", "pgdown", "pgup")
@@ -182,7 +182,7 @@ func TestSuspend(t *testing.T) {
 	if _, cmd := s.Update(keymap.KeyFor("ctrl+z")); cmd != nil {
 		t.Error("a running act would be stopped")
 	}
-	s.want(t, "would stop it half way")
+	s.want(t, "would stop it halfway")
 }
 
 // TestPlace names what must not be mistaken, and nothing else.

@@ -41,5 +41,5 @@ func (m *model) pasteBehindGate(s string) tea.Cmd {
 	if m.Incident == nil || !approval.IsApproval(s) || g == nil || g.Second == nil || g.Phase != triage.GateArmed {
 		return nil
 	}
-	return tea.Batch(m.openGate(g.Step), m.gate.HandApproval(m.Env, s))
+	return tea.Batch(m.openGate(g.Step, false), m.gate.HandApproval(m.Env, s))
 }

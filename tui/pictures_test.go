@@ -27,6 +27,9 @@ var linked = regexp.MustCompile(`pictures/(([a-z0-9-]+)-(\d+)x(\d+)-(dark|light|
 // TestPictures holds the pictures that the documentation shows against what the program draws, and allows no other.
 // `make pictures` draws them anew.
 func TestPictures(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	dir := filepath.Join("..", "docs", "pictures")
 	update := flag.Lookup("update").Value.String() == "true"
@@ -81,11 +84,11 @@ func drawPicture(t *testing.T, file, name, wide, high, look string, update bool)
 	fg, bg := "#D8DCE4", "#16181D"
 	switch look {
 	case "dark":
-		s.Theme = ink.NewTheme(ink.ThemeAuto, true)
+		s.Theme = ink.NewTheme(ink.ThemeAuto, ink.DarkGround)
 	case "light":
-		s.Theme, fg, bg = ink.NewTheme(ink.ThemeAuto, false), "#22262E", "#FFFFFF"
+		s.Theme, fg, bg = ink.NewTheme(ink.ThemeAuto, ink.LightGround), "#22262E", "#FFFFFF"
 	case "mono":
-		s.Theme = ink.NewTheme(ink.ThemeMono, true)
+		s.Theme = ink.NewTheme(ink.ThemeMono, ink.DarkGround)
 	}
 	got := s.picture(fg, bg)
 	if update {

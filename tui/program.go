@@ -47,9 +47,9 @@ func show(ctx context.Context, c screen.Config, w, h int) error {
 	}
 	cancel()
 	for _, l := range m.bye {
-		fmt.Fprintln(out(c), l) // the terminal may be gone; there is nobody to tell
+		fmt.Fprintln(out(c), l) // the terminal may be gone
 	}
-	if late := m.Crew.Finish(); late != nil {
+	if late := m.Tasks.Finish(); late != nil {
 		err = errors.Join(err, late)
 	}
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
@@ -60,7 +60,7 @@ func show(ctx context.Context, c screen.Config, w, h int) error {
 
 // frames is how often in a second a picture may be written. The clock behind it
 // runs while nothing changes too: at 60 it takes most of what an idle handrail
-// costs, and nobody sees whether a key shows after 17 ms or 33.
+// costs, and no eye sees whether a key shows after 17 ms or 33.
 const frames = 30
 
 func options(ctx context.Context, c screen.Config) []tea.ProgramOption {

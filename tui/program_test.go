@@ -14,7 +14,7 @@ import (
 	"handrail/tui/screen"
 )
 
-// screenpipe collects what a program writes, and tells whoever waits for a text.
+// screenpipe collects what a program writes, and signals those that wait for a text.
 type screenpipe struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -70,7 +70,7 @@ func TestProgram(t *testing.T) {
 	out.await(t, "OPEN INCIDENTS")
 	out.await(t, "cannot get the state lock")
 	keys.Write([]byte("\r"))
-	out.await(t, "Reads the lock where the backend keeps it.")
+	out.await(t, "Reads the lock from the backend that keeps it.")
 	b := <-made
 	keys.Write([]byte("\r"))
 	out.await(t, "held by runner@ci-7f9c")
@@ -82,7 +82,7 @@ func TestProgram(t *testing.T) {
 		t.Error("the incident was not let go")
 	}
 	if !out.has("handrail resume 20261120-021400-state-lock-k7qd") {
-		t.Error("nobody was told how to go on")
+		t.Error("it does not say how to go on")
 	}
 	if st, _ := b.state.Step(id("lock")); st.Status != triage.Settled {
 		t.Errorf("the probe is %s, want settled", st.Status)
@@ -101,7 +101,7 @@ func TestProgramEndsWithItsContext(t *testing.T) {
 	c.In, c.Out, c.Open = in, out, b
 	done := make(chan error, 1)
 	go func() { done <- show(ctx, c, 80, 24) }()
-	out.await(t, "The lock as it is")
+	out.await(t, "The lock as it is now")
 	cancel(hup)
 	if err := <-done; !errors.Is(err, hup) {
 		t.Errorf("Run() = %v, want %v", err, hup)

@@ -7,20 +7,20 @@ import (
 
 	"github.com/charmbracelet/x/exp/golden"
 
-	"handrail/session"
+	"handrail/session/replay"
 	"handrail/tui/screen"
 )
 
 // copyTape is a live tape whose entries come with copies.
 type copyTape struct {
 	shelved
-	heard session.Heard
+	heard replay.Freshness
 	grown int
 }
 
-func (c *copyTape) Live() bool           { return true }
-func (c *copyTape) Grow() int            { return c.grown }
-func (c *copyTape) Heard() session.Heard { return c.heard }
+func (c *copyTape) Live() bool              { return true }
+func (c *copyTape) Grow() int               { return c.grown }
+func (c *copyTape) Heard() replay.Freshness { return c.heard }
 
 // pushedOn shows a pushed copy at its newest entry.
 func pushedOn(t *testing.T, w, h int) (*stage, *copyTape) {
@@ -28,7 +28,7 @@ func pushedOn(t *testing.T, w, h int) (*stage, *copyTape) {
 	tape := &copyTape{shelved: shelved{recorded(t, "", (*stage).toFinding)}}
 	_, last := tape.Place()
 	tape.Go(last)
-	tape.heard = session.Heard{Place: "s3://team/x", At: opened(), Stored: opened()}
+	tape.heard = replay.Freshness{Place: "s3://team/x", At: opened(), Stored: opened()}
 	s := onTape(t, tape, w, h)
 	return s, tape
 }
@@ -41,7 +41,7 @@ func (s *stage) lookOnce() {
 func TestPushedCopy(t *testing.T) {
 	t.Parallel()
 	s, tape := pushedOn(t, 80, 24)
-	s.want(t, "LOOKING ON", "This is a pushed copy")
+	s.want(t, "FOLLOWING", "This is a pushed copy")
 	s.clock.at = opened().Add(12 * time.Second)
 	tape.heard.At = s.clock.at
 	s.lookOnce()
@@ -53,17 +53,17 @@ func TestPushedCopy(t *testing.T) {
 	tape.heard.Err = "dial tcp 192.0.2.1: no route"
 	s.clock.at = s.clock.at.Add(40 * time.Second)
 	s.lookOnce()
-	s.want(t, "NOT HEARD OF for 40s", "no route", "this one stands until then")
+	s.want(t, "NO UPDATE for 40s", "no route", "this is the one before")
 	s.press("left")
 	s.lookOnce()
-	s.want(t, "NOT HEARD OF for 40s")
+	s.want(t, "NO UPDATE for 40s")
 	s.Notice = screen.Notice{Text: s.replay.trouble}
 	tape.heard.Err, tape.heard.At = "", s.clock.at
 	if s.lookOnce(); s.Notice.Text != "" {
 		t.Errorf("the trouble is over and still said: %q", s.Notice.Text)
 	}
 	s.press("g")
-	s.want(t, "you only look")
+	s.want(t, "You follow it")
 }
 
 func TestPushedScreens(t *testing.T) {

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"cmp"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -17,15 +19,15 @@ import (
 	"handrail/tui/screen"
 )
 
-// The pace of a replay that plays: as it went, but nobody waits for long, and
+// The pace of a replay that plays: as it went, but without long waits, and
 // what was recorded at once can be followed.
 const (
 	slowest = 2 * time.Second
 	fastest = 150 * time.Millisecond
 )
 
-// replay is where a person is in a recorded incident.
-type replay struct {
+// playback is where a person is in a recorded incident.
+type playback struct {
 	playing bool     // entries come by themselves; in a live one, the newest is shown
 	turn    int      // numbers the ticks, so that one of an earlier play does nothing
 	trouble ink.Text // with a pushed copy, as far as it was told
@@ -164,6 +166,10 @@ func (m *model) pressReplay(msg tea.KeyPressMsg) tea.Cmd {
 	case s == "end":
 		r.playing = m.Tape.Live()
 		m.goTo(last)
+	case key.Matches(msg, k.Again):
+		m.notable(1)
+	case key.Matches(msg, k.Against):
+		m.notable(-1)
 	case s == "space":
 		return m.play()
 	case s == "backspace" && typed != "":
@@ -180,6 +186,9 @@ func (m *model) pressReplay(msg tea.KeyPressMsg) tea.Cmd {
 		return m.evidence.OpenReport(m.Env, screen.AtRun)
 	case key.Matches(msg, k.Facts):
 		m.run.Facts, m.run.Off = !m.run.Facts, 0
+	case key.Matches(msg, k.Copy):
+		rec := m.Tape.Recorded()
+		return m.Copy(ink.Say("entry %d", at), fmt.Sprintf("%s entry %d %s by %s: %s", rec.At.UTC().Format(time.RFC3339), at, rec.Type, cmp.Or(rec.Actor, "handrail"), rec.Text))
 	case key.Matches(msg, k.Help):
 		m.openHelp()
 	case key.Matches(msg, k.Status):
@@ -196,13 +205,35 @@ func (m *model) jumpTo(typed string, last int) {
 	n, err := strconv.Atoi(typed)
 	switch {
 	case typed == "":
-		m.Warn("", "Type the number of an entry, then enter. Nothing else can be done in a replay.")
+		m.Warn("", "Type the number of an entry, then enter. A replay does nothing else.")
 	case err != nil || n > last:
 		m.Warn("", ink.Say("There is no entry %s: the last one is %d.", typed, last))
 	default:
 		m.replay.playing = false
 		m.goTo(n)
 	}
+}
+
+// notable goes to the next entry that a reader looks for, or the one before: a gate,
+// an act, a finding that warns.
+func (m *model) notable(by int) {
+	m.replay.playing = false
+	at, last := m.Tape.Place()
+	for n := at + by; n >= 0 && n <= last; n += by {
+		m.Tape.Go(n)
+		rec := m.Tape.Recorded()
+		switch rec.Type {
+		case "gate.shown", "gate.answered", "gate.closed", "act.start", "act.end", "act.again":
+		default:
+			if rec.Level != "warning" && rec.Level != "critical" {
+				continue
+			}
+		}
+		m.goTo(n)
+		return
+	}
+	m.goTo(at)
+	m.Warn("", "There is no further gate, act or finding in this direction.")
 }
 
 // scrollReplay moves what is longer than the screen.
@@ -258,6 +289,6 @@ func (m *model) replayFoot() []ink.Drawn {
 	if r.typed != "" {
 		jump = ink.Hint{Key: ink.Shown(r.typed) + "▏ enter", Does: "go to"}
 	}
-	keys := append([]ink.Hint{{Key: "← →", Does: "entry"}, {Key: "space", Does: play}, {Key: "home end", Does: "first, last"}, jump}, keymap.Hints(m.Keys.Evidence, m.Keys.Facts)...)
+	keys := append([]ink.Hint{{Key: "← →", Does: "entry"}, {Key: "space", Does: play}, {Key: "n N", Does: "gate, act, finding"}, {Key: "home end", Does: "first, last"}, jump}, keymap.Hints(m.Keys.Evidence, m.Keys.Facts)...)
 	return append(out, " "+th.Footer(m.W-2, keys, keymap.Hints(m.Keys.Help, m.Keys.Leave)...))
 }

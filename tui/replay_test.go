@@ -13,7 +13,8 @@ import (
 	"github.com/charmbracelet/x/exp/golden"
 
 	"handrail/evidence"
-	"handrail/session"
+	"handrail/session/replay"
+	"handrail/session/view"
 	"handrail/steps/catalog"
 	"handrail/triage"
 	"handrail/tui/screen"
@@ -21,7 +22,7 @@ import (
 
 // recorded writes what happened on a stage into a real bundle, and opens it
 // again as a replay.
-func recorded(t *testing.T, hostile string, to func(*stage)) *session.Replay {
+func recorded(t *testing.T, hostile string, to func(*stage)) *replay.Tape {
 	t.Helper()
 	s := onStage(t, 80, 24, true, hostile)
 	to(s)
@@ -41,7 +42,7 @@ func recorded(t *testing.T, hostile string, to func(*stage)) *session.Replay {
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
-	r, err := session.OpenReplay(path, session.Config{Catalog: catalog.New()})
+	r, err := replay.Open(path, replay.Config{Catalog: catalog.New()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,17 +119,17 @@ func TestReplayScreens(t *testing.T) {
 }
 
 // shelved is a replay whose bundle lies at the same place in every run.
-type shelved struct{ *session.Replay }
+type shelved struct{ *replay.Tape }
 
-func (s shelved) Snapshot() session.Snapshot {
-	snap := s.Replay.Snapshot()
+func (s shelved) Snapshot() view.Snapshot {
+	snap := s.Tape.Snapshot()
 	snap.Bundle = "~/.local/state/handrail/incidents/20261120-021400-state-lock-k7qd.hrb"
 	return snap
 }
 
 // guarded fails the test when the face asks a replay for anything.
 type guarded struct {
-	*session.Replay
+	*replay.Tape
 	t *testing.T
 }
 
@@ -142,14 +143,14 @@ func TestReplaySaysSoAndAsksForNothing(t *testing.T) {
 	t.Parallel()
 	r := recorded(t, "", (*stage).toDebrief)
 	_, last := r.Place()
-	keys := strings.Fields("enter esc up down pgup pgdown tab [ ] u w r s a o g f t S d b c i x / p l n y ? e home end left right backspace")
+	keys := strings.Fields("enter esc up down pgup pgdown tab [ ] u w r s a o g f t S d b c i x / p l y ? e home end left right backspace")
 	for i := 0; i <= last; i += 3 {
 		s := onTape(t, guarded{r, t}, 80, 24)
 		s.goTo(i)
 		for _, k := range keys {
 			s.press(k)
 			s.Update(tea.PasteMsg{Content: "force-unlock 5e1c9a70-2f4b-4d0c-9a3e-6b1d8f0c7e21"})
-			if s.Update(tickMsg{s.heart.n}); s.Busy != 0 {
+			if s.Update(tickMsg{s.ticker.n}); len(s.Underway) != 0 {
 				t.Fatalf("entry %d, key %s: an intent is under way", i, k)
 			}
 			s.want(t, "REPLAY")

@@ -1,6 +1,10 @@
 package tui
 
-import tea "charm.land/bubbletea/v2"
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
 
 // resized makes the screen whole after the window became another size.
 //
@@ -12,4 +16,11 @@ import tea "charm.land/bubbletea/v2"
 func resized() tea.Cmd {
 	const saveCursor, noMargins, restoreCursor = "\x1b7", "\x1b[r", "\x1b8"
 	return tea.Sequence(tea.Raw(saveCursor+noMargins+restoreCursor), tea.ClearScreen)
+}
+
+// sized asks for the size of the window after fg, and again a second later. No signal
+// tells a stopped program of a new size, and an answer from before the stop may come
+// last: the screen would keep the old width until the next resize.
+func sized() tea.Cmd {
+	return tea.Batch(tea.RequestWindowSize, tea.Tick(time.Second, func(time.Time) tea.Msg { return tea.RequestWindowSize() }))
 }

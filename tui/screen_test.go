@@ -2,9 +2,7 @@ package tui
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +16,7 @@ import (
 	"handrail/triage"
 	"handrail/tui/gate"
 	"handrail/tui/home"
+	"handrail/tui/screen"
 	"handrail/tui/wait"
 )
 
@@ -165,12 +164,40 @@ func (s *stage) toViewer() {
 	s.press("enter", "enter")
 }
 
-func (s *stage) toFinding() { s.pass(47 * time.Second); s.press("enter", "enter") }
+// toRound has read all that preserve reads, by one enter.
+func (s *stage) toRound() { s.pass(47 * time.Second); s.press("enter") }
+
+func (s *stage) toFinding() {
+	s.toRound()
+	s.run.Front(id("state"))
+	s.run.Decide()
+}
+
+// toTogether has read all that the early phases read, and concluded nothing.
+func (s *stage) toTogether() {
+	s.toRound()
+	for _, name := range []string{"log", "serials"} {
+		s.run.Front(id(name))
+		s.press("r")
+	}
+	s.press("n")
+	s.run.Front(id("whose"))
+	s.run.Decide()
+}
+
+// toAgree is at a question to which the facts have an answer.
+func (s *stage) toAgree() {
+	s.toAsk()
+	c := s.bench.cards[id("holder")]
+	c.Proposed, c.Why, c.Grounds = "dead", "Its process is gone from this machine.", []string{"facts.process.alive = dead"}
+	s.bench.cards[id("holder")] = c
+	s.run.Snap.Cards = s.bench.cards
+	s.run.Decide()
+}
 
 func (s *stage) toConclusion() {
-	s.toFinding()
-	s.press("enter", "enter", "enter")
-	s.press("n")
+	s.toRound()
+	s.press("enter", "enter", "n")
 	s.run.Front(id("changed"))
 	s.run.Decide()
 }
@@ -183,7 +210,7 @@ func (s *stage) toAsk() {
 	}
 	for _, name := range []string{"whose", "changed", "class"} {
 		s.run.Front(id(name))
-		s.press("a")
+		s.press("a", "enter")
 	}
 	s.run.Front(id("holder"))
 	s.run.Decide()
@@ -207,9 +234,12 @@ func (s *stage) toReady() {
 
 func (s *stage) toGate() {
 	s.toReady()
-	s.press("g")
+	s.opens(id("unlock"))
 	s.pass(gate.Grace)
 }
+
+// opens reads the target of a gate, as enter does in front of it.
+func (s *stage) opens(step string) { s.settle(s.Ask(screen.OpenGate{Step: step})) }
 
 // toDiff is a gate with a rehearsed change, look-alikes and owners.
 func (s *stage) toDiff() {
@@ -273,7 +303,11 @@ func (s *stage) toDebrief() {
 	s.press("enter")
 	s.write("2026-12-01")
 	s.press("enter")
+	s.bench.record(triage.Conclude{Topic: triage.TopicConsistent, Value: "yes", Person: "ana@example.org", Why: "the plan after the release is empty"})
+	s.hear()
 	s.press("c", "1", "enter", "enter")
+	s.write("recovered")
+	s.press("enter")
 }
 
 // toReads has three reads at once, and the lines that they print.
@@ -310,9 +344,9 @@ func (s *stage) toHistory() {
 	s.run.Front(id("clean"))
 	end := s.bench.probes[id("clean")]
 	for _, seen := range []string{"true", "false", "", "true", "true"} {
-		green := triage.Value{T: "bool", V: json.RawMessage(strconv.Quote(seen))}
+		green := steps.BoolOf(seen == "true")
 		if seen == "" {
-			green = triage.Value{T: "bool", Unknown: "the server did not answer"}
+			green = steps.Unknown(steps.Bool, "the server did not answer")
 		}
 		end.Green = &green
 		s.bench.probes[id("clean")] = end
@@ -335,7 +369,18 @@ func shots() map[string]shot {
 		"empty":         {false, func(s *stage) { s.Update(home.HomeMsg{}) }},
 		"match":         {false, (*stage).toMatch},
 		"params":        {false, func(s *stage) { s.toMatch(); s.press("down", "enter") }},
+		"found":         {false, (*stage).toFound},
+		"untrusted":     {false, (*stage).toUntrusted},
+		"nowhere":       {false, (*stage).toNowhere},
+		"unread":        {true, (*stage).toUnread},
+		"parameters":    {true, (*stage).toParams},
+		"changed":       {true, func(s *stage) { s.toParams(); s.press("ctrl+u"); s.write("infra/prod"); s.press("enter") }},
+		"people":        {true, func(s *stage) { s.press("W"); s.write("Grace"); s.press("enter") }},
+		"commander":     {true, (*stage).toCommander},
 		"run":           {true, func(s *stage) { s.pass(12 * time.Second) }},
+		"round":         {true, (*stage).toRound},
+		"together":      {true, (*stage).toTogether},
+		"agree":         {true, (*stage).toAgree},
 		"finding":       {true, (*stage).toFinding},
 		"opposed":       {true, (*stage).toOpposed},
 		"overrule":      {true, func(s *stage) { s.toOpposed(); s.press("w") }},
@@ -348,6 +393,11 @@ func shots() map[string]shot {
 		"form":          {true, (*stage).toForm},
 		"gateshut":      {true, func(s *stage) { s.run.Front(id("unlock")); s.press("g"); s.pass(gate.Grace) }},
 		"gate":          {true, (*stage).toGate},
+		"gatelook":      {true, func(s *stage) { s.toReady(); s.press("g"); s.pass(gate.Grace) }},
+		"unknown":       {true, func(s *stage) { s.toAsk(); s.press("u") }},
+		"accept":        {true, func(s *stage) { s.toConclusion(); s.press("a") }},
+		"closing":       {true, func(s *stage) { s.toFinding(); s.press("c", "3", "enter", "enter") }},
+		"continue":      {true, func(s *stage) { s.toDebrief(); s.press("O") }},
 		"gatediff":      {true, (*stage).toDiff},
 		"gatemore":      {true, func(s *stage) { s.toDiff(); s.press("pgdown") }},
 		"gatedone":      {true, (*stage).toDone},
@@ -381,7 +431,7 @@ func shots() map[string]shot {
 		"viewer-search":  {true, func(s *stage) { s.toViewer(); s.press("/"); s.write("error"); s.press("enter", "n") }},
 		"viewer-wrapped": {true, func(s *stage) { s.toViewer(); s.press("w", "/"); s.write("conflict") }},
 		"report":         {true, (*stage).toReport},
-		"report-tables":  {true, func(s *stage) { s.toReport(); s.press("pgdown") }},
+		"report-tables":  {true, func(s *stage) { s.toReport(); s.press("/"); s.write("decisions and"); s.press("enter") }},
 		"kinds":          {true, func(s *stage) { s.toDebrief(); s.press("e", "v") }},
 		"seal":           {true, (*stage).toSeal},
 		"seal-form":      {true, (*stage).toSealForm},
@@ -409,11 +459,14 @@ func (s *stage) bar(step string) {
 	s.bench.mu.Lock()
 	defer s.bench.mu.Unlock()
 	c := s.bench.cards[id(step)]
-	c.Shut = []triage.Refusal{{Why: "step " + step + ": parameter holder: fact lock.holder is not known", Cure: "settle the step that gives it first"}}
+	c.Shut = []triage.Refusal{{Why: "step " + step + ": parameter holder: fact lock.holder is not known", Cure: "complete the step that yields it first"}}
 	s.bench.cards[id(step)] = c
 }
 
 func TestScreens(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	for _, size := range [][2]int{{80, 24}, {140, 45}, {60, 18}, {59, 17}} {
 		for name, sc := range shots() {

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -10,29 +9,27 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"handrail/session"
 	"handrail/session/report"
+	"handrail/session/view"
 	"handrail/triage"
 	"handrail/tui/screen"
 	"handrail/tui/viewer"
 )
 
 // reportFixture is the report of an incident on the table.
-func (b *bench) reportFixture(context.Context, string) ([]byte, error) {
+func (b *bench) reportFixture(context.Context, string) (report.Document, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var out bytes.Buffer
-	err := report.Markdown(&out, b.state)
-	return out.Bytes(), err
+	return report.New(b.state), nil
 }
 
-func sealingFixture(h string) screen.Sealing {
-	return screen.Sealing{Signers: []screen.Signer{{ID: "SHA256:ltHUH9MRLBNvPoL8oiqgDBWMNdKpUZu3bEMkBcpWmJo" + h, Name: "ana@bridge" + h}},
+func sealingFixture(h string) screen.SealOptions {
+	return screen.SealOptions{Signers: []screen.Signer{{ID: "SHA256:ltHUH9MRLBNvPoL8oiqgDBWMNdKpUZu3bEMkBcpWmJo" + h, Name: "ana@bridge" + h}},
 		Recipients: []string{"age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p" + h}, NameOne: "make a key with `age-keygen -o KEY`" + h}
 }
 
-func sealedFixture(o screen.SealOrder, h string) screen.Sealed {
-	s := screen.Sealed{Seal: "seals/000001.txt" + h, Entries: 48, Anchor: "handrail 20261120-021400-state-lock-k7qd 48 3Jx0hQ8sK1pZb5yq2mN7tV4wR9uL6cE0aG1dF8iT2o=" + h, Key: "escrowed",
+func sealedFixture(o screen.SealOrder, h string) screen.SealResult {
+	s := screen.SealResult{Seal: "seals/000001.txt" + h, Entries: 48, Anchor: "handrail 20261120-021400-state-lock-k7qd 48 3Jx0hQ8sK1pZb5yq2mN7tV4wR9uL6cE0aG1dF8iT2o=" + h, Key: "escrowed",
 		Escrow: "~/.local/state/handrail/keys/20261120-021400-state-lock-k7qd-000001.age" + h, Verified: true, Unproven: []string{"time stamp: none" + h}}
 	if o.Signer != "" {
 		s.Signature = "seals/000001.txt.sig" + h
@@ -78,7 +75,7 @@ func TestSealFromTheDebrief(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 80, 24, true, "")
 	var got []screen.SealOrder
-	s.Config.Seal = func(_ context.Context, o screen.SealOrder, tell func(string)) (screen.Sealed, error) {
+	s.Config.Seal = func(_ context.Context, o screen.SealOrder, tell func(string)) (screen.SealResult, error) {
 		if !s.bench.closed {
 			t.Error("it is sealed while it is open for writing")
 		}
@@ -87,12 +84,12 @@ func TestSealFromTheDebrief(t *testing.T) {
 		return sealedFixture(o, ""), nil
 	}
 	s.press("z")
-	s.want(t, "Not now: this incident is open", "screen closes it; then it can be sealed")
+	s.want(t, "Not now: this incident is open", "screen closes it")
 	if s.At != screen.AtRun {
 		t.Fatal("an open incident shows the seal")
 	}
 	s.toDebrief()
-	s.want(t, "z  seal it", "p  read the report")
+	s.want(t, "z  seal it", "p  show the report")
 	s.press("z")
 	s.want(t, "SEAL", "WHO SIGNS", "ana@bridge", "captured", "▸ enter  Seal it")
 	s.press("enter", "enter")
@@ -117,7 +114,7 @@ func TestSealFromTheDebrief(t *testing.T) {
 	s.want(t, "sealed in seals/000001.txt")
 	for _, k := range []string{"t", "d"} {
 		s.press(k)
-		s.want(t, "let go to be sealed")
+		s.want(t, "released for sealing")
 		if s.Sheet != nil {
 			t.Errorf("%s asks for something to add", k)
 		}
@@ -132,9 +129,9 @@ func TestSealThatFails(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 80, 24, true, "")
 	fail := true
-	s.Config.Seal = func(_ context.Context, o screen.SealOrder, _ func(string)) (screen.Sealed, error) {
+	s.Config.Seal = func(_ context.Context, o screen.SealOrder, _ func(string)) (screen.SealResult, error) {
 		if fail {
-			return screen.Sealed{}, errors.New("no space left on device")
+			return screen.SealResult{}, errors.New("no space left on device")
 		}
 		return sealedFixture(o, ""), nil
 	}
@@ -150,7 +147,7 @@ func TestSealThatFails(t *testing.T) {
 	fail = false
 	s.press("enter")
 	again()
-	s.want(t, "✓ SEALED", "nobody signed")
+	s.want(t, "✓ SEALED", "not signed")
 }
 
 // TestSealGoesOnBehindAnotherScreen says what came of it wherever the person is by then.
@@ -161,30 +158,30 @@ func TestSealGoesOnBehindAnotherScreen(t *testing.T) {
 	s.press("1", "enter")
 	s.write("seal")
 	_, cmd := s.Update(keyPress("enter"))
-	s.want(t, "it goes on meanwhile")
+	s.want(t, "sealing continues")
 	s.press("esc")
-	s.want(t, "it is being sealed")
+	s.want(t, "sealing is in progress")
 	s.finish(cmd)
 	s.want(t, "is sealed: seals/000001.txt")
 }
 
-// TestSealSaysWhatIsMissing: captures that nobody took, debts that nobody carries, a line that was not posted, nobody to sign.
+// TestSealSaysWhatIsMissing: captures not taken, debts without an owner, a line not posted, no signer.
 func TestSealSaysWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 80, 60, true, "")
-	s.Config.Sealing = func(context.Context) (screen.Sealing, error) {
-		return screen.Sealing{NoSigner: "SSH_AUTH_SOCK names no ssh-agent: make a key with ssh-keygen, and load it with ssh-add", NameOne: "make a key with age-keygen"}, nil
+	s.Config.SealOptions = func(context.Context) (screen.SealOptions, error) {
+		return screen.SealOptions{NoSigner: "SSH_AUTH_SOCK names no ssh-agent: make a key with ssh-keygen, and load it with ssh-add", NameOne: "make a key with age-keygen"}, nil
 	}
 	snap := s.bench.Snapshot()
 	snap.State.Outcome, snap.State.Seq = "open", snap.State.Seq+1
-	snap.Anchor = session.Anchor{Line: "handrail x 1 y", Due: "the incident is open"}
+	snap.Anchor = view.Anchor{Line: "handrail x 1 y", Due: "the incident is open"}
 	snap.State.Debts = []triage.Debt{{DebtOpened: triage.DebtOpened{ID: "a", Text: "the apply was cut off"}}, {DebtOpened: triage.DebtOpened{ID: "b", Text: "replicas"}, Settled: triage.Settle{How: "carried", Owner: "platform", Until: "2026-12-01"}}}
 	s.run.Take(snap)
 	s.press("z")
-	s.want(t, "state-lock/lock is missing", "owed, and nobody has it: the apply was cut off", "platform carries until 2026-12-01", "not posted since the incident is open",
+	s.want(t, "state-lock/lock is missing", "open debt without an owner: the apply was cut off", "platform carries until 2026-12-01", "not posted since the incident is open",
 		"steps were left out", "WHO SIGNS", "names no ssh-agent", "is destroyed", "age-keygen")
 	s.press("enter")
-	s.want(t, "1   nobody")
+	s.want(t, "1   no signature")
 }
 
 // TestReport reads the report as it is on the disk: laid out, searched, copied, saved as Markdown, laid out again when the
@@ -194,13 +191,13 @@ func TestReport(t *testing.T) {
 	s := onStage(t, 80, 24, true, "")
 	var name, saved string
 	s.Config.Save = saveTo(&name, &saved)
-	s.toFinding()
+	s.press("r")
 	s.press("p")
 	s.want(t, "REPORT  as it would be exported now", "Plan or apply cannot get the state lock", "✓E9", "══", "missing", "s save")
 	s.press("/")
-	s.write("on the call")
+	s.write("path through")
 	s.press("enter")
-	s.want(t, "in line", "On the call")
+	s.want(t, "in line", "The path through the loop")
 	s.press("esc", "end")
 	s.want(t, "end")
 	s.press("home", "pgdown")
@@ -213,19 +210,25 @@ func TestReport(t *testing.T) {
 	s.press("s")
 	s.write("r.md")
 	s.press("enter")
-	want, _ := s.bench.reportFixture(t.Context(), "")
-	if name != "r.md" || saved != string(want) {
-		t.Errorf("saved %q: %d bytes, want %d", name, len(saved), len(want))
+	var want strings.Builder
+	if err := report.Markdown(&want, s.bench.state); err != nil {
+		t.Fatal(err)
+	}
+	if name != "r.md" || saved != want.String() {
+		t.Errorf("saved %q: %d bytes, want %d", name, len(saved), want.Len())
 	}
 	s.press("[", "]")
 	if s.press("esc"); s.At != screen.AtRun || s.evidence.View != nil {
 		t.Error("esc does not lead back to the step")
 	}
 	s.press("e", "p", "esc")
-	if s.At != screen.AtEvidence || s.evidence.Report || s.evidence.Detail {
+	if s.At != screen.AtEvidence {
 		t.Error("esc does not lead back to the list")
 	}
-	s.Config.Report = func(context.Context, string) ([]byte, error) { return nil, errors.New("the disk is gone") }
+	s.want(t, "EVIDENCE  ")
+	s.Config.Report = func(context.Context, string) (report.Document, error) {
+		return report.Document{}, errors.New("the disk is gone")
+	}
 	s.press("p")
 	s.want(t, "the disk is gone")
 }
@@ -254,7 +257,7 @@ func TestKinds(t *testing.T) {
 	}
 	s.press("v", "/")
 	s.write("no such thing")
-	s.want(t, "everything again")
+	s.want(t, "to show all")
 	s.press("enter", "esc")
 	if len(s.evidence.Found) != all || s.At != screen.AtEvidence {
 		t.Error("esc does not show everything again")

@@ -38,7 +38,7 @@ func TestStorm(t *testing.T) {
 				s.Update(tea.PasteMsg{Content: rapid.StringN(0, 200, -1).Draw(r, "paste")})
 			case 4:
 				s.pass(time.Duration(rapid.IntRange(0, 600).Draw(r, "seconds")) * time.Second)
-				s.Update(tickMsg{s.heart.n})
+				s.Update(tickMsg{s.ticker.n})
 			default:
 				_, cmd := s.Update(keyPress(rapid.SampledFrom(keys).Draw(r, "key")))
 				if small && s.At != before {

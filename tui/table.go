@@ -27,7 +27,7 @@ func (m *model) table() []entry {
 	return []entry{
 		{id: screen.AtHome, Screen: &m.home, name: "command centre", areas: []keymap.Area{keymap.OnHome}},
 		{id: screen.AtMatch, Screen: &m.match, name: "match an error"},
-		{id: screen.AtSymptoms, Screen: &m.symptoms, name: "match what you see"},
+		{id: screen.AtSymptoms, Screen: &m.symptoms, name: "match symptoms"},
 		{id: screen.AtWait, Screen: &m.wait, name: "opening"},
 		{id: screen.AtRun, Screen: &m.run, areas: []keymap.Area{keymap.OnStep, keymap.OnIncident, keymap.InIncident}, bare: true},
 		{id: screen.AtEvidence, Screen: &m.evidence, areas: []keymap.Area{keymap.OnEvidence, keymap.OnIncident, keymap.InIncident}},

@@ -15,19 +15,27 @@ type (
 
 	Home        = screen.Home
 	IncidentRow = screen.IncidentRow
+	SameTarget  = screen.SameTarget
 	DebtRow     = screen.DebtRow
 	DrillRow    = screen.DrillRow
 	RunbookRow  = screen.RunbookRow
+	Story       = screen.Story
 
 	Hit     = screen.Hit
 	Alike   = screen.Alike
 	Symptom = screen.Symptom
 
-	Sealing   = screen.Sealing
-	Signer    = screen.Signer
-	SealOrder = screen.SealOrder
-	Sealed    = screen.Sealed
+	Untrusted = screen.Untrusted
+	Used      = screen.Used
+
+	SealOptions = screen.SealOptions
+	Signer      = screen.Signer
+	SealOrder   = screen.SealOrder
+	SealResult  = screen.SealResult
 )
+
+// GroundOf is the background that the variable COLORFGBG tells.
+func GroundOf(colorfgbg string) ink.Ground { return ink.GroundOf(colorfgbg) }
 
 // Themes lists the names that a theme can be asked for by.
 func Themes() []string { return ink.Themes() }

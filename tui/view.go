@@ -43,7 +43,7 @@ func (m *model) windowTitle() string {
 	if m.Replaying() {
 		word := ink.Text("REPLAY ")
 		if m.Tape.Live() {
-			word = "LOOKING ON "
+			word = "FOLLOWING "
 		}
 		return string("handrail " + word + ink.Clip(ink.Shown(m.run.Snap.State.Incident), 53))
 	}

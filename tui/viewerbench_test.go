@@ -173,7 +173,7 @@ func BenchmarkViewerOpen(b *testing.B) {
 			for b.Loop() {
 				s := onBenchText(b, path, 0)
 				runtime.GC()
-				before := live()
+				before := inUse()
 				from := time.Now()
 				_, cmd := s.Update(keyPress("enter"))
 				for range 2 {
@@ -183,7 +183,7 @@ func BenchmarkViewerOpen(b *testing.B) {
 				first += time.Since(from)
 				for n++; cmd != nil; {
 					_, cmd = s.Update(cmd())
-					most = max(most, live()-min(before, live()))
+					most = max(most, inUse()-min(before, inUse()))
 				}
 				s.evidence.CloseArtifact(s.Env)
 			}
@@ -193,8 +193,8 @@ func BenchmarkViewerOpen(b *testing.B) {
 	}
 }
 
-// live is what is on the heap now, garbage included.
-func live() uint64 {
+// inUse is what is on the heap now, garbage included.
+func inUse() uint64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(sample)
 	return sample[0].Value.Uint64()

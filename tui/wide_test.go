@@ -33,6 +33,9 @@ func (s *stage) aligned(t *testing.T) {
 
 // TestNamesOfTheWorld: every list keeps its columns whatever the things in it are called.
 func TestNamesOfTheWorld(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	for name, sc := range shots() {
 		for _, size := range [][2]int{{60, 18}, {80, 24}, {140, 45}} {
@@ -73,6 +76,9 @@ func TestColumnsOfNames(t *testing.T) {
 
 // TestLongLists goes through lists of 100,000 rows: every screen is whole, and what is looked for is found.
 func TestLongLists(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	const many = 100_000
 	called := func(i int) string { // some of them in the letters of the world
@@ -95,7 +101,7 @@ func TestLongLists(t *testing.T) {
 	}
 	s.Update(tea.PasteMsg{Content: "row 77777 "})
 	s.aligned(t)
-	s.want(t, "1 of 100028 entries", "row 77777 of")
+	s.want(t, "1 of 100029 entries", "row 77777 of")
 
 	h := onStage(t, 80, 24, false, "")
 	var rows []screen.IncidentRow
@@ -119,6 +125,9 @@ func TestLongLists(t *testing.T) {
 
 // TestMouseIsTheTerminals: no screen takes the mouse, so that text can be selected.
 func TestMouseIsTheTerminals(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	for name, sc := range shots() {
 		s := onStage(t, 80, 24, sc.incident, "")

@@ -10,7 +10,6 @@
 package bundle
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -39,6 +38,8 @@ type row struct {
 	Opened   *time.Time `json:"opened"`
 	Closed   *time.Time `json:"closed"`
 	Drill    string     `json:"drill,omitempty"`
+	Who      string     `json:"who,omitempty"`    // is at the keyboard, or was last
+	Where    string     `json:"where,omitempty"`  // the directory or the object that it is about
 	Size     int64      `json:"size,omitempty"`   // packed, in a bucket or registry
 	Stored   *time.Time `json:"stored,omitempty"` // in a bucket
 	Problem  string     `json:"problem,omitempty"`
@@ -52,10 +53,35 @@ func Rows(p *process.Program) ([]index.Row, error) {
 	return index.Rows(dir)
 }
 
+// noBundles is what a list of none says.
+const noBundles = "There are no bundles yet."
+
 func bundleList(p *process.Program) *cobra.Command {
 	cmd := &cobra.Command{Use: "list", Short: "List the bundles of this machine, the newest first", Args: process.Exactly()}
 	from := cmd.Flags().String("from", "", places+", instead of this machine's")
 	o := process.OutputFlag(cmd)
+	listing := process.Listing[index.Row]{
+		Head: []string{"ID", "SEVERITY", "RUNBOOK", "STATE", "OPENED", "WHO", "WHERE", "PATH"},
+		Row: func(r index.Row) []string {
+			state := r.Outcome
+			switch {
+			case r.Err != "":
+				state = "unreadable: " + r.Err
+			case state == "":
+				state = "in " + string(r.Phase)
+			}
+			where := r.Target.Words()
+			if r.Drill != "" {
+				where = "drill " + r.Drill
+			}
+			return []string{r.ID, string(r.Severity), r.Runbook, state, stamp(r.Opened), r.Operator, where, r.Path}
+		},
+		JSON: func(r index.Row) any {
+			return row{ID: r.ID, Path: r.Path, Runbook: r.Runbook, Severity: string(r.Severity), Outcome: r.Outcome, Sealed: r.Sealed,
+				Opened: Known(r.Opened), Closed: Known(r.Closed), Drill: r.Drill, Who: r.Operator, Where: r.Target.Words(), Problem: r.Err}
+		},
+		None: noBundles,
+	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if FarScheme(*from) != "" {
 			return listFar(cmd.Context(), p, *from, *o)
@@ -68,30 +94,7 @@ func bundleList(p *process.Program) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if *o == process.AsJSON {
-			out := []row{}
-			for _, r := range list {
-				out = append(out, row{ID: r.ID, Path: r.Path, Runbook: r.Runbook, Severity: string(r.Severity), Outcome: r.Outcome, Sealed: r.Sealed,
-					Opened: Known(r.Opened), Closed: Known(r.Closed), Drill: r.Drill, Problem: r.Err})
-			}
-			return process.PrintJSON(p.Stdout, out)
-		}
-		if len(list) == 0 {
-			fmt.Fprintln(p.Stderr, "There are no bundles yet.")
-			return nil
-		}
-		var rows [][]string
-		for _, r := range list {
-			state := r.Outcome
-			switch {
-			case r.Err != "":
-				state = "unreadable: " + r.Err
-			case state == "":
-				state = "in " + string(r.Phase)
-			}
-			rows = append(rows, []string{r.ID, string(r.Severity), r.Runbook, state, stamp(r.Opened), r.Path})
-		}
-		return process.Table(p.Stdout, []string{"ID", "SEVERITY", "RUNBOOK", "STATE", "OPENED", "PATH"}, rows)
+		return listing.Print(p, *o, list)
 	}
 	return cmd
 }
@@ -125,10 +128,9 @@ func bundleShow(p *process.Program) *cobra.Command {
 		if err != nil {
 			return process.Hint(err, "see what is wrong with `handrail bundle verify "+args[0]+"`")
 		}
-		if *o == process.AsJSON {
-			return process.PrintJSON(p.Stdout, st)
-		}
-		return report.WriteMarkdown(p.Stdout, report.New(st, handlingFor(path)))
+		return o.Print(p, st, func() error {
+			return report.WriteMarkdown(p.Stdout, report.New(st, report.In(contextOf(path)), handlingFor(path)))
+		})
 	}
 	return cmd
 }

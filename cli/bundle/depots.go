@@ -77,11 +77,11 @@ func localDir(place string) (string, error) {
 	case FarScheme(place) != "":
 		return "", process.Usage("bring the bundles here with `handrail bundle pull`", "%s:// holds packed bundles, which are not read where they lie", scheme)
 	}
-	return "", process.Usage("give "+places, "%q is no place for bundles", scheme+"://…")
+	return "", process.Usage("give "+places, "%q is not a place for bundles", scheme+"://…")
 }
 
 // received says what came of a copy.
-func received(p *process.Program, r depot.Received, err error) error {
+func received(p *process.Program, r depot.Receipt, err error) error {
 	if err != nil {
 		return DepotError(err)
 	}

@@ -31,10 +31,7 @@ incidents and do not count.`,
 			}
 		}
 		c := report.Compare(states[0], states[1])
-		if *o == process.AsJSON {
-			return process.PrintJSON(p.Stdout, c)
-		}
-		return report.WriteComparison(p.Stdout, c)
+		return o.Print(p, c, func() error { return report.WriteComparison(p.Stdout, c) })
 	}
 	return cmd
 }

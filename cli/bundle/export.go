@@ -18,7 +18,9 @@ import (
 	"handrail/evidence/escrow"
 	"handrail/evidence/visible"
 	"handrail/session/index/depot"
+	"handrail/session/journal"
 	"handrail/session/report"
+	"handrail/session/walk"
 )
 
 // exportForm is one form that a bundle can be exported to.
@@ -38,20 +40,35 @@ func exportForms() []exportForm {
 		}
 	}
 	return []exportForm{
-		{"markdown", "one page of Markdown", plain(report.WriteMarkdown)},
+		{"markdown", "one page of Markdown; md for short", plain(report.WriteMarkdown)},
 		{"html", "one self-contained page: no script, nothing loaded", plain(report.WriteHTML)},
 		{"json", "the whole report as data, which templates see too", plain(report.WriteJSON)},
 		{"timeline", "the timeline as CSV, safe to open in a spreadsheet", plain(report.WriteCSV)},
 		{"timeline-jsonl", "the timeline as JSON lines", plain(report.WriteJSONLines)},
 		{"asciicast", "what was seen, as a terminal recording (asciicast v3)", cast(3)},
 		{"asciicast-v2", "the same for older players", cast(2)},
+		{answersForm, "an answers file of what was said and typed, for handrail run", recorded},
 		{"troubleshoot", "a directory laid out as a troubleshoot support bundle", nil},
 		{"archive", "the bundle itself as one file, a tar with gzip, to unpack anywhere", nil},
 	}
 }
 
+// answersForm is the form of an answers file, which --answers stands for too.
+const answersForm = "answers"
+
+// recorded writes the answers file of an incident.
+func recorded(w io.Writer, _ report.Document, r *evidence.Reader) error {
+	st, err := journal.LoadState(r.Path())
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, walk.Recorded(st))
+	return err
+}
+
 func bundleExport(p *process.Program) *cobra.Command {
 	var format, file, tmpl string
+	var answers bool
 	var to []string
 	names := []string{}
 	long := `export writes an incident for people and programs that have no handrail. It reads
@@ -67,14 +84,24 @@ those age recipients only, with age -d and one of their keys. The formats:
 		long += fmt.Sprintf("  %-15s %s\n", f.name, f.what)
 	}
 	cmd := &cobra.Command{
-		Use: "export BUNDLE", Short: "Write an incident as a page, a timeline, a recording or a directory", Long: long,
+		Use: "export BUNDLE", Short: "Export an incident as a page, a timeline, an answers file, a recording or a directory", Long: long,
 		Args: process.Exactly("a BUNDLE: a path, an archive, or the id of an incident"),
 	}
 	cmd.Flags().StringVar(&format, "format", "markdown", "one of "+strings.Join(names, ", "))
+	cmd.Flags().BoolVar(&answers, "answers", false, "the same as --format answers")
 	cmd.Flags().StringVarP(&file, "file", "f", "", "write to this `file` (for troubleshoot: directory) instead of stdout")
 	cmd.Flags().StringVar(&tmpl, "template", "", "write an html page through this Go html/template `file`")
 	cmd.Flags().StringArrayVar(&to, "to", nil, "encrypt the file to this age `recipient` (age1…); may be repeated")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if format == "md" {
+			format = "markdown"
+		}
+		if answers {
+			if cmd.Flags().Changed("format") && format != answersForm {
+				return process.Usage("leave out --format or --answers", "an answers file is no %s", format)
+			}
+			format = answersForm
+		}
 		i := slices.Index(names, format)
 		switch {
 		case i < 0:
@@ -86,7 +113,7 @@ those age recipients only, with age -d and one of their keys. The formats:
 		case format == "troubleshoot" && len(to) > 0:
 			return process.Usage("encrypt one of the other forms", "a directory cannot be encrypted as one file")
 		case format == "archive" && file == "" && process.IsTerminal(p.Stdout):
-			return process.Usage("name a file with -f, or send it on through a pipe", "an archive is no text for a terminal")
+			return process.Usage("name a file with -f, or send it on through a pipe", "an archive cannot be printed on a terminal")
 		}
 		if err := escrow.CheckRecipients(to); len(to) > 0 && err != nil {
 			return process.Usage("a recipient is what age-keygen prints as public key", "--to: %w", err)

@@ -69,7 +69,7 @@ func handlingOf(bundle string) *handling {
 	}
 	if n := len(l.Lines); n > 0 {
 		last := l.Lines[n-1]
-		h.Detail += fmt.Sprintf("; the newest: %s by %s, %s", last.What, cmp.Or(last.Actor, "nobody"), stamp(last.At))
+		h.Detail += fmt.Sprintf("; the newest: %s by %s, %s", last.What, cmp.Or(last.Actor, "an unknown person"), stamp(last.At))
 	}
 	return h
 }

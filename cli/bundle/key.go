@@ -34,7 +34,7 @@ const maxKeyFile = 1 << 20
 
 func nothing() {}
 
-// Signer gives the key that was chosen; done lets go of the agent. A nil signer means that nobody is to sign.
+// Signer gives the key that was chosen; done lets go of the agent. A nil signer means no signature.
 func Signer(p *process.Program, k KeyChoice) (_ ssh.Signer, done func(), err error) {
 	switch {
 	case k.none && (k.File != "" || k.signer != ""):
@@ -80,7 +80,7 @@ func keyFile(p *process.Program, name string) (ssh.Signer, error) {
 func passphrase(p *process.Program, name string) ([]byte, error) {
 	f, ok := p.Stdin.(*os.File)
 	if !ok || !process.IsTerminal(p.Stdin) {
-		return nil, process.Usage("call it in a terminal, or load the key with ssh-add and leave --key out", "the signing key %q has a passphrase, and here is no terminal to ask for it", name)
+		return nil, process.Usage("run it in a terminal, or load the key with ssh-add and leave --key out", "the signing key %q has a passphrase, and there is no terminal to ask for it", name)
 	}
 	fmt.Fprintf(p.Stderr, "Passphrase of %s: ", process.Safe(name))
 	phrase, err := term.ReadPassword(int(f.Fd()))

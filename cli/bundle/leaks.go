@@ -31,8 +31,8 @@ type finding struct {
 	Kind   string `json:"kind"`
 }
 
-// searched is the public form of a search for leaks.
-type searched struct {
+// leakReport is the public form of a search for leaks.
+type leakReport struct {
 	Path     string    `json:"path"`
 	Findings []finding `json:"findings"`
 	Gitleaks string    `json:"gitleaks"` // "" when it was asked, else why not
@@ -40,7 +40,7 @@ type searched struct {
 
 func bundleLeaks(p *process.Program) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "leaks BUNDLE", Short: "Search a bundle again for secrets, with today's rules; ends with 0 or 7",
+		Use: "leaks BUNDLE", Short: "Search a bundle again for secrets, with today's rules; exits with 0 or 7",
 		Long: `leaks searches every entry and every artifact of a bundle with the rules and the
 known values of today, which may know more than those it was written by. Where a
 gitleaks is on PATH it is asked for a second opinion. What is found is named by its
@@ -57,11 +57,7 @@ place and kind; the value is never printed, and nothing in the bundle is changed
 		if err != nil {
 			return err
 		}
-		if *o == process.AsJSON {
-			err = process.PrintJSON(p.Stdout, out)
-		} else {
-			err = printLeaks(p, out)
-		}
+		err = o.Print(p, out, func() error { return printLeaks(p, out) })
 		if err == nil && len(out.Findings) > 0 {
 			err = process.Ended(process.ExitTampered)
 		}
@@ -71,8 +67,8 @@ place and kind; the value is never printed, and nothing in the bundle is changed
 	return cmd
 }
 
-func leaks(ctx context.Context, p *process.Program, at string) (searched, error) {
-	out := searched{Path: at, Findings: []finding{}}
+func leaks(ctx context.Context, p *process.Program, at string) (leakReport, error) {
+	out := leakReport{Path: at, Findings: []finding{}}
 	team, err := settings.TeamRules(p)
 	if err != nil {
 		return out, err
@@ -155,7 +151,7 @@ func blobOf(name string) string {
 	return ""
 }
 
-func printLeaks(p *process.Program, out searched) error {
+func printLeaks(p *process.Program, out leakReport) error {
 	var rows [][]string
 	for _, f := range out.Findings {
 		entry, place := "", f.Blob

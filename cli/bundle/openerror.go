@@ -18,7 +18,7 @@ func ResumeError(err error) error {
 	case errors.Is(err, disk.ErrLocked):
 		return &process.Problem{Code: process.ExitUsage, Err: err, Next: "look at it with `handrail bundle show`, or `handrail replay`; go on once the other handrail has ended"}
 	case errors.Is(err, session.ErrHandover):
-		return &process.Problem{Code: process.ExitUsage, Err: err, Next: "say why you go on, with --why; both names and the reason are recorded; or look on with `handrail follow`"}
+		return &process.Problem{Code: process.ExitUsage, Err: err, Next: "say why you take over, with --why; both names and the reason are recorded; or follow it with `handrail follow`"}
 	case errors.Is(err, evidence.ErrCorrupt):
 		return &process.Problem{Code: process.ExitTampered, Err: err, Next: "see what is wrong with `handrail bundle verify`; nothing was changed"}
 	case errors.Is(err, evidence.ErrUnknownEntry):

@@ -44,7 +44,7 @@ here with other contents is refused.`,
 			return err
 		}
 		if _, err := os.Lstat(filepath.Join(src, "bundle.json")); err != nil {
-			return process.Usage("see what is there with `handrail bundle list --from DIR`", "%q is no bundle: %w", args[0], err)
+			return process.Usage("see what is there with `handrail bundle list --from DIR`", "%q is not a bundle: %w", args[0], err)
 		}
 		if err := placeFor(dest); err != nil {
 			return err

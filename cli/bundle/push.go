@@ -20,7 +20,7 @@ is ever overwritten: an id that is there with other contents is refused.
 With --follow it pushes an incident that is open, to a bucket or a repository, and
 again after new entries, at most every five seconds, until the incident is closed.
 That copy stands beside the bundle's own name, as <id>.live, and is the one thing that
-is replaced there: handrail follow DEST/<id> looks on.
+is replaced there: handrail follow DEST/<id> shows it.
 
 Credentials, region and endpoint of a bucket are those of the AWS tools, those of
 a registry come from the configuration of docker.`,
@@ -34,7 +34,7 @@ a registry come from the configuration of docker.`,
 			return err
 		}
 		if FarScheme(args[1]) == "" && follow {
-			return process.Usage("give a bucket or a repository, or let them look at the bundle itself: handrail follow "+path, "in a directory nothing is pushed again")
+			return process.Usage("give a bucket or a repository, or let them watch the bundle itself: handrail follow "+path, "--follow does not push to a directory")
 		}
 		if FarScheme(args[1]) == "" {
 			dest, err := localDir(args[1])

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"handrail/cli/process"
-	"handrail/session"
 	"handrail/session/index/depot"
+	"handrail/session/replay"
 )
 
 // LookingPlain is how often a journal is looked at for new lines.
@@ -19,19 +19,19 @@ const LookingPlain = 500 * time.Millisecond
 const pushEvery = 5 * time.Second
 
 // pushFollow pushes a bundle again after new entries, until its incident is closed
-// or somebody has seen enough. What the network does to a push is said, and tried
+// or the operator ends it. What the network does to a push is said, and tried
 // again; what lies there and is another history ends it.
 func pushFollow(ctx context.Context, p *process.Program, path string, to depot.Replacer, work string) error {
-	tape, err := session.Follow(path, Reading(p))
+	tape, err := replay.Follow(path, Reading(p))
 	if err != nil {
 		return process.Hint(err, "see what is wrong with `handrail bundle verify "+path+"`")
 	}
-	defer tape.Close() //nolint:errcheck // only read from
+	defer tape.Close()
 	fmt.Fprintf(p.Stdout, "%s\n", process.Safe(to.Place(depot.Live(IDOf(path)))))
-	fmt.Fprintf(p.Stderr, "Whoever looks on: handrail follow %s\n", process.Safe(to.Place(IDOf(path))))
+	fmt.Fprintf(p.Stderr, "To look on: handrail follow %s\n", process.Safe(to.Place(IDOf(path))))
 	tick := time.NewTicker(LookingPlain)
 	defer tick.Stop()
-	var there depot.Stored
+	var there depot.BundleInfo
 	var due time.Time
 	trouble, sent := "", -1
 	for {

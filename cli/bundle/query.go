@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,11 +18,11 @@ import (
 	"handrail/triage"
 )
 
-// asked are the flags of bundle query.
-type asked struct {
-	keys, severity, runbook, state, outcome, prints, like []string
-	since, until, from                                    string
-	limit, lines                                          int
+// queryFlags are the flags of bundle query.
+type queryFlags struct {
+	keys, kind, severity, runbook, state, outcome, prints, like []string
+	since, until, from                                          string
+	limit, lines                                                int
 }
 
 // lineFound is the public form of what was found.
@@ -34,12 +35,22 @@ type lineFound struct {
 	Outcome     string    `json:"outcome"` // "" while the incident goes on
 	Entry       int64     `json:"entry"`
 	When        time.Time `json:"when"`
-	Type        string    `json:"type"` // of the entry, or "artifact"
+	Type        string    `json:"type"` // of the entry, or "artifact" or "act"
+	Who         string    `json:"who"`
 	Step        string    `json:"step,omitempty"`
 	Artifact    string    `json:"artifact,omitempty"` // digest of the artifact that has the line
 	Role        string    `json:"role,omitempty"`
 	Line        string    `json:"line"`
 	Fingerprint string    `json:"fingerprint,omitempty"` // of an error line
+	Evidence    []ground  `json:"evidence,omitempty"`    // what an act stood on
+}
+
+// ground is one reading or word that an act stood on.
+type ground struct {
+	Step  string `json:"step"`
+	Entry int64  `json:"entry"`
+	Who   string `json:"who"`
+	Line  string `json:"line"`
 }
 
 // unread is a bundle that could not be searched, or not whole.
@@ -67,10 +78,18 @@ type QueryAnswer struct {
 
 func bundleQuery(p *process.Program) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "query [TEXT]", Short: "Find incidents and lines in them over all bundles",
-		Long: `query looks through every bundle: TEXT is a part of a line of a journal or of an
-artifact, but for upper and lower case. All flags must fit; of one flag that is
-given more than once, one must. A key is one of the eleven evidence keys:
+		Use: "query [TEXT...]", Short: "Search all bundles for incidents and lines",
+		Long: `query looks through every bundle, in the lines of journals and of artifacts. All words
+of TEXT must be on one line, in any order, but for upper and lower case; words in double
+quotes inside it stay together: 'lock "timed out after"'. All flags must fit; of one
+flag that is given more than once, one must.
+
+--kind act gives acts instead of lines: who changed what, as which user of the system,
+and the readings and answers that it stood on. Who removed the finalizer of web-0?
+
+  handrail bundle query --kind act finalizer web-0
+
+A key is one of the eleven evidence keys:
 
   ` + keyList() + `
 
@@ -82,13 +101,14 @@ has a fingerprint that leaves out ids, times and numbers: --like gives an error
 line and finds its kind, --fingerprint the value that an earlier query printed.
 
 The index that makes this quick is a cache beside the bundles. It may be deleted.`,
-		Args: process.Between(0, "a TEXT in quotes"),
+		Args: cobra.ArbitraryArgs,
 	}
-	var a asked
+	var a queryFlags
 	f := cmd.Flags()
 	f.StringArrayVarP(&a.keys, "key", "k", nil, "KEY=VALUE that the incident must hold")
 	f.StringVar(&a.since, "since", "", "entries from this time on")
 	f.StringVar(&a.until, "until", "", "entries up to this time")
+	f.StringArrayVar(&a.kind, "kind", nil, "kind of entry: act for acts, artifact, or a type as note, answer, gate")
 	f.StringArrayVar(&a.severity, "severity", nil, "severity, as SEV-1")
 	f.StringArrayVar(&a.runbook, "runbook", nil, "runbook that the incident went through")
 	f.StringArrayVar(&a.state, "state", nil, "failure state that was concluded")
@@ -119,10 +139,7 @@ The index that makes this quick is a cache beside the bundles. It may be deleted
 		if err != nil {
 			return err
 		}
-		if *o == process.AsJSON {
-			return process.PrintJSON(p.Stdout, publicAnswer(found))
-		}
-		return PrintHits(p, found)
+		return o.Print(p, publicAnswer(found), func() error { return PrintHits(p, found) })
 	}
 	return cmd
 }
@@ -136,7 +153,7 @@ func keyList() string {
 }
 
 // Store is the bundles of this machine, or those in a directory. The cache for
-// somebody else's directory lies with our own: a shared one may not be ours to
+// another user's directory lies with our own: a shared one may not be ours to
 // write.
 func Store(p *process.Program, from string) (index.Store, error) {
 	dir, err := p.Incidents()
@@ -156,12 +173,11 @@ func Store(p *process.Program, from string) (index.Store, error) {
 const queryHelp = "see `handrail bundle query --help`"
 
 // query holds every flag to what it can be.
-func (a asked) query(args []string, now time.Time) (index.Query, error) {
+func (a queryFlags) query(args []string, now time.Time) (index.Query, error) {
 	q := index.Query{Severity: a.severity, Runbook: a.runbook, Failure: a.state, Outcome: a.outcome, Limit: a.limit, Lines: a.lines, Keys: map[index.Key][]string{}}
-	if len(args) > 0 {
-		if q.Text = args[0]; strings.TrimSpace(q.Text) == "" || strings.ContainsAny(q.Text, "\r\n") {
-			return q, process.Usage(queryHelp, "the text %q is not a part of one line", q.Text)
-		}
+	var err error
+	if q.Text, err = textParts(args); err != nil {
+		return q, err
 	}
 	for _, kv := range a.keys {
 		name, value, ok := strings.Cut(kv, "=")
@@ -178,6 +194,7 @@ func (a asked) query(args []string, now time.Time) (index.Query, error) {
 		flag       string
 		given, can []string
 	}{
+		{"--kind", a.kind, kindNames()},
 		{"--severity", a.severity, severityNames()},
 		{"--state", a.state, failureNames()},
 		{"--outcome", a.outcome, []string{"recovered", "open", "aborted", index.Ongoing}},
@@ -186,7 +203,6 @@ func (a asked) query(args []string, now time.Time) (index.Query, error) {
 			return q, err
 		}
 	}
-	var err error
 	if q.Since, err = TimeFlag("--since", a.since, now, false); err != nil {
 		return q, err
 	}
@@ -199,8 +215,51 @@ func (a asked) query(args []string, now time.Time) (index.Query, error) {
 	if a.limit < 0 || a.lines < 0 {
 		return q, process.Usage(queryHelp, "--limit %d or --lines %d is below 0", a.limit, a.lines)
 	}
+	for _, k := range a.kind {
+		q.Kind = append(q.Kind, strings.ToLower(k))
+	}
+	if len(q.Kind) > 1 && slices.Contains(q.Kind, index.Acts) {
+		return q, process.Usage(queryHelp, "--kind act gives whole acts, and goes with no other kind")
+	}
 	q.Fingerprints, err = a.fingerprints()
 	return q, err
+}
+
+// textParts splits what is looked for at blanks; what stands in double quotes stays
+// together.
+func textParts(args []string) ([]string, error) {
+	var out []string
+	for _, arg := range args {
+		if strings.ContainsAny(arg, "\r\n") || strings.TrimSpace(arg) == "" {
+			return nil, process.Usage(queryHelp, "the text %q is not a part of one line", arg)
+		}
+		for i, part := range strings.Split(arg, `"`) {
+			switch {
+			case i%2 == 0:
+				out = append(out, strings.Fields(part)...)
+			case part != "":
+				out = append(out, part)
+			}
+		}
+		if strings.Count(arg, `"`)%2 == 1 {
+			return nil, process.Usage(queryHelp, "the text %q has no closing quote", arg)
+		}
+	}
+	return out, nil
+}
+
+// kindNames are the kinds of entries: types, and what several types begin with.
+func kindNames() []string {
+	out := []string{index.Acts, index.Artifacts}
+	for _, t := range triage.EventTypes() {
+		short, _, _ := strings.Cut(t.Type, ".")
+		for _, name := range []string{short, t.Type} {
+			if !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
 }
 
 func severityNames() []string {
@@ -232,7 +291,7 @@ next:
 	return nil
 }
 
-func (a asked) fingerprints() ([]index.Fingerprint, error) {
+func (a queryFlags) fingerprints() ([]index.Fingerprint, error) {
 	var out []index.Fingerprint
 	for _, s := range a.prints {
 		fp, ok := index.ParseFingerprint(s)
@@ -249,7 +308,7 @@ func (a asked) fingerprints() ([]index.Fingerprint, error) {
 			}
 		}
 		if n == len(out) {
-			return nil, process.Usage("look for it as TEXT", "--like %q: no line of it says that something went wrong", text)
+			return nil, process.Usage("look for it as TEXT", "--like %q: no line of it is an error", text)
 		}
 	}
 	return out, nil
@@ -280,7 +339,7 @@ func TimeFlag(flag, s string, now time.Time, end bool) (time.Time, error) {
 	if d, err := time.ParseDuration(s); err == nil && d >= 0 {
 		return now.Add(-d), nil
 	}
-	return time.Time{}, process.Usage(queryHelp, "%s %q is no time: give a date as 2026-11-21, a time as 2026-11-21T02:14Z, or how long ago as 36h or 7d", flag, s)
+	return time.Time{}, process.Usage(queryHelp, "%s %q is not a time: give a date as 2026-11-21, a time as 2026-11-21T02:14Z, or how long ago as 36h or 7d", flag, s)
 }
 
 func publicAnswer(a index.Answer) QueryAnswer {
@@ -289,8 +348,12 @@ func publicAnswer(a index.Answer) QueryAnswer {
 		out.Incidents = append(out.Incidents, heldBy(f))
 	}
 	for _, h := range a.Hits {
-		out.Hits = append(out.Hits, lineFound{h.Incident, h.Path, h.Title, h.Runbook, h.Severity, h.Outcome, h.Seq, h.At, h.Type, h.Step,
-			h.Artifact, h.Role, h.Line, string(h.Fingerprint)})
+		var on []ground
+		for _, g := range h.Evidence {
+			on = append(on, ground{g.Step, g.Seq, g.Who, g.Text})
+		}
+		out.Hits = append(out.Hits, lineFound{h.Incident, h.Path, h.Title, h.Runbook, h.Severity, h.Outcome, h.Seq, h.At, h.Type, h.Who, h.Step,
+			h.Artifact, h.Role, h.Line, string(h.Fingerprint), on})
 	}
 	for _, u := range a.Problems {
 		out.Unread = append(out.Unread, unread(u))
@@ -304,17 +367,23 @@ func PrintHits(p *process.Program, a index.Answer) error {
 	for _, in := range a.Incidents {
 		for _, h := range hits[:in.Shown] {
 			where := h.Type
-			if h.Artifact != "" {
+			switch {
+			case h.Artifact != "":
 				where = h.Role
+			case h.Type == index.Acts:
+				where = h.Step
 			}
-			rows = append(rows, []string{stamp(h.At), h.Incident, fmt.Sprint(h.Seq), where, string(h.Fingerprint), h.Line})
+			rows = append(rows, []string{stamp(h.At), h.Who, h.Incident, fmt.Sprint(h.Seq), where, string(h.Fingerprint), h.Line})
+			for _, g := range h.Evidence {
+				rows = append(rows, []string{"", g.Who, h.Incident, fmt.Sprint(g.Seq), g.Step, "", "  evidence: " + g.Text})
+			}
 		}
 		if hits = hits[in.Shown:]; in.Lines > in.Shown {
-			rows = append(rows, []string{"", in.Incident, "", "", "", "… and " + process.Counted(in.Lines-in.Shown, "more line")})
+			rows = append(rows, []string{"", "", in.Incident, "", "", "", "… and " + process.Counted(in.Lines-in.Shown, "more line")})
 		}
 	}
 	if len(rows) > 0 {
-		if err := process.Table(p.Stdout, []string{"WHEN", "INCIDENT", "ENTRY", "WHERE", "FINGERPRINT", "LINE"}, rows); err != nil {
+		if err := process.Table(p.Stdout, []string{"WHEN", "WHO", "INCIDENT", "ENTRY", "WHERE", "FINGERPRINT", "LINE"}, rows); err != nil {
 			return err
 		}
 	}

@@ -86,7 +86,7 @@ func readValues(p *process.Program, name string) ([]string, error) {
 		if err != nil {
 			return nil, process.Usage("name a text file, or - for stdin", "--values-file: %w", err)
 		}
-		defer f.Close() //nolint:errcheck // only read from
+		defer f.Close()
 		in = f
 	}
 	limited := &io.LimitedReader{R: in, N: maxValues + 1}
@@ -98,13 +98,13 @@ func readValues(p *process.Program, name string) ([]string, error) {
 		switch {
 		case strings.TrimSpace(v) == "":
 		case len(v) < 8:
-			return nil, process.Usage("a shorter one would hit ordinary text; give what stands around it as well", "line %d of the values has under 8 bytes", n)
+			return nil, process.Usage("a shorter one would hit ordinary text; give what stands around it as well", "line %d of the values is shorter than 8 bytes", n)
 		default:
 			out = append(out, v)
 		}
 	}
 	if s.Err() != nil || limited.N == 0 {
-		return nil, process.Usage("split it", "the values could not be read, or are over %d bytes", maxValues)
+		return nil, process.Usage("split it", "the values cannot be read or exceed %d bytes", maxValues)
 	}
 	if len(out) == 0 {
 		return nil, process.Usage("write one value on each line", "there are no values in %q", name)

@@ -10,10 +10,11 @@ import (
 	"handrail/cli/settings"
 	"handrail/evidence"
 	"handrail/session"
+	"handrail/triage"
 )
 
-// sealed is the public form of a seal.
-type sealed struct {
+// sealReport is the public form of a seal.
+type sealReport struct {
 	Path      string `json:"path"`
 	ID        string `json:"id"`
 	Seal      string `json:"seal"` // the checkpoint file
@@ -21,7 +22,7 @@ type sealed struct {
 	Root      string `json:"root"`
 	Anchor    string `json:"anchor"`
 	Before    bool   `json:"before"`        // it was sealed already
-	Signature string `json:"signature"`     // "" when nobody signed
+	Signature string `json:"signature"`     // "" for none
 	Key       string `json:"redaction_key"` // destroyed, escrowed, or "" when it was left
 	Escrow    string `json:"escrow"`        // where an escrowed one was put
 }
@@ -30,14 +31,14 @@ func bundleSeal(p *process.Program) *cobra.Command {
 	var key KeyChoice
 	var keep bool
 	cmd := &cobra.Command{
-		Use: "seal BUNDLE", Short: "End a bundle with a seal, and sign it",
+		Use: "seal BUNDLE", Short: "Seal a bundle, and sign the seal",
 		Long: `seal ends the journal of a bundle with an entry that sums it up, writes the
 checkpoint of all its entries, and signs that with an SSH key: the one of --key, or
 one of the ssh-agent. An incident may be sealed while it is open; what comes after
 reopens it, and the seal stays good for what it covers. Sealing again changes
 nothing. Post the line that it prints where others can see it.
 
-The key that made the tokens of hidden values is destroyed at a seal: without it nobody
+The key that made the tokens of hidden values is destroyed at a seal: without it no one
 can try guesses against them. Where recipients.txt in handrail's configuration directory
 names age recipients, it is encrypted to them first. --keep-key leaves it. What comes
 after a seal has tokens of another key.`,
@@ -67,7 +68,7 @@ after a seal has tokens of another key.`,
 		if err != nil {
 			return ResumeError(err)
 		}
-		out := sealed{Path: path, ID: s.ID, Seal: s.File, Entries: s.Entries, Root: s.Root, Anchor: s.Line(), Before: s.Before, Key: s.Key, Escrow: s.Escrow}
+		out := sealReport{Path: path, ID: s.ID, Seal: s.File, Entries: s.Entries, Root: s.Root, Anchor: s.Line(), Before: s.Before, Key: s.Key, Escrow: s.Escrow}
 		if signer != nil {
 			if out.Signature, err = evidence.Sign(path, signer, evidence.Options{}); err != nil {
 				return process.Hint(fmt.Errorf("the bundle is sealed and not signed: %w", err), "sign it with `handrail bundle sign "+args[0]+"`")
@@ -78,7 +79,7 @@ after a seal has tokens of another key.`,
 	return cmd
 }
 
-func printSealed(p *process.Program, s sealed, o process.Output) error {
+func printSealed(p *process.Program, s sealReport, o process.Output) error {
 	if o == process.AsJSON {
 		return process.PrintJSON(p.Stdout, s)
 	}
@@ -90,7 +91,7 @@ func printSealed(p *process.Program, s sealed, o process.Output) error {
 	if s.Signature != "" {
 		fmt.Fprintf(p.Stdout, "signature: %s\n", s.Signature)
 	} else {
-		fmt.Fprintln(p.Stdout, "signature: none; until there is one, whoever can write the bundle can make another seal")
+		fmt.Fprintln(p.Stdout, "signature: none; anyone who can write the bundle can seal it again until it is signed")
 	}
 	switch s.Key {
 	case "destroyed":
@@ -129,7 +130,7 @@ func bundleAnchor(p *process.Program) *cobra.Command {
 		Long: `anchor prints one line that stands for every entry so far. Posted where the author
 of the bundle cannot change it, the chat of the incident say, it proves later that
 nothing before it was changed or cut: bundle verify --anchor 'LINE'. With --posted
-the journal records where somebody posted it; a sealed bundle takes no more entries
+the journal records where it was posted; a sealed bundle takes no more entries
 and is left as it is.`,
 		Args: process.Exactly("a BUNDLE: a path, or the id of an incident"),
 	}
@@ -164,7 +165,7 @@ func recordAnchor(p *process.Program, cmd *cobra.Command, path, line, where stri
 	if err != nil {
 		return err
 	}
-	b, err := evidence.Open(path, evidence.Options{Now: c.Now, Keys: c.Keys, Version: c.Version, Team: c.Redaction})
+	b, err := evidence.Open(path, evidence.Options{Now: c.Now, Keys: c.Keys, Version: c.Version, Team: c.Redaction, Types: triage.IsEvent})
 	if err != nil {
 		return ResumeError(err)
 	}

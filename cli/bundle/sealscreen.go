@@ -1,7 +1,6 @@
 package bundle
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,14 +14,14 @@ import (
 	"handrail/tui"
 )
 
-// Sealing says for the screens what a seal would do on this machine: who could
+// SealOptions says for the screens what a seal would do on this machine: who could
 // sign, and who can read the redaction key afterwards.
-func Sealing(_ context.Context, p *process.Program) (tui.Sealing, error) {
+func SealOptions(_ context.Context, p *process.Program) (tui.SealOptions, error) {
 	recipients, err := settings.Recipients(p)
 	if err != nil {
-		return tui.Sealing{}, err
+		return tui.SealOptions{}, err
 	}
-	out := tui.Sealing{Recipients: recipients, NameOne: settings.RecipientsHelp(p)}
+	out := tui.SealOptions{Recipients: recipients, NameOne: settings.RecipientsHelp(p)}
 	const how = "make a key with `ssh-keygen -t ed25519` and load it with ssh-add, or sign later: handrail bundle sign ID --key FILE"
 	keys, err := agentKeys(p)
 	switch {
@@ -40,22 +39,22 @@ func Sealing(_ context.Context, p *process.Program) (tui.Sealing, error) {
 // SealFor seals a bundle that the screens let go of, signs it, and verifies every
 // byte of it again. After the seal itself nothing is an error any more: the seal
 // stands, and what went wrong is said beside it.
-func SealFor(ctx context.Context, p *process.Program, order tui.SealOrder, tell func(string)) (tui.Sealed, error) {
+func SealFor(ctx context.Context, p *process.Program, order tui.SealOrder, tell func(string)) (tui.SealResult, error) {
 	c, err := Keeper(p)
 	if err != nil {
-		return tui.Sealed{}, err
+		return tui.SealResult{}, err
 	}
 	signer, done, err := Signer(p, KeyChoice{signer: order.Signer, none: order.Signer == ""})
 	if err != nil { // before the seal: it should not stand unsigned for a key that cannot be had
-		return tui.Sealed{}, err
+		return tui.SealResult{}, err
 	}
 	defer done()
 	tell("writing the seal")
 	s, err := session.Seal(ctx, c, order.Bundle)
 	if err != nil {
-		return tui.Sealed{}, err
+		return tui.SealResult{}, err
 	}
-	out := tui.Sealed{Seal: s.File, Entries: s.Entries, Anchor: s.Line(), Key: s.Key, Escrow: s.Escrow}
+	out := tui.SealResult{Seal: s.File, Entries: s.Entries, Anchor: s.Line(), Key: s.Key, Escrow: s.Escrow}
 	if signer != nil {
 		tell("signing it; a hardware key waits to be touched")
 		if out.Signature, err = evidence.Sign(order.Bundle, signer, evidence.Options{}); err != nil {
@@ -97,16 +96,13 @@ func VerdictOf(p *process.Program, path string) (verdict, error) {
 	return verify(path, policy, settings.Approvers(p, policy.Signers))
 }
 
-// ReportNow is the report of a bundle as export writes it.
-func ReportNow(_ context.Context, p *process.Program, path string) (_ []byte, err error) {
+// ReportNow is the report of a bundle that export would write.
+func ReportNow(_ context.Context, p *process.Program, path string) (report.Document, error) {
 	doc, _, r, err := document(p, path)
 	if err != nil {
-		return nil, err
+		return report.Document{}, err
 	}
-	defer func() { err = errors.Join(err, r.Close()) }()
-	var out bytes.Buffer
-	err = report.WriteMarkdown(&out, doc)
-	return out.Bytes(), err
+	return doc, r.Close()
 }
 
 // document is a bundle as a report, with the verdict on it. The reader is open.
@@ -127,5 +123,5 @@ func document(p *process.Program, path string) (_ report.Document, _ verdict, _ 
 	if err != nil {
 		return report.Document{}, verdict{}, nil, errors.Join(err, r.Close())
 	}
-	return report.New(st, report.With(list), report.Verified(v.forReport()), handlingFor(path)), v, r, nil
+	return report.New(st, report.In(contextOf(path)), report.With(list), report.Verified(v.forReport()), handlingFor(path)), v, r, nil
 }

@@ -13,7 +13,7 @@ import (
 func bundleSign(p *process.Program) *cobra.Command {
 	var key KeyChoice
 	cmd := &cobra.Command{
-		Use: "sign BUNDLE", Short: "Add a signature to the seal of a bundle",
+		Use: "sign BUNDLE", Short: "Sign the seal of a bundle",
 		Long: `sign verifies a sealed bundle and then signs its newest seal with an SSH key: the
 one of --key, or one of the ssh-agent. Several people may sign; each signature is a
 file of its own that ssh-keygen can verify. A key signs a seal once.`,

@@ -34,8 +34,8 @@ type stampWay struct {
 	reply   string // where the reply is read
 }
 
-// stamped is the public form of a time stamp.
-type stamped struct {
+// stampReport is the public form of a time stamp.
+type stampReport struct {
 	Path   string    `json:"path"`
 	File   string    `json:"file"`   // "" when only a query was written
 	Before time.Time `json:"before"` // the latest moment that it can mean
@@ -46,7 +46,7 @@ type stamped struct {
 func bundleTimestamp(p *process.Program) *cobra.Command {
 	var way stampWay
 	cmd := &cobra.Command{
-		Use: "timestamp BUNDLE", Short: "Have a time stamping authority say since when a seal exists",
+		Use: "timestamp BUNDLE", Short: "Get a time stamp for the seal of a bundle",
 		Long: `timestamp asks an authority (RFC 3161) for its signed word that the newest seal of a
 bundle existed before a moment, and keeps the reply beside the seal, once it fits. The
 authority sees a hash and nothing of the bundle. One time stamp for each seal is
@@ -65,7 +65,7 @@ and --reply stores what came back.`,
 	o := process.OutputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if way == (stampWay{}) {
-			return process.Usage("say one of them", "bundle timestamp needs --url URL, --request FILE or --reply FILE")
+			return process.Usage("give one of them", "bundle timestamp needs --url URL, --request FILE or --reply FILE")
 		}
 		path, err := Find(p, args[0])
 		if err != nil {
@@ -79,7 +79,7 @@ and --reply stores what came back.`,
 		if !v.OK {
 			return &process.Problem{Code: process.ExitTampered, Err: fmt.Errorf("bundle %q does not verify, and gets no time stamp", path), Next: "see `handrail bundle verify " + args[0] + "`"}
 		}
-		out := stamped{Path: path}
+		out := stampReport{Path: path}
 		if way.request != "" {
 			if err := writeQuery(path, way.request); err != nil {
 				return err
@@ -91,15 +91,12 @@ and --reply stores what came back.`,
 			}
 			out.File, out.Before, out.By, out.There = got.File, got.Before.UTC(), got.By, got.There
 		}
-		if *o == process.AsJSON {
-			return process.PrintJSON(p.Stdout, out)
-		}
-		return printStamped(p, out, way)
+		return o.Print(p, out, func() error { return printStamped(p, out, way) })
 	}
 	return cmd
 }
 
-func printStamped(p *process.Program, s stamped, way stampWay) (err error) {
+func printStamped(p *process.Program, s stampReport, way stampWay) (err error) {
 	switch {
 	case s.File == "":
 		_, err = fmt.Fprintf(p.Stdout, "%s: query written to %s; store the reply with --reply\n", process.Safe(s.Path), process.Safe(way.request))
@@ -165,7 +162,7 @@ func stampError(err error) error {
 	return ResumeError(err)
 }
 
-// StampURL takes https, and http where nobody is in between.
+// StampURL takes https, and http on this machine.
 func StampURL(raw string) (*url.URL, error) {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -196,7 +193,7 @@ func AskAuthority(ctx context.Context, to *url.URL, query []byte) ([]byte, error
 		}
 		return nil, errors.Unwrap(err) // without the URL, which may hold a password
 	}
-	defer resp.Body.Close() //nolint:errcheck // only read from
+	defer resp.Body.Close()
 	switch kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); {
 	case resp.StatusCode >= 300 && resp.StatusCode < 400:
 		return nil, fmt.Errorf("it sends elsewhere (%s); name that place with --url if you trust it", resp.Status)

@@ -15,8 +15,9 @@ import (
 	"handrail/cli/settings"
 	"handrail/evidence"
 	"handrail/evidence/sig"
-	"handrail/session"
+	"handrail/session/audit"
 	"handrail/steps/catalog"
+	"handrail/triage"
 )
 
 // verdict is what verify says: the bytes first, then the laws.
@@ -49,7 +50,7 @@ type brought struct {
 func bundleVerify(p *process.Program) *cobra.Command {
 	var with brought
 	cmd := &cobra.Command{
-		Use: "verify BUNDLE", Short: "Recompute everything in a bundle; ends with 0 or 7",
+		Use: "verify BUNDLE", Short: "Verify everything in a bundle; exits with 0 or 7",
 		Long: `verify trusts nothing that is stored: it recomputes every hash and every root from
 the bytes on disk, folds the journal again and judges every gate again from the
 runbook that is stored in the bundle. It asks no network and changes nothing in it;
@@ -91,7 +92,7 @@ and removed again.`,
 			defer closeFrom()
 			policy.From = from
 		}
-		by := session.Verifier{Signers: settings.Approvers(p, policy.Signers)}
+		by := audit.Verifier{Signers: settings.Approvers(p, policy.Signers)}
 		if with.policy != "" {
 			if by.Policy, err = settings.HoldTo(p, with.policy); err != nil {
 				return process.Usage("name a policy file that handrail reads", "--policy: %w", err)
@@ -105,11 +106,7 @@ and removed again.`,
 		if !packed(args[0]) {
 			v.Handling = handlingOf(path)
 		}
-		if *o == process.AsJSON {
-			err = process.PrintJSON(p.Stdout, v)
-		} else {
-			err = printVerdict(p.Stdout, v)
-		}
+		err = o.Print(p, v, func() error { return printVerdict(p.Stdout, v) })
 		result := "verified"
 		if err == nil && !v.OK {
 			err, result = process.Ended(process.ExitTampered), "NOT verified"
@@ -163,7 +160,7 @@ func openable(p *process.Program, name string) (path string, done func(), err er
 	}
 	if err != nil {
 		done()
-		return "", nothing, &process.Problem{Code: process.ExitTampered, Err: fmt.Errorf("archive %q: %w", name, err), Next: "nothing of it was kept; ask whoever sent it for a tar of the bundle as handrail packs it"}
+		return "", nothing, &process.Problem{Code: process.ExitTampered, Err: fmt.Errorf("archive %q: %w", name, err), Next: "nothing of it was kept; ask the sender for a tar that handrail packed"}
 	}
 	return path, done, nil
 }
@@ -184,7 +181,7 @@ func policy(p *process.Program, b brought, path string) (evidence.Policy, error)
 		case err == nil:
 			out.Signers = s
 		case asked || !errors.Is(err, fs.ErrNotExist):
-			return out, process.Usage("mend the file; until then nobody's signature counts", "%w", err)
+			return out, process.Usage("fix the file; no signature counts until then", "%w", err)
 		}
 	}
 	if b.tsa != "" {
@@ -248,10 +245,11 @@ func postedLines(file, path string) ([]evidence.Checkpoint, error) {
 }
 
 func verify(path string, policy evidence.Policy, approvers *sig.Signers) (verdict, error) {
-	return verifyBy(path, policy, session.Verifier{Signers: approvers})
+	return verifyBy(path, policy, audit.Verifier{Signers: approvers})
 }
 
-func verifyBy(path string, policy evidence.Policy, by session.Verifier) (verdict, error) {
+func verifyBy(path string, policy evidence.Policy, by audit.Verifier) (verdict, error) {
+	policy.Types = triage.IsEvent
 	r, err := policy.Verify(path)
 	if err != nil {
 		return verdict{}, err
@@ -261,7 +259,7 @@ func verifyBy(path string, policy evidence.Policy, by session.Verifier) (verdict
 		v.Lines = append(v.Lines, evidence.Line{Property: lawsOfLoop, Verdict: evidence.Failed, Detail: "not judged: there is no good entry"})
 		return v, nil
 	}
-	laws, err := session.AuditFor(path, catalog.New(), by)
+	laws, err := audit.Bundle(path, catalog.New(), by)
 	if err != nil {
 		// What cannot be audited is not verified; why, the bytes may say above.
 		v.OK = false
@@ -306,7 +304,7 @@ func printVerdict(w io.Writer, v verdict) error {
 	case !v.OK:
 		_, err = fmt.Fprintf(w, "%s: NOT verified: this bundle proves nothing as it is, %d entries\n", process.Safe(v.Path), v.Entries)
 	case unproven > 0:
-		_, err = fmt.Fprintf(w, "%s: verified, %d entries; nobody but the bundle itself vouches for what is marked ?\n", process.Safe(v.Path), v.Entries)
+		_, err = fmt.Fprintf(w, "%s: verified, %d entries; only the bundle itself vouches for what is marked ?\n", process.Safe(v.Path), v.Entries)
 	default:
 		_, err = fmt.Fprintf(w, "%s: verified, %d entries\n", process.Safe(v.Path), v.Entries)
 	}

@@ -19,8 +19,8 @@ import (
 	"time"
 
 	"handrail/cli/process"
-	"handrail/session"
 	"handrail/session/approval"
+	"handrail/session/view"
 	"handrail/steps/fault"
 	"handrail/triage"
 )
@@ -28,7 +28,7 @@ import (
 // incident is an open session as the linear dialogue needs it.
 type incident interface {
 	Do(ctx context.Context, in triage.Intent) error
-	Snapshot() session.Snapshot
+	Snapshot() view.Snapshot
 	Changed() <-chan struct{}
 }
 
@@ -97,7 +97,7 @@ func (d *Dialogue) Run(ctx context.Context) error {
 		switch {
 		case err == nil:
 		case errors.As(err, &no):
-			d.refused(no.Refusals)
+			d.refused(no.Step, no.Refusals)
 			d.say("  o lists what else can be done.")
 		case errors.Is(err, ErrLeft), errors.Is(err, process.ErrSignal), ctx.Err() != nil:
 			return err
@@ -108,7 +108,7 @@ func (d *Dialogue) Run(ctx context.Context) error {
 }
 
 // obey carries out one line.
-func (d *Dialogue) obey(ctx context.Context, snap session.Snapshot, opt triage.Option, ok bool, line string) error {
+func (d *Dialogue) obey(ctx context.Context, snap view.Snapshot, opt triage.Option, ok bool, line string) error {
 	word, rest, _ := strings.Cut(line, " ")
 	rest = strings.TrimSpace(rest)
 	switch {
@@ -129,6 +129,8 @@ func (d *Dialogue) obey(ctx context.Context, snap session.Snapshot, opt triage.O
 		return d.S.Do(ctx, triage.Intent{Kind: triage.DoApprove, Step: snap.ApprovalOf(line), Sig: line, Seen: snap.State.Seq})
 	case line == "h":
 		return d.handOver(ctx, snap)
+	case line == "p", word == "p" && strings.Contains(rest, "="):
+		return d.reparam(ctx, snap, rest)
 	case word == "n" && rest != "":
 		return d.S.Do(ctx, triage.Intent{Kind: triage.DoNote, Text: rest, Seen: snap.State.Seq})
 	case word == "s" && rest != "" && ok && opt.Step != "":
@@ -155,7 +157,7 @@ func takesText(k triage.IntentKind) bool {
 }
 
 // settle waits until nothing is running and returns the newest snapshot.
-func (d *Dialogue) settle(ctx context.Context) (session.Snapshot, error) {
+func (d *Dialogue) settle(ctx context.Context) (view.Snapshot, error) {
 	shown := map[string]bool{}
 	for {
 		snap := d.S.Snapshot()
@@ -210,7 +212,7 @@ func (d *Dialogue) say(text string) { process.Lines(d.Out, "", text) }
 
 func (d *Dialogue) sayf(format string, args ...any) { d.say(fmt.Sprintf(format, args...)) }
 
-func recommended(snap session.Snapshot) (triage.Option, bool) {
+func recommended(snap view.Snapshot) (triage.Option, bool) {
 	for _, o := range snap.Options {
 		if o.Recommended {
 			return o, true

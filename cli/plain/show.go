@@ -7,13 +7,13 @@ import (
 	"strings"
 
 	"handrail/cli/process"
-	"handrail/session"
+	"handrail/session/view"
 	"handrail/steps"
 	"handrail/triage"
 )
 
 // catchUp tells what was recorded since the last time.
-func (d *Dialogue) catchUp(snap session.Snapshot) {
+func (d *Dialogue) catchUp(snap view.Snapshot) {
 	for _, m := range snap.State.Timeline {
 		if m.Seq <= d.told {
 			continue
@@ -42,7 +42,7 @@ func (d *Dialogue) catchUp(snap session.Snapshot) {
 }
 
 // offer says what the loop would do next.
-func (d *Dialogue) offer(snap session.Snapshot, o triage.Option) {
+func (d *Dialogue) offer(snap view.Snapshot, o triage.Option) {
 	card := snap.Cards[o.Step]
 	d.say(title(o, card))
 	if (o.Kind == triage.DoConfirm || o.Kind == triage.DoApprove) && snap.Gate != nil {
@@ -62,7 +62,12 @@ func (d *Dialogue) offer(snap session.Snapshot, o triage.Option) {
 	choices := card.Answers
 	if o.Kind == triage.DoConclude {
 		choices = card.Values
+	}
+	if known := card.Proposed != "" && card.Proposed != triage.Unknown; o.Kind == triage.DoConclude || o.Kind == triage.DoAnswer && known {
 		d.sayf("  proposed: %s", orNone(proposed(snap, o)))
+		if o.Kind == triage.DoAnswer {
+			d.sayf("    %s", card.Why)
+		}
 		for _, g := range card.Grounds {
 			d.sayf("    because %s", g)
 		}
@@ -86,7 +91,7 @@ func orNone(s string) string {
 }
 
 // title names an option in words.
-func title(o triage.Option, card session.Card) string {
+func title(o triage.Option, card view.Card) string {
 	what := o.Step
 	switch {
 	case what == "" && o.Topic != "":
@@ -104,7 +109,7 @@ func title(o triage.Option, card session.Card) string {
 }
 
 // gate shows everything that a person must have seen before the phrase.
-func (d *Dialogue) gate(g *session.Gate) {
+func (d *Dialogue) gate(g *view.Gate) {
 	d.sayf("GATE %s (%s), %s", g.Step, g.Class, g.Phase)
 	d.sayf("  effect:  %s", g.Preview.Effect)
 	d.pairs(g.Preview.Target)
@@ -138,7 +143,7 @@ func (d *Dialogue) gate(g *session.Gate) {
 	for _, m := range g.Moved {
 		d.sayf("  moved:   %s", m)
 	}
-	d.refused(g.Refusals)
+	d.refused(g.Step, g.Refusals)
 	if g.Phase == triage.GateArmed {
 		d.sayf("  digest %s; armed until %s", g.Digest.Short(), g.Until.UTC().Format("15:04:05Z"))
 		if d.second(g); g.Second == nil || g.Second.Lacks == nil {
@@ -148,7 +153,7 @@ func (d *Dialogue) gate(g *session.Gate) {
 }
 
 // second says whose approval is there, and whose is missing.
-func (d *Dialogue) second(g *session.Gate) {
+func (d *Dialogue) second(g *view.Gate) {
 	if g.Second == nil {
 		return
 	}
@@ -160,13 +165,13 @@ func (d *Dialogue) second(g *session.Gate) {
 		d.sayf("  WAITING: %s", r.Why)
 	}
 	if g.Second.Lacks != nil {
-		d.say("  The phrase is asked for once somebody has approved it.")
+		d.say("  The phrase is asked for once it is approved.")
 		d.sayf("  who may approve: %s", strings.Join(g.Second.May, "; "))
 	}
 }
 
 // request tells what to send to a second person, once for each preview.
-func (d *Dialogue) request(g *session.Gate, bundle string) {
+func (d *Dialogue) request(g *view.Gate, bundle string) {
 	if g == nil || g.Second == nil || g.Second.Lacks == nil || g.Second.Request == "" {
 		return
 	}
@@ -181,7 +186,7 @@ func (d *Dialogue) request(g *session.Gate, bundle string) {
 }
 
 // lowering tells once what to send to a second person for a lower severity.
-func (d *Dialogue) lowering(snap session.Snapshot) {
+func (d *Dialogue) lowering(snap view.Snapshot) {
 	if snap.Lowers == nil || d.lower == snap.Lowers.Request {
 		return
 	}
@@ -210,36 +215,41 @@ func (d *Dialogue) pairs(kvs []steps.KV) {
 	}
 }
 
-func (d *Dialogue) refused(list []triage.Refusal) {
+// refused says what is in the way of a step, "" for none, in the words of its runbook.
+func (d *Dialogue) refused(step string, list []triage.Refusal) {
+	snap := d.S.Snapshot()
 	for _, r := range list {
 		law := ""
 		if r.Law > 0 {
 			law = fmt.Sprintf(" (law %d)", r.Law)
 		}
-		d.sayf("  refused%s: %s", law, r.Why)
-		if r.Cure != "" {
-			d.sayf("    what would meet it: %s", r.Cure)
+		d.sayf("  refused%s: %s", law, snap.Words(step, r.Why))
+		if cure := snap.Cure(step, r.Why, r.Cure); cure != "" {
+			d.sayf("    what would meet it: %s", cure)
+		}
+		if !r.At.IsZero() {
+			d.sayf("    not before: %s", r.At.UTC().Format("15:04:05Z"))
 		}
 	}
 }
 
-func (d *Dialogue) options(snap session.Snapshot) {
+func (d *Dialogue) options(snap view.Snapshot) {
 	for i, o := range snap.Options {
 		mark := ""
 		if !o.Available() {
-			mark = "  -- refused: " + o.Refusals[0].Why
+			mark = "  -- refused: " + snap.Words(o.Step, o.Refusals[0].Why)
 		}
 		d.sayf("%3d  %s%s", i+1, strings.TrimPrefix(title(o, snap.Cards[o.Step]), "Next: "), mark)
 	}
 }
 
-func (d *Dialogue) facts(snap session.Snapshot) {
+func (d *Dialogue) facts(snap view.Snapshot) {
 	for _, step := range snap.State.Steps {
 		for _, name := range slices.Sorted(maps.Keys(step.Facts)) {
 			v := step.Facts[name]
-			text := strings.Trim(string(v.V), `"`)
+			text := strings.Trim(string(v.Raw()), `"`)
 			if !v.Known() {
-				text = "unknown: " + v.Unknown
+				text = "unknown: " + v.Why()
 			}
 			d.sayf("  %s.%s = %s", step.ID, name, text)
 		}
@@ -264,6 +274,7 @@ func (d *Dialogue) help() {
   f         facts and debts
   n TEXT    note
   s WHY     skip the proposed step
-  h         hand over to somebody else, with a note, and leave
+  p N=VALUE give the parameter N another value; p alone lists them
+  h         hand over to another operator, with a note, and leave
   q         leave; the incident stays open`)
 }

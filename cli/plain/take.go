@@ -7,12 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"handrail/session"
+	"handrail/cli/process"
+	"handrail/session/view"
 	"handrail/triage"
 )
 
 // handOver asks who goes on and why, records it, and leaves.
-func (d *Dialogue) handOver(ctx context.Context, snap session.Snapshot) error {
+func (d *Dialogue) handOver(ctx context.Context, snap view.Snapshot) error {
 	who, err := d.must(ctx, "to> ")
 	if err != nil {
 		return err
@@ -24,15 +25,43 @@ func (d *Dialogue) handOver(ctx context.Context, snap session.Snapshot) error {
 	if err := d.S.Do(ctx, triage.Intent{Kind: triage.DoHandOver, Person: who, Text: why, Seen: snap.State.Seq}); err != nil {
 		return err
 	}
-	d.sayf("Handed over to %s. Nobody is at the keyboard until somebody resumes it.", who)
+	d.sayf("Handed over to %s. No operator is at the keyboard until the incident is resumed.", who)
 	return ErrLeft
+}
+
+// reparam lists the parameters of the runbook in force, or gives one another value.
+func (d *Dialogue) reparam(ctx context.Context, snap view.Snapshot, pair string) error {
+	id := snap.State.Plan().Runbook
+	if pair == "" {
+		params := snap.State.Params(id)
+		for _, name := range process.SortedKeys(params) {
+			d.sayf("  %s = %s", name, params[name].Text())
+		}
+		return nil
+	}
+	name, value, _ := strings.Cut(pair, "=")
+	return d.S.Do(ctx, triage.Intent{Kind: triage.DoPlan, Value: id, Params: map[string]string{strings.TrimSpace(name): strings.TrimSpace(value)}, Seen: snap.State.Seq})
+}
+
+// person is the participant of that name with the roles that are given now; one whose
+// identity nothing proves where there is none.
+func (d *Dialogue) person(ctx context.Context, snap view.Snapshot, name string) (triage.Person, error) {
+	roles, err := d.read(ctx, "roles, such as commander; empty for none> ")
+	who := triage.Person{ID: strings.ToLower(strings.ReplaceAll(name, " ", "-")), Name: name, Proof: "claimed"}
+	for _, p := range snap.State.People {
+		if strings.EqualFold(p.Name, name) {
+			who = p
+		}
+	}
+	who.Roles = strings.FieldsFunc(strings.ToLower(roles), func(r rune) bool { return r == ',' || r == ' ' })
+	return who, err
 }
 
 // take asks for what an option still needs and sends its intent. typed is what
 // was entered at the prompt, "" for Enter alone.
-func (d *Dialogue) take(ctx context.Context, snap session.Snapshot, o triage.Option, typed string) error {
+func (d *Dialogue) take(ctx context.Context, snap view.Snapshot, o triage.Option, typed string) error {
 	if !o.Available() {
-		d.refused(o.Refusals)
+		d.refused(o.Step, o.Refusals)
 		return nil
 	}
 	in := triage.Intent{Kind: o.Kind, Step: o.Step, Topic: o.Topic, Seen: snap.State.Seq}
@@ -41,7 +70,7 @@ func (d *Dialogue) take(ctx context.Context, snap session.Snapshot, o triage.Opt
 	case triage.DoProbe:
 		err = d.apart(ctx, snap, o.Step)
 	case triage.DoAnswer:
-		err = d.answer(ctx, &in, typed)
+		err = d.answer(ctx, &in, snap.Cards[o.Step], typed)
 	case triage.DoConclude:
 		err = d.conclude(ctx, &in, proposed(snap, o), typed)
 	case triage.DoManual:
@@ -83,7 +112,9 @@ func (d *Dialogue) take(ctx context.Context, snap session.Snapshot, o triage.Opt
 	case triage.DoPerson:
 		var name string
 		name, err = d.must(ctx, "name> ")
-		in.Who = triage.Person{ID: strings.ToLower(strings.ReplaceAll(name, " ", "-")), Name: name, Proof: "claimed"}
+		if err == nil {
+			in.Who, err = d.person(ctx, snap, name)
+		}
 	case triage.DoPlan:
 		in.Value = o.Value
 		for _, lead := range snap.Next {
@@ -99,7 +130,7 @@ func (d *Dialogue) take(ctx context.Context, snap session.Snapshot, o triage.Opt
 }
 
 // proposed is what the facts say of the topic of a conclusion.
-func proposed(snap session.Snapshot, o triage.Option) string {
+func proposed(snap view.Snapshot, o triage.Option) string {
 	if o.Value != "" {
 		return o.Value
 	}
@@ -114,7 +145,11 @@ func (d *Dialogue) orAsk(ctx context.Context, typed, prompt string) (string, err
 	return d.must(ctx, prompt)
 }
 
-func (d *Dialogue) answer(ctx context.Context, in *triage.Intent, typed string) (err error) {
+func (d *Dialogue) answer(ctx context.Context, in *triage.Intent, card view.Card, typed string) (err error) {
+	if v := card.Proposed; typed == "" && v != "" && v != triage.Unknown {
+		in.Value, in.Text = v, card.Agrees()
+		return nil
+	}
 	if in.Value, err = d.orAsk(ctx, typed, "answer> "); err != nil {
 		return err
 	}
@@ -205,7 +240,7 @@ func (d *Dialogue) closing(ctx context.Context, in *triage.Intent, o triage.Opti
 
 // apart waits until a sample of a watch would count: greens that are too close
 // together prove nothing.
-func (d *Dialogue) apart(ctx context.Context, snap session.Snapshot, id string) error {
+func (d *Dialogue) apart(ctx context.Context, snap view.Snapshot, id string) error {
 	step, ok := snap.State.Step(id)
 	if !ok || step.Kind != triage.WatchStep || len(step.Greens) == 0 {
 		return nil

@@ -38,7 +38,7 @@ const ExitCodes = `handrail ends with one of these codes:
 
 Where several apply, 1, 6 and 7 win over the others. A signal (Ctrl-C, SIGTERM,
 SIGHUP) aborts nothing: it cancels probes, leaves a running act to its own process
-and the incident open, and ends with 3. Code 6 means that somebody closed it as aborted.
+and the incident open, and ends with 3. Code 6 means that the incident was closed as aborted.
 `
 
 // Problem is an error with the exit code it leads to and, on a line of its own,

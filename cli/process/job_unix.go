@@ -4,6 +4,6 @@ package process
 
 import "syscall"
 
-// InterruptJob is a Ctrl-C that nobody pressed: the whole job hears it, a
+// InterruptJob is a Ctrl-C that was not typed: the whole job hears it, a
 // credential plugin as well, which client-go cannot be told to end.
 func InterruptJob() bool { return syscall.Kill(0, syscall.SIGINT) == nil }

@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"handrail/steps"
-	clusters "handrail/steps/cluster"
+	"handrail/steps/cluster"
 )
 
 // Reach is what the command line says of the cluster, the user and the
@@ -39,7 +39,7 @@ var (
 		"cluster":                  "`name` of the kubeconfig cluster",
 		"context":                  "`name` of the kubeconfig context",
 		"disable-compression":      "ask the server not to compress its answers",
-		"insecure-skip-tls-verify": "trust any certificate: whoever answers may be anybody",
+		"insecure-skip-tls-verify": "trust any certificate, which leaves the connection open to interception",
 		"namespace":                "`namespace` to look in",
 		"password":                 "`password` of the user",
 		"proxy-url":                "`address` of a proxy: http, https or socks5",
@@ -56,7 +56,7 @@ var (
 // the help of each command; a topic of their own lists them.
 func (p *Program) ClusterFlags(root *cobra.Command) {
 	fs := pflag.NewFlagSet("kubectl", pflag.ContinueOnError)
-	clusters.Flags(fs)
+	cluster.Flags(fs)
 	fs.StringVar(&p.Kubeconfig, "kubeconfig", "", "kubeconfig `file` to use instead of the usual rules")
 	fs.VisitAll(func(f *pflag.Flag) {
 		if text, ok := flagTexts[f.Name]; ok {
@@ -85,7 +85,7 @@ machine and stays in the history of the shell: a kubeconfig keeps it better.
 }
 
 func (p *Program) completeContext(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-	names, err := clusters.Contexts(steps.Env{Environ: p.Environ, Home: p.Home(), Kubeconfig: p.Kubeconfig})
+	names, err := cluster.Contexts(steps.Env{Environ: p.Environ, Home: p.Home(), Kubeconfig: p.Kubeconfig})
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -146,7 +146,7 @@ func checkFlag(name, value string) error {
 	return nil
 }
 
-// Secrets are the values among the flags that nobody may see or store.
+// Secrets are the values among the flags that must not be shown or stored.
 func (r Reach) Secrets() []string {
 	var out []string
 	for _, f := range r.Kubectl {
@@ -176,13 +176,13 @@ func (p *Program) Named() bool {
 // Troubled adds to what is wrong with the kubeconfig which one was meant, and
 // the next move.
 func (p *Program) Troubled(err error) *Problem {
-	next := "mend it, or name another with --kubeconfig; `handrail doctor` looks again"
+	next := "fix it, or name another with --kubeconfig; `handrail doctor` looks again"
 	if env := p.Getenv("KUBECONFIG"); p.Kubeconfig != "" {
 		err = fmt.Errorf("--kubeconfig %q: %w", p.Kubeconfig, err)
 	} else if env != "" {
 		err = fmt.Errorf("KUBECONFIG %q: %w", env, err)
 	}
-	if p.Context != "" && !errors.Is(err, clusters.ErrNoCluster) {
+	if p.Context != "" && !errors.Is(err, cluster.ErrNoCluster) {
 		next = "`kubectl config get-contexts` lists the contexts, --context names one; `handrail doctor` looks again"
 	}
 	return &Problem{Code: ExitUsage, Err: err, Next: next}

@@ -3,7 +3,7 @@
 // the XDG Base Directory Specification, signals, the machine, and how to end.
 //
 // It promises four things. Data goes to stdout and is escaped where a terminal
-// would act upon it; talk goes to stderr through [Scrubbed], which takes known
+// would act upon it; talk goes to stderr through [Scrubber], which takes known
 // secrets out, and [Harmless], which shows control characters. An error is a
 // [Problem]: what happened, the exit code and the next safe move; [ExitCode] is the
 // one place where an error becomes a code. A program is found in absolute
@@ -46,7 +46,7 @@ type Program struct {
 
 	Tools map[string]string // where a program was found by who ordered an act
 
-	Interrupts *Interrupts // nil where nobody interrupts
+	Interrupts *Interrupts // nil for none
 	Drawing    bool        // the terminal UI has the screen: nothing else may write to it
 	Linewise   bool        // asked to go line by line: nothing is drawn over
 }
@@ -109,7 +109,7 @@ func IsTerminal(stream any) bool {
 
 // FileOf is the file behind a stream, where there is one.
 func FileOf(stream any) (*os.File, bool) {
-	if s, ok := stream.(*Scrubbed); ok {
+	if s, ok := stream.(*Scrubber); ok {
 		stream = s.W
 	}
 	if h, ok := stream.(Harmless); ok {

@@ -10,16 +10,16 @@ import (
 	"handrail/evidence/redact"
 )
 
-// Scrubbed takes the secrets out of what handrail itself says: errors, hints,
+// Scrubber takes the secrets out of what handrail itself says: errors, hints,
 // progress, the report of a crash. Each write is a message of its own.
-type Scrubbed struct {
+type Scrubber struct {
 	W    io.Writer
 	From func() ([]string, []redact.TeamRule)
 	once sync.Once
 	s    *redact.Scrubber
 }
 
-func (s *Scrubbed) ready() {
+func (s *Scrubber) ready() {
 	s.once.Do(func() {
 		values, team := s.From()
 		scrub, err := redact.NewScrubber(values, team)
@@ -33,13 +33,13 @@ func (s *Scrubbed) ready() {
 }
 
 // learn adds a secret that came up since.
-func (s *Scrubbed) learn(value string) {
+func (s *Scrubber) learn(value string) {
 	if s.ready(); s.s != nil {
 		s.s.Secret(value)
 	}
 }
 
-func (s *Scrubbed) Write(b []byte) (int, error) {
+func (s *Scrubber) Write(b []byte) (int, error) {
 	s.ready()
 	out := []byte("handrail: a message is withheld, since it could not be searched for secrets\n")
 	if s.s != nil {
@@ -56,14 +56,14 @@ func (s *Scrubbed) Write(b []byte) (int, error) {
 
 // Learn keeps what a session learned to be secret out of what handrail says.
 func (p *Program) Learn(value string) {
-	if s, ok := p.Stderr.(*Scrubbed); ok {
+	if s, ok := p.Stderr.(*Scrubber); ok {
 		s.learn(value)
 	}
 }
 
 // ScrubText is what handrail would say of a text on stderr.
 func (p *Program) ScrubText(text string) string {
-	s, ok := p.Stderr.(*Scrubbed)
+	s, ok := p.Stderr.(*Scrubber)
 	if !ok {
 		return "(withheld)"
 	}
@@ -76,6 +76,6 @@ func (p *Program) ScrubText(text string) string {
 // Crashed reports a panic. Only the names of functions and lines are printed
 // with it, never what they were called with.
 func Crashed(w io.Writer, v any) {
-	fmt.Fprintf(w, "handrail: a fault in handrail itself: %s\n%s", Safe(fmt.Sprint(v)), debug.Stack())
+	fmt.Fprintf(w, "handrail: an internal error in handrail: %s\n%s", Safe(fmt.Sprint(v)), debug.Stack())
 	fmt.Fprintln(w, "  next: what was acknowledged is on disk; go on with `handrail resume`")
 }

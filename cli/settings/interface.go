@@ -1,9 +1,6 @@
 package settings
 
 import (
-	"errors"
-	"io/fs"
-	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -18,8 +15,8 @@ import (
 // handrail's folder of $XDG_CONFIG_HOME.
 const InterfaceFile = "interface.yaml"
 
-// taste is the part of the interface that a person can choose.
-type taste struct {
+// preferences is the part of the interface that a person can choose.
+type preferences struct {
 	theme  string
 	signs  string // auto, unicode or ascii
 	silent bool
@@ -29,110 +26,89 @@ type taste struct {
 	BreakGlass string // label or annotation that marks break-glass, "" for the usual one
 }
 
-// Taste reads the interface file. No file is the interface as it comes.
-func Taste(p *process.Program) (taste, error) {
+// Preferences reads the interface file. No file is the interface as it comes.
+func Preferences(p *process.Program) (preferences, error) {
 	dir, err := p.Xdg("XDG_CONFIG_HOME", ".config")
 	if err != nil {
-		return taste{}, nil // without a home there is no place where a file could be
+		return preferences{}, nil // without a home there is no place where a file could be
 	}
-	return tasteIn(dir)
+	return preferencesIn(dir)
 }
 
-// tasteOfMachine reads the interface file of the machine; only its places count for everybody.
-func tasteOfMachine(p *process.Program) (taste, error) {
-	dir, err := ruling(p)[0].dir()
+// machinePreferences reads the interface file of the machine; only its places count for everybody.
+func machinePreferences(p *process.Program) (preferences, error) {
+	dir, err := rulesDirs(p)[0].dir()
 	if err != nil {
-		return taste{}, err
+		return preferences{}, err
 	}
-	return tasteIn(dir)
+	return preferencesIn(dir)
 }
 
-// tasteIn reads the interface file of a directory.
-func tasteIn(dir string) (taste, error) {
-	name := filepath.Join(dir, InterfaceFile)
-	src, err := ReadUpTo(name, strict.MaxSize+1)
-	if errors.Is(err, fs.ErrNotExist) {
-		return taste{}, nil
+// preferencesIn reads the interface file of a directory.
+func preferencesIn(dir string) (preferences, error) {
+	var f struct {
+		Theme      string              `key:"theme" as:"theme"`
+		Signs      string              `key:"signs" oneof:"auto unicode ascii"`
+		Bell       *bool               `key:"bell"`
+		Places     []place             `key:"places" of:"a place"`
+		Keys       map[string][]string `key:"keys" as:"keys"`
+		BreakGlass string              `key:"breakGlass"`
 	}
-	var f taste
-	if err == nil {
-		f, err = parseTaste(name, src)
+	forms := map[string]strict.Form{"keys": keyMap, "regexp": expression, "theme": theme}
+	if _, err := read(filepath.Join(dir, InterfaceFile), "an interface file", "Interface", forms, &f); err != nil {
+		return preferences{}, &process.Problem{Code: process.ExitUsage, Err: err, Next: "fix the file or move it away"}
 	}
+	out := preferences{theme: f.Theme, signs: f.Signs, silent: f.Bell != nil && !*f.Bell, keys: f.Keys, BreakGlass: f.BreakGlass}
+	if f.Places != nil {
+		out.places = []tui.Place{}
+	}
+	for _, p := range f.Places {
+		out.places = append(out.places, tui.Place(p))
+	}
+	return out, nil
+}
+
+type place struct {
+	Label   string         `key:"label,required" hint:"a place has a label and a pattern"`
+	Pattern *regexp.Regexp `key:"pattern,required" as:"regexp" hint:"a place has a label and a pattern"`
+}
+
+func theme(r *strict.Reader, n *strict.Node, what string) any { return r.OneOf(n, what, tui.Themes()) }
+
+func expression(r *strict.Reader, n *strict.Node, what string) any {
+	re, err := regexp.Compile(r.Text(n, what))
 	if err != nil {
-		return taste{}, &process.Problem{Code: process.ExitUsage, Err: err, Next: "mend the file or move it away"}
+		r.Fail(n, "", "%v", err)
+		return nil
 	}
-	return f, nil
+	return re
 }
 
-func parseTaste(name string, src []byte) (taste, error) {
-	r := &strict.Reader{File: name, What: "an interface file"}
-	doc := r.Document(src)
-	if doc == nil {
-		return taste{}, r.Problems.Sorted()
-	}
-	top := r.Fields(doc, "an interface file", "apiVersion", "kind", "theme", "signs", "bell", "places", "keys", "breakGlass")
-	for _, want := range [...]struct{ key, value string }{{"apiVersion", "handrail/v1"}, {"kind", "Interface"}} {
-		if n := top[want.key]; n == nil {
-			r.Fail(doc, "write "+want.key+": "+want.value, "%s is missing", want.key)
-		} else {
-			r.OneOf(n, want.key, []string{want.value})
+// keyMap reads the keys of commands.
+func keyMap(r *strict.Reader, n *strict.Node, _ string) any {
+	before := len(r.Problems)
+	out := map[string][]string{}
+	for command, keys := range r.Fields(n, "a key map", tui.Commands()...) {
+		for _, item := range r.Items(keys, command) {
+			out[command] = append(out[command], r.Text(item, command))
 		}
 	}
-	var f taste
-	if n := top["theme"]; n != nil {
-		f.theme = r.OneOf(n, "theme", tui.Themes())
+	if err := tui.CheckKeys(out); err != nil && len(r.Problems) == before {
+		r.Fail(n, "see the keys with ? on any screen", "%v", err)
 	}
-	if n := top["signs"]; n != nil {
-		f.signs = r.OneOf(n, "signs", []string{"auto", "unicode", "ascii"})
-	}
-	if n := top["bell"]; n != nil {
-		f.silent = !r.Flag(n, "bell")
-	}
-	if n := top["breakGlass"]; n != nil {
-		f.BreakGlass = r.Text(n, "breakGlass")
-	}
-	if n := top["places"]; n != nil {
-		f.places = []tui.Place{}
-		for _, item := range r.Items(n, "places") {
-			got := r.Fields(item, "a place", "label", "pattern")
-			if got["label"] == nil || got["pattern"] == nil {
-				r.Fail(item, "a place has a label and a pattern", "half of a place")
-				continue
-			}
-			label, expr := r.Text(got["label"], "label"), r.Text(got["pattern"], "pattern")
-			re, err := regexp.Compile(expr)
-			if err != nil {
-				r.Fail(got["pattern"], "", "%v", err)
-				continue
-			}
-			f.places = append(f.places, tui.Place{Label: label, Pattern: re})
-		}
-	}
-	if n := top["keys"]; n != nil {
-		f.keys = map[string][]string{}
-		got := r.Fields(n, "a key map", tui.Commands()...)
-		for _, command := range slices.Sorted(maps.Keys(got)) {
-			for _, item := range r.Items(got[command], command) {
-				f.keys[command] = append(f.keys[command], r.Text(item, command))
-			}
-		}
-		if err := tui.CheckKeys(f.keys); err != nil && len(r.Problems) == 0 {
-			r.Fail(n, "see the keys with ? on any screen", "%v", err)
-		}
-	}
-	return f, r.Problems.Sorted()
+	return out
 }
 
-// Drawn is a configuration of the screens with what the person and the terminal want of them.
-func Drawn(p *process.Program, c tui.Config) (tui.Config, error) {
-	f, err := Taste(p)
+// ScreenConfig is a configuration of the screens with what the person and the terminal want of them.
+func ScreenConfig(p *process.Program, c tui.Config) (tui.Config, error) {
+	f, err := Preferences(p)
 	if err != nil {
 		return c, err
 	}
 	c.Now, c.Version, c.In, c.Out = p.Now, process.BuildVersion().String(), p.Stdin, p.Stdout
-	c.NoColor = p.Getenv("NO_COLOR") != ""
+	c.NoColor, c.Ground = p.Getenv("NO_COLOR") != "", tui.GroundOf(p.Getenv("COLORFGBG"))
 	c.Theme, c.Places, c.Keys, c.Silent = f.theme, f.places, f.keys, f.silent
-	machine, err := tasteOfMachine(p)
+	machine, err := machinePreferences(p)
 	if err != nil {
 		return c, err
 	}

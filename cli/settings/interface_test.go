@@ -40,10 +40,10 @@ keys:
   reload: [f5]
 breakGlass: example.com/opened
 `)
-	if f, err := Taste(p); err != nil || f.BreakGlass != "example.com/opened" {
+	if f, err := Preferences(p); err != nil || f.BreakGlass != "example.com/opened" {
 		t.Errorf("breakGlass %q, %v", f.BreakGlass, err)
 	}
-	c, err := Drawn(p, tui.Config{})
+	c, err := ScreenConfig(p, tui.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,18 +51,18 @@ breakGlass: example.com/opened
 		t.Errorf("drawn with %+v", c)
 	}
 	p.Theme = "mono"
-	if c, err := Drawn(p, tui.Config{}); err != nil || c.Theme != "mono" {
+	if c, err := ScreenConfig(p, tui.Config{}); err != nil || c.Theme != "mono" {
 		t.Errorf("--theme: %q, %v", c.Theme, err)
 	}
 	p.Theme = "neon"
-	if _, err := Drawn(p, tui.Config{}); err == nil || !strings.Contains(err.Error(), "neon") {
+	if _, err := ScreenConfig(p, tui.Config{}); err == nil || !strings.Contains(err.Error(), "neon") {
 		t.Errorf("--theme neon: %v", err)
 	}
 	for text, want := range map[string]string{
 		tasteHead + "theme: dark-ish\n":                                   "dark-ish",
 		tasteHead + "keys:\n  notes: [x]\n":                               `did you mean "note"`,
 		tasteHead + "keys:\n  note: [e]\n":                                `"evidence" and "note"`,
-		tasteHead + "places:\n- label: x\n":                               "half of a place",
+		tasteHead + "places:\n- label: x\n":                               "pattern is missing",
 		tasteHead + "places:\n- label: x\n  pattern: '('\n":               "missing closing )",
 		"theme: mono\n":                                                   "apiVersion is missing",
 		tasteHead + "colour: red\n":                                       `no key "colour"`,
@@ -70,7 +70,7 @@ breakGlass: example.com/opened
 		tasteHead + "keys: {note: [t], note: [u]}\n":                      "note",
 		strings.Repeat("# a long comment\n", 80_000) + tasteHead + "\n\n": "at most",
 	} {
-		if _, err := Drawn(facing(t, text), tui.Config{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ScreenConfig(facing(t, text), tui.Config{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.80q: %v, want %q", text, err, want)
 		}
 	}
@@ -83,12 +83,12 @@ func TestSigns(t *testing.T) {
 		"": false, "LANG=C": true, "LANG=de_DE.UTF-8": false, "LC_ALL=C.utf8 LANG=C": false, "LC_ALL=POSIX LANG=C.UTF-8": true,
 		"LC_CTYPE=en_US.ISO-8859-1": true, "TERM=linux LANG=C.UTF-8": true, "LC_ALL= LANG=C": true,
 	} {
-		c, err := Drawn(facing(t, "", strings.Fields(environ)...), tui.Config{})
+		c, err := ScreenConfig(facing(t, "", strings.Fields(environ)...), tui.Config{})
 		if err != nil || c.ASCII != want {
 			t.Errorf("%q: ASCII %v, %v", environ, c.ASCII, err)
 		}
 	}
-	if c, err := Drawn(facing(t, tasteHead+"signs: unicode\n", "LANG=C"), tui.Config{}); err != nil || c.ASCII {
+	if c, err := ScreenConfig(facing(t, tasteHead+"signs: unicode\n", "LANG=C"), tui.Config{}); err != nil || c.ASCII {
 		t.Errorf("signs: unicode: ASCII %v, %v", c.ASCII, err)
 	}
 }

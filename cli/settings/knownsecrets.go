@@ -31,7 +31,7 @@ func KnownSecrets(p *process.Program) []string {
 
 // Scrub puts a scrubbed before w. It knows its values when the first word is said.
 func Scrub(p *process.Program, w io.Writer) io.Writer {
-	return &process.Scrubbed{W: w, From: func() ([]string, []redact.TeamRule) {
+	return &process.Scrubber{W: w, From: func() ([]string, []redact.TeamRule) {
 		team, err := TeamRules(p)
 		if err != nil {
 			team = nil

@@ -65,7 +65,7 @@ func keysAtHand(ctx context.Context, p *process.Program) []*agent.Key {
 	if err != nil {
 		return nil
 	}
-	defer conn.Close() //nolint:errcheck // only read from
+	defer conn.Close()
 	if err := conn.SetDeadline(time.Now().Add(agentWithin)); err != nil {
 		return nil
 	}

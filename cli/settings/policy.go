@@ -11,7 +11,6 @@ package settings
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
@@ -20,7 +19,8 @@ import (
 
 	"handrail/cli/process"
 	"handrail/evidence/sig"
-	"handrail/session"
+	"handrail/session/audit"
+	"handrail/session/policy"
 	"handrail/steps/catalog"
 	"handrail/steps/strict"
 	"handrail/triage"
@@ -31,8 +31,8 @@ import (
 // below that of the machine.
 const PolicyFile = "policy.yaml"
 
-// policy is what the file says. The zero policy asks nobody.
-type policy struct {
+// teamPolicy is what the file says. The zero policy asks for no second person.
+type teamPolicy struct {
 	Approvers string // file of the allowed signers
 	Rules     []secondRule
 	places    []tui.Place // what its labels of places mean
@@ -47,33 +47,41 @@ type secondRule struct {
 
 // Policies are those in force: the machine's first, which nothing of the user's can loosen, then the user's own. A file
 // that is not there asks for no second person; a home that is not there is no answer.
-func Policies(p *process.Program) ([]policy, error) {
-	var out []policy
-	for _, at := range ruling(p) {
+func Policies(p *process.Program) ([]teamPolicy, error) {
+	var out []teamPolicy
+	for _, at := range rulesDirs(p) {
 		dir, err := at.dir()
 		if err != nil {
 			return nil, fmt.Errorf("finding the policy: %w", err)
 		}
 		name := filepath.Join(dir, PolicyFile)
-		src, err := ReadUpTo(name, strict.MaxSize+1)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("reading the policy: %w", err)
-		}
-		pol, err := parsePolicy(name, src)
+		pol, found, err := readPolicy(name, nil)
 		if err != nil {
 			return nil, err
 		}
-		f, err := tasteIn(dir)
-		if err != nil {
-			return nil, fmt.Errorf("what the places of the policy %q are cannot be told: %w", name, err)
+		if !found {
+			continue
 		}
-		pol.places = UsualOr(f.places)
 		out = append(out, pol)
 	}
 	return out, nil
+}
+
+// readPolicy reads one policy file. What its labels of places mean stands in the interface file beside it, else with
+// the caller, else they are the usual ones.
+func readPolicy(name string, places func() ([]tui.Place, error)) (pol teamPolicy, found bool, err error) {
+	if pol, found, err = parsePolicy(name); !found || err != nil {
+		return teamPolicy{}, found, err
+	}
+	f, err := preferencesIn(filepath.Dir(name))
+	if pol.places = f.places; err == nil && pol.places == nil && places != nil {
+		pol.places, err = places()
+	}
+	if err != nil {
+		return teamPolicy{}, true, fmt.Errorf("what the places of the policy %q are cannot be told: %w", name, err)
+	}
+	pol.places = UsualOr(pol.places)
+	return pol, true, nil
 }
 
 // UsualOr are the places that a file names, or those that are looked for where none does.
@@ -84,51 +92,41 @@ func UsualOr(places []tui.Place) []tui.Place {
 	return places
 }
 
-func parsePolicy(name string, src []byte) (policy, error) {
-	r := &strict.Reader{File: name, What: "a policy file"}
-	doc := r.Document(src)
-	if doc == nil {
-		return policy{}, r.Problems.Sorted()
+// parsePolicy reads a file; found says whether there is one.
+func parsePolicy(name string) (out teamPolicy, found bool, err error) {
+	var f struct {
+		Approvers    string `key:"approvers,required" hint:"a policy names approvers, a file of allowed signers, and lists gates under secondPerson"`
+		SecondPerson []struct {
+			Gates    []string        `key:"gates,required" as:"gates" hint:"list kinds or classes of gates, or \"*\" for all"`
+			Place    string          `key:"place"`
+			Severity triage.Severity `key:"severity" oneof:"SEV-1 SEV-2 SEV-3 SEV-4"`
+		} `key:"secondPerson,required" of:"a rule" hint:"a policy names approvers, a file of allowed signers, and lists gates under secondPerson"`
 	}
-	top := r.Fields(doc, "a policy file", "apiVersion", "kind", "approvers", "secondPerson")
-	for _, want := range [...]struct{ key, value string }{{"apiVersion", "handrail/v1"}, {"kind", "Policy"}} {
-		if n := top[want.key]; n == nil {
-			r.Fail(doc, "write "+want.key+": "+want.value, "%s is missing", want.key)
-		} else {
-			r.OneOf(n, want.key, []string{want.value})
-		}
+	if found, err = read(name, "a policy file", "Policy", map[string]strict.Form{"gates": gates}, &f); !found || err != nil {
+		return teamPolicy{}, found, err
 	}
-	var out policy
-	if top["approvers"] == nil || top["secondPerson"] == nil {
-		r.Fail(doc, "it names approvers, a file of allowed signers, and lists gates under secondPerson", "half of a policy")
-		return out, r.Problems.Sorted()
-	}
-	if out.Approvers = r.Text(top["approvers"], "approvers"); !filepath.IsAbs(out.Approvers) {
+	out.Approvers = f.Approvers
+	if !filepath.IsAbs(out.Approvers) {
 		out.Approvers = filepath.Join(filepath.Dir(name), out.Approvers)
 	}
-	known := gateNames()
-	for _, item := range r.Items(top["secondPerson"], "secondPerson") {
-		f := r.Fields(item, "a rule", "gates", "place", "severity")
-		if f["gates"] == nil {
-			r.Fail(item, `list kinds or classes of gates, or "*" for all`, "gates is missing")
-			continue
-		}
-		var rule secondRule
-		for _, g := range r.Items(f["gates"], "gates") {
-			rule.gates = append(rule.gates, r.OneOf(g, "a gate", known))
-		}
-		if len(rule.gates) == 0 {
-			r.Fail(f["gates"], `list kinds or classes of gates, or "*" for all`, "gates is empty, so that the rule asks nobody")
-		}
-		if n := f["place"]; n != nil {
-			rule.place = r.Text(n, "place")
-		}
-		if n := f["severity"]; n != nil {
-			rule.severity = triage.Severity(r.OneOf(n, "severity", []string{"SEV-1", "SEV-2", "SEV-3", "SEV-4"}))
-		}
-		out.Rules = append(out.Rules, rule)
+	for _, rule := range f.SecondPerson {
+		out.Rules = append(out.Rules, secondRule{gates: rule.Gates, place: rule.Place, severity: rule.Severity})
 	}
-	return out, r.Problems.Sorted()
+	return out, true, nil
+}
+
+// gates reads the gates of a rule: one that names none would ask for no second person.
+func gates(r *strict.Reader, n *strict.Node, what string) any {
+	var out []string
+	known := gateNames()
+	items := r.Items(n, what)
+	for _, g := range items {
+		out = append(out, r.OneOf(g, "a gate", known))
+	}
+	if len(items) == 0 {
+		r.Fail(n, `list kinds or classes of gates, or "*" for all`, "gates is empty, so the rule applies to no gate")
+	}
+	return out
 }
 
 // gateNames is what a rule may name: all gates, a class, a kind.
@@ -143,8 +141,8 @@ func gateNames() []string {
 }
 
 // SecondPerson says whether a policy asks for a second person at a gate. What it cannot tell is an error, which
-// refuses the gate; practice needs nobody else.
-func SecondPerson(ctx context.Context, p *process.Program, q session.Sought) (*session.Pair, error) {
+// refuses the gate; in practice none is looked for.
+func SecondPerson(ctx context.Context, p *process.Program, q policy.Question) (*policy.Pair, error) {
 	if q.Drill {
 		return nil, nil
 	}
@@ -164,13 +162,13 @@ func SecondPerson(ctx context.Context, p *process.Program, q session.Sought) (*s
 		if err != nil {
 			return nil, err
 		}
-		return &session.Pair{Why: why, Signers: signers, Own: ownKeys(ctx, p)}, nil
+		return &policy.Pair{Why: why, Signers: signers, Own: ownKeys(ctx, p)}, nil
 	}
 	return nil, nil
 }
 
 // signers are who may approve by a policy.
-func (pol policy) signers() (*sig.Signers, error) {
+func (pol teamPolicy) signers() (*sig.Signers, error) {
 	signers, err := sig.LoadSigners(pol.Approvers)
 	if err != nil {
 		return nil, fmt.Errorf("a second person must agree, and who may cannot be told: %w", err)
@@ -181,8 +179,12 @@ func (pol policy) signers() (*sig.Signers, error) {
 	return signers, nil
 }
 
-// asks says in a sentence why a policy asks for a second person at a gate or to lower the severity, "" where it does not.
-func (pol policy) asks(q session.Sought) (string, error) {
+// asks says in a sentence why a policy asks for a second person at a gate or to lower the severity, "" where it does
+// not: practice needs no second person.
+func (pol teamPolicy) asks(q policy.Question) (string, error) {
+	if q.Drill {
+		return "", nil
+	}
 	if q.To != "" {
 		return pol.lowering(q), nil
 	}
@@ -196,7 +198,7 @@ func (pol policy) asks(q session.Sought) (string, error) {
 
 // concerns says in a sentence why a rule asks for a second person at a gate, "" where it does not. A place that is not
 // known is taken for the one that the rule is about.
-func (pol policy) concerns(rule secondRule, q session.Sought) (string, error) {
+func (pol teamPolicy) concerns(rule secondRule, q policy.Question) (string, error) {
 	what := ""
 	for _, name := range []string{"*", string(q.Class), q.Kind} {
 		if what == "" && slices.Contains(rule.gates, name) {
@@ -222,7 +224,7 @@ func (pol policy) concerns(rule secondRule, q session.Sought) (string, error) {
 
 // inPlace reports whether a gate may be in a place: by what the incident is about and by what its target tells, all of
 // it together. A target that tells nothing may be there.
-func (pol policy) inPlace(label string, q session.Sought) (bool, error) {
+func (pol teamPolicy) inPlace(label string, q policy.Question) (bool, error) {
 	known := false
 	for _, place := range pol.places {
 		if !strings.EqualFold(place.Label, label) {
@@ -256,35 +258,21 @@ func Approvers(p *process.Program, brought *sig.Signers) *sig.Signers {
 
 // HoldTo is a policy that a bundle is held to: the file that the verifier names, with the places of the file beside it
 // or, where there is none, of their own interface.
-func HoldTo(p *process.Program, name string) (*session.Policy, error) {
-	src, err := ReadUpTo(name, strict.MaxSize+1)
+func HoldTo(p *process.Program, name string) (*audit.Policy, error) {
+	name, err := filepath.Abs(name)
 	if err != nil {
 		return nil, err
 	}
-	if name, err = filepath.Abs(name); err != nil {
-		return nil, err
-	}
-	pol, err := parsePolicy(name, src)
+	pol, found, err := readPolicy(name, func() ([]tui.Place, error) { own, err := Preferences(p); return own.places, err })
 	if err != nil {
 		return nil, err
 	}
-	f, err := tasteIn(filepath.Dir(name))
-	if err == nil && f.places == nil {
-		f, err = Taste(p)
+	if !found {
+		return nil, fmt.Errorf("%q: %w", name, fs.ErrNotExist)
 	}
-	if err != nil {
-		return nil, err
-	}
-	pol.places = UsualOr(f.places)
 	may, err := sig.LoadSigners(pol.Approvers)
 	if err != nil {
 		return nil, err
 	}
-	asks := func(q session.Sought) (string, error) {
-		if q.Drill {
-			return "", nil
-		}
-		return pol.asks(q)
-	}
-	return &session.Policy{Digest: digestOf(name), May: may, Asks: asks}, nil
+	return &audit.Policy{Digest: digestOf(name), May: may, Asks: pol.asks}, nil
 }

@@ -1,9 +1,7 @@
 package settings
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -27,68 +25,43 @@ var markerKey = regexp.MustCompile(`^(\*/|[A-Za-z0-9][A-Za-z0-9.-]*/)?[A-Za-z0-9
 // file that cannot be read, or a home that is not there, refuses every gate of the cluster.
 func ProtectedMarkers(p *process.Program) ([]steps.Marker, error) {
 	var out []steps.Marker
-	for _, at := range ruling(p) {
+	for _, at := range rulesDirs(p) {
 		dir, err := at.dir()
 		if err != nil {
 			return nil, fmt.Errorf("finding the protected markers: %w", err)
 		}
-		name := filepath.Join(dir, ProtectedFile)
-		src, err := ReadUpTo(name, strict.MaxSize+1)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			continue
-		case err != nil:
-			return nil, fmt.Errorf("reading the protected markers: %w", err)
-		}
-		more, err := parseProtected(name, src)
-		if err != nil {
+		var f protectedFile
+		if _, err := read(filepath.Join(dir, ProtectedFile), "a file of protected markers", "Protected", nil, &f); err != nil {
 			return nil, err
 		}
-		out = append(out, more...)
+		for _, m := range f.Markers {
+			out = append(out, steps.Marker{Key: m.Key, Value: strings.TrimSpace(m.Value)})
+		}
 	}
 	return out, nil
 }
 
-func parseProtected(name string, src []byte) ([]steps.Marker, error) {
-	r := &strict.Reader{File: name, What: "a file of protected markers"}
-	doc := r.Document(src)
-	if doc == nil {
-		return nil, r.Problems.Sorted()
+type protectedFile struct {
+	Markers []marker `key:"markers,required" of:"a marker" hint:"list them under markers:"`
+}
+
+type marker struct {
+	Key   string `key:"key,required" hint:"a marker has a key, and a value where not every value protects"`
+	Value string `key:"value"`
+}
+
+// Check bounds the list.
+func (f *protectedFile) Check(r *strict.Reader, n *strict.Node) {
+	if len(f.Markers) > maxMarkers {
+		r.Fail(strict.At(n, "markers").Content[maxMarkers], "", "more than %d markers", maxMarkers)
 	}
-	top := r.Fields(doc, "a file of protected markers", "apiVersion", "kind", "markers")
-	for _, want := range [...]struct{ key, value string }{{"apiVersion", "handrail/v1"}, {"kind", "Protected"}} {
-		if n := top[want.key]; n == nil {
-			r.Fail(doc, "write "+want.key+": "+want.value, "%s is missing", want.key)
-		} else {
-			r.OneOf(n, want.key, []string{want.value})
-		}
+}
+
+// Check wants a key that an object can have.
+func (m *marker) Check(r *strict.Reader, n *strict.Node) {
+	if !markerKey.MatchString(m.Key) {
+		r.Fail(strict.At(n, "key"), "write it as team.example/role, as role, or as */role for any prefix", "%q is no key of a label or annotation", m.Key)
 	}
-	if top["markers"] == nil {
-		r.Fail(doc, "list them under markers:", "there are no markers")
-	}
-	var out []steps.Marker
-	for i, item := range r.Items(top["markers"], "markers") {
-		if i == maxMarkers {
-			r.Fail(item, "", "more than %d markers", maxMarkers)
-			break
-		}
-		f := r.Fields(item, "a marker", "key", "value")
-		if f["key"] == nil {
-			r.Fail(item, "a marker has a key, and a value where not every value protects", "key is missing")
-			continue
-		}
-		m := steps.Marker{Key: r.Text(f["key"], "key")}
-		if !markerKey.MatchString(m.Key) {
-			r.Fail(f["key"], "write it as team.example/role, as role, or as */role for any prefix", "%q is no key of a label or annotation", m.Key)
-		}
-		if n := f["value"]; n != nil {
-			if m.Value = strings.TrimSpace(r.Text(n, "value")); m.Value == "" {
-				r.Fail(n, "leave value out where every value protects", "value is empty")
-			}
-		}
-		out = append(out, m)
-	}
-	return out, r.Problems.Sorted()
 }
 
 // CheckProtected says by how many markers of the team objects are protected, before it matters.
@@ -96,7 +69,7 @@ func CheckProtected(p *process.Program) process.Check {
 	const name = "protected objects"
 	markers, err := ProtectedMarkers(p)
 	if err != nil {
-		return process.Check{Name: name, State: "bad", Detail: err.Error(), Next: "mend the file: until then no gate of the cluster opens"}
+		return process.Check{Name: name, State: "bad", Detail: err.Error(), Next: "fix the file: until then no gate of the cluster opens"}
 	}
 	return process.Check{Name: name, State: "ok", Detail: "role=protected, purpose=chaos-canary, and " + process.Counted(len(markers), "marker") + " of the team"}
 }

@@ -31,7 +31,7 @@ func Recipients(p *process.Program) ([]string, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case err != nil:
-		return nil, &process.Problem{Code: process.ExitUsage, Err: fmt.Errorf("reading the age recipients: %w", err), Next: "mend the file or move it away"}
+		return nil, &process.Problem{Code: process.ExitUsage, Err: fmt.Errorf("reading the age recipients: %w", err), Next: "fix the file or move it away"}
 	}
 	var out []string
 	for n, line := range strings.Split(string(src), "\n") {

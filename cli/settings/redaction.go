@@ -1,10 +1,6 @@
 package settings
 
 import (
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 
 	"handrail/cli/process"
@@ -22,71 +18,37 @@ func TeamRules(p *process.Program) ([]redact.TeamRule, error) {
 	if err != nil {
 		return nil, nil // without a home there is no place where a file could be
 	}
-	name := filepath.Join(dir, redactionFile)
-	const next = "nothing was opened, since it would have run without your team's rules; mend the file or move it away"
-	src, err := ReadUpTo(name, strict.MaxSize+1)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
-	case err != nil:
-		return nil, &process.Problem{Code: process.ExitUsage, Err: fmt.Errorf("reading the redaction rules: %w", err), Next: next}
-	}
-	rules, err := parseRedaction(name, src)
-	if err != nil {
-		return nil, &process.Problem{Code: process.ExitUsage, Err: err, Next: next}
-	}
-	return rules, nil
-}
-
-func parseRedaction(name string, src []byte) ([]redact.TeamRule, error) {
-	r := &strict.Reader{File: name, What: "a redaction file"}
-	doc := r.Document(src)
-	if doc == nil {
-		return nil, r.Problems.Sorted()
-	}
-	top := r.Fields(doc, "a redaction file", "apiVersion", "kind", "rules")
-	for _, want := range [...]struct{ key, value string }{{"apiVersion", "handrail/v1"}, {"kind", "Redaction"}} {
-		if n := top[want.key]; n == nil {
-			r.Fail(doc, "write "+want.key+": "+want.value, "%s is missing", want.key)
-		} else {
-			r.OneOf(n, want.key, []string{want.value})
-		}
-	}
-	if top["rules"] == nil {
-		r.Fail(doc, "list them under rules:", "there are no rules")
+	var f redactionRules
+	if _, err := read(filepath.Join(dir, redactionFile), "a redaction file", "Redaction", nil, &f); err != nil {
+		return nil, &process.Problem{Code: process.ExitUsage, Err: err, Next: "nothing was opened, since it would have run without your team's rules; fix the file or move it away"}
 	}
 	var out []redact.TeamRule
-	for i, item := range r.Items(top["rules"], "rules") {
-		if i == redact.MaxTeamRules {
-			r.Fail(item, "", "more than %d rules", redact.MaxTeamRules)
-			break
-		}
-		f := r.Fields(item, "a rule", "kind", "literal", "pattern")
-		before := len(r.Problems)
-		for _, key := range [...]string{"kind", "literal", "pattern"} {
-			if f[key] == nil {
-				r.Fail(item, "a rule has kind, literal and pattern", "%s is missing", key)
-			}
-		}
-		rule := redact.TeamRule{Kind: r.Text(f["kind"], "kind"), Literal: r.Text(f["literal"], "literal"), Expr: r.Text(f["pattern"], "pattern")}
-		if len(r.Problems) > before {
-			continue
-		}
-		if err := rule.Check(); err != nil {
-			r.Fail(f["pattern"], "", "rule %q: %v", rule.Kind, err)
-		}
-		out = append(out, rule)
+	for _, rule := range f.Rules {
+		out = append(out, redact.TeamRule(rule))
 	}
-	return out, r.Problems.Sorted()
+	return out, nil
 }
 
-func ReadUpTo(name string, limit int64) ([]byte, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, err
+type redactionRules struct {
+	Rules []redactionRule `key:"rules,required" of:"a rule" hint:"list them under rules:"`
+}
+
+type redactionRule struct {
+	Kind    string `key:"kind,required" hint:"a rule has kind, literal and pattern"`
+	Literal string `key:"literal,required" hint:"a rule has kind, literal and pattern"`
+	Expr    string `key:"pattern,required" hint:"a rule has kind, literal and pattern"`
+}
+
+// Check bounds the list.
+func (f *redactionRules) Check(r *strict.Reader, n *strict.Node) {
+	if len(f.Rules) > redact.MaxTeamRules {
+		r.Fail(strict.At(n, "rules").Content[redact.MaxTeamRules], "", "more than %d rules", redact.MaxTeamRules)
 	}
-	if !info.Mode().IsRegular() || info.Size() > limit {
-		return nil, fmt.Errorf("%q is not a file of at most %d bytes", name, limit)
+}
+
+// Check wants a rule that redacts what it means to.
+func (rule *redactionRule) Check(r *strict.Reader, n *strict.Node) {
+	if err := redact.TeamRule(*rule).Check(); err != nil {
+		r.Fail(strict.At(n, "pattern"), "", "rule %q: %v", rule.Kind, err)
 	}
-	return os.ReadFile(name)
 }

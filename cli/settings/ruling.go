@@ -19,19 +19,19 @@ import (
 // machineConfig is where the files of the machine are.
 const machineConfig = "/etc/handrail"
 
-// ruled is one of the two places.
-type ruled struct {
+// rulesDir is one of the two places.
+type rulesDir struct {
 	of  string // as the journal calls it
 	dir func() (string, error)
 }
 
-// ruling are the places, the one that cannot be loosened first.
-func ruling(p *process.Program) []ruled {
+// rulesDirs are the places, the one that cannot be loosened first.
+func rulesDirs(p *process.Program) []rulesDir {
 	machine := p.Machine
 	if machine == "" {
 		machine = machineConfig
 	}
-	return []ruled{
+	return []rulesDir{
 		{"machine", func() (string, error) { return machine, nil }},
 		{"user", func() (string, error) { return p.Xdg("XDG_CONFIG_HOME", ".config") }},
 	}
@@ -40,7 +40,7 @@ func ruling(p *process.Program) []ruled {
 // Rules are the files that rule gates, by digest, or that there are none: what was in force is part of the record.
 func Rules(p *process.Program) []steps.KV {
 	var out []steps.KV
-	for _, at := range ruling(p) {
+	for _, at := range rulesDirs(p) {
 		dir, err := at.dir()
 		for _, name := range []string{PolicyFile, ProtectedFile, InterfaceFile} {
 			kv := steps.KV{Key: name + " of the " + at.of}

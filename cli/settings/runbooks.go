@@ -18,26 +18,14 @@ func Runbook(p *process.Program, id string) (*runbooks.Runbook, error) {
 	if err != nil {
 		return nil, err
 	}
-	next := "see `handrail runbook list`"
+	var ids []string
 	for _, rb := range list {
 		if rb.ID == id {
 			return rb, rb.Check()
 		}
-		if near(id, rb.ID) {
-			next = "did you mean " + rb.ID + "?"
-		}
+		ids = append(ids, rb.ID)
 	}
-	return nil, process.Usage(next, "there is no runbook %q", id)
-}
-
-// near reports whether a was probably meant to be b: one contains the other, or
-// they share a long beginning.
-func near(a, b string) bool {
-	n := 0
-	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
-	}
-	return len(a) > 2 && (strings.Contains(b, a) || strings.Contains(a, b) || n >= max(4, len(b)/2))
+	return nil, process.Unknown("runbook", id, ids, "handrail runbook list")
 }
 
 // Bound is a runbook with the parameters of the -p flags.
@@ -46,17 +34,32 @@ func Bound(p *process.Program, id string, pairs []string) (*runbooks.Runbook, st
 	if err != nil {
 		return nil, nil, err
 	}
+	given, err := Pairs(pairs)
+	if err != nil {
+		return nil, nil, err
+	}
+	params, err := Bind(rb, given)
+	return rb, params, err
+}
+
+// Pairs reads parameters that are given as NAME=VALUE.
+func Pairs(pairs []string) (map[string]string, error) {
 	given := map[string]string{}
 	for _, kv := range pairs {
 		name, value, ok := strings.Cut(kv, "=")
 		if !ok || name == "" {
-			return nil, nil, process.Usage("write -p name=value", "parameter %q has no value", kv)
+			return nil, process.Usage("write -p name=value", "parameter %q has no value", kv)
 		}
 		given[name] = value
 	}
+	return given, nil
+}
+
+// Bind holds parameters to what a runbook declares.
+func Bind(rb *runbooks.Runbook, given map[string]string) (steps.Params, error) {
 	params, err := rb.Bind(given)
 	if err != nil {
-		return nil, nil, process.Usage("see `handrail runbook show "+rb.ID+"`", "%w", err)
+		return nil, process.Usage("see `handrail runbook show "+rb.ID+"`", "%w", err)
 	}
-	return rb, params, nil
+	return params, nil
 }

@@ -2,10 +2,6 @@ package inject
 
 import (
 	"context"
-	"maps"
-	"slices"
-
-	"gopkg.in/yaml.v3"
 
 	"handrail/drills/lab"
 	"handrail/drills/stage"
@@ -35,50 +31,34 @@ func PathOfObject(group, plural, namespace, name string) string {
 
 // allow is the verb kube.account.
 type allow struct {
-	name    string
-	writes  []string
-	binds   []string
-	surveys bool
-}
-
-func readAccount(p Parser, n *yaml.Node) action {
-	f := p.Fields(n, "kube.account", "name", "writes", "binds", "surveys")
-	a := allow{name: p.Form(p.Need(n, f, "name"), "name", IDForm), surveys: p.Flag(f["surveys"], "surveys")}
-	for _, item := range p.Items(f["writes"], "writes") {
-		a.writes = append(a.writes, p.writable(item))
-	}
-	for _, item := range p.Items(f["binds"], "binds") {
-		a.binds = append(a.binds, p.Form(item, "a role", IDForm))
-	}
-	return a
-}
-
-func (p Parser) writable(n *yaml.Node) string {
-	return p.OneOf(n, "resource", slices.Sorted(maps.Keys(Writable())))
+	Name    string   `key:"name,required" as:"id"`
+	Writes  []string `key:"writes" each:"writable"`
+	Binds   []string `key:"binds" each:"id" of:"a role"`
+	Surveys bool     `key:"surveys"`
 }
 
 // apply makes the account where it is none of the lab's own, and waits until its
 // rights are in force.
 func (a allow) apply(ctx context.Context, st *stage.Stage) error {
-	st.Say("account %s", a.name)
+	st.Say("account %s", a.Name)
 	const rbac = "rbac.authorization.k8s.io"
 	var inside, wide []lab.Rule
-	for _, plural := range a.writes {
+	for _, plural := range a.Writes {
 		inside = append(inside, lab.Rule{Group: Writable()[plural], Resources: []string{plural},
 			Verbs: []string{"get", "list", "watch", "create", "update", "patch", "delete"}})
 	}
-	if len(a.binds) > 0 {
-		inside = append(inside, lab.Rule{Group: rbac, Resources: []string{"roles"}, Names: a.binds, Verbs: []string{"bind"}})
+	if len(a.Binds) > 0 {
+		inside = append(inside, lab.Rule{Group: rbac, Resources: []string{"roles"}, Names: a.Binds, Verbs: []string{"bind"}})
 	}
-	if a.surveys {
+	if a.Surveys {
 		wide = survey()
 	}
-	return st.Admit(ctx, a.name, inside, wide)
+	return st.Admit(ctx, a.Name, inside, wide)
 }
 
-// survey is what somebody sees who looks for writers in the whole cluster: the
+// survey is what a search for writers sees in the whole cluster: the
 // kinds that write or let write, and only to look at. Secrets are not among them,
-// whose metadata nobody can list without a right to their values. Groups are whole,
+// whose metadata cannot be listed without a right to their values. Groups are whole,
 // since what a definition adds to them later is part of the question.
 func survey() []lab.Rule {
 	look := []string{"get", "list", "watch"}

@@ -4,22 +4,17 @@ import (
 	"context"
 	"os"
 
-	"gopkg.in/yaml.v3"
-
 	"handrail/drills/lab"
 	"handrail/drills/stage"
 )
 
 // alter is the verb mirror.alter.
-type alter struct{ back bool }
-
-func readAlter(p Parser, n *yaml.Node) action {
-	f := p.Fields(n, "mirror.alter", "content")
-	return alter{p.OneOf(p.Need(n, f, "content"), "content", []string{"other", "right"}) == "right"}
+type alter struct {
+	Content string `key:"content,required" oneof:"other right"`
 }
 
 // apply puts a package of the same name and another content into the mirror, as
-// somebody does who builds a release anew, or who means harm. A program may carry
+// a release that is built anew has, or one that means harm. A program may carry
 // what it likes behind its end.
 func (a alter) apply(ctx context.Context, st *stage.Stage) error {
 	program, err := st.Provider(ctx)
@@ -29,7 +24,7 @@ func (a alter) apply(ctx context.Context, st *stage.Stage) error {
 	if err := os.RemoveAll(st.Mirror()); err != nil {
 		return err
 	}
-	if a.back {
+	if a.Content == "right" {
 		st.Say("the mirror has the right provider again")
 		_, err := lab.Mirror(st.Mirror(), program)
 		return err

@@ -8,8 +8,6 @@ import (
 	"net/http"
 	"time"
 
-	"gopkg.in/yaml.v3"
-
 	"handrail/drills/stage"
 )
 
@@ -18,12 +16,9 @@ import (
 const lockInfo = "app.terraform.io/lock-info"
 
 // backdate is the verb lease.backdate. A lock must be half an hour old before
-// it may be broken, and nobody practises that long.
-type backdate struct{ by time.Duration }
-
-func readBackdate(p Parser, n *yaml.Node) action {
-	f := p.Fields(n, "lease.backdate", "by")
-	return backdate{by: p.span(p.Need(n, f, "by"), "by")}
+// it may be broken, which is too long for a practice.
+type backdate struct {
+	By time.Duration `key:"by,required"`
 }
 
 // apply moves what the lock says of itself, and the time that the API server
@@ -46,7 +41,7 @@ func (b backdate) apply(ctx context.Context, st *stage.Stage) error {
 	if err != nil {
 		return fmt.Errorf("lock info of %s: %w", st.LeasePath(), err)
 	}
-	info["Created"] = created.Add(-b.by).UTC().Format(time.RFC3339Nano)
+	info["Created"] = created.Add(-b.By).UTC().Format(time.RFC3339Nano)
 	aged, err := json.Marshal(info)
 	if err != nil {
 		return err
@@ -78,7 +73,7 @@ func (b backdate) held(meta map[string]any) error {
 		if err != nil {
 			return err
 		}
-		w["time"], moved = at.Add(-b.by).UTC().Format(time.RFC3339), true
+		w["time"], moved = at.Add(-b.By).UTC().Format(time.RFC3339), true
 	}
 	if !moved {
 		return errors.New("none of them set the holder")

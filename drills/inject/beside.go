@@ -5,27 +5,23 @@ import (
 	"fmt"
 	"slices"
 
-	"gopkg.in/yaml.v3"
-
 	"handrail/drills/lab"
 	"handrail/drills/stage"
+	"handrail/steps/strict"
 )
 
 // doom is the verb space.doom: a namespace beside that of the drill, whose
 // deletion was asked for while something in it is held.
 type doom struct {
-	objects []manifest
-	closed  bool // a webhook refuses, and no finalizer holds
+	Objects []manifest `key:"file,required" as:"manifests"`
+	Closed  bool       `key:"closed"` // a webhook refuses, and no finalizer holds
 }
 
-func readDoom(p Parser, n *yaml.Node) action {
-	f := p.Fields(n, "space.doom", "file", "closed")
-	file := p.Need(n, f, "file")
-	d := doom{p.manifests(file), p.Flag(f["closed"], "closed")}
-	if len(p.Problems) == 0 && !d.closed && !slices.ContainsFunc(d.objects, func(m manifest) bool { return len(m.finalizers) > 0 }) {
-		p.Fail(file, "give one of its objects a finalizer", "nothing in the file holds a namespace")
+// Check wants something that holds the namespace.
+func (d *doom) Check(r *strict.Reader, n *strict.Node) {
+	if !d.Closed && !slices.ContainsFunc(d.Objects, func(m manifest) bool { return len(m.finalizers) > 0 }) {
+		r.Fail(strict.At(n, "file"), "give one of its objects a finalizer", "nothing in the file holds a namespace")
 	}
-	return d
 }
 
 // apply makes the objects as robot, and asks for the deletion as robot. In a
@@ -39,7 +35,7 @@ func (d doom) apply(ctx context.Context, st *stage.Stage) error {
 	st.Say("a namespace beside it: %s", name)
 	end := lab.Rule{Resources: []string{"namespaces"}, Names: []string{name}, Verbs: []string{"delete"}}
 	var rules []lab.Rule
-	for _, m := range d.objects {
+	for _, m := range d.Objects {
 		h := m.holds(name)
 		if len(h.Finalizers) == 0 {
 			continue
@@ -49,7 +45,7 @@ func (d doom) apply(ctx context.Context, st *stage.Stage) error {
 		}
 		rules = append(rules, lab.Rule{Group: m.group(), Resources: []string{m.plural}, Names: []string{m.name}, Verbs: []string{"get", "patch", "delete"}})
 	}
-	if d.closed {
+	if d.Closed {
 		rules = append(rules, lab.Rule{Group: "admissionregistration.k8s.io", Resources: []string{"mutatingwebhookconfigurations"}, Names: []string{lab.Closed(name)}, Verbs: []string{"get", "patch"}})
 	}
 	if err := st.Save(); err != nil {
@@ -61,13 +57,13 @@ func (d doom) apply(ctx context.Context, st *stage.Stage) error {
 	if err := st.Admit(ctx, stage.NameOperator, nil, append(survey(), rules...)); err != nil {
 		return err
 	}
-	for _, m := range d.objects {
+	for _, m := range d.Objects {
 		if err := st.Robot.Create(ctx, m.path(name, ""), m.body); err != nil {
 			return fmt.Errorf("%s: %w", m, err)
 		}
 	}
 	says := "NamespaceFinalizersRemaining"
-	if d.closed {
+	if d.Closed {
 		says = "NamespaceDeletionContentFailure"
 		if err := st.World.CloseBeside(ctx, st.Rec.Namespace.Name); err != nil {
 			return err

@@ -5,17 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"slices"
-
-	"gopkg.in/yaml.v3"
 
 	"handrail/drills/lab"
 	"handrail/drills/stage"
@@ -26,17 +22,8 @@ import (
 // runBroker is the verb broker.run: a RabbitMQ behind a Service of the drill. It
 // needs seconds until it answers, so it is filled by another verb.
 type runBroker struct {
-	service  string
-	accounts []string // of programs of the drill
-}
-
-func readBroker(p Parser, n *yaml.Node) action {
-	f := p.Fields(n, "broker.run", "service", "accounts")
-	b := runBroker{service: p.Form(p.Need(n, f, "service"), "service", IDForm)}
-	for _, item := range p.Items(f["accounts"], "accounts") {
-		b.accounts = append(b.accounts, p.Form(item, "an account", IDForm))
-	}
-	return b
+	Service  string   `key:"service,required" as:"id"`
+	Accounts []string `key:"accounts" each:"id" of:"an account"` // of programs of the drill
 }
 
 // apply starts it in a session of its own.
@@ -57,9 +44,9 @@ func (b runBroker) apply(ctx context.Context, st *stage.Stage) error {
 	if err != nil {
 		return err
 	}
-	st.Rec.Broker = &stage.BrokerRecord{Service: b.service, API: "http://" + plan.API, AMQP: plan.AMQP}
+	st.Rec.Broker = &stage.BrokerRecord{Service: b.Service, API: "http://" + plan.API, AMQP: plan.AMQP}
 	words := map[string]string{stage.NameRobot: plan.Password}
-	for _, who := range append([]string{stage.NameOperator}, b.accounts...) {
+	for _, who := range append([]string{stage.NameOperator}, b.Accounts...) {
 		if words[who], err = stage.RandomHex(12); err != nil {
 			return err
 		}
@@ -78,7 +65,7 @@ func (b runBroker) apply(ctx context.Context, st *stage.Stage) error {
 	if err != nil {
 		return err
 	}
-	defer out.Close()
+	defer func() { _ = out.Close() }() // the program has it
 	// Not bound to ctx: it goes on when the drill has started.
 	cmd := exec.Command(program, plan.Args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, out
@@ -99,31 +86,25 @@ func (b runBroker) apply(ctx context.Context, st *stage.Stage) error {
 // fillBroker is the verb broker.fill: what a broker has, as exported definitions,
 // and as whom its programs come.
 type fillBroker struct {
-	definitions any
-	grants      map[string]string // virtual host to the accounts that may do all there
+	Definitions any               `key:"file,required" as:"definitions"`
+	Grants      map[string]string `key:"grants" each:"id" of:"an account"` // virtual host to the accounts that may do all there
 }
 
-func readFill(p Parser, n *yaml.Node) action {
-	f := p.Fields(n, "broker.fill", "file", "grants")
-	b := fillBroker{grants: map[string]string{}}
-	p.Each(f["grants"], "grants", func(key, value *yaml.Node) { b.grants[key.Value] = p.Form(value, "an account", IDForm) })
-	at := p.Need(n, f, "file")
-	name := p.Text(at, "file")
-	if name == "" {
-		return b
+// definitions reads the exported definitions of a broker from a file beside the drill.
+func definitions(r *strict.Reader, n *strict.Node, what string) any {
+	file, src, ok := r.Beside(n, what)
+	if !ok {
+		return nil
 	}
-	src, err := fs.ReadFile(p.Files, path.Join(path.Dir(p.File), path.Base(name)))
-	var root *yaml.Node
+	root, err := strict.Single(src)
+	var out any
 	if err == nil {
-		root, err = strict.Single(src)
-	}
-	if err == nil {
-		err = root.Decode(&b.definitions)
+		err = root.Decode(&out)
 	}
 	if err != nil {
-		p.Fail(at, "the file stands beside the drill", "file %q cannot be read: %v", name, err)
+		r.Fail(n, "", "%s cannot be read: %v", file, err)
 	}
-	return b
+	return out
 }
 
 // apply waits until the broker answers, and fills it.
@@ -143,19 +124,19 @@ func (b fillBroker) apply(ctx context.Context, st *stage.Stage) error {
 	}); err != nil {
 		return err
 	}
-	if err := st.CallBroker(ctx, http.MethodPost, "/api/definitions", b.definitions); err != nil {
+	if err := st.CallBroker(ctx, http.MethodPost, "/api/definitions", b.Definitions); err != nil {
 		return err
 	}
-	// Whoever reads has the tag that shows all, and may do nothing in any of them.
-	if err := makeAccount(ctx, st, stage.NameOperator, "monitoring", slices.Sorted(maps.Keys(b.grants)), "^$"); err != nil {
+	// The reader has the tag that shows all, and may do nothing in any of them.
+	if err := makeAccount(ctx, st, stage.NameOperator, "monitoring", slices.Sorted(maps.Keys(b.Grants)), "^$"); err != nil {
 		return err
 	}
-	for _, vhost := range slices.Sorted(maps.Keys(b.grants)) {
+	for _, vhost := range slices.Sorted(maps.Keys(b.Grants)) {
 		all := map[string]string{"configure": ".*", "write": ".*", "read": ".*"}
 		if err := st.CallBroker(ctx, http.MethodPut, "/api/permissions/"+url.PathEscape(vhost)+"/"+lab.BrokerAdmin, all); err != nil {
 			return err
 		}
-		if err := makeAccount(ctx, st, b.grants[vhost], "management", []string{vhost}, ".*"); err != nil {
+		if err := makeAccount(ctx, st, b.Grants[vhost], "management", []string{vhost}, ".*"); err != nil {
 			return err
 		}
 	}

@@ -15,18 +15,13 @@ import (
 	"strings"
 	"time"
 
-	"gopkg.in/yaml.v3"
-
 	"handrail/drills/stage"
 )
 
 // commit is the verb git.commit. It writes the objects itself: no configuration
 // of the machine has a say, and there need be no git.
-type commit struct{ message string }
-
-func readCommit(p Parser, n *yaml.Node) action {
-	f := p.Fields(n, "git.commit", "message")
-	return commit{p.Text(p.Need(n, f, "message"), "message")}
+type commit struct {
+	Message string `key:"message,required"`
 }
 
 func (c commit) apply(_ context.Context, st *stage.Stage) error {
@@ -39,13 +34,13 @@ func (c commit) apply(_ context.Context, st *stage.Stage) error {
 	if err != nil {
 		return err
 	}
-	at := st.Rec.Started.Unix() - int64(time.Hour/time.Second) // before the drill: nobody committed while it ran
+	at := st.Rec.Started.Unix() - int64(time.Hour/time.Second) // before the drill: no commit was made while it ran
 	who := fmt.Sprintf("platform <platform@example.com> %d +0000", at)
 	text := "tree " + hex.EncodeToString(tree) + "\n"
 	if parent != "" {
 		text += "parent " + parent + "\n"
 	}
-	sum, err := repo.object("commit", []byte(text+"author "+who+"\ncommitter "+who+"\n\n"+c.message+"\n"))
+	sum, err := repo.object("commit", []byte(text+"author "+who+"\ncommitter "+who+"\n\n"+c.Message+"\n"))
 	if err != nil {
 		return err
 	}

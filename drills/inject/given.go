@@ -26,8 +26,8 @@ func (in Steps) has(verb string) bool {
 func (in Steps) places() []string {
 	var names []string
 	for _, s := range in {
-		if a, ok := s.act.(placeFile); ok && !slices.Contains(names, a.name) {
-			names = append(names, a.name)
+		if a, ok := s.act.(placeFile); ok && !slices.Contains(names, a.As) {
+			names = append(names, a.As)
 		}
 	}
 	return names

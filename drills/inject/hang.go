@@ -10,17 +10,12 @@ import (
 	"slices"
 	"time"
 
-	"gopkg.in/yaml.v3"
-
 	"handrail/drills/stage"
 )
 
-// stall is the verb log.stall: nobody practises as long as a hang takes.
-type stall struct{ by time.Duration }
-
-func readStall(p Parser, n *yaml.Node) action {
-	f := p.Fields(n, "log.stall", "by")
-	return stall{p.span(p.Need(n, f, "by"), "by")}
+// stall is the verb log.stall: a hang takes longer than a practice.
+type stall struct {
+	By time.Duration `key:"by,required"`
 }
 
 var lineOpen = regexp.MustCompile(`(?m)^(\S.*): (Creating|Modifying|Destroying)\.\.\.(?: \[id=(.*)\])?$`)
@@ -44,7 +39,7 @@ func (s stall) apply(_ context.Context, st *stage.Stage) error {
 		return errors.New("nothing goes on in the log: there is nothing that could stall")
 	}
 	var out bytes.Buffer
-	for at := 10 * time.Second; at <= s.by; at += 10 * time.Second {
+	for at := 10 * time.Second; at <= s.By; at += 10 * time.Second {
 		for _, o := range open {
 			id := ""
 			if o.id != "" {
@@ -62,11 +57,8 @@ func (s stall) apply(_ context.Context, st *stage.Stage) error {
 }
 
 // signal is the verb tofu.signal.
-type signal struct{ name string }
-
-func readSignal(p Parser, n *yaml.Node) action {
-	f := p.Fields(n, "tofu.signal", "signal")
-	return signal{p.OneOf(p.Need(n, f, "signal"), "signal", stage.SignalNames())}
+type signal struct {
+	Signal string `key:"signal,required" as:"signal"`
 }
 
 // apply sends the signal to the newest apply of the drill, and waits until it
@@ -84,26 +76,21 @@ func (s signal) apply(ctx context.Context, st *stage.Stage) error {
 		return err
 	}
 	defer func() { _ = found.Release() }()
-	st.Say("the apply gets SIG%s", s.name)
-	if err := found.Signal(stage.Signals()[s.name]); err != nil {
+	st.Say("the apply gets SIG%s", s.Signal)
+	if err := found.Signal(stage.Signals()[s.Signal]); err != nil {
 		return err
 	}
-	return st.Wait(ctx, "the apply does not heed SIG"+s.name, func() (bool, error) {
+	return st.Wait(ctx, "the apply does not heed SIG"+s.Signal, func() (bool, error) {
 		if stage.StartMark(p.PID) != p.Start {
 			return true, nil
 		}
 		log, err := os.ReadFile(st.Rec.Log)
-		return slices.Contains([]string{"INT", "TERM"}, s.name) && bytes.Contains(log, []byte("Interrupt received")), err
+		return slices.Contains([]string{"INT", "TERM"}, s.Signal) && bytes.Contains(log, []byte("Interrupt received")), err
 	})
 }
 
 // orphans is the verb tofu.orphans.
 type orphans struct{}
-
-func readOrphans(p Parser, n *yaml.Node) action {
-	p.Fields(n, "tofu.orphans")
-	return orphans{}
-}
 
 // apply ends what the newest apply of the drill left behind, as a person does on
 // the machine, and waits until it is gone: the rest of the group that it led.

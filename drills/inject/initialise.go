@@ -7,35 +7,26 @@ import (
 	"path/filepath"
 	"regexp"
 
-	"gopkg.in/yaml.v3"
-
 	"handrail/drills/stage"
+	"handrail/steps/strict"
 )
 
 // initialise is the verb tofu.init.
 type initialise struct {
-	fails    bool // a run on a new machine that must not get through
-	registry bool // from a registry that nobody can reach, instead of the mirror
-	refused  bool // with an account that the backend does not know
+	Fails       bool   `key:"fails"`                        // a run on a new machine that must not get through
+	From        string `key:"from" oneof:"mirror registry"` // a registry that cannot be reached, or the mirror
+	Credentials string `key:"credentials" oneof:"refused"`  // an account that the backend does not know
 }
 
-func readInit(p Parser, n *yaml.Node) action {
-	f := p.Fields(n, "tofu.init", "fails", "from", "credentials")
-	i := initialise{fails: p.Flag(f["fails"], "fails")}
-	if f["from"] != nil {
-		i.registry = p.OneOf(f["from"], "from", []string{"mirror", "registry"}) == "registry"
+// Check: only the mirror and the account of the drill let an init through.
+func (i *initialise) Check(r *strict.Reader, n *strict.Node) {
+	if (i.From == "registry" || i.Credentials == "refused") && !i.Fails {
+		r.Fail(n, "add fails: true", "such an init cannot get through")
 	}
-	if f["credentials"] != nil {
-		i.refused = p.OneOf(f["credentials"], "credentials", []string{"refused"}) != ""
-	}
-	if (i.registry || i.refused) && !i.fails {
-		p.Fail(n, "add fails: true", "such an init cannot get through")
-	}
-	return i
 }
 
 // unreachable has providers come from a registry at port 1 of this machine, where
-// nobody listens.
+// nothing listens.
 const unreachable = `disable_checkpoint = true
 host "lab.example" {
   services = { "providers.v1" = "http://127.0.0.1:1/v1/providers/" }
@@ -48,11 +39,11 @@ provider_installation {
 // apply initialises the root module again. One that is to fail is a run on a new
 // machine, and leaves a log.
 func (i initialise) apply(ctx context.Context, st *stage.Stage) error {
-	if !i.fails {
+	if !i.Fails {
 		return st.Initialise(ctx)
 	}
 	st.Say("an init runs on a new runner")
-	if i.registry {
+	if i.From == "registry" {
 		if err := os.WriteFile(st.CLIConfig(), []byte(unreachable), 0o600); err != nil {
 			return err
 		}
@@ -62,7 +53,7 @@ func (i initialise) apply(ctx context.Context, st *stage.Stage) error {
 		return err
 	}
 	kubeconfig := st.Rec.Namespace.RobotKubeconfig
-	if i.refused {
+	if i.Credentials == "refused" {
 		var err error
 		if kubeconfig, err = stranger(st); err != nil {
 			return err
@@ -80,7 +71,7 @@ func (i initialise) apply(ctx context.Context, st *stage.Stage) error {
 
 var tokenLine = regexp.MustCompile(`(?m)^(\s*token: ).*$`)
 
-// stranger is a kubeconfig whose token nobody knows.
+// stranger is a kubeconfig whose token is unknown.
 func stranger(st *stage.Stage) (string, error) {
 	raw, err := os.ReadFile(st.Rec.Namespace.RobotKubeconfig)
 	if err != nil {

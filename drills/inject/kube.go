@@ -6,32 +6,28 @@ import (
 	"net/http"
 	"slices"
 
-	"gopkg.in/yaml.v3"
-
 	"handrail/drills/stage"
+	"handrail/steps/strict"
 )
 
 // create is the verb kube.create.
-type create struct{ objects []manifest }
-
-func readCreate(p Parser, n *yaml.Node) action {
-	f := p.Fields(n, "kube.create", "file")
-	return create{p.manifests(p.Need(n, f, "file"))}
+type create struct {
+	Objects []manifest `key:"file,required" as:"manifests"`
 }
 
 // apply creates the objects and waits until the controllers have made of them
 // what they will: what is exported next must not change by itself.
 func (c create) apply(ctx context.Context, st *stage.Stage) error {
-	st.Say("creating objects: %d", len(c.objects))
-	if err := hold(st, c.objects...); err != nil {
+	st.Say("creating objects: %d", len(c.Objects))
+	if err := hold(st, c.Objects...); err != nil {
 		return err
 	}
-	for _, m := range c.objects {
+	for _, m := range c.Objects {
 		if err := st.Robot.Create(ctx, m.path(st.Rec.Namespace.Name, ""), m.body); err != nil {
 			return fmt.Errorf("%s: %w", m, err)
 		}
 	}
-	for _, m := range c.objects {
+	for _, m := range c.Objects {
 		if m.kind != "Deployment" {
 			continue
 		}
@@ -58,50 +54,51 @@ func hold(st *stage.Stage, objects ...manifest) error {
 
 // remove is the verb kube.delete.
 type remove struct {
-	objectKind
-	name string
-}
-
-func readDelete(p Parser, n *yaml.Node) action {
-	f := p.Fields(n, "kube.delete", "resource", "name")
-	return remove{p.resource(p.Need(n, f, "resource")), p.Form(p.Need(n, f, "name"), "name", IDForm)}
+	Resource objectKind `key:"resource,required" as:"resource"`
+	Name     string     `key:"name,required" as:"id"`
 }
 
 func (d remove) apply(ctx context.Context, st *stage.Stage) error {
-	st.Say("deleting %s/%s", d.plural, d.name)
-	return st.Robot.Remove(ctx, d.path(st.Rec.Namespace.Name, d.name))
+	st.Say("deleting %s/%s", d.Resource.plural, d.Name)
+	return st.Robot.Remove(ctx, d.Resource.path(st.Rec.Namespace.Name, d.Name))
 }
 
 // recreate is the verb kube.recreate. It takes the object from the file, since a
 // live one carries what only the server may write.
-type recreate struct{ manifest }
+type recreate struct {
+	File     []manifest `key:"file,required" as:"manifests"`
+	Resource objectKind `key:"resource,required" as:"resource"`
+	Name     string     `key:"name,required" as:"id"`
+}
 
-func readRecreate(p Parser, n *yaml.Node) action {
-	f := p.Fields(n, "kube.recreate", "file", "resource", "name")
-	kind, name := p.resource(p.Need(n, f, "resource")), p.Form(p.Need(n, f, "name"), "name", IDForm)
-	for _, m := range p.manifests(p.Need(n, f, "file")) {
-		if m.objectKind == kind && m.name == name {
-			return recreate{m}
-		}
+// Check wants the object in the file.
+func (c *recreate) Check(r *strict.Reader, n *strict.Node) {
+	if _, ok := c.object(); !ok {
+		r.Fail(strict.At(n, "name"), "", "there is no %s %q in the file", c.Resource.kind, c.Name)
 	}
-	if name != "" && kind != (objectKind{}) && len(p.Problems) == 0 {
-		p.Fail(f["name"], "", "there is no %s %q in the file", kind.kind, name)
+}
+
+func (c recreate) object() (manifest, bool) {
+	i := slices.IndexFunc(c.File, func(m manifest) bool { return m.objectKind == c.Resource && m.name == c.Name })
+	if i < 0 {
+		return manifest{}, false
 	}
-	return recreate{}
+	return c.File[i], true
 }
 
 // apply lets the object go, with the finalizers that hold it, and makes another
 // one of its name.
 func (c recreate) apply(ctx context.Context, st *stage.Stage) error {
-	st.Say("making %s anew", c)
-	path := c.path(st.Rec.Namespace.Name, c.name)
+	o, _ := c.object()
+	st.Say("making %s anew", o)
+	path := o.path(st.Rec.Namespace.Name, o.name)
 	if err := st.Robot.Remove(ctx, path); err != nil {
 		return err
 	}
-	if err := st.Robot.Release(ctx, c.holds(st.Rec.Namespace.Name)); err != nil {
+	if err := st.Robot.Release(ctx, o.holds(st.Rec.Namespace.Name)); err != nil {
 		return err
 	}
-	if err := st.Wait(ctx, c.String()+" did not go", func() (bool, error) {
+	if err := st.Wait(ctx, o.String()+" did not go", func() (bool, error) {
 		err := st.Robot.Get(ctx, path, nil)
 		if stage.HasCode(err, http.StatusNotFound) {
 			return true, nil
@@ -110,8 +107,8 @@ func (c recreate) apply(ctx context.Context, st *stage.Stage) error {
 	}); err != nil {
 		return err
 	}
-	if err := hold(st, c.manifest); err != nil {
+	if err := hold(st, o); err != nil {
 		return err
 	}
-	return st.Robot.Create(ctx, c.path(st.Rec.Namespace.Name, ""), c.body)
+	return st.Robot.Create(ctx, o.path(st.Rec.Namespace.Name, ""), o.body)
 }

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"gopkg.in/yaml.v3"
-
 	"handrail/drills/stage"
 )
 
@@ -44,19 +42,16 @@ func rollout(ctx context.Context, st *stage.Stage, name, what string, wanted fun
 
 // ready is the verb kube.ready. The lab has no node, so a Pod is as alive as its
 // status says; what the controllers conclude from it is their own work.
-type ready struct{ name string }
-
-func readReady(p Parser, n *yaml.Node) action {
-	f := p.Fields(n, "kube.ready", "deployment")
-	return ready{p.Form(p.Need(n, f, "deployment"), "deployment", IDForm)}
+type ready struct {
+	Deployment string `key:"deployment,required" as:"id"`
 }
 
 func (r ready) apply(ctx context.Context, st *stage.Stage) error {
-	st.Say("starting deployment %s", r.name)
-	if err := st.Robot.Patch(ctx, deploymentPath(st, r.name), map[string]any{"spec": map[string]any{"replicas": 1}}); err != nil {
+	st.Say("starting deployment %s", r.Deployment)
+	if err := st.Robot.Patch(ctx, deploymentPath(st, r.Deployment), map[string]any{"spec": map[string]any{"replicas": 1}}); err != nil {
 		return err
 	}
-	d, err := rollout(ctx, st, r.name, "take its one replica up", func(d deployment) bool { return d.Status.ObservedGeneration >= d.Metadata.Generation })
+	d, err := rollout(ctx, st, r.Deployment, "take its one replica up", func(d deployment) bool { return d.Status.ObservedGeneration >= d.Metadata.Generation })
 	if err != nil {
 		return err
 	}
@@ -69,7 +64,7 @@ func (r ready) apply(ctx context.Context, st *stage.Stage) error {
 	var list struct {
 		Items []struct{ Metadata struct{ Name string } }
 	}
-	if err := st.Wait(ctx, "deployment "+r.name+" got no pod", func() (bool, error) {
+	if err := st.Wait(ctx, "deployment "+r.Deployment+" got no pod", func() (bool, error) {
 		err := st.Robot.Get(ctx, pods+"?labelSelector="+url.QueryEscape(strings.Join(selector, ",")), &list)
 		return len(list.Items) > 0, err
 	}); err != nil {
@@ -78,7 +73,7 @@ func (r ready) apply(ctx context.Context, st *stage.Stage) error {
 	if err := st.Robot.Patch(ctx, pods+"/"+list.Items[0].Metadata.Name+"/status", map[string]any{"status": running(st.Now())}); err != nil {
 		return err
 	}
-	_, err = rollout(ctx, st, r.name, "see its pod ready", func(d deployment) bool { return d.Status.ReadyReplicas == 1 })
+	_, err = rollout(ctx, st, r.Deployment, "see its pod ready", func(d deployment) bool { return d.Status.ReadyReplicas == 1 })
 	return err
 }
 

@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"gopkg.in/yaml.v3"
-
 	"handrail/drills/stage"
 	"handrail/steps/strict"
 )
@@ -19,26 +17,19 @@ import (
 var workspaceFiles embed.FS
 
 // module is the verb tofu.module: a root module with nothing wrong yet.
-type module struct{ workspace string }
-
-func readModule(p Parser, n *yaml.Node) action {
-	f := p.Fields(n, "tofu.module", "dir")
-	return module{p.workspace(n, f)}
+type module struct {
+	Dir string `key:"dir,required" as:"workspace"`
 }
 
 func (m module) apply(ctx context.Context, st *stage.Stage) error {
-	return prepare(ctx, st, m.workspace)
+	return prepare(ctx, st, m.Dir)
 }
 
 // workspace reads the name of an embedded workspace.
-func (p Parser) workspace(n *yaml.Node, f map[string]*yaml.Node) string {
-	name := p.Text(p.Need(n, f, "dir"), "dir")
-	if name == "" {
-		return ""
-	}
-	if known := workspaces(); !slices.Contains(known, name) {
-		p.Fail(f["dir"], strict.Meant(name, known), "there is no workspace %q", name)
-		return ""
+func workspace(r *strict.Reader, n *strict.Node, what string) any {
+	name := r.Text(n, what)
+	if known := workspaces(); name != "" && !slices.Contains(known, name) {
+		r.Fail(n, strict.Meant(name, known), "there is no workspace %q", name)
 	}
 	return name
 }
@@ -55,23 +46,22 @@ func workspaces() []string {
 	return names
 }
 
-// edit is the verb module.edit: somebody changed the configuration.
-type edit struct{ workspace, to string }
+// edit is the verb module.edit: the configuration was changed.
+type edit struct {
+	Dir string `key:"dir,required" as:"workspace"`
+	To  string `key:"to,required" as:"id"`
+}
 
-func readEdit(p Parser, n *yaml.Node) action {
-	f := p.Fields(n, "module.edit", "dir", "to")
-	e := edit{p.workspace(n, f), p.Form(p.Need(n, f, "to"), "to", IDForm)}
-	if e.workspace != "" && e.to != "" {
-		if _, err := fs.ReadDir(workspaceFiles, path.Join("workspaces", e.workspace, e.to)); err != nil {
-			p.Fail(f["to"], "", "the workspace %s has no edit %q", e.workspace, e.to)
-		}
+// Check wants the edit in the workspace.
+func (e *edit) Check(r *strict.Reader, n *strict.Node) {
+	if _, err := fs.ReadDir(workspaceFiles, path.Join("workspaces", e.Dir, e.To)); err != nil {
+		r.Fail(strict.At(n, "to"), "", "the workspace %s has no edit %q", e.Dir, e.To)
 	}
-	return e
 }
 
 func (e edit) apply(_ context.Context, st *stage.Stage) error {
-	st.Say("editing the module: %s", e.to)
-	return write(st, path.Join("workspaces", e.workspace, e.to))
+	st.Say("editing the module: %s", e.To)
+	return write(st, path.Join("workspaces", e.Dir, e.To))
 }
 
 // write puts the embedded files of a directory into the root module.

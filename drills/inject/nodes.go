@@ -6,8 +6,6 @@ import (
 	"net"
 	"strconv"
 
-	"gopkg.in/yaml.v3"
-
 	"handrail/drills/lab"
 	"handrail/drills/stage"
 )
@@ -17,36 +15,14 @@ const nameNode = "node"
 
 // imageOf says what containers of an image do.
 type imageOf struct {
-	Run   [][]string `json:"run,omitempty"`
-	Port  int        `json:"port,omitempty"`
-	Paths []string   `json:"paths,omitempty"`
+	Run   [][]string `key:"run" of:"a program" json:"run,omitempty"`
+	Port  int        `key:"port" range:"0 65535" json:"port,omitempty"`
+	Paths []string   `key:"paths" json:"paths,omitempty"`
 }
 
 // runNode is the verb node.run.
-type runNode struct{ images map[string]imageOf }
-
-func readNode(p Parser, n *yaml.Node) action {
-	f := p.Fields(n, "node.run", "images")
-	r := runNode{images: map[string]imageOf{}}
-	p.Each(f["images"], "images", func(key, value *yaml.Node) {
-		g := p.Fields(value, "an image", "run", "port", "paths")
-		i := imageOf{Port: p.Number(g["port"], "port", 0, 65535)}
-		for _, line := range p.Items(g["run"], "run") {
-			i.Run = append(i.Run, p.words(line, "a program"))
-		}
-		i.Paths = p.words(g["paths"], "paths")
-		r.images[key.Value] = i
-	})
-	return r
-}
-
-// words reads a list of texts.
-func (p Parser) words(n *yaml.Node, what string) []string {
-	var out []string
-	for _, item := range p.Items(n, what) {
-		out = append(out, p.Text(item, what))
-	}
-	return out
+type runNode struct {
+	Images map[string]imageOf `key:"images" of:"an image"`
 }
 
 // apply starts a node for the Pods of the drill's namespace, and waits until it is
@@ -69,7 +45,7 @@ func (r runNode) apply(ctx context.Context, st *stage.Stage) error {
 	if err != nil {
 		return err
 	}
-	plan := map[string]any{"name": st.NodeName(), "namespace": st.Rec.Namespace.Name, "kubeconfig": kubeconfig, "images": r.images}
+	plan := map[string]any{"name": st.NodeName(), "namespace": st.Rec.Namespace.Name, "kubeconfig": kubeconfig, "images": r.Images}
 	if broker, err := st.BrokerForNode(); err != nil {
 		return err
 	} else if broker != nil {

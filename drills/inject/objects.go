@@ -2,12 +2,8 @@ package inject
 
 import (
 	"fmt"
-	"io/fs"
-	"path"
 	"slices"
 	"strings"
-
-	"gopkg.in/yaml.v3"
 
 	"handrail/drills/stage"
 	"handrail/steps/strict"
@@ -57,14 +53,15 @@ func (k objectKind) group() string {
 	return group
 }
 
-func (p Parser) resource(n *yaml.Node) objectKind {
+// resource reads the plural of a kind.
+func resource(r *strict.Reader, n *strict.Node, what string) any {
 	var plurals []string
 	for _, k := range objectKinds() {
 		plurals = append(plurals, k.plural)
 	}
-	i := slices.Index(plurals, p.OneOf(n, "resource", plurals))
+	i := slices.Index(plurals, r.OneOf(n, what, plurals))
 	if i < 0 {
-		return objectKind{}
+		return nil
 	}
 	return objectKinds()[i]
 }
@@ -80,24 +77,18 @@ type manifest struct {
 // manifests reads the objects of a file beside the drill: documents of kinds
 // that a drill may make, each without a namespace, since they go into the
 // drill's own and nowhere else.
-func (p Parser) manifests(n *yaml.Node) []manifest {
-	name := p.Text(n, "file")
-	if name == "" {
+func manifests(r *strict.Reader, n *strict.Node, what string) any {
+	file, src, ok := r.Beside(n, what)
+	if !ok {
 		return nil
 	}
-	file := path.Join(path.Dir(p.File), path.Base(name))
-	src, err := fs.ReadFile(p.Files, file)
-	if err != nil {
-		p.Fail(n, "the file stands beside the drill", "file %q cannot be read: %v", name, err)
-		return nil
-	}
-	in := Parser{Reader: &strict.Reader{File: file, What: "an object"}}
+	in := &strict.Reader{File: file, What: "an object", Forms: r.Forms}
 	var out []manifest
 	lines := 0
 	for _, doc := range strings.Split(string(src), "\n---\n") {
 		// Empty lines before it keep the places of problems those of the file.
 		if root := in.Document([]byte(strings.Repeat("\n", lines) + doc)); root != nil {
-			m := in.manifest(root)
+			m := readManifest(in, root)
 			if slices.ContainsFunc(out, func(o manifest) bool { return o.objectKind == m.objectKind && o.name == m.name }) {
 				in.Fail(root, "", "%s %q again", m.kind, m.name)
 			}
@@ -106,33 +97,33 @@ func (p Parser) manifests(n *yaml.Node) []manifest {
 		lines += strings.Count(doc, "\n") + 2
 	}
 	for _, problem := range in.Problems {
-		if !slices.Contains(p.Problems, problem) { // of a file that several injections name
-			p.Problems = append(p.Problems, problem)
+		if !slices.Contains(r.Problems, problem) { // of a file that several injections name
+			r.Problems = append(r.Problems, problem)
 		}
 	}
 	return out
 }
 
-func (p Parser) manifest(root *yaml.Node) manifest {
-	f := p.Fields(root, "an object", "apiVersion", "kind", "metadata", "spec", "data", "rules", "roleRef", "subjects")
-	version, kind := p.Text(p.Need(root, f, "apiVersion"), "apiVersion"), p.Text(p.Need(root, f, "kind"), "kind")
-	i := slices.IndexFunc(objectKinds(), func(k objectKind) bool { return k.apiVersion == version && k.kind == kind })
+func readManifest(r *strict.Reader, root *strict.Node) manifest {
+	var f struct {
+		Version  string `key:"apiVersion,required"`
+		Kind     string `key:"kind,required"`
+		Metadata struct {
+			Name       string   `key:"name,required" as:"id"`
+			Finalizers []string `key:"finalizers" of:"a finalizer"`
+			Labels     any      `key:"labels" as:"json"`
+			Notes      any      `key:"annotations" as:"json"`
+		} `key:"metadata,required"`
+	}
+	r.Struct(root, "an object", &f, "spec", "data", "rules", "roleRef", "subjects")
+	i := slices.IndexFunc(objectKinds(), func(k objectKind) bool { return k.apiVersion == f.Version && k.kind == f.Kind })
 	if i < 0 {
-		p.Fail(root, "", "a drill makes no %s of %s", kind, version)
+		r.Fail(root, "", "a drill makes no %s of %s", f.Kind, f.Version)
 		return manifest{}
 	}
-	m := manifest{objectKind: objectKinds()[i]}
-	meta := p.Need(root, f, "metadata")
-	if meta == nil {
-		return m
-	}
-	g := p.Fields(meta, "metadata", "name", "labels", "annotations", "finalizers")
-	m.name = p.Form(p.Need(meta, g, "name"), "name", IDForm)
-	for _, item := range p.Items(g["finalizers"], "finalizers") {
-		m.finalizers = append(m.finalizers, p.Text(item, "a finalizer"))
-	}
+	m := manifest{objectKind: objectKinds()[i], name: f.Metadata.Name, finalizers: f.Metadata.Finalizers}
 	if err := root.Decode(&m.body); err != nil {
-		p.Fail(root, "", "%v", err)
+		r.Fail(root, "", "%v", err)
 	}
 	return m
 }

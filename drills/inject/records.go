@@ -11,8 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"gopkg.in/yaml.v3"
-
 	"handrail/drills/lab"
 	"handrail/drills/stage"
 	"handrail/steps/fault"
@@ -20,8 +18,6 @@ import (
 
 // serveAPI is the verb records.api.
 type serveAPI struct{ control }
-
-func readAPI(p Parser, n *yaml.Node) action { return serveAPI{p.control(n, "records.api")} }
 
 // apply starts the API in a session of its own, as a service that is not the
 // trainee's, and mirrors the provider.
@@ -44,7 +40,7 @@ func (a serveAPI) apply(ctx context.Context, st *stage.Stage) error {
 	if err != nil {
 		return err
 	}
-	defer out.Close()
+	defer func() { _ = out.Close() }() // the program has it
 	// Not bound to ctx: it goes on when the drill has started.
 	cmd := exec.Command(program, "api", "--dir", st.APIDir())
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = st.APIDir(), append(st.PlainEnviron(), "HOME="+st.Home, stage.Marker+st.Rec.Nonce), out, out
@@ -82,35 +78,12 @@ func (a serveAPI) apply(ctx context.Context, st *stage.Stage) error {
 
 // control is the verb records.control: what is nil stays as it is.
 type control struct {
-	Writes *int `json:"writes,omitempty"`
-	Hidden *int `json:"hidden,omitempty"`
-	Rate   *int `json:"rate,omitempty"`
+	Writes *int `key:"writes" range:"-1 1000" json:"writes,omitempty"`
+	Hidden *int `key:"hidden" range:"-1 1000" json:"hidden,omitempty"`
+	Rate   *int `key:"rate" range:"-1 1000" json:"rate,omitempty"`
 
-	Late *string `json:"late,omitempty"`
-	Busy *string `json:"busy,omitempty"`
-}
-
-func readControl(p Parser, n *yaml.Node) action { return p.control(n, "records.control") }
-
-func (p Parser) control(n *yaml.Node, verb string) control {
-	f := p.Fields(n, verb, "writes", "hidden", "rate", "late", "busy")
-	c := control{}
-	for key, to := range map[string]**int{"writes": &c.Writes, "hidden": &c.Hidden, "rate": &c.Rate} {
-		if v := f[key]; v != nil {
-			n := p.Number(v, key, -1, 1000)
-			*to = &n
-		}
-	}
-	for key, to := range map[string]**string{"late": &c.Late, "busy": &c.Busy} {
-		if v := f[key]; v != nil {
-			name := v.Value // "" turns it off
-			if name != "" {
-				name = p.Form(v, key, IDForm)
-			}
-			*to = &name
-		}
-	}
-	return c
+	Late *string `key:"late" as:"id or none" json:"late,omitempty"`
+	Busy *string `key:"busy" as:"id or none" json:"busy,omitempty"`
 }
 
 func (c control) apply(ctx context.Context, st *stage.Stage) error {
@@ -122,32 +95,27 @@ func (c control) apply(ctx context.Context, st *stage.Stage) error {
 	return err
 }
 
-// touch is the verb records.put or records.delete.
-type touch struct{ method, name, value string }
-
-func readEntry(method string) func(p Parser, n *yaml.Node) action {
-	return func(p Parser, n *yaml.Node) action {
-		keys := []string{"name"}
-		if method == http.MethodPut {
-			keys = append(keys, "value")
-		}
-		f := p.Fields(n, "records", keys...)
-		t := touch{method: method, name: p.Form(p.Need(n, f, "name"), "name", IDForm)}
-		if method == http.MethodPut {
-			t.value = p.Text(p.Need(n, f, "value"), "value")
-		}
-		return t
-	}
+// putEntry is the verb records.put.
+type putEntry struct {
+	Name  string `key:"name,required" as:"id"`
+	Value string `key:"value,required"`
 }
 
-func (t touch) apply(ctx context.Context, st *stage.Stage) error {
-	var body []byte
-	if t.method == http.MethodPut {
-		var err error
-		if body, err = json.Marshal(map[string]string{"value": t.value}); err != nil {
-			return err
-		}
+func (e putEntry) apply(ctx context.Context, st *stage.Stage) error {
+	body, err := json.Marshal(map[string]string{"value": e.Value})
+	if err != nil {
+		return err
 	}
-	_, err := st.CallAPI(ctx, t.method, "/entries/"+t.name, body)
+	_, err = st.CallAPI(ctx, http.MethodPut, "/entries/"+e.Name, body)
+	return err
+}
+
+// deleteEntry is the verb records.delete.
+type deleteEntry struct {
+	Name string `key:"name,required" as:"id"`
+}
+
+func (e deleteEntry) apply(ctx context.Context, st *stage.Stage) error {
+	_, err := st.CallAPI(ctx, http.MethodDelete, "/entries/"+e.Name, nil)
 	return err
 }

@@ -10,21 +10,14 @@ import (
 	"path/filepath"
 	"time"
 
-	"gopkg.in/yaml.v3"
-
 	"handrail/drills/stage"
 )
 
 // keepState is the verb state.copy: a copy of the state as the pipeline keeps one
 // before it applies, written when it was written.
 type keepState struct {
-	to  string
-	age time.Duration
-}
-
-func readKeepState(p Parser, n *yaml.Node) action {
-	f := p.Fields(n, "state.copy", "to", "age")
-	return keepState{p.Form(p.Need(n, f, "to"), "to", FileForm), p.span(f["age"], "age")}
+	To  string        `key:"to,required" as:"file name"`
+	Age time.Duration `key:"age"`
 }
 
 func (a keepState) apply(ctx context.Context, st *stage.Stage) error {
@@ -32,24 +25,21 @@ func (a keepState) apply(ctx context.Context, st *stage.Stage) error {
 	if err != nil {
 		return err
 	}
-	name := filepath.Join(st.Rec.Dir, a.to)
+	name := filepath.Join(st.Rec.Dir, a.To)
 	if err := os.WriteFile(name, raw, 0o600); err != nil {
 		return err
 	}
-	if a.age == 0 {
+	if a.Age == 0 {
 		return nil
 	}
-	then := st.Now().Add(-a.age)
+	then := st.Now().Add(-a.Age)
 	return os.Chtimes(name, then, then)
 }
 
 // tear is the verb state.tear: the end of the state in the backend is missing, as
 // after a write that was cut off.
-type tear struct{ keep int }
-
-func readTear(p Parser, n *yaml.Node) action {
-	f := p.Fields(n, "state.tear", "keep")
-	return tear{p.Number(p.Need(n, f, "keep"), "keep", 1, 99)}
+type tear struct {
+	Keep int `key:"keep,required" range:"1 99"`
 }
 
 func (a tear) apply(ctx context.Context, st *stage.Stage) error {
@@ -57,17 +47,14 @@ func (a tear) apply(ctx context.Context, st *stage.Stage) error {
 	if err != nil {
 		return err
 	}
-	st.Say("the state is torn: %d percent of it are left", a.keep)
-	return st.PutState(ctx, raw[:len(raw)*a.keep/100])
+	st.Say("the state is torn: %d percent of it are left", a.Keep)
+	return st.PutState(ctx, raw[:len(raw)*a.Keep/100])
 }
 
 // renumber is the verb state.renumber: the state has a serial that another content
 // had before.
-type renumber struct{ by int }
-
-func readRenumber(p Parser, n *yaml.Node) action {
-	f := p.Fields(n, "state.renumber", "by")
-	return renumber{p.Number(p.Need(n, f, "by"), "by", -9, 9)}
+type renumber struct {
+	By int `key:"by,required" range:"-9 9"`
 }
 
 func (a renumber) apply(ctx context.Context, st *stage.Stage) error {
@@ -89,7 +76,7 @@ func (a renumber) apply(ctx context.Context, st *stage.Stage) error {
 	if err != nil {
 		return fmt.Errorf("state of the drill: %w", err)
 	}
-	doc["serial"] = serial + int64(a.by)
+	doc["serial"] = serial + int64(a.By)
 	if raw, err = json.Marshal(doc); err != nil {
 		return err
 	}

@@ -13,46 +13,31 @@ import (
 	"strings"
 	"time"
 
-	"gopkg.in/yaml.v3"
-
 	"handrail/drills/stage"
 )
 
 // unitOf is the verb node.unit: a program on the node that Kubernetes knows
 // nothing of, and that writes the same fields again and again.
 type unitOf struct {
-	name, account, title, manager string
-	every                         time.Duration
-	cron                          bool
-	writes                        []fieldWrite
+	Name    string        `key:"name,required" as:"id"`
+	Account string        `key:"account,required" as:"id"`
+	Every   time.Duration `key:"every,required"`
+	Title   string        `key:"title"`
+	Manager string        `key:"manager"`
+	Cron    bool          `key:"cron"`
+	Writes  []fieldWrite  `key:"writes,required" of:"a write"`
 }
 
 type fieldWrite struct {
-	resource, name string
-	patch          any
-	from           *fieldWrite // whose values the patch takes over, as @/data/host
+	objectField
+	Patch any          `key:"patch,required" as:"json"`
+	From  *objectField `key:"from"` // whose values the patch takes over, as @/data/host
 }
 
-func readUnit(p Parser, n *yaml.Node) action {
-	f := p.Fields(n, "node.unit", "name", "account", "every", "title", "manager", "cron", "writes")
-	u := unitOf{
-		name: p.Form(p.Need(n, f, "name"), "name", IDForm), account: p.Form(p.Need(n, f, "account"), "account", IDForm),
-		every: p.span(p.Need(n, f, "every"), "every"), title: p.Text(f["title"], "title"),
-		manager: p.Text(f["manager"], "manager"), cron: p.Flag(f["cron"], "cron"),
-	}
-	for _, item := range p.Items(p.Need(n, f, "writes"), "writes") {
-		g := p.Fields(item, "a write", "resource", "name", "patch", "from")
-		w := fieldWrite{resource: p.writable(p.Need(item, g, "resource")), name: p.Form(p.Need(item, g, "name"), "name", IDForm)}
-		if v := p.Need(item, g, "patch"); v != nil {
-			w.patch = p.value(v, "patch")
-		}
-		if g["from"] != nil {
-			h := p.Fields(g["from"], "from", "resource", "name")
-			w.from = &fieldWrite{resource: p.writable(p.Need(g["from"], h, "resource")), name: p.Form(p.Need(g["from"], h, "name"), "name", IDForm)}
-		}
-		u.writes = append(u.writes, w)
-	}
-	return u
+// objectField names the object of a write.
+type objectField struct {
+	Resource string `key:"resource,required" as:"writable"`
+	Name     string `key:"name,required" as:"id"`
 }
 
 func unitFile(st *stage.Stage, name string) string {
@@ -77,12 +62,12 @@ func nodeFile(st *stage.Stage, path, text string) error {
 // apply puts the program, its kubeconfig, its unit and its entry of cron on the
 // node, and waits until it wrote.
 func (u unitOf) apply(ctx context.Context, st *stage.Stage) error {
-	st.Say("a program on the node: %s", u.name)
+	st.Say("a program on the node: %s", u.Name)
 	program, err := st.Writers(ctx)
 	if err != nil {
 		return err
 	}
-	kubeconfig, err := st.Account(u.account)
+	kubeconfig, err := st.Account(u.Account)
 	if err != nil {
 		return err
 	}
@@ -90,7 +75,7 @@ func (u unitOf) apply(ctx context.Context, st *stage.Stage) error {
 	if err != nil {
 		return err
 	}
-	home := programDir(st, u.name)
+	home := programDir(st, u.Name)
 	agent, config := filepath.Join(home, "agent"), filepath.Join(home, "kubeconfig")
 	if err := nodeFile(st, config, string(credentials)); err != nil {
 		return err
@@ -104,35 +89,35 @@ func (u unitOf) apply(ctx context.Context, st *stage.Stage) error {
 		From  string `json:"from,omitempty"`
 	}
 	var writes []write
-	for _, w := range u.writes {
-		one := write{Path: PathOfObject(Writable()[w.resource], w.resource, st.Rec.Namespace.Name, w.name), Patch: w.patch}
-		if f := w.from; f != nil {
-			one.From = PathOfObject(Writable()[f.resource], f.resource, st.Rec.Namespace.Name, f.name)
+	for _, w := range u.Writes {
+		one := write{Path: PathOfObject(Writable()[w.Resource], w.Resource, st.Rec.Namespace.Name, w.Name), Patch: w.Patch}
+		if f := w.From; f != nil {
+			one.From = PathOfObject(Writable()[f.Resource], f.Resource, st.Rec.Namespace.Name, f.Name)
 		}
 		writes = append(writes, one)
 	}
-	manager := cmp.Or(u.manager, u.name)
-	if err := stage.WriteJSON(filepath.Join(home, "loop.json"), map[string]any{"kubeconfig": config, "every": u.every.String(), "agent": manager + "/1.4.2", "manager": manager, "writes": writes}); err != nil {
+	manager := cmp.Or(u.Manager, u.Name)
+	if err := stage.WriteJSON(filepath.Join(home, "loop.json"), map[string]any{"kubeconfig": config, "every": u.Every.String(), "agent": manager + "/1.4.2", "manager": manager, "writes": writes}); err != nil {
 		return err
 	}
-	files := []string{unitFile(st, u.name)}
+	files := []string{unitFile(st, u.Name)}
 	if err := nodeFile(st, files[0], fmt.Sprintf("[Unit]\nDescription=%s\n[Service]\nExecStart=%s\nEnvironment=KUBECONFIG=%s\nRestart=always\nRestartSec=1\n[Install]\nWantedBy=multi-user.target\n",
-		u.name, inside(st, agent), inside(st, config))); err != nil {
+		u.Name, inside(st, agent), inside(st, config))); err != nil {
 		return err
 	}
-	if u.cron {
-		files = append(files, cronFile(st, u.name))
+	if u.Cron {
+		files = append(files, cronFile(st, u.Name))
 		if err := nodeFile(st, files[1], fmt.Sprintf("* * * * * root pgrep -f %[1]s >/dev/null || %[1]s\n", inside(st, agent))); err != nil {
 			return err
 		}
 	}
-	if err := os.MkdirAll(filepath.Dir(unitRecord(st, u.name)), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(unitRecord(st, u.Name)), 0o700); err != nil {
 		return err
 	}
-	if err := stage.WriteJSON(unitRecord(st, u.name), map[string]any{"program": agent, "title": cmp.Or(u.title, inside(st, agent)), "dir": home, "files": files}); err != nil {
+	if err := stage.WriteJSON(unitRecord(st, u.Name), map[string]any{"program": agent, "title": cmp.Or(u.Title, inside(st, agent)), "dir": home, "files": files}); err != nil {
 		return err
 	}
-	return st.Wait(ctx, u.name+" on the node did not write", func() (bool, error) {
+	return st.Wait(ctx, u.Name+" on the node did not write", func() (bool, error) {
 		_, err := os.Stat(filepath.Join(home, "wrote"))
 		if errors.Is(err, fs.ErrNotExist) {
 			return false, nil
@@ -149,29 +134,26 @@ func copyFile(from, to string) error {
 	return os.WriteFile(to, raw, 0o700)
 }
 
-// maskUnit is the verb node.mask: what somebody does on the node who knows what to
+// maskUnit is the verb node.mask: what an administrator does on the node who knows what to
 // look for.
-type maskUnit struct{ name string }
-
-func readMask(p Parser, n *yaml.Node) action {
-	f := p.Fields(n, "node.mask", "name")
-	return maskUnit{p.Form(p.Need(n, f, "name"), "name", IDForm)}
+type maskUnit struct {
+	Name string `key:"name,required" as:"id"`
 }
 
 // apply removes the entry of cron, masks the unit and waits until its process is
 // gone, and the node reports it no more.
 func (m maskUnit) apply(ctx context.Context, st *stage.Stage) error {
-	st.Say("on the node %s is masked", m.name)
-	if err := os.Remove(cronFile(st, m.name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	st.Say("on the node %s is masked", m.Name)
+	if err := os.Remove(cronFile(st, m.Name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := os.Remove(unitFile(st, m.name)); err != nil {
+	if err := os.Remove(unitFile(st, m.Name)); err != nil {
 		return err
 	}
-	if err := os.Symlink(os.DevNull, unitFile(st, m.name)); err != nil {
+	if err := os.Symlink(os.DevNull, unitFile(st, m.Name)); err != nil {
 		return err
 	}
-	raw, err := os.ReadFile(filepath.Join(programDir(st, m.name), "pid"))
+	raw, err := os.ReadFile(filepath.Join(programDir(st, m.Name), "pid"))
 	if err != nil {
 		return err
 	}
@@ -180,8 +162,8 @@ func (m maskUnit) apply(ctx context.Context, st *stage.Stage) error {
 		return err
 	}
 	report := filepath.Join(st.NodeDir(), "reports", st.NodeName()+".report")
-	return st.Wait(ctx, m.name+" on the node did not end", func() (bool, error) {
+	return st.Wait(ctx, m.Name+" on the node did not end", func() (bool, error) {
 		told, err := os.ReadFile(report)
-		return stage.StartMark(pid) == "" && !bytes.Contains(told, []byte(m.name)), err
+		return stage.StartMark(pid) == "" && !bytes.Contains(told, []byte(m.Name)), err
 	})
 }

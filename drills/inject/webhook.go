@@ -9,77 +9,37 @@ import (
 	"slices"
 	"strings"
 
-	"gopkg.in/yaml.v3"
-
 	"handrail/drills/lab"
 	"handrail/drills/stage"
+	"handrail/steps/strict"
 )
 
 var pointerForm = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)+$`)
 
 // rewrite is one rule of a webhook: what it changes in which requests.
 type rewrite struct {
-	Resource   string         `json:"resource"`
-	Operations []string       `json:"operations"`
-	Names      string         `json:"names,omitempty"`
-	Set        map[string]any `json:"set"`
+	Resource   string         `key:"resource,required" as:"writable" json:"resource"`
+	Operations []string       `key:"operations,required" of:"operation" oneof:"CREATE UPDATE" json:"operations"`
+	Names      string         `key:"names" json:"names,omitempty"`
+	Set        map[string]any `key:"set,required" as:"pointers" json:"set"`
 }
 
 // hook is the verb webhook.serve.
 type hook struct {
-	name     string
-	closed   bool
-	rewrites []rewrite
-}
-
-func readHook(p Parser, n *yaml.Node) action {
-	f := p.Fields(n, "webhook.serve", "name", "closed", "rewrites")
-	h := hook{name: p.Form(p.Need(n, f, "name"), "name", IDForm), closed: p.Flag(f["closed"], "closed")}
-	for _, item := range p.Items(p.Need(n, f, "rewrites"), "rewrites") {
-		g := p.Fields(item, "a rewrite", "resource", "operations", "names", "set")
-		r := rewrite{Resource: p.writable(p.Need(item, g, "resource")), Names: p.Text(g["names"], "names"), Set: map[string]any{}}
-		for _, o := range p.Items(p.Need(item, g, "operations"), "operations") {
-			r.Operations = append(r.Operations, p.OneOf(o, "operation", []string{"CREATE", "UPDATE"}))
-		}
-		p.Each(p.Need(item, g, "set"), "set", func(key, value *yaml.Node) {
-			if !pointerForm.MatchString(key.Value) {
-				p.Fail(key, "as /roleRef/name", "%q is no JSON pointer", key.Value)
-				return
-			}
-			r.Set[key.Value] = p.value(value, key.Value)
-		})
-		h.rewrites = append(h.rewrites, r)
-	}
-	return h
-}
-
-// value reads what YAML holds as JSON does.
-func (p Parser) value(n *yaml.Node, what string) any {
-	var v any
-	if err := n.Decode(&v); err != nil {
-		p.Fail(n, "", "%s: %v", what, err)
-		return nil
-	}
-	raw, err := json.Marshal(v)
-	if err == nil {
-		v = nil
-		err = json.Unmarshal(raw, &v)
-	}
-	if err != nil {
-		p.Fail(n, "", "%s: %v", what, err)
-	}
-	return v
+	Name     string    `key:"name,required" as:"id"`
+	Closed   bool      `key:"closed"`
+	Rewrites []rewrite `key:"rewrites,required" of:"a rewrite"`
 }
 
 // full is the name of the configuration: of this drill and of no other in the lab.
-func (h hook) full(st *stage.Stage) string { return h.name + "." + st.Rec.Namespace.Name }
+func (h hook) full(st *stage.Stage) string { return h.Name + "." + st.Rec.Namespace.Name }
 
 // apply starts the webhook on loopback, registers it for the namespace of the drill
 // alone, lets the operator change that one configuration, and waits until the API
 // server asks it.
 func (h hook) apply(ctx context.Context, st *stage.Stage) error {
 	st.Say("a webhook %s", h.full(st))
-	dir, err := st.Place("webhook-"+h.name, "webhook.json", map[string]any{"rewrites": h.rewrites})
+	dir, err := st.Place("webhook-"+h.Name, "webhook.json", map[string]any{"rewrites": h.Rewrites})
 	if err != nil {
 		return err
 	}
@@ -87,9 +47,9 @@ func (h hook) apply(ctx context.Context, st *stage.Stage) error {
 	if err != nil {
 		return err
 	}
-	w := lab.Webhook{Name: h.full(st), URL: "https://" + addr + "/", CA: ca, Closed: h.closed}
-	for _, r := range h.rewrites {
-		w.Rules = append(w.Rules, lab.Hooked{Group: Writable()[r.Resource], Version: "v1", Resources: []string{r.Resource}, Operations: r.Operations})
+	w := lab.Webhook{Name: h.full(st), URL: "https://" + addr + "/", CA: ca, Closed: h.Closed}
+	for _, r := range h.Rewrites {
+		w.Rules = append(w.Rules, lab.HookRule{Group: Writable()[r.Resource], Version: "v1", Resources: []string{r.Resource}, Operations: r.Operations})
 	}
 	if err := st.World.Hook(ctx, st.Rec.Namespace.Name, w); err != nil {
 		return err
@@ -101,39 +61,34 @@ func (h hook) apply(ctx context.Context, st *stage.Stage) error {
 	})
 }
 
-// reverted is the verb kube.await: it waits until a field has a value that somebody
-// else gives it.
+// reverted is the verb kube.await: it waits until another writer
+// gives a field a value.
 type reverted struct {
-	resource, name, at string
-	app                string // label of one of them, where a controller chose the name
-	is                 any
+	Resource string `key:"resource,required" as:"writable"`
+	At       string `key:"at,required" as:"pointer"`
+	Name     string `key:"name" as:"id"`
+	App      string `key:"app" as:"id"` // label of one of them, where a controller chose the name
+	Is       any    `key:"is,required" as:"json"`
 }
 
-func readAwait(p Parser, n *yaml.Node) action {
-	f := p.Fields(n, "kube.await", "resource", "name", "app", "at", "is")
-	a := reverted{resource: p.writable(p.Need(n, f, "resource")), at: p.Form(p.Need(n, f, "at"), "at", pointerForm)}
-	if f["app"] != nil {
-		a.app = p.Form(f["app"], "app", IDForm)
-	} else {
-		a.name = p.Form(p.Need(n, f, "name"), "name", IDForm)
+// Check wants one object by its name, or by the label of its app.
+func (a *reverted) Check(r *strict.Reader, n *strict.Node) {
+	if a.App == "" && a.Name == "" {
+		r.Fail(n, "", "name is missing")
 	}
-	if v := p.Need(n, f, "is"); v != nil {
-		a.is = p.value(v, "is")
-	}
-	return a
 }
 
 func (a reverted) apply(ctx context.Context, st *stage.Stage) error {
-	want, err := json.Marshal(a.is)
+	want, err := json.Marshal(a.Is)
 	if err != nil {
 		return err
 	}
 	var got []byte
-	path, at := PathOfObject(Writable()[a.resource], a.resource, st.Rec.Namespace.Name, a.name), a.at
-	if a.app != "" {
-		path, at = strings.TrimSuffix(path, "/")+"?labelSelector=app%3D"+a.app, "/items/0"+a.at
+	path, at := PathOfObject(Writable()[a.Resource], a.Resource, st.Rec.Namespace.Name, a.Name), a.At
+	if a.App != "" {
+		path, at = strings.TrimSuffix(path, "/")+"?labelSelector=app%3D"+a.App, "/items/0"+a.At
 	}
-	err = st.Wait(ctx, fmt.Sprintf("%s of %s/%s did not become %s", a.at, a.resource, cmp.Or(a.name, a.app), want), func() (bool, error) {
+	err = st.Wait(ctx, fmt.Sprintf("%s of %s/%s did not become %s", a.At, a.Resource, cmp.Or(a.Name, a.App), want), func() (bool, error) {
 		var o any
 		if err := st.Robot.Get(ctx, path, &o); err != nil {
 			return false, err

@@ -107,7 +107,7 @@ func readAudit(dir string) ([]AuditEvent, error) {
 }
 
 // parseAudit stops in front of a last line without its end: it is being written. Any other line must parse, since a
-// silently dropped one would be a write that nobody answers for.
+// silently dropped one would be a write that is not accounted for.
 func parseAudit(r io.Reader) ([]AuditEvent, error) {
 	var events []AuditEvent
 	in := bufio.NewReader(r)

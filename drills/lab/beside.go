@@ -9,15 +9,15 @@ import (
 )
 
 // Closed is the name of a webhook configuration of a namespace that refuses every
-// deletion of a ConfigMap there, since nobody answers for it.
+// deletion of a ConfigMap there, since nothing answers for it.
 func Closed(ns string) string { return "guard." + ns + ".example" }
 
-// CloseBeside lets a webhook that nobody serves refuse the deletion of the
+// CloseBeside lets a webhook without a server refuse the deletion of the
 // ConfigMaps of the namespace beside ns. It goes with ns.
 func (l *Lab) CloseBeside(ctx context.Context, ns string) error {
 	ns, with := Beside(ns), ns
 	return l.hook(ctx, ns, with, Webhook{Name: Closed(ns), URL: "https://127.0.0.1:1/", Closed: true,
-		Rules: []Hooked{{Version: "v1", Resources: list("configmaps"), Operations: list("DELETE")}}})
+		Rules: []HookRule{{Version: "v1", Resources: list("configmaps"), Operations: list("DELETE")}}})
 }
 
 // Beside is the name of the second namespace that [Lab.Beside] makes for one.

@@ -39,19 +39,19 @@ func (c *client) as(token string) *client {
 	return &other
 }
 
-// refused is an answer that is not a success.
-type refused struct {
+// statusError is an answer that is not a success.
+type statusError struct {
 	Method, Path string
 	Code         int
 	Text         string
 }
 
-func (e *refused) Error() string {
+func (e *statusError) Error() string {
 	return fmt.Sprintf("%s %s: the API server answered %d: %q", e.Method, e.Path, e.Code, e.Text)
 }
 
 func hasCode(err error, code int) bool {
-	var r *refused
+	var r *statusError
 	return errors.As(err, &r) && r.Code == code
 }
 
@@ -100,7 +100,7 @@ func (c *client) send(ctx context.Context, method, path, media string, in, out a
 		if json.Unmarshal(raw, &status) != nil || status.Message == "" {
 			status.Message = string(raw[:min(len(raw), 300)])
 		}
-		return &refused{Method: method, Path: path, Code: res.StatusCode, Text: status.Message}
+		return &statusError{Method: method, Path: path, Code: res.StatusCode, Text: status.Message}
 	}
 	if out == nil {
 		return nil

@@ -4,13 +4,13 @@
 // Vocabulary. A part is one program built from a module of its own (cluster, tofu); its key is a hash of everything
 // that decides what comes out, so a changed pin builds anew and an unchanged one never does. The data directory holds one
 // lab; one supervisor process (a role of the cluster program) owns the three servers, and all of them end together.
-// A lease says that somebody needs an ephemeral lab; a lab from `lab up` stays until `lab down`.
+// A lease says that an ephemeral lab is in use; a lab from `lab up` stays until `lab down`.
 //
 // Rules.
 //   - Everything listens on loopback and dials nothing else. The aggregator routes to endpoints, because without a
 //     kube-proxy a service address would leave the machine.
-//   - A file in the data directory has one writer and is replaced whole. The lock of the directory is held by whoever
-//     starts, stops or leases; locks are the kernel's, so a killed holder blocks nobody.
+//   - A file in the data directory has one writer and is replaced whole. The lock of the directory is held by the process that
+//     starts, stops or leases; locks are the kernel's, so a killed holder blocks no one.
 //   - A process is signalled only while its start time is the recorded one.
 //   - A binary is built beside its place and renamed into it, so a half-built one is never run.
 //

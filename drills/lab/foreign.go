@@ -19,15 +19,15 @@ const (
 
 // Webhook is an admission webhook of a namespace of the lab, served on loopback.
 type Webhook struct {
-	Name   string   // of the configuration, unique in the lab
-	URL    string   // on loopback
-	CA     []byte   // that signed its certificate, PEM
-	Closed bool     // a request is refused when it does not answer
-	Rules  []Hooked // what it is asked about
+	Name   string     // of the configuration, unique in the lab
+	URL    string     // on loopback
+	CA     []byte     // that signed its certificate, PEM
+	Closed bool       // a request is refused when it does not answer
+	Rules  []HookRule // what it is asked about
 }
 
-// Hooked is one rule of a webhook.
-type Hooked struct {
+// HookRule is one rule of a webhook.
+type HookRule struct {
 	Group, Version string
 	Resources      []string
 	Operations     []string

@@ -96,7 +96,7 @@ func checkPrivate(t *testing.T, l *Lab) {
 			return err
 		}
 		info, err := d.Info()
-		// The servers make their own folders inside ours, which nobody else can enter.
+		// The servers make their own folders inside ours, which no other user can enter.
 		if err == nil && filepath.Dir(path) == l.Dir() && !d.IsDir() && info.Mode().Perm()&0o077 != 0 {
 			t.Errorf("%s has mode %v", path, info.Mode())
 		}

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Lease says that somebody needs the lab. It ends with Release or with the process that holds it.
+// Lease says that the lab is in use. It ends with Release or with the process that holds it.
 type Lease struct{ file *os.File }
 
 var leaseName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
@@ -68,7 +68,7 @@ func (l *Lab) inUse() bool { return len(liveLeases(l.dir)) > 0 }
 func liveLeases(dir string) []string { return leases(dir, true) }
 func deadLeases(dir string) []string { return leases(dir, false) }
 
-// leases lists the lease files that somebody holds locked, or those that nobody does.
+// leases lists the lease files that are locked, or those that are not.
 func leases(dir string, held bool) []string {
 	paths, err := filepath.Glob(filepath.Join(dir, dirLeases, "*.lease"))
 	if err != nil {

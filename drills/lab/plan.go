@@ -10,10 +10,10 @@ import (
 type plan struct {
 	Nonce     string        `json:"nonce"`
 	Linger    time.Duration `json:"linger"`
-	Processes []planned     `json:"processes"`
+	Processes []processPlan `json:"processes"`
 }
 
-type planned struct {
+type processPlan struct {
 	Name    string   `json:"name"`
 	Args    []string `json:"args"`
 	Await   string   `json:"await,omitempty"`    // started once this answers 200
@@ -31,11 +31,11 @@ func local(scheme string, port int) string { return fmt.Sprintf("%s://127.0.0.1:
 func servingCA(dir string) string { return filepath.Join(dir, "apiserver", "apiserver.crt") }
 
 // processes lists the servers in start order. Nothing here may listen on or dial anything but loopback.
-func processes(dir string, p ports) []planned {
+func processes(dir string, p ports) []processPlan {
 	in := func(name string) string { return filepath.Join(dir, name) }
 	etcd, peer := local("https", p.etcd), local("https", p.peer)
 	cert, key := in(fileEtcdCert), in(fileEtcdKey)
-	return []planned{
+	return []processPlan{
 		{Name: "etcd", Args: []string{"etcd",
 			"--data-dir=" + in("etcd"),
 			"--listen-client-urls=" + etcd, "--advertise-client-urls=" + etcd,

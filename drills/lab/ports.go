@@ -12,7 +12,7 @@ import (
 	"slices"
 )
 
-// errPortTaken says that somebody bound a port between our choice and the server's bind; another choice helps.
+// errPortTaken says that another program bound a port between our choice and the server's bind; another choice helps.
 var errPortTaken = errors.New("a port was taken by another program")
 
 // freePorts asks the kernel. All are held until the last is known, so that they differ.
@@ -29,7 +29,7 @@ func freePorts(n int) ([]int, error) {
 	return ports, nil
 }
 
-// lastingPorts chooses ports that nobody gets who asks the kernel for any: a
+// lastingPorts chooses ports that the kernel gives to no one who asks for any: a
 // server that binds them only after seconds finds them free.
 func lastingPorts(n int) ([]int, error) {
 	const low, high = 20_000, 32_000

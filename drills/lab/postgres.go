@@ -74,7 +74,7 @@ func reachable(program, to string) (string, error) {
 		if err != nil || e.Type()&fs.ModeSymlink != 0 {
 			return err
 		}
-		return os.Chmod(name, 0o755) //nolint:gosec // public programs, for a user without rights
+		return os.Chmod(name, 0o755) // public programs, for a user without rights
 	})
 	return strings.ReplaceAll(string(script), from, to), err
 }

@@ -10,7 +10,7 @@ type Stage string
 
 // Stages in the order in which a first start goes through them.
 const (
-	StageWait  Stage = "wait"  // somebody else builds or starts; Text says what is waited for
+	StageWait  Stage = "wait"  // another process builds or starts; Text says what is waited for
 	StageFetch Stage = "fetch" // modules are being downloaded
 	StageCount Stage = "count" // finding out how much there is to compile
 	StageBuild Stage = "build" // packages are being compiled

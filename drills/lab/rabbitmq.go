@@ -152,7 +152,7 @@ func PrepareBroker(dir, api string) (Broker, error) {
 		"RABBITMQ_PLUGINS_EXPAND_DIR=" + in("expand"), "RABBITMQ_ENABLED_PLUGINS_FILE=" + in("plugins")}
 	b.Args = []string{"-noinput", "-kernel", "inetrc", fmt.Sprintf("%q", in("inetrc")),
 		// A name makes it a node of a cluster, and nothing can reach it as one: it
-		// does not listen, and takes a port of epmd for given at which nobody is.
+		// does not listen, and takes a port of epmd for given at which nothing listens.
 		"-name", "lab@127.0.0.1", "-dist_listen", "false", "-start_epmd", "false", "-epmd_port", "1", "-erl_epmd_port", "1",
 		"-kernel", "prevent_overlapping_partitions", "false", "-syslog", "logger", "[]", "-syslog", "syslog_error_logger", "false",
 		"+W", "w", "+S", "1:1", "+sbwt", "none", "+A", "4", "-s", "rabbit", "boot"}

@@ -24,7 +24,7 @@ func list(words ...string) []string { return words }
 
 // grant creates the namespace, its accounts and what they may do. Both see everything there, as an operator on call does,
 // and write the same objects: which of them wrote is for the audit log to say. Only robot can say what a Pod or a
-// Deployment is like: in a cluster without nodes somebody must, and no operator does.
+// Deployment is like: in a cluster without nodes a controller must, and no operator does.
 func (l *Lab) grant(ctx context.Context, ns string) error {
 	write := list("create", "update", "patch", "delete")
 	look := list("get", "list", "watch")

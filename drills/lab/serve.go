@@ -16,7 +16,7 @@ import (
 )
 
 // serveWithin is how long a service may take until it answers.
-const serveWithin = time.Minute
+const serveWithin = 5 * time.Minute
 
 // quitWithin is how long a service may take to end that is told to.
 const quitWithin = 10 * time.Second
@@ -88,7 +88,7 @@ func (o Options) serve(ctx context.Context, program, name, dir string) (*Server,
 		if err != nil {
 			return nil, errors.Join(err, os.RemoveAll(how.gone))
 		}
-		// Whoever it runs as may not get into our cache, so the launcher goes along as text.
+		// Its user may not get into our cache, so the launcher goes along as text.
 		tool = func(ctx context.Context, args []string) *exec.Cmd {
 			return exec.CommandContext(ctx, "/bin/sh", append([]string{"-c", script, program}, args...)...)
 		}
@@ -196,11 +196,11 @@ func (s *Server) answersTo(ctx context.Context, path string, whatever bool) bool
 	if err != nil {
 		return false
 	}
-	answer.Body.Close()
+	_ = answer.Body.Close()
 	return whatever || answer.StatusCode == http.StatusOK
 }
 
-// accepts reports whether somebody takes connections at addr, which may be "".
+// accepts reports whether addr takes connections, which may be "".
 func accepts(addr string) bool {
 	if addr == "" {
 		return true

@@ -186,7 +186,7 @@ func serveDynamoDB(_, addr string) (launch, error) {
 }
 
 // serveRegistry keeps a registry in dir/storage. It asks for a password where
-// dir holds a file htpasswd, as whoever wants it to has to make one.
+// dir holds a file htpasswd, which the caller makes.
 func serveRegistry(dir, addr string) (launch, error) {
 	config := fmt.Sprintf(`version: 0.1
 log: {level: error, accesslog: {disabled: true}}

@@ -143,7 +143,7 @@ func TestKilledSupervisorTakesServersAlong(t *testing.T) {
 func TestUpAfterReboot(t *testing.T) {
 	t.Parallel()
 	o := options(t)
-	// What a power cut leaves: files of another boot, whose pid belongs to somebody else by now.
+	// What a power cut leaves: files of another boot, whose pid belongs to another process by now.
 	stranger := exec.CommandContext(t.Context(), "sleep", "600")
 	if err := stranger.Start(); err != nil {
 		t.Fatal(err)
@@ -181,7 +181,7 @@ func TestUpCancelled(t *testing.T) {
 		t.Fatalf("Up() = %v, want %v", err, context.Canceled)
 	}
 	if supervised(o.Dir) {
-		t.Error("a cancelled start left a lab that nobody asked for")
+		t.Error("a cancelled start left a lab running")
 	}
 	if _, err := Open(t.Context(), o); !errors.Is(err, ErrNotRunning) {
 		t.Errorf("Open() = %v, want %v", err, ErrNotRunning)

@@ -14,7 +14,7 @@ import (
 )
 
 // lockFile takes the lock of a file, creating the file and its folder; waiting is told once when it has to wait.
-// The file may be removed by whoever holds the lock, so a lock on a name that is gone is taken again.
+// The file may be removed by the holder of the lock, so a lock on a name that is gone is taken again.
 func lockFile(ctx context.Context, path string, waiting func()) (*os.File, error) {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -35,7 +35,7 @@ func lockFile(ctx context.Context, path string, waiting func()) (*os.File, error
 	}
 }
 
-// tryLock fails with EWOULDBLOCK when somebody else holds the lock.
+// tryLock fails with EWOULDBLOCK when another process holds the lock.
 func tryLock(path string) (*os.File, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
@@ -45,26 +45,26 @@ func tryLock(path string) (*os.File, error) {
 		return nil, err
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		f.Close()
+		_ = f.Close()
 		return nil, fmt.Errorf("locking %q: %w", path, err)
 	}
 	held, err1 := f.Stat()
 	there, err2 := os.Stat(path)
 	if err1 != nil || err2 != nil || !os.SameFile(held, there) {
-		f.Close()
+		_ = f.Close()
 		return nil, fmt.Errorf("%q was removed: %w", path, syscall.EWOULDBLOCK)
 	}
 	return f, nil
 }
 
-// isHeld tells whether somebody holds the lock of a file, without creating it. It takes the lock for a moment, so
-// whoever wants to keep it must try more than once.
+// isHeld tells whether the lock of a file is held, without creating it. It takes the lock for a moment, so
+// a caller that wants to keep it must try more than once.
 func isHeld(path string) bool {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return false
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	return errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK)
 }
 

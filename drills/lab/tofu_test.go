@@ -52,7 +52,7 @@ resource "terraform_data" "one" { input = "1" }
 		}
 	}
 	version := exec.CommandContext(t.Context(), l.TofuPath(), "version")
-	version.Env = []string{"HOME=" + dir} // whoever runs the tests may have a CLI configuration that tofu remarks on
+	version.Env = []string{"HOME=" + dir} // the user may have a CLI configuration that tofu remarks on
 	out, err := version.Output()
 	if err != nil || !strings.HasPrefix(string(out), "OpenTofu v1.12.6\n") {
 		t.Errorf("tofu version = %q, %v", out, err)

@@ -36,14 +36,14 @@ func (r *robot) Release(ctx context.Context, h HeldObject) error {
 		switch {
 		case HasCode(err, http.StatusNotFound):
 			return nil
-		case HasCode(err, http.StatusConflict): // somebody wrote in between: look again
+		case HasCode(err, http.StatusConflict): // another write came in between: look again
 			continue
 		}
 		return err
 	}
 }
 
-// Release frees what the drill made of the finalizers that nobody will ever take
+// Release frees what the drill made of the finalizers that nothing will ever take
 // away, so that its namespace can go. It is written down when it is done: the
 // account that can do it goes with the namespace.
 func (st *Stage) Release(ctx context.Context, l *lab.Lab) error {

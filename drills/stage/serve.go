@@ -33,7 +33,7 @@ func (st *Stage) Serve(ctx context.Context, role, dir string) (addr string, ca [
 	if err != nil {
 		return "", nil, err
 	}
-	defer out.Close()
+	defer func() { _ = out.Close() }() // the program has it
 	// Not bound to ctx: it goes on when the drill has started.
 	cmd := exec.Command(program, role, "--dir", dir)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = dir, []string{"HOME=" + st.Home, "PATH=" + os.Getenv("PATH"), Marker + st.Rec.Nonce}, out, out

@@ -24,7 +24,7 @@ func (st *Stage) Launch(args ...string) (*exec.Cmd, <-chan error, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("log of the apply: %w", err)
 	}
-	defer log.Close()
+	defer func() { _ = log.Close() }() // the program has it
 	if _, err := io.WriteString(log, EchoLine(args)); err != nil {
 		return nil, nil, err
 	}

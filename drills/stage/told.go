@@ -1,7 +1,6 @@
 package stage
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -21,12 +20,8 @@ func (st *Stage) Fact(step, fact string) (string, error) {
 		return "", err
 	}
 	for _, s := range state.Steps {
-		var text string
 		if v := s.Facts[fact]; StepName(s.ID) == step && v.Known() {
-			if err := json.Unmarshal(v.V, &text); err != nil {
-				return "", fmt.Errorf("%s of %s: %w", fact, step, err)
-			}
-			return text, nil
+			return v.Text(), nil
 		}
 	}
 	return "", fmt.Errorf("%s of %s is not known yet", fact, step)

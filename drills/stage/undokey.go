@@ -9,7 +9,7 @@ import (
 )
 
 // UndoKey makes a key of the drill's own, beside what else it has: what an act is
-// undone from can then be kept where the trainee has named nobody who may read it.
+// undone from can then be kept where the trainee has named no recipient.
 func (st *Stage) UndoKey() error {
 	key, recipient, err := escrow.NewUndoKey()
 	if err != nil {

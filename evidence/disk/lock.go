@@ -30,7 +30,7 @@ func TakeLock(bundle, boot, host string) (*Lock, error) {
 		return nil, fmt.Errorf("locking %q: %w", name, err)
 	}
 	if !ok {
-		return nil, fmt.Errorf("%w: %q, %s; nothing was changed; read it meanwhile with `handrail bundle show`, and go on once it is closed there",
+		return nil, fmt.Errorf("%w: %q, %s; nothing was changed; read it meanwhile with `handrail bundle show`, and continue once it is closed there",
 			ErrLocked, bundle, holder(name))
 	}
 	if err := os.WriteFile(name, fmt.Appendf(nil, "%d %s %s\n", os.Getpid(), boot, host), 0o600); err != nil {
@@ -43,17 +43,17 @@ func TakeLock(bundle, boot, host string) (*Lock, error) {
 func holder(name string) string {
 	f, err := os.OpenFile(name, os.O_RDONLY|NoFollow, 0)
 	if err != nil {
-		return "by a process that is not known"
+		return "by an unknown process"
 	}
-	defer f.Close() //nolint:errcheck // only read from
+	defer f.Close()
 	var buf [512]byte
 	n, _ := f.Read(buf[:])
 	words := strings.Fields(string(buf[:n]))
 	if len(words) == 0 {
-		return "by a process that is not known"
+		return "by an unknown process"
 	}
 	if _, err := strconv.Atoi(words[0]); err != nil {
-		return "by a process that is not known"
+		return "by an unknown process"
 	}
 	if len(words) < 3 {
 		return "by process " + words[0]

@@ -9,7 +9,7 @@ func Remote(path string) string {
 	if unix.Statfs(path, &st) != nil {
 		return ""
 	}
-	return remoteKind(uint32(st.Type)) //nolint:gosec,unconvert // its width differs by architecture, the number has 32 bits
+	return remoteKind(uint32(st.Type)) // its width differs by architecture, the number has 32 bits
 }
 
 func remoteKind(magic uint32) string {

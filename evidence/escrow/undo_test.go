@@ -34,7 +34,7 @@ func TestWriteUndo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close() //nolint:errcheck // only read from
+	defer f.Close()
 	clear, err := age.Decrypt(f, id)
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func TestWriteUndo(t *testing.T) {
 	}
 }
 
-// TestEncrypt gives back to a recipient what was written, and to nobody what was not finished.
+// TestEncrypt gives back to a recipient what was written, and nothing that was not finished.
 func TestEncrypt(t *testing.T) {
 	t.Parallel()
 	id, err := age.GenerateX25519Identity()

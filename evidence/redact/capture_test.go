@@ -1,6 +1,7 @@
 package redact_test
 
 import (
+	"errors"
 	"io"
 	"runtime"
 	"strings"
@@ -77,7 +78,7 @@ func BenchmarkCapture(b *testing.B) {
 				buf := make([]byte, 256<<10)
 				for {
 					n, err := src.Read(buf)
-					if err == io.EOF {
+					if errors.Is(err, io.EOF) {
 						break
 					}
 					if _, err := w.Write(buf[:n]); err != nil {

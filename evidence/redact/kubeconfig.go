@@ -41,7 +41,7 @@ func redactKubeconfig(r *Redactor, in []byte, n Counts) ([]byte, bool) {
 			inArgs = -1
 		}
 		if len(body) == 0 || body[0] == '#' {
-			continue // comments are nobody's evidence and may hold anything
+			continue // comments are no evidence and may hold anything
 		}
 		text := bytes.TrimLeft(body, "- ")
 		lead := line[:len(line)-len(text)]

@@ -24,7 +24,7 @@ type textStream struct {
 	swallow bool // the rest of an overlong secret is being dropped
 	size    int  // of a window
 	ahead   int
-	bare    bool // known values are somebody else's work
+	bare    bool // known values are hidden elsewhere
 	found   func(kind string, at int64)
 	base    int64 // bytes before mid
 	old     int   // how much of mid was written and is only looked back at

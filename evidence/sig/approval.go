@@ -25,7 +25,7 @@ var (
 // Approver is who signed an approval.
 type Approver struct {
 	Key string   // fingerprint
-	Who []string // principals of the allowed signers; empty where nobody knows the key
+	Who []string // principals of the allowed signers; empty where the key is unknown
 }
 
 // SignApproval makes an armoured signature of text. Signing by a hardware key waits for its touch.

@@ -42,8 +42,8 @@ func TestApproval(t *testing.T) {
 				{"for approvals", `x@y namespaces="` + ApprovalNamespace + `" ` + keyLine(t, who), nil},
 				{"for seals only", `x@y namespaces="` + SealNamespace + `" ` + keyLine(t, who), ErrMayNot},
 				{"no longer", `x@y valid-before="20261121Z" ` + keyLine(t, who), ErrMayNot},
-				{"somebody else", "x@y " + keyLine(t, "dave"), ErrUnknownSigner},
-				{"nobody", "", ErrUnknownSigner},
+				{"another signer", "x@y " + keyLine(t, "dave"), ErrUnknownSigner},
+				{"no signer", "", ErrUnknownSigner},
 			} {
 				s, err := ParseSigners([]byte(tc.signers))
 				if err != nil {

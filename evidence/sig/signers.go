@@ -16,7 +16,7 @@ import (
 )
 
 // Signers say whose signature counts: the content of an allowed_signers file, in the format of ssh-keygen(1).
-// Nil knows nobody.
+// Nil knows no signer.
 type Signers struct{ rows []signerRow }
 
 type signerRow struct {

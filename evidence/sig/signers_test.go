@@ -41,8 +41,8 @@ func TestSigners(t *testing.T) {
 		{name: "at its end", text: `alice valid-before="20261121021400Z" ` + key, refused: true},
 		{name: "option in capitals", text: `alice Namespaces="git" ` + key, refused: true},
 		{name: "authority", text: "*@example.com cert-authority " + key, unknown: true},
-		{name: "somebody else", text: "bob " + keyLine(t, "bob"), unknown: true},
-		{name: "nobody", text: "", unknown: true},
+		{name: "another signer", text: "bob " + keyLine(t, "bob"), unknown: true},
+		{name: "no signer", text: "", unknown: true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

@@ -53,7 +53,7 @@ func TestReplies(t *testing.T) {
 		{name: "refused", reply: sigtest.Reply{Status: 2, Words: "we are closed"}, wrong: "we are closed"},
 		{name: "waiting", reply: sigtest.Reply{Status: 3}, wrong: "status 3"},
 		{name: "no certificate", reply: sigtest.Reply{Certs: []*x509.Certificate{good.Middle}}, wrong: "is not in it"},
-		{name: "nobody named", reply: sigtest.Reply{ESS: "none"}, wrong: "one form"},
+		{name: "no certificate named", reply: sigtest.Reply{ESS: "none"}, wrong: "one form"},
 		{name: "another certificate named", reply: sigtest.Reply{ESS: "wrong"}, wrong: "not the one that the signature names"},
 		{name: "an attribute twice", reply: sigtest.Reply{ESS: "twice"}, wrong: "one form"},
 		{name: "two signers", reply: sigtest.Reply{Twice: true}, wrong: "one form"},
@@ -114,7 +114,7 @@ func TestReplies(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := strangers.Vouch(back, back.Time); err == nil {
-				t.Error("a root of somebody else vouches for it")
+				t.Error("another root vouches for it")
 			}
 		})
 	}

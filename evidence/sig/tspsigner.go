@@ -6,7 +6,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/rsa"
-	"crypto/sha1" //nolint:gosec // older tokens name their certificate by it, beside a signature over SHA-2
+	"crypto/sha1" // older tokens name their certificate by it, beside a signature over SHA-2
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/asn1"

@@ -5,7 +5,8 @@
 // for is that of what it shows, and only a sound one may be approved. What is
 // signed names the incident, the step, the digest and the time, one to a line. An
 // [Approval] is the signature on one line. Both survive a chat, and what stands
-// around them is not read. Whose signature counts is the policy's business.
+// around them is not read. [Requests] are those of an incident that wait, by gate.
+// Whose signature counts is the policy's business.
 package approval
 
 import (
@@ -19,7 +20,7 @@ import (
 	"strings"
 	"time"
 
-	"handrail/session/journal"
+	"handrail/evidence"
 	"handrail/steps"
 	"handrail/triage"
 )
@@ -106,15 +107,15 @@ func ParseRequest(text string) (Request, error) {
 	case !whole:
 		return bad("it is cut off before %q", requestEnd)
 	case strings.Contains(rest, requestBegin):
-		return bad("there are two; give one")
+		return bad("there are two; paste only one")
 	}
 	raw, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(body), ""))
 	if err != nil {
-		return bad("it was changed on its way: %v", err)
+		return bad("it was changed in transit: %v", err)
 	}
 	var e envelope
 	if err := json.Unmarshal(raw, &e); err != nil {
-		return bad("it was changed on its way: %v", err)
+		return bad("it was changed in transit: %v", err)
 	}
 	if e.V != 1 {
 		return bad("its version is %d, this handrail knows 1", e.V)
@@ -126,7 +127,7 @@ func ParseRequest(text string) (Request, error) {
 // where it is. Nothing but a sound request may be approved.
 func (r Request) Sound() error {
 	b := r.Shown
-	p := steps.Preview{Target: journal.LoadedLines(b.Target), Request: b.Request, Command: b.Command}
+	p := steps.Preview{Target: b.Target, Request: b.Request, Command: b.Command}
 	if got := string(p.Digest(r.Incident, b.Step)); got != b.Digest {
 		return fmt.Errorf("the digest of what is shown is %.12s, and %.12q is asked for", got, b.Digest)
 	}
@@ -148,4 +149,19 @@ func (r Request) Signed(at time.Time) ([]byte, error) {
 	return fmt.Appendf(nil, "handrail approval v1\nincident %s\nstep %s\ndigest %s\nshown %s\nuntil %s\nsigned %s\n",
 		r.Incident, r.Shown.Step, r.Shown.Digest, hex.EncodeToString(sum[:]),
 		r.Shown.Until.UTC().Format(time.RFC3339Nano), at.UTC().Format(time.RFC3339Nano)), nil
+}
+
+// Requests are what the newest previews ask of a second person, by gate; a
+// lowering of the severity is one too.
+type Requests map[string]Request
+
+// Note takes in a stored entry of the incident.
+func (r Requests) Note(incident string, e evidence.Entry) {
+	if e.Type != "gate.shown" && e.Type != "severity.ask" {
+		return
+	}
+	delete(r, e.Step)
+	if asked, err := NewRequest(incident, e.Seq, e.Data); err == nil {
+		r[asked.Shown.Step] = asked
+	}
 }

@@ -45,8 +45,8 @@ const (
 // it runs.
 const MaxLines = 16 << 20
 
-// errClaimed: somebody carries the act out, or did.
-var errClaimed = errors.New("the act was claimed before")
+// errClaimed: the act is being carried out, or was.
+var errClaimed = errors.New("the act was already claimed")
 
 // Claim is the executor's hold on one act.
 type Claim struct {
@@ -106,7 +106,7 @@ func (c *Claim) take(slot, last string) error {
 	return SyncUp(c.Dir, last)
 }
 
-// Say appends a line, redacted already, for whoever follows.
+// Say appends a line, redacted already, for followers.
 func (c *Claim) Say(line string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -17,7 +17,7 @@ func FileID(name string) (string, error) {
 		return "", err
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFREG {
-		return "", fmt.Errorf("%q is no file", name)
+		return "", fmt.Errorf("%q is not a file", name)
 	}
 	return fmt.Sprintf("%d-%d-%d", st.Dev, st.Ino, st.Ctim.Nano()), nil
 }

@@ -21,11 +21,11 @@ type Machine struct {
 func (m Machine) ApartFrom(slot triage.Slot) string {
 	switch {
 	case slot.Boot == "" || m.Boot == "":
-		return "where it began cannot be told"
+		return "it is unknown where it began"
 	case slot.Machine != m.ID:
 		return "it began on another machine, " + slot.Host
 	case slot.Boot != m.Boot:
-		return "the machine " + slot.Host + " was started again since"
+		return "the machine " + slot.Host + " was restarted since"
 	}
 	return ""
 }

@@ -210,13 +210,13 @@ func hints(d Debriefing) []string {
 		}
 	}
 	if len(left) > 0 {
-		out = append(out, "Left out of what the reference did: "+some(left)+".")
+		out = append(out, "Left out, although the reference did it: "+some(left)+".")
 	}
 	if len(late) > 0 {
 		out = append(out, "At another time than in the reference: "+some(late)+".")
 	}
 	if d.Drill != nil && d.Drill.Shut != "" {
-		out = append(out, "Here the gate "+d.Drill.Shut+" must stay shut, whatever anybody on the call says.")
+		out = append(out, "Here the gate "+d.Drill.Shut+" must stay shut, whatever the call says.")
 	}
 	return out
 }

@@ -1,7 +1,6 @@
 package debrief
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"handrail/steps"
 	"handrail/triage"
 )
 
@@ -44,7 +44,7 @@ func opening() []triage.Body {
 }
 
 func read(step string, n int, outcome string) []triage.Body {
-	green := &triage.Value{T: "bool", V: json.RawMessage(`"true"`)}
+	green := new(steps.BoolOf(true))
 	return []triage.Body{triage.ProbeStart{Step: step, N: n}, triage.ProbeEnd{Step: step, N: n, Outcome: outcome, Summary: "ok: so it is", Green: green}}
 }
 
@@ -117,9 +117,9 @@ func TestBesideTheReference(t *testing.T) {
 	}
 	d := Of(walk(t, story()...), &Drill{Name: "demo", Path: path, Judged: true, Conditions: []Condition{{Condition: "a", Holds: true}, {Condition: "b", Why: "denied"}, {Condition: "c"}}})
 	all := strings.Join(d.Lines(), "\n")
-	for _, want := range []string{"The drill is not won.\n  a: holds\n  b: does not hold: denied\n  c: does not hold\n", "your path, beside the reference:",
+	for _, want := range []string{"The drill is not won.\n  a: holds\n  b: does not hold: denied\n  c: does not hold\n", "your path, next to the reference:",
 		"  =  read lock (2 times)\n  -  read state (left out)\n  =  waive ci\n", "  =  conclude class MutationPartiallySucceeded\n  =  act unlock\n  +  watch free\n",
-		"Left out of what the reference did: state.", "At another time than in the reference: holder."} {
+		"Left out, although the reference did it: state.", "At another time than in the reference: holder."} {
 		if !strings.Contains(all, want) {
 			t.Errorf("it does not say %q:\n%s", want, all)
 		}

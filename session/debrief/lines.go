@@ -37,7 +37,7 @@ func (d Debriefing) Lines() []string {
 	}
 	add("%d pieces of evidence before anything was changed", d.Evidence)
 	if len(d.Stopped) == 0 {
-		add("no unsafe attempt had to be stopped")
+		add("there was no unsafe attempt to stop")
 	}
 	for _, s := range d.Stopped {
 		add("stopped after %s: %s. %s", Span(s.After), s.Step, s.Why)
@@ -46,13 +46,13 @@ func (d Debriefing) Lines() []string {
 		add("acted: %s, %s: %s", a.Step, a.Outcome, a.Command)
 	}
 	for _, w := range d.Waivers {
-		add("set aside by %s: %s. %s", w.Person, w.Of(), w.Why)
+		add("waived by %s: %s. %s", w.Person, w.Of(), w.Why)
 	}
 	for _, x := range d.Debts {
 		add("debt %s, %s: %s", x.ID, x.How, x.Text)
 	}
 	if d.Compared() {
-		add("your path, beside the reference:")
+		add("your path, next to the reference:")
 	} else {
 		add("your path:")
 	}

@@ -1,6 +1,6 @@
 // Package debrief says how an incident was walked: the path that was taken, how
 // soon there was evidence, what unsafe thing was stopped, and, for a drill, all
-// of it beside the reference. It reads the state of the incident and asks nobody.
+// of it beside the reference. It reads the state of the incident and asks no one.
 package debrief
 
 import (
@@ -42,7 +42,7 @@ func ParsePath(text string) ([]Stop, error) {
 			continue
 		}
 		if len(f) < 2 || !slices.Contains(dos(), f[0]) {
-			return nil, fmt.Errorf("%q is no stop of a path", strings.TrimSpace(line))
+			return nil, fmt.Errorf("%q is not a step of a path", strings.TrimSpace(line))
 		}
 		out = append(out, Stop{Do: f[0], Step: f[1], Value: strings.Join(f[2:], " ")})
 	}

@@ -2,6 +2,7 @@ package index
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -60,7 +61,7 @@ var needles = []struct{ name, text string }{
 // files, as they are written: journals and artifacts are plain text.
 func BenchmarkQuery(b *testing.B) {
 	s := large(b)
-	if _, err := s.Search(Query{Text: "warm"}); err != nil {
+	if _, err := s.Search(Query{Text: []string{"warm"}}); err != nil {
 		b.Fatal(err)
 	}
 	rg, err := exec.LookPath("rg")
@@ -72,7 +73,7 @@ func BenchmarkQuery(b *testing.B) {
 		b.Run("text="+n.name, func(b *testing.B) {
 			hits := 0
 			for b.Loop() {
-				a, err := s.Search(Query{Text: text})
+				a, err := s.Search(Query{Text: []string{text}})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -88,7 +89,7 @@ func BenchmarkQuery(b *testing.B) {
 			for b.Loop() {
 				// 1 says that nothing was found.
 				out, err := exec.Command(rg, "-i", "-F", "--no-ignore", "--hidden", "--", text, s.dir).Output()
-				if exit, ok := err.(*exec.ExitError); err != nil && (!ok || exit.ExitCode() != 1) {
+				if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) {
 					b.Fatal(err)
 				}
 				lines = bytes.Count(out, []byte("\n"))
@@ -106,7 +107,7 @@ func BenchmarkQuery(b *testing.B) {
 		{"severity", Query{Severity: []string{"SEV-1"}, Limit: 100, Lines: 3}},
 		{"state", Query{Failure: []string{"MutationPartiallySucceeded"}, Limit: 100, Lines: 3}},
 		{"fingerprint", Query{Fingerprints: []Fingerprint{FingerprintOf("Error: waiting for payments-0badc0ffee to become ready: timed out after 42s, request 6f1d3c7e-0000-4000-8000-00000000cafe")}, Limit: 100, Lines: 3}},
-		{"by-incident/text=in-every-artifact", Query{Text: "timed out after", Limit: 100, Lines: 3}},
+		{"by-incident/text=in-every-artifact", Query{Text: []string{"timed out after"}, Limit: 100, Lines: 3}},
 	} {
 		b.Run(c.name, func(b *testing.B) { benchQuery(b, s, c.q) })
 	}
@@ -144,7 +145,7 @@ func BenchmarkRebuild(b *testing.B) {
 		if err := os.RemoveAll(s.cache); err != nil {
 			b.Fatal(err)
 		}
-		if _, err := s.Search(Query{Text: "warm"}); err != nil {
+		if _, err := s.Search(Query{Text: []string{"warm"}}); err != nil {
 			b.Fatal(err)
 		}
 	}

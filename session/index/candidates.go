@@ -50,7 +50,7 @@ func (c *candidates) narrow(set docSet) {
 	c.lines.keep(set)
 }
 
-func (c *candidates) bundle(b *indexed) bool {
+func (c *candidates) bundle(b *textBundle) bool {
 	for _, k := range c.keys {
 		if !k.has(b.first) {
 			return false

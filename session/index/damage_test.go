@@ -14,9 +14,12 @@ import (
 
 // Whatever happens to the cache, the answer is that of the bundles.
 func TestDamageChangesNoAnswer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	s := corpus(t, 20)
-	queries := []Query{{Text: "EXC-11"}, {Text: "hold"}, {Keys: map[Key][]string{Resource: {"kubernetes_deployment.pay*"}}}}
+	queries := []Query{{Text: []string{"EXC-11"}}, {Text: []string{"hold"}}, {Keys: map[Key][]string{Resource: {"kubernetes_deployment.pay*"}}}}
 	var want []Answer
 	for _, q := range queries {
 		want = append(want, holdTo(t, s, q))
@@ -83,7 +86,7 @@ func TestCacheHoldsNoSecret(t *testing.T) {
 	s := corpus(t, 20)
 	secret := "hunter2-" + "correct-horse-battery"
 	withSecret(t, s, secret)
-	if a := holdTo(t, s, Query{Text: "token is"}); len(a.Hits) != 1 {
+	if a := holdTo(t, s, Query{Text: []string{"token is"}}); len(a.Hits) != 1 {
 		t.Fatalf("hits = %+v", a.Hits)
 	}
 	for _, name := range append(textFiles(t, s), filepath.Join(s.cache, rowsName)) {
@@ -123,8 +126,8 @@ func FuzzPage(f *testing.F) {
 		if err != nil {
 			return
 		}
-		w := Query{Text: "x", Keys: map[Key][]string{Actor: {"x*"}}}.ready()
-		r := &result{found: &found{}, w: &w, j: job{g: &gathered{}}}
+		w := Query{Text: []string{"x"}, Keys: map[Key][]string{Actor: {"x*"}}}.ready()
+		r := &result{found: &found{}, w: &w, j: job{g: &bundleContents{}}}
 		r.lines(p)
 		r.keys(p)
 		if again, err := decodePage(string(p.encode())); err != nil || len(again.entries) != len(p.entries) {
@@ -145,7 +148,7 @@ func FuzzText(f *testing.F) {
 		_ = tf.directory(dir)
 		tf.docs = min(max(tf.docs, 1), 1<<16)
 		tf.blocks = []block{{first: "", last: "\xff", words: sized(0, words), postings: sized(len(words), posts)}}
-		w := Query{Text: text, Keys: map[Key][]string{Actor: {text}}, Fingerprints: []Fingerprint{"0123456789abcdef"}}.ready()
+		w := Query{Text: []string{text}, Keys: map[Key][]string{Actor: {text}}, Fingerprints: []Fingerprint{"0123456789abcdef"}}.ready()
 		for range trigrams / rowGroup {
 			tf.groups = append(tf.groups, part{})
 		}

@@ -9,11 +9,12 @@ import (
 	"time"
 
 	"handrail/evidence"
+	"handrail/session/pin"
 	"handrail/triage"
 )
 
-// gathered is all that the index knows of one bundle.
-type gathered struct {
+// bundleContents is all that the index knows of one bundle.
+type bundleContents struct {
 	name  string // of the directory
 	stamp stamp
 	row   Row
@@ -22,9 +23,9 @@ type gathered struct {
 
 // gather reads a bundle up to its last entry; what stops it earlier is in the
 // row. The stamp is older than what is read.
-func gather(dir, name string, withPage bool) gathered {
+func gather(dir, name string, withPage bool) bundleContents {
 	path := filepath.Join(dir, name)
-	g := gathered{name: name, row: Row{Path: path}}
+	g := bundleContents{name: name, row: Row{Path: path}}
 	if marks, err := newMarker(dir); err == nil {
 		g.stamp = marks.stampOf(name, 0)
 		marks.close()
@@ -38,22 +39,23 @@ func gather(dir, name string, withPage bool) gathered {
 	return g
 }
 
-func (g *gathered) read(path string) error {
+func (g *bundleContents) read(path string) error {
 	r, err := evidence.OpenReadOnly(path)
 	if err != nil {
 		return err
 	}
-	defer r.Close() //nolint:errcheck // only read from
+	defer r.Close()
 	g.row.ID = r.Meta().ID
 	if at, err := time.Parse(time.RFC3339Nano, r.Meta().Created); err == nil {
 		g.row.Opened = at
 	}
 	var (
 		events []triage.Event
-		acts   = actLog{shown: map[string]triage.GateShown{}, uses: map[string]string{}}
+		acts   = newActLog()
 		broken error
 		limit  triage.Limit
 		plans  []triage.Plan // what the limit looks at
+		own    pin.Own
 	)
 	for e, err := range r.Entries() {
 		var torn *evidence.TornError
@@ -66,9 +68,10 @@ func (g *gathered) read(path string) error {
 			break
 		}
 		if err := limit.Take(e.Data, triage.State{Plans: plans}); err != nil && broken == nil {
-			broken = fmt.Errorf("from entry %d on nothing was read: %w", e.Seq, err)
+			broken = fmt.Errorf("nothing was read from entry %d on: %w", e.Seq, err)
 			break
 		}
+		own.Note(e)
 		ev, err := eventOf(e)
 		if err != nil && broken == nil {
 			broken = err
@@ -80,7 +83,7 @@ func (g *gathered) read(path string) error {
 				plans = append(plans, plan)
 			}
 			if _, opens := ev.Body.(triage.Open); opens {
-				g.row.OpenSeq = e.Seq
+				g.row.OpenSeq, g.row.Opener = e.Seq, e.Actor
 			}
 		}
 		g.row.Entries, g.row.Sealed = e.Seq+1, e.Type == "seal"
@@ -94,6 +97,8 @@ func (g *gathered) read(path string) error {
 	}
 	g.row.Acts = acts.list
 	g.row.fill(st)
+	cluster, _ := own.Cluster()
+	g.row.Target = TargetOf(st.Plan().Params, cluster.Context, cluster.Server)
 	return broken
 }
 
@@ -113,6 +118,10 @@ func eventOf(e evidence.Entry) (triage.Event, error) {
 func (r *Row) fill(st triage.State) {
 	r.Title, r.Severity, r.Phase, r.Drill = st.Title, st.Severity, st.Phase, st.Drill
 	r.Outcome, r.Closed, r.Updated = st.Outcome, st.Closed, st.Updated
+	r.Operator = st.Operator
+	if r.Operator == "" {
+		r.Operator = st.Handed.From
+	}
 	r.Runbook = st.Plan().Runbook
 	for _, p := range st.Plans {
 		r.Runbooks = append(r.Runbooks, p.Runbook)
@@ -124,36 +133,6 @@ func (r *Row) fill(st triage.State) {
 	for _, d := range st.Debts {
 		if d.Settled.How == "" || d.Settled.How == "carried" {
 			r.Debts = append(r.Debts, d)
-		}
-	}
-}
-
-// actLog pairs each act with the gate that was shown for it. State keeps the
-// newest act of a gate; here every one counts.
-type actLog struct {
-	shown map[string]triage.GateShown
-	uses  map[string]string
-	list  []Act
-}
-
-func (l *actLog) add(e triage.Event) {
-	switch b := e.Body.(type) {
-	case triage.Plan:
-		for _, s := range b.Steps {
-			l.uses[s.ID] = s.Uses
-		}
-	case triage.GateShown:
-		l.shown[b.Step] = b
-	case triage.ActStart:
-		g := l.shown[b.Step]
-		l.list = append(l.list, Act{Step: b.Step, Uses: l.uses[b.Step], Class: g.Class, Seq: e.Seq, At: e.At, Outcome: "unknown",
-			Effect: g.Effect, Target: g.Target})
-	case triage.ActEnd:
-		for i := len(l.list) - 1; i >= 0; i-- {
-			if l.list[i].Step == b.Step {
-				l.list[i].Seq, l.list[i].At, l.list[i].Outcome = e.Seq, e.At, b.Outcome
-				return
-			}
 		}
 	}
 }
@@ -179,7 +158,7 @@ func (p *page) add(e evidence.Entry) {
 // flattener turns the payload of an entry into lines `name: value`.
 type flattener struct {
 	to     *entry
-	person bool // the payload names somebody
+	person bool // the payload names a person
 }
 
 // walk writes v under its whole name and takes its key from the last one.

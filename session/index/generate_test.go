@@ -2,7 +2,6 @@ package index
 
 import (
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -14,6 +13,7 @@ import (
 
 	"handrail/evidence"
 	"handrail/evidence/disk"
+	"handrail/steps"
 	"handrail/triage"
 )
 
@@ -89,13 +89,7 @@ func (w *writer) blob(role, text string) evidence.Blob {
 	return b
 }
 
-func text(v string) triage.Value {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		panic(err) // a string always has a form
-	}
-	return triage.Value{T: "string", V: raw}
-}
+func text(v string) triage.Value { return steps.StringOf(v) }
 
 // log is the output of a run with one failure in it.
 func (w *writer) log(service string, lines int) string {
@@ -148,7 +142,7 @@ func (w *writer) story(n int, id string) {
 	plan := triage.Plan{Runbook: book, Title: "A stuck deploy", Digest: w.hex(32), Params: map[string]triage.Value{
 		"workspace": text(env), "service": text(service), "commit": text(w.hex(20)), "pull_request": text(fmt.Sprint(4000 + n)), "run_id": text(fmt.Sprint(900000 + n)),
 		"cluster": text("cluster-" + env), "account": text(fmt.Sprintf("%012d", w.rng.IntN(9))), "policy": text("require-labels"), "exception": text(fmt.Sprintf("EXC-%d", n)),
-	}, Steps: []triage.PlanStep{{ID: book + "/unlock", Phase: triage.Recover, Kind: triage.GateStep, Uses: "terraform/unlock", Class: triage.Release}}}
+	}, Steps: []triage.PlanStep{{ID: book + "/unlock", Phase: triage.Recover, Kind: triage.GateStep, Uses: "terraform/unlock", Class: triage.Release, Refs: []string{book + "/probe0"}}}}
 	for i := range 12 {
 		plan.Steps = append(plan.Steps, triage.PlanStep{ID: fmt.Sprintf("%s/probe%d", book, i), Phase: triage.Preserve, Kind: triage.ProbeStep, Uses: "terraform/state"})
 	}

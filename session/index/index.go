@@ -32,21 +32,12 @@ type Row struct {
 	Closed   time.Time
 	Entries  int64
 	OpenSeq  int64         // of the entry that opened it
+	Opener   string        // who opened it
+	Operator string        // who is at the keyboard, or was last
+	Target   Target        // what it is about
 	Debts    []triage.Debt // open or carried
 	Acts     []Act         // that began, in their order
 	Err      string        // why the bundle could not be read to its end
-}
-
-// Act is one act on the world.
-type Act struct {
-	Step    string
-	Uses    string // kind of the gate
-	Class   triage.Class
-	Seq     int64 // of the entry that ended it, or began it while it has no end
-	At      time.Time
-	Outcome string // done, refused, failed or unknown
-	Effect  string
-	Target  []triage.KV
 }
 
 // Store is the bundles in one directory, with the cache of what is in them.

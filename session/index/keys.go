@@ -96,7 +96,7 @@ func ParseKey(name string) (Key, error) {
 		}
 		all = append(all, k.String())
 	}
-	return NoKey, fmt.Errorf("%q is no evidence key; the keys are %s", name, strings.Join(all, ", "))
+	return NoKey, fmt.Errorf("%q is not an evidence key; the keys are %s", name, strings.Join(all, ", "))
 }
 
 // plainName is a stored name as keyNames spells them.

@@ -6,8 +6,8 @@ import (
 	"handrail/triage"
 )
 
-// Owing is a debt with the incident that owes it.
-type Owing struct {
+// CarriedDebt is a debt with the incident that owes it.
+type CarriedDebt struct {
 	Incident string
 	Path     string
 	Title    string
@@ -15,22 +15,22 @@ type Owing struct {
 }
 
 // Carried lists the debts that were handed on, in the order of the rows.
-func Carried(rows []Row) []Owing {
+func Carried(rows []Row) []CarriedDebt {
 	return owing(rows, func(d triage.Debt) bool { return d.Settled.How == "carried" })
 }
 
 // Suspensions lists what was paused and is not known to run again: debts of
 // kind resume that are open or carried.
-func Suspensions(rows []Row) []Owing {
+func Suspensions(rows []Row) []CarriedDebt {
 	return owing(rows, func(d triage.Debt) bool { return d.Kind == "resume" })
 }
 
-func owing(rows []Row, want func(triage.Debt) bool) []Owing {
-	var out []Owing
+func owing(rows []Row, want func(triage.Debt) bool) []CarriedDebt {
+	var out []CarriedDebt
 	for _, r := range rows {
 		for _, d := range r.Debts {
 			if want(d) {
-				out = append(out, Owing{r.ID, r.Path, r.Title, d})
+				out = append(out, CarriedDebt{r.ID, r.Path, r.Title, d})
 			}
 		}
 	}

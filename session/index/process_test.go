@@ -20,7 +20,7 @@ func BenchmarkProcess(b *testing.B) {
 		b.Fatal("HANDRAIL_BIN does not name handrail: set it to the program that `make build` leaves")
 	}
 	s := large(b)
-	if _, err := s.Search(Query{Text: "warm"}); err != nil {
+	if _, err := s.Search(Query{Text: []string{"warm"}}); err != nil {
 		b.Fatal(err)
 	}
 	rg, noRipgrep := exec.LookPath("rg")

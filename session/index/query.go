@@ -8,7 +8,7 @@ import (
 
 // Query says what is looked for. What is empty asks nothing; of several values
 // of one field one must fit, and all fields must. An incident must hold every
-// key somewhere; Text and Fingerprints must be on one line.
+// key somewhere; all of Text, and one of Fingerprints, must be on one line.
 type Query struct {
 	Keys         map[Key][]string // equal but for case, * stands for any text
 	Since, Until time.Time        // of the entries
@@ -16,7 +16,8 @@ type Query struct {
 	Runbook      []string
 	Failure      []string // failure states
 	Outcome      []string // recovered, open, aborted, or Ongoing
-	Text         string   // part of a line, but for case
+	Kind         []string // of the entries: a type, what a type begins with before its dot, Artifacts or Acts
+	Text         []string // parts of one line, in any order, but for case
 	Fingerprints []Fingerprint
 	Limit        int // of hits, 0 for all
 	Lines        int // hits of one incident, 0 for all; what is beyond is counted
@@ -24,6 +25,12 @@ type Query struct {
 
 // Ongoing is the outcome of an incident that has none yet.
 const Ongoing = "ongoing"
+
+// Kinds that are no type of an entry.
+const (
+	Artifacts = "artifact" // lines of artifacts
+	Acts      = "act"      // acts, one line each: who did what to which target, on what evidence
+)
 
 // Hit is one line that fits.
 type Hit struct {
@@ -37,10 +44,12 @@ type Hit struct {
 	At          time.Time
 	Type        string // of the entry; "artifact" where the line is in one
 	Step        string
+	Who         string // of the entry; for an act also as which user of the system
 	Artifact    string // digest of the artifact that has the line, "" for the journal
 	Role        string // of the artifact
 	Line        string // around what fits, where it is long
 	Fingerprint Fingerprint
+	Evidence    []Ground // what an act stood on
 }
 
 // Problem is a bundle that could not be searched, or not whole.
@@ -71,24 +80,58 @@ type Answer struct {
 type wants struct {
 	Query
 	keys   map[Key][]pattern
-	folded string
+	folded []string // the longest first
 	pieces []piece
 }
 
 func (q Query) ready() wants {
-	w := wants{Query: q, keys: map[Key][]pattern{}, folded: fold(q.Text)}
+	w := wants{Query: q, keys: map[Key][]pattern{}}
+	for _, part := range q.Text {
+		if part != "" {
+			w.folded = append(w.folded, fold(part))
+		}
+	}
+	slices.SortStableFunc(w.folded, func(a, b string) int { return len(b) - len(a) })
 	for k, values := range q.Keys {
 		for _, v := range values {
 			w.keys[k] = append(w.keys[k], parsePattern(v))
 		}
 	}
-	w.pieces = pieces(w.folded)
+	if w.acts() {
+		return w // the line of an act is made of several entries
+	}
+	for _, part := range w.folded {
+		w.pieces = append(w.pieces, pieces(part)...)
+	}
 	slices.SortStableFunc(w.pieces, func(a, b piece) int { return b.rank() - a.rank() })
 	return w
 }
 
-// byLine reports whether hits are lines with a text or a fingerprint.
-func (w *wants) byLine() bool { return w.folded != "" || len(w.Fingerprints) > 0 }
+// byLine reports whether hits are lines with a text, a fingerprint or of a kind.
+func (w *wants) byLine() bool {
+	return len(w.folded) > 0 || len(w.Fingerprints) > 0 || len(w.Kind) > 0
+}
+
+// byRow reports whether what is kept of each incident as a row answers.
+func (w *wants) byRow() bool { return len(w.keys) == 0 && (w.acts() || !w.byLine()) }
+
+// acts reports whether hits are acts.
+func (w *wants) acts() bool { return slices.Equal(w.Kind, []string{Acts}) }
+
+// kind reports whether an entry of a type is asked for.
+func (w *wants) kind(typ string) bool {
+	return len(w.Kind) == 0 || slices.ContainsFunc(w.Kind, func(k string) bool { return typ == k || strings.HasPrefix(typ, k+".") })
+}
+
+// text reports whether a folded line has every part.
+func (w *wants) text(folded string) bool {
+	for _, part := range w.folded {
+		if !strings.Contains(folded, part) {
+			return false
+		}
+	}
+	return true
+}
 
 // row reports whether an incident can fit by what its row says.
 func (w *wants) row(r *Row) bool {
@@ -119,7 +162,7 @@ func (w *wants) when(at time.Time) bool {
 // line reports whether a line, given also folded, fits Text and Fingerprints,
 // which are those of the value.
 func (w *wants) line(folded, value string) bool {
-	if w.folded != "" && !strings.Contains(folded, w.folded) {
+	if !w.text(folded) {
 		return false
 	}
 	return len(w.Fingerprints) == 0 || slices.Contains(w.Fingerprints, FingerprintOf(value))

@@ -12,8 +12,8 @@ import (
 
 // The names of the cache carry their version: another version reads none of it.
 const (
-	rowsName  = "rows-2"
-	rowsMagic = "handrail rows 2\n"
+	rowsName  = "rows-4"
+	rowsMagic = "handrail rows 4\n"
 	// maxRows bounds what is read of a cache; a larger one is not used.
 	maxRows = 256 << 20
 )
@@ -34,7 +34,7 @@ func (s Store) Rows() ([]Row, error) {
 
 // refresh gives the row and stamp of each bundle as it is now. What the cache
 // knows of a bundle that did not change is taken from there.
-func (s Store) refresh() ([]gathered, error) {
+func (s Store) refresh() ([]bundleContents, error) {
 	names, err := bundleNames(s.dir)
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func (s Store) refresh() ([]gathered, error) {
 		return nil, fmt.Errorf("listing bundles: %w", err)
 	}
 	defer marks.close()
-	out := make([]gathered, len(names))
+	out := make([]bundleContents, len(names))
 	fresh := make([]bool, len(names))
 	parallel(len(names), func(i int) {
 		old, ok := known[names[i]]
@@ -72,7 +72,7 @@ func (s Store) refresh() ([]gathered, error) {
 }
 
 // loadRows reads the cache of rows; one that is no good knows nothing.
-func (s Store) loadRows() map[string]gathered {
+func (s Store) loadRows() map[string]bundleContents {
 	if s.cache == "" {
 		return nil
 	}
@@ -95,7 +95,7 @@ func (s Store) loadRows() map[string]gathered {
 
 // saveRows keeps what was found. A cache that cannot be written costs time and
 // nothing else.
-func (s Store) saveRows(all []gathered) {
+func (s Store) saveRows(all []bundleContents) {
 	if s.cache == "" {
 		return
 	}
@@ -127,7 +127,7 @@ func replace(dir, name string, data []byte) error {
 
 // encodeRows leaves out bundles that could not be read, or not be stamped: they
 // are looked at again each time.
-func encodeRows(all []gathered) []byte {
+func encodeRows(all []bundleContents) []byte {
 	var e encoder
 	n := 0
 	for _, g := range all {
@@ -148,7 +148,7 @@ func encodeRows(all []gathered) []byte {
 	return append(append([]byte(rowsMagic), sum[:]...), e.b...)
 }
 
-func decodeRows(raw []byte) (map[string]gathered, error) {
+func decodeRows(raw []byte) (map[string]bundleContents, error) {
 	body, ok := strings.CutPrefix(string(raw), rowsMagic)
 	if !ok || len(body) < sumLen {
 		return nil, errDamaged
@@ -160,12 +160,12 @@ func decodeRows(raw []byte) (map[string]gathered, error) {
 	return decodeRowList(body)
 }
 
-func decodeRowList(body string) (map[string]gathered, error) {
+func decodeRowList(body string) (map[string]bundleContents, error) {
 	d := decoder{s: body}
 	n := d.count()
-	out := make(map[string]gathered)
+	out := make(map[string]bundleContents)
 	for range n {
-		g := gathered{name: d.text(), stamp: stamp{segments: d.count(), marks: d.text()}}
+		g := bundleContents{name: d.text(), stamp: stamp{segments: d.count(), marks: d.text()}}
 		g.row = d.row()
 		if d.err != nil {
 			return nil, d.err
@@ -196,8 +196,11 @@ func (d *decoder) time() time.Time {
 }
 
 func (e *encoder) row(r Row) {
-	for _, s := range []string{r.ID, r.Title, r.Runbook, string(r.Severity), string(r.Phase), r.Failure, r.Outcome, r.Drill} {
+	for _, s := range []string{r.ID, r.Title, r.Runbook, string(r.Severity), string(r.Phase), r.Failure, r.Outcome, r.Drill, r.Opener, r.Operator} {
 		e.text(s)
+	}
+	for _, s := range r.Target.fields() {
+		e.text(*s)
 	}
 	e.num(uint64(len(r.Runbooks)))
 	for _, s := range r.Runbooks {
@@ -215,7 +218,7 @@ func (e *encoder) row(r Row) {
 	}
 	e.num(uint64(len(r.Acts)))
 	for _, a := range r.Acts {
-		for _, s := range []string{a.Step, a.Uses, string(a.Class), a.Outcome, a.Effect} {
+		for _, s := range []string{a.Step, a.Uses, string(a.Class), a.Outcome, a.Effect, a.Command, a.Actor, a.As} {
 			e.text(s)
 		}
 		e.int(a.Seq)
@@ -225,12 +228,22 @@ func (e *encoder) row(r Row) {
 			e.text(kv.Key)
 			e.text(kv.Value)
 		}
+		e.num(uint64(len(a.Grounds)))
+		for _, g := range a.Grounds {
+			e.text(g.Step)
+			e.int(g.Seq)
+			e.text(g.Who)
+			e.text(g.Text)
+		}
 	}
 }
 
 func (d *decoder) row() Row {
 	r := Row{ID: d.text(), Title: d.text(), Runbook: d.text(), Severity: triage.Severity(d.text()), Phase: triage.Phase(d.text()),
-		Failure: d.text(), Outcome: d.text(), Drill: d.text()}
+		Failure: d.text(), Outcome: d.text(), Drill: d.text(), Opener: d.text(), Operator: d.text()}
+	for _, s := range r.Target.fields() {
+		*s = d.text()
+	}
 	for range d.count() {
 		r.Runbooks = append(r.Runbooks, d.text())
 	}
@@ -239,9 +252,12 @@ func (d *decoder) row() Row {
 		r.Debts = append(r.Debts, d.debt())
 	}
 	for range d.count() {
-		a := Act{Step: d.text(), Uses: d.text(), Class: triage.Class(d.text()), Outcome: d.text(), Effect: d.text(), Seq: d.int(), At: d.time()}
+		a := Act{Step: d.text(), Uses: d.text(), Class: triage.Class(d.text()), Outcome: d.text(), Effect: d.text(), Command: d.text(), Actor: d.text(), As: d.text(), Seq: d.int(), At: d.time()}
 		for range d.count() {
 			a.Target = append(a.Target, triage.KV{Key: d.text(), Value: d.text()})
+		}
+		for range d.count() {
+			a.Grounds = append(a.Grounds, Ground{Step: d.text(), Seq: d.int(), Who: d.text(), Text: d.text()})
 		}
 		r.Acts = append(r.Acts, a)
 	}

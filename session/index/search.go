@@ -25,7 +25,7 @@ func (s Store) Search(q Query) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	if !w.byLine() && len(w.keys) == 0 {
+	if w.byRow() {
 		return s.searchWith(&w, all, nil)
 	}
 	for range 3 {
@@ -38,11 +38,11 @@ func (s Store) Search(q Query) (Answer, error) {
 			return a, err
 		}
 	}
-	return s.searchWith(&w, all, nil) // somebody keeps damaging the cache
+	return s.searchWith(&w, all, nil) // the cache is damaged again
 }
 
 // catchUp opens the text files, after it wrote one of what they lack.
-func (s Store) catchUp(all []gathered) []*textFile {
+func (s Store) catchUp(all []bundleContents) []*textFile {
 	if s.cache == "" {
 		return nil
 	}
@@ -69,7 +69,7 @@ func (s Store) catchUp(all []gathered) []*textFile {
 
 // looseOf names the readable bundles that no text file knows as they are, and
 // counts what the files hold.
-func looseOf(all []gathered, files []*textFile) (loose []string, held int) {
+func looseOf(all []bundleContents, files []*textFile) (loose []string, held int) {
 	at := places(files)
 	for _, f := range files {
 		held += len(f.bundles)
@@ -86,7 +86,7 @@ func looseOf(all []gathered, files []*textFile) (loose []string, held int) {
 type place struct {
 	f *textFile
 	n int // of the file
-	b *indexed
+	b *textBundle
 }
 
 func places(files []*textFile) map[string]place {
@@ -100,7 +100,7 @@ func places(files []*textFile) map[string]place {
 }
 
 // searchWith goes through the bundles in their order, a few at once.
-func (s Store) searchWith(w *wants, all []gathered, files []*textFile) (Answer, error) {
+func (s Store) searchWith(w *wants, all []bundleContents, files []*textFile) (Answer, error) {
 	var a Answer
 	plans := make([]*candidates, len(files))
 	for i, f := range files {
@@ -178,7 +178,7 @@ func (a *Answer) take(f found, limit int) {
 
 // job is one bundle to search; without a place it is read itself.
 type job struct {
-	g *gathered
+	g *bundleContents
 	place
 	c *candidates
 }
@@ -197,8 +197,13 @@ func (s Store) one(w *wants, j job) found {
 		f   found
 	)
 	f.Incident, f.Path = j.g.row.ID, j.g.row.Path
-	if !w.byLine() && len(w.keys) == 0 {
-		(&result{w: w, j: j, found: &f}).opening()
+	if w.byRow() {
+		r := &result{w: w, j: j, found: &f}
+		if w.acts() {
+			r.acts()
+		} else {
+			r.opening()
+		}
 		return f
 	}
 	if j.c != nil {
@@ -221,7 +226,9 @@ func (s Store) one(w *wants, j job) found {
 	if j.c == nil && !w.holds(p) {
 		return f
 	}
-	if w.byLine() {
+	if w.acts() {
+		r.acts()
+	} else if w.byLine() {
 		r.lines(p)
 		r.artifacts(p, filepath.Join(s.dir, j.g.name))
 	} else {
@@ -251,7 +258,7 @@ func (r *result) fits() bool {
 
 func (r *result) entry(e *entry, line string, fp Fingerprint) {
 	h := r.hit(e.seq, e.kind, line)
-	h.At, h.Step, h.Fingerprint = e.at, e.step, fp
+	h.At, h.Step, h.Who, h.Fingerprint = e.at, e.step, e.actor, fp
 	r.hits = append(r.hits, h)
 }
 
@@ -260,12 +267,12 @@ func (r *result) lines(p *page) {
 		return
 	}
 	folded := fold(p.raw)
-	if !strings.Contains(folded, r.w.folded) {
+	if !r.w.text(folded) {
 		return
 	}
 	for i := range p.entries {
 		e := &p.entries[i]
-		if !r.w.when(e.at) {
+		if !r.w.when(e.at) || !r.w.kind(e.kind) {
 			continue
 		}
 		for _, l := range e.lines {
@@ -278,6 +285,13 @@ func (r *result) lines(p *page) {
 
 // artifacts reads each artifact that can have a hit, at its first mention.
 func (r *result) artifacts(p *page, bundle string) {
+	if !r.w.kind(Artifacts) {
+		return
+	}
+	who := map[int64]string{}
+	for i := range p.entries {
+		who[p.entries[i].seq] = p.entries[i].actor
+	}
 	var blobs *blobReader
 	seen := map[string]bool{}
 	for i, ref := range p.blobs {
@@ -297,18 +311,18 @@ func (r *result) artifacts(p *page, bundle string) {
 			r.problems = append(r.problems, Problem{r.j.g.row.Path, fmt.Sprintf("artifact %s of entry %d was not searched: %v", ref.sha, ref.seq, err)})
 			continue
 		}
-		r.artifact(ref, text)
+		r.artifact(ref, who[ref.seq], text)
 	}
 }
 
-func (r *result) artifact(ref blobRef, text string) {
+func (r *result) artifact(ref blobRef, who, text string) {
 	folded := fold(text)
-	if !strings.Contains(folded, r.w.folded) {
+	if !r.w.text(folded) {
 		return
 	}
 	for off := 0; off < len(text); {
-		if r.w.folded != "" { // on to the line that has it
-			i := strings.Index(folded[off:], r.w.folded)
+		if len(r.w.folded) > 0 { // on to the next line that has the longest part
+			i := strings.Index(folded[off:], r.w.folded[0])
 			if i < 0 {
 				return
 			}
@@ -321,7 +335,7 @@ func (r *result) artifact(ref blobRef, text string) {
 		bare := strings.TrimRight(text[off:end], "\r\n")
 		if r.w.line(folded[off:off+len(bare)], bare) && r.fits() {
 			h := r.hit(ref.seq, "artifact", bare)
-			h.At, h.Artifact, h.Role, h.Fingerprint = ref.at, ref.sha, ref.role, FingerprintOf(bare)
+			h.At, h.Who, h.Artifact, h.Role, h.Fingerprint = ref.at, who, ref.sha, ref.role, FingerprintOf(bare)
 			r.hits = append(r.hits, h)
 		}
 		off = end
@@ -337,7 +351,7 @@ func (r *result) keys(p *page) {
 		}
 		for i := range p.entries {
 			e := &p.entries[i]
-			if !r.w.when(e.at) {
+			if !r.w.when(e.at) || !r.w.kind(e.kind) {
 				continue
 			}
 			if line, ok := e.keyLine(k, ps); ok && r.fits() {
@@ -356,8 +370,20 @@ func (r *result) opening() {
 	}
 	r.Lines++
 	h := r.hit(row.OpenSeq, "open", "title: "+row.Title)
-	h.At = row.Opened
+	h.At, h.Who = row.Opened, row.Opener
 	r.hits = append(r.hits, h)
+}
+
+// acts gives each act that fits, whole.
+func (r *result) acts() {
+	for _, a := range r.j.g.row.Acts {
+		if !r.w.when(a.At) || !r.w.line(fold(a.searched()), a.Line()) || !r.fits() {
+			continue
+		}
+		h := r.hit(a.Seq, Acts, "")
+		h.Line, h.At, h.Step, h.Who, h.Evidence = a.Line(), a.At, a.Step, a.Who(), a.Grounds
+		r.hits = append(r.hits, h)
+	}
 }
 
 // around cuts a long line to what stands around the first fit.
@@ -365,11 +391,12 @@ func (w *wants) around(line string) string {
 	if len(line) <= longLine {
 		return line
 	}
-	from := 0
-	if w.folded != "" {
-		from = max(0, strings.Index(fold(line), w.folded)-longLine/4)
+	from, longest := 0, 0
+	if len(w.folded) > 0 {
+		longest = len(w.folded[0])
+		from = max(0, strings.Index(fold(line), w.folded[0])-longLine/4)
 	}
-	to := min(len(line), max(from+longLine, from+longLine/2+len(w.folded)))
+	to := min(len(line), max(from+longLine, from+longLine/2+longest))
 	out := strings.ToValidUTF8(line[from:to], "")
 	if from > 0 {
 		out = "…" + out

@@ -105,6 +105,9 @@ func TestOwedAndRepaired(t *testing.T) {
 
 // Any part of any line is found, by the index as in the bundles.
 func TestAnyPartOfAnyLineIsFound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	s := corpus(t, 18)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -120,7 +123,7 @@ func TestAnyPartOfAnyLineIsFound(t *testing.T) {
 		if rng.IntN(2) == 0 {
 			part = strings.ToUpper(part)
 		}
-		if a := holdTo(t, s, Query{Text: part}); len(a.Hits) == 0 {
+		if a := holdTo(t, s, Query{Text: []string{part}}); len(a.Hits) == 0 {
 			t.Fatalf("%q stands in %s and was not found", part, bundle)
 		}
 	}
@@ -151,6 +154,9 @@ func someLine(t *testing.T, rng *rand.Rand, bundle string) string {
 }
 
 func TestEveryKeyAndFilter(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	s := corpus(t, 40)
 	g := gather(s.dir, filepath.Base(incidentPath(t, s, 17)), true)
@@ -192,12 +198,21 @@ func TestEveryKeyAndFilter(t *testing.T) {
 		{Query{Keys: map[Key][]string{PullRequest: {"4011", "4012"}}}, 2},
 		{Query{Keys: map[Key][]string{PullRequest: {"4011"}, Exception: {"EXC-11"}}}, 2},
 		{Query{Keys: map[Key][]string{PullRequest: {"4011"}, Exception: {"EXC-12"}}}, 0},
-		{Query{Text: "quokka"}, 1},
-		{Query{Text: "quokka", Since: day}, 0},
-		{Query{Text: "takes the lock away"}, 40},
-		{Query{Text: "takes the lock away", Limit: 7}, 7},
-		{Query{Text: "==="}, 0},
-		{Query{Text: "é"}, 0},
+		{Query{Text: []string{"quokka"}}, 1},
+		{Query{Text: []string{"quokka"}, Since: day}, 0},
+		{Query{Text: []string{"takes the lock away"}}, 40},
+		{Query{Text: []string{"takes the lock away"}, Limit: 7}, 7},
+		{Query{Text: []string{"away", "LOCK", "takes"}}, 40},
+		{Query{Text: []string{"takes", "quokka"}}, 0},
+		{Query{Text: []string{"quokka"}, Kind: []string{"note"}}, 1},
+		{Query{Text: []string{"quokka"}, Kind: []string{"probe"}}, 0},
+		{Query{Text: []string{"takes the lock away"}, Kind: []string{"gate", "answer"}}, 40},
+		{Query{Kind: []string{Acts}}, 40},
+		{Query{Kind: []string{Acts}, Text: []string{"done", "lock id", "was read"}}, 40},
+		{Query{Kind: []string{Acts}, Text: []string{"quokka"}}, 0},
+		{Query{Kind: []string{Acts}, Keys: map[Key][]string{PullRequest: {"4011"}}}, 1},
+		{Query{Text: []string{"==="}}, 0},
+		{Query{Text: []string{"é"}}, 0},
 		{Query{Runbook: []string{"no-such"}}, 0},
 	} {
 		a := holdTo(t, s, c.q)
@@ -211,6 +226,26 @@ func TestEveryKeyAndFilter(t *testing.T) {
 	}
 	if sum != 40 {
 		t.Errorf("the failure states have %d incidents together, want 40", sum)
+	}
+}
+
+// TestActsSayWhoAndOnWhatEvidence: one hit of an act holds who did it, as which user,
+// to what, and each reading that its gate stood on.
+func TestActsSayWhoAndOnWhatEvidence(t *testing.T) {
+	t.Parallel()
+	a := holdTo(t, corpus(t, 3), Query{Kind: []string{Acts}, Text: []string{"lock id"}})
+	if len(a.Hits) != 3 {
+		t.Fatalf("%d hits, want an act of each incident", len(a.Hits))
+	}
+	for _, h := range a.Hits {
+		operator, user, _ := strings.Cut(h.Who, " as ")
+		if operator == "" || operator != user || h.Line != "done: takes the lock away" {
+			t.Errorf("the act is by %q: %s", h.Who, h.Line)
+		}
+		if len(h.Evidence) != 1 || !strings.HasSuffix(h.Evidence[0].Step, "/probe0") || h.Evidence[0].Seq == 0 || h.Evidence[0].Who != operator ||
+			!strings.Contains(h.Evidence[0].Text, "was read") {
+			t.Errorf("its evidence is %+v, want what was read in probe0", h.Evidence)
+		}
 	}
 }
 
@@ -254,7 +289,7 @@ func TestFingerprintFindsTheKindOfAnError(t *testing.T) {
 func TestFollowsTheBundles(t *testing.T) {
 	t.Parallel()
 	s := corpus(t, 20)
-	if a := holdTo(t, s, Query{Text: "wombat"}); len(a.Hits) != 0 {
+	if a := holdTo(t, s, Query{Text: []string{"wombat"}}); len(a.Hits) != 0 {
 		t.Fatal("a wombat before its time")
 	}
 	open := incidentPath(t, s, 13) // goes on
@@ -266,19 +301,19 @@ func TestFollowsTheBundles(t *testing.T) {
 	if _, err := b.Append(t.Context(), evidence.Draft{Type: "note", Actor: "op", Data: map[string]string{"text": "a wombat"}}); err != nil {
 		t.Fatal(err)
 	}
-	if a := holdTo(t, s, Query{Text: "wombat"}); len(a.Hits) != 1 || a.Hits[0].Path != open || a.Hits[0].Line != "text: a wombat" {
+	if a := holdTo(t, s, Query{Text: []string{"wombat"}}); len(a.Hits) != 1 || a.Hits[0].Path != open || a.Hits[0].Line != "text: a wombat" {
 		t.Fatalf("hits = %+v, want the note of the open incident", a.Hits)
 	}
 	if err := os.RemoveAll(open); err != nil {
 		t.Fatal(err)
 	}
-	if a := holdTo(t, s, Query{Text: "wombat"}); len(a.Hits) != 0 || a.Bundles != 19 {
+	if a := holdTo(t, s, Query{Text: []string{"wombat"}}); len(a.Hits) != 0 || a.Bundles != 19 {
 		t.Fatalf("a bundle that is gone gives %+v", a.Hits)
 	}
 	for n := 100; n < 130; n++ {
 		incident(t, s.dir, n)
 	}
-	if a := holdTo(t, s, Query{Text: "EXC-117"}); len(a.Hits) != 1 {
+	if a := holdTo(t, s, Query{Text: []string{"EXC-117"}}); len(a.Hits) != 1 {
 		t.Fatalf("a new bundle gives %+v", a.Hits)
 	}
 	if n := len(textFiles(t, s)); n != 2 {
@@ -298,7 +333,7 @@ func TestManyTextFilesBecomeOne(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if a := holdTo(t, s, Query{Text: "EXC-5"}); len(a.Hits) != 1 {
+	if a := holdTo(t, s, Query{Text: []string{"EXC-5"}}); len(a.Hits) != 1 {
 		t.Errorf("hits = %+v", a.Hits)
 	}
 	if n := len(textFiles(t, s)); n != 1 {
@@ -310,7 +345,7 @@ func TestManyTextFilesBecomeOne(t *testing.T) {
 func TestUnreadableIsReported(t *testing.T) {
 	t.Parallel()
 	s := corpus(t, 20)
-	holdTo(t, s, Query{Text: "warm"})
+	holdTo(t, s, Query{Text: []string{"warm"}})
 	if err := os.Mkdir(filepath.Join(s.dir, "empty.hrb"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -334,8 +369,8 @@ func TestUnreadableIsReported(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	a := search(t, s, Query{Text: "timed out after"})
-	if d := cmp.Diff(search(t, s.plain(), Query{Text: "timed out after"}).Hits, a.Hits); d != "" {
+	a := search(t, s, Query{Text: []string{"timed out after"}})
+	if d := cmp.Diff(search(t, s.plain(), Query{Text: []string{"timed out after"}}).Hits, a.Hits); d != "" {
 		t.Errorf("hits differ (-bundles +index):\n%s", d)
 	}
 	told := map[string]bool{}
@@ -383,17 +418,17 @@ func flipByte(t *testing.T, name string) {
 func TestSeveralAtOnce(t *testing.T) {
 	t.Parallel()
 	s := corpus(t, 18)
-	want := search(t, s.plain(), Query{Text: "EXC-1"})
+	want := search(t, s.plain(), Query{Text: []string{"EXC-1"}})
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
 			for range 2 {
-				if i == 0 { // somebody who throws the cache away meanwhile
+				if i == 0 { // the cache is deleted meanwhile
 					if err := os.RemoveAll(s.cache); err != nil && !os.IsExist(err) && !strings.Contains(err.Error(), "not empty") {
 						t.Error(err)
 					}
 				}
-				got, err := s.Search(Query{Text: "EXC-1"})
+				got, err := s.Search(Query{Text: []string{"EXC-1"}})
 				if err != nil {
 					t.Error(err)
 				} else if d := cmp.Diff(want, got); d != "" {
@@ -412,7 +447,7 @@ func TestWithoutAPlaceForTheCache(t *testing.T) {
 	if err := os.WriteFile(s.cache, []byte("in the way"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if a := holdTo(t, s, Query{Text: "EXC-11"}); len(a.Hits) != 1 {
+	if a := holdTo(t, s, Query{Text: []string{"EXC-11"}}); len(a.Hits) != 1 {
 		t.Errorf("hits = %+v", a.Hits)
 	}
 }

@@ -60,8 +60,8 @@ func (e *encoder) part(p part) {
 
 func (d *decoder) part() part { return part{d.num(), d.num(), d.raw(sumLen)} }
 
-// indexed is a bundle of a text file.
-type indexed struct {
+// textBundle is a bundle of a text file.
+type textBundle struct {
 	name  string
 	stamp stamp
 	first uint32 // its first document
@@ -95,7 +95,7 @@ type textWriter struct {
 	off     uint64
 	err     error
 	words   map[string]*posting
-	bundles []indexed
+	bundles []textBundle
 	always  posting // documents that are candidates for everything
 	docs    uint32
 	buf     []byte
@@ -137,8 +137,8 @@ func (w *textWriter) print(line string, doc uint32) {
 }
 
 // bundle takes a bundle with its page and its artifacts.
-func (w *textWriter) bundle(dir string, g gathered) {
-	b := indexed{name: g.name, stamp: g.stamp, first: w.docs, docs: uint32(1 + len(g.page.blobs)), page: w.part(g.page.encode())}
+func (w *textWriter) bundle(dir string, g bundleContents) {
+	b := textBundle{name: g.name, stamp: g.stamp, first: w.docs, docs: uint32(1 + len(g.page.blobs)), page: w.part(g.page.encode())}
 	for _, en := range g.page.entries {
 		w.note(keyed(Actor, en.actor), w.docs)
 		for _, l := range en.lines {

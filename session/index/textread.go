@@ -17,7 +17,7 @@ import (
 
 var (
 	errTooLong    = errors.New("artifact is too long to be searched")
-	errOtherBytes = errors.New("artifact has other bytes than its name says")
+	errOtherBytes = errors.New("artifact does not match its name")
 )
 
 func hexSum(b []byte) string {
@@ -31,7 +31,7 @@ type textFile struct {
 	in      io.ReaderAt
 	close   func() error
 	name    string
-	bundles []indexed
+	bundles []textBundle
 	docs    uint32
 	always  []uint32
 	blocks  []block
@@ -101,7 +101,7 @@ func readText(in io.ReaderAt, size int64) (*textFile, error) {
 func (t *textFile) directory(raw string) error {
 	d := decoder{s: raw}
 	for range d.count() {
-		b := indexed{name: d.text(), stamp: stamp{segments: d.count(), marks: d.text()}, first: t.docs}
+		b := textBundle{name: d.text(), stamp: stamp{segments: d.count(), marks: d.text()}, first: t.docs}
 		n := d.num()
 		if b.page = d.part(); n < 1 || n > 1<<30 || uint64(t.docs)+n > 1<<31 {
 			d.fail()

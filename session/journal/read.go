@@ -46,7 +46,7 @@ func OpenArtifact(path, sha string) (Artifact, error) {
 	}
 	f, ok := blob.(blobFile)
 	if !ok {
-		return nil, errors.Join(fmt.Errorf("artifact %q is no file", sha), blob.Close())
+		return nil, errors.Join(fmt.Errorf("artifact %q is not a file", sha), blob.Close())
 	}
 	info, err := f.Stat()
 	if err != nil {
@@ -76,7 +76,7 @@ func LoadState(path string) (triage.State, error) {
 			return st, err
 		}
 		if err := limit.Take(e.Data, st); err != nil {
-			return st, fmt.Errorf("from entry %d on nothing was read: %w", e.Seq, err)
+			return st, fmt.Errorf("nothing was read from entry %d on: %w", e.Seq, err)
 		}
 		next, err := Fold(st, e)
 		if err != nil {

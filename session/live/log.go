@@ -17,7 +17,7 @@ import (
 )
 
 // How much of what a running step prints can be read while it runs. The oldest
-// lines go first, some at once, so that whoever reads is seldom disturbed.
+// lines go first, some at once, so that the reader is seldom disturbed.
 const (
 	liveMost  = 8 << 20
 	liveChunk = 64 << 10
@@ -135,7 +135,7 @@ func (l *Log) End() {
 func (l *Log) Now() Text {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	at := chunked{ends: make([]int64, len(l.chunks)), chunks: make([][]byte, len(l.chunks))}
+	at := chunkReader{ends: make([]int64, len(l.chunks)), chunks: make([][]byte, len(l.chunks))}
 	end := int64(0)
 	for i, c := range l.chunks {
 		end += int64(len(c))
@@ -144,14 +144,14 @@ func (l *Log) Now() Text {
 	return Text{SectionReader: io.NewSectionReader(at, 0, end), Gone: l.gone, Lost: l.lost, Era: l.era, Over: l.over}
 }
 
-// chunked reads from pieces that do not change.
-type chunked struct {
+// chunkReader reads from pieces that do not change.
+type chunkReader struct {
 	chunks [][]byte
 	ends   []int64
 }
 
 // ReadAt implements [io.ReaderAt].
-func (c chunked) ReadAt(p []byte, off int64) (n int, err error) {
+func (c chunkReader) ReadAt(p []byte, off int64) (n int, err error) {
 	for i, b := range c.chunks {
 		if off >= c.ends[i] {
 			continue

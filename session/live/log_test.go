@@ -65,10 +65,10 @@ func TestLiveLogShowsNoSecret(t *testing.T) {
 		t.Errorf("the log is %q, want %q", got, want)
 	}
 	if now.Era == era {
-		t.Error("what was read has changed, and nobody is told")
+		t.Error("what was read has changed, without a report")
 	}
 	s.End(l)
 	if !l.Now().Over {
-		t.Error("nobody is told that the step ended")
+		t.Error("the end of the step is not reported")
 	}
 }

@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -41,9 +40,10 @@ func New(st triage.State, options ...Option) Document {
 	for _, o := range options {
 		o(&d)
 	}
-	b := builder{st: st, d: &d, at: map[int64]time.Time{}}
+	d.Place = place(st, string(d.Place.Cluster))
+	b := builder{st: st, d: &d, at: map[int64]time.Time{}, by: map[int64]string{}}
 	for _, m := range st.Timeline {
-		b.at[m.Seq] = m.At.UTC()
+		b.at[m.Seq], b.by[m.Seq] = m.At.UTC(), m.Actor
 		d.Timeline = append(d.Timeline, Moment{
 			Entry: m.Seq, At: m.At.UTC(), Actor: line(m.Actor), Type: line(m.Type), Step: line(m.Step),
 			Level: line(m.Level), Text: line(m.Text),
@@ -61,7 +61,7 @@ func New(st triage.State, options ...Option) Document {
 	b.debts()
 	b.followUps()
 	b.coverage()
-	d.Brief = brief(st)
+	d.Brief = brief(st, d.Place)
 	return d
 }
 
@@ -69,6 +69,7 @@ type builder struct {
 	st triage.State
 	d  *Document
 	at map[int64]time.Time // when an entry was written
+	by map[int64]string    // and by whom
 }
 
 // line makes outside text harmless, on one line.
@@ -141,7 +142,7 @@ func (b *builder) legs() {
 
 // questions are the topics in plain words.
 var questions = map[triage.Topic]string{
-	triage.TopicDomain: "What failed", triage.TopicMutation: "Did a change begin", triage.TopicConsistent: "Do record and reality agree",
+	triage.TopicDomain: "What failed", triage.TopicMutation: "Did the failed change begin", triage.TopicConsistent: "Do recorded and actual state agree",
 	triage.TopicClass: "Class of the failure", triage.TopicOwner: "Who owns the next move", triage.TopicReverts: "Would something undo a repair",
 }
 
@@ -159,7 +160,7 @@ func (b *builder) conclusions() {
 		}
 		b.d.Conclusions = append(b.d.Conclusions, Conclusion{
 			Topic: line(string(t)), Question: questions[t], Value: line(c.Value), Proposed: line(c.Proposed), Provisional: c.Provisional,
-			Person: line(c.Person), Why: line(c.Why), Grounds: texts(c.Grounds), Contradicts: line(c.Contradicts),
+			Person: line(c.Person), Actor: line(b.by[c.Seq]), Why: line(c.Why), Grounds: texts(c.Grounds), Contradicts: line(c.Contradicts),
 			Entry: c.Seq, At: c.At.UTC(),
 		})
 	}
@@ -175,36 +176,30 @@ func ValueText(v triage.Value) string { return shownValue(v) }
 // shownValue is the text of a stored value; of an unknown one it is why.
 func shownValue(v triage.Value) string {
 	if !v.Known() {
-		return cmp.Or(v.Unknown, "not read")
+		return v.Why()
 	}
-	text := plainValue(v.V)
+	text := plainValue(v)
 	if r := []rune(text); len(r) > cut {
 		text = fmt.Sprintf("%s… (%d more characters in the bundle)", string(r[:cut]), len(r)-cut)
 	}
 	return text
 }
 
-func plainValue(raw json.RawMessage) string {
-	var one string
-	if json.Unmarshal(raw, &one) == nil {
-		return one
-	}
-	var many []string
-	if json.Unmarshal(raw, &many) == nil {
-		if len(many) == 0 {
+func plainValue(v triage.Value) string {
+	if list := v.Strings(); list != nil {
+		if len(list) == 0 {
 			return "none"
 		}
-		return strings.Join(many, ", ")
+		return strings.Join(list, ", ")
 	}
-	var table map[string]string
-	if json.Unmarshal(raw, &table) == nil {
+	if table := v.Table(); table != nil {
 		var out []string
 		for _, k := range slices.Sorted(maps.Keys(table)) {
 			out = append(out, k+" = "+table[k])
 		}
 		return cmp.Or(strings.Join(out, ", "), "none")
 	}
-	return string(raw)
+	return v.Text()
 }
 
 func factsOf(m map[string]triage.Value) []Fact {
@@ -214,7 +209,7 @@ func factsOf(m map[string]triage.Value) []Fact {
 		if name == drawn && drawingOf(m) != "" {
 			continue
 		}
-		out = append(out, Fact{Name: line(name), Type: line(v.T), Value: line(shownValue(v)), Known: v.Known()})
+		out = append(out, Fact{Name: line(name), Type: line(string(v.Type())), Value: line(shownValue(v)), Known: v.Known()})
 	}
 	return out
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"handrail/triage"
+	"handrail/triage/record"
 )
 
 func TestLoopAsItWasWalked(t *testing.T) {
@@ -48,7 +49,7 @@ func TestCoverage(t *testing.T) {
 	const gap, absent = "captured: with gaps: the run's log is gone", "not applicable"
 	want := map[string]string{
 		"E1": "waived: waived by Grace: there is no CI", "E2": absent, "E3": "waived: waived by Grace: there is no CI",
-		"E4": "missing: could not be read: no right to plan", "E5": "missing: demo/extra passed over: no policy engine here", "E6": absent, "E7": gap,
+		"E4": "missing: could not be read: no right to plan", "E5": "missing: demo/extra skipped: no policy engine here", "E6": absent, "E7": gap,
 		"E8": absent, "E9": gap, "E10": absent, "E11": absent, "E12": "captured", "E13": absent, "E14": absent,
 		"demo/ci": "waived: waived by Grace: there is no CI", "demo/lock": gap,
 	}
@@ -56,7 +57,7 @@ func TestCoverage(t *testing.T) {
 		t.Errorf("coverage (-want +got):\n%s", d)
 	}
 	early := whole(t, itself, 4).Coverage
-	if c := early[6]; c.State != "missing" || c.Why != "it was not taken" {
+	if c := early[6]; c.State != "missing" || c.Why != "it was not captured" {
 		t.Errorf("before the first read, E7 is %q (%s), want missing", c.State, c.Why)
 	}
 }
@@ -162,12 +163,99 @@ func TestTroubleshootLayout(t *testing.T) {
 	}
 }
 
+// TestEachActSaysWhoAndAsWhichUser of the system: of the API server for a cluster, of
+// the machine for a program, and that it is not known where the journal does not tell.
+func TestEachActSaysWhoAndAsWhichUser(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		uses, proof, want string
+	}{
+		"a cluster":         {"kube/delete", "kube", "done at 02:17:30Z by ada, as ada@example.org: "},
+		"a program":         {"terraform/unlock", "os", "done at 02:17:30Z by ada, as ada@example.org: "},
+		"a cluster unheard": {"kube/delete", "os", "done at 02:17:30Z by ada, as a user that the journal does not tell: "},
+		"only said so":      {"terraform/unlock", "claimed", "as a user that the journal does not tell: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bodies := story(itself)
+			for i, b := range bodies {
+				switch b := b.(type) {
+				case triage.Person:
+					b.ID, b.Proof = "ada", tc.proof
+					bodies[i] = b
+				case triage.Plan:
+					for n := range b.Steps {
+						if b.Steps[n].Kind == triage.GateStep {
+							b.Steps[n].Uses = tc.uses
+						}
+					}
+				}
+			}
+			var b strings.Builder
+			if err := WriteMarkdown(&b, New(fold(t, bodies, -1))); err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.ReplaceAll(b.String(), "**", ""); !strings.Contains(got, tc.want) {
+				t.Errorf("the page lacks %q:\n%s", tc.want, got)
+			}
+		})
+	}
+}
+
+// TestPageBeginsWithWhatPeopleLookFor, and the record is the appendix.
+func TestPageBeginsWithWhatPeopleLookFor(t *testing.T) {
+	t.Parallel()
+	var got []string
+	for _, b := range Page(whole(t, itself, -1)) {
+		if b.Kind == SectionBlock {
+			got = append(got, string(b.Spans[0].Text))
+		}
+	}
+	want := []string{"Impact", "Outcome", "What was done, and by whom", "Timeline", "Decisions and their evidence", "Findings",
+		"Ruled out, or read without a finding", "Not checked", "Appendix", "On the call", "The path through the loop", "Gates",
+		"Facts and their evidence", "Coverage of the evidence", "Every entry", "Verification"}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("sections (-want +got):\n%s", d)
+	}
+}
+
+// TestStatusNamesClusterAndObject, and never says that no change began beside what
+// was changed.
+func TestStatusNamesClusterAndObject(t *testing.T) {
+	t.Parallel()
+	lines := func(bodies []triage.Body, n int, context string) string {
+		return StatusOf(fold(t, bodies, n), context).Text()
+	}
+	bodies := story(itself)
+	got := lines(bodies, -1, "prod-eu")
+	if !strings.Contains(got, "Where: cluster prod-eu, directory /work\n") || !strings.Contains(got, "the failed change had not begun") ||
+		!strings.Contains(got, "Changed: demo/unlock done") || strings.Contains(got, "a change began") {
+		t.Errorf("the update says\n%s", got)
+	}
+	for i, b := range bodies {
+		switch b := b.(type) {
+		case triage.Plan:
+			b.Params = map[string]triage.Value{"resource": record.StringOf("pods"), "namespace": record.StringOf("team-a"), "name": record.StringOf("web-0")}
+			bodies[i] = b
+		case triage.GateShown:
+			b.Target = append(b.Target, triage.KV{Key: "object", Value: "pods/team-a/web-1"}, triage.KV{Key: "server", Value: "https://prod:6443"})
+			bodies[i] = b
+		}
+	}
+	if got := lines(bodies, 20, "prod-eu"); !strings.Contains(got, "Where: cluster prod-eu, pods/team-a/web-0\n") {
+		t.Errorf("before the gate the update says\n%s", got)
+	}
+	if got := lines(bodies, -1, "prod-eu"); !strings.Contains(got, "Where: cluster prod-eu (https://prod:6443), pods/team-a/web-1\n") {
+		t.Errorf("after the act the update says\n%s", got)
+	}
+}
+
 func TestStatusIsShort(t *testing.T) {
 	t.Parallel()
 	bodies := story(itself)
 	for n := 3; n <= len(bodies); n++ {
 		got := Status(fold(t, bodies, n))
-		if c := strings.Count(got, "\n"); c < 5 || c > 8 {
+		if c := strings.Count(got, "\n"); c < 5 || c > 9 {
 			t.Errorf("after %d entries the update has %d lines:\n%s", n, c, got)
 		}
 	}

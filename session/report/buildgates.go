@@ -11,14 +11,16 @@ import (
 	"handrail/triage"
 )
 
-// gates lists the gates in the order they were first wanted.
+// gates lists the gates in the order they were first wanted, each act of one by itself.
 func (b *builder) gates() {
 	order := slices.SortedFunc(maps.Keys(b.st.Gates), func(x, y string) int {
 		a, c := b.st.Gates[x], b.st.Gates[y]
 		return cmp.Or(cmp.Compare(b.first(a), b.first(c)), cmp.Compare(x, y))
 	})
 	for _, id := range order {
-		b.d.Gates = append(b.d.Gates, b.gate(id, b.st.Gates[id]))
+		for _, g := range b.st.Acts(id) {
+			b.d.Gates = append(b.d.Gates, b.gate(id, g))
+		}
 	}
 }
 
@@ -38,7 +40,7 @@ func (b *builder) gate(id string, g triage.GateState) Gate {
 		Step: line(id), Title: line(cmp.Or(s.Title, id)), Class: line(string(s.Class)), Phase: line(gatePhase(g)),
 		Effect: line(g.Shown.Effect), Request: block(g.Shown.Request), Command: block(g.Shown.Command), Phrase: line(g.Shown.Phrase),
 		Undo: line(g.Shown.Undo), Digest: line(cmp.Or(g.Digest, g.Shown.Digest)), Why: line(g.Why), Widen: line(g.Shown.Why),
-		Response: block(g.Response), Moved: texts(g.Moved), Again: line(g.Again.Outcome), AgainSays: line(g.Again.Response),
+		Actor: line(g.Actor), As: line(g.As), Response: block(g.Response), Moved: texts(g.Moved), Again: line(g.Again.Outcome), AgainSays: line(g.Again.Response),
 	}
 	if g.Kept != nil {
 		out.UndoCommand = block(g.Kept.Command)
@@ -47,6 +49,7 @@ func (b *builder) gate(id string, g triage.GateState) Gate {
 		}
 	}
 	out.Artifacts = b.artifactsOf(out.Step)
+	out.Grounds = b.grounds(s.PlanStep, g)
 	for _, d := range g.Shown.Diff {
 		out.Diff = append(out.Diff, block(d))
 	}
@@ -79,10 +82,34 @@ func (b *builder) gate(id string, g triage.GateState) Gate {
 			out.Unread++
 		}
 	}
+	for _, it := range g.Items {
+		out.Items = append(out.Items, Item{Object: line(it.Object), Effect: line(it.Effect), Command: block(it.Command),
+			Outcome: line(it.Outcome), Response: line(it.Response), Sides: sides(it.Before, it.After)})
+	}
 	out.ShownAt, out.ActedAt, out.EndedAt, out.AgainAt = b.at[g.ShownSeq], b.at[g.StartSeq], b.at[g.EndSeq], b.at[g.AgainSeq]
 	for _, seq := range []int64{g.ShownSeq, g.StartSeq, g.EndSeq, g.AgainSeq} {
 		if seq > 0 {
 			out.Entries = append(out.Entries, seq)
+		}
+	}
+	return out
+}
+
+// grounds are the newest words before a gate was shown of the steps that its conditions
+// use.
+func (b *builder) grounds(st triage.PlanStep, g triage.GateState) []Remark {
+	var out []Remark
+	for _, id := range triage.StandsOn(st, g.Shown) {
+		if slices.ContainsFunc(out, func(r Remark) bool { return r.Step == line(id) }) {
+			continue
+		}
+		for _, m := range slices.Backward(b.st.Timeline) {
+			if m.Step != id || m.Seq >= g.ShownSeq || !slices.Contains([]string{"probe.end", "answer", "manual"}, m.Type) {
+				continue
+			}
+			of, _ := b.st.Step(id)
+			out = append(out, Remark{Step: line(id), What: line(cmp.Or(of.Title, id)), Why: line(strings.TrimPrefix(strings.TrimPrefix(m.Text, id+" "), "ok: ")), Entry: m.Seq})
+			break
 		}
 	}
 	return out
@@ -158,13 +185,13 @@ func (b *builder) followUps() {
 	for _, g := range b.d.Gates {
 		switch g.Phase {
 		case "unknown":
-			add(FollowUp{What: "find out what the act came to: " + g.Effect, From: g.Step})
+			add(FollowUp{What: "find out the outcome of the act: " + g.Effect, From: g.Step})
 		case "failed":
-			add(FollowUp{What: "look at what the failed act left behind: " + g.Effect, From: g.Step})
+			add(FollowUp{What: "check what the failed act left behind: " + g.Effect, From: g.Step})
 		}
 	}
 	for _, r := range b.st.Rereads {
-		add(FollowUp{What: line("read the target of the act again: nobody did since it was done"), From: line(r.Step)})
+		add(FollowUp{What: line("read the target of the act again: it was not read since"), From: line(r.Step)})
 	}
 	for _, s := range b.st.OpenProofs() {
 		add(FollowUp{What: line("prove the recovery: " + cmp.Or(s.Title, s.ID)), From: line(s.ID)})

@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,16 +32,12 @@ func (b *builder) steps() {
 	}
 }
 
-// drawn is the fact whose lines are a drawing: in one row of a table nobody could
+// drawn is the fact whose lines are a drawing: in one row of a table no one could
 // read it.
 const drawn = "graph"
 
 func drawingOf(m map[string]triage.Value) visible.Text {
-	var lines []string
-	if v, ok := m[drawn]; !ok || !v.Known() || json.Unmarshal(v.V, &lines) != nil {
-		return ""
-	}
-	return block(strings.Join(lines, "\n"))
+	return block(strings.Join(m[drawn].Strings(), "\n"))
 }
 
 func (b *builder) artifactsOf(step visible.Text) []Artifact {
@@ -58,7 +53,7 @@ func (b *builder) artifactsOf(step visible.Text) []Artifact {
 func findingsOf(s triage.Step) []Finding {
 	var out []Finding
 	for _, f := range s.Findings {
-		out = append(out, Finding{Level: line(f.Level), Say: line(f.Say), Step: line(s.ID), Entry: s.EndSeq})
+		out = append(out, Finding{Level: line(string(f.Level)), Say: line(f.Say), Step: line(s.ID), Entry: s.EndSeq})
 	}
 	return out
 }
@@ -103,7 +98,7 @@ func joined(list []visible.Text, sep string) string {
 	return strings.Join(out, sep)
 }
 
-// unchecked lists what could not be looked at, with the reason, and what nobody looked at. A step that stayed untouched
+// unchecked lists what could not be looked at, with the reason, and what was not looked at. A step that stayed untouched
 // counts only where the runbook requires it.
 func (b *builder) unchecked() {
 	add := func(s triage.Step, what, why string) {
@@ -113,13 +108,13 @@ func (b *builder) unchecked() {
 		name := cmp.Or(s.Title, s.ID)
 		switch {
 		case s.Status == triage.CannotTell && s.Kind == triage.AskStep:
-			add(s, name, cmp.Or(s.How, "nobody on the call knew"))
+			add(s, name, cmp.Or(s.How, "unknown to everyone on the call"))
 		case s.Status == triage.CannotTell:
 			add(s, name, cmp.Or(s.Summary, s.Outcome, "it could not be read"))
 		case s.Status == triage.Stale:
 			add(s, name, "its target moved after it was read")
 		case s.Status == triage.Skipped:
-			add(s, name, "passed over: "+cmp.Or(s.How, "no reason is recorded"))
+			add(s, name, "skipped: "+cmp.Or(s.How, "no reason is recorded"))
 		case s.Status == triage.Waived:
 			add(s, name, b.waivedWhy(s.ID))
 		case s.Status == triage.Pending && s.Required && !s.Retired:

@@ -1,11 +1,8 @@
 package report
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
-	"handrail/evidence/visible"
 	"handrail/triage"
 )
 
@@ -42,31 +39,4 @@ func (f ComparedField) agreement() string {
 		sign = "?"
 	}
 	return sign + " " + string(f.Word)
-}
-
-// matrix draws a comparison as a table.
-func (p *page) matrix(c *Compared) {
-	if c == nil {
-		return
-	}
-	p.line("")
-	head := []string{"field"}
-	for _, s := range c.Sources {
-		head = append(head, md(s))
-	}
-	p.table(append(head, "", "entries")...)
-	for _, f := range c.Fields {
-		cells := []visible.Text{f.Field}
-		for _, x := range f.Cells {
-			switch {
-			case x.None:
-				cells = append(cells, "")
-			case !x.Known:
-				cells = append(cells, "unknown")
-			default:
-				cells = append(cells, x.Value)
-			}
-		}
-		p.row(append(cells, visible.Line(f.agreement()), visible.Line(strings.Trim(fmt.Sprint(f.Entries), "[]")))...)
-	}
 }

@@ -13,7 +13,7 @@ func (b *builder) coverage() {
 	for _, c := range list {
 		why := c.Why
 		if c.Standing == triage.Forgone {
-			why = "waived by " + cmp.Or(c.Who, "nobody who is named") + ": " + c.Why
+			why = "waived by " + cmp.Or(c.Who, "an unnamed person") + ": " + c.Why
 		}
 		b.d.Coverage = append(b.d.Coverage, Coverage{
 			Code: line(c.Item), Item: line(c.Means), State: string(c.Standing), Steps: line(c.Step), Why: line(why), Entry: c.Seq,

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"handrail/evidence/visible"
+	"handrail/steps"
 	"handrail/triage"
 )
 
@@ -108,14 +109,14 @@ func collect(st triage.State, add func(section, name, value string, own bool)) {
 		}
 		for _, name := range slices.Sorted(maps.Keys(s.Facts)) {
 			v := s.Facts[name]
-			own := slices.Contains([]string{"ident", "time", "duration"}, v.T)
+			own := slices.Contains([]steps.Type{steps.Ident, steps.Time, steps.Duration}, v.Type())
 			value := shownValue(v)
 			if !v.Known() {
 				value = "unknown: " + value
 			}
 			add("fact", s.ID+" "+name, value, own)
 		}
-		for _, level := range []string{"critical", "warning"} {
+		for _, level := range []steps.Level{steps.Critical, steps.Warning} {
 			n := 0
 			for _, f := range s.Findings {
 				if f.Level == level {
@@ -123,7 +124,7 @@ func collect(st triage.State, add func(section, name, value string, own bool)) {
 				}
 			}
 			if n > 0 {
-				add("finding", s.ID+" "+level, fmt.Sprint(n), false)
+				add("finding", s.ID+" "+string(level), fmt.Sprint(n), false)
 			}
 		}
 		if touched(s) {
@@ -161,7 +162,7 @@ func WriteComparison(w io.Writer, c Comparison) error {
 			fmt.Fprintf(&b, "  %-11s %d the same\n", s, n)
 		}
 	}
-	b.WriteString("\nWhere they part:\n")
+	b.WriteString("\nWhere they differ:\n")
 	for _, p := range parted {
 		fmt.Fprintf(&b, "  %-11s %s\n      A  %s\n      B  %s\n", p.Section, p.Name, cmp.Or(p.A, "-"), cmp.Or(p.B, "-"))
 	}

@@ -3,8 +3,9 @@
 //
 // Everything is made from one [Document], which [New] builds from a folded state. Each text in it that came from
 // outside is a visible.Text, made harmless once, while the document is built; what each form needs besides (escaping
-// of markup, quoting of cells, fences) is done by its writer. A Document has no methods, so that a team's own template
-// gets data and nothing that acts.
+// of markup, quoting of cells, fences) is done by its writer. [Page] puts a Document on one page of blocks: Markdown
+// is one drawing of it and the screen another. A Document has no methods, so that a team's own template gets data and
+// nothing that acts.
 package report
 
 import (
@@ -25,6 +26,7 @@ type Document struct {
 	Severity     visible.Text  `json:"severity"`
 	Outcome      visible.Text  `json:"outcome"` // recovered, open or aborted; "" while it goes on
 	Phase        visible.Text  `json:"phase"`   // where the call stands, or stood at the close
+	Place        Place         `json:"place"`   // what it is about
 	Runbooks     []Runbook     `json:"runbooks"`
 	Opened       time.Time     `json:"opened,omitzero"`
 	Closed       time.Time     `json:"closed,omitzero"`
@@ -67,7 +69,7 @@ type Runbook struct {
 	Params []Fact       `json:"params,omitempty"`
 }
 
-// Person is somebody on the call, with how that is known.
+// Person is one person on the call, with how that is known.
 type Person struct {
 	Name    visible.Text `json:"name"`
 	Subject visible.Text `json:"subject"`
@@ -94,6 +96,7 @@ type Conclusion struct {
 	Proposed    visible.Text   `json:"proposed,omitempty"` // what the rules proposed
 	Provisional bool           `json:"provisional,omitempty"`
 	Person      visible.Text   `json:"person,omitempty"`
+	Actor       visible.Text   `json:"actor,omitempty"` // who recorded it
 	Why         visible.Text   `json:"why,omitempty"`
 	Grounds     []visible.Text `json:"grounds,omitempty"`
 	Contradicts visible.Text   `json:"contradicts,omitempty"` // what the decision matrix expects instead
@@ -190,10 +193,14 @@ type Gate struct {
 	Why         visible.Text   `json:"why,omitempty"`   // of the newest close
 	Widen       visible.Text   `json:"widen,omitempty"` // why a wider containment was taken
 	Response    visible.Text   `json:"response,omitempty"`
+	Items       []Item         `json:"items,omitempty"` // the acts of a batch, in order
+	Actor       visible.Text   `json:"actor,omitempty"` // who confirmed its newest act
+	As          visible.Text   `json:"as,omitempty"`    // as which user of the system it was done, "" where the journal does not tell
 	Again       visible.Text   `json:"again,omitempty"` // holds, undone or unknown, when the target was read some time after the act
 	AgainSays   visible.Text   `json:"again_says,omitempty"`
 	Diff        []visible.Text `json:"diff,omitempty"` // what a rehearsal said would change
 	Moved       []visible.Text `json:"moved,omitempty"`
+	Grounds     []Remark       `json:"grounds,omitempty"`  // the readings and answers that it stood on when it was shown
 	Owners      []Remark       `json:"owners,omitempty"`   // controllers that would undo it, and whether they are paused
 	Verdicts    []Verdict      `json:"verdicts,omitempty"` // its conditions, as judged
 	Approvals   []visible.Text `json:"approvals,omitempty"`
@@ -207,6 +214,16 @@ type Gate struct {
 	AgainAt     time.Time      `json:"again_at,omitzero"`
 	Entries     []int64        `json:"entries,omitempty"` // shown, act begun, act ended, read again
 	Artifacts   []Artifact     `json:"artifacts,omitempty"`
+}
+
+// Item is one act of a batch.
+type Item struct {
+	Object   visible.Text `json:"object"`
+	Effect   visible.Text `json:"effect"`
+	Command  visible.Text `json:"command,omitempty"`
+	Outcome  visible.Text `json:"outcome"` // done, refused, failed, unknown, or left where the batch stopped before it
+	Response visible.Text `json:"response,omitempty"`
+	Sides    []Side       `json:"sides,omitempty"`
 }
 
 // Side is one line of a target, before and after.

@@ -1,11 +1,11 @@
 package report
 
 import (
-	"encoding/json"
 	"testing"
 	"time"
 
 	"handrail/triage"
+	"handrail/triage/record"
 )
 
 var t0 = time.Date(2026, 11, 21, 2, 14, 0, 0, time.UTC)
@@ -13,22 +13,9 @@ var t0 = time.Date(2026, 11, 21, 2, 14, 0, 0, time.UTC)
 // story is an incident with everything that a report can show. Every text that comes from outside goes through say, so
 // that a test can plant what it likes in each of them.
 func story(say func(string) string) []triage.Body {
-	str := func(s string) triage.Value {
-		raw, err := json.Marshal(say(s))
-		if err != nil {
-			panic(err) // a string always has a JSON form
-		}
-		return triage.Value{T: "string", V: raw}
-	}
-	num := func(n string) triage.Value { return triage.Value{T: "int", V: json.RawMessage(`"` + n + `"`)} }
-	list, err := json.Marshal([]string{say("aws_vpc.main"), say("aws_subnet.a")})
-	if err != nil {
-		panic(err) // so has a list of them
-	}
-	table, err := json.Marshal(map[string]string{say("zone"): say("a")})
-	if err != nil {
-		panic(err) // and a map
-	}
+	str := func(s string) triage.Value { return record.StringOf(say(s)) }
+	list := record.StringsOf([]string{say("aws_vpc.main"), say("aws_subnet.a")})
+	table := record.TableOf(map[string]string{say("zone"): say("a")})
 	steps := []triage.PlanStep{
 		{ID: "demo/lock", Phase: triage.Preserve, Kind: triage.ProbeStep, Uses: "terraform/lock", Title: say("The lock as it is"), Required: true, Covers: []string{"E7", "E9"}},
 		{ID: "demo/quiet", Phase: triage.Preserve, Kind: triage.ProbeStep, Title: say("Events of the namespace"), Covers: []string{"E12"}},
@@ -38,14 +25,14 @@ func story(say func(string) string) []triage.Body {
 		{ID: "demo/extra", Phase: triage.Compare, Kind: triage.ProbeStep, Title: say("Something else"), Covers: []string{"E5"}},
 		{ID: "demo/sides", Phase: triage.Compare, Kind: triage.CompareStep, Title: say("Wanted beside there")},
 		{ID: "demo/notice", Phase: triage.Authority, Kind: triage.ManualStep, Title: say("Tell the team")},
-		{ID: "demo/unlock", Phase: triage.Recover, Kind: triage.GateStep, Class: triage.Release, Title: say("Release the lock"), Refs: []string{"demo/lock"}},
+		{ID: "demo/unlock", Phase: triage.Recover, Kind: triage.GateStep, Uses: "kube/delete", Class: triage.Release, Title: say("Release the lock"), Refs: []string{"demo/lock", "demo/holder"}},
 		{ID: "demo/clean", Phase: triage.Verify, Kind: triage.WatchStep, Title: say("The lock stays free"), Greens: 1, Apart: "1s"},
 		{ID: "demo/later", Phase: triage.Learn, Kind: triage.NoteStep, Title: say("Show every lock")},
 	}
 	due := t0.Add(4 * time.Hour)
 	kv := func(k, v string) triage.KV { return triage.KV{Key: say(k), Value: say(v)} }
 	phrase := say("unlock l-1")
-	green := triage.Value{T: "bool", V: json.RawMessage("true")}
+	green := record.BoolOf(true)
 	return []triage.Body{
 		triage.Open{Incident: "20261121-021400-demo-aaaa", Title: say("Plan cannot get the lock"), Severity: triage.Sev3, Drill: say("killed-runner")},
 		triage.Person{ID: say("ada"), Name: say("Ada"), Proof: "kube", Subject: say("ada@example.org"), Roles: []string{say("commander")}},
@@ -53,7 +40,7 @@ func story(say func(string) string) []triage.Body {
 		triage.PhaseSet{To: triage.Preserve},
 		triage.ProbeStart{Step: "demo/lock", N: 1, Kind: "terraform/lock"},
 		triage.ProbeEnd{Step: "demo/lock", N: 1, Outcome: "ok", Summary: say("Locked by ci for 47m"), Command: say("kubectl get lease") + "\n" + say("second line"), Facts: map[string]triage.Value{
-			"who": str("ci@runner"), "paths": {T: "strings", V: list}, "zones": {T: "table", V: table}, "age": {T: "duration", V: json.RawMessage(`"47m0s"`)}, "info": {T: "string", Unknown: say("not in the lease")},
+			"who": str("ci@runner"), "paths": list, "zones": table, "age": record.DurationOf(47 * time.Minute), "info": record.Unknown(record.String, say("not in the lease")),
 		}, Findings: []triage.Finding{{Level: "warning", Say: say("The lock is old")}, {Level: "critical", Say: say("Something was changed")}}, Gaps: []string{say("the run's log is gone")}},
 		triage.ProbeStart{Step: "demo/quiet", N: 1},
 		triage.ProbeEnd{Step: "demo/quiet", N: 1, Outcome: "ok", Summary: say("No events")},
@@ -68,9 +55,9 @@ func story(say func(string) string) []triage.Body {
 		triage.Skip{Step: "demo/extra", Why: say("no policy engine here")},
 		triage.ProbeStart{Step: "demo/sides", N: 1, Kind: "compare"},
 		triage.ProbeEnd{Step: "demo/sides", N: 1, Outcome: "ok", Summary: say("3 fields"), Rows: []triage.Compared{
-			{Field: say("replicas"), Sides: []triage.Side{{Source: "desired", Value: num("3"), From: []int64{6}}, {Source: "recorded", Value: num("3"), From: []int64{6, 8}}, {Source: "actual", Value: num("5")}}},
+			{Field: say("replicas"), Sides: []triage.Side{{Source: "desired", Value: record.IntOf(3), From: []int64{6}}, {Source: "recorded", Value: record.IntOf(3), From: []int64{6, 8}}, {Source: "actual", Value: record.IntOf(5)}}},
 			{Field: say("holder"), Sides: []triage.Side{{Source: "recorded", Value: str("ci"), From: []int64{6}}, {Source: say("log"), Value: str("ci"), From: []int64{6}}}},
-			{Field: say("image"), Sides: []triage.Side{{Source: "desired", Value: str("v1")}, {Source: "actual", Value: triage.Value{T: "string", Unknown: say("denied")}}}},
+			{Field: say("image"), Sides: []triage.Side{{Source: "desired", Value: str("v1")}, {Source: "actual", Value: record.Unknown(record.String, say("denied"))}}},
 		}},
 		triage.Conclude{Topic: triage.TopicConsistent, Value: "yes"},
 		triage.Conclude{Topic: triage.TopicClass, Value: "MutationNotStarted"},

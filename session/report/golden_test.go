@@ -48,7 +48,7 @@ func TestGoldenStatus(t *testing.T) {
 	var b bytes.Buffer
 	bodies := story(itself)
 	for n := range len(bodies) + 1 {
-		// The moments at which somebody would ask.
+		// The moments at which a reader would ask.
 		if n == 0 || n == 4 || n == 13 || n == 28 || n == 31 || n == 34 || n == len(bodies) {
 			b.WriteString(Status(fold(t, bodies, n)) + "\n")
 		}

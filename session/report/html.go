@@ -20,7 +20,7 @@ const PageMax = 64 << 20
 // html/template, which escapes it for the place it stands in.
 func WriteHTML(w io.Writer, d Document) error { return WriteTemplate(w, d, "page.html.tmpl", builtin) }
 
-// WriteTemplate writes a document through somebody's own html/template. The template sees the Document as `.` and has
+// WriteTemplate writes a document through the caller's html/template. The template sees the Document as `.` and has
 // the functions of the template language and no others, so it can neither read files nor reach a network. What is wrong
 // with it is a *TemplateError that names its line.
 func WriteTemplate(w io.Writer, d Document, name, source string) error {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"handrail/evidence/visible"
+	"handrail/steps"
 	"handrail/triage"
 )
 
@@ -21,12 +22,23 @@ type Update struct {
 	Lines    []Line       `json:"lines"`
 }
 
-// Status is the short update for the channel: what is known, what was changed, what is next, who holds what and since
-// when, in five to eight lines of plain text with a newline after each. It reads no clock, so the same state gives the
+// Status is the short update for the channel: where it is, what is known, what was changed, what is next, who holds what and since
+// when, in five to nine lines of plain text with a newline after each. It reads no clock, so the same state gives the
 // same text; its last line says how old it is. Text from outside can neither steer a terminal nor call people in a chat.
 func Status(st triage.State) string {
+	return StatusOf(st, "").Text()
+}
+
+// StatusOf is the same update as data. context is that of the incident, "" where it
+// is not known.
+func StatusOf(st triage.State, context string) Update {
+	return Update{Incident: line(st.Incident), Outcome: line(st.Outcome), Entry: st.Seq, At: st.Updated.UTC(), Lines: brief(st, place(st, context))}
+}
+
+// Text is the update as a channel shows it.
+func (u Update) Text() string {
 	var b strings.Builder
-	for _, l := range brief(st) {
+	for _, l := range u.Lines {
 		if l.Label != "" {
 			b.WriteString(l.Label + ": ")
 		}
@@ -35,15 +47,10 @@ func Status(st triage.State) string {
 	return b.String()
 }
 
-// StatusOf is the same update as data.
-func StatusOf(st triage.State) Update {
-	return Update{Incident: line(st.Incident), Outcome: line(st.Outcome), Entry: st.Seq, At: st.Updated.UTC(), Lines: brief(st)}
-}
-
 // wide is how long a line of the update may be, in runes.
 const wide = 240
 
-func brief(st triage.State) []Line {
+func brief(st triage.State, at Place) []Line {
 	var out []Line
 	add := func(label, text string) {
 		if text != "" {
@@ -54,6 +61,7 @@ func brief(st triage.State) []Line {
 	if st.Incident == "" {
 		return out
 	}
+	add("Where", at.words())
 	add("Known", known(st))
 	add("Seen", seen(st))
 	add("Changed", changed(st))
@@ -107,7 +115,7 @@ func heading(st triage.State) string {
 	return out
 }
 
-// outcomes says an outcome so that nobody takes "open" for going on.
+// outcomes words an outcome so that "open" is not read as going on.
 func outcomes(o string) string {
 	if o == "open" {
 		return "ended open, not recovered"
@@ -121,14 +129,17 @@ func known(st triage.State) string {
 		topic triage.Topic
 		say   string
 	}{
-		{triage.TopicDomain, "what failed: "}, {triage.TopicMutation, "a change began: "},
-		{triage.TopicConsistent, "record and reality agree: "}, {triage.TopicClass, "class "}, {triage.TopicReverts, "something would undo a repair: "},
+		{triage.TopicDomain, "what failed: "}, {triage.TopicMutation, ""},
+		{triage.TopicConsistent, "recorded and actual agree: "}, {triage.TopicClass, "class "}, {triage.TopicReverts, "something would undo a repair: "},
 	} {
 		c, ok := st.Topics[t.topic]
 		if !ok {
 			continue
 		}
 		say := t.say + c.Value
+		if t.topic == triage.TopicMutation {
+			say = began(c.Value)
+		}
 		if c.Provisional {
 			say += " (provisional)"
 		}
@@ -137,9 +148,21 @@ func known(st triage.State) string {
 	return cmp.Or(strings.Join(out, "; "), "nothing is concluded yet")
 }
 
+// began says of the change that failed whether it began: what was changed since, to
+// repair it, is another matter.
+func began(value string) string {
+	switch value {
+	case "yes":
+		return "the failed change had begun"
+	case "no":
+		return "the failed change had not begun"
+	}
+	return "whether the failed change had begun is unknown"
+}
+
 // seen is the newest of the worst findings of steps in force, and how many others are as bad.
 func seen(st triage.State) string {
-	for _, level := range []string{"critical", "warning"} {
+	for _, level := range []steps.Level{steps.Critical, steps.Warning} {
 		newest, say, n := int64(-1), "", 0
 		for _, s := range st.Steps {
 			for _, f := range s.Findings {
@@ -164,11 +187,11 @@ func seen(st triage.State) string {
 func changed(st triage.State) string {
 	var out []string
 	for _, id := range slices.Sorted(maps.Keys(st.Gates)) {
-		g := st.Gates[id]
-		if g.StartSeq == 0 {
-			continue
+		for _, g := range st.Acts(id) {
+			if g.StartSeq > 0 {
+				out = append(out, fmt.Sprintf("%s %s %s: %s", id, doing(g.Phase), stamp(at(st, max(g.StartSeq, g.EndSeq))), short(g.Shown.Effect)))
+			}
 		}
-		out = append(out, fmt.Sprintf("%s %s %s: %s", id, doing(g.Phase), stamp(at(st, max(g.StartSeq, g.EndSeq))), short(g.Shown.Effect)))
 	}
 	return cmp.Or(strings.Join(out, "; "), "nothing, through handrail")
 }

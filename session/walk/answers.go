@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"gopkg.in/yaml.v3"
-
 	"handrail/runbooks"
+	"handrail/session/journal"
+	"handrail/session/view"
 	"handrail/steps/strict"
 	"handrail/triage"
 )
@@ -18,39 +18,53 @@ import (
 // says yes to everything.
 type Answers struct {
 	File     string
-	Runbook  string
-	Answers  map[string]Given
-	Manual   map[string]string // step: proof
-	Conclude map[string]Given  // topic: "accept", or a value with its reason
-	Skip     map[string]string // step: why
-	Waive    []triage.Waive
-	Gates    map[string]string // step: phrase, with ${env.*} and ${drill.*} only
-	// Approvals names, for a gate that needs a second person, the file in which the
-	// approval will appear. It is read while the gate waits.
-	Approvals map[string]string
-	// Wider says, for a gate that contains more than the first one of its plan, why
-	// that is needed.
-	Wider map[string]string
-	Debts map[string]triage.Settle
-	Notes []string
-	// Severity is how bad it is by the script, Level "" where it does not say. Approval
-	// names the file in which a second person's will appear, where policy asks for one
-	// to lower it.
-	Severity struct {
-		Level         triage.Severity
-		Why, Approval string
-	}
+	Runbook  string                   `key:"runbook"`
+	Params   map[string]string        `key:"params"` // of the runbook, where the file opens the incident
+	Answers  map[string]Answer        `key:"answers"`
+	Manual   map[string]string        `key:"manual"` // step: proof
+	Conclude map[string]Conclusion    `key:"conclude"`
+	Skip     map[string]string        `key:"skip"` // step: why
+	Waive    []triage.Waive           `key:"waive" each:"waiver"`
+	Gates    map[string]Gate          `key:"gates"`
+	Debts    map[string]triage.Settle `key:"debts" each:"debt"`
+	Notes    []string                 `key:"notes" of:"a note"`
+	Severity Severity                 `key:"severity"`
 	// People are who is on the call, by name, with what each is there as: at SEV-1 a
 	// repair wants a commander.
-	People []triage.Person
+	People []triage.Person `key:"people" each:"person"`
 }
 
-// Given is a value and how it is known.
-type Given struct {
-	Value  string
-	How    string // of an answer
-	Why    string // of a conclusion
-	Person string // of a conclusion that overrides towards less caution
+// Answer is the answer to a question, and how it is known: a file without it is
+// refused, as the form is in the terminal.
+type Answer struct {
+	Value string `key:"value,required,short"`
+	How   string `key:"how"`
+}
+
+// Conclusion is accept, or a value with its reason. A person answers for one that
+// overrides towards less caution.
+type Conclusion struct {
+	Value  string `key:"value,required,short"`
+	Why    string `key:"why"`
+	Person string `key:"person"`
+}
+
+// Gate is what is said at one. Approval names, where a second person must agree, the
+// file in which the approval will appear: it is read while the gate waits. Why says,
+// for a gate that affects more than the first one of its plan, why that is needed.
+type Gate struct {
+	Phrase   string `key:"phrase,required"` // with ${env.*} and ${drill.*} only
+	Approval string `key:"approval"`
+	Why      string `key:"why"`
+}
+
+// Severity is how bad it is by the script, Level "" where it does not say. Approval
+// names the file in which a second person's will appear, where policy asks for one to
+// lower it.
+type Severity struct {
+	Level    triage.Severity `key:"level,required" as:"level"`
+	Why      string          `key:"why,required"`
+	Approval string          `key:"approval"`
 }
 
 // ParseAnswers reads an answers file. Bad input gives strict.Problems with
@@ -70,45 +84,37 @@ func ParseAnswers(file string, src []byte) (*Answers, error) {
 
 // ReadAnswers reads the answers of a mapping; whole says that it is a document
 // of its own, with apiVersion, kind and runbook.
-func ReadAnswers(r *strict.Reader, n *yaml.Node, whole bool) *Answers {
-	keys := []string{"answers", "manual", "conclude", "skip", "waive", "gates", "debts", "notes", "people", "severity"}
-	if whole {
-		keys = append([]string{"apiVersion", "kind", "runbook"}, keys...)
-	}
-	f := r.Fields(n, r.What, keys...)
+func ReadAnswers(r *strict.Reader, n *strict.Node, whole bool) *Answers {
+	own := *r
+	own.Forms = map[string]strict.Form{"waiver": waiver, "debt": debt, "level": level, "person": person}
 	a := &Answers{File: r.File}
 	if whole {
-		r.OneOf(need(r, n, f["apiVersion"], "apiVersion"), "apiVersion", []string{"handrail/v1"})
-		r.OneOf(need(r, n, f["kind"], "kind"), "kind", []string{"Answers"})
-		a.Runbook = r.Text(need(r, n, f["runbook"], "runbook"), "runbook")
+		f := own.Struct(n, r.What, a, "apiVersion", "kind")
+		own.Versioned(n, "Answers", f)
+		own.Need(n, f, "runbook")
+	} else {
+		own.Struct(n, r.What, a)
 	}
-	a.Answers = given(r, f["answers"], "answers", "value", "how")
-	a.Conclude = given(r, f["conclude"], "conclude", "value", "why", "person")
-	a.Manual = texts(r, f["manual"], "manual")
-	a.Skip = texts(r, f["skip"], "skip")
-	a.Gates, a.Approvals, a.Wider = phrases(r, f["gates"])
-	for _, item := range r.Items(f["waive"], "waive") {
-		a.Waive = append(a.Waive, waiver(r, item))
-	}
-	a.Debts = debts(r, f["debts"])
-	for _, item := range r.Items(f["notes"], "notes") {
-		a.Notes = append(a.Notes, r.Text(item, "a note"))
-	}
-	if n := f["severity"]; n != nil {
-		v := r.Fields(n, "severity", "level", "why", "approval")
-		a.Severity.Level = triage.Severity(r.OneOf(need(r, n, v["level"], "level"), "level", severityNames()))
-		a.Severity.Why, a.Severity.Approval = r.Text(need(r, n, v["why"], "why"), "why"), r.Text(v["approval"], "approval")
-	}
-	for _, item := range r.Items(f["people"], "people") {
-		w := r.Fields(item, "a person", "name", "roles")
-		who := triage.Person{Name: r.Text(need(r, item, w["name"], "name"), "name"), Proof: "claimed"}
-		who.ID = "call/" + who.Name
-		for _, role := range r.Items(w["roles"], "roles") {
-			who.Roles = append(who.Roles, r.Text(role, "a role"))
-		}
-		a.People = append(a.People, who)
-	}
+	a.words(&own, n)
+	r.Problems = own.Problems
 	return a
+}
+
+// accept takes what the facts propose.
+const accept = "accept"
+
+// words holds each answer and conclusion to what the terminal asks with it.
+func (a *Answers) words(r *strict.Reader, n *strict.Node) {
+	r.Each(strict.At(n, "answers"), "answers", func(key, value *strict.Node) {
+		if x := a.Answers[key.Value]; x.Value != "" && strings.TrimSpace(x.How) == "" {
+			r.Fail(value, fmt.Sprintf("as in %s: {value: %s, how: what shows it}", key.Value, x.Value), "the answer %s does not say how it is known", key.Value)
+		}
+	})
+	r.Each(strict.At(n, "conclude"), "conclude", func(key, value *strict.Node) {
+		if x := a.Conclude[key.Value]; x.Value != "" && x.Value != accept && strings.TrimSpace(x.Why) == "" {
+			r.Fail(value, fmt.Sprintf("as in %s: {value: %s, why: what it is based on}, or accept", key.Value, x.Value), "the conclusion %s gives no reason", key.Value)
+		}
+	})
 }
 
 // leastQuote is how much of a finding a script quotes to overrule it: a script never
@@ -116,113 +122,72 @@ func ReadAnswers(r *strict.Reader, n *yaml.Node, whole bool) *Answers {
 const leastQuote = 12
 
 // waiver reads one: of a law, or of a finding by part of its text.
-func waiver(r *strict.Reader, item *yaml.Node) triage.Waive {
-	w := r.Fields(item, "a waiver", "law", "finding", "subject", "person", "why")
-	out := triage.Waive{
-		Law: r.Number(w["law"], "law", 1, 12), Subject: r.Text(need(r, item, w["subject"], "subject"), "subject"),
-		Person: r.Text(need(r, item, w["person"], "person"), "person"), Why: r.Text(need(r, item, w["why"], "why"), "why"),
+func waiver(r *strict.Reader, item *strict.Node, _ string) any {
+	var w struct {
+		Law     int    `key:"law" range:"1 12"`
+		Finding string `key:"finding"`
+		Subject string `key:"subject,required"`
+		Person  string `key:"person,required"`
+		Why     string `key:"why,required"`
 	}
-	switch n := w["finding"]; {
-	case (n == nil) == (w["law"] == nil):
+	f := r.Struct(item, "a waiver", &w)
+	out := triage.Waive{Law: w.Law, Subject: w.Subject, Person: w.Person, Why: w.Why}
+	switch n := f["finding"]; {
+	case (n == nil) == (f["law"] == nil):
 		r.Fail(item, "as in: {finding: the state is empty, subject: state, person: ada, why: a new workspace}", "a waiver is of a law, or of a finding")
 	case n != nil:
-		out.Findings = []string{r.Text(n, "finding")}
-		if len(out.Findings[0]) < leastQuote {
-			r.Fail(n, "quote the finding", "%q is too little to tell what is overruled", out.Findings[0])
+		out.Findings = []string{w.Finding}
+		if len(w.Finding) < leastQuote {
+			r.Fail(n, "quote the finding", "%q is too short to identify a finding", w.Finding)
 		}
 	}
 	return out
 }
 
-func severityNames() []string {
-	var out []string
+// debt reads how one is settled.
+func debt(r *strict.Reader, n *strict.Node, key string) any {
+	var d struct {
+		Paid *struct {
+			Proof string `key:"proof,required"`
+		} `key:"paid"`
+		Carry *struct {
+			Owner string `key:"owner,required"`
+			Until string `key:"until,required"`
+			Why   string `key:"why"`
+		} `key:"carry"`
+		Waive *struct {
+			Person string `key:"person,required"`
+			Why    string `key:"why,required"`
+		} `key:"waive"`
+	}
+	switch f := r.Struct(n, key, &d); {
+	case len(f) != 1:
+		r.Fail(n, "give one of paid, carry or waive", "the debt %s must be settled in exactly one way", key)
+	case d.Paid != nil:
+		return triage.Settle{How: "paid", Proof: d.Paid.Proof}
+	case d.Carry != nil:
+		return triage.Settle{How: "carried", Owner: d.Carry.Owner, Until: d.Carry.Until, Why: d.Carry.Why}
+	case d.Waive != nil:
+		return triage.Settle{How: "waived", Person: d.Waive.Person, Why: d.Waive.Why}
+	}
+	return nil
+}
+
+func level(r *strict.Reader, n *strict.Node, what string) any {
+	var levels []string
 	for _, l := range triage.SeverityLevels() {
-		out = append(out, string(l.Level))
+		levels = append(levels, string(l.Level))
 	}
-	return out
+	return triage.Severity(r.OneOf(n, what, levels))
 }
 
-func need(r *strict.Reader, parent, n *yaml.Node, what string) *yaml.Node {
-	if n == nil {
-		r.Fail(parent, "", "%s is missing", what)
+func person(r *strict.Reader, n *strict.Node, _ string) any {
+	var p struct {
+		Name  string   `key:"name,required"`
+		Roles []string `key:"roles" of:"a role"`
 	}
-	return n
-}
-
-// each calls f for every key of a mapping.
-func each(r *strict.Reader, n *yaml.Node, what string, f func(key string, v *yaml.Node)) {
-	if n == nil {
-		return
-	}
-	if n.Kind != yaml.MappingNode {
-		r.Fail(n, "", "%s must be a mapping of ids to values", what)
-		return
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		f(n.Content[i].Value, n.Content[i+1])
-	}
-}
-
-// given reads values that stand as a word alone or with their reasons.
-func given(r *strict.Reader, n *yaml.Node, what string, keys ...string) map[string]Given {
-	out := map[string]Given{}
-	each(r, n, what, func(key string, v *yaml.Node) {
-		if v.Kind == yaml.ScalarNode {
-			out[key] = Given{Value: r.Text(v, key)}
-			return
-		}
-		f := r.Fields(v, key, keys...)
-		out[key] = Given{Value: r.Text(need(r, v, f["value"], "value"), "value"), How: r.Text(f["how"], "how"), Why: r.Text(f["why"], "why"), Person: r.Text(f["person"], "person")}
-	})
-	return out
-}
-
-// texts reads one text an id.
-func texts(r *strict.Reader, n *yaml.Node, what string) map[string]string {
-	out := map[string]string{}
-	each(r, n, what, func(key string, v *yaml.Node) { out[key] = r.Text(v, key) })
-	return out
-}
-
-// phrases reads what is typed at each gate, and where a second person's approval
-// will be.
-func phrases(r *strict.Reader, n *yaml.Node) (typed, approvals, wider map[string]string) {
-	typed, approvals, wider = map[string]string{}, map[string]string{}, map[string]string{}
-	each(r, n, "gates", func(key string, v *yaml.Node) {
-		f := r.Fields(v, key, "phrase", "approval", "why")
-		typed[key] = r.Text(need(r, v, f["phrase"], "phrase"), "phrase")
-		if f["approval"] != nil {
-			approvals[key] = r.Text(f["approval"], "approval")
-		}
-		if f["why"] != nil {
-			wider[key] = r.Text(f["why"], "why")
-		}
-	})
-	return typed, approvals, wider
-}
-
-func debts(r *strict.Reader, n *yaml.Node) map[string]triage.Settle {
-	out := map[string]triage.Settle{}
-	each(r, n, "debts", func(key string, v *yaml.Node) {
-		f := r.Fields(v, key, "paid", "carry", "waive")
-		if len(f) != 1 {
-			r.Fail(v, "give one of paid, carry or waive", "the debt %s is settled in one way", key)
-			return
-		}
-		if p := f["paid"]; p != nil {
-			g := r.Fields(p, "paid", "proof")
-			out[key] = triage.Settle{How: "paid", Proof: r.Text(need(r, p, g["proof"], "proof"), "proof")}
-		}
-		if c := f["carry"]; c != nil {
-			g := r.Fields(c, "carry", "owner", "until", "why")
-			out[key] = triage.Settle{How: "carried", Owner: r.Text(need(r, c, g["owner"], "owner"), "owner"), Until: r.Text(need(r, c, g["until"], "until"), "until"), Why: r.Text(g["why"], "why")}
-		}
-		if w := f["waive"]; w != nil {
-			g := r.Fields(w, "waive", "person", "why")
-			out[key] = triage.Settle{How: "waived", Person: r.Text(need(r, w, g["person"], "person"), "person"), Why: r.Text(need(r, w, g["why"], "why"), "why")}
-		}
-	})
-	return out
+	r.Struct(n, "a person", &p)
+	return triage.Person{ID: "call/" + p.Name, Name: p.Name, Roles: p.Roles, Proof: "claimed"}
 }
 
 // Over returns a with everything that b gives put over it. What b skips, a has
@@ -237,8 +202,7 @@ func (a *Answers) Over(b *Answers) *Answers {
 	if b.Severity.Level != "" {
 		out.Severity = b.Severity
 	}
-	out.Approvals, out.Debts = over(a.Approvals, b.Approvals), over(a.Debts, b.Debts)
-	out.Wider = over(a.Wider, b.Wider)
+	out.Debts = over(a.Debts, b.Debts)
 	out.Waive = append(slices.Clone(a.Waive), b.Waive...)
 	for id := range b.Skip {
 		delete(out.Answers, id)
@@ -257,8 +221,8 @@ func over[V any](a, b map[string]V) map[string]V {
 	return out
 }
 
-// Check names the ids that a runbook lacks, so that a script with a slip ends
-// before the first read.
+// Check names the ids that a runbook lacks and the words that it would refuse, so
+// that a script with a slip ends before the first read.
 func (a *Answers) Check(rb *runbooks.Runbook) error {
 	if a.Runbook != "" && a.Runbook != rb.ID {
 		return fmt.Errorf("%s answers runbook %q, not %q", a.File, a.Runbook, rb.ID)
@@ -292,9 +256,68 @@ func (a *Answers) Check(rb *runbooks.Runbook) error {
 			bad = append(bad, "conclude."+t)
 		}
 	}
+	if len(bad) > 0 {
+		slices.Sort(bad)
+		return fmt.Errorf("%s: runbook %s has no %s; see handrail runbook show %s", a.File, rb.ID, strings.Join(bad, ", "), rb.ID)
+	}
+	return a.refused(rb)
+}
+
+// refused says which words the loop would refuse whatever is found.
+func (a *Answers) refused(rb *runbooks.Runbook) error {
+	var bad []string
+	add := func(format string, args ...any) { bad = append(bad, fmt.Sprintf(format, args...)) }
+	for _, id := range slices.Sorted(maps.Keys(a.Answers)) {
+		st, _ := rb.Step(id)
+		var can []string
+		for _, c := range st.Answers {
+			can = append(can, c.Value)
+		}
+		if can = append(can, triage.Unknown); len(can) > 1 && !slices.Contains(can, a.Answers[id].Value) {
+			add("answers.%s is one of %s, not %q", id, strings.Join(can, ", "), a.Answers[id].Value)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(a.Manual)) {
+		st, _ := rb.Step(id)
+		if err := st.Accepts(a.Manual[id]); err != nil {
+			add("manual.%s: %v", id, err)
+		}
+	}
+	for _, topic := range slices.Sorted(maps.Keys(a.Conclude)) {
+		values := view.TopicValues(triage.Topic(topic))
+		said := a.Conclude[topic].Value
+		if said != accept && values != nil && !slices.ContainsFunc(values, func(c view.Choice) bool { return c.Value == said }) {
+			add("conclude.%s cannot be %q", topic, said)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(a.Skip)) {
+		st, _ := rb.Step(id)
+		if law := st.Keeps(); law != 0 {
+			add("skip.%s: it is required; settle it, or waive law %d for it with a name and a reason", id, law)
+		}
+	}
 	if len(bad) == 0 {
 		return nil
 	}
-	slices.Sort(bad)
-	return fmt.Errorf("%s: runbook %s has no %s; see handrail runbook show %s", a.File, rb.ID, strings.Join(bad, ", "), rb.ID)
+	return fmt.Errorf("%s: %s", a.File, strings.Join(bad, "; "))
+}
+
+// Missing names the required questions and tasks that a script has no word for, as
+// the keys to add. The walk stops at the first of them that it comes to.
+func (a *Answers) Missing(rb *runbooks.Runbook) []string {
+	var out []string
+	for _, st := range rb.Steps {
+		key := map[triage.StepKind]string{triage.AskStep: "answers.", triage.ManualStep: "manual."}[st.Kind]
+		if key == "" || !st.Required {
+			continue
+		}
+		_, answered := a.Answers[st.ID]
+		_, done := a.Manual[st.ID]
+		_, skipped := a.Skip[st.ID]
+		waived := slices.ContainsFunc(a.Waive, func(w triage.Waive) bool { return journal.Bare(w.Subject) == st.ID })
+		if !answered && !done && !skipped && !waived {
+			out = append(out, key+st.ID)
+		}
+	}
+	return out
 }

@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"strings"
 
-	"handrail/session"
 	"handrail/session/journal"
+	"handrail/session/view"
 	"handrail/triage"
 )
 
-// What a script says of questions and topics. What it does not say is unknown, and
+// What a script says of questions and topics. What it does not say is unknown, but
+// for what the runbook requires, where the walk stops as the terminal would; and
 // a word that is on record stands: only a word of the script takes its place, and
 // where a person gave it, only one with a reason.
 
@@ -28,9 +29,9 @@ func (w word) kept(what, value string, said bool, why, key string) string {
 	case w.value == "" || !w.person && (said || w.value == triage.Unknown):
 		return ""
 	case !said:
-		return fmt.Sprintf("%s is on record as %s (entry %d), the loop asks anew, and the script does not say; say it under %s", what, w.value, w.seq, key)
+		return fmt.Sprintf("%s is recorded as %s (entry %d), the loop asks again, and the script has no answer; add one under %s", what, w.value, w.seq, key)
 	case value != w.value && strings.TrimSpace(why) == "":
-		return fmt.Sprintf("a person put %s on record as %s (entry %d), and the script says %s without a reason; give one under %s", what, w.value, w.seq, value, key)
+		return fmt.Sprintf("a person recorded %s as %s (entry %d), and the script says %s without a reason; add one under %s", what, w.value, w.seq, value, key)
 	}
 	return ""
 }
@@ -43,11 +44,26 @@ func (w word) over(value, why string) string {
 	return fmt.Sprintf("%s (by the answers file, over %s of entry %d)", why, w.value, w.seq)
 }
 
+// noAnswer is how the walk knows an answer that the script does not give.
+const noAnswer = "the script has no answer"
+
+// factsPropose begins why the walk concludes unknown where the script says nothing.
+const factsPropose = "the facts propose "
+
+// lacks says what the script must add for a required step.
+func lacks(st triage.Step, key string) string {
+	id := journal.Bare(st.ID)
+	return fmt.Sprintf("%s is required, and the script has no word for it; add %s%s (%s)", st.ID, key, id, st.Title)
+}
+
 // answer answers a question as the script says, and unknown where it does not.
 func (p *player) answer(ctx context.Context, st triage.Step) (string, error) {
 	g, said := p.Answers.Answers[journal.Bare(st.ID)]
-	if !said {
-		g = Given{Value: triage.Unknown, How: "the script has no answer"}
+	switch {
+	case !said && st.Required:
+		return lacks(st, "answers."), nil
+	case !said:
+		g = Answer{Value: triage.Unknown, How: noAnswer}
 	}
 	was := word{value: st.Answer, person: st.Answer != "" && !st.Script, seq: st.EndSeq}
 	if stop := was.kept("the answer to "+st.ID, g.Value, said, g.How, "answers."+journal.Bare(st.ID)); stop != "" {
@@ -59,7 +75,7 @@ func (p *player) answer(ctx context.Context, st triage.Step) (string, error) {
 
 // conclude accepts what the facts propose where the script says so, never an
 // unknown, or gives the script's own value with its reason.
-func (p *player) conclude(ctx context.Context, snap session.Snapshot, o triage.Option) (string, error) {
+func (p *player) conclude(ctx context.Context, snap view.Snapshot, o triage.Option) (string, error) {
 	proposed := o.Value
 	if c, ok := snap.Cards[o.Step]; ok && c.Proposed != "" {
 		proposed = c.Proposed
@@ -67,14 +83,14 @@ func (p *player) conclude(ctx context.Context, snap session.Snapshot, o triage.O
 	nothing := proposed == "" || proposed == triage.Unknown
 	g, said := p.Answers.Conclude[string(o.Topic)]
 	switch {
-	case said && g.Value == "accept" && nothing:
+	case said && g.Value == accept && nothing:
 		return fmt.Sprintf("the facts propose nothing for %s, and the script accepts only what they propose", o.Topic), nil
-	case said && g.Value == "accept":
+	case said && g.Value == accept:
 		g.Value = proposed
 	case !said && nothing:
-		g = Given{Value: triage.Unknown, Why: "the facts propose nothing, and the script does not know"}
+		g = Conclusion{Value: triage.Unknown, Why: factsPropose + "nothing, and the script has no value"}
 	case !said:
-		g = Given{Value: triage.Unknown, Why: "the facts propose " + proposed + ", and the script does not accept it"}
+		g = Conclusion{Value: triage.Unknown, Why: factsPropose + proposed + ", and the script does not accept it"}
 	}
 	c, any := snap.State.Topics[o.Topic]
 	was := word{}

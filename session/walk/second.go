@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"handrail/session"
 	"handrail/session/approval"
 	"handrail/session/journal"
+	"handrail/session/view"
 	"handrail/triage"
 )
 
@@ -22,19 +22,19 @@ type wait struct {
 	step   string
 	digest string
 	until  time.Time
-	second *session.Second
+	second *view.Second
 	key    string // of the script that names the file of the approval
 	file   string
 }
 
 // second waits until a second person has approved what a gate shows.
-func (p *player) second(ctx context.Context, snap session.Snapshot, o triage.Option) (string, error) {
+func (p *player) second(ctx context.Context, snap view.Snapshot, o triage.Option) (string, error) {
 	g := snap.Gate
 	if g == nil || g.Step != o.Step || g.Second == nil {
-		return p.unapproved(o.Step, "no preview of "+o.Step+" is in front of the call")
+		return p.unapproved(o.Step, ""+o.Step+" has no open preview")
 	}
 	return p.await(ctx, snap.Bundle, wait{step: o.Step, digest: string(g.Digest), until: g.Until, second: g.Second,
-		key: "gates." + journal.Bare(o.Step) + ".approval", file: p.Answers.Approvals[journal.Bare(o.Step)]})
+		key: "gates." + journal.Bare(o.Step) + ".approval", file: p.Answers.Gates[journal.Bare(o.Step)].Approval})
 }
 
 func (p *player) unapproved(step, why string) (string, error) {
@@ -50,12 +50,12 @@ func (p *player) await(ctx context.Context, bundle string, w wait) (string, erro
 	case w.file == "" || p.Approval == nil:
 		return p.unapproved(w.step, fmt.Sprintf("%s needs a second person (%s), and the script names no file for the approval: %s", w.step, w.second.Why, w.key))
 	case p.tried["approve "+w.step] > 0:
-		return p.unapproved(w.step, "the approval of "+w.step+" has lapsed")
+		return p.unapproved(w.step, "the approval of "+w.step+" has expired")
 	}
 	p.tried["approve "+w.step]++
 	p.say("%s needs a second person: %s", w.step, w.second.Why)
 	p.say("who may: %s", strings.Join(w.second.May, "; "))
-	p.say("send them this, or let them run: handrail approve %s", bundle)
+	p.say("send them this, or they run: handrail approve %s", bundle)
 	p.say("%s", w.second.Request)
 	p.say("waiting until %s for their answer in %s", w.until.UTC().Format("15:04:05Z"), w.file)
 	for {
@@ -67,7 +67,7 @@ func (p *player) await(ctx context.Context, bundle string, w wait) (string, erro
 			return "", p.do(ctx, triage.Intent{Kind: triage.DoApprove, Step: w.step, Sig: line})
 		}
 		if p.s.Now().After(w.until) {
-			return p.unapproved(w.step, "nobody approved "+w.step+" before it expired")
+			return p.unapproved(w.step, ""+w.step+" expired without an approval")
 		}
 		t := time.NewTimer(awaitEvery)
 		select {
@@ -81,7 +81,7 @@ func (p *player) await(ctx context.Context, bundle string, w wait) (string, erro
 
 // setSeverity sets the severity that the script names, once: a worse one at once, a
 // lower one before the close. It lowers none that was set on the call.
-func (p *player) setSeverity(ctx context.Context, snap session.Snapshot, closing bool) (done bool, stop string, err error) {
+func (p *player) setSeverity(ctx context.Context, snap view.Snapshot, closing bool) (done bool, stop string, err error) {
 	want := p.Answers.Severity
 	lowers := want.Level > snap.State.Severity // SEV-1 is the worst
 	if want.Level == "" || want.Level == snap.State.Severity || lowers != closing || p.tried["severity"] > 0 {

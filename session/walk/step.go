@@ -9,20 +9,26 @@ import (
 	"strings"
 	"time"
 
-	"handrail/session"
 	"handrail/session/journal"
+	"handrail/session/view"
 	"handrail/triage"
 )
 
+// notApplying begins the reason of a step that is skipped because it does not apply.
+const notApplying = "it does not apply: "
+
 // follow does what the loop recommends, as the script says.
-func (p *player) follow(ctx context.Context, snap session.Snapshot, o triage.Option) (stop string, err error) {
+func (p *player) follow(ctx context.Context, snap view.Snapshot, o triage.Option) (stop string, err error) {
 	id := journal.Bare(o.Step)
 	st, _ := snap.State.Step(o.Step)
+	if _, passed := p.Answers.Skip[id]; passed && (o.Kind == triage.DoProbe || o.Kind == triage.DoAnswer || o.Kind == triage.DoPreview) {
+		return p.pass(ctx, st)
+	}
 	switch o.Kind {
 	case triage.DoProbe:
 		if why := snap.Cards[o.Step].Aside; why != "" && st.Kind == triage.ProbeStep {
 			p.say("skip %s: it does not apply (%s)", o.Step, why)
-			return "", p.do(ctx, triage.Intent{Kind: triage.DoSkip, Step: o.Step, Text: "it does not apply: " + why})
+			return "", p.do(ctx, triage.Intent{Kind: triage.DoSkip, Step: o.Step, Text: notApplying + why})
 		}
 		return p.sample(ctx, snap, st)
 	case triage.DoAnswer:
@@ -30,12 +36,12 @@ func (p *player) follow(ctx context.Context, snap session.Snapshot, o triage.Opt
 	case triage.DoManual:
 		proof, ok := p.Answers.Manual[id]
 		if !ok {
-			return p.pass(ctx, o.Step)
+			return p.pass(ctx, st)
 		}
 		p.say("done outside %s: %s", o.Step, proof)
 		return "", p.do(ctx, triage.Intent{Kind: triage.DoManual, Step: o.Step, Text: proof})
 	case triage.DoSkip:
-		return p.pass(ctx, o.Step)
+		return p.pass(ctx, st)
 	case triage.DoConclude:
 		return p.conclude(ctx, snap, o)
 	case triage.DoPreview, triage.DoConfirm:
@@ -53,23 +59,35 @@ func (p *player) follow(ctx context.Context, snap session.Snapshot, o triage.Opt
 	case triage.DoPhase:
 		return "", p.do(ctx, triage.Intent{Kind: triage.DoPhase, Phase: triage.Phase(o.Value)})
 	case triage.DoClose:
+		if o.Value != "recovered" {
+			return "it is not recovered: " + unrecovered(snap.Options), nil
+		}
 		if done, stop, err := p.setSeverity(ctx, snap, true); done || err != nil {
 			return stop, err
 		}
 		p.say("close: %s", o.Value)
 		return "", p.do(ctx, triage.Intent{Kind: triage.DoClose, Value: o.Value, Text: "by the script"})
 	}
-	return fmt.Sprintf("the script has no word for %s %s", o.Kind, o.Step), nil
+	return fmt.Sprintf("the script has no entry for %s %s", o.Kind, o.Step), nil
 }
 
-// pass skips a step that the script does not settle.
-func (p *player) pass(ctx context.Context, step string) (string, error) {
-	why, ok := p.Answers.Skip[journal.Bare(step)]
-	if !ok {
-		why = "the script does not settle it"
+// notSettled is why a step is skipped that the script has no word for.
+const notSettled = "the script does not settle it"
+
+// pass skips a step that the script does not settle. One that the runbook requires
+// it passes over only with a reason of the script.
+func (p *player) pass(ctx context.Context, st triage.Step) (string, error) {
+	why, ok := p.Answers.Skip[journal.Bare(st.ID)]
+	switch {
+	case !ok && st.Required && st.Kind == triage.ManualStep:
+		return lacks(st, "manual."), nil
+	case !ok && st.Required:
+		return fmt.Sprintf("%s is required and could not be settled: %s", st.ID, st.Summary), nil
+	case !ok:
+		why = notSettled
 	}
-	p.say("skip %s: %s", step, why)
-	err := p.do(ctx, triage.Intent{Kind: triage.DoSkip, Step: step, Text: why})
+	p.say("skip %s: %s", st.ID, why)
+	err := p.do(ctx, triage.Intent{Kind: triage.DoSkip, Step: st.ID, Text: why})
 	var r *triage.Refused
 	if errors.As(err, &r) {
 		return r.Error(), nil
@@ -79,10 +97,10 @@ func (p *player) pass(ctx context.Context, step string) (string, error) {
 
 // sample runs a probe or, for a watch, waits until the next sample is due. A
 // required read that failed twice ends the walk.
-func (p *player) sample(ctx context.Context, snap session.Snapshot, st triage.Step) (string, error) {
+func (p *player) sample(ctx context.Context, snap view.Snapshot, st triage.Step) (string, error) {
 	if st.Kind != triage.WatchStep {
 		if st.Kind == triage.CompareStep && p.tried[st.ID] >= 2 {
-			return p.pass(ctx, st.ID)
+			return p.pass(ctx, st)
 		}
 		if p.tried[st.ID] >= 2 {
 			return fmt.Sprintf("%s could not be read: %s", st.ID, st.Summary), nil
@@ -90,7 +108,7 @@ func (p *player) sample(ctx context.Context, snap session.Snapshot, st triage.St
 		return "", p.follow1(ctx, st.ID)
 	}
 	if p.tried[st.ID] >= max(st.PlanStep.Greens, 1)*3 {
-		return fmt.Sprintf("%s does not turn green: %s", st.ID, st.Summary), nil
+		return fmt.Sprintf("%s did not turn green: %s", st.ID, st.Summary), nil
 	}
 	apart, err := time.ParseDuration(st.Apart)
 	if err == nil && !st.Ended.IsZero() {
@@ -117,22 +135,22 @@ func (p *player) wait(ctx context.Context, d time.Duration) error {
 }
 
 // gate previews and confirms with the script's phrase.
-func (p *player) gate(ctx context.Context, snap session.Snapshot, o triage.Option) (string, error) {
-	phrase, ok := p.Answers.Gates[journal.Bare(o.Step)]
+func (p *player) gate(ctx context.Context, snap view.Snapshot, o triage.Option) (string, error) {
+	said, ok := p.Answers.Gates[journal.Bare(o.Step)]
 	if !ok || p.gaveUp[o.Step] {
 		return fmt.Sprintf("the script does not open the gate %s", o.Step), nil
 	}
-	text, err := p.expand(ctx, phrase)
+	text, err := p.expand(ctx, said.Phrase)
 	if err != nil {
 		return "", fmt.Errorf("gate %s: %w", o.Step, err)
 	}
 	if o.Kind == triage.DoPreview {
 		if snap.State.Gates[o.Step].Phase == triage.GateUnknown {
-			p.say("look what became of the act of %s", o.Step)
+			p.say("check the outcome of the act of %s", o.Step)
 		} else {
 			p.say("preview %s", o.Step)
 		}
-		return "", p.do(ctx, triage.Intent{Kind: triage.DoPreview, Step: o.Step, Text: p.Answers.Wider[journal.Bare(o.Step)]})
+		return "", p.do(ctx, triage.Intent{Kind: triage.DoPreview, Step: o.Step, Text: said.Why})
 	}
 	if p.tried["confirm "+o.Step]++; p.tried["confirm "+o.Step] > 2 {
 		st, _ := snap.State.Step(o.Step)
@@ -144,7 +162,7 @@ func (p *player) gate(ctx context.Context, snap session.Snapshot, o triage.Optio
 }
 
 // settle pays, carries or waives a debt, by its id or its kind.
-func (p *player) settle(ctx context.Context, snap session.Snapshot, o triage.Option) (string, error) {
+func (p *player) settle(ctx context.Context, snap view.Snapshot, o triage.Option) (string, error) {
 	for _, d := range snap.State.Debts {
 		if d.Settled.How != "" {
 			continue
@@ -193,4 +211,17 @@ func (p *player) expand(ctx context.Context, text string) (string, error) {
 		out.WriteString(val)
 		text = text[i+j+1:]
 	}
+}
+
+// unrecovered says what keeps the incident from being closed as recovered.
+func unrecovered(opts []triage.Option) string {
+	var out []string
+	for _, o := range opts {
+		if o.Kind == triage.DoClose && o.Value == "recovered" {
+			for _, r := range o.Refusals {
+				out = append(out, r.Why)
+			}
+		}
+	}
+	return strings.Join(out, "; ")
 }

@@ -23,6 +23,7 @@ import (
 
 	"handrail/session"
 	"handrail/session/journal"
+	"handrail/session/view"
 	"handrail/triage"
 )
 
@@ -106,7 +107,7 @@ func (p *player) say(format string, args ...any) {
 }
 
 // settled waits until nothing runs.
-func (p *player) settled(ctx context.Context) (session.Snapshot, error) {
+func (p *player) settled(ctx context.Context) (view.Snapshot, error) {
 	for {
 		snap := p.s.Snapshot()
 		if len(snap.Running) == 0 {
@@ -121,7 +122,7 @@ func (p *player) settled(ctx context.Context) (session.Snapshot, error) {
 }
 
 // step does the next thing; stop says why the walk cannot go on.
-func (p *player) step(ctx context.Context, snap session.Snapshot) (stop string, err error) {
+func (p *player) step(ctx context.Context, snap view.Snapshot) (stop string, err error) {
 	if done, err := p.due(ctx, snap); done || err != nil {
 		return "", err
 	}
@@ -129,7 +130,7 @@ func (p *player) step(ctx context.Context, snap session.Snapshot) (stop string, 
 		return stop, err
 	}
 	if undone := snap.State.Undone(); len(undone) > 0 {
-		return "somebody undid the act of " + undone[0] + ": find out who before it is done again", nil
+		return "the act of " + undone[0] + " was undone: find out by whom before you repeat it", nil
 	}
 	opt, ok := recommended(snap.Options)
 	if id := p.passedBy(snap, opt, ok); id != "" {
@@ -144,7 +145,7 @@ func (p *player) step(ctx context.Context, snap session.Snapshot) (stop string, 
 		return "", p.readAgain(ctx, snap.State.Rereads[0])
 	}
 	if !ok {
-		return "nothing is left that the script could do", nil
+		return "the script has nothing left to do", nil
 	}
 	stop, err = p.follow(ctx, snap, opt)
 	var r *triage.Refused
@@ -153,6 +154,9 @@ func (p *player) step(ctx context.Context, snap session.Snapshot) (stop string, 
 		for _, f := range r.Refusals {
 			if f.Cure != "" {
 				p.say("  next: %s", f.Cure)
+			}
+			if !f.At.IsZero() {
+				p.say("  not before: %s", f.At.UTC().Format("15:04:05Z"))
 			}
 		}
 		if r.Intent == triage.DoPreview || r.Intent == triage.DoConfirm || r.Intent == triage.DoApprove {
@@ -173,9 +177,9 @@ func (p *player) step(ctx context.Context, snap session.Snapshot) (stop string, 
 
 // passedBy is the gate that the script wants and the loop would go past, since
 // it recommends no gate that it refuses: the refusal is what the walk must hear.
-func (p *player) passedBy(snap session.Snapshot, next triage.Option, any bool) string {
+func (p *player) passedBy(snap view.Snapshot, next triage.Option, any bool) string {
 	for _, st := range snap.State.Steps {
-		if any && st.ID == next.Step {
+		if any && st.ID == next.Step && next.Kind != triage.DoSkip {
 			return ""
 		}
 		_, wanted := p.Answers.Gates[journal.Bare(st.ID)]
@@ -195,7 +199,7 @@ func (p *player) passedBy(snap session.Snapshot, next triage.Option, any bool) s
 // raced reports whether the loop would look again for a writer that reverts every
 // fix. A script has said all that it knows of it: the gate that it wants next and
 // that nothing but the writer keeps shut is heard, "" where there is none.
-func (p *player) raced(snap session.Snapshot, next triage.Option) (gate string, is bool) {
+func (p *player) raced(snap view.Snapshot, next triage.Option) (gate string, is bool) {
 	st, _ := snap.State.Step(next.Step)
 	reading := next.Kind == triage.DoProbe && st.Attempts > 0 && st.Status == triage.Settled
 	saying := next.Kind == triage.DoConclude && next.Topic == triage.TopicReverts && (next.Step == "" || st.Status == triage.Settled)
@@ -234,15 +238,24 @@ func recommended(opts []triage.Option) (triage.Option, bool) {
 }
 
 // due does what the script orders and the loop allows but does not recommend:
-// waivers of captures that cannot be had, and optional reads of the present
-// plan that nobody has tried yet or that were cut off.
-func (p *player) due(ctx context.Context, snap session.Snapshot) (bool, error) {
+// people, notes, waivers of captures that cannot be had, and optional reads of the present
+// plan that were not tried yet or that were cut off.
+func (p *player) due(ctx context.Context, snap view.Snapshot) (bool, error) {
 	for _, who := range p.Answers.People {
 		if slices.ContainsFunc(snap.State.People, func(x triage.Person) bool { return x.Name == who.Name }) {
 			continue
 		}
 		p.say("on the call: %s (%s)", who.Name, strings.Join(who.Roles, ", "))
 		return true, p.do(ctx, triage.Intent{Kind: triage.DoPerson, Who: who})
+	}
+	for i, text := range p.Answers.Notes {
+		key := fmt.Sprintf("note %d", i)
+		told := slices.ContainsFunc(snap.State.Timeline, func(m triage.Moment) bool { return m.Type == (triage.Note{}).Type() && folded(m.Text) == folded(text) })
+		if p.tried[key]++; told || p.tried[key] > 1 {
+			continue
+		}
+		p.say("note: %s", text)
+		return true, p.do(ctx, triage.Intent{Kind: triage.DoNote, Text: text})
 	}
 	for _, w := range p.Answers.Waive {
 		w.Subject = p.full(snap, w.Subject)
@@ -281,7 +294,7 @@ func (p *player) due(ctx context.Context, snap session.Snapshot) (bool, error) {
 }
 
 // overrule answers for what a step found, where the script quotes all of it.
-func (p *player) overrule(ctx context.Context, snap session.Snapshot, w triage.Waive) (bool, error) {
+func (p *player) overrule(ctx context.Context, snap view.Snapshot, w triage.Waive) (bool, error) {
 	st, _ := snap.State.Step(w.Subject)
 	said := st.Said()
 	for _, text := range said {
@@ -300,7 +313,7 @@ func (p *player) overrule(ctx context.Context, snap session.Snapshot, w triage.W
 }
 
 // full is the id of a step of the present plan.
-func (p *player) full(snap session.Snapshot, id string) string {
+func (p *player) full(snap view.Snapshot, id string) string {
 	if _, ok := snap.State.Step(id); ok {
 		return id
 	}

@@ -1,5 +1,5 @@
 // Package catalog is the table of step kinds: the one place that knows every
-// world. It is passed to whoever looks kinds up; nothing registers itself.
+// world. It is passed to the code that looks kinds up; nothing registers itself.
 package catalog
 
 import (

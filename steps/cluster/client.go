@@ -44,10 +44,10 @@ type Client struct {
 	Env    steps.Env
 	secret func(string) // takes what requests authenticate with
 	rest   rest.Interface
-	told   *told
+	told   *cachedDiscovery
 	disco  discovery.CachedDiscoveryInterface // told, as client-go takes it
 	mapper meta.RESTMapper
-	heard  *hearing
+	notes  *responseNotes
 
 	buffers sync.Pool // of *bytes.Buffer, for pages
 }
@@ -65,9 +65,9 @@ func Connect(env steps.Env, out steps.Sink) (*Client, error) {
 			out.Secret(s)
 		}
 	}
-	c := &Client{Access: a, Env: env, secret: out.Secret, heard: &hearing{}, buffers: sync.Pool{New: func() any { return &bytes.Buffer{} }}}
+	c := &Client{Access: a, Env: env, secret: out.Secret, notes: &responseNotes{}, buffers: sync.Pool{New: func() any { return &bytes.Buffer{} }}}
 	cfg := c.config(func(next http.RoundTripper) http.RoundTripper {
-		return c.heard.listen(transport.Probe(next, a.Server, Stamps(env)...))
+		return c.notes.listen(transport.Probe(next, a.Server, Stamps(env)...))
 	})
 	shared, err := rest.HTTPClientFor(cfg)
 	if err != nil {
@@ -81,7 +81,7 @@ func Connect(env steps.Env, out steps.Sink) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("client of %s: %w", a.Server, err)
 	}
-	c.told = &told{CachedDiscoveryInterface: memory.NewMemCacheClient(disco)}
+	c.told = &cachedDiscovery{CachedDiscoveryInterface: memory.NewMemCacheClient(disco)}
 	c.disco = c.told
 	c.mapper = restmapper.NewShortcutExpander(restmapper.NewDeferredDiscoveryRESTMapper(c.disco), c.disco, nil)
 	return c, nil
@@ -96,13 +96,13 @@ func (a Access) patience() time.Duration {
 }
 
 // config is the operator's configuration with no limit of the client's own, no
-// warnings on the terminal, somebody innermost who hears what each request
+// warnings on the terminal, an innermost listener for what each request
 // authenticates with, the pin of an incident, and a guard around every request.
 func (c *Client) config(guard func(http.RoundTripper) http.RoundTripper) *rest.Config {
 	cfg := rest.CopyConfig(c.Config)
 	cfg.QPS = -1
 	cfg.Timeout = 0 // each request has its own
-	cfg.WarningHandlerWithContext = c.heard
+	cfg.WarningHandlerWithContext = c.notes
 	scheme := runtime.NewScheme()
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"}) // what errors are told in
 	cfg.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
@@ -119,7 +119,7 @@ func (c *Client) config(guard func(http.RoundTripper) http.RoundTripper) *rest.C
 // redirect: a redirected write would be a second request.
 func (c *Client) Through(guard func(http.RoundTripper) http.RoundTripper) (*http.Client, error) {
 	client, err := rest.HTTPClientFor(c.config(func(next http.RoundTripper) http.RoundTripper {
-		return c.heard.listen(guard(next))
+		return c.notes.listen(guard(next))
 	}))
 	if err != nil {
 		return nil, fmt.Errorf("client of %s: %w", c.Server, err)

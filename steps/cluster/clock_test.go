@@ -24,7 +24,7 @@ func TestServersClock(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			c := &Client{heard: &hearing{date: tc.date, at: time.Now()}, Env: steps.Env{Now: func() time.Time { return tc.ours }}}
+			c := &Client{notes: &responseNotes{date: tc.date, at: time.Now()}, Env: steps.Env{Now: func() time.Time { return tc.ours }}}
 			got, why := c.Now()
 			if (why == "") != (tc.why == "") || !strings.Contains(why, tc.why) || why == "" && !got.Equal(server) {
 				t.Errorf("now() = %v, %q; want %v, %q", got, why, server, tc.why)

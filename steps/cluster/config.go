@@ -44,7 +44,7 @@ func Flags(fs *pflag.FlagSet) *clientcmd.ConfigOverrides {
 // Load reads the kubeconfig by kubectl's rules, from the environment of env:
 // --kubeconfig, KUBECONFIG, then ~/.kube/config, with the operator's flags on
 // top. ErrNoCluster says that there is none; client-go would then fall back to a
-// cluster that it runs in, or to localhost, which nobody named.
+// cluster that it runs in, or to localhost, which was not named.
 //
 // A credential plugin of the operator may run, but may not ask on the terminal;
 // [Access.SignIn] lends it.

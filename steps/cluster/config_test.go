@@ -167,7 +167,7 @@ func TestFlagsAreKubectls(t *testing.T) {
 
 // secrets keeps what is never to be stored.
 type secrets struct {
-	mute
+	steps.SecretsOnly
 	all []string
 }
 

@@ -28,8 +28,8 @@
 //
 // Errors tell what is from what is not known. [ErrAbsent] is the API server's own
 // 404 about that very object, [ErrNoKind] that discovery was whole and knows no
-// such kind, steps.ErrDenied a refusal; everything else means that nobody can
-// tell, and says what to do next. A list of which not all was read is an error,
+// such kind, steps.ErrDenied a refusal; everything else means that it is not
+// known, and says what to do next. A list of which not all was read is an error,
 // whatever was shown until then.
 //
 // [Client.Now] is the clock of the server, or why there is none: ages are counted

@@ -3,7 +3,6 @@ package cluster
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"net/url"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -40,20 +39,10 @@ func (c *Client) listForm(ctx context.Context, path string, f Form, query url.Va
 		p.buf = c.buffers.Get().(*bytes.Buffer)
 		defer c.buffers.Put(p.buf)
 	}
-	for {
-		raw, err := p.Next(ctx)
-		if err != nil {
-			return err
-		}
-		rows := 0
-		md, err := f.Read(raw, func(o Object) { rows++; see(o) })
-		if err != nil {
-			return fmt.Errorf("%s: the answer of %s cannot be read: %w", path, c.Server, err)
-		}
-		if done, err := p.Took(md, rows, len(raw)); done || err != nil {
-			return err
-		}
-	}
+	return p.Each(ctx, func(raw []byte) (md ListMeta, rows int, err error) {
+		md, err = f.Read(raw, func(o Object) { rows++; see(o) })
+		return md, rows, err
+	})
 }
 
 // Read shows each object of a page.

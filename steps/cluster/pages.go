@@ -35,7 +35,8 @@ type Pages struct {
 	Moments int
 	buf     *bytes.Buffer
 	total   int64
-	heavy   int // bytes that a page may have, about
+	heavy   int    // bytes that a page may have, about
+	first   []byte // the first page, where it was read ahead
 }
 
 // NewPages reads the collection at path, from its first page.
@@ -43,8 +44,34 @@ func NewPages(c *Client, path, accept string, query url.Values) *Pages {
 	return &Pages{c: c, Path: path, accept: accept, query: query, limit: firstPage, buf: &bytes.Buffer{}, heavy: heaviestPage}
 }
 
-// Next reads one page. Its bytes are good until the next one is read.
-func (p *Pages) Next(ctx context.Context) ([]byte, error) {
+// Ahead reads the first page, which Each then begins with.
+func (p *Pages) Ahead(ctx context.Context) (err error) {
+	p.first, err = p.next(ctx)
+	return err
+}
+
+// Each gives every page to read, which returns what the page says about the list
+// and how many rows it has. The bytes of a page are good until read returns.
+func (p *Pages) Each(ctx context.Context, read func(raw []byte) (md ListMeta, rows int, err error)) error {
+	raw, err := p.first, error(nil)
+	for {
+		if raw == nil {
+			if raw, err = p.next(ctx); err != nil {
+				return err
+			}
+		}
+		md, rows, err := read(raw)
+		if err != nil {
+			return fmt.Errorf("%s: the answer of %s cannot be read: %w", p.Path, p.c.Server, err)
+		}
+		if done, err := p.took(md, rows, len(raw)); done || err != nil {
+			return err
+		}
+		raw = nil
+	}
+}
+
+func (p *Pages) next(ctx context.Context) ([]byte, error) {
 	raw, err := p.ask(ctx)
 	var expired *ExpiredError
 	if errors.As(err, &expired) && p.token != "" && expired.fresh != "" {
@@ -72,8 +99,8 @@ func (p *Pages) ask(ctx context.Context) ([]byte, error) {
 	return p.buf.Bytes(), nil
 }
 
-// Took says what the last page held, and reports whether it was the last.
-func (p *Pages) Took(md ListMeta, rows, size int) (done bool, err error) {
+// took notes what the last page held, and reports whether it was the last.
+func (p *Pages) took(md ListMeta, rows, size int) (done bool, err error) {
 	if md.Continue == "" {
 		return true, nil
 	}

@@ -20,7 +20,7 @@ import (
 )
 
 // errUntold says that the cluster could not be asked what it is.
-var errUntold = errors.New("nobody can tell which cluster this is")
+var errUntold = errors.New("it is not known which cluster this is")
 
 // KubeSystem is the namespace whose UID tells clusters apart.
 const KubeSystem = "/api/v1/namespaces/kube-system"
@@ -36,10 +36,10 @@ func (a Access) Pinned(env steps.Env, next http.RoundTripper) http.RoundTripper 
 	if env.Pin == nil {
 		return next
 	}
-	return &pinning{Access: a, env: env, next: next, read: transport.Probe(next, a.Server, Stamps(env)...), turn: make(chan struct{}, 1)}
+	return &pinTransport{Access: a, env: env, next: next, read: transport.Probe(next, a.Server, Stamps(env)...), turn: make(chan struct{}, 1)}
 }
 
-type pinning struct {
+type pinTransport struct {
 	Access
 	env  steps.Env
 	next http.RoundTripper
@@ -51,7 +51,7 @@ type pinning struct {
 }
 
 // RoundTrip implements http.RoundTripper.
-func (p *pinning) RoundTrip(req *http.Request) (*http.Response, error) {
+func (p *pinTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	instead, err := p.agree(req)
 	if instead == nil && err == nil {
 		return p.next.RoundTrip(req)
@@ -64,7 +64,7 @@ func (p *pinning) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // agree returns nothing where the request may be sent, or what answers in its
 // place.
-func (p *pinning) agree(req *http.Request) (*http.Response, error) {
+func (p *pinTransport) agree(req *http.Request) (*http.Response, error) {
 	ctx := req.Context()
 	select {
 	case p.turn <- struct{}{}:
@@ -89,8 +89,8 @@ func (p *pinning) agree(req *http.Request) (*http.Response, error) {
 
 // look asks the server what it is, with the credentials of req. A read whose
 // credentials are stale, or that comes at a busy moment, gets that very answer,
-// so that whoever renews and waits outside of us can.
-func (p *pinning) look(req *http.Request) (steps.Cluster, *http.Response, error) {
+// so that the code outside that renews and waits can.
+func (p *pinTransport) look(req *http.Request) (steps.Cluster, *http.Response, error) {
 	seen := p.cluster()
 	seen.Own = !p.env.Other
 	resp, err := p.ask(req)
@@ -123,7 +123,7 @@ func (p *pinning) look(req *http.Request) (steps.Cluster, *http.Response, error)
 
 // ask reads the metadata of kube-system. What waits for the connection of req is
 // not told of ours: it would take the request for sent.
-func (p *pinning) ask(req *http.Request) (*http.Response, error) {
+func (p *pinTransport) ask(req *http.Request) (*http.Response, error) {
 	base, err := url.Parse(p.Server)
 	if err != nil {
 		return nil, err
@@ -151,18 +151,18 @@ func (p *pinning) ask(req *http.Request) (*http.Response, error) {
 		cancel()
 		return nil, err
 	}
-	resp.Body = ending{resp.Body, func() { stop(); cancel() }}
+	resp.Body = bodyCloser{resp.Body, func() { stop(); cancel() }}
 	return resp, nil
 }
 
-// ending calls end once its body is closed.
-type ending struct {
+// bodyCloser calls end once its body is closed.
+type bodyCloser struct {
 	io.ReadCloser
 	end func()
 }
 
 // Close implements io.Closer.
-func (e ending) Close() error {
+func (e bodyCloser) Close() error {
 	defer e.end()
 	return e.ReadCloser.Close()
 }

@@ -81,9 +81,9 @@ func (c *Client) answered(method, what string, err apierrors.APIStatus) error {
 	case http.StatusUnauthorized:
 		return fmt.Errorf("%s: %s does not accept your credentials (401); they may have expired: sign in again", what, c.Server)
 	case http.StatusForbidden:
-		return fmt.Errorf("%w: %s on %s (the server said %q); ask for that right, or for somebody who has it", steps.ErrDenied, what, c.Server, said)
+		return fmt.Errorf("%w: %s on %s (the server said %q); ask for that right, or ask someone who has it", steps.ErrDenied, what, c.Server, said)
 	case http.StatusNotFound:
-		if isAbout(what, s) {
+		if SaysAbsent(what, s) {
 			return fmt.Errorf("%s: %w", what, ErrAbsent)
 		}
 		return fmt.Errorf("%s: %s does not know this address (404: %q)", what, c.Server, said)
@@ -100,9 +100,9 @@ func (c *Client) answered(method, what string, err apierrors.APIStatus) error {
 	return fmt.Errorf("%s %s: %s answered %d: %q", method, what, c.Server, s.Code, said)
 }
 
-// isAbout reports whether a 404 says that the object at path is absent, and not
+// SaysAbsent reports whether a 404 says that the object at path is absent, and not
 // that a proxy or another server does not know the address.
-func isAbout(path string, s metav1.Status) bool {
+func SaysAbsent(path string, s metav1.Status) bool {
 	d := s.Details
 	return d != nil && s.Reason == metav1.StatusReasonNotFound && d.Name != "" && d.Kind != "" &&
 		strings.HasSuffix(path, "/"+d.Kind+"/"+d.Name) && (d.Group == "" || strings.HasPrefix(path, "/apis/"+d.Group+"/"))

@@ -96,7 +96,7 @@ func (s *Scanner) word() error {
 	return nil
 }
 
-// Skip passes one value that nobody asked for.
+// Skip passes one value that is not needed.
 func (s *Scanner) Skip() error {
 	_, err := s.Value()
 	return err

@@ -41,8 +41,8 @@ func (s Served) In(group string) []Resource {
 	return out
 }
 
-// Hides reports whether a group did not say what it serves, so that nobody
-// knows that a kind of it is not there.
+// Hides reports whether a group did not say what it serves, so that it is not
+// known that a kind of it is not there.
 func (s Served) Hides(group string) bool {
 	return slices.ContainsFunc(s.blind, func(b string) bool {
 		return strings.Contains(b, group+"/") || strings.Contains(b, "every group") || strings.Contains(b, "apis/ (") || group == "" && strings.Contains(b, "v1 (")

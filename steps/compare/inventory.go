@@ -47,7 +47,7 @@ func (v *inventory) in(ctx context.Context, o tfplan.Object) (string, list) {
 }
 
 // toolNames are what the providers of tofu and terraform call themselves in
-// managedFields. They are leads: anybody can take a name.
+// managedFields. They are leads: any client can take a name.
 var toolNames = regexp.MustCompile(`(?i)terraform|opentofu|hashicorp`)
 
 func madeByTool(s cluster.Seen) bool {

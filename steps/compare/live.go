@@ -61,8 +61,8 @@ func Look(ctx context.Context, env steps.Env, stored io.ReadSeeker, addresses []
 }
 
 // sort puts what can be asked of a cluster aside, and what could prove that it is
-// the right one. What nobody can be asked for is in seen.
-func sort(stored io.ReadSeeker, addresses []string, seen map[string]state.Presence) (asked, witnesses []recorded, err error) {
+// the right one. What cannot be asked for is in seen.
+func sort(stored io.ReadSeeker, addresses []string, seen map[string]state.Presence) (asked, witnesses []stateObject, err error) {
 	if _, err := stored.Seek(0, io.SeekStart); err != nil {
 		return nil, nil, err
 	}
@@ -95,7 +95,7 @@ func sort(stored io.ReadSeeker, addresses []string, seen map[string]state.Presen
 }
 
 // presence says whether one object is there.
-func (v *inventory) presence(ctx context.Context, r recorded) state.Presence {
+func (v *inventory) presence(ctx context.Context, r stateObject) state.Presence {
 	_, l := v.in(ctx, r.object)
 	if l.why != "" {
 		return state.Presence{Say: l.why}
@@ -122,15 +122,15 @@ func objectName(o tfplan.Object) string {
 
 // proven reports whether an object of the state is on the cluster. What was
 // listed already is looked at first.
-func (v *inventory) proven(ctx context.Context, witnesses []recorded) bool {
-	place := func(r recorded) string { return sought(r.object).String() + "/" + r.object.Namespace }
-	rank := func(r recorded) int {
+func (v *inventory) proven(ctx context.Context, witnesses []stateObject) bool {
+	place := func(r stateObject) string { return sought(r.object).String() + "/" + r.object.Namespace }
+	rank := func(r stateObject) int {
 		if _, listed := v.listed[place(r)]; listed {
 			return 0
 		}
 		return 1
 	}
-	slices.SortStableFunc(witnesses, func(a, b recorded) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(witnesses, func(a, b stateObject) int { return rank(a) - rank(b) })
 	more := map[string]bool{}
 	for _, r := range witnesses {
 		if _, listed := v.listed[place(r)]; !listed {

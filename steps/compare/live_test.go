@@ -42,7 +42,7 @@ func (w *world) removal(addresses ...string) steps.Preview {
 	env.Trusted = func(string) error { return nil }
 	for _, k := range terraform.Kinds(Look) {
 		if k.Name == "terraform/state-rm" {
-			p, err := k.Changes(env).Preview(w.t.Context(), steps.Params{"addresses": steps.StringsOf(addresses)}, sink{})
+			p, err := k.Changes(env).Preview(w.t.Context(), steps.Params{"addresses": steps.StringsOf(addresses)}, steps.SecretsOnly(nil))
 			if err != nil {
 				w.t.Fatal(err)
 			}
@@ -86,7 +86,7 @@ func TestNothingThatExistsIsForgotten(t *testing.T) {
 		t.Errorf("an object of no cluster: %q, shown %v", got, p.Shown)
 	}
 
-	// Nothing of the state is there: nobody knows that this is the cluster.
+	// Nothing of the state is there: it is not known that this is the cluster.
 	w.unmake("here")
 	w.unmake("other")
 	p = w.removal("kubernetes_config_map_v1.gone")

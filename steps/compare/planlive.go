@@ -99,15 +99,12 @@ func (p planProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 }
 
 func describe(obs *steps.Observation, creates int, exists []string, origins, unread map[string]string, unchecked []string) {
-	say := func(level steps.Level, format string, args ...any) {
-		obs.Findings = append(obs.Findings, steps.Finding{Level: level, Say: fmt.Sprintf(format, args...)})
-	}
 	obs.Summary = fmt.Sprintf("Of %d creates, %d exist already.", creates, len(exists))
 	for _, a := range exists[:min(len(exists), 25)] {
-		say(steps.Critical, "%s is there already (%s): a create fails, does nothing, or lets its operator make it anew. Import it, one at a time with a plan between, or take it out of the configuration.", a, origins[a])
+		obs.Say(steps.Critical, "%s is there already (%s): a create fails, does nothing, or lets its operator make it anew. Import it, one at a time with a plan between, or take it out of the configuration.", a, origins[a])
 	}
 	if len(exists) > 0 {
-		say(steps.Warning, "An apply without -target would run into all of them at once. The import blocks are in the fact import_blocks; an import shows by its plan what it would change.")
+		obs.Say(steps.Warning, "An apply without -target would run into all of them at once. The import blocks are in the fact import_blocks; an import shows by its plan what it would change.")
 	}
 	if n := len(unread); n > 0 {
 		obs.Gaps = append(obs.Gaps, fmt.Sprintf("%d creates could not be looked for", n))

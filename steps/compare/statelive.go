@@ -34,8 +34,8 @@ func stateFacts() []steps.Field {
 
 type stateProbe struct{ env steps.Env }
 
-// recorded is one kubernetes object of a state.
-type recorded struct {
+// stateObject is one kubernetes object of a state.
+type stateObject struct {
 	address string
 	uid     string
 	object  tfplan.Object
@@ -50,7 +50,7 @@ func (p stateProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 	if err != nil {
 		return steps.Observation{}, err
 	}
-	var all []recorded
+	var all []stateObject
 	other, unread := map[string]int{}, map[string]string{}
 	cut := 0
 	where, err := state.Visit(ctx, p.env, in, out, func(i *tfstate.Instance) error {
@@ -99,12 +99,12 @@ func (p stateProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 	return obs, nil
 }
 
-func recordedOf(i *tfstate.Instance) (recorded, bool) {
+func recordedOf(i *tfstate.Instance) (stateObject, bool) {
 	var attributes map[string]any
 	if json.Unmarshal(i.Attributes, &attributes) != nil {
-		return recorded{}, false
+		return stateObject{}, false
 	}
-	r := recorded{address: i.Address, object: tfplan.ObjectOf(i.Type, attributes)}
+	r := stateObject{address: i.Address, object: tfplan.ObjectOf(i.Type, attributes)}
 	if list, ok := attributes["metadata"].([]any); ok && len(list) == 1 {
 		meta, _ := list[0].(map[string]any)
 		r.uid, _ = meta["uid"].(string)
@@ -124,12 +124,8 @@ type comparison struct {
 	present int
 }
 
-func (c *comparison) say(level steps.Level, format string, args ...any) {
-	c.obs.Findings = append(c.obs.Findings, steps.Finding{Level: level, Say: fmt.Sprintf(format, args...)})
-}
-
 // hold holds what is recorded against what is there.
-func (c *comparison) hold(ctx context.Context, all []recorded) error {
+func (c *comparison) hold(ctx context.Context, all []stateObject) error {
 	var ghosts []string
 	strangers := map[string]string{}
 	known := map[string]map[string]bool{} // place to names
@@ -172,7 +168,7 @@ func (c *comparison) hold(ctx context.Context, all []recorded) error {
 }
 
 // orphans are found among objects of the recorded kinds alone: of other kinds
-// nobody knows where to look.
+// it is not known where to look.
 func (c *comparison) orphans(known map[string]map[string]bool) {
 	var out []string
 	for _, place := range slices.Sorted(maps.Keys(known)) {
@@ -184,7 +180,7 @@ func (c *comparison) orphans(known map[string]map[string]bool) {
 	}
 	c.facts.Set("orphans", steps.StringsOf(out))
 	if n := len(out); n > 0 {
-		c.say(steps.Warning, "%d objects were written by the tool and are not in this state, first %s: another state may record them, or a run lost them. A name in managedFields is a lead, not a proof.", n, out[0])
+		c.obs.Say(steps.Warning, "%d objects were written by the tool and are not in this state, first %s: another state may record them, or a run lost them. A name in managedFields is a lead, not a proof.", n, out[0])
 	}
 }
 
@@ -193,15 +189,15 @@ func (c *comparison) conclude(asked int, ghosts []string, strangers map[string]s
 		// Nothing of it is here: likelier another cluster than a disaster.
 		why := "none of the recorded objects is on " + c.look.Server() + ": this may be another cluster than the provider's"
 		c.obs.Summary = "None of the recorded objects is on this cluster."
-		c.say(steps.Critical, "None of the %d recorded objects is on %s. Make sure that this is the cluster of the provider before anything is called gone.", asked, c.look.Server())
+		c.obs.Say(steps.Critical, "None of the %d recorded objects is on %s. Make sure that this is the cluster of the provider before anything is called gone.", asked, c.look.Server())
 		c.facts.Unknown(why, "present", "ghosts", "orphans")
 		return
 	}
 	if n := len(ghosts); n > 0 {
-		c.say(steps.Warning, "%d objects are recorded and not there, first %s: ghosts. Read them again before a gate relies on it; a plan would make them anew.", n, ghosts[0])
+		c.obs.Say(steps.Warning, "%d objects are recorded and not there, first %s: ghosts. Read them again before a gate relies on it; a plan would make them anew.", n, ghosts[0])
 	}
 	for _, a := range slices.Sorted(maps.Keys(strangers))[:min(len(strangers), 10)] {
-		c.say(steps.Critical, "%s has the name of another object: %s. It was deleted and made anew by somebody else.", a, strangers[a])
+		c.obs.Say(steps.Critical, "%s has the name of another object: %s. It was deleted and created again.", a, strangers[a])
 	}
 }
 

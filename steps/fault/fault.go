@@ -1,6 +1,6 @@
 // Package fault turns a panic into an error of the operation that it ended.
 //
-// A panic in a goroutine that nobody watches ends the whole program: the
+// A panic in an unwatched goroutine ends the whole program: the
 // runtime prints its value, which may hold a secret, where nothing redacts it,
 // leaves the terminal as it was, and cuts off an act. So each goroutine of ours
 // defers [To] or [Into] first of all, and a test refuses one that does not.
@@ -18,7 +18,7 @@ type Error struct {
 	Stack []byte // names of functions and lines
 }
 
-func (e *Error) Error() string { return fmt.Sprintf("a fault in handrail itself: %v", e.Value) }
+func (e *Error) Error() string { return fmt.Sprintf("an internal error in handrail: %v", e.Value) }
 
 // Unwrap returns the value where it is an error.
 func (e *Error) Unwrap() error {

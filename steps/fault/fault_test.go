@@ -28,18 +28,18 @@ func TestIntoAndTo(t *testing.T) {
 	}
 	first := into("first")
 	for name, f := range map[string]func(any) error{"Into": into, "To": to} {
-		if err := f(nil); err != io.EOF {
+		if err := f(nil); !errors.Is(err, io.EOF) {
 			t.Errorf("%s without a panic = %v", name, err)
 		}
 		err := f("a bug")
 		var e *Error
-		if !errors.As(err, &e) || err.Error() != "a fault in handrail itself: a bug" || !strings.Contains(string(e.Stack), "TestIntoAndTo") {
+		if !errors.As(err, &e) || err.Error() != "an internal error in handrail: a bug" || !strings.Contains(string(e.Stack), "TestIntoAndTo") {
 			t.Errorf("%s = %v", name, err)
 		}
 		if err := f(io.ErrClosedPipe); !errors.Is(err, io.ErrClosedPipe) {
 			t.Errorf("%s of an error = %v", name, err)
 		}
-		if err := f(first); err != first {
+		if err := f(first); !errors.Is(err, first) || err.Error() != first.Error() {
 			t.Errorf("%s of a fault that was passed on = %v", name, err)
 		}
 	}

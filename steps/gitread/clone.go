@@ -153,8 +153,8 @@ func sumOf(text, of string) (sum, _ string, err error) {
 	return text, "", nil
 }
 
-// tracked is one file of the index.
-type tracked struct {
+// indexEntry is one file of the index.
+type indexEntry struct {
 	name string
 	mode uint32
 	size uint32
@@ -163,7 +163,7 @@ type tracked struct {
 
 // index reads the list of tracked files, in the forms in which all clones have
 // it but those that were told otherwise.
-func (c Clone) index() ([]tracked, error) {
+func (c Clone) index() ([]indexEntry, error) {
 	name := filepath.Join(c.dir, "index")
 	info, err := os.Stat(name)
 	if err != nil {
@@ -186,7 +186,7 @@ func (c Clone) index() ([]tracked, error) {
 	if count > gitFiles {
 		return nil, fmt.Errorf("the clone tracks %d files, %d at most are compared", count, gitFiles)
 	}
-	out := make([]tracked, 0, count)
+	out := make([]indexEntry, 0, count)
 	for at := 12; len(out) < int(count); {
 		t, size := entryAt(b[min(at, len(b)):])
 		if size == 0 {
@@ -199,27 +199,27 @@ func (c Clone) index() ([]tracked, error) {
 }
 
 // entryAt reads one entry of the index; a size of 0 says that there is none.
-func entryAt(b []byte) (tracked, int) {
+func entryAt(b []byte) (indexEntry, int) {
 	const fixed = 62
 	if len(b) < fixed {
-		return tracked{}, 0
+		return indexEntry{}, 0
 	}
-	t := tracked{mode: binary.BigEndian.Uint32(b[24:]), size: binary.BigEndian.Uint32(b[36:]), sum: hex.EncodeToString(b[40:60])}
+	t := indexEntry{mode: binary.BigEndian.Uint32(b[24:]), size: binary.BigEndian.Uint32(b[36:]), sum: hex.EncodeToString(b[40:60])}
 	head := fixed
 	if b[60]&0x40 != 0 {
 		head += 2
 	}
 	if len(b) < head {
-		return tracked{}, 0
+		return indexEntry{}, 0
 	}
 	n := bytes.IndexByte(b[head:], 0)
 	if n < 0 {
-		return tracked{}, 0
+		return indexEntry{}, 0
 	}
 	t.name = string(b[head : head+n])
 	size := (head + n + 8) &^ 7
 	if size > len(b) {
-		return tracked{}, 0
+		return indexEntry{}, 0
 	}
 	return t, size
 }

@@ -78,14 +78,14 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// repeated is a part of a log, many times over.
-type repeated struct {
+// repeatReader is a part of a log, many times over.
+type repeatReader struct {
 	part []byte
 	left int
 	at   int
 }
 
-func (r *repeated) Read(p []byte) (int, error) {
+func (r *repeatReader) Read(p []byte) (int, error) {
 	if r.left == 0 {
 		return 0, io.EOF
 	}
@@ -104,7 +104,7 @@ func (r *repeated) Read(p []byte) (int, error) {
 func TestHostileLogsAreBounded(t *testing.T) {
 	t.Parallel()
 	longest, long := 0, 0
-	err := Each(&repeated{part: bytes.Repeat([]byte("\x1b]8;\x1b[3t.a: Crea"), 512), left: 100 << 20 / (15 * 512)}, func(line string, how End) {
+	err := Each(&repeatReader{part: bytes.Repeat([]byte("\x1b]8;\x1b[3t.a: Crea"), 512), left: 100 << 20 / (15 * 512)}, func(line string, how End) {
 		longest = max(longest, len(line))
 		if how == Long {
 			long++

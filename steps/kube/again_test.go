@@ -34,7 +34,7 @@ func TestEveryGateIsLookedAfter(t *testing.T) {
 	}
 }
 
-// TestUndoneIsSeen lets somebody undo each act, or take its object away.
+// TestUndoneIsSeen: another client undoes each act, or deletes its object.
 func TestUndoneIsSeen(t *testing.T) {
 	t.Parallel()
 	const rbac = rbacAPI
@@ -62,10 +62,10 @@ func TestUndoneIsSeen(t *testing.T) {
 		}, func(s *stage, _ string) {
 			s.must("DELETE", s.at("", "configmaps", "flags"), cluster.AsJSON, "")
 			s.make(thingMade{resource: "configmaps", name: "flags"})
-		}, "unknown", "made again by somebody"},
+		}, "unknown", "created again"},
 		{"a deleted object made again", "kube/delete", func(s *stage) steps.Params {
 			return changeIn("configmap", "flags", s.make(thingMade{resource: "configmaps", name: "flags"}))
-		}, func(s *stage, _ string) { s.make(thingMade{resource: "configmaps", name: "flags"}) }, steps.Failed, "somebody made it again"},
+		}, func(s *stage, _ string) { s.make(thingMade{resource: "configmaps", name: "flags"}) }, steps.Failed, "was created again"},
 		{"a deleted object that stays away", "kube/delete", func(s *stage) steps.Params {
 			return changeIn("configmap", "flags", s.make(thingMade{resource: "configmaps", name: "flags"}))
 		}, func(*stage, string) {}, steps.Done, "is gone by UID"},
@@ -78,7 +78,7 @@ func TestUndoneIsSeen(t *testing.T) {
 			s.must("DELETE", s.at(rbac, "rolebindings", "migrate"), cluster.AsJSON, "")
 			s.binding("migrate", "migrate-v1", nil)
 		}, steps.Failed, "not as the patch wants it"},
-		{"a binding that somebody took away", "kube/recreate", func(s *stage) steps.Params {
+		{"a binding that was taken away", "kube/recreate", func(s *stage) steps.Params {
 			s.allow(false, []string{rbac}, []string{"rolebindings"})
 			s.role("migrate-v1", "get")
 			s.role("migrate-v2", "get", "list")

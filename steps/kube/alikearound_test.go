@@ -67,7 +67,7 @@ func TestLookalikesElsewhere(t *testing.T) {
 		{w.env, "no look-alikes sought in", "equal specs in other namespaces: permission denied"},
 	} {
 		_, o := w.seen(w.client(tc.env), "deployment", name)
-		p, err := gateOf("kube/delete", tc.env).Preview(t.Context(), deleteParams("deployment", name, string(o.GetUID())), keepersSink{})
+		p, err := gateOf("kube/delete", tc.env).Preview(t.Context(), deleteParams("deployment", name, string(o.GetUID())), steps.SecretsOnly(nil))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -39,7 +39,7 @@ const peakMark = "peak-kB:"
 func benchChild(b *testing.B, name string) {
 	p := listPlace{kubeconfig: os.Getenv(benchKubeconfig), namespace: os.Getenv(benchNamespace)}
 	if name == idleWay {
-		c, err := cluster.Connect(steps.Env{Now: time.Now, Kubeconfig: p.kubeconfig}, discardSink{})
+		c, err := cluster.Connect(steps.Env{Now: time.Now, Kubeconfig: p.kubeconfig}, steps.SecretsOnly(nil))
 		if err == nil {
 			_, err = c.Find(b.Context(), "cm")
 		}

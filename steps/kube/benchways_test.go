@@ -41,17 +41,17 @@ var listWays = []listWay{
 	{"table-pages-of-500", func(ctx context.Context, _ testing.TB, p listPlace) error { return readTables(ctx, p, "500") }},
 	{"metadata-pages-of-500", readMetadata},
 	{"probe-table", func(ctx context.Context, tb testing.TB, p listPlace) error {
-		return runProbe(ctx, tb, p, discardSink{}, what("resource", "cm", "namespace", p.namespace))
+		return runProbe(ctx, tb, p, steps.SecretsOnly(nil), what("resource", "cm", "namespace", p.namespace))
 	}},
 	{"probe-table-redacted", readRedacted},
 	{"probe-table-all-namespaces", func(ctx context.Context, tb testing.TB, p listPlace) error {
-		return runProbe(ctx, tb, p, discardSink{}, what("resource", "cm", "all_namespaces", "true"))
+		return runProbe(ctx, tb, p, steps.SecretsOnly(nil), what("resource", "cm", "all_namespaces", "true"))
 	}},
 	{"probe-metadata", func(ctx context.Context, tb testing.TB, p listPlace) error {
-		return runProbe(ctx, tb, p, discardSink{}, what("resource", "cm", "namespace", p.namespace, "read", "metadata"))
+		return runProbe(ctx, tb, p, steps.SecretsOnly(nil), what("resource", "cm", "namespace", p.namespace, "read", "metadata"))
 	}},
 	{"probe-metadata-all-namespaces", func(ctx context.Context, tb testing.TB, p listPlace) error {
-		return runProbe(ctx, tb, p, discardSink{}, what("resource", "cm", "all_namespaces", "true", "read", "metadata"))
+		return runProbe(ctx, tb, p, steps.SecretsOnly(nil), what("resource", "cm", "all_namespaces", "true", "read", "metadata"))
 	}},
 }
 
@@ -75,7 +75,7 @@ func runProbe(ctx context.Context, tb testing.TB, p listPlace, out steps.Sink, i
 // pagesOf reads a collection through client-go, without what a probe adds but
 // for the connection.
 func pagesOf(ctx context.Context, p listPlace, accept string, query url.Values, limit string, page func(raw []byte) (next string, err error)) error {
-	c, err := cluster.Connect(steps.Env{Now: time.Now, Kubeconfig: p.kubeconfig}, discardSink{})
+	c, err := cluster.Connect(steps.Env{Now: time.Now, Kubeconfig: p.kubeconfig}, steps.SecretsOnly(nil))
 	if err != nil {
 		return err
 	}
@@ -142,13 +142,6 @@ func enough(count int, err error) error {
 	return err
 }
 
-// discardSink keeps nothing.
-type discardSink struct{}
-
-func (discardSink) Artifact(string, string) io.WriteCloser { return closer{io.Discard} }
-func (discardSink) Line(string)                            {}
-func (discardSink) Secret(string)                          {}
-
 // readRedacted keeps the list as an incident does: redacted and on the disk.
 func readRedacted(ctx context.Context, tb testing.TB, p listPlace) error {
 	dir := tb.TempDir()
@@ -158,11 +151,11 @@ func readRedacted(ctx context.Context, tb testing.TB, p listPlace) error {
 		return err
 	}
 	defer bundle.Close()
-	return runProbe(ctx, tb, p, bundleSink{discardSink{}, bundle}, what("resource", "cm", "namespace", p.namespace))
+	return runProbe(ctx, tb, p, bundleSink{steps.SecretsOnly(nil), bundle}, what("resource", "cm", "namespace", p.namespace))
 }
 
 type bundleSink struct {
-	discardSink
+	steps.SecretsOnly
 	bundle *evidence.Bundle
 }
 
@@ -171,7 +164,7 @@ func (s bundleSink) Secret(v string) { s.bundle.Secret(v) }
 func (s bundleSink) Artifact(role, media string) io.WriteCloser {
 	w, err := s.bundle.Blob(role, media)
 	if err != nil {
-		return failing{err}
+		return failingReader{err}
 	}
 	return blob{w}
 }
@@ -180,7 +173,7 @@ type blob struct{ *evidence.BlobWriter }
 
 func (b blob) Close() error { _, err := b.Commit(); return err }
 
-type failing struct{ err error }
+type failingReader struct{ err error }
 
-func (f failing) Write([]byte) (int, error) { return 0, f.err }
-func (f failing) Close() error              { return f.err }
+func (f failingReader) Write([]byte) (int, error) { return 0, f.err }
+func (f failingReader) Close() error              { return f.err }

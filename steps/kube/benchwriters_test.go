@@ -187,7 +187,7 @@ func crowdProbe(ctx context.Context, tb testing.TB, p listPlace, kind, fact stri
 	if i < 0 {
 		return fmt.Errorf("no kind %q", kind)
 	}
-	obs, err := Kinds()[i].Reads(benchEnv(tb, p)).Probe(ctx, in, discardSink{})
+	obs, err := Kinds()[i].Reads(benchEnv(tb, p)).Probe(ctx, in, steps.SecretsOnly(nil))
 	if err == nil && !obs.Facts[fact].Known() {
 		err = fmt.Errorf("%s: %s", fact, obs.Facts[fact].Why())
 	}
@@ -197,7 +197,7 @@ func crowdProbe(ctx context.Context, tb testing.TB, p listPlace, kind, fact stri
 // crowdTables reads resources in pages of 500, one page after the other, each whole
 // and dropped after use.
 func crowdTables(ctx context.Context, p listPlace, names []string, form func(cluster.Resource) crowdForm) error {
-	c, err := cluster.Connect(steps.Env{Now: time.Now, Kubeconfig: p.kubeconfig}, discardSink{})
+	c, err := cluster.Connect(steps.Env{Now: time.Now, Kubeconfig: p.kubeconfig}, steps.SecretsOnly(nil))
 	if err != nil {
 		return err
 	}
@@ -387,7 +387,7 @@ func crowdFront(b *testing.B, p listPlace) (listPlace, func(func() error) (bytes
 	var bytes, requests atomic.Int64
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }, Transport: client.Transport,
 		ModifyResponse: func(r *http.Response) error {
-			r.Body = counting{r.Body, &bytes}
+			r.Body = countingTransport{r.Body, &bytes}
 			return nil
 		}}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -410,12 +410,12 @@ func crowdFront(b *testing.B, p listPlace) (listPlace, func(func() error) (bytes
 	}
 }
 
-type counting struct {
+type countingTransport struct {
 	io.ReadCloser
 	n *atomic.Int64
 }
 
-func (c counting) Read(p []byte) (int, error) {
+func (c countingTransport) Read(p []byte) (int, error) {
 	n, err := c.ReadCloser.Read(p)
 	c.n.Add(int64(n))
 	return n, err

@@ -102,7 +102,7 @@ func TestBlame(t *testing.T) {
 	wantFact(t, obs, "verdict", "named")
 	wantFact(t, obs, "writer", "one")
 
-	// kubectl scale leaves no time, and so nobody knows who was last.
+	// kubectl scale leaves no time, and so the last writer is unknown.
 	w.send(http.MethodPatch, at+"/scale"+asMan+"kubectl", "application/merge-patch+json", fields{"spec": fields{"replicas": 1}})
 	obs = blame("deploy", "web", "spec.replicas")
 	wantFact(t, obs, "writer", "kubectl")

@@ -37,7 +37,7 @@ func TestBlameFaults(t *testing.T) {
 		}
 		return in
 	}
-	w.spoilAll("TestBlameFaults", []faulted{
+	w.spoilAll("TestBlameFaults", []faultCase{
 		{name: "blame", kind: "kube/blame", in: of("deploy", "web", "spec.template.spec.containers[name=app].image")},
 		{name: "blame of a part of a whole", kind: "kube/blame", in: of("deploy", "web", "spec.selector.matchLabels.app")},
 		{name: "blame of a Secret", kind: "kube/blame", in: of("secret", "key", "data.password")},

@@ -119,7 +119,7 @@ func TestCatchOneRevert(t *testing.T) {
 	wantFact(t, obs, "reverts", "false")
 	wantFact(t, obs, "writer", "kubectl-edit")
 
-	// Without a field everything counts, and nobody can say what was put back.
+	// Without a field everything counts, and it is unknown what was put back.
 	obs, _ = w.catch(w.watched(func() { w.put(at, "one", "a", "1"); w.put(at, "two", "b", "1") }), time.Second, "cm", "fixed", "")
 	wantFact(t, obs, "writes", "2")
 	wantFact(t, obs, "reverts", "?name the field")
@@ -196,7 +196,7 @@ func TestCatchSecret(t *testing.T) {
 	}
 	wantFact(t, obs, "writes", "1")
 	wantFact(t, obs, "writer", "syncer")
-	wantFact(t, obs, "reverts", "true") // somebody else holds it now
+	wantFact(t, obs, "reverts", "true") // another client holds it now
 }
 
 // TestCatchThroughFaults: whatever happens to the watch, nothing is lost, and
@@ -291,7 +291,7 @@ func cutOff(rw http.ResponseWriter) {
 	}
 }
 
-// TestCatchTurnedAway: whoever turns away gets no facts.
+// TestCatchTurnedAway: a cancelled watch gives no facts.
 func TestCatchTurnedAway(t *testing.T) {
 	t.Parallel()
 	w := newKeepersWorld(t)

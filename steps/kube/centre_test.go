@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -14,7 +15,7 @@ import (
 	"handrail/steps/kube/centre"
 )
 
-// ask asks one question as whoever env is.
+// ask asks one question with the account of env.
 func (w *keepersWorld) ask(env steps.Env, question string) steps.Answer {
 	w.t.Helper()
 	c, err := centre.OpenCentre(env, "", func(string) {})
@@ -431,4 +432,128 @@ func TestCentreManual(t *testing.T) {
 	if got := fmt.Sprint(len(a.Seen)); got != fmt.Sprint(10) {
 		t.Errorf("seen %q, want all %d kinds", a.Seen, 10)
 	}
+}
+
+// TestCentreRefused: what kubectl shows as refused is no green at home: a webhook
+// without a service, and a quota.
+func TestCentreRefused(t *testing.T) {
+	t.Parallel()
+	w := newKeepersWorld(t)
+	const api = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+	name := "dead-" + w.ns
+	hook := func(name, policy, service string) fields {
+		return fields{"name": name + ".example.com", "failurePolicy": policy, "sideEffects": "None", "admissionReviewVersions": []string{"v1"},
+			"namespaceSelector": fields{"matchLabels": fields{"kubernetes.io/metadata.name": "no-such-" + w.ns}},
+			"clientConfig":      fields{"service": fields{"namespace": w.ns, "name": service}},
+			"rules":             []fields{{"apiGroups": []string{""}, "apiVersions": []string{"v1"}, "operations": []string{"DELETE"}, "resources": []string{"configmaps"}}}}
+	}
+	w.create(w.in("", "services", ""), fields{"metadata": fields{"name": "empty"}, "spec": fields{"ports": []fields{{"port": 443}}}})
+	w.create(api, fields{"metadata": fields{"name": name}, "webhooks": []fields{hook("absent", "Fail", "gone"), hook("empty", "Fail", "empty"), hook("open", "Ignore", "gone")}})
+	t.Cleanup(func() { _, _, _ = w.try(http.MethodDelete, api+"/"+name, "application/json", fields{}) })
+	a := w.ask(w.root(), steps.RefusedRequests)
+	said := ""
+	for _, r := range a.Rows {
+		if r.Where == "validatingwebhookconfiguration/"+name {
+			if r.Level != steps.Critical || r.Since.IsZero() {
+				t.Errorf("%+v", r)
+			}
+			said += r.What + "\n"
+		}
+	}
+	want := "webhook absent.example.com fails closed, and its service " + w.ns + "/gone does not exist\nwebhook empty.example.com fails closed, and its service " + w.ns + "/empty has no endpoint that is ready\n"
+	if said != want {
+		t.Errorf("rows say %q, want %q", said, want)
+	}
+
+	w.create(w.in("", "resourcequotas", ""), fields{"metadata": fields{"name": "none"}, "spec": fields{"hard": fields{"pods": "0"}}})
+	w.until("the quota counts", func() bool {
+		code, _, err := w.try(http.MethodPost, w.in("", "pods", "")+"?dryRun=All", "application/json", fields{"metadata": fields{"name": "probe"},
+			"spec": fields{"containers": []fields{{"name": "a", "image": "example.com/a"}}}})
+		return err == nil && code/100 != 2
+	})
+	w.job("refused", fields{})
+	quota := "quota none in namespace " + w.ns
+	w.until("the refusal", func() bool {
+		a = w.ask(w.root(), steps.RefusedRequests)
+		return slices.ContainsFunc(a.Rows, func(r steps.Standing) bool { return r.Where == quota })
+	})
+	if row := wantStanding(t, a, quota, "last job/"+w.ns+"/refused"); !strings.Contains(row.Detail, "exceeded quota: none") {
+		t.Errorf("%+v", row)
+	}
+	for _, r := range w.ask(w.root(), steps.DenyingPolicies).Rows {
+		if strings.Contains(r.Detail, "exceeded quota: none") {
+			t.Errorf("the quota is a policy too: %+v", r)
+		}
+	}
+}
+
+// TestCentreHanging names what should be gone for longer than a minute, as an
+// object of another time says it.
+func TestCentreHanging(t *testing.T) {
+	t.Parallel()
+	old := time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)
+	young := time.Now().UTC().Format(time.RFC3339)
+	list := func(items ...string) string { return `{"metadata":{},"items":[` + strings.Join(items, ",") + `]}` }
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		rw.Header().Set("Content-Type", "application/json")
+		body := list()
+		switch r.URL.Path {
+		case "/api/v1/namespaces":
+			body = list(`{"metadata":{"name":"shop","deletionTimestamp":"`+old+`"},"status":{"phase":"Terminating","conditions":[{"type":"NamespaceContentRemaining","status":"True","message":"Some resources are remaining: jobs.batch has 1 resource instances"},{"type":"NamespaceDeletionDiscoveryFailure","status":"False","message":"fine"}]}}`,
+				`{"metadata":{"name":"going","deletionTimestamp":"`+young+`"}}`, `{"metadata":{"name":"stays"}}`)
+		case "/api/v1/pods":
+			body = list(`{"metadata":{"name":"lost","namespace":"shop","deletionTimestamp":"` + old + `"}}`)
+		case "/apis/batch/v1/jobs":
+			body = list(`{"metadata":{"name":"migrate","namespace":"shop","deletionTimestamp":"` + old + `","finalizers":["example.com/hold"]}}`)
+		}
+		_, _ = rw.Write([]byte(body))
+	}))
+	defer server.Close()
+	w := &keepersWorld{t: t}
+	a := w.ask(steps.Env{Kubeconfig: kubeconfig(t, server.URL, "one"), Home: t.TempDir(), Now: time.Now}, steps.HangingDeletions)
+	if row := wantStanding(t, a, "namespace/shop", "hangs in deletion: NamespaceContentRemaining: Some resources are remaining"); row.Params["space"] != "shop" || row.Detail != "NamespaceContentRemaining: Some resources are remaining: jobs.batch has 1 resource instances" {
+		t.Errorf("%+v", row)
+	}
+	wantStanding(t, a, "pod/shop/lost", "no finalizer holds it")
+	if row := wantStanding(t, a, "job/shop/migrate", "held by example.com/hold"); row.Runbook != "stuck-finalizer" || row.Params["finalizer"] != "example.com/hold" {
+		t.Errorf("%+v", row)
+	}
+	if len(a.Rows) != 3 || len(a.Gaps) > 0 {
+		t.Errorf("%+v", a)
+	}
+}
+
+// TestCentreWorstContainer: the row of a stuck Deployment says what its Pods say,
+// the gravest first.
+func TestCentreWorstContainer(t *testing.T) {
+	t.Parallel()
+	pod := func(name, waiting, message string) string {
+		return `{"metadata":{"name":"` + name + `"},"spec":{"nodeName":"n","containers":[{"name":"web","image":"example.com/web:1.7"}]},` +
+			`"status":{"phase":"Pending","conditions":[{"type":"PodScheduled","status":"True"}],"containerStatuses":[{"name":"web","state":{"waiting":{"reason":"` + waiting + `","message":"` + message + `"}}}]}}`
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		rw.Header().Set("Content-Type", "application/json")
+		switch {
+		case r.URL.Path == "/apis/apps/v1/deployments":
+			_, _ = rw.Write([]byte(`{"metadata":{},"items":[{"metadata":{"name":"web","namespace":"shop"},"spec":{"replicas":2,"selector":{"matchLabels":{"app":"web"}}},` +
+				`"status":{"conditions":[{"type":"Progressing","status":"False","reason":"ProgressDeadlineExceeded","message":"late"}]}}]}`))
+		case r.URL.Path == "/apis/batch/v1/jobs":
+			_, _ = rw.Write([]byte(`{"metadata":{},"items":[{"metadata":{"name":"migrate","namespace":"shop"},"spec":{"selector":{"matchLabels":{"job":"migrate"}}},` +
+				`"status":{"active":1,"startTime":"2026-01-02T03:04:05Z"}}]}`))
+		case r.URL.Path == "/api/v1/namespaces/shop/pods" && r.URL.Query().Get("labelSelector") == "job=migrate":
+			_, _ = rw.Write([]byte(`{"metadata":{},"items":[` + pod("c", "CreateContainerConfigError", "secret db is missing") + `]}`))
+		case r.URL.Path == "/api/v1/namespaces/shop/pods" && r.URL.Query().Get("labelSelector") == "app=web":
+			_, _ = rw.Write([]byte(`{"metadata":{},"items":[` + pod("a", "CrashLoopBackOff", "back-off") + `,` + pod("b", "ImagePullBackOff", "no such tag") + `]}`))
+		default:
+			http.NotFound(rw, r)
+		}
+	}))
+	defer server.Close()
+	w := &keepersWorld{t: t}
+	a := w.ask(steps.Env{Kubeconfig: kubeconfig(t, server.URL, "one"), Home: t.TempDir(), Now: time.Now}, steps.StuckDeployments)
+	row := wantStanding(t, a, "deployment/shop/web", "rollout does not go on, 0 of 2 available; web: ImagePullBackOff (example.com/web:1.7)")
+	if !strings.HasPrefix(row.Detail, "no such tag\n") || len(a.Gaps) > 0 {
+		t.Errorf("%+v", a)
+	}
+	wantStanding(t, a, "job/shop/migrate", "hangs: none of its 1 Pods is ready; web: CreateContainerConfigError")
 }

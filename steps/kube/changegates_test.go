@@ -99,7 +99,7 @@ func TestRestart(t *testing.T) {
 	s.refused("kube/restart", in, "nothing would restart")
 }
 
-// merge2 changes a workload as somebody else would.
+// merge2 changes a workload as another client would.
 func (s *stage) merge2(resource, name, body string) {
 	s.t.Helper()
 	s.must("PATCH", s.at("apps", resource, name), "application/merge-patch+json", body)

@@ -113,7 +113,7 @@ func TestRecreateRefusesWhatCannotBePutBack(t *testing.T) {
 	s.allow(false, []string{rbacAPI}, []string{"rolebindings"})
 	s.role("migrate-v1", "get")
 	uid := s.binding("migrate", "migrate-v1", nil)
-	// A role that is not there: nobody but an administrator may bind it.
+	// A role that is not there: only an administrator may bind it.
 	s.refused("kube/recreate", changeIn("rolebinding", "migrate", uid, "patch", toV2, "widens", "/roleRef"), "The new object could not be made")
 	s.role("migrate-v2", "get")
 	held := s.binding("held", "migrate-v1", map[string]any{"finalizers": []any{another}})
@@ -164,7 +164,7 @@ func TestRecreatePutsBack(t *testing.T) {
 }
 
 // TestRecreateOfAJobNeedsItsPods: what would go with a Job is looked for, and
-// where nobody may look the Job stays.
+// where reading is not allowed the Job stays.
 func TestRecreateOfAJobNeedsItsPods(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

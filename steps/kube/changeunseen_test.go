@@ -15,7 +15,7 @@ import (
 
 const rbacV1 = cluster.RBACGroup + "/v1"
 
-// arm previews a change of a ConfigMap as whoever env is.
+// arm previews a change of a ConfigMap with the account of env.
 func (w *keepersWorld) arm(env steps.Env, name string) (steps.Gater, steps.Preview) {
 	w.t.Helper()
 	o := w.read(w.in("", "configmaps", name))
@@ -91,7 +91,7 @@ func TestUnseenMarksShut(t *testing.T) {
 	w.opens(edits, "of-a-secret")
 	w.merge(w.in("", "secrets", "owner"), fields{"metadata": fields{"labels": fields{"role": "protected"}}})
 	_, p = w.arm(edits, "of-a-secret")
-	w.held(p, "secret/"+w.ns+"/owner, which owns it, bears", "nobody can waive it")
+	w.held(p, "secret/"+w.ns+"/owner, which owns it, bears", "it cannot be waived")
 	class := "/apis/storage.k8s.io/v1/storageclasses"
 	made := w.create(class, fields{"metadata": fields{"name": w.ns}, "provisioner": "example.com/none"})
 	w.removedAtEnd(class + "/" + w.ns)
@@ -148,7 +148,7 @@ func TestUnreadMarksShut(t *testing.T) {
 				if err != nil || cerr != nil {
 					panic(http.ErrAbortHandler)
 				}
-				breaks()[how](rw, r, recorded{code: code, media: cluster.AsJSON, body: raw})
+				breaks()[how](rw, r, recordedAnswer{code: code, media: cluster.AsJSON, body: raw})
 				return true
 			})
 			_, p := w.arm(env, "held")

@@ -11,7 +11,7 @@ import (
 	"handrail/steps/kube/patch"
 )
 
-// hook is a webhook that nobody serves, on a kind that nobody has.
+// hook is a webhook without a server, on a kind that no test uses.
 func (s *stage) hook(kind, name, policy string) string {
 	s.t.Helper()
 	path := "/apis/admissionregistration.k8s.io/v1/" + kind

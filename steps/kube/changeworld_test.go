@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"handrail/steps"
-	clusters "handrail/steps/cluster"
+	"handrail/steps/cluster"
 	"handrail/steps/kube/patch"
 )
 
@@ -63,7 +63,7 @@ func (s *stage) post(path string, body map[string]any) map[string]any {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return s.must("POST", path, clusters.AsJSON, string(b))
+	return s.must("POST", path, cluster.AsJSON, string(b))
 }
 
 // sweepUp removes what no namespace takes along.
@@ -130,7 +130,7 @@ func numbered(t *testing.T, read func() map[string]any) {
 // now reads one object as it is.
 func (s *stage) now(path string) map[string]any {
 	s.t.Helper()
-	return s.must("GET", path, clusters.AsJSON, "")
+	return s.must("GET", path, cluster.AsJSON, "")
 }
 
 func changeIn(resource, name, uid string, more ...string) steps.Params {

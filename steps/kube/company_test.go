@@ -84,7 +84,7 @@ func TestBusyObjectIsRehearsedAgain(t *testing.T) {
 	env.Audit = func() string { return "" }
 	var limit int
 	// The sink hears of the rehearsal only after it; the manifest is kept just before.
-	out := &beating{beat: func() {
+	out := &beatingSink{beat: func() {
 		if beats++; beats <= limit {
 			s.merge("configmaps", "held", fmt.Sprintf(`{"data":{"beat":"%d"}}`, beats))
 		}

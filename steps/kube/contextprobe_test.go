@@ -192,7 +192,7 @@ func TestFactsSayTheirContext(t *testing.T) {
 }
 
 // twoLabs are two real clusters in one kubeconfig: a and alias lead to the first,
-// b to the second, nobody to an address where nobody listens.
+// b to the second, nobody to an address where no server listens.
 func twoLabs(t *testing.T) (file string, labs [2]*lab.Lab) {
 	t.Helper()
 	k := clientcmdapi.NewConfig()

@@ -19,15 +19,15 @@ import (
 
 // breaks are what happens to one request between a probe and its server. The real
 // answer is at hand, for those that spoil it.
-func breaks() map[string]func(w http.ResponseWriter, r *http.Request, real recorded) {
-	plain := func(code int, media, body string) func(http.ResponseWriter, *http.Request, recorded) {
-		return func(w http.ResponseWriter, _ *http.Request, _ recorded) {
+func breaks() map[string]func(w http.ResponseWriter, r *http.Request, real recordedAnswer) {
+	plain := func(code int, media, body string) func(http.ResponseWriter, *http.Request, recordedAnswer) {
+		return func(w http.ResponseWriter, _ *http.Request, _ recordedAnswer) {
 			w.Header().Set("Content-Type", media)
 			w.WriteHeader(code)
 			_, _ = io.WriteString(w, body)
 		}
 	}
-	return map[string]func(http.ResponseWriter, *http.Request, recorded){
+	return map[string]func(http.ResponseWriter, *http.Request, recordedAnswer){
 		"busy":           plain(429, "application/json", `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"too many requests","reason":"TooManyRequests","code":429}`),
 		"broken":         plain(500, "application/json", `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"etcdserver: request timed out","reason":"InternalError","code":500}`),
 		"a gateway":      plain(502, "text/html", "<html><body>Bad Gateway</body></html>"),
@@ -38,26 +38,26 @@ func breaks() map[string]func(w http.ResponseWriter, r *http.Request, real recor
 		"an empty thing": plain(200, "application/json", "{}"),
 		"null":           plain(200, "application/json", "null"),
 		"another thing":  plain(200, "application/json", `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success"}`),
-		"half of it": func(w http.ResponseWriter, _ *http.Request, real recorded) {
+		"half of it": func(w http.ResponseWriter, _ *http.Request, real recordedAnswer) {
 			w.Header().Set("Content-Type", real.media)
 			_, _ = w.Write(real.body[:len(real.body)/2])
 		},
-		"cut in the middle": func(w http.ResponseWriter, _ *http.Request, real recorded) {
+		"cut in the middle": func(w http.ResponseWriter, _ *http.Request, real recordedAnswer) {
 			w.Header().Set("Content-Type", real.media)
 			w.Header().Set("Content-Length", strconv.Itoa(len(real.body)))
 			_, _ = w.Write(real.body[:len(real.body)/2])
 			panic(http.ErrAbortHandler)
 		},
-		"cut": func(http.ResponseWriter, *http.Request, recorded) { panic(http.ErrAbortHandler) },
-		"silence": func(_ http.ResponseWriter, r *http.Request, _ recorded) {
+		"cut": func(http.ResponseWriter, *http.Request, recordedAnswer) { panic(http.ErrAbortHandler) },
+		"silence": func(_ http.ResponseWriter, r *http.Request, _ recordedAnswer) {
 			<-r.Context().Done()
 			panic(http.ErrAbortHandler)
 		},
 	}
 }
 
-// recorded is an answer of the real server.
-type recorded struct {
+// recordedAnswer is an answer of the real server.
+type recordedAnswer struct {
 	code  int
 	media string
 	date  string
@@ -71,10 +71,10 @@ type tape struct {
 
 	mu       sync.Mutex
 	keys     []string // in the order in which they were asked first
-	recorded map[string]recorded
+	recorded map[string]recordedAnswer
 	date     string // of the first answer, and of every other: ages do not move
 	spoil    string // key
-	how      func(http.ResponseWriter, *http.Request, recorded)
+	how      func(http.ResponseWriter, *http.Request, recordedAnswer)
 }
 
 // keyOf is the request without what a client may choose freely.
@@ -122,27 +122,28 @@ func (t *tape) serve(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-func (t *tape) fetch(r *http.Request, body []byte) (recorded, error) {
+func (t *tape) fetch(r *http.Request, body []byte) (recordedAnswer, error) {
 	req, err := http.NewRequestWithContext(r.Context(), r.Method, t.w.url+r.URL.RequestURI(), bytes.NewReader(body))
 	if err != nil {
-		return recorded{}, err
+		return recordedAnswer{}, err
 	}
 	req.Header = r.Header.Clone()
 	req.Header.Del("Accept-Encoding")
 	res, err := t.w.admin.Do(req)
 	if err != nil {
-		return recorded{}, err
+		return recordedAnswer{}, err
 	}
 	defer res.Body.Close()
 	raw, err := io.ReadAll(res.Body)
-	return recorded{res.StatusCode, res.Header.Get("Content-Type"), res.Header.Get("Date"), raw}, err
+	return recordedAnswer{res.StatusCode, res.Header.Get("Content-Type"), res.Header.Get("Date"), raw}, err
 }
 
-// faulted is one probe of a world whose answers are spoiled one after the other.
-type faulted struct {
+// faultCase is one probe of a world whose answers are spoiled one after the other.
+type faultCase struct {
 	name, kind string
 	in         steps.Params
-	how        []string // of breaks; nil for all
+	whole      bool // every break at every request, not two of them
+	turn       int  // where it begins with those that go around
 	// excused are requests, by the end of their path, that some breaks leave
 	// nothing to tell by: why stands beside each.
 	excused map[string][]string
@@ -153,7 +154,7 @@ type faulted struct {
 func faultsOf() map[string]string {
 	return map[string]string{
 		"kube/get": "TestFaults", "kube/list": "TestFaults", "kube/finalizers": "TestFaults", "kube/owners": "TestFaults",
-		"kube/lookalikes": "TestFaults", "kube/namespace": "TestFaults", "kube/persistence": "TestFaults",
+		"kube/lookalikes": "TestFaults", "kube/held": "TestFaults", "kube/namespace": "TestFaults", "kube/persistence": "TestFaults",
 		"kube/blame": "TestBlameFaults", "kube/writers": "TestBlameFaults", "kube/signals": "TestBlameFaults",
 		"kube/workload": "TestWorkloadFaults", "kube/logs": "TestWorkloadFaults", "kube/events": "TestWorkloadFaults",
 		"kube/quota": "TestWorkloadFaults", "kube/claims": "TestWorkloadFaults", "kube/egress": "TestWorkloadFaults",
@@ -172,7 +173,7 @@ func TestEveryProbeIsSpoilt(t *testing.T) {
 	all := faultsOf()
 	for _, k := range Kinds() {
 		if _, there := all[k.Name]; k.Reads != nil && !there {
-			t.Errorf("%s: nobody spoils the answers that it gets", k.Name)
+			t.Errorf("%s: no test spoils the answers that it gets", k.Name)
 		}
 		delete(all, k.Name)
 	}
@@ -182,10 +183,11 @@ func TestEveryProbeIsSpoilt(t *testing.T) {
 }
 
 // spoilAll spoils the answers of each row, and holds the rows to faultsOf.
-func (w *keepersWorld) spoilAll(test string, rows []faulted) {
+func (w *keepersWorld) spoilAll(test string, rows []faultCase) {
 	seen := map[string]bool{}
-	for _, p := range rows {
+	for i, p := range rows {
 		seen[p.kind] = true
+		p.turn = 3 * i
 		w.t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
 			p.spoil(t, *w)
@@ -201,17 +203,19 @@ func (w *keepersWorld) spoilAll(test string, rows []faulted) {
 // tells are facts that name what was not read: they change with every fault.
 var tells = []string{"unread", "complete", "signals", "asked"}
 
-// TestFaults spoils each answer that a probe gets, one at a time and in every way:
-// a fact is then what it was or unknown, never another one.
+// TestFaults spoils each answer that a probe gets, one at a time: a fact is then
+// what it was or unknown, never another one. One kind gets every break at every
+// request. All kinds read through the same client, so the others get a refusal at
+// every request, and the other breaks in turn.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	w := newKeepersWorld(t)
 	w.spoilAll("TestFaults", w.faulted())
 }
 
-func (p faulted) spoil(t *testing.T, w keepersWorld) {
+func (p faultCase) spoil(t *testing.T, w keepersWorld) {
 	w.t = t
-	tp := &tape{w: &w, recorded: map[string]recorded{}}
+	tp := &tape{w: &w, recorded: map[string]recordedAnswer{}}
 	env := w.front(tp.serve)
 	i := slices.IndexFunc(Kinds(), func(k steps.Kind) bool { return k.Name == p.kind })
 	if i < 0 {
@@ -225,7 +229,7 @@ func (p faulted) spoil(t *testing.T, w keepersWorld) {
 		defer cancel()
 		env := env
 		env.Home = t.TempDir() // no discovery from before
-		obs, err := k.Reads(env).Probe(ctx, p.in, keepersSink{})
+		obs, err := k.Reads(env).Probe(ctx, p.in, steps.SecretsOnly(nil))
 		return obs.Facts, err
 	}
 	want, err := run(time.Minute)
@@ -245,8 +249,8 @@ func (p faulted) spoil(t *testing.T, w keepersWorld) {
 	if len(keys) > mostFaulted { // a sweep asks every resource the same way
 		keys = append(keys[:mostFaulted/2], keys[len(keys)-mostFaulted/2:]...)
 	}
-	for _, key := range keys {
-		for _, name := range p.breaksAt(key) {
+	for nth, key := range keys {
+		for _, name := range p.breaksAt(key, nth) {
 			tp.mu.Lock()
 			tp.spoil, tp.how = key, breaks()[name]
 			tp.mu.Unlock()
@@ -269,18 +273,19 @@ func (p faulted) spoil(t *testing.T, w keepersWorld) {
 	}
 }
 
-// breaksAt are the ways in which the answer to one request is spoiled.
-func (p faulted) breaksAt(key string) []string {
-	how := p.how
-	if how == nil {
-		how = slices.Sorted(maps.Keys(breaks()))
-	}
+// breaksAt are the ways in which the answer to the nth request is spoiled.
+func (p faultCase) breaksAt(key string, nth int) []string {
+	how := slices.Sorted(maps.Keys(breaks()))
 	for end, but := range p.excused {
 		if strings.HasSuffix(strings.TrimPrefix(shortKey(key), "GET "), end) {
-			how = slices.DeleteFunc(slices.Clone(how), func(name string) bool { return slices.Contains(but, name) })
+			how = slices.DeleteFunc(how, func(name string) bool { return slices.Contains(but, name) })
 		}
 	}
-	return how
+	if p.whole {
+		return how
+	}
+	how = slices.DeleteFunc(how, func(name string) bool { return name == "denied" })
+	return []string{"denied", how[(p.turn+nth)%len(how)]}
 }
 
 // mostFaulted bounds the requests of one probe that are spoiled.
@@ -303,7 +308,7 @@ func spelt(v steps.Value) string {
 }
 
 // faulted sets the stage and lists the probes.
-func (w *keepersWorld) faulted() []faulted {
+func (w *keepersWorld) faulted() []faultCase {
 	w.t.Helper()
 	w.job("hook", fields{"finalizers": []string{"example.com/hook-cleanup"}})
 	w.freed(w.in(batchV1, "jobs", "hook"))
@@ -314,8 +319,8 @@ func (w *keepersWorld) faulted() []faulted {
 	jobs := steps.Params{"resource": steps.StringOf("jobs"), "namespace": steps.StringOf(w.ns)}
 	meta := maps.Clone(jobs)
 	meta["read"] = steps.EnumOf("metadata")
-	return []faulted{
-		{name: "get", kind: "kube/get", in: hook},
+	return []faultCase{
+		{name: "get", kind: "kube/get", in: hook, whole: true},
 		{name: "get what is not there", kind: "kube/get", in: absent},
 		{name: "list", kind: "kube/list", in: jobs},
 		{name: "list metadata", kind: "kube/list", in: meta},
@@ -323,6 +328,7 @@ func (w *keepersWorld) faulted() []faulted {
 		{name: "owners", kind: "kube/owners", in: hook},
 		{name: "lookalikes", kind: "kube/lookalikes", in: hook},
 		{name: "namespace", kind: "kube/namespace", in: steps.Params{"name": steps.StringOf(w.ns)}},
+		{name: "held", kind: "kube/held", in: steps.Params{"namespace": steps.StringOf(w.ns)}},
 		{name: "persistence", kind: "kube/persistence", in: steps.Params{}},
 	}
 }

@@ -18,7 +18,7 @@ func TestField(t *testing.T) {
 	}
 	wantFact(t, w.probe(w.env, "kube/field", "configmap", "c", "field", "data.nothing"), "present", "false")
 	wantFact(t, w.probe(w.env, "kube/field", "configmap", "nobody", "field", "data.a"), "value", "?not there")
-	_, err := (probeOf("kube/field", w.env)).Probe(t.Context(), steps.Params{"resource": steps.StringOf("secret"), "name": steps.StringOf("s"), "field": steps.StringOf("data.a")}, keepersSink{})
+	_, err := (probeOf("kube/field", w.env)).Probe(t.Context(), steps.Params{"resource": steps.StringOf("secret"), "name": steps.StringOf("s"), "field": steps.StringOf("data.a")}, steps.SecretsOnly(nil))
 	if err == nil || !strings.Contains(err.Error(), "values of a Secret are never read") {
 		t.Errorf("the value of a Secret: %v", err)
 	}

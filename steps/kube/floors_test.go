@@ -34,7 +34,7 @@ func (s *stage) refusedBy(p steps.Preview, part string) {
 	}
 }
 
-// TestStripFloors walks each precondition that nobody can waive.
+// TestStripFloors walks each precondition that cannot be waived.
 func TestStripFloors(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -57,7 +57,7 @@ func TestStripFloors(t *testing.T) {
 		s.t = t
 		s.refusedBy(s.preview(g, s.stripParams("job", "migrate", "00000000-0000-0000-0000-000000000000")), "another object of the same name: its UID is "+uid)
 		s.refusedBy(s.preview(g, s.stripParams("job", "migrate", "<redacted:token:0123456789abcdef>")), "it was redacted")
-		s.refusedBy(s.preview(g, s.stripParams("job", "migrate", "")), "is none")
+		s.refusedBy(s.preview(g, s.stripParams("job", "migrate", "")), "is not valid")
 	})
 	t.Run("no such finalizer", func(t *testing.T) {
 		s := *s
@@ -100,8 +100,8 @@ func TestStripFloors(t *testing.T) {
 		s.t = t
 		uid := s.make(thingMade{resource: "jobs", name: "decoy", finalizers: []string{cleaner}, labels: map[string]string{"example.com/owner": "team-b"},
 			notes: map[string]string{"argocd.argoproj.io/hook-delete-policy": "HookSucceeded"}})
-		s.refusedBy(s.preview(g, s.stripParams("job", "decoy", uid)), "Somebody manages job/")
-		s.refusedBy(s.preview(gateOf("kube/delete", s.env), deleteParams("job", "decoy", uid)), "Somebody manages job/")
+		s.refusedBy(s.preview(g, s.stripParams("job", "decoy", uid)), " is managed: ")
+		s.refusedBy(s.preview(gateOf("kube/delete", s.env), deleteParams("job", "decoy", uid)), " is managed: ")
 	})
 	t.Run("one mark alone", func(t *testing.T) {
 		s := *s
@@ -220,7 +220,7 @@ func (s *stage) as(token, server string, ca []byte) steps.Env {
 	return env
 }
 
-// TestDenied rehearses and acts as somebody who may only read.
+// TestDenied rehearses and acts with an account that may only read.
 func TestDenied(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

@@ -138,7 +138,7 @@ func TestSecret(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept, err := readsProbe(t.Context(), w.env, "kube/get", what("resource", "secret", "name", "s"), bundleSink{discardSink{}, bundle})
+	kept, err := readsProbe(t.Context(), w.env, "kube/get", what("resource", "secret", "name", "s"), bundleSink{steps.SecretsOnly(nil), bundle})
 	if err = errors.Join(err, bundle.Close()); err != nil || len(kept.Gaps) > 0 {
 		t.Fatal(err, kept.Gaps)
 	}

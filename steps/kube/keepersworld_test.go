@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -21,20 +20,11 @@ import (
 	"handrail/drills/lab"
 	"handrail/steps"
 	"handrail/steps/cluster"
+	"handrail/steps/stepstest"
 )
 
 // fields is a part of an object.
 type fields = map[string]any
-
-// keepersSink forgets what it is given.
-type keepersSink struct{}
-
-type forgets struct{ io.Writer }
-
-func (forgets) Close() error                                   { return nil }
-func (keepersSink) Artifact(role, media string) io.WriteCloser { return forgets{io.Discard} }
-func (keepersSink) Line(string)                                {}
-func (keepersSink) Secret(string)                              {}
 
 // keepersWorld is a namespace of the real API server, with the cluster's admin
 // to set the stage and the operator's account to look.
@@ -79,7 +69,7 @@ func newKeepersWorld(t *testing.T) *keepersWorld {
 }
 
 // another makes one more namespace; what its finalizers hold is freed at the end
-// by whoever set them.
+// by the tests that set them.
 func (w *keepersWorld) another() lab.Namespace {
 	w.t.Helper()
 	ns, err := w.lab.Namespace(w.t.Context(), "keepers")
@@ -102,7 +92,7 @@ func (w *keepersWorld) root() steps.Env {
 
 func (w *keepersWorld) client(env steps.Env) *cluster.Client {
 	w.t.Helper()
-	c, err := cluster.Connect(env, keepersSink{})
+	c, err := cluster.Connect(env, steps.SecretsOnly(nil))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -203,7 +193,7 @@ func (w *keepersWorld) in(group, plural, name string) string {
 	return p
 }
 
-// seen resolves and reads one object as whoever env is.
+// seen resolves and reads one object with the account of env.
 func (w *keepersWorld) seen(c *cluster.Client, what, name string) (cluster.Target, cluster.Object) {
 	w.t.Helper()
 	r, err := c.Find(w.t.Context(), what)
@@ -232,18 +222,9 @@ func (w *keepersWorld) probe(env steps.Env, kind, what, name string, more ...str
 		if k.Name != kind {
 			continue
 		}
-		obs, err := k.Reads(env).Probe(w.t.Context(), in, keepersSink{})
+		obs, err := stepstest.Observe(w.t.Context(), k.Reads(env), k.Facts, in, steps.SecretsOnly(nil))
 		if err != nil {
 			w.t.Fatal(err)
-		}
-		for _, f := range k.Facts {
-			v, there := obs.Facts[f.Name]
-			if !there || v.Type() != f.Type || (!v.Known() && v.Why() == "") {
-				w.t.Errorf("%s: fact %s = %v of type %q, want one of type %q or unknown with a reason", kind, f.Name, v.Text(), v.Type(), f.Type)
-			}
-		}
-		if obs.Summary == "" || obs.Command == "" || len(obs.Facts) != len(k.Facts) {
-			w.t.Errorf("%s: observation %+v is not whole", kind, obs)
 		}
 		return obs
 	}
@@ -290,13 +271,13 @@ func may(group, resource string, verbs ...string) fields {
 	return fields{"apiGroups": []string{group}, "resources": []string{resource}, "verbs": verbs}
 }
 
-// established are the definitions that this process has put into the lab.
-type established struct {
+// definitions are the definitions that this process has put into the lab.
+type definitions struct {
 	once sync.Once
 	err  error
 }
 
-var gitops established
+var gitops definitions
 
 // definitions puts the real definitions of Argo CD and Flux into the lab, and
 // leaves them there: other tests may use them too.

@@ -58,6 +58,7 @@ func TestListMetadata(t *testing.T) {
 	w.fill(w.ns, "b", "a")
 	path := "/api/v1/namespaces/" + w.ns.Name + "/configmaps"
 	w.robot(http.MethodPost, path, configMap("held", m{"finalizers": []string{"example.com/x"}, "labels": m{"made": "here"}, "annotations": m{object.LastApplied: "{}", "n": "v"}}))
+	t.Cleanup(func() { w.robot(http.MethodPatch, path+"/held", m{"metadata": m{"finalizers": nil}}) })
 	w.robot(http.MethodDelete, path+"/held", nil)
 	read := func() (steps.Observation, *readsSink) {
 		return w.probe("kube/list", what("resource", "configmaps", "selector", "made=here", "read", "metadata"))
@@ -92,8 +93,8 @@ func TestListMetadata(t *testing.T) {
 	w.unwritten(w.ns.Operator)
 }
 
-// TestListAllNamespaces reads three namespaces, as somebody who may read all and
-// as somebody who may not.
+// TestListAllNamespaces reads three namespaces, with an account that may read all and
+// with one that may not.
 func TestListAllNamespaces(t *testing.T) {
 	t.Parallel()
 	w := newReadsWorld(t)
@@ -199,7 +200,7 @@ func TestListNotKept(t *testing.T) {
 type fullSink struct{ *readsSink }
 
 func (fullSink) Artifact(string, string) io.WriteCloser {
-	return failing{errors.New("no space left on device")}
+	return failingReader{errors.New("no space left on device")}
 }
 
 // TestAllNamespacesDenied: who may read no namespace has no list at all.

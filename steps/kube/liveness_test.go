@@ -3,6 +3,7 @@ package kube
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -221,9 +222,36 @@ func TestKeeperIsProvenNotNamed(t *testing.T) {
 	w.workload("deployments", "other", 0)
 	check("deployment/other", stuck.Unknown, "nothing in the cluster ties it")
 	check("deployment/mistyped", stuck.Unknown, "absence is no death: the finalizer was written by "+cleaner)
+	check("deployment/mistyped", stuck.Unknown, "In "+w.ns+" there is: other")
 	check("deployment/"+cleaner, stuck.Unknown, "absence is no death: no Lease shows that it ran in this cluster")
 	check("", stuck.Unknown, "does not know who keeps")
+	// Only where nothing in the whole cluster is tied to it may a person answer for it, by
+	// a waiver: the gate arms, and names what is to be waived.
+	uid := o.GetUID()
+	said := func(word string) steps.Preview {
+		t.Helper()
+		in := steps.Params{"resource": steps.StringOf("configmap"), "name": steps.StringOf("held"), "namespace": steps.StringOf(w.ns), "uid": steps.IdentOf(string(uid)), "finalizer": steps.StringOf(held)}
+		if word != "" {
+			in["keeper"] = steps.EnumOf(word)
+		}
+		p, err := gateOf("kube/strip-finalizer", w.root()).Preview(t.Context(), in, &scrap{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	answered := func(p steps.Preview) bool {
+		return slices.ContainsFunc(p.Owners, func(o steps.Owner) bool { return o.Name == "the controller of "+held && o.Paused == "unknown" })
+	}
+	for word, open := range map[string]bool{"": false, stuck.KeeperSeen: false, stuck.KeeperOutside: true, stuck.KeeperUnknown: true} {
+		if p := said(word); (len(p.Unmet) == 0) != open || answered(p) != open {
+			t.Errorf("said %q: unmet = %+v, owners = %+v, want open %v", word, p.Unmet, p.Owners, open)
+		}
+	}
 	w.workload("statefulsets", cleaner, 0)
+	if p := said(stuck.KeeperOutside); len(p.Unmet) == 0 || answered(p) {
+		t.Errorf("with a workload that is tied to it: unmet = %+v, owners = %+v, want it shut", p.Unmet, p.Owners)
+	}
 	check("statefulset/"+cleaner, stuck.Dead, "scaled to 0")
 	check("", stuck.Unknown, "does not know who keeps")
 	if k, err := stuck.KeeperOf(t.Context(), c, target, o, held, "deployment/other"); err != nil || !strings.Contains(k.Leads, "statefulset/"+w.ns+"/"+cleaner+" (") {

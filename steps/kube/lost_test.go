@@ -254,13 +254,13 @@ func TestUnsent(t *testing.T) {
 		said string
 	}{
 		{"redacted version", edit(kubeact.KeyVersion, "<redacted:token:0123456789abcdef>"), "was redacted"},
-		{"no version", edit(kubeact.KeyVersion, ""), "which is none"},
+		{"no version", edit(kubeact.KeyVersion, ""), "which is invalid"},
 		{"redacted uid", edit(kubeact.KeyUID, "<redacted:token:0123456789abcdef>"), "was redacted"},
 		{"redacted finalizer", edit(kubeact.KeyFinalizer, "<redacted:token:0123456789abcdef>"), "was redacted"},
-		{"another finalizer", edit(kubeact.KeyFinalizer, another), "none of the finalizers"},
+		{"another finalizer", edit(kubeact.KeyFinalizer, another), "not one of the finalizers"},
 		{"another path", edit(kubeact.KeyPath, s.path("configmaps", "other")), "not the one that was shown"},
-		{"path outside of the API", edit(kubeact.KeyPath, "/api/v1/namespaces/a/pods/b/eviction"), "which is none"},
-		{"path upwards", edit(kubeact.KeyPath, "/api/v1/namespaces/a/pods/../b"), "which is none"},
+		{"path outside of the API", edit(kubeact.KeyPath, "/api/v1/namespaces/a/pods/b/eviction"), "which is invalid"},
+		{"path upwards", edit(kubeact.KeyPath, "/api/v1/namespaces/a/pods/../b"), "which is invalid"},
 		{"another server", edit(kubeact.KeyServer, "https://127.0.0.1:1"), "the kubeconfig leads to"},
 		{"another request", func(p *steps.Preview) { p.Request = "DELETE everything" }, "not the one that was shown"},
 	} {
@@ -282,7 +282,7 @@ func TestUnsent(t *testing.T) {
 			t.Errorf("Find() of what was done on another %s = %+v, want an error", key, o)
 		}
 	}
-	t.Run("nobody listens", func(t *testing.T) {
+	t.Run("no server listens", func(t *testing.T) {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)

@@ -39,8 +39,8 @@ func TestMay(t *testing.T) {
 			wantFact(t, obs, fact, want)
 		}
 	}
-	// The operator of the lab may ask nobody and see the roles of the namespace
-	// alone: what they grant is known, what they do not is open.
+	// The operator of the lab may ask no access review, and sees the roles of the
+	// namespace alone: what they grant is known, what they do not is open.
 	wantFact(t, ask(w.env, "new", "create", "jobs"), "allowed", "true")
 	obs := ask(w.env, "old", "create", "jobs")
 	wantFact(t, obs, "allowed", "?could not be asked")

@@ -112,7 +112,7 @@ func TestOwnerOfAnotherUID(t *testing.T) {
 	wantFact(t, w.probe(w.env, "kube/owners", "cm", "nothing-here"), "managed", "?not there")
 }
 
-// TestHelmIsNoOwner: it acts when somebody runs it.
+// TestHelmIsNoOwner: it acts only when it is run.
 func TestHelmIsNoOwner(t *testing.T) {
 	t.Parallel()
 	w := newKeepersWorld(t)

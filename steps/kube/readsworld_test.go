@@ -18,6 +18,7 @@ import (
 
 	"handrail/drills/lab"
 	"handrail/steps"
+	"handrail/steps/stepstest"
 )
 
 // readsSink keeps what a probe wrote.
@@ -100,7 +101,7 @@ func (w *readsWorld) namespace() lab.Namespace {
 	return ns
 }
 
-// do sends one request as whoever a kubeconfig is, and reads the answer.
+// do sends one request with a kubeconfig, and reads the answer.
 func (w *readsWorld) do(kubeconfig, method, path string, in any) map[string]any {
 	w.tb.Helper()
 	cfg, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
@@ -173,19 +174,7 @@ func readsProbe(ctx context.Context, env steps.Env, kind string, in steps.Params
 		if k.Name != kind {
 			continue
 		}
-		obs, err := k.Reads(env).Probe(ctx, in, out)
-		if err != nil {
-			return obs, err
-		}
-		if len(obs.Facts) != len(k.Facts) || obs.Summary == "" || obs.Command == "" {
-			return obs, fmt.Errorf("contract: %d facts of %d, summary %q, command %q", len(obs.Facts), len(k.Facts), obs.Summary, obs.Command)
-		}
-		for _, f := range k.Facts {
-			if v, ok := obs.Facts[f.Name]; !ok || v.Type() != f.Type {
-				return obs, fmt.Errorf("contract: fact %s has type %q, want %q", f.Name, v.Type(), f.Type)
-			}
-		}
-		return obs, nil
+		return stepstest.Observe(ctx, k.Reads(env), k.Facts, in, out)
 	}
 	return steps.Observation{}, fmt.Errorf("no kind %q", kind)
 }
@@ -202,14 +191,14 @@ func kindOf(name string) steps.Kind {
 
 func probeOf(name string, env steps.Env) steps.Prober { return kindOf(name).Reads(env) }
 
-// gated is what every gate of a cluster can.
-type gated interface {
+// clusterGate is what every gate of a cluster can.
+type clusterGate interface {
 	steps.Gater
 	steps.Finder
 	steps.Rereader
 }
 
-func gateOf(name string, env steps.Env) gated { return kindOf(name).Changes(env).(gated) }
+func gateOf(name string, env steps.Env) clusterGate { return kindOf(name).Changes(env).(clusterGate) }
 
 // what makes parameters of pairs of name and text.
 func what(pairs ...string) steps.Params {

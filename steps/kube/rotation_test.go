@@ -35,7 +35,7 @@ func TestRotation(t *testing.T) {
 	wantFact(t, obs, "template_diff", "[]")
 	wantFinding(t, obs, "configmap/settings")
 
-	// Somebody rotates the password, once the second of the start is over.
+	// The password is rotated, once the second of the start is over.
 	w.until("the next second", func() bool { return time.Now().After(started.Add(time.Second)) })
 	w.send(http.MethodPatch, w.in("", "secrets", "db")+"?fieldManager=rotator", "application/merge-patch+json", fields{"stringData": fields{"password": "second-value"}})
 	obs = w.probe(w.env, "kube/rotation", "pod", pod)

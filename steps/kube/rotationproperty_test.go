@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// turned is a generated Pod and what it takes its values of.
-type turned struct {
+// rotationCase is a generated Pod and what it takes its values of.
+type rotationCase struct {
 	// owners are the managers of each key, of two Secrets and two ConfigMaps.
 	owners [4][3][]int
 	late   [3]bool // managers that wrote after the start
@@ -25,12 +25,12 @@ type turnedUse struct {
 	optional          bool // of what may not be there
 }
 
-// missingSource is one that nobody makes.
+// missingSource is one that is never made.
 const missingSource = 4
 
-func turns() *rapid.Generator[turned] {
-	return rapid.Custom(func(r *rapid.T) turned {
-		var out turned
+func turns() *rapid.Generator[rotationCase] {
+	return rapid.Custom(func(r *rapid.T) rotationCase {
+		var out rotationCase
 		for s := range out.owners {
 			for k := range out.owners[s] {
 				out.owners[s][k] = rapid.SliceOfNDistinct(rapid.IntRange(0, 2), 1, 2, rapid.ID[int]).Draw(r, "managers")
@@ -50,7 +50,7 @@ func turns() *rapid.Generator[turned] {
 func (u turnedUse) secret() bool { return u.source%2 == 0 }
 
 // changed reports whether a manager that stands for a key wrote after the start.
-func (x turned) changed(u turnedUse) bool {
+func (x rotationCase) changed(u turnedUse) bool {
 	if u.source == missingSource {
 		return false
 	}
@@ -125,7 +125,7 @@ func turnedName(pod string, source int) string {
 }
 
 // turn makes one generated Pod, its sources with the books that were generated.
-func (w *keepersWorld) turn(pod string, x turned, start time.Time) {
+func (w *keepersWorld) turn(pod string, x rotationCase, start time.Time) {
 	w.t.Helper()
 	for s, keys := range x.owners {
 		owned := [3]fields{{}, {}, {}}

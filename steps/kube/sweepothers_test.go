@@ -23,7 +23,7 @@ var authored = []struct{ group, version, plural, kind, scope string }{
 	{"configsync.gke.io", "v1beta1", "reposyncs", "RepoSync", "Namespaced"},
 }
 
-// foreign is an object of somebody's definition, a change of it that matters, and
+// foreign is an object of a custom definition, a change of it that matters, and
 // the field that pauses it, where one does.
 type foreign struct {
 	category, version, plural, kind string
@@ -84,7 +84,7 @@ func (f foreign) entry(w *keepersWorld) string {
 }
 
 // sweepOfOthers makes an object of each definition that others bring: each is an
-// entry, a pause does not change it, and a change makes it one that nobody accounts
+// entry, a pause does not change it, and a change makes it one that is not accounted
 // for.
 func sweepOfOthers(t *testing.T, w *keepersWorld) {
 	if err := w.define(slices.Concat(pinned()[:4], pinnedPolicies())); err != nil {

@@ -51,7 +51,7 @@ func stuckWorld(t *testing.T) *keepersWorld {
 	return w
 }
 
-// space reads a namespace as whoever env is, and keeps what it wrote.
+// space reads a namespace with the account of env, and keeps what it wrote.
 func (w *keepersWorld) space(env steps.Env, name string) (steps.Observation, *readsSink) {
 	w.t.Helper()
 	sink := newReadsSink()
@@ -131,7 +131,7 @@ func TestNamespaceHeldByFinalizer(t *testing.T) {
 	}
 }
 
-// TestOrphansOfAnEmptiedNamespace lets somebody do what nobody must: the objects
+// TestOrphansOfAnEmptiedNamespace does what must never be done: the objects
 // stay stored, and come back inside the next namespace of the name.
 func TestOrphansOfAnEmptiedNamespace(t *testing.T) {
 	t.Parallel()
@@ -214,7 +214,7 @@ func deadAPIOfOwn(t *testing.T, w *keepersWorld) {
 
 	w.unserved(api)
 
-	// A webhook that nobody serves refuses the deletion of what another namespace
+	// A webhook without a server refuses the deletion of what another namespace
 	// holds; the dead API is gone, so that it is the only cause.
 	w.until("the empty namespace goes", func() bool {
 		code, _, err := w.try(http.MethodGet, path, "", nil)

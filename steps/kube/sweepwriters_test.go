@@ -19,7 +19,7 @@ import (
 	"handrail/steps/kube/sweep"
 )
 
-// sweepAs runs the sweep as whoever env is.
+// sweepAs runs the sweep with the account of env.
 func (w *keepersWorld) sweepAs(env steps.Env, in steps.Params) (steps.Observation, *readsSink) {
 	w.t.Helper()
 	sink := newReadsSink()
@@ -71,7 +71,7 @@ func sweepOfOwn(t *testing.T, w *keepersWorld) {
 		"subjects": []any{fields{"kind": "User", "name": "reader", "apiGroup": "rbac.authorization.k8s.io"}}})
 	w.create(rbac+"/clusterrolebindings", fields{"metadata": fields{"name": "dangling"}, "roleRef": fields{"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "no-such"},
 		"subjects": []any{fields{"kind": "User", "name": "later", "apiGroup": "rbac.authorization.k8s.io"}}})
-	// Somebody put himself into a binding that the API server made.
+	// A user adds himself to a binding that the API server made.
 	w.merge(rbac+"/clusterrolebindings/system:kube-scheduler", fields{"subjects": []any{
 		fields{"kind": "User", "name": "system:kube-scheduler", "apiGroup": "rbac.authorization.k8s.io"},
 		fields{"kind": "User", "name": "guest", "apiGroup": "rbac.authorization.k8s.io"}}})
@@ -225,7 +225,7 @@ func sweepOfNodes(t *testing.T, w *keepersWorld, dir string) {
 }
 
 // sameInBothForms sweeps a real server that answers in protobuf, and again behind
-// somebody who lets nobody ask for it.
+// an account that may not ask for it.
 func sameInBothForms(t *testing.T, w *keepersWorld) {
 	t.Helper()
 	for name, shape := range sweep.Shapes() {

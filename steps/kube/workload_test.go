@@ -155,7 +155,7 @@ func TestWorkloadInitChain(t *testing.T) {
 	wantFact(t, obs, "layer", "other")
 	// The instance before is named only where there is one.
 	if obs, err := (probeOf("kube/logs", w.env)).Probe(t.Context(), steps.Params{"resource": steps.StringOf("deployment"), "name": steps.StringOf("shop"),
-		"container": steps.StringOf("wait-redis"), "previous": steps.BoolOf(true)}, keepersSink{}); err == nil {
+		"container": steps.StringOf("wait-redis"), "previous": steps.BoolOf(true)}, steps.SecretsOnly(nil)); err == nil {
 		t.Errorf("the log of an instance that never was = %+v", obs)
 	}
 	// Without the right to read logs the stage stays, and the layer is unknown.
@@ -240,12 +240,12 @@ func TestWorkloadIsNone(t *testing.T) {
 	t.Parallel()
 	w := newKeepersWorld(t)
 	for resource, want := range map[string]string{"configmap": "is no workload", "cronjob": "name the Job"} {
-		_, err := (probeOf("kube/workload", w.env)).Probe(t.Context(), steps.Params{"resource": steps.StringOf(resource), "name": steps.StringOf("x")}, keepersSink{})
+		_, err := (probeOf("kube/workload", w.env)).Probe(t.Context(), steps.Params{"resource": steps.StringOf(resource), "name": steps.StringOf("x")}, steps.SecretsOnly(nil))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", resource, err, want)
 		}
 	}
-	_, err := (probeOf("kube/logs", w.env)).Probe(t.Context(), steps.Params{"resource": steps.StringOf("pod"), "name": steps.StringOf("x"), "lines": steps.IntOf(5000 + 1)}, keepersSink{})
+	_, err := (probeOf("kube/logs", w.env)).Probe(t.Context(), steps.Params{"resource": steps.StringOf("pod"), "name": steps.StringOf("x"), "lines": steps.IntOf(5000 + 1)}, steps.SecretsOnly(nil))
 	if err == nil || !strings.Contains(err.Error(), fmt.Sprint(5000)) {
 		t.Errorf("too many lines: %v", err)
 	}

@@ -187,7 +187,7 @@ func TestEgress(t *testing.T) {
 	// A policy of the network plugin counts too, and is not computed.
 	obs := w.about("kube/egress", "resource", "deployment", "name", "nobody")
 	wantFact(t, obs, "dns_udp", "?not there")
-	if _, err := (probeOf("kube/egress", w.limited("blind", may("apps", "deployments", "get")))).Probe(t.Context(), what("resource", "deployment", "name", "shop"), keepersSink{}); err == nil {
+	if _, err := (probeOf("kube/egress", w.limited("blind", may("apps", "deployments", "get")))).Probe(t.Context(), what("resource", "deployment", "name", "shop"), steps.SecretsOnly(nil)); err == nil {
 		t.Error("policies that may not be read gave an answer")
 	}
 }

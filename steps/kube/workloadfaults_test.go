@@ -9,11 +9,6 @@ import (
 	"handrail/steps/cluster"
 )
 
-// fewBreaks has one of each class of fault, to keep many rows cheap.
-func fewBreaks() []string {
-	return []string{"broken", "denied", "a login page", "half of it", "cut in the middle", "an empty thing", "another thing"}
-}
-
 // TestWorkloadFaults spoils each answer that the probes of workloads get.
 func TestWorkloadFaults(t *testing.T) {
 	t.Parallel()
@@ -28,8 +23,8 @@ func TestWorkloadFaults(t *testing.T) {
 	}
 	space := what("namespace", w.ns)
 	// The bytes of a log are anything, and it says nothing of its length.
-	log := map[string][]string{"/log": {"half of it", "an empty thing", "another thing"}}
-	rows := []faulted{
+	log := map[string][]string{"/log": {"half of it", "an empty thing", "another thing", "no JSON", "nothing at all", "null"}}
+	rows := []faultCase{
 		{name: "workload", kind: "kube/workload", in: of("deployment", "shop"), excused: log},
 		{name: "workload of a Pod", kind: "kube/workload", in: of("pod", pod), excused: log},
 		{name: "workload that is held", kind: "kube/workload", in: of("pod", "mounting")},
@@ -41,15 +36,12 @@ func TestWorkloadFaults(t *testing.T) {
 		{name: "quota", kind: "kube/quota", in: space},
 		{name: "claims", kind: "kube/claims", in: space},
 		{name: "endpoints", kind: "kube/endpoints", in: what("namespace", w.ns, "service", "web")},
-		{name: "endpoints of nobody", kind: "kube/endpoints", in: what("namespace", w.ns, "service", "nobody")},
+		{name: "endpoints without Pods", kind: "kube/endpoints", in: what("namespace", w.ns, "service", "nobody")},
 		{name: "field", kind: "kube/field", in: of("cm", "settings", "field", "data.mode")},
 		{name: "rotation", kind: "kube/rotation", in: of("deployment", "shop")},
 		{name: "egress", kind: "kube/egress", in: of("deployment", "shop", "to", "service/db")},
 		{name: "may", kind: "kube/may", in: what("namespace", w.ns, "account", "runner", "verb", "create", "resource", "jobs")},
 		{name: "may not", kind: "kube/may", in: what("namespace", w.ns, "account", "lost", "verb", "create", "resource", "jobs")},
-	}
-	for i := range rows {
-		rows[i].how = fewBreaks()
 	}
 	w.spoilAll("TestWorkloadFaults", rows)
 }
@@ -77,7 +69,7 @@ func (w *keepersWorld) ailing(k *kubelet) (pod string) {
 	return pod
 }
 
-// refusing lets a quota refuse what comes after it, and waits until somebody said
+// refusing lets a quota refuse what comes after it, and waits until an event says
 // so.
 func (w *keepersWorld) refusing() {
 	w.t.Helper()

@@ -7,6 +7,8 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+
+	"handrail/steps"
 )
 
 // parseBase reads the address of a management API, in one spelling: two that mean
@@ -15,15 +17,15 @@ func parseBase(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http"):
-		return nil, fmt.Errorf("%q is no address of a management API: write https://HOST:PORT", clip(redacted(text), 200))
+		return nil, fmt.Errorf("%q is no address of a management API: write https://HOST:PORT", steps.Clip(redacted(text), 200))
 	case u.User != nil:
 		return nil, errors.New("the address of the management API holds credentials: take them out, they belong into brokers.yaml")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || u.RawPath != "" || strings.ContainsAny(u.Path, "%;\\"):
-		return nil, fmt.Errorf("the address %q has parts that no management API needs", clip(text, 200))
+		return nil, fmt.Errorf("the address %q has parts that no management API needs", steps.Clip(text, 200))
 	}
 	for part := range strings.SplitSeq(strings.Trim(u.Path, "/"), "/") {
 		if part == "." || part == ".." {
-			return nil, fmt.Errorf("the path of the address %q can be read in two ways", clip(text, 200))
+			return nil, fmt.Errorf("the path of the address %q can be read in two ways", steps.Clip(text, 200))
 		}
 	}
 	port := u.Port()

@@ -29,7 +29,7 @@ func likeVhost(wanted string, there []string) []steps.Finding {
 	var out []steps.Finding
 	for _, name := range there {
 		if name != wanted && plain(name) == plain(wanted) {
-			out = append(out, steps.Finding{Level: steps.Warning, Say: fmt.Sprintf("Not %q: another virtual host; the slash and the case are part of the name.", name)})
+			out = append(out, steps.Findingf(steps.Warning, "Not %q: another virtual host; the slash and the case are part of the name.", name))
 		}
 	}
 	return out
@@ -39,7 +39,7 @@ func likeVhost(wanted string, there []string) []steps.Finding {
 // declared names: the same names, and other messages. gaps say where it could not
 // look.
 func (c *client) likeBound(ctx context.Context, vhost string, want []binding) (like []steps.Finding, gaps []string) {
-	list, err := readList[named](ctx, c, "/api/vhosts", url.Values{"columns": {"name"}})
+	list, err := readList[nameEntry](ctx, c, "/api/vhosts", url.Values{"columns": {"name"}})
 	var others []string
 	if err == nil {
 		others, err = names(list)
@@ -64,12 +64,12 @@ func (c *client) likeBound(ctx context.Context, vhost string, want []binding) (l
 	for _, other := range others {
 		found, err := c.has(ctx, other, sought)
 		if errors.Is(err, steps.ErrDenied) {
-			shut = append(shut, fmt.Sprintf("%q", clip(other, longestName)))
+			shut = append(shut, fmt.Sprintf("%q", steps.Clip(other, longestName)))
 		} else if err != nil {
-			gaps = append(gaps, fmt.Sprintf("the same names in the virtual host %q: %v", clip(other, longestName), err))
+			gaps = append(gaps, fmt.Sprintf("the same names in the virtual host %q: %v", steps.Clip(other, longestName), err))
 		}
 		if len(found) > 0 {
-			like = append(like, steps.Finding{Level: steps.Warning, Say: fmt.Sprintf("Not the virtual host %q: it has the same names (%s).", clip(other, longestName), strings.Join(found, ", "))})
+			like = append(like, steps.Findingf(steps.Warning, "Not the virtual host %q: it has the same names (%s).", steps.Clip(other, longestName), strings.Join(found, ", ")))
 		}
 	}
 	if len(shut) > 0 {
@@ -112,7 +112,7 @@ func (c *client) has(ctx context.Context, vhost string, sought []place) ([]strin
 			return found, err
 		}
 		_ = resp.Body.Close() // that it is there is all
-		found = append(found, p.kind+" "+clip(p.name, longestName))
+		found = append(found, p.kind+" "+steps.Clip(p.name, longestName))
 	}
 	return found, nil
 }

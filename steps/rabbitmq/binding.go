@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"handrail/steps"
 )
 
 // binding is one as a broker or a file has it.
@@ -28,9 +30,9 @@ func (b binding) String() string {
 	if b.Type == toExchange {
 		to = "exchange " + to
 	}
-	text := fmt.Sprintf("%s -> %s (%s)", clip(b.Source, longestName), clip(to, longestName), clip(b.Key, longestName))
+	text := fmt.Sprintf("%s -> %s (%s)", steps.Clip(b.Source, longestName), steps.Clip(to, longestName), steps.Clip(b.Key, longestName))
 	if len(b.Arguments) > 0 && string(b.Arguments) != "{}" {
-		text += " " + clip(string(b.Arguments), 200)
+		text += " " + steps.Clip(string(b.Arguments), 200)
 	}
 	return text
 }
@@ -108,7 +110,7 @@ func absent(declared []binding, exchanges, queues []string) []string {
 			have = exchanges
 		}
 		if _, found := slices.BinarySearch(have, name); !found {
-			out = append(out, kind+" "+clip(name, longestName))
+			out = append(out, kind+" "+steps.Clip(name, longestName))
 		}
 	}
 	for _, d := range declared {

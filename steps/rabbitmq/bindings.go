@@ -76,13 +76,13 @@ func (p bindingProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink
 	setNames(f, "extra", texts(m.extra))
 	obs.Summary = fmt.Sprintf("%q has %s declared bindings.", vhost, text)
 	if len(m.missing) > 0 {
-		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Warning, Say: fmt.Sprintf("Not there: %s.", some(texts(m.missing)))})
+		obs.Say(steps.Warning, "Not there: %s.", some(texts(m.missing)))
 	}
 	if len(m.extra) > 0 {
-		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Info, Say: fmt.Sprintf("There, and not declared: %s. Somebody else may need it; nothing here removes it.", some(texts(m.extra)))})
+		obs.Say(steps.Info, "There, and not declared: %s. Something else may need it; nothing here removes it.", some(texts(m.extra)))
 	}
 	if want.twice > 0 {
-		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Info, Say: fmt.Sprintf("%d entries are declared twice and counted once.", want.twice)})
+		obs.Say(steps.Info, "%d entries are declared twice and counted once.", want.twice)
 	}
 	if want.others > 0 {
 		obs.Gaps = append(obs.Gaps, fmt.Sprintf("%d declared entries are of other virtual hosts and were not looked for", want.others))
@@ -93,7 +93,7 @@ func (p bindingProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink
 	} else {
 		setNames(f, "absent", gone)
 		if len(gone) > 0 {
-			obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Warning, Say: fmt.Sprintf("What is to be bound is not there itself: %s. A binding cannot be made before it.", some(gone))})
+			obs.Say(steps.Warning, "What is to be bound is not there itself: %s. A binding cannot be made before it.", some(gone))
 		}
 	}
 	like, unseen := c.likeBound(ctx, vhost, want.bindings)
@@ -102,10 +102,10 @@ func (p bindingProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink
 	return obs, nil
 }
 
-func (p bindingProbe) declared(in steps.Params, vhost string) (declared, error) {
+func (p bindingProbe) declared(in steps.Params, vhost string) (declaration, error) {
 	text, name := in.Text("declared"), in.Text("file")
 	if text != "" && name != "" {
-		return declared{}, errors.New("say what is declared by the parameter declared or file, not by both")
+		return declaration{}, errors.New("say what is declared by the parameter declared or file, not by both")
 	}
 	if name == "" {
 		return parseDeclared([]byte(text), vhost)
@@ -115,7 +115,7 @@ func (p bindingProbe) declared(in steps.Params, vhost string) (declared, error) 
 	}
 	raw, err := readUpTo(name, largestDeclared)
 	if err != nil {
-		return declared{}, err
+		return declaration{}, err
 	}
 	d, err := parseDeclared(raw, vhost)
 	if err != nil {
@@ -157,7 +157,7 @@ func (c *client) bindings(ctx context.Context, vhost string) ([]binding, error) 
 func (c *client) absent(ctx context.Context, vhost string, want []binding) ([]string, error) {
 	read := func(what string) ([]string, error) {
 		// Statistics are what makes this list dear.
-		list, err := readList[named](ctx, c, "/api/"+what+"/"+vhost, url.Values{"columns": {"name"}, "disable_stats": {"true"}})
+		list, err := readList[nameEntry](ctx, c, "/api/"+what+"/"+vhost, url.Values{"columns": {"name"}, "disable_stats": {"true"}})
 		if err != nil {
 			return nil, err
 		}

@@ -107,7 +107,7 @@ func Check(env steps.Env) (file string, addresses []string, err error) {
 var ErrNoFile = errors.New("there is no file of brokers")
 
 // errNotNamed says that no request was sent.
-var errNotNamed = errors.New("nobody named this broker, so nothing was sent to it")
+var errNotNamed = errors.New("this broker was not named, so nothing was sent to it")
 
 // parseBrokers reads brokers.yaml: one plain document, without aliases, tags or a
 // key twice. dir is where its relative names start from.

@@ -128,7 +128,7 @@ func (c *client) get(ctx context.Context, path string, query url.Values) (*http.
 	case code == http.StatusNotFound:
 		return nil, fmt.Errorf("%s has no %s: it is no management API of RabbitMQ, or one behind another path", c.base, path)
 	case code >= 300 && code < 400:
-		return nil, fmt.Errorf("%s answered %d and names another address, to which handrail does not go: %q", c.base, code, clip(resp.Header.Get("Location"), 200))
+		return nil, fmt.Errorf("%s answered %d and names another address, to which handrail does not go: %q", c.base, code, steps.Clip(resp.Header.Get("Location"), 200))
 	default:
 		return nil, fmt.Errorf("%s answered %d%s", c.base, code, reason.after())
 	}
@@ -141,7 +141,7 @@ func (r reason) after() string {
 	if r == "" {
 		return ""
 	}
-	return fmt.Sprintf(": %q", clip(string(r), 200))
+	return fmt.Sprintf(": %q", steps.Clip(string(r), 200))
 }
 
 func reasonOf(body io.Reader) reason {
@@ -162,11 +162,11 @@ func (c *client) unreachable(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.As(err, &u) && u.Timeout():
-		return fmt.Errorf("%s gave no answer within %s; where it cannot be reached from here, ask somebody at the broker (rabbitmqctl list_vhosts)", c.base, askWithin)
+		return fmt.Errorf("%s gave no answer within %s; where it cannot be reached from here, ask someone with access to the broker (rabbitmqctl list_vhosts)", c.base, askWithin)
 	case errors.As(err, &u):
 		err = u.Err
 	}
-	return fmt.Errorf("%s cannot be reached: %w; ask somebody at the broker (rabbitmqctl list_vhosts)", c.base, err)
+	return fmt.Errorf("%s cannot be reached: %w; ask someone with access to the broker (rabbitmqctl list_vhosts)", c.base, err)
 }
 
 // seesAll reports whether the account sees every virtual host, by its tags: one

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"unicode/utf8"
 
+	"handrail/steps"
+
 	"gopkg.in/yaml.v3"
 )
 
@@ -15,8 +17,8 @@ const (
 	deepestArgument = 20
 )
 
-// declared is what somebody wants a virtual host to have.
-type declared struct {
+// declaration is what a virtual host is to have.
+type declaration struct {
 	bindings []binding // each once
 	twice    int       // entries that say what another one says
 	others   int       // entries of other virtual hosts
@@ -27,9 +29,9 @@ var errDeclared = errors.New("not a list of declared bindings")
 // parseDeclared reads a list of bindings, or exported definitions, of which it
 // takes the list below bindings. An empty list is an error: nothing missing of
 // nothing declared would look like all is well.
-func parseDeclared(raw []byte, vhost string) (declared, error) {
-	bad := func(format string, args ...any) (declared, error) {
-		return declared{}, fmt.Errorf("%w: %s", errDeclared, fmt.Sprintf(format, args...))
+func parseDeclared(raw []byte, vhost string) (declaration, error) {
+	bad := func(format string, args ...any) (declaration, error) {
+		return declaration{}, fmt.Errorf("%w: %s", errDeclared, fmt.Sprintf(format, args...))
 	}
 	if len(raw) > largestDeclared {
 		return bad("it is over %d kB", largestDeclared>>10)
@@ -48,7 +50,7 @@ func parseDeclared(raw []byte, vhost string) (declared, error) {
 	if list == nil || list.Kind != yaml.SequenceNode || len(list.Content) > mostDeclared {
 		return bad("write a list of at most %d bindings, by itself or below bindings", mostDeclared)
 	}
-	var d declared
+	var d declaration
 	seen := map[string]bool{}
 	for _, item := range list.Content {
 		b, of, err := parseDeclaredBinding(item)
@@ -128,7 +130,7 @@ func plainValue(n *yaml.Node, depth int) (any, error) {
 	case n.Kind == yaml.ScalarNode && n.Style&yaml.TaggedStyle == 0:
 		var v any
 		if err := n.Decode(&v); err != nil {
-			return nil, fmt.Errorf("line %d: %s", n.Line, clip(err.Error(), 200))
+			return nil, fmt.Errorf("line %d: %s", n.Line, steps.Clip(err.Error(), 200))
 		}
 		return v, nil
 	case n.Kind == yaml.SequenceNode:

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"handrail/steps"
 )
 
 func TestVhostOf(t *testing.T) {
@@ -93,7 +95,7 @@ func TestParseDeclared(t *testing.T) {
 	} {
 		d, err := parseDeclared([]byte(tc.text), "/")
 		if (err == nil) != (tc.bad == "") || err != nil && !strings.Contains(err.Error(), tc.bad) || len(d.bindings) != tc.want {
-			t.Errorf("%q: %d, %v, want %d, %q", clip(tc.text, 100), len(d.bindings), err, tc.want, tc.bad)
+			t.Errorf("%q: %d, %v, want %d, %q", steps.Clip(tc.text, 100), len(d.bindings), err, tc.want, tc.bad)
 		}
 	}
 }
@@ -153,7 +155,7 @@ func FuzzPage(f *testing.F) {
 	f.Add([]byte(`{"filtered_count":1,"items":[{"name":"/"}],"page":1,"page_count":1}`))
 	f.Add([]byte(`[{"name":"a"},{}]`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		p, err := parsePage[named](bytes.NewReader(raw))
+		p, err := parsePage[nameEntry](bytes.NewReader(raw))
 		if err != nil {
 			return
 		}

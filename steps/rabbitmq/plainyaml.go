@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"handrail/steps"
 	"handrail/steps/strict"
 
 	"gopkg.in/yaml.v3"
@@ -20,7 +21,7 @@ func document(raw []byte) (*yaml.Node, error) {
 	case errors.As(err, &second):
 		return nil, errors.New("it must hold one document")
 	case err != nil:
-		return nil, errors.New(clip(err.Error(), 300))
+		return nil, errors.New(steps.Clip(err.Error(), 300))
 	}
 	return root, nil
 }
@@ -33,9 +34,9 @@ func mapping(n *yaml.Node, what string, allowed ...string) (map[string]*yaml.Nod
 	case strict.NoMapping:
 		return nil, fmt.Errorf("%s must be a mapping of keys to values", what)
 	case strict.Repeated:
-		return nil, fmt.Errorf("line %d: %s has the key %q twice", at.Line, what, clip(at.Value, 80))
+		return nil, fmt.Errorf("line %d: %s has the key %q twice", at.Line, what, steps.Clip(at.Value, 80))
 	case strict.UnknownKey:
-		return nil, fmt.Errorf("line %d: %s has no key %q, only %s", at.Line, what, clip(at.Value, 80), strings.Join(allowed, ", "))
+		return nil, fmt.Errorf("line %d: %s has no key %q, only %s", at.Line, what, steps.Clip(at.Value, 80), strings.Join(allowed, ", "))
 	}
 	for i := 1; i < len(n.Content) && at == nil; i += 2 {
 		if odd := strict.Odd(n.Content[i]); odd == strict.Alias || odd == strict.Tagged {
@@ -57,12 +58,3 @@ func scalar(n *yaml.Node) string {
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
-
-// clip bounds a text that others wrote.
-func clip(text string, most int) string {
-	text = strings.ToValidUTF8(text, "�")
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
-}

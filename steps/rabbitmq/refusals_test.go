@@ -31,7 +31,7 @@ func TestRefusalsOfTheBroker(t *testing.T) {
 		{"no such virtual host, with a slash", w.env["BROKER_AMQP"], viewer, viewerWord, "/parcels internal", loglayer.NotFound, "NOT_ALLOWED - vhost /parcels internal not found"},
 		{"a virtual host that it may not use", w.env["BROKER_AMQP"], viewer, viewerWord, "closed", loglayer.Auth, "NOT_ALLOWED - access to vhost 'closed' refused for user 'viewer'"},
 		{"another password", w.env["BROKER_AMQP"], viewer, "wrong", "/platform", loglayer.Auth, "ACCESS_REFUSED - Login was refused"},
-		{"nobody", "127.0.0.1:1", viewer, viewerWord, "/", loglayer.Refused, "connection refused"},
+		{"no server", "127.0.0.1:1", viewer, viewerWord, "/", loglayer.Refused, "connection refused"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

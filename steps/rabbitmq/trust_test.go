@@ -95,10 +95,10 @@ func TestCredentialsStay(t *testing.T) {
 	})
 	env := operator(t, ours, viewer, viewerWord)
 	for name, tc := range map[string]struct{ url, want string }{
-		"another address":   {stranger, "nobody named this broker"},
-		"another prefix":    {ours + "/mq", "nobody named this broker"},
+		"another address":   {stranger, "this broker was not named"},
+		"another prefix":    {ours + "/mq", "this broker was not named"},
 		"credentials in it": {strings.Replace(stranger, "://", "://a:b@", 1), "holds credentials"},
-		"another name":      {strings.Replace(ours, "127.0.0.1", "localhost", 1), "nobody named this broker"},
+		"another name":      {strings.Replace(ours, "127.0.0.1", "localhost", 1), "this broker was not named"},
 		"a redirect":        {ours, "another server"},
 		"no address":        {"broker", "no address"},
 		"dots":              {ours + "/x/..", "two ways"},

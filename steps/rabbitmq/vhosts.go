@@ -23,13 +23,13 @@ func vhostFacts() []steps.Field {
 	}
 }
 
-// named is an entry of a list of which the name is read.
-type named struct {
+// nameEntry is an entry of a list of which the name is read.
+type nameEntry struct {
 	Name *string `json:"name"`
 }
 
 // names are those of a list; an entry without one is an error.
-func names(list []named) ([]string, error) {
+func names(list []nameEntry) ([]string, error) {
 	out := make([]string, len(list))
 	for i, n := range list {
 		if n.Name == nil {
@@ -62,7 +62,7 @@ func (p vhostProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 	if err != nil {
 		return steps.Observation{}, err
 	}
-	list, err := readList[named](ctx, c, "/api/vhosts", url.Values{"columns": {"name"}})
+	list, err := readList[nameEntry](ctx, c, "/api/vhosts", url.Values{"columns": {"name"}})
 	if err != nil {
 		return steps.Observation{}, err
 	}
@@ -110,7 +110,7 @@ func (p vhostProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 
 // lacks says that a virtual host is not there, and which one could be meant.
 func lacks(wanted string, there []string) steps.Finding {
-	say := fmt.Sprintf("The broker has no virtual host %q. It refuses whoever asks for it, after it took the password: a new password does not help.", wanted)
+	say := fmt.Sprintf("The broker has no virtual host %q. It refuses every client that asks for it, after it took the password: a new password does not help.", wanted)
 	for _, name := range there {
 		if plain(name) == plain(wanted) {
 			say += fmt.Sprintf(" There is one called %q; the slash and the case are part of the name.", name)

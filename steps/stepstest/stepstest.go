@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"handrail/steps"
@@ -60,19 +61,31 @@ func (s *Sink) Secret(v string) {
 }
 
 // Observe runs a probe and holds what it says to the contract: a summary, a
-// command, and each of the declared facts with its type.
+// command, and each of the declared facts, and no other, with its type.
 func Observe(ctx context.Context, p steps.Prober, declared []steps.Field, in steps.Params, out steps.Sink) (steps.Observation, error) {
 	obs, err := p.Probe(ctx, in, out)
 	if err != nil {
 		return obs, err
 	}
-	if len(obs.Facts) != len(declared) || obs.Summary == "" || obs.Command == "" {
-		return obs, fmt.Errorf("contract: %d facts of %d, summary %q, command %q", len(obs.Facts), len(declared), obs.Summary, obs.Command)
+	if obs.Summary == "" || obs.Command == "" {
+		return obs, fmt.Errorf("contract: summary %q, command %q", obs.Summary, obs.Command)
+	}
+	return obs, Declared(declared, obs.Facts)
+}
+
+// Declared says what of the facts of a probe is not as its kind declares.
+func Declared(declared []steps.Field, facts map[string]steps.Value) error {
+	if names := (steps.Kind{Facts: declared}).Undeclared(facts); len(names) > 0 {
+		return fmt.Errorf("contract: %q are not declared", names)
 	}
 	for _, f := range declared {
-		if v, ok := obs.Facts[f.Name]; !ok || v.Type() != f.Type {
-			return obs, fmt.Errorf("contract: fact %s has type %q, want %q", f.Name, v.Type(), f.Type)
+		v, ok := facts[f.Name]
+		switch {
+		case !ok || v.Type() != f.Type:
+			return fmt.Errorf("contract: fact %s has type %q, want %q", f.Name, v.Type(), f.Type)
+		case f.Type == steps.Enum && v.Known() && !slices.Contains(f.Values, v.Text()):
+			return fmt.Errorf("contract: fact %s is %q, want one of %q", f.Name, v.Text(), f.Values)
 		}
 	}
-	return obs, nil
+	return nil
 }

@@ -25,7 +25,7 @@ func (e *SecondError) Error() string {
 func (e *SecondError) Unwrap() error { return e.Err }
 
 // Single parses src to the root of its one document. The error is [io.EOF] where
-// there is none, a [SecondError], or that of the YAML parser. Whoever has a
+// there is none, a [SecondError], or that of the YAML parser. A caller that has a
 // grammar of its own reads the nodes with [Members] and [Odd]; a [Reader] is for
 // documents with hints and columns.
 func Single(src []byte) (*yaml.Node, error) {
@@ -106,4 +106,24 @@ func Members(n *yaml.Node, known ...string) (out map[string]*yaml.Node, at *yaml
 		out[key.Value] = n.Content[i+1]
 	}
 	return out, nil, Plain
+}
+
+// Node is a node of a document, for readers that walk none themselves.
+type Node = yaml.Node
+
+// The kinds of nodes that such readers tell apart.
+const (
+	Mapping  = yaml.MappingNode
+	Sequence = yaml.SequenceNode
+	Scalar   = yaml.ScalarNode
+)
+
+// At returns the value of a key of a mapping, nil for none.
+func At(n *yaml.Node, key string) *yaml.Node {
+	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i+1]
+		}
+	}
+	return nil
 }

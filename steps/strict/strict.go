@@ -4,7 +4,8 @@
 // empty text is refused, with its place.
 //
 // A [Reader] walks a document and gathers each [Problem] with its line and column,
-// and the nearest valid word. Readers with a grammar of their own take [Single] for
+// and the nearest valid word. [Reader.Struct] fills a struct by the tags of its
+// fields; [Reader.Envelope] does so with a whole document. Readers with a grammar of their own take [Single] for
 // the one document, [Members] for a mapping and [Odd] for a node, and say in their
 // words what is wrong. Nothing else in handrail starts a YAML parser.
 //
@@ -15,10 +16,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"gopkg.in/yaml.v3"
 )
@@ -29,11 +33,17 @@ const (
 	MaxDepth = 32
 )
 
+// Version is the apiVersion of every document.
+const Version = "handrail/v1"
+
 // Reader walks one document and gathers what is wrong with it.
 type Reader struct {
 	File     string
 	What     string // what the document is, as "a runbook"
 	Problems Problems
+
+	Files fs.FS           // where the files are that a document names, beside it; nil for none
+	Forms map[string]Form // that the tags of fields name
 }
 
 // Fail notes a problem at a node.
@@ -221,4 +231,50 @@ func (r *Reader) Number(n *yaml.Node, what string, low, high int) int {
 		return 0
 	}
 	return i
+}
+
+// Need returns the value of a key that must be there.
+func (r *Reader) Need(parent *yaml.Node, f map[string]*yaml.Node, key string) *yaml.Node {
+	if f[key] == nil {
+		r.Fail(parent, "", "%s is missing", key)
+	}
+	return f[key]
+}
+
+// Match returns the text of a scalar that must match a pattern.
+func (r *Reader) Match(n *yaml.Node, what string, pattern *regexp.Regexp) string {
+	s := r.Text(n, what)
+	if s != "" && !pattern.MatchString(s) {
+		r.Fail(n, "", "%s %q must match %s", what, s, pattern)
+	}
+	return s
+}
+
+// Span returns a duration above zero, 0 when n is nil.
+func (r *Reader) Span(n *yaml.Node, what string) time.Duration {
+	s := r.Text(n, what)
+	if s == "" {
+		return 0
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d <= 0 {
+		r.Fail(n, "", "%s must be a duration above zero such as 90s or 47m, not %q", what, s)
+		return 0
+	}
+	return d
+}
+
+// Beside reads the file beside the document that a scalar names, and returns its path.
+func (r *Reader) Beside(n *yaml.Node, what string) (file string, src []byte, ok bool) {
+	name := r.Text(n, what)
+	if name == "" {
+		return "", nil, false
+	}
+	file = path.Join(path.Dir(r.File), path.Base(name))
+	src, err := fs.ReadFile(r.Files, file)
+	if err != nil {
+		r.Fail(n, "the file stands beside this one", "%s %q cannot be read: %v", what, name, err)
+		return "", nil, false
+	}
+	return file, src, true
 }

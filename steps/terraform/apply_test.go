@@ -239,7 +239,7 @@ func TestApplyRefusals(t *testing.T) {
 		wantUnmet(t, w.previewOf(whole, in), "only the very version")
 		w.env = env
 	})
-	t.Run("paused by somebody", func(t *testing.T) {
+	t.Run("paused by another client", func(t *testing.T) {
 		mark := w.lay(module.PauseFile, `{"who":"grace@elsewhere","when":"2026-11-22T00:00:00Z","why":"freeze","incident":"other","until":"2026-11-22T04:00:00Z"}`)
 		wantUnmet(t, w.previewOf(whole, in), "paused by grace@elsewhere in incident other")
 		_ = os.Remove(mark)
@@ -305,6 +305,30 @@ func TestRefreshIsApplied(t *testing.T) {
 		now := w.state()
 		if fmt.Sprint(now["outputs"]) != fmt.Sprint(was["outputs"]) || fmt.Sprint(now["resources"]) != fmt.Sprint(was["resources"]) {
 			t.Errorf("state that was put back = %v, was %v", now, was)
+		}
+	})
+}
+
+// TestUpdateThatNeedsNothing applies a plan whose second change depends on a value
+// that only the apply knows, and which comes out as it was: the tool skips it, and the
+// apply is done.
+func TestUpdateThatNeedsNothing(t *testing.T) {
+	t.Parallel()
+	const config = `
+resource "terraform_data" "a" { input = "%s" }
+resource "terraform_data" "b" { input = length(terraform_data.a.output) }
+`
+	eachProgram(t, func(t *testing.T, program string) {
+		w := newWorldOf(t, program, "local", fmt.Sprintf(config, "old"))
+		w.run("apply", "-auto-approve", "-input=false")
+		ok(t, os.WriteFile(filepath.Join(w.dir, "main.tf"), []byte(fmt.Sprintf(config, "new")), 0o600))
+		obs, in := w.saved(nil)
+		if got := obs.Facts["addresses"].Strings(); len(got) != 2 {
+			t.Fatalf("the plan acts on %v, want both", got)
+		}
+		o := w.acts("terraform/apply-plan", in, stepstest.NewSink())
+		if o.Result != steps.Done || !strings.Contains(o.Response, "Applied: 1 change complete. Not needed, as the values came out as they were: terraform_data.b.") {
+			t.Errorf("outcome = %s %s", o.Result, o.Response)
 		}
 	})
 }

@@ -20,7 +20,7 @@ import (
 type outside struct {
 	*world
 	api   *lab.Server
-	token string // of somebody else
+	token string // of another client
 	head  string
 }
 
@@ -74,7 +74,7 @@ provider "records" {
 
 func (o *outside) config(text string) { o.lay("main.tf", o.head+text) }
 
-// ask sends a request of somebody else.
+// ask sends a request of another client.
 func (o *outside) ask(method, path, body string) string {
 	o.t.Helper()
 	req, err := http.NewRequestWithContext(o.t.Context(), method, o.api.URL+path, strings.NewReader(body))
@@ -131,7 +131,7 @@ func TestApplyOutside(t *testing.T) {
 	})
 }
 
-// drifts: somebody else changes an object; a refresh records it and touches nothing.
+// drifts: another client changes an object; a refresh records it and touches nothing.
 func (o *outside) drifts() {
 	t := o.t
 	was := o.ledger()

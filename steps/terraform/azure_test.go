@@ -42,7 +42,7 @@ type azureWorld struct {
 	proxy   *httptest.Server
 	ca      string
 	environ []string
-	box     *container.Client // of somebody who may do anything
+	box     *container.Client // of an administrator
 }
 
 func newAzureWorld(t *testing.T, handler http.Handler, key string) *azureWorld {
@@ -64,7 +64,7 @@ func newAzureWorld(t *testing.T, handler http.Handler, key string) *azureWorld {
 	tlsServer := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a.keep(r)
 		if at := a.wrote.Load(); at != nil {
-			w = &redated{w, *at}
+			w = &redatedTransport{w, *at}
 		}
 		handler.ServeHTTP(w, r)
 	}))
@@ -80,13 +80,13 @@ func newAzureWorld(t *testing.T, handler http.Handler, key string) *azureWorld {
 	return a
 }
 
-// redated is an answer of a server that says it wrote the blob at another time.
-type redated struct {
+// redatedTransport is an answer of a server that says it wrote the blob at another time.
+type redatedTransport struct {
 	http.ResponseWriter
 	at time.Time
 }
 
-func (r *redated) WriteHeader(code int) {
+func (r *redatedTransport) WriteHeader(code int) {
 	if r.Header().Get("Last-Modified") != "" {
 		r.Header().Set("Last-Modified", r.at.UTC().Format(http.TimeFormat))
 	}
@@ -96,7 +96,7 @@ func (r *redated) WriteHeader(code int) {
 // tunnel answers CONNECT for the cloud's name alone.
 func tunnel(t *testing.T, to string) http.Handler {
 	var open sync.WaitGroup
-	open.Add(1) // so that none of those below is the first, while somebody waits
+	open.Add(1) // so that none of those below is the first, while a request waits
 	t.Cleanup(func() { open.Done(); open.Wait() })
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodConnect || r.Host != azureHost+":443" {

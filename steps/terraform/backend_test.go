@@ -50,7 +50,7 @@ func newBackend(t *testing.T, backend, block, config string, environ ...string) 
 		t.Fatal(err)
 	}
 	host, _ := os.Hostname()
-	w.bot = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "CHECKPOINT_DISABLE=1", "TF_IN_AUTOMATION=1"}, environ...)
+	w.bot = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "CHECKPOINT_DISABLE=1", "TF_IN_AUTOMATION=1", "CI=true"}, environ...)
 	w.env = steps.Env{
 		Dir: w.dir, Environ: w.bot, Home: t.TempDir(), User: me.Username, Host: host, Now: time.Now, Version: "test",
 		Tool:    func(string) (string, error) { return w.tofu, nil },
@@ -142,8 +142,8 @@ func newGateway(t *testing.T, to string) *gateway {
 // objectTimes are those of an object in Cloud Storage.
 var objectTimes = regexp.MustCompile(`"(timeCreated|updated)":\s*"[^"]+"`)
 
-// redate makes a server say that it wrote the lock at another time: nobody waits
-// until one is old.
+// redate makes a server say that it wrote the lock at another time, so that no test
+// waits until one is old.
 func (g *gateway) redate(r *http.Response) error {
 	at := g.wrote.Load()
 	if at == nil {
@@ -210,7 +210,7 @@ func (w *world) look() dossier {
 	return dossier{w.probe("terraform/lock", nil), w.probe("terraform/state", nil)}
 }
 
-// wantFree holds a dossier to a state that nobody locks.
+// wantFree holds a dossier to a state without a lock.
 func (d dossier) wantFree(t *testing.T, exists bool) {
 	t.Helper()
 	if f := d.lock.Facts["held"]; !f.Known() || f.Bool() {

@@ -73,7 +73,7 @@ func TestConsul(t *testing.T) {
 		t.Errorf("what is left of the lock is not said: %v", gone.lock.Findings)
 	}
 
-	// Once the run was dead there was nobody but us.
+	// Once the run was dead there was no other client.
 	raw, err := os.ReadFile(filepath.Join(dir, "consul.log"))
 	if err != nil {
 		t.Fatal(err)
@@ -163,7 +163,7 @@ func TestConsulTrouble(t *testing.T) {
 				return o.Facts["held"].Bool() && o.Facts["session"].Text() == "gone" && says(o, "frees the lock by itself")
 			}},
 		{name: "session without end", kind: "lock", answers: map[string]string{"/v1/kv/p/.lock": "200 " + key, "/v1/session/info/11111111-1111-1111-1111-111111111111": `200 [{"ID":"x","Node":"n","TTL":""}]`},
-			check: func(o steps.Observation) bool { return says(o, "until somebody ends it") }},
+			check: func(o steps.Observation) bool { return says(o, "until the session is ended") }},
 		{name: "part of another key", kind: "state", answers: map[string]string{"/v1/kv/p": `200 {"current-hash":"x","chunks":["secrets/all"]}`}, err: "does not lie below its key"},
 		{name: "bad gzip", kind: "state", answers: map[string]string{"/v1/kv/p": "200 \x1f\x8bx"}, err: "does not unpack"},
 		{name: "lent token", kind: "lock", environ: []string{"CONSUL_HTTP_TOKEN=opaque-token"}, trust: os.ErrPermission, err: "trust the directory first"},

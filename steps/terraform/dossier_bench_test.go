@@ -19,16 +19,9 @@ import (
 )
 
 // discard is a sink that keeps nothing, as the bundle keeps nothing in memory.
-type discard struct{}
+type discard struct{ steps.SecretsOnly }
 
-type discardCloser struct{ io.Writer }
-
-func (discardCloser) Close() error { return nil }
-
-func (discard) Artifact(string, string) io.WriteCloser { return discardCloser{io.Discard} }
-func (discard) Line(string)                            {}
-func (discard) Secret(string)                          {}
-func (discard) Sensitive(map[string][]string)          {}
+func (discard) Sensitive(map[string][]string) {}
 
 // largeState writes a state of n instances of one resource as tofu lays it out,
 // about 800 bytes for each, with the configuration that goes with it.

@@ -110,7 +110,7 @@ func TestErroredState(t *testing.T) {
 	for _, tc := range []struct{ name, errored, fits, say string }{
 		{"tofu", state("7", "l"), "next", "plus 2"},
 		{"terraform", state("6", "l"), "next", "plus 1"},
-		{"overtaken", state("5", "l"), "overtaken", "somebody wrote since"},
+		{"overtaken", state("5", "l"), "overtaken", "it was written since"},
 		{"other", state("7", "m"), "other-lineage", "another state"},
 		{"encrypted", `{"serial":7,"lineage":"l","encrypted_data":"x","encryption_version":"v0"}`, "encrypted", "refuses such a file"},
 		{"cut", state("7", "l")[:20], "broken", "cut off"},

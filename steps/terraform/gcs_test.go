@@ -92,7 +92,7 @@ func TestGCS(t *testing.T) {
 		t.Errorf("the lock of a killed run is %s, it was %s", got, id)
 	}
 	backdateGCS(t, gate, time.Hour)
-	wantUnmet(t, w.preview(id), "somebody else took it")
+	wantUnmet(t, w.preview(id), "someone else took it")
 	wantUnmet(t, w.preview(id), "the clock of the holder is wrong, or the lock was written again")
 	hourOld := time.Now().Add(-time.Hour)
 	gate.wrote.Store(&hourOld)

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"handrail/steps"
-	"handrail/steps/terraform/backend"
 )
 
 // TestLargeStateIsNotInMemory reads a state of 96 MB twice, as a probe does, and
@@ -47,7 +46,7 @@ func TestLargeStateIsNotInMemory(t *testing.T) {
 	defer srv.Close()
 	dir := t.TempDir()
 	writeFile(t, dir, ".terraform/terraform.tfstate", `{"version":3,"backend":{"type":"http","config":{"address":"`+srv.URL+`"}}}`)
-	obs, err := probe(t.Context(), steps.Env{Dir: dir, Now: time.Now}, "terraform/state", nil, backend.SecretsOnly(func(string) {}))
+	obs, err := probe(t.Context(), steps.Env{Dir: dir, Now: time.Now}, "terraform/state", nil, steps.SecretsOnly(func(string) {}))
 	if err != nil || obs.Facts["serial"].Int() != 7 || obs.Facts["resources"].Int() != parts || len(obs.Gaps) > 0 {
 		t.Fatalf("state = %v %v, %v", obs.Facts["resources"], obs.Gaps, err)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // busyBelow has a provisioner whose children outlive it: one where the run works,
-// one in the folder above with a data directory of nobody, one that went to the
+// one in the folder above with a data directory that no run uses, one that went to the
 // root. Each is there before the pipe is read.
 const busyBelow = `
 resource "terraform_data" "a" {
@@ -54,7 +54,7 @@ func TestChildrenOfAKilledApply(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+	t.Cleanup(func() { endKilled(t, cmd.Process.Pid) })
 	end, err := os.OpenFile(filepath.Join(below, "pipe"), os.O_WRONLY, 0) // opens once it is read
 	if err != nil {
 		t.Fatal(err)

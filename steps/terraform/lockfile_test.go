@@ -15,15 +15,15 @@ import (
 	"handrail/steps/stepstest"
 )
 
-// pinned is a root module whose lock file a real tofu made from a mirror.
-type pinned struct {
+// pinnedModule is a root module whose lock file a real tofu made from a mirror.
+type pinnedModule struct {
 	t                 *testing.T
 	dir, mirror, home string
 }
 
-func newPinned(t *testing.T, packed bool) *pinned {
+func newPinned(t *testing.T, packed bool) *pinnedModule {
 	t.Helper()
-	p := &pinned{t: t, dir: t.TempDir(), mirror: t.TempDir(), home: t.TempDir()}
+	p := &pinnedModule{t: t, dir: t.TempDir(), mirror: t.TempDir(), home: t.TempDir()}
 	program, err := lab.Service(t.Context(), lab.Options{}, "records")
 	if err != nil {
 		t.Fatal(err)
@@ -52,14 +52,14 @@ func newPinned(t *testing.T, packed bool) *pinned {
 	return p
 }
 
-func (p *pinned) write(name, text string) {
+func (p *pinnedModule) write(name, text string) {
 	p.t.Helper()
 	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 		p.t.Fatal(err)
 	}
 }
 
-func (p *pinned) git(args ...string) {
+func (p *pinnedModule) git(args ...string) {
 	p.t.Helper()
 	cmd := exec.CommandContext(p.t.Context(), "git", args...)
 	cmd.Dir = p.dir
@@ -71,7 +71,7 @@ func (p *pinned) git(args ...string) {
 }
 
 // pack turns the package at a place into an archive, as registries hand them out.
-func (p *pinned) pack(at string) {
+func (p *pinnedModule) pack(at string) {
 	p.t.Helper()
 	kind := filepath.Dir(filepath.Dir(at))
 	out, err := os.Create(filepath.Join(kind, "terraform-provider-records_0.1.0_"+runtime.GOOS+"_"+runtime.GOARCH+".zip"))
@@ -93,7 +93,7 @@ func (p *pinned) pack(at string) {
 	}
 }
 
-func (p *pinned) read() steps.Observation {
+func (p *pinnedModule) read() steps.Observation {
 	p.t.Helper()
 	env := steps.Env{Dir: p.dir, Home: p.home, Environ: []string{"HOME=" + p.home}}
 	obs, err := probe(p.t.Context(), env, "terraform/lock-file", steps.Params{"dir": steps.PathOf(p.dir)}, stepstest.NewSink())
@@ -114,7 +114,7 @@ func inWords(v steps.Value) string {
 	return v.Text()
 }
 
-func (p *pinned) want(facts map[string]string) {
+func (p *pinnedModule) want(facts map[string]string) {
 	p.t.Helper()
 	obs := p.read()
 	for name, want := range facts {
@@ -163,7 +163,7 @@ func TestLockFile(t *testing.T) {
 			}
 			p.want(map[string]string{"found": "false", "changed": "true"})
 			if obs := p.read(); obs.Facts["checksum"].Known() {
-				t.Error("a checksum matches that nobody locked")
+				t.Error("a checksum matches that is not locked")
 			}
 		})
 	}

@@ -33,7 +33,7 @@ type lockRig struct {
 	name, backend, block string
 	w                    *world
 	// put writes the lock of an info; of none, one that nothing describes. It is
-	// nil where nobody but a run can hold one.
+	// nil where only a run can hold one.
 	put   func(info []byte, id string)
 	clear func() // takes whatever lock there is away
 	// extra are states that only this backend knows.
@@ -229,7 +229,7 @@ func consulRig(t *testing.T) *lockRig {
 		if raw := send(t, http.MethodGet, kv+"/.lock", nil); len(raw) > 0 {
 			ok(t, json.Unmarshal(raw, &keys))
 		}
-		// Without its key a session keeps nobody waiting after its end.
+		// Without its key a session holds no lock after its end.
 		send(t, http.MethodDelete, kv+"/.lock", nil)
 		send(t, http.MethodDelete, kv+"/.lockinfo", nil)
 		for _, k := range keys {
@@ -341,7 +341,7 @@ func pgRig(t *testing.T) *lockRig {
 // gone waits until the server saw that the session of a killed run is over.
 func (r *lockRig) gone(t *testing.T, db *sql.DB) {
 	t.Helper()
-	// Whoever asks for the lock is told when it is there, not after a time.
+	// A request for the lock is answered when it is there, not after a time.
 	conn, err := db.Conn(t.Context())
 	ok(t, err)
 	_, err = conn.ExecContext(t.Context(), "SELECT pg_terminate_backend(pid, 5000) FROM pg_locks WHERE locktype = 'advisory' AND pid <> pg_backend_pid()")

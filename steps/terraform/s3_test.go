@@ -19,7 +19,7 @@ import (
 )
 
 // awsWorld is a bucket with versions (team), one without (plain) and a table on
-// real servers, with clients of somebody who may do anything. A lock file needs
+// real servers, with clients of an administrator. A lock file needs
 // the plain one: versitygw takes the marker of a deleted object for an object
 // (If-None-Match: * is refused), which S3 does not.
 type awsWorld struct {

@@ -114,7 +114,7 @@ func TestS3Unlock(t *testing.T) {
 	}
 	a.backdateFile(t, time.Hour)
 
-	// Somebody deletes the file by hand: the item alone is released, and the
+	// The file is deleted by hand: the item alone is released, and the
 	// program exits 1 all the same.
 	if _, err := a.bucket.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: aws.String("plain"), Key: aws.String("net/terraform.tfstate.tflock")}); err != nil {
 		t.Fatal(err)

@@ -283,9 +283,9 @@ func TestWriterMeanwhile(t *testing.T) {
 		}
 		w.run("state", "rm", "terraform_data.b[1]")
 		if err := w.putBack(p); err == nil || !strings.Contains(err.Error(), "serial") {
-			t.Errorf("the undo overwrote the write of somebody else: %v", err)
+			t.Errorf("the undo overwrote the write of another client: %v", err)
 		}
-		if o, err := w.find("state-rm", p, addressParams("terraform_data.a")); err != nil || o.Result != steps.Failed || !strings.Contains(o.Response, "somebody else wrote") {
+		if o, err := w.find("state-rm", p, addressParams("terraform_data.a")); err != nil || o.Result != steps.Failed || !strings.Contains(o.Response, "someone else wrote") {
 			t.Errorf("Find() after another write = %+v, %v", o, err)
 		}
 	})
@@ -341,7 +341,7 @@ func TestMoveIsShut(t *testing.T) {
 	}
 }
 
-// TestHeldStateIsShut: while somebody holds the lock no gate opens.
+// TestHeldStateIsShut: while the lock is held no gate opens.
 func TestHeldStateIsShut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "kubernetes", sixSlow)
@@ -398,7 +398,7 @@ func TestLiveObjectsStay(t *testing.T) {
 	}
 	g.Live = nil
 	if p := preview(nil); len(p.Unmet) > 0 || !strings.Contains(steps.Find(p.Shown, "objects"), "unknown") {
-		t.Errorf("nobody looked: %v, shown %v", p.Unmet, p.Shown)
+		t.Errorf("not looked: %v, shown %v", p.Unmet, p.Shown)
 	}
 }
 

@@ -148,7 +148,7 @@ func TestInterruptedImport(t *testing.T) {
 	a := w.approve(w.opens("import", importParams("records_entry.a", "a")))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	sink := &telling{Sink: stepstest.NewSink(), told: func(line string) {
+	sink := &progressSink{Sink: stepstest.NewSink(), told: func(line string) {
 		if strings.HasPrefix(line, "process ") {
 			cancel()
 		}
@@ -167,10 +167,10 @@ func TestInterruptedImport(t *testing.T) {
 	}
 }
 
-// telling tells what a step shows while it runs.
-type telling struct {
+// progressSink tells what a step shows while it runs.
+type progressSink struct {
 	*stepstest.Sink
 	told func(string)
 }
 
-func (s *telling) Line(line string) { s.told(line) }
+func (s *progressSink) Line(line string) { s.told(line) }

@@ -124,11 +124,11 @@ func TestRestore(t *testing.T) {
 		}
 		w.undone(p, later)
 
-		// Once somebody wrote after it, the undo is refused.
+		// After another write the undo is refused.
 		p = w.restores(file, was)
 		w.run("state", "rm", "terraform_data.a")
 		if err := w.putBack(p); err == nil || !strings.Contains(err.Error(), "serial") {
-			t.Errorf("the undo overwrote the write of somebody else: %v", err)
+			t.Errorf("the undo overwrote the write of another client: %v", err)
 		}
 	})
 }
@@ -223,7 +223,7 @@ func TestRestoreIsShut(t *testing.T) {
 		p := w.shows("restore-state", tc.in)
 		wantUnmet(t, p, tc.want)
 	}
-	// An encrypted state is not broken: whoever has its key can read it.
+	// An encrypted state is not broken: its key opens it.
 	w.overwrite("local", []byte(`{"encryption_version":"v0","serial":1,"lineage":"`+was.Doc.Lineage+`","encrypted_data":"x"}`))
 	wantUnmet(t, w.shows("restore-state", steps.Params{"file": steps.PathOf(file)}), "encrypted")
 }

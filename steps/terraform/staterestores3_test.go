@@ -17,7 +17,7 @@ import (
 
 func (a *awsWorld) key() *string { return aws.String("net/terraform.tfstate") }
 
-// putObject writes the object of the state as somebody without the backend does.
+// putObject writes the object of the state without going through the backend.
 func (a *awsWorld) putObject(t *testing.T, raw []byte) {
 	t.Helper()
 	if _, err := a.bucket.PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String("team"), Key: a.key(), Body: bytes.NewReader(raw)}); err != nil {
@@ -111,7 +111,7 @@ func TestRestoreOnS3(t *testing.T) {
 		t.Errorf("request = %s", p.Request)
 	}
 
-	// Somebody writes between preview and act: nothing is sent.
+	// Another client writes between preview and act: nothing is sent.
 	a.putObject(t, was.Raw[:200])
 	approval := w.approve(w.shows("restore-state", in))
 	a.putObject(t, was.Raw[:210])

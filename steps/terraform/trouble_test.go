@@ -134,13 +134,16 @@ func TestServerAnswers(t *testing.T) {
 	lease := func(spec string) string {
 		return `{"kind":"Lease","metadata":{"annotations":{"app.terraform.io/lock-info":"{\"ID\":\"i\",\"Who\":\"a@b\"}"}},"spec":` + spec + `}`
 	}
+	absent := func(name, kind string) string {
+		return fmt.Sprintf(`{"kind":"Status","status":"Failure","reason":"NotFound","details":{"name":%q,"kind":%q},"code":404}`, name, kind)
+	}
 	for _, tc := range []struct {
 		name, kind, body string
 		code             int
 		check            func(obs steps.Observation) bool
 		err              string
 	}{
-		{"nobody holds it", "lock", lease(`{}`), 200, func(o steps.Observation) bool { return o.Facts["held"].Known() && !o.Facts["held"].Bool() }, ""},
+		{"not held", "lock", lease(`{}`), 200, func(o steps.Observation) bool { return o.Facts["held"].Known() && !o.Facts["held"].Bool() }, ""},
 		{"empty holder", "lock", lease(`{"holderIdentity":""}`), 200, func(o steps.Observation) bool { return !o.Facts["held"].Bool() && len(o.Findings) == 1 }, ""},
 		{"no creation time", "lock", lease(`{"holderIdentity":"i"}`), 200, func(o steps.Observation) bool { return o.Facts["held"].Bool() && !o.Facts["created"].Known() }, ""},
 		{"two ids", "lock", lease(`{"holderIdentity":"j"}`), 200, func(o steps.Observation) bool { return o.Facts["id"].Text() == "j" && len(o.Findings) == 2 }, ""},
@@ -148,7 +151,10 @@ func TestServerAnswers(t *testing.T) {
 		{"no JSON", "lock", `<html>`, 200, nil, "no Lease"},
 		{"no API server", "lock", `<html>`, 404, nil, "not as a Kubernetes API server"},
 		{"broken server", "lock", `{"kind":"Status","message":"etcd"}`, 500, nil, `answered 500: "etcd"`},
-		{"absent state", "state", `{"kind":"Status"}`, 404, func(o steps.Observation) bool { return o.Facts["exists"].Known() && !o.Facts["exists"].Bool() }, ""},
+		{"a bare 404", "state", `{"kind":"Status"}`, 404, nil, "does not know this address"},
+		{"another object is absent", "state", absent("tfstate-other", "secrets"), 404, nil, "does not know this address"},
+		{"the namespace is absent", "lock", absent("ns", "namespaces"), 404, nil, "does not know this address"},
+		{"absent state", "state", absent("tfstate-default-x", "secrets"), 404, func(o steps.Observation) bool { return o.Facts["exists"].Known() && !o.Facts["exists"].Bool() }, ""},
 		{"Secret without state", "state", `{"kind":"Secret","data":{}}`, 200, func(o steps.Observation) bool { return o.Facts["exists"].Known() && !o.Facts["exists"].Bool() }, ""},
 		{"split state", "state", `{"kind":"Secret","data":{"tfstate":"` + base64.StdEncoding.EncodeToString([]byte("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff")) + `"}}`, 200,
 			func(o steps.Observation) bool {

@@ -78,7 +78,7 @@ func theirs(host string) map[string]string {
 }
 
 // TestStrangersCloneAsksNothingByItself opens the command centre in a clone that
-// nobody trusts, with each backend: its server hears of it when a person asks,
+// is not trusted, with each backend: its server hears of it when a person asks,
 // and not before.
 func TestStrangersCloneAsksNothingByItself(t *testing.T) {
 	t.Parallel()

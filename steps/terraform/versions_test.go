@@ -40,7 +40,7 @@ func TestVersions(t *testing.T) {
 		if f := obs.Facts; !f["kept"].Bool() || f["count"].Int() != 3 || f["serial"].Int() != 3 || !f["moved"].Bool() || f["more"].Bool() || len(f["versions"].Table()) != 3 || len(obs.Gaps) > 0 {
 			t.Errorf("versions = %v %v", f, obs.Gaps)
 		}
-		// Three runs after another: writes close together, and nobody raced.
+		// Three runs after another: writes close together, without a race.
 		ids := obs.Facts["ids"].Strings()
 		if f := obs.Facts; !f["write_burst"].Bool() || f["racing"].Bool() || !f["racing"].Known() || f["last_clean"].Text() != ids[0] {
 			t.Errorf("bursts = %v %v", f["racing"].Why(), f)
@@ -58,7 +58,7 @@ func TestVersions(t *testing.T) {
 			t.Errorf("writes since the beginning = %v", f["writes_since"])
 		}
 		w.probe("terraform/lock", nil)
-		// Somebody puts the content of a version back, and another state, then deletes it.
+		// The content of a version is put back, then another state, then it is deleted.
 		put := func(body string) {
 			if _, err := a.bucket.PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String("team"), Key: aws.String("net/terraform.tfstate"), Body: strings.NewReader(body)}); err != nil {
 				t.Fatal(err)
@@ -141,7 +141,7 @@ func TestVersions(t *testing.T) {
 	})
 }
 
-// gated waits, once it holds the lock, until somebody writes into its pipe.
+// gated waits, once it holds the lock, until its pipe is closed.
 const gated = `
 resource "terraform_data" "a" {
   input            = var.v
@@ -152,7 +152,8 @@ variable "v" { default = "1" }
 `
 
 // hold starts an apply of gated, and returns when its provisioner runs. It goes
-// on when end is closed.
+// on when end is closed. The test ends after all that the apply started: a child
+// whose directory is gone counts as a run of any state to another test.
 func (w *world) hold(args ...string) (cmd *exec.Cmd, end *os.File) {
 	w.t.Helper()
 	pipe := filepath.Join(w.dir, "pipe")
@@ -161,14 +162,26 @@ func (w *world) hold(args ...string) (cmd *exec.Cmd, end *os.File) {
 	}
 	cmd = exec.CommandContext(w.t.Context(), w.tofu, append([]string{"apply", "-auto-approve", "-input=false"}, args...)...)
 	cmd.Dir, cmd.Env = w.dir, w.bot
-	if err := cmd.Start(); err != nil {
-		w.t.Fatal(err)
-	}
-	end, err := os.OpenFile(pipe, os.O_WRONLY, 0) // opens once somebody reads
+	alive, inherited, err := os.Pipe()
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.t.Cleanup(func() { _ = end.Close() })
+	cmd.ExtraFiles = []*os.File{inherited}
+	err = cmd.Start()
+	_ = inherited.Close()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	end, err = os.OpenFile(pipe, os.O_WRONLY, 0) // opens once it is read
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() {
+		_ = end.Close()
+		_ = cmd.Process.Kill()
+		_, _ = alive.Read(make([]byte, 1)) // ends with the last that inherited it
+		_ = alive.Close()
+	})
 	return cmd, end
 }
 

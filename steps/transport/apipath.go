@@ -37,7 +37,7 @@ func parsePath(path string) (t target, why string) {
 	case "version", "healthz", "livez", "readyz", "openapi", "metrics", ".well-known":
 		return t, ""
 	default:
-		return t, "its path is none of the Kubernetes API"
+		return t, "its path is not one of the Kubernetes API"
 	}
 	return parseResource(t, parts)
 }

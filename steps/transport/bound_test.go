@@ -49,6 +49,9 @@ func packed(t *testing.T, unit string, n int64, times int) []byte {
 
 // A server that answers without end, in any wrapping, costs a bounded number of bytes.
 func TestAnswersAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	const much = 48 << 20
 	once, twice, page := packed(t, "  ", much, 1), packed(t, "  ", much, 2), packed(t, "  ", mostListed+1<<20, 1)
@@ -109,9 +112,12 @@ func TestAnswersAreBounded(t *testing.T) {
 	}
 }
 
-// Whoever reads such an answer whole, as client-go does, holds no more than the
+// A caller that reads such an answer whole, as client-go does, holds no more than the
 // bound: not the gigabytes that came of a megabyte.
 func TestMemoryOfAnswers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	bomb := packed(t, "  ", 512<<20, 1)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Encoding", "gzip")

@@ -10,7 +10,7 @@ import (
 	"handrail/steps/transport"
 )
 
-// What reads states can do nothing else, whoever asks.
+// What reads states can do nothing else, for any caller.
 func TestReadersOfBackends(t *testing.T) {
 	t.Parallel()
 	target := func(name string) http.Header { return http.Header{"X-Amz-Target": {name}} }

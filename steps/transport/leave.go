@@ -27,7 +27,7 @@ func (l leaver) RoundTrip(req *http.Request) (*http.Response, error) {
 		defer fault.To(func(err error) { came <- answer{nil, err} })
 		resp, err := l.next.RoundTrip(req)
 		if err == nil && ctx.Err() != nil {
-			_ = resp.Body.Close() // nobody waits for it
+			_ = resp.Body.Close() // it is not waited for
 			err = ctx.Err()
 		}
 		came <- answer{resp, err}

@@ -15,17 +15,17 @@ type tripper func(*http.Request) (*http.Response, error)
 
 func (f tripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
-// closing says when it was closed.
-type closing struct {
+// closeRecorder says when it was closed.
+type closeRecorder struct {
 	io.Reader
 	closed chan struct{}
 }
 
-func (c closing) Close() error { close(c.closed); return nil }
+func (c closeRecorder) Close() error { close(c.closed); return nil }
 
 func TestLeave(t *testing.T) {
 	t.Parallel()
-	body := closing{strings.NewReader("late"), make(chan struct{})}
+	body := closeRecorder{strings.NewReader("late"), make(chan struct{})}
 	held, begun := make(chan struct{}), make(chan struct{})
 	deaf := tripper(func(*http.Request) (*http.Response, error) {
 		close(begun)
@@ -42,7 +42,7 @@ func TestLeave(t *testing.T) {
 		t.Errorf("RoundTrip() = %v, %v, want %v", resp, err, context.Canceled)
 	}
 	close(held)
-	<-body.closed // an answer that nobody waits for is let go
+	<-body.closed // an answer that is not waited for is closed
 
 	quick := tripper(func(*http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil

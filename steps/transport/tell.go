@@ -11,7 +11,7 @@ import (
 
 // Tell returns a transport that names to secret what each request authenticates
 // with, before the request leaves: the tokens of credential plugins and of files
-// that are renewed are known to nobody else. It must be the first wrapper of a
+// that are renewed are known to nothing else. It must be the first wrapper of a
 // rest.Config: that one is innermost, below the plugin's own.
 func Tell(next http.RoundTripper, secret func(ctx context.Context, value string)) http.RoundTripper {
 	return teller{next, secret}

@@ -11,16 +11,27 @@ import (
 
 // Form is the sheet in which every question that needs words is answered. It
 // collects values and hands them to submit; it knows nothing of intents. Without
-// fields there is only something to read, and at is how far it is scrolled.
+// fields it is read, and at is how far it is scrolled; where it has a Submit all
+// the same, enter agrees to what stands there.
 type Form struct {
 	Title  ink.Text
 	Intro  []ink.Text
+	Parts  []Part // below the intro
 	Fields []Field
 	at     int
 	wrong  ink.Text
 	Submit func(v map[string]string) tea.Cmd
-	Over   bool  // it is a note, over whatever else is in front
-	Under  *Form // the sheet that it lies over
+	Does   ink.Text                                              // what enter does at the end, "" for sending
+	All    bool                                                  // enter sends the whole sheet from any line: it can be accepted as it is
+	Lacks  func(v map[string]string) (name string, why ink.Text) // what the lines lack together, "" for nothing
+	Over   bool                                                  // it is a note, over whatever else is in front
+	Under  *Form                                                 // the sheet that it lies over
+}
+
+// Part is a heading with what stands below it.
+type Part struct {
+	Head  ink.Text
+	Lines []ink.Text
 }
 
 // Field is one line of a form: free text, or one of choices.
@@ -33,6 +44,7 @@ type Field struct {
 	Pick     int
 	Edit     Editor
 	Check    func(s string) ink.Text // "" when s is fine
+	Explain  bool                    // the hint stays in sight below the line in front, once there is a text
 }
 
 // Choice is one of the values of a field, and what it means.
@@ -57,7 +69,7 @@ func (f *Field) value() string {
 // Press handles a key. Over is true when the form is done or dismissed.
 func (f *Form) Press(msg tea.KeyPressMsg) (cmd tea.Cmd, over bool) {
 	if len(f.Fields) == 0 {
-		return nil, f.pressRead(msg.String())
+		return f.pressRead(msg.String())
 	}
 	cur := &f.Fields[f.at]
 	switch s := msg.String(); s {
@@ -77,30 +89,43 @@ func (f *Form) Press(msg tea.KeyPressMsg) (cmd tea.Cmd, over bool) {
 		}
 		n := len(cur.Choices)
 		switch {
-		case s == "right" || s == "space":
+		case s == "right":
 			cur.Pick = (cur.Pick + 1) % n
 		case s == "left":
 			cur.Pick = (max(cur.Pick, 0) + n - 1) % n
 		case len(s) == 1 && s[0] >= '1' && int(s[0]-'1') < n:
 			cur.Pick = int(s[0] - '1')
 		default:
-			f.wrong = "This line is a choice: its number, or ↑ ↓. Enter goes on to the next line."
+			f.wrong = "Choose with a number or ↑ ↓. Enter goes to the next line."
 		}
 	}
 	return nil, false
 }
 
 // pressRead scrolls what is only read, and says whether it was put away.
-func (f *Form) pressRead(key string) bool {
+func (f *Form) pressRead(key string) (cmd tea.Cmd, over bool) {
 	switch key {
 	case "up", "k":
 		f.at = max(0, f.at-1)
 	case "down", "j":
 		f.at++
-	case "esc", "enter", "q":
-		return true
+	case "esc", "q":
+		return nil, true
+	case "enter":
+		if f.Submit != nil {
+			return f.Submit(nil), true
+		}
+		return nil, true
 	}
-	return false
+	return nil, false
+}
+
+// Refuse says why what the form sent was not taken. All that was typed stays.
+func (f *Form) Refuse(why ink.Text) { f.wrong = why }
+
+// RefuseAt is Refuse with the cursor on the line that is wrong.
+func (f *Form) RefuseAt(name string, why ink.Text) {
+	f.at, f.wrong = max(0, slices.IndexFunc(f.Fields, func(fl Field) bool { return fl.name == name })), why
 }
 
 // move goes to another field; a choice moves inside itself first, since up and
@@ -121,7 +146,7 @@ func (f *Form) enter() (tea.Cmd, bool) {
 		f.wrong = bad
 		return nil, false
 	}
-	if f.at < len(f.Fields)-1 {
+	if f.at < len(f.Fields)-1 && !f.All {
 		f.at++
 		return nil, false
 	}
@@ -133,6 +158,12 @@ func (f *Form) enter() (tea.Cmd, bool) {
 		}
 		v[f.Fields[i].name] = f.Fields[i].value()
 	}
+	if f.Lacks != nil {
+		if name, why := f.Lacks(v); why != "" {
+			f.RefuseAt(name, why)
+			return nil, false
+		}
+	}
 	return f.Submit(v), true
 }
 
@@ -142,7 +173,7 @@ func (f *Field) complaint() ink.Text {
 	case v == "" && f.required && f.Choices != nil:
 		return "Choose one: ↑ ↓ or its number."
 	case v == "" && f.required:
-		return ink.Say("%s: this needs some words.", f.label)
+		return ink.Say("%s is required.", f.label)
 	case v != "" && f.Check != nil:
 		return f.Check(v)
 	}
@@ -166,6 +197,12 @@ func (f *Form) Draw(th *ink.Theme, w, h int) (rows []ink.Drawn, cur *tea.Positio
 	for _, t := range f.Intro {
 		p.Para(th.Muted, t)
 	}
+	for _, part := range f.Parts {
+		p.Para(th.Title, part.Head)
+		for _, t := range part.Lines {
+			p.Item("  ", th.Plain, t)
+		}
+	}
 	if len(f.Fields) == 0 {
 		return f.drawRead(th, &p, w, h), nil
 	}
@@ -174,34 +211,41 @@ func (f *Form) Draw(th *ink.Theme, w, h int) (rows []ink.Drawn, cur *tea.Positio
 	for _, fl := range f.Fields {
 		wide = max(wide, min(24, ink.Cells(ink.Drawn(fl.label))))
 	}
-	focus := 0
+	focus, choice := 0, 0
 	for i := range f.Fields {
 		fl, on := &f.Fields[i], i == f.at
 		if on {
 			focus = len(p.Rows)
 		}
-		if c := fl.draw(&p, th, wide, on); c != nil {
+		c, picked := fl.draw(&p, th, wide, on)
+		if c != nil {
 			cur = c
+		}
+		if on {
+			choice = picked
 		}
 	}
 	if f.wrong != "" {
 		p.Item(th.Warn.On("! "), th.Warn, f.wrong)
 	}
 	room := max(3, h-3)
-	off := 0
+	off, moves := 0, ink.Text("move")
 	if len(p.Rows) > room {
-		off = max(0, min(focus-1, len(p.Rows)-room))
+		if f.All {
+			moves = ink.Say("move, line %d of %d", f.at+1, len(f.Fields))
+		}
+		off = max(0, min(focus-1, len(p.Rows)-room), min(choice+2, len(p.Rows))-room) // of a long list what is picked is seen
 		p.Rows = p.Rows[off : off+room]
 	}
 	rows = append(rows, f.head(th, w))
 	for _, r := range p.Rows {
 		rows = append(rows, " "+r)
 	}
-	next := ink.Text("send")
-	if f.at < len(f.Fields)-1 {
+	next := ink.Or(f.Does, "send")
+	if f.at < len(f.Fields)-1 && !f.All {
 		next = "next line"
 	}
-	rows = append(rows, "", " "+th.Footer(w-2, []ink.Hint{{Key: "enter", Does: next}, {Key: "↑ ↓", Does: "move"}, {Key: "esc", Does: "put away, nothing is sent"}}))
+	rows = append(rows, "", " "+th.Footer(w-2, []ink.Hint{{Key: "enter", Does: next}, {Key: "↑ ↓", Does: moves}, {Key: "esc", Does: "cancel"}}))
 	if cur != nil {
 		cur.X, cur.Y = cur.X+1, cur.Y+1-off
 	}
@@ -217,18 +261,30 @@ func (f *Form) drawRead(th *ink.Theme, p *ink.Page, w, h int) []ink.Drawn {
 	all := len(p.Rows)
 	rows := []ink.Drawn{f.head(th, w)}
 	var seen []ink.Drawn
-	seen, f.at = ink.Window(p.Rows, f.at, max(3, h-3))
+	room := max(3, h-3)
+	if f.Submit != nil {
+		room = min(room, all) // it stands below what it is about
+	}
+	seen, f.at = ink.Window(p.Rows, f.at, room)
 	for _, r := range seen {
 		rows = append(rows, " "+r)
 	}
-	keys := []ink.Hint{{Key: "enter", Does: "back"}}
+	keys := []ink.Hint{{Key: "enter", Does: ink.Or(f.Does, "back")}}
+	if f.Submit != nil {
+		keys = []ink.Hint{{Key: "enter", Does: ink.Or(f.Does, "send")}, {Key: "esc", Does: "cancel"}}
+		if f.wrong != "" {
+			rows = append(rows, " "+th.Warn.On("! ")+th.Warn.On(ink.Clip(f.wrong, w-4)))
+		}
+	}
 	if all > len(seen) {
 		keys = append(keys, ink.Hint{Key: "↑ ↓", Does: "scroll"})
 	}
 	return append(rows, "", " "+th.Footer(w-2, keys))
 }
 
-func (fl *Field) draw(p *ink.Page, th *ink.Theme, wide int, on bool) *tea.Position {
+// draw draws the field, and says where the cursor is in it and in which row its choice
+// stands.
+func (fl *Field) draw(p *ink.Page, th *ink.Theme, wide int, on bool) (cur *tea.Position, picked int) {
 	lead, pen := ink.Drawn("  "), th.Muted
 	if on {
 		lead, pen = th.Pick.On("▸ "), th.Strong
@@ -238,9 +294,14 @@ func (fl *Field) draw(p *ink.Page, th *ink.Theme, wide int, on bool) *tea.Positi
 		for i, c := range fl.Choices {
 			m, i2 := ink.Drawn("  "), th.Plain
 			if i == fl.Pick {
+				picked = len(p.Rows)
 				m, i2 = th.Pick.On("● "), th.Strong
 			}
-			row := label + th.Key.On(ink.Say("%d ", i+1)) + m + i2.On(ink.Shown(c.Value))
+			number := th.Key.On(ink.Say("%d ", i+1))
+			if i >= 9 { // no key
+				number = "  "
+			}
+			row := label + number + m + i2.On(ink.Shown(c.Value))
 			switch {
 			case c.Help != "" && ink.Cells(row)+leastHelp > p.W: // no room beside it
 				p.Add(row)
@@ -252,18 +313,22 @@ func (fl *Field) draw(p *ink.Page, th *ink.Theme, wide int, on bool) *tea.Positi
 			}
 			label = ink.Blank(ink.Cells(label))
 		}
-		return nil
+		return nil, picked
 	}
 	room := p.W - ink.Cells(label)
 	drawnLine, at := fl.Edit.Draw(th.Plain, room)
 	if len(fl.Edit.runes) == 0 {
-		drawnLine = th.Faint.On(ink.Clip(fl.hint, room))
+		drawnLine = th.Muted.On(ink.Clip(fl.hint, room))
 	}
 	p.Add(label + drawnLine)
-	if on {
-		return &tea.Position{X: ink.Cells(label) + at, Y: len(p.Rows) - 1}
+	if !on {
+		return nil, 0
 	}
-	return nil
+	cur = &tea.Position{X: ink.Cells(label) + at, Y: len(p.Rows) - 1}
+	if fl.Explain && len(fl.Edit.runes) > 0 {
+		p.Item(ink.Blank(ink.Cells(label)), th.Muted, fl.hint)
+	}
+	return cur, 0
 }
 
 // Named returns a field of free text.

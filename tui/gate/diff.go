@@ -68,9 +68,9 @@ func (g *Modal) more(env *screen.Env, lines int, alikeEnds []int, end int) ink.D
 	}
 	switch {
 	case below == 1:
-		out += "   " + th.Warn.On("! 1 look-alike goes on below")
+		out += "   " + th.Warn.On("! 1 look-alike continues below")
 	case below > 1:
-		out += "   " + th.Warn.On(ink.Say("! %d look-alikes go on below", below))
+		out += "   " + th.Warn.On(ink.Say("! %d look-alikes continue below", below))
 	}
 	return out
 }

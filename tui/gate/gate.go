@@ -3,12 +3,13 @@ package gate
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"time"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
-	"handrail/session"
+	"handrail/session/view"
 	"handrail/steps"
 	"handrail/triage"
 	"handrail/tui/form"
@@ -21,16 +22,14 @@ import (
 // armed listens: keys meant for the screen below must not reach it.
 const Grace = 400 * time.Millisecond
 
-// tries is how many wrong phrases close a gate.
-const tries = 3
-
 // Modal is the gate in front of everything. It decides nothing: it shows
 // what the incident says of the gate and hands over what was typed.
 type Modal struct {
 	Step    string
-	Gate    session.Gate
+	Gate    view.Gate
 	has     bool // gate is of this step
 	Reading bool // the preview is on its way
+	looks   bool // it is only looked at: enter asks for its preview, or puts it away where that is refused
 	Sent    bool // the phrase was handed over and is being answered
 	Edit    form.Editor
 	Quiet   time.Time     // keys before this moment are swallowed
@@ -38,6 +37,8 @@ type Modal struct {
 	refused []triage.Refusal
 	digest  steps.Digest
 	Off     int
+	whole   bool          // no refusal is folded
+	page    int           // lines that were seen between target and phrase
 	why     ink.Text      // it was closed, "" while it was not
 	Noted   screen.Notice // a note was recorded meanwhile
 	wrong   int           // wrong phrases before the newest one was handed over
@@ -62,7 +63,7 @@ func (g *Modal) Begun() bool {
 
 // Take shows a newer snapshot. A gate that becomes armed, or whose preview is
 // another one than before, starts with an empty line and a quiet keyboard.
-func (g *Modal) Take(s session.Snapshot, now time.Time) {
+func (g *Modal) Take(s view.Snapshot, now time.Time) {
 	g.why = ""
 	if st := s.State.Gates[g.Step]; st.Phase == triage.GateIdle {
 		g.why = ink.Shown(st.Why)
@@ -90,7 +91,7 @@ func (g *Modal) Take(s session.Snapshot, now time.Time) {
 }
 
 // Answer takes the incident's answer to an intent about this gate, and says
-// whether nobody else needs to.
+// whether no second person is needed.
 func (g *Modal) Answer(msg screen.Answer, now time.Time) bool {
 	switch msg.In.Kind {
 	case triage.DoPreview:
@@ -132,13 +133,10 @@ func (g *Modal) Press(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case key.Matches(msg, env.Keys.Esc):
 		return g.close(env)
-	case env.Now.Before(g.Quiet): // whoever typed this was looking at something else
+	case g.scroll(msg.String()):
+	case env.Now.Before(g.Quiet): // this was typed at another screen
 		g.Quiet = env.Now.Add(Grace)
 		return nil
-	case msg.String() == "pgdown":
-		g.Off += 5
-	case msg.String() == "pgup":
-		g.Off = max(0, g.Off-5)
 	case g.waits(env):
 		return g.typeApproval(env, msg)
 	case g.Armed() && !g.Sent:
@@ -148,14 +146,38 @@ func (g *Modal) Press(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 		env.Sheet = sheets.InterruptForm(env, env.Snap.State.Acting)
 	case key.Matches(msg, env.Keys.View) && env.Acting():
 		return env.Ask(screen.ShowOutput{}) // the act goes on
-	case key.Matches(msg, env.Keys.Reload):
+	case g.goTo(env, msg.String()):
+	case g.looks && key.Matches(msg, env.Keys.Enter) && len(g.against(env)) == 0:
 		return env.Ask(screen.OpenGate{Step: g.Step})
+	case key.Matches(msg, env.Keys.View):
+		g.whole = !g.whole
+	case key.Matches(msg, env.Keys.Reload):
+		g.Look()
 	case key.Matches(msg, env.Keys.Waive):
 		g.waiveInTheWay(env)
 	case key.Matches(msg, env.Keys.Enter, env.Keys.Leave):
 		return env.Ask(screen.CloseGate{})
 	}
 	return nil
+}
+
+// scroll moves what stands between target and phrase, also while a phrase is typed:
+// by a line, or by what is seen of it.
+func (g *Modal) scroll(key string) bool {
+	by, ok := map[string]int{"up": -1, "down": 1, "pgup": -max(1, g.page-1), "pgdown": max(1, g.page-1)}[key]
+	g.Off = max(0, g.Off+by)
+	return ok
+}
+
+// goTo leaves the gate for the step with a number, where one is named.
+func (g *Modal) goTo(env *screen.Env, key string) bool {
+	n, err := strconv.Atoi(key)
+	met := g.goes(env)
+	if err != nil || n < 1 || n > len(met) {
+		return false
+	}
+	env.Ask(screen.GoTo{Step: met[n-1]})
+	return true
 }
 
 func (g *Modal) typePhrase(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
@@ -188,7 +210,7 @@ func (g *Modal) close(env *screen.Env) tea.Cmd {
 	if g.Sent || !g.Armed() {
 		return nil
 	}
-	return env.Send(triage.Intent{Kind: triage.DoDisarm, Step: g.Step, Text: "the operator put it away"})
+	return env.Send(triage.Intent{Kind: triage.DoDisarm, Step: g.Step, Text: "closed by the operator"})
 }
 
 // waiveInTheWay sets aside what a person may answer for: an owner that is not

@@ -21,13 +21,14 @@ func (g *Modal) top(env *screen.Env, p *ink.Page) {
 		word = th.ChipPlace.On(" "+ink.Clip(place, 16)+" ") + " " + word
 	}
 	p.Add(ink.Spread(word, tail, p.W))
+	g.result(env, p)
 	switch {
 	case pv.Effect != "" && g.Gate.Phase == triage.GateDone:
 		p.Item(label(th.Muted.On("ASKED FOR")), th.Plain, ink.Shown(pv.Effect))
 	case pv.Effect != "":
 		p.Item(label(th.Danger.On("THIS WILL")), th.DangerText, ink.Shown(pv.Effect))
 	case g.Reading:
-		p.Para(th.Muted, "Reading the target. Nothing is changed by looking.")
+		p.Para(th.Muted, "Reading the target. This changes nothing.")
 	default:
 		p.Para(th.DangerText, env.Title(g.Step))
 	}
@@ -85,7 +86,7 @@ func (g *Modal) word(env *screen.Env) (word, tail ink.Drawn) {
 		return th.ChipArmed.On(" DANGER · ACTING ") + name, tail
 	case triage.GateDone:
 		if g.undone(env) {
-			return th.ChipArmed.On(" UNDONE SINCE ") + name, tail
+			return th.ChipArmed.On(" UNDONE ") + name, tail
 		}
 		return th.ChipSafe.On(" DONE ") + name, tail
 	case triage.GateFailed, triage.GateRefused:

@@ -8,8 +8,8 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
-	"handrail/session"
 	"handrail/session/approval"
+	"handrail/session/view"
 	"handrail/triage"
 	"handrail/tui/form"
 	"handrail/tui/incident"
@@ -20,12 +20,12 @@ import (
 // The second person of a gate: whose approval is missing, how to get it, and who
 // gave it. Whether it counts is for the incident to say.
 
-// waits says that the gate in front asks for somebody else before the phrase.
+// waits says that the gate in front needs a second person before the phrase.
 func (g *Modal) waits(env *screen.Env) bool {
 	return g != nil && g.Armed() && !g.Sent && len(incident.Lacks(g.Gate, env.Now)) > 0
 }
 
-func approvals(g session.Gate) int {
+func approvals(g view.Gate) int {
 	if g.Second == nil {
 		return 0
 	}
@@ -43,10 +43,10 @@ func (g *Modal) approvers(env *screen.Env, p *ink.Page) {
 		left := a.Lapses().Sub(env.Now)
 		switch {
 		case live && left < 0:
-			p.Item(th.Warn.On("! lapsed  "), th.Plain, ink.Say("%s approved it, and that counted until %s.", a.Person, ink.Clock(a.Lapses())))
+			p.Item(th.Warn.On("! expired "), th.Plain, ink.Say("%s approved it; that approval expired at %s.", a.Person, ink.Clock(a.Lapses())))
 		case live:
 			p.Add(ink.Spread(th.Good.On("✓ approved")+"  "+th.Strong.On(ink.Shown(a.Person))+"  "+th.Muted.On(ink.Clip(ink.Shown(a.Key), 15)),
-				"  "+th.Muted.On("lapses in ")+th.Strong.On(ink.Ago(left))+th.Muted.On(ink.Say(" at %s", ink.Clock(a.Lapses()))), p.W))
+				"  "+th.Muted.On("expires in ")+th.Strong.On(ink.Ago(left))+th.Muted.On(ink.Say(" at %s", ink.Clock(a.Lapses()))), p.W))
 		default:
 			p.Item(label(th.Muted.On("approved by")), th.Plain, ink.Say("%s at %s, with the key %s", a.Person, ink.Clock(a.Signed), a.Key))
 		}
@@ -64,7 +64,7 @@ func (g *Modal) waiting(env *screen.Env, p *ink.Page) (*tea.Position, []ink.Hint
 	}
 	if env.Replaying() {
 		missing()
-		if env.Tape.Live() { // whoever looks on may be the one who is missing
+		if env.Tape.Live() { // a follower may be the missing approver
 			p.Item(th.Muted.On("  how      "), th.Plain, ink.Say("handrail approve %s", env.Snap.Bundle))
 		}
 		return nil, nil
@@ -78,11 +78,11 @@ func (g *Modal) waiting(env *screen.Env, p *ink.Page) (*tea.Position, []ink.Hint
 		}
 		p.Item(th.Muted.On("  how      "), th.Plain, how)
 		if env.H > Roomy {
-			p.Item(ink.Blank(11), th.Plain, ink.Say("Who can read the bundle runs: handrail approve %s", env.Snap.Bundle))
+			p.Item(ink.Blank(11), th.Plain, ink.Say("Anyone who can read the bundle can run: handrail approve %s", env.Snap.Bundle))
 		}
 	}
 	if g.asks {
-		p.Add(th.Strong.On("Looking whether it counts …"))
+		p.Add(th.Strong.On("Checking the approval …"))
 		return nil, []ink.Hint{{Key: "esc", Does: "disarm, nothing changes"}}
 	}
 	row, at := g.Edit.Draw(th.Strong, p.W-11)
@@ -102,7 +102,7 @@ func (g *Modal) typeApproval(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 		g.Edit.Key(msg)
 	case g.Edit.Value() == "": // people take minutes: there is work to do meanwhile
 		env.Ask(screen.CloseGate{})
-		env.Warn("", "The gate still waits for a second person. Paste their answer anywhere here.")
+		env.Warn("", "The gate is waiting for a second person. Paste their answer here.")
 	default:
 		return g.HandApproval(env, g.Edit.Value())
 	}
@@ -137,7 +137,7 @@ func (g *Modal) approved(err error, now time.Time) {
 		g.Said = screen.Notice{}
 	case errors.As(err, &no) && len(no.Refusals) > 0:
 		r := no.Refusals[0]
-		g.Said = screen.Notice{Level: "critical", Text: ink.Say("Not taken: %s. %s", strings.TrimSuffix(r.Why, "."), r.Cure)}
+		g.Said = screen.Notice{Level: "critical", Text: ink.Say("Not accepted: %s. %s", strings.TrimSuffix(r.Why, "."), r.Cure)}
 		g.Quiet = now.Add(Grace)
 	default:
 		g.Said = screen.Notice{Level: "critical", Text: ink.Shown(err.Error())}

@@ -6,8 +6,10 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"handrail/session/view"
 	"handrail/steps"
 	"handrail/triage"
+	"handrail/triage/record"
 	"handrail/tui/incident"
 	"handrail/tui/ink"
 	"handrail/tui/screen"
@@ -30,7 +32,7 @@ func gateRows(p *ink.Page, in ink.Ink, kvs []steps.KV) {
 	}
 }
 
-// undone says that somebody undid the act of the gate in front.
+// undone says that the act of the gate in front was undone.
 func (g *Modal) undone(env *screen.Env) bool {
 	return env.Snap.State.Gates[g.Step].Again.Outcome == triage.Undone
 }
@@ -59,6 +61,7 @@ func (g *Modal) Box(env *screen.Env, most int) ([]ink.Drawn, *tea.Position) {
 		top.Rows = top.Rows[:fits]
 	}
 	room := h - len(top.Rows) - len(low.Rows)
+	g.page = room
 	if most > Roomy {
 		room = min(room, len(mid.Rows)+1)
 	}
@@ -93,7 +96,9 @@ func (g *Modal) middle(env *screen.Env, p *ink.Page) []int {
 	if env.H > Roomy {
 		p.Rows = append(p.Rows, "")
 	}
+	g.drawLook(env, p)
 	g.outcome(env, p)
+	g.items(env, p)
 	if !g.Armed() {
 		g.approvers(env, p)
 	}
@@ -104,7 +109,7 @@ func (g *Modal) middle(env *screen.Env, p *ink.Page) []int {
 	for _, moved := range g.Gate.Moved {
 		p.Item(label(th.Bad.On("✗ MOVED")), th.Plain, ink.Shown(moved))
 	}
-	g.needs(p)
+	g.needs(env, p)
 	g.diff(p)
 	alikeEnds := g.alike(p)
 	g.owners(p)
@@ -117,23 +122,26 @@ func (g *Modal) middle(env *screen.Env, p *ink.Page) []int {
 		gateRows(p, th.Plain, rest)
 	}
 	g.evidence(env, p)
+	if g.unread() {
+		return alikeEnds
+	}
 	p.Gap()
 	p.Item(label(th.Muted.On("exactly")), th.Plain, ink.Shown(pv.Command))
 	p.Item(label(th.Muted.On("undo")), th.Plain, ink.Shown(pv.Undo))
-	for _, d := range pv.Owes {
+	for _, d := range record.Together(pv.Owes) {
 		p.Item(label(th.Muted.On("owes")), th.Plain, ink.Shown(d.Text))
 	}
 	if pv.Request != pv.Command {
 		p.Item(label(th.Muted.On("request")), th.Plain, ink.Block(pv.Request))
 	}
-	g.verdicts(p)
+	g.verdicts(env, p)
 	return alikeEnds
 }
 
 func (g *Modal) evidence(env *screen.Env, p *ink.Page) {
 	th := p.Theme
 	if len(g.Gate.Evidence) > 0 {
-		p.Head("STANDS ON")
+		p.Head("BASED ON")
 	}
 	wide := 0
 	for _, e := range g.Gate.Evidence {
@@ -146,18 +154,26 @@ func (g *Modal) evidence(env *screen.Env, p *ink.Page) {
 	}
 }
 
-func (g *Modal) verdicts(p *ink.Page) {
+func (g *Modal) verdicts(env *screen.Env, p *ink.Page) {
 	th := p.Theme
 	if len(g.Gate.Verdicts) > 0 {
-		p.Head("CONDITIONS OF THE RUNBOOK")
+		p.Head("RUNBOOK CONDITIONS")
 	}
 	for _, v := range g.Gate.Verdicts {
 		mk := ink.Mark{Symbol: "✓", Word: "true", Ink: th.Good}
 		if v.Result != "true" {
 			mk = ink.Mark{Symbol: "✗", Word: ink.Shown(v.Result), Ink: th.Warn}
 		}
-		p.Item(mk.Ink.On(mk.Symbol+" "+mk.Word)+"  ", th.Muted, ink.Or(ink.Shown(v.Why), ink.Shown(v.Expr)))
+		p.Item(mk.Ink.On(mk.Symbol+" "+mk.Word)+"  ", th.Muted, g.verdict(env, v))
 	}
+}
+
+// verdict is what a condition came to, or what it asks where it holds.
+func (g *Modal) verdict(env *screen.Env, v triage.Verdict) ink.Text {
+	if v.Why != "" {
+		return env.InWords(g.Step, v.Why)
+	}
+	return env.Condition(g.Step, v.Expr)
 }
 
 // closedWhy is why the gate in front was closed. Where the things in its way are
@@ -176,47 +192,48 @@ func (g *Modal) closedWhy(why ink.Text) ink.Text {
 	if n < 2 {
 		return why
 	}
-	return ink.Say("%d things stand in its way.", n)
+	return ink.Say("Blocked by %d things.", n)
 }
 
 // needs lists what stands in the way, and what would meet it.
-func (g *Modal) needs(p *ink.Page) {
+func (g *Modal) needs(env *screen.Env, p *ink.Page) {
 	th := p.Theme
-	need := func(why, cure string, law int) {
-		tail := ink.Text("")
-		if law > 0 {
-			tail = ink.Say("  (law %d)", law)
+	need := func(why, cure string, number ink.Text) {
+		lead := th.Warn.On("✗ ")
+		if number != "" {
+			lead += th.Key.On(number) + " "
 		}
-		p.Item(th.Warn.On("✗ "), th.Plain, ink.Shown(why)+tail)
-		if cure != "" {
-			p.Item("  "+th.Muted.On("→ "), th.Plain, ink.Shown(cure))
+		p.Folded(lead, th.Plain, env.InWords(g.Step, why), g.lines(), ink.Shown(env.Keys.View.Help().Key))
+		if cure := env.Cure(g.Step, why, cure); cure != "" {
+			p.Folded("  "+th.Muted.On("→ "), th.Plain, cure, g.lines(), ink.Shown(env.Keys.View.Help().Key))
 		}
 	}
-	refusals := g.refused
-	if len(refusals) == 0 {
-		refusals = g.Gate.Refusals
-	}
+	refusals := g.refusals(env)
+	met := g.goes(env)
 	free := func(o steps.Owner) bool { return o.Paused != "yes" }
 	if len(refusals)+len(g.Gate.Preview.Unmet) > 0 || slices.ContainsFunc(g.Gate.Preview.Owners, free) {
 		p.Rows = append(p.Rows, "")
-		p.Head("STANDS IN THE WAY")
+		p.Head("BLOCKED BY")
+	}
+	if until := incident.Until(env.Now, refusals); until != "" {
+		p.Item(th.Warn.On("! "), th.Strong, until)
 	}
 	seen := map[string]bool{}
 	for _, r := range refusals {
 		if !seen[r.Why] {
-			need(r.Why, r.Cure, r.Law)
+			need(r.Why, r.Cure, env.MetKey(g.Step, r, met))
 		}
 		seen[r.Why] = true
 	}
 	for _, n := range g.Gate.Preview.Unmet {
 		if !seen[n.Why] {
-			need(n.Why, n.Cure, 0)
+			need(n.Why, n.Cure, "")
 		}
 		seen[n.Why] = true
 	}
 	for _, o := range g.Gate.Preview.Owners {
 		if free(o) {
-			need("Owner "+o.Name+" may undo this: paused "+o.Paused+".", o.How, 12)
+			need("Owner "+o.Name+" may undo this: paused "+o.Paused+".", o.How, "")
 		}
 	}
 }
@@ -235,12 +252,8 @@ func (g *Modal) outcome(env *screen.Env, p *ink.Page) {
 	if run, ok := env.Running(g.Step); ok {
 		incident.DrawLive(p, env.Now, run)
 	}
-	if g.Gate.Response != "" {
-		p.Item(label(th.Muted.On("answer")), th.Plain, ink.Block(g.Gate.Response))
-	}
 	after := g.Gate.After
 	if now := env.Snap.State.Gates[g.Step]; now.Phase == triage.GateDone {
-		incident.DrawAgain(p, env.Snap.State, now)
 		if len(now.Again.After) > 0 {
 			after = nil
 			for _, kv := range now.Again.After {
@@ -252,6 +265,16 @@ func (g *Modal) outcome(env *screen.Env, p *ink.Page) {
 		p.Head("THE TARGET NOW")
 		gateRows(p, th.Plain, after)
 		p.Gap()
+	}
+}
+
+// result says how an act ended, and what stood of it when its target was read again.
+func (g *Modal) result(env *screen.Env, p *ink.Page) {
+	if g.Gate.Response != "" {
+		p.Folded(label(p.Theme.Muted.On("RESULT")), p.Theme.Strong, ink.Block(g.Gate.Response), g.lines(), ink.Shown(env.Keys.View.Help().Key))
+	}
+	if now := env.Snap.State.Gates[g.Step]; now.Phase == triage.GateDone {
+		incident.DrawAgain(p, env.Snap.State, now)
 	}
 }
 
@@ -270,7 +293,13 @@ func (g *Modal) low(env *screen.Env, p *ink.Page) *tea.Position {
 	case g.Gate.Wrong > 0 && g.Armed():
 		p.Item(th.Warn.On("! "), th.Strong, g.wrongPhrase())
 	}
-	keys := []ink.Hint{{Key: "enter", Does: "back"}, {Key: "r", Does: "look again"}, {Key: "esc", Does: "back"}}
+	keys := []ink.Hint{{Key: "enter", Does: "back"}, {Key: ink.Shown(env.Keys.Reload.Help().Key), Does: "read it again"}, {Key: "esc", Does: "back"}}
+	if g.looks {
+		keys = g.lookKeys(env)
+	}
+	if n := len(g.goes(env)); n > 0 {
+		keys = append(keys, ink.Hint{Key: ink.Say("1-%d", n), Does: "go to what it needs"})
+	}
 	if g.Armed() {
 		g.approvers(env, p)
 	}
@@ -278,15 +307,15 @@ func (g *Modal) low(env *screen.Env, p *ink.Page) *tea.Position {
 	case g.waits(env):
 		cur, keys = g.waiting(env, p)
 	case g.Sent:
-		p.Add(th.Strong.On("Reading the target again, then acting if nothing moved …"))
-		keys = []ink.Hint{{Key: "esc", Does: "leave this view; it goes on"}}
+		p.Add(th.Strong.On("Reading the target again; acting if nothing moved …"))
+		keys = []ink.Hint{{Key: "esc", Does: "leave this view; the act continues"}}
 	case g.Armed():
 		p.Item(th.Muted.On("type     "), th.Strong, ink.Shown(g.Gate.Preview.Phrase))
 		row, at := g.Edit.Draw(th.Strong, p.W-9)
 		p.Add(th.Danger.On("phrase ▸ ") + row)
 		cur = &tea.Position{X: 9 + at, Y: len(p.Rows) - 1}
 		if g.Edit.Pasted {
-			p.Add(th.Muted.On("         pasted, and recorded as such"))
+			p.Add(th.Muted.On("         pasted, and recorded as pasted"))
 		}
 		keys = []ink.Hint{{Key: "enter", Does: "only with the phrase"}, {Key: "esc", Does: "disarm, nothing changes"}, {Key: "pgdn", Does: "more"}}
 		if k := env.Keys.NoteKey(); k != "" {
@@ -297,7 +326,7 @@ func (g *Modal) low(env *screen.Env, p *ink.Page) *tea.Position {
 			p.Item(th.Muted.On("typed    "), th.Strong, ink.Shown(g.Edit.Value()))
 		}
 	case env.Acting():
-		keys = []ink.Hint{{Key: "i", Does: "interrupt"}, {Key: ink.Shown(env.Keys.View.Help().Key), Does: "what it prints"}, {Key: "enter", Does: "back; the act goes on"}}
+		keys = []ink.Hint{{Key: "i", Does: "interrupt"}, {Key: ink.Shown(env.Keys.View.Help().Key), Does: "what it prints"}, {Key: "enter", Does: "back; the act continues"}}
 	case g.Gate.Phase == triage.GateDone:
 		keys = []ink.Hint{{Key: "enter", Does: "go on"}}
 	}
@@ -310,7 +339,7 @@ func (g *Modal) low(env *screen.Env, p *ink.Page) *tea.Position {
 
 // wrongPhrase passes on where the incident saw a difference.
 func (g *Modal) wrongPhrase() ink.Text {
-	left := tries - g.Gate.Wrong
+	left := view.Tries - g.Gate.Wrong
 	unit := "tries"
 	if left == 1 {
 		unit = "try"

@@ -3,6 +3,6 @@
 // moment.
 //
 // The chip at the right is the one place that says READ-ONLY, ARMED, ACTING, NOT
-// RECORDING, REPLAY or LOOKING ON; it yields to nothing else on its line. Where a
+// RECORDING, REPLAY or FOLLOWING; it yields to nothing else on its line. Where a
 // mistake costs most, the label of that place and the heavy rule stand too.
 package header

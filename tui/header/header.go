@@ -91,7 +91,7 @@ func Chip(env *screen.Env) ink.Drawn {
 	case env.Replaying():
 		at, last := env.Tape.Place()
 		if env.Tape.Live() {
-			return th.ChipWarn.On(ink.Say(" LOOKING ON %d/%d ", at, last))
+			return th.ChipWarn.On(ink.Say(" FOLLOWING %d/%d ", at, last))
 		}
 		return th.ChipWarn.On(ink.Say(" REPLAY %d/%d ", at, last))
 	case env.Incident != nil && env.Snap.Dead != "":
@@ -106,7 +106,7 @@ func Chip(env *screen.Env) ink.Drawn {
 	return th.ChipSafe.On(" READ-ONLY ")
 }
 
-// doubtful says that an act began of which nobody knows the end.
+// doubtful says that an act began whose end is unknown.
 func doubtful(env *screen.Env) bool {
 	for _, g := range env.Snap.State.Gates {
 		if g.Phase == triage.GateUnknown {
@@ -119,15 +119,15 @@ func doubtful(env *screen.Env) bool {
 // OnlyLooking says why a key does nothing.
 func OnlyLooking(env *screen.Env) ink.Text {
 	if env.Tape.Live() {
-		if free := NobodyHolds(env); free != "" {
+		if free := KeyboardFree(env); free != "" {
 			return free
 		}
 		if _, ok := pushed(env); ok {
-			return "This is a pushed copy: the incident is worked on elsewhere, and you only look on."
+			return "This is a pushed copy: the incident is handled elsewhere. You follow it, and cannot act."
 		}
-		return "Another handrail has this incident: you only look on, as it goes."
+		return "Another handrail has this incident. You follow it, and cannot act."
 	}
-	return "This is a REPLAY: it shows what went on then, and nothing can be done in it."
+	return "This is a REPLAY: it shows what happened, and you cannot act in it."
 }
 
 // rule is the line under the header: heavy and in its own colour where a mistake

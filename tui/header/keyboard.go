@@ -6,7 +6,7 @@ import (
 )
 
 // atKeyboard says who is at the keyboard where that changed, and warns where
-// nobody is.
+// it is free.
 func atKeyboard(env *screen.Env) ink.Drawn {
 	th, s := &env.Theme, env.Snap.State
 	switch {
@@ -18,12 +18,11 @@ func atKeyboard(env *screen.Env) ink.Drawn {
 	return ""
 }
 
-// NobodyHolds tells who looks on that nobody is at the keyboard, and how to be the
-// one.
-func NobodyHolds(env *screen.Env) ink.Text {
+// KeyboardFree tells a follower that the keyboard is free, and how to take over.
+func KeyboardFree(env *screen.Env) ink.Text {
 	s := env.Snap.State
 	if !s.GivenOver() || s.Outcome != "" {
 		return ""
 	}
-	return ink.Say("%s handed over to %s: %s. Nobody is at the keyboard; whoever goes on: handrail resume %s", s.Handed.From, s.Handed.For, s.Handed.Why, s.Incident)
+	return ink.Say("%s handed over to %s: %s. The keyboard is free; to continue: handrail resume %s", s.Handed.From, s.Handed.For, s.Handed.Why, s.Incident)
 }

@@ -3,14 +3,14 @@ package header
 import (
 	"time"
 
-	"handrail/session"
+	"handrail/session/replay"
 	"handrail/tui/ink"
 	"handrail/tui/screen"
 )
 
-// pushedCopy is a tape whose entries come with copies that somebody pushes, and which
-// are as old as the newest of them. A [session.Pushed] is one.
-type pushedCopy interface{ Heard() session.Heard }
+// pushedCopy is a tape whose entries come with pushed copies, and which
+// are as old as the newest of them. A [replay.Pushed] is one.
+type pushedCopy interface{ Heard() replay.Freshness }
 
 const (
 	// silent is how long a place may say nothing before that is said.
@@ -20,11 +20,11 @@ const (
 )
 
 // pushed says how the copy stands that is shown, false where it is none.
-func pushed(env *screen.Env) (session.Heard, bool) {
+func pushed(env *screen.Env) (replay.Freshness, bool) {
 	if h, ok := env.Tape.(pushedCopy); ok {
 		return h.Heard(), true
 	}
-	return session.Heard{}, false
+	return replay.Freshness{}, false
 }
 
 // copyAge says that what is shown is a pushed copy, how old it is, and when that is
@@ -40,7 +40,7 @@ func copyAge(env *screen.Env) ink.Drawn {
 	case env.Closed():
 		return th.Plain.On("pushed copy, closed")
 	case still > silent:
-		return th.Warn.On("! ") + th.Strong.On(ink.Say("pushed copy, NOT HEARD OF for %s", ink.Ago(still)))
+		return th.Warn.On("! ") + th.Strong.On(ink.Say("pushed copy, NO UPDATE for %s", ink.Ago(still)))
 	case age > stale:
 		return th.Warn.On("! ") + th.Strong.On(ink.Say("pushed copy, STALE, %s old", ink.Ago(age)))
 	}
@@ -50,7 +50,7 @@ func copyAge(env *screen.Env) ink.Drawn {
 // CopyTrouble says why the newest look at a pushed copy failed, "" where it did not.
 func CopyTrouble(env *screen.Env) ink.Text {
 	if h, ok := pushed(env); ok && h.Err != "" {
-		return ink.Say("The newest copy was not seen, and this one stands until then: %s", h.Err)
+		return ink.Say("The newest copy could not be read; this is the one before: %s", h.Err)
 	}
 	return ""
 }

@@ -21,7 +21,7 @@ type centre struct {
 	cancel  context.CancelFunc
 }
 
-// frameTime is how long the first frame has before anything is asked of anybody.
+// frameTime is how long the first frame has before the first question is asked.
 const frameTime = 50 * time.Millisecond
 
 // FramedMsg says that the first frame is on the screen.
@@ -53,12 +53,12 @@ func (h *Screen) Ask(env *screen.Env) tea.Cmd {
 	if c.cancel != nil {
 		c.cancel()
 	}
-	ctx, cancel := context.WithCancel(env.Crew.Ctx)
+	ctx, cancel := context.WithCancel(env.Tasks.Ctx)
 	c.Run, c.Asking, c.cancel, c.Answers = c.Run+1, true, cancel, map[string]steps.Answer{}
 	h.arrange()
 	run, centre := c.Run, env.Config.Centre
 	answers := make(chan steps.Answer, len(steps.Questions()))
-	over := env.Crew.Start(func(context.Context) tea.Msg {
+	over := env.Tasks.Start(func(context.Context) tea.Msg {
 		defer cancel()
 		defer close(answers)
 		centre(ctx, func(a steps.Answer) {
@@ -124,7 +124,7 @@ func (c *centre) standings() []HomeRow {
 			parts = append(parts, strings.Join(g.titles, ", ")+" ("+g.why+")")
 		}
 		out = append(out, HomeRow{Section: rightNow, ID: "not seen", left: "not seen", main: ink.Shown(strings.Join(parts, "; ")), long: true,
-			mark: func(t *ink.Theme) ink.Drawn { return t.Warn.On("! not seen") }, move: "See what could not be seen, and why"})
+			mark: func(t *ink.Theme) ink.Drawn { return t.Warn.On("! not seen") }, move: "Show what could not be seen, and why"})
 	}
 	return out
 }
@@ -180,9 +180,9 @@ func (c *centre) draw(p *ink.Page) {
 	quiet, pending := c.quiet()
 	switch n := len(pending); {
 	case n > 4:
-		p.Add("  " + th.Accent.On("● ") + th.Muted.On(ink.Say("looking: %d of %d questions", n, len(steps.Questions()))))
+		p.Add("  " + th.Accent.On("● ") + th.Muted.On(ink.Say("checking: %d of %d questions", n, len(steps.Questions()))))
 	case n > 0:
-		p.Item("  "+th.Accent.On("● ")+th.Muted.On("looking: "), th.Muted, ink.Shown(strings.Join(pending, ", ")))
+		p.Item("  "+th.Accent.On("● ")+th.Muted.On("checking: "), th.Muted, ink.Shown(strings.Join(pending, ", ")))
 	}
 	if len(quiet) > 0 {
 		p.Item("  "+th.Good.On("✓ ")+th.Muted.On("nothing: "), th.Muted, ink.Shown(strings.Join(quiet, ", ")))
@@ -231,7 +231,7 @@ func (c *centre) drawQuestion(p *ink.Page, q steps.Question) {
 	lead := func(sign ink.Drawn) ink.Drawn { return "  " + sign + ink.Fit(th.Plain.On(ink.Shown(q.Title)), 29) }
 	switch {
 	case !answered && c.Asking:
-		p.Add(lead(th.Accent.On("● ")) + th.Muted.On("looking …"))
+		p.Add(lead(th.Accent.On("● ")) + th.Muted.On("loading …"))
 	case !answered:
 	case len(a.Rows) > 0:
 		k := th.Level(string(a.Rows[0].Level))

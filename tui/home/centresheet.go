@@ -37,21 +37,23 @@ func titleOf(question string) ink.Text {
 
 // standingForm says all that is known of one row, and offers what fits it.
 func (h *Screen) standingForm(env *screen.Env, question string, r steps.Standing) *form.Form {
-	f := &form.Form{Title: ink.Say("%s: %s", titleOf(question), r.Where), Intro: []ink.Text{ink.Shown(r.What)}}
-	add := func(format string, args ...any) { f.Intro = append(f.Intro, ink.Say(format, args...)) }
+	f := &form.Form{Title: ink.Say("%s: %s", titleOf(question), r.Where), Does: "go on", Parts: []form.Part{{Head: ink.Shown(r.What)}}}
+	add := func(format string, args ...any) {
+		f.Parts[0].Lines = append(f.Parts[0].Lines, ink.Say(format, args...))
+	}
 	if r.Detail != "" {
-		add("It says: %s", r.Detail)
+		add("Message: %s", r.Detail)
 	}
 	if !r.Since.IsZero() {
 		add("Since %s (%s).", r.Since.UTC().Format(time.RFC3339), ink.Ago(env.Now.Sub(r.Since)))
 	} else {
-		add("Since when is not known.")
+		add("Start time unknown.")
 	}
 	if r.Owner != "" {
-		add("Kept by %s.", r.Owner)
+		add("Owner: %s.", r.Owner)
 	}
 	if r.Command != "" {
-		add("Look yourself: %s", r.Command)
+		add("Check by hand: %s", r.Command)
 	}
 	var cs []form.Choice
 	if r.Incident != "" {
@@ -62,10 +64,11 @@ func (h *Screen) standingForm(env *screen.Env, question string, r steps.Standing
 		for _, k := range slices.Sorted(maps.Keys(r.Params)) {
 			with += " " + k + "=" + r.Params[k]
 		}
-		cs = append(cs, form.Choice{Value: "start", Help: ink.Say("an incident with %s%s", r.Runbook, with)}, form.Choice{Value: "change", Help: "see its parameters first"})
+		cs = append(cs, form.Choice{Value: "start", Help: ink.Say("an incident with %s%s", r.Runbook, with)}, form.Choice{Value: "change", Help: "show its parameters first"})
 	}
 	if len(cs) == 0 {
-		add("No runbook fits this yet. p takes the error that it makes, and ranks those there are.")
+		f.Does = ""
+		add("No runbook matches this yet. Press p and paste its error to rank the runbooks.")
 		return f
 	}
 	f.Fields = []form.Field{form.OneOf("next", "what next", cs)}
@@ -73,7 +76,7 @@ func (h *Screen) standingForm(env *screen.Env, question string, r steps.Standing
 		if v["next"] == "resume" {
 			return env.Ask(screen.Resume{ID: r.Incident})
 		}
-		return env.Ask(screen.Start{Runbook: r.Runbook, Given: r.Params, Look: v["next"] == "change"})
+		return env.Ask(screen.Start{Runbook: r.Runbook, Given: r.Params, Look: v["next"] == "change", Seen: true})
 	}
 	return f
 }
@@ -86,7 +89,7 @@ func (h *Screen) allForm(env *screen.Env, question string) *form.Form {
 		f.Intro = append(f.Intro, ink.Say("%s: %s", r.Where, r.What)+ink.Trail(env.Now, r.Since, ink.Shown(r.Owner)))
 	}
 	if a.More > 0 {
-		f.Intro = append(f.Intro, ink.Say("%d more were found; narrow them with kubectl.", a.More))
+		f.Intro = append(f.Intro, ink.Say("%d more found; narrow the list with kubectl.", a.More))
 	}
 	return f
 }

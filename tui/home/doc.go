@@ -1,7 +1,7 @@
 // Package home is the command centre: incidents that are open, what is wrong in
 // the cluster right now, debts that were carried, drills, and the library.
 //
-// Rows come from two sources: the machine ([screen.Home]), and the ten questions
+// Rows come from two sources: the machine ([screen.Home]), and the twelve questions
 // of the command centre, which are asked after the first frame is drawn and
 // answered one by one. An answer to an older asking is dropped. The row that a
 // person chose stays chosen while others come before it. What could not be seen

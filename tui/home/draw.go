@@ -14,11 +14,14 @@ func (h *Screen) Draw(env *screen.Env, w, height int) []ink.Drawn {
 	p := ink.Page{W: w, Theme: th}
 	p.Add("")
 	p.Add(th.Strong.On("When a change fails halfway:") + " " + th.Plain.On("evidence first, then the smallest safe step."))
-	p.Add(th.Muted.On("Everything here only reads, until you open a gate and type its phrase."))
+	p.Add(th.Muted.On("handrail only reads until you open a gate and type its phrase."))
 	if h.err != "" {
 		p.Gap()
 		p.Item(th.Bad.On("✗ "), th.Plain, h.err)
-		p.Item(ink.Blank(2), th.Muted, "What could not be read is missing below. r looks again.")
+		p.Item(ink.Blank(2), th.Muted, "What could not be read is missing below. Press r to refresh.")
+	}
+	if n := h.drilling(); n > 0 && !h.drills {
+		p.Add(th.Muted.On(ink.Say("Unfinished drills: %d. Key: %s", n, env.Keys.Practise.Help().Key)))
 	}
 	if line := h.find.Search(th, w-4, h.searching); line != "" {
 		p.Gap()
@@ -26,21 +29,43 @@ func (h *Screen) Draw(env *screen.Env, w, height int) []ink.Drawn {
 	}
 	p.Gap()
 	body := height - len(p.Rows)
-	if w < 120 {
-		rows, at := h.list(env, w, incidents, rightNow, debts, Practice, library)
+	sections := []section{incidents, rightNow, debts, library}
+	switch {
+	case h.find.Value() != "":
+		sections = []section{incidents, rightNow, debts, Practice, library}
+	case h.drills:
+		sections = []section{Practice}
+	}
+	if w < twoColumns || h.drills {
+		rows, at := h.list(env, w, h.drills, sections...)
 		rows, _ = ink.Window(rows, at-body/2, body)
 		return append(p.Rows, rows...)
 	}
-	lw := (w - 6) / 2
-	left, at := h.list(env, lw, incidents, rightNow, debts)
+	rw := w / 3
+	lw := w - 6 - rw // what is wrong has the room
+	left, at := h.list(env, lw, true, sections[:3]...)
 	if p := (ink.Page{W: lw, Theme: th}); len(left)+13 <= body {
 		drawLoop(&p)
 		left = append(append(left, ""), p.Rows...)
 	}
 	left, _ = ink.Window(left, at-body/2, body)
-	right, at := h.list(env, w-6-lw, Practice, library)
+	right, at := h.list(env, rw, true, sections[3:]...)
 	right, _ = ink.Window(right, at-body/2, body)
-	return append(p.Rows, ink.Beside("      ", []int{lw, w - 6 - lw}, left, right)...)
+	return append(p.Rows, ink.Beside("      ", []int{lw, rw}, left, right)...)
+}
+
+// twoColumns is the width from which on the library stands beside the rest.
+const twoColumns = 120
+
+// drilling is how many drills were begun and neither finished nor stopped.
+func (h *Screen) drilling() int {
+	n := 0
+	for _, r := range h.Rows {
+		if r.Section == Practice && r.resumes {
+			n++
+		}
+	}
+	return n
 }
 
 // drawLoop says what a walk will be like, where there is room for it.
@@ -48,7 +73,7 @@ func drawLoop(p *ink.Page) {
 	th := p.Theme
 	p.Add(th.Title.On("THE LOOP"))
 	for _, l := range []struct{ phase, asks ink.Text }{
-		{"declare", "somebody says that this is an incident"},
+		{"declare", "is this an incident, and how bad?"},
 		{"preserve", "capture what a fix would destroy"},
 		{"locate", "where in the path did it fail?"},
 		{"mutation", "did it change anything?"},
@@ -63,8 +88,17 @@ func drawLoop(p *ink.Page) {
 	}
 }
 
-// list draws sections, and says on which line the cursor is.
-func (h *Screen) list(env *screen.Env, w int, which ...section) ([]ink.Drawn, int) {
+// list draws sections, and says on which line the cursor is. Where they are tall, a
+// row says all of it.
+func (h *Screen) list(env *screen.Env, w int, tall bool, which ...section) ([]ink.Drawn, int) {
+	rows, cursor := h.sections(env, w, tall, which)
+	if !h.Moved {
+		cursor = 0 // what came above the first row is seen
+	}
+	return rows, cursor
+}
+
+func (h *Screen) sections(env *screen.Env, w int, tall bool, which []section) ([]ink.Drawn, int) {
 	th, cursor := &env.Theme, 0
 	p := ink.Page{W: w, Theme: th}
 	nth, at := 0, h.ordinal(which)
@@ -83,16 +117,16 @@ func (h *Screen) list(env *screen.Env, w int, which ...section) ([]ink.Drawn, in
 		}
 		p.Gap()
 		p.Add(th.Title.On(title) + count)
-		if s == rightNow && len(which) < 4 {
+		if s == rightNow && tall {
 			cursor = h.drawWide(env, &p, cursor)
 			continue
 		}
 		if n == 0 && (s != rightNow || h.find.Value() != "") {
 			switch {
 			case h.Loading:
-				empty = "looking …"
+				empty = "loading …"
 			case h.find.Value() != "":
-				empty = "nothing with these words"
+				empty = "no match"
 			}
 			p.Item("  ", th.Muted, empty)
 		}
@@ -106,17 +140,20 @@ func (h *Screen) list(env *screen.Env, w int, which ...section) ([]ink.Drawn, in
 				cursor = len(p.Rows)
 			}
 			switch {
-			case nth < at-env.H || nth > at+env.H: // nobody sees it: of a long list only what is near is drawn
+			case nth < at-env.H || nth > at+env.H: // out of sight: of a long list only what is near is drawn
 				p.Rows = append(p.Rows, "")
-			case len(which) < 4 && s != library:
+			case tall && s != library:
 				r.drawTall(&p, wide, i == h.At, env.Now)
 			case r.long:
 				r.drawLong(&p, wide, i == h.At, 2)
 			default:
 				p.Add(r.draw(th, w, wide, i == h.At, env.Now))
+				if r.about != "" {
+					p.Add(ink.Blank(wide+4) + th.Muted.On(ink.Clip(r.about, w-wide-4)))
+				}
 			}
 		}
-		if s == rightNow && h.find.Value() == "" && len(which) >= 4 {
+		if s == rightNow && h.find.Value() == "" {
 			h.Centre.draw(&p)
 		}
 	}
@@ -126,7 +163,7 @@ func (h *Screen) list(env *screen.Env, w int, which ...section) ([]ink.Drawn, in
 // ordinal is which of the rows of a column the cursor is on, counted from 1; 1
 // where it is in another column.
 func (h *Screen) ordinal(which []section) int {
-	if h.At >= len(h.Rows) || !slices.Contains(which, h.Rows[h.At].Section) {
+	if at, ok := h.chosen(); !ok || !slices.Contains(which, at.Section) {
 		return 1
 	}
 	n := 0
@@ -160,7 +197,7 @@ func (h *Screen) measure(s section) (n, wide int) {
 
 func (r HomeRow) draw(th *ink.Theme, w, wide int, on bool, at time.Time) ink.Drawn {
 	lead, pen, first := r.lead(th, on)
-	beside, note := r.note, ink.Drawn("")
+	beside, note := r.state(at), ink.Drawn("")
 	room := w / 3
 	if r.Section == rightNow {
 		beside, room = ink.Aged(at, r.since, r.note), w/4
@@ -204,23 +241,29 @@ func (r HomeRow) drawTall(p *ink.Page, wide int, on bool, at time.Time) {
 		main = lines[0] + " " + ink.Clip(lines[1]+" …", room) // the sheet of the drill says all of it
 	}
 	p.Item(lead+ink.Fit(first, wide)+"  ", pen, main)
-	note := r.note
-	if !r.since.IsZero() {
-		note += " · open for " + ink.Ago(at.Sub(r.since))
+	for _, t := range []ink.Text{r.about, r.state(at)} {
+		if t != "" {
+			p.Item(ink.Blank(wide+4), th.Muted, t)
+		}
 	}
-	if note != "" {
-		p.Item(ink.Blank(wide+4), th.Muted, note)
+}
+
+// state is where an incident stands, and how long it is open.
+func (r HomeRow) state(at time.Time) ink.Text {
+	if !r.resumes || r.since.IsZero() {
+		return r.note
 	}
+	return r.note + " · open for " + ink.Ago(at.Sub(r.since))
 }
 
 func sectionTexts(s section) (title, empty ink.Text) {
 	switch s {
 	case incidents:
-		return "OPEN INCIDENTS", "None. Press p and paste the error you are looking at."
+		return "OPEN INCIDENTS", "None. Press p and paste the error you see."
 	case rightNow:
 		return "RIGHT NOW", ""
 	case debts:
-		return "CARRIED DEBTS", "Nothing is owed to Git."
+		return "CARRIED DEBTS", "No carried debts."
 	case Practice:
 		return "PRACTISE", "No drill is installed."
 	}
@@ -229,7 +272,7 @@ func sectionTexts(s section) (title, empty ink.Text) {
 
 // move says what enter would do on the home screen.
 func (h *Screen) move() ink.Text {
-	if len(h.Rows) == 0 {
+	if h.At < 0 || len(h.Rows) == 0 {
 		return "Paste an error"
 	}
 	if !h.seen(h.At) {

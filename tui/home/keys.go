@@ -20,11 +20,13 @@ func (h *Screen) Press(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, env.Keys.Search):
 		h.searching = true
 	case key.Matches(msg, env.Keys.Esc):
-		h.find = form.Editor{}
+		h.clear()
 	case key.Matches(msg, env.Keys.Leave):
 		return env.Ask(screen.Quit{})
 	case key.Matches(msg, env.Keys.Help):
 		return env.Ask(screen.OpenHelp{})
+	case key.Matches(msg, env.Keys.Copy):
+		return h.copy(env)
 	case key.Matches(msg, env.Keys.Up):
 		h.step(-1)
 	case key.Matches(msg, env.Keys.Down):
@@ -42,8 +44,10 @@ func (h *Screen) Press(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, env.Keys.Symptoms):
 		return env.Ask(screen.Open{Screen: screen.AtSymptoms})
 	case key.Matches(msg, env.Keys.Practise):
+		h.drills = true
 		h.jump(Practice)
 	case key.Matches(msg, env.Keys.Library):
+		h.drills = false
 		h.jump(library)
 	case key.Matches(msg, env.Keys.Reload):
 		h.Loading = true
@@ -64,7 +68,8 @@ func (h *Screen) narrow(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 		}
 		return nil
 	case "esc":
-		h.searching, h.find = false, form.Editor{}
+		h.searching = false
+		h.clear()
 		return nil
 	case "up":
 		h.step(-1)
@@ -74,6 +79,7 @@ func (h *Screen) narrow(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	h.find.Key(msg)
+	h.Moved = true
 	if !h.seen(h.At) {
 		h.At = 0
 		if !h.seen(0) {
@@ -83,13 +89,25 @@ func (h *Screen) narrow(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// seen says whether a row has every word that narrows the list.
+// clear shows everything again but the drills, with the cursor where it was if it can
+// be seen there.
+func (h *Screen) clear() {
+	h.drills, h.find = false, form.Editor{}
+	if !h.seen(h.At) {
+		h.At = -1
+		h.step(1)
+	}
+}
+
+// seen says whether a row has every word that narrows the list. Drills are a screen
+// of their own until something is looked for.
 func (h *Screen) seen(i int) bool {
-	if i >= len(h.Rows) {
+	if i < 0 || i >= len(h.Rows) {
 		return false
 	}
 	r := &h.Rows[i]
-	if narrowed := h.find.Value() != ""; r.folded && !narrowed || r.Fold && narrowed {
+	narrowed := h.find.Value() != ""
+	if r.folded && !narrowed || r.Fold && narrowed || !narrowed && h.drills != (r.Section == Practice) {
 		return false
 	}
 	for w := range strings.FieldsSeq(strings.ToLower(h.find.Value())) {
@@ -102,7 +120,11 @@ func (h *Screen) seen(i int) bool {
 
 // step goes to the row before or after that is seen.
 func (h *Screen) step(by int) {
-	for i := h.At + by; i >= 0 && i < len(h.Rows); i += by {
+	from := h.At
+	if !h.Moved && from != 0 { // rows came before the first one: begin above them all
+		from, by = -1, 1
+	}
+	for i := from + by; i >= 0 && i < len(h.Rows); i += by {
 		if h.seen(i) {
 			h.At, h.Moved = i, true
 			return
@@ -131,12 +153,12 @@ func (h *Screen) jump(s section) {
 }
 
 func (h *Screen) openRow(env *screen.Env) tea.Cmd {
-	if len(h.Rows) == 0 {
+	if h.At < 0 || len(h.Rows) == 0 {
 		env.Show(screen.AtMatch)
 		return nil
 	}
 	if !h.seen(h.At) {
-		env.Warn("", "Nothing here has these words. esc clears them.")
+		env.Warn("", "No match. Press esc to clear the search.")
 		return nil
 	}
 	r := h.Rows[h.At]
@@ -146,6 +168,9 @@ func (h *Screen) openRow(env *screen.Env) tea.Cmd {
 	case rightNow:
 		return h.openStanding(env, r)
 	case Practice:
+		if r.resumes {
+			return env.Ask(screen.Resume{ID: r.ID})
+		}
 		if len(r.variants) > 0 {
 			env.Sheet = h.variantForm(env, r)
 			return nil
@@ -155,12 +180,39 @@ func (h *Screen) openRow(env *screen.Env) tea.Cmd {
 	return env.Ask(screen.Start{Runbook: r.ID})
 }
 
+// copy hands the row that the cursor is on to the clipboard: of a finding all that is
+// known of it.
+func (h *Screen) copy(env *screen.Env) tea.Cmd {
+	r, ok := h.chosen()
+	if !ok || !h.seen(h.At) {
+		env.Warn("", "Choose a row first: ↑ ↓.")
+		return nil
+	}
+	if s := r.standing; s != nil {
+		lines := []string{s.Where + ": " + s.What}
+		for _, t := range []string{s.Detail, s.Command} {
+			if t != "" {
+				lines = append(lines, t)
+			}
+		}
+		return env.Copy("the finding", strings.Join(lines, "\n"))
+	}
+	if r.Section == rightNow {
+		return env.Copy("the line", string(r.main))
+	}
+	return env.Copy("the id", r.ID)
+}
+
 func (h *Screen) variantForm(env *screen.Env, r HomeRow) *form.Form {
-	cs := []form.Choice{{Value: "as it is", Help: "the drill's own course"}}
+	cs := []form.Choice{{Value: "as it is", Help: "the standard drill"}}
 	for _, v := range r.variants {
 		cs = append(cs, form.Choice{Value: v, Help: ""})
 	}
-	return &form.Form{Title: ink.Say("Practise %s", r.ID), Intro: []ink.Text{r.main}, Fields: []form.Field{form.OneOf("variant", "variant", cs)},
+	intro := []ink.Text{r.main}
+	if r.goal != "" {
+		intro = append(intro, "To win: "+r.goal)
+	}
+	return &form.Form{Title: ink.Say("Practise %s", r.ID), Intro: intro, Fields: []form.Field{form.OneOf("variant", "variant", cs)},
 		Submit: func(v map[string]string) tea.Cmd {
 			if v["variant"] == cs[0].Value {
 				return env.Ask(screen.Practise{Drill: r.ID})
@@ -203,7 +255,10 @@ func (h *Screen) Hints(env *screen.Env) screen.Hints {
 		out.Keys = []ink.Hint{{Key: "↑ ↓", Does: "choose"}, {Key: "esc", Does: "clear"}}
 		return out
 	}
-	out.Keys = append([]ink.Hint{{Key: "↑ ↓", Does: "choose"}}, keymap.Hints(k.Paste, k.Symptoms, k.Search, k.Palette, k.Practise, k.Library)...)
+	out.Keys = append([]ink.Hint{{Key: "↑ ↓", Does: "choose"}}, keymap.Hints(k.Paste, k.Symptoms, k.Search, k.Palette, k.Practise, k.Library, k.Copy)...)
+	if h.drills {
+		out.Keys = append([]ink.Hint{{Key: "↑ ↓", Does: "choose"}}, keymap.Hints(k.Search, k.Esc)...)
+	}
 	return out
 }
 

@@ -20,7 +20,7 @@ func (c Coverage) items() []triage.Covered {
 	return c.list[:min(len(c.list), len(triage.EvidenceItems()))]
 }
 
-// Missing are the items and captures that nobody captured or waived.
+// Missing are the items and captures that were neither captured nor waived.
 func (c Coverage) Missing() []triage.Covered {
 	var out []triage.Covered
 	for _, x := range c.list {

@@ -1,17 +1,16 @@
 package incident
 
 import (
-	"fmt"
 	"time"
 
-	"handrail/session"
+	"handrail/session/view"
 	"handrail/triage"
 	"handrail/tui/ink"
 )
 
 // Lacks is what the incident says is missing, or that an approval lapsed since it
 // said so.
-func Lacks(g session.Gate, now time.Time) []triage.Refusal {
+func Lacks(g view.Gate, now time.Time) []triage.Refusal {
 	second := g.Second
 	if second == nil || len(second.Lacks) > 0 || g.Phase != triage.GateArmed {
 		if second == nil {
@@ -24,7 +23,7 @@ func Lacks(g session.Gate, now time.Time) []triage.Refusal {
 			return nil
 		}
 	}
-	return []triage.Refusal{{Why: "the approval has lapsed"}}
+	return []triage.Refusal{{Why: "the approval has expired"}}
 }
 
 // ArmedWord is what an armed gate waits for.
@@ -32,11 +31,11 @@ func (r *Case) ArmedWord(step string, now time.Time, copies ink.Text) ink.Text {
 	g := r.Snap.Gate
 	switch {
 	case g == nil || g.Step != step || g.Second == nil || len(g.Second.Lacks)+len(g.Second.By) == 0:
-		return "Armed: the preview is valid and waits for its phrase."
+		return "Armed: the preview is valid, waiting for its phrase."
 	case len(Lacks(*g, now)) > 0:
-		return ink.Say("Armed, and waits for a second person: %s. %s copies the request.", ink.Few(g.Second.May, 4), copies)
+		return ink.Say("Armed, waiting for a second person: %s. %s copies the request.", ink.Few(g.Second.May, 4), copies)
 	}
-	return ink.Say("Armed and approved by %s: it waits for its phrase.", g.Second.By[len(g.Second.By)-1].Person)
+	return ink.Say("Armed, approved by %s, waiting for its phrase.", g.Second.By[len(g.Second.By)-1].Person)
 }
 
 // Elapsed is how long the incident is open, or was.
@@ -51,21 +50,9 @@ func (r *Case) Elapsed(now time.Time) ink.Text {
 	return ink.Minutes(now.Sub(s.Opened))
 }
 
-// Refusal writes why something is not available and what would make it so.
-func Refusal(r triage.Refusal) ink.Text {
-	t := "Not now: " + r.Why
-	if r.Law > 0 {
-		t += fmt.Sprintf(" (law %d)", r.Law)
-	}
-	if r.Cure != "" {
-		t += " → " + r.Cure
-	}
-	return ink.Shown(t)
-}
-
 // Ending is how the newest attempt of a step ended, in a word.
 func (r *Case) Ending(th *ink.Theme, st triage.Step) ink.Drawn {
-	word := map[string]ink.Text{"timeout": "cut off, its time was up", "cancelled": "stopped", "denied": "denied", "failed": "failed"}[st.Outcome]
+	word := map[string]ink.Text{"timeout": "timed out", "cancelled": "stopped", "denied": "denied", "failed": "failed"}[st.Outcome]
 	if g := r.Snap.State.Gates[st.ID]; st.Kind == triage.GateStep {
 		word = ink.Text(g.Phase)
 	}
@@ -84,19 +71,19 @@ func DrawAgain(p *ink.Page, s triage.State, g triage.GateState) {
 		p.Item(th.Good.On("✓ "), th.Plain, ink.Say("Read again: it holds. %s", g.Again.Response))
 	case triage.Undone:
 		p.Item(th.Bad.On("✗ "), th.Strong, ink.Say("Undone since. %s", g.Again.Response))
-		p.Para(th.Plain, "Do not do it again before its writer is found and paused.")
+		p.Para(th.Plain, "Do not repeat it before you find and pause the writer.")
 	case triage.Unknown:
-		p.Item(th.Warn.On("? "), th.Plain, ink.Say("Nobody can tell whether it still holds. %s", g.Again.Response))
+		p.Item(th.Warn.On("? "), th.Plain, ink.Say("It is unknown whether it still holds. %s", g.Again.Response))
 	}
 	for _, again := range s.Rereads {
 		if again.Step == g.Step {
-			p.Item(th.Muted.On("· "), th.Muted, ink.Say("Read again by itself at %s, in case somebody undoes it.", ink.Clock(again.Due)))
+			p.Item(th.Muted.On("· "), th.Muted, ink.Say("Will be read again at %s, in case something undoes it.", ink.Clock(again.Due)))
 		}
 	}
 }
 
 // Progress is how long a step has been running, of how long it may.
-func Progress(th *ink.Theme, now time.Time, x session.Running) ink.Drawn {
+func Progress(th *ink.Theme, now time.Time, x view.Running) ink.Drawn {
 	t := ink.Ago(max(0, now.Sub(x.Started)))
 	if x.Until.IsZero() {
 		return th.Muted.On(t)
@@ -109,7 +96,7 @@ func Progress(th *ink.Theme, now time.Time, x session.Running) ink.Drawn {
 }
 
 // DrawLive draws a step in flight: the newest lines it printed.
-func DrawLive(p *ink.Page, now time.Time, run session.Running) {
+func DrawLive(p *ink.Page, now time.Time, run view.Running) {
 	th := p.Theme
 	p.Gap()
 	word := ink.Text("reading")

@@ -4,14 +4,14 @@ import (
 	"slices"
 	"strings"
 
-	"handrail/session"
+	"handrail/session/view"
 	"handrail/triage"
 	"handrail/tui/ink"
 )
 
 // Case is what is known of the incident that is shown: its newest snapshot, and
 // what screens ask of it.
-type Case struct{ Snap session.Snapshot }
+type Case struct{ Snap view.Snapshot }
 
 // Gist is the text of an entry without the runbook's name before the step's.
 func Gist(m triage.Moment) ink.Text {
@@ -73,8 +73,8 @@ func (r *Case) Can(k triage.IntentKind, step string) bool {
 }
 
 // Reading are the probes in flight, without an act.
-func (r *Case) Reading() []session.Running {
-	return slices.DeleteFunc(slices.Clone(r.Snap.Running), func(x session.Running) bool { return x.Act })
+func (r *Case) Reading() []view.Running {
+	return slices.DeleteFunc(slices.Clone(r.Snap.Running), func(x view.Running) bool { return x.Act })
 }
 
 // Recommended is what the loop would do next.
@@ -109,26 +109,18 @@ func (r *Case) Steps() []triage.Step {
 }
 
 // Title is what a step is called, for people.
-func (r *Case) Title(id string) ink.Text {
-	st, _ := r.Snap.State.Step(id)
-	for _, t := range []string{r.Snap.Cards[id].Title, st.Title} {
-		if t != "" {
-			return ink.Shown(t)
-		}
-	}
-	return Short(id)
-}
+func (r *Case) Title(id string) ink.Text { return ink.Shown(r.Snap.Title(id)) }
 
 // Running finds the step in flight.
-func (r *Case) Running(id string) (session.Running, bool) {
-	i := slices.IndexFunc(r.Snap.Running, func(x session.Running) bool { return x.Step == id })
+func (r *Case) Running(id string) (view.Running, bool) {
+	i := slices.IndexFunc(r.Snap.Running, func(x view.Running) bool { return x.Step == id })
 	if i < 0 {
-		return session.Running{}, false
+		return view.Running{}, false
 	}
 	return r.Snap.Running[i], true
 }
 
-// Wider says that a gate contains more than the first one of the plan that
+// Wider says that a gate affects more than the first one of the plan that
 // contains, which costs a reason.
 func (r *Case) Wider(step string) bool {
 	for _, p := range r.Snap.State.Plan().Steps {

@@ -79,7 +79,7 @@ func Sentence(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// Minutes is a time that goes on, to the minute once there is one: nobody reads
+// Minutes is a time that goes on, to the minute once there is one: no one reads
 // the seconds, and each would be drawn.
 func Minutes(d time.Duration) Text {
 	if d < time.Minute || d >= time.Hour {

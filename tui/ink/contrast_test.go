@@ -38,7 +38,7 @@ func TestContrast(t *testing.T) {
 		if name == ThemeTerminal {
 			continue // its owner chose the colours
 		}
-		for dark, r := range map[bool]roles{true: p.dark, false: p.light} {
+		for dark, r := range map[bool]roles{true: p.dark, false: p.light} { // the third one: TestUnknownGround
 			least, rule := 4.5, 1.3
 			if name == ThemeHigh {
 				least, rule = 7, 3
@@ -58,6 +58,36 @@ func TestContrast(t *testing.T) {
 					t.Errorf("%s, dark %v: text on a block of %s stands out by %.1f to 1", name, dark, role, got)
 				}
 			}
+		}
+	}
+}
+
+// TestUnknownGround holds what is drawn with until a terminal says what its background
+// is against both: every ink is as readable on white as on black.
+func TestUnknownGround(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{ThemeAuto, ThemeSafe} {
+		r := palettes()[name].either
+		for _, on := range []color.Color{color.White, color.Black} {
+			for role, c := range map[string]color.Color{"muted": r.muted, "accent": r.accent, "good": r.good, "warn": r.warn, "bad": r.bad, "place": r.place} {
+				if got := contrast(c, on); got < 4.5 {
+					t.Errorf("%s: %s stands out from %v by %.2f to 1, want 4.5", name, role, on, got)
+				}
+				if got := contrast(c, r.on); got < 4.5 {
+					t.Errorf("%s: text on a block of %s stands out by %.2f to 1", name, role, got)
+				}
+			}
+			if got := contrast(r.faint, on); got < 3 {
+				t.Errorf("%s: rules and what is behind a gate stand out from %v by %.2f to 1, want 3", name, on, got)
+			}
+		}
+	}
+	if high := NewTheme(ThemeHigh, UnknownGround); high.Bad.style.GetForeground() != Monochrome().Bad.style.GetForeground() {
+		t.Error("high contrast draws in a colour that cannot be one on both grounds")
+	}
+	for env, want := range map[string]Ground{"": UnknownGround, "15;0": DarkGround, "0;15": LightGround, "0;default;15": LightGround, "0;7": LightGround, "12;8": DarkGround, "0;default": UnknownGround, "7": UnknownGround, "0;-1": UnknownGround} {
+		if got := GroundOf(env); got != want {
+			t.Errorf("COLORFGBG=%q tells %d, want %d", env, got, want)
 		}
 	}
 }
@@ -109,7 +139,7 @@ func TestColourBlind(t *testing.T) {
 		return worst, who
 	}
 	all := palettes()
-	for _, r := range []roles{all[ThemeSafe].dark, all[ThemeSafe].light} {
+	for _, r := range []roles{all[ThemeSafe].dark, all[ThemeSafe].light, all[ThemeSafe].either} {
 		if d, who := nearest(r); d < 18 {
 			t.Errorf("%s are %.0f apart, want 18", who, d)
 		}

@@ -130,6 +130,18 @@ func (p *Page) Item(m Drawn, i Ink, t Text) {
 	}
 }
 
+// Folded is an item of at most most lines: a longer one says how many more there are,
+// and the key that shows them. It reports whether it was longer.
+func (p *Page) Folded(m Drawn, i Ink, t Text, most int, key Text) bool {
+	from := len(p.Rows)
+	p.Item(m, i, t)
+	n := len(p.Rows) - from
+	if n > most {
+		p.Rows = append(p.Rows[:from+most-1], Blank(Cells(m))+p.Theme.Muted.On(Say("… %d more lines: %s", n-most+1, key)))
+	}
+	return n > most
+}
+
 // Head writes the heading of a section.
 func (p *Page) Head(t Text) {
 	p.Gap()

@@ -29,6 +29,9 @@ func measured(l string, w int) []Text {
 
 // Long text breaks where it would if it were measured whole, wide characters and marks included.
 func TestLongTextBreaksAlike(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	pieces := []string{"a", "address", " ", "  ", "東京", "e\u0301", "a\u0302\u0303\u0323\u0331", "👩🏽", "🇩🇪", "한", "ก\u0e34\u0e48", "⏎", "module.x[\"y\"]"}
@@ -49,6 +52,9 @@ func TestLongTextBreaksAlike(t *testing.T) {
 
 // Half a megabyte on one line is drawn; measured whole for each line of the screen it would take minutes.
 func TestMegabyteOfText(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	long := strings.Repeat(strings.Repeat("module.tenants.", 16)+" ", 2_000)
 	if n := len(wrapLine(long, 80)); n < 6_000 {

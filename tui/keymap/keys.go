@@ -27,7 +27,8 @@ type Map struct {
 	Again, Against, Wrap, Line, Copy, CopyLine, Save     key.Binding
 	BlobBefore, BlobAfter, Left, Right                   key.Binding
 	Symptoms                                             key.Binding
-	Kinds, Report, Seal, HandOver                        key.Binding
+	Kinds, Report, Seal, HandOver, Reopen, Story         key.Binding
+	Params, People                                       key.Binding
 
 	Screens []Command // those that open a screen of the program's table
 }
@@ -67,76 +68,81 @@ type Command struct {
 // key file are all made from it.
 func (k *Map) Commands() []Command {
 	all := []Command{
-		{&k.Enter, "go", Everywhere, []string{"enter"}, "do what stands beside ▸", "do what stands beside ▸, the safest next thing"},
-		{&k.Esc, "back", Everywhere, []string{"esc"}, "back", "back, put a sheet away, disarm a gate"},
+		{&k.Enter, "go", Everywhere, []string{"enter"}, "do what is shown at ▸", "do what is shown at ▸, the safest next step"},
+		{&k.Esc, "back", Everywhere, []string{"esc"}, "back", "back, close a form, disarm a gate"},
 		{&k.Palette, "palette", Everywhere, []string{":", "ctrl+k"}, "commands", "find a command, a step or a runbook by its name"},
 		{&k.Help, "help", Everywhere, []string{"?"}, "help", "this help"},
-		{&k.Leave, "leave", Everywhere, []string{"q"}, "leave", "leave; the incident stays open and acts go on"},
-		{&k.Abort, "abort", Everywhere, []string{"ctrl+c"}, "leave the program", "leave the program at once; it never stops an act"},
-		{&k.Suspend, "suspend", Everywhere, []string{"ctrl+z"}, "to the shell", "to the shell and back with fg; what runs goes on"},
+		{&k.Copy, "copy", Everywhere, []string{"y"}, "copy", "copy what the cursor is on; of a text the lines on the screen"},
+		{&k.Leave, "leave", Everywhere, []string{"q"}, "leave", "leave; the incident stays open and acts continue"},
+		{&k.Abort, "abort", Everywhere, []string{"ctrl+c"}, "quit", "quit at once; this never stops an act"},
+		{&k.Suspend, "suspend", Everywhere, []string{"ctrl+z"}, "to the shell", "to the shell, and back with fg; running steps continue"},
 
 		{&k.Up, "up", AtLists, []string{"up", "k"}, "up", "up"},
 		{&k.Down, "down", AtLists, []string{"down", "j"}, "down", "down"},
-		{&k.PageUp, "page-up", AtLists, []string{"pgup", "ctrl+b"}, "scroll back", "a page back"},
-		{&k.PageDown, "page-down", AtLists, []string{"pgdown", "ctrl+f", "space"}, "scroll on", "a page on"},
+		{&k.PageUp, "page-up", AtLists, []string{"pgup", "ctrl+b"}, "scroll back", "page up"},
+		{&k.PageDown, "page-down", AtLists, []string{"pgdown", "ctrl+f", "space"}, "scroll on", "page down"},
 		{&k.First, "first", AtLists, []string{"home"}, "first", "to the first line"},
 		{&k.Last, "last", AtLists, []string{"end", "G"}, "last", "to the last line"},
-		{&k.Search, "search", AtLists, []string{"/"}, "search", "search in what is shown; esc clears it"},
+		{&k.Search, "search", AtLists, []string{"/"}, "search", "search what is shown; esc clears the search"},
 
-		{&k.Paste, "paste", OnHome, []string{"p", "m"}, "paste an error", "paste an error, or just paste it"},
+		{&k.Paste, "paste", OnHome, []string{"p", "m"}, "paste an error", "paste an error; pasting right away works too"},
 		{&k.Symptoms, "symptoms", OnHome, []string{"s"}, "pick symptoms", "no error text: pick what you see"},
-		{&k.Practise, "practise", OnHome, []string{"d"}, "practise", "to the drills"},
-		{&k.Library, "library", OnHome, []string{"l"}, "library", "to the runbooks"},
-		{&k.Reload, "reload", OnHome, []string{"r"}, "look again", "look again"},
+		{&k.Practise, "practise", OnHome, []string{"d"}, "practise", "go to the drills"},
+		{&k.Library, "library", OnHome, []string{"l"}, "library", "go to the runbooks"},
+		{&k.Reload, "reload", OnHome, []string{"r"}, "refresh", "refresh"},
 
-		{&k.Unknown, "unknown", OnStep, []string{"u"}, "don't know", "I do not know, on every question"},
+		{&k.Unknown, "unknown", OnStep, []string{"u"}, "don't know", "answer with \"I do not know\": who was asked, and when again"},
 		{&k.Read, "read", OnStep, []string{"r"}, "read again", "read again"},
-		{&k.ReadAll, "read-all", OnStep, []string{"R"}, "read all", "start at once all reads of the phase that are ready and were never tried"},
+		{&k.ReadAll, "read-all", OnStep, []string{"R"}, "read all", "start all reads of this phase that are ready and not tried yet"},
 		{&k.Cancel, "cancel", OnStep, []string{"x"}, "stop", "stop the probe of this step"},
-		{&k.CancelAll, "cancel-all", OnStep, []string{"X"}, "stop all", "stop all probes that are running"},
-		{&k.View, "view", OnStep, []string{"v"}, "output", "what this step prints while it runs, then its raw artifact"},
-		{&k.ReadBefore, "reading-before", OnStep, []string{"V"}, "reading before", "the reading before the newest one"},
-		{&k.User, "needed-by", OnStep, []string{">"}, "needed by", "to the question or the gate that stands on this step"},
-		{&k.Accept, "accept", OnStep, []string{"a"}, "accept", "accept what the facts propose"},
-		{&k.Override, "override", OnStep, []string{"o"}, "decide otherwise", "decide otherwise than the facts propose"},
+		{&k.CancelAll, "cancel-all", OnStep, []string{"X"}, "stop all", "stop all running probes"},
+		{&k.View, "view", OnStep, []string{"v"}, "output", "the output of this step while it runs, then its raw artifact"},
+		{&k.ReadBefore, "reading-before", OnStep, []string{"V"}, "previous reading", "the previous reading"},
+		{&k.User, "needed-by", OnStep, []string{">"}, "needed by", "go to the question or gate that uses this step"},
+		{&k.Accept, "accept", OnStep, []string{"a"}, "accept", "show what the facts propose; enter accepts it"},
+		{&k.Override, "override", OnStep, []string{"o"}, "override", "decide against the proposal"},
 		{&k.Waive, "waive", OnStep, []string{"w"}, "waive", "waive with a name and a reason"},
 		{&k.Skip, "skip", OnStep, []string{"s"}, "skip", "skip with a reason"},
-		{&k.Jump, "next-open", OnStep, []string{"n"}, "next open", "to the next required thing that is open"},
-		{&k.Prev, "step-before", OnStep, []string{"[", "left"}, "step before", "to the step before"},
-		{&k.Next, "step-after", OnStep, []string{"]", "right"}, "step after", "to the step after"},
+		{&k.Jump, "next-open", OnStep, []string{"n"}, "next open", "go to the next required open item"},
+		{&k.Prev, "step-before", OnStep, []string{"[", "left"}, "previous step", "go to the previous step"},
+		{&k.Next, "step-after", OnStep, []string{"]", "right"}, "next step", "go to the next step"},
 
-		{&k.Gate, "gate", OnIncident, []string{"g"}, "gate", "look at the gate; looking changes nothing"},
+		{&k.Gate, "gate", OnIncident, []string{"g"}, "gate", "look at the gate; this reads and records nothing"},
 		{&k.Evidence, "evidence", OnIncident, []string{"e"}, "evidence", "all evidence, with its raw artifacts"},
 		{&k.Facts, "facts", OnIncident, []string{"f", "tab"}, "facts", "what is known"},
-		{&k.Anchor, "anchor", OnIncident, []string{"A"}, "post the line", "copy the line that proves the journal, and say where it was posted"},
+		{&k.Anchor, "anchor", OnIncident, []string{"A"}, "post the line", "copy the line that proves the journal, and record where you post it"},
 		{&k.Status, "status", OnIncident, []string{"U"}, "status update", "copy a short status update for the channel"},
-		{&k.Request, "request", OnIncident, []string{"P"}, "copy the request", "copy what a gate asks of a second person, who answers with handrail approve"},
-		{&k.Severity, "severity", OnIncident, []string{"S"}, "severity", "change the severity"},
+		{&k.Request, "request", OnIncident, []string{"C"}, "copy the request", "copy a gate's request to a second person, who answers with handrail approve"},
+		{&k.Params, "parameters", OnIncident, []string{"P"}, "parameters", "see and change what the incident is about: directory, object, log"},
+		{&k.People, "people", OnIncident, []string{"W"}, "people", "who is on the call, and in which role"},
+		{&k.Severity, "severity", OnIncident, []string{"S"}, "severity", "change the severity; SEV-1 asks for the commander"},
 		{&k.Settle, "settle", OnIncident, []string{"d"}, "debt", "settle a debt: paid, carried or waived"},
-		{&k.Interrupt, "interrupt", OnIncident, []string{"i"}, "interrupt the act", "interrupt a running act, asked for once more"},
-		{&k.Runbook, "runbook", OnIncident, []string{"b"}, "other runbook", "go on with another runbook; what is known stays known"},
-		{&k.Close, "close", OnIncident, []string{"c"}, "close", "close the incident"},
-		{&k.HandOver, "hand-over", OnIncident, []string{"H"}, "hand over", "hand over to somebody else, with a note, and leave"},
-		{&k.Report, "report", OnIncident, []string{"p"}, "report", "read the report as it would be now"},
-		{&k.Seal, "seal", OnIncident, []string{"z"}, "seal", "seal a closed incident; says first what that means"},
+		{&k.Interrupt, "interrupt", OnIncident, []string{"i"}, "interrupt the act", "interrupt a running act, after a confirmation"},
+		{&k.Runbook, "runbook", OnIncident, []string{"b"}, "other runbook", "switch to another runbook; facts and answers are kept"},
+		{&k.Close, "close", OnIncident, []string{"c"}, "close", "close the incident, after its outcome is typed"},
+		{&k.HandOver, "hand-over", OnIncident, []string{"H"}, "hand over", "hand over to another person, with a note, and leave"},
+		{&k.Report, "report", OnIncident, []string{"p"}, "report", "show the report as of now"},
+		{&k.Seal, "seal", OnIncident, []string{"z"}, "seal", "seal a closed incident; explains first what that means"},
 
-		{&k.Kinds, "kinds", OnEvidence, []string{"v"}, "kinds", "keep the list to one kind of entries, then the next"},
+		{&k.Story, "drill", OnIncident, []string{"D"}, "the drill", "what a drill is about, and what winning takes"},
+		{&k.Reopen, "continue", OnIncident, []string{"O"}, "continue", "continue a closed incident in a new one that names it"},
 
-		{&k.Note, "note", InIncident, []string{"t", "ctrl+t"}, "note", "note for the timeline; where letters are typed, its key with ctrl"},
-		{&k.Back, "history-back", InIncident, []string{"ctrl+o", "backspace"}, "where I was", "to where you were before; that changes nothing"},
-		{&k.On, "history-on", InIncident, []string{"ctrl+n"}, "on again", "on again to where you came back from"},
+		{&k.Kinds, "kinds", OnEvidence, []string{"v"}, "kinds", "show one kind of entry only, then the next kind"},
 
-		{&k.Again, "next-match", OnText, []string{"n"}, "next match", "to the next match, from the top again after the last"},
-		{&k.Against, "match-before", OnText, []string{"N"}, "match before", "to the match before"},
-		{&k.Line, "line", OnText, []string{"g"}, "line", "to a line, by its number"},
+		{&k.Note, "note", InIncident, []string{"t", "ctrl+t"}, "note", "note for the timeline; with ctrl while you type text"},
+		{&k.Back, "history-back", InIncident, []string{"ctrl+o", "backspace"}, "where I was", "go back to where you were; this changes nothing"},
+		{&k.On, "history-on", InIncident, []string{"ctrl+n"}, "forward", "go forward again"},
+
+		{&k.Again, "next-match", OnText, []string{"n"}, "next match", "go to the next match, from the top after the last"},
+		{&k.Against, "match-before", OnText, []string{"N"}, "previous match", "go to the previous match"},
+		{&k.Line, "line", OnText, []string{"g"}, "line", "go to a line by its number"},
 		{&k.Wrap, "wrap", OnText, []string{"w"}, "wrap", "wrap long lines, or cut them"},
-		{&k.Left, "left", OnText, []string{"left"}, "left", "to the left, where long lines are cut"},
-		{&k.Right, "right", OnText, []string{"right"}, "right", "to the right, where long lines are cut"},
-		{&k.Copy, "copy", OnText, []string{"y"}, "copy", "copy what is on the screen, whole lines, up to 64 KiB"},
-		{&k.CopyLine, "copy-line", OnText, []string{"Y"}, "copy line", "copy the line of the match, or the first on the screen"},
-		{&k.Save, "save", OnText, []string{"s"}, "save", "save all of it to a new file"},
-		{&k.BlobBefore, "artifact-before", OnText, []string{"["}, "artifact before", "to the artifact before, of the same entry"},
-		{&k.BlobAfter, "artifact-after", OnText, []string{"]"}, "artifact after", "to the artifact after, of the same entry"},
+		{&k.Left, "left", OnText, []string{"left"}, "left", "scroll left, where long lines are cut"},
+		{&k.Right, "right", OnText, []string{"right"}, "right", "scroll right, where long lines are cut"},
+		{&k.CopyLine, "copy-line", OnText, []string{"Y"}, "copy line", "copy the matching line, or the first on the screen"},
+		{&k.Save, "save", OnText, []string{"s"}, "save", "save everything to a new file"},
+		{&k.BlobBefore, "artifact-before", OnText, []string{"["}, "previous artifact", "go to the previous artifact of this entry"},
+		{&k.BlobAfter, "artifact-after", OnText, []string{"]"}, "next artifact", "go to the next artifact of this entry"},
 
 		{&k.Stay, "stay", OnQuestion, []string{"enter", "esc", "n"}, "stay", "stay"},
 		{&k.Yes, "yes", OnQuestion, []string{"y"}, "yes", "yes"},
@@ -144,7 +150,7 @@ func (k *Map) Commands() []Command {
 	return append(all, k.Screens...)
 }
 
-// fixed cannot be changed: these must work for anybody who comes to the keyboard.
+// fixed cannot be changed: these must work for every operator.
 var fixed = map[string]bool{"go": true, "back": true, "abort": true, "stay": true, "yes": true}
 
 // Commands lists the commands whose keys can be changed.
@@ -187,13 +193,13 @@ func CheckKeys(change map[string][]string, screens ...Command) error {
 		case i < 0:
 			return fmt.Errorf("there is no command %q", name)
 		case fixed[name]:
-			return fmt.Errorf("the keys of %q stay as they are: whoever comes to the keyboard must find them", name)
+			return fmt.Errorf("the keys of %q cannot be changed: they must work for every operator", name)
 		case len(change[name]) == 0:
 			return fmt.Errorf("%q has no key", name)
 		}
 		for _, s := range change[name] {
 			if s == "" || strings.ContainsAny(s, " \t") || len(s) == 1 && s[0] >= '0' && s[0] <= '9' {
-				return fmt.Errorf("%q: %q is not a key that can be chosen; write it as x, ctrl+x or f5, and leave digits to answers", name, s)
+				return fmt.Errorf("%q: %q is not a valid key; write it as x, ctrl+x or f5; digits are reserved for answers", name, s)
 			}
 		}
 		all[i].Keys = change[name]
@@ -209,7 +215,7 @@ func CheckKeys(change map[string][]string, screens ...Command) error {
 					continue // in a text, a letter is first of all a key of the text
 				}
 				if other, ok := taken[s]; ok {
-					return fmt.Errorf("key %q would be both %q and %q", s, other, c.Name)
+					return fmt.Errorf("key %q is used by both %q and %q", s, other, c.Name)
 				}
 				taken[s] = c.Name
 			}

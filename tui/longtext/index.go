@@ -100,7 +100,7 @@ func (f *File) Line(ix Index, n int64) (off int64, ok bool, err error) {
 	for left := n - 1 - ix.marks[at]; left > 0; left-- {
 		i := bytes.IndexByte(b[pos:], '\n')
 		if i < 0 {
-			return 0, false, ErrShort // it had more when it was counted
+			return 0, false, errShort // it had more when it was counted
 		}
 		pos += i + 1
 	}

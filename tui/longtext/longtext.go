@@ -1,12 +1,12 @@
 // Package longtext reads text of any size in windows. Nothing in it holds more than the window that was asked for and a
 // little around it, whether the text is a million lines or one line of a gigabyte.
 //
-// A *piece* is what one row of an unwrapped view shows: a line, or a part of one. A line of more than [Span] bytes is
-// broken where the file's own grid of Span bytes crosses it, at least Span bytes from its beginning. Whether a point of
-// the grid breaks a line is therefore seen in the Span bytes before it: no beginning must be looked for, and the pieces
-// are the same in whichever direction, and from wherever, they are come upon. A piece has less than twice Span bytes.
+// A *piece* is what one row of an unwrapped view shows: a line, or a part of one. A line of more than 16 KiB (a span) is
+// broken where the file's own grid of spans crosses it, at least a span from its beginning. Whether a point of
+// the grid breaks a line is therefore seen in the span before it: no beginning must be looked for, and the pieces
+// are the same in whichever direction, and from wherever, they are come upon. A piece has less than two spans.
 //
-// An [Index] is counted beside whoever reads, in slices, and knows how many lines come before each block of the file.
+// An [Index] is counted beside the reader, in slices, and knows how many lines come before each block of the file.
 package longtext
 
 import (
@@ -18,16 +18,16 @@ import (
 	"unicode/utf8"
 )
 
-// Span is how many bytes of a line stand in one piece at least, where it goes on in another.
-const Span = 16 << 10
+// span is how many bytes of a line stand in one piece at least, where it goes on in another.
+const span = 16 << 10
 
 const (
 	window   = 64 << 10 // what is read at once
 	sequence = 40       // the longest colour sequence that is shown as nothing
 )
 
-// ErrShort is the error where a text ends earlier than it said.
-var ErrShort = errors.New("the text is shorter than it was")
+// errShort is the error where a text ends earlier than it said.
+var errShort = errors.New("the text is shorter than it was")
 
 // File is a text that is read in windows. It may be used by several goroutines.
 type File struct {
@@ -58,7 +58,7 @@ func (f *File) fill(b []byte, from int64) error {
 	case n == len(b):
 		return nil
 	case errors.Is(err, io.EOF):
-		return fmt.Errorf("reading byte %d: %w", from+int64(n), ErrShort)
+		return fmt.Errorf("reading byte %d: %w", from+int64(n), errShort)
 	}
 	return fmt.Errorf("reading byte %d: %w", from+int64(n), err)
 }
@@ -145,13 +145,13 @@ func colour(b []byte) int {
 
 // next returns the piece that begins at from.
 func (w *walker) next(from int64) (Piece, error) {
-	if err := w.have(from-sequence-1, from+2*Span+2*sequence); err != nil {
+	if err := w.have(from-sequence-1, from+2*span+2*sequence); err != nil {
 		return Piece{}, err
 	}
 	p := Piece{From: from, First: from == 0 || w.bytes(from-1, from)[0] == '\n'}
 	end := w.f.size
 	// What begins by a break begins on the grid or shortly before it.
-	if g := (from+Span-1)/Span*Span + Span; g < end {
+	if g := (from+span-1)/span*span + span; g < end {
 		end = w.settle(g)
 	}
 	text := w.bytes(from, end)
@@ -188,15 +188,15 @@ func (w *walker) at(off int64) (Piece, error) {
 		return Piece{Last: true, First: true}, nil
 	}
 	off = max(0, min(off, w.f.size-1))
-	lo := max(0, off-3*Span-2*sequence)
-	if err := w.have(lo, off+2*Span+2*sequence); err != nil {
+	lo := max(0, off-3*span-2*sequence)
+	if err := w.have(lo, off+2*span+2*sequence); err != nil {
 		return Piece{}, err
 	}
 	from := int64(0)
 	if n := bytes.LastIndexByte(w.bytes(lo, off), '\n'); n >= 0 {
 		from = lo + int64(n) + 1
 	} else if lo > 0 {
-		from = w.settle((off/Span - 1) * Span) // the line began long before that point
+		from = w.settle((off/span - 1) * span) // the line began long before that point
 	}
 	for {
 		p, err := w.next(from)
@@ -253,7 +253,7 @@ func (f *File) Back(from int64, n int) ([]Piece, error) {
 	for reach := int64(8 << 10); ; reach *= 4 {
 		lo := max(0, from-reach)
 		w := walker{f: f}
-		if err := w.have(lo-3*Span-2*sequence, from+2*Span+2*sequence); err != nil {
+		if err := w.have(lo-3*span-2*sequence, from+2*span+2*sequence); err != nil {
 			return nil, err
 		}
 		p, err := w.at(lo)

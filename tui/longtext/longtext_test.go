@@ -30,7 +30,7 @@ func naive(s string) []Piece {
 			text = strings.TrimSuffix(text, "\r")
 		}
 		begin := 0
-		for g := (from+Span-1)/Span*Span + Span; ; g += Span {
+		for g := (from+span-1)/span*span + span; ; g += span {
 			at := g - from
 			if at > 0 && at < len(line) {
 				at = keep(line, at)
@@ -77,7 +77,7 @@ func texts() *rapid.Generator[string] {
 			s := part.Draw(t, "part")
 			switch rapid.IntRange(0, 8).Draw(t, "times") {
 			case 0: // a line that goes on and on
-				s = strings.Repeat(s, rapid.IntRange(1, 3*Span).Draw(t, "long")/len(s)+1)
+				s = strings.Repeat(s, rapid.IntRange(1, 3*span).Draw(t, "long")/len(s)+1)
 			case 1:
 				s = strings.Repeat(s, rapid.IntRange(1, 200).Draw(t, "short"))
 			}
@@ -85,7 +85,7 @@ func texts() *rapid.Generator[string] {
 		}
 		if rapid.Bool().Draw(t, "near the grid") {
 			s := b.String()
-			at := len(s) / Span * Span
+			at := len(s) / span * span
 			return s[:at] + strings.Repeat("x", rapid.IntRange(0, 45).Draw(t, "off")) + s[at:]
 		}
 		return b.String()
@@ -252,14 +252,14 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// TestShortAndStopped: a text that lost its end is an error, and whoever stops it is not waited for.
+// TestShortAndStopped: a text that lost its end is an error, and a stop does not wait for the rest.
 func TestShortAndStopped(t *testing.T) {
 	t.Parallel()
 	f := New(strings.NewReader("abc\n"), 1<<20)
-	if _, err := f.Forward(0, 1); !errors.Is(err, ErrShort) {
+	if _, err := f.Forward(0, 1); !errors.Is(err, errShort) {
 		t.Errorf("Forward: %v", err)
 	}
-	if ix, err := f.Count(t.Context(), Index{}, 1<<20); !errors.Is(err, ErrShort) || ix.Read() != 0 {
+	if ix, err := f.Count(t.Context(), Index{}, 1<<20); !errors.Is(err, errShort) || ix.Read() != 0 {
 		t.Errorf("Count: %+v, %v", ix, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -292,7 +292,7 @@ func TestOneLongLine(t *testing.T) {
 		var asked int64
 		f := New(nothing{&asked}, 1<<40)
 		p, err := f.Piece(off)
-		if err != nil || off < p.From || off >= p.Next || len(p.Text) > 2*Span {
+		if err != nil || off < p.From || off >= p.Next || len(p.Text) > 2*span {
 			t.Fatalf("at %d: %d to %d, %v", off, p.From, p.Next, err)
 		}
 		if _, err := f.Forward(p.From, 40); err != nil {

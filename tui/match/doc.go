@@ -2,8 +2,8 @@
 // ([Screen]), and for symptoms that are picked where there is none ([Symptoms]).
 //
 // Matching runs beside the loop on every change, and hits for an older text are
-// dropped. Each hit says what it was recognised by. Before an incident is opened
-// its parameters are shown, since the text says only some of them.
+// dropped. Each hit says what it was recognised by. What the text says of its
+// parameters is shown before an incident is opened.
 //
 // The text is our own rather than a bubbles textarea: it is never edited in the
 // middle, only its end is shown, and it may be 256 KiB long.

@@ -15,21 +15,25 @@ import (
 // Screen ranks the runbooks for a pasted error.
 type Screen struct {
 	Text string
+	cut  int // bytes that were left out of its middle
 	Seq  int // of the newest text; hits for an older one are dropped
 	hits []screen.Hit
-	Like []screen.Alike
+	near []screen.Hit // where no runbook claims the text
+	like []screen.Alike
 	done bool // the hits are those of the text
 	at   int
 }
 
-// mostPasted bounds what is kept of a paste: the signature of a failure is in
-// its last lines or its first, and matching is done on every change.
-const mostPasted = 256 << 10
+// mostPasted bounds what is kept of a paste, and ofIts how much of that is its
+// beginning: the signature of a failure is in its first lines or its last, and
+// matching is done on every change.
+const mostPasted, ofIts = 256 << 10, 64 << 10
 
 // HitsMsg is what matching came to.
 type HitsMsg struct {
 	Seq  int
 	Hits []screen.Hit
+	near []screen.Hit
 }
 
 // AlikeMsg is what came of the search in the bundles, which takes longer.
@@ -42,37 +46,60 @@ type AlikeMsg struct {
 func (s *Screen) Add(t string, env *screen.Env) tea.Cmd {
 	s.Text += strings.ReplaceAll(t, "\r\n", "\n")
 	s.Text = strings.ReplaceAll(s.Text, "\r", "\n")
-	if over := len(s.Text) - mostPasted; over > 0 {
-		s.Text = s.Text[over:]
-	}
+	s.bound()
 	return s.rank(env)
+}
+
+// bound keeps the beginning and the end of a text that is too long, in whole lines
+// where it has any.
+func (s *Screen) bound() {
+	over := len(s.Text) - mostPasted
+	if over <= 0 {
+		return
+	}
+	head, tail := s.Text[:ofIts], s.Text[ofIts+over:]
+	if i := strings.LastIndexByte(head, '\n'); i >= 0 {
+		head = head[:i+1]
+	}
+	if i := strings.IndexByte(tail, '\n'); i >= 0 && i < len(tail)/2 {
+		tail = tail[i+1:]
+	}
+	head, tail = strings.ToValidUTF8(head, ""), strings.ToValidUTF8(tail, "")
+	s.cut += len(s.Text) - len(head) - len(tail)
+	s.Text = head + tail
 }
 
 func (s *Screen) rank(env *screen.Env) tea.Cmd {
 	s.Seq++
-	s.done, s.Like = false, nil
+	s.done, s.near, s.like = false, nil, nil
 	seq, txt := s.Seq, s.Text
 	if strings.TrimSpace(txt) == "" || env.Config.Match == nil {
 		s.hits, s.done = nil, true
 		return nil
 	}
-	return env.Crew.Start(func(context.Context) tea.Msg { return HitsMsg{seq, env.Config.Match(txt)} })
+	return env.Tasks.Start(func(context.Context) tea.Msg {
+		msg := HitsMsg{Seq: seq, Hits: env.Config.Match(txt)}
+		if near := env.Config.Nearest; len(msg.Hits) == 0 && near != nil {
+			msg.near = near(txt)
+		}
+		return msg
+	})
 }
 
 func (s *Screen) take(msg HitsMsg) {
 	if msg.Seq == s.Seq {
-		s.hits, s.done, s.at = msg.Hits, true, 0
+		s.hits, s.near, s.done, s.at = msg.Hits, msg.near, true, 0
 	}
 }
 
 // alike looks for incidents with the error that is pasted, once its runbooks are
-// ranked: then nobody types any more, or soon not.
+// ranked: then typing has paused.
 func (s *Screen) alike(env *screen.Env, msg HitsMsg) tea.Cmd {
 	find, txt := env.Config.Alike, s.Text
 	if find == nil || msg.Seq != s.Seq {
 		return nil
 	}
-	return env.Crew.Start(func(context.Context) tea.Msg { return AlikeMsg{msg.Seq, find(txt)} })
+	return env.Tasks.Start(func(context.Context) tea.Msg { return AlikeMsg{msg.Seq, find(txt)} })
 }
 
 // Press implements [screen.Screen].
@@ -88,7 +115,7 @@ func (s *Screen) Press(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 	case msg.String() == "down":
 		s.at = max(0, min(len(s.hits)-1, s.at+1))
 	case msg.String() == "ctrl+u":
-		s.Text = ""
+		s.Text, s.cut = "", 0
 		return s.rank(env)
 	case msg.String() == "backspace":
 		if rs := []rune(s.Text); len(rs) > 0 {
@@ -97,8 +124,6 @@ func (s *Screen) Press(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 		return s.rank(env)
 	case key.Matches(msg, env.Keys.Enter):
 		if len(s.hits) > 0 && s.done {
-			// The parameters are looked at: the text says some of them, and a person knows
-			// what it leaves out.
 			return env.Ask(screen.Start{Runbook: s.hits[s.at].Runbook, Given: s.hits[s.at].Params, Look: true})
 		}
 	case msg.Text != "":
@@ -112,24 +137,28 @@ func (s *Screen) Draw(env *screen.Env, w, h int) []ink.Drawn {
 	th := &env.Theme
 	p := ink.Page{W: w, Theme: th}
 	p.Add("")
-	p.Add(th.Strong.On("What does the failure say?"))
+	p.Add(th.Strong.On("What is the error?"))
 	p.Add(th.Muted.On("Paste the error text, or type a few words of it. tab: pick what you see."))
 	p.Gap()
 	p.Rows = append(p.Rows, s.drawText(th, w, max(3, h/4))...)
+	if s.cut > 0 {
+		p.Item(th.Warn.On("! "), th.Plain, ink.Say("Too long: %s of its middle were cut. Its first %s and its end are kept.", ink.Amount(int64(s.cut)), ink.Amount(ofIts)))
+	}
 	p.Gap()
 	switch {
 	case strings.TrimSpace(s.Text) == "":
 		p.Para(th.Muted, "Nothing pasted yet. In most terminals: ctrl+shift+v, or the middle mouse button.")
 	case !s.done:
-		p.Para(th.Muted, "looking …")
+		p.Para(th.Muted, "loading …")
 	case len(s.hits) == 0:
-		p.Item(th.Warn.On("○ "), th.Plain, "No runbook recognises this text.")
-		p.Para(th.Muted, "Paste more of it, the lines around the first \"Error\" above all. Or esc, and choose from the library.")
+		p.Item(th.Warn.On("○ "), th.Plain, "No runbook claims this text.")
+		p.Para(th.Muted, "Paste more of it, above all the lines around the first \"Error\". Or press esc and choose from the library.")
+		s.drawNear(&p)
 	default:
-		p.Add(th.Title.On("RUNBOOKS THAT RECOGNISE IT") + "  " + th.Muted.On(ink.Say("%d", len(s.hits))))
+		p.Add(th.Title.On("MATCHING RUNBOOKS") + "  " + th.Muted.On(ink.Say("%d", len(s.hits))))
 		s.drawHits(&p)
 	}
-	if len(s.Like) > 0 && s.done {
+	if len(s.like) > 0 && s.done {
 		s.drawAlike(&p, env.Now)
 	}
 	return p.Rows
@@ -165,12 +194,27 @@ func (s *Screen) drawHits(p *ink.Page) {
 	}
 }
 
+// drawNear names what the text comes near to. It is no proposal, so nothing of it
+// can be chosen.
+func (s *Screen) drawNear(p *ink.Page) {
+	if len(s.near) == 0 {
+		return
+	}
+	th := p.Theme
+	p.Gap()
+	p.Add(th.Title.On("NEAREST"))
+	for _, h := range s.near {
+		p.Add("  " + th.Plain.On(ink.Shown(h.Runbook)) + "  " + th.Muted.On(ink.Shown(h.Title)))
+		p.Add("    " + th.Muted.On("because of  ") + th.Muted.On(ink.Shown(h.Line)))
+	}
+}
+
 // drawAlike names incidents with the same error, and how they ended.
 func (s *Screen) drawAlike(p *ink.Page, now time.Time) {
 	th := p.Theme
 	p.Gap()
-	p.Add(th.Title.On("RECENT INCIDENTS WITH THE SAME ERROR") + "  " + th.Muted.On(ink.Say("%d", len(s.Like))))
-	for _, a := range s.Like {
+	p.Add(th.Title.On("RECENT INCIDENTS WITH THE SAME ERROR") + "  " + th.Muted.On(ink.Say("%d", len(s.like))))
+	for _, a := range s.like {
 		outcome := ink.Or(ink.Shown(a.Outcome), "ongoing")
 		p.Add(ink.Spread("  "+th.Strong.On(ink.Shown(a.ID))+"  "+th.Plain.On(ink.Shown(a.Title))+" ", "  "+th.Muted.On(ink.Aged(now, a.Opened, outcome)), p.W))
 	}
@@ -197,7 +241,7 @@ func (s *Screen) Hear(env *screen.Env, msg tea.Msg) (tea.Cmd, bool) {
 		return s.alike(env, msg), true
 	case AlikeMsg:
 		if msg.Seq == s.Seq {
-			s.Like = msg.Like
+			s.like = msg.Like
 		}
 		return nil, true
 	}

@@ -16,7 +16,7 @@ func TestEnterAsksForTheBestHit(t *testing.T) {
 	t.Parallel()
 	var asked []screen.Request
 	hit := screen.Hit{Runbook: "state-lock", Params: map[string]string{"dir": "."}}
-	env := &screen.Env{Keys: keymap.New(nil), Crew: &screen.Crew{Ctx: t.Context()},
+	env := &screen.Env{Keys: keymap.New(nil), Tasks: &screen.Tasks{Ctx: t.Context()},
 		Config: screen.Config{Match: func(string) []screen.Hit { return []screen.Hit{hit, {Runbook: "partial-apply"}} }},
 		Ask:    func(r screen.Request) tea.Cmd { asked = append(asked, r); return nil }}
 	s := &Screen{}
@@ -33,6 +33,13 @@ func TestEnterAsksForTheBestHit(t *testing.T) {
 	want := []screen.Request{screen.Start{Runbook: "state-lock", Given: hit.Params, Look: true}}
 	if diff := cmp.Diff(want, asked); diff != "" {
 		t.Errorf("enter asks (-want +got):\n%s", diff)
+	}
+	env.Config.Match = func(string) []screen.Hit { return nil }
+	env.Config.Nearest = func(string) []screen.Hit { return []screen.Hit{{Runbook: "hung-apply"}} }
+	asked = nil
+	s.Hear(env, s.Paste(env, " of something else")())
+	if s.Press(env, tea.KeyPressMsg{Code: tea.KeyEnter}); len(s.near) != 1 || len(asked) != 0 || s.move() != "" {
+		t.Errorf("what is near is %v, and enter asks for %v", s.near, asked)
 	}
 	if s.Press(env, tea.KeyPressMsg{Code: tea.KeyEscape}); env.At != screen.AtHome {
 		t.Errorf("esc leads to %q", env.At)

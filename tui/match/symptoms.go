@@ -19,13 +19,13 @@ import (
 type Symptoms struct {
 	all       []screen.Symptom
 	asked     bool
-	Picked    map[string]bool
+	picked    map[string]bool
 	Hits      []screen.Hit
 	Seq       int
 	at        int // of the rows: the symptoms that are shown, then the runbooks
 	Find      form.Editor
-	Searching bool
-	Shown     []int
+	searching bool
+	shown     []int
 }
 
 type (
@@ -44,30 +44,30 @@ func (s *Symptoms) Open(env *screen.Env) tea.Cmd {
 		return nil
 	}
 	list := env.Config.Symptoms
-	return env.Crew.Start(func(context.Context) tea.Msg { return symptomsMsg{list()} })
+	return env.Tasks.Start(func(context.Context) tea.Msg { return symptomsMsg{list()} })
 }
 
 func (s *Symptoms) take(all []screen.Symptom) {
-	s.all, s.asked, s.Picked = all, true, map[string]bool{}
+	s.all, s.asked, s.picked = all, true, map[string]bool{}
 	s.filter()
 }
 
 func (s *Symptoms) filter() {
 	words := strings.Fields(strings.ToLower(s.Find.Value()))
-	s.Shown = s.Shown[:0]
+	s.shown = s.shown[:0]
 	for i, x := range s.all {
 		if form.HasWords(words, x.Text) {
-			s.Shown = append(s.Shown, i)
+			s.shown = append(s.shown, i)
 		}
 	}
 	s.at = min(s.at, max(0, s.rows()-1))
 }
 
-func (s *Symptoms) rows() int { return len(s.Shown) + len(s.Hits) }
+func (s *Symptoms) rows() int { return len(s.shown) + len(s.Hits) }
 
 // hit is the runbook that the cursor is on.
 func (s *Symptoms) hit() (screen.Hit, bool) {
-	if i := s.at - len(s.Shown); i >= 0 && i < len(s.Hits) {
+	if i := s.at - len(s.shown); i >= 0 && i < len(s.Hits) {
 		return s.Hits[i], true
 	}
 	return screen.Hit{}, false
@@ -75,27 +75,27 @@ func (s *Symptoms) hit() (screen.Hit, bool) {
 
 // pick takes a symptom, or gives it back, and ranks the runbooks again.
 func (s *Symptoms) pick(env *screen.Env) tea.Cmd {
-	if s.at >= len(s.Shown) {
+	if s.at >= len(s.shown) {
 		return nil
 	}
-	text := s.all[s.Shown[s.at]].Text
-	if s.Picked[text] {
-		delete(s.Picked, text)
+	text := s.all[s.shown[s.at]].Text
+	if s.picked[text] {
+		delete(s.picked, text)
 	} else {
-		s.Picked[text] = true
+		s.picked[text] = true
 	}
 	s.Seq++
 	seq, rank := s.Seq, env.Config.BySymptoms
 	var seen []string
 	for _, x := range s.all {
-		if s.Picked[x.Text] {
+		if s.picked[x.Text] {
 			seen = append(seen, x.Text)
 		}
 	}
 	if rank == nil {
 		return nil
 	}
-	return env.Crew.Start(func(context.Context) tea.Msg { return FittingMsg{seq, rank(seen)} })
+	return env.Tasks.Start(func(context.Context) tea.Msg { return FittingMsg{seq, rank(seen)} })
 }
 
 func (s *Symptoms) ranked(msg FittingMsg) {
@@ -110,12 +110,12 @@ func (s *Symptoms) ranked(msg FittingMsg) {
 func (s *Symptoms) Press(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 	k := &env.Keys
 	switch {
-	case s.Searching:
+	case s.searching:
 		return s.typeSymptom(env, msg)
 	case key.Matches(msg, k.Help):
 		return env.Ask(screen.OpenHelp{})
 	case key.Matches(msg, k.Search):
-		s.Searching = true
+		s.searching = true
 	case key.Matches(msg, k.Esc) && s.Find.Value() != "":
 		s.Find = form.Editor{}
 		s.filter()
@@ -146,17 +146,14 @@ func (s *Symptoms) Press(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 func (s *Symptoms) typeSymptom(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 	switch msg.String() {
 	case "enter":
-		s.Searching = false
-		cmd := s.pick(env)
-		s.Find = form.Editor{}
-		s.filter()
-		return cmd
+		s.searching = false
+		return s.pick(env)
 	case "esc":
-		s.Searching, s.Find = false, form.Editor{}
+		s.searching, s.Find = false, form.Editor{}
 	case "up":
 		s.at = max(0, s.at-1)
 	case "down":
-		s.at = max(0, min(len(s.Shown)-1, s.at+1))
+		s.at = max(0, min(len(s.shown)-1, s.at+1))
 	default:
 		s.Find.Key(msg)
 		s.at = 0
@@ -171,8 +168,8 @@ func (s *Symptoms) Draw(env *screen.Env, w, h int) []ink.Drawn {
 	p := ink.Page{W: w, Theme: th}
 	p.Add("")
 	p.Add(th.Strong.On("What do you see?"))
-	p.Add(th.Muted.On("Pick all that is true. Unsure is a reason not to pick it."))
-	if line := s.Find.Search(th, w-4, s.Searching); line != "" {
+	p.Add(th.Muted.On("Pick all that apply. If you are unsure, do not pick it."))
+	if line := s.Find.Search(th, w-4, s.searching); line != "" {
 		p.Add(line)
 	}
 	p.Gap()
@@ -187,16 +184,21 @@ func (s *Symptoms) list(env *screen.Env, w int) (rows []ink.Drawn, cursor int) {
 	p := ink.Page{W: w, Theme: th}
 	switch {
 	case !s.asked:
-		p.Para(th.Muted, "looking …")
+		p.Para(th.Muted, "loading …")
 	case len(s.all) == 0:
-		p.Para(th.Muted, "No runbook says what it looks like. tab, and paste an error instead.")
-	case len(s.Shown) == 0:
-		p.Para(th.Muted, "Nothing here has these words. esc clears them.")
+		p.Para(th.Muted, "No runbook lists symptoms. Press tab and paste an error instead.")
+	case len(s.shown) == 0:
+		p.Para(th.Muted, "No match. Press esc to clear the search.")
 	}
-	for n, i := range s.Shown {
+	for _, x := range s.all { // what was picked stays in sight while the list is narrowed
+		if s.picked[x.Text] && !slices.ContainsFunc(s.shown, func(i int) bool { return s.all[i].Text == x.Text }) {
+			p.Item("  "+th.Good.On("[✓] "), th.Muted, ink.Shown(x.Text))
+		}
+	}
+	for n, i := range s.shown {
 		x := s.all[i]
 		lead, pen, box := ink.Drawn("  "), th.Plain, th.Muted.On("[ ] ")
-		if s.Picked[x.Text] {
+		if s.picked[x.Text] {
 			box = th.Good.On("[✓] ")
 		}
 		if n == s.at {
@@ -204,13 +206,13 @@ func (s *Symptoms) list(env *screen.Env, w int) (rows []ink.Drawn, cursor int) {
 		}
 		p.Item(lead+box, pen, ink.Shown(x.Text))
 	}
-	if len(s.Picked) > 0 {
+	if len(s.picked) > 0 {
 		p.Gap()
-		p.Add(th.Title.On("RUNBOOKS THAT FIT") + "  " + th.Muted.On(ink.Say("%d", len(s.Hits))))
+		p.Add(th.Title.On("MATCHING RUNBOOKS") + "  " + th.Muted.On(ink.Say("%d", len(s.Hits))))
 	}
 	for n, x := range s.Hits {
 		lead, pen := ink.Drawn("  "), th.Strong
-		if n+len(s.Shown) == s.at {
+		if n+len(s.shown) == s.at {
 			cursor, lead, pen = len(p.Rows), th.Pick.On("▸ "), th.Pick
 		}
 		p.Add(lead + pen.On(ink.Shown(x.Runbook)) + "  " + th.Plain.On(ink.Shown(x.Title)))
@@ -230,7 +232,7 @@ func (s *Symptoms) before(env *screen.Env, p *ink.Page) {
 	th := p.Theme
 	var rows []screen.IncidentRow
 	for _, r := range env.Known.Incidents {
-		if r.Runbook == s.Hits[0].Runbook {
+		if r.Runbook == s.Hits[0].Runbook && r.Drill == "" {
 			rows = append(rows, r)
 		}
 	}
@@ -239,28 +241,28 @@ func (s *Symptoms) before(env *screen.Env, p *ink.Page) {
 	}
 	slices.SortStableFunc(rows, func(a, b screen.IncidentRow) int { return b.Opened.Compare(a.Opened) })
 	p.Gap()
-	p.Add(th.Title.On(ink.Say("INCIDENTS WITH %s BEFORE", strings.ToUpper(s.Hits[0].Runbook))) + "  " + th.Muted.On(ink.Say("%d", len(rows))))
+	p.Add(th.Title.On(ink.Say("EARLIER INCIDENTS WITH %s", strings.ToUpper(s.Hits[0].Runbook))) + "  " + th.Muted.On(ink.Say("%d", len(rows))))
 	for _, r := range rows[:min(len(rows), mostBefore)] {
 		p.Add(ink.Spread("  "+th.Strong.On(ink.Shown(r.ID))+"  "+th.Plain.On(ink.Shown(r.Title))+" ", "  "+th.Muted.On(ink.Aged(env.Now, r.Opened, ink.Or(ink.Shown(r.Outcome), "ongoing"))), p.W))
 	}
 }
 
 func (s *Symptoms) move() ink.Text {
-	if h, ok := s.hit(); ok && !s.Searching {
+	if h, ok := s.hit(); ok && !s.searching {
 		return ink.Say("Start an incident with %s", h.Runbook)
 	}
 	switch {
-	case s.at >= len(s.Shown):
+	case s.at >= len(s.shown):
 		return ""
-	case s.Picked[s.all[s.Shown[s.at]].Text]:
-		return "It is not so: give it back"
+	case s.picked[s.all[s.shown[s.at]].Text]:
+		return "Remove this symptom"
 	}
 	return "I see this"
 }
 
 // Paste implements [screen.Screen].
 func (s *Symptoms) Paste(env *screen.Env, t string) tea.Cmd {
-	if !s.Searching {
+	if !s.searching {
 		return env.Ask(screen.Match{Text: t})
 	}
 	s.Find.Paste(strings.Join(strings.Fields(t), " "))
@@ -269,7 +271,7 @@ func (s *Symptoms) Paste(env *screen.Env, t string) tea.Cmd {
 }
 
 // Typing implements [screen.Screen].
-func (s *Symptoms) Typing() bool { return s.Searching }
+func (s *Symptoms) Typing() bool { return s.searching }
 
 // Hear implements [screen.Screen].
 func (s *Symptoms) Hear(_ *screen.Env, msg tea.Msg) (tea.Cmd, bool) {
@@ -287,7 +289,7 @@ func (s *Symptoms) Hear(_ *screen.Env, msg tea.Msg) (tea.Cmd, bool) {
 // Hints implements [screen.Screen].
 func (s *Symptoms) Hints(env *screen.Env) screen.Hints {
 	k := &env.Keys
-	if s.Searching {
+	if s.searching {
 		return screen.Hints{Move: s.move(), Keys: []ink.Hint{{Key: "↑ ↓", Does: "choose"}, {Key: "esc", Does: "clear"}}}
 	}
 	return screen.Hints{Move: s.move(), Always: keymap.Hints(k.Help, k.Esc),

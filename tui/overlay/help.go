@@ -1,6 +1,8 @@
 package overlay
 
 import (
+	"slices"
+
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
@@ -9,13 +11,41 @@ import (
 	"handrail/tui/screen"
 )
 
-const helpHead ink.Text = "handrail walks a call through one loop: evidence first, then \"did it change anything?\", then the smallest safe step. Everything only reads until you open a gate and type its phrase. Unknown is an answer, and never taken for a no."
+const helpHead ink.Text = "handrail walks a call through one loop: evidence first, then \"did it change anything?\", then the smallest safe step. handrail only reads until you open a gate and type its phrase. Unknown is an answer, and never counts as a no."
 
-// helpTitles are the areas that the help lists, in its order.
-var helpTitles = []struct {
+// helpTitle is an area of keys and what it is called.
+type helpTitle struct {
 	at    keymap.Area
 	title ink.Text
-}{{keymap.Everywhere, "EVERYWHERE"}, {keymap.AtLists, "LISTS AND LONG TEXT"}, {keymap.OnHome, "HOME"}, {keymap.OnStep, "A STEP"}, {keymap.OnIncident, "THE INCIDENT"}, {keymap.InIncident, "ON ALL SCREENS OF AN INCIDENT"}, {keymap.OnEvidence, "THE EVIDENCE"}, {keymap.OnText, "AN ARTIFACT"}}
+}
+
+// later is 0 for an area of the screen in front, and 1 for others.
+func later(here []keymap.Area, t helpTitle) int {
+	if slices.Contains(here, t.at) {
+		return 0
+	}
+	return 1
+}
+
+// helpTitles are the areas that the help lists, in its order.
+var helpTitles = []helpTitle{{keymap.Everywhere, "EVERYWHERE"}, {keymap.AtLists, "LISTS AND LONG TEXT"}, {keymap.OnHome, "HOME"}, {keymap.OnStep, "A STEP"}, {keymap.OnIncident, "THE INCIDENT"}, {keymap.InIncident, "ALL SCREENS OF AN INCIDENT"}, {keymap.OnEvidence, "THE EVIDENCE"}, {keymap.OnText, "AN ARTIFACT"}}
+
+// allLines is further than the help is long.
+const allLines = 1 << 20
+
+// first are the areas of the screen that the help was opened on, whose keys come
+// before all others.
+func first(env *screen.Env) []keymap.Area {
+	switch env.At {
+	case screen.AtHome:
+		return []keymap.Area{keymap.OnHome}
+	case screen.AtRun:
+		return []keymap.Area{keymap.OnStep, keymap.OnIncident}
+	case screen.AtEvidence:
+		return []keymap.Area{keymap.OnEvidence, keymap.OnText}
+	}
+	return nil
+}
 
 // Help is how far the help is scrolled.
 type Help struct{ off int }
@@ -33,6 +63,10 @@ func (h *Help) Press(env *screen.Env, msg tea.KeyPressMsg) (over bool) {
 		h.off = max(0, h.off-1)
 	case key.Matches(msg, env.Keys.PageUp):
 		h.off = max(0, h.off-10)
+	case key.Matches(msg, env.Keys.First):
+		h.off = 0
+	case key.Matches(msg, env.Keys.Last):
+		h.off = allLines
 	}
 	return false
 }
@@ -43,7 +77,10 @@ func (h *Help) Draw(env *screen.Env, w, height int) []ink.Drawn {
 	p := ink.Page{W: w, Theme: th}
 	p.Add("")
 	p.Para(th.Plain, helpHead)
-	for _, s := range helpTitles {
+	here := first(env)
+	titles := slices.Clone(helpTitles)
+	slices.SortStableFunc(titles, func(a, b helpTitle) int { return later(here, a) - later(here, b) })
+	for _, s := range titles {
 		p.Gap()
 		p.Add(th.Title.On(s.title))
 		for _, c := range env.Keys.Commands() {
@@ -52,7 +89,7 @@ func (h *Help) Draw(env *screen.Env, w, height int) []ink.Drawn {
 			}
 		}
 		if s.at == keymap.OnText {
-			p.Item("  "+ink.Fit(th.Key.On("0-9  enter"), 13)+"  ", th.Plain, "to the line of that number")
+			p.Item("  "+ink.Fit(th.Key.On("0-9  enter"), 13)+"  ", th.Plain, "go to the line of that number")
 		}
 		if s.at == keymap.OnStep {
 			p.Item("  "+ink.Fit(th.Key.On("1-9"), 13)+"  ", th.Plain, "answer, then say how it was confirmed")
@@ -62,9 +99,9 @@ func (h *Help) Draw(env *screen.Env, w, height int) []ink.Drawn {
 	p.Add(th.Title.On("SYMBOLS"))
 	for _, s := range []struct{ sign, means ink.Text }{
 		{"✓ ● ○", "done, now, open"},
-		{"×", "cannot be done now: the step says why, and what would meet it"},
-		{"←1 ←2 ←3", "where you were, the newest first"},
-		{"!", "unknown or stale: look again"},
+		{"×", "cannot be done now: the step says why, and what to do"},
+		{"←1 ←2 ←3", "where you were, newest first"},
+		{"!", "unknown or stale: read again"},
 		{"–", "skipped or waived, with a reason"},
 		{"✗ ! ·", "findings: critical, warning, info"},
 	} {

@@ -99,11 +99,11 @@ func (p *Palette) Draw(th *ink.Theme, w, h int) ([]ink.Drawn, *tea.Position) {
 		rows = append(rows, ink.Spread(lead+pen.On(it.Label)+" ", "  "+th.Muted.On(it.Note)+" ", w))
 	}
 	if len(p.found) == 0 {
-		rows = append(rows, "   "+th.Muted.On("Nothing here has these words. esc puts this away."))
+		rows = append(rows, "   "+th.Muted.On("No match. Press esc to close."))
 	}
 	for len(rows) < h-2 {
 		rows = append(rows, "")
 	}
-	rows = append(rows, "", " "+th.Footer(w-2, []ink.Hint{{Key: "enter", Does: "do it"}, {Key: "↑ ↓", Does: "choose"}, {Key: "esc", Does: "put away"}}))
+	rows = append(rows, "", " "+th.Footer(w-2, []ink.Hint{{Key: "enter", Does: "run"}, {Key: "↑ ↓", Does: "choose"}, {Key: "esc", Does: "close"}}))
 	return rows, &tea.Position{X: 3 + at, Y: 1}
 }

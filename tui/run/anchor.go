@@ -28,11 +28,11 @@ func (r *Screen) anchor(env *screen.Env) tea.Cmd {
 		env.Warn("", "This incident has no line to post.")
 		return nil
 	}
-	env.Sheet = &form.Form{Title: "Post this line in the channel of the incident",
-		Intro:  []ink.Text{ink.Shown(line), "It was handed to the clipboard. Posted where you cannot change it, it proves what stood here now."},
+	env.Sheet = &form.Form{Title: "Post this line in the incident channel",
+		Intro:  []ink.Text{ink.Shown(line), "It was sent to the terminal's clipboard. Posted where you cannot change it, it proves what the journal holds now."},
 		Fields: []form.Field{form.Named("where", "where", "the channel, or a link to the message", true)},
 		Submit: func(v map[string]string) tea.Cmd {
-			return env.Crew.Start(func(ctx context.Context) tea.Msg {
+			return env.Tasks.Start(func(ctx context.Context) tea.Msg {
 				return anchoredMsg{inc.Anchored(context.WithoutCancel(ctx), line, v["where"])}
 			})
 		}}

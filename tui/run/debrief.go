@@ -5,8 +5,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"handrail/session"
 	"handrail/session/debrief"
+	"handrail/session/report"
 	"handrail/tui/ink"
 	"handrail/tui/screen"
 )
@@ -35,7 +35,7 @@ func (r *Screen) Judge(env *screen.Env) tea.Cmd {
 	}
 	c.Asked, c.Judging = true, true
 	inc := env.Incident
-	return env.Crew.Start(func(ctx context.Context) tea.Msg {
+	return env.Tasks.Start(func(ctx context.Context) tea.Msg {
 		d, err := env.Config.Debrief(ctx, inc)
 		return JudgedMsg{inc, d, err}
 	})
@@ -121,7 +121,7 @@ func (r *Screen) debriefTop(env *screen.Env, p *ink.Page, d *debrief.Debriefing)
 	p.Add(mk.Ink.On(mk.Symbol) + " " + mk.Ink.On(mk.Word) + th.Muted.On(ink.Say("  after %s", env.Elapsed(env.Now))))
 	switch {
 	case c.Judging:
-		p.Item(th.Accent.On("● "), th.Accent, "Looking whether the drill is won …")
+		p.Item(th.Accent.On("● "), th.Accent, "Judging the drill …")
 	case c.err != "":
 		p.Item(th.Warn.On("! "), th.Plain, ink.Say("The drill could not be judged: %s", c.err))
 	case d.Drill != nil:
@@ -129,7 +129,7 @@ func (r *Screen) debriefTop(env *screen.Env, p *ink.Page, d *debrief.Debriefing)
 	}
 	p.Gap()
 	r.debriefNext(env, p)
-	p.Head("HOW SOON")
+	p.Head("TIMINGS")
 	var rows []ink.Pair
 	for _, x := range d.Marks {
 		v, pen := ink.Say("%s", ink.Ago(x.After)), th.Plain
@@ -207,7 +207,7 @@ func (r *Screen) debriefPath(env *screen.Env, p *ink.Page, d *debrief.Debriefing
 		}
 		p.Add(mk.Ink.On(mk.Symbol) + " " + ink.Fit(you, w) + "  " + ink.Cut(ref, w))
 	}
-	p.Add(th.Muted.On("= same  ≠ otherwise  ~ other order  + extra  – left out"))
+	p.Add(th.Muted.On("= same  ≠ different  ~ other order  + extra  – left out"))
 }
 
 // drawStop is one station of a path.
@@ -235,10 +235,10 @@ func (r *Screen) debriefRest(p *ink.Page, d *debrief.Debriefing) {
 		}
 	}
 	if none {
-		p.Para(th.Muted, "Nothing is left owing.")
+		p.Para(th.Muted, "No open debts.")
 	}
 	for _, w := range d.Waivers {
-		p.Item(th.Warn.On("– "), th.Plain, ink.Say("%s set aside %s: %s", w.Person, w.Of(), w.Why))
+		p.Item(th.Warn.On("– "), th.Plain, ink.Say("%s waived %s: %s", w.Person, w.Of(), w.Why))
 	}
 	p.Head("CHANGED BY HANDRAIL")
 	for _, a := range d.Acts {
@@ -247,8 +247,8 @@ func (r *Screen) debriefRest(p *ink.Page, d *debrief.Debriefing) {
 	if len(d.Acts) == 0 {
 		p.Para(th.Muted, "Nothing: no gate acted.")
 	}
-	p.Head("THE REPORT, AND A CHECK THAT NEEDS NO TRUST")
-	p.Para(th.Plain, ink.Shown(session.ReportPath(r.Snap.Bundle)))
+	p.Head("THE REPORT, AND A CHECK OF YOUR OWN")
+	p.Para(th.Plain, ink.Shown(report.Path(r.Snap.Bundle)))
 	p.Para(th.Plain, ink.Say("handrail bundle verify %s", r.Snap.Bundle))
 	p.Para(th.Muted, ink.Say("%d entries, each chained to the one before it.", s.Seq+1))
 }

@@ -2,7 +2,6 @@ package run
 
 import (
 	"cmp"
-	"encoding/json"
 	"maps"
 	"math"
 	"slices"
@@ -22,12 +21,12 @@ func (r *Screen) drawFacts(env *screen.Env, w, h int) []ink.Drawn {
 	top, facts, low := ink.Page{W: w, Theme: th}, ink.Page{W: w, Theme: th}, ink.Page{W: w, Theme: th}
 	r.drawTopics(&top)
 	r.drawOwed(&top)
-	find := r.Find.Words()
-	if h == 0 && (len(find) > 0 || r.Find.typing) { // of the whole list: what is looked for, and nothing around it
+	find := r.find.words()
+	if h == 0 && (len(find) > 0 || r.find.typing) { // of the whole list: what is looked for, and nothing around it
 		top.Rows = nil
 	}
 	top.Head("FACTS")
-	if line := r.Find.Edit.Search(th, w-4, r.Find.typing); h == 0 && line != "" {
+	if line := r.find.edit.Search(th, w-4, r.find.typing); h == 0 && line != "" {
 		top.Add(line)
 	}
 	for _, st := range r.factSteps(h > 0) {
@@ -38,7 +37,7 @@ func (r *Screen) drawFacts(env *screen.Env, w, h int) []ink.Drawn {
 	switch {
 	case len(facts.Rows) > 0:
 	case h == 0 && len(find) > 0:
-		facts.Para(th.Muted, "No fact has these words. esc shows all.")
+		facts.Para(th.Muted, "No match. Press esc to show all facts.")
 	default:
 		facts.Para(th.Muted, "Nothing was read yet.")
 	}
@@ -126,7 +125,7 @@ func (r *Screen) drawTopics(p *ink.Page) {
 
 func (r *Screen) drawStepFacts(env *screen.Env, p *ink.Page, st triage.Step, narrowed bool) {
 	th := p.Theme
-	find := r.Find.Words()
+	find := r.find.words()
 	stale := ink.Drawn("")
 	if st.Status == triage.Stale {
 		stale = "  " + th.Warn.On("! stale")
@@ -163,32 +162,24 @@ func (r *Screen) drawStepFacts(env *screen.Env, p *ink.Page, st triage.Step, nar
 // valueText writes a fact for people: durations and times in their units.
 func valueText(env *screen.Env, v triage.Value) (ink.Text, bool) {
 	if !v.Known() {
-		return ink.Or(ink.Shown(v.Unknown), "not read"), false
+		return ink.Shown(v.Why()), false
 	}
-	b, err := json.Marshal(v)
-	if err != nil {
-		return ink.Shown(string(v.V)), true
-	}
-	var got steps.Value
-	if err := json.Unmarshal(b, &got); err != nil {
-		return ink.Shown(string(v.V)), true
-	}
-	switch got.Type() {
+	switch v.Type() {
 	case steps.Duration:
-		return ink.Ago(got.Duration()), true
+		return ink.Ago(v.Duration()), true
 	case steps.Time:
-		return ink.Clock(got.Time()) + " (" + ink.Ago(env.Now.Sub(got.Time())) + " ago)", true
+		return ink.Clock(v.Time()) + " (" + ink.Ago(env.Now.Sub(v.Time())) + " ago)", true
 	case steps.Bool:
-		if got.Bool() {
+		if v.Bool() {
 			return "yes", true
 		}
 		return "no", true
 	case steps.Strings:
-		if len(got.Strings()) == 0 {
+		if len(v.Strings()) == 0 {
 			return "none", true
 		}
 		var out ink.Text
-		for i, s := range got.Strings() {
+		for i, s := range v.Strings() {
 			if i > 0 {
 				out += ", "
 			}
@@ -196,5 +187,5 @@ func valueText(env *screen.Env, v triage.Value) (ink.Text, bool) {
 		}
 		return out, true
 	}
-	return ink.Or(ink.Shown(got.Text()), "(empty)"), true
+	return ink.Or(ink.Shown(v.Text()), "(empty)"), true
 }

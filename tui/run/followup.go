@@ -18,13 +18,13 @@ import (
 // Watching is what the key of the output opens: what a running step prints, else
 // the raw artifact of its newest result.
 func (r *Screen) Watching(env *screen.Env) tea.Cmd {
-	st, _ := r.Step()
+	st, _ := r.step()
 	if x, ok := r.Running(st.ID); ok && x.Log != nil {
 		return env.Ask(screen.OpenOutput{Of: x})
 	}
 	seq := r.EntryOf(st)
 	if len(r.Snap.Blobs[seq]) == 0 {
-		env.Warn("", "There is nothing to look at yet: this step has printed nothing and has no raw artifact.")
+		env.Warn("", "Nothing to show yet: this step has no output and no raw artifact.")
 		return nil
 	}
 	return env.Ask(screen.OpenEntry{Seq: seq, Full: true, Direct: true})
@@ -32,10 +32,10 @@ func (r *Screen) Watching(env *screen.Env) tea.Cmd {
 
 // readBefore shows the reading before the newest one.
 func (r *Screen) readBefore(env *screen.Env) tea.Cmd {
-	st, _ := r.Step()
+	st, _ := r.step()
 	seq := r.Before(st)
 	if seq == 0 {
-		env.Warn("", "This step has no reading before the newest one.")
+		env.Warn("", "This step has no previous reading.")
 		return nil
 	}
 	return env.Ask(screen.OpenEntry{Seq: seq, Direct: true})
@@ -45,7 +45,7 @@ func (r *Screen) readBefore(env *screen.Env) tea.Cmd {
 func (r *Screen) goUser(env *screen.Env) {
 	us := r.Users(r.Focus)
 	if len(us) == 0 {
-		env.Warn("", "No step of this runbook stands on this one.")
+		env.Warn("", "No step of this runbook uses this one.")
 		return
 	}
 	at := max(0, slices.IndexFunc(us, func(st triage.Step) bool { return st.Status == triage.Pending || st.Status == triage.Stale }))
@@ -75,7 +75,7 @@ func (r *Screen) drawFollowUp(env *screen.Env, p *ink.Page, st triage.Step) {
 		add(k.View.Help().Key, t, ink.Say("  %s, entry %d", ink.Amount(size), seq))
 	}
 	if prev := r.Before(st); prev > 0 {
-		add(k.ReadBefore.Help().Key, "the reading before", ink.Say("  entry %d", prev))
+		add(k.ReadBefore.Help().Key, "the previous reading", ink.Say("  entry %d", prev))
 	}
 	if us := r.Users(st.ID); len(us) > 0 {
 		var names []string

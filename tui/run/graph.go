@@ -55,7 +55,7 @@ func drawGraph(env *screen.Env, p *ink.Page, g *steps.Graph, parts graphParts) {
 		}
 	}
 	if g.Changed() {
-		p.Item(th.Warn.On("! "), th.Plain, "A person changed the order. “was” is the place that was proposed.")
+		p.Item(th.Warn.On("! "), th.Plain, "A person changed the order. “was” is the proposed place.")
 	}
 	if parts.reasons {
 		drawReasons(p, g)

@@ -15,12 +15,15 @@ import (
 func (r *Screen) keys(env *screen.Env) []ink.Hint {
 	k := env.Keys
 	if r.Closed() {
-		return keymap.Hints(k.Seal, k.Report, k.Evidence, k.Note, k.Settle, k.Anchor)
+		return keymap.Hints(k.Seal, k.Report, k.Evidence, k.Note, k.Settle, k.Anchor, k.Reopen)
 	}
-	st, _ := r.Step()
+	st, _ := r.step()
 	var hs []ink.Hint
 	switch st.Kind {
 	case "ask":
+		if len(r.Barred(st.ID)) > 0 {
+			break
+		}
 		if n := len(r.choices()); n > 0 {
 			hs = append(hs, ink.Hint{Key: ink.Say("1-%d", n), Does: "answer"})
 		}
@@ -29,12 +32,17 @@ func (r *Screen) keys(env *screen.Env) []ink.Hint {
 		hs = append(hs, keymap.Hints(k.Accept, k.Override, k.Unknown)...)
 	case "gate":
 		hs = append(hs, keymap.Hints(k.Gate)...)
+		if o, ok := r.Option("preview", st.ID); ok {
+			if n := len(r.Met(st.ID, o.Refusals)); n > 0 {
+				hs = append(hs, ink.Hint{Key: ink.Say("1-%d", n), Does: "go to what it needs"})
+			}
+		}
 		if _, acting := r.Running(st.ID); acting {
 			hs = append(hs, keymap.Hints(k.View)...)
 		}
 	case "compare":
 		if r.Row >= 0 {
-			hs = append(hs, ink.Hint{Key: "↑ ↓ ← →", Does: "field, source"}, ink.Hint{Key: ink.Shown(k.Esc.Help().Key), Does: "let go"})
+			hs = append(hs, ink.Hint{Key: "↑ ↓ ← →", Does: "field, source"}, ink.Hint{Key: ink.Shown(k.Esc.Help().Key), Does: "deselect"})
 		} else if len(st.Rows) > 0 {
 			hs = append(hs, ink.Hint{Key: "↑ ↓", Does: "pick a field"})
 		}
@@ -64,31 +72,34 @@ func (r *Screen) keys(env *screen.Env) []ink.Hint {
 	if env.W < sideBySide {
 		hs = append(hs, keymap.Hints(k.Facts)...)
 	}
-	return append(hs, keymap.Hints(k.Evidence, k.Note)...)
+	return append(hs, keymap.Hints(k.Evidence, k.Note, k.Copy)...)
 }
 
 // Hints implements [screen.Screen].
 func (r *Screen) Hints(env *screen.Env) screen.Hints {
 	out := screen.Hints{Always: keymap.Hints(env.Keys.Help, env.Keys.Leave)}
-	if r.Find.typing {
-		out.Move, out.Keys = "Keep these facts", []ink.Hint{{Key: "esc", Does: "all facts"}}
+	if r.find.typing {
+		out.Move, out.Keys = "Keep this filter", []ink.Hint{{Key: "esc", Does: "all facts"}}
 		return out
 	}
 	out.Move, out.Keys = r.Move.label, r.keys(env)
+	if env.Recording() {
+		out.Move = recording
+	}
 	return out
 }
 
 // Paste implements [screen.Screen].
 func (r *Screen) Paste(env *screen.Env, s string) tea.Cmd {
-	if !r.Find.typing {
+	if !r.find.typing {
 		return env.Ask(screen.TakeApproval{Text: s})
 	}
-	r.Find.Edit.Paste(strings.Join(strings.Fields(s), " "))
+	r.find.edit.Paste(strings.Join(strings.Fields(s), " "))
 	return nil
 }
 
 // Typing implements [screen.Screen].
-func (r *Screen) Typing() bool { return r.Find.typing }
+func (r *Screen) Typing() bool { return r.find.typing }
 
 // Hear implements [screen.Screen].
 func (r *Screen) Hear(env *screen.Env, msg tea.Msg) (tea.Cmd, bool) {
@@ -99,6 +110,10 @@ func (r *Screen) Hear(env *screen.Env, msg tea.Msg) (tea.Cmd, bool) {
 		r.judged(env, msg)
 	case anchoredMsg:
 		r.posted(env, msg)
+	case untrustedMsg:
+		return r.untrusted(env, msg), true
+	case trustedMsg:
+		return r.trusted(env, msg), true
 	default:
 		return nil, false
 	}

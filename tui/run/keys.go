@@ -8,8 +8,8 @@ import (
 
 	"handrail/triage"
 	"handrail/tui/form"
-	"handrail/tui/incident"
 	"handrail/tui/ink"
+	"handrail/tui/keymap"
 	"handrail/tui/screen"
 	"handrail/tui/sheets"
 )
@@ -18,9 +18,12 @@ import (
 func (r *Screen) Press(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 	k := &env.Keys
 	defer r.Decide()
-	if r.Find.typing {
+	if r.find.typing {
 		r.typeFact(msg)
 		return nil
+	}
+	if env.Recording() && decides(k, msg) {
+		return nil // what comes next is only known once that is recorded
 	}
 	if cmd, taken := r.PressMatrix(env, msg); taken {
 		return cmd
@@ -48,12 +51,14 @@ func (r *Screen) Press(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, k.Search):
 		r.findFact()
 	case key.Matches(msg, k.Esc) && r.Facts:
-		r.Facts, r.Find, r.Off = false, factFind{}, 0
+		r.Facts, r.find, r.Off = false, factFind{}, 0
 	case key.Matches(msg, k.Facts):
-		r.Facts, r.Find = !r.Facts, factFind{}
+		r.Facts, r.find = !r.Facts, factFind{}
 		r.Off = 0
 	case key.Matches(msg, k.Evidence):
 		return env.Ask(screen.Open{Screen: screen.AtEvidence})
+	case key.Matches(msg, k.Copy):
+		return r.Copy(env)
 	case key.Matches(msg, k.Help):
 		return env.Ask(screen.OpenHelp{})
 	case key.Matches(msg, k.Leave):
@@ -64,14 +69,25 @@ func (r *Screen) Press(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
+// recording stands where the next move does while a person's word is on its way
+// into the journal.
+const recording ink.Text = "Recording what you said…"
+
+// decides says that a key answers, or opens the sheet that does.
+func decides(k *keymap.Map, msg tea.KeyPressMsg) bool {
+	s := msg.String()
+	return len(s) == 1 && s[0] >= '1' && s[0] <= '9' ||
+		key.Matches(msg, k.Enter, k.Unknown, k.Accept, k.Override, k.Skip, k.Waive, k.Settle, k.Severity, k.Runbook, k.Close)
+}
+
 // LetGo is said to who would add to a bundle that was let go to be sealed.
-const LetGo ink.Text = "Its bundle was let go to be sealed, so that nothing is added here. Open it again from the list to go on: that stands outside the seal."
+const LetGo ink.Text = "Its bundle was released for sealing, so nothing can be added here. Open it again from the list to continue; later entries are outside the seal."
 
 // pressStep routes the keys that do something with the step in front or with
 // the incident.
 func (r *Screen) pressStep(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 	k := &env.Keys
-	if r.Closed() && !key.Matches(msg, k.Settle, k.Anchor, k.Status, k.View, k.ReadBefore, k.Report, k.Seal) {
+	if r.Closed() && !key.Matches(msg, k.Settle, k.Anchor, k.Status, k.View, k.ReadBefore, k.Report, k.Seal, k.Reopen, k.Story) {
 		return nil
 	}
 	if env.Seal.Gone && key.Matches(msg, k.Settle, k.Anchor) {
@@ -83,16 +99,23 @@ func (r *Screen) pressStep(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 		r.handOver(env)
 	case key.Matches(msg, k.Report):
 		return env.Ask(screen.OpenReport{})
+	case key.Matches(msg, k.Reopen):
+		r.reopen(env)
 	case key.Matches(msg, k.Seal):
 		return env.Ask(screen.OpenSeal{})
+	case key.Matches(msg, k.Story):
+		if !Tell(env) {
+			env.Warn("", "This is a real incident, and no drill.")
+		}
 	case key.Matches(msg, k.Unknown):
-		return r.dontKnow(env)
+		r.dontKnow(env)
 	case key.Matches(msg, k.Read):
 		return r.read(env)
 	case key.Matches(msg, k.ReadAll):
 		return r.readAll(env)
 	case key.Matches(msg, k.CancelAll):
 		return r.cancelAll(env)
+	case key.Matches(msg, k.View) && r.unfold():
 	case key.Matches(msg, k.View):
 		return r.Watching(env)
 	case key.Matches(msg, k.ReadBefore):
@@ -105,7 +128,10 @@ func (r *Screen) pressStep(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 		r.waive(env)
 	case key.Matches(msg, k.Accept):
 		if o, ok := r.Option(triage.DoConclude, r.Focus); ok {
-			return r.accept(env, o)
+			if v, ok := r.acceptable(env, o); ok {
+				env.Sheet = sheets.AcceptForm(env, o, v)
+			}
+			return nil
 		}
 		env.Warn("", "There is nothing to accept here: a accepts a proposed conclusion.")
 	case key.Matches(msg, k.Override):
@@ -113,7 +139,7 @@ func (r *Screen) pressStep(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 			env.Sheet = sheets.ConcludeForm(env, o)
 			return nil
 		}
-		env.Warn("", "There is nothing to decide here: o settles a conclusion otherwise than proposed.")
+		env.Warn("", "There is nothing to decide here: o overrides a proposed conclusion.")
 	case key.Matches(msg, k.Gate):
 		return r.pickGate(env)
 	case key.Matches(msg, k.Anchor):
@@ -124,6 +150,10 @@ func (r *Screen) pressStep(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 		return env.Ask(screen.CopyRequest{})
 	case key.Matches(msg, k.Severity):
 		env.Sheet = sheets.SeverityForm(env)
+	case key.Matches(msg, k.People):
+		env.Sheet = sheets.PeopleForm(env)
+	case key.Matches(msg, k.Params):
+		r.params(env)
 	case key.Matches(msg, k.Settle):
 		r.settle(env)
 	case key.Matches(msg, k.Runbook):
@@ -168,12 +198,12 @@ func (r *Screen) jump(env *screen.Env) {
 			return
 		}
 	}
-	env.Warn("", "Nothing that is required is left open.")
+	env.Warn("", "No required item is open.")
 }
 
 // choices are the answers of the ask in front.
 func (r *Screen) choices() []form.Choice {
-	st, c := r.Step()
+	st, c := r.step()
 	if st.Kind != triage.AskStep || r.Closed() {
 		return nil
 	}
@@ -189,8 +219,16 @@ func (r *Screen) choices() []form.Choice {
 	return slices.DeleteFunc(out, func(c form.Choice) bool { return c.Value == triage.Unknown }) // its key is u
 }
 
-// choose answers by number: one press, then the words that it needs.
+// choose answers by number: one press, then the words that it needs. On a gate the
+// numbers go to what it still needs.
 func (r *Screen) choose(env *screen.Env, n int) tea.Cmd {
+	if st, _ := r.step(); st.Kind == triage.GateStep {
+		o, _ := r.Option(triage.DoPreview, st.ID)
+		if met := r.Met(st.ID, o.Refusals); n < len(met) {
+			r.Front(met[n])
+		}
+		return nil
+	}
 	if n >= len(r.choices()) {
 		return nil
 	}
@@ -200,26 +238,35 @@ func (r *Screen) choose(env *screen.Env, n int) tea.Cmd {
 
 func (r *Screen) answerChosen(env *screen.Env) tea.Cmd {
 	cs := r.choices()
-	if r.choice < 0 || r.choice >= len(cs) {
-		env.Warn("", "Choose first: a number, ↑ ↓, or u if nobody knows.")
+	if rs := r.Barred(r.Focus); len(rs) > 0 {
+		env.Warn("warning", r.Refusal(r.Focus, rs[0]))
 		return nil
 	}
-	env.Sheet = sheets.AnswerForm(env, r.Focus, cs[r.choice])
+	if r.choice < 0 || r.choice >= len(cs) {
+		env.Warn("", "Choose first: a number, ↑ ↓, or u for \"I do not know\".")
+		return nil
+	}
+	f := sheets.AnswerForm(env, r.Focus, cs[r.choice])
+	send := f.Submit
+	f.Submit = func(v map[string]string) tea.Cmd {
+		r.choice = -1 // enter once more chooses nothing
+		return send(v)
+	}
+	env.Sheet = f
 	return nil
 }
 
 // dontKnow is an answer to every question. It is never taken for a no.
-func (r *Screen) dontKnow(env *screen.Env) tea.Cmd {
-	st, _ := r.Step()
-	switch st.Kind {
-	case triage.AskStep:
-		return env.Send(triage.Intent{Kind: triage.DoAnswer, Step: st.ID, Value: triage.Unknown})
-	case triage.ConcludeStep:
-		return env.Send(triage.Intent{Kind: triage.DoConclude, Step: st.ID, Topic: triage.Topic(st.Uses), Value: triage.Unknown,
-			Text: "nobody on the call knows"})
+func (r *Screen) dontKnow(env *screen.Env) {
+	st, _ := r.step()
+	switch {
+	case st.Kind != triage.AskStep && st.Kind != triage.ConcludeStep:
+		env.Warn("", "There is no question here: u answers one with \"I do not know\".")
+	case len(r.Barred(st.ID)) > 0:
+		env.Warn("warning", r.Refusal(st.ID, r.Barred(st.ID)[0]))
+	default:
+		env.Sheet = sheets.UnknownForm(env, st)
 	}
-	env.Warn("", "There is no question here: u answers one with \"I do not know\".")
-	return nil
 }
 
 // read runs the probe in front again.
@@ -230,19 +277,20 @@ func (r *Screen) read(env *screen.Env) tea.Cmd {
 		env.Warn("", "This step reads nothing. Go to a probe with [ or ], then press r.")
 		return nil
 	case !o.Available():
-		env.Warn("warning", incident.Refusal(o.Refusals[0]))
+		env.Warn("warning", r.Refusal(o.Step, o.Refusals[0]))
 		return nil
 	}
-	return env.Send(triage.Intent{Kind: triage.DoProbe, Step: o.Step})
+	return r.probe(env, o.Step)
 }
 
-func (r *Screen) accept(env *screen.Env, o triage.Option) tea.Cmd {
+// acceptable is what the facts propose for a conclusion, where there is anything.
+func (r *Screen) acceptable(env *screen.Env, o triage.Option) (string, bool) {
 	v := r.Proposed(o)
 	if v == "" || v == triage.Unknown {
 		env.Warn("warning", "The facts propose nothing, so there is nothing to accept. Press o to decide, or u.")
-		return nil
+		return "", false
 	}
-	return env.Send(triage.Intent{Kind: triage.DoConclude, Step: o.Step, Topic: o.Topic, Value: v})
+	return v, true
 }
 
 func (r *Screen) waive(env *screen.Env) {
@@ -252,7 +300,7 @@ func (r *Screen) waive(env *screen.Env) {
 			return
 		}
 	}
-	env.Warn("", "This step needs no waiver. w sets aside a required capture or a proof that cannot be had.")
+	env.Warn("", "This step needs no waiver. w waives a required capture or a proof that you cannot get.")
 }
 
 func (r *Screen) settle(env *screen.Env) {
@@ -262,7 +310,7 @@ func (r *Screen) settle(env *screen.Env) {
 			return
 		}
 	}
-	env.Warn("", "Nothing is owed.")
+	env.Warn("", "There are no open debts.")
 }
 
 func (r *Screen) interrupt(env *screen.Env) {
@@ -273,18 +321,18 @@ func (r *Screen) interrupt(env *screen.Env) {
 	env.Sheet = sheets.InterruptForm(env, r.Snap.State.Acting)
 }
 
-// pickGate opens the gate in front, the one the loop would open, or the first
-// one that was not used.
+// pickGate looks at the gate in front, the one the loop would open, or the first
+// one that was not used. A letter arms nothing: enter reads the target.
 func (r *Screen) pickGate(env *screen.Env) tea.Cmd {
-	if st, _ := r.Step(); st.Kind == triage.GateStep {
-		return env.Ask(screen.OpenGate{Step: st.ID})
+	if st, _ := r.step(); st.Kind == triage.GateStep {
+		return env.Ask(screen.OpenGate{Step: st.ID, Look: true})
 	}
 	if o, ok := r.Recommended(); ok && o.Kind == triage.DoPreview {
-		return env.Ask(screen.OpenGate{Step: o.Step})
+		return env.Ask(screen.OpenGate{Step: o.Step, Look: true})
 	}
 	for _, st := range r.Steps() {
 		if st.Kind == triage.GateStep && st.Status != triage.Settled && st.Status != triage.Skipped {
-			return env.Ask(screen.OpenGate{Step: st.ID})
+			return env.Ask(screen.OpenGate{Step: st.ID, Look: true})
 		}
 	}
 	env.Warn("", "This runbook has no gate left to open.")

@@ -12,7 +12,7 @@ func legMark(t *ink.Theme, is string) ink.Mark {
 	case debrief.Same:
 		return ink.Mark{Symbol: "=", Word: "same", Ink: t.Good}
 	case debrief.Otherwise:
-		return ink.Mark{Symbol: "≠", Word: "otherwise", Ink: t.Bad}
+		return ink.Mark{Symbol: "≠", Word: "different", Ink: t.Bad}
 	case debrief.Order:
 		return ink.Mark{Symbol: "~", Word: "other order", Ink: t.Warn}
 	case debrief.LeftOut:

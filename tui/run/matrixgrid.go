@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"handrail/steps"
 	"handrail/triage"
 	"handrail/tui/ink"
 	"handrail/tui/screen"
@@ -120,8 +121,8 @@ func oddOf(c triage.Compared) string {
 
 // cellText writes a value without what changes by itself, as an age does.
 func cellText(env *screen.Env, v triage.Value) (ink.Text, bool) {
-	if v.Known() && v.T == "time" {
-		return ink.Shown(strings.Trim(string(v.V), `"`)), true
+	if v.Known() && v.Type() == steps.Time {
+		return ink.Shown(v.Text()), true
 	}
 	t, known := valueText(env, v)
 	return t, known

@@ -13,7 +13,7 @@ import (
 
 // compared is the comparison in front, nil where there is none to walk in.
 func (r *Screen) compared(env *screen.Env) *grid {
-	st, _ := r.Step()
+	st, _ := r.step()
 	if st.Kind != triage.CompareStep || len(st.Rows) == 0 || r.Facts || r.Closed() && !env.Replaying() {
 		return nil
 	}
@@ -74,7 +74,7 @@ func (r *Screen) sideways(g *grid, by int) {
 func (r *Screen) lookAtCell(env *screen.Env, g *grid) tea.Cmd {
 	c := g.rows[r.Row].cells[r.col]
 	if len(c.from) == 0 {
-		env.Warn("", ink.Say("%s stands on no entry: %s", c.source, c.expr))
+		env.Warn("", ink.Say("%s is not based on an entry: %s", c.source, c.expr))
 		return nil
 	}
 	return env.Ask(screen.OpenEntry{Seq: slices.Max(c.from), Direct: true})
@@ -86,5 +86,5 @@ func (r *Screen) cellLabel() (ink.Text, bool) {
 		return "", false
 	}
 	row := r.Grid.rows[r.Row]
-	return ink.Say("Look at the evidence: %s, %s", row.field, row.cells[min(r.col, len(row.cells)-1)].source), true
+	return ink.Say("Show the evidence: %s, %s", row.field, row.cells[min(r.col, len(row.cells)-1)].source), true
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"handrail/session"
+	"handrail/session/view"
 	"handrail/steps"
 	"handrail/triage"
 	"handrail/tui/incident"
@@ -16,12 +16,16 @@ import (
 func (r *Screen) drawMiddle(env *screen.Env, w int) []ink.Drawn {
 	p := ink.Page{W: w, Theme: &env.Theme}
 	if r.Snap.Dead != "" {
-		p.Item(env.Theme.Bad.On("✗ "), env.Theme.Bad, ink.Say("Nothing can be recorded any more: %s. Nothing will be read or changed. Leave, mend it, then resume.", r.Snap.Dead))
+		p.Item(env.Theme.Bad.On("✗ "), env.Theme.Bad, ink.Say("Nothing can be recorded any more: %s. Nothing will be read or changed. Leave, fix it, then resume.", r.Snap.Dead))
 		p.Gap()
 	}
-	st, card := r.Step()
+	st, card := r.step()
 	if st.ID == "" {
 		p.Para(env.Theme.Muted, "This incident has no step yet.")
+		return p.Rows
+	}
+	if r.roundShown() {
+		r.drawRound(env, &p)
 		return p.Rows
 	}
 	r.drawTitle(&p, st)
@@ -39,27 +43,28 @@ func (r *Screen) drawMiddle(env *screen.Env, w int) []ink.Drawn {
 		p.Item(env.Theme.Warn.On("! "), env.Theme.Plain, ink.Say("The loop proposes to go back to %s: %s", ret, r.Snap.State.ReturnWhy))
 		p.Gap()
 	}
+	open := (st.Status == triage.Pending || st.Status == triage.Stale) && st.Kind != triage.GateStep && card.Aside == ""
+	barred := r.Barred(st.ID)
+	if word := st.Kind == triage.AskStep || st.Kind == triage.ManualStep; word && open && len(barred) > 0 {
+		r.drawNeeds(&p, st, barred) // what it is about was not read: it is not asked
+		return p.Rows
+	}
 	p.Para(env.Theme.Plain, ink.Block(card.Say))
 	switch st.Kind {
 	case triage.AskStep:
 		r.drawAsk(env, &p, st, card)
 	case triage.ConcludeStep:
-		r.drawConclude(&p, st, card)
+		r.drawConclude(env, &p, st, card)
 	case triage.GateStep:
 		r.drawGateStep(env, &p, st)
 	case triage.ManualStep:
 		r.drawManual(&p, st, card)
 	}
 	r.drawProbe(env, &p, st, card)
-	if open := st.Status == triage.Pending || st.Status == triage.Stale; open && st.Kind != triage.GateStep && card.Aside == "" {
-		drawNeeds(&p, r.Barred(st.ID))
+	if open {
+		r.drawNeeds(&p, st, barred)
 	}
-	if len(r.Snap.Next) > 0 {
-		p.Head("ANOTHER RUNBOOK FITS BETTER NOW: b")
-	}
-	for _, l := range r.Snap.Next {
-		p.Item(env.Theme.Accent.On("→ ")+env.Theme.Strong.On(ink.Shown(l.Runbook))+"  ", env.Theme.Plain, ink.Shown(l.Why))
-	}
+	r.drawNext(env, &p)
 	return p.Rows
 }
 
@@ -82,22 +87,31 @@ func (r *Screen) drawTitle(p *ink.Page, st triage.Step) {
 	p.Gap()
 }
 
-func (r *Screen) drawAsk(env *screen.Env, p *ink.Page, st triage.Step, card session.Card) {
+func (r *Screen) drawAsk(env *screen.Env, p *ink.Page, st triage.Step, card view.Card) {
 	th := p.Theme
 	p.Gap()
 	if t := ink.Shown(card.Ask); t != r.Title(st.ID) {
 		p.Para(th.Strong, t)
 	}
 	if card.Aside != "" {
-		p.Item(th.Muted.On("· "), th.Muted, ink.Say("Not needed here: %s", card.Aside))
+		p.Item(th.Muted.On("· "), th.Muted, "Not needed here. "+r.InWords(st.ID, card.Aside))
 	}
 	drawShow(p, card.Show)
 	if card.Graph != nil {
 		p.Gap()
 		drawGraph(env, p, card.Graph, graphParts{what: true})
-		p.Para(th.Muted, ink.Say("Why each stands there: %s", env.Keys.Facts.Help().Key))
+		p.Para(th.Muted, ink.Say("Why each is in this place: %s", env.Keys.Facts.Help().Key))
 	}
 	p.Gap()
+	agrees := ""
+	if st.Answer == "" {
+		agrees = r.agrees()
+	}
+	if agrees != "" {
+		p.Add(th.Muted.On("proposed   ") + th.Title.On(ink.Shown(agrees)))
+		drawGrounds(p, card)
+		p.Gap()
+	}
 	wide := len("I do not know")
 	for _, c := range r.choices() {
 		wide = max(wide, min(20, ink.Cells(ink.Drawn(ink.Shown(c.Value)))))
@@ -113,9 +127,9 @@ func (r *Screen) drawAsk(env *screen.Env, p *ink.Page, st triage.Step, card sess
 		p.Item(lead+th.Key.On(k)+"  "+ink.Fit(pen.On(value), wide)+"  ", th.Muted, help)
 	}
 	for i, c := range r.choices() {
-		line(ink.Say("%d", i+1), ink.Shown(c.Value), c.Help, i == r.choice, st.Answer == c.Value)
+		line(ink.Say("%d", i+1), ink.Shown(c.Value), c.Help, i == r.choice || r.choice < 0 && c.Value == agrees, st.Answer == c.Value)
 	}
-	line("u", "I do not know", "never taken for a no", false, st.Answer == triage.Unknown)
+	line("u", "I do not know", "never counts as a no", false, st.Answer == triage.Unknown)
 	if st.How != "" {
 		p.Gap()
 		p.Item(th.Muted.On("how    "), th.Plain, ink.Shown(st.How))
@@ -125,7 +139,7 @@ func (r *Screen) drawAsk(env *screen.Env, p *ink.Page, st triage.Step, card sess
 	}
 }
 
-func (r *Screen) drawConclude(p *ink.Page, st triage.Step, card session.Card) {
+func (r *Screen) drawConclude(env *screen.Env, p *ink.Page, st triage.Step, card view.Card) {
 	th := p.Theme
 	p.Gap()
 	if c, ok := r.Snap.State.Topics[triage.Topic(st.Uses)]; ok {
@@ -138,7 +152,7 @@ func (r *Screen) drawConclude(p *ink.Page, st triage.Step, card session.Card) {
 			p.Item(th.Muted.On("because    "), th.Plain, ink.Shown(c.Why))
 		}
 		if c.Contradicts != "" {
-			p.Item(th.Warn.On("! "), th.Plain, ink.Say("The decision matrix says otherwise: %s", c.Contradicts))
+			p.Item(th.Warn.On("! "), th.Plain, ink.Say("The decision matrix disagrees: %s", c.Contradicts))
 		}
 		p.Gap()
 	}
@@ -148,11 +162,16 @@ func (r *Screen) drawConclude(p *ink.Page, st triage.Step, card session.Card) {
 	default:
 		p.Add(th.Muted.On("proposed   ") + th.Title.On(ink.Shown(card.Proposed)))
 	}
-	if card.Why != "" {
-		p.Item(ink.Blank(11), th.Plain, ink.Shown(card.Why))
-	}
-	for _, g := range card.Grounds {
-		p.Item(ink.Blank(11)+th.Muted.On("· "), th.Muted, ink.Shown(g))
+	drawGrounds(p, card)
+	if all := r.together(); len(all) > 1 && all[0].Step == st.ID {
+		p.Gap()
+		for _, o := range all[1:] {
+			p.Add(th.Muted.On("with it    ") + th.Plain.On(ink.Shown(string(o.Topic))) + "  " + th.Title.On(ink.Shown(o.Value)))
+			p.Item(ink.Blank(11), th.Muted, ink.Shown(r.Snap.Cards[o.Step].Why))
+		}
+		p.Gap()
+		p.Para(th.Muted, ink.Say("Enter accepts them all; %s accepts this one alone, %s decides otherwise.", env.Keys.Accept.Help().Key, env.Keys.Override.Help().Key))
+		return
 	}
 	if st.Status != triage.Pending {
 		return
@@ -163,8 +182,18 @@ func (r *Screen) drawConclude(p *ink.Page, st triage.Step, card session.Card) {
 	}
 }
 
+// drawGrounds says why something is proposed, and on what.
+func drawGrounds(p *ink.Page, card view.Card) {
+	if card.Why != "" {
+		p.Item(ink.Blank(11), p.Theme.Plain, ink.Shown(card.Why))
+	}
+	for _, g := range card.Grounds {
+		p.Item(ink.Blank(11)+p.Theme.Muted.On("· "), p.Theme.Muted, ink.Shown(g))
+	}
+}
+
 // drawManual draws a step that is done outside.
-func (r *Screen) drawManual(p *ink.Page, st triage.Step, card session.Card) {
+func (r *Screen) drawManual(p *ink.Page, st triage.Step, card view.Card) {
 	p.Gap()
 	if card.Evidence != "" {
 		p.Item(p.Theme.Muted.On("proof  "), p.Theme.Plain, ink.Shown(card.Evidence))
@@ -195,21 +224,35 @@ func (r *Screen) drawGateStep(env *screen.Env, p *ink.Page, st triage.Step) {
 		p.Item(th.Warn.On("! "), th.Plain, ink.Say("Outcome %s. %s", g.Phase, g.Response))
 	}
 	o, ok := r.Option(triage.DoPreview, st.ID)
-	if again := slices.ContainsFunc(o.Refusals, func(f triage.Refusal) bool { return strings.Contains(g.Why, f.Why) }); g.Why != "" && !again {
-		p.Item(th.Muted.On("last   "), th.Plain, ink.Shown(g.Why)) // what still stands in its way is listed below
+	refused := g.WasRefused && g.Phase == triage.GateIdle
+	switch again := slices.ContainsFunc(o.Refusals, func(f triage.Refusal) bool { return strings.Contains(g.Why, f.Why) }); {
+	case g.Why == "" || again: // what still stands in its way is listed below
+	case refused:
+		p.Item(th.Warn.On("✗ "), th.Strong, ink.Say("Refused when it was last tried: %s", g.Why))
+	default:
+		p.Item(th.Muted.On("last   "), th.Plain, ink.Shown(g.Why))
+	}
+	if until := incident.Until(env.Now, r.Refused(st.ID)); until != "" && g.Phase == triage.GateIdle {
+		p.Item(th.Warn.On("! "), th.Strong, until)
 	}
 	if aside := r.Snap.Cards[st.ID].Aside; aside != "" {
-		p.Item(th.Muted.On("· "), th.Muted, ink.Say("Not needed here: %s", aside))
+		p.Item(th.Muted.On("· "), th.Muted, "Not needed here. "+r.InWords(st.ID, aside))
 		return
 	}
 	if g.Phase == triage.GateDone {
 		return
 	}
-	if !ok || o.Available() {
-		p.Para(th.Muted, "Nothing stands in its way. g shows what it would do; that changes nothing.")
+	switch {
+	case g.Phase == triage.GateArmed || g.Phase == triage.GateConfirmed:
+		return
+	case refused && (!ok || o.Available()):
+		p.Para(th.Muted, "The answers and facts allow it now. Only reading its target again shows whether that still refuses: g, then enter.")
+		return
+	case !ok || o.Available():
+		p.Para(th.Muted, "The answers and facts allow it. g shows it; reading its target can still refuse.")
 		return
 	}
-	drawNeeds(p, o.Refusals)
+	r.drawNeeds(p, st, o.Refusals)
 }
 
 // drawShow draws the facts that a question is about: beside their names, and what
@@ -245,7 +288,7 @@ func drawShow(p *ink.Page, show []steps.KV) {
 }
 
 // drawProbe draws what a step saw or is about to look at.
-func (r *Screen) drawProbe(env *screen.Env, p *ink.Page, st triage.Step, card session.Card) {
+func (r *Screen) drawProbe(env *screen.Env, p *ink.Page, st triage.Step, card view.Card) {
 	th := p.Theme
 	if _, ok := r.Running(st.ID); ok {
 		return
@@ -272,7 +315,7 @@ func (r *Screen) drawProbe(env *screen.Env, p *ink.Page, st triage.Step, card se
 		p.Gap()
 		drawGraph(env, p, card.Graph, graphParts{what: true})
 	}
-	drawFindings(p, st)
+	r.drawFindings(env, p, st)
 	if own {
 		drawReasons(p, card.Graph)
 	}
@@ -286,13 +329,13 @@ func (r *Screen) drawProbe(env *screen.Env, p *ink.Page, st triage.Step, card se
 	}
 }
 
-func drawFindings(p *ink.Page, st triage.Step) {
+func (r *Screen) drawFindings(env *screen.Env, p *ink.Page, st triage.Step) {
 	th := p.Theme
 	if len(st.Findings) > 0 {
 		p.Gap()
 	}
 	for _, f := range sortedFindings(st.Findings) {
-		mk := th.Level(f.Level)
+		mk := th.Level(string(f.Level))
 		p.Item(ink.Fit(mk.Ink.On(mk.Symbol+" "+mk.Word), 12), th.Plain, ink.Shown(f.Say))
 		if names := shuts(st, f); names != "" {
 			p.Item(ink.Fit("", 12)+th.Muted.On("→ "), th.Muted, names)
@@ -301,9 +344,27 @@ func drawFindings(p *ink.Page, st triage.Step) {
 	if len(st.Gaps) > 0 {
 		p.Head("COULD NOT BE CHECKED")
 	}
+	r.folded = false
 	for _, g := range st.Gaps {
-		p.Item(th.Warn.On("? "), th.Plain, ink.Shown(g))
+		if r.whole {
+			p.Item(th.Warn.On("? "), th.Plain, ink.Shown(g))
+			continue
+		}
+		cut := p.Folded(th.Warn.On("? "), th.Plain, ink.Shown(g), mostOfGap, ink.Shown(env.Keys.View.Help().Key))
+		r.folded = r.folded || cut
 	}
+}
+
+// mostOfGap is how many lines say why one thing could not be checked: a server says
+// the same in as many as it likes.
+const mostOfGap = 3
+
+// unfold shows what was folded away on the step in front, and says whether there was
+// anything.
+func (r *Screen) unfold() bool {
+	was := r.folded && !r.whole
+	r.whole = r.whole || was
+	return was
 }
 
 // shuts says what a finding keeps shut, "" for nothing.
@@ -321,13 +382,13 @@ func shuts(st triage.Step, f triage.Finding) ink.Text {
 		}
 	}
 	if len(gates) == 0 {
-		return "no close as recovered over it"
+		return "blocks closing as recovered"
 	}
 	return ink.Say("keeps shut: %s", strings.Join(gates, ", "))
 }
 
 // drawAhead says what a probe will read, before it does.
-func drawAhead(p *ink.Page, card session.Card) {
+func drawAhead(p *ink.Page, card view.Card) {
 	th := p.Theme
 	p.Gap()
 	var sides []ink.Pair
@@ -352,7 +413,7 @@ func drawAhead(p *ink.Page, card session.Card) {
 
 // sortedFindings puts the worst first and keeps the order otherwise.
 func sortedFindings(fs []triage.Finding) []triage.Finding {
-	rank := map[string]int{"critical": 0, "warning": 1}
+	rank := map[steps.Level]int{steps.Critical: 0, steps.Warning: 1}
 	at := func(f triage.Finding) int {
 		if n, ok := rank[f.Level]; ok {
 			return n
@@ -366,7 +427,7 @@ func sortedFindings(fs []triage.Finding) []triage.Finding {
 
 // drawWhere says which other context a step reads, and in the colour of its place
 // where that is somewhere special.
-func (r *Screen) drawWhere(env *screen.Env, p *ink.Page, card session.Card) {
+func (r *Screen) drawWhere(env *screen.Env, p *ink.Page, card view.Card) {
 	for _, kv := range card.With {
 		if kv.Key != steps.ContextParam || kv.Value == "" {
 			continue

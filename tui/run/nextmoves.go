@@ -20,11 +20,11 @@ func (r *Screen) debriefNext(env *screen.Env, p *ink.Page) {
 	case sealed != nil && sealed.Wrong == "":
 		row(k.Seal, ink.Say("sealed in %s: what to post, and how to check it", sealed.Seal))
 	case env.Seal.Order != nil:
-		row(k.Seal, "it is being sealed")
+		row(k.Seal, "sealing is in progress")
 	case r.Snap.Sealed:
-		row(k.Seal, "sealed, and nothing came after; sign it, if nobody did")
+		row(k.Seal, "sealed, and nothing added since; sign it if it is not signed")
 	default:
-		row(k.Seal, "seal it: then nothing can be added that the seal covers")
+		row(k.Seal, "seal it: everything up to now is then covered by the seal")
 	}
-	row(k.Report, "read the report as it would be exported now")
+	row(k.Report, "show the report as it would be exported now")
 }

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"handrail/session"
+	"handrail/session/view"
 	"handrail/steps"
 	"handrail/tui/incident"
 	"handrail/tui/ink"
@@ -23,9 +23,9 @@ func drawnText(p *ink.Page) string {
 // elsewhere says so before and after it was run.
 func TestPlaceOfAnotherContext(t *testing.T) {
 	t.Parallel()
-	env := &screen.Env{Theme: ink.NewTheme(ink.ThemeAuto, true), Case: &incident.Case{}}
+	env := &screen.Env{Theme: ink.NewTheme(ink.ThemeAuto, ink.DarkGround), Case: &incident.Case{}}
 	r := Screen{Case: env.Case}
-	card := session.Card{With: []steps.KV{{Key: steps.ContextParam, Value: "shop-prod"}}}
+	card := view.Card{With: []steps.KV{{Key: steps.ContextParam, Value: "shop-prod"}}}
 	p := &ink.Page{W: 70, Theme: &env.Theme}
 	r.drawWhere(env, p, card)
 	if got := drawnText(p); !strings.Contains(got, "PRODUCTION") || !strings.Contains(got, "It reads context shop-prod, not the incident's own.") {

@@ -4,25 +4,25 @@ import (
 	"strings"
 	"testing"
 
-	"handrail/session"
+	"handrail/session/view"
 	"handrail/triage"
 	"handrail/tui/ink"
 )
 
-// TestManualStepOfADrillSaysWhere: nobody can work on a node that they cannot
-// find.
+// TestManualStepOfADrillSaysWhere: a node that cannot be found
+// cannot be worked on.
 func TestManualStepOfADrillSaysWhere(t *testing.T) {
 	t.Parallel()
-	th := ink.NewTheme(ink.ThemeAuto, true)
+	th := ink.NewTheme(ink.ThemeAuto, ink.DarkGround)
 	const where = "The disk of node worker is the folder /tmp/node."
 	for _, tc := range []struct {
 		status triage.Status
-		card   session.Card
+		card   view.Card
 		want   bool
 	}{
-		{triage.Pending, session.Card{Practice: where}, true},
-		{triage.Settled, session.Card{Practice: where}, false},
-		{triage.Pending, session.Card{}, false},
+		{triage.Pending, view.Card{Practice: where}, true},
+		{triage.Settled, view.Card{Practice: where}, false},
+		{triage.Pending, view.Card{}, false},
 	} {
 		p := ink.Page{W: 120, Theme: &th}
 		(&Screen{}).drawManual(&p, triage.Step{PlanStep: triage.PlanStep{ID: "a/b", Kind: triage.ManualStep}, Status: tc.status}, tc.card)

@@ -15,7 +15,7 @@ import (
 func (r *Screen) drawRail(env *screen.Env, w, h int) []ink.Drawn {
 	th := &env.Theme
 	p := ink.Page{W: w, Theme: th}
-	cur, _ := r.Step()
+	cur, _ := r.step()
 	focusRow := 0
 	for _, ph := range triage.Phases() {
 		var in []triage.Step
@@ -77,21 +77,29 @@ func (r *Screen) railStep(env *screen.Env, st triage.Step, back, w int) ink.Draw
 }
 
 // drawNeeds says what stands in the way of a step, and what would meet it.
-func drawNeeds(p *ink.Page, needs []triage.Refusal) {
+func (r *Screen) drawNeeds(p *ink.Page, st triage.Step, needs []triage.Refusal) {
 	th := p.Theme
 	if len(needs) == 0 {
 		return
 	}
+	var met []string
+	if st.Kind == triage.GateStep { // elsewhere a number may be an answer
+		met = r.Met(st.ID, needs)
+	}
 	p.Head("WHAT IT STILL NEEDS")
 	for _, f := range needs {
-		p.Item(th.Warn.On("○ "), th.Plain, ink.Shown(f.Why))
-		if f.Cure != "" {
-			p.Item("  "+th.Muted.On("→ "), th.Muted, ink.Shown(f.Cure))
+		lead := th.Warn.On("○ ")
+		if k := r.MetKey(st.ID, f, met); k != "" {
+			lead += th.Key.On(k) + " "
+		}
+		p.Item(lead, th.Plain, r.InWords(st.ID, f.Why))
+		if cure := r.Cure(st.ID, f.Why, f.Cure); cure != "" {
+			p.Item("  "+th.Muted.On("→ "), th.Muted, cure)
 		}
 	}
 }
 
-// drawPassed says who passed over a step, or set it aside, and why.
+// drawPassed says who skipped or waived a step, and why.
 func (r *Screen) drawPassed(p *ink.Page, st triage.Step) {
 	th, s := p.Theme, &r.Snap.State
 	for _, w := range s.Waivers {
@@ -108,7 +116,7 @@ func (r *Screen) drawPassed(p *ink.Page, st triage.Step) {
 	if i := slices.IndexFunc(s.Timeline, func(mo triage.Moment) bool { return mo.Seq == st.EndSeq }); i >= 0 && s.Timeline[i].Actor != "" {
 		who = ink.Shown(s.Timeline[i].Actor)
 	}
-	p.Item(th.Muted.On("– "), th.Plain, ink.Say("Skipped by %s: %s", who, strings.TrimSpace(st.How))+" ("+ink.Clock(st.Ended)+")")
+	p.Item(th.Muted.On("– "), th.Plain, ink.Say("Skipped by %s: %s", who, r.InWords(st.ID, strings.TrimSpace(st.How)))+" ("+ink.Clock(st.Ended)+")")
 }
 
 // phaseMark sums up a phase in one symbol and a count.

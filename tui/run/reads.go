@@ -5,7 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"handrail/session"
+	"handrail/session/view"
 	"handrail/triage"
 	"handrail/tui/incident"
 	"handrail/tui/ink"
@@ -16,12 +16,17 @@ import (
 // that were never tried and that nothing bars. What runs a program, what is
 // sampled and what opens is started by itself.
 func (r *Screen) Ready() []triage.Step {
+	cur, _ := r.step()
+	return r.ReadyIn(cur.Phase)
+}
+
+// ReadyIn are the ready reads of a phase.
+func (r *Screen) ReadyIn(phase triage.Phase) []triage.Step {
 	if r.Closed() || r.Snap.Dead != "" {
 		return nil
 	}
-	cur, _ := r.Step()
 	return slices.DeleteFunc(r.Steps(), func(st triage.Step) bool {
-		return st.Phase != cur.Phase || st.Kind != triage.ProbeStep || st.Heavy || st.Attempts > 0 || st.Status != triage.Pending ||
+		return st.Phase != phase || st.Kind != triage.ProbeStep || st.Heavy || st.Attempts > 0 || st.Status != triage.Pending ||
 			r.Snap.Cards[st.ID].Aside != "" || !r.Can(triage.DoProbe, st.ID)
 	})
 }
@@ -33,7 +38,7 @@ func (r *Screen) readAll(env *screen.Env) tea.Cmd {
 		ins = append(ins, triage.Intent{Kind: triage.DoProbe, Step: st.ID})
 	}
 	if len(ins) == 0 {
-		env.Warn("", "No read of this phase is left that is ready and was never tried; r reads this step again.")
+		env.Warn("", "Every ready read of this phase was tried; r reads this step again.")
 		return nil
 	}
 	return env.SendAll(ins)
@@ -56,11 +61,11 @@ func (r *Screen) cancelAll(env *screen.Env) tea.Cmd {
 // newest thing it printed.
 func (r *Screen) drawReading(env *screen.Env, p *ink.Page, but string) {
 	th := p.Theme
-	others := slices.DeleteFunc(slices.Clone(r.Snap.Running), func(x session.Running) bool { return x.Step == but })
+	others := slices.DeleteFunc(slices.Clone(r.Snap.Running), func(x view.Running) bool { return x.Step == but })
 	if len(others) == 0 {
 		return
 	}
-	p.Head(ink.Say("RUNNING BESIDE THIS STEP: %d", len(others)))
+	p.Head(ink.Say("ALSO RUNNING: %d", len(others)))
 	wide := 0
 	for _, x := range others {
 		wide = max(wide, min(16, ink.Cells(ink.Drawn(incident.Short(x.Step)))))
@@ -78,7 +83,7 @@ func (r *Screen) drawReading(env *screen.Env, p *ink.Page, but string) {
 // drawCutOff says of a read that was not let to its end what that means.
 func (r *Screen) drawCutOff(env *screen.Env, p *ink.Page, st triage.Step) {
 	took := st.Ended.Sub(st.Started)
-	t := ink.Say("Cut off after %s, its time was up: nothing is known from it.", ink.Ago(took))
+	t := ink.Say("Timed out after %s: nothing is known from it.", ink.Ago(took))
 	switch st.Outcome {
 	case "timeout":
 	case "cancelled":

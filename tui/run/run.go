@@ -3,7 +3,7 @@ package run
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"handrail/session"
+	"handrail/session/view"
 	"handrail/triage"
 	"handrail/tui/incident"
 	"handrail/tui/ink"
@@ -18,10 +18,16 @@ type Screen struct {
 	Focus  string // id of the step in front
 	seen   bool   // a snapshot was taken
 	choice int    // of the ask in front, -1 for none: enter alone answers nothing
-	Find   factFind
+	find   factFind
 	Facts  bool // the facts take the middle, where there is no room beside it
 	Off    int  // the middle is scrolled by so many lines
+	folded bool // something of the middle was drawn shorter than it is
+	whole  bool // nothing is
 	Move   move
+
+	Round  round // the reads that stand together in the middle
+	rounds bool  // enter began one: what a later phase reads begins by itself
+	trust  trust // of the directory of the incident
 
 	Been  []string  // the steps where the person was, the newest first
 	After Aftermath // what is known after the close
@@ -41,7 +47,7 @@ type move struct {
 
 // Take shows a newer snapshot. The step in front stays until the person moves
 // on, so that what a probe found can be read.
-func (r *Screen) Take(s session.Snapshot) {
+func (r *Screen) Take(s view.Snapshot) {
 	if r.seen && s.State.Seq < r.Snap.State.Seq {
 		return
 	}
@@ -61,12 +67,15 @@ func (r *Screen) Take(s session.Snapshot) {
 // Front brings a step to the front.
 func (r *Screen) Front(id string) {
 	if id != r.Focus {
-		r.Focus, r.choice, r.Off, r.Facts, r.Row = id, -1, 0, false, -1
+		r.Focus, r.choice, r.Off, r.Facts, r.Row, r.whole = id, -1, 0, false, -1, false
+		if !r.Round.on {
+			r.Round = round{}
+		}
 	}
 }
 
-// Step is the one in front.
-func (r *Screen) Step() (triage.Step, session.Card) {
+// step is the one in front.
+func (r *Screen) step() (triage.Step, view.Card) {
 	st, _ := r.Snap.State.Step(r.Focus)
 	return st, r.Snap.Cards[r.Focus]
 }
@@ -82,8 +91,12 @@ func (r *Screen) Decide() {
 		r.Move = move{label: "Leave: the incident is closed"}
 		return
 	}
-	st, _ := r.Step()
+	st, _ := r.step()
 	o, ok := r.Recommended()
+	if r.Round.on {
+		r.Move = move{label: "Reading; what it found comes here"}
+		return
+	}
 	if here, can := r.moveHere(st); can && (!ok || o.Step != st.ID) {
 		r.Move = here
 		return
@@ -95,7 +108,7 @@ func (r *Screen) Decide() {
 	case o.Step == "" || o.Step == st.ID || o.Kind == triage.DoSettle || o.Kind == triage.DoWaive || o.Kind == triage.DoProbe:
 		r.Move = move{label: r.label(o), Opt: o}
 	default:
-		r.Move = move{label: ink.Say("Go on to: %s", r.Title(o.Step)), Opt: o, reach: true}
+		r.Move = move{label: ink.Say("Next: %s", r.Title(o.Step)), Opt: o, reach: true}
 	}
 }
 
@@ -120,25 +133,36 @@ func (r *Screen) label(o triage.Option) ink.Text {
 	case triage.DoProbe:
 		if st.Kind == triage.WatchStep {
 			if st.Attempts > 0 && st.Streak < Greens(st) {
-				return "Sample now; otherwise the next one comes by itself"
+				return "Sample now; otherwise the next sample is automatic"
 			}
 			return ink.Say("Take the first sample: %s", name)
 		}
 		if st.Heavy {
 			return ink.Say("Run a program, which only reads: %s", name)
 		}
+		if all := r.ReadyIn(st.Phase); st.Attempts == 0 && len(all) > 1 {
+			return ink.Say("Read all %d: %s", len(all), shorts(all))
+		}
 		return ink.Say("Read: %s", name)
 	case triage.DoAnswer:
+		if v := r.agrees(); v != "" && r.choice < 0 {
+			return ink.Say("Agree: %s, as the facts say", v)
+		}
 		return "Answer: press a number, or u for \"I do not know\""
 	case triage.DoManual:
 		return ink.Say("Record that it was done: %s", name)
 	case triage.DoConclude:
 		if v := r.Proposed(o); v != "" && v != triage.Unknown {
+			if all := r.together(); len(all) > 1 && all[0].Step == o.Step {
+				return ink.Say("Accept these %d: %s", len(all), decided(all))
+			}
 			return ink.Say("Accept: %s = %s", o.Topic, v)
 		}
 		return ink.Say("Decide: %s", o.Topic)
 	case triage.DoPreview:
-		return ink.Say("Look at the gate: %s", name)
+		return ink.Say("Show the gate: %s", name)
+	case triage.DoSkip:
+		return ink.Say("Go past the closed gate, with a reason: %s", name)
 	case triage.DoConfirm:
 		return ink.Say("Back to the armed gate: %s", name)
 	case triage.DoApprove:
@@ -153,9 +177,9 @@ func (r *Screen) label(o triage.Option) ink.Text {
 	case triage.DoClose:
 		return ink.Say("Close the incident as %s", o.Value)
 	case triage.DoPhase:
-		return ink.Say("Go on to %s", o.Value)
+		return ink.Say("Continue to %s", o.Value)
 	case triage.DoPlan:
-		return "Go on with another runbook"
+		return "Switch to another runbook"
 	}
 	return ink.Shown(string(o.Kind))
 }
@@ -184,14 +208,25 @@ func (r *Screen) perform(env *screen.Env) tea.Cmd {
 func (r *Screen) act(env *screen.Env, o triage.Option) tea.Cmd {
 	switch o.Kind {
 	case triage.DoProbe:
-		return env.Send(triage.Intent{Kind: triage.DoProbe, Step: o.Step})
+		if st, _ := r.Snap.State.Step(o.Step); st.Attempts == 0 && !st.Heavy && len(r.Ready()) > 1 {
+			return r.readRound(env)
+		}
+		return r.probe(env, o.Step)
 	case triage.DoAnswer:
+		if r.agrees() != "" && r.choice < 0 {
+			return r.agree(env)
+		}
 		return r.answerChosen(env)
 	case triage.DoManual:
 		env.Sheet = sheets.ManualForm(env, o.Step)
+	case triage.DoSkip:
+		env.Sheet = sheets.SkipForm(env, o.Step)
 	case triage.DoConclude:
+		if all := r.together(); len(all) > 1 && all[0].Step == o.Step {
+			return r.acceptTogether(env, all)
+		}
 		if v := r.Proposed(o); v != "" && v != triage.Unknown {
-			return r.accept(env, o)
+			return env.Send(triage.Intent{Kind: triage.DoConclude, Step: o.Step, Topic: o.Topic, Value: v})
 		}
 		env.Sheet = sheets.ConcludeForm(env, o)
 	case triage.DoPreview, triage.DoConfirm, triage.DoApprove:

@@ -17,7 +17,7 @@ func (r *Screen) StatusUpdate(env *screen.Env) tea.Cmd {
 		return nil
 	}
 	update := env.Config.Status(r.Snap.State)
-	f := &form.Form{Title: "Status update, handed to the clipboard"}
+	f := &form.Form{Title: "Status update, sent to the terminal's clipboard"}
 	for l := range strings.Lines(strings.TrimSpace(update)) {
 		f.Intro = append(f.Intro, ink.Shown(l))
 	}

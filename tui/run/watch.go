@@ -100,9 +100,9 @@ func (r *Screen) drawWatch(env *screen.Env, p *ink.Page, st triage.Step) {
 	}
 	p.Add(name("window") + bar(s.gone, s.full) + th.Plain.On(ink.Ago(s.gone)+" of "+ink.Ago(s.full)))
 	if st.Attempts == 0 {
-		p.Add(name("at least") + th.Plain.On(ink.Ago(s.least)) + th.Muted.On(" from the first sample on, if all are green"))
+		p.Add(name("at least") + th.Plain.On(ink.Ago(s.least)) + th.Muted.On(" from the first sample, if all are green"))
 		p.Gap()
-		p.Para(th.Muted, "Not sampled yet. The first sample starts the window; while this screen is open the next ones follow by themselves.")
+		p.Para(th.Muted, "Not sampled yet. The samples are taken by themselves while this screen is open.")
 		return
 	}
 	if st.Streak < need {
@@ -172,12 +172,15 @@ func dueIn(d time.Duration) ink.Text {
 // SampleWhenDue asks for the next sample of a watch that was begun, while the
 // run screen is open.
 func (r *Screen) SampleWhenDue(env *screen.Env) tea.Cmd {
-	if env.Replaying() || env.Incident == nil || env.At != screen.AtRun && env.At != screen.AtEvidence || env.Busy > 0 || r.Closed() {
+	if env.Replaying() || env.Incident == nil || env.At != screen.AtRun && env.At != screen.AtEvidence || len(env.Underway) > 0 || r.Closed() {
 		return nil
 	}
 	for _, st := range r.Steps() {
-		if st.Kind != triage.WatchStep || st.Attempts == 0 || st.Status == triage.Running || st.Streak >= Greens(st) {
+		if st.Kind != triage.WatchStep || st.Status == triage.Running || st.Streak >= Greens(st) {
 			continue
+		}
+		if next, _ := r.Recommended(); st.Attempts == 0 && (next.Kind != triage.DoProbe || next.Step != st.ID || env.Sheet != nil) {
+			continue // the loop does not want it yet
 		}
 		o, ok := r.Option(triage.DoProbe, st.ID)
 		if ok && o.Available() && !env.Now.Before(dueAt(st)) {

@@ -5,9 +5,11 @@ import (
 	"io"
 	"time"
 
-	"handrail/session"
 	"handrail/session/debrief"
 	"handrail/session/journal"
+	"handrail/session/replay"
+	"handrail/session/report"
+	"handrail/session/view"
 	"handrail/steps"
 	"handrail/triage"
 	"handrail/tui/ink"
@@ -20,7 +22,7 @@ type Incident interface {
 	// confirmed gate, until the act ended; it is never called from Update.
 	Do(ctx context.Context, in triage.Intent) error
 	// Snapshot returns at once with what may be shown.
-	Snapshot() session.Snapshot
+	Snapshot() view.Snapshot
 	// Changed signals that there is a newer snapshot. Signals coalesce.
 	Changed() <-chan struct{}
 	// OpenArtifact opens a redacted blob, to be read in windows.
@@ -40,24 +42,35 @@ type Config struct {
 	Home       func(ctx context.Context) (Home, error)
 	Centre     func(ctx context.Context, tell func(steps.Answer)) // tells each answer as it comes; nil for none
 	Start      func(ctx context.Context, runbook string, params map[string]string) (Incident, error)
-	Resume     func(ctx context.Context, id, why string) (Incident, error) // why somebody else goes on, "" as long as nobody was asked
+	OpenFor    func(runbook string, params map[string]string) []SameTarget // open incidents about what one of this runbook would be about; nil for none
+	Resume     func(ctx context.Context, id, why string) (Incident, error) // the reason for taking over, "" until it is asked for
 	Drill      func(ctx context.Context, drill, variant string, progress func(line string)) (Incident, error)
 	Match      func(text string) []Hit
+	Nearest    func(text string) []Hit     // what a text that none claims comes near to; nil: not known
 	Symptoms   func() []Symptom            // what may be picked instead of an error text
 	BySymptoms func(picked []string) []Hit // the runbooks that know them, best first
 	Alike      func(text string) []Alike   // incidents with the same error; nil for none
 	Params     func(runbook string) []steps.Field
-	Status     func(st triage.State) string // a short update for the channel, safe to show
+	// Untrusted says that a runbook would run programs in a directory which is not
+	// trusted; nil where none runs, or all is well. Trust trusts it as it was then, and
+	// fails where it changed since.
+	Untrusted func(ctx context.Context, runbook string, given map[string]string) (*Untrusted, error)
+	Trust     func(ctx context.Context, of Untrusted) error
 
-	Report func(ctx context.Context, bundle string) ([]byte, error) // the Markdown report of a bundle as it is on the disk; nil for none
+	Status func(st triage.State) string // a short update for the channel, safe to show
 
-	// Sealing says what sealing would do, and Seal seals the bundle of an incident
+	Report func(ctx context.Context, bundle string) (report.Document, error) // of a bundle as it is on the disk; nil for none
+
+	// SealOptions says what sealing would do, and Seal seals the bundle of an incident
 	// that is closed and let go. Both may block; nil where nothing can be sealed.
-	Sealing func(ctx context.Context) (Sealing, error)
-	Seal    func(ctx context.Context, order SealOrder, tell func(line string)) (Sealed, error)
+	SealOptions func(ctx context.Context) (SealOptions, error)
+	Seal        func(ctx context.Context, order SealOrder, tell func(line string)) (SealResult, error)
 
 	// Debrief judges the drill of an incident that is closed; nil for a real one.
 	Debrief func(ctx context.Context, inc Incident) (*debrief.Drill, error)
+
+	// Story tells what a drill is about; nil for a real incident.
+	Story func(inc Incident) *Story
 
 	// Save writes everything of from to a new file, and returns where that is. It
 	// overwrites nothing, and leaves nothing behind where it fails; nil where saving
@@ -72,12 +85,15 @@ type Config struct {
 	// is drawn on; nil for none.
 	Aside <-chan string
 
+	Pause time.Duration // how long what came to the front by itself is shown before a key decides there
+
 	Matching bool                // begin with the match
 	Text     string              // an error text to match, shown at once
 	Replay   Tape                // show this recorded incident and nothing else
 	Open     Incident            // go straight to the run screen of this incident
 	NoColor  bool                // draw without colour; symbols and words carry the meaning
 	Theme    string              // one of Themes(), "" is auto
+	Ground   ink.Ground          // what the environment tells of the background, until the terminal does
 	ASCII    bool                // draw with ASCII only
 	Silent   bool                // no bell and no notification
 	Places   []Place             // nil: what is usually called production
@@ -93,6 +109,21 @@ func (c Config) Scrubbed(text string) string {
 		return text
 	}
 	return c.Scrub(text)
+}
+
+// Untrusted is a directory in which programs may not run yet.
+type Untrusted struct {
+	Dir, Digest string
+	Files       int
+	Changed     string // since it was trusted, "" where it never was
+	Uses        []Used // what trust would let be used
+	Wrong       string // why it cannot be trusted at all; the rest is empty then
+}
+
+// Used are things of one sort that a directory names.
+type Used struct {
+	Title string
+	List  []string
 }
 
 // Hit is a runbook that recognises a pasted text.
@@ -125,7 +156,14 @@ type Home struct {
 type IncidentRow struct {
 	ID, Title, Runbook, Severity, Phase string
 	Opened                              time.Time
+	Where, Who                          string // what it is about, and who is at the keyboard or was last
 	Drill, Outcome                      string
+}
+
+// SameTarget is an open incident that is about what a new one would be about.
+type SameTarget struct {
+	IncidentRow
+	What string // what both are about
 }
 
 // DebtRow is a debt that was carried out of an incident.
@@ -136,23 +174,30 @@ type DebtRow struct {
 
 // DrillRow is a practice that can be started.
 type DrillRow struct {
-	ID, Title, Page, Runbook string
-	Variants                 []string
+	ID, Title, Page, Goal, Runbook string
+	Variants                       []string
+}
+
+// Story is what a drill is about: what happened, what is there to be looked at, and what
+// winning takes.
+type Story struct {
+	Title, Happened, Goal string
+	There                 []steps.KV
 }
 
 // RunbookRow is a runbook of the library.
 type RunbookRow struct{ ID, Title, Severity, Domain string }
 
 // Inks are what c asks to draw with on a background.
-func (c Config) Inks(dark bool) ink.Theme {
+func (c Config) Inks(ground ink.Ground) ink.Theme {
 	if c.NoColor {
 		return ink.Monochrome()
 	}
-	return ink.NewTheme(c.Theme, dark)
+	return ink.NewTheme(c.Theme, ground)
 }
 
 // Tape is a recorded incident: its snapshot is that of one entry, and Go goes to
-// another. A [session.Replay] is one. It refuses every intent, and the face asks
+// another. A [replay.Tape] is one. It refuses every intent, and the face asks
 // for none. A live one is being written by another handrail; Grow reads what was
 // added, and may block.
 type Tape interface {
@@ -162,33 +207,33 @@ type Tape interface {
 	Now() time.Time
 	Wait() time.Duration
 	Ends() string
-	Recorded() session.Recorded
+	Recorded() replay.Entry
 	Live() bool
 	Grow() int
 }
 
-// Sealing is what is known before a seal: who could sign, and what becomes of the
+// SealOptions is what is known before a seal: who could sign, and what becomes of the
 // key that made the tokens of hidden values.
-type Sealing struct {
+type SealOptions struct {
 	Signers    []Signer
-	NoSigner   string   // why nobody could sign, and how to get a key
-	Recipients []string // who that key is encrypted to; nobody, and it is destroyed
+	NoSigner   string   // why there is no signer, and how to get a key
+	Recipients []string // who that key is encrypted to; with none it is destroyed
 	NameOne    string   // how to name a recipient
 }
 
 // Signer is a key that could sign.
 type Signer struct{ ID, Name string }
 
-// SealOrder says what to seal, and who signs: the ID of a signer, "" for nobody.
+// SealOrder says what to seal, and who signs: the ID of a signer, "" for none.
 type SealOrder struct{ Bundle, Signer string }
 
-// Sealed is what came of a seal. Where something went wrong after it, Wrong says
+// SealResult is what came of a seal. Where something went wrong after it, Wrong says
 // what, and the next safe move.
-type Sealed struct {
+type SealResult struct {
 	Seal      string // the file of its checkpoint
 	Entries   int64
 	Anchor    string // what to post
-	Signature string // "" when nobody signed
+	Signature string // "" when it is not signed
 	Key       string // destroyed, escrowed or left
 	Escrow    string // where an escrowed one is
 	Verified  bool
@@ -197,5 +242,5 @@ type Sealed struct {
 	Wrong     string
 }
 
-// Symptom is what somebody sees, in plain words.
+// Symptom is what an operator sees, in plain words.
 type Symptom struct{ Text string }

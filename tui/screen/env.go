@@ -40,7 +40,7 @@ const Inset = 2
 // at, and the few things that it may ask for.
 type Env struct {
 	Config Config
-	Crew   *Crew
+	Tasks  *Tasks
 	Keys   keymap.Map
 	Theme  ink.Theme
 
@@ -63,8 +63,11 @@ type Env struct {
 	Room   func() int // rows between header and foot, as they are now
 	Notice Notice
 	Sheet  *form.Form // the sheet in front
-	Busy   int        // intents under way
+	Sender *form.Form // the sheet that the key in hand sends, nil for none
 	Serial int        // numbers what is opened, so that late answers find nothing
+
+	Underway []triage.Intent // asked for and not answered yet
+	Quiet    time.Time       // until then no key decides: what it would decide has just come to the front
 }
 
 // Notice is one line about what just happened. It stays until the next key.
@@ -83,11 +86,31 @@ func (env *Env) Warn(level string, t ink.Text) { env.Notice = Notice{Level: leve
 // Send asks the incident for an intent. Leaving the program must not undo what
 // was asked: only the incident itself decides when an act ends.
 func (env *Env) Send(in triage.Intent) tea.Cmd {
-	inc := env.Incident
+	inc, from := env.Incident, env.Sender
 	in.Seen = env.Snap.State.Seq
-	env.Busy++
-	return env.Crew.Start(func(ctx context.Context) tea.Msg {
-		return Answer{in, inc.Do(context.WithoutCancel(ctx), in)}
+	env.Underway = append(env.Underway, in)
+	return env.Tasks.Start(func(ctx context.Context) tea.Msg {
+		return Answer{In: in, Err: inc.Do(context.WithoutCancel(ctx), in), From: from}
+	})
+}
+
+// Landed takes an intent that was answered off those under way.
+func (env *Env) Landed(in triage.Intent) {
+	same := func(o triage.Intent) bool { return o.Kind == in.Kind && o.Step == in.Step && o.Value == in.Value }
+	if i := slices.IndexFunc(env.Underway, same); i >= 0 {
+		env.Underway = slices.Delete(env.Underway, i, i+1)
+	}
+}
+
+// Recording says that a word of a person is on its way into the journal, or came to
+// its end a moment ago, so that what comes next was not seen yet. Looking, and an act, are none.
+func (env *Env) Recording() bool {
+	return env.Now.Before(env.Quiet) || slices.ContainsFunc(env.Underway, func(in triage.Intent) bool {
+		switch in.Kind {
+		case triage.DoProbe, triage.DoCancel, triage.DoPreview, triage.DoConfirm, triage.DoInterrupt, triage.DoNote:
+			return false
+		}
+		return true
 	})
 }
 
@@ -124,11 +147,11 @@ func (env *Env) SendAll(ins []triage.Intent) tea.Cmd {
 	for i := range ins {
 		ins[i].Seen = env.Snap.State.Seq
 	}
-	env.Busy += len(ins)
-	return env.Crew.Start(func(ctx context.Context) tea.Msg {
+	env.Underway = append(env.Underway, ins...)
+	return env.Tasks.Start(func(ctx context.Context) tea.Msg {
 		var out Answers
 		for _, in := range ins {
-			out = append(out, Answer{in, inc.Do(context.WithoutCancel(ctx), in)})
+			out = append(out, Answer{In: in, Err: inc.Do(context.WithoutCancel(ctx), in)})
 		}
 		return out
 	})
@@ -140,6 +163,6 @@ func (env *Env) Replaying() bool { return env.Tape != nil }
 // SealState is how far the seal of the incident is.
 type SealState struct {
 	Order  *SealOrder // under way
-	Result *Sealed
+	Result *SealResult
 	Gone   bool // the bundle was let go: the incident takes no more entries here
 }

@@ -1,11 +1,16 @@
 package screen
 
-import "handrail/triage"
+import (
+	"handrail/triage"
+	"handrail/tui/form"
+)
 
-// Answer is the answer to an intent.
+// Answer is the answer to an intent. From is the sheet whose words it carried, nil
+// for none: refused, it comes back with all that was typed.
 type Answer struct {
-	In  triage.Intent
-	Err error
+	In   triage.Intent
+	Err  error
+	From *form.Form
 }
 
 // ReleaseMsg says that the incident that was shown has been let go.

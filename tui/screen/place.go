@@ -15,7 +15,7 @@ type Place struct {
 	Pattern *regexp.Regexp
 }
 
-// UsualPlaces is what is looked for where nobody said otherwise.
+// UsualPlaces is what is looked for by default.
 func UsualPlaces() []Place {
 	return []Place{{"PRODUCTION", regexp.MustCompile(`(?i)(^|[^a-z0-9])(prod|production|prd|live)([^a-z0-9]|$)`)}}
 }

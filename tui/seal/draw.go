@@ -1,7 +1,9 @@
 package seal
 
 import (
-	"handrail/session"
+	"handrail/session/journal"
+	"handrail/session/report"
+	"handrail/session/view"
 	"handrail/tui/incident"
 	"handrail/tui/ink"
 	"handrail/tui/keymap"
@@ -47,9 +49,9 @@ func (s *Screen) drawBefore(env *screen.Env, p *ink.Page) {
 		return
 	}
 	if snap.Sealed {
-		p.Item(th.Good.On("✓ "), th.Plain, "It is sealed, and nothing came after. Sealing it again can only add a signature.")
+		p.Item(th.Good.On("✓ "), th.Plain, "It is sealed, and nothing was added since. Sealing it again can only add a signature.")
 	}
-	p.Para(th.Plain, "The journal ends with an entry that sums it up. Nothing can be added that it covers: what comes later stands outside, and says so.")
+	p.Para(th.Plain, "The seal is a last entry that covers the whole journal. Entries added later are outside the seal, and marked as such.")
 	p.Head("THE EVIDENCE")
 	cover := incident.CoverageOf(snap.State)
 	p.Add(cover.Strip(th, p.W))
@@ -59,7 +61,7 @@ func (s *Screen) drawBefore(env *screen.Env, p *ink.Page) {
 }
 
 // drawOpen lists what a seal would leave as it is.
-func (s *Screen) drawOpen(p *ink.Page, snap session.Snapshot, cover incident.Coverage) {
+func (s *Screen) drawOpen(p *ink.Page, snap view.Snapshot, cover incident.Coverage) {
 	th := p.Theme
 	p.Head("STAYS AS IT IS")
 	before := len(p.Rows)
@@ -69,19 +71,19 @@ func (s *Screen) drawOpen(p *ink.Page, snap session.Snapshot, cover incident.Cov
 	for _, d := range snap.State.Debts {
 		switch d.Settled.How {
 		case "":
-			p.Item(th.Bad.On("✗ "), th.Plain, ink.Say("owed, and nobody has it: %s", d.Text))
+			p.Item(th.Bad.On("✗ "), th.Plain, ink.Say("open debt without an owner: %s", d.Text))
 		case "carried":
 			p.Item(th.Warn.On("! "), th.Plain, ink.Say("%s carries until %s: %s", d.Settled.Owner, d.Settled.Until, d.Text))
 		}
 	}
 	if a := snap.Anchor; a.Due != "" && a.Line != "" {
-		p.Item(th.Warn.On("! "), th.Plain, ink.Say("not posted since %s: the line that proves the journal. esc and A post it; the seal gives a last one.", a.Due))
+		p.Item(th.Warn.On("! "), th.Plain, ink.Say("the line that proves the journal, not posted since %s. Press esc, then A; the seal gives a last one.", a.Due))
 	}
-	if n := len(session.Skipped(snap.State)); n > 0 {
+	if n := len(journal.Skipped(snap.State)); n > 0 {
 		p.Item(th.Muted.On("– "), th.Plain, ink.Say("%d steps were left out; the seal names them", n))
 	}
 	if len(p.Rows) == before {
-		p.Item(th.Good.On("✓ "), th.Plain, "Nothing is missing, nothing is owed.")
+		p.Item(th.Good.On("✓ "), th.Plain, "No evidence is missing, and there are no open debts.")
 	}
 }
 
@@ -91,7 +93,7 @@ func (s *Screen) drawWho(p *ink.Page) {
 	p.Head("WHO SIGNS")
 	switch {
 	case s.means == nil && s.err == "":
-		p.Add(th.Muted.On("looking …"))
+		p.Add(th.Muted.On("loading …"))
 		return
 	case s.means == nil:
 		return
@@ -104,11 +106,11 @@ func (s *Screen) drawWho(p *ink.Page) {
 	}
 	p.Head("THE KEY OF THE HIDDEN VALUES")
 	if len(s.means.Recipients) == 0 {
-		p.Item(th.Warn.On("! "), th.Plain, "is destroyed: afterwards nobody can tell whether a guess is one of them.")
-		p.Item(ink.Blank(2), th.Muted, ink.Say("To keep it for somebody: %s", s.means.NameOne))
+		p.Item(th.Warn.On("! "), th.Plain, "is destroyed: then no guess can be tested against these values.")
+		p.Item(ink.Blank(2), th.Muted, ink.Say("To keep it for a person: %s", s.means.NameOne))
 		return
 	}
-	p.Item(th.Good.On("✓ "), th.Plain, "is encrypted, and then destroyed here. These can read it:")
+	p.Item(th.Good.On("✓ "), th.Plain, "is encrypted, then destroyed here. Readable by:")
 	for _, r := range s.means.Recipients {
 		p.Add(ink.Blank(2) + th.Plain.On(ink.Shown(r)))
 	}
@@ -125,7 +127,7 @@ func (s *Screen) drawResult(env *screen.Env, p *ink.Page) {
 	if r.Signature != "" {
 		p.Item(th.Good.On("✓ "), th.Plain, ink.Say("signed: %s", r.Signature))
 	} else {
-		p.Item(th.Warn.On("! "), th.Plain, ink.Say("nobody signed: handrail bundle sign %s", env.Snap.State.Incident))
+		p.Item(th.Warn.On("! "), th.Plain, ink.Say("not signed: handrail bundle sign %s", env.Snap.State.Incident))
 	}
 	switch r.Key {
 	case "destroyed":
@@ -134,10 +136,10 @@ func (s *Screen) drawResult(env *screen.Env, p *ink.Page) {
 		p.Item(th.Good.On("✓ "), th.Plain, ink.Say("the key of the hidden values is encrypted in %s", r.Escrow))
 	}
 	s.drawVerdict(p)
-	p.Head("POST THIS LINE, WHERE THE INCIDENT IS TALKED ABOUT")
+	p.Head("POST THIS LINE IN THE INCIDENT CHANNEL")
 	p.Para(th.Strong, ink.Shown(r.Anchor))
-	p.Head("THE BUNDLE, ITS REPORT, AND A CHECK THAT NEEDS NO TRUST")
-	for _, path := range []string{env.Snap.Bundle, session.ReportPath(env.Snap.Bundle), "handrail bundle verify " + env.Snap.Bundle} {
+	p.Head("THE BUNDLE, ITS REPORT, AND A CHECK OF YOUR OWN")
+	for _, path := range []string{env.Snap.Bundle, report.Path(env.Snap.Bundle), "handrail bundle verify " + env.Snap.Bundle} {
 		p.Para(th.Plain, ink.Shown(path))
 	}
 }
@@ -168,11 +170,11 @@ func (s *Screen) Hints(env *screen.Env) screen.Hints {
 	case s.Result != nil:
 		out.Move, out.Keys = "Back", append(keymap.Hints(k.Anchor, k.Report), ink.Hint{Key: "↑ ↓", Does: "scroll"})
 	case s.Order != nil:
-		out.Keys = []ink.Hint{{Key: "esc", Does: "back; it goes on meanwhile"}}
+		out.Keys = []ink.Hint{{Key: "esc", Does: "back; sealing continues"}}
 	case s.means == nil:
 		out.Keys = []ink.Hint{{Key: "↑ ↓", Does: "scroll"}}
 	default:
-		out.Move, out.Keys = "Seal it: asks who signs, and for the word", append([]ink.Hint{{Key: "↑ ↓", Does: "scroll"}}, keymap.Hints(k.Report)...)
+		out.Move, out.Keys = "Seal it: asks who signs, and for confirmation", append([]ink.Hint{{Key: "↑ ↓", Does: "scroll"}}, keymap.Hints(k.Report)...)
 	}
 	return out
 }

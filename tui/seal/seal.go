@@ -15,7 +15,7 @@ import (
 // Screen says what a seal is, asks for it, and shows what came of it.
 type Screen struct {
 	*screen.SealState
-	means *screen.Sealing // nil while it is looked for
+	means *screen.SealOptions // nil while it is looked for
 	err   ink.Text
 	off   int
 	feed  *screen.Feed
@@ -25,13 +25,13 @@ type Screen struct {
 
 type (
 	sealingMsg struct {
-		means screen.Sealing
+		means screen.SealOptions
 		err   error
 	}
 	sealedMsg struct {
 		inc      screen.Incident
 		incident string
-		result   screen.Sealed
+		result   screen.SealResult
 		err      error
 	}
 	sealStepMsg struct{ feed *screen.Feed }
@@ -42,9 +42,9 @@ func (s *Screen) Open(env *screen.Env) tea.Cmd {
 	back := env.At
 	switch {
 	case !env.Closed():
-		env.Warn("warning", ink.Say("Not now: this incident is open, and a seal is the end of it. %s on its run screen closes it; then it can be sealed.", env.Keys.Close.Help().Key))
+		env.Warn("warning", ink.Say("Not now: this incident is open, and only a closed one can be sealed. %s on its run screen closes it.", env.Keys.Close.Help().Key))
 		return nil
-	case env.Config.Seal == nil || env.Config.Sealing == nil:
+	case env.Config.Seal == nil || env.Config.SealOptions == nil:
 		env.Warn("", ink.Say("It cannot be sealed here: handrail bundle seal %s", env.Snap.State.Incident))
 		return nil
 	}
@@ -54,8 +54,8 @@ func (s *Screen) Open(env *screen.Env) tea.Cmd {
 		return nil
 	}
 	*s = Screen{SealState: env.Seal, back: back}
-	look := env.Config.Sealing
-	return env.Crew.Start(func(ctx context.Context) tea.Msg {
+	look := env.Config.SealOptions
+	return env.Tasks.Start(func(ctx context.Context) tea.Msg {
 		means, err := look(ctx)
 		return sealingMsg{means, err}
 	})
@@ -75,7 +75,7 @@ func (s *Screen) Press(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, k.Help):
 		return env.Ask(screen.OpenHelp{})
 	case key.Matches(msg, k.Anchor) && s.Result != nil:
-		env.Warn("", "Handed to the clipboard: the line to post.")
+		env.Warn("", "Sent to the terminal's clipboard: the line to post. "+screen.Unconfirmed)
 		return tea.SetClipboard(s.Result.Anchor)
 	case key.Matches(msg, k.Report) && s.Order == nil:
 		return env.Ask(screen.OpenReport{})
@@ -95,13 +95,13 @@ func (s *Screen) Press(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// nobody is the choice not to sign.
-const nobody = "nobody"
+// unsigned is the choice not to sign.
+const unsigned = "no signature"
 
 // sealForm asks who signs, and for the word.
 func (s *Screen) sealForm(env *screen.Env) *form.Form {
 	var cs []form.Choice
-	ids := map[string]string{nobody: ""}
+	ids := map[string]string{unsigned: ""}
 	for _, k := range s.means.Signers {
 		name := k.Name
 		if _, taken := ids[name]; taken || name == "" {
@@ -110,7 +110,7 @@ func (s *Screen) sealForm(env *screen.Env) *form.Form {
 		ids[name] = k.ID
 		cs = append(cs, form.Choice{Value: name, Help: ink.Shown(k.ID)})
 	}
-	cs = append(cs, form.Choice{Value: nobody, Help: "until somebody signs, whoever can write the bundle could make another seal"})
+	cs = append(cs, form.Choice{Value: unsigned, Help: "until it is signed, anyone who can write the bundle could make another seal"})
 	word := form.Named("word", "word", "seal", true)
 	word.Check = func(s string) ink.Text {
 		if strings.TrimSpace(s) != "seal" {
@@ -118,7 +118,7 @@ func (s *Screen) sealForm(env *screen.Env) *form.Form {
 		}
 		return ""
 	}
-	return &form.Form{Title: ink.Say("Seal %s", env.Snap.State.Incident), Intro: []ink.Text{"After it, nothing can be added that the seal covers. Type the word seal."},
+	return &form.Form{Title: ink.Say("Seal %s", env.Snap.State.Incident), Intro: []ink.Text{"Entries added later are outside the seal. Type the word seal."},
 		Fields: []form.Field{form.OneOf("signer", "signs", cs), word},
 		Submit: func(v map[string]string) tea.Cmd {
 			return s.seal(env, ids[v["signer"]])
@@ -133,10 +133,10 @@ func (s *Screen) seal(env *screen.Env, signer string) tea.Cmd {
 	s.Gone = true
 	s.Order, s.feed, s.steps, s.err = &screen.SealOrder{Bundle: env.Snap.Bundle, Signer: signer}, screen.NewFeed(done), nil, ""
 	order, f := *s.Order, s.feed
-	return tea.Batch(f.Next(sealStepMsg{f}), env.Crew.Start(func(ctx context.Context) tea.Msg {
+	return tea.Batch(f.Next(sealStepMsg{f}), env.Tasks.Start(func(ctx context.Context) tea.Msg {
 		defer close(done)
-		f.Line("letting go of the bundle")
-		if err := env.Crew.Release(inc); err != nil {
+		f.Line("releasing the bundle")
+		if err := env.Tasks.Release(inc); err != nil {
 			return sealedMsg{inc: inc, incident: id, err: err}
 		}
 		result, err := run(context.WithoutCancel(ctx), order, f.Line)

@@ -17,7 +17,7 @@ import (
 func loweringForm(env *screen.Env, again *form.Form) *form.Form {
 	second := env.Snap.Lowers
 	to := triage.SeverityAsk{GateShown: env.Snap.State.Lowering.Shown}.Lowers()
-	return &form.Form{Title: ink.Say("%s waits for a second person", to),
+	return &form.Form{Title: ink.Say("%s is waiting for a second person", to),
 		Intro: []ink.Text{ink.Shown(ink.Sentence(second.Why)) + ".", "Who may: " + ink.Few(second.May, 4) + ".",
 			ink.Say("%s copies the request. They run handrail approve, paste it, and send one line back.", ink.Shown(env.Keys.Request.Help().Key))},
 		Fields: []form.Field{form.Named("approval", "approval", "their answer; empty to set another severity", false)},

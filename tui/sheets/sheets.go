@@ -1,10 +1,13 @@
 package sheets
 
 import (
-	"time"
+	"maps"
+	"slices"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
+	"handrail/steps"
 	"handrail/triage"
 	"handrail/tui/form"
 	"handrail/tui/incident"
@@ -28,14 +31,62 @@ func AnswerForm(env *screen.Env, step string, c form.Choice) *form.Form {
 	}
 	return &form.Form{Title: ink.Say("Answer: %s", c.Value), Intro: []ink.Text{ink.Shown(card.Ask), c.Help}, Fields: []form.Field{how},
 		Submit: func(v map[string]string) tea.Cmd {
+			if now, _ := env.Snap.State.Step(step); now.Status == triage.Settled && now.Answer == c.Value && now.How == v["how"] {
+				env.Warn("", "This answer is recorded already, in the same words.")
+				return nil
+			}
 			return env.Send(triage.Intent{Kind: triage.DoAnswer, Step: step, Value: c.Value, Text: v["how"]})
 		}}
 }
 
+// UnknownForm asks who could not say it either, and when it is asked again: that
+// is what makes "I do not know" an answer that others can stand on.
+func UnknownForm(env *screen.Env, st triage.Step) *form.Form {
+	ask := ink.Or(ink.Shown(env.Snap.Cards[st.ID].Ask), env.Title(st.ID))
+	return &form.Form{Title: "Answer: I do not know", Intro: []ink.Text{ask, "It never counts as a no, and it can be answered later."},
+		Fields: []form.Field{form.Named("asked", "asked", "who was asked, or where it was looked for", true),
+			form.Named("again", "again", "when it is asked again (optional)", false)},
+		Submit: func(v map[string]string) tea.Cmd {
+			how := "asked: " + v["asked"]
+			if v["again"] != "" {
+				how += "; again: " + v["again"]
+			}
+			in := triage.Intent{Kind: triage.DoAnswer, Step: st.ID, Value: triage.Unknown, Text: how}
+			if st.Kind == triage.ConcludeStep {
+				in.Kind, in.Topic = triage.DoConclude, triage.Topic(st.Uses)
+			}
+			return env.Send(in)
+		}}
+}
+
+// AcceptForm shows what the facts propose, and enter agrees to it.
+func AcceptForm(env *screen.Env, o triage.Option, value string) *form.Form {
+	card := env.Snap.Cards[o.Step]
+	f := &form.Form{Title: ink.Say("Accept: %s = %s", o.Topic, value), Intro: []ink.Text{env.Title(o.Step), ink.Shown(card.Why)}, Does: "accept",
+		Submit: func(map[string]string) tea.Cmd {
+			return env.Send(triage.Intent{Kind: triage.DoConclude, Step: o.Step, Topic: o.Topic, Value: value})
+		}}
+	for _, g := range card.Grounds {
+		f.Intro = append(f.Intro, "· "+ink.Shown(g))
+	}
+	return f
+}
+
 // ManualForm asks for the proof of what was done outside.
 func ManualForm(env *screen.Env, step string) *form.Form {
-	return &form.Form{Title: ink.Say("Done: %s", env.Title(step)), Intro: []ink.Text{"Name the proof, so that somebody else can look at it."},
-		Fields: []form.Field{form.Named("proof", "proof", ink.Or(ink.Shown(env.Snap.Cards[step].Evidence), "a link, an id, a line of a log"), true)},
+	intro := []ink.Text{"Name the proof, so that others can check it."}
+	st, _ := env.Snap.State.Step(step)
+	var items []string
+	for _, item := range triage.EvidenceItems() {
+		if slices.Contains(st.Covers, item.Code) {
+			items = append(items, item.Code+" "+item.Means)
+		}
+	}
+	if len(items) > 1 {
+		intro = append(intro, ink.Say("Each counts by its own value, or by the word none: %s.", strings.Join(items, ", ")))
+	}
+	return &form.Form{Title: ink.Say("Done: %s", env.Title(step)), Intro: intro,
+		Fields: []form.Field{form.Named("proof", "proof", ink.Or(ink.Shown(env.Snap.Cards[step].Evidence), "a link, an id, a log line"), true)},
 		Submit: func(v map[string]string) tea.Cmd {
 			return env.Send(triage.Intent{Kind: triage.DoManual, Step: step, Text: v["proof"]})
 		}}
@@ -43,7 +94,11 @@ func ManualForm(env *screen.Env, step string) *form.Form {
 
 // SkipForm asks why a step is not needed.
 func SkipForm(env *screen.Env, step string) *form.Form {
-	return &form.Form{Title: ink.Say("Skip: %s", env.Title(step)), Intro: []ink.Text{"The step stays visible as skipped, with the reason."},
+	intro := []ink.Text{"The step stays visible as skipped, with the reason."}
+	if until := incident.Until(env.Now, env.Refused(step)); until != "" {
+		intro = append(intro, until)
+	}
+	return &form.Form{Title: ink.Say("Skip: %s", env.Title(step)), Intro: intro,
 		Fields: []form.Field{form.Named("why", "why", "why this step is not needed here", true)},
 		Submit: func(v map[string]string) tea.Cmd {
 			return env.Send(triage.Intent{Kind: triage.DoSkip, Step: step, Text: v["why"]})
@@ -55,12 +110,12 @@ func SkipForm(env *screen.Env, step string) *form.Form {
 func overruleForm(env *screen.Env, step string) *form.Form {
 	st, _ := env.Snap.State.Step(step)
 	said := st.Said()
-	intro := []ink.Text{"It keeps gates shut, or keeps the incident from closing as recovered:"}
+	intro := []ink.Text{"It keeps gates shut, or blocks closing as recovered:"}
 	for _, s := range said {
 		intro = append(intro, "! "+ink.Shown(s))
 	}
 	return &form.Form{Title: ink.Say("Overrule what %s found", incident.Short(step)),
-		Intro:  append(intro, "The person named here answers for it, and the bundle says so. Reading it again is safer."),
+		Intro:  append(intro, "The person named here is accountable, and the bundle says so. Reading it again is safer."),
 		Fields: []form.Field{form.Named("person", "person", "who on the call decides this", true), form.Named("why", "why", "the reason, in one sentence", true)},
 		Submit: func(v map[string]string) tea.Cmd {
 			return env.Send(triage.Intent{Kind: triage.DoWaive, Law: triage.LawNone, Step: step, Findings: said, Person: v["person"], Text: v["why"]})
@@ -78,7 +133,7 @@ func WaiveForm(env *screen.Env, o triage.Option) *form.Form {
 		"12": "Who will undo it: this owner of the target is not paused.",
 	}[o.Value]
 	return &form.Form{Title: ink.Say("Waive law %s for %s", o.Value, incident.Short(o.Subject)),
-		Intro:  []ink.Text{what, "The person named here takes it upon themselves; the bundle says so."},
+		Intro:  []ink.Text{what, "The person named here is accountable; the bundle says so."},
 		Fields: []form.Field{form.Named("person", "person", "who on the call decides this", true), form.Named("why", "why", "the reason, in one sentence", true)},
 		Submit: func(v map[string]string) tea.Cmd {
 			return env.Send(triage.Intent{Kind: triage.DoWaive, Law: atoi(o.Value), Step: o.Subject, Person: v["person"], Text: v["why"]})
@@ -108,7 +163,7 @@ func ConcludeForm(env *screen.Env, o triage.Option) *form.Form {
 		value = form.Named("value", ink.Shown(string(o.Topic)), "in a few words", true)
 	}
 	return &form.Form{Title: ink.Say("Decide: %s", o.Topic), Intro: []ink.Text{"A decision less cautious than the proposal needs a person's name."},
-		Fields: []form.Field{value, form.Named("why", "why", "what this stands on", true), form.Named("person", "person", "who decides (may stay empty)", false)},
+		Fields: []form.Field{value, form.Named("why", "why", "what this is based on", true), form.Named("person", "person", "who decides (optional)", false)},
 		Submit: func(v map[string]string) tea.Cmd {
 			return env.Send(triage.Intent{Kind: triage.DoConclude, Step: o.Step, Topic: o.Topic, Value: v["value"], Text: v["why"], Person: v["person"]})
 		}}
@@ -117,7 +172,7 @@ func ConcludeForm(env *screen.Env, o triage.Option) *form.Form {
 func topicValues(t triage.Topic) []form.Choice {
 	switch t {
 	case triage.TopicMutation, triage.TopicConsistent, triage.TopicReverts:
-		return []form.Choice{{Value: "yes", Help: ""}, {Value: "no", Help: ""}, {Value: triage.Unknown, Help: "nobody can tell; treated with the same care as yes"}}
+		return []form.Choice{{Value: "yes", Help: ""}, {Value: "no", Help: ""}, {Value: triage.Unknown, Help: "not known; needs the same care as yes"}}
 	case triage.TopicClass:
 		var out []form.Choice
 		for _, f := range triage.FailureStates() {
@@ -142,31 +197,17 @@ func NoteForm(env *screen.Env) *form.Form {
 		}}
 }
 
-// SeverityForm asks for another severity.
-func SeverityForm(env *screen.Env) *form.Form {
-	cs := []form.Choice{{Value: "SEV-1", Help: "the gates of repair and re-run then need a commander"}, {Value: "SEV-2", Help: ""}, {Value: "SEV-3", Help: ""}, {Value: "SEV-4", Help: ""}}
-	f := &form.Form{Title: ink.Say("Severity, now %s", env.Snap.State.Severity),
-		Fields: []form.Field{form.OneOf("level", "severity", cs), form.Named("why", "why", "what changed", true)},
-		Submit: func(v map[string]string) tea.Cmd {
-			return env.Send(triage.Intent{Kind: triage.DoSeverity, Severity: triage.Severity(v["level"]), Text: v["why"]})
-		}}
-	if env.Snap.Lowers != nil {
-		return loweringForm(env, f)
-	}
-	return f
-}
-
 // SettleForm asks how first, then for what that way of settling needs.
 func SettleForm(env *screen.Env, id string) *form.Form {
 	d := env.Debt(id)
 	paid := ink.Text("it is in Git: name the commit or the merged change")
 	switch d.Kind {
 	case "unfinished":
-		paid = "it was done after all: say what shows it"
+		paid = "it has been done: say what shows it"
 	case "resume":
 		paid = "it runs again: say what shows it"
 	}
-	cs := []form.Choice{{Value: "paid", Help: paid}, {Value: "carried", Help: "somebody owns it until a date"}, {Value: "waived", Help: "somebody decides that it is not owed"}}
+	cs := []form.Choice{{Value: "paid", Help: paid}, {Value: "carried", Help: "an owner has it until a date"}, {Value: "waived", Help: "a person decides that it is not owed"}}
 	return &form.Form{Title: ink.Say("Settle: %s", d.Kind), Intro: []ink.Text{ink.Shown(d.Text)}, Fields: []form.Field{form.OneOf("how", "how", cs)},
 		Submit: func(v map[string]string) tea.Cmd {
 			env.Sheet = settleDetails(env, d, v["how"])
@@ -181,21 +222,22 @@ func settleDetails(env *screen.Env, d triage.Debt, how string) *form.Form {
 	}
 	fields := map[string][]form.Field{
 		"paid":    {form.Named("proof", "proof", proof, true)},
-		"carried": {form.Named("owner", "owner", "a team or a person", true), form.Named("until", "until", "a date, as 2026-12-01", true)},
+		"carried": {form.Named("owner", "owner", "a team or a person", true), form.Named("until", "until", "a day: friday, +7d or 2026-12-01", true)},
 		"waived":  {form.Named("person", "person", "who decides this", true), form.Named("why", "why", "the reason", true)},
 	}[how]
 	if how == "carried" {
 		fields[1].Check = func(s string) ink.Text {
-			if _, err := time.Parse(time.DateOnly, s); err != nil {
-				return "A date is written as 2026-12-01."
+			if _, ok := day(s, env.Wall); !ok {
+				return "Write a day that is still to come as friday, +7d or 2026-12-01."
 			}
 			return ""
 		}
 	}
 	return &form.Form{Title: ink.Say("Debt %s: %s", how, d.Kind), Intro: []ink.Text{ink.Shown(d.Text)}, Fields: fields,
 		Submit: func(v map[string]string) tea.Cmd {
+			until, _ := day(v["until"], env.Wall)
 			return env.Send(triage.Intent{Kind: triage.DoSettle, Debt: triage.Settle{Debt: d.ID, How: how,
-				Proof: v["proof"], Owner: v["owner"], Until: v["until"], Person: v["person"], Why: v["why"]}})
+				Proof: v["proof"], Owner: v["owner"], Until: until, Person: v["person"], Why: v["why"]}})
 		}}
 }
 
@@ -204,23 +246,66 @@ func CloseForm(env *screen.Env) *form.Form {
 	help := func(v string, fine ink.Text) form.Choice {
 		for _, o := range env.Snap.Options {
 			if o.Kind == triage.DoClose && o.Value == v && !o.Available() {
-				return form.Choice{Value: v, Help: incident.Refusal(o.Refusals[0])}
+				return form.Choice{Value: v, Help: env.Refusal("", o.Refusals[0])}
 			}
 		}
 		return form.Choice{Value: v, Help: fine}
 	}
-	cs := []form.Choice{help("recovered", "verified, and every debt settled"), help("open", "findings stand, somebody goes on elsewhere"), help("aborted", "the walk ends here")}
+	cs := []form.Choice{help("recovered", "verified, and every debt settled"), help("open", "findings remain, work continues elsewhere"), help("aborted", "the walk ends here")}
 	return &form.Form{Title: "Close the incident", Intro: []ink.Text{"To leave without closing, press esc and then q."},
 		Fields: []form.Field{form.OneOf("outcome", "outcome", cs), form.Named("why", "why", "one sentence for the report", false)},
 		Submit: func(v map[string]string) tea.Cmd {
-			return env.Send(triage.Intent{Kind: triage.DoClose, Value: v["outcome"], Text: v["why"]})
+			env.Sheet = closeForm(env, triage.Intent{Kind: triage.DoClose, Value: v["outcome"], Text: v["why"]})
+			return nil
 		}}
+}
+
+// mostMissing bounds what is listed before a close, which the phrase must stay below.
+const mostMissing = 4
+
+// missing is what keeps the incident from being closed as recovered, and what is left
+// where it is closed otherwise.
+func missing(env *screen.Env) []ink.Text {
+	var out []ink.Text
+	for _, o := range env.Snap.Options {
+		if o.Kind != triage.DoClose || o.Value != "recovered" || len(o.Refusals) == 0 {
+			continue
+		}
+		out = append(out, ink.Say("Not recovered, %d missing:", len(o.Refusals)))
+		for _, r := range o.Refusals[:min(len(o.Refusals), mostMissing)] {
+			out = append(out, "· "+env.InWords("", r.Why))
+		}
+		if n := len(o.Refusals) - mostMissing; n > 0 {
+			out = append(out, ink.Say("· and %d more", n))
+		}
+	}
+	return out
+}
+
+// closeForm asks once more before the incident is closed, which is for good: its
+// outcome is typed, so that no keys meant for something else can close it.
+func closeForm(env *screen.Env, in triage.Intent) *form.Form {
+	means := map[string]ink.Text{
+		"recovered": "The service is back, verified, and every debt is settled.",
+		"open":      "Not recovered. The work continues elsewhere.",
+		"aborted":   "Not recovered. The walk ends here.",
+	}[in.Value]
+	again := form.Named("again", "outcome", ink.Say("type %s to close it", in.Value), true)
+	again.Check = func(s string) ink.Text {
+		if s != in.Value {
+			return ink.Say("Type %s to close it, or press esc: it stays open.", in.Value)
+		}
+		return ""
+	}
+	return &form.Form{Title: ink.Say("Close as %s", in.Value), Does: "close it for good",
+		Intro:  append(missing(env), ink.Shown(env.Snap.State.Incident+": "+env.Snap.State.Title), means, ink.Say("A closed incident takes no more answers and no more acts; %s continues it in a new one.", env.Keys.Reopen.Help().Key)),
+		Fields: []form.Field{again}, Submit: func(map[string]string) tea.Cmd { return env.Send(in) }}
 }
 
 // InterruptForm asks once more before an act is interrupted.
 func InterruptForm(env *screen.Env, step string) *form.Form {
-	cs := []form.Choice{{Value: "let it go on", Help: ""}, {Value: "interrupt it", Help: "one interrupt; it may leave things half done"}}
-	return &form.Form{Title: ink.Say("%s is acting", incident.Short(step)), Intro: []ink.Text{"An interrupt asks the program to stop in order. It is sent once and not repeated."},
+	cs := []form.Choice{{Value: "let it continue", Help: ""}, {Value: "interrupt it", Help: "one interrupt; it may leave things half done"}}
+	return &form.Form{Title: ink.Say("%s is acting", incident.Short(step)), Intro: []ink.Text{"An interrupt asks the program to stop cleanly. It is sent only once."},
 		Fields: []form.Field{form.OneOf("what", "do", cs)},
 		Submit: func(v map[string]string) tea.Cmd {
 			if v["what"] != cs[1].Value {
@@ -230,7 +315,8 @@ func InterruptForm(env *screen.Env, step string) *form.Form {
 		}}
 }
 
-// PlanForm asks which runbook to go on with.
+// PlanForm asks which runbook to go on with, and then what that one needs to be given.
+// What is known of the incident is filled in.
 func PlanForm(env *screen.Env) *form.Form {
 	var cs []form.Choice
 	for _, l := range env.Snap.Next {
@@ -240,17 +326,48 @@ func PlanForm(env *screen.Env) *form.Form {
 	if cs == nil {
 		f = form.Named("runbook", "runbook", "its id", true)
 	}
-	return &form.Form{Title: "Go on with another runbook", Intro: []ink.Text{"What is known stays known."}, Fields: []form.Field{f},
+	return &form.Form{Title: "Switch to another runbook", Intro: []ink.Text{"Facts and answers are kept."}, Fields: []form.Field{f},
 		Submit: func(v map[string]string) tea.Cmd {
-			in := triage.Intent{Kind: triage.DoPlan, Value: v["runbook"]}
-			for _, l := range env.Snap.Next {
-				if l.Runbook == in.Value {
-					in.Params = l.Params
+			id, found := v["runbook"], carried(env, v["runbook"])
+			do := func(given map[string]string) tea.Cmd {
+				return env.Send(triage.Intent{Kind: triage.DoPlan, Value: id, Params: given})
+			}
+			if env.Config.Params != nil {
+				if fs := env.Config.Params(id); Asks(fs, found, false) {
+					env.Sheet = StartForm(id, fs, found, "switch", do)
+					return nil
 				}
 			}
-			return env.Send(in)
+			return do(found)
 		}}
 }
+
+// carried is what another runbook is given: what a runbook that proposes it says, and
+// of the parameters with the same name what they are now.
+func carried(env *screen.Env, runbook string) map[string]string {
+	out := map[string]string{}
+	var fs []steps.Field
+	if env.Config.Params != nil {
+		fs = env.Config.Params(runbook)
+	}
+	for _, p := range fs {
+		for _, from := range []string{env.Snap.State.Plan().Runbook, runbook} {
+			if v := env.Snap.State.Params(from)[p.Name]; v.Known() && v.Text() != "" && slices.Contains(subjects, p.Name) {
+				out[p.Name] = v.Text()
+			}
+		}
+	}
+	for _, l := range env.Snap.Next {
+		if l.Runbook == runbook {
+			maps.Copy(out, l.Params)
+		}
+	}
+	return out
+}
+
+// subjects are the parameters that mean the same in every runbook: what an incident is
+// about.
+var subjects = []string{"dir", "workspace", "log", "resource", "name", "namespace"}
 
 // WiderForm asks why a pause must reach further than the narrowest one.
 func WiderForm(env *screen.Env, step string) *form.Form {

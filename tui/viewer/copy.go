@@ -1,10 +1,13 @@
 package viewer
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -14,9 +17,6 @@ import (
 	"handrail/tui/longtext"
 	"handrail/tui/screen"
 )
-
-// copyMost bounds what is handed to a clipboard: terminals drop what is longer.
-const copyMost = 64 << 10
 
 // copiedMsg is what was read for the clipboard.
 type copiedMsg struct {
@@ -46,7 +46,7 @@ func (e *Screen) copyText(env *screen.Env, line bool) tea.Cmd {
 		to = from
 	}
 	file, id := v.File, v.id
-	return env.Crew.Start(func(context.Context) tea.Msg {
+	return env.Tasks.Start(func(context.Context) tea.Msg {
 		msg := copiedMsg{id: id, line: line}
 		msg.body, msg.cut, msg.err = copyOf(file, from, to)
 		return msg
@@ -65,7 +65,7 @@ func copyOf(file *longtext.File, from, to int64) (body string, cut bool, err err
 		if ps[0].Last {
 			t += "\n"
 		}
-		if room := copyMost - b.Len(); len(t) > room {
+		if room := screen.CopyMost - b.Len(); len(t) > room {
 			return b.String() + strings.ToValidUTF8(t[:room], ""), true, nil
 		}
 		b.WriteString(t)
@@ -86,12 +86,22 @@ func (e *Screen) copied(env *screen.Env, msg copiedMsg) tea.Cmd {
 	if msg.line {
 		what = "the line"
 	}
-	t := ink.Say("✓ Handed to the clipboard: %s, %s.", what, ink.Amount(int64(len(msg.body))))
+	cmd := env.Copy(what, msg.body)
 	if msg.cut {
-		t = ink.Say("Handed to the clipboard: the first %s of %s; a clipboard gets no more. %s saves all of it.", ink.Amount(int64(len(msg.body))), what, env.Keys.Save.Help().Key)
+		env.Warn("", ink.Say("Sent to the terminal's clipboard: the first %s of %s, which is its limit. %s saves everything.", ink.Amount(int64(len(msg.body))), what, env.Keys.Save.Help().Key))
 	}
-	env.Warn("", t)
-	return tea.SetClipboard(msg.body)
+	return cmd
+}
+
+// copyEntry hands the entry that the cursor is on to the clipboard, in one line.
+func (e *Screen) copyEntry(env *screen.Env) tea.Cmd {
+	m, ok := e.moment()
+	if !ok {
+		env.Warn("", "There is nothing to copy yet.")
+		return nil
+	}
+	line := fmt.Sprintf("%s entry %d %s by %s: %s", m.At.UTC().Format(time.RFC3339), m.Seq, m.Type, cmp.Or(m.Actor, "handrail"), m.Text)
+	return env.Copy(ink.Say("entry %d", m.Seq), strings.Join(strings.Fields(line), " "))
 }
 
 type savedMsg struct {
@@ -109,10 +119,10 @@ func (e *Screen) saveText(env *screen.Env) {
 		return
 	}
 	source := v.source
-	title, intro, hint := ink.Say("Save %s", ink.Amount(v.File.Size())), ink.Text("A copy outside of the bundle, as it is stored: redacted. No file is overwritten."), ink.Text("a name, as lock.json or ~/lock.json")
+	title, intro, hint := ink.Say("Save %s", ink.Amount(v.File.Size())), ink.Text("A copy outside the bundle, redacted as stored. No file is overwritten."), ink.Text("a name, such as lock.json or ~/lock.json")
 	switch {
 	case v.Doc != nil:
-		title, intro, hint = ink.Say("Save the report, %s", ink.Amount(int64(len(v.Doc.src)))), "The Markdown, as it would be exported now. No file is overwritten.", "a name, as report.md or ~/report.md"
+		title, intro, hint = ink.Say("Save the report, %s", ink.Amount(int64(len(v.Doc.src)))), "The Markdown as it would be exported now. No file is overwritten.", "a name, such as report.md or ~/report.md"
 	case v.live != nil:
 		printed := v.Printed // what was printed by now
 		source = func() (journal.Artifact, error) { return printed, nil }
@@ -121,7 +131,7 @@ func (e *Screen) saveText(env *screen.Env) {
 		Fields: []form.Field{form.Named("name", "file", hint, true)},
 		Submit: func(val map[string]string) tea.Cmd {
 			env.Warn("", ink.Say("Saving to %s …", val["name"]))
-			return env.Crew.Start(func(ctx context.Context) tea.Msg {
+			return env.Tasks.Start(func(ctx context.Context) tea.Msg {
 				art, err := source()
 				if err != nil {
 					return savedMsg{err: err}

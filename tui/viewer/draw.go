@@ -108,11 +108,11 @@ func (v *reader) status(th *ink.Theme, w int) ink.Drawn {
 func (v *reader) where(th *ink.Theme) ink.Drawn {
 	switch {
 	case v.File.Size() == 0 && v.live != nil:
-		return th.Muted.On("It has printed nothing yet.")
+		return th.Muted.On("No output yet.")
 	case v.File.Size() == 0:
 		return th.Muted.On("It is empty.")
 	case v.Page.line == 0:
-		return th.Muted.On(ink.Say("at %s, a line that is not counted yet; %s", ink.Amount(v.Look.At.Off), v.lines()))
+		return th.Muted.On(ink.Say("at %s, line not counted yet; %s", ink.Amount(v.Look.At.Off), v.lines()))
 	}
 	t := ink.Say("line %s of ", ink.Grouped(v.Page.line)) + v.lines()
 	if len(v.Page.Rows) > 0 && v.Page.Rows[0].line == 0 {
@@ -142,12 +142,12 @@ func (v *reader) found(th *ink.Theme) ink.Drawn {
 	}
 	switch {
 	case f.typed == "":
-		return th.Muted.On("type what to look for; small letters find capitals too")
+		return th.Muted.On("type a text; lower case also finds capitals")
 	case f.hunt != nil:
 		done := ink.Percent(v.File.Size()-f.hunt.left, v.File.Size())
 		return th.Accent.On("● ") + what + th.Plain.On(ink.Say(" searching, at %s, %d %%", ink.Amount(f.hunt.at), done))
 	case f.None:
-		return th.Warn.On("! ") + th.Plain.On("nowhere in it: ") + th.Strong.On(ink.Clip(ink.Shown(f.typed), 30))
+		return th.Warn.On("! ") + th.Plain.On("no match for: ") + th.Strong.On(ink.Clip(ink.Shown(f.typed), 30))
 	case f.hit < 0:
 		return what
 	}
@@ -177,7 +177,7 @@ func (v *reader) extent() ink.Text {
 	case v.follow && !v.Printed.Over:
 		return t + "following the end"
 	case v.live != nil && !v.Printed.Over && !v.Page.end:
-		return t + "it goes on: end follows"
+		return t + "running: end follows"
 	case v.Page.end && v.Look.At == place{}:
 		return t + "all"
 	case v.Page.end:

@@ -7,7 +7,7 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
-	"handrail/session"
+	"handrail/session/view"
 	"handrail/triage"
 	"handrail/tui/form"
 	"handrail/tui/incident"
@@ -17,20 +17,20 @@ import (
 // Screen lists every entry, finds some, and shows one with its raw
 // artifacts, or the report as it would be now.
 type Screen struct {
-	snap      session.Snapshot
+	snap      view.Snapshot
 	Found     []int // into the timeline, newest last
 	At        int   // into found
 	Find      form.Editor
 	searching bool
-	Detail    bool
-	Blob      int
+	detail    bool
+	blob      int
 	View      *reader // of the artifact that is shown
-	Full      bool    // it has the whole screen
+	full      bool    // it has the whole screen
 	direct    bool    // it was opened from its step, and esc goes back there
 	wrap      bool    // artifacts are wrapped
 	Kind      int     // of entryKinds that the list is kept to
 	cover     incident.Coverage
-	Report    bool      // the report is shown in place of an entry
+	report    bool      // the report is shown in place of an entry
 	back      screen.ID // where esc leads to from the report
 }
 
@@ -43,13 +43,13 @@ type Position struct {
 
 // Look says what is open.
 func (e *Screen) Look() Position {
-	if !e.Detail {
+	if !e.detail {
 		return Position{}
 	}
-	o := Position{Full: e.Full, Direct: e.direct}
+	o := Position{Full: e.full, Direct: e.direct}
 	if e.View != nil && e.View.live != nil {
 		o.Live = e.View.step
-	} else if mo, ok := e.Moment(); ok {
+	} else if mo, ok := e.moment(); ok {
 		o.Entry = mo.Seq
 	}
 	return o
@@ -64,8 +64,8 @@ func (e *Screen) OpenEntry(env *screen.Env, o Position) tea.Cmd {
 		return nil
 	}
 	env.Show(screen.AtEvidence)
-	e.At, e.Detail, e.Blob = i, true, -1
-	e.Full, e.direct = o.Full, o.Direct
+	e.At, e.detail, e.blob = i, true, -1
+	e.full, e.direct = o.Full, o.Direct
 	return e.nextBlob(env, 1)
 }
 
@@ -80,7 +80,7 @@ func (e *Screen) list(env *screen.Env) {
 	s := env.Snap
 	e.CloseArtifact(env)
 
-	*e = Screen{snap: s, Find: e.Find, wrap: e.wrap, Kind: e.Kind, Blob: -1, cover: incident.CoverageOf(s.State)}
+	*e = Screen{snap: s, Find: e.Find, wrap: e.wrap, Kind: e.Kind, blob: -1, cover: incident.CoverageOf(s.State)}
 	e.filter()
 	e.At = max(0, len(e.Found)-1)
 }
@@ -105,8 +105,8 @@ func (e *Screen) narrow() {
 	e.At = min(e.At, max(0, len(e.Found)-1))
 }
 
-// Moment is the entry that the cursor is on.
-func (e *Screen) Moment() (triage.Moment, bool) {
+// moment is the entry that the cursor is on.
+func (e *Screen) moment() (triage.Moment, bool) {
 	if len(e.Found) == 0 {
 		return triage.Moment{}, false
 	}
@@ -121,7 +121,7 @@ func (e *Screen) Press(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 		e.search(msg)
 	case key.Matches(msg, k.Help) && !e.Typing():
 		return env.Ask(screen.OpenHelp{})
-	case e.Detail:
+	case e.detail:
 		return e.pressDetail(env, msg)
 	case key.Matches(msg, k.Esc) && (e.Find.Value() != "" || e.Kind != 0):
 		e.Find, e.Kind = form.Editor{}, 0
@@ -136,6 +136,8 @@ func (e *Screen) Press(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 		return env.Ask(screen.OpenSeal{})
 	case key.Matches(msg, k.Search):
 		e.searching = true
+	case key.Matches(msg, k.Copy):
+		return e.copyEntry(env)
 	case key.Matches(msg, k.Up):
 		e.At = max(0, e.At-1)
 	case key.Matches(msg, k.Down):
@@ -149,8 +151,8 @@ func (e *Screen) Press(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, k.Last):
 		e.At = max(0, len(e.Found)-1)
 	case key.Matches(msg, k.Enter):
-		if _, ok := e.Moment(); ok {
-			e.Detail, e.Full, e.Blob = true, false, -1
+		if _, ok := e.moment(); ok {
+			e.detail, e.full, e.blob = true, false, -1
 			return e.nextBlob(env, 1)
 		}
 	}
@@ -204,22 +206,24 @@ func (e *Screen) pressDetail(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 			return cmd
 		}
 	}
-	if e.Report {
+	if e.report {
 		return e.pressReport(env, msg)
 	}
 	switch {
 	case e.direct && key.Matches(msg, k.Esc, k.Leave), e.View != nil && e.View.live != nil && key.Matches(msg, k.Enter):
 		e.CloseArtifact(env)
 		env.Show(screen.AtRun)
+	case key.Matches(msg, k.Copy):
+		return e.copyEntry(env)
 	case key.Matches(msg, k.Enter) && e.View != nil:
-		e.Full = !e.Full
+		e.full = !e.full
 		return e.RefitText(env)
-	case key.Matches(msg, k.Esc) && e.Full:
-		e.Full = false
+	case key.Matches(msg, k.Esc) && e.full:
+		e.full = false
 		return e.RefitText(env)
 	case key.Matches(msg, k.Esc, k.Leave, k.Enter):
 		e.CloseArtifact(env)
-		e.Detail, e.Full = false, false
+		e.detail, e.full = false, false
 	}
 	return nil
 }
@@ -227,21 +231,21 @@ func (e *Screen) pressDetail(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 // nextBlob opens another raw artifact of the entry.
 func (e *Screen) nextBlob(env *screen.Env, by int) tea.Cmd {
 	if e.View != nil && e.View.live != nil {
-		env.Warn("", "This is what the step prints; its artifacts come when it ends.")
+		env.Warn("", "This is the live output; artifacts come when the step ends.")
 		return nil
 	}
-	if e.Report {
+	if e.report {
 		return nil
 	}
-	mo, _ := e.Moment()
+	mo, _ := e.moment()
 	blobs := e.snap.Blobs[mo.Seq]
 	if len(blobs) == 0 {
 		return nil
 	}
 	if e.View != nil && len(blobs) == 1 {
-		env.Warn("", "This entry has one artifact only.")
+		env.Warn("", "This entry has only one artifact.")
 		return nil
 	}
-	e.Blob = (max(e.Blob+by, -len(blobs)) + len(blobs)) % len(blobs)
-	return e.openArtifact(env, blobs[e.Blob])
+	e.blob = (max(e.blob+by, -len(blobs)) + len(blobs)) % len(blobs)
+	return e.openArtifact(env, blobs[e.blob])
 }

@@ -13,16 +13,16 @@ func (e *Screen) moveAndKeys(env *screen.Env) (ink.Text, []ink.Hint) {
 	switch {
 	case e.searching:
 		return "Keep this search", []ink.Hint{{Key: "esc", Does: "clear it"}}
-	case e.Report && (e.View == nil || e.View.File == nil):
+	case e.report && (e.View == nil || e.View.File == nil):
 		return "", nil
-	case e.Detail && e.View != nil:
+	case e.detail && e.View != nil:
 		return e.textKeys(env)
-	case e.Detail:
+	case e.detail:
 		return "Back to the list", nil
 	case len(e.Found) == 0:
-		return "", []ink.Hint{{Key: "/", Does: "search"}, {Key: "esc", Does: "everything"}}
+		return "", []ink.Hint{{Key: "/", Does: "search"}, {Key: "esc", Does: "show all"}}
 	}
-	return "Open this entry", append([]ink.Hint{{Key: "↑ ↓", Does: "choose"}}, keymap.Hints(k.Search, k.Kinds, k.Report, k.Seal)...)
+	return "Open this entry", append([]ink.Hint{{Key: "↑ ↓", Does: "choose"}}, keymap.Hints(k.Search, k.Kinds, k.Copy, k.Report, k.Seal)...)
 }
 
 // textKeys are what enter does in an artifact, and the keys that do something.
@@ -31,7 +31,7 @@ func (e *Screen) textKeys(env *screen.Env) (ink.Text, []ink.Hint) {
 	v := e.View
 	switch {
 	case v.Find.typing:
-		return "Keep what was found", []ink.Hint{{Key: "esc", Does: "back to where it began"}}
+		return "Keep this match", []ink.Hint{{Key: "esc", Does: "back to the start"}}
 	case v.Asking:
 		return "Go to this line", []ink.Hint{{Key: "0-9", Does: "its number"}, {Key: "esc", Does: "stay here"}}
 	}
@@ -42,20 +42,20 @@ func (e *Screen) textKeys(env *screen.Env) (ink.Text, []ink.Hint) {
 	if v.live != nil && !v.follow && !v.Printed.Over {
 		keys = append([]ink.Hint{{Key: ink.Shown(k.Last.Help().Key), Does: "follow"}}, keys...)
 	}
-	if e.Report {
+	if e.report {
 		return "Back", append(keys, keymap.Hints(k.Search, k.Copy, k.Save, k.Seal)...)
 	}
 	keys = append(keys, keymap.Hints(k.Search, k.Wrap, k.Line, k.Copy, k.Save)...)
-	if mo, _ := e.Moment(); len(e.snap.Blobs[mo.Seq]) > 1 {
+	if mo, _ := e.moment(); len(e.snap.Blobs[mo.Seq]) > 1 {
 		keys = append(keys, ink.Hint{Key: ink.Shown(k.BlobBefore.Help().Key + " " + k.BlobAfter.Help().Key), Does: "other artifact"})
 	}
 	if v.live != nil {
-		return "Back to the step; it goes on", keys
+		return "Back to the step; it continues", keys
 	}
-	if e.Full {
+	if e.full {
 		return "Back to the entry", keys
 	}
-	return "Give it the whole screen", keys
+	return "Use the whole screen", keys
 }
 
 // Hints implements [screen.Screen].

@@ -11,7 +11,7 @@ import (
 )
 
 // pressText gives a key to the artifact that is open. Not taken means that it is
-// for whoever shows the artifact.
+// for the screen that shows the artifact.
 func (e *Screen) pressText(env *screen.Env, msg tea.KeyPressMsg) (cmd tea.Cmd, taken bool) {
 	v, k := e.View, &env.Keys
 	if v.Find.typing {
@@ -55,7 +55,7 @@ func (e *Screen) pressTextMore(env *screen.Env, msg tea.KeyPressMsg) (cmd tea.Cm
 	switch {
 	case key.Matches(msg, k.Search):
 		v.follow = false
-		v.Find = finding{typing: true, origin: v.Look.At, hit: -1, n: v.Find.n, hunt: v.Find.hunt}
+		v.Find = textMatch{typing: true, origin: v.Look.At, hit: -1, n: v.Find.n, hunt: v.Find.hunt}
 		e.stopHunt()
 		return e.goText(env, motion{}), true
 	case key.Matches(msg, k.Again):

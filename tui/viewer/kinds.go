@@ -1,8 +1,6 @@
 package viewer
 
 import (
-	"strings"
-
 	"handrail/triage"
 	"handrail/tui/ink"
 )
@@ -15,23 +13,16 @@ type entryKind struct {
 
 // EntryKinds are the sorts, the first of which is all.
 func EntryKinds() []entryKind {
-	of := func(types ...string) func(*Screen, triage.Moment) bool {
-		return func(_ *Screen, m triage.Moment) bool {
-			for _, t := range types {
-				if m.Type == t || strings.HasSuffix(t, ".") && strings.HasPrefix(m.Type, t) {
-					return true
-				}
-			}
-			return false
-		}
+	of := func(group triage.Group) func(*Screen, triage.Moment) bool {
+		return func(_ *Screen, m triage.Moment) bool { return triage.GroupOf(m.Type) == group }
 	}
 	return []entryKind{
 		{"everything", func(*Screen, triage.Moment) bool { return true }},
 		{"what needs attention", func(_ *Screen, m triage.Moment) bool { return m.Level == "warning" || m.Level == "critical" }},
-		{"reads", of("probe.end")},
-		{"answers and conclusions", of("answer", "manual", "conclude", "skip", "waive")},
-		{"gates and acts", of("gate.", "act.", "approve", "debt", "settle")},
-		{"the call", of("open", "close", "person", "handover", "plan", "phase", "severity", "severity.ask", "note", "correct")},
+		{"reads", of(triage.InReads)},
+		{"answers and conclusions", of(triage.InWords)},
+		{"gates and acts", of(triage.InGates)},
+		{"the call", of(triage.InCall)},
 		{"with raw artifacts", func(e *Screen, m triage.Moment) bool { return len(e.snap.Blobs[m.Seq]) > 0 }},
 	}
 }

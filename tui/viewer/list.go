@@ -15,7 +15,7 @@ func (e *Screen) Draw(env *screen.Env, w, h int) []ink.Drawn {
 	}
 	p := ink.Page{W: w, Theme: th}
 	p.Add("")
-	if e.Detail {
+	if e.detail {
 		e.drawDetail(&p, h)
 		return p.Rows
 	}
@@ -32,7 +32,7 @@ func (e *Screen) Draw(env *screen.Env, w, h int) []ink.Drawn {
 	}
 	p.Gap()
 	if len(e.Found) == 0 {
-		p.Para(th.Muted, "Nothing matches. esc shows everything again.")
+		p.Para(th.Muted, "No match. Press esc to show all.")
 		return p.Rows
 	}
 	room := max(1, h-len(p.Rows))
@@ -76,24 +76,24 @@ const listed = 3
 
 // drawHead is what stands above the text of an artifact: the entry that has it.
 func (e *Screen) drawHead(p *ink.Page) {
-	if e.Report {
+	if e.report {
 		e.drawReportHead(p)
 		return
 	}
 	th := p.Theme
-	m, _ := e.Moment()
+	m, _ := e.moment()
 	blobs := e.snap.Blobs[m.Seq]
 	p.Rows = append(p.Rows[:0], "")
 	if e.View != nil && e.View.live != nil {
 		p.Rows[0] = e.View.head
 		return
 	}
-	if e.Full {
+	if e.full {
 		nth := ink.Say("entry %d", m.Seq)
 		if len(blobs) > 1 {
-			nth = ink.Say("%d of %d, entry %d", e.Blob+1, len(blobs), m.Seq)
+			nth = ink.Say("%d of %d, entry %d", e.blob+1, len(blobs), m.Seq)
 		}
-		p.Rows[0] = ink.Spread(th.Pick.On("▸ ")+e.artifactLine(p, e.Blob, m), "  "+th.Muted.On(nth), p.W)
+		p.Rows[0] = ink.Spread(th.Pick.On("▸ ")+e.artifactLine(p, e.blob, m), "  "+th.Muted.On(nth), p.W)
 		return
 	}
 	p.Add(th.Title.On(ink.Say("ENTRY %d", m.Seq)) + "  " + th.Accent.On(ink.Shown(m.Type)) + "  " + th.Muted.On(ink.Text(m.At.UTC().Format("2006-01-02 15:04:05Z"))))
@@ -113,10 +113,10 @@ func (e *Screen) drawHead(p *ink.Page) {
 		p.Para(th.Muted, "This entry has no raw artifact.")
 		return
 	}
-	from := max(0, min(e.Blob-listed/2, len(blobs)-listed))
+	from := max(0, min(e.blob-listed/2, len(blobs)-listed))
 	for i := from; i < min(len(blobs), from+listed); i++ {
 		lead := ink.Drawn("  ")
-		if i == e.Blob {
+		if i == e.blob {
 			lead = th.Pick.On("▸ ")
 		}
 		nth := ink.Drawn("")

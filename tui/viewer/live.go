@@ -5,7 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"handrail/session"
+	"handrail/session/view"
 	"handrail/tui/incident"
 	"handrail/tui/ink"
 	"handrail/tui/longtext"
@@ -13,17 +13,17 @@ import (
 )
 
 // OpenLive gives what a running step prints the whole screen. It follows the end
-// until somebody looks further up.
-func (e *Screen) OpenLive(env *screen.Env, x session.Running) tea.Cmd {
+// until the reader scrolls up.
+func (e *Screen) OpenLive(env *screen.Env, x view.Running) tea.Cmd {
 	e.list(env)
 	env.Show(screen.AtEvidence)
 
-	e.Detail, e.Full, e.direct = true, true, true
+	e.detail, e.full, e.direct = true, true, true
 	env.Serial++
 	now := x.Log.Now()
-	v := &reader{id: env.Serial, Look: look{hit: -1, wrap: e.wrap}, Find: finding{hit: -1},
+	v := &reader{id: env.Serial, Look: look{hit: -1, wrap: e.wrap}, Find: textMatch{hit: -1},
 		live: x.Log, step: x.Step, Printed: now, follow: true, art: now, File: longtext.New(now, now.Size())}
-	v.ctx, v.stop = context.WithCancel(env.Crew.Ctx)
+	v.ctx, v.stop = context.WithCancel(env.Tasks.Ctx)
 	e.View = v
 	return e.goText(env, motion{to: toLast})
 }

@@ -38,7 +38,7 @@ func (m motion) then(n motion) motion {
 	return n
 }
 
-// furthest bounds how many rows are gone at once: whoever holds a key does not
+// furthest bounds how many rows are gone at once: holding a key does not
 // build up a way that is still gone when the key is let go.
 const furthest = 1000
 

@@ -5,25 +5,25 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"handrail/session"
 	"handrail/session/journal"
-	sessionlive "handrail/session/live"
+	"handrail/session/live"
+	"handrail/session/view"
 	"handrail/tui/ink"
 	"handrail/tui/longtext"
 	"handrail/tui/screen"
 )
 
 // slice is how much of a text is counted or searched before the loop is asked
-// whether anybody still wants it.
+// whether it is still wanted.
 const slice = 8 << 20
 
 // reader shows an artifact of any size. All reading goes on beside the loop, in two
-// lanes with one piece of work each: pages, which whoever presses keys waits for,
+// lanes with one piece of work each: pages, which the reader waits for,
 // and the lines that are counted or searched. What a key wants while a page is on
 // its way is put together, so that no row of old keys builds up.
 type reader struct {
 	id   int // of this opening: what an earlier one still says is dropped
-	blob session.BlobRef
+	blob view.BlobRef
 	ctx  context.Context
 	stop context.CancelFunc
 	art  journal.Artifact // nil while it is being opened
@@ -41,13 +41,13 @@ type reader struct {
 	goal int64
 	Err  ink.Text
 
-	live    *sessionlive.Log // it is what a running step prints; nil for an artifact
-	step    string           // that step
-	Printed sessionlive.Text // as it was looked at last
-	follow  bool             // its end is followed
-	head    ink.Drawn        // what stands above it
+	live    *live.Log // it is what a running step prints; nil for an artifact
+	step    string    // that step
+	Printed live.Text // as it was looked at last
+	follow  bool      // its end is followed
+	head    ink.Drawn // what stands above it
 
-	Find   finding
+	Find   textMatch
 	number []rune // of the line to go to, as far as it is typed
 	Asking bool   // for that number
 }
@@ -74,15 +74,15 @@ type (
 )
 
 // openArtifact opens an artifact in place of the one that is open.
-func (e *Screen) openArtifact(env *screen.Env, b session.BlobRef) tea.Cmd {
+func (e *Screen) openArtifact(env *screen.Env, b view.BlobRef) tea.Cmd {
 	e.CloseArtifact(env)
 	env.Serial++
-	v := &reader{id: env.Serial, blob: b, Look: look{hit: -1, wrap: e.wrap}, Find: finding{hit: -1}}
-	v.ctx, v.stop = context.WithCancel(env.Crew.Ctx)
+	v := &reader{id: env.Serial, blob: b, Look: look{hit: -1, wrap: e.wrap}, Find: textMatch{hit: -1}}
+	v.ctx, v.stop = context.WithCancel(env.Tasks.Ctx)
 	e.View = v
 	inc := env.Incident
 	v.source = func() (journal.Artifact, error) { return inc.OpenArtifact(b.SHA) }
-	return env.Crew.Start(func(context.Context) tea.Msg {
+	return env.Tasks.Start(func(context.Context) tea.Msg {
 		art, err := v.source()
 		return artifactMsg{v.id, art, err}
 	})
@@ -104,7 +104,7 @@ func (e *Screen) release(env *screen.Env, art journal.Artifact) {
 	if art == nil {
 		return
 	}
-	env.Crew.Start(func(context.Context) tea.Msg {
+	env.Tasks.Start(func(context.Context) tea.Msg {
 		_ = art.Close() // it was only read from
 		return nil
 	})
@@ -156,10 +156,10 @@ func (e *Screen) viewNext(env *screen.Env) tea.Cmd {
 		mo := *v.want
 		v.want, v.busy = nil, true
 		e.fitText(env)
-		l, file, id, era, ctx, live := v.Look, v.File, v.id, v.Printed.Era, v.ctx, v.live != nil
-		return env.Crew.Start(func(context.Context) tea.Msg {
+		l, file, id, era, ctx, printed := v.Look, v.File, v.id, v.Printed.Era, v.ctx, v.live != nil
+		return env.Tasks.Start(func(context.Context) tea.Msg {
 			var err error
-			if live { // lines are numbered at once, or their numbers would come and go
+			if printed { // lines are numbered at once, or their numbers would come and go
 				if l.Index, err = file.Count(ctx, l.Index, file.Size()); err != nil {
 					return PageMsg{id: id, era: era, err: err}
 				}
@@ -178,7 +178,7 @@ func (e *Screen) viewNext(env *screen.Env) tea.Cmd {
 	if ix := v.Look.Index; v.live == nil && !ix.Over() && v.Err == "" && v.File.Size() > 0 {
 		v.work = true
 		ctx, file, id := v.ctx, v.File, v.id
-		return env.Crew.Start(func(context.Context) tea.Msg {
+		return env.Tasks.Start(func(context.Context) tea.Msg {
 			ix, err := file.Count(ctx, ix, slice)
 			return countMsg{id, ix, err}
 		})

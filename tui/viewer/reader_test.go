@@ -10,8 +10,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"pgregory.net/rapid"
 
-	"handrail/session"
 	"handrail/session/journal"
+	"handrail/session/view"
 	"handrail/triage"
 	"handrail/tui/incident"
 	"handrail/tui/ink"
@@ -43,10 +43,10 @@ func (stored) Close() error { return nil }
 // reading opens a text on the whole screen.
 func reading(t *testing.T, w, h int, body string) *desk {
 	t.Helper()
-	env := &screen.Env{W: w, H: h, Keys: keymap.New(nil), Theme: ink.NewTheme(ink.ThemeAuto, true), Crew: &screen.Crew{Ctx: t.Context()},
-		Incident: shelf{body: body}, Case: &incident.Case{Snap: session.Snapshot{
+	env := &screen.Env{W: w, H: h, Keys: keymap.New(nil), Theme: ink.NewTheme(ink.ThemeAuto, ink.DarkGround), Tasks: &screen.Tasks{Ctx: t.Context()},
+		Incident: shelf{body: body}, Case: &incident.Case{Snap: view.Snapshot{
 			State: triage.State{Timeline: []triage.Moment{{Seq: 5, Type: "probe.end"}}},
-			Blobs: map[int64][]session.BlobRef{5: {{SHA: "5e1c9a70", Role: "raw", Size: int64(len(body))}}}}}}
+			Blobs: map[int64][]view.BlobRef{5: {{SHA: "5e1c9a70", Role: "raw", Size: int64(len(body))}}}}}}
 	env.Room = func() int { return env.H - 6 }
 	d := &desk{&Screen{}, env}
 	d.Open(env)
@@ -141,6 +141,9 @@ func naiveRows(body string, w, right int, wrap bool) (rows []string, lines []int
 
 // TestWindows: whatever keys lead to a page, it shows what a rendering of the whole text shows there.
 func TestWindows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	parts := []string{"a", "word ", "\n", "\n", "\r\n", "\r", "\t", "\x00", "\xff", "\x80", "支付", "\U0001F525", "e\u0301", "עברית", "\x1b[31;1m", "\x1b[2J", "\x1b]0;x\a", "\u202e", "Error\n", "{\"a\": [1, 2]}\n"}
 	keys := strings.Fields("up down down pgup pgdown pgdown home end w left right / n N 1 7 enter")
@@ -230,7 +233,7 @@ func TestOldSearchIsDropped(t *testing.T) {
 		t.Error("the old search goes on")
 	}
 	s.settle(old)
-	s.want(t, "nowhere in it: ac")
+	s.want(t, "no match for: ac")
 }
 
 // TestLateAnswersDoNothing: what comes for an artifact that was left is dropped, and what it opened is let go.

@@ -9,9 +9,10 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"handrail/session/journal"
+	"handrail/session/report"
 	"handrail/tui/incident"
 	"handrail/tui/ink"
-	"handrail/tui/markdown"
+	"handrail/tui/page"
 	"handrail/tui/screen"
 )
 
@@ -19,17 +20,20 @@ import (
 // of any text; what is saved is the Markdown.
 type layout struct {
 	*bytes.Reader
-	src   []byte
+	doc   report.Document
+	src   []byte // the Markdown
 	W     int
-	Lines []markdown.Line
+	Lines []page.Line
 	from  []int64 // where each line begins in the text
 }
 
 // Close does nothing: the report is in memory.
 func (*layout) Close() error { return nil }
 
-func layOut(src []byte, w int) *layout {
-	d := &layout{src: src, W: w, Lines: markdown.Layout(string(src), w)}
+func layOut(doc report.Document, w int) *layout {
+	var src bytes.Buffer
+	_ = report.WriteMarkdown(&src, doc) // memory takes all
+	d := &layout{doc: doc, src: src.Bytes(), W: w, Lines: page.Layout(report.Page(doc), w)}
 	var b bytes.Buffer
 	for _, l := range d.Lines {
 		d.from = append(d.from, int64(b.Len()))
@@ -50,15 +54,15 @@ func (d *layout) ink(th *ink.Theme, at int64) ink.Ink {
 		return th.Plain
 	}
 	switch d.Lines[d.Line(at)].Kind {
-	case markdown.Title, markdown.Section:
+	case page.Title, page.Section:
 		return th.Title
-	case markdown.Strong:
+	case page.Strong:
 		return th.Strong
-	case markdown.Head:
+	case page.Head:
 		return th.Muted
-	case markdown.Rule:
+	case page.Rule:
 		return th.Faint
-	case markdown.Code:
+	case page.Code:
 		return th.Accent
 	}
 	return th.Plain
@@ -67,8 +71,8 @@ func (d *layout) ink(th *ink.Theme, at int64) ink.Ink {
 // OpenReport shows the report as it would be exported now. It is made beside the
 // loop, from what is on the disk.
 func (e *Screen) OpenReport(env *screen.Env, back screen.ID) tea.Cmd {
-	write, path := env.Config.Report, env.Snap.Bundle
-	if write == nil || env.Incident == nil {
+	read, path := env.Config.Report, env.Snap.Bundle
+	if read == nil || env.Incident == nil {
 		env.Warn("", "There is no report here.")
 		return nil
 	}
@@ -77,26 +81,26 @@ func (e *Screen) OpenReport(env *screen.Env, back screen.ID) tea.Cmd {
 	}
 	env.Show(screen.AtEvidence)
 
-	e.Report, e.Detail, e.Full, e.searching, e.back = true, true, true, false, back
+	e.report, e.detail, e.full, e.searching, e.back = true, true, true, false, back
 	e.cover = incident.CoverageOf(env.Snap.State)
-	return e.layReport(env, func(ctx context.Context) ([]byte, error) { return write(ctx, path) }, 0)
+	return e.layReport(env, func(ctx context.Context) (report.Document, error) { return read(ctx, path) }, 0)
 }
 
-// layReport lays a report out for the room there is, and begins at a line of the
-// Markdown.
-func (e *Screen) layReport(env *screen.Env, write func(context.Context) ([]byte, error), line int) tea.Cmd {
+// layReport lays a report out for the room there is, and begins at a piece of the
+// page.
+func (e *Screen) layReport(env *screen.Env, read func(context.Context) (report.Document, error), from int) tea.Cmd {
 	e.CloseArtifact(env)
 	env.Serial++
-	v := &reader{id: env.Serial, Look: look{hit: -1}, Find: finding{hit: -1}, Doc: &layout{}, begin: line}
-	v.ctx, v.stop = context.WithCancel(env.Crew.Ctx)
+	v := &reader{id: env.Serial, Look: look{hit: -1}, Find: textMatch{hit: -1}, Doc: &layout{}, begin: from}
+	v.ctx, v.stop = context.WithCancel(env.Tasks.Ctx)
 	e.View = v
 	w, _ := e.textRoom(env)
-	return env.Crew.Start(func(ctx context.Context) tea.Msg {
-		src, err := write(ctx)
+	return env.Tasks.Start(func(ctx context.Context) tea.Msg {
+		doc, err := read(ctx)
 		if err != nil {
 			return artifactMsg{v.id, nil, err}
 		}
-		return artifactMsg{v.id, layOut(src, w), nil}
+		return artifactMsg{v.id, layOut(doc, w), nil}
 	})
 }
 
@@ -104,7 +108,7 @@ func (e *Screen) layReport(env *screen.Env, write func(context.Context) ([]byte,
 // it was when it began.
 func (e *Screen) reportOpened(env *screen.Env, v *reader, d *layout) tea.Cmd {
 	if w, _ := e.textRoom(env); w != d.W {
-		return e.layReport(env, func(context.Context) ([]byte, error) { return d.src, nil }, v.begin)
+		return e.layReport(env, func(context.Context) (report.Document, error) { return d.doc, nil }, v.begin)
 	}
 	v.Doc = d
 	v.source = func() (journal.Artifact, error) {
@@ -124,11 +128,11 @@ func (e *Screen) refitReport(env *screen.Env, w int) tea.Cmd {
 	if w == d.W || len(d.Lines) == 0 {
 		return nil
 	}
-	line := 0
+	from := 0
 	if at > 0 {
-		line = d.Lines[d.Line(at)].From
+		from = d.Lines[d.Line(at)].From
 	}
-	return e.layReport(env, func(context.Context) ([]byte, error) { return d.src, nil }, line)
+	return e.layReport(env, func(context.Context) (report.Document, error) { return d.doc, nil }, from)
 }
 
 func (e *Screen) pressReport(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
@@ -138,7 +142,7 @@ func (e *Screen) pressReport(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 		return env.Ask(screen.OpenSeal{})
 	case key.Matches(msg, k.Esc, k.Leave, k.Enter, k.Report):
 		e.CloseArtifact(env)
-		e.Report, e.Detail, e.Full = false, false, false
+		e.report, e.detail, e.full = false, false, false
 		env.Show(e.back)
 	}
 	return nil

@@ -11,8 +11,8 @@ import (
 	"handrail/tui/screen"
 )
 
-// finding is a search in a text, and what it found.
-type finding struct {
+// textMatch is a search in a text, and what it found.
+type textMatch struct {
 	Edit    form.Editor
 	typing  bool
 	pattern longtext.Pattern
@@ -73,7 +73,7 @@ func (e *Screen) stopHunt() {
 func (e *Screen) hunt(env *screen.Env, h hunt) tea.Cmd {
 	v := e.View
 	file, id, ix := v.File, v.id, v.Look.Index
-	return env.Crew.Start(func(context.Context) tea.Msg {
+	return env.Tasks.Start(func(context.Context) tea.Msg {
 		msg := huntMsg{id: id, n: h.n}
 		if h.back {
 			msg.hit, msg.on, msg.err = file.SearchBack(h.ctx, h.find, h.at, min(slice, h.left))
@@ -165,7 +165,7 @@ func (e *Screen) FindTyped(env *screen.Env) tea.Cmd {
 func (e *Screen) forget(env *screen.Env) tea.Cmd {
 	v := e.View
 	e.stopHunt()
-	v.Find = finding{hit: -1, n: v.Find.n}
+	v.Find = textMatch{hit: -1, n: v.Find.n}
 	return e.goText(env, motion{})
 }
 
@@ -174,7 +174,7 @@ func (e *Screen) again(env *screen.Env, back bool) tea.Cmd {
 	v := e.View
 	f := &v.Find
 	if f.pattern.Empty() {
-		env.Warn("", ink.Say("Search first: %s, then what to look for.", env.Keys.Search.Help().Key))
+		env.Warn("", ink.Say("Search first: %s, then type a text.", env.Keys.Search.Help().Key))
 		return nil
 	}
 	from := f.hit

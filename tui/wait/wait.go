@@ -14,6 +14,7 @@ import (
 	"handrail/tui/form"
 	"handrail/tui/ink"
 	"handrail/tui/screen"
+	"handrail/tui/sheets"
 )
 
 // Screen is shown while an incident is being opened, which for a drill means
@@ -27,7 +28,9 @@ type Screen struct {
 	Cancel  context.CancelFunc
 	err     ink.Text
 	from    screen.ID
-	resumes string // the incident that is resumed, "" for none
+	asked   *form.Form     // where its parameters were typed, nil where they were not
+	resumes string         // the incident that is resumed, "" for none
+	second  func() tea.Cmd // opens it all the same
 }
 
 // OpenedMsg is an incident that was opened, or why it was not.
@@ -44,8 +47,8 @@ type progressMsg struct{ feed *screen.Feed }
 func (s *Screen) Open(env *screen.Env, title ink.Text, how func(ctx context.Context, progress func(string)) (screen.Incident, error)) tea.Cmd {
 	// An incident outlives the wait for it: the program's end stops the opening,
 	// and no longer anything once it is open.
-	ctx, cancel := context.WithCancel(context.WithoutCancel(env.Crew.Ctx))
-	opening := context.AfterFunc(env.Crew.Ctx, cancel)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(env.Tasks.Ctx))
+	opening := context.AfterFunc(env.Tasks.Ctx, cancel)
 	done := make(chan struct{})
 	f := screen.NewFeed(done)
 	from := env.At
@@ -55,11 +58,11 @@ func (s *Screen) Open(env *screen.Env, title ink.Text, how func(ctx context.Cont
 	*s = Screen{title: title, started: env.Now, Seq: s.Seq + 1, feed: f, Cancel: cancel, from: from}
 	env.Show(screen.AtWait)
 	seq := s.Seq
-	return tea.Batch(f.Next(progressMsg{f}), env.Crew.Start(func(context.Context) tea.Msg {
+	return tea.Batch(f.Next(progressMsg{f}), env.Tasks.Start(func(context.Context) tea.Msg {
 		defer close(done)
 		inc, err := how(ctx, f.Line)
 		if opening(); err == nil {
-			env.Crew.Keep(inc) // from here on it is let go whatever happens to the message
+			env.Tasks.Keep(inc) // from here on it is let go whatever happens to the message
 		}
 		return OpenedMsg{Seq: seq, Inc: inc, Err: err}
 	}))
@@ -68,7 +71,7 @@ func (s *Screen) Open(env *screen.Env, title ink.Text, how func(ctx context.Cont
 // Resume opens an incident that is there already.
 func (s *Screen) Resume(env *screen.Env, id string) tea.Cmd { return s.resumeWith(env, id, "") }
 
-// resumeWith is resume with the reason why somebody else goes on.
+// resumeWith is resume with the reason for taking over.
 func (s *Screen) resumeWith(env *screen.Env, id, why string) tea.Cmd {
 	cmd := s.Open(env, ink.Say("Resuming %s", id), func(ctx context.Context, _ func(string)) (screen.Incident, error) {
 		return env.Config.Resume(ctx, id, why)
@@ -84,62 +87,152 @@ func (s *Screen) Drill(env *screen.Env, id, variant string) tea.Cmd {
 	})
 }
 
-// StartWith opens an incident with a runbook. It asks for the parameters first
-// where one must be given that is not known; look asks for them all the same.
-func (s *Screen) StartWith(env *screen.Env, id string, given map[string]string, look bool) tea.Cmd {
-	start := func(v map[string]string) tea.Cmd {
-		return s.Open(env, ink.Say("Opening an incident with %s", id), func(ctx context.Context, _ func(string)) (screen.Incident, error) {
-			return env.Config.Start(ctx, id, v)
-		})
-	}
+// StartWith opens an incident with a runbook. It asks for the parameters first where
+// one must be given or one was found; its Look asks for them all the same. Where a
+// program would run in a directory that is not trusted, that is settled before.
+func (s *Screen) StartWith(env *screen.Env, r screen.Start) tea.Cmd {
 	var fs []steps.Field
 	if env.Config.Params != nil {
-		fs = env.Config.Params(id)
+		fs = env.Config.Params(r.Runbook)
 	}
-	fs = slices.Clone(fs)
-	for i := range fs {
-		if v, ok := given[fs[i].Name]; ok {
-			fs[i].Default = v
-		}
+	if !sheets.Asks(fs, r.Given, r.Seen) && (!r.Look || len(fs) == 0) {
+		return s.start(env, r, settled{})
 	}
-	must := slices.ContainsFunc(fs, func(f steps.Field) bool { return f.Required && f.Default == "" })
-	if !must && (!look || len(fs) == 0) {
-		return start(given)
-	}
-	env.Sheet = paramsForm(id, fs, start)
+	env.Sheet = s.ask(env, r, fs)
 	return nil
 }
 
-func paramsForm(id string, fs []steps.Field, start func(map[string]string) tea.Cmd) *form.Form {
-	f := &form.Form{Title: ink.Say("Start %s", id), Intro: []ink.Text{"What is it about?"}}
-	for _, p := range fs {
-		fl := form.Named(p.Name, ink.Shown(p.Name), ink.Shown(p.Doc), p.Required)
-		if p.Type == steps.Enum {
-			fl.Choices, fl.Pick = []form.Choice{}, slices.Index(p.Values, p.Default)
-			for _, v := range p.Values {
-				fl.Choices = append(fl.Choices, form.Choice{Value: v, Help: ""})
-			}
-		} else {
-			fl.Edit.Set(p.Default)
-			fl.Check = func(s string) ink.Text {
-				if _, err := steps.ParseValue(p.Type, s); err != nil {
-					return ink.Shown(err.Error())
-				}
-				return ""
+func (s *Screen) ask(env *screen.Env, r screen.Start, fs []steps.Field) *form.Form {
+	var f *form.Form
+	f = sheets.StartForm(r.Runbook, fs, r.Given, "start", func(v map[string]string) tea.Cmd {
+		r.Given = v
+		return s.start(env, r, settled{asked: f})
+	})
+	return f
+}
+
+// settled is what a person said before an incident is opened.
+type settled struct {
+	asked  *form.Form        // for the parameters, nil where nothing was asked
+	second bool              // another incident about the same is meant
+	of     *screen.Untrusted // the directory that something was said of, nil for none
+	trust  bool
+}
+
+// untrustedError keeps an incident from being opened until it is said whether programs
+// may run in a directory.
+type untrustedError struct {
+	of    screen.Untrusted
+	start screen.Start
+	said  settled
+}
+
+func (e *untrustedError) Error() string { return e.of.Dir + " is not trusted" }
+
+// start opens the incident. Where an open one is about the same thing it says so first,
+// unless a second one was asked for. What was asked for the parameters comes back where
+// they are refused.
+func (s *Screen) start(env *screen.Env, r screen.Start, said settled) tea.Cmd {
+	c := env.Config
+	cmd := s.Open(env, ink.Say("Opening an incident with %s", r.Runbook), func(ctx context.Context, _ func(string)) (screen.Incident, error) {
+		if c.OpenFor != nil && !said.second {
+			if same := c.OpenFor(r.Runbook, r.Given); len(same) > 0 {
+				return nil, &alreadyOpen{same}
 			}
 		}
-		f.Fields = append(f.Fields, fl)
+		switch {
+		case said.of != nil && said.trust:
+			if err := c.Trust(ctx, *said.of); err != nil {
+				return nil, err
+			}
+		case said.of == nil && c.Untrusted != nil:
+			of, err := c.Untrusted(ctx, r.Runbook, r.Given)
+			if err != nil {
+				return nil, err
+			}
+			if of != nil {
+				return nil, &untrustedError{*of, r, said}
+			}
+		}
+		inc, err := c.Start(ctx, r.Runbook, r.Given)
+		if err != nil || r.Continues == nil {
+			return inc, err
+		}
+		if err := errors.Join(r.Continues.Link(ctx, inc), env.Tasks.Release(r.Continues.From)); err != nil {
+			return nil, errors.Join(err, inc.Close())
+		}
+		return inc, nil
+	})
+	s.asked = said.asked
+	s.second = func() tea.Cmd {
+		said.second = true
+		return s.start(env, r, said)
 	}
-	f.Submit = func(v map[string]string) tea.Cmd {
-		for k, s := range v {
-			if s == "" {
-				delete(v, k) // absent, so that the default counts
-			}
+	return cmd
+}
+
+// offered opens the sheet that asks for trust, or for another directory, where this is
+// why an incident could not be opened.
+func (s *Screen) offered(env *screen.Env, err error) bool {
+	var no *untrustedError
+	if !errors.As(err, &no) {
+		return false
+	}
+	env.Show(s.from)
+	said := no.said
+	if no.of.Wrong == "" {
+		env.Sheet = sheets.TrustForm(no.of, func(yes bool) tea.Cmd {
+			said.of, said.trust = &no.of, yes
+			return s.start(env, no.start, said)
+		})
+		return true
+	}
+	f := sheets.StartForm(no.start.Runbook, env.Config.Params(no.start.Runbook), no.start.Given, "start", func(v map[string]string) tea.Cmd {
+		r := no.start
+		if r.Given = v; v["dir"] == no.start.Given["dir"] {
+			said.of = &no.of // it is meant
 		}
-		return start(v)
+		return s.start(env, r, said)
+	})
+	f.RefuseAt("dir", ink.Say("No program can run there: %s. Correct dir, or press enter to go on without plans.", no.of.Wrong))
+	env.Sheet = f
+	return true
+}
+
+// alreadyOpen is why no incident was opened: others are open for the same thing.
+type alreadyOpen struct{ same []screen.SameTarget }
+
+func (e *alreadyOpen) Error() string {
+	return "incident " + e.same[0].ID + " is open for the same " + e.same[0].What
+}
+
+// sameForm offers to resume what is open, which a second incident would only disturb.
+func (s *Screen) sameForm(env *screen.Env, e *alreadyOpen) *form.Form {
+	second := s.second
+	f := &form.Form{Title: "An incident is open for this already", Intro: []ink.Text{ink.Say("Both would be about %s.", e.same[0].What)}, Does: "go on"}
+	var cs []form.Choice
+	for _, x := range e.same[:min(len(e.same), mostSame)] {
+		about := ink.Say("%s: %s, in %s, open for %s", x.ID, x.Title, x.Phase, ink.Ago(env.Now.Sub(x.Opened)))
+		if x.Who != "" {
+			about += ink.Say(", %s at the keyboard", x.Who)
+		}
+		f.Intro = append(f.Intro, about+".")
+		cs = append(cs, form.Choice{Value: "resume " + x.ID})
+	}
+	f.Intro = append(f.Intro, "Two calls about one thing can undo each other's work.")
+	cs = append(cs, form.Choice{Value: "open a second one"})
+	f.Fields = []form.Field{form.OneOf("next", "what next", cs)}
+	f.Submit = func(map[string]string) tea.Cmd {
+		if at := f.Fields[0].Pick; at < len(cs)-1 {
+			return s.Resume(env, e.same[at].ID)
+		}
+		return second()
 	}
 	return f
 }
+
+// mostSame bounds the incidents that are offered.
+const mostSame = 5
 
 func (w *Screen) take(msg progressMsg) tea.Cmd {
 	if msg.feed != w.feed {
@@ -160,10 +253,16 @@ func (s *Screen) Opened(env *screen.Env, msg OpenedMsg) tea.Cmd {
 		if msg.Inc == nil {
 			return nil
 		}
-		return env.Crew.Start(func(context.Context) tea.Msg { return screen.ReleaseMsg{Err: env.Crew.Release(msg.Inc)} })
+		return env.Tasks.Start(func(context.Context) tea.Msg { return screen.ReleaseMsg{Err: env.Tasks.Release(msg.Inc)} })
 	}
 	if msg.Err != nil {
-		if s.tookOver(env, msg.Err) {
+		if s.tookOver(env, msg.Err) || s.isOpen(env, msg.Err) || s.offered(env, msg.Err) {
+			return nil
+		}
+		if s.asked != nil { // nothing of what was typed is typed again
+			env.Show(s.from)
+			s.asked.Refuse(ink.Shown(msg.Err.Error()))
+			env.Sheet = s.asked
 			return nil
 		}
 		s.err = ink.Shown(msg.Err.Error())
@@ -190,7 +289,7 @@ func (s *Screen) Draw(env *screen.Env, w, h int) []ink.Drawn {
 	p.Add("")
 	p.Add(th.Strong.On(s.title))
 	if s.err == "" {
-		p.Add(th.Muted.On(ink.Say("%s so far. esc gives up.", ink.Ago(env.Now.Sub(s.started)))))
+		p.Add(th.Muted.On(ink.Say("%s so far. Press esc to give up.", ink.Ago(env.Now.Sub(s.started)))))
 	}
 	p.Gap()
 	room := max(1, h-len(p.Rows)-1)
@@ -237,12 +336,12 @@ func (s *Screen) Hints(*screen.Env) screen.Hints {
 	return screen.Hints{Keys: []ink.Hint{{Key: "esc", Does: "give up"}}}
 }
 
-// takeOverForm asks why somebody else goes on. It is asked after the incident was
+// takeOverForm asks for the reason for taking over. It is asked after the incident was
 // opened and let go again, since only its journal knows who was there last.
 func (s *Screen) takeOverForm(env *screen.Env, id string, who *session.HandoverError) *form.Form {
 	return &form.Form{Title: ink.Say("%s was at the keyboard last", who.From),
-		Intro:  []ink.Text{ink.Say("You would go on as %s. Both names and the reason are recorded, for everybody to see.", who.To)},
-		Fields: []form.Field{form.Named("why", "why", "why you go on, in one sentence", true)},
+		Intro:  []ink.Text{ink.Say("You would continue as %s. Both names and the reason are recorded.", who.To)},
+		Fields: []form.Field{form.Named("why", "why", "why you take over, in one sentence", true)},
 		Submit: func(v map[string]string) tea.Cmd { return s.resumeWith(env, id, v["why"]) }}
 }
 
@@ -254,5 +353,16 @@ func (s *Screen) tookOver(env *screen.Env, err error) bool {
 	}
 	env.Show(s.from)
 	env.Sheet = s.takeOverForm(env, s.resumes, who)
+	return true
+}
+
+// isOpen opens the sheet about those that are open already, where that is why.
+func (s *Screen) isOpen(env *screen.Env, err error) bool {
+	var other *alreadyOpen
+	if !errors.As(err, &other) {
+		return false
+	}
+	env.Show(s.from)
+	env.Sheet = s.sameForm(env, other)
 	return true
 }

@@ -6,7 +6,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rsa"
-	"crypto/sha1" //nolint:gosec // older tokens name their certificate by it
+	"crypto/sha1" // older tokens name their certificate by it
 	"crypto/sha256"
 	"crypto/sha512"
 	"crypto/x509"

@@ -50,14 +50,14 @@ func (c *copier) bundle(src, dst string) (err error) {
 	if c.src, err = os.OpenRoot(src); err != nil {
 		return err
 	}
-	defer c.src.Close() //nolint:errcheck // only read from
+	defer c.src.Close()
 	if err := os.Mkdir(dst, c.mode); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}
 	if c.dst, err = os.OpenRoot(dst); err != nil {
 		return err
 	}
-	defer c.dst.Close() //nolint:errcheck // its files were closed and synced
+	defer c.dst.Close() // its files were closed and synced
 	c.kept = map[string]bool{".": true}
 	for _, name := range contents() {
 		if err := c.tree(name); err != nil {
@@ -106,7 +106,7 @@ func (c *copier) file(name string) error {
 	if err != nil {
 		return err
 	}
-	defer in.Close() //nolint:errcheck // only read from
+	defer in.Close()
 	info, err := in.Stat()
 	if err != nil {
 		return err
@@ -144,7 +144,7 @@ func (c *copier) file(name string) error {
 }
 
 // strangers takes out of the copy what an earlier try left and the source does
-// not have, and refuses what does not belong into a bundle.
+// not have, and refuses what does not belong in a bundle.
 func (c *copier) strangers() error {
 	list, err := fs.ReadDir(c.src.FS(), ".")
 	if err != nil {
@@ -152,7 +152,7 @@ func (c *copier) strangers() error {
 	}
 	for _, d := range list {
 		if !belongs(d.Name()) {
-			return fmt.Errorf("%w: %q does not belong into a bundle", ErrUnverified, d.Name())
+			return fmt.Errorf("%w: %q does not belong in a bundle", ErrUnverified, d.Name())
 		}
 	}
 	var old []string

@@ -36,7 +36,7 @@ import (
 	"handrail/session/index/depot/registry"
 )
 
-// TestMain keeps the settings of whoever runs the tests away from them.
+// TestMain keeps the settings of the user out of the tests.
 func TestMain(m *testing.M) {
 	for name, value := range map[string]string{"AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull, "DOCKER_CONFIG": os.DevNull} {
 		if err := os.Setenv(name, value); err != nil {

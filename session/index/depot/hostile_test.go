@@ -31,10 +31,10 @@ type stranger struct {
 	body func(ctx context.Context) io.ReadCloser
 }
 
-func (s stranger) Find(_ context.Context, id string) (depot.Stored, error) {
-	return depot.Stored{ID: id, Place: "far/" + id, Size: s.size, Version: "1"}, nil
+func (s stranger) Find(_ context.Context, id string) (depot.BundleInfo, error) {
+	return depot.BundleInfo{ID: id, Place: "far/" + id, Size: s.size, Version: "1"}, nil
 }
-func (s stranger) Open(ctx context.Context, _ depot.Stored, _ int64) (io.ReadCloser, error) {
+func (s stranger) Open(ctx context.Context, _ depot.BundleInfo, _ int64) (io.ReadCloser, error) {
 	return s.body(ctx), nil
 }
 func (stranger) Secrets() []string { return nil }
@@ -57,7 +57,7 @@ func TestServersOfStrangers(t *testing.T) {
 		"more than it said":           {stranger{size: 1 << 20, body: endless}, depot.ErrUnverified, "more than the 1048576 bytes"},
 		"less than it said": {stranger{size: 10, body: func(context.Context) io.ReadCloser { return io.NopCloser(strings.NewReader("short")) }},
 			io.ErrUnexpectedEOF, "after 5 of 10 bytes"},
-		"nothing for ever": {stranger{size: 10, body: func(ctx context.Context) io.ReadCloser { return silent{ctx} }}, nil, "nothing came for 1m0s"},
+		"nothing for ever": {stranger{size: 10, body: func(ctx context.Context) io.ReadCloser { return silent{ctx} }}, nil, "nothing received for 1m0s"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			dest := t.TempDir()
@@ -140,7 +140,7 @@ func TestServerWithoutConditions(t *testing.T) {
 	}
 }
 
-// What somebody puts there between our look and our write is not overwritten,
+// What another writer puts there between our read and our write is not overwritten,
 // since the server holds the write to its condition.
 func TestOvertaken(t *testing.T) {
 	t.Parallel()

@@ -29,13 +29,13 @@ type Replacer interface {
 	// Replace stores a bundle under a name in one step, in place of what was found
 	// there; the zero Stored is nothing. It returns ErrTaken where something else is
 	// there by now, as far as the other side can tell.
-	Replace(ctx context.Context, name string, p *Packed, was Stored) error
+	Replace(ctx context.Context, name string, p *Package, was BundleInfo) error
 }
 
 // PushLive sends the bundle src as it is now, which may be while it is written. last
 // is what an earlier PushLive returned, zero at first: of that copy it is known that
 // src goes on from it, and any other one is read to find out.
-func PushLive(ctx context.Context, src, work string, to Replacer, last Stored) (_ Stored, err error) {
+func PushLive(ctx context.Context, src, work string, to Replacer, last BundleInfo) (_ BundleInfo, err error) {
 	defer func() { err = discreet(err, to) }()
 	p, err := Pack(ctx, src, work)
 	if err != nil {
@@ -46,7 +46,7 @@ func PushLive(ctx context.Context, src, work string, to Replacer, last Stored) (
 	was, err := to.Find(ctx, name)
 	switch {
 	case errors.Is(err, ErrNone):
-		was = Stored{}
+		was = BundleInfo{}
 	case err != nil:
 		return last, err
 	case was.Version != last.Version:
@@ -80,7 +80,7 @@ type Watch struct {
 // or as long as there is none, the copy of one that is still written. What it
 // fetched was verified. The path is "" where nothing is new. Of what was fetched
 // before, only the last one is kept.
-func (w *Watch) Look(ctx context.Context) (path string, there Stored, err error) {
+func (w *Watch) Look(ctx context.Context) (path string, there BundleInfo, err error) {
 	defer func() { err = discreet(err, w.From) }()
 	there, err = w.From.Find(ctx, w.ID)
 	if errors.Is(err, ErrNone) {
@@ -100,13 +100,13 @@ func (w *Watch) Look(ctx context.Context) (path string, there Stored, err error)
 	return path, there, os.RemoveAll(filepath.Join(w.Dir, strconv.Itoa(w.n-2)))
 }
 
-func (w *Watch) fetch(ctx context.Context, there Stored, into string) (string, error) {
+func (w *Watch) fetch(ctx context.Context, there BundleInfo, into string) (string, error) {
 	name := filepath.Join(into, "packed")
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return "", err
 	}
-	defer f.Close() //nolint:errcheck // thrown away
+	defer func() { _ = f.Close() }() // thrown away
 	if err := fetch(ctx, w.From, there, 0, f, nil); err != nil {
 		return "", err
 	}

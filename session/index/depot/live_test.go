@@ -29,7 +29,7 @@ func add(t *testing.T, path string, texts ...string) {
 }
 
 // TestLive pushes a bundle that grows, and watches it from another machine: each copy goes on from the one before, a
-// history of somebody else is neither overwritten nor taken, and the whole bundle comes last.
+// history of another writer is neither overwritten nor taken, and the whole bundle comes last.
 func TestLive(t *testing.T) {
 	everywhere(t, func(t *testing.T, f far) {
 		dir := t.TempDir()
@@ -42,7 +42,7 @@ func TestLive(t *testing.T) {
 		if _, _, err := w.Look(t.Context()); !errors.Is(err, depot.ErrNone) {
 			t.Fatalf("Look() where nothing is: %v", err)
 		}
-		var last depot.Stored
+		var last depot.BundleInfo
 		send := func() {
 			t.Helper()
 			there, err := depot.PushLive(t.Context(), src, t.TempDir(), to, last)
@@ -72,7 +72,7 @@ func TestLive(t *testing.T) {
 			t.Errorf("%v is kept of what was fetched, %v; want the last two", kept, err)
 		}
 		// Another process, which does not know what it pushed before, goes on too.
-		last = depot.Stored{}
+		last = depot.BundleInfo{}
 		add(t, src, "after a pause")
 		send()
 		look()
@@ -81,7 +81,7 @@ func TestLive(t *testing.T) {
 		}
 
 		other := bundle(t, filepath.Join(dir, "b"), "one", "another history")
-		if _, err := depot.PushLive(t.Context(), other, t.TempDir(), to, depot.Stored{}); !errors.Is(err, depot.ErrOther) {
+		if _, err := depot.PushLive(t.Context(), other, t.TempDir(), to, depot.BundleInfo{}); !errors.Is(err, depot.ErrOther) {
 			t.Errorf("another history took the place: %v", err)
 		}
 		f.swap(t, depot.Live("one"), []byte("no bundle"))
@@ -99,7 +99,7 @@ func TestLive(t *testing.T) {
 	})
 }
 
-// TestReplaceNothingElse: what somebody put there meanwhile is not overwritten, as far as the server can tell.
+// TestReplaceNothingElse: what another writer put there meanwhile is not overwritten, as far as the server can tell.
 func TestReplaceNothingElse(t *testing.T) {
 	everywhere(t, func(t *testing.T, f far) {
 		dir := t.TempDir()
@@ -110,7 +110,7 @@ func TestReplaceNothingElse(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer p.Close()
-		if err := to.Replace(t.Context(), depot.Live("one"), p, depot.Stored{}); err != nil {
+		if err := to.Replace(t.Context(), depot.Live("one"), p, depot.BundleInfo{}); err != nil {
 			t.Fatal(err)
 		}
 		found, err := to.Find(t.Context(), depot.Live("one"))
@@ -123,7 +123,7 @@ func TestReplaceNothingElse(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer q.Close()
-		for name, was := range map[string]depot.Stored{"nothing": {}, "another": {Version: `"0123456789abcdef0123456789abcdef"`}} {
+		for name, was := range map[string]depot.BundleInfo{"nothing": {}, "another": {Version: `"0123456789abcdef0123456789abcdef"`}} {
 			if err := to.Replace(t.Context(), depot.Live("one"), q, was); !errors.Is(err, depot.ErrTaken) {
 				t.Errorf("in place of %s: %v, want ErrTaken", name, err)
 			}

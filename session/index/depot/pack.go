@@ -4,7 +4,7 @@ import (
 	"archive/tar"
 	"compress/gzip"
 	"context"
-	"crypto/md5" //nolint:gosec // the name that S3 gives to a part
+	"crypto/md5" // the name that S3 gives to a part
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -25,17 +25,17 @@ import (
 const Suffix = ".hrb.tar.gz"
 
 // maxTight is how far a bundle may shrink before it is packed again, worse:
-// whoever unpacks takes a higher rate for a bomb.
+// the reader takes a higher rate for a bomb.
 const maxTight = 100
 
-// maxPacked is the longest file that whoever unpacks takes from a stranger.
+// maxPacked is the longest file that a reader takes from a stranger.
 const maxPacked = 256 << 20
 
-// ErrTooLong: the bundle has a file that nobody would unpack.
+// ErrTooLong: the bundle has a file that would not be unpacked.
 var ErrTooLong = errors.New("a packed bundle has no file of over 256 MiB")
 
-// Packed is a bundle as the one file that travels.
-type Packed struct {
+// Package is a bundle as the one file that travels.
+type Package struct {
 	ID      string
 	Created string // by bundle.json
 	Size    int64
@@ -55,16 +55,16 @@ type Part struct {
 }
 
 // Reader reads one part; it can be read again.
-func (p *Packed) Reader(part Part) *io.SectionReader {
+func (p *Package) Reader(part Part) *io.SectionReader {
 	return io.NewSectionReader(p.file, part.Offset, part.Size)
 }
 
 // Parts cuts the file into pieces of a size; the last one may be smaller.
-func (p *Packed) Parts(size int64) ([]Part, error) {
+func (p *Package) Parts(size int64) ([]Part, error) {
 	var out []Part
 	for at := int64(0); at < p.Size; at += size {
 		part := Part{Offset: at, Size: min(size, p.Size-at)}
-		sum, old := sha256.New(), md5.New() //nolint:gosec // as above
+		sum, old := sha256.New(), md5.New() // as above
 		if _, err := io.Copy(io.MultiWriter(sum, old), p.Reader(part)); err != nil {
 			return nil, err
 		}
@@ -76,27 +76,27 @@ func (p *Packed) Parts(size int64) ([]Part, error) {
 }
 
 // Close removes the file.
-func (p *Packed) Close() error {
+func (p *Package) Close() error {
 	return errors.Join(p.file.Close(), os.RemoveAll(p.dir))
 }
 
 // Pack packs a bundle in the directory work. What it returns was unpacked again
 // and verified.
-func Pack(ctx context.Context, src, work string) (_ *Packed, err error) {
+func Pack(ctx context.Context, src, work string) (_ *Package, err error) {
 	r, err := evidence.OpenReadOnly(src)
 	if err != nil {
 		return nil, err
 	}
-	p := &Packed{ID: r.Meta().ID, Created: r.Meta().Created}
+	p := &Package{ID: r.Meta().ID, Created: r.Meta().Created}
 	if err := r.Close(); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(work, 0o700); err != nil {
-		return nil, fmt.Errorf("making a place to pack: %w", err)
+		return nil, fmt.Errorf("creating a place to pack: %w", err)
 	}
 	sweep(work)
 	if p.dir, err = os.MkdirTemp(work, packing); err != nil {
-		return nil, fmt.Errorf("making a place to pack: %w", err)
+		return nil, fmt.Errorf("creating a place to pack: %w", err)
 	}
 	if p.file, err = os.OpenFile(filepath.Join(p.dir, "packed"), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(p.dir))
@@ -119,7 +119,7 @@ func Pack(ctx context.Context, src, work string) (_ *Packed, err error) {
 // packing begins the names of directories that Pack works in.
 const packing = "packing-"
 
-// sweep removes what a killed Pack left, once nobody can be at it any more.
+// sweep removes what a killed Pack left, once no writer can be left.
 func sweep(work string) {
 	old, _ := filepath.Glob(filepath.Join(work, packing+"*"))
 	for _, dir := range old {
@@ -130,7 +130,7 @@ func sweep(work string) {
 }
 
 // proved unpacks the file as a stranger would and holds it to its own bytes.
-func (p *Packed) proved() error {
+func (p *Package) proved() error {
 	into := filepath.Join(p.dir, "proof")
 	if err := os.Mkdir(into, 0o700); err != nil {
 		return err
@@ -143,7 +143,7 @@ func (p *Packed) proved() error {
 }
 
 // write packs src once and returns how long the tar is.
-func (p *Packed) write(ctx context.Context, src string, level int) (int64, error) {
+func (p *Package) write(ctx context.Context, src string, level int) (int64, error) {
 	if err := p.file.Truncate(0); err != nil {
 		return 0, err
 	}
@@ -154,8 +154,8 @@ func (p *Packed) write(ctx context.Context, src string, level int) (int64, error
 	if err != nil {
 		return 0, err
 	}
-	defer root.Close() //nolint:errcheck // only read from
-	outer, inner := &summed{w: p.file, h: sha256.New()}, &summed{h: sha256.New()}
+	defer root.Close()
+	outer, inner := &hashWriter{w: p.file, h: sha256.New()}, &hashWriter{h: sha256.New()}
 	z, err := gzip.NewWriterLevel(outer, level)
 	if err != nil {
 		return 0, err
@@ -172,21 +172,21 @@ func (p *Packed) write(ctx context.Context, src string, level int) (int64, error
 	return inner.n, err
 }
 
-// summed hashes and counts what goes through it.
-type summed struct {
+// hashWriter hashes and counts what goes through it.
+type hashWriter struct {
 	w io.Writer
 	h hash.Hash
 	n int64
 }
 
-func (s *summed) Write(b []byte) (int, error) {
+func (s *hashWriter) Write(b []byte) (int, error) {
 	n, err := s.w.Write(b)
 	s.h.Write(b[:n])
 	s.n += int64(n)
 	return n, err
 }
 
-func (s *summed) sum() string { return hex.EncodeToString(s.h.Sum(nil)) }
+func (s *hashWriter) sum() string { return hex.EncodeToString(s.h.Sum(nil)) }
 
 // packer writes the files of one bundle, in an order and with attributes that
 // follow from the bundle alone.
@@ -206,7 +206,7 @@ func (w *packer) bundle() error {
 	}
 	for _, d := range list {
 		if !belongs(d.Name()) {
-			return fmt.Errorf("%w: %q does not belong into a bundle", ErrUnverified, d.Name())
+			return fmt.Errorf("%w: %q does not belong in a bundle", ErrUnverified, d.Name())
 		}
 	}
 	if err := w.tar.WriteHeader(header(w.top+"/", 0)); err != nil {
@@ -246,7 +246,7 @@ func (w *packer) file(name string) error {
 	if err != nil {
 		return err
 	}
-	defer in.Close() //nolint:errcheck // only read from
+	defer in.Close()
 	info, err := in.Stat()
 	if err != nil {
 		return err

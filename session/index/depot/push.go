@@ -16,14 +16,14 @@ import (
 
 // Push sends the bundle src to a Store, packed in the directory work. A push
 // that was broken off goes on where it was.
-func Push(ctx context.Context, src, work string, to Store, tell Progress) (_ Received, err error) {
+func Push(ctx context.Context, src, work string, to Store, tell Progress) (_ Receipt, err error) {
 	defer func() { err = discreet(err, to) }()
 	p, err := Pack(ctx, src, work)
 	if err != nil {
-		return Received{}, err
+		return Receipt{}, err
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
-	out := Received{Path: to.Place(p.ID), Files: p.files, Bytes: p.Size}
+	out := Receipt{Path: to.Place(p.ID), Files: p.files, Bytes: p.Size}
 	if there, err := to.Find(ctx, p.ID); err == nil {
 		out.Already = true
 		return out, p.compare(ctx, src, to, there)
@@ -52,7 +52,7 @@ func Push(ctx context.Context, src, work string, to Store, tell Progress) (_ Rec
 
 // findSent looks for what was just sent. A listing may come to know of it a
 // moment later, and while a rival replaces it a server may show neither.
-func findSent(ctx context.Context, to Store, id string, must bool) (Stored, error) {
+func findSent(ctx context.Context, to Store, id string, must bool) (BundleInfo, error) {
 	for wait := 100 * time.Millisecond; ; wait *= 2 {
 		there, err := to.Find(ctx, id)
 		if !must || !errors.Is(err, ErrNone) || wait > 5*time.Second {
@@ -68,13 +68,13 @@ func findSent(ctx context.Context, to Store, id string, must bool) (Stored, erro
 
 // compare returns nil where the Store has the same contents, and says otherwise
 // how they differ. Other bytes can be the same bundle, packed elsewhere.
-func (p *Packed) compare(ctx context.Context, src string, to Store, there Stored) error {
+func (p *Package) compare(ctx context.Context, src string, to Store, there BundleInfo) error {
 	name := filepath.Join(p.dir, "there")
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
-	defer f.Close() //nolint:errcheck // thrown away
+	defer func() { _ = f.Close() }() // thrown away
 	sum := sha256.New()
 	if err := fetch(ctx, to, there, 0, io.MultiWriter(f, sum), nil); err != nil {
 		return err
@@ -97,7 +97,7 @@ func (p *Packed) compare(ctx context.Context, src string, to Store, there Stored
 }
 
 // fetch reads what was found, and no more than it said it has.
-func fetch(ctx context.Context, from Store, s Stored, at int64, to io.Writer, tell Progress) error {
+func fetch(ctx context.Context, from Store, s BundleInfo, at int64, to io.Writer, tell Progress) error {
 	if s.Size > maxBytes {
 		return fmt.Errorf("%w: %q has %d bytes, over what a bundle may hold", ErrUnverified, s.Place, s.Size)
 	}
@@ -105,8 +105,8 @@ func fetch(ctx context.Context, from Store, s Stored, at int64, to io.Writer, te
 	if err != nil {
 		return fmt.Errorf("reading %q: %w", s.Place, err)
 	}
-	defer body.Close() //nolint:errcheck // only read from
-	n, err := io.Copy(&telling{w: to, done: at, total: s.Size, tell: tell}, io.LimitReader(body, s.Size-at+1))
+	defer body.Close()
+	n, err := io.Copy(&progressWriter{w: to, done: at, total: s.Size, tell: tell}, io.LimitReader(body, s.Size-at+1))
 	switch {
 	case err != nil:
 		return fmt.Errorf("reading %q: %w", s.Place, err)
@@ -118,14 +118,14 @@ func fetch(ctx context.Context, from Store, s Stored, at int64, to io.Writer, te
 	return nil
 }
 
-// telling reports what goes through it.
-type telling struct {
+// progressWriter reports what goes through it.
+type progressWriter struct {
 	w           io.Writer
 	done, total int64
 	tell        Progress
 }
 
-func (t *telling) Write(b []byte) (int, error) {
+func (t *progressWriter) Write(b []byte) (int, error) {
 	n, err := t.w.Write(b)
 	if t.done += int64(n); t.tell != nil {
 		t.tell(t.done, t.total)

@@ -22,7 +22,7 @@ import (
 	"handrail/session/index/depot"
 )
 
-func push(t *testing.T, src string, to depot.Store) depot.Received {
+func push(t *testing.T, src string, to depot.Store) depot.Receipt {
 	t.Helper()
 	r, err := depot.Push(t.Context(), src, t.TempDir(), to, nil)
 	if err != nil {
@@ -324,7 +324,7 @@ func TestErrorsHoldNoCredentials(t *testing.T) {
 	}
 }
 
-// The same bundle gives the same bytes, wherever it lies and whoever packs it.
+// The same bundle gives the same bytes, wherever it lies and for every user.
 func TestPackedTwiceIsTheSame(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -363,7 +363,7 @@ func TestDamageHereDoesNotTravel(t *testing.T) {
 	}
 }
 
-// What nobody would unpack does not travel either.
+// What would not be unpacked is not packed either.
 func TestLongFileIsNotPacked(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

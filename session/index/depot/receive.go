@@ -31,7 +31,7 @@ var (
 	// ErrOther: a bundle of this id is there and has another history.
 	ErrOther = errors.New("another bundle has this id")
 	// ErrOlder: the bundle that is there is a beginning of the one to copy.
-	ErrOlder = errors.New("an earlier copy of this bundle is there")
+	ErrOlder = errors.New("an earlier copy of this bundle exists")
 	// ErrBusy: another handrail copies the same bundle to the same place.
 	ErrBusy = errors.New("another handrail is copying this bundle there")
 )
@@ -39,8 +39,8 @@ var (
 // incoming is the directory, beside the bundles, of copies that are not verified.
 const incoming = ".handrail-incoming"
 
-// Received says what came of a copy.
-type Received struct {
+// Receipt says what came of a copy.
+type Receipt struct {
 	Path    string // of the bundle in its new place
 	Already bool   // it was there before, with the same contents
 	Files   int
@@ -49,23 +49,23 @@ type Received struct {
 
 // Receive copies the bundle src into the directory dest, which must exist. A
 // copy that was broken off goes on where it was.
-func Receive(ctx context.Context, src, dest string) (Received, error) {
+func Receive(ctx context.Context, src, dest string) (Receipt, error) {
 	r, err := evidence.OpenReadOnly(src)
 	if err != nil {
-		return Received{}, err
+		return Receipt{}, err
 	}
 	id := r.Meta().ID
 	if err := r.Close(); err != nil {
-		return Received{}, err
+		return Receipt{}, err
 	}
 	info, err := os.Stat(dest)
 	if err != nil {
-		return Received{}, fmt.Errorf("the place for bundles: %w", err)
+		return Receipt{}, fmt.Errorf("the place for bundles: %w", err)
 	}
 	if !info.IsDir() {
-		return Received{}, fmt.Errorf("the place for bundles, %q, is not a directory", dest)
+		return Receipt{}, fmt.Errorf("the place for bundles, %q, is not a directory", dest)
 	}
-	out := Received{Path: filepath.Join(dest, id+".hrb")}
+	out := Receipt{Path: filepath.Join(dest, id+".hrb")}
 	if _, err := os.Lstat(out.Path); !errors.Is(err, os.ErrNotExist) {
 		if err == nil {
 			err = same(src, out.Path, out.Path)
@@ -75,13 +75,13 @@ func Receive(ctx context.Context, src, dest string) (Received, error) {
 	}
 	waiting := filepath.Join(dest, incoming)
 	if err := os.Mkdir(waiting, info.Mode().Perm()); err != nil && !errors.Is(err, os.ErrExist) {
-		return out, fmt.Errorf("making a quarantine: %w", err)
+		return out, fmt.Errorf("creating a quarantine: %w", err)
 	}
 	lock := flock.New(filepath.Join(waiting, id+".lock"), flock.SetPermissions(0o600))
 	if ok, err := lock.TryLock(); err != nil || !ok {
 		return out, errors.Join(fmt.Errorf("%w: %q", ErrBusy, out.Path), err)
 	}
-	defer lock.Close() //nolint:errcheck // nothing was written to it
+	defer lock.Close() // nothing was written to it
 	part := filepath.Join(waiting, id)
 	c := copier{ctx: ctx, mode: info.Mode().Perm()}
 	if err := c.bundle(src, part); err != nil {
@@ -133,7 +133,7 @@ func wrong(v evidence.Report) string {
 		}
 		why = append(why, l.Property+": "+l.Detail)
 		if l.Property == "tail" && strings.Contains(l.Detail, "torn") {
-			why = append(why, "a handrail may be writing it; try again when it is done")
+			why = append(why, "a handrail may be writing it: try again when it has finished")
 		}
 	}
 	return strings.Join(why, "; ")
@@ -175,7 +175,7 @@ func hasEntry(path string, seq int64, hash string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	defer r.Close() //nolint:errcheck // only read from
+	defer r.Close()
 	for e, err := range r.Entries() {
 		if err != nil || e.Seq == seq {
 			return err == nil && e.Hash == hash, err

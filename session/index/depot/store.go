@@ -15,11 +15,11 @@ import (
 
 var (
 	// ErrNone: the Store has no bundle of this name.
-	ErrNone = errors.New("no such bundle is there")
+	ErrNone = errors.New("no such bundle")
 	// ErrTaken: something has the name already. Nothing was overwritten.
 	ErrTaken = errors.New("the name is taken")
 	// ErrStranger: what has the name is no packed bundle.
-	ErrStranger = errors.New("something else than a bundle has this name")
+	ErrStranger = errors.New("something other than a bundle has this name")
 	// ErrPlace: the text names no place for bundles.
 	ErrPlace = errors.New("not a place for bundles")
 )
@@ -39,20 +39,20 @@ type Store interface {
 	// Place is how a person names a bundle there.
 	Place(id string) string
 	// Find looks for a bundle, whatever it holds; ErrNone where there is none.
-	Find(ctx context.Context, id string) (Stored, error)
+	Find(ctx context.Context, id string) (BundleInfo, error)
 	// Open reads a bundle that was found, from an offset on.
-	Open(ctx context.Context, s Stored, from int64) (io.ReadCloser, error)
+	Open(ctx context.Context, s BundleInfo, from int64) (io.ReadCloser, error)
 	// Send stores a bundle under a name that is free, in one step, and otherwise returns ErrTaken. It is told how far
 	// it is, and does not send again what an earlier Send of the same bytes left there.
-	Send(ctx context.Context, p *Packed, tell Progress) error
+	Send(ctx context.Context, p *Package, tell Progress) error
 	// List names what is there.
 	List(ctx context.Context) (Listing, error)
 	// Secrets are the credentials in use, which no message may hold.
 	Secrets() []string
 }
 
-// Stored is what a Store says of a bundle. Nothing of it is verified.
-type Stored struct {
+// BundleInfo is what a Store says of a bundle. Nothing of it is verified.
+type BundleInfo struct {
 	ID      string
 	Place   string
 	Size    int64     // packed
@@ -63,7 +63,7 @@ type Stored struct {
 
 // Listing is what lies in a Store.
 type Listing struct {
-	Bundles   []Stored
+	Bundles   []BundleInfo
 	Strangers []string // names of what is no bundle
 	More      bool     // there is more than MaxListed
 }
@@ -83,7 +83,7 @@ func IDOf(name string) (string, bool) {
 // written.
 func List(ctx context.Context, from Store) (Listing, error) {
 	l, err := from.List(ctx)
-	l.Bundles = slices.DeleteFunc(l.Bundles, func(s Stored) bool { return IsLive(s.ID) })
+	l.Bundles = slices.DeleteFunc(l.Bundles, func(s BundleInfo) bool { return IsLive(s.ID) })
 	return l, discreet(err, from)
 }
 
@@ -111,7 +111,7 @@ func discreet(err error, s Store) error {
 	}
 	scrub, serr := redact.NewScrubber(values, nil)
 	if serr != nil {
-		return fmt.Errorf("an error is withheld, since it could not be searched for secrets: %w", serr)
+		return fmt.Errorf("an error is withheld, because it could not be searched for secrets: %w", serr)
 	}
 	if clean := scrub.Text(text); clean != err.Error() {
 		return &discreetError{text: clean, err: err}
@@ -120,7 +120,7 @@ func discreet(err error, s Store) error {
 }
 
 // errQuiet ends a transfer of which nothing comes any more.
-var errQuiet = fmt.Errorf("nothing came for %s", Quiet)
+var errQuiet = fmt.Errorf("nothing received for %s", Quiet)
 
 // patient reads from the network until it falls silent.
 type patient struct {
@@ -131,7 +131,7 @@ type patient struct {
 }
 
 // open opens a bundle for reading that cannot hang for ever.
-func open(ctx context.Context, from Store, s Stored, at int64) (io.ReadCloser, error) {
+func open(ctx context.Context, from Store, s BundleInfo, at int64) (io.ReadCloser, error) {
 	ctx, end := context.WithCancelCause(ctx)
 	p := &patient{timer: time.AfterFunc(Quiet, func() { end(errQuiet) }), end: end, ctx: ctx}
 	body, err := from.Open(ctx, s, at)

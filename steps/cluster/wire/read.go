@@ -184,7 +184,7 @@ func momentOf(raw []byte) (string, error) {
 	})
 	at := time.Unix(seconds, 0).UTC()
 	if err == nil && (at.Year() < 0 || at.Year() > 9999) {
-		err = fmt.Errorf("%w: a time that is none", errBroken)
+		err = fmt.Errorf("%w: an invalid time", errBroken)
 	}
 	return at.Format(time.RFC3339), err
 }

@@ -73,36 +73,17 @@ func timed(v any, now time.Time) any {
 	return v
 }
 
-// Altered reads the alteration of an approved preview back, from its request.
-// What it would change must be what stands in the target.
-func Altered(p steps.Preview, o Order, sub string) (Alteration, error) {
-	empty, err := Alteration{Sub: sub}.Request(o.Path, o.UID, Later, time.Time{})
-	if err != nil {
-		return Alteration{}, err
+// Approved is the request of an alteration, once as it is sent and once as it was
+// shown. What it changes must be what stands in the target.
+func (a Alteration) Approved(p steps.Preview, o Order, now time.Time) (sent, shown Request, err error) {
+	if said, err := patch.Encode(a.Ops); err != nil || len(a.Ops) == 0 || said != steps.Find(p.Target, KeyPatch) {
+		return sent, shown, fmt.Errorf("the request changes something else than what was shown")
 	}
-	body, ok := strings.CutPrefix(p.Request, http.MethodPatch+" "+empty.Address()+" ")
-	if !ok {
-		return Alteration{}, fmt.Errorf("the request is not the one that was shown")
+	if shown, err = a.Request(o.Path, o.UID, Later, time.Time{}); err != nil {
+		return sent, shown, err
 	}
-	var ops []patch.Op
-	if err := json.Unmarshal([]byte(body), &ops); err != nil {
-		return Alteration{}, fmt.Errorf("the request was shown as something else than a patch: %w", err)
-	}
-	if len(ops) < 3 || ops[0].Value != o.UID || ops[1].Value != Later {
-		return Alteration{}, fmt.Errorf("the request does not test the UID and the version")
-	}
-	a := Alteration{Sub: sub}
-	for _, op := range ops[2:] {
-		if op.Op == patch.Test {
-			a.Tests = append(a.Tests, op)
-		} else {
-			a.Ops = append(a.Ops, op)
-		}
-	}
-	if said, err := patch.Encode(a.Ops); err != nil || said != steps.Find(p.Target, KeyPatch) {
-		return Alteration{}, fmt.Errorf("the request changes something else than what was shown")
-	}
-	return a, nil
+	sent, err = a.Request(o.Path, o.UID, o.Version, now)
+	return sent, shown, err
 }
 
 // opsOf reads the operations of a target, nil where it has none.
@@ -113,7 +94,7 @@ func opsOf(kvs []steps.KV, key string) ([]patch.Op, error) {
 	}
 	var ops []patch.Op
 	if err := json.Unmarshal([]byte(text), &ops); err != nil || len(ops) == 0 {
-		return nil, fmt.Errorf("the patch is %q, which is none or was redacted", steps.Clip(text, 200))
+		return nil, fmt.Errorf("the patch is %q, which is invalid or was redacted", steps.Clip(text, 200))
 	}
 	return ops, nil
 }
@@ -138,7 +119,7 @@ func Removals(doc map[string]any, ops []patch.Op) []patch.Op {
 func JudgeAlter(o Order, now Sighting) (result, words string) {
 	switch {
 	case now.Absent:
-		return steps.Failed, fmt.Sprintf("%s is gone: somebody else deleted it.", o.Object)
+		return steps.Failed, fmt.Sprintf("%s is gone: someone else deleted it.", o.Object)
 	case now.Other != "":
 		return steps.Failed, fmt.Sprintf("%s is another object of the same name now, UID %s, not %s: it was deleted and made again.", o.Object, now.Other, o.UID)
 	case now.ResourceVersion == o.Version:

@@ -34,7 +34,7 @@ func (a Answer) Warned() []steps.KV {
 func (a Answer) Cure(r Request) string {
 	switch a.Code {
 	case http.StatusForbidden:
-		return "ask for the right to " + verbOf(r.Method) + " it, or for somebody who has it"
+		return "ask for the right to " + verbOf(r.Method) + " it, or ask someone who has it"
 	case http.StatusUnauthorized:
 		return "sign in again"
 	case http.StatusTooManyRequests:

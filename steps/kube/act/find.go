@@ -9,7 +9,7 @@ import (
 	"handrail/steps/kube/patch"
 )
 
-// Find reads the target again and says what an act came to whose end nobody
+// Find reads the target again and says what an act came to whose end was not
 // recorded.
 func Find(ctx context.Context, env steps.Env, before []steps.KV, judged Judge, out steps.Sink) (steps.Outcome, error) {
 	return FindWith(ctx, env, before, nil, judged, out)

@@ -2,7 +2,6 @@ package act
 
 import (
 	"errors"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"sync/atomic"
@@ -25,7 +24,7 @@ func TestGuardOfAnActLetsNothingElseThrough(t *testing.T) {
 		w.WriteHeader(http.StatusUnprocessableEntity)
 	}))
 	defer srv.Close()
-	c, err := cluster.Connect(steps.Env{Home: t.TempDir(), Now: time.Now, Kubectl: []string{"--server=" + srv.URL}}, mute{})
+	c, err := cluster.Connect(steps.Env{Home: t.TempDir(), Now: time.Now, Kubectl: []string{"--server=" + srv.URL}}, steps.SecretsOnly(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,14 +67,3 @@ func TestGuardOfAnActLetsNothingElseThrough(t *testing.T) {
 		t.Errorf("the server heard of %d requests, want the one", n)
 	}
 }
-
-// mute takes nothing of what an act keeps.
-type mute struct{}
-
-func (mute) Artifact(string, string) io.WriteCloser { return muted{io.Discard} }
-func (mute) Line(string)                            {}
-func (mute) Secret(string)                          {}
-
-type muted struct{ io.Writer }
-
-func (muted) Close() error { return nil }

@@ -55,12 +55,12 @@ func orderOf(kvs []steps.KV) (Order, error) {
 		{KeyPath, o.Path, pathText}, {KeyUID, o.UID, cluster.UIDText}, {KeyVersion, o.Version, cluster.VersionText}, {KeyDeletion, o.Deletion, stampText},
 	} {
 		if !cluster.Matches(check.grammar, check.text) {
-			return Order{}, fmt.Errorf("%s is %q, which is none or was redacted", check.key, steps.Clip(check.text, 200))
+			return Order{}, fmt.Errorf("%s is %q, which is invalid or was redacted", check.key, steps.Clip(check.text, 200))
 		}
 	}
 	for _, f := range append(slices.Clone(o.Finalizers), o.Finalizer) {
 		if f != "" && !cluster.Matches(cluster.FinalizerName, f) {
-			return Order{}, fmt.Errorf("the finalizer %q is none or was redacted", steps.Clip(f, 200))
+			return Order{}, fmt.Errorf("the finalizer %q is invalid or was redacted", steps.Clip(f, 200))
 		}
 	}
 	return o, nil
@@ -70,7 +70,7 @@ func orderOf(kvs []steps.KV) (Order, error) {
 func (o Order) Strip() (sent, shown Request, err error) {
 	index := slices.Index(o.Finalizers, o.Finalizer)
 	if o.Finalizer == "" || index < 0 {
-		return sent, shown, fmt.Errorf("%q is none of the finalizers %q", o.Finalizer, o.Finalizers)
+		return sent, shown, fmt.Errorf("%q is not one of the finalizers %q", o.Finalizer, o.Finalizers)
 	}
 	if sent, err = StripRequest(o.Path, o.UID, o.Version, o.Finalizer, index); err != nil {
 		return sent, shown, err

@@ -12,7 +12,7 @@ import (
 	"handrail/steps/kube/report"
 )
 
-func TestAlteredReadsOnlyWhatWasShown(t *testing.T) {
+func TestAnAlterationIsWhatWasShown(t *testing.T) {
 	t.Parallel()
 	o := Order{Path: "/api/v1/namespaces/a/configmaps/b", UID: "u-1", Version: "7"}
 	a := Alteration{Ops: []patch.Op{{Op: patch.Replace, Path: "/data/a", Value: "b"}}, Tests: []patch.Op{{Op: patch.Test, Path: "/data/a", Value: "c"}}}
@@ -25,30 +25,44 @@ func TestAlteredReadsOnlyWhatWasShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := steps.Preview{Target: []steps.KV{{Key: KeyPatch, Value: said}}, Request: r.Text()}
-	got, err := Altered(p, o, "")
-	if err != nil || !slices.EqualFunc(got.Ops, a.Ops, func(x, y patch.Op) bool { return x == y }) {
-		t.Fatalf("altered() = %+v, %v", got, err)
+	// As Send does.
+	sends := func(a Alteration, p steps.Preview, o Order) bool {
+		sent, shown, err := a.Approved(p, o, time.Now())
+		return err == nil && shown.Text() == p.Request && strings.Contains(string(sent.Body), `"`+o.Version+`"`)
 	}
-	for name, edit := range map[string]func(*steps.Preview, *Order){
-		"another path":   func(_ *steps.Preview, o *Order) { o.Path = "/api/v1/namespaces/a/configmaps/c" },
-		"another UID":    func(_ *steps.Preview, o *Order) { o.UID = "u-2" },
-		"another method": func(p *steps.Preview, _ *Order) { p.Request = strings.Replace(p.Request, "PATCH", "PUT", 1) },
-		"no version":     func(p *steps.Preview, _ *Order) { p.Request = strings.Replace(p.Request, Later, "8", 1) },
-		"another value": func(p *steps.Preview, _ *Order) {
+	if !sends(a, p, o) {
+		t.Fatal("what was approved is not sent")
+	}
+	for name, edit := range map[string]func(*steps.Preview, *Order, *Alteration){
+		"another path": func(_ *steps.Preview, o *Order, _ *Alteration) { o.Path = "/api/v1/namespaces/a/configmaps/c" },
+		"another UID":  func(_ *steps.Preview, o *Order, _ *Alteration) { o.UID = "u-2" },
+		"another method": func(p *steps.Preview, _ *Order, _ *Alteration) {
+			p.Request = strings.Replace(p.Request, "PATCH", "PUT", 1)
+		},
+		"no version": func(p *steps.Preview, _ *Order, _ *Alteration) { p.Request = strings.Replace(p.Request, Later, "8", 1) },
+		"another value": func(p *steps.Preview, _ *Order, _ *Alteration) {
 			p.Request = strings.Replace(p.Request, `"value":"b"`, `"value":"x"`, 1)
 		},
-		"another patch": func(p *steps.Preview, _ *Order) { p.Target[0].Value = "[]" },
-		"no JSON":       func(p *steps.Preview, _ *Order) { p.Request = p.Request[:len(p.Request)-1] },
-		"an unknown member": func(p *steps.Preview, _ *Order) {
-			p.Request = strings.Replace(p.Request, `"op"`, `"from":"/a","op"`, 1)
+		"another patch": func(p *steps.Preview, _ *Order, _ *Alteration) { p.Target[0].Value = "[]" },
+		"no JSON":       func(p *steps.Preview, _ *Order, _ *Alteration) { p.Request = p.Request[:len(p.Request)-1] },
+		"a second subresource": func(p *steps.Preview, _ *Order, _ *Alteration) {
+			p.Request = strings.Replace(p.Request, "/b?", "/b/status?", 1)
 		},
-		"a second subresource": func(p *steps.Preview, _ *Order) { p.Request = strings.Replace(p.Request, "/b?", "/b/status?", 1) },
+		"other arguments": func(_ *steps.Preview, _ *Order, a *Alteration) {
+			a.Ops = []patch.Op{{Op: patch.Replace, Path: "/data/a", Value: "x"}}
+		},
+		"another place": func(_ *steps.Preview, _ *Order, a *Alteration) { a.Sub = "/status" },
+		"no tests":      func(_ *steps.Preview, _ *Order, a *Alteration) { a.Tests = nil },
+		"no arguments":  func(_ *steps.Preview, _ *Order, a *Alteration) { *a = Alteration{} },
+		"redacted": func(p *steps.Preview, _ *Order, _ *Alteration) {
+			p.Request = strings.Replace(p.Request, `"b"`, `"<redacted:known:0123>"`, 1)
+		},
 	} {
-		q, oo := p, o
+		q, oo, aa := p, o, a
 		q.Target = slices.Clone(p.Target)
-		edit(&q, &oo)
-		if got, err := Altered(q, oo, ""); err == nil {
-			t.Errorf("%s: altered() = %+v, want an error", name, got)
+		edit(&q, &oo, &aa)
+		if sends(aa, q, oo) {
+			t.Errorf("%s: it is sent", name)
 		}
 	}
 }

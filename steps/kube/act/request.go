@@ -129,7 +129,7 @@ func Compact(v any) ([]byte, error) {
 	return []byte(strings.TrimSuffix(b.String(), "\n")), err
 }
 
-// aboutState reports whether a refusal is about what is there, which somebody
+// aboutState reports whether a refusal is about what is there, which someone
 // else may have made so.
 func (a Answer) aboutState() bool {
 	return slices.Contains([]int{http.StatusNotFound, http.StatusConflict, http.StatusGone, http.StatusPreconditionFailed, http.StatusUnprocessableEntity}, a.Code)

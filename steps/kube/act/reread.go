@@ -29,7 +29,7 @@ func Stands(judged Judge) Judge {
 		case now.Absent:
 			return untold, fmt.Sprintf("%s is gone, and what was done to it with it.", o.Object)
 		case now.Other != "":
-			return untold, fmt.Sprintf("%s was made again by somebody, UID %s%s: look whether that one is as it should be.", o.Object, now.Other, now.By())
+			return untold, fmt.Sprintf("%s was created again, UID %s%s: look whether that one is as it should be.", o.Object, now.Other, now.By())
 		}
 		return judged(o, now)
 	}
@@ -40,7 +40,7 @@ func Stands(judged Judge) Judge {
 func StandsMade(judged Judge) Judge {
 	return func(o Order, now Sighting) (result, words string) {
 		if now.Absent {
-			return untold, fmt.Sprintf("%s is not there any more: somebody deleted it, or it came to its end.", o.Object)
+			return untold, fmt.Sprintf("%s is not there any more: it was deleted, or it finished.", o.Object)
 		}
 		return judged(o, now)
 	}

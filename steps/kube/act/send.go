@@ -116,7 +116,7 @@ func auditID(env steps.Env) string {
 }
 
 // landed says what is there after the server took the request: its answer is
-// the proof, and what is there now may be somebody else's work already.
+// the proof, and what is there now may be someone else's work already.
 func landed(ctx context.Context, c *cluster.Client, o Order, a Answer, id string, judged Judge) steps.Outcome {
 	out := steps.Outcome{Result: steps.Done, After: []steps.KV{{Key: KeyAudit, Value: id}}}
 	now, err := SightAt(ctx, c, o)
@@ -146,7 +146,7 @@ func replaced(ctx context.Context, c *cluster.Client, o Order, a Answer, id stri
 
 // turnedAway says which condition of the request no longer held. The server
 // refused it as a whole. Where the refusal is not about the object and the object
-// is as it was to be, nobody knows who is right: something on the way may have
+// is as it was to be, it is not known which is right: something on the way may have
 // answered for a server that did it.
 func turnedAway(ctx context.Context, c *cluster.Client, o Order, a Answer, id string, judged Judge) (steps.Outcome, error) {
 	out := steps.Outcome{Result: steps.Refused, Response: fmt.Sprintf("The server refused it (%d): %q. Nothing was changed from here.", a.Code, a.Said())}
@@ -157,7 +157,7 @@ func turnedAway(ctx context.Context, c *cluster.Client, o Order, a Answer, id st
 		return out, nil
 	}
 	if result, words := judged(o, now); result == steps.Done && !a.aboutState() {
-		return steps.Outcome{}, fmt.Errorf("%s: the answer says that it was refused (%d: %q), and it was done: %s Somebody else did the same, or something between here and the server answered; the audit log of the server can tell (audit id %s); read it again before anything else",
+		return steps.Outcome{}, fmt.Errorf("%s: the answer says that it was refused (%d: %q), and it was done: %s Someone else did the same, or something between here and the server answered; the audit log of the server can tell (audit id %s); read it again before anything else",
 			o.Object, a.Code, a.Said(), words, id)
 	}
 	out.After = now.After(id)

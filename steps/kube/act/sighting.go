@@ -87,9 +87,9 @@ func (o Order) Moved(now Sighting) string {
 	case o.UID == report.Nothing && now.Absent:
 		return "It is not there, as before."
 	case o.UID == report.Nothing:
-		return fmt.Sprintf("Somebody else made it: UID %s%s.", now.UID, now.By())
+		return fmt.Sprintf("Someone else created it: UID %s%s.", now.UID, now.By())
 	case now.Absent:
-		return "It is gone: somebody else deleted it, or its last finalizer went."
+		return "It is gone: someone else deleted it, or its last finalizer was removed."
 	case now.Other != "":
 		return fmt.Sprintf("It is another object of the same name now: UID %s, not %s%s.", now.Other, o.UID, now.By())
 	}
@@ -105,7 +105,7 @@ func (o Order) Moved(now Sighting) string {
 	if len(what) == 0 {
 		return "It is as it was."
 	}
-	return "Somebody wrote it: " + strings.Join(what, "; ") + now.By() + "."
+	return "It was written: " + strings.Join(what, "; ") + now.By() + "."
 }
 
 // By names the manager of the newest entry of managedFields: a lead, not a

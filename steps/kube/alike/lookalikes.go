@@ -24,7 +24,8 @@ func lookalikesFacts() []steps.Field {
 		{Name: "hook", Type: steps.Bool, Doc: "whether the object is a hook of Argo CD or Helm"},
 		{Name: "policy", Type: steps.String, Doc: "delete policy of the hook, empty for none"},
 		{Name: "owned_by", Type: steps.String, Doc: "value of a label that names an owner, empty for none"},
-		{Name: "orphan", Type: steps.Bool, Doc: "held by a finalizer and managed by nobody: no delete policy, no owner label, no controller, no tracking"},
+		{Name: "no_orphan", Type: steps.String, Doc: "why it is no orphan, empty where it is one"},
+		{Name: "orphan", Type: steps.Bool, Doc: "held by a finalizer and unmanaged: no delete policy, no owner label, no controller, no tracking"},
 	}
 }
 
@@ -66,10 +67,11 @@ func (p lookalikesProbe) Probe(ctx context.Context, in steps.Params, out steps.S
 	switch {
 	case known:
 		f.Set("orphan", steps.BoolOf(orphan))
+		f.Set("no_orphan", steps.StringOf(whyNot))
 	default:
-		f.Unknown(whyNot, "orphan")
+		f.Unknown(whyNot, "orphan", "no_orphan")
 	}
-	say := "It is an orphan: held by a finalizer, managed by nobody that can be seen."
+	say := "It is an orphan: held by a finalizer, with no visible owner."
 	if !orphan {
 		say = "It is no orphan: " + whyNot + "."
 	}

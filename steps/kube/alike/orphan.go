@@ -1,13 +1,14 @@
 package alike
 
 import (
+	"context"
 	"strings"
 
 	"handrail/steps/cluster"
 	"handrail/steps/kube/owner"
 )
 
-// isOrphan says whether o is held by a finalizer and managed by nobody. A
+// isOrphan says whether o is held by a finalizer and unmanaged. A
 // negative needs one sign of a manager, the positive that each place was read.
 func isOrphan(o cluster.Object, m owner.Markers, w *owner.Ownership) (orphan bool, why string, known bool) {
 	by, managed := m.Managed()
@@ -24,4 +25,15 @@ func isOrphan(o cluster.Object, m owner.Markers, w *owner.Ownership) (orphan boo
 		return false, strings.Join(w.Doubts, "; "), false
 	}
 	return true, "", true
+}
+
+// Orphan says whether an object is held by a finalizer and unmanaged, and why it is
+// not, or why that is not known.
+func Orphan(ctx context.Context, c *cluster.Client, t cluster.Target, o cluster.Object) (orphan bool, why string, known bool, err error) {
+	w, err := owner.Resolve(ctx, c, t, o)
+	if err != nil {
+		return false, "", false, err
+	}
+	orphan, why, known = isOrphan(o, owner.MarkersOf(o), w)
+	return orphan, why, known, nil
 }

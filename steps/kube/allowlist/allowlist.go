@@ -65,7 +65,7 @@ type Thing struct {
 	Digest    string
 }
 
-// Entry is what somebody accounts for.
+// Entry is what is accounted for.
 type Entry struct {
 	Thing
 	Cluster  string // UID of namespace kube-system
@@ -95,7 +95,7 @@ const (
 // Verdict is what a list says of a thing.
 type Verdict struct {
 	State State
-	By    Entry // where somebody accounts or accounted for it
+	By    Entry // where it is or was accounted for
 }
 
 // Index finds the entries of one cluster.
@@ -121,7 +121,7 @@ func (l List) For(cluster string, now time.Time) *Index {
 
 func (t Thing) key() Thing { t.Digest = ""; return t }
 
-// Judge says whether somebody accounts for t now.
+// Judge says whether t is accounted for now.
 func (x *Index) Judge(t Thing) Verdict {
 	best := Verdict{State: Unaccounted}
 	rank := []State{Unaccounted, Changed, Expired, Accounted}

@@ -83,7 +83,7 @@ func TestParseRefuses(t *testing.T) {
 		{"a second document", head + cron() + "---\n" + head, "more than one"},
 		{"an unknown key", head + cron("unless: monday"), `no key "unless"`},
 		{"a key twice", head + cron("until: 2030-01-01"), "again"},
-		{"nobody accounts", head + strings.Replace(cron(), "team billing", `""`, 1), "accounts is empty"},
+		{"no one accounts", head + strings.Replace(cron(), "team billing", `""`, 1), "accounts is empty"},
 		{"no end", head + strings.Replace(cron(), "until: 2027-01-31", "until: never", 1), "until is a day"},
 		{"no digest", head + strings.Replace(cron(), "3fa9c1d2e4b56a70", "any", 1), "16 hexadecimal"},
 		{"another cluster", head + strings.Replace(cron(), "cluster: production", "cluster: staging", 1), "under clusters"},

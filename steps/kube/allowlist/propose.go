@@ -23,7 +23,7 @@ func Propose(w io.Writer, cluster, name string, things iter.Seq[Thing]) error {
 		}
 		return string(raw[:max(0, len(raw)-1)])
 	}
-	fmt.Fprintf(b, "# What nobody accounts for yet. Keep an entry only where you know what it is and who needs it, and say so.\n")
+	fmt.Fprintf(b, "# What is not accounted for yet. Keep an entry only where you know what it is and who needs it, and say so.\n")
 	fmt.Fprintf(b, "apiVersion: handrail/v1\nkind: AllowList\nclusters:\n  %s: %s\nentries:\n", quote(name), quote(cluster))
 	for t := range things {
 		fmt.Fprintf(b, "- category: %s\n  cluster: %s\n", t.Category, quote(name))

@@ -18,28 +18,28 @@ import (
 	"handrail/steps/kube/report"
 )
 
-func blameFacts() []steps.Field {
+func facts() []steps.Field {
 	return []steps.Field{
 		{Name: "exists", Type: steps.Bool, Doc: "whether the object is there"},
-		{Name: "verdict", Type: steps.Enum, Values: []string{blameNamed, blameShared, blameUnowned, blameCannotTell},
-			Doc: "named: one writer holds the field; shared: several do; unowned: nobody asked for it, so that it is a default or was put in by admission"},
+		{Name: "verdict", Type: steps.Enum, Values: []string{verdictNamed, verdictShared, verdictUnowned, verdictUnknown},
+			Doc: "named: one writer holds the field; shared: several do; unowned: no writer asked for it: a default, or put in by admission"},
 		{Name: "writer", Type: steps.String, Doc: "manager that wrote it last: the name that the client gave itself, a lead and not a proof"},
 		{Name: "operation", Type: steps.Enum, Values: []string{"apply", "update"}, Doc: "how: who applied a field restores it at its next pass"},
 		{Name: "written", Type: steps.Time, Doc: "when the writer last wrote this object; there is one time for all of its fields"},
-		{Name: "age", Type: steps.Duration, Doc: "now, by the clock of the server, minus written"},
+		{Name: "age", Type: steps.Duration, Ages: true, Doc: "now, by the clock of the server, minus written"},
 		{Name: "others", Type: steps.Strings, Doc: "the other writers that hold it, newest first"},
 		{Name: "present", Type: steps.Bool, Doc: "whether the field is there"},
-		{Name: "rewritten", Type: steps.Bool, Doc: "whether it was written less than a minute ago by somebody who does not call itself kubectl: derived state, so change its input"},
+		{Name: "rewritten", Type: steps.Bool, Doc: "whether it was written less than a minute ago by a client that does not call itself kubectl: derived state, so change its input"},
 		{Name: "inputs", Type: steps.Strings, Doc: "ConfigMaps of its namespace that hold the value which was rewritten: what the field may be made from; unknown where it was not rewritten"},
 		{Name: "owners", Type: steps.Strings, Doc: "who would undo a change: parents, Argo CD, Flux, with whether each is paused"},
 		{Name: "fields", Type: steps.Table, Doc: "each field with an owner, to its writer; unknown above 500, the artifact has them all"},
 	}
 }
 
-type blameProbe struct{ env steps.Env }
+type probe struct{ env steps.Env }
 
 // Probe implements steps.Prober.
-func (p blameProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
+func (p probe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
 	path, err := fieldpath.Parse(in.Text("field"))
 	if err != nil {
 		return steps.Observation{}, err
@@ -48,7 +48,7 @@ func (p blameProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 	if err != nil {
 		return steps.Observation{}, err
 	}
-	b := &blaming{c: c, t: t, facts: steps.NewFacts(blameFacts())}
+	b := &blameRun{c: c, t: t, facts: steps.NewFacts(facts())}
 	b.obs.Command = c.Kubectl(t.Namespace, "get", t.Resource.String(), t.Name, "-o", "yaml", "--show-managed-fields")
 	b.o, err = Read(ctx, c, t)
 	if errors.Is(err, cluster.ErrAbsent) {
@@ -100,8 +100,8 @@ func Read(ctx context.Context, c *cluster.Client, t cluster.Target) (cluster.Obj
 	return o, nil
 }
 
-// blaming fills in an observation about one field.
-type blaming struct {
+// blameRun fills in an observation about one field.
+type blameRun struct {
 	c       *cluster.Client
 	t       cluster.Target
 	o       cluster.Object
@@ -112,12 +112,8 @@ type blaming struct {
 	obs     steps.Observation
 }
 
-func (b *blaming) say(level steps.Level, format string, args ...any) {
-	b.obs.Findings = append(b.obs.Findings, steps.Finding{Level: level, Say: fmt.Sprintf(format, args...)})
-}
-
 // what names the field of the object.
-func (b *blaming) what() string {
+func (b *blameRun) what() string {
 	if len(b.place.Path) == 0 {
 		return b.t.String()
 	}
@@ -125,7 +121,7 @@ func (b *blaming) what() string {
 }
 
 // books reads who wrote what, and keeps the whole of it.
-func (b *blaming) books(out steps.Sink) {
+func (b *blameRun) books(out steps.Sink) {
 	b.entries, b.unread = Entries(b.o)
 	if b.unread > 0 {
 		b.obs.Gaps = append(b.obs.Gaps, fmt.Sprintf("%d lines of managedFields cannot be read", b.unread))
@@ -168,23 +164,23 @@ func (b *blaming) books(out steps.Sink) {
 }
 
 // judge says who wrote the field.
-func (b *blaming) judge(ctx context.Context) error {
+func (b *blameRun) judge(ctx context.Context) error {
 	held := slices.ContainsFunc(b.entries, func(e Entry) bool { return b.place.Held(e.Fields).Any() })
 	blind := object.IsSecret(b.t.Resource) && len(b.place.Path) > 0 && b.place.Path[0].Name != "metadata"
 	switch {
 	case blind && !held:
-		b.facts.Unknown("the values of a Secret are not read, and nobody owns this one", "present")
+		b.facts.Unknown("the values of a Secret are not read, and this one has no owner", "present")
 		b.place.Present = true // as far as a verdict goes: it may be
 	default:
 		b.place.Present = b.place.Present || held
 		b.facts.Set("present", steps.BoolOf(b.place.Present))
 	}
-	v := blameOf(b.place, b.entries, b.unread, wholeIn(ctx, b.c, b.t, b.place))
+	v := namedBy(b.place, b.entries, b.unread, wholeIn(ctx, b.c, b.t, b.place))
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("blame of %s: %w", b.t, err)
 	}
-	if v.verdict == blameUnowned && blind {
-		v = blameVerdict{verdict: blameCannotTell, why: "nobody owns it, and the values of a Secret are not read, so that it may not be there at all"}
+	if v.verdict == verdictUnowned && blind {
+		v = verdict{verdict: verdictUnknown, why: "it has no owner, and the values of a Secret are not read, so it may not be there at all"}
 	}
 	b.facts.Set("verdict", steps.EnumOf(v.verdict))
 	if v.unread {
@@ -197,36 +193,36 @@ func (b *blaming) judge(ctx context.Context) error {
 	}
 	now, clockless := b.c.Now()
 	switch v.verdict {
-	case blameCannotTell:
+	case verdictUnknown:
 		b.facts.Unknown(v.why, "writer", "operation", "written", "age", "others", "rewritten")
-		b.obs.Summary = fmt.Sprintf("Nobody can tell from the cluster who wrote %s: %s.", b.what(), v.why)
+		b.obs.Summary = fmt.Sprintf("The cluster does not tell who wrote %s: %s.", b.what(), v.why)
 		if len(others) > 0 || v.writer.Manager != "" {
-			b.say(steps.Info, "Writers that its books name: %s.", steps.Clip(strings.Join(append([]string{v.writer.String()}, others...), ", "), 500))
+			b.obs.Say(steps.Info, "Writers that its books name: %s.", steps.Clip(strings.Join(append([]string{v.writer.String()}, others...), ", "), 500))
 		}
-	case blameUnowned:
-		b.facts.Unknown("nobody owns the field", "writer", "operation", "written", "age")
+	case verdictUnowned:
+		b.facts.Unknown("the field has no owner", "writer", "operation", "written", "age")
 		b.facts.Set("others", steps.StringsOf(nil))
-		b.rewritten(blameNewest(b.entries), now, clockless)
-		b.obs.Summary = fmt.Sprintf("Nobody asked for %s: it is a default of the server, or a webhook or policy put it in, which leaves no owner.", b.what())
-		b.say(steps.Warning, "Look with kube/writers which webhooks and policies may change %s.", b.t)
+		b.rewritten(newest(b.entries), now, clockless)
+		b.obs.Summary = fmt.Sprintf("No writer asked for %s: it is a default of the server, or a webhook or policy put it in, which leaves no owner.", b.what())
+		b.obs.Say(steps.Warning, "Look with kube/writers which webhooks and policies may change %s.", b.t)
 	default:
 		b.writer(v, others, now, clockless)
 	}
 	if len(b.entries) > 0 {
-		b.say(steps.Info, "The books name the client that asked, by the name that it gave itself, and never a webhook or a policy that changed its request: a lead. The audit log of the server is the proof.")
+		b.obs.Say(steps.Info, "The books name the client that asked, by the name that it gave itself, and never a webhook or a policy that changed its request: a lead. The audit log of the server is the proof.")
 	}
 	return nil
 }
 
 // writer tells of a writer that is named.
-func (b *blaming) writer(v blameVerdict, others []string, now time.Time, clockless string) {
+func (b *blameRun) writer(v verdict, others []string, now time.Time, clockless string) {
 	f := b.facts
 	f.Set("writer", steps.StringOf(steps.Clip(v.writer.Manager, report.LongestValue)))
 	f.Set("others", steps.StringsOf(others))
 	if op := v.writer.operation; op == "apply" || op == "update" {
 		f.Set("operation", steps.EnumOf(op))
 	} else {
-		f.Unknown(fmt.Sprintf("the operation %q is none that is known", steps.Clip(op, 60)), "operation")
+		f.Unknown(fmt.Sprintf("the operation %q is not known", steps.Clip(op, 60)), "operation")
 	}
 	ago := "at a time that was not recorded"
 	switch {
@@ -243,13 +239,13 @@ func (b *blaming) writer(v blameVerdict, others []string, now time.Time, clockle
 		ago = age.Round(time.Second).String() + " ago"
 	}
 	held := []Entry{v.writer}
-	if v.verdict == blameShared {
+	if v.verdict == verdictShared {
 		held = append(held, v.others...)
 	}
 	b.rewritten(held, now, clockless)
 	how := map[bool]string{true: "applied", false: "wrote"}[v.writer.operation == "apply"]
 	b.obs.Summary = fmt.Sprintf("%s %s %s %s", steps.Clip(v.writer.Manager, 128), how, b.what(), ago)
-	if v.verdict == blameShared {
+	if v.verdict == verdictShared {
 		b.obs.Summary += fmt.Sprintf(", and %d more hold it", len(others))
 	}
 	b.obs.Summary += "."
@@ -257,40 +253,40 @@ func (b *blaming) writer(v blameVerdict, others []string, now time.Time, clockle
 }
 
 // remarks say what a person must know of these writers.
-func (b *blaming) remarks(v blameVerdict, held []Entry) {
+func (b *blameRun) remarks(v verdict, held []Entry) {
 	if v.above {
-		b.say(steps.Info, "%s is owned as one whole with what is around it: whoever writes any part of that writes all of it.", b.what())
+		b.obs.Say(steps.Info, "%s is owned as one whole with what is around it: a writer of any part of that writes all of it.", b.what())
 	}
 	for _, e := range held {
 		switch {
 		case e.operation == "apply":
-			b.say(steps.Warning, "%s applied %s: it restores its own value at its next pass.", steps.Clip(e.Manager, 128), b.what())
+			b.obs.Say(steps.Warning, "%s applied %s: it restores its own value at its next pass.", steps.Clip(e.Manager, 128), b.what())
 		case e.Subresource == "scale":
-			b.say(steps.Info, "%s wrote through the scale subresource, as an autoscaler and `kubectl scale` do.", steps.Clip(e.Manager, 128))
+			b.obs.Say(steps.Info, "%s wrote through the scale subresource, as an autoscaler and `kubectl scale` do.", steps.Clip(e.Manager, 128))
 		case e.Manager == "kube-controller-manager":
-			b.say(steps.Info, "All controllers of kube-controller-manager write under its one name; the audit log tells which.")
+			b.obs.Say(steps.Info, "All controllers of kube-controller-manager write under its one name; the audit log tells which.")
 		case e.ByPerson() && e.Manager != cluster.FieldManager:
-			b.say(steps.Info, "%s is what people type, and what scripts and CronJobs run: ask before you take it for a person.", steps.Clip(e.Manager, 128))
+			b.obs.Say(steps.Info, "%s is what people type, and what scripts and CronJobs run: ask before you take it for a person.", steps.Clip(e.Manager, 128))
 		}
 	}
 	if b.o.GetAnnotations()[object.LastApplied] != "" {
-		b.say(steps.Info, "Somebody uses `kubectl apply` on %s: its next run puts back what its file says.", b.t)
+		b.obs.Say(steps.Info, "`kubectl apply` is used on %s: its next run puts back what its file says.", b.t)
 	}
 }
 
-// blameNewest are the entries that may have been last, where the books do not
+// newest are the entries that may have been last, where the books do not
 // say which of them wrote a field.
-func blameNewest(entries []Entry) []Entry {
+func newest(entries []Entry) []Entry {
 	return slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool { return e.Subresource == "status" })
 }
 
 // rewritten tells derived state: a field that one of entries wrote a moment ago.
-func (b *blaming) rewritten(entries []Entry, now time.Time, clockless string) {
-	is, by, why := blameRewritten(entries, b.o.GetCreationTimestamp().Time, now, clockless)
+func (b *blameRun) rewritten(entries []Entry, now time.Time, clockless string) {
+	is, by, why := rewritten(entries, b.o.GetCreationTimestamp().Time, now, clockless)
 	switch {
 	case is:
 		b.facts.Set("rewritten", steps.BoolOf(true))
-		b.say(steps.Critical, "%s was rewritten less than a minute ago by %s: it is derived state, and a change of it will not last. Find its input and change that.", b.what(), by)
+		b.obs.Say(steps.Critical, "%s was rewritten less than a minute ago by %s: it is derived state, and a change of it will not last. Find its input and change that.", b.what(), by)
 	case why != "":
 		b.facts.Unknown(why, "rewritten")
 	default:
@@ -299,7 +295,7 @@ func (b *blaming) rewritten(entries []Entry, now time.Time, clockless string) {
 }
 
 // inputs looks for what derived state is made from.
-func (b *blaming) inputs(ctx context.Context) {
+func (b *blameRun) inputs(ctx context.Context) {
 	switch {
 	case !b.facts.Got("rewritten").Bool():
 		b.facts.Unknown("they are looked for where the field was rewritten a moment ago", "inputs")
@@ -326,7 +322,7 @@ func InputsFinding(what string, found []string) []steps.Finding {
 }
 
 // company tells who would undo a change.
-func (b *blaming) company(ctx context.Context) error {
+func (b *blameRun) company(ctx context.Context) error {
 	w, err := owner.Resolve(ctx, b.c, b.t, b.o)
 	if err != nil {
 		return err
@@ -336,7 +332,7 @@ func (b *blaming) company(ctx context.Context) error {
 	for _, o := range w.Owners {
 		all = append(all, o.Name+" (paused: "+o.Paused+")")
 		if o.Paused != owner.PausedYes {
-			b.say(steps.Warning, "%s would undo a change of %s. %s", o.Name, b.t, steps.Clip(o.How, 300))
+			b.obs.Say(steps.Warning, "%s would undo a change of %s. %s", o.Name, b.t, steps.Clip(o.How, 300))
 		}
 	}
 	if len(w.Doubts) > 0 && !w.Confirmed {

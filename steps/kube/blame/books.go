@@ -12,8 +12,8 @@ import (
 	"handrail/steps/kube/fieldpath"
 )
 
-// Fresh is how young a write is that makes a field derived state: whoever
-// wrote it will write it again before a person has looked twice.
+// Fresh is how young a write is that makes a field derived state: its writer
+// will write it again before a person has looked twice.
 const Fresh = time.Minute
 
 // Names under which the server keeps writes of which it no longer knows, or
@@ -81,14 +81,14 @@ func Entries(o cluster.Object) (entries []Entry, unread int) {
 
 // The verdicts of a blame.
 const (
-	blameNamed      = "named"
-	blameShared     = "shared"
-	blameUnowned    = "unowned"
-	blameCannotTell = "cannot_tell"
+	verdictNamed   = "named"
+	verdictShared  = "shared"
+	verdictUnowned = "unowned"
+	verdictUnknown = "cannot_tell"
 )
 
-// blameVerdict is who holds a place, and what that stands on.
-type blameVerdict struct {
+// verdict is who holds a place, and what that stands on.
+type verdict struct {
 	verdict string
 	writer  Entry // the newest, of named and shared
 	others  []Entry
@@ -97,17 +97,17 @@ type blameVerdict struct {
 	above   bool   // they own a list or a map that holds the field, as a whole
 }
 
-// blameOf says who holds a place. whole tells whether the field that the first n
+// namedBy says who holds a place. whole tells whether the field that the first n
 // steps of the place name is owned as a whole.
-func blameOf(pl fieldpath.Place, entries []Entry, unread int, whole func(n int) (bool, error)) blameVerdict {
-	cannot := func(why string) blameVerdict { return blameVerdict{verdict: blameCannotTell, why: why} }
+func namedBy(pl fieldpath.Place, entries []Entry, unread int, whole func(n int) (bool, error)) verdict {
+	cannot := func(why string) verdict { return verdict{verdict: verdictUnknown, why: why} }
 	switch {
 	case len(entries) == 0:
 		return cannot("the server keeps no managedFields of it")
 	case unread > 0:
 		return cannot("part of its managedFields cannot be read")
 	case len(pl.Path) == 0:
-		return blameWhole(entries)
+		return wholeObject(entries)
 	}
 	var at, above []Entry
 	deepest := 0
@@ -130,49 +130,49 @@ func blameOf(pl fieldpath.Place, entries []Entry, unread int, whole func(n int) 
 			return v
 		}
 		if is {
-			return blameVerdictOf(above, true)
+			return verdictOf(above, true)
 		}
 	}
 	if len(at) > 0 {
-		return blameVerdictOf(at, false)
+		return verdictOf(at, false)
 	}
 	if !pl.Present {
 		return cannot("the field is not there, and a removal leaves neither an author nor a time")
 	}
-	return blameVerdict{verdict: blameUnowned}
+	return verdict{verdict: verdictUnowned}
 }
 
-// blameVerdictOf weighs entries that hold a field, newest first.
-func blameVerdictOf(held []Entry, above bool) blameVerdict {
-	v := blameVerdict{verdict: blameNamed, writer: held[0], others: held[1:], above: above}
+// verdictOf weighs entries that hold a field, newest first.
+func verdictOf(held []Entry, above bool) verdict {
+	v := verdict{verdict: verdictNamed, writer: held[0], others: held[1:], above: above}
 	if len(held) > 1 {
-		v.verdict = blameShared
+		v.verdict = verdictShared
 	}
 	if i := slices.IndexFunc(held, Entry.Anonymous); i >= 0 {
-		v.verdict = blameCannotTell
+		v.verdict = verdictUnknown
 		v.why = "the server keeps the oldest writes together as " + held[i].Manager + ", without their authors"
 	}
 	return v
 }
 
-// blameWhole says who wrote an object last, its status left aside where anything
+// wholeObject says who wrote an object last, its status left aside where anything
 // else was written.
-func blameWhole(entries []Entry) blameVerdict {
+func wholeObject(entries []Entry) verdict {
 	of := slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool { return e.Subresource == "status" })
 	if len(of) == 0 {
 		of = entries
 	}
-	v := blameVerdict{verdict: blameNamed, writer: of[0], others: of[1:]}
+	v := verdict{verdict: verdictNamed, writer: of[0], others: of[1:]}
 	timeless := slices.IndexFunc(of, func(e Entry) bool { return e.At.IsZero() })
 	switch {
 	case len(of) > 1 && timeless >= 0:
-		v.verdict = blameCannotTell
-		v.why = "the time of what " + of[timeless].Manager + " wrote was not recorded, so that nobody can say who was last"
+		v.verdict = verdictUnknown
+		v.why = "the time of what " + of[timeless].Manager + " wrote was not recorded, so it is unknown who was last"
 	case of[0].Anonymous():
-		v.verdict = blameCannotTell
+		v.verdict = verdictUnknown
 		v.why = "its newest line is " + of[0].Manager + ", which stands for writers whose names were lost"
 	case len(of) > 1 && of[1].At.Equal(of[0].At):
-		v.verdict = blameShared
+		v.verdict = verdictShared
 	}
 	return v
 }

@@ -12,11 +12,11 @@ import (
 // bornWithin is how long after its making the writes that made an object last.
 const bornWithin = 2 * time.Second
 
-// blameRewritten says whether one of entries was written less than a minute ago
-// by somebody who does not call itself kubectl, and by whom. Who made the object a
-// moment ago did not rewrite it, and need not come again. why says that nobody can
+// rewritten says whether one of entries was written less than a minute ago
+// by a client that does not call itself kubectl, and by which. Who made the object a
+// moment ago did not rewrite it, and need not come again. why says that the cluster does not
 // tell; it is "" for a clear no.
-func blameRewritten(entries []Entry, born, now time.Time, clockless string) (is bool, by, why string) {
+func rewritten(entries []Entry, born, now time.Time, clockless string) (is bool, by, why string) {
 	for _, e := range entries {
 		switch {
 		case e.ByPerson():
@@ -37,9 +37,9 @@ type DerivedField struct {
 	Field, Writer string
 }
 
-// DerivedFields are those of the fields named by JSON pointers that somebody
-// else rewrote less than a minute ago, and doubts why nobody can say it of the
-// others. A field that nobody owns counts by the newest write of the object:
+// DerivedFields are those of the fields named by JSON pointers that another client
+// rewrote less than a minute ago, and doubts why it cannot be said of the
+// others. A field without an owner counts by the newest write of the object:
 // admission, which leaves no owner, runs with each.
 func DerivedFields(o cluster.Object, pointers []string, now time.Time, clockless string) (derived []DerivedField, doubts []string) {
 	entries, unread := Entries(o)
@@ -64,9 +64,9 @@ func DerivedFields(o cluster.Object, pointers []string, now time.Time, clockless
 			}
 		}
 		if len(held) == 0 && pl.Present {
-			held = blameNewest(entries)
+			held = newest(entries)
 		}
-		is, by, why := blameRewritten(held, born, now, clockless)
+		is, by, why := rewritten(held, born, now, clockless)
 		switch {
 		case is:
 			derived = append(derived, DerivedField{steps.Clip(pl.Path.String(), 300), by})

@@ -2,9 +2,9 @@
 // each object (managedFields), and whether fields hold what a team waits for.
 //
 // The books name a client by the name that it gave itself: a lead, never a proof,
-// and every sentence says so. Where they do not tell (a field that nobody owns, two
-// owners, lines without a time, names that were lost) the answer is that nobody
-// can tell. A field that somebody rewrote less than a minute ago is derived state
+// and every sentence says so. Where they do not tell (a field without an owner, two
+// owners, lines without a time, names that were lost) the answer is that the cluster
+// does not tell. A field that was rewritten less than a minute ago is derived state
 // ([DerivedFields]): what it is made from is sought in ConfigMaps, never in
 // Secrets ([Inputs]).
 //

@@ -20,7 +20,7 @@ const (
 	shortestInput = 4
 )
 
-// Inputs are the ConfigMaps of the namespace that hold a value which somebody
+// Inputs are the ConfigMaps of the namespace that hold a value which a person
 // writes into the object again and again: what it may be made from. Secrets are
 // not searched. A protected one is named as such: it looks like the input, and is
 // to be left alone.
@@ -30,7 +30,7 @@ func Inputs(ctx context.Context, c *cluster.Client, t cluster.Target, value any)
 	case !t.Namespaced:
 		return nil, fmt.Errorf("%s has no namespace in which to look for what it is made from", t)
 	case !ok || len(text) < shortestInput:
-		return nil, fmt.Errorf("the value is none that could be looked for elsewhere")
+		return nil, fmt.Errorf("the value cannot be looked for elsewhere")
 	}
 	marks, err := object.ProtectionOf(c.Env)
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 func Kinds() []steps.Kind {
 	return []steps.Kind{
 		{
-			Name: "kube/blame", Class: steps.Probe, Params: cluster.ObjectParams(FieldParam()), Facts: blameFacts(),
+			Name: "kube/blame", Class: steps.Probe, Params: cluster.ObjectParams(FieldParam()), Facts: facts(),
 			Doc:     "Says who wrote a field of an object last, by its managedFields, and who would undo a change of it; cannot tell where the books do not say.",
 			Touches: []string{"gets the object, of a Secret only metadata", "gets its parents and the objects that track it", "reads the server's description of its kind, for fields that are owned as a whole", "lists ConfigMaps of its namespace, for what a rewritten field is made from"},
-			Reads:   func(e steps.Env) steps.Prober { return blameProbe{e} },
+			Reads:   func(e steps.Env) steps.Prober { return probe{e} },
 		},
 		{
 			Name: "kube/signals", Class: steps.Probe, Facts: signalsFacts(),

@@ -12,30 +12,30 @@ import (
 // mostSchema bounds how much of a description is walked; fields are a dozen deep.
 const mostSchema = 100
 
-// blameSchemas is what an API server says of the form of its objects.
-type blameSchemas struct {
+// schemas is what an API server says of the form of its objects.
+type schemas struct {
 	Components struct {
-		Schemas map[string]*blameSchema `json:"schemas"`
+		Schemas map[string]*schema `json:"schemas"`
 	} `json:"components"`
 }
 
-type blameSchema struct {
-	Ref        string                  `json:"$ref"`
-	AllOf      []*blameSchema          `json:"allOf"`
-	Properties map[string]*blameSchema `json:"properties"`
-	Items      *blameSchema            `json:"items"`
-	More       json.RawMessage         `json:"additionalProperties"`
-	ListType   string                  `json:"x-kubernetes-list-type"`
-	MapType    string                  `json:"x-kubernetes-map-type"`
-	Kinds      []blameKind             `json:"-"`
+type schema struct {
+	Ref        string             `json:"$ref"`
+	AllOf      []*schema          `json:"allOf"`
+	Properties map[string]*schema `json:"properties"`
+	Items      *schema            `json:"items"`
+	More       json.RawMessage    `json:"additionalProperties"`
+	ListType   string             `json:"x-kubernetes-list-type"`
+	MapType    string             `json:"x-kubernetes-map-type"`
+	Kinds      []objectKind       `json:"-"`
 }
 
-type blameKind struct{ Group, Version, Kind string }
+type objectKind struct{ Group, Version, Kind string }
 
 // UnmarshalJSON reads what matters here; the list of kinds of some groups is not
 // of the usual form, and they have no fields anyway.
-func (s *blameSchema) UnmarshalJSON(raw []byte) error {
-	type plainForm blameSchema
+func (s *schema) UnmarshalJSON(raw []byte) error {
+	type plainForm schema
 	var with struct {
 		*plainForm
 		Kinds json.RawMessage `json:"x-kubernetes-group-version-kind"`
@@ -55,7 +55,7 @@ func (s *blameSchema) UnmarshalJSON(raw []byte) error {
 // list without keys, or a map that is said to be atomic. Of metadata that is
 // known; for the rest the server describes its objects.
 func wholeIn(ctx context.Context, c *cluster.Client, t cluster.Target, pl fieldpath.Place) func(n int) (bool, error) {
-	var all *blameSchemas
+	var all *schemas
 	return func(n int) (bool, error) {
 		if pl.Path[0].Name == "metadata" {
 			return false, nil
@@ -69,7 +69,7 @@ func wholeIn(ctx context.Context, c *cluster.Client, t cluster.Target, pl fieldp
 			if err != nil {
 				return false, err
 			}
-			read := &blameSchemas{}
+			read := &schemas{}
 			if err := json.Unmarshal(raw, read); err != nil {
 				return false, fmt.Errorf("%s: %s describes its objects in a form that cannot be read", path, c.Server)
 			}
@@ -84,7 +84,7 @@ func wholeIn(ctx context.Context, c *cluster.Client, t cluster.Target, pl fieldp
 }
 
 // of is the description of a resource, nil where there is none.
-func (all *blameSchemas) of(r cluster.Resource) *blameSchema {
+func (all *schemas) of(r cluster.Resource) *schema {
 	for _, s := range all.Components.Schemas {
 		for _, k := range s.kinds() {
 			if k.Group == r.Group && k.Version == r.Version && k.Kind == r.Kind {
@@ -95,7 +95,7 @@ func (all *blameSchemas) of(r cluster.Resource) *blameSchema {
 	return nil
 }
 
-func (s *blameSchema) kinds() []blameKind {
+func (s *schema) kinds() []objectKind {
 	if s == nil {
 		return nil
 	}
@@ -104,7 +104,7 @@ func (s *blameSchema) kinds() []blameKind {
 
 // whole walks a description. What is not described is as the server deduces it:
 // lists are owned as a whole, maps key by key.
-func (all *blameSchemas) whole(at *blameSchema, p fieldpath.Path) bool {
+func (all *schemas) whole(at *schema, p fieldpath.Path) bool {
 	atomic := false
 	for i := 0; i <= len(p) && i < mostSchema; i++ {
 		at = all.follow(at, &atomic)
@@ -125,7 +125,7 @@ func (all *blameSchemas) whole(at *blameSchema, p fieldpath.Path) bool {
 }
 
 // follow resolves references. A word on a reference counts for what it leads to.
-func (all *blameSchemas) follow(s *blameSchema, atomic *bool) *blameSchema {
+func (all *schemas) follow(s *schema, atomic *bool) *schema {
 	for range mostSchema {
 		if s == nil {
 			return nil
@@ -147,7 +147,7 @@ func (all *blameSchemas) follow(s *blameSchema, atomic *bool) *blameSchema {
 	return nil
 }
 
-func (s *blameSchema) child(step fieldpath.Step) *blameSchema {
+func (s *schema) child(step fieldpath.Step) *schema {
 	switch {
 	case s == nil:
 		return nil
@@ -156,7 +156,7 @@ func (s *blameSchema) child(step fieldpath.Step) *blameSchema {
 	case s.Properties[step.Name] != nil:
 		return s.Properties[step.Name]
 	}
-	var more *blameSchema
+	var more *schema
 	if len(s.More) > 0 && s.More[0] == '{' && json.Unmarshal(s.More, &more) == nil {
 		return more
 	}

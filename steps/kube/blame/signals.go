@@ -22,10 +22,10 @@ func signalsFacts() []steps.Field {
 	return []steps.Field{
 		{Name: "all", Type: steps.Bool, Doc: "whether every signal holds; false as soon as one is known not to"},
 		{Name: "bad", Type: steps.Strings, Doc: "names of the signals that do not hold; unknown while one is unread"},
-		{Name: "unread", Type: steps.Strings, Doc: "signals of which nobody can tell, with the reason"},
+		{Name: "unread", Type: steps.Strings, Doc: "signals that cannot be told, with the reason"},
 		{Name: "faults", Type: steps.Strings, Doc: "faults, as the file names them, of which a signal does not hold"},
 		{Name: "mended", Type: steps.Strings, Doc: "faults of which every signal holds"},
-		{Name: "unsure", Type: steps.Strings, Doc: "faults of which nobody can tell, since a signal is unread"},
+		{Name: "unsure", Type: steps.Strings, Doc: "faults that cannot be told, since a signal is unread"},
 		{Name: "signals", Type: steps.Table, Doc: "name of each signal to whether it holds, and what is there"},
 	}
 }
@@ -71,18 +71,18 @@ func (p signalsProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink
 	return obs, nil
 }
 
-// signalSeen is what one signal is like.
-type signalSeen struct {
+// signalTraits is what one signal is like.
+type signalTraits struct {
 	signal
 	at     string // the object, as it was resolved
 	known  bool
 	holds  bool
 	is     string // what is there
-	writer string // who wrote it last, "" where nobody can tell
-	doubt  string // why nobody can tell
+	writer string // who wrote it last, "" where it is not known
+	doubt  string // why it is not known
 }
 
-func (s signalSeen) String() string {
+func (s signalTraits) String() string {
 	switch {
 	case !s.known:
 		return "unknown: " + s.doubt
@@ -93,8 +93,8 @@ func (s signalSeen) String() string {
 }
 
 // readSignalled reads every object once, eight at a time.
-func readSignalled(ctx context.Context, c *cluster.Client, all []signal, namespace string) []signalSeen {
-	out := make([]signalSeen, len(all))
+func readSignalled(ctx context.Context, c *cluster.Client, all []signal, namespace string) []signalTraits {
+	out := make([]signalTraits, len(all))
 	by := map[string][]int{}
 	targets := map[string]cluster.Target{}
 	for i, s := range all {
@@ -138,7 +138,7 @@ func readSignalled(ctx context.Context, c *cluster.Client, all []signal, namespa
 }
 
 // look says whether the signal holds in an object.
-func (s *signalSeen) look(o cluster.Object, err error, secret bool) {
+func (s *signalTraits) look(o cluster.Object, err error, secret bool) {
 	if errors.Is(err, cluster.ErrAbsent) {
 		s.known, s.is = true, "not there with its object"
 		s.holds = s.present != nil && !*s.present
@@ -169,7 +169,7 @@ func (s *signalSeen) look(o cluster.Object, err error, secret bool) {
 		s.doubt = "the values of a Secret are not read: ask with present"
 		return
 	case blind && !held:
-		s.doubt = "the values of a Secret are not read, and nobody owns this one"
+		s.doubt = "the values of a Secret are not read, and this one has no owner"
 		if unread > 0 {
 			s.doubt += " as far as its managedFields can be read"
 		}
@@ -199,7 +199,7 @@ func (s *signalSeen) look(o cluster.Object, err error, secret bool) {
 }
 
 // signalled tells what the signals came to.
-func signalled(c *cluster.Client, file signalsFile, seen []signalSeen, out steps.Sink) steps.Observation {
+func signalled(c *cluster.Client, file signalsFile, seen []signalTraits, out steps.Sink) steps.Observation {
 	var obs steps.Observation
 	var bad, unread []string
 	table := map[string]string{}
@@ -266,7 +266,7 @@ func signalled(c *cluster.Client, file signalsFile, seen []signalSeen, out steps
 
 // signalFaults sorts the faults that signals show, each once: one that does not
 // hold is enough for a fault, and one that is unread keeps it from being mended.
-func signalFaults(seen []signalSeen) map[string][]string {
+func signalFaults(seen []signalTraits) map[string][]string {
 	of := map[string]string{}
 	var names []string
 	for _, s := range seen {
@@ -291,7 +291,7 @@ func signalFaults(seen []signalSeen) map[string][]string {
 }
 
 // signalsTable writes the AND of all signals as a table.
-func signalsTable(w io.Writer, seen []signalSeen) error {
+func signalsTable(w io.Writer, seen []signalTraits) error {
 	t := tabwriter.NewWriter(w, 2, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "\tSIGNAL\tOBJECT\tFIELD\tWANTED\tIS\tHOLDS\tLAST WRITTEN BY")
 	all := "yes"

@@ -193,7 +193,7 @@ func membersOf(n *yaml.Node, known ...string) (map[string]*yaml.Node, error) {
 	case strict.NoMapping:
 		return nil, fmt.Errorf("line %d: want a map of %s", n.Line, strings.Join(known, ", "))
 	case strict.NoWord, strict.UnknownKey:
-		return nil, fmt.Errorf("line %d: %q is none of %s", at.Line, steps.Clip(at.Value, 100), strings.Join(known, ", "))
+		return nil, fmt.Errorf("line %d: %q is not one of %s", at.Line, steps.Clip(at.Value, 100), strings.Join(known, ", "))
 	case strict.Repeated:
 		return nil, fmt.Errorf("line %d: %s is there twice", at.Line, at.Value)
 	}

@@ -12,10 +12,10 @@ import (
 // TestSignalFaults: a fault is mended only where every signal of it holds.
 func TestSignalFaults(t *testing.T) {
 	t.Parallel()
-	one := func(fault string, known, holds bool) signalSeen {
-		return signalSeen{signal: signal{fault: fault}, known: known, holds: holds}
+	one := func(fault string, known, holds bool) signalTraits {
+		return signalTraits{signal: signal{fault: fault}, known: known, holds: holds}
 	}
-	got := signalFaults([]signalSeen{one("quota", true, true), one("rbac", true, true), one("rbac", true, false), one("lock", false, false), one("lock", true, true),
+	got := signalFaults([]signalTraits{one("quota", true, true), one("rbac", true, true), one("rbac", true, false), one("lock", false, false), one("lock", true, true),
 		one("schema", true, false), one("schema", false, false), one("", true, false)})
 	want := map[string][]string{"faults": {"rbac", "schema"}, "mended": {"quota"}, "unsure": {"lock"}}
 	if d := cmp.Diff(want, got); d != "" {

@@ -20,20 +20,20 @@ import (
 )
 
 const (
-	catchWindow     = time.Minute
-	longestWindow   = 10 * time.Minute
-	shortestWindow  = time.Second
-	catchBesideTime = 45 * time.Second // to connect before the window, and to look around after it
-	catchLikelyTime = 15 * time.Second // to list who may have written
-	mostLikely      = 10
-	catchCloseTime  = 10 * time.Second // to prove that nothing was missed
-	mostLines       = 200
+	defaultWindow  = time.Minute
+	longestWindow  = 10 * time.Minute
+	shortestWindow = time.Second
+	besideTime     = 45 * time.Second // to connect before the window, and to look around after it
+	likelyTime     = 15 * time.Second // to list who may have written
+	mostLikely     = 10
+	closeTime      = 10 * time.Second // to prove that nothing was missed
+	mostLines      = 200
 )
 
-func catchFacts() []steps.Field {
+func facts() []steps.Field {
 	return []steps.Field{
 		{Name: "writes", Type: steps.Int, Doc: "writes of the field, or of the object without its status where no field is named"},
-		{Name: "reverts", Type: steps.Bool, Doc: "whether somebody put an earlier value back, or took the field from whoever held it"},
+		{Name: "reverts", Type: steps.Bool, Doc: "whether an earlier value was put back, or the field was taken from its holder"},
 		{Name: "writer", Type: steps.String, Doc: "manager that did, or that wrote most: a lead, not a proof"},
 		{Name: "tick", Type: steps.Duration, Doc: "how far apart its writes are, the middle one of all"},
 		{Name: "recreated", Type: steps.Bool, Doc: "whether the object was deleted and made again: its UID is another one"},
@@ -44,26 +44,26 @@ func catchFacts() []steps.Field {
 	}
 }
 
-// catchParams are the parameters beside the object.
-func catchParams(field steps.Field) []steps.Field {
-	return []steps.Field{field, {Name: "window", Type: steps.Duration, Default: catchWindow.String(),
+// params are the parameters beside the object.
+func params(field steps.Field) []steps.Field {
+	return []steps.Field{field, {Name: "window", Type: steps.Duration, Default: defaultWindow.String(),
 		Doc: "how long to watch, up to 10m: longer than the longest period of a suspect"}}
 }
 
 func windowOf(in steps.Params) time.Duration {
 	d := in.Duration("window")
 	if d == 0 {
-		d = catchWindow
+		d = defaultWindow
 	}
 	return min(max(d, shortestWindow), longestWindow)
 }
 
-func catchTakes(in steps.Params) time.Duration { return windowOf(in) + catchBesideTime }
+func takes(in steps.Params) time.Duration { return windowOf(in) + besideTime }
 
-type catchProbe struct{ env steps.Env }
+type probe struct{ env steps.Env }
 
 // Probe implements steps.Prober.
-func (p catchProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
+func (p probe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
 	path, err := fieldpath.Parse(in.Text("field"))
 	if err != nil {
 		return steps.Observation{}, err
@@ -75,8 +75,8 @@ func (p catchProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 	if !cluster.Plain(t.Name) || t.Namespaced && !cluster.Plain(t.Namespace) {
 		return steps.Observation{}, fmt.Errorf("%s: %q is no name of an object", t.Resource, steps.Clip(t.Name, 100))
 	}
-	w := &watching{c: c, t: t, accept: cluster.AsMetadata}
-	seen := &catching{path: path, secret: object.IsSecret(t.Resource)}
+	w := &watcher{c: c, t: t, accept: cluster.AsMetadata}
+	seen := &writeTracker{path: path, secret: object.IsSecret(t.Resource)}
 	if len(path) > 0 && !seen.secret {
 		w.accept = cluster.AsJSON // the value of a field is in no metadata
 	}
@@ -109,8 +109,8 @@ func (p catchProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 
 // follow watches to the end of the window. Where the watch leaves a hole it looks
 // whether anything happened in it.
-func (c *catching) follow(ctx, within context.Context, w *watching, after func()) {
-	see := func(m moment) { c.see(m); after() }
+func (c *writeTracker) follow(ctx, within context.Context, w *watcher, after func()) {
+	see := func(m snapshot) { c.see(m); after() }
 	for within.Err() == nil {
 		err := w.follow(within, see)
 		switch {
@@ -135,17 +135,17 @@ func (c *catching) follow(ctx, within context.Context, w *watching, after func()
 	}
 }
 
-// is reports whether nothing was written between two states. Of an object that
-// was absent at both nobody knows that it was not there between them.
-func (m moment) is(n moment) bool {
+// is reports whether nothing was written between two states. An object that
+// was absent at both may have been there in between.
+func (m snapshot) is(n snapshot) bool {
 	return !m.absent && !n.absent && m.GetUID() == n.GetUID() && m.GetResourceVersion() == n.GetResourceVersion()
 }
 
 // close proves that nothing was missed: a watch over a dead connection looks like
 // one on which nothing happens. What the object came to meanwhile is watched up
 // to the state that it has now.
-func (c *catching) close(ctx context.Context, w *watching, see func(moment)) {
-	ctx, cancel := context.WithTimeout(ctx, catchCloseTime)
+func (c *writeTracker) close(ctx context.Context, w *watcher, see func(snapshot)) {
+	ctx, cancel := context.WithTimeout(ctx, closeTime)
 	defer cancel()
 	now, _, err := w.present(ctx)
 	switch {
@@ -161,7 +161,7 @@ func (c *catching) close(ctx context.Context, w *watching, see func(moment)) {
 	if there() {
 		return
 	}
-	_, err = w.once(until, func(m moment) {
+	_, err = w.once(until, func(m snapshot) {
 		if there() {
 			return
 		}
@@ -177,19 +177,19 @@ func (c *catching) close(ctx context.Context, w *watching, see func(moment)) {
 }
 
 // caught tells what was seen.
-func caught(ctx context.Context, c *cluster.Client, t cluster.Target, seen *catching, window time.Duration, out steps.Sink) steps.Observation {
+func caught(ctx context.Context, c *cluster.Client, t cluster.Target, seen *writeTracker, window time.Duration, out steps.Sink) steps.Observation {
 	v := seen.judge()
 	obs := steps.Observation{Command: c.Kubectl(t.Namespace, "get", t.Resource.String(), t.Name, "-w", "--output-watch-events", "--show-managed-fields", "-o", "json")}
 	if gap := steps.Keep(out, "writes", steps.MediaText, func(w io.Writer) error { _, err := io.WriteString(w, seen.table()); return err }); gap != "" {
 		obs.Gaps = append(obs.Gaps, gap)
 	}
 	obs.Gaps = append(obs.Gaps, seen.holes...)
-	obs.Facts = catchFactsOf(v, seen)
+	obs.Facts = factsOf(v, seen)
 	what := t.String()
 	if len(seen.path) > 0 {
 		what = steps.Clip(seen.path.String(), 300) + " of " + what
 	}
-	obs.Summary = catchSummary(v, what, window)
+	obs.Summary = summary(v, what, window)
 	obs.Findings = seen.remarks(v, t, what, window)
 	if value, ok := seen.rewritten(v); ok {
 		if found, err := blame.Inputs(ctx, c, t, value); err != nil {
@@ -207,13 +207,13 @@ func caught(ctx context.Context, c *cluster.Client, t cluster.Target, seen *catc
 }
 
 // likely names who may have written what was seen, among all who may.
-func likely(ctx context.Context, c *cluster.Client, t cluster.Target, o cluster.Object, v catchVerdict, obs *steps.Observation) {
-	within, cancel := context.WithTimeout(ctx, catchLikelyTime)
+func likely(ctx context.Context, c *cluster.Client, t cluster.Target, o cluster.Object, v verdict, obs *steps.Observation) {
+	within, cancel := context.WithTimeout(ctx, likelyTime)
 	defer cancel()
 	names, unread := writers.Suspects(within, c, t, o)
 	names = names[:min(len(names), mostLikely)]
 	if len(names) > 0 {
-		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Warning, Say: fmt.Sprintf("Of all that may write %s, first: %s", t, steps.Clip(strings.Join(names[:min(len(names), 3)], "; "), 700))})
+		obs.Say(steps.Warning, "Of all that may write %s, first: %s", t, steps.Clip(strings.Join(names[:min(len(names), 3)], "; "), 700))
 	}
 	if v.writer != "" && len(unread) == 0 && len(names) == 0 {
 		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Warning, Say: "Nothing in the cluster that may write it was found: look at nodes (kube/node-report), CI and people."})
@@ -226,8 +226,8 @@ func likely(ctx context.Context, c *cluster.Client, t cluster.Target, o cluster.
 	obs.Facts["likely"] = steps.StringsOf(names)
 }
 
-func catchFactsOf(v catchVerdict, seen *catching) map[string]steps.Value {
-	f := steps.NewFacts(catchFacts())
+func factsOf(v verdict, seen *writeTracker) map[string]steps.Value {
+	f := steps.NewFacts(facts())
 	hole := strings.Join(seen.holes, "; ")
 	// What was seen was seen, whatever a hole hides; that nothing happened is
 	// known of a window without holes alone.
@@ -247,7 +247,7 @@ func catchFactsOf(v catchVerdict, seen *catching) map[string]steps.Value {
 	}
 	switch {
 	case v.reverts == nil:
-		f.Unknown("without the value of one field nobody can say that it was put back: name the field", "reverts")
+		f.Unknown("without the value of one field it cannot be said that it was put back: name the field", "reverts")
 	default:
 		sure("reverts", *v.reverts)
 	}
@@ -279,7 +279,7 @@ func catchFactsOf(v catchVerdict, seen *catching) map[string]steps.Value {
 }
 
 // rewritten is the value that the writer of derived state puts there.
-func (c *catching) rewritten(v catchVerdict) (any, bool) {
+func (c *writeTracker) rewritten(v verdict) (any, bool) {
 	if !v.derived || len(c.path) == 0 || c.secret {
 		return nil, false
 	}
@@ -295,17 +295,17 @@ func (c *catching) rewritten(v catchVerdict) (any, bool) {
 	return nil, false
 }
 
-func catchSummary(v catchVerdict, what string, window time.Duration) string {
+func summary(v verdict, what string, window time.Duration) string {
 	text := fmt.Sprintf("%s was written %d times in %s", what, v.writes, window)
 	switch {
 	case v.writes == 0 && v.hole:
-		return fmt.Sprintf("Nobody was seen to write %s in %s, but part of the window is missing.", what, window)
+		return fmt.Sprintf("No write of %s was seen in %s, but part of the window is missing.", what, window)
 	case v.writes == 0:
 		return fmt.Sprintf("Nothing wrote %s in %s.", what, window)
 	case v.reverts != nil && *v.reverts:
 		text = fmt.Sprintf("%s was put back by %s", what, steps.Clip(v.writer, 128))
 		if v.writer == "" {
-			text = what + " was put back by nobody that is recorded"
+			text = what + " was put back, with no recorded author"
 		}
 	case v.writer != "":
 		text += ", mostly by " + steps.Clip(v.writer, 128)

@@ -1,5 +1,5 @@
 // Package catch watches one object, or one field of it, for a window, and says who
-// wrote it, how often, and whether somebody puts an earlier value back.
+// wrote it, how often, and whether an earlier value is put back.
 //
 // Each watch begins where the last one ended, so that nothing between them is
 // missed; a server that no longer has that moment leaves a hole, and what a hole

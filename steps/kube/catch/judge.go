@@ -7,9 +7,9 @@ import (
 	"handrail/steps/kube/blame"
 )
 
-// catchVerdict is what the writes of a window come to. A pointer is nil where
-// nobody can tell.
-type catchVerdict struct {
+// verdict is what the writes of a window come to. A pointer is nil where
+// it is not known.
+type verdict struct {
 	writes    int
 	reverts   *bool
 	writer    string // of what was reverted, or of most writes; "" for none
@@ -25,9 +25,9 @@ type catchVerdict struct {
 }
 
 // judge weighs the writes of a window.
-func (c *catching) judge() catchVerdict {
+func (c *writeTracker) judge() verdict {
 	all := c.touching()
-	v := catchVerdict{writes: len(all), recreated: len(c.uids) > 1, hole: len(c.holes) > 0, gone: c.last.absent && !c.first.absent}
+	v := verdict{writes: len(all), recreated: len(c.uids) > 1, hole: len(c.holes) > 0, gone: c.last.absent && !c.first.absent}
 	for _, w := range c.writes {
 		if w.status {
 			v.status++
@@ -43,13 +43,13 @@ func (c *catching) judge() catchVerdict {
 	}
 	v.writer = most(reverting)
 	if v.writer == "" {
-		v.writer = most(slices.DeleteFunc(slices.Clone(all), func(w catchWrite) bool { return w.by.ByPerson() }))
+		v.writer = most(slices.DeleteFunc(slices.Clone(all), func(w write) bool { return w.by.ByPerson() }))
 	}
 	if v.writer == "" {
 		v.writer = most(all)
 	}
 	var gaps []time.Duration
-	var before *catchWrite
+	var before *write
 	for _, w := range all {
 		if w.who() != v.writer || v.writer == "" {
 			continue
@@ -69,9 +69,9 @@ func (c *catching) judge() catchVerdict {
 }
 
 // reverting are the writes that put back a value that the field had before, or
-// that took a field from somebody else without being a person's.
-func (c *catching) reverting(all []catchWrite) []catchWrite {
-	var out []catchWrite
+// that took a field from another writer without being a person's.
+func (c *writeTracker) reverting(all []write) []write {
+	var out []write
 	had := map[int]bool{c.base: c.base >= 0}
 	owner, owned := c.ownerAtFirst()
 	for i, w := range all {
@@ -90,7 +90,7 @@ func (c *catching) reverting(all []catchWrite) []catchWrite {
 }
 
 // ownerAtFirst is who held the field when the window began.
-func (c *catching) ownerAtFirst() (blame.Entry, bool) {
+func (c *writeTracker) ownerAtFirst() (blame.Entry, bool) {
 	if c.first.absent || len(c.path) == 0 {
 		return blame.Entry{}, false
 	}
@@ -108,7 +108,7 @@ func (c *catching) ownerAtFirst() (blame.Entry, bool) {
 }
 
 // most is the writer of most of the writes whose author is known.
-func most(all []catchWrite) string {
+func most(all []write) string {
 	n := map[string]int{}
 	best := ""
 	for _, w := range all {

@@ -13,7 +13,7 @@ import (
 // scene plays states of a ConfigMap to a catching, a second apart.
 type scene struct {
 	t   *testing.T
-	c   *catching
+	c   *writeTracker
 	at  time.Time
 	rv  int
 	uid string
@@ -25,7 +25,7 @@ func newScene(t *testing.T, field string) *scene {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &scene{t: t, c: &catching{path: path}, at: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), uid: "u1"}
+	return &scene{t: t, c: &writeTracker{path: path}, at: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), uid: "u1"}
 }
 
 // entry is a line of managedFields that was written so many seconds after the
@@ -50,7 +50,7 @@ func (s *scene) state(host string, entries ...fields) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	m := moment{Object: o, at: s.at}
+	m := snapshot{Object: o, at: s.at}
 	s.at = s.at.Add(time.Second)
 	if s.rv == 1 {
 		s.c.start(m)
@@ -133,7 +133,7 @@ func TestCatchJudge(t *testing.T) {
 		s := newScene(t, "data.host")
 		s.state("a", entry("one", 0, hostSet))
 		s.c.holes = append(s.c.holes, "cut")
-		f := catchFactsOf(s.c.judge(), s.c)
+		f := factsOf(s.c.judge(), s.c)
 		for _, name := range []string{"writes", "reverts", "writer", "tick", "recreated", "derived", "settled", "inputs", "likely"} {
 			if f[name].Known() {
 				t.Errorf("%s = %s, want unknown", name, f[name].Text())

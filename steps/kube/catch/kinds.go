@@ -10,10 +10,10 @@ import (
 func Kinds() []steps.Kind {
 	return []steps.Kind{
 		{
-			Name: "kube/catch", Class: steps.Probe, Params: cluster.ObjectParams(catchParams(blame.FieldParam())...), Facts: catchFacts(), Takes: catchTakes,
-			Doc:     "Watches an object or one field of it for a window, and says who wrote it, how often, and whether somebody puts an earlier value back.",
+			Name: "kube/catch", Class: steps.Probe, Params: cluster.ObjectParams(params(blame.FieldParam())...), Facts: facts(), Takes: takes,
+			Doc:     "Watches an object or one field of it for a window, and says who wrote it, how often, and whether an earlier value is put back.",
 			Touches: []string{"lists and watches the one object by its name, as metadata; whole where the value of a field is needed, never a Secret", "lists ConfigMaps of its namespace, for what the field is made from", "what kube/writers reads, where something wrote"},
-			Reads:   func(e steps.Env) steps.Prober { return catchProbe{e} },
+			Reads:   func(e steps.Env) steps.Prober { return probe{e} },
 		},
 	}
 }

@@ -1,7 +1,6 @@
 package catch
 
 import (
-	"fmt"
 	"time"
 
 	"handrail/steps"
@@ -9,9 +8,9 @@ import (
 )
 
 // remarks say what the writes that were seen mean, and what to do next.
-func (c *catching) remarks(v catchVerdict, t cluster.Target, what string, window time.Duration) (out []steps.Finding) {
+func (c *writeTracker) remarks(v verdict, t cluster.Target, what string, window time.Duration) (out []steps.Finding) {
 	say := func(level steps.Level, format string, args ...any) {
-		out = append(out, steps.Finding{Level: level, Say: fmt.Sprintf(format, args...)})
+		out = append(out, steps.Findingf(level, format, args...))
 	}
 	if v.derived {
 		say(steps.Critical, "%s is derived state: %s writes it again within a minute. Change what it is made from, or stop the writer first.", what, steps.Clip(v.writer, 128))
@@ -25,7 +24,7 @@ func (c *catching) remarks(v catchVerdict, t cluster.Target, what string, window
 			say(steps.Info, "%s names owners: the garbage collector deletes what has lost them. Look with kube/owners at what they are.", t)
 		}
 	case v.reverts != nil && *v.reverts && v.scale:
-		say(steps.Warning, "The value came back through the scale subresource: an autoscaler, or somebody with `kubectl scale`.")
+		say(steps.Warning, "The value came back through the scale subresource: an autoscaler, or a person with `kubectl scale`.")
 	case v.reverts != nil && *v.reverts:
 		say(steps.Warning, "The value came back in a write of its own, on the same object: a controller or a script. Find it with kube/writers, prove it by the audit log, and stop it before the next change.")
 	}

@@ -19,33 +19,33 @@ import (
 )
 
 const (
-	// catchPause is how long we wait before a watch that broke is asked for again;
-	// it doubles up to catchLongest.
-	catchPause   = 250 * time.Millisecond
-	catchLongest = 4 * time.Second
+	// firstPause is how long we wait before a watch that broke is asked for again;
+	// it doubles up to longestPause.
+	firstPause   = 250 * time.Millisecond
+	longestPause = 4 * time.Second
 	// mostWatched bounds what one watch may send.
 	mostWatched = 64 << 20
 )
 
-// watching follows one object. What happens between two of its watches is not
+// watcher follows one object. What happens between two of its watches is not
 // missed: each begins where the last one ended, and a server that no longer has
 // that moment leaves a hole.
-type watching struct {
+type watcher struct {
 	c       *cluster.Client
 	t       cluster.Target
 	accept  string // cluster.AsMetadata or cluster.AsJSON
 	version string // where the next watch begins
 }
 
-// moment is one state of the object. An absent one has no object.
-type moment struct {
+// snapshot is one state of the object. An absent one has no object.
+type snapshot struct {
 	cluster.Object
 	absent bool
 	at     time.Time
 }
 
 // begin reads the present state, from which to watch.
-func (w *watching) begin(ctx context.Context) (moment, error) {
+func (w *watcher) begin(ctx context.Context) (snapshot, error) {
 	m, version, err := w.present(ctx)
 	if err == nil {
 		w.version = version
@@ -54,7 +54,7 @@ func (w *watching) begin(ctx context.Context) (moment, error) {
 }
 
 // present reads the present state and its version.
-func (w *watching) present(ctx context.Context) (moment, string, error) {
+func (w *watcher) present(ctx context.Context) (snapshot, string, error) {
 	accept := w.accept
 	if accept == cluster.AsMetadata {
 		accept = cluster.AsMetaList
@@ -62,35 +62,35 @@ func (w *watching) present(ctx context.Context) (moment, string, error) {
 	path := w.t.Path(w.t.Namespace, "")
 	raw, err := w.c.Read(ctx, path, accept, w.query())
 	if err != nil {
-		return moment{}, "", err
+		return snapshot{}, "", err
 	}
 	var list struct {
 		Metadata metav1.ListMeta   `json:"metadata"`
 		Items    []json.RawMessage `json:"items"`
 	}
 	if err := json.Unmarshal(raw, &list); err != nil || list.Metadata.ResourceVersion == "" || len(list.Items) > 1 {
-		return moment{}, "", fmt.Errorf("%s: the answer of %s is no list of one object", path, w.c.Server)
+		return snapshot{}, "", fmt.Errorf("%s: the answer of %s is no list of one object", path, w.c.Server)
 	}
 	if len(list.Items) == 0 {
-		return moment{absent: true, at: w.c.Env.Now()}, list.Metadata.ResourceVersion, nil
+		return snapshot{absent: true, at: w.c.Env.Now()}, list.Metadata.ResourceVersion, nil
 	}
 	m, err := w.moment(list.Items[0])
 	return m, list.Metadata.ResourceVersion, err
 }
 
-func (w *watching) moment(raw []byte) (moment, error) {
+func (w *watcher) moment(raw []byte) (snapshot, error) {
 	o, err := cluster.ParseObject(raw)
 	if err != nil {
-		return moment{}, fmt.Errorf("%s: what %s sends of it cannot be read: %w", w.t, w.c.Server, err)
+		return snapshot{}, fmt.Errorf("%s: what %s sends of it cannot be read: %w", w.t, w.c.Server, err)
 	}
 	if o.GetName() != w.t.Name || o.GetUID() == "" {
-		return moment{}, fmt.Errorf("%s: %s sends something else than the object", w.t, w.c.Server)
+		return snapshot{}, fmt.Errorf("%s: %s sends something else than the object", w.t, w.c.Server)
 	}
 	o.Raw = nil
-	return moment{Object: o, at: w.c.Env.Now()}, nil
+	return snapshot{Object: o, at: w.c.Env.Now()}, nil
 }
 
-func (w *watching) query() url.Values {
+func (w *watcher) query() url.Values {
 	return url.Values{"fieldSelector": {"metadata.name=" + w.t.Name}}
 }
 
@@ -100,15 +100,15 @@ var errHole = errors.New("the watch was cut, and the server no longer has what h
 
 // follow shows every state until ctx ends. It begins again where a watch ended or
 // broke; an error is errHole, or that no watch may be had.
-func (w *watching) follow(ctx context.Context, see func(moment)) error {
-	pause := catchPause
+func (w *watcher) follow(ctx context.Context, see func(snapshot)) error {
+	pause := firstPause
 	for ctx.Err() == nil {
 		seen, err := w.once(ctx, see)
 		switch {
 		case errors.Is(err, errHole), cluster.IsForbidden(err):
 			return err
 		case seen && err == nil:
-			pause = catchPause
+			pause = firstPause
 		}
 		wait := time.NewTimer(pause)
 		select {
@@ -116,14 +116,14 @@ func (w *watching) follow(ctx context.Context, see func(moment)) error {
 		case <-wait.C:
 		}
 		wait.Stop()
-		pause = min(2*pause, catchLongest)
+		pause = min(2*pause, longestPause)
 	}
 	return nil
 }
 
 // once watches until the stream ends. seen says that the server answered with a
 // stream at all.
-func (w *watching) once(ctx context.Context, see func(moment)) (seen bool, err error) {
+func (w *watcher) once(ctx context.Context, see func(snapshot)) (seen bool, err error) {
 	path := w.t.Path(w.t.Namespace, "")
 	query := w.query()
 	query.Set("resourceVersion", w.version)
@@ -157,7 +157,7 @@ func (w *watching) once(ctx context.Context, see func(moment)) (seen bool, err e
 	}
 }
 
-func (w *watching) event(kind string, raw []byte, see func(moment)) error {
+func (w *watcher) event(kind string, raw []byte, see func(snapshot)) error {
 	if kind == "ERROR" {
 		var s metav1.Status
 		if json.Unmarshal(raw, &s) == nil && s.Code == http.StatusGone {

@@ -15,8 +15,8 @@ import (
 	"handrail/steps/kube/fieldpath"
 )
 
-// catchWrite is one write that was seen.
-type catchWrite struct {
+// write is one write that was seen.
+type write struct {
 	at      time.Time // on arrival, by our clock
 	by      blame.Entry
 	known   bool // by was recorded
@@ -28,16 +28,16 @@ type catchWrite struct {
 }
 
 // who names the writer as a fact does.
-func (w catchWrite) who() string {
+func (w write) who() string {
 	if !w.known {
 		return ""
 	}
 	return w.by.Manager
 }
 
-func (w catchWrite) String() string {
+func (w write) String() string {
 	if w.gone {
-		return "deleted, by nobody that is recorded"
+		return "deleted, with no recorded author"
 	}
 	if !w.known {
 		return "author not recorded"
@@ -45,22 +45,22 @@ func (w catchWrite) String() string {
 	return w.by.String()
 }
 
-// catching compares each state with the one before it.
-type catching struct {
+// writeTracker compares each state with the one before it.
+type writeTracker struct {
 	path   fieldpath.Path
 	secret bool
-	last   moment
-	first  moment
+	last   snapshot
+	first  snapshot
 	uids   []types.UID
 	values []string // the values that the field had, in order of their first sight
 	value  int      // of last
 	base   int      // of first
-	writes []catchWrite
+	writes []write
 	holes  []string
 }
 
 // start takes the state from which the others are counted.
-func (c *catching) start(m moment) {
+func (c *writeTracker) start(m snapshot) {
 	c.first, c.last = m, m
 	if !m.absent {
 		c.uids = append(c.uids, m.GetUID())
@@ -71,7 +71,7 @@ func (c *catching) start(m moment) {
 
 // valueOf numbers the value of the field: the values themselves are kept out of
 // all that is told. -1 where it is not read.
-func (c *catching) valueOf(m moment) int {
+func (c *writeTracker) valueOf(m snapshot) int {
 	if c.secret || len(c.path) == 0 {
 		return -1
 	}
@@ -93,10 +93,10 @@ func (c *catching) valueOf(m moment) int {
 }
 
 // see takes the next state.
-func (c *catching) see(m moment) {
+func (c *writeTracker) see(m snapshot) {
 	before := c.last
 	c.last = m
-	w := catchWrite{at: m.at, value: c.valueOf(m)}
+	w := write{at: m.at, value: c.valueOf(m)}
 	switch {
 	case m.absent:
 		if before.absent {
@@ -125,13 +125,13 @@ func (c *catching) see(m moment) {
 }
 
 // compare finds who made m of before.
-func (c *catching) compare(before, m moment, w *catchWrite) {
+func (c *writeTracker) compare(before, m snapshot, w *write) {
 	was, _ := blame.Entries(before.Object)
 	is, _ := blame.Entries(m.Object)
 	var authors []blame.Entry
 	for _, e := range is {
 		i := slices.IndexFunc(was, e.Same)
-		// An entry that only lost fields was written by somebody else.
+		// An entry that only lost fields was written by another writer.
 		if i < 0 || !e.At.Equal(was[i].At) || grew(was[i], e) {
 			authors = append(authors, e)
 		}
@@ -196,9 +196,9 @@ func statusAlone(e blame.Entry, was []blame.Entry) bool {
 	return only
 }
 
-// tookOver says whether a field whose value is not read was written: whoever
+// tookOver says whether a field whose value is not read was written: the writer that
 // wrote holds it now.
-func (c *catching) tookOver(before, m moment, authors []blame.Entry) bool {
+func (c *writeTracker) tookOver(before, m snapshot, authors []blame.Entry) bool {
 	now, err := c.path.In(m.Object.Object)
 	if err != nil {
 		return false
@@ -208,7 +208,7 @@ func (c *catching) tookOver(before, m moment, authors []blame.Entry) bool {
 			return true
 		}
 	}
-	held := func(of moment) bool {
+	held := func(of snapshot) bool {
 		all, _ := blame.Entries(of.Object)
 		return slices.ContainsFunc(all, func(e blame.Entry) bool { return now.Held(e.Fields).Any() })
 	}
@@ -216,12 +216,12 @@ func (c *catching) tookOver(before, m moment, authors []blame.Entry) bool {
 }
 
 // touching are the writes that changed what is watched.
-func (c *catching) touching() []catchWrite {
-	return slices.DeleteFunc(slices.Clone(c.writes), func(w catchWrite) bool { return !w.changed })
+func (c *writeTracker) touching() []write {
+	return slices.DeleteFunc(slices.Clone(c.writes), func(w write) bool { return !w.changed })
 }
 
 // table tells each write in a line, the values of the field by letters.
-func (c *catching) table() string {
+func (c *writeTracker) table() string {
 	var b strings.Builder
 	fmt.Fprintln(&b, "SEEN\tWRITER\tFIELD")
 	line := func(at time.Time, who, field string) {

@@ -19,8 +19,9 @@ import (
 
 // stuck finds Deployments whose rollout does not go on, or that serve with fewer
 // Pods than they may.
-func (s *Centre) stuck(ctx context.Context, w *answering) {
+func (s *Centre) stuck(ctx context.Context, w *answer) {
 	r := cluster.Resource{Group: "apps", Version: "v1", Plural: "deployments", Kind: "Deployment", Namespaced: true}
+	rows := map[string]cluster.Object{}
 	s.every(ctx, w, r, cluster.AsJSON, nil, func(o cluster.Object) {
 		if row, is := s.finalizing(r, o); is {
 			w.row(row)
@@ -33,7 +34,56 @@ func (s *Centre) stuck(ctx context.Context, w *answering) {
 		row.Where, row.Owner = r.Label(o.GetNamespace(), o.GetName()), keptBy(o)
 		row.Command = s.c.Kubectl(o.GetNamespace(), "describe", r.String(), o.GetName())
 		w.row(row)
+		rows[row.Where] = o
 	})
+	jobs := cluster.Resource{Group: "batch", Version: "v1", Plural: "jobs", Kind: "Job", Namespaced: true}
+	s.every(ctx, w, jobs, cluster.AsJSON, nil, func(o cluster.Object) {
+		row, is := waitingJob(o)
+		if !is {
+			return
+		}
+		row.Where, row.Owner = jobs.Label(o.GetNamespace(), o.GetName()), keptBy(o)
+		row.Command = s.c.Kubectl(o.GetNamespace(), "describe", jobs.String(), o.GetName())
+		w.row(row)
+		rows[row.Where] = o
+	})
+	s.explain(ctx, w, rows)
+}
+
+// waitsAfter is how long a Job may have no Pod that is ready before it counts as
+// hanging: an image is pulled and a node is found in less.
+const waitsAfter = 10 * time.Minute
+
+// waitingJob finds a Job that is neither over nor suspended, and has long had no Pod
+// that runs. One in deletion is of another question.
+func waitingJob(o cluster.Object) (steps.Standing, bool) {
+	conditions := conditionsOf(o)
+	for _, over := range []string{"Complete", "Failed", "SuccessCriteriaMet", "Suspended"} {
+		if conditions[over].status == "True" {
+			return steps.Standing{}, false
+		}
+	}
+	began := timeIn(o.Object, "status", "startTime")
+	ready, active := numberIn(o, "status", "ready"), numberIn(o, "status", "active")
+	if began.IsZero() || ready > 0 || o.GetDeletionTimestamp() != nil || time.Since(began) < waitsAfter {
+		return steps.Standing{}, false
+	}
+	row := steps.Standing{Level: steps.Warning, What: fmt.Sprintf("hangs: none of its %d Pods is ready", active), Since: began}
+	if failed := numberIn(o, "status", "failed"); failed > 0 {
+		row.What += fmt.Sprintf(", %d failed", failed)
+	}
+	if c := conditions["FailureTarget"]; c.status == "True" {
+		row.Detail = c.String()
+	}
+	return row, true
+}
+
+// saying is what a row says with the message of its condition, where it has one.
+func saying(what, message string) string {
+	if message == "" {
+		return what
+	}
+	return what + ": " + message
 }
 
 func stuckRow(o cluster.Object) (steps.Standing, bool) {
@@ -46,7 +96,7 @@ func stuckRow(o cluster.Object) (steps.Standing, bool) {
 	if have == 0 && want > 0 {
 		row.Level = steps.Critical
 	}
-	conditions := statedOf(o)
+	conditions := conditionsOf(o)
 	for _, of := range []struct{ kind, status, what string }{
 		{"ReplicaFailure", "True", "cannot make its Pods"},
 		{"Progressing", "False", "rollout does not go on"},
@@ -66,9 +116,9 @@ func stuckRow(o cluster.Object) (steps.Standing, bool) {
 const leasePrefix = "lock-tfstate-"
 
 // locked finds the locks of states that are kept in this cluster. Whose lock it
-// is and what may be done is for the workspace to say: here nobody knows which
+// is and what may be done is for the workspace to say: here it is not known which
 // directory it belongs to.
-func (s *Centre) locked(ctx context.Context, w *answering) {
+func (s *Centre) locked(ctx context.Context, w *answer) {
 	r := cluster.Resource{Group: "coordination.k8s.io", Version: "v1", Plural: "leases", Kind: "Lease", Namespaced: true}
 	s.every(ctx, w, r, cluster.AsJSON, nil, func(o cluster.Object) {
 		holder := textIn(o, "spec", "holderIdentity")
@@ -91,7 +141,7 @@ func (s *Centre) locked(ctx context.Context, w *answering) {
 }
 
 // degraded finds applications of Argo CD and objects of Flux that are not well.
-func (s *Centre) degraded(ctx context.Context, w *answering) {
+func (s *Centre) degraded(ctx context.Context, w *answer) {
 	if r, ok := s.kind(ctx, w, "applications.argoproj.io"); ok {
 		s.every(ctx, w, r, cluster.AsJSON, nil, func(o cluster.Object) { s.app(w, r, o, argoTrouble) })
 	}
@@ -102,7 +152,7 @@ func (s *Centre) degraded(ctx context.Context, w *answering) {
 	}
 }
 
-func (s *Centre) app(w *answering, r cluster.Resource, o cluster.Object, trouble func(cluster.Object) (steps.Standing, bool)) {
+func (s *Centre) app(w *answer, r cluster.Resource, o cluster.Object, trouble func(cluster.Object) (steps.Standing, bool)) {
 	row, is := s.finalizing(r, o)
 	if !is {
 		if row, is = trouble(o); !is {
@@ -125,19 +175,19 @@ func argoTrouble(o cluster.Object) (steps.Standing, bool) {
 	switch health := textIn(o, "status", "health", "status"); health {
 	case "Degraded", "Missing":
 		row.Level = steps.Critical
-		row.What, row.Since = "health is "+health, since
+		row.What, row.Since = saying("health is "+health, textIn(o, "status", "health", "message")), since
 		row.Detail = textIn(o, "status", "health", "message")
 		return row, true
 	}
 	if phase := textIn(o, "status", "operationState", "phase"); phase == "Failed" || phase == "Error" {
-		row.What, row.Since = "last sync: "+phase, finished
+		row.What, row.Since = saying("last sync: "+phase, textIn(o, "status", "operationState", "message")), finished
 		row.Detail = textIn(o, "status", "operationState", "message")
 		return row, true
 	}
-	conditions := statedOf(o)
+	conditions := conditionsOf(o)
 	for _, kind := range slices.Sorted(maps.Keys(conditions)) {
 		if c := conditions[kind]; strings.HasSuffix(kind, "Error") { // they have no status: being there is being true
-			row.What, row.Since, row.Detail = kind, c.since, c.message
+			row.What, row.Since, row.Detail = saying(kind, c.message), c.since, c.message
 			return row, true
 		}
 	}
@@ -150,14 +200,14 @@ func fluxTrouble(o cluster.Object) (steps.Standing, bool) {
 	if paused, _, _ := unstructured.NestedBool(o.Object, "spec", "suspend"); paused {
 		return steps.Standing{}, false
 	}
-	conditions := statedOf(o)
+	conditions := conditionsOf(o)
 	row := steps.Standing{Level: steps.Warning}
 	if c := conditions["Stalled"]; c.status == "True" {
-		row.Level, row.What, row.Since, row.Detail = steps.Critical, "stalled: "+c.reason, c.since, c.message
+		row.Level, row.What, row.Since, row.Detail = steps.Critical, "stalled: "+c.String(), c.since, c.message
 		return row, true
 	}
 	if c := conditions["Ready"]; c.status == "False" {
-		row.What, row.Since, row.Detail = "not ready: "+c.reason, c.since, c.message
+		row.What, row.Since, row.Detail = "not ready: "+c.String(), c.since, c.message
 		return row, true
 	}
 	return row, false

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"slices"
 	"time"
@@ -28,7 +27,7 @@ const BreakGlassKey = "break-glass"
 // yet. secret is told what requests authenticate with. key is the label or
 // annotation of break-glass, "" for [BreakGlassKey].
 func OpenCentre(env steps.Env, key string, secret func(string)) (*Centre, error) {
-	c, err := cluster.Connect(env, unkept(secret))
+	c, err := cluster.Connect(env, steps.SecretsOnly(secret))
 	if err != nil {
 		return nil, err
 	}
@@ -38,23 +37,14 @@ func OpenCentre(env steps.Env, key string, secret func(string)) (*Centre, error)
 	return &Centre{c: c, key: key}, nil
 }
 
-// unkept is a sink that keeps nothing but the names of secrets.
-type unkept func(string)
-
-func (unkept) Artifact(string, string) io.WriteCloser { return discarded{io.Discard} }
-func (unkept) Line(string)                            {}
-func (u unkept) Secret(v string)                      { u(v) }
-
-type discarded struct{ io.Writer }
-
-func (discarded) Close() error { return nil }
-
 // Asked says whether a question has anything to do with a cluster.
 func Asked(question string) bool { return looks()[question] != nil }
 
-func looks() map[string]func(*Centre, context.Context, *answering) {
-	return map[string]func(*Centre, context.Context, *answering){
+func looks() map[string]func(*Centre, context.Context, *answer) {
+	return map[string]func(*Centre, context.Context, *answer){
 		steps.StuckDeployments: (*Centre).stuck,
+		steps.HangingDeletions: (*Centre).hanging,
+		steps.RefusedRequests:  (*Centre).refused,
 		steps.LockedRuns:       (*Centre).locked,
 		steps.DegradedApps:     (*Centre).degraded,
 		steps.DenyingPolicies:  (*Centre).denying,
@@ -73,17 +63,17 @@ func (s *Centre) Ask(ctx context.Context, question string) (a steps.Answer, ok b
 		return steps.Answer{}, false
 	}
 	began := time.Now()
-	w := &answering{Answer: steps.Answer{Question: question}}
+	w := &answer{Answer: steps.Answer{Question: question}}
 	look(s, ctx, w)
 	w.Took = time.Since(began)
 	return w.Answer, true
 }
 
-// answering collects what one question finds.
-type answering struct{ steps.Answer }
+// answer collects what one question finds.
+type answer struct{ steps.Answer }
 
 // row adds a finding; what is beyond a screenful is counted.
-func (w *answering) row(r steps.Standing) {
+func (w *answer) row(r steps.Standing) {
 	if len(w.Rows) >= steps.MostStandings {
 		w.More++
 		return
@@ -92,11 +82,11 @@ func (w *answering) row(r steps.Standing) {
 	w.Rows = append(w.Rows, r)
 }
 
-func (w *answering) gap(what string, err error) { w.Gaps = append(w.Gaps, steps.GapOf(what, err)) }
+func (w *answer) gap(what string, err error) { w.Gaps = append(w.Gaps, steps.GapOf(what, err)) }
 
 // kind resolves a resource that this cluster may not serve. What is asked of a
 // cluster without it is known not to be there.
-func (s *Centre) kind(ctx context.Context, w *answering, name string) (cluster.Resource, bool) {
+func (s *Centre) kind(ctx context.Context, w *answer, name string) (cluster.Resource, bool) {
 	r, err := s.c.Find(ctx, name)
 	switch {
 	case errors.Is(err, cluster.ErrNoKind):
@@ -109,7 +99,7 @@ func (s *Centre) kind(ctx context.Context, w *answering, name string) (cluster.R
 
 // every shows see all objects of a resource. Where the whole cluster may not be
 // listed, it shows those of the namespace of the context, and says so.
-func (s *Centre) every(ctx context.Context, w *answering, r cluster.Resource, accept string, query url.Values, see func(cluster.Object)) {
+func (s *Centre) every(ctx context.Context, w *answer, r cluster.Resource, accept string, query url.Values, see func(cluster.Object)) {
 	show := func(o cluster.Object) {
 		o.SetKind(r.Kind)
 		see(o)
@@ -139,9 +129,9 @@ func lateError(ctx context.Context, c *cluster.Client, err error) error {
 	return err
 }
 
-func (w *answering) mark() int { return len(w.Rows) }
+func (w *answer) mark() int { return len(w.Rows) }
 
-func (w *answering) back(to int) { w.Rows = slices.Delete(w.Rows, to, len(w.Rows)) }
+func (w *answer) back(to int) { w.Rows = slices.Delete(w.Rows, to, len(w.Rows)) }
 
 // get is the command by which a person would look at o.
 func (s *Centre) get(r cluster.Resource, o cluster.Object) string {
@@ -156,7 +146,7 @@ func (s *Centre) finalizing(r cluster.Resource, o cluster.Object) (steps.Standin
 		return steps.Standing{}, false
 	}
 	row := steps.Standing{Level: steps.Warning, What: fmt.Sprintf("hangs in deletion, held by %s", steps.Clip(o.GetFinalizers()[0], 100)),
-		Where: r.Label(o.GetNamespace(), o.GetName()), Since: at.Time, Owner: keptBy(o), Command: s.get(r, o),
+		Where: r.Label(o.GetNamespace(), o.GetName()), Since: at.Time, Owner: keptBy(o), Command: s.get(r, o), Detail: troubles(o),
 		Runbook: "stuck-finalizer", Params: map[string]string{"resource": r.String(), "name": o.GetName()}}
 	if r.Namespaced {
 		row.Params["namespace"] = o.GetNamespace()

@@ -16,7 +16,7 @@ import (
 // manual finds what a person wrote, with kubectl, over what GitOps applies, and
 // what GitOps has not taken back or taken over since. By managedFields: they
 // name the client that asked, and a removed field has no author.
-func (s *Centre) manual(ctx context.Context, w *answering) {
+func (s *Centre) manual(ctx context.Context, w *answer) {
 	for _, r := range written() {
 		s.every(ctx, w, r, cluster.AsMetaList, nil, func(o cluster.Object) {
 			keeper := gitopsOf(o, cluster.Target{Resource: r, Namespace: o.GetNamespace(), Name: o.GetName()})
@@ -64,13 +64,13 @@ func gitopsOf(o cluster.Object, t cluster.Target) string {
 	return ""
 }
 
-// hand is what a person wrote.
-type hand struct {
+// handEdit is what a person wrote.
+type handEdit struct {
 	manager, after string
 	fields         []string
 }
 
-func (h hand) what() string {
+func (h handEdit) what() string {
 	if h.after == "" {
 		return h.manager + " wrote it"
 	}
@@ -80,7 +80,7 @@ func (h hand) what() string {
 // byHand finds what kubectl wrote after the newest write of GitOps and GitOps
 // does not own too. Times are whole seconds; within one, what GitOps does not own
 // came later. Where no time was recorded, the age is not known.
-func byHand(entries []metav1.ManagedFieldsEntry) (hand, time.Time, bool) {
+func byHand(entries []metav1.ManagedFieldsEntry) (handEdit, time.Time, bool) {
 	var applied time.Time
 	var after string
 	owned := fieldpath.NewSet()
@@ -95,7 +95,7 @@ func byHand(entries []metav1.ManagedFieldsEntry) (hand, time.Time, bool) {
 			applied, after = e.Time.Time, steps.Clip(e.Manager, 100)
 		}
 	}
-	var found hand
+	var found handEdit
 	var at time.Time
 	for _, e := range entries {
 		if !byKubectl(e) || e.Time != nil && e.Time.Time.Before(applied) {

@@ -15,7 +15,7 @@ import (
 )
 
 // drift finds what differs from Git by the word of who applies it.
-func (s *Centre) drift(ctx context.Context, w *answering) {
+func (s *Centre) drift(ctx context.Context, w *answer) {
 	if r, ok := s.kind(ctx, w, "applications.argoproj.io"); ok {
 		s.every(ctx, w, r, cluster.AsJSON, nil, func(o cluster.Object) {
 			if textIn(o, "status", "sync", "status") != "OutOfSync" {
@@ -34,7 +34,7 @@ func (s *Centre) drift(ctx context.Context, w *answering) {
 	}
 	if r, ok := s.kind(ctx, w, "helmreleases."+owner.FluxHelm); ok {
 		s.every(ctx, w, r, cluster.AsJSON, nil, func(o cluster.Object) {
-			for kind, c := range statedOf(o) {
+			for kind, c := range conditionsOf(o) {
 				if kind == "Drifted" && c.status == "True" || c.reason == "DriftDetected" {
 					w.row(steps.Standing{Level: steps.Warning, What: "the cluster differs from the release", Where: r.Label(o.GetNamespace(), o.GetName()),
 						Since: c.since, Owner: keptBy(o), Detail: c.message, Command: s.get(r, o)})
@@ -59,7 +59,7 @@ func outOfSync(app cluster.Object) []string {
 
 // breakGlass finds rights that were given, and controllers that were paused, for
 // an emergency: those that bear the mark.
-func (s *Centre) breakGlass(ctx context.Context, w *answering) {
+func (s *Centre) breakGlass(ctx context.Context, w *answer) {
 	const rbac = "rbac.authorization.k8s.io"
 	for _, r := range []cluster.Resource{
 		{Group: rbac, Version: "v1", Plural: "clusterrolebindings", Kind: "ClusterRoleBinding"},
@@ -88,7 +88,7 @@ func (s *Centre) breakGlass(ctx context.Context, w *answering) {
 }
 
 // marked finds the mark of break-glass among labels and annotations, with or
-// without the prefix of whoever defined it.
+// without the prefix of the one who defined it.
 func (s *Centre) marked(o cluster.Object) (string, bool) {
 	for _, m := range []map[string]string{o.GetLabels(), o.GetAnnotations()} {
 		for k, v := range m {

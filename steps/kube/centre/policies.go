@@ -19,7 +19,7 @@ import (
 // denying counts which policies refuse most: what the API server refused to
 // controllers, as the Warnings of the last hour say, and what reports found on
 // objects that are there. A denial that a person got is in no event.
-func (s *Centre) denying(ctx context.Context, w *answering) {
+func (s *Centre) denying(ctx context.Context, w *answer) {
 	denials := map[string]*denial{}
 	r := cluster.Resource{Version: "v1", Plural: "events", Kind: "Event", Namespaced: true}
 	s.every(ctx, w, r, cluster.AsJSON, url.Values{"fieldSelector": {"type=Warning"}}, func(o cluster.Object) {
@@ -108,7 +108,7 @@ func deniedBy(message string) (who, why string, is bool) {
 
 // reports counts the failed results of policy reports. They are of a scan, and
 // may lag behind: a report is no denial.
-func (s *Centre) reports(ctx context.Context, w *answering, r cluster.Resource) {
+func (s *Centre) reports(ctx context.Context, w *answer, r cluster.Resource) {
 	type failed struct {
 		times int
 		last  time.Time
@@ -143,7 +143,7 @@ func (s *Centre) reports(ctx context.Context, w *answering, r cluster.Resource) 
 }
 
 // bindings says how many ValidatingAdmissionPolicies may deny at all.
-func (s *Centre) bindings(ctx context.Context, w *answering) {
+func (s *Centre) bindings(ctx context.Context, w *answer) {
 	r := cluster.Resource{Group: "admissionregistration.k8s.io", Version: "v1", Plural: "validatingadmissionpolicybindings", Kind: "ValidatingAdmissionPolicyBinding"}
 	deny, before := 0, len(w.Seen)
 	s.every(ctx, w, r, cluster.AsJSON, nil, func(o cluster.Object) {

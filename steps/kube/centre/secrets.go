@@ -13,7 +13,7 @@ import (
 
 // secrets finds what should have brought a Secret up to date and did not. No
 // Secret is read: what syncs it says how it went.
-func (s *Centre) secrets(ctx context.Context, w *answering) {
+func (s *Centre) secrets(ctx context.Context, w *answer) {
 	for _, of := range []struct{ name, Condition string }{
 		{"externalsecrets.external-secrets.io", "Ready"},
 		{"pushsecrets.external-secrets.io", "Ready"},
@@ -42,7 +42,7 @@ func (s *Centre) secrets(ctx context.Context, w *answering) {
 
 func (s *Centre) unsynced(o cluster.Object, kind string) (steps.Standing, bool) {
 	row := steps.Standing{Level: steps.Warning}
-	if c := statedOf(o)[kind]; c.status == "False" {
+	if c := conditionsOf(o)[kind]; c.status == "False" {
 		row.What, row.Since, row.Detail = "not synced: "+c.reason, c.since, c.message
 		return row, true
 	}

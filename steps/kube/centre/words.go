@@ -10,6 +10,7 @@ import (
 	"handrail/steps"
 	"handrail/steps/cluster"
 	"handrail/steps/kube/owner"
+	"handrail/steps/kube/report"
 )
 
 // keptBy names who keeps an object, by the marks of those that apply it, by its
@@ -41,23 +42,23 @@ func keptBy(o cluster.Object) string {
 	return ""
 }
 
-// stated is one line of status.conditions.
-type stated struct {
+// condition is one line of status.conditions.
+type condition struct {
 	status, reason, message string
 	since                   time.Time
 }
 
-// statedOf reads status.conditions; a type that is not there has no status.
-func statedOf(o cluster.Object) map[string]stated {
+// conditionsOf reads status.conditions; a type that is not there has no status.
+func conditionsOf(o cluster.Object) map[string]condition {
 	list, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
-	out := map[string]stated{}
+	out := map[string]condition{}
 	for _, item := range list {
 		m, _ := item.(map[string]any)
 		kind, _ := m["type"].(string)
 		if kind == "" {
 			continue
 		}
-		var c stated
+		var c condition
 		c.status, _ = m["status"].(string)
 		c.reason, _ = m["reason"].(string)
 		c.message, _ = m["message"].(string)
@@ -68,7 +69,7 @@ func statedOf(o cluster.Object) map[string]stated {
 }
 
 // String is the reason and what it says.
-func (c stated) String() string {
+func (c condition) String() string {
 	switch {
 	case c.message == "":
 		return c.reason
@@ -76,6 +77,12 @@ func (c stated) String() string {
 		return c.message
 	}
 	return c.reason + ": " + c.message
+}
+
+// troubles is what the conditions of an object that ought to be gone say.
+func troubles(o cluster.Object) string {
+	list, _, _ := unstructured.NestedFieldNoCopy(o.Object, "status", "conditions")
+	return report.Few(report.Troubles(list, true), 3)
 }
 
 func textIn(o cluster.Object, path ...string) string {

@@ -20,7 +20,7 @@ func afterField() steps.Field {
 }
 
 // inOrder: what is to be repaired first is repaired, by what is there now.
-func (pl *planning) inOrder(ctx context.Context) error {
+func (pl *alterPlan) inOrder(ctx context.Context) error {
 	for _, text := range pl.in["after"].Strings() {
 		what, ops, _ := strings.Cut(strings.TrimSpace(text), " ")
 		plural, name, named := strings.Cut(what, "/")
@@ -44,7 +44,7 @@ func (pl *planning) inOrder(ctx context.Context) error {
 
 // shows says what an object of the same namespace lacks of the outcome of a
 // patch; "" for nothing.
-func (pl *planning) shows(ctx context.Context, plural, name, ops string) (t cluster.Target, why string, err error) {
+func (pl *alterPlan) shows(ctx context.Context, plural, name, ops string) (t cluster.Target, why string, err error) {
 	if !cluster.Matches(cluster.ObjectName, name) {
 		return t, "", fmt.Errorf("%q is no name of an object", steps.Clip(name, 100))
 	}

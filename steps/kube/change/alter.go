@@ -19,14 +19,14 @@ import (
 type alterGate struct {
 	env  steps.Env
 	verb string // of the phrase
-	plan func(context.Context, *planning) error
+	plan func(context.Context, *alterPlan) error
 	find act.Judge
 	sub  string // subresource that the patch goes to, with its slash
 }
 
-// planning is what a kind of gate knows when it says what it would change, and
+// alterPlan is what a kind of gate knows when it says what it would change, and
 // where it says so.
-type planning struct {
+type alterPlan struct {
 	*subject
 	floors
 	in  steps.Params
@@ -39,7 +39,7 @@ type planning struct {
 }
 
 // show adds what is worth seeing.
-func (pl *planning) show(key, format string, args ...any) {
+func (pl *alterPlan) show(key, format string, args ...any) {
 	pl.p.Shown = append(pl.p.Shown, steps.KV{Key: key, Value: fmt.Sprintf(format, args...)})
 }
 
@@ -63,7 +63,8 @@ func (g alterGate) preview(ctx context.Context, in steps.Params, out steps.Sink)
 		f.unmet("let it go, or find what holds it: its finalizers, or its node", "%s is being deleted, since %s.", s.t, act.Stamp(s.o.GetDeletionTimestamp()))
 	}
 	f.managed(s)
-	pl := &planning{subject: s, floors: f, in: in, out: out, p: &p}
+	f.leased(s)
+	pl := &alterPlan{subject: s, floors: f, in: in, out: out, p: &p}
 	if pl.doc, err = patch.Decode(s.o.Raw); err != nil {
 		return p, err
 	}
@@ -97,7 +98,7 @@ func (g alterGate) preview(ctx context.Context, in steps.Params, out steps.Sink)
 
 // promise writes what is to be changed into what is confirmed, and how it is
 // undone.
-func (pl *planning) promise(ops []patch.Op, sub string) error {
+func (pl *alterPlan) promise(ops []patch.Op, sub string) error {
 	text, err := patch.Encode(ops)
 	if err != nil {
 		return err
@@ -142,7 +143,7 @@ func (s *subject) typed(sub, ops string) string {
 
 // rehearse writes the request into the preview, and what the server says it
 // would change.
-func (g alterGate) rehearse(ctx context.Context, pl *planning, a act.Alteration, out steps.Sink) error {
+func (g alterGate) rehearse(ctx context.Context, pl *alterPlan, a act.Alteration, out steps.Sink) error {
 	path, uid, now := pl.t.Path(pl.t.Namespace, pl.t.Name), string(pl.o.GetUID()), pl.c.Env.Now()
 	r, err := a.Request(path, uid, pl.o.GetResourceVersion(), now)
 	if err != nil {
@@ -156,7 +157,7 @@ func (g alterGate) rehearse(ctx context.Context, pl *planning, a act.Alteration,
 	if err != nil {
 		return err
 	}
-	pl.p.Request = shown.Text()
+	pl.p.Request, pl.p.Args = shown.Text(), a
 	pl.p.Command = pl.typed(a.Sub, string(typed.Body))
 	pl.show(act.KeyTyped, act.TypedTests)
 	live := pl.o.Raw
@@ -175,7 +176,7 @@ func (g alterGate) rehearse(ctx context.Context, pl *planning, a act.Alteration,
 
 // compare says what the rehearsal would change, and refuses where the server
 // would not do what it is asked for.
-func (pl *planning) compare(live []byte, said act.Answer, a act.Alteration) error {
+func (pl *alterPlan) compare(live []byte, said act.Answer, a act.Alteration) error {
 	changed, err := object.Diff(live, said.Body)
 	if err != nil {
 		return err
@@ -219,7 +220,7 @@ func belongs(path, pointer string) bool {
 
 // immovable adds the cure to a rehearsal that was refused because a field can
 // never be changed.
-func (pl *planning) immovable() {
+func (pl *alterPlan) immovable() {
 	for i, n := range *pl.need {
 		for _, words := range []string{"field is immutable", "cannot change roleRef", "updates to statefulset spec for fields other", "spec is immutable after creation"} {
 			if strings.Contains(n.Why, words) {
@@ -243,16 +244,12 @@ func (g alterGate) Act(ctx context.Context, a *steps.Approval, out steps.Sink) (
 	if err != nil {
 		return steps.Outcome{}, err
 	}
+	alter, err := steps.ArgsOf[act.Alteration](p)
+	if err != nil {
+		return act.Unsent(err.Error()), nil
+	}
 	return act.Send(ctx, g.env, p, func(o *act.Order) (sent, shown act.Request, err error) {
-		alter, err := act.Altered(p, *o, g.sub)
-		if err != nil {
-			return sent, shown, err
-		}
-		if shown, err = alter.Request(o.Path, o.UID, act.Later, time.Time{}); err != nil {
-			return sent, shown, err
-		}
-		sent, err = alter.Request(o.Path, o.UID, o.Version, g.env.Now())
-		return sent, shown, err
+		return alter.Approved(p, *o, g.env.Now())
 	}, g.find, out)
 }
 

@@ -33,11 +33,11 @@ const keyContent = "manifest SHA-256"
 // createGate makes one object.
 type createGate struct{ env steps.Env }
 
-// made is the object that a manifest describes.
-type made map[string]any
+// manifest is the object that a manifest describes.
+type manifest map[string]any
 
 // readManifest reads the file of one object.
-func readManifest(env steps.Env, file string) (made, error) {
+func readManifest(env steps.Env, file string) (manifest, error) {
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(env.Dir, file)
 	}
@@ -67,14 +67,14 @@ func readManifest(env steps.Env, file string) (made, error) {
 }
 
 // sum identifies the content of a manifest, in whatever form it is written.
-func (m made) sum() (string, error) {
+func (m manifest) sum() (string, error) {
 	raw, err := json.Marshal(map[string]any(m)) // keys in order
 	sum := sha256.Sum256(raw)
 	return hex.EncodeToString(sum[:]), err
 }
 
 // ops are the parts of a manifest as operations: what its object must show.
-func (m made) ops() []patch.Op {
+func (m manifest) ops() []patch.Op {
 	var out []patch.Op
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		if key != "metadata" && key != "status" {
@@ -135,7 +135,7 @@ func (g createGate) Preview(ctx context.Context, in steps.Params, out steps.Sink
 	f.holdsTo(&p, in, t, weaken.Made(weaken.Kind{Group: t.Group, Kind: t.Kind}, content))
 	p.Effect = fmt.Sprintf("make %s, with what its controllers then make of it.", s.t)
 	p.Undo = "Can be deleted again: " + s.c.Kubectl(s.t.Namespace, "delete", s.t.Resource.String(), s.t.Name) + "; what it did until then stays done."
-	p.Owes = []steps.Debt{{Kind: "reconcile", Text: fmt.Sprintf("Git, or whoever makes the objects beside %s, must know of it", s.t)}}
+	p.Owes = []steps.Debt{{Kind: "reconcile", Text: fmt.Sprintf("Git, or the creator of the objects beside %s, must know of it", s.t)}}
 	if err := s.company(ctx, &p); err != nil {
 		return p, err
 	}
@@ -143,7 +143,7 @@ func (g createGate) Preview(ctx context.Context, in steps.Params, out steps.Sink
 }
 
 // wantedObject reads the manifest, and resolves what it is about.
-func wantedObject(ctx context.Context, c *cluster.Client, in steps.Params) (made, cluster.Target, error) {
+func wantedObject(ctx context.Context, c *cluster.Client, in steps.Params) (manifest, cluster.Target, error) {
 	m, err := readManifest(c.Env, in.Text("file"))
 	if err != nil {
 		return nil, cluster.Target{}, err
@@ -179,7 +179,7 @@ func wantedObject(ctx context.Context, c *cluster.Client, in steps.Params) (made
 }
 
 // makeable: the manifest is of one object that a gate may make.
-func (f floors) makeable(s *subject, m made) {
+func (f floors) makeable(s *subject, m manifest) {
 	meta, _ := m["metadata"].(map[string]any)
 	for _, key := range slices.Sorted(maps.Keys(meta)) {
 		switch key {
@@ -202,12 +202,12 @@ func (f floors) makeable(s *subject, m made) {
 
 // rehearseMake writes the request into the preview, and what the server would
 // make of it.
-func (s *subject) rehearseMake(ctx context.Context, m made, p *steps.Preview, out steps.Sink) error {
+func (s *subject) rehearseMake(ctx context.Context, m manifest, p *steps.Preview, out steps.Sink) error {
 	r, err := makeRequest(s.t.Path(s.t.Namespace, ""), m)
 	if err != nil {
 		return err
 	}
-	p.Request = r.Text()
+	p.Request, p.Args = r.Text(), m
 	p.Command = fmt.Sprintf("echo %s | %s", steps.Quote(string(r.Body)), s.c.Kubectl("", "create", "--field-manager="+cluster.FieldManager, "-f", "-"))
 	a, went, err := s.tryOut(ctx, r, p, out)
 	if err != nil || !went {
@@ -228,7 +228,7 @@ func (s *subject) rehearseMake(ctx context.Context, m made, p *steps.Preview, ou
 // numbers makes of json.Number what unstructured takes.
 func numbers(v any) any {
 	switch v := v.(type) {
-	case made:
+	case manifest:
 		return numbers(map[string]any(v))
 	case map[string]any:
 		out := make(map[string]any, len(v))
@@ -269,12 +269,12 @@ func (g createGate) Act(ctx context.Context, a *steps.Approval, out steps.Sink) 
 	if err != nil {
 		return steps.Outcome{}, err
 	}
+	m, err := steps.ArgsOf[manifest](p)
+	if err != nil {
+		return act.Unsent(err.Error()), nil
+	}
 	return act.Send(ctx, g.env, p, func(o *act.Order) (sent, shown act.Request, err error) {
-		m, err := shownMake(p.Request, o.Path)
-		if err != nil {
-			return sent, shown, err
-		}
-		if sum, err := m.sum(); err != nil || sum != steps.Find(p.Target, keyContent) {
+		if sum, err := m.sum(); err != nil || sum != steps.Find(p.Target, keyContent) || !m.at(o.Path) {
 			return sent, shown, fmt.Errorf("the request makes something else than what was shown")
 		}
 		o.Ops = m.ops()
@@ -286,21 +286,9 @@ func (g createGate) Act(ctx context.Context, a *steps.Approval, out steps.Sink) 
 // collectionOf is the address of the collection that an object is in.
 func collectionOf(path string) string { return path[:strings.LastIndexByte(path, '/')] }
 
-// shownMake reads the object of a request that was shown, for the object at path.
-func shownMake(text, path string) (made, error) {
-	empty, err := makeRequest(collectionOf(path), nil)
-	if err != nil {
-		return nil, err
-	}
-	body, ok := strings.CutPrefix(text, http.MethodPost+" "+empty.Address()+" ")
-	if !ok {
-		return nil, fmt.Errorf("the request is not the one that was shown")
-	}
-	m, err := patch.Decode([]byte(body))
-	if err != nil || !strings.HasSuffix(path, "/"+textAt(m, "/metadata/name")) {
-		return nil, fmt.Errorf("the request is not about what was shown")
-	}
-	return m, nil
+// at reports whether an object is the one at a path.
+func (m manifest) at(path string) bool {
+	return strings.HasSuffix(path, "/"+textAt(m, "/metadata/name"))
 }
 
 // Find implements steps.Finder.

@@ -15,7 +15,10 @@ import (
 )
 
 // deleteGate deletes one object.
-type deleteGate struct{ env steps.Env }
+type deleteGate struct {
+	env  steps.Env
+	says bool // its own terms say what the object limits
+}
 
 // Preview implements steps.Gater.
 func (g deleteGate) Preview(ctx context.Context, in steps.Params, out steps.Sink) (steps.Preview, error) {
@@ -37,6 +40,7 @@ func (g deleteGate) preview(ctx context.Context, in steps.Params, out steps.Sink
 	}
 	f.deletable(s)
 	f.managed(s)
+	f.leased(s)
 	if err := f.unheld(ctx, s); err != nil {
 		return p, err
 	}
@@ -48,9 +52,9 @@ func (g deleteGate) preview(ctx context.Context, in steps.Params, out steps.Sink
 	if err := s.company(ctx, &p); err != nil {
 		return p, err
 	}
-	p.Owes = []steps.Debt{{Kind: "reconcile", Text: fmt.Sprintf("Git, or whoever made %s, must stop making it", s.t)}}
+	p.Owes = []steps.Debt{{Kind: "reconcile", Text: fmt.Sprintf("Git, or the creator of %s, must stop creating it", s.t)}}
 	terms(f, s, &p)
-	if kind := (weaken.Kind{Group: s.t.Group, Kind: s.t.Kind}); weaken.Control(kind) && !isWebhooks(s.t.Resource) {
+	if kind := (weaken.Kind{Group: s.t.Group, Kind: s.t.Kind}); weaken.Control(kind) && !isWebhooks(s.t.Resource) && !g.says {
 		f.holdsTo(&p, in, s.t, []weaken.Change{{Sort: weaken.Removes, Path: "/", Why: "it limits others, and what it shut is open without it"}})
 	}
 	return p, g.rehearse(ctx, s, &p, out)
@@ -174,10 +178,10 @@ func (g deleteGate) Again(ctx context.Context, before []steps.KV, _ steps.Params
 }
 
 // standsDeleted judges an object that was deleted: another of its name means that
-// somebody makes it again.
+// it was created again.
 func standsDeleted(o act.Order, now act.Sighting) (result, words string) {
 	if now.Other != "" {
-		return steps.Failed, fmt.Sprintf("%s is gone by UID, and somebody made it again: UID %s%s.", o.Object, now.Other, now.By())
+		return steps.Failed, fmt.Sprintf("%s is gone by UID, and was created again: UID %s%s.", o.Object, now.Other, now.By())
 	}
 	return judgeDelete(o, now)
 }
@@ -188,7 +192,7 @@ func judgeDelete(o act.Order, now act.Sighting) (result, words string) {
 	case now.Absent:
 		return steps.Done, fmt.Sprintf("%s is gone by UID.", o.Object)
 	case now.Other != "":
-		return steps.Done, fmt.Sprintf("%s is gone by UID; another object has its name, UID %s: somebody makes it.", o.Object, now.Other)
+		return steps.Done, fmt.Sprintf("%s is gone by UID; another object has its name, UID %s: it was created again.", o.Object, now.Other)
 	case now.DeletionTimestamp != nil:
 		return steps.Done, fmt.Sprintf("%s is being deleted; %s.", o.Object, waits(now))
 	case now.ResourceVersion != o.Version:

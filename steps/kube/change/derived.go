@@ -9,12 +9,12 @@ import (
 	"handrail/steps/kube/report"
 )
 
-// rewritten: none of the fields was rewritten by somebody else a moment ago. Such
+// rewritten: none of the fields was rewritten by another client a moment ago. Such
 // a field is what a controller makes of something else; what is written into it
 // lasts until its next pass.
-func (pl *planning) rewritten(ops []patch.Op) {
+func (pl *alterPlan) rewritten(ops []patch.Op) {
 	if _, why := pl.c.Now(); why != "" {
-		pl.unmet("set the clock right, then preview again", "Whether somebody rewrites what the patch is about cannot be told: %s.", report.Ended(why))
+		pl.unmet("set the clock right, then preview again", "Whether what the patch is about is being rewritten is not known: %s.", report.Ended(why))
 		return
 	}
 	var pointers []string
@@ -26,7 +26,7 @@ func (pl *planning) rewritten(ops []patch.Op) {
 	}
 }
 
-// derived refuses to change what somebody rewrites: the change would be gone
+// derived refuses to change what is being rewritten: the change would be gone
 // before the person has looked at it.
 func (f floors) derived(s *subject, pointers []string) (doubts []string) {
 	now, clockless := s.c.Now()

@@ -1,11 +1,11 @@
 // Package change holds the gates that change one named object of a cluster.
 //
-// A gate takes one resource, one name and one UID; nothing acts by selector or
-// pattern. Its preview reads the object (a subject), holds the floors against it
+// A gate takes one resource, one name and one UID, or a list of such; nothing acts
+// by selector or pattern, and each object of a list is held to what one alone is. Its preview reads the object (a subject), holds the floors against it
 // and gathers what a person must see: who would undo the change, what could be
 // taken for the object, what goes along, what it was before. A floor is a
 // precondition that no person can waive: the object is the one that was read, is
-// not protected, is not managed by somebody who says so, is not held by a living
+// not protected, is not marked as managed, is not held by a living
 // controller, takes no guard away and opens nothing but as the runbook declares.
 // What could not be read for a floor keeps the gate shut, with what would open it.
 //

@@ -50,7 +50,7 @@ func holdsSecret(v any, depth int) bool {
 			return true
 		}
 		for key, below := range v {
-			if key != "name" && secretName.MatchString(key) && plainText(below) && !strings.HasSuffix(key, "Name") && !strings.HasSuffix(key, "Ref") {
+			if secretName.MatchString(key) && plainText(below) && !strings.HasSuffix(key, "Name") && !strings.HasSuffix(key, "Ref") {
 				return true
 			}
 			if holdsSecret(below, depth+1) {
@@ -118,7 +118,7 @@ func closedMetadata(segs []string) (why, cure string) {
 		}
 		return "", ""
 	case "finalizers":
-		return "a finalizer says that somebody still has to clean up", "kube/strip-finalizer takes one, where nobody is left to do it"
+		return "a finalizer says that its owner still has to clean up", "kube/strip-finalizer takes one, where nothing is left to do it"
 	case "managedFields":
 		return "it is the record of who wrote what", "leave it: it is evidence"
 	case "ownerReferences":
@@ -171,7 +171,7 @@ func immutable() []struct{ group, kind, field string } {
 }
 
 // changeable: each operation is about a field that a gate may change.
-func (pl *planning) changeable(ops []patch.Op) {
+func (pl *alterPlan) changeable(ops []patch.Op) {
 	for _, op := range ops {
 		segs, err := patch.Split(op.Path)
 		if err != nil {

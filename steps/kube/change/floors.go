@@ -29,8 +29,8 @@ func (f floors) identity(s *subject, uid string) {
 	switch {
 	case s.absent:
 		f.unmet("nothing: look what made it go, and go on", "%s is not there.", s.t)
-	case uid == "" || !cluster.Matches(cluster.UIDText, uid):
-		f.unmet("read the object again and give its UID", "The UID %q is none, or it was redacted.", uid)
+	case !cluster.Matches(cluster.UIDText, uid):
+		f.unmet("read the object again and give its UID", "The UID %q is not valid, or it was redacted.", uid)
 	case string(s.o.GetUID()) != uid:
 		f.unmet("read it again and look who made it: what was known of the old one does not hold for it",
 			"%s is another object of the same name: its UID is %s, not %s.", s.t, s.o.GetUID(), uid)
@@ -39,13 +39,13 @@ func (f floors) identity(s *subject, uid string) {
 	}
 }
 
-// managed: nobody both manages the object and says so. One mark alone closes
+// managed: the object is not marked as managed. One mark alone closes
 // nothing: whole clusters label everything with an owner, and an orphan may bear
 // the policy of a tool that is gone.
 func (f floors) managed(s *subject) {
 	m := owner.MarkersOf(s.o)
 	if why, _ := m.Managed(); m.Policy != "" && m.OwnerLabel != "" {
-		f.unmet("leave it to its owner", "Somebody manages %s: %s.", s.t, report.Ended(why))
+		f.unmet("leave it to its owner", "%s is managed: %s.", s.t, report.Ended(why))
 	}
 }
 
@@ -58,7 +58,7 @@ func (f floors) finalizer(s *subject, name string) {
 		f.unmet("find what is left inside it and finish that; never use /finalize: its objects come back in the next namespace of the name",
 			"A namespace is never stripped.")
 	case n == 0:
-		f.unmet("read it again: somebody else removed it, or it never was there", "%s has no finalizer %q; it has %s.", s.t, name, report.OrNothing(strings.Join(all, ", ")))
+		f.unmet("read it again: it was removed, or it never was there", "%s has no finalizer %q; it has %s.", s.t, name, report.OrNothing(strings.Join(all, ", ")))
 	case n > 1:
 		f.unmet("ask who writes it twice; a controller that does so is at work on it", "%s has the finalizer %q %d times.", s.t, name, n)
 	}

@@ -67,7 +67,13 @@ func Kinds() []steps.Kind {
 			Name: "kube/delete-webhook", Class: steps.Repair, Params: with(),
 			Doc:     "Deletes one webhook configuration, and says first what it protects and who installed it.",
 			Touches: []string{"deletes the configuration with preconditions on its UID and its version"},
-			Changes: func(e steps.Env) steps.Gater { return webhookDeleteGate{deleteGate{e}} },
+			Changes: func(e steps.Env) steps.Gater { return webhookDeleteGate{deleteGate{e, true}} },
+		},
+		{
+			Name: "kube/delete-policy", Class: steps.Repair, Params: with(),
+			Doc:     "Deletes one binding of an admission policy, mutating or validating, or a policy that nothing binds, and says first what it decides over.",
+			Touches: []string{"deletes the object with preconditions on its UID and its version", "lists the bindings, for a policy"},
+			Changes: func(e steps.Env) steps.Gater { return policyDeleteGate{deleteGate{e, true}} },
 		},
 		{
 			Name: "kube/narrow-webhook", Class: steps.Repair,
@@ -82,16 +88,30 @@ func Kinds() []steps.Kind {
 		},
 		{
 			Name: "kube/strip-finalizer", Class: steps.Repair,
-			Params:  with(steps.Field{Name: "finalizer", Type: steps.String, Required: true, Pattern: cluster.FinalizerName, Doc: "the one finalizer to remove"}, stuck.ControllerParam()),
-			Doc:     "Removes one finalizer from one object. Refuses where its controller is alive or unknown, where somebody manages the object, and where the object is another one by UID.",
+			Params: with(steps.Field{Name: "finalizer", Type: steps.String, Required: true, Pattern: cluster.FinalizerName, Doc: "the one finalizer to remove"}, stuck.ControllerParam(),
+				steps.Field{Name: "keeper", Type: steps.Enum, Values: []string{stuck.KeeperSeen, stuck.KeeperOutside, stuck.KeeperUnknown}, Default: stuck.KeeperSeen,
+					Doc: "what a person says of a controller that cannot be seen in a cluster that was looked through whole; any but seen takes a waiver by name"}),
+			Doc:     "Removes one finalizer from one object. Refuses where its controller is alive or unknown, but for one that a person says is not in this cluster, where the object is managed, and where the object is another one by UID.",
 			Touches: []string{"patches the object with a JSON patch that tests its UID, its version and the finalizer"},
 			Changes: func(e steps.Env) steps.Gater { return stripGate{e} },
+		},
+		{
+			Name: "kube/strip-batch", Class: steps.Repair,
+			Params: []steps.Field{
+				{Name: "uids", Type: steps.Table, Required: true, Doc: "the objects, as resource/namespace/name or resource/name, each with its UID as it was read"},
+				{Name: "finalizers", Type: steps.Table, Doc: "the finalizer to remove from each of them, where it is not one for all"},
+				{Name: "finalizer", Type: steps.String, Pattern: cluster.FinalizerName, Doc: "the one finalizer to remove from each"},
+				stuck.ControllerParam(),
+			},
+			Doc:     "Removes one finalizer from each of several objects, at most 40 at a time, by one phrase that carries how many they are. Holds each to all that kube/strip-finalizer wants, refuses what is not an orphan, and stops at the first surprise.",
+			Touches: []string{"patches each object with a JSON patch that tests its UID, its version and the finalizer"},
+			Changes: func(e steps.Env) steps.Gater { return stripBatchGate{e} },
 		},
 		{
 			Name: "kube/delete", Class: steps.Repair, Params: with(weakenFields()[0]),
 			Doc:     "Deletes one object by name and UID, its children in the background. Refuses while a finalizer holds it or a controller manages it, and what limits other objects, unless the runbook says so.",
 			Touches: []string{"deletes the object with preconditions on its UID and its version"},
-			Changes: func(e steps.Env) steps.Gater { return deleteGate{e} },
+			Changes: func(e steps.Env) steps.Gater { return deleteGate{env: e} },
 		},
 	}
 	for i := range kinds {

@@ -12,14 +12,14 @@ import (
 const mostOffspring = 30
 
 // offspring names what the garbage collector deletes after the object, and what
-// nobody could look for. A protected one among them refuses.
+// could not be looked for. A protected one among them refuses.
 func (s *subject) offspring(ctx context.Context, f floors) ([]string, error) {
 	b, err := stuck.Children(ctx, s.c, s.t, s.o, s.marks)
 	if err != nil {
 		return nil, err
 	}
 	for _, why := range b.Guarded {
-		f.unmet("leave both alone; whoever set the mark can say why, and nobody can waive it here",
+		f.unmet("leave both alone; the person who set the mark can say why; it cannot be waived here",
 			"What %s owns goes with it, and one of that is protected: %s.", s.t, why)
 	}
 	var out []string

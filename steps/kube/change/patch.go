@@ -14,7 +14,7 @@ func newPatchGate(env steps.Env) steps.Gater {
 	return alterGate{env: env, verb: "patch", plan: planPatch, find: act.JudgeAlter}
 }
 
-func planPatch(_ context.Context, pl *planning) error {
+func planPatch(_ context.Context, pl *alterPlan) error {
 	ops, err := patch.Parse(pl.in.Text("patch"))
 	if err != nil {
 		return err
@@ -39,7 +39,7 @@ func planPatch(_ context.Context, pl *planning) error {
 }
 
 // rollsOut warns of what a changed template does.
-func (pl *planning) rollsOut(ops []patch.Op) string {
+func (pl *alterPlan) rollsOut(ops []patch.Op) string {
 	if pl.t.Group != "apps" {
 		return ""
 	}

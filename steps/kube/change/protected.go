@@ -37,7 +37,7 @@ func (s *subject) protect(ctx context.Context) error {
 		return ctx.Err()
 	case errors.Is(err, cluster.ErrAbsent):
 	case err != nil:
-		s.unseen = append(s.unseen, unseen{of: cluster.Target{Resource: cluster.Namespaces(), Name: s.t.Namespace}, rule: s.t.Namespace, err: err})
+		s.unseen = append(s.unseen, unreadObject{of: cluster.Target{Resource: cluster.Namespaces(), Name: s.t.Namespace}, rule: s.t.Namespace, err: err})
 	default:
 		if why, is := p.Of(ns); is {
 			s.marked = append(s.marked, fmt.Sprintf("the namespace %s bears %s", s.t.Namespace, why))
@@ -57,7 +57,7 @@ func (s *subject) protectedOwners(ctx context.Context) error {
 				continue
 			}
 			if len(seen) > kubeowner.MostParents {
-				s.unseen = append(s.unseen, unseen{of: cluster.Target{Resource: cluster.Resource{Kind: steps.Clip(ref.Kind, 100)}, Name: steps.Clip(ref.Name, 300)},
+				s.unseen = append(s.unseen, unreadObject{of: cluster.Target{Resource: cluster.Resource{Kind: steps.Clip(ref.Kind, 100)}, Name: steps.Clip(ref.Name, 300)},
 					err: fmt.Errorf("the owners of %s go on beyond %d", s.t, kubeowner.MostParents)})
 				return nil
 			}
@@ -69,7 +69,7 @@ func (s *subject) protectedOwners(ctx context.Context) error {
 			case errors.Is(err, cluster.ErrAbsent), errors.Is(err, cluster.ErrNoKind):
 				continue
 			case err != nil:
-				s.unseen = append(s.unseen, unseen{of: of, rule: of.Namespace, err: err})
+				s.unseen = append(s.unseen, unreadObject{of: of, rule: of.Namespace, err: err})
 				continue
 			}
 			if why, is := s.marks.Of(owner); is {
@@ -81,8 +81,8 @@ func (s *subject) protectedOwners(ctx context.Context) error {
 	return nil
 }
 
-// unseen is an object whose marks could not be read. It may be protected.
-type unseen struct {
+// unreadObject is an object whose marks could not be read. It may be protected.
+type unreadObject struct {
 	of   cluster.Target
 	rule string // namespace whose Role can give the right to read it; "" where only a ClusterRole can
 	err  error
@@ -90,7 +90,7 @@ type unseen struct {
 
 // cure says what lets the marks be read: who lacks a right is told the rule that
 // gives it, and how to see that it holds.
-func (u unseen) cure(c *cluster.Client) string {
+func (u unreadObject) cure(c *cluster.Client) string {
 	switch {
 	case u.of.Plural == "":
 		return "read its ownerReferences yourself: what they name is no object of this cluster that can be read"
@@ -105,16 +105,16 @@ func (u unseen) cure(c *cluster.Client) string {
 	if u.of.Plural == "namespaces" && u.of.Group == "" {
 		built = "; the built-in roles view, edit and admin, bound in that namespace, hold it"
 	}
-	return fmt.Sprintf("have somebody give you the right to read it, then preview again: in a %s, the rule {apiGroups: [%q], resources: [%s], resourceNames: [%q], verbs: [get]}%s. `%s` says yes once it is there",
+	return fmt.Sprintf("get the right to read it, then preview again: in a %s, the rule {apiGroups: [%q], resources: [%s], resourceNames: [%q], verbs: [get]}%s. `%s` says yes once it is there",
 		where, u.of.Group, u.of.Plural, u.of.Name, built, c.Kubectl(u.rule, "auth", "can-i", "get", u.of.Resource.String()+"/"+u.of.Name))
 }
 
-// protected: nobody marked the object as not to be changed, and all that can bear
+// protected: the object is not marked as not to be changed, and all that can bear
 // such a mark was read. Who may see one namespace alone loses nothing by it: a
 // Role there gives the right to read that namespace.
 func (f floors) protected(s *subject) {
 	for _, why := range s.marked {
-		f.unmet("leave it alone; whoever set the mark can say why, and nobody can waive it here",
+		f.unmet("leave it alone; the person who set the mark can say why; it cannot be waived here",
 			"%s is protected: %s.", s.t, why)
 	}
 	for _, u := range s.unseen {

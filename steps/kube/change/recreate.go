@@ -48,12 +48,13 @@ func (g recreateGate) preview(ctx context.Context, in steps.Params, out steps.Si
 	if s.absent {
 		return p, nil
 	}
-	pl := &planning{subject: s, floors: f, in: in, out: out, p: &p}
+	pl := &alterPlan{subject: s, floors: f, in: in, out: out, p: &p}
 	if pl.doc, err = patch.Decode(s.o.Raw); err != nil {
 		return p, err
 	}
 	f.deletable(s)
 	f.managed(s)
+	f.leased(s)
 	if err := f.unheld(ctx, s); err != nil {
 		return p, err
 	}
@@ -82,8 +83,8 @@ func (g recreateGate) preview(ctx context.Context, in steps.Params, out steps.Si
 	return p, pl.rehearseRecreate(ctx, ops)
 }
 
-// replaceable: the object is one of which nothing is lost, and nobody uses it.
-func (pl *planning) replaceable(ctx context.Context) error {
+// replaceable: the object is one of which nothing is lost, and it is not in use.
+func (pl *alterPlan) replaceable(ctx context.Context) error {
 	if !recreatable(pl.t.Resource) {
 		pl.unmet("kube/delete and kube/create take the two halves apart; look first at what goes with it", "%s is of a kind that is not recreated here.", pl.t)
 		return nil
@@ -102,7 +103,7 @@ func (pl *planning) replaceable(ctx context.Context) error {
 		pl.show("what it owns", "nothing that was seen; not known: %s", steps.Clip(why, 300))
 	}
 	if why := b.Lacks("pods"); why != "" && pl.t.Kind == "Job" {
-		pl.unmet("ask for the right to list Pods, or for somebody who has it", "Whether Pods would go with %s is not known: %s.", pl.t, steps.Clip(why, 300))
+		pl.unmet("ask for the right to list Pods, or ask someone who has it", "Whether Pods would go with %s is not known: %s.", pl.t, steps.Clip(why, 300))
 	}
 	if n, _, _ := unstructured.NestedInt64(pl.o.Object, "status", "active"); n > 0 {
 		pl.unmet("let it end, or pause it first", "%s is running: %d Pods are active.", pl.t, n)
@@ -111,7 +112,7 @@ func (pl *planning) replaceable(ctx context.Context) error {
 }
 
 // unbound: the claim never had a volume, and no Pod that a node knows uses it.
-func (pl *planning) unbound(ctx context.Context) error {
+func (pl *alterPlan) unbound(ctx context.Context) error {
 	phase, _, _ := unstructured.NestedString(pl.o.Object, "status", "phase")
 	volume, _, _ := unstructured.NestedString(pl.o.Object, "spec", "volumeName")
 	if phase != "Pending" || volume != "" {
@@ -138,7 +139,7 @@ func (pl *planning) unbound(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		pl.unmet("ask for the right to list Pods, or for somebody who has it", "Whether a Pod uses %s is not known: %v.", pl.t, err)
+		pl.unmet("ask for the right to list Pods, or ask someone who has it", "Whether a Pod uses %s is not known: %v.", pl.t, err)
 	case len(users) > 0:
 		pl.unmet("let them end first", "Pods that a node knows use %s: %s.", pl.t, steps.Clip(strings.Join(users, ", "), 300))
 	}
@@ -150,7 +151,7 @@ func (pl *planning) unbound(ctx context.Context) error {
 
 // recreateOps reads the patch, of which one operation at least must be about what
 // can never be changed: for the rest kube/patch is the smaller act.
-func (pl *planning) recreateOps() ([]patch.Op, error) {
+func (pl *alterPlan) recreateOps() ([]patch.Op, error) {
 	ops, err := patch.Parse(pl.in.Text("patch"))
 	if err != nil {
 		return nil, err
@@ -193,7 +194,7 @@ func madeByControllers() []string {
 
 // halves are the object as it was and as it shall be, each in the form in which
 // it can be made.
-func (pl *planning) halves(ops []patch.Op) (old, changed made, err error) {
+func (pl *alterPlan) halves(ops []patch.Op) (old, changed manifest, err error) {
 	if old, err = patch.Decode(pl.p.Prior.Raw); err != nil {
 		return nil, nil, err
 	}
@@ -214,7 +215,7 @@ func (pl *planning) halves(ops []patch.Op) (old, changed made, err error) {
 	return old, m, nil
 }
 
-func (pl *planning) rehearseRecreate(ctx context.Context, ops []patch.Op) error {
+func (pl *alterPlan) rehearseRecreate(ctx context.Context, ops []patch.Op) error {
 	old, changed, err := pl.halves(ops)
 	if err != nil {
 		pl.unmet("read the object again, and write the patch for what it holds", "The patch does not fit %s: %v.", pl.t, err)
@@ -229,7 +230,7 @@ func (pl *planning) rehearseRecreate(ctx context.Context, ops []patch.Op) error 
 		return err
 	}
 	pl.p.Target = append(pl.p.Target, steps.KV{Key: act.KeyPatch, Value: text})
-	for role, m := range map[string]made{"template": old, "replacement": changed} {
+	for role, m := range map[string]manifest{"template": old, "replacement": changed} {
 		raw, err := act.Compact(map[string]any(m))
 		if err != nil {
 			return err
@@ -259,7 +260,7 @@ func (pl *planning) rehearseRecreate(ctx context.Context, ops []patch.Op) error 
 	if err != nil {
 		return err
 	}
-	pl.p.Request = recreateText(shown, second, back)
+	pl.p.Request, pl.p.Args = recreateText(shown, second, back), recreation{old: old, changed: changed}
 	pl.p.Command = fmt.Sprintf("echo %s | %s && echo %s | %s", steps.Quote(string(typed.Body)), pl.c.Kubectl("", "delete", "--raw", path, "-f", "-"),
 		steps.Quote(string(second.Body)), pl.c.Kubectl("", "create", "--field-manager="+cluster.FieldManager, "-f", "-"))
 	pl.show(act.KeyTyped, act.TypedTests)
@@ -279,9 +280,9 @@ const onlyThen = "and only where that is refused: "
 
 // rehearseHalves lets the server judge both contents under a name of their own:
 // under the right one it would only say that the object is there.
-func (pl *planning) rehearseHalves(ctx context.Context, old, changed made) error {
+func (pl *alterPlan) rehearseHalves(ctx context.Context, old, changed manifest) error {
 	for _, half := range []struct {
-		m           made
+		m           manifest
 		what, after string
 	}{
 		{changed, "The new object", "the old one would be put back for nothing"},
@@ -320,7 +321,7 @@ func throwAway(name string) string {
 	return strings.TrimRight(name[:min(len(name), 63-len(tail))], ".-:") + tail
 }
 
-func (pl *planning) recreateDiff(old, changed made) error {
+func (pl *alterPlan) recreateDiff(old, changed manifest) error {
 	was, err := json.Marshal(old)
 	if err != nil {
 		return err

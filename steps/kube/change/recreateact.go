@@ -17,40 +17,36 @@ import (
 // half is given up.
 const goneWithin = 30 * time.Second
 
-// recreation are the requests of an approved recreate.
-type recreation struct {
-	first        act.Request // the delete
-	old, changed made
-}
+// recreation is an object as it was and as it is to be.
+type recreation struct{ old, changed manifest }
 
-// recreationOf reads them back from what was shown.
-func recreationOf(p steps.Preview, o act.Order) (recreation, error) {
-	lines := strings.Split(p.Request, "\n")
-	if len(lines) != 3 {
-		return recreation{}, fmt.Errorf("the requests are not those that were shown")
+// approved is the first request of a recreation, and refuses where the three are
+// not those that were shown.
+func (r recreation) approved(p steps.Preview, o act.Order) (first act.Request, err error) {
+	if first, err = act.DeleteRequest(o.Path, o.UID, o.Version); err != nil {
+		return first, err
 	}
 	shown, err := act.DeleteRequest(o.Path, o.UID, act.Later)
 	if err != nil {
-		return recreation{}, err
+		return first, err
 	}
-	var r recreation
-	if r.first, err = act.DeleteRequest(o.Path, o.UID, o.Version); err != nil {
-		return r, err
+	second, err := makeRequest(collectionOf(o.Path), r.changed)
+	if err != nil {
+		return first, err
 	}
-	if r.changed, err = shownMake(lines[1], o.Path); err != nil {
-		return r, err
+	back, err := makeRequest(collectionOf(o.Path), r.old)
+	if err != nil {
+		return first, err
 	}
-	if r.old, err = shownMake(strings.TrimPrefix(lines[2], onlyThen), o.Path); err != nil {
-		return r, err
+	switch lacks := lackingIn(act.Order{Ops: o.Ops}, r.changed); {
+	case recreateText(shown, second, back) != p.Request, len(o.Ops) == 0, len(lacks) > 0, !r.old.at(o.Path), !r.changed.at(o.Path):
+		return first, fmt.Errorf("the requests are not those that were shown")
 	}
-	if lacks := lackingIn(act.Order{Ops: o.Ops}, r.changed); lines[0] != shown.Text() || len(o.Ops) == 0 || len(lacks) > 0 {
-		return r, fmt.Errorf("the requests are not those that were shown")
-	}
-	return r, nil
+	return first, nil
 }
 
 // lackingIn is lacking for an object that was not sent by a server.
-func lackingIn(o act.Order, m made) []string {
+func lackingIn(o act.Order, m manifest) []string {
 	raw, err := act.Compact(map[string]any(m))
 	if err != nil {
 		return []string{err.Error()}
@@ -68,14 +64,18 @@ func (g recreateGate) Act(ctx context.Context, a *steps.Approval, out steps.Sink
 	if why != "" {
 		return act.Unsent(why), nil
 	}
-	r, err := recreationOf(p, o)
+	r, err := steps.ArgsOf[recreation](p)
+	if err != nil {
+		return act.Unsent(err.Error()), nil
+	}
+	gone, err := r.approved(p, o)
 	if err != nil {
 		return act.Unsent(err.Error()), nil
 	}
 	ctx2 := context.WithoutCancel(ctx) // half of it is worse than all of it
 	first := o
 	first.Ops, first.Removed = nil, nil
-	done, err := act.Perform(ctx, c, first, r.first, judgeDelete, out)
+	done, err := act.Perform(ctx, c, first, gone, judgeDelete, out)
 	if err != nil || done.Result != steps.Done {
 		return done, err
 	}
@@ -102,7 +102,7 @@ func untilGone(ctx context.Context, c *cluster.Client, o act.Order) string {
 		case err == nil && now.Absent:
 			return ""
 		case err == nil && now.Other != "":
-			return fmt.Sprintf("%s was deleted, and somebody made another of its name at once, UID %s%s.", o.Object, now.Other, now.By())
+			return fmt.Sprintf("%s was deleted, and another of its name was created at once, UID %s%s.", o.Object, now.Other, now.By())
 		case c.Env.Now().Sub(began) > goneWithin && err != nil:
 			return fmt.Sprintf("%s was deleted, and whether it is gone cannot be read: %v.", o.Object, err)
 		case c.Env.Now().Sub(began) > goneWithin:
@@ -118,7 +118,7 @@ func untilGone(ctx context.Context, c *cluster.Client, o act.Order) string {
 func secondHalf(ctx context.Context, c *cluster.Client, o act.Order, r recreation, out steps.Sink) (steps.Outcome, error) {
 	fresh := o
 	fresh.UID, fresh.Version, fresh.Finalizers, fresh.Deletion, fresh.Removed = report.Nothing, report.Nothing, nil, report.Nothing, nil
-	post := func(m made) (steps.Outcome, error) {
+	post := func(m manifest) (steps.Outcome, error) {
 		sent, err := makeRequest(collectionOf(o.Path), m)
 		if err != nil {
 			return act.Unsent(err.Error()), nil
@@ -164,7 +164,7 @@ func judgeRecreate(o act.Order, now act.Sighting) (result, words string) {
 		return "", fmt.Sprintf("%s is as it was.", o.Object)
 	}
 	if lacks := o.Lacking(now.Raw); len(lacks) > 0 {
-		return steps.Failed, fmt.Sprintf("%s was made again, UID %s, and not as the patch wants it: %s. Its old content was put back, or somebody else made it%s.", o.Object, now.Other, strings.Join(lacks, "; "), now.By())
+		return steps.Failed, fmt.Sprintf("%s was made again, UID %s, and not as the patch wants it: %s. Its old content was put back, or someone else created it%s.", o.Object, now.Other, strings.Join(lacks, "; "), now.By())
 	}
 	return steps.Done, fmt.Sprintf("%s was made again as the patch wants it, UID %s.", o.Object, now.Other)
 }

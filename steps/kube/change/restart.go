@@ -25,7 +25,7 @@ func newRestartGate(env steps.Env) steps.Gater {
 	return alterGate{env: env, verb: "restart", plan: planRestart, find: judgeRestart}
 }
 
-func planRestart(_ context.Context, pl *planning) error {
+func planRestart(_ context.Context, pl *alterPlan) error {
 	if pl.t.Group != "apps" || !slices.Contains([]string{"Deployment", "StatefulSet", "DaemonSet"}, pl.t.Kind) {
 		pl.unmet("restart the workload that makes it", "%s has no Pods that it could replace.", pl.t)
 		return nil
@@ -55,7 +55,7 @@ func planRestart(_ context.Context, pl *planning) error {
 }
 
 // gap says when nothing serves meanwhile.
-func (pl *planning) gap() string {
+func (pl *alterPlan) gap() string {
 	strategy, _, _ := unstructured.NestedString(pl.o.Object, "spec", "strategy", "type")
 	n, set, _ := unstructured.NestedInt64(pl.o.Object, "spec", "replicas")
 	ready, _, _ := unstructured.NestedInt64(pl.o.Object, "status", "readyReplicas")

@@ -23,7 +23,7 @@ func newScaleGate(env steps.Env) steps.Gater {
 	return alterGate{env: env, verb: "scale", plan: planScale, find: act.JudgeAlter, sub: "/scale"}
 }
 
-func planScale(ctx context.Context, pl *planning) error {
+func planScale(ctx context.Context, pl *alterPlan) error {
 	if pl.t.Group != "apps" || !slices.Contains([]string{"Deployment", "StatefulSet", "ReplicaSet"}, pl.t.Kind) {
 		pl.unmet("change what it is made from", "%s has no number of Pods that could be set.", pl.t)
 		return nil
@@ -52,7 +52,7 @@ func planScale(ctx context.Context, pl *planning) error {
 
 // autoscalers names who sets the number by itself. They cannot be paused but by
 // being changed, so a person must answer for them.
-func (pl *planning) autoscalers(ctx context.Context) error {
+func (pl *alterPlan) autoscalers(ctx context.Context) error {
 	r, err := pl.c.KindOf("autoscaling/v2", "HorizontalPodAutoscaler")
 	if errors.Is(err, cluster.ErrNoKind) {
 		return nil

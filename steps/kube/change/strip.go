@@ -11,6 +11,7 @@ import (
 	"handrail/steps/kube/act"
 	"handrail/steps/kube/blame"
 	"handrail/steps/kube/object"
+	"handrail/steps/kube/owner"
 	"handrail/steps/kube/report"
 	"handrail/steps/kube/stuck"
 )
@@ -48,7 +49,13 @@ func (g stripGate) preview(ctx context.Context, in steps.Params, out steps.Sink)
 	if ctx.Err() != nil {
 		return p, ctx.Err()
 	}
-	f.keeper(s, name, k, err)
+	if said := stuck.Says(in.Text("keeper")); err == nil && k.Unseen && said != "" {
+		// No floor of the kind can tell: it takes the name of a person (law 12).
+		p.Owners = append(p.Owners, steps.Owner{Name: "the controller of " + name, Paused: owner.PausedUnknown,
+			How: said + ", and nothing here is tied to it: a person answers for that it is gone, by name and with a reason"})
+	} else {
+		f.keeper(s, name, k, err)
+	}
 	p.Shown = append(p.Shown, steps.KV{Key: "keeper", Value: fmt.Sprintf("%s: %s", report.OrNothing(k.Name), report.OrNothing(k.State))})
 	for _, tie := range k.Ties {
 		p.Shown = append(p.Shown, steps.KV{Key: "its keeper by", Value: tie})
@@ -153,7 +160,7 @@ func (s *subject) stripUndo(name string) string {
 
 func leakOf(k stuck.Keeper) string {
 	if k.Leak == "" {
-		return "nobody knows what"
+		return "it is not known what"
 	}
 	return report.Ended(k.Leak)
 }

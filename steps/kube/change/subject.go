@@ -28,7 +28,7 @@ type subject struct {
 
 	marks  object.Protection // what an object must not bear, here and in what goes with it
 	marked []string          // why it is protected
-	unseen []unseen          // what else could bear a mark, and was not read
+	unseen []unreadObject    // what else could bear a mark, and was not read
 }
 
 // look reads the object that a gate is about. That it is not there is a result.

@@ -19,16 +19,16 @@ const pauseFor = 4 * time.Hour
 
 // newSuspendGate makes the gate that pauses what writes or runs by itself.
 func newSuspendGate(env steps.Env) steps.Gater {
-	return alterGate{env: env, verb: "pause", plan: func(_ context.Context, pl *planning) error { return planPause(pl, true) }, find: act.JudgeAlter}
+	return alterGate{env: env, verb: "pause", plan: func(_ context.Context, pl *alterPlan) error { return planPause(pl, true) }, find: act.JudgeAlter}
 }
 
 // newResumeGate makes the gate that lets it go on.
 func newResumeGate(env steps.Env) steps.Gater {
-	return alterGate{env: env, verb: "resume", plan: func(_ context.Context, pl *planning) error { return planPause(pl, false) }, find: act.JudgeAlter}
+	return alterGate{env: env, verb: "resume", plan: func(_ context.Context, pl *alterPlan) error { return planPause(pl, false) }, find: act.JudgeAlter}
 }
 
 // planPause is about the one field by which a kind is paused.
-func planPause(pl *planning, pause bool) error {
+func planPause(pl *alterPlan, pause bool) error {
 	switch {
 	case pl.t.Group == "argoproj.io" && pl.t.Kind == "Application":
 		return planArgoPause(pl, pause)
@@ -54,7 +54,7 @@ func planPause(pl *planning, pause bool) error {
 }
 
 // pauseWords say what stops or goes on.
-func (pl *planning) pauseWords(pause bool) {
+func (pl *alterPlan) pauseWords(pause bool) {
 	active, _, _ := unstructured.NestedInt64(pl.o.Object, "status", "active")
 	running, _, _ := unstructured.NestedSlice(pl.o.Object, "status", "active")
 	schedule, _, _ := unstructured.NestedString(pl.o.Object, "spec", "schedule")
@@ -76,24 +76,24 @@ func (pl *planning) pauseWords(pause bool) {
 	pl.pauseDebt(pause)
 }
 
-func (pl *planning) pauseDebt(pause bool) {
+func (pl *alterPlan) pauseDebt(pause bool) {
 	if pause {
-		pl.p.Owes = []steps.Debt{{Kind: "resume", Text: fmt.Sprintf("%s is paused and must be resumed, or somebody must own that it is not", pl.t), Due: pauseFor}}
+		pl.p.Owes = []steps.Debt{{Kind: "resume", Text: fmt.Sprintf("%s is paused and must be resumed, or a person must own that it is not", pl.t), Due: pauseFor}}
 	}
 }
 
 // planArgoPause writes the switch of auto-sync and leaves its block in place, so
 // that managedFields say who paused it, and when.
-func planArgoPause(pl *planning, pause bool) error {
+func planArgoPause(pl *alterPlan, pause bool) error {
 	policy, set, err := unstructured.NestedMap(pl.o.Object, "spec", "syncPolicy", "automated")
 	if err != nil {
 		return fmt.Errorf("%s: its spec.syncPolicy.automated: %w", pl.t, err)
 	}
 	enabled, said := policy["enabled"].(bool)
-	on := set && (!said || enabled)
+	on := !said || enabled
 	switch {
 	case !set:
-		pl.unmet("nothing: it only syncs when somebody asks it to", "%s has no auto-sync that could be paused or resumed.", pl.t)
+		pl.unmet("nothing: it only syncs when asked to", "%s has no auto-sync that could be paused or resumed.", pl.t)
 		return nil
 	case on != pause && pause:
 		pl.unmet("nothing: it is so already; find out who paused it, and since when, before you rely on it", "The auto-sync of %s is off already.", pl.t)

@@ -65,7 +65,7 @@ func declares(in steps.Params, c weaken.Change) bool {
 }
 
 // weakens judges what operations make of an object.
-func (pl *planning) weakens(doc map[string]any, resolved []patch.Op) error {
+func (pl *alterPlan) weakens(doc map[string]any, resolved []patch.Op) error {
 	changed, err := patch.Apply(doc, resolved)
 	if err != nil {
 		pl.unmet("read the object again, and write the patch for what it holds", "The patch does not fit %s: %v.", pl.t, err)

@@ -53,7 +53,7 @@ func (f floors) webhookDelete(s *subject, p *steps.Preview) {
 	p.Effect = fmt.Sprintf("take away %s of %s in the whole cluster: nothing is checked or changed by it any more. %s",
 		all, s.t, "Who installed it may write it again within minutes.")
 	p.Undo = "It can be made again from its copy, under a new UID."
-	p.Owes = []steps.Debt{{Kind: "reconcile", Text: fmt.Sprintf("either %s is put back, or whoever installs it stops doing so; until then nothing enforces what it enforced", s.t)}}
+	p.Owes = []steps.Debt{{Kind: "reconcile", Text: fmt.Sprintf("either %s is put back, or its installer stops doing so; until then nothing enforces what it enforced", s.t)}}
 }
 
 // webhooks: the object is a webhook configuration.
@@ -109,7 +109,7 @@ func webhookEntries(doc map[string]any) []webhookEntry {
 }
 
 func textAt(v any, pointer string) string {
-	if m, is := v.(made); is {
+	if m, is := v.(manifest); is {
 		v = map[string]any(m)
 	}
 	got, _ := patch.Get(v, pointer)
@@ -145,7 +145,7 @@ func newNarrowGate(env steps.Env) steps.Gater {
 	return alterGate{env: env, verb: "narrow", plan: planNarrow, find: act.JudgeAlter}
 }
 
-func planNarrow(_ context.Context, pl *planning) error {
+func planNarrow(_ context.Context, pl *alterPlan) error {
 	if !pl.webhooks(pl.subject) {
 		return nil
 	}
@@ -182,7 +182,7 @@ func planNarrow(_ context.Context, pl *planning) error {
 		pl.p.Effect = fmt.Sprintf("let the webhook %s leave the namespace %s alone: nothing there is checked or changed by it any more. %s %s", e.name, ns,
 			"What has no namespace it sees as before.", again)
 	}
-	pl.p.Owes = []steps.Debt{{Kind: "reconcile", Text: fmt.Sprintf("the webhook %s of %s is put back as it was, or whoever installs it changes it", e.name, pl.t)}}
+	pl.p.Owes = []steps.Debt{{Kind: "reconcile", Text: fmt.Sprintf("the webhook %s of %s is put back as it was, or its installer changes it", e.name, pl.t)}}
 	return nil
 }
 

@@ -25,17 +25,17 @@ const (
 // Kind is the row of kube/contexts.
 func Kind() steps.Kind {
 	return steps.Kind{
-		Name: "kube/contexts", Class: steps.Probe, Facts: contextsFacts(),
+		Name: "kube/contexts", Class: steps.Probe, Facts: facts(),
 		Params: []steps.Field{
 			{Name: "names", Type: steps.Strings, Required: true, Doc: "contexts of your kubeconfig to lay beside the incident's own, 32 at most; empty names are passed by"},
 		},
 		Doc:     "Says which cluster each of several contexts leads to, and which of them are two names of one cluster: by the UID of its namespace kube-system, never by address or name.",
 		Touches: []string{"gets the namespace kube-system of each cluster"},
-		Reads:   func(e steps.Env) steps.Prober { return contextsProbe{e} },
+		Reads:   func(e steps.Env) steps.Prober { return probe{e} },
 	}
 }
 
-func contextsFacts() []steps.Field {
+func facts() []steps.Field {
 	return []steps.Field{
 		{Name: "own", Type: steps.String, Doc: "name of the incident's own context"},
 		{Name: "server", Type: steps.Table, Doc: "each context to the address of its server; one that the kubeconfig lacks is not in it"},
@@ -45,16 +45,16 @@ func contextsFacts() []steps.Field {
 	}
 }
 
-type contextsProbe struct{ env steps.Env }
+type probe struct{ env steps.Env }
 
-// beside is one context, and what it leads to.
-type beside struct {
+// entry is one context, and what it leads to.
+type entry struct {
 	steps.Cluster
 	refused *steps.PinError // it led elsewhere when the incident first used it
 }
 
 // Probe implements steps.Prober.
-func (p contextsProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
+func (p probe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
 	own, err := cluster.Load(p.env)
 	if err != nil {
 		return steps.Observation{}, err
@@ -63,7 +63,7 @@ func (p contextsProbe) Probe(ctx context.Context, in steps.Params, out steps.Sin
 	if err != nil {
 		return steps.Observation{}, err
 	}
-	list := make([]beside, len(names))
+	list := make([]entry, len(names))
 	var reads []func(context.Context)
 	for i, name := range names {
 		env := p.env
@@ -78,7 +78,7 @@ func (p contextsProbe) Probe(ctx context.Context, in steps.Params, out steps.Sin
 	if err := errors.Join(ctx.Err(), fell); err != nil {
 		return steps.Observation{}, fmt.Errorf("contexts: %w", err)
 	}
-	return contextsTell(list), nil
+	return tell(list), nil
 }
 
 // besides are the names to ask: the own one first, each once.
@@ -100,7 +100,7 @@ func besides(own string, given []string) ([]string, error) {
 }
 
 // look asks one cluster what it is.
-func (b *beside) look(ctx context.Context, env steps.Env, out steps.Sink) {
+func (b *entry) look(ctx context.Context, env steps.Env, out steps.Sink) {
 	c, err := cluster.Connect(env, out)
 	if err != nil {
 		b.Unread = err.Error()
@@ -119,7 +119,7 @@ func (b *beside) look(ctx context.Context, env steps.Env, out steps.Sink) {
 	b.UID, b.Unread = cluster.ClusterUID(raw)
 }
 
-func contextsTell(list []beside) steps.Observation {
+func tell(list []entry) steps.Observation {
 	own := list[0]
 	server, uid, same := map[string]string{}, map[string]string{}, map[string]string{}
 	unread := []string{}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"handrail/steps"
 	"handrail/steps/strict"
 
 	"gopkg.in/yaml.v3"
@@ -98,7 +99,7 @@ func mapping(n *yaml.Node, depth int) (any, error) {
 			return nil, at(k, "a key must be a plain text")
 		}
 		if _, twice := out[k.Value]; twice {
-			return nil, at(k, "the key %q is there twice", clip(k.Value))
+			return nil, at(k, "the key %q is there twice", steps.Clip(k.Value, 60))
 		}
 		v, err := value(n.Content[i+1], depth+1)
 		if err != nil {
@@ -135,7 +136,7 @@ func scalar(n *yaml.Node) (any, error) {
 		return nil, at(n, "write %q as true or false, or quote it", n.Value)
 	case "!!int", "!!float":
 		if !number.MatchString(n.Value) {
-			return nil, at(n, "the number %q is none of JSON: write it plainly, or quote it", clip(n.Value))
+			return nil, at(n, "%q is not a JSON number: write it plainly, or quote it", steps.Clip(n.Value, 60))
 		}
 		return json.Number(n.Value), nil
 	case "!!timestamp", "!!str":
@@ -144,12 +145,5 @@ func scalar(n *yaml.Node) (any, error) {
 		}
 		return n.Value, nil
 	}
-	return nil, at(n, "%q cannot be taken: quote it", clip(n.Value))
-}
-
-func clip(s string) string {
-	if len(s) > 60 {
-		return strings.ToValidUTF8(s[:60], "") + "..."
-	}
-	return s
+	return nil, at(n, "%q cannot be taken: quote it", steps.Clip(n.Value, 60))
 }

@@ -1,5 +1,5 @@
 // Package loglayer says which layer of a connection a log complains about, by
-// its last lines: a program that cannot resolve a name, one that nobody
+// its last lines: a program that cannot resolve a name, one that no server
 // answers, and one whose password is wrong are three repairs.
 package loglayer
 

@@ -15,6 +15,6 @@
 // cksum. What stands before the first line and after the last is no part of it,
 // so that a report may be pasted with the prompt around it.
 //
-// A report is what a node says of itself: whoever owns the node can make it lie.
+// A report is what a node says of itself: the owner of the node can make it lie.
 // It is read as the text of a stranger.
 package nodereport

@@ -100,15 +100,15 @@ var (
 	hashForm = regexp.MustCompile(`^[0-9a-f]{1,16}$`)
 )
 
-// parsing is one report while it is read.
-type parsing struct {
+// parser is one report while it is read.
+type parser struct {
 	Report
 	done map[string]bool
 	root string // user ID, "" until it is said
 	n    int
 }
 
-func (p *parsing) unread(format string, args ...any) {
+func (p *parser) unread(format string, args ...any) {
 	if len(p.Unread) == mostUnread {
 		p.Unread[mostUnread-1] = "more than that"
 		return
@@ -117,7 +117,7 @@ func (p *parsing) unread(format string, args ...any) {
 }
 
 func parse(lines []string) Report {
-	p := &parsing{Report: Report{Items: map[string][]Item{}}, done: map[string]bool{}}
+	p := &parser{Report: Report{Items: map[string][]Item{}}, done: map[string]bool{}}
 	ended := false
 	for i, line := range lines {
 		if rest, is := strings.CutPrefix(line, "end|"); is {
@@ -148,13 +148,13 @@ func parse(lines []string) Report {
 }
 
 // end holds the lines against what the script said of them.
-func (p *parsing) end(said string, lines []string) {
+func (p *parser) end(said string, lines []string) {
 	if want := fmt.Sprintf("%d|%d", len(lines), cksum(strings.Join(lines, "\n")+"\n")); strings.TrimSpace(said) != want {
 		p.unread("it was changed or a part was lost on the way: it has %d lines, and its end is for %q", len(lines), clean(said))
 	}
 }
 
-func (p *parsing) line(line string) {
+func (p *parser) line(line string) {
 	f := strings.Split(line, "|")
 	switch {
 	case f[0] == "item" && len(f) == 5 && slices.Contains(Sections(), f[1]):
@@ -180,7 +180,7 @@ func (p *parsing) line(line string) {
 			p.root = f[1]
 		}
 	default:
-		p.unread("a line is none of a report: %q", clean(line))
+		p.unread("a line does not belong to a report: %q", clean(line))
 	}
 }
 

@@ -44,7 +44,7 @@ func TestRealNode(t *testing.T) {
 		t.Errorf("node %q at %s", r.Node, r.At)
 	}
 	for _, why := range r.Unread {
-		if strings.Contains(why, "did not get through") || strings.Contains(why, "on the way") || strings.Contains(why, "none of a report") {
+		if strings.Contains(why, "did not get through") || strings.Contains(why, "on the way") || strings.Contains(why, "does not belong to a report") {
 			t.Errorf("unread: %s", why)
 		}
 	}
@@ -162,10 +162,10 @@ func TestParse(t *testing.T) {
 		{"not root", sound(t, swap("user|0", "user|1000")), "not made by root"},
 		{"no time", sound(t, swap("at|2026", "at|yesterday 2026")), "when it was made"},
 		{"no node", sound(t, swap("node|worker-1\n", "")), "which node"},
-		{"two nodes", sound(t, swap("node|worker-1\n", "node|worker-1\nnode|worker-2\n")), "none of a report"},
+		{"two nodes", sound(t, swap("node|worker-1\n", "node|worker-1\nnode|worker-2\n")), "does not belong to a report"},
 		{"something unread", sound(t, swap("done|cron\n", "unread|cron|/var/spool/cron cannot be listed\ndone|cron\n")), "cron: /var/spool/cron cannot be listed"},
-		{"an unknown section", sound(t, swap("item|timers", "item|timetables")), "none of a report"},
-		{"a field too many", sound(t, swap("|active|", "|act|ive|")), "none of a report"},
+		{"an unknown section", sound(t, swap("item|timers", "item|timetables")), "does not belong to a report"},
+		{"a field too many", sound(t, swap("|active|", "|act|ive|")), "does not belong to a report"},
 	} {
 		reports, err := Parse(tc.text)
 		if err != nil || len(reports) != 1 {

@@ -11,7 +11,7 @@ import (
 	"handrail/steps/cluster"
 )
 
-// ContentSum is a hash of what somebody wants of an object: the whole without
+// ContentSum is a hash of what is wanted of an object: the whole without
 // status, managedFields and resourceVersion, as JSON with sorted keys. It does
 // not change while controllers report on the object.
 //

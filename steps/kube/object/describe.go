@@ -1,7 +1,6 @@
 package object
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -20,8 +19,8 @@ const (
 	largeObject = 1 << 20
 )
 
-// describing fills in the facts about one object.
-type describing struct {
+// describeRun fills in the facts about one object.
+type describeRun struct {
 	cluster.Object
 	facts     steps.Facts
 	now       time.Time // the server's clock
@@ -29,11 +28,11 @@ type describing struct {
 	findings  []steps.Finding
 }
 
-func (d *describing) say(level steps.Level, format string, args ...any) {
-	d.findings = append(d.findings, steps.Finding{Level: level, Say: fmt.Sprintf(format, args...)})
+func (d *describeRun) say(level steps.Level, format string, args ...any) {
+	d.findings = append(d.findings, steps.Findingf(level, format, args...))
 }
 
-func (d *describing) all(r cluster.Resource) {
+func (d *describeRun) all(r cluster.Resource) {
 	f := d.facts
 	f.Set("exists", steps.BoolOf(true))
 	f.Set("uid", steps.IdentOf(string(d.GetUID())))
@@ -60,7 +59,7 @@ func (d *describing) all(r cluster.Resource) {
 }
 
 // times are counted by the server's clock alone.
-func (d *describing) times() {
+func (d *describeRun) times() {
 	f := d.facts
 	if d.clockless != "" {
 		f.Unknown(d.clockless, "age")
@@ -97,7 +96,7 @@ func (d *describing) times() {
 }
 
 // spec reads what many kinds have in common.
-func (d *describing) spec() {
+func (d *describeRun) spec() {
 	suspended, found, err := unstructured.NestedFieldNoCopy(d.Object.Object, "spec", "suspend")
 	switch on, isBool := suspended.(bool); {
 	case err != nil || !found || suspended == nil:
@@ -119,11 +118,22 @@ func (d *describing) spec() {
 		}
 	}
 	d.facts.Set("conditions", steps.TableOf(conditions))
+	said := report.Troubles(list, d.GetDeletionTimestamp() != nil)
+	for i, say := range said {
+		if i == mostConditions {
+			d.say(steps.Warning, "%d more of its conditions say what is wrong; see the manifest.", len(said)-i)
+			break
+		}
+		d.say(steps.Warning, "Its condition %s.", strings.TrimSuffix(say, "."))
+	}
 }
+
+// mostConditions bounds the conditions that are said one by one.
+const mostConditions = 5
 
 // writer names who wrote the object last. Entries of the status are left aside
 // where there are others: a controller that beats writes them all the time.
-func (d *describing) writer() {
+func (d *describeRun) writer() {
 	last, ok := lastEntry(d.GetManagedFields())
 	if !ok {
 		d.facts.Unknown("the server keeps no managedFields of it", "last_writer", "last_written")

@@ -21,9 +21,9 @@ func readObject(t testing.TB, raw string) cluster.Object {
 	return o
 }
 
-func describeIt(t testing.TB, raw string, now time.Time) *describing {
+func describeIt(t testing.TB, raw string, now time.Time) *describeRun {
 	t.Helper()
-	d := &describing{Object: readObject(t, raw), facts: steps.NewFacts(getFacts()), now: now}
+	d := &describeRun{Object: readObject(t, raw), facts: steps.NewFacts(getFacts()), now: now}
 	d.all(cluster.Resource{Group: "batch", Version: "v1", Plural: "jobs", Kind: "Job", Namespaced: true})
 	return d
 }
@@ -129,7 +129,7 @@ func FuzzObject(f *testing.F) {
 			return
 		}
 		for _, r := range []cluster.Resource{{Version: "v1", Plural: "secrets", Kind: "Secret"}, {Group: "batch", Version: "v1", Plural: "jobs", Kind: "Job"}} {
-			d := &describing{Object: o, facts: steps.NewFacts(getFacts()), now: time.Unix(0, 0)}
+			d := &describeRun{Object: o, facts: steps.NewFacts(getFacts()), now: time.Unix(0, 0)}
 			d.all(r)
 			_ = d.summary(cluster.Target{Resource: r})
 			all := d.facts.Rest("rest")

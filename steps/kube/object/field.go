@@ -48,10 +48,7 @@ func (p fieldProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 	o, err := c.Get(inner, t.Resource, t.Namespace, t.Name)
 	switch {
 	case errors.Is(err, cluster.ErrAbsent):
-		f.Set("exists", steps.BoolOf(false))
-		obs.Summary = fmt.Sprintf("%s is not there.", t)
-		obs.Findings, obs.Facts = c.Warnings(), f.Rest(report.NotThere)
-		return obs, nil
+		return report.Absent(t, obs.Command, f, c.Warnings()), nil
 	case err != nil:
 		return steps.Observation{}, report.Cause(turned(), err)
 	}

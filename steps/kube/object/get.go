@@ -23,9 +23,9 @@ func getFacts() []steps.Field {
 		{Name: "rv", Type: steps.Ident, Doc: "resourceVersion"},
 		{Name: "generation", Type: steps.Int, Doc: "generation of its spec, 0 where the kind has none"},
 		{Name: "created", Type: steps.Time, Doc: "when it was created"},
-		{Name: "age", Type: steps.Duration, Doc: "now, by the clock of the server, minus created"},
+		{Name: "age", Type: steps.Duration, Ages: true, Doc: "now, by the clock of the server, minus created"},
 		{Name: "terminating", Type: steps.Bool, Doc: "whether its deletion was asked for"},
-		{Name: "terminating_for", Type: steps.Duration, Doc: "since when it is to be gone, 0 when it is not being deleted"},
+		{Name: "terminating_for", Type: steps.Duration, Ages: true, Doc: "since when it is to be gone, 0 when it is not being deleted"},
 		{Name: "finalizers", Type: steps.Strings, Doc: "finalizers, in order"},
 		{Name: "owners", Type: steps.Strings, Doc: "owner references, as kind/name uid"},
 		{Name: "labels", Type: steps.Table, Doc: "labels"},
@@ -51,10 +51,7 @@ func (p getProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (s
 	o, err := c.Get(ctx, t.Resource, t.Namespace, t.Name)
 	switch {
 	case errors.Is(err, cluster.ErrAbsent):
-		f.Set("exists", steps.BoolOf(false))
-		obs.Summary = fmt.Sprintf("%s is not there.", t)
-		obs.Findings, obs.Facts = c.Warnings(), f.Rest(report.NotThere)
-		return obs, nil
+		return report.Absent(t, obs.Command, f, c.Warnings()), nil
 	case err != nil:
 		return steps.Observation{}, err
 	}
@@ -62,7 +59,7 @@ func (p getProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (s
 		obs.Gaps = append(obs.Gaps, gap)
 	}
 	now, why := c.Now()
-	d := describing{Object: o, facts: f, now: now, clockless: why}
+	d := describeRun{Object: o, facts: f, now: now, clockless: why}
 	d.all(t.Resource)
 	obs.Summary = d.summary(t)
 	obs.Findings = append(d.findings, c.Warnings()...)
@@ -71,7 +68,7 @@ func (p getProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (s
 }
 
 // summary is the line for the call.
-func (d *describing) summary(t cluster.Target) string {
+func (d *describeRun) summary(t cluster.Target) string {
 	if d.GetDeletionTimestamp() == nil {
 		if age := d.facts.Got("age"); age.Known() {
 			return fmt.Sprintf("%s is there, %s old.", t, age.Duration().Round(time.Second))

@@ -39,7 +39,7 @@ func (p listProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 	if err != nil {
 		return steps.Observation{}, err
 	}
-	l := &listing{Client: c, resource: r, selector: in.Text("selector"), metadata: in.Text("read") == "metadata",
+	l := &listRun{Client: c, resource: r, selector: in.Text("selector"), metadata: in.Text("read") == "metadata",
 		all: r.Namespaced && in.Bool("all_namespaces"), out: out, sum: newListSum()}
 	if r.Namespaced && !l.all {
 		if l.namespace = in.Text("namespace"); l.namespace == "" {
@@ -61,7 +61,7 @@ func (p listProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 	obs.Summary = fmt.Sprintf("%s %s: %d.", r, l.where(), l.count)
 	if n := l.terminating; n > 0 {
 		obs.Summary = fmt.Sprintf("%s %s: %d, %d of them being deleted.", r, l.where(), l.count, n)
-		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Warning, Say: fmt.Sprintf("%d of %d are being deleted: %s", n, l.count, steps.Clip(strings.Join(l.leaving, ", "), 300))})
+		obs.Say(steps.Warning, "%d of %d are being deleted: %s", n, l.count, steps.Clip(strings.Join(l.leaving, ", "), 300))
 	}
 	obs.Findings = append(obs.Findings, c.Warnings()...)
 	obs.Facts = f.Rest("not read")
@@ -69,7 +69,7 @@ func (p listProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 }
 
 // describe fills in the facts of a list that is whole.
-func (l *listing) describe(f steps.Facts) {
+func (l *listRun) describe(f steps.Facts) {
 	many := fmt.Sprintf("more than %d; the artifact has them all", report.MostNames)
 	f.Set("count", steps.IntOf(int64(l.count)))
 	switch {
@@ -111,7 +111,7 @@ func (l *listing) describe(f steps.Facts) {
 	}
 }
 
-func (l *listing) gaps() []string {
+func (l *listRun) gaps() []string {
 	out := slices.Clone(l.lost[:min(len(l.lost), mostLost)])
 	if more := len(l.lost) - len(out); more > 0 {
 		out = append(out, fmt.Sprintf("%d more namespaces could not be read", more))
@@ -125,7 +125,7 @@ func (l *listing) gaps() []string {
 	return out
 }
 
-func (l *listing) where() string {
+func (l *listRun) where() string {
 	switch {
 	case !l.resource.Namespaced:
 		return "in the cluster"
@@ -135,7 +135,7 @@ func (l *listing) where() string {
 	return "in namespace " + l.namespace
 }
 
-func (l *listing) command() string {
+func (l *listRun) command() string {
 	args := []string{"get", l.resource.String()}
 	if l.all {
 		args = append(args, "-A")

@@ -14,9 +14,9 @@ import (
 	"handrail/steps/kube/report"
 )
 
-// listing is one list while it is read: each page goes into the artifact and is
+// listRun is one list while it is read: each page goes into the artifact and is
 // dropped, so that memory does not grow with the list.
-type listing struct {
+type listRun struct {
 	*cluster.Client
 	resource  cluster.Resource
 	namespace string // "" for all, and for kinds that have none
@@ -25,7 +25,7 @@ type listing struct {
 	selector  string
 
 	out  steps.Sink
-	kept kept
+	kept listArtifact
 
 	count       int
 	names       []string // the first report.MostNames
@@ -38,12 +38,12 @@ type listing struct {
 	lost        []string // namespaces that could not be read, and why
 }
 
-func (l *listing) read(ctx context.Context) error {
+func (l *listRun) read(ctx context.Context) error {
 	var err error
 	if l.all && !l.metadata {
 		err = l.readSpaces(ctx)
 	} else {
-		err = l.readOne(ctx, l.pages(l.namespace), nil, l.reader(""))
+		err = l.readOne(ctx, l.pages(l.namespace), l.reader(""))
 	}
 	if err == nil {
 		l.open()
@@ -53,7 +53,7 @@ func (l *listing) read(ctx context.Context) error {
 }
 
 // pages begins a list of one namespace, or of all.
-func (l *listing) pages(namespace string) *cluster.Pages {
+func (l *listRun) pages(namespace string) *cluster.Pages {
 	query := url.Values{}
 	if l.selector != "" {
 		query.Set("labelSelector", l.selector)
@@ -67,7 +67,7 @@ func (l *listing) pages(namespace string) *cluster.Pages {
 }
 
 // reader takes pages apart; within names the namespace of rows that do not.
-func (l *listing) reader(within string) func(raw []byte) (cluster.ListMeta, error) {
+func (l *listRun) reader(within string) func(raw []byte) (cluster.ListMeta, error) {
 	if l.metadata {
 		return (&metadataReader{each: l.item}).page
 	}
@@ -82,33 +82,20 @@ func (l *listing) reader(within string) func(raw []byte) (cluster.ListMeta, erro
 	}
 }
 
-// readOne reads the pages that are left after raw, which may be the first.
-func (l *listing) readOne(ctx context.Context, p *cluster.Pages, raw []byte, read func([]byte) (cluster.ListMeta, error)) error {
+// readOne reads the pages of one collection.
+func (l *listRun) readOne(ctx context.Context, p *cluster.Pages, read func([]byte) (cluster.ListMeta, error)) error {
 	defer func() { l.moments += p.Moments }()
-	for {
-		if raw == nil {
-			var err error
-			if raw, err = p.Next(ctx); err != nil {
-				return err
-			}
-		}
+	return p.Each(ctx, func(raw []byte) (cluster.ListMeta, int, error) {
 		before := l.count
 		md, err := read(raw)
-		if err != nil {
-			return fmt.Errorf("%s: the answer of %s cannot be read: %w", p.Path, l.Server, err)
+		if err == nil && md.Continue != "" {
+			l.out.Line(l.progress(md))
 		}
-		done, err := p.Took(md, l.count-before, len(raw))
-		if done || err != nil {
-			return err
-		}
-		if l.out.Line(l.progress(md)); ctx.Err() != nil {
-			return l.Explain("GET", p.Path, ctx.Err())
-		}
-		raw = nil
-	}
+		return md, l.count - before, err
+	})
 }
 
-func (l *listing) progress(md cluster.ListMeta) string {
+func (l *listRun) progress(md cluster.ListMeta) string {
 	if left := md.RemainingItemCount; left != nil && *left > 0 {
 		return fmt.Sprintf("%s: %d of about %d", l.resource, l.count, int64(l.count)+*left)
 	}
@@ -116,13 +103,13 @@ func (l *listing) progress(md cluster.ListMeta) string {
 }
 
 // named counts one object and keeps its name.
-func (l *listing) named(name string) {
+func (l *listRun) named(name string) {
 	if l.count++; len(l.names) < report.MostNames {
 		l.names = append(l.names, steps.Clip(name, report.LongestValue))
 	}
 }
 
-func (l *listing) row(t *tableReader, within, name string, cells []string) error {
+func (l *listRun) row(t *tableReader, within, name string, cells []string) error {
 	if l.kept.w == nil {
 		l.head(t.titles)
 	}
@@ -142,7 +129,7 @@ func (l *listing) row(t *tableReader, within, name string, cells []string) error
 	return nil
 }
 
-func (l *listing) head(titles []string) {
+func (l *listRun) head(titles []string) {
 	l.open()
 	if l.all {
 		titles = append([]string{"NAMESPACE"}, titles...)
@@ -150,7 +137,7 @@ func (l *listing) head(titles []string) {
 	l.kept.text(strings.Join(titles, "\t") + "\n")
 }
 
-func (l *listing) item(it item) error {
+func (l *listRun) item(it item) error {
 	name := it.Name
 	if l.all {
 		name = it.Namespace + "/" + it.Name
@@ -181,7 +168,7 @@ func (l *listing) item(it item) error {
 	return nil
 }
 
-func (l *listing) open() {
+func (l *listRun) open() {
 	if l.kept.w != nil {
 		return
 	}
@@ -192,25 +179,25 @@ func (l *listing) open() {
 	l.kept.begin(l.out.Artifact("list", media))
 }
 
-// kept is the artifact. What cannot be kept is told at the end: the list goes on
+// listArtifact is the artifact. What cannot be kept is told at the end: the list goes on
 // without it.
-type kept struct {
+type listArtifact struct {
 	to  io.WriteCloser
 	w   *bufio.Writer
 	err error
 }
 
-func (k *kept) begin(to io.WriteCloser) { k.to, k.w = to, bufio.NewWriterSize(to, 64<<10) }
+func (k *listArtifact) begin(to io.WriteCloser) { k.to, k.w = to, bufio.NewWriterSize(to, 64<<10) }
 
 // The writer keeps its first error, and flush returns it.
-func (k *kept) text(s string) { _, _ = k.w.WriteString(s) }
+func (k *listArtifact) text(s string) { _, _ = k.w.WriteString(s) }
 
-func (k *kept) line(raw []byte) {
+func (k *listArtifact) line(raw []byte) {
 	_, _ = k.w.Write(raw)
 	_ = k.w.WriteByte('\n')
 }
 
-func (k *kept) close() {
+func (k *listArtifact) close() {
 	k.err = k.w.Flush()
 	if err := k.to.Close(); k.err == nil {
 		k.err = err

@@ -12,7 +12,7 @@ import (
 	"handrail/steps/cluster"
 )
 
-// builtinMarkers protect an object in every cluster, whoever wrote them.
+// builtinMarkers protect an object in every cluster, no matter who wrote them.
 func builtinMarkers() []steps.Marker {
 	return []steps.Marker{
 		{Key: "*/role", Value: "protected"},
@@ -20,7 +20,7 @@ func builtinMarkers() []steps.Marker {
 	}
 }
 
-// Protection is by what the objects of a cluster are known to be nobody's to
+// Protection is by what the objects of a cluster are known to be no one's to
 // change.
 type Protection []steps.Marker
 
@@ -88,7 +88,7 @@ func (p Protection) Of(o cluster.Object) (string, bool) {
 	return "", false
 }
 
-// Texts are the text values of a map that nobody has checked: the accessors of
+// Texts are the text values of an unchecked map: the accessors of
 // unstructured drop the whole of a map that holds one number.
 func Texts(set any) map[string]string {
 	m, _ := set.(map[string]any)

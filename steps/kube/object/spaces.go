@@ -3,7 +3,6 @@ package object
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"sync"
 
 	"handrail/steps/cluster"
@@ -20,7 +19,7 @@ const spacesAtOnce = 8
 // eight at once. The list is then of several moments, and objects that an
 // orphaned namespace left behind are not in it; a read of metadata has neither
 // limit.
-func (l *listing) readSpaces(ctx context.Context) error {
+func (l *listRun) readSpaces(ctx context.Context) error {
 	names, err := l.spaces(ctx)
 	if err != nil {
 		return err
@@ -32,13 +31,13 @@ func (l *listing) readSpaces(ctx context.Context) error {
 
 	// First pages are fetched ahead; most namespaces have no other. Only so many
 	// are in memory, whatever the size of the one whose turn it is.
-	ahead := make(chan *turn, spacesAtOnce-1)
+	ahead := make(chan *firstPage, spacesAtOnce-1)
 	var fell error
 	wg.Go(func() {
 		defer close(ahead)
 		defer fault.To(func(err error) { fell = err })
 		for _, name := range names {
-			a := newTurn(name, l.pages(name))
+			a := newFirstPage(name, l.pages(name))
 			select {
 			case ahead <- a:
 			case <-ctx.Done():
@@ -47,15 +46,15 @@ func (l *listing) readSpaces(ctx context.Context) error {
 			wg.Go(func() {
 				defer close(a.done)
 				defer fault.To(func(err error) { a.err = err })
-				a.raw, a.err = a.pages.Next(ctx)
+				a.err = a.pages.Ahead(ctx)
 			})
 		}
 	})
 	var denied error
 	for a := range ahead {
-		raw, err := a.wait(ctx)
+		err := a.wait(ctx)
 		if err == nil {
-			err = l.readOne(ctx, a.pages, raw, l.reader(a.name))
+			err = l.readOne(ctx, a.pages, l.reader(a.name))
 		}
 		if ctx.Err() != nil {
 			return l.Explain("GET", l.resource.Path(a.name, ""), ctx.Err())
@@ -75,49 +74,35 @@ func (l *listing) readSpaces(ctx context.Context) error {
 }
 
 // spaces names all namespaces.
-func (l *listing) spaces(ctx context.Context) ([]string, error) {
+func (l *listRun) spaces(ctx context.Context) ([]string, error) {
 	r := cluster.Resource{Version: "v1", Plural: "namespaces", Kind: "Namespace"}
 	var names []string
-	read := (&metadataReader{each: func(it item) error { names = append(names, it.Name); return nil }}).page
-	p := cluster.NewPages(l.Client, r.Path("", ""), cluster.AsMetaList, url.Values{})
-	for done := false; !done; {
-		raw, err := p.Next(ctx)
-		if cluster.IsForbidden(err) {
-			return nil, fmt.Errorf("%w: %w", errNamespaces, err)
-		}
-		if err != nil {
-			return nil, err
-		}
-		before := len(names)
-		md, err := read(raw)
-		if err != nil {
-			return nil, fmt.Errorf("%s: the answer of %s cannot be read: %w", p.Path, l.Server, err)
-		}
-		if done, err = p.Took(md, len(names)-before, len(raw)); err != nil {
-			return nil, err
-		}
+	space := metadataReader{each: func(it item) error { names = append(names, it.Name); return nil }}
+	read := func(s *cluster.Scanner) (cluster.Object, error) { return cluster.Object{}, space.object(s) }
+	err := l.ListItems(ctx, r.Path("", ""), cluster.AsMetaList, nil, read, func(cluster.Object) {})
+	if cluster.IsForbidden(err) {
+		return nil, fmt.Errorf("%w: %w", errNamespaces, err)
 	}
-	return names, nil
+	return names, err
 }
 
-// turn is the first page of one namespace, fetched before its turn.
-type turn struct {
+// firstPage is the first page of one namespace, fetched before its turn.
+type firstPage struct {
 	name  string
 	pages *cluster.Pages
 	done  chan struct{}
-	raw   []byte
 	err   error
 }
 
-func newTurn(name string, p *cluster.Pages) *turn {
-	return &turn{name: name, pages: p, done: make(chan struct{})}
+func newFirstPage(name string, p *cluster.Pages) *firstPage {
+	return &firstPage{name: name, pages: p, done: make(chan struct{})}
 }
 
-func (a *turn) wait(ctx context.Context) ([]byte, error) {
+func (a *firstPage) wait(ctx context.Context) error {
 	select {
 	case <-a.done:
-		return a.raw, a.err
+		return a.err
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return ctx.Err()
 	}
 }

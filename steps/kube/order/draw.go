@@ -8,7 +8,7 @@ import (
 	"handrail/steps"
 )
 
-// Graph is the plan for whoever draws it. states say how each fault stands; one
+// Graph is the plan for the code that draws it. states say how each fault stands; one
 // that is not named is open.
 func (p Plan) Graph(states map[string]string) steps.Graph {
 	g := steps.Graph{Reasons: p.Reasons()}

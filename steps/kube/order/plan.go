@@ -162,7 +162,7 @@ func (p *Plan) choose(first string, chosen []string) error {
 	}
 	i := slices.Index(p.Order, first)
 	if i < 0 {
-		return fmt.Errorf("%q is to be first and is none of %s", first, strings.Join(p.Proposed, ", "))
+		return fmt.Errorf("%q is to be first and is not one of %s", first, strings.Join(p.Proposed, ", "))
 	}
 	p.Order = append([]string{first}, slices.Delete(p.Order, i, i+1)...)
 	return nil

@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	orderName = `[a-z][a-z0-9_]{0,40}`
-	// orderAsDrawn is the answer of somebody who wants no other order.
-	orderAsDrawn = "as_drawn"
+	nameForm = `[a-z][a-z0-9_]{0,40}`
+	// asDrawn is the answer of a person who wants no other order.
+	asDrawn = "as_drawn"
 )
 
-func orderFacts() []steps.Field {
+func facts() []steps.Field {
 	return []steps.Field{
 		{Name: "order", Type: steps.Strings, Doc: "the faults in the order in which to repair them"},
 		{Name: "first", Type: steps.String, Doc: "the first of them"},
@@ -25,7 +25,7 @@ func orderFacts() []steps.Field {
 		{Name: "what", Type: steps.Table, Doc: "each fault to what it is, in a few words"},
 		{Name: "blocked_by", Type: steps.Table, Doc: "each fault to those that are repaired before it, empty where there are none"},
 		{Name: "reasons", Type: steps.Strings, Doc: "why each is repaired before others"},
-		{Name: "proposed", Type: steps.Strings, Doc: "the order by the table alone, before anybody changed it"},
+		{Name: "proposed", Type: steps.Strings, Doc: "the order by the table alone, before it was changed"},
 		{Name: "changed", Type: steps.Bool, Doc: "whether a person changed the order"},
 		{Name: "against", Type: steps.Strings, Doc: "the edges that the order goes against, with their reasons"},
 		{Name: "cycles", Type: steps.Strings, Doc: "faults that hold each other up, as a -> b -> a"},
@@ -33,15 +33,15 @@ func orderFacts() []steps.Field {
 	}
 }
 
-// orderDrawing is what is drawn of them.
-func orderDrawing() *steps.Drawing {
+// drawing is what is drawn of them.
+func drawing() *steps.Drawing {
 	return &steps.Drawing{Order: "order", After: "blocked_by", What: "what", States: "states", Was: "proposed", Reasons: "reasons", Lines: "graph"}
 }
 
-type orderProbe struct{}
+type probe struct{}
 
 // Probe implements steps.Prober.
-func (orderProbe) Probe(_ context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
+func (probe) Probe(_ context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
 	var also []Edge
 	for _, text := range in["also"].Strings() {
 		e, err := ParseEdge(text)
@@ -51,10 +51,10 @@ func (orderProbe) Probe(_ context.Context, in steps.Params, out steps.Sink) (ste
 		also = append(also, e)
 	}
 	first := in.Text("first")
-	if first == orderAsDrawn {
+	if first == asDrawn {
 		first = ""
 	}
-	faults, states := orderStates(in)
+	faults, states := states(in)
 	p, err := Make(faults, also, first, in["order"].Strings())
 	if err != nil {
 		return steps.Observation{}, err
@@ -72,13 +72,13 @@ func (orderProbe) Probe(_ context.Context, in steps.Params, out steps.Sink) (ste
 			s.Gap("%s", gap)
 		}
 	}
-	orderTell(&s, p, g, in.Text("place"))
+	tell(&s, p, g, in.Text("place"))
 	return s.Obs, nil
 }
 
-// orderStates are the faults that are told, and how each stands. What is told
+// states are the faults that are told, and how each stands. What is told
 // twice stands as it is told by who is more cautious.
-func orderStates(in steps.Params) ([]string, map[string]string) {
+func states(in steps.Params) ([]string, map[string]string) {
 	states := map[string]string{}
 	var all []string
 	for _, told := range []struct{ param, state string }{{"mended", steps.NodeDone}, {"faults", steps.NodeOpen}, {"unsure", steps.NodeUnsure}} {
@@ -89,8 +89,8 @@ func orderStates(in steps.Params) ([]string, map[string]string) {
 	return all, states
 }
 
-func orderTell(s *report.Report, p Plan, g steps.Graph, place string) {
-	f := steps.NewFacts(orderFacts())
+func tell(s *report.Report, p Plan, g steps.Graph, place string) {
+	f := steps.NewFacts(facts())
 	blocked, states, what := map[string]string{}, map[string]string{}, map[string]string{}
 	done := 0
 	for _, n := range g.Nodes {
@@ -117,25 +117,25 @@ func orderTell(s *report.Report, p Plan, g steps.Graph, place string) {
 	for _, e := range p.Against {
 		against = append(against, e.String())
 		if g.Changed() {
-			s.Say(steps.Warning, "The order goes against: %s.", e)
+			s.Obs.Say(steps.Warning, "The order goes against: %s.", e)
 		}
 	}
 	for _, c := range p.Cycles {
 		cycles = append(cycles, strings.Join(append(c, c[0]), " -> "))
-		s.Say(steps.Critical, "These hold each other up: %s. No order repairs them; one of the edges has to be broken first, such as by narrowing what a webhook or a quota is about.", cycles[len(cycles)-1])
+		s.Obs.Say(steps.Critical, "These hold each other up: %s. No order repairs them; one of the edges has to be broken first, such as by narrowing what a webhook or a quota is about.", cycles[len(cycles)-1])
 	}
 	f.Set("against", steps.StringsOf(against))
 	f.Set("cycles", steps.StringsOf(cycles))
 	for _, name := range p.Strange {
-		s.Say(steps.Info, "%s is no fault that handrail knows: it stands last, unless an edge of your own says more.", name)
+		s.Obs.Say(steps.Info, "%s is no fault that handrail knows: it stands last, unless an edge of your own says more.", name)
 	}
-	s.Obs.Summary = orderSummary(g, done, place)
+	s.Obs.Summary = summary(g, done, place)
 	s.Obs.Facts = f.Rest("not told")
 }
 
-// orderSummary is the line of the journal. Nothing says how the faults stand but
+// summary is the line of the journal. Nothing says how the faults stand but
 // what was told, so neither does it.
-func orderSummary(g steps.Graph, done int, place string) string {
+func summary(g steps.Graph, done int, place string) string {
 	of := ""
 	if place != "" {
 		of = " in " + steps.Clip(place, 200)
@@ -163,18 +163,18 @@ func orderSummary(g steps.Graph, done int, place string) string {
 // Step is the row of kube/repair-order.
 func Step() steps.Kind {
 	return steps.Kind{
-		Name: "kube/repair-order", Class: steps.Probe, Facts: orderFacts(), Drawing: orderDrawing(),
+		Name: "kube/repair-order", Class: steps.Probe, Facts: facts(), Drawing: drawing(),
 		Params: []steps.Field{
 			{Name: "faults", Type: steps.Strings, Required: true, Doc: "the faults that were found, by the names of docs/repair-order.md: quota, rbac, pvc, egress_dns"},
 			{Name: "mended", Type: steps.Strings, Doc: "faults that were found and are repaired; they are drawn as done"},
-			{Name: "unsure", Type: steps.Strings, Doc: "faults of which nobody can tell whether they are there; they are drawn as unknown, never as done"},
+			{Name: "unsure", Type: steps.Strings, Doc: "faults that may or may not be there; they are drawn as unknown, never as done"},
 			{Name: "place", Type: steps.String, Doc: "where they are, for the person who reads it"},
-			{Name: "first", Type: steps.String, Pattern: orderName, Doc: "the fault that a person wants first; as_drawn for no wish"},
+			{Name: "first", Type: steps.String, Pattern: nameForm, Doc: "the fault that a person wants first; as_drawn for no wish"},
 			{Name: "order", Type: steps.Strings, Doc: "the whole order that a person wants instead"},
 			{Name: "also", Type: steps.Strings, Doc: "edges that a team knows besides, each as: A before B because REASON"},
 		},
 		Doc:     "Says in which order to repair faults that hold each other up, with the reason of every step, and draws it. Reads no cluster: the faults are what other steps found.",
 		Touches: []string{"nothing"},
-		Reads:   func(steps.Env) steps.Prober { return orderProbe{} },
+		Reads:   func(steps.Env) steps.Prober { return probe{} },
 	}
 }

@@ -40,7 +40,7 @@ func byArgo(ctx context.Context, c *cluster.Client, t cluster.Target, o cluster.
 	case errors.Is(err, context.Canceled):
 		return err
 	case err != nil:
-		w.doubt(ArgoName(id.AppNamespace, id.App), err.Error(), "ask whoever runs Argo CD whether its auto-sync is off")
+		w.doubt(ArgoName(id.AppNamespace, id.App), err.Error(), "ask the team that runs Argo CD whether its auto-sync is off")
 		return nil
 	}
 	for _, app := range apps {
@@ -50,7 +50,7 @@ func byArgo(ctx context.Context, c *cluster.Client, t cluster.Target, o cluster.
 	}
 	if len(apps) == 0 {
 		w.doubt(ArgoName(id.AppNamespace, id.App), "no application of that name is in this cluster; Argo CD may run in another one",
-			"ask whoever runs Argo CD whether its auto-sync is off")
+			"ask the team that runs Argo CD whether its auto-sync is off")
 	}
 	return nil
 }
@@ -115,7 +115,7 @@ func argoApplication(ctx context.Context, c *cluster.Client, t cluster.Target, a
 	}
 	switch {
 	case err != nil:
-		w.doubt(name, "its spec.syncPolicy.automated cannot be read", "ask whoever runs Argo CD")
+		w.doubt(name, "its spec.syncPolicy.automated cannot be read", "ask the team that runs Argo CD")
 		return nil
 	case on:
 		how := c.Kubectl(app.GetNamespace(), "patch", "applications.argoproj.io", app.GetName(), "--type=merge", "-p", `{"spec":{"syncPolicy":{"automated":{"enabled":false}}}}`)

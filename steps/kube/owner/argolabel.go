@@ -44,10 +44,10 @@ func argoByLabel(ctx context.Context, c *cluster.Client, t cluster.Target, o clu
 		case !strings.Contains(method, "label") || key != tracks:
 			continue
 		case err != nil:
-			w.doubt(ArgoName("", app), err.Error(), "ask whoever runs Argo CD whether its auto-sync is off")
+			w.doubt(ArgoName("", app), err.Error(), "ask the team that runs Argo CD whether its auto-sync is off")
 		case len(apps) == 0:
 			w.doubt(ArgoName("", app), "no application of that name is in this cluster; Argo CD may run in another one",
-				"ask whoever runs Argo CD whether its auto-sync is off")
+				"ask the team that runs Argo CD whether its auto-sync is off")
 		}
 		for _, a := range apps {
 			if err := argoApplication(ctx, c, t, a, w); err != nil {

@@ -28,7 +28,7 @@ func argoSet(ctx context.Context, c *cluster.Client, name string, app cluster.Ob
 			w.find(steps.Warning, "%s names %s as its generator, which is not there.", name, refText(ref))
 			continue
 		case err != nil:
-			w.doubt(name, "whether "+st.String()+" turns its auto-sync on again: "+err.Error(), "ask whoever runs Argo CD")
+			w.doubt(name, "whether "+st.String()+" turns its auto-sync on again: "+err.Error(), "ask the team that runs Argo CD")
 			return nil
 		case undoesPause(set):
 			w.add(name, PausedUnknown, "auto-sync is off, but "+st.String()+" writes its spec and turns it on: change the set, or let it ignore /spec/syncPolicy")

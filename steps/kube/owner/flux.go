@@ -24,7 +24,7 @@ func byFlux(ctx context.Context, c *cluster.Client, t cluster.Target, o cluster.
 			continue
 		}
 		called := of.word + " " + steps.Clip(ns, 63) + "/" + steps.Clip(name, 253)
-		ask := "ask whoever runs Flux whether it is suspended"
+		ask := "ask the team that runs Flux whether it is suspended"
 		ft, applied, err := c.Lookup(ctx, of.group+"/"+of.version, of.kind, ns, name)
 		switch {
 		case errors.Is(err, context.Canceled):

@@ -37,9 +37,9 @@ type Markers struct {
 	Release    string // namespace/name of a Helm release
 }
 
-// ownerWords are the last segments of a label by which a team says that an
+// words are the last segments of a label by which a team says that an
 // object is its own.
-func ownerWords() []string { return []string{"owner", "owned-by", "team-owner"} }
+func words() []string { return []string{"owner", "owned-by", "team-owner"} }
 
 // MarkersOf reads the marks of o.
 func MarkersOf(o cluster.Object) Markers {
@@ -56,7 +56,7 @@ func MarkersOf(o cluster.Object) Markers {
 	m.Policy = cmp.Or(notes[argoPolicy], notes[helmPolicy])
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
 		last := strings.ToLower(key[strings.LastIndexByte(key, '/')+1:])
-		if labels[key] != "" && slices.Contains(ownerWords(), last) {
+		if labels[key] != "" && slices.Contains(words(), last) {
 			m.OwnerLabel, m.OwnerValue = key, labels[key]
 			break
 		}
@@ -67,7 +67,7 @@ func MarkersOf(o cluster.Object) Markers {
 	return m
 }
 
-// Managed reports whether somebody answers for the object, and who says so: a
+// Managed reports whether the object is managed, and what says so: a
 // hook with a delete policy is removed by its tool, and an owner label names
 // whom to ask.
 func (m Markers) Managed() (string, bool) {

@@ -8,9 +8,10 @@ import (
 
 	"handrail/steps"
 	"handrail/steps/cluster"
+	"handrail/steps/kube/report"
 )
 
-func ownersFacts() []steps.Field {
+func facts() []steps.Field {
 	return []steps.Field{
 		{Name: "owners", Type: steps.Strings, Doc: "controllers that write the object, with whether each is paused"},
 		{Name: "active", Type: steps.Strings, Doc: "those that are not known to be paused"},
@@ -18,19 +19,19 @@ func ownersFacts() []steps.Field {
 	}
 }
 
-type ownersProbe struct{ env steps.Env }
+type probe struct{ env steps.Env }
 
 // Probe implements steps.Prober.
-func (p ownersProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
+func (p probe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
 	c, t, err := cluster.Reach(ctx, p.env, in, out)
 	if err != nil {
 		return steps.Observation{}, err
 	}
 	obs := steps.Observation{Command: c.Kubectl(t.Namespace, "get", t.Resource.String(), t.Name, "-o", "yaml", "--show-managed-fields")}
-	f := steps.NewFacts(ownersFacts())
+	f := steps.NewFacts(facts())
 	o, err := c.Get(ctx, t.Resource, t.Namespace, t.Name)
 	if errors.Is(err, cluster.ErrAbsent) {
-		obs.Summary = t.String() + " is not there: nobody can own it."
+		obs.Summary = t.String() + " is not there: it has no owner."
 		obs.Facts = f.Rest(t.String() + " is not there")
 		return obs, nil
 	}
@@ -48,6 +49,9 @@ func (p ownersProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink)
 		if owner.Paused != PausedYes {
 			active = append(active, owner.Name)
 		}
+		if owner.Paused == PausedUnknown {
+			obs.Say(steps.Warning, "Whether %s is paused is not known (%s). A gate then asks for a person who answers for it, by name.", owner.Name, report.OrNothing(owner.How))
+		}
 	}
 	f.Set("owners", steps.StringsOf(all))
 	f.Set("active", steps.StringsOf(active))
@@ -63,7 +67,7 @@ func (p ownersProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink)
 	case len(all) == 0 && len(w.Doubts) > 0:
 		obs.Summary = "Who owns " + t.String() + " is not known."
 	case len(all) == 0:
-		obs.Summary = "Nobody owns " + t.String() + "."
+		obs.Summary = t.String() + " has no owner."
 	case len(active) == 0:
 		obs.Summary = fmt.Sprintf("%s is owned by %s; all are paused.", t, strings.Join(all, ", "))
 	default:

@@ -14,7 +14,7 @@ type Ownership struct {
 	Findings  []steps.Finding
 	Gaps      []string
 	Confirmed bool     // one of the owners was read and claims the object
-	Doubts    []string // why nobody can say that there is no other
+	Doubts    []string // why it cannot be said that there is no other
 }
 
 // The answers to whether an owner is paused.
@@ -46,12 +46,12 @@ func (w *Ownership) doubt(name, why, how string) {
 }
 
 func (w *Ownership) find(level steps.Level, format string, args ...any) {
-	w.Findings = append(w.Findings, steps.Finding{Level: level, Say: fmt.Sprintf(format, args...)})
+	w.Findings = append(w.Findings, steps.Findingf(level, format, args...))
 }
 
 // Resolve resolves who would undo a change of o: its parents by UID, and the
 // tools whose marks it bears. The error is for a caller that turned away; what
-// cannot be read is an owner that nobody knows to be paused.
+// cannot be read is an owner that is not known to be paused.
 func Resolve(ctx context.Context, c *cluster.Client, t cluster.Target, o cluster.Object) (*Ownership, error) {
 	w := &Ownership{}
 	for _, by := range []func(context.Context, *cluster.Client, cluster.Target, cluster.Object, *Ownership) error{byParents, byArgo, byFlux, byHelm} {
@@ -65,8 +65,8 @@ func Resolve(ctx context.Context, c *cluster.Client, t cluster.Target, o cluster
 	return w, nil
 }
 
-// List says who would undo a change of o (law 12), and what nobody could
-// tell.
+// List says who would undo a change of o (law 12), and what could not be
+// told.
 func List(ctx context.Context, c *cluster.Client, t cluster.Target, o cluster.Object) ([]steps.Owner, []string, error) {
 	w, err := Resolve(ctx, c, t, o)
 	if err != nil {

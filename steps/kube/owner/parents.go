@@ -41,7 +41,7 @@ func byParents(ctx context.Context, c *cluster.Client, t cluster.Target, o clust
 				w.find(steps.Warning, "%s names %s as its owner, which is not there: %v.", queue[0].Target, refText(ref), err)
 				continue
 			case err != nil:
-				w.doubt(pt.String(), err.Error(), "somebody who may read it can say whether it is paused")
+				w.doubt(pt.String(), err.Error(), "someone who may read it can say whether it is paused")
 				continue
 			}
 			if seen[string(po.GetUID())] {

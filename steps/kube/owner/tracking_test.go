@@ -53,7 +53,7 @@ func TestMarkersOf(t *testing.T) {
 			Markers{Hook: "helm pre-install", Policy: "hook-succeeded"}, "hook-succeeded"},
 		{"owner", fields{"labels": fields{"team.example.com/Owned-By": "payments"}},
 			Markers{OwnerLabel: "team.example.com/Owned-By", OwnerValue: "payments"}, "payments"},
-		{"owner of nobody", fields{"labels": fields{"owner": ""}}, Markers{}, ""},
+		{"empty owner", fields{"labels": fields{"owner": ""}}, Markers{}, ""},
 		{"not an owner", fields{"labels": fields{"co-owner": "x", "owner.example.com/x": "y"}}, Markers{}, ""},
 		{"release", fields{"namespace": "a", "labels": fields{labelManager: "Helm"}, "annotations": fields{HelmRelease: "r"}},
 			Markers{ManagedBy: "Helm", Release: "a/r"}, ""},

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+
+	"handrail/steps"
 )
 
 // Decode reads an object of a server; numbers stay as they are written.
@@ -130,7 +132,7 @@ func index(list []any, seg string, add bool) (int, error) {
 		return found, nil
 	}
 	if !isIndex(seg) {
-		return 0, fmt.Errorf("%q addresses no item of a list: write an index, [name=...], or - for its end", clip(seg))
+		return 0, fmt.Errorf("%q addresses no item of a list: write an index, [name=...], or - for its end", steps.Clip(seg, 200))
 	}
 	n, _ := strconv.Atoi(seg)
 	if n < len(list) || add && n == len(list) {
@@ -202,7 +204,7 @@ func set(at any, segs []string, op Op) (any, error) {
 	case map[string]any:
 		old, ok := in[segs[0]]
 		if !ok && (!last || op.Op != Add) {
-			return nil, fmt.Errorf("there is no %q", clip(segs[0]))
+			return nil, fmt.Errorf("there is no %q", steps.Clip(segs[0], 200))
 		}
 		out := maps.Clone(in)
 		switch {

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"strings"
 
+	"handrail/steps"
 	"handrail/steps/kube/document"
 )
 
@@ -119,12 +120,12 @@ func parseOp(item any) (Op, error) {
 	value, has := m["value"]
 	for key := range m {
 		if key != "op" && key != "path" && key != "value" {
-			return Op{}, fmt.Errorf("%q is no member of an operation; op, path and value are", clip(key))
+			return Op{}, fmt.Errorf("%q is no member of an operation; op, path and value are", steps.Clip(key, 200))
 		}
 	}
 	switch {
 	case op.Op != Add && op.Op != Replace && op.Op != Remove:
-		return Op{}, fmt.Errorf("%q is none of add, replace and remove", clip(op.Op))
+		return Op{}, fmt.Errorf("%q is not one of add, replace and remove", steps.Clip(op.Op, 200))
 	case op.Op == Remove && has:
 		return Op{}, fmt.Errorf("a remove has no value")
 	case op.Op != Remove && !has:
@@ -168,16 +169,16 @@ func listed(seg string) bool { return isIndex(seg) || isNamed(seg) }
 // neither the whole object nor an empty name can be addressed.
 func Split(path string) ([]string, error) {
 	if !strings.HasPrefix(path, "/") {
-		return nil, fmt.Errorf("the path %q does not begin with a slash, as /spec/replicas does", clip(path))
+		return nil, fmt.Errorf("the path %q does not begin with a slash, as /spec/replicas does", steps.Clip(path, 200))
 	}
 	var out []string
 	for _, seg := range cut(path[1:]) {
 		if seg == "" {
-			return nil, fmt.Errorf("the path %q has an empty part", clip(path))
+			return nil, fmt.Errorf("the path %q has an empty part", steps.Clip(path, 200))
 		}
 		for i := 0; i < len(seg); i++ {
 			if seg[i] == '~' && (i+1 == len(seg) || seg[i+1] != '0' && seg[i+1] != '1') {
-				return nil, fmt.Errorf("the path %q has a ~ that is neither ~0 nor ~1", clip(path))
+				return nil, fmt.Errorf("the path %q has a ~ that is neither ~0 nor ~1", steps.Clip(path, 200))
 			}
 		}
 		out = append(out, strings.ReplaceAll(strings.ReplaceAll(seg, "~1", "/"), "~0", "~"))
@@ -227,13 +228,6 @@ func named(seg string) (key, value string, ok bool) {
 	}
 	key, value, ok = strings.Cut(seg[1:len(seg)-1], "=")
 	return key, value, ok && key != "" && value != ""
-}
-
-func clip(s string) string {
-	if len(s) > 200 {
-		return strings.ToValidUTF8(s[:200], "") + "..."
-	}
-	return s
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"handrail/steps"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
@@ -16,7 +18,7 @@ type Grant struct {
 	Writes  []string `json:"writes"`
 }
 
-// Grants is the graph of RBAC as far as it lets anybody write. It tells nothing
+// Grants is the graph of RBAC as far as it lets anyone write. It tells nothing
 // of other authorizers, such as the Node authorizer, a webhook or a cloud.
 type Grants struct {
 	roles    map[string][]string // kind/namespace/name to what it may write
@@ -37,7 +39,7 @@ type binding struct {
 	own       []bool // whether the API server makes it so
 }
 
-// NewGrants returns a graph without anybody in it.
+// NewGrants returns an empty graph.
 func NewGrants() *Grants {
 	return &Grants{roles: map[string][]string{}, stars: map[string]bool{}, own: newOwn(), beyond: map[string][]string{}, servers: map[string][]Grant{}}
 }
@@ -68,14 +70,14 @@ func in(list []string, any ...string) bool {
 	return slices.ContainsFunc(list, func(s string) bool { return slices.Contains(any, s) })
 }
 
-// writeVerbs change something, or let somebody act as another.
+// writeVerbs change something, or let one account act as another.
 var writeVerbs = []string{"*", "create", "update", "patch", "delete", "deletecollection", "impersonate", "escalate", "bind"}
 
 // connects are subresources through which a program in a Pod is reached. They
 // begin as GET, so that a right to get is enough on servers before 1.35.
 var connects = []string{"pods/exec", "pods/attach", "pods/portforward", "pods/proxy", "services/proxy", "pods/*"}
 
-// idle are resources whose writes change nothing that anybody else reads as
+// idle are resources whose writes change nothing that anyone else reads as
 // wanted: what a controller elects itself and reports with, and questions that
 // are stored nowhere.
 var idle = []string{"events", "leases", "tokenreviews", "subjectaccessreviews", "localsubjectaccessreviews", "selfsubjectaccessreviews",
@@ -123,7 +125,7 @@ func only(rule map[string]any) string {
 		return ""
 	}
 	slices.Sort(names)
-	return " named " + clip(strings.Join(names, ","), 200)
+	return " named " + steps.Clip(strings.Join(names, ","), 200)
 }
 
 // Bind adds a binding; kind is rolebinding or clusterrolebinding.
@@ -215,7 +217,7 @@ func Say(gs []Grant) string {
 		if g.Where != "" {
 			where = "in " + g.Where
 		}
-		out = append(out, fmt.Sprintf("%s by %s (%s)", where, g.Binding, clip(strings.Join(g.Writes, "; "), 160)))
+		out = append(out, fmt.Sprintf("%s by %s (%s)", where, g.Binding, steps.Clip(strings.Join(g.Writes, "; "), 160)))
 	}
 	return Line(strings.Join(out, " | "), 500)
 }

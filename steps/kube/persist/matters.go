@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"handrail/steps"
 	"handrail/steps/kube/allowlist"
 )
 
@@ -58,7 +59,7 @@ type Runs struct {
 }
 
 // RunsOf reads the spec of a Pod. The tag of an image is left out: a release
-// would change it every day, and a list that nobody can keep up is worth nothing.
+// would change it every day, and a list that cannot be kept up is worth nothing.
 func RunsOf(spec map[string]any) Runs {
 	r := Runs{Account: Text(spec, "serviceAccountName"), Containers: []any{}, Host: []string{}, Mounts: []string{}}
 	if r.Account == "" {
@@ -112,7 +113,7 @@ func repository(image string) string {
 
 // Line keeps outside text in its line of a table.
 func Line(s string, n int) string {
-	return clip(strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }), " "), n)
+	return steps.Clip(strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }), " "), n)
 }
 
 // Body is an object without what says who it is and how it is.
@@ -168,11 +169,4 @@ func Sum(matters any) string {
 		return "?"
 	}
 	return s
-}
-
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "") + "..."
 }

@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"slices"
 	"strings"
+
+	"handrail/steps"
 )
 
 // ownText is what API servers make by themselves, at each start. It was taken from
@@ -26,12 +28,12 @@ type right struct{ verb, group, resource, name string }
 func (r right) String() string {
 	s := r.verb + " " + r.group + "/" + r.resource
 	if r.name != "" {
-		s += " named " + clip(r.name, 200)
+		s += " named " + steps.Clip(r.name, 200)
 	}
 	return s
 }
 
-// covers reports whether whoever has r has that, too.
+// covers reports whether r includes that.
 func (r right) covers(that right) bool {
 	any := func(mine, its string) bool { return mine == its || mine == "*" }
 	return any(r.verb, that.verb) && any(r.group, that.group) && any(r.resource, that.resource) && (r.name == "" || r.name == that.name)
@@ -77,7 +79,7 @@ func (o own) binds(binding, role, subject string) bool {
 }
 
 // beyond says what the rules of a role let its subjects write that no API server
-// gives it: somebody else put it there, and a restart of the server leaves it there.
+// gives it: it was put there later, and a restart of the server leaves it there.
 // It is told by what the role says, not by who is said to have written it.
 func (o own) beyond(role string, rules []map[string]any) []string {
 	var out []string

@@ -144,7 +144,7 @@ func TestOwnText(t *testing.T) {
 	}
 }
 
-// TestWidened: a role of the API server that somebody widened is an entry by what
+// TestWidened: a role of the API server that was widened is an entry by what
 // was added to it, whatever it is, and by nothing else.
 func TestWidened(t *testing.T) {
 	t.Parallel()

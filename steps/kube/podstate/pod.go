@@ -68,6 +68,7 @@ type DNSConfig struct {
 // Container is one container of a spec.
 type Container struct {
 	Name          string          `json:"name"`
+	Image         string          `json:"image"`
 	RestartPolicy string          `json:"restartPolicy"` // Always on an init container makes a sidecar of it
 	Ports         []ContainerPort `json:"ports"`
 	Env           []EnvVar        `json:"env"`

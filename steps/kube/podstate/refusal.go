@@ -24,7 +24,7 @@ var (
 	limitsText  = regexp.MustCompile(`(?:maximum|minimum) [a-z0-9./-]+ usage per|limit to request ratio per`)
 )
 
-// engines are the webhooks that enforce policies which somebody wrote.
+// engines are the webhooks that enforce custom policies.
 var engines = []string{"kyverno", "gatekeeper", "kubewarden", "datree", "polaris"}
 
 // RefusedBy says who refused an object, by the words of the API server, and the

@@ -135,7 +135,7 @@ func (t *Trouble) mainBlocks(p Pod) {
 	worst.InitDone, worst.InitTotal, worst.Restarts = t.InitDone, t.InitTotal, t.Restarts
 	*t = worst
 	if ready := p.Status.Condition("Ready"); t.Stage == None && ready.Status == "False" {
-		// Its containers are well, and somebody else has not yet agreed.
+		// Its containers are well, and a readiness gate has not yet agreed.
 		t.Stage, t.Reason, t.Message = Probe, ready.Reason, ready.Message
 	}
 }

@@ -26,7 +26,7 @@ type Role struct {
 	Rules     []Rule
 }
 
-// Subject is somebody who is granted a role.
+// Subject is an account or group that is granted a role.
 type Subject struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace"`
@@ -50,7 +50,7 @@ type Binding struct {
 	Subjects  []Subject
 }
 
-// Object is what somebody may do something to.
+// Object is what a rule is about.
 type Object struct {
 	Group, Resource, Subresource string
 	Namespace                    string // "" for what has none
@@ -65,7 +65,7 @@ func (o Object) resource() string {
 	return o.Resource + "/" + o.Subresource
 }
 
-// Grants reports whether the rule lets somebody use verb on o.
+// Grants reports whether the rule allows verb on o.
 func (r Rule) Grants(verb string, o Object) bool {
 	return matches(r.Verbs, verb) && matches(r.APIGroups, o.Group) && r.covers(o) && r.names(verb, o)
 }
@@ -104,7 +104,7 @@ const (
 	Wild                  // for everything, by a star
 )
 
-// Grant is one way in which somebody may do something.
+// Grant is one way to a right.
 type Grant struct {
 	Subject Subject
 	Binding string   // as rolebinding/ns/name
@@ -118,26 +118,26 @@ type Grant struct {
 type Walk struct {
 	verbs    []string
 	objects  []Object
-	roles    map[key]granted
+	roles    map[key]roleGrant
 	grants   []Grant
 	dangling []string
 }
 
 type key struct{ namespace, name string }
 
-type granted struct {
+type roleGrant struct {
 	verbs []string
 	reach Reach
 }
 
 // NewWalk looks for who may do verbs to objects, which lie in one namespace.
 func NewWalk(verbs []string, objects ...Object) *Walk {
-	return &Walk{verbs: verbs, objects: objects, roles: map[key]granted{}}
+	return &Walk{verbs: verbs, objects: objects, roles: map[key]roleGrant{}}
 }
 
 // Role takes one role. The rules of those that it aggregates are in it already.
 func (w *Walk) Role(r Role) {
-	g := granted{reach: Wild}
+	g := roleGrant{reach: Wild}
 	for _, rule := range r.Rules {
 		for _, o := range w.objects {
 			for _, v := range w.verbs {

@@ -26,11 +26,6 @@ type Report struct {
 	Obs steps.Observation
 }
 
-// Say adds a finding.
-func (s *Report) Say(level steps.Level, format string, args ...any) {
-	s.Obs.Findings = append(s.Obs.Findings, steps.Finding{Level: level, Say: fmt.Sprintf(format, args...)})
-}
-
 // Gap adds what could not be read.
 func (s *Report) Gap(format string, args ...any) {
 	s.Obs.Gaps = append(s.Obs.Gaps, fmt.Sprintf(format, args...))
@@ -54,6 +49,12 @@ func Cause(turned, err error) error {
 
 // NotThere is why the facts of an absent object are unknown.
 const NotThere = "the object is not there"
+
+// Absent is the observation of an object that is not there.
+func Absent(what fmt.Stringer, command string, f steps.Facts, warnings []steps.Finding) steps.Observation {
+	f.Set("exists", steps.BoolOf(false))
+	return steps.Observation{Summary: what.String() + " is not there.", Command: command, Facts: f.Rest(NotThere), Findings: warnings}
+}
 
 // MostNames bounds the names in a fact; all of them are in the artifact.
 const MostNames = 500

@@ -13,7 +13,7 @@ import (
 	"handrail/steps/cluster"
 )
 
-// blocker says what holds a deletion; why is for one that nobody can tell.
+// blocker says what holds a deletion; why is for one that is not known.
 func blocker(t cluster.Target, o cluster.Object) (is, why string) {
 	switch {
 	case o.GetDeletionTimestamp() == nil:
@@ -70,7 +70,7 @@ func namespaceSays(o cluster.Object) []steps.Finding {
 	said := Conditions(o)
 	for _, name := range slices.Sorted(maps.Keys(said)) {
 		if c := said[name]; c.Status == "True" {
-			out = append(out, steps.Finding{Level: steps.Warning, Say: fmt.Sprintf("The namespace controller says %s: %s.", name, steps.Clip(c.message, 500))})
+			out = append(out, steps.Findingf(steps.Warning, "The namespace controller says %s: %s.", name, steps.Clip(c.message, 500)))
 		}
 	}
 	return out

@@ -4,7 +4,7 @@
 // For each finalizer it names the controller that keeps it (a table of known
 // keepers, the workload that a person names, and what the cluster says of it), and
 // whether that one is alive. That a keeper is dead is said on positive proof
-// alone: absence is no death, silence is no death, and a Lease that somebody
+// alone: absence is no death, silence is no death, and a Lease that a process
 // renews lives whatever is said of its workload. What holds the proof together are
 // ties between the finalizer and a workload ([Keeper.Ties]); what cannot be read
 // forbids it.

@@ -23,6 +23,7 @@ func finalizersFacts() []steps.Field {
 		{Name: "set_by", Type: steps.Table, Doc: "finalizer to the manager that wrote it and when, by managedFields: a lead, not a proof"},
 		{Name: "leaks", Type: steps.Table, Doc: "finalizer to what stays behind when it is stripped"},
 		{Name: "keeper_alive", Type: steps.Enum, Values: []string{"alive", "dead"}, Doc: "alive when one keeper is, dead only when each is proven gone"},
+		{Name: "keeper_unseen", Type: steps.Bool, Doc: "whether some finalizer has no keeper in this cluster, which was looked through whole: only a person can say where it is"},
 		{Name: "children", Type: steps.Strings, Doc: "objects that name it as owner by UID, as kind/name"},
 		{Name: "remains", Type: steps.Enum, Values: []string{"none", "some"}, Doc: "whether something would be left behind; none only on proof"},
 		{Name: "blocker", Type: steps.Enum, Values: []string{"none", "finalizer", "discovery", "webhook", "content"}, Doc: "what holds the deletion"},
@@ -37,7 +38,7 @@ func (p finalizersProbe) Probe(ctx context.Context, in steps.Params, out steps.S
 	if err != nil {
 		return steps.Observation{}, err
 	}
-	h := holding{Client: c, Target: t, facts: steps.NewFacts(finalizersFacts())}
+	h := finalizersRun{Client: c, Target: t, facts: steps.NewFacts(finalizersFacts())}
 	h.obs.Command = c.Kubectl(t.Namespace, "get", t.Resource.String(), t.Name, "-o", "jsonpath={.metadata.finalizers}")
 	h.Object, err = c.Get(ctx, t.Resource, t.Namespace, t.Name)
 	switch {
@@ -52,7 +53,7 @@ func (p finalizersProbe) Probe(ctx context.Context, in steps.Params, out steps.S
 	for _, part := range []func(context.Context) error{
 		func(context.Context) error { h.named(); return nil },
 		func(ctx context.Context) error { return h.keepers(ctx, in.Text("controller")) },
-		h.brood, h.apis,
+		h.ownedObjects, h.apis,
 	} {
 		if err := part(ctx); err != nil {
 			return steps.Observation{}, err
@@ -67,8 +68,8 @@ func (p finalizersProbe) Probe(ctx context.Context, in steps.Params, out steps.S
 	return h.obs, nil
 }
 
-// holding fills in the facts on what holds one object.
-type holding struct {
+// finalizersRun fills in the facts on what holds one object.
+type finalizersRun struct {
 	*cluster.Client
 	cluster.Target
 	cluster.Object
@@ -77,12 +78,8 @@ type holding struct {
 	kept  map[string]Keeper
 }
 
-func (h *holding) say(level steps.Level, format string, args ...any) {
-	h.obs.Findings = append(h.obs.Findings, steps.Finding{Level: level, Say: fmt.Sprintf(format, args...)})
-}
-
 // named tells what the object itself says.
-func (h *holding) named() {
+func (h *finalizersRun) named() {
 	f, names := h.facts, h.GetFinalizers()
 	f.Set("exists", steps.BoolOf(true))
 	f.Set("uid", steps.IdentOf(string(h.GetUID())))
@@ -101,7 +98,7 @@ func (h *holding) named() {
 			by = append(by, w.String())
 		}
 		if set[name] = strings.Join(by, ", "); len(by) == 0 {
-			set[name] = "nobody is recorded: admission or a controller of the server added it"
+			set[name] = "no writer is recorded: admission or a controller of the server added it"
 		}
 	}
 	f.Set("set_by", steps.TableOf(set))
@@ -118,10 +115,11 @@ func (h *holding) named() {
 }
 
 // keepers tells who must remove each finalizer.
-func (h *holding) keepers(ctx context.Context, controller string) error {
+func (h *finalizersRun) keepers(ctx context.Context, controller string) error {
 	h.kept = map[string]Keeper{}
 	states, leaks := map[string]string{}, map[string]string{}
 	var seen []Sight
+	unseen := false
 	for _, name := range h.GetFinalizers() {
 		k, err := KeeperOf(ctx, h.Client, h.Target, h.Object, name, controller)
 		if err != nil {
@@ -129,17 +127,22 @@ func (h *holding) keepers(ctx context.Context, controller string) error {
 		}
 		h.kept[name] = k
 		if len(k.Ties) > 0 {
-			h.say(steps.Info, "That %s keeps %s is seen in the cluster: %s.", k.Name, steps.Clip(name, 200), steps.Clip(strings.Join(k.Ties, "; "), 600))
+			h.obs.Say(steps.Info, "That %s keeps %s is seen in the cluster: %s.", k.Name, steps.Clip(name, 200), steps.Clip(strings.Join(k.Ties, "; "), 600))
 		}
 		if k.Leads != "" {
-			h.say(steps.Warning, "Evidence on who keeps %s points to %s.", steps.Clip(name, 200), k.Leads)
+			h.obs.Say(steps.Warning, "Evidence on who keeps %s points to %s.", steps.Clip(name, 200), k.Leads)
 		}
 		states[name], leaks[name] = k.Name+" ("+k.State+")", k.Leak
 		seen = append(seen, Sight{Alive: k.Alive, Why: k.Why})
+		unseen = unseen || k.Unseen
+		if words := whoKeeps(name, k, controller); words != "" {
+			h.obs.Say(steps.Warning, "%s", words)
+		}
 		if k.Alive == Unknown {
 			h.obs.Gaps = append(h.obs.Gaps, fmt.Sprintf("keeper of %s: %s", steps.Clip(name, 200), k.Why))
 		}
 	}
+	h.facts.Set("keeper_unseen", steps.BoolOf(unseen))
 	h.facts.Set("keepers", steps.TableOf(states))
 	h.facts.Set("leaks", steps.TableOf(leaks))
 	if len(seen) == 0 {
@@ -154,8 +157,25 @@ func (h *holding) keepers(ctx context.Context, controller string) error {
 	return nil
 }
 
-// brood tells what the object owns, and whether something would be left behind.
-func (h *holding) brood(ctx context.Context) error {
+// whoKeeps says at once that the keeper of a finalizer is not known, and the ways on;
+// "" where it is.
+func whoKeeps(name string, k Keeper, controller string) string {
+	name = steps.Clip(name, 200)
+	switch {
+	case k.Alive != Unknown:
+		return ""
+	case controller != "":
+		return fmt.Sprintf("Whether %s keeps %s, and lives, is not known: %s.", k.Name, name, steps.Clip(k.Why, 600))
+	case k.Unseen:
+		return fmt.Sprintf("The controller of %s is not known, and nothing in this cluster is tied to it. Name its workload with the parameter controller, or say that it runs outside this cluster or is not known.", name)
+	case k.Name == "unknown":
+		return fmt.Sprintf("The controller of %s is not known. Name its workload with the parameter controller.", name)
+	}
+	return ""
+}
+
+// ownedObjects tells what the object owns, and whether something would be left behind.
+func (h *finalizersRun) ownedObjects(ctx context.Context) error {
 	b, err := Children(ctx, h.Client, h.Target, h.Object, nil)
 	if err != nil {
 		return err
@@ -172,7 +192,7 @@ func (h *holding) brood(ctx context.Context) error {
 		h.facts.Set("children", steps.StringsOf(b.Names))
 	}
 	if len(b.Held) > 0 {
-		h.say(steps.Warning, "Children with finalizers of their own may be what holds it: %s.", steps.Clip(strings.Join(b.Held, "; "), 1000))
+		h.obs.Say(steps.Warning, "Children with finalizers of their own may be what holds it: %s.", steps.Clip(strings.Join(b.Held, "; "), 1000))
 	}
 	if v, why := remains(b, h.kept); why != "" {
 		h.facts.Unknown(why, "remains")
@@ -184,7 +204,7 @@ func (h *holding) brood(ctx context.Context) error {
 
 // apis tells which API services are dead; they hold namespaces, and blind
 // discovery.
-func (h *holding) apis(ctx context.Context) error {
+func (h *finalizersRun) apis(ctx context.Context) error {
 	found, err := deadAPIs(ctx, h.Client)
 	if err != nil {
 		h.obs.Gaps = append(h.obs.Gaps, "API services: "+err.Error())
@@ -193,7 +213,7 @@ func (h *holding) apis(ctx context.Context) error {
 	return nil
 }
 
-func (h *holding) sum() {
+func (h *finalizersRun) sum() {
 	names := h.GetFinalizers()
 	state := "is not being deleted"
 	if h.GetDeletionTimestamp() != nil {

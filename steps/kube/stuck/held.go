@@ -1,7 +1,6 @@
 package stuck
 
 import (
-	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -10,8 +9,8 @@ import (
 	"handrail/steps/cluster"
 )
 
-// stuck fills in the facts on what holds one namespace.
-type stuck struct {
+// namespaceRun fills in the facts on what holds one namespace.
+type namespaceRun struct {
 	*cluster.Client
 	name   string
 	o      cluster.Object
@@ -22,17 +21,13 @@ type stuck struct {
 
 	left    leftovers
 	apis    []deadAPI
-	apisWhy string // why nobody can tell which are dead
+	apisWhy string // why it is not known which are dead
 	hooks   []refusal
-}
-
-func (s *stuck) say(level steps.Level, format string, args ...any) {
-	s.obs.Findings = append(s.obs.Findings, steps.Finding{Level: level, Say: fmt.Sprintf(format, args...)})
 }
 
 // own names the finalizers of the namespace itself; kubernetes is that of the
 // namespace controller, and the only one that should be there.
-func (s *stuck) own() []string {
+func (s *namespaceRun) own() []string {
 	if s.absent {
 		return nil
 	}

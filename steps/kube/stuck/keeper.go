@@ -27,6 +27,21 @@ type Keeper struct {
 	Nothing bool     // known to leave nothing behind
 	Ties    []string // what in the cluster ties the named workload to it
 	Leads   string   // what it ties to it instead
+	// Unseen says that the whole cluster was looked through, and nothing in it keeps the
+	// finalizer as far as can be seen: then only a person can say where its keeper is.
+	Unseen bool
+}
+
+// The words of a person on a keeper that is Unseen.
+const (
+	KeeperSeen    = "seen" // none: it must be seen to be gone
+	KeeperOutside = "outside"
+	KeeperUnknown = "unknown"
+)
+
+// Says is how the word of a person on a keeper reads, "" for none.
+func Says(word string) string {
+	return map[string]string{KeeperOutside: "said to run outside this cluster", KeeperUnknown: "said not to be known to the people on the call"}[word]
 }
 
 // Sight is what was seen at one place where a keeper could be.

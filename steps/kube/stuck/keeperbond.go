@@ -15,27 +15,27 @@ import (
 	"handrail/steps/kube/owner"
 )
 
-// bond is the evidence in the cluster that a program keeps one finalizer. That a
+// keeperEvidence is the evidence in the cluster that a program keeps one finalizer. That a
 // person names a workload is none: the name may be another's, or mistyped.
-type bond struct {
+type keeperEvidence struct {
 	finalizer string
-	writers   []string  // who wrote it by managedFields, without what only says which tool was used
-	served    []serving // Services that the server calls for the API of the object
-	release   string    // Helm release that brought that API, as namespace/name
-	granted   []string  // accounts that roles let write objects of that API, by name, as namespace/name
-	api       string    // the group, where a definition of the cluster serves it
-	led       []string  // who holds or held a Lease that is called after the finalizer or that API
+	writers   []string         // who wrote it by managedFields, without what only says which tool was used
+	served    []webhookService // Services that the server calls for the API of the object
+	release   string           // Helm release that brought that API, as namespace/name
+	granted   []string         // accounts that roles let write objects of that API, by name, as namespace/name
+	api       string           // the group, where a definition of the cluster serves it
+	led       []string         // who holds or held a Lease that is called after the finalizer or that API
 }
 
-// serving is a Service that a webhook of the API leads to.
-type serving struct {
+// webhookService is a Service that a webhook of the API leads to.
+type webhookService struct {
 	namespace string
 	selector  map[string]string
 	what      string
 }
 
 // ties says what binds a workload, or a bare Pod, to the finalizer.
-func (b bond) ties(o cluster.Object) []string {
+func (b keeperEvidence) ties(o cluster.Object) []string {
 	pod, labels := templateOf(o)
 	names := append([]string{o.GetName(), o.GetLabels()[owner.LabelApp], o.GetLabels()["app"]}, programs(pod)...)
 	var out []string

@@ -15,9 +15,9 @@ import (
 // TestBond holds each piece of evidence to one workload that has it alone.
 func TestBond(t *testing.T) {
 	t.Parallel()
-	b := bond{
+	b := keeperEvidence{
 		finalizer: "hooks.example.com/cleanup", writers: []string{"cleaner"}, api: "hooks.example.com", release: "ops/hooks",
-		served:  []serving{{"ops", map[string]string{"app": "front"}, "the conversion of hooks.hooks.example.com"}},
+		served:  []webhookService{{"ops", map[string]string{"app": "front"}, "the conversion of hooks.hooks.example.com"}},
 		granted: []string{"ops/hooks"}, led: []string{"leader-7d9-x"},
 	}
 	with := func(name string, pod, meta fields) cluster.Object {
@@ -77,7 +77,7 @@ func TestDeadOnlyOnProof(t *testing.T) {
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		p := Place{cluster.Workloads()[0], "ns", "w"}
-		x := &proof{Client: &cluster.Client{}, o: workload(told), bond: bond{finalizer: "example.com/hold"}, p: &p}
+		x := &proof{Client: &cluster.Client{}, o: workload(told), keeperEvidence: keeperEvidence{finalizer: "example.com/hold"}, p: &p}
 		own := Sight{Alive: rapid.SampledFrom([]Verdict{Alive, Dead, Unknown}).Draw(rt, "own"), Why: "own"}
 		tied := rapid.Bool().Draw(rt, "tied")
 		switch {

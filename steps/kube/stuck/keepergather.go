@@ -72,6 +72,9 @@ func (x *proof) everywhere(ctx context.Context, r cluster.Resource, query url.Va
 
 func (x *proof) see(r cluster.Resource, o cluster.Object) {
 	o.SetKind(r.Kind) // items of a list do not say it
+	if x.p != nil && x.p.Kind == r.Kind {
+		x.names = append(x.names, o.GetNamespace()+"/"+o.GetName())
+	}
 	ties := x.ties(o)
 	if x.isNamed(r, o) || len(ties) == 0 {
 		return
@@ -106,7 +109,7 @@ func (x *proof) definition(ctx context.Context) {
 		name, _ := service["name"].(string)
 		if s, err := x.Get(ctx, cluster.Services(), ns, name); err == nil {
 			selector, _, _ := unstructured.NestedMap(s.Object, "spec", "selector")
-			x.served = append(x.served, serving{ns, object.Texts(selector), "the conversion of " + x.t.Resource.String()})
+			x.served = append(x.served, webhookService{ns, object.Texts(selector), "the conversion of " + x.t.Resource.String()})
 		}
 	}
 	walk := rbac.NewWalk([]string{"update", "patch"},
@@ -178,7 +181,7 @@ func (k candidate) String() string { return k.Label(k.GetNamespace(), k.GetName(
 // named.
 type proof struct {
 	*cluster.Client
-	bond
+	keeperEvidence
 	t      cluster.Target
 	o      cluster.Object
 	p      *Place // what a person named; nil for none
@@ -187,7 +190,8 @@ type proof struct {
 	found  []candidate
 	pods   []cluster.Object // that run the program of the workload that was named
 	able   map[string]bool
-	scaled string // an autoscaler that brings the named workload back by itself
+	names  []string // of the kind that a person named, as namespace/name
+	scaled string   // an autoscaler that brings the named workload back by itself
 	leases []cluster.Object
 	gaps   []string
 }

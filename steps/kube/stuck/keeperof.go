@@ -23,6 +23,7 @@ func KeeperOf(ctx context.Context, c *cluster.Client, t cluster.Target, o cluste
 	}
 	if is {
 		s, err := searched(ctx, c, t, row.forKind(t.Group), controller)
+		k.Unseen = err == nil && row.outside && s.absent && s.Alive == Unknown
 		return k.saw(s), err
 	}
 	if p, err := ParsePlace(controller, t.Namespace); err == nil {
@@ -52,6 +53,9 @@ func searched(ctx context.Context, c *cluster.Client, t cluster.Target, row know
 	s, err := search(ctx, c, row)
 	if err != nil {
 		return Sight{}, err
+	}
+	if len(seen) == 0 {
+		return s, nil
 	}
 	return weigh(append(seen, s)), nil
 }

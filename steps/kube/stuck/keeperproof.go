@@ -20,7 +20,7 @@ import (
 // ties it to the finalizer, nothing else that is tied to it lives, and no Lease
 // of any of them is renewed. That it is not there proves nothing by itself.
 func proven(ctx context.Context, c *cluster.Client, t cluster.Target, o cluster.Object, finalizer, controller string, k *Keeper) (Sight, error) {
-	x := &proof{Client: c, t: t, o: o, bond: bond{finalizer: finalizer, writers: telling(blame.SetBy(o, finalizer))}}
+	x := &proof{Client: c, t: t, o: o, keeperEvidence: keeperEvidence{finalizer: finalizer, writers: telling(blame.SetBy(o, finalizer))}}
 	var own Sight
 	if controller != "" {
 		p, err := ParsePlace(controller, t.Namespace)
@@ -40,14 +40,54 @@ func proven(ctx context.Context, c *cluster.Client, t cluster.Target, o cluster.
 		return Sight{}, fmt.Errorf("looking for who keeps %q: %w", steps.Clip(finalizer, 200), err)
 	}
 	if x.p == nil {
-		k.Leads = x.leadsTo()
+		k.Leads, k.Unseen = x.leadsTo(), x.unseen()
 		return x.unnamed(), nil
 	}
 	k.Ties = x.tiesOf(own)
 	if len(k.Ties) == 0 {
 		k.Leads = x.leadsTo()
 	}
-	return x.judge(own), nil
+	s := x.judge(own)
+	if own.absent && s.Alive == Unknown {
+		s.Why += ". " + x.exists()
+	}
+	return s, nil
+}
+
+// unseen reports whether the whole cluster was looked through, and nothing in it is
+// tied to the finalizer.
+func (x *proof) unseen() bool {
+	return x.narrow == "" && len(x.gaps) == 0 && len(x.found) == 0 && len(x.renewed()) == 0
+}
+
+// exists says which workloads there are, where the one that was named is not.
+func (x *proof) exists() string {
+	const most = 8
+	var same, beside []string
+	for _, name := range x.names {
+		switch ns, bare, _ := strings.Cut(name, "/"); {
+		case bare == x.p.name:
+			same = append(same, ns)
+		case ns == x.p.namespace:
+			beside = append(beside, bare)
+		}
+	}
+	kind := strings.ToLower(x.p.Kind)
+	switch {
+	case len(same) > 0:
+		return fmt.Sprintf("A %s of that name is in %s", kind, few(same, most))
+	case len(beside) > 0:
+		return fmt.Sprintf("In %s there is: %s", x.p.namespace, few(beside, most))
+	}
+	return fmt.Sprintf("There is no %s in %s, or it may not be listed", kind, x.p.namespace)
+}
+
+func few(names []string, most int) string {
+	slices.Sort(names)
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return strings.Join(names, ", ")
 }
 
 // rule takes out what lives in another namespace and may not write the object:
@@ -176,7 +216,7 @@ func (x *proof) renewed() []Sight {
 		if !x.calledAfter(o.GetName()) && !slices.ContainsFunc(names, of) {
 			continue
 		}
-		if s := leadsBy(x.Client, o); s.Alive != Dead {
+		if s := LeadsBy(x.Client, o); s.Alive != Dead {
 			out = append(out, s)
 		}
 	}
@@ -199,7 +239,7 @@ func (x *proof) vanished(own Sight) Sight {
 	for _, o := range x.leases {
 		holder, _, _ := unstructured.NestedString(o.Object, "spec", "holderIdentity")
 		if o.GetNamespace() == x.p.namespace && named(holder, x.p.name) {
-			return Sight{Alive: Dead, Why: fmt.Sprintf("%s, it wrote the finalizer, and %s", own.Why, leadsBy(x.Client, o).Why)}
+			return Sight{Alive: Dead, Why: fmt.Sprintf("%s, it wrote the finalizer, and %s", own.Why, LeadsBy(x.Client, o).Why)}
 		}
 	}
 	return Sight{Alive: Unknown, Why: fmt.Sprintf("%s, and absence is no death: no Lease shows that it ran in this cluster and stopped; it may run elsewhere. Otherwise %s", own.Why, install)}

@@ -7,7 +7,7 @@ import (
 )
 
 // known is one row of the table of finalizers: who must remove it, and what is
-// left behind when somebody else does.
+// left behind when another program does.
 type known struct {
 	key     string
 	prefix  bool // key is only how it starts, up to a slash
@@ -74,15 +74,15 @@ func knownFinalizers() []known {
 		{key: "gateway.k8s.aws/", prefix: true, keeper: awsBalancer, outside: true, leak: "load balancers, target groups and security groups stay"},
 		{key: "elbv2.k8s.aws/resources", keeper: awsBalancer, outside: true, leak: "targets stay registered"},
 
-		argoApp.row("resources-finalizer.argocd.argoproj.io", false, "the deployed workloads stay, managed by nobody"),
-		argoApp.row("resources-finalizer.argocd.argoproj.io/", true, "the deployed workloads stay, managed by nobody"),
+		argoApp.row("resources-finalizer.argocd.argoproj.io", false, "the deployed workloads stay, unmanaged"),
+		argoApp.row("resources-finalizer.argocd.argoproj.io/", true, "the deployed workloads stay, unmanaged"),
 		argoApp.row("pre-delete-finalizer.argocd.argoproj.io", false, "hooks that run before the deletion never run"),
 		argoApp.row("pre-delete-finalizer.argocd.argoproj.io/", true, "hooks that run before the deletion never run"),
 		argoApp.row("post-delete-finalizer.argocd.argoproj.io", false, "hooks that run after the deletion never run"),
 		argoApp.row("post-delete-finalizer.argocd.argoproj.io/", true, "hooks that run after the deletion never run"),
 		{key: "argocd.argoproj.io/hook-finalizer", keeper: argoController, outside: true, stems: argoApp.stems, near: argoApp.near, homes: argoHome, nothing: true},
 		{key: "finalizers.fluxcd.io", keeper: "Flux", near: []string{"kustomize-controller", "helm-controller", "source-controller", "notification-controller", "image-reflector-controller", "image-automation-controller", "fluxcd"}, homes: fluxHome,
-			leak: "what it applied or installed stays, managed by nobody"},
+			leak: "what it applied or installed stays, unmanaged"},
 
 		certManager.row("acme.cert-manager.io/finalizer", false, "DNS records and solver pods of the challenge stay"),
 		certManager.row("finalizer.acme.cert-manager.io", false, "DNS records and solver pods of the challenge stay"),
@@ -90,7 +90,7 @@ func knownFinalizers() []known {
 		externalSecrets.row("secretstore.externalsecrets.io/finalizer", false, "secrets go on naming a store that is gone"),
 		externalSecrets.row("pushsecret.externalsecrets.io/finalizer", false, "the copy at the remote provider stays"),
 		externalSecrets.row("generatorstate.externalsecrets.io/finalizer", false, "credentials that it generated stay valid"),
-		{key: "finalizer.managedresource.crossplane.io", keeper: "Crossplane provider", near: []string{"crossplane", "provider-"}, outside: true, leak: "the real cloud resource lives on, managed by nobody"},
+		{key: "finalizer.managedresource.crossplane.io", keeper: "Crossplane provider", near: []string{"crossplane", "provider-"}, outside: true, leak: "the real cloud resource lives on, unmanaged"},
 		crossplane.row("finalizer.apiextensions.crossplane.io", false, "the composite resource stays"),
 		crossplane.row("composite.apiextensions.crossplane.io", false, "the composed resources stay"),
 		crossplane.row("defined.apiextensions.crossplane.io", false, "all resources of the definition are abandoned"),

@@ -15,13 +15,23 @@ func Kinds() []steps.Kind {
 			Reads:   func(e steps.Env) steps.Prober { return finalizersProbe{e} },
 		},
 		{
-			Name: "kube/namespace", Class: steps.Probe, Facts: stuckFacts(),
+			Name: "kube/held", Class: steps.Probe, Facts: allHeldFacts(),
+			Doc: "Lists all that hangs in deletion, in one namespace or everywhere, grouped by the finalizer that holds it.",
+			Params: []steps.Field{
+				{Name: "namespace", Type: steps.String, Pattern: cluster.NamespaceName, Doc: "look in this namespace alone"},
+				{Name: "finalizer", Type: steps.String, Pattern: cluster.FinalizerName, Doc: "list what this one holds"},
+			},
+			Touches: []string{"lists metadata of every resource"},
+			Reads:   func(e steps.Env) steps.Prober { return allHeldProbe{e} },
+		},
+		{
+			Name: "kube/namespace", Class: steps.Probe, Facts: namespaceFacts(),
 			Doc: "Says what holds a namespace in deletion: a dead API service, a webhook that refuses, or objects with finalizers, each by name, and what of an older namespace of the name is still stored.",
 			Params: []steps.Field{
 				{Name: "name", Type: steps.String, Required: true, Pattern: cluster.NamespaceName, Doc: "name of the namespace"},
 			},
 			Touches: []string{"gets the namespace", "lists metadata of every resource in it", "lists API services, and webhook configurations where a webhook refuses"},
-			Reads:   func(e steps.Env) steps.Prober { return stuckProbe{e} },
+			Reads:   func(e steps.Env) steps.Prober { return namespaceProbe{e} },
 		},
 	}
 }

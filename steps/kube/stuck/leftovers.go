@@ -58,7 +58,7 @@ func (l *leftovers) sum() string {
 // leftovers lists the metadata of every kind of object in the namespace. The
 // API server lists what is stored under the name of a namespace that is not
 // there, too.
-func (s *stuck) leftovers(ctx context.Context) error {
+func (s *namespaceRun) leftovers(ctx context.Context) error {
 	l := &s.left
 	l.by, l.holders = map[string]int{}, map[string]int{}
 	all, trouble := s.Listable(true)
@@ -146,7 +146,7 @@ func sweepEach(ctx context.Context, c *cluster.Client, all []cluster.Resource, n
 
 // tellLeft fills in what is left. What could not be listed is taken from the
 // words of the namespace controller, which saw all.
-func (s *stuck) tellLeft() {
+func (s *namespaceRun) tellLeft() {
 	f, l := s.facts, &s.left
 	s.keepLeft()
 	for _, m := range l.missing {
@@ -170,13 +170,13 @@ func (s *stuck) tellLeft() {
 	}
 	switch n := len(l.older); {
 	case n > 0 && s.absent:
-		s.say(steps.Critical, "There is no namespace %s, but %d objects are stored under its name: %s. They come back inside the next namespace of that name.", s.name, n, steps.Clip(strings.Join(l.older, ", "), 500))
+		s.obs.Say(steps.Critical, "There is no namespace %s, but %d objects are stored under its name: %s. They come back inside the next namespace of that name.", s.name, n, steps.Clip(strings.Join(l.older, ", "), 500))
 	case n > 0:
-		s.say(steps.Critical, "%d objects are older than namespace %s itself: %s. They are of an earlier namespace of that name, whose finalizers somebody emptied.", n, s.name, steps.Clip(strings.Join(l.older, ", "), 500))
+		s.obs.Say(steps.Critical, "%d objects are older than namespace %s itself: %s. They are of an earlier namespace of that name, whose finalizers were emptied.", n, s.name, steps.Clip(strings.Join(l.older, ", "), 500))
 	}
 }
 
-func (s *stuck) keepLeft() {
+func (s *namespaceRun) keepLeft() {
 	if len(s.left.names) == 0 {
 		return
 	}
@@ -194,7 +194,7 @@ func (s *stuck) keepLeft() {
 }
 
 // saidLeft takes the namespace controller at its word where we could not look.
-func (s *stuck) saidLeft(why string) {
+func (s *namespaceRun) saidLeft(why string) {
 	said := map[string]Condition{}
 	if !s.absent {
 		said = Conditions(s.o)
@@ -212,7 +212,7 @@ func (s *stuck) saidLeft(why string) {
 	}
 	s.facts.Set("remaining", steps.TableOf(counted(s.left.by)))
 	s.facts.Set("holders", steps.TableOf(counted(s.left.holders)))
-	s.say(steps.Info, "What is left is told by the namespace controller, which looked when the condition says; not everything could be listed from here.")
+	s.obs.Say(steps.Info, "What is left is told by the namespace controller, which looked when the condition says; not everything could be listed from here.")
 }
 
 func counted(m map[string]int) map[string]string {

@@ -38,7 +38,7 @@ func Look(ctx context.Context, c *cluster.Client, p Place) (Sight, error) {
 	}
 	switch p.Kind {
 	case "Lease":
-		s := leadsBy(c, o)
+		s := LeadsBy(c, o)
 		if s.Alive == Dead {
 			s = Sight{Alive: Unknown, Why: s.Why + ": a Lease can show that a controller lives, never that it is gone; name its workload"}
 		}
@@ -147,7 +147,7 @@ func podsLeft(ctx context.Context, c *cluster.Client, p Place, s Sight, selector
 	err = c.List(ctx, cluster.Leases().Path(p.namespace, ""), cluster.AsJSON, nil, func(o cluster.Object) {
 		holder, _, _ := unstructured.NestedString(o.Object, "spec", "holderIdentity")
 		if (o.GetName() == p.name || named(holder, p.name)) && held.Alive != Alive {
-			if l := leadsBy(c, o); l.Alive != Dead {
+			if l := LeadsBy(c, o); l.Alive != Dead {
 				held = l
 			}
 		}
@@ -180,10 +180,10 @@ func named(s, name string) bool {
 // holder may be between two leaders, or starting again.
 const settledLease = 5 * time.Minute
 
-// leadsBy says whether the holder of a Lease renews it, by the server's clock: what
+// LeadsBy says whether the holder of a Lease renews it, by the server's clock: what
 // the holder says of its own time counts only where the server did not see it
 // write later. An expired one is dead only as a Lease.
-func leadsBy(c *cluster.Client, o cluster.Object) Sight {
+func LeadsBy(c *cluster.Client, o cluster.Object) Sight {
 	name := cluster.Leases().Label(o.GetNamespace(), o.GetName())
 	holder, _, _ := unstructured.NestedString(o.Object, "spec", "holderIdentity")
 	text, _, _ := unstructured.NestedString(o.Object, "spec", "renewTime")

@@ -14,13 +14,13 @@ import (
 	"handrail/steps/kube/report"
 )
 
-func stuckFacts() []steps.Field {
+func namespaceFacts() []steps.Field {
 	return []steps.Field{
 		{Name: "exists", Type: steps.Bool, Doc: "whether the namespace is there"},
 		{Name: "uid", Type: steps.Ident, Doc: "its UID"},
-		{Name: "age", Type: steps.Duration, Doc: "now, by the clock of the server, minus when it was created"},
+		{Name: "age", Type: steps.Duration, Ages: true, Doc: "now, by the clock of the server, minus when it was created"},
 		{Name: "terminating", Type: steps.Bool, Doc: "whether its deletion was asked for"},
-		{Name: "terminating_for", Type: steps.Duration, Doc: "since when it is to be gone, 0 when it is not being deleted"},
+		{Name: "terminating_for", Type: steps.Duration, Ages: true, Doc: "since when it is to be gone, 0 when it is not being deleted"},
 		{Name: "blocker", Type: steps.Enum, Values: []string{"none", "discovery", "webhook", "content", "finalizer", "settling"}, Doc: "what holds the deletion; settling where the namespace controller has not said yet, or what it said is no longer so"},
 		{Name: "own", Type: steps.Strings, Doc: "finalizers of the namespace itself, without the one that every namespace has"},
 		{Name: "remaining", Type: steps.Table, Doc: "resource to how many of it are left in the namespace"},
@@ -31,14 +31,14 @@ func stuckFacts() []steps.Field {
 		{Name: "held_resource", Type: steps.String, Doc: "resource of the one thing that holds it, where there is exactly one: an object with finalizers, an API service or a webhook configuration"},
 		{Name: "held_name", Type: steps.String, Doc: "its name"},
 		{Name: "held_webhook", Type: steps.String, Doc: "name of the one webhook that refuses, as an entry of its configuration"},
-		{Name: "older", Type: steps.Strings, Doc: "objects that are older than the namespace, or stored where there is none: somebody once emptied its finalizers, and they came back"},
+		{Name: "older", Type: steps.Strings, Doc: "objects that are older than the namespace, or stored where there is none: its finalizers were once emptied, and they came back"},
 	}
 }
 
-type stuckProbe struct{ env steps.Env }
+type namespaceProbe struct{ env steps.Env }
 
 // Probe implements steps.Prober.
-func (p stuckProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
+func (p namespaceProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
 	c, err := cluster.Connect(p.env, out)
 	if err != nil {
 		return steps.Observation{}, err
@@ -46,7 +46,7 @@ func (p stuckProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 	if err := c.Discover(ctx); err != nil {
 		return steps.Observation{}, c.Explain("discovery of", "what it serves", err)
 	}
-	s := stuck{Client: c, name: in.Text("name"), facts: steps.NewFacts(stuckFacts()), out: out}
+	s := namespaceRun{Client: c, name: in.Text("name"), facts: steps.NewFacts(namespaceFacts()), out: out}
 	s.obs.Command = c.Kubectl("", "get", "namespace", s.name, "-o", "json")
 	s.o, err = c.Get(ctx, cluster.Namespaces(), "", s.name)
 	switch {
@@ -69,7 +69,7 @@ func (p stuckProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 }
 
 // look reads all that the namespace depends on.
-func (s *stuck) look(ctx context.Context) error {
+func (s *namespaceRun) look(ctx context.Context) error {
 	for _, part := range []func(context.Context) error{s.leftovers, s.dead, s.refusals} {
 		if err := part(ctx); err != nil {
 			return err
@@ -86,7 +86,7 @@ func (s *stuck) look(ctx context.Context) error {
 	return nil
 }
 
-func (s *stuck) describe() {
+func (s *namespaceRun) describe() {
 	f := s.facts
 	f.Set("exists", steps.BoolOf(!s.absent))
 	s.tellLeft()
@@ -112,13 +112,13 @@ func (s *stuck) describe() {
 	}
 	s.obs.Findings = append(s.obs.Findings, namespaceSays(s.o)...)
 	if is != "none" && is != "settling" {
-		s.say(steps.Warning, "Never empty the finalizers of namespace %s through /finalize: what is left would stay stored, and come back inside the next namespace of that name.", s.name)
+		s.obs.Say(steps.Warning, "Never empty the finalizers of namespace %s through /finalize: what is left would stay stored, and come back inside the next namespace of that name.", s.name)
 	}
 	s.obs.Summary = fmt.Sprintf("Namespace %s is being deleted%s: %s.", s.name, since, why)
 }
 
 // times are counted by the server's clock alone.
-func (s *stuck) times() (since string) {
+func (s *namespaceRun) times() (since string) {
 	now, why := s.Now()
 	if why != "" {
 		s.facts.Unknown(why, "age", "terminating_for")
@@ -138,7 +138,7 @@ func (s *stuck) times() (since string) {
 // blocker says what holds the deletion. What the namespace controller said may
 // be of a minute ago, so that each of its words is held against what is there
 // now.
-func (s *stuck) blocker() (is, why string) {
+func (s *namespaceRun) blocker() (is, why string) {
 	if s.o.GetDeletionTimestamp() == nil {
 		return "none", ""
 	}
@@ -174,8 +174,8 @@ func (s *stuck) blocker() (is, why string) {
 }
 
 // one names the one thing that holds the namespace, where there is exactly one:
-// a gate takes one object, and somebody has to choose among several.
-func (s *stuck) one(blocker string) {
+// a gate takes one object, and a person has to choose among several.
+func (s *namespaceRun) one(blocker string) {
 	var all []sweptName
 	why := "nothing holds it"
 	switch blocker {

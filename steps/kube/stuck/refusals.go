@@ -36,7 +36,7 @@ func deadAPIOf(o cluster.Object) (deadAPI, bool) {
 }
 
 // dead finds the API services that stop the deletion of every namespace.
-func (s *stuck) dead(ctx context.Context) error {
+func (s *namespaceRun) dead(ctx context.Context) error {
 	err := s.List(ctx, cluster.APIServices().Path("", ""), cluster.AsJSON, nil, func(o cluster.Object) {
 		if d, is := deadAPIOf(o); is {
 			s.apis = append(s.apis, d)
@@ -49,7 +49,7 @@ func (s *stuck) dead(ctx context.Context) error {
 	return nil
 }
 
-func (s *stuck) apiNames() string {
+func (s *namespaceRun) apiNames() string {
 	var out []string
 	for _, a := range s.apis {
 		out = append(out, a.name)
@@ -57,7 +57,7 @@ func (s *stuck) apiNames() string {
 	return steps.Clip(strings.Join(out, ", "), 300)
 }
 
-func (s *stuck) tellAPIs() {
+func (s *namespaceRun) tellAPIs() {
 	if s.apisWhy != "" {
 		s.facts.Unknown(s.apisWhy, "dead_apis")
 		s.obs.Gaps = append(s.obs.Gaps, "API services: "+s.apisWhy)
@@ -73,7 +73,7 @@ func (s *stuck) tellAPIs() {
 		if a.service != "" {
 			at = ", served by service " + a.service
 		}
-		s.say(steps.Critical, "API service %s%s is not available (%s: %s). No namespace can be deleted until it answers again or its APIService is deleted: what it served is then not served by anybody, but nothing that it stored is lost.", a.name, at, report.OrNothing(a.reason), report.OrNothing(a.message))
+		s.obs.Say(steps.Critical, "API service %s%s is not available (%s: %s). No namespace can be deleted until it answers again or its APIService is deleted: what it served is then not served at all, but nothing that it stored is lost.", a.name, at, report.OrNothing(a.reason), report.OrNothing(a.message))
 	}
 }
 
@@ -87,7 +87,7 @@ type refusal struct {
 	why     string // why it could not be called, or what it said
 
 	where  []string // configurations that have it
-	unread string   // why nobody can say which
+	unread string   // why it is not known which
 }
 
 var (
@@ -153,9 +153,9 @@ func (r refusal) String() string {
 	return "webhook " + r.name + " (no configuration has it any more)"
 }
 
-// refusals reads who refuses, where the namespace controller says that somebody
+// refusals reads who refuses, where the namespace controller says that something
 // does.
-func (s *stuck) refusals(ctx context.Context) error {
+func (s *namespaceRun) refusals(ctx context.Context) error {
 	if s.absent {
 		return nil
 	}
@@ -192,13 +192,13 @@ func (s *stuck) refusals(ctx context.Context) error {
 }
 
 // healed says that each webhook that refused is proven gone.
-func (s *stuck) healed() bool {
+func (s *namespaceRun) healed() bool {
 	return len(s.hooks) > 0 && !slices.ContainsFunc(s.hooks, func(r refusal) bool {
 		return r.policy || len(r.where) > 0 || r.unread != ""
 	})
 }
 
-func (s *stuck) hookNames() string {
+func (s *namespaceRun) hookNames() string {
 	var out []string
 	for _, r := range s.hooks {
 		out = append(out, r.String())
@@ -206,7 +206,7 @@ func (s *stuck) hookNames() string {
 	return steps.Clip(strings.Join(out, ", "), 500)
 }
 
-func (s *stuck) tellRefusals() {
+func (s *namespaceRun) tellRefusals() {
 	var names []string
 	unread := ""
 	for _, r := range s.hooks {
@@ -214,7 +214,7 @@ func (s *stuck) tellRefusals() {
 		if unread == "" {
 			unread = r.unread
 		}
-		s.say(steps.Critical, "%s refuses the deletion of what is left: %s.", r, report.Ended(steps.Clip(r.cause(), 500)))
+		s.obs.Say(steps.Critical, "%s refuses the deletion of what is left: %s.", r, report.Ended(steps.Clip(r.cause(), 500)))
 	}
 	if s.o.GetDeletionTimestamp() != nil && len(Conditions(s.o)) == 0 {
 		s.facts.Unknown("the namespace controller has not said yet what it met", "webhooks")

@@ -13,7 +13,7 @@ import (
 )
 
 // search looks for the controller of a known finalizer in the whole cluster: its
-// namespace and its name are for whoever installed it to choose.
+// namespace and its name are chosen by its installer.
 func search(ctx context.Context, c *cluster.Client, row known) (Sight, error) {
 	if len(row.stems)+len(row.near) == 0 {
 		return Sight{Alive: Unknown, Why: row.keeper + " is not the same workload everywhere and may run outside the cluster: name it"}, nil
@@ -32,7 +32,7 @@ func search(ctx context.Context, c *cluster.Client, row known) (Sight, error) {
 		return Sight{Alive: Unknown, Why: "not every place of " + row.keeper + " can be looked at: " + err.Error()}, nil
 	}
 	if s.Alive == Dead && row.outside {
-		return Sight{Alive: Unknown, Why: s.Why + ", but it may run outside this cluster"}, nil
+		return Sight{Alive: Unknown, Why: s.Why + ", but it may run outside this cluster", absent: true}, nil
 	}
 	return s, nil
 }
@@ -61,7 +61,7 @@ func searchIn(ctx context.Context, c *cluster.Client, row known, namespace strin
 	}
 	err := c.List(ctx, cluster.Leases().Path(namespace, ""), cluster.AsJSON, nil, func(o cluster.Object) {
 		holder, _, _ := unstructured.NestedString(o.Object, "spec", "holderIdentity")
-		switch s := leadsBy(c, o); {
+		switch s := LeadsBy(c, o); {
 		case !row.contains(o.GetName()) && !row.contains(holder):
 		case s.Alive != Dead:
 			seen = append(seen, Sight{Alive: Unknown, Why: s.Why})
@@ -83,7 +83,7 @@ func searchIn(ctx context.Context, c *cluster.Client, row known, namespace strin
 	case len(seen) == 0 && quiet != "":
 		return Sight{Alive: Dead, Why: "no workload or pod of " + row.keeper + " is in the cluster, and " + quiet}, nil
 	case len(seen) == 0:
-		return Sight{Alive: Unknown, Why: "no workload, pod or Lease of " + row.keeper + " is in the cluster, and absence is no death: it may run under another name; where it was uninstalled, install it again and let it clean up"}, nil
+		return Sight{Alive: Unknown, Why: "no workload, pod or Lease of " + row.keeper + " is in the cluster, and absence is no death: it may run under another name; where it was uninstalled, install it again and let it clean up", absent: true}, nil
 	}
 	return weigh(seen), nil
 }

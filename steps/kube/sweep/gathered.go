@@ -2,7 +2,6 @@ package sweep
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"sync"
 
@@ -19,7 +18,7 @@ type found struct {
 	what  string      // for a person, in one line
 	reach func() bool // whether it can touch the namespaces that are asked about; nil for yes
 	state allowlist.State
-	by    *allowlist.Entry // where somebody accounts or accounted for it
+	by    *allowlist.Entry // where it is or was accounted for
 }
 
 // accounts is who accounts or accounted for it.
@@ -30,19 +29,19 @@ func (f found) accounts() string {
 	return f.by.Accounts
 }
 
-// sweptRun is something that runs Pods. A cluster has tens of thousands: of what
+// runner is something that runs Pods. A cluster has tens of thousands: of what
 // they run, the digest is kept.
-type sweptRun struct {
+type runner struct {
 	kind, namespace, name string
 	uid, parent           string // parent is the UID of its controller
 	account, digest, what string
 	host                  []string
 }
 
-func (s sweptRun) label() string { return strings.ToLower(s.kind) + "/" + s.name }
+func (s runner) label() string { return strings.ToLower(s.kind) + "/" + s.name }
 
-// persistence is one sweep.
-type persistence struct {
+// collector is one sweep.
+type collector struct {
 	*cluster.Client
 	in     steps.Params
 	out    steps.Sink
@@ -58,22 +57,22 @@ type persistence struct {
 	may     map[string][]persist.Grant
 	spaces  map[string]map[string]string // namespace to its labels
 	nodes   []string
-	crons   []sweptRun
-	jobs    []sweptRun
-	runs    []sweptRun
-	loose   map[string]*looseOnes // by resource
+	crons   []runner
+	jobs    []runner
+	runs    []runner
+	loose   map[string]*looseObjects // by resource
 	objects int
 	reads   []func(context.Context)
 	done    int
 }
 
-func newPersistence(c *cluster.Client, in steps.Params, out steps.Sink) *persistence {
-	return &persistence{Client: c, in: in, out: out, facts: steps.NewFacts(sweepFacts()), served: c.Served(), missing: map[string][]string{},
-		graph: persist.NewGrants(), spaces: map[string]map[string]string{}, loose: map[string]*looseOnes{}}
+func newCollector(c *cluster.Client, in steps.Params, out steps.Sink) *collector {
+	return &collector{Client: c, in: in, out: out, facts: steps.NewFacts(facts()), served: c.Served(), missing: map[string][]string{},
+		graph: persist.NewGrants(), spaces: map[string]map[string]string{}, loose: map[string]*looseObjects{}}
 }
 
 // miss notes what could not be read of some categories.
-func (w *persistence) miss(why string, categories ...string) {
+func (w *collector) miss(why string, categories ...string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, c := range categories {
@@ -81,12 +80,8 @@ func (w *persistence) miss(why string, categories ...string) {
 	}
 }
 
-func (w *persistence) add(f found) {
+func (w *collector) add(f found) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.found = append(w.found, f)
-}
-
-func (w *persistence) say(level steps.Level, format string, args ...any) {
-	w.obs.Findings = append(w.obs.Findings, steps.Finding{Level: level, Say: fmt.Sprintf(format, args...)})
 }

@@ -10,13 +10,13 @@ import (
 )
 
 // join puts together what single lists do not tell: which Job is a child of
-// which CronJob, and which workload runs as somebody who may write.
-func (w *persistence) join() {
+// which CronJob, and which workload runs as an account that may write.
+func (w *collector) join() {
 	w.may = w.graph.May()
 	for _, name := range slices.Sorted(maps.Keys(w.may)) {
 		w.account(name, w.may[name])
 	}
-	crons := map[string]*sweptRun{}
+	crons := map[string]*runner{}
 	for i, c := range w.crons {
 		crons[c.uid] = &w.crons[i]
 		w.ran(allowlist.CronJobs, c)
@@ -36,8 +36,8 @@ func (w *persistence) join() {
 	w.crons, w.jobs, w.runs, w.may = nil, nil, nil, nil
 }
 
-// account notes somebody who may write.
-func (w *persistence) account(name string, gs []persist.Grant) {
+// account notes an account that may write.
+func (w *collector) account(name string, gs []persist.Grant) {
 	namespace := ""
 	thing := name
 	if rest, ok := strings.CutPrefix(name, "serviceaccount/"); ok {
@@ -53,13 +53,13 @@ func (w *persistence) account(name string, gs []persist.Grant) {
 
 // mayReach reports whether grants reach one of the namespaces that are asked
 // about.
-func (w *persistence) mayReach(gs []persist.Grant) bool {
+func (w *collector) mayReach(gs []persist.Grant) bool {
 	return slices.ContainsFunc(gs, func(g persist.Grant) bool { return g.Where == "" || slices.Contains(w.asked(), g.Where) })
 }
 
 // ran notes something that runs Pods: under its own category, where it has one,
 // else where its account may write; and where it reaches into its node.
-func (w *persistence) ran(category string, r sweptRun) {
+func (w *collector) ran(category string, r runner) {
 	var gs []persist.Grant
 	for _, s := range persist.Subjects(r.namespace, r.account) {
 		// Nothing of the API server's own runs in a Pod.

@@ -15,10 +15,10 @@ import (
 
 // judge asks of each entry whether the team can account for it, and fills in the
 // facts.
-func (w *persistence) judge() {
+func (w *collector) judge() {
 	list, why := w.allowed()
 	if why == "" && w.uid == "" && w.in.Text("allow") != "" {
-		why = "which cluster this is could not be read, so nobody knows which entries of the allow-list are about it"
+		why = "which cluster this is could not be read, so it is unknown which entries of the allow-list apply to it"
 	}
 	index := list.For(w.uid, w.Env.Now())
 	judged := w.found[:0]
@@ -48,8 +48,8 @@ func (w *persistence) judge() {
 	w.sayOf(index, beyond)
 }
 
-// open shows each entry that nobody accounts for.
-func (w *persistence) open(yield func(found) bool) {
+// open shows each entry that is not accounted for.
+func (w *collector) open(yield func(found) bool) {
 	for _, f := range w.found {
 		if f.state != allowlist.Accounted && !yield(f) {
 			return
@@ -57,11 +57,11 @@ func (w *persistence) open(yield func(found) bool) {
 	}
 }
 
-// allowed reads the allow-list; why says that nobody knows what it says.
-func (w *persistence) allowed() (allowlist.List, string) {
+// allowed reads the allow-list; why says that it is not known what it says.
+func (w *collector) allowed() (allowlist.List, string) {
 	name := w.in.Text("allow")
 	if name == "" {
-		w.say(steps.Info, "No allow-list was given, so every entry is one that nobody accounts for. The artifact allow proposes one for review.")
+		w.obs.Say(steps.Info, "No allow-list was given, so no entry is accounted for. The artifact allow proposes one for review.")
 		return allowlist.List{}, ""
 	}
 	raw, err := readOutside(w.Env, name, allowlist.MaxSize)
@@ -95,7 +95,7 @@ func (f found) title() string {
 	return at + f.Name
 }
 
-func (w *persistence) tell(open int, why string) {
+func (w *collector) tell(open int, why string) {
 	f := w.facts
 	unread := w.unread()
 	f.Set("unread", steps.StringsOf(unread[:min(len(unread), report.MostNames)]))
@@ -105,14 +105,14 @@ func (w *persistence) tell(open int, why string) {
 	} else {
 		f.Set("cluster", steps.IdentOf(w.uid))
 	}
-	totals, nobodys := map[string]int{}, map[string]int{}
+	totals, unaccounted := map[string]int{}, map[string]int{}
 	names := map[string][]string{} // no more than are told
 	var all []string
 	for _, e := range w.found {
 		totals[e.Category]++
 	}
 	for e := range w.open {
-		if nobodys[e.Category]++; nobodys[e.Category] <= report.MostNames {
+		if unaccounted[e.Category]++; unaccounted[e.Category] <= report.MostNames {
 			names[e.Category] = append(names[e.Category], e.title())
 		}
 		if len(all) < report.MostNames {
@@ -121,8 +121,8 @@ func (w *persistence) tell(open int, why string) {
 	}
 	counts := map[string]string{}
 	for _, c := range allowlist.Categories() {
-		total, mine := totals[c], nobodys[c]
-		counts[c] = fmt.Sprintf("%d, nobody accounts for %d", total, mine)
+		total, mine := totals[c], unaccounted[c]
+		counts[c] = fmt.Sprintf("%d, %d unaccounted for", total, mine)
 		lost := w.missing[c]
 		switch {
 		case len(lost) > 0:
@@ -148,7 +148,7 @@ func (w *persistence) tell(open int, why string) {
 
 // total fills in what is said of all categories together. A count of what was
 // read is a count of everything only when everything was read.
-func (w *persistence) total(open int, all, unread []string, why string) {
+func (w *collector) total(open int, all, unread []string, why string) {
 	f := w.facts
 	if len(unread) > 0 {
 		first := fmt.Sprintf("%d of the sweep could not be read, first %s", len(unread), unread[0])
@@ -161,7 +161,7 @@ func (w *persistence) total(open int, all, unread []string, why string) {
 	case why != "":
 		f.Unknown(why, "unaccounted", "unaccounted_list", "dirty")
 	case len(unread) > 0 && open == 0:
-		f.Unknown("nothing was found that nobody accounts for, but not all was read", "dirty")
+		f.Unknown("nothing unaccounted for was found, but not all was read", "dirty")
 	case len(unread) > 0:
 		f.Set("dirty", steps.BoolOf(true))
 	default:
@@ -178,16 +178,16 @@ func (w *persistence) total(open int, all, unread []string, why string) {
 	case why != "":
 		w.obs.Summary = fmt.Sprintf("%d entries found, and %s.", len(w.found), why)
 	case len(unread) > 0:
-		w.obs.Summary = fmt.Sprintf("%d entries found, nobody accounts for %d, and %d of the sweep could not be read.", len(w.found), open, len(unread))
+		w.obs.Summary = fmt.Sprintf("%d entries found, %d unaccounted for, and %d of the sweep could not be read.", len(w.found), open, len(unread))
 	case open == 0:
-		w.obs.Summary = fmt.Sprintf("%d entries in every category, and somebody accounts for each.", len(w.found))
+		w.obs.Summary = fmt.Sprintf("%d entries in every category, all accounted for.", len(w.found))
 	default:
-		w.obs.Summary = fmt.Sprintf("%d entries in every category; nobody accounts for %d of them.", len(w.found), open)
+		w.obs.Summary = fmt.Sprintf("%d entries in every category; %d of them unaccounted for.", len(w.found), open)
 	}
 }
 
 // unread names what could not be read, by category.
-func (w *persistence) unread() []string {
+func (w *collector) unread() []string {
 	var out []string
 	for _, c := range allowlist.Categories() {
 		lost := slices.Clone(w.missing[c])
@@ -202,7 +202,7 @@ func (w *persistence) unread() []string {
 // mostSaid bounds the findings of one category.
 const mostSaid = 20
 
-func (w *persistence) sayOf(index *allowlist.Index, beyond int) {
+func (w *collector) sayOf(index *allowlist.Index, beyond int) {
 	said := map[string]int{}
 	for e := range w.open {
 		if said[e.Category]++; said[e.Category] > mostSaid {
@@ -212,27 +212,27 @@ func (w *persistence) sayOf(index *allowlist.Index, beyond int) {
 		if e.state == allowlist.Changed || strings.HasPrefix(e.Name, "spoofed/") {
 			level = steps.Critical
 		}
-		w.say(level, "%s: %s. %s", e.Category, e.title(), steps.Clip(e.what, 400))
+		w.obs.Say(level, "%s: %s. %s", e.Category, e.title(), steps.Clip(e.what, 400))
 	}
 	for _, c := range allowlist.Categories() {
 		if n := said[c]; n > mostSaid {
-			w.say(steps.Warning, "%s: %d more that nobody accounts for; the artifact entries has them all.", c, n-mostSaid)
+			w.obs.Say(steps.Warning, "%s: %d more unaccounted for; the artifact entries has them all.", c, n-mostSaid)
 		}
 	}
 	if n := len(index.Unused()); n > 0 {
-		w.say(steps.Info, "%d entries of the allow-list are about nothing that is there, first line %d.", n, index.Unused()[0].Line)
+		w.obs.Say(steps.Info, "%d entries of the allow-list are about nothing that is there, first line %d.", n, index.Unused()[0].Line)
 	}
 	if n := len(w.graph.Dangling); n > 0 {
-		w.say(steps.Info, "%d bindings name a role that is not there and grant nothing until somebody makes it, first %s.", n, w.graph.Dangling[0])
+		w.obs.Say(steps.Info, "%d bindings name a role that is not there and grant nothing until it is created, first %s.", n, w.graph.Dangling[0])
 	}
 	if beyond > 0 {
-		w.say(steps.Warning, "%d entries were left out, since by RBAC and selectors they cannot touch %s. One that carries a kubeconfig of its own could.", beyond, strings.Join(w.asked(), ", "))
+		w.obs.Say(steps.Warning, "%d entries were left out, since by RBAC and selectors they cannot touch %s. One that carries a kubeconfig of its own could.", beyond, strings.Join(w.asked(), ", "))
 	}
-	w.say(steps.Info, "Who may write is told by RBAC alone: the Node authorizer, a webhook or the identity service of a cloud may let others in. %d grants are those that the API server makes itself.", w.graph.Own)
+	w.obs.Say(steps.Info, "Who may write is told by RBAC alone: the Node authorizer, a webhook or the identity service of a cloud may let others in. %d grants are those that the API server makes itself.", w.graph.Own)
 }
 
 // keepEntries keeps all entries, and a proposal for those that are open.
-func (w *persistence) keepEntries(open int) {
+func (w *collector) keepEntries(open int) {
 	keep := func(role string, write func(io.Writer) error) {
 		if gap := steps.Keep(w.out, role, steps.MediaText, write); gap != "" {
 			w.obs.Gaps = append(w.obs.Gaps, gap)

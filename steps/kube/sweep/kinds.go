@@ -11,7 +11,7 @@ import (
 func Kinds() []steps.Kind {
 	return []steps.Kind{
 		{
-			Name: "kube/persistence", Class: steps.Probe, Facts: sweepFacts(),
+			Name: "kube/persistence", Class: steps.Probe, Facts: facts(),
 			Doc: "Lists everything in the cluster and on its nodes that may write unasked or keep a repair from holding, and asks of each whether the team can account for it. A category that is not read whole keeps the answer unknown.",
 			Params: []steps.Field{
 				{Name: "allow", Type: steps.Path, Doc: "allow-list: what the team accounts for, by content, person and date"},
@@ -21,7 +21,7 @@ func Kinds() []steps.Kind {
 			},
 			Touches: []string{"lists every resource of the cluster, its metadata or the part that matters", "gets Pods and ReplicaSets that no workload made", "reads the allow-list and the node reports"},
 			Reads:   func(e steps.Env) steps.Prober { return persistenceProbe{e} },
-			Takes:   func(steps.Params) time.Duration { return sweepTime + sweepBesideTime },
+			Takes:   func(steps.Params) time.Duration { return maxTime + besideTime },
 		},
 		{
 			Name: "kube/node-report", Class: steps.Probe, Facts: nodeFacts(),

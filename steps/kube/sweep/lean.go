@@ -8,15 +8,15 @@ import (
 	"handrail/steps/kube/object"
 )
 
-// sweepItem reads an object without what is most of its bytes: managedFields,
+// item reads an object without what is most of its bytes: managedFields,
 // the copy that kubectl keeps and, unless it is asked for, the status.
-func sweepItem(status bool) func(*cluster.Scanner) (cluster.Object, error) {
+func item(status bool) func(*cluster.Scanner) (cluster.Object, error) {
 	return func(s *cluster.Scanner) (cluster.Object, error) {
 		whole := map[string]any{}
 		err := s.Members(func(key []byte) error {
 			switch {
 			case string(key) == "metadata":
-				md, err := sweepMetadata(s)
+				md, err := metadata(s)
 				whole["metadata"] = md
 				return err
 			case string(key) == "status" && !status:
@@ -28,7 +28,7 @@ func sweepItem(status bool) func(*cluster.Scanner) (cluster.Object, error) {
 	}
 }
 
-func sweepMetadata(s *cluster.Scanner) (map[string]any, error) {
+func metadata(s *cluster.Scanner) (map[string]any, error) {
 	md := map[string]any{}
 	err := s.Members(func(key []byte) error {
 		if string(key) == "managedFields" {
@@ -44,16 +44,16 @@ func sweepMetadata(s *cluster.Scanner) (map[string]any, error) {
 
 // Whole reads what matters of an object. What is in protobuf costs the server
 // half of what JSON does, so it is asked for where the numbers of the fields are
-// known; whoever answers in JSON all the same is read, too.
+// known; a server that answers in JSON all the same is read, too.
 func Whole(r cluster.Resource, status bool) cluster.Form {
-	f := cluster.Form{Accept: cluster.AsJSON, Lean: sweepItem(status)}
+	f := cluster.Form{Accept: cluster.AsJSON, Lean: item(status)}
 	if shape, known := Shapes()[r.String()]; known && r.Version == "v1" {
 		f.Accept, f.Shape = wire.Media+","+cluster.AsJSON, shape
 	}
 	return f
 }
 
-// sweepMetadataOnly reads the metadata of an object.
-func sweepMetadataOnly(r cluster.Resource) cluster.Form {
+// metadataOnly reads the metadata of an object.
+func metadataOnly(r cluster.Resource) cluster.Form {
 	return cluster.Form{Accept: wire.Media + ";as=PartialObjectMetadataList;v=v1;g=meta.k8s.io," + cluster.AsMetaList, Shape: metadataShape(r.String()), Lean: cluster.MetadataItem}
 }

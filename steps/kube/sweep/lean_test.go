@@ -84,7 +84,7 @@ func sightOf(name string, o cluster.Object) []any {
 	case "cronjobs.batch":
 		spec = append([]string{"spec", "jobTemplate"}, spec...)
 	}
-	w := &persistence{}
+	w := &collector{}
 	run := w.runOf(cluster.Resource{}, o, spec...)
 	phase, _, _ := unstructured.NestedString(o.Object, "status", "phase")
 	sight := []any{run.label(), run.namespace, run.uid, run.parent, run.account, run.host, run.what, run.digest, jobEnded(o), phase,
@@ -116,7 +116,7 @@ func TestLeanReadersAgree(t *testing.T) {
 					}
 					return out, md.Continue
 				}
-				f := cluster.Form{Lean: sweepItem(true), Shape: Shapes()[name]}
+				f := cluster.Form{Lean: item(true), Shape: Shapes()[name]}
 				plain, end := read(inJSON, cluster.Form{Lean: cluster.WholeItem})
 				lean, leanEnd := read(inJSON, f)
 				proto, protoEnd := read(inProtobuf, f)
@@ -138,7 +138,7 @@ func TestLeanMetadataAgrees(t *testing.T) {
 	for _, name := range []string{"pods", "namespaces", "configmaps"} {
 		for seed := range int64(12) {
 			inJSON, inProtobuf := leanPage(t, &corev1.PodList{}, seed) // whose items have their metadata where all have
-			f := sweepMetadataOnly(cluster.Resource{Plural: name, Version: "v1"})
+			f := metadataOnly(cluster.Resource{Plural: name, Version: "v1"})
 			var plain, lean, proto []any
 			for _, way := range []struct {
 				raw  []byte
@@ -175,7 +175,7 @@ func TestLeanMetadataAgrees(t *testing.T) {
 func TestCutProtobuf(t *testing.T) {
 	t.Parallel()
 	_, whole := leanPage(t, &rbacv1.RoleBindingList{}, 3)
-	f := cluster.Form{Lean: sweepItem(true), Shape: Shapes()["rolebindings.rbac.authorization.k8s.io"]}
+	f := cluster.Form{Lean: item(true), Shape: Shapes()["rolebindings.rbac.authorization.k8s.io"]}
 	seen := func(raw []byte) (n int, err error) {
 		_, err = f.Read(raw, func(cluster.Object) { n++ })
 		return n, err
@@ -230,7 +230,7 @@ func TestLooseWays(t *testing.T) {
 		{"a crowd of one namespace", map[string]int{"a": 90, "b": 1}, map[string]int{"a": 100, "b": 9000}, []looseRead{{"a", ""}, {"b", "0"}}},
 		{"everywhere", map[string]int{"a": 3, "b": 3, "c": 3}, map[string]int{"a": 3, "b": 3, "c": 90}, []looseRead{{}}},
 	} {
-		l := &looseOnes{names: map[string][]string{}, among: tc.among}
+		l := &looseObjects{names: map[string][]string{}, among: tc.among}
 		for ns, n := range tc.loose {
 			for i := range n {
 				l.names[ns] = append(l.names[ns], fmt.Sprint(i))
@@ -241,7 +241,7 @@ func TestLooseWays(t *testing.T) {
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		l := &looseOnes{names: map[string][]string{}, among: map[string]int{}}
+		l := &looseObjects{names: map[string][]string{}, among: map[string]int{}}
 		total := 0
 		for _, ns := range []string{"a", "b", "c"} {
 			l.among[ns] = rapid.IntRange(0, 3000).Draw(t, "among")

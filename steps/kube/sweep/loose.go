@@ -14,9 +14,9 @@ import (
 	"handrail/steps/kube/allowlist"
 )
 
-// looseOnes are the objects of a resource that nothing which is listed whole has
+// looseObjects are the objects of a resource that nothing which is listed whole has
 // made, among all of the resource.
-type looseOnes struct {
+type looseObjects struct {
 	names map[string][]string // namespace to names
 	among map[string]int      // namespace to how many of the resource there are
 }
@@ -31,7 +31,7 @@ type looseRead struct{ namespace, name string }
 
 // ways says how they are read with the least work for the server: one by one, all
 // of a namespace, or all of the cluster.
-func (l *looseOnes) ways() []looseRead {
+func (l *looseObjects) ways() []looseRead {
 	var out []looseRead
 	all, cost := 1, 0
 	for _, n := range l.among {
@@ -55,7 +55,7 @@ func (l *looseOnes) ways() []looseRead {
 }
 
 // planLoose plans to read what nothing that is listed whole has made.
-func (w *persistence) planLoose() {
+func (w *collector) planLoose() {
 	for _, kind := range []string{"pods", "replicasets.apps"} {
 		r, l := w.served.By[kind], w.loose[kind]
 		if l == nil {
@@ -93,7 +93,7 @@ func (w *persistence) planLoose() {
 }
 
 // listLoose lists a namespace, or with "" the cluster.
-func (w *persistence) listLoose(ctx context.Context, r cluster.Resource, namespace string, see func(cluster.Object)) {
+func (w *collector) listLoose(ctx context.Context, r cluster.Resource, namespace string, see func(cluster.Object)) {
 	if err := w.ListForm(ctx, r, namespace, Whole(r, true), see); err != nil {
 		of := r.String()
 		if namespace != "" {
@@ -104,7 +104,7 @@ func (w *persistence) listLoose(ctx context.Context, r cluster.Resource, namespa
 }
 
 // readLoose reads one object. One that is gone meanwhile writes nothing.
-func (w *persistence) readLoose(ctx context.Context, r cluster.Resource, way looseRead, see func(cluster.Object)) {
+func (w *collector) readLoose(ctx context.Context, r cluster.Resource, way looseRead, see func(cluster.Object)) {
 	err := ctx.Err()
 	if err == nil {
 		func() {

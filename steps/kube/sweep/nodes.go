@@ -95,7 +95,7 @@ func (p nodeProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 			f.Set(section, steps.StringsOf(names))
 		}
 	}
-	obs.Findings = append(nodeFindings(r), steps.Finding{Level: steps.Info, Say: "A report is what the node says of itself: whoever owns the node can make it lie."})
+	obs.Findings = append(nodeFindings(r), steps.Finding{Level: steps.Info, Say: "A report is what the node says of itself: the owner of the node can make it lie."})
 	obs.Gaps = append(obs.Gaps, r.Unread...)
 	obs.Summary = fmt.Sprintf("Node %s at %s: %s.", report.OrNothing(r.Node), r.At.UTC().Format(time.RFC3339), strings.Join(found, ", "))
 	obs.Facts = f.Rest("the report does not say")
@@ -129,23 +129,23 @@ func sectionUnread(r nodereport.Report, section string) string {
 	return steps.Clip(strings.Join(out, "; "), 1000)
 }
 
-// nodeFindings tells what nobody should have on a node.
+// nodeFindings tells what should not be on a node.
 func nodeFindings(r nodereport.Report) []steps.Finding {
 	var out []steps.Finding
 	say := func(section, format string, most int) {
 		for i, it := range r.Items[section] {
 			if i == most {
-				out = append(out, steps.Finding{Level: steps.Warning, Say: fmt.Sprintf("%s: %d more.", section, len(r.Items[section])-most)})
+				out = append(out, steps.Findingf(steps.Warning, "%s: %d more.", section, len(r.Items[section])-most))
 				return
 			}
 			level := steps.Warning
 			if section == nodereport.Spoofed {
 				level = steps.Critical
 			}
-			out = append(out, steps.Finding{Level: level, Say: fmt.Sprintf(format, nodeText(it))})
+			out = append(out, steps.Findingf(level, format, nodeText(it)))
 		}
 	}
-	say(nodereport.Spoofed, "This process bears the name of a kernel thread and is none: %s. Copy its program before anybody ends it.", mostSaid)
+	say(nodereport.Spoofed, "This process has the name of a kernel thread and is not one: %s. Copy its program before you end it.", mostSaid)
 	say(nodereport.Immutable, "This file cannot be changed until its mark is taken off with chattr: %s.", mostSaid)
 	say(nodereport.Processes, "Look what this process is for: %s.", mostSaid)
 	return out
@@ -191,7 +191,7 @@ func readOutside(env steps.Env, name string, most int64) ([]byte, error) {
 
 // readNodes holds the reports against the nodes that there are. A node without a
 // whole and fresh report is unread.
-func (w *persistence) readNodes() {
+func (w *collector) readNodes() {
 	reports := map[string]nodereport.Report{}
 	miss := func(format string, args ...any) { w.miss(fmt.Sprintf(format, args...), allowlist.NodeWriters) }
 	for _, name := range w.reportFiles(miss) {
@@ -221,7 +221,7 @@ func (w *persistence) readNodes() {
 	for _, node := range slices.Sorted(maps.Keys(reports)) {
 		r := reports[node]
 		if !slices.Contains(expected, node) {
-			w.say(steps.Warning, "There is a report of node %s, which is none of those expected. Look whether the API names it otherwise.", node)
+			w.obs.Say(steps.Warning, "There is a report of node %s, which is not expected. Look whether the API names it otherwise.", node)
 		}
 		if age := w.Env.Now().Sub(r.At); age > staleReport || age < -staleReport {
 			miss("node %s: its report is of %s, %s from now; make it anew", node, r.At.UTC().Format(time.RFC3339), age.Round(time.Minute))
@@ -234,7 +234,7 @@ func (w *persistence) readNodes() {
 }
 
 // reportFiles names the files of reports that were given.
-func (w *persistence) reportFiles(miss func(string, ...any)) []string {
+func (w *collector) reportFiles(miss func(string, ...any)) []string {
 	name := w.in.Text("nodes")
 	if name == "" {
 		return nil
@@ -268,7 +268,7 @@ func (w *persistence) reportFiles(miss func(string, ...any)) []string {
 // nodeItems makes entries of a report. The digest is of the content, so that one
 // entry can stand for all nodes of an image; where the script could not tell the
 // content, it is of what it saw.
-func (w *persistence) nodeItems(r nodereport.Report) {
+func (w *collector) nodeItems(r nodereport.Report) {
 	seen := map[allowlist.Thing]bool{}
 	for _, section := range nodereport.Sections() {
 		for _, it := range r.Items[section] {

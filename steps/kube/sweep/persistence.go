@@ -12,24 +12,24 @@ import (
 	"handrail/steps/kube/allowlist"
 )
 
-// sweepTime bounds the whole sweep. What was not read by then is unread, and
+// maxTime bounds the whole sweep. What was not read by then is unread, and
 // what was read is kept.
-const sweepTime = 4 * time.Minute
+const maxTime = 4 * time.Minute
 
-// sweepBesideTime is for finding out what is served, and to tell what was read.
-const sweepBesideTime = 30 * time.Second
+// besideTime is for finding out what is served, and to tell what was read.
+const besideTime = 30 * time.Second
 
-func sweepFacts() []steps.Field {
+func facts() []steps.Field {
 	names := func(name, doc string) steps.Field {
-		return steps.Field{Name: name, Type: steps.Strings, Doc: doc + "; those that nobody accounts for, unknown above 500"}
+		return steps.Field{Name: name, Type: steps.Strings, Doc: doc + "; those unaccounted for, unknown above 500"}
 	}
 	return []steps.Field{
 		{Name: "entries", Type: steps.Int, Doc: "how many things were found that may write, or keep something from being repaired"},
-		{Name: "unaccounted", Type: steps.Int, Doc: "how many of them nobody accounts for; unknown while a category is unread"},
+		{Name: "unaccounted", Type: steps.Int, Doc: "how many of them are unaccounted for; unknown while a category is unread"},
 		{Name: "dirty", Type: steps.Bool, Doc: "whether there is any; true is known before all is read"},
 		{Name: "complete", Type: steps.Bool, Doc: "true when every category was read whole, never false"},
-		{Name: "unaccounted_list", Type: steps.Strings, Doc: "what nobody accounts for, as category namespace/kind/name; unknown above 500"},
-		{Name: "counts", Type: steps.Table, Doc: "category to how many there are, and how many of them nobody accounts for"},
+		{Name: "unaccounted_list", Type: steps.Strings, Doc: "what is unaccounted for, as category namespace/kind/name; unknown above 500"},
+		{Name: "counts", Type: steps.Table, Doc: "category to how many there are, and how many of them are unaccounted for"},
 		names(allowlist.CronJobs, "CronJobs, and Jobs that have not ended and are no child of one"),
 		names(allowlist.Webhooks, "webhook configurations"),
 		names(allowlist.Policies, "admission policies and their bindings, Kyverno and Gatekeeper among them"),
@@ -58,8 +58,8 @@ func (p persistenceProbe) Probe(ctx context.Context, in steps.Params, out steps.
 	if err := c.Discover(ctx); err != nil {
 		return steps.Observation{}, c.Explain("discovery of", "what it serves", err)
 	}
-	w := newPersistence(c, in, out)
-	own, cancel := context.WithTimeout(ctx, sweepTime)
+	w := newCollector(c, in, out)
+	own, cancel := context.WithTimeout(ctx, maxTime)
 	defer cancel()
 	w.read(own)
 	if err := ctx.Err(); err != nil {
@@ -73,7 +73,7 @@ func (p persistenceProbe) Probe(ctx context.Context, in steps.Params, out steps.
 }
 
 // read lists all that the API server has, then what stands on it.
-func (w *persistence) read(ctx context.Context) {
+func (w *collector) read(ctx context.Context) {
 	uid, err := w.UID(ctx)
 	if err == nil && !strings.HasPrefix(uid, "unknown") {
 		w.uid = uid
@@ -91,7 +91,7 @@ func (w *persistence) read(ctx context.Context) {
 }
 
 // side runs what is planned.
-func (w *persistence) side(ctx context.Context) {
+func (w *collector) side(ctx context.Context) {
 	reads := w.reads
 	w.reads = nil
 	var timed []func(context.Context)

@@ -16,7 +16,7 @@ import (
 
 // plan says what is listed whole, what as metadata, and for which category. The
 // API server is asked for each resource once.
-func (w *persistence) plan() {
+func (w *collector) plan() {
 	const apps, batch, adm, rbac = ".apps", ".batch", ".admissionregistration.k8s.io", ".rbac.authorization.k8s.io"
 	var (
 		work  = []string{allowlist.Workloads, allowlist.HostAccess}
@@ -73,9 +73,9 @@ func (w *persistence) plan() {
 var HeldKinds = []string{"namespaces", "nodes", "pods", "replicasets.apps", "configmaps", "services", "serviceaccounts", "persistentvolumeclaims",
 	"persistentvolumes", "ingresses.networking.k8s.io", "customresourcedefinitions.apiextensions.k8s.io"}
 
-// list plans to read one resource whole, but for the bytes that nobody needs.
+// list plans to read one resource whole, but for the bytes that are not needed.
 // see is called with the sweep locked.
-func (w *persistence) list(name string, status bool, categories []string, see func(cluster.Resource, cluster.Object)) {
+func (w *collector) list(name string, status bool, categories []string, see func(cluster.Resource, cluster.Object)) {
 	r, there := w.served.By[name]
 	if !there {
 		w.hidden(name, categories)
@@ -96,9 +96,9 @@ func (w *persistence) list(name string, status bool, categories []string, see fu
 	})
 }
 
-// hidden notes a kind that is not served, where nobody knows that it is not. Of
+// hidden notes a kind that is not served, where that is not certain. Of
 // one that the server does not have there is nothing.
-func (w *persistence) hidden(name string, categories []string) {
+func (w *collector) hidden(name string, categories []string) {
 	_, group, _ := strings.Cut(name, ".")
 	switch {
 	case w.served.Hides(group):
@@ -116,7 +116,7 @@ var everyServer = []string{"cronjobs.batch", "jobs.batch", "deployments.apps", "
 	"rolebindings.rbac.authorization.k8s.io", "apiservices.apiregistration.k8s.io", "networkpolicies.networking.k8s.io"}
 
 // group plans to read every kind of an API group.
-func (w *persistence) group(group, category string, see func(cluster.Resource, cluster.Object)) {
+func (w *collector) group(group, category string, see func(cluster.Resource, cluster.Object)) {
 	for _, r := range w.served.In(group) {
 		w.list(r.String(), false, []string{category}, see)
 	}
@@ -126,7 +126,7 @@ func (w *persistence) group(group, category string, see func(cluster.Resource, c
 }
 
 // metadata plans to read the metadata of one resource.
-func (w *persistence) metadata(name string) {
+func (w *collector) metadata(name string) {
 	categories := []string{allowlist.Finalizers}
 	see := func(cluster.Object) {}
 	r := w.served.By[name]
@@ -144,7 +144,7 @@ func (w *persistence) metadata(name string) {
 		return
 	}
 	w.reads = append(w.reads, func(ctx context.Context) {
-		err := w.ListForm(ctx, r, "", sweepMetadataOnly(r), func(o cluster.Object) {
+		err := w.ListForm(ctx, r, "", metadataOnly(r), func(o cluster.Object) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.objects++
@@ -157,9 +157,9 @@ func (w *persistence) metadata(name string) {
 	})
 }
 
-func (w *persistence) runOf(r cluster.Resource, o cluster.Object, path ...string) sweptRun {
+func (w *collector) runOf(r cluster.Resource, o cluster.Object, path ...string) runner {
 	runs := persist.RunsOf(persist.Part(o.Object, path...))
-	run := sweptRun{kind: r.Kind, namespace: o.GetNamespace(), name: o.GetName(), uid: string(o.GetUID()),
+	run := runner{kind: r.Kind, namespace: o.GetNamespace(), name: o.GetName(), uid: string(o.GetUID()),
 		account: runs.Account, digest: persist.Sum(runs), what: runs.What, host: runs.Host}
 	for _, ref := range o.GetOwnerReferences() {
 		if ref.Controller != nil && *ref.Controller {
@@ -186,7 +186,7 @@ const passing = time.Minute
 
 // holds notes the finalizers that hold an object in deletion, or that would hold
 // the deletion of an entry.
-func (w *persistence) holds(r cluster.Resource, o cluster.Object, entry bool) {
+func (w *collector) holds(r cluster.Resource, o cluster.Object, entry bool) {
 	names := slices.Clone(o.GetFinalizers())
 	if len(names) == 0 {
 		return
@@ -207,10 +207,10 @@ func (w *persistence) holds(r cluster.Resource, o cluster.Object, entry bool) {
 
 // unmade notes Pods and ReplicaSets that nothing made which is listed whole:
 // they are read afterwards. A static Pod is told by its annotation.
-func (w *persistence) unmade(r cluster.Resource, o cluster.Object) {
+func (w *collector) unmade(r cluster.Resource, o cluster.Object) {
 	l := w.loose[r.String()]
 	if l == nil {
-		l = &looseOnes{names: map[string][]string{}, among: map[string]int{}}
+		l = &looseObjects{names: map[string][]string{}, among: map[string]int{}}
 		w.loose[r.String()] = l
 	}
 	l.among[o.GetNamespace()]++
@@ -229,7 +229,7 @@ func (w *persistence) unmade(r cluster.Resource, o cluster.Object) {
 }
 
 // space notes the labels of a namespace, and whether they keep debug Pods out.
-func (w *persistence) space(o cluster.Object) {
+func (w *collector) space(o cluster.Object) {
 	labels := o.GetLabels()
 	w.spaces[o.GetName()] = labels
 	const enforce = "pod-security.kubernetes.io/enforce"

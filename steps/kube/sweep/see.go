@@ -21,7 +21,7 @@ func sweptThing(category string, r cluster.Resource, o cluster.Object, matters a
 }
 
 // hook notes a webhook configuration.
-func (w *persistence) hook(r cluster.Resource, o cluster.Object) {
+func (w *collector) hook(r cluster.Resource, o cluster.Object) {
 	var said []string
 	var spaces []map[string]any
 	for _, h := range persist.Maps(o.Object, "webhooks") {
@@ -47,7 +47,7 @@ func (w *persistence) hook(r cluster.Resource, o cluster.Object) {
 
 // beyondNamespaces reports whether rules match objects that have no namespace:
 // no namespace selector keeps those out.
-func (w *persistence) beyondNamespaces(rules []map[string]any) bool {
+func (w *collector) beyondNamespaces(rules []map[string]any) bool {
 	for _, rule := range rules {
 		if persist.Text(rule, "scope") == "Namespaced" {
 			continue
@@ -63,7 +63,7 @@ func (w *persistence) beyondNamespaces(rules []map[string]any) bool {
 }
 
 // policy notes an admission policy or a binding of one.
-func (w *persistence) policy(r cluster.Resource, o cluster.Object) {
+func (w *collector) policy(r cluster.Resource, o cluster.Object) {
 	spec := persist.Part(o.Object, "spec")
 	match := persist.Part(spec, "matchConstraints")
 	if match == nil {
@@ -83,8 +83,8 @@ func (w *persistence) policy(r cluster.Resource, o cluster.Object) {
 	w.found = append(w.found, f)
 }
 
-// aggregated notes an API service that somebody else than the API server serves.
-func (w *persistence) aggregated(r cluster.Resource, o cluster.Object) {
+// aggregated notes an API service that another server than the API server serves.
+func (w *collector) aggregated(r cluster.Resource, o cluster.Object) {
 	spec := maps.Clone(persist.Part(o.Object, "spec"))
 	service := persist.Part(spec, "service")
 	if service == nil {
@@ -96,7 +96,7 @@ func (w *persistence) aggregated(r cluster.Resource, o cluster.Object) {
 }
 
 // networkPolicies plans those of Kubernetes and of the network plugins.
-func (w *persistence) networkPolicies() {
+func (w *collector) networkPolicies() {
 	see := func(r cluster.Resource, o cluster.Object) {
 		w.found = append(w.found, found{Thing: sweptThing(allowlist.NetworkPolicies, r, o, persist.Body(o.Unstructured)), reach: w.within(o.GetNamespace()),
 			what: persist.Line("for "+strings.Join(persist.Texts(persist.Part(o.Object, "spec"), "policyTypes"), " and "), 100)})
@@ -111,7 +111,7 @@ func (w *persistence) networkPolicies() {
 }
 
 // syncs notes what reconciles from Git or a registry.
-func (w *persistence) syncs(r cluster.Resource, o cluster.Object) {
+func (w *collector) syncs(r cluster.Resource, o cluster.Object) {
 	spec := persist.Part(o.Object, "spec")
 	from := ""
 	for _, at := range [][]string{{"source"}, {"sourceRef"}, {"chart", "spec"}, {"git"}} {
@@ -134,7 +134,7 @@ func (w *persistence) syncs(r cluster.Resource, o cluster.Object) {
 }
 
 // within is the reach of what can touch one namespace alone.
-func (w *persistence) within(namespace string) func() bool {
+func (w *collector) within(namespace string) func() bool {
 	if namespace == "" || len(w.asked()) == 0 {
 		return nil
 	}
@@ -142,10 +142,10 @@ func (w *persistence) within(namespace string) func() bool {
 }
 
 // asked are the namespaces that the sweep is about, none for all.
-func (w *persistence) asked() []string { return w.in["reach"].Strings() }
+func (w *collector) asked() []string { return w.in["reach"].Strings() }
 
 // selects is the reach of selectors of namespaces, of which one may be none.
-func (w *persistence) selects(selectors ...map[string]any) func() bool {
+func (w *collector) selects(selectors ...map[string]any) func() bool {
 	return func() bool {
 		for _, raw := range selectors {
 			if raw == nil {

@@ -2,8 +2,8 @@ package sweep
 
 import "handrail/steps/cluster/wire"
 
-// sweepMeta is what a sweep reads of the metadata of an object.
-func sweepMeta(more wire.Shape) wire.Field {
+// meta is what a sweep reads of the metadata of an object.
+func meta(more wire.Shape) wire.Field {
 	of := wire.Shape{
 		1: wire.Text("name"), 3: wire.Text("namespace"), 5: wire.Text("uid"), 9: wire.Moment("deletionTimestamp"), 14: wire.Texts("finalizers"),
 		13: wire.Messages("ownerReferences", wire.Shape{5: wire.Text("apiVersion"), 1: wire.Text("kind"), 3: wire.Text("name"), 4: wire.Text("uid"), 6: wire.Truth("controller")}),
@@ -19,11 +19,11 @@ func sweepMeta(more wire.Shape) wire.Field {
 func metadataShape(name string) wire.Shape {
 	switch name {
 	case "namespaces":
-		return wire.Shape{1: sweepMeta(wire.Shape{11: wire.Table("labels")})}
+		return wire.Shape{1: meta(wire.Shape{11: wire.Table("labels")})}
 	case "pods":
-		return wire.Shape{1: sweepMeta(wire.Shape{12: wire.Table("annotations")})}
+		return wire.Shape{1: meta(wire.Shape{12: wire.Table("annotations")})}
 	}
-	return wire.Shape{1: sweepMeta(nil)}
+	return wire.Shape{1: meta(nil)}
 }
 
 // podShape is the spec of a Pod, as far as persist.RunsOf looks into it.
@@ -47,7 +47,7 @@ func podShape() wire.Shape {
 // count as a whole are not here, nor those that only JSON can tell.
 func Shapes() map[string]wire.Shape {
 	const apps, batch, rbac = ".apps", ".batch", ".rbac.authorization.k8s.io"
-	meta, spec := sweepMeta(nil), podShape()
+	meta, spec := meta(nil), podShape()
 	template := wire.Message("template", wire.Shape{2: wire.Message("spec", spec)})
 	runs := func(of wire.Shape) wire.Shape { return wire.Shape{1: meta, 2: wire.Message("spec", of)} }
 	with := func(of wire.Shape, status wire.Shape) wire.Shape { of[3] = wire.Message("status", status); return of }

@@ -8,9 +8,9 @@ import (
 	"handrail/steps/kube/podstate"
 )
 
-// workloadLayerMove is the next safe look, by what a log complains about.
-var workloadLayerMove = map[loglayer.Layer]string{
-	loglayer.Timeout:  "Nobody answered: a wrong address, or a NetworkPolicy that drops. Compare the address with the Service (kube/endpoints) and look at the way out (kube/egress).",
+// layerMove is the next safe look, by what a log complains about.
+var layerMove = map[loglayer.Layer]string{
+	loglayer.Timeout:  "No answer came: a wrong address, or a NetworkPolicy that drops. Compare the address with the Service (kube/endpoints) and look at the way out (kube/egress).",
 	loglayer.DNS:      "The name did not resolve: look whether a Service of that name exists (kube/endpoints), and whether DNS is open on its way out (kube/egress).",
 	loglayer.Refused:  "Something answered and nothing listens on that port: look at the Service and its backends (kube/endpoints).",
 	loglayer.TLS:      "The connection stands and its certificate is not accepted: look at its dates, its names and who signed it, and at the mode the client asks for.",
@@ -19,8 +19,8 @@ var workloadLayerMove = map[loglayer.Layer]string{
 	loglayer.Config:   "The program misses or does not understand its own configuration: look at the keys that it takes from ConfigMaps and Secrets.",
 }
 
-// workloadRefusedMove is the next safe move, by who refuses Pods.
-var workloadRefusedMove = map[string]string{
+// refusedMove is the next safe move, by who refuses Pods.
+var refusedMove = map[string]string{
 	podstate.ByQuota:     "See kube/quota. A quota is repaired to what the namespace needs, never deleted: until then every Pod that a repair needs is refused too.",
 	podstate.ByPolicy:    "See which rule refuses it, and make the Pod fit; an exception is for the owner of the policy to give.",
 	podstate.ByWebhook:   "See who keeps the webhook and whether it answers; while it does not, everything that it matches is refused.",
@@ -30,7 +30,7 @@ var workloadRefusedMove = map[string]string{
 }
 
 // advice says what was found about the Pod, and the next safe move.
-func (r *workloadReading) advice(k podstate.Trouble) {
+func (r *workloadRun) advice(k podstate.Trouble) {
 	pod := r.pick.pod.Metadata.Name
 	what := steps.Clip(k.Reason, 100)
 	if k.Message != "" {
@@ -39,25 +39,25 @@ func (r *workloadReading) advice(k podstate.Trouble) {
 	switch k.Stage {
 	case podstate.None:
 	case podstate.Unsaid:
-		r.Say(steps.Info, "Pod %s: %s. Read again in a moment.", pod, k.Why)
+		r.Obs.Say(steps.Info, "Pod %s: %s. Read again in a moment.", pod, k.Why)
 	case podstate.Scheduling:
-		r.Say(steps.Critical, "Pod %s is on no node (%s). Claims, quota and room on the nodes come before anything inside of it.", pod, what)
+		r.Obs.Say(steps.Critical, "Pod %s is on no node (%s). Claims, quota and room on the nodes come before anything inside of it.", pod, what)
 	case podstate.Image:
-		r.Say(steps.Critical, "Pod %s: the image of container %s cannot be had (%s).", pod, k.Container, what)
+		r.Obs.Say(steps.Critical, "Pod %s: the image of container %s cannot be had (%s).", pod, k.Container, what)
 	case podstate.Config:
-		r.Say(steps.Critical, "Pod %s: container %s cannot be made (%s). A Secret, ConfigMap, key or volume that it names is missing or cannot be mounted.", pod, k.Container, what)
+		r.Obs.Say(steps.Critical, "Pod %s: container %s cannot be made (%s). A Secret, ConfigMap, key or volume that it names is missing or cannot be mounted.", pod, k.Container, what)
 	case podstate.Init:
-		r.Say(steps.Critical, "Pod %s stands at Init:%d/%d: container %s (%s). Init containers run one after another, so the ones behind it have not said anything yet: test what they need on its own.", pod, k.InitDone, k.InitTotal, k.Container, what)
+		r.Obs.Say(steps.Critical, "Pod %s stands at Init:%d/%d: container %s (%s). Init containers run one after another, so the ones behind it have not said anything yet: test what they need on its own.", pod, k.InitDone, k.InitTotal, k.Container, what)
 	case podstate.Crash:
-		r.Say(steps.Critical, "Pod %s: container %s %s.", pod, k.Container, crashWords(k))
+		r.Obs.Say(steps.Critical, "Pod %s: container %s %s.", pod, k.Container, crashWords(k))
 	case podstate.Probe:
-		r.Say(steps.Warning, "Pod %s runs and is not ready: container %s (%s). Look at its readiness probe and at what it waits for.", pod, k.Container, what)
+		r.Obs.Say(steps.Warning, "Pod %s runs and is not ready: container %s (%s). Look at its readiness probe and at what it waits for.", pod, k.Container, what)
 	}
 	if r.pick.leaving > 0 {
-		r.Say(steps.Info, "%d of its Pods are being deleted.", r.pick.leaving)
+		r.Obs.Say(steps.Info, "%d of its Pods are being deleted.", r.pick.leaving)
 	}
 	if k.Reason == "Evicted" {
-		r.Say(steps.Warning, "It was evicted: the node ran out of something. Deleting the Pod loses that trace.")
+		r.Obs.Say(steps.Warning, "It was evicted: the node ran out of something. Deleting the Pod loses that trace.")
 	}
 }
 
@@ -69,7 +69,7 @@ func crashWords(k podstate.Trouble) string {
 }
 
 // summary is the line for the call.
-func (r *workloadReading) summary(p podstate.Progress) {
+func (r *workloadRun) summary(p podstate.Progress) {
 	head := fmt.Sprintf("%s has %d of %d ready", r.t, p.Ready, p.Wanted)
 	if p.Rollout != podstate.Unclear && p.Rollout != podstate.Complete {
 		head += ", " + string(p.Rollout)

@@ -19,7 +19,7 @@ func claimFacts() []steps.Field {
 		{Name: "count", Type: steps.Int, Doc: "how many claims the namespace has"},
 		{Name: "pending", Type: steps.Strings, Doc: "claims that are Pending and not merely waiting for a Pod: each of them holds whatever mounts it"},
 		{Name: "missing_class", Type: steps.Strings, Doc: "those whose StorageClass does not exist"},
-		{Name: "no_class", Type: steps.Strings, Doc: "those that name no class where the cluster has no default, or ask for a volume that somebody makes by hand"},
+		{Name: "no_class", Type: steps.Strings, Doc: "those that name no class where the cluster has no default, or ask for a volume that is made by hand"},
 		{Name: "provisioning", Type: steps.Strings, Doc: "those whose class exists and whose provisioner has not made a volume"},
 		{Name: "lost", Type: steps.Strings, Doc: "claims whose volume is gone"},
 		{Name: "waiting", Type: steps.Strings, Doc: "claims that wait for the first Pod that uses them: no fault of theirs"},
@@ -191,7 +191,7 @@ func claimTell(s *report.Report, f steps.Facts, all []claim, classes map[string]
 		switch p.Status.Phase {
 		case "Lost":
 			lost = append(lost, name)
-			s.Say(steps.Critical, "Claim %s has lost its volume %s. Do not delete it: what it held may still be on the volume's other end.", name, steps.Clip(p.Spec.VolumeName, 253))
+			s.Obs.Say(steps.Critical, "Claim %s has lost its volume %s. Do not delete it: what it held may still be on the volume's other end.", name, steps.Clip(p.Spec.VolumeName, 253))
 		case "Pending":
 			var said []event
 			for _, e := range events {
@@ -203,12 +203,12 @@ func claimTell(s *report.Report, f steps.Facts, all []claim, classes map[string]
 			lists[why] = append(lists[why], name)
 			switch why {
 			case claimWaiting:
-				s.Say(steps.Info, "Claim %s: %s. Look at that Pod, not at the claim.", name, text)
+				s.Obs.Say(steps.Info, "Claim %s: %s. Look at that Pod, not at the claim.", name, text)
 			case claimUnsaid:
 				unsaid = append(unsaid, name)
 			default:
 				pending = append(pending, name)
-				s.Say(steps.Critical, "Claim %s is Pending: %s.", name, text)
+				s.Obs.Say(steps.Critical, "Claim %s is Pending: %s.", name, text)
 			}
 		}
 	}
@@ -216,7 +216,7 @@ func claimTell(s *report.Report, f steps.Facts, all []claim, classes map[string]
 	if len(unsaid) > 0 {
 		why := fmt.Sprintf("why claim %s is Pending is not known: %s", steps.Clip(strings.Join(unsaid, ", "), 300), unread)
 		f.Unknown(why, "pending", "missing_class", "no_class", "provisioning", "waiting")
-		s.Say(steps.Warning, "%s.", why)
+		s.Obs.Say(steps.Warning, "%s.", why)
 		return
 	}
 	f.Set("pending", steps.StringsOf(pending))
@@ -225,7 +225,7 @@ func claimTell(s *report.Report, f steps.Facts, all []claim, classes map[string]
 	f.Set("provisioning", steps.StringsOf(lists[claimProvisioning]))
 	f.Set("waiting", steps.StringsOf(lists[claimWaiting]))
 	if len(lists[claimMissing])+len(lists[claimNoClass]) > 0 {
-		s.Say(steps.Info, "The class of a claim cannot be changed: it is made anew under its name, and only while it was never bound.")
+		s.Obs.Say(steps.Info, "The class of a claim cannot be changed: it is created again under its name, and only while it was never bound.")
 	}
 }
 

@@ -43,11 +43,8 @@ type egressProbe struct{ env steps.Env }
 func (p egressProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
 	inner, turned, cancel := report.Deadline(ctx)
 	defer cancel()
-	c, t, err := cluster.Reach(inner, p.env, in, out)
+	c, t, err := reachWorkload(inner, p.env, in, out)
 	if err != nil {
-		return steps.Observation{}, err
-	}
-	if err := workloadTarget(t); err != nil {
 		return steps.Observation{}, err
 	}
 	r := &egressRun{c: c, facts: steps.NewFacts(egressFacts())}
@@ -91,7 +88,7 @@ func (p egressProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink)
 // source is the Pod from which to look: one that is there, else the one that the
 // template describes.
 func (r *egressRun) source(ctx context.Context, t cluster.Target, o cluster.Object) error {
-	var pick workloadPick
+	var pick podPick
 	err := workloadPods(ctx, r.c, t, o, &workloadFamily{}, pick.see)
 	if err != nil && !cluster.IsForbidden(err) {
 		return err
@@ -149,7 +146,7 @@ func (r *egressRun) foreign(ctx context.Context, namespace string) {
 	r.facts.Set("foreign", steps.StringsOf(names))
 	if len(names) > 0 {
 		r.why = "there are " + strings.Join(names, ", ") + ", which count too and are not computed"
-		r.Say(steps.Warning, "Besides NetworkPolicies %s.", r.why)
+		r.Obs.Say(steps.Warning, "Besides NetworkPolicies %s.", r.why)
 	}
 }
 
@@ -171,6 +168,6 @@ func (r *egressRun) summary(t cluster.Target, to string) {
 	}
 	r.Obs.Summary = s + "."
 	if word("dns_udp") == egressBlocked {
-		r.Say(steps.Warning, "Without DNS every name fails, whatever else is open: logs then say that a name cannot be resolved, or time out. Allow DNS in a rule of its own; do not delete the policy.")
+		r.Obs.Say(steps.Warning, "Without DNS every name fails, whatever else is open: logs then say that a name cannot be resolved, or time out. Allow DNS in a rule of its own; do not delete the policy.")
 	}
 }

@@ -77,7 +77,7 @@ func (r *egressRun) settle(fact, what string, ends []egressEnd, answer func(egre
 		r.facts.Set(fact, steps.EnumOf(egressOpen))
 	default:
 		r.facts.Set(fact, steps.EnumOf(egressBlocked))
-		r.Say(steps.Critical, "Policies block %s (%s).", what, steps.Clip(strings.Join(blocked, ", "), 300))
+		r.Obs.Say(steps.Critical, "Policies block %s (%s).", what, steps.Clip(strings.Join(blocked, ", "), 300))
 	}
 }
 

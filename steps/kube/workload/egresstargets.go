@@ -29,7 +29,7 @@ func (r *egressRun) name(ctx context.Context, dns string) {
 		}
 	case r.spec.DNSPolicy == "Default":
 		places = []egress.Place{{Kind: egress.Host}}
-		r.Gap("it asks the name servers of its node, whose addresses nobody says here")
+		r.Gap("it asks the name servers of its node, whose addresses are not known here")
 	default:
 		places = r.resolvers(ctx, dns)
 	}
@@ -108,7 +108,7 @@ func (r *egressRun) server(ctx context.Context) {
 		for _, port := range []int64{443, 6443} {
 			ends = append(ends, egressEnd{egress.Place{Kind: egress.Host}, egress.Port{Number: port, Protocol: "TCP"}, "port " + strconv.FormatInt(port, 10)})
 		}
-		why := "nobody says them"
+		why := "they are not known"
 		if err != nil {
 			why = report.Why(err)
 		}
@@ -238,7 +238,7 @@ func (r *egressRun) addressEnds(ctx context.Context, ip netip.Addr, port egress.
 }
 
 // serviceEnds are the Pods behind a Service: those of its selector, ready or
-// not, else the addresses that somebody filled in.
+// not, else the addresses that were filled in by hand.
 func (r *egressRun) serviceEnds(ctx context.Context, ns, name, port string) ([]egressEnd, error) {
 	svc, err := readService(ctx, r.c, ns, name)
 	if err != nil {
@@ -316,7 +316,7 @@ func (r *egressRun) filledIn(ctx context.Context, ns, name string, port serviceP
 		}
 	}
 	if len(ends) == 0 {
-		return nil, fmt.Errorf("service %s/%s has no selector, and nobody filled in an address", ns, name)
+		return nil, fmt.Errorf("service %s/%s has no selector, and no address was filled in", ns, name)
 	}
 	return ends, nil
 }

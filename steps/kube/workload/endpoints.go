@@ -32,7 +32,7 @@ func endpointFacts() []steps.Field {
 		{Name: "exists", Type: steps.Bool, Doc: "whether the Service is there"},
 		{Name: "ready", Type: steps.Int, Doc: "how many backends take traffic, each address once"},
 		{Name: "why", Type: steps.Enum, Values: []string{endpointOK, endpointNoPods, endpointNotReady, endpointPort, endpointNoSelector, endpointAbsent},
-			Doc: "ok, or why there is none: no Pod fits the selector, none is ready, none has the named port, it has no selector and nobody fills it in, or there is no such Service"},
+			Doc: "ok, or why there is none: no Pod fits the selector, none is ready, none has the named port, it has no selector and nothing fills it in, or there is no such Service"},
 		{Name: "pods", Type: steps.Int, Doc: "how many Pods fit its selector"},
 		{Name: "backends", Type: steps.Strings, Doc: "the backends that take traffic, as ADDRESS or ADDRESS POD, at most 500"},
 		{Name: "cluster_ip", Type: steps.String, Doc: "its address in the cluster: None for a headless one, empty for a name that stands for another"},
@@ -161,7 +161,7 @@ func (p endpointProbe) Probe(ctx context.Context, in steps.Params, out steps.Sin
 	if err != nil {
 		return steps.Observation{}, report.Cause(turned(), err)
 	}
-	t := endpointTelling{Report: &s, facts: f, svc: svc, of: "Service " + ns + "/" + name}
+	t := endpointReport{Report: &s, facts: f, svc: svc, of: "Service " + ns + "/" + name}
 	t.backends(all)
 	t.ports()
 	if len(svc.Spec.Selector) > 0 {
@@ -180,8 +180,8 @@ func (p endpointProbe) Probe(ctx context.Context, in steps.Params, out steps.Sin
 	return s.Obs, nil
 }
 
-// endpointTelling says why a Service has the backends that it has.
-type endpointTelling struct {
+// endpointReport says why a Service has the backends that it has.
+type endpointReport struct {
 	*report.Report
 	facts  steps.Facts
 	svc    service
@@ -197,7 +197,7 @@ type endpointTelling struct {
 	notReadyExamp string
 }
 
-func (t *endpointTelling) backends(all []endpointSlice) {
+func (t *endpointReport) backends(all []endpointSlice) {
 	t.ready = map[string]string{}
 	served := map[string]bool{} // ports by name that a backend takes
 	for _, slice := range all {
@@ -219,7 +219,7 @@ func (t *endpointTelling) backends(all []endpointSlice) {
 	}
 	for _, port := range t.svc.Spec.Ports {
 		if len(t.ready) > 0 && !served[port.Name] {
-			t.Say(steps.Warning, "%s: no backend takes its port %s.", t.of, strings.TrimSpace(port.Name+" "+strconv.FormatInt(port.Port, 10)))
+			t.Obs.Say(steps.Warning, "%s: no backend takes its port %s.", t.of, strings.TrimSpace(port.Name+" "+strconv.FormatInt(port.Port, 10)))
 		}
 	}
 	var list []string
@@ -234,7 +234,7 @@ func (t *endpointTelling) backends(all []endpointSlice) {
 	t.facts.Set("backends", steps.StringsOf(list))
 }
 
-func (t *endpointTelling) ports() {
+func (t *endpointReport) ports() {
 	var list []string
 	for _, p := range t.svc.Spec.Ports {
 		number, name := p.target()
@@ -248,7 +248,7 @@ func (t *endpointTelling) ports() {
 }
 
 // see looks at one Pod that fits the selector.
-func (t *endpointTelling) see(p podstate.Pod) {
+func (t *endpointReport) see(p podstate.Pod) {
 	if p.Status.Phase == "Succeeded" || p.Status.Phase == "Failed" {
 		return
 	}
@@ -286,7 +286,7 @@ func (t *endpointTelling) see(p podstate.Pod) {
 	}
 }
 
-func (t *endpointTelling) verdict() {
+func (t *endpointReport) verdict() {
 	f, n := t.facts, int64(len(t.ready))
 	if len(t.svc.Spec.Selector) > 0 && t.unread == "" {
 		f.Set("pods", steps.IntOf(int64(t.pods)))
@@ -303,26 +303,26 @@ func (t *endpointTelling) verdict() {
 	t.Obs.Summary = fmt.Sprintf("%s has %d backends.", t.of, n)
 	if why != endpointOK {
 		t.Obs.Summary = fmt.Sprintf("%s has no backend: %s.", t.of, say)
-		t.Say(steps.Critical, "%s: %s.", t.of, say)
+		t.Obs.Say(steps.Critical, "%s: %s.", t.of, say)
 	}
 	for _, number := range sortedNumbers(t.undeclared) {
 		if t.undeclared[number] == t.pods && t.pods > 0 {
-			t.Say(steps.Info, "No container of its Pods declares port %d. That is no fault by itself, and a wrong targetPort looks like this.", number)
+			t.Obs.Say(steps.Info, "No container of its Pods declares port %d. That is no fault by itself, and a wrong targetPort looks like this.", number)
 		}
 	}
 	if t.svc.Spec.PublishNotReadyAddresses {
-		t.Say(steps.Info, "%s publishes backends that are not ready too.", t.of)
+		t.Obs.Say(steps.Info, "%s publishes backends that are not ready too.", t.of)
 	}
 }
 
-func (t *endpointTelling) why() (why, say string) {
+func (t *endpointReport) why() (why, say string) {
 	switch {
 	case len(t.ready) > 0:
 		return endpointOK, ""
 	case t.svc.Spec.Type == "ExternalName":
 		return endpointNoSelector, "it stands for the name " + strconv.Quote(steps.Clip(t.svc.Spec.ExternalName, 253)) + " outside"
 	case len(t.svc.Spec.Selector) == 0:
-		return endpointNoSelector, "it has no selector, and nobody has filled in an EndpointSlice for it"
+		return endpointNoSelector, "it has no selector, and no EndpointSlice was filled in for it"
 	case t.unread != "":
 		return "", ""
 	case t.pods == 0:

@@ -128,10 +128,10 @@ func (p eventProbe) tell(s *report.Report, h *eventHeap, about, uid string, one 
 		s.Gap("%s", eventKept)
 	}
 	for _, line := range stuck[:min(len(stuck), 5)] {
-		s.Say(steps.Warning, "%s", line)
+		s.Obs.Say(steps.Warning, "%s", line)
 	}
 	if former > 0 {
-		s.Say(steps.Info, "%d events are about an earlier object of this name: somebody made it anew.", former)
+		s.Obs.Say(steps.Info, "%d events are about an earlier object of this name: it was created again.", former)
 	}
 	if h.seen > len(list) {
 		s.Gap("the newest %d of %d events were kept", len(list), h.seen)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"handrail/steps"
 	"handrail/steps/cluster"
 	"handrail/steps/kube/object"
 	"handrail/steps/kube/podstate"
@@ -15,8 +16,17 @@ import (
 // workloadKindsRead are the kinds that this family of probes knows.
 var workloadKindsRead = []string{"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "Pod"}
 
-// workloadTarget refuses what is no workload, with the next move.
-func workloadTarget(t cluster.Target) error {
+// reachWorkload makes a client for the workload that is named.
+func reachWorkload(ctx context.Context, env steps.Env, in steps.Params, out steps.Sink) (*cluster.Client, cluster.Target, error) {
+	c, t, err := cluster.Reach(ctx, env, in, out)
+	if err == nil {
+		err = isWorkload(t)
+	}
+	return c, t, err
+}
+
+// isWorkload refuses what is no workload, with the next move.
+func isWorkload(t cluster.Target) error {
 	known := slices.Contains(workloadKindsRead, t.Kind) &&
 		(t.Group == "apps" || t.Group == "batch" && t.Kind == "Job" || t.Group == "" && t.Kind == "Pod")
 	switch {

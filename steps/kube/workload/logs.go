@@ -35,11 +35,8 @@ type logProbe struct{ env steps.Env }
 func (p logProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
 	inner, turned, cancel := report.Deadline(ctx)
 	defer cancel()
-	c, t, err := cluster.Reach(inner, p.env, in, out)
+	c, t, err := reachWorkload(inner, p.env, in, out)
 	if err != nil {
-		return steps.Observation{}, err
-	}
-	if err := workloadTarget(t); err != nil {
 		return steps.Observation{}, err
 	}
 	lines := in.Int("lines")
@@ -55,15 +52,12 @@ func (p logProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (s
 	o, err := c.Get(inner, t.Resource, t.Namespace, t.Name)
 	switch {
 	case errors.Is(err, cluster.ErrAbsent):
-		f.Set("exists", steps.BoolOf(false))
-		s.Obs.Summary = fmt.Sprintf("%s is not there.", t)
-		s.Obs.Findings, s.Obs.Facts = c.Warnings(), f.Rest(report.NotThere)
-		return s.Obs, nil
+		return report.Absent(t, s.Obs.Command, f, c.Warnings()), nil
 	case err != nil:
 		return steps.Observation{}, err
 	}
 	f.Set("exists", steps.BoolOf(true))
-	var pick workloadPick
+	var pick podPick
 	if err := workloadPods(inner, c, t, o, &workloadFamily{}, pick.see); err != nil {
 		return steps.Observation{}, errors.Join(turned(), err)
 	}
@@ -95,7 +89,7 @@ func (p logProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (s
 }
 
 // logChoice is the container that was named, else the one that blocks.
-func logChoice(in steps.Params, pick workloadPick) (container string, previous bool) {
+func logChoice(in steps.Params, pick podPick) (container string, previous bool) {
 	var all []string
 	for _, c := range slices.Concat(pick.pod.Spec.Containers, pick.pod.Spec.InitContainers) {
 		all = append(all, c.Name)
@@ -127,7 +121,7 @@ func logTell(s *report.Report, f steps.Facts, tail logTail, out steps.Sink) {
 	if at != "" {
 		f.Set("layer", steps.EnumOf(string(at)))
 		f.Set("line", steps.StringOf(steps.Clip(line, 600)))
-		s.Say(steps.Info, "The last telling line: %s", steps.Clip(line, 300))
+		s.Obs.Say(steps.Info, "The last telling line: %s", steps.Clip(line, 300))
 	}
 	if len(tail.lines) > 0 {
 		if gap := tail.keep(out); gap != "" {

@@ -8,9 +8,9 @@ import (
 	"handrail/steps/kube/podstate"
 )
 
-// workloadPick keeps the one Pod that says most about why a workload is not
+// podPick keeps the one Pod that says most about why a workload is not
 // ready, and counts the others.
-type workloadPick struct {
+type podPick struct {
 	newest func(podstate.Pod) bool // of the newest revision
 	ends   bool                    // its Pods are meant to end: those of a Job
 
@@ -23,10 +23,10 @@ type workloadPick struct {
 }
 
 // workloadRank orders stages by how much they say: what blocks later ones comes
-// first, what nobody can tell comes last.
+// first, what is not known comes last.
 var workloadRank = []podstate.Stage{podstate.Init, podstate.Crash, podstate.Config, podstate.Image, podstate.Scheduling, podstate.Probe, podstate.Unsaid, podstate.None}
 
-func (k *workloadPick) see(p podstate.Pod) {
+func (k *podPick) see(p podstate.Pod) {
 	t := podstate.Diagnose(p)
 	if k.stages == nil {
 		k.stages = map[podstate.Stage]int{}
@@ -49,7 +49,7 @@ func (k *workloadPick) see(p podstate.Pod) {
 }
 
 // less is negative when p says more than the Pod that was kept.
-func (k *workloadPick) less(p podstate.Pod, t podstate.Trouble) int {
+func (k *podPick) less(p podstate.Pod, t podstate.Trouble) int {
 	yes := func(b bool) int {
 		if b {
 			return 0

@@ -40,7 +40,7 @@ func TestWorkloadPick(t *testing.T) {
 		"and its failures":              {[]podstate.Pod{at("a", 9, evicted), at("b", 1, well)}, true, "a"},
 	} {
 		for range 2 {
-			k := workloadPick{ends: tc.ends}
+			k := podPick{ends: tc.ends}
 			for _, p := range tc.pods {
 				k.see(p)
 			}

@@ -79,7 +79,7 @@ func quotaTell(s *report.Report, f steps.Facts, quotas []quota) (exhausted []str
 			behind = fmt.Sprintf("quota %s was changed, and its controller has not counted %s since: read again", name, what)
 		}
 		if q.scoped() {
-			s.Say(steps.Info, "Quota %s counts only what its scopes name: %s", name, steps.Clip(fmt.Sprint(q.Spec.Scopes), 200))
+			s.Obs.Say(steps.Info, "Quota %s counts only what its scopes name: %s", name, steps.Clip(fmt.Sprint(q.Spec.Scopes), 200))
 		}
 		for _, what := range slices.Sorted(maps.Keys(q.Spec.Hard)) {
 			key := name + "/" + what
@@ -90,22 +90,22 @@ func quotaTell(s *report.Report, f steps.Facts, quotas []quota) (exhausted []str
 			}
 			exhausted = append(exhausted, key)
 			if hard := q.Spec.Hard[what]; hard.IsZero() {
-				s.Say(steps.Warning, "Quota %s allows no %s at all. That may be meant.", name, what)
+				s.Obs.Say(steps.Warning, "Quota %s allows no %s at all. That may be meant.", name, what)
 			} else {
-				s.Say(steps.Critical, "Quota %s has no %s left: %s.", name, what, table[key])
+				s.Obs.Say(steps.Critical, "Quota %s has no %s left: %s.", name, what, table[key])
 			}
 		}
 	}
 	f.Set("quotas", steps.StringsOf(names))
 	if behind != "" {
 		f.Unknown(behind, "exhausted", "headroom")
-		s.Say(steps.Warning, "%s.", behind)
+		s.Obs.Say(steps.Warning, "%s.", behind)
 		return exhausted
 	}
 	f.Set("exhausted", steps.StringsOf(exhausted))
 	f.Set("headroom", steps.TableOf(table))
 	if len(exhausted) > 0 {
-		s.Say(steps.Info, "Repair a quota to what the namespace needs; do not delete it. Pods that a repair needs are refused until then, so it comes first.")
+		s.Obs.Say(steps.Info, "Repair a quota to what the namespace needs; do not delete it. Pods that a repair needs are refused until then, so it comes first.")
 	}
 	return exhausted
 }
@@ -174,14 +174,14 @@ func quotaRefusing(s *report.Report, f steps.Facts, quotas []quota, all []quotaS
 		if f.Set("refused", steps.StringsOf(standing)); unread != "" {
 			f.Unknown("what else was refused could not be read: "+unread, "refused")
 		}
-		s.Say(steps.Critical, "It refuses now: %s", standing[0])
+		s.Obs.Say(steps.Critical, "It refuses now: %s", standing[0])
 	case unread != "" && len(quotas) > 0:
 		f.Unknown("what was refused could not be read: "+unread, "refusing", "refused")
 	default:
 		f.Set("refusing", steps.BoolOf(false))
 		f.Set("refused", steps.StringsOf(nil))
 		if len(all) > 0 {
-			s.Say(steps.Info, "%d refusals are on record, and what they asked for would fit now.", len(all))
+			s.Obs.Say(steps.Info, "%d refusals are on record, and what they asked for would fit now.", len(all))
 		}
 	}
 	if unread != "" {

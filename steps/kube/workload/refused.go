@@ -15,7 +15,7 @@ import (
 
 // readEvents reads the events of the workload, of its newest ReplicaSet and of
 // the Pod that says most; the answer is why not all of them were read.
-func (r *workloadReading) readEvents(ctx context.Context) string {
+func (r *workloadRun) readEvents(ctx context.Context) string {
 	abouts := []string{eventsAbout(r.t.Kind, r.t.Name)}
 	if len(r.family.sets) > 0 {
 		abouts = append(abouts, eventsAbout("ReplicaSet", r.family.sets[0].Metadata.Name))
@@ -45,7 +45,7 @@ func (r *workloadReading) readEvents(ctx context.Context) string {
 
 // refusal is what refuses to let Pods be made, in the words of the API server.
 // A Deployment hides it in its ReplicaSet; the others say it in events alone.
-func (r *workloadReading) refusal(p podstate.Progress) string {
+func (r *workloadRun) refusal(p podstate.Progress) string {
 	if !r.lacking(p) {
 		return ""
 	}
@@ -76,26 +76,26 @@ func (r *workloadReading) refusal(p podstate.Progress) string {
 }
 
 // lacking reports whether Pods that are wanted are not even made.
-func (r *workloadReading) lacking(p podstate.Progress) bool {
+func (r *workloadRun) lacking(p podstate.Progress) bool {
 	return r.t.Kind != "Pod" && p.Rollout != podstate.Complete && p.Rollout != podstate.Paused && r.short()
 }
 
 // tellsByEvents reports whether nothing but events can say who refuses its Pods.
-func (r *workloadReading) tellsByEvents(p podstate.Progress) bool {
+func (r *workloadRun) tellsByEvents(p podstate.Progress) bool {
 	return r.lacking(p) && r.t.Kind != "Deployment" && r.t.Kind != "ReplicaSet"
 }
 
 // unheard is a workload with fewer Pods than it wants whose events were not read:
 // what its Pods say may not be what holds it.
-func (r *workloadReading) unheard(eventsUnread string) {
+func (r *workloadRun) unheard(eventsUnread string) {
 	r.facts.Unknown("it has fewer Pods than it wants, and "+eventsUnread,
 		"stage", "pod", "failing", "reason", "message", "layer", "line", "init_done", "init_total", "restarts", "refused_by", "refusal")
 	if k := r.pick.trouble; k.Stage != podstate.None && k.Stage != podstate.Unsaid {
-		r.Say(steps.Warning, "Pod %s stands at %s (%s). Whether more of them are refused is not known.", r.pick.pod.Metadata.Name, k.Stage, steps.Clip(k.Reason, 100))
+		r.Obs.Say(steps.Warning, "Pod %s stands at %s (%s). Whether more of them are refused is not known.", r.pick.pod.Metadata.Name, k.Stage, steps.Clip(k.Reason, 100))
 	}
 }
 
-func (r *workloadReading) refused(message string) {
+func (r *workloadRun) refused(message string) {
 	by, name := podstate.RefusedBy(message)
 	f := r.facts
 	f.Set("stage", steps.EnumOf(string(podstate.Refused)))
@@ -112,17 +112,17 @@ func (r *workloadReading) refused(message string) {
 	if name != "" {
 		of += " " + steps.Clip(name, 200)
 	}
-	r.Say(steps.Critical, "Its Pods are not made, refused by %s: %s", of, steps.OneLine(message, 600))
-	if move := workloadRefusedMove[by]; move != "" {
-		r.Say(steps.Info, "%s", move)
+	r.Obs.Say(steps.Critical, "Its Pods are not made, refused by %s: %s", of, steps.OneLine(message, 600))
+	if move := refusedMove[by]; move != "" {
+		r.Obs.Say(steps.Info, "%s", move)
 	}
 	if k := r.pick.trouble; r.pick.found && k.Stage != podstate.None && k.Stage != podstate.Unsaid {
-		r.Say(steps.Warning, "Besides, Pod %s stands at %s (%s).", r.pick.pod.Metadata.Name, k.Stage, steps.Clip(k.Reason, 100))
+		r.Obs.Say(steps.Warning, "Besides, Pod %s stands at %s (%s).", r.pick.pod.Metadata.Name, k.Stage, steps.Clip(k.Reason, 100))
 	}
 }
 
-// empty is a workload without a Pod that nobody is known to refuse.
-func (r *workloadReading) empty(p podstate.Progress, eventsUnread string) {
+// empty is a workload without a Pod and without a known refusal.
+func (r *workloadRun) empty(p podstate.Progress, eventsUnread string) {
 	f := r.facts
 	none := p.Wanted == 0 || p.Rollout == podstate.Paused || p.Rollout == podstate.Complete
 	f.Set("pod", steps.StringOf(""))
@@ -140,11 +140,11 @@ func (r *workloadReading) empty(p podstate.Progress, eventsUnread string) {
 		why = "it has no Pod, and " + eventsUnread
 	}
 	f.Unknown(why, "stage", "layer", "line", "failing", "reason", "refused_by", "refusal")
-	r.Say(steps.Warning, "%s wants %d and has no Pod. Look whether the controller manager runs, and at its events.", r.t, p.Wanted)
+	r.Obs.Say(steps.Warning, "%s wants %d and has no Pod. Look whether the controller manager runs, and at its events.", r.t, p.Wanted)
 }
 
 // keepConditions stores what the workload and the Pod say of themselves.
-func (r *workloadReading) keepConditions() {
+func (r *workloadRun) keepConditions() {
 	gap := steps.Keep(r.out, "conditions", steps.MediaText, func(w io.Writer) error {
 		var b strings.Builder
 		list := func(of string, all []podstate.Condition) {

@@ -22,7 +22,7 @@ func rotationFacts() []steps.Field {
 		{Name: "template_changed", Type: steps.Bool, Doc: "whether its newest revision differs from the one before it in more than a restart"},
 		{Name: "template_at", Type: steps.Time, Doc: "when the newest revision came"},
 		{Name: "template_diff", Type: steps.Strings, Doc: "the fields of the template in which those two differ, without their values"},
-		{Name: "restarted", Type: steps.Time, Doc: "when somebody last asked for a restart of its Pods"},
+		{Name: "restarted", Type: steps.Time, Doc: "when a restart of its Pods was last asked for"},
 	}
 }
 
@@ -32,11 +32,8 @@ type rotationProbe struct{ env steps.Env }
 func (p rotationProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
 	inner, turned, cancel := report.Deadline(ctx)
 	defer cancel()
-	c, t, err := cluster.Reach(inner, p.env, in, out)
+	c, t, err := reachWorkload(inner, p.env, in, out)
 	if err != nil {
-		return steps.Observation{}, err
-	}
-	if err := workloadTarget(t); err != nil {
 		return steps.Observation{}, err
 	}
 	r := &rotationRun{c: c, t: t, facts: steps.NewFacts(rotationFacts())}
@@ -44,10 +41,7 @@ func (p rotationProbe) Probe(ctx context.Context, in steps.Params, out steps.Sin
 	o, err := c.Get(inner, t.Resource, t.Namespace, t.Name)
 	switch {
 	case errors.Is(err, cluster.ErrAbsent):
-		r.facts.Set("exists", steps.BoolOf(false))
-		r.Obs.Summary = fmt.Sprintf("%s is not there.", t)
-		r.Obs.Findings, r.Obs.Facts = c.Warnings(), r.facts.Rest(report.NotThere)
-		return r.Obs, nil
+		return report.Absent(t, r.Obs.Command, r.facts, c.Warnings()), nil
 	case err != nil:
 		return steps.Observation{}, err
 	}

@@ -20,7 +20,7 @@ import (
 	"handrail/steps/kube/report"
 )
 
-// mostUnsure bounds how many values a gap names of which nobody can tell.
+// mostUnsure bounds how many unknown values a gap names.
 const mostUnsure = 5
 
 // rotationBooks is who wrote the keys of one Secret or ConfigMap. Only metadata
@@ -54,7 +54,7 @@ func (r *rotationRun) books(ctx context.Context, s rotationSource) rotationBooks
 // do not tell. The books keep one time for all that a writer wrote, so the key
 // itself may be older.
 func (b rotationBooks) written(key string) (at time.Time, by, why string) {
-	at, by = b.GetCreationTimestamp().Time, "whoever made it"
+	at, by = b.GetCreationTimestamp().Time, "its creator"
 	path := fieldpath.MakePathOrDie("data")
 	if key != "" {
 		path = fieldpath.MakePathOrDie("data", key)
@@ -79,7 +79,7 @@ func (b rotationBooks) written(key string) (at time.Time, by, why string) {
 		}
 	}
 	if entries == 0 {
-		return at, by, "nobody stands for it in managedFields: it was put there by admission, or its writer was forgotten"
+		return at, by, "managedFields name no writer: it was put there by admission, or its writer was forgotten"
 	}
 	return at, by, ""
 }
@@ -155,13 +155,13 @@ func (r *rotationRun) settle(changed, missing, unsure []string, newest time.Time
 		}
 	}
 	for _, line := range changed {
-		r.Say(steps.Critical, "%s", line)
+		r.Obs.Say(steps.Critical, "%s", line)
 	}
 	if len(changed) > 0 {
-		r.Say(steps.Info, "A container keeps what it took until it starts again: put the value right at its source first, then restart one workload. The books keep one time for all that a writer wrote, so the key itself may be older; a key that was removed leaves no time at all.")
+		r.Obs.Say(steps.Info, "A container keeps what it took until it starts again: put the value right at its source first, then restart one workload. The books keep one time for all that a writer wrote, so the key itself may be older; a key that was removed leaves no time at all.")
 	}
 	for _, m := range missing {
-		r.Say(steps.Critical, "%s does not exist. A container that names it cannot be made.", m)
+		r.Obs.Say(steps.Critical, "%s does not exist. A container that names it cannot be made.", m)
 	}
 	if len(r.fresh) > 0 {
 		var names []string
@@ -169,7 +169,7 @@ func (r *rotationRun) settle(changed, missing, unsure []string, newest time.Time
 			names = append(names, s.String())
 		}
 		slices.Sort(names)
-		r.Say(steps.Info, "Mounted as files, which the kubelet refreshes within about two minutes, as long as the program reads them again: %s.", steps.Clip(strings.Join(names, ", "), 300))
+		r.Obs.Say(steps.Info, "Mounted as files, which the kubelet refreshes within about two minutes, as long as the program reads them again: %s.", steps.Clip(strings.Join(names, ", "), 300))
 	}
 }
 
@@ -208,7 +208,7 @@ func (r *rotationRun) template(ctx context.Context, o cluster.Object) {
 		if at, err := time.Parse(time.RFC3339, w.Spec.Template.Metadata.Annotations[restartNote]); err == nil {
 			f.Set("restarted", steps.TimeOf(at))
 		} else {
-			f.Unknown("nobody asked for a restart", "restarted")
+			f.Unknown("no restart was asked for", "restarted")
 		}
 	}
 	query := url.Values{}
@@ -270,10 +270,10 @@ func (r *rotationRun) compare(now, before rotationRevision) {
 	f.Set("template_diff", steps.StringsOf(paths))
 	f.Set("template_changed", steps.BoolOf(len(found) > 0))
 	if len(found) == 0 {
-		r.Say(steps.Info, "Revision %d differs from %d by a restart alone: it is no release.", now.Revision, before.Revision)
+		r.Obs.Say(steps.Info, "Revision %d differs from %d by a restart alone: it is no release.", now.Revision, before.Revision)
 		return
 	}
-	r.Say(steps.Warning, "Revision %d (%s) differs from %d in %s.", now.Revision, now.Metadata.CreationTimestamp.UTC().Format(time.RFC3339), before.Revision, steps.Clip(strings.Join(paths, ", "), 300))
+	r.Obs.Say(steps.Warning, "Revision %d (%s) differs from %d in %s.", now.Revision, now.Metadata.CreationTimestamp.UTC().Format(time.RFC3339), before.Revision, steps.Clip(strings.Join(paths, ", "), 300))
 }
 
 // rotationBare is a template without what a restart and its controller put there.

@@ -72,7 +72,7 @@ func rotationUses(p podstate.Pod) (frozen []rotationUse, refreshed []rotationSou
 		for _, m := range c.VolumeMounts {
 			for _, s := range volumes[m.Name] {
 				if m.SubPath != "" || m.SubPathExpr != "" {
-					add(s.secret, podstate.KeyRef{Name: s.name}, "as a file by subPath, which nobody refreshes")
+					add(s.secret, podstate.KeyRef{Name: s.name}, "as a file by subPath, which is never refreshed")
 				} else if !slices.Contains(refreshed, s) {
 					refreshed = append(refreshed, s)
 				}

@@ -30,24 +30,25 @@ func workloadFacts() []steps.Field {
 		{Name: "init_done", Type: steps.Int, Doc: "init containers of that Pod that are done, sidecars that have started among them"},
 		{Name: "init_total", Type: steps.Int, Doc: "init containers of that Pod, sidecars among them"},
 		{Name: "restarts", Type: steps.Int, Doc: "restarts of all containers of that Pod"},
-		{Name: "refused_by", Type: steps.String, Doc: "who refuses its Pods: quota, policy, webhook, account, limits, namespace or other; empty where nobody does"},
+		{Name: "refused_by", Type: steps.String, Doc: "who refuses its Pods: quota, policy, webhook, account, limits, namespace or other; empty where none does"},
 		{Name: "refusal", Type: steps.String, Doc: "the words of the refusal, empty where there is none"},
 	}
 }
 
 type workloadProbe struct{ env steps.Env }
 
-// workloadReading is one run of the probe.
-type workloadReading struct {
+// workloadRun is one run of the probe.
+type workloadRun struct {
 	report.Report
 	c      *cluster.Client
 	t      cluster.Target
 	o      cluster.Object
 	w      podstate.Workload
+	pod    podstate.Pod // where the workload is one Pod
 	facts  steps.Facts
 	out    steps.Sink
 	family workloadFamily
-	pick   workloadPick
+	pick   podPick
 	events []event
 	unread []string // what could not be read of it
 }
@@ -56,26 +57,26 @@ type workloadReading struct {
 func (p workloadProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
 	inner, turned, cancel := report.Deadline(ctx)
 	defer cancel()
-	c, t, err := cluster.Reach(inner, p.env, in, out)
+	c, t, err := reachWorkload(inner, p.env, in, out)
 	if err != nil {
 		return steps.Observation{}, err
 	}
-	if err := workloadTarget(t); err != nil {
-		return steps.Observation{}, err
-	}
-	r := &workloadReading{c: c, t: t, facts: steps.NewFacts(workloadFacts()), out: out}
+	r := &workloadRun{c: c, t: t, facts: steps.NewFacts(workloadFacts()), out: out}
 	r.Obs.Command = c.Kubectl(t.Namespace, "describe", t.Resource.String(), t.Name)
 	r.o, err = c.Get(inner, t.Resource, t.Namespace, t.Name)
 	switch {
 	case errors.Is(err, cluster.ErrAbsent):
-		r.facts.Set("exists", steps.BoolOf(false))
-		r.Obs.Summary = fmt.Sprintf("%s is not there.", t)
-		r.Obs.Findings, r.Obs.Facts = c.Warnings(), r.facts.Rest(report.NotThere)
-		return r.Obs, nil
+		return report.Absent(t, r.Obs.Command, r.facts, c.Warnings()), nil
 	case err != nil:
 		return steps.Observation{}, err
 	}
-	if r.w, err = podstate.ParseWorkload(r.o.Raw); err != nil {
+	if t.Kind == "Pod" {
+		r.pod, err = podstate.ParsePod(r.o.Raw)
+		r.w.Status.Conditions = r.pod.Status.Conditions
+	} else {
+		r.w, err = podstate.ParseWorkload(r.o.Raw)
+	}
+	if err != nil {
 		return steps.Observation{}, fmt.Errorf("%s cannot be read: %w", t, err)
 	}
 	r.facts.Set("exists", steps.BoolOf(true))
@@ -88,13 +89,14 @@ func (p workloadProbe) Probe(ctx context.Context, in steps.Params, out steps.Sin
 
 // read looks at the Pods, the events and the log, and keeps what it got when a
 // part of that cannot be read.
-func (r *workloadReading) read(ctx context.Context) {
+func (r *workloadRun) read(ctx context.Context) {
 	progress := r.progress()
 	r.pick.ends = r.t.Kind == "Job"
 	r.pick.newest = func(p podstate.Pod) bool { return r.family.newest == "" || p.Metadata.ControlledBy(r.family.newest) }
-	err := workloadPods(ctx, r.c, r.t, r.o, &r.family, r.pick.see)
 	podsUnread := ""
-	if err != nil {
+	if r.t.Kind == "Pod" {
+		r.pick.see(r.pod)
+	} else if err := workloadPods(ctx, r.c, r.t, r.o, &r.family, r.pick.see); err != nil {
 		podsUnread = "its Pods could not be read: " + report.Why(err)
 		r.unread = append(r.unread, podsUnread)
 	}
@@ -129,15 +131,10 @@ func (r *workloadReading) read(ctx context.Context) {
 }
 
 // progress fills in how far the workload is by its own status.
-func (r *workloadReading) progress() podstate.Progress {
+func (r *workloadRun) progress() podstate.Progress {
 	p := podstate.Progress{Wanted: 1}
 	if r.t.Kind == "Pod" {
-		pod, err := podstate.ParsePod(r.o.Raw)
-		if err != nil {
-			p.Why = "the Pod cannot be read"
-		} else {
-			p = podProgress(pod)
-		}
+		p = podProgress(r.pod)
 	} else {
 		p = r.w.Progress(r.t.Kind)
 	}
@@ -145,7 +142,7 @@ func (r *workloadReading) progress() podstate.Progress {
 	r.facts.Set("ready", steps.IntOf(p.Ready))
 	if p.Rollout == podstate.Unclear {
 		r.facts.Unknown(p.Why, "rollout")
-		r.Say(steps.Warning, "%s: %s.", r.t, p.Why)
+		r.Obs.Say(steps.Warning, "%s: %s.", r.t, p.Why)
 	} else {
 		r.facts.Set("rollout", steps.EnumOf(string(p.Rollout)))
 	}
@@ -166,7 +163,7 @@ func podProgress(p podstate.Pod) podstate.Progress {
 }
 
 // diagnosed fills in what the Pod that says most says.
-func (r *workloadReading) diagnosed(ctx context.Context, eventsUnread string) {
+func (r *workloadRun) diagnosed(ctx context.Context, eventsUnread string) {
 	k := &r.pick.trouble
 	r.byEvents(k)
 	f := r.facts
@@ -199,19 +196,19 @@ func (r *workloadReading) diagnosed(ctx context.Context, eventsUnread string) {
 
 // settled keeps the troubles of a Pod from being those of a workload that has all
 // that it wants: a Job that succeeded at its second try is done.
-func (r *workloadReading) settled(p podstate.Progress) {
+func (r *workloadRun) settled(p podstate.Progress) {
 	k := &r.pick.trouble
 	if r.t.Kind == "Pod" || p.Rollout != podstate.Complete || k.Stage == podstate.None {
 		return
 	}
 	if k.Reason != "" {
-		r.Say(steps.Info, "Pod %s is not well (%s), and %s has all that it wants all the same.", r.pick.pod.Metadata.Name, steps.Clip(k.Reason, 100), r.t)
+		r.Obs.Say(steps.Info, "Pod %s is not well (%s), and %s has all that it wants all the same.", r.pick.pod.Metadata.Name, steps.Clip(k.Reason, 100), r.t)
 	}
 	*k = podstate.Trouble{Stage: podstate.None, InitDone: k.InitDone, InitTotal: k.InitTotal, Restarts: k.Restarts}
 }
 
 // byEvents takes from the events of the Pod what its status does not say.
-func (r *workloadReading) byEvents(k *podstate.Trouble) {
+func (r *workloadRun) byEvents(k *podstate.Trouble) {
 	for _, e := range slices.Backward(r.events) {
 		if e.InvolvedObject.UID != r.pick.pod.Metadata.UID {
 			continue
@@ -246,13 +243,13 @@ func saidByEvents(k podstate.Trouble) bool {
 }
 
 // short reports whether there are fewer Pods than are wanted.
-func (r *workloadReading) short() bool {
+func (r *workloadRun) short() bool {
 	return int64(r.pick.live) < r.facts.Got("wanted").Int()
 }
 
 // layer reads the log of the container that blocks, the instance before where
 // that is the one that ended.
-func (r *workloadReading) layer(ctx context.Context, k podstate.Trouble) {
+func (r *workloadRun) layer(ctx context.Context, k podstate.Trouble) {
 	f := r.facts
 	if !slices.Contains([]podstate.Stage{podstate.Init, podstate.Crash, podstate.Probe}, k.Stage) {
 		if k.Stage != podstate.Unsaid {
@@ -294,8 +291,8 @@ func (r *workloadReading) layer(ctx context.Context, k podstate.Trouble) {
 	}
 	f.Set("layer", steps.EnumOf(string(at)))
 	f.Set("line", steps.StringOf(steps.Clip(line, 600)))
-	r.Say(steps.Warning, "The last telling line of container %s: %s", k.Container, steps.Clip(line, 300))
-	if move := workloadLayerMove[at]; move != "" {
-		r.Say(steps.Info, "%s", move)
+	r.Obs.Say(steps.Warning, "The last telling line of container %s: %s", k.Container, steps.Clip(line, 300))
+	if move := layerMove[at]; move != "" {
+		r.Obs.Say(steps.Info, "%s", move)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"handrail/steps/kube/rbac"
 )
 
-// writersVerbs are those that change or remove an object that is there; creating
+// writeVerbs are those that change or remove an object that is there; creating
 // counts only where it is not.
 func (w *writers) verbs() []string {
 	verbs := []string{"update", "patch", "delete", "deletecollection"}
@@ -62,18 +62,18 @@ func (w *writers) accounts(ctx context.Context) {
 	w.fail("roles and bindings", err, "accounts", "workloads")
 }
 
-// writersAround is a right by which somebody gets at the right to write.
-type writersAround struct {
+// indirectRight is a right that leads to the right to write.
+type indirectRight struct {
 	what string
 	walk *rbac.Walk
 }
 
-func (w *writers) indirectly() []writersAround {
+func (w *writers) indirectly() []indirectRight {
 	ns := w.t.Namespace
-	around := func(what, verb string, of rbac.Object) writersAround {
-		return writersAround{what, rbac.NewWalk([]string{verb}, of)}
+	around := func(what, verb string, of rbac.Object) indirectRight {
+		return indirectRight{what, rbac.NewWalk([]string{verb}, of)}
 	}
-	return []writersAround{
+	return []indirectRight{
 		around("change roles beyond its own rights", "escalate", rbac.Object{Group: cluster.RBACGroup, Resource: "clusterroles"}),
 		around("bind any role", "bind", rbac.Object{Group: cluster.RBACGroup, Resource: "clusterroles"}),
 		around("act as any service account", "impersonate", rbac.Object{Resource: "serviceaccounts", Namespace: ns}),
@@ -86,11 +86,11 @@ func (w *writers) indirectly() []writersAround {
 // namespaces none can.
 func RolesAndBindings(ctx context.Context, c *cluster.Client, t cluster.Target, role func(rbac.Role), bind func(rbac.Binding)) error {
 	type roles struct {
-		Metadata writersMeta `json:"metadata"`
+		Metadata meta        `json:"metadata"`
 		Rules    []rbac.Rule `json:"rules"`
 	}
 	type bindings struct {
-		Metadata writersMeta `json:"metadata"`
+		Metadata meta `json:"metadata"`
 		RoleRef  struct {
 			Kind string `json:"kind"`
 			Name string `json:"name"`
@@ -179,7 +179,7 @@ func (w *writers) scalers(ctx context.Context) {
 		Name       string `json:"name"`
 	}
 	type scaler struct {
-		Metadata writersMeta `json:"metadata"`
+		Metadata meta `json:"metadata"`
 		Spec     struct {
 			ScaleTargetRef reference `json:"scaleTargetRef"`
 			TargetRef      reference `json:"targetRef"`

@@ -8,7 +8,7 @@ import (
 	"handrail/steps/kube/admission"
 )
 
-type writersMeta struct {
+type meta struct {
 	Namespace       string `json:"namespace"`
 	Name            string `json:"name"`
 	OwnerReferences []struct {
@@ -20,9 +20,9 @@ type writersMeta struct {
 
 // webhooks finds the entries of webhook configurations that see a change of the
 // object.
-func (w *writers) webhooks(ctx context.Context, about admission.Object, kind, fact string, into *[]writersAdmission) {
+func (w *writers) webhooks(ctx context.Context, about admission.Object, kind, fact string, into *[]admissionRule) {
 	type configuration struct {
-		Metadata writersMeta         `json:"metadata"`
+		Metadata meta                `json:"metadata"`
 		Webhooks []admission.Webhook `json:"webhooks"`
 	}
 	r, err := w.c.AnyVersion(admission.Group+"/v1", kind)
@@ -30,7 +30,7 @@ func (w *writers) webhooks(ctx context.Context, about admission.Object, kind, fa
 		err = cluster.Each(ctx, w.c, r.Path("", ""), nil, func(cfg configuration) {
 			for _, hook := range cfg.Webhooks {
 				if m, ok := hook.Matches(about); ok {
-					w.admits(into, writersAdmission{name: r.Label("", cfg.Metadata.Name), entry: hook.Name, calls: hook.Calls(), match: m})
+					w.admits(into, admissionRule{name: r.Label("", cfg.Metadata.Name), entry: hook.Name, calls: hook.Calls(), match: m})
 				}
 			}
 		})
@@ -38,21 +38,21 @@ func (w *writers) webhooks(ctx context.Context, about admission.Object, kind, fa
 	w.fail(strings.ToLower(kind)+"s", err, fact)
 }
 
-func (w *writers) admits(into *[]writersAdmission, a writersAdmission) {
+func (w *writers) admits(into *[]admissionRule, a admissionRule) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	*into = append(*into, a)
 }
 
 // policies finds the bound policies that see a change of the object. One that
-// nobody bound does nothing.
-func (w *writers) policies(ctx context.Context, about admission.Object, which, fact string, into *[]writersAdmission) {
+// is not bound does nothing.
+func (w *writers) policies(ctx context.Context, about admission.Object, which, fact string, into *[]admissionRule) {
 	type policy struct {
-		Metadata writersMeta      `json:"metadata"`
+		Metadata meta             `json:"metadata"`
 		Spec     admission.Policy `json:"spec"`
 	}
 	type binding struct {
-		Metadata writersMeta       `json:"metadata"`
+		Metadata meta              `json:"metadata"`
 		Spec     admission.Binding `json:"spec"`
 	}
 	all := map[string]policy{}
@@ -69,7 +69,7 @@ func (w *writers) policies(ctx context.Context, about admission.Object, which, f
 		err = cluster.Each(ctx, w.c, b.Path("", ""), nil, func(of binding) {
 			p, there := all[of.Spec.PolicyName]
 			if m, ok := p.Spec.Matches(of.Spec, about); there && ok {
-				a := writersAdmission{name: r.Label("", of.Spec.PolicyName), entry: "bound by " + of.Metadata.Name, match: m}
+				a := admissionRule{name: r.Label("", of.Spec.PolicyName), entry: "bound by " + of.Metadata.Name, match: m}
 				if acts := of.Spec.ValidationActions; len(acts) > 0 {
 					a.more = ", to " + strings.ToLower(strings.Join(acts, ", "))
 				}

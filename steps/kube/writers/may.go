@@ -172,7 +172,7 @@ func (r *mayRun) tell(allowed, granted, whole bool, reason string, err error) {
 	case len(r.lost) > 0:
 		f.Set("missing_role", steps.BoolOf(true))
 		for _, l := range r.lost {
-			r.Say(steps.Critical, "%s. It grants nothing, and nobody said so when it was made.", l)
+			r.Obs.Say(steps.Critical, "%s. It grants nothing, and the server did not say so when it was created.", l)
 		}
 	case !whole:
 		f.Unknown(r.unread[0], "missing_role")
@@ -196,14 +196,14 @@ func (r *mayRun) tell(allowed, granted, whole bool, reason string, err error) {
 		why := "no binding that could be read grants it, and the server could not be asked, which has other ways to allow: " + report.Why(err)
 		f.Unknown(why, "allowed")
 		f.Unknown("the server could not be asked: "+report.Why(err), "agree")
-		r.Say(steps.Warning, "No binding that could be read lets %s %s. Somebody who may create a SubjectAccessReview can ask the server.", r.who.label, r.question())
+		r.Obs.Say(steps.Warning, "No binding that could be read lets %s %s. An account that may create a SubjectAccessReview can ask the server.", r.who.label, r.question())
 		say = "is not known to be allowed to"
 	}
 	r.Obs.Summary = fmt.Sprintf("%s %s %s.", r.who.label, say, r.question())
 	if len(r.grants) > 0 {
-		r.Say(steps.Info, "Granted by %s.", steps.Clip(strings.Join(r.grants, "; "), 400))
+		r.Obs.Say(steps.Info, "Granted by %s.", steps.Clip(strings.Join(r.grants, "; "), 400))
 	} else if len(r.own) > 0 {
-		r.Say(steps.Warning, "Its bindings grant other things: %s.", steps.Clip(strings.Join(r.own, "; "), 400))
+		r.Obs.Say(steps.Warning, "Its bindings grant other things: %s.", steps.Clip(strings.Join(r.own, "; "), 400))
 	}
 }
 
@@ -213,10 +213,10 @@ func (r *mayRun) disagree(allowed, granted, whole bool, reason string) {
 		r.facts.Set("agree", steps.BoolOf(true))
 	case allowed && whole:
 		r.facts.Set("agree", steps.BoolOf(false))
-		r.Say(steps.Warning, "The server allows it and no role grants it: another authorizer does (%s). Repairing roles would change nothing.", steps.Clip(reason, 200))
+		r.Obs.Say(steps.Warning, "The server allows it and no role grants it: another authorizer does (%s). Repairing roles would change nothing.", steps.Clip(reason, 200))
 	case !allowed && granted:
 		r.facts.Set("agree", steps.BoolOf(false))
-		r.Say(steps.Warning, "A role grants it and the server refuses: the role changed a moment ago, or another authorizer denies it. Read again.")
+		r.Obs.Say(steps.Warning, "A role grants it and the server refuses: the role changed a moment ago, or another authorizer denies it. Read again.")
 	default:
 		r.facts.Unknown("not all roles and bindings could be read", "agree")
 	}

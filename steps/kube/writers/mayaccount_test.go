@@ -28,7 +28,7 @@ func TestParseMayAccount(t *testing.T) {
 }
 
 // TestMayTells is every way in which the server, the roles and what could be read
-// of them come together: where they do not agree it is said, and what nobody knows
+// of them come together: where they do not agree it is said, and what is unknown
 // is unknown.
 func TestMayTells(t *testing.T) {
 	t.Parallel()

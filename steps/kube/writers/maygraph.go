@@ -89,7 +89,7 @@ func (r *mayRun) weigh(b mayBinding, rules map[string][]rbac.Rule, read map[stri
 	}
 }
 
-// ask asks the server: whoever may ask about anybody, else within the namespace
+// ask asks the server, about all accounts where that is allowed, else within the namespace
 // alone.
 func (r *mayRun) ask(ctx context.Context) (allowed bool, reason string, err error) {
 	attributes := map[string]any{"verb": r.verb, "group": r.of.Group, "resource": r.of.Resource,

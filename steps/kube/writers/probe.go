@@ -16,7 +16,7 @@ import (
 	"handrail/steps/kube/report"
 )
 
-func writersFacts() []steps.Field {
+func facts() []steps.Field {
 	return []steps.Field{
 		{Name: "mutating", Type: steps.Strings, Doc: "webhooks and policies that may change it on its way in, as kind/name: entry and when"},
 		{Name: "validating", Type: steps.Strings, Doc: "webhooks and policies that may refuse a change of it, in the same form"},
@@ -29,10 +29,10 @@ func writersFacts() []steps.Field {
 	}
 }
 
-type writersProbe struct{ env steps.Env }
+type probe struct{ env steps.Env }
 
 // Probe implements steps.Prober.
-func (p writersProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
+func (p probe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
 	c, t, err := cluster.Reach(ctx, p.env, in, out)
 	if err != nil {
 		return steps.Observation{}, err
@@ -46,7 +46,7 @@ func (p writersProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink
 	case err != nil:
 		return steps.Observation{}, err
 	}
-	within, cancel := context.WithTimeout(ctx, writersTime)
+	within, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
 	w.read(within)
 	if err := ctx.Err(); err != nil {
@@ -80,9 +80,9 @@ func (w *writers) read(ctx context.Context) {
 	)
 	w.runners(ctx)
 	w.workloads = topmost(w.workloads)
-	slices.SortFunc(w.workloads, func(a, b writersWorkload) int { return strings.Compare(a.name, b.name) })
-	for _, list := range []*[]writersAdmission{&w.mutating, &w.validating} {
-		slices.SortFunc(*list, func(a, b writersAdmission) int { return strings.Compare(a.String(), b.String()) })
+	slices.SortFunc(w.workloads, func(a, b workload) int { return strings.Compare(a.name, b.name) })
+	for _, list := range []*[]admissionRule{&w.mutating, &w.validating} {
+		slices.SortFunc(*list, func(a, b admissionRule) int { return strings.Compare(a.String(), b.String()) })
 	}
 	slices.Sort(w.unread)
 }
@@ -112,7 +112,7 @@ func (w *writers) about(ctx context.Context) admission.Object {
 func (w *writers) observe(out steps.Sink) steps.Observation {
 	obs := steps.Observation{Findings: w.findings, Command: w.c.Kubectl("", "get",
 		"mutatingwebhookconfigurations,validatingwebhookconfigurations,clusterrolebindings,rolebindings,cronjobs,jobs,deployments,daemonsets,statefulsets", "-A", "-o", "yaml")}
-	f := steps.NewFacts(writersFacts())
+	f := steps.NewFacts(facts())
 	var controllers []string
 	for _, o := range w.controllers {
 		controllers = append(controllers, o.Name+" (paused: "+o.Paused+")")
@@ -122,9 +122,9 @@ func (w *writers) observe(out steps.Sink) steps.Observation {
 	for _, s := range suspects {
 		ranked = append(ranked, s.String())
 	}
-	lists := map[string][]string{"mutating": writersTexts(w.mutating), "validating": writersTexts(w.validating), "controllers": controllers,
-		"accounts": w.accountTexts(), "workloads": writersTexts(w.workloads), "suspects": ranked}
-	for _, field := range writersFacts() {
+	lists := map[string][]string{"mutating": texts(w.mutating), "validating": texts(w.validating), "controllers": controllers,
+		"accounts": w.accountTexts(), "workloads": texts(w.workloads), "suspects": ranked}
+	for _, field := range facts() {
 		list, is := lists[field.Name]
 		switch {
 		case !is:
@@ -155,7 +155,7 @@ func (w *writers) observe(out steps.Sink) steps.Observation {
 	return obs
 }
 
-func writersTexts[T fmt.Stringer](list []T) []string {
+func texts[T fmt.Stringer](list []T) []string {
 	var out []string
 	for _, v := range list {
 		out = append(out, v.String())
@@ -191,7 +191,7 @@ func (w *writers) keep(out steps.Sink, lists map[string][]string) string {
 	})
 }
 
-func (w *writers) summary(suspects []writersSuspect) string {
+func (w *writers) summary(suspects []suspect) string {
 	text := fmt.Sprintf("%d suspects may write %s", len(suspects), w.t)
 	if len(suspects) > 0 {
 		text += ", first " + suspects[0].name
@@ -206,9 +206,9 @@ func (w *writers) summary(suspects []writersSuspect) string {
 }
 
 // remarks are what a person must not miss.
-func (w *writers) remarks(suspects []writersSuspect) (out []steps.Finding) {
+func (w *writers) remarks(suspects []suspect) (out []steps.Finding) {
 	say := func(level steps.Level, format string, args ...any) {
-		out = append(out, steps.Finding{Level: level, Say: fmt.Sprintf(format, args...)})
+		out = append(out, steps.Findingf(level, format, args...))
 	}
 	for _, s := range suspects[:min(len(suspects), 10)] {
 		say(steps.Warning, "%s", steps.Clip(s.String(), 500))
@@ -217,10 +217,10 @@ func (w *writers) remarks(suspects []writersSuspect) (out []steps.Finding) {
 		say(steps.Critical, "Everybody in the cluster may write %s: %s.", w.t, e)
 	}
 	for _, d := range w.dangling[:min(len(w.dangling), 10)] {
-		say(steps.Info, "%s: whoever makes that role decides what it grants.", steps.Clip(d, 400))
+		say(steps.Info, "%s: the creator of that role decides what it grants.", steps.Clip(d, 400))
 	}
 	if n := len(w.indirect); n > 0 {
-		say(steps.Info, "%d accounts may give themselves the right to write it, or act as somebody who has it; the artifact names them. First: %s.", n, steps.Clip(w.indirect[0], 300))
+		say(steps.Info, "%d accounts may give themselves the right to write it, or act as an account that has it; the artifact names them. First: %s.", n, steps.Clip(w.indirect[0], 300))
 	}
 	say(steps.Info, "The accounts are by RBAC only. Writers outside of the cluster (a node's timers and cron, CI, people) are in no object of it: see kube/node-report and the audit log.")
 	return out

@@ -13,30 +13,30 @@ import (
 	"handrail/steps/kube/rbac"
 )
 
-// mostSuspects bounds the list: nobody looks at the hundredth.
+// mostSuspects bounds the list: the hundredth is of no use.
 const mostSuspects = 50
 
-// writersSuspect is a likely writer.
-type writersSuspect struct {
+// suspect is a likely writer.
+type suspect struct {
 	name, why string
 	weight    int
 }
 
-func (s writersSuspect) String() string { return s.name + ": " + s.why }
+func (s suspect) String() string { return s.name + ": " + s.why }
 
 // rank puts what may write the object into the order in which to look at it: who
 // did write it of late, what changes every request, what writes again by itself,
-// what runs often, and narrow rights before wide ones, since somebody gave them
+// what runs often, and narrow rights before wide ones, since they were given
 // for this very object.
-func (w *writers) rank() []writersSuspect {
-	var all []writersSuspect
+func (w *writers) rank() []suspect {
+	var all []suspect
 	recent := w.recent()
 	add := func(weight int, name, why string) {
 		if by := recent.names(name); by != "" {
 			weight += 30
 			why = "the books name " + by + ", " + why
 		}
-		all = append(all, writersSuspect{name, why, weight})
+		all = append(all, suspect{name, why, weight})
 	}
 	for _, a := range w.mutating {
 		weight := 85
@@ -91,12 +91,12 @@ func (w *writers) rank() []writersSuspect {
 		}
 	}
 	for _, e := range recent.unnamed(all) {
-		all = append(all, writersSuspect{"manager " + steps.Clip(e.Manager, 128), e.String() + " wrote it of late, and nothing of that name was found", 75})
+		all = append(all, suspect{"manager " + steps.Clip(e.Manager, 128), e.String() + " wrote it of late, and nothing of that name was found", 75})
 	}
-	slices.SortStableFunc(all, func(a, b writersSuspect) int {
+	slices.SortStableFunc(all, func(a, b suspect) int {
 		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.name, b.name))
 	})
-	all = slices.DeleteFunc(all, func(s writersSuspect) bool { return s.weight <= 5 })
+	all = slices.DeleteFunc(all, func(s suspect) bool { return s.weight <= 5 })
 	return all[:min(len(all), mostSuspects)]
 }
 
@@ -111,10 +111,10 @@ func controlPlane(g rbac.Grant) bool {
 	return true
 }
 
-// writersRecent are the writers of the last ten minutes, by the object's books.
-type writersRecent []blame.Entry
+// recent are the writers of the last ten minutes, by the object's books.
+type recent []blame.Entry
 
-func (w *writers) recent() writersRecent {
+func (w *writers) recent() recent {
 	if w.absent {
 		return nil
 	}
@@ -126,7 +126,7 @@ func (w *writers) recent() writersRecent {
 }
 
 // names is the manager whose name an object of the list bears.
-func (r writersRecent) names(name string) string {
+func (r recent) names(name string) string {
 	last := name[strings.LastIndexByte(name, '/')+1:]
 	for _, e := range r {
 		if m := e.Manager; len(m) > 3 && !e.ByPerson() && (m == last || len(last) > 3 && (strings.Contains(m, last) || strings.Contains(last, m))) {
@@ -137,11 +137,11 @@ func (r writersRecent) names(name string) string {
 }
 
 // unnamed are those that no suspect bears the name of. What calls itself kubectl
-// may be anybody.
-func (r writersRecent) unnamed(all []writersSuspect) []blame.Entry {
+// may be anyone.
+func (r recent) unnamed(all []suspect) []blame.Entry {
 	var out []blame.Entry
 	for _, e := range r {
-		known := slices.ContainsFunc(all, func(s writersSuspect) bool { return writersRecent{e}.names(s.name) != "" })
+		known := slices.ContainsFunc(all, func(s suspect) bool { return recent{e}.names(s.name) != "" })
 		if !known && !e.ByPerson() && !e.Anonymous() && !slices.ContainsFunc(out, e.Same) {
 			out = append(out, e)
 		}

@@ -9,7 +9,7 @@ import (
 // other reason.
 func TestTopmost(t *testing.T) {
 	t.Parallel()
-	got := topmost([]writersWorkload{
+	got := topmost([]workload{
 		{name: "deployment/a/web", account: "a/x"},
 		{name: "pod/a/web-1-2", account: "a/x", parent: "replicaset/a/web-1"},
 		{name: "pod/a/liar", account: "a/x", parent: "deployment/a/none"},

@@ -21,8 +21,8 @@ const (
 	mostAccounts = 8
 )
 
-// writersWorkload is something that runs as an account that may write.
-type writersWorkload struct {
+// workload is something that runs as an account that may write.
+type workload struct {
 	name     string // as cronjob/ns/name
 	account  string // as ns/name
 	schedule string // of a CronJob
@@ -33,7 +33,7 @@ type writersWorkload struct {
 	parent   string // what made it, by its own word
 }
 
-func (r writersWorkload) String() string {
+func (r workload) String() string {
 	text := r.name + ": as serviceaccount/" + r.account
 	if r.schedule != "" {
 		text += ", at " + steps.Clip(r.schedule, 60)
@@ -53,19 +53,19 @@ func (r writersWorkload) String() string {
 	return text
 }
 
-// writersItem is what matters of a workload of any kind.
-type writersItem struct {
-	Metadata writersMeta `json:"metadata"`
+// item is what matters of a workload of any kind.
+type item struct {
+	Metadata meta `json:"metadata"`
 	Spec     struct {
-		writersPod
-		Schedule    string          `json:"schedule"`
-		TimeZone    string          `json:"timeZone"`
-		Suspend     bool            `json:"suspend"`
-		Replicas    *int64          `json:"replicas"`
-		Template    writersTemplate `json:"template"`
+		podSpec
+		Schedule    string   `json:"schedule"`
+		TimeZone    string   `json:"timeZone"`
+		Suspend     bool     `json:"suspend"`
+		Replicas    *int64   `json:"replicas"`
+		Template    template `json:"template"`
 		JobTemplate struct {
 			Spec struct {
-				Template writersTemplate `json:"template"`
+				Template template `json:"template"`
 			} `json:"spec"`
 		} `json:"jobTemplate"`
 	} `json:"spec"`
@@ -76,11 +76,11 @@ type writersItem struct {
 	} `json:"status"`
 }
 
-type writersTemplate struct {
-	Spec writersPod `json:"spec"`
+type template struct {
+	Spec podSpec `json:"spec"`
 }
 
-type writersPod struct {
+type podSpec struct {
 	ServiceAccountName string `json:"serviceAccountName"`
 	Containers         []struct {
 		Image   string   `json:"image"`
@@ -90,18 +90,18 @@ type writersPod struct {
 }
 
 // pod is the specification of the Pods that the item makes.
-func (i writersItem) pod(kind string) writersPod {
+func (i item) pod(kind string) podSpec {
 	switch kind {
 	case "CronJob":
 		return i.Spec.JobTemplate.Spec.Template.Spec
 	case "Pod":
-		return i.Spec.writersPod
+		return i.Spec.podSpec
 	}
 	return i.Spec.Template.Spec
 }
 
-// writersKinds are the workloads that are listed; what they make is not.
-func writersKinds() []cluster.Resource {
+// workloadKinds are the workloads that are listed; what they make is not.
+func workloadKinds() []cluster.Resource {
 	return append([]cluster.Resource{
 		{Group: "batch", Version: "v1", Plural: "cronjobs", Kind: "CronJob", Namespaced: true},
 		{Group: "batch", Version: "v1", Plural: "jobs", Kind: "Job", Namespaced: true},
@@ -133,9 +133,9 @@ func (w *writers) runners(ctx context.Context) {
 	}
 	var jobs []func()
 	for _, ns := range spaces {
-		for _, r := range writersKinds() {
+		for _, r := range workloadKinds() {
 			jobs = append(jobs, func() {
-				err := cluster.Each(ctx, w.c, r.Path(ns, ""), nil, func(i writersItem) { w.run(r, i, granted) })
+				err := cluster.Each(ctx, w.c, r.Path(ns, ""), nil, func(i item) { w.run(r, i, granted) })
 				w.fail(r.Plural+inSpace(ns), err, "workloads")
 			})
 		}
@@ -149,7 +149,7 @@ func (w *writers) runners(ctx context.Context) {
 				if account != "" {
 					query = url.Values{"fieldSelector": {"spec.serviceAccountName=" + account}}
 				}
-				err := cluster.Each(ctx, w.c, cluster.Pods().Path(ns, ""), query, func(i writersItem) { w.run(cluster.Pods(), i, granted) })
+				err := cluster.Each(ctx, w.c, cluster.Pods().Path(ns, ""), query, func(i item) { w.run(cluster.Pods(), i, granted) })
 				w.fail("pods"+inSpace(ns), err, "workloads")
 			})
 		}
@@ -165,14 +165,14 @@ func inSpace(ns string) string {
 }
 
 // run keeps an item that runs as one of the accounts.
-func (w *writers) run(r cluster.Resource, i writersItem, granted map[string]map[string]bool) {
+func (w *writers) run(r cluster.Resource, i item, granted map[string]map[string]bool) {
 	ns := i.Metadata.Namespace
 	pod := i.pod(r.Kind)
 	account := cmp.Or(pod.ServiceAccountName, "default")
 	if all := granted[ns]; !all[account] && !all[""] {
 		return
 	}
-	found := writersWorkload{name: r.Label(ns, i.Metadata.Name), account: ns + "/" + account, schedule: i.Spec.Schedule, last: i.Status.LastScheduleTime}
+	found := workload{name: r.Label(ns, i.Metadata.Name), account: ns + "/" + account, schedule: i.Spec.Schedule, last: i.Status.LastScheduleTime}
 	for _, ref := range i.Metadata.OwnerReferences {
 		if ref.Controller {
 			found.parent = steps.Clip(strings.ToLower(ref.Kind)+"/"+ns+"/"+ref.Name, 400)
@@ -206,12 +206,12 @@ func (w *writers) run(r cluster.Resource, i writersItem, granted map[string]map[
 // topmost leaves out what another one of the list made. That it says so is not
 // enough: only a parent that runs as the same account, and is in the list itself,
 // stands for it. What the ReplicaSets of a Deployment make bears its name.
-func topmost(all []writersWorkload) []writersWorkload {
+func topmost(all []workload) []workload {
 	there := map[string]string{}
 	for _, r := range all {
 		there[r.name] = r.account
 	}
-	var out []writersWorkload
+	var out []workload
 	kept := map[string]bool{}
 	for _, r := range all {
 		parent := r.parent
@@ -241,7 +241,7 @@ func writesAPI(s string) bool {
 }
 
 // frequent reports whether a schedule runs at least every ten minutes.
-func (r writersWorkload) frequent() bool {
+func (r workload) frequent() bool {
 	minute, _, _ := strings.Cut(r.schedule, " ")
 	if minute == "*" {
 		return true

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// writersTime ends the reading before the loop would: what was read until
+	// readTime ends the reading before the loop would: what was read until
 	// then is worth more than nothing.
-	writersTime = 45 * time.Second
+	readTime = 45 * time.Second
 )
 
 // writers gathers everything that may write one object.
@@ -28,31 +28,31 @@ type writers struct {
 	gate chan struct{} // one place a request
 	mu   sync.Mutex
 	lost map[string]bool // the facts of which a part could not be read
-	writersSeen
+	results
 }
 
-// writersSeen is what was found.
-type writersSeen struct {
-	mutating, validating []writersAdmission
+// results is what was found.
+type results struct {
+	mutating, validating []admissionRule
 	controllers          []steps.Owner
 	grants               []rbac.Grant
 	dangling             []string
 	indirect             []string
 	everybody            []string // grants to all accounts
-	workloads            []writersWorkload
+	workloads            []workload
 	findings             []steps.Finding
 	unread               []string
 }
 
-// writersAdmission is one webhook entry or bound policy.
-type writersAdmission struct {
+// admissionRule is one webhook entry or bound policy.
+type admissionRule struct {
 	name, entry string // mutatingwebhookconfiguration/x, and its entry or binding
 	calls       string
 	match       admission.Match
 	more        string
 }
 
-func (a writersAdmission) String() string {
+func (a admissionRule) String() string {
 	text := a.name + ": " + steps.Clip(a.entry, 253) + " " + a.match.String()
 	if a.calls != "" {
 		text += ", calls " + steps.Clip(a.calls, 300)

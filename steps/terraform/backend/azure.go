@@ -18,7 +18,6 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/lease"
 
 	"handrail/steps"
-	"handrail/steps/terraform/prose"
 	"handrail/steps/transport"
 )
 
@@ -55,7 +54,7 @@ func newAzure(set settings, out steps.Sink) (*azureStore, error) {
 		return nil, errors.New("azurerm backend: handrail knows the clouds public, china and usgovernment by name and does not ask a metadata host for others")
 	}
 	if strings.ContainsAny(a.account, "/.:@?#") {
-		return nil, fmt.Errorf("azurerm backend: %q is no name of a storage account", prose.Clip(a.account, 60))
+		return nil, fmt.Errorf("azurerm backend: %q is no name of a storage account", steps.Clip(a.account, 60))
 	}
 	server := "https://" + a.account + ".blob." + suffix
 	a.address = server + "/" + a.box + "/" + a.key
@@ -110,8 +109,8 @@ func (a *azureStore) Cluster(context.Context) (string, string, error) {
 	return a.fetch.server(), "", nil
 }
 
-func (a *azureStore) Unlocking() Unlocking {
-	return Unlocking{Way: unlockByID, Grammar: lockGrammar, ByHand: "az storage blob lease break, once the run is known to be dead"}
+func (a *azureStore) UnlockPolicy() UnlockPolicy {
+	return UnlockPolicy{Way: unlockByID, Grammar: lockGrammar, ByHand: "az storage blob lease break, once the run is known to be dead"}
 }
 
 func (a *azureStore) Command(what string) string {
@@ -134,7 +133,7 @@ func (a *azureStore) why(ctx context.Context, err error) error {
 	if !errors.As(err, &said) {
 		return unreachable(ctx, a.fetch.server(), err)
 	}
-	code := prose.Clip(said.ErrorCode, 60)
+	code := steps.Clip(said.ErrorCode, 60)
 	switch {
 	case bloberror.HasCode(err, bloberror.ContainerNotFound):
 		return fmt.Errorf("the container %q does not exist: check container_name and the storage account", a.box)
@@ -248,7 +247,7 @@ func (a *azureStore) State(ctx context.Context) (State, error) {
 	}
 	// A lock changes the time of the blob as well, so that it says nothing of the state.
 	r.Exists, r.size = true, size
-	r.Body = newReread(ctx, first, func(ctx context.Context) (io.ReadCloser, error) {
+	r.Body = newStateReader(ctx, first, func(ctx context.Context) (io.ReadCloser, error) {
 		again, _, err := a.openState(ctx)
 		return again, err
 	})

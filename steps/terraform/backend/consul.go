@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"handrail/steps"
-	"handrail/steps/terraform/prose"
 	"handrail/steps/transport"
 )
 
@@ -116,7 +115,7 @@ func (c *consulStore) connect(set settings) (http.RoundTripper, error) {
 	}
 	c.base = url.URL{Scheme: cmp.Or(scheme, "http"), Host: strings.TrimSuffix(address, "/")}
 	if c.base.Scheme != "http" && c.base.Scheme != "https" || strings.ContainsAny(c.base.Host, "/@?#") || c.base.Host == "" {
-		return nil, fmt.Errorf("consul backend: %q is no address of an agent", prose.Clip(address, 100))
+		return nil, fmt.Errorf("consul backend: %q is no address of an agent", steps.Clip(address, 100))
 	}
 	return next, nil
 }
@@ -127,8 +126,8 @@ func (c *consulStore) Cluster(context.Context) (string, string, error) {
 	return c.fetch.server(), "", nil
 }
 
-func (c *consulStore) Unlocking() Unlocking {
-	return Unlocking{Way: unlockExpires, Grammar: lockGrammar, ByHand: "wait: consul frees a lock whose session has ended by itself"}
+func (c *consulStore) UnlockPolicy() UnlockPolicy {
+	return UnlockPolicy{Way: unlockExpires, Grammar: lockGrammar, ByHand: "wait: consul frees a lock whose session has ended by itself"}
 }
 
 func (c *consulStore) lockPath() string { return strings.TrimRight(c.path, "/") }
@@ -166,9 +165,9 @@ func (c *consulStore) ask(ctx context.Context, path string, raw bool) (*http.Res
 	case http.StatusNotFound:
 		return nil, errAbsent
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return nil, denied("forbidden: %s refuses to show %s (%d: %q); ask for the policy key_prefix read on it and session_prefix read, or set CONSUL_HTTP_TOKEN as for the run that failed", c.fetch.server(), path, resp.StatusCode, prose.Clip(string(said), 200))
+		return nil, denied("forbidden: %s refuses to show %s (%d: %q); ask for the policy key_prefix read on it and session_prefix read, or set CONSUL_HTTP_TOKEN as for the run that failed", c.fetch.server(), path, resp.StatusCode, steps.Clip(string(said), 200))
 	}
-	return nil, fmt.Errorf("%s answered %d for %s: %q", c.fetch.server(), resp.StatusCode, path, prose.Clip(string(said), 200))
+	return nil, fmt.Errorf("%s answered %d for %s: %q", c.fetch.server(), resp.StatusCode, path, steps.Clip(string(said), 200))
 }
 
 // consulKey is what consul says of one key.
@@ -272,12 +271,12 @@ func (c *consulStore) aboutSession(ctx context.Context, r *Lock) error {
 	return nil
 }
 
-// renewed judges a live session: one with a time to live is renewed by whoever
+// renewed judges a live session: one with a time to live is renewed by the process that
 // holds it, or it would be gone.
 func (c *consulStore) renewed(r *Lock, ttl string) {
 	d, err := time.ParseDuration(ttl)
 	if err != nil || d <= 0 {
-		r.note(steps.Warning, "The session %s has no time to live: the lock stays until somebody ends it.", r.ID)
+		r.note(steps.Warning, "The session %s has no time to live: the lock stays until the session is ended.", r.ID)
 		return
 	}
 	r.note(steps.Info, "The session %s lives. Its holder renews it, or consul ends it within %s and frees the lock by itself: wait that long and read it again.", r.ID, 2*d)

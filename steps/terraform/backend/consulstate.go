@@ -5,18 +5,17 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"crypto/md5" //nolint:gosec // it is the digest that the backend keeps
+	"crypto/md5" // it is the digest that the backend keeps
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
 	"io"
-	"net/http"
 	"strconv"
 	"strings"
 
-	"handrail/steps/terraform/prose"
+	"handrail/steps"
 )
 
 // consulValue bounds one value; consul itself takes half a megabyte as it comes.
@@ -30,14 +29,14 @@ type consulChunks struct {
 }
 
 // parseConsulChunks reports whether a value is a list of chunks. Chunks lie
-// below the key of the state: any other would be a key that nobody asked for.
+// below the key of the state: any other would be a key that was not asked for.
 func parseConsulChunks(raw []byte, path string) (list consulChunks, chunked bool, err error) {
 	if json.Unmarshal(raw, &list) != nil || list.Hash == "" {
 		return consulChunks{}, false, nil
 	}
 	for _, key := range list.Chunks {
 		if !strings.HasPrefix(key, strings.TrimRight(path, "/")+"/tfstate.") {
-			return consulChunks{}, true, fmt.Errorf("the state names %q as a part of it, which does not lie below its key", prose.Clip(key, 200))
+			return consulChunks{}, true, fmt.Errorf("the state names %q as a part of it, which does not lie below its key", steps.Clip(key, 200))
 		}
 	}
 	return list, true, nil
@@ -53,7 +52,7 @@ func (c *consulStore) State(ctx context.Context) (State, error) {
 		return r, fmt.Errorf("state: %w", err)
 	}
 	r.Exists, r.Version = true, index
-	r.Body = newReread(ctx, first, func(ctx context.Context) (io.ReadCloser, error) {
+	r.Body = newStateReader(ctx, first, func(ctx context.Context) (io.ReadCloser, error) {
 		again, _, err := c.openState(ctx)
 		return again, err
 	})
@@ -94,7 +93,7 @@ func (c *consulStore) openState(ctx context.Context) (body io.ReadCloser, index 
 		return nil, "", err
 	}
 	if chunked {
-		plain = &digested{ReadCloser: plain, sum: md5.New(), want: list.Hash}
+		plain = &digestReader{ReadCloser: plain, sum: md5.New(), want: list.Hash}
 	}
 	return plain, index, nil
 }
@@ -114,7 +113,7 @@ func unpacked(r io.ReadCloser) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the state does not unpack: %w", err)
 	}
-	return bothOf{&limited{r: zr, left: maxState}, r}, nil
+	return bothOf{&boundedReader{r: zr, left: maxState}, r}, nil
 }
 
 // bothOf reads from one and closes another.
@@ -123,13 +122,13 @@ type bothOf struct {
 	io.Closer
 }
 
-// limited fails where io.LimitReader would end.
-type limited struct {
+// boundedReader fails where io.LimitReader would end.
+type boundedReader struct {
 	r    io.Reader
 	left int64
 }
 
-func (l *limited) Read(p []byte) (int, error) {
+func (l *boundedReader) Read(p []byte) (int, error) {
 	n, err := l.r.Read(p)
 	if l.left -= int64(n); l.left < 0 {
 		return 0, fmt.Errorf("the state unpacks to more than %d bytes", maxState)
@@ -137,18 +136,18 @@ func (l *limited) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// digested holds what was read against the digest that stands beside it.
-type digested struct {
+// digestReader holds what was read against the digest that stands beside it.
+type digestReader struct {
 	io.ReadCloser
 	sum  hash.Hash
 	want string
 }
 
-func (d *digested) Read(p []byte) (int, error) {
+func (d *digestReader) Read(p []byte) (int, error) {
 	n, err := d.ReadCloser.Read(p)
 	d.sum.Write(p[:n])
 	if errors.Is(err, io.EOF) && hex.EncodeToString(d.sum.Sum(nil)) != d.want {
-		return n, fmt.Errorf("the parts of the state do not make up the digest %s that stands beside them: a writer is at work, or the state is torn; every run ends in \"does not match the expected hash\"", prose.Clip(d.want, 40))
+		return n, fmt.Errorf("the parts of the state do not make up the digest %s that stands beside them: a writer is at work, or the state is torn; every run ends in \"does not match the expected hash\"", steps.Clip(d.want, 40))
 	}
 	return n, err
 }
@@ -158,7 +157,7 @@ type consulBody struct {
 	ctx  context.Context
 	c    *consulStore
 	left []string
-	now  *http.Response
+	now  io.ReadCloser // of the body of a response
 }
 
 func (b *consulBody) Read(p []byte) (int, error) {
@@ -167,16 +166,13 @@ func (b *consulBody) Read(p []byte) (int, error) {
 			if len(b.left) == 0 {
 				return 0, io.EOF
 			}
-			resp, err := b.c.ask(b.ctx, "/v1/kv/"+b.left[0], true)
-			if errors.Is(err, errAbsent) {
-				err = fmt.Errorf("the part %s of the state is gone", prose.Clip(b.left[0], 200))
-			}
+			part, err := b.part(b.left[0])
 			if err != nil {
 				return 0, err
 			}
-			b.now, b.left = resp, b.left[1:]
+			b.now, b.left = part, b.left[1:]
 		}
-		n, err := b.now.Body.Read(p)
+		n, err := b.now.Read(p)
 		if errors.Is(err, io.EOF) {
 			err = b.Close()
 		}
@@ -186,11 +182,22 @@ func (b *consulBody) Read(p []byte) (int, error) {
 	}
 }
 
+func (b *consulBody) part(key string) (io.ReadCloser, error) {
+	resp, err := b.c.ask(b.ctx, "/v1/kv/"+key, true)
+	if errors.Is(err, errAbsent) {
+		err = fmt.Errorf("the part %s of the state is gone", steps.Clip(key, 200))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return resp.Body, nil
+}
+
 func (b *consulBody) Close() error {
 	if b.now == nil {
 		return nil
 	}
-	err := b.now.Body.Close()
+	err := b.now.Close()
 	b.now = nil
 	return err
 }

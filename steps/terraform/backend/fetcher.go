@@ -44,7 +44,7 @@ func (t trust) plainTransport(env steps.Env) (*http.Transport, error) {
 			return nil, fmt.Errorf("reading SSL_CERT_FILE: %w", err)
 		}
 	}
-	c := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: t.insecure} //nolint:gosec // as the backend is told
+	c := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: t.insecure} // as the backend is told
 	if len(t.ca) > 0 {
 		c.RootCAs = x509.NewCertPool()
 		if !c.RootCAs.AppendCertsFromPEM(t.ca) {
@@ -70,7 +70,7 @@ func (t trust) plainTransport(env steps.Env) (*http.Transport, error) {
 		TLSHandshakeTimeout:   askWithin,
 		ResponseHeaderTimeout: askWithin,
 		ForceAttemptHTTP2:     true,
-		IdleConnTimeout:       time.Second, // a reading is over soon, and nobody says when
+		IdleConnTimeout:       time.Second, // a reading is over soon, and its end is not announced
 	}, nil
 }
 

@@ -82,7 +82,7 @@ func newGCS(ctx context.Context, set settings, out steps.Sink) (*gcsStore, error
 	}
 	u, err := url.Parse(g.base)
 	if err != nil || u.Host == "" {
-		return nil, fmt.Errorf("gcs backend: %q is no address", prose.Clip(g.base, 200))
+		return nil, fmt.Errorf("gcs backend: %q is no address", steps.Clip(g.base, 200))
 	}
 	if emulator == "" || named != "" {
 		if g.token, err = googleToken(ctx, set, named, out); err != nil {
@@ -100,8 +100,8 @@ func (g *gcsStore) Cluster(context.Context) (string, string, error) { return g.f
 // generations are what Cloud Storage numbers the states of an object with.
 var generations = regexp.MustCompile(`^[0-9]{1,19}$`)
 
-func (g *gcsStore) Unlocking() Unlocking {
-	return Unlocking{Way: unlockByGeneration, Grammar: generations, ByHand: "delete the object of the lock by hand if the lock must go"}
+func (g *gcsStore) UnlockPolicy() UnlockPolicy {
+	return UnlockPolicy{Way: unlockByGeneration, Grammar: generations, ByHand: "delete the object of the lock by hand if the lock must go"}
 }
 
 func (g *gcsStore) where() string { return "gs://" + g.bucket + "/" + g.key }
@@ -155,11 +155,11 @@ func (g *gcsStore) ask(ctx context.Context, what, below string, query url.Values
 func (g *gcsStore) address(below string, query url.Values) (string, error) {
 	base, err := url.Parse(g.base)
 	if err != nil {
-		return "", fmt.Errorf("gcs backend: %q is no address", prose.Clip(g.base, 200))
+		return "", fmt.Errorf("gcs backend: %q is no address", steps.Clip(g.base, 200))
 	}
 	rel, err := url.Parse("b/" + url.PathEscape(g.bucket) + below)
 	if err != nil {
-		return "", fmt.Errorf("gcs backend: bucket %q: %w", prose.Clip(g.bucket, 100), err)
+		return "", fmt.Errorf("gcs backend: bucket %q: %w", steps.Clip(g.bucket, 100), err)
 	}
 	u := base.ResolveReference(rel)
 	u.RawQuery = query.Encode()
@@ -171,7 +171,7 @@ func (g *gcsStore) address(below string, query url.Values) (string, error) {
 func (g *gcsStore) missing(ctx context.Context, key string) error {
 	resp, err := g.ask(ctx, "gs://"+g.bucket, "/o", url.Values{"prefix": {key}, "maxResults": {"10"}}, false)
 	if errors.Is(err, errAbsent) {
-		return fmt.Errorf("%s has no bucket %q where the tools would ask for it (%s): check storage_custom_endpoint, it ends in /storage/v1/b", g.fetch.server(), g.bucket, prose.Clip(g.base, 200))
+		return fmt.Errorf("%s has no bucket %q where the tools would ask for it (%s): check storage_custom_endpoint, it ends in /storage/v1/b", g.fetch.server(), g.bucket, steps.Clip(g.base, 200))
 	}
 	if err != nil {
 		return fmt.Errorf("whether gs://%s/%s is absent or out of sight: %w", g.bucket, key, err)
@@ -204,7 +204,7 @@ func (g *gcsStore) refused(what string, code int, said []byte) error {
 	if json.Unmarshal(said, &doc) == nil && doc.Error.Message != "" {
 		text = doc.Error.Message
 	}
-	text = prose.Clip(strings.TrimSpace(text), 300)
+	text = steps.Clip(strings.TrimSpace(text), 300)
 	switch {
 	case code == http.StatusNotFound && strings.Contains(text, "bucket") && strings.Contains(text, "not exist"):
 		return fmt.Errorf("the bucket %q does not exist: check bucket and credentials", g.bucket)
@@ -236,7 +236,7 @@ func parseGCSObject(raw []byte) (gcsObject, error) {
 		return o, fmt.Errorf("description of the object: %w", err)
 	}
 	if !generations.MatchString(o.Generation) {
-		return o, fmt.Errorf("description of the object: its generation is %q", prose.Clip(o.Generation, 40))
+		return o, fmt.Errorf("description of the object: its generation is %q", steps.Clip(o.Generation, 40))
 	}
 	return o, nil
 }
@@ -251,7 +251,7 @@ func parseGCSList(raw []byte) (list []gcsObject, next string, err error) {
 	}
 	for _, o := range doc.Items {
 		if !generations.MatchString(o.Generation) {
-			return nil, "", fmt.Errorf("list of versions: one has the generation %q", prose.Clip(o.Generation, 40))
+			return nil, "", fmt.Errorf("list of versions: one has the generation %q", steps.Clip(o.Generation, 40))
 		}
 	}
 	return doc.Items, doc.Next, nil
@@ -274,6 +274,15 @@ func (g *gcsStore) media(ctx context.Context, key, generation string) (*http.Res
 	return g.ask(ctx, "gs://"+g.bucket+"/"+key, gcsPath(key), url.Values{"alt": {"media"}, "generation": {generation}}, key == g.key)
 }
 
+// smallMedia reads the whole of a small object.
+func (g *gcsStore) smallMedia(ctx context.Context, key, generation string) ([]byte, error) {
+	resp, err := g.media(ctx, key, generation)
+	if err != nil {
+		return nil, err
+	}
+	return small(resp)
+}
+
 func (g *gcsStore) Lock(ctx context.Context) (Lock, error) {
 	r := Lock{Where: "gs://" + g.bucket + "/" + g.lockKey, Media: steps.MediaJSON}
 	o, err := g.describe(ctx, g.lockKey)
@@ -284,17 +293,13 @@ func (g *gcsStore) Lock(ctx context.Context) (Lock, error) {
 		}
 		return r, nil
 	}
-	var resp *http.Response
 	if err == nil {
-		resp, err = g.media(ctx, g.lockKey, o.Generation)
+		r.Raw, err = g.smallMedia(ctx, g.lockKey, o.Generation)
 	}
 	if errors.Is(err, errAbsent) {
 		return Lock{}, errors.New("lock: it was released while it was read: read it again")
 	}
 	if err != nil {
-		return Lock{}, fmt.Errorf("lock: %w", err)
-	}
-	if r.Raw, err = small(resp); err != nil {
 		return Lock{}, fmt.Errorf("lock: %w", err)
 	}
 	r.Held, r.ID = true, o.Generation
@@ -307,7 +312,7 @@ func (g *gcsStore) Lock(ctx context.Context) (Lock, error) {
 		r.InfoWhy = "the description of the lock cannot be read: " + err.Error()
 		return r, nil
 	}
-	r.note(steps.Info, "force-unlock takes the generation %s here; the id that stands in the lock, %s, is refused.", o.Generation, prose.Clip(prose.OrUnknown(info.ID), 60))
+	r.note(steps.Info, "force-unlock takes the generation %s here; the id that stands in the lock, %s, is refused.", o.Generation, steps.Clip(prose.OrUnknown(info.ID), 60))
 	// The generation cannot stand in what it numbers.
 	info.ID = o.Generation
 	r.Info = info
@@ -342,6 +347,6 @@ func (g *gcsStore) State(ctx context.Context) (State, error) {
 	}
 	r.Exists, r.Written, r.Version = true, o.Updated, o.Generation
 	_, _ = fmt.Sscan(o.Size, &r.size)
-	r.Body = newReread(ctx, first, open)
+	r.Body = newStateReader(ctx, first, open)
 	return r, nil
 }

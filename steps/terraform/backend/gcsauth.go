@@ -13,7 +13,6 @@ import (
 	"golang.org/x/oauth2/google"
 
 	"handrail/steps"
-	"handrail/steps/terraform/prose"
 	"handrail/steps/transport"
 )
 
@@ -35,13 +34,13 @@ func inText(value string) bool { return strings.HasPrefix(strings.TrimSpace(valu
 
 // googleToken finds credentials where the backend does, but for those of the
 // machine itself: a machine outside of that cloud would wait for an address that
-// nobody named. The token it makes can read storage and nothing else.
+// was not named. The token it makes can read storage and nothing else.
 func googleToken(ctx context.Context, set settings, named string, out steps.Sink) (oauth2.TokenSource, error) {
 	if who := set.get("impersonate_service_account", "GOOGLE_BACKEND_IMPERSONATE_SERVICE_ACCOUNT", "GOOGLE_IMPERSONATE_SERVICE_ACCOUNT"); who != "" && set.get("access_token", "GOOGLE_OAUTH_ACCESS_TOKEN") == "" {
-		return nil, denied("gcs backend: it works as the service account %q, which handrail does not become; set GOOGLE_OAUTH_ACCESS_TOKEN to what gcloud auth print-access-token --impersonate-service-account prints", prose.Clip(who, 200))
+		return nil, denied("gcs backend: it works as the service account %q, which handrail does not become; set GOOGLE_OAUTH_ACCESS_TOKEN to what gcloud auth print-access-token --impersonate-service-account prints", steps.Clip(who, 200))
 	}
 	token := set.get("access_token", "GOOGLE_OAUTH_ACCESS_TOKEN")
-	// A file that the directory names may be anybody's.
+	// A file that the directory names may be anyone's.
 	own := token != "" && token == set.w.Setting("access_token") || token == "" && inText(set.w.Setting("credentials"))
 	if !own {
 		if err := set.refuseLoan(serverOf(named), "", "those of Google Cloud"); err != nil {
@@ -80,7 +79,7 @@ func googleToken(ctx context.Context, set settings, named string, out steps.Sink
 	}
 	// Other types name addresses to ask and programs to run.
 	if doc.Type != google.ServiceAccount && doc.Type != google.AuthorizedUser {
-		return nil, denied("gcs backend: credentials of the type %q are not used by handrail; set GOOGLE_OAUTH_ACCESS_TOKEN to what gcloud auth print-access-token prints", prose.Clip(string(doc.Type), 60))
+		return nil, denied("gcs backend: credentials of the type %q are not used by handrail; set GOOGLE_OAUTH_ACCESS_TOKEN to what gcloud auth print-access-token prints", steps.Clip(string(doc.Type), 60))
 	}
 	// Credentials name the server that makes tokens of them.
 	next, err := (trust{named: true}).plainTransport(set.env)
@@ -100,7 +99,7 @@ func googleToken(ctx context.Context, set settings, named string, out steps.Sink
 func tokenTrouble(err error) string {
 	var said *oauth2.RetrieveError
 	if errors.As(err, &said) {
-		return fmt.Sprintf("the token server answered %s (%s)", said.Response.Status, prose.Clip(said.ErrorCode, 60))
+		return fmt.Sprintf("the token server answered %s (%s)", said.Response.Status, steps.Clip(said.ErrorCode, 60))
 	}
 	return err.Error()
 }

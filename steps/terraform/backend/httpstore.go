@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"handrail/steps"
-	"handrail/steps/terraform/prose"
 	"handrail/steps/transport"
 )
 
@@ -86,8 +85,8 @@ func (h *httpStore) Cluster(context.Context) (string, string, error) {
 	return h.fetch.server(), "", nil
 }
 
-func (h *httpStore) Unlocking() Unlocking {
-	return Unlocking{Way: unlockAnyID, Refuse: "The lock of an http backend cannot be read, and terraform sends no id with a force-unlock: whichever lock is there then would go.",
+func (h *httpStore) UnlockPolicy() UnlockPolicy {
+	return UnlockPolicy{Way: unlockAnyID, Refuse: "The lock of an http backend cannot be read, and terraform sends no id with a force-unlock: whichever lock is there then would go.",
 		Cure: "look at the lock and release it with the tools of that server (in GitLab the page Terraform states, which names user and job), once the run is known to be dead"}
 }
 
@@ -137,7 +136,7 @@ func (h *httpStore) openState(ctx context.Context) (*http.Response, error) {
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
 		return nil, denied("%s does not accept the credentials (%d); set TF_HTTP_USERNAME and TF_HTTP_PASSWORD as for the run that failed, a token may have expired", h.address, code)
 	case code >= 300 && code < 400:
-		return nil, fmt.Errorf("%s answered %d and names another address, to which handrail does not go: %q", h.address, code, prose.Clip(resp.Header.Get("Location"), 200))
+		return nil, fmt.Errorf("%s answered %d and names another address, to which handrail does not go: %q", h.address, code, steps.Clip(resp.Header.Get("Location"), 200))
 	default:
 		return nil, fmt.Errorf("%s answered %d", h.address, code)
 	}
@@ -159,7 +158,7 @@ func (h *httpStore) State(ctx context.Context) (State, error) {
 	if at, err := http.ParseTime(first.Header.Get("Last-Modified")); err == nil {
 		r.Written = at
 	}
-	r.Body = newReread(ctx, first.Body, func(ctx context.Context) (io.ReadCloser, error) {
+	r.Body = newStateReader(ctx, first.Body, func(ctx context.Context) (io.ReadCloser, error) {
 		again, err := h.openState(ctx)
 		if err == nil && again == nil {
 			err = errors.New("the state is gone")

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -19,37 +18,17 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"handrail/steps"
-	"handrail/steps/terraform/module"
 )
 
 // kubeTimeout bounds one request of a probe.
 const kubeTimeout = 10 * time.Second
 
-// backendSettings answers what the kubernetes backend would use: its saved
-// configuration first, then its own environment variables. KUBECONFIG is not
-// among them.
-type backendSettings struct {
-	env steps.Env
-	w   module.Workdir
-}
-
-func (b backendSettings) get(key, variable string) string {
-	if s := b.w.Setting(key); s != "" {
-		return s
-	}
-	return b.env.Getenv(variable)
-}
-
-func (b backendSettings) flag(key, variable string) bool {
-	if v, ok := b.w.Config[key].(bool); ok {
-		return v
-	}
-	v, _ := strconv.ParseBool(b.env.Getenv(variable))
-	return v
-}
+// kubeSettings are the settings of the kubernetes backend. KUBECONFIG is not
+// among its variables.
+type kubeSettings struct{ settings }
 
 // paths returns the kubeconfigs of the backend, in its order of precedence.
-func (b backendSettings) paths() []string {
+func (b kubeSettings) paths() []string {
 	var paths []string
 	if p := b.get("config_path", "KUBE_CONFIG_PATH"); p != "" {
 		paths = []string{p}
@@ -63,20 +42,16 @@ func (b backendSettings) paths() []string {
 		paths = filepath.SplitList(p)
 	}
 	for i, p := range paths {
-		if rest, ok := strings.CutPrefix(p, "~"); ok && (rest == "" || rest[0] == '/') {
-			p = filepath.Join(b.env.Home, rest)
+		if paths[i] = b.path(p); p == "" {
+			paths[i] = b.w.Dir // no kubeconfig, which is an error, and not nothing
 		}
-		if !filepath.IsAbs(p) {
-			p = filepath.Join(b.w.Dir, p)
-		}
-		paths[i] = p
 	}
 	return paths
 }
 
 // own reports whether every kubeconfig is one that the operator uses anyway. A
 // clone can name any file, and a kubeconfig can name programs to run.
-func (b backendSettings) own(paths []string) bool {
+func (b kubeSettings) own(paths []string) bool {
 	mine := append([]string{b.env.Kubeconfig, b.env.Getenv("KUBE_CONFIG_PATH")}, filepath.SplitList(b.env.Getenv("KUBECONFIG"))...)
 	mine = append(mine, filepath.SplitList(b.env.Getenv("KUBE_CONFIG_PATHS"))...)
 	if b.env.Home != "" {
@@ -92,7 +67,7 @@ func (b backendSettings) own(paths []string) bool {
 
 // mixed reports whether some kubeconfig is the operator's beside others: a context
 // of the one may name a user of the other.
-func (b backendSettings) mixed(paths []string) bool {
+func (b kubeSettings) mixed(paths []string) bool {
 	for _, p := range paths {
 		if b.own([]string{p}) {
 			return true
@@ -119,13 +94,13 @@ func containsFile(list []string, name string) bool {
 
 // restConfig builds the client configuration that the backend itself would use,
 // minus what a stranger's directory could abuse.
-func (b backendSettings) restConfig() (*rest.Config, error) {
+func (b kubeSettings) restConfig() (*rest.Config, error) {
 	paths := b.paths()
 	cfg, err := b.load(paths)
 	if err != nil {
 		return nil, err
 	}
-	if err := b.refuseLoan(cfg, paths); err != nil {
+	if err := b.refuseKubeLoan(cfg, paths); err != nil {
 		return nil, err
 	}
 	b.override(cfg)
@@ -148,7 +123,7 @@ func (b backendSettings) restConfig() (*rest.Config, error) {
 	return cfg, nil
 }
 
-func (b backendSettings) load(paths []string) (*rest.Config, error) {
+func (b kubeSettings) load(paths []string) (*rest.Config, error) {
 	if b.flag("in_cluster_config", "KUBE_IN_CLUSTER_CONFIG") || (len(paths) == 0 && b.env.Getenv("KUBERNETES_SERVICE_HOST") != "") {
 		cfg, err := rest.InClusterConfig()
 		if err != nil {
@@ -182,7 +157,7 @@ func (b backendSettings) load(paths []string) (*rest.Config, error) {
 }
 
 // checkPlugin keeps a directory from having programs run or tokens read.
-func (b backendSettings) checkPlugin(cfg *rest.Config, paths []string) error {
+func (b kubeSettings) checkPlugin(cfg *rest.Config, paths []string) error {
 	own := b.own(paths) && b.exec() == nil
 	if p := cfg.ExecProvider; p != nil {
 		if !own {
@@ -201,10 +176,10 @@ func (b backendSettings) checkPlugin(cfg *rest.Config, paths []string) error {
 	return nil
 }
 
-// refuseLoan keeps a host that the directory names, or whose certificate the
+// refuseKubeLoan keeps a host that the directory names, or whose certificate the
 // directory says not to check, from getting credentials that the directory does
 // not bring itself.
-func (b backendSettings) refuseLoan(cfg *rest.Config, paths []string) error {
+func (b kubeSettings) refuseKubeLoan(cfg *rest.Config, paths []string) error {
 	named := b.w.Setting("host")
 	lent := b.w.Setting("token") == "" && b.env.Getenv("KUBE_TOKEN") != "" || b.w.Setting("password") == "" && b.env.Getenv("KUBE_PASSWORD") != ""
 	own := b.own(paths)
@@ -220,19 +195,19 @@ func (b backendSettings) refuseLoan(cfg *rest.Config, paths []string) error {
 	case !own:
 		named = cfg.Host
 	}
-	trusted := settings(b).trusted()
+	trusted := b.trusted()
 	if host := b.w.Setting("host"); host != "" || !own && named == cfg.Host {
 		// What trust has shown is what gets them.
 		trusted = trusted && slices.Contains(b.named(), serverOf(named))
 	}
 	if named != "" && lent && !trusted {
 		return fmt.Errorf("kubernetes backend: %s would send credentials of yours (from %s) to the server %q that it names itself or does not want checked; %s",
-			b.w.Dir, strings.Join(append(slices.Clone(paths), "the environment"), ", "), named, settings(b).trustFirst())
+			b.w.Dir, strings.Join(append(slices.Clone(paths), "the environment"), ", "), named, b.trustFirst())
 	}
 	return nil
 }
 
-func (b backendSettings) override(cfg *rest.Config) {
+func (b kubeSettings) override(cfg *rest.Config) {
 	set := func(to *string, key, variable string) {
 		if s := b.get(key, variable); s != "" {
 			*to = s
@@ -277,7 +252,7 @@ func guardKube(cfg *rest.Config, env steps.Env) {
 	}
 }
 
-func (b backendSettings) exec() *clientcmdapi.ExecConfig {
+func (b kubeSettings) exec() *clientcmdapi.ExecConfig {
 	list, _ := b.w.Config["exec"].([]any)
 	if len(list) == 0 {
 		return nil
@@ -290,7 +265,7 @@ func (b backendSettings) exec() *clientcmdapi.ExecConfig {
 }
 
 // secrets returns the values of the settings that must not be shown.
-func (b backendSettings) secrets() []string {
+func (b kubeSettings) secrets() []string {
 	var out []string
 	for _, kv := range [][2]string{{"token", "KUBE_TOKEN"}, {"password", "KUBE_PASSWORD"}, {"client_key", "KUBE_CLIENT_KEY_DATA"}} {
 		if s := b.get(kv[0], kv[1]); s != "" {

@@ -4,19 +4,29 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"regexp"
+	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+
 	"handrail/steps"
+	"handrail/steps/cluster"
 	"handrail/steps/terraform/module"
+	"handrail/steps/transport"
 )
 
 const (
 	lockAnnotation = "app.terraform.io/lock-info"
+	// maxObject bounds the answer of an API server; etcd keeps objects below 2 MB.
+	maxObject = 8 << 20
 	// maxState bounds an unpacked state: a Secret of 1 MB can hold a bomb.
 	maxState = 256 << 20
 )
@@ -30,10 +40,12 @@ type kubernetes struct {
 	base      string // tfstate-<workspace>-<suffix>
 }
 
+var secrets = cluster.Resource{Version: "v1", Plural: "secrets", Kind: "Secret", Namespaced: true}
+
 var dnsName = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`)
 
 func newKubernetes(env steps.Env, w module.Workdir, out steps.Sink) (*kubernetes, error) {
-	settings := backendSettings{env: env, w: w}
+	settings := kubeSettings{settings{env: env, w: w}}
 	for _, s := range settings.secrets() {
 		out.Secret(s)
 	}
@@ -61,11 +73,11 @@ func newKubernetes(env steps.Env, w module.Workdir, out steps.Sink) (*kubernetes
 func (k *kubernetes) Name() string { return "kubernetes" }
 
 func (k *kubernetes) lease() object {
-	return object{group: "coordination.k8s.io", resource: "leases", namespace: k.namespace, name: "lock-" + k.base}
+	return object{cluster.Leases(), k.namespace, "lock-" + k.base}
 }
 
 func (k *kubernetes) secret() object {
-	return object{resource: "secrets", namespace: k.namespace, name: k.base}
+	return object{secrets, k.namespace, k.base}
 }
 
 func (k *kubernetes) Command(what string) string {
@@ -73,15 +85,14 @@ func (k *kubernetes) Command(what string) string {
 	if what == "lock" {
 		o = k.lease()
 	}
-	return fmt.Sprintf("kubectl --server %s -n %s get %s %s -o json", steps.Quote(k.client.base), o.namespace, o.resource, o.name)
+	return fmt.Sprintf("kubectl --server %s -n %s get %s %s -o json", steps.Quote(k.client.base), o.namespace, o.Plural, o.name)
 }
 
 // Cluster identifies the cluster by what does not change while it lives.
 func (k *kubernetes) Cluster(ctx context.Context) (server, uid string, err error) {
 	server = k.client.base
-	a, err := k.client.get(ctx, object{resource: "namespaces", name: "kube-system"})
-	var f *forbiddenError
-	if errors.As(err, &f) {
+	a, err := k.client.get(ctx, object{Resource: cluster.Namespaces(), name: "kube-system"})
+	if errors.Is(err, steps.ErrDenied) {
 		return server, k.untold("forbidden"), nil
 	}
 	if err != nil {
@@ -225,3 +236,119 @@ func unpack(packed []byte) ([]byte, error) {
 type nopCloser struct{ *bytes.Reader }
 
 func (nopCloser) Close() error { return nil }
+
+// kubeClient reads single objects through the transport that cannot write.
+type kubeClient struct {
+	base string
+	http *http.Client
+	way  string // what stands between, "" for nothing
+}
+
+func newKubeClient(env steps.Env, cfg *rest.Config, out steps.Sink) (*kubeClient, error) {
+	base := strings.TrimSuffix(cfg.Host, "/")
+	client, err := cluster.Reading(cfg, base, env, out)
+	if err != nil {
+		return nil, fmt.Errorf("client of the kubernetes backend: %w", err)
+	}
+	return &kubeClient{base: base, http: client, way: wayTo(cfg, base)}, nil
+}
+
+// wayTo is what stands between us and a server, and who vouches for it.
+func wayTo(cfg *rest.Config, base string) string {
+	way := transport.Way(cfg.Proxy, base, cfg.ServerName)
+	files := rest.CopyConfig(cfg)
+	switch {
+	case cfg.Insecure:
+		way = strings.TrimPrefix(way+", unchecked", ", ")
+	case rest.LoadTLSFiles(files) == nil && len(files.CAData) > 0: // a file that cannot be read fails the connection
+		way = strings.TrimPrefix(fmt.Sprintf("%s, authority %.6x", way, sha256.Sum256(files.CAData)), ", ")
+	}
+	return way
+}
+
+// object names what is read, for the request and for the error.
+type object struct {
+	cluster.Resource
+	namespace, name string
+}
+
+func (o object) path() string { return o.Path(o.namespace, o.name) }
+
+func (o object) String() string {
+	if o.namespace == "" {
+		return o.Plural + "/" + o.name
+	}
+	return o.Plural + "/" + o.name + " in namespace " + o.namespace
+}
+
+// answer is one object as the server sent it.
+type answer struct {
+	body     []byte
+	date     time.Time // the server's clock, zero when it did not say
+	warnings []string
+}
+
+// get reads one object. The error tells absent, forbidden, unauthenticated and
+// unreachable apart, each with what to do next.
+func (c *kubeClient) get(ctx context.Context, o object) (answer, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+o.path(), nil)
+	if err != nil {
+		return answer{}, fmt.Errorf("%s: %w", o, err)
+	}
+	return c.send(c.http, req, o)
+}
+
+// send sends one request about o through a client that lets it pass.
+func (c *kubeClient) send(client *http.Client, req *http.Request, o object) (answer, error) {
+	if req.Header.Get("Accept") == "" {
+		req.Header.Set("Accept", cluster.AsJSON)
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return answer{}, fmt.Errorf("%s: %w", o, unreachable(req.Context(), c.base, err))
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxObject+1))
+	switch {
+	case err != nil:
+		return answer{}, fmt.Errorf("%s: %w", o, unreachable(req.Context(), c.base, err))
+	case len(body) > maxObject:
+		return answer{}, fmt.Errorf("%s: the answer is over %d bytes", o, maxObject)
+	case resp.StatusCode != http.StatusOK:
+		return answer{}, c.refused(o, resp.StatusCode, body)
+	}
+	date, err := http.ParseTime(resp.Header.Get("Date"))
+	if err != nil {
+		date = time.Time{}
+	}
+	return answer{body: body, date: date, warnings: resp.Header.Values("Warning")}, nil
+}
+
+func (c *kubeClient) refused(o object, code int, body []byte) error {
+	var status metav1.Status
+	_ = json.Unmarshal(body, &status)
+	switch code {
+	case http.StatusUnauthorized:
+		return fmt.Errorf("%s: %s does not accept the credentials of the backend (401); they may have expired: sign in again", o, c.base)
+	case http.StatusForbidden:
+		where := "the whole cluster"
+		if o.namespace != "" {
+			where = "namespace " + o.namespace
+		}
+		return denied("forbidden: the backend's credentials may not get %s %q in %s on %s; ask for the verb get on %s there (the server said %q)",
+			o.Plural, o.name, where, c.base, o.Plural, steps.Clip(status.Message, 300))
+	case http.StatusNotFound:
+		switch {
+		case status.Kind != "Status":
+			return fmt.Errorf("%s: %s answers, but not as a Kubernetes API server (404)", o, c.base)
+		case cluster.SaysAbsent(o.path(), status):
+			return fmt.Errorf("%s: %w", o, errAbsent)
+		}
+		return fmt.Errorf("%s: %s does not know this address (404: %q); check the address of the backend", o, c.base, steps.Clip(status.Message, 300))
+	}
+	return fmt.Errorf("%s: %s answered %d: %q", o, c.base, code, steps.Clip(status.Message, 300))
+}
+
+func (k *kubernetes) UnlockPolicy() UnlockPolicy {
+	return UnlockPolicy{Way: unlockByID, Grammar: lockGrammar, ByHand: "clear holderIdentity of the Lease by hand if the lock must go"}
+}

@@ -32,7 +32,7 @@ func TestAnotherWayToAnUntoldCluster(t *testing.T) {
 			t.Fatal(err)
 		}
 		env := steps.Env{Kubeconfig: file, Now: time.Now, Trusted: func(string) error { return nil }}
-		k, err := newKubernetes(env, module.Workdir{Dir: t.TempDir(), Space: "default", Backend: "kubernetes", Config: map[string]any{"config_path": file, "secret_suffix": "s"}}, SecretsOnly(func(string) {}))
+		k, err := newKubernetes(env, module.Workdir{Dir: t.TempDir(), Space: "default", Backend: "kubernetes", Config: map[string]any{"config_path": file, "secret_suffix": "s"}}, steps.SecretsOnly(func(string) {}))
 		if err != nil {
 			t.Fatal(err)
 		}

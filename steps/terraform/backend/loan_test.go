@@ -23,8 +23,8 @@ clusters: [{name: c, cluster: {server: "https://kube.example:6443"}}]
 users: [{name: u, user: {token: mine-and-mine-alone}}]
 `
 
-// A directory that nobody trusts may name the operator's own kubeconfig, but not
-// switch off what keeps its token from whoever stands in the middle.
+// An untrusted directory may name the operator's own kubeconfig, but not
+// switch off what keeps its token from a man in the middle.
 func TestUntrustedDirectoryCannotWeakenTLSOfOwnCredentials(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "config")
@@ -59,7 +59,7 @@ func TestUntrustedDirectoryCannotWeakenTLSOfOwnCredentials(t *testing.T) {
 			for k, v := range tc.config {
 				config[k] = v
 			}
-			_, err := backendSettings{env: env, w: module.Workdir{Dir: "/module", Config: config}}.restConfig()
+			_, err := kubeSettings{settings{env: env, w: module.Workdir{Dir: "/module", Config: config}}}.restConfig()
 			if got := err != nil && strings.Contains(err.Error(), "credentials of yours"); got != tc.refused || (err != nil && !got) {
 				t.Fatalf("restConfig() = %v, want a refusal: %t", err, tc.refused)
 			}
@@ -67,7 +67,7 @@ func TestUntrustedDirectoryCannotWeakenTLSOfOwnCredentials(t *testing.T) {
 	}
 }
 
-// Each backend whose directory nobody trusts is asked for at a server that the
+// Each backend of an untrusted directory is asked for at a server that the
 // directory names: what the directory brings may go there, nothing else.
 func TestUntrustedDirectoryBorrowsNoCredentials(t *testing.T) {
 	t.Parallel()
@@ -130,7 +130,7 @@ func TestUntrustedDirectoryBorrowsNoCredentials(t *testing.T) {
 					}
 					return errors.New("nobody looked at it")
 				}}
-				_, err := Open(t.Context(), env, module.Workdir{Dir: "/module", Backend: tc.backend, Space: "default", Selected: "default", Config: tc.config}, SecretsOnly(func(string) {}))
+				_, err := Open(t.Context(), env, module.Workdir{Dir: "/module", Backend: tc.backend, Space: "default", Selected: "default", Config: tc.config}, steps.SecretsOnly(func(string) {}))
 				lent := err != nil && strings.Contains(err.Error(), "credentials of yours")
 				if want := tc.lent && !trusted; lent != want {
 					t.Errorf("trusted %t: %v, want a refusal: %t", trusted, err, want)

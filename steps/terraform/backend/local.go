@@ -129,3 +129,8 @@ func (l *local) State(ctx context.Context) (State, error) {
 	}
 	return State{Exists: true, Body: f, Written: info.ModTime(), Where: l.path}, nil
 }
+
+func (l *local) UnlockPolicy() UnlockPolicy {
+	return UnlockPolicy{Way: unlockRefused, Refuse: "A local state cannot be unlocked by another process.",
+		Cure: "end the process that holds it, or wait: the kernel frees the lock with it; a leftover lock info needs nothing"}
+}

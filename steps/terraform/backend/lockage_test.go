@@ -62,7 +62,7 @@ func TestHeldSince(t *testing.T) {
 	for name, tc := range map[string]struct{ raw, want string }{
 		"its own writer": {`[{"time":"2026-01-01T00:00:00Z","fieldsV1":{"f:spec":{"f:holderIdentity":{}}}},{"time":"2026-01-02T00:00:00Z","fieldsV1":{"f:metadata":{"f:labels":{}}}}]`, "2026-01-01T00:00:00Z"},
 		"set again":      {`[{"time":"2026-01-01T00:00:00Z","fieldsV1":{"f:spec":{"f:holderIdentity":{}}}},{"time":"2026-01-03T00:00:00Z","fieldsV1":{"f:spec":{"f:holderIdentity":{}}}}]`, "2026-01-03T00:00:00Z"},
-		"nobody":         {`[]`, "0001-01-01T00:00:00Z"},
+		"none":           {`[]`, "0001-01-01T00:00:00Z"},
 		"without a time": {`[{"fieldsV1":{"f:spec":{"f:holderIdentity":{}}}}]`, "0001-01-01T00:00:00Z"},
 	} {
 		var writers []managedFields

@@ -3,11 +3,11 @@ package backend
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
 	"handrail/steps"
-	"handrail/steps/terraform/prose"
 )
 
 // SkewTolerance is how far two clocks may differ before an age that depends on
@@ -42,7 +42,7 @@ func parseLockInfo(b []byte) (*LockInfo, error) {
 	}
 	l := &LockInfo{ID: doc.ID, Operation: doc.Operation, Info: doc.Info, Who: doc.Who, Version: doc.Version, Path: doc.Path}
 	if len(doc.Created) > 0 && string(doc.Created) != "null" && json.Unmarshal(doc.Created, &l.Created) != nil {
-		l.Created, l.undated = time.Time{}, prose.Clip(string(doc.Created), 60)
+		l.Created, l.undated = time.Time{}, steps.Clip(string(doc.Created), 60)
 	}
 	return l, nil
 }
@@ -88,7 +88,7 @@ type Lock struct {
 	Media    string
 	Warnings []string
 
-	Unread  string          // why nobody can tell whether it is held; held means nothing then
+	Unread  string          // why it is not known whether it is held; held means nothing then
 	Parts   []Part          // the systems that keep the lock, where there are several
 	Agree   bool            // whether the parts say the same
 	Digest  string          // match, mismatch or absent; "" where digestWhy says why not
@@ -121,11 +121,11 @@ type Session struct {
 
 // note adds a finding about the lock.
 func (l *Lock) note(level steps.Level, format string, args ...any) {
-	l.Notes = append(l.Notes, steps.Finding{Level: level, Say: fmt.Sprintf(format, args...)})
+	l.Notes = append(l.Notes, steps.Findingf(level, format, args...))
 }
 
 // agreedClock returns the clock of a server, unless this machine's differs: then
-// nobody can tell which is wrong, and Created was written by a third.
+// it is not known which is wrong, and Created was written by a third.
 func agreedClock(env steps.Env, date time.Time, server string) (time.Time, string) {
 	if date.IsZero() {
 		return time.Time{}, "the server did not say what time it is"
@@ -205,3 +205,34 @@ func (l Lock) AgedBy() string {
 
 // NoLock is why the facts of a lock are unknown where none is held.
 const NoLock = "no lock is held"
+
+// The ways of force-unlock.
+const (
+	unlockByID         = "by-id"         // releases the lock whose id is given
+	unlockByGeneration = "by-generation" // takes the generation of the lock object for its id
+	unlockNothing      = "nothing"       // exits 0 and releases nothing
+	unlockAnyID        = "any-id"        // terraform sends no id: whichever lock is there goes
+	unlockRefused      = "refused"       // cannot release a lock of another process
+	unlockExpires      = "by-session"    // destroys the session; the lock would go by itself
+)
+
+// UnlockWays lists what force-unlock can do.
+func UnlockWays() []string {
+	return []string{unlockByID, unlockByGeneration, unlockNothing, unlockAnyID, unlockRefused, unlockExpires}
+}
+
+// UnlockPolicy says what force-unlock does on a backend, and what its gate lets
+// through.
+type UnlockPolicy struct {
+	Way     string
+	Refuse  string         // why the gate does not run it, "" where it may
+	Cure    string         // what to do instead
+	Grammar *regexp.Regexp // of an id that may reach an argv
+	// ByHand is the way to a lock on a state that does not exist: force-unlock
+	// would make the state.
+	ByHand string
+}
+
+// lockGrammar is what tofu makes lock ids of. Only such an id reaches an argv:
+// anything else could be read as a flag, or was redacted.
+var lockGrammar = regexp.MustCompile(`^[0-9a-f-]{36}$`)

@@ -16,7 +16,6 @@ import (
 
 	"handrail/steps"
 	"handrail/steps/terraform/module"
-	"handrail/steps/terraform/prose"
 )
 
 // Named is what the settings of a root module name by themselves: the author of
@@ -68,7 +67,7 @@ func (s settings) servers() []string {
 	switch s.w.Backend {
 	case "local":
 	case "kubernetes":
-		add(backendSettings(s).named()...)
+		add(kubeSettings{s}.named()...)
 	case "s3":
 		ends := s.block("endpoints")
 		for _, keys := range [][2]string{{"s3", "endpoint"}, {"dynamodb", "dynamodb_endpoint"}, {"sts", "sts_endpoint"}, {"iam", "iam_endpoint"}, {"sso", ""}} {
@@ -123,7 +122,7 @@ func serverOf(address string) string {
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
-		return prose.Clip(address, 200)
+		return steps.Clip(address, 200)
 	}
 	return strings.ToLower(u.Scheme + "://" + u.Host)
 }
@@ -179,7 +178,7 @@ func pgServer(cfg pq.Config) string {
 
 // named are the API servers that the directory names: by its settings, or by a
 // kubeconfig that the operator does not use.
-func (b backendSettings) named() []string {
+func (b kubeSettings) named() []string {
 	var out []string
 	if host := b.w.Setting("host"); host != "" {
 		out = append(out, serverOf(host))
@@ -187,7 +186,7 @@ func (b backendSettings) named() []string {
 	// Which of the operator's own servers is asked, and as whom, is a choice as well.
 	for _, key := range []string{"config_context", "config_context_cluster", "config_context_auth_info"} {
 		if name := b.w.Setting(key); name != "" {
-			out = append(out, strings.TrimPrefix(key, "config_")+" "+prose.Clip(name, 200))
+			out = append(out, strings.TrimPrefix(key, "config_")+" "+steps.Clip(name, 200))
 		}
 	}
 	paths := b.paths()
@@ -229,8 +228,8 @@ func (s settings) files() []string {
 			list = append(list, namedProfiles(s, i)...)
 		}
 	}
-	if s.w.Backend == "kubernetes" && !backendSettings(s).own(backendSettings(s).paths()) {
-		list = append(list, backendSettings(s).paths()...)
+	if kube := (kubeSettings{s}); s.w.Backend == "kubernetes" && !kube.own(kube.paths()) {
+		list = append(list, kube.paths()...)
 	}
 	for _, at := range []settings{s, s.block("assume_role_with_web_identity")} {
 		for _, key := range fileSettings {
@@ -252,7 +251,7 @@ func (s settings) files() []string {
 func (s settings) programs() []string {
 	var out []string
 	if s.w.Backend == "kubernetes" {
-		if e := (backendSettings(s)).exec(); e != nil {
+		if e := (kubeSettings{s}).exec(); e != nil {
 			out = append(out, e.Command)
 		}
 	}
@@ -280,7 +279,7 @@ func programsIn(name string) []string {
 	for _, line := range linesOf(name) {
 		if key, value, ok := strings.Cut(line, "="); ok && strings.TrimSpace(key) == "credential_process" {
 			program, _, _ := strings.Cut(strings.TrimSpace(value), " ") // its arguments may be secret
-			out = append(out, prose.Clip(program, 200))
+			out = append(out, steps.Clip(program, 200))
 		}
 	}
 	raw, err := module.ReadSmall(name)
@@ -290,7 +289,7 @@ func programsIn(name string) []string {
 	if cfg, err := clientcmd.Load(raw); err == nil {
 		for _, user := range cfg.AuthInfos {
 			if user.Exec != nil {
-				out = append(out, prose.Clip(user.Exec.Command, 200))
+				out = append(out, steps.Clip(user.Exec.Command, 200))
 			}
 		}
 	}

@@ -52,8 +52,8 @@ func (p *pgStore) table() string {
 
 func (p *pgStore) where() string { return p.table() + " row " + strconv.Quote(p.space) }
 
-func (p *pgStore) Unlocking() Unlocking {
-	return Unlocking{Way: unlockNothing, Refuse: "On pg force-unlock exits 0 and releases nothing, whatever id it is given.",
+func (p *pgStore) UnlockPolicy() UnlockPolicy {
+	return UnlockPolicy{Way: unlockNothing, Refuse: "On pg force-unlock exits 0 and releases nothing, whatever id it is given.",
 		Cure: "the lock ends with the session of its run: end that run; where its machine hangs, the owner of the database ends the session with SELECT pg_terminate_backend(<session_id>), and the run, should it live, goes on unaware"}
 }
 
@@ -140,7 +140,7 @@ func (p *pgStore) Lock(ctx context.Context) (Lock, error) {
 		p.judge(&r, id, ok, held)
 		return p.shared(ctx, tx, &r)
 	})
-	if errors.Is(err, errAbsent) { // no table, so that nobody has been here
+	if errors.Is(err, errAbsent) { // no table: nothing was ever kept here
 		return r, nil
 	}
 	if err != nil {
@@ -222,7 +222,7 @@ func (p *pgStore) State(ctx context.Context) (State, error) {
 	if err != nil {
 		return State{}, fmt.Errorf("state: %w", err)
 	}
-	r.Body = newReread(ctx, first, p.openState)
+	r.Body = newStateReader(ctx, first, p.openState)
 	return r, nil
 }
 

@@ -14,7 +14,6 @@ import (
 	"github.com/lib/pq/pqerror"
 
 	"handrail/steps"
-	"handrail/steps/terraform/prose"
 )
 
 // pgPatience bounds one statement on the server.
@@ -86,12 +85,12 @@ func pgConnector(set settings, out steps.Sink) (*pq.Connector, string, error) {
 				lent = append(lent, o[1])
 			}
 		}
-		// One that the directory names may be anybody's.
+		// One that the directory names may be anyone's.
 		if cfg.Passfile != "" && strings.Contains(given, cfg.Passfile) {
-			lent = append(lent, "the passwords of "+prose.Clip(cfg.Passfile, 100))
+			lent = append(lent, "the passwords of "+steps.Clip(cfg.Passfile, 100))
 		}
 		if cfg.Service != "" && strings.Contains(given, cfg.Service) {
-			lent = append(lent, "the service "+prose.Clip(cfg.Service, 100)+" of your service file")
+			lent = append(lent, "the service "+steps.Clip(cfg.Service, 100)+" of your service file")
 		}
 		if cfg.Password == "" && cfg.Passfile == "" {
 			lent = append(lent, passForAll(filepath.Join(set.env.Home, ".pgpass")))
@@ -130,7 +129,7 @@ func (p *pgStore) read(ctx context.Context, f func(*sql.Tx) error) error {
 		return err
 	}
 	defer db.Close()
-	defer tx.Rollback() //nolint:errcheck // nothing was written
+	defer tx.Rollback() // nothing was written
 	if err := f(tx); err != nil {
 		return p.why(ctx, err)
 	}
@@ -161,7 +160,7 @@ func (p *pgStore) why(ctx context.Context, err error) error {
 	if !errors.As(err, &said) {
 		return fmt.Errorf("%s cannot be reached: %w; check the network, the address and the PG variables", p.server, err)
 	}
-	text := prose.Clip(said.Message, 300)
+	text := steps.Clip(said.Message, 300)
 	switch said.Code {
 	case pqerror.UndefinedTable, pqerror.InvalidSchemaName:
 		return errAbsent

@@ -2,7 +2,7 @@ package backend
 
 import (
 	"context"
-	"crypto/md5" //nolint:gosec // it is the digest that the backend keeps
+	"crypto/md5" // it is the digest that the backend keeps
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
@@ -17,7 +17,6 @@ import (
 	"github.com/aws/smithy-go"
 
 	"handrail/steps"
-	"handrail/steps/terraform/prose"
 )
 
 // s3Store is the backend that keeps the state as an object and the lock as an
@@ -32,12 +31,12 @@ type s3Store struct {
 	native      bool // use_lockfile: the backend takes the lock file
 	customerKey []byte
 	// writers are clients through another guard, for the one gate that writes.
-	writers func(guard guardOf) (*s3.Client, *dynamodb.Client, error)
-	sealed  sealing
+	writers    func(guard guardOf) (*s3.Client, *dynamodb.Client, error)
+	encryption encryption
 }
 
-// sealing is how the backend stores what it writes.
-type sealing struct {
+// encryption is how the backend stores what it writes.
+type encryption struct {
 	encrypt  bool
 	kms, acl string
 }
@@ -46,8 +45,8 @@ func (b *s3Store) Name() string { return "s3" }
 
 func (b *s3Store) Cluster(context.Context) (string, string, error) { return b.http.server(), "", nil }
 
-func (b *s3Store) Unlocking() Unlocking {
-	return Unlocking{Way: unlockByID, Grammar: lockGrammar, ByHand: "delete the lock file and the item of the table by hand if the lock must go"}
+func (b *s3Store) UnlockPolicy() UnlockPolicy {
+	return UnlockPolicy{Way: unlockByID, Grammar: lockGrammar, ByHand: "delete the lock file and the item of the table by hand if the lock must go"}
 }
 
 func (b *s3Store) lockFile() string { return b.key + ".tflock" }
@@ -131,7 +130,7 @@ func (b *s3Store) why(ctx context.Context, key string, err error) error {
 	case status == 301 || code == "PermanentRedirect" || code == "AuthorizationHeaderMalformed":
 		return fmt.Errorf("the bucket %q is in another region than %s: set region", b.bucket, b.client.Options().Region)
 	case code != "":
-		return fmt.Errorf("%s: %s answered %d %s: %q", key, at, status, code, prose.Clip(api.ErrorMessage(), 300))
+		return fmt.Errorf("%s: %s answered %d %s: %q", key, at, status, code, steps.Clip(api.ErrorMessage(), 300))
 	}
 	return fmt.Errorf("%s: %w", key, unreachable(ctx, at, err))
 }
@@ -157,7 +156,7 @@ func (b *s3Store) State(ctx context.Context) (State, error) {
 	etag := aws.ToString(first.ETag)
 	r.Exists, r.Written, r.Version = true, aws.ToTime(first.LastModified), aws.ToString(first.VersionId)
 	r.size = aws.ToInt64(first.ContentLength)
-	r.Body = newReread(ctx, first.Body, func(ctx context.Context) (io.ReadCloser, error) {
+	r.Body = newStateReader(ctx, first.Body, func(ctx context.Context) (io.ReadCloser, error) {
 		again, err := b.openState(ctx, etag)
 		if err != nil {
 			return nil, fmt.Errorf("the state, a second time: %w", err)

@@ -24,14 +24,13 @@ import (
 	"github.com/aws/smithy-go/logging"
 
 	"handrail/steps"
-	"handrail/steps/terraform/prose"
 	"handrail/steps/transport"
 )
 
 // awsTries is how often the SDK asks for one thing.
 const awsTries = 2
 
-// s3Object is where the state is, without a word to anybody.
+// s3Object is where the state is, without asking any server.
 func s3Object(set settings) (*s3Store, error) {
 	b := &s3Store{env: set.env, bucket: set.get("bucket"), table: set.get("dynamodb_table"), native: set.flag("use_lockfile")}
 	b.key = set.get("key")
@@ -41,7 +40,7 @@ func s3Object(set settings) (*s3Store, error) {
 	if b.bucket == "" || b.key == "" {
 		return nil, errors.New("s3 backend: its settings name no bucket or no key; run tofu init there yourself")
 	}
-	b.sealed = sealing{encrypt: set.flag("encrypt"), kms: set.get("kms_key_id"), acl: set.get("acl")}
+	b.encryption = encryption{encrypt: set.flag("encrypt"), kms: set.get("kms_key_id"), acl: set.get("acl")}
 	if key := set.get("sse_customer_key", "AWS_SSE_CUSTOMER_KEY"); key != "" {
 		raw, err := base64.StdEncoding.DecodeString(key)
 		if err != nil || len(raw) != 32 {
@@ -211,7 +210,7 @@ var awsRegion = regexp.MustCompile(`^[A-Za-z0-9-]{1,63}$`)
 const noMetadata = "AWS_EC2_METADATA_DISABLED"
 
 func awsOptions(set settings) ([]func(*config.LoadOptions) error, error) {
-	// A machine outside of that cloud would wait for an address that nobody named.
+	// A machine outside of that cloud would wait for an address that was not named.
 	metadata := imds.ClientDisabled
 	if set.env.Getenv(noMetadata) == "false" {
 		metadata = imds.ClientEnabled
@@ -219,12 +218,12 @@ func awsOptions(set settings) ([]func(*config.LoadOptions) error, error) {
 	opts := []func(*config.LoadOptions) error{
 		config.WithEC2IMDSClientEnableState(metadata),
 		config.WithRetryMaxAttempts(awsTries),
-		config.WithLogger(logging.Nop{}), // it would write past whoever has the screen
+		config.WithLogger(logging.Nop{}), // it would write past the screen's owner
 	}
 	for _, key := range []string{"region", "sts_region"} {
 		// It becomes a part of the name of the server.
 		if region := set.w.Setting(key); region != "" && !awsRegion.MatchString(region) {
-			return nil, fmt.Errorf("s3 backend: %s is %q, which is no region", key, prose.Clip(region, 100))
+			return nil, fmt.Errorf("s3 backend: %s is %q, which is no region", key, steps.Clip(region, 100))
 		}
 	}
 	if region := set.get("region", "AWS_REGION", "AWS_DEFAULT_REGION"); region != "" {

@@ -2,7 +2,7 @@ package backend
 
 import (
 	"context"
-	"crypto/md5" //nolint:gosec // it is the digest that the backend keeps
+	"crypto/md5" // it is the digest that the backend keeps
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -36,7 +36,7 @@ func (b *s3Store) Lock(ctx context.Context) (Lock, error) {
 	case b.native || b.items == nil || ctx.Err() != nil:
 		return Lock{}, fmt.Errorf("lock: %w", err)
 	default:
-		r.note(steps.Info, "Whether somebody keeps a lock file beside the table was not read: %v", err)
+		r.note(steps.Info, "Whether there is a lock file beside the table was not read: %v", err)
 	}
 	r.at, r.noClock = b.http.clock(b.env)
 	if b.items == nil {
@@ -71,7 +71,7 @@ func (l *Lock) take(p Part) {
 // locked for the writers that look at it.
 func (l *Lock) join(file, table Part, native bool) {
 	if !native && !file.held {
-		l.take(table) // the backend takes the item alone, and nobody took more
+		l.take(table) // the backend takes the item alone, and no more was taken
 		return
 	}
 	l.take(table)
@@ -95,9 +95,9 @@ func (l *Lock) join(file, table Part, native bool) {
 		l.note(steps.Critical, "The lock file is held as %s by %s, but this backend looks at the table alone: a run from here would not see it. One writer uses use_lockfile, the other does not.",
 			prose.OrUnknown(file.id), file.by())
 	case file.held:
-		l.note(steps.Warning, "The lock file is there, the item of the table is not: a run is just taking or releasing them, or somebody deleted the item by hand. Read it again.")
+		l.note(steps.Warning, "The lock file is there, the item of the table is not: a run is just taking or releasing them, or the item was deleted by hand. Read it again.")
 	default:
-		l.note(steps.Warning, "The item of the table is there, the lock file is not: a run is just taking or releasing them, or somebody deleted the file by hand. Read it again; force-unlock then releases the item and exits 1 all the same.")
+		l.note(steps.Warning, "The item of the table is there, the lock file is not: a run is just taking or releasing them, or the file was deleted by hand. Read it again; force-unlock then releases the item and exits 1 all the same.")
 	}
 }
 
@@ -109,7 +109,7 @@ func (l *Lock) foreign() {
 
 func (p Part) by() string {
 	if p.info == nil {
-		return "nobody knows whom"
+		return "an unknown holder"
 	}
 	return prose.OrUnknown(p.info.Who)
 }
@@ -190,18 +190,18 @@ func (b *s3Store) compareDigest(ctx context.Context, r *Lock) {
 	switch {
 	case errors.Is(err, errAbsent):
 		r.Digest = "mismatch"
-		r.note(steps.Critical, "The table has a digest (%s), but there is no state: it was deleted or moved by hand, and every run ends in \"state data in S3 does not have the expected content\".", prose.Clip(want, 40))
+		r.note(steps.Critical, "The table has a digest (%s), but there is no state: it was deleted or moved by hand, and every run ends in \"state data in S3 does not have the expected content\".", steps.Clip(want, 40))
 	case err != nil:
 		r.DigestWhy = "the state could not be summed up: " + err.Error()
 	case got == want:
 		r.Digest = "match"
 	case r.Held:
 		// The state is written first, the digest after it.
-		r.DigestWhy = fmt.Sprintf("the digest %s is not that of the state, %s, but a run holds the lock and may be between the two: read it again", prose.Clip(want, 40), got)
+		r.DigestWhy = fmt.Sprintf("the digest %s is not that of the state, %s, but a run holds the lock and may be between the two: read it again", steps.Clip(want, 40), got)
 	default:
 		r.Digest = "mismatch"
 		r.note(steps.Critical, "The digest in the table (%s) is not that of the stored state (%s): every run ends in \"state data in S3 does not have the expected content\". A writer without dynamodb_table, or a state restored by hand, does this. Look at the state first, then set Digest of %s-md5.",
-			prose.Clip(want, 40), got, b.lockID())
+			steps.Clip(want, 40), got, b.lockID())
 	}
 }
 

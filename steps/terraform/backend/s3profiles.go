@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"handrail/steps"
+
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/smithy-go/logging"
-
-	"handrail/steps/terraform/prose"
 )
 
 // profiles are the files in which the AWS tools keep profiles.
@@ -99,7 +99,7 @@ func (p profiles) runNothing(ctx context.Context, set settings) error {
 	for from := &shared; from != nil; from = from.Source {
 		if from.CredentialProcess != "" {
 			return fmt.Errorf("s3 backend: the profile %q runs the program %q (credential_process), which handrail does for files of your own only, whether the directory is trusted or not; put the profile into ~/.aws/config, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
-				prose.Clip(from.Profile, 100), prose.Clip(from.CredentialProcess, 200))
+				steps.Clip(from.Profile, 100), steps.Clip(from.CredentialProcess, 200))
 		}
 	}
 	return nil

@@ -29,13 +29,14 @@
 //   - run a credential program or a plugin that a directory names;
 //   - keep a secret: each goes to the sink before it is used.
 //
-// Mender is the one way that writes, for the gate that restores a state which no
+// Repairer is the one way that writes, for the gate that restores a state which no
 // program can open. It says first what it would send, and the server refuses that
 // where anything was written since.
 package backend
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -55,11 +56,14 @@ type Store interface {
 	// without a cluster; uid says why where it could not be read.
 	Cluster(ctx context.Context) (server, uid string, err error)
 	Name() string
-	// Unlocking says what force-unlock does on this backend.
-	Unlocking() Unlocking
+	// UnlockPolicy says what force-unlock does on this backend.
+	UnlockPolicy() UnlockPolicy
 	// Command returns the native reads as a person would type them.
 	Command(what string) string
 }
+
+// errAbsent says that the object is not there.
+var errAbsent = errors.New("not found")
 
 // State is where the raw state can be read, when there is one.
 type State struct {
@@ -101,7 +105,7 @@ func Open(ctx context.Context, env steps.Env, w module.Workdir, out steps.Sink) 
 	case "azurerm":
 		return newAzure(set, out)
 	}
-	return nil, fmt.Errorf("backend %q of %s is none that handrail reads; look at the lock with the tools of that backend, and do not unlock before its holder is known to be dead", w.Backend, w.Dir)
+	return nil, fmt.Errorf("handrail does not read the backend %q of %s; look at the lock with the tools of that backend, and do not unlock before its holder is known to be dead", w.Backend, w.Dir)
 }
 
 // OpenAt finds the directory that the parameters name and the store of its state.

@@ -51,24 +51,17 @@ func Workspaces(ctx context.Context, s Store, w module.Workdir) ([]string, error
 
 // spaces reads the metadata of the Secrets alone: their data are states.
 func (k *kubernetes) spaces(ctx context.Context, w module.Workdir) ([]string, error) {
-	o := object{resource: "secrets", namespace: k.namespace}
-	address := k.client.base + strings.TrimSuffix(o.path(), "/") + "?" + url.Values{
+	o := object{Resource: secrets, namespace: k.namespace}
+	address := k.client.base + o.path() + "?" + url.Values{
 		"labelSelector": {"tfstate=true,tfstateSecretSuffix=" + w.Setting("secret_suffix")}, "limit": {fmt.Sprint(mostListed)}}.Encode()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, err
 	}
 	req.Header.Set("Accept", "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io")
-	resp, err := k.client.http.Do(req)
-	if err != nil {
-		return nil, k.client.unreachable(ctx, o, err)
-	}
-	raw, err := small(resp)
+	a, err := k.client.send(k.client.http, req, o)
 	if err != nil {
 		return nil, err
-	}
-	if resp.StatusCode != http.StatusOK {
-		return nil, k.client.refused(o, resp.StatusCode, raw)
 	}
 	var list struct {
 		Kind  string
@@ -76,7 +69,7 @@ func (k *kubernetes) spaces(ctx context.Context, w module.Workdir) ([]string, er
 			Metadata struct{ Labels map[string]string }
 		}
 	}
-	if err := json.Unmarshal(raw, &list); err != nil || list.Kind != "PartialObjectMetadataList" {
+	if err := json.Unmarshal(a.body, &list); err != nil || list.Kind != "PartialObjectMetadataList" {
 		return nil, fmt.Errorf("%s answered no list of metadata", k.client.base)
 	}
 	var out []string

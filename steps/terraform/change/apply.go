@@ -51,8 +51,8 @@ type ApplyGate struct {
 	Mode planMode
 }
 
-// applying is everything that a preview of an apply reads.
-type applying struct {
+// applyInput is everything that a preview of an apply reads.
+type applyInput struct {
 	w         module.Workdir
 	s         backend.Store
 	name      string // of the plan file, absolute
@@ -74,11 +74,17 @@ type applying struct {
 	scan      holder.Scan // of this machine
 	addresses []string
 	parallel  int64
+	values    string     // of another saved plan, "" for none
+	changes   []steps.KV // of what that one fixes
+	valuesErr error
 }
 
 // read reads the target natively. Of the program it asks the version alone.
-func (g ApplyGate) read(ctx context.Context, in steps.Params, out steps.Sink) (*applying, error) {
-	t := &applying{addresses: in["addresses"].Strings(), parallel: in.Int("parallelism"), bound: steps.NewFacts(plan.FileFacts())}
+func (g ApplyGate) read(ctx context.Context, in steps.Params, out steps.Sink) (*applyInput, error) {
+	t := &applyInput{addresses: in["addresses"].Strings(), parallel: in.Int("parallelism"), bound: steps.NewFacts(plan.FileFacts())}
+	if t.values = in.Text("values_of"); t.values != "" && !filepath.IsAbs(t.values) {
+		t.values = filepath.Join(g.Env.Dir, t.values)
+	}
 	var err error
 	if t.w, t.s, err = backend.OpenAt(ctx, g.Env, in, out); err != nil {
 		return nil, err
@@ -111,6 +117,7 @@ func (g ApplyGate) read(ctx context.Context, in steps.Params, out steps.Sink) (*
 		return t, ctx.Err()
 	}
 	defer file.Close()
+	t.against(ctx, out)
 	bindIn := steps.Params{"dir": steps.PathOf(t.w.Dir), "workspace": in["workspace"]}
 	if t.toolErr == nil {
 		bindIn["tool_version"] = steps.StringOf(t.program.Version)
@@ -121,8 +128,21 @@ func (g ApplyGate) read(ctx context.Context, in steps.Params, out steps.Sink) (*
 	return t, ctx.Err()
 }
 
+// against holds what the plan fixes against another plan.
+func (t *applyInput) against(ctx context.Context, out steps.Sink) {
+	if t.values == "" {
+		return
+	}
+	was, file, err := plan.Approved(ctx, t.values)
+	if t.valuesErr = err; err != nil {
+		return
+	}
+	defer file.Close()
+	t.changes = plan.FixedChanges(was, t.saved, out.Secret)
+}
+
 // prior takes a copy of the state as it stands.
-func (t *applying) prior(ctx context.Context) error {
+func (t *applyInput) prior(ctx context.Context) error {
 	r, err := t.s.State(ctx)
 	if err != nil {
 		return err
@@ -140,7 +160,7 @@ func (t *applying) prior(ctx context.Context) error {
 	return nil
 }
 
-func (t *applying) target(mode planMode) []steps.KV {
+func (t *applyInput) target(mode planMode) []steps.KV {
 	serial, lineage, acts := absent, absent, "unknown"
 	if t.state.Exists {
 		serial, lineage = strconv.FormatInt(t.state.Serial, 10), t.state.Lineage
@@ -182,7 +202,7 @@ func (t *applying) target(mode planMode) []steps.KV {
 	return kvs
 }
 
-// list is a list of addresses that can be read back: keys may hold commas.
+// list is a list of addresses as a target shows it: keys may hold commas.
 func list(addresses []string) string {
 	b, err := json.Marshal(addresses)
 	if err != nil {
@@ -191,25 +211,20 @@ func list(addresses []string) string {
 	return string(b)
 }
 
-// paramsOf are the parameters that a target was read with.
-func paramsOf(target []steps.KV) steps.Params {
-	at := func(key string) string { return steps.Find(target, key) }
+// params are what the act reads the same target with.
+func (t *applyInput) params() steps.Params {
 	in := steps.Params{
-		"dir": steps.PathOf(at(module.KeyDir)), "workspace": steps.StringOf(at(module.KeyWorkspace)),
-		"plan": steps.PathOf(at(keyPlan)), "digest": steps.IdentOf(at(keyPlanSum)),
+		"dir": steps.PathOf(t.w.Dir), "workspace": steps.StringOf(t.w.Space),
+		"plan": steps.PathOf(t.name), "digest": steps.IdentOf(t.sum), "addresses": steps.StringsOf(t.addresses),
 	}
-	if n, err := strconv.ParseInt(at(keyParallelism), 10, 64); err == nil {
-		in["parallelism"] = steps.IntOf(n)
-	}
-	var addresses []string
-	if json.Unmarshal([]byte(at(keyAddresses)), &addresses) == nil {
-		in["addresses"] = steps.StringsOf(addresses)
+	if t.parallel > 0 {
+		in["parallelism"] = steps.IntOf(t.parallel)
 	}
 	return in
 }
 
 // args are the arguments of the apply of a plan file.
-func (t *applying) args(file string) []string {
+func (t *applyInput) args(file string) []string {
 	args := []string{"apply", "-input=false", "-no-color", "-json", "-lock=true"}
 	if t.parallel > 0 {
 		args = append(args, "-parallelism="+strconv.FormatInt(t.parallel, 10))
@@ -229,11 +244,12 @@ func (g ApplyGate) Preview(ctx context.Context, in steps.Params, out steps.Sink)
 		Effect:  t.effect(g.Mode),
 		Request: site{w: t.w, tool: t.program.Path}.request(t.args(t.name)...),
 		Command: t.command(g.Env),
+		Args:    t.params(),
 		Prior:   t.copyBack(g.Env, g.Mode),
 		Undo:    "It cannot be taken back: what was destroyed stays gone. Plan and apply the earlier configuration. The copy of the state tells what was recorded before; pushing it back would only make the record false.",
 	}
 	if g.Mode == RefreshOnly {
-		p.Undo = "Push the copy of the state back, as long as nobody wrote since."
+		p.Undo = "Push the copy of the state back, unless it was written since."
 	}
 	if t.saved != nil {
 		p.Diff = t.diff()
@@ -247,7 +263,7 @@ func (g ApplyGate) Preview(ctx context.Context, in steps.Params, out steps.Sink)
 	return p, nil
 }
 
-func (t *applying) command(env steps.Env) string {
+func (t *applyInput) command(env steps.Env) string {
 	args := []string{"apply", "-input=false"}
 	if t.parallel > 0 {
 		args = append(args, "-parallelism="+strconv.FormatInt(t.parallel, 10))
@@ -257,7 +273,7 @@ func (t *applying) command(env steps.Env) string {
 
 // copyBack is the state as it stood. Only where nothing but the state is written
 // is it also what puts things back, with a serial that the tool takes.
-func (t *applying) copyBack(env steps.Env, mode planMode) *steps.Prior {
+func (t *applyInput) copyBack(env steps.Env, mode planMode) *steps.Prior {
 	if t.raw == nil {
 		return nil
 	}
@@ -281,7 +297,7 @@ func bytesOf(raw []byte) string {
 }
 
 // said is a command as a person types it.
-func (t *applying) said(env steps.Env, args ...string) string {
+func (t *applyInput) said(env steps.Env, args ...string) string {
 	typed := site{w: t.w, tool: t.program.Path}.said(env, args...)
 	if t.w.Space != t.w.Selected {
 		typed = "env TF_WORKSPACE=" + steps.Quote(t.w.Space) + " " + typed
@@ -290,7 +306,7 @@ func (t *applying) said(env steps.Env, args ...string) string {
 }
 
 // private is where a copy of the plan is taken from which the act runs, so that
-// nobody can replace it between the look and the run.
+// it cannot be replaced between the look and the run.
 func (g ApplyGate) private() (string, error) {
 	if g.Env.Private != "" {
 		if err := os.MkdirAll(g.Env.Private, 0o700); err != nil {

@@ -29,6 +29,7 @@ func TestCovered(t *testing.T) {
 		{"module.mm.a.b", "module.m", false},
 		{"module.m.a.b", "a.b", false},
 		{"a.b", "", false},
+		{"[0]", "", false},
 		{"a.b", "a", false},
 	} {
 		if got := covered(tc.address, []string{tc.allowed}); got != tc.want {
@@ -62,8 +63,8 @@ func TestTally(t *testing.T) {
 		{Address: "x.left", Act: tfplan.Delete}, {Address: "x.ended", Act: tfplan.Delete}, {Address: "x.read", Act: tfplan.Read},
 		{Address: "x.moved", Previous: "x.was", Act: tfplan.None}, {Address: "x.dropped", Act: tfplan.Forget},
 	}}
-	now := &standing{recorded: map[string]bool{"x.done": false, "x.swap": false, "x.left": false, "x.moved": false, "x.dropped": false}}
-	e := ending{t: &applying{saved: &tfplan.Saved{Doc: plan}}, after: now, log: log, exit: -1}
+	now := &recordedState{recorded: map[string]bool{"x.done": false, "x.swap": false, "x.left": false, "x.moved": false, "x.dropped": false}}
+	e := applyEnd{t: &applyInput{saved: &tfplan.Saved{Doc: plan}}, after: now, log: log, exit: -1}
 	want := map[string]string{
 		"x.done": runlog.Complete, "x.lost": runlog.Unproven, "x.swap": runlog.Half, "x.bad": runlog.Failed, "x.open": runlog.InFlight, "x.never": runlog.NeverStarted,
 		"x.left": runlog.Unproven, "x.ended": runlog.Complete, "x.moved": runlog.Complete, "x.dropped": runlog.NeverStarted,

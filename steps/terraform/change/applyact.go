@@ -35,7 +35,10 @@ func (g ApplyGate) Act(ctx context.Context, a *steps.Approval, out steps.Sink) (
 	refused := func(why string) (steps.Outcome, error) {
 		return steps.Outcome{Result: steps.Refused, Response: "nothing was started: " + why}, nil
 	}
-	in := paramsOf(p.Target)
+	in, err := steps.ArgsOf[steps.Params](p)
+	if err != nil {
+		return refused(err.Error())
+	}
 	t, err := g.read(ctx, in, out)
 	if err != nil {
 		return refused("the target could not be read again: " + err.Error())
@@ -66,7 +69,7 @@ func (g ApplyGate) Act(ctx context.Context, a *steps.Approval, out steps.Sink) (
 	if err != nil {
 		return steps.Outcome{}, fmt.Errorf("the apply ended with exit %d, %s; its target could not be read again: %w", exit, log.Brief(), err)
 	}
-	e := ending{t: t, after: after, log: log, exit: exit, began: began}
+	e := applyEnd{t: t, after: after, log: log, exit: exit, began: began}
 	o := e.judge(g.Mode)
 	if gap != "" {
 		o.Response += "\n" + gap
@@ -78,7 +81,7 @@ func (g ApplyGate) Act(ctx context.Context, a *steps.Approval, out steps.Sink) (
 }
 
 // moved says what differs from the preview or is against the act now, "" for nothing.
-func (g ApplyGate) moved(p steps.Preview, t *applying, in steps.Params) string {
+func (g ApplyGate) moved(p steps.Preview, t *applyInput, in steps.Params) string {
 	var needs []steps.Need
 	f := floors{need: &needs}
 	f.plan(t, in.Text("digest"), g.Mode)
@@ -91,9 +94,9 @@ func (g ApplyGate) moved(p steps.Preview, t *applying, in steps.Params) string {
 	return movedSince(p, t.target(g.Mode))
 }
 
-// exact copies the plan to where nobody replaces it, and holds the copy to the
+// exact copies the plan to where it cannot be replaced, and holds the copy to the
 // digest that was approved.
-func (g ApplyGate) exact(t *applying) (name string, drop func(), err error) {
+func (g ApplyGate) exact(t *applyInput) (name string, drop func(), err error) {
 	dir, err := g.private()
 	if err != nil {
 		return "", nil, fmt.Errorf("place for the plan: %w", err)
@@ -110,7 +113,7 @@ func (g ApplyGate) exact(t *applying) (name string, drop func(), err error) {
 		if err != nil {
 			return err
 		}
-		defer to.Close() //nolint:errcheck // its sum is taken from what it holds
+		defer func() { _ = to.Close() }() // its sum is taken from what it holds
 		if _, err := io.Copy(to, io.LimitReader(from, plan.MaxSize+1)); err != nil {
 			return err
 		}
@@ -130,8 +133,8 @@ func (g ApplyGate) exact(t *applying) (name string, drop func(), err error) {
 	return name, drop, nil
 }
 
-// standing is what is recorded after an apply.
-type standing struct {
+// recordedState is what is recorded after an apply.
+type recordedState struct {
 	state    state.Snapshot
 	lock     backend.Lock
 	where    string
@@ -139,18 +142,18 @@ type standing struct {
 	deposed  map[string]int
 }
 
-func (g ApplyGate) readAfter(ctx context.Context, in steps.Params, out steps.Sink) (*standing, error) {
+func (g ApplyGate) readAfter(ctx context.Context, in steps.Params, out steps.Sink) (*recordedState, error) {
 	_, s, err := backend.OpenAt(ctx, g.Env, in, out)
 	if err != nil {
 		return nil, err
 	}
-	return readStanding(ctx, s)
+	return readRecorded(ctx, s)
 }
 
-// ending is how an apply came to its end.
-type ending struct {
-	t     *applying
-	after *standing
+// applyEnd is how an apply came to its end.
+type applyEnd struct {
+	t     *applyInput
+	after *recordedState
 	log   *runlog.Log
 	exit  int
 	began time.Time
@@ -158,7 +161,7 @@ type ending struct {
 
 // tally says what became of each address that the plan acts on: by the log, and
 // held against what is recorded now.
-func (e ending) tally() map[string]string {
+func (e applyEnd) tally() map[string]string {
 	out, want := map[string]string{}, map[string]int{}
 	for _, c := range e.t.saved.Doc.Changes {
 		want[c.Address] += operations(c.Act)
@@ -182,6 +185,9 @@ func (e ending) tally() map[string]string {
 			}
 		case e.log.Ends[a] > 0:
 			out[a] = runlog.Half
+		case e.exit == 0 && c.Act == tfplan.Update && e.after.shows(c):
+			// A value that the plan did not know came out as it was: the tool skips it without a line.
+			out[a] = runlog.NoChange
 		default:
 			out[a] = runlog.NeverStarted
 		}
@@ -192,7 +198,7 @@ func (e ending) tally() map[string]string {
 // waited reports whether the program ended by itself, when all that it had begun
 // had come to an end: an operation that the log does not end then failed. The
 // deletion of what a replacement leaves fails without a line of its own.
-func (e ending) waited() bool {
+func (e applyEnd) waited() bool {
 	return e.exit == 1 && e.log.Interrupts < 2 && !e.log.Panicked
 }
 
@@ -209,7 +215,7 @@ func operations(a tfplan.Act) int {
 
 // recordOnly judges what the log does not mention: moves, imports and what is
 // dropped happen in the state alone.
-func recordOnly(c tfplan.Change, now *standing) string {
+func recordOnly(c tfplan.Change, now *recordedState) string {
 	_, here := now.recorded[c.Address]
 	if here == (c.Act != tfplan.Forget) {
 		return runlog.Complete
@@ -218,7 +224,7 @@ func recordOnly(c tfplan.Change, now *standing) string {
 }
 
 // shows reports whether the record says that a change is done.
-func (n *standing) shows(c tfplan.Change) bool {
+func (n *recordedState) shows(c tfplan.Change) bool {
 	tainted, here := n.recorded[c.Address]
 	switch {
 	case c.Deposed != "":
@@ -230,7 +236,7 @@ func (n *standing) shows(c tfplan.Change) bool {
 }
 
 // judge decides by what is recorded now, the log and the exit code, in that order.
-func (e ending) judge(mode planMode) steps.Outcome {
+func (e applyEnd) judge(mode planMode) steps.Outcome {
 	now := []steps.KV{
 		{Key: keySerial, Value: serialOf(e.after.state)}, {Key: keyLineage, Value: e.after.state.Lineage},
 		{Key: keyStateObject, Value: e.after.where}, {Key: "exit", Value: strconv.Itoa(e.exit)},
@@ -248,8 +254,11 @@ func (e ending) judge(mode planMode) steps.Outcome {
 	o := steps.Outcome{Result: steps.Done, After: now}
 	moved := e.after.state.Serial != e.t.state.Serial || e.after.state.Exists != e.t.state.Exists
 	switch {
-	case e.exit == 0 && len(by[runlog.Complete]) == len(tally):
-		o.Response = fmt.Sprintf("Applied: %s complete.", prose.Plural(len(tally), "change"))
+	case e.exit == 0 && len(by[runlog.Complete])+len(by[runlog.NoChange]) == len(tally):
+		o.Response = fmt.Sprintf("Applied: %s complete.", prose.Plural(len(by[runlog.Complete]), "change"))
+		if none := by[runlog.NoChange]; len(none) > 0 {
+			o.Response += " Not needed, as the values came out as they were: " + prose.List(none) + "."
+		}
 		if mode == RefreshOnly {
 			o.Response = "The state was written, and nothing else was changed."
 		}
@@ -258,7 +267,7 @@ func (e ending) judge(mode planMode) steps.Outcome {
 	default:
 		o.Result, o.Response = steps.Failed, fmt.Sprintf("The apply ended with exit %d after %d of %d changes.", e.exit, len(by[runlog.Complete]), len(tally))
 	}
-	for _, word := range []string{runlog.Complete, runlog.Half, runlog.Failed, runlog.InFlight, runlog.NeverStarted, runlog.Unproven} {
+	for _, word := range []string{runlog.Complete, runlog.Half, runlog.Failed, runlog.InFlight, runlog.NeverStarted, runlog.Unproven, runlog.NoChange} {
 		if len(by[word]) > 0 && o.Result == steps.Failed {
 			o.Response += "\n" + prose.Upper(word) + ": " + prose.List(by[word]) + "."
 		}
@@ -268,7 +277,7 @@ func (e ending) judge(mode planMode) steps.Outcome {
 			o.Response += fmt.Sprintf("\nand %d more errors; see the log.", e.log.ErrorCount-i)
 			break
 		}
-		o.Response += "\n" + strings.TrimSpace(f.Address+" "+prose.Clip(f.Text, 400))
+		o.Response += "\n" + strings.TrimSpace(f.Address+" "+steps.Clip(f.Text, 400))
 	}
 	if moved {
 		o.Response += fmt.Sprintf("\nSerial %s, then %s.", serialOf(e.t.state), serialOf(e.after.state))
@@ -279,7 +288,7 @@ func (e ending) judge(mode planMode) steps.Outcome {
 const maxErrorsSaid = 10
 
 // warn says what was left behind that the next run would trip over.
-func (e ending) warn(o steps.Outcome) steps.Outcome {
+func (e applyEnd) warn(o steps.Outcome) steps.Outcome {
 	if l := e.after.lock; l.Held {
 		o.Response += fmt.Sprintf("\nThe lock is held as %s: by another run that began since, or by this one, which could not release it. Look at it before anything else.", prose.OrUnknown(l.ID))
 	}
@@ -289,7 +298,7 @@ func (e ending) warn(o steps.Outcome) steps.Outcome {
 	}
 	if e.log.LostLock {
 		o.Result = steps.Failed
-		o.Response += "\nThe lock was gone when the run released it: somebody else may have written meanwhile."
+		o.Response += "\nThe lock was gone when the run released it: another run may have written meanwhile."
 	}
 	return o
 }

@@ -20,9 +20,9 @@ import (
 	"handrail/steps/terraform/tool"
 )
 
-// readStanding reads lock and state as they are now.
-func readStanding(ctx context.Context, s backend.Store) (*standing, error) {
-	n := &standing{recorded: map[string]bool{}, deposed: map[string]int{}}
+// readRecorded reads lock and state as they are now.
+func readRecorded(ctx context.Context, s backend.Store) (*recordedState, error) {
+	n := &recordedState{recorded: map[string]bool{}, deposed: map[string]int{}}
 	var err error
 	if n.lock, err = s.Lock(ctx); err != nil {
 		return nil, err
@@ -50,16 +50,16 @@ func readStanding(ctx context.Context, s backend.Store) (*standing, error) {
 	return n, err
 }
 
-// Find implements steps.Finder: what an apply came to whose end nobody recorded.
+// Find implements steps.Finder: what an apply came to whose end was not recorded.
 // Its log is lost with who followed it; the lock says whether it goes on, and the
 // record what was saved.
 func (g ApplyGate) Find(ctx context.Context, before []steps.KV, _ steps.Params, out steps.Sink) (steps.Outcome, error) {
-	in := paramsOf(before)
+	in := steps.Params{"dir": steps.PathOf(steps.Find(before, module.KeyDir)), "workspace": steps.StringOf(steps.Find(before, module.KeyWorkspace))}
 	w, s, err := backend.OpenAt(ctx, g.Env, in, out)
 	if err != nil {
 		return steps.Outcome{}, err
 	}
-	n, err := readStanding(ctx, s)
+	n, err := readRecorded(ctx, s)
 	if err != nil {
 		return steps.Outcome{}, err
 	}
@@ -91,7 +91,7 @@ func (g ApplyGate) Find(ctx context.Context, before []steps.KV, _ steps.Params, 
 }
 
 // found holds what is recorded against what the plan was to do.
-func (n *standing) found(o steps.Outcome, d *tfplan.Doc, was string) steps.Outcome {
+func (n *recordedState) found(o steps.Outcome, d *tfplan.Doc, was string) steps.Outcome {
 	shown, open := map[string]bool{}, map[string]bool{}
 	blind := 0
 	for _, c := range d.Changes {

@@ -16,7 +16,7 @@ import (
 const planAgain = "plan again, and have the new plan approved"
 
 // plan holds the file to its digest, to what can be shown of it and to the mode.
-func (f floors) plan(t *applying, digest string, mode planMode) {
+func (f floors) plan(t *applyInput, digest string, mode planMode) {
 	if t.planErr != nil {
 		f.unmet("make the plan again with terraform/saved-plan", "The plan cannot be read: %v.", t.planErr)
 	}
@@ -42,7 +42,7 @@ func (f floors) plan(t *applying, digest string, mode planMode) {
 	switch mode {
 	case RefreshOnly:
 		if n := actsOf(d); n > 0 {
-			f.unmet("use terraform/apply-plan, which shows them", "The plan acts on %d objects, so it is none that only writes the state.", n)
+			f.unmet("use terraform/apply-plan, which shows them", "The plan acts on %d objects, so it is not one that only writes the state.", n)
 		}
 	case Targeted:
 		f.within(d, t.addresses)
@@ -90,7 +90,7 @@ func covered(address string, allowed []string) bool {
 
 // bindings refuses where anything that the plan was made from moved, or where
 // that cannot be told.
-func (f floors) bindings(t *applying) {
+func (f floors) bindings(t *applyInput) {
 	if t.saved == nil {
 		return
 	}
@@ -121,13 +121,13 @@ func (f floors) bindings(t *applying) {
 	}
 }
 
-// free refuses while somebody else runs, or said that nobody should.
-func (f floors) free(env steps.Env, t *applying) {
+// free refuses while another run goes on, or a pause stands.
+func (f floors) free(env steps.Env, t *applyInput) {
 	if t.lock.Unread != "" {
 		f.unmet("apply it where the lock is taken and seen, in your pipeline", "Whether the state is locked cannot be read: %s.", t.lock.Unread)
 	}
 	if t.lock.Held {
-		who := "somebody"
+		who := "someone"
 		if t.lock.Info != nil {
 			who = prose.OrUnknown(t.lock.Info.Who)
 		}
@@ -144,7 +144,7 @@ func (f floors) free(env steps.Env, t *applying) {
 // runs refuses where the program cannot run, or should not beside what runs
 // there. The lock speaks for other machines; where the process table of this one
 // cannot be read, the preview says so.
-func (f floors) runs(env steps.Env, t *applying) {
+func (f floors) runs(env steps.Env, t *applyInput) {
 	if t.toolErr != nil {
 		f.unmet("install the tool that made the plan, or name it with --program", "There is no program to apply with: %v.", t.toolErr)
 	}

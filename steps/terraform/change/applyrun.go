@@ -38,7 +38,7 @@ func spoken(raw []byte) string {
 }
 
 // runApply applies the plan at file and returns what its log says.
-func (g ApplyGate) runApply(ctx context.Context, t *applying, file string, out steps.Sink) (log *runlog.Log, exit int, gap string, err error) {
+func (g ApplyGate) runApply(ctx context.Context, t *applyInput, file string, out steps.Sink) (log *runlog.Log, exit int, gap string, err error) {
 	for _, v := range tool.Secrets(g.Env) {
 		out.Secret(v)
 	}
@@ -46,7 +46,7 @@ func (g ApplyGate) runApply(ctx context.Context, t *applying, file string, out s
 	log = runlog.New()
 	var ranErr error
 	gap = steps.Keep(out, "log", steps.MediaText, func(w io.Writer) error {
-		kept := &faithful{w: w}
+		kept := &errWriter{w: w}
 		r, err := tool.Start(t.w.Dir, env, append([]string{t.program.Path}, t.args(file)...))
 		if err != nil {
 			ranErr = fmt.Errorf("not started: %w", err)
@@ -69,13 +69,13 @@ func (g ApplyGate) runApply(ctx context.Context, t *applying, file string, out s
 	return log, exit, gap, ranErr
 }
 
-// faithful remembers the first error of a writer.
-type faithful struct {
+// errWriter remembers the first error of a writer.
+type errWriter struct {
 	w   io.Writer
 	err error
 }
 
-func (f *faithful) Write(p []byte) (int, error) {
+func (f *errWriter) Write(p []byte) (int, error) {
 	if f.err == nil {
 		_, f.err = f.w.Write(p)
 	}

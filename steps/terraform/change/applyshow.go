@@ -19,7 +19,7 @@ const (
 )
 
 // phrase names the plan, and how much it destroys.
-func (t *applying) phrase() string {
+func (t *applyInput) phrase() string {
 	p := steps.Phrase("apply", t.sum[:min(12, len(t.sum))])
 	if t.saved == nil {
 		return p
@@ -30,7 +30,7 @@ func (t *applying) phrase() string {
 	return p
 }
 
-func (t *applying) effect(mode planMode) string {
+func (t *applyInput) effect(mode planMode) string {
 	if t.saved == nil {
 		return "apply the plan " + t.name
 	}
@@ -59,7 +59,7 @@ func drifted(d *tfplan.Doc) int {
 }
 
 // diff lists what the plan would do, what ends first.
-func (t *applying) diff() []string {
+func (t *applyInput) diff() []string {
 	var ends, rest []string
 	for _, c := range t.saved.Doc.Changes {
 		name := c.Address
@@ -108,7 +108,7 @@ func (t *applying) diff() []string {
 	return append(ends[:min(len(ends), maxDoomed)], rest...)
 }
 
-func (t *applying) shown(env steps.Env) []steps.KV {
+func (t *applyInput) shown(env steps.Env) []steps.KV {
 	kvs := []steps.KV{
 		{Key: "made", Value: prose.OrUnknown(t.saved.Created) + " by version " + prose.OrUnknown(t.saved.Doc.Tool)},
 		{Key: "mode", Value: t.saved.Mode},
@@ -119,6 +119,13 @@ func (t *applying) shown(env steps.Env) []steps.KV {
 	if len(t.saved.Variables) > 0 {
 		kvs = append(kvs, steps.KV{Key: "variables fixed in it", Value: strings.Join(t.saved.Variables, ", ")})
 	}
+	switch {
+	case t.valuesErr != nil:
+		kvs = append(kvs, steps.KV{Key: "values compared", Value: "no: " + t.valuesErr.Error()})
+	case t.values != "" && len(t.changes) == 0:
+		kvs = append(kvs, steps.KV{Key: "values compared", Value: "all are those of " + t.values})
+	}
+	kvs = append(kvs, t.changes...)
 	if n := t.saved.Doc.Outputs; n > 0 {
 		kvs = append(kvs, steps.KV{Key: "outputs that change", Value: fmt.Sprint(n)})
 	}

@@ -12,7 +12,6 @@ import (
 	"handrail/steps/terraform/configuration"
 	"handrail/steps/terraform/loosetype"
 	"handrail/steps/terraform/module"
-	"handrail/steps/terraform/prose"
 	"handrail/steps/terraform/state"
 )
 
@@ -80,33 +79,33 @@ func (f floors) importable(ctx context.Context, t site, text, id string, p *step
 	a, ok := configuration.ParseAddress(text)
 	switch {
 	case !plainAddress.MatchString(text) || !ok:
-		f.unmet("name one resource instance, as TYPE.NAME, TYPE.NAME[0] or module.M.TYPE.NAME[\"key\"]", "%q does not name one resource instance.", prose.Clip(text, 300))
+		f.unmet("name one resource instance, as TYPE.NAME, TYPE.NAME[0] or module.M.TYPE.NAME[\"key\"]", "%q does not name one resource instance.", steps.Clip(text, 300))
 		return
 	case a.Data:
-		f.unmet("leave it: a run reads it", "%s is a data source.", prose.Clip(text, 300))
+		f.unmet("leave it: a run reads it", "%s is a data source.", steps.Clip(text, 300))
 		return
 	case !plainID.MatchString(id) || len(id) > 1024:
-		f.unmet("name the object as the documentation of its resource type says", "%q is no id.", prose.Clip(id, 300))
+		f.unmet("name the object as the documentation of its resource type says", "%q is no id.", steps.Clip(id, 300))
 		return
 	}
 	if there := t.now.At(text); len(there) > 0 {
-		f.unmet("compare what is recorded with the object; an object cannot be recorded over another", "%s is recorded already, as %q.", prose.Clip(text, 300), prose.Clip(there[0].ID, 300))
+		f.unmet("compare what is recorded with the object; an object cannot be recorded over another", "%s is recorded already, as %q.", steps.Clip(text, 300), steps.Clip(there[0].ID, 300))
 	}
 	for _, e := range t.now.Entries {
 		if e.Type == a.Type && e.Mode == "managed" && e.ID == id && e.Address != text && e.Deposed == "" {
-			f.unmet("move that address, if this is the one the configuration has", "The object %s is recorded already, as %s: two addresses would fight over it.", prose.Clip(id, 300), prose.Clip(e.Address, 300))
+			f.unmet("move that address, if this is the one the configuration has", "The object %s is recorded already, as %s: two addresses would fight over it.", steps.Clip(id, 300), steps.Clip(e.Address, 300))
 			break
 		}
 	}
 	if a.Keyed != keyedAs(t, text, a) {
-		f.unmet("give all instances of a resource keys of one sort", "%s has other instances, with keys of another sort.", prose.Clip(a.Resource, 300))
+		f.unmet("give all instances of a resource keys of one sort", "%s has other instances, with keys of another sort.", steps.Clip(a.Resource, 300))
 	}
 	d := configuration.Declared(ctx, t.w, a)
 	f.declarable(d, a, text)
 	if d.Found {
 		p.Shown = append(p.Shown, steps.KV{Key: "declared", Value: d.At})
 	} else if len(d.Gaps) > 0 {
-		p.Shown = append(p.Shown, steps.KV{Key: "declared", Value: "unknown: " + prose.Clip(strings.Join(d.Gaps, "; "), 300) + "; the program refuses what is not declared"})
+		p.Shown = append(p.Shown, steps.KV{Key: "declared", Value: "unknown: " + steps.Clip(strings.Join(d.Gaps, "; "), 300) + "; the program refuses what is not declared"})
 	}
 }
 
@@ -173,13 +172,13 @@ func (g ImportGate) Find(ctx context.Context, before []steps.KV, in steps.Params
 func (f floors) declarable(d loosetype.Declaration, a configuration.Address, text string) {
 	switch {
 	case !d.Found && len(d.Gaps) == 0:
-		f.unmet("write its resource block first, and have it reviewed", "The configuration does not declare %s.", prose.Clip(a.Resource, 300))
+		f.unmet("write its resource block first, and have it reviewed", "The configuration does not declare %s.", steps.Clip(a.Resource, 300))
 	case !d.Found: // the program will refuse it, if it is not there
 	case d.Repeat == "count" && a.Keyed != 'i':
-		f.unmet("name the instance, as "+a.Resource+"[0]", "%s has count (%s), and %s names no index.", prose.Clip(a.Resource, 300), d.At, prose.Clip(text, 300))
+		f.unmet("name the instance, as "+a.Resource+"[0]", "%s has count (%s), and %s names no index.", steps.Clip(a.Resource, 300), d.At, steps.Clip(text, 300))
 	case d.Repeat == "for_each" && a.Keyed != 's':
-		f.unmet(`name the instance, as `+a.Resource+`["key"]`, "%s has for_each (%s), and %s names no key.", prose.Clip(a.Resource, 300), d.At, prose.Clip(text, 300))
+		f.unmet(`name the instance, as `+a.Resource+`["key"]`, "%s has for_each (%s), and %s names no key.", steps.Clip(a.Resource, 300), d.At, steps.Clip(text, 300))
 	case d.Repeat == "" && a.Keyed != 0:
-		f.unmet("name it as "+a.Resource, "%s is declared once (%s), without count or for_each.", prose.Clip(a.Resource, 300), d.At)
+		f.unmet("name it as "+a.Resource, "%s is declared once (%s), without count or for_each.", steps.Clip(a.Resource, 300), d.At)
 	}
 }

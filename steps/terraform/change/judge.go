@@ -25,7 +25,7 @@ func readAfter(ctx context.Context, env steps.Env, p steps.Preview, said string,
 		err = t.unsound
 	}
 	if err != nil {
-		return t, fmt.Errorf("the state after the change (the program said %q): %w; read it again before anything else", prose.Clip(said, 600), err)
+		return t, fmt.Errorf("the state after the change (the program said %q): %w; read it again before anything else", steps.Clip(said, 600), err)
 	}
 	return t, nil
 }
@@ -64,7 +64,7 @@ func (c change) judge(now site, said string, runErr error) (result, response str
 	}
 	if lineage != c.lineage && c.lineage != absent {
 		result = steps.Failed
-		tell("The lineage is %s now, it was %s: another state took its place.", prose.OrUnknown(prose.Clip(lineage, 60)), c.lineage)
+		tell("The lineage is %s now, it was %s: another state took its place.", prose.OrUnknown(steps.Clip(lineage, 60)), c.lineage)
 	}
 	if c.other != "" {
 		result = steps.Failed
@@ -73,12 +73,12 @@ func (c change) judge(now site, said string, runErr error) (result, response str
 	switch {
 	case c.done && !c.loose && serial != c.serial+1:
 		result = steps.Failed
-		tell("This write leaves serial %d: somebody else wrote it too.", c.serial+1)
+		tell("This write leaves serial %d: someone else wrote it too.", c.serial+1)
 	case !c.done && serial != c.serial:
-		tell("The serial moved from %d to %d: somebody else wrote the state.", c.serial, serial)
+		tell("The serial moved from %d to %d: someone else wrote the state.", c.serial, serial)
 	}
 	if now.lock.Held {
-		who := "somebody"
+		who := "someone"
 		if now.lock.Info != nil {
 			who = prose.OrUnknown(now.lock.Info.Who)
 		}
@@ -102,7 +102,7 @@ func began(before []steps.KV) (c change, others string, err error) {
 	return c, steps.Find(before, keyOthers), nil
 }
 
-// readAgain reads the target of an act whose end nobody recorded.
+// readAgain reads the target of an act whose end was not recorded.
 func readAgain(ctx context.Context, env steps.Env, before []steps.KV, in steps.Params, out steps.Sink) (site, error) {
 	t, err := readSite(ctx, env, in, out)
 	if err != nil {
@@ -118,7 +118,7 @@ func readAgain(ctx context.Context, env steps.Env, before []steps.KV, in steps.P
 		return t, fmt.Errorf("whether the act still runs cannot be told, the lock cannot be read: %s", t.lock.Unread)
 	}
 	if t.lock.Held {
-		who := "somebody"
+		who := "someone"
 		if t.lock.Info != nil {
 			who = prose.OrUnknown(t.lock.Info.Who)
 		}

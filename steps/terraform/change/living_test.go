@@ -1,8 +1,10 @@
 package change
 
 import (
+	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"handrail/steps"
 	"handrail/steps/terraform/holder"
@@ -42,6 +44,56 @@ func TestWhatLivesShutsTheGates(t *testing.T) {
 			case want != "" && (len(unmet) != 1 || !strings.Contains(unmet[0].Why, want)):
 				t.Errorf("%s: %s: unmet = %v, want %q", tc.name, gate, unmet, want)
 			}
+		}
+	}
+}
+
+// TestTheAgeOfALock: a lock is waited for, until a moment that is given, unless the
+// kernel proves that its holder is gone.
+func TestTheAgeOfALock(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 2, 17, 24, 0, 0, time.UTC)
+	for _, tc := range []struct {
+		name     string
+		seen     holder.Scan
+		age, max time.Duration
+		why      string
+		at       time.Time // zero for none
+		unmet    bool
+	}{
+		{name: "young", seen: holder.Scan{Here: true}, age: 2 * time.Minute, unmet: true, at: now.Add(28 * time.Minute)},
+		{name: "young for this module", seen: holder.Scan{Here: true}, age: 40 * time.Minute, max: time.Hour, unmet: true, at: now.Add(20 * time.Minute)},
+		{name: "young, of another machine", age: time.Minute, unmet: true, at: now.Add(29 * time.Minute)},
+		{name: "old", seen: holder.Scan{Here: true}, age: time.Hour},
+		{name: "young, and proven", seen: holder.Scan{Here: true, Proof: "it ran here"}, age: 2 * time.Minute, max: time.Hour},
+		{name: "unknown, and proven", seen: holder.Scan{Here: true, Proof: "it ran here"}, why: "two clocks", unmet: true},
+	} {
+		var unmet []steps.Need
+		floors{need: &unmet}.age(now, tc.age, tc.why, youngest(tc.seen, tc.max))
+		if (len(unmet) > 0) != tc.unmet || tc.unmet && !unmet[0].At.Equal(tc.at) {
+			t.Errorf("%s: unmet = %+v, want %v until %s", tc.name, unmet, tc.unmet, tc.at)
+		}
+	}
+}
+
+// TestALockOfCIFromALaptop: where no process can be seen, the holder of another
+// machine does not shut the release, and one that may be here does.
+func TestALockOfCIFromALaptop(t *testing.T) {
+	t.Parallel()
+	unread := errors.New("process table: open /proc: no such file or directory")
+	for _, tc := range []struct {
+		name string
+		seen holder.Scan
+		why  string
+	}{
+		{"another machine", holder.Scan{}, ""},
+		{"this machine", holder.Scan{Here: true}, "could not be looked up"},
+		{"maybe this machine", holder.Scan{HereWhy: "a laptop has many names"}, "a laptop has many names"},
+	} {
+		var unmet []steps.Need
+		floors{need: &unmet}.holder(tc.seen, unread, "ci@runner-7")
+		if (len(unmet) > 0) != (tc.why != "") || tc.why != "" && !strings.Contains(unmet[0].Why, tc.why) {
+			t.Errorf("%s: unmet = %+v, want %q", tc.name, unmet, tc.why)
 		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"handrail/steps"
 	"handrail/steps/terraform/configuration"
 	"handrail/steps/terraform/module"
-	"handrail/steps/terraform/prose"
 	"handrail/steps/terraform/state"
 )
 
@@ -58,7 +57,7 @@ func (g MoveGate) Preview(ctx context.Context, in steps.Params, out steps.Sink) 
 	case err != nil:
 		f.unmet("mend what it names, then preview again", "The rehearsal (state mv -dry-run) failed: %v", err)
 	case !slices.Equal(lines, want) && !slices.Equal(lines, []string{"Would move " + quoted(from) + " to " + quoted(to)}):
-		f.unmet("name both addresses as the state does", "The rehearsal would do something else: %s.", prose.Clip(strings.Join(lines, ", "), 600))
+		f.unmet("name both addresses as the state does", "The rehearsal would do something else: %s.", steps.Clip(strings.Join(lines, ", "), 600))
 	default:
 		p.Diff = []string{"- " + from, "+ " + to}
 	}
@@ -74,7 +73,7 @@ func moved(t site, from, to string) []steps.KV {
 	for _, e := range t.now.At(from) {
 		switch {
 		case e.Deposed != "":
-			out = append(out, steps.KV{Key: "deposed", Value: "an object that waits for its deletion moves along: " + prose.Clip(e.Deposed, 20)})
+			out = append(out, steps.KV{Key: "deposed", Value: "an object that waits for its deletion moves along: " + steps.Clip(e.Deposed, 20)})
 		default:
 			out = append(out, steps.KV{Key: "type", Value: e.Type})
 		}
@@ -96,7 +95,7 @@ func orRoot(name string) string {
 func (f floors) movable(t site, from, to string) {
 	for _, a := range []string{from, to} {
 		if !plainAddress.MatchString(a) {
-			f.unmet("write it as `tofu state list` does", "%q is no address.", prose.Clip(a, 300))
+			f.unmet("write it as `tofu state list` does", "%q is no address.", steps.Clip(a, 300))
 			return
 		}
 	}
@@ -110,21 +109,21 @@ func (f floors) movable(t site, from, to string) {
 		if okFrom {
 			bad = to
 		}
-		f.unmet("name one resource instance, as TYPE.NAME, TYPE.NAME[0] or module.M.TYPE.NAME[\"key\"]", "%q does not name one resource instance.", prose.Clip(bad, 300))
+		f.unmet("name one resource instance, as TYPE.NAME, TYPE.NAME[0] or module.M.TYPE.NAME[\"key\"]", "%q does not name one resource instance.", steps.Clip(bad, 300))
 		return
 	}
 	f.recorded(t, from)
 	switch {
 	case from == to:
-		f.unmet("name another address", "It is at %s already.", prose.Clip(to, 300))
+		f.unmet("name another address", "It is at %s already.", steps.Clip(to, 300))
 	case len(t.now.At(to)) > 0:
-		f.unmet("remove or move what is there first", "%s is recorded already.", prose.Clip(to, 300))
+		f.unmet("remove or move what is there first", "%s is recorded already.", steps.Clip(to, 300))
 	case a.Type != b.Type || a.Data != b.Data:
-		f.unmet("let the configuration move it with a moved block, if the provider can", "%s and %s are not of one type.", prose.Clip(from, 300), prose.Clip(to, 300))
+		f.unmet("let the configuration move it with a moved block, if the provider can", "%s and %s are not of one type.", steps.Clip(from, 300), steps.Clip(to, 300))
 	case a.Data:
-		f.unmet("leave it: the next run reads it again", "%s is a data source.", prose.Clip(from, 300))
+		f.unmet("leave it: the next run reads it again", "%s is a data source.", steps.Clip(from, 300))
 	case b.Keyed != keyedAs(t, to, b):
-		f.unmet("give all instances of a resource keys of one sort", "%s has other instances, with keys of another sort.", prose.Clip(b.Resource, 300))
+		f.unmet("give all instances of a resource keys of one sort", "%s has other instances, with keys of another sort.", steps.Clip(b.Resource, 300))
 	}
 }
 

@@ -60,7 +60,7 @@ func (t site) otherStates(ctx context.Context, env steps.Env, out steps.Sink, q 
 	defer cancel()
 	var rows, unread []steps.KV
 	gap := func(where string, err error) {
-		unread = append(unread, steps.KV{Key: keyUnsought, Value: prose.Clip(where+": "+err.Error(), 300)})
+		unread = append(unread, steps.KV{Key: keyUnsought, Value: steps.Clip(where+": "+err.Error(), 300)})
 	}
 	look := func(where string, r backend.State, err error) {
 		found, err := q.in(ctx, r, err, out)
@@ -119,11 +119,11 @@ func (q query) in(ctx context.Context, r backend.State, failed error, out steps.
 		there := slices.Contains(q.addresses, i.Address) && i.Deposed == ""
 		switch {
 		case same && there:
-			found = append(found, prose.Clip(i.Address, 300)+": the same object ("+prose.Clip(id, 200)+") at the same address; both states change it,")
+			found = append(found, steps.Clip(i.Address, 300)+": the same object ("+steps.Clip(id, 200)+") at the same address; both states change it,")
 		case same:
-			found = append(found, prose.Clip(i.Address, 300)+": the same object ("+prose.Clip(id, 200)+"); both states change it,")
+			found = append(found, steps.Clip(i.Address, 300)+": the same object ("+steps.Clip(id, 200)+"); both states change it,")
 		case there:
-			found = append(found, prose.Clip(i.Address, 300)+": the same address, another object ("+prose.OrUnknown(prose.Clip(id, 200))+")")
+			found = append(found, steps.Clip(i.Address, 300)+": the same address, another object ("+prose.OrUnknown(steps.Clip(id, 200))+")")
 		}
 		return ctx.Err()
 	}

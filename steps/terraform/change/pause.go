@@ -43,8 +43,8 @@ func (g PauseGate) Preview(ctx context.Context, in steps.Params, _ steps.Sink) (
 		Shown: []steps.KV{
 			{Key: "who", Value: g.who()},
 			{Key: "until", Value: fmt.Sprintf("%s after the act; it stands until it is taken away", module.PauseFor)},
-			{Key: "reach", Value: "whoever applies from this directory; a CI sees it only where the file reaches its checkout (commit and push it) and its job looks for it"},
-			{Key: "goes on", Value: "plans, runs that began already, and everybody who does not look for the marker"},
+			{Key: "reach", Value: "everyone who applies from this directory; a CI sees it only where the file reaches its checkout (commit and push it) and its job looks for it"},
+			{Key: "goes on", Value: "plans, runs that began already, and everyone who does not look for the marker"},
 		},
 		Effect:  fmt.Sprintf("ask all who honour the marker to apply nothing in %s. It locks nothing: a job that does not look for it applies as before.", dir),
 		Request: fmt.Sprintf("create %s with who, when, why, incident and until (incident %s)", now.File, prose.OrUnknown(g.Env.Incident)),
@@ -81,16 +81,16 @@ func (g PauseGate) Act(ctx context.Context, a *steps.Approval, out steps.Sink) (
 	}
 	name := filepath.Join(dir, module.PauseFile)
 	out.Line("writing " + name)
-	// For the CI of the team to read, whoever it runs as.
+	// For the CI of the team to read, under any account.
 	wrote := writeNew(name, raw, 0o644)
 	now := module.ReadPause(dir)
 	o := steps.Outcome{Result: steps.Done, Response: "paused: " + now.Whose(), After: g.after(dir, now)}
 	switch {
 	case errors.Is(wrote, fs.ErrExist):
-		o.Result, o.Response = steps.Refused, "nothing was written, somebody was first: it is paused by "+now.Whose()
+		o.Result, o.Response = steps.Refused, "nothing was written: it is already paused by "+now.Whose()
 	case wrote != nil:
 		o.Result, o.Response = steps.Failed, "nothing is paused, the marker could not be written: "+wrote.Error()
-	case !now.By(g.Env) || now.Mark.Why != prose.Clip(steps.Find(p.Target, keyReason), 1000):
+	case !now.By(g.Env) || now.Mark.Why != steps.Clip(steps.Find(p.Target, keyReason), 1000):
 		o.Result, o.Response = steps.Failed, "the marker was written, and something else stands there now: "+now.Whose()
 	}
 	return o, nil
@@ -151,12 +151,12 @@ func writeNew(name string, content []byte, mode fs.FileMode) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) //nolint:errcheck // it is linked by then, or of no use
+	defer os.Remove(f.Name()) // it is linked by then, or of no use
 	_, err = f.Write(content)
 	if err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	// Unlike a rename, a link never replaces what somebody else put there.
+	// Unlike a rename, a link never replaces what is there already.
 	if err = os.Link(f.Name(), name); err == nil || errors.Is(err, fs.ErrExist) {
 		return err
 	}

@@ -86,7 +86,7 @@ func TestPauseAndResume(t *testing.T) {
 	}
 	wantReason(t, shownBy(t, PauseGate{ours}, why), "This incident paused it already")
 	wantReason(t, shownBy(t, PauseGate{others}, why), "paused already, by ada@here in incident ours")
-	wantReason(t, shownBy(t, ResumeGate{others}, nil), "the pause of somebody else: ada@here")
+	wantReason(t, shownBy(t, ResumeGate{others}, nil), "someone else's pause: ada@here")
 	if who := module.PausedByOthers(others, dir); who == "" || module.PausedByOthers(ours, dir) != "" {
 		t.Errorf("paused by others: %q, and for ours %q", who, module.PausedByOthers(ours, dir))
 	}
@@ -106,7 +106,7 @@ func TestPauseAndResume(t *testing.T) {
 		t.Errorf("left behind: %v", left)
 	}
 	wantReason(t, shownBy(t, ResumeGate{ours}, nil), "nothing is paused here")
-	// So is the undo of the resume, and it takes nobody's place.
+	// So is the undo of the resume, and it replaces no other undo.
 	if err := shell(t, r.Prior.Back, r.Prior.Raw); err != nil || !module.ReadPause(dir).By(ours) {
 		t.Errorf("undo %q: %v, marker %s", r.Prior.Back, err, module.ReadPause(dir).Whose())
 	}
@@ -139,7 +139,7 @@ func TestPauseOfOthers(t *testing.T) {
 		t.Errorf("resume of another marker = %+v, %v", o, err)
 	}
 	wantReason(t, shownBy(t, ResumeGate{ours}, nil), "Whose pause this is cannot be told")
-	wantReason(t, shownBy(t, PauseGate{ours}, why), "nobody can tell whom")
+	wantReason(t, shownBy(t, PauseGate{ours}, why), "an unknown person")
 	if module.PausedByOthers(ours, dir) == "" {
 		t.Error("a marker that cannot be read does not count")
 	}

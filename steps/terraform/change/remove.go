@@ -2,8 +2,6 @@ package change
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -11,7 +9,6 @@ import (
 
 	"handrail/steps"
 	"handrail/steps/terraform/module"
-	"handrail/steps/terraform/prose"
 	"handrail/steps/terraform/state"
 )
 
@@ -44,6 +41,7 @@ func listed(list []string) string {
 	return string(b)
 }
 
+// unlisted reads a list of a journal back.
 func unlisted(text string) []string {
 	var list []string
 	if !strings.HasPrefix(text, "[") {
@@ -53,19 +51,6 @@ func unlisted(text string) []string {
 		return nil
 	}
 	return list
-}
-
-// listDigest identifies a list of addresses.
-func listDigest(list []string) string {
-	sum := sha256.Sum256([]byte(strings.Join(list, "\n")))
-	return hex.EncodeToString(sum[:])[:8]
-}
-
-func removePhrase(list []string) string {
-	if len(list) == 1 {
-		return steps.Phrase("state-rm", list[0])
-	}
-	return fmt.Sprintf("state-rm %d %s", len(list), listDigest(list))
 }
 
 func (g RemoveGate) target(t site, list []string) []steps.KV {
@@ -87,10 +72,11 @@ func (g RemoveGate) Preview(ctx context.Context, in steps.Params, out steps.Sink
 	}
 	p := steps.Preview{
 		Target:  g.target(t, list),
-		Effect:  fmt.Sprintf("forget %s in the state of %s (workspace %s). Nothing is destroyed: an object that still exists is then managed by nobody, and the next plan creates anew what the configuration declares.", what, t.w.Dir, t.w.Space),
-		Phrase:  removePhrase(list),
+		Effect:  fmt.Sprintf("forget %s in the state of %s (workspace %s). Nothing is destroyed: an object that still exists is then unmanaged, and the next plan creates anew what the configuration declares.", what, t.w.Dir, t.w.Space),
+		Phrase:  steps.BatchPhrase("state-rm", list),
 		Request: t.request(removeArgs(list)...),
 		Command: t.said(g.Env, append([]string{"state", "rm"}, list...)...),
+		Args:    list,
 		Undo:    undoWrite,
 		Prior:   t.putBack(g.Env),
 	}
@@ -112,7 +98,7 @@ func (g RemoveGate) Preview(ctx context.Context, in steps.Params, out steps.Sink
 	if p.Diff, err = rehearse(ctx, g.Env, t, append([]string{"state", "rm", "-dry-run", "-lock=false"}, list...)...); err != nil {
 		f.unmet("mend what it names, then preview again", "The rehearsal (state rm -dry-run) failed: %v", err)
 	} else if want := rehearsed(t, list); !slices.Equal(slices.Sorted(slices.Values(p.Diff)), want) {
-		f.unmet("take the addresses one by one, as the state names them", "The rehearsal would remove something else: %s.", prose.Clip(strings.Join(p.Diff, ", "), 600))
+		f.unmet("take the addresses one by one, as the state names them", "The rehearsal would remove something else: %s.", steps.Clip(strings.Join(p.Diff, ", "), 600))
 	}
 	return p, ctx.Err()
 }
@@ -141,7 +127,7 @@ func removed(t site, list []string) []steps.KV {
 		{Key: "stays recorded", Value: fmt.Sprintf("%d objects", len(state.Without(t.now.Entries, list...)))},
 	}
 	if deposed > 0 {
-		out = append(out, steps.KV{Key: "deposed", Value: fmt.Sprintf("%d objects that wait for their deletion are forgotten with them: nobody deletes them then", deposed)})
+		out = append(out, steps.KV{Key: "deposed", Value: fmt.Sprintf("%d objects that wait for their deletion are forgotten with them and will never be deleted", deposed)})
 	}
 	if data > 0 {
 		out = append(out, steps.KV{Key: "data sources", Value: fmt.Sprintf("%d, which the next run reads again", data)})
@@ -169,7 +155,7 @@ func (f floors) removable(t site, list []string) {
 	}
 	for _, a := range list {
 		if !plainAddress.MatchString(a) {
-			f.unmet("write it as `tofu state list` does", "%q is no address.", prose.Clip(a, 300))
+			f.unmet("write it as `tofu state list` does", "%q is no address.", steps.Clip(a, 300))
 		} else if t.unsound == nil {
 			f.recorded(t, a)
 		}
@@ -184,15 +170,15 @@ func (f floors) recorded(t site, address string) {
 	if len(t.now.At(address)) == 0 {
 		others := t.now.Resource(address)
 		if len(others) > 0 {
-			f.unmet("name each instance with its key", "%s has %d instances, first %s: the address means all of them.", prose.Clip(address, 300), len(others), prose.Clip(others[0].Address, 300))
+			f.unmet("name each instance with its key", "%s has %d instances, first %s: the address means all of them.", steps.Clip(address, 300), len(others), steps.Clip(others[0].Address, 300))
 			return
 		}
-		f.unmet("read the state again: somebody may have removed it, or it is written in another way", "%s is not recorded.", prose.Clip(address, 300))
+		f.unmet("read the state again: it may have been removed, or it is written in another way", "%s is not recorded.", steps.Clip(address, 300))
 		return
 	}
 	for _, e := range t.now.Resource(address) {
 		if e.Address != address {
-			f.unmet("move one of them to another address first", "%s also means %s for the program.", prose.Clip(address, 300), prose.Clip(e.Address, 300))
+			f.unmet("move one of them to another address first", "%s also means %s for the program.", steps.Clip(address, 300), steps.Clip(e.Address, 300))
 			return
 		}
 	}
@@ -204,7 +190,10 @@ func (g RemoveGate) Act(ctx context.Context, a *steps.Approval, out steps.Sink) 
 	if err != nil {
 		return steps.Outcome{}, err
 	}
-	list := unlisted(steps.Find(p.Target, keyAddress))
+	list, err := steps.ArgsOf[[]string](p)
+	if err != nil {
+		return steps.Outcome{Result: steps.Refused, Response: "not sent: " + err.Error()}, nil
+	}
 	in := steps.Params{"dir": steps.PathOf(steps.Find(p.Target, module.KeyDir)), "addresses": steps.StringsOf(list)}
 	before, why := ready(ctx, g.Env, g, p, in, out)
 	if why != nil {
@@ -237,7 +226,7 @@ func removedChange(now site, list []string, serial int64, lineage string) change
 	if len(list) == 1 {
 		c.what = list[0] + " is forgotten, all others are as they were."
 	}
-	c.not = fmt.Sprintf("%d of %d addresses are still recorded, first %s.", len(left), len(list), prose.Clip(strings.Join(left, ", "), 300))
+	c.not = fmt.Sprintf("%d of %d addresses are still recorded, first %s.", len(left), len(list), steps.Clip(strings.Join(left, ", "), 300))
 	if len(left) > 0 && len(left) < len(list) {
 		c.other = fmt.Sprintf("%d addresses are forgotten and %d are not", len(list)-len(left), len(left))
 	}

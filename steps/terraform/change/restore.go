@@ -29,8 +29,8 @@ const (
 	keyContent  = "version content"
 )
 
-// restoring is everything that a restore is decided by.
-type restoring struct {
+// restoreInput is everything that a restore is decided by.
+type restoreInput struct {
 	site
 	versions backend.VersionList
 	heads    map[string]backend.Head
@@ -40,12 +40,12 @@ type restoring struct {
 	version  string       // one of both
 	file     string
 	serial   int64 // that it is written with
-	mend     *backend.Mending
+	mend     *backend.Repair
 	noMend   error
 }
 
-func (g RestoreGate) read(ctx context.Context, in steps.Params, out steps.Sink) (restoring, error) {
-	r := restoring{version: in.Text("version"), file: in.Text("file")}
+func (g RestoreGate) read(ctx context.Context, in steps.Params, out steps.Sink) (restoreInput, error) {
+	r := restoreInput{version: in.Text("version"), file: in.Text("file")}
 	var err error
 	if r.site, err = readSite(ctx, g.Env, in, out); err != nil {
 		return r, err
@@ -75,10 +75,10 @@ func (g RestoreGate) read(ctx context.Context, in steps.Params, out steps.Sink) 
 
 // shut reports whether no program can open the present state: it cannot be read,
 // or what the backend keeps beside it does not fit.
-func (r restoring) shut() bool { return r.now.Broken || r.lock.Digest == "mismatch" }
+func (r restoreInput) shut() bool { return r.now.Broken || r.lock.Digest == "mismatch" }
 
 // fetch reads what is to be written.
-func (r *restoring) fetch(ctx context.Context, out steps.Sink) error {
+func (r *restoreInput) fetch(ctx context.Context, out steps.Sink) error {
 	switch {
 	case r.version != "" && r.file != "":
 		return errors.New("both a version and a file are named: name one")
@@ -124,7 +124,7 @@ func (r *restoring) fetch(ctx context.Context, out steps.Sink) error {
 }
 
 // above is a serial higher than that of every write that is known.
-func (r restoring) above() int64 {
+func (r restoreInput) above() int64 {
 	top := r.from.Doc.Serial
 	if r.now.Doc != nil && r.now.Doc.HasSerial {
 		top = max(top, r.now.Doc.Serial)
@@ -142,7 +142,7 @@ const mostLeap = 2
 
 // stored is the serial that a push of other content leaves: on the local backend
 // tofu adds two to that in the file and terraform one, on the others both add one.
-func (r restoring) stored() int64 {
+func (r restoreInput) stored() int64 {
 	if r.s.Name() == "local" && r.program.Product != module.Terraform {
 		return r.pushed() + mostLeap
 	}
@@ -151,7 +151,7 @@ func (r restoring) stored() int64 {
 
 // pushed is the serial in the file that is pushed; a mended state has the one
 // below it.
-func (r restoring) pushed() int64 {
+func (r restoreInput) pushed() int64 {
 	if r.now.Broken {
 		return r.serial + 1
 	}
@@ -159,8 +159,8 @@ func (r restoring) pushed() int64 {
 }
 
 // mending finds out how what no program can read is replaced first.
-func (r *restoring) mending(ctx context.Context, out steps.Sink) {
-	m, ok := r.s.(backend.Mender)
+func (r *restoreInput) mending(ctx context.Context, out steps.Sink) {
+	m, ok := r.s.(backend.Repairer)
 	if !ok {
 		r.noMend = fmt.Errorf("handrail cannot replace it on the backend %s", r.s.Name())
 		return
@@ -170,7 +170,7 @@ func (r *restoring) mending(ctx context.Context, out steps.Sink) {
 		r.noMend = err
 		return
 	}
-	mend, err := m.Mending(ctx, r.w, backend.Found{Raw: r.now.Raw, Broken: r.now.Broken}, content, out)
+	mend, err := m.Repair(ctx, r.w, backend.Found{Raw: r.now.Raw, Broken: r.now.Broken}, content, out)
 	if err != nil {
 		r.noMend = err
 		return
@@ -178,7 +178,7 @@ func (r *restoring) mending(ctx context.Context, out steps.Sink) {
 	r.mend = &mend
 }
 
-func (r restoring) target() []steps.KV {
+func (r restoreInput) target() []steps.KV {
 	sum, content := "unknown", "unknown"
 	if r.bad == nil {
 		sum, content = r.from.Sum(), state.Sum(r.from.Entries)
@@ -193,7 +193,7 @@ func (r restoring) target() []steps.KV {
 }
 
 // id is how a person names what is restored.
-func (r restoring) id() string {
+func (r restoreInput) id() string {
 	if r.version != "" || r.bad != nil {
 		return r.version
 	}
@@ -209,7 +209,7 @@ func (g RestoreGate) Preview(ctx context.Context, in steps.Params, out steps.Sin
 	return r.preview(g.Env), nil
 }
 
-func (r restoring) preview(env steps.Env) steps.Preview {
+func (r restoreInput) preview(env steps.Env) steps.Preview {
 	p := steps.Preview{
 		Target:  r.target(),
 		Phrase:  steps.Phrase("restore-state "+r.w.Space, r.id()),
@@ -237,7 +237,7 @@ func (r restoring) preview(env steps.Env) steps.Preview {
 	return p
 }
 
-func (r restoring) name() string {
+func (r restoreInput) name() string {
 	if r.version != "" {
 		return "version " + r.version
 	}
@@ -245,15 +245,15 @@ func (r restoring) name() string {
 }
 
 // restorable says what keeps a version from being written.
-func (f floors) restorable(r restoring) {
+func (f floors) restorable(r restoreInput) {
 	if was := r.lineage(); was != "" && was != r.from.Doc.Lineage {
-		f.unmet("find a version of this state; another one must not take its place", "%s has the lineage %s, the state here has %s.", r.name(), prose.Clip(r.from.Doc.Lineage, 60), prose.Clip(was, 60))
+		f.unmet("find a version of this state; another one must not take its place", "%s has the lineage %s, the state here has %s.", r.name(), steps.Clip(r.from.Doc.Lineage, 60), steps.Clip(was, 60))
 	}
 	if r.unsound == nil && !r.shut() && state.Compare(r.now.Entries, r.from.Entries).None() && r.now.Doc.OutputSum == r.from.Doc.OutputSum {
 		f.unmet("nothing needs to be restored; plan", "The present state records the same already.")
 	}
 	if r.unsound != nil && !r.now.Broken && !errors.Is(r.unsound, state.ErrAbsent) {
-		f.unmet("make it readable first, or ask whoever can read it", "The present state cannot be replaced: %s.", strings.TrimSuffix(r.unsound.Error(), "."))
+		f.unmet("make it readable first, or ask someone who can read it", "The present state cannot be replaced: %s.", strings.TrimSuffix(r.unsound.Error(), "."))
 	}
 	if r.shut() && r.noMend != nil {
 		f.unmet("put the version in its place with the tools of the backend (a copy of the object, never a deletion), then look again",
@@ -262,7 +262,7 @@ func (f floors) restorable(r restoring) {
 }
 
 // lineage is that of the state here, by the newest write that says one.
-func (r restoring) lineage() string {
+func (r restoreInput) lineage() string {
 	if r.now.Doc != nil && r.now.Doc.Lineage != "" {
 		return r.now.Doc.Lineage
 	}
@@ -277,7 +277,7 @@ func (r restoring) lineage() string {
 // mostShown bounds the table of versions.
 const mostShown = 12
 
-func (r restoring) shown() []steps.KV {
+func (r restoreInput) shown() []steps.KV {
 	present := "none"
 	switch {
 	case r.now.Broken:
@@ -287,14 +287,14 @@ func (r restoring) shown() []steps.KV {
 	}
 	out := []steps.KV{
 		{Key: "present state", Value: present},
-		{Key: "restored", Value: fmt.Sprintf("serial %d, %d resources, written %s by version %s", r.from.Doc.Serial, r.from.Doc.Managed, r.from.Time(), prose.OrUnknown(prose.Clip(r.from.Doc.Tool, 40)))},
+		{Key: "restored", Value: fmt.Sprintf("serial %d, %d resources, written %s by version %s", r.from.Doc.Serial, r.from.Doc.Managed, r.from.Time(), prose.OrUnknown(steps.Clip(r.from.Doc.Tool, 40)))},
 	}
 	if r.unsound == nil {
 		out = append(out, steps.KV{Key: "resources", Value: fmt.Sprintf("%d -> %d (%+d)", r.now.Doc.Managed, r.from.Doc.Managed, r.from.Doc.Managed-r.now.Doc.Managed)})
 	}
 	out = append(out, steps.KV{Key: "FILE", Value: fmt.Sprintf("a copy of %s with its serial set to %d", r.name(), r.pushed())})
 	if r.lineage() == "" {
-		out = append(out, steps.KV{Key: "lineage", Value: "unknown: nothing here says which lineage the state had; " + r.name() + " has " + prose.Clip(r.from.Doc.Lineage, 60)})
+		out = append(out, steps.KV{Key: "lineage", Value: "unknown: nothing here says which lineage the state had; " + r.name() + " has " + steps.Clip(r.from.Doc.Lineage, 60)})
 	}
 	if left := filepath.Join(r.w.Dir, "errored.tfstate"); r.file != left {
 		if _, err := os.Lstat(left); err == nil {
@@ -320,7 +320,7 @@ func (r restoring) shown() []steps.KV {
 }
 
 // row is one line of the table of versions.
-func (r restoring) row(v backend.Version) string {
+func (r restoreInput) row(v backend.Version) string {
 	text := prose.OrUnknown(v.ID) + ", " + state.Ledger{Written: v.Written}.Time()
 	if h, ok := r.heads[v.ID]; ok {
 		text += fmt.Sprintf(", serial %d", h.Serial)
@@ -346,7 +346,7 @@ func (r restoring) row(v backend.Version) string {
 // mostDiffered bounds the lines of what differs.
 const mostDiffered = 200
 
-func (r restoring) differences() []string {
+func (r restoreInput) differences() []string {
 	if r.now.Broken {
 		return nil
 	}
@@ -376,7 +376,7 @@ func (r restoring) differences() []string {
 }
 
 // undo is how the present state comes back.
-func (r restoring) undo(env steps.Env) (string, *steps.Prior) {
+func (r restoreInput) undo(env steps.Env) (string, *steps.Prior) {
 	switch {
 	case errors.Is(r.unsound, state.ErrAbsent):
 		return "There is no state now, and nothing to go back to.", nil

@@ -62,7 +62,7 @@ func (g RestoreGate) Act(ctx context.Context, a *steps.Approval, out steps.Sink)
 }
 
 // change is what a restore should have done.
-func (r restoring) change(now site) change {
+func (r restoreInput) change(now site) change {
 	c := change{lineage: r.from.Doc.Lineage, loose: true}
 	if r.now.Doc != nil {
 		c.serial = r.now.Doc.Serial
@@ -77,7 +77,7 @@ func (r restoring) change(now site) change {
 	case c.done && serial < r.pushed() && r.mend != nil:
 		c.what += " It was replaced where no program could read it; the push after that did not come."
 	case c.done && serial > r.pushed()+mostLeap:
-		c.other = fmt.Sprintf("serial %d is above what this write leaves, somebody else wrote it too", serial)
+		c.other = fmt.Sprintf("serial %d is above what this write leaves, someone else wrote it too", serial)
 	}
 	return c
 }
@@ -113,9 +113,9 @@ func (g RestoreGate) Find(ctx context.Context, before []steps.KV, in steps.Param
 	case t.now.Sum() == steps.Find(before, keyBytes):
 		o.Result, o.Response = steps.Failed, fmt.Sprintf("The state is as it was, serial %d.", serial)
 	case serial > want+mostLeap:
-		o.Result, o.Response = steps.Failed, fmt.Sprintf("The state has serial %d, above the %d of the restore: somebody else wrote it since. Compare the versions.", serial, want)
+		o.Result, o.Response = steps.Failed, fmt.Sprintf("The state has serial %d, above the %d of the restore: someone else wrote it since. Compare the versions.", serial, want)
 	default:
-		o.Result, o.Response = steps.Failed, fmt.Sprintf("The state has serial %d and records neither what it did nor what %s does: somebody else wrote it.", serial, name)
+		o.Result, o.Response = steps.Failed, fmt.Sprintf("The state has serial %d and records neither what it did nor what %s does: someone else wrote it.", serial, name)
 	}
 	return o, nil
 }

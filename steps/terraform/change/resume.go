@@ -33,7 +33,7 @@ func (g ResumeGate) Preview(ctx context.Context, in steps.Params, _ steps.Sink) 
 		Request: "remove " + now.File,
 		Command: "rm " + name,
 		Phrase:  steps.Phrase("resume", filepath.Base(dir)),
-		Undo:    "Put the marker back, unless somebody paused since.",
+		Undo:    "Put the marker back, unless it was paused again since.",
 	}
 	if now.Raw != nil {
 		p.Prior = &steps.Prior{Media: steps.MediaJSON, Raw: now.Raw, Back: "sh -C -c 'cat > \"$0\"' " + name, Optional: true}
@@ -45,7 +45,7 @@ func (g ResumeGate) Preview(ctx context.Context, in steps.Params, _ steps.Sink) 
 	case now.Broken != "":
 		p.Unmet = append(p.Unmet, steps.Need{Why: "Whose pause this is cannot be told: " + now.Broken + ".", Cure: "find out who wrote it; they take it away"})
 	case !now.Overdue(g.Env.Now()):
-		p.Unmet = append(p.Unmet, steps.Need{Why: "It is the pause of somebody else: " + now.Whose() + ".", Cure: "ask them to resume it; from " + prose.UTC(now.Mark.Until) + " on it may be taken away here, by name"})
+		p.Unmet = append(p.Unmet, steps.Need{Why: "It is someone else's pause: " + now.Whose() + ".", Cure: "ask them to resume it; from " + prose.UTC(now.Mark.Until) + " on it may be taken away here, by name"})
 	default:
 		p.Shown = append(p.Shown, steps.KV{Key: "not yours", Value: "its time is over since " + prose.UTC(now.Mark.Until) + "; ask them first if they can be reached"})
 		p.Phrase = steps.Phrase(p.Phrase+" of", now.Mark.Who)

@@ -82,7 +82,7 @@ func few(list []string, one, many string) string {
 func (f floors) absent(s sightings, list []string) {
 	for _, a := range list {
 		if p := s[a]; p.Known && p.There {
-			f.unmet("leave it recorded: what exists must not be forgotten", "The object of %s exists: %s.", prose.Clip(a, 300), p.Say)
+			f.unmet("leave it recorded: what exists must not be forgotten", "The object of %s exists: %s.", steps.Clip(a, 300), p.Say)
 		}
 		if len(*f.need) > 20 {
 			return

@@ -41,7 +41,7 @@ func writeTool(ctx context.Context, env steps.Env, t site, stdin []byte, out ste
 	if err != nil {
 		return "", fmt.Errorf("place for what %s says: %w", args[0], err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // a file without a name
 	if err := os.Remove(f.Name()); err != nil {
 		return "", err
 	}

@@ -8,12 +8,11 @@ import (
 	"strconv"
 
 	"handrail/steps"
-	"handrail/steps/terraform/prose"
 )
 
 // putBack is what a change of a state is undone from: the bytes as they stand,
 // but for a serial two above theirs. The change takes the next one, so that
-// `state push` takes the copy while nobody wrote after it, and refuses it else.
+// `state push` takes the copy unless it was written after, and refuses it otherwise.
 func (t site) putBack(env steps.Env) *steps.Prior {
 	if t.unsound != nil || t.now.Doc == nil {
 		return nil
@@ -25,7 +24,7 @@ func (t site) putBack(env steps.Env) *steps.Prior {
 	return &steps.Prior{Media: steps.MediaState, Raw: raw, Back: t.said(env, "state", "push", "-")}
 }
 
-const undoWrite = "Put the state back as it was; `state push` takes it as long as nobody else wrote since, and refuses it else. It needs the credentials and the variables of the backend, as every run here. The copy is the stored state with its serial raised by two."
+const undoWrite = "Put the state back as it was; `state push` takes it unless it was written since, and refuses it otherwise. It needs the credentials and the variables of the backend, as every run here. The copy is the stored state with its serial raised by two."
 
 // reserial gives a state another serial and leaves every other byte as it is.
 func reserial(raw []byte, serial int64) ([]byte, error) {
@@ -52,7 +51,7 @@ func reserial(raw []byte, serial int64) ([]byte, error) {
 		to = int(dec.InputOffset())
 		from = to - len(value)
 		if _, err := strconv.ParseUint(string(value), 10, 63); err != nil {
-			return nil, fmt.Errorf("the serial of the state is %q", prose.Clip(string(value), 60))
+			return nil, fmt.Errorf("the serial of the state is %q", steps.Clip(string(value), 60))
 		}
 	}
 	if _, err := dec.Token(); err != nil {

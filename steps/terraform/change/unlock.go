@@ -16,7 +16,8 @@ import (
 	"handrail/steps/terraform/tool"
 )
 
-// minAge is the youngest lock that may be broken, whatever a runbook says.
+// minAge is the youngest lock that may be broken, whatever a runbook says, while the
+// kernel does not prove that its holder is gone.
 const minAge = 30 * time.Minute
 
 // The keys of the target that Act works from.
@@ -76,9 +77,9 @@ func (g UnlockGate) Preview(ctx context.Context, in steps.Params, out steps.Sink
 	id := t.lock.ID
 	p := steps.Preview{
 		Target: t.target(path),
-		Effect: fmt.Sprintf("release the lock of %s on %s. If that run still lives, it goes on unaware, and whoever runs next overwrites its state or is overwritten.", prose.OrUnknown(info.Who), t.lock.Where),
-		Phrase: steps.Phrase("force-unlock", in.Text("lock_id")),
-		Undo:   "Only while nobody else took it: should that run turn out to live, give it its lock back at once.",
+		Effect: fmt.Sprintf("release the lock of %s on %s. If that run still lives, it goes on unaware, and the next run overwrites its state or is overwritten.", prose.OrUnknown(info.Who), t.lock.Where),
+		Phrase: steps.Phrase("force-unlock", steps.ShortLockID(in.Text("lock_id"))),
+		Undo:   "Only while no other run took it: should that run turn out to live, give it its lock back at once.",
 		Prior:  backend.GiveBack(t.s, t.lock),
 		// What terraform-exec starts, and where.
 		Request: fmt.Sprintf("%s force-unlock -no-color -force %s (in %s, workspace %s)", path, id, t.w.Dir, t.w.Selected),
@@ -86,11 +87,14 @@ func (g UnlockGate) Preview(ctx context.Context, in steps.Params, out steps.Sink
 	}
 	scan, scanErr := holder.Look(g.Env, t.w, holder.Suspect{Who: info.Who, Created: info.Created})
 	age, ageWhy := t.lock.Age()
+	if t.free() {
+		scan.Proof = "" // a lock that is not there has no holder who is gone
+	}
 	p.Shown = shown(age, ageWhy, t.lock.AgedBy(), scan, scanErr, info.Who)
 	f := floors{need: &p.Unmet}
 	f.lock(t, in.Text("lock_id"))
 	if !t.free() { // a lock that is not there has no age and no holder
-		f.age(age, ageWhy, max(minAge, in.Duration("max_apply")))
+		f.age(g.Env.Now(), age, ageWhy, youngest(scan, in.Duration("max_apply")))
 		f.holder(scan, scanErr, info.Who)
 	}
 	f.ground(g.Env, t, toolErr)
@@ -100,7 +104,7 @@ func (g UnlockGate) Preview(ctx context.Context, in steps.Params, out steps.Sink
 	return p, nil
 }
 
-// free reports whether it is known that nobody holds the lock.
+// free reports whether the lock is known to be free.
 func (t subject) free() bool { return t.lock.Unread == "" && !t.lock.Held }
 
 func (t subject) target(path string) []steps.KV {
@@ -140,7 +144,7 @@ func shown(age time.Duration, ageWhy, by string, r holder.Scan, scanErr error, w
 	}
 	kvs := []steps.KV{{Key: "age", Value: text}}
 	runs := ""
-	if scanErr != nil {
+	if scanErr != nil && !r.Elsewhere() {
 		runs = "unknown: " + scanErr.Error()
 	} else if alive, why := r.Verdict(who); why != "" {
 		runs = "unknown: " + why
@@ -148,12 +152,18 @@ func shown(age time.Duration, ageWhy, by string, r holder.Scan, scanErr error, w
 		runs = alive + " on this machine"
 	}
 	kvs = append(kvs, steps.KV{Key: "holder", Value: runs})
+	switch {
+	case scanErr != nil:
+		kvs = append(kvs, steps.KV{Key: "this machine", Value: "its processes cannot be seen: " + scanErr.Error() + "; a run here that waits for the lock takes it at once"})
+	case r.Proof != "":
+		kvs = append(kvs, steps.KV{Key: "no wait", Value: "the kernel proves that the holder is gone: " + r.Proof})
+	}
 	kvs = append(kvs, r.Rows()...)
 	return kvs
 }
 
 // changes reports whether an operation changes the world or the state. One that
-// nobody knows counts as such.
+// is not known counts as such.
 func changes(operation string) bool {
 	switch operation {
 	case "OperationTypePlan", "OperationTypeRefresh", "OperationTypeInvalid", "init", "workspace-new":
@@ -169,8 +179,13 @@ func (f floors) unmet(cure, why string, args ...any) {
 	*f.need = append(*f.need, steps.Need{Why: fmt.Sprintf(why, args...), Cure: cure})
 }
 
+// until is unmet by what waiting alone meets.
+func (f floors) until(at time.Time, cure, why string, args ...any) {
+	*f.need = append(*f.need, steps.Need{Why: fmt.Sprintf(why, args...), Cure: cure, At: at.UTC()})
+}
+
 func (f floors) lock(t subject, want string) {
-	u := t.s.Unlocking()
+	u := t.s.UnlockPolicy()
 	switch {
 	case t.free():
 		f.unmet("read the lock again and plan: nothing needs to be released", "No lock is held on %s.", t.lock.Where)
@@ -183,9 +198,9 @@ func (f floors) lock(t subject, want string) {
 	case t.lock.ID == "":
 		f.unmet("look at the lock with the tools of the backend, and find the run that took it", "The id of the lock cannot be read: %s.", prose.OrUnknown(t.lock.InfoWhy))
 	case t.lock.ID != want:
-		f.unmet("read the lock again and look at its new holder", "The lock is %q now, not %q: somebody else took it.", t.lock.ID, want)
+		f.unmet("read the lock again and look at its new holder", "The lock is %q now, not %q: someone else took it.", t.lock.ID, want)
 	case !u.Grammar.MatchString(t.lock.ID):
-		f.unmet("release it with the tools of the backend", "The lock id %q is none that tofu makes here, or it was redacted.", t.lock.ID)
+		f.unmet("release it with the tools of the backend", "The lock id %q is not one that tofu makes here, or it was redacted.", t.lock.ID)
 	}
 	switch {
 	case t.noSnap != nil:
@@ -195,19 +210,35 @@ func (f floors) lock(t subject, want string) {
 	}
 }
 
-func (f floors) age(age time.Duration, why string, floor time.Duration) {
+// youngest is how old a lock must be. Where the kernel proves that its holder is
+// gone, waiting would prove nothing more.
+func youngest(r holder.Scan, maxApply time.Duration) time.Duration {
+	if r.Proof != "" {
+		return 0
+	}
+	return max(minAge, maxApply)
+}
+
+// age refuses while a holder of whom nothing else is known counts as alive.
+func (f floors) age(now time.Time, age time.Duration, why string, floor time.Duration) {
 	switch {
 	case why != "":
 		f.unmet("find out when the run began, and set the clocks right", "The age of the lock is unknown: %s.", why)
 	case age < floor:
-		f.unmet("wait "+(floor-age).Round(time.Second).String()+", or let the run end", "The lock is %s old; younger than %s its holder counts as alive.", age.Round(time.Second), floor)
+		f.until(now.Add(floor-age), "wait "+(floor-age).Round(time.Second).String()+", or let the run end", "The lock is %s old; younger than %s its holder counts as alive.", age.Round(time.Second), floor)
 	}
 }
 
 // holder refuses while the holder or a part of its run lives, or where that
 // cannot be told.
 func (f floors) holder(r holder.Scan, err error, who string) {
-	if err != nil {
+	switch {
+	case err != nil && r.Elsewhere():
+		return // what is here is not the holder, and who saw it end elsewhere says so
+	case err != nil && r.HereWhy != "":
+		f.unmet("release it from a machine whose processes can be seen", "Whether the holder is alive could not be looked up: %v; %s.", err, r.HereWhy)
+		return
+	case err != nil:
 		f.unmet("look on the machine of the holder", "Whether the holder is alive could not be looked up: %v.", err)
 		return
 	}

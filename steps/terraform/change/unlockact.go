@@ -65,7 +65,7 @@ func (g UnlockGate) moved(p steps.Preview, t subject) string {
 	switch {
 	case t.lock.Unread != "" || !t.lock.Held:
 		return "the lock is gone"
-	case t.s.Unlocking().Refuse != "" || !t.s.Unlocking().Grammar.MatchString(t.lock.ID) || t.lock.Stuck != "":
+	case t.s.UnlockPolicy().Refuse != "" || !t.s.UnlockPolicy().Grammar.MatchString(t.lock.ID) || t.lock.Stuck != "":
 		return "this lock cannot be released by force-unlock"
 	case t.noSnap != nil || !t.state.Exists:
 		return "there is no readable state, and force-unlock would create one"
@@ -123,9 +123,9 @@ func judgeUnlock(p steps.Preview, after subject, said string, runErr error) (res
 	case after.lock.Held && after.lock.ID == id:
 		return steps.Failed, fmt.Sprintf("%s\nThe lock %s is still held.", said, id)
 	case runErr != nil && elsewhere:
-		return steps.Refused, said + "\nSomebody else released or took the lock first: nothing was changed from here."
+		return steps.Refused, said + "\nThe lock was released or taken by someone else first: nothing was changed from here."
 	case after.lock.Held:
-		who := "somebody"
+		who := "someone"
 		if after.lock.Info != nil {
 			who = after.lock.Info.Who
 		}

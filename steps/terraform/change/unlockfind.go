@@ -9,7 +9,7 @@ import (
 )
 
 // Find implements steps.Finder: it reads the lock again and says what a
-// force-unlock came to whose end nobody recorded.
+// force-unlock came to whose end was not recorded.
 func (g UnlockGate) Find(ctx context.Context, before []steps.KV, in steps.Params, out steps.Sink) (steps.Outcome, error) {
 	t, err := g.read(ctx, in, out)
 	if err != nil {

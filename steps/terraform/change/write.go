@@ -97,7 +97,7 @@ func (f floors) writable(env steps.Env, t site) {
 		f.unmet("ask everybody who can run here, then type the command by hand: the program takes the lock itself", "Whether the state is locked cannot be read: %s.", t.lock.Unread)
 	}
 	if t.lock.Held {
-		who := "somebody"
+		who := "someone"
 		if t.lock.Info != nil {
 			who = prose.OrUnknown(t.lock.Info.Who)
 		}
@@ -188,7 +188,7 @@ func (t site) request(args ...string) string {
 func movedSince(p steps.Preview, now []steps.KV) string {
 	for _, want := range p.Target {
 		if got := steps.Find(now, want.Key); got != want.Value {
-			return fmt.Sprintf("%s is %q now, it was %q", want.Key, prose.Clip(got, 300), prose.Clip(want.Value, 300))
+			return fmt.Sprintf("%s is %q now, it was %q", want.Key, steps.Clip(got, 300), steps.Clip(want.Value, 300))
 		}
 	}
 	return ""

@@ -325,7 +325,7 @@ func (w *walker) sum(path string) (sum string, text []byte, err error) {
 	}
 	defer f.Close()
 	h := sha256.New()
-	var head limited
+	var head headBuffer
 	n, err := io.Copy(io.MultiWriter(h, &head), io.LimitReader(f, MaxBytes-w.read+1))
 	if err != nil {
 		return "", nil, fmt.Errorf("reading %q: %w", path, err)
@@ -348,10 +348,10 @@ func openPlain(path string) (*os.File, error) {
 	return os.Open(path)
 }
 
-// limited keeps the beginning of what is written to it.
-type limited struct{ b []byte }
+// headBuffer keeps the beginning of what is written to it.
+type headBuffer struct{ b []byte }
 
-func (l *limited) Write(p []byte) (int, error) {
+func (l *headBuffer) Write(p []byte) (int, error) {
 	if room := maxText - len(l.b); room > 0 {
 		l.b = append(l.b, p[:min(room, len(p))]...)
 	}

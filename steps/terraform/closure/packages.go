@@ -90,7 +90,7 @@ func (w *walker) loose(path string, d fs.DirEntry) error {
 func (w *walker) whole(path string) (string, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return Absent, nil //nolint:nilerr // tofu finds none either
+		return Absent, nil // tofu finds none either
 	}
 	h := sha256.New()
 	err = filepath.WalkDir(real, func(path string, d fs.DirEntry, err error) error {

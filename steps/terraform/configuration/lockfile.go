@@ -99,10 +99,6 @@ type lockFile struct {
 	obs      steps.Observation
 }
 
-func (l *lockFile) say(level steps.Level, format string, args ...any) {
-	l.obs.Findings = append(l.obs.Findings, steps.Finding{Level: level, Say: fmt.Sprintf(format, args...)})
-}
-
 func (l *lockFile) gap(err error, facts ...string) {
 	l.obs.Gaps = append(l.obs.Gaps, err.Error())
 	l.f.Unknown(err.Error(), facts...)
@@ -114,7 +110,7 @@ func (l *lockFile) own(out steps.Sink) error {
 	l.found = !errors.Is(err, fs.ErrNotExist)
 	l.f.Set("found", steps.BoolOf(l.found))
 	if !l.found {
-		l.say(steps.Warning, "There is no %s: each init takes what it finds, and no checksum is held against it.", lockFileName)
+		l.obs.Say(steps.Warning, "There is no %s: each init takes what it finds, and no checksum is held against it.", lockFileName)
 		return nil
 	}
 	if err != nil {
@@ -135,7 +131,7 @@ func (l *lockFile) own(out steps.Sink) error {
 		versions[p.Address] = p.Version
 		hashes[p.Address] = schemes(p.Hashes)
 		if len(p.Hashes) == 0 {
-			l.say(steps.Warning, "%s is pinned without any checksum: whatever calls itself %s is taken.", p.Address, p.Version)
+			l.obs.Say(steps.Warning, "%s is pinned without any checksum: whatever calls itself %s is taken.", p.Address, p.Version)
 		}
 	}
 	slices.Sort(names)
@@ -197,7 +193,7 @@ func (l *lockFile) demanded(ctx context.Context) error {
 			strange = append(strange, fmt.Sprintf("%s: %q: %v", d.At, d.Constraints, err))
 		} else if !ok && !slices.Contains(unsatisfied, p.Address) {
 			unsatisfied = append(unsatisfied, p.Address)
-			l.say(steps.Critical, "%s is pinned to %s, and %s demands %s: an init refuses that until the pin is moved on purpose.", p.Address, p.Version, d.At, d.Constraints)
+			l.obs.Say(steps.Critical, "%s is pinned to %s, and %s demands %s: an init refuses that until the pin is moved on purpose.", p.Address, p.Version, d.At, d.Constraints)
 		}
 	}
 	l.f.Set("constraints", steps.TableOf(constraints))
@@ -207,7 +203,7 @@ func (l *lockFile) demanded(ctx context.Context) error {
 		l.gap(fmt.Errorf("constraints that cannot be judged: %s", strings.Join(strange, ", ")), "unsatisfied")
 	}
 	if l.found && len(unlocked) > 0 {
-		l.say(steps.Warning, "Demanded and not pinned: %s. An init with -lockfile=readonly refuses, and any other adds them by itself.", strings.Join(unlocked, ", "))
+		l.obs.Say(steps.Warning, "Demanded and not pinned: %s. An init with -lockfile=readonly refuses, and any other adds them by itself.", strings.Join(unlocked, ", "))
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func (l *lockFile) sources() ([]providerlock.Method, error) {
 			return nil, fmt.Errorf("reading the CLI configuration %s: %w", name, err)
 		}
 		if len(dev) > 0 {
-			l.say(steps.Warning, "The CLI configuration overrides %s with local builds, for which no checksum counts.", strings.Join(dev, ", "))
+			l.obs.Say(steps.Warning, "The CLI configuration overrides %s with local builds, for which no checksum counts.", strings.Join(dev, ", "))
 		}
 		if len(methods) > 0 {
 			return methods, nil
@@ -106,9 +106,9 @@ func (l *lockFile) look(ctx context.Context, mirrors []string, other bool) {
 		if at == "" {
 			missing = append(missing, p.Address)
 			if slices.Contains(elsewhere, p.Version) {
-				l.say(steps.Critical, "The mirror has %s %s for other platforms than %s alone.", p.Address, p.Version, l.platform())
+				l.obs.Say(steps.Critical, "The mirror has %s %s for other platforms than %s alone.", p.Address, p.Version, l.platform())
 			} else if untold == "" {
-				l.say(steps.Critical, "The mirror does not have %s %s; it has %s.", p.Address, p.Version, orNone(offered[p.Address]))
+				l.obs.Say(steps.Critical, "The mirror does not have %s %s; it has %s.", p.Address, p.Version, orNone(offered[p.Address]))
 			}
 			continue
 		}
@@ -122,10 +122,10 @@ func (l *lockFile) look(ctx context.Context, mirrors []string, other bool) {
 		case slices.ContainsFunc(got, func(h string) bool { return slices.Contains(p.Hashes, h) }):
 		case !sameScheme(got, p.Hashes):
 			untold = fmt.Sprintf("the lock file has %s for %s, and the mirror's package can be held against h1 alone", schemes(p.Hashes), p.Address)
-			l.say(steps.Warning, "An init refuses the unpacked %s of the mirror because the lock file has no checksum of its kind. That is no sign of tampering: `tofu providers lock -fs-mirror` adds one, in a change that is reviewed.", p.Address)
+			l.obs.Say(steps.Warning, "An init refuses the unpacked %s of the mirror because the lock file has no checksum of its kind. That is no sign of tampering: `tofu providers lock -fs-mirror` adds one, in a change that is reviewed.", p.Address)
 		default:
 			mismatched = append(mismatched, p.Address)
-			l.say(steps.Critical, "%s %s of the mirror is not what was locked: none of its checksums (%s) is in the lock file. Do not delete the lock file, do not upgrade past it, and do not run init again until somebody can say who put this package there.",
+			l.obs.Say(steps.Critical, "%s %s of the mirror is not what was locked: none of its checksums (%s) is in the lock file. Do not delete the lock file, do not upgrade past it, and do not run init again until you know who put this package there.",
 				p.Address, p.Version, computed[p.Address])
 		}
 	}
@@ -201,7 +201,7 @@ func (l *lockFile) compared(ctx context.Context) {
 		l.f.Set("in_base", steps.BoolOf(false))
 		l.f.Set("changed", steps.BoolOf(l.found))
 		l.f.Set("changes", steps.StringsOf(nil))
-		l.say(steps.Warning, "%s does not have the lock file: it is not committed, so every machine pins for itself.", l.baseName())
+		l.obs.Say(steps.Warning, "%s does not have the lock file: it is not committed, so every machine pins for itself.", l.baseName())
 		if l.changed = "no"; l.found {
 			l.changed = "yes"
 		}
@@ -226,7 +226,7 @@ func (l *lockFile) compared(ctx context.Context) {
 	l.f.Set("changes", steps.StringsOf(changes))
 	for _, c := range changes {
 		if strings.Contains(c, "same version, other checksums") {
-			l.say(steps.Critical, "%s. A release that is built again has other checksums, and so has one that was tampered with: who changed the lock file, and in which review?", c)
+			l.obs.Say(steps.Critical, "%s. A release that is built again has other checksums, and so has one that was tampered with: who changed the lock file, and in which review?", c)
 		}
 	}
 }

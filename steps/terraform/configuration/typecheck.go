@@ -13,7 +13,6 @@ import (
 	"handrail/steps"
 	"handrail/steps/terraform/loosetype"
 	"handrail/steps/terraform/module"
-	"handrail/steps/terraform/prose"
 )
 
 // maxConfigFiles bounds the files of one module that are read.
@@ -159,7 +158,7 @@ func fillTypes(r loosetype.Report, in steps.Params, f steps.Facts, obs *steps.Ob
 				Say: fmt.Sprintf("%s is fed by a value whose type may be known at the apply alone: a wrong shape then fails after what stands before it was made. A precise type does not help there.", i)})
 		}
 		if n < 5 && i.Rank >= 3 && len(i.Mixed) == 0 && !i.Late {
-			obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Info, Say: fmt.Sprintf("%s (type %s, %s) %s.", i, i.Type, i.At, strings.Join(i.Why, ", "))})
+			obs.Say(steps.Info, "%s (type %s, %s) %s.", i, i.Type, i.At, strings.Join(i.Why, ", "))
 		}
 		for _, u := range i.Consumers {
 			if name := in.Text("input"); strings.Contains(i.String(), name) && (name != "" || in.Text("key") != "") {
@@ -176,7 +175,7 @@ func fillTypes(r loosetype.Report, in steps.Params, f steps.Facts, obs *steps.Ob
 		f.Unknown("neither the parameter input nor key says of what", "consumers")
 	}
 	if len(r.Gaps) > 0 {
-		f.Unknown("part of the configuration could not be read: "+prose.Clip(r.Gaps[0], 300), "inputs", "root_inputs", "loose", "consumers")
+		f.Unknown("part of the configuration could not be read: "+steps.Clip(r.Gaps[0], 300), "inputs", "root_inputs", "loose", "consumers")
 	}
 	obs.Summary = fmt.Sprintf("%d of %d inputs in %d modules are loosely typed.", len(r.Loose), r.Inputs, r.Modules)
 	obs.Facts = f.Rest("not read")

@@ -225,7 +225,7 @@ func TestBelonging(t *testing.T) {
 		{name: "a child that cannot be looked into", rows: func(string) []row {
 			return []row{{pid: 500, ppid: 1, group: 400, argv: []string{"sudo", "redo"}, started: 9}}
 		}, doubt: "cannot be looked into"},
-		{name: "a child of a tofu of nobody knows which state", rows: func(string) []row {
+		{name: "a child of a tofu of an unknown state", rows: func(string) []row {
 			return []row{{pid: 500, ppid: 1, argv: []string{"redo"}, cwd: "/", env: []string{"_=/opt/tofu"}, started: 9}}
 		}, doubt: "of which state cannot be told"},
 

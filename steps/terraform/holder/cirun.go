@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"handrail/steps"
 	"handrail/steps/terraform/prose"
 )
 
@@ -89,7 +90,7 @@ var gitlabRunner = regexp.MustCompile(`^runner-[0-9A-Za-z_]+-project-([0-9]+)-co
 // runnerOf says where to look for the run on a host by its name.
 func runnerOf(host string) string {
 	if m := gitlabRunner.FindStringSubmatch(host); m != nil {
-		return "the jobs of the GitLab project " + m[1] + ": the host " + prose.Clip(host, 80) + " is the container of one"
+		return "the jobs of the GitLab project " + m[1] + ": the host " + steps.Clip(host, 80) + " is the container of one"
 	}
-	return "the job list of the CI system, for a job on the host " + prose.OrUnknown(prose.Clip(host, 80))
+	return "the job list of the CI system, for a job on the host " + prose.OrUnknown(steps.Clip(host, 80))
 }

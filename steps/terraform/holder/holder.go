@@ -1,6 +1,7 @@
 package holder
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"handrail/steps"
+	"handrail/steps/terraform/backend"
 	"handrail/steps/terraform/module"
 	"handrail/steps/terraform/prose"
 )
@@ -17,6 +19,8 @@ func Facts() []steps.Field {
 	return []steps.Field{
 		{Name: "alive", Type: steps.Enum, Values: []string{"alive", "dead"}, Doc: "whether the holder's process or a part of it runs; dead only where it would have been seen"},
 		{Name: "here", Type: steps.Bool, Doc: "whether the holder ran on this machine"},
+		{Name: "proven_gone", Type: steps.Bool, Doc: "whether the kernel proves that the holder is gone: it ran on this machine since that started, every process can be seen, and none is of the run; false where that is not proven"},
+		{Name: "proof", Type: steps.String, Doc: "how that is proven, or why it is not"},
 		{Name: "processes", Type: steps.Int, Doc: "tofu or terraform processes that can be the holder"},
 		{Name: "orphans", Type: steps.Int, Doc: "provider plugins, and processes of provisioners and plugins, that outlived their tofu"},
 		{Name: "ci", Type: steps.Enum, Values: []string{"github-actions", "gitlab"}, Doc: "CI system that the run belongs to, by the environment of its processes"},
@@ -39,7 +43,12 @@ func (p Probe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (step
 		return steps.Observation{}, err
 	}
 	r, err := Look(p.Env, w, Suspect{Who: in.Text("who"), Created: in["created"].Time()})
-	if err != nil {
+	switch {
+	case err != nil && r.Elsewhere():
+		return r.unread(in.Text("who"), err), nil
+	case err != nil && r.HereWhy != "":
+		return steps.Observation{}, fmt.Errorf("%w (%s)", err, r.HereWhy)
+	case err != nil:
 		return steps.Observation{}, err
 	}
 	if err := ctx.Err(); err != nil {
@@ -71,6 +80,8 @@ func (p Probe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (step
 			f.Set("ci_url", steps.StringOf(r.ci.url))
 		}
 	}
+	f.Set("proven_gone", steps.BoolOf(r.Proof != ""))
+	f.Set("proof", steps.StringOf(cmp.Or(r.Proof, r.NoProof)))
 	alive, why := r.Verdict(in.Text("who"))
 	if why != "" {
 		f.Unknown(why, "alive")
@@ -84,13 +95,36 @@ func (p Probe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (step
 		obs.Summary = fmt.Sprintf("The holder is alive: process %d runs %s.", r.Holders[0].PID, shortArgs(r.Holders[0]))
 	case "dead":
 		obs.Summary = "The holder is gone from this machine."
+		if r.Proof != "" {
+			obs.Say(steps.Info, "The kernel proves that the holder is gone: %s.", r.Proof)
+		} else {
+			obs.Say(steps.Info, "The kernel does not prove that the holder is gone: %s.", r.NoProof)
+		}
 	}
-	obs.Findings = r.findings()
+	obs.Findings = append(obs.Findings, r.findings()...)
 	if r.ci.id != "" {
-		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Info, Say: fmt.Sprintf("The run is %s of %s: %s. Ask there whether it has ended.", r.ci.id, r.ci.system, prose.OrUnknown(r.ci.url))})
+		obs.Say(steps.Info, "The run is %s of %s: %s. Ask there whether it has ended.", r.ci.id, r.ci.system, prose.OrUnknown(r.ci.url))
 	}
 	obs.Facts = f.Rest("not read")
 	return obs, nil
+}
+
+// unread is what is known of a holder on another machine where the process table of
+// this one cannot be read.
+func (r Scan) unread(who string, err error) steps.Observation {
+	why := "the processes of this machine cannot be seen: " + err.Error()
+	_, elsewhere := r.Verdict(who)
+	f := steps.NewFacts(Facts())
+	f.Set("here", steps.BoolOf(false))
+	f.Set("proven_gone", steps.BoolOf(false))
+	f.Set("proof", steps.StringOf(elsewhere))
+	f.Unknown(elsewhere, "alive")
+	f.Unknown("no process of the run is here: look at "+runnerOf(backend.HostOf(who)), "ci", "ci_run", "ci_url")
+	return steps.Observation{
+		Summary: "Whether the holder lives cannot be told: " + elsewhere + ".",
+		Facts:   f.Rest(why),
+		Gaps:    []string{elsewhere, why},
+	}
 }
 
 // Verdict is alive, dead, or "" with the reason.
@@ -117,7 +151,7 @@ func (r Scan) Verdict(who string) (alive, why string) {
 func (r Scan) findings() []steps.Finding {
 	var out []steps.Finding
 	say := func(level steps.Level, format string, p Process) {
-		out = append(out, steps.Finding{Level: level, Say: fmt.Sprintf(format, p.PID, p.Described())})
+		out = append(out, steps.Findingf(level, format, p.PID, p.Described()))
 	}
 	for _, p := range r.Holders {
 		say(steps.Critical, "Process %d can be the holder and is alive: %s", p)
@@ -170,5 +204,5 @@ func shortArgs(p Process) string {
 	if len(args) == 0 {
 		return p.exe
 	}
-	return prose.Clip(strings.Join(args, " "), 200)
+	return steps.Clip(strings.Join(args, " "), 200)
 }

@@ -68,7 +68,7 @@ func TestHolder(t *testing.T) {
 		procs   int64
 		orphans int64
 	}{
-		{"nobody", func(*testing.T, string) {}, "this-machine", future, "dead", 0, 0},
+		{"no process", func(*testing.T, string) {}, "this-machine", future, "dead", 0, 0},
 		{"host in capitals", func(*testing.T, string) {}, "THIS-machine", future, "dead", 0, 0},
 		{"tofu", func(t *testing.T, dir string) { block(t, dir, "tofu", "apply") }, "this-machine", future, "alive", 1, 0},
 		{"versioned terraform", func(t *testing.T, dir string) { block(t, dir, "/opt/terraform-1.5.7") }, "this-machine", future, "alive", 1, 0},

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"handrail/steps"
-	"handrail/steps/terraform/prose"
 )
 
 // ticks is the unit of start times in /proc: USER_HZ, 100 on every Linux that
@@ -44,6 +43,7 @@ type Process struct {
 // procTable reads the process table as Linux mounts it.
 type procTable struct {
 	root   string
+	boot   time.Time // when the machine started
 	all    map[int]Process
 	masked map[int]bool // tofus by another name
 }
@@ -55,8 +55,7 @@ func readProcs(root string) (procTable, error) {
 	if err != nil {
 		return t, fmt.Errorf("process table: %w", err)
 	}
-	boot, err := bootTime(filepath.Join(root, "stat"))
-	if err != nil {
+	if t.boot, err = bootTime(filepath.Join(root, "stat")); err != nil {
 		return t, err
 	}
 	for _, e := range entries {
@@ -64,7 +63,7 @@ func readProcs(root string) (procTable, error) {
 		if err != nil {
 			continue
 		}
-		p, err := readProc(filepath.Join(root, e.Name()), pid, boot)
+		p, err := readProc(filepath.Join(root, e.Name()), pid, t.boot)
 		if errors.Is(err, os.ErrNotExist) || errors.Is(err, errGone) {
 			continue
 		}
@@ -105,7 +104,7 @@ func readProc(dir string, pid int, boot time.Time) (Process, error) {
 	_, rest, ok := bytes.Cut(stat[max(0, bytes.LastIndexByte(stat, ')')):], []byte(") "))
 	f := strings.Fields(string(rest))
 	if !ok || len(f) < 20 {
-		return p, fmt.Errorf("%q is no process status", prose.Clip(string(stat), 200))
+		return p, fmt.Errorf("%q is no process status", steps.Clip(string(stat), 200))
 	}
 	p.state = f[0][0]
 	p.ppid, _ = strconv.Atoi(f[1])

@@ -31,12 +31,15 @@ type Scan struct {
 	Children []Process // of provisioners and plugins whose tofu is gone
 	Sitting  []Process // in the directory, and by nothing a part of a run
 	Blind    string    // why the holder can be here unseen, "" when it cannot
+	Proof    string    // how the kernel proves that the holder is gone, "" where it does not
+	NoProof  string    // why it does not
 	ci       ciRun     // of a CI system, that the processes belong to
 	ciWhy    string    // why it is not known
 }
 
 // Look looks for the process that took the lock of w, and for what it
-// left behind.
+// left behind. Beside an error, which says that the process table cannot be read, it
+// still tells where the holder ran.
 func Look(env steps.Env, w module.Workdir, s Suspect) (Scan, error) {
 	root := env.Proc
 	if root == "" {
@@ -51,6 +54,10 @@ func Look(env steps.Env, w module.Workdir, s Suspect) (Scan, error) {
 	}
 	t, err := readProcs(root)
 	if err != nil {
+		if why := maybeHere(env, s.Who); r.Elsewhere() && why != "" {
+			r.HereWhy = why
+		}
+		r.NoProof = err.Error()
 		return r, err
 	}
 	r.Blind = t.blind(env)
@@ -61,6 +68,7 @@ func Look(env steps.Env, w module.Workdir, s Suspect) (Scan, error) {
 	g := newGround(env, t, w, s)
 	rest := r.tools(g)
 	r.left(g, rest)
+	r.Proof, r.NoProof = r.prove(g, rest)
 	r.ci, r.ciWhy = r.ciOf(root, backend.HostOf(s.Who))
 	return r, nil
 }

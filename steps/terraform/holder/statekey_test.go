@@ -23,7 +23,7 @@ func TestStateKey(t *testing.T) {
 		{"another namespace", "kubernetes", config{"secret_suffix": "s", "namespace": "a"}, config{"secret_suffix": "s", "namespace": "b"}, false},
 		{"the namespace of one is in its environment", "kubernetes", config{"secret_suffix": "s", "namespace": "a"}, config{"secret_suffix": "s", "config_path": "x"}, true},
 		{"another prefix", "gcs", config{"bucket": "b", "prefix": "p"}, config{"bucket": "b"}, false},
-		{"another backend of nobody knows which settings", "oss", config{"bucket": "b"}, config{"bucket": "c"}, false},
+		{"another backend with unknown settings", "oss", config{"bucket": "b"}, config{"bucket": "c"}, false},
 	} {
 		a := keyOf(module.Workdir{Backend: tc.backend, Config: tc.a})
 		b := keyOf(module.Workdir{Backend: tc.backend, Config: tc.b})

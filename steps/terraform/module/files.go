@@ -12,7 +12,7 @@ import (
 const MaxSmall = 1 << 20
 
 // ReadSmall reads a regular file of at most MaxSmall bytes. It never blocks on
-// a pipe that somebody put there.
+// a pipe in its place.
 func ReadSmall(name string) ([]byte, error) {
 	f, err := OpenRegular(name)
 	if err != nil {

@@ -25,7 +25,7 @@ func WriteLocked(f *os.File) (held bool, pid int, err error) {
 	return true, max(0, int(lk.Pid)), nil
 }
 
-// WriteLock takes the write lock on f, as the programs do, or says that somebody
+// WriteLock takes the write lock on f, as the programs do, or says that another process
 // holds it. It ends with any handle on the file that this process closes.
 func WriteLock(f *os.File) error {
 	return syscall.FcntlFlock(f.Fd(), syscall.F_SETLK, &syscall.Flock_t{Type: syscall.F_WRLCK, Whence: io.SeekStart})

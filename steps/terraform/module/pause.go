@@ -18,10 +18,10 @@ import (
 )
 
 // PauseFile is the marker in a root module that says: apply nothing here. It
-// stands until somebody takes it away; until only says from when on that is due.
+// stands until it is taken away; until only says from when on that is due.
 const PauseFile = ".handrail-pause.json"
 
-// PauseFor is how long a pause may stand before somebody must look at it again.
+// PauseFor is how long a pause may stand before it must be looked at again.
 const PauseFor = 4 * time.Hour
 
 // PauseMark is what the marker says.
@@ -72,7 +72,7 @@ func ParsePause(raw []byte) (PauseMark, error) {
 	if m.Who == "" || m.When.IsZero() || m.Until.IsZero() {
 		return PauseMark{}, errors.New("it does not say who paused, when and until when")
 	}
-	m.Who, m.Why, m.Incident = prose.Clip(m.Who, 200), prose.Clip(m.Why, 1000), prose.Clip(m.Incident, 200)
+	m.Who, m.Why, m.Incident = steps.Clip(m.Who, 200), steps.Clip(m.Why, 1000), steps.Clip(m.Incident, 200)
 	return m, nil
 }
 
@@ -92,7 +92,7 @@ func (p Pause) Whose() string {
 	case !p.Stands:
 		return "nobody"
 	case p.Broken != "":
-		return "nobody can tell whom: " + p.Broken
+		return "an unknown person: " + p.Broken
 	}
 	s := p.Mark.Who
 	if p.Mark.Incident != "" {
@@ -122,7 +122,7 @@ func (m PauseMark) Encode() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// PausedByOthers says whose pause stands over a unit, "" where nobody else's does.
+// PausedByOthers says whose pause stands over a unit, "" where no other does.
 func PausedByOthers(env steps.Env, dir string) string {
 	p := ReadPause(dir)
 	if !p.Stands || p.By(env) {

@@ -23,8 +23,8 @@ import (
 	"handrail/steps/terraform/tfstate"
 )
 
-// binding holds what a saved plan is bound to against what is here now.
-type binding struct {
+// bindingRun holds what a saved plan is bound to against what is here now.
+type bindingRun struct {
 	env   steps.Env
 	in    steps.Params
 	saved *tfplan.Saved
@@ -36,14 +36,10 @@ type binding struct {
 // Bind fills the facts that tell what a saved plan is bound to and whether that
 // still holds.
 func Bind(ctx context.Context, env steps.Env, in steps.Params, saved *tfplan.Saved, f steps.Facts, obs *steps.Observation, out steps.Sink) error {
-	return binding{env: env, in: in, saved: saved, facts: f, obs: obs, out: out}.all(ctx)
+	return bindingRun{env: env, in: in, saved: saved, facts: f, obs: obs, out: out}.all(ctx)
 }
 
-func (b binding) say(level steps.Level, format string, args ...any) {
-	b.obs.Findings = append(b.obs.Findings, steps.Finding{Level: level, Say: fmt.Sprintf(format, args...)})
-}
-
-func (b binding) set(name string, same bool) {
+func (b bindingRun) set(name string, same bool) {
 	word := "moved"
 	if same {
 		word = "same"
@@ -51,16 +47,16 @@ func (b binding) set(name string, same bool) {
 	b.facts.Set(name, steps.EnumOf(word))
 }
 
-func (b binding) unknown(why string, names ...string) {
+func (b bindingRun) unknown(why string, names ...string) {
 	b.facts.Unknown(why, names...)
 	b.obs.Gaps = append(b.obs.Gaps, strings.Join(names, ", ")+": "+why)
 }
 
-func (b binding) all(ctx context.Context) error {
+func (b bindingRun) all(ctx context.Context) error {
 	if want := b.in.Text("tool_version"); want != "" {
 		same := strings.TrimPrefix(want, "v") == b.saved.Doc.Tool
 		if b.set("tool_bound", same); !same {
-			b.say(steps.Warning, "Version %s made the plan, and only that version of the same tool takes it; here is %s.", b.saved.Doc.Tool, want)
+			b.obs.Say(steps.Warning, "Version %s made the plan, and only that version of the same tool takes it; here is %s.", b.saved.Doc.Tool, want)
 		}
 	} else {
 		b.facts.Unknown("the parameter tool_version does not say which version would apply it", "tool_bound")
@@ -76,7 +72,7 @@ func (b binding) all(ctx context.Context) error {
 	kind := b.saved.Backend
 	same := b.saved.Workspace == w.Space && (kind == w.Backend || kind == "")
 	if b.set("workspace_bound", same); !same {
-		b.say(steps.Warning, "The plan is for workspace %q on backend %q, here is %q on %q.", b.saved.Workspace, kind, w.Space, w.Backend)
+		b.obs.Say(steps.Warning, "The plan is for workspace %q on backend %q, here is %q on %q.", b.saved.Workspace, kind, w.Space, w.Backend)
 	}
 	b.lockFile(w.Dir)
 	b.config(w.Dir)
@@ -100,7 +96,7 @@ func (b binding) all(ctx context.Context) error {
 // prior compares the state inside the plan with the present one; nil where that
 // could not be read, and nothing where there is none. Serial and lineage stand
 // with the refreshed state alone; what was recorded, with the other.
-func (b binding) prior(now io.ReadSeeker) error {
+func (b bindingRun) prior(now io.ReadSeeker) error {
 	meta, err := b.read(true)
 	if err == nil && meta.HasSerial {
 		b.facts.Set("bound_serial", steps.IntOf(meta.Serial))
@@ -129,7 +125,7 @@ func (b binding) prior(now io.ReadSeeker) error {
 
 // expected is what the tool did already in the state that it put into the plan:
 // moves are made there, and imports recorded.
-func (b binding) expected() tfstate.Expected {
+func (b bindingRun) expected() tfstate.Expected {
 	e := tfstate.Expected{Moved: map[string]string{}, Extra: map[string]bool{}}
 	for _, c := range b.saved.Doc.Changes {
 		if c.Previous != "" {
@@ -143,7 +139,7 @@ func (b binding) expected() tfstate.Expected {
 }
 
 // read reads one of the states inside the plan for what it says of itself.
-func (b binding) read(refreshed bool) (*tfstate.Doc, error) {
+func (b bindingRun) read(refreshed bool) (*tfstate.Doc, error) {
 	rc, err := b.saved.State(refreshed)
 	if err != nil {
 		return nil, err
@@ -152,7 +148,7 @@ func (b binding) read(refreshed bool) (*tfstate.Doc, error) {
 	return tfstate.Read(rc, tfstate.Options{Secret: b.out.Secret})
 }
 
-func (b binding) verdict(was *tfstate.Doc, d *tfstate.Diff) {
+func (b bindingRun) verdict(was *tfstate.Doc, d *tfstate.Diff) {
 	is := d.After
 	if is.Condition() == tfstate.Empty {
 		// No state at all: a first plan is bound to that.
@@ -160,7 +156,7 @@ func (b binding) verdict(was *tfstate.Doc, d *tfstate.Diff) {
 		b.set("state_bound", first)
 		b.set("content_bound", first)
 		if !first {
-			b.say(steps.Critical, "The plan was made from serial %d, and there is no state now.", was.Serial)
+			b.obs.Say(steps.Critical, "The plan was made from serial %d, and there is no state now.", was.Serial)
 		}
 		return
 	}
@@ -172,9 +168,9 @@ func (b binding) verdict(was *tfstate.Doc, d *tfstate.Diff) {
 	b.set("state_bound", same)
 	switch {
 	case was.Lineage != is.Lineage:
-		b.say(steps.Critical, "The plan is bound to lineage %s, the present state has %s: it is of another state, and the tool refuses it.", prose.OrUnknown(was.Lineage), prose.OrUnknown(is.Lineage))
+		b.obs.Say(steps.Critical, "The plan is bound to lineage %s, the present state has %s: it is of another state, and the tool refuses it.", prose.OrUnknown(was.Lineage), prose.OrUnknown(is.Lineage))
 	case !same:
-		b.say(steps.Warning, "The saved plan is stale: it was made from serial %d, the state is at %d. The tool refuses it; what approved it approves no other plan.", was.Serial, is.Serial)
+		b.obs.Say(steps.Warning, "The saved plan is stale: it was made from serial %d, the state is at %d. The tool refuses it; what approved it approves no other plan.", was.Serial, is.Serial)
 	}
 	if !d.Before.Usable() || !is.Usable() {
 		b.unknown("one of the states cannot be compared", "content_bound")
@@ -182,16 +178,16 @@ func (b binding) verdict(was *tfstate.Doc, d *tfstate.Diff) {
 	}
 	equal := d.Missing+d.Added+d.Changed == 0 && d.Moved == b.planned(d) && !d.Outputs
 	if b.set("content_bound", equal); !equal && same {
-		b.say(steps.Critical, "Serial and lineage are as in the plan, but the state records something else (%d missing, %d added, %d changed, %d moved): two writers collided. The tool takes this plan, and its apply overwrites the state with the plan's own copy.", d.Missing, d.Added, d.Changed, d.Moved)
+		b.obs.Say(steps.Critical, "Serial and lineage are as in the plan, but the state records something else (%d missing, %d added, %d changed, %d moved): two writers collided. The tool takes this plan, and its apply overwrites the state with the plan's own copy.", d.Missing, d.Added, d.Changed, d.Moved)
 	}
 	if same && equal {
-		b.say(steps.Info, "The plan still fits the state. It is bound to serial, lineage, configuration, variables, provider hashes and tool version, and to nothing real: what changed outside since then is not looked at.")
+		b.obs.Say(steps.Info, "The plan still fits the state. It is bound to serial, lineage, configuration, variables, provider hashes and tool version, and to nothing real: what changed outside since then is not looked at.")
 	}
 }
 
 // planned counts the moves that the plan itself would make: both tools keep in it
 // the old state with the addresses moved already.
-func (b binding) planned(d *tfstate.Diff) int {
+func (b bindingRun) planned(d *tfstate.Diff) int {
 	n := 0
 	for _, m := range d.MovedList {
 		if slices.ContainsFunc(b.saved.Doc.Changes, func(c tfplan.Change) bool {
@@ -203,7 +199,7 @@ func (b binding) planned(d *tfstate.Diff) int {
 	return n
 }
 
-func (b binding) lockFile(dir string) {
+func (b bindingRun) lockFile(dir string) {
 	now, err := module.ReadSmall(filepath.Join(dir, ".terraform.lock.hcl"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		b.unknown(err.Error(), "providers_bound")
@@ -211,7 +207,7 @@ func (b binding) lockFile(dir string) {
 	}
 	same := bytes.Equal(bytes.TrimSpace(now), bytes.TrimSpace(b.saved.LockFile)) || noProviders(now) && noProviders(b.saved.LockFile)
 	if b.set("providers_bound", same); !same {
-		b.say(steps.Warning, "The provider lock file differs from the one in the plan: the tool refuses the plan as an inconsistent dependency lock file, or runs other providers than were planned with.")
+		b.obs.Say(steps.Warning, "The provider lock file differs from the one in the plan: the tool refuses the plan as an inconsistent dependency lock file, or runs other providers than were planned with.")
 	}
 }
 
@@ -220,7 +216,7 @@ func (b binding) lockFile(dir string) {
 func noProviders(b []byte) bool { return !bytes.Contains(b, []byte("provider \"")) }
 
 // config compares the snapshot in the plan with the files on disk.
-func (b binding) config(dir string) {
+func (b bindingRun) config(dir string) {
 	if len(b.saved.Files) == 0 {
 		b.unknown("the plan holds no configuration", "config_bound", "config_changes")
 		return
@@ -256,9 +252,9 @@ func (b binding) config(dir string) {
 	b.set("config_bound", len(changes) == 0)
 	b.facts.Set("config_changes", steps.StringsOf(changes))
 	if len(changes) > 0 {
-		b.say(steps.Info, "%d files of the configuration differ from those in the plan, first %s. The apply uses those in the plan: an edit since then has no part in it.", len(changes), changes[0])
+		b.obs.Say(steps.Info, "%d files of the configuration differ from those in the plan, first %s. The apply uses those in the plan: an edit since then has no part in it.", len(changes), changes[0])
 	}
 	for _, skipped := range b.saved.Skipped {
-		b.obs.Gaps = append(b.obs.Gaps, "not compared: "+prose.Clip(skipped, 300))
+		b.obs.Gaps = append(b.obs.Gaps, "not compared: "+steps.Clip(skipped, 300))
 	}
 }

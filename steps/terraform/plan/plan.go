@@ -66,7 +66,7 @@ func (p Probe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (step
 }
 
 // planArgs are the arguments of the plan; -lock=false keeps the lock free and
-// -input=false keeps it from waiting for anybody.
+// -input=false keeps it from waiting for input.
 func planArgs(file string, refreshOnly bool) []string {
 	args := []string{"plan", "-lock=false", "-input=false", "-no-color", "-detailed-exitcode", "-out=" + file}
 	if refreshOnly {

@@ -37,7 +37,7 @@ func riskFacts() []steps.Field {
 		{Name: "moves", Type: steps.Int, Doc: "objects that go to another address"},
 		{Name: "missing_moves", Type: steps.Table, Doc: "destroys and creates that look like one object, old address to new address"},
 		{Name: "moved_blocks", Type: steps.String, Doc: "the moved blocks to paste for them, empty for none"},
-		{Name: "ghosts", Type: steps.Strings, Doc: "recorded, gone in reality, and to be made anew"},
+		{Name: "ghosts", Type: steps.Strings, Doc: "recorded, gone in reality, and to be created again"},
 		{Name: "label_updates", Type: steps.Strings, Doc: "updates of labels, annotations or tags alone"},
 		{Name: "credential_updates", Type: steps.Strings, Doc: "updates of something sensitive"},
 		{Name: "placeholders", Type: steps.Strings, Doc: "those whose new value looks like a placeholder"},
@@ -85,10 +85,6 @@ type risk struct {
 	facts  steps.Facts
 	obs    *steps.Observation
 	values bool
-}
-
-func (r risk) say(level steps.Level, format string, args ...any) {
-	r.obs.Findings = append(r.obs.Findings, steps.Finding{Level: level, Say: fmt.Sprintf(format, args...)})
 }
 
 // list sets a fact of addresses; too many are unknown, never a part of them.
@@ -144,15 +140,15 @@ func (r risk) counts(refreshOnly bool) {
 	r.facts.Set("newer", steps.BoolOf(d.Newer != ""))
 	r.obs.Summary = fmt.Sprintf("Plan: %d to add, %d to change, %d to destroy.", add, change, destroy)
 	if destroy > 0 {
-		r.say(steps.Warning, "The plan destroys %d objects.", destroy)
+		r.obs.Say(steps.Warning, "The plan destroys %d objects.", destroy)
 	}
 	mass := !refreshOnly && destroy >= massCount && destroy*100 >= d.Resources*massShare
 	r.facts.Set("mass", steps.BoolOf(mass))
 	if mass {
-		r.say(steps.Critical, "Mass change: %d of the %d instances that the plan speaks of would be destroyed. Look at the state before the configuration: a torn, empty or wrong state plans like this.", destroy, d.Resources)
+		r.obs.Say(steps.Critical, "Mass change: %d of the %d instances that the plan speaks of would be destroyed. Look at the state before the configuration: a torn, empty or wrong state plans like this.", destroy, d.Resources)
 	}
 	if d.Newer != "" {
-		r.say(steps.Critical, "Part of the plan is not understood: %s.", d.Newer)
+		r.obs.Say(steps.Critical, "Part of the plan is not understood: %s.", d.Newer)
 		r.facts.Unknown(d.Newer, "actions_digest")
 	}
 	if d.Deferred > 0 {
@@ -160,11 +156,11 @@ func (r risk) counts(refreshOnly bool) {
 		if len(d.Later) > 0 {
 			which = " (" + prose.List(d.Later) + ")"
 		}
-		r.say(steps.Warning, "The tool defers %s%s: this plan leaves that to a later one, so it is not all that is to be done.", prose.Plural(d.Deferred, "change"), which)
+		r.obs.Say(steps.Warning, "The tool defers %s%s: this plan leaves that to a later one, so it is not all that is to be done.", prose.Plural(d.Deferred, "change"), which)
 		r.facts.Set("clean", steps.BoolOf(false))
 	}
 	if d.Errored {
-		r.say(steps.Critical, "The plan is of a run that ended in an error: it is not whole, and cannot be applied.")
+		r.obs.Say(steps.Critical, "The plan is of a run that ended in an error: it is not whole, and cannot be applied.")
 	}
 }
 
@@ -174,7 +170,7 @@ func (r risk) doomed() {
 	n := 0
 	for _, c := range r.doc.Changes {
 		if c.Act == tfplan.ForgetReplace {
-			r.say(steps.Warning, "%s is made anew, and the old object stays beside it, out of the state: it goes on running and costing, and nothing manages it.", c.Address)
+			r.obs.Say(steps.Warning, "%s is created again, and the old object stays beside it, out of the state: it goes on running and costing, and nothing manages it.", c.Address)
 		}
 		if !c.Act.Destroys() {
 			continue
@@ -193,15 +189,15 @@ func (r risk) doomed() {
 			what := "would be destroyed"
 			switch c.Act {
 			case tfplan.Replace:
-				what = "would be destroyed, then made anew"
+				what = "would be destroyed, then created again"
 			case tfplan.ReplaceSafer:
-				what = "would be made anew, then the old one destroyed"
+				what = "would be created again, then the old one destroyed"
 			}
-			r.say(steps.Warning, "%s %s: %s.", name, what, why)
+			r.obs.Say(steps.Warning, "%s %s: %s.", name, what, why)
 		}
 	}
 	if n > maxSaid {
-		r.say(steps.Warning, "%d more would be destroyed or replaced; see the fact doomed.", n-maxSaid)
+		r.obs.Say(steps.Warning, "%d more would be destroyed or replaced; see the fact doomed.", n-maxSaid)
 	}
 	r.facts.Set("doomed", steps.TableOf(reasons))
 	r.facts.Set("forced", steps.TableOf(forced))
@@ -232,20 +228,20 @@ func (r risk) updates() {
 	r.list("credential_updates", credentials)
 	r.list("placeholders", dummies)
 	if n := len(labels); n > 0 {
-		r.say(steps.Info, "%d updates change labels, annotations or tags alone, first %s: a controller may put back what they take.", n, labels[0])
+		r.obs.Say(steps.Info, "%d updates change labels, annotations or tags alone, first %s: a controller may put back what they take.", n, labels[0])
 	}
 	if n := len(credentials); n > 0 {
-		r.say(steps.Warning, "%d updates write something sensitive, first %s: whoever uses the old value is locked out.", n, credentials[0])
+		r.obs.Say(steps.Warning, "%d updates write something sensitive, first %s: what still uses the old value is locked out.", n, credentials[0])
 	}
 	if n := len(dummies); n > 0 {
-		r.say(steps.Critical, "%d of them would write what looks like a placeholder over a credential, first %s.", n, dummies[0])
+		r.obs.Say(steps.Critical, "%d of them would write what looks like a placeholder over a credential, first %s.", n, dummies[0])
 	}
 }
 
 func (r risk) moves() {
 	r.list("ghosts", r.doc.Ghosts)
 	if n := len(r.doc.Ghosts); n > 0 {
-		r.say(steps.Warning, "%d objects are recorded, gone in reality and would be made anew, first %s: ghosts. Ask the real API, not a provider that may cache its reads, before believing it.", n, r.doc.Ghosts[0])
+		r.obs.Say(steps.Warning, "%d objects are recorded, gone in reality and would be created again, first %s: ghosts. Ask the real API, not a provider that may cache its reads, before believing it.", n, r.doc.Ghosts[0])
 	}
 	if !r.values {
 		r.facts.Unknown("a saved plan is not opened for its values; give the output of `show -json` of it", "missing_moves", "moved_blocks")
@@ -260,24 +256,24 @@ func (r risk) moves() {
 			continue
 		}
 		if m.Strong {
-			r.say(steps.Warning, "%s and %s look like one object under a new name (%d instances): a moved block is missing, and nothing need be destroyed.", m.From, m.To, m.Count)
+			r.obs.Say(steps.Warning, "%s and %s look like one object under a new name (%d instances): a moved block is missing, and nothing need be destroyed.", m.From, m.To, m.Count)
 		} else {
-			r.say(steps.Warning, "%s and %s may be one object under a new name (%d instances): nothing that is known tells them apart, so look before the moved block is pasted.", m.From, m.To, m.Count)
+			r.obs.Say(steps.Warning, "%s and %s may be one object under a new name (%d instances): nothing that is known tells them apart, so look before the moved block is pasted.", m.From, m.To, m.Count)
 		}
 	}
 	r.facts.Set("missing_moves", steps.TableOf(table))
 	r.facts.Set("moved_blocks", steps.StringOf(blocks.String()))
 	if n := len(r.doc.Doubtful); n > 0 {
-		r.say(steps.Info, "%d destroys fit several creates alike, first %s: only a person can say which went where.", n, r.doc.Doubtful[0])
+		r.obs.Say(steps.Info, "%d destroys fit several creates alike, first %s: only a person can say which went where.", n, r.doc.Doubtful[0])
 	}
 }
 
 func (r risk) rest() {
 	if n := len(r.facts.Got("drift").Strings()); n > 0 {
-		r.say(steps.Info, "%d objects were changed outside, first %s.", n, r.facts.Got("drift").Strings()[0])
+		r.obs.Say(steps.Info, "%d objects were changed outside, first %s.", n, r.facts.Got("drift").Strings()[0])
 	}
 	if n := r.doc.Count[tfplan.Forget]; n > 0 {
-		r.say(steps.Warning, "%d objects would be dropped from the state and go on running unmanaged.", n)
+		r.obs.Say(steps.Warning, "%d objects would be dropped from the state and go on running unmanaged.", n)
 	}
 }
 

@@ -14,7 +14,6 @@ import (
 	"handrail/steps"
 	"handrail/steps/terraform/backend"
 	"handrail/steps/terraform/module"
-	"handrail/steps/terraform/prose"
 	"handrail/steps/terraform/state"
 	"handrail/steps/terraform/tfplan"
 	"handrail/steps/terraform/tfstate"
@@ -24,15 +23,15 @@ import (
 // FileName is the name of a kept plan, in a directory of its own.
 const FileName = "plan"
 
-// plansFor is how long the plan of an incident that nobody closed is kept. By
+// plansFor is how long the plan of an incident that was never closed is kept. By
 // then no tool takes it any more.
 const plansFor = 7 * 24 * time.Hour
 
 // SavedProbe makes a plan that a gate can apply.
 type SavedProbe struct{ Env steps.Env }
 
-// making is one plan in the making.
-type making struct {
+// planRun is one plan in the making.
+type planRun struct {
 	env     steps.Env
 	w       module.Workdir
 	s       backend.Store
@@ -41,13 +40,12 @@ type making struct {
 	file    string
 	refresh bool
 	targets []string
+	like    *tfplan.Saved // whose fixed values are taken over, nil for none
+	unlike  string        // why like cannot be read
+	vars    string        // a file of values that win over those of like
 	facts   steps.Facts
 	obs     steps.Observation
 	out     steps.Sink
-}
-
-func (m *making) say(level steps.Level, format string, args ...any) {
-	m.obs.Findings = append(m.obs.Findings, steps.Finding{Level: level, Say: fmt.Sprintf(format, args...)})
 }
 
 // Probe implements steps.Prober.
@@ -62,7 +60,7 @@ func (p SavedProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 	targets := in["targets"].Strings()
 	for _, t := range targets {
 		if !targetable(t) {
-			return steps.Observation{}, fmt.Errorf("target %q is no address of a resource or a module", prose.Clip(t, 200))
+			return steps.Observation{}, fmt.Errorf("target %q is no address of a resource or a module", steps.Clip(t, 200))
 		}
 	}
 	before, recorded, err := state.SnapWith(ctx, s)
@@ -72,14 +70,25 @@ func (p SavedProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 	case !before.Exists:
 		return steps.Observation{}, errNoState
 	}
-	m := &making{env: p.Env, w: w, s: s, targets: targets, out: out, refresh: in.Text("mode") == "refresh-only", facts: steps.NewFacts(SavedFacts())}
+	m := &planRun{env: p.Env, w: w, s: s, targets: targets, out: out, vars: absolute(p.Env, in.Text("var_file")), refresh: in.Text("mode") == "refresh-only", facts: steps.NewFacts(SavedFacts())}
 	if m.program, err = tool.For(ctx, p.Env, w, recorded.Providers); err != nil {
 		return steps.Observation{}, err
 	}
 	for _, why := range m.program.Mixed(w, recorded.Providers, recorded.Tool) {
-		m.say(steps.Warning, "%s", why)
+		m.obs.Say(steps.Warning, "%s", why)
 	}
 	m.around()
+	if name := absolute(p.Env, in.Text("values_of")); name != "" {
+		like, file, err := Approved(ctx, name)
+		if err == nil {
+			defer file.Close()
+			err = m.takeOver(like)
+		}
+		if err != nil {
+			m.unlike = err.Error()
+			m.obs.Say(steps.Critical, "What the plan that was approved fixes cannot be read, so this one is made from the present files and environment alone: %v.", err)
+		}
+	}
 	if err := m.place(); err != nil {
 		return steps.Observation{}, err
 	}
@@ -123,21 +132,49 @@ func targetable(address string) bool {
 	return ok || strings.HasPrefix(address, "module.")
 }
 
+// absolute is a path as a parameter names it, "" for none.
+func absolute(env steps.Env, name string) string {
+	if name == "" || filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(env.Dir, name)
+}
+
+// takeOver makes the plan with what another one fixes.
+func (m *planRun) takeOver(like *tfplan.Saved) error {
+	switch mode := map[bool]string{false: "normal", true: "refresh-only"}[m.refresh]; {
+	case like.Mode != mode:
+		return fmt.Errorf("it has the mode %s, and this one is to be %s", like.Mode, mode)
+	case like.Workspace != "" && like.Workspace != m.w.Space:
+		return fmt.Errorf("it is for the workspace %s, and this one for %s", like.Workspace, m.w.Space)
+	}
+	for _, address := range slices.Concat(like.Targets, like.Replaces) {
+		if !targetable(address) {
+			return fmt.Errorf("its target %q is no address of a resource or a module", steps.Clip(address, 200))
+		}
+	}
+	if len(m.targets) == 0 {
+		m.targets = like.Targets
+	}
+	m.like = like
+	return nil
+}
+
 // around says what stands around the plan and is no part of it.
-func (m *making) around() {
+func (m *planRun) around() {
 	for _, w := range module.Wrappers(m.w.Dir) {
-		m.say(steps.Info, "%s", w.Say())
+		m.obs.Say(steps.Info, "%s", w.Say())
 	}
 	for _, why := range module.Dropped(m.env) {
-		m.say(steps.Warning, "%s", why)
+		m.obs.Say(steps.Warning, "%s", why)
 	}
 	if who := module.PausedByOthers(m.env, m.w.Dir); who != "" {
-		m.say(steps.Warning, "Applies here are paused by %s. A plan harms nobody, but no gate of handrail applies it while that pause stands.", who)
+		m.obs.Say(steps.Warning, "Applies here are paused by %s. A plan is harmless, but no gate of handrail applies it during that pause.", who)
 	}
 }
 
-// place makes the directory of the plan, and removes what nobody will apply.
-func (m *making) place() error {
+// place makes the directory of the plan, and removes what will not be applied.
+func (m *planRun) place() error {
 	private := m.env.Private
 	sweepPlans(filepath.Dir(private), filepath.Base(private), m.env.Now().Add(-plansFor))
 	if err := os.MkdirAll(private, 0o700); err != nil {
@@ -164,15 +201,64 @@ func sweepPlans(root, keep string, before time.Time) {
 	}
 }
 
-func (m *making) args(file string) []string {
+func (m *planRun) args(file string) []string {
 	args := planArgs(file, m.refresh)
 	for _, t := range m.targets {
 		args = append(args, "-target="+t)
 	}
+	if m.like != nil {
+		for _, address := range m.like.Replaces {
+			args = append(args, "-replace="+address)
+		}
+	}
 	return args
 }
 
-func (m *making) plan(ctx context.Context) (steps.Observation, error) {
+// withValues adds the files of values, the last of which wins.
+func (m *planRun) withValues(args []string, values string) []string {
+	for _, name := range []string{values, m.vars} {
+		if name != "" {
+			args = append(args, "-var-file="+name)
+		}
+	}
+	return args
+}
+
+// run starts the program. The values of another plan, which may be secret, are
+// handed on in a file without a name where the system has such files.
+func (m *planRun) run(ctx context.Context) (tool.Result, error) {
+	argv := append([]string{m.program.Path}, m.args(m.file)...)
+	if m.like == nil {
+		return tool.RunTold(ctx, m.w.Dir, m.environ, m.out.Line, m.withValues(argv, "")...)
+	}
+	text, unsaid := varFile(m.like)
+	for _, name := range unsaid {
+		m.obs.Say(steps.Warning, "Not taken over from the plan that was approved: %s.", name)
+	}
+	slot, err := newPlanSlot(m.env)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	defer func() { slot.end() }()
+	if err := slot.fill(text); err != nil {
+		return tool.Result{}, err
+	}
+	r, err := tool.RunIn(ctx, m.w.Dir, m.environ, m.out.Line, slot.files, m.withValues(argv, slot.path)...)
+	if err != nil || !slot.missed(r) {
+		return r, err
+	}
+	slot.end()
+	if slot, err = namedSlot(m.env); err != nil {
+		slot.end = func() {}
+		return tool.Result{}, err
+	}
+	if err := slot.fill(text); err != nil {
+		return tool.Result{}, err
+	}
+	return tool.RunTold(ctx, m.w.Dir, m.environ, m.out.Line, m.withValues(argv, slot.path)...)
+}
+
+func (m *planRun) plan(ctx context.Context) (steps.Observation, error) {
 	for _, v := range tool.Secrets(m.env) {
 		m.out.Secret(v)
 	}
@@ -181,12 +267,20 @@ func (m *making) plan(ctx context.Context) (steps.Observation, error) {
 	if gap := learnSchema(ctx, m.w, m.program.Path, m.environ, m.out); gap != "" {
 		m.obs.Gaps = append(m.obs.Gaps, gap)
 	}
-	r, err := tool.RunTold(ctx, m.w.Dir, m.environ, m.out.Line, append([]string{m.program.Path}, m.args(m.file)...)...)
+	if m.like != nil {
+		// Before the program can print a value, the sink knows which are secret.
+		FixedChanges(m.like, m.like, m.out.Secret)
+	}
+	r, err := m.run(ctx)
 	if err != nil {
 		return steps.Observation{}, err
 	}
 	var typed []string
-	for _, a := range m.args("FILE") {
+	values := ""
+	if m.like != nil {
+		values = "VALUES-OF-THE-APPROVED-PLAN"
+	}
+	for _, a := range m.withValues(m.args("FILE"), values) {
 		typed = append(typed, steps.Quote(a))
 	}
 	m.obs.Command = m.program.Short() + " -chdir=" + steps.Quote(m.w.Dir) + " " + strings.Join(typed, " ")
@@ -199,7 +293,7 @@ func (m *making) plan(ctx context.Context) (steps.Observation, error) {
 	}
 	if r.Exit != 0 && r.Exit != 2 {
 		m.obs.Summary = fmt.Sprintf("The plan failed (exit %d).", r.Exit)
-		m.say(steps.Critical, "The plan failed, and nothing is kept that could be applied: %s", tool.FirstError(r.Stderr))
+		m.obs.Say(steps.Critical, "The plan failed, and nothing is kept that could be applied: %s", tool.FirstError(r.Stderr))
 		m.obs.Facts = m.facts.Rest("the plan failed")
 		return m.obs, nil
 	}
@@ -208,7 +302,7 @@ func (m *making) plan(ctx context.Context) (steps.Observation, error) {
 
 // read fills the facts from the file itself, which is what a gate reads, and
 // holds them against what the program says of it.
-func (m *making) read(ctx context.Context, clean bool) error {
+func (m *planRun) read(ctx context.Context, clean bool) error {
 	if err := os.Chmod(m.file, 0o600); err != nil {
 		return fmt.Errorf("the plan: %w", err)
 	}
@@ -227,7 +321,7 @@ func (m *making) read(ctx context.Context, clean bool) error {
 	f, sum, saved, err := OpenSaved(ctx, m.file)
 	if err != nil {
 		m.obs.Facts = m.facts.Rest(err.Error())
-		m.say(steps.Critical, "The plan was made, and no gate can apply it: %v.", err)
+		m.obs.Say(steps.Critical, "The plan was made, and no gate can apply it: %v.", err)
 		return nil
 	}
 	defer f.Close()
@@ -236,13 +330,14 @@ func (m *making) read(ctx context.Context, clean bool) error {
 			why = "the plan file and `show -json` of it do not say the same"
 		}
 		m.obs.Facts = m.facts.Rest(why)
-		m.say(steps.Critical, "The plan was made, and no gate can apply it: %s.", why)
+		m.obs.Say(steps.Critical, "The plan was made, and no gate can apply it: %s.", why)
 		return nil
 	}
 	m.facts.Set("file", steps.StringOf(m.file))
 	m.facts.Set("digest", steps.IdentOf(sum))
 	m.facts.Set("clean", steps.BoolOf(clean))
 	m.counts(saved)
+	m.fixed(saved)
 	rc, err := saved.State(true)
 	if err == nil {
 		defer rc.Close()
@@ -254,11 +349,35 @@ func (m *making) read(ctx context.Context, clean bool) error {
 	}
 	m.facts.Set("tool", steps.StringOf(saved.Doc.Tool))
 	m.obs.Gaps = append(m.obs.Gaps, "the plan holds secrets: it is kept beside the bundle until the incident closes, and its digest and its redacted JSON in it")
-	m.obs.Facts = m.facts.Rest("not in the plan")
+	m.obs.Facts = m.facts.Rest(m.without())
 	return nil
 }
 
-func (m *making) counts(saved *tfplan.Saved) {
+// without is why a fact is not there.
+func (m *planRun) without() string {
+	if m.like == nil {
+		return "no plan was named to hold it against"
+	}
+	return "not in the plan"
+}
+
+// fixed holds what the plan fixes against the plan that was approved.
+func (m *planRun) fixed(saved *tfplan.Saved) {
+	if m.unlike != "" { // what cannot be told may be another value
+		m.facts.Set("fixed_changes", steps.StringsOf([]string{"cannot be told: " + m.unlike}))
+		return
+	}
+	if m.like == nil {
+		return
+	}
+	changes := FixedChanges(m.like, saved, m.out.Secret)
+	m.facts.Set("fixed_changes", steps.StringsOf(fixedNames(changes)))
+	for _, kv := range changes {
+		m.obs.Say(steps.Warning, "Another value than in the plan that was approved: %s: %s.", kv.Key, kv.Value)
+	}
+}
+
+func (m *planRun) counts(saved *tfplan.Saved) {
 	d := saved.Doc
 	number := func(name string, n int) { m.facts.Set(name, steps.IntOf(int64(n))) }
 	number("add", d.Count[tfplan.Create]+d.Count[tfplan.ForgetReplace])
@@ -348,10 +467,10 @@ func stood(before, after state.Snapshot, err error, obs *steps.Observation) {
 		obs.Gaps = append(obs.Gaps, "whether the plan left the state alone: "+err.Error())
 	case after.Serial != before.Serial || after.Lineage != before.Lineage || !after.Exists:
 		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Critical,
-			Say: fmt.Sprintf("The state moved from serial %d to %d while the plan ran: somebody else writes it. This plan is stale.", before.Serial, after.Serial)})
+			Say: fmt.Sprintf("The state moved from serial %d to %d while the plan ran: another run writes it. This plan is stale.", before.Serial, after.Serial)})
 	case after.Held && after.LockID != before.LockID:
 		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Critical,
-			Say: fmt.Sprintf("The lock %s was taken while the plan ran. handrail plans without a lock: somebody else began a run.", after.LockID)})
+			Say: fmt.Sprintf("The lock %s was taken while the plan ran. handrail plans without a lock: another run began.", after.LockID)})
 	}
 }
 
@@ -373,5 +492,6 @@ func SavedFacts() []steps.Field {
 		{Name: "serial", Type: steps.Int, Doc: "serial of the state that it was made from"},
 		{Name: "lineage", Type: steps.Ident, Doc: "lineage of that state"},
 		{Name: "tool", Type: steps.String, Doc: "version of the program that made it"},
+		{Name: "fixed_changes", Type: steps.Strings, Doc: "variables, targets, mode and backend whose value is another one than in the plan of values_of, each with both"},
 	}
 }

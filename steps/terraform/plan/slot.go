@@ -26,6 +26,15 @@ func (s planSlot) missed(r tool.Result) bool {
 	return len(s.files) > 0 && r.Exit != 0 && r.Exit != 2 && bytes.Contains(r.Stderr, []byte(s.path))
 }
 
+// fill writes what the program is to read.
+func (s planSlot) fill(text []byte) error {
+	if len(s.files) == 0 {
+		return os.WriteFile(s.path, text, 0o600)
+	}
+	_, err := s.files[0].WriteAt(text, 0)
+	return err
+}
+
 const (
 	slotDir = "handrail-plan-"
 	// slotFor is longer than any plan may take; what is older was left by a handrail

@@ -1,6 +1,5 @@
-// Package prose is how values stand in the sentences of findings and gates: cut to
-// a length, counted, listed, quoted. Clip bounds what comes from outside before it
-// is said. It decides nothing.
+// Package prose is how values stand in the sentences of findings and gates:
+// counted, listed, quoted. It decides nothing.
 package prose
 
 import (
@@ -11,14 +10,6 @@ import (
 
 	"handrail/steps"
 )
-
-// Clip shortens outside text.
-func Clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "") + "..."
-}
 
 // OrUnknown is s, or "unknown" where it is empty.
 func OrUnknown(s string) string {
@@ -67,4 +58,13 @@ func Counts(m map[string]int) map[string]string {
 		out[k] = strconv.Itoa(n)
 	}
 	return out
+}
+
+// Object is an address with what it stands for, as `id=X`, in the form of the lines
+// in which the tools complete an operation; the address alone where that is "".
+func Object(address, stands string) string {
+	if stands == "" {
+		return address
+	}
+	return address + " [" + stands + "]"
 }

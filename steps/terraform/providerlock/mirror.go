@@ -126,15 +126,15 @@ type budget struct {
 }
 
 // over reads from r within the budget.
-func (b *budget) over(r io.ReadCloser) io.ReadCloser { return &spending{r, b} }
+func (b *budget) over(r io.ReadCloser) io.ReadCloser { return &budgetReader{r, b} }
 
-type spending struct {
+type budgetReader struct {
 	io.ReadCloser
 	b *budget
 }
 
 // Read implements io.Reader.
-func (s *spending) Read(p []byte) (int, error) {
+func (s *budgetReader) Read(p []byte) (int, error) {
 	if s.b.ctx.Err() != nil {
 		return 0, context.Cause(s.b.ctx)
 	}

@@ -101,7 +101,7 @@ func classWords() map[string]string {
 		classNotFound:     "what was just made may not be visible yet: read it again before calling it drift",
 		classTyping:       "a value has another type than the configuration takes, which a plan could not see",
 		classPrevented:    "prevent_destroy stopped it: that is no obstacle to take away, it is the guard",
-		classInstall:      "the providers could not be installed: hold the lock file against the mirror before anybody runs init again, and never delete it to get past a checksum",
+		classInstall:      "the providers could not be installed: hold the lock file against the mirror before you run init again, and never delete it to get past a checksum",
 		classModule:       "a module could not be fetched",
 		classBackend:      "the backend could not be opened",
 		classStale:        "the saved plan no longer fits the state or the tool: nothing was applied",

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"handrail/steps/terraform/prose"
+	"handrail/steps"
 )
 
 // maxErrors bounds the errors that are kept of a log; maxErrorText one of them.
@@ -64,7 +64,7 @@ func (r *Log) fault(text, address, place string) {
 	r.saveFailed = r.saveFailed || reSave.MatchString(text)
 	r.LostLock = r.LostLock || reRelease.MatchString(text)
 	if len(r.Errors) < maxErrors {
-		r.Errors = append(r.Errors, Error{class: class, Address: address, Text: prose.Clip(text, 400), place: prose.Clip(place, 300)})
+		r.Errors = append(r.Errors, Error{class: class, Address: address, Text: steps.Clip(text, 400), place: steps.Clip(place, 300)})
 	}
 	r.ErrorCount++
 }
@@ -176,4 +176,5 @@ const (
 	NeverStarted = "not-started"
 	Destroyed    = "destroyed" // and maybe to be made anew: the log does not hold the plan
 	Unproven     = "complete by the log, and not recorded so"
+	NoChange     = "needed no change"
 )

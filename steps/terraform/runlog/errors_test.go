@@ -71,7 +71,7 @@ func TestLogEndings(t *testing.T) {
 		{creating + "!!!!!!!!!!!!!!!!!!!!!!!!!!! OPENTOFU CRASH !!!!!!!!!!!!!!!!!!!!!!!!!!!!\npanic: boom\n", "panicked", "panicked"},
 		{creating + boxed("t.a", "boom"), "failed", ""},
 		{creating + boxed("", "Failed to save state", "", "Error saving state: 500") + boxed("", "Failed to persist state to backend", "", "saved to errored.tfstate"), "failed", "errored.tfstate"},
-		{creating + "t.a: Creation complete after 1s [id=1]\n" + boxed("", "Error releasing the state lock"), "failed", "somebody unlocked a live run"},
+		{creating + "t.a: Creation complete after 1s [id=1]\n" + boxed("", "Error releasing the state lock"), "failed", "a live run was unlocked"},
 		{"2026-01-02T03:04:05.1234567Z t.a: Creating...\n2026-01-02T03:04:06.1234567Z t.a: Creation complete after 1s [id=1]\n2026-01-02T03:04:06.2234567Z \n2026-01-02T03:04:06Z Apply complete! Resources: 1 added, 0 changed, 0 destroyed.\n", "finished", ""},
 	} {
 		obs := logFactsOf(t, tc.in)

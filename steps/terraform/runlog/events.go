@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"handrail/steps/terraform/prose"
+	"handrail/steps"
 )
 
 // uiEvent is one line of -json output.
@@ -17,6 +17,8 @@ type uiEvent struct {
 			Addr string `json:"addr"`
 		} `json:"resource"`
 		Action  string  `json:"action"`
+		IDKey   string  `json:"id_key"`
+		IDValue string  `json:"id_value"`
 		Elapsed float64 `json:"elapsed_seconds"`
 	} `json:"hook"`
 	Change struct {
@@ -71,14 +73,18 @@ func (e *uiEvent) finishes() bool {
 func (r *Log) event(e *uiEvent) {
 	r.closeError()
 	if e.Message != "" {
-		r.last = prose.Clip(e.Message, 500)
+		r.last = steps.Clip(e.Message, 500)
 	}
 	r.begun = r.begun || e.begins()
 	switch addr := e.Hook.Resource.Addr; e.Type {
 	case "apply_start":
 		r.start(addr)
 	case "apply_complete":
-		r.complete(addr, e.Hook.Action == "delete")
+		stood := ""
+		if e.Hook.IDKey != "" && e.Hook.IDValue != "" {
+			stood = e.Hook.IDKey + "=" + e.Hook.IDValue
+		}
+		r.complete(addr, e.Hook.Action == "delete", stood)
 	case "apply_errored":
 		r.fail(addr)
 	case "apply_progress":
@@ -110,7 +116,7 @@ func (r *Log) event(e *uiEvent) {
 		if d.Range.Filename != "" {
 			place = d.Range.Filename + ":" + strconv.Itoa(d.Range.Start.Line)
 		}
-		r.fault(strings.Join(strings.Fields(prose.Clip(d.Summary+" "+d.Detail, maxErrorText)), " "), d.Address, place)
+		r.fault(strings.Join(strings.Fields(steps.Clip(d.Summary+" "+d.Detail, maxErrorText)), " "), d.Address, place)
 		r.fail(d.Address)
 	}
 }

@@ -27,17 +27,18 @@ func Facts() []steps.Field {
 		{Name: "completed", Type: steps.Int, Doc: "operations that it completes; none is known as with started"},
 		{Name: "errored", Type: steps.Int, Doc: "operations that it ends with an error"},
 		{Name: "interrupted", Type: steps.Bool, Doc: "whether the run says that it was interrupted"},
-		{Name: "finished", Type: steps.Bool, Doc: "whether the run says that it came to its end"},
+		{Name: "finished", Type: steps.Bool, Doc: "whether the run says that it finished"},
 		{Name: "last_line", Type: steps.String, Doc: "last line that is not empty"},
 		{Name: "completed_addresses", Type: steps.Strings, Doc: "addresses of which all that began has completed, in order"},
 		{Name: "present_addresses", Type: steps.Strings, Doc: "of them, those that exist by the log: the last operation destroyed nothing"},
+		{Name: "present_objects", Type: steps.Strings, Doc: "the same, each with what the log says that it stands for, as `ADDRESS [id=X]`; the address alone where the log names nothing"},
 		{Name: "destroyed_addresses", Type: steps.Strings, Doc: "of them, those that the last operation destroyed"},
 		{Name: "started_addresses", Type: steps.Strings, Doc: "addresses with an operation that started and never completed, in order"},
 		{Name: "failed_addresses", Type: steps.Strings, Doc: "addresses with an operation that an error ended, in order"},
 		{Name: "in_flight", Type: steps.Strings, Doc: "addresses with an operation that neither completed nor failed, in order"},
 		{Name: "planned", Type: steps.Int, Doc: "addresses that the plan inside the log acts on, known only where the log holds it"},
 		{Name: "never_started", Type: steps.Strings, Doc: "planned addresses without an operation, known only of a whole log that holds the plan"},
-		{Name: "operations", Type: steps.Table, Doc: "address to complete, half (of a replacement), destroyed (and maybe to be made anew), failed, in-flight or not-started"},
+		{Name: "operations", Type: steps.Table, Doc: "address to complete, half (of a replacement), destroyed (and maybe to be created again), failed, in-flight or not-started"},
 		{Name: "ending", Type: steps.Enum, Values: []string{"finished", "failed", "cancelled", "interrupted", "interrupted-twice", "panicked", "cut"},
 			Doc: "how the run ended, as far as the log goes; cut where it does not say"},
 		{Name: "errors", Type: steps.Table, Doc: "class of error to how often, see error_classes"},
@@ -48,7 +49,7 @@ func Facts() []steps.Field {
 		{Name: "exists", Type: steps.Strings, Doc: "addresses whose object was there already"},
 		{Name: "save_failed", Type: steps.Bool, Doc: "whether the run could not save its state, and so left errored.tfstate"},
 		{Name: "panicked", Type: steps.Bool, Doc: "whether tool or provider panicked"},
-		{Name: "lock_lost", Type: steps.Bool, Doc: "whether the lock was gone when the run released it: somebody else may have written"},
+		{Name: "lock_lost", Type: steps.Bool, Doc: "whether the lock was gone when the run released it: another run may have written"},
 		{Name: "hung", Type: steps.Bool, Doc: "whether the log ends in progress lines alone, over ten minutes of one operation"},
 		{Name: "waiting", Type: steps.Table, Doc: "address to how long its operation went on, of those that did not end"},
 		{Name: "longest_wait", Type: steps.Duration, Doc: "longest of them"},
@@ -97,7 +98,7 @@ func (l *runLogs) fill(f steps.Facts, obs *steps.Observation, lacks string) {
 	how := ""
 	if len(busy) > 1 {
 		why := fmt.Sprintf("the log holds %d runs that changed something, and which of them is meant it does not say", len(busy))
-		f.Unknown(why, "errored", "finished", "completed_addresses", "present_addresses", "destroyed_addresses", "started_addresses", "failed_addresses",
+		f.Unknown(why, "errored", "finished", "completed_addresses", "present_addresses", "present_objects", "destroyed_addresses", "started_addresses", "failed_addresses",
 			"in_flight", "operations", "ending", "planned", "never_started", "hung", "waiting", "longest_wait")
 		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Warning, Say: prose.Upper(why) + ". Give the part of one of them."})
 		how = "it holds several runs"
@@ -124,6 +125,7 @@ func (r *Log) fillAddresses(f steps.Facts, obs *steps.Observation, lacks string)
 	f.Set("finished", steps.BoolOf(r.finished))
 	f.Set("completed_addresses", steps.StringsOf(done))
 	f.Set("present_addresses", steps.StringsOf(present))
+	f.Set("present_objects", steps.StringsOf(r.objects()))
 	f.Set("destroyed_addresses", steps.StringsOf(destroyed))
 	f.Set("started_addresses", steps.StringsOf(open))
 	f.Set("failed_addresses", steps.StringsOf(slices.Sorted(maps.Keys(r.Failed))))
@@ -179,11 +181,11 @@ func (r *Log) fillErrors(f steps.Facts, obs *steps.Observation) {
 		if a := r.Errors[i].Address; a != "" {
 			where = " (first " + a + ")"
 		}
-		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Warning, Say: fmt.Sprintf("%s of class %s%s: %s.", prose.Plural(classes[class], "error"), class, where, words[class])})
+		obs.Say(steps.Warning, "%s of class %s%s: %s.", prose.Plural(classes[class], "error"), class, where, words[class])
 	}
 	if i := slices.IndexFunc(r.Errors, func(e Error) bool { return e.class == classLock && !reRelease.MatchString(e.Text) }); i >= 0 {
 		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Warning,
-			Say: "The run could not take the lock. The same headline stands over a corrupt local state, a refused request and any fault of the lock store, and on pg, http and remote the lock info may be that of the run itself: read the lock with terraform/lock. It said: " + prose.Clip(r.Errors[i].Text, 300)})
+			Say: "The run could not take the lock. The same headline stands over a corrupt local state, a refused request and any fault of the lock store, and on pg, http and remote the lock info may be that of the run itself: read the lock with terraform/lock. It said: " + steps.Clip(r.Errors[i].Text, 300)})
 	}
 }
 
@@ -220,25 +222,22 @@ func (r *Log) fillWaiting(f steps.Facts, obs *steps.Observation) {
 }
 
 func (r *Log) warn(open []string, obs *steps.Observation) {
-	say := func(level steps.Level, format string, args ...any) {
-		obs.Findings = append(obs.Findings, steps.Finding{Level: level, Say: fmt.Sprintf(format, args...)})
-	}
 	if len(open) > 0 {
-		say(steps.Warning, "%d operations started and never completed, first %s: what they made may exist without being in the state.", len(open), open[0])
+		obs.Say(steps.Warning, "%d operations started and never completed, first %s: what they made may exist without being in the state.", len(open), open[0])
 	}
 	if r.saveFailed {
-		say(steps.Critical, "The run could not save its state. It released its lock and left errored.tfstate in its directory: what it made is recorded there alone. Save that file before the runner goes.")
+		obs.Say(steps.Critical, "The run could not save its state. It released its lock and left errored.tfstate in its directory: what it made is recorded there alone. Save that file before the runner goes.")
 	}
 	if r.LostLock {
-		say(steps.Critical, "The lock was gone when the run released it: somebody unlocked a live run. The second writer's state may have been overwritten under the same serial.")
+		obs.Say(steps.Critical, "The lock was gone when the run released it: a live run was unlocked. The second writer's state may have been overwritten under the same serial.")
 	}
 	if r.Interrupts > 1 {
-		say(steps.Critical, "The run was interrupted twice: it left what was in flight unrecorded. One interrupt records everything that ends. SIGINT and then SIGTERM are two, and a CI system that cancels a job sends both by itself.")
+		obs.Say(steps.Critical, "The run was interrupted twice: it left what was in flight unrecorded. One interrupt records everything that ends. SIGINT and then SIGTERM are two, and a CI system that cancels a job sends both by itself.")
 	}
 	if r.Panicked {
-		say(steps.Critical, "Tool or provider panicked: what was in flight may exist without being in the state.")
+		obs.Say(steps.Critical, "Tool or provider panicked: what was in flight may exist without being in the state.")
 	}
 	if r.ending() == "cut" && len(open) > 0 {
-		say(steps.Warning, "The log does not say how the run ended. SIGHUP, SIGQUIT and SIGPIPE end the tool like SIGKILL: with tofu, and with any remote backend, nothing of the first 20 seconds is recorded, nor what completed since the last snapshot, and an orphaned provider goes on changing the world. Look for one with terraform/holder.")
+		obs.Say(steps.Warning, "The log does not say how the run ended. SIGHUP, SIGQUIT and SIGPIPE end the tool like SIGKILL: with tofu, and with any remote backend, nothing of the first 20 seconds is recorded, nor what completed since the last snapshot, and an orphaned provider goes on changing the world. Look for one with terraform/holder.")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"handrail/steps"
 	"handrail/steps/joblog"
 	"handrail/steps/terraform/prose"
 )
@@ -20,8 +21,9 @@ type Log struct {
 	order       []string       // addresses in order of appearance
 	Running     map[string]int // operations that started and did not complete
 	done        map[string]bool
-	Ends        map[string]int  // operations that completed: a replacement has two
-	gone        map[string]bool // the last one that completed destroyed it
+	Ends        map[string]int    // operations that completed: a replacement has two
+	gone        map[string]bool   // the last one that completed destroyed it
+	named       map[string]string // what an address stood for at its last end, as `id=X`
 	Failed      map[string]bool
 	inError     bool
 	errText     strings.Builder
@@ -44,7 +46,7 @@ type Log struct {
 // New returns a log that has no line yet.
 func New() *Log {
 	return &Log{Running: map[string]int{}, waiting: map[string]time.Duration{}, inPlan: map[string]bool{}, replaces: map[string]bool{},
-		done: map[string]bool{}, Ends: map[string]int{}, gone: map[string]bool{}, Failed: map[string]bool{}}
+		done: map[string]bool{}, Ends: map[string]int{}, gone: map[string]bool{}, named: map[string]string{}, Failed: map[string]bool{}}
 }
 
 // instance is an address with the mark of a deposed object.
@@ -55,23 +57,24 @@ const instance = `(` + joblog.Address + `(?: \(deposed object [0-9a-f]+\))?)`
 var (
 	starts    = regexp.MustCompile(`^` + instance + `: (Creating|Modifying|Destroying|Importing)\.\.\.`)
 	completes = regexp.MustCompile(`^` + instance + `: (Creation|Modifications|Destruction|Import) complete`)
+	named     = regexp.MustCompile(` \[((?:id|name)=.*)\]$`) // at the end of a line that completes
 	progress  = regexp.MustCompile(`^` + instance + `: Still (creating|modifying|destroying|importing)\.\.\. .*?\[(?:id=.*, )?([0-9hms]+) elapsed\]`)
 	errWith   = regexp.MustCompile(`^\s*with (\S.*),$`)
 	cutShort  = regexp.MustCompile(`^(Interrupt received\.|Two interrupts received\.|Stopping operation\.\.\.|Error: (execution halted|operation canceled|Execution halted|Operation cancell?ed))`)
 	deposedAt = regexp.MustCompile(` \(deposed object [0-9a-f]+\)$`)
 )
 
-// heard is one line of a run: an event of -json output, or text.
-type heard struct {
+// logLine is one line of a run: an event of -json output, or text.
+type logLine struct {
 	event *uiEvent
 	text  string
 }
 
 // hear reads a line without its frame; false for an empty one.
-func hear(line string) (heard, bool) {
+func hear(line string) (logLine, bool) {
 	if trimmed := strings.TrimSpace(line); strings.HasPrefix(trimmed, "{") {
 		if e := readEvent(trimmed); e != nil {
-			return heard{event: e}, true
+			return logLine{event: e}, true
 		}
 	}
 	// What a terminal would have overwritten is not there, but for what a
@@ -80,7 +83,7 @@ func hear(line string) (heard, bool) {
 	if i := strings.LastIndexByte(line, '\r'); i >= 0 && !joblog.Quoted(line) {
 		line = line[i+1:]
 	}
-	return heard{text: line}, strings.TrimSpace(line) != ""
+	return logLine{text: line}, strings.TrimSpace(line) != ""
 }
 
 // Line takes a line of the tool itself, without a frame.
@@ -90,12 +93,12 @@ func (r *Log) Line(raw []byte) {
 	}
 }
 
-func (r *Log) take(h heard) {
+func (r *Log) take(h logLine) {
 	if h.event != nil {
 		r.event(h.event)
 		return
 	}
-	r.last = prose.Clip(h.text, 500)
+	r.last = steps.Clip(h.text, 500)
 	switch {
 	case joblog.Quoted(h.text): // says what a provisioner says, whatever that looks like
 	case strings.HasPrefix(h.text, "╷"), strings.HasPrefix(h.text, "╵"):
@@ -175,7 +178,11 @@ func (r *Log) operation(text string) bool {
 	}
 	if hinted(text, " complete") {
 		if m := completes.FindStringSubmatch(text); m != nil {
-			r.complete(m[1], m[2] == "Destruction")
+			stood := ""
+			if n := named.FindStringSubmatch(text); n != nil {
+				stood = n[1]
+			}
+			r.complete(m[1], m[2] == "Destruction", stood)
 			return true
 		}
 	}
@@ -222,7 +229,7 @@ func (r *Log) start(addr string) {
 	r.Running[addr]++
 }
 
-func (r *Log) complete(addr string, destroyed bool) {
+func (r *Log) complete(addr string, destroyed bool, stood string) {
 	deposed := deposedAt.MatchString(addr)
 	addr = r.see(addr)
 	r.completed++
@@ -235,7 +242,7 @@ func (r *Log) complete(addr string, destroyed bool) {
 	r.done[addr] = true
 	r.Ends[addr]++
 	if !deposed {
-		r.gone[addr] = destroyed
+		r.gone[addr], r.named[addr] = destroyed, stood
 	}
 }
 
@@ -288,4 +295,13 @@ func (r *Log) standing() (present, destroyed []string) {
 		}
 	}
 	return present, destroyed
+}
+
+// objects are the addresses that exist by the log, each with what it stood for then.
+func (r *Log) objects() []string {
+	present, _ := r.standing()
+	for i, a := range present {
+		present[i] = prose.Object(a, r.named[a])
+	}
+	return present
 }

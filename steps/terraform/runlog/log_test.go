@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -124,4 +125,19 @@ func FuzzRunLog(f *testing.F) {
 			t.Fatal("a log that is not whole shows that nothing began")
 		}
 	})
+}
+
+// TestWhatAnAddressStandsFor: an address that was replaced stands for its new object,
+// and one that the log names no id of stands for itself alone.
+func TestWhatAnAddressStandsFor(t *testing.T) {
+	t.Parallel()
+	text := "t.a: Destroying... [id=old]\nt.a: Destruction complete after 0s\nt.a: Creating...\nt.a: Creation complete after 1s [id=new]\n" +
+		"t.b: Creating...\nt.b: Creation complete after 1s [name=b c]\nt.c: Creating...\nt.c: Creation complete after 1s\n" +
+		"t.d: Destroying... [id=4]\nt.d: Destruction complete after 0s\nt.e: Creating...\n" +
+		`{"@message":"t.f: Creation complete","type":"apply_start","hook":{"resource":{"addr":"t.f"},"action":"create"}}` + "\n" +
+		`{"@message":"t.f: Creation complete","type":"apply_complete","hook":{"resource":{"addr":"t.f"},"action":"create","id_key":"id","id_value":"6]"}}` + "\n"
+	f := logOf(t, text)
+	if got, want := f["present_objects"].Strings(), []string{"t.a [id=new]", "t.b [name=b c]", "t.c", "t.f [id=6]]"}; !slices.Equal(got, want) {
+		t.Errorf("present_objects = %q, want %q", got, want)
+	}
 }

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"handrail/steps"
 	"handrail/steps/joblog"
-	"handrail/steps/terraform/prose"
 )
 
 // maxRuns bounds the runs of a log that are told apart.
@@ -41,7 +41,7 @@ func (l *runLogs) line(raw string, how joblog.End) {
 		l.doubts = "it says that lines were left away"
 	}
 	if !framed { // not of the program
-		l.last = prose.Clip(h.text, 500)
+		l.last = steps.Clip(h.text, 500)
 		return
 	}
 	r := l.by[from]

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"handrail/steps"
 	"handrail/steps/joblog"
 	"handrail/steps/terraform/prose"
 )
@@ -138,7 +139,7 @@ func (r *Log) finish(operations int) {
 // doubt notes why the log may lack a part of its run, or hold parts of another.
 func (r *Log) doubt(why string) {
 	if r.doubts == "" {
-		r.doubts = prose.Clip(why, 300)
+		r.doubts = steps.Clip(why, 300)
 	}
 }
 
@@ -150,7 +151,7 @@ func (r *Log) busy() bool { return r.Started+r.completed+r.reported > 0 || len(r
 
 // another reports whether a line is of the next run. begun says that it stands at
 // its beginning.
-func (r *Log) another(h heard) bool {
+func (r *Log) another(h logLine) bool {
 	if e := h.event; e != nil {
 		return e.Type == "version" && (r.busy() || r.over()) || r.over() && (e.begins() || e.operates()) || r.finished && e.finishes()
 	}

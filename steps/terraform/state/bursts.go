@@ -87,7 +87,7 @@ func (w *writes) list(from []backend.Version, heads map[string]backend.Head) []t
 }
 
 // once leaves out versions that hold what the one before them holds, as those
-// that azurerm makes of each lock: nobody wrote there.
+// that azurerm makes of each lock: no state was written there.
 func (w *writes) once(list []tfstate.Version) []tfstate.Version {
 	var out []tfstate.Version
 	for _, v := range list {
@@ -111,7 +111,7 @@ func twice(list []tfstate.Version, obs *steps.Observation) {
 		lineage string
 	}
 	say := func(format string, args ...any) {
-		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Critical, Say: fmt.Sprintf(format, args...)})
+		obs.Say(steps.Critical, format, args...)
 	}
 	seen := map[mark]string{}
 	last := list[len(list)-1]
@@ -125,7 +125,7 @@ func twice(list []tfstate.Version, obs *steps.Observation) {
 		}
 		seen[m] = v.ID
 		if last.Doc != nil && last.Doc.HasSerial && last.Doc.Lineage != m.lineage {
-			say("Version %s has the lineage %s, the last write has %s: another state took its place.", v.ID, prose.Clip(m.lineage, 60), prose.Clip(last.Doc.Lineage, 60))
+			say("Version %s has the lineage %s, the last write has %s: another state took its place.", v.ID, steps.Clip(m.lineage, 60), steps.Clip(last.Doc.Lineage, 60))
 		}
 	}
 }

@@ -24,7 +24,7 @@ const recently = 7 * 24 * time.Hour
 // directory; ok is false where it has nothing to do with one. It runs no
 // program and takes no lock. secret is told what is sensitive in a state.
 func Ask(ctx context.Context, env steps.Env, question string, secret func(string)) (a steps.Answer, ok bool) {
-	look, ok := map[string]func(context.Context, steps.Env, module.Workdir, backend.SecretsOnly, *steps.Answer){
+	look, ok := map[string]func(context.Context, steps.Env, module.Workdir, steps.SecretsOnly, *steps.Answer){
 		steps.LockedRuns:     askLock,
 		steps.PartialApplies: askPartial,
 		steps.RepairedState:  askRepaired,
@@ -42,13 +42,13 @@ func Ask(ctx context.Context, env steps.Env, question string, secret func(string
 	case err != nil:
 		a.Gaps = append(a.Gaps, steps.GapOf(steps.Workspace+" "+env.Dir, err))
 	default:
-		look(ctx, env, w, backend.SecretsOnly(secret), &a)
+		look(ctx, env, w, steps.SecretsOnly(secret), &a)
 	}
 	a.Took = time.Since(began)
 	return a, true
 }
 
-func askLock(ctx context.Context, env steps.Env, w module.Workdir, out backend.SecretsOnly, a *steps.Answer) {
+func askLock(ctx context.Context, env steps.Env, w module.Workdir, out steps.SecretsOnly, a *steps.Answer) {
 	if unasked(env, w, "lock of ", a) {
 		return
 	}
@@ -73,8 +73,8 @@ func askLock(ctx context.Context, env steps.Env, w module.Workdir, out backend.S
 	row := steps.Standing{Level: steps.Warning, What: "locked, nothing says by whom", Where: l.Where, Command: s.Command("lock"), Detail: l.InfoWhy,
 		Runbook: "state-lock", Params: map[string]string{"dir": ".", "workspace": w.Space}}
 	if l.Info != nil {
-		row.What, row.Owner, row.Since = "locked for "+prose.OrUnknown(prose.Clip(l.Info.Operation, 60)), prose.Clip(l.Info.Who, 200), l.Info.Created
-		row.Detail = prose.Clip(l.Info.Info, 300)
+		row.What, row.Owner, row.Since = "locked for "+prose.OrUnknown(steps.Clip(l.Info.Operation, 60)), steps.Clip(l.Info.Who, 200), l.Info.Created
+		row.Detail = steps.Clip(l.Info.Info, 300)
 	}
 	a.Rows = append(a.Rows, row)
 }
@@ -87,12 +87,12 @@ func unasked(env steps.Env, w module.Workdir, what string, a *steps.Answer) bool
 		return false
 	}
 	a.Gaps = append(a.Gaps, steps.Gap{What: what + w.Place(), Kind: steps.NotAsked,
-		Say: fmt.Sprintf("not trusted: nothing was sent to %s, which %s names by itself; `handrail start state-lock` asks there, and so does this screen after `handrail trust`", prose.Clip(strings.Join(named, ", "), 300), w.Dir)})
+		Say: fmt.Sprintf("not trusted: nothing was sent to %s, which %s names by itself; `handrail start state-lock` asks there, and so does this screen after `handrail trust`", steps.Clip(strings.Join(named, ", "), 300), w.Dir)})
 	return true
 }
 
 // askPartial looks for what a run leaves behind that did not come to its end.
-func askPartial(ctx context.Context, env steps.Env, w module.Workdir, out backend.SecretsOnly, a *steps.Answer) {
+func askPartial(ctx context.Context, env steps.Env, w module.Workdir, out steps.SecretsOnly, a *steps.Answer) {
 	name := filepath.Join(w.Dir, "errored.tfstate")
 	switch info, err := os.Lstat(name); {
 	case err == nil:
@@ -116,12 +116,12 @@ func askPartial(ctx context.Context, env steps.Env, w module.Workdir, out backen
 	a.Seen = append(a.Seen, "state of "+w.Place())
 }
 
-func leftBehind(ctx context.Context, s backend.Store, w module.Workdir, out backend.SecretsOnly, a *steps.Answer) error {
+func leftBehind(ctx context.Context, s backend.Store, w module.Workdir, out steps.SecretsOnly, a *steps.Answer) error {
 	if l, err := s.Lock(ctx); err != nil {
 		return err
 	} else if i := l.Leftover; i != nil && s.Name() == "local" { // the Lease keeps what it said last
-		a.Rows = append(a.Rows, steps.Standing{Level: steps.Warning, What: "a run was killed while it held the lock: " + prose.OrUnknown(prose.Clip(i.Operation, 60)),
-			Where: l.Where, Since: i.Created, Owner: prose.Clip(i.Who, 200), Command: s.Command("lock")})
+		a.Rows = append(a.Rows, steps.Standing{Level: steps.Warning, What: "a run was killed while it held the lock: " + prose.OrUnknown(steps.Clip(i.Operation, 60)),
+			Where: l.Where, Since: i.Created, Owner: steps.Clip(i.Who, 200), Command: s.Command("lock")})
 	}
 	r, err := s.State(ctx)
 	if err != nil || !r.Exists {
@@ -129,7 +129,7 @@ func leftBehind(ctx context.Context, s backend.Store, w module.Workdir, out back
 	}
 	row := steps.Standing{Level: steps.Warning, Where: "state " + r.Where, Since: r.Written, Command: s.Command("state")}
 	if r.Body == nil {
-		row.Level, row.What = steps.Critical, "the state cannot be read: "+prose.Clip(r.Broken, 160)
+		row.Level, row.What = steps.Critical, "the state cannot be read: "+steps.Clip(r.Broken, 160)
 		a.Rows = append(a.Rows, row)
 		return nil
 	}
@@ -139,7 +139,7 @@ func leftBehind(ctx context.Context, s backend.Store, w module.Workdir, out back
 	case err != nil:
 		return err
 	case len(st.broken) > 0:
-		row.Level, row.What = steps.Critical, "the state is broken: "+prose.Clip(st.broken[0], 160)
+		row.Level, row.What = steps.Critical, "the state is broken: "+steps.Clip(st.broken[0], 160)
 	case st.tainted > 0 && st.deposed > 0:
 		row.What = fmt.Sprintf("%d tainted and %d deposed objects wait for the next apply", st.tainted, st.deposed)
 	case st.tainted > 0:
@@ -157,7 +157,7 @@ func leftBehind(ctx context.Context, s backend.Store, w module.Workdir, out back
 }
 
 // askRepaired finds the backups of states that were changed by hand.
-func askRepaired(_ context.Context, env steps.Env, w module.Workdir, _ backend.SecretsOnly, a *steps.Answer) {
+func askRepaired(_ context.Context, env steps.Env, w module.Workdir, _ steps.SecretsOnly, a *steps.Answer) {
 	entries, err := os.ReadDir(w.Dir)
 	if err != nil {
 		a.Gaps = append(a.Gaps, steps.GapOf("directory "+w.Dir, err))
@@ -182,6 +182,6 @@ func askRepaired(_ context.Context, env steps.Env, w module.Workdir, _ backend.S
 
 // askDrift says what it does not do: only a plan would tell, and a plan runs
 // providers with the operator's credentials.
-func askDrift(_ context.Context, _ steps.Env, w module.Workdir, _ backend.SecretsOnly, a *steps.Answer) {
+func askDrift(_ context.Context, _ steps.Env, w module.Workdir, _ steps.SecretsOnly, a *steps.Answer) {
 	a.Gaps = append(a.Gaps, steps.Gap{What: "drift of " + w.Place(), Kind: steps.NotAsked, Say: "only a plan would tell, and this screen runs none"})
 }

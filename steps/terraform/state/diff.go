@@ -12,7 +12,6 @@ import (
 	"handrail/steps"
 	"handrail/steps/terraform/backend"
 	"handrail/steps/terraform/module"
-	"handrail/steps/terraform/prose"
 	"handrail/steps/terraform/tfstate"
 )
 
@@ -103,9 +102,6 @@ func (p DiffProbe) second(ctx context.Context, in steps.Params, out steps.Sink) 
 }
 
 func fillDiff(d *tfstate.Diff, f steps.Facts, obs *steps.Observation, before, after string) {
-	say := func(level steps.Level, format string, args ...any) {
-		obs.Findings = append(obs.Findings, steps.Finding{Level: level, Say: fmt.Sprintf(format, args...)})
-	}
 	f.Set("condition_before", steps.EnumOf(string(d.Before.Condition())))
 	f.Set("condition_after", steps.EnumOf(string(d.After.Condition())))
 	if d.Before.HasSerial {
@@ -121,13 +117,13 @@ func fillDiff(d *tfstate.Diff, f steps.Facts, obs *steps.Observation, before, af
 		f.Set("regressed", steps.BoolOf(d.Regressed))
 	}
 	if d.LineageChanged {
-		say(steps.Critical, "The lineages differ: these are two states, not two writes of one. A plan does not notice it; a saved plan and `state push` do.")
+		obs.Say(steps.Critical, "The lineages differ: these are two states, not two writes of one. A plan does not notice it; a saved plan and `state push` do.")
 	}
 	if d.Regressed {
-		say(steps.Critical, "The serial went back from %d to %d: an older copy was written over a newer one. A plan does not notice it.", d.Before.Serial, d.After.Serial)
+		obs.Say(steps.Critical, "The serial went back from %d to %d: an older copy was written over a newer one. A plan does not notice it.", d.Before.Serial, d.After.Serial)
 	}
 	if d.ToolChanged {
-		say(steps.Info, "Version %s wrote the first, %s the second. A tool takes the state of a newer one without a word.", prose.Clip(d.Before.Tool, 40), prose.Clip(d.After.Tool, 40))
+		obs.Say(steps.Info, "Version %s wrote the first, %s the second. A tool takes the state of a newer one without a word.", steps.Clip(d.Before.Tool, 40), steps.Clip(d.After.Tool, 40))
 	}
 	for name, doc := range map[string]*tfstate.Doc{before: d.Before, after: d.After} {
 		if !doc.Usable() {
@@ -136,7 +132,7 @@ func fillDiff(d *tfstate.Diff, f steps.Facts, obs *steps.Observation, before, af
 				why = doc.Faults[0].Say
 			}
 			obs.Summary = "The states cannot be compared: " + name + " is not readable."
-			say(steps.Critical, "%s cannot be compared: %s", name, why)
+			obs.Say(steps.Critical, "%s cannot be compared: %s", name, why)
 			obs.Facts = f.Rest(why)
 			return
 		}
@@ -144,9 +140,9 @@ func fillDiff(d *tfstate.Diff, f steps.Facts, obs *steps.Observation, before, af
 	instances(d, f, obs)
 	switch {
 	case d.Collision:
-		say(steps.Critical, "Both have serial %d and the same lineage, and different content: two writers raced. The check for a stale plan compares serial and lineage alone, so a plan on either passes, and its apply overwrites the other.", d.After.Serial)
+		obs.Say(steps.Critical, "Both have serial %d and the same lineage, and different content: two writers raced. The check for a stale plan compares serial and lineage alone, so a plan on either passes, and its apply overwrites the other.", d.After.Serial)
 	case d.Same() && d.Before.Serial != d.After.Serial:
-		say(steps.Info, "The content is the same although the serial went from %d to %d.", d.Before.Serial, d.After.Serial)
+		obs.Say(steps.Info, "The content is the same although the serial went from %d to %d.", d.Before.Serial, d.After.Serial)
 	}
 	obs.Facts = f.Rest("not compared")
 }

@@ -24,6 +24,7 @@ func Facts() []steps.Field {
 		{Name: "backend", Type: steps.Enum, Values: backend.Names(), Doc: "type of the backend"},
 		{Name: "encrypted", Type: steps.Bool, Doc: "whether tofu encrypted it"},
 		{Name: "addresses", Type: steps.Strings, Doc: "addresses of the managed resource instances, in order"},
+		{Name: "objects", Type: steps.Strings, Doc: "the same, each with what it stands for, as `ADDRESS [id=X]`; the address alone where it has neither id nor name"},
 		{Name: "condition", Type: steps.Enum, Values: tfstate.Conditions(), Doc: "sound, encrypted, or the first thing that is wrong with it"},
 		{Name: "size", Type: steps.Int, Doc: "bytes of it"},
 		{Name: "tainted", Type: steps.Int, Doc: "instances that the next apply replaces"},
@@ -49,8 +50,13 @@ func (s *tofuState) counts(f steps.Facts, obs *steps.Observation) {
 		f.Set(name, steps.IntOf(int64(n)))
 	}
 	f.Set("addresses", steps.StringsOf(s.sorted()))
+	slices.Sort(s.objects)
+	f.Set("objects", steps.StringsOf(s.objects))
+	if s.unnamed > 0 {
+		f.Unknown(fmt.Sprintf("the attributes of %d instances could not be read", s.unnamed), "objects")
+	}
 	if s.count > tfstate.MaxAddresses {
-		f.Unknown(fmt.Sprintf("%d addresses are too many to list; they are in the artifact", s.count), "addresses")
+		f.Unknown(fmt.Sprintf("%d addresses are too many to list; they are in the artifact", s.count), "addresses", "objects")
 	}
 	slices.Sort(s.Marks)
 	f.Set("marked", steps.StringsOf(s.Marks))
@@ -65,7 +71,7 @@ func (s *tofuState) counts(f steps.Facts, obs *steps.Observation) {
 	f.Set("product", steps.EnumOf(product))
 	warn := func(n int, format string) {
 		if n > 0 {
-			obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Warning, Say: fmt.Sprintf(format, n)})
+			obs.Say(steps.Warning, format, n)
 		}
 	}
 	warn(s.tainted, "%d instances are tainted: the next apply replaces them.")

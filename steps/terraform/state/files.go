@@ -120,7 +120,7 @@ func (p FilesProbe) errored(ctx context.Context, dir string, present *tfstate.Do
 	}
 	f.Set("errored", steps.BoolOf(true))
 	say := func(format string, args ...any) {
-		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Critical, Say: fmt.Sprintf(format, args...)})
+		obs.Say(steps.Critical, format, args...)
 	}
 	say("%s was left %s by a run whose last save failed. The run released its lock, so others may go on from the old state. What that run made is recorded here alone: keep the file.", name, at.UTC().Format(time.RFC3339))
 	if d.HasSerial {
@@ -135,9 +135,9 @@ func (p FilesProbe) errored(ctx context.Context, dir string, present *tfstate.Do
 	}
 	switch fits {
 	case "next":
-		say("It is serial %d, the recorded state at %s is serial %d: tofu leaves the stored serial plus 2, terraform plus 1. It is the write that failed, and `state push` takes it while nobody else writes.", d.Serial, where, present.Serial)
+		say("It is serial %d, the recorded state at %s is serial %d: tofu leaves the stored serial plus 2, terraform plus 1. It is the write that failed, and `state push` takes it while there is no other writer.", d.Serial, where, present.Serial)
 	case "overtaken":
-		say("It is serial %d, the recorded state at %s is serial %d already: somebody wrote since. Pushing it would lose that write; compare both with terraform/state-diff, and import what only this file knows.", d.Serial, where, present.Serial)
+		say("It is serial %d, the recorded state at %s is serial %d already: it was written since. Pushing it would lose that write; compare both with terraform/state-diff, and import what only this file knows.", d.Serial, where, present.Serial)
 	case "other-lineage":
 		say("Its lineage is not that of the state at %s: it belongs to another state, or a run began on an empty one.", where)
 	case "encrypted":

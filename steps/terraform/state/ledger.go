@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"handrail/steps"
 	"handrail/steps/terraform/backend"
 	"handrail/steps/terraform/module"
 	"handrail/steps/terraform/prose"
@@ -44,7 +45,7 @@ type Entry struct {
 // name tells an entry from every other of its state.
 func (e Entry) name() string {
 	if e.Deposed != "" {
-		return e.Address + " (deposed " + prose.Clip(e.Deposed, 20) + ")"
+		return e.Address + " (deposed " + steps.Clip(e.Deposed, 20) + ")"
 	}
 	return e.Address
 }
@@ -210,7 +211,7 @@ func (d Delta) String() string {
 				parts = append(parts, fmt.Sprintf("and %d more like it", len(p.names)-i))
 				break
 			}
-			parts = append(parts, prose.Clip(n, 300)+" "+p.what)
+			parts = append(parts, steps.Clip(n, 300)+" "+p.what)
 		}
 	}
 	return strings.Join(parts, "; ")

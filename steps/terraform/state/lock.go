@@ -19,7 +19,7 @@ func LockFacts() []steps.Field {
 		{Name: "who", Type: steps.String, Doc: "user@host that took it"},
 		{Name: "operation", Type: steps.String, Doc: "what it was taken for, as OperationTypeApply"},
 		{Name: "created", Type: steps.Time, Doc: "when it was taken, by the clock of the holder"},
-		{Name: "age", Type: steps.Duration, Doc: "now, by the clock of the backend, minus the later of created and the backend's own time of that write; unknown where the two differ by over two minutes"},
+		{Name: "age", Type: steps.Duration, Ages: true, Doc: "now, by the clock of the backend, minus the later of created and the backend's own time of that write; unknown where the two differ by over two minutes"},
 		{Name: "backend", Type: steps.Enum, Values: backend.Names(), Doc: "type of the backend"},
 		{Name: "info", Type: steps.String, Doc: "the info field of the lock"},
 		{Name: "own", Type: steps.Bool, Doc: "whether it was taken by this user on this machine"},
@@ -68,7 +68,7 @@ func (p LockProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 	if l.Unread == "" {
 		f.Set("held", steps.BoolOf(l.Held))
 	}
-	f.Set("unlock", steps.EnumOf(s.Unlocking().Way))
+	f.Set("unlock", steps.EnumOf(s.UnlockPolicy().Way))
 	f.Set("backend", steps.EnumOf(s.Name()))
 	f.Set("path", steps.StringOf(l.Where))
 	server, uid, err := s.Cluster(ctx)
@@ -87,7 +87,7 @@ func (p LockProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 	fillParts(f, l, s.Name())
 	obs.Findings = append(obs.Findings, l.Notes...)
 	for _, warning := range l.Warnings {
-		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Info, Say: "The server warns: " + prose.Clip(warning, 300)})
+		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Info, Say: "The server warns: " + steps.Clip(warning, 300)})
 	}
 	why := l.InfoWhy
 	switch {
@@ -102,9 +102,6 @@ func (p LockProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 }
 
 func (p LockProbe) describe(f steps.Facts, l backend.Lock, obs *steps.Observation) {
-	say := func(level steps.Level, format string, args ...any) {
-		obs.Findings = append(obs.Findings, steps.Finding{Level: level, Say: fmt.Sprintf(format, args...)})
-	}
 	if l.Unread != "" {
 		obs.Summary = "Whether " + l.Where + " is locked cannot be read: " + l.Unread + "."
 		return
@@ -112,7 +109,7 @@ func (p LockProbe) describe(f steps.Facts, l backend.Lock, obs *steps.Observatio
 	if !l.Held {
 		obs.Summary = "No lock is held on " + l.Where + "."
 		if l.Leftover != nil {
-			say(steps.Info, "Leftover lock info %s of %s names no lock that is held: its holder was killed, and the next run overwrites it.", l.Leftover.ID, l.Leftover.Who)
+			obs.Say(steps.Info, "Leftover lock info %s of %s names no lock that is held: its holder was killed, and the next run overwrites it.", l.Leftover.ID, l.Leftover.Who)
 		}
 		return
 	}
@@ -120,14 +117,14 @@ func (p LockProbe) describe(f steps.Facts, l backend.Lock, obs *steps.Observatio
 		f.Set("id", steps.IdentOf(l.ID))
 	}
 	if l.PID > 0 {
-		say(steps.Info, "The kernel names process %d on this machine as the holder: it is alive.", l.PID)
+		obs.Say(steps.Info, "The kernel names process %d on this machine as the holder: it is alive.", l.PID)
 	}
 	if l.Info == nil {
 		obs.Summary = fmt.Sprintf("Locked by %s, nothing says by whom.", prose.OrUnknown(l.ID))
 		if l.Session != nil {
 			obs.Summary = fmt.Sprintf("Locked by session %s from %s.", l.Session.ID, prose.OrUnknown(l.Session.From))
 		}
-		say(steps.Warning, "The lock does not describe itself: %s. Ask every team that can run here.", l.InfoWhy)
+		obs.Say(steps.Warning, "The lock does not describe itself: %s. Ask every team that can run here.", l.InfoWhy)
 		return
 	}
 	i := l.Info
@@ -145,13 +142,13 @@ func (p LockProbe) describe(f steps.Facts, l backend.Lock, obs *steps.Observatio
 	text := "of unknown age"
 	if why != "" {
 		f.Unknown(why, "age")
-		say(steps.Warning, "The age of the lock is not known: %s.", why)
+		obs.Say(steps.Warning, "The age of the lock is not known: %s.", why)
 	} else {
 		f.Set("age", steps.DurationOf(age))
 		text = age.Round(time.Second).String() + " old" + l.AgedBy()
 	}
 	if i.ID != "" && i.ID != l.ID {
-		say(steps.Warning, "The lock is held as %q but describes itself as %q: somebody changed one of them.", l.ID, i.ID)
+		obs.Say(steps.Warning, "The lock is held as %q but describes itself as %q: one of them was changed.", l.ID, i.ID)
 	}
 	obs.Summary = fmt.Sprintf("Locked by %s for %s, %s (%s).", prose.OrUnknown(i.Who), prose.OrUnknown(i.Operation), text, l.ID)
 }

@@ -16,6 +16,8 @@ type tofuState struct {
 	tool        string
 	encrypted   bool
 	addresses   []string // of managed, current instances
+	objects     []string // the same, with what they stand for
+	unnamed     int      // of them, those whose attributes could not be read
 	count       int
 	tainted     int
 	deposed     int

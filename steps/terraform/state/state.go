@@ -10,6 +10,7 @@ import (
 	"handrail/steps"
 	"handrail/steps/terraform/backend"
 	"handrail/steps/terraform/module"
+	"handrail/steps/terraform/prose"
 	"handrail/steps/terraform/tfstate"
 )
 
@@ -45,10 +46,23 @@ func (p Probe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (step
 		return obs, nil
 	}
 	defer r.Body.Close()
-	st, err := readState(module.Until(ctx, r.Body), tfstate.Options{Secret: out.Secret, Digest: in.Text("digest")})
+	var objects []string
+	unnamed := 0
+	st, err := readState(module.Until(ctx, r.Body), tfstate.Options{Secret: out.Secret, Digest: in.Text("digest"), Visit: func(i *tfstate.Instance) error {
+		if i.Mode != "managed" || i.Deposed != "" || len(objects) > tfstate.MaxAddresses {
+			return nil
+		}
+		stands, known := i.Stands()
+		if !known {
+			unnamed++
+		}
+		objects = append(objects, prose.Object(i.Address, stands))
+		return nil
+	}})
 	if err != nil {
 		return steps.Observation{}, fmt.Errorf("state at %s: %w", r.Where, err)
 	}
+	st.objects, st.unnamed = objects, unnamed
 	// The second pass is for the artifact: by now its secrets are known.
 	gap := steps.Keep(out, "state", steps.MediaState, func(w io.Writer) error {
 		if _, err := r.Body.Seek(0, io.SeekStart); err != nil {
@@ -105,7 +119,7 @@ func (s *tofuState) fill(f steps.Facts, obs *steps.Observation, r backend.State)
 		f.Set("tool_version", steps.StringOf(s.tool))
 	}
 	if s.encrypted {
-		f.Unknown("the state is encrypted", "resources", "addresses", "tool_version")
+		f.Unknown("the state is encrypted", "resources", "addresses", "objects", "tool_version")
 		why = "the state is encrypted"
 		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Info,
 			Say: "tofu encrypted the state: serial and lineage are readable, its resources are not. `state push` refuses such a file; see errored.tfstate."})

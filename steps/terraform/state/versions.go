@@ -88,7 +88,7 @@ func readHeads(ctx context.Context, list []backend.Version, f steps.Facts, obs *
 			obs.Gaps = append(obs.Gaps, fmt.Sprintf("version %s: %v", prose.OrUnknown(v.ID), err))
 		default:
 			heads[v.ID] = h
-			text += fmt.Sprintf(", serial %d, lineage %s", h.Serial, prose.Clip(h.Lineage, 60))
+			text += fmt.Sprintf(", serial %d, lineage %s", h.Serial, steps.Clip(h.Lineage, 60))
 		}
 		if v.What != "" {
 			text += ": " + v.What
@@ -132,7 +132,7 @@ func newest(v backend.VersionList, in steps.Params, f steps.Facts, heads map[str
 		if before := in["serial"]; before.Known() {
 			f.Set("moved", steps.BoolOf(before.Int() != h.Serial))
 			if before.Int() != h.Serial {
-				obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Critical, Say: fmt.Sprintf("The serial moved from %d to %d since it was read: a writer is alive, or was a moment ago.", before.Int(), h.Serial)})
+				obs.Say(steps.Critical, "The serial moved from %d to %d since it was read: a writer is alive, or was a moment ago.", before.Int(), h.Serial)
 			}
 		}
 	}
@@ -164,6 +164,6 @@ func since(v backend.VersionList, in steps.Params, f steps.Facts, obs *steps.Obs
 	}
 	f.Set("writes_since", steps.IntOf(int64(n)))
 	if n > 0 {
-		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Info, Say: fmt.Sprintf("%d writes came after %s: whoever held the lock then was alive that long.", n, at.Time().UTC().Format(time.RFC3339))})
+		obs.Say(steps.Info, "%d writes came after %s: the holder of the lock was alive that long.", n, at.Time().UTC().Format(time.RFC3339))
 	}
 }

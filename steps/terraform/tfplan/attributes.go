@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"handrail/steps"
 )
 
 const (
@@ -81,7 +83,7 @@ func (p *paths) walk(at string, before, after, unknown, hidden, sensitive any, i
 
 func (p *paths) leaf(say, at string, isSecret bool, after any) {
 	if len(p.found) < maxPaths {
-		p.found = append(p.found, clip(say, 300))
+		p.found = append(p.found, steps.Clip(say, 300))
 	} else {
 		p.more++
 	}

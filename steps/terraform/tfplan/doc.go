@@ -143,7 +143,7 @@ func Reason(c Change) string {
 func reasons() map[string]string {
 	return map[string]string{
 		"replace_because_cannot_update":              "an attribute cannot be changed in place",
-		"replace_because_tainted":                    "it is tainted: its creation did not come to its end, or somebody marked it; `untaint` keeps it, after a look at it",
+		"replace_because_tainted":                    "it is tainted: its creation did not finish, or it was marked by hand; `untaint` keeps it, after a look at it",
 		"replace_by_request":                         "-replace asked for it",
 		"replace_by_triggers":                        "replace_triggered_by asks for it",
 		"delete_because_no_resource_config":          "its block, or the call of its whole module, is gone from the configuration",

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"handrail/steps"
 	"handrail/steps/terraform/jsonscan"
 )
 
@@ -46,7 +47,7 @@ type rawChange struct {
 // the error means that r could not be read. secret is told each sensitive value.
 func ReadJSON(r io.Reader, secret func(string)) (*Doc, error) {
 	d := &Doc{Count: map[Act]int{}}
-	s := jsonscan.New(&afterWarning{r: r})
+	s := jsonscan.New(&jsonReader{r: r})
 	w := &reader{d: d, s: s, secret: secret}
 	err := s.Object(w.top)
 	if err == nil {
@@ -73,13 +74,13 @@ func ReadJSON(r io.Reader, secret func(string)) (*Doc, error) {
 	return d, nil
 }
 
-// afterWarning drops what stands before the first brace.
-type afterWarning struct {
+// jsonReader drops what stands before the first brace.
+type jsonReader struct {
 	r     io.Reader
 	found bool
 }
 
-func (a *afterWarning) Read(p []byte) (int, error) {
+func (a *jsonReader) Read(p []byte) (int, error) {
 	for {
 		n, err := a.r.Read(p)
 		if a.found || n == 0 {
@@ -111,7 +112,7 @@ func (w *reader) top(key string) (err error) {
 	case "format_version":
 		d.Format, _, err = s.TextOr(40)
 		if major, _, _ := strings.Cut(d.Format, "."); major != "1" && major != "0" {
-			d.Newer = fmt.Sprintf("the plan has the format %q, handrail knows 1.x: it may hold what is not shown here", clip(d.Format, 40))
+			d.Newer = fmt.Sprintf("the plan has the format %q, handrail knows 1.x: it may hold what is not shown here", steps.Clip(d.Format, 40))
 		}
 	case "terraform_version":
 		d.Tool, _, err = s.TextOr(60)
@@ -197,7 +198,7 @@ func (w *reader) change(to *[]Change, planned bool) error {
 	if planned {
 		w.d.Count[c.Act]++
 		if c.Act == Strange {
-			w.d.Newer = fmt.Sprintf("the plan holds the actions %q, which handrail does not know", clip(strings.Join(raw.Change.Actions, " "), 60))
+			w.d.Newer = fmt.Sprintf("the plan holds the actions %q, which handrail does not know", steps.Clip(strings.Join(raw.Change.Actions, " "), 60))
 		}
 		if c.Previous != "" && c.Previous != c.Address {
 			w.d.Moved++
@@ -259,9 +260,9 @@ func value(raw json.RawMessage) any {
 	return v
 }
 
-func pathOf(steps []json.RawMessage) string {
+func pathOf(path []json.RawMessage) string {
 	var b strings.Builder
-	for _, raw := range steps {
+	for _, raw := range path {
 		var v any
 		_ = json.Unmarshal(raw, &v)
 		switch v := v.(type) {
@@ -274,12 +275,5 @@ func pathOf(steps []json.RawMessage) string {
 			fmt.Fprintf(&b, "[%d]", int64(v))
 		}
 	}
-	return clip(b.String(), 300)
-}
-
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "") + "..."
+	return steps.Clip(b.String(), 300)
 }

@@ -69,7 +69,7 @@ func (d *Doc) pairUp(creates, deletes []*Change) {
 	for _, c := range creates {
 		byType[c.Type+" "+c.Provider] = append(byType[c.Type+" "+c.Provider], c)
 	}
-	m := &matching{byType: byType, taken: map[*Change]bool{}, budget: maxPairs}
+	m := &matcher{byType: byType, taken: map[*Change]bool{}, budget: maxPairs}
 	// What one create alone fits settles what is left for the others.
 	for left := len(deletes) + 1; len(deletes) < left && m.budget > 0; {
 		left = len(deletes)
@@ -83,8 +83,8 @@ func (d *Doc) pairUp(creates, deletes []*Change) {
 	d.Moves = collapse(m.pairs, d.Changes)
 }
 
-// matching pairs deletes with creates.
-type matching struct {
+// matcher pairs deletes with creates.
+type matcher struct {
 	byType   map[string][]*Change
 	taken    map[*Change]bool
 	doubtful map[*Change]bool
@@ -94,7 +94,7 @@ type matching struct {
 
 // settle pairs one delete with the create that fits it best; false where none or
 // several do.
-func (m *matching) settle(c *Change) bool {
+func (m *matcher) settle(c *Change) bool {
 	var best []*Change
 	most := 1 // what is known of neither takes at least an equal name or key
 	for _, to := range m.byType[c.Type+" "+c.Provider] {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"handrail/steps"
+
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
@@ -64,11 +66,7 @@ func (s *Saved) decode(r *bufio.Reader) error {
 				d.Newer = fmt.Sprintf("the saved plan has the format %d, handrail knows %d: what it would do may be read wrongly", n, planFormat)
 			}
 		case 2:
-			_ = fields(data, func(num protowire.Number, _ uint64, name []byte) {
-				if num == 1 && s.keeps(len(name)) {
-					s.Variables = append(s.Variables, clip(string(name), 200))
-				}
-			})
+			s.variable(data)
 		case 3:
 			s.add(&d.Changes, data, true)
 		case 18:
@@ -79,19 +77,23 @@ func (s *Saved) decode(r *bufio.Reader) error {
 			}
 		case 5:
 			if s.keeps(len(data)) {
-				s.Targets = append(s.Targets, clip(string(data), 300))
+				s.Targets = append(s.Targets, steps.Clip(string(data), 300))
 			}
 		case 13:
 			_ = fields(data, func(num protowire.Number, _ uint64, v []byte) {
 				switch num {
 				case 1:
-					s.Backend = clip(string(v), 60)
+					s.Backend = steps.Clip(string(v), 60)
 				case 3:
-					s.Workspace = clip(string(v), 200)
+					s.Workspace = steps.Clip(string(v), 200)
 				}
 			})
 		case 14:
-			d.Tool = clip(string(data), 60)
+			d.Tool = steps.Clip(string(data), 60)
+		case 16:
+			if s.keeps(len(data)) {
+				s.Replaces = append(s.Replaces, steps.Clip(string(data), 300))
+			}
 		case 17:
 			if modes := []string{"normal", "destroy", "refresh-only"}; n < uint64(len(modes)) {
 				s.Mode = modes[n]
@@ -101,7 +103,7 @@ func (s *Saved) decode(r *bufio.Reader) error {
 		case 20:
 			d.Errored = n != 0
 		case 21:
-			s.Created = clip(string(data), 60)
+			s.Created = steps.Clip(string(data), 60)
 		case 27:
 			s.deferred(data)
 		case 25:
@@ -124,8 +126,31 @@ func (s *Saved) decode(r *bufio.Reader) error {
 	return nil
 }
 
-// maxNames bounds the names that are kept of a plan: of addresses, paths, targets
-// and variables.
+// variable keeps the name of a variable and its value, a DynamicValue that holds
+// msgpack.
+func (s *Saved) variable(b []byte) {
+	name, value := "", []byte(nil)
+	_ = fields(b, func(num protowire.Number, _ uint64, data []byte) {
+		switch num {
+		case 1:
+			name = string(data)
+		case 2:
+			_ = fields(data, func(num protowire.Number, _ uint64, v []byte) {
+				if num == 1 {
+					value = slices.Clone(v)
+				}
+			})
+		}
+	})
+	if name == "" || !s.keeps(len(name)+len(value)) {
+		return
+	}
+	s.Variables = append(s.Variables, steps.Clip(name, 200))
+	s.Values[name] = value
+}
+
+// maxNames bounds what is kept of a plan beside its counts: addresses, paths,
+// targets, variables and their values.
 const maxNames = 32 << 20
 
 // keeps reports whether so much more may be kept; what may not is counted.
@@ -146,7 +171,7 @@ func (s *Saved) deferred(b []byte) {
 		if num == 2 {
 			_ = fields(change, func(num protowire.Number, _ uint64, v []byte) {
 				if num == 13 {
-					address = clip(string(v), 300)
+					address = steps.Clip(string(v), 300)
 				}
 			})
 		}
@@ -163,7 +188,7 @@ func (s *Saved) add(to *[]Change, b []byte, planned bool) {
 		case 7:
 			c.Deposed = string(data)
 		case 8:
-			c.Provider = clip(string(data), 300)
+			c.Provider = steps.Clip(string(data), 300)
 		case 9:
 			_ = fields(data, func(num protowire.Number, n uint64, data []byte) {
 				switch num {
@@ -277,5 +302,5 @@ func protoPath(b []byte) string {
 			}
 		})
 	})
-	return clip(out, 300)
+	return steps.Clip(out, 300)
 }

@@ -12,6 +12,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"handrail/steps"
 )
 
 // Limits of a saved plan: a small archive can hold a bomb.
@@ -36,8 +38,10 @@ type Saved struct {
 	Created   string // timestamp inside, "" for none
 	Backend   string
 	Workspace string
-	Variables []string // names alone
-	Targets   []string
+	Variables []string            // names
+	Values    map[string][]byte   // of the variables by name, as msgpack of a dynamic value; secrets among them
+	Targets   []string            // addresses that it was made for alone
+	Replaces  []string            // addresses that it was told to replace
 	LockFile  []byte              // .terraform.lock.hcl, nil for none
 	Files     map[string][32]byte // configuration, by path below the root module
 	Skipped   []string            // parts of the configuration that lie elsewhere
@@ -60,7 +64,7 @@ func OpenSaved(r io.ReaderAt, size int64) (*Saved, error) {
 	if len(z.File) > maxEntries {
 		return nil, fmt.Errorf("%w: it has %d parts", ErrNotSaved, len(z.File))
 	}
-	s := &Saved{zip: z, Files: map[string][32]byte{}}
+	s := &Saved{zip: z, Files: map[string][32]byte{}, Values: map[string][]byte{}}
 	rc, err := s.open("tfplan")
 	if err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrNotSaved, err)
@@ -113,21 +117,21 @@ func (s *Saved) State(refreshed bool) (io.ReadSeekCloser, error) {
 	}
 	for _, f := range s.zip.File {
 		if f.Name == name {
-			return &again{file: f}, nil
+			return &rereader{file: f}, nil
 		}
 	}
 	return nil, fmt.Errorf("the saved plan has no part %s", name)
 }
 
-// again reads a part of an archive, which cannot seek, from its start as often as
+// rereader reads a part of an archive, which cannot seek, from its start as often as
 // it is asked to.
-type again struct {
+type rereader struct {
 	file *zip.File
 	rc   io.ReadCloser
 	left int64
 }
 
-func (a *again) Read(p []byte) (int, error) {
+func (a *rereader) Read(p []byte) (int, error) {
 	if a.rc == nil {
 		if _, err := a.Seek(0, io.SeekStart); err != nil {
 			return 0, err
@@ -141,7 +145,7 @@ func (a *again) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (a *again) Seek(offset int64, whence int) (int64, error) {
+func (a *rereader) Seek(offset int64, whence int) (int64, error) {
 	if offset != 0 || whence != io.SeekStart {
 		return 0, errors.New("a part of an archive goes back to its start alone")
 	}
@@ -153,7 +157,7 @@ func (a *again) Seek(offset int64, whence int) (int64, error) {
 	return 0, err
 }
 
-func (a *again) Close() error {
+func (a *rereader) Close() error {
 	if a.rc == nil {
 		return nil
 	}
@@ -179,7 +183,7 @@ func (s *Saved) config() error {
 	for _, m := range modules {
 		dir := path.Clean(strings.ReplaceAll(m.Dir, `\`, "/"))
 		if path.IsAbs(dir) || dir == ".." || strings.HasPrefix(dir, "../") {
-			s.Skipped = append(s.Skipped, fmt.Sprintf("module %q, which lies outside the root module", clip(m.Key, 100)))
+			s.Skipped = append(s.Skipped, fmt.Sprintf("module %q, which lies outside the root module", steps.Clip(m.Key, 100)))
 			continue
 		}
 		dirs["m-"+m.Key] = dir
@@ -209,6 +213,30 @@ func (s *Saved) config() error {
 		s.Files[path.Join(dir, name)] = sha256.Sum256(b)
 	}
 	return nil
+}
+
+// Root reads the files of the root module as the plan keeps them, by name.
+func (s *Saved) Root() (map[string][]byte, error) {
+	const root = "tfconfig/m-/"
+	out, left := map[string][]byte{}, maxConfigs
+	for _, f := range s.zip.File {
+		name, ok := strings.CutPrefix(f.Name, root)
+		if !ok || name == "" || strings.Contains(name, "/") {
+			continue
+		}
+		b, err := s.part(f.Name, maxConfig)
+		if err != nil {
+			return nil, err
+		}
+		if left -= len(b); left < 0 {
+			return nil, fmt.Errorf("the configuration in the plan is over %d bytes", maxConfigs)
+		}
+		out[name] = b
+	}
+	if len(out) == 0 {
+		return nil, errors.New("the plan keeps no configuration of the root module")
+	}
+	return out, nil
 }
 
 // ActionsDigest is a sum of what the plan would do to which address, without

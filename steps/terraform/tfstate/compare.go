@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 
+	"handrail/steps"
 	"handrail/steps/terraform/jsonscan"
 )
 
@@ -46,8 +47,8 @@ func (d *Diff) Same() bool {
 	return d.Missing == 0 && d.Added == 0 && d.Changed == 0 && d.Moved == 0 && d.Bookkeeping == 0 && !d.Outputs
 }
 
-// thing is what tells that an instance is the same under another address.
-type thing struct {
+// identity is what tells that an instance is the same under another address.
+type identity struct {
 	typ string
 	sum Sum
 }
@@ -57,9 +58,9 @@ type thing struct {
 type comparer struct {
 	diff    *Diff
 	first   index
-	added   []string        // addresses, deposed ones with their key
-	addedAs map[thing][]int // index in added, by content and by id
-	gone    map[int]bool    // added ones that are moves
+	added   []string           // addresses, deposed ones with their key
+	addedAs map[identity][]int // index in added, by content and by id
+	gone    map[int]bool       // added ones that are moves
 	seen    map[short]struct{}
 	known   Expected
 }
@@ -99,7 +100,7 @@ func Compare(before, after io.ReadSeeker) (*Diff, error) {
 
 // CompareAs is Compare, but for what is expected.
 func CompareAs(before, after io.ReadSeeker, known Expected) (*Diff, error) {
-	c := &comparer{known: known, diff: &Diff{Attributes: map[string][]string{}}, addedAs: map[thing][]int{}, gone: map[int]bool{}, seen: map[short]struct{}{}}
+	c := &comparer{known: known, diff: &Diff{Attributes: map[string][]string{}}, addedAs: map[identity][]int{}, gone: map[int]bool{}, seen: map[short]struct{}{}}
 	d := c.diff
 	var err error
 	if d.Before, err = c.before(before, func(i *Instance) error {
@@ -158,7 +159,7 @@ func key(i *Instance) Sum {
 
 func named(i *Instance) string {
 	if i.Deposed != "" {
-		return i.Address + " (deposed " + clip(i.Deposed, 20) + ")"
+		return i.Address + " (deposed " + steps.Clip(i.Deposed, 20) + ")"
 	}
 	return i.Address
 }
@@ -221,13 +222,13 @@ func (c *comparer) third(i *Instance) error {
 
 // things returns what identifies an instance but for its address: its id first,
 // since a move may come with a change.
-func things(i *Instance) []thing {
-	out := []thing{}
+func things(i *Instance) []identity {
+	out := []identity{}
 	if id := ID(i.Attributes); id != "" {
 		h := sha256.Sum256([]byte("id\x00" + id))
-		out = append(out, thing{i.Type, Sum(h[:])})
+		out = append(out, identity{i.Type, Sum(h[:])})
 	}
-	return append(out, thing{i.Type, i.Sum})
+	return append(out, identity{i.Type, i.Sum})
 }
 
 // ID returns the attribute id of an instance, "" for none.

@@ -13,6 +13,7 @@ import (
 
 	semver "github.com/hashicorp/go-version"
 
+	"handrail/steps"
 	"handrail/steps/terraform/jsonscan"
 )
 
@@ -120,7 +121,7 @@ func (d *Doc) sniff(head []byte) bool {
 	case begins("<<<<<<< "):
 		d.fault(Conflict, "The state begins with the markers of an unfinished merge, it breaks at byte 0: it is kept in version control, and two runs wrote it.")
 	case bytes.HasPrefix(lower, []byte("<")):
-		d.fault(HTML, fmt.Sprintf("This is a page in HTML or XML, no state: %q. A proxy or the store answered with an error where the state was asked for.", clip(string(bytes.TrimSpace(head)), 120)))
+		d.fault(HTML, fmt.Sprintf("This is a page in HTML or XML, no state: %q. A proxy or the store answered with an error where the state was asked for.", steps.Clip(string(bytes.TrimSpace(head)), 120)))
 	case len(bytes.Trim(head, "\x00")) == 0:
 		d.fault(Zeroed, "The state begins with zero bytes: the machine lost power, or the disk was full, while it was written.")
 	default:
@@ -142,7 +143,7 @@ func (d *Doc) explain(e *jsonscan.SyntaxError, s *jsonscan.Scanner) {
 	case e.Say == "something follows the document" && strings.HasPrefix(near, "{"):
 		d.fault(Trailing, fmt.Sprintf("Bytes follow the state after byte %d, and they begin another document: two writers wrote into one file, or a shorter state was written over a longer one.", e.Offset))
 	case e.Say == "something follows the document":
-		d.fault(Trailing, fmt.Sprintf("Bytes follow the state after byte %d: a shorter state was written over a longer one, or somebody edited it.", e.Offset))
+		d.fault(Trailing, fmt.Sprintf("Bytes follow the state after byte %d: a shorter state was written over a longer one, or it was edited by hand.", e.Offset))
 	default:
 		d.fault(NotJSON, fmt.Sprintf("The state is not whole JSON, it breaks at byte %d: %s.", e.Offset, e.Say))
 	}
@@ -183,7 +184,7 @@ func (d *Doc) judge() {
 		d.fault(OldFormat, say)
 		d.Counted = false
 	case d.Tool != "" && !knownVersion(d.Tool):
-		d.fault(Invalid, fmt.Sprintf("The state says that version %q wrote it, which is none: the tools refuse it as an invalid version string.", clip(d.Tool, 60)))
+		d.fault(Invalid, fmt.Sprintf("The state says that it was written by version %q, which is not a version: the tools refuse it as an invalid version string.", steps.Clip(d.Tool, 60)))
 	}
 	if d.Counted && !d.HasSerial && d.BeyondSerial == "" && !slices.ContainsFunc(d.Faults, func(f Fault) bool { return strings.HasPrefix(f.Say, `"serial"`) }) {
 		d.fault(Invalid, "The state has no serial: no write can be told from another.")
@@ -201,11 +202,4 @@ func (d *Doc) guess() string {
 		return "It looks like the error of a server: the object was overwritten with an answer."
 	}
 	return "Some other program wrote it."
-}
-
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "") + "..."
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"handrail/steps"
 	"handrail/steps/terraform/jsonscan"
 )
 
@@ -57,7 +58,7 @@ func (w *walker) serial() error {
 func (w *walker) top(key string) error {
 	d, s := w.d, w.s
 	if w.keys[key] {
-		d.fault(Invalid, fmt.Sprintf("The key %q stands twice in the state: the tools take the last one, a person may read the first.", clip(key, 60)))
+		d.fault(Invalid, fmt.Sprintf("The key %q stands twice in the state: the tools take the last one, a person may read the first.", steps.Clip(key, 60)))
 	}
 	if len(w.keys) < 100 {
 		w.keys[key] = true
@@ -201,7 +202,7 @@ func (w *walker) resource() error {
 		w.d.Hollow++
 	}
 	if r.Mode != "managed" && r.Mode != "data" {
-		w.d.fault(Invalid, fmt.Sprintf("Resource %s.%s has the mode %q.", r.Type, r.Name, clip(r.Mode, 60)))
+		w.d.fault(Invalid, fmt.Sprintf("Resource %s.%s has the mode %q.", r.Type, r.Name, steps.Clip(r.Mode, 60)))
 	}
 	if r.Type == "" || r.Name == "" {
 		w.d.fault(Invalid, fmt.Sprintf("A resource of the state has the type %q and the name %q.", r.Type, r.Name))
@@ -231,12 +232,12 @@ func (w *walker) add(i *Instance) error {
 	b.WriteString(i.Type + "." + i.Name + i.Address)
 	i.Address = b.String()
 	if i.Status != "" && i.Status != "tainted" {
-		d.fault(Invalid, fmt.Sprintf("Instance %s has the invalid status %q.", i.Address, clip(i.Status, 60)))
+		d.fault(Invalid, fmt.Sprintf("Instance %s has the invalid status %q.", i.Address, steps.Clip(i.Status, 60)))
 	}
 	full := sha256.Sum256([]byte(i.Address + "\x00" + i.Deposed))
 	id := short(full[:])
 	if _, twice := w.seen[id]; twice {
-		d.fault(Duplicate, fmt.Sprintf("Instance %s appears more than once: the tools refuse the whole state.", clip(i.Address, 300)))
+		d.fault(Duplicate, fmt.Sprintf("Instance %s appears more than once: the tools refuse the whole state.", steps.Clip(i.Address, 300)))
 		d.Counted = false
 	}
 	w.seen[id] = struct{}{}
@@ -268,7 +269,7 @@ func (d *Doc) count(i *Instance) {
 	switch {
 	case i.Deposed != "":
 		d.Deposed++
-		mark = fmt.Sprintf("deposed %s (%s)", i.Address, clip(i.Deposed, 20))
+		mark = fmt.Sprintf("deposed %s (%s)", i.Address, steps.Clip(i.Deposed, 20))
 	case i.Mode == "data":
 		d.Data++
 	case i.Mode == "managed":

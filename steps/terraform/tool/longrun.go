@@ -94,5 +94,5 @@ const (
 	applyLook = 50 * time.Millisecond
 )
 
-// ErrStillRuns says that an apply goes on which nobody follows any more.
+// ErrStillRuns says that an apply goes on that is no longer followed.
 var ErrStillRuns = errors.New("the apply still runs")

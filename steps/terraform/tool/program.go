@@ -13,7 +13,6 @@ import (
 
 	"handrail/steps"
 	"handrail/steps/terraform/module"
-	"handrail/steps/terraform/prose"
 )
 
 // programTime bounds the question for a version.
@@ -81,9 +80,9 @@ func programAt(ctx context.Context, env steps.Env, path string) (Program, error)
 	}
 	m := versionLine.FindSubmatch(r.Stdout)
 	if r.Exit != 0 || m == nil {
-		return Program{}, fmt.Errorf("%s is neither OpenTofu nor Terraform, or cannot run: %s", path, prose.Clip(FirstError(append(r.Stderr, r.Stdout...)), 200))
+		return Program{}, fmt.Errorf("%s is neither OpenTofu nor Terraform, or cannot run: %s", path, steps.Clip(FirstError(append(r.Stderr, r.Stdout...)), 200))
 	}
-	return Program{Path: path, Product: string(m[1]), Version: prose.Clip(string(m[2]), 60)}, nil
+	return Program{Path: path, Product: string(m[1]), Version: steps.Clip(string(m[2]), 60)}, nil
 }
 
 // Mixed says where the program that is about to run is not the one that the

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"handrail/steps/terraform/prose"
+	"handrail/steps"
 )
 
 const (
@@ -48,7 +48,7 @@ func RunIn(ctx context.Context, dir string, env []string, line func(string), fil
 	}
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env, cmd.ExtraFiles = dir, env, files
-	stdout, stderr := &capped{max: maxStdout}, &capped{max: maxStderr}
+	stdout, stderr := &cappedBuffer{max: maxStdout}, &cappedBuffer{max: maxStderr}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	if line != nil {
 		var turn sync.Mutex
@@ -76,22 +76,22 @@ func RunIn(ctx context.Context, dir string, env []string, line func(string), fil
 	return r, nil
 }
 
-// capped keeps the first max bytes and swallows the rest, so that a chatty
+// cappedBuffer keeps the first max bytes and swallows the rest, so that a chatty
 // program is never blocked.
-type capped struct {
+type cappedBuffer struct {
 	buf bytes.Buffer
 	max int
 	cut bool
 }
 
-func (c *capped) Write(p []byte) (int, error) {
+func (c *cappedBuffer) Write(p []byte) (int, error) {
 	room := c.max - c.buf.Len()
 	c.cut = c.cut || len(p) > room
 	c.buf.Write(p[:min(len(p), max(0, room))])
 	return len(p), nil
 }
 
-// teller tells whole lines. Two that tell the same somebody take turns.
+// teller tells whole lines. Two that tell the same sink take turns.
 type teller struct {
 	line func(string)
 	turn *sync.Mutex
@@ -140,5 +140,5 @@ func FirstError(b []byte) string {
 	if text == "" {
 		return "it gave no reason"
 	}
-	return prose.Clip(text, 600)
+	return steps.Clip(text, 600)
 }

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// MemoryFile makes a file without a name: nobody else can open it, and it is gone
+// MemoryFile makes a file without a name: no other process can open it, and it is gone
 // with the two processes. There are no files in memory here.
 func MemoryFile() (*os.File, error) {
 	f, err := os.CreateTemp("", "handrail-*")

@@ -53,7 +53,7 @@ func Open(ctx context.Context, place string, more ...func(*config.LoadOptions) e
 	}
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
-	// A machine outside of that cloud would wait for an address that nobody named.
+	// A machine outside of that cloud would wait for an address that was not named.
 	asking := os.Getenv(askIMDS) == "false"
 	state := imds.ClientDisabled
 	if asking {
@@ -62,9 +62,9 @@ func Open(ctx context.Context, place string, more ...func(*config.LoadOptions) e
 	client := awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) { t.ResponseHeaderTimeout = depot.Quiet })
 	cfg, err := config.LoadDefaultConfig(ctx, append([]func(*config.LoadOptions) error{
 		config.WithEC2IMDSClientEnableState(state), config.WithHTTPClient(client),
-		config.WithLogger(logging.Nop{})}, more...)...) // it would write past whoever has the screen
+		config.WithLogger(logging.Nop{})}, more...)...) // it would write over the screen
 	if err != nil {
-		return nil, fmt.Errorf("the settings of the AWS tools: %w", err)
+		return nil, fmt.Errorf("AWS configuration: %w", err)
 	}
 	b.client = s3.NewFromConfig(cfg, func(o *s3.Options) {
 		if o.BaseEndpoint != nil { // a server of one's own seldom has a host name for each bucket
@@ -82,7 +82,7 @@ func Open(ctx context.Context, place string, more ...func(*config.LoadOptions) e
 		o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
 	})
 	if b.client.Options().Region == "" {
-		return nil, fmt.Errorf("no region is known for %s%s: set AWS_REGION, or region in the profile", Scheme, b.name)
+		return nil, fmt.Errorf("unknown region of %s%s: set AWS_REGION, or region in the profile", Scheme, b.name)
 	}
 	return b, b.identify(ctx, cfg.Credentials, asking)
 }
@@ -136,24 +136,24 @@ func (b *Bucket) below() string {
 
 // Find asks by a listing, whose errors say more than those of a look at one
 // object.
-func (b *Bucket) Find(ctx context.Context, id string) (depot.Stored, error) {
+func (b *Bucket) Find(ctx context.Context, id string) (depot.BundleInfo, error) {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
 	key := b.key(id)
 	page, err := b.client.ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: &b.name, Prefix: &key, MaxKeys: aws.Int32(1)})
 	if err != nil {
-		return depot.Stored{}, fmt.Errorf("looking for %q: %w", b.Place(id), err)
+		return depot.BundleInfo{}, fmt.Errorf("looking for %q: %w", b.Place(id), err)
 	}
 	// The name itself comes before all that only begin with it.
 	if len(page.Contents) == 0 || aws.ToString(page.Contents[0].Key) != key {
-		return depot.Stored{}, fmt.Errorf("%w: %q", depot.ErrNone, b.Place(id))
+		return depot.BundleInfo{}, fmt.Errorf("%w: %q", depot.ErrNone, b.Place(id))
 	}
 	o := page.Contents[0]
-	return depot.Stored{ID: id, Place: b.Place(id), Size: aws.ToInt64(o.Size), When: aws.ToTime(o.LastModified), Version: aws.ToString(o.ETag)}, nil
+	return depot.BundleInfo{ID: id, Place: b.Place(id), Size: aws.ToInt64(o.Size), When: aws.ToTime(o.LastModified), Version: aws.ToString(o.ETag)}, nil
 }
 
 // Open reads an object, as long as it is the one that was found.
-func (b *Bucket) Open(ctx context.Context, s depot.Stored, from int64) (io.ReadCloser, error) {
+func (b *Bucket) Open(ctx context.Context, s depot.BundleInfo, from int64) (io.ReadCloser, error) {
 	in := &s3.GetObjectInput{Bucket: &b.name, Key: aws.String(b.key(s.ID)), IfMatch: &s.Version}
 	if from > 0 {
 		in.Range = aws.String(fmt.Sprintf("bytes=%d-", from))
@@ -163,7 +163,7 @@ func (b *Bucket) Open(ctx context.Context, s depot.Stored, from int64) (io.ReadC
 		return nil, err
 	}
 	if from > 0 && !strings.HasPrefix(aws.ToString(out.ContentRange), fmt.Sprintf("bytes %d-", from)) {
-		return nil, errors.Join(errors.New("the server does not go on in the middle of an object"), out.Body.Close())
+		return nil, errors.Join(errors.New("the server does not support reading from the middle of an object"), out.Body.Close())
 	}
 	return out.Body, nil
 }
@@ -190,7 +190,7 @@ func (b *Bucket) List(ctx context.Context) (depot.Listing, error) {
 				out.Strangers = append(out.Strangers, base)
 				continue
 			}
-			out.Bundles = append(out.Bundles, depot.Stored{ID: id, Place: b.Place(id), Size: aws.ToInt64(o.Size), When: aws.ToTime(o.LastModified), Version: aws.ToString(o.ETag)})
+			out.Bundles = append(out.Bundles, depot.BundleInfo{ID: id, Place: b.Place(id), Size: aws.ToInt64(o.Size), When: aws.ToTime(o.LastModified), Version: aws.ToString(o.ETag)})
 		}
 		// A page may be empty: then it counts as one name, so that no server can go on for ever.
 		if seen += max(1, len(page.Contents)+len(page.CommonPrefixes)); seen >= depot.MaxListed && pages.HasMorePages() {

@@ -26,17 +26,17 @@ func split(place string) (name, prefix string, err error) {
 	}
 	name, prefix, _ = strings.Cut(strings.TrimSuffix(rest, "/"), "/")
 	if strings.Contains(name, "@") {
-		return "", "", fmt.Errorf("%w: credentials do not belong into the name of a place; they come from the environment or the profile of the AWS tools", depot.ErrPlace)
+		return "", "", fmt.Errorf("%w: credentials do not belong in the name of a place; they come from the environment or the profile of the AWS tools", depot.ErrPlace)
 	}
 	if !bucketName.MatchString(name) {
-		return "", "", fmt.Errorf("%w: %q is no name of a bucket (3 to 63 of a-z, 0-9, dot and hyphen)", depot.ErrPlace, name)
+		return "", "", fmt.Errorf("%w: %q is not a bucket name (3 to 63 of a-z, 0-9, dot and hyphen)", depot.ErrPlace, name)
 	}
 	if prefix == "" {
 		return name, "", nil
 	}
 	for _, part := range strings.Split(prefix, "/") {
 		if !keyPart.MatchString(part) || part == "." || part == ".." {
-			return "", "", fmt.Errorf("%w: %q cannot be a part of a name in a bucket", depot.ErrPlace, part)
+			return "", "", fmt.Errorf("%w: %q cannot be part of an object name", depot.ErrPlace, part)
 		}
 	}
 	if len(prefix) > 512 {

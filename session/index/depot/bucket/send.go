@@ -24,7 +24,7 @@ const (
 )
 
 // Send stores a bundle as one object, in parts where it is large.
-func (b *Bucket) Send(ctx context.Context, p *depot.Packed, tell depot.Progress) error {
+func (b *Bucket) Send(ctx context.Context, p *depot.Package, tell depot.Progress) error {
 	parts, err := p.Parts(b.part)
 	if err != nil {
 		return err
@@ -38,7 +38,7 @@ func (b *Bucket) Send(ctx context.Context, p *depot.Packed, tell depot.Progress)
 		u := upload{b: b, key: b.key(p.ID), p: p, parts: parts, tell: tell}
 		err = u.run(ctx)
 	}
-	// Somebody has the name, or is just taking it, or ended the upload that we both wrote to.
+	// Another upload has the name, or is just taking it, or ended the upload that we both wrote to.
 	if answered(err, "PreconditionFailed", "ConditionalRequestConflict", "NoSuchUpload") {
 		return fmt.Errorf("%w: %w", depot.ErrTaken, err)
 	}
@@ -47,7 +47,7 @@ func (b *Bucket) Send(ctx context.Context, p *depot.Packed, tell depot.Progress)
 
 // put stores a small bundle. Where the server knows no conditions, only the look
 // before and the reading after guard the name.
-func (b *Bucket) put(ctx context.Context, p *depot.Packed, part depot.Part) error {
+func (b *Bucket) put(ctx context.Context, p *depot.Package, part depot.Part) error {
 	try := func(only *string) error {
 		ctx, cancel := context.WithTimeout(ctx, sendWithin)
 		defer cancel()
@@ -68,7 +68,7 @@ const maxLive = 1 << 30
 
 // Replace stores a bundle in place of what was found. Where the server knows no
 // conditions, the look before guards the name.
-func (b *Bucket) Replace(ctx context.Context, name string, p *depot.Packed, was depot.Stored) error {
+func (b *Bucket) Replace(ctx context.Context, name string, p *depot.Package, was depot.BundleInfo) error {
 	if p.Size > maxLive {
 		return fmt.Errorf("%w: it has %d bytes, and is sent again with each entry; push it once it is closed", depot.ErrTooLong, p.Size)
 	}
@@ -105,7 +105,7 @@ func sum(part depot.Part) *string {
 type upload struct {
 	b     *Bucket
 	key   string
-	p     *depot.Packed
+	p     *depot.Package
 	parts []depot.Part
 	tell  depot.Progress
 
@@ -119,7 +119,7 @@ func (u *upload) run(ctx context.Context) error {
 	}
 	done := make([]types.CompletedPart, 0, len(u.parts))
 	for i, part := range u.parts {
-		number := int32(i + 1) //nolint:gosec // at most 1,024: what a bundle may hold by the size of a part
+		number := int32(i + 1) // at most 1,024: what a bundle may hold by the size of a part
 		c := types.CompletedPart{PartNumber: &number, ChecksumSHA256: sum(part)}
 		if there, ok := u.have[number]; ok && equal(there, part) {
 			c.ETag = there.ETag

@@ -36,32 +36,32 @@ const (
 var tagName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$`)
 
 // Find reads the manifest of a tag and believes its form, not its contents.
-func (r *Repository) Find(ctx context.Context, id string) (depot.Stored, error) {
+func (r *Repository) Find(ctx context.Context, id string) (depot.BundleInfo, error) {
 	if !tagName.MatchString(id) {
-		return depot.Stored{}, fmt.Errorf("%w: %q cannot be a tag", depot.ErrPlace, id)
+		return depot.BundleInfo{}, fmt.Errorf("%w: %q cannot be a tag", depot.ErrPlace, id)
 	}
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
 	desc, body, err := r.repo.Manifests().FetchReference(ctx, id)
 	if errors.Is(err, errdef.ErrNotFound) {
-		return depot.Stored{}, fmt.Errorf("%w: %q", depot.ErrNone, r.Place(id))
+		return depot.BundleInfo{}, fmt.Errorf("%w: %q", depot.ErrNone, r.Place(id))
 	}
 	if err != nil {
-		return depot.Stored{}, fmt.Errorf("looking for %q: %w", r.Place(id), explained(err))
+		return depot.BundleInfo{}, fmt.Errorf("looking for %q: %w", r.Place(id), explained(err))
 	}
-	defer body.Close() //nolint:errcheck // only read from
+	defer body.Close()
 	if desc.Size > maxManifest {
-		return depot.Stored{}, fmt.Errorf("%w: %q has a manifest of %d bytes", depot.ErrStranger, r.Place(id), desc.Size)
+		return depot.BundleInfo{}, fmt.Errorf("%w: %q has a manifest of %d bytes", depot.ErrStranger, r.Place(id), desc.Size)
 	}
 	raw, err := content.ReadAll(body, desc)
 	if err != nil {
-		return depot.Stored{}, fmt.Errorf("%w: the manifest of %q: %w", depot.ErrUnverified, r.Place(id), err)
+		return depot.BundleInfo{}, fmt.Errorf("%w: the manifest of %q: %w", depot.ErrUnverified, r.Place(id), err)
 	}
 	m, size, err := parse(raw)
 	if err != nil {
-		return depot.Stored{}, fmt.Errorf("%w: %q: %w", depot.ErrStranger, r.Place(id), err)
+		return depot.BundleInfo{}, fmt.Errorf("%w: %q: %w", depot.ErrStranger, r.Place(id), err)
 	}
-	return depot.Stored{ID: id, Place: r.Place(id), Size: size, Version: desc.Digest.String(), Inside: m.Layers}, nil
+	return depot.BundleInfo{ID: id, Place: r.Place(id), Size: size, Version: desc.Digest.String(), Inside: m.Layers}, nil
 }
 
 // parse holds a manifest to the form of ours, and sums up its layers.
@@ -88,7 +88,7 @@ func parse(raw []byte) (m ocispec.Manifest, size int64, err error) {
 }
 
 // Open reads the layers one after the other.
-func (r *Repository) Open(ctx context.Context, s depot.Stored, from int64) (io.ReadCloser, error) {
+func (r *Repository) Open(ctx context.Context, s depot.BundleInfo, from int64) (io.ReadCloser, error) {
 	layers, ok := s.Inside.([]ocispec.Descriptor)
 	if !ok {
 		return nil, fmt.Errorf("%q was not found by this registry", s.Place)
@@ -97,7 +97,7 @@ func (r *Repository) Open(ctx context.Context, s depot.Stored, from int64) (io.R
 		from -= layers[0].Size
 		layers = layers[1:]
 	}
-	l := &layered{ctx: ctx, r: r, layers: layers}
+	l := &layerReader{ctx: ctx, r: r, layers: layers}
 	// The rest of a layer proves nothing: it is read from its beginning.
 	if _, err := io.CopyN(io.Discard, l, from); err != nil {
 		return nil, errors.Join(err, l.Close())
@@ -105,9 +105,9 @@ func (r *Repository) Open(ctx context.Context, s depot.Stored, from int64) (io.R
 	return l, nil
 }
 
-// layered is the packed bundle, put together from its layers. A layer that is not
+// layerReader is the packed bundle, put together from its layers. A layer that is not
 // what the manifest says has no end but an error.
-type layered struct {
+type layerReader struct {
 	ctx    context.Context
 	r      *Repository
 	layers []ocispec.Descriptor
@@ -115,7 +115,7 @@ type layered struct {
 	proof  *content.VerifyReader
 }
 
-func (l *layered) Read(b []byte) (int, error) {
+func (l *layerReader) Read(b []byte) (int, error) {
 	for {
 		if l.proof == nil {
 			if len(l.layers) == 0 {
@@ -151,14 +151,14 @@ func (r *Repository) missing(ctx context.Context, want ocispec.Descriptor, err e
 	there, rerr := r.repo.Blobs().Resolve(ctx, want.Digest.String())
 	switch {
 	case errors.Is(rerr, errdef.ErrNotFound):
-		return fmt.Errorf("%w: layer %s is not there: %w", depot.ErrUnverified, want.Digest, err)
+		return fmt.Errorf("%w: layer %s is missing: %w", depot.ErrUnverified, want.Digest, err)
 	case rerr == nil && there.Size != want.Size:
 		return fmt.Errorf("%w: layer %s has %d bytes, not the %d of the manifest", depot.ErrUnverified, want.Digest, there.Size, want.Size)
 	}
 	return err
 }
 
-func (l *layered) Close() error {
+func (l *layerReader) Close() error {
 	if l.body == nil {
 		return nil
 	}
@@ -167,7 +167,7 @@ func (l *layered) Close() error {
 
 // Send stores the layers, then the manifest, then the tag. What is there already
 // goes by its digest and is not sent again.
-func (r *Repository) Send(ctx context.Context, p *depot.Packed, tell depot.Progress) error {
+func (r *Repository) Send(ctx context.Context, p *depot.Package, tell depot.Progress) error {
 	m, err := r.contents(ctx, p.ID, p, tell)
 	if err != nil {
 		return err
@@ -176,7 +176,7 @@ func (r *Repository) Send(ctx context.Context, p *depot.Packed, tell depot.Progr
 }
 
 // Replace stores a bundle and moves the tag to it from what was found.
-func (r *Repository) Replace(ctx context.Context, name string, p *depot.Packed, was depot.Stored) error {
+func (r *Repository) Replace(ctx context.Context, name string, p *depot.Package, was depot.BundleInfo) error {
 	m, err := r.contents(ctx, name, p, nil)
 	if err != nil {
 		return err
@@ -199,7 +199,7 @@ func (r *Repository) Replace(ctx context.Context, name string, p *depot.Packed, 
 }
 
 // contents sends the layers of a bundle that gets a tag, and makes its manifest.
-func (r *Repository) contents(ctx context.Context, tag string, p *depot.Packed, tell depot.Progress) (ocispec.Manifest, error) {
+func (r *Repository) contents(ctx context.Context, tag string, p *depot.Package, tell depot.Progress) (ocispec.Manifest, error) {
 	if !tagName.MatchString(tag) {
 		return ocispec.Manifest{}, fmt.Errorf("%w: %q cannot be a tag", depot.ErrPlace, tag)
 	}

@@ -23,7 +23,7 @@ func split(place string) (registry.Reference, error) {
 	}
 	host, _, _ := strings.Cut(rest, "/")
 	if strings.Contains(host, "@") {
-		return registry.Reference{}, fmt.Errorf("%w: credentials do not belong into the name of a place; they come from the configuration of docker", depot.ErrPlace)
+		return registry.Reference{}, fmt.Errorf("%w: credentials do not belong in the name of a place; they come from the configuration of docker", depot.ErrPlace)
 	}
 	ref, err := registry.ParseReference(strings.TrimSuffix(rest, "/"))
 	if err != nil {
@@ -47,7 +47,7 @@ func Bundle(place string) (where, id string, err error) {
 	return Scheme + ref.Registry + "/" + ref.Repository, ref.Reference, nil
 }
 
-// loopback tells whether a host is this machine, where nobody listens in.
+// loopback tells whether a host is this machine, where no one listens in.
 func loopback(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

@@ -51,7 +51,7 @@ func Open(place string) (*Repository, error) {
 	// Programs that keep credentials run only where that configuration names them.
 	keep, err := credentials.NewStoreFromDocker(credentials.StoreOptions{})
 	if err != nil {
-		return nil, fmt.Errorf("the configuration of docker: %w", err)
+		return nil, fmt.Errorf("docker configuration: %w", err)
 	}
 	return OpenAs(place, credentials.Credential(keep))
 }
@@ -63,7 +63,7 @@ func OpenAs(place string, who auth.CredentialFunc) (*Repository, error) {
 		return nil, err
 	}
 	if ref.Reference != "" {
-		return nil, fmt.Errorf("%w: %q names a bundle, and not only the repository", depot.ErrPlace, place)
+		return nil, fmt.Errorf("%w: %q names a bundle, not a repository", depot.ErrPlace, place)
 	}
 	r := &Repository{where: Scheme + ref.Registry + "/" + ref.Repository, part: depot.PartSize}
 	if r.repo, err = remote.NewRepository(ref.Registry + "/" + ref.Repository); err != nil {
@@ -79,7 +79,7 @@ func OpenAs(place string, who auth.CredentialFunc) (*Repository, error) {
 	r.repo.PlainHTTP = near
 	r.repo.TagListMaxPages = depot.MaxListed
 	client := &auth.Client{
-		Client: &http.Client{Transport: retry.NewTransport(encrypted{transport.Limit(way, contents), near})},
+		Client: &http.Client{Transport: retry.NewTransport(httpsOnly{transport.Limit(way, contents), near})},
 		Cache:  auth.NewCache(),
 		Credential: func(ctx context.Context, host string) (auth.Credential, error) {
 			c, err := who(ctx, host)
@@ -110,14 +110,14 @@ func contents(req *http.Request) bool {
 	}
 }
 
-// encrypted keeps a registry from leading us to where everybody can listen in:
+// httpsOnly keeps a registry from leading us to where others can listen in:
 // it may name other hosts for its passwords and its contents.
-type encrypted struct {
+type httpsOnly struct {
 	base http.RoundTripper
 	near bool // the registry itself is on this machine
 }
 
-func (e encrypted) RoundTrip(req *http.Request) (*http.Response, error) {
+func (e httpsOnly) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.URL.Scheme != "https" && (!e.near || !loopback(req.URL.Host)) {
 		return nil, fmt.Errorf("%q is not encrypted; handrail speaks plain http to a registry on this machine only", req.URL.Scheme+"://"+req.URL.Host)
 	}

@@ -1,0 +1,47 @@
+package runbooks
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestFound: what a text says of the thing that it is about, in YAML, JSON, commands and
+// errors; and nothing where it names several.
+func TestFound(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		book, text string
+		want       map[string]string
+	}{
+		"YAML": {"stuck-finalizer", "apiVersion: batch/v1\nkind: Job\nmetadata:\n  annotations:\n    name: other\n  name: migrate-41\n  namespace: payments\n  finalizers:\n  - example.org/hold\nspec:\n  template:\n    metadata:\n      name: pod\n",
+			map[string]string{"resource": "job", "name": "migrate-41", "namespace": "payments"}},
+		"JSON": {"stuck-finalizer", "$ kubectl get pod x -o json\n{\"kind\": \"Pod\", \"metadata\": {\"name\": \"web-1\", \"namespace\": \"shop\"}}",
+			map[string]string{"resource": "pod", "name": "web-1", "namespace": "shop"}},
+		"two objects": {"stuck-finalizer", "kind: Job\nmetadata:\n  name: a\n---\nkind: Pod\nmetadata:\n  name: b\n", map[string]string{}},
+		"a namespace": {"stuck-finalizer", "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: payments\nstatus:\n  phase: Terminating\n", map[string]string{"space": "payments"}},
+		"a namespace where only objects are": {"reverting-fixes", "kind: ConfigMap\nmetadata:\n  name: rates\n  namespace: shop\n",
+			map[string]string{"resource": "configmap", "name": "rates", "namespace": "shop"}},
+		"kubectl":           {"stuck-finalizer", "ana@host:~$ kubectl -n payments delete job/migrate-41 --wait=false\njob.batch \"migrate-41\" deleted", map[string]string{"resource": "job", "name": "migrate-41", "namespace": "payments"}},
+		"kubectl namespace": {"stuck-finalizer", "$ kubectl delete ns payments", map[string]string{"space": "payments"}},
+		"an API error": {"stuck-finalizer", `Error from server (NotFound): jobs.batch "migrate-41" not found in the namespace "payments"`,
+			map[string]string{"resource": "jobs.batch", "name": "migrate-41", "namespace": "payments"}},
+		"terraform": {"stale-plan", "+ cd /srv/infra\n+ TF_WORKSPACE=prod terraform apply -input=false release.tfplan 2>&1 | tee -a /var/log/apply.log\nError: Saved plan is stale",
+			map[string]string{"dir": "/srv/infra", "workspace": "prod", "plan": "release.tfplan", "log": "/var/log/apply.log"}},
+		"chdir": {"state-lock", "$ tofu -chdir=infra/network plan\nError: Error acquiring the state lock", map[string]string{"dir": "infra/network"}},
+		"workspace": {"state-lock", "Switched to workspace \"prod-eu\".\nError: Error acquiring the state lock",
+			map[string]string{"workspace": "prod-eu"}},
+		"two workspaces":   {"state-lock", "Switched to workspace \"a\".\nSwitched to workspace \"b\".", map[string]string{}},
+		"no value of it":   {"stuck-finalizer", "$ kubectl -n -x get pod 'a b'", map[string]string{}},
+		"words about a cd": {"state-lock", "we burned the cd of the backup yesterday", map[string]string{}},
+		"nothing":          {"state-lock", "Error: Error acquiring the state lock", map[string]string{}},
+		"list":             {"stuck-finalizer", `{"kind": "PodList", "items": []}`, map[string]string{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(tc.want, bookOf(t, tc.book).Found(tc.text, nil)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,136 @@
+package centre
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"handrail/steps"
+	"handrail/steps/cluster"
+	"handrail/steps/kube/podstate"
+)
+
+// refused finds what refuses requests and is no custom policy: webhooks that fail
+// closed and have nothing behind them, and the quotas, limits, Pod Security levels,
+// accounts and namespaces that the Warnings of the last hour name.
+func (s *Centre) refused(ctx context.Context, w *answer) {
+	s.deadWebhooks(ctx, w)
+	denials := map[string]*denial{}
+	r := cluster.Resource{Version: "v1", Plural: "events", Kind: "Event", Namespaced: true}
+	s.every(ctx, w, r, cluster.AsJSON, url.Values{"fieldSelector": {"type=Warning"}}, func(o cluster.Object) {
+		message := textIn(o, "message")
+		if _, _, policy := deniedBy(message); policy {
+			return // of the question about policies
+		}
+		by, name := podstate.RefusedBy(message)
+		if by == podstate.ByOther {
+			return
+		}
+		who := map[string]string{podstate.ByAccount: "rights of an account", podstate.ByLimits: "limit range", podstate.ByNamespace: "terminating namespace", podstate.ByPolicy: "policy"}[by]
+		if who == "" {
+			who = by
+		}
+		if name != "" {
+			who += " " + steps.Clip(name, 253)
+		}
+		if by != podstate.ByWebhook && by != podstate.ByPolicy {
+			who += " in namespace " + steps.Clip(textIn(o, "involvedObject", "namespace"), 63)
+		}
+		d := denials[who]
+		if d == nil {
+			d = &denial{}
+			denials[who] = d
+		}
+		d.add(o, message)
+	})
+	for _, who := range slices.Sorted(maps.Keys(denials)) {
+		row := denials[who].row(s.c, who)
+		row.What = fmt.Sprintf("refused %d times, last %s", denials[who].times, steps.Clip(denials[who].object, 150))
+		w.row(row)
+	}
+}
+
+// backend is the service that a webhook calls.
+type backend struct{ namespace, name string }
+
+// closed is a webhook that refuses what it cannot judge.
+type closed struct {
+	of   cluster.Resource
+	in   cluster.Object // the configuration
+	name string
+	to   backend
+}
+
+// deadWebhooks finds webhooks that refuse what they cannot judge, and whose service
+// is absent or has no endpoint that is ready.
+func (s *Centre) deadWebhooks(ctx context.Context, w *answer) {
+	var all []closed
+	for _, r := range []cluster.Resource{
+		{Group: "admissionregistration.k8s.io", Version: "v1", Plural: "validatingwebhookconfigurations", Kind: "ValidatingWebhookConfiguration"},
+		{Group: "admissionregistration.k8s.io", Version: "v1", Plural: "mutatingwebhookconfigurations", Kind: "MutatingWebhookConfiguration"},
+	} {
+		s.every(ctx, w, r, cluster.AsJSON, nil, func(o cluster.Object) {
+			hooks, _, _ := unstructured.NestedSlice(o.Object, "webhooks")
+			for _, item := range hooks {
+				hook, _ := item.(map[string]any)
+				name, _ := hook["name"].(string)
+				policy, _ := hook["failurePolicy"].(string)
+				space, _, _ := unstructured.NestedString(hook, "clientConfig", "service", "namespace")
+				service, _, _ := unstructured.NestedString(hook, "clientConfig", "service", "name")
+				if policy != "Ignore" && service != "" {
+					all = append(all, closed{of: r, in: o, name: name, to: backend{space, service}})
+				}
+			}
+		})
+	}
+	known := map[backend]string{}
+	for _, hook := range all {
+		why, ok := known[hook.to]
+		if !ok {
+			var err error
+			if why, err = s.unserved(ctx, hook.to); err != nil {
+				w.gap("what is behind service "+hook.to.namespace+"/"+hook.to.name, lateError(ctx, s.c, err))
+			}
+			known[hook.to] = why
+		}
+		if why == "" {
+			continue
+		}
+		w.row(steps.Standing{Level: steps.Critical, Where: hook.of.Label("", hook.in.GetName()), Since: hook.in.GetCreationTimestamp().Time, Owner: keptBy(hook.in),
+			What:    fmt.Sprintf("webhook %s fails closed, and %s", steps.Clip(hook.name, 100), why),
+			Detail:  "Each request that it selects is refused until its service answers.",
+			Command: s.c.Kubectl(hook.to.namespace, "get", "endpointslices", "-l", "kubernetes.io/service-name="+hook.to.name)})
+	}
+}
+
+// unserved says why nothing answers behind a service, "" where something may.
+func (s *Centre) unserved(ctx context.Context, b backend) (string, error) {
+	if _, err := s.c.Get(ctx, cluster.Services(), b.namespace, b.name); errors.Is(err, cluster.ErrAbsent) {
+		return fmt.Sprintf("its service %s/%s does not exist", b.namespace, b.name), nil
+	} else if err != nil {
+		return "", err
+	}
+	type endpoints struct {
+		Endpoints []struct {
+			Conditions struct{ Ready *bool }
+		}
+	}
+	ready := 0
+	r := cluster.Resource{Group: "discovery.k8s.io", Version: "v1", Plural: "endpointslices", Kind: "EndpointSlice", Namespaced: true}
+	err := cluster.Each(ctx, s.c, r.Path(b.namespace, ""), url.Values{"labelSelector": {"kubernetes.io/service-name=" + b.name}}, func(slice endpoints) {
+		for _, e := range slice.Endpoints {
+			if e.Conditions.Ready == nil || *e.Conditions.Ready { // unknown counts as ready: EndpointConditions of discovery/v1
+				ready++
+			}
+		}
+	})
+	if err != nil || ready > 0 {
+		return "", err
+	}
+	return fmt.Sprintf("its service %s/%s has no endpoint that is ready", b.namespace, b.name), nil
+}

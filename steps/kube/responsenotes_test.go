@@ -1,0 +1,67 @@
+package kube
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"handrail/drills/lab"
+	"handrail/steps"
+)
+
+// TestWarnings: what a server says beside its answers is a finding, once.
+func TestWarnings(t *testing.T) {
+	t.Parallel()
+	f := newFakeServer(t)
+	f.table([]string{"a"}, nil)
+	f.answer = func(w http.ResponseWriter, r *http.Request) bool {
+		w.Header().Add("Warning", `299 - "things is deprecated"`)
+		w.Header().Add("Warning", `199 - "not for people"`)
+		return false
+	}
+	obs, _ := f.probe("kube/list", what("resource", "things"))
+	if len(obs.Findings) != 1 || !strings.Contains(obs.Findings[0].Say, "things is deprecated") || obs.Findings[0].Level != steps.Info {
+		t.Errorf("findings = %v", obs.Findings)
+	}
+}
+
+// TestNoProbeWrites runs every probe of the package on every kind of thing that
+// it takes; the server's own audit log holds no write of them, and no review but
+// access reviews, which store nothing.
+func TestNoProbeWrites(t *testing.T) {
+	t.Parallel()
+	w := newReadsWorld(t)
+	w.fill(w.ns, "a")
+	began := time.Now()
+	ran := 0
+	for _, k := range Kinds() {
+		if k.Reads == nil {
+			continue
+		}
+		for _, more := range [][]string{{"name", "a"}, {"name", "absent"}, {"read", "metadata"}, {"all_namespaces", "true"}} {
+			in := what(append([]string{"resource", "configmaps"}, more...)...)
+			if _, ok := in["name"]; !ok && k.Name != "kube/list" {
+				continue
+			}
+			in["window"] = steps.DurationOf(time.Second)
+			// What a probe finds is for its own tests; here it is only watched.
+			_, _ = k.Reads(w.env).Probe(t.Context(), in, newReadsSink())
+			ran++
+		}
+	}
+	if ran < 10 {
+		t.Errorf("%d runs of probes, want more", ran)
+	}
+	events, err := w.lab.AuditEvents(context.Background(), lab.AuditFilter{User: w.ns.Operator, Since: began})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range events {
+		if e.Verb == "create" && (e.Resource == "subjectaccessreviews" || e.Resource == "localsubjectaccessreviews") {
+			continue
+		}
+		t.Errorf("a probe did %s %s/%s %s", e.Verb, e.Resource, e.Name, e.URI)
+	}
+}

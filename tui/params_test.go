@@ -1,0 +1,294 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"handrail/steps"
+	"handrail/triage"
+	"handrail/tui/screen"
+)
+
+// lockFields are the parameters of the fixture's runbook.
+func lockFields(string) []steps.Field {
+	return []steps.Field{{Name: "dir", Type: steps.Path, Default: ".", Doc: "root module whose state is locked"},
+		{Name: "workspace", Type: steps.String, Doc: "workspace, if not the selected one"},
+		{Name: "max_apply", Type: steps.Duration, Default: "30m", Doc: "longest plausible apply for this module"},
+		{Name: "log", Type: steps.Path, Required: true, Doc: "apply log of the run that holds the lock"}}
+}
+
+// toFound is the sheet before a start, with what the text said.
+func (s *stage) toFound() {
+	match := s.Config.Match
+	s.Config.Params = lockFields
+	s.Config.Match = func(t string) []screen.Hit {
+		hits := match(t)
+		for i := range hits {
+			hits[i].Params = map[string]string{"workspace": "prod-eu", "log": "/tmp/apply.log"}
+		}
+		return hits
+	}
+	s.toMatch()
+	s.press("enter")
+}
+
+// untrustedFixture is a directory that someone else wrote.
+func untrustedFixture() screen.Untrusted {
+	return screen.Untrusted{Dir: "/srv/infra/network", Digest: "d1", Files: 14, Uses: []screen.Used{
+		{Title: "Servers that its settings name, which get the credentials that their backend uses, yours among them:", List: []string{"https://state.example.org"}},
+		{Title: "Providers, which are programs:", List: []string{"hashicorp/aws 6.2.0", "hashicorp/random 3.7.2", "hashicorp/null 3.2.4", "hashicorp/tls 4.1.0"}}}}
+}
+
+func (s *stage) startAt(of screen.Untrusted) {
+	s.Config.Untrusted = func(_ context.Context, _ string, given map[string]string) (*screen.Untrusted, error) {
+		if given["dir"] == "/srv/good" {
+			return nil, nil
+		}
+		return &of, nil
+	}
+	s.Config.Params = lockFields
+	s.toFound()
+	_, cmd := s.Update(keyPress("enter"))
+	s.openWith(cmd)
+}
+
+func (s *stage) toUntrusted() { s.startAt(untrustedFixture()) }
+
+func (s *stage) toNowhere() {
+	s.startAt(screen.Untrusted{Dir: ".", Wrong: `"/home/ana" holds no .tf or .tofu file, so there is nothing to trust`})
+}
+
+// toParams is the sheet of the parameters of a running incident.
+func (s *stage) toParams() {
+	s.Config.Params = lockFields
+	s.press("P")
+}
+
+// change has something happen to the incident of the fixture.
+func (s *stage) change(do func()) {
+	s.bench.mu.Lock()
+	do()
+	s.bench.mu.Unlock()
+	s.run.Take(s.bench.Snapshot())
+}
+
+// heavy makes a step of the fixture run a program.
+func (s *stage) heavy(step string) {
+	s.change(func() {
+		b := s.bench
+		b.state.Steps = slices.Clone(b.state.Steps)
+		i := slices.IndexFunc(b.state.Steps, func(st triage.Step) bool { return st.ID == step })
+		b.state.Steps[i].Heavy = true
+		b.record(triage.Note{Text: "it runs a program"})
+	})
+}
+
+// toCommander is the sheet of SEV-1 on a call without a commander.
+func (s *stage) toCommander() {
+	s.change(func() {
+		s.bench.record(triage.Person{ID: "ana", Name: "Ana", Proof: "kube", Subject: "ana@example.org"})
+	})
+	s.press("S", "1", "enter")
+	s.write("checkout is down")
+	s.press("enter", "enter")
+}
+
+// toUnread is a question about something that could not be read.
+func (s *stage) toUnread() {
+	s.change(func() {
+		s.bench.unread = "facts.lock.who is unknown: permission denied"
+		s.bench.record(triage.Note{Text: "permission denied"})
+	})
+	s.run.Front(id("holder"))
+	s.run.Decide()
+}
+
+// TestUnreadIsNoQuestion: the screen says what is missing and how to get it, and no key
+// answers.
+func TestUnreadIsNoQuestion(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 80, 24, true, "")
+	s.toUnread()
+	s.want(t, "what it asks about was not read", "permission denied", "Read it first")
+	for _, k := range []string{"1", "u", "enter"} {
+		if s.press(k); s.Sheet != nil {
+			t.Errorf("%s opens\n%s", k, s.screen())
+		}
+	}
+}
+
+// TestEnterAcceptsWhatWasFound: what the text says stands in the sheet, what is
+// required comes first, and one enter takes all of it.
+func TestEnterAcceptsWhatWasFound(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 80, 24, false, "")
+	var with map[string]string
+	start := s.Config.Start
+	s.Config.Start = func(ctx context.Context, id string, given map[string]string) (screen.Incident, error) {
+		with = given
+		return start(ctx, id, given)
+	}
+	s.toFound()
+	s.want(t, "Found: workspace, log", "/tmp/apply.log", "prod-eu", "enter start")
+	if got := s.Sheet.Fields[0].Edit.Value(); got != "/tmp/apply.log" {
+		t.Errorf("the first line is %q, want what is required", got)
+	}
+	_, cmd := s.Update(keyPress("enter"))
+	s.openWith(cmd)
+	if with["log"] != "/tmp/apply.log" || with["workspace"] != "prod-eu" || s.Incident == nil {
+		t.Errorf("started with %v\n%s", with, s.screen())
+	}
+}
+
+// TestNothingFoundNothingAsked: without a finding and without a requirement there is
+// no sheet, but after a pasted text, whose log and directory a person may know; with one
+// required, enter does not pass it.
+func TestNothingFoundNothingAsked(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 80, 24, false, "")
+	s.Config.Params = func(id string) []steps.Field { return lockFields(id)[:3] }
+	s.toMatch()
+	s.press("enter")
+	s.want(t, "Start state-lock", "enter start")
+	s.press("esc")
+	s.settle(s.wait.StartWith(s.Env, screen.Start{Runbook: "state-lock"}))
+	if s.Sheet != nil {
+		t.Errorf("it asks\n%s", s.screen())
+	}
+	s = onStage(t, 80, 24, false, "")
+	s.Config.Params = lockFields
+	s.toMatch()
+	s.press("enter", "enter")
+	s.want(t, "log is required")
+}
+
+// TestTrustIsOfferedAtTheStart: before an incident is opened in a directory that is not
+// trusted a person says whether programs may run there; enter alone says nothing.
+func TestTrustIsOfferedAtTheStart(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[string]bool{"1": true, "2": false} {
+		s := onStage(t, 80, 24, false, "")
+		trusted := ""
+		s.Config.Trust = func(_ context.Context, of screen.Untrusted) error { trusted = of.Digest; return nil }
+		s.toUntrusted()
+		s.want(t, "/srv/infra/network is not trusted", "https://state.example.org", "and 1 more")
+		s.press("enter")
+		if s.Incident != nil || trusted != "" {
+			t.Fatal("enter alone went on")
+		}
+		s.press(key)
+		_, cmd := s.Update(keyPress("enter"))
+		s.openWith(cmd)
+		if s.Incident == nil || (trusted != "") != want {
+			t.Errorf("%s: trusted %q\n%s", key, trusted, s.screen())
+		}
+	}
+	s := onStage(t, 80, 24, false, "")
+	s.Config.Trust = func(context.Context, screen.Untrusted) error { return errors.New("it changed while you looked at it") }
+	s.toUntrusted()
+	s.press("1")
+	_, cmd := s.Update(keyPress("enter"))
+	s.openWith(cmd)
+	s.want(t, "it changed while you looked at it")
+}
+
+// TestDirectoryThatHoldsNothing: a start where no program can run asks for another
+// directory, and the same one once more is meant.
+func TestDirectoryThatHoldsNothing(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 80, 24, false, "")
+	s.toNowhere()
+	s.want(t, "holds no .tf or .tofu file", "Correct dir")
+	_, cmd := s.Update(keyPress("enter"))
+	if s.openWith(cmd); s.Incident == nil {
+		t.Errorf("it cannot be meant\n%s", s.screen())
+	}
+	s = onStage(t, 80, 24, false, "")
+	s.toNowhere()
+	s.press("ctrl+u")
+	s.write("/srv/good")
+	_, cmd = s.Update(keyPress("enter"))
+	if s.openWith(cmd); s.Incident == nil {
+		t.Errorf("the other directory is not taken\n%s", s.screen())
+	}
+}
+
+// TestParametersChangeOnTheScreen: the sheet sends what changed and nothing else, after
+// it has said from what to what.
+func TestParametersChangeOnTheScreen(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 80, 24, true, "")
+	s.toParams()
+	before := len(s.bench.sent)
+	s.write("run.log")
+	s.press("enter")
+	s.want(t, "log: run.log, now none", "is stale then")
+	if len(s.bench.sent) != before {
+		t.Fatal("it was sent before it was asked for once more")
+	}
+	s.press("enter")
+	sent := s.bench.sent[before:]
+	if len(sent) != 1 || sent[0].Kind != triage.DoPlan || sent[0].Value != book || sent[0].Params["log"] != "run.log" || sent[0].Params["workspace"] != "" {
+		t.Errorf("sent %+v", sent)
+	}
+}
+
+// TestSeverityAsksForTheCommander: SEV-1 without one cannot be sent; with one, the
+// person is recorded first.
+func TestSeverityAsksForTheCommander(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 80, 24, true, "")
+	before := len(s.bench.sent)
+	s.toCommander()
+	s.want(t, "SEV-1 needs an incident commander")
+	s.write("Grace")
+	s.press("enter")
+	sent := s.bench.sent[before:]
+	if len(sent) != 2 || sent[0].Kind != triage.DoPerson || !slices.Contains(sent[0].Who.Roles, "commander") || sent[0].Who.Proof != "claimed" || sent[1].Severity != triage.Sev1 {
+		t.Errorf("sent %+v", sent)
+	}
+}
+
+// TestPeopleAreAdded: a person keeps what proves their name, with other roles.
+func TestPeopleAreAdded(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 80, 24, true, "")
+	before := len(s.bench.sent)
+	s.press("W")
+	s.want(t, "Ana (kube): commander")
+	s.write("ana")
+	s.press("enter")
+	s.write("scribe, Commander")
+	s.press("enter", "W")
+	s.want(t, "Ana (kube): scribe, commander")
+	sent := s.bench.sent[before:]
+	if len(sent) != 1 || sent[0].Who.Proof != "kube" || sent[0].Who.Subject != "ana@example.org" {
+		t.Errorf("sent %+v", sent)
+	}
+}
+
+// TestTrustIsOfferedBeforeAProgram: a step that runs a program asks first where its
+// directory is not trusted.
+func TestTrustIsOfferedBeforeAProgram(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[string]bool{"1": true, "2": false} {
+		s := onStage(t, 80, 24, true, "")
+		of, trusted := untrustedFixture(), false
+		s.Config.Untrusted = func(context.Context, string, map[string]string) (*screen.Untrusted, error) { return &of, nil }
+		s.Config.Trust = func(context.Context, screen.Untrusted) error { trusted = true; return nil }
+		s.heavy(id("log"))
+		before := len(s.bench.sent)
+		s.run.Front(id("log"))
+		s.press("r")
+		s.want(t, "May programs run in this directory?")
+		if len(s.bench.sent) != before {
+			t.Fatal("it ran before it was asked")
+		}
+		s.press(key, "enter")
+		if sent := s.bench.sent[before:]; len(sent) != 1 || sent[0].Step != id("log") || trusted != want {
+			t.Errorf("%s: sent %+v, trusted %t", key, sent, trusted)
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package sheets
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"handrail/steps"
+	"handrail/triage"
+	"handrail/tui/form"
+	"handrail/tui/ink"
+	"handrail/tui/screen"
+)
+
+// The sheets that ask what an incident is about: before it is opened, and later.
+
+// parameters are the lines of such a sheet: first what must be given, then what is
+// known already, then the rest. Enter accepts all of them as they stand.
+func parameters(fs []steps.Field, known map[string]string) []form.Field {
+	rank := func(p steps.Field) int {
+		switch {
+		case p.Required:
+			return 0
+		case known[p.Name] != "":
+			return 1
+		}
+		return 2
+	}
+	fs = slices.Clone(fs)
+	slices.SortStableFunc(fs, func(a, b steps.Field) int { return rank(a) - rank(b) })
+	var out []form.Field
+	for _, p := range fs {
+		hint := ink.Shown(p.Doc)
+		if p.Required {
+			hint = "required: " + hint
+		}
+		fl := form.Named(p.Name, ink.Shown(p.Name), hint, p.Required)
+		value, ok := known[p.Name]
+		if !ok {
+			value = p.Default
+		}
+		if p.Type == steps.Enum {
+			fl.Choices, fl.Pick = []form.Choice{}, slices.Index(p.Values, value)
+			for _, v := range p.Values {
+				fl.Choices = append(fl.Choices, form.Choice{Value: v})
+			}
+		} else {
+			fl.Explain = true
+			fl.Edit.Set(value)
+			fl.Check = func(s string) ink.Text {
+				if _, err := steps.ParseValue(p.Type, s); err != nil {
+					return ink.Shown(err.Error())
+				}
+				return ""
+			}
+		}
+		out = append(out, fl)
+	}
+	return out
+}
+
+// Asks reports whether a runbook has a parameter to ask for: one that must be given and
+// is not, or one that was found and that no person has seen yet.
+func Asks(fs []steps.Field, found map[string]string, seen bool) bool {
+	return slices.ContainsFunc(fs, func(p steps.Field) bool {
+		v := found[p.Name]
+		return p.Required && p.Default == "" && v == "" || !seen && v != "" && v != p.Default
+	})
+}
+
+// StartForm asks for the parameters of a runbook before it is taken up. What was found
+// is filled in; do gets what was accepted, without what is empty.
+func StartForm(id string, fs []steps.Field, found map[string]string, does ink.Text, do func(map[string]string) tea.Cmd) *form.Form {
+	f := &form.Form{Title: ink.Say("Start %s", id), Intro: []ink.Text{"What is it about?"}, Does: does, All: true, Fields: parameters(fs, found)}
+	var names []string
+	for _, p := range fs {
+		if v := found[p.Name]; v != "" && v != p.Default {
+			names = append(names, p.Name)
+		}
+	}
+	if len(names) > 0 {
+		f.Intro = []ink.Text{ink.Say("Found: %s. Correct what is wrong; enter accepts the rest.", strings.Join(names, ", "))}
+	}
+	f.Submit = func(v map[string]string) tea.Cmd {
+		maps.DeleteFunc(v, func(_, s string) bool { return s == "" }) // absent, so that the default counts
+		return do(v)
+	}
+	return f
+}
+
+// ParamsForm shows the parameters of the incident, and changes them.
+func ParamsForm(env *screen.Env, fs []steps.Field) *form.Form {
+	id := env.Snap.State.Plan().Runbook
+	now := map[string]string{}
+	for _, p := range fs {
+		now[p.Name] = p.Default
+	}
+	for name, v := range env.Snap.State.Params(id) {
+		now[name] = v.Text()
+	}
+	submit := func(v map[string]string) tea.Cmd {
+		changed := map[string]string{}
+		for _, p := range fs {
+			if v[p.Name] == "" {
+				v[p.Name] = p.Default
+			}
+			if v[p.Name] != now[p.Name] {
+				changed[p.Name] = v[p.Name]
+			}
+		}
+		if len(changed) == 0 {
+			env.Warn("", "The parameters stay as they were.")
+			return nil
+		}
+		env.Sheet = changeForm(env, id, now, changed)
+		return nil
+	}
+	return &form.Form{Title: ink.Say("Parameters of %s", id), All: true, Does: "change", Fields: parameters(fs, now),
+		Intro: []ink.Text{"What the incident is about. Press esc to leave it as it is."}, Submit: submit}
+}
+
+// changeForm says what a change of the parameters does, and asks once more: what was
+// read, answered and concluded falls with the old value.
+func changeForm(env *screen.Env, id string, now, changed map[string]string) *form.Form {
+	var intro []ink.Text
+	for _, name := range slices.Sorted(maps.Keys(changed)) {
+		intro = append(intro, ink.Say("· %s: %s, now %s", name, cmp.Or(changed[name], "none"), cmp.Or(now[name], "none")))
+	}
+	return &form.Form{Title: "Change what the incident is about", Does: "record it",
+		Intro: append(intro, "What was read, answered or concluded with the old value is stale then, and is asked again."),
+		Submit: func(map[string]string) tea.Cmd {
+			return env.Send(triage.Intent{Kind: triage.DoPlan, Value: id, Params: changed})
+		}}
+}
