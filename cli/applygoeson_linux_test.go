@@ -2,14 +2,18 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"handrail/cli/process"
 	"handrail/drills/lab"
@@ -193,17 +197,44 @@ func (h *heldApply) release() {
 	}
 }
 
-// unlocked waits until the kernel says that no process holds the state.
-func (h *heldApply) unlocked() {
+// program is the tofu that applies, opened so that its end can be waited for.
+func (h *heldApply) program() (pidfd int) {
 	h.t.Helper()
-	f, err := os.OpenFile(filepath.Join(h.dir, "terraform.tfstate"), os.O_RDWR, 0)
+	links, err := filepath.Glob("/proc/[0-9]*/cwd")
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	defer f.Close()
-	lk := syscall.Flock_t{Type: syscall.F_WRLCK, Whence: io.SeekStart}
-	if err := syscall.FcntlFlock(f.Fd(), syscall.F_SETLKW, &lk); err != nil {
-		h.t.Fatal(err)
+	for _, link := range links {
+		proc := filepath.Dir(link)
+		exe, _ := os.Readlink(filepath.Join(proc, "exe"))
+		if cwd, err := os.Readlink(link); err != nil || cwd != h.dir || exe != h.prog.Tofu {
+			continue
+		}
+		pid, err := strconv.Atoi(filepath.Base(proc))
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		if pidfd, err = unix.PidfdOpen(pid, 0); err != nil {
+			h.t.Fatal(err)
+		}
+		h.t.Cleanup(func() { _ = unix.Close(pidfd) })
+		return pidfd
+	}
+	h.t.Fatal("no tofu works in " + h.dir)
+	return -1
+}
+
+// ended waits until the program of pidfd has exited.
+func (h *heldApply) ended(pidfd int) {
+	h.t.Helper()
+	for {
+		_, err := unix.Poll([]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}, -1)
+		if err == nil {
+			return
+		}
+		if !errors.Is(err, unix.EINTR) {
+			h.t.Fatal(err)
+		}
 	}
 }
 
@@ -280,6 +311,7 @@ func TestApplyGoesOn(t *testing.T) {
 		h := newHeldApply(t)
 		h.begin()
 		pid, claim := h.executor()
+		program := h.program()
 		if err := h.s.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -296,7 +328,7 @@ func TestApplyGoesOn(t *testing.T) {
 			t.Errorf("gate while the program runs on = %s, %q, want it unknown", g.Phase, g.Response)
 		}
 		h.release()
-		h.unlocked()
+		h.ended(program)
 		if g := h.resumed(preview); g.Phase != triage.GateDone || !g.Found || !strings.Contains(g.Response, "All that it was to do is recorded") {
 			t.Errorf("gate = %s, %q, want it found done", g.Phase, g.Response)
 		}
