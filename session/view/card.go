@@ -25,6 +25,9 @@ func (s *Scene) card(st triage.Step) Card {
 			c.Graph = g
 			continue
 		}
+		if !w.Known && asideFact(rb, w.Name, v) {
+			continue
+		}
 		value := w.Value
 		switch {
 		case !w.Known:
@@ -64,6 +67,14 @@ func (s *Scene) card(st triage.Step) Card {
 		c.Missing = append(c.Missing, err.Error())
 	}
 	return c
+}
+
+// asideFact reports whether a fact is of a step that does not apply: that it is not known
+// says nothing.
+func asideFact(rb *runbooks.Runbook, name string, v runbooks.Vars) bool {
+	of, ok := strings.CutPrefix(name, "facts.")
+	step, _, dotted := strings.Cut(of, ".")
+	return ok && dotted && rb.Aside(step, v) != ""
 }
 
 // Agrees is what is recorded with an answer that agrees with the proposal: why it

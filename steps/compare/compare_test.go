@@ -3,10 +3,12 @@ package compare
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +18,7 @@ import (
 
 	"handrail/drills/lab"
 	"handrail/steps"
+	"handrail/steps/cluster"
 	"handrail/steps/stepstest"
 )
 
@@ -175,6 +178,34 @@ func TestNothingOfItIsHere(t *testing.T) {
 	obs := w.probe("compare/state-live", nil)
 	if obs.Facts["ghosts"].Known() || !strings.Contains(obs.Summary, "None") {
 		t.Errorf("state = %v", obs.Facts)
+	}
+}
+
+// TestNoClusterIsNeeded: a state without an object of a cluster can be read where there is
+// none; one with such an object cannot.
+func TestNoClusterIsNeeded(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	w := &world{t: t, dir: dir, env: steps.Env{Dir: dir, Home: t.TempDir(), Now: time.Now}}
+	w.state(`{"mode":"managed","type":"terraform_data","name":"a","provider":"provider[\"terraform.io/builtin/terraform\"]","instances":[{"schema_version":0,"attributes":{"id":"1"}}]}`)
+	f := w.probe("compare/state-live", nil).Facts
+	if !f["ghosts"].Known() || len(f["ghosts"].Strings()) != 0 || f["server"].Known() || f["unchecked"].Table()["terraform_data"] != "1" {
+		t.Errorf("state = %v, want no ghosts, and one that was not looked for", f)
+	}
+	plan := func(typ string) string {
+		return w.write(typ+".json", `{"format_version":"1.2","terraform_version":"1.12.6","resource_changes":[{"address":"`+typ+`.a","mode":"managed","type":"`+typ+
+			`","name":"a","change":{"actions":["create"],"before":null,"after":{"metadata":[{"name":"a","namespace":"b"}]}}}]}`)
+	}
+	f = w.probe("compare/plan-live", steps.Params{"file": steps.PathOf(plan("terraform_data"))}).Facts
+	if got := f["unchecked"].Strings(); !slices.Equal(got, []string{"terraform_data.a"}) || f["server"].Known() {
+		t.Errorf("plan = %v, want one that was not looked for", f)
+	}
+	w.state(w.configMap("one", "1"))
+	for kind, in := range map[string]steps.Params{"compare/state-live": nil, "compare/plan-live": {"file": steps.PathOf(plan("kubernetes_config_map_v1"))}} {
+		i := slices.IndexFunc(Kinds(), func(k steps.Kind) bool { return k.Name == kind })
+		if _, err := Kinds()[i].Reads(w.env).Probe(t.Context(), in, steps.SecretsOnly(nil)); !errors.Is(err, cluster.ErrNoCluster) {
+			t.Errorf("%s = %v, want ErrNoCluster", kind, err)
+		}
 	}
 }
 

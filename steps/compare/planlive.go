@@ -2,6 +2,7 @@ package compare
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -37,13 +38,17 @@ func (p planProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 	if err != nil {
 		return steps.Observation{}, err
 	}
-	look, err := cluster.OpenLooker(p.env, out)
-	if err != nil {
-		return steps.Observation{}, err
+	look, none := cluster.OpenLooker(p.env, out)
+	if none != nil && !errors.Is(none, cluster.ErrNoCluster) {
+		return steps.Observation{}, none
 	}
 	obs := steps.Observation{Command: "jq '.resource_changes[] | select(.change.actions == [\"create\"])' " + steps.Quote(name) + " && kubectl get KIND NAME -n NAMESPACE"}
 	f := steps.NewFacts(planFacts())
-	f.Set("server", steps.StringOf(look.Server()))
+	if none == nil {
+		f.Set("server", steps.StringOf(look.Server()))
+	} else {
+		f.Unknown(none.Error()+", and nothing here needs one", "server")
+	}
 	v := newInventory(look)
 	var exists, absent, unchecked []string
 	origins, ids, unread := map[string]string{}, map[string]string{}, map[string]string{}
@@ -57,6 +62,9 @@ func (p planProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 		if !strings.HasPrefix(c.Type, "kubernetes_") {
 			unchecked = append(unchecked, c.Address)
 			continue
+		}
+		if none != nil {
+			return steps.Observation{}, none
 		}
 		if !c.Object.Known() {
 			unread[c.Address] = "the plan does not name its object: the name is known after the apply, or the kind is not known to handrail"

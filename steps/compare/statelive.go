@@ -3,6 +3,7 @@ package compare
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -46,9 +47,9 @@ func (p stateProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 	if err := ctx.Err(); err != nil {
 		return steps.Observation{}, err
 	}
-	look, err := cluster.OpenLooker(p.env, out)
-	if err != nil {
-		return steps.Observation{}, err
+	look, none := cluster.OpenLooker(p.env, out)
+	if none != nil && !errors.Is(none, cluster.ErrNoCluster) {
+		return steps.Observation{}, none
 	}
 	var all []stateObject
 	other, unread := map[string]int{}, map[string]string{}
@@ -75,9 +76,16 @@ func (p stateProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 	if err != nil {
 		return steps.Observation{}, err
 	}
+	if none != nil && len(all)+len(unread) > 0 {
+		return steps.Observation{}, none
+	}
 	obs := steps.Observation{Command: "tofu state list | grep kubernetes_ && kubectl get KIND -n NAMESPACE"}
 	f := steps.NewFacts(stateFacts())
-	f.Set("server", steps.StringOf(look.Server()))
+	if none == nil {
+		f.Set("server", steps.StringOf(look.Server()))
+	} else {
+		f.Unknown(none.Error()+", and nothing here needs one", "server")
+	}
 	f.Set("recorded", steps.IntOf(int64(len(all)+len(unread)+cut)))
 	counts := map[string]string{}
 	for typ, n := range other {
@@ -92,7 +100,11 @@ func (p stateProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 		f.Unknown(fmt.Sprintf("%d objects more than %d are recorded and were not looked for", cut, maxRecorded), "present", "ghosts", "strangers", "orphans")
 	}
 	obs.Gaps = append(obs.Gaps, c.gaps(counts)...)
-	if obs.Summary == "" {
+	switch {
+	case obs.Summary != "":
+	case len(all)+len(unread)+cut == 0:
+		obs.Summary = fmt.Sprintf("Nothing that is recorded at %s is of a cluster.", where)
+	default:
 		obs.Summary = fmt.Sprintf("Of %d recorded objects at %s, %d are there.", len(all)+len(unread), where, c.present)
 	}
 	obs.Facts = f.Rest("not compared")

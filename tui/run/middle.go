@@ -218,7 +218,7 @@ func (r *Screen) drawGateStep(env *screen.Env, p *ink.Page, st triage.Step) {
 			return // who is missing stands in its way
 		}
 	case triage.GateDone:
-		p.Item(th.Good.On("✓ "), th.Plain, ink.Say("Done. %s", g.Response))
+		p.Item(th.Good.On("✓ "), th.Plain, ink.Say("Done. %s", strings.ReplaceAll(g.Response, "\n", " ")))
 		incident.DrawAgain(p, r.Snap.State, g)
 	case triage.GateFailed, triage.GateRefused, triage.GateUnknown:
 		p.Item(th.Warn.On("! "), th.Plain, ink.Say("Outcome %s. %s", g.Phase, g.Response))

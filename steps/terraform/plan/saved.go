@@ -385,13 +385,16 @@ func (m *planRun) counts(saved *tfplan.Saved) {
 	number("destroy", d.Count[tfplan.Delete])
 	number("replace", d.Replaced())
 	number("import", d.Imported)
-	var acts, doomed, drifted []string
+	var acts, creates, doomed, drifted []string
 	moved := 0
 	for _, c := range d.Changes {
 		if c.Act == tfplan.Read {
 			continue
 		}
 		acts = append(acts, c.Address)
+		if c.Act == tfplan.Create {
+			creates = append(creates, c.Address)
+		}
 		if c.Act == tfplan.None && c.Previous != "" {
 			moved++
 		}
@@ -415,6 +418,7 @@ func (m *planRun) counts(saved *tfplan.Saved) {
 		m.facts.Set(name, steps.StringsOf(slices.Compact(addresses)))
 	}
 	list("addresses", acts)
+	list("creates", creates)
 	list("doomed", doomed)
 }
 
@@ -488,6 +492,7 @@ func SavedFacts() []steps.Field {
 		{Name: "moved", Type: steps.Int, Doc: "objects that only change their address"},
 		{Name: "drifted", Type: steps.Int, Doc: "objects that differ from the record"},
 		{Name: "addresses", Type: steps.Strings, Doc: "addresses that it would act on"},
+		{Name: "creates", Type: steps.Strings, Doc: "addresses to create that exist under no name now"},
 		{Name: "doomed", Type: steps.Strings, Doc: "addresses that it would destroy or replace"},
 		{Name: "serial", Type: steps.Int, Doc: "serial of the state that it was made from"},
 		{Name: "lineage", Type: steps.Ident, Doc: "lineage of that state"},

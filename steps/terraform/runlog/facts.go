@@ -32,6 +32,7 @@ func Facts() []steps.Field {
 		{Name: "completed_addresses", Type: steps.Strings, Doc: "addresses of which all that began has completed, in order"},
 		{Name: "present_addresses", Type: steps.Strings, Doc: "of them, those that exist by the log: the last operation destroyed nothing"},
 		{Name: "present_objects", Type: steps.Strings, Doc: "the same, each with what the log says that it stands for, as `ADDRESS [id=X]`; the address alone where the log names nothing"},
+		{Name: "present_ids", Type: steps.Table, Doc: "address to the id of its object, of those that exist by the log and whose id it names"},
 		{Name: "destroyed_addresses", Type: steps.Strings, Doc: "of them, those that the last operation destroyed"},
 		{Name: "started_addresses", Type: steps.Strings, Doc: "addresses with an operation that started and never completed, in order"},
 		{Name: "failed_addresses", Type: steps.Strings, Doc: "addresses with an operation that an error ended, in order"},
@@ -98,7 +99,7 @@ func (l *runLogs) fill(f steps.Facts, obs *steps.Observation, lacks string) {
 	how := ""
 	if len(busy) > 1 {
 		why := fmt.Sprintf("the log holds %d runs that changed something, and which of them is meant it does not say", len(busy))
-		f.Unknown(why, "errored", "finished", "completed_addresses", "present_addresses", "present_objects", "destroyed_addresses", "started_addresses", "failed_addresses",
+		f.Unknown(why, "errored", "finished", "completed_addresses", "present_addresses", "present_objects", "present_ids", "destroyed_addresses", "started_addresses", "failed_addresses",
 			"in_flight", "operations", "ending", "planned", "never_started", "hung", "waiting", "longest_wait")
 		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Warning, Say: prose.Upper(why) + ". Give the part of one of them."})
 		how = "it holds several runs"
@@ -126,6 +127,7 @@ func (r *Log) fillAddresses(f steps.Facts, obs *steps.Observation, lacks string)
 	f.Set("completed_addresses", steps.StringsOf(done))
 	f.Set("present_addresses", steps.StringsOf(present))
 	f.Set("present_objects", steps.StringsOf(r.objects()))
+	f.Set("present_ids", steps.TableOf(r.ids(present)))
 	f.Set("destroyed_addresses", steps.StringsOf(destroyed))
 	f.Set("started_addresses", steps.StringsOf(open))
 	f.Set("failed_addresses", steps.StringsOf(slices.Sorted(maps.Keys(r.Failed))))
@@ -223,7 +225,7 @@ func (r *Log) fillWaiting(f steps.Facts, obs *steps.Observation) {
 
 func (r *Log) warn(open []string, obs *steps.Observation) {
 	if len(open) > 0 {
-		obs.Say(steps.Warning, "%d operations started and never completed, first %s: what they made may exist without being in the state.", len(open), open[0])
+		obs.Say(steps.Warning, "%s started and never completed, first %s: what was made may exist without being in the state.", prose.Plural(len(open), "operation"), open[0])
 	}
 	if r.saveFailed {
 		obs.Say(steps.Critical, "The run could not save its state. It released its lock and left errored.tfstate in its directory: what it made is recorded there alone. Save that file before the runner goes.")

@@ -297,6 +297,17 @@ func (r *Log) standing() (present, destroyed []string) {
 	return present, destroyed
 }
 
+// ids are the ids of those addresses whose object the log names by its id.
+func (r *Log) ids(addresses []string) map[string]string {
+	out := map[string]string{}
+	for _, a := range addresses {
+		if id, ok := strings.CutPrefix(r.named[a], "id="); ok && id != "" {
+			out[a] = id
+		}
+	}
+	return out
+}
+
 // objects are the addresses that exist by the log, each with what it stood for then.
 func (r *Log) objects() []string {
 	present, _ := r.standing()

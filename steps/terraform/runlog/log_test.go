@@ -2,6 +2,7 @@ package runlog
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -137,6 +138,9 @@ func TestWhatAnAddressStandsFor(t *testing.T) {
 		`{"@message":"t.f: Creation complete","type":"apply_start","hook":{"resource":{"addr":"t.f"},"action":"create"}}` + "\n" +
 		`{"@message":"t.f: Creation complete","type":"apply_complete","hook":{"resource":{"addr":"t.f"},"action":"create","id_key":"id","id_value":"6]"}}` + "\n"
 	f := logOf(t, text)
+	if got, want := f["present_ids"].Table(), map[string]string{"t.a": "new", "t.f": "6]"}; !maps.Equal(got, want) {
+		t.Errorf("present_ids = %q, want %q", got, want)
+	}
 	if got, want := f["present_objects"].Strings(), []string{"t.a [id=new]", "t.b [name=b c]", "t.c", "t.f [id=6]]"}; !slices.Equal(got, want) {
 		t.Errorf("present_objects = %q, want %q", got, want)
 	}
