@@ -214,7 +214,27 @@ func (s *Session) recordEnd(end triage.ActEnd, owes []steps.Debt, blobs []eviden
 			return err
 		}
 	}
+	if end.Outcome == steps.Done {
+		if err := s.payDebts(end); err != nil {
+			return err
+		}
+	}
 	s.readAgain()
+	return nil
+}
+
+// payDebts settles the open debts that an act which is done pays.
+func (s *Session) payDebts(end triage.ActEnd) error {
+	for _, p := range s.state.Gates[end.Step].Shown.Pays {
+		for _, d := range s.state.Debts {
+			if d.Kind != p.Kind || d.Text != p.Text || d.Settled.How != "" && d.Settled.How != "carried" {
+				continue
+			}
+			if err := s.record(triage.Settle{Debt: d.ID, How: "paid", Proof: end.Step + ": " + end.Response}, nil); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 

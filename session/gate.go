@@ -208,7 +208,7 @@ func (s *Session) arm(in triage.Intent, class triage.Class, p steps.Preview, pai
 	verdicts := s.judge(step)
 	digest := p.Digest(s.state.Incident, step)
 	shown := triage.GateShown{
-		Step: step, Digest: string(digest), Class: class, Effect: p.Effect, Target: lines(p.Target), Shown: p.Shown, Diff: p.Diff, Owners: p.Owners, Owes: p.Owes,
+		Step: step, Digest: string(digest), Class: class, Effect: p.Effect, Target: lines(p.Target), Shown: p.Shown, Diff: p.Diff, Owners: p.Owners, Owes: p.Owes, Pays: p.Pays,
 		Request: p.Request, Command: p.Command, Phrase: p.Phrase, Undo: p.Undo, Verdicts: verdicts, Why: in.Text, Until: s.cfg.Now().Add(armedFor).UTC(),
 		Audit: s.named(step), Second: s.second(pair, step, verdicts, where), Again: s.againOf(step),
 		Where: append(slices.Clone(s.header), where...), Rules: s.rules(),

@@ -73,6 +73,10 @@ func (s *Session) redacted(p steps.Preview) steps.Preview {
 	for i := range out.Owes {
 		out.Owes[i].Text = s.bundle.Redact(out.Owes[i].Text)
 	}
+	out.Pays = slices.Clone(p.Pays)
+	for i := range out.Pays {
+		out.Pays[i].Text = s.bundle.Redact(out.Pays[i].Text)
+	}
 	if touched {
 		out.Unmet = append(out.Unmet, steps.Need{
 			Why:  "what identifies the target contains a secret of this session",

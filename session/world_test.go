@@ -38,6 +38,7 @@ type world struct {
 	place                  string // the directory that it tells, beside the target
 	owners                 []steps.Owner
 	unmet                  []steps.Need
+	pays                   []steps.Debt // what the gate pays once it is done
 	owes                   []steps.Debt
 	after                  []steps.KV
 	previewFails, actFails error
@@ -125,6 +126,7 @@ func (g unlockGate) Preview(_ context.Context, in steps.Params, out steps.Sink) 
 	if g.w.owes != nil {
 		p.Owes = g.w.owes
 	}
+	p.Pays = g.w.pays
 	if g.w.lock == "" {
 		p.Unmet = append(p.Unmet, steps.Need{Why: "nothing is locked"})
 	}

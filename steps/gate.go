@@ -24,18 +24,19 @@ type Need struct {
 
 // Preview says what a gate would do, to what, and what stands in the way.
 type Preview struct {
-	Target  []KV     `json:"target"`  // what identifies the target: it must not move between preview and act
-	Shown   []KV     `json:"shown"`   // worth seeing beside it, free to change (age, resourceVersion)
-	Diff    []string `json:"diff"`    // what a rehearsal says would change, one line a field, - before and + after
-	Effect  string   `json:"effect"`  // the consequence, in one or two sentences; begins with the bare verb, as after "this will"
-	Request string   `json:"request"` // the exact request or program call
-	Command string   `json:"command"` // the equivalent command a person could type
-	Phrase  string   `json:"phrase"`  // what must be typed, built by the kind
-	Undo    string   `json:"undo"`    // how to undo it, or that it cannot be undone
-	Unmet   []Need   `json:"unmet"`   // floors of the kind that do not hold; any of them refuses
-	Owners  []Owner  `json:"owners"`  // who would undo it
-	Owes    []Debt   `json:"owes"`    // what it leaves owing
-	Prior   *Prior   `json:"-"`       // what the act is undone from; nil where nothing could be
+	Target  []KV     `json:"target"`         // what identifies the target: it must not move between preview and act
+	Shown   []KV     `json:"shown"`          // worth seeing beside it, free to change (age, resourceVersion)
+	Diff    []string `json:"diff"`           // what a rehearsal says would change, one line a field, - before and + after
+	Effect  string   `json:"effect"`         // the consequence, in one or two sentences; begins with the bare verb, as after "this will"
+	Request string   `json:"request"`        // the exact request or program call
+	Command string   `json:"command"`        // the equivalent command a person could type
+	Phrase  string   `json:"phrase"`         // what must be typed, built by the kind
+	Undo    string   `json:"undo"`           // how to undo it, or that it cannot be undone
+	Unmet   []Need   `json:"unmet"`          // floors of the kind that do not hold; any of them refuses
+	Owners  []Owner  `json:"owners"`         // who would undo it
+	Owes    []Debt   `json:"owes"`           // what it leaves owing
+	Pays    []Debt   `json:"pays,omitempty"` // debts that it pays, by the kind and the text of the act that left them
+	Prior   *Prior   `json:"-"`              // what the act is undone from; nil where nothing could be
 	// Args is what Act works from, in a type of the kind ([ArgsOf]). It is never
 	// shown or recorded, and no part of the digest: Act sends nothing where the
 	// target or the request that it gives is another than what was approved.

@@ -33,6 +33,7 @@ type GateShown struct {
 	Undo     string    `json:"undo,omitempty"`
 	Owners   []Owner   `json:"owners,omitempty"`
 	Owes     []Owed    `json:"owes,omitempty"`
+	Pays     []Owed    `json:"pays,omitempty"` // debts of earlier acts that this one pays once it is done
 	Verdicts []Verdict `json:"verdicts,omitempty"`
 	Until    time.Time `json:"until"`
 	Why      string    `json:"why,omitempty"`    // the reason that a wider containment costs (law 7)

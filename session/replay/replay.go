@@ -168,7 +168,7 @@ func (p *Tape) take(r *evidence.Reader, e evidence.Entry, cur *view.Front) *view
 // shownAgain is the preview that was recorded.
 func shownAgain(b triage.GateShown) steps.Preview {
 	return steps.Preview{Target: b.Target, Shown: b.Shown, Diff: b.Diff, Effect: b.Effect, Request: b.Request,
-		Command: b.Command, Phrase: b.Phrase, Undo: b.Undo, Owners: b.Owners, Owes: b.Owes}
+		Command: b.Command, Phrase: b.Phrase, Undo: b.Undo, Owners: b.Owners, Owes: b.Owes, Pays: b.Pays}
 }
 
 // about takes what the surroundings tell for the header.

@@ -131,6 +131,9 @@ func (g *Modal) middle(env *screen.Env, p *ink.Page) []int {
 	for _, d := range record.Together(pv.Owes) {
 		p.Item(label(th.Muted.On("owes")), th.Plain, ink.Shown(d.Text))
 	}
+	for _, d := range record.Together(pv.Pays) {
+		p.Item(label(th.Muted.On("pays")), th.Plain, ink.Shown(d.Text))
+	}
 	if pv.Request != pv.Command {
 		p.Item(label(th.Muted.On("request")), th.Plain, ink.Block(pv.Request))
 	}

@@ -77,8 +77,11 @@ func (pl *alterPlan) pauseWords(pause bool) {
 }
 
 func (pl *alterPlan) pauseDebt(pause bool) {
+	d := []steps.Debt{{Kind: "resume", Text: fmt.Sprintf("%s is paused and must be resumed, or a person must own that it is not", pl.t), Due: pauseFor}}
 	if pause {
-		pl.p.Owes = []steps.Debt{{Kind: "resume", Text: fmt.Sprintf("%s is paused and must be resumed, or a person must own that it is not", pl.t), Due: pauseFor}}
+		pl.p.Owes = d
+	} else {
+		pl.p.Pays = d
 	}
 }
 

@@ -51,7 +51,7 @@ func (g PauseGate) Preview(ctx context.Context, in steps.Params, _ steps.Sink) (
 		Command: fmt.Sprintf("cat > %s # {\"who\": …, \"when\": …, \"why\": …, \"incident\": …, \"until\": …}", steps.Quote(now.File)),
 		Phrase:  steps.Phrase("pause", filepath.Base(dir)),
 		Undo:    "Take the marker away again: the gate terraform/resume, or rm " + steps.Quote(now.File),
-		Owes:    []steps.Debt{{Kind: "resume", Text: "applies of " + dir + " are paused by " + now.File, Due: module.PauseFor}},
+		Owes:    []steps.Debt{pauseDebt(dir, now.File)},
 	}
 	switch {
 	case now.By(g.Env):
@@ -60,6 +60,11 @@ func (g PauseGate) Preview(ctx context.Context, in steps.Params, _ steps.Sink) (
 		p.Unmet = append(p.Unmet, steps.Need{Why: "It is paused already, by " + now.Whose() + ".", Cure: "leave that marker where it is, and tell them that you rely on it: one pause is enough, and theirs is not yours to replace"})
 	}
 	return p, nil
+}
+
+// pauseDebt is what a pause leaves owing, and what its end pays.
+func pauseDebt(dir, marker string) steps.Debt {
+	return steps.Debt{Kind: "resume", Text: "applies of " + dir + " are paused by " + marker, Due: module.PauseFor}
 }
 
 func (g PauseGate) who() string { return g.Env.User + "@" + g.Env.Host }

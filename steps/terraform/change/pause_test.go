@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -99,6 +100,9 @@ func TestPauseAndResume(t *testing.T) {
 	}
 	done(t, PauseGate{ours}, why)
 	r := shownBy(t, ResumeGate{ours}, nil)
+	if !slices.Equal(r.Pays, p.Owes) {
+		t.Errorf("resume pays %v, want what the pause owes: %v", r.Pays, p.Owes)
+	}
 	if o := done(t, ResumeGate{ours}, nil); o.Result != steps.Done || module.ReadPause(dir).Stands {
 		t.Fatalf("outcome = %+v", o)
 	}

@@ -34,6 +34,7 @@ func (g ResumeGate) Preview(ctx context.Context, in steps.Params, _ steps.Sink) 
 		Command: "rm " + name,
 		Phrase:  steps.Phrase("resume", filepath.Base(dir)),
 		Undo:    "Put the marker back, unless it was paused again since.",
+		Pays:    []steps.Debt{pauseDebt(dir, now.File)},
 	}
 	if now.Raw != nil {
 		p.Prior = &steps.Prior{Media: steps.MediaJSON, Raw: now.Raw, Back: "sh -C -c 'cat > \"$0\"' " + name, Optional: true}
