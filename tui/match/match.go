@@ -21,7 +21,7 @@ type Screen struct {
 	near []screen.Hit // where no runbook claims the text
 	like []screen.Alike
 	done bool // the hits are those of the text
-	at   int
+	at   int  // in offered; -1 where nothing is proposed and a person has chosen nothing
 }
 
 // mostPasted bounds what is kept of a paste, and ofIts how much of that is its
@@ -89,7 +89,30 @@ func (s *Screen) rank(env *screen.Env) tea.Cmd {
 func (s *Screen) take(msg HitsMsg) {
 	if msg.Seq == s.Seq {
 		s.hits, s.near, s.done, s.at = msg.Hits, msg.near, true, 0
+		if len(s.hits) == 0 {
+			s.at = -1
+		}
 	}
+}
+
+// offered is what can be started: the hits, or what the text only comes near to.
+func (s *Screen) offered() []screen.Hit {
+	switch {
+	case !s.done:
+		return nil
+	case len(s.hits) > 0:
+		return s.hits
+	}
+	return s.near
+}
+
+// chosen is the one that enter starts.
+func (s *Screen) chosen() (screen.Hit, bool) {
+	list := s.offered()
+	if s.at < 0 || s.at >= len(list) {
+		return screen.Hit{}, false
+	}
+	return list[s.at], true
 }
 
 // alike looks for incidents with the error that is pasted, once its runbooks are
@@ -111,9 +134,9 @@ func (s *Screen) Press(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 	case msg.String() == "tab":
 		return env.Ask(screen.Open{Screen: screen.AtSymptoms})
 	case msg.String() == "up":
-		s.at = max(0, s.at-1)
+		s.at = max(min(0, s.at), s.at-1)
 	case msg.String() == "down":
-		s.at = max(0, min(len(s.hits)-1, s.at+1))
+		s.at = min(len(s.offered())-1, s.at+1)
 	case msg.String() == "ctrl+u":
 		s.Text, s.cut = "", 0
 		return s.rank(env)
@@ -123,8 +146,8 @@ func (s *Screen) Press(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 		}
 		return s.rank(env)
 	case key.Matches(msg, env.Keys.Enter):
-		if len(s.hits) > 0 && s.done {
-			return env.Ask(screen.Start{Runbook: s.hits[s.at].Runbook, Given: s.hits[s.at].Params, Look: true})
+		if hit, ok := s.chosen(); ok {
+			return env.Ask(screen.Start{Runbook: hit.Runbook, Given: hit.Params, Look: true})
 		}
 	case msg.Text != "":
 		return s.Add(msg.Text, env)
@@ -152,7 +175,7 @@ func (s *Screen) Draw(env *screen.Env, w, h int) []ink.Drawn {
 		p.Para(th.Muted, "loading …")
 	case len(s.hits) == 0:
 		p.Item(th.Warn.On("○ "), th.Plain, "No runbook claims this text.")
-		p.Para(th.Muted, "Paste more of it, above all the lines around the first \"Error\". Or press esc and choose from the library.")
+		p.Para(th.Muted, "Paste more of it, above all the lines around the first \"Error\", or choose what comes nearest with ↓. All runbooks are on the home screen: esc.")
 		s.drawNear(&p)
 	default:
 		p.Add(th.Title.On("MATCHING RUNBOOKS") + "  " + th.Muted.On(ink.Say("%d", len(s.hits))))
@@ -194,8 +217,8 @@ func (s *Screen) drawHits(p *ink.Page) {
 	}
 }
 
-// drawNear names what the text comes near to. It is no proposal, so nothing of it
-// can be chosen.
+// drawNear names what the text comes near to. It is no proposal: enter starts nothing of
+// it until a person has chosen one.
 func (s *Screen) drawNear(p *ink.Page) {
 	if len(s.near) == 0 {
 		return
@@ -203,8 +226,12 @@ func (s *Screen) drawNear(p *ink.Page) {
 	th := p.Theme
 	p.Gap()
 	p.Add(th.Title.On("NEAREST"))
-	for _, h := range s.near {
-		p.Add("  " + th.Plain.On(ink.Shown(h.Runbook)) + "  " + th.Muted.On(ink.Shown(h.Title)))
+	for i, h := range s.near {
+		lead, pen := ink.Drawn("  "), th.Plain
+		if i == s.at {
+			lead, pen = th.Pick.On("▸ "), th.Pick
+		}
+		p.Add(lead + pen.On(ink.Shown(h.Runbook)) + "  " + th.Muted.On(ink.Shown(h.Title)))
 		p.Add("    " + th.Muted.On("because of  ") + th.Muted.On(ink.Shown(h.Line)))
 	}
 }
@@ -221,8 +248,8 @@ func (s *Screen) drawAlike(p *ink.Page, now time.Time) {
 }
 
 func (s *Screen) move() ink.Text {
-	if len(s.hits) > 0 && s.done {
-		return ink.Say("Start an incident with %s", s.hits[s.at].Runbook)
+	if hit, ok := s.chosen(); ok {
+		return ink.Say("Start an incident with %s", hit.Runbook)
 	}
 	return ""
 }

@@ -41,6 +41,12 @@ func TestEnterAsksForTheBestHit(t *testing.T) {
 	if s.Press(env, tea.KeyPressMsg{Code: tea.KeyEnter}); len(s.near) != 1 || len(asked) != 0 || s.move() != "" {
 		t.Errorf("what is near is %v, and enter asks for %v", s.near, asked)
 	}
+	for _, code := range []rune{tea.KeyUp, tea.KeyEnter, tea.KeyDown, tea.KeyDown, tea.KeyEnter} {
+		s.Press(env, tea.KeyPressMsg{Code: code})
+	}
+	if diff := cmp.Diff([]screen.Request{screen.Start{Runbook: "hung-apply", Look: true}}, asked); diff != "" {
+		t.Errorf("enter asks for what was chosen (-want +got):\n%s", diff)
+	}
 	if s.Press(env, tea.KeyPressMsg{Code: tea.KeyEscape}); env.At != screen.AtHome {
 		t.Errorf("esc leads to %q", env.At)
 	}
