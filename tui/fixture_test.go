@@ -321,7 +321,7 @@ func (b *bench) show(step string) {
 		target = append(target, triage.KV(kv))
 	}
 	b.record(triage.GateShown{Step: step, Digest: string(digest), Class: triage.Release, Effect: pv.Effect, Target: target, Request: pv.Request,
-		Command: pv.Command, Phrase: pv.Phrase, Undo: pv.Undo, Verdicts: b.judge(step), Until: until, Second: b.second, Again: b.again})
+		Command: pv.Command, Phrase: pv.Phrase, Undo: pv.Undo, Owners: pv.Owners, Verdicts: b.judge(step), Until: until, Second: b.second, Again: b.again})
 	b.gate = &view.Gate{Step: step, Title: "Release the lock" + b.hostile, Class: triage.Release, Preview: pv, Digest: digest, Verdicts: b.judge(step), Until: until,
 		Evidence: []view.Cited{{Step: id("lock"), Text: "held by runner@ci-7f9c" + b.hostile, At: opened(), Seq: 5}, {Step: id("holder"), Text: "dead: no process on the runner" + b.hostile, At: opened().Add(3 * time.Minute), Seq: 9}}}
 }

@@ -188,8 +188,21 @@ func TestOwnerStandsInTheWay(t *testing.T) {
 	s.bench.preview = strip("")
 	s.bench.preview.Owners[1] = steps.Owner{Name: "Kustomization flux-system/payments", Paused: "no", How: "flux suspend kustomization payments"}
 	s.toGate()
-	s.want(t, "BLOCKED BY", "✗ Owner Kustomization flux-system/payments may undo this: paused no.", "→ flux suspend kustomization payments",
-		"✓ Application argocd/payments is paused and cannot undo this.")
+	s.want(t, "DANGER · BLOCKED", "BLOCKED BY", "✗ Kustomization flux-system/payments may undo this: it is not paused.", "→ flux suspend kustomization payments",
+		"✓ Application argocd/payments is paused and cannot undo this.", "enter answer for the owner")
+	s.pass(gate.Grace)
+	s.write(s.bench.preview.Phrase) // no line is open
+	s.press("w")
+	s.want(t, "Kustomization flux-system/payments")
+	s.write("grace")
+	s.press("enter")
+	s.write("its source is frozen")
+	s.press("enter")
+	s.want(t, "DANGER · ARMED", "! Kustomization flux-system/payments may undo this: it is not paused. grace answers for", "source is frozen", "phrase ▸")
+	s.pass(gate.Grace)
+	s.write(s.bench.preview.Phrase)
+	s.press("enter")
+	s.want(t, "DONE")
 }
 
 // TestLeavingAnAct: the act goes on whatever is pressed.

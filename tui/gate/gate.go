@@ -43,6 +43,7 @@ type Modal struct {
 	Noted   screen.Notice // a note was recorded meanwhile
 	wrong   int           // wrong phrases before the newest one was handed over
 	asks    bool          // an approval was handed over and is being looked at
+	free    bool          // an owner that may undo the act is neither paused nor waived
 }
 
 // New shows a gate. It listens once the keyboard was quiet.
@@ -81,6 +82,11 @@ func (g *Modal) Take(s view.Snapshot, now time.Time) {
 	if s.Gate.Wrong != g.Gate.Wrong {
 		g.Edit = form.Editor{}
 	}
+	free := slices.ContainsFunc(s.Options, g.waives)
+	if g.free && !free { // what was pressed until now was not meant for the phrase
+		g.Edit, g.Quiet, g.Said, g.refused = form.Editor{}, now.Add(Grace), screen.Notice{}, nil
+	}
+	g.free = free
 	if g.has && approvals(*s.Gate) != approvals(g.Gate) { // the line is for something else now
 		g.Edit, g.Quiet, g.Said = form.Editor{}, now.Add(Grace), screen.Notice{}
 	}
@@ -125,6 +131,15 @@ func (g *Modal) Answer(msg screen.Answer, now time.Time) bool {
 // Armed says that the phrase may be typed, or an approval.
 func (g *Modal) Armed() bool { return g.has && g.Gate.Phase == triage.GateArmed }
 
+// blocked says that the gate is armed, and that a person must answer for an owner
+// before the phrase would be taken.
+func (g *Modal) blocked() bool { return g.Armed() && g.free && !g.Sent }
+
+// waives reports whether an option answers for an owner of the target (law 12).
+func (g *Modal) waives(o triage.Option) bool {
+	return o.Kind == triage.DoWaive && o.Value == "12" && o.Step == g.Step
+}
+
 // Press gives every key to the gate.
 func (g *Modal) Press(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 	if !env.Now.Before(g.Quiet) {
@@ -137,6 +152,10 @@ func (g *Modal) Press(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 	case env.Now.Before(g.Quiet): // this was typed at another screen
 		g.Quiet = env.Now.Add(Grace)
 		return nil
+	case g.blocked():
+		if key.Matches(msg, env.Keys.Enter, env.Keys.Waive) {
+			g.waiveInTheWay(env)
+		}
 	case g.waits(env):
 		return g.typeApproval(env, msg)
 	case g.Armed() && !g.Sent:
@@ -197,7 +216,7 @@ func (g *Modal) typePhrase(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 
 // paste puts the clipboard into the line of the phrase. It is noted as pasted.
 func (g *Modal) paste(s string, now time.Time) {
-	if !g.Armed() || g.Sent || now.Before(g.Quiet) {
+	if !g.Armed() || g.Sent || g.blocked() || now.Before(g.Quiet) {
 		return
 	}
 	g.Said = screen.Notice{}
@@ -218,8 +237,7 @@ func (g *Modal) close(env *screen.Env) tea.Cmd {
 func (g *Modal) waiveInTheWay(env *screen.Env) {
 	against := env.Snap.State.SpeaksAgainst(g.Step)
 	for _, o := range env.Snap.Options {
-		owner := o.Value == "12" && o.Step == g.Step
-		if o.Kind == triage.DoWaive && (owner || o.Value == "0" && slices.Contains(against, o.Step)) {
+		if g.waives(o) || o.Kind == triage.DoWaive && o.Value == "0" && slices.Contains(against, o.Step) {
 			env.Sheet = sheets.WaiveForm(env, o)
 			return
 		}

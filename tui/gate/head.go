@@ -72,6 +72,9 @@ func (g *Modal) word(env *screen.Env) (word, tail ink.Drawn) {
 		if left <= 0 {
 			return th.ChipArmed.On(" DANGER · EXPIRED ") + name, tail
 		}
+		if g.blocked() {
+			return th.ChipWarn.On(" DANGER · BLOCKED ") + name, tail + th.Muted.On("  expires in ") + th.Strong.On(ink.Ago(left))
+		}
 		if g.waits(env) {
 			word := ink.Text(" DANGER · TWO PERSONS ")
 			if env.W < 70 {

@@ -112,7 +112,7 @@ func (g *Modal) middle(env *screen.Env, p *ink.Page) []int {
 	g.needs(env, p)
 	g.diff(p)
 	alikeEnds := g.alike(p)
-	g.owners(p)
+	g.owners(env, p)
 	if _, far := g.target(env); len(far) > 0 {
 		p.Gap()
 		gateRows(p, th.Strong, far)
@@ -213,9 +213,9 @@ func (g *Modal) needs(env *screen.Env, p *ink.Page) {
 	}
 	refusals := g.refusals(env)
 	met := g.goes(env)
-	free := func(o steps.Owner) bool { return o.Paused != "yes" }
+	free := func(o steps.Owner) bool { return o.Paused != "yes" && g.answeredFor(env, o) == nil }
 	if len(refusals)+len(g.Gate.Preview.Unmet) > 0 || slices.ContainsFunc(g.Gate.Preview.Owners, free) {
-		p.Rows = append(p.Rows, "")
+		p.Gap()
 		p.Head("BLOCKED BY")
 	}
 	if until := incident.Until(env.Now, refusals); until != "" {
@@ -223,6 +223,9 @@ func (g *Modal) needs(env *screen.Env, p *ink.Page) {
 	}
 	seen := map[string]bool{}
 	for _, r := range refusals {
+		if r.Law == 12 && g.Armed() { // the owner says more of itself
+			continue
+		}
 		if !seen[r.Why] {
 			need(r.Why, r.Cure, env.MetKey(g.Step, r, met))
 		}
@@ -236,18 +239,42 @@ func (g *Modal) needs(env *screen.Env, p *ink.Page) {
 	}
 	for _, o := range g.Gate.Preview.Owners {
 		if free(o) {
-			need("Owner "+o.Name+" may undo this: paused "+o.Paused+".", o.How, "")
+			need(undoes(o), o.How, "")
 		}
 	}
 }
 
-// owners says who cannot undo the act now.
-func (g *Modal) owners(p *ink.Page) {
+// undoes says what is known of an owner that is not paused for sure.
+func undoes(o steps.Owner) string {
+	if o.Paused == "no" {
+		return o.Name + " may undo this: it is not paused."
+	}
+	return o.Name + " may undo this: whether it is paused is not known."
+}
+
+// owners says who cannot undo the act now, and for whom a person answers.
+func (g *Modal) owners(env *screen.Env, p *ink.Page) {
 	for _, o := range g.Gate.Preview.Owners {
-		if o.Paused == "yes" {
+		switch w := g.answeredFor(env, o); {
+		case o.Paused == "yes":
 			p.Item(p.Theme.Good.On("✓ "), p.Theme.Plain, ink.Say("%s is paused and cannot undo this.", o.Name))
+		case w != nil:
+			p.Item(p.Theme.Warn.On("! "), p.Theme.Plain, ink.Say("%s %s answers for it: %s", undoes(o), w.Person, w.Why))
 		}
 	}
+}
+
+// answeredFor is the waiver of an owner, nil where there is none in force.
+func (g *Modal) answeredFor(env *screen.Env, o steps.Owner) *triage.Waiver {
+	if slices.ContainsFunc(env.Snap.Options, func(x triage.Option) bool { return g.waives(x) && x.Subject == o.Name }) {
+		return nil
+	}
+	ws := env.Snap.State.Waivers
+	i := slices.IndexFunc(ws, func(w triage.Waiver) bool { return w.Law == 12 && (w.Subject == o.Name || w.Subject == g.Step) })
+	if i < 0 {
+		return nil
+	}
+	return &ws[i]
 }
 
 func (g *Modal) outcome(env *screen.Env, p *ink.Page) {
@@ -307,6 +334,9 @@ func (g *Modal) low(env *screen.Env, p *ink.Page) *tea.Position {
 		g.approvers(env, p)
 	}
 	switch {
+	case g.blocked():
+		p.Item(th.Warn.On("! "), th.Strong, "The phrase is not taken yet: an owner may undo this. Pause it, or answer for it by name.")
+		keys = []ink.Hint{{Key: "enter", Does: "answer for the owner"}, {Key: "esc", Does: "disarm, nothing changes"}, {Key: "pgdn", Does: "more"}}
 	case g.waits(env):
 		cur, keys = g.waiting(env, p)
 	case g.Sent:

@@ -130,9 +130,13 @@ func WaiveForm(env *screen.Env, o triage.Option) *form.Form {
 	what := map[string]ink.Text{
 		"1":  "Evidence before change: this capture is required before any gate.",
 		"8":  "Green is not proof: this watch is required before the incident can close.",
-		"12": "Who will undo it: this owner of the target is not paused.",
+		"12": ink.Say("%s may undo it, and it is not confirmed to be paused.", o.Subject),
 	}[o.Value]
-	return &form.Form{Title: ink.Say("Waive law %s for %s", o.Value, incident.Short(o.Subject)),
+	title := ink.Say("Waive law %s for %s", o.Value, incident.Short(o.Subject))
+	if o.Value == "12" {
+		title = "Answer for an owner that is not paused"
+	}
+	return &form.Form{Title: title,
 		Intro:  []ink.Text{what, "The person named here is accountable; the bundle says so."},
 		Fields: []form.Field{form.Named("person", "person", "who on the call decides this", true), form.Named("why", "why", "the reason, in one sentence", true)},
 		Submit: func(v map[string]string) tea.Cmd {
