@@ -14,6 +14,7 @@ import (
 	"handrail/steps/kube/owner"
 	"handrail/steps/kube/stuck"
 	"handrail/steps/kube/sweep"
+	"handrail/steps/kube/webhook"
 	"handrail/steps/kube/workload"
 	"handrail/steps/kube/writers"
 )
@@ -24,7 +25,7 @@ func Kinds() []steps.Kind {
 		[]steps.Kind{contexts.Kind(), order.Step()},
 		object.Kinds(), owner.Kinds(), alike.Kinds(),
 		blame.Kinds(), writers.Kinds(), catch.Kinds(),
-		stuck.Kinds(), sweep.Kinds(), workload.Kinds(),
+		stuck.Kinds(), sweep.Kinds(), workload.Kinds(), webhook.Kinds(),
 		change.Kinds(),
 	))
 }

@@ -18,6 +18,8 @@ func TestWorkloadFaults(t *testing.T) {
 	w.refusing()
 	w.starving()
 	w.unheard()
+	hook := "guard." + w.ns + ".example.com"
+	w.hookConfig(validatingHooks, "guard-"+w.ns, w.hookEntry(hook, "Fail", fields{"service": fields{"namespace": w.ns, "name": "web"}}))
 	of := func(resource, name string, more ...string) steps.Params {
 		return what(append([]string{"resource", resource, "name", name, "namespace", w.ns}, more...)...)
 	}
@@ -37,6 +39,7 @@ func TestWorkloadFaults(t *testing.T) {
 		{name: "claims", kind: "kube/claims", in: space},
 		{name: "endpoints", kind: "kube/endpoints", in: what("namespace", w.ns, "service", "web")},
 		{name: "endpoints without Pods", kind: "kube/endpoints", in: what("namespace", w.ns, "service", "nobody")},
+		{name: "webhook", kind: "kube/webhook", in: what("webhook", hook)},
 		{name: "field", kind: "kube/field", in: of("cm", "settings", "field", "data.mode")},
 		{name: "rotation", kind: "kube/rotation", in: of("deployment", "shop")},
 		{name: "egress", kind: "kube/egress", in: of("deployment", "shop", "to", "service/db")},

@@ -2,7 +2,6 @@ package centre
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -13,6 +12,7 @@ import (
 	"handrail/steps"
 	"handrail/steps/cluster"
 	"handrail/steps/kube/podstate"
+	"handrail/steps/kube/webhook"
 )
 
 // refused finds what refuses requests and is no custom policy: webhooks that fail
@@ -70,10 +70,7 @@ type closed struct {
 // is absent or has no endpoint that is ready.
 func (s *Centre) deadWebhooks(ctx context.Context, w *answer) {
 	var all []closed
-	for _, r := range []cluster.Resource{
-		{Group: "admissionregistration.k8s.io", Version: "v1", Plural: "validatingwebhookconfigurations", Kind: "ValidatingWebhookConfiguration"},
-		{Group: "admissionregistration.k8s.io", Version: "v1", Plural: "mutatingwebhookconfigurations", Kind: "MutatingWebhookConfiguration"},
-	} {
+	for _, r := range webhook.Resources() {
 		s.every(ctx, w, r, cluster.AsJSON, nil, func(o cluster.Object) {
 			hooks, _, _ := unstructured.NestedSlice(o.Object, "webhooks")
 			for _, item := range hooks {
@@ -93,7 +90,7 @@ func (s *Centre) deadWebhooks(ctx context.Context, w *answer) {
 		why, ok := known[hook.to]
 		if !ok {
 			var err error
-			if why, err = s.unserved(ctx, hook.to); err != nil {
+			if why, err = webhook.Unserved(ctx, s.c, hook.to.namespace, hook.to.name); err != nil {
 				w.gap("what is behind service "+hook.to.namespace+"/"+hook.to.name, lateError(ctx, s.c, err))
 			}
 			known[hook.to] = why
@@ -106,31 +103,4 @@ func (s *Centre) deadWebhooks(ctx context.Context, w *answer) {
 			Detail:  "Each request that it selects is refused until its service answers.",
 			Command: s.c.Kubectl(hook.to.namespace, "get", "endpointslices", "-l", "kubernetes.io/service-name="+hook.to.name)})
 	}
-}
-
-// unserved says why nothing answers behind a service, "" where something may.
-func (s *Centre) unserved(ctx context.Context, b backend) (string, error) {
-	if _, err := s.c.Get(ctx, cluster.Services(), b.namespace, b.name); errors.Is(err, cluster.ErrAbsent) {
-		return fmt.Sprintf("its service %s/%s does not exist", b.namespace, b.name), nil
-	} else if err != nil {
-		return "", err
-	}
-	type endpoints struct {
-		Endpoints []struct {
-			Conditions struct{ Ready *bool }
-		}
-	}
-	ready := 0
-	r := cluster.Resource{Group: "discovery.k8s.io", Version: "v1", Plural: "endpointslices", Kind: "EndpointSlice", Namespaced: true}
-	err := cluster.Each(ctx, s.c, r.Path(b.namespace, ""), url.Values{"labelSelector": {"kubernetes.io/service-name=" + b.name}}, func(slice endpoints) {
-		for _, e := range slice.Endpoints {
-			if e.Conditions.Ready == nil || *e.Conditions.Ready { // unknown counts as ready: EndpointConditions of discovery/v1
-				ready++
-			}
-		}
-	})
-	if err != nil || ready > 0 {
-		return "", err
-	}
-	return fmt.Sprintf("its service %s/%s has no endpoint that is ready", b.namespace, b.name), nil
 }
