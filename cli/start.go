@@ -11,6 +11,7 @@ import (
 	"handrail/cli/plain"
 	"handrail/cli/process"
 	"handrail/cli/settings"
+	"handrail/runbooks"
 	"handrail/session"
 	"handrail/session/debrief"
 	"handrail/triage"
@@ -30,11 +31,14 @@ depends on colour, and it works with a screen reader and through a pipe.`,
 	cmd.Flags().StringArrayVarP(&pairs, "param", "p", nil, "a parameter of the runbook, as `name=value`; may be repeated")
 	cmd.Flags().BoolVar(&plain, "plain", false, "talk line by line instead of drawing screens")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		plain = plainly(p, plain)
 		rb, params, err := settings.Bound(p, args[0], pairs)
+		if !plain && runbooks.OnlyRequired(err) {
+			return ask(cmd.Context(), p, rb.ID, pairs)
+		}
 		if err != nil {
 			return err
 		}
-		plain = plainly(p, plain)
 		c, err := newConfig(p)
 		if err != nil {
 			return err
@@ -60,6 +64,28 @@ depends on colour, and it works with a screen reader and through a pipe.`,
 		return drive(cmd.Context(), p, world{config: c}, s, plain)
 	}
 	return cmd
+}
+
+// ask opens the terminal with the sheet that asks for the parameters that a runbook
+// lacks, and goes on from there.
+func ask(ctx context.Context, p *process.Program, id string, pairs []string) error {
+	given, err := settings.Pairs(pairs)
+	if err != nil {
+		return err
+	}
+	c, err := newConfig(p)
+	if err != nil {
+		return err
+	}
+	if err := signIn(ctx, p, &c); err != nil {
+		return err
+	}
+	face := face(p, c)
+	face.Begin = &tui.Start{Runbook: id, Given: given}
+	if err := draw(ctx, p, face); err != nil && !interrupted(ctx, err) {
+		return err
+	}
+	return nil
 }
 
 // plainly says whether to talk line by line: when it was asked for, and by itself

@@ -40,7 +40,7 @@ func (r *Runbook) Bind(given map[string]string) (steps.Params, error) {
 		}
 		switch {
 		case raw == "" && p.Required:
-			bad = append(bad, fmt.Errorf("%w %s is required: %s", ErrParam, p.Name, p.Doc))
+			bad = append(bad, fmt.Errorf("%w %s is required: %s", ErrRequired, p.Name, p.Doc))
 			continue
 		case raw == "" && textual(p.Type):
 			continue

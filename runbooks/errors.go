@@ -3,6 +3,7 @@ package runbooks
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -10,6 +11,18 @@ var errEmptyProof = errors.New("an empty proof proves nothing; paste the URL, id
 
 // ErrParam is the kind of every error of Bind.
 var ErrParam = errors.New("parameter")
+
+// ErrRequired is an ErrParam of a parameter that must be given and is not.
+var ErrRequired = fmt.Errorf("%w", ErrParam)
+
+// OnlyRequired reports whether nothing but what must be given is missing.
+func OnlyRequired(err error) bool {
+	var all interface{ Unwrap() []error }
+	if !errors.As(err, &all) {
+		return false
+	}
+	return !slices.ContainsFunc(all.Unwrap(), func(e error) bool { return !errors.Is(e, ErrRequired) })
+}
 
 // ProofError says that a proof is not what the step asks for.
 type ProofError struct{ Step, Proof, Pattern string }

@@ -77,6 +77,8 @@ func (m *model) Init() tea.Cmd {
 		cmds = append(cmds, m.listen())
 	} else if m.Config.Text != "" {
 		cmds = append(cmds, m.match.Add(m.Config.Text, m.Env))
+	} else if m.Config.Begin != nil {
+		cmds = append(cmds, m.wait.StartWith(m.Env, *m.Config.Begin))
 	}
 	return tea.Batch(cmds...)
 }

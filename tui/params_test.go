@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	tea "charm.land/bubbletea/v2"
+
 	"handrail/steps"
 	"handrail/triage"
 	"handrail/tui/screen"
@@ -32,6 +34,31 @@ func (s *stage) toFound() {
 	}
 	s.toMatch()
 	s.press("enter")
+}
+
+// TestStartAsksForWhatItLacks: a program that is told to start a runbook without what
+// that needs asks for it before anything is opened.
+func TestStartAsksForWhatItLacks(t *testing.T) {
+	t.Parallel()
+	var got map[string]string
+	clock := &clockwork{opened()}
+	c := configFixture(clock.now, "")
+	c.Params = lockFields
+	c.Begin = &screen.Start{Runbook: "state-lock", Given: map[string]string{"workspace": "prod-eu"}}
+	c.Start = func(_ context.Context, _ string, given map[string]string) (screen.Incident, error) {
+		got = given
+		return nil, errors.New("far enough")
+	}
+	s := &stage{clock: clock, model: newModel(t.Context(), c)}
+	s.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
+	s.Init()
+	s.want(t, "Start state-lock", "required: apply log of the run", "prod-eu")
+	s.write("/tmp/apply.log")
+	_, cmd := s.Update(keyPress("enter"))
+	s.openWith(cmd)
+	if got["log"] != "/tmp/apply.log" || got["workspace"] != "prod-eu" {
+		t.Errorf("started with %v", got)
+	}
 }
 
 // untrustedFixture is a directory that someone else wrote.

@@ -25,6 +25,8 @@ type (
 	Alike   = screen.Alike
 	Symptom = screen.Symptom
 
+	Start = screen.Start
+
 	Untrusted = screen.Untrusted
 	Used      = screen.Used
 

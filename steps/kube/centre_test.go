@@ -454,7 +454,7 @@ func TestCentreRefused(t *testing.T) {
 	said := ""
 	for _, r := range a.Rows {
 		if r.Where == "validatingwebhookconfiguration/"+name {
-			if r.Level != steps.Critical || r.Since.IsZero() {
+			if r.Level != steps.Critical || r.Since.IsZero() || r.Runbook != "admission-denied" || !strings.Contains(r.What, "webhook "+r.Params["webhook"]+" fails") {
 				t.Errorf("%+v", r)
 			}
 			said += r.What + "\n"

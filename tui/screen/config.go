@@ -88,6 +88,7 @@ type Config struct {
 	Pause time.Duration // how long what came to the front by itself is shown before a key decides there
 
 	Matching bool                // begin with the match
+	Begin    *Start              // begin by opening an incident, with the sheet that asks for what it lacks
 	Text     string              // an error text to match, shown at once
 	Replay   Tape                // show this recorded incident and nothing else
 	Open     Incident            // go straight to the run screen of this incident

@@ -50,6 +50,7 @@ type denial struct {
 	times       int
 	first, last time.Time
 	object, why string // of the last
+	webhook     string // that could not be asked, "" for a verdict
 }
 
 func (d *denial) add(o cluster.Object, why string) {

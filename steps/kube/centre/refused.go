@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -44,6 +45,9 @@ func (s *Centre) refused(ctx context.Context, w *answer) {
 		d := denials[who]
 		if d == nil {
 			d = &denial{}
+			if strings.Contains(message, "failed calling webhook") {
+				d.webhook = name
+			}
 			denials[who] = d
 		}
 		d.add(o, message)
@@ -51,9 +55,15 @@ func (s *Centre) refused(ctx context.Context, w *answer) {
 	for _, who := range slices.Sorted(maps.Keys(denials)) {
 		row := denials[who].row(s.c, who)
 		row.What = fmt.Sprintf("refused %d times, last %s", denials[who].times, steps.Clip(denials[who].object, 150))
+		if hook := denials[who].webhook; hook != "" {
+			row.Runbook, row.Params = bookOfWebhooks, map[string]string{"webhook": hook}
+		}
 		w.row(row)
 	}
 }
+
+// bookOfWebhooks is the runbook for a webhook that cannot be asked.
+const bookOfWebhooks = "admission-denied"
 
 // backend is the service that a webhook calls.
 type backend struct{ namespace, name string }
@@ -101,6 +111,7 @@ func (s *Centre) deadWebhooks(ctx context.Context, w *answer) {
 		w.row(steps.Standing{Level: steps.Critical, Where: hook.of.Label("", hook.in.GetName()), Since: hook.in.GetCreationTimestamp().Time, Owner: keptBy(hook.in),
 			What:    fmt.Sprintf("webhook %s fails closed, and %s", steps.Clip(hook.name, 100), why),
 			Detail:  "Each request that it selects is refused until its service answers.",
+			Runbook: bookOfWebhooks, Params: map[string]string{"webhook": hook.name},
 			Command: s.c.Kubectl(hook.to.namespace, "get", "endpointslices", "-l", "kubernetes.io/service-name="+hook.to.name)})
 	}
 }
