@@ -75,7 +75,7 @@ func (s *Session) startProbe(in triage.Intent) error {
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, span)
 	began := s.cfg.Now()
-	s.flight[in.Step] = &flight{step: in.Step, kind: kind.Name, started: began, until: began.Add(span), log: s.live.Begin(), cancel: cancel}
+	s.flight[in.Step] = &flight{step: in.Step, kind: kind.Name, started: began, until: began.Add(span), log: s.live.Begin(), cancel: cancel, over: make(chan struct{})}
 	asked := s.asking(in.Step)
 	s.touch()
 	finish := func(obs steps.Observation, blobs []evidence.Blob, err error) {
@@ -222,6 +222,9 @@ func found(rb *runbooks.Runbook, step string, v runbooks.Vars, own []steps.Findi
 func (s *Session) landed(step string) {
 	if f := s.flight[step]; f != nil {
 		s.live.End(f.log)
+		if f.over != nil {
+			close(f.over)
+		}
 	}
 	delete(s.flight, step)
 	s.retext()

@@ -107,6 +107,7 @@ type flight struct {
 	log        *live.Log
 	cancel     context.CancelFunc
 	act        bool
+	over       chan struct{} // closed when a probe has landed; nil for an act
 }
 
 // newSession starts the owner of a bundle whose state is already folded.
@@ -218,6 +219,8 @@ func (s *Session) Do(ctx context.Context, in triage.Intent) error {
 		return s.approve(ctx, in)
 	case triage.DoSeverity:
 		return s.severity(ctx, in)
+	case triage.DoClose:
+		return s.closeIncident(ctx, in)
 	case triage.DoPlan:
 		return s.call(ctx, func() error { return s.takeUp(in) })
 	default:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"handrail/triage/record"
 )
@@ -198,4 +199,18 @@ func whatIsLeft(list []string) string {
 		list = append(slices.Clip(list[:shown]), fmt.Sprintf("and %d more", len(list)-shown))
 	}
 	return strings.Join(list, "; ")
+}
+
+// Proof reports whether a step is a watch of verify that is complete: what a close as
+// recovered rests on.
+func (st Step) Proof() bool {
+	return st.Kind == WatchStep && st.Phase == Verify && st.Status == Settled && !st.Retired
+}
+
+// LastSample is when a watch was read last, zero where it never was.
+func (st Step) LastSample() time.Time {
+	if len(st.Samples) == 0 {
+		return time.Time{}
+	}
+	return st.Samples[len(st.Samples)-1].At
 }
