@@ -33,8 +33,7 @@ func TestHostileText(t *testing.T) {
 			s.bench.holds(strings.Repeat(attack, 3000) + "\n" + attack)
 			s.toEvidence()
 			s.press("enter", "enter", "w", "/")
-			s.evidence.View.Find.Edit.Insert(attack)
-			s.settle(s.evidence.FindTyped(s.Env))
+			s.types(attack)
 		},
 		"reads":  (*stage).toReads,
 		"cutoff": func(s *stage) { s.toReads(); s.press("x") },
@@ -62,7 +61,7 @@ func TestHostileText(t *testing.T) {
 			s.Incident, s.At = nil, screen.AtHome
 			s.toSymptoms()
 			s.press("/")
-			s.symptoms.Find.Insert(attack)
+			s.types(attack)
 		},
 		"handover":   (*stage).toHandOver,
 		"report":     (*stage).toReport,
@@ -75,9 +74,9 @@ func TestHostileText(t *testing.T) {
 		"dead":   func(s *stage) { s.run.Snap.Dead = "disk" + attack },
 		"notice": func(s *stage) { s.did(screen.Answer{Err: fmt.Errorf("boom%s", attack)}) },
 		"fault":  func(s *stage) { s.Update(screen.Fault{What: attack}) },
-		"typed":  func(s *stage) { s.press("t"); s.Sheet.Fields[0].Edit.Insert(attack) },
-		"phrase": func(s *stage) { s.toGate(); s.gate.Edit.Insert(attack) },
-		"search": func(s *stage) { s.toEvidence(); s.press("/"); s.evidence.Find.Insert(attack) },
+		"typed":  func(s *stage) { s.press("t"); s.types(attack) },
+		"phrase": func(s *stage) { s.toGate(); s.types(attack) },
+		"search": func(s *stage) { s.toEvidence(); s.press("/"); s.types(attack) },
 		"home":   func(s *stage) { s.Incident, s.At = nil, screen.AtHome; s.toHome() },
 		"match": func(s *stage) {
 			s.Incident, s.At = nil, screen.AtHome

@@ -100,6 +100,12 @@ func (s *stage) write(t string) {
 	}
 }
 
+// types is one key that yields all of a text, as what composes letters may do.
+func (s *stage) types(text string) {
+	_, c := s.Update(tea.KeyPressMsg{Code: tea.KeyExtended, Text: text})
+	s.settle(c)
+}
+
 func keyPress(s string) tea.KeyPressMsg {
 	named := map[string]rune{"enter": tea.KeyEnter, "esc": tea.KeyEscape, "up": tea.KeyUp, "down": tea.KeyDown, "tab": tea.KeyTab,
 		"pgdown": tea.KeyPgDown, "pgup": tea.KeyPgUp, "backspace": tea.KeyBackspace,

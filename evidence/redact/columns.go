@@ -234,7 +234,7 @@ func (n *named) tuple() (hit, bool) {
 	for range bytes.Count(n.in[from:n.l], []byte(",")) {
 		_, to, quoted := valueAt(n.in[:n.lineEnd], skipBlank(n.in[:n.lineEnd], k))
 		if quoted {
-			to++
+			to = min(to+1, n.lineEnd) // the line may end before the quote
 		}
 		comma := bytes.IndexByte(n.in[to:n.lineEnd], ',')
 		if !quoted {

@@ -19,7 +19,7 @@ func harmlessValue(v, name []byte, quoted bool) bool {
 	if endsFold(name, "secret") && namespaced(v) {
 		return true // controllers log secret="namespace/name"
 	}
-	if (v[0] == '{' || v[0] == '[' || v[0] == '(') && !quoted && len(v) < 64 && bytes.IndexByte([]byte("}])"), v[len(v)-1]) >= 0 || bytes.Equal(v, []byte("{")) || bytes.Equal(v, []byte("[")) {
+	if (v[0] == '{' || v[0] == '[' || v[0] == '(') && !quoted && len(v) < 64 && bytes.IndexByte([]byte("}])"), v[len(v)-1]) >= 0 {
 		return true
 	}
 	for _, c := range v {

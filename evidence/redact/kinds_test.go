@@ -158,7 +158,7 @@ func plant(rnd *rand.Rand, text string) (string, []string) {
 			}
 		}
 		alphabet := map[byte]string{'A': lettersAndDigits, 'E': lettersAndDigits, 'H': "0123456789abcdef", 'U': lettersAndDigits[:26] + "234567",
-			'B': lettersAndDigits + "+/", 'N': "123456789", 'P': passwordLetters}[text[1]]
+			'B': lettersAndDigits + "+/", 'N': "123456789", 'P': passwordLetters}[text[min(1, len(text)-1)]]
 		if !ok || alphabet == "" {
 			out.WriteByte('{')
 			text = text[1:]

@@ -219,6 +219,9 @@ func jsonSecret(p place) (hit, bool) {
 		if !cut || end < len(in) && !jsonCut(in[open:]) || kind != "Secret" && (kind != "" || !bytes.Contains(before, []byte(`"v1"`))) {
 			return hit{}, false
 		}
+		if p.r.onlyTokens(in[open+1:]) {
+			return hit{start: start, end: len(in), skip: true, wait: true}, true
+		}
 		// Cut off within the data of what is or may be a Secret: nothing of it is kept.
 		return hit{start: open + 1, end: len(in), kind: "k8s-secret", value: in[open+1:], wait: true}, open+1 < len(in)
 	}

@@ -55,7 +55,7 @@ func (e *Editor) Key(msg tea.KeyPressMsg) bool {
 		if msg.Text == "" {
 			return false
 		}
-		e.Insert(msg.Text)
+		e.insert(msg.Text)
 	}
 	if len(e.runes) == 0 {
 		e.Pasted = false // what was pasted is gone
@@ -66,12 +66,12 @@ func (e *Editor) Key(msg tea.KeyPressMsg) bool {
 // Paste inserts what came from the clipboard, without the space that a copied
 // line brings along.
 func (e *Editor) Paste(s string) {
-	e.Insert(strings.TrimRightFunc(s, unicode.IsSpace))
+	e.insert(strings.TrimRightFunc(s, unicode.IsSpace))
 	e.Pasted = len(e.runes) > 0
 }
 
-// Insert puts a text where the cursor is.
-func (e *Editor) Insert(s string) {
+// insert puts a text where the cursor is.
+func (e *Editor) insert(s string) {
 	rs := []rune(s)
 	e.runes = slices.Insert(e.runes, e.at, rs...)
 	e.at += len(rs)

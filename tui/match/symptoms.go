@@ -23,7 +23,7 @@ type Symptoms struct {
 	Hits      []screen.Hit
 	Seq       int
 	at        int // of the rows: the symptoms that are shown, then the runbooks
-	Find      form.Editor
+	find      form.Editor
 	searching bool
 	shown     []int
 }
@@ -53,7 +53,7 @@ func (s *Symptoms) take(all []screen.Symptom) {
 }
 
 func (s *Symptoms) filter() {
-	words := strings.Fields(strings.ToLower(s.Find.Value()))
+	words := strings.Fields(strings.ToLower(s.find.Value()))
 	s.shown = s.shown[:0]
 	for i, x := range s.all {
 		if form.HasWords(words, x.Text) {
@@ -116,8 +116,8 @@ func (s *Symptoms) Press(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 		return env.Ask(screen.OpenHelp{})
 	case key.Matches(msg, k.Search):
 		s.searching = true
-	case key.Matches(msg, k.Esc) && s.Find.Value() != "":
-		s.Find = form.Editor{}
+	case key.Matches(msg, k.Esc) && s.find.Value() != "":
+		s.find = form.Editor{}
 		s.filter()
 	case key.Matches(msg, k.Esc, k.Leave):
 		env.Show(screen.AtHome)
@@ -149,13 +149,13 @@ func (s *Symptoms) typeSymptom(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 		s.searching = false
 		return s.pick(env)
 	case "esc":
-		s.searching, s.Find = false, form.Editor{}
+		s.searching, s.find = false, form.Editor{}
 	case "up":
 		s.at = max(0, s.at-1)
 	case "down":
 		s.at = max(0, min(len(s.shown)-1, s.at+1))
 	default:
-		s.Find.Key(msg)
+		s.find.Key(msg)
 		s.at = 0
 	}
 	s.filter()
@@ -169,7 +169,7 @@ func (s *Symptoms) Draw(env *screen.Env, w, h int) []ink.Drawn {
 	p.Add("")
 	p.Add(th.Strong.On("What do you see?"))
 	p.Add(th.Muted.On("Pick all that apply. If you are unsure, do not pick it."))
-	if line := s.Find.Search(th, w-4, s.searching); line != "" {
+	if line := s.find.Search(th, w-4, s.searching); line != "" {
 		p.Add(line)
 	}
 	p.Gap()
@@ -265,7 +265,7 @@ func (s *Symptoms) Paste(env *screen.Env, t string) tea.Cmd {
 	if !s.searching {
 		return env.Ask(screen.Match{Text: t})
 	}
-	s.Find.Paste(strings.Join(strings.Fields(t), " "))
+	s.find.Paste(strings.Join(strings.Fields(t), " "))
 	s.filter()
 	return nil
 }

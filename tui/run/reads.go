@@ -17,11 +17,11 @@ import (
 // sampled and what opens is started by itself.
 func (r *Screen) Ready() []triage.Step {
 	cur, _ := r.step()
-	return r.ReadyIn(cur.Phase)
+	return r.readyIn(cur.Phase)
 }
 
-// ReadyIn are the ready reads of a phase.
-func (r *Screen) ReadyIn(phase triage.Phase) []triage.Step {
+// readyIn are the ready reads of a phase.
+func (r *Screen) readyIn(phase triage.Phase) []triage.Step {
 	if r.Closed() || r.Snap.Dead != "" {
 		return nil
 	}

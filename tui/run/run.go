@@ -140,7 +140,7 @@ func (r *Screen) label(o triage.Option) ink.Text {
 		if st.Heavy {
 			return ink.Say("Run a program, which only reads: %s", name)
 		}
-		if all := r.ReadyIn(st.Phase); st.Attempts == 0 && len(all) > 1 {
+		if all := r.readyIn(st.Phase); st.Attempts == 0 && len(all) > 1 {
 			return ink.Say("Read all %d: %s", len(all), shorts(all))
 		}
 		return ink.Say("Read: %s", name)

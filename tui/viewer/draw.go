@@ -94,7 +94,7 @@ func (v *reader) status(th *ink.Theme, w int) ink.Drawn {
 	case v.goal > 0:
 		left = th.Accent.On("● ") + th.Plain.On(ink.Say("going to line %s, %s", ink.Grouped(v.goal), v.lines()))
 	case f.typing:
-		typed, _ := f.Edit.Draw(th.Strong, max(8, w/3))
+		typed, _ := f.edit.Draw(th.Strong, max(8, w/3))
 		left = th.Accent.On("/ ") + typed + th.Accent.On("▏") + "  " + v.found(th)
 	case f.typed != "":
 		left = v.found(th)

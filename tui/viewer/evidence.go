@@ -20,7 +20,7 @@ type Screen struct {
 	snap      view.Snapshot
 	Found     []int // into the timeline, newest last
 	At        int   // into found
-	Find      form.Editor
+	find      form.Editor
 	searching bool
 	detail    bool
 	blob      int
@@ -57,7 +57,7 @@ func (e *Screen) Look() Position {
 
 // OpenEntry shows an entry of the journal, with its raw artifacts.
 func (e *Screen) OpenEntry(env *screen.Env, o Position) tea.Cmd {
-	e.Find, e.Kind = form.Editor{}, 0 // what was searched for may hide it
+	e.find, e.Kind = form.Editor{}, 0 // what was searched for may hide it
 	e.list(env)
 	i := slices.IndexFunc(e.snap.State.Timeline, func(mo triage.Moment) bool { return mo.Seq == o.Entry })
 	if i < 0 {
@@ -80,7 +80,7 @@ func (e *Screen) list(env *screen.Env) {
 	s := env.Snap
 	e.CloseArtifact(env)
 
-	*e = Screen{snap: s, Find: e.Find, wrap: e.wrap, Kind: e.Kind, blob: -1, cover: incident.CoverageOf(s.State)}
+	*e = Screen{snap: s, find: e.find, wrap: e.wrap, Kind: e.Kind, blob: -1, cover: incident.CoverageOf(s.State)}
 	e.filter()
 	e.At = max(0, len(e.Found)-1)
 }
@@ -96,7 +96,7 @@ func (e *Screen) filter() {
 // narrow drops what is not looked for from what was found: more letters never find
 // more.
 func (e *Screen) narrow() {
-	words := strings.Fields(strings.ToLower(e.Find.Value()))
+	words := strings.Fields(strings.ToLower(e.find.Value()))
 	kind := EntryKinds()[e.Kind]
 	e.Found = slices.DeleteFunc(e.Found, func(i int) bool {
 		m := e.snap.State.Timeline[i]
@@ -123,8 +123,8 @@ func (e *Screen) Press(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 		return env.Ask(screen.OpenHelp{})
 	case e.detail:
 		return e.pressDetail(env, msg)
-	case key.Matches(msg, k.Esc) && (e.Find.Value() != "" || e.Kind != 0):
-		e.Find, e.Kind = form.Editor{}, 0
+	case key.Matches(msg, k.Esc) && (e.find.Value() != "" || e.Kind != 0):
+		e.find, e.Kind = form.Editor{}, 0
 		e.filter()
 	case key.Matches(msg, k.Esc, k.Leave, k.Evidence):
 		env.Show(screen.AtRun)
@@ -165,7 +165,7 @@ func (e *Screen) search(msg tea.KeyPressMsg) {
 		e.searching = false
 	case "esc":
 		e.searching = false
-		e.Find = form.Editor{}
+		e.find = form.Editor{}
 	case "up":
 		e.At = max(0, e.At-1)
 		return
@@ -173,8 +173,8 @@ func (e *Screen) search(msg tea.KeyPressMsg) {
 		e.At = max(0, min(len(e.Found)-1, e.At+1))
 		return
 	default:
-		before := e.Find.Value()
-		if e.Find.Key(msg); before != "" && strings.HasPrefix(e.Find.Value(), before) {
+		before := e.find.Value()
+		if e.find.Key(msg); before != "" && strings.HasPrefix(e.find.Value(), before) {
 			e.narrow()
 			return
 		}
@@ -186,11 +186,11 @@ func (e *Screen) search(msg tea.KeyPressMsg) {
 func (e *Screen) Paste(env *screen.Env, s string) tea.Cmd {
 	s = strings.Join(strings.Fields(s), " ")
 	if v := e.View; v != nil && v.Find.typing {
-		v.Find.Edit.Paste(s)
-		return e.FindTyped(env)
+		v.Find.edit.Paste(s)
+		return e.findTyped(env)
 	}
 	if e.searching {
-		e.Find.Paste(s)
+		e.find.Paste(s)
 		e.filter()
 	}
 	return nil

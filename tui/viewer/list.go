@@ -27,7 +27,7 @@ func (e *Screen) Draw(env *screen.Env, w, h int) []ink.Drawn {
 	p.Add(head)
 	p.Add(e.cover.Strip(th, p.W))
 	p.Add(th.Muted.On(e.cover.Line()))
-	if line := e.Find.Search(th, w-10, e.searching); line != "" {
+	if line := e.find.Search(th, w-10, e.searching); line != "" {
 		p.Add(line)
 	}
 	p.Gap()

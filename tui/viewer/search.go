@@ -13,7 +13,7 @@ import (
 
 // textMatch is a search in a text, and what it found.
 type textMatch struct {
-	Edit    form.Editor
+	edit    form.Editor
 	typing  bool
 	pattern longtext.Pattern
 	typed   string
@@ -139,18 +139,18 @@ func (e *Screen) pressFind(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 		v.Look.At = f.origin
 		return e.forget(env)
 	}
-	f.Edit.Key(msg)
-	return e.FindTyped(env)
+	f.edit.Key(msg)
+	return e.findTyped(env)
 }
 
-// FindTyped searches for what is typed by now.
-func (e *Screen) FindTyped(env *screen.Env) tea.Cmd {
+// findTyped searches for what is typed by now.
+func (e *Screen) findTyped(env *screen.Env) tea.Cmd {
 	v := e.View
 	f := &v.Find
-	if f.Edit.Value() == f.typed {
+	if f.edit.Value() == f.typed {
 		return nil
 	}
-	f.typed = f.Edit.Value()
+	f.typed = f.edit.Value()
 	f.pattern = longtext.Plain(f.typed)
 	f.hit, f.line = -1, 0
 	if f.pattern.Empty() {
