@@ -149,6 +149,8 @@ func stepOf(b triage.Body) string {
 		return b.Step
 	case triage.ActAgain:
 		return b.Step
+	case triage.HandAct:
+		return b.Proof
 	case triage.DebtOpened:
 		return b.Of
 	}

@@ -60,7 +60,7 @@ func EventTypes() []EventType {
 		in[ProbeStart](InDetail), in[ProbeEnd](InReads), in[FindingsSet](InDetail),
 		in[Answer](InWords), in[Manual](InWords), in[Conclude](InWords), in[Skip](InWords), in[Waive](InWords),
 		in[GateShown](InGates), in[GateAnswered](InGates), in[GateClosed](InGates), in[Approve](InGates),
-		in[ActStart](InGates), in[ActEnd](InGates), in[ActAgain](InGates), in[DebtOpened](InGates), in[Settle](InGates),
+		in[ActStart](InGates), in[ActEnd](InGates), in[ActAgain](InGates), in[HandAct](InGates), in[DebtOpened](InGates), in[Settle](InGates),
 	}
 }
 

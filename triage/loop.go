@@ -130,6 +130,7 @@ const (
 	DoNote      IntentKind = "note"      // Text
 	DoCorrect   IntentKind = "correct"   // Entry, Text
 	DoPerson    IntentKind = "person"    // Who
+	DoHand      IntentKind = "hand"      // Hand: record a repair that was made outside of handrail
 	DoSettle    IntentKind = "settle"    // Debt
 	DoWaive     IntentKind = "waive"     // Law, Step (subject), Person, Text, Findings (of law 0)
 	DoClose     IntentKind = "close"     // Value (outcome), Text; Person, of another outcome than recovered
@@ -161,6 +162,7 @@ type Intent struct {
 	Entry       int64
 	Who         Person
 	Debt        Settle
+	Hand        HandAct // its ID is given by the loop
 	Params      map[string]string
 	Seen        int64
 	Script      bool // of an answer or a conclude: an answers file says so
@@ -198,6 +200,7 @@ type Option struct {
 	Value       string // a proposed value, where there is one
 	Refusals    []Refusal
 	Stale       []string // steps that only have to be read or answered again for a gate to open
+	Aside       bool     // of a preview: the gate does not apply, by its own condition
 	Recommended bool
 }
 

@@ -151,7 +151,8 @@ func (l *lister) gate(st *Step) {
 		// Reading the target again is the only way on, and changes nothing.
 		l.add(Option{Kind: DoPreview, Step: st.ID})
 	} else {
-		l.add(Option{Kind: DoPreview, Step: st.ID, Stale: l.tooOld(st, verdicts, shut)}, shut...)
+		apart := slices.ContainsFunc(verdicts, func(v Verdict) bool { return v.Aside && v.Result == "false" })
+		l.add(Option{Kind: DoPreview, Step: st.ID, Stale: l.tooOld(st, verdicts, shut), Aside: apart}, shut...)
 	}
 	l.add(Option{Kind: DoConfirm, Step: st.ID}, l.unconfirmable(st, g, shut)...)
 	if g.Phase == GateArmed || g.Phase == GateConfirmed {
@@ -279,6 +280,7 @@ func (l *lister) call() {
 	for _, k := range []IntentKind{DoNote, DoCorrect, DoPerson, DoSeverity} {
 		l.add(Option{Kind: k})
 	}
+	l.add(Option{Kind: DoHand}, handLaws(l.s)...)
 	if g := l.s.Lowering; g.Phase == GateArmed {
 		var late []Refusal
 		if l.now.After(g.Shown.Until) {

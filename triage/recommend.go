@@ -183,9 +183,13 @@ func wants(s *State, judge func(step string) []Verdict) []want {
 		}
 	}
 	for _, d := range s.Debts {
-		if d.Settled.How == "" {
-			out = append(out, want{kind: DoSettle, subject: d.ID})
+		if d.Settled.How != "" {
+			continue
 		}
+		if unread(s, d) {
+			out = append(out, want{kind: DoProbe, step: d.Of})
+		}
+		out = append(out, want{kind: DoSettle, subject: d.ID})
 	}
 	for _, id := range outread(s, judge) {
 		out = append(out, want{kind: DoProbe, step: id})
@@ -195,6 +199,16 @@ func wants(s *State, judge func(step string) []Verdict) []want {
 		out = append(out, want{kind: DoClose, value: "open"})
 	}
 	return out
+}
+
+// unread reports whether the proof of a repair by hand is still to be read. One read
+// that failed is enough: then a person carries it.
+func unread(s *State, d Debt) bool {
+	st, ok := s.Step(d.Of)
+	if !ok || st.Retired || s.proofLacks(d) == "" {
+		return false
+	}
+	return st.StartSeq <= d.Seq || st.Kind == WatchStep || st.Outcome == "cancelled"
 }
 
 // phaseWants lists what one phase lacks. Up to classify the order is light

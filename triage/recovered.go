@@ -38,8 +38,12 @@ func agreementLaws(s *State) []Refusal {
 }
 
 // repaired reports whether a repair ended well after an entry: an act that was not
-// undone since, or a step by hand that pays for the difference.
+// undone since, a step by hand that pays for the difference, or a repair by hand that
+// its proof has shown.
 func repaired(s *State, since int64) bool {
+	if byHand(s, since) {
+		return true
+	}
 	for i := range s.Steps {
 		st := &s.Steps[i]
 		switch {

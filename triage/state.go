@@ -27,6 +27,7 @@ type State struct {
 	Gates    map[string]GateState // by step id
 	Past     []GateState          // as gates stood after an act, when they were shown again
 	Lowering GateState            // a lower severity that waits for a second person, Phase idle for none
+	Hands    []Hand               // repairs by hand, outside of handrail
 	Debts    []Debt
 	Waivers  []Waiver
 	Timeline []Moment

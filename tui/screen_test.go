@@ -383,6 +383,8 @@ func shots() map[string]shot {
 		"agree":         {true, (*stage).toAgree},
 		"finding":       {true, (*stage).toFinding},
 		"opposed":       {true, (*stage).toOpposed},
+		"unserved":      {true, (*stage).toUnserved},
+		"byhand":        {true, func(s *stage) { s.toUnserved(); s.press("M") }},
 		"overrule":      {true, func(s *stage) { s.toOpposed(); s.press("w") }},
 		"facts":         {true, func(s *stage) { s.toAsk(); s.press("f") }},
 		"conclusion":    {true, (*stage).toConclusion},

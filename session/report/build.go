@@ -58,6 +58,7 @@ func New(st triage.State, options ...Option) Document {
 	b.ruledOut()
 	b.unchecked()
 	b.gates()
+	b.byHand()
 	b.debts()
 	b.followUps()
 	b.coverage()

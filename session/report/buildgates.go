@@ -150,6 +150,19 @@ func sides(before, after []triage.KV) []Side {
 	return out
 }
 
+// byHand lists the repairs outside of handrail, each with what shows it.
+func (b *builder) byHand() {
+	for _, h := range b.st.Hands {
+		out := ByHand{What: line(h.What), Object: line(h.Object), Person: line(h.Person), Actor: line(h.Actor), Proof: line(h.Proof), At: b.at[h.Seq], Entry: h.Seq}
+		for _, d := range b.st.Debts {
+			if d.ID == h.ID && d.Settled.How == "paid" {
+				out.Shown = line(d.Settled.Proof)
+			}
+		}
+		b.d.ByHand = append(b.d.ByHand, out)
+	}
+}
+
 func (b *builder) debts() {
 	for _, d := range b.st.Debts {
 		out := Debt{

@@ -138,6 +138,19 @@ func (s Snapshot) ApprovalOf(line string) string {
 	return ""
 }
 
+// NoGate lists, once the call came to the repair, why no gate of the runbook serves it,
+// in words; ok is false while one may still open, and once something was repaired.
+func (s Snapshot) NoGate() (list []triage.Unserved, ok bool) {
+	list, ok = s.State.NoGate(s.Options)
+	for i := range list {
+		if aside := s.Cards[list[i].Gate].Aside; aside != "" {
+			list[i].Why = aside
+		}
+		list[i].Why = s.Words(list[i].Gate, list[i].Why)
+	}
+	return list, ok
+}
+
 // Anchor is the line that stands for the journal as it is now. Posted where the
 // author of the bundle cannot change it, it proves later that nothing before it
 // was changed or cut.

@@ -27,8 +27,10 @@ type Answers struct {
 	Waive    []triage.Waive           `key:"waive" each:"waiver"`
 	Gates    map[string]Gate          `key:"gates"`
 	Debts    map[string]triage.Settle `key:"debts" each:"debt"`
-	Notes    []string                 `key:"notes" of:"a note"`
-	Severity Severity                 `key:"severity"`
+	// ByHand are repairs outside of handrail, recorded once no gate serves.
+	ByHand   []triage.HandAct `key:"by_hand" each:"hand"`
+	Notes    []string         `key:"notes" of:"a note"`
+	Severity Severity         `key:"severity"`
 	// People are who is on the call, by name, with what each is there as: at SEV-1 a
 	// repair wants a commander.
 	People []triage.Person `key:"people" each:"person"`
@@ -86,7 +88,7 @@ func ParseAnswers(file string, src []byte) (*Answers, error) {
 // of its own, with apiVersion, kind and runbook.
 func ReadAnswers(r *strict.Reader, n *strict.Node, whole bool) *Answers {
 	own := *r
-	own.Forms = map[string]strict.Form{"waiver": waiver, "debt": debt, "level": level, "person": person}
+	own.Forms = map[string]strict.Form{"waiver": waiver, "debt": debt, "level": level, "person": person, "hand": hand}
 	a := &Answers{File: r.File}
 	if whole {
 		f := own.Struct(n, r.What, a, "apiVersion", "kind")
@@ -173,6 +175,19 @@ func debt(r *strict.Reader, n *strict.Node, key string) any {
 	return nil
 }
 
+// hand reads a repair that a person made outside of handrail.
+func hand(r *strict.Reader, item *strict.Node, _ string) any {
+	var h struct {
+		What   string `key:"what,required"`
+		Object string `key:"object,required"`
+		Person string `key:"person,required"`
+		Proof  string `key:"proof,required"`
+		Shows  string `key:"shows"`
+	}
+	r.Struct(item, "a repair by hand", &h)
+	return triage.HandAct{What: h.What, Object: h.Object, Person: h.Person, Proof: h.Proof, Shows: h.Shows}
+}
+
 func level(r *strict.Reader, n *strict.Node, what string) any {
 	var levels []string
 	for _, l := range triage.SeverityLevels() {
@@ -204,6 +219,7 @@ func (a *Answers) Over(b *Answers) *Answers {
 	}
 	out.Debts = over(a.Debts, b.Debts)
 	out.Waive = append(slices.Clone(a.Waive), b.Waive...)
+	out.ByHand = append(slices.Clone(a.ByHand), b.ByHand...)
 	for id := range b.Skip {
 		delete(out.Answers, id)
 		delete(out.Manual, id)
@@ -250,6 +266,9 @@ func (a *Answers) Check(rb *runbooks.Runbook) error {
 		if w.Law != 12 {
 			check("waive", w.Subject)
 		}
+	}
+	for _, h := range a.ByHand {
+		check("by_hand", h.Proof, triage.ProbeStep, triage.WatchStep)
 	}
 	for t := range a.Conclude {
 		if !slices.Contains([]triage.Topic{triage.TopicDomain, triage.TopicMutation, triage.TopicConsistent, triage.TopicClass, triage.TopicOwner, triage.TopicReverts}, triage.Topic(t)) {

@@ -172,6 +172,8 @@ func (r *Screen) label(o triage.Option) ink.Text {
 			return ink.Say("Overrule what it found, with a name and a reason: %s", name)
 		}
 		return ink.Say("Waive, with a name and a reason: %s", name)
+	case triage.DoHand:
+		return "Record a repair that was made by hand"
 	case triage.DoSettle:
 		return ink.Say("Settle a debt: %s", r.Debt(o.Subject).Text)
 	case triage.DoClose:

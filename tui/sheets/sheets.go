@@ -206,6 +206,8 @@ func SettleForm(env *screen.Env, id string) *form.Form {
 		paid = "it has been done: say what shows it"
 	case "resume":
 		paid = "it runs again: say what shows it"
+	case triage.ProofDebt:
+		paid = "its read after the repair shows it: say what it shows"
 	}
 	cs := []form.Choice{{Value: "paid", Help: paid}, {Value: "carried", Help: "an owner has it until a date"}, {Value: "waived", Help: "a person decides that it is not owed"}}
 	return &form.Form{Title: ink.Say("Settle: %s", d.Kind), Intro: []ink.Text{ink.Shown(d.Text)}, Fields: []form.Field{form.OneOf("how", "how", cs)},
