@@ -157,6 +157,9 @@ func (d *Dialogue) gate(g *view.Gate) {
 	for _, c := range g.Evidence {
 		d.sayf("  evidence [%d] %s: %s (%s old)", c.Seq, c.Step, c.Text, d.Now().Sub(c.At).Round(1e9))
 	}
+	for _, w := range g.Waived {
+		d.sayf("  evidence [%d] %s answers for %s: %s", w.Seq, w.Person, w.Subject, w.Why)
+	}
 	for _, m := range g.Moved {
 		d.sayf("  moved:   %s", m)
 	}

@@ -83,6 +83,7 @@ type Gate struct {
 	Verdicts []triage.Verdict
 	Refusals []triage.Refusal // laws and floors that are not met; empty when armed
 	Evidence []Cited          // what its conditions stand on
+	Waived   []triage.Waiver  // what a person answers for in the place of an owner that is paused
 	Until    time.Time        // when the preview expires, zero while it is not armed
 	Wrong    int              // wrong phrases so far; the gate closes after as many as Tries
 	WrongAt  int              // the character at which the newest wrong phrase differs, from 1

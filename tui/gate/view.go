@@ -140,8 +140,11 @@ func (g *Modal) middle(env *screen.Env, p *ink.Page) []int {
 
 func (g *Modal) evidence(env *screen.Env, p *ink.Page) {
 	th := p.Theme
-	if len(g.Gate.Evidence) > 0 {
+	if len(g.Gate.Evidence)+len(g.Gate.Waived) > 0 {
 		p.Head("BASED ON")
+	}
+	for _, w := range g.Gate.Waived {
+		p.Item(th.Warn.On("! "), th.Plain, ink.Say("%s answers for %s: %s", w.Person, w.Subject, w.Why))
 	}
 	wide := 0
 	for _, e := range g.Gate.Evidence {
@@ -210,7 +213,7 @@ func (g *Modal) needs(env *screen.Env, p *ink.Page) {
 	}
 	refusals := g.refusals(env)
 	met := g.goes(env)
-	free := func(o steps.Owner) bool { return o.Paused != "yes" }
+	free := func(o steps.Owner) bool { return o.Paused != "yes" && !g.answeredFor(o) }
 	if len(refusals)+len(g.Gate.Preview.Unmet) > 0 || slices.ContainsFunc(g.Gate.Preview.Owners, free) {
 		p.Rows = append(p.Rows, "")
 		p.Head("BLOCKED BY")
@@ -236,6 +239,11 @@ func (g *Modal) needs(env *screen.Env, p *ink.Page) {
 			need("Owner "+o.Name+" may undo this: paused "+o.Paused+".", o.How, "")
 		}
 	}
+}
+
+// answeredFor reports whether a person answers for an owner that is not paused.
+func (g *Modal) answeredFor(o steps.Owner) bool {
+	return slices.ContainsFunc(g.Gate.Waived, func(w triage.Waiver) bool { return w.Subject == o.Name || w.Subject == g.Step })
 }
 
 // owners says who cannot undo the act now.
