@@ -51,6 +51,8 @@ func optionRefusals(options []Option, in Intent) []Refusal {
 			return o.Value == in.Value
 		case DoSettle:
 			return o.Subject == in.Debt.Debt
+		case DoResolve:
+			return o.Step == in.Finding.Step && o.Subject == in.Finding.Finding
 		case DoApprove:
 			return o.Subject == in.Digest
 		case DoWaive:

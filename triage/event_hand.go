@@ -201,14 +201,14 @@ func serves(gate *Step) bool {
 }
 
 // unserved says why a gate does not serve, and whether that is because it does not
-// apply.
+// apply, or a person passed it over.
 func (s *State) unserved(st *Step, g GateState, options []Option) (why string, aside bool) {
 	i := slices.IndexFunc(options, func(o Option) bool { return o.Kind == DoPreview && o.Step == st.ID })
 	switch {
 	case i >= 0 && options[i].Aside:
 		return "it does not apply", true
 	case st.Status == Skipped:
-		return because("it was passed over", st.How), false
+		return because("it was passed over", st.How), true
 	case g.WasRefused:
 		return g.Why, false
 	case i >= 0 && len(options[i].Refusals) > 0:

@@ -133,6 +133,7 @@ const (
 	DoHand      IntentKind = "hand"      // Hand: record a repair that was made outside of handrail
 	DoSettle    IntentKind = "settle"    // Debt
 	DoWaive     IntentKind = "waive"     // Law, Step (subject), Person, Text, Findings (of law 0)
+	DoResolve   IntentKind = "resolve"   // Finding: answer a critical finding that shuts no gate
 	DoClose     IntentKind = "close"     // Value (outcome), Text; Person, of another outcome than recovered
 	DoHandOver  IntentKind = "handover"  // Person (for whom), Text (why): give the incident over
 	DoPlan      IntentKind = "plan"      // Value: another runbook, with parameters in Params
@@ -162,6 +163,7 @@ type Intent struct {
 	Entry       int64
 	Who         Person
 	Debt        Settle
+	Finding     FindingAnswer
 	Hand        HandAct // its ID is given by the loop
 	Params      map[string]string
 	Seen        int64
@@ -196,7 +198,7 @@ type Option struct {
 	Kind        IntentKind
 	Step        string
 	Topic       Topic
-	Subject     string // debt id, owner or capture, where Step and Topic do not say it
+	Subject     string // debt id, owner, capture or text of a finding, where Step and Topic do not say it
 	Value       string // a proposed value, where there is one
 	Refusals    []Refusal
 	Stale       []string // steps that only have to be read or answered again for a gate to open

@@ -34,6 +34,7 @@ func Options(s State, now time.Time, judge func(step string) []Verdict) []Option
 	l.topics()
 	l.waivers()
 	l.debts()
+	l.findings()
 	l.call()
 	for _, outcome := range []string{"recovered", "open", "aborted"} {
 		rs := closeLaws(&s, outcome)
@@ -270,6 +271,16 @@ func (l *lister) debts() {
 	}
 }
 
+// findings offers an answer to each critical finding that shuts no gate.
+func (l *lister) findings() {
+	for i := range l.s.Steps {
+		st := &l.s.Steps[i]
+		for _, f := range untold(l.s, st) {
+			l.add(Option{Kind: DoResolve, Step: st.ID, Subject: f.Say})
+		}
+	}
+}
+
 // call offers what concerns the call itself.
 func (l *lister) call() {
 	for _, p := range Phases() {
@@ -303,7 +314,7 @@ func (s State) HasPhase(p Phase) bool {
 
 // PhaseOf is the phase in which an option has its place.
 func (s State) PhaseOf(o Option) Phase {
-	if st, ok := s.Step(o.Step); ok {
+	if st, ok := s.Step(o.Step); ok && o.Kind != DoResolve {
 		return st.Phase
 	}
 	switch {
@@ -314,7 +325,7 @@ func (s State) PhaseOf(o Option) Phase {
 		}[o.Topic]
 	case o.Kind == DoPhase:
 		return Phase(o.Value)
-	case o.Kind == DoClose || o.Kind == DoSettle:
+	case o.Kind == DoClose || o.Kind == DoSettle || o.Kind == DoResolve:
 		return Learn
 	}
 	return s.Phase

@@ -103,6 +103,8 @@ func (d *Dialogue) take(ctx context.Context, snap view.Snapshot, o triage.Option
 	case triage.DoCorrect:
 		d.say("Corrections are made in the terminal UI.")
 		return nil
+	case triage.DoResolve:
+		err = d.resolve(ctx, &in.Finding, o)
 	case triage.DoHand:
 		err = d.byHand(ctx, snap, &in)
 	case triage.DoSettle:
@@ -184,6 +186,23 @@ func (d *Dialogue) conclude(ctx context.Context, in *triage.Intent, proposed, ty
 		return err
 	}
 	in.Person, err = d.must(ctx, "who says so> ")
+	return err
+}
+
+// resolve asks for the answer to a critical finding.
+func (d *Dialogue) resolve(ctx context.Context, f *triage.FindingAnswer, o triage.Option) (err error) {
+	f.Step, f.Finding = o.Step, o.Subject
+	d.sayf("      %s found: %s", o.Step, o.Subject)
+	if f.How, err = d.must(ctx, "resolved or taken> "); err != nil {
+		return err
+	}
+	if f.How == triage.Taken {
+		if f.Person, err = d.must(ctx, "who takes it> "); err == nil {
+			f.Why, err = d.read(ctx, "why (may be empty)> ")
+		}
+		return err
+	}
+	f.Why, err = d.must(ctx, "how was it resolved> ")
 	return err
 }
 

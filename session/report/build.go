@@ -59,6 +59,7 @@ func New(st triage.State, options ...Option) Document {
 	b.unchecked()
 	b.gates()
 	b.byHand()
+	b.answered()
 	b.debts()
 	b.followUps()
 	b.coverage()

@@ -150,6 +150,18 @@ func sides(before, after []triage.KV) []Side {
 	return out
 }
 
+// answered lists what was said of critical findings that shut no gate.
+func (b *builder) answered() {
+	for _, a := range b.st.Answered {
+		why := a.How + ": " + a.Why
+		if a.How == triage.Taken {
+			why = strings.TrimSuffix("taken by "+a.Person+": "+a.Why, ": ")
+			b.d.FollowUps = append(b.d.FollowUps, FollowUp{What: line(strings.TrimSpace(a.Finding)), Who: line(a.Person), From: line(a.Step)})
+		}
+		b.d.Answered = append(b.d.Answered, Remark{Step: line(a.Step), What: line(strings.TrimSpace(a.Finding)), Why: line(why), Entry: a.Seq})
+	}
+}
+
 // byHand lists the repairs outside of handrail, each with what shows it.
 func (b *builder) byHand() {
 	for _, h := range b.st.Hands {

@@ -27,6 +27,8 @@ type Answers struct {
 	Waive    []triage.Waive           `key:"waive" each:"waiver"`
 	Gates    map[string]Gate          `key:"gates"`
 	Debts    map[string]triage.Settle `key:"debts" each:"debt"`
+	// Findings answer critical findings that shut no gate, each by a part of its text.
+	Findings []triage.FindingAnswer `key:"findings" each:"finding"`
 	// ByHand are repairs outside of handrail, recorded once no gate serves.
 	ByHand   []triage.HandAct `key:"by_hand" each:"hand"`
 	Notes    []string         `key:"notes" of:"a note"`
@@ -88,7 +90,7 @@ func ParseAnswers(file string, src []byte) (*Answers, error) {
 // of its own, with apiVersion, kind and runbook.
 func ReadAnswers(r *strict.Reader, n *strict.Node, whole bool) *Answers {
 	own := *r
-	own.Forms = map[string]strict.Form{"waiver": waiver, "debt": debt, "level": level, "person": person, "hand": hand}
+	own.Forms = map[string]strict.Form{"waiver": waiver, "debt": debt, "level": level, "person": person, "hand": hand, "finding": finding}
 	a := &Answers{File: r.File}
 	if whole {
 		f := own.Struct(n, r.What, a, "apiVersion", "kind")
@@ -175,6 +177,29 @@ func debt(r *strict.Reader, n *strict.Node, key string) any {
 	return nil
 }
 
+// finding reads the answer to one: how it was resolved, or who takes it.
+func finding(r *strict.Reader, item *strict.Node, _ string) any {
+	var w struct {
+		Finding  string `key:"finding,required"`
+		Subject  string `key:"subject,required"`
+		Resolved string `key:"resolved"`
+		Taken    string `key:"taken"`
+		Why      string `key:"why"`
+	}
+	f := r.Struct(item, "a finding", &w)
+	if n := f["finding"]; n != nil && len(w.Finding) < leastQuote {
+		r.Fail(n, "quote the finding", "%q is too short to identify a finding", w.Finding)
+	}
+	out := triage.FindingAnswer{Step: w.Subject, Finding: w.Finding, How: triage.Taken, Person: w.Taken, Why: w.Why}
+	switch {
+	case (f["resolved"] == nil) == (f["taken"] == nil):
+		r.Fail(item, "as in: {finding: the state is empty, subject: state, resolved: a new workspace}", "a finding is resolved, or taken by a person")
+	case f["resolved"] != nil:
+		out.How, out.Why, out.Person = triage.Resolved, w.Resolved, ""
+	}
+	return out
+}
+
 // hand reads a repair that a person made outside of handrail.
 func hand(r *strict.Reader, item *strict.Node, _ string) any {
 	var h struct {
@@ -219,6 +244,7 @@ func (a *Answers) Over(b *Answers) *Answers {
 	}
 	out.Debts = over(a.Debts, b.Debts)
 	out.Waive = append(slices.Clone(a.Waive), b.Waive...)
+	out.Findings = append(slices.Clone(a.Findings), b.Findings...)
 	out.ByHand = append(slices.Clone(a.ByHand), b.ByHand...)
 	for id := range b.Skip {
 		delete(out.Answers, id)
@@ -266,6 +292,9 @@ func (a *Answers) Check(rb *runbooks.Runbook) error {
 		if w.Law != 12 {
 			check("waive", w.Subject)
 		}
+	}
+	for _, f := range a.Findings {
+		check("findings", f.Step)
 	}
 	for _, h := range a.ByHand {
 		check("by_hand", h.Proof, triage.ProbeStep, triage.WatchStep)

@@ -38,6 +38,9 @@ recorded.`, rb.ID, rb.Title, rb.ID))
 		{line: `resume: {paid: {proof: ""}}`},
 		{line: `reconcile: {waive: {person: "", why: ""}}`},
 	})
+	s.section("findings", "Critical findings that shut no gate, by their words: before the close as recovered each is\nresolved, or taken by a person, as in taken: ada.", []entry{
+		{line: `- {finding: "the words of the finding", subject: STEP, resolved: ""}`},
+	})
 	s.section("by_hand", "What is repaired outside of handrail, where no gate serves: it is recorded then, and\nowes a read of the step that shows it.", []entry{
 		{line: `- {what: "the command, or words", object: "", person: "", proof: STEP, shows: ""}`},
 	})

@@ -257,6 +257,10 @@ func CloseForm(env *screen.Env) *form.Form {
 	return &form.Form{Title: "Close the incident", Intro: []ink.Text{"To leave without closing, press esc and then q."},
 		Fields: []form.Field{form.OneOf("outcome", "outcome", cs), form.Named("why", "why", "one sentence for the report", false)},
 		Submit: func(v map[string]string) tea.Cmd {
+			if o, ok := untold(env); ok && v["outcome"] == "recovered" {
+				env.Sheet = ResolveForm(env, o)
+				return nil
+			}
 			env.Sheet = closeForm(env, triage.Intent{Kind: triage.DoClose, Value: v["outcome"], Text: v["why"]})
 			return nil
 		}}
