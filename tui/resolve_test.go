@@ -43,11 +43,19 @@ func TestFindingIsAnsweredBeforeTheClose(t *testing.T) {
 		s.want(t, "Before the close: what became of what log found")
 		s.press(keys...)
 		s.want(t, "Before the close: what log found", "never finished", "then: log found: Its lock was gone")
-		s.press("2", "enter", "a", "enter", "enter")
+		s.press("enter")
+		s.want(t, "Say how it was resolved, or who takes it.")
+		s.press("down", "a", "enter")
 		if len(s.bench.sent) != 1 {
 			t.Fatalf("sent %+v\n%s", s.bench.sent, s.screen())
 		}
 		want := triage.FindingAnswer{Step: id("log"), Finding: "The run completed 2 operations and never finished.", How: triage.Taken, Person: "a"}
+		again := onStage(t, 100, 32, true, "")
+		again.toUntold()
+		again.press("enter", "b", "enter")
+		if got := again.bench.sent; len(got) != 1 || got[0].Finding.How != triage.Resolved || got[0].Finding.Why != "b" {
+			t.Errorf("sent %+v", got)
+		}
 		if got := s.bench.sent[0]; got.Kind != triage.DoResolve || got.Finding != want {
 			t.Errorf("sent %+v", got)
 		}

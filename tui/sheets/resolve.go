@@ -44,21 +44,19 @@ func ResolveForm(env *screen.Env, o triage.Option) *form.Form {
 	if more > mostMissing {
 		intro = append(intro, ink.Say("and %d more", more-mostMissing))
 	}
-	cs := []form.Choice{{Value: triage.Resolved, Help: "say how, and what shows it"}, {Value: triage.Taken, Help: "a named person takes it from here"}}
-	return &form.Form{Title: ink.Say("Before the close: what %s found", incident.Short(o.Step)), Intro: intro, Fields: []form.Field{form.OneOf("how", "it is", cs)},
+	return &form.Form{Title: ink.Say("Before the close: what %s found", incident.Short(o.Step)), Intro: intro, All: true,
+		Fields: []form.Field{form.Named("why", "resolved", "how, and what shows it", false), form.Named("person", "or taken", "by whom, who has it from here", false)},
+		Lacks: func(v map[string]string) (string, ink.Text) {
+			if v["why"] == "" && v["person"] == "" {
+				return "why", "Say how it was resolved, or who takes it."
+			}
+			return "", ""
+		},
 		Submit: func(v map[string]string) tea.Cmd {
-			env.Sheet = resolveDetails(env, o, v["how"])
-			return nil
-		}}
-}
-
-func resolveDetails(env *screen.Env, o triage.Option, how string) *form.Form {
-	fields := []form.Field{form.Named("why", "how", "how it was resolved, and what shows it", true)}
-	if how == triage.Taken {
-		fields = []form.Field{form.Named("person", "person", "who takes it", true), form.Named("why", "why", "what they do with it (optional)", false)}
-	}
-	return &form.Form{Title: ink.Say("%s: what %s found", how, incident.Short(o.Step)), Intro: []ink.Text{"! " + ink.Shown(o.Subject)}, Fields: fields,
-		Submit: func(v map[string]string) tea.Cmd {
+			how := triage.Resolved
+			if v["person"] != "" {
+				how = triage.Taken
+			}
 			return env.Send(triage.Intent{Kind: triage.DoResolve, Finding: triage.FindingAnswer{Step: o.Step, Finding: o.Subject, How: how, Why: v["why"], Person: v["person"]}})
 		}}
 }
