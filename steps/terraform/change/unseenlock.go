@@ -56,7 +56,7 @@ func machine() string {
 	return host + " since boot " + id
 }
 
-// where names the machine in the target of an act whose lock is not seen.
+// ran names the machine in the target of an act whose lock is not seen.
 func ran(l backend.Lock) []steps.KV {
 	if !unseen(l) {
 		return nil
