@@ -130,6 +130,7 @@ func (s script) answers(hands map[string]func()) []answered {
 		words := map[string][]string{"paid": {d.Proof}, "waived": {d.Person, d.Why}, "carried": {d.Owner, d.Until}}
 		out = append(out, answered{to: "Settle: " + kind, value: d.How}, answered{to: "Debt " + d.How + ": " + kind, words: words[d.How]})
 	}
+	out = append(out, answered{to: "Before the close", words: []string{"as in the script"}})
 	return append(out, answered{to: "Close the incident", value: "recovered", words: []string{"", ""}}, answered{to: "Close as recovered", words: []string{"recovered"}})
 }
 

@@ -154,6 +154,7 @@ var killedRunnerAnswers = []answered{
 	{to: "newest serial", value: "explained", words: []string{"the init of the run that died"}},
 	{to: "Settle:", value: "carried"},
 	{to: "Debt carried", words: []string{"platform", "2027-01-31"}},
+	{to: "Before the close", words: []string{"it is in the debt for the run"}},
 	{to: "Close the incident", value: "recovered", words: []string{"", ""}},
 	{to: "Close as recovered", words: []string{"recovered"}},
 }

@@ -23,6 +23,7 @@ func TestWalkInPlainMode(t *testing.T) {
 		{to: "answer state-lock/holder", words: []string{"dead", "no tofu on the runner"}},
 		{to: "answer state-lock/serial", words: []string{"explained", "the init of the run that died"}},
 		{to: "settle ", words: []string{"", "carried", "platform", "2027-01-31"}},
+		{to: "resolve ", words: []string{"", "resolved", "it is in the debt for the run"}},
 		{to: "close recovered", words: []string{"", ""}},
 	}
 	at := 0

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"handrail/evidence"
 	"handrail/session/policy"
@@ -240,26 +239,12 @@ func (s *Session) payDebts(end triage.ActEnd) error {
 
 // openDebt records what a step owes, due counted from now.
 func (s *Session) openDebt(step string, d steps.Debt) error {
-	debt := triage.DebtOpened{ID: debtID(d.Kind, s.state), Kind: d.Kind, Of: step, Text: d.Text}
+	debt := triage.DebtOpened{ID: s.state.NextDebt(d.Kind), Kind: d.Kind, Of: step, Text: d.Text}
 	if d.Due > 0 {
 		due := s.cfg.Now().Add(d.Due).UTC()
 		debt.Due = &due
 	}
 	return s.record(debt, nil)
-}
-
-// debtID is the kind of the debt, numbered from the second of its kind.
-func debtID(kind string, st triage.State) string {
-	n := 1
-	for _, d := range st.Debts {
-		if d.Kind == kind {
-			n++
-		}
-	}
-	if n == 1 {
-		return kind
-	}
-	return kind + strconv.Itoa(n)
 }
 
 // findOut reads the target of an act whose outcome is unknown and records what

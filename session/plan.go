@@ -135,6 +135,8 @@ func stepOf(b triage.Body) string {
 		return b.Step
 	case triage.FindingsSet:
 		return b.Step
+	case triage.FindingAnswer:
+		return b.Step
 	case triage.GateShown:
 		return b.Step
 	case triage.SeverityAsk:
@@ -149,6 +151,8 @@ func stepOf(b triage.Body) string {
 		return b.Step
 	case triage.ActAgain:
 		return b.Step
+	case triage.HandAct:
+		return b.Proof
 	case triage.DebtOpened:
 		return b.Of
 	}

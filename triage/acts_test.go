@@ -50,3 +50,32 @@ func TestItemsOfABatch(t *testing.T) {
 		t.Errorf("items of the next act = %+v", got)
 	}
 }
+
+// TestLookTakesNothingBack: a gate that is shown again after its act and put away stands
+// as it stood, whatever put it away.
+func TestLookTakesNothingBack(t *testing.T) {
+	t.Parallel()
+	for name, away := range map[string][]Body{
+		"esc":            {GateClosed{Step: fix, Digest: "d-" + fix, Why: "closed by the operator"}},
+		"refused":        {GateClosed{Step: fix, Digest: "d-" + fix, Why: "it moved", Refused: true}},
+		"confirmed, esc": {answered(fix), GateClosed{Step: fix, Why: "closed"}},
+		"another act":    {shown(unlock, Release), answered(unlock), start(unlock)},
+		"another fact":   {concluded(TopicReverts, "yes")},
+	} {
+		for outcome, phase := range map[string]GatePhase{"done": GateDone, "failed": GateFailed, "refused": GateRefused} {
+			s := tell(t, State{}, bodies(ready(), []Body{shown(fix, Repair), answered(fix), start(fix), end(fix, outcome)})...)
+			s = tell(t, s, append([]Body{shown(fix, Repair)}, away...)...)
+			g := s.Gates[fix]
+			if g.Phase != phase || g.EndSeq == 0 || len(s.Acts(fix)) != 1 || len(s.Past) != 0 {
+				t.Errorf("%s after %s: the gate is %q, with %d acts and %d kept", name, outcome, g.Phase, len(s.Acts(fix)), len(s.Past))
+			}
+			if st, _ := s.Step(fix); outcome == "done" && (gateWanted(&s, &st) || st.Status != Settled) {
+				t.Errorf("%s: it is wanted again", name)
+			}
+		}
+	}
+	s := tell(t, State{}, bodies(ready(), []Body{shown(fix, Repair), GateClosed{Step: fix, Why: "esc"}})...)
+	if g := s.Gates[fix]; g.Phase != GateIdle || g.Digest != "" {
+		t.Errorf("a gate that did not act is %q after a look", g.Phase)
+	}
+}

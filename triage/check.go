@@ -51,11 +51,13 @@ func optionRefusals(options []Option, in Intent) []Refusal {
 			return o.Value == in.Value
 		case DoSettle:
 			return o.Subject == in.Debt.Debt
+		case DoResolve:
+			return o.Step == in.Finding.Step && o.Subject == in.Finding.Finding
 		case DoApprove:
 			return o.Subject == in.Digest
 		case DoWaive:
 			return o.Subject == in.Step && o.Value == strconv.Itoa(in.Law)
-		case DoPhase, DoNote, DoCorrect, DoPerson, DoSeverity, DoPlan:
+		case DoPhase, DoNote, DoCorrect, DoPerson, DoSeverity, DoPlan, DoHand:
 			return true
 		}
 		return o.Step == in.Step

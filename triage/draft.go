@@ -33,6 +33,12 @@ func Draft(s State, in Intent) (Body, bool) {
 		return Correct{Seq: in.Entry, Text: in.Text}, true
 	case DoPerson:
 		return in.Who, true
+	case DoResolve:
+		return in.Finding, true
+	case DoHand:
+		b := in.Hand
+		b.ID = s.NextDebt(ProofDebt)
+		return b, true
 	case DoSettle:
 		return in.Debt, true
 	case DoWaive:

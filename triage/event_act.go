@@ -216,6 +216,9 @@ func (b Settle) fold(f *folder) error {
 	if lacks := settleLacks(b); lacks != "" {
 		return f.refuse("settling debt %q needs %s", b.Debt, lacks)
 	}
+	if lacks := f.s.proofLacks(f.s.Debts[i]); lacks != "" && b.How == "paid" {
+		return f.refuse("debt %q is paid by a read after the repair, and %s", b.Debt, lacks)
+	}
 	if !f.own.debts {
 		f.s.Debts, f.own.debts = slices.Clone(f.s.Debts), true
 	}

@@ -76,6 +76,19 @@ func (b GateShown) fold(f *folder) error {
 	return nil
 }
 
+// unshown is a gate whose preview is put away: as it stood after its newest act, where
+// there was one, since a look takes nothing back of it.
+func (f *folder) unshown(g GateState) GateState {
+	i := slices.IndexFunc(f.s.Past, func(p GateState) bool { return g.StartSeq > 0 && p.Step == g.Step && p.StartSeq == g.StartSeq })
+	if i < 0 {
+		g.Phase, g.Digest = GateIdle, ""
+		return g
+	}
+	was := f.s.Past[i]
+	f.s.Past = slices.Delete(slices.Clone(f.s.Past), i, i+1)
+	return was
+}
+
 // keepPast keeps a gate as it stood after its newest act: what is shown next writes
 // over what was shown for that one.
 func (f *folder) keepPast(g GateState) {
@@ -170,7 +183,7 @@ func (b GateClosed) fold(f *folder) error {
 		return f.refuse("gate %q was closed for another preview", b.Step)
 	}
 	if live {
-		g.Phase, g.Digest = GateIdle, ""
+		g = f.unshown(g)
 	}
 	g.Why, g.Moved, g.WasRefused, g.ClosedSeq, g.Opens = b.Why, b.Moved, b.Refused, f.e.Seq, b.Opens
 	f.setGate(g)
@@ -208,8 +221,8 @@ func (f *folder) armed() []string {
 
 // disarm puts an armed gate back to idle and says why.
 func (f *folder) disarm(id, why string) {
-	g := f.s.Gates[id]
-	g.Phase, g.Digest, g.Why, g.Moved, g.WasRefused = GateIdle, "", why, nil, false
+	g := f.unshown(f.s.Gates[id])
+	g.Why, g.Moved, g.WasRefused = why, nil, false
 	g.Opens = time.Time{}
 	f.setGate(g)
 	f.disarmed = append(f.disarmed, id+" is disarmed: "+why)

@@ -137,7 +137,7 @@ func outdated(st Step) Step {
 	}
 	st.Outcome = "" // an attempt that begins now does not lean on the earlier one
 	st.Streak, st.Greens, st.Green = 0, nil, ""
-	st.Overruled = nil // what was said of it was said of another target
+	st.Overruled, st.Answered = nil, nil // what was said of it was said of another target
 	return st
 }
 

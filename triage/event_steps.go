@@ -79,7 +79,7 @@ func (b ProbeEnd) fold(f *folder) error {
 	changed := changedFacts(st.Facts, facts)
 	st.Outcome, st.Summary, st.Command = b.Outcome, b.Summary, b.Command
 	st.Facts, st.Findings, st.Gaps, st.Rows = facts, found(st.Findings, b), b.Gaps, b.Rows
-	st.Overruled = stillOverruled(st.Overruled, st.Findings)
+	st.Overruled, st.Answered = stillOverruled(st.Overruled, st.Findings), stillAnswered(st.Answered, st.Findings)
 	switch {
 	case st.Kind == WatchStep:
 		f.sample(st, b)
@@ -147,7 +147,7 @@ func (b FindingsSet) fold(f *folder) error {
 	}
 	st := f.step(i)
 	st.Findings = Judged(st.Findings, b.Findings)
-	st.Overruled = stillOverruled(st.Overruled, st.Findings)
+	st.Overruled, st.Answered = stillOverruled(st.Overruled, st.Findings), stillAnswered(st.Answered, st.Findings)
 	return nil
 }
 

@@ -44,9 +44,12 @@ func (f *folder) sample(st *Step, b ProbeEnd) {
 	f.propose(st.ID + " is " + map[string]string{"false": "red", Unknown: "unknown"}[st.Green])
 }
 
-// overtaken reports whether an act ended after the attempt began: what it read
-// may be from before the act.
+// overtaken reports whether an act ended after the attempt began, or a repair by hand
+// was recorded: what it read may be from before it.
 func (f *folder) overtaken(st *Step) bool {
+	if slices.ContainsFunc(f.s.Hands, func(h Hand) bool { return h.Seq > st.StartSeq }) {
+		return true
+	}
 	for _, g := range f.s.Gates {
 		if g.Phase != GateRefused && g.EndSeq > st.StartSeq {
 			return true

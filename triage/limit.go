@@ -48,7 +48,7 @@ func (l *Limit) Take(data []byte, s State) error {
 }
 
 func (s *State) parts() int64 {
-	n := len(s.Steps) + len(s.People) + len(s.Debts) + len(s.Waivers) + len(s.Gates) + len(s.Past) + len(s.Plans)
+	n := len(s.Steps) + len(s.People) + len(s.Debts) + len(s.Waivers) + len(s.Hands) + len(s.Answered) + len(s.Gates) + len(s.Past) + len(s.Plans)
 	for _, p := range s.Plans {
 		n += len(p.Steps)
 	}

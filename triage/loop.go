@@ -130,8 +130,10 @@ const (
 	DoNote      IntentKind = "note"      // Text
 	DoCorrect   IntentKind = "correct"   // Entry, Text
 	DoPerson    IntentKind = "person"    // Who
+	DoHand      IntentKind = "hand"      // Hand: record a repair that was made outside of handrail
 	DoSettle    IntentKind = "settle"    // Debt
 	DoWaive     IntentKind = "waive"     // Law, Step (subject), Person, Text, Findings (of law 0)
+	DoResolve   IntentKind = "resolve"   // Finding: answer a critical finding that shuts no gate
 	DoClose     IntentKind = "close"     // Value (outcome), Text; Person, of another outcome than recovered
 	DoHandOver  IntentKind = "handover"  // Person (for whom), Text (why): give the incident over
 	DoPlan      IntentKind = "plan"      // Value: another runbook, with parameters in Params
@@ -161,6 +163,8 @@ type Intent struct {
 	Entry       int64
 	Who         Person
 	Debt        Settle
+	Finding     FindingAnswer
+	Hand        HandAct // its ID is given by the loop
 	Params      map[string]string
 	Seen        int64
 	Script      bool // of an answer or a conclude: an answers file says so
@@ -194,10 +198,11 @@ type Option struct {
 	Kind        IntentKind
 	Step        string
 	Topic       Topic
-	Subject     string // debt id, owner or capture, where Step and Topic do not say it
+	Subject     string // debt id, owner, capture or text of a finding, where Step and Topic do not say it
 	Value       string // a proposed value, where there is one
 	Refusals    []Refusal
 	Stale       []string // steps that only have to be read or answered again for a gate to open
+	Aside       bool     // of a preview: the gate does not apply, by its own condition
 	Recommended bool
 }
 

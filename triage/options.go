@@ -34,6 +34,7 @@ func Options(s State, now time.Time, judge func(step string) []Verdict) []Option
 	l.topics()
 	l.waivers()
 	l.debts()
+	l.findings()
 	l.call()
 	for _, outcome := range []string{"recovered", "open", "aborted"} {
 		rs := closeLaws(&s, outcome)
@@ -151,7 +152,8 @@ func (l *lister) gate(st *Step) {
 		// Reading the target again is the only way on, and changes nothing.
 		l.add(Option{Kind: DoPreview, Step: st.ID})
 	} else {
-		l.add(Option{Kind: DoPreview, Step: st.ID, Stale: l.tooOld(st, verdicts, shut)}, shut...)
+		apart := slices.ContainsFunc(verdicts, func(v Verdict) bool { return v.Aside && v.Result == "false" })
+		l.add(Option{Kind: DoPreview, Step: st.ID, Stale: l.tooOld(st, verdicts, shut), Aside: apart}, shut...)
 	}
 	l.add(Option{Kind: DoConfirm, Step: st.ID}, l.unconfirmable(st, g, shut)...)
 	if g.Phase == GateArmed || g.Phase == GateConfirmed {
@@ -269,6 +271,16 @@ func (l *lister) debts() {
 	}
 }
 
+// findings offers an answer to each critical finding that shuts no gate.
+func (l *lister) findings() {
+	for i := range l.s.Steps {
+		st := &l.s.Steps[i]
+		for _, f := range untold(l.s, st) {
+			l.add(Option{Kind: DoResolve, Step: st.ID, Subject: f.Say})
+		}
+	}
+}
+
 // call offers what concerns the call itself.
 func (l *lister) call() {
 	for _, p := range Phases() {
@@ -279,6 +291,7 @@ func (l *lister) call() {
 	for _, k := range []IntentKind{DoNote, DoCorrect, DoPerson, DoSeverity} {
 		l.add(Option{Kind: k})
 	}
+	l.add(Option{Kind: DoHand}, handLaws(l.s)...)
 	if g := l.s.Lowering; g.Phase == GateArmed {
 		var late []Refusal
 		if l.now.After(g.Shown.Until) {
@@ -301,7 +314,7 @@ func (s State) HasPhase(p Phase) bool {
 
 // PhaseOf is the phase in which an option has its place.
 func (s State) PhaseOf(o Option) Phase {
-	if st, ok := s.Step(o.Step); ok {
+	if st, ok := s.Step(o.Step); ok && o.Kind != DoResolve {
 		return st.Phase
 	}
 	switch {
@@ -312,7 +325,7 @@ func (s State) PhaseOf(o Option) Phase {
 		}[o.Topic]
 	case o.Kind == DoPhase:
 		return Phase(o.Value)
-	case o.Kind == DoClose || o.Kind == DoSettle:
+	case o.Kind == DoClose || o.Kind == DoSettle || o.Kind == DoResolve:
 		return Learn
 	}
 	return s.Phase

@@ -37,7 +37,9 @@ func anyBody(t *rapid.T) Body {
 		arm, shownToTwo(gate, class, t0.Add(1000*time.Hour)), answered(gate), start(gate), end(gate, "done"), end(gate, Unknown), end(gate, text),
 		reread(gate, Holds), reread(gate, Undone), reread(gate, Unknown), reread(step, text),
 		GateClosed{Step: gate, Why: text}, GateClosed{Step: gate, Moved: []string{"uid"}}, GateClosed{Step: step, Refused: true},
-		Approve{Digest: "d-" + gate, Person: "p", Sig: "s"}, approval(gate, t0.Add(time.Duration(n)*time.Minute)), DebtOpened{ID: text, Kind: "resume", Of: gate},
+		HandAct{ID: text + "h", What: "w", Object: "o", Person: "p", Proof: step}, HandAct{ID: "proof", What: "w", Object: text, Person: "p", Proof: clean},
+		Settle{Debt: "proof", How: "paid", Proof: "x"}, FindingAnswer{Step: lock, Finding: text, How: Resolved, Why: "x"}, FindingAnswer{Step: step, Finding: text, How: Taken, Person: text},
+		ProbeEnd{Step: lock, N: n, Outcome: "ok", Findings: []Finding{{Level: "critical", Say: text}}}, Approve{Digest: "d-" + gate, Person: "p", Sig: "s"}, approval(gate, t0.Add(time.Duration(n)*time.Minute)), DebtOpened{ID: text, Kind: "resume", Of: gate},
 		Settle{Debt: text, How: "carried", Owner: "o", Until: "2026-12-01"}, Settle{Debt: text, How: "paid", Proof: text},
 		Waive{Law: 1, Subject: lock, Person: "p", Why: text}, Waive{Law: 8, Subject: clean, Person: "p", Why: text},
 		Waive{Law: n, Subject: step, Person: text, Why: text}, Close{Outcome: "recovered"}, Close{Outcome: text},
@@ -265,6 +267,16 @@ func whole(s State, o Option) Intent {
 		in.Who = Person{ID: "z", Name: "Z", Proof: "claimed"}
 	case DoSettle:
 		in.Debt = Settle{Debt: o.Subject, How: "paid", Proof: "PR"}
+		if i := slices.IndexFunc(s.Debts, func(d Debt) bool { return d.ID == o.Subject }); i >= 0 && s.proofLacks(s.Debts[i]) != "" {
+			in.Debt = Settle{Debt: o.Subject, How: "carried", Owner: "o", Until: "2026-12-01"}
+		}
+	case DoResolve:
+		in.Finding = FindingAnswer{Step: o.Step, Finding: o.Subject, How: Resolved, Why: "fixed"}
+	case DoHand:
+		in.Hand = HandAct{What: "kubectl scale", Object: "deploy/web", Person: "ada"}
+		if all := s.Shows(); len(all) > 0 {
+			in.Hand.Proof = all[0].ID
+		}
 	case DoWaive:
 		in.Law = map[string]int{"1": 1, "8": 8, "12": 12}[o.Value]
 		in.Step = o.Subject

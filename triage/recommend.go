@@ -64,7 +64,7 @@ func mark(options []Option, w want) bool {
 // verifies reports whether a want is a part of verify, or comes after it.
 func verifies(s *State, w want) bool {
 	st, ok := s.Step(w.step)
-	return ok && st.Phase == Verify || w.kind == DoClose
+	return ok && st.Phase == Verify || w.kind == DoClose || w.kind == DoResolve
 }
 
 // refusedSince reports whether a gate was refused at its preview and nothing that it
@@ -183,18 +183,49 @@ func wants(s *State, judge func(step string) []Verdict) []want {
 		}
 	}
 	for _, d := range s.Debts {
-		if d.Settled.How == "" {
-			out = append(out, want{kind: DoSettle, subject: d.ID})
+		if d.Settled.How != "" {
+			continue
 		}
+		if unread(s, d) {
+			out = append(out, want{kind: DoProbe, step: d.Of})
+		}
+		out = append(out, want{kind: DoSettle, subject: d.ID})
 	}
 	for _, id := range outread(s, judge) {
 		out = append(out, want{kind: DoProbe, step: id})
 	}
+	out = append(out, tellingWants(s, judge)...)
 	out = append(out, want{kind: DoClose, value: "recovered"})
 	if len(s.Rereads) == 0 { // else waiting is what is left
 		out = append(out, want{kind: DoClose, value: "open"})
 	}
 	return out
+}
+
+// tellingWants are the answers that critical findings lack, once nothing else is in the
+// way of the close as recovered.
+func tellingWants(s *State, judge func(step string) []Verdict) []want {
+	tells := len(tellingLaws(s))
+	if tells == 0 || len(closeLaws(s, "recovered")) > 0 || len(recoveryLaws(s, judge)) > tells {
+		return nil
+	}
+	var out []want
+	for i := range s.Steps {
+		for _, f := range untold(s, &s.Steps[i]) {
+			out = append(out, want{kind: DoResolve, step: s.Steps[i].ID, subject: f.Say})
+		}
+	}
+	return out
+}
+
+// unread reports whether the proof of a repair by hand is still to be read. One read
+// that failed is enough: then a person carries it.
+func unread(s *State, d Debt) bool {
+	st, ok := s.Step(d.Of)
+	if !ok || st.Retired || s.proofLacks(d) == "" {
+		return false
+	}
+	return st.StartSeq <= d.Seq || st.Kind == WatchStep || st.Outcome == "cancelled"
 }
 
 // phaseWants lists what one phase lacks. Up to classify the order is light

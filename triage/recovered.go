@@ -18,7 +18,8 @@ func recoveryLaws(s *State, judge func(step string) []Verdict) []Refusal {
 	out := vagueLaws(s)
 	out = append(out, agreementLaws(s)...)
 	out = append(out, unfinishedLaws(s)...)
-	return append(out, standingLaws(s, judge)...)
+	out = append(out, standingLaws(s, judge)...)
+	return append(out, tellingLaws(s)...)
 }
 
 // agreementLaws want known whether the states agree, and a difference mended or owed.
@@ -39,8 +40,12 @@ func agreementLaws(s *State) []Refusal {
 }
 
 // repaired reports whether a repair ended well after an entry: an act that was not
-// undone since, or a step by hand that pays for the difference.
+// undone since, a step by hand that pays for the difference, or a repair by hand that
+// its proof has shown.
 func repaired(s *State, since int64) bool {
+	if byHand(s, since) {
+		return true
+	}
 	for i := range s.Steps {
 		st := &s.Steps[i]
 		switch {
@@ -143,9 +148,8 @@ func standingLaws(s *State, judge func(step string) []Verdict) []Refusal {
 	return out
 }
 
-// unanswered are the critical findings of a step that stand. One against the close
-// itself is among findingLaws; one against nothing tells what happened, and the
-// comparison answers it. Once another repair was made, what stands only against gates
+// unanswered are the critical findings of a step that stand against gates. One against
+// the close itself is among findingLaws, one against nothing among tellingLaws. Once another repair was made, what stands only against gates
 // that do not apply or were passed by a word is answered too.
 func unanswered(s *State, st *Step, judge func(step string) []Verdict) []Finding {
 	if !inPlay(s, st) {

@@ -138,6 +138,7 @@ func alphabet(s State) []Body {
 		SeveritySet{Level: Sev1}, Person{ID: "c", Proof: "os", Roles: []string{"commander"}}, Person{ID: "c", Proof: "os"},
 		owned, doubtful, small(), Close{Outcome: "recovered"},
 		GateClosed{Step: unlock, Why: "moved", Moved: []string{"uid"}},
+		HandAct{ID: "proof", What: "w", Object: "o", Person: "p", Proof: lock},
 	}
 	for id, class := range map[string]Class{unlock: Release, again: Rerun} {
 		out = append(out, shown(id, class), answered(id), GateClosed{Step: id, Why: "esc"}, start(id),

@@ -27,8 +27,10 @@ type State struct {
 	Gates    map[string]GateState // by step id
 	Past     []GateState          // as gates stood after an act, when they were shown again
 	Lowering GateState            // a lower severity that waits for a second person, Phase idle for none
+	Hands    []Hand               // repairs by hand, outside of handrail
 	Debts    []Debt
 	Waivers  []Waiver
+	Answered []Answered // critical findings that shut no gate
 	Timeline []Moment
 	Acting   string   // the step whose act is running, "" for none
 	Rereads  []Reread // targets to read again, in the order of their acts
@@ -98,6 +100,7 @@ type Step struct {
 	Findings  []Finding
 	Gives     []Given  // of a manual step: the items that its proof names; nil where its journal does not say
 	Overruled []string // texts of findings that stand and that a person answers for
+	Answered  []string // texts of critical findings that shut no gate, and that have an answer
 	Gaps      []string
 	Rows      []Compared // of a compare step
 	Answer    string     // of an ask

@@ -127,6 +127,10 @@ func (m *model) confirmation(in triage.Intent) screen.Notice {
 		return screen.Notice{Text: given(m.run.Snap.State, in.Step)}
 	case triage.DoSkip:
 		return screen.Notice{Text: ink.Say("✓ Skipped %s; the reason is recorded.", incident.Short(in.Step))}
+	case triage.DoResolve:
+		return screen.Notice{Text: ink.Say("✓ Answered: %s.", in.Finding.How)}
+	case triage.DoHand:
+		return screen.Notice{Text: ink.Say("✓ Recorded as done by hand by %s. It is owed until a read shows it.", in.Hand.Person)}
 	case triage.DoSettle:
 		return screen.Notice{Text: ink.Say("✓ Debt %s.", in.Debt.How)}
 	case triage.DoPlan:

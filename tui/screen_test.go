@@ -310,6 +310,11 @@ func (s *stage) toDebrief() {
 	s.write("2026-12-01")
 	s.press("enter")
 	s.bench.record(triage.Conclude{Topic: triage.TopicConsistent, Value: "yes", Person: "ana@example.org", Why: "the plan after the release is empty"})
+	for _, st := range s.bench.state.Steps {
+		for _, f := range st.Telling() {
+			s.bench.record(triage.FindingAnswer{Step: st.ID, Finding: f.Say, How: triage.Resolved, Why: "the run is gone, and what it wrote is owed" + s.bench.hostile})
+		}
+	}
 	s.hear()
 	s.press("c", "1", "enter", "enter")
 	s.write("recovered")
@@ -389,6 +394,9 @@ func shots() map[string]shot {
 		"agree":         {true, (*stage).toAgree},
 		"finding":       {true, (*stage).toFinding},
 		"opposed":       {true, (*stage).toOpposed},
+		"unserved":      {true, (*stage).toUnserved},
+		"untold":        {true, func(s *stage) { s.toUntold(); s.press("enter") }},
+		"byhand":        {true, func(s *stage) { s.toUnserved(); s.press("M") }},
 		"overrule":      {true, func(s *stage) { s.toOpposed(); s.press("w") }},
 		"facts":         {true, func(s *stage) { s.toAsk(); s.press("f") }},
 		"conclusion":    {true, (*stage).toConclusion},

@@ -46,6 +46,8 @@ type Dialogue struct {
 	phase triage.Phase
 	asked string // the request to a second person that was told last
 	lower string // the same, of a lower severity
+
+	ungated string // why no gate serves, as it was told last
 }
 
 var ErrLeft = errors.New("left")
@@ -75,6 +77,7 @@ func (d *Dialogue) Run(ctx context.Context) error {
 		}
 		d.catchUp(snap)
 		d.lowering(snap)
+		d.unserved(snap)
 		switch {
 		case snap.State.Outcome != "":
 			d.sayf("The incident is closed: %s.", snap.State.Outcome)
@@ -127,6 +130,8 @@ func (d *Dialogue) obey(ctx context.Context, snap view.Snapshot, opt triage.Opti
 		return ErrLeft
 	case approval.IsApproval(line) && snap.ApprovalOf(line) != "":
 		return d.S.Do(ctx, triage.Intent{Kind: triage.DoApprove, Step: snap.ApprovalOf(line), Sig: line, Seen: snap.State.Seq})
+	case line == "m":
+		return d.take(ctx, snap, handOption(snap), "")
 	case line == "h":
 		return d.handOver(ctx, snap)
 	case line == "p", word == "p" && strings.Contains(rest, "="):
@@ -211,6 +216,16 @@ func (d *Dialogue) must(ctx context.Context, prompt string) (string, error) {
 func (d *Dialogue) say(text string) { process.Lines(d.Out, "", text) }
 
 func (d *Dialogue) sayf(format string, args ...any) { d.say(fmt.Sprintf(format, args...)) }
+
+// handOption is the option to record a repair by hand.
+func handOption(snap view.Snapshot) triage.Option {
+	for _, o := range snap.Options {
+		if o.Kind == triage.DoHand {
+			return o
+		}
+	}
+	return triage.Option{Kind: triage.DoHand}
+}
 
 func recommended(snap view.Snapshot) (triage.Option, bool) {
 	for _, o := range snap.Options {

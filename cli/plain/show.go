@@ -41,6 +41,23 @@ func (d *Dialogue) catchUp(snap view.Snapshot) {
 	}
 }
 
+// unserved says once that no gate of the runbook serves the repair.
+func (d *Dialogue) unserved(snap view.Snapshot) {
+	list, none := snap.NoGate()
+	if !none {
+		d.ungated = ""
+		return
+	}
+	text := "  ! No gate of this runbook serves the repair."
+	for _, u := range list {
+		text += "\n    " + snap.Title(u.Gate) + ": " + u.Why
+	}
+	if text += "\n  What is repaired by hand, with kubectl, tofu or elsewhere, is recorded with m."; text != d.ungated {
+		d.ungated = text
+		d.say(text)
+	}
+}
+
 // offer says what the loop would do next.
 func (d *Dialogue) offer(snap view.Snapshot, o triage.Option) {
 	card := snap.Cards[o.Step]
@@ -139,6 +156,9 @@ func (d *Dialogue) gate(g *view.Gate) {
 	}
 	for _, c := range g.Evidence {
 		d.sayf("  evidence [%d] %s: %s (%s old)", c.Seq, c.Step, c.Text, d.Now().Sub(c.At).Round(1e9))
+	}
+	for _, w := range g.Waived {
+		d.sayf("  evidence [%d] %s answers for %s: %s", w.Seq, w.Person, w.Subject, w.Why)
 	}
 	for _, m := range g.Moved {
 		d.sayf("  moved:   %s", m)
@@ -274,6 +294,7 @@ func (d *Dialogue) help() {
   f         facts and debts
   n TEXT    note
   s WHY     skip the proposed step
+  m         record a repair that was made by hand, outside of handrail
   p N=VALUE give the parameter N another value; p alone lists them
   h         hand over to another operator, with a note, and leave
   q         leave; the incident stays open`)

@@ -103,6 +103,10 @@ func (d *Dialogue) take(ctx context.Context, snap view.Snapshot, o triage.Option
 	case triage.DoCorrect:
 		d.say("Corrections are made in the terminal UI.")
 		return nil
+	case triage.DoResolve:
+		err = d.resolve(ctx, &in.Finding, o)
+	case triage.DoHand:
+		err = d.byHand(ctx, snap, &in)
 	case triage.DoSettle:
 		err = d.settleDebt(ctx, &in, o)
 	case triage.DoWaive:
@@ -182,6 +186,52 @@ func (d *Dialogue) conclude(ctx context.Context, in *triage.Intent, proposed, ty
 		return err
 	}
 	in.Person, err = d.must(ctx, "who says so> ")
+	return err
+}
+
+// resolve asks for the answer to a critical finding.
+func (d *Dialogue) resolve(ctx context.Context, f *triage.FindingAnswer, o triage.Option) (err error) {
+	f.Step, f.Finding = o.Step, o.Subject
+	d.sayf("      %s found: %s", o.Step, o.Subject)
+	if f.How, err = d.must(ctx, "resolved or taken> "); err != nil {
+		return err
+	}
+	if f.How == triage.Taken {
+		if f.Person, err = d.must(ctx, "who takes it> "); err == nil {
+			f.Why, err = d.read(ctx, "why (may be empty)> ")
+		}
+		return err
+	}
+	f.Why, err = d.must(ctx, "how was it resolved> ")
+	return err
+}
+
+// byHand asks for a repair that a person made outside of handrail: for all of it, since
+// nothing here was shown before it or read after it.
+func (d *Dialogue) byHand(ctx context.Context, snap view.Snapshot, in *triage.Intent) (err error) {
+	h := &in.Hand
+	for _, ask := range []struct {
+		say  string
+		into *string
+	}{{"what was done: the command, or words> ", &h.What}, {"to which object> ", &h.Object}, {"by whom> ", &h.Person}} {
+		if *ask.into, err = d.must(ctx, ask.say); err != nil {
+			return err
+		}
+	}
+	shows := snap.State.Shows()
+	for i, st := range shows {
+		d.sayf("%3d  %s (%s)", i+1, snap.Title(st.ID), st.ID)
+	}
+	for h.Proof == "" {
+		text, err := d.must(ctx, "which read after it shows it, by number> ")
+		if err != nil {
+			return err
+		}
+		if n, err := strconv.Atoi(text); err == nil && n >= 1 && n <= len(shows) {
+			h.Proof = shows[n-1].ID
+		}
+	}
+	h.Shows, err = d.read(ctx, "what it shows then (may be empty)> ")
 	return err
 }
 

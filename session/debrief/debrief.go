@@ -108,6 +108,9 @@ func Of(st triage.State, d *Drill) Debriefing {
 			out.Acts = append(out.Acts, Act{bare(s.ID), string(g.Phase), g.Shown.Command})
 		}
 	}
+	for _, h := range st.Hands {
+		out.Acts = append(out.Acts, Act{bare(h.Proof), "by hand by " + h.Person, h.What})
+	}
 	for _, x := range st.Debts {
 		out.Debts = append(out.Debts, Debt{x.ID, x.Text, cmp.Or(x.Settled.How, "open")})
 	}

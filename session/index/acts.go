@@ -16,7 +16,7 @@ type Act struct {
 	Class   triage.Class
 	Seq     int64 // of the entry that ended it, or began it while it has no end
 	At      time.Time
-	Outcome string // done, refused, failed or unknown
+	Outcome string // done, refused, failed or unknown; ByHand for a repair outside of handrail
 	Effect  string
 	Command string
 	Actor   string // who confirmed it
@@ -32,6 +32,9 @@ type Ground struct {
 	Who  string
 	Text string
 }
+
+// ByHand is the outcome of a repair that a person made outside of handrail.
+const ByHand = "by hand"
 
 // Who is who acted, and as which user of the system.
 func (a Act) Who() string {
@@ -71,11 +74,12 @@ type actLog struct {
 	users triage.Users
 	list  []Act
 
-	newest map[string]int // of each gate, in list
+	newest map[string]int   // of each gate, in list
+	owed   map[string]int64 // the entry of a repair by hand, by the debt that it left
 }
 
 func newActLog() actLog {
-	return actLog{shown: map[string]triage.GateShown{}, on: map[string][]Ground{}, plan: map[string]triage.PlanStep{}, said: map[string]Ground{}, newest: map[string]int{}}
+	return actLog{shown: map[string]triage.GateShown{}, on: map[string][]Ground{}, plan: map[string]triage.PlanStep{}, said: map[string]Ground{}, newest: map[string]int{}, owed: map[string]int64{}}
 }
 
 func (l *actLog) add(e triage.Event) {
@@ -100,6 +104,17 @@ func (l *actLog) add(e triage.Event) {
 		l.newest[b.Step] = len(l.list)
 		l.list = append(l.list, Act{Step: b.Step, Uses: uses, Class: g.Class, Seq: e.Seq, At: e.At, Outcome: "unknown",
 			Effect: g.Effect, Command: g.Command, Actor: e.Actor, As: l.users.Of(uses, e.Actor), Target: g.Target, Grounds: l.on[b.Step]})
+	case triage.HandAct:
+		l.owed[b.ID] = e.Seq
+		// No user of the system is known of it, and what it stood on is a person's word.
+		l.list = append(l.list, Act{Step: b.Proof, Uses: ByHand, Seq: e.Seq, At: e.At, Outcome: ByHand, Effect: b.What + " (" + b.Object + ")", Command: b.What,
+			Actor: b.Person, Target: []triage.KV{{Key: "object", Value: b.Object}}, Grounds: []Ground{{Step: b.Proof, Seq: e.Seq, Who: e.Actor, Text: "recorded; what shows it is owed"}}})
+	case triage.Settle:
+		for i := range l.list {
+			if a := &l.list[i]; a.Outcome == ByHand && l.owed[b.Debt] == a.Seq && b.How == "paid" {
+				a.Grounds = append(a.Grounds, Ground{Step: a.Step, Seq: e.Seq, Who: e.Actor, Text: "shown: " + b.Proof})
+			}
+		}
 	case triage.ActEnd:
 		i, begun := l.newest[b.Step]
 		if !begun {

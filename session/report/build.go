@@ -58,6 +58,8 @@ func New(st triage.State, options ...Option) Document {
 	b.ruledOut()
 	b.unchecked()
 	b.gates()
+	b.byHand()
+	b.answered()
 	b.debts()
 	b.followUps()
 	b.coverage()

@@ -150,6 +150,31 @@ func sides(before, after []triage.KV) []Side {
 	return out
 }
 
+// answered lists what was said of critical findings that shut no gate.
+func (b *builder) answered() {
+	for _, a := range b.st.Answered {
+		why := a.How + ": " + a.Why
+		if a.How == triage.Taken {
+			why = strings.TrimSuffix("taken by "+a.Person+": "+a.Why, ": ")
+			b.d.FollowUps = append(b.d.FollowUps, FollowUp{What: line(strings.TrimSpace(a.Finding)), Who: line(a.Person), From: line(a.Step)})
+		}
+		b.d.Answered = append(b.d.Answered, Remark{Step: line(a.Step), What: line(strings.TrimSpace(a.Finding)), Why: line(why), Entry: a.Seq})
+	}
+}
+
+// byHand lists the repairs outside of handrail, each with what shows it.
+func (b *builder) byHand() {
+	for _, h := range b.st.Hands {
+		out := ByHand{What: line(h.What), Object: line(h.Object), Person: line(h.Person), Actor: line(h.Actor), Proof: line(h.Proof), At: b.at[h.Seq], Entry: h.Seq}
+		for _, d := range b.st.Debts {
+			if d.ID == h.ID && d.Settled.How == "paid" {
+				out.Shown = line(d.Settled.Proof)
+			}
+		}
+		b.d.ByHand = append(b.d.ByHand, out)
+	}
+}
+
 func (b *builder) debts() {
 	for _, d := range b.st.Debts {
 		out := Debt{

@@ -38,16 +38,18 @@ type Document struct {
 	Legs         []Leg         `json:"legs"`
 	Conclusions  []Conclusion  `json:"conclusions"`
 	Steps        []Step        `json:"steps"`
-	Findings     []Finding     `json:"findings"`   // critical ones first
-	RuledOut     []Remark      `json:"ruled_out"`  // what was looked at and is not it, with nothing to point at
-	Unchecked    []Remark      `json:"unchecked"`  // what could not be looked at, or was not
-	Gates        []Gate        `json:"gates"`      // those that were wanted
-	Debts        []Debt        `json:"debts"`      // what acts left owing
-	Waivers      []Waiver      `json:"waivers"`    // laws set aside, by whom and why
-	FollowUps    []FollowUp    `json:"follow_ups"` // what is left to do, and who does it
-	Covered      visible.Text  `json:"covered"`    // coverage in one line
-	Coverage     []Coverage    `json:"coverage"`   // E1 to E14, then the required captures
-	Artifacts    []Artifact    `json:"artifacts"`  // the raw files behind it, where the journal was at hand
+	Findings     []Finding     `json:"findings"`           // critical ones first
+	RuledOut     []Remark      `json:"ruled_out"`          // what was looked at and is not it, with nothing to point at
+	Unchecked    []Remark      `json:"unchecked"`          // what could not be looked at, or was not
+	Gates        []Gate        `json:"gates"`              // those that were wanted
+	Answered     []Remark      `json:"answered,omitempty"` // answers to critical findings that shut no gate
+	ByHand       []ByHand      `json:"by_hand,omitempty"`  // repairs outside of handrail
+	Debts        []Debt        `json:"debts"`              // what acts left owing
+	Waivers      []Waiver      `json:"waivers"`            // laws set aside, by whom and why
+	FollowUps    []FollowUp    `json:"follow_ups"`         // what is left to do, and who does it
+	Covered      visible.Text  `json:"covered"`            // coverage in one line
+	Coverage     []Coverage    `json:"coverage"`           // E1 to E14, then the required captures
+	Artifacts    []Artifact    `json:"artifacts"`          // the raw files behind it, where the journal was at hand
 	Verification *Verification `json:"verification,omitempty"`
 	Handled      []Handling    `json:"handled,omitempty"`     // exports, verifications and copies of the bundle, by the log beside it
 	HandledSay   visible.Text  `json:"handled_say,omitempty"` // what is wrong with that log
@@ -241,6 +243,18 @@ type Verdict struct {
 	Expr   visible.Text `json:"expr"`
 	Result visible.Text `json:"result"`
 	Why    visible.Text `json:"why,omitempty"`
+}
+
+// ByHand is a repair that a person made outside of handrail, behind no gate.
+type ByHand struct {
+	What   visible.Text `json:"what"` // the command, or what was done in words
+	Object visible.Text `json:"object"`
+	Person visible.Text `json:"person"` // who did it
+	Actor  visible.Text `json:"actor"`  // at whose keyboard it was recorded
+	Proof  visible.Text `json:"proof"`  // the step whose read shows it
+	Shown  visible.Text `json:"shown"`  // what that read showed, "" while it is owed
+	At     time.Time    `json:"at,omitzero"`
+	Entry  int64        `json:"entry"`
 }
 
 // Debt is what an act left owing, and how it was settled.

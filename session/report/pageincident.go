@@ -75,6 +75,7 @@ func (p *page) decisions(d Document) {
 	p.conclusions(d)
 	p.answers(d)
 	p.acts(d)
+	p.answered(d)
 	p.waivers(d)
 }
 
@@ -154,6 +155,18 @@ func (p *page) findings(d Document) {
 	p.table("level", "finding", "step", "entry")
 	for _, f := range d.Findings {
 		p.row(f.Level, f.Say, f.Step, number(f.Entry))
+	}
+}
+
+// answered are the answers that critical findings got before the close.
+func (p *page) answered(d Document) {
+	if len(d.Answered) == 0 {
+		return
+	}
+	p.gap()
+	p.table("finding", "answer", "step", "entry")
+	for _, r := range d.Answered {
+		p.row(r.What, r.Why, r.Step, number(r.Entry))
 	}
 }
 

@@ -86,6 +86,9 @@ func (p *page) done(d Document) {
 		p.text("Nothing was changed through handrail.")
 		p.gap()
 	}
+	for _, h := range d.ByHand {
+		p.add(ItemBlock, spans("**%s: by hand, outside handrail** at %s by %s, recorded by %s: %s. %s", h.Object, visible.Line(timeOf(h.At)+"Z"), h.Person, h.Actor, h.What, h.proof())...)
+	}
 	by := map[int64]visible.Text{}
 	for _, m := range d.Timeline {
 		by[m.Entry] = m.Actor
@@ -100,6 +103,14 @@ func (p *page) done(d Document) {
 			p.add(ItemBlock, spans("%s: %s, and nothing was done. %s", g.Title, g.Phase, g.Why)...)
 		}
 	}
+}
+
+// proof says what shows a repair by hand.
+func (h ByHand) proof() visible.Text {
+	if h.Shown == "" {
+		return visible.Line("NOT SHOWN: " + string(h.Proof) + " owes it")
+	}
+	return visible.Line("Shown by " + string(h.Proof) + ": " + string(h.Shown))
 }
 
 // story is the timeline as people would tell it: what began and what moved the loop is

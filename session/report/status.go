@@ -193,6 +193,9 @@ func changed(st triage.State) string {
 			}
 		}
 	}
+	for _, h := range st.Hands {
+		out = append(out, fmt.Sprintf("%s by hand by %s, %s: %s", h.Object, h.Person, stamp(at(st, h.Seq)), short(h.What)))
+	}
 	return cmp.Or(strings.Join(out, "; "), "nothing, through handrail")
 }
 

@@ -221,6 +221,8 @@ func (c *call) enter(o triage.Option) string {
 		c.act(st)
 	case triage.DoWaive:
 		c.tell(triage.Waive{Law: map[string]int{"1": 1, "8": 8}[o.Value], Subject: o.Subject, Person: "ana", Why: "it cannot be had"})
+	case triage.DoResolve:
+		c.tell(triage.FindingAnswer{Step: o.Step, Finding: o.Subject, How: triage.Taken, Person: "ana"})
 	case triage.DoSettle:
 		c.tell(triage.Settle{Debt: o.Subject, How: "carried", Owner: "platform", Until: "2027-01-31"})
 	case triage.DoClose:
@@ -250,6 +252,9 @@ func (c *call) recovered() {
 	}
 	for _, st := range s.Steps {
 		for _, f := range st.Findings {
+			if f.Level == steps.Critical && len(f.Against) == 0 && !f.Unsure && !st.Retired && !slices.Contains(st.Answered, f.Say) {
+				c.fail("closed as recovered, and no one answered %s of %s", f.Say, st.ID)
+			}
 			if f.Level == steps.Critical && len(f.Against) > 0 && !slices.Contains(st.Overruled, f.Say) && (!repaired || slices.Contains(f.Against, triage.Closing)) {
 				c.fail("closed as recovered over %s of %s", f.Say, st.ID)
 			}

@@ -51,6 +51,11 @@ func (s *Scene) gate(t Texts) *Gate {
 		v.Preview.Undo = undoOf(v.Preview.Undo, g.Kept)
 	}
 	v.Evidence = s.Cited(f.Verdicts, step)
+	for _, w := range s.State.Waivers {
+		if w.Law == 12 && (w.Subject == f.Step || slices.ContainsFunc(f.Preview.Owners, func(o steps.Owner) bool { return o.Name == w.Subject })) {
+			v.Waived = append(v.Waived, w)
+		}
+	}
 	v.Second = s.second(g)
 	return v
 }

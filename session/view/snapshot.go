@@ -83,6 +83,7 @@ type Gate struct {
 	Verdicts []triage.Verdict
 	Refusals []triage.Refusal // laws and floors that are not met; empty when armed
 	Evidence []Cited          // what its conditions stand on
+	Waived   []triage.Waiver  // what a person answers for in the place of an owner that is paused
 	Until    time.Time        // when the preview expires, zero while it is not armed
 	Wrong    int              // wrong phrases so far; the gate closes after as many as Tries
 	WrongAt  int              // the character at which the newest wrong phrase differs, from 1
@@ -136,6 +137,19 @@ func (s Snapshot) ApprovalOf(line string) string {
 		return s.Gate.Step
 	}
 	return ""
+}
+
+// NoGate lists, once the call came to the repair, why no gate of the runbook serves it,
+// in words; ok is false while one may still open, and once something was repaired.
+func (s Snapshot) NoGate() (list []triage.Unserved, ok bool) {
+	list, ok = s.State.NoGate(s.Options)
+	for i := range list {
+		if aside := s.Cards[list[i].Gate].Aside; aside != "" {
+			list[i].Why = aside
+		}
+		list[i].Why = s.Words(list[i].Gate, list[i].Why)
+	}
+	return list, ok
 }
 
 // Anchor is the line that stands for the journal as it is now. Posted where the

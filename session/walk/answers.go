@@ -27,8 +27,12 @@ type Answers struct {
 	Waive    []triage.Waive           `key:"waive" each:"waiver"`
 	Gates    map[string]Gate          `key:"gates"`
 	Debts    map[string]triage.Settle `key:"debts" each:"debt"`
-	Notes    []string                 `key:"notes" of:"a note"`
-	Severity Severity                 `key:"severity"`
+	// Findings answer critical findings that shut no gate, each by a part of its text.
+	Findings []triage.FindingAnswer `key:"findings" each:"finding"`
+	// ByHand are repairs outside of handrail, recorded once no gate serves.
+	ByHand   []triage.HandAct `key:"by_hand" each:"hand"`
+	Notes    []string         `key:"notes" of:"a note"`
+	Severity Severity         `key:"severity"`
 	// People are who is on the call, by name, with what each is there as: at SEV-1 a
 	// repair wants a commander.
 	People []triage.Person `key:"people" each:"person"`
@@ -86,7 +90,7 @@ func ParseAnswers(file string, src []byte) (*Answers, error) {
 // of its own, with apiVersion, kind and runbook.
 func ReadAnswers(r *strict.Reader, n *strict.Node, whole bool) *Answers {
 	own := *r
-	own.Forms = map[string]strict.Form{"waiver": waiver, "debt": debt, "level": level, "person": person}
+	own.Forms = map[string]strict.Form{"waiver": waiver, "debt": debt, "level": level, "person": person, "hand": hand, "finding": finding}
 	a := &Answers{File: r.File}
 	if whole {
 		f := own.Struct(n, r.What, a, "apiVersion", "kind")
@@ -173,6 +177,42 @@ func debt(r *strict.Reader, n *strict.Node, key string) any {
 	return nil
 }
 
+// finding reads the answer to one: how it was resolved, or who takes it.
+func finding(r *strict.Reader, item *strict.Node, _ string) any {
+	var w struct {
+		Finding  string `key:"finding,required"`
+		Subject  string `key:"subject,required"`
+		Resolved string `key:"resolved"`
+		Taken    string `key:"taken"`
+		Why      string `key:"why"`
+	}
+	f := r.Struct(item, "a finding", &w)
+	if n := f["finding"]; n != nil && len(w.Finding) < leastQuote {
+		r.Fail(n, "quote the finding", "%q is too short to identify a finding", w.Finding)
+	}
+	out := triage.FindingAnswer{Step: w.Subject, Finding: w.Finding, How: triage.Taken, Person: w.Taken, Why: w.Why}
+	switch {
+	case (f["resolved"] == nil) == (f["taken"] == nil):
+		r.Fail(item, "as in: {finding: the state is empty, subject: state, resolved: a new workspace}", "a finding is resolved, or taken by a person")
+	case f["resolved"] != nil:
+		out.How, out.Why, out.Person = triage.Resolved, w.Resolved, ""
+	}
+	return out
+}
+
+// hand reads a repair that a person made outside of handrail.
+func hand(r *strict.Reader, item *strict.Node, _ string) any {
+	var h struct {
+		What   string `key:"what,required"`
+		Object string `key:"object,required"`
+		Person string `key:"person,required"`
+		Proof  string `key:"proof,required"`
+		Shows  string `key:"shows"`
+	}
+	r.Struct(item, "a repair by hand", &h)
+	return triage.HandAct{What: h.What, Object: h.Object, Person: h.Person, Proof: h.Proof, Shows: h.Shows}
+}
+
 func level(r *strict.Reader, n *strict.Node, what string) any {
 	var levels []string
 	for _, l := range triage.SeverityLevels() {
@@ -204,6 +244,8 @@ func (a *Answers) Over(b *Answers) *Answers {
 	}
 	out.Debts = over(a.Debts, b.Debts)
 	out.Waive = append(slices.Clone(a.Waive), b.Waive...)
+	out.Findings = append(slices.Clone(a.Findings), b.Findings...)
+	out.ByHand = append(slices.Clone(a.ByHand), b.ByHand...)
 	for id := range b.Skip {
 		delete(out.Answers, id)
 		delete(out.Manual, id)
@@ -250,6 +292,12 @@ func (a *Answers) Check(rb *runbooks.Runbook) error {
 		if w.Law != 12 {
 			check("waive", w.Subject)
 		}
+	}
+	for _, f := range a.Findings {
+		check("findings", f.Step)
+	}
+	for _, h := range a.ByHand {
+		check("by_hand", h.Proof, triage.ProbeStep, triage.WatchStep)
 	}
 	for t := range a.Conclude {
 		if !slices.Contains([]triage.Topic{triage.TopicDomain, triage.TopicMutation, triage.TopicConsistent, triage.TopicClass, triage.TopicOwner, triage.TopicReverts}, triage.Topic(t)) {

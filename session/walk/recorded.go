@@ -41,6 +41,8 @@ func Recorded(st triage.State) string {
 	s.section("skip", "", rec.skips())
 	s.section("waive", "", rec.waivers())
 	s.section("gates", "", rec.gates())
+	s.section("findings", "", rec.findings())
+	s.section("by_hand", "", rec.byHand())
 	s.section("debts", "", rec.debts())
 	return s.String()
 }
@@ -186,6 +188,34 @@ func (r recorder) gates() []entry {
 			e.about = append(e.about, "Approved by "+a.Person+": name the file of the next approval with approval.")
 		}
 		out = append(out, e)
+	}
+	return out
+}
+
+// findings are the answers to what steps of the plan in force found.
+func (r recorder) findings() []entry {
+	var out []entry
+	for _, a := range r.st.Answered {
+		st, ok := r.st.Step(a.Step)
+		if !ok || !r.mine(st) {
+			continue
+		}
+		rest := []string{pair("resolved", a.Why)}
+		if a.How == triage.Taken {
+			rest = []string{pair("taken", a.Person), pair("why", a.Why)}
+		}
+		out = append(out, entry{line: "- " + braced(append([]string{pair("finding", a.Finding), pair("subject", journal.Bare(a.Step))}, rest...)...), live: len(a.Finding) >= leastQuote})
+	}
+	return out
+}
+
+// byHand are the repairs outside of handrail whose proof the plan in force reads.
+func (r recorder) byHand() []entry {
+	var out []entry
+	for _, h := range r.st.Hands {
+		if st, ok := r.st.Step(h.Proof); ok && r.mine(st) {
+			out = append(out, entry{line: "- " + braced(pair("what", h.What), pair("object", h.Object), pair("person", h.Person), pair("proof", journal.Bare(h.Proof)), pair("shows", h.Shows)), live: true})
+		}
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,6 +49,8 @@ func (p *player) follow(ctx context.Context, snap view.Snapshot, o triage.Option
 		return p.gate(ctx, snap, o)
 	case triage.DoApprove:
 		return p.second(ctx, snap, o)
+	case triage.DoResolve:
+		return p.resolve(ctx, snap, o)
 	case triage.DoSettle:
 		return p.settle(ctx, snap, o)
 	case triage.DoWaive:
@@ -159,6 +162,25 @@ func (p *player) gate(ctx context.Context, snap view.Snapshot, o triage.Option) 
 	p.say("confirm %s: %s", o.Step, text)
 	p.refused, p.why = "", ""
 	return "", p.do(ctx, triage.Intent{Kind: triage.DoConfirm, Step: o.Step, Typed: text, Pasted: true})
+}
+
+// resolve answers a critical finding, where the script quotes it.
+func (p *player) resolve(ctx context.Context, snap view.Snapshot, o triage.Option) (string, error) {
+	for _, f := range p.Answers.Findings {
+		if p.full(snap, f.Step) != o.Step || !strings.Contains(o.Subject, f.Finding) {
+			continue
+		}
+		f.Step, f.Finding = o.Step, o.Subject
+		p.say("%s, what %s found: %s", f.How, o.Step, cmp.Or(f.Why, f.Person))
+		return "", p.do(ctx, triage.Intent{Kind: triage.DoResolve, Finding: f})
+	}
+	var open []string
+	for _, x := range snap.Options {
+		if x.Kind == triage.DoResolve {
+			open = append(open, x.Step+" found: "+strings.TrimSpace(x.Subject))
+		}
+	}
+	return "the script does not answer what " + strings.Join(open, "; what "), nil
 }
 
 // settle pays, carries or waives a debt, by its id or its kind.

@@ -38,6 +38,12 @@ recorded.`, rb.ID, rb.Title, rb.ID))
 		{line: `resume: {paid: {proof: ""}}`},
 		{line: `reconcile: {waive: {person: "", why: ""}}`},
 	})
+	s.section("findings", "Critical findings that shut no gate, by their words: before the close as recovered each is\nresolved, or taken by a person, as in taken: ada.", []entry{
+		{line: `- {finding: "the words of the finding", subject: STEP, resolved: ""}`},
+	})
+	s.section("by_hand", "What is repaired outside of handrail, where no gate serves: it is recorded then, and\nowes a read of the step that shows it.", []entry{
+		{line: `- {what: "the command, or words", object: "", person: "", proof: STEP, shows: ""}`},
+	})
 	s.section("skip", "Steps to pass over, with the reason. What is required cannot be.", []entry{{line: `STEP: "why it is not needed here"`}})
 	s.section("waive", "What cannot be had, in the name of a person: law 1 for a capture, 8 for a proof, 12 for an owner; or a finding, by its words.", []entry{
 		{line: `- {law: 1, subject: STEP, person: "", why: ""}`},

@@ -273,6 +273,9 @@ func (p *player) due(ctx context.Context, snap view.Snapshot) (bool, error) {
 			return true, p.do(ctx, triage.Intent{Kind: triage.DoWaive, Law: w.Law, Step: w.Subject, Person: w.Person, Text: w.Why})
 		}
 	}
+	if done, err := p.byHand(ctx, snap); done || err != nil {
+		return done, err
+	}
 	for _, o := range snap.Options {
 		st, ok := snap.State.Step(o.Step)
 		if o.Kind != triage.DoProbe || !o.Available() || !ok || st.Kind != triage.ProbeStep || p.tried[o.Step] > 0 {
@@ -289,6 +292,26 @@ func (p *player) due(ctx context.Context, snap view.Snapshot) (bool, error) {
 			return true, err
 		}
 		p.say("  not now: %s", r.Error())
+	}
+	return false, nil
+}
+
+// byHand records what the script says was repaired outside of handrail, once no gate
+// serves: then it was done by hand, or not at all.
+func (p *player) byHand(ctx context.Context, snap view.Snapshot) (bool, error) {
+	_, none := snap.NoGate()
+	for i, h := range p.Answers.ByHand {
+		h.Proof = p.full(snap, h.Proof)
+		told := func(x triage.Hand) bool { // what was stored may be redacted
+			return (folded(x.What) == folded(h.What) || strings.Contains(x.What, "redacted:")) && folded(x.Object) == folded(h.Object) && x.Person == h.Person
+		}
+		key := fmt.Sprintf("by hand %d", i)
+		if slices.ContainsFunc(snap.State.Hands, told) || !none && len(snap.State.Hands) == 0 || p.tried[key] > 0 {
+			continue
+		}
+		p.tried[key]++
+		p.say("repaired by hand: %s: %s (%s)", h.Object, h.What, h.Person)
+		return true, p.do(ctx, triage.Intent{Kind: triage.DoHand, Hand: h})
 	}
 	return false, nil
 }

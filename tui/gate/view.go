@@ -143,8 +143,11 @@ func (g *Modal) middle(env *screen.Env, p *ink.Page) []int {
 
 func (g *Modal) evidence(env *screen.Env, p *ink.Page) {
 	th := p.Theme
-	if len(g.Gate.Evidence) > 0 {
+	if len(g.Gate.Evidence)+len(g.Gate.Waived) > 0 {
 		p.Head("BASED ON")
+	}
+	for _, w := range g.Gate.Waived {
+		p.Item(th.Warn.On("! "), th.Plain, ink.Say("%s answers for %s: %s", w.Person, w.Subject, w.Why))
 	}
 	wide := 0
 	for _, e := range g.Gate.Evidence {

@@ -28,7 +28,7 @@ type Map struct {
 	BlobBefore, BlobAfter, Left, Right                   key.Binding
 	Symptoms                                             key.Binding
 	Kinds, Report, Seal, HandOver, Reopen, Story         key.Binding
-	Params, People                                       key.Binding
+	Params, People, ByHand                               key.Binding
 
 	Screens []Command // those that open a screen of the program's table
 }
@@ -117,6 +117,7 @@ func (k *Map) Commands() []Command {
 		{&k.People, "people", OnIncident, []string{"W"}, "people", "who is on the call, and in which role"},
 		{&k.Severity, "severity", OnIncident, []string{"S"}, "severity", "change the severity; SEV-1 asks for the commander"},
 		{&k.Settle, "settle", OnIncident, []string{"d"}, "debt", "settle a debt: paid, carried or waived"},
+		{&k.ByHand, "by-hand", OnIncident, []string{"M"}, "by hand", "record a repair that was made by hand, outside of handrail"},
 		{&k.Interrupt, "interrupt", OnIncident, []string{"i"}, "interrupt the act", "interrupt a running act, after a confirmation"},
 		{&k.Runbook, "runbook", OnIncident, []string{"b"}, "other runbook", "switch to another runbook; facts and answers are kept"},
 		{&k.Close, "close", OnIncident, []string{"c"}, "close", "close the incident, after its outcome is typed"},

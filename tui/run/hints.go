@@ -68,6 +68,9 @@ func (r *Screen) keys(env *screen.Env) []ink.Hint {
 	if o, ok := r.Option("waive", st.ID); ok && o.Available() && st.Attempts > 0 && st.Green != "true" && st.Status != "running" {
 		hs = append(hs, keymap.Hints(k.Waive)...)
 	}
+	if r.noGate() {
+		hs = append(hs, keymap.Hints(k.ByHand)...)
+	}
 	hs = append(hs, keymap.Hints(k.Jump)...)
 	if env.W < sideBySide {
 		hs = append(hs, keymap.Hints(k.Facts)...)

@@ -77,7 +77,7 @@ const recording ink.Text = "Recording what you said…"
 func decides(k *keymap.Map, msg tea.KeyPressMsg) bool {
 	s := msg.String()
 	return len(s) == 1 && s[0] >= '1' && s[0] <= '9' ||
-		key.Matches(msg, k.Enter, k.Unknown, k.Accept, k.Override, k.Skip, k.Waive, k.Settle, k.Severity, k.Runbook, k.Close)
+		key.Matches(msg, k.Enter, k.Unknown, k.Accept, k.Override, k.Skip, k.Waive, k.Settle, k.ByHand, k.Severity, k.Runbook, k.Close)
 }
 
 // LetGo is said to who would add to a bundle that was let go to be sealed.
@@ -154,6 +154,8 @@ func (r *Screen) pressStep(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 		env.Sheet = sheets.PeopleForm(env)
 	case key.Matches(msg, k.Params):
 		r.params(env)
+	case key.Matches(msg, k.ByHand):
+		r.byHand(env)
 	case key.Matches(msg, k.Settle):
 		r.settle(env)
 	case key.Matches(msg, k.Runbook):
@@ -311,6 +313,18 @@ func (r *Screen) settle(env *screen.Env) {
 		}
 	}
 	env.Warn("", "There are no open debts.")
+}
+
+func (r *Screen) byHand(env *screen.Env) {
+	for _, o := range r.Snap.Options {
+		switch {
+		case o.Kind != triage.DoHand:
+		case !o.Available():
+			env.Warn("warning", r.Refusal("", o.Refusals[0]))
+		default:
+			env.Sheet = sheets.HandForm(env)
+		}
+	}
 }
 
 func (r *Screen) interrupt(env *screen.Env) {

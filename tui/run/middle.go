@@ -43,6 +43,7 @@ func (r *Screen) drawMiddle(env *screen.Env, w int) []ink.Drawn {
 		p.Item(env.Theme.Warn.On("! "), env.Theme.Plain, ink.Say("The loop proposes to go back to %s: %s", ret, r.Snap.State.ReturnWhy))
 		p.Gap()
 	}
+	r.drawNoGate(env, &p)
 	open := (st.Status == triage.Pending || st.Status == triage.Stale) && st.Kind != triage.GateStep && card.Aside == ""
 	barred := r.Barred(st.ID)
 	if word := st.Kind == triage.AskStep || st.Kind == triage.ManualStep; word && open && len(barred) > 0 {
@@ -66,6 +67,27 @@ func (r *Screen) drawMiddle(env *screen.Env, w int) []ink.Drawn {
 	}
 	r.drawNext(env, &p)
 	return p.Rows
+}
+
+// noGate reports whether the call came to its repair, and no gate serves it.
+func (r *Screen) noGate() bool {
+	_, none := r.Snap.NoGate()
+	return none
+}
+
+// drawNoGate says that no gate serves the repair, and how one by hand is recorded.
+func (r *Screen) drawNoGate(env *screen.Env, p *ink.Page) {
+	list, none := r.Snap.NoGate()
+	if !none {
+		return
+	}
+	th := p.Theme
+	p.Item(th.Warn.On("! "), th.Strong, "No gate of this runbook serves the repair.")
+	for _, u := range list {
+		p.Item("  "+th.Muted.On(r.Title(u.Gate)+": "), th.Muted, ink.Shown(u.Why))
+	}
+	p.Item("  ", th.Plain, ink.Say("What is repaired by hand, with kubectl, tofu or elsewhere, is recorded with %s: what, to which object, by whom, and the read that shows it.", env.Keys.ByHand.Help().Key))
+	p.Gap()
 }
 
 // drawTitle says what the step is and where it stands.

@@ -105,7 +105,7 @@ func (r *Screen) Decide() {
 	case !ok && r.Acting():
 		r.Move = move{label: ink.Say("Watch the act %s", incident.Short(r.Snap.State.Acting)), Opt: triage.Option{Kind: triage.DoPreview, Step: r.Snap.State.Acting}}
 	case !ok:
-	case o.Step == "" || o.Step == st.ID || o.Kind == triage.DoSettle || o.Kind == triage.DoWaive || o.Kind == triage.DoProbe:
+	case o.Step == "" || o.Step == st.ID || o.Kind == triage.DoSettle || o.Kind == triage.DoResolve || o.Kind == triage.DoWaive || o.Kind == triage.DoProbe:
 		r.Move = move{label: r.label(o), Opt: o}
 	default:
 		r.Move = move{label: ink.Say("Next: %s", r.Title(o.Step)), Opt: o, reach: true}
@@ -172,6 +172,10 @@ func (r *Screen) label(o triage.Option) ink.Text {
 			return ink.Say("Overrule what it found, with a name and a reason: %s", name)
 		}
 		return ink.Say("Waive, with a name and a reason: %s", name)
+	case triage.DoResolve:
+		return ink.Say("Before the close: what became of what %s found", incident.Short(o.Step))
+	case triage.DoHand:
+		return "Record a repair that was made by hand"
 	case triage.DoSettle:
 		return ink.Say("Settle a debt: %s", r.Debt(o.Subject).Text)
 	case triage.DoClose:
@@ -235,6 +239,8 @@ func (r *Screen) act(env *screen.Env, o triage.Option) tea.Cmd {
 		env.Sheet = sheets.WaiveForm(env, o)
 	case triage.DoSettle:
 		env.Sheet = sheets.SettleForm(env, o.Subject)
+	case triage.DoResolve:
+		env.Sheet = sheets.ResolveForm(env, o)
 	case triage.DoClose:
 		env.Sheet = sheets.CloseForm(env)
 	case triage.DoPhase:

@@ -210,6 +210,8 @@ func SettleForm(env *screen.Env, id string) *form.Form {
 		paid = "it has been done: say what shows it"
 	case "resume":
 		paid = "it runs again: say what shows it"
+	case triage.ProofDebt:
+		paid = "its read after the repair shows it: say what it shows"
 	}
 	cs := []form.Choice{{Value: "paid", Help: paid}, {Value: "carried", Help: "an owner has it until a date"}, {Value: "waived", Help: "a person decides that it is not owed"}}
 	return &form.Form{Title: ink.Say("Settle: %s", d.Kind), Intro: []ink.Text{ink.Shown(d.Text)}, Fields: []form.Field{form.OneOf("how", "how", cs)},
@@ -259,6 +261,10 @@ func CloseForm(env *screen.Env) *form.Form {
 	return &form.Form{Title: "Close the incident", Intro: []ink.Text{"To leave without closing, press esc and then q."},
 		Fields: []form.Field{form.OneOf("outcome", "outcome", cs), form.Named("why", "why", "one sentence for the report", false)},
 		Submit: func(v map[string]string) tea.Cmd {
+			if o, ok := untold(env); ok && v["outcome"] == "recovered" {
+				env.Sheet = ResolveForm(env, o)
+				return nil
+			}
 			env.Sheet = closeForm(env, triage.Intent{Kind: triage.DoClose, Value: v["outcome"], Text: v["why"]})
 			return nil
 		}}

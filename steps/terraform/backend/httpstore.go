@@ -101,7 +101,7 @@ func (h *httpStore) Command(what string) string {
 }
 
 func (h *httpStore) Lock(context.Context) (Lock, error) {
-	r := Lock{Where: h.address}
+	r := Lock{Where: h.address, Taken: h.locks}
 	switch {
 	case gitlab.MatchString(h.address):
 		r.Unread = "GitLab tells who holds it through its GraphQL API (terraformStates: lockedAt, lockedByUser), which handrail does not ask; look at the page Terraform states of the project"

@@ -89,6 +89,7 @@ type Lock struct {
 	Warnings []string
 
 	Unread  string          // why it is not known whether it is held; held means nothing then
+	Taken   bool            // of one that is not read: the program takes it before it does anything
 	Parts   []Part          // the systems that keep the lock, where there are several
 	Agree   bool            // whether the parts say the same
 	Digest  string          // match, mismatch or absent; "" where digestWhy says why not

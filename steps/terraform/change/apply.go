@@ -168,7 +168,7 @@ func (t *applyInput) target(mode planMode) []steps.KV {
 	if t.saved != nil {
 		acts = t.saved.Doc.ActionsDigest()
 	}
-	lock := "free"
+	lock := lockWord(t.lock)
 	if t.lock.Held {
 		lock = "held as " + prose.OrUnknown(t.lock.ID)
 	}
@@ -199,7 +199,15 @@ func (t *applyInput) target(mode planMode) []steps.KV {
 	if mode == Targeted {
 		kvs = append(kvs, steps.KV{Key: keyAddresses, Value: list(t.addresses)})
 	}
-	return kvs
+	return append(kvs, ran(t.lock)...)
+}
+
+// lockWord is a lock that is not held, as far as that is known.
+func lockWord(l backend.Lock) string {
+	if l.Unread != "" {
+		return "not read"
+	}
+	return "free"
 }
 
 // list is a list of addresses as a target shows it: keys may hold commas.

@@ -244,7 +244,7 @@ func (e applyEnd) judge(mode planMode) steps.Outcome {
 	if e.after.lock.Held {
 		now = append(now, steps.KV{Key: "lock", Value: "held as " + prose.OrUnknown(e.after.lock.ID)})
 	} else {
-		now = append(now, steps.KV{Key: "lock", Value: "free"})
+		now = append(now, steps.KV{Key: "lock", Value: lockWord(e.after.lock)})
 	}
 	by := map[string][]string{}
 	tally := e.tally()

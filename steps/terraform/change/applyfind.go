@@ -69,17 +69,21 @@ func (g ApplyGate) Find(ctx context.Context, before []steps.KV, _ steps.Params, 
 	if n.lock.Held {
 		return steps.Outcome{}, fmt.Errorf("%w, or another run began: the lock is held as %s; wait for its end, and if its holder is dead, release it first", tool.ErrStillRuns, prose.OrUnknown(n.lock.ID))
 	}
-	if r, err := holder.Look(g.Env, w, holder.Suspect{}); err == nil {
+	r, err := holder.Look(g.Env, w, holder.Suspect{})
+	if err := ended(n.lock, before, r, err); err != nil {
+		return steps.Outcome{}, err
+	}
+	if err == nil {
 		for _, p := range slices.Concat(r.Holders, r.Plugins, r.Children) {
 			return steps.Outcome{}, fmt.Errorf("%w, or a part of it: process %d runs %s", tool.ErrStillRuns, p.PID, p.Described())
 		}
 	}
 	o := steps.Outcome{Result: steps.Failed, After: []steps.KV{
-		{Key: keyStateObject, Value: n.where}, {Key: keySerial, Value: serialOf(n.state)}, {Key: keyLineage, Value: n.state.Lineage}, {Key: "lock", Value: "free"},
+		{Key: keyStateObject, Value: n.where}, {Key: keySerial, Value: serialOf(n.state)}, {Key: keyLineage, Value: n.state.Lineage}, {Key: "lock", Value: lockWord(n.lock)},
 	}}
 	was := steps.Find(before, keySerial)
 	if serialOf(n.state) == was && n.state.Lineage == steps.Find(before, keyLineage) {
-		o.Response = "The state is as it was, at serial " + was + ", and the lock is free: nothing was recorded. What the run made before it died may exist all the same: compare the record with the real objects before anything is applied again."
+		o.Response = "The state is as it was, at serial " + was + ", and the lock is " + lockWord(n.lock) + ": nothing was recorded. What the run made before it died may exist all the same: compare the record with the real objects before anything is applied again."
 		return o, nil
 	}
 	file, sum, saved, err := plan.OpenSaved(ctx, steps.Find(before, keyPlan))
@@ -109,7 +113,7 @@ func (n *recordedState) found(o steps.Outcome, d *tfplan.Doc, was string) steps.
 			open[c.Address] = true
 		}
 	}
-	o.Response = fmt.Sprintf("The run wrote: serial %s, then %s, and the lock is free.", was, strconv.FormatInt(n.state.Serial, 10))
+	o.Response = fmt.Sprintf("The run wrote: serial %s, then %s, and the lock is %s.", was, strconv.FormatInt(n.state.Serial, 10), lockWord(n.lock))
 	switch {
 	case len(open) > 0:
 		o.Response += fmt.Sprintf("\nRecorded: %s.\nNot recorded: %s; they may exist all the same.", orNothing(shown), orNothing(open))

@@ -123,7 +123,7 @@ func (f floors) bindings(t *applyInput) {
 
 // free refuses while another run goes on, or a pause stands.
 func (f floors) free(env steps.Env, t *applyInput) {
-	if t.lock.Unread != "" {
+	if t.lock.Unread != "" && !unseen(t.lock) {
 		f.unmet("apply it where the lock is taken and seen, in your pipeline", "Whether the state is locked cannot be read: %s.", t.lock.Unread)
 	}
 	if t.lock.Held {

@@ -109,10 +109,10 @@ func (t *applyInput) diff() []string {
 }
 
 func (t *applyInput) shown(env steps.Env) []steps.KV {
-	kvs := []steps.KV{
+	kvs := append(guard(t.lock), []steps.KV{
 		{Key: "made", Value: prose.OrUnknown(t.saved.Created) + " by version " + prose.OrUnknown(t.saved.Doc.Tool)},
 		{Key: "mode", Value: t.saved.Mode},
-	}
+	}...)
 	if len(t.saved.Targets) > 0 {
 		kvs = append(kvs, steps.KV{Key: "made for", Value: strings.Join(t.saved.Targets, ", ") + " alone"})
 	}

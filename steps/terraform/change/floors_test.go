@@ -185,6 +185,7 @@ func TestFreeFloors(t *testing.T) {
 	}{
 		"free":              {applyInput{}, nil},
 		"unread":            {applyInput{lock: backend.Lock{Unread: "no right"}}, []string{"no right"}},
+		"unread, taken":     {applyInput{lock: backend.Lock{Unread: "no right", Taken: true}}, nil},
 		"held":              {applyInput{lock: backend.Lock{Held: true, ID: "l-1", Info: &backend.LockInfo{Who: "ci@7"}}}, []string{"held as l-1 by ci@7"}},
 		"held by no name":   {applyInput{lock: backend.Lock{Held: true, Info: &backend.LockInfo{}}}, []string{"held as unknown by unknown"}},
 		"held, undescribed": {applyInput{lock: backend.Lock{Held: true, ID: "l-1"}}, []string{"by someone"}},
@@ -265,6 +266,7 @@ func TestUnlockFloors(t *testing.T) {
 			t.s = locks{way: backend.UnlockPolicy{Refuse: "The session ends it.", Cure: "wait"}}
 		}, []string{"The session ends it."}},
 		{"unread", func(t *subject) { t.lock = backend.Lock{Unread: "no right"} }, []string{"no right"}},
+		{"unread, taken", func(t *subject) { t.lock = backend.Lock{Unread: "no right", Taken: true} }, []string{"no right"}},
 		{"stuck", func(t *subject) { t.lock.Stuck, t.lock.StuckCure = "Its table is away.", "look" }, []string{"Its table is away."}},
 		{"without an id", func(t *subject) { t.lock.ID, t.lock.InfoWhy = "", "it is cut" }, []string{"The id of the lock cannot be read: it is cut"}},
 		{"another", func(t *subject) { t.lock.ID = "l-2" }, []string{`The lock is "l-2" now, not "l-1"`}},
@@ -353,6 +355,7 @@ func TestWriteFloors(t *testing.T) {
 	}{
 		"clear":             {env, site{}, nil},
 		"lock unread":       {env, site{lock: backend.Lock{Unread: "no right"}}, []string{"no right"}},
+		"unread, taken":     {env, site{lock: backend.Lock{Unread: "no right", Taken: true}}, nil},
 		"held":              {env, site{lock: backend.Lock{Held: true, ID: "l-1", Info: &backend.LockInfo{Who: "ci@7"}}}, []string{"locked by ci@7 (l-1)"}},
 		"held, undescribed": {env, site{lock: backend.Lock{Held: true}}, []string{"locked by someone (unknown)"}},
 		"workspace":         {env, site{w: module.Workdir{Space: "a", Selected: "b"}}, []string{`in effect is "a", but "b" is selected`}},

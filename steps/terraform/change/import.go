@@ -53,6 +53,7 @@ func (g ImportGate) Preview(ctx context.Context, in steps.Params, out steps.Sink
 	}
 	f := floors{need: &p.Unmet}
 	f.writable(g.Env, t)
+	p.Owners = t.others()
 	if !errors.Is(t.unsound, state.ErrAbsent) {
 		f.sound(t)
 	}

@@ -142,6 +142,7 @@ func (g ImportBatchGate) Preview(ctx context.Context, in steps.Params, out steps
 	}
 	g.words(t, list, &p)
 	f.writable(g.Env, t)
+	p.Owners = t.others()
 	if !errors.Is(t.unsound, state.ErrAbsent) {
 		f.sound(t)
 	}

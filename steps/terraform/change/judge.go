@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"handrail/steps"
+	"handrail/steps/terraform/holder"
 	"handrail/steps/terraform/module"
 	"handrail/steps/terraform/prose"
 )
@@ -115,7 +116,10 @@ func readAgain(ctx context.Context, env steps.Env, before []steps.KV, in steps.P
 		}
 	}
 	if t.lock.Unread != "" {
-		return t, fmt.Errorf("whether the act still runs cannot be told, the lock cannot be read: %s", t.lock.Unread)
+		r, scanErr := holder.Look(env, t.w, holder.Suspect{})
+		if err := ended(t.lock, before, r, scanErr); err != nil {
+			return t, err
+		}
 	}
 	if t.lock.Held {
 		who := "someone"

@@ -44,6 +44,7 @@ func (g MoveGate) Preview(ctx context.Context, in steps.Params, out steps.Sink) 
 	}
 	f := floors{need: &p.Unmet}
 	f.writable(g.Env, t)
+	p.Owners = t.others()
 	f.sound(t)
 	f.movable(t, from, to)
 	if len(p.Unmet) > 0 {

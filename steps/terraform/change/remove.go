@@ -82,6 +82,7 @@ func (g RemoveGate) Preview(ctx context.Context, in steps.Params, out steps.Sink
 	}
 	f := floors{need: &p.Unmet}
 	f.writable(g.Env, t)
+	p.Owners = t.others()
 	f.sound(t)
 	f.removable(t, list)
 	if len(p.Unmet) > 0 {

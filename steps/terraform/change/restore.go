@@ -218,6 +218,7 @@ func (r restoreInput) preview(env steps.Env) steps.Preview {
 	}
 	f := floors{need: &p.Unmet}
 	f.writable(env, r.site)
+	p.Owners = r.others()
 	if r.bad != nil {
 		f.unmet("name another version; terraform/versions and terraform/state-files list them", "It cannot be restored: %s.", strings.TrimSuffix(r.bad.Error(), "."))
 		p.Effect, p.Undo = "write an earlier version of the state as a new one", "nothing is written"

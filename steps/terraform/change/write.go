@@ -88,12 +88,12 @@ func (t site) target(mine ...steps.KV) []steps.KV {
 		{Key: keyBytes, Value: sum},
 		{Key: module.KeyDir, Value: t.w.Dir},
 		{Key: keyTool, Value: t.tool},
-	}, mine...)
+	}, append(ran(t.lock), mine...)...)
 }
 
 // writable is what must hold wherever a program writes a state.
 func (f floors) writable(env steps.Env, t site) {
-	if t.lock.Unread != "" {
+	if t.lock.Unread != "" && !unseen(t.lock) {
 		f.unmet("ask everybody who can run here, then type the command by hand: the program takes the lock itself", "Whether the state is locked cannot be read: %s.", t.lock.Unread)
 	}
 	if t.lock.Held {
@@ -155,7 +155,7 @@ func (t site) said(env steps.Env, args ...string) string {
 
 // mind is what a person should know of the program and of the directory.
 func (t site) mind(env steps.Env) []steps.KV {
-	var out []steps.KV
+	out := guard(t.lock)
 	say := func(why ...string) {
 		for _, w := range why {
 			out = append(out, steps.KV{Key: "mind", Value: w})

@@ -132,7 +132,7 @@ func (p Probe) plan(ctx context.Context, w module.Workdir, path string, refreshO
 	}
 	if r.Exit == 0 && !refreshOnly {
 		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Info,
-			Say: "Exit 0 says that the configuration asks for nothing. It does not say that nothing drifted: ignore_changes and computed attributes hide drift. Only a plan with refresh_only tells."})
+			Say: "Exit 0 says that the configuration asks for nothing. It does not say that nothing drifted: ignore_changes and computed attributes hide that from it. What was changed outside is in the fact drift."})
 	}
 	obs.Facts = f.Rest("not in the plan")
 	return obs, nil
