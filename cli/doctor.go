@@ -36,7 +36,7 @@ with 3 when something is there and does not work.`,
 			}
 		}
 		if *o == process.AsJSON {
-			if err := process.PrintJSON(p.Stdout, list); err != nil {
+			if err := process.PrintJSON(p, list); err != nil {
 				return err
 			}
 		} else {

@@ -46,7 +46,7 @@ func home(ctx context.Context, p *process.Program, o process.Output) error {
 	}
 	answers := rightNow(ctx, p, c)
 	if o == process.AsJSON {
-		return process.PrintJSON(p.Stdout, centreDoc(h, answers))
+		return process.PrintJSON(p, centreDoc(h, answers))
 	}
 	fmt.Fprintln(p.Stdout, "Open incidents:")
 	open := 0

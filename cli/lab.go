@@ -88,17 +88,27 @@ func showLab(w io.Writer, st lab.Status) error {
 }
 
 func labEnv(p *process.Program) *cobra.Command {
-	return &cobra.Command{
-		Use: "env", Short: "Print what a shell needs to use the lab: eval \"$(handrail lab env)\"", Args: process.Exactly(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			l, err := lab.Open(cmd.Context(), lab.Options{})
-			if err != nil {
-				return labError(err)
-			}
-			_, err = io.WriteString(p.Stdout, l.Script())
-			return err
-		},
+	cmd := &cobra.Command{Use: "env", Short: "Print what a shell needs to use the lab: eval \"$(handrail lab env)\"", Args: process.Exactly()}
+	o := process.OutputFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		l, err := lab.Open(cmd.Context(), lab.Options{})
+		if err != nil {
+			return labError(err)
+		}
+		list := []variable{}
+		for _, line := range l.Env() {
+			name, value, _ := strings.Cut(line, "=")
+			list = append(list, variable{name, value})
+		}
+		return o.Print(p, list, func() error { _, err := io.WriteString(p.Stdout, l.Script()); return err })
 	}
+	return cmd
+}
+
+// variable is the public form of a variable of the environment.
+type variable struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
 }
 
 func labDown(p *process.Program) *cobra.Command {

@@ -66,7 +66,7 @@ them; where none claims the text it names the two nearest, and ends with 3.`,
 				out = append(out, hit{Runbook: h.Runbook, Title: h.Title, Score: h.Score, Line: h.Line, Pattern: h.Pattern, Say: h.Say, Groups: h.Groups,
 					Params: spoken(lib, h, text, file)})
 			}
-			err = process.PrintJSON(p.Stdout, out)
+			err = process.PrintJSON(p, out)
 		} else {
 			printHits(p.Stdout, hits)
 			if len(hits) > 0 {

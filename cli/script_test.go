@@ -65,6 +65,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if got != args[0] {
 		ts.Fatalf("handrail %v ended with %s, want %s", args[1:], got, args[0])
 	}
+	judgeJSON(ts, args[1:])
 }
 
 // bundlePath sets $BUNDLE to the one bundle in the state directory.

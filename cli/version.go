@@ -14,7 +14,7 @@ func versionCommand(p *process.Program) *cobra.Command {
 	cmd.RunE = func(*cobra.Command, []string) error {
 		v := process.BuildVersion()
 		if *o == process.AsJSON {
-			return process.PrintJSON(p.Stdout, v)
+			return process.PrintJSON(p, v)
 		}
 		_, err := fmt.Fprintf(p.Stdout, "handrail %s\n%s, %s\n", v, v.Go, v.Platform)
 		return err

@@ -42,6 +42,8 @@ type Program struct {
 	Tofu  string // --program: tofu, terraform or a path
 	Theme string // --theme
 
+	Document string // kind of the document that the command prints with -o json
+
 	Machine string // where the files of the machine are, "" for the usual place
 
 	Tools map[string]string // where a program was found by who ordered an act
