@@ -18,6 +18,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"handrail/cli/bundle"
+	"handrail/cli/itself"
 	"handrail/cli/process"
 	"handrail/cli/settings"
 	"handrail/tui"
@@ -94,11 +95,12 @@ are named as for kubectl; see ` + "`handrail help cluster-flags`" + ` for all it
 	f.StringVar(&p.Tofu, "program", "", "tofu, terraform or the `path` of one (default: the one that the directory was used with, else tofu)")
 	f.StringVar(&p.Tofu, "tofu", "", "another name of --program")
 	_ = f.MarkHidden("tofu") // the flag is there
+	f.BoolVar(&p.ReadOnly, "readonly", false, "arm no gate, whatever the laws say")
 	f.StringVar(&p.Theme, "theme", "", "draw with this theme: "+strings.Join(tui.Themes(), ", "))
 	root.AddCommand(
 		matchCommand(p), startCommand(p), runCommand(p), resumeCommand(p), followCommand(p), replayCommand(p),
 		runbookCommand(p), stepCommand(p), bundle.BundleCommand(p), drillCommand(p), labCommand(p),
-		approveCommand(p), trustCommand(p), doctorCommand(p), versionCommand(p), actCommand(p), exitCodesTopic(),
+		approveCommand(p), trustCommand(p), doctorCommand(p), itself.Config(p), itself.Version(p), actCommand(p), exitCodesTopic(),
 	)
 	return root
 }

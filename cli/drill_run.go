@@ -167,6 +167,9 @@ func worldOf(ctx context.Context, p *process.Program, path string) (world, error
 	if err != nil || st.Drill == "" {
 		// What is wrong with the journal is said by the resume itself.
 		c, err := newConfig(aboutDrill(p, path))
+		if err == nil {
+			tellReadOnly(p, c)
+		}
 		return world{config: c, vars: map[string]string{}}, err
 	}
 	l, err := startLab(ctx, p)

@@ -81,6 +81,7 @@ With --dry-run it opens nothing and lists every read that the runbook may do.`,
 		if err != nil {
 			return err
 		}
+		tellReadOnly(p, c)
 		for _, key := range answers.Missing(rb) {
 			fmt.Fprintf(p.Stderr, "The answers file has no word for %s, which is required: the walk will stop there.\n", key)
 		}

@@ -44,7 +44,10 @@ type Program struct {
 
 	Document string // kind of the document that the command prints with -o json
 
+	ReadOnly bool // --readonly: no gate is armed
+
 	Machine string // where the files of the machine are, "" for the usual place
+	Dir     string // working directory, "" for that of the process
 
 	Tools map[string]string // where a program was found by who ordered an act
 
@@ -82,6 +85,18 @@ func (p *Program) Xdg(key, fallback string) (string, error) {
 		return filepath.Join(home, fallback, "handrail"), nil
 	}
 	return "", &Problem{Code: ExitUsage, Err: errNoHome, Next: "set HOME or " + key}
+}
+
+// WorkDir is the directory that handrail was started in.
+func (p *Program) WorkDir() (string, error) {
+	if p.Dir != "" {
+		return p.Dir, nil
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("working directory: %w", err)
+	}
+	return dir, nil
 }
 
 // StateDir is where incidents, keys, acts and trust live.
