@@ -50,7 +50,7 @@ END { if (tty) printf "\r\033[K" }
 endef
 export METER
 
-.PHONY: build practice test test-short check bench pictures fuzz corpora evidence-report evidence-kills leaks gitleaks demo vuln prepare clean
+.PHONY: build man practice test test-short check bench pictures fuzz corpora evidence-report evidence-kills leaks gitleaks demo vuln prepare clean
 
 build: ## bin/handrail
 	@mkdir -p bin
@@ -58,6 +58,9 @@ build: ## bin/handrail
 	@tty=0; if [ -t 1 ]; then tty=1; fi; total=$$(go list -deps . | wc -l); \
 	go build -v -ldflags '-X handrail/drills/lab.sourceDir=$(CURDIR)' -o $(HANDRAIL) . 2>&1 | awk -v tty=$$tty -v total=$$total "$$METER"; \
 	echo "handrail: $(HANDRAIL) is ready after $${SECONDS}s"
+
+man: build ## the manual pages, in bin/man
+	@$(HANDRAIL) man bin/man
 
 practice: build ## build what is needed and open the first drill in the terminal
 	@$(HANDRAIL) lab up

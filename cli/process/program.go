@@ -141,16 +141,23 @@ type version struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision,omitempty"`
 	Modified bool   `json:"modified,omitempty"`
+	Time     string `json:"time,omitempty"` // of the commit
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
 }
 
+// BuildVersion is stamped from the version control that the go command found; nothing else
+// stamps it, so that a binary says of itself what it was built from.
 func BuildVersion() version {
-	v := version{Version: "devel", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return v
+		info = &debug.BuildInfo{}
 	}
+	return versionOf(info)
+}
+
+func versionOf(info *debug.BuildInfo) version {
+	v := version{Version: "devel", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	if info.Main.Version != "" && info.Main.Version != "(devel)" {
 		v.Version = info.Main.Version
 	}
@@ -158,6 +165,8 @@ func BuildVersion() version {
 		switch s.Key {
 		case "vcs.revision":
 			v.Revision = s.Value
+		case "vcs.time":
+			v.Time = s.Value
 		case "vcs.modified":
 			v.Modified = s.Value == "true"
 		}
