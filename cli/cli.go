@@ -24,14 +24,18 @@ import (
 	"handrail/tui"
 )
 
-// Main runs one command line and returns the exit code of the process. It reads
-// nothing of the process but what it is given, apart from signals and the
-// working directory.
-func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) (code int) {
+// Main runs one command line, the name of the program first, and returns the exit code of
+// the process. It reads nothing of the process but what it is given, apart from signals and
+// the working directory.
+func Main(argv []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) (code int) {
 	quiet()
 	process.NoCore()
 	p := &process.Program{Stdin: stdin, Stdout: stdout, Environ: environ, Now: time.Now, Interrupts: &process.Interrupts{}}
-	stderr = settings.Scrub(p, process.Harmless{W: stderr})
+	if len(argv) == 0 { // as execve allows
+		argv = []string{""}
+	}
+	name := process.Called(argv[0])
+	stderr = settings.Scrub(p, process.Calling(process.Harmless{W: stderr}, name))
 	p.Stderr = stderr
 	defer func() {
 		if v := recover(); v != nil {
@@ -42,9 +46,10 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, environ []st
 	ctx, stop := process.WithSignals(context.Background(), p.Interrupts)
 	defer stop()
 	root := newRoot(p)
-	root.SetArgs(args)
+	root.SetArgs(argv[1:])
+	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: name}
 	root.SetIn(stdin)
-	root.SetOut(process.Harmless{W: stdout}) // what cobra says; data is written to p.stdout
+	root.SetOut(process.Calling(process.Harmless{W: stdout}, name)) // what cobra says; data is written to p.stdout
 	root.SetErr(stderr)
 	if err := root.ExecuteContext(ctx); err != nil {
 		process.Tell(stderr, err)

@@ -19,7 +19,7 @@ func TestManualPages(t *testing.T) {
 	dir := t.TempDir()
 	root := &cobra.Command{Use: "handrail", Short: "Walk an incident", RunE: func(*cobra.Command, []string) error { return nil }}
 	root.SetOut(io.Discard)
-	sub := &cobra.Command{Use: "do THING", Short: "Do it", Long: "do does:\n\n  .first\n  a\\b\n\n'quoted' at the start\n.so /etc/passwd", RunE: func(*cobra.Command, []string) error { return nil }}
+	sub := &cobra.Command{Use: "do THING", Short: "Do it", Long: "do does →:\n\n  .first\n  a\\b\n\n'quoted' at the start\n.so /etc/passwd", RunE: func(*cobra.Command, []string) error { return nil }}
 	sub.Flags().StringP("file", "f", "", "read this `file`")
 	hidden := &cobra.Command{Use: "__act", Hidden: true, RunE: func(*cobra.Command, []string) error { return nil }}
 	root.AddCommand(sub, hidden, Man(&process.Program{}), &cobra.Command{Use: "topic", Short: "A topic", Long: "words"})
@@ -54,7 +54,7 @@ func TestManualPages(t *testing.T) {
 			t.Errorf("roff would obey %q", line)
 		}
 	}
-	for _, want := range []string{"handrail\\-do \\- Do it\n", "\\-f, \\-\\-file file\n", ".nf\n  .first\n  a\\eb\n.fi\n", ".BR handrail (1),\n"} {
+	for _, want := range []string{"do does \\[u2192]:\n", "handrail\\-do \\- Do it\n", "\\-f, \\-\\-file file\n", ".nf\n  .first\n  a\\eb\n.fi\n", ".BR handrail (1),\n"} {
 		if !strings.Contains(string(b), want) {
 			t.Errorf("the page has no %q:\n%s", want, b)
 		}

@@ -129,6 +129,9 @@ func FileOf(stream any) (*os.File, bool) {
 	if s, ok := stream.(*Scrubber); ok {
 		stream = s.W
 	}
+	if c, ok := stream.(calling); ok {
+		stream = c.w
+	}
 	if h, ok := stream.(Harmless); ok {
 		stream = h.W
 	}
