@@ -18,7 +18,9 @@ import (
 )
 
 func drillCommand(p *process.Program) *cobra.Command {
-	return process.Group("drill", "Practise on a real failure in the lab", drillList(p), drillStart(p), drillRun(p), drillStop(p), drillScore(p))
+	cmd := process.Group("drill", "Practise on a real failure in the lab", drillList(p), drillStart(p), drillRun(p), drillStop(p), drillScore(p))
+	labSource(p, cmd)
+	return cmd
 }
 
 // drillRow is the public form of a drill.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -17,7 +19,21 @@ import (
 func labCommand(p *process.Program) *cobra.Command {
 	cmd := process.Group("lab", "The practice cluster: a real API server on this machine's loopback",
 		labUp(p), labBuild(p), labStatus(p), labEnv(p), labDown(p))
+	labSource(p, cmd)
 	return cmd
+}
+
+// labSource gives a command that may build the lab the flag that says from what. It stands
+// for the variable, which programs that handrail starts take as well.
+func labSource(p *process.Program, cmd *cobra.Command) {
+	cmd.PersistentFlags().Func("lab-source", "`directory` of the clone that the lab is built from (default $"+lab.SourceVariable+", else what is around or beside handrail)", func(dir string) error {
+		dir, err := filepath.Abs(dir)
+		if err != nil {
+			return err
+		}
+		p.Environ = append(p.Environ, lab.SourceVariable+"="+dir)
+		return os.Setenv(lab.SourceVariable, dir)
+	})
 }
 
 func labUp(p *process.Program) *cobra.Command {
@@ -136,7 +152,7 @@ func startLab(ctx context.Context, p *process.Program) (*lab.Lab, error) {
 func labError(err error) error {
 	switch {
 	case errors.Is(err, lab.ErrNoSource):
-		return &process.Problem{Code: process.ExitUsage, Err: err, Next: "run it from the clone that handrail was built in"}
+		return &process.Problem{Code: process.ExitUsage, Err: err, Next: "name a clone of handrail with --lab-source or " + lab.SourceVariable + ", or put " + lab.SourceArchive + " of the release beside handrail"}
 	case errors.Is(err, lab.ErrNotRunning):
 		return &process.Problem{Code: process.ExitUsage, Err: errors.New("the lab is not running"), Next: "start it with `handrail lab up`"}
 	}

@@ -103,7 +103,7 @@ func given(p *process.Program) []Setting {
 	one("program", "program", p.Tofu, "", "the one that a directory was used with, else tofu")
 	one("theme", "theme", p.Theme, "", "as interface.theme says")
 	one("colour", "", "", "NO_COLOR", "as the terminal says")
-	usual := []string{"TF_WORKSPACE", "TF_DATA_DIR", "TF_CLI_CONFIG_FILE", "KUBE_CONFIG_PATH", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSH_AUTH_SOCK", "GOOGLE_APPLICATION_CREDENTIALS", "AWS_PROFILE"}
+	usual := []string{"HANDRAIL_LAB_SOURCE", "HANDRAIL_BROKERS", "TF_WORKSPACE", "TF_DATA_DIR", "TF_CLI_CONFIG_FILE", "KUBE_CONFIG_PATH", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSH_AUTH_SOCK", "GOOGLE_APPLICATION_CREDENTIALS", "AWS_PROFILE"}
 	for _, name := range append(usual, tool.Choosing()...) {
 		if v := p.Getenv(name); v != "" {
 			out = append(out, Setting{Name: name, Value: withoutPassword(v), Source: "environment " + name})
