@@ -103,7 +103,8 @@ func Chip(env *screen.Env) ink.Drawn {
 	case env.Incident != nil && doubtful(env):
 		return th.ChipWarn.On(" READ-ONLY, OUTCOME UNKNOWN ")
 	case closedBy(env) != "":
-		return th.ChipSafe.On(ink.Say(" READ-ONLY by %s ", ink.Clip(ink.Shown(closedBy(env)), 24)))
+		room := min(24, max(10, env.W/6)) // the place and the title stand on the same line
+		return th.ChipSafe.On(ink.Say(" READ-ONLY by %s ", ink.Clip(ink.Shown(closedBy(env)), room)))
 	}
 	return th.ChipSafe.On(" READ-ONLY ")
 }
