@@ -184,7 +184,7 @@ func beginDrill(ctx context.Context, p *process.Program, sc drills.Scene, progre
 	if p.Drawing {
 		report = func(r lab.Progress) { progress(progressText(r)) }
 	}
-	l, err := lab.Up(ctx, lab.Options{Progress: report})
+	l, err := lab.Up(ctx, lab.Options{Source: p.LabSource, Progress: report})
 	show.end()
 	if err != nil {
 		return world{}, nil, labError(err)

@@ -141,7 +141,7 @@ func drillStop(p *process.Program) *cobra.Command {
 				fmt.Fprintln(p.Stderr, "No drill is started.")
 				return nil
 			}
-			l, err := lab.Open(cmd.Context(), lab.Options{})
+			l, err := lab.Open(cmd.Context(), lab.Options{Source: p.LabSource})
 			if err != nil && !errors.Is(err, lab.ErrNotRunning) {
 				return err
 			}

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -23,17 +21,9 @@ func labCommand(p *process.Program) *cobra.Command {
 	return cmd
 }
 
-// labSource gives a command that may build the lab the flag that says from what. It stands
-// for the variable, which programs that handrail starts take as well.
+// labSource gives a command that may build the lab the flag that says from what.
 func labSource(p *process.Program, cmd *cobra.Command) {
-	cmd.PersistentFlags().Func("lab-source", "`directory` of the clone that the lab is built from (default $"+lab.SourceVariable+", else what is around or beside handrail)", func(dir string) error {
-		dir, err := filepath.Abs(dir)
-		if err != nil {
-			return err
-		}
-		p.Environ = append(p.Environ, lab.SourceVariable+"="+dir)
-		return os.Setenv(lab.SourceVariable, dir)
-	})
+	cmd.PersistentFlags().StringVar(&p.LabSource, "lab-source", "", "`directory` of the clone that the lab is built from (default $"+lab.SourceVariable+", else what is around or beside handrail)")
 }
 
 func labUp(p *process.Program) *cobra.Command {
@@ -57,7 +47,7 @@ func labBuild(p *process.Program) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		show := newLabProgress(p)
 		defer show.end()
-		o := lab.Options{Progress: show.report}
+		o := lab.Options{Source: p.LabSource, Progress: show.report}
 		_, err := lab.Build(cmd.Context(), o)
 		if err == nil && *services {
 			err = errors.Join(lab.BuildServices(cmd.Context(), o), lab.BuildTerraforms(cmd.Context(), o))
@@ -73,7 +63,7 @@ func labStatus(p *process.Program) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		ctx, cancel := context.WithTimeout(cmd.Context(), 10*time.Second)
 		defer cancel()
-		st, err := lab.Inspect(ctx, lab.Options{})
+		st, err := lab.Inspect(ctx, lab.Options{Source: p.LabSource})
 		if err != nil {
 			return err
 		}
@@ -107,7 +97,7 @@ func labEnv(p *process.Program) *cobra.Command {
 	cmd := &cobra.Command{Use: "env", Short: "Print what a shell needs to use the lab: eval \"$(handrail lab env)\"", Args: process.Exactly()}
 	o := process.OutputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		l, err := lab.Open(cmd.Context(), lab.Options{})
+		l, err := lab.Open(cmd.Context(), lab.Options{Source: p.LabSource})
 		if err != nil {
 			return labError(err)
 		}
@@ -145,7 +135,7 @@ func startLab(ctx context.Context, p *process.Program) (*lab.Lab, error) {
 		show.w = io.Discard
 	}
 	defer show.end()
-	l, err := lab.Up(ctx, lab.Options{Progress: show.report})
+	l, err := lab.Up(ctx, lab.Options{Source: p.LabSource, Progress: show.report})
 	return l, labError(err)
 }
 

@@ -42,7 +42,8 @@ type Program struct {
 	Tofu  string // --program: tofu, terraform or a path
 	Theme string // --theme
 
-	Document string // kind of the document that the command prints with -o json
+	LabSource string // --lab-source: the clone that the lab is built from
+	Document  string // kind of the document that the command prints with -o json
 
 	ReadOnly bool // --readonly: no gate is armed
 

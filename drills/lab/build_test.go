@@ -205,6 +205,20 @@ func TestSource(t *testing.T) {
 	}
 }
 
+// TestLabKeepsItsSource for the programs that it builds when they are wanted.
+func TestLabKeepsItsSource(t *testing.T) {
+	t.Parallel()
+	l := &Lab{source: t.TempDir()}
+	for name, build := range map[string]func(context.Context) (string, error){
+		"writers": l.Writers, "rabbitmq": l.Rabbit, "records": l.Records,
+		"kubernetes": func(ctx context.Context) (string, error) { return l.KubernetesProvider(ctx, func(Progress) {}) },
+	} {
+		if path, err := build(t.Context()); !errors.Is(err, ErrNoSource) {
+			t.Errorf("%s: %q, %v, want %v", name, path, err, ErrNoSource)
+		}
+	}
+}
+
 // TestSourceIsNamed by the variable, which goes over what lies around, and must be a clone.
 func TestSourceIsNamed(t *testing.T) {
 	here, err := source("")

@@ -51,9 +51,9 @@ func Parts() []Part {
 // source finds the clone: what the caller says, then the variable, then what the program stands in or beside, then
 // upwards from the working directory.
 func source(given string) (string, error) {
-	named := "the source of the lab"
+	named := "--lab-source"
 	if given == "" {
-		given, named = os.Getenv(SourceVariable), SourceVariable+" or --lab-source"
+		given, named = os.Getenv(SourceVariable), SourceVariable
 	}
 	if given != "" {
 		if !hasLab(given) {
@@ -123,7 +123,6 @@ func besideProgram(dir string) (string, error) {
 	}
 	return to, nil
 }
-
 
 // hasLab looks into the file: any other project may have a folder of that name.
 func hasLab(dir string) bool {
