@@ -9,8 +9,13 @@ HANDRAIL    := bin/handrail
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 
-# The lab is other Go modules, which cannot be embedded: the binary is told where
-# this clone is, by the linker flag below.
+# The lab is other Go modules, which cannot be embedded: the binary finds them in the clone
+# that it stands in, by --lab-source or HANDRAIL_LAB_SOURCE, or in an archive beside it.
+
+# What a release has: static, without paths, the same from every clone of a commit.
+# .goreleaser.yaml says the same to goreleaser.
+TARGETS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+RELEASE  = CGO_ENABLED=0 go build -trimpath -ldflags '-s -w'
 
 # The race detector needs a C compiler and makes a test some five times slower: it
 # runs where goroutines meet and nothing heavy is started. All of it runs again
@@ -50,14 +55,32 @@ END { if (tty) printf "\r\033[K" }
 endef
 export METER
 
-.PHONY: build practice test test-short check bench pictures fuzz corpora evidence-report evidence-kills leaks gitleaks demo vuln prepare clean
+.PHONY: build lab-source release-check man practice test test-short check bench pictures fuzz corpora evidence-report evidence-kills leaks gitleaks demo vuln prepare clean
 
 build: ## bin/handrail
 	@mkdir -p bin
 	@echo "handrail: building $(HANDRAIL): some minutes the first time, seconds after that"
 	@tty=0; if [ -t 1 ]; then tty=1; fi; total=$$(go list -deps . | wc -l); \
-	go build -v -ldflags '-X handrail/drills/lab.sourceDir=$(CURDIR)' -o $(HANDRAIL) . 2>&1 | awk -v tty=$$tty -v total=$$total "$$METER"; \
+	go build -v -o $(HANDRAIL) . 2>&1 | awk -v tty=$$tty -v total=$$total "$$METER"; \
 	echo "handrail: $(HANDRAIL) is ready after $${SECONDS}s"
+
+lab-source: ## the source of the lab as one file, the same from every clone of a commit; a release has it beside the binary
+	@mkdir -p bin; git archive --format=tar --prefix=handrail/ HEAD lab | gzip -9n >bin/handrail-lab-source.tar.gz; ls -l bin/handrail-lab-source.tar.gz
+
+release-check: lab-source ## build what a release has for each of TARGETS, and the first one from two clones; publishes nothing
+	@rm -rf bin/dist; mkdir -p bin/dist; for t in $(TARGETS); do \
+	os=$${t%/*}; arch=$${t#*/}; end=; [ $$os != windows ] || end=.exe; \
+	echo "release-check: $$t"; GOOS=$$os GOARCH=$$arch $(RELEASE) -o bin/dist/handrail-$$os-$$arch$$end .; done
+	@cd bin/dist && sha256sum handrail-* ../handrail-lab-source.tar.gz | tee checksums.txt
+	@tmp=$$(mktemp -d); trap 'rm -rf "$$tmp"' EXIT; t=$(firstword $(TARGETS)); \
+	for at in one two/deeper; do git clone -q --no-hardlinks . "$$tmp/$$at"; (cd "$$tmp/$$at"; GOOS=$${t%/*} GOARCH=$${t#*/} $(RELEASE) -o "$$tmp/$${at%%/*}.bin" .); done; \
+	cmp "$$tmp/one.bin" "$$tmp/two.bin" || { echo "release-check: two clones of one commit build two binaries"; exit 1; }; \
+	for path in "$$tmp" "$(CURDIR)"; do if grep -qaF "$$path" "$$tmp/one.bin"; then echo "release-check: the binary holds the path $$path"; exit 1; fi; done; \
+	if ldd "$$tmp/one.bin" 2>/dev/null | grep -q '=>'; then echo "release-check: the binary is not static"; exit 1; fi; \
+	echo "release-check: two clones build the same static binary for $$t, without their paths"
+
+man: build ## the manual pages, in bin/man
+	@$(HANDRAIL) man bin/man
 
 practice: build ## build what is needed and open the first drill in the terminal
 	@$(HANDRAIL) lab up

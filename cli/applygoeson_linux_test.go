@@ -115,7 +115,7 @@ resource "terraform_data" "b" {
 }
 resource "terraform_data" "c" { depends_on = [terraform_data.b] }
 `, h.dir))
-	if err := trust(h.prog, h.dir); err != nil {
+	if err := trustDir(h.prog, h.dir); err != nil {
 		t.Fatal(err)
 	}
 	return h

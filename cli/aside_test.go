@@ -49,7 +49,7 @@ func noisy() {
 		_ = child.Run() // what it writes is what matters
 		fmt.Fprintln(os.Stderr, noiseOver)
 	}()
-	os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ()))
+	os.Exit(Main(os.Args, os.Stdin, os.Stdout, os.Stderr, os.Environ()))
 }
 
 // warned asks a server that warns.

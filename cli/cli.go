@@ -18,19 +18,24 @@ import (
 	"k8s.io/klog/v2"
 
 	"handrail/cli/bundle"
+	"handrail/cli/itself"
 	"handrail/cli/process"
 	"handrail/cli/settings"
 	"handrail/tui"
 )
 
-// Main runs one command line and returns the exit code of the process. It reads
-// nothing of the process but what it is given, apart from signals and the
-// working directory.
-func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) (code int) {
+// Main runs one command line, the name of the program first, and returns the exit code of
+// the process. It reads nothing of the process but what it is given, apart from signals and
+// the working directory.
+func Main(argv []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) (code int) {
 	quiet()
 	process.NoCore()
 	p := &process.Program{Stdin: stdin, Stdout: stdout, Environ: environ, Now: time.Now, Interrupts: &process.Interrupts{}}
-	stderr = settings.Scrub(p, process.Harmless{W: stderr})
+	if len(argv) == 0 { // as execve allows
+		argv = []string{""}
+	}
+	name := process.Called(argv[0])
+	stderr = settings.Scrub(p, process.Calling(process.Harmless{W: stderr}, name))
 	p.Stderr = stderr
 	defer func() {
 		if v := recover(); v != nil {
@@ -41,9 +46,10 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, environ []st
 	ctx, stop := process.WithSignals(context.Background(), p.Interrupts)
 	defer stop()
 	root := newRoot(p)
-	root.SetArgs(args)
+	root.SetArgs(argv[1:])
+	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: name}
 	root.SetIn(stdin)
-	root.SetOut(process.Harmless{W: stdout}) // what cobra says; data is written to p.stdout
+	root.SetOut(process.Calling(process.Harmless{W: stdout}, name)) // what cobra says; data is written to p.stdout
 	root.SetErr(stderr)
 	if err := root.ExecuteContext(ctx); err != nil {
 		process.Tell(stderr, err)
@@ -94,12 +100,14 @@ are named as for kubectl; see ` + "`handrail help cluster-flags`" + ` for all it
 	f.StringVar(&p.Tofu, "program", "", "tofu, terraform or the `path` of one (default: the one that the directory was used with, else tofu)")
 	f.StringVar(&p.Tofu, "tofu", "", "another name of --program")
 	_ = f.MarkHidden("tofu") // the flag is there
+	f.BoolVar(&p.ReadOnly, "readonly", false, "arm no gate, whatever the laws say")
 	f.StringVar(&p.Theme, "theme", "", "draw with this theme: "+strings.Join(tui.Themes(), ", "))
 	root.AddCommand(
 		matchCommand(p), startCommand(p), runCommand(p), resumeCommand(p), followCommand(p), replayCommand(p),
 		runbookCommand(p), stepCommand(p), bundle.BundleCommand(p), drillCommand(p), labCommand(p),
-		approveCommand(p), trustCommand(p), doctorCommand(p), versionCommand(p), actCommand(p), exitCodesTopic(),
+		approveCommand(p), trustCommand(p), doctorCommand(p), itself.Config(p), itself.Version(p), itself.Man(p), actCommand(p), exitCodesTopic(),
 	)
+	complete(p, root)
 	return root
 }
 

@@ -83,7 +83,9 @@ func TestDocumentsNameRealCommands(t *testing.T) {
 				if words[0] == "help" {
 					words = words[1:]
 				}
-				cmd, rest, err := newRoot(&process.Program{}).Find(words)
+				root := newRoot(&process.Program{})
+				root.InitDefaultCompletionCmd() // cobra adds it as it runs
+				cmd, rest, err := root.Find(words)
 				if err != nil {
 					t.Errorf("%s shows %q: %v", file, line, err)
 					continue

@@ -18,7 +18,9 @@ import (
 )
 
 func drillCommand(p *process.Program) *cobra.Command {
-	return process.Group("drill", "Practise on a real failure in the lab", drillList(p), drillStart(p), drillRun(p), drillStop(p), drillScore(p))
+	cmd := process.Group("drill", "Practise on a real failure in the lab", drillList(p), drillStart(p), drillRun(p), drillStop(p), drillScore(p))
+	labSource(p, cmd)
+	return cmd
 }
 
 // drillRow is the public form of a drill.
@@ -182,7 +184,7 @@ func beginDrill(ctx context.Context, p *process.Program, sc drills.Scene, progre
 	if p.Drawing {
 		report = func(r lab.Progress) { progress(progressText(r)) }
 	}
-	l, err := lab.Up(ctx, lab.Options{Progress: report})
+	l, err := lab.Up(ctx, lab.Options{Source: p.LabSource, Progress: report})
 	show.end()
 	if err != nil {
 		return world{}, nil, labError(err)

@@ -141,7 +141,7 @@ func drillStop(p *process.Program) *cobra.Command {
 				fmt.Fprintln(p.Stderr, "No drill is started.")
 				return nil
 			}
-			l, err := lab.Open(cmd.Context(), lab.Options{})
+			l, err := lab.Open(cmd.Context(), lab.Options{Source: p.LabSource})
 			if err != nil && !errors.Is(err, lab.ErrNotRunning) {
 				return err
 			}
@@ -167,6 +167,9 @@ func worldOf(ctx context.Context, p *process.Program, path string) (world, error
 	if err != nil || st.Drill == "" {
 		// What is wrong with the journal is said by the resume itself.
 		c, err := newConfig(aboutDrill(p, path))
+		if err == nil {
+			tellReadOnly(p, c)
+		}
 		return world{config: c, vars: map[string]string{}}, err
 	}
 	l, err := startLab(ctx, p)

@@ -36,7 +36,7 @@ takes the newest drill.`,
 		}
 		d := debrief.Of(st, known)
 		if *o == process.AsJSON {
-			return process.PrintJSON(p.Stdout, d)
+			return process.PrintJSON(p, d)
 		}
 		for _, line := range d.Lines() {
 			process.Lines(p.Stdout, "", line)

@@ -12,6 +12,8 @@ import (
 	"handrail/cli/bundle"
 	"handrail/cli/process"
 	"handrail/session/replay"
+	"handrail/steps"
+	"handrail/triage"
 	"handrail/tui"
 )
 
@@ -23,7 +25,7 @@ func followCommand(p *process.Program) *cobra.Command {
 its id, or a bundle in a folder that both can read. The newest entry comes to the
 front by itself; ← goes back and end follows again. It locks nothing, asks no
 cluster and can act on nothing. With --plain it prints one line for each entry,
-until the incident is closed. Without a BUNDLE it takes the newest open incident.
+until the incident is closed; with -o json each line is a document. Without a BUNDLE it takes the newest open incident.
 
 An incident on another machine is followed where it is pushed to, s3://BUCKET/PREFIX/ID
 or oci://HOST/REPOSITORY:ID, if the person who works on it runs bundle push --follow. Its
@@ -32,9 +34,13 @@ it says that it is a copy, and how old.`,
 		Args: process.Between(0, "a BUNDLE: a path, the id of an incident, or where one is pushed to"),
 	}
 	cmd.Flags().BoolVar(&plain, "plain", false, "print the entries as lines instead of drawing screens")
+	o := process.OutputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if *o == process.AsJSON {
+			plain = true
+		}
 		if len(args) == 1 && bundle.FarScheme(args[0]) != "" {
-			return followFar(cmd.Context(), p, args[0], plainly(p, plain))
+			return followFar(cmd.Context(), p, args[0], plainly(p, plain), *o)
 		}
 		path, err := bundle.BundleOrNewest(p, args)
 		if err != nil {
@@ -49,15 +55,17 @@ it says that it is a copy, and how old.`,
 			return look(cmd.Context(), p, tape)
 		}
 		defer tape.Close()
-		return printFollowed(cmd.Context(), p, tape)
+		return printFollowed(cmd.Context(), p, tape, *o)
 	}
 	return cmd
 }
 
 // printFollowed prints what is there and then what comes, until the incident is
 // closed or the operator leaves.
-func printFollowed(ctx context.Context, p *process.Program, tape tui.Tape) error {
+func printFollowed(ctx context.Context, p *process.Program, tape tui.Tape, o process.Output) error {
 	out := &firstError{w: p.Stdout}
+	here := *p
+	here.Stdout = out
 	tick := time.NewTicker(bundle.LookingPlain)
 	defer tick.Stop()
 	ends, trouble := "", ""
@@ -66,7 +74,11 @@ func printFollowed(ctx context.Context, p *process.Program, tape tui.Tape) error
 		_, last := tape.Place()
 		for ; next <= last; next++ {
 			tape.Go(next)
-			printEntry(out, tape)
+			if o != process.AsJSON {
+				printEntry(out, tape)
+			} else if err := process.PrintLine(&here, entryOf(tape)); err != nil {
+				return err
+			}
 		}
 		if s := tape.Snapshot().State; s.GivenOver() && s.Handed.Seq != told && s.Outcome == "" {
 			told = s.Handed.Seq
@@ -93,6 +105,30 @@ func printFollowed(ctx context.Context, p *process.Program, tape tui.Tape) error
 			tape.Grow()
 		}
 	}
+}
+
+// entryOut is the public form of an entry of a journal.
+type entryOut struct {
+	Seq      int64           `json:"seq"`
+	At       time.Time       `json:"at"`
+	Type     string          `json:"type"`
+	Actor    string          `json:"actor"`
+	Phase    triage.Phase    `json:"phase,omitempty"`
+	Step     string          `json:"step,omitempty"`
+	Level    string          `json:"level,omitempty"`
+	Text     string          `json:"text"`
+	Findings []steps.Finding `json:"findings,omitempty"` // of a probe that ended
+	Gaps     []string        `json:"gaps,omitempty"`     // what it could not check
+}
+
+// entryOf is the entry that is shown.
+func entryOf(tape tui.Tape) entryOut {
+	r := tape.Recorded()
+	out := entryOut{Seq: r.Seq, At: r.At.UTC(), Type: r.Type, Actor: r.Actor, Phase: r.Stay.Phase, Step: r.Step, Level: r.Level, Text: r.Text}
+	if step, ok := tape.Snapshot().State.Step(r.Step); ok && r.Type == "probe.end" {
+		out.Findings, out.Gaps = step.Findings, step.Gaps
+	}
+	return out
 }
 
 // printEntry prints the entry that is shown on a line, and below it what a probe

@@ -38,7 +38,7 @@ func (c *farCopies) Close() error {
 }
 
 // followFar looks on at an incident that another handrail pushes.
-func followFar(ctx context.Context, p *process.Program, place string, plain bool) (err error) {
+func followFar(ctx context.Context, p *process.Program, place string, plain bool, o process.Output) (err error) {
 	store, id, err := bundle.FarBundle(ctx, p, place)
 	if err != nil {
 		return err
@@ -62,5 +62,5 @@ func followFar(ctx context.Context, p *process.Program, place string, plain bool
 		return look(ctx, p, tape)
 	}
 	fmt.Fprintf(p.Stderr, "handrail: a pushed copy, stored %s; it is asked for every 5 seconds\n", tape.Heard().Stored.UTC().Format("2006-01-02 15:04:05Z"))
-	return errors.Join(printFollowed(ctx, p, tape), tape.Close())
+	return errors.Join(printFollowed(ctx, p, tape, o), tape.Close())
 }

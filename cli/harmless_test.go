@@ -49,7 +49,7 @@ func TestNoCommandSteersTheTerminal(t *testing.T) {
 	call := func(args ...string) {
 		t.Helper()
 		var out, err bytes.Buffer
-		Main(args, strings.NewReader(""), &out, &err, environ)
+		Main(append([]string{"handrail"}, args...), strings.NewReader(""), &out, &err, environ)
 		calls++
 		said += out.Len() + err.Len()
 		for name, text := range map[string]string{"stdout": out.String(), "stderr": err.String()} {

@@ -18,6 +18,7 @@ import (
 	"handrail/session"
 	"handrail/session/debrief"
 	"handrail/session/index"
+	"handrail/session/policy"
 	"handrail/session/replay"
 	"handrail/session/report"
 	"handrail/steps"
@@ -46,7 +47,7 @@ func home(ctx context.Context, p *process.Program, o process.Output) error {
 	}
 	answers := rightNow(ctx, p, c)
 	if o == process.AsJSON {
-		return process.PrintJSON(p.Stdout, centreDoc(h, answers))
+		return process.PrintJSON(p, centreDoc(h, answers))
 	}
 	fmt.Fprintln(p.Stdout, "Open incidents:")
 	open := 0
@@ -100,6 +101,8 @@ func printOpen(p *process.Program, i tui.IncidentRow) {
 // face is what the terminal UI needs of the rest of the program.
 func face(p *process.Program, c session.Config) tui.Config {
 	f := tui.Config{
+		ReadOnly: c.ReadOnly(policy.Question{}).By,
+
 		Pause:  400 * time.Millisecond,
 		Home:   func(context.Context) (tui.Home, error) { return commandCentre(p, c) },
 		Centre: func(ctx context.Context, tell func(steps.Answer)) { readCentre(ctx, p, c, tell) },

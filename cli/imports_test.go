@@ -124,6 +124,7 @@ var rooms = []room{
 	{path: "handrail/cli/plain", ours: []string{"handrail/cli/process", "handrail/session", "handrail/triage", "=handrail/steps"}},
 	{path: "handrail/cli/settings", ours: []string{"handrail/cli/process", "handrail/session", "handrail/runbooks", "handrail/triage", "handrail/steps", "handrail/evidence", "=handrail/tui"}},
 	{path: "handrail/cli/bundle", ours: []string{"handrail/cli/process", "handrail/cli/settings", "handrail/session", "handrail/runbooks", "handrail/triage", "=handrail/steps", "=handrail/steps/catalog", "=handrail/steps/transport", "handrail/evidence", "=handrail/tui"}, libs: []string{cobraLib}},
+	{path: "handrail/cli/itself", ours: []string{"=handrail/cli/process", "=handrail/cli/settings"}, libs: []string{cobraLib}},
 	{path: "handrail/cli", ours: []string{"handrail/"}, libs: []string{k8s, cobraLib}},
 	{path: "handrail", ours: []string{"=handrail/cli"}},
 }

@@ -17,7 +17,13 @@ import (
 func labCommand(p *process.Program) *cobra.Command {
 	cmd := process.Group("lab", "The practice cluster: a real API server on this machine's loopback",
 		labUp(p), labBuild(p), labStatus(p), labEnv(p), labDown(p))
+	labSource(p, cmd)
 	return cmd
+}
+
+// labSource gives a command that may build the lab the flag that says from what.
+func labSource(p *process.Program, cmd *cobra.Command) {
+	cmd.PersistentFlags().StringVar(&p.LabSource, "lab-source", "", "`directory` of the clone that the lab is built from (default $"+lab.SourceVariable+", else what is around or beside handrail)")
 }
 
 func labUp(p *process.Program) *cobra.Command {
@@ -41,7 +47,7 @@ func labBuild(p *process.Program) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		show := newLabProgress(p)
 		defer show.end()
-		o := lab.Options{Progress: show.report}
+		o := lab.Options{Source: p.LabSource, Progress: show.report}
 		_, err := lab.Build(cmd.Context(), o)
 		if err == nil && *services {
 			err = errors.Join(lab.BuildServices(cmd.Context(), o), lab.BuildTerraforms(cmd.Context(), o))
@@ -57,7 +63,7 @@ func labStatus(p *process.Program) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		ctx, cancel := context.WithTimeout(cmd.Context(), 10*time.Second)
 		defer cancel()
-		st, err := lab.Inspect(ctx, lab.Options{})
+		st, err := lab.Inspect(ctx, lab.Options{Source: p.LabSource})
 		if err != nil {
 			return err
 		}
@@ -88,17 +94,27 @@ func showLab(w io.Writer, st lab.Status) error {
 }
 
 func labEnv(p *process.Program) *cobra.Command {
-	return &cobra.Command{
-		Use: "env", Short: "Print what a shell needs to use the lab: eval \"$(handrail lab env)\"", Args: process.Exactly(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			l, err := lab.Open(cmd.Context(), lab.Options{})
-			if err != nil {
-				return labError(err)
-			}
-			_, err = io.WriteString(p.Stdout, l.Script())
-			return err
-		},
+	cmd := &cobra.Command{Use: "env", Short: "Print what a shell needs to use the lab: eval \"$(handrail lab env)\"", Args: process.Exactly()}
+	o := process.OutputFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		l, err := lab.Open(cmd.Context(), lab.Options{Source: p.LabSource})
+		if err != nil {
+			return labError(err)
+		}
+		list := []variable{}
+		for _, line := range l.Env() {
+			name, value, _ := strings.Cut(line, "=")
+			list = append(list, variable{name, value})
+		}
+		return o.Print(p, list, func() error { _, err := io.WriteString(p.Stdout, l.Script()); return err })
 	}
+	return cmd
+}
+
+// variable is the public form of a variable of the environment.
+type variable struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
 }
 
 func labDown(p *process.Program) *cobra.Command {
@@ -119,14 +135,14 @@ func startLab(ctx context.Context, p *process.Program) (*lab.Lab, error) {
 		show.w = io.Discard
 	}
 	defer show.end()
-	l, err := lab.Up(ctx, lab.Options{Progress: show.report})
+	l, err := lab.Up(ctx, lab.Options{Source: p.LabSource, Progress: show.report})
 	return l, labError(err)
 }
 
 func labError(err error) error {
 	switch {
 	case errors.Is(err, lab.ErrNoSource):
-		return &process.Problem{Code: process.ExitUsage, Err: err, Next: "run it from the clone that handrail was built in"}
+		return &process.Problem{Code: process.ExitUsage, Err: err, Next: "name a clone of handrail with --lab-source or " + lab.SourceVariable + ", or put " + lab.SourceArchive + " of the release beside handrail"}
 	case errors.Is(err, lab.ErrNotRunning):
 		return &process.Problem{Code: process.ExitUsage, Err: errors.New("the lab is not running"), Next: "start it with `handrail lab up`"}
 	}

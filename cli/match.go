@@ -32,7 +32,8 @@ func matchCommand(p *process.Program) *cobra.Command {
 		Use: "match", Short: "Rank the runbooks for an error text on stdin or in a file",
 		Long: `match reads an error text, as it was pasted, and ranks the runbooks that claim it:
 those in which enough speaks for it, and little against. What is told in words is
-held to the symptoms of the runbooks. On a terminal it opens the screens with the text, also where that comes through a
+held to the symptoms of the runbooks. The notification of an Alertmanager, as a webhook
+gets it or amtool lists it, is read for what its alerts say. On a terminal it opens the screens with the text, also where that comes through a
 pipe: terraform apply 2>&1 | handrail match. Elsewhere, and with --plain, it prints
 them; where none claims the text it names the two nearest, and ends with 3.`,
 		Args: process.Exactly(),
@@ -49,6 +50,9 @@ them; where none claims the text it names the two nearest, and ends with 3.`,
 			return matchOnScreen(cmd.Context(), p, "", "", nil)
 		}
 		text, err := pasted(p, file)
+		if said, ok := runbooks.Alerts(text); ok && err == nil {
+			text, file = said, "" // a notification is the log of nothing
+		}
 		if screens && err == nil {
 			return matchOnScreen(cmd.Context(), p, text, file, keys)
 		}
@@ -66,7 +70,7 @@ them; where none claims the text it names the two nearest, and ends with 3.`,
 				out = append(out, hit{Runbook: h.Runbook, Title: h.Title, Score: h.Score, Line: h.Line, Pattern: h.Pattern, Say: h.Say, Groups: h.Groups,
 					Params: spoken(lib, h, text, file)})
 			}
-			err = process.PrintJSON(p.Stdout, out)
+			err = process.PrintJSON(p, out)
 		} else {
 			printHits(p.Stdout, hits)
 			if len(hits) > 0 {

@@ -23,22 +23,23 @@ func replayCommand(p *process.Program) *cobra.Command {
 ← and → step, space plays at the pace it went (no pause is longer than two
 seconds), home and end go to the first and the last entry, a number and enter to
 that one. It says REPLAY all the time, asks no cluster, runs no program and can
-act on nothing. With --plain it prints the entries as lines.`,
+act on nothing. With --plain it prints the entries as lines, with -o json as data.`,
 		Args: process.Exactly("a BUNDLE: a path, or the id of an incident"),
 	}
 	cmd.Flags().BoolVar(&plain, "plain", false, "print the entries as lines instead of drawing screens")
+	o := process.OutputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		path, err := bundle.Find(p, args[0])
 		if err != nil {
 			return err
 		}
-		plain = plainly(p, plain)
+		plain = *o == process.AsJSON || plainly(p, plain)
 		tape, err := replay.Open(path, bundle.Reading(p))
 		if err != nil {
 			return process.Hint(err, "see what is wrong with `handrail bundle verify "+args[0]+"`")
 		}
 		if plain {
-			return printReplay(p.Stdout, tape)
+			return o.Print(p, replayed(tape), func() error { return printReplay(p.Stdout, tape) })
 		}
 		return look(cmd.Context(), p, tape)
 	}
@@ -67,6 +68,24 @@ func printReplay(w io.Writer, tape *replay.Tape) error {
 		fmt.Fprintf(out, "The replay ends here: %s\n", process.Safe(why))
 	}
 	return out.err
+}
+
+// replayOut is the public form of a recorded incident.
+type replayOut struct {
+	Incident string     `json:"incident"`
+	Entries  []entryOut `json:"entries"`
+	Ends     string     `json:"ends,omitempty"` // why no more of the journal can be shown
+}
+
+func replayed(tape *replay.Tape) replayOut {
+	out := replayOut{Incident: bundle.IDOf(tape.Snapshot().Bundle), Entries: []entryOut{}}
+	_, last := tape.Place()
+	for i := 0; i <= last; i++ {
+		tape.Go(i)
+		out.Entries = append(out.Entries, entryOf(tape))
+	}
+	out.Ends = tape.Ends()
+	return out
 }
 
 // firstError keeps the first error of a row of writes.

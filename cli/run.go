@@ -75,12 +75,13 @@ With --dry-run it opens nothing and lists every read that the runbook may do.`,
 			return err
 		}
 		if dry {
-			return printReads(p.Stdout, *o, rb)
+			return printReads(p, *o, rb)
 		}
 		c, err := newConfig(p)
 		if err != nil {
 			return err
 		}
+		tellReadOnly(p, c)
 		for _, key := range answers.Missing(rb) {
 			fmt.Fprintf(p.Stderr, "The answers file has no word for %s, which is required: the walk will stop there.\n", key)
 		}
@@ -139,15 +140,16 @@ func play(ctx context.Context, p *process.Program, w world, s *session.Session, 
 	}
 	id := s.Snapshot().State.Incident
 	out := runReport{id, s.Snapshot().Bundle, r.Outcome, r.Refused, r.Why, r.Code}
-	if err := printPlayed(p.Stdout, o, out); err != nil {
+	if err := printPlayed(p, o, out); err != nil {
 		return err
 	}
 	return process.Ended(r.Code)
 }
 
-func printPlayed(w io.Writer, o process.Output, r runReport) error {
+func printPlayed(p *process.Program, o process.Output, r runReport) error {
+	w := p.Stdout
 	if o == process.AsJSON {
-		return process.PrintJSON(w, r)
+		return process.PrintJSON(p, r)
 	}
 	outcome := r.Outcome
 	if outcome == "" {
@@ -198,7 +200,7 @@ type plannedRead struct {
 	Touches []string    `json:"touches"`
 }
 
-func printReads(w io.Writer, o process.Output, rb *runbooks.Runbook) error {
+func printReads(p *process.Program, o process.Output, rb *runbooks.Runbook) error {
 	list := []plannedRead{}
 	for _, st := range rb.Steps {
 		k, ok := catalog.New().Lookup(st.Uses)
@@ -208,11 +210,11 @@ func printReads(w io.Writer, o process.Output, rb *runbooks.Runbook) error {
 		list = append(list, plannedRead{rb.ID + "/" + st.ID, string(st.Phase), k.Name, k.Class, process.OrEmpty(k.Touches)})
 	}
 	if o == process.AsJSON {
-		return process.PrintJSON(w, list)
+		return process.PrintKind(p, "RunReads", list)
 	}
 	var rows [][]string
 	for _, r := range list {
 		rows = append(rows, []string{r.Phase, r.Step, r.Kind, string(r.Class), strings.Join(r.Touches, "; ")})
 	}
-	return process.Table(w, []string{"PHASE", "STEP", "KIND", "CLASS", "TOUCHES"}, rows)
+	return process.Table(p.Stdout, []string{"PHASE", "STEP", "KIND", "CLASS", "TOUCHES"}, rows)
 }

@@ -152,7 +152,7 @@ step declares, gates without what the laws of the loop need.`,
 			return err
 		}
 		if *o == process.AsJSON {
-			err = process.PrintJSON(p.Stdout, found)
+			err = process.PrintJSON(p, found)
 		} else {
 			for _, f := range found {
 				process.Lines(p.Stdout, "", runbooks.Problem{File: f.File, Line: f.Line, Col: f.Column, Message: f.Message, Hint: f.Hint}.Error())

@@ -17,8 +17,9 @@ import (
 // TestMain lets the scripts start this test binary as handrail: a real process
 // with its own streams, signals and exit code.
 func TestMain(m *testing.M) {
+	run := func() { os.Exit(Main(os.Args, os.Stdin, os.Stdout, os.Stderr, os.Environ())) }
 	testscript.Main(withLab{m}, map[string]func(){
-		"handrail":       func() { os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ())) },
+		"handrail": run, "kubectl-handrail": run,
 		"handrail-noisy": noisy,
 	})
 }
@@ -65,6 +66,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if got != args[0] {
 		ts.Fatalf("handrail %v ended with %s, want %s", args[1:], got, args[0])
 	}
+	judgeJSON(ts, args[1:])
 }
 
 // bundlePath sets $BUNDLE to the one bundle in the state directory.

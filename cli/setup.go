@@ -55,6 +55,7 @@ func newConfig(p *process.Program) (session.Config, error) {
 	c.Machine = func() claim.Machine { return process.MachineOf(env.Host) }
 	c.Here, c.Server = machineAround, clusterAround
 	k, err := clusterOf(env)
+	about, unsure := "", error(nil)
 	switch {
 	case errors.Is(err, cluster.ErrNoCluster) && !p.Named():
 		c.Header = append(c.Header, steps.KV{Key: "cluster", Value: "none"})
@@ -63,15 +64,25 @@ func newConfig(p *process.Program) (session.Config, error) {
 		// incident must be able to start all the same.
 		trouble := p.Troubled(err)
 		process.Tell(p.Stderr, trouble)
+		unsure = trouble
 		c.Header = append(c.Header, steps.KV{Key: "cluster", Value: "unknown: " + trouble.Error()})
 	default:
 		c.Header = append(c.Header, steps.KV{Key: "cluster", Value: k.name()},
 			steps.KV{Key: "namespace", Value: k.Namespace})
 		c.Identify = whoActs
+		about = k.Context
 		c.Env.Context = k.Context // by its name: another one may become current meanwhile
 	}
 	c.Header = append(c.Header, steps.KV{Key: "host", Value: env.Host})
+	c.ReadOnly = func(q policy.Question) policy.Closed { return settings.ReadOnly(p, about, unsure, q) }
 	return c, nil
+}
+
+// tellReadOnly says before an incident is opened that nothing can be changed in it.
+func tellReadOnly(p *process.Program, c session.Config) {
+	if why := c.ReadOnly(policy.Question{}); why.By != "" && !p.Drawing {
+		fmt.Fprintf(p.Stderr, "handrail: READ-ONLY, no gate opens: %s\n", process.Safe(why.Why))
+	}
 }
 
 // stepEnv is what a step may know of the world, the trust of directories included.

@@ -43,6 +43,7 @@ depends on colour, and it works with a screen reader and through a pipe.`,
 		if err != nil {
 			return err
 		}
+		tellReadOnly(p, c)
 		same := sameTarget(p, c, rb, params)
 		warnSame(p.Stderr, p, same)
 		if !plain {

@@ -92,6 +92,7 @@ func lookupKind(name string) (steps.Kind, error) {
 // stepScript prints what an operator runs where handrail cannot look.
 func stepScript(p *process.Program) *cobra.Command {
 	cmd := &cobra.Command{Use: "script KIND", Short: "Print the script whose output a kind reads, such as kube/node-report", Args: process.Exactly("a KIND")}
+	o := process.OutputFlag(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		k, err := lookupKind(args[0])
 		if err != nil {
@@ -100,8 +101,11 @@ func stepScript(p *process.Program) *cobra.Command {
 		if k.Script == "" {
 			return process.Usage("kube/node-report has one", "%s needs no script: it reads by itself", k.Name)
 		}
-		_, err = io.WriteString(p.Stdout, k.Script)
-		return err
+		doc := struct {
+			Name   string `json:"name"`
+			Script string `json:"script"`
+		}{k.Name, k.Script}
+		return o.Print(p, doc, func() error { _, err := io.WriteString(p.Stdout, k.Script); return err })
 	}
 	return cmd
 }

@@ -36,22 +36,31 @@ directory and of each of its modules, wherever they lie, of the settings in
 saved plans, logs and lock descriptions may change, unless something runs them.
 The list is kept in trust/ of the state directory, so that a change can be named.`,
 		Args: process.Between(0, "DIR"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			dir := "."
-			if len(args) == 1 {
-				dir = args[0]
-			}
-			if show {
-				now, _, err := shownDirectory(p, dir)
-				if err == nil {
-					fmt.Fprintf(p.Stderr, "Trusted nothing: it was a look at %s of %s.\n", process.Counted(now.count(), "file"), process.Safe(now.Dir))
-				}
-				return err
-			}
-			return trust(p, dir)
-		},
 	}
 	cmd.Flags().BoolVar(&show, "show", false, "show what would be trusted, and trust nothing")
+	o := process.OutputFlag(cmd)
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		dir := "."
+		if len(args) == 1 {
+			dir = args[0]
+		}
+		now, list, err := shownDirectory(p, dir)
+		if err != nil {
+			return err
+		}
+		out, err := trustOf(p, now, list)
+		if err != nil {
+			return err
+		}
+		if show {
+			fmt.Fprintf(p.Stderr, "Trusted nothing: it was a look at %s of %s.\n", process.Counted(now.count(), "file"), process.Safe(now.Dir))
+		} else if err := trust(p, now, list); err != nil {
+			return err
+		} else {
+			out.Trusted = true
+		}
+		return o.Print(p, out, func() error { return nil }) // a person has read it on stderr
+	}
 	return cmd
 }
 
@@ -131,12 +140,35 @@ func closureOf(p *process.Program, dir string) (trustReview, error) {
 	return l, nil
 }
 
-// trust records that dir may be used by heavy probes as it is now.
-func trust(p *process.Program, dir string) error {
-	now, list, err := shownDirectory(p, dir)
-	if err != nil {
-		return err
+// trustReport is the public form of what trust in a directory lets be used.
+type trustReport struct {
+	Dir     string      `json:"dir"`
+	Digest  string      `json:"digest"`
+	Files   int         `json:"files"`
+	Trusted bool        `json:"trusted"`           // as it is now
+	Changed string      `json:"changed,omitempty"` // since it was trusted before
+	Uses    []trustUses `json:"uses"`
+}
+
+type trustUses struct {
+	Title string   `json:"title"`
+	List  []string `json:"list"`
+}
+
+func trustOf(p *process.Program, now trustReview, list map[string]string) (trustReport, error) {
+	_, digest, err := now.encoded()
+	out := trustReport{Dir: now.Dir, Digest: digest, Files: now.count(), Trusted: list[now.Dir] == digest, Uses: []trustUses{}}
+	if was, known := list[now.Dir]; known && was != digest {
+		out.Changed = p.ScrubText(since(p, was, now.manifest))
 	}
+	for _, u := range used(p, now) {
+		out.Uses = append(out.Uses, trustUses(u))
+	}
+	return out, err
+}
+
+// trust records that a directory that was shown may be used by heavy probes as it is now.
+func trust(p *process.Program, now trustReview, list map[string]string) error {
 	digest, err := keepTrust(p, now, list)
 	if err != nil {
 		return err

@@ -62,7 +62,7 @@ func TestTrustedCloneGivenAnotherBackend(t *testing.T) {
 	backend("http", `"address":"https://127.0.0.1:1/s"`)
 	p := &process.Program{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Now: time.Now, State: t.TempDir(),
 		Environ: []string{"HOME=" + t.TempDir(), "TF_HTTP_USERNAME=me", "TF_HTTP_PASSWORD=mine", "AWS_ACCESS_KEY_ID=A", "AWS_SECRET_ACCESS_KEY=mine"}}
-	if err := trust(p, dir); err != nil {
+	if err := trustDir(p, dir); err != nil {
 		t.Fatal(err)
 	}
 	if err := checkTrust(p, dir); err != nil {
@@ -136,7 +136,7 @@ func TestFilesThatSettingsNameAreTrustedAsTheyAre(t *testing.T) {
 				put(tc.file, tc.before)
 			}
 			p := &process.Program{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Now: time.Now, State: t.TempDir(), Environ: []string{"HOME=" + home}}
-			if err := errors.Join(trust(p, dir), checkTrust(p, dir)); err != nil {
+			if err := errors.Join(trustDir(p, dir), checkTrust(p, dir)); err != nil {
 				t.Fatal(err)
 			}
 			put(tc.file, tc.after)
@@ -146,4 +146,13 @@ func TestFilesThatSettingsNameAreTrustedAsTheyAre(t *testing.T) {
 			}
 		})
 	}
+}
+
+// trustDir trusts a directory, as the command does.
+func trustDir(p *process.Program, dir string) error {
+	now, list, err := shownDirectory(p, dir)
+	if err != nil {
+		return err
+	}
+	return trust(p, now, list)
 }

@@ -103,8 +103,9 @@ func openVault(p *process.Program, header string) (*session.Session, error) {
 		Catalog: v, Now: time.Now, Rand: rand.Reader, Version: "test", Actor: p.Actor("olga"), Second: func(ctx context.Context, b policy.Question) (*policy.Pair, error) {
 			return settings.SecondPerson(ctx, p, b)
 		},
-		Header:  []steps.KV{{Key: "cluster", Value: header}},
-		Library: func(string) (*runbooks.Runbook, error) { return nil, errors.New("none") },
+		ReadOnly: func(q policy.Question) policy.Closed { return settings.ReadOnly(p, "", nil, q) },
+		Header:   []steps.KV{{Key: "cluster", Value: header}},
+		Library:  func(string) (*runbooks.Runbook, error) { return nil, errors.New("none") },
 	}, session.Begin{Runbook: rb})
 	if err != nil {
 		return nil, err

@@ -49,6 +49,9 @@ type Config struct {
 	// asked at each preview and again before the act. Where it cannot tell, its error
 	// refuses the gate. No function asks for no second person.
 	Second func(context.Context, policy.Question) (*policy.Pair, error)
+	// ReadOnly says why a gate may not be armed whatever the laws say, the zero Closed
+	// where it may. It is asked wherever Second is, the last time by the executor of an act.
+	ReadOnly func(policy.Question) policy.Closed
 	// Rules names the files by which the team rules gates, and what is in them by
 	// digest, or that there are none; nil is nothing to record.
 	Rules func() []steps.KV

@@ -47,6 +47,11 @@ func (s *Session) publish() {
 	snap := sc.Snapshot(s.texts)
 	snap.Header, snap.Blobs, snap.Bundle, snap.Running = s.header, s.blobs, s.path, s.running()
 	snap.Anchor, snap.Sealed = view.Anchor{Line: s.bundle.Checkpoint().Line(), Due: s.due}, s.sealed
+	if s.only == nil {
+		by := s.readOnly()
+		s.only = &by
+	}
+	snap.ReadOnly = *s.only
 	if s.dead != nil {
 		snap.Dead = s.dead.Error()
 	}

@@ -20,7 +20,7 @@ const maxMay = 50
 // sought asks the policy of a gate whose target tells its place so, beside the owner.
 // An error refuses the gate.
 func (s *Session) sought(ctx context.Context, step string, target []steps.KV) (*policy.Pair, error) {
-	if s.cfg.Second == nil {
+	if s.cfg.Second == nil && s.cfg.ReadOnly == nil {
 		return nil, nil
 	}
 	var q policy.Question
@@ -34,8 +34,12 @@ func (s *Session) sought(ctx context.Context, step string, target []steps.KV) (*
 	return s.askPolicy(ctx, q)
 }
 
-// askPolicy asks the policy of a gate as it is seen. An error refuses the gate.
+// askPolicy asks the policy of a gate as it is seen, and whether anything may be changed at
+// all. An error refuses the gate.
 func (s *Session) askPolicy(ctx context.Context, q policy.Question) (*policy.Pair, error) {
+	if err := s.mayOpen(q); err != nil {
+		return nil, err
+	}
 	if s.cfg.Second == nil {
 		return nil, nil
 	}
@@ -75,9 +79,13 @@ func (e *policyError) Unwrap() error { return e.err }
 
 const mendPolicy = "fix the policy, then preview it again; until then it is unknown whether a second person must agree"
 
-// policyRefusal is what a gate is refused with while its policy cannot be read;
-// other errors pass.
+// policyRefusal is what a gate is refused with where nothing may be changed, and while its
+// policy cannot be read; other errors pass.
 func policyRefusal(in triage.Intent, err error) error {
+	var c *closedError
+	if errors.As(err, &c) {
+		return refusal(in, triage.Refusal{Why: c.Why, Cure: c.Cure})
+	}
 	var p *policyError
 	if !errors.As(err, &p) {
 		return err

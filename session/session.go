@@ -95,6 +95,7 @@ type Session struct {
 	pins     pin.Pins            // what the contexts of the incident lead to
 	told     map[string]bool     // contexts whose cluster was asked what it is since this session began
 	carrying bool                // this is an executor: it has no owner and records nothing
+	only     *string             // by what the incident is read-only, nil until it was asked
 	due      string              // why the anchor should be posted, "" while it need not be
 }
 

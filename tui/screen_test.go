@@ -389,6 +389,7 @@ func shots() map[string]shot {
 		"people":        {true, func(s *stage) { s.press("W"); s.write("Grace"); s.press("enter") }},
 		"commander":     {true, (*stage).toCommander},
 		"run":           {true, func(s *stage) { s.pass(12 * time.Second) }},
+		"readonly":      {true, func(s *stage) { s.pass(12 * time.Second); s.run.Snap.ReadOnly = "context prod-eu-central-1-blue" }},
 		"round":         {true, (*stage).toRound},
 		"together":      {true, (*stage).toTogether},
 		"agree":         {true, (*stage).toAgree},

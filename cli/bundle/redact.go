@@ -69,7 +69,7 @@ that they did.`,
 			return ResumeError(err)
 		}
 		if *o == process.AsJSON {
-			return process.PrintJSON(p.Stdout, redactedAgain{got.Path, got.ID, got.From.ID, got.From.Root, got.Entries, got.Blobs})
+			return process.PrintJSON(p, redactedAgain{got.Path, got.ID, got.From.ID, got.From.Root, got.Entries, got.Blobs})
 		}
 		fmt.Fprintf(p.Stdout, "%s: redacted again from %s; something was hidden in %d entries and %d blobs\n", process.Safe(got.Path), process.Safe(got.From.ID), got.Entries, got.Blobs)
 		_, err = fmt.Fprintf(p.Stdout, "prove it beside the old one: handrail bundle verify %s --from %s\n", process.Safe(got.Path), process.Safe(path))

@@ -81,7 +81,7 @@ after a seal has tokens of another key.`,
 
 func printSealed(p *process.Program, s sealReport, o process.Output) error {
 	if o == process.AsJSON {
-		return process.PrintJSON(p.Stdout, s)
+		return process.PrintJSON(p, s)
 	}
 	was := "sealed"
 	if s.Before {
@@ -136,13 +136,14 @@ and is left as it is.`,
 	}
 	cmd.Flags().StringVar(&where, "posted", "", "record that the line was posted at this `place`")
 	cmd.Flags().StringVar(&line, "line", "", "the `line` that was posted, when it is not the present one")
+	o := process.OutputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		path, err := Find(p, args[0])
 		if err != nil {
 			return err
 		}
 		if where != "" {
-			return recordAnchor(p, cmd, path, line, where)
+			return recordAnchor(p, cmd, path, line, where, *o)
 		}
 		if line != "" {
 			return process.Usage("say where it was posted with --posted, or prove it with `handrail bundle verify --anchor`", "--line without --posted")
@@ -154,13 +155,26 @@ and is left as it is.`,
 		if !r.OK() {
 			return &process.Problem{Code: process.ExitTampered, Err: fmt.Errorf("bundle %q does not verify", path), Next: "see `handrail bundle verify " + args[0] + "`"}
 		}
-		_, err = fmt.Fprintln(p.Stdout, process.Safe(evidence.Checkpoint{ID: r.ID, Entries: r.Entries, Root: r.Root}.Line()))
-		return err
+		at := evidence.Checkpoint{ID: r.ID, Entries: r.Entries, Root: r.Root}
+		return o.Print(p, anchorOf(at), func() error { _, err := fmt.Fprintln(p.Stdout, process.Safe(at.Line())); return err })
 	}
 	return cmd
 }
 
-func recordAnchor(p *process.Program, cmd *cobra.Command, path, line, where string) (err error) {
+// anchorReport is the public form of the line that stands for a bundle.
+type anchorReport struct {
+	ID       string `json:"id"`
+	Entries  int64  `json:"entries"`
+	Root     string `json:"root"`
+	Anchor   string `json:"anchor"`
+	Recorded *int64 `json:"recorded,omitempty"` // the entry that says where it was posted
+}
+
+func anchorOf(c evidence.Checkpoint) anchorReport {
+	return anchorReport{ID: c.ID, Entries: c.Entries, Root: c.Root, Anchor: c.Line()}
+}
+
+func recordAnchor(p *process.Program, cmd *cobra.Command, path, line, where string, o process.Output) (err error) {
 	c, err := Keeper(p)
 	if err != nil {
 		return err
@@ -183,6 +197,10 @@ func recordAnchor(p *process.Program, cmd *cobra.Command, path, line, where stri
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.Stdout, "recorded in entry %d: %s\n", e.Seq, process.Safe(at.Line()))
-	return err
+	out := anchorOf(at)
+	out.Recorded = &e.Seq
+	return o.Print(p, out, func() error {
+		_, err := fmt.Fprintf(p.Stdout, "recorded in entry %d: %s\n", e.Seq, process.Safe(at.Line()))
+		return err
+	})
 }

@@ -31,7 +31,7 @@ takes the newest incident that is open.`,
 			return process.Hint(err, "see what is wrong with `handrail bundle verify "+path+"`")
 		}
 		if *o == process.AsJSON {
-			return process.PrintJSON(p.Stdout, report.StatusOf(st, contextOf(path)))
+			return process.PrintJSON(p, report.StatusOf(st, contextOf(path)))
 		}
 		_, err = io.WriteString(p.Stdout, report.StatusOf(st, contextOf(path)).Text())
 		return err

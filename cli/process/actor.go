@@ -28,9 +28,9 @@ func (p *Program) User() string {
 // Env is what a step may know of the world, less what the operator's settings and
 // trust say of it.
 func (p *Program) Env() (steps.Env, error) {
-	dir, err := os.Getwd()
+	dir, err := p.WorkDir()
 	if err != nil {
-		return steps.Env{}, fmt.Errorf("working directory: %w", err)
+		return steps.Env{}, err
 	}
 	host, err := os.Hostname()
 	if err != nil {

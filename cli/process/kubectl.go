@@ -69,7 +69,10 @@ func (p *Program) ClusterFlags(root *cobra.Command) {
 	list := fs.FlagUsages()
 	fs.VisitAll(func(f *pflag.Flag) { f.Hidden = f.Name != "kubeconfig" && !slices.Contains(common, f.Name) })
 	root.PersistentFlags().AddFlagSet(fs)
-	root.PersistentPreRunE = func(*cobra.Command, []string) error { return p.take(fs) }
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		p.Document = KindOf(cmd)
+		return p.take(fs)
+	}
 	root.AddCommand(&cobra.Command{
 		Use: "cluster-flags", Short: "kubectl's flags for the cluster, the user and the namespace",
 		Long: `These flags mean what they mean to kubectl, on every command of handrail that

@@ -9,8 +9,8 @@ import (
 	"handrail/steps/strict"
 )
 
-// Listing is how a list is printed: each item as a row of a table, or as a member of
-// a JSON array, which is never null.
+// Listing is how a list is printed: each item as a row of a table, or among the
+// items of a JSON document, which are never null.
 type Listing[T any] struct {
 	Head []string
 	Row  func(T) []string
@@ -25,7 +25,7 @@ func (l Listing[T]) Print(p *Program, o Output, items []T) error {
 		for _, item := range items {
 			out = append(out, l.JSON(item))
 		}
-		return PrintJSON(p.Stdout, out)
+		return PrintJSON(p, out)
 	}
 	if len(items) == 0 && l.None != "" {
 		fmt.Fprintln(p.Stderr, l.None)
@@ -55,7 +55,7 @@ func (l Listing[T]) Command(p *Program, short string, load func() ([]T, error)) 
 // Print prints v as JSON, or as text has it.
 func (o Output) Print(p *Program, v any, text func() error) error {
 	if o == AsJSON {
-		return PrintJSON(p.Stdout, v)
+		return PrintJSON(p, v)
 	}
 	return text()
 }

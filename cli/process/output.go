@@ -48,18 +48,74 @@ func OutputFlag(cmd *cobra.Command) *Output {
 	return &o
 }
 
-// PrintJSON writes v as indented JSON. Control characters come out escaped, so
-// that the data is complete and a terminal is safe all the same.
-func PrintJSON(w io.Writer, v any) error {
+// OutputVersion is the schema of what -o json prints. Within it a document may gain
+// fields; no field goes or changes its meaning.
+const OutputVersion = "handrail.output/v1"
+
+// KindOf is the kind of the document that a command prints: the words of its path.
+func KindOf(cmd *cobra.Command) string {
+	kind := ""
+	for ; cmd.HasParent(); cmd = cmd.Parent() {
+		word := ""
+		for part := range strings.SplitSeq(cmd.Name(), "-") {
+			word += strings.ToUpper(part[:1]) + part[1:]
+		}
+		kind = word + kind
+	}
+	if kind == "" {
+		return "Home"
+	}
+	return kind
+}
+
+// PrintJSON prints v as the document of the command that runs, indented. Control
+// characters come out escaped, so that the data is complete and a terminal is safe all
+// the same.
+func PrintJSON(p *Program, v any) error { return PrintKind(p, p.Document, v) }
+
+// PrintKind is [PrintJSON] for a command that prints documents of several kinds.
+func PrintKind(p *Program, kind string, v any) error {
+	doc, err := document(kind, v)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := json.Indent(&b, doc, "", "  "); err != nil {
+		return err
+	}
+	b.WriteByte('\n')
+	_, err = p.Stdout.Write(escaped(b.Bytes()))
+	return err
+}
+
+// PrintLine is [PrintJSON] for what comes over time: each document is one line.
+func PrintLine(p *Program, v any) error {
+	doc, err := document(p.Document, v)
+	if err != nil {
+		return err
+	}
+	_, err = p.Stdout.Write(append(escaped(doc), '\n'))
+	return err
+}
+
+// document puts version and kind before the fields of v; a list becomes its items.
+func document(kind string, v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
 	if err := enc.Encode(v); err != nil {
-		return err
+		return nil, err
 	}
-	_, err := w.Write(escaped(b.Bytes()))
-	return err
+	body := bytes.TrimSpace(b.Bytes())
+	switch {
+	case len(body) > 0 && body[0] == '[':
+		body = append(append([]byte(`"items":`), body...), '}')
+	case len(body) > 2 && body[0] == '{':
+		body = body[1:]
+	default:
+		return nil, fmt.Errorf("%s has no fields: %T", kind, v)
+	}
+	return append(fmt.Appendf(nil, `{"apiVersion":%q,"kind":%q,`, OutputVersion, kind), body...), nil
 }
 
 // escaped writes the control and format characters that encoding/json lets

@@ -13,7 +13,7 @@ func TestJSONHoldsNothingThatATerminalObeys(t *testing.T) {
 	t.Parallel()
 	hostile := "a\u009b31mb\u007fc\u202ed\u2066e\u200bf\U000e0041g\x1b[2Jhi\u0301\u0301\u0301\u0301\u0301\u0301 é 漢 😀"
 	var out bytes.Buffer
-	if err := PrintJSON(&out, map[string]string{"k": hostile}); err != nil {
+	if err := PrintJSON(&Program{Stdout: &out, Document: "Test"}, map[string]string{"k": hostile}); err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range out.String() {

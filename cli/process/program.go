@@ -42,7 +42,13 @@ type Program struct {
 	Tofu  string // --program: tofu, terraform or a path
 	Theme string // --theme
 
+	LabSource string // --lab-source: the clone that the lab is built from
+	Document  string // kind of the document that the command prints with -o json
+
+	ReadOnly bool // --readonly: no gate is armed
+
 	Machine string // where the files of the machine are, "" for the usual place
+	Dir     string // working directory, "" for that of the process
 
 	Tools map[string]string // where a program was found by who ordered an act
 
@@ -82,6 +88,18 @@ func (p *Program) Xdg(key, fallback string) (string, error) {
 	return "", &Problem{Code: ExitUsage, Err: errNoHome, Next: "set HOME or " + key}
 }
 
+// WorkDir is the directory that handrail was started in.
+func (p *Program) WorkDir() (string, error) {
+	if p.Dir != "" {
+		return p.Dir, nil
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("working directory: %w", err)
+	}
+	return dir, nil
+}
+
 // StateDir is where incidents, keys, acts and trust live.
 func (p *Program) StateDir() (string, error) {
 	if p.State != "" {
@@ -112,6 +130,9 @@ func FileOf(stream any) (*os.File, bool) {
 	if s, ok := stream.(*Scrubber); ok {
 		stream = s.W
 	}
+	if c, ok := stream.(calling); ok {
+		stream = c.w
+	}
 	if h, ok := stream.(Harmless); ok {
 		stream = h.W
 	}
@@ -124,16 +145,23 @@ type version struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision,omitempty"`
 	Modified bool   `json:"modified,omitempty"`
+	Time     string `json:"time,omitempty"` // of the commit
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
 }
 
+// BuildVersion is stamped from the version control that the go command found; nothing else
+// stamps it, so that a binary says of itself what it was built from.
 func BuildVersion() version {
-	v := version{Version: "devel", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return v
+		info = &debug.BuildInfo{}
 	}
+	return versionOf(info)
+}
+
+func versionOf(info *debug.BuildInfo) version {
+	v := version{Version: "devel", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	if info.Main.Version != "" && info.Main.Version != "(devel)" {
 		v.Version = info.Main.Version
 	}
@@ -141,6 +169,8 @@ func BuildVersion() version {
 		switch s.Key {
 		case "vcs.revision":
 			v.Revision = s.Value
+		case "vcs.time":
+			v.Time = s.Value
 		case "vcs.modified":
 			v.Modified = s.Value == "true"
 		}

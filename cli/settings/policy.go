@@ -36,6 +36,7 @@ type teamPolicy struct {
 	Approvers string // file of the allowed signers
 	Rules     []secondRule
 	places    []tui.Place // what its labels of places mean
+	by        string      // the file and line that add rules to another's approvers, "" for a policy of its own
 }
 
 // secondRule asks for a second person where all of it holds.
@@ -84,6 +85,19 @@ func readPolicy(name string, places func() ([]tui.Place, error)) (pol teamPolicy
 	return pol, true, nil
 }
 
+// allPlaces are what labels of places mean to the user and to the machine, all of it together.
+func allPlaces(p *process.Program) ([]tui.Place, error) {
+	own, err := Preferences(p)
+	if err != nil {
+		return nil, err
+	}
+	machine, err := machinePreferences(p)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(UsualOr(own.places), machine.places), nil
+}
+
 // UsualOr are the places that a file names, or those that are looked for where none does.
 func UsualOr(places []tui.Place) []tui.Place {
 	if places == nil {
@@ -95,12 +109,8 @@ func UsualOr(places []tui.Place) []tui.Place {
 // parsePolicy reads a file; found says whether there is one.
 func parsePolicy(name string) (out teamPolicy, found bool, err error) {
 	var f struct {
-		Approvers    string `key:"approvers,required" hint:"a policy names approvers, a file of allowed signers, and lists gates under secondPerson"`
-		SecondPerson []struct {
-			Gates    []string        `key:"gates,required" as:"gates" hint:"list kinds or classes of gates, or \"*\" for all"`
-			Place    string          `key:"place"`
-			Severity triage.Severity `key:"severity" oneof:"SEV-1 SEV-2 SEV-3 SEV-4"`
-		} `key:"secondPerson,required" of:"a rule" hint:"a policy names approvers, a file of allowed signers, and lists gates under secondPerson"`
+		Approvers    string       `key:"approvers,required" hint:"a policy names approvers, a file of allowed signers, and lists gates under secondPerson"`
+		SecondPerson []secondForm `key:"secondPerson,required" of:"a rule" hint:"a policy names approvers, a file of allowed signers, and lists gates under secondPerson"`
 	}
 	if found, err = read(name, "a policy file", "Policy", map[string]strict.Form{"gates": gates}, &f); !found || err != nil {
 		return teamPolicy{}, found, err
@@ -109,10 +119,23 @@ func parsePolicy(name string) (out teamPolicy, found bool, err error) {
 	if !filepath.IsAbs(out.Approvers) {
 		out.Approvers = filepath.Join(filepath.Dir(name), out.Approvers)
 	}
-	for _, rule := range f.SecondPerson {
-		out.Rules = append(out.Rules, secondRule{gates: rule.Gates, place: rule.Place, severity: rule.Severity})
-	}
+	out.Rules = rulesOf(f.SecondPerson)
 	return out, true, nil
+}
+
+// secondForm is a rule as a file has it.
+type secondForm struct {
+	Gates    []string        `key:"gates,required" as:"gates" hint:"list kinds or classes of gates, or \"*\" for all"`
+	Place    string          `key:"place"`
+	Severity triage.Severity `key:"severity" oneof:"SEV-1 SEV-2 SEV-3 SEV-4"`
+}
+
+func rulesOf(list []secondForm) []secondRule {
+	var out []secondRule
+	for _, rule := range list {
+		out = append(out, secondRule{gates: rule.Gates, place: rule.Place, severity: rule.Severity})
+	}
+	return out
 }
 
 // gates reads the gates of a rule: one that names none would ask for no second person.
@@ -163,6 +186,26 @@ func SecondPerson(ctx context.Context, p *process.Program, q policy.Question) (*
 			return nil, err
 		}
 		return &policy.Pair{Why: why, Signers: signers, Own: ownKeys(ctx, p)}, nil
+	}
+	more, err := joint(p, q)
+	if err != nil {
+		return nil, fmt.Errorf("whether a second person must agree cannot be told: %w", err)
+	}
+	for _, pol := range more {
+		why, err := pol.asks(q)
+		switch {
+		case err != nil:
+			return nil, err
+		case why == "":
+			continue
+		case len(list) == 0:
+			return nil, fmt.Errorf("%s: %s, and no %s of yours or of the machine names approvers", pol.by, why, PolicyFile)
+		}
+		signers, err := list[0].signers() // the machine's, where there is one
+		if err != nil {
+			return nil, err
+		}
+		return &policy.Pair{Why: why + " (" + pol.by + ")", Signers: signers, Own: ownKeys(ctx, p)}, nil
 	}
 	return nil, nil
 }

@@ -21,7 +21,7 @@ const maxMarkers = 200
 // markerKey is the grammar of a label or annotation; */NAME stands for any prefix.
 var markerKey = regexp.MustCompile(`^(\*/|[A-Za-z0-9][A-Za-z0-9.-]*/)?[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
-// ProtectedMarkers reads the markers of the machine and of the team. No file is none beside those that are built in; a
+// ProtectedMarkers reads the markers of the machine, of the team and of the project. No file is none beside those that are built in; a
 // file that cannot be read, or a home that is not there, refuses every gate of the cluster.
 func ProtectedMarkers(p *process.Program) ([]steps.Marker, error) {
 	var out []steps.Marker
@@ -35,6 +35,19 @@ func ProtectedMarkers(p *process.Program) ([]steps.Marker, error) {
 			return nil, err
 		}
 		for _, m := range f.Markers {
+			out = append(out, steps.Marker{Key: m.Key, Value: strings.TrimSpace(m.Value)})
+		}
+	}
+	dirs, err := moduleDirs(p, nil)
+	if err != nil {
+		return nil, err
+	}
+	list, err := configs(p, dirs)
+	if err != nil {
+		return nil, fmt.Errorf("finding the protected markers: %w", err)
+	}
+	for _, c := range list {
+		for _, m := range c.Markers {
 			out = append(out, steps.Marker{Key: m.Key, Value: strings.TrimSpace(m.Value)})
 		}
 	}

@@ -42,7 +42,7 @@ func Rules(p *process.Program) []steps.KV {
 	var out []steps.KV
 	for _, at := range rulesDirs(p) {
 		dir, err := at.dir()
-		for _, name := range []string{PolicyFile, ProtectedFile, InterfaceFile} {
+		for _, name := range []string{PolicyFile, ProtectedFile, InterfaceFile, ConfigFile} {
 			kv := steps.KV{Key: name + " of the " + at.of}
 			if err != nil {
 				kv.Value = "unknown: " + err.Error()
@@ -52,12 +52,30 @@ func Rules(p *process.Program) []steps.KV {
 			out = append(out, kv)
 		}
 	}
+	out = append(out, projectRules(p)...)
 	list, err := Policies(p)
 	if err != nil {
 		return append(out, steps.KV{Key: "approvers", Value: "unknown: " + err.Error()})
 	}
 	for _, pol := range list {
 		out = append(out, steps.KV{Key: "approvers " + pol.Approvers, Value: digestOf(pol.Approvers)})
+	}
+	return out
+}
+
+// projectRules are the files of the project that handrail was started in; where there is none, nothing.
+func projectRules(p *process.Program) []steps.KV {
+	dirs, err := moduleDirs(p, nil)
+	var files []string
+	if err == nil {
+		files, err = projectFiles(dirs[0])
+	}
+	if err != nil {
+		return []steps.KV{{Key: ConfigFile + " of the project", Value: "unknown: " + err.Error()}}
+	}
+	var out []steps.KV
+	for _, file := range files {
+		out = append(out, steps.KV{Key: ConfigFile + " of the project " + file, Value: digestOf(file)})
 	}
 	return out
 }

@@ -3,7 +3,12 @@
 package lab
 
 import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"os"
 	"os/exec"
@@ -198,6 +203,103 @@ func TestSource(t *testing.T) {
 	if err != nil || !hasLab(here) {
 		t.Errorf("source() = %q, %v; want this clone", here, err)
 	}
+}
+
+// TestLabKeepsItsSource for the programs that it builds when they are wanted.
+func TestLabKeepsItsSource(t *testing.T) {
+	t.Parallel()
+	l := &Lab{source: t.TempDir()}
+	for name, build := range map[string]func(context.Context) (string, error){
+		"writers": l.Writers, "rabbitmq": l.Rabbit, "records": l.Records,
+		"kubernetes": func(ctx context.Context) (string, error) { return l.KubernetesProvider(ctx, func(Progress) {}) },
+	} {
+		if path, err := build(t.Context()); !errors.Is(err, ErrNoSource) {
+			t.Errorf("%s: %q, %v, want %v", name, path, err, ErrNoSource)
+		}
+	}
+}
+
+// TestSourceIsNamed by the variable, which goes over what lies around, and must be a clone.
+func TestSourceIsNamed(t *testing.T) {
+	here, err := source("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	t.Setenv(SourceVariable, here)
+	if got, err := source(""); err != nil || got != here {
+		t.Errorf("by the variable: %q, %v", got, err)
+	}
+	t.Setenv(SourceVariable, t.TempDir())
+	if got, err := source(""); !errors.Is(err, ErrNoSource) || !strings.Contains(err.Error(), SourceVariable) {
+		t.Errorf("a variable that names no clone: %q, %v", got, err)
+	}
+	if got, err := source(here); err != nil || got != here {
+		t.Errorf("by the caller: %q, %v", got, err)
+	}
+}
+
+// TestSourceBesideTheProgram: the clone that it was built in, or the archive of a release,
+// which is unpacked once for each content.
+func TestSourceBesideTheProgram(t *testing.T) {
+	cache := t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", cache)
+	bin := filepath.Join(t.TempDir(), "up", "bin")
+	if err := os.MkdirAll(filepath.Join(filepath.Dir(filepath.Dir(bin)), "lab"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	put := func(name, text string) {
+		t.Helper()
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := func(what, want string) {
+		t.Helper()
+		if got, err := besideProgram(bin); err != nil || got != want {
+			t.Errorf("%s: %q, %v; want %q", what, got, err, want)
+		}
+	}
+	put(filepath.Join(bin, "handrail"), "")
+	put(filepath.Join(filepath.Dir(filepath.Dir(bin)), "lab", "go.mod"), "module handrail/lab\n")
+	want("a clone two folders above is another's", "")
+	archive := filepath.Join(bin, SourceArchive)
+	put(archive, "no archive")
+	if got, err := besideProgram(bin); err == nil {
+		t.Errorf("a broken archive: %q", got)
+	}
+	put(archive, string(packed(t, tar.Header{Name: "handrail/lab/other", Mode: 0o644})))
+	if got, err := besideProgram(bin); !errors.Is(err, ErrNoSource) {
+		t.Errorf("an archive of something else: %q, %v", got, err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(cache, "handrail", "*")); len(left) != 0 {
+		t.Errorf("it leaves %v", left)
+	}
+	raw := labArchive(t)
+	put(archive, string(raw))
+	sum := sha256.Sum256(raw)
+	unpackedTo := filepath.Join(cache, "handrail", "source-"+hex.EncodeToString(sum[:])[:16])
+	want("the archive", unpackedTo)
+	want("the archive again", unpackedTo)
+	put(filepath.Join(filepath.Dir(bin), "lab", "go.mod"), "module handrail/lab\n")
+	want("the clone", filepath.Dir(bin))
+}
+
+// labArchive is a release's archive of a lab that has no more than a go.mod.
+func labArchive(t *testing.T) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	w := tar.NewWriter(z)
+	const mod = "module handrail/lab\n"
+	err := w.WriteHeader(&tar.Header{Name: "handrail/lab/go.mod", Mode: 0o644, Size: int64(len(mod)), Typeflag: tar.TypeReg})
+	if err == nil {
+		_, err = w.Write([]byte(mod))
+	}
+	if err := errors.Join(err, w.Close(), z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
 }
 
 func TestLockIsTakenAgainAfterRemoval(t *testing.T) {

@@ -1,10 +1,21 @@
 package lab
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
 )
+
+// options are those by which a program of the lab is built that this lab lacks.
+func (l *Lab) options() Options { return Options{Source: l.source} }
+
+// KubernetesProvider is [KubernetesProvider] from the source of this lab.
+func (l *Lab) KubernetesProvider(ctx context.Context, progress func(Progress)) (string, error) {
+	o := l.options()
+	o.Progress = progress
+	return KubernetesProvider(ctx, o)
+}
 
 // Dir is the data directory.
 func (l *Lab) Dir() string { return l.dir }

@@ -20,8 +20,8 @@ type Options struct {
 	Cache string
 	// Dir is the data directory; empty means "lab" in Cache. Tests use their own and share the binaries.
 	Dir string
-	// Source is the clone of handrail that holds lab/go.mod; empty means the one stamped at link time, or the one
-	// around the working directory.
+	// Source is the clone of handrail that holds lab/go.mod; empty means that of SourceVariable, then what the
+	// program stands in or beside, then the one around the working directory.
 	Source string
 	// Ephemeral marks a lab that ends by itself Linger after its last lease. Asking for a lasting lab while an
 	// ephemeral one runs makes it last.

@@ -52,7 +52,7 @@ func writersProgram() Part {
 // Writers returns the path of that program, building it when it is missing:
 // seconds, once.
 func (l *Lab) Writers(ctx context.Context) (string, error) {
-	o, err := Options{}.filled()
+	o, err := l.options().filled()
 	if err != nil {
 		return "", err
 	}

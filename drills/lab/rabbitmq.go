@@ -21,7 +21,7 @@ func rabbitPart() Part {
 // Rabbit returns the path of a launcher of RabbitMQ, fetching it when it is
 // missing: 33 MB of Debian's packages, once.
 func (l *Lab) Rabbit(ctx context.Context) (string, error) {
-	o, err := Options{}.filled()
+	o, err := l.options().filled()
 	if err != nil {
 		return "", err
 	}

@@ -21,7 +21,7 @@ const (
 // Records returns the path of that provider, building it when it is missing. It
 // is the API that it speaks to as well.
 func (l *Lab) Records(ctx context.Context) (string, error) {
-	return Service(ctx, Options{}, "records")
+	return Service(ctx, l.options(), "records")
 }
 
 // Mirror puts the provider at program into a filesystem mirror of tofu in dir, as

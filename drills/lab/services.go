@@ -63,7 +63,7 @@ func BuildServices(ctx context.Context, o Options) error {
 	if _, err := KubernetesProvider(ctx, o); err != nil {
 		return err
 	}
-	if _, err := (&Lab{}).Writers(ctx); err != nil {
+	if _, err := (&Lab{source: o.Source}).Writers(ctx); err != nil {
 		return err
 	}
 	for _, part := range Services() {

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,12 +14,15 @@ import (
 	"strings"
 )
 
-// sourceDir is stamped when handrail is built from a clone: -ldflags '-X handrail/drills/lab.sourceDir=DIR'. The lab is
-// another Go module, which can be neither imported nor embedded.
-var sourceDir string
+// SourceVariable names the clone of handrail that the lab is built from: it is other Go modules, which can be neither
+// imported nor embedded.
+const SourceVariable = "HANDRAIL_LAB_SOURCE"
+
+// SourceArchive is the source of the lab as a release has it, beside the program.
+const SourceArchive = "handrail-lab-source.tar.gz"
 
 // ErrNoSource says that the modules of the lab cannot be found.
-var ErrNoSource = errors.New("the source of the lab was not found: run inside a clone of handrail, or build handrail with `make` in a clone that stays in place")
+var ErrNoSource = errors.New("the source of the lab was not found: neither around or beside the program (" + SourceArchive + ") nor around the working directory")
 
 // Part is one program of the lab, built from a Go module of its own.
 type Part struct {
@@ -44,16 +48,25 @@ func Parts() []Part {
 	}
 }
 
-// source finds the clone: what the caller says, then the stamp, then upwards from the working directory.
+// source finds the clone: what the caller says, then the variable, then what the program stands in or beside, then
+// upwards from the working directory.
 func source(given string) (string, error) {
+	named := "--lab-source"
+	if given == "" {
+		given, named = os.Getenv(SourceVariable), SourceVariable
+	}
 	if given != "" {
 		if !hasLab(given) {
-			return "", fmt.Errorf("%q has no lab/go.mod: %w", given, ErrNoSource)
+			return "", fmt.Errorf("%s: %q has no lab/go.mod of handrail: %w", named, given, ErrNoSource)
 		}
 		return filepath.Abs(given)
 	}
-	if sourceDir != "" && hasLab(sourceDir) { // else the clone was moved; perhaps we stand in it
-		return sourceDir, nil
+	if exe, err := os.Executable(); err == nil {
+		if exe, err = filepath.EvalSymlinks(exe); err == nil {
+			if dir, err := besideProgram(filepath.Dir(exe)); dir != "" || err != nil {
+				return dir, err
+			}
+		}
 	}
 	dir, err := os.Getwd()
 	if err != nil {
@@ -69,6 +82,46 @@ func source(given string) (string, error) {
 		}
 		dir = up
 	}
+}
+
+// besideProgram finds the clone that holds the folder of the program, or unpacks the archive in it; "" where there is
+// neither. Who put the program there put them there.
+func besideProgram(dir string) (string, error) {
+	for _, clone := range []string{dir, filepath.Dir(dir)} { // no further: above may be a folder that all can write to
+		if hasLab(clone) {
+			return clone, nil
+		}
+	}
+	archive := filepath.Join(dir, SourceArchive)
+	raw, err := os.ReadFile(archive)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	cache, err := cacheDir()
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(raw)
+	to := filepath.Join(cache, "source-"+hex.EncodeToString(sum[:])[:16])
+	if hasLab(to) {
+		return to, nil
+	}
+	partial := fmt.Sprintf("%s.%d", to, os.Getpid())
+	if err := errors.Join(os.RemoveAll(partial), untar(bytes.NewReader(raw), partial)); err != nil {
+		return "", fmt.Errorf("unpacking %q: %w", archive, errors.Join(err, os.RemoveAll(partial)))
+	}
+	if !hasLab(partial) {
+		return "", fmt.Errorf("%q has no lab/go.mod of handrail: %w", archive, errors.Join(ErrNoSource, os.RemoveAll(partial)))
+	}
+	if err := os.Rename(partial, to); err != nil { // another process was there before
+		if err := errors.Join(err, os.RemoveAll(partial)); !hasLab(to) {
+			return "", err
+		}
+	}
+	return to, nil
 }
 
 // hasLab looks into the file: any other project may have a folder of that name.

@@ -118,7 +118,7 @@ func Open(ctx context.Context, o Options) (*Lab, error) {
 	if !st.Running {
 		return nil, ErrNotRunning
 	}
-	l := &Lab{dir: o.Dir, bins: Binaries{"cluster": st.Binary}}
+	l := &Lab{dir: o.Dir, source: o.Source, bins: Binaries{"cluster": st.Binary}}
 	if err := read(l.dir, fileRecord, &l.record); err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ type Lab struct {
 	client *client
 	bins   Binaries
 	lease  *Lease
+	source string // as Options had it: some programs are built when they are wanted
 }
 
 const (
@@ -47,7 +48,7 @@ func Up(ctx context.Context, o Options) (*Lab, error) {
 	}
 	defer lock.Close()
 
-	l := &Lab{dir: o.Dir, bins: bins}
+	l := &Lab{dir: o.Dir, bins: bins, source: o.Source}
 	o.Progress(Progress{Part: "lab", Stage: StageStart})
 	if err := l.adopt(ctx, o); err != nil {
 		if ctx.Err() != nil {

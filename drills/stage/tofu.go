@@ -106,7 +106,7 @@ func (st *Stage) Provide(ctx context.Context) error {
 		return nil
 	}
 	st.Say("looking for the provider kubernetes, which is built once")
-	program, err := lab.KubernetesProvider(ctx, lab.Options{Progress: st.progress})
+	program, err := st.World.KubernetesProvider(ctx, st.progress)
 	if err != nil {
 		return err
 	}

@@ -37,6 +37,13 @@ type Pair struct {
 	Own     []string     // fingerprints of keys at the operator's own hand
 }
 
+// Closed says why no gate opens, whatever the laws say; the zero one closes nothing.
+type Closed struct {
+	By   string // what says so, in few words: --readonly, a context, whose file
+	Why  string // in a sentence, with the file and the line where a file says so
+	Cure string
+}
+
 // OfGate is a gate as a policy sees it: what the journal tells of it, the header of
 // today, and its target as it was read. Lines that the journal keeps of a gate that
 // was shown are a target as well.

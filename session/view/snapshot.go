@@ -14,22 +14,23 @@ import (
 // done now, and what is running. It is immutable; a new one is made of all that one
 // call of the session recorded, and one for each line that a step prints.
 type Snapshot struct {
-	Serial  int64 // how many the session published before; 0 in a replay
-	State   triage.State
-	Options []triage.Option // computed once an event, for the moment Made
-	Made    time.Time
-	Running []Running
-	Cards   map[string]Card     // by step id: the texts of each step with facts filled in
-	Gate    *Gate               // the gate in front of the call, nil for none
-	Lowers  *Second             // the second person for whom a lower severity waits, nil for none
-	Header  []steps.KV          // cluster, workspace, host: what the incident is about
-	Where   []steps.KV          // what it is about by its own targets: directory, workspace, backend, context
-	Next    []Lead              // runbooks that the present one proposes to go on with
-	Blobs   map[int64][]BlobRef // by entry
-	Bundle  string              // path of the bundle
-	Anchor  Anchor              // what to post in the channel of the incident
-	Sealed  bool                // the bundle ends with a seal
-	Dead    string              // why nothing can be recorded any more, "" while all is well
+	Serial   int64 // how many the session published before; 0 in a replay
+	State    triage.State
+	Options  []triage.Option // computed once an event, for the moment Made
+	Made     time.Time
+	Running  []Running
+	Cards    map[string]Card     // by step id: the texts of each step with facts filled in
+	Gate     *Gate               // the gate in front of the call, nil for none
+	Lowers   *Second             // the second person for whom a lower severity waits, nil for none
+	Header   []steps.KV          // cluster, workspace, host: what the incident is about
+	Where    []steps.KV          // what it is about by its own targets: directory, workspace, backend, context
+	Next     []Lead              // runbooks that the present one proposes to go on with
+	Blobs    map[int64][]BlobRef // by entry
+	Bundle   string              // path of the bundle
+	Anchor   Anchor              // what to post in the channel of the incident
+	Sealed   bool                // the bundle ends with a seal
+	ReadOnly string              // by what no gate of the incident can be armed, "" for nothing
+	Dead     string              // why nothing can be recorded any more, "" while all is well
 }
 
 // Running is a step in flight.

@@ -102,8 +102,19 @@ func Chip(env *screen.Env) ink.Drawn {
 		return th.ChipArmed.On(" ARMED ")
 	case env.Incident != nil && doubtful(env):
 		return th.ChipWarn.On(" READ-ONLY, OUTCOME UNKNOWN ")
+	case closedBy(env) != "":
+		room := min(24, max(10, env.W/6)) // the place and the title stand on the same line
+		return th.ChipSafe.On(ink.Say(" READ-ONLY by %s ", ink.Clip(ink.Shown(closedBy(env)), room)))
 	}
 	return th.ChipSafe.On(" READ-ONLY ")
+}
+
+// closedBy is what keeps every gate shut, whatever the laws say; "" where nothing does.
+func closedBy(env *screen.Env) string {
+	if env.Incident == nil {
+		return env.Config.ReadOnly
+	}
+	return env.Snap.ReadOnly
 }
 
 // doubtful says that an act began whose end is unknown.

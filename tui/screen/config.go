@@ -39,6 +39,8 @@ type Config struct {
 	Now     func() time.Time
 	Version string
 
+	ReadOnly string // by what no gate opens in an incident of the place where handrail was started, "" for nothing
+
 	Home       func(ctx context.Context) (Home, error)
 	Centre     func(ctx context.Context, tell func(steps.Answer)) // tells each answer as it comes; nil for none
 	Start      func(ctx context.Context, runbook string, params map[string]string) (Incident, error)

@@ -18,7 +18,7 @@ func Env(env steps.Env) []string {
 			out = append(out, kv)
 		}
 	}
-	return append(out, "TF_IN_AUTOMATION=1", "TF_INPUT=0", "CHECKPOINT_DISABLE=1")
+	return append(append(out, "TF_IN_AUTOMATION=1", "TF_INPUT=0", "CHECKPOINT_DISABLE=1"), noInstall()...)
 }
 
 func passes(name string) bool {
@@ -29,7 +29,7 @@ func passes(name string) bool {
 		"TF_WORKSPACE", "TF_DATA_DIR", "TF_PLUGIN_CACHE_DIR", "TF_CLI_CONFIG_FILE", "TF_ENCRYPTION",
 		"STORAGE_EMULATOR_HOST",
 	}
-	if slices.Contains(exact, name) {
+	if slices.Contains(exact, name) || slices.Contains(Choosing(), name) {
 		return true
 	}
 	for _, prefix := range []string{

@@ -1,4 +1,4 @@
-package cli
+package itself
 
 import (
 	"fmt"
@@ -8,16 +8,16 @@ import (
 	"handrail/cli/process"
 )
 
-func versionCommand(p *process.Program) *cobra.Command {
+// Version is `handrail version`.
+func Version(p *process.Program) *cobra.Command {
 	cmd := &cobra.Command{Use: "version", Short: "Show the version", Args: process.Exactly()}
 	o := process.OutputFlag(cmd)
 	cmd.RunE = func(*cobra.Command, []string) error {
 		v := process.BuildVersion()
-		if *o == process.AsJSON {
-			return process.PrintJSON(p.Stdout, v)
-		}
-		_, err := fmt.Fprintf(p.Stdout, "handrail %s\n%s, %s\n", v, v.Go, v.Platform)
-		return err
+		return o.Print(p, v, func() error {
+			_, err := fmt.Fprintf(p.Stdout, "handrail %s\n%s, %s\n", v, v.Go, v.Platform)
+			return err
+		})
 	}
 	return cmd
 }
