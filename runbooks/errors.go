@@ -11,6 +11,10 @@ var errEmptyProof = errors.New("an empty proof proves nothing; paste the URL, id
 // ErrParam is the kind of every error of Bind.
 var ErrParam = errors.New("parameter")
 
+// ErrUntrusted is the kind of error of a runbook that is there and that the operator did
+// not trust yet.
+var ErrUntrusted = errors.New("not trusted")
+
 // ProofError says that a proof is not what the step asks for.
 type ProofError struct{ Step, Proof, Pattern string }
 

@@ -38,6 +38,12 @@ func Parse(file string, src []byte, cat steps.Catalog) (*Runbook, error) {
 	return book, nil
 }
 
+// Outline reads a runbook as Library does: its expressions are compiled at the first use, or
+// by Check.
+func Outline(file string, src []byte, cat steps.Catalog) (*Runbook, error) {
+	return parseStructure(file, src, cat)
+}
+
 // parseStructure is Parse without the expressions, which cost the most.
 func parseStructure(file string, src []byte, cat steps.Catalog) (*Runbook, error) {
 	sum := sha256.Sum256(src)

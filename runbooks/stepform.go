@@ -223,7 +223,7 @@ func (r *reader) watch(s *Step, n *yaml.Node, f map[string]*yaml.Node) {
 	if s.when == nil {
 		r.Fail(n, "", `a watch needs the key "when": what must hold`)
 	}
-	s.Greens, s.Apart = 2, 20*time.Second
+	s.Greens, s.Apart = usualGreens, usualApart
 	if f["greens"] != nil {
 		s.Greens = r.Number(f["greens"], "greens", 1, 100)
 	}
