@@ -84,11 +84,23 @@ func (r *Runbook) compiled() error {
 // Check compiles what Library left for later and returns what it found.
 func (r *Runbook) Check() error { return r.compiled() }
 
+// bookKeys are the keys of a runbook; neededKeys are those that none does without.
+func bookKeys() []string {
+	return append(append(neededKeys(), "matrix", "doc", "symptoms", "recognise", "params", "fresh", "next"), phaseKeys()...)
+}
+
+func neededKeys() []string {
+	return []string{"apiVersion", "kind", "id", "title", "domain", "severity"}
+}
+
+// part reads the keys of what stands inside.
+func (r *reader) part(n *yaml.Node, what string) map[string]*yaml.Node {
+	return r.Fields(n, what, parts(what)...)
+}
+
 func (r *reader) runbook(doc *yaml.Node) {
-	keys := append([]string{"apiVersion", "kind", "id", "title", "domain", "severity", "matrix", "doc",
-		"symptoms", "recognise", "params", "fresh", "next"}, phaseKeys()...)
-	f := r.Fields(doc, "a runbook", keys...)
-	for _, k := range []string{"apiVersion", "kind", "id", "title", "domain", "severity"} {
+	f := r.Fields(doc, "a runbook", bookKeys()...)
+	for _, k := range neededKeys() {
 		if f[k] == nil {
 			r.Fail(doc, "", "a runbook needs the key %q", k)
 		}
@@ -143,7 +155,7 @@ func (r *reader) literal(n *yaml.Node, what string) string {
 }
 
 func (r *reader) pattern(n *yaml.Node) {
-	f := r.Fields(n, "a pattern", "pattern", "weight", "say")
+	f := r.part(n, "a pattern")
 	if f["pattern"] == nil {
 		r.Fail(n, "", `a pattern needs the key "pattern"`)
 		return
@@ -199,7 +211,7 @@ func (r *reader) params(n *yaml.Node) {
 }
 
 func (r *reader) param(name string, n *yaml.Node) {
-	f := r.Fields(n, "a parameter", "type", "default", "required", "help", "values", "pattern", "min", "max")
+	f := r.part(n, "a parameter")
 	if f["type"] == nil {
 		r.Fail(n, "one of "+strings.Join(paramTypes(), ", "), `parameter %q needs the key "type"`, name)
 		return
@@ -263,7 +275,7 @@ func (r *reader) bounds(p steps.Field, f map[string]*yaml.Node) {
 }
 
 func (r *reader) next(n *yaml.Node) {
-	f := r.Fields(n, "a next runbook", "runbook", "when", "with", "say")
+	f := r.part(n, "a next runbook")
 	if f["runbook"] == nil || f["when"] == nil {
 		r.Fail(n, "", `a next runbook needs the keys "runbook" and "when"`)
 		return

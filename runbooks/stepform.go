@@ -33,6 +33,19 @@ func forms() []form {
 	}
 }
 
+// parts are the keys of what stands inside of a runbook and its steps.
+func parts(what string) []string {
+	return strings.Fields(map[string]string{
+		"a pattern":      "pattern weight say",
+		"a parameter":    "type default required help values pattern min max",
+		"a next runbook": "runbook when with say",
+		"a requirement":  "when else",
+		"a finding":      "when level say against",
+		"a case":         "when is say despite",
+		"a proposal":     "when is say",
+	}[what])
+}
+
 // form finds which kind of step n is.
 func (r *reader) form(n *yaml.Node) (form, bool) {
 	if n.Kind != yaml.MappingNode {
@@ -244,7 +257,7 @@ func (r *reader) duration(n *yaml.Node, what string) time.Duration {
 }
 
 func (r *reader) demand(s *Step, n *yaml.Node) {
-	f := r.Fields(n, "a requirement", "when", "else")
+	f := r.part(n, "a requirement")
 	if f["when"] == nil || f["else"] == nil {
 		r.Fail(n, "", `a requirement needs the keys "when" and "else"`)
 		return
@@ -256,7 +269,7 @@ func (r *reader) demand(s *Step, n *yaml.Node) {
 }
 
 func (r *reader) finding(s *Step, n *yaml.Node) {
-	f := r.Fields(n, "a finding", "when", "level", "say", "against")
+	f := r.part(n, "a finding")
 	if f["say"] == nil {
 		r.Fail(n, "", `a finding needs the key "say"`)
 		return
@@ -271,7 +284,7 @@ func (r *reader) finding(s *Step, n *yaml.Node) {
 func (r *reader) cases(s *Step, n *yaml.Node) {
 	list := r.Items(n, "cases")
 	for i, c := range list {
-		f := r.Fields(c, "a case", "when", "is", "say", "despite")
+		f := r.part(c, "a case")
 		if f["is"] == nil {
 			r.Fail(c, "", `a case needs the key "is"`)
 			continue
@@ -293,7 +306,7 @@ func (r *reader) cases(s *Step, n *yaml.Node) {
 // the answer of a person who agrees, so each has its words.
 func (r *reader) proposals(s *Step, n *yaml.Node) {
 	for _, c := range r.Items(n, "propose") {
-		f := r.Fields(c, "a proposal", "when", "is", "say")
+		f := r.part(c, "a proposal")
 		if f["when"] == nil || f["is"] == nil || f["say"] == nil {
 			r.Fail(c, "as in: {when: facts.process.alive == 'dead', is: dead, say: its process is gone}", `a proposal needs the keys "when", "is" and "say"`)
 			continue

@@ -1,0 +1,115 @@
+package runbooks
+
+import (
+	"fmt"
+
+	"handrail/triage"
+)
+
+// Branch is one way that a condition of a runbook can go. A test of the runbook shows it
+// when what the test records makes the condition known and go this way.
+type Branch struct {
+	Step string // "" for what comes next
+	Line int
+	What string // as in "case 2: no", "require is false"
+	Expr string // "" for a case without a condition
+}
+
+func (b Branch) String() string {
+	out := fmt.Sprintf("line %d: ", b.Line)
+	if b.Step != "" {
+		out += b.Step + ", "
+	}
+	if out += b.What; b.Expr != "" {
+		out += ": " + b.Expr
+	}
+	return out
+}
+
+// branch is a Branch and how it is told whether what is known goes this way.
+type branch struct {
+	Branch
+	taken func(r *Runbook, v Vars) bool
+}
+
+// Branches are all of them, in the order of the file: each case of each conclusion and
+// proposal; each condition of a step, a finding or a watch, and each requirement, true and
+// false; each runbook that comes next.
+func (r *Runbook) Branches() []Branch {
+	var out []Branch
+	for _, b := range r.branches() {
+		out = append(out, b.Branch)
+	}
+	return out
+}
+
+// Taken says of each branch whether what is known goes its way.
+func (r *Runbook) Taken(v Vars) []bool {
+	all := r.branches()
+	out := make([]bool, len(all))
+	for i, b := range all {
+		out[i] = b.taken(r, v)
+	}
+	return out
+}
+
+func (r *Runbook) branches() []branch {
+	var out []branch
+	both := func(step, what string, e *expr) {
+		if e == nil {
+			return
+		}
+		for _, want := range []string{resTrue, resFalse} {
+			out = append(out, branch{Branch{step, e.node.Line, what + " is " + want, e.src}, func(r *Runbook, v Vars) bool { return r.eval(e, v).result == want }})
+		}
+	}
+	for i := range r.Steps {
+		s := &r.Steps[i]
+		if s.Builtin {
+			continue
+		}
+		both(s.ID, "when", s.when)
+		for _, f := range s.findings {
+			both(s.ID, "finding", f.when)
+		}
+		for _, d := range s.require {
+			both(s.ID, "require", d.when)
+		}
+		for n := range s.cases {
+			c := s.cases[n]
+			b := Branch{Step: s.ID, Line: s.Line, What: fmt.Sprintf("case %d: %s", n+1, c.is)}
+			if s.Kind == triage.AskStep {
+				b.What = fmt.Sprintf("proposal %d: %s", n+1, c.is)
+			}
+			if c.when != nil {
+				b.Line, b.Expr = c.when.node.Line, c.when.src
+			}
+			out = append(out, branch{b, func(r *Runbook, v Vars) bool { return r.caseOf(s.cases, v) == n }})
+		}
+	}
+	for _, c := range r.next {
+		if c.when == nil {
+			continue
+		}
+		b := Branch{Line: c.when.node.Line, What: "next " + c.runbook, Expr: c.when.src}
+		out = append(out, branch{b, func(r *Runbook, v Vars) bool { return r.eval(c.when, v).result == resTrue }})
+	}
+	return out
+}
+
+// caseOf is the index of the case that is taken, -1 for none.
+func (r *Runbook) caseOf(cases []conclusion, v Vars) int {
+	for i, c := range cases {
+		if c.when == nil {
+			return i
+		}
+		switch r.eval(c.when, v).result {
+		case resFalse:
+		case resTrue:
+			return i
+		default:
+			return -1
+		}
+	}
+	return -1
+}
