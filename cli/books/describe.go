@@ -2,6 +2,7 @@ package books
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -83,6 +84,6 @@ whose conditions, parameters or conclusions name it, and the runbooks that may c
 
 // printText prints a text of several lines, which a stranger may have written.
 func printText(p *process.Program, text string) error {
-	_, err := process.Harmless{W: p.Stdout}.Write([]byte(text))
-	return err
+	process.Lines(p.Stdout, "", strings.TrimSuffix(text, "\n"))
+	return nil
 }

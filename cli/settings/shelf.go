@@ -192,6 +192,18 @@ func teamBooks(p *process.Program) (string, error) {
 	return filepath.Join(dir, "runbooks"), nil
 }
 
+// BooksDir is where a new runbook of the repository, or of the team, belongs.
+func BooksDir(p *process.Program, team bool) (string, error) {
+	dir, err := repositoryBooks(p)
+	if team {
+		dir, err = teamBooks(p)
+	}
+	if err == nil && dir == "" {
+		err = process.Usage("set HOME, or name a directory with --dir", "there is no place for runbooks")
+	}
+	return dir, err
+}
+
 // isFile reports whether a name means a file and not an id.
 func isFile(name string) bool {
 	return strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator) || strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")

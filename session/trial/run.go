@@ -21,14 +21,16 @@ type Report struct {
 
 // Result is how one case ended.
 type Result struct {
-	Name  string
-	Line  int
-	Wrong []string // what did not follow, none where the case holds
-	Phase triage.Phase
-	Stop  string // why the walk ended before the close, "" where it may be closed
-	Armed []string
-	Shut  map[string]string // by gate: why, "" where it opens
-	Said  map[string]string // by topic: what the facts propose
+	Name      string
+	Line      int
+	Wrong     []string // what did not follow, none where the case holds
+	Phase     triage.Phase
+	Stop      string // why the walk ended before the close, "" where it may be closed
+	Armed     []string
+	Shut      map[string]string // by gate: why, "" where it opens
+	Next      []string          // runbooks that it goes on with
+	Recovered bool              // it may be closed as recovered
+	Said      map[string]string // by topic: what the facts propose
 }
 
 // Failed are the cases in which something did not follow.
@@ -75,6 +77,10 @@ func Run(d *Document, rb *runbooks.Runbook, cat steps.Catalog) (Report, error) {
 func (s *stage) result() Result {
 	s.last()
 	out := Result{Name: s.c.Name, Line: s.c.line, Phase: s.state.Phase, Stop: s.stop, Armed: slices.Sorted(maps.Keys(s.armed)), Shut: s.shut, Said: map[string]string{}}
+	out.Recovered, out.Next = s.ended, []string{}
+	for _, n := range s.rb.Next(s.vars()) {
+		out.Next = append(out.Next, n.Runbook)
+	}
 	for t, v := range s.said {
 		out.Said[string(t)] = v
 	}
@@ -117,12 +123,8 @@ func (s *stage) result() Result {
 		}
 	}
 	if e.Next != nil {
-		var got []string
-		for _, n := range s.rb.Next(s.vars()) {
-			got = append(got, n.Runbook)
-		}
-		if !slices.Equal(got, e.Next) {
-			wrong("it goes on with %q, want %q", got, e.Next)
+		if !slices.Equal(out.Next, e.Next) {
+			wrong("it goes on with %q, want %q", out.Next, e.Next)
 		}
 	}
 	return out
