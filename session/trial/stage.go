@@ -108,7 +108,10 @@ func (s *stage) enter(in triage.Intent) error {
 	if to == "" || to == s.state.Phase {
 		return nil
 	}
-	return s.happen(triage.PhaseSet{To: to})
+	if err := s.happen(triage.PhaseSet{To: to}); err != nil {
+		return err
+	}
+	return s.oweRest()
 }
 
 const operator = "test/operator"
