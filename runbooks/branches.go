@@ -13,6 +13,7 @@ type Branch struct {
 	Line int
 	What string // as in "case 2: no", "require is false"
 	Expr string // "" for a case without a condition
+	Say  string // what a person is told there, as its author wrote it; "" for nothing
 }
 
 func (b Branch) String() string {
@@ -55,12 +56,16 @@ func (r *Runbook) Taken(v Vars) []bool {
 
 func (r *Runbook) branches() []branch {
 	var out []branch
-	both := func(step, what string, e *expr) {
+	both := func(step, what string, e *expr, say *text, at string) {
 		if e == nil {
 			return
 		}
 		for _, want := range []string{resTrue, resFalse} {
-			out = append(out, branch{Branch{step, e.node.Line, what + " is " + want, e.src}, func(r *Runbook, v Vars) bool { return r.eval(e, v).result == want }})
+			b := Branch{Step: step, Line: e.node.Line, What: what + " is " + want, Expr: e.src}
+			if want == at {
+				b.Say = oneLine(say.written())
+			}
+			out = append(out, branch{b, func(r *Runbook, v Vars) bool { return r.eval(e, v).result == want }})
 		}
 	}
 	for i := range r.Steps {
@@ -68,16 +73,16 @@ func (r *Runbook) branches() []branch {
 		if s.Builtin {
 			continue
 		}
-		both(s.ID, "when", s.when)
+		both(s.ID, "when", s.when, nil, "")
 		for _, f := range s.findings {
-			both(s.ID, "finding", f.when)
+			both(s.ID, "finding", f.when, f.say, resTrue)
 		}
 		for _, d := range s.require {
-			both(s.ID, "require", d.when)
+			both(s.ID, "require", d.when, d.other, resFalse)
 		}
 		for n := range s.cases {
 			c := s.cases[n]
-			b := Branch{Step: s.ID, Line: s.Line, What: fmt.Sprintf("case %d: %s", n+1, c.is)}
+			b := Branch{Step: s.ID, Line: s.Line, What: fmt.Sprintf("case %d: %s", n+1, c.is), Say: oneLine(c.say.written())}
 			if s.Kind == triage.AskStep {
 				b.What = fmt.Sprintf("proposal %d: %s", n+1, c.is)
 			}
@@ -91,7 +96,7 @@ func (r *Runbook) branches() []branch {
 		if c.when == nil {
 			continue
 		}
-		b := Branch{Line: c.when.node.Line, What: "next " + c.runbook, Expr: c.when.src}
+		b := Branch{Line: c.when.node.Line, What: "next " + c.runbook, Expr: c.when.src, Say: oneLine(c.say.written())}
 		out = append(out, branch{b, func(r *Runbook, v Vars) bool { return r.eval(c.when, v).result == resTrue }})
 	}
 	return out

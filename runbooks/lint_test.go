@@ -1,6 +1,9 @@
 package runbooks
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -50,6 +53,28 @@ func TestNoAuthorLoosensALaw(t *testing.T) {
 	} {
 		if _, err := Lint("f", []byte(claimed(tc.src)), catalog.New()); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v, want %q", name, err, tc.want)
+		}
+	}
+}
+
+// TestEveryProblemHasACure: each refusal of a runbook says what to write instead. The one
+// without is a fault of handrail itself.
+func TestEveryProblemHasACure(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bare := regexp.MustCompile(`\.(?:Fail|FailAt)\([^"]*, "", `)
+	for _, f := range files {
+		src, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, line := range strings.Split(string(src), "\n") {
+			if bare.MatchString(line) && !strings.Contains(line, "declaring the variables") && !strings.HasSuffix(f, "_test.go") {
+				t.Errorf("%s:%d: %s", f, i+1, strings.TrimSpace(line))
+			}
 		}
 	}
 }

@@ -49,7 +49,7 @@ func parts(what string) []string {
 // form finds which kind of step n is.
 func (r *reader) form(n *yaml.Node) (form, bool) {
 	if n.Kind != yaml.MappingNode {
-		r.Fail(n, "", "a step must be a mapping of keys to values")
+		r.Fail(n, "as in - {id: lock, uses: terraform/lock}", "a step must be a mapping of keys to values")
 		return form{}, false
 	}
 	var found []form
@@ -163,7 +163,7 @@ func (r *reader) identify(s *Step, fm form, n *yaml.Node, f map[string]*yaml.Nod
 	case fm.kind == triage.NoteStep:
 		s.ID = r.free("note_" + string(s.Phase))
 	default:
-		r.Fail(n, "", `%s step needs the key "id"`, article(fm.key))
+		r.Fail(n, "as in id: lock", `%s step needs the key "id"`, article(fm.key))
 		return
 	}
 	at := n
@@ -175,9 +175,9 @@ func (r *reader) identify(s *Step, fm form, n *yaml.Node, f map[string]*yaml.Nod
 	case !idForm.MatchString(s.ID):
 		r.Fail(at, "a hyphen would be a minus in an expression", "id %q must be small letters, digits and underscores", s.ID)
 	case fm.kind != triage.ConcludeStep && (slices.Contains(topics(), s.ID) || s.ID == retryID):
-		r.Fail(at, "", "id %q is kept for a step of the loop itself", s.ID)
+		r.Fail(at, "choose another id", "id %q is kept for a step of the loop itself", s.ID)
 	case r.book.step(s.ID) != nil:
-		r.Fail(at, "", "id %q again, first on line %d", s.ID, r.book.step(s.ID).Line)
+		r.Fail(at, "choose another id", "id %q again, first on line %d", s.ID, r.book.step(s.ID).Line)
 	}
 }
 
@@ -234,7 +234,7 @@ func (r *reader) body(s *Step, fm form, n *yaml.Node, f map[string]*yaml.Node) {
 
 func (r *reader) watch(s *Step, n *yaml.Node, f map[string]*yaml.Node) {
 	if s.when == nil {
-		r.Fail(n, "", `a watch needs the key "when": what must hold`)
+		r.Fail(n, "as in when: '!facts.free.held'", `a watch needs the key "when": what must hold`)
 	}
 	s.Greens, s.Apart = usualGreens, usualApart
 	if f["greens"] != nil {
@@ -251,7 +251,7 @@ func (r *reader) duration(n *yaml.Node, what string) time.Duration {
 	}
 	v, ok := r.value(n, what, steps.Duration)
 	if ok && v.Duration() <= 0 {
-		r.Fail(n, "", "%s must be greater than zero", what)
+		r.Fail(n, "as in 20s", "%s must be greater than zero", what)
 	}
 	return v.Duration()
 }
@@ -259,7 +259,7 @@ func (r *reader) duration(n *yaml.Node, what string) time.Duration {
 func (r *reader) demand(s *Step, n *yaml.Node) {
 	f := r.part(n, "a requirement")
 	if f["when"] == nil || f["else"] == nil {
-		r.Fail(n, "", `a requirement needs the keys "when" and "else"`)
+		r.Fail(n, "as in {when: facts.lock.held, else: The lock is free.}", `a requirement needs the keys "when" and "else"`)
 		return
 	}
 	d := demand{r.expr(f["when"], "when", wantBool), r.text(f["else"], "else")}
@@ -271,7 +271,7 @@ func (r *reader) demand(s *Step, n *yaml.Node) {
 func (r *reader) finding(s *Step, n *yaml.Node) {
 	f := r.part(n, "a finding")
 	if f["say"] == nil {
-		r.Fail(n, "", `a finding needs the key "say"`)
+		r.Fail(n, "as in say: The lock is held.", `a finding needs the key "say"`)
 		return
 	}
 	level := steps.Warning
@@ -286,7 +286,7 @@ func (r *reader) cases(s *Step, n *yaml.Node) {
 	for i, c := range list {
 		f := r.part(c, "a case")
 		if f["is"] == nil {
-			r.Fail(c, "", `a case needs the key "is"`)
+			r.Fail(c, "as in is: 'yes'", `a case needs the key "is"`)
 			continue
 		}
 		if f["when"] == nil && i < len(list)-1 {
@@ -330,7 +330,7 @@ func (r *reader) answers(s *Step, step, n *yaml.Node) {
 		case key.Value == triage.Unknown:
 			r.Fail(key, "remove it", "the answer unknown is always there")
 		case !idForm.MatchString(key.Value):
-			r.Fail(key, "", "answer %q must be small letters, digits and underscores", key.Value)
+			r.Fail(key, "as in alive", "answer %q must be small letters, digits and underscores", key.Value)
 		default:
 			s.Answers = append(s.Answers, Choice{key.Value, r.literal(n.Content[i+1], "the meaning of an answer")})
 		}
