@@ -46,15 +46,25 @@ func (r *Runbook) Branches() []Branch {
 
 // Taken says of each branch whether what is known goes its way.
 func (r *Runbook) Taken(v Vars) []bool {
-	all := r.branches()
-	out := make([]bool, len(all))
-	for i, b := range all {
-		out[i] = b.taken(r, v)
-	}
-	return out
+	gone := make([]bool, len(r.branches()))
+	r.Go(v, gone)
+	return gone
 }
 
+// Go marks the branches that what is known goes; those that are marked are not asked again.
+func (r *Runbook) Go(v Vars, gone []bool) {
+	for i, b := range r.branches() {
+		gone[i] = gone[i] || b.taken(r, v)
+	}
+}
+
+// branches are worked out once: a test asks at each event.
 func (r *Runbook) branches() []branch {
+	r.branched.Do(func() { r.ways = r.allBranches() })
+	return r.ways
+}
+
+func (r *Runbook) allBranches() []branch {
 	var out []branch
 	both := func(step, what string, e *expr, say *text, at string) {
 		if e == nil {

@@ -56,9 +56,7 @@ func (s *stage) happen(body triage.Body) error {
 		return err
 	}
 	s.state = st
-	for i, taken := range s.rb.Taken(s.vars()) {
-		s.gone[i] = s.gone[i] || taken
-	}
+	s.rb.Go(s.vars(), s.gone)
 	return nil
 }
 
