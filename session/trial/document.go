@@ -34,7 +34,7 @@ type Document struct {
 // Base is what all cases begin with. A case puts its own over it, fact by fact and answer
 // by answer; a fact that it gives as null is not read in that case.
 type Base struct {
-	Params  map[string]string `key:"params"`
+	Params  map[string]string `key:"params" each:"param"`
 	Facts   map[string]facts  `key:"facts" each:"facts"`
 	Answers map[string]string `key:"answers"`
 	values  map[string]map[string]steps.Value
@@ -43,7 +43,7 @@ type Base struct {
 // Case is one incident: what would be read and said, and what must follow.
 type Case struct {
 	Name     string            `key:"name,required"`
-	Params   map[string]string `key:"params"`
+	Params   map[string]string `key:"params" each:"param"`
 	Facts    map[string]facts  `key:"facts" each:"facts"` // by step
 	Fails    map[string]string `key:"fails"`              // by step: why it cannot be read
 	Answers  map[string]string `key:"answers"`            // by step
@@ -76,7 +76,7 @@ type facts map[string]*strict.Node
 
 // Parse reads the tests of a runbook. Bad input gives strict.Problems with their places.
 func Parse(file string, src []byte, rb *runbooks.Runbook, cat steps.Catalog) (*Document, error) {
-	r := &strict.Reader{File: file, What: "a test of a runbook", Forms: map[string]strict.Form{"facts": readFacts}}
+	r := &strict.Reader{File: file, What: "a test of a runbook", Forms: map[string]strict.Form{"facts": readFacts, "param": readParam}}
 	doc := r.Document(src)
 	if doc == nil {
 		return nil, r.Problems.Sorted()
@@ -107,6 +107,14 @@ func readFacts(r *strict.Reader, n *strict.Node, what string) any {
 	out := facts{}
 	r.Each(n, what, func(key, value *strict.Node) { out[key.Value] = value })
 	return out
+}
+
+// readParam reads a parameter; an empty one is not given, whatever all cases begin with.
+func readParam(r *strict.Reader, n *strict.Node, what string) any {
+	if n.Value == "" && len(n.Content) == 0 {
+		return ""
+	}
+	return r.Text(n, what)
 }
 
 // checker holds a case to its runbook: a step or a fact that is not there is a slip.
