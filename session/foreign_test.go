@@ -21,7 +21,9 @@ func TestSwitchNeedsTrust(t *testing.T) {
 		t.Fatal(err)
 	}
 	st.rb = rb
-	st.cfg.Library = func(id string) (*runbooks.Runbook, error) { return nil, fmt.Errorf("the runbook %q is %w", id, runbooks.ErrUntrusted) }
+	st.cfg.Library = func(id string) (*runbooks.Runbook, error) {
+		return nil, fmt.Errorf("the runbook %q is %w", id, runbooks.ErrUntrusted)
+	}
 	s := st.start(t)
 	do(t, s, triage.Intent{Kind: triage.DoProbe, Step: "test-lock/lock"})
 	if next := quiet(t, s).Next; len(next) != 1 || next[0].Runbook != "other" {
