@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
+	"handrail/cli/books"
 	"handrail/cli/bundle"
 	"handrail/cli/itself"
 	"handrail/cli/process"
@@ -104,7 +105,7 @@ are named as for kubectl; see ` + "`handrail help cluster-flags`" + ` for all it
 	f.StringVar(&p.Theme, "theme", "", "draw with this theme: "+strings.Join(tui.Themes(), ", "))
 	root.AddCommand(
 		matchCommand(p), startCommand(p), runCommand(p), resumeCommand(p), followCommand(p), replayCommand(p),
-		runbookCommand(p), stepCommand(p), bundle.BundleCommand(p), drillCommand(p), labCommand(p),
+		books.Command(p), stepCommand(p), bundle.BundleCommand(p), drillCommand(p), labCommand(p),
 		approveCommand(p), trustCommand(p), doctorCommand(p), itself.Config(p), itself.Version(p), itself.Man(p), actCommand(p), exitCodesTopic(),
 	)
 	complete(p, root)

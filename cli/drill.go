@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"handrail/cli/process"
+	"handrail/cli/settings"
 	"handrail/drills"
 	"handrail/drills/lab"
 	"handrail/session"
@@ -248,6 +249,7 @@ func inDrill(p *process.Program, l *lab.Lab, r *drills.Running) (world, error) {
 		return world{}, err
 	}
 	c.Env = env
+	c.Library = settings.Embedded // a drill is judged by the runbook that it was written for
 	c.Execute = executor(&inside, r.Dir())
 	secrets, err := r.Secrets()
 	if err != nil {

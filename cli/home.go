@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"handrail/cli/books"
 	"handrail/cli/bundle"
 	"handrail/cli/process"
 	"handrail/cli/settings"
@@ -117,7 +118,7 @@ func face(p *process.Program, c session.Config) tui.Config {
 			}
 			return opened(session.Start(ctx, c, session.Begin{Runbook: rb, Params: params}))
 		},
-		OpenFor: openFor(p, c, func(id string) (*runbooks.Runbook, error) { return settings.Runbook(p, id) }),
+		OpenFor: openFor(p, c, func(id string) (*runbooks.Runbook, error) { b, err := settings.Look(p, id); return b.Runbook, err }),
 		Resume: func(ctx context.Context, id, why string) (tui.Incident, error) {
 			path, err := bundle.Find(p, id)
 			if err != nil {
@@ -169,16 +170,17 @@ func face(p *process.Program, c session.Config) tui.Config {
 			return openDrill(ctx, p, b, c, d)
 		}, Scrub: p.ScrubText,
 		Params: func(id string) []steps.Field {
-			rb, err := settings.Runbook(p, id)
+			b, err := settings.Look(p, id)
 			if err != nil {
 				return nil
 			}
-			return rb.Params
+			return b.Params
 		},
 	}
 	f.Untrusted = func(_ context.Context, runbook string, given map[string]string) (*tui.Untrusted, error) {
 		return untrusted(p, runbook, given)
 	}
+	f.Foreign = func(_ context.Context, runbook string) (*tui.Untrusted, error) { return foreign(p, runbook) }
 	f.Trust = func(_ context.Context, of tui.Untrusted) error { return trustShown(p, of) }
 	recognising(p, &f)
 	return f
@@ -310,12 +312,19 @@ func commandCentre(p *process.Program, c session.Config) (tui.Home, error) {
 	if h.Drills, err = drillRows(p); err != nil {
 		return h, err
 	}
-	lib, err := settings.Library(p)
+	shelf, err := settings.ShelfOf(p)
 	if err != nil {
 		return h, err
 	}
-	for _, rb := range lib {
-		h.Runbooks = append(h.Runbooks, tui.RunbookRow{ID: rb.ID, Title: rb.Title, Severity: string(rb.Severity), Domain: rb.Domain})
+	for _, b := range shelf.Books {
+		row := tui.RunbookRow{ID: shelf.Name(b), Title: b.Title, Severity: string(b.Severity), Domain: b.Domain}
+		if b.Origin != settings.OfHandrail {
+			row.From = books.From(p, b)
+		}
+		h.Runbooks = append(h.Runbooks, row)
+	}
+	for _, b := range shelf.Bad { // to begin with it says what is wrong
+		h.Runbooks = append(h.Runbooks, tui.RunbookRow{ID: b.ID, Title: "cannot be used as it is", From: string(b.Origin)})
 	}
 	if cluster := steps.Find(c.Header, "cluster"); cluster != "none" {
 		h.Cluster = cluster

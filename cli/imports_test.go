@@ -101,6 +101,7 @@ var rooms = []room{
 	{path: "handrail/session/view", ours: []string{"=handrail/session/approval", "=handrail/session/journal", "=handrail/session/live", "=handrail/session/policy", "handrail/triage", "handrail/runbooks", "=handrail/steps"}},
 	{path: "handrail/session/replay", ours: []string{"=handrail/session/approval", "=handrail/session/journal", "=handrail/session/pin", "=handrail/session/view", "handrail/triage", "handrail/runbooks", "=handrail/evidence", "=handrail/steps"}},
 	{path: "handrail/session/audit", ours: []string{"=handrail/session/approval", "=handrail/session/journal", "=handrail/session/policy", "handrail/triage", "handrail/runbooks", "=handrail/evidence", "handrail/evidence/sig", "=handrail/steps"}},
+	{path: "handrail/session/trial", ours: []string{"=handrail/session/journal", "=handrail/session/view", "handrail/triage", "handrail/runbooks", "=handrail/steps", "=handrail/steps/strict"}},
 	{path: "handrail/session/walk", ours: []string{"=handrail/session", "=handrail/session/approval", "=handrail/session/journal", "=handrail/session/view", "handrail/triage", "handrail/runbooks", "=handrail/steps", "=handrail/steps/strict"}},
 	{path: "handrail/session/index/depot", ours: []string{"handrail/session/index/depot", "handrail/evidence", "=handrail/steps/transport"}, libs: []string{aws, oras, ociSpec}},
 	{path: "handrail/drills/lab"},
@@ -123,6 +124,7 @@ var rooms = []room{
 	{path: "handrail/cli/process", ours: []string{"=handrail/session", "=handrail/session/claim", "=handrail/runbooks", "=handrail/steps", "handrail/triage", "handrail/evidence", "=handrail/steps/cluster", "=handrail/steps/strict"}, libs: []string{k8s, cobraLib}}, // each room's errors have their exit code
 	{path: "handrail/cli/plain", ours: []string{"handrail/cli/process", "handrail/session", "handrail/triage", "=handrail/steps"}},
 	{path: "handrail/cli/settings", ours: []string{"handrail/cli/process", "handrail/session", "handrail/runbooks", "handrail/triage", "handrail/steps", "handrail/evidence", "=handrail/tui"}},
+	{path: "handrail/cli/books", ours: []string{"handrail/cli/process", "handrail/cli/settings", "=handrail/cli/bundle", "handrail/session", "handrail/runbooks", "handrail/triage", "=handrail/steps", "=handrail/steps/catalog", "=handrail/steps/strict", "=handrail/evidence"}, libs: []string{cobraLib}},
 	{path: "handrail/cli/bundle", ours: []string{"handrail/cli/process", "handrail/cli/settings", "handrail/session", "handrail/runbooks", "handrail/triage", "=handrail/steps", "=handrail/steps/catalog", "=handrail/steps/transport", "handrail/evidence", "=handrail/tui"}, libs: []string{cobraLib}},
 	{path: "handrail/cli/itself", ours: []string{"=handrail/cli/process", "=handrail/cli/settings"}, libs: []string{cobraLib}},
 	{path: "handrail/cli", ours: []string{"handrail/"}, libs: []string{k8s, cobraLib}},

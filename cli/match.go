@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"handrail/cli/books"
 	"handrail/cli/process"
 	"handrail/cli/settings"
 	"handrail/runbooks"
@@ -23,6 +24,7 @@ type hit struct {
 	Say     string            `json:"say,omitempty"`
 	Groups  map[string]string `json:"groups,omitempty"`
 	Params  map[string]string `json:"params,omitempty"` // what start takes of it
+	Origin  settings.Origin   `json:"origin"`
 }
 
 func matchCommand(p *process.Program) *cobra.Command {
@@ -59,22 +61,24 @@ them; where none claims the text it names the two nearest, and ends with 3.`,
 		if err != nil {
 			return err
 		}
-		lib, err := settings.Library(p)
+		shelf, err := settings.ShelfOf(p)
 		if err != nil {
 			return err
 		}
+		books.Warn(p, shelf)
+		lib := shelf.Runbooks()
 		hits := runbooks.Match(lib, text)
 		if *o == process.AsJSON {
 			out := []hit{}
 			for _, h := range hits {
 				out = append(out, hit{Runbook: h.Runbook, Title: h.Title, Score: h.Score, Line: h.Line, Pattern: h.Pattern, Say: h.Say, Groups: h.Groups,
-					Params: spoken(lib, h, text, file)})
+					Params: spoken(lib, h, text, file), Origin: shelf.Of(h.Runbook).Origin})
 			}
 			err = process.PrintJSON(p, out)
 		} else {
-			printHits(p.Stdout, hits)
+			printHits(p, shelf, hits)
 			if len(hits) > 0 {
-				fmt.Fprintf(p.Stdout, "\nOpen it with: %s\n", startLine(hits[0].Runbook, spoken(lib, hits[0], text, file)))
+				fmt.Fprintf(p.Stdout, "\nOpen it with: %s\n", startLine(shelf.Name(shelf.Of(hits[0].Runbook)), spoken(lib, hits[0], text, file)))
 			}
 			if len(hits) == 0 {
 				printNearest(p.Stdout, runbooks.Nearest(lib, text, nearest))
@@ -131,9 +135,13 @@ func printNearest(w io.Writer, near []runbooks.Hit) {
 	}
 }
 
-func printHits(w io.Writer, hits []runbooks.Hit) {
+func printHits(p *process.Program, shelf settings.Shelf, hits []runbooks.Hit) {
+	w := p.Stdout
 	for i, h := range hits {
 		fmt.Fprintf(w, "%d. %s: %s (score %d)\n", i+1, h.Runbook, process.Safe(h.Title), h.Score)
+		if b := shelf.Of(h.Runbook); b.Origin != settings.OfHandrail {
+			fmt.Fprintf(w, "   of %s: %s\n", books.From(p, b), process.Safe(b.Path))
+		}
 		process.Lines(w, "   matched: ", h.Line)
 		if h.Say != "" {
 			process.Lines(w, "   ", h.Say)

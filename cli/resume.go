@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -119,20 +118,7 @@ func inForce(path string) *runbooks.Runbook {
 // askWhy asks why another person goes on.
 func askWhy(p *process.Program, reason error) string {
 	fmt.Fprintf(p.Stderr, "%s\nWhy do you go on? It is recorded as a hand-over (empty: you do not): ", process.Safe(reason.Error()))
-	return readLine(p)
-}
-
-// readLine reads one line of what a person types, and nothing of what comes after.
-func readLine(p *process.Program) string {
-	var line []byte
-	for one := make([]byte, 1); len(line) < 1<<10; {
-		n, err := p.Stdin.Read(one)
-		if n == 1 && one[0] == '\n' || err != nil {
-			break
-		}
-		line = append(line, one[:n]...)
-	}
-	return strings.TrimSpace(string(line))
+	return p.ReadLine()
 }
 
 // lookOn shows an incident that another handrail has, as it goes. Where that

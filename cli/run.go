@@ -49,10 +49,11 @@ With --dry-run it opens nothing and lists every read that the runbook may do.`,
 		if template && (file != "" || dry) {
 			return process.Usage("leave out --answers and --dry-run", "--template only prints a file to fill in")
 		}
-		rb, err := settings.Runbook(p, args[0])
+		b, err := settings.Look(p, args[0])
 		if err != nil {
 			return err
 		}
+		rb := b.Runbook
 		given, err := settings.Pairs(pairs)
 		if err != nil {
 			return err
@@ -76,6 +77,9 @@ With --dry-run it opens nothing and lists every read that the runbook may do.`,
 		}
 		if dry {
 			return printReads(p, *o, rb)
+		}
+		if err := b.Check(p); err != nil {
+			return err
 		}
 		c, err := newConfig(p)
 		if err != nil {

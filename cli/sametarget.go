@@ -93,7 +93,7 @@ func resumeInstead(p *process.Program, same []tui.SameTarget) string {
 		return ""
 	}
 	fmt.Fprintf(p.Stderr, "Type r to resume %s, or nothing to open a second incident: ", process.Safe(same[0].ID))
-	if strings.EqualFold(readLine(p), "r") {
+	if strings.EqualFold(p.ReadLine(), "r") {
 		return same[0].ID
 	}
 	return ""

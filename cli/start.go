@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"handrail/cli/books"
 	"handrail/cli/bundle"
 	"handrail/cli/plain"
 	"handrail/cli/process"
@@ -25,16 +26,30 @@ func startCommand(p *process.Program) *cobra.Command {
 		Use: "start RUNBOOK", Short: "Open an incident and walk it in the terminal",
 		Long: `start opens an incident with a runbook and walks it in the terminal. With --plain
 it talks line by line on stdin and stdout instead: nothing is redrawn, nothing
-depends on colour, and it works with a screen reader and through a pipe.`,
+depends on colour, and it works with a screen reader and through a pipe.
+
+RUNBOOK is an id or a file. An id means the runbook of the repository
+(.handrail/runbooks at its root), else that of the team ($XDG_CONFIG_HOME/handrail/runbooks),
+else the one that comes with handrail, which embedded:ID names in any case. One that
+does not come with handrail is shown and trusted first: see handrail runbook trust.`,
 		Args: process.Exactly("a RUNBOOK; see `handrail runbook list`"),
 	}
 	cmd.Flags().StringArrayVarP(&pairs, "param", "p", nil, "a parameter of the runbook, as `name=value`; may be repeated")
 	cmd.Flags().BoolVar(&plain, "plain", false, "talk line by line instead of drawing screens")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		plain = plainly(p, plain)
-		rb, params, err := settings.Bound(p, args[0], pairs)
-		if !plain && runbooks.OnlyRequired(err) {
-			return ask(cmd.Context(), p, rb.ID, pairs)
+		given, err := settings.Pairs(pairs)
+		if err != nil {
+			return err
+		}
+		b, err := books.Asked(p, args[0])
+		if err != nil {
+			return err
+		}
+		rb := b.Runbook
+		params, err := settings.Bind(rb, given)
+		if !plain && args[0] == rb.ID && runbooks.OnlyRequired(err) {
+			return ask(cmd.Context(), p, rb.ID, given)
 		}
 		if err != nil {
 			return err
@@ -69,11 +84,7 @@ depends on colour, and it works with a screen reader and through a pipe.`,
 
 // ask opens the terminal with the sheet that asks for the parameters that a runbook
 // lacks, and goes on from there.
-func ask(ctx context.Context, p *process.Program, id string, pairs []string) error {
-	given, err := settings.Pairs(pairs)
-	if err != nil {
-		return err
-	}
+func ask(ctx context.Context, p *process.Program, id string, given map[string]string) error {
 	c, err := newConfig(p)
 	if err != nil {
 		return err

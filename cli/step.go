@@ -14,38 +14,16 @@ import (
 
 // kind is the public form of a step kind.
 type kind struct {
-	Name    string      `json:"name"`
-	Class   steps.Class `json:"class"`
-	Doc     string      `json:"doc"`
-	Params  []field     `json:"params"`
-	Facts   []field     `json:"facts"`
-	Touches []string    `json:"touches"`
-}
-
-// field is the public form of a parameter or a fact.
-type field struct {
-	Name     string     `json:"name"`
-	Type     steps.Type `json:"type"`
-	Doc      string     `json:"doc"`
-	Values   []string   `json:"values,omitempty"`
-	Default  string     `json:"default,omitempty"`
-	Required bool       `json:"required,omitempty"`
-	Pattern  string     `json:"pattern,omitempty"`
-	Literal  bool       `json:"literal,omitempty"`
-	Lines    bool       `json:"lines,omitempty"`
-	Ages     bool       `json:"ages,omitempty"`
+	Name    string          `json:"name"`
+	Class   steps.Class     `json:"class"`
+	Doc     string          `json:"doc"`
+	Params  []process.Field `json:"params"`
+	Facts   []process.Field `json:"facts"`
+	Touches []string        `json:"touches"`
 }
 
 func describe(k steps.Kind) kind {
-	return kind{k.Name, k.Class, k.Doc, fields(k.Params), fields(k.Facts), process.OrEmpty(k.Touches)}
-}
-
-func fields(from []steps.Field) []field {
-	out := []field{}
-	for _, f := range from {
-		out = append(out, field(f))
-	}
-	return out
+	return kind{k.Name, k.Class, k.Doc, process.Fields(k.Params), process.Fields(k.Facts), process.OrEmpty(k.Touches)}
 }
 
 func stepCommand(p *process.Program) *cobra.Command {
@@ -113,33 +91,12 @@ func stepScript(p *process.Program) *cobra.Command {
 func showKind(w io.Writer, k steps.Kind) {
 	fmt.Fprintf(w, "%s (%s)\n", k.Name, k.Class)
 	process.Lines(w, "  ", k.Doc)
-	showFields(w, "parameters", k.Params)
-	showFields(w, "facts", k.Facts)
+	process.ShowFields(w, "parameters", k.Params)
+	process.ShowFields(w, "facts", k.Facts)
 	if len(k.Touches) > 0 {
 		fmt.Fprintln(w, "\ntouches")
 		for _, t := range k.Touches {
 			process.Lines(w, "  ", t)
 		}
-	}
-}
-
-func showFields(w io.Writer, title string, list []steps.Field) {
-	if len(list) == 0 {
-		return
-	}
-	fmt.Fprintf(w, "\n%s\n", title)
-	for _, f := range list {
-		notes := []string{string(f.Type)}
-		if len(f.Values) > 0 {
-			notes = append(notes, strings.Join(f.Values, "|"))
-		}
-		if f.Required {
-			notes = append(notes, "required")
-		}
-		if f.Default != "" {
-			notes = append(notes, "default "+f.Default)
-		}
-		fmt.Fprintf(w, "  %s (%s)\n", f.Name, process.Safe(strings.Join(notes, ", ")))
-		process.Lines(w, "      ", f.Doc)
 	}
 }

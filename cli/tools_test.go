@@ -49,7 +49,15 @@ func TestK9sPlugin(t *testing.T) {
 			continue
 		}
 		if pairs, err := cmd.Flags().GetStringArray("param"); err == nil {
-			if _, _, err := settings.Bound(&process.Program{}, cmd.Flags().Arg(0), pairs); err != nil {
+			rb, err := settings.Embedded(cmd.Flags().Arg(0))
+			if err != nil {
+				t.Fatal(err)
+			}
+			given, err := settings.Pairs(pairs)
+			if err == nil {
+				_, err = settings.Bind(rb, given)
+			}
+			if err != nil {
 				t.Errorf("%s: handrail %v: %v", name, args, err)
 			}
 		}

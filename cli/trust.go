@@ -162,7 +162,7 @@ func trustOf(p *process.Program, now trustReview, list map[string]string) (trust
 		out.Changed = p.ScrubText(since(p, was, now.manifest))
 	}
 	for _, u := range used(p, now) {
-		out.Uses = append(out.Uses, trustUses(u))
+		out.Uses = append(out.Uses, trustUses{u.Title, u.List})
 	}
 	return out, err
 }

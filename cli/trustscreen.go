@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"handrail/cli/books"
 	"handrail/cli/process"
 	"handrail/cli/settings"
 	"handrail/runbooks"
@@ -14,7 +15,7 @@ import (
 // untrusted says that a runbook would run programs in a directory that is not trusted,
 // and what trust would let be used; nil where it runs none, or may.
 func untrusted(p *process.Program, runbook string, given map[string]string) (*tui.Untrusted, error) {
-	rb, err := settings.Runbook(p, runbook)
+	rb, err := settings.Look(p, runbook)
 	if err != nil {
 		return nil, err
 	}
@@ -52,8 +53,45 @@ func untrusted(p *process.Program, runbook string, given map[string]string) (*tu
 	return out, nil
 }
 
-// trustShown trusts a directory as it was shown.
+// foreign says of a runbook that is not trusted what it could do; nil where it may be begun
+// with.
+func foreign(p *process.Program, runbook string) (*tui.Untrusted, error) {
+	b, err := settings.Look(p, runbook)
+	if err != nil {
+		return nil, err
+	}
+	no := &settings.UntrustedError{}
+	if err := b.Check(p); err == nil || !errors.As(err, &no) {
+		return nil, err
+	}
+	out := &tui.Untrusted{Runbook: runbook, Dir: b.Path, Digest: b.Digest, Changed: books.Since(no.Changed), Before: books.Before(b)}
+	for i, part := range settings.ReachOf(p, b) {
+		u := tui.Used{Title: part.Title, All: i == 0}
+		for _, line := range part.List {
+			u.List = append(u.List, p.ScrubText(part.Mark(line)+line))
+		}
+		out.Uses = append(out.Uses, u)
+	}
+	return out, nil
+}
+
+// trustBookShown trusts a runbook as it was shown.
+func trustBookShown(p *process.Program, of tui.Untrusted) error {
+	b, err := settings.Look(p, of.Runbook)
+	if err != nil {
+		return err
+	}
+	if b.Digest != of.Digest || b.Path != of.Dir {
+		return errors.New("it changed while you looked at it: look again")
+	}
+	return settings.TrustBook(p, b)
+}
+
+// trustShown trusts a directory, or a runbook, as it was shown.
 func trustShown(p *process.Program, of tui.Untrusted) error {
+	if of.Runbook != "" {
+		return trustBookShown(p, of)
+	}
 	now, err := closureOf(p, of.Dir)
 	if err != nil {
 		return err

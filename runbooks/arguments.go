@@ -35,7 +35,7 @@ func (r *reader) kind(s *Step, fm form, n, with *yaml.Node) {
 	case fm.kind != triage.GateStep && kind.Class.Gate():
 		r.Fail(n, "write gate", "%q changes things, it is a gate", s.Uses)
 	case fm.kind == triage.WatchStep && kind.Class == steps.Heavy:
-		r.Fail(n, "", "%q runs a program and never starts by itself, so it cannot be watched", s.Uses)
+		r.Fail(n, "watch a probe that only reads", "%q runs a program and never starts by itself, so it cannot be watched", s.Uses)
 	}
 	s.Heavy = kind.Class == steps.Heavy
 	if kind.Class.Gate() {
@@ -91,7 +91,7 @@ func (r *reader) argument(s *Step, p steps.Field, n *yaml.Node) {
 	values := []*yaml.Node{n}
 	if a.list {
 		if p.Type != steps.Strings {
-			r.Fail(n, "", "%s takes one %s, not a list", p.Name, p.Type)
+			r.Fail(n, "give one value", "%s takes one %s, not a list", p.Name, p.Type)
 			return
 		}
 		values = n.Content
@@ -124,7 +124,7 @@ func (r *reader) argument(s *Step, p steps.Field, n *yaml.Node) {
 				err = fits(p, got)
 			}
 			if err != nil {
-				r.Fail(v, "", "%s: %v", p.Name, err)
+				r.Fail(v, "see handrail step show "+s.Uses, "%s: %v", p.Name, err)
 			}
 		case t.whole() == nil && !textual(p.Type):
 			r.Fail(v, "give one whole ${…}", "%s takes a %s, which cannot be put together from texts", p.Name, p.Type)
@@ -161,5 +161,5 @@ func (r *reader) argumentType(a argument, t *text) {
 		return
 	}
 	line, col := r.locate(e.node, e.base)
-	r.FailAt(line, col, "", "%s takes a %s, and ${%s} is a %s", a.field.Name, a.field.Type, e.src, typeName(e.typ))
+	r.FailAt(line, col, "convert it, as with string(…), or name another fact", "%s takes a %s, and ${%s} is a %s", a.field.Name, a.field.Type, e.src, typeName(e.typ))
 }

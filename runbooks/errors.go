@@ -24,6 +24,10 @@ func OnlyRequired(err error) bool {
 	return !slices.ContainsFunc(all.Unwrap(), func(e error) bool { return !errors.Is(e, ErrRequired) })
 }
 
+// ErrUntrusted is the kind of error of a runbook that is there and that the operator did
+// not trust yet.
+var ErrUntrusted = errors.New("not trusted")
+
 // ProofError says that a proof is not what the step asks for.
 type ProofError struct{ Step, Proof, Pattern string }
 

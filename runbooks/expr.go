@@ -54,11 +54,11 @@ func (r *reader) expr(n *yaml.Node, what string, w want) *expr {
 func (r *reader) exprAt(n *yaml.Node, src string, base int, w want) *expr {
 	line, col := r.locate(n, base)
 	if strings.TrimSpace(src) == "" {
-		r.FailAt(line, col, "", "an empty expression")
+		r.FailAt(line, col, "as in ${facts.lock.id}; write $${ for a plain ${", "an empty expression")
 		return nil
 	}
 	if len(src) > maxExpr {
-		r.FailAt(line, col, "", "an expression of %d bytes, more than %d", len(src), maxExpr)
+		r.FailAt(line, col, "split it: a condition may stand in several requirements", "an expression of %d bytes, more than %d", len(src), maxExpr)
 		return nil
 	}
 	e := &expr{src: src, want: w, node: n, base: base}
@@ -161,7 +161,7 @@ func (r *reader) compile(env *cel.Env, e *expr) {
 	prog, err := env.Program(checked, cel.EvalOptions(cel.OptPartialEval), cel.CostLimit(maxCost))
 	if err != nil {
 		line, col := r.locate(e.node, e.base)
-		r.FailAt(line, col, "", "expression %q: %v", e.src, err)
+		r.FailAt(line, col, "see github.com/google/cel-spec for the language", "expression %q: %v", e.src, err)
 		return
 	}
 	e.prog = prog

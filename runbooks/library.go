@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"strings"
 
 	"handrail/steps"
 )
@@ -23,6 +24,9 @@ func Library(cat steps.Catalog) ([]*Runbook, error) {
 	var out []*Runbook
 	var bad []error
 	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), TestSuffix) {
+			continue
+		}
 		name := path.Join("library", e.Name())
 		src, err := library.ReadFile(name)
 		if err != nil {
@@ -39,4 +43,14 @@ func Library(cat steps.Catalog) ([]*Runbook, error) {
 		out = append(out, b)
 	}
 	return out, errors.Join(bad...)
+}
+
+// TestSuffix ends the name of the file with the tests of a runbook, which stands beside it.
+const TestSuffix = ".test.yaml"
+
+// LibraryTest gives the tests of a runbook that comes with the program.
+func LibraryTest(id string) (file string, src []byte, err error) {
+	file = path.Join("library", id+TestSuffix)
+	src, err = library.ReadFile(file)
+	return file, src, err
 }

@@ -38,6 +38,12 @@ func Parse(file string, src []byte, cat steps.Catalog) (*Runbook, error) {
 	return book, nil
 }
 
+// Outline reads a runbook as Library does: its expressions are compiled at the first use, or
+// by Check.
+func Outline(file string, src []byte, cat steps.Catalog) (*Runbook, error) {
+	return parseStructure(file, src, cat)
+}
+
 // parseStructure is Parse without the expressions, which cost the most.
 func parseStructure(file string, src []byte, cat steps.Catalog) (*Runbook, error) {
 	sum := sha256.Sum256(src)
@@ -78,13 +84,30 @@ func (r *Runbook) compiled() error {
 // Check compiles what Library left for later and returns what it found.
 func (r *Runbook) Check() error { return r.compiled() }
 
+// bookKeys are the keys of a runbook; neededKeys are those that none does without.
+func bookKeys() []string {
+	return append(append(neededKeys(), "matrix", "doc", "symptoms", "recognise", "params", "fresh", "next"), phaseKeys()...)
+}
+
+func neededKeys() []string {
+	return []string{"apiVersion", "kind", "id", "title", "domain", "severity"}
+}
+
+// sampleOf is what may stand under a key that no runbook does without.
+func sampleOf(key string) string {
+	return map[string]string{"apiVersion": Version, "kind": "Runbook", "id": "disk-full", "title": "A full disk stopped an apply", "domain": "runner", "severity": string(triage.Sev3)}[key]
+}
+
+// part reads the keys of what stands inside.
+func (r *reader) part(n *yaml.Node, what string) map[string]*yaml.Node {
+	return r.Fields(n, what, parts(what)...)
+}
+
 func (r *reader) runbook(doc *yaml.Node) {
-	keys := append([]string{"apiVersion", "kind", "id", "title", "domain", "severity", "matrix", "doc",
-		"symptoms", "recognise", "params", "fresh", "next"}, phaseKeys()...)
-	f := r.Fields(doc, "a runbook", keys...)
-	for _, k := range []string{"apiVersion", "kind", "id", "title", "domain", "severity"} {
+	f := r.Fields(doc, "a runbook", bookKeys()...)
+	for _, k := range neededKeys() {
 		if f[k] == nil {
-			r.Fail(doc, "", "a runbook needs the key %q", k)
+			r.Fail(doc, "as in "+k+": "+sampleOf(k), "a runbook needs the key %q", k)
 		}
 	}
 	r.OneOf(f["apiVersion"], "apiVersion", []string{Version})
@@ -131,15 +154,15 @@ func (r *reader) literal(n *yaml.Node, what string) string {
 	s := r.Text(n, what)
 	if i := strings.Index(s, "${"); i >= 0 {
 		line, col := r.locate(n, len([]rune(s[:i])))
-		r.FailAt(line, col, "", "%s cannot have a ${ in it", what)
+		r.FailAt(line, col, "it is shown before anything is known: say it in say:", "%s cannot have a ${ in it", what)
 	}
 	return s
 }
 
 func (r *reader) pattern(n *yaml.Node) {
-	f := r.Fields(n, "a pattern", "pattern", "weight", "say")
+	f := r.part(n, "a pattern")
 	if f["pattern"] == nil {
-		r.Fail(n, "", `a pattern needs the key "pattern"`)
+		r.Fail(n, "as in {pattern: 'no space left on device', weight: 5}", `a pattern needs the key "pattern"`)
 		return
 	}
 	p := Pattern{Pattern: r.Text(f["pattern"], "pattern"), Weight: 5, Say: r.literal(f["say"], "say")}
@@ -153,7 +176,7 @@ func (r *reader) pattern(n *yaml.Node) {
 		return
 	}
 	if p.re.MatchString("") {
-		r.Fail(f["pattern"], "", "pattern %q matches an empty text", p.Pattern)
+		r.Fail(f["pattern"], "let it name a part of the error", "pattern %q matches an empty text", p.Pattern)
 		return
 	}
 	p.needles, p.lines = needles(p.Pattern), strings.Contains(p.Pattern, `\n`)
@@ -171,7 +194,7 @@ func (r *reader) regexp(n *yaml.Node, src string) *regexp.Regexp {
 		if errors.As(err, &se) {
 			msg = se.Code.String() + ": " + se.Expr
 		}
-		r.Fail(n, "", "pattern %q is not a regular expression: %s", src, msg)
+		r.Fail(n, "see pkg.go.dev/regexp/syntax for the language", "pattern %q is not a regular expression: %s", src, msg)
 		return nil
 	}
 	return re
@@ -179,7 +202,7 @@ func (r *reader) regexp(n *yaml.Node, src string) *regexp.Regexp {
 
 func (r *reader) params(n *yaml.Node) {
 	if n.Kind != yaml.MappingNode {
-		r.Fail(n, "", "params must be a mapping of names to declarations")
+		r.Fail(n, "as in params: {dir: {type: path, default: .}}", "params must be a mapping of names to declarations")
 		return
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -193,7 +216,7 @@ func (r *reader) params(n *yaml.Node) {
 }
 
 func (r *reader) param(name string, n *yaml.Node) {
-	f := r.Fields(n, "a parameter", "type", "default", "required", "help", "values", "pattern", "min", "max")
+	f := r.part(n, "a parameter")
 	if f["type"] == nil {
 		r.Fail(n, "one of "+strings.Join(paramTypes(), ", "), `parameter %q needs the key "type"`, name)
 		return
@@ -207,27 +230,27 @@ func (r *reader) param(name string, n *yaml.Node) {
 		p.Values = append(p.Values, r.Text(v, "a value"))
 	}
 	if (p.Type == steps.Enum) != (len(p.Values) > 0) {
-		r.Fail(n, "", "parameter %q: values and the type enum belong together", name)
+		r.Fail(n, "as in {type: enum, values: [a, b], default: a}", "parameter %q: values and the type enum belong together", name)
 	}
 	if f["pattern"] != nil {
 		p.Pattern = r.Text(f["pattern"], "pattern")
 		if r.regexp(f["pattern"], p.Pattern) != nil && !textual(p.Type) {
-			r.Fail(f["pattern"], "", "a pattern is for texts, not for the type %s", p.Type)
+			r.Fail(f["pattern"], "remove it; min and max bound a number or a duration", "a pattern is for texts, not for the type %s", p.Type)
 		}
 	}
 	r.bounds(p, f)
 	if d := f["default"]; d != nil {
 		if p.Required {
-			r.Fail(d, "", "parameter %q is required, so its default is never used", name)
+			r.Fail(d, "drop one of the two", "parameter %q is required, so its default is never used", name)
 		}
 		if v, ok := r.value(d, "default", p.Type); ok {
 			p.Default = d.Value
 			if err := r.book.admit(p, v); err != nil {
-				r.Fail(d, "", "default: %v", err)
+				r.Fail(d, "give one that the parameter itself allows", "default: %v", err)
 			}
 		}
 	} else if !p.Required && !textual(p.Type) {
-		r.Fail(n, "", "parameter %q needs a default or required: true", name)
+		r.Fail(n, "as in {type: duration, default: 30m}", "parameter %q needs a default or required: true", name)
 	}
 	r.book.Params = append(r.book.Params, p)
 	r.book.scope.add(variable{name: "params." + name, field: p})
@@ -240,7 +263,7 @@ func (r *reader) bounds(p steps.Field, f map[string]*yaml.Node) {
 			continue
 		}
 		if p.Type != steps.Int && p.Type != steps.Duration {
-			r.Fail(n, "", "%s is for the types int and duration, not %s", k, p.Type)
+			r.Fail(n, "remove it", "%s is for the types int and duration, not %s", k, p.Type)
 			continue
 		}
 		if _, ok := r.value(n, k, p.Type); !ok {
@@ -257,18 +280,18 @@ func (r *reader) bounds(p steps.Field, f map[string]*yaml.Node) {
 }
 
 func (r *reader) next(n *yaml.Node) {
-	f := r.Fields(n, "a next runbook", "runbook", "when", "with", "say")
+	f := r.part(n, "a next runbook")
 	if f["runbook"] == nil || f["when"] == nil {
-		r.Fail(n, "", `a next runbook needs the keys "runbook" and "when"`)
+		r.Fail(n, "as in {runbook: state-corruption, when: facts.lock.digest == 'mismatch'}", `a next runbook needs the keys "runbook" and "when"`)
 		return
 	}
 	c := nextCase{runbook: r.Text(f["runbook"], "runbook"), when: r.expr(f["when"], "when", wantBool), say: r.text(f["say"], "say")}
 	if c.runbook != "" && !bookForm.MatchString(c.runbook) {
-		r.Fail(f["runbook"], "", "%q is not the id of a runbook", c.runbook)
+		r.Fail(f["runbook"], "small letters, digits and single hyphens; see handrail runbook list", "%q is not the id of a runbook", c.runbook)
 	}
 	if w := f["with"]; w != nil {
 		if w.Kind != yaml.MappingNode {
-			r.Fail(w, "", "with must be a mapping of parameters to values")
+			r.Fail(w, "as in with: {dir: \"${params.dir}\"}", "with must be a mapping of parameters to values")
 			return
 		}
 		for i := 0; i+1 < len(w.Content); i += 2 {

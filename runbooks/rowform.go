@@ -97,13 +97,13 @@ func (r *reader) cells() {
 				_, ok := r.book.cellType(c.expr)
 				switch first := row.cells[0]; {
 				case !ok:
-					r.FailAt(line, col, "", "%s of field %q is a %s, which cannot be compared", c.source, row.field, typeName(c.expr.typ))
+					r.FailAt(line, col, "compare a number, a text, a time or a list", "%s of field %q is a %s, which cannot be compared", c.source, row.field, typeName(c.expr.typ))
 				case n > 0 && !c.expr.typ.IsExactType(first.expr.typ):
 					r.FailAt(line, col, "convert one of them, as with string(…)", "%s of field %q is a %s, %s is a %s",
 						c.source, row.field, typeName(c.expr.typ), first.source, typeName(first.expr.typ))
 				}
 				if slices.ContainsFunc(c.expr.refs, func(name string) bool { return r.book.scope.vars[name].step == s.ID }) {
-					r.FailAt(line, col, "", "%s of field %q is what this comparison gives itself", c.source, row.field)
+					r.FailAt(line, col, "name what a step reads", "%s of field %q is what this comparison gives itself", c.source, row.field)
 				}
 			}
 		}

@@ -34,6 +34,9 @@ type Runbook struct {
 
 	once    sync.Once
 	compile error // what the one compilation found
+
+	branched sync.Once
+	ways     []branch
 }
 
 // Pattern is one symptom in an error text.

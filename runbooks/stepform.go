@@ -33,10 +33,23 @@ func forms() []form {
 	}
 }
 
+// parts are the keys of what stands inside of a runbook and its steps.
+func parts(what string) []string {
+	return strings.Fields(map[string]string{
+		"a pattern":      "pattern weight say",
+		"a parameter":    "type default required help values pattern min max",
+		"a next runbook": "runbook when with say",
+		"a requirement":  "when else",
+		"a finding":      "when level say against",
+		"a case":         "when is say despite",
+		"a proposal":     "when is say",
+	}[what])
+}
+
 // form finds which kind of step n is.
 func (r *reader) form(n *yaml.Node) (form, bool) {
 	if n.Kind != yaml.MappingNode {
-		r.Fail(n, "", "a step must be a mapping of keys to values")
+		r.Fail(n, "as in - {id: lock, uses: terraform/lock}", "a step must be a mapping of keys to values")
 		return form{}, false
 	}
 	var found []form
@@ -150,7 +163,7 @@ func (r *reader) identify(s *Step, fm form, n *yaml.Node, f map[string]*yaml.Nod
 	case fm.kind == triage.NoteStep:
 		s.ID = r.free("note_" + string(s.Phase))
 	default:
-		r.Fail(n, "", `%s step needs the key "id"`, article(fm.key))
+		r.Fail(n, "as in id: lock", `%s step needs the key "id"`, article(fm.key))
 		return
 	}
 	at := n
@@ -162,9 +175,9 @@ func (r *reader) identify(s *Step, fm form, n *yaml.Node, f map[string]*yaml.Nod
 	case !idForm.MatchString(s.ID):
 		r.Fail(at, "a hyphen would be a minus in an expression", "id %q must be small letters, digits and underscores", s.ID)
 	case fm.kind != triage.ConcludeStep && (slices.Contains(topics(), s.ID) || s.ID == retryID):
-		r.Fail(at, "", "id %q is kept for a step of the loop itself", s.ID)
+		r.Fail(at, "choose another id", "id %q is kept for a step of the loop itself", s.ID)
 	case r.book.step(s.ID) != nil:
-		r.Fail(at, "", "id %q again, first on line %d", s.ID, r.book.step(s.ID).Line)
+		r.Fail(at, "choose another id", "id %q again, first on line %d", s.ID, r.book.step(s.ID).Line)
 	}
 }
 
@@ -221,9 +234,9 @@ func (r *reader) body(s *Step, fm form, n *yaml.Node, f map[string]*yaml.Node) {
 
 func (r *reader) watch(s *Step, n *yaml.Node, f map[string]*yaml.Node) {
 	if s.when == nil {
-		r.Fail(n, "", `a watch needs the key "when": what must hold`)
+		r.Fail(n, "as in when: '!facts.free.held'", `a watch needs the key "when": what must hold`)
 	}
-	s.Greens, s.Apart = 2, 20*time.Second
+	s.Greens, s.Apart = usualGreens, usualApart
 	if f["greens"] != nil {
 		s.Greens = r.Number(f["greens"], "greens", 1, 100)
 	}
@@ -238,15 +251,15 @@ func (r *reader) duration(n *yaml.Node, what string) time.Duration {
 	}
 	v, ok := r.value(n, what, steps.Duration)
 	if ok && v.Duration() <= 0 {
-		r.Fail(n, "", "%s must be greater than zero", what)
+		r.Fail(n, "as in 20s", "%s must be greater than zero", what)
 	}
 	return v.Duration()
 }
 
 func (r *reader) demand(s *Step, n *yaml.Node) {
-	f := r.Fields(n, "a requirement", "when", "else")
+	f := r.part(n, "a requirement")
 	if f["when"] == nil || f["else"] == nil {
-		r.Fail(n, "", `a requirement needs the keys "when" and "else"`)
+		r.Fail(n, "as in {when: facts.lock.held, else: The lock is free.}", `a requirement needs the keys "when" and "else"`)
 		return
 	}
 	d := demand{r.expr(f["when"], "when", wantBool), r.text(f["else"], "else")}
@@ -256,9 +269,9 @@ func (r *reader) demand(s *Step, n *yaml.Node) {
 }
 
 func (r *reader) finding(s *Step, n *yaml.Node) {
-	f := r.Fields(n, "a finding", "when", "level", "say", "against")
+	f := r.part(n, "a finding")
 	if f["say"] == nil {
-		r.Fail(n, "", `a finding needs the key "say"`)
+		r.Fail(n, "as in say: The lock is held.", `a finding needs the key "say"`)
 		return
 	}
 	level := steps.Warning
@@ -271,9 +284,9 @@ func (r *reader) finding(s *Step, n *yaml.Node) {
 func (r *reader) cases(s *Step, n *yaml.Node) {
 	list := r.Items(n, "cases")
 	for i, c := range list {
-		f := r.Fields(c, "a case", "when", "is", "say", "despite")
+		f := r.part(c, "a case")
 		if f["is"] == nil {
-			r.Fail(c, "", `a case needs the key "is"`)
+			r.Fail(c, "as in is: 'yes'", `a case needs the key "is"`)
 			continue
 		}
 		if f["when"] == nil && i < len(list)-1 {
@@ -293,7 +306,7 @@ func (r *reader) cases(s *Step, n *yaml.Node) {
 // the answer of a person who agrees, so each has its words.
 func (r *reader) proposals(s *Step, n *yaml.Node) {
 	for _, c := range r.Items(n, "propose") {
-		f := r.Fields(c, "a proposal", "when", "is", "say")
+		f := r.part(c, "a proposal")
 		if f["when"] == nil || f["is"] == nil || f["say"] == nil {
 			r.Fail(c, "as in: {when: facts.process.alive == 'dead', is: dead, say: its process is gone}", `a proposal needs the keys "when", "is" and "say"`)
 			continue
@@ -317,7 +330,7 @@ func (r *reader) answers(s *Step, step, n *yaml.Node) {
 		case key.Value == triage.Unknown:
 			r.Fail(key, "remove it", "the answer unknown is always there")
 		case !idForm.MatchString(key.Value):
-			r.Fail(key, "", "answer %q must be small letters, digits and underscores", key.Value)
+			r.Fail(key, "as in alive", "answer %q must be small letters, digits and underscores", key.Value)
 		default:
 			s.Answers = append(s.Answers, Choice{key.Value, r.literal(n.Content[i+1], "the meaning of an answer")})
 		}

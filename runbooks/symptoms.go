@@ -78,7 +78,7 @@ func (r *reader) symptom(n *yaml.Node) {
 	case len([]rune(s)) > maxSymptom || strings.ContainsAny(s, "\n"):
 		r.Fail(n, "say in a few words what people see", "a symptom is one line of up to %d letters", maxSymptom)
 	case slices.ContainsFunc(r.book.Symptoms, func(o string) bool { return strings.EqualFold(o, s) }):
-		r.Fail(n, "", "the symptom %q stands here twice", s)
+		r.Fail(n, "drop one of the two", "the symptom %q stands here twice", s)
 	default:
 		r.book.Symptoms = append(r.book.Symptoms, s)
 	}

@@ -25,7 +25,7 @@ func (r *reader) value(n *yaml.Node, what string, t steps.Type) (steps.Value, bo
 	}
 	v, err := steps.ParseValue(t, s)
 	if err != nil {
-		r.Fail(n, "", "%s: %v", what, err)
+		r.Fail(n, "it is of the type "+string(t), "%s: %v", what, err)
 		return steps.Value{}, false
 	}
 	return v, true

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -81,6 +82,9 @@ func (s *Session) takeUp(in triage.Intent) error {
 		return r
 	}
 	rb, known, err := s.book(in.Value)
+	if errors.Is(err, runbooks.ErrUntrusted) {
+		return refusal(in, triage.Refusal{Why: err.Error(), Cure: "Look at what it does and trust it: handrail runbook trust " + in.Value})
+	}
 	if err != nil {
 		return err
 	}

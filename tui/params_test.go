@@ -83,6 +83,31 @@ func (s *stage) startAt(of screen.Untrusted) {
 
 func (s *stage) toUntrusted() { s.startAt(untrustedFixture()) }
 
+// foreignFixture is a runbook of a repository that was not looked at yet.
+func foreignFixture() screen.Untrusted {
+	return screen.Untrusted{Runbook: "state-lock", Dir: "/srv/infra/.handrail/runbooks/state-lock.yaml", Digest: "d2", Before: "before that of embedded", Uses: []screen.Used{
+		{Title: "It reads:", List: []string{"terraform/lock of dir ${params.dir}: the lock of the state"}},
+		{Title: "It can change, each behind its gate:", List: []string{"unlock (release), terraform/force-unlock of lock_id ${facts.lock.id}: the lock"}}}}
+}
+
+// toForeign asks for trust in a runbook, until it is trusted.
+func (s *stage) toForeign() {
+	of, trusted := foreignFixture(), false
+	s.Config.Foreign = func(context.Context, string) (*screen.Untrusted, error) {
+		if trusted {
+			return nil, nil
+		}
+		return &of, nil
+	}
+	if s.Config.Trust == nil {
+		s.Config.Trust = func(_ context.Context, asked screen.Untrusted) error { trusted = asked.Digest == of.Digest; return nil }
+	}
+	s.Config.Params = lockFields
+	s.toFound()
+	_, cmd := s.Update(keyPress("enter"))
+	s.openWith(cmd)
+}
+
 func (s *stage) toNowhere() {
 	s.startAt(screen.Untrusted{Dir: ".", Wrong: `"/home/ana" holds no .tf or .tofu file, so there is nothing to trust`})
 }
@@ -218,6 +243,39 @@ func TestTrustIsOfferedAtTheStart(t *testing.T) {
 	s.press("1")
 	_, cmd := s.Update(keyPress("enter"))
 	s.openWith(cmd)
+	s.want(t, "it changed while you looked at it")
+}
+
+// TestForeignRunbookIsTrustedFirst: a runbook that does not come with handrail is not begun
+// with before a person saw what it does and said so; enter alone says nothing.
+func TestForeignRunbookIsTrustedFirst(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[string]bool{"1": true, "2": false} {
+		s := onStage(t, 80, 24, false, "")
+		s.toForeign()
+		s.want(t, "state-lock does not come with handrail, and is not trusted", "before that of embedded", "unlock (release), terraform/force-unlock")
+		s.press("enter")
+		if s.Incident != nil {
+			t.Fatal("enter alone went on")
+		}
+		s.press(key)
+		_, cmd := s.Update(keyPress("enter"))
+		if want {
+			s.openWith(cmd)
+		}
+		if (s.Incident != nil) != want {
+			t.Errorf("%s: opened %t\n%s", key, s.Incident != nil, s.screen())
+		}
+	}
+	s := onStage(t, 80, 24, false, "")
+	s.Config.Trust = func(context.Context, screen.Untrusted) error { return errors.New("it changed while you looked at it") }
+	s.toForeign()
+	s.press("1")
+	_, cmd := s.Update(keyPress("enter"))
+	s.openWith(cmd)
+	if s.Incident != nil {
+		t.Error("it was opened all the same")
+	}
 	s.want(t, "it changed while you looked at it")
 }
 

@@ -382,6 +382,7 @@ func shots() map[string]shot {
 		"params":        {false, func(s *stage) { s.toMatch(); s.press("down", "enter") }},
 		"found":         {false, (*stage).toFound},
 		"untrusted":     {false, (*stage).toUntrusted},
+		"foreign":       {false, (*stage).toForeign},
 		"nowhere":       {false, (*stage).toNowhere},
 		"unread":        {true, (*stage).toUnread},
 		"parameters":    {true, (*stage).toParams},

@@ -197,3 +197,16 @@ func Without(environ []string, names ...string) []string {
 		return slices.Contains(names, key)
 	})
 }
+
+// ReadLine reads one line of what a person types, and nothing of what comes after.
+func (p *Program) ReadLine() string {
+	var line []byte
+	for one := make([]byte, 1); len(line) < 1<<10; {
+		n, err := p.Stdin.Read(one)
+		if n == 1 && one[0] == '\n' || err != nil {
+			break
+		}
+		line = append(line, one[:n]...)
+	}
+	return strings.TrimSpace(string(line))
+}

@@ -9,12 +9,9 @@ import (
 	"handrail/steps/catalog"
 )
 
-// Library returns the runbooks of the program, by id.
-func Library(p *process.Program) ([]*runbooks.Runbook, error) { return runbooks.Library(catalog.New()) }
-
-// Runbook finds one runbook by its id.
-func Runbook(p *process.Program, id string) (*runbooks.Runbook, error) {
-	list, err := Library(p)
+// Embedded returns a runbook that comes with the program: drills are about those.
+func Embedded(id string) (*runbooks.Runbook, error) {
+	list, err := runbooks.Library(catalog.New())
 	if err != nil {
 		return nil, err
 	}
@@ -28,18 +25,24 @@ func Runbook(p *process.Program, id string) (*runbooks.Runbook, error) {
 	return nil, process.Unknown("runbook", id, ids, "handrail runbook list")
 }
 
-// Bound is a runbook with the parameters of the -p flags.
-func Bound(p *process.Program, id string, pairs []string) (*runbooks.Runbook, steps.Params, error) {
-	rb, err := Runbook(p, id)
+// Library returns the runbooks that an id can mean, by id. What they recognise is shown; to
+// begin with one that does not come with the program asks for trust.
+func Library(p *process.Program) ([]*runbooks.Runbook, error) {
+	s, err := ShelfOf(p)
+	return s.Runbooks(), err
+}
+
+// Runbook finds a runbook to begin with, by its id or as a file. One that does not come with
+// the program must be trusted as it is.
+func Runbook(p *process.Program, name string) (*runbooks.Runbook, error) {
+	b, err := Look(p, name)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	given, err := Pairs(pairs)
-	if err != nil {
-		return nil, nil, err
+	if err := b.Check(p); err != nil {
+		return nil, err
 	}
-	params, err := Bind(rb, given)
-	return rb, params, err
+	return b.Runbook, nil
 }
 
 // Pairs reads parameters that are given as NAME=VALUE.

@@ -63,7 +63,7 @@ func (s *Scene) Texts() Texts {
 		return out
 	}
 	for _, n := range rb.Next(s.vars(rb.ID, false)) {
-		if _, err := s.Library(n.Runbook); err != nil {
+		if _, err := s.Library(n.Runbook); err != nil && !errors.Is(err, runbooks.ErrUntrusted) {
 			continue // a runbook that this handrail does not have is no way to go on
 		}
 		out.Next = append(out.Next, Lead{Runbook: n.Runbook, Why: n.Say, Params: n.With})

@@ -125,7 +125,7 @@ func (h *Screen) arrange() {
 			move: ink.Say("Practise %s", r.ID), variants: r.Variants})
 	}
 	for _, r := range h.data.Runbooks {
-		h.Rows = append(h.Rows, HomeRow{Section: library, ID: r.ID, left: ink.Shown(r.ID), main: ink.Shown(r.Title), note: ink.Shown(r.Severity),
+		h.Rows = append(h.Rows, HomeRow{Section: library, ID: r.ID, left: ink.Shown(r.ID), main: ink.Shown(r.Title), note: note(r),
 			move: ink.Say("Start an incident with %s", r.ID)})
 	}
 	for i := range h.Rows {
@@ -141,6 +141,14 @@ func (h *Screen) arrange() {
 	if i := slices.IndexFunc(h.Rows, func(r HomeRow) bool { return r.Section == chosen.Section && r.ID == chosen.ID }); i >= 0 {
 		h.At = i
 	}
+}
+
+// note is what stands at the end of the row of a runbook.
+func note(r screen.RunbookRow) ink.Text {
+	if r.From == "" {
+		return ink.Shown(r.Severity)
+	}
+	return ink.Shown(strings.TrimSpace(r.Severity + " " + r.From))
 }
 
 // chosen is the row that enter opens; there is none until a person moves, where no

@@ -58,6 +58,9 @@ type Config struct {
 	// fails where it changed since.
 	Untrusted func(ctx context.Context, runbook string, given map[string]string) (*Untrusted, error)
 	Trust     func(ctx context.Context, of Untrusted) error
+	// Foreign says of a runbook that does not come with handrail, and is not trusted as it
+	// is, what it could do; nil where it may be begun with. Trust trusts it.
+	Foreign func(ctx context.Context, runbook string) (*Untrusted, error)
 
 	Status func(st triage.State) string // a short update for the channel, safe to show
 
@@ -114,8 +117,11 @@ func (c Config) Scrubbed(text string) string {
 	return c.Scrub(text)
 }
 
-// Untrusted is a directory in which programs may not run yet.
+// Untrusted is a directory in which programs may not run yet, or a runbook that may not be
+// begun with yet; Dir is its file then.
 type Untrusted struct {
+	Runbook     string // as it was named, "" for a directory
+	Before      string // which runbooks of the same id it stands before, in words
 	Dir, Digest string
 	Files       int
 	Changed     string // since it was trusted, "" where it never was
@@ -127,6 +133,7 @@ type Untrusted struct {
 type Used struct {
 	Title string
 	List  []string
+	All   bool // none of them may be left out
 }
 
 // Hit is a runbook that recognises a pasted text.
@@ -189,7 +196,10 @@ type Story struct {
 }
 
 // RunbookRow is a runbook of the library.
-type RunbookRow struct{ ID, Title, Severity, Domain string }
+type RunbookRow struct {
+	ID, Title, Severity, Domain string
+	From                        string // whose it is and whether it is trusted, "" for one that comes with handrail
+}
 
 // Inks are what c asks to draw with on a background.
 func (c Config) Inks(ground ink.Ground) ink.Theme {

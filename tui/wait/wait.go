@@ -117,6 +117,7 @@ type settled struct {
 	second bool              // another incident about the same is meant
 	of     *screen.Untrusted // the directory that something was said of, nil for none
 	trust  bool
+	book   *screen.Untrusted // the runbook that is trusted, nil where nothing was said
 }
 
 // untrustedError keeps an incident from being opened until it is said whether programs
@@ -139,6 +140,11 @@ func (s *Screen) start(env *screen.Env, r screen.Start, said settled) tea.Cmd {
 			if same := c.OpenFor(r.Runbook, r.Given); len(same) > 0 {
 				return nil, &alreadyOpen{same}
 			}
+		}
+		if of, err := foreign(ctx, c, r.Runbook, said.book); err != nil {
+			return nil, err
+		} else if of != nil {
+			return nil, &untrustedError{*of, r, said}
 		}
 		switch {
 		case said.of != nil && said.trust:
@@ -171,6 +177,20 @@ func (s *Screen) start(env *screen.Env, r screen.Start, said settled) tea.Cmd {
 	return cmd
 }
 
+// foreign settles whether a runbook may be begun with: it is trusted as a person said, or
+// it is what they are asked about.
+func foreign(ctx context.Context, c screen.Config, runbook string, trusted *screen.Untrusted) (*screen.Untrusted, error) {
+	if trusted != nil {
+		if err := c.Trust(ctx, *trusted); err != nil {
+			return nil, err
+		}
+	}
+	if c.Foreign == nil {
+		return nil, nil
+	}
+	return c.Foreign(ctx, runbook)
+}
+
 // offered opens the sheet that asks for trust, or for another directory, where this is
 // why an incident could not be opened.
 func (s *Screen) offered(env *screen.Env, err error) bool {
@@ -180,6 +200,16 @@ func (s *Screen) offered(env *screen.Env, err error) bool {
 	}
 	env.Show(s.from)
 	said := no.said
+	if no.of.Runbook != "" {
+		env.Sheet = sheets.TrustForm(no.of, func(yes bool) tea.Cmd {
+			if !yes {
+				return nil
+			}
+			said.book = &no.of
+			return s.start(env, no.start, said)
+		})
+		return true
+	}
 	if no.of.Wrong == "" {
 		env.Sheet = sheets.TrustForm(no.of, func(yes bool) tea.Cmd {
 			said.of, said.trust = &no.of, yes

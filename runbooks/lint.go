@@ -1,0 +1,83 @@
+package runbooks
+
+import (
+	"fmt"
+	"time"
+
+	"handrail/steps"
+	"handrail/triage"
+)
+
+// What an author may not go beyond. A document that a bundle keeps from before is still
+// read: [Parse] does not ask.
+const (
+	maxFresh = time.Hour
+	minApart = 10 * time.Second
+)
+
+// Lint is Parse, and what is asked of an author besides: a document that a bundle
+// keeps from before it was asked for is still read. It is what every runbook passes that
+// does not come with the program, before its first step.
+func Lint(file string, src []byte, cat steps.Catalog) (*Runbook, error) {
+	b, err := Parse(file, src, cat)
+	if err != nil {
+		return nil, err
+	}
+	l := linter{b: b}
+	for i := range b.Steps {
+		l.step(&b.Steps[i])
+	}
+	if !b.claims() {
+		l.fail(1, "give a weight of 5 or more to what occurs in no text of another kind", "its patterns together stay below %d, so that it claims no text", Floor)
+	}
+	if err := l.bad.Sorted(); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+type linter struct {
+	b   *Runbook
+	bad Problems
+}
+
+func (l *linter) fail(line int, hint, format string, args ...any) {
+	l.bad = append(l.bad, Problem{File: l.b.File, Line: line, Message: fmt.Sprintf(format, args...), Hint: hint})
+}
+
+// at fails where an expression stands.
+func (l *linter) at(e *expr, hint, format string, args ...any) {
+	l.bad = append(l.bad, Problem{File: l.b.File, Line: e.node.Line, Col: e.node.Column, Message: fmt.Sprintf(format, args...), Hint: hint})
+}
+
+func (l *linter) step(s *Step) {
+	if s.Builtin {
+		return
+	}
+	if s.Phase == triage.Verify && s.Kind == triage.AskStep && len(s.Green) == 0 {
+		l.fail(s.Line, "as in: green: ["+s.Answers[0].Value+"]", "the question %q does not say which answers prove the recovery", s.ID)
+	}
+	if s.Fresh > maxFresh {
+		l.fail(s.Line, "at most 1h", "what %q says would count for %s: evidence that old opens no gate", s.ID, s.Fresh)
+	}
+	if s.Kind == triage.WatchStep && s.Greens > 1 && s.Apart < minApart {
+		l.fail(s.Line, "at least 10s", "the looks of %q are %s apart, which is one look", s.ID, s.Apart)
+	}
+	for _, d := range s.require {
+		if len(d.when.refs) == 0 {
+			l.at(d.when, "name a fact, an answer or a parameter, or drop it", "the requirement %q of the gate %q looks at nothing", d.when.src, s.ID)
+		}
+	}
+	if s.Kind != triage.ConcludeStep || s.Topic != triage.TopicMutation && s.Topic != triage.TopicConsistent {
+		return
+	}
+	for _, c := range s.cases {
+		switch {
+		case c.is == triage.Unknown:
+		case c.when == nil:
+			l.fail(s.Line, "give it a when: that names what shows it", "%s would be concluded as %s whatever is found", s.Topic, c.is)
+		case len(c.when.refs) == 0:
+			l.at(c.when, "name what shows it", "%s would be concluded as %s from %q, which looks at nothing", s.Topic, c.is, c.when.src)
+		}
+	}
+}
