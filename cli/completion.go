@@ -22,10 +22,13 @@ type completer func(p *process.Program) []cobra.Completion
 // completing are the words by which the usage of a command names its arguments.
 func completing() map[string]completer {
 	return map[string]completer{
-		"RUNBOOK": completeRunbooks, "KIND": completeKinds, "DRILL": completeDrills,
+		"RUNBOOK": completeRunbooks, "RUNBOOK...": completeRunbooks, "ID": completeNothing, "KIND": completeKinds, "DRILL": completeDrills,
 		"BUNDLE": completeBundles, "A": completeBundles, "B": completeBundles, "INCIDENT": completeIncidents,
 	}
 }
+
+// completeNothing is for what is new.
+func completeNothing(*process.Program) []cobra.Completion { return nil }
 
 // paths are the words for what the shell completes by itself.
 var paths = []string{"DIR", "FILE", "FILE...", "SRC", "DEST"}
@@ -50,9 +53,9 @@ func complete(p *process.Program, cmd *cobra.Command) {
 				return nil, cobra.ShellCompDirectiveDefault
 			case of == nil:
 				return nil, cobra.ShellCompDirectiveNoFileComp
-			case slices.Contains([]string{"RUNBOOK", "KIND", "DRILL"}, word):
+			case slices.Contains([]string{"KIND", "DRILL", "ID"}, word):
 				return beginning(of(p), begun), cobra.ShellCompDirectiveNoFileComp
-			default: // a bundle may be a path as well: files are offered where no id fits
+			default: // a bundle or a runbook may be a path as well: files are offered where no id fits
 				return beginning(of(p), begun), cobra.ShellCompDirectiveDefault
 			}
 		}

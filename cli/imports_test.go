@@ -66,7 +66,8 @@ var rooms = []room{
 	{path: "handrail/steps/kube/stuck", ours: kubeRoom("rbac", "object", "owner", "blame", "writers"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/sweep", ours: append(kubeRoom("allowlist", "nodereport", "persist", "object"), "handrail/steps/cluster/wire"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/workload", ours: kubeRoom("egress", "fieldpath", "loglayer", "podstate", "object"), libs: []string{k8s}},
-	{path: "handrail/steps/kube/centre", ours: kubeRoom("owner", "podstate"), libs: []string{k8s}},
+	{path: "handrail/steps/kube/webhook", ours: kubeRoom("admission"), libs: []string{k8s}},
+	{path: "handrail/steps/kube/centre", ours: kubeRoom("owner", "podstate", "webhook"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/act", ours: append(kubeRoom("patch", "object"), "handrail/steps/transport"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/change", ours: append(kubeRoom("document", "fieldpath", "patch", "weaken", "object", "owner", "alike", "blame", "stuck", "act"), "handrail/steps/transport"), libs: []string{k8s, yaml}},
 	// One way inside terraform: words, the directory, the program, the backend, what is read there, the gates.

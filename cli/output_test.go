@@ -19,19 +19,24 @@ import (
 
 // noJSON are the commands without -o json, each with the reason.
 var noJSON = map[string]string{
-	"handrail start":         "a dialogue",
-	"handrail approve":       "a dialogue, and one line to send back",
-	"handrail __act":         "the executor of an act",
-	"handrail man":           "writes manual pages",
-	"handrail bundle export": "has forms of its own: --format json",
-	"handrail bundle sign":   "writes a signature",
-	"handrail bundle push":   "copies a bundle",
-	"handrail bundle pull":   "copies a bundle",
-	"handrail drill start":   "a dialogue",
-	"handrail drill stop":    "ends a drill",
-	"handrail lab up":        "starts the lab",
-	"handrail lab build":     "builds the lab",
-	"handrail lab down":      "ends the lab",
+	"handrail start":          "a dialogue",
+	"handrail approve":        "a dialogue, and one line to send back",
+	"handrail __act":          "the executor of an act",
+	"handrail man":            "writes manual pages",
+	"handrail bundle export":  "has forms of its own: --format json",
+	"handrail bundle sign":    "writes a signature",
+	"handrail bundle push":    "copies a bundle",
+	"handrail bundle pull":    "copies a bundle",
+	"handrail drill start":    "a dialogue",
+	"handrail drill stop":     "ends a drill",
+	"handrail runbook docs":   "prints Markdown",
+	"handrail runbook graph":  "prints mermaid or dot",
+	"handrail runbook new":    "writes a runbook",
+	"handrail runbook schema": "prints a JSON Schema",
+	"handrail runbook trust":  "a dialogue",
+	"handrail lab up":         "starts the lab",
+	"handrail lab build":      "builds the lab",
+	"handrail lab down":       "ends the lab",
 }
 
 func leaves(cmd *cobra.Command) []*cobra.Command {
