@@ -19,7 +19,7 @@ import (
 )
 
 // ErrNoNode says that a server that is written for Node cannot be had here.
-var ErrNoNode = errors.New("node and npm are not in PATH and cannot be fetched from the registry of npm: this server of the tests is a Node program, install Node 20 or newer")
+var ErrNoNode = errors.New("node and npm are not in PATH and cannot be fetched: this server of the tests is a Node program; install Node 20 or newer with npm, or name a registry of npm in npm_config_registry or ~/.npmrc")
 
 // npmPackage is a package of the registry of npm, pinned by its content.
 type npmPackage struct {
@@ -41,7 +41,7 @@ func nodePackages() (node, npm npmPackage, ok bool) {
 // maxPackage bounds what one package may unpack to.
 const maxPackage = 512 << 20
 
-// npmRegistry is where npm itself would look: its variable, its file, its default.
+// npmRegistry is the registry that npm was given: its variable, its file; "" for none.
 func npmRegistry(getenv func(string) string) string {
 	at := cmp.Or(getenv("npm_config_registry"), getenv("NPM_CONFIG_REGISTRY"))
 	if file, err := os.ReadFile(cmp.Or(getenv("NPM_CONFIG_USERCONFIG"), filepath.Join(getenv("HOME"), ".npmrc"))); err == nil && at == "" {
@@ -51,7 +51,7 @@ func npmRegistry(getenv func(string) string) string {
 			}
 		}
 	}
-	return strings.TrimRight(cmp.Or(at, ""), "/")
+	return strings.TrimRight(at, "/")
 }
 
 // unpack fetches the package into the new folder dir. What was not pinned is not kept.
@@ -152,6 +152,9 @@ func nodeFor(ctx context.Context, bin string) (node string, npm []string, err er
 		return node, npm, nil
 	}
 	registry := npmRegistry(os.Getenv)
+	if registry == "" {
+		return "", nil, ErrNoNode
+	}
 	err = errors.Join(of.unpack(ctx, registry, filepath.Join(home, "node")), client.unpack(ctx, registry, filepath.Join(home, "npm")))
 	if err == nil {
 		err = os.WriteFile(whole, nil, 0o644)

@@ -90,7 +90,7 @@ func TestPackageOfNpmIsWhatWasPinned(t *testing.T) {
 	}
 }
 
-// TestRegistryIsThatOfNpm: its variable goes over its file, which goes over its default.
+// TestRegistryIsThatOfNpm: its variable goes over its file, and no other is asked.
 func TestRegistryIsThatOfNpm(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -100,7 +100,7 @@ func TestRegistryIsThatOfNpm(t *testing.T) {
 	for want, env := range map[string]map[string]string{
 		"https://variable.example":   {"HOME": home, "npm_config_registry": "https://variable.example/"},
 		"https://mirror.example/npm": {"HOME": home},
-		"": {"HOME": t.TempDir()},
+		"":                           {"HOME": t.TempDir()},
 	} {
 		if got := npmRegistry(func(name string) string { return env[name] }); got != want {
 			t.Errorf("%v: %s, want %s", env, got, want)
