@@ -181,13 +181,18 @@ func TestLookAlikesAreCounted(t *testing.T) {
 	s.want(t, "! 2 look-alikes continue below", "type     patch job/payments/migrate-42")
 }
 
+// toBlocked is a gate whose target has an owner that is not paused.
+func (s *stage) toBlocked() {
+	s.bench.preview = strip("")
+	s.bench.preview.Owners[1] = steps.Owner{Name: "Kustomization flux-system/payments", Paused: "no", How: "flux suspend kustomization payments"}
+	s.toGate()
+}
+
 // TestOwnerStandsInTheWay: an owner that is not paused is said with its cure.
 func TestOwnerStandsInTheWay(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 140, 45, true, "")
-	s.bench.preview = strip("")
-	s.bench.preview.Owners[1] = steps.Owner{Name: "Kustomization flux-system/payments", Paused: "no", How: "flux suspend kustomization payments"}
-	s.toGate()
+	s.toBlocked()
 	s.want(t, "DANGER · BLOCKED", "BLOCKED BY", "✗ Kustomization flux-system/payments may undo this: it is not paused.", "→ flux suspend kustomization payments",
 		"✓ Application argocd/payments is paused and cannot undo this.", "enter answer for the owner")
 	s.pass(gate.Grace)

@@ -397,6 +397,7 @@ func shots() map[string]shot {
 		"finding":       {true, (*stage).toFinding},
 		"opposed":       {true, (*stage).toOpposed},
 		"unserved":      {true, (*stage).toUnserved},
+		"blocked":       {true, (*stage).toBlocked},
 		"untold":        {true, func(s *stage) { s.toUntold(); s.press("enter") }},
 		"byhand":        {true, func(s *stage) { s.toUnserved(); s.press("M") }},
 		"overrule":      {true, func(s *stage) { s.toOpposed(); s.press("w") }},
