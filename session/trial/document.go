@@ -18,6 +18,7 @@ import (
 	"slices"
 
 	"handrail/runbooks"
+	"handrail/session/walk"
 	"handrail/steps"
 	"handrail/steps/strict"
 	"handrail/triage"
@@ -38,6 +39,8 @@ type Base struct {
 	Facts   map[string]facts  `key:"facts" each:"facts"`
 	Answers map[string]string `key:"answers"`
 	values  map[string]map[string]steps.Value
+
+	Findings []triage.FindingAnswer `key:"findings" each:"finding"`
 }
 
 // Case is one incident: what would be read and said, and what must follow.
@@ -53,8 +56,15 @@ type Case struct {
 	Acts     []string          `key:"acts" of:"a gate"`   // gates whose act is done
 	Waive    map[string]string `key:"waive"`              // by step: why its law is waived
 	Expect   Expect            `key:"expect,required"`
+	// Findings answer critical findings that shut no gate, as an answers file does; those of
+	// the base come after.
+	Findings []triage.FindingAnswer `key:"findings" each:"finding"`
+	// ByHand are repairs outside of handrail, recorded once no gate serves.
+	ByHand   []triage.HandAct `key:"by_hand" each:"hand"`
+	Repaired map[string]facts `key:"repaired" each:"facts"` // by step: what it reads after them
 	line     int
 	values   map[string]map[string]steps.Value
+	after    map[string]map[string]steps.Value
 }
 
 // Expect is what must follow. What it does not name may be as it is.
@@ -76,7 +86,8 @@ type facts map[string]*strict.Node
 
 // Parse reads the tests of a runbook. Bad input gives strict.Problems with their places.
 func Parse(file string, src []byte, rb *runbooks.Runbook, cat steps.Catalog) (*Document, error) {
-	r := &strict.Reader{File: file, What: "a test of a runbook", Forms: map[string]strict.Form{"facts": readFacts, "param": readParam}}
+	r := &strict.Reader{File: file, What: "a test of a runbook", Forms: walk.Forms()}
+	r.Forms["facts"], r.Forms["param"] = readFacts, readParam
 	doc := r.Document(src)
 	if doc == nil {
 		return nil, r.Problems.Sorted()
@@ -91,7 +102,8 @@ func Parse(file string, src []byte, rb *runbooks.Runbook, cat steps.Catalog) (*D
 		if base := strict.At(doc, "base"); base != nil {
 			c.ids(base, map[string][]triage.StepKind{"facts": reads, "answers": {triage.AskStep}})
 			c.answers(base)
-			d.Base.values = c.recorded(base, nil)
+			c.named(base, "findings", "subject", nil)
+			d.Base.values = c.recorded(base, "facts", nil)
 		}
 		for i, n := range strict.At(doc, "cases").Content {
 			c.check(&d.Cases[i], n, d.Base)
@@ -130,18 +142,22 @@ var reads = []triage.StepKind{triage.ProbeStep, triage.WatchStep}
 func (c checker) check(x *Case, n *strict.Node, base Base) {
 	x.line = n.Line
 	gates, asks := []triage.StepKind{triage.GateStep}, []triage.StepKind{triage.AskStep}
-	c.ids(n, map[string][]triage.StepKind{"facts": reads, "fails": reads, "answers": asks, "manual": {triage.ManualStep}, "skip": nil, "waive": nil, "acts": gates})
+	c.ids(n, map[string][]triage.StepKind{"facts": reads, "repaired": reads, "fails": reads, "answers": asks, "manual": {triage.ManualStep}, "skip": nil, "waive": nil, "acts": gates})
 	expect := strict.At(n, "expect")
 	c.ids(expect, map[string][]triage.StepKind{"armed": gates, "refused": gates, "proposes": asks, "findings": reads, "aside": nil})
 	for _, of := range []*strict.Node{n, expect} {
 		c.Each(strict.At(of, "conclude"), "conclude", func(key, _ *strict.Node) { c.OneOf(key, "a topic", topics()) })
 	}
 	c.answers(n)
+	c.named(n, "findings", "subject", nil)
+	c.named(n, "by_hand", "proof", reads)
+	x.Findings = slices.Concat(x.Findings, base.Findings)
 	x.Params, x.Answers = over(base.Params, x.Params), over(base.Answers, x.Answers)
 	if _, err := c.rb.Bind(x.Params); err != nil {
 		c.Fail(n, "see handrail runbook show "+c.rb.ID, "%v", err)
 	}
-	x.values = c.recorded(n, base.values)
+	x.values = c.recorded(n, "facts", base.values)
+	x.after = c.recorded(n, "repaired", x.values)
 }
 
 // over is a with b over it.
@@ -169,6 +185,15 @@ func (c checker) ids(of *strict.Node, keys map[string][]triage.StepKind) {
 	}
 }
 
+// named refuses an item under a key whose own key names no step of the kinds that are meant.
+func (c checker) named(of *strict.Node, key, own string, kinds []triage.StepKind) {
+	if items := strict.At(of, key); items != nil {
+		for _, item := range items.Content {
+			c.step(strict.At(item, own), key, kinds)
+		}
+	}
+}
+
 func (c checker) answers(n *strict.Node) {
 	c.Each(strict.At(n, "answers"), "answers", func(key, value *strict.Node) {
 		st, _ := c.rb.Step(key.Value)
@@ -176,13 +201,13 @@ func (c checker) answers(n *strict.Node) {
 	})
 }
 
-// recorded reads the facts of a case over those that all begin with.
-func (c checker) recorded(n *strict.Node, base map[string]map[string]steps.Value) map[string]map[string]steps.Value {
+// recorded reads the facts of a case under a key over those that it begins with.
+func (c checker) recorded(n *strict.Node, key string, base map[string]map[string]steps.Value) map[string]map[string]steps.Value {
 	out := map[string]map[string]steps.Value{}
 	for step, values := range base {
 		out[step] = maps.Clone(values)
 	}
-	c.Each(strict.At(n, "facts"), "facts", func(key, value *strict.Node) {
+	c.Each(strict.At(n, key), key, func(key, value *strict.Node) {
 		got, none := c.values(key.Value, value)
 		out[key.Value] = over(out[key.Value], got)
 		for _, name := range none {

@@ -19,7 +19,7 @@ var gone = map[string]int{
 	"init-cascade":          63,
 	"late-destroy":          52,
 	"loose-type-trap":       47,
-	"partial-apply":         106,
+	"partial-apply":         132,
 	"provider-throttling":   56,
 	"reverting-fixes":       0,
 	"state-collision":       92,

@@ -17,7 +17,7 @@ func (s *stage) read(st triage.Step) error {
 	if st.Kind == triage.CompareStep {
 		return s.compare(st)
 	}
-	if s.tried[id] > 2 && st.Kind == triage.ProbeStep {
+	if s.tried[id] > 2+len(s.state.Hands) && st.Kind == triage.ProbeStep {
 		s.stop = id + " could not be read: " + st.Summary
 		return nil
 	}
@@ -49,7 +49,11 @@ func (s *stage) read(st triage.Step) error {
 	if err := s.happen(triage.ProbeStart{Step: st.ID, N: n, Kind: k.Name, With: with}); err != nil {
 		return err
 	}
-	got, recorded := s.c.values[id]
+	values := s.c.values
+	if len(s.state.Hands) > 0 && s.c.after != nil {
+		values = s.c.after
+	}
+	got, recorded := values[id]
 	end := triage.ProbeEnd{Step: st.ID, N: n, Outcome: "ok", Summary: "as the test records", Facts: map[string]steps.Value{}}
 	failed := s.c.Fails[id]
 	switch {

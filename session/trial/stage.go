@@ -140,8 +140,11 @@ func (s *stage) walk() error {
 	}
 	for range mostMoves {
 		done, err := s.due()
+		opts := triage.Options(s.state, s.now, s.scene().Judge)
 		if err == nil && !done {
-			opts := triage.Options(s.state, s.now, s.scene().Judge)
+			done, err = s.repaired(opts)
+		}
+		if err == nil && !done {
 			i := slices.IndexFunc(opts, func(o triage.Option) bool { return o.Recommended && o.Available() })
 			if i < 0 {
 				s.stop = "nothing is left to do"
@@ -212,8 +215,10 @@ func (s *stage) follow(opts []triage.Option, o triage.Option) error {
 		return s.conclude(o)
 	case triage.DoPreview:
 		return s.gate(st)
+	case triage.DoResolve:
+		return s.resolve(o)
 	case triage.DoSettle:
-		return s.ask(triage.Intent{Kind: triage.DoSettle, Debt: triage.Settle{Debt: o.Subject, How: "carried", Owner: "test", Until: s.now.AddDate(0, 0, 7).Format(time.DateOnly), Why: "as the test says"}})
+		return s.settle(o)
 	case triage.DoWaive:
 		return s.waive(o)
 	case triage.DoPhase:
@@ -226,6 +231,43 @@ func (s *stage) follow(opts []triage.Option, o triage.Option) error {
 	}
 	s.stop = fmt.Sprintf("the test has no word for %s %s", o.Kind, o.Step)
 	return nil
+}
+
+// resolve answers a critical finding, where the case quotes it.
+func (s *stage) resolve(o triage.Option) error {
+	for _, f := range s.c.Findings {
+		if journal.Bare(f.Step) == journal.Bare(o.Step) && strings.Contains(o.Subject, f.Finding) {
+			f.Step, f.Finding = o.Step, o.Subject
+			return s.ask(triage.Intent{Kind: triage.DoResolve, Finding: f})
+		}
+	}
+	s.stop = fmt.Sprintf("the test does not answer what %s found: %s", journal.Bare(o.Step), strings.TrimSpace(o.Subject))
+	return nil
+}
+
+// settle pays for a repair by hand with the read that shows it, and carries all else.
+func (s *stage) settle(o triage.Option) error {
+	proves := func(d triage.Debt) bool { return d.ID == o.Subject && d.Kind == triage.ProofDebt }
+	if slices.ContainsFunc(s.state.Debts, proves) {
+		var no *triage.Refused
+		paid := triage.Settle{Debt: o.Subject, How: "paid", Proof: "as the test reads it"}
+		if err := s.ask(triage.Intent{Kind: triage.DoSettle, Debt: paid}); !errors.As(err, &no) {
+			return err
+		}
+	}
+	return s.ask(triage.Intent{Kind: triage.DoSettle, Debt: triage.Settle{Debt: o.Subject, How: "carried", Owner: "test", Until: s.now.AddDate(0, 0, 7).Format(time.DateOnly), Why: "as the test says"}})
+}
+
+// repaired records the next repair by hand of the case, once no gate serves. It reports
+// whether there was one.
+func (s *stage) repaired(opts []triage.Option) (bool, error) {
+	n := len(s.state.Hands)
+	if _, none := s.state.NoGate(opts); n >= len(s.c.ByHand) || !none && n == 0 {
+		return false, nil
+	}
+	h := s.c.ByHand[n]
+	h.Proof = s.rb.ID + "/" + journal.Bare(h.Proof)
+	return true, s.ask(triage.Intent{Kind: triage.DoHand, Hand: h})
 }
 
 // byHand settles a manual step with the proof of the case, or with a word that any proof

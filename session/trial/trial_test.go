@@ -188,12 +188,79 @@ func TestSlipsAreNamed(t *testing.T) {
 		"a topic":         {"class: Mut", "klass: Mut", `a topic cannot be "klass" (did you mean "class"?)`},
 		"a key":           {"armed:", "arms:", `expect has no key "arms" (did you mean "armed"?)`},
 		"another runbook": {"runbook: sample", "runbook: other", `these are tests of the runbook "other", not of "sample"`},
+		"a finding":       {"  acts:", "  findings: [{subject: lok, finding: it is our own, taken: ada}]\n  acts:", `findings: the runbook has no such step "lok"`},
+		"a proof":         {"  acts:", "  by_hand: [{what: x, object: y, person: ada, proof: unlock}]\n  acts:", `by_hand: the runbook has no such step "unlock"`},
 		"a parameter":     {"  answers:", "  params: {maxx: 1h}\n  answers:", `runbook sample has no parameter "maxx"`},
 		"no expectation":  {killed[strings.Index(killed, "  expect:"):], "", "expect is missing"},
 	} {
 		_, err := Parse("sample.test.yaml", []byte(strings.Replace(head+killed, tc.old, tc.now, 1)), sample(t), catalog.New())
 		if err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v, want %q", name, err, tc.want)
+		}
+	}
+}
+
+// telling is the sample with a critical finding that shuts no gate.
+func telling(t *testing.T, src string) Report {
+	t.Helper()
+	from := "{when: facts.lock.own, level: warning, say: it is our own}"
+	rb, err := runbooks.Parse("sample.yaml", []byte(strings.Replace(book, from, "{when: facts.lock.own, level: critical, against: [], say: it is our own lock}", 1)), catalog.New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := Parse("sample.test.yaml", []byte(head+src), rb, catalog.New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Run(d, rb, catalog.New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestFindingsAreAnswered: a case is recovered only once it answers each critical finding
+// that shuts no gate, by words of that finding.
+func TestFindingsAreAnswered(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		says string
+		want bool
+	}{
+		"none":               {"", false},
+		"of another finding": {"  findings: [{subject: lock, finding: it is of ann, taken: ada}]\n", false},
+		"resolved":           {"  findings: [{subject: lock, finding: it is our own, resolved: the job is gone}]\n", true},
+		"taken":              {"  findings: [{subject: lock, finding: it is our own, taken: ada}]\n", true},
+	} {
+		r := telling(t, strings.Replace(killed, "  acts:", tc.says+"  acts:", 1))
+		if got := r.Cases[0]; got.Recovered != tc.want || !tc.want && !strings.Contains(got.Stop, "does not answer what lock found: it is our own lock") {
+			t.Errorf("%s: recovered is %t, want %t (%s)", name, got.Recovered, tc.want, got.Stop)
+		}
+	}
+	base := "base:\n  findings: [{subject: lock, finding: it is our own, taken: ada}]\n"
+	if r := telling(t, base+killed); !r.Cases[0].Recovered {
+		t.Errorf("answered for all cases: %s", r.Cases[0].Stop)
+	}
+}
+
+// TestRepairsByHand: where no gate serves, a repair by hand counts once its proof was read
+// after it, and reads from then on tell what the case gives for them.
+func TestRepairsByHand(t *testing.T) {
+	t.Parallel()
+	shut := strings.NewReplacer("holder: dead", "holder: alive", "  acts: [unlock]\n", "", "consistent: 'yes'", "consistent: 'no'", "free: {held: false}", "free: {held: true}",
+		"armed: [unlock]", "refused: {unlock: may run}", "next: [partial-apply]", "next: []", "mutation: 'yes', ", "", "    phase: verify\n", "").Replace(killed)
+	hand := "  by_hand: [{what: tofu force-unlock l-1, object: lock l-1, person: ada, proof: free}]\n"
+	for name, tc := range map[string]struct {
+		says string
+		want bool
+	}{
+		"no repair":         {"  repaired: {free: {held: false}}\n", false},
+		"one without proof": {hand, false},
+		"one with proof":    {hand + "  repaired: {free: {held: false}}\n", true},
+	} {
+		r := runs(t, strings.Replace(shut, "  expect:", tc.says+"  expect:", 1))
+		if got := r.Cases[0]; got.Recovered != tc.want || len(got.Wrong) > 0 {
+			t.Errorf("%s: recovered is %t, want %t (%s) %q", name, got.Recovered, tc.want, got.Stop, got.Wrong)
 		}
 	}
 }

@@ -52,6 +52,18 @@ func Recorded(rb *runbooks.Runbook, st triage.State) Case {
 			}
 		}
 	}
+	for _, a := range st.Answered {
+		if _, ok := rb.Step(a.Step); ok && journal.BookOf(a.Step) == rb.ID {
+			a.Step = journal.Bare(a.Step)
+			c.Findings = append(c.Findings, a.FindingAnswer)
+		}
+	}
+	for _, h := range st.Hands {
+		if _, ok := rb.Step(h.Proof); ok && journal.BookOf(h.Proof) == rb.ID {
+			h.Proof = journal.Bare(h.Proof)
+			c.ByHand = append(c.ByHand, h.HandAct)
+		}
+	}
 	for topic, said := range st.Topics {
 		if said.Value != said.Proposed && !said.Lapsed {
 			c.Conclude[string(topic)] = said.Value
@@ -91,11 +103,12 @@ func (d *Document) Text(modeline string) string {
 	var w strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&w, format, args...) }
 	say("%sapiVersion: handrail/v1\nkind: RunbookTest\nrunbook: %s\n", modeline, d.Runbook)
-	if len(d.Base.values) > 0 || len(d.Base.Answers) > 0 {
+	if len(d.Base.values) > 0 || len(d.Base.Answers) > 0 || len(d.Base.Findings) > 0 {
 		say("base:\n")
 		texts(say, "  ", "params", d.Base.Params)
 		recorded(say, "  ", d.Base.values, nil)
 		texts(say, "  ", "answers", d.Base.Answers)
+		answered(say, "  ", d.Base.Findings)
 	}
 	say("cases:\n")
 	for i := range d.Cases {
@@ -110,6 +123,8 @@ func (d *Document) Text(modeline string) string {
 		texts(say, "    ", "skip", c.Skip)
 		texts(say, "    ", "waive", c.Waive)
 		list(say, "    ", "acts", c.Acts)
+		answered(say, "    ", slices.DeleteFunc(slices.Clone(c.Findings), func(f triage.FindingAnswer) bool { return slices.Contains(d.Base.Findings, f) }))
+		repairs(say, "    ", c.ByHand)
 		e := c.Expect
 		say("    expect:\n")
 		if e.Phase != "" {
@@ -167,6 +182,37 @@ func list(say func(string, ...any), indent, key string, items []string) {
 		out = append(out, text(x))
 	}
 	say("%s%s: [%s]\n", indent, key, strings.Join(out, ", "))
+}
+
+// answered writes the answers to critical findings.
+func answered(say func(string, ...any), indent string, fs []triage.FindingAnswer) {
+	if len(fs) > 0 {
+		say("%sfindings:\n", indent)
+	}
+	for _, f := range fs {
+		how := "resolved: " + text(f.Why)
+		if f.How == triage.Taken {
+			how = "taken: " + text(f.Person)
+			if f.Why != "" {
+				how += ", why: " + text(f.Why)
+			}
+		}
+		say("%s  - {subject: %s, finding: %s, %s}\n", indent, f.Step, text(f.Finding), how)
+	}
+}
+
+// repairs writes the repairs by hand.
+func repairs(say func(string, ...any), indent string, hs []triage.HandAct) {
+	if len(hs) > 0 {
+		say("%sby_hand:\n", indent)
+	}
+	for _, h := range hs {
+		shows := ""
+		if h.Shows != "" {
+			shows = ", shows: " + text(h.Shows)
+		}
+		say("%s  - {what: %s, object: %s, person: %s, proof: %s%s}\n", indent, text(h.What), text(h.Object), text(h.Person), h.Proof, shows)
+	}
 }
 
 // recorded writes facts, but for those that all cases begin with.

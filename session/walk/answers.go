@@ -90,7 +90,7 @@ func ParseAnswers(file string, src []byte) (*Answers, error) {
 // of its own, with apiVersion, kind and runbook.
 func ReadAnswers(r *strict.Reader, n *strict.Node, whole bool) *Answers {
 	own := *r
-	own.Forms = map[string]strict.Form{"waiver": waiver, "debt": debt, "level": level, "person": person, "hand": hand, "finding": finding}
+	own.Forms = Forms()
 	a := &Answers{File: r.File}
 	if whole {
 		f := own.Struct(n, r.What, a, "apiVersion", "kind")
@@ -102,6 +102,11 @@ func ReadAnswers(r *strict.Reader, n *strict.Node, whole bool) *Answers {
 	a.words(&own, n)
 	r.Problems = own.Problems
 	return a
+}
+
+// Forms are how the items of answers are read. Tests of runbooks have the same words.
+func Forms() map[string]strict.Form {
+	return map[string]strict.Form{"waiver": waiver, "debt": debt, "level": level, "person": person, "hand": hand, "finding": finding}
 }
 
 // accept takes what the facts propose.
