@@ -102,7 +102,7 @@ var rooms = []room{
 	{path: "handrail/session/view", ours: []string{"=handrail/session/approval", "=handrail/session/journal", "=handrail/session/live", "=handrail/session/policy", "handrail/triage", "handrail/runbooks", "=handrail/steps"}},
 	{path: "handrail/session/replay", ours: []string{"=handrail/session/approval", "=handrail/session/journal", "=handrail/session/pin", "=handrail/session/view", "handrail/triage", "handrail/runbooks", "=handrail/evidence", "=handrail/steps"}},
 	{path: "handrail/session/audit", ours: []string{"=handrail/session/approval", "=handrail/session/journal", "=handrail/session/policy", "handrail/triage", "handrail/runbooks", "=handrail/evidence", "handrail/evidence/sig", "=handrail/steps"}},
-	{path: "handrail/session/trial", ours: []string{"=handrail/session/journal", "=handrail/session/view", "handrail/triage", "handrail/runbooks", "=handrail/steps", "=handrail/steps/strict"}},
+	{path: "handrail/session/trial", ours: []string{"=handrail/session/journal", "=handrail/session/view", "=handrail/session/walk", "handrail/triage", "handrail/runbooks", "=handrail/steps", "=handrail/steps/strict"}},
 	{path: "handrail/session/walk", ours: []string{"=handrail/session", "=handrail/session/approval", "=handrail/session/journal", "=handrail/session/view", "handrail/triage", "handrail/runbooks", "=handrail/steps", "=handrail/steps/strict"}},
 	{path: "handrail/session/index/depot", ours: []string{"handrail/session/index/depot", "handrail/evidence", "=handrail/steps/transport"}, libs: []string{aws, oras, ociSpec}},
 	{path: "handrail/drills/lab"},
