@@ -23,9 +23,10 @@ type reading struct {
 	beside []string
 }
 
-// besideText names the second namespace in the parameter of a probe of the
-// drill's own, brokerText the broker.
+// What a parameter of a probe of the drill's own may name: its namespace, the second
+// one, and the broker.
 const (
+	spaceText  = "${drill.namespace}"
 	besideText = "${drill.beside}"
 	brokerText = "${drill.broker}"
 )
@@ -61,7 +62,8 @@ func (p parser) reading(n *yaml.Node, what string, more ...string) (reading, map
 			p.Fail(key, strict.Meant(key.Value, fieldNames(kind.Params)), "%s has no parameter %q", kind.Name, key.Value)
 			return
 		}
-		if (strings.Contains(value.Value, besideText) || strings.Contains(value.Value, brokerText)) && kind.Params[i].Type == steps.String {
+		late := func(text string) bool { return strings.Contains(value.Value, text) }
+		if slices.ContainsFunc([]string{spaceText, besideText, brokerText}, late) && kind.Params[i].Type == steps.String {
 			r.beside, r.with[key.Value] = append(r.beside, key.Value), steps.StringOf(value.Value)
 			return
 		}
@@ -113,7 +115,7 @@ func read(ctx context.Context, st *stage.Stage, r reading) (map[string]steps.Val
 		v, given := r.with[f.Name]
 		switch {
 		case slices.Contains(r.beside, f.Name):
-			text := strings.ReplaceAll(v.Text(), besideText, lab.Beside(st.Rec.Namespace.Name))
+			text := strings.NewReplacer(spaceText, st.Rec.Namespace.Name, besideText, lab.Beside(st.Rec.Namespace.Name)).Replace(v.Text())
 			if st.Rec.Broker != nil {
 				text = strings.ReplaceAll(text, brokerText, st.Rec.Broker.API)
 			}

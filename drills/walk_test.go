@@ -41,6 +41,8 @@ var walks = map[string]struct {
 	"init-cascade":                 {acts: 2, writes: 2, asked: 4},
 	"init-cascade (far-broker)":    {acts: 1, writes: 1, asked: 2, says: []string{"this broker was not named", "nothing was sent to it"}},
 	"init-cascade (bait)":          {says: []string{"protected", "role=protected"}},
+	"dead-webhook":                 {acts: 1, writes: 1, asked: 2},
+	"dead-webhook (no-word)":       {says: []string{"has not agreed"}},
 	"killed-runner":                {acts: 1, writes: -1},
 	// The script lies about a holder whose lock looks old: the refusal comes from the process itself.
 	"killed-runner (live-holder)":      {says: []string{"process "}},

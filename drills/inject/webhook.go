@@ -54,11 +54,39 @@ func (h hook) apply(ctx context.Context, st *stage.Stage) error {
 	if err := st.World.Hook(ctx, st.Rec.Namespace.Name, w); err != nil {
 		return err
 	}
+	return st.Admit(ctx, stage.NameOperator, nil, hookRights(h.full(st)))
+}
+
+// deadHook is the verb webhook.dead.
+type deadHook struct {
+	Name       string   `key:"name,required" as:"id"`
+	Service    string   `key:"service,required" as:"id"`
+	Resource   string   `key:"resource,required" as:"writable"`
+	Operations []string `key:"operations,required" of:"operation" oneof:"CREATE UPDATE"`
+}
+
+// apply registers a webhook that nothing answers for, and lets the operator read
+// configurations and change that one.
+func (h deadHook) apply(ctx context.Context, st *stage.Stage) error {
+	full := hook{Name: h.Name}.full(st)
+	st.Say("a webhook %s without a backend", full)
+	rule := lab.HookRule{Group: Writable()[h.Resource], Version: "v1", Resources: []string{h.Resource}, Operations: h.Operations}
+	if err := st.World.Hook(ctx, st.Rec.Namespace.Name, lab.Webhook{Name: full, Of: h.Service, Closed: true, Rules: []lab.HookRule{rule}}); err != nil {
+		return err
+	}
+	if err := st.Admit(ctx, stage.NameRobot, nil, hookRights(full)[:1]); err != nil {
+		return err
+	}
+	return st.Admit(ctx, stage.NameOperator, nil, hookRights(full))
+}
+
+// hookRights are those of an operator who reads all webhooks and changes one.
+func hookRights(name string) []lab.Rule {
 	const group = "admissionregistration.k8s.io"
-	return st.Admit(ctx, stage.NameOperator, nil, []lab.Rule{
+	return []lab.Rule{
 		{Group: group, Resources: []string{"mutatingwebhookconfigurations", "validatingwebhookconfigurations"}, Verbs: []string{"get", "list", "watch"}},
-		{Group: group, Resources: []string{"mutatingwebhookconfigurations"}, Names: []string{h.full(st)}, Verbs: []string{"update", "patch", "delete"}},
-	})
+		{Group: group, Resources: []string{"mutatingwebhookconfigurations"}, Names: []string{name}, Verbs: []string{"update", "patch", "delete"}},
+	}
 }
 
 // reverted is the verb kube.await: it waits until another writer

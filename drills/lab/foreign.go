@@ -22,6 +22,7 @@ type Webhook struct {
 	Name   string     // of the configuration, unique in the lab
 	URL    string     // on loopback
 	CA     []byte     // that signed its certificate, PEM
+	Of     string     // in place of URL and CA: a Service of the namespace, which need not exist
 	Closed bool       // a request is refused when it does not answer
 	Rules  []HookRule // what it is asked about
 }
@@ -48,12 +49,16 @@ func (l *Lab) hook(ctx context.Context, ns, with string, w Webhook) error {
 	if w.Closed {
 		policy = "Fail"
 	}
+	calls := object{"url": w.URL, "caBundle": w.CA}
+	if w.Of != "" {
+		calls = object{"service": object{"namespace": ns, "name": w.Of}}
+	}
 	body := object{
 		"metadata": object{"name": w.Name, "labels": object{madeFor: with}},
 		"webhooks": []object{{
 			"name": "enforce." + w.Name, "admissionReviewVersions": list("v1"), "sideEffects": "None",
 			"failurePolicy": policy, "timeoutSeconds": 5, "matchPolicy": "Equivalent", "reinvocationPolicy": "Never",
-			"clientConfig":      object{"url": w.URL, "caBundle": w.CA},
+			"clientConfig":      calls,
 			"namespaceSelector": object{"matchLabels": object{"kubernetes.io/metadata.name": ns}},
 			"rules":             rules,
 		}},
