@@ -7,13 +7,8 @@ import (
 
 	"handrail/tui/ink"
 	"handrail/tui/keymap"
-	"handrail/tui/overlay"
 	"handrail/tui/screen"
 )
-
-func (m *model) openPalette() {
-	m.palette = overlay.NewPalette(m.paletteItems())
-}
 
 // paletteItems are the commands of the screen, then what is in it.
 func (m *model) paletteItems() []screen.PaletteItem {

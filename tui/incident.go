@@ -72,7 +72,11 @@ func (m *model) changed(msg changedMsg) tea.Cmd {
 }
 
 func (m *model) did(msg screen.Answer) {
-	defer func() { m.noteAnswered(msg) }()
+	defer func() {
+		if m.gate != nil && msg.In.Kind == triage.DoNote {
+			m.gate.Noted = m.Notice // a note says beside the gate whether it was recorded
+		}
+	}()
 	m.Landed(msg.In)
 	if m.Incident != nil {
 		m.run.Take(m.Incident.Snapshot())

@@ -219,7 +219,7 @@ func (m *model) route(msg tea.KeyPressMsg) tea.Cmd {
 		case opens:
 			return m.open(to)
 		case key.Matches(msg, m.Keys.Palette):
-			m.openPalette()
+			m.palette = overlay.NewPalette(m.paletteItems())
 			return nil
 		case key.Matches(msg, m.Keys.Suspend):
 			return m.suspend()

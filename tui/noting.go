@@ -4,7 +4,6 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
-	"handrail/triage"
 	"handrail/tui/form"
 	"handrail/tui/gate"
 	"handrail/tui/ink"
@@ -53,14 +52,6 @@ func (m *model) noted(f *form.Form) {
 	if m.gate != nil {
 		m.gate.Quiet = m.Now.Add(gate.Grace)
 	}
-}
-
-// noteAnswered says beside a gate that a note was recorded, or was not.
-func (m *model) noteAnswered(msg screen.Answer) {
-	if m.gate == nil || msg.In.Kind != triage.DoNote {
-		return
-	}
-	m.gate.Noted = m.Notice
 }
 
 // drawGateBehind is the gate above a sheet.

@@ -9,23 +9,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"handrail/steps"
 	"handrail/steps/terraform/backend"
 	"handrail/steps/terraform/module"
 	"handrail/steps/terraform/state"
 	"handrail/steps/terraform/tfplan"
-	"handrail/steps/terraform/tfstate"
 	"handrail/steps/terraform/tool"
 )
-
-// FileName is the name of a kept plan, in a directory of its own.
-const FileName = "plan"
-
-// plansFor is how long the plan of an incident that was never closed is kept. By
-// then no tool takes it any more.
-const plansFor = 7 * 24 * time.Hour
 
 // SavedProbe makes a plan that a gate can apply.
 type SavedProbe struct{ Env steps.Env }
@@ -173,34 +164,6 @@ func (m *planRun) around() {
 	}
 }
 
-// place makes the directory of the plan, and removes what will not be applied.
-func (m *planRun) place() error {
-	private := m.env.Private
-	sweepPlans(filepath.Dir(private), filepath.Base(private), m.env.Now().Add(-plansFor))
-	if err := os.MkdirAll(private, 0o700); err != nil {
-		return fmt.Errorf("place for the plan: %w", err)
-	}
-	dir, err := os.MkdirTemp(private, "plan-")
-	if err != nil {
-		return fmt.Errorf("place for the plan: %w", err)
-	}
-	m.file = filepath.Join(dir, FileName)
-	return nil
-}
-
-// sweepPlans removes plans of other incidents that are older than a time.
-func sweepPlans(root, keep string, before time.Time) {
-	entries, err := os.ReadDir(root)
-	if err != nil {
-		return
-	}
-	for _, e := range entries {
-		if info, err := e.Info(); err == nil && e.IsDir() && e.Name() != keep && info.ModTime().Before(before) {
-			_ = os.RemoveAll(filepath.Join(root, e.Name())) // the next one tries again
-		}
-	}
-}
-
 func (m *planRun) args(file string) []string {
 	args := planArgs(file, m.refresh)
 	for _, t := range m.targets {
@@ -300,170 +263,6 @@ func (m *planRun) plan(ctx context.Context) (steps.Observation, error) {
 	return m.obs, m.read(ctx, r.Exit == 0)
 }
 
-// read fills the facts from the file itself, which is what a gate reads, and
-// holds them against what the program says of it.
-func (m *planRun) read(ctx context.Context, clean bool) error {
-	if err := os.Chmod(m.file, 0o600); err != nil {
-		return fmt.Errorf("the plan: %w", err)
-	}
-	shown, err := tool.Run(ctx, m.w.Dir, m.environ, m.program.Path, "show", "-json", "-no-color", m.file)
-	if err == nil && shown.Exit != 0 {
-		err = errors.New(tool.FirstError(shown.Stderr))
-	}
-	if err != nil {
-		return fmt.Errorf("showing the plan: %w", err)
-	}
-	// The findings are those of any plan; of the facts it has its own.
-	risk := steps.NewFacts(riskFacts())
-	if err := readPlan(shown.Stdout, m.refresh, risk, &m.obs, m.out); err != nil {
-		return err
-	}
-	f, sum, saved, err := OpenSaved(ctx, m.file)
-	if err != nil {
-		m.obs.Facts = m.facts.Rest(err.Error())
-		m.obs.Say(steps.Critical, "The plan was made, and no gate can apply it: %v.", err)
-		return nil
-	}
-	defer f.Close()
-	if why := Incomplete(saved, m.refresh); why != "" || saved.Doc.ActionsDigest() != risk.Got("actions_digest").Text() {
-		if why == "" {
-			why = "the plan file and `show -json` of it do not say the same"
-		}
-		m.obs.Facts = m.facts.Rest(why)
-		m.obs.Say(steps.Critical, "The plan was made, and no gate can apply it: %s.", why)
-		return nil
-	}
-	m.facts.Set("file", steps.StringOf(m.file))
-	m.facts.Set("digest", steps.IdentOf(sum))
-	m.facts.Set("clean", steps.BoolOf(clean))
-	m.counts(saved)
-	m.fixed(saved)
-	rc, err := saved.State(true)
-	if err == nil {
-		defer rc.Close()
-		var d *tfstate.Doc
-		if d, err = tfstate.Read(rc, tfstate.Options{Secret: m.out.Secret}); err == nil && d.HasSerial {
-			m.facts.Set("serial", steps.IntOf(d.Serial))
-			m.facts.Set("lineage", steps.IdentOf(d.Lineage))
-		}
-	}
-	m.facts.Set("tool", steps.StringOf(saved.Doc.Tool))
-	m.obs.Gaps = append(m.obs.Gaps, "the plan holds secrets: it is kept beside the bundle until the incident closes, and its digest and its redacted JSON in it")
-	m.obs.Facts = m.facts.Rest(m.without())
-	return nil
-}
-
-// without is why a fact is not there.
-func (m *planRun) without() string {
-	if m.like == nil {
-		return "no plan was named to hold it against"
-	}
-	return "not in the plan"
-}
-
-// fixed holds what the plan fixes against the plan that was approved.
-func (m *planRun) fixed(saved *tfplan.Saved) {
-	if m.unlike != "" { // what cannot be told may be another value
-		m.facts.Set("fixed_changes", steps.StringsOf([]string{"cannot be told: " + m.unlike}))
-		return
-	}
-	if m.like == nil {
-		return
-	}
-	changes := FixedChanges(m.like, saved, m.out.Secret)
-	m.facts.Set("fixed_changes", steps.StringsOf(fixedNames(changes)))
-	for _, kv := range changes {
-		m.obs.Say(steps.Warning, "Another value than in the plan that was approved: %s: %s.", kv.Key, kv.Value)
-	}
-}
-
-func (m *planRun) counts(saved *tfplan.Saved) {
-	d := saved.Doc
-	number := func(name string, n int) { m.facts.Set(name, steps.IntOf(int64(n))) }
-	number("add", d.Count[tfplan.Create]+d.Count[tfplan.ForgetReplace])
-	number("change", d.Count[tfplan.Update])
-	number("destroy", d.Count[tfplan.Delete])
-	number("replace", d.Replaced())
-	number("import", d.Imported)
-	var acts, creates, doomed, drifted []string
-	moved := 0
-	for _, c := range d.Changes {
-		if c.Act == tfplan.Read {
-			continue
-		}
-		acts = append(acts, c.Address)
-		if c.Act == tfplan.Create {
-			creates = append(creates, c.Address)
-		}
-		if c.Act == tfplan.None && c.Previous != "" {
-			moved++
-		}
-		if c.Act.Destroys() {
-			name := c.Address
-			if c.Deposed != "" {
-				name += " (deposed " + c.Deposed + ")"
-			}
-			doomed = append(doomed, name)
-		}
-	}
-	for _, c := range d.Drift {
-		if c.Act != tfplan.None {
-			drifted = append(drifted, c.Address)
-		}
-	}
-	number("moved", moved)
-	number("drifted", len(drifted))
-	list := func(name string, addresses []string) {
-		slices.Sort(addresses)
-		m.facts.Set(name, steps.StringsOf(slices.Compact(addresses)))
-	}
-	list("addresses", acts)
-	list("creates", creates)
-	list("doomed", doomed)
-}
-
-// OpenSaved opens a saved plan and sums it up. The caller closes the file.
-func OpenSaved(ctx context.Context, name string) (*os.File, string, *tfplan.Saved, error) {
-	file, err := module.OpenRegular(name)
-	if err != nil {
-		return nil, "", nil, fmt.Errorf("plan: %w", err)
-	}
-	sum, err := DigestOf(ctx, file)
-	var saved *tfplan.Saved
-	var info os.FileInfo
-	if err == nil {
-		info, err = file.Stat()
-	}
-	if err == nil {
-		saved, err = tfplan.OpenSaved(file, info.Size())
-	}
-	if err != nil {
-		return nil, sum, nil, errors.Join(fmt.Errorf("plan %s: %w", name, err), file.Close())
-	}
-	return file, sum, saved, nil
-}
-
-// Incomplete says why a saved plan cannot be held to what it would do, "" where
-// it can.
-func Incomplete(s *tfplan.Saved, refresh bool) string {
-	d := s.Doc
-	switch {
-	case !d.Whole:
-		return d.Broken
-	case d.Errored:
-		return "the plan is of a run that ended in an error: it is not whole"
-	case d.Newer != "":
-		return d.Newer
-	case d.Count[tfplan.Strange] > 0:
-		return "the plan holds an action that handrail does not know"
-	case d.Cut > 0:
-		return fmt.Sprintf("%d changes of the plan are over what handrail lists", d.Cut)
-	case refresh != (s.Mode == "refresh-only"):
-		return fmt.Sprintf("the plan has the mode %s", s.Mode)
-	}
-	return ""
-}
-
 // stood holds lock and state after a plan against those before it.
 func stood(before, after state.Snapshot, err error, obs *steps.Observation) {
 	switch {
@@ -475,28 +274,5 @@ func stood(before, after state.Snapshot, err error, obs *steps.Observation) {
 	case after.Held && after.LockID != before.LockID:
 		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Critical,
 			Say: fmt.Sprintf("The lock %s was taken while the plan ran. handrail plans without a lock: another run began.", after.LockID)})
-	}
-}
-
-// SavedFacts are the facts of terraform/saved-plan.
-func SavedFacts() []steps.Field {
-	return []steps.Field{
-		{Name: "file", Type: steps.String, Doc: "path of the file that keeps the plan"},
-		{Name: "digest", Type: steps.Ident, Doc: "SHA-256 of the plan file"},
-		{Name: "clean", Type: steps.Bool, Doc: "it would change nothing"},
-		{Name: "add", Type: steps.Int, Doc: "objects to create"},
-		{Name: "change", Type: steps.Int, Doc: "objects to change in place"},
-		{Name: "destroy", Type: steps.Int, Doc: "objects to destroy"},
-		{Name: "replace", Type: steps.Int, Doc: "objects to replace; not among the others"},
-		{Name: "import", Type: steps.Int, Doc: "objects to import"},
-		{Name: "moved", Type: steps.Int, Doc: "objects that only change their address"},
-		{Name: "drifted", Type: steps.Int, Doc: "objects that differ from the record"},
-		{Name: "addresses", Type: steps.Strings, Doc: "addresses that it would act on"},
-		{Name: "creates", Type: steps.Strings, Doc: "addresses to create that exist under no name now"},
-		{Name: "doomed", Type: steps.Strings, Doc: "addresses that it would destroy or replace"},
-		{Name: "serial", Type: steps.Int, Doc: "serial of the state that it was made from"},
-		{Name: "lineage", Type: steps.Ident, Doc: "lineage of that state"},
-		{Name: "tool", Type: steps.String, Doc: "version of the program that made it"},
-		{Name: "fixed_changes", Type: steps.Strings, Doc: "variables, targets, mode and backend whose value is another one than in the plan of values_of, each with both"},
 	}
 }

@@ -1,0 +1,81 @@
+package run
+
+import (
+	"slices"
+	"strings"
+
+	"handrail/triage"
+	"handrail/tui/incident"
+	"handrail/tui/ink"
+	"handrail/tui/screen"
+)
+
+// noGate reports whether the call came to its repair, and no gate serves it.
+func (r *Screen) noGate() bool {
+	_, none := r.Snap.NoGate()
+	return none
+}
+
+// drawNoGate says that no gate serves the repair, and how one by hand is recorded.
+func (r *Screen) drawNoGate(env *screen.Env, p *ink.Page) {
+	list, none := r.Snap.NoGate()
+	if !none {
+		return
+	}
+	th := p.Theme
+	p.Item(th.Warn.On("! "), th.Strong, "No gate of this runbook serves the repair.")
+	for _, u := range list {
+		p.Item("  "+th.Muted.On(r.Title(u.Gate)+": "), th.Muted, ink.Shown(u.Why))
+	}
+	p.Item("  ", th.Plain, ink.Say("What is repaired by hand, with kubectl, tofu or elsewhere, is recorded with %s: what, to which object, by whom, and the read that shows it.", env.Keys.ByHand.Help().Key))
+	p.Gap()
+}
+
+// drawGateStep says from the outside where a gate stands.
+func (r *Screen) drawGateStep(env *screen.Env, p *ink.Page, st triage.Step) {
+	th := p.Theme
+	p.Gap()
+	g := r.Snap.State.Gates[st.ID]
+	p.Add(th.Muted.On("class  ") + th.Plain.On(ink.Shown(string(st.Class))) + th.Muted.On("   this step can change something"))
+	switch g.Phase {
+	case triage.GateArmed, triage.GateConfirmed:
+		if p.Item(th.Bad.On("! "), th.Strong, env.ArmedWord(st.ID, env.Now, ink.Shown(env.Keys.Request.Help().Key))); g.Shown.Second != nil {
+			return // who is missing stands in its way
+		}
+	case triage.GateDone:
+		p.Item(th.Good.On("✓ "), th.Plain, ink.Say("Done. %s", strings.ReplaceAll(g.Response, "\n", " ")))
+		incident.DrawAgain(p, r.Snap.State, g)
+	case triage.GateFailed, triage.GateRefused, triage.GateUnknown:
+		p.Item(th.Warn.On("! "), th.Plain, ink.Say("Outcome %s. %s", g.Phase, g.Response))
+	}
+	o, ok := r.Option(triage.DoPreview, st.ID)
+	refused := g.WasRefused && g.Phase == triage.GateIdle
+	switch again := slices.ContainsFunc(o.Refusals, func(f triage.Refusal) bool { return strings.Contains(g.Why, f.Why) }); {
+	case g.Why == "" || again: // what still stands in its way is listed below
+	case refused:
+		p.Item(th.Warn.On("✗ "), th.Strong, ink.Say("Refused when it was last tried: %s", g.Why))
+	default:
+		p.Item(th.Muted.On("last   "), th.Plain, ink.Shown(g.Why))
+	}
+	if until := incident.Until(env.Now, r.Refused(st.ID)); until != "" && g.Phase == triage.GateIdle {
+		p.Item(th.Warn.On("! "), th.Strong, until)
+	}
+	if aside := r.Snap.Cards[st.ID].Aside; aside != "" {
+		p.Item(th.Muted.On("· "), th.Muted, "Not needed here. "+r.InWords(st.ID, aside))
+		return
+	}
+	if g.Phase == triage.GateDone {
+		return
+	}
+	switch {
+	case g.Phase == triage.GateArmed || g.Phase == triage.GateConfirmed:
+		return
+	case refused && (!ok || o.Available()):
+		p.Para(th.Muted, "The answers and facts allow it now. Only reading its target again shows whether that still refuses: g, then enter.")
+		return
+	case !ok || o.Available():
+		p.Para(th.Muted, "The answers and facts allow it. g shows it; reading its target can still refuse.")
+		return
+	}
+	r.drawNeeds(p, st, o.Refusals)
+}
