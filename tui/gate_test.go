@@ -195,6 +195,9 @@ func TestOwnerStandsInTheWay(t *testing.T) {
 	s.toBlocked()
 	s.want(t, "DANGER · BLOCKED", "BLOCKED BY", "✗ Kustomization flux-system/payments may undo this: it is not paused.", "→ flux suspend kustomization payments",
 		"✓ Application argocd/payments is paused and cannot undo this.", "enter answer for the owner")
+	if head, _, _ := strings.Cut(s.screen(), "\n"); !strings.HasSuffix(strings.TrimSpace(head), " BLOCKED") || strings.Contains(head, "ARMED") {
+		t.Errorf("the header says %q", head)
+	}
 	s.pass(gate.Grace)
 	s.write(s.bench.preview.Phrase) // no line is open
 	s.press("w")

@@ -21,7 +21,12 @@ func (m *model) obey(r screen.Request) tea.Cmd {
 	case screen.Preview:
 		return m.preview(r.Step, r.Why)
 	case screen.CloseGate:
+		done := m.gate != nil && m.gate.Gate.Phase == triage.GateDone && !m.Replaying()
 		m.gate = nil
+		if done { // its result was read
+			m.run.Onward(m.Env)
+			return m.calm()
+		}
 		m.run.Decide()
 	case screen.GoTo:
 		m.gate = nil

@@ -33,31 +33,41 @@ func (s *stage) toUntold() {
 	s.run.Decide()
 }
 
-// TestFindingIsAnsweredBeforeTheClose: enter and the close ask for the same answer, list
-// what else waits for one, and send the very text.
-func TestFindingIsAnsweredBeforeTheClose(t *testing.T) {
+// TestFindingsAreAnsweredBeforeTheClose: enter and the close ask for the same answers on
+// one sheet, and send each with its very text; a line left empty is asked again.
+func TestFindingsAreAnsweredBeforeTheClose(t *testing.T) {
 	t.Parallel()
-	for _, keys := range [][]string{{"enter"}, {"c", "1", "enter", "enter"}} {
-		s := onStage(t, 100, 32, true, "")
-		s.toUntold()
-		s.want(t, "Before the close: what became of what log found")
-		s.press(keys...)
-		s.want(t, "Before the close: what log found", "never finished", "then: log found: Its lock was gone")
-		s.press("enter")
-		s.want(t, "Say how it was resolved, or who takes it.")
-		s.press("down", "a", "enter")
-		if len(s.bench.sent) != 1 {
-			t.Fatalf("sent %+v\n%s", s.bench.sent, s.screen())
-		}
-		want := triage.FindingAnswer{Step: id("log"), Finding: "The run completed 2 operations and never finished.", How: triage.Taken, Person: "a"}
-		again := onStage(t, 100, 32, true, "")
-		again.toUntold()
-		again.press("enter", "b", "enter")
-		if got := again.bench.sent; len(got) != 1 || got[0].Finding.How != triage.Resolved || got[0].Finding.Why != "b" {
-			t.Errorf("sent %+v", got)
-		}
-		if got := s.bench.sent[0]; got.Kind != triage.DoResolve || got.Finding != want {
-			t.Errorf("sent %+v", got)
+	unfinished := triage.FindingAnswer{Step: id("log"), Finding: "The run completed 2 operations and never finished.", How: triage.Resolved, Why: "b"}
+	lock := triage.FindingAnswer{Step: id("log"), Finding: "Its lock was gone when it ended.", How: triage.Taken, Person: "ana", Why: "tomorrow"}
+	for _, way := range [][]string{{"enter"}, {"c", "1", "enter", "enter"}} {
+		for _, c := range []struct {
+			keys []string
+			want []triage.FindingAnswer
+		}{
+			{[]string{"b", "enter", "@", "a", "n", "a", ":", " ", "t", "o", "m", "o", "r", "r", "o", "w", "enter"}, []triage.FindingAnswer{unfinished, lock}},
+			{[]string{"b", "enter", "enter"}, []triage.FindingAnswer{unfinished}},
+		} {
+			s := onStage(t, 100, 32, true, "")
+			s.toUntold()
+			s.want(t, "Before the close: what became of what log found")
+			s.press(way...)
+			s.want(t, "Before the close: what was found and not answered", "never finished", "Its lock was gone", "who takes it")
+			s.press("enter", "enter")
+			s.want(t, "Say how it was resolved, or who takes it.")
+			s.press("@", "enter", "enter")
+			s.want(t, "Name who takes it after the @.")
+			s.press("backspace")
+			s.press(c.keys...)
+			var got []triage.FindingAnswer
+			for _, in := range s.bench.sent {
+				if in.Kind != triage.DoResolve {
+					t.Errorf("sent %+v", in)
+				}
+				got = append(got, in.Finding)
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("sent %+v\nwant %+v\n%s", got, c.want, s.screen())
+			}
 		}
 	}
 }

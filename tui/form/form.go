@@ -44,6 +44,7 @@ type Field struct {
 	Pick     int
 	Edit     Editor
 	Check    func(s string) ink.Text // "" when s is fine
+	About    ink.Text                // what the line is about, drawn above it, "" for nothing
 	Explain  bool                    // the hint stays in sight below the line in front, once there is a text
 }
 
@@ -288,6 +289,10 @@ func (fl *Field) draw(p *ink.Page, th *ink.Theme, wide int, on bool) (cur *tea.P
 	lead, pen := ink.Drawn("  "), th.Muted
 	if on {
 		lead, pen = th.Pick.On("▸ "), th.Strong
+	}
+	if fl.About != "" {
+		p.Gap()
+		p.Para(pen, fl.About)
 	}
 	label := lead + ink.Fit(pen.On(fl.label), wide) + "  "
 	if fl.Choices != nil {

@@ -98,6 +98,8 @@ func Chip(env *screen.Env) ink.Drawn {
 		return th.ChipArmed.On(" NOT RECORDING ")
 	case env.Incident != nil && env.Acting():
 		return th.ChipArmed.On(" ACTING ")
+	case env.Incident != nil && env.Blocked():
+		return th.ChipWarn.On(" BLOCKED ")
 	case env.Incident != nil && env.Armed():
 		return th.ChipArmed.On(" ARMED ")
 	case env.Incident != nil && doubtful(env):

@@ -148,6 +148,14 @@ func (r *Case) Armed() bool {
 	return false
 }
 
+// Blocked says that a gate is armed, and that a person must answer for an owner of its
+// target before it takes the phrase (law 12).
+func (r *Case) Blocked() bool {
+	return slices.ContainsFunc(r.Snap.Options, func(o triage.Option) bool {
+		return o.Kind == triage.DoWaive && o.Value == "12" && r.Snap.State.Gates[o.Step].Phase == triage.GateArmed
+	})
+}
+
 // Short is a step id without its runbook.
 func Short(id string) ink.Text {
 	if i := strings.LastIndexByte(id, '/'); i >= 0 {

@@ -143,11 +143,18 @@ func (r *Screen) Said(env *screen.Env, in triage.Intent) {
 	default:
 		return
 	}
-	defer r.Decide()
-	env.Quiet = env.Now.Add(env.Config.Pause)
 	if r.Snap.State.Topics[in.Topic].Contradicts != "" {
+		env.Quiet = env.Now.Add(env.Config.Pause)
+		r.Decide()
 		return // the decision matrix disagrees: that is to be read
 	}
+	r.Onward(env)
+}
+
+// Onward brings to the front what the loop wants next.
+func (r *Screen) Onward(env *screen.Env) {
+	defer r.Decide()
+	env.Quiet = env.Now.Add(env.Config.Pause)
 	o, ok := r.Recommended()
 	if !ok || o.Step == "" {
 		return

@@ -1,6 +1,11 @@
 package sheets
 
 import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
 	tea "charm.land/bubbletea/v2"
 
 	"handrail/triage"
@@ -29,34 +34,52 @@ func untold(env *screen.Env) (triage.Option, bool) {
 	return first, all > 0
 }
 
-// ResolveForm asks for the answer to one critical finding, and lists those that wait
-// for theirs.
+// ResolveForm asks for the answers to the critical findings that shut no gate, all on
+// one sheet, o first.
 func ResolveForm(env *screen.Env, o triage.Option) *form.Form {
-	intro := []ink.Text{"! " + ink.Shown(o.Subject)}
-	more := 0
+	all := []triage.Option{o}
 	for _, x := range env.Snap.Options {
 		if x.Kind == triage.DoResolve && (x.Step != o.Step || x.Subject != o.Subject) {
-			if more++; more <= mostMissing {
-				intro = append(intro, ink.Say("then: %s found: %s", incident.Short(x.Step), x.Subject))
-			}
+			all = append(all, x)
 		}
 	}
-	if more > mostMissing {
-		intro = append(intro, ink.Say("and %d more", more-mostMissing))
+	f := &form.Form{Title: "Before the close: what was found and not answered", Intro: []ink.Text{"How was it resolved, and what shows it? @NAME says who takes it from here. What is left empty is asked again."}}
+	for i, x := range all {
+		line := form.Named(answerLine(i), "answer", "how it was resolved, or @NAME who takes it", false)
+		line.About = ink.Say("! %s found: %s", incident.Short(x.Step), x.Subject)
+		f.Fields = append(f.Fields, line)
 	}
-	return &form.Form{Title: ink.Say("Before the close: what %s found", incident.Short(o.Step)), Intro: intro, All: true,
-		Fields: []form.Field{form.Named("why", "resolved", "how, and what shows it", false), form.Named("person", "or taken", "by whom, who has it from here", false)},
-		Lacks: func(v map[string]string) (string, ink.Text) {
-			if v["why"] == "" && v["person"] == "" {
-				return "why", "Say how it was resolved, or who takes it."
+	f.Lacks = func(v map[string]string) (string, ink.Text) {
+		for i := range all {
+			if a := answerTo(all[i], v[answerLine(i)]); a.How == triage.Taken && a.Person == "" {
+				return answerLine(i), "Name who takes it after the @."
 			}
-			return "", ""
-		},
-		Submit: func(v map[string]string) tea.Cmd {
-			how := triage.Resolved
-			if v["person"] != "" {
-				how = triage.Taken
+		}
+		if !slices.ContainsFunc(slices.Collect(maps.Values(v)), func(s string) bool { return s != "" }) {
+			return answerLine(0), "Say how it was resolved, or who takes it."
+		}
+		return "", ""
+	}
+	f.Submit = func(v map[string]string) tea.Cmd {
+		var ins []triage.Intent
+		for i, x := range all {
+			if said := v[answerLine(i)]; said != "" {
+				ins = append(ins, triage.Intent{Kind: triage.DoResolve, Finding: answerTo(x, said)})
 			}
-			return env.Send(triage.Intent{Kind: triage.DoResolve, Finding: triage.FindingAnswer{Step: o.Step, Finding: o.Subject, How: how, Why: v["why"], Person: v["person"]}})
-		}}
+		}
+		return env.SendAll(ins)
+	}
+	return f
+}
+
+func answerLine(i int) string { return "answer" + strconv.Itoa(i) }
+
+// answerTo reads a line of the sheet: "@NAME" takes the finding, "@NAME: why" says why.
+func answerTo(o triage.Option, said string) triage.FindingAnswer {
+	a := triage.FindingAnswer{Step: o.Step, Finding: o.Subject, How: triage.Resolved, Why: said}
+	if who, taken := strings.CutPrefix(said, "@"); taken {
+		who, why, _ := strings.Cut(who, ":")
+		a.How, a.Person, a.Why = triage.Taken, strings.TrimSpace(who), strings.TrimSpace(why)
+	}
+	return a
 }
