@@ -180,9 +180,9 @@ func (t *applyInput) target(mode planMode) []steps.KV {
 		{Key: keyPlan, Value: t.name},
 		{Key: keyPlanSum, Value: prose.OrUnknown(t.sum)},
 		{Key: keyActs, Value: acts},
-		{Key: module.KeyBackend, Value: t.s.Name()},
-		{Key: keyServer, Value: t.server},
-		{Key: keyCluster, Value: t.uid},
+	}
+	kvs = append(kvs, place(t.s, t.server, t.uid)...)
+	kvs = append(kvs, []steps.KV{
 		{Key: keyStateObject, Value: t.where},
 		{Key: keyBytes, Value: bytesOf(t.raw)},
 		{Key: keyLock, Value: t.lock.Where},
@@ -192,7 +192,7 @@ func (t *applyInput) target(mode planMode) []steps.KV {
 		{Key: keyLineage, Value: lineage},
 		{Key: module.KeyDir, Value: t.w.Dir},
 		{Key: keyTool, Value: by},
-	}
+	}...)
 	if mode != RefreshOnly && t.parallel > 0 {
 		kvs = append(kvs, steps.KV{Key: keyParallelism, Value: strconv.FormatInt(t.parallel, 10)})
 	}

@@ -120,10 +120,7 @@ func (t subject) target(path string) []steps.KV {
 	if !info.Created.IsZero() {
 		created = info.Created.UTC().Format(time.RFC3339Nano)
 	}
-	return []steps.KV{
-		{Key: module.KeyBackend, Value: t.s.Name()},
-		{Key: keyServer, Value: t.server},
-		{Key: keyCluster, Value: t.uid},
+	return append(place(t.s, t.server, t.uid), []steps.KV{
 		{Key: keyLock, Value: t.lock.Where},
 		{Key: module.KeyWorkspace, Value: t.w.Space},
 		{Key: keyID, Value: t.lock.ID},
@@ -134,7 +131,19 @@ func (t subject) target(path string) []steps.KV {
 		{Key: keyLineage, Value: lineage},
 		{Key: module.KeyDir, Value: t.w.Dir},
 		{Key: keyTool, Value: path},
+	}...)
+}
+
+// place is where the state is kept: its backend, and the server and cluster where it
+// has them. A file on this machine has neither.
+func place(s backend.Store, server, uid string) []steps.KV {
+	kvs := []steps.KV{{Key: module.KeyBackend, Value: s.Name()}}
+	for _, kv := range []steps.KV{{Key: keyServer, Value: server}, {Key: keyCluster, Value: uid}} {
+		if kv.Value != "" {
+			kvs = append(kvs, kv)
+		}
 	}
+	return kvs
 }
 
 func shown(age time.Duration, ageWhy, by string, r holder.Scan, scanErr error, who string) []steps.KV {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -77,10 +78,7 @@ func (t site) target(mine ...steps.KV) []steps.KV {
 	if t.now.Raw != nil {
 		sum = t.now.Sum()
 	}
-	return append([]steps.KV{
-		{Key: module.KeyBackend, Value: t.s.Name()},
-		{Key: keyServer, Value: t.server},
-		{Key: keyCluster, Value: t.uid},
+	return slices.Concat(place(t.s, t.server, t.uid), []steps.KV{
 		{Key: keyState, Value: t.now.Where},
 		{Key: module.KeyWorkspace, Value: t.w.Space},
 		{Key: keySerial, Value: serial},
@@ -88,7 +86,7 @@ func (t site) target(mine ...steps.KV) []steps.KV {
 		{Key: keyBytes, Value: sum},
 		{Key: module.KeyDir, Value: t.w.Dir},
 		{Key: keyTool, Value: t.tool},
-	}, append(ran(t.lock), mine...)...)
+	}, ran(t.lock), mine)
 }
 
 // writable is what must hold wherever a program writes a state.
