@@ -79,7 +79,11 @@ func TestGateStaysShutBeforeEvidence(t *testing.T) {
 
 func TestTargetMovesBetweenPreviewAndAct(t *testing.T) {
 	t.Parallel()
-	for n := range 200 {
+	runs := 200
+	if testing.Short() {
+		runs = 40
+	}
+	for n := range runs {
 		st := newStage(t)
 		s := st.start(t)
 		ready(t, s)

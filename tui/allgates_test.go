@@ -86,6 +86,9 @@ var expression = regexp.MustCompile(`\b(answers|facts|params|green|settled)\.[a-
 // the inside, as facts and answers come: both say the same of whether it can be
 // opened, quote no expression, and have a number for each question that is in the way.
 func TestGatesOfAllRunbooks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	cat := catalog.New()
 	lib, err := runbooks.Library(cat)

@@ -140,6 +140,9 @@ func (g guarded) Do(_ context.Context, in triage.Intent) error {
 
 // Every key on every entry: it says REPLAY all the time and asks for nothing.
 func TestReplaySaysSoAndAsksForNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	r := recorded(t, "", (*stage).toDebrief)
 	_, last := r.Place()

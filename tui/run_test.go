@@ -166,6 +166,9 @@ func TestLongTargetKeepsThePhrase(t *testing.T) {
 
 // TestEveryKeyOnEveryScreen: no key panics, and every frame is of the right size.
 func TestEveryKeyOnEveryScreen(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too long for -short")
+	}
 	t.Parallel()
 	all := []string{"enter", "esc", "up", "down", "pgdown", "pgup", "tab", "backspace", "?", "/", "[", "]"}
 	for r := 'a'; r <= 'z'; r++ {
