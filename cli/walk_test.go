@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -16,6 +17,8 @@ type walker struct {
 	*screen
 	p       *practice // whose incident is walked
 	keys    int       // each enter, digit and letter that does something, and a paste
+	armed   int       // keys from the pasted error to the first armed gate
+	begun   int       // keys before the error was pasted
 	typed   int       // characters of words: answers, proofs, phrases, commands
 	answers []answered
 	before  string          // the move that led to the sheet in front
@@ -239,6 +242,14 @@ func (w *walker) counts(question string) func() {
 	return func() { w.keys, w.typed = keys, typed }
 }
 
+// findingsSheet asks for a line of words for each critical finding.
+const findingsSheet = "Before the close: what was found and not answered"
+
+// answerAt is the row of the line of the sheet that has the cursor, -1 without one.
+func answerAt(text string) int {
+	return slices.IndexFunc(strings.Split(text, "\n"), func(row string) bool { return strings.HasPrefix(strings.TrimSpace(row), "▸ answer") })
+}
+
 // fill answers the fields of a sheet, each with its line, and waits for what
 // comes after it.
 func (w *walker) fill(words ...string) string {
@@ -251,6 +262,12 @@ func (w *walker) fill(words ...string) string {
 		if i < len(words)-1 {
 			w.key("\r")
 		}
+	}
+	for title == findingsSheet && strings.Contains(w.text(), "enter next line") {
+		above := answerAt(w.text())
+		w.key("\r")
+		w.until("the next finding", func(text string) bool { return answerAt(text) > above })
+		w.says(words[0])
 	}
 	// Two debts may be told apart by what a narrow screen cuts off.
 	entries := w.p.recorded()
@@ -293,6 +310,9 @@ func (w *walker) walk(gate func(text string) (phrase string)) {
 		case strings.HasPrefix(now, "Leave: the incident is closed"):
 			return
 		case phraseAt.MatchString(text):
+			if w.armed == 0 {
+				w.armed = w.keys - w.begun
+			}
 			text = w.pass(gate(text))
 		case strings.HasPrefix(now, "Answer"):
 			title = front(text) // what was answered before brings it here without a key

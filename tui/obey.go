@@ -59,7 +59,11 @@ func (m *model) obey(r screen.Request) tea.Cmd {
 		return m.wait.Drill(m.Env, r.Drill, r.Variant)
 	case screen.Enter:
 		m.enterIncident(r.Incident)
-		return tea.Batch(m.listen(), m.lookAgain())
+		var reads tea.Cmd
+		if r.Read {
+			reads = m.run.Begin(m.Env)
+		}
+		return tea.Batch(m.listen(), m.lookAgain(), reads)
 	case screen.Quit:
 		return m.quit()
 	case screen.OpenSeal:

@@ -15,7 +15,7 @@ func TestOneEnterReadsAll(t *testing.T) {
 	s := onStage(t, 80, 24, true, "")
 	s.want(t, "Read all 3: lock, state, process")
 	s.toRound()
-	s.want(t, "preserve · 3 reads", "✓ read", "✗ state", "✓ The lock as it is now", "Next: Where it failed")
+	s.want(t, "preserve · 3 reads", "✓ read", "✗ state", "PROPOSED", "domain     state-backend", "✓ The lock as it is now", "Accept: domain = state-backend")
 	for _, st := range s.run.Steps() {
 		if read := st.Phase == triage.Preserve; read != (st.Attempts > 0) {
 			t.Errorf("%s was read %d times", st.ID, st.Attempts)
@@ -26,6 +26,24 @@ func TestOneEnterReadsAll(t *testing.T) {
 	}
 	s.press("]")
 	s.want(t, "The recorded state", "THE SAME BY HAND")
+}
+
+// TestEnterForReadsAcceptsNothing: an enter that came while the reads ended decides
+// nothing on the page of what they found.
+func TestEnterForReadsAcceptsNothing(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 80, 24, true, "")
+	s.Config.Pause = 400 * time.Millisecond
+	s.toRound()
+	s.press("enter", "enter")
+	if n := len(s.run.Snap.State.Topics); n != 0 {
+		t.Fatalf("%d conclusions are recorded", n)
+	}
+	s.pass(400 * time.Millisecond)
+	s.press("enter")
+	if c := s.run.Snap.State.Topics[triage.TopicDomain]; c.Value != "state-backend" {
+		t.Errorf("domain = %+v", c)
+	}
 }
 
 // TestAcceptingMovesOn: one enter accepts what the facts propose, and what comes
@@ -78,6 +96,7 @@ func TestSecondEnterDecidesNothing(t *testing.T) {
 	s := onStage(t, 80, 24, true, "")
 	s.Config.Pause = 400 * time.Millisecond
 	s.toTogether()
+	s.pass(400 * time.Millisecond)
 	s.press("a", "enter")
 	s.press("enter", "enter", "2")
 	if n := len(s.run.Snap.State.Topics); n != 1 || s.Sheet != nil {

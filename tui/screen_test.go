@@ -203,7 +203,7 @@ func (s *stage) toAgree() {
 
 func (s *stage) toConclusion() {
 	s.toRound()
-	s.press("enter", "enter", "n")
+	s.press("enter", "n")
 	s.run.Front(id("changed"))
 	s.run.Decide()
 }

@@ -129,6 +129,12 @@ func (f *Form) RefuseAt(name string, why ink.Text) {
 	f.at, f.wrong = max(0, slices.IndexFunc(f.Fields, func(fl Field) bool { return fl.name == name })), why
 }
 
+// AtFirstEmpty puts the cursor on the first line of text that holds nothing, where there
+// is one.
+func (f *Form) AtFirstEmpty() {
+	f.at = max(0, slices.IndexFunc(f.Fields, func(fl Field) bool { return fl.Choices == nil && fl.value() == "" }))
+}
+
 // move goes to another field; a choice moves inside itself first, since up and
 // down is how its lines are drawn.
 func (f *Form) move(by int) {

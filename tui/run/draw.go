@@ -1,6 +1,8 @@
 package run
 
 import (
+	"slices"
+
 	"handrail/tui/ink"
 	"handrail/tui/screen"
 )
@@ -32,11 +34,18 @@ func (r *Screen) Draw(env *screen.Env, _, h int) []ink.Drawn {
 	for i := range rail {
 		rail[i] = " " + rail[i]
 	}
-	var centre []ink.Drawn
+	var centre, choices []ink.Drawn
+	r.pinned = [2]int{}
 	if r.Facts {
 		centre = r.drawFacts(env, mid-1, 0)
 	} else {
 		centre = r.drawMiddle(env, mid-1)
+	}
+	// What a question can be answered with is seen however long it is.
+	if from, to := r.pinned[0], r.pinned[1]; len(centre) > h && to-from > 0 && to-from < h/2 {
+		choices = slices.Clone(centre[from:to])
+		centre = slices.Delete(centre, from, to)
+		h -= len(choices)
 	}
 	all := len(centre)
 	if r.follow && r.Row >= 0 {
@@ -46,6 +55,11 @@ func (r *Screen) Draw(env *screen.Env, _, h int) []ink.Drawn {
 	if more := all - r.Off - h; more > 0 {
 		centre[h-1] = th.Muted.On(ink.Say("↓ %d more lines: pgdn", more+1))
 	}
+	for len(choices) > 0 && len(centre) < h {
+		centre = append(centre, "")
+	}
+	centre = append(centre, choices...)
+	h += len(choices)
 	if right == 0 {
 		return ink.Beside(rule, []int{railW, mid}, rail, centre)
 	}

@@ -79,6 +79,7 @@ func (r *Screen) drawRound(env *screen.Env, p *ink.Page) {
 	if len(loud)+unsure > 0 {
 		p.Gap()
 	}
+	r.drawProposed(p)
 	for _, id := range r.Round.steps {
 		st, _ := r.Snap.State.Step(id)
 		mk := statusMark(th, st.Status, false)
@@ -112,6 +113,16 @@ func (r *Screen) readRound(env *screen.Env) tea.Cmd {
 	return r.ReadOn(env)
 }
 
+// Begin starts the first reads of a new incident, where nothing was done in it yet.
+func (r *Screen) Begin(env *screen.Env) tea.Cmd {
+	o, ok := r.Recommended()
+	if st, _ := r.Snap.State.Step(o.Step); !ok || o.Kind != triage.DoProbe || st.Heavy || st.Kind != triage.ProbeStep || !r.Untouched() {
+		return nil
+	}
+	defer r.Decide()
+	return r.readRound(env)
+}
+
 // ReadOn starts what a round of reads has not read yet, and ends the round where
 // nothing is left to start.
 func (r *Screen) ReadOn(env *screen.Env) tea.Cmd {
@@ -129,7 +140,9 @@ func (r *Screen) ReadOn(env *screen.Env) tea.Cmd {
 		return env.SendAll(ins)
 	}
 	if !slices.ContainsFunc(r.Reading(), func(x view.Running) bool { return slices.Contains(r.Round.steps, x.Step) }) {
-		r.Round.on = false
+		if r.Round.on = false; len(r.proposed()) > 0 {
+			env.Quiet = env.Now.Add(env.Config.Pause) // enter was for the reads
+		}
 		r.Decide()
 	}
 	return nil
@@ -193,6 +206,34 @@ func (r *Screen) together() []triage.Option {
 		return nil
 	}
 	return out
+}
+
+// proposed are the conclusions that are accepted on the page of what a round read: all
+// of them are new, and what they stand on is on that page.
+func (r *Screen) proposed() []triage.Option {
+	if !r.roundShown() || r.Round.on {
+		return nil
+	}
+	all := r.together()
+	if slices.ContainsFunc(all, func(o triage.Option) bool { _, was := r.Snap.State.Topics[o.Topic]; return was }) {
+		return nil
+	}
+	return all
+}
+
+// drawProposed draws what enter accepts below what a round found.
+func (r *Screen) drawProposed(p *ink.Page) {
+	all := r.proposed()
+	if len(all) == 0 {
+		return
+	}
+	th := p.Theme
+	p.Add(th.Title.On("PROPOSED") + th.Muted.On("  enter accepts"))
+	for _, o := range all {
+		p.Add("  " + ink.Fit(th.Muted.On(ink.Shown(string(o.Topic))), 11) + th.Title.On(ink.Shown(o.Value)))
+		p.Item(ink.Blank(13), th.Muted, ink.Shown(r.Snap.Cards[o.Step].Why))
+	}
+	p.Gap()
 }
 
 // acceptTogether records what the facts propose for each.

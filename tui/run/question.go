@@ -49,10 +49,12 @@ func (r *Screen) drawAsk(env *screen.Env, p *ink.Page, st triage.Step, card view
 		}
 		p.Item(lead+th.Key.On(k)+"  "+ink.Fit(pen.On(value), wide)+"  ", th.Muted, help)
 	}
+	r.pinned[0] = len(p.Rows)
 	for i, c := range r.choices() {
 		line(ink.Say("%d", i+1), ink.Shown(c.Value), c.Help, i == r.choice || r.choice < 0 && c.Value == agrees, st.Answer == c.Value)
 	}
 	line("u", "I do not know", "never counts as a no", false, st.Answer == triage.Unknown)
+	r.pinned[1] = len(p.Rows)
 	if st.How != "" {
 		p.Gap()
 		p.Item(th.Muted.On("how    "), th.Plain, ink.Shown(st.How))

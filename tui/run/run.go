@@ -19,10 +19,11 @@ type Screen struct {
 	seen   bool   // a snapshot was taken
 	choice int    // of the ask in front, -1 for none: enter alone answers nothing
 	find   factFind
-	Facts  bool // the facts take the middle, where there is no room beside it
-	Off    int  // the middle is scrolled by so many lines
-	folded bool // something of the middle was drawn shorter than it is
-	whole  bool // nothing is
+	Facts  bool   // the facts take the middle, where there is no room beside it
+	Off    int    // the middle is scrolled by so many lines
+	folded bool   // something of the middle was drawn shorter than it is
+	whole  bool   // nothing is
+	pinned [2]int // the rows of the middle that a question can be answered with: from, to
 	Move   move
 
 	Round  round // the reads that stand together in the middle
@@ -105,6 +106,8 @@ func (r *Screen) Decide() {
 	case !ok && r.Acting():
 		r.Move = move{label: ink.Say("Watch the act %s", incident.Short(r.Snap.State.Acting)), Opt: triage.Option{Kind: triage.DoPreview, Step: r.Snap.State.Acting}}
 	case !ok:
+	case len(r.proposed()) > 0:
+		r.Move = move{label: r.label(o), Opt: o}
 	case o.Step == "" || o.Step == st.ID || o.Kind == triage.DoSettle || o.Kind == triage.DoResolve || o.Kind == triage.DoWaive || o.Kind == triage.DoProbe:
 		r.Move = move{label: r.label(o), Opt: o}
 	default:
@@ -200,7 +203,7 @@ func (r *Screen) perform(env *screen.Env) tea.Cmd {
 	if r.Move.reach || o.Kind == triage.DoProbe {
 		r.Front(o.Step)
 		defer r.Decide()
-		if r.Move.reach && o.Kind != triage.DoPreview {
+		if r.Move.reach && o.Kind != triage.DoPreview && o.Kind != triage.DoManual {
 			return nil
 		}
 	}

@@ -65,7 +65,10 @@ type (
 	// Practise starts a drill.
 	Practise struct{ Drill, Variant string }
 	// Enter shows an incident that was opened.
-	Enter struct{ Incident Incident }
+	Enter struct {
+		Incident Incident
+		Read     bool // a person agreed to what it is about: the first reads begin
+	}
 	// Quit ends the program.
 	Quit struct{}
 	// Leave leaves the incident, which stays open.

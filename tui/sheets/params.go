@@ -84,6 +84,7 @@ func StartForm(id string, fs []steps.Field, found map[string]string, does ink.Te
 	if len(names) > 0 {
 		f.Intro = []ink.Text{ink.Say("Found: %s. Correct what is wrong; enter accepts the rest.", strings.Join(names, ", "))}
 	}
+	f.AtFirstEmpty()
 	f.Submit = func(v map[string]string) tea.Cmd {
 		maps.DeleteFunc(v, func(_, s string) bool { return s == "" }) // absent, so that the default counts
 		return do(v)

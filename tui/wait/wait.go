@@ -298,7 +298,7 @@ func (s *Screen) Opened(env *screen.Env, msg OpenedMsg) tea.Cmd {
 		s.err = ink.Shown(msg.Err.Error())
 		return nil
 	}
-	return env.Ask(screen.Enter{Incident: msg.Inc})
+	return env.Ask(screen.Enter{Incident: msg.Inc, Read: s.asked != nil})
 }
 
 // Press implements [screen.Screen].
