@@ -66,6 +66,9 @@ func (h *Screen) standingForm(env *screen.Env, question string, r steps.Standing
 		}
 		cs = append(cs, form.Choice{Value: "start", Help: ink.Say("an incident with %s%s", r.Runbook, with)}, form.Choice{Value: "change", Help: "show its parameters first"})
 	}
+	if r.Runbook == "" && r.Detail != "" {
+		cs = append(cs, form.Choice{Value: "match", Help: "rank the runbooks for its message"})
+	}
 	if len(cs) == 0 {
 		f.Does = ""
 		add("No runbook matches this yet. Press p and paste its error to rank the runbooks.")
@@ -73,8 +76,11 @@ func (h *Screen) standingForm(env *screen.Env, question string, r steps.Standing
 	}
 	f.Fields = []form.Field{form.OneOf("next", "what next", cs)}
 	f.Submit = func(v map[string]string) tea.Cmd {
-		if v["next"] == "resume" {
+		switch v["next"] {
+		case "resume":
 			return env.Ask(screen.Resume{ID: r.Incident})
+		case "match":
+			return env.Ask(screen.Match{Text: r.Detail + "\n"})
 		}
 		return env.Ask(screen.Start{Runbook: r.Runbook, Given: r.Params, Look: v["next"] == "change", Seen: true})
 	}
