@@ -15,10 +15,10 @@ import (
 // the owner. What an earlier session owed is due at once.
 func (s *Session) readAgain() {
 	for _, r := range s.state.Rereads {
-		if s.waiting[r.Seq] || !s.hold() {
+		if s.waiting[r] || !s.hold() {
 			continue
 		}
-		s.waiting[r.Seq] = true
+		s.waiting[r] = true
 		go func() { // ends with the reading, or with the session
 			defer s.work.Done()
 			defer fault.To(func(err error) { s.keepAgain(r, s.untold(r, err), nil) })

@@ -160,6 +160,7 @@ func (s *Session) finishProbe(ctx context.Context, step string, n int, k steps.K
 	if err := s.record(end, blobs); err != nil {
 		return err
 	}
+	s.readAgain() // a proof that turned red has the acts before it read again
 	delete(s.found, step)
 	if st, ok := s.state.Step(step); ok && err == nil {
 		s.found[step] = st.Findings[:min(len(obs.Findings), len(st.Findings))]

@@ -86,17 +86,17 @@ type Session struct {
 	header   []steps.KV
 	around   map[string][]steps.KV // of the directories and workspaces that plans name
 	dead     error
-	live     live.Shelf          // what running steps print; guards itself
-	asked    map[string]*asks    // by gate: the requests that no entry names yet
-	counters map[string]*counter // of Audit-IDs, by where a run began
-	sealed   bool                // nothing comes after the newest seal
-	adopted  []func()            // begin to follow acts that an earlier session ordered
-	waiting  map[int64]bool      // ends of acts whose targets are read again when their time comes
-	pins     pin.Pins            // what the contexts of the incident lead to
-	told     map[string]bool     // contexts whose cluster was asked what it is since this session began
-	carrying bool                // this is an executor: it has no owner and records nothing
-	only     *string             // by what the incident is read-only, nil until it was asked
-	due      string              // why the anchor should be posted, "" while it need not be
+	live     live.Shelf             // what running steps print; guards itself
+	asked    map[string]*asks       // by gate: the requests that no entry names yet
+	counters map[string]*counter    // of Audit-IDs, by where a run began
+	sealed   bool                   // nothing comes after the newest seal
+	adopted  []func()               // begin to follow acts that an earlier session ordered
+	waiting  map[triage.Reread]bool // targets of acts that are read again when their time comes
+	pins     pin.Pins               // what the contexts of the incident lead to
+	told     map[string]bool        // contexts whose cluster was asked what it is since this session began
+	carrying bool                   // this is an executor: it has no owner and records nothing
+	only     *string                // by what the incident is read-only, nil until it was asked
+	due      string                 // why the anchor should be posted, "" while it need not be
 }
 
 // flight is a step that is running.
@@ -122,7 +122,7 @@ func newSession(c Config, b *evidence.Bundle, path string) *Session {
 		cfg: c, calls: make(chan func()), stop: make(chan struct{}), stopped: make(chan struct{}),
 		changed: make(chan struct{}, 1), ctx: ctx, cancel: cancel,
 		bundle: b, path: path, books: map[string]*runbooks.Runbook{}, flight: map[string]*flight{}, found: map[string][]steps.Finding{},
-		blobs: map[int64][]view.BlobRef{}, header: c.Header, asked: map[string]*asks{}, waiting: map[int64]bool{}, requests: approval.Requests{},
+		blobs: map[int64][]view.BlobRef{}, header: c.Header, asked: map[string]*asks{}, waiting: map[triage.Reread]bool{}, requests: approval.Requests{},
 		told: map[string]bool{},
 	}
 	s.cfg.Env.Pin = s.pin

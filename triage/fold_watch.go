@@ -18,6 +18,7 @@ const (
 // sample counts one sample of a watch. A green counts only when it is far
 // enough from the one before; a red or an unknown ends the streak.
 func (f *folder) sample(st *Step, b ProbeEnd) {
+	was := st.Green
 	st.Green = Unknown
 	if b.Outcome == "ok" && b.Green != nil && b.Green.Known() && b.Green.Type() == record.Bool {
 		st.Green = b.Green.Text()
@@ -41,7 +42,13 @@ func (f *folder) sample(st *Step, b ProbeEnd) {
 		f.settled(st, CannotTell)
 	}
 	st.Streak, st.Greens = 0, nil
-	f.propose(st.ID + " is " + map[string]string{"false": "red", Unknown: "unknown"}[st.Green])
+	// The same red again says nothing new to who concluded after the first.
+	if was != st.Green || f.s.Topics[TopicConsistent].Value == "yes" {
+		f.propose(st.ID + " is " + map[string]string{"false": "red", Unknown: "unknown"}[st.Green])
+	}
+	if was == "true" && st.Green == "false" {
+		f.doubt()
+	}
 }
 
 // overtaken reports whether an act ended after the attempt began, or a repair by hand

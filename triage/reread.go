@@ -32,6 +32,18 @@ func (f *folder) owesReread(g GateState) {
 	f.s.Rereads = append(slices.Clone(f.s.Rereads), Reread{Step: g.Step, Digest: g.Digest, Seq: f.e.Seq, Due: f.e.At.Add(after)})
 }
 
+// doubt has each act that held read again at once: a proof that turned red may be the
+// first to show that it was undone.
+func (f *folder) doubt() {
+	for _, st := range f.s.Steps {
+		g, ok := f.s.Gates[st.ID]
+		owed := slices.ContainsFunc(f.s.Rereads, func(r Reread) bool { return r.Step == st.ID })
+		if ok && !owed && !st.Retired && g.Phase == GateDone && g.Again.Outcome == Holds {
+			f.s.Rereads = append(slices.Clone(f.s.Rereads), Reread{Step: st.ID, Digest: g.Digest, Seq: g.EndSeq, Due: f.e.At})
+		}
+	}
+}
+
 func (f *folder) dropReread(step string) {
 	f.s.Rereads = slices.DeleteFunc(slices.Clone(f.s.Rereads), func(r Reread) bool { return r.Step == step })
 }

@@ -96,6 +96,39 @@ func TestUndoneShutsRepairs(t *testing.T) {
 	}
 }
 
+// TestRedReadsTheActAgain: a proof that was green and turns red has an act that held read
+// again at once; another red of the same watch does not, nor takes it the conclusion that
+// was drawn after the first.
+func TestRedReadsTheActAgain(t *testing.T) {
+	t.Parallel()
+	s := tell(t, mended(t), reread(fix, Holds), begin(clean), watched(1, "true"))
+	if len(s.Rereads) != 0 {
+		t.Fatalf("while it is green, %+v is to be read", s.Rereads)
+	}
+	s = tell(t, s, ProbeStart{Step: clean, N: 2}, watched(2, "false"))
+	g := s.Gates[fix]
+	if want := (Reread{Step: fix, Digest: g.Digest, Seq: g.EndSeq, Due: s.Updated}); !slices.Equal(s.Rereads, []Reread{want}) {
+		t.Fatalf("Rereads = %+v, want %+v", s.Rereads, want)
+	}
+	if c := s.Topics[TopicConsistent]; c.Value != Unknown {
+		t.Errorf("consistent is %q after the red", c.Value)
+	}
+	s = tell(t, s, concluded(TopicConsistent, "no"), ProbeStart{Step: clean, N: 3}, watched(3, "false"))
+	if c := s.Topics[TopicConsistent]; c.Value != "no" || len(s.Rereads) != 1 {
+		t.Errorf("after the same red again: consistent %q, %d to be read", c.Value, len(s.Rereads))
+	}
+	s = tell(t, s, concluded(TopicConsistent, "yes"), ProbeStart{Step: clean, N: 4}, watched(4, "false"))
+	if c := s.Topics[TopicConsistent]; c.Value != Unknown {
+		t.Errorf("consistent stayed %q over a red", c.Value)
+	}
+	s = tell(t, s, reread(fix, Undone))
+	for _, o := range Options(s, s.Updated, func(string) []Verdict { return good("ok") }) {
+		if o.Recommended && (o.Kind != DoConclude || o.Topic != TopicReverts) {
+			t.Errorf("recommended is %s %s %s", o.Kind, o.Step, o.Topic)
+		}
+	}
+}
+
 func TestCloseWaitsForTheSecondLook(t *testing.T) {
 	t.Parallel()
 	s := tell(t, mended(t), begin(clean), watched(1, "true"), ProbeStart{Step: clean, N: 2}, watched(2, "true"))

@@ -21,7 +21,8 @@ import (
 // bench is an incident on a table: the real loop of triage, with probes that
 // answer from a list and an act that only says it was done.
 type bench struct {
-	items   []triage.Item // of an act that is a batch
+	old     []triage.Refusal // why a right phrase is not taken, none for it is
+	items   []triage.Item    // of an act that is a batch
 	mu      sync.Mutex
 	state   triage.State
 	now     func() time.Time
@@ -372,6 +373,9 @@ func (b *bench) confirm(in triage.Intent) error {
 			b.gate = nil
 		}
 		return &triage.Refused{Intent: in.Kind, Step: in.Step, Refusals: []triage.Refusal{{Why: "the phrase differs"}}}
+	}
+	if len(b.old) > 0 {
+		return &triage.Refused{Intent: in.Kind, Step: in.Step, Refusals: b.old}
 	}
 	d := string(b.gate.Digest)
 	b.record(triage.GateAnswered{Step: in.Step, Digest: d, Typed: in.Typed, Pasted: in.Pasted})

@@ -213,6 +213,21 @@ func TestOwnerStandsInTheWay(t *testing.T) {
 	s.want(t, "DONE")
 }
 
+// TestRefusedPhraseSaysWhy: where what a gate stands on grew old before the phrase was
+// sent, the reason stands beside the phrase, however long the gate is.
+func TestRefusedPhraseSaysWhy(t *testing.T) {
+	t.Parallel()
+	for _, size := range [][2]int{{80, 24}, {140, 45}} {
+		s := onStage(t, size[0], size[1], true, "")
+		s.bench.old = []triage.Refusal{{Why: "stale, read again: test-lock/holder was read 16m ago", Cure: "Answer it again."}}
+		s.toGate()
+		s.pass(gate.Grace)
+		s.write(s.bench.preview.Phrase)
+		s.press("enter")
+		s.want(t, "✗ Nothing was changed.", "read 16m ago", "→ esc, then: Answer it again.")
+	}
+}
+
 // TestLeavingAnAct: the act goes on whatever is pressed.
 func TestLeavingAnAct(t *testing.T) {
 	t.Parallel()

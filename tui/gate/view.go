@@ -303,7 +303,7 @@ func (g *Modal) outcome(env *screen.Env, p *ink.Page) {
 
 // result says how an act ended, and what stood of it when its target was read again.
 func (g *Modal) result(env *screen.Env, p *ink.Page) {
-	if g.Gate.Response != "" {
+	if g.Gate.Response != "" && !g.Armed() { // else it is of the act before
 		p.Folded(label(p.Theme.Muted.On("RESULT")), p.Theme.Strong, ink.Block(g.Gate.Response), g.lines(), ink.Shown(env.Keys.View.Help().Key))
 	}
 	if now := env.Snap.State.Gates[g.Step]; now.Phase == triage.GateDone {
@@ -323,6 +323,12 @@ func (g *Modal) low(env *screen.Env, p *ink.Page) *tea.Position {
 	case g.Said.Text != "":
 		k := th.Level(gateLevel(g.Said.Level))
 		p.Item(k.Ink.On(k.Symbol)+" ", th.Plain, g.Said.Text)
+	case len(g.refused) > 0 && g.Armed() && !g.blocked():
+		r := g.refused[0]
+		p.Folded(th.Bad.On("✗ Nothing was changed. "), th.Strong, env.InWords(g.Step, r.Why), 2, ink.Shown(env.Keys.View.Help().Key))
+		if cure := env.Cure(g.Step, r.Why, r.Cure); cure != "" {
+			p.Folded("  "+th.Muted.On("→ esc, then: "), th.Plain, cure, 2, ink.Shown(env.Keys.View.Help().Key))
+		}
 	case g.Gate.Wrong > 0 && g.Armed():
 		p.Item(th.Warn.On("! "), th.Strong, g.wrongPhrase())
 	}

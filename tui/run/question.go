@@ -19,6 +19,9 @@ func (r *Screen) drawAsk(env *screen.Env, p *ink.Page, st triage.Step, card view
 	if card.Aside != "" {
 		p.Item(th.Muted.On("· "), th.Muted, "Not needed here. "+r.InWords(st.ID, card.Aside))
 	}
+	if o, ok := r.Recommended(); ok && o.Kind == triage.DoAnswer && o.Step == st.ID && st.Answer != "" {
+		p.Item(th.Warn.On("! "), th.Warn, "Answered before, and too old for what comes next: answer it again.")
+	}
 	drawShow(p, card.Show)
 	if card.Graph != nil {
 		p.Gap()

@@ -98,7 +98,8 @@ func (r *Screen) Decide() {
 		r.Move = move{label: "Reading; what it found comes here"}
 		return
 	}
-	if here, can := r.moveHere(st); can && (!ok || o.Step != st.ID) {
+	sampled := st.Kind == triage.WatchStep && st.Attempts > 0 // by itself
+	if here, can := r.moveHere(st); can && (!ok || o.Step != st.ID && !sampled) {
 		r.Move = here
 		return
 	}

@@ -166,17 +166,34 @@ func ConcludeForm(env *screen.Env, o triage.Option) *form.Form {
 	if cs == nil {
 		value = form.Named("value", ink.Shown(string(o.Topic)), "in a few words", true)
 	}
-	return &form.Form{Title: ink.Say("Decide: %s", o.Topic), Intro: []ink.Text{"A decision less cautious than the proposal needs a person's name."},
+	intro := []ink.Text{"A decision less cautious than the proposal needs a person's name."}
+	if o.Topic == triage.TopicReverts {
+		intro = slices.Concat(undone(env), intro)
+	}
+	return &form.Form{Title: ink.Say("Decide: %s", o.Topic), Intro: intro,
 		Fields: []form.Field{value, form.Named("why", "why", "what this is based on", true), form.Named("person", "person", "who decides (optional)", false)},
 		Submit: func(v map[string]string) tea.Cmd {
 			return env.Send(triage.Intent{Kind: triage.DoConclude, Step: o.Step, Topic: o.Topic, Value: v["value"], Text: v["why"], Person: v["person"]})
 		}}
 }
 
+// undone says what reverts is about, and which acts show that something does.
+func undone(env *screen.Env) []ink.Text {
+	out := []ink.Text{"Does something undo every fix?"}
+	for _, id := range env.Snap.State.Undone() {
+		out = append(out, ink.Say("· What %q did was undone after it ended. Find what wrote it, and pause or stop that first.", env.Title(id)))
+	}
+	return out
+}
+
 func topicValues(t triage.Topic) []form.Choice {
 	switch t {
 	case triage.TopicMutation, triage.TopicConsistent, triage.TopicReverts:
-		return []form.Choice{{Value: "yes", Help: ""}, {Value: "no", Help: ""}, {Value: triage.Unknown, Help: "not known; needs the same care as yes"}}
+		yes, no := ink.Text(""), ink.Text("")
+		if t == triage.TopicReverts {
+			yes, no = "a writer is active: repairs stay shut", "its writer is found and paused, or a person who stopped"
+		}
+		return []form.Choice{{Value: "yes", Help: yes}, {Value: "no", Help: no}, {Value: triage.Unknown, Help: "not known; needs the same care as yes"}}
 	case triage.TopicClass:
 		var out []form.Choice
 		for _, f := range triage.FailureStates() {
