@@ -1,0 +1,107 @@
+package runbooks
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"handrail/steps"
+	"handrail/steps/catalog"
+	"handrail/triage"
+)
+
+// TestEveryReadingIsRead: each probe of each runbook that comes with the program is made for
+// something: another step or what comes next stands on what it reads, what it finds keeps a
+// gate or the close shut, it is evidence that preserve is to keep, or it is drawn.
+func TestEveryReadingIsRead(t *testing.T) {
+	t.Parallel()
+	cat := catalog.New()
+	for _, b := range compiledLibrary(t) {
+		for i := range b.Steps {
+			if s := &b.Steps[i]; s.Kind == triage.ProbeStep && !b.isRead(s, cat) {
+				t.Errorf("%s:%d: %s reads %s, and nothing stands on it", b.File, s.Line, s.ID, s.Uses)
+			}
+		}
+	}
+	idle := strings.Replace(gated, "verify:\n", "  - {id: idle, uses: terraform/state, findings: [{when: facts.idle.exists, level: warning, say: it exists}]}\nverify:\n", 1)
+	b, err := Parse("f", []byte(head+idle), cat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := b.step("idle"); b.isRead(s, cat) {
+		t.Error("a reading that only tells of itself counts as read")
+	}
+}
+
+// isRead says whether something stands on what a probe reads.
+func (r *Runbook) isRead(s *Step, cat steps.Catalog) bool {
+	if k, _ := cat.Lookup(s.Uses); k.Drawing != nil || s.Phase == triage.Preserve && len(s.Covers) > 0 {
+		return true
+	}
+	own := map[*expr]bool{}
+	for _, f := range s.findings {
+		if f.level == steps.Critical && len(r.opposes(s, f)) > 0 {
+			return true
+		}
+		own[f.when] = true
+		for _, p := range f.say.parts {
+			own[p.expr] = true
+		}
+	}
+	return slices.ContainsFunc(r.exprs, func(e *expr) bool {
+		return !own[e] && slices.ContainsFunc(e.refs, func(ref string) bool { return strings.HasPrefix(ref, "facts."+s.ID+".") })
+	})
+}
+
+func compiledLibrary(t *testing.T) []*Runbook {
+	t.Helper()
+	lib, err := Library(catalog.New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range lib {
+		if err := b.Check(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return lib
+}
+
+// TestNoPlanTwice: a plan reads every object of a module. Between two of a walk something
+// changes, by a gate or by a commit (E2), so that the second can say something else.
+func TestNoPlanTwice(t *testing.T) {
+	t.Parallel()
+	for _, b := range compiledLibrary(t) {
+		last := ""
+		for _, s := range b.Steps {
+			switch {
+			case s.Kind == triage.GateStep && s.Class != triage.Contain && s.Uses != "terraform/resume",
+				s.Kind == triage.ManualStep && s.Phase == triage.Recover && slices.Contains(s.Covers, "E2"):
+				last = ""
+			case s.Uses != "terraform/plan" && s.Uses != "terraform/saved-plan":
+			case last != "":
+				t.Errorf("%s:%d: %s makes the plan that %s made: nothing between them changes anything", b.File, s.Line, s.ID, last)
+			default:
+				last = s.ID
+			}
+		}
+	}
+}
+
+// TestNoWatchTwice: where something is looked at twice, half a minute apart, until it is
+// settled, it is not watched for the same a second time.
+func TestNoWatchTwice(t *testing.T) {
+	t.Parallel()
+	for _, b := range compiledLibrary(t) {
+		by := map[string]string{}
+		for _, s := range b.Steps {
+			if s.Kind != triage.WatchStep || s.Greens < 2 {
+				continue
+			}
+			if other, ok := by[s.Uses]; ok {
+				t.Errorf("%s:%d: %s and %s both watch by %s", b.File, s.Line, other, s.ID, s.Uses)
+			}
+			by[s.Uses] = s.ID
+		}
+	}
+}
