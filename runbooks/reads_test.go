@@ -12,24 +12,43 @@ import (
 
 // TestEveryReadingIsRead: each probe of each runbook that comes with the program is made for
 // something: another step or what comes next stands on what it reads, what it finds keeps a
-// gate or the close shut, it is evidence that preserve is to keep, or it is drawn.
+// gate or the close shut, it is evidence that preserve is to keep, or it is drawn. And after
+// the evidence is kept the loop comes to each: it is required, something stands on it, or it
+// says when it is made.
 func TestEveryReadingIsRead(t *testing.T) {
 	t.Parallel()
 	cat := catalog.New()
 	for _, b := range compiledLibrary(t) {
 		for i := range b.Steps {
-			if s := &b.Steps[i]; s.Kind == triage.ProbeStep && !b.isRead(s, cat) {
+			s := &b.Steps[i]
+			if s.Kind == triage.ProbeStep && !b.isRead(s, cat) {
 				t.Errorf("%s:%d: %s reads %s, and nothing stands on it", b.File, s.Line, s.ID, s.Uses)
+			}
+			if s.Kind == triage.ProbeStep && !b.isReached(s) {
+				t.Errorf("%s:%d: no walk reads %s: nothing that decides stands on it", b.File, s.Line, s.ID)
 			}
 		}
 	}
-	idle := strings.Replace(gated, "verify:\n", "  - {id: idle, uses: terraform/state, findings: [{when: facts.idle.exists, level: warning, say: it exists}]}\nverify:\n", 1)
-	b, err := Parse("f", []byte(head+idle), cat)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s := b.step("idle"); b.isRead(s, cat) {
-		t.Error("a reading that only tells of itself counts as read")
+	for name, tc := range map[string]struct {
+		says          string
+		read, reached bool
+	}{
+		"it only tells of itself":     {"findings: [{when: facts.idle.exists, level: warning, say: it exists}]", false, false},
+		"its finding shuts a gate":    {"findings: [{when: facts.idle.exists, level: critical, against: [unlock], say: it exists}]", true, false},
+		"it says when it is made":     {"when: facts.lock.held, findings: [{when: facts.idle.exists, level: critical, against: [unlock], say: it exists}]", true, true},
+		"it shuts nothing by its own": {"required: true, findings: [{when: facts.idle.exists, level: critical, against: [], say: it exists}]", false, true},
+	} {
+		b, err := Parse("f", []byte(head+strings.Replace(gated, "verify:\n", "  - {id: idle, uses: terraform/state, "+tc.says+"}\nverify:\n", 1)), cat)
+		if err == nil {
+			err = b.Check()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := b.step("idle")
+		if read, reached := b.isRead(s, cat), b.isReached(s); read != tc.read || reached != tc.reached {
+			t.Errorf("%s: read is %t and reached %t, want %t and %t", name, read, reached, tc.read, tc.reached)
+		}
 	}
 }
 
@@ -51,6 +70,14 @@ func (r *Runbook) isRead(s *Step, cat steps.Catalog) bool {
 	return slices.ContainsFunc(r.exprs, func(e *expr) bool {
 		return !own[e] && slices.ContainsFunc(e.refs, func(ref string) bool { return strings.HasPrefix(ref, "facts."+s.ID+".") })
 	})
+}
+
+// isReached says whether a walk comes to a probe by itself.
+func (r *Runbook) isReached(s *Step) bool {
+	if s.Required || s.when != nil || s.Phase == triage.Preserve || s.Phase == triage.Locate {
+		return true
+	}
+	return slices.ContainsFunc(r.Steps, func(o Step) bool { return o.ID != s.ID && slices.Contains(r.refs(&o), r.full(s.ID)) })
 }
 
 func compiledLibrary(t *testing.T) []*Runbook {
