@@ -24,7 +24,7 @@ func TestEveryReadingIsRead(t *testing.T) {
 			if s.Kind == triage.ProbeStep && !b.isRead(s, cat) {
 				t.Errorf("%s:%d: %s reads %s, and nothing stands on it", b.File, s.Line, s.ID, s.Uses)
 			}
-			if s.Kind == triage.ProbeStep && !b.isReached(s) {
+			if (s.Kind == triage.ProbeStep || s.Kind == triage.WatchStep && s.Phase != triage.Verify) && !b.isReached(s) {
 				t.Errorf("%s:%d: no walk reads %s: nothing that decides stands on it", b.File, s.Line, s.ID)
 			}
 		}
@@ -74,7 +74,7 @@ func (r *Runbook) isRead(s *Step, cat steps.Catalog) bool {
 
 // isReached says whether a walk comes to a probe by itself.
 func (r *Runbook) isReached(s *Step) bool {
-	if s.Required || s.when != nil || s.Phase == triage.Preserve || s.Phase == triage.Locate {
+	if s.Required || s.Kind == triage.ProbeStep && s.when != nil || s.Phase == triage.Preserve || s.Phase == triage.Locate {
 		return true
 	}
 	return slices.ContainsFunc(r.Steps, func(o Step) bool { return o.ID != s.ID && slices.Contains(r.refs(&o), r.full(s.ID)) })
