@@ -1,6 +1,7 @@
 package runbooks
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -129,6 +130,22 @@ func TestNoWatchTwice(t *testing.T) {
 				t.Errorf("%s:%d: %s and %s both watch by %s", b.File, s.Line, other, s.ID, s.Uses)
 			}
 			by[s.Uses] = s.ID
+		}
+	}
+}
+
+// TestListsHaveAnOrder: what is kept is worked out anew by an audit. The keys of a table come
+// in any order, so a list made of them would not be the same twice.
+func TestListsHaveAnOrder(t *testing.T) {
+	t.Parallel()
+	over := regexp.MustCompile(`((?:facts|params)\.[a-z0-9_.]+)\.(?:filter|map)\(`)
+	for _, b := range compiledLibrary(t) {
+		for _, e := range b.exprs {
+			for _, m := range over.FindAllStringSubmatch(e.src, -1) {
+				if b.scope.vars[m[1]].field.Type == steps.Table && !strings.Contains(e.src, ".size()") {
+					t.Errorf("%s:%d: %s makes a list of the keys of a table", b.File, e.node.Line, e.src)
+				}
+			}
 		}
 	}
 }
