@@ -58,6 +58,44 @@ func TestIdleQuestionIsPassedOver(t *testing.T) {
 	}
 }
 
+// TestReadThatAppliesIsMade: what nothing stands on is read where its own condition holds,
+// and only there; while evidence is kept, the rounds of reads see to it.
+func TestReadThatAppliesIsMade(t *testing.T) {
+	t.Parallel()
+	const more = "demo/more"
+	for _, tc := range []struct {
+		phase  Phase
+		result string
+		aside  bool
+		want   string
+	}{
+		{Mutation, "true", true, "probe " + more},
+		{Mutation, "false", true, "answer " + holder},
+		{Mutation, "unknown", true, "answer " + holder},
+		{Mutation, "true", false, "answer " + holder},
+		{Preserve, "true", true, "answer " + holder},
+		{Locate, "true", true, "answer " + holder},
+	} {
+		plan := demoPlan()
+		plan.Steps = slices.Insert(plan.Steps, 1, PlanStep{ID: more, Phase: tc.phase, Kind: ProbeStep})
+		s := tell(t, State{}, Open{Incident: "i", Severity: Sev3}, plan, begin(lock), read(lock, 1, "ok", "true"),
+			begin(extra), read(extra, 1, "ok", "true"), begin(heavy), read(heavy, 1, "ok", "true"))
+		judge := func(id string) []Verdict {
+			if id != more {
+				return nil
+			}
+			return []Verdict{{Result: tc.result, Why: "so", Aside: tc.aside}}
+		}
+		if got := recommended(s, judge); got != tc.want {
+			t.Errorf("%s in %s: recommended %q, want %q", tc.result, tc.phase, got, tc.want)
+		}
+		s = tell(t, s, begin(more), read(more, 1, "failed", "true"))
+		if got := recommended(s, judge); got != "answer "+holder {
+			t.Errorf("%s in %s: recommended %q after it was tried once", tc.result, tc.phase, got)
+		}
+	}
+}
+
 // TestRecommendedWalksTheLoop follows the recommendation from the page to the
 // close.
 func TestRecommendedWalksTheLoop(t *testing.T) {

@@ -174,7 +174,7 @@ func wants(s *State, judge func(step string) []Verdict) []want {
 		out = append(out, want{kind: DoConclude, topic: TopicReverts})
 	}
 	for _, p := range Phases() {
-		out = append(out, phaseWants(s, p)...)
+		out = append(out, phaseWants(s, p, judge)...)
 	}
 	for _, t := range []Topic{TopicMutation, TopicConsistent, TopicClass} {
 		c, ok := s.Topics[t]
@@ -232,7 +232,7 @@ func unread(s *State, d Debt) bool {
 // probes, heavy probes, then what people say of them; from authority on it is
 // the order of the plan, since an act stands between what comes before and
 // after it.
-func phaseWants(s *State, p Phase) []want {
+func phaseWants(s *State, p Phase, judge func(step string) []Verdict) []want {
 	var light, heavy, rest []want
 	early := slices.Index(Phases(), p) <= slices.Index(Phases(), Classify)
 	for i := range s.Steps {
@@ -241,6 +241,9 @@ func phaseWants(s *State, p Phase) []want {
 			continue
 		}
 		w, ok := stepWant(s, st)
+		if !ok && called(st, judge) {
+			w, ok = want{kind: DoProbe, step: st.ID}, true
+		}
 		switch {
 		case !ok:
 		case st.Kind == CompareStep: // it may set what people say beside what was read
@@ -262,6 +265,14 @@ func phaseWants(s *State, p Phase) []want {
 		out = append(out, want{kind: DoConclude, topic: TopicClass})
 	}
 	return out
+}
+
+// called reports whether a read that nothing stands on is to be made all the same: after
+// the evidence is kept its author said when, and that is so. What it finds may keep a
+// gate or the close shut, so it is not for a person to think of it.
+func called(st *Step, judge func(step string) []Verdict) bool {
+	return judge != nil && st.Kind == ProbeStep && st.Status == Pending && !slices.Contains([]Phase{Preserve, Locate}, st.Phase) &&
+		slices.ContainsFunc(judge(st.ID), func(v Verdict) bool { return v.Aside && v.Result == "true" })
 }
 
 // stepWant is what a step lacks, and whether it lacks anything that matters.

@@ -152,7 +152,7 @@ func (s *stage) gate(st triage.Step) error {
 		return s.ask(triage.Intent{Kind: triage.DoSkip, Step: st.ID, Text: err.Error()})
 	}
 	const digest, phrase = "test", "test"
-	shown := triage.GateShown{Step: st.ID, Digest: digest, Class: st.Class, Effect: "nothing: it is a test", Phrase: phrase,
+	shown := triage.GateShown{Step: st.ID, Digest: digest, Class: st.Class, Effect: "nothing: it is a test", Phrase: phrase, Why: "as the test says",
 		Verdicts: s.scene().Judge(st.ID), Until: s.now.Add(time.Hour)}
 	if err := s.happen(shown); err != nil {
 		s.shut[id] = err.Error()

@@ -78,6 +78,14 @@ func TestPlanForensicsOfRealTofu(t *testing.T) {
 		t.Errorf("plan = %v", f)
 	}
 
+	// A plan that is made for a gate tells the renames too: nothing else has to plan again for them.
+	made := w.probe("terraform/saved-plan", nil)
+	for _, name := range []string{"forced", "missing_moves"} {
+		if a, b := fmt.Sprint(f[name]), fmt.Sprint(made.Facts[name]); a != b {
+			t.Errorf("%s: json %s, made for a gate %s", name, a, b)
+		}
+	}
+
 	// The saved form says the same, and what it is bound to.
 	saved := w.probe("terraform/plan-file", steps.Params{"file": fileParam("p1"), "tool_version": text("1.12.6")})
 	for _, name := range []string{"add", "change", "destroy", "replace", "changed", "creates", "doomed", "forced", "actions_digest"} {

@@ -49,6 +49,9 @@ func (m *planRun) read(ctx context.Context, clean bool) error {
 	m.facts.Set("file", steps.StringOf(m.file))
 	m.facts.Set("digest", steps.IdentOf(sum))
 	m.facts.Set("clean", steps.BoolOf(clean))
+	for _, name := range []string{"forced", "missing_moves"} {
+		m.facts.Set(name, risk.Got(name))
+	}
 	m.counts(saved)
 	m.fixed(saved)
 	rc, err := saved.State(true)
@@ -151,6 +154,8 @@ func SavedFacts() []steps.Field {
 		{Name: "addresses", Type: steps.Strings, Doc: "addresses that it would act on"},
 		{Name: "creates", Type: steps.Strings, Doc: "addresses to create that exist under no name now"},
 		{Name: "doomed", Type: steps.Strings, Doc: "addresses that it would destroy or replace"},
+		{Name: "forced", Type: steps.Table, Doc: "address of each replacement to the attributes that force it"},
+		{Name: "missing_moves", Type: steps.Table, Doc: "destroys and creates that look like one object, old address to new address"},
 		{Name: "serial", Type: steps.Int, Doc: "serial of the state that it was made from"},
 		{Name: "lineage", Type: steps.Ident, Doc: "lineage of that state"},
 		{Name: "tool", Type: steps.String, Doc: "version of the program that made it"},
