@@ -51,6 +51,7 @@ var rooms = []room{
 	{path: "handrail/steps/kube/nodereport"},
 	{path: "handrail/steps/kube/podstate"},
 	{path: "handrail/steps/kube/rbac"},
+	{path: "handrail/steps/kube/permit", ours: []string{"=handrail/steps"}},
 	{path: "handrail/steps/kube/weaken", libs: []string{k8s}},
 	{path: "handrail/steps/kube/patch", ours: []string{"=handrail/steps", "=handrail/steps/kube/document"}},
 	{path: "handrail/steps/kube/persist", ours: []string{"=handrail/steps", "=handrail/steps/kube/allowlist"}, libs: []string{k8s}},
