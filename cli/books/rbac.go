@@ -2,6 +2,7 @@ package books
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -126,17 +127,18 @@ func rolesFor(books []*runbooks.Runbook, given map[string]string, gates bool, na
 	var reads, changes []permit.Need
 	for _, rb := range books {
 		out.Runbooks = append(out.Runbooks, rb.ID)
-		v := runbooks.Vars{Params: assumed(rb, given)}
-		for _, st := range rb.Steps {
-			k, ok := catalog.New().Lookup(st.Uses)
-			if !ok || k.Rights == nil {
-				continue
-			}
-			for _, right := range k.Rights(rb.Told(st.ID, v)) {
-				if k.Class.Gate() {
-					changes = append(changes, permit.Need{Step: k.Name, Right: right})
-				} else {
-					reads = append(reads, permit.Need{Step: k.Name, Right: right})
+		for _, v := range worlds(rb, assumed(rb, given)) {
+			for _, st := range rb.Steps {
+				k, ok := catalog.New().Lookup(st.Uses)
+				if !ok || k.Rights == nil {
+					continue
+				}
+				for _, right := range k.Rights(rb.Told(st.ID, v)) {
+					if need := (permit.Need{Step: k.Name, Right: right}); k.Class.Gate() {
+						changes = append(changes, need)
+					} else {
+						reads = append(reads, need)
+					}
 				}
 			}
 		}
@@ -163,6 +165,28 @@ func assumed(rb *runbooks.Runbook, given map[string]string) steps.Params {
 		}
 		if v, err := steps.ParseValue(f.Type, text); err == nil {
 			out[f.Name] = v
+		}
+	}
+	return out
+}
+
+// worlds are the parameters, and each value of a fact that names one of few resources.
+func worlds(rb *runbooks.Runbook, params steps.Params) []runbooks.Vars {
+	out := []runbooks.Vars{{Params: params}}
+	for _, st := range rb.Steps {
+		k, _ := catalog.New().Lookup(st.Uses)
+		for _, f := range k.Facts {
+			var next []runbooks.Vars
+			for _, value := range permit.Named(k.Name, f.Name) {
+				for _, v := range out {
+					facts := map[string]map[string]steps.Value{st.ID: {f.Name: steps.StringOf(value)}}
+					maps.Copy(facts, v.Facts)
+					next = append(next, runbooks.Vars{Params: params, Facts: facts})
+				}
+			}
+			if next != nil {
+				out = next
+			}
 		}
 	}
 	return out

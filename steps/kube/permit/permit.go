@@ -46,6 +46,14 @@ func asWho() []steps.Right {
 	return []steps.Right{{Resource: "namespaces", Verbs: []string{"get"}, Name: "kube-system", Wide: true}}
 }
 
+// Named are the resources that a fact of a kind may name, where they are few.
+func Named(kind, fact string) []string {
+	if kind == "kube/webhook" && fact == "resource" {
+		return slices.Clone(hooks)
+	}
+	return nil
+}
+
 type rule func(steps.Params) []steps.Right
 
 // here asks in the namespace of the step, wide across namespaces or of the cluster. Names
