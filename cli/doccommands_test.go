@@ -297,7 +297,7 @@ func TestGuidesRun(t *testing.T) {
 }
 
 // TestTryingWritesNothing runs what the README lets a stranger try, in a module whose lock
-// is held: no file of it changes, nor one of the home.
+// is held: no file of it changes, nor one of the home, and nothing in the cluster.
 func TestTryingWritesNothing(t *testing.T) {
 	t.Parallel()
 	file := "../README.md"
@@ -317,7 +317,31 @@ func TestTryingWritesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s.env = slices.DeleteFunc(s.env, func(kv string) bool { return strings.HasPrefix(kv, "XDG_") }) // all that it keeps is below its home
+	opts, err := lab.ForTests("try")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := lab.Up(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	ns, err := l.Namespace(t.Context(), "try")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.DeleteNamespace(context.Background(), ns.Name) })
+	began := time.Now()
+	ready := exec.CommandContext(t.Context(), "bash", "-c", "tofu init")
+	ready.Dir, ready.Env = s.dir, s.env
+	if out, err := ready.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	s.env = append(slices.DeleteFunc(s.env, func(kv string) bool { return strings.HasPrefix(kv, "XDG_") }), "KUBECONFIG="+ns.OperatorKubeconfig) // all that it keeps is below its home
 	before := filesOf(t, home, s.dir)
 	var script strings.Builder
 	script.WriteString("set -e\n")
@@ -343,6 +367,15 @@ func TestTryingWritesNothing(t *testing.T) {
 	on.shows(`command centre`)
 	on.send("q")
 	<-on.ended
+	asked, err := l.AuditEvents(context.Background(), lab.AuditFilter{User: ns.Operator, Since: began})
+	if err != nil || len(asked) == 0 { // who the operator is, at least
+		t.Errorf("the cluster was not asked: %v", err)
+	}
+	for _, e := range asked {
+		if e.Persists() {
+			t.Errorf("it did %s %s", e.Verb, e.URI)
+		}
+	}
 	after := filesOf(t, home, s.dir)
 	for name, was := range before {
 		if after[name] != was {
