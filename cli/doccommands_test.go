@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -42,20 +43,6 @@ func shellBlocks(file, text string) []docBlock {
 		}
 	}
 	return out
-}
-
-// guides are the documents whose commands are read: all, and those beside docs/.
-func guides(t *testing.T) map[string]string {
-	t.Helper()
-	all := documents(t)
-	for _, file := range []string{"../CONTRIBUTING.md", "../CHANGELOG.md", "../SECURITY.md"} {
-		src, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all[file] = string(src)
-	}
-	return all
 }
 
 var (
@@ -116,7 +103,7 @@ func TestDocumentedCommandsAreReal(t *testing.T) {
 		t.Fatal(err)
 	}
 	count := map[string]int{}
-	for file, text := range guides(t) {
+	for file, text := range documents(t) {
 		var lines []string
 		for _, b := range shellBlocks(file, text) {
 			lines = append(lines, b.text)
@@ -167,7 +154,7 @@ func parses(words []string) error {
 		return nil
 	}
 	named := len(rest) == 0 || !cmd.Runnable() // a command by its name alone, in a sentence
-	if err := cmd.ParseFlags(rest); err != nil && err != pflag.ErrHelp {
+	if err := cmd.ParseFlags(rest); err != nil && !errors.Is(err, pflag.ErrHelp) {
 		return err
 	}
 	args := cmd.Flags().Args()
@@ -201,6 +188,24 @@ var notRun = map[string]struct{ why, instead string }{
 	"handrail lab down":                                                  {"the lab is shared by the tests: TestMain ends it", ""},
 	"amtool alert query -o json | handrail match":                        {"it needs an Alertmanager: match_alerts.txtar has its answers", ""},
 	"cat >~/.local/bin/kubectl_complete-handrail <<'EOF'":                {"it is run by TestKubectlCompletes", ""},
+}
+
+// TestEveryDocumentIsInTheIndex: docs/README.md leads to each page, and README.md to it.
+func TestEveryDocumentIsInTheIndex(t *testing.T) {
+	t.Parallel()
+	all := documents(t)
+	linked := map[string]bool{}
+	for _, m := range mdLink.FindAllStringSubmatch(all["../docs/README.md"], -1) {
+		linked[filepath.Join("../docs", m[1])] = true
+	}
+	for file := range all {
+		if !linked[file] && file != "../README.md" && file != "../docs/README.md" {
+			t.Errorf("docs/README.md does not lead to %s", file)
+		}
+	}
+	if !strings.Contains(all["../README.md"], "](docs/README.md)") {
+		t.Error("README.md does not lead to docs/README.md")
+	}
 }
 
 // docShell is a home of its own, with handrail and tofu on its PATH, and one shell after
@@ -266,7 +271,7 @@ func (s *docShell) run(blocks []docBlock) {
 // TestGuidesRun runs what the guides show, in the order in which they show it.
 func TestGuidesRun(t *testing.T) {
 	t.Parallel()
-	all := guides(t)
+	all := documents(t)
 	ran := 0
 	for file, text := range all {
 		blocks := shellBlocks(file, text)
@@ -301,7 +306,7 @@ func TestGuidesRun(t *testing.T) {
 func TestTryingWritesNothing(t *testing.T) {
 	t.Parallel()
 	file := "../README.md"
-	blocks := shellBlocks(file, guides(t)[file])
+	blocks := shellBlocks(file, documents(t)[file])
 	if len(blocks) == 0 || strings.Count(blocks[0].text, "handrail") < 4 {
 		t.Fatalf("the README shows nothing to try: %v", blocks)
 	}
