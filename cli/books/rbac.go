@@ -3,7 +3,9 @@ package books
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -87,7 +89,17 @@ namespace in which incidents are worked on.`,
 		if *o == process.AsJSON {
 			return process.PrintJSON(p, doc)
 		}
-		return printText(p, doc.yaml(strings.Join(append([]string{"handrail runbook rbac"}, args...), " ")))
+		words := append([]string{"handrail", "runbook", "rbac"}, args...)
+		if gates {
+			words = append(words, "--gates")
+		}
+		for _, pair := range pairs {
+			words = append(words, "-p", pair)
+		}
+		if p.Namespace != "" {
+			words = append(words, "-n", p.Namespace)
+		}
+		return printText(p, doc.yaml(words))
 	}
 	return cmd
 }
@@ -205,9 +217,14 @@ func (d *runbookRBAC) add(name, verb string, roles permit.Roles, namespace strin
 }
 
 // yaml is the document as kubectl takes it.
-func (d *runbookRBAC) yaml(command string) string {
+func (d *runbookRBAC) yaml(command []string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Made by `%s`.\n", command)
+	for i, word := range command {
+		if !plainWord.MatchString(word) {
+			command[i] = strconv.Quote(word) // on one line, too
+		}
+	}
+	fmt.Fprintf(&b, "# Made by `%s`.\n", strings.Join(command, " "))
 	if len(d.Items) == 0 {
 		fmt.Fprintf(&b, "# These runbooks ask no cluster as you.\n")
 	}
@@ -254,4 +271,6 @@ func flow(list []string) string {
 	return "[" + strings.Join(out, ", ") + "]"
 }
 
-func quoted(s string) string { return `"` + s + `"` }
+func quoted(s string) string { return strconv.Quote(s) }
+
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./=:,@-]+$`)
