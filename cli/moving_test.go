@@ -321,7 +321,7 @@ func stableWords(text string) []string {
 
 // sharedWords is how much of a frame has to be as it was drawn: three reads run side by
 // side, and the one that ends last is shown on top.
-const sharedWords = 0.75
+const sharedWords = 0.8
 
 // compareMoving holds what a tape showed against the picture, or draws it anew.
 func compareMoving(t *testing.T, shots []shot) {
