@@ -155,10 +155,10 @@ func rolesFor(books []*runbooks.Runbook, given map[string]string, gates bool, na
 			}
 		}
 	}
-	read := permit.Merge(reads)
+	read := permit.Merge(reads, permit.Roles{})
 	out.add(roleRead, "read", read, namespace)
 	if gates {
-		out.add(roleChange, "change, besides what they read", permit.Merge(changes, read.Grants()...), namespace)
+		out.add(roleChange, "change, besides what they read", permit.Merge(changes, read), namespace)
 	}
 	return out
 }

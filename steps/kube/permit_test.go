@@ -131,7 +131,7 @@ func (p *permitted) hold(t *testing.T, k steps.Kind, in steps.Params, requests [
 	for _, r := range k.Rights(in) {
 		needs = append(needs, permit.Need{Step: k.Name, Right: r})
 	}
-	roles := permit.Merge(needs)
+	roles := permit.Merge(needs, permit.Roles{})
 	grants, always, idle := roles.Grants(), roles.Always().Grants(), map[permit.Grant]bool{}
 	for _, g := range always {
 		idle[g] = g.Name == "" // what tells the cluster is asked for an incident alone

@@ -32,7 +32,7 @@ func TestMerge(t *testing.T) {
 	spaces := steps.Right{Resource: "namespaces", Verbs: []string{"get"}, Wide: true}
 	for name, tc := range map[string]struct {
 		rights []steps.Right
-		have   []Grant
+		have   []steps.Right
 		want   []Grant
 		always int
 	}{
@@ -45,8 +45,11 @@ func TestMerge(t *testing.T) {
 		"sometimes, and always":        {rights: []steps.Right{pods("get", false, "a parent"), pods("get", false, "")}, want: []Grant{{Resource: "pods", Verb: "get"}}, always: 1},
 		"always here, sometimes wide":  {rights: []steps.Right{pods("get", false, ""), pods("get", true, "a parent")}, want: []Grant{{Wide: true, Resource: "pods", Verb: "get"}, {Resource: "pods", Verb: "get"}}, always: 1},
 		"sometimes here, always wide":  {rights: []steps.Right{pods("get", false, "a parent"), pods("get", true, "")}, want: []Grant{{Wide: true, Resource: "pods", Verb: "get"}}, always: 1},
-		"what another role has":        {rights: []steps.Right{pods("get", false, ""), pods("patch", false, "")}, have: []Grant{{Wide: true, Resource: "pods", Verb: "get"}}, want: []Grant{{Resource: "pods", Verb: "patch"}}, always: 1},
-		"what another role has nearly": {rights: []steps.Right{pods("get", true, "")}, have: []Grant{{Resource: "pods", Verb: "get"}}, want: []Grant{{Wide: true, Resource: "pods", Verb: "get"}}, always: 1},
+		"what another role has":        {rights: []steps.Right{pods("get", false, ""), pods("patch", false, "")}, have: []steps.Right{pods("get", true, "")}, want: []Grant{{Resource: "pods", Verb: "patch"}}, always: 1},
+		"what another role may lack":   {rights: []steps.Right{pods("get", false, "")}, have: []steps.Right{pods("get", true, "a parent")}, want: []Grant{{Resource: "pods", Verb: "get"}}, always: 1},
+		"another thing may go":         {rights: []steps.Right{pods("get", false, "a parent"), pods("get", true, "Flux")}, want: []Grant{{Wide: true, Resource: "pods", Verb: "get"}, {Resource: "pods", Verb: "get"}}},
+		"the same thing may go":        {rights: []steps.Right{pods("get", false, "Flux"), pods("get", true, "Flux")}, want: []Grant{{Wide: true, Resource: "pods", Verb: "get"}}},
+		"what another role has nearly": {rights: []steps.Right{pods("get", true, "")}, have: []steps.Right{pods("get", false, "")}, want: []Grant{{Wide: true, Resource: "pods", Verb: "get"}}, always: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -54,7 +57,11 @@ func TestMerge(t *testing.T) {
 			for _, r := range tc.rights {
 				needs = append(needs, Need{"kube/x", r})
 			}
-			roles := Merge(needs, tc.have...)
+			var before []Need
+			for _, r := range tc.have {
+				before = append(before, Need{"kube/y", r})
+			}
+			roles := Merge(needs, Merge(before, Roles{}))
 			got := roles.Grants()
 			slices.SortFunc(got, func(a, b Grant) int {
 				if a.Wide != b.Wide && a.Wide {
@@ -77,7 +84,7 @@ func TestMerge(t *testing.T) {
 func TestMergeKeepsWhatIsUntold(t *testing.T) {
 	t.Parallel()
 	get := steps.Right{Verbs: []string{"get"}}
-	roles := Merge([]Need{{"kube/get", get}, {"kube/get", get}, {"kube/owners", get}})
+	roles := Merge([]Need{{"kube/get", get}, {"kube/get", get}, {"kube/owners", get}}, Roles{})
 	if len(roles.Untold) != 2 || len(roles.Grants()) != 0 {
 		t.Errorf("Merge() = %+v", roles)
 	}

@@ -23,6 +23,8 @@ type Rule struct {
 
 	Steps []string `json:"-"`
 	For   string   `json:"-"` // what it is for, where not every run needs it
+
+	wide bool
 }
 
 // Roles are what a ClusterRole and a Role of one namespace hold.
@@ -51,8 +53,13 @@ type reason struct {
 	whats []string // what it is for; with "" every run needs it
 }
 
-// Merge makes the least roles that grant what is needed and what have does not hold.
-func Merge(needs []Need, have ...Grant) Roles {
+// stands reports whether what is needed for r is still granted when all that is granted for
+// what no run needs here is left out.
+func stands(of, r string) bool { return of == "" || of == r }
+
+// Merge makes the least roles that grant what is needed and what have does not hold. A rule
+// for something that a cluster may lack stands in for no other one.
+func Merge(needs []Need, have Roles) Roles {
 	var out Roles
 	all := map[Grant]*reason{}
 	for _, n := range needs {
@@ -78,24 +85,18 @@ func Merge(needs []Need, have ...Grant) Roles {
 	verbsOf := map[Grant][]string{} // by all but the verb
 	why := map[Grant]*reason{}
 	for g, r := range all {
-		if slices.ContainsFunc(have, func(h Grant) bool { return h.Covers(g) }) {
-			continue
-		}
 		covered := false
+		for _, h := range have.rules() {
+			covered = covered || stands(h.For, what(r)) && slices.ContainsFunc(h.grants(), func(o Grant) bool { return o.Covers(g) })
+		}
 		for o, of := range all {
-			if o != g && o.Covers(g) && (!g.Covers(o) || less(o, g)) && (always(of) || !always(r)) {
-				covered = true
-				break
-			}
+			covered = covered || o != g && o.Covers(g) && stands(what(of), what(r))
 		}
 		if covered {
 			continue
 		}
 		key := g
-		key.Verb = ""
-		if !always(r) {
-			key.Verb = what(r) // kept apart, so that it can be left out
-		}
+		key.Verb = what(r) // kept apart, so that it can be left out
 		verbsOf[key] = append(verbsOf[key], g.Verb)
 		if why[key] == nil {
 			why[key] = &reason{}
@@ -110,7 +111,7 @@ func Merge(needs []Need, have ...Grant) Roles {
 		at := row{wide: key.Wide, group: key.Group, name: key.Name, verbs: strings.Join(verbs, ","), what: key.Verb}
 		r := rules[at]
 		if r == nil {
-			r = &Rule{Groups: []string{key.Group}, Verbs: verbs, For: key.Verb}
+			r = &Rule{Groups: []string{key.Group}, Verbs: verbs, For: key.Verb, wide: key.Wide}
 			if key.Name != "" {
 				r.Names = []string{key.Name}
 			}
@@ -141,20 +142,26 @@ func (r Roles) Always() Roles {
 	return Roles{Wide: slices.DeleteFunc(slices.Clone(r.Wide), sometimes), Here: slices.DeleteFunc(slices.Clone(r.Here), sometimes), Untold: r.Untold}
 }
 
-// Grants are what the roles hold, for a second role that grants the rest.
+// Grants are what the roles hold.
 func (r Roles) Grants() []Grant {
 	var out []Grant
-	for wide, rules := range map[bool][]Rule{true: r.Wide, false: r.Here} {
-		for _, rule := range rules {
-			for _, resource := range rule.Resources {
-				for _, verb := range rule.Verbs {
-					name := ""
-					if len(rule.Names) > 0 {
-						name = rule.Names[0]
-					}
-					out = append(out, Grant{wide, rule.Groups[0], resource, name, verb})
-				}
+	for _, rule := range r.rules() {
+		out = append(out, rule.grants()...)
+	}
+	return out
+}
+
+func (r Roles) rules() []Rule { return slices.Concat(r.Wide, r.Here) }
+
+func (r Rule) grants() []Grant {
+	var out []Grant
+	for _, resource := range r.Resources {
+		for _, verb := range r.Verbs {
+			g := Grant{Wide: r.wide, Group: r.Groups[0], Resource: resource, Verb: verb}
+			if len(r.Names) > 0 {
+				g.Name = r.Names[0]
 			}
+			out = append(out, g)
 		}
 	}
 	return out
@@ -162,12 +169,12 @@ func (r Roles) Grants() []Grant {
 
 var verbOrder = []string{"get", "list", "watch", "create", "patch", "delete"}
 
-func always(r *reason) bool { return slices.Contains(r.whats, "") }
-
-func what(r *reason) string { return strings.Join(sorted(r.whats), "; ") }
-
-func less(a, b Grant) bool {
-	return cmp.Or(strings.Compare(a.Group, b.Group), strings.Compare(a.Resource, b.Resource), strings.Compare(a.Name, b.Name)) < 0
+// what it is for, "" where every run needs it.
+func what(r *reason) string {
+	if slices.Contains(r.whats, "") {
+		return ""
+	}
+	return strings.Join(sorted(r.whats), "; ")
 }
 
 func sorted(list []string) []string {
