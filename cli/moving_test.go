@@ -11,6 +11,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -256,6 +257,13 @@ func TestMovingPicture(t *testing.T) {
 	}
 	if bad := regexp.MustCompile(`@import|@font-face|url\(|https?://[^" ]*\.(?:css|woff|js)`).FindString(string(src)); bad != "" {
 		t.Errorf("the picture loads %q", bad)
+	}
+	clone, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(src), clone+"/") {
+		t.Errorf("the picture names %s", clone)
 	}
 	n, waits := 0, 0
 	var total time.Duration
