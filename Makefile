@@ -123,8 +123,9 @@ bench: build ## benchmarks beside their peers; docs/performance.md says how to r
 	@ls -l $(HANDRAIL)
 	@$(HANDRAIL) lab status -o json
 
-pictures: ## draw the pictures of docs/ and the golden screens anew; look at every change
+pictures: ## draw the pictures of docs/, the moving one and the golden screens anew; look at every change
 	go test -count=1 ./tui -run 'TestPictures|TestScreens|TestReplayScreens' -update
+	go test -count=1 ./cli -run 'TestDemoTape$$' -update
 
 gitleaks: ## gitleaks and its stopwatch, from a module of their own
 	cd evidence/gitleaks && go build -tags gore2regex -o ../../bin/gitleaks github.com/zricethezav/gitleaks/v8

@@ -51,6 +51,7 @@ var rooms = []room{
 	{path: "handrail/steps/kube/nodereport"},
 	{path: "handrail/steps/kube/podstate"},
 	{path: "handrail/steps/kube/rbac"},
+	{path: "handrail/steps/kube/permit", ours: []string{"=handrail/steps"}},
 	{path: "handrail/steps/kube/weaken", libs: []string{k8s}},
 	{path: "handrail/steps/kube/patch", ours: []string{"=handrail/steps", "=handrail/steps/kube/document"}},
 	{path: "handrail/steps/kube/persist", ours: []string{"=handrail/steps", "=handrail/steps/kube/allowlist"}, libs: []string{k8s}},
@@ -125,7 +126,7 @@ var rooms = []room{
 	{path: "handrail/cli/process", ours: []string{"=handrail/session", "=handrail/session/claim", "=handrail/runbooks", "=handrail/steps", "handrail/triage", "handrail/evidence", "=handrail/steps/cluster", "=handrail/steps/strict"}, libs: []string{k8s, cobraLib}}, // each room's errors have their exit code
 	{path: "handrail/cli/plain", ours: []string{"handrail/cli/process", "handrail/session", "handrail/triage", "=handrail/steps"}},
 	{path: "handrail/cli/settings", ours: []string{"handrail/cli/process", "handrail/session", "handrail/runbooks", "handrail/triage", "handrail/steps", "handrail/evidence", "=handrail/tui"}},
-	{path: "handrail/cli/books", ours: []string{"handrail/cli/process", "handrail/cli/settings", "=handrail/cli/bundle", "handrail/session", "handrail/runbooks", "handrail/triage", "=handrail/steps", "=handrail/steps/catalog", "=handrail/steps/strict", "=handrail/evidence"}, libs: []string{cobraLib}},
+	{path: "handrail/cli/books", ours: []string{"handrail/cli/process", "handrail/cli/settings", "=handrail/cli/bundle", "handrail/session", "handrail/runbooks", "handrail/triage", "=handrail/steps", "=handrail/steps/catalog", "=handrail/steps/kube/permit", "=handrail/steps/strict", "=handrail/evidence"}, libs: []string{cobraLib}},
 	{path: "handrail/cli/bundle", ours: []string{"handrail/cli/process", "handrail/cli/settings", "handrail/session", "handrail/runbooks", "handrail/triage", "=handrail/steps", "=handrail/steps/catalog", "=handrail/steps/transport", "handrail/evidence", "=handrail/tui"}, libs: []string{cobraLib}},
 	{path: "handrail/cli/itself", ours: []string{"=handrail/cli/process", "=handrail/cli/settings"}, libs: []string{cobraLib}},
 	{path: "handrail/cli", ours: []string{"handrail/"}, libs: []string{k8s, cobraLib}},

@@ -20,9 +20,42 @@ import (
 // TestDemoTape plays the keys of demo.tape against the real program in a real
 // terminal, so that the picture in the README cannot promise what is not there.
 // Sleeps of the tape are played too: a gate ignores keys that come before a person
-// can have seen it.
+// can have seen it. What is on the screen at the end of each is a frame of the moving
+// picture.
 func TestDemoTape(t *testing.T) {
 	t.Parallel()
+	tape := readTape(t)
+	home := demoHome(t)
+	s := openScreen(t, home)
+	// As `make demo` does: the drill is started and its lock was read once.
+	s.send("printf '\\nq\\n' | handrail drill start killed-runner --plain\r")
+	s.wait(command{re: regexp.MustCompile(`stays open`)})
+	s.send("clear\r")
+	var shots []shot
+	typed := ""
+	for _, c := range tape {
+		switch c.verb {
+		case "key":
+			s.send(c.text)
+			if c.text != "" {
+				typed = c.text
+			}
+		case "phrase":
+			s.send(s.lockID())
+			typed = placeholder
+		case "wait":
+			s.wait(c)
+			typed = ""
+		case "sleep":
+			s.pause(c.pause)
+			shots = append(shots, s.shoot(c.pause, typed == placeholder))
+		}
+	}
+	compareMoving(t, shots)
+}
+
+func readTape(t *testing.T) []command {
+	t.Helper()
 	src, err := os.ReadFile("../demo.tape")
 	if err != nil {
 		t.Fatal(err)
@@ -31,24 +64,7 @@ func TestDemoTape(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	home := demoHome(t)
-	s := openScreen(t, home)
-	// As `make demo` does: the drill is started and its lock was read once.
-	s.send("printf '\\nq\\n' | handrail drill start killed-runner --plain\r")
-	s.wait(command{re: regexp.MustCompile(`stays open`)})
-	s.send("clear\r")
-	for _, c := range tape {
-		switch c.verb {
-		case "key":
-			s.send(c.text)
-		case "phrase":
-			s.send(s.lockID())
-		case "wait":
-			s.wait(c)
-		case "sleep":
-			s.pause(c.pause)
-		}
-	}
+	return tape
 }
 
 // command is one line of a tape, as far as it matters to the player.

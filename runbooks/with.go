@@ -42,6 +42,23 @@ func (r *Runbook) With(step string, v Vars) (steps.Params, error) {
 	return out, nil
 }
 
+// Told gives the parameters of a step as far as v tells them: those that depend on what is
+// not known, as a fact before its reading, are left out. What a kind would refuse is not
+// looked at.
+func (r *Runbook) Told(step string, v Vars) steps.Params {
+	out := steps.Params{}
+	s := r.step(step)
+	if s == nil || r.compiled() != nil {
+		return out
+	}
+	for _, a := range s.with {
+		if got, err := r.argument(s, a, v); err == nil {
+			out[a.field.Name] = got
+		}
+	}
+	return out
+}
+
 func (r *Runbook) argument(s *Step, a argument, v Vars) (steps.Value, error) {
 	missing := func(vs []verdict) error {
 		e := &MissingError{Step: s.ID, Param: a.field.Name}

@@ -29,7 +29,10 @@ type Kind struct {
 	Facts   []Field
 	Drawing *Drawing // which facts are drawn together, nil for none
 	Touches []string // what it reads, runs or changes, one phrase each
-	Script  string   // what an operator runs where handrail cannot look, "" for none
+	// Rights are what it asks of a cluster with these parameters. nil for a kind
+	// that asks none, or is not asked as the operator: a backend has its own.
+	Rights  func(Params) []Right
+	Script  string // what an operator runs where handrail cannot look, "" for none
 	Reads   func(Env) Prober
 	Changes func(Env) Gater
 	// Takes says how long a probe with these parameters may run, where that is

@@ -18,7 +18,7 @@ import (
 
 // Command is the group of the runbook commands.
 func Command(p *process.Program) *cobra.Command {
-	return process.Group("runbook", "The runbooks: one for each kind of failure", list(p), show(p), newCommand(p), lintCommand(p), testCommand(p), schemaCommand(p), docsCommand(p), graphCommand(p), trustCommand(p))
+	return process.Group("runbook", "The runbooks: one for each kind of failure", list(p), show(p), newCommand(p), lintCommand(p), testCommand(p), schemaCommand(p), docsCommand(p), graphCommand(p), rbacCommand(p), trustCommand(p))
 }
 
 // book is the public form of a runbook.

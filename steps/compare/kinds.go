@@ -13,6 +13,8 @@ import "handrail/steps"
 func Kinds() []steps.Kind {
 	dir := steps.Field{Name: "dir", Type: steps.Path, Default: ".", Doc: "root module whose state is meant"}
 	workspace := steps.Field{Name: "workspace", Type: steps.String, Doc: "workspace, instead of TF_WORKSPACE or the selected one", Pattern: `[A-Za-z0-9_.~$&+:=@-]+`}
+	// Which kinds are listed, and in which namespaces, the state or the plan says.
+	rights := func(steps.Params) []steps.Right { return []steps.Right{{Verbs: []string{"list"}}} }
 	return []steps.Kind{
 		{
 			Name:    "compare/state-live",
@@ -21,6 +23,7 @@ func Kinds() []steps.Kind {
 			Params:  []steps.Field{dir, workspace},
 			Facts:   stateFacts(),
 			Touches: []string{"reads the backend settings in .terraform and the present state", "lists the metadata of the recorded kinds in their namespaces"},
+			Rights:  rights,
 			Reads:   func(e steps.Env) steps.Prober { return stateProbe{e} },
 		},
 		{
@@ -30,6 +33,7 @@ func Kinds() []steps.Kind {
 			Params:  []steps.Field{{Name: "file", Type: steps.Path, Required: true, Doc: "output of `show -json` of the plan"}},
 			Facts:   planFacts(),
 			Touches: []string{"reads the file", "lists the metadata of the planned kinds in their namespaces"},
+			Rights:  rights,
 			Reads:   func(e steps.Env) steps.Prober { return planProbe{e} },
 		},
 	}

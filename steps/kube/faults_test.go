@@ -185,12 +185,14 @@ func TestEveryProbeIsSpoilt(t *testing.T) {
 // spoilAll spoils the answers of each row, and holds the rows to faultsOf.
 func (w *keepersWorld) spoilAll(test string, rows []faultCase) {
 	seen := map[string]bool{}
+	var of permitted
+	w.t.Cleanup(func() { of.least(w.t) })
 	for i, p := range rows {
 		seen[p.kind] = true
 		p.turn = 3 * i
 		w.t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
-			p.spoil(t, *w)
+			p.spoil(t, *w, &of)
 		})
 	}
 	for kind, by := range faultsOf() {
@@ -213,7 +215,7 @@ func TestFaults(t *testing.T) {
 	w.spoilAll("TestFaults", w.faulted())
 }
 
-func (p faultCase) spoil(t *testing.T, w keepersWorld) {
+func (p faultCase) spoil(t *testing.T, w keepersWorld, of *permitted) {
 	w.t = t
 	tp := &tape{w: &w, recorded: map[string]recordedAnswer{}}
 	env := w.front(tp.serve)
@@ -246,6 +248,12 @@ func (p faultCase) spoil(t *testing.T, w keepersWorld) {
 		}
 	}
 	keys := slices.Clone(tp.keys)
+	var requests [][2]string
+	for _, key := range keys {
+		parts := strings.SplitN(key, " ", 3)
+		requests = append(requests, [2]string{parts[0], parts[1]})
+	}
+	of.hold(t, k, p.in, requests, w.ns)
 	if len(keys) > mostFaulted { // a sweep asks every resource the same way
 		keys = append(keys[:mostFaulted/2], keys[len(keys)-mostFaulted/2:]...)
 	}

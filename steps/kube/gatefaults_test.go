@@ -207,6 +207,7 @@ func (h *hunt) run() {
 		t.Fatalf("without a fault: %+v", clean)
 	}
 	h.looks(clean)
+	h.permits(clean)
 	undone := 0
 	for nth, key := range clean.seen["act"] {
 		for _, how := range h.ways() {
@@ -238,6 +239,20 @@ type way struct {
 	there  bool
 	writes []string
 	seen   map[string][]string
+}
+
+// permits holds what a walk asked for against what the kind declares.
+func (h *hunt) permits(clean way) {
+	var requests [][2]string
+	for _, phase := range []string{"show", "act"} {
+		for _, key := range clean.seen[phase] {
+			parts := strings.SplitN(strings.Replace(key, "? ", " ", 1), " ", 3)
+			requests = append(requests, [2]string{parts[0], parts[1]})
+		}
+	}
+	var of permitted
+	of.hold(h.w.t, kindOf(h.kind), clean.in, requests, h.w.ns)
+	of.least(h.w.t)
 }
 
 // looks spoils each answer that the look back gets.

@@ -12,6 +12,7 @@ import (
 	"handrail/steps/kube/object"
 	"handrail/steps/kube/order"
 	"handrail/steps/kube/owner"
+	"handrail/steps/kube/permit"
 	"handrail/steps/kube/stuck"
 	"handrail/steps/kube/sweep"
 	"handrail/steps/kube/webhook"
@@ -21,11 +22,11 @@ import (
 
 // Kinds returns the step kinds of this world.
 func Kinds() []steps.Kind {
-	return contexts.Anywhere(slices.Concat(
+	return contexts.Anywhere(permit.Declare(slices.Concat(
 		[]steps.Kind{contexts.Kind(), order.Step()},
 		object.Kinds(), owner.Kinds(), alike.Kinds(),
 		blame.Kinds(), writers.Kinds(), catch.Kinds(),
 		stuck.Kinds(), sweep.Kinds(), workload.Kinds(), webhook.Kinds(),
 		change.Kinds(),
-	))
+	)))
 }

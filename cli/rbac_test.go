@@ -1,0 +1,393 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"handrail/drills/lab"
+	"handrail/runbooks"
+	"handrail/steps"
+	"handrail/steps/catalog"
+)
+
+// printedRoles is what `handrail runbook rbac -o json` prints.
+type printedRoles struct {
+	Items []struct {
+		APIVersion, Kind string
+		Metadata         struct{ Name, Namespace string }
+		Rules            []printedRule
+	}
+	Untold []struct {
+		Kind  string
+		Verbs []string
+	}
+}
+
+type printedRule struct {
+	APIGroups, Resources, ResourceNames, Verbs []string
+}
+
+// rolesPrinted runs the command.
+func rolesPrinted(t *testing.T, args ...string) (doc printedRoles, yaml string) {
+	t.Helper()
+	home := t.TempDir()
+	run := func(args ...string) string {
+		var out, talk bytes.Buffer
+		code := Main(append([]string{"handrail", "runbook", "rbac"}, args...), strings.NewReader(""), &out, &talk, []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")})
+		if code != 0 {
+			t.Fatalf("handrail runbook rbac %v: %d\n%s", args, code, talk.String())
+		}
+		return out.String()
+	}
+	if err := json.Unmarshal([]byte(run(append(args, "-o", "json")...)), &doc); err != nil {
+		t.Fatal(err)
+	}
+	return doc, run(args...)
+}
+
+// permitCase is one runbook, and the parameters by which its probes find something: two
+// worlds where it asks for one thing in one and for another in the other.
+type permitCase struct {
+	runbook string
+	worlds  []map[string]string
+}
+
+// permitWorld is a namespace of the real API server with what the probes look for.
+type permitWorld struct {
+	t     *testing.T
+	lab   *lab.Lab
+	ns    lab.Namespace
+	cases []permitCase
+	n     int
+	mu    sync.Mutex
+}
+
+func newPermitWorld(t *testing.T) *permitWorld {
+	t.Helper()
+	usesLab(t)
+	opts, err := lab.ForTests("rbac")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := lab.Up(context.Background(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	ns, err := l.Namespace(t.Context(), "permit")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.DeleteNamespace(context.Background(), ns.Name) })
+	w := &permitWorld{t: t, lab: l, ns: ns}
+	object := map[string]any{"metadata": map[string]any{"name": "hook", "finalizers": []string{"example.com/hook-cleanup"}},
+		"spec": map[string]any{"suspend": true, "template": map[string]any{"spec": map[string]any{"restartPolicy": "Never", "containers": []any{map[string]any{"name": "a", "image": "none.example/a"}}}}}}
+	jobs := "/apis/batch/v1/namespaces/" + ns.Name + "/jobs"
+	w.admin(http.MethodPost, jobs, object)
+	w.admin(http.MethodDelete, jobs+"/hook", nil)
+	t.Cleanup(func() {
+		w.admin(http.MethodPatch, jobs+"/hook", map[string]any{"metadata": map[string]any{"finalizers": nil}})
+	})
+	w.admin(http.MethodPost, "/api/v1/namespaces/"+ns.Name+"/configmaps", map[string]any{"metadata": map[string]any{"name": "target"}, "data": map[string]any{"a": "b"}})
+	w.admin(http.MethodPost, "/api/v1/namespaces/"+ns.Name+"/services", map[string]any{"metadata": map[string]any{"name": "silent"}, "spec": map[string]any{"ports": []any{map[string]any{"port": 443}}}})
+	hook := "permit." + ns.Name + ".example"
+	if err := l.Hook(t.Context(), ns.Name, lab.Webhook{Name: hook, Of: "silent", Rules: []lab.HookRule{{Version: "v1", Resources: []string{"podtemplates"}, Operations: []string{"CREATE"}}}}); err != nil {
+		t.Fatal(err)
+	}
+	entry := w.admin(http.MethodGet, "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/"+hook, nil)["webhooks"].([]any)[0].(map[string]any)["name"].(string)
+	const validating = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+	other := "validating." + hook
+	w.admin(http.MethodPost, validating, map[string]any{"metadata": map[string]any{"name": other}, "webhooks": []any{map[string]any{"name": other, "sideEffects": "None", "failurePolicy": "Ignore",
+		"admissionReviewVersions": []string{"v1"}, "clientConfig": map[string]any{"service": map[string]any{"namespace": ns.Name, "name": "silent"}},
+		"namespaceSelector": map[string]any{"matchLabels": map[string]string{"kubernetes.io/metadata.name": ns.Name}}}}})
+	t.Cleanup(func() { w.admin(http.MethodDelete, validating+"/"+other, nil) })
+	w.cases = []permitCase{
+		{"admission-denied", []map[string]string{{"webhook": entry, "namespace": ns.Name}, {"webhook": other, "namespace": ns.Name}}},
+		{"stuck-finalizer", []map[string]string{{"name": "hook", "namespace": ns.Name, "space": ns.Name}}},
+		{"reverting-fixes", []map[string]string{{"name": "target", "namespace": ns.Name, "field": "data.a", "binding": "absent", "webhook": "absent", "policy_binding": "absent",
+			"cronjob": "absent", "cronjob_namespace": ns.Name, "second_cronjob": "absent", "second_namespace": ns.Name}}},
+	}
+	return w
+}
+
+func (w *permitWorld) admin(method, path string, in any) map[string]any {
+	w.t.Helper()
+	cfg, err := clientcmd.BuildConfigFromFlags("", w.lab.Kubeconfig())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	client, err := rest.HTTPClientFor(cfg)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	raw, err := json.Marshal(in)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	req, err := http.NewRequest(method, cfg.Host+path, bytes.NewReader(raw))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", map[bool]string{true: "application/merge-patch+json", false: "application/json"}[method == http.MethodPatch])
+	res, err := client.Do(req)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var out map[string]any
+	if err := json.NewDecoder(res.Body).Decode(&out); err != nil || res.StatusCode/100 != 2 {
+		w.t.Fatalf("%s %s: %s %v %v", method, path, res.Status, err, out["message"])
+	}
+	return out
+}
+
+// missing is one verb on one resource that an account is not granted.
+type missing struct {
+	rule           *printedRule
+	resource, verb string
+}
+
+// account makes a ServiceAccount with the rules of these roles, but for what is missing.
+func (w *permitWorld) account(t *testing.T, doc printedRoles, but missing) (kubeconfig string) {
+	t.Helper()
+	w.mu.Lock()
+	w.n++
+	name := fmt.Sprintf("reader-%d", w.n)
+	w.mu.Unlock()
+	_, kubeconfig, err := w.lab.Account(t.Context(), w.ns.Name, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range doc.Items {
+		var rules []lab.Rule
+		for j := range doc.Items[i].Rules {
+			r := &doc.Items[i].Rules[j]
+			rest := lab.Rule{Group: r.APIGroups[0], Resources: r.Resources, Names: r.ResourceNames, Verbs: r.Verbs}
+			if r == but.rule {
+				less := rest
+				less.Resources, rest.Resources = []string{but.resource}, remove(rest.Resources, but.resource)
+				if less.Verbs = remove(less.Verbs, but.verb); len(less.Verbs) > 0 {
+					rules = append(rules, less)
+				}
+			}
+			if len(rest.Resources) > 0 {
+				rules = append(rules, rest)
+			}
+		}
+		if len(rules) == 0 {
+			continue
+		}
+		if err := w.lab.Allow(t.Context(), w.ns.Name, name, fmt.Sprint("r", i), doc.Items[i].Kind == "ClusterRole", rules); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return kubeconfig
+}
+
+func remove(list []string, one string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == one })
+}
+
+// denial is what the API server says that an account may not.
+type denial struct{ verb, resource, group string }
+
+// The server says it in JSON or, where it was asked for that, in protobuf.
+var deniedText = regexp.MustCompile(`cannot (\w+) resource \\?"([^"\\]+)\\?" in API group \\?"([^"\\]*)\\?"`)
+
+// front stands between the probes and the server as the account, and keeps each denial.
+func (w *permitWorld) front(t *testing.T, kubeconfig string) (env steps.Env, denials func() []denial) {
+	t.Helper()
+	cfg, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport, err := rest.TransportFor(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to, err := url.Parse(cfg.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	var all []denial
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to); r.Out.Header.Del("Accept-Encoding") }, Transport: transport, FlushInterval: -1,
+		ModifyResponse: func(res *http.Response) error {
+			if res.StatusCode != http.StatusForbidden {
+				return nil
+			}
+			body, err := io.ReadAll(res.Body)
+			if err != nil {
+				return err
+			}
+			res.Body = io.NopCloser(bytes.NewReader(body))
+			m := deniedText.FindStringSubmatch(string(body))
+			if m == nil {
+				m = []string{"", "?", strconv.Quote(string(body)), "?"}
+			}
+			mu.Lock()
+			all = append(all, denial{m[1], m[2], m[3]})
+			mu.Unlock()
+			return nil
+		}}
+	s := httptest.NewServer(proxy)
+	t.Cleanup(s.Close)
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	text := fmt.Sprintf(`{"apiVersion": "v1", "kind": "Config", "current-context": "c", "clusters": [{"name": "c", "cluster": {"server": %q}}], "users": [{"name": "c", "user": {}}],
+"contexts": [{"name": "c", "context": {"cluster": "c", "user": "c", "namespace": %q}}]}`, s.URL, w.ns.Name)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env = steps.Env{Home: t.TempDir(), Now: time.Now, Kubeconfig: file, Version: "test", Pin: func(context.Context, steps.Cluster) error { return nil }}
+	return env, func() []denial { mu.Lock(); defer mu.Unlock(); return slices.Clone(all) }
+}
+
+// read runs the probes of a runbook one after the other, each with what those before it
+// found, until enough says so.
+func (c permitCase) read(t *testing.T, env steps.Env, enough func() bool) (ran int) {
+	t.Helper()
+	list, err := runbooks.Library(catalog.New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(list, func(rb *runbooks.Runbook) bool { return rb.ID == c.runbook })
+	rb := list[i]
+	for _, given := range c.worlds {
+		params, err := rb.Bind(given)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := walkPermitted(t, rb, params, env, enough)
+		if ran = max(ran, n); enough() {
+			break
+		}
+	}
+	return ran
+}
+
+func walkPermitted(t *testing.T, rb *runbooks.Runbook, params steps.Params, env steps.Env, enough func() bool) (ran int) {
+	v := runbooks.Vars{Params: params, Facts: map[string]map[string]steps.Value{}}
+	for _, st := range rb.Steps {
+		k, ok := catalog.New().Lookup(st.Uses)
+		if !ok || k.Class.Gate() || k.Rights == nil {
+			continue
+		}
+		in := rb.Told(st.ID, v)
+		if k.Name == "kube/catch" {
+			in["window"] = steps.DurationOf(time.Second) // what it asks for is asked at once
+		}
+		obs, err := k.Reads(env).Probe(t.Context(), in, steps.SecretsOnly(nil))
+		if err != nil && !errors.Is(err, steps.ErrDenied) {
+			t.Logf("%s/%s: %v", rb.ID, st.ID, err)
+		}
+		v.Facts[st.ID] = obs.Facts
+		ran++
+		if enough() {
+			break
+		}
+	}
+	return ran
+}
+
+func (m missing) grants(d denial) bool {
+	is := func(want, got string) bool { return want == got || want == "*" }
+	return is(m.rule.APIGroups[0], d.group) && is(m.resource, d.resource) && m.verb == d.verb
+}
+
+// TestRolesAreEnoughAndLeast proves the roles of three runbooks by the real API server: as an
+// account with exactly these, no request of a probe is denied. Without any one verb on any one
+// resource of a rule that every run needs, a request is, and it is that one.
+func TestRolesAreEnoughAndLeast(t *testing.T) {
+	t.Parallel()
+	w := newPermitWorld(t)
+	for _, c := range w.cases {
+		t.Run(c.runbook, func(t *testing.T) {
+			t.Parallel()
+			args := []string{c.runbook}
+			doc, yaml := rolesPrinted(t, args...)
+			for _, u := range doc.Untold {
+				t.Errorf("only the run tells what %s needs for %v", u.Kind, u.Verbs)
+			}
+			env, denials := w.front(t, w.account(t, doc, missing{}))
+			ran := c.read(t, env, func() bool { return false })
+			if got := denials(); len(got) > 0 || ran < 5 {
+				t.Fatalf("%d probes ran with the roles that are made for them; denied: %v", ran, got)
+			}
+			least := doc // what no run can do without
+			least.Items = slices.Clone(doc.Items)
+			for i := range least.Items {
+				least.Items[i].Rules = slices.DeleteFunc(slices.Clone(doc.Items[i].Rules), func(r printedRule) bool { return sometimes(yaml, r) })
+			}
+			tried := 0
+			for i := range least.Items {
+				for j := range least.Items[i].Rules {
+					rule := &least.Items[i].Rules[j]
+					for _, resource := range rule.Resources {
+						for _, verb := range rule.Verbs {
+							tried++
+							but := missing{rule, resource, verb}
+							t.Run("without "+verb+" of "+resource+"."+rule.APIGroups[0], func(t *testing.T) {
+								t.Parallel()
+								env, denials := w.front(t, w.account(t, least, but))
+								is := func() bool { return slices.ContainsFunc(denials(), but.grants) }
+								if c.read(t, env, is); !is() {
+									t.Errorf("%s of %s can go from the %s: it was not denied (%v)", verb, resource, doc.Items[i].Kind, denials())
+								}
+							})
+						}
+					}
+				}
+			}
+			if tried < 5 {
+				t.Errorf("%d rights were tried", tried)
+			}
+		})
+	}
+}
+
+// sometimes reports whether the YAML says of a rule that not every run needs it.
+func sometimes(yaml string, r printedRule) bool {
+	list := func(words []string) string { return `["` + strings.Join(words, `", "`) + `"]` }
+	at := strings.Index(yaml, "- apiGroups: "+list(r.APIGroups)+"\n  resources: "+list(r.Resources)+"\n")
+	for at >= 0 {
+		rest := yaml[at:]
+		end := strings.Index(rest[1:], "\n#")
+		if end < 0 {
+			end = len(rest) - 1
+		}
+		if strings.Contains(rest[:end+1], "  verbs: "+list(r.Verbs)) {
+			above := strings.Split(strings.TrimSuffix(yaml[:at], "\n"), "\n")
+			return strings.HasPrefix(above[len(above)-1], "# for: ") || len(above) > 1 && strings.HasPrefix(above[len(above)-2], "# for: ")
+		}
+		next := strings.Index(rest[1:], "- apiGroups: "+list(r.APIGroups)+"\n  resources: "+list(r.Resources)+"\n")
+		if next < 0 {
+			return false
+		}
+		at += 1 + next
+	}
+	return false
+}

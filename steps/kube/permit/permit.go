@@ -1,0 +1,351 @@
+// Package permit says what each kind of step asks of a cluster, in the terms of RBAC, and
+// makes the roles of many steps.
+//
+// A right is declared for the world in which the step asks most: where a controller is not
+// installed, where an object has no parent, it asks less, and the right says what it is for.
+// Discovery, the reviews of oneself and the version are granted to every account by the
+// roles that a cluster comes with, and are not declared.
+package permit
+
+import (
+	"slices"
+	"strings"
+
+	"handrail/steps"
+)
+
+// Declare gives each kind its rights.
+func Declare(kinds []steps.Kind) []steps.Kind {
+	all := table()
+	for i, k := range kinds {
+		if of := all[k.Name]; of != nil {
+			kinds[i].Rights = func(in steps.Params) []steps.Right {
+				list := append(asWho(), of(in)...)
+				if k.Changes != nil {
+					list = append(list, gate(in)...)
+				}
+				return list
+			}
+		}
+	}
+	return kinds
+}
+
+// Asks are the kinds of the table, for the test that every kind is in it.
+func Asks() []string {
+	var out []string
+	for name := range table() {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// asWho is what tells which cluster it is: every step asks that first.
+func asWho() []steps.Right {
+	return []steps.Right{{Resource: "namespaces", Verbs: []string{"get"}, Name: "kube-system", Wide: true}}
+}
+
+// Named are the resources that a fact of a kind may name, where they are few.
+func Named(kind, fact string) []string {
+	if kind == "kube/webhook" && fact == "resource" {
+		return slices.Clone(hooks)
+	}
+	return nil
+}
+
+type rule func(steps.Params) []steps.Right
+
+// here asks in the namespace of the step, wide across namespaces or of the cluster. Names
+// are as kubectl has them: deployments.apps, pods/log.
+func here(verbs string, names ...string) []steps.Right { return rightsTo(verbs, false, names) }
+func wide(verbs string, names ...string) []steps.Right { return rightsTo(verbs, true, names) }
+
+func rightsTo(verbs string, wide bool, names []string) []steps.Right {
+	var out []steps.Right
+	for _, name := range names {
+		plural, group, _ := strings.Cut(name, ".")
+		if base, sub, ok := strings.Cut(group, "/"); ok {
+			group, plural = base, plural+"/"+sub
+		}
+		out = append(out, steps.Right{Group: group, Resource: plural, Verbs: strings.Split(verbs, ","), Wide: wide})
+	}
+	return out
+}
+
+// when marks rights that not every run asks for.
+func when(what string, list []steps.Right) []steps.Right {
+	for i := range list {
+		list[i].For = what
+	}
+	return list
+}
+
+// every is the list of every kind in the namespace of the step.
+func every() []steps.Right {
+	return []steps.Right{{Group: "*", Resource: "*", Verbs: []string{"list"}}}
+}
+
+// sought asks of the resource that the step names. Only the run tells what a fact names.
+func sought(in steps.Params, verbs string, sub ...string) []steps.Right {
+	right := steps.Right{Verbs: strings.Split(verbs, ",")}
+	r, _, ok := Find(in.Text("resource"))
+	if !ok {
+		return []steps.Right{right}
+	}
+	right.Group, right.Resource, right.Wide = r.Group, r.Plural, !r.Namespaced
+	if len(sub) > 0 {
+		right.Resource += "/" + sub[0]
+	}
+	return []steps.Right{right}
+}
+
+// everywhere asks of the resource that the step names across namespaces.
+func everywhere(in steps.Params, verbs string) []steps.Right {
+	list := sought(in, verbs)
+	list[0].Wide = true
+	return list
+}
+
+const (
+	apps      = ".apps"
+	batch     = ".batch"
+	admission = ".admissionregistration.k8s.io"
+	roles     = ".rbac.authorization.k8s.io"
+)
+
+var (
+	workloads = []string{"deployments" + apps, "statefulsets" + apps, "daemonsets" + apps}
+	// foreign are policies of network plugins and of administrators.
+	foreign     = []string{"ciliumnetworkpolicies.cilium.io", "networkpolicies.crd.projectcalico.org", "networkpolicies.projectcalico.org", "networkpolicies.crd.antrea.io", "egressfirewalls.k8s.ovn.org"}
+	foreignWide = []string{"ciliumclusterwidenetworkpolicies.cilium.io", "globalnetworkpolicies.crd.projectcalico.org", "globalnetworkpolicies.projectcalico.org",
+		"adminnetworkpolicies.policy.networking.k8s.io", "baselineadminnetworkpolicies.policy.networking.k8s.io", "clusternetworkpolicies.policy.networking.k8s.io", "clusternetworkpolicies.crd.antrea.io"}
+	hooks    = []string{"validatingwebhookconfigurations" + admission, "mutatingwebhookconfigurations" + admission}
+	policies = []string{"validatingadmissionpolicies" + admission, "validatingadmissionpolicybindings" + admission, "mutatingadmissionpolicies" + admission, "mutatingadmissionpolicybindings" + admission}
+)
+
+// family reads a workload, its ReplicaSets and its Pods.
+func family(in steps.Params) []steps.Right {
+	return slices.Concat(sought(in, "get"), here("list", "replicasets"+apps, "pods"))
+}
+
+// owners are those who may undo a change: parents by UID, Argo CD, Flux.
+func owners(in steps.Params) []steps.Right {
+	var parents []steps.Right
+	switch r, _, _ := Find(in.Text("resource")); r.String() {
+	case "jobs" + batch:
+		parents = here("get", "cronjobs"+batch)
+	case "replicasets" + apps:
+		parents = here("get", "deployments"+apps)
+	case "pods":
+		parents = here("get", "replicasets"+apps, "deployments"+apps, "statefulsets"+apps, "daemonsets"+apps, "jobs"+batch, "cronjobs"+batch)
+	}
+	return slices.Concat(sought(in, "get"), when("a parent", parents),
+		when("Argo CD", wide("get,list", "applications.argoproj.io", "configmaps")),
+		when("Argo CD", wide("get", "applicationsets.argoproj.io")),
+		when("Flux", wide("get", "kustomizations.kustomize.toolkit.fluxcd.io", "helmreleases.helm.toolkit.fluxcd.io")))
+}
+
+// families are resources that are taken for one another on a call.
+var families = [][]string{
+	{"deployments" + apps, "statefulsets" + apps, "daemonsets" + apps},
+	{"jobs" + batch, "cronjobs" + batch},
+	{"roles" + roles, "rolebindings" + roles},
+	{"clusterroles" + roles, "clusterrolebindings" + roles},
+	hooks,
+}
+
+// alike looks for what could be mistaken for the object, here and elsewhere.
+func alike(in steps.Params) []steps.Right {
+	out := slices.Concat(sought(in, "get,list"), everywhere(in, "list"))
+	r, _, ok := Find(in.Text("resource"))
+	for _, of := range families {
+		if !ok || !slices.Contains(of, r.String()) {
+			continue
+		}
+		for _, other := range of {
+			if other != r.String() {
+				out = append(out, rightsTo("list", !r.Namespaced, []string{other})...)
+			}
+		}
+	}
+	return out
+}
+
+// keepers looks for the controller of a finalizer, and whether it is alive.
+func keepers() []steps.Right {
+	return slices.Concat(
+		wide("list", append([]string{"cronjobs" + batch, "pods", "leases.coordination.k8s.io"}, workloads...)...),
+		when("the controller that is named", slices.Concat(wide("get", workloads...), wide("list", "horizontalpodautoscalers.autoscaling"))),
+		when("a finalizer of a custom resource", slices.Concat(wide("get", "services"), bound(), wide("create", "subjectaccessreviews.authorization.k8s.io"))))
+}
+
+// barred looks for what keeps any deletion from going on: dead API services, and webhooks.
+func barred() []steps.Right { return wide("list", "apiservices.apiregistration.k8s.io") }
+
+// bound are the roles and bindings that reach into the namespace.
+func bound() []steps.Right {
+	return slices.Concat(wide("list", "clusterroles"+roles, "clusterrolebindings"+roles), here("list", "roles"+roles, "rolebindings"+roles))
+}
+
+// offspring are the objects that a deletion takes along: every kind beside the object.
+func offspring(in steps.Params) []steps.Right {
+	r, known, _ := Find(in.Text("resource"))
+	if !known || r.Namespaced {
+		return every()
+	}
+	var out []steps.Right
+	for _, other := range Known() {
+		if !other.Namespaced {
+			out = append(out, wide("list", other.String())...)
+		}
+	}
+	return out
+}
+
+// gate is what every gate reads before it asks for its phrase.
+func gate(in steps.Params) []steps.Right {
+	list := slices.Concat(owners(in), alike(in))
+	if r, _, ok := Find(in.Text("resource")); !ok || r.Namespaced {
+		list = append(list, wide("get", "namespaces")...) // its markers protect what is in it
+	}
+	return list
+}
+
+// custom are the kinds of a group that a controller brings.
+func custom(what string, groups ...string) []steps.Right {
+	var out []steps.Right
+	for _, g := range groups {
+		out = append(out, steps.Right{Group: g, Resource: "*", Verbs: []string{"list"}, Wide: true, For: what})
+	}
+	return out
+}
+
+// table has a row for every kind that asks a cluster as the operator.
+func table() map[string]rule {
+	const events = "events"
+	return map[string]rule{
+		"kube/get":   func(in steps.Params) []steps.Right { return sought(in, "get") },
+		"kube/field": func(in steps.Params) []steps.Right { return sought(in, "get") },
+		"kube/list": func(in steps.Params) []steps.Right {
+			if in.Bool("all_namespaces") {
+				return slices.Concat(everywhere(in, "list"), when("a cluster where no list of all is allowed", wide("list", "namespaces")))
+			}
+			return sought(in, "list")
+		},
+		"kube/finalizers": func(in steps.Params) []steps.Right {
+			return slices.Concat(sought(in, "get"), offspring(in), keepers(), barred(),
+				wide("get", "customresourcedefinitions.apiextensions.k8s.io"),
+				when("a webhook that may refuse", wide("list", hooks...)))
+		},
+		"kube/owners":     owners,
+		"kube/lookalikes": alike,
+		"kube/blame": func(in steps.Params) []steps.Right {
+			return slices.Concat(sought(in, "get"), here("list", "configmaps"))
+		},
+		"kube/catch": func(in steps.Params) []steps.Right { return sought(in, "list,watch") },
+		"kube/signals": func(steps.Params) []steps.Right {
+			return []steps.Right{{Verbs: []string{"get"}}} // the objects that its file names
+		},
+		"kube/writers": func(in steps.Params) []steps.Right {
+			return slices.Concat(owners(in), wide("get", "namespaces"), wide("list", hooks...), wide("list", policies...), bound(),
+				here("list", "horizontalpodautoscalers.autoscaling"),
+				when("KEDA", here("list", "scaledobjects.keda.sh")),
+				when("the vertical autoscaler", here("list", "verticalpodautoscalers.autoscaling.k8s.io")),
+				when("accounts of other namespaces", wide("list", append([]string{"pods", "cronjobs" + batch, "jobs" + batch}, workloads...)...)))
+		},
+		"kube/held": func(in steps.Params) []steps.Right {
+			list := every()
+			list[0].Wide = in.Text("namespace") == ""
+			return list
+		},
+		"kube/namespace": func(steps.Params) []steps.Right {
+			return slices.Concat(wide("get", "namespaces"), every(), barred(), when("a webhook that may refuse", wide("list", hooks...)))
+		},
+		"kube/persistence": func(steps.Params) []steps.Right {
+			return slices.Concat(
+				wide("list", append([]string{"cronjobs" + batch, "jobs" + batch, "replicationcontrollers", "replicasets" + apps, "pods"}, workloads...)...),
+				wide("list", hooks...), wide("list", policies...),
+				wide("list", "clusterroles"+roles, "clusterrolebindings"+roles, "roles"+roles, "rolebindings"+roles),
+				wide("list", "apiservices.apiregistration.k8s.io", "customresourcedefinitions.apiextensions.k8s.io", "networkpolicies.networking.k8s.io", "ingresses.networking.k8s.io",
+					"namespaces", "nodes", "configmaps", "services", "serviceaccounts", "persistentvolumeclaims", "persistentvolumes"),
+				when("what no controller made", wide("get", "pods", "replicasets"+apps)),
+				when("Argo CD", wide("list", "applications.argoproj.io", "applicationsets.argoproj.io")),
+				custom("Flux", "kustomize.toolkit.fluxcd.io", "helm.toolkit.fluxcd.io", "source.toolkit.fluxcd.io", "image.toolkit.fluxcd.io"),
+				custom("Kyverno", "kyverno.io", "policies.kyverno.io"),
+				custom("Gatekeeper", "templates.gatekeeper.sh", "constraints.gatekeeper.sh", "mutations.gatekeeper.sh"),
+				when("policies of a network plugin", slices.Concat(wide("list", foreign...), wide("list", foreignWide...))),
+				when("Fleet", wide("list", "gitrepos.fleet.cattle.io", "bundles.fleet.cattle.io")),
+				when("Config Sync", wide("list", "rootsyncs.configsync.gke.io", "reposyncs.configsync.gke.io")))
+		},
+		"kube/workload": func(in steps.Params) []steps.Right {
+			return slices.Concat(family(in), here("list", events), here("get", "pods/log"))
+		},
+		"kube/logs": func(in steps.Params) []steps.Right { return slices.Concat(family(in), here("get", "pods/log")) },
+		"kube/events": func(in steps.Params) []steps.Right {
+			if in.Text("resource") == "" {
+				return here("list", events)
+			}
+			return slices.Concat(sought(in, "get"), here("list", events))
+		},
+		"kube/quota": func(steps.Params) []steps.Right {
+			return here("list", "resourcequotas", "replicasets"+apps, events)
+		},
+		"kube/claims": func(steps.Params) []steps.Right {
+			return slices.Concat(here("list", "persistentvolumeclaims", events), wide("list", "storageclasses.storage.k8s.io"))
+		},
+		"kube/egress": func(in steps.Params) []steps.Right {
+			return slices.Concat(family(in), wide("get", "namespaces"), here("list", "networkpolicies.networking.k8s.io"),
+				wide("list", "pods", "endpointslices.discovery.k8s.io"), here("get", "services"),
+				when("a target by address", here("list", "services")),
+				when("a target in another namespace", slices.Concat(wide("get", "services"), wide("list", "networkpolicies.networking.k8s.io"))),
+				when("policies of a network plugin", slices.Concat(here("list", foreign...), wide("list", foreignWide...))))
+		},
+		"kube/may": func(steps.Params) []steps.Right {
+			return slices.Concat(bound(), wide("create", "subjectaccessreviews.authorization.k8s.io"),
+				when("an account that may ask for its namespace alone", here("create", "localsubjectaccessreviews.authorization.k8s.io")))
+		},
+		"kube/webhook": func(steps.Params) []steps.Right {
+			return slices.Concat(wide("list", hooks...), wide("get", "services"), wide("list", "endpointslices.discovery.k8s.io"))
+		},
+		"kube/endpoints": func(steps.Params) []steps.Right {
+			return slices.Concat(here("get", "services"), here("list", "endpointslices.discovery.k8s.io", "pods"))
+		},
+		"kube/rotation": func(in steps.Params) []steps.Right {
+			return slices.Concat(family(in), here("get", "configmaps", "secrets"), when("a StatefulSet or DaemonSet", here("list", "controllerrevisions"+apps)))
+		},
+		"kube/contexts": func(steps.Params) []steps.Right { return nil },
+
+		"kube/patch":   func(in steps.Params) []steps.Right { return sought(in, "patch") },
+		"kube/suspend": func(in steps.Params) []steps.Right { return sought(in, "patch") },
+		"kube/resume": func(in steps.Params) []steps.Right {
+			return slices.Concat(sought(in, "patch"), when("what its order names", []steps.Right{{Verbs: []string{"get"}}}))
+		},
+		"kube/restart": func(in steps.Params) []steps.Right { return sought(in, "patch") },
+		"kube/scale": func(in steps.Params) []steps.Right {
+			return slices.Concat(sought(in, "get,patch", "scale"), here("list", "horizontalpodautoscalers.autoscaling"))
+		},
+		"kube/create": func(steps.Params) []steps.Right {
+			return []steps.Right{{Verbs: []string{"get", "list", "create"}}} // what its manifest makes
+		},
+		"kube/delete": func(in steps.Params) []steps.Right { return slices.Concat(sought(in, "delete"), offspring(in)) },
+		"kube/recreate": func(in steps.Params) []steps.Right {
+			return slices.Concat(sought(in, "create,delete"), offspring(in), here("list", "pods"))
+		},
+		"kube/strip-finalizer": strip,
+		"kube/strip-batch":     strip,
+		"kube/delete-webhook": func(in steps.Params) []steps.Right {
+			return slices.Concat(sought(in, "delete"), offspring(in), wide("list", hooks...))
+		},
+		"kube/delete-policy": func(in steps.Params) []steps.Right {
+			return slices.Concat(sought(in, "delete"), offspring(in), wide("list", policies...))
+		},
+		"kube/narrow-webhook": func(in steps.Params) []steps.Right {
+			return slices.Concat(sought(in, "patch"), wide("list", hooks...))
+		},
+	}
+}
+
+func strip(in steps.Params) []steps.Right {
+	return slices.Concat(sought(in, "patch"), keepers(), here("list", "pods", "leases.coordination.k8s.io"))
+}
