@@ -37,6 +37,9 @@ func (r *Runbook) Reach(cat steps.Catalog) Reach {
 		if len(k.Touches) > 0 {
 			line += ": " + strings.Join(k.Touches, "; ")
 		}
+		if k.Tells != nil {
+			line = s.ID + " " + k.Tells(s.given())
+		}
 		switch {
 		case s.Kind == triage.GateStep:
 			add(&out.Changes, fmt.Sprintf("%s (%s), %s", s.ID, s.Class, line))
@@ -75,6 +78,28 @@ const (
 	usualGreens = 2
 	usualApart  = 20 * time.Second
 )
+
+// Runs says whether a step of r starts a program of its author's choice.
+func (r *Runbook) Runs(cat steps.Catalog) bool {
+	return slices.ContainsFunc(r.Steps, func(s Step) bool {
+		k, ok := cat.Lookup(s.Uses)
+		return ok && k.Tells != nil && k.Class == steps.Heavy
+	})
+}
+
+// Tells is what a step reads or runs, in words; what its kind touches where that is all
+// there is to say.
+func (r *Runbook) Tells(step string, cat steps.Catalog) []string {
+	s := r.step(step)
+	if s == nil {
+		return nil
+	}
+	k, _ := cat.Lookup(s.Uses)
+	if k.Tells == nil {
+		return k.Touches
+	}
+	return []string{k.Tells(s.given())}
+}
 
 // subject is what a step is given, as its author wrote it.
 func (s *Step) subject() string {

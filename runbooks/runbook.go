@@ -81,6 +81,7 @@ type Step struct {
 	help     *text
 	evidence *text
 	with     []argument
+	outputs  []steps.Output // facts that it declares by itself
 	require  []demand
 	when     *expr
 	findings []finding

@@ -35,6 +35,14 @@ type Kind struct {
 	// Takes says how long a probe with these parameters may run, where that is
 	// not the usual minute: one that watches for a window. nil for the usual.
 	Takes func(Params) time.Duration
+	// Outputs is how a step of this kind declares facts of its own; nil where it
+	// cannot.
+	Outputs *Outputs
+	// Tells is what one step of this kind reads or runs, in words, for the person who
+	// is asked to trust its runbook; nil for its parameters and what the kind touches.
+	Tells func(With) string
+	// Layers are what keeps a probe of this kind from writing; nil for those of its class.
+	Layers []string
 	// Again is how long after an act of this gate, once it is done, its target is
 	// read again, in case it is undone; 0 for not at all. Its Gater is then
 	// a Rereader.
