@@ -151,8 +151,7 @@ func ReachOf(p *process.Program, b Book) []Reach {
 	add("Its author asks for less than usual:", now.Eases, was.Eases)
 	add("It runs programs, in directories that are trusted:", now.Runs, was.Runs)
 	if b.Runbook.Runs(catalog.New()) {
-		words, _ := own.Confinement()
-		out = append(out, Reach{Title: "What keeps them from writing:", List: []string{words}})
+		out = append(out, Reach{Title: "What keeps them from writing:", List: []string{own.Confinement()}})
 	}
 	add("It reads:", now.Reads, was.Reads)
 	return out

@@ -25,8 +25,9 @@ const (
 
 // execProbe is own/exec.
 type execProbe struct {
-	env  steps.Env
-	outs []steps.Output
+	env    steps.Env
+	outs   []steps.Output
+	kernel func() sandbox
 }
 
 // errNeedsSandbox is why nothing starts that could write where nothing may change.
@@ -42,7 +43,7 @@ func (p execProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 		return steps.Observation{}, fmt.Errorf("argv has %d items, or one with a zero byte: it takes 1 to %d", len(argv), mostArgs)
 	}
 	alone := in.Text("network") == "none"
-	kept := kernel()
+	kept := p.kernel()
 	switch {
 	case p.env.ReadOnly != "" && !kept.whole():
 		return steps.Observation{}, fmt.Errorf("%w (%s): read it by hand, or on a machine whose kernel has Landlock", errNeedsSandbox, kept.why)

@@ -67,8 +67,8 @@ func Kinds() []steps.Kind {
 			},
 			Tells:   tellExec,
 			Layers:  []string{"argv", "trusted runbook", "sandbox where the kernel has one"},
-			Outputs: outputs(func(e steps.Env, outs []steps.Output) steps.Prober { return execProbe{e, outs} }),
-			Reads:   func(e steps.Env) steps.Prober { return execProbe{e, nil} },
+			Outputs: outputs(func(e steps.Env, outs []steps.Output) steps.Prober { return execProbe{e, outs, kernel} }),
+			Reads:   func(e steps.Env) steps.Prober { return execProbe{e, nil, kernel} },
 			Takes:   func(in steps.Params) time.Duration { return min(in.Duration("timeout"), mostRun) + 5*time.Second },
 		},
 		{

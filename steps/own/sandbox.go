@@ -36,13 +36,14 @@ func (s sandbox) words(alone bool) string {
 }
 
 // Confinement says for a person what keeps programs of own/exec from writing on this
-// machine, and whether anything does.
-func Confinement() (words string, whole bool) {
-	s := kernel()
+// machine, or that nothing does.
+func Confinement() string { return kernel().forTrust() }
+
+func (s sandbox) forTrust() string {
 	if !s.whole() {
-		return "Nothing here keeps these programs from writing but your trust: " + s.why, false
+		return "Nothing here keeps these programs from writing but your trust: " + s.why
 	}
-	return "Here the kernel keeps them from writing (" + s.words(false) + ")", true
+	return "Here the kernel keeps them from writing (" + s.words(false) + ")"
 }
 
 // confined is what one program is kept to.

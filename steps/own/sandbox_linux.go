@@ -7,14 +7,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
 // kernel says what this machine can keep a program from.
-var kernel = sync.OnceValue(func() sandbox {
+func kernel() sandbox {
 	s := sandbox{calls: canFilter()}
 	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	switch {
@@ -38,7 +37,7 @@ var kernel = sync.OnceValue(func() sandbox {
 	errata, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_ERRATA)
 	s.signals = s.landlock >= 6 && errno == 0 && errata&2 != 0
 	return s
-})
+}
 
 const (
 	mayRead = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR

@@ -1,10 +1,16 @@
 package own
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
+	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -15,6 +21,7 @@ import (
 // process is a program that was started.
 type process struct {
 	cmd   *exec.Cmd
+	mark  string        // of the environment of all that it started
 	ended chan struct{} // closed when it has ended, and is not reaped yet
 	free  chan struct{} // closed when the thread that started it may end
 }
@@ -24,7 +31,7 @@ type process struct {
 // thread ends with the program. Until then it is the parent whose death ends it.
 func start(cmd *exec.Cmd, to confined) (*process, error) {
 	ownSession(cmd)
-	p := &process{cmd: cmd, ended: make(chan struct{}), free: make(chan struct{})}
+	p := &process{cmd: cmd, mark: "TMPDIR=" + to.write, ended: make(chan struct{}), free: make(chan struct{})}
 	began := make(chan error, 1)
 	go func() {
 		// Never unlocked: the end of this goroutine is the end of its thread.
@@ -59,10 +66,48 @@ func start(cmd *exec.Cmd, to confined) (*process, error) {
 func (p *process) end() error {
 	killGroup(p.cmd)
 	<-p.ended
-	killGroup(p.cmd) // what it started while the first was on its way
+	for range 10 { // what was started while another was on its way out
+		if killGroup(p.cmd); killRest(p.cmd.Process.Pid, p.mark) == 0 {
+			break
+		}
+	}
 	err := p.cmd.Wait()
 	close(p.free)
 	return err
+}
+
+// killRest kills what left the group of the program for another one, or for a session of
+// its own with the environment that it was given, and says how many there were. What
+// cleared that too stays confined, and is not found.
+func killRest(leader int, mark string) (found int) {
+	list, err := os.ReadDir("/proc")
+	if err != nil {
+		return 0
+	}
+	for _, e := range list {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil || pid == leader || pid == os.Getpid() {
+			continue
+		}
+		stat, err := os.ReadFile(filepath.Join("/proc", e.Name(), "stat"))
+		if err != nil {
+			continue
+		}
+		// After the name, which may have anything in it: state, parent, group, session.
+		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+		if len(fields) < 4 || fields[0] == "Z" || fields[0] == "X" {
+			continue
+		}
+		ours := fields[3] == strconv.Itoa(leader)
+		if !ours {
+			environ, err := os.ReadFile(filepath.Join("/proc", e.Name(), "environ"))
+			ours = err == nil && slices.Contains(strings.Split(string(environ), "\x00"), mark)
+		}
+		if ours && syscall.Kill(pid, syscall.SIGKILL) == nil {
+			found++
+		}
+	}
+	return found
 }
 
 func dieWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }
