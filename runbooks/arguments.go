@@ -109,7 +109,7 @@ func (r *reader) argument(s *Step, p steps.Field, n *yaml.Node) {
 		a.value = append(a.value, t)
 		literal, constant := t.constant()
 		if p.Literal && !constant {
-			r.Fail(v, "write it as it is: what a repair may do is the runbook's to say", "%s takes no ${…}", p.Name)
+			r.Fail(v, "write it as it is: what a step does is the runbook's to say", "%s takes no ${…}", p.Name)
 			return
 		}
 		if p.Literal && a.list {
