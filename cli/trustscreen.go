@@ -19,7 +19,7 @@ func untrusted(p *process.Program, runbook string, given map[string]string) (*tu
 	if err != nil {
 		return nil, err
 	}
-	if !slices.ContainsFunc(rb.Steps, func(s runbooks.Step) bool { return s.Heavy }) {
+	if !slices.ContainsFunc(rb.Steps, func(s runbooks.Step) bool { return s.Heavy && s.Gives("dir") }) {
 		return nil, nil
 	}
 	dir, ok := "", false
