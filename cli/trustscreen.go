@@ -65,8 +65,8 @@ func foreign(p *process.Program, runbook string) (*tui.Untrusted, error) {
 		return nil, err
 	}
 	out := &tui.Untrusted{Runbook: runbook, Dir: b.Path, Digest: b.Digest, Changed: books.Since(no.Changed), Before: books.Before(b)}
-	for i, part := range settings.ReachOf(p, b) {
-		u := tui.Used{Title: part.Title, All: i == 0}
+	for _, part := range settings.ReachOf(p, b) {
+		u := tui.Used{Title: part.Title, All: part.Whole}
 		for _, line := range part.List {
 			u.List = append(u.List, p.ScrubText(part.Mark(line)+line))
 		}

@@ -100,7 +100,7 @@ func TestReachTellsOwnSteps(t *testing.T) {
 	t.Parallel()
 	b := mustParse(t, ownSteps)
 	got := b.Reach(catalog.New())
-	if want := "queue runs queuectl 'a b' '--queue=${params.queue}' '${params.queue}' '$${HOME}' in an empty private directory, without a shell, for at most 30s; gives it of your environment Q_TOKEN; keeps it off the network"; !slices.Equal(got.Runs, []string{want}) {
+	if want := "queue runs queuectl 'a b' '--queue=${params.queue}' '${params.queue}' '$${HOME}' in an empty private directory, for at most 30s; gives it of your environment Q_TOKEN; keeps it off the network"; !slices.Equal(got.Runs, []string{want}) {
 		t.Errorf("it runs %q, want %q", got.Runs, want)
 	}
 	if want := "version asks GET https://status.example.com/v1/${params.queue}, with the headers Authorization: Bearer $S_TOKEN of your environment"; !slices.Equal(got.Reads, []string{want}) {

@@ -14,6 +14,7 @@ import (
 // what they run, what its gates change, and where its author asks for less than is usual.
 type Reach struct {
 	Reads   []string
+	Told    bool     // some of Reads are of the author's own choice: files and addresses
 	Runs    []string // probes that start programs
 	Changes []string // gates, each with its subject
 	Eases   []string // what the author took off that a runbook has by itself
@@ -39,6 +40,7 @@ func (r *Runbook) Reach(cat steps.Catalog) Reach {
 		}
 		if k.Tells != nil {
 			line = s.ID + " " + k.Tells(s.given())
+			out.Told = out.Told || !s.Heavy
 		}
 		switch {
 		case s.Kind == triage.GateStep:

@@ -128,6 +128,7 @@ type Reach struct {
 	Title string
 	List  []string
 	New   []string // of List, what the text that was trusted before did not
+	Whole bool     // no line of it may be left away: each is of the author's choice
 }
 
 // ReachOf tells a person what they would trust.
@@ -135,11 +136,11 @@ func ReachOf(p *process.Program, b Book) []Reach {
 	now := b.Runbook.Reach(catalog.New())
 	was, known := wasTrusted(p, b)
 	var out []Reach
-	add := func(title string, list, old []string) {
+	add := func(title string, list, old []string, whole bool) {
 		if len(list) == 0 {
 			return
 		}
-		r := Reach{Title: title, List: list}
+		r := Reach{Title: title, List: list, Whole: whole}
 		for _, line := range list {
 			if known && !slices.Contains(old, line) {
 				r.New = append(r.New, line)
@@ -147,13 +148,13 @@ func ReachOf(p *process.Program, b Book) []Reach {
 		}
 		out = append(out, r)
 	}
-	add("It can change, each behind its gate:", now.Changes, was.Changes)
-	add("Its author asks for less than usual:", now.Eases, was.Eases)
-	add("It runs programs, in directories that are trusted:", now.Runs, was.Runs)
+	add("It can change, each behind its gate:", now.Changes, was.Changes, true)
+	add("Its author asks for less than usual:", now.Eases, was.Eases, false)
+	add("It runs programs, in directories that are trusted:", now.Runs, was.Runs, true)
 	if b.Runbook.Runs(catalog.New()) {
 		out = append(out, Reach{Title: "What keeps them from writing:", List: []string{own.Confinement()}})
 	}
-	add("It reads:", now.Reads, was.Reads)
+	add("It reads:", now.Reads, was.Reads, now.Told)
 	return out
 }
 

@@ -406,14 +406,14 @@ func tellExec(w steps.With) string {
 	} else {
 		out += " in an empty private directory"
 	}
-	out += ", without a shell, for at most " + w.Text("timeout")
+	out += ", for at most " + w.Text("timeout")
 	if names := w.Texts("env"); len(names) > 0 {
 		out += "; gives it of your environment " + strings.Join(names, ", ")
 		if slices.Contains(names, "HOME") {
 			out += ", and lets it read your home"
 		}
 	} else {
-		out += "; gives it no variable of your environment but PATH, LANG, LC_*, TZ and USER"
+		out += "; gives it no credentials of your environment"
 	}
 	if w.Text("network") == "none" {
 		return out + "; keeps it off the network"

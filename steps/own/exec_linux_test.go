@@ -385,7 +385,7 @@ func TestWithoutASandbox(t *testing.T) {
 	if err != nil || obs.Facts["sandboxed"].Bool() || obs.Facts["sandbox"].Text() != "none: this kernel has no Landlock" || len(obs.Findings) != 1 {
 		t.Errorf("without: %+v, %v", obs, err)
 	}
-	if words := bare().forTrust(); !strings.Contains(words, "Nothing here keeps these programs from writing") {
+	if words := bare().forTrust(); !strings.Contains(words, "nothing on this machine but your trust") {
 		t.Errorf("for trust: %q", words)
 	}
 	if _, err := read(env, "none"); err == nil || !strings.Contains(err.Error(), "network: none cannot be held here") {

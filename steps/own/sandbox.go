@@ -41,9 +41,9 @@ func Confinement() string { return kernel().forTrust() }
 
 func (s sandbox) forTrust() string {
 	if !s.whole() {
-		return "Nothing here keeps these programs from writing but your trust: " + s.why
+		return "nothing on this machine but your trust: " + s.why
 	}
-	return "Here the kernel keeps them from writing (" + s.words(false) + ")"
+	return "the kernel of this machine, by " + s.words(false)
 }
 
 // confined is what one program is kept to.

@@ -2,9 +2,12 @@ package run
 
 import (
 	"context"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
+	"handrail/session/view"
+	"handrail/steps"
 	"handrail/triage"
 	"handrail/tui/ink"
 	"handrail/tui/screen"
@@ -46,7 +49,7 @@ type untrustedMsg struct {
 func (r *Screen) probe(env *screen.Env, step string) tea.Cmd {
 	send := triage.Intent{Kind: triage.DoProbe, Step: step}
 	st, _ := r.Snap.State.Step(step)
-	if !st.Heavy || env.Config.Untrusted == nil || r.Snap.State.Drill != "" || st.Status == triage.Running {
+	if !st.Heavy || !runsInDirectory(r.Snap.Cards[step]) || env.Config.Untrusted == nil || r.Snap.State.Drill != "" || st.Status == triage.Running {
 		return env.Send(send)
 	}
 	if r.trust.looking {
@@ -61,6 +64,12 @@ func (r *Screen) probe(env *screen.Env, step string) tea.Cmd {
 		of, err := env.Config.Untrusted(ctx, plan, given)
 		return untrustedMsg{inc, step, of, err}
 	})
+}
+
+// runsInDirectory reports whether the program of a step runs in a directory of the incident:
+// one of a runbook may have an empty one.
+func runsInDirectory(card view.Card) bool {
+	return len(card.Missing) > 0 || slices.ContainsFunc(card.With, func(kv steps.KV) bool { return kv.Key == "dir" })
 }
 
 // untrusted goes on with the step that waited, or asks first.
