@@ -49,7 +49,7 @@ type untrustedMsg struct {
 func (r *Screen) probe(env *screen.Env, step string) tea.Cmd {
 	send := triage.Intent{Kind: triage.DoProbe, Step: step}
 	st, _ := r.Snap.State.Step(step)
-	if !st.Heavy || !runsInDirectory(r.Snap.Cards[step]) || env.Config.Untrusted == nil || r.Snap.State.Drill != "" || st.Status == triage.Running {
+	if !st.Heavy || runsInEmptyDirectory(r.Snap.Cards[step]) || env.Config.Untrusted == nil || r.Snap.State.Drill != "" || st.Status == triage.Running {
 		return env.Send(send)
 	}
 	if r.trust.looking {
@@ -66,10 +66,13 @@ func (r *Screen) probe(env *screen.Env, step string) tea.Cmd {
 	})
 }
 
-// runsInDirectory reports whether the program of a step runs in a directory of the incident:
-// one of a runbook may have an empty one.
-func runsInDirectory(card view.Card) bool {
-	return len(card.Missing) > 0 || slices.ContainsFunc(card.With, func(kv steps.KV) bool { return kv.Key == "dir" })
+// runsInEmptyDirectory reports whether a step runs a program of its runbook that was given no
+// directory: there is none to be trusted.
+func runsInEmptyDirectory(card view.Card) bool {
+	given := func(name string) bool {
+		return slices.ContainsFunc(card.With, func(kv steps.KV) bool { return kv.Key == name })
+	}
+	return given("argv") && !given("dir")
 }
 
 // untrusted goes on with the step that waited, or asks first.
