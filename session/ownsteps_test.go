@@ -51,6 +51,9 @@ preserve:
       version: {type: string, cel: doc.version}
       token: {type: string, cel: doc.token}
       gone: {type: int, cel: doc.gone}
+      state: {type: string, cel: doc.state.outputs.db.value}
+      secret: {type: string, cel: doc.secret.data.password}
+      short: {type: string, regexp: '"value":\s*"([^"]+)"'}
     findings:
       - {when: facts.release.version == '1.4.1', say: "It is ${facts.release.version}."}
 `
@@ -63,7 +66,9 @@ func TestStepsOfARunbookAreReadForItsDigest(t *testing.T) {
 	st, seen, trusted := newStage(t), []steps.Env{}, true
 	c := st.cfg
 	c.Env.Dir = t.TempDir()
-	if err := os.WriteFile(filepath.Join(c.Env.Dir, "release.json"), []byte(`{"version":"1.4.1","token":"ghp_`+strings.Repeat("aB3", 12)+`"}`), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(c.Env.Dir, "release.json"), []byte(`{"version":"1.4.1","token":"ghp_`+strings.Repeat("aB3", 12)+`",
+"state":{"version":4,"terraform_version":"1.9.0","serial":3,"lineage":"l","outputs":{"db":{"value":"tulip","type":"string","sensitive":true}},"resources":[]},
+"secret":{"apiVersion":"v1","kind":"Secret","metadata":{"name":"db"},"data":{"password":"dHVsaXBz"}}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	c.Catalog = recording{catalog.New(), &seen}
@@ -92,6 +97,11 @@ func TestStepsOfARunbookAreReadForItsDigest(t *testing.T) {
 	}
 	if text := got.Facts["token"].Text(); strings.Contains(text, "aB3") || !strings.Contains(text, "redacted") {
 		t.Errorf("the token is recorded as %q", text)
+	}
+	for _, name := range []string{"state", "secret", "short"} {
+		if v := got.Facts[name]; strings.Contains(v.Text(), "tulip") || strings.Contains(v.Text(), "dHVs") || v.Known() && !strings.Contains(v.Text(), "redacted") {
+			t.Errorf("%s is recorded as %q", name, v.Text())
+		}
 	}
 	if len(seen) != 1 || seen[0].Runbook != rb.Digest || seen[0].ReadOnly != "--readonly" {
 		t.Errorf("the probe knew %+v", seen)

@@ -137,6 +137,12 @@ type SchemaSink interface {
 	Sensitive(paths map[string][]string)
 }
 
+// RedactingSink is a Sink that can tell what it would keep of an artifact.
+type RedactingSink interface {
+	// Redacted returns raw as an artifact of media would hold it.
+	Redacted(media string, raw []byte) ([]byte, error)
+}
+
 // Observation is what a probe saw.
 type Observation struct {
 	Summary  string           // one line, what a person on the call wants to hear

@@ -67,8 +67,10 @@ func (p execProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 	defer stop()
 	out.Line("running " + quoted(argv))
 	r, err := job.run(ctx, out.Line)
-	gaps := keep(out, "stdout", r.stdout)
-	gaps = append(gaps, keep(out, "stderr", r.stderr)...)
+	var gaps, more []string
+	r.stdout, gaps = keep(out, "stdout", r.stdout)
+	r.stderr, more = keep(out, "stderr", r.stderr)
+	gaps = append(gaps, more...)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return steps.Observation{}, fmt.Errorf("%s was killed with all that it started after %s: %w", argv[0], span, err)
@@ -148,19 +150,28 @@ func said(r result) string {
 	return "it said nothing"
 }
 
-// keep stores what came as an artifact.
-func keep(out steps.Sink, role string, raw []byte) []string {
+// keep stores what came as an artifact, and returns it as that holds it: what is not to
+// be stored is in no fact either, whatever path the author of a runbook takes to it.
+func keep(out steps.Sink, role string, raw []byte) (kept []byte, gaps []string) {
 	if len(raw) == 0 {
-		return nil
+		return nil, nil
 	}
 	media := steps.MediaText
 	if json.Valid(raw) {
 		media = steps.MediaJSON
 	}
 	if gap := steps.Keep(out, role, media, func(w io.Writer) error { _, err := w.Write(raw); return err }); gap != "" {
-		return []string{gap}
+		gaps = append(gaps, gap)
 	}
-	return nil
+	red, ok := out.(steps.RedactingSink)
+	if !ok {
+		return raw, gaps // nothing of it is stored
+	}
+	kept, err := red.Redacted(media, raw)
+	if err != nil {
+		return nil, append(gaps, "the "+role+" could not be redacted, so nothing is read from it: "+err.Error())
+	}
+	return kept, gaps
 }
 
 // quoted is an argument list as a person would type it.

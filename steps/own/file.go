@@ -61,7 +61,8 @@ func (p fileProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 	f.Set("exists", steps.BoolOf(true))
 	f.Set("size", steps.IntOf(info.Size()))
 	f.Set("changed", steps.TimeOf(info.ModTime()))
-	obs.Gaps = append(keep(out, "file", raw), readOutputs(ctx, p.outs, in.Text("as"), raw, f)...)
+	kept, gaps := keep(out, "file", raw)
+	obs.Gaps = append(gaps, readOutputs(ctx, p.outs, in.Text("as"), kept, f)...)
 	obs.Facts = f.Rest("it was not declared")
 	obs.Summary = fmt.Sprintf("%s has %d bytes, written %s%s", name, info.Size(), info.ModTime().UTC().Format("2006-01-02 15:04:05 UTC"), told(p.outs, obs.Facts))
 	return obs, nil

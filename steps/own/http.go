@@ -65,9 +65,9 @@ func (p httpProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 	if err != nil {
 		return steps.Observation{}, fmt.Errorf("asking %s: %w", u.Host, withoutAddress(err))
 	}
-	gaps := keep(out, "body", raw)
+	kept, gaps := keep(out, "body", raw)
 	if !slices.Contains(statusesOf(in), status) {
-		failed := fmt.Errorf("%s answered %d, and the runbook takes %s as an answer: %s", u.Host, status, counts(statusesOf(in)), steps.OneLine(strings.ToValidUTF8(string(raw), "?"), 200))
+		failed := fmt.Errorf("%s answered %d, and the runbook takes %s as an answer: %s", u.Host, status, counts(statusesOf(in)), steps.OneLine(strings.ToValidUTF8(string(kept), "?"), 200))
 		if status == http.StatusUnauthorized || status == http.StatusForbidden {
 			failed = fmt.Errorf("%w: %w", steps.ErrDenied, failed)
 		}
@@ -76,7 +76,7 @@ func (p httpProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 	f := steps.NewFacts(fieldsOf("own/http", p.outs))
 	f.Set("status", steps.IntOf(int64(status)))
 	obs := steps.Observation{Command: "curl -sS" + typed + " " + steps.Quote(u.String())}
-	obs.Gaps = append(gaps, readOutputs(ctx, p.outs, in.Text("as"), raw, f)...)
+	obs.Gaps = append(gaps, readOutputs(ctx, p.outs, in.Text("as"), kept, f)...)
 	obs.Facts = f.Rest("it was not declared")
 	obs.Summary = fmt.Sprintf("%s answered %d%s", u.Host, status, told(p.outs, obs.Facts))
 	return obs, nil

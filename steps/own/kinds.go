@@ -18,7 +18,8 @@
 //   - own/file reads one file below a directory that was trusted, through [os.Root].
 //   - own/http sends one GET over verified TLS, by [handrail/steps/transport.Fetch].
 //
-// Facts are read by CEL over a document or by a regular expression, both bounded. What
+// Facts are read by CEL over a document or by a regular expression, both bounded, from
+// what came as its artifact holds it, redacted: no path to a secret makes a fact of it. What
 // cannot be read as declared is unknown, with the reason. None of it is ever a gate.
 package own
 
@@ -44,7 +45,7 @@ func Kinds() []steps.Kind {
 	return []steps.Kind{
 		{
 			Name:  "own/exec",
-			Doc:   "Runs one program that reads something, without a shell, and reads declared facts from what it prints. Confined to reading where the kernel can do that; where it cannot, nothing but your trust in the runbook keeps the program from writing.",
+			Doc:   "Runs one program that reads something, without a shell, and reads from what it prints the facts that the step declares under its facts. Confined to reading where the kernel can do that; where it cannot, nothing but your trust in the runbook keeps the program from writing.",
 			Class: steps.Heavy,
 			Params: []steps.Field{
 				{Name: "argv", Type: steps.Strings, Required: true, Words: true, Vet: vetArgv, Doc: "the program and its arguments, each an item of a list; no shell reads them"},
@@ -73,7 +74,7 @@ func Kinds() []steps.Kind {
 		},
 		{
 			Name:  "own/file",
-			Doc:   "Reads one file below a directory that was trusted, and declared facts from it. No link leads out of the directory.",
+			Doc:   "Reads one file below a directory that was trusted, and from it the facts that the step declares under its facts. No link leads out of the directory.",
 			Class: steps.Probe,
 			Params: []steps.Field{
 				{Name: "dir", Type: steps.Path, Default: ".", Doc: "directory that was trusted with handrail trust, or one below it"},
@@ -93,7 +94,7 @@ func Kinds() []steps.Kind {
 		},
 		{
 			Name:  "own/http",
-			Doc:   "Sends one GET to the server that the runbook names, and reads declared facts from the answer. https alone, but to this machine itself.",
+			Doc:   "Sends one GET to the server that the runbook names, and reads from the answer the facts that the step declares under its facts. https alone, but to this machine itself.",
 			Class: steps.Probe,
 			Params: []steps.Field{
 				{Name: "url", Type: steps.String, Required: true, Vet: vetURL, Doc: "the address; what stands up to the first slash of its path is written in the runbook"},
