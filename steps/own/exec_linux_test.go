@@ -1,16 +1,20 @@
 package own
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"handrail/steps"
 	"handrail/steps/stepstest"
@@ -213,17 +217,63 @@ func TestDeadlineEndsTheWholeGroup(t *testing.T) {
 	}
 }
 
-// awaitGone waits until a process has ended: one that was killed is reaped by another.
-func awaitGone(t *testing.T, pid string) {
-	t.Helper()
-	for t.Context().Err() == nil {
-		stat, err := os.ReadFile("/proc/" + pid + "/stat")
-		if err != nil || strings.Contains(string(stat), ") Z ") {
-			return
+// TestParentDeath: a program does not outlive handrail. The test starts itself as the parent.
+func TestParentDeath(t *testing.T) {
+	const asParent = "HANDRAIL_TEST_PARENT"
+	if os.Getenv(asParent) != "" {
+		sink := &telling{Sink: stepstest.NewSink(), any: func(line string) { fmt.Println("child " + line) }}
+		_, err := execProbe{guest(t), nil, kernel}.Probe(t.Context(), steps.Params{"argv": script("echo $$; exec sleep 1000"), "timeout": steps.DurationOf(time.Minute)}, sink)
+		t.Fatal("the parent went on: ", err)
+	}
+	t.Parallel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self, "-test.run", "^TestParentDeath$")
+	cmd.Env = append(os.Environ(), asParent+"=1")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	child := ""
+	for child == "" && lines.Scan() {
+		if pid, ok := strings.CutPrefix(lines.Text(), "child "); ok && pid != "" {
+			if _, err := strconv.Atoi(pid); err == nil {
+				child = pid
+			}
 		}
-		select {
-		case <-t.Context().Done():
-		case <-time.After(10 * time.Millisecond):
+	}
+	if err := cmd.Process.Kill(); err != nil || child == "" {
+		t.Fatalf("the child is %q, %v", child, err)
+	}
+	_ = cmd.Wait() // it was killed
+	awaitGone(t, child)
+}
+
+// awaitGone waits until a process that is no child of the test has ended.
+func awaitGone(t *testing.T, process string) {
+	t.Helper()
+	pid, err := strconv.Atoi(process)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fd, err := unix.PidfdOpen(pid, 0)
+	if errors.Is(err, unix.ESRCH) {
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	for {
+		_, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, -1)
+		if !errors.Is(err, unix.EINTR) {
+			return
 		}
 	}
 }
@@ -242,13 +292,17 @@ func TestCancelEndsIt(t *testing.T) {
 // telling does something when a line is told.
 type telling struct {
 	*stepstest.Sink
-	on string
-	do func()
+	on  string
+	do  func()
+	any func(line string)
 }
 
 // Line implements steps.Sink.
 func (s *telling) Line(text string) {
-	if text == s.on {
+	switch {
+	case s.any != nil:
+		s.any(text)
+	case text == s.on:
 		s.do()
 	}
 }
