@@ -211,7 +211,7 @@ func printReads(p *process.Program, o process.Output, rb *runbooks.Runbook) erro
 		if !ok || k.Class.Gate() {
 			continue
 		}
-		list = append(list, plannedRead{rb.ID + "/" + st.ID, string(st.Phase), k.Name, k.Class, process.OrEmpty(k.Touches)})
+		list = append(list, plannedRead{rb.ID + "/" + st.ID, string(st.Phase), k.Name, k.Class, process.OrEmpty(rb.Tells(st.ID, catalog.New()))})
 	}
 	if o == process.AsJSON {
 		return process.PrintKind(p, "RunReads", list)

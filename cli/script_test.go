@@ -44,7 +44,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "bundle": bundlePath, "flip": flip, "serve": serveFar, "cut": cutFile,
-			"waits": gateWaits, "takes": gateTakes,
+			"waits": gateWaits, "takes": gateTakes, "status": serveStatus,
 		},
 	})
 }

@@ -284,6 +284,25 @@ func checkTrust(p *process.Program, dir string) error {
 	return nil
 }
 
+// everTrusted says whether dir, or one above it, was trusted at any time: what changed since
+// decides what runs there, and not what may be read.
+func everTrusted(p *process.Program, dir string) error {
+	real, err := realDir(dir)
+	if err != nil {
+		return err
+	}
+	list, err := trusted(p)
+	if err != nil {
+		return err
+	}
+	for known := range list {
+		if rel, err := filepath.Rel(known, real); err == nil && filepath.IsLocal(rel) {
+			return nil
+		}
+	}
+	return fmt.Errorf("look at its files, then `handrail trust %s`", real)
+}
+
 // since says what changed since a directory was trusted by a digest.
 func since(p *process.Program, digest string, now manifest) string {
 	was, err := manifestOf(p, now.Dir, digest)

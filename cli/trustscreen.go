@@ -19,7 +19,7 @@ func untrusted(p *process.Program, runbook string, given map[string]string) (*tu
 	if err != nil {
 		return nil, err
 	}
-	if !slices.ContainsFunc(rb.Steps, func(s runbooks.Step) bool { return s.Heavy }) {
+	if !slices.ContainsFunc(rb.Steps, func(s runbooks.Step) bool { return s.Heavy && s.Gives("dir") }) {
 		return nil, nil
 	}
 	dir, ok := "", false
@@ -65,8 +65,8 @@ func foreign(p *process.Program, runbook string) (*tui.Untrusted, error) {
 		return nil, err
 	}
 	out := &tui.Untrusted{Runbook: runbook, Dir: b.Path, Digest: b.Digest, Changed: books.Since(no.Changed), Before: books.Before(b)}
-	for i, part := range settings.ReachOf(p, b) {
-		u := tui.Used{Title: part.Title, All: i == 0}
+	for _, part := range settings.ReachOf(p, b) {
+		u := tui.Used{Title: part.Title, All: part.Whole}
 		for _, line := range part.List {
 			u.List = append(u.List, p.ScrubText(part.Mark(line)+line))
 		}

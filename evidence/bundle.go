@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	_ "embed"
@@ -261,6 +262,17 @@ func (b *Bundle) Secret(value string) { b.red.Secret(value) }
 
 // Redact returns s as it would be stored.
 func (b *Bundle) Redact(s string) string { return b.red.Text(s) }
+
+// RedactArtifact is what an artifact of a media type would hold of raw, redacted as it is there.
+func (b *Bundle) RedactArtifact(media string, raw []byte) ([]byte, error) {
+	var out bytes.Buffer
+	in := b.red.Artifact(media, &out)
+	if _, err := in.Write(raw); err != nil {
+		return nil, err
+	}
+	_, err := in.Close()
+	return out.Bytes(), err
+}
 
 // RedactKnown hides the known values of the session in s and leaves patterns alone: for what identifies a target, which
 // must not change because it looks like a secret.

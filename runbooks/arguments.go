@@ -2,6 +2,7 @@ package runbooks
 
 import (
 	"slices"
+	"strings"
 
 	"cel.dev/cel-go/cel"
 	"gopkg.in/yaml.v3"
@@ -12,14 +13,13 @@ import (
 )
 
 // kind looks the kind of a probe, watch or gate up, adds its facts to what
-// expressions may name, and reads its parameters.
-func (r *reader) kind(s *Step, fm form, n, with *yaml.Node) {
+// expressions may name, and reads its parameters. ok says whether there is such a kind.
+func (r *reader) kind(s *Step, fm form, n, with *yaml.Node) (kind steps.Kind, ok bool) {
 	s.Uses = r.Text(n, fm.key)
 	if s.Uses == "" {
-		return
+		return kind, false
 	}
-	kind, ok := r.cat.Lookup(s.Uses)
-	if !ok {
+	if kind, ok = r.cat.Lookup(s.Uses); !ok {
 		var names []string
 		for _, k := range r.cat.Kinds() {
 			if k.Class.Gate() == (fm.kind == triage.GateStep) {
@@ -27,7 +27,7 @@ func (r *reader) kind(s *Step, fm form, n, with *yaml.Node) {
 			}
 		}
 		r.Fail(n, strict.Meant(s.Uses, names), "there is no kind %q", s.Uses)
-		return
+		return kind, false
 	}
 	switch {
 	case fm.kind == triage.GateStep && !kind.Class.Gate():
@@ -45,6 +45,7 @@ func (r *reader) kind(s *Step, fm form, n, with *yaml.Node) {
 		r.book.scope.add(variable{"facts." + s.ID + "." + f.Name, s.ID, f})
 	}
 	r.with(s, kind, n, with)
+	return kind, true
 }
 
 func (r *reader) with(s *Step, kind steps.Kind, n, with *yaml.Node) {
@@ -96,6 +97,10 @@ func (r *reader) argument(s *Step, p steps.Field, n *yaml.Node) {
 		}
 		values = n.Content
 	}
+	if p.Words && !a.list {
+		r.Fail(n, "as in "+p.Name+": [program, --option, value]", "%s is a list that the runbook itself writes", p.Name)
+		return
+	}
 	for _, v := range values {
 		t := r.text(v, p.Name)
 		if t == nil {
@@ -104,7 +109,7 @@ func (r *reader) argument(s *Step, p steps.Field, n *yaml.Node) {
 		a.value = append(a.value, t)
 		literal, constant := t.constant()
 		if p.Literal && !constant {
-			r.Fail(v, "write it as it is: what a repair may do is the runbook's to say", "%s takes no ${…}", p.Name)
+			r.Fail(v, "write it as it is: what a step does is the runbook's to say", "%s takes no ${…}", p.Name)
 			return
 		}
 		if p.Literal && a.list {
@@ -131,6 +136,11 @@ func (r *reader) argument(s *Step, p steps.Field, n *yaml.Node) {
 		}
 	}
 	s.with = append(s.with, a)
+	if p.Vet != nil {
+		if err := p.Vet(a.written()); err != nil {
+			r.Fail(n, "see handrail step show "+s.Uses, "%s: %v", p.Name, err)
+		}
+	}
 }
 
 // arguments checks the types of the expressions given to parameters, once they
@@ -162,4 +172,34 @@ func (r *reader) argumentType(a argument, t *text) {
 	}
 	line, col := r.locate(e.node, e.base)
 	r.FailAt(line, col, "convert it, as with string(…), or name another fact", "%s takes a %s, and ${%s} is a %s", a.field.Name, a.field.Type, e.src, typeName(e.typ))
+}
+
+// written is an argument as its author wrote it.
+func (a argument) written() []steps.Written {
+	var out []steps.Written
+	for _, t := range a.value {
+		w := steps.Written{Fixed: true}
+		for _, p := range t.parts {
+			if p.expr != nil {
+				w.Fixed = false
+				w.Text += "${" + p.expr.src + "}"
+				continue
+			}
+			w.Text += strings.ReplaceAll(p.literal, "${", "$${")
+			if w.Fixed {
+				w.Head += p.literal
+			}
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// given is all that a step is given, as written.
+func (s *Step) given() steps.With {
+	out := steps.With{}
+	for _, a := range s.with {
+		out[a.field.Name] = a.written()
+	}
+	return out
 }

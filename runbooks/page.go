@@ -104,6 +104,9 @@ func (r *Runbook) pageStep(s *Step, say func(string, ...any)) {
 		}
 		add("`%s` where %s%s", c.is, code(c.when.src), after(": ", c.say.written()))
 	}
+	for _, o := range s.outputs {
+		add("tells `%s` (%s): %s%s", o.Name, heldOut(o), readFrom(o), after(", ", o.Doc))
+	}
 	for _, f := range s.findings {
 		when := "always"
 		if f.when != nil {

@@ -14,6 +14,7 @@ import (
 // what they run, what its gates change, and where its author asks for less than is usual.
 type Reach struct {
 	Reads   []string
+	Told    bool     // some of Reads are of the author's own choice: files and addresses
 	Runs    []string // probes that start programs
 	Changes []string // gates, each with its subject
 	Eases   []string // what the author took off that a runbook has by itself
@@ -36,6 +37,10 @@ func (r *Runbook) Reach(cat steps.Catalog) Reach {
 		line := s.Uses + s.subject()
 		if len(k.Touches) > 0 {
 			line += ": " + strings.Join(k.Touches, "; ")
+		}
+		if k.Tells != nil {
+			line = s.ID + " " + k.Tells(s.given())
+			out.Told = out.Told || !s.Heavy
 		}
 		switch {
 		case s.Kind == triage.GateStep:
@@ -75,6 +80,28 @@ const (
 	usualGreens = 2
 	usualApart  = 20 * time.Second
 )
+
+// Runs says whether a step of r starts a program of its author's choice.
+func (r *Runbook) Runs(cat steps.Catalog) bool {
+	return slices.ContainsFunc(r.Steps, func(s Step) bool {
+		k, ok := cat.Lookup(s.Uses)
+		return ok && k.Tells != nil && k.Class == steps.Heavy
+	})
+}
+
+// Tells is what a step reads or runs, in words; what its kind touches where that is all
+// there is to say.
+func (r *Runbook) Tells(step string, cat steps.Catalog) []string {
+	s := r.step(step)
+	if s == nil {
+		return nil
+	}
+	k, _ := cat.Lookup(s.Uses)
+	if k.Tells == nil {
+		return k.Touches
+	}
+	return []string{k.Tells(s.given())}
+}
 
 // subject is what a step is given, as its author wrote it.
 func (s *Step) subject() string {

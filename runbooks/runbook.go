@@ -2,6 +2,7 @@ package runbooks
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -81,6 +82,7 @@ type Step struct {
 	help     *text
 	evidence *text
 	with     []argument
+	outputs  []steps.Output // facts that it declares by itself
 	require  []demand
 	when     *expr
 	findings []finding
@@ -164,6 +166,11 @@ func (r *Runbook) step(id string) *Step {
 func (r *Runbook) bare(id string) string { return strings.TrimPrefix(id, r.ID+"/") }
 
 func (r *Runbook) full(id string) string { return r.ID + "/" + id }
+
+// Gives reports whether a step gives its kind a parameter.
+func (s Step) Gives(param string) bool {
+	return slices.ContainsFunc(s.with, func(a argument) bool { return a.field.Name == param })
+}
 
 // Keeps is the law that a required step serves and that alone lets it be passed
 // over: 1 of a capture, 8 of a proof of the recovery, 0 of any other.

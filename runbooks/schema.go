@@ -92,7 +92,16 @@ func (s schemer) key(of, key string) schema {
 	case "weight":
 		return schema{"type": "integer", "minimum": -10, "maximum": 10, "description": "5 and more claims a text alone; below 0 speaks against"}
 	case "type":
+		if of == "a fact" {
+			return oneOf(s.outputTypes(), "the type of the fact")
+		}
 		return oneOf(paramTypes(), "the type of the parameter")
+	case "facts":
+		return schema{"type": "object", "propertyNames": schema{"pattern": idForm.String()}, "additionalProperties": s.object("a fact"), "description": "facts that the step declares by itself, of the kinds own/exec, own/file and own/http"}
+	case "cel":
+		return textOf("a CEL expression over doc, the document that was read")
+	case "regexp":
+		return textOf("a Go regular expression with one group, or one that is named as the fact")
 	case "default", "min", "max":
 		return anything
 	case "required":
@@ -142,6 +151,22 @@ func (s schemer) key(of, key string) schema {
 		return textOf("")
 	}
 	panic("runbooks: the schema has no form for the key " + key)
+}
+
+// outputTypes are those that a fact may have which a step declares.
+func (s schemer) outputTypes() []string {
+	out := []string{}
+	for _, k := range s.cat.Kinds() {
+		if k.Outputs == nil {
+			continue
+		}
+		for _, t := range k.Outputs.Types {
+			if !slices.Contains(out, string(t)) {
+				out = append(out, string(t))
+			}
+		}
+	}
+	return out
 }
 
 // ids is a list of ids of steps of a kind, and more words.

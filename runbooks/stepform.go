@@ -22,13 +22,13 @@ type form struct {
 
 func forms() []form {
 	return []form{
-		{"uses", triage.ProbeStep, "id title say help show covers when with required findings against fresh"},
+		{"uses", triage.ProbeStep, "id title say help show covers when with facts required findings against fresh"},
 		{"ask", triage.AskStep, "id title say help show covers when required answers propose green evidence fresh"},
 		{"manual", triage.ManualStep, "id title say help show covers when required evidence pattern pays"},
 		{"compare", triage.CompareStep, "id title say help show covers when rows fresh"},
 		{"conclude", triage.ConcludeStep, "id title say help show cases"},
 		{"gate", triage.GateStep, "id title say help show covers when with require fresh"},
-		{"watch", triage.WatchStep, "id title say help show covers when with greens apart findings against"},
+		{"watch", triage.WatchStep, "id title say help show covers when with facts greens apart findings against"},
 		{"note", triage.NoteStep, "id title say help show when"},
 	}
 }
@@ -41,6 +41,7 @@ func parts(what string) []string {
 		"a next runbook": "runbook when with say",
 		"a requirement":  "when else",
 		"a finding":      "when level say against",
+		"a fact":         "type cel regexp help values",
 		"a case":         "when is say despite",
 		"a proposal":     "when is say",
 	}[what])
@@ -198,7 +199,9 @@ func (r *reader) body(s *Step, fm form, n *yaml.Node, f map[string]*yaml.Node) {
 	main := f[fm.key]
 	switch fm.kind {
 	case triage.ProbeStep, triage.GateStep, triage.WatchStep:
-		r.kind(s, fm, main, f["with"])
+		if kind, ok := r.kind(s, fm, main, f["with"]); ok {
+			r.outputs(s, kind, f["facts"])
+		}
 		for _, c := range r.Items(f["require"], "require") {
 			r.demand(s, c)
 		}

@@ -3,6 +3,8 @@ package runbooks
 import (
 	"fmt"
 	"slices"
+	"strings"
+	"unicode"
 
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
@@ -75,6 +77,9 @@ func (r *Runbook) argument(s *Step, a argument, v Vars) (steps.Value, error) {
 			if len(lacking) > 0 {
 				return steps.Value{}, missing(lacking)
 			}
+			if why := optionOf(a.field, t, item); why != "" {
+				return steps.Value{}, &ArgumentError{s.ID, a.field.Name, item, why}
+			}
 			list = append(list, item)
 		}
 		return steps.StringsOf(list), nil
@@ -125,4 +130,19 @@ func typed(t steps.Type, v ref.Val) (steps.Value, error) {
 		}
 	}
 	return steps.ParseValue(t, show(v))
+}
+
+// optionOf says why a value may not stand in an argument list: what a ${…} gives begins no
+// option that the runbook did not write, and has no control character.
+func optionOf(f steps.Field, t *text, item string) string {
+	if _, fixed := t.constant(); !f.Words || fixed {
+		return ""
+	}
+	switch {
+	case strings.HasPrefix(item, "-") && t.parts[0].expr != nil:
+		return "begins with a hyphen and could be taken for an option"
+	case strings.ContainsFunc(item, unicode.IsControl):
+		return "has a control character in it"
+	}
+	return ""
 }

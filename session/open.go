@@ -239,7 +239,7 @@ func (s *Session) mend() error {
 		if st.Status != triage.Running {
 			continue
 		}
-		end := triage.ProbeEnd{Step: st.ID, N: st.Attempts, Outcome: "cancelled", Summary: "cut off when handrail ended", Facts: s.unknownFacts(st.Uses, "handrail ended during the read")}
+		end := triage.ProbeEnd{Step: st.ID, N: st.Attempts, Outcome: "cancelled", Summary: "cut off when handrail ended", Facts: s.unknownFacts(st.ID, "handrail ended during the read")}
 		if err := s.record(end, nil); err != nil {
 			return err
 		}

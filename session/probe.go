@@ -43,11 +43,11 @@ func (s *Session) startProbe(in triage.Intent) error {
 		}
 		return s.compare(step)
 	}
-	kind, ok := s.cfg.Catalog.Lookup(step.Uses)
+	rb := s.books[journal.BookOf(in.Step)]
+	kind, ok := rb.Kind(journal.Bare(in.Step), s.cfg.Catalog)
 	if !ok || kind.Reads == nil {
 		return refuse(fmt.Sprintf("this handrail has no probe %q", step.Uses), "use the handrail version that opened the incident")
 	}
-	rb := s.books[journal.BookOf(in.Step)]
 	params, err := rb.With(journal.Bare(in.Step), s.vars(rb.ID))
 	if rs := s.scene().Lacks(err); rs != nil {
 		return &triage.Refused{Intent: in.Kind, Step: in.Step, Refusals: rs}
@@ -62,7 +62,7 @@ func (s *Session) startProbe(in triage.Intent) error {
 	if !s.hold() {
 		return ErrClosed
 	}
-	if err := s.record(triage.ProbeStart{Step: in.Step, N: n, Kind: kind.Name, With: params, Layers: layers(kind.Class)}, nil); err != nil {
+	if err := s.record(triage.ProbeStart{Step: in.Step, N: n, Kind: kind.Name, With: params, Layers: layers(kind)}, nil); err != nil {
 		s.work.Done()
 		return err
 	}
@@ -77,6 +77,8 @@ func (s *Session) startProbe(in triage.Intent) error {
 	began := s.cfg.Now()
 	s.flight[in.Step] = &flight{step: in.Step, kind: kind.Name, started: began, until: began.Add(span), log: s.live.Begin(), cancel: cancel, over: make(chan struct{})}
 	asked := s.asking(in.Step)
+	env := asked.env(s.cfg.Env)
+	env.Runbook, env.ReadOnly = rb.Digest, s.readOnly()
 	s.touch()
 	finish := func(obs steps.Observation, blobs []evidence.Blob, err error) {
 		_ = s.call(context.Background(), func() error { return s.finishProbe(ctx, in.Step, n, kind, obs, err, blobs, asked) })
@@ -86,7 +88,7 @@ func (s *Session) startProbe(in triage.Intent) error {
 		defer cancel()
 		defer fault.To(func(err error) { finish(steps.Observation{}, nil, err) })
 		sink := &sink{s: s, step: in.Step}
-		obs, err := observe(ctx, kind, asked.env(s.cfg.Env), params, sink)
+		obs, err := observe(ctx, kind, env, params, sink)
 		blobs, kept := sink.done()
 		if err == nil {
 			err = kept
@@ -99,15 +101,18 @@ func (s *Session) startProbe(in triage.Intent) error {
 // cannotStart records a probe whose parameters cannot be known: that it could
 // not be checked, and why, is evidence too.
 func (s *Session) cannotStart(step triage.Step, kind steps.Kind, n int, why error) error {
-	if err := s.record(triage.ProbeStart{Step: step.ID, N: n, Kind: kind.Name, Layers: layers(kind.Class)}, nil); err != nil {
+	if err := s.record(triage.ProbeStart{Step: step.ID, N: n, Kind: kind.Name, Layers: layers(kind)}, nil); err != nil {
 		return err
 	}
 	return s.finishProbe(s.ctx, step.ID, n, kind, steps.Observation{}, why, nil, nil)
 }
 
-// layers names what keeps a probe of this class from writing.
-func layers(c steps.Class) []string {
-	if c == steps.Heavy {
+// layers names what keeps a probe of this kind from writing.
+func layers(k steps.Kind) []string {
+	if k.Layers != nil {
+		return k.Layers
+	}
+	if k.Class == steps.Heavy {
 		return []string{"argv", "trusted directory"}
 	}
 	return []string{"read-only transport"}
@@ -271,9 +276,13 @@ func contains(list []string, s string) bool {
 	return false
 }
 
-// unknownFacts gives every declared fact of a kind as unknown.
-func (s *Session) unknownFacts(kind, why string) map[string]steps.Value {
-	k, ok := s.cfg.Catalog.Lookup(kind)
+// unknownFacts gives every fact that a step declares as unknown.
+func (s *Session) unknownFacts(step, why string) map[string]steps.Value {
+	rb := s.books[journal.BookOf(step)]
+	if rb == nil {
+		return nil
+	}
+	k, ok := rb.Kind(journal.Bare(step), s.cfg.Catalog)
 	if !ok {
 		return nil
 	}

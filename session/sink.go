@@ -101,6 +101,13 @@ var _ steps.SchemaSink = (*sink)(nil)
 // Sensitive names attributes of resources that must not be stored from now on.
 func (k *sink) Sensitive(paths map[string][]string) { k.s.bundle.Sensitive(paths) }
 
+var _ steps.RedactingSink = (*sink)(nil)
+
+// Redacted returns raw as an artifact of media would hold it.
+func (k *sink) Redacted(media string, raw []byte) ([]byte, error) {
+	return k.s.bundle.RedactArtifact(media, raw)
+}
+
 // newest is the hash of the newest artifact of a role, "" for none.
 func (k *sink) newest(role string) string {
 	k.mu.Lock()

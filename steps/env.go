@@ -14,6 +14,17 @@ type Env struct {
 	Now     func() time.Time
 	Version string // of handrail, for User-Agent headers; "" is fine
 
+	// Runbook is the digest of the runbook whose step runs, "" where none does.
+	Runbook string
+	// TrustedRunbook says whether the operator trusts the runbook of a digest for what
+	// it runs, reads and sends by itself; nil trusts none.
+	TrustedRunbook func(digest string) error
+	// Known says whether the operator ever trusted dir, or one above it, to be read
+	// below; nil trusts none. What runs there asks Trusted.
+	Known func(dir string) error
+	// ReadOnly says by what the incident is read-only, "" where it is not.
+	ReadOnly string
+
 	Incident string // id of the incident that a step runs in, "" outside of one
 	// Private is a directory of handrail's own for what may hold secrets and
 	// cannot be redacted, made by who uses it and gone when the incident closes;

@@ -13,7 +13,10 @@ type Field struct {
 	Pattern  string   // of a textual parameter: the anchored grammar it must match
 	Literal  bool     // of a parameter: only the runbook itself gives it, never a parameter of the incident, a fact or an answer
 	Lines    bool     // of a String parameter: a document of several lines, which reaches no argument list
-	Ages     bool     // of a Duration fact: it grows with the clock, and nothing else changes it
+	Words    bool     // of a Strings parameter: an argument list, which the runbook itself writes; what a ${…} puts into it never begins an option
+	// Vet says, when the runbook is read, why a parameter cannot stand as written.
+	Vet  func([]Written) error
+	Ages bool // of a Duration fact: it grows with the clock, and nothing else changes it
 }
 
 // Params are the parameters of one step, by name.

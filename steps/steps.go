@@ -38,6 +38,14 @@ type Kind struct {
 	// Takes says how long a probe with these parameters may run, where that is
 	// not the usual minute: one that watches for a window. nil for the usual.
 	Takes func(Params) time.Duration
+	// Outputs is how a step of this kind declares facts of its own; nil where it
+	// cannot.
+	Outputs *Outputs
+	// Tells is what one step of this kind reads or runs, in words, for the person who
+	// is asked to trust its runbook; nil for its parameters and what the kind touches.
+	Tells func(With) string
+	// Layers are what keeps a probe of this kind from writing; nil for those of its class.
+	Layers []string
 	// Again is how long after an act of this gate, once it is done, its target is
 	// read again, in case it is undone; 0 for not at all. Its Gater is then
 	// a Rereader.
@@ -130,6 +138,12 @@ func (discard) Close() error { return nil }
 // holds for what is kept after it.
 type SchemaSink interface {
 	Sensitive(paths map[string][]string)
+}
+
+// RedactingSink is a Sink that can tell what it would keep of an artifact.
+type RedactingSink interface {
+	// Redacted returns raw as an artifact of media would hold it.
+	Redacted(media string, raw []byte) ([]byte, error)
 }
 
 // Observation is what a probe saw.

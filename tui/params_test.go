@@ -377,3 +377,33 @@ func TestTrustIsOfferedBeforeAProgram(t *testing.T) {
 		}
 	}
 }
+
+// TestNoDirectoryIsAskedFor: a program that its runbook gives no directory runs at once.
+func TestNoDirectoryIsAskedFor(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		with  []steps.KV
+		asked bool
+	}{
+		{[]steps.KV{{Key: "argv", Value: `["df"]`}}, false},
+		{[]steps.KV{{Key: "argv", Value: `["df"]`}, {Key: "dir", Value: "."}}, true},
+		{[]steps.KV{{Key: "dir", Value: "."}}, true},
+		{nil, true},
+	} {
+		s := onStage(t, 80, 24, true, "")
+		of, looked := untrustedFixture(), false
+		s.Config.Untrusted = func(context.Context, string, map[string]string) (*screen.Untrusted, error) {
+			looked = true
+			return &of, nil
+		}
+		s.heavy(id("log"))
+		card := s.run.Snap.Cards[id("log")]
+		card.With = tc.with
+		s.run.Snap.Cards[id("log")] = card
+		s.run.Front(id("log"))
+		s.press("r")
+		if looked != tc.asked {
+			t.Errorf("given %v it asked for trust: %t", tc.with, looked)
+		}
+	}
+}

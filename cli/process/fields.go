@@ -20,13 +20,14 @@ type Field struct {
 	Literal  bool       `json:"literal,omitempty"`
 	Lines    bool       `json:"lines,omitempty"`
 	Ages     bool       `json:"ages,omitempty"`
+	Words    bool       `json:"words,omitempty"`
 }
 
 // Fields is the public form of a list.
 func Fields(from []steps.Field) []Field {
 	out := []Field{}
 	for _, f := range from {
-		out = append(out, Field(f))
+		out = append(out, Field{f.Name, f.Type, f.Doc, f.Values, f.Default, f.Required, f.Pattern, f.Literal, f.Lines, f.Ages, f.Words})
 	}
 	return out
 }

@@ -9,6 +9,7 @@ import (
 	"handrail/cli/process"
 	"handrail/runbooks"
 	"handrail/steps/catalog"
+	"handrail/steps/own"
 	"handrail/steps/strict"
 )
 
@@ -44,18 +45,43 @@ func (b Book) Check(p *process.Program) error {
 	if b.Origin == OfHandrail {
 		return nil
 	}
-	list, err := Trusted(p, TrustedRunbooks)
+	list, err := trustedTexts(p)
 	if err != nil {
-		return fmt.Errorf("what runbooks are trusted cannot be told: %w", err)
+		return err
 	}
-	for _, digest := range list {
-		if digest == b.Digest {
-			return nil
-		}
+	if holds(list, b.Digest) {
+		return nil
 	}
 	_, known := list[b.Path]
 	no := &UntrustedError{Book: b, Changed: known}
 	return &process.Problem{Code: process.ExitUsage, Err: no, Next: no.Cure()}
+}
+
+func trustedTexts(p *process.Program) (map[string]string, error) {
+	list, err := Trusted(p, TrustedRunbooks)
+	if err != nil {
+		return nil, fmt.Errorf("what runbooks are trusted cannot be told: %w", err)
+	}
+	return list, nil
+}
+
+func holds(list map[string]string, digest string) bool {
+	for _, one := range list {
+		if one == digest {
+			return true
+		}
+	}
+	return false
+}
+
+// TrustedText says whether a person of this machine trusts the runbook of a digest,
+// wherever its text comes from: a bundle brings its runbooks along.
+func TrustedText(p *process.Program, digest string) error {
+	list, err := trustedTexts(p)
+	if err != nil || holds(list, digest) {
+		return err
+	}
+	return fmt.Errorf("no runbook of the digest %.12s is trusted on this machine: look at what it does with `handrail runbook trust RUNBOOK`", digest)
 }
 
 // TrustBook keeps that a person trusts a runbook as it is. Its text is kept beside, so that a
@@ -102,6 +128,7 @@ type Reach struct {
 	Title string
 	List  []string
 	New   []string // of List, what the text that was trusted before did not
+	Whole bool     // no line of it may be left away: each is of the author's choice
 }
 
 // ReachOf tells a person what they would trust.
@@ -109,11 +136,11 @@ func ReachOf(p *process.Program, b Book) []Reach {
 	now := b.Runbook.Reach(catalog.New())
 	was, known := wasTrusted(p, b)
 	var out []Reach
-	add := func(title string, list, old []string) {
+	add := func(title string, list, old []string, whole bool) {
 		if len(list) == 0 {
 			return
 		}
-		r := Reach{Title: title, List: list}
+		r := Reach{Title: title, List: list, Whole: whole}
 		for _, line := range list {
 			if known && !slices.Contains(old, line) {
 				r.New = append(r.New, line)
@@ -121,10 +148,13 @@ func ReachOf(p *process.Program, b Book) []Reach {
 		}
 		out = append(out, r)
 	}
-	add("It can change, each behind its gate:", now.Changes, was.Changes)
-	add("Its author asks for less than usual:", now.Eases, was.Eases)
-	add("It runs programs, in directories that are trusted:", now.Runs, was.Runs)
-	add("It reads:", now.Reads, was.Reads)
+	add("It can change, each behind its gate:", now.Changes, was.Changes, true)
+	add("Its author asks for less than usual:", now.Eases, was.Eases, false)
+	add("It runs programs, in directories that are trusted:", now.Runs, was.Runs, true)
+	if b.Runbook.Runs(catalog.New()) {
+		out = append(out, Reach{Title: "What keeps them from writing:", List: []string{own.Confinement()}})
+	}
+	add("It reads:", now.Reads, was.Reads, now.Told)
 	return out
 }
 

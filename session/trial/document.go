@@ -248,8 +248,7 @@ func (c checker) step(n *strict.Node, what string, kinds []triage.StepKind) {
 
 // values reads the facts of a step by the types that its kind declares.
 func (c checker) values(step string, n *strict.Node) (out map[string]steps.Value, none []string) {
-	st, _ := c.rb.Step(step)
-	k, ok := c.cat.Lookup(st.Uses)
+	k, ok := c.rb.Kind(step, c.cat)
 	if !ok {
 		return nil, nil
 	}

@@ -37,7 +37,7 @@ func (s *stage) read(st triage.Step) error {
 	if rs := s.scene().BarredBy(st.ID); len(rs) > 0 {
 		return s.ask(triage.Intent{Kind: triage.DoSkip, Step: st.ID, Text: rs[0].Why})
 	}
-	k, _ := s.cat.Lookup(st.Uses)
+	k, _ := s.rb.Kind(id, s.cat)
 	with, missing := s.rb.With(id, s.vars())
 	if rs := s.scene().Lacks(missing); rs != nil {
 		return &triage.Refused{Intent: in.Kind, Step: st.ID, Refusals: rs}

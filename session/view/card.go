@@ -48,7 +48,7 @@ func (s *Scene) card(st triage.Step) Card {
 		c.Answers = append(c.Answers, Choice{Value: a.Value, Help: a.Help})
 	}
 	if k, ok := s.Catalog.Lookup(st.Uses); ok {
-		c.Doc, c.Touches = k.Doc, k.Touches
+		c.Doc, c.Touches = k.Doc, rb.Tells(journal.Bare(st.ID), s.Catalog)
 	}
 	switch st.Kind {
 	case triage.AskStep:

@@ -9,6 +9,7 @@ import (
 	"handrail/steps"
 	"handrail/steps/compare"
 	"handrail/steps/kube"
+	"handrail/steps/own"
 	"handrail/steps/rabbitmq"
 	"handrail/steps/terraform"
 )
@@ -27,6 +28,7 @@ func New() *Catalog {
 		terraform.Kinds(compare.Look),
 		compare.Kinds(),
 		rabbitmq.Kinds(),
+		own.Kinds(),
 	)
 	slices.SortFunc(kinds, func(a, b steps.Kind) int { return strings.Compare(a.Name, b.Name) })
 	return &Catalog{kinds: kinds}

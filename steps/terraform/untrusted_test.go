@@ -17,6 +17,7 @@ import (
 	"handrail/steps/stepstest"
 	"handrail/steps/terraform/backend"
 	"handrail/steps/terraform/state"
+	"handrail/steps/transport"
 )
 
 const operatorsKubeconfig = `apiVersion: v1
@@ -172,7 +173,7 @@ func TestMetadataIsRefusedAlways(t *testing.T) {
 						env.Environ = []string{"HTTP_PROXY=" + proxy.URL, "HTTPS_PROXY=" + proxy.URL}
 					}
 					_, err := probe(t.Context(), env, "terraform/state", nil, stepstest.NewSink())
-					if refused := (*backend.MetadataError)(nil); !errors.As(err, &refused) {
+					if refused := (*transport.MetadataError)(nil); !errors.As(err, &refused) {
 						t.Errorf("%v, want a refusal", err)
 					}
 					if n := len(proxy.all()); n > 0 {

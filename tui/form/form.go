@@ -24,6 +24,10 @@ type Form struct {
 	Does   ink.Text                                              // what enter does at the end, "" for sending
 	All    bool                                                  // enter sends the whole sheet from any line: it can be accepted as it is
 	Lacks  func(v map[string]string) (name string, why ink.Text) // what the lines lack together, "" for nothing
+	Whole  bool                                                  // it is sent only once all that stands above its fields was in sight
+	from   int                                                   // of a Whole one: the first line in sight
+	page   int                                                   // and how many there are at once
+	unseen bool                                                  // and whether there are lines below that were not in sight yet
 	Over   bool                                                  // it is a note, over whatever else is in front
 	Under  *Form                                                 // the sheet that it lies over
 }
@@ -76,7 +80,13 @@ func (f *Form) Press(msg tea.KeyPressMsg) (cmd tea.Cmd, over bool) {
 	switch s := msg.String(); s {
 	case "esc":
 		return nil, true
+	case "pgdown", "pgup":
+		f.turn(s == "pgdown")
 	case "enter":
+		if f.unseen {
+			f.turn(true)
+			return nil, false
+		}
 		return f.enter()
 	case "tab", "down":
 		f.move(1)
@@ -101,6 +111,17 @@ func (f *Form) Press(msg tea.KeyPressMsg) (cmd tea.Cmd, over bool) {
 		}
 	}
 	return nil, false
+}
+
+// turn shows another page of what stands above the fields.
+func (f *Form) turn(on bool) {
+	f.wrong = ""
+	if on {
+		f.from += f.page
+	} else {
+		f.from = max(0, f.from-f.page)
+	}
+	f.page = 0 // until it is drawn: two keys at once pass nothing over
 }
 
 // pressRead scrolls what is only read, and says whether it was put away.
@@ -214,6 +235,7 @@ func (f *Form) Draw(th *ink.Theme, w, h int) (rows []ink.Drawn, cur *tea.Positio
 		return f.drawRead(th, &p, w, h), nil
 	}
 	p.Gap()
+	above := len(p.Rows)
 	wide := 0
 	for _, fl := range f.Fields {
 		wide = max(wide, min(24, ink.Cells(ink.Drawn(fl.label))))
@@ -237,7 +259,13 @@ func (f *Form) Draw(th *ink.Theme, w, h int) (rows []ink.Drawn, cur *tea.Positio
 	}
 	room := max(3, h-3)
 	off, moves := 0, ink.Text("move")
-	if len(p.Rows) > room {
+	var keys []ink.Hint
+	var readOn ink.Text
+	f.unseen = false
+	switch {
+	case len(p.Rows) > room && f.Whole:
+		keys, readOn = f.turned(&p, above, room)
+	case len(p.Rows) > room:
 		if f.All {
 			moves = ink.Say("move, line %d of %d", f.at+1, len(f.Fields))
 		}
@@ -249,14 +277,31 @@ func (f *Form) Draw(th *ink.Theme, w, h int) (rows []ink.Drawn, cur *tea.Positio
 		rows = append(rows, " "+r)
 	}
 	next := ink.Or(f.Does, "send")
-	if f.at < len(f.Fields)-1 && !f.All {
+	switch {
+	case f.unseen:
+		next = readOn
+	case f.at < len(f.Fields)-1 && !f.All:
 		next = "next line"
 	}
-	rows = append(rows, "", " "+th.Footer(w-2, []ink.Hint{{Key: "enter", Does: next}, {Key: "↑ ↓", Does: moves}, {Key: "esc", Does: "cancel"}}))
+	keys = append([]ink.Hint{{Key: "enter", Does: next}, {Key: "↑ ↓", Does: moves}, {Key: "esc", Does: "cancel"}}, keys...)
+	rows = append(rows, "", " "+th.Footer(w-2, keys))
 	if cur != nil {
 		cur.X, cur.Y = cur.X+1, cur.Y+1-off
 	}
 	return rows, cur
+}
+
+// turned keeps a page of the lines above the fields, and the fields. It begins with the
+// first line: what stands there could be what matters most.
+func (f *Form) turned(p *ink.Page, above, room int) (keys []ink.Hint, readOn ink.Text) {
+	fields := slices.Clone(p.Rows[above-1:]) // with the empty line before them
+	f.page = max(1, room-len(fields))
+	last := above - 1
+	f.from = max(0, min(f.from, last-f.page))
+	to := min(last, f.from+f.page)
+	f.unseen = to < last
+	p.Rows = append(slices.Clone(p.Rows[f.from:to]), fields...)
+	return []ink.Hint{{Key: "pgup pgdn", Does: "page"}}, ink.Say("read on, %d of %d lines seen", to, last)
 }
 
 func (f *Form) head(th *ink.Theme, w int) ink.Drawn {

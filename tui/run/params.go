@@ -2,9 +2,12 @@ package run
 
 import (
 	"context"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
+	"handrail/session/view"
+	"handrail/steps"
 	"handrail/triage"
 	"handrail/tui/ink"
 	"handrail/tui/screen"
@@ -46,7 +49,7 @@ type untrustedMsg struct {
 func (r *Screen) probe(env *screen.Env, step string) tea.Cmd {
 	send := triage.Intent{Kind: triage.DoProbe, Step: step}
 	st, _ := r.Snap.State.Step(step)
-	if !st.Heavy || env.Config.Untrusted == nil || r.Snap.State.Drill != "" || st.Status == triage.Running {
+	if !st.Heavy || runsInEmptyDirectory(r.Snap.Cards[step]) || env.Config.Untrusted == nil || r.Snap.State.Drill != "" || st.Status == triage.Running {
 		return env.Send(send)
 	}
 	if r.trust.looking {
@@ -61,6 +64,15 @@ func (r *Screen) probe(env *screen.Env, step string) tea.Cmd {
 		of, err := env.Config.Untrusted(ctx, plan, given)
 		return untrustedMsg{inc, step, of, err}
 	})
+}
+
+// runsInEmptyDirectory reports whether a step runs a program of its runbook that was given no
+// directory: there is none to be trusted.
+func runsInEmptyDirectory(card view.Card) bool {
+	given := func(name string) bool {
+		return slices.ContainsFunc(card.With, func(kv steps.KV) bool { return kv.Key == name })
+	}
+	return given("argv") && !given("dir")
 }
 
 // untrusted goes on with the step that waited, or asks first.

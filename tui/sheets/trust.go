@@ -26,7 +26,7 @@ func TrustForm(of screen.Untrusted, do func(yes bool) tea.Cmd) *form.Form {
 		{Value: "trust", Help: ink.Say("as it is now, files: %d; a change ends it", of.Files)},
 		{Value: "not now", Help: "plans stay unknown, and gates that need one stay shut"},
 	}
-	return &form.Form{Title: "May programs run in this directory?", Intro: intro, Does: "go on", Fields: []form.Field{form.OneOf("trust", "programs", cs)},
+	return &form.Form{Title: "May programs run in this directory?", Intro: intro, Does: "go on", Whole: true, Fields: []form.Field{form.OneOf("trust", "programs", cs)},
 		Submit: func(v map[string]string) tea.Cmd { return do(v["trust"] == cs[0].Value) }}
 }
 
@@ -59,7 +59,7 @@ func bookForm(of screen.Untrusted, do func(yes bool) tea.Cmd) *form.Form {
 		{Value: "trust", Help: "as it is now; a change ends it"},
 		{Value: "not now", Help: "it is not opened"},
 	}
-	return &form.Form{Title: "May this runbook be used?", Intro: append(intro, used(of, "handrail runbook trust --show")...), Does: "go on",
+	return &form.Form{Title: "May this runbook be used?", Intro: append(intro, used(of, "handrail runbook trust --show")...), Does: "go on", Whole: true,
 		Fields: []form.Field{form.OneOf("trust", "runbook", cs)},
 		Submit: func(v map[string]string) tea.Cmd { return do(v["trust"] == cs[0].Value) }}
 }

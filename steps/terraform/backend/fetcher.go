@@ -1,7 +1,6 @@
 package backend
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -14,8 +13,6 @@ import (
 	"os"
 	"sync"
 	"time"
-
-	"golang.org/x/net/http/httpproxy"
 
 	"handrail/steps"
 	"handrail/steps/terraform/module"
@@ -58,10 +55,10 @@ func (t trust) plainTransport(env steps.Env) (*http.Transport, error) {
 		}
 		c.Certificates = []tls.Certificate{pair}
 	}
-	route := proxyOf(env)
+	route := transport.ProxyOf(env)
 	dial := (&net.Dialer{Timeout: askWithin}).DialContext
 	if t.named {
-		route, dial = offMetadataRoute(route)
+		route, dial = transport.OffMetadataRoute(route)
 	}
 	return &http.Transport{
 		Proxy:                 route,
@@ -72,16 +69,6 @@ func (t trust) plainTransport(env steps.Env) (*http.Transport, error) {
 		ForceAttemptHTTP2:     true,
 		IdleConnTimeout:       time.Second, // a reading is over soon, and its end is not announced
 	}, nil
-}
-
-// proxyOf finds the proxy that the environment names for a request.
-func proxyOf(env steps.Env) routing {
-	proxies := httpproxy.Config{
-		HTTPProxy: cmp.Or(env.Getenv("HTTP_PROXY"), env.Getenv("http_proxy")), HTTPSProxy: cmp.Or(env.Getenv("HTTPS_PROXY"), env.Getenv("https_proxy")),
-		NoProxy: cmp.Or(env.Getenv("NO_PROXY"), env.Getenv("no_proxy")),
-	}
-	proxy := proxies.ProxyFunc()
-	return func(r *http.Request) (*url.URL, error) { return proxy(r.URL) }
 }
 
 // readFile returns the contents of a file that a setting names, nil for "".
@@ -202,7 +189,7 @@ func unreachable(ctx context.Context, server string, err error) error {
 	if errors.As(err, &refused) {
 		return refused
 	}
-	var never *MetadataError
+	var never *transport.MetadataError
 	if errors.As(err, &never) {
 		return never
 	}

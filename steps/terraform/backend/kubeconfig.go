@@ -18,6 +18,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"handrail/steps"
+	"handrail/steps/transport"
 )
 
 // kubeTimeout bounds one request of a probe.
@@ -237,15 +238,15 @@ func (b kubeSettings) override(cfg *rest.Config) {
 // guardKube keeps a server that the directory names from being the metadata of
 // the machine; a proxy that its kubeconfig names is one as well.
 func guardKube(cfg *rest.Config, env steps.Env) {
-	route, mine := cfg.Proxy, proxyOf(env)
+	route, mine := cfg.Proxy, transport.ProxyOf(env)
 	if route == nil {
-		route, cfg.Dial = offMetadataRoute(mine)
+		route, cfg.Dial = transport.OffMetadataRoute(mine)
 		cfg.Proxy = route
 		return
 	}
-	cfg.Dial = newGuardedDialer().DialContext
+	cfg.Dial = transport.NewGuardedDialer().DialContext
 	cfg.Proxy = func(r *http.Request) (*url.URL, error) {
-		if err := refuseFar(r.Context(), r.URL.Hostname()); err != nil {
+		if err := transport.RefuseFar(r.Context(), r.URL.Hostname()); err != nil {
 			return nil, err
 		}
 		return route(r)

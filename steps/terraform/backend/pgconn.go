@@ -14,6 +14,7 @@ import (
 	"github.com/lib/pq/pqerror"
 
 	"handrail/steps"
+	"handrail/steps/transport"
 )
 
 // pgPatience bounds one statement on the server.
@@ -117,7 +118,7 @@ func pgConnector(set settings, out steps.Sink) (*pq.Connector, string, error) {
 		return nil, "", fmt.Errorf("pg backend: %w", err)
 	}
 	if set.w.Setting("conn_str") != "" {
-		c.Dialer(newGuardedDialer())
+		c.Dialer(transport.NewGuardedDialer())
 	}
 	return c, "postgres://" + at + "/" + cfg.Database, nil
 }
@@ -152,7 +153,7 @@ func (p *pgStore) why(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	var never *MetadataError
+	var never *transport.MetadataError
 	if errors.As(err, &never) {
 		return never
 	}

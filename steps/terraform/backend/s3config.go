@@ -202,7 +202,7 @@ func awsConfig(ctx context.Context, set settings, signIn string, out steps.Sink)
 
 // awsGuard keeps a client of the SDK from the metadata of the machine.
 func awsGuard(env steps.Env) func(*http.Transport) {
-	return func(t *http.Transport) { t.Proxy, t.DialContext = offMetadataRoute(proxyOf(env)) }
+	return func(t *http.Transport) { t.Proxy, t.DialContext = transport.OffMetadataRoute(transport.ProxyOf(env)) }
 }
 
 var awsRegion = regexp.MustCompile(`^[A-Za-z0-9-]{1,63}$`)

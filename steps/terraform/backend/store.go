@@ -24,7 +24,7 @@
 //   - lend credentials that the directory does not bring to a server that the
 //     directory names by itself or does not want checked, unless a person trusted
 //     the directory (Named is what they were shown);
-//   - ask an address at which a machine gets its credentials (MetadataError), by
+//   - ask an address at which a machine gets its credentials (transport.MetadataError), by
 //     whatever name, redirect or proxy;
 //   - run a credential program or a plugin that a directory names;
 //   - keep a secret: each goes to the sink before it is used.

@@ -1,4 +1,4 @@
-package backend
+package transport
 
 import "testing"
 
@@ -13,12 +13,12 @@ var metadataForms = []string{
 func TestMetadataIsRefusedInEveryForm(t *testing.T) {
 	t.Parallel()
 	for _, form := range metadataForms {
-		if refuseMetadata(form) == nil {
+		if RefuseMetadata(form) == nil {
 			t.Errorf("%s is not refused", form)
 		}
 	}
 	for _, fine := range []string{"10.0.0.1", "127.0.0.1", "2130706433", "localhost", "metadata.example.com", "169.253.1.1", "[::1]", "[2001:db8::1]", "[64:ff9b::a00:1]", "", "256.1.1.1", "0x", "1.2.3.4.5"} {
-		if err := refuseMetadata(fine); err != nil {
+		if err := RefuseMetadata(fine); err != nil {
 			t.Errorf("%s: %v", fine, err)
 		}
 	}

@@ -1,6 +1,7 @@
-package backend
+package transport
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -13,14 +14,21 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/net/http/httpproxy"
+
+	"handrail/steps"
 )
 
-// MetadataError says that a directory names an address at which a machine gets
-// its credentials.
+// dialWithin bounds the wait for a connection.
+const dialWithin = 10 * time.Second
+
+// MetadataError says that a directory or a runbook names an address at which a
+// machine gets its credentials.
 type MetadataError struct{ address string }
 
 func (e *MetadataError) Error() string {
-	return fmt.Sprintf("%s is link-local or an address at which machines of a cloud get their credentials: handrail never asks it for a directory, trusted or not; correct the address in its settings", e.address)
+	return fmt.Sprintf("%s is link-local or an address at which machines of a cloud get their credentials: handrail never asks it for a directory or a runbook, trusted or not; correct the address there", e.address)
 }
 
 // metadataNames are how clouds call the service of the machine itself.
@@ -55,8 +63,8 @@ func isMetadata(a netip.Addr) bool {
 	return false
 }
 
-// refuseMetadata refuses a host by its name or by the address that it writes.
-func refuseMetadata(host string) error {
+// RefuseMetadata refuses a host by its name or by the address that it writes.
+func RefuseMetadata(host string) error {
 	name := strings.ToLower(strings.TrimRight(strings.Trim(host, "[]"), "."))
 	if slices.Contains(metadataNames, name) {
 		return &MetadataError{host}
@@ -110,17 +118,18 @@ func offMetadata(_, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// guardedDialer dials for a directory.
-type guardedDialer struct{ net.Dialer }
+// GuardedDialer dials what a directory or a runbook names.
+type GuardedDialer struct{ net.Dialer }
 
-func newGuardedDialer() *guardedDialer {
-	return &guardedDialer{net.Dialer{Timeout: askWithin, Control: offMetadata}}
+// NewGuardedDialer returns a dialer that reaches no metadata.
+func NewGuardedDialer() *GuardedDialer {
+	return &GuardedDialer{net.Dialer{Timeout: dialWithin, Control: offMetadata}}
 }
 
 // DialContext refuses names before they are looked up.
-func (d *guardedDialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+func (d *GuardedDialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	if host, _, err := net.SplitHostPort(address); err == nil && network != "unix" {
-		if err := refuseMetadata(host); err != nil {
+		if err := RefuseMetadata(host); err != nil {
 			return nil, err
 		}
 	}
@@ -128,21 +137,21 @@ func (d *guardedDialer) DialContext(ctx context.Context, network, address string
 }
 
 // Dial implements the dialer of the PostgreSQL driver.
-func (d *guardedDialer) Dial(network, address string) (net.Conn, error) {
+func (d *GuardedDialer) Dial(network, address string) (net.Conn, error) {
 	return d.DialContext(context.Background(), network, address)
 }
 
 // DialTimeout implements the dialer of the PostgreSQL driver.
-func (d *guardedDialer) DialTimeout(network, address string, timeout time.Duration) (net.Conn, error) {
+func (d *GuardedDialer) DialTimeout(network, address string, timeout time.Duration) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	return d.DialContext(ctx, network, address)
 }
 
-// refuseFar refuses a host that a proxy would look up. Where this machine can
+// RefuseFar refuses a host that a proxy would look up. Where this machine can
 // look it up as well, what it finds counts.
-func refuseFar(ctx context.Context, host string) error {
-	if err := refuseMetadata(host); err != nil {
+func RefuseFar(ctx context.Context, host string) error {
+	if err := RefuseMetadata(host); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
@@ -159,27 +168,27 @@ func refuseFar(ctx context.Context, host string) error {
 	return nil
 }
 
-// routing finds the proxy of a request; dialing reaches an address.
+// Routing finds the proxy of a request; Dialing reaches an address.
 type (
-	routing = func(*http.Request) (*url.URL, error)
-	dialing = func(ctx context.Context, network, address string) (net.Conn, error)
+	Routing = func(*http.Request) (*url.URL, error)
+	Dialing = func(ctx context.Context, network, address string) (net.Conn, error)
 )
 
-// offMetadataRoute guards every request to a server that a directory names, and
+// OffMetadataRoute guards every request to a server that a directory names, and
 // every connection but that to a proxy, which the operator names.
-func offMetadataRoute(route routing) (routing, dialing) {
+func OffMetadataRoute(route Routing) (Routing, Dialing) {
 	var proxies, looked sync.Map // a host is looked up once
-	guarded := newGuardedDialer()
+	guarded := NewGuardedDialer()
 	return func(r *http.Request) (*url.URL, error) {
 			via, err := route(r)
 			switch {
 			case err != nil:
 				return nil, err
 			case via == nil:
-				return nil, refuseMetadata(r.URL.Hostname())
+				return nil, RefuseMetadata(r.URL.Hostname())
 			}
 			if _, fine := looked.Load(r.URL.Hostname()); !fine {
-				if err := refuseFar(r.Context(), r.URL.Hostname()); err != nil {
+				if err := RefuseFar(r.Context(), r.URL.Hostname()); err != nil {
 					return nil, err
 				}
 				looked.Store(r.URL.Hostname(), true)
@@ -188,7 +197,7 @@ func offMetadataRoute(route routing) (routing, dialing) {
 			return via, nil
 		}, func(ctx context.Context, network, address string) (net.Conn, error) {
 			if _, ok := proxies.Load(address); ok {
-				return (&net.Dialer{Timeout: askWithin}).DialContext(ctx, network, address)
+				return (&net.Dialer{Timeout: dialWithin}).DialContext(ctx, network, address)
 			}
 			return guarded.DialContext(ctx, network, address)
 		}
@@ -201,4 +210,14 @@ func hostPort(u *url.URL) string {
 		port = map[string]string{"http": "80", "https": "443", "socks5": "1080", "socks5h": "1080"}[u.Scheme]
 	}
 	return net.JoinHostPort(u.Hostname(), port)
+}
+
+// ProxyOf finds the proxy that the environment names for a request.
+func ProxyOf(env steps.Env) Routing {
+	proxies := httpproxy.Config{
+		HTTPProxy: cmp.Or(env.Getenv("HTTP_PROXY"), env.Getenv("http_proxy")), HTTPSProxy: cmp.Or(env.Getenv("HTTPS_PROXY"), env.Getenv("https_proxy")),
+		NoProxy: cmp.Or(env.Getenv("NO_PROXY"), env.Getenv("no_proxy")),
+	}
+	proxy := proxies.ProxyFunc()
+	return func(r *http.Request) (*url.URL, error) { return proxy(r.URL) }
 }

@@ -1,0 +1,5 @@
+//go:build !unix
+
+package own
+
+const nonBlocking = 0

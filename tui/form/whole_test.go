@@ -1,0 +1,74 @@
+package form
+
+import (
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"handrail/tui/ink"
+)
+
+func press(key string) tea.KeyPressMsg {
+	switch key {
+	case "enter":
+		return tea.KeyPressMsg{Code: tea.KeyEnter}
+	case "pgdown":
+		return tea.KeyPressMsg{Code: tea.KeyPgDown}
+	case "pgup":
+		return tea.KeyPressMsg{Code: tea.KeyPgUp}
+	}
+	return tea.KeyPressMsg{Code: rune(key[0]), Text: key}
+}
+
+// TestWholeIsSeenBeforeItIsSent: what a person agrees to begins with its first line, and enter
+// reads on until the last was in sight, however fast it is pressed.
+func TestWholeIsSeenBeforeItIsSent(t *testing.T) {
+	t.Parallel()
+	th := ink.NewTheme(ink.ThemeMono, ink.DarkGround)
+	for _, h := range []int{8, 12, 20, 60} {
+		sent := false
+		f := &Form{Title: "May it?", Whole: true, Fields: []Field{OneOf("a", "it", []Choice{{Value: "yes"}, {Value: "no"}})},
+			Submit: func(map[string]string) tea.Cmd { sent = true; return nil }}
+		for i := range 40 {
+			f.Intro = append(f.Intro, ink.Say("line %d.", i))
+		}
+		seen := map[string]bool{}
+		look := func() {
+			rows, _ := f.Draw(&th, 60, h)
+			if len(rows) > h {
+				t.Fatalf("%d lines in %d", len(rows), h)
+			}
+			for i := range 40 {
+				name := string(ink.Say("line %d.", i))
+				for _, r := range rows {
+					seen[name] = seen[name] || strings.Contains(string(r), name)
+				}
+			}
+		}
+		look()
+		if !seen["line 0."] {
+			t.Errorf("height %d does not begin with the first line", h)
+		}
+		f.Press(press("1"))
+		for presses := 0; !sent && presses < 200; presses++ {
+			look()
+			f.Press(press("enter"))
+			if !sent && presses%3 == 0 { // faster than it is drawn
+				f.Press(press("enter"))
+			}
+		}
+		if !sent || len(seen) != 40 {
+			t.Fatalf("height %d: sent %t, %d names", h, sent, len(seen))
+		}
+		for name, ok := range seen {
+			if !ok {
+				t.Errorf("height %d: %s was never in sight", h, name)
+			}
+		}
+		f.Press(press("pgup"))
+		look()
+		f.Press(press("pgdown"))
+		look()
+	}
+}
