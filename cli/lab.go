@@ -29,7 +29,17 @@ func labSource(p *process.Program, cmd *cobra.Command) {
 func labUp(p *process.Program) *cobra.Command {
 	return &cobra.Command{
 		Use: "up", Short: "Build what is missing, start the lab and wait until it is ready", Args: process.Exactly(),
+		Long: `up says what has to be built and how long that takes, builds it, starts the lab and waits
+until it is ready. A drill starts the lab by itself, and builds no more than it needs;
+'handrail drill list' shows which drills need no cluster.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			say, err := needs(p, []string{"cluster", "tofu"})
+			if err != nil {
+				return labError(err)
+			}
+			if say != "" {
+				fmt.Fprintln(p.Stderr, say)
+			}
 			l, err := startLab(cmd.Context(), p)
 			if err != nil {
 				return err
