@@ -75,14 +75,19 @@ func needsOf(ctx context.Context, p *process.Program, sc drills.Scene) (string, 
 	if err == nil {
 		return "No cluster is needed, and nothing is built: " + say, nil
 	}
-	missing, err2 := needs(p, names)
-	if err2 != nil {
-		return "", fmt.Errorf("%w; and none can be built: %w", err, err2)
+	why := err.Error()
+	if p.Tofu != "" {
+		return "", process.Usage("name another one, or none: then one of PATH is taken, or built", "--program: %s", why)
 	}
-	return "No cluster is needed. " + sentence(err.Error()) + " " + missing, nil
+	missing, err := needs(p, names)
+	if err != nil {
+		return "", fmt.Errorf("%s, and none can be built: %w", why, err)
+	}
+	if missing == "" {
+		missing = "The tofu of the lab is taken."
+	}
+	return "No cluster is needed. " + strings.ToUpper(why[:1]) + why[1:] + ". " + missing, nil
 }
-
-func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." }
 
 // machineTool is the tofu or terraform of this machine that a drill without a cluster takes, and
 // how that is said. The error says why there is none.
@@ -100,6 +105,9 @@ func machineTool(ctx context.Context, p *process.Program) (path, say string, err
 		m, err := lab.Fits(ctx, at)
 		if err == nil {
 			return at, fmt.Sprintf("%s fits (wanted is %s).", m, lab.FitFor), nil
+		}
+		if p.Tofu != "" {
+			return "", "", err
 		}
 		why = append(why, err.Error())
 	}
@@ -122,9 +130,6 @@ func apart(ctx context.Context, p *process.Program, report func(lab.Progress), p
 	}
 	o.Bucket = []string{exe, bucketWord}
 	path, _, err := machineTool(ctx, p)
-	if err != nil && p.Tofu != "" {
-		return o, process.Usage("name another one, or none: one is built then", "--program: %w", err)
-	}
 	if err != nil {
 		path, err = lab.Tofu(ctx, lab.Options{Source: p.LabSource, Progress: report})
 	}

@@ -181,7 +181,8 @@ func (st *Stage) fileHolder() (string, error) {
 }
 
 // BackdateLock makes the lock file look older: what it says of itself, and the time that the
-// bucket keeps of the write. The gate holds the one against the other.
+// bucket keeps of the write. The gate holds the one against the other. The state, which was
+// written before the lock was taken, becomes older by as much.
 func (st *Stage) BackdateLock(by time.Duration) error {
 	if st.Rec.Bucket == nil {
 		return errors.New("this drill has no bucket: begin with bucket.run")
@@ -204,5 +205,10 @@ func (st *Stage) BackdateLock(by time.Duration) error {
 	if raw, err = json.Marshal(info); err != nil {
 		return err
 	}
-	return errors.Join(os.WriteFile(st.lockFile(), raw, 0o600), os.Chtimes(st.lockFile(), then, then))
+	state, err := os.Stat(st.stateFile())
+	if err != nil {
+		return fmt.Errorf("state of the drill: %w", err)
+	}
+	before := state.ModTime().Add(-by)
+	return errors.Join(os.WriteFile(st.lockFile(), raw, 0o600), os.Chtimes(st.lockFile(), then, then), os.Chtimes(st.stateFile(), before, before))
 }
