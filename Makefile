@@ -62,7 +62,7 @@ export METER
 
 build: ## bin/handrail
 	@mkdir -p bin
-	@echo "handrail: building $(HANDRAIL): two minutes on two processors the first time, and the download of its modules; seconds after that"
+	@echo "handrail: building; the first time two minutes on two processors, and a download"
 	@tty=0; if [ -t 1 ]; then tty=1; fi; total=$$(go list -deps . | wc -l); \
 	go build -v -o $(HANDRAIL) . 2>&1 | awk -v tty=$$tty -v total=$$total "$$METER"; \
 	echo "handrail: $(HANDRAIL) is ready after $${SECONDS}s"
@@ -87,7 +87,8 @@ man: build ## the manual pages, in bin/man
 
 # How an incident ends is the code of handrail and no fault of make: 3 is one that goes on.
 practice: build ## build what is needed and open the first drill in the terminal
-	@$(HANDRAIL) drill start stale-lock || case $$? in 3|4|5|6) ;; *) exit 1;; esac
+	@$(HANDRAIL) drill start stale-lock || case $$? in \
+	3) echo "practice: go on with $(HANDRAIL) resume, or end it with $(HANDRAIL) drill stop";; 4|5|6) ;; *) exit 1;; esac
 
 prepare: build
 	@$(HANDRAIL) lab build --services

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -159,7 +161,7 @@ func (w world) script(p *process.Program, a *walk.Answers) walk.Script {
 }
 
 // story tells what the drill of this world is about, nil for a real incident.
-func (w world) story() *tui.Story {
+func (w world) story(home string) *tui.Story {
 	if w.drill == nil {
 		return nil
 	}
@@ -167,12 +169,20 @@ func (w world) story() *tui.Story {
 	out := &tui.Story{Title: d.Title, Happened: d.Page, Goal: d.Goal}
 	params := w.drill.Params()
 	for _, k := range process.SortedKeys(params) {
-		out.There = append(out.There, steps.KV{Key: k, Value: params[k]})
+		out.There = append(out.There, steps.KV{Key: k, Value: tilde(params[k], home)})
 	}
 	if ns := w.config.Env.Namespace; ns != "" && params["namespace"] == "" {
 		out.There = append(out.There, steps.KV{Key: "namespace", Value: ns})
 	}
 	return out
+}
+
+// tilde writes a path as a shell knows it: it fits on a line then.
+func tilde(path, home string) string {
+	if rest, ok := strings.CutPrefix(path, filepath.Clean(home)+string(filepath.Separator)); ok && filepath.IsAbs(home) {
+		return "~" + string(filepath.Separator) + rest
+	}
+	return path
 }
 
 // close lets go of the drill; it goes on.
@@ -235,7 +245,7 @@ func beginDrill(ctx context.Context, p *process.Program, sc drills.Scene, progre
 	l := o.Lab
 	r, err := drills.Start(ctx, o, sc)
 	if err != nil {
-		return world{}, nil, errors.Join(err, leaveLab(l))
+		return world{}, nil, errors.Join(drillError(err), leaveLab(l))
 	}
 	w, err := inDrill(p, l, r)
 	var s *session.Session

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -229,9 +230,23 @@ func openDrill(ctx context.Context, p *process.Program, id, variant string, prog
 
 func drillRows(p *process.Program) ([]tui.DrillRow, error) {
 	list, err := drills.List(catalog.New())
+	// Those that wait for no cluster come first.
+	slices.SortStableFunc(list, func(a, b drills.Row) int {
+		switch {
+		case a.Cluster == b.Cluster:
+			return 0
+		case b.Cluster:
+			return -1
+		}
+		return 1
+	})
 	var out []tui.DrillRow
 	for _, d := range list {
-		out = append(out, tui.DrillRow{ID: d.ID, Title: d.Title, Page: d.Page, Goal: d.Goal, Runbook: d.Runbook, Variants: d.Variants})
+		say := ""
+		if d.Cluster {
+			say, _ = needs(p, d.Programs) // the start of the drill says what is wrong there
+		}
+		out = append(out, tui.DrillRow{ID: d.ID, Title: d.Title, Page: d.Page, Goal: d.Goal, Runbook: d.Runbook, Needs: say, Variants: d.Variants})
 	}
 	return out, err
 }

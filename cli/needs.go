@@ -39,9 +39,11 @@ func needs(p *process.Program, names []string) (string, error) {
 	if about >= time.Minute {
 		took = "about " + minutes(about)
 	}
-	return fmt.Sprintf("Has to be built first, once: %s (%s on this machine, and the download of its Go modules). Ctrl-C stops it; the next try goes on from there.",
-		strings.Join(missing, "; "), took), nil
+	return fmt.Sprintf("To be built first, once: %s. That takes %s on this machine, and the download of Go modules.", strings.Join(missing, "; "), took), nil
 }
+
+// goesOn is said before a build begins.
+const goesOn = " Ctrl-C stops it, and the next try goes on from there."
 
 // called says what a program of the lab is.
 func called(part string) string {
@@ -69,7 +71,11 @@ func minutes(d time.Duration) string {
 func needsOf(ctx context.Context, p *process.Program, sc drills.Scene) (string, error) {
 	names := sc.Programs()
 	if sc.Cluster() {
-		return needs(p, names)
+		say, err := needs(p, names)
+		if say != "" {
+			say += goesOn
+		}
+		return say, err
 	}
 	_, say, err := machineTool(ctx, p)
 	if err == nil {
@@ -83,7 +89,9 @@ func needsOf(ctx context.Context, p *process.Program, sc drills.Scene) (string, 
 	if err != nil {
 		return "", fmt.Errorf("%s, and none can be built: %w", why, err)
 	}
-	if missing == "" {
+	if missing != "" {
+		missing += goesOn
+	} else {
 		missing = "The tofu of the lab is taken."
 	}
 	return "No cluster is needed. " + strings.ToUpper(why[:1]) + why[1:] + ". " + missing, nil
@@ -135,6 +143,27 @@ func apart(ctx context.Context, p *process.Program, report func(lab.Progress), p
 	}
 	o.Tofu = path
 	return o, labError(err)
+}
+
+// checkPractice says what practice has here and what it would build first.
+func checkPractice(ctx context.Context, p *process.Program) process.Check {
+	c := process.Check{Name: "practice", State: "ok"}
+	_, say, err := machineTool(ctx, p)
+	if err != nil {
+		c.State, say = "missing", err.Error()+"."
+		c.Next = "the first drill builds a tofu then"
+	}
+	missing, err := needs(p, labParts)
+	switch {
+	case err != nil:
+		missing = "For drills with a cluster nothing can be built: " + err.Error() + "."
+	case missing == "":
+		missing = "The lab, for drills with a cluster, is built."
+	default:
+		missing = "For drills with a cluster: t" + strings.TrimPrefix(missing, "T")
+	}
+	c.Detail = say + " " + missing
+	return c
 }
 
 // bucketWord is the command by which handrail serves the bucket of a drill.
