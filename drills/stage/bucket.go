@@ -37,7 +37,7 @@ func (st *Stage) ServeBucket(ctx context.Context, name, key string) error {
 	if len(st.Bucket) == 0 {
 		return errors.New("nothing says how the bucket of a drill is served")
 	}
-	if err := bucket.Prepare(st.BucketDir(), name, NameRobot, NameOperator); err != nil {
+	if err := errors.Join(bucket.Prepare(st.BucketDir(), name, NameRobot, NameOperator), st.profiles()); err != nil {
 		return err
 	}
 	out, err := os.OpenFile(filepath.Join(st.Home, "bucket.log"), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
@@ -132,11 +132,35 @@ func (st *Stage) bucketEnviron(who string) []string {
 	if st.Rec.Bucket == nil {
 		return nil
 	}
-	key, err := bucket.KeyOf(st.BucketDir(), who)
-	if err != nil {
-		return nil // then the bucket refuses, and says so
+	return []string{"AWS_PROFILE=" + bucketProfile, "AWS_CONFIG_FILE=" + filepath.Join(st.BucketDir(), "config"),
+		"AWS_SHARED_CREDENTIALS_FILE=" + st.profileFile(who), "AWS_REGION=" + bucketRegion, "AWS_EC2_METADATA_DISABLED=true"}
+}
+
+// bucketProfile is by what the keys of a caller are found. A profile that is named goes over what
+// the trainee has in the environment of handrail itself, where its client of S3 looks too; keys
+// in variables would not.
+const bucketProfile = "drill"
+
+func (st *Stage) profileFile(who string) string {
+	return filepath.Join(st.BucketDir(), who+".credentials")
+}
+
+// profiles writes the keys of each side as the tools of AWS read them.
+func (st *Stage) profiles() error {
+	if err := os.WriteFile(filepath.Join(st.BucketDir(), "config"), fmt.Appendf(nil, "[profile %s]\nregion = %s\n", bucketProfile, bucketRegion), 0o600); err != nil {
+		return err
 	}
-	return []string{"AWS_ACCESS_KEY_ID=" + key.Access, "AWS_SECRET_ACCESS_KEY=" + key.Secret, "AWS_REGION=" + bucketRegion, "AWS_EC2_METADATA_DISABLED=true"}
+	for _, who := range []string{NameRobot, NameOperator} {
+		key, err := bucket.KeyOf(st.BucketDir(), who)
+		if err != nil {
+			return err
+		}
+		text := fmt.Appendf(nil, "[%s]\naws_access_key_id = %s\naws_secret_access_key = %s\n", bucketProfile, key.Access, key.Secret)
+		if err := os.WriteFile(st.profileFile(who), text, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // foreignCloud reports whether a variable could lead the trainee to another bucket.
