@@ -85,8 +85,11 @@ release-check: lab-source ## build what a release has for each of TARGETS, and t
 man: build ## the manual pages, in bin/man
 	@$(HANDRAIL) man bin/man
 
-# How an incident ends is the code of handrail and no fault of make: 3 is one that goes on.
-practice: build ## build what is needed and open the first drill in the terminal
+# Where a tofu will have to be built, its modules come while handrail compiles. How an incident
+# ends is the code of handrail and no fault of make: 3 is one that goes on.
+practice: ## build what is needed and open the first drill in the terminal
+	@command -v tofu terraform >/dev/null || { GOWORK=off go list -C lab/tofu -deps github.com/opentofu/opentofu/cmd/tofu >/dev/null 2>&1 & }; \
+	$(MAKE) --no-print-directory build
 	@$(HANDRAIL) drill start stale-lock || case $$? in \
 	3) echo "practice: go on with $(HANDRAIL) resume, or end it with $(HANDRAIL) drill stop";; 4|5|6) ;; *) exit 1;; esac
 
