@@ -5,12 +5,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"handrail/cli/process"
+	"handrail/drills"
 	"handrail/drills/lab"
 	"handrail/drills/stage"
+	"handrail/steps/catalog"
 )
 
 // TestDrillWithoutCluster starts the first drill as make practice does, leaves it, goes on with it
@@ -23,9 +27,9 @@ func TestDrillWithoutCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	home := demoHome(t)
-	p := &practice{t: t, home: home, state: t.TempDir()}
-	p.env = []string{"HOME=" + home, "PATH=" + filepath.Dir(tofu) + ":/usr/bin:/bin", "TERM=dumb", "XDG_STATE_HOME=" + p.state, "XDG_CACHE_HOME=" + filepath.Join(home, "cache"),
-		"AWS_PROFILE=of-another-account", "AWS_ACCESS_KEY_ID=AKIAOTHER", "AWS_SECRET_ACCESS_KEY=other", "AWS_REGION=eu-other-1", "AWS_ENDPOINT_URL_S3=http://127.0.0.1:1", "TF_WORKSPACE=other", "KUBECONFIG=" + filepath.Join(home, "own.kubeconfig")}
+	p := withoutLab(t, home, filepath.Dir(tofu))
+	p.env = append(p.env,
+		"AWS_PROFILE=of-another-account", "AWS_ACCESS_KEY_ID=AKIAOTHER", "AWS_SECRET_ACCESS_KEY=other", "AWS_REGION=eu-other-1", "AWS_ENDPOINT_URL_S3=http://127.0.0.1:1", "TF_WORKSPACE=other", "KUBECONFIG="+filepath.Join(home, "own.kubeconfig"))
 	said := p.run(process.ExitOpen, "\nq\n", "drill", "start", "stale-lock", "--plain")
 	p.stops("stale-lock")
 	for _, want := range []string{"nothing is built: OpenTofu ", "fits", "The page: ", "Next: "} {
@@ -74,6 +78,35 @@ func TestDrillWithoutCluster(t *testing.T) {
 	}
 }
 
+// withoutLab is a home for which nothing is built, with a folder of programs on its PATH.
+func withoutLab(t *testing.T, home, programs string) *practice {
+	p := &practice{t: t, home: home, state: t.TempDir()}
+	p.env = []string{"HOME=" + home, "PATH=" + programs + ":/usr/bin:/bin", "TERM=xterm-256color", "LC_ALL=C.UTF-8", "XDG_STATE_HOME=" + p.state, "XDG_CACHE_HOME=" + filepath.Join(home, "cache")}
+	return p
+}
+
+// TestWhatIsBuiltIsSaidFirst: on the sheet of a drill with a cluster, by doctor and by the status
+// of the lab; none of them builds.
+func TestWhatIsBuiltIsSaidFirst(t *testing.T) {
+	t.Parallel()
+	home := demoHome(t)
+	p := withoutLab(t, home, filepath.Join(home, "none"))
+	s, _ := p.tty(45, 140)
+	(&walker{screen: s, p: p}).practises("killed-runner")
+	s.send("\r")
+	s.shows(`(?s)To be built first, once: the practice cluster.*tofu.*minutes`)
+	if said := p.run(process.ExitDone, "", "lab", "status"); !strings.Contains(said, "To be built first, once: the practice cluster") {
+		t.Errorf("lab status says %s", said)
+	}
+	said := p.run(process.ExitDone, "", "doctor")
+	if i := strings.Index(said, " practice: "); i < 0 || !strings.Contains(said[i:], "to be built first, once: the practice cluster") {
+		t.Errorf("doctor says %s", said)
+	}
+	if _, err := os.Stat(filepath.Join(home, "cache")); err == nil {
+		t.Error("something was built, or a lab was started")
+	}
+}
+
 // TestBucketIsServedToTheDrillAlone: the command that serves a bucket does nothing without the
 // folder of one.
 func TestBucketIsServedToTheDrillAlone(t *testing.T) {
@@ -84,5 +117,30 @@ func TestBucketIsServedToTheDrillAlone(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "keys of the bucket") {
 		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// TestPracticeNeedsNoCluster: the drill that make practice starts is one that opens at once.
+func TestPracticeNeedsNoCluster(t *testing.T) {
+	t.Parallel()
+	makefile, err := os.ReadFile("../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := regexp.MustCompile(`(?m)^practice:(?:.*\n\t.*)+?drill start ([a-z-]+)`).FindSubmatch(makefile)
+	if first == nil {
+		t.Fatal("make practice starts no drill")
+	}
+	rows, err := drills.List(catalog.New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rows {
+		if r.ID == string(first[1]) && (r.Cluster || len(r.Programs) != 1) {
+			t.Errorf("%s needs %q", r.ID, r.Programs)
+		}
+	}
+	if !slices.ContainsFunc(rows, func(r drills.Row) bool { return r.ID == string(first[1]) }) {
+		t.Errorf("there is no drill %s", first[1])
 	}
 }

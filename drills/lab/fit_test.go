@@ -79,3 +79,36 @@ func TestNeeds(t *testing.T) {
 		t.Errorf("looking made %v", left)
 	}
 }
+
+// TestBareBuildsNoTofu: a drill without a module waits for the cluster alone, and what is there of
+// tofu is known.
+func TestBareBuildsNoTofu(t *testing.T) {
+	t.Parallel()
+	o := Options{Cache: t.TempDir(), Bare: true}
+	src, err := source("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	place := func(p Part) string {
+		key, err := p.key(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(o.Cache, "bin", key, p.Program)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("x"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	cluster := place(Parts()[0])
+	if got, err := Build(t.Context(), o); err != nil || len(got) != 1 || got["cluster"] != cluster {
+		t.Errorf("Build() = %v, %v, want the cluster alone", got, err)
+	}
+	tofu := place(Parts()[1])
+	if got, err := Build(t.Context(), o); err != nil || len(got) != 2 || got["tofu"] != tofu {
+		t.Errorf("Build() = %v, %v, want the tofu that is there", got, err)
+	}
+}
