@@ -186,12 +186,6 @@ func worldOf(ctx context.Context, p *process.Program, path string) (world, error
 		if o.Lab, err = startLab(ctx, p); err != nil {
 			return world{}, err
 		}
-	default:
-		show := newLabProgress(p)
-		defer show.end()
-		if o, err = apart(ctx, p, show.report, nil); err != nil {
-			return world{}, err
-		}
 	}
 	r, err := drills.Open(ctx, o, st.Drill)
 	if err != nil {

@@ -1,6 +1,7 @@
 package drills
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,7 +64,7 @@ func Start(ctx context.Context, o Options, s Scene) (*Running, error) {
 // running is a drill in dir as this process sees it.
 func (o Options) running(s Scene, rec stage.Record, dir string) *Running {
 	r := &Running{scene: s, cat: o.Catalog}
-	r.stage = stage.Stage{Rec: rec, Home: dir, Tofu: o.Tofu, Bucket: o.Bucket, Now: o.Now, Say: o.say}
+	r.stage = stage.Stage{Rec: rec, Home: dir, Tofu: cmp.Or(rec.Program, o.Tofu), Bucket: o.Bucket, Now: o.Now, Say: o.say}
 	if s.Cluster() {
 		r.lab, r.stage.Tofu, r.stage.World, r.stage.Provider = o.Lab, o.Lab.TofuPath(), o.Lab, o.Lab.Records
 	}
@@ -78,6 +79,8 @@ func (r *Running) start(ctx context.Context, o Options, s Scene) error {
 	r.stage.Rec = stage.Record{ID: s.Drill.ID, Variant: s.Variant, Nonce: nonce, Started: o.Now().UTC()}
 	if r.lab != nil {
 		r.stage.Rec.Lab, r.stage.Rec.Cluster = r.lab.Dir(), r.lab.UID()
+	} else {
+		r.stage.Rec.Program = r.stage.Tofu
 	}
 	if s.inject.Module() {
 		if r.stage.Tofu == "" {

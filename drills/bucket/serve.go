@@ -90,13 +90,13 @@ const maxBody = 64 << 20
 
 // ServeHTTP implements http.Handler.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	c := call{w: &statusWriter{w, http.StatusOK}, r: r, id: requestID()}
 	c.bucket, c.key, _ = strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	w.Header().Set("X-Amz-Request-Id", c.id)
-	who, body, err := s.signed(r)
+	who, body, err := s.signed(r) // before the lock: a client may stop in the middle of its body
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if err == nil {
 		err = s.answer(c, body)
 	}
@@ -114,7 +114,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		_, err = s.log.Write(append(line, '\n'))
 	}
-	if err != nil { // what is not in the log must not have happened
+	if err != nil { // without its log nothing can be proven: the drill ends here
 		fmt.Fprintln(os.Stderr, "bucket: log:", err)
 		os.Exit(1)
 	}

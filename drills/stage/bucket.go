@@ -34,6 +34,9 @@ func (st *Stage) BucketDir() string { return filepath.Join(st.Home, "bucket") }
 // ServeBucket starts the server of the bucket in a session of its own, with an account for each
 // side, and returns when it listens.
 func (st *Stage) ServeBucket(ctx context.Context, name, key string) error {
+	if StartMark(os.Getpid()) == "" {
+		return errors.New("a drill starts and ends processes, which needs Linux or macOS; on Windows use WSL")
+	}
 	if len(st.Bucket) == 0 {
 		return errors.New("nothing says how the bucket of a drill is served")
 	}

@@ -27,6 +27,7 @@ type Record struct {
 	API       string                 `json:"api,omitempty"`      // URL of the API of the bad provider, of a drill that has one
 	Broker    *BrokerRecord          `json:"broker,omitempty"`   // the message broker, of a drill that has one
 	Bucket    *BucketRecord          `json:"bucket,omitempty"`   // the bucket of the state, of a drill that needs no cluster
+	Program   string                 `json:"program,omitempty"`  // tofu or terraform of such a drill: it goes on with the one that it began with
 	UndoTo    string                 `json:"undo_to,omitempty"`  // age recipient of the drill's own key
 	Held      []HeldObject           `json:"held,omitempty"`     // what would keep the namespace from going
 	Accounts  map[string]string      `json:"accounts,omitempty"` // of the drill's own, to their kubeconfigs
