@@ -20,7 +20,7 @@ import (
 func doctorCommand(p *process.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Check what handrail would use, and change nothing",
-		Long: `doctor looks at the programs, the kubeconfig, the cluster, the state directory, the
+		Long: `doctor looks at the programs, what practice has to build, the kubeconfig, the cluster, the state directory, the
 age recipients, the brokers' file and the terminal. It asks the cluster for its version and who is asking, within five
 seconds each. What is missing is no fault: much of handrail works without. It ends
 with 3 when something is there and does not work.`,
@@ -56,7 +56,7 @@ with 3 when something is there and does not work.`,
 }
 
 func examine(ctx context.Context, p *process.Program) []process.Check {
-	list := []process.Check{checkTool(p)}
+	list := []process.Check{checkTool(p), checkPractice(ctx, p)}
 	list = append(list, checkCluster(ctx, p)...)
 	list = append(list, checkState(p), checkRecipients(p), checkBrokers(p), checkPolicy(p), settings.CheckProtected(p), settings.CheckConfig(p), checkLasting(ctx, p), checkTerminal(p))
 	return list

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -31,17 +34,22 @@ type drillRow struct {
 	Variants []string `json:"variants"`
 	Title    string   `json:"title"`
 	Started  bool     `json:"started"`
+	Cluster  bool     `json:"cluster"` // it needs the practice cluster
 }
 
 func drillList(p *process.Program) *cobra.Command {
 	return process.Listing[drillRow]{
-		Head: []string{"DRILL", "RUNBOOK", "VARIANTS", "NOW", "TITLE"},
+		Head: []string{"DRILL", "RUNBOOK", "VARIANTS", "CLUSTER", "NOW", "TITLE"},
 		Row: func(d drillRow) []string {
 			now := ""
 			if d.Started {
 				now = "started"
 			}
-			return []string{d.ID, d.Runbook, fmt.Sprint(d.Variants), now, d.Title}
+			cluster := "no"
+			if d.Cluster {
+				cluster = "yes"
+			}
+			return []string{d.ID, d.Runbook, fmt.Sprint(d.Variants), cluster, now, d.Title}
 		},
 		JSON: func(d drillRow) any { return d },
 	}.Command(p, "List the drills", func() ([]drillRow, error) {
@@ -59,7 +67,7 @@ func drillList(p *process.Program) *cobra.Command {
 		}
 		var out []drillRow
 		for _, d := range list {
-			out = append(out, drillRow{d.ID, d.Runbook, process.OrEmpty(d.Variants), d.Title, started(active, d.ID)})
+			out = append(out, drillRow{d.ID, d.Runbook, process.OrEmpty(d.Variants), d.Title, started(active, d.ID), d.Cluster})
 		}
 		return out, nil
 	})
@@ -92,8 +100,12 @@ func drillStart(p *process.Program) *cobra.Command {
 	var plain bool
 	cmd := &cobra.Command{
 		Use: "start DRILL", Short: "Break something in the lab and walk it in the terminal",
-		Long: `start starts the lab if need be, injects the failure and opens the incident in the
-terminal. The drill goes on until the incident is closed or 'handrail drill stop'.`,
+		Long: `start says what has to be built and how long that takes, starts the lab if the drill
+needs it, injects the failure and opens the incident in the terminal. The drill goes on
+until the incident is closed or 'handrail drill stop'.
+
+A drill without a cluster (see 'handrail drill list') takes the tofu or terraform on PATH
+where it is ` + lab.FitFor + `, and builds a tofu only otherwise.`,
 		Args: process.Exactly("a DRILL; see `handrail drill list`"),
 	}
 	cmd.Flags().StringVar(&variant, "variant", "", "`name` of a variant of the drill")
@@ -126,7 +138,7 @@ type world struct {
 	config session.Config
 	drill  *drills.Running // nil for a real incident
 	vars   map[string]string
-	lab    *lab.Lab
+	lab    *lab.Lab      // nil for a drill without a cluster
 	ending *drillVerdict // how the drill was judged; nil for a real incident
 }
 
@@ -149,7 +161,7 @@ func (w world) script(p *process.Program, a *walk.Answers) walk.Script {
 }
 
 // story tells what the drill of this world is about, nil for a real incident.
-func (w world) story() *tui.Story {
+func (w world) story(home string) *tui.Story {
 	if w.drill == nil {
 		return nil
 	}
@@ -157,7 +169,7 @@ func (w world) story() *tui.Story {
 	out := &tui.Story{Title: d.Title, Happened: d.Page, Goal: d.Goal}
 	params := w.drill.Params()
 	for _, k := range process.SortedKeys(params) {
-		out.There = append(out.There, steps.KV{Key: k, Value: params[k]})
+		out.There = append(out.There, steps.KV{Key: k, Value: tilde(params[k], home)})
 	}
 	if ns := w.config.Env.Namespace; ns != "" && params["namespace"] == "" {
 		out.There = append(out.There, steps.KV{Key: "namespace", Value: ns})
@@ -165,12 +177,20 @@ func (w world) story() *tui.Story {
 	return out
 }
 
+// tilde writes a path as a shell knows it: it fits on a line then.
+func tilde(path, home string) string {
+	if rest, ok := strings.CutPrefix(path, filepath.Clean(home)+string(filepath.Separator)); ok && filepath.IsAbs(home) {
+		return "~" + string(filepath.Separator) + rest
+	}
+	return path
+}
+
 // close lets go of the drill; it goes on.
 func (w world) close() error {
 	if w.drill == nil {
 		return nil
 	}
-	return errors.Join(w.drill.Close(), w.lab.Close())
+	return errors.Join(w.drill.Close(), leaveLab(w.lab))
 }
 
 func drillOptions(p *process.Program, l *lab.Lab, progress func(string)) (drills.Options, error) {
@@ -178,25 +198,54 @@ func drillOptions(p *process.Program, l *lab.Lab, progress func(string)) (drills
 	return drills.Options{Lab: l, State: state, Catalog: catalog.New(), Now: p.Now, Progress: progress}, err
 }
 
-// beginDrill starts the lab, injects the scene and opens the incident.
-func beginDrill(ctx context.Context, p *process.Program, sc drills.Scene, progress func(string)) (_ world, _ *session.Session, err error) {
+// ground is where a scene is walked: the lab, started if need be, or for a scene without a
+// cluster no lab at all. What has to be built is said before that begins.
+func ground(ctx context.Context, p *process.Program, sc drills.Scene, progress func(string)) (o drills.Options, err error) {
+	say, err := needsOf(ctx, p, sc)
+	if err != nil {
+		return o, labError(err)
+	}
+	if say != "" {
+		progress(say)
+	}
 	show := newLabProgress(p)
+	defer show.end()
 	report := show.report
 	if p.Drawing {
 		report = func(r lab.Progress) { progress(progressText(r)) }
 	}
-	l, err := lab.Up(ctx, lab.Options{Source: p.LabSource, Progress: report})
-	show.end()
-	if err != nil {
-		return world{}, nil, labError(err)
+	if !sc.Cluster() {
+		return apart(ctx, p, report, progress)
 	}
-	o, err := drillOptions(p, l, progress)
+	bare := !slices.Contains(sc.Programs(), "tofu")
+	l, err := lab.Up(ctx, lab.Options{Source: p.LabSource, Progress: report, Bare: bare})
 	if err != nil {
-		return world{}, nil, errors.Join(err, l.Close())
+		return o, labError(err)
 	}
+	if o, err = drillOptions(p, l, progress); err != nil {
+		return o, errors.Join(err, l.Close())
+	}
+	return o, nil
+}
+
+// leaveLab lets go of the lab, where there is one.
+func leaveLab(l *lab.Lab) error {
+	if l == nil {
+		return nil
+	}
+	return l.Close()
+}
+
+// beginDrill finds the ground of a scene, injects it and opens the incident.
+func beginDrill(ctx context.Context, p *process.Program, sc drills.Scene, progress func(string)) (_ world, _ *session.Session, err error) {
+	o, err := ground(ctx, p, sc, progress)
+	if err != nil {
+		return world{}, nil, err
+	}
+	l := o.Lab
 	r, err := drills.Start(ctx, o, sc)
 	if err != nil {
-		return world{}, nil, errors.Join(err, l.Close())
+		return world{}, nil, errors.Join(drillError(err), leaveLab(l))
 	}
 	w, err := inDrill(p, l, r)
 	var s *session.Session
@@ -204,7 +253,7 @@ func beginDrill(ctx context.Context, p *process.Program, sc drills.Scene, progre
 		s, err = startIn(ctx, w)
 	}
 	if err != nil {
-		return world{}, nil, errors.Join(err, r.Close(), drills.Stop(context.WithoutCancel(ctx), o, r.ID()), l.Close())
+		return world{}, nil, errors.Join(err, r.Close(), drills.Stop(context.WithoutCancel(ctx), o, r.ID()), leaveLab(l))
 	}
 	return w, s, nil
 }

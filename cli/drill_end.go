@@ -61,7 +61,7 @@ func stopDrill(ctx context.Context, p *process.Program, w world) error {
 	if err != nil {
 		return errors.Join(err, w.close())
 	}
-	return errors.Join(w.drill.Close(), drills.Stop(ctx, o, w.drill.ID()), w.lab.Close())
+	return errors.Join(w.drill.Close(), drills.Stop(ctx, o, w.drill.ID()), leaveLab(w.lab))
 }
 
 // stopTime is how long the end of a drill may take that was opened from the home

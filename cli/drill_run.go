@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -24,7 +25,7 @@ func drillRun(p *process.Program) *cobra.Command {
 	var auto bool
 	cmd := &cobra.Command{
 		Use: "run DRILL --auto", Short: "Play the reference answers of a drill, headless, and judge it",
-		Long: `run starts the lab if need be, injects the failure, walks it by the reference
+		Long: `run starts the lab if the drill needs it, injects the failure, walks it by the reference
 answers, judges the win conditions with a client of its own and stops the drill. It
 ends with the code of the walk when everything was as the drill expects, else with 5.`,
 		Args: process.Exactly("a DRILL; see `handrail drill list`"),
@@ -74,16 +75,12 @@ func autoDrill(ctx context.Context, p *process.Program, sc drills.Scene) (drills
 		return drills.Report{}, err
 	}
 	c.Header, c.Identify = nil, nil
-	l, err := startLab(ctx, p)
+	o, err := ground(ctx, p, sc, func(text string) { fmt.Fprintln(p.Stderr, process.Safe(text)) })
 	if err != nil {
 		return drills.Report{}, err
 	}
-	o, err := drillOptions(p, l, func(text string) { fmt.Fprintln(p.Stderr, process.Safe(text)) })
-	if err != nil {
-		return drills.Report{}, errors.Join(err, l.Close())
-	}
 	rep, err := drills.RunAuto(ctx, o, c, sc, talk{p.Stderr})
-	return rep, errors.Join(drillError(err), l.Close())
+	return rep, errors.Join(drillError(err), leaveLab(o.Lab))
 }
 
 func drillError(err error) error {
@@ -172,19 +169,29 @@ func worldOf(ctx context.Context, p *process.Program, path string) (world, error
 		}
 		return world{config: c, vars: map[string]string{}}, err
 	}
-	l, err := startLab(ctx, p)
+	gone := func(err error, l *lab.Lab) (world, error) {
+		return world{}, errors.Join(process.Hint(drillError(err), "the drill behind this incident is gone; its evidence stays: handrail bundle show "+bundle.IDOf(path)), leaveLab(l))
+	}
+	o, err := drillOptions(p, nil, nil)
 	if err != nil {
 		return world{}, err
 	}
-	o, err := drillOptions(p, l, nil)
-	if err != nil {
-		return world{}, errors.Join(err, l.Close())
+	needs, err := drills.Cluster(o, st.Drill)
+	switch {
+	case errors.Is(err, drills.ErrNotStarted):
+		return gone(err, nil)
+	case err != nil:
+		return world{}, err
+	case needs:
+		if o.Lab, err = startLab(ctx, p); err != nil {
+			return world{}, err
+		}
 	}
 	r, err := drills.Open(ctx, o, st.Drill)
 	if err != nil {
-		return world{}, errors.Join(process.Hint(drillError(err), "the drill behind this incident is gone; its evidence stays: handrail bundle show "+bundle.IDOf(path)), l.Close())
+		return gone(err, o.Lab)
 	}
-	return inDrill(p, l, r)
+	return inDrill(p, o.Lab, r)
 }
 
 // aboutDrill is the program in the context that an incident is about, whichever is
@@ -217,9 +224,23 @@ func openDrill(ctx context.Context, p *process.Program, id, variant string, prog
 
 func drillRows(p *process.Program) ([]tui.DrillRow, error) {
 	list, err := drills.List(catalog.New())
+	// Those that wait for no cluster come first.
+	slices.SortStableFunc(list, func(a, b drills.Row) int {
+		switch {
+		case a.Cluster == b.Cluster:
+			return 0
+		case b.Cluster:
+			return -1
+		}
+		return 1
+	})
 	var out []tui.DrillRow
 	for _, d := range list {
-		out = append(out, tui.DrillRow{ID: d.ID, Title: d.Title, Page: d.Page, Goal: d.Goal, Runbook: d.Runbook, Variants: d.Variants})
+		say := ""
+		if d.Cluster {
+			say, _ = needs(p, d.Programs) // the start of the drill says what is wrong there
+		}
+		out = append(out, tui.DrillRow{ID: d.ID, Title: d.Title, Page: d.Page, Goal: d.Goal, Runbook: d.Runbook, Needs: say, Variants: d.Variants})
 	}
 	return out, err
 }

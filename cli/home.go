@@ -155,7 +155,7 @@ func face(p *process.Program, c session.Config) tui.Config {
 		},
 		Story: func(inc tui.Incident) *tui.Story {
 			if x, ok := inc.(*drillSession); ok {
-				return x.world.story()
+				return x.world.story(p.Home())
 			}
 			return nil
 		},

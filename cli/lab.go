@@ -29,7 +29,17 @@ func labSource(p *process.Program, cmd *cobra.Command) {
 func labUp(p *process.Program) *cobra.Command {
 	return &cobra.Command{
 		Use: "up", Short: "Build what is missing, start the lab and wait until it is ready", Args: process.Exactly(),
+		Long: `up says what has to be built and how long that takes, builds it, starts the lab and waits
+until it is ready. A drill starts the lab by itself, and builds no more than it needs;
+'handrail drill list' shows which drills need no cluster.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			say, err := needs(p, labParts)
+			if err != nil {
+				return labError(err)
+			}
+			if say != "" {
+				fmt.Fprintln(p.Stderr, say+goesOn)
+			}
 			l, err := startLab(cmd.Context(), p)
 			if err != nil {
 				return err
@@ -67,7 +77,20 @@ func labStatus(p *process.Program) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return o.Print(p, st, func() error { return showLab(p.Stdout, st) })
+		return o.Print(p, st, func() error {
+			if err := showLab(p.Stdout, st); err != nil || st.Running {
+				return err
+			}
+			say, err := needs(p, labParts)
+			switch {
+			case err != nil:
+				say = err.Error()
+			case say == "":
+				say = "Its programs are built."
+			}
+			_, err = fmt.Fprintln(p.Stdout, process.Safe(say))
+			return err
+		})
 	}
 	return cmd
 }
@@ -148,6 +171,9 @@ func labError(err error) error {
 	}
 	return err
 }
+
+// labParts are what the lab has whichever drill is walked in it.
+var labParts = []string{"cluster", "tofu"}
 
 // labProgress shows what the lab does: one line that is rewritten on a terminal,
 // a line for each stage and each quarter elsewhere.

@@ -22,6 +22,7 @@ var noJSON = map[string]string{
 	"handrail start":          "a dialogue",
 	"handrail approve":        "a dialogue, and one line to send back",
 	"handrail __act":          "the executor of an act",
+	"handrail __bucket":       "the server of a drill's bucket",
 	"handrail man":            "writes manual pages",
 	"handrail bundle export":  "has forms of its own: --format json",
 	"handrail bundle sign":    "writes a signature",

@@ -123,7 +123,7 @@ func drive(ctx context.Context, p *process.Program, w world, s *session.Session,
 		ofOthers := face.Story // that are opened from home
 		face.Story = func(inc tui.Incident) *tui.Story {
 			if inc == tui.Incident(s) {
-				return w.story()
+				return w.story(p.Home())
 			}
 			return ofOthers(inc)
 		}

@@ -157,6 +157,28 @@ func (s Scene) Check(rb *runbooks.Runbook) error {
 	return s.Answers.Check(rb)
 }
 
+// Cluster reports whether the scene needs the practice cluster. One that does not has the state
+// of its module in a bucket of its own.
+func (s Scene) Cluster() bool { return !s.inject.Bucket() }
+
+// Programs are the parts of the lab that the scene runs: the cluster, tofu, and what it injects
+// with. A scene without a cluster takes a tofu or terraform of this machine where one fits.
+func (s Scene) Programs() []string {
+	var names []string
+	if s.Cluster() {
+		names = append(names, "cluster")
+	}
+	if s.inject.Module() {
+		names = append(names, "tofu")
+	}
+	names = append(names, s.inject.Programs()...)
+	for _, l := range s.later {
+		names = append(names, l.inject.Programs()...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
 // Name is the drill and its variant, as a person would say it.
 func (s Scene) Name() string {
 	if s.Variant == "" {

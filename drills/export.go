@@ -30,16 +30,18 @@ type source struct {
 // sources are those that have a name of their own; any other fact is taken from
 // a probe.
 func sources() map[string]source {
+	holder := source{typ: steps.Ident, read: func(ctx context.Context, st *stage.Stage) (steps.Value, error) {
+		id, err := st.Holder(ctx)
+		return steps.IdentOf(id), err
+	}}
+	// As the gate asks for it to be typed.
+	phrase := source{typ: steps.Ident, read: func(ctx context.Context, st *stage.Stage) (steps.Value, error) {
+		id, err := st.Holder(ctx)
+		return steps.IdentOf(steps.ShortLockID(id)), err
+	}}
 	return map[string]source{
-		"lease.holderIdentity": {typ: steps.Ident, read: func(ctx context.Context, st *stage.Stage) (steps.Value, error) {
-			id, err := st.Holder(ctx)
-			return steps.IdentOf(id), err
-		}},
-		// As the gate asks for it to be typed.
-		"lease.phraseIdentity": {typ: steps.Ident, read: func(ctx context.Context, st *stage.Stage) (steps.Value, error) {
-			id, err := st.Holder(ctx)
-			return steps.IdentOf(steps.ShortLockID(id)), err
-		}},
+		"lease.holderIdentity": holder, "lease.phraseIdentity": phrase, // of a Lease
+		"lock.id": holder, "lock.phrase": phrase, // of a lock file
 		"state.serial": {typ: steps.Int, read: func(ctx context.Context, st *stage.Stage) (steps.Value, error) {
 			s, err := st.State(ctx)
 			return steps.IntOf(s.Serial), err

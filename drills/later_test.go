@@ -72,6 +72,7 @@ func ask(t *testing.T, kubeconfig, path string, out any) (code int) {
 
 // kept is what the drill has written down of itself.
 type kept struct {
+	Bucket    struct{ URL string }
 	Namespace struct{ Name, RobotKubeconfig string }
 	Later     map[string]string
 	Held      []struct{ Path string }

@@ -66,6 +66,8 @@ type Row struct {
 	Goal     string   `json:"goal"`
 	Runbook  string   `json:"runbook"`
 	Variants []string `json:"variants"`
+	Cluster  bool     `json:"cluster"`  // it needs the practice cluster
+	Programs []string `json:"programs"` // of the lab, as Scene.Programs has them
 }
 
 // List returns the library as rows.
@@ -76,7 +78,11 @@ func List(cat steps.Catalog) ([]Row, error) {
 	}
 	rows := make([]Row, len(all))
 	for i, d := range all {
-		rows[i] = Row{ID: d.ID, Title: d.Title, Page: d.Page, Goal: d.Goal, Runbook: d.Runbook, Variants: d.Variants()}
+		s, err := d.Scene("")
+		if err != nil {
+			return nil, err
+		}
+		rows[i] = Row{ID: d.ID, Title: d.Title, Page: d.Page, Goal: d.Goal, Runbook: d.Runbook, Variants: d.Variants(), Cluster: s.Cluster(), Programs: s.Programs()}
 	}
 	return rows, nil
 }

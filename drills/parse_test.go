@@ -35,6 +35,10 @@ func TestParseRefuses(t *testing.T) {
 		{"reference", "killed-runner", "killed-runner.answers.yaml", "nobody.answers.yaml", `reference "nobody.answers.yaml" cannot be read`},
 		{"repeated key", "killed-runner", "title: The runner", "id: x\ntitle: The runner", `key "id" again, first on line 3`},
 
+		{"cluster for a drill with a bucket", "stale-lock", "- lock.backdate: {by: 47m}", "- lease.backdate: {by: 47m}", `lease.backdate needs a cluster, and a drill with a bucket has none`},
+		{"bucket that comes late", "stale-lock", "- bucket.run: {}\n  - tofu.module: {dir: storefront}", "- tofu.module: {dir: storefront}\n  - bucket.run: {}", `bucket.run says where the state is (put it first)`},
+		{"workspace of a drill with a bucket", "stale-lock", "{dir: storefront, to: release}", "{dir: storefront, to: relese}", `the workspace storefront has no edit "relese"`},
+
 		{"module of a drill without tofu", "orphan-hook", "${drill.namespace}", "${drill.dir}", `12:14: the drill has no value "dir"`},
 		{"file", "orphan-hook", "{file: orphan-hook.objects.yaml}", "{file: orphan-hook.yml}", `file "orphan-hook.yml" cannot be read`},
 		{"resource", "orphan-hook", "- kube.delete: {resource: jobs", "- kube.delete: {resource: secrets", `resource cannot be "secrets"`},

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
+	"handrail/drills/bucket"
 	"handrail/drills/lab"
 )
 
@@ -39,13 +41,13 @@ func (p Proof) Unnamed() []Write {
 	return slices.DeleteFunc(slices.Clone(p.Writes), func(w Write) bool { return w.Act != "" })
 }
 
-// AuditProof holds the audit log of the lab against the bundle at path.
+// AuditProof holds the audit log of the lab, or that of the bucket, against the bundle at path.
 func (r *Running) AuditProof(ctx context.Context, path string) (Proof, error) {
 	acts, err := acts(path)
 	if err != nil {
 		return Proof{}, fmt.Errorf("audit proof: %w", err)
 	}
-	events, err := r.lab.AuditEvents(ctx, lab.AuditFilter{User: r.Operator()})
+	events, err := r.events(ctx)
 	if err != nil {
 		return Proof{}, fmt.Errorf("audit proof: %w", err)
 	}
@@ -59,6 +61,28 @@ func (r *Running) AuditProof(ctx context.Context, path string) (Proof, error) {
 	p := prove(events, acts)
 	p.Asked, p.Strange = confirm(events, ids)
 	return p, nil
+}
+
+// events are the requests of the operator in the log of the server that has the state: the API
+// server of the lab, or the bucket, whose reads are left out as they are there.
+func (r *Running) events(ctx context.Context) ([]lab.AuditEvent, error) {
+	if r.lab != nil {
+		return r.lab.AuditEvents(ctx, lab.AuditFilter{User: r.Operator()})
+	}
+	all, err := bucket.Requests(r.stage.BucketDir())
+	if err != nil {
+		return nil, err
+	}
+	var out []lab.AuditEvent
+	for _, q := range all {
+		if q.Who != r.Operator() || !q.Writes() {
+			continue
+		}
+		in, name, _ := strings.Cut(q.Object, "/")
+		out = append(out, lab.AuditEvent{ID: q.ID, Verb: strings.ToLower(q.Method), User: q.Who, Resource: "objects", Namespace: in, Name: name,
+			URI: "/" + q.Object, UserAgent: q.Agent, Code: q.Status, Received: q.At, Completed: q.At})
+	}
+	return out, nil
 }
 
 // prove matches writes to acts. What was refused or rehearsed changed nothing

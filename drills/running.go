@@ -61,8 +61,13 @@ func (r *Running) Practice() map[string]string {
 }
 
 // Operator is the user as whom the trainee reads and acts, as the audit log
-// spells it.
-func (r *Running) Operator() string { return r.stage.Rec.Namespace.Operator }
+// of the lab, or that of the bucket, spells it.
+func (r *Running) Operator() string {
+	if r.stage.Rec.Bucket != nil {
+		return stage.NameOperator
+	}
+	return r.stage.Rec.Namespace.Operator
+}
 
 // Params returns the parameters of the runbook in their text form, as
 // runbooks.Runbook.Bind takes them.
@@ -122,6 +127,9 @@ func (r *Running) Secrets() ([]string, error) {
 	var out []string
 	files := []string{r.stage.Rec.Namespace.RobotKubeconfig, r.stage.Rec.Namespace.OperatorKubeconfig}
 	for _, path := range append(files, slices.Sorted(maps.Values(r.stage.Rec.Accounts))...) {
+		if path == "" { // there is no cluster
+			continue
+		}
 		cfg, err := clientcmd.LoadFromFile(path)
 		if err != nil {
 			return nil, fmt.Errorf("kubeconfig of drill %s: %w", r.stage.Rec.ID, err)
@@ -131,6 +139,13 @@ func (r *Running) Secrets() ([]string, error) {
 				out = append(out, user.Token)
 			}
 		}
+	}
+	if r.stage.Rec.Bucket != nil {
+		words, err := r.stage.BucketSecrets()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, words...)
 	}
 	if r.stage.Rec.Broker != nil {
 		words, err := r.stage.BrokerSecrets()

@@ -1,6 +1,7 @@
 package drills
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,8 +17,10 @@ import (
 
 // Options say where drills run and live.
 type Options struct {
-	Lab      *lab.Lab
-	State    string // state directory of the program; a drill lives in drills/<id> below it
+	Lab      *lab.Lab // nil where the drill needs no cluster
+	Tofu     string   // program of a drill that needs none; one with a cluster has the lab's own
+	Bucket   []string // command that serves the folder appended to it as the bucket of such a drill
+	State    string   // state directory of the program; a drill lives in drills/<id> below it
 	Catalog  steps.Catalog
 	Now      func() time.Time
 	Progress func(text string) // nil for silence
@@ -45,8 +48,10 @@ func Start(ctx context.Context, o Options, s Scene) (*Running, error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("starting drill %s: %w", s.Drill.ID, err)
 	}
-	r := &Running{scene: s, lab: o.Lab, cat: o.Catalog}
-	r.stage = stage.Stage{Home: dir, Tofu: o.Lab.TofuPath(), World: o.Lab, Provider: o.Lab.Records, Now: o.Now, Say: o.say}
+	if s.Cluster() && o.Lab == nil {
+		return nil, fmt.Errorf("starting drill %s: %w", s.Name(), lab.ErrNotRunning)
+	}
+	r := o.running(s, stage.Record{}, dir)
 	if err := r.start(ctx, o, s); err != nil {
 		// Not with ctx: it may be what ended the start.
 		clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopLimit)
@@ -56,15 +61,30 @@ func Start(ctx context.Context, o Options, s Scene) (*Running, error) {
 	return r, nil
 }
 
+// running is a drill in dir as this process sees it.
+func (o Options) running(s Scene, rec stage.Record, dir string) *Running {
+	r := &Running{scene: s, cat: o.Catalog}
+	r.stage = stage.Stage{Rec: rec, Home: dir, Tofu: cmp.Or(rec.Program, o.Tofu), Bucket: o.Bucket, Now: o.Now, Say: o.say}
+	if s.Cluster() {
+		r.lab, r.stage.Tofu, r.stage.World, r.stage.Provider = o.Lab, o.Lab.TofuPath(), o.Lab, o.Lab.Records
+	}
+	return r
+}
+
 func (r *Running) start(ctx context.Context, o Options, s Scene) error {
 	nonce, err := stage.RandomHex(8)
 	if err != nil {
 		return err
 	}
-	r.stage.Rec = stage.Record{ID: s.Drill.ID, Variant: s.Variant, Nonce: nonce, Started: o.Now().UTC(), Lab: o.Lab.Dir(), Cluster: o.Lab.UID()}
+	r.stage.Rec = stage.Record{ID: s.Drill.ID, Variant: s.Variant, Nonce: nonce, Started: o.Now().UTC()}
+	if r.lab != nil {
+		r.stage.Rec.Lab, r.stage.Rec.Cluster = r.lab.Dir(), r.lab.UID()
+	} else {
+		r.stage.Rec.Program = r.stage.Tofu
+	}
 	if s.inject.Module() {
 		if r.stage.Tofu == "" {
-			return errors.New("the lab has no tofu: `handrail lab up` builds it")
+			return errors.New("there is no tofu: `handrail lab up` builds it")
 		}
 		r.stage.Rec.Dir, r.stage.Rec.Log = filepath.Join(r.stage.Home, "work"), filepath.Join(r.stage.Home, "apply.log")
 		if err := r.stage.UndoKey(); err != nil {
@@ -75,18 +95,10 @@ func (r *Running) start(ctx context.Context, o Options, s Scene) error {
 	if err := r.stage.Save(); err != nil {
 		return err
 	}
-	if r.lease, err = o.Lab.Lease(ctx, "drill-"+s.Drill.ID); err != nil {
-		return err
-	}
-	o.say("making a namespace")
-	if r.stage.Rec.Namespace, err = o.Lab.Namespace(ctx, "drill-"+s.Drill.ID); err != nil {
-		return err
-	}
-	if err := r.stage.Save(); err != nil {
-		return err
-	}
-	if err := r.stage.Connect(ctx, o.Lab); err != nil {
-		return err
+	if r.lab != nil {
+		if err := r.place(ctx, o); err != nil {
+			return err
+		}
 	}
 	if err := s.inject.Apply(ctx, &r.stage); err != nil {
 		return err
@@ -106,6 +118,28 @@ func (r *Running) start(ctx context.Context, o Options, s Scene) error {
 	return r.stage.Save()
 }
 
+// place gives the drill a namespace of its own in the cluster.
+func (r *Running) place(ctx context.Context, o Options) (err error) {
+	if r.lease, err = r.lab.Lease(ctx, "drill-"+r.ID()); err != nil {
+		return err
+	}
+	o.say("making a namespace")
+	if r.stage.Rec.Namespace, err = r.lab.Namespace(ctx, "drill-"+r.ID()); err != nil {
+		return err
+	}
+	if err := r.stage.Save(); err != nil {
+		return err
+	}
+	return r.stage.Connect(ctx, r.lab)
+}
+
+// Cluster reports whether a drill that was started needs the practice cluster, and its root
+// module; an error is ErrNotStarted or one that [Open] explains.
+func Cluster(o Options, id string) (bool, error) {
+	rec, err := recordOf(o.State, id)
+	return rec.Lab != "", err
+}
+
 // Open finds a drill that was started before, by this process or another.
 func Open(ctx context.Context, o Options, id string) (*Running, error) {
 	rec, err := recordOf(o.State, id)
@@ -123,12 +157,17 @@ func Open(ctx context.Context, o Options, id string) (*Running, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Running{scene: s, lab: o.Lab, cat: o.Catalog}
 	dir, err := filepath.Abs(home(o.State, id))
 	if err != nil {
 		return nil, err
 	}
-	r.stage = stage.Stage{Rec: rec, Home: dir, Tofu: o.Lab.TofuPath(), World: o.Lab, Provider: o.Lab.Records, Now: o.Now, Say: o.say}
+	if s.Cluster() && o.Lab == nil {
+		return nil, fmt.Errorf("drill %s: %w", id, lab.ErrNotRunning)
+	}
+	r := o.running(s, rec, dir)
+	if !s.Cluster() {
+		return r, r.stage.Alive()
+	}
 	if err := r.stage.Connect(ctx, o.Lab); err != nil {
 		return nil, fmt.Errorf("drill %s: %w", id, err)
 	}

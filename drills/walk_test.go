@@ -15,6 +15,7 @@ import (
 
 	"handrail/drills"
 	"handrail/runbooks"
+	"handrail/session"
 	"handrail/session/audit"
 	"handrail/session/walk"
 	"handrail/steps/catalog"
@@ -74,6 +75,8 @@ var walks = map[string]struct {
 	"reverting-fixes":                  {acts: 7, writes: 8, asked: 20},
 	"reverting-fixes (too-early)":      {says: []string{"something reverts every fix", "not quiet yet", "[kworker/u8:2]"}},
 	"reverting-fixes (webhook-stays)":  {acts: 3, writes: 3, asked: 8, says: []string{"node-audit"}},
+	"stale-lock":                       {acts: 1, writes: 1},
+	"stale-lock (still-running)":       {says: []string{"alive on this machine"}},
 	"stale-plan":                       {acts: 1, writes: -1},
 	"stale-plan (carried-over)":        {says: []string{"does not count"}},
 	"stale-plan (same-serial)":         {says: []string{"two writers collided"}},
@@ -129,11 +132,24 @@ type walked struct {
 // may run at once.
 func TestWalks(t *testing.T) {
 	t.Parallel()
+	walkAll(t, true, world)
+}
+
+// TestWalksWithoutCluster is the same for the drills that need none, whose log is
+// that of their bucket.
+func TestWalksWithoutCluster(t *testing.T) {
+	t.Parallel()
+	walkAll(t, false, apart)
+}
+
+// walkAll walks every scene that needs a cluster, or every one that needs none.
+func walkAll(t *testing.T, cluster bool, world func(*testing.T) (drills.Options, session.Config)) {
 	all, err := drills.Library(catalog.New())
 	if err != nil {
 		t.Fatal(err)
 	}
 	var under []*walked
+	others := 0
 	var work sync.WaitGroup
 	defer work.Wait()
 	for _, d := range all {
@@ -144,6 +160,10 @@ func TestWalks(t *testing.T) {
 			}
 			if _, ok := walks[s.Name()]; !ok {
 				t.Errorf("%s is walked by no test", s.Name())
+				continue
+			}
+			if s.Cluster() != cluster {
+				others++
 				continue
 			}
 			o, c := world(t)
@@ -158,8 +178,8 @@ func TestWalks(t *testing.T) {
 			})
 		}
 	}
-	if len(under) != len(walks) {
-		t.Errorf("%d of %d walks are of the library", len(under), len(walks))
+	if len(under)+others != len(walks) || len(under) == 0 {
+		t.Errorf("%d of %d walks are of the library", len(under)+others, len(walks))
 	}
 	for _, w := range under {
 		t.Run(w.scene.Name(), func(t *testing.T) { w.check(t) })

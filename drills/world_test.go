@@ -1,7 +1,9 @@
 package drills_test
 
 import (
+	"context"
 	"crypto/rand"
+	"fmt"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -9,6 +11,7 @@ import (
 	"time"
 
 	"handrail/drills"
+	"handrail/drills/bucket"
 	"handrail/drills/lab"
 	"handrail/runbooks"
 	"handrail/session"
@@ -16,6 +19,36 @@ import (
 	"handrail/steps/catalog"
 	"handrail/triage"
 )
+
+// TestMain lets this binary serve the bucket of a drill, as handrail does.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == bucketWord {
+		if err := bucket.Serve(context.Background(), os.Args[2]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+const bucketWord = "__bucket"
+
+// apart is a machine without a lab, which has the lab's tofu.
+func apart(t *testing.T) (drills.Options, session.Config) {
+	t.Helper()
+	opts, err := lab.ForTests("drills")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tofu, err := lab.Tofu(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, c := ground(t)
+	o.Tofu, o.Bucket = tofu, []string{os.Args[0], bucketWord}
+	return o, c
+}
 
 // world is the lab of the tests and a state directory of the test's own.
 func world(t *testing.T) (drills.Options, session.Config) {
@@ -33,6 +66,14 @@ func world(t *testing.T) (drills.Options, session.Config) {
 			t.Error(err)
 		}
 	})
+	o, c := ground(t)
+	o.Lab = l
+	return o, c
+}
+
+// ground is a state directory of the test's own, without a lab.
+func ground(t *testing.T) (drills.Options, session.Config) {
+	t.Helper()
 	state := t.TempDir()
 	cat := catalog.New()
 	host, err := os.Hostname()
@@ -43,7 +84,7 @@ func world(t *testing.T) (drills.Options, session.Config) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := drills.Options{Lab: l, State: state, Catalog: cat, Now: time.Now, Progress: func(text string) { t.Log(text) }}
+	o := drills.Options{State: state, Catalog: cat, Now: time.Now, Progress: func(text string) { t.Log(text) }}
 	c := session.Config{
 		Dir: filepath.Join(state, "incidents"), Keys: filepath.Join(state, "keys"), Acts: filepath.Join(state, "acts"),
 		Catalog: cat, Library: library(cat), Now: time.Now, Rand: rand.Reader, Version: "test",

@@ -18,6 +18,30 @@ func (in Steps) Module() bool {
 // Node reports whether the drill has a node of its own.
 func (in Steps) Node() bool { return in.has("node.run") }
 
+// verbBucket is the verb by which a drill needs no cluster.
+const verbBucket = "bucket.run"
+
+// Bucket reports whether the state is in a bucket of the drill's own: it needs no cluster.
+func (in Steps) Bucket() bool { return in.has(verbBucket) }
+
+// Programs are the parts of the lab that these injections run beside the cluster and tofu.
+func (in Steps) Programs() []string {
+	var names []string
+	for _, s := range in {
+		name := map[string]string{"records.api": "records", "broker.run": "rabbitmq", "node.run": "writers", "webhook.serve": "writers"}[s.verb]
+		switch a := s.act.(type) {
+		case module:
+			name = providerOf(a.Dir)
+		case apply:
+			name = providerOf(a.Dir)
+		}
+		if name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 func (in Steps) has(verb string) bool {
 	return slices.ContainsFunc(in, func(s step) bool { return s.verb == verb })
 }

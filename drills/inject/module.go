@@ -1,6 +1,7 @@
 package inject
 
 import (
+	"bytes"
 	"context"
 	"embed"
 	"io/fs"
@@ -44,6 +45,16 @@ func workspaces() []string {
 		names = append(names, e.Name())
 	}
 	return names
+}
+
+// providerOf is the part of the lab that is a provider of a workspace, "" for none: one for
+// which an API is started is built for that.
+func providerOf(workspace string) string {
+	src, err := fs.ReadFile(workspaceFiles, path.Join("workspaces", workspace, "main.tf"))
+	if err == nil && bytes.Contains(src, []byte(stage.UsesKubernetes)) {
+		return "kubernetes"
+	}
+	return ""
 }
 
 // edit is the verb module.edit: the configuration was changed.
@@ -118,6 +129,9 @@ func prepare(ctx context.Context, st *stage.Stage, workspace string) error {
 		return err
 	}
 	if err := write(st, path.Join("workspaces", workspace)); err != nil {
+		return err
+	}
+	if err := st.Configure(); err != nil {
 		return err
 	}
 	if err := st.Provide(ctx); err != nil {

@@ -45,7 +45,7 @@ func (r run) apply(ctx context.Context, st *stage.Stage) error {
 		return context.Cause(ctx)
 	}
 	if r.Log {
-		if err := os.WriteFile(st.Rec.Log, append([]byte(stage.EchoLine(args)), out...), 0o600); err != nil {
+		if err := os.WriteFile(st.Rec.Log, append([]byte(st.EchoLine(args)), out...), 0o600); err != nil {
 			return err
 		}
 	}

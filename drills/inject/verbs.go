@@ -15,6 +15,7 @@ import (
 type verb struct {
 	doc    string
 	module bool // it works in a root module, with tofu
+	apart  bool // it works without a cluster, in a drill with a bucket
 	read   func(r *strict.Reader, args *strict.Node, name string) action
 }
 
@@ -42,19 +43,21 @@ type Steps []step
 
 func verbs() map[string]verb {
 	return map[string]verb{
+		"bucket.run":      {doc: "serves a bucket for the state on loopback, so that the drill needs no cluster", module: true, apart: true, read: as[runBucket]},
+		"lock.backdate":   {doc: "makes the lock file of the bucket look older", module: true, apart: true, read: as[backdateFile]},
 		"broker.fill":     {doc: "waits until the broker answers, gives it its definitions and the operator an account that may only look", read: as[fillBroker]},
 		"broker.run":      {doc: "starts a RabbitMQ on loopback behind a Service of the drill's namespace", read: as[runBroker]},
-		"file.place":      {doc: "puts a file beside the drill", read: as[placeFile]},
-		"git.commit":      {doc: "commits the files of the module", module: true, read: as[commit]},
-		"log.stall":       {doc: "lets the log go on with progress lines, as if nothing had ended for so long", module: true, read: as[stall]},
+		"file.place":      {doc: "puts a file beside the drill", apart: true, read: as[placeFile]},
+		"git.commit":      {doc: "commits the files of the module", module: true, apart: true, read: as[commit]},
+		"log.stall":       {doc: "lets the log go on with progress lines, as if nothing had ended for so long", module: true, apart: true, read: as[stall]},
 		"mirror.alter":    {doc: "puts another content under the name of the mirrored provider, or the right one again", module: true, read: as[alter]},
 		"records.api":     {doc: "starts the API of the bad provider on loopback, and mirrors the provider", module: true, read: as[serveAPI]},
 		"records.control": {doc: "turns the knobs of that API", module: true, read: as[control]},
 		"records.delete":  {doc: "deletes an entry from that API behind the back of tofu", module: true, read: as[deleteEntry]},
 		"records.put":     {doc: "writes an entry into that API behind the back of tofu", module: true, read: as[putEntry]},
 		"tofu.init":       {doc: "initialises the module again, or on a new runner where it must fail", module: true, read: as[initialise]},
-		"tofu.orphans":    {doc: "ends the plugins and children of provisioners that an apply left behind", module: true, read: as[orphans]},
-		"tofu.signal":     {doc: "sends a signal to the apply that runs", module: true, read: as[signal]},
+		"tofu.orphans":    {doc: "ends the plugins and children of provisioners that an apply left behind", module: true, apart: true, read: as[orphans]},
+		"tofu.signal":     {doc: "sends a signal to the apply that runs", module: true, apart: true, read: as[signal]},
 		"kube.account":    {doc: "makes an account, or gives one of the lab's own more rights, in the drill's namespace", read: as[allow]},
 		"kube.await":      {doc: "waits until another writer gives a field a value", read: as[reverted]},
 		"webhook.dead":    {doc: "registers a webhook for the drill's namespace that fails closed and whose service does not exist", read: as[deadHook]},
@@ -69,20 +72,20 @@ func verbs() map[string]verb {
 		"kube.recreate":   {doc: "deletes one object and creates it again as the file has it, under a new UID", read: as[recreate]},
 		"kube.signals":    {doc: "puts a file beside the drill that says what an in-house reconciler waits for", read: as[gateSignals]},
 		"lease.backdate":  {doc: "makes the lock of the state look older", module: true, read: as[backdate]},
-		"module.edit":     {doc: "changes the configuration of the module", module: true, read: as[edit]},
-		"module.paste":    {doc: "pastes into the module what a step of the incident gives", module: true, read: as[paste]},
-		"state.copy":      {doc: "keeps a copy of the state in the module, as old as it should be", module: true, read: as[keepState]},
-		"state.renumber":  {doc: "writes the state again under another serial, as a copy put back by hand has it", module: true, read: as[renumber]},
-		"state.tear":      {doc: "cuts the end off the state in the backend", module: true, read: as[tear]},
+		"module.edit":     {doc: "changes the configuration of the module", module: true, apart: true, read: as[edit]},
+		"module.paste":    {doc: "pastes into the module what a step of the incident gives", module: true, apart: true, read: as[paste]},
+		"state.copy":      {doc: "keeps a copy of the state in the module, as old as it should be", module: true, apart: true, read: as[keepState]},
+		"state.renumber":  {doc: "writes the state again under another serial, as a copy put back by hand has it", module: true, apart: true, read: as[renumber]},
+		"state.tear":      {doc: "cuts the end off the state in the backend", module: true, apart: true, read: as[tear]},
 		"tofu.adopt":      {doc: "records one object of the drill's namespace under an address", module: true, read: as[adopt]},
-		"tofu.apply":      {doc: "starts an apply in an embedded workspace, and may kill it", module: true, read: as[apply]},
-		"tofu.finish":     {doc: "lets the apply go on that its module held back, and waits for its end", module: true, read: as[finish]},
+		"tofu.apply":      {doc: "starts an apply in an embedded workspace, and may kill it", module: true, apart: true, read: as[apply]},
+		"tofu.finish":     {doc: "lets the apply go on that its module held back, and waits for its end", module: true, apart: true, read: as[finish]},
 		"tofu.forget":     {doc: "takes one address out of the state, and leaves the object", module: true, read: as[forget]},
-		"tofu.module":     {doc: "writes an embedded workspace and initialises it", module: true, read: as[module]},
-		"tofu.plan":       {doc: "makes a saved plan and the JSON of it, as a pipeline does", module: true, read: as[plan]},
-		"tofu.run":        {doc: "applies to the end, or until it fails as it should", module: true, read: as[run]},
-		"tofu.unlock":     {doc: "breaks the lock of the state", module: true, read: as[unlock]},
-		"tofu.begin":      {doc: "starts an apply that its module holds back", module: true, read: as[begin]},
+		"tofu.module":     {doc: "writes an embedded workspace and initialises it", module: true, apart: true, read: as[module]},
+		"tofu.plan":       {doc: "makes a saved plan and the JSON of it, as a pipeline does", module: true, apart: true, read: as[plan]},
+		"tofu.run":        {doc: "applies to the end, or until it fails as it should", module: true, apart: true, read: as[run]},
+		"tofu.unlock":     {doc: "breaks the lock of the state", module: true, apart: true, read: as[unlock]},
+		"tofu.begin":      {doc: "starts an apply that its module holds back", module: true, apart: true, read: as[begin]},
 	}
 }
 
@@ -91,6 +94,9 @@ func verbNames() []string { return slices.Sorted(maps.Keys(verbs())) }
 // Apply makes the injections, one after the other.
 func (in Steps) Apply(ctx context.Context, st *stage.Stage) error {
 	for _, s := range in {
+		if st.Robot == nil && !verbs()[s.verb].apart {
+			return fmt.Errorf("%s: this drill has no cluster", s.verb)
+		}
 		if err := s.act.apply(ctx, st); err != nil {
 			return fmt.Errorf("%s: %w", s.verb, err)
 		}
@@ -106,6 +112,12 @@ func Read(p *strict.Reader, n *strict.Node) Steps {
 	var out Steps
 	for _, item := range p.Items(n, "inject") {
 		if s, ok := readStep(p, item); ok {
+			if out.Bucket() && !verbs()[s.verb].apart {
+				p.Fail(item, "", "%s needs a cluster, and a drill with a bucket has none", s.verb)
+			}
+			if s.verb == verbBucket && len(out) > 0 {
+				p.Fail(item, "put it first", "%s says where the state is", s.verb)
+			}
 			out = append(out, s)
 		}
 	}

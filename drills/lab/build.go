@@ -22,6 +22,12 @@ func Build(ctx context.Context, o Options) (Binaries, error) {
 	}
 	built := Binaries{}
 	for _, part := range Parts() {
+		if o.Bare && part.Name == "tofu" {
+			if path := o.built(part); path != "" {
+				built[part.Name] = path
+			}
+			continue
+		}
 		path, err := o.ensure(ctx, part)
 		if err != nil {
 			return nil, err
@@ -38,6 +44,22 @@ func Tofu(ctx context.Context, o Options) (string, error) {
 		return "", err
 	}
 	return o.ensure(ctx, Parts()[1])
+}
+
+// built is the program of a part where it is there, else "".
+func (o Options) built(part Part) string {
+	src, err := source(o.Source)
+	if err != nil {
+		return ""
+	}
+	key, err := part.key(src)
+	if err != nil {
+		return ""
+	}
+	if path := filepath.Join(o.Cache, "bin", key, part.Program); isProgram(path) {
+		return path
+	}
+	return ""
 }
 
 func (o Options) ensure(ctx context.Context, part Part) (string, error) {

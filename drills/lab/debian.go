@@ -56,21 +56,25 @@ func (d *debian) postgres(src string) error {
 // packages unpacks what packages.txt in src names, once filled has put in what
 // only the lists of Debian know.
 func (d *debian) packages(src string, filled func(list string) (string, error)) error {
-	if err := errors.Join(os.RemoveAll(d.home), os.MkdirAll(d.home, 0o755)); err != nil {
-		return err
-	}
 	raw, err := os.ReadFile(filepath.Join(src, "packages.txt"))
 	if err != nil {
 		return err
 	}
-	fetch := func() error {
+	return d.anew(func() error {
 		list, err := filled(string(raw))
 		if err != nil {
 			return err
 		}
 		return d.unpack(strings.Fields(list)...)
+	})
+}
+
+// anew fetches into an empty folder, with lists of our own where those of the machine do not do:
+// absent ones know no package, old ones one that is gone.
+func (d *debian) anew(fetch func() error) error {
+	if err := errors.Join(os.RemoveAll(d.home), os.MkdirAll(d.home, 0o755)); err != nil {
+		return err
 	}
-	// Lists that are absent know no package, old ones one that is gone.
 	if err := fetch(); err == nil || d.ctx.Err() != nil {
 		return err
 	}

@@ -14,12 +14,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 )
 
 // ErrNoNode says that a server that is written for Node cannot be had here.
-var ErrNoNode = errors.New("node and npm are not in PATH and cannot be fetched: this server of the tests is a Node program; install Node 20 or newer with npm, or name a registry of npm in npm_config_registry or ~/.npmrc")
+var ErrNoNode = errors.New("node and npm are not in PATH and cannot be fetched: this server of the tests is a Node program; install Node 20 or newer with npm, or apt-get, or name a registry of npm in npm_config_registry or ~/.npmrc")
 
 // npmPackage is a package of the registry of npm, pinned by its content.
 type npmPackage struct {
@@ -52,6 +54,33 @@ func npmRegistry(getenv func(string) string) string {
 		}
 	}
 	return strings.TrimRight(at, "/")
+}
+
+var defaultRegistry = regexp.MustCompile(`define\('registry', \{\s*default: '(https://[^']+)'`)
+
+// npmDefault is the registry that npm asks where none was named: Debian's package of npm says so.
+// Which one it is needs no trust, since what is fetched is pinned.
+func npmDefault(ctx context.Context, dir string) (string, error) {
+	d := debian{ctx: ctx, home: dir}
+	if err := d.anew(func() error { return d.unpack("npm") }); err != nil {
+		return "", err
+	}
+	defer func() { _ = os.RemoveAll(dir) }() // nothing else is wanted of it
+	return defaultIn(dir)
+}
+
+// defaultIn reads the settings of npm that are unpacked in dir; newer ones have them elsewhere.
+func defaultIn(dir string) (string, error) {
+	for _, name := range []string{"npm/lib/utils/config", "@npmcli/config/lib/definitions", "npm/node_modules/@npmcli/config/lib/definitions"} {
+		src, err := os.ReadFile(filepath.Join(dir, "usr/share/nodejs", name, "definitions.js"))
+		if err != nil {
+			continue
+		}
+		if m := defaultRegistry.FindSubmatch(src); m != nil {
+			return strings.TrimRight(string(m[1]), "/"), nil
+		}
+	}
+	return "", errors.New("Debian's npm does not say which registry it asks")
 }
 
 // unpack fetches the package into the new folder dir. What was not pinned is not kept.
@@ -153,7 +182,9 @@ func nodeFor(ctx context.Context, bin string) (node string, npm []string, err er
 	}
 	registry := npmRegistry(os.Getenv)
 	if registry == "" {
-		return "", nil, ErrNoNode
+		if registry, err = npmDefault(ctx, filepath.Join(home, unpacked)); err != nil {
+			return "", nil, fmt.Errorf("%w (%v)", ErrNoNode, err)
+		}
 	}
 	err = errors.Join(of.unpack(ctx, registry, filepath.Join(home, "node")), client.unpack(ctx, registry, filepath.Join(home, "npm")))
 	if err == nil {
@@ -163,6 +194,19 @@ func nodeFor(ctx context.Context, bin string) (node string, npm []string, err er
 		return "", nil, fmt.Errorf("%w (%v)", ErrNoNode, err)
 	}
 	return node, npm, nil
+}
+
+// machineRoots is where Debian keeps the certificates that a machine trusts.
+const machineRoots = "/etc/ssl/certs/ca-certificates.crt"
+
+// trusting lets Node trust what the machine trusts, as Go does: a proxy may have a root of its own.
+func trusting(env []string, roots string) []string {
+	const variable = "NODE_EXTRA_CA_CERTS="
+	set := func(kv string) bool { return strings.HasPrefix(kv, variable) }
+	if _, err := os.Stat(roots); err != nil || slices.ContainsFunc(env, set) {
+		return env
+	}
+	return append(slices.Clone(env), variable+roots)
 }
 
 // npmProgram installs what the package.json in src names, exactly as its lock
@@ -186,7 +230,7 @@ func npmProgram(ctx context.Context, part Part, src, path string) error {
 		}
 	}
 	cmd := exec.CommandContext(ctx, npm[0], append(npm[1:], "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")...)
-	cmd.Dir = home
+	cmd.Dir, cmd.Env = home, trusting(os.Environ(), machineRoots)
 	ownGroup(cmd)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("npm ci: %w: %s", err, strings.TrimSpace(string(out)))

@@ -107,3 +107,44 @@ func TestRegistryIsThatOfNpm(t *testing.T) {
 		}
 	}
 }
+
+// TestDefaultRegistry: where npm says it, in older and newer ones, and nothing else is taken.
+func TestDefaultRegistry(t *testing.T) {
+	t.Parallel()
+	const says = "define('cidr', {\n  default: null,\n})\ndefine('registry', {\n  default: 'https://registry.example/',\n  type: url,\n})\n"
+	for name, want := range map[string]string{
+		"npm/lib/utils/config":           "https://registry.example",
+		"@npmcli/config/lib/definitions": "https://registry.example",
+		"npm/lib":                        "",
+	} {
+		dir := t.TempDir()
+		at := filepath.Join(dir, "usr/share/nodejs", name)
+		if err := os.MkdirAll(at, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(at, "definitions.js"), []byte(says), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := defaultIn(dir); got != want || (err == nil) != (want != "") {
+			t.Errorf("%s: %q, %v, want %q", name, got, err, want)
+		}
+	}
+}
+
+// TestNodeTrustsTheMachine: its roots, unless others were named.
+func TestNodeTrustsTheMachine(t *testing.T) {
+	t.Parallel()
+	roots := filepath.Join(t.TempDir(), "roots.crt")
+	if got := trusting([]string{"A=b"}, roots); len(got) != 1 {
+		t.Errorf("roots that are not there: %q", got)
+	}
+	if err := os.WriteFile(roots, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := trusting([]string{"A=b"}, roots); len(got) != 2 || got[1] != "NODE_EXTRA_CA_CERTS="+roots {
+		t.Errorf("none named: %q", got)
+	}
+	if got := trusting([]string{"NODE_EXTRA_CA_CERTS=/own"}, roots); len(got) != 1 {
+		t.Errorf("others named: %q", got)
+	}
+}

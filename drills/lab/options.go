@@ -27,6 +27,8 @@ type Options struct {
 	// ephemeral one runs makes it last.
 	Ephemeral bool
 	Linger    time.Duration // 0 means DefaultLinger
+	// Bare wants the cluster alone: tofu is not built for it, and known only where it is there.
+	Bare bool
 	// Lease, when set, names a lease that Up takes before the lab can expire; Lab.Close releases it.
 	Lease string
 	// Progress, when set, is told what happens; it is called from one goroutine at a time and must not block.

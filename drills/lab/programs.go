@@ -2,7 +2,11 @@ package lab
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
 )
 
 // terraforms are the versions of the other tool that tests run beside tofu. They
@@ -58,3 +62,55 @@ func (l *Lab) Writers(ctx context.Context) (string, error) {
 	}
 	return o.ensure(ctx, writersProgram())
 }
+
+// Need is one program of the lab that something runs.
+type Need struct {
+	Part  string        `json:"part"`
+	Built bool          `json:"built"`
+	About time.Duration `json:"about,omitempty"` // to build it here, where nothing of it is compiled; 0 for one that is built or only fetched
+}
+
+// parts are all programs of the lab.
+func parts() []Part {
+	all := slices.Concat(Parts(), terraforms(), Services())
+	return append(all, kubernetesProvider(), writersProgram())
+}
+
+// work is the processor time that a build takes where nothing is compiled yet, as measured; what
+// is not here takes less than half a minute or is fetched.
+var work = map[string]time.Duration{
+	"cluster":    8 * time.Minute,
+	"tofu":       4 * time.Minute,
+	"kubernetes": 2 * time.Minute,
+	"records":    time.Minute,
+}
+
+// Needs says of programs of the lab whether they are built, and how long it takes where they are
+// not. It builds nothing.
+func Needs(o Options, names ...string) ([]Need, error) {
+	o, err := o.filled()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := source(o.Source); err != nil {
+		return nil, err
+	}
+	var out []Need
+	for _, name := range names {
+		all := parts()
+		i := slices.IndexFunc(all, func(p Part) bool { return p.Name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("%q is no program of the lab", name)
+		}
+		n := Need{Part: name, Built: o.built(all[i]) != ""}
+		if !n.Built {
+			n.About = work[name] / time.Duration(processors())
+		}
+		out = append(out, n)
+	}
+	return out, nil
+}
+
+// processors is how many a build uses: past a few, a program waits for its longest package and
+// its link.
+func processors() int { return min(runtime.NumCPU(), 6) }

@@ -37,7 +37,7 @@ func services() []service {
 	return []service{
 		{Part{Name: "s3", Program: "versitygw", module: filepath.Join("lab", "s3"), target: "github.com/versity/versitygw/cmd/versitygw", ldflags: "-s -w"}, serveS3},
 		{Part{Name: "azure", Program: "azurite", module: filepath.Join("lab", "azure"), target: "azurite/dist/src/blob/main.js", made: npmProgram}, serveAzure},
-		{Part{Name: "consul", Program: "consul", module: filepath.Join("lab", "consul"), target: ".", ldflags: "-s -w", gcflags: "all=-N -l"}, serveConsul},
+		{Part{Name: "consul", Program: "consul", module: filepath.Join("lab", "consul"), target: ".", ldflags: "-s -w", gcflags: []string{"all=-N -l"}}, serveConsul},
 		{Part{Name: "gcs", Program: "fake-gcs-server", module: filepath.Join("lab", "gcs"), target: "github.com/fsouza/fake-gcs-server", ldflags: "-s -w"}, serveGCS},
 		{Part{Name: "dynamodb", Program: "dynalite", module: filepath.Join("lab", "dynamodb"), target: "dynalite/cli.js", made: npmProgram}, serveDynamoDB},
 		{Part{Name: "postgres", Program: "postgres", module: filepath.Join("lab", "postgres"), target: "debian", made: postgresProgram}, servePostgres},

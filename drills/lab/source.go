@@ -31,7 +31,7 @@ type Part struct {
 	module  string // folder of its go.mod, inside the clone
 	target  string // package to build
 	ldflags string
-	gcflags string // for a large program that only tests start: a build without optimisation takes half as long
+	gcflags []string // patterns of packages with flags: what is compiled without optimisation takes half as long
 	// made makes the program at path where go build does not, from the folder src.
 	made func(ctx context.Context, part Part, src, path string) error
 }
@@ -44,8 +44,26 @@ func Parts() []Part {
 			ldflags: "-s -w -X k8s.io/component-base/version.gitVersion=v1.36.3"},
 		{Name: "tofu", Program: "tofu", module: filepath.Join("lab", "tofu"), target: "github.com/opentofu/opentofu/cmd/tofu",
 			// Otherwise it calls itself a -dev prerelease, which version constraints treat apart.
-			ldflags: "-s -w -X github.com/opentofu/opentofu/version.dev=no"},
+			ldflags: "-s -w -X github.com/opentofu/opentofu/version.dev=no", gcflags: plainly(clients...)},
 	}
+}
+
+// clients are the modules by which tofu speaks to clouds and servers: more than half of its code. A
+// run sends some dozens of requests, so their speed does not show, and the wait for the first
+// drill does.
+var clients = []string{
+	"cloud.google.com", "github.com/Azure", "github.com/aliyun", "github.com/aws", "github.com/cncf", "github.com/envoyproxy",
+	"github.com/tencentcloud", "github.com/tencentyun", "go.opentelemetry.io", "google.golang.org/api", "google.golang.org/genproto",
+	"google.golang.org/grpc", "k8s.io/api", "k8s.io/client-go", "k8s.io/kube-openapi",
+}
+
+// plainly compiles modules without optimisation.
+func plainly(modules ...string) []string {
+	var out []string
+	for _, m := range modules {
+		out = append(out, m+"/...=-N -l -dwarf=false")
+	}
+	return out
 }
 
 // source finds the clone: what the caller says, then the variable, then what the program stands in or beside, then
@@ -200,8 +218,8 @@ func decides(name string) bool {
 
 func (p Part) flags() []string {
 	flags := []string{"-mod=readonly", "-buildvcs=false", "-ldflags=" + p.ldflags}
-	if p.gcflags != "" {
-		flags = append(flags, "-gcflags="+p.gcflags)
+	for _, f := range p.gcflags {
+		flags = append(flags, "-gcflags="+f)
 	}
 	return flags
 }

@@ -125,15 +125,8 @@ func Open(ctx context.Context, o Options) (*Lab, error) {
 	if err := l.connect(); err != nil {
 		return nil, err
 	}
-	if src, err := source(o.Source); err == nil { // without the clone only tofu's place is unknown
-		tofu := Parts()[1]
-		key, err := tofu.key(src)
-		if err != nil {
-			return nil, err
-		}
-		if path := filepath.Join(o.Cache, "bin", key, tofu.Program); isProgram(path) {
-			l.bins[tofu.Name] = path
-		}
+	if path := o.built(Parts()[1]); path != "" { // without the clone only tofu's place is unknown
+		l.bins["tofu"] = path
 	}
 	return l, nil
 }

@@ -29,6 +29,9 @@ func (st *Stage) lock(ctx context.Context) (lease, error) {
 
 // Holder is who holds the lock of the state; a lock without a holder is an error.
 func (st *Stage) Holder(ctx context.Context) (string, error) {
+	if st.Rec.Bucket != nil {
+		return st.fileHolder()
+	}
 	l, err := st.lock(ctx)
 	if err == nil && l.Spec.HolderIdentity == "" {
 		err = fmt.Errorf("the lock of the state in namespace %s has no holder", st.Rec.Namespace.Name)

@@ -18,7 +18,7 @@ type Record struct {
 	Variant   string                 `json:"variant,omitempty"`
 	Nonce     string                 `json:"nonce"` // in the environment of what the drill started
 	Started   time.Time              `json:"started"`
-	Lab       string                 `json:"lab"`     // data directory
+	Lab       string                 `json:"lab"`     // data directory, "" of a drill that needs no cluster
 	Cluster   string                 `json:"cluster"` // UID of its namespace kube-system
 	Namespace lab.Namespace          `json:"namespace"`
 	Dir       string                 `json:"dir,omitempty"` // root module, of a drill that has one
@@ -26,6 +26,8 @@ type Record struct {
 	Suffix    string                 `json:"suffix,omitempty"`
 	API       string                 `json:"api,omitempty"`      // URL of the API of the bad provider, of a drill that has one
 	Broker    *BrokerRecord          `json:"broker,omitempty"`   // the message broker, of a drill that has one
+	Bucket    *BucketRecord          `json:"bucket,omitempty"`   // the bucket of the state, of a drill that needs no cluster
+	Program   string                 `json:"program,omitempty"`  // tofu or terraform of such a drill: it goes on with the one that it began with
 	UndoTo    string                 `json:"undo_to,omitempty"`  // age recipient of the drill's own key
 	Held      []HeldObject           `json:"held,omitempty"`     // what would keep the namespace from going
 	Accounts  map[string]string      `json:"accounts,omitempty"` // of the drill's own, to their kubeconfigs

@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -23,10 +24,11 @@ type Stage struct {
 	Home  string // of the drill, holds drill.json
 	Tofu  string
 	Now   func() time.Time
-	Robot *robot
-	World *lab.Lab // for what no account of the drill may do: accounts, webhooks, nodes
+	Robot *robot   // nil in a drill that needs no cluster
+	World *lab.Lab // for what no account of the drill may do: accounts, webhooks, nodes; nil likewise
 
 	Provider func(context.Context) (string, error) // program of the bad provider, built when it is needed
+	Bucket   []string                              // command that serves the folder which is appended to it, for a drill with a bucket
 	Say      func(format string, args ...any)
 }
 
@@ -42,9 +44,9 @@ func (st *Stage) RobotEnviron() []string {
 	return append(append(append(st.PlainEnviron(), st.apiEnviron(NameRobot)...),
 		"PATH="+os.Getenv("PATH"), "HOME="+st.Home,
 		"TF_DATA_DIR="+filepath.Join(st.Home, "robot-data"),
-		"KUBECONFIG="+st.Rec.Namespace.RobotKubeconfig,
+		"KUBECONFIG="+kubeconfig(st.Rec.Namespace.RobotKubeconfig),
 		"KUBE_CONFIG_PATH="+st.Rec.Namespace.RobotKubeconfig,
-		Marker+st.Rec.Nonce), st.brokerEnviron(NameRobot)...)
+		Marker+st.Rec.Nonce), append(st.brokerEnviron(NameRobot), st.bucketEnviron(NameRobot)...)...)
 }
 
 // OperatorEnviron is the trainee's environment: theirs, with whatever would
@@ -52,7 +54,7 @@ func (st *Stage) RobotEnviron() []string {
 func (st *Stage) OperatorEnviron(base []string) []string {
 	env := slices.DeleteFunc(slices.Clone(base), func(kv string) bool {
 		key, _, _ := strings.Cut(kv, "=")
-		return key == "KUBECONFIG" || key == brokersVariable || strings.HasPrefix(key, "RECORDS_") || strings.HasPrefix(key, "KUBE_") || strings.HasPrefix(key, "TF_") || key == "PATH"
+		return key == "KUBECONFIG" || key == brokersVariable || strings.HasPrefix(key, "RECORDS_") || strings.HasPrefix(key, "KUBE_") || strings.HasPrefix(key, "TF_") || st.foreignCloud(key) || key == "PATH"
 	})
 	search := os.Getenv("PATH")
 	for _, kv := range base {
@@ -66,12 +68,16 @@ func (st *Stage) OperatorEnviron(base []string) []string {
 	if st.Tofu != "" {
 		search = filepath.Dir(st.Tofu) + string(os.PathListSeparator) + search
 	}
-	env = append(append(env, st.apiEnviron(NameOperator)...), st.brokerEnviron(NameOperator)...)
+	env = append(append(append(env, st.apiEnviron(NameOperator)...), st.brokerEnviron(NameOperator)...), st.bucketEnviron(NameOperator)...)
 	return append(append(env, st.PlainEnviron()...),
 		"PATH="+search,
-		"KUBECONFIG="+st.Rec.Namespace.OperatorKubeconfig,
+		"KUBECONFIG="+kubeconfig(st.Rec.Namespace.OperatorKubeconfig),
 		"KUBE_CONFIG_PATH="+st.Rec.Namespace.OperatorKubeconfig)
 }
+
+// kubeconfig keeps a drill without a cluster away from every cluster: an empty variable would
+// mean the operator's own.
+func kubeconfig(path string) string { return cmp.Or(path, os.DevNull) }
 
 // PlainEnviron is what every tofu of the drill sees: no questions, no other registry.
 func (st *Stage) PlainEnviron() []string {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 )
 
 // StateVersion is what a drill needs to know of a state.
@@ -31,6 +32,9 @@ func (st *Stage) State(ctx context.Context) (StateVersion, error) {
 
 // PutState writes the state past the tool and its lock.
 func (st *Stage) PutState(ctx context.Context, raw []byte) error {
+	if st.Rec.Bucket != nil {
+		return os.WriteFile(st.stateFile(), raw, 0o600)
+	}
 	var zipped bytes.Buffer
 	w := gzip.NewWriter(&zipped)
 	if _, err := w.Write(raw); err != nil {
@@ -48,6 +52,13 @@ func (st *Stage) statePath() string {
 
 // RawState is the state as the backend has it, unpacked.
 func (st *Stage) RawState(ctx context.Context) ([]byte, error) {
+	if st.Rec.Bucket != nil {
+		raw, err := os.ReadFile(st.stateFile())
+		if err != nil {
+			err = fmt.Errorf("state of the drill: %w", err)
+		}
+		return raw, err
+	}
 	var secret struct{ Data struct{ TFState []byte } }
 	if err := st.Robot.Get(ctx, st.statePath(), &secret); err != nil {
 		return nil, fmt.Errorf("state of the drill: %w", err)

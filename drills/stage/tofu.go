@@ -25,7 +25,7 @@ func (st *Stage) Launch(args ...string) (*exec.Cmd, <-chan error, error) {
 		return nil, nil, fmt.Errorf("log of the apply: %w", err)
 	}
 	defer func() { _ = log.Close() }() // the program has it
-	if _, err := io.WriteString(log, EchoLine(args)); err != nil {
+	if _, err := io.WriteString(log, st.EchoLine(args)); err != nil {
 		return nil, nil, err
 	}
 	// Not bound to ctx: it goes on when the drill has started.
@@ -43,7 +43,9 @@ func (st *Stage) Launch(args ...string) (*exec.Cmd, <-chan error, error) {
 
 // EchoLine is the command as a pipeline prints it before its output: the log of a
 // job shows where its run begins.
-func EchoLine(args []string) string { return "$ tofu " + strings.Join(args, " ") + "\n" }
+func (st *Stage) EchoLine(args []string) string {
+	return "$ " + filepath.Base(st.Tofu) + " " + strings.Join(args, " ") + "\n"
+}
 
 // AwaitLog waits until the log of the apply shows what is wanted. An apply that
 // ends before is an error with the end of its log.
@@ -78,7 +80,8 @@ func (st *Stage) Initialise(ctx context.Context) error {
 	if err := st.init(ctx, st.Rec.Namespace.RobotKubeconfig, st.RobotEnviron()); err != nil {
 		return fmt.Errorf("initialising as robot: %w", err)
 	}
-	if _, err := st.State(ctx); err != nil {
+	// That of a bucket makes none: the first apply does.
+	if _, err := st.State(ctx); err != nil && st.Rec.Bucket == nil {
 		return fmt.Errorf("the state that robot's init made: %w", err)
 	}
 	if err := st.init(ctx, st.Rec.Namespace.OperatorKubeconfig, st.OperatorEnviron(nil)); err != nil {
@@ -89,6 +92,9 @@ func (st *Stage) Initialise(ctx context.Context) error {
 
 // Mirror is the directory that holds the only providers of the drill.
 func (st *Stage) Mirror() string { return filepath.Join(st.Home, "mirror") }
+
+// UsesKubernetes stands in a module that wants the provider of real objects.
+const UsesKubernetes = `provider "kubernetes"`
 
 // Provide puts the provider that the module wants into the mirror, and tells the
 // module in which namespace its objects belong. Most modules want none.
@@ -102,7 +108,7 @@ func (st *Stage) Provide(ctx context.Context) error {
 			return err
 		}
 	}
-	if !bytes.Contains(src, []byte(`provider "kubernetes"`)) {
+	if !bytes.Contains(src, []byte(UsesKubernetes)) {
 		return nil
 	}
 	st.Say("looking for the provider kubernetes, which is built once")
@@ -131,10 +137,14 @@ func (st *Stage) init(ctx context.Context, kubeconfig string, env []string) erro
 
 // TryInit runs tofu init against the state of the drill, and says what it said.
 func (st *Stage) TryInit(ctx context.Context, kubeconfig string, env []string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, st.Tofu, "init", "-input=false", "-no-color",
-		"-backend-config=namespace="+st.Rec.Namespace.Name,
-		"-backend-config=secret_suffix="+st.Rec.Suffix,
-		"-backend-config=config_path="+kubeconfig)
+	args := []string{"init", "-input=false", "-no-color"}
+	if st.Rec.Bucket == nil {
+		args = append(args,
+			"-backend-config=namespace="+st.Rec.Namespace.Name,
+			"-backend-config=secret_suffix="+st.Rec.Suffix,
+			"-backend-config=config_path="+kubeconfig)
+	}
+	cmd := exec.CommandContext(ctx, st.Tofu, args...)
 	cmd.Dir, cmd.Env = st.Rec.Dir, env
 	return cmd.CombinedOutput()
 }

@@ -40,6 +40,7 @@ type HomeRow struct {
 	since            time.Time
 	move             ink.Text // what enter does
 	goal             ink.Text // of a drill: what winning takes
+	needs            ink.Text // of a drill: what has to be built first
 	variants         []string
 	resumes          bool // it is an incident, and not something to begin
 
@@ -121,7 +122,7 @@ func (h *Screen) arrange() {
 	}
 	h.Rows = append(h.Rows, drills...)
 	for _, r := range h.data.Drills {
-		h.Rows = append(h.Rows, HomeRow{Section: Practice, ID: r.ID, left: ink.Shown(r.ID), main: ink.Shown(r.Page), goal: ink.Shown(r.Goal),
+		h.Rows = append(h.Rows, HomeRow{Section: Practice, ID: r.ID, left: ink.Shown(r.ID), main: ink.Shown(r.Page), goal: ink.Shown(r.Goal), needs: ink.Shown(r.Needs),
 			move: ink.Say("Practise %s", r.ID), variants: r.Variants})
 	}
 	for _, r := range h.data.Runbooks {

@@ -212,6 +212,9 @@ func (h *Screen) variantForm(env *screen.Env, r HomeRow) *form.Form {
 	if r.goal != "" {
 		intro = append(intro, "To win: "+r.goal)
 	}
+	if r.needs != "" {
+		intro = append(intro, r.needs)
+	}
 	return &form.Form{Title: ink.Say("Practise %s", r.ID), Intro: intro, Fields: []form.Field{form.OneOf("variant", "variant", cs)},
 		Submit: func(v map[string]string) tea.Cmd {
 			if v["variant"] == cs[0].Value {

@@ -30,6 +30,7 @@ func Tell(env *screen.Env) bool {
 		say("WHAT WINNING TAKES", ink.Shown(s.Goal))
 	}
 	say("HOW IT IS JUDGED", "After the close, by what is there then, not by what was said.")
+	say("HOW TO GO ON", "Enter makes the next move, ? lists the keys, D shows this again.")
 	env.Sheet = f
 	return true
 }

@@ -185,6 +185,7 @@ type DebtRow struct {
 // DrillRow is a practice that can be started.
 type DrillRow struct {
 	ID, Title, Page, Goal, Runbook string
+	Needs                          string // what has to be built for it first, "" for nothing
 	Variants                       []string
 }
 
