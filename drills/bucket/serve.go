@@ -35,7 +35,7 @@ func Serve(ctx context.Context, dir string) error {
 	if err != nil {
 		return fmt.Errorf("log of the bucket: %w", err)
 	}
-	defer log.Close()
+	defer func() { _ = log.Close() }() // each line was written through
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("bucket: %w", err)
