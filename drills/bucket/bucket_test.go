@@ -318,3 +318,25 @@ func TestStaysInItsFolder(t *testing.T) {
 		t.Errorf("the keys are gone: %v", err)
 	}
 }
+
+// TestEndsWithItsFolder: files that were removed by hand leave no server behind.
+func TestEndsWithItsFolder(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "bucket")
+	if err := Prepare(dir, "team", "robot"); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- Serve(t.Context(), dir) }()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for _, err := Address(dir); err != nil; _, err = Address(dir) {
+		<-tick.C
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil {
+		t.Errorf("Serve() = %v", err)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -25,8 +26,34 @@ type server struct {
 	log *os.File
 }
 
-// Serve listens on loopback until ctx ends. The folder was made by [Prepare].
+// glance is how often the server looks whether its folder is still there.
+const glance = time.Second
+
+// whileThere ends with ctx, or soon after the folder is gone: a drill whose files were removed by
+// hand has no record left by which its server could be ended.
+func whileThere(ctx context.Context, dir string) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		tick := time.NewTicker(glance)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+					cancel()
+				}
+			}
+		}
+	}()
+	return ctx, cancel
+}
+
+// Serve listens on loopback until ctx ends or the folder is gone. The folder was made by [Prepare].
 func Serve(ctx context.Context, dir string) error {
+	ctx, cancel := whileThere(ctx, dir)
+	defer cancel()
 	keys, err := readKeys(dir)
 	if err != nil {
 		return err
@@ -35,7 +62,7 @@ func Serve(ctx context.Context, dir string) error {
 	if err != nil {
 		return fmt.Errorf("log of the bucket: %w", err)
 	}
-	defer log.Close()
+	defer func() { _ = log.Close() }() // each line was written through
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("bucket: %w", err)

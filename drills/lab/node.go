@@ -80,7 +80,7 @@ func defaultIn(dir string) (string, error) {
 			return strings.TrimRight(string(m[1]), "/"), nil
 		}
 	}
-	return "", errors.New("Debian's npm does not say which registry it asks")
+	return "", errors.New("npm of Debian does not say which registry it asks")
 }
 
 // unpack fetches the package into the new folder dir. What was not pinned is not kept.
