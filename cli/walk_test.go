@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -245,10 +244,8 @@ func (w *walker) counts(question string) func() {
 // findingsSheet asks for a line of words for each critical finding.
 const findingsSheet = "Before the close: what was found and not answered"
 
-// answerAt is the row of the line of the sheet that has the cursor, -1 without one.
-func answerAt(text string) int {
-	return slices.IndexFunc(strings.Split(text, "\n"), func(row string) bool { return strings.HasPrefix(strings.TrimSpace(row), "▸ answer") })
-}
+// emptyAnswer is the line of that sheet that has the cursor, with nothing in it yet.
+var emptyAnswer = regexp.MustCompile(`(?m)^ *▸ answer +how it was resolved`)
 
 // fill answers the fields of a sheet, each with its line, and waits for what
 // comes after it.
@@ -264,9 +261,8 @@ func (w *walker) fill(words ...string) string {
 		}
 	}
 	for title == findingsSheet && strings.Contains(w.text(), "enter next line") {
-		above := answerAt(w.text())
 		w.key("\r")
-		w.until("the next finding", func(text string) bool { return answerAt(text) > above })
+		w.until("the next finding", emptyAnswer.MatchString)
 		w.says(words[0])
 	}
 	// Two debts may be told apart by what a narrow screen cuts off.

@@ -24,8 +24,9 @@ func (m *model) obey(r screen.Request) tea.Cmd {
 		done := m.gate != nil && m.gate.Gate.Phase == triage.GateDone && !m.Replaying()
 		m.gate = nil
 		if done { // its result was read
+			m.Notice = screen.Notice{}
 			m.run.Onward(m.Env)
-			return m.calm()
+			return tea.Batch(m.run.ReadOn(m.Env), m.calm())
 		}
 		m.run.Decide()
 	case screen.GoTo:

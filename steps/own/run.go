@@ -55,7 +55,10 @@ func (j *job) run(ctx context.Context, line func(string)) (result, error) {
 	}
 	for _, o := range outs {
 		_ = o.write.Close()
-		go o.read()
+		go func() {
+			defer fault.To(func(error) {}) // what it read until then counts
+			o.read()
+		}()
 	}
 	var why error
 	tooMuch := make(chan struct{})
@@ -117,8 +120,6 @@ const (
 )
 
 func (s *stream) read() {
-	var failed error
-	defer fault.Into(&failed)
 	defer close(s.done)
 	<-s.begin
 	b := make([]byte, 32<<10)

@@ -34,6 +34,7 @@ func start(cmd *exec.Cmd, to confined) (*process, error) {
 	p := &process{cmd: cmd, mark: "TMPDIR=" + to.write, ended: make(chan struct{}), free: make(chan struct{})}
 	began := make(chan error, 1)
 	go func() {
+		defer fault.To(func(err error) { began <- err })
 		// Never unlocked: the end of this goroutine is the end of its thread.
 		runtime.LockOSThread()
 		err := to.confine()
@@ -49,9 +50,8 @@ func start(cmd *exec.Cmd, to confined) (*process, error) {
 		return nil, err
 	}
 	go func() {
-		var failed error
-		defer fault.Into(&failed)
 		defer close(p.ended)
+		defer fault.To(func(error) {}) // it is waited for all the same
 		for { // it stays a zombie, so that the number of its group is no other's
 			var info unix.Siginfo
 			if err := unix.Waitid(unix.P_PID, cmd.Process.Pid, &info, unix.WEXITED|unix.WNOWAIT, nil); !errors.Is(err, unix.EINTR) {

@@ -199,7 +199,7 @@ func (r *Screen) perform(env *screen.Env) tea.Cmd {
 	}
 	o := r.Move.Opt
 	if o.Kind == "" {
-		return nil
+		return r.ReadOn(env) // a round that waits for nothing goes on
 	}
 	if r.Move.reach || o.Kind == triage.DoProbe {
 		r.Front(o.Step)

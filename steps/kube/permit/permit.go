@@ -180,6 +180,9 @@ func keepers() []steps.Right {
 		when("a finalizer of a custom resource", slices.Concat(wide("get", "services"), bound(), wide("create", "subjectaccessreviews.authorization.k8s.io"))))
 }
 
+// inputs are what a field may be made from, looked for where it was rewritten a moment ago.
+func inputs() []steps.Right { return when("a field that is rewritten", here("list", "configmaps")) }
+
 // barred looks for what keeps any deletion from going on: dead API services, and webhooks.
 func barred() []steps.Right { return wide("list", "apiservices.apiregistration.k8s.io") }
 
@@ -241,9 +244,9 @@ func table() map[string]rule {
 		"kube/owners":     owners,
 		"kube/lookalikes": alike,
 		"kube/blame": func(in steps.Params) []steps.Right {
-			return slices.Concat(sought(in, "get"), here("list", "configmaps"))
+			return slices.Concat(sought(in, "get"), inputs())
 		},
-		"kube/catch": func(in steps.Params) []steps.Right { return sought(in, "list,watch") },
+		"kube/catch": func(in steps.Params) []steps.Right { return slices.Concat(sought(in, "list,watch"), inputs()) },
 		"kube/signals": func(steps.Params) []steps.Right {
 			return []steps.Right{{Verbs: []string{"get"}}} // the objects that its file names
 		},
