@@ -52,7 +52,7 @@ func start(cmd *exec.Cmd, to confined) (*process, error) {
 	go func() {
 		defer close(p.ended)
 		defer fault.To(func(error) {}) // it is waited for all the same
-		for { // it stays a zombie, so that the number of its group is no other's
+		for {                          // it stays a zombie, so that the number of its group is no other's
 			var info unix.Siginfo
 			if err := unix.Waitid(unix.P_PID, cmd.Process.Pid, &info, unix.WEXITED|unix.WNOWAIT, nil); !errors.Is(err, unix.EINTR) {
 				return
