@@ -263,7 +263,8 @@ func (w *walker) fill(words ...string) string {
 	for title == findingsSheet && strings.Contains(w.text(), "enter next line") {
 		w.key("\r")
 		w.until("the next finding", emptyAnswer.MatchString)
-		w.says(words[0])
+		w.says(words[0]) // which stand in the line before already
+		w.until("the answer in its line", func(text string) bool { return !emptyAnswer.MatchString(text) })
 	}
 	// Two debts may be told apart by what a narrow screen cuts off.
 	entries := w.p.recorded()
