@@ -69,7 +69,7 @@ func Serve(ctx context.Context, dir string) error {
 	}
 	s := &server{dir: dir, keys: keys, now: time.Now, log: log}
 	web := &http.Server{Handler: s, ReadHeaderTimeout: time.Minute}
-	// Renamed into place: whoever sees the file sees all of it.
+	// Renamed into place: a reader of the file sees all of it.
 	name := filepath.Join(dir, fileAddress)
 	err = errors.Join(os.WriteFile(name+".tmp", []byte(listener.Addr().String()), 0o600), os.Rename(name+".tmp", name))
 	if err != nil {

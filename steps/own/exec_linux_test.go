@@ -386,8 +386,8 @@ func TestWhatStartsIsTrusted(t *testing.T) {
 	}
 	distrust := env
 	distrust.TrustedRunbook = func(string) error { return errors.New("not looked at") }
-	nobody, bundle, only := env, env, env
-	nobody.TrustedRunbook, bundle.Runbook, only.ReadOnly = nil, "", "--readonly"
+	untrusting, bundle, only := env, env, env
+	untrusting.TrustedRunbook, bundle.Runbook, only.ReadOnly = nil, "", "--readonly"
 	at := steps.PathOf(env.Dir)
 	for _, tc := range []struct {
 		name string
@@ -400,7 +400,7 @@ func TestWhatStartsIsTrusted(t *testing.T) {
 		{"absolute", env, "/bin/true", at, ""},
 		{"read-only, and kept from writing", only, "true", at, ""},
 		{"runbook that is not trusted", distrust, "true", at, "not looked at"},
-		{"nothing tells of trust", nobody, "true", at, "nothing says that a person trusts"},
+		{"nothing tells of trust", untrusting, "true", at, "nothing says that a person trusts"},
 		{"no runbook", bundle, "true", at, "nothing says that a person trusts"},
 		{"directory that is not trusted", env, "true", steps.PathOf("/"), "look at it first"},
 		{"relative, without a directory", env, "./check.sh", steps.Value{}, "needs dir"},

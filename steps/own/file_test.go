@@ -41,8 +41,8 @@ func TestFileIsReadBelowTheTrustedDirectory(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	distrust, nobody := env, env
-	distrust.TrustedRunbook, nobody.Known = nil, nil
+	distrust, unknown := env, env
+	distrust.TrustedRunbook, unknown.Known = nil, nil
 	depth := output("depth", steps.Int, "doc.depth", "")
 	for _, tc := range []struct {
 		name, path, dir string
@@ -61,7 +61,7 @@ func TestFileIsReadBelowTheTrustedDirectory(t *testing.T) {
 		{"another directory", "secret.json", filepath.Dir(outside), env, "look at it first"},
 		{"too long", "long.json", ".", env, "has more than the 4 MiB"},
 		{"no trust in the runbook", "status.json", ".", distrust, "nothing says that a person trusts"},
-		{"nothing tells of directories", "status.json", ".", nobody, "below trusted directories only"},
+		{"nothing tells of directories", "status.json", ".", unknown, "below trusted directories only"},
 	} {
 		in := steps.Params{"dir": steps.PathOf(tc.dir), "path": steps.StringOf(tc.path), "as": steps.EnumOf(asJSON)}
 		sink := stepstest.NewSink()
