@@ -75,6 +75,9 @@ func (r *Runbook) params(s *Step) []string {
 	for _, d := range s.show {
 		exprs = append(exprs, d.value)
 	}
+	for _, named := range s.names {
+		exprs = append(exprs, named...)
+	}
 	for _, t := range []*text{s.ask, s.say, s.evidence} {
 		exprs = append(exprs, t.exprs()...)
 	}

@@ -77,6 +77,7 @@ type Step struct {
 	Line     int  // in the file, 0 for a built-in one
 
 	proof    *regexp.Regexp
+	names    map[string][]*expr // what the words must name, by answer; of a manual step under ""
 	ask      *text
 	say      *text
 	help     *text

@@ -127,6 +127,9 @@ func (s schemer) key(of, key string) schema {
 	case "show":
 		item := schema{"anyOf": []schema{s.expr("a value to show"), {"type": "object"}}}
 		return listOf(item)
+	case "names":
+		values := listOf(s.expr("a value that the words must name"))
+		return schema{"anyOf": []schema{values, {"type": "object", "additionalProperties": values}}, "description": "of a step by hand a list, of a question a list by answer"}
 	case "covers":
 		return listOf(oneOf(evidenceCodes(), "an item of evidence"))
 	case "findings":

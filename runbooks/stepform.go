@@ -23,8 +23,8 @@ type form struct {
 func forms() []form {
 	return []form{
 		{"uses", triage.ProbeStep, "id title say help show covers when with facts required findings against fresh"},
-		{"ask", triage.AskStep, "id title say help show covers when required answers propose green evidence fresh"},
-		{"manual", triage.ManualStep, "id title say help show covers when required evidence pattern pays"},
+		{"ask", triage.AskStep, "id title say help show covers when required answers propose green evidence names fresh"},
+		{"manual", triage.ManualStep, "id title say help show covers when required evidence pattern names pays"},
 		{"compare", triage.CompareStep, "id title say help show covers when rows fresh"},
 		{"conclude", triage.ConcludeStep, "id title say help show cases"},
 		{"gate", triage.GateStep, "id title say help show covers when with require fresh"},
@@ -219,6 +219,7 @@ func (r *reader) body(s *Step, fm form, n *yaml.Node, f map[string]*yaml.Node) {
 		r.answers(s, n, f["answers"])
 		r.proposals(s, f["propose"])
 		r.green(s, f["green"])
+		r.names(s, f["names"])
 	case triage.ManualStep:
 		s.ask = r.text(main, fm.key)
 		if s.evidence == nil {
@@ -227,6 +228,7 @@ func (r *reader) body(s *Step, fm form, n *yaml.Node, f map[string]*yaml.Node) {
 		s.Pays = r.OneOf(f["pays"], "pays", debtKinds())
 		s.Pattern = r.Text(f["pattern"], "pattern")
 		s.proof = r.regexp(f["pattern"], s.Pattern)
+		r.names(s, f["names"])
 	case triage.CompareStep:
 		s.ask = r.text(main, fm.key)
 		r.rows(s, f["rows"])

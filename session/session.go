@@ -288,6 +288,9 @@ func (s *Session) plain(in triage.Intent) error {
 	if r := triage.Check(s.state, in, s.cfg.Now(), s.judge); r != nil {
 		return r
 	}
+	if r := s.scene().Words(in); r != nil {
+		return r
+	}
 	if err := s.enter(in); err != nil {
 		return err
 	}

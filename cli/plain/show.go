@@ -95,6 +95,9 @@ func (d *Dialogue) offer(snap view.Snapshot, o triage.Option) {
 	if card.Practice != "" {
 		d.sayf("  in this drill: %s", card.Practice)
 	}
+	for _, answer := range slices.Sorted(maps.Keys(card.Names)) {
+		d.sayf("  %s%s", strings.TrimPrefix(answer+": ", ": "), card.Naming(answer))
+	}
 	if card.Evidence != "" && o.Kind == triage.DoAnswer {
 		d.sayf("  to say with it: %s", card.Evidence)
 	}

@@ -17,6 +17,7 @@ func (s *Scene) card(st triage.Step) Card {
 	v := s.vars(rb.ID, false)
 	t := rb.Say(journal.Bare(st.ID), v)
 	c := Card{Title: t.Title, Say: t.Say, Ask: t.Ask, Evidence: t.Evidence}
+	c.Names = rb.Names(journal.Bare(st.ID), v)
 	c.Practice = s.Practice[journal.Bare(st.ID)]
 	c.Aside = rb.Aside(journal.Bare(st.ID), v)
 	c.Graph = s.graphOf(st)

@@ -224,3 +224,21 @@ func MissingCure(err error) string {
 	}
 	return ""
 }
+
+// Words says why the words of an answer or of a step by hand do not settle it, nil when
+// they do. An answer that the facts propose stands on them, not on its words.
+func (s *Scene) Words(in triage.Intent) *triage.Refused {
+	rb := s.Books[journal.BookOf(in.Step)]
+	if rb == nil || in.Kind != triage.DoManual && in.Kind != triage.DoAnswer || in.Kind == triage.DoAnswer && in.Value == in.Proposed {
+		return nil
+	}
+	err := rb.Takes(journal.Bare(in.Step), in.Value, in.Text, s.vars(rb.ID, false))
+	if err == nil {
+		return nil
+	}
+	why := triage.Refusal{Why: err.Error(), Cure: "Write the proof as the step asks for it."}
+	if named, ok := errors.AsType[*runbooks.NamesError](err); ok {
+		why.Cure = named.Cure()
+	}
+	return &triage.Refused{Intent: in.Kind, Step: in.Step, Refusals: []triage.Refusal{why}}
+}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"handrail/runbooks"
 	"handrail/session/approval"
 	"handrail/session/live"
 	"handrail/steps"
@@ -44,13 +45,18 @@ type Running struct {
 	Act     bool      // an act, which cannot be cancelled but only interrupted
 }
 
+// Naming says what the words of an answer, or of a step by hand under "", must name; ""
+// for nothing.
+func (c Card) Naming(answer string) string { return runbooks.Naming(c.Names[answer]) }
+
 // Card is what a step says to the people on the call.
 type Card struct {
 	Title    string
-	Say      string // guidance, what to do and why
-	Ask      string // of an ask
-	Evidence string // what the answer must name
-	Practice string // of a manual step in a drill: where a person does it
+	Say      string              // guidance, what to do and why
+	Ask      string              // of an ask
+	Evidence string              // what the answer must name
+	Names    map[string][]string // what the words must name, by answer; of a manual step under ""
+	Practice string              // of a manual step in a drill: where a person does it
 	Show     []steps.KV
 	Graph    *steps.Graph // what a probe drew, and what a question is about that shows it; nil for none
 	Rows     []steps.KV   // of a compare: what it sets side by side, by field

@@ -57,7 +57,7 @@ func lacks(st triage.Step, key string) string {
 }
 
 // answer answers a question as the script says, and unknown where it does not.
-func (p *player) answer(ctx context.Context, st triage.Step) (string, error) {
+func (p *player) answer(ctx context.Context, snap view.Snapshot, st triage.Step) (string, error) {
 	g, said := p.Answers.Answers[journal.Bare(st.ID)]
 	switch {
 	case !said && st.Required:
@@ -69,8 +69,21 @@ func (p *player) answer(ctx context.Context, st triage.Step) (string, error) {
 	if stop := was.kept("the answer to "+st.ID, g.Value, said, g.How, "answers."+journal.Bare(st.ID)); stop != "" {
 		return stop, nil
 	}
+	g.How = asNamed(snap, st.ID, g.Value, g.How)
 	p.say("answer %s: %s (%s)", st.ID, g.Value, g.How)
 	return "", p.do(ctx, triage.Intent{Kind: triage.DoAnswer, Step: st.ID, Value: g.Value, Text: was.over(g.Value, g.How), Script: true})
+}
+
+// namesMark stands in the words of a drill for what they must name.
+const namesMark = "{names}"
+
+// asNamed puts what the words must name into them. In a drill the people of the story
+// looked; what a script was written for beforehand, in an incident, looked at nothing.
+func asNamed(snap view.Snapshot, step, answer, words string) string {
+	if snap.State.Drill == "" {
+		return words
+	}
+	return strings.ReplaceAll(words, namesMark, strings.Join(snap.Cards[step].Names[answer], ", "))
 }
 
 // conclude accepts what the facts propose where the script says so, never an

@@ -33,12 +33,13 @@ func (p *player) follow(ctx context.Context, snap view.Snapshot, o triage.Option
 		}
 		return p.sample(ctx, snap, st)
 	case triage.DoAnswer:
-		return p.answer(ctx, st)
+		return p.answer(ctx, snap, st)
 	case triage.DoManual:
 		proof, ok := p.Answers.Manual[id]
 		if !ok {
 			return p.pass(ctx, st)
 		}
+		proof = asNamed(snap, o.Step, "", proof)
 		p.say("done outside %s: %s", o.Step, proof)
 		return "", p.do(ctx, triage.Intent{Kind: triage.DoManual, Step: o.Step, Text: proof})
 	case triage.DoSkip:
