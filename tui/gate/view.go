@@ -126,7 +126,7 @@ func (g *Modal) middle(env *screen.Env, p *ink.Page) []int {
 		return alikeEnds
 	}
 	p.Gap()
-	p.Item(label(th.Muted.On("exactly")), th.Plain, ink.Shown(pv.Command))
+	p.Item(label(th.Muted.On("exactly")), th.Plain, ink.Block(pv.Command))
 	p.Item(label(th.Muted.On("undo")), th.Plain, ink.Shown(pv.Undo))
 	for _, d := range record.Together(pv.Owes) {
 		p.Item(label(th.Muted.On("owes")), th.Plain, ink.Shown(d.Text))

@@ -87,6 +87,9 @@ func (p Probe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (step
 		f.Unknown(why, "alive")
 		obs.Gaps = append(obs.Gaps, why)
 		obs.Summary = "Whether the holder lives cannot be told: " + why + "."
+		if in.Text("who") == "" && len(pids)+len(r.Later) == 0 {
+			obs.Summary = "No run is at work on this machine, and none left a process behind."
+		}
 	} else {
 		f.Set("alive", steps.EnumOf(alive))
 	}
