@@ -13,7 +13,7 @@ import (
 
 // claimed is a document that Lint takes.
 func claimed(src string) string {
-	return strings.Replace(head, "severity", "recognise: [{pattern: no space left, weight: 9}]\nseverity", 1) + src
+	return strings.Replace(head, "severity", "recognise: [{pattern: no space left, weight: 9}]\nmatrix: 8\nproves: {PC2: gone}\nseverity", 1) + src
 }
 
 // TestNoAuthorLoosensALaw: what does not come with handrail passes Lint before its first
@@ -36,7 +36,7 @@ func TestNoAuthorLoosensALaw(t *testing.T) {
 		"law 2, mutation is not asked":          {without("mutation:\n  - conclude: mutation\n"), `needs a conclusion of the topic mutation`},
 		"law 2, the failure is not classified":  {without("classify:\n  - conclude: class\n"), `needs a conclusion of the topic class`},
 		"law 2, mutation is no, whatever is":    {with("conclude: mutation\n", "conclude: mutation\n    cases: [{is: 'no', say: x}]\n"), "mutation would be concluded as no whatever is found"},
-		"law 2, mutation is no from nothing":    {with("conclude: mutation\n", "conclude: mutation\n    cases: [{when: 1 < 2, is: 'no', say: x}]\n"), `f:12:20: mutation would be concluded as no from "1 < 2", which looks at nothing`},
+		"law 2, mutation is no from nothing":    {with("conclude: mutation\n", "conclude: mutation\n    cases: [{when: 1 < 2, is: 'no', say: x}]\n"), `f:14:20: mutation would be concluded as no from "1 < 2", which looks at nothing`},
 		"law 8, nothing proves the recovery":    {without("verify:\n  - {id: gone, watch: terraform/lock, when: '!facts.gone.held'}\n"), "needs a watch in verify"},
 		"law 8, two looks at once":              {with("'!facts.gone.held'", "'!facts.gone.held', apart: 1ms"), `the looks of "gone" are 1ms apart, which is one look`},
 		"law 8, no look":                        {with("'!facts.gone.held'", "'!facts.gone.held', greens: 0"), "greens must be a whole number from 1"},

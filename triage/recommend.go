@@ -39,6 +39,11 @@ func recommend(s *State, options []Option, now time.Time, judge func(step string
 			switch {
 			case !w.is(o):
 			case o.Available():
+				if st, ok := s.Step(o.Step); ok && gate {
+					if other := preferredBy(s, &st, options); other != "" && mark(options, want{kind: DoPreview, step: other}) {
+						return
+					}
+				}
 				o.Recommended = true
 				return
 			case len(o.Stale) > 0 && renew(o.Stale, options):
