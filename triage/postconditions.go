@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"handrail/triage/record"
 )
 
 // PostCondition is one of the seven things that show a recovery: a run that ended green
@@ -110,7 +112,7 @@ func (s *State) shownBy(st *Step) ShownBy {
 		by.Shown, by.Why = PCRed, st.Summary
 	case st.Status == Settled && !denies(st):
 		by.Shown, by.Why = PCShown, st.Summary
-		if f, bad := against(st); bad {
+		if f := against(st); f != "" {
 			by.Shown, by.Why = PCRed, f
 		}
 	case st.Status == CannotTell:
@@ -129,22 +131,22 @@ func (s *State) shownBy(st *Step) ShownBy {
 		return by
 	}
 	for _, w := range s.Waivers {
-		if w.Law == 8 && w.Subject == st.ID && w.Seq > st.EndSeq {
+		if (w.Law == 8 || w.Law == LawNone) && w.Subject == st.ID && w.Seq > st.EndSeq {
 			by.Shown, by.Seq, by.At, by.Who, by.Why = PCAccepted, w.Seq, w.At, w.Person, w.Why
 		}
 	}
 	return by
 }
 
-// against is the first critical finding of a read of verify that stands unanswered: it was
-// read, and it shows the opposite.
-func against(st *Step) (string, bool) {
-	for _, f := range st.Speaking() {
-		if f.Level == "critical" {
-			return strings.TrimSpace(f.Say), true
+// against is the first critical finding of a read of verify: it was read, and it shows the
+// opposite.
+func against(st *Step) string {
+	for _, f := range st.Findings {
+		if f.Level == record.Critical && !f.Unsure && len(f.Against) > 0 {
+			return strings.TrimSpace(f.Say)
 		}
 	}
-	return "", false
+	return ""
 }
 
 // evidenceBy is what keeps the trail from being complete: items that are missing, and

@@ -50,6 +50,8 @@ func recommend(s *State, options []Option, now time.Time, judge func(step string
 				return
 			case raced(o) && lookAgain(s, options):
 				return
+			case blind(o) && mark(options, want{kind: DoDrift}):
+				return
 			case gate && !aside(w.step, judge):
 				held = cmp.Or(held, w.step)
 			}
@@ -105,6 +107,11 @@ func aside(step string, judge func(step string) []Verdict) bool {
 func raced(o *Option) bool {
 	return (o.Kind == DoPreview || o.Kind == DoClose) && len(o.Refusals) > 0 &&
 		!slices.ContainsFunc(o.Refusals, func(r Refusal) bool { return r.Law != 12 })
+}
+
+// blind reports whether nothing but open questions about the difference keeps a gate shut.
+func blind(o *Option) bool {
+	return o.Kind == DoPreview && len(o.Refusals) > 0 && !slices.ContainsFunc(o.Refusals, func(r Refusal) bool { return r.Law != 13 })
 }
 
 // lookAgain marks what is read once more before it is said anew whether something
