@@ -149,6 +149,11 @@ type Advice struct {
 	Why     string // the runbook's own words for departing, "" where it does not or gives none
 }
 
+// Line is what the matrix says of a transition, in one line.
+func (a Advice) Line() string {
+	return fmt.Sprintf("row %d, %s: %s", a.Number, a.Failure, a.Action)
+}
+
 // Preferred is the row of the matrix that the call is in: the first that the plan in
 // force names and that no final conclusion contradicts. The second result is false where
 // there is none: what the evidence of this incident showed, no table of usual cases

@@ -1,6 +1,7 @@
 package triage
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -90,6 +91,44 @@ func Conditions(s State) []Condition {
 		out = append(out, c)
 	}
 	return out
+}
+
+// Because says in one line what shows a post-condition, or what does not: at most three
+// proofs, the weakest first.
+func (c Condition) Because() string {
+	const shown = 3
+	var parts []string
+	for _, want := range []Shown{PCRed, PCOpen, PCAccepted, PCShown} {
+		for _, by := range c.By {
+			if by.Shown != want || c.Code == EvidenceWhole && want == PCShown {
+				continue
+			}
+			name := by.Step
+			if c.Code == EvidenceWhole {
+				name = by.What
+			}
+			text := bareOf(name) + " " + string(by.Shown)
+			switch {
+			case by.Shown == PCAccepted && by.Who != "":
+				text = bareOf(name) + " accepted by " + by.Who
+			case by.Shown == PCOpen:
+				text = because(bareOf(name)+" open", by.Why)
+			}
+			parts = append(parts, text)
+		}
+	}
+	if n := len(parts); n > shown {
+		parts = append(parts[:shown:shown], fmt.Sprintf("and %d more", n-shown))
+	}
+	return because("", strings.Join(parts, "; "))
+}
+
+// bareOf is a step without its runbook.
+func bareOf(id string) string {
+	if _, bare, ok := strings.Cut(id, "/"); ok {
+		return bare
+	}
+	return id
 }
 
 // weaker is the one of two standings that says less of a recovery: a condition is as good

@@ -91,6 +91,9 @@ func (d *Dialogue) take(ctx context.Context, snap view.Snapshot, o triage.Option
 	case triage.DoPhase:
 		in.Phase = triage.Phase(o.Value)
 	case triage.DoSeverity:
+		for _, l := range triage.SeverityLevels() {
+			d.sayf("      %s  %s", l.Level, l.Line())
+		}
 		var level string
 		if level, err = d.must(ctx, "severity, now "+string(snap.State.Severity)+"> "); err == nil {
 			in.Severity = triage.Severity(level)

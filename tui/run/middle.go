@@ -57,8 +57,12 @@ func (r *Screen) drawMiddle(env *screen.Env, w int) []ink.Drawn {
 		r.drawGateStep(env, &p, st)
 	case triage.ManualStep:
 		r.drawManual(&p, st, card)
+		r.drawAdvice(&p, st.ID)
 	}
 	r.drawProbe(env, &p, st, card)
+	if st.Phase == triage.Verify && len(r.Snap.State.Plan().Proves) > 0 {
+		r.drawConditions(&p)
+	}
 	if open {
 		r.drawNeeds(&p, st, barred)
 	}

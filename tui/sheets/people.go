@@ -20,8 +20,13 @@ const commander = "commander"
 // one in the same breath where there is none.
 func SeverityForm(env *screen.Env) *form.Form {
 	led := slices.ContainsFunc(env.Snap.State.People, func(p triage.Person) bool { return slices.Contains(p.Roles, commander) })
-	cs := []form.Choice{{Value: "SEV-1", Help: "repair and rerun gates then need a commander"}, {Value: "SEV-2", Help: ""}, {Value: "SEV-3", Help: ""}, {Value: "SEV-4", Help: ""}}
-	f := &form.Form{Title: ink.Say("Severity, now %s", env.Snap.State.Severity),
+	var cs []form.Choice
+	var intro []ink.Text
+	for _, l := range triage.SeverityLevels() {
+		cs = append(cs, form.Choice{Value: string(l.Level), Help: ink.Shown(l.Means)})
+		intro = append(intro, ink.Say("%s  as when %s: %s", l.Level, l.Example, l.Handling))
+	}
+	f := &form.Form{Title: ink.Say("Severity, now %s", env.Snap.State.Severity), Intro: append(intro, "By risk and impact, not by how it feels: a green apply that opens data to all is SEV-1."),
 		Fields: []form.Field{form.OneOf("level", "severity", cs), form.Named("why", "why", "what changed", true)},
 		Submit: func(v map[string]string) tea.Cmd {
 			set := triage.Intent{Kind: triage.DoSeverity, Severity: triage.Severity(v["level"]), Text: v["why"]}
