@@ -21,12 +21,10 @@ const commander = "commander"
 func SeverityForm(env *screen.Env) *form.Form {
 	led := slices.ContainsFunc(env.Snap.State.People, func(p triage.Person) bool { return slices.Contains(p.Roles, commander) })
 	var cs []form.Choice
-	var intro []ink.Text
 	for _, l := range triage.SeverityLevels() {
-		cs = append(cs, form.Choice{Value: string(l.Level), Help: ink.Shown(l.Means)})
-		intro = append(intro, ink.Say("%s  as when %s: %s", l.Level, l.Example, l.Handling))
+		cs = append(cs, form.Choice{Value: string(l.Level), Help: ink.Shown(l.Line())})
 	}
-	f := &form.Form{Title: ink.Say("Severity, now %s", env.Snap.State.Severity), Intro: append(intro, "By risk and impact, not by how it feels: a green apply that opens data to all is SEV-1."),
+	f := &form.Form{Title: ink.Say("Severity, now %s: by risk and impact, not by how it feels", env.Snap.State.Severity),
 		Fields: []form.Field{form.OneOf("level", "severity", cs), form.Named("why", "why", "what changed", true)},
 		Submit: func(v map[string]string) tea.Cmd {
 			set := triage.Intent{Kind: triage.DoSeverity, Severity: triage.Severity(v["level"]), Text: v["why"]}
