@@ -98,15 +98,15 @@ func Conditions(s State) []Condition {
 func (c Condition) Because() string {
 	const shown = 3
 	var parts []string
+	if c.Code == EvidenceWhole {
+		return because("", c.lacking())
+	}
 	for _, want := range []Shown{PCRed, PCOpen, PCAccepted, PCShown} {
 		for _, by := range c.By {
-			if by.Shown != want || c.Code == EvidenceWhole && want == PCShown {
+			if by.Shown != want {
 				continue
 			}
 			name := by.Step
-			if c.Code == EvidenceWhole {
-				name = by.What
-			}
 			text := bareOf(name) + " " + string(by.Shown)
 			switch {
 			case by.Shown == PCAccepted && by.Who != "":
@@ -121,6 +121,29 @@ func (c Condition) Because() string {
 		parts = append(parts[:shown:shown], fmt.Sprintf("and %d more", n-shown))
 	}
 	return because("", strings.Join(parts, "; "))
+}
+
+// lacking names the items of evidence that are open, and those that were waived, by whom.
+func (c Condition) lacking() string {
+	var open, waived []string
+	for _, by := range c.By {
+		name := bareOf(by.What)
+		if by.Shown == PCOpen {
+			open = append(open, name)
+		} else if by.Who != "" {
+			waived = append(waived, name+" by "+by.Who)
+		} else {
+			waived = append(waived, name)
+		}
+	}
+	var parts []string
+	if len(open) > 0 {
+		parts = append(parts, "open "+strings.Join(open, ", "))
+	}
+	if len(waived) > 0 {
+		parts = append(parts, "accepted "+strings.Join(waived, ", "))
+	}
+	return strings.Join(parts, "; ")
 }
 
 // bareOf is a step without its runbook.

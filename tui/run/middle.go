@@ -60,11 +60,11 @@ func (r *Screen) drawMiddle(env *screen.Env, w int) []ink.Drawn {
 		r.drawAdvice(&p, st.ID)
 	}
 	r.drawProbe(env, &p, st, card)
-	if st.Phase == triage.Verify && len(r.Snap.State.Plan().Proves) > 0 {
-		r.drawConditions(&p)
-	}
 	if open {
 		r.drawNeeds(&p, st, barred)
+	}
+	if st.Phase == triage.Verify && len(barred) == 0 && len(r.Snap.State.Plan().Proves) > 0 {
+		r.drawConditions(&p)
 	}
 	r.drawNext(env, &p)
 	return p.Rows
