@@ -33,6 +33,8 @@ id: apply-test
 title: Apply a plan
 domain: plan-engine
 severity: SEV-3
+matrix: 3
+proves: {PC2: free}
 params:
   dir: {type: path, default: .}
 preserve:

@@ -79,6 +79,8 @@ id: vault
 title: A lock that stays
 domain: state-backend
 severity: SEV-2
+matrix: 8
+proves: {PC2: free}
 preserve: [{id: lock, uses: terraform/lock, required: true}]
 mutation: [{conclude: mutation, cases: [{when: facts.lock.held, is: 'yes', say: it is held}]}]
 classify: [{conclude: class, cases: [{when: facts.lock.held, is: MutationPartiallySucceeded, say: part of it}]}]

@@ -16,6 +16,12 @@ import (
 // beside gives what a case proposes, held against the comparisons of the runbook.
 func (r *Runbook) beside(t triage.Topic, c conclusion, grounds []string, v Vars) (is string, stands []string, say string) {
 	say = strings.TrimSpace(r.render(c.say, v))
+	if t == triage.TopicOwner {
+		if is, say = r.owner(c.is, say, v); c.reason != "" {
+			say = strings.TrimSpace(say + " The table of domains names others: " + c.reason)
+		}
+		return is, grounds, say
+	}
 	if t != triage.TopicConsistent || c.is != "yes" {
 		return c.is, grounds, say
 	}

@@ -19,7 +19,7 @@ func (r *reader) builtin(phase triage.Phase) {
 	case triage.Locate:
 		if r.empty(phase) {
 			r.conclude(phase, triage.TopicDomain, r.book.Domain, "the failure domain that this runbook is for")
-			r.conclude(phase, triage.TopicOwner, domainOwners()[r.book.Domain], "the recovery owner of that failure domain")
+			r.conclude(phase, triage.TopicOwner, DomainOwner, "")
 		}
 	case triage.Mutation:
 		r.conclude(phase, triage.TopicMutation, "", "")

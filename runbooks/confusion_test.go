@@ -256,7 +256,7 @@ func TestWeightAgainst(t *testing.T) {
 func TestWeightsThatNeverClaim(t *testing.T) {
 	t.Parallel()
 	for weights, ok := range map[string]bool{"weight: 4": false, "weight: 5": true, "weight: 0": false} {
-		src := []byte(head + "recognise:\n  - {pattern: begun, " + weights + "}\n")
+		src := []byte(head + "matrix: 8\nrecognise:\n  - {pattern: begun, " + weights + "}\n")
 		if _, err := Lint("f", src, catalog.New()); (err == nil) != ok {
 			t.Errorf("%s: %v", weights, err)
 		}

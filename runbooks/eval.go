@@ -28,6 +28,8 @@ type Vars struct {
 	// Read is when the facts of a step were read: ages grow from there.
 	Read map[string]time.Time
 
+	Domain string // that was concluded, "" for none
+
 	older time.Duration // how much later than read the ages are looked at
 }
 

@@ -31,7 +31,7 @@ func TestQuestionOfVerifySaysWhichAnswersAreGreen(t *testing.T) {
 		{"mutation", ", green: [works]", "only a question of verify"},
 		{"mutation", "", ""},
 	} {
-		_, err := Lint("f", []byte(asking(tc.phase, tc.green)), catalog.New())
+		_, err := Lint("f", []byte("matrix: 8\nproves: {PC2: gone}\n"+asking(tc.phase, tc.green)), catalog.New())
 		if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s%s: %v, want %q", tc.phase, tc.green, err, tc.want)
 		}

@@ -2,6 +2,7 @@ package runbooks
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"handrail/steps"
@@ -27,6 +28,7 @@ func Lint(file string, src []byte, cat steps.Catalog) (*Runbook, error) {
 	for i := range b.Steps {
 		l.step(&b.Steps[i])
 	}
+	l.tables()
 	if !b.claims() {
 		l.fail(1, "give a weight of 5 or more to what occurs in no text of another kind", "its patterns together stay below %d, so that it claims no text", Floor)
 	}
@@ -48,6 +50,51 @@ func (l *linter) fail(line int, hint, format string, args ...any) {
 // at fails where an expression stands.
 func (l *linter) at(e *expr, hint, format string, args ...any) {
 	l.bad = append(l.bad, Problem{File: l.b.File, Line: e.node.Line, Col: e.node.Column, Message: fmt.Sprintf(format, args...), Hint: hint})
+}
+
+// tables holds a runbook to the tables of the loop: to the row of the decision matrix that
+// it is a case of, to the post-conditions that show a recovery, and to the owners of the
+// failure domains.
+func (l *linter) tables() {
+	b := l.b
+	if len(b.Matrix) == 0 {
+		l.fail(1, "as in matrix: 8, or matrix: [7, 6] with the main row first; see docs/doctrine.md", "it names no row of the decision matrix")
+	} else if row, ok := triage.Matrix(b.Matrix[0]); ok && b.Departs == "" {
+		if s, what := b.firstTransition(); s != nil && !row.Begins(what, s.Class) {
+			l.fail(s.Line, "say why under departs:, or begin with what the row prefers",
+				"its first transition is %q (%s), and row %d of the decision matrix begins otherwise: %s", s.ID, what, row.Number, row.Action)
+		}
+	}
+	if mends := slices.ContainsFunc(b.Steps, func(s Step) bool { return s.Kind == triage.GateStep || s.Phase == triage.Verify }); mends && len(b.Proves) == 0 {
+		l.fail(1, "as in proves: {PC3: settled}; see docs/doctrine.md", "it picks none of the post-conditions that show a recovery")
+	}
+	for i := range b.Steps {
+		s := &b.Steps[i]
+		if s.Builtin || s.Topic != triage.TopicOwner {
+			continue
+		}
+		for _, c := range s.cases {
+			if c.is != DomainOwner && c.is != triage.Unknown && c.reason == "" {
+				l.fail(s.Line, "is: "+DomainOwner+", or say why under reason:", "%q gets the next transition, whatever the failure domain is, and no reason says why", c.is)
+			}
+		}
+	}
+}
+
+// firstTransition is the first step of recover that changes something, in the words of the
+// matrix. To contain comes before any action, and so does what is done on the way to a pause.
+func (r *Runbook) firstTransition() (s *Step, what string) {
+	for i := range r.Steps {
+		s := &r.Steps[i]
+		switch {
+		case s.Phase != triage.Recover && s.Phase != triage.Authority || s.Class == triage.Contain:
+		case s.Kind == triage.GateStep:
+			return s, s.Uses
+		case s.Kind == triage.ManualStep && s.Phase == triage.Recover:
+			return s, triage.ByHand
+		}
+	}
+	return nil, ""
 }
 
 func (l *linter) step(s *Step) {

@@ -8,12 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"handrail/steps"
 	"handrail/steps/catalog"
+	"handrail/triage"
 )
 
 // claimed is a document that Lint takes.
 func claimed(src string) string {
-	return strings.Replace(head, "severity", "recognise: [{pattern: no space left, weight: 9}]\nseverity", 1) + src
+	return strings.Replace(head, "severity", "recognise: [{pattern: no space left, weight: 9}]\nmatrix: 8\nproves: {PC2: gone}\nseverity", 1) + src
 }
 
 // TestNoAuthorLoosensALaw: what does not come with handrail passes Lint before its first
@@ -36,7 +38,7 @@ func TestNoAuthorLoosensALaw(t *testing.T) {
 		"law 2, mutation is not asked":          {without("mutation:\n  - conclude: mutation\n"), `needs a conclusion of the topic mutation`},
 		"law 2, the failure is not classified":  {without("classify:\n  - conclude: class\n"), `needs a conclusion of the topic class`},
 		"law 2, mutation is no, whatever is":    {with("conclude: mutation\n", "conclude: mutation\n    cases: [{is: 'no', say: x}]\n"), "mutation would be concluded as no whatever is found"},
-		"law 2, mutation is no from nothing":    {with("conclude: mutation\n", "conclude: mutation\n    cases: [{when: 1 < 2, is: 'no', say: x}]\n"), `f:12:20: mutation would be concluded as no from "1 < 2", which looks at nothing`},
+		"law 2, mutation is no from nothing":    {with("conclude: mutation\n", "conclude: mutation\n    cases: [{when: 1 < 2, is: 'no', say: x}]\n"), `f:14:20: mutation would be concluded as no from "1 < 2", which looks at nothing`},
 		"law 8, nothing proves the recovery":    {without("verify:\n  - {id: gone, watch: terraform/lock, when: '!facts.gone.held'}\n"), "needs a watch in verify"},
 		"law 8, two looks at once":              {with("'!facts.gone.held'", "'!facts.gone.held', apart: 1ms"), `the looks of "gone" are 1ms apart, which is one look`},
 		"law 8, no look":                        {with("'!facts.gone.held'", "'!facts.gone.held', greens: 0"), "greens must be a whole number from 1"},
@@ -105,5 +107,75 @@ func TestReach(t *testing.T) {
 	}
 	if got := mustParse(t, claimed(gated)).Reach(catalog.New()).Eases; len(got) != 0 {
 		t.Errorf("a usual runbook eases %q", got)
+	}
+}
+
+// TestTablesAreHeld: a runbook names its row, says why it begins otherwise, picks what shows
+// its recovery, and leaves the owner to the domain or says why not.
+func TestTablesAreHeld(t *testing.T) {
+	t.Parallel()
+	body := func(top, owner string) string {
+		if owner != "" {
+			owner = "locate:\n  - conclude: owner\n    cases: [{" + owner + ", say: x}]\n"
+		}
+		return strings.Replace(head, "severity", "recognise: [{pattern: no space left, weight: 9}]\n"+top+"severity", 1) + strings.Replace(gated, "mutation:\n", owner+"mutation:\n", 1)
+	}
+	const proves = "proves: {PC2: gone}\n"
+	for name, tc := range map[string]struct{ src, want string }{
+		"whole":                  {body("matrix: 8\n"+proves, ""), ""},
+		"several rows":           {body("matrix: [8, 7]\n"+proves, ""), ""},
+		"no row":                 {body(proves, ""), "names no row of the decision matrix"},
+		"no such row":            {body("matrix: 14\n"+proves, ""), "from 1 to 13"},
+		"a row twice":            {body("matrix: [8, 8]\n"+proves, ""), "is named twice"},
+		"begins otherwise":       {body("matrix: 13\n"+proves, ""), `its first transition is "unlock" (terraform/force-unlock), and row 13`},
+		"begins so with a why":   {body("matrix: 13\ndeparts: It burns.\n"+proves, ""), ""},
+		"the main row counts":    {body("matrix: [13, 8]\n"+proves, ""), "row 13"},
+		"no post-condition":      {body("matrix: 8\n", ""), "picks none of the post-conditions"},
+		"nothing shows it":       {body("matrix: 8\nproves: {PC2: lock}\n", ""), `verify has no step "lock"`},
+		"no such condition":      {body("matrix: 8\nproves: {PC9: gone}\n", ""), "PC9"},
+		"the evidence by itself": {body("matrix: 8\nproves: {PC7: gone}\n", ""), "PC7"},
+		"owner of the domain":    {body("matrix: 8\n"+proves, "is: owner of the domain"), ""},
+		"an owner of its own":    {body("matrix: 8\n"+proves, "is: the storage team"), `"the storage team" gets the next transition`},
+		"with a reason":          {body("matrix: 8\n"+proves, "is: the storage team, reason: they have the disks"), ""},
+		"a reason for nothing":   {body("matrix: 8\n"+proves, "is: owner of the domain, reason: x"), "only an owner that the table of domains does not name"},
+	} {
+		_, err := Lint("f", []byte(tc.src), catalog.New())
+		if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v, want %q", name, err, tc.want)
+		}
+	}
+	optional := strings.Replace(body("matrix: 8\nproves: {PC2: seen}\n", ""), "verify:\n", "verify:\n  - {id: seen, uses: terraform/lock}\n", 1)
+	if _, err := Lint("f", []byte(optional), catalog.New()); err == nil || !strings.Contains(err.Error(), `"seen" proves nothing`) {
+		t.Errorf("a read that nothing waits for proves: %v", err)
+	}
+}
+
+// TestOwnerFollowsTheDomain: the proposed owner is that of the domain which was concluded,
+// else of the one that the facts propose, else of the one that the runbook is for.
+func TestOwnerFollowsTheDomain(t *testing.T) {
+	t.Parallel()
+	src := head + `preserve: [{id: lock, uses: terraform/lock}]
+locate:
+  - conclude: domain
+    cases: [{when: facts.lock.held, is: runner, say: x}]
+  - conclude: owner
+    cases: [{is: owner of the domain, say: Involve them.}]
+`
+	b := mustParse(t, src)
+	held := Vars{Facts: map[string]map[string]steps.Value{"lock": {"held": steps.BoolOf(true)}}}
+	for _, d := range triage.Domains() {
+		held.Domain = d.Slug
+		if got, _, why := b.Propose(triage.TopicOwner, held); got != d.Owner || !strings.Contains(why, d.Slug) || !strings.Contains(why, "Involve them.") {
+			t.Errorf("domain %s: %q (%s), want %q", d.Slug, got, why, d.Owner)
+		}
+	}
+	for domain, want := range map[string]string{"": "platform runtime owner", triage.Unknown: "platform runtime owner"} {
+		held.Domain = domain
+		if got, _, _ := b.Propose(triage.TopicOwner, held); got != want {
+			t.Errorf("domain %q: %q, want %q", domain, got, want)
+		}
+	}
+	if got, _, _ := b.Propose(triage.TopicOwner, Vars{}); got != "infrastructure platform owner" {
+		t.Errorf("nothing is known: %q", got)
 	}
 }

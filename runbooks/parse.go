@@ -86,7 +86,7 @@ func (r *Runbook) Check() error { return r.compiled() }
 
 // bookKeys are the keys of a runbook; neededKeys are those that none does without.
 func bookKeys() []string {
-	return append(append(neededKeys(), "matrix", "doc", "symptoms", "recognise", "params", "fresh", "next"), phaseKeys()...)
+	return append(append(neededKeys(), "matrix", "departs", "proves", "doc", "symptoms", "recognise", "params", "fresh", "next"), phaseKeys()...)
 }
 
 func neededKeys() []string {
@@ -119,7 +119,8 @@ func (r *reader) runbook(doc *yaml.Node) {
 	b.Title = r.literal(f["title"], "title")
 	b.Domain = r.OneOf(f["domain"], "domain", domains())
 	b.Severity = triage.Severity(r.OneOf(f["severity"], "severity", severities()))
-	b.Matrix = r.Number(f["matrix"], "matrix", 1, 13)
+	r.matrix(f["matrix"])
+	b.Departs = strings.TrimSpace(r.literal(f["departs"], "departs"))
 	b.Doc = r.literal(f["doc"], "doc")
 	for _, n := range r.Items(f["symptoms"], "symptoms") {
 		r.symptom(n)
@@ -145,6 +146,7 @@ func (r *reader) runbook(doc *yaml.Node) {
 	for _, n := range r.Items(f["next"], "next") {
 		r.next(n)
 	}
+	r.proves(f["proves"])
 	r.gates()
 	r.opponents()
 }

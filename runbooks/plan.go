@@ -17,7 +17,13 @@ const DefaultFresh = 15 * time.Minute
 // Plan gives the skeleton that the journal keeps: what the loop needs to know
 // of the runbook, so that a resume or an audit never reads the file of today.
 func (r *Runbook) Plan(params steps.Params) triage.Plan {
-	p := triage.Plan{Runbook: r.ID, Title: r.Title, Digest: r.Digest, Matrix: r.Matrix}
+	p := triage.Plan{Runbook: r.ID, Title: r.Title, Digest: r.Digest, Departs: r.Departs, Proves: r.Proves}
+	if len(r.Matrix) > 0 {
+		p.Matrix = r.Matrix[0]
+	}
+	if len(r.Matrix) > 1 {
+		p.Rows = r.Matrix
+	}
 	if len(params) > 0 {
 		p.Params = maps.Clone(params)
 	}

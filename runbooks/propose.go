@@ -9,6 +9,9 @@ import (
 	"handrail/triage"
 )
 
+// NoRule is what is said where each rule could be told, and none holds.
+const NoRule = "no rule of the runbook holds"
+
 // Propose gives what the rules of the runbook say about a topic: the first case
 // that is true. When a case before it cannot be told, or none is true, that is
 // "unknown". That the states agree is proposed only beside comparisons that agree.
@@ -56,7 +59,7 @@ func (r *Runbook) firstCase(cases []conclusion, v Vars, holds func(c conclusion,
 			}
 		}
 	}
-	return triage.Unknown, grounds, "no rule of the runbook holds"
+	return triage.Unknown, grounds, NoRule
 }
 
 // grounds gives the facts and answers of an expression with their values.

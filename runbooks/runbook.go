@@ -18,7 +18,9 @@ type Runbook struct {
 	Title     string
 	Domain    string // slug of a failure domain
 	Severity  triage.Severity
-	Matrix    int // row of the decision matrix, 0 for none
+	Matrix    []int  // rows of the decision matrix, the main one first
+	Departs   string // why its way is another than that of its main row
+	Proves    []triage.Proves
 	Doc       string
 	Symptoms  []string // what people see, in plain words
 	Recognise []Pattern
@@ -122,6 +124,7 @@ type (
 		is   string
 		say  *text
 
+		reason  string   // of an owner: why the table of domains does not name them
 		despite []string // fields whose comparison does not speak against a consistent yes
 	}
 	row struct {

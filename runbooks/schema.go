@@ -78,7 +78,15 @@ func (s schemer) key(of, key string) schema {
 		}
 		return schema{"type": "string", "pattern": idForm.String(), "description": "small letters, digits and underscores; expressions name it"}
 	case "matrix":
-		return schema{"type": "integer", "minimum": 1, "maximum": 13, "description": "row of the decision matrix"}
+		row := schema{"type": "integer", "minimum": 1, "maximum": len(triage.MatrixRows())}
+		return schema{"anyOf": []schema{row, listOf(row)}, "description": "rows of the decision matrix, the main one first"}
+	case "departs":
+		return textOf("why the way of the runbook is another than that of its main row")
+	case "reason":
+		return textOf("of an owner: why the table of domains does not name them")
+	case "proves":
+		show := s.ids("steps of verify that show it", triage.WatchStep)
+		return schema{"type": "object", "propertyNames": schema{"enum": postConditions()}, "additionalProperties": schema{"anyOf": []schema{textOf("a step of verify"), show}}, "description": "post-conditions of recovery, each with what shows it"}
 	case "symptoms":
 		return listOf(textOf("what people see, in their words"))
 	case "recognise":

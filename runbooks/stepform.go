@@ -42,7 +42,7 @@ func parts(what string) []string {
 		"a requirement":  "when else",
 		"a finding":      "when level say against",
 		"a fact":         "type cel regexp help values",
-		"a case":         "when is say despite",
+		"a case":         "when is say despite reason",
 		"a proposal":     "when is say",
 	}[what])
 }
@@ -303,7 +303,11 @@ func (r *reader) cases(s *Step, n *yaml.Node) {
 		}
 		s.cases = append(s.cases, conclusion{
 			when: r.expr(f["when"], "when", wantBool), is: is, say: r.text(f["say"], "say"), despite: r.despite(s, is, f["despite"]),
+			reason: strings.TrimSpace(r.literal(f["reason"], "reason")),
 		})
+		if f["reason"] != nil && (s.Topic != triage.TopicOwner || is == DomainOwner) {
+			r.Fail(f["reason"], "remove it", "only an owner that the table of domains does not name has a reason")
+		}
 	}
 }
 

@@ -1,35 +1,36 @@
 package runbooks
 
 import (
-	"maps"
 	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
 
 	"handrail/steps"
 	"handrail/triage"
 )
 
-// domainOwners names the recovery owner of each failure domain.
-func domainOwners() map[string]string {
-	return map[string]string{
-		"source-control":    "repository owner or platform",
-		"ci-validation":     "author or platform",
-		"plan-engine":       "infrastructure owner or platform",
-		"policy-engine":     "platform security or policy owner",
-		"approval-system":   "change manager or platform",
-		"runner":            "platform runtime owner",
-		"state-backend":     "infrastructure platform owner",
-		"cloud-apis":        "cloud platform owner",
-		"gitops-controller": "cluster platform owner",
-		"kubernetes-api":    "cluster platform owner",
-		"secrets":           "security or platform owner",
-		"artifact-registry": "delivery or platform owner",
-		"observability":     "platform or SRE",
-		"human-process":     "incident commander or governance",
+// DomainOwner is what a runbook concludes of the owner, unless it has a reason not to:
+// the recovery owner that the table names of the domain that was concluded.
+const DomainOwner = "owner of the domain"
+
+// ownerOf is the recovery owner of a failure domain, "" for none.
+func ownerOf(domain string) string {
+	for _, d := range triage.Domains() {
+		if d.Slug == domain {
+			return d.Owner
+		}
 	}
+	return ""
 }
 
 func domains() []string {
-	return slices.Sorted(maps.Keys(domainOwners()))
+	var out []string
+	for _, d := range triage.Domains() {
+		out = append(out, d.Slug)
+	}
+	slices.Sort(out)
+	return out
 }
 
 // phaseKeys are the keys of a runbook that hold steps; declare is not one, for
@@ -46,11 +47,11 @@ func phaseKeys() []string {
 
 // failureStates are what a classification may conclude.
 func failureStates() []string {
-	return []string{
-		"RejectedBeforePlan", "PlanGeneratedButUnsafe", "ApprovedButStale", "MutationNotStarted",
-		"MutationPartiallySucceeded", "RecordedStateDiverged", "LiveStateDiverged",
-		"ReconciliationBlocked", "ReconciliationUnsafe", "EvidenceIncomplete",
+	var out []string
+	for _, f := range triage.FailureStates() {
+		out = append(out, f.Name)
 	}
+	return out
 }
 
 // topicValues are the values of a topic beside unknown, nil for free text.
@@ -74,7 +75,99 @@ func topics() []string {
 }
 
 func severities() []string {
-	return []string{string(triage.Sev1), string(triage.Sev2), string(triage.Sev3), string(triage.Sev4)}
+	var out []string
+	for _, l := range triage.SeverityLevels() {
+		out = append(out, string(l.Level))
+	}
+	return out
+}
+
+// postConditions are those that a runbook may pick.
+func postConditions() []string {
+	var out []string
+	for _, pc := range triage.PostConditions() {
+		if pc.Code != triage.EvidenceWhole {
+			out = append(out, pc.Code)
+		}
+	}
+	return out
+}
+
+// matrix reads the rows of the decision matrix, the main one first.
+func (r *reader) matrix(n *yaml.Node) {
+	list := []*yaml.Node{n}
+	if n != nil && n.Kind == yaml.SequenceNode {
+		list = n.Content
+	}
+	most := len(triage.MatrixRows())
+	for _, item := range list {
+		row := r.Number(item, "matrix", 1, most)
+		switch {
+		case row == 0:
+		case slices.Contains(r.book.Matrix, row):
+			r.Fail(item, "remove it", "the row %d is named twice", row)
+		default:
+			r.book.Matrix = append(r.book.Matrix, row)
+		}
+	}
+}
+
+// proves reads which steps of verify show a post-condition.
+func (r *reader) proves(n *yaml.Node) {
+	if n == nil {
+		return
+	}
+	if n.Kind != yaml.MappingNode {
+		r.Fail(n, "as in proves: {PC3: settled}", "proves must be a mapping of post-conditions to steps of verify")
+		return
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		code := r.OneOf(n.Content[i], "a post-condition", postConditions())
+		list := []*yaml.Node{n.Content[i+1]}
+		if list[0].Kind == yaml.SequenceNode {
+			list = list[0].Content
+		}
+		p := triage.Proves{Code: code}
+		for _, item := range list {
+			id := r.Text(item, "a step")
+			s := r.book.step(id)
+			switch {
+			case id == "":
+			case s == nil || s.Phase != triage.Verify:
+				r.Fail(item, "name a step of verify", "verify has no step %q", id)
+			case !s.shows():
+				r.Fail(item, "pick a watch, a question with green answers or a required read", "%q proves nothing: the incident closes without it", id)
+			default:
+				p.Steps = append(p.Steps, r.book.full(id))
+			}
+		}
+		if code != "" && len(p.Steps) > 0 {
+			r.book.Proves = append(r.book.Proves, p)
+		}
+	}
+}
+
+// shows reports whether a step of verify can show a post-condition: no incident closes as
+// recovered while it says the opposite.
+func (s *Step) shows() bool {
+	return s.Kind == triage.WatchStep || s.Kind == triage.AskStep && len(s.Green) > 0 || s.Required && s.Kind == triage.ProbeStep
+}
+
+// owner is whom the runbook proposes as owner of the next transition: where the case says so,
+// the recovery owner of the domain that was concluded, of the one that the facts propose, or
+// of the domain that the runbook is for.
+func (r *Runbook) owner(is, say string, v Vars) (owner, why string) {
+	if is != DomainOwner {
+		return is, say
+	}
+	domain := v.Domain
+	if ownerOf(domain) == "" {
+		domain, _, _ = r.Propose(triage.TopicDomain, v)
+	}
+	if ownerOf(domain) == "" {
+		domain = r.Domain
+	}
+	return ownerOf(domain), strings.TrimSpace("The table names them for the domain " + domain + ". " + say)
 }
 
 func levels() []string {

@@ -311,6 +311,9 @@ func (s *Session) plain(in triage.Intent) error {
 	if in.Kind == triage.DoClose {
 		return errors.Join(report.Write(s.path, s.state), s.forgetPlans())
 	}
+	if in.Kind == triage.DoConclude || in.Kind == triage.DoWaive {
+		s.retext() // the owner follows the domain, and the class what cannot be had any more
+	}
 	if in.Kind == triage.DoAnswer {
 		s.retext()
 		if err := s.compareRead(); err != nil {

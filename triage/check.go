@@ -57,7 +57,7 @@ func optionRefusals(options []Option, in Intent) []Refusal {
 			return o.Subject == in.Digest
 		case DoWaive:
 			return o.Subject == in.Step && o.Value == strconv.Itoa(in.Law)
-		case DoPhase, DoNote, DoCorrect, DoPerson, DoSeverity, DoPlan, DoHand:
+		case DoPhase, DoNote, DoCorrect, DoPerson, DoSeverity, DoPlan, DoHand, DoDrift:
 			return true
 		}
 		return o.Step == in.Step

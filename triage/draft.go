@@ -35,6 +35,12 @@ func Draft(s State, in Intent) (Body, bool) {
 		return in.Who, true
 	case DoResolve:
 		return in.Finding, true
+	case DoDrift:
+		b := in.Drift
+		if blank(b.Person) {
+			b.Person = s.Operator
+		}
+		return b, true
 	case DoHand:
 		b := in.Hand
 		b.ID = s.NextDebt(ProofDebt)

@@ -14,7 +14,10 @@ type Plan struct {
 	Digest  string           `json:"digest"`
 	Blob    string           `json:"blob,omitempty"` // sha256 of the stored YAML
 	Params  map[string]Value `json:"params,omitempty"`
-	Matrix  int              `json:"matrix,omitempty"` // row of the decision matrix, 0 for none
+	Matrix  int              `json:"matrix,omitempty"` // main row of the decision matrix, 0 for none
+	Rows    []int            `json:"rows,omitempty"`   // all rows of the matrix, where there are several
+	Departs string           `json:"departs,omitempty"`
+	Proves  []Proves         `json:"proves,omitempty"` // the post-conditions, each with the steps of verify that show it
 	From    string           `json:"from,omitempty"`   // the runbook that led here
 	Steps   []PlanStep       `json:"steps"`
 }
@@ -145,8 +148,10 @@ func (f *folder) checkPlan(b Plan) error {
 	if blank(b.Runbook) {
 		return f.refuse("the plan names no runbook")
 	}
-	if _, ok := Matrix(b.Matrix); b.Matrix != 0 && !ok {
-		return f.refuse("the decision matrix has no row %d", b.Matrix)
+	for _, n := range append([]int{b.Matrix}, b.Rows...) {
+		if _, ok := Matrix(n); n != 0 && !ok {
+			return f.refuse("the decision matrix has no row %d", n)
+		}
 	}
 	seen := make(map[string]bool, len(b.Steps))
 	for _, p := range b.Steps {

@@ -32,8 +32,8 @@ func (b Conclude) fold(f *folder) error {
 		Why: b.Why, Grounds: b.Grounds, Script: b.Script, Seq: f.e.Seq, At: f.e.At,
 	}
 	// What the evidence of this incident proposes, no table of usual cases contradicts.
-	if row, ok := Matrix(f.s.Plan().Matrix); ok && (b.Proposed == "" || b.Proposed != b.Value) {
-		c.Contradicts = row.contradicts(b.Topic, b.Value)
+	if b.Proposed == "" || b.Proposed != b.Value {
+		c.Contradicts = f.s.Plan().contradiction(b.Topic, b.Value)
 	}
 	f.setTopic(c)
 	for i := range f.s.Steps {

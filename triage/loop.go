@@ -134,6 +134,7 @@ const (
 	DoSettle    IntentKind = "settle"    // Debt
 	DoWaive     IntentKind = "waive"     // Law, Step (subject), Person, Text, Findings (of law 0)
 	DoResolve   IntentKind = "resolve"   // Finding: answer a critical finding that shuts no gate
+	DoDrift     IntentKind = "drift"     // Drift: answer what is not known of the difference
 	DoClose     IntentKind = "close"     // Value (outcome), Text; Person, of another outcome than recovered
 	DoHandOver  IntentKind = "handover"  // Person (for whom), Text (why): give the incident over
 	DoPlan      IntentKind = "plan"      // Value: another runbook, with parameters in Params
@@ -164,6 +165,7 @@ type Intent struct {
 	Who         Person
 	Debt        Settle
 	Finding     FindingAnswer
+	Drift       DriftAnswer
 	Hand        HandAct // its ID is given by the loop
 	Params      map[string]string
 	Seen        int64

@@ -147,6 +147,8 @@ func (l *lister) gate(st *Step) {
 	if l.s.worst() < l.s.Severity { // never asked of what a journal records: one from before knew only the present
 		shut = append(shut, commandLaws(l.s, st.Class, l.s.worst())...)
 	}
+	shut = append(shut, blindLaws(l.s, st)...)
+	shut = append(shut, scopeLaws(l.s, st, l.judge)...)
 	shut = append(shut, verdictLaws(st, verdicts)...)
 	if g.Phase == GateUnknown {
 		// Reading the target again is the only way on, and changes nothing.
@@ -292,6 +294,9 @@ func (l *lister) call() {
 		l.add(Option{Kind: k})
 	}
 	l.add(Option{Kind: DoHand}, handLaws(l.s)...)
+	if len(l.s.Undrifted()) > 0 && l.writesRecord() {
+		l.add(Option{Kind: DoDrift})
+	}
 	if g := l.s.Lowering; g.Phase == GateArmed {
 		var late []Refusal
 		if l.now.After(g.Shown.Until) {
@@ -304,6 +309,14 @@ func (l *lister) call() {
 	} else {
 		l.add(Option{Kind: DoPlan})
 	}
+}
+
+// writesRecord reports whether the plan in force has a gate that waits for what is known
+// of the difference.
+func (l *lister) writesRecord() bool {
+	return slices.ContainsFunc(l.s.Steps, func(st Step) bool {
+		return !st.Retired && st.Kind == GateStep && slices.Contains(RecordKinds(), st.Uses)
+	})
 }
 
 // HasPhase reports whether the plan in force has anything to do in a phase. A

@@ -272,6 +272,11 @@ func whole(s State, o Option) Intent {
 		}
 	case DoResolve:
 		in.Finding = FindingAnswer{Step: o.Step, Finding: o.Subject, How: Resolved, Why: "fixed"}
+	case DoDrift:
+		for _, q := range s.Undrifted() {
+			in.Drift.Answers = append(in.Drift.Answers, KV{Key: q.ID, Value: "x"})
+		}
+		in.Drift.Person = "ana"
 	case DoHand:
 		in.Hand = HandAct{What: "kubectl scale", Object: "deploy/web", Person: "ada"}
 		if all := s.Shows(); len(all) > 0 {

@@ -39,11 +39,18 @@ func recommend(s *State, options []Option, now time.Time, judge func(step string
 			switch {
 			case !w.is(o):
 			case o.Available():
+				if st, ok := s.Step(o.Step); ok && gate {
+					if other := preferredBy(s, &st, options); other != "" && mark(options, want{kind: DoPreview, step: other}) {
+						return
+					}
+				}
 				o.Recommended = true
 				return
 			case len(o.Stale) > 0 && renew(o.Stale, options):
 				return
 			case raced(o) && lookAgain(s, options):
+				return
+			case blind(o) && mark(options, want{kind: DoDrift}):
 				return
 			case gate && !aside(w.step, judge):
 				held = cmp.Or(held, w.step)
@@ -100,6 +107,11 @@ func aside(step string, judge func(step string) []Verdict) bool {
 func raced(o *Option) bool {
 	return (o.Kind == DoPreview || o.Kind == DoClose) && len(o.Refusals) > 0 &&
 		!slices.ContainsFunc(o.Refusals, func(r Refusal) bool { return r.Law != 12 })
+}
+
+// blind reports whether nothing but open questions about the difference keeps a gate shut.
+func blind(o *Option) bool {
+	return o.Kind == DoPreview && len(o.Refusals) > 0 && !slices.ContainsFunc(o.Refusals, func(r Refusal) bool { return r.Law != 13 })
 }
 
 // lookAgain marks what is read once more before it is said anew whether something

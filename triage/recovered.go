@@ -71,7 +71,7 @@ func greenSince(s *State, since int64) bool {
 // repairs reports whether a gate mends something. To resume gives back what a pause
 // took.
 func repairs(gate *Step) bool {
-	return (gate.Class == Repair || gate.Class == Rerun) && !strings.HasSuffix(gate.Uses, "/resume")
+	return (gate.Class == Repair || gate.Class == Rerun) && !resumes(gate.Uses)
 }
 
 // acted reports whether the act of a gate was done after an entry and still holds.

@@ -30,6 +30,7 @@ type State struct {
 	Hands    []Hand               // repairs by hand, outside of handrail
 	Debts    []Debt
 	Waivers  []Waiver
+	Drift    []DriftSaid
 	Answered []Answered // critical findings that shut no gate
 	Timeline []Moment
 	Acting   string   // the step whose act is running, "" for none

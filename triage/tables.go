@@ -62,11 +62,16 @@ type SeverityLevel struct {
 // SeverityLevels lists the severities, the worst first.
 func SeverityLevels() []SeverityLevel {
 	return []SeverityLevel{
-		{Sev1, "wide outage, exposed data, or infrastructure about to be destroyed", "a network rule cuts production off", "incident commander; repair and rerun gates need one"},
-		{Sev2, "production is degraded, or a control loop is impaired", "a controller cannot sync a critical application", "incident process"},
-		{Sev3, "a production change is stuck and nothing is hurt yet", "policy refuses a production apply", "expedite the owner's review"},
-		{Sev4, "a local failure outside production that no user sees", "a development plan fails", "normal queue"},
+		{Sev1, "wide outage, exposed data, danger of destruction", "a network rule cuts off production", "incident commander, break-glass"},
+		{Sev2, "production degraded, or a control loop impaired", "a controller cannot sync a critical app", "incident process"},
+		{Sev3, "a production change is stuck, nothing hurt yet", "policy refuses a production apply", "the owner's review at once"},
+		{Sev4, "local failure outside production, no user notices", "a development plan fails", "normal queue"},
 	}
+}
+
+// Line is a severity in one line, for the place where one is chosen.
+func (l SeverityLevel) Line() string {
+	return l.Means + " (" + l.Example + "): " + l.Handling
 }
 
 func severities() []Severity { return []Severity{Sev1, Sev2, Sev3, Sev4} }

@@ -60,7 +60,8 @@ func newBench(now func() time.Time, hostile string) *bench {
 	b.script(h)
 	b.record(triage.Open{Incident: "20261120-021400-state-lock-k7qd", Title: "Plan or apply cannot get the state lock" + h, Severity: triage.Sev3})
 	b.record(triage.Person{ID: "ana", Name: "Ana" + h, Proof: "kube", Subject: "ana@example.org" + h, Roles: []string{"commander"}})
-	b.record(triage.Plan{Runbook: book, Title: "Plan or apply cannot get the state lock" + h, Digest: strings.Repeat("ab", 32), Matrix: 8, Steps: plan(h)})
+	b.record(triage.Plan{Runbook: book, Title: "Plan or apply cannot get the state lock" + h, Digest: strings.Repeat("ab", 32), Matrix: 8, Departs: h,
+		Proves: []triage.Proves{{Code: "PC2", Steps: []string{id("clean")}}}, Steps: plan(h)})
 	return b
 }
 

@@ -133,6 +133,8 @@ func (m *model) confirmation(in triage.Intent) screen.Notice {
 		return screen.Notice{Text: ink.Say("✓ Skipped %s; the reason is recorded.", incident.Short(in.Step))}
 	case triage.DoResolve:
 		return screen.Notice{Text: ink.Say("✓ Answered: %s.", in.Finding.How)}
+	case triage.DoDrift:
+		return screen.Notice{Text: "✓ Recorded what is known of the difference."}
 	case triage.DoHand:
 		return screen.Notice{Text: ink.Say("✓ Recorded as done by hand by %s. It is owed until a read shows it.", in.Hand.Person)}
 	case triage.DoSettle:

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -406,4 +408,33 @@ func TestNoDirectoryIsAskedFor(t *testing.T) {
 			t.Errorf("given %v it asked for trust: %t", tc.with, looked)
 		}
 	}
+}
+
+// TestSeveritiesAreExplained: where a severity is chosen, each stands with its meaning, an
+// example and its handling, whole in the smallest usual terminal.
+func TestSeveritiesAreExplained(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 80, 24, true, "")
+	s.press("S")
+	seen := strings.Join(strings.Fields(s.screen()), " ")
+	for _, l := range triage.SeverityLevels() {
+		for _, part := range []string{string(l.Level), l.Means, l.Example, l.Handling} {
+			if !strings.Contains(seen, part) {
+				t.Errorf("the sheet does not show %q:\n%s", part, s.screen())
+			}
+		}
+	}
+}
+
+// TestConditionsAreListed: in verify each post-condition stands with what shows it, or with
+// why it does not.
+func TestConditionsAreListed(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 140, 45, true, "")
+	s.toWatch()
+	s.want(t, "POST-CONDITIONS", "? PC2", "clean open", "Not asked by this runbook: PC1, PC3, PC4, PC5, PC6")
+	s.pass(8 * time.Second)
+	s.settle(s.run.SampleWhenDue(s.Env))
+	s.run.Front(id("clean"))
+	s.want(t, "✓ PC2")
 }

@@ -45,6 +45,7 @@ type Dialogue struct {
 	told  int64 // the newest moment of the timeline that was told
 	phase triage.Phase
 	asked string // the request to a second person that was told last
+	shown string // how the post-conditions stood when they were told last
 	lower string // the same, of a lower severity
 
 	ungated string // why no gate serves, as it was told last

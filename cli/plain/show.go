@@ -1,6 +1,7 @@
 package plain
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -92,6 +93,7 @@ func (d *Dialogue) offer(snap view.Snapshot, o triage.Option) {
 	for _, c := range choices {
 		d.sayf("    %s: %s", c.Value, c.Help)
 	}
+	d.doctrine(snap, o)
 	if card.Practice != "" {
 		d.sayf("  in this drill: %s", card.Practice)
 	}
@@ -100,6 +102,37 @@ func (d *Dialogue) offer(snap view.Snapshot, o triage.Option) {
 	}
 	if card.Evidence != "" && o.Kind == triage.DoAnswer {
 		d.sayf("  to say with it: %s", card.Evidence)
+	}
+}
+
+// doctrine says what the decision matrix prefers at a transition, what a change happened
+// without at the class, and in verify what shows the recovery.
+func (d *Dialogue) doctrine(snap view.Snapshot, o triage.Option) {
+	if a, ok := snap.State.Advice(o.Step); ok {
+		d.sayf("  decision matrix, %s", a.Line())
+		if a.Departs {
+			d.sayf("    another way here: %s", cmp.Or(a.Why, "the runbook does not say why"))
+		}
+	}
+	if lack := triage.Unproven(snap.State); o.Topic == triage.TopicClass && len(lack) > 0 {
+		d.sayf("  ! the evidence is incomplete: something changed without %s", triage.UnprovenLine(lack))
+	}
+	st, ok := snap.State.Step(o.Step)
+	if sc, pauses := triage.ScopeOf(st.Uses); ok && pauses {
+		d.sayf("  scope: stops %s", sc.Reach)
+	}
+	if ok && st.Phase != triage.Verify && o.Kind != triage.DoClose || len(snap.State.Plan().Proves) == 0 || !ok && o.Kind != triage.DoClose {
+		return
+	}
+	text := ""
+	for _, c := range triage.Conditions(snap.State) {
+		if c.Shown != triage.PCNotAsked {
+			text += fmt.Sprintf("  %s %s: %s%s\n", c.Code, c.Means, c.Shown, c.Because())
+		}
+	}
+	if text != d.shown {
+		d.shown = text
+		d.say(strings.TrimRight(text, "\n"))
 	}
 }
 

@@ -91,6 +91,9 @@ func (d *Dialogue) take(ctx context.Context, snap view.Snapshot, o triage.Option
 	case triage.DoPhase:
 		in.Phase = triage.Phase(o.Value)
 	case triage.DoSeverity:
+		for _, l := range triage.SeverityLevels() {
+			d.sayf("      %s  %s", l.Level, l.Line())
+		}
 		var level string
 		if level, err = d.must(ctx, "severity, now "+string(snap.State.Severity)+"> "); err == nil {
 			in.Severity = triage.Severity(level)
@@ -105,6 +108,15 @@ func (d *Dialogue) take(ctx context.Context, snap view.Snapshot, o triage.Option
 		return nil
 	case triage.DoResolve:
 		err = d.resolve(ctx, &in.Finding, o)
+	case triage.DoDrift:
+		d.say("Before the record is written:")
+		for _, q := range snap.State.Undrifted() {
+			var text string
+			if text, err = d.must(ctx, q.Ask+"> "); err != nil {
+				break
+			}
+			in.Drift.Answers = append(in.Drift.Answers, triage.KV{Key: q.ID, Value: text})
+		}
 	case triage.DoHand:
 		err = d.byHand(ctx, snap, &in)
 	case triage.DoSettle:

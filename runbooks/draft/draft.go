@@ -5,6 +5,7 @@ package draft
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"handrail/steps"
@@ -91,6 +92,10 @@ func (b book) text() string {
 		say("# %s\n", strings.Join(strings.Fields(c), " "))
 	}
 	say("apiVersion: handrail/v1\nkind: Runbook\nid: %s\ntitle: %s\ndomain: human-process # what failed; see the schema\nseverity: SEV-3\n", b.id, literal(b.title))
+	say("matrix: 13 # row of the decision matrix that it is a case of; see docs/doctrine.md\n")
+	if i := slices.IndexFunc(b.steps, func(s step) bool { return s.phase == triage.Verify && s.key == "watch" }); i >= 0 {
+		say("proves: {PC2: %s} # which post-conditions verify shows\n", b.steps[i].id)
+	}
 	if b.doc != "" {
 		say("doc: %s\n", literal(b.doc))
 	}

@@ -146,7 +146,7 @@ func (p *page) add(e evidence.Entry) {
 	en := entry{seq: e.Seq, at: at, kind: e.Type, step: e.Step, actor: strings.ReplaceAll(e.Actor, "\n", " ")}
 	var data any
 	if json.Unmarshal(e.Data, &data) == nil {
-		f := flattener{to: &en, person: e.Type == "person"}
+		f := flattener{to: &en, person: e.Type == "person", scope: scopeOf(data)}
 		f.walk("", "", data)
 	}
 	p.entries = append(p.entries, en)
@@ -158,7 +158,19 @@ func (p *page) add(e evidence.Entry) {
 // flattener turns the payload of an entry into lines `name: value`.
 type flattener struct {
 	to     *entry
-	person bool // the payload names a person
+	person bool   // the payload names a person
+	scope  string // the kind of step, or the runbook, whose names they are
+}
+
+// scopeOf is whose names a payload uses: those of a kind of step, or of a runbook.
+func scopeOf(data any) string {
+	m, _ := data.(map[string]any)
+	for _, name := range []string{"kind", "runbook"} {
+		if s, ok := m[name].(string); ok {
+			return s
+		}
+	}
+	return ""
 }
 
 // walk writes v under its whole name and takes its key from the last one.
@@ -168,6 +180,12 @@ func (f *flattener) walk(path, last string, v any) {
 		if t, ok := v["t"].(string); ok && t != "" && len(v) == 2 {
 			if val, ok := v["v"]; ok { // a typed value
 				f.walk(path, last, val)
+				return
+			}
+		}
+		if code, ok := v["item"].(string); ok && v["none"] != true { // what a proof names
+			if val, ok := v["value"].(string); ok {
+				f.file(join(path, code), itemKey(code), val)
 				return
 			}
 		}
@@ -207,9 +225,20 @@ func pullRequest(name, value string) string {
 
 func (f *flattener) say(path, last, value string) {
 	k := keyAt(path, last)
+	if own, ok := scoped[f.scope+" "+plainName(last)]; ok {
+		k = own
+	}
 	if f.person && (last == "id" || last == "name") {
 		k = Actor
 	}
+	f.file(path, k, value)
+	for _, t := range told(value) {
+		f.file(join(path, t.key.String()), t.key, t.value)
+	}
+}
+
+// file writes a value under its name and its key.
+func (f *flattener) file(path string, k Key, value string) {
 	for line := range strings.Lines(value) {
 		line = strings.TrimRight(line, "\r\n")
 		if strings.TrimSpace(line) != "" {

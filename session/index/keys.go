@@ -33,18 +33,18 @@ var keyNames = [...][]string{
 	Service: {"service", "app", "application", "workload", "deployment", "app.kubernetes.io/name", "app.kubernetes.io/instance",
 		"ci.github repository", "ci.ci project path"},
 	Environment: {"environment", "env", "workspace", "stage", "terraform.workspace", "ci.ci environment name"},
-	Commit:      {"commit", "revision", "git sha", "git head", "head", "target revision", "synced revision", "git.head", "ci.github sha", "ci.ci commit sha"},
+	Commit:      {"commit", "revision", "git sha", "git head", "head", "target revision", "synced revision", "base commit", "git commit", "git.head", "ci.github sha", "ci.ci commit sha"},
 	PullRequest: {"pr", "pull request", "merge request", "mr", "ci.pull request", "ci.ci merge request iid"},
-	Run: {"run", "run id", "run url", "ci run", "job", "job id", "pipeline", "pipeline id", "build", "build id",
+	Run: {"run", "run id", "run url", "ci run", "job", "job id", "pipeline", "pipeline id", "build", "build id", "ci run",
 		"ci.github run id", "ci.ci pipeline id", "ci.ci job id"},
-	Actor: {"actor", "person", "subject", "user", "who", "owner", "holder", "set by", "written by", "last writer", "author",
+	Actor: {"actor", "person", "subject", "user", "who", "owner", "holder", "set by", "written by", "last writer", "author", "owned by", "accounts", "service account",
 		"api.user", "host.user", "ci.github actor", "ci.github triggering actor", "ci.gitlab user login"},
 	Resource: {"resource", "address", "addresses", "object", "objects", "target", "lock object", "lock id", "name", "names", "resources",
 		"started addresses", "completed addresses", "namespace", "uid", "facts.id", "finalizer", "lineage", "terraform.backend"},
 	Account:   {"account", "account id", "cloud account", "project", "project id", "subscription", "subscription id"},
 	Cluster:   {"cluster", "cluster uid", "server", "context", "cluster.uid", "cluster.server", "cluster.context", "context.name"},
-	Policy:    {"policy", "policy rule", "rule", "constraint", "hook", "webhook"},
-	Exception: {"exception", "exception id", "policy exception", "exemption"},
+	Policy:    {"policy", "policy rule", "rule", "constraint", "webhook", "webhooks", "held webhook", "policy binding", "admission policy"},
+	Exception: {"exception", "exception id", "policy exception", "exemption", "waiver id"},
 }
 
 // notKeys are places where such a name means something else: how a hook of a
@@ -71,7 +71,10 @@ func keyAt(path, last string) Key {
 	if k, ok := keyOf[plainName(path)]; ok {
 		return k
 	}
-	return keyOf[plainName(last)]
+	if k := keyOf[plainName(last)]; k != NoKey {
+		return k
+	}
+	return noted(path, last)
 }
 
 // Keys lists the eleven keys.

@@ -25,8 +25,8 @@ import (
 // only after its sum was found right, so damage anywhere is noticed before it
 // can change an answer.
 const (
-	textPrefix = "text-2-"
-	textMagic  = "handrail text 2\n"
+	textPrefix = "text-3-"
+	textMagic  = "handrail text 3\n"
 	trailerLen = 8 + 8 + sumLen
 	// blockSize is about how long the words of a block are together.
 	blockSize = 32 << 10

@@ -16,7 +16,7 @@ const freshFor = 15 * time.Minute
 // Vars gathers what the expressions of a runbook may see in a state. With fresh set,
 // what is too old at now to open a gate is marked stale.
 func Vars(st triage.State, runbook string, now time.Time, fresh bool) runbooks.Vars {
-	v := runbooks.Vars{Params: st.Params(runbook), Facts: map[string]map[string]steps.Value{}, Answers: map[string]string{}, Stale: map[string]string{}, Read: map[string]time.Time{}}
+	v := runbooks.Vars{Params: st.Params(runbook), Facts: map[string]map[string]steps.Value{}, Answers: map[string]string{}, Stale: map[string]string{}, Read: map[string]time.Time{}, Domain: st.Topics[triage.TopicDomain].Value}
 	for _, step := range st.Steps {
 		if BookOf(step.ID) != runbook {
 			continue

@@ -38,22 +38,45 @@ type Document struct {
 	Legs         []Leg         `json:"legs"`
 	Conclusions  []Conclusion  `json:"conclusions"`
 	Steps        []Step        `json:"steps"`
-	Findings     []Finding     `json:"findings"`           // critical ones first
-	RuledOut     []Remark      `json:"ruled_out"`          // what was looked at and is not it, with nothing to point at
-	Unchecked    []Remark      `json:"unchecked"`          // what could not be looked at, or was not
-	Gates        []Gate        `json:"gates"`              // those that were wanted
-	Answered     []Remark      `json:"answered,omitempty"` // answers to critical findings that shut no gate
-	ByHand       []ByHand      `json:"by_hand,omitempty"`  // repairs outside of handrail
-	Debts        []Debt        `json:"debts"`              // what acts left owing
-	Waivers      []Waiver      `json:"waivers"`            // laws set aside, by whom and why
-	FollowUps    []FollowUp    `json:"follow_ups"`         // what is left to do, and who does it
-	Covered      visible.Text  `json:"covered"`            // coverage in one line
-	Coverage     []Coverage    `json:"coverage"`           // E1 to E14, then the required captures
-	Artifacts    []Artifact    `json:"artifacts"`          // the raw files behind it, where the journal was at hand
+	Findings     []Finding     `json:"findings"`                  // critical ones first
+	RuledOut     []Remark      `json:"ruled_out"`                 // what was looked at and is not it, with nothing to point at
+	Unchecked    []Remark      `json:"unchecked"`                 // what could not be looked at, or was not
+	Gates        []Gate        `json:"gates"`                     // those that were wanted
+	Matrix       visible.Text  `json:"matrix,omitempty"`          // the row of the decision matrix, and what it prefers
+	Departs      visible.Text  `json:"departs,omitempty"`         // why the runbook goes another way, in its words
+	Conditions   []PostShown   `json:"post_conditions,omitempty"` // PC1 to PC7, and what shows each
+	Difference   []Remark      `json:"difference,omitempty"`      // what is known of the difference where the record was written
+	Unproven     visible.Text  `json:"unproven,omitempty"`        // the evidence that a change happened without
+	Answered     []Remark      `json:"answered,omitempty"`        // answers to critical findings that shut no gate
+	ByHand       []ByHand      `json:"by_hand,omitempty"`         // repairs outside of handrail
+	Debts        []Debt        `json:"debts"`                     // what acts left owing
+	Waivers      []Waiver      `json:"waivers"`                   // laws set aside, by whom and why
+	FollowUps    []FollowUp    `json:"follow_ups"`                // what is left to do, and who does it
+	Covered      visible.Text  `json:"covered"`                   // coverage in one line
+	Coverage     []Coverage    `json:"coverage"`                  // E1 to E14, then the required captures
+	Artifacts    []Artifact    `json:"artifacts"`                 // the raw files behind it, where the journal was at hand
 	Verification *Verification `json:"verification,omitempty"`
 	Handled      []Handling    `json:"handled,omitempty"`     // exports, verifications and copies of the bundle, by the log beside it
 	HandledSay   visible.Text  `json:"handled_say,omitempty"` // what is wrong with that log
 	Timeline     []Moment      `json:"timeline"`
+}
+
+// PostShown says how one post-condition of recovery stands, and by what.
+type PostShown struct {
+	Code  string       `json:"code"`
+	Means string       `json:"means"`
+	State string       `json:"state"` // shown, accepted, open, not so or not asked
+	By    []ShownProof `json:"by,omitempty"`
+}
+
+// ShownProof is one proof of a post-condition.
+type ShownProof struct {
+	Step  visible.Text `json:"step,omitempty"`
+	What  visible.Text `json:"what,omitempty"` // its kind or answer, or the item of evidence
+	State string       `json:"state"`
+	Who   visible.Text `json:"who,omitempty"` // who accepts that it is not shown
+	Why   visible.Text `json:"why,omitempty"`
+	Entry int64        `json:"entry,omitempty"`
 }
 
 // Line is one line of the short update.

@@ -77,6 +77,7 @@ func (p *page) decisions(d Document) {
 	p.acts(d)
 	p.answered(d)
 	p.waivers(d)
+	p.doctrine(d)
 }
 
 // acts are the gates that were opened, each with what it stood on.

@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"strings"
 	"testing"
 
 	"handrail/runbooks"
@@ -8,7 +9,9 @@ import (
 )
 
 // TestLibrary runs the tests of every runbook that comes with the program, and holds them to
-// all of its branches: one that no case can go is none that a runbook should have.
+// all of its branches: one that no case can go is none that a runbook should have. Nor has a
+// person to say what the loop knows of a difference: but for one case, in which what serves
+// is broken and no class says whether Git or the state is right.
 func TestLibrary(t *testing.T) {
 	t.Parallel()
 	cat := catalog.New()
@@ -32,6 +35,10 @@ func TestLibrary(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, c := range r.Cases {
+				asks := strings.Contains(c.Stop, "before the record is written")
+				if asks && (rb.ID != "state-collision" || !strings.HasPrefix(c.Name, "something that serves is broken")) {
+					t.Errorf("%s: %s: %s", file, c.Name, c.Stop)
+				}
 				for _, wrong := range c.Wrong {
 					t.Errorf("%s:%d: %s: %s", file, c.Line, c.Name, wrong)
 				}

@@ -217,6 +217,13 @@ func (s *stage) follow(opts []triage.Option, o triage.Option) error {
 		return s.gate(st)
 	case triage.DoResolve:
 		return s.resolve(o)
+	case triage.DoDrift:
+		var open []string
+		for _, q := range s.state.Undrifted() {
+			open = append(open, q.Ask)
+		}
+		s.stop = "before the record is written, nothing answers: " + strings.Join(open, " ")
+		return nil
 	case triage.DoSettle:
 		return s.settle(o)
 	case triage.DoWaive:

@@ -55,7 +55,7 @@ func (s *Scene) card(st triage.Step) Card {
 	case triage.AskStep:
 		c.Proposed, c.Grounds, c.Why = rb.ProposeAnswer(journal.Bare(st.ID), v)
 	case triage.ConcludeStep:
-		c.Proposed, c.Grounds, c.Why = rb.Propose(triage.Topic(st.Uses), v)
+		c.Proposed, c.Grounds, c.Why = s.propose(rb, triage.Topic(st.Uses))
 		c.Values = TopicValues(triage.Topic(st.Uses))
 	}
 	params, err := rb.With(journal.Bare(st.ID), v)

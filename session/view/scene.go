@@ -130,7 +130,23 @@ func (s *Scene) Propose(t triage.Topic) (value string, grounds []string, say str
 	if rb == nil {
 		return triage.Unknown, nil, ""
 	}
-	return rb.Propose(t, s.vars(rb.ID, false))
+	return s.propose(rb, t)
+}
+
+// propose is what a runbook says of a topic, and of the class what the evidence lacks.
+func (s *Scene) propose(rb *runbooks.Runbook, t triage.Topic) (value string, grounds []string, say string) {
+	value, grounds, say = rb.Propose(t, s.vars(rb.ID, false))
+	if t != triage.TopicClass {
+		return value, grounds, say
+	}
+	lack, instead := triage.UnprovenClass(s.State, value, value != triage.Unknown || say == runbooks.NoRule)
+	if !instead {
+		return value, grounds, say
+	}
+	for _, c := range lack {
+		grounds = append(grounds, c.Item+" is "+string(c.Standing))
+	}
+	return triage.EvidenceIncomplete, grounds, "Something changed, the states agree, and a part of the proof cannot be had: " + triage.UnprovenLine(lack) + "."
 }
 
 // ProposeAnswer asks the runbook of a question what the facts say to it, "" for

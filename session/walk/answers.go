@@ -29,6 +29,9 @@ type Answers struct {
 	Debts    map[string]triage.Settle `key:"debts" each:"debt"`
 	// Findings answer critical findings that shut no gate, each by a part of its text.
 	Findings []triage.FindingAnswer `key:"findings" each:"finding"`
+	// Difference answers what nothing else does of a difference, before the record is
+	// written: by the id of the question.
+	Difference map[string]string `key:"difference"`
 	// ByHand are repairs outside of handrail, recorded once no gate serves.
 	ByHand   []triage.HandAct `key:"by_hand" each:"hand"`
 	Notes    []string         `key:"notes" of:"a note"`
@@ -249,6 +252,7 @@ func (a *Answers) Over(b *Answers) *Answers {
 	}
 	out.Debts = over(a.Debts, b.Debts)
 	out.Waive = append(slices.Clone(a.Waive), b.Waive...)
+	out.Difference = over(a.Difference, b.Difference)
 	out.Findings = append(slices.Clone(a.Findings), b.Findings...)
 	out.ByHand = append(slices.Clone(a.ByHand), b.ByHand...)
 	for id := range b.Skip {
@@ -300,6 +304,11 @@ func (a *Answers) Check(rb *runbooks.Runbook) error {
 	}
 	for _, f := range a.Findings {
 		check("findings", f.Step)
+	}
+	for id := range a.Difference {
+		if !slices.ContainsFunc(triage.DriftQuestions(), func(q triage.DriftQuestion) bool { return q.ID == id }) {
+			bad = append(bad, "difference."+id)
+		}
 	}
 	for _, h := range a.ByHand {
 		check("by_hand", h.Proof, triage.ProbeStep, triage.WatchStep)

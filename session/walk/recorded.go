@@ -42,6 +42,7 @@ func Recorded(st triage.State) string {
 	s.section("waive", "", rec.waivers())
 	s.section("gates", "", rec.gates())
 	s.section("findings", "", rec.findings())
+	s.section("difference", "", rec.difference())
 	s.section("by_hand", "", rec.byHand())
 	s.section("debts", "", rec.debts())
 	return s.String()
@@ -188,6 +189,21 @@ func (r recorder) gates() []entry {
 			e.about = append(e.about, "Approved by "+a.Person+": name the file of the next approval with approval.")
 		}
 		out = append(out, e)
+	}
+	return out
+}
+
+// difference is what a person said of the difference, the newest of each question.
+func (r recorder) difference() []entry {
+	newest := map[string]string{}
+	for _, said := range r.st.Drift {
+		for _, kv := range said.Answers {
+			newest[kv.Key] = kv.Value
+		}
+	}
+	var out []entry
+	for _, id := range sorted(newest) {
+		out = append(out, entry{line: named(id) + ": " + quoted(newest[id]), live: true})
 	}
 	return out
 }

@@ -52,6 +52,8 @@ func (p *player) follow(ctx context.Context, snap view.Snapshot, o triage.Option
 		return p.second(ctx, snap, o)
 	case triage.DoResolve:
 		return p.resolve(ctx, snap, o)
+	case triage.DoDrift:
+		return p.difference(ctx, snap)
 	case triage.DoSettle:
 		return p.settle(ctx, snap, o)
 	case triage.DoWaive:
@@ -182,6 +184,24 @@ func (p *player) resolve(ctx context.Context, snap view.Snapshot, o triage.Optio
 		}
 	}
 	return "the script does not answer what " + strings.Join(open, "; what "), nil
+}
+
+// difference says what nothing else answers of a difference, where the script does.
+func (p *player) difference(ctx context.Context, snap view.Snapshot) (string, error) {
+	var said []triage.KV
+	var open []string
+	for _, q := range snap.State.Undrifted() {
+		if text := p.Answers.Difference[q.ID]; text != "" {
+			said = append(said, triage.KV{Key: q.ID, Value: text})
+		} else {
+			open = append(open, q.ID+" ("+q.Ask+")")
+		}
+	}
+	if len(open) > 0 {
+		return "before the record is written, the script says nothing under difference of " + strings.Join(open, ", "), nil
+	}
+	p.say("of the difference: %d answers", len(said))
+	return "", p.do(ctx, triage.Intent{Kind: triage.DoDrift, Drift: triage.DriftAnswer{Answers: said}})
 }
 
 // settle pays, carries or waives a debt, by its id or its kind.

@@ -151,11 +151,11 @@ which the answer of a second person will appear; why is for a wider pause.`, lis
 }
 
 func (s *sheet) severity(rb *runbooks.Runbook) {
-	var can []string
+	about := fmt.Sprintf("Severity: %s by default.", rb.Severity)
 	for _, l := range triage.SeverityLevels() {
-		can = append(can, string(l.Level))
+		about += fmt.Sprintf("\n%s: %s.", l.Level, l.Line())
 	}
-	s.section("severity", fmt.Sprintf("Severity: %s by default; one of %s.", rb.Severity, strings.Join(can, ", ")), []entry{
+	s.section("severity", about, []entry{
 		{line: fmt.Sprintf(`level: %s`, rb.Severity)}, {line: `why: ""`},
 	})
 }

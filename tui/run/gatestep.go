@@ -37,6 +37,11 @@ func (r *Screen) drawGateStep(env *screen.Env, p *ink.Page, st triage.Step) {
 	p.Gap()
 	g := r.Snap.State.Gates[st.ID]
 	p.Add(th.Muted.On("class  ") + th.Plain.On(ink.Shown(string(st.Class))) + th.Muted.On("   this step can change something"))
+	if sc, ok := triage.ScopeOf(st.Uses); ok {
+		p.Item(th.Muted.On("scope  "), th.Plain, ink.Say("stops %s", sc.Reach))
+	}
+	r.drawAdvice(p, st.ID)
+	r.drawDifference(p, st)
 	switch g.Phase {
 	case triage.GateArmed, triage.GateConfirmed:
 		if p.Item(th.Bad.On("! "), th.Strong, env.ArmedWord(st.ID, env.Now, ink.Shown(env.Keys.Request.Help().Key))); g.Shown.Second != nil {
@@ -78,4 +83,60 @@ func (r *Screen) drawGateStep(env *screen.Env, p *ink.Page, st triage.Step) {
 		return
 	}
 	r.drawNeeds(p, st, o.Refusals)
+}
+
+// drawAdvice says what the decision matrix prefers where a transition is made, and why the
+// runbook goes another way, in its own words.
+func (r *Screen) drawAdvice(p *ink.Page, step string) {
+	a, ok := r.Snap.State.Advice(step)
+	if !ok {
+		return
+	}
+	p.Item(p.Theme.Muted.On("matrix "), p.Theme.Muted, ink.Shown(a.Line()))
+	switch {
+	case a.Why != "":
+		p.Item(p.Theme.Warn.On("! "), p.Theme.Plain, ink.Say("Another way here: %s", a.Why))
+	case a.Departs:
+		p.Item(p.Theme.Warn.On("! "), p.Theme.Plain, "Another way here, and the runbook does not say why.")
+	}
+}
+
+// drawDifference says what is known of the difference before the record is written.
+func (r *Screen) drawDifference(p *ink.Page, st triage.Step) {
+	if !slices.Contains(triage.RecordKinds(), st.Uses) || r.Snap.State.Gates[st.ID].Phase != triage.GateIdle {
+		return
+	}
+	for _, d := range r.Snap.State.Drifted() {
+		if d.Answer == "" {
+			p.Item(p.Theme.Warn.On("? "), p.Theme.Plain, ink.Say("%s Nothing answers it yet.", d.Ask))
+			continue
+		}
+		p.Item(p.Theme.Good.On("✓ "), p.Theme.Muted, ink.Say("%s %s", d.Ask, d.Answer))
+	}
+}
+
+// drawConditions lists in verify what shows the recovery, post-condition by post-condition.
+func (r *Screen) drawConditions(p *ink.Page) {
+	th := p.Theme
+	var rest []string
+	p.Head("POST-CONDITIONS")
+	for _, c := range triage.Conditions(r.Snap.State) {
+		if c.Shown == triage.PCNotAsked {
+			rest = append(rest, c.Code)
+			continue
+		}
+		mark, pen := th.Warn.On("? "), th.Plain
+		switch c.Shown {
+		case triage.PCShown:
+			mark, pen = th.Good.On("✓ "), th.Muted
+		case triage.PCRed:
+			mark = th.Bad.On("✗ ")
+		case triage.PCAccepted:
+			mark = th.Warn.On("! ")
+		}
+		p.Item(mark+th.Strong.On(ink.Shown(c.Code))+" ", pen, ink.Shown(c.Means)+ink.Shown(c.Because()))
+	}
+	if len(rest) > 0 {
+		p.Item(th.Muted.On("· "), th.Muted, ink.Say("Not asked by this runbook: %s", strings.Join(rest, ", ")))
+	}
 }

@@ -57,10 +57,14 @@ func (r *Screen) drawMiddle(env *screen.Env, w int) []ink.Drawn {
 		r.drawGateStep(env, &p, st)
 	case triage.ManualStep:
 		r.drawManual(&p, st, card)
+		r.drawAdvice(&p, st.ID)
 	}
 	r.drawProbe(env, &p, st, card)
 	if open {
 		r.drawNeeds(&p, st, barred)
+	}
+	if st.Phase == triage.Verify && len(barred) == 0 && len(r.Snap.State.Plan().Proves) > 0 {
+		r.drawConditions(&p)
 	}
 	r.drawNext(env, &p)
 	return p.Rows

@@ -152,7 +152,7 @@ func (r *Screen) ReadOn(env *screen.Env) tea.Cmd {
 // the front, and stays a moment before a key decides there.
 func (r *Screen) Said(env *screen.Env, in triage.Intent) {
 	switch in.Kind {
-	case triage.DoAnswer, triage.DoManual, triage.DoConclude, triage.DoWaive, triage.DoSkip, triage.DoSettle, triage.DoResolve, triage.DoHand, triage.DoPlan:
+	case triage.DoAnswer, triage.DoManual, triage.DoConclude, triage.DoWaive, triage.DoSkip, triage.DoSettle, triage.DoResolve, triage.DoDrift, triage.DoHand, triage.DoPlan:
 	default:
 		return
 	}

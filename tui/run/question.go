@@ -91,6 +91,9 @@ func (r *Screen) drawConclude(env *screen.Env, p *ink.Page, st triage.Step, card
 		p.Add(th.Muted.On("proposed   ") + th.Title.On(ink.Shown(card.Proposed)))
 	}
 	drawGrounds(p, card)
+	if lack := triage.Unproven(r.Snap.State); st.Uses == string(triage.TopicClass) && len(lack) > 0 && card.Proposed != triage.EvidenceIncomplete {
+		p.Item(th.Warn.On("! "), th.Plain, ink.Say("Beside it the evidence is incomplete. Something changed without %s.", triage.UnprovenLine(lack)))
+	}
 	if all := r.together(); len(all) > 1 && all[0].Step == st.ID {
 		p.Gap()
 		for _, o := range all[1:] {

@@ -109,7 +109,7 @@ func (r *Screen) Decide() {
 	case !ok:
 	case len(r.proposed()) > 0:
 		r.Move = move{label: r.label(o), Opt: o}
-	case o.Step == "" || o.Step == st.ID || o.Kind == triage.DoSettle || o.Kind == triage.DoResolve || o.Kind == triage.DoWaive || o.Kind == triage.DoProbe:
+	case o.Step == "" || o.Step == st.ID || o.Kind == triage.DoSettle || o.Kind == triage.DoResolve || o.Kind == triage.DoDrift || o.Kind == triage.DoWaive || o.Kind == triage.DoProbe:
 		r.Move = move{label: r.label(o), Opt: o}
 	default:
 		r.Move = move{label: ink.Say("Next: %s", r.Title(o.Step)), Opt: o, reach: true}
@@ -178,6 +178,8 @@ func (r *Screen) label(o triage.Option) ink.Text {
 		return ink.Say("Waive, with a name and a reason: %s", name)
 	case triage.DoResolve:
 		return ink.Say("Before the close: what became of what %s found", incident.Short(o.Step))
+	case triage.DoDrift:
+		return "Before the record is written: say what is not known of the difference"
 	case triage.DoHand:
 		return "Record a repair that was made by hand"
 	case triage.DoSettle:
@@ -245,6 +247,8 @@ func (r *Screen) act(env *screen.Env, o triage.Option) tea.Cmd {
 		env.Sheet = sheets.SettleForm(env, o.Subject)
 	case triage.DoResolve:
 		env.Sheet = sheets.ResolveForm(env, o)
+	case triage.DoDrift:
+		env.Sheet = sheets.DriftForm(env)
 	case triage.DoClose:
 		env.Sheet = sheets.CloseForm(env)
 	case triage.DoPhase:

@@ -20,8 +20,11 @@ const commander = "commander"
 // one in the same breath where there is none.
 func SeverityForm(env *screen.Env) *form.Form {
 	led := slices.ContainsFunc(env.Snap.State.People, func(p triage.Person) bool { return slices.Contains(p.Roles, commander) })
-	cs := []form.Choice{{Value: "SEV-1", Help: "repair and rerun gates then need a commander"}, {Value: "SEV-2", Help: ""}, {Value: "SEV-3", Help: ""}, {Value: "SEV-4", Help: ""}}
-	f := &form.Form{Title: ink.Say("Severity, now %s", env.Snap.State.Severity),
+	var cs []form.Choice
+	for _, l := range triage.SeverityLevels() {
+		cs = append(cs, form.Choice{Value: string(l.Level), Help: ink.Shown(l.Line())})
+	}
+	f := &form.Form{Title: ink.Say("Severity, now %s: by risk and impact, not by how it feels", env.Snap.State.Severity),
 		Fields: []form.Field{form.OneOf("level", "severity", cs), form.Named("why", "why", "what changed", true)},
 		Submit: func(v map[string]string) tea.Cmd {
 			set := triage.Intent{Kind: triage.DoSeverity, Severity: triage.Severity(v["level"]), Text: v["why"]}

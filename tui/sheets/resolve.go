@@ -83,3 +83,23 @@ func answerTo(o triage.Option, said string) triage.FindingAnswer {
 	}
 	return a
 }
+
+// DriftForm asks for what nothing answers of a difference, before the record is written: all
+// on one sheet.
+func DriftForm(env *screen.Env) *form.Form {
+	open := env.Snap.State.Undrifted()
+	f := &form.Form{Title: "Before the record is written", Intro: []ink.Text{"An import, a state command or a refresh makes the record fit what exists. What the call knows already is not asked."}}
+	for _, q := range open {
+		line := form.Named(q.ID, "answer", "in a sentence, with its proof", true)
+		line.About = ink.Shown(q.Ask)
+		f.Fields = append(f.Fields, line)
+	}
+	f.Submit = func(v map[string]string) tea.Cmd {
+		var said []triage.KV
+		for _, q := range open {
+			said = append(said, triage.KV{Key: q.ID, Value: v[q.ID]})
+		}
+		return env.Send(triage.Intent{Kind: triage.DoDrift, Drift: triage.DriftAnswer{Answers: said}})
+	}
+	return f
+}
