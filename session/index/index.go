@@ -26,6 +26,7 @@ type Row struct {
 	Failure  string // failure state that was concluded, "" for none yet
 	Outcome  string // recovered, open or aborted; "" while it goes on
 	Drill    string
+	Kind     string // triage.Readiness of a review, "" of an incident
 	Sealed   bool // nothing follows the newest seal
 	Opened   time.Time
 	Updated  time.Time // of the newest entry

@@ -63,6 +63,7 @@ func New(st triage.State, options ...Option) Document {
 	b.debts()
 	b.followUps()
 	b.coverage()
+	b.review()
 	d.Brief = brief(st, d.Place)
 	return d
 }
