@@ -81,7 +81,7 @@ It ends with 0 when every question has an answer and every gap an owner and a da
 		}
 		maps.Copy(all, given)
 		if path := past.open; path != "" {
-			if len(all) > 0 || components != "" {
+			if len(given) > 0 || components != "" {
 				return process.Usage("finish it with `handrail readiness`, or close it as open", "the review %s is not finished, and has its parameters already", bundle.IDOf(path))
 			}
 			fmt.Fprintf(p.Stderr, "The review %s is not finished; it goes on.\n", process.Safe(bundle.IDOf(path)))
@@ -186,7 +186,7 @@ func fillReview(rb *runbooks.Runbook, given map[string]string, rows []index.Row,
 	}
 	for _, s := range rb.Steps {
 		if s.Kind == triage.AskStep && said[s.ID].Answer != "" {
-			if err := set("last_"+s.ID, said[s.ID].Answer); err != nil {
+			if err := set("last_"+s.ID, said[s.ID].Holds()); err != nil {
 				return err
 			}
 		}

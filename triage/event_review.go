@@ -53,15 +53,35 @@ func (b Component) moment(_ *folder) Moment {
 // gapOf is the debt that the answer to a question of a review leaves: whatever is not yes
 // is a gap. The second result is false for none.
 func (s *State) gapOf(st *Step) (DebtOpened, bool) {
-	if s.Kind != Readiness || st.Kind != AskStep || st.Retired || st.Answer == "" || st.Answer == "yes" || s.gap(st.ID) >= 0 {
+	if s.Kind != Readiness || st.Kind != AskStep || st.Retired || st.Answer == "" || st.Holds() == "yes" || s.gap(st.ID) >= 0 {
 		return DebtOpened{}, false
 	}
 	text := "close the gap: " + st.Title
-	if st.Answer == Unknown {
+	if st.Holds() == Unknown {
 		text = "find out: " + st.Title
 	}
-	return DebtOpened{Kind: st.ID[strings.LastIndexByte(st.ID, '/')+1:], Of: st.ID, Text: text}, true
+	return DebtOpened{Kind: questionOf(st.ID), Of: st.ID, Text: text}, true
 }
+
+// worth orders the answers of a review, the worse first. What is not known is worse than
+// a part.
+var worth = []string{"no", Unknown, "partly", "yes"}
+
+// Holds is what a question of a review comes to: of what was said and what was read the
+// worse, so that no word covers a reading. A reading that knows nothing says nothing.
+func (s Step) Holds() string {
+	said, read := s.Answer, s.Proposed
+	switch {
+	case read == "" || read == Unknown || said == "":
+		return said
+	case said == Unknown || slices.Index(worth, read) < slices.Index(worth, said):
+		return read
+	}
+	return said
+}
+
+// questionOf is the name of a question without its runbook.
+func questionOf(step string) string { return step[strings.LastIndexByte(step, '/')+1:] }
 
 // gap is the debt of a question that is not paid, -1 for none.
 func (s *State) gap(step string) int {
@@ -74,6 +94,8 @@ func reviewLaws(s *State) []Refusal {
 	for i := range s.Steps {
 		if st := &s.Steps[i]; st.Kind == AskStep && !st.Retired && st.Answer == "" {
 			out = append(out, Refusal{Why: fmt.Sprintf("“%s” has no answer", st.Title), Cure: "Answer it; unknown is an answer."})
+		} else if d, ok := s.gapOf(st); ok {
+			out = append(out, Refusal{Why: fmt.Sprintf("“%s” has no owner and no date", d.Text), Cure: "Carry it with an owner and a date."})
 		}
 	}
 	for _, d := range s.Debts {

@@ -237,7 +237,7 @@ func (b Answer) fold(f *folder) error {
 	if denies(st) && b.Value != Unknown {
 		f.s.Return, f.s.ReturnWhy = Compare, b.Step+" is answered "+b.Value
 	}
-	if i := f.s.gap(b.Step); f.s.Kind == Readiness && b.Value == "yes" && i >= 0 {
+	if i := f.s.gap(b.Step); f.s.Kind == Readiness && st.Holds() == "yes" && i >= 0 {
 		if !f.own.debts {
 			f.s.Debts, f.own.debts = slices.Clone(f.s.Debts), true
 		}

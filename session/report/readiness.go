@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -66,20 +65,6 @@ type ReviewChange struct {
 	Is  visible.Text `json:"is"`
 }
 
-// worth orders answers, the worse first. What is not known is worse than a part.
-var worth = []string{"no", triage.Unknown, "partly", "yes"}
-
-// worse is the worse of what was said and what was read. A reading that knows nothing says nothing.
-func worse(said, read string) string {
-	if read == "" || read == triage.Unknown {
-		return said
-	}
-	if said == "" || said == triage.Unknown || slices.Index(worth, read) < slices.Index(worth, said) {
-		return read
-	}
-	return said
-}
-
 // review is nil for an incident.
 func (b *builder) review() {
 	if b.st.Kind != triage.Readiness {
@@ -97,7 +82,7 @@ func (b *builder) review() {
 			continue
 		}
 		id := s.ID[strings.LastIndexByte(s.ID, '/')+1:]
-		value := worse(s.Answer, s.Proposed)
+		value := s.Holds()
 		it := ReviewItem{
 			ID: line(id), Number: len(r.Items) + 1, Question: line(s.Title), Value: line(value), Said: line(s.Answer), Why: line(s.How), Who: line(b.by[s.EndSeq]),
 			Reads: line(s.Proposed), Entry: s.EndSeq, At: b.at[s.EndSeq], Last: line(params["last_"+id]), Evidence: b.reviewReads(s, params),
@@ -129,13 +114,15 @@ func (b *builder) review() {
 // reviewReads are the readings that a question stands on: steps, and what the plan was given of this machine.
 func (b *builder) reviewReads(s triage.Step, params map[string]string) []ReviewRead {
 	out := []ReviewRead{}
-	for _, ref := range s.Refs {
+	book, id, _ := strings.Cut(s.ID, "/")
+	for _, name := range reviewSteps[id] {
+		ref := book + "/" + name
 		x, ok := b.st.Step(ref)
 		if !ok || x.Kind != triage.ProbeStep {
 			continue
 		}
 		says := x.Summary
-		if says == "" {
+		if x.Status == triage.Pending || says == "" {
 			says = "it was not read (" + string(x.Status) + ")"
 		}
 		out = append(out, ReviewRead{Step: line(ref), What: line(x.Title), Says: line(says), Known: x.Status == triage.Settled, Entry: x.EndSeq, At: b.at[x.EndSeq]})
@@ -146,12 +133,17 @@ func (b *builder) reviewReads(s triage.Step, params map[string]string) []ReviewR
 			plan = m.Seq
 		}
 	}
-	for _, c := range machineCounts[s.ID[strings.LastIndexByte(s.ID, '/')+1:]] {
+	for _, c := range machineCounts[id] {
 		if n, ok := params[c.param]; ok {
 			out = append(out, ReviewRead{What: line(c.what), Says: line(n), Known: true, Entry: plan, At: b.at[plan]})
 		}
 	}
 	return out
+}
+
+// reviewSteps are the reads of each question.
+var reviewSteps = map[string][]string{
+	"bound": {"saved"}, "state": {"versions", "lock"}, "pause": {"everyone"}, "exception": {"excepted"},
 }
 
 type machineCount struct{ param, what string }
@@ -171,7 +163,7 @@ func reviewPage(d Document) []Block {
 	r := d.Review
 	p.add(TitleBlock, spans("%s", d.Title)...)
 	p.gap()
-	p.add(QuoteBlock, spans("**%s of %s** hold. %s", r.Yes, len(r.Items), orText(d.Outcome, "The review goes on."))...)
+	p.add(QuoteBlock, spans("**%d of %d** hold. %s", r.Yes, len(r.Items), orText(d.Outcome, "The review goes on."))...)
 	p.gap()
 	p.item("Bundle", d.Incident)
 	p.item("Begun", line(stamp(d.Opened)))
