@@ -310,7 +310,7 @@ func stepWant(s *State, st *Step) (want, bool) {
 	}
 	switch st.Kind {
 	case WatchStep, ProbeStep, CompareStep:
-		matters := st.Required || st.Kind == CompareStep || isProof(st) || referenced(s, st.ID)
+		matters := st.Required || s.Kind == Readiness || st.Kind == CompareStep || isProof(st) || referenced(s, st.ID)
 		return want{kind: DoProbe, step: st.ID}, fresh && matters && st.Status != Running
 	case AskStep:
 		return want{kind: DoAnswer, step: st.ID}, fresh

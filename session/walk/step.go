@@ -197,7 +197,7 @@ func (p *player) settle(ctx context.Context, snap view.Snapshot, o triage.Option
 			return fmt.Sprintf("the script does not settle the debt %s: %s", d.ID, d.Text), nil
 		}
 		how.Debt = d.ID
-		if until, ok := Day(how.Until, p.s.Now()); ok {
+		if until, ok := triage.Day(how.Until, p.s.Now()); ok {
 			how.Until = until
 		}
 		p.say("debt %s: %s", d.ID, how.How)

@@ -7,7 +7,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"handrail/session/walk"
 	"handrail/steps"
 	"handrail/triage"
 	"handrail/tui/form"
@@ -251,7 +250,7 @@ func settleDetails(env *screen.Env, d triage.Debt, how string) *form.Form {
 	}[how]
 	if how == "carried" {
 		fields[1].Check = func(s string) ink.Text {
-			if _, ok := walk.Day(s, env.Wall); !ok {
+			if _, ok := triage.Day(s, env.Wall); !ok {
 				return "Write a day that is still to come as friday, +7d or 2026-12-01."
 			}
 			return ""
@@ -259,7 +258,7 @@ func settleDetails(env *screen.Env, d triage.Debt, how string) *form.Form {
 	}
 	return &form.Form{Title: ink.Say("Debt %s: %s", how, d.Kind), Intro: []ink.Text{ink.Shown(d.Text)}, Fields: fields,
 		Submit: func(v map[string]string) tea.Cmd {
-			until, _ := walk.Day(v["until"], env.Wall)
+			until, _ := triage.Day(v["until"], env.Wall)
 			return env.Send(triage.Intent{Kind: triage.DoSettle, Debt: triage.Settle{Debt: d.ID, How: how,
 				Proof: v["proof"], Owner: v["owner"], Until: until, Person: v["person"], Why: v["why"]}})
 		}}
