@@ -39,7 +39,7 @@ type row struct {
 	Opened   *time.Time `json:"opened"`
 	Closed   *time.Time `json:"closed"`
 	Drill    string     `json:"drill,omitempty"`
-	Kind     string     `json:"kind,omitempty"` // readiness, "" for an incident
+	Kind     string     `json:"kind,omitempty"`   // readiness, "" for an incident
 	Who      string     `json:"who,omitempty"`    // is at the keyboard, or was last
 	Where    string     `json:"where,omitempty"`  // the directory or the object that it is about
 	Size     int64      `json:"size,omitempty"`   // packed, in a bucket or registry

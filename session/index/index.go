@@ -27,7 +27,7 @@ type Row struct {
 	Outcome  string // recovered, open or aborted; "" while it goes on
 	Drill    string
 	Kind     string // triage.Readiness of a review, "" of an incident
-	Sealed   bool // nothing follows the newest seal
+	Sealed   bool   // nothing follows the newest seal
 	Opened   time.Time
 	Updated  time.Time // of the newest entry
 	Closed   time.Time
