@@ -64,6 +64,7 @@ func complete(p *process.Program, cmd *cobra.Command) {
 		"output":   func([]string) []cobra.Completion { return []cobra.Completion{"text", "json"} },
 		"theme":    func([]string) []cobra.Completion { return tui.Themes() },
 		"severity": func([]string) []cobra.Completion { return severities() },
+		"artifact": func([]string) []cobra.Completion { return bundle.Artifacts() },
 		"variant":  variants,
 		"param":    func(args []string) []cobra.Completion { return parameters(p, args) },
 	} {

@@ -53,7 +53,7 @@ func home(ctx context.Context, p *process.Program, o process.Output) error {
 	fmt.Fprintln(p.Stdout, "Open incidents:")
 	open := 0
 	for _, i := range h.Incidents {
-		if i.Outcome == "" && i.Drill == "" {
+		if i.Outcome == "" && i.Drill == "" && i.Kind == "" {
 			open++
 			printOpen(p, i)
 		}
@@ -79,6 +79,16 @@ func home(ctx context.Context, p *process.Program, o process.Output) error {
 				fmt.Fprintln(p.Stdout, "Drills:")
 			}
 			practised = true
+			printOpen(p, i)
+		}
+	}
+	reviews := false
+	for _, i := range h.Incidents {
+		if i.Outcome == "" && i.Kind != "" {
+			if !reviews {
+				fmt.Fprintln(p.Stdout, "Reviews:")
+			}
+			reviews = true
 			printOpen(p, i)
 		}
 	}
@@ -263,7 +273,7 @@ func opened(s *session.Session, err error) (tui.Incident, error) {
 
 func incidentRow(r index.Row) tui.IncidentRow {
 	return tui.IncidentRow{ID: r.ID, Title: r.Title, Runbook: r.Runbook, Severity: string(r.Severity), Phase: string(r.Phase), Opened: r.Opened,
-		Where: r.Target.Words(), Who: r.Operator, Drill: r.Drill, Outcome: r.Outcome}
+		Where: r.Target.Words(), Who: r.Operator, Drill: r.Drill, Outcome: r.Outcome, Kind: r.Kind}
 }
 
 // stoppedDrills tells of an incident whether it is that of a drill that was stopped:

@@ -24,7 +24,6 @@ var noJSON = map[string]string{
 	"handrail __act":          "the executor of an act",
 	"handrail __bucket":       "the server of a drill's bucket",
 	"handrail man":            "writes manual pages",
-	"handrail bundle export":  "has forms of its own: --format json",
 	"handrail bundle sign":    "writes a signature",
 	"handrail bundle push":    "copies a bundle",
 	"handrail bundle pull":    "copies a bundle",

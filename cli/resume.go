@@ -148,7 +148,7 @@ func newestOpen(p *process.Program, args []string) (string, error) {
 	}
 	for _, practised := range []bool{false, true} {
 		for _, r := range rows {
-			if r.Outcome == "" && r.Err == "" && (r.Drill != "") == practised && !over(r) {
+			if r.Outcome == "" && r.Err == "" && r.Kind == "" && (r.Drill != "") == practised && !over(r) {
 				return r.Path, nil
 			}
 		}

@@ -36,7 +36,7 @@ func sameTarget(p *process.Program, c session.Config, rb *runbooks.Runbook, para
 	mine := placed(c.Env, index.TargetOf(rb.Plan(params).Params, c.Env.Context, server))
 	var out []tui.SameTarget
 	for _, r := range rows {
-		if r.Outcome != "" || r.Err != "" || r.Drill != "" {
+		if r.Outcome != "" || r.Err != "" || r.Drill != "" || r.Kind != "" {
 			continue
 		}
 		if what := mine.Shared(placed(c.Env, r.Target)); what != "" {

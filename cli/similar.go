@@ -44,7 +44,7 @@ func alike(p *process.Program, text string) ([]tui.Alike, error) {
 	var out []tui.Alike
 	for _, h := range found.Hits {
 		for _, r := range rows {
-			if r.ID == h.Incident && r.Drill == "" && len(out) < mostAlike {
+			if r.ID == h.Incident && r.Drill == "" && r.Kind == "" && len(out) < mostAlike {
 				out = append(out, tui.Alike{ID: r.ID, Title: r.Title, Runbook: r.Runbook, Outcome: r.Outcome, Opened: r.Opened, Line: h.Line})
 			}
 		}

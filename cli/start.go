@@ -166,7 +166,7 @@ func interrupted(ctx context.Context, err error) bool {
 // outcomeCode is the exit code of a closed incident.
 func outcomeCode(st triage.State) int {
 	switch st.Outcome {
-	case "recovered":
+	case "recovered", triage.Reviewed:
 		return process.ExitDone
 	case "aborted":
 		return process.ExitAborted

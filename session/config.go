@@ -77,4 +77,6 @@ type Begin struct {
 	Title    string          // "" for the runbook's
 	Severity triage.Severity // "" for the runbook's
 	Drill    string          // "" for a real incident
+	Kind     string          // triage.Readiness for a review, "" for an incident
+	Parts    []triage.Component
 }

@@ -187,11 +187,16 @@ func (s *Session) begin(id string, b Begin) error {
 	if sev == "" {
 		sev = b.Runbook.Severity
 	}
-	if err := s.record(triage.Open{Incident: id, Title: title, Severity: sev, Drill: b.Drill, Rules: s.rules()}, nil); err != nil {
+	if err := s.record(triage.Open{Incident: id, Title: title, Severity: sev, Drill: b.Drill, Kind: b.Kind, Rules: s.rules()}, nil); err != nil {
 		return err
 	}
 	if err := s.record(s.cfg.Actor, nil); err != nil {
 		return err
+	}
+	for _, c := range b.Parts {
+		if err := s.record(c, nil); err != nil {
+			return err
+		}
 	}
 	return s.plan(b.Runbook, b.Params, "")
 }

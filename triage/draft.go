@@ -59,7 +59,7 @@ func Draft(s State, in Intent) (Body, bool) {
 // names a person and what is left.
 func closing(s *State, in Intent) Close {
 	out := Close{Outcome: in.Value, Why: in.Text}
-	if in.Value == "recovered" {
+	if in.Value == s.Ends() {
 		return out
 	}
 	out.Person, out.Left = in.Person, left(s)

@@ -56,7 +56,7 @@ type EventType struct {
 func EventTypes() []EventType {
 	return []EventType{
 		in[Open](InCall), in[Person](InCall), in[Handover](InCall), in[Plan](InCall), in[PhaseSet](InCall),
-		in[SeveritySet](InCall), in[SeverityAsk](InCall), in[Note](InCall), in[Correct](InCall), in[Close](InCall),
+		in[SeveritySet](InCall), in[SeverityAsk](InCall), in[Note](InCall), in[Correct](InCall), in[Component](InCall), in[Close](InCall),
 		in[ProbeStart](InDetail), in[ProbeEnd](InReads), in[FindingsSet](InDetail), in[FindingAnswer](InWords), in[DriftAnswer](InWords),
 		in[Answer](InWords), in[Manual](InWords), in[Conclude](InWords), in[Skip](InWords), in[Waive](InWords),
 		in[GateShown](InGates), in[GateAnswered](InGates), in[GateClosed](InGates), in[Approve](InGates),

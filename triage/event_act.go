@@ -173,6 +173,10 @@ func (b DebtOpened) fold(f *folder) error {
 	switch {
 	case blank(b.ID) || f.debt(b.ID) >= 0:
 		return f.refuse("debt %q has no name of its own", b.ID)
+	case f.s.Kind == Readiness:
+		if i := f.find(b.Of); i < 0 || f.s.Steps[i].Kind != AskStep || b.Kind != questionOf(b.Of) || blank(b.Text) {
+			return f.refuse("a review owes what its questions find, and %q is none of them", b.Kind)
+		}
 	case !slices.Contains([]string{"reconcile", "resume", "unfinished"}, b.Kind):
 		return f.refuse("%q is not a kind of debt", b.Kind)
 	case f.find(b.Of) < 0:

@@ -14,6 +14,7 @@ type Open struct {
 	Title    string   `json:"title"`
 	Severity Severity `json:"severity"`
 	Drill    string   `json:"drill,omitempty"`
+	Kind     string   `json:"kind,omitempty"`  // Readiness for a review, "" for an incident
 	Rules    []KV     `json:"rules,omitempty"` // the team's files in force, by digest, or that there are none
 }
 
@@ -27,7 +28,10 @@ func (b Open) fold(f *folder) error {
 	if !slices.Contains(severities(), b.Severity) {
 		return f.refuse("%q is not a severity", b.Severity)
 	}
-	f.s.Incident, f.s.Title, f.s.Drill = b.Incident, b.Title, b.Drill
+	if b.Kind != "" && b.Kind != Readiness {
+		return f.refuse("%q is not a kind of bundle", b.Kind)
+	}
+	f.s.Incident, f.s.Title, f.s.Drill, f.s.Kind = b.Incident, b.Title, b.Drill, b.Kind
 	f.s.Severity, f.s.Worst, f.s.Opened, f.s.Rules = b.Severity, b.Severity, f.e.At, b.Rules
 	f.s.Operator = f.e.Actor
 	f.enter(Declare, "")
@@ -267,7 +271,7 @@ func (f *folder) addWaiver(b Waive) {
 
 // Close ends the incident.
 type Close struct {
-	Outcome string   `json:"outcome"` // recovered, open or aborted
+	Outcome string   `json:"outcome"` // recovered, open or aborted; of a review reviewed, open or aborted
 	Why     string   `json:"why,omitempty"`
 	Person  string   `json:"person,omitempty"` // of another outcome than recovered: who says so
 	Left    []string `json:"left,omitempty"`   // and what it lacks

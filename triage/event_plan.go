@@ -35,6 +35,9 @@ func (b Plan) fold(f *folder) error {
 	if err := f.checkPlan(b); err != nil {
 		return err
 	}
+	if f.s.Kind == Readiness && slices.ContainsFunc(b.Steps, func(st PlanStep) bool { return st.Kind == GateStep }) {
+		return f.refuse("a review changes nothing, and %s has a gate", b.Runbook)
+	}
 	moved := false
 	for i := range f.s.Plans {
 		if old := &f.s.Plans[i]; old.Runbook == b.Runbook {

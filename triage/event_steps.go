@@ -228,7 +228,7 @@ func (b Answer) fold(f *folder) error {
 		return f.refuse("%q is not an answer to %q", b.Value, b.Step)
 	}
 	st := f.step(i)
-	st.Answer, st.How, st.Script = b.Value, b.How, b.Script
+	st.Answer, st.How, st.Script, st.Proposed = b.Value, b.How, b.Script, b.Proposed
 	if b.Value == Unknown {
 		f.settled(st, CannotTell)
 	} else {
@@ -236,6 +236,12 @@ func (b Answer) fold(f *folder) error {
 	}
 	if denies(st) && b.Value != Unknown {
 		f.s.Return, f.s.ReturnWhy = Compare, b.Step+" is answered "+b.Value
+	}
+	if i := f.s.gap(b.Step); f.s.Kind == Readiness && st.Holds() == "yes" && i >= 0 {
+		if !f.own.debts {
+			f.s.Debts, f.own.debts = slices.Clone(f.s.Debts), true
+		}
+		f.s.Debts[i].Settled = Settle{Debt: f.s.Debts[i].ID, How: "paid", Proof: "answered yes: " + b.How}
 	}
 	if old.Answer != b.Value {
 		f.changed(b.Step, "the answer to "+b.Step+" changed to "+b.Value)

@@ -342,9 +342,12 @@ func closeLaws(s *State, outcome string) []Refusal {
 	switch outcome {
 	case "open", "aborted":
 		return out
-	case "recovered":
+	case s.Ends():
+		if outcome == Reviewed {
+			return append(out, reviewLaws(s)...)
+		}
 	default:
-		return append(out, Refusal{Why: fmt.Sprintf("%q is not an outcome of an incident", outcome), Cure: "Use recovered, open or aborted."})
+		return append(out, Refusal{Why: fmt.Sprintf("%q is not an outcome of an incident", outcome), Cure: "Use " + s.Ends() + ", open or aborted."})
 	}
 	if c, ok := s.Topics[TopicMutation]; !ok || c.Lapsed || c.Provisional {
 		out = append(out, Refusal{Law: 2, Why: "mutation has no final conclusion", Cure: "Conclude mutation; unknown is an answer."})

@@ -36,7 +36,7 @@ func Options(s State, now time.Time, judge func(step string) []Verdict) []Option
 	l.debts()
 	l.findings()
 	l.call()
-	for _, outcome := range []string{"recovered", "open", "aborted"} {
+	for _, outcome := range []string{s.Ends(), "open", "aborted"} {
 		rs := closeLaws(&s, outcome)
 		if outcome == "recovered" {
 			rs = append(rs, recoveryLaws(&s, judge)...)

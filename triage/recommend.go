@@ -188,7 +188,7 @@ func wants(s *State, judge func(step string) []Verdict) []want {
 	for _, p := range Phases() {
 		out = append(out, phaseWants(s, p, judge)...)
 	}
-	for _, t := range []Topic{TopicMutation, TopicConsistent, TopicClass} {
+	for _, t := range s.asked() {
 		c, ok := s.Topics[t]
 		if c.Provisional || t == TopicClass && c.Value == Unknown || t == TopicConsistent && (!ok || c.Value == Unknown) {
 			out = append(out, want{kind: DoConclude, topic: t})
@@ -207,16 +207,27 @@ func wants(s *State, judge func(step string) []Verdict) []want {
 		out = append(out, want{kind: DoProbe, step: id})
 	}
 	out = append(out, tellingWants(s, judge)...)
-	out = append(out, want{kind: DoClose, value: "recovered"})
+	out = append(out, want{kind: DoClose, value: s.Ends()})
 	if len(s.Rereads) == 0 { // else waiting is what is left
 		out = append(out, want{kind: DoClose, value: "open"})
 	}
 	return out
 }
 
+// asked are the topics that an incident is not closed without. A review has none.
+func (s *State) asked() []Topic {
+	if s.Kind == Readiness {
+		return nil
+	}
+	return []Topic{TopicMutation, TopicConsistent, TopicClass}
+}
+
 // tellingWants are the answers that critical findings lack, once nothing else is in the
 // way of the close as recovered.
 func tellingWants(s *State, judge func(step string) []Verdict) []want {
+	if s.Kind == Readiness {
+		return nil
+	}
 	tells := len(tellingLaws(s))
 	if tells == 0 || len(closeLaws(s, "recovered")) > 0 || len(recoveryLaws(s, judge)) > tells {
 		return nil
@@ -269,6 +280,9 @@ func phaseWants(s *State, p Phase, judge func(step string) []Verdict) []want {
 		}
 	}
 	out := slices.Concat(light, heavy, rest)
+	if s.Kind == Readiness {
+		return out
+	}
 	// The two questions that every gate asks come up even in a plan without them.
 	if c, ok := s.Topics[TopicMutation]; (!ok || c.Lapsed) && p == Mutation {
 		out = append(out, want{kind: DoConclude, topic: TopicMutation})
@@ -308,7 +322,7 @@ func stepWant(s *State, st *Step) (want, bool) {
 	}
 	switch st.Kind {
 	case WatchStep, ProbeStep, CompareStep:
-		matters := st.Required || st.Kind == CompareStep || isProof(st) || referenced(s, st.ID)
+		matters := st.Required || s.Kind == Readiness || st.Kind == CompareStep || isProof(st) || referenced(s, st.ID)
 		return want{kind: DoProbe, step: st.ID}, fresh && matters && st.Status != Running
 	case AskStep:
 		return want{kind: DoAnswer, step: st.ID}, fresh

@@ -101,6 +101,14 @@ func (s State) Unfinished() bool {
 // Owing is the debt that an unfinished change leaves and that no entry records yet,
 // once the call is past the repair. The second result is false for none.
 func (s State) Owing() (DebtOpened, bool) {
+	if s.Kind == Readiness {
+		for i := range s.Steps {
+			if d, ok := s.gapOf(&s.Steps[i]); ok && s.Outcome == "" {
+				return d, true
+			}
+		}
+		return DebtOpened{}, false
+	}
 	past := slices.Index(Phases(), s.Phase) >= slices.Index(Phases(), Verify) || len(s.OpenProofs()) == 0
 	if s.Outcome != "" || !past || !s.Unfinished() || hasUnfinished(&s) {
 		return DebtOpened{}, false

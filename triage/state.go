@@ -9,6 +9,8 @@ type State struct {
 	Incident string
 	Title    string
 	Drill    string
+	Kind     string      // Readiness for a review, "" for an incident
+	Parts    []Component // of a review: the components whose failure model is stated
 	Opened   time.Time
 	Updated  time.Time
 	Seq      int64 // of the newest event folded
@@ -107,6 +109,7 @@ type Step struct {
 	Answer    string     // of an ask
 	How       string
 	Script    bool        // of an ask: an answers file gave its answer
+	Proposed  string      // of an ask: what the facts said when it was answered, "" for nothing
 	Green     string      // of a watch: true, false, unknown or ""
 	Streak    int         // of a watch: consecutive greens that are far enough apart
 	Greens    []time.Time // when the newest greens of the streak were seen, at most 32

@@ -10,6 +10,7 @@
 package bundle
 
 import (
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -38,6 +39,7 @@ type row struct {
 	Opened   *time.Time `json:"opened"`
 	Closed   *time.Time `json:"closed"`
 	Drill    string     `json:"drill,omitempty"`
+	Kind     string     `json:"kind,omitempty"`   // readiness, "" for an incident
 	Who      string     `json:"who,omitempty"`    // is at the keyboard, or was last
 	Where    string     `json:"where,omitempty"`  // the directory or the object that it is about
 	Size     int64      `json:"size,omitempty"`   // packed, in a bucket or registry
@@ -74,11 +76,14 @@ func bundleList(p *process.Program) *cobra.Command {
 			if r.Drill != "" {
 				where = "drill " + r.Drill
 			}
+			if r.Kind != "" {
+				where = strings.TrimSpace(r.Kind + " " + where)
+			}
 			return []string{r.ID, string(r.Severity), r.Runbook, state, stamp(r.Opened), r.Operator, where, r.Path}
 		},
 		JSON: func(r index.Row) any {
 			return row{ID: r.ID, Path: r.Path, Runbook: r.Runbook, Severity: string(r.Severity), Outcome: r.Outcome, Sealed: r.Sealed,
-				Opened: Known(r.Opened), Closed: Known(r.Closed), Drill: r.Drill, Who: r.Operator, Where: r.Target.Words(), Problem: r.Err}
+				Opened: Known(r.Opened), Closed: Known(r.Closed), Drill: r.Drill, Kind: r.Kind, Who: r.Operator, Where: r.Target.Words(), Problem: r.Err}
 		},
 		None: noBundles,
 	}

@@ -69,7 +69,7 @@ func recorded(w io.Writer, _ report.Document, r *evidence.Reader) error {
 func bundleExport(p *process.Program) *cobra.Command {
 	var format, file, tmpl string
 	var answers bool
-	var to []string
+	var to, artifacts []string
 	names := []string{}
 	long := `export writes an incident for people and programs that have no handrail. It reads
 the bundle and changes nothing in it; an incident may still be open. Beside the
@@ -83,6 +83,7 @@ those age recipients only, with age -d and one of their keys. The formats:
 		names = append(names, f.name)
 		long += fmt.Sprintf("  %-15s %s\n", f.name, f.what)
 	}
+	long += artifactsHelp()
 	cmd := &cobra.Command{
 		Use: "export BUNDLE", Short: "Export an incident as a page, a timeline, an answers file, a recording or a directory", Long: long,
 		Args: process.Exactly("a BUNDLE: a path, an archive, or the id of an incident"),
@@ -92,7 +93,20 @@ those age recipients only, with age -d and one of their keys. The formats:
 	cmd.Flags().StringVarP(&file, "file", "f", "", "write to this `file` (for troubleshoot: directory) instead of stdout")
 	cmd.Flags().StringVar(&tmpl, "template", "", "write an html page through this Go html/template `file`")
 	cmd.Flags().StringArrayVar(&to, "to", nil, "encrypt the file to this age `recipient` (age1…); may be repeated")
+	cmd.Flags().StringSliceVar(&artifacts, "artifact", nil, "write recovery artifacts by `name`, separated by commas, or all")
+	o := process.OutputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(artifacts) > 0 {
+			for _, other := range []string{"format", "answers", "template", "to"} {
+				if cmd.Flags().Changed(other) {
+					return process.Usage("leave out --artifact or --"+other, "an artifact has a form of its own: text, or -o json")
+				}
+			}
+			return artifactsOf(p, args[0], file, artifacts, *o)
+		}
+		if *o == process.AsJSON {
+			return process.Usage("--format json writes the report as data", "-o json is the form of an --artifact")
+		}
 		if format == "md" {
 			format = "markdown"
 		}
@@ -143,6 +157,23 @@ those age recipients only, with age -d and one of their keys. The formats:
 		return err
 	}
 	return cmd
+}
+
+// artifactsOf exports recovery artifacts of the bundle that was named.
+func artifactsOf(p *process.Program, name, file string, artifacts []string, o process.Output) error {
+	path, done, err := openable(p, name)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if err := outside(file); err != nil {
+		return err
+	}
+	err = exportArtifacts(p, path, file, artifacts, o)
+	if !packed(name) {
+		handled(p, path, evidence.Handling{What: "export", Form: "artifact " + strings.Join(artifacts, ","), Place: cmp.Or(absolute(file), "stdout")}, err)
+	}
+	return err
 }
 
 func export(p *process.Program, path string, form exportForm, file string) (err error) {

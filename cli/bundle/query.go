@@ -197,7 +197,7 @@ func (a queryFlags) query(args []string, now time.Time) (index.Query, error) {
 		{"--kind", a.kind, kindNames()},
 		{"--severity", a.severity, severityNames()},
 		{"--state", a.state, failureNames()},
-		{"--outcome", a.outcome, []string{"recovered", "open", "aborted", index.Ongoing}},
+		{"--outcome", a.outcome, []string{"recovered", triage.Reviewed, "open", "aborted", index.Ongoing}},
 	} {
 		if err := oneOf(one.flag, one.given, one.can); err != nil {
 			return q, err

@@ -61,7 +61,7 @@ func BundleOrNewest(p *process.Program, args []string) (string, error) {
 	}
 	for _, practised := range []bool{false, true} {
 		for _, r := range rows {
-			if r.Outcome == "" && r.Err == "" && (r.Drill != "") == practised {
+			if r.Outcome == "" && r.Err == "" && r.Kind == "" && (r.Drill != "") == practised {
 				return r.Path, nil
 			}
 		}

@@ -116,7 +116,7 @@ func eventOf(e evidence.Entry) (triage.Event, error) {
 
 // fill takes over what the loop knows.
 func (r *Row) fill(st triage.State) {
-	r.Title, r.Severity, r.Phase, r.Drill = st.Title, st.Severity, st.Phase, st.Drill
+	r.Title, r.Severity, r.Phase, r.Drill, r.Kind = st.Title, st.Severity, st.Phase, st.Drill, st.Kind
 	r.Outcome, r.Closed, r.Updated = st.Outcome, st.Closed, st.Updated
 	r.Operator = st.Operator
 	if r.Operator == "" {

@@ -26,7 +26,8 @@ type Row struct {
 	Failure  string // failure state that was concluded, "" for none yet
 	Outcome  string // recovered, open or aborted; "" while it goes on
 	Drill    string
-	Sealed   bool // nothing follows the newest seal
+	Kind     string // triage.Readiness of a review, "" of an incident
+	Sealed   bool   // nothing follows the newest seal
 	Opened   time.Time
 	Updated  time.Time // of the newest entry
 	Closed   time.Time

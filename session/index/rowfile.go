@@ -12,8 +12,8 @@ import (
 
 // The names of the cache carry their version: another version reads none of it.
 const (
-	rowsName  = "rows-4"
-	rowsMagic = "handrail rows 4\n"
+	rowsName  = "rows-5"
+	rowsMagic = "handrail rows 5\n"
 	// maxRows bounds what is read of a cache; a larger one is not used.
 	maxRows = 256 << 20
 )
@@ -196,7 +196,7 @@ func (d *decoder) time() time.Time {
 }
 
 func (e *encoder) row(r Row) {
-	for _, s := range []string{r.ID, r.Title, r.Runbook, string(r.Severity), string(r.Phase), r.Failure, r.Outcome, r.Drill, r.Opener, r.Operator} {
+	for _, s := range []string{r.ID, r.Title, r.Runbook, string(r.Severity), string(r.Phase), r.Failure, r.Outcome, r.Drill, r.Kind, r.Opener, r.Operator} {
 		e.text(s)
 	}
 	for _, s := range r.Target.fields() {
@@ -240,7 +240,7 @@ func (e *encoder) row(r Row) {
 
 func (d *decoder) row() Row {
 	r := Row{ID: d.text(), Title: d.text(), Runbook: d.text(), Severity: triage.Severity(d.text()), Phase: triage.Phase(d.text()),
-		Failure: d.text(), Outcome: d.text(), Drill: d.text(), Opener: d.text(), Operator: d.text()}
+		Failure: d.text(), Outcome: d.text(), Drill: d.text(), Kind: d.text(), Opener: d.text(), Operator: d.text()}
 	for _, s := range r.Target.fields() {
 		*s = d.text()
 	}

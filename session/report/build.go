@@ -64,6 +64,7 @@ func New(st triage.State, options ...Option) Document {
 	b.followUps()
 	b.coverage()
 	b.doctrine()
+	b.review()
 	d.Brief = brief(st, d.Place)
 	return d
 }

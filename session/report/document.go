@@ -24,9 +24,10 @@ type Document struct {
 	Title        visible.Text  `json:"title"`
 	Drill        visible.Text  `json:"drill,omitempty"` // the drill this was, "" for the real thing
 	Severity     visible.Text  `json:"severity"`
-	Outcome      visible.Text  `json:"outcome"` // recovered, open or aborted; "" while it goes on
-	Phase        visible.Text  `json:"phase"`   // where the call stands, or stood at the close
-	Place        Place         `json:"place"`   // what it is about
+	Outcome      visible.Text  `json:"outcome"`          // recovered, open or aborted; "" while it goes on
+	Phase        visible.Text  `json:"phase"`            // where the call stands, or stood at the close
+	Place        Place         `json:"place"`            // what it is about
+	Review       *Review       `json:"review,omitempty"` // of a review of readiness; nil for an incident
 	Runbooks     []Runbook     `json:"runbooks"`
 	Opened       time.Time     `json:"opened,omitzero"`
 	Closed       time.Time     `json:"closed,omitzero"`

@@ -18,7 +18,15 @@ const PageMax = 64 << 20
 
 // WriteHTML writes one self-contained page: no script, nothing loaded from anywhere. Every text goes through
 // html/template, which escapes it for the place it stands in.
-func WriteHTML(w io.Writer, d Document) error { return WriteTemplate(w, d, "page.html.tmpl", builtin) }
+func WriteHTML(w io.Writer, d Document) error {
+	if d.Review != nil {
+		return WriteTemplate(w, d, "review.html.tmpl", builtinReview)
+	}
+	return WriteTemplate(w, d, "page.html.tmpl", builtin)
+}
+
+//go:embed review.html.tmpl
+var builtinReview string
 
 // WriteTemplate writes a document through the caller's html/template. The template sees the Document as `.` and has
 // the functions of the template language and no others, so it can neither read files nor reach a network. What is wrong

@@ -45,6 +45,9 @@ type Span struct {
 // ended, what was done and by whom, how it went, what was decided on what evidence. The
 // record behind it is the appendix.
 func Page(d Document) []Block {
+	if d.Review != nil {
+		return reviewPage(d)
+	}
 	p := &page{}
 	p.head(d)
 	p.impact(d)

@@ -65,8 +65,8 @@ func (p *player) follow(ctx context.Context, snap view.Snapshot, o triage.Option
 	case triage.DoPhase:
 		return "", p.do(ctx, triage.Intent{Kind: triage.DoPhase, Phase: triage.Phase(o.Value)})
 	case triage.DoClose:
-		if o.Value != "recovered" {
-			return "it is not recovered: " + unrecovered(snap.Options), nil
+		if o.Value != snap.State.Ends() {
+			return "it is not " + snap.State.Ends() + ": " + unrecovered(snap.Options), nil
 		}
 		if done, stop, err := p.setSeverity(ctx, snap, true); done || err != nil {
 			return stop, err
@@ -218,6 +218,9 @@ func (p *player) settle(ctx context.Context, snap view.Snapshot, o triage.Option
 			return fmt.Sprintf("the script does not settle the debt %s: %s", d.ID, d.Text), nil
 		}
 		how.Debt = d.ID
+		if until, ok := triage.Day(how.Until, p.s.Now()); ok {
+			how.Until = until
+		}
 		p.say("debt %s: %s", d.ID, how.How)
 		return "", p.do(ctx, triage.Intent{Kind: triage.DoSettle, Debt: how})
 	}
@@ -260,7 +263,7 @@ func (p *player) expand(ctx context.Context, text string) (string, error) {
 func unrecovered(opts []triage.Option) string {
 	var out []string
 	for _, o := range opts {
-		if o.Kind == triage.DoClose && o.Value == "recovered" {
+		if o.Kind == triage.DoClose && (o.Value == "recovered" || o.Value == triage.Reviewed) {
 			for _, r := range o.Refusals {
 				out = append(out, r.Why)
 			}

@@ -371,7 +371,7 @@ func (p *player) result(why string) Result {
 	switch {
 	case st.Outcome == "aborted":
 		r.Code = CodeAborted
-	case st.Outcome == "recovered":
+	case st.Outcome == st.Ends():
 		r.Code = CodeDone
 	case p.refused != "":
 		r.Code, r.Why = CodeRefused, p.why

@@ -29,10 +29,10 @@ func (h *Screen) Draw(env *screen.Env, w, height int) []ink.Drawn {
 	}
 	p.Gap()
 	body := height - len(p.Rows)
-	sections := []section{incidents, rightNow, debts, library}
+	sections := []section{incidents, rightNow, debts, reviews, library}
 	switch {
 	case h.find.Value() != "":
-		sections = []section{incidents, rightNow, debts, Practice, library}
+		sections = []section{incidents, rightNow, debts, reviews, Practice, library}
 	case h.drills:
 		sections = []section{Practice}
 	}
@@ -43,13 +43,13 @@ func (h *Screen) Draw(env *screen.Env, w, height int) []ink.Drawn {
 	}
 	rw := w / 3
 	lw := w - 6 - rw // what is wrong has the room
-	left, at := h.list(env, lw, true, sections[:3]...)
+	left, at := h.list(env, lw, true, sections[:4]...)
 	if p := (ink.Page{W: lw, Theme: th}); len(left)+13 <= body {
 		drawLoop(&p)
 		left = append(append(left, ""), p.Rows...)
 	}
 	left, _ = ink.Window(left, at-body/2, body)
-	right, at := h.list(env, rw, true, sections[3:]...)
+	right, at := h.list(env, rw, true, sections[4:]...)
 	right, _ = ink.Window(right, at-body/2, body)
 	return append(p.Rows, ink.Beside("      ", []int{lw, rw}, left, right)...)
 }
@@ -264,6 +264,8 @@ func sectionTexts(s section) (title, empty ink.Text) {
 		return "RIGHT NOW", ""
 	case debts:
 		return "CARRIED DEBTS", "No carried debts."
+	case reviews:
+		return "REVIEWS", ""
 	case Practice:
 		return "PRACTISE", "No drill is installed."
 	}

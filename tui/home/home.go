@@ -60,6 +60,7 @@ const (
 	incidents section = iota
 	rightNow
 	debts
+	reviews
 	Practice
 	library
 )
@@ -109,7 +110,7 @@ func (h *Screen) arrange() {
 	for _, r := range h.data.Incidents {
 		switch {
 		case r.Outcome != "": // not resumed; what it owes has a row of its own
-		case r.Drill != "": // never between real ones
+		case r.Drill != "" || r.Kind != "": // never between real ones
 			drills = append(drills, incidentRow(r))
 		default:
 			h.Rows = append(h.Rows, incidentRow(r))
@@ -166,6 +167,9 @@ func incidentRow(r screen.IncidentRow) HomeRow {
 	about := []string{r.Where}
 	if r.Drill != "" {
 		out.Section, about[0] = Practice, "drill "+r.Drill
+	}
+	if r.Kind != "" {
+		out.Section = reviews
 	}
 	about = slices.DeleteFunc(append(about, r.Who), func(s string) bool { return s == "" })
 	out.note, out.about = ink.Say("in %s", r.Phase), ink.Shown(strings.Join(about, " · "))

@@ -168,6 +168,7 @@ type IncidentRow struct {
 	Opened                              time.Time
 	Where, Who                          string // what it is about, and who is at the keyboard or was last
 	Drill, Outcome                      string
+	Kind                                string // readiness of a review, "" of an incident
 }
 
 // SameTarget is an open incident that is about what a new one would be about.

@@ -259,7 +259,7 @@ func settleDetails(env *screen.Env, d triage.Debt, how string) *form.Form {
 	}[how]
 	if how == "carried" {
 		fields[1].Check = func(s string) ink.Text {
-			if _, ok := day(s, env.Wall); !ok {
+			if _, ok := triage.Day(s, env.Wall); !ok {
 				return "Write a day that is still to come as friday, +7d or 2026-12-01."
 			}
 			return ""
@@ -267,7 +267,7 @@ func settleDetails(env *screen.Env, d triage.Debt, how string) *form.Form {
 	}
 	return &form.Form{Title: ink.Say("Debt %s: %s", how, d.Kind), Intro: []ink.Text{ink.Shown(d.Text)}, Fields: fields,
 		Submit: func(v map[string]string) tea.Cmd {
-			until, _ := day(v["until"], env.Wall)
+			until, _ := triage.Day(v["until"], env.Wall)
 			return env.Send(triage.Intent{Kind: triage.DoSettle, Debt: triage.Settle{Debt: d.ID, How: how,
 				Proof: v["proof"], Owner: v["owner"], Until: until, Person: v["person"], Why: v["why"]}})
 		}}
@@ -283,7 +283,11 @@ func CloseForm(env *screen.Env) *form.Form {
 		}
 		return form.Choice{Value: v, Help: fine}
 	}
-	cs := []form.Choice{help("recovered", "verified, and every debt settled"), help("open", "findings remain, work continues elsewhere"), help("aborted", "the walk ends here")}
+	first := help("recovered", "verified, and every debt settled")
+	if env.Snap.State.Kind == triage.Readiness {
+		first = help(triage.Reviewed, "every question answered, every gap with an owner and a date")
+	}
+	cs := []form.Choice{first, help("open", "findings remain, work continues elsewhere"), help("aborted", "the walk ends here")}
 	return &form.Form{Title: "Close the incident", Intro: []ink.Text{"To leave without closing, press esc and then q."},
 		Fields: []form.Field{form.OneOf("outcome", "outcome", cs), form.Named("why", "why", "one sentence for the report", false)},
 		Submit: func(v map[string]string) tea.Cmd {
@@ -304,10 +308,10 @@ const mostMissing = 4
 func missing(env *screen.Env) []ink.Text {
 	var out []ink.Text
 	for _, o := range env.Snap.Options {
-		if o.Kind != triage.DoClose || o.Value != "recovered" || len(o.Refusals) == 0 {
+		if o.Kind != triage.DoClose || o.Value != env.Snap.State.Ends() || len(o.Refusals) == 0 {
 			continue
 		}
-		out = append(out, ink.Say("Not recovered, %d missing:", len(o.Refusals)))
+		out = append(out, ink.Say("Not %s, %d missing:", ink.Shown(o.Value), len(o.Refusals)))
 		for _, r := range o.Refusals[:min(len(o.Refusals), mostMissing)] {
 			out = append(out, "· "+env.InWords("", r.Why))
 		}
@@ -323,6 +327,7 @@ func missing(env *screen.Env) []ink.Text {
 func closeForm(env *screen.Env, in triage.Intent) *form.Form {
 	means := map[string]ink.Text{
 		"recovered": "The service is back, verified, and every debt is settled.",
+		"reviewed":  "Every question has an answer, and every gap an owner and a date.",
 		"open":      "Not recovered. The work continues elsewhere.",
 		"aborted":   "Not recovered. The walk ends here.",
 	}[in.Value]

@@ -1,4 +1,4 @@
-package sheets
+package triage
 
 import (
 	"strconv"
@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// day reads a day as people say it: a date, a day of the week, which is the next one
+// Day reads a day as people say it: a date, a day of the week, which is the next one
 // after today, a number of days or weeks from today, or tomorrow. It writes it as a
 // date.
-func day(s string, now time.Time) (string, bool) {
+func Day(s string, now time.Time) (string, bool) {
 	s = strings.ToLower(strings.TrimSpace(s))
 	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
 	if _, err := time.Parse(time.DateOnly, s); err == nil {

@@ -1,0 +1,442 @@
+package report
+
+import (
+	"cmp"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"handrail/evidence/visible"
+	"handrail/triage"
+)
+
+// readings are the steps that read with one of these kinds, or that match, and came to an end.
+func (r *recovery) readings(fits func(Step) bool) []Stand {
+	var out []Stand
+	for _, s := range r.d.Steps {
+		if !fits(s) {
+			continue
+		}
+		if !done(s) {
+			r.lacks = append(r.lacks, Lack{What: line(string(s.Title) + ": " + cmp.Or(string(s.Summary), string(s.Status))), How: line("do " + string(s.ID) + " again, or read it where it is kept")})
+			continue
+		}
+		out = append(out, r.reading(s))
+	}
+	return out
+}
+
+// done reports whether a step came to something that an artifact can stand on. One that is stale did, once.
+func done(s Step) bool {
+	return s.Status == visible.Text(triage.Settled) || s.Status == visible.Text(triage.Stale)
+}
+
+func (r *recovery) reading(s Step) Stand {
+	says := s.Summary
+	if s.Answer != "" {
+		says = line(strings.TrimSuffix(string(s.Answer)+" ("+string(s.How)+")", " ()"))
+	}
+	out := Stand{What: s.Title, Says: says, Step: s.ID, Entry: s.Entry, At: s.Ended, Stale: s.Status == visible.Text(triage.Stale)}
+	var unknown []string
+	for _, f := range s.Facts {
+		if f.Known {
+			out.Values = append(out.Values, f)
+		} else {
+			unknown = append(unknown, string(f.Name)+" ("+string(f.Value)+")")
+		}
+	}
+	if len(unknown) > 0 {
+		r.lacks = append(r.lacks, Lack{What: line("not known from " + string(s.ID) + ": " + strings.Join(unknown, "; "))})
+	}
+	for _, g := range s.Gaps {
+		r.lacks = append(r.lacks, Lack{What: line("a gap of " + string(s.ID) + ": " + string(g))})
+	}
+	for _, a := range s.Artifacts {
+		if a.Truncated {
+			r.lacks = append(r.lacks, Lack{What: line("the end of " + string(a.Role) + " of " + string(s.ID) + ": it was cut when it was stored")})
+		}
+		out.Artifacts = append(out.Artifacts, a)
+	}
+	return out
+}
+
+func using(kinds ...string) func(Step) bool {
+	return func(s Step) bool { return slices.Contains(kinds, string(s.Uses)) }
+}
+
+// uses finds the steps of these kinds.
+func uses(kinds ...string) func(*recovery) []Stand {
+	return func(r *recovery) []Stand { return r.readings(using(kinds...)) }
+}
+
+// item finds one of the fourteen items of evidence, as coverage has it. Of a proof that names several, only the value of
+// this one counts. Steps of the kinds in but are another part's.
+func item(code string, but ...string) func(*recovery) []Stand {
+	return func(r *recovery) []Stand {
+		for _, c := range r.d.Coverage {
+			if c.Code != visible.Text(code) {
+				continue
+			}
+			if c.State != string(triage.Captured) {
+				if c.Why != "" {
+					r.lacks = append(r.lacks, Lack{What: line(c.State + ", " + string(c.Why))})
+				}
+				return nil
+			}
+			for _, s := range r.d.Steps {
+				if s.ID == c.Steps && !using(but...)(s) {
+					if s.Kind == visible.Text(triage.ManualStep) {
+						return []Stand{{What: c.Item, Says: cmp.Or(c.Why, s.Summary), Step: s.ID, Entry: c.Entry, Values: []Fact{given("proof", s.Summary)}}}
+					}
+					return []Stand{r.reading(s)}
+				}
+			}
+		}
+		return nil
+	}
+}
+
+// values keeps of the stands that find gives the values whose names fit, and drops those without one.
+func values(find func(*recovery) []Stand, names *regexp.Regexp) func(*recovery) []Stand {
+	return func(r *recovery) []Stand {
+		before := len(r.lacks)
+		var out []Stand
+		for _, s := range find(r) {
+			s.Values = slices.DeleteFunc(slices.Clone(s.Values), func(f Fact) bool { return !names.MatchString(string(f.Name)) })
+			if len(s.Values) > 0 {
+				out = append(out, s)
+			}
+		}
+		r.lacks = r.lacks[:before] // of values that no one asked for
+		return out
+	}
+}
+
+// either is what the first of these finds that finds something.
+func either(finds ...func(*recovery) []Stand) func(*recovery) []Stand {
+	return func(r *recovery) []Stand {
+		for _, f := range finds {
+			if out := f(r); len(out) > 0 {
+				return out
+			}
+		}
+		return nil
+	}
+}
+
+// acts are the gates that were acted on.
+func (r *recovery) acts(fits func(kind string) bool) []Gate {
+	var out []Gate
+	for _, g := range r.d.Gates {
+		if s, _ := r.st.Step(string(g.Step)); !g.ActedAt.IsZero() && (fits == nil || fits(s.Uses)) {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+func applies(kind string) bool { return strings.HasPrefix(kind, "terraform/apply-") }
+
+func acted(r *recovery) bool { return len(r.acts(nil)) > 0 }
+
+func applied(r *recovery) bool { return len(r.acts(applies)) > 0 }
+
+// began is the entry of a gate's act, and ended that of its end, 0 for none.
+func (g Gate) began() int64 {
+	if len(g.Entries) < 2 {
+		return 0
+	}
+	return g.Entries[1]
+}
+
+func (g Gate) ended() int64 {
+	if len(g.Entries) < 3 {
+		return 0
+	}
+	return g.Entries[2]
+}
+
+func given(name string, value visible.Text) Fact {
+	return Fact{Name: line(name), Type: "string", Value: value, Known: true}
+}
+
+// act is one act through a gate.
+func (r *recovery) act(g Gate) Stand {
+	out := Stand{What: line(string(g.Title) + ": " + string(g.Phase)), Says: g.Effect, Step: g.Step, Entry: cmp.Or(g.ended(), g.began()), Artifacts: g.Artifacts}
+	for _, v := range []struct {
+		name  string
+		value visible.Text
+	}{{"command", visible.Line(string(g.Command))}, {"response", visible.Line(string(g.Response))}, {"confirmed by", g.Actor}, {"as", g.As}, {"digest of the preview", g.Digest}} {
+		if v.value != "" {
+			out.Values = append(out.Values, given(v.name, v.value))
+		}
+	}
+	return out
+}
+
+func actsOf(fits func(string) bool) func(*recovery) []Stand {
+	return func(r *recovery) []Stand {
+		var out []Stand
+		for _, g := range r.acts(fits) {
+			out = append(out, r.act(g))
+		}
+		return out
+	}
+}
+
+var digests = regexp.MustCompile(`(?i)digest|sha256|checksum`)
+
+// appliedDigests are the plans that gates applied, by the digest that the target names.
+func appliedDigests(r *recovery) []Stand {
+	var out []Stand
+	for _, g := range r.acts(applies) {
+		s := Stand{What: line(string(g.Title) + ": the plan that was confirmed"), Step: g.Step, Entry: g.began(), Actor: g.Actor}
+		for _, side := range slices.Concat(g.Sides, g.Shown) {
+			if digests.MatchString(string(side.Key)) {
+				s.Values = append(s.Values, given(string(side.Key), side.Before))
+			}
+		}
+		s.Values = append(s.Values, given("digest of the preview", g.Digest), given("phrase", g.Phrase))
+		out = append(out, s)
+	}
+	return out
+}
+
+// confirmed are who opened each gate, with the conditions as they were judged.
+func confirmed(r *recovery) []Stand {
+	var out []Stand
+	for _, g := range r.acts(nil) {
+		s := Stand{What: g.Title, Says: g.Effect, Step: g.Step, Entry: g.began(), Actor: g.Actor,
+			Values: []Fact{given("digest of the preview", g.Digest), given("phrase", g.Phrase)}}
+		if g.As != "" {
+			s.Values = append(s.Values, given("as", g.As))
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// agreed are approvals of a second person.
+func agreed(r *recovery) []Stand {
+	var out []Stand
+	for _, g := range r.acts(nil) {
+		if len(g.Approvals) > 0 {
+			s := Stand{What: g.Title, Step: g.Step, Entry: g.began(), Values: []Fact{given("digest of the preview", g.Digest)}}
+			for _, a := range g.Approvals {
+				s.Values = append(s.Values, given("approved by", a))
+			}
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// judged are the conditions of the gates that were acted on.
+func judged(r *recovery) []Stand {
+	var out []Stand
+	for _, g := range r.acts(nil) {
+		s := Stand{What: g.Title, Step: g.Step, Entry: slices.Max(append(g.Entries[:min(1, len(g.Entries))], 0))}
+		for _, v := range g.Verdicts {
+			s.Values = append(s.Values, given(string(v.Expr), line(strings.TrimSuffix(string(v.Result)+": "+string(v.Why), ": "))))
+		}
+		if len(s.Values) > 0 {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+var auditWord = regexp.MustCompile(`(?i)\baudit\b`)
+
+// auditAsked are answers about what an audit log shows.
+func auditAsked(r *recovery) []Stand {
+	return r.readings(func(s Step) bool {
+		return s.Kind == visible.Text(triage.AskStep) && (auditWord.MatchString(string(s.Title)) || auditWord.MatchString(string(s.ID)))
+	})
+}
+
+var auditCall = regexp.MustCompile(`(?i)\baudit|\brequest[ _-]?ids?\b|\bevent[ _-]?ids?\b|cloudtrail`)
+
+// auditCalls are proofs that name calls of an audit log. That a step asked for them is none.
+func auditCalls(r *recovery) []Stand {
+	return r.readings(func(s Step) bool {
+		return s.Kind == visible.Text(triage.ManualStep) && done(s) && auditCall.MatchString(string(s.Summary))
+	})
+}
+
+// auditIDs are the Audit-IDs of what handrail sent to an API server.
+func auditIDs(r *recovery) []Stand {
+	var out []Stand
+	for _, seq := range slices.Sorted(maps.Keys(r.j.lines)) {
+		if l := r.j.lines[seq]; len(l.audit) > 0 {
+			s := Stand{What: line("requests of " + l.step), Step: line(l.step), Entry: seq}
+			for _, id := range l.audit {
+				s.Values = append(s.Values, given("Audit-ID", line(id)))
+			}
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func stateReading(s Step) bool {
+	return using("terraform/state", "terraform/versions", "terraform/state-diff")(s)
+}
+
+// writesState reports whether a gate of that kind may write a state. A pause stands in a file beside it, and an unlock
+// takes the lock alone.
+func writesState(kind string) bool {
+	return strings.HasPrefix(kind, "terraform/") && !slices.Contains([]string{"terraform/pause", "terraform/resume", "terraform/force-unlock"}, kind)
+}
+
+// lastWrite is the entry of the newest act on a state, 0 for none.
+func (r *recovery) lastWrite() int64 {
+	var last int64
+	for _, g := range r.acts(writesState) {
+		last = max(last, g.ended())
+	}
+	return last
+}
+
+func stateBefore(r *recovery) []Stand {
+	first := int64(0)
+	for _, g := range r.acts(writesState) {
+		if first == 0 || g.began() < first {
+			first = g.began()
+		}
+	}
+	return r.readings(func(s Step) bool { return stateReading(s) && (first == 0 || s.Entry < first) })
+}
+
+func stateAfter(r *recovery) []Stand {
+	last := r.lastWrite()
+	out := r.readings(func(s Step) bool { return stateReading(s) && last > 0 && s.Entry > last })
+	for _, g := range r.acts(writesState) {
+		if !g.HasAfter {
+			continue
+		}
+		s := Stand{What: line(string(g.Title) + ": the target read again"), Step: g.Step, Entry: g.ended()}
+		for _, side := range g.Sides {
+			if !side.Unread {
+				s.Values = append(s.Values, given(string(side.Key), line(cmp.Or(string(side.Before), "none")+" → "+cmp.Or(string(side.After), "none"))))
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+var gitops = regexp.MustCompile(`(?i)argo|flux|kustomization|helmrelease`)
+
+// loops are readings in which a GitOps controller shows itself.
+func loops(r *recovery) []Stand {
+	var out []Stand
+	for _, s := range r.d.Steps {
+		text := string(s.Summary) + " " + string(s.Command) + " " + string(s.Drawing)
+		for _, f := range s.Facts {
+			if f.Known {
+				text += " " + string(f.Value)
+			}
+		}
+		if s.Kind == visible.Text(triage.ProbeStep) && done(s) && gitops.MatchString(text) {
+			out = append(out, r.reading(s))
+		}
+	}
+	for _, g := range r.acts(func(kind string) bool { return kind == "kube/suspend" || kind == "kube/resume" }) {
+		out = append(out, r.act(g))
+	}
+	return out
+}
+
+// ownersSaid are the controllers that a gate showed, and whether they were paused.
+func ownersSaid(r *recovery) []Stand {
+	var out []Stand
+	for _, g := range r.d.Gates {
+		s := Stand{What: g.Title, Step: g.Step}
+		if len(g.Entries) > 0 {
+			s.Entry = g.Entries[0]
+		}
+		for _, o := range g.Owners {
+			s.Values = append(s.Values, given(string(o.What), o.Why))
+		}
+		if len(s.Values) > 0 {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// deviations are what was accepted although a rule said otherwise: by whom, and why.
+func deviations(r *recovery) []Stand {
+	var out []Stand
+	add := func(entry int64, what string, person, why visible.Text) {
+		out = append(out, Stand{What: line(what), Says: why, Entry: entry, Values: []Fact{given("accepted by", person)}})
+	}
+	for _, w := range r.d.Waivers {
+		what := "waived for " + string(w.Subject)
+		if w.Law == 0 {
+			what = "overruled what " + string(w.Subject) + " found: " + joined(w.Findings, "; ")
+		}
+		add(w.Entry, what, w.Person, w.Why)
+	}
+	for _, x := range r.st.Debts {
+		if x.Settled.How == "waived" {
+			add(x.Seq, "a debt was waived: "+x.Text, line(x.Settled.Person), line(x.Settled.Why))
+		}
+	}
+	for _, g := range r.d.Gates {
+		if g.Widen != "" && len(g.Entries) > 0 {
+			add(g.Entries[0], "a wider containment: "+string(g.Title), g.Actor, g.Widen)
+		}
+	}
+	for _, h := range r.d.ByHand {
+		add(h.Entry, "a change by hand, behind no gate: "+string(h.Object), h.Person, h.What)
+	}
+	return out
+}
+
+// carried are debts with an owner and a date: when an accepted deviation ends.
+func carried(r *recovery) []Stand {
+	var out []Stand
+	for _, x := range r.d.Debts {
+		if x.How == "carried" {
+			out = append(out, Stand{What: x.Text, Says: x.Why, Entry: x.Entry, Values: []Fact{given("owner", x.By), given("until", x.Until)}})
+		}
+	}
+	return out
+}
+
+// itself is the incident: what it was, who was there, how it ended.
+func theIncident(r *recovery) []Stand {
+	s := Stand{What: r.d.Title, Values: []Fact{given("incident", r.d.Incident), given("severity", r.d.Severity), given("phase", r.d.Phase)}}
+	if r.d.Outcome != "" {
+		s.Values = append(s.Values, given("outcome", r.d.Outcome))
+	}
+	for _, m := range r.d.Timeline {
+		if m.Type == visible.Text(triage.Open{}.Type()) {
+			s.Entry, s.At, s.Actor = m.Entry, m.At, m.Actor
+		}
+	}
+	for _, b := range r.d.Runbooks {
+		s.Values = append(s.Values, given("runbook "+string(b.ID), b.Digest))
+	}
+	for _, x := range r.d.People {
+		s.Values = append(s.Values, given("person", line(string(x.Name)+" ("+string(x.Proof)+")")))
+	}
+	return []Stand{s}
+}
+
+var ticket = regexp.MustCompile(`(?i)https?://|\b[A-Z][A-Z0-9]+-[0-9]+\b|\b(?:incident|ticket|change|case)\s*[#:]?\s*[A-Z]*[0-9]{2,}`)
+
+// governed are notes and proofs that name a page, a ticket or a channel.
+func governed(r *recovery) []Stand {
+	var out []Stand
+	for _, m := range r.d.Timeline {
+		said := m.Type == visible.Text(triage.Note{}.Type()) || m.Type == visible.Text(triage.Manual{}.Type())
+		if said && ticket.MatchString(string(m.Text)) {
+			out = append(out, Stand{What: "said on the call", Says: m.Text, Step: m.Step, Entry: m.Entry, At: m.At, Actor: m.Actor})
+		}
+	}
+	return out
+}
