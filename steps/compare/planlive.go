@@ -20,6 +20,7 @@ func planFacts() []steps.Field {
 		{Name: "exists", Type: steps.Strings, Doc: "addresses whose object is there already"},
 		{Name: "absent", Type: steps.Strings, Doc: "addresses whose object is not there"},
 		{Name: "found", Type: steps.Table, Doc: "address of each that was seen to exist to its id, whatever of the others could not be read"},
+		{Name: "seen", Type: steps.Strings, Doc: "the same addresses, in order"},
 		{Name: "listed", Type: steps.Strings, Doc: "those of which a list alone says that they exist, or do not"},
 		{Name: "origin", Type: steps.Table, Doc: "address of each that exists to who seems to have made it"},
 		{Name: "ids", Type: steps.Table, Doc: "address of each that exists to its id, as an import takes it"},
@@ -117,7 +118,7 @@ func (p planProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 		}
 	}
 	f.Set("creates", steps.IntOf(int64(creates)))
-	for name, list := range map[string][]string{"exists": exists, "absent": absent, "unchecked": unchecked, "listed": listed} {
+	for name, list := range map[string][]string{"exists": exists, "absent": absent, "unchecked": unchecked, "listed": listed, "seen": exists} {
 		slices.Sort(list)
 		f.Set(name, steps.StringsOf(list))
 	}
@@ -130,7 +131,7 @@ func (p planProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 		f.Unknown(fmt.Sprintf("%d creates could not be looked for", len(unread)), "exists", "ids", "import_blocks")
 	}
 	if d.Cut > 0 {
-		f.Unknown(fmt.Sprintf("%d changes of the plan are not listed", d.Cut), "creates", "exists", "ids", "absent", "found", "listed", "import_blocks", "unchecked")
+		f.Unknown(fmt.Sprintf("%d changes of the plan are not listed", d.Cut), "creates", "exists", "ids", "absent", "found", "seen", "listed", "import_blocks", "unchecked")
 	}
 	describe(&obs, creates, exists, origins, unread, unchecked)
 	if len(listed) > 0 {
