@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"handrail/steps"
 	"handrail/steps/terraform/state"
@@ -23,6 +24,7 @@ func listFacts() []steps.Field {
 		{Name: "recorded", Type: steps.Int, Doc: "objects of that type that the state records"},
 		{Name: "listed", Type: steps.Int, Doc: "objects on the list; of two, on the later one"},
 		{Name: "looks", Type: steps.Int, Doc: "lists that were read: two only where they are two files"},
+		{Name: "age", Type: steps.Duration, Doc: "how old the older list is, by the time of its file"},
 		{Name: "steady", Type: steps.Bool, Doc: "whether both lists name the same objects"},
 		{Name: "ghosts", Type: steps.Strings, Doc: "addresses that are recorded and on no list"},
 		{Name: "there", Type: steps.Strings, Doc: "addresses that are recorded and on the list"},
@@ -38,7 +40,7 @@ func (p listProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 	if err := ctx.Err(); err != nil {
 		return steps.Observation{}, err
 	}
-	lists, err := p.lists(in, out)
+	lists, oldest, err := p.lists(in, out)
 	if err != nil {
 		return steps.Observation{}, err
 	}
@@ -72,6 +74,7 @@ func (p listProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 	f.Set("looks", steps.IntOf(int64(len(lists))))
 	last := lists[len(lists)-1]
 	f.Set("listed", steps.IntOf(int64(len(last))))
+	f.Set("age", steps.DurationOf(p.env.Now().Sub(oldest)))
 	f.Set("steady", steps.BoolOf(maps.Equal(lists[0], last)))
 	typ, why := typeOf(in.Text("type"), recorded, lists)
 	if why != "" {
@@ -150,8 +153,7 @@ func typeOf(named string, recorded map[string]map[string]string, lists []map[str
 }
 
 // lists reads the one list, or both where they are two files.
-func (p listProbe) lists(in steps.Params, out steps.Sink) ([]map[string]bool, error) {
-	var read []map[string]bool
+func (p listProbe) lists(in steps.Params, out steps.Sink) (read []map[string]bool, oldest time.Time, err error) {
 	var files []os.FileInfo
 	for _, key := range []string{"list", "again"} {
 		name := in.Text(key)
@@ -163,28 +165,31 @@ func (p listProbe) lists(in steps.Params, out steps.Sink) ([]map[string]bool, er
 		}
 		info, err := os.Stat(name)
 		if err != nil {
-			return nil, err
+			return nil, oldest, err
 		}
 		if slices.ContainsFunc(files, func(o os.FileInfo) bool { return os.SameFile(o, info) }) {
 			continue
 		}
 		text, err := state.ReadList(p.env, name)
 		if err != nil {
-			return nil, err
+			return nil, oldest, err
 		}
 		ids, err := idsOf(text)
 		if err != nil {
-			return nil, fmt.Errorf("the list %s: %w", name, err)
+			return nil, oldest, fmt.Errorf("the list %s: %w", name, err)
 		}
 		if gap := keep(out, key, text); gap != "" {
-			return nil, fmt.Errorf("the list %s: %s", name, gap)
+			return nil, oldest, fmt.Errorf("the list %s: %s", name, gap)
+		}
+		if oldest.IsZero() || info.ModTime().Before(oldest) {
+			oldest = info.ModTime()
 		}
 		files, read = append(files, info), append(read, ids)
 	}
 	if len(read) == 0 {
-		return nil, fmt.Errorf("no list is named")
+		return nil, oldest, fmt.Errorf("no list is named")
 	}
-	return read, nil
+	return read, oldest, nil
 }
 
 // idsOf reads a list: one id on each line, or JSON of strings or of objects with an id.

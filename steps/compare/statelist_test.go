@@ -91,6 +91,9 @@ func TestListSubtracted(t *testing.T) {
 				}
 				return strings.Join(f[fact].Strings(), " ")
 			}
+			if age := f["age"].Duration(); age < 0 || age > time.Hour {
+				t.Errorf("lists of this minute are %s old", age)
+			}
 			if got("ghosts") != tc.ghosts || got("orphans") != tc.orphans || f["looks"].Int() != tc.looks {
 				t.Errorf("ghosts %q, orphans %q, looks %d; want %q, %q, %d", got("ghosts"), got("orphans"), f["looks"].Int(), tc.ghosts, tc.orphans, tc.looks)
 			}
