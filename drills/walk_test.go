@@ -58,7 +58,7 @@ var walks = map[string]struct {
 	"no-credentials (void)":            {says: []string{"approval is void"}},
 	"rate-limited":                     {acts: 2, writes: -1},
 	"rate-limited (still-busy)":        {acts: 1, writes: -1, says: []string{"still refuses"}},
-	"endless-retry":                    {acts: 2, writes: -1},
+	"endless-retry":                    {acts: 4, writes: -1},
 	"endless-retry (alive)":            {says: []string{"process "}},
 	"endless-retry (orphaned)":         {says: []string{"part of it is alive"}},
 	"missing-moved":                    {acts: 3, writes: -1},

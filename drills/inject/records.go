@@ -119,3 +119,17 @@ func (e deleteEntry) apply(ctx context.Context, st *stage.Stage) error {
 	_, err := st.CallAPI(ctx, http.MethodDelete, "/entries/"+e.Name, nil)
 	return err
 }
+
+// listEntries is the verb records.list: a person saves the list of the API, into a file
+// of the module.
+type listEntries struct {
+	To string `key:"to,required" as:"file name"`
+}
+
+func (l listEntries) apply(ctx context.Context, st *stage.Stage) error {
+	raw, err := st.CallAPI(ctx, http.MethodGet, "/entries", nil)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(st.Rec.Dir, l.To), raw, 0o600)
+}

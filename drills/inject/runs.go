@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"handrail/drills/stage"
@@ -25,11 +26,12 @@ type run struct {
 	Fails       string            `key:"fails"`                    // what it must say as it fails, "" for one that succeeds
 	Log         bool              `key:"log"`                      // it is the run whose log the operator has
 	Credentials string            `key:"credentials" oneof:"none"` // none for the API of the drill
+	Parallel    int               `key:"parallel" range:"1 100"`   // operations at once, 1 for none said
 }
 
 func (r run) apply(ctx context.Context, st *stage.Stage) error {
 	st.Say("a run of the pipeline")
-	args := []string{"apply", "-input=false", "-no-color", "-auto-approve", "-parallelism=1"}
+	args := []string{"apply", "-input=false", "-no-color", "-auto-approve", "-parallelism=" + strconv.Itoa(max(1, r.Parallel))}
 	for _, name := range slices.Sorted(maps.Keys(r.Vars)) {
 		args = append(args, "-var", name+"="+r.Vars[name])
 	}

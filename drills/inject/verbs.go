@@ -54,6 +54,7 @@ func verbs() map[string]verb {
 		"records.api":     {doc: "starts the API of the bad provider on loopback, and mirrors the provider", module: true, read: as[serveAPI]},
 		"records.control": {doc: "turns the knobs of that API", module: true, read: as[control]},
 		"records.delete":  {doc: "deletes an entry from that API behind the back of tofu", module: true, read: as[deleteEntry]},
+		"records.list":    {doc: "saves the list of that API into the module, as a person does", module: true, read: as[listEntries]},
 		"records.put":     {doc: "writes an entry into that API behind the back of tofu", module: true, read: as[putEntry]},
 		"tofu.init":       {doc: "initialises the module again, or on a new runner where it must fail", module: true, read: as[initialise]},
 		"tofu.orphans":    {doc: "ends the plugins and children of provisioners that an apply left behind", module: true, apart: true, read: as[orphans]},

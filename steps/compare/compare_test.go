@@ -251,9 +251,27 @@ func TestCreatesThatExist(t *testing.T) {
 	}
 	w.wroteNothing()
 
+	// A list settles what is of no cluster, by its id, and what does not exist. What the
+	// cluster answers, it does not overrule.
+	w.write("looked", "# by its own tools\naws_s3_bucket.x  shop-x\nkubernetes_config_map.b[\"k\"] -\nkubernetes_manifest.m -\n")
+	f = w.probe("compare/plan-live", steps.Params{"file": steps.PathOf("plan.json"), "list": steps.PathOf("looked")}).Facts
+	if found := f["found"].Table(); found["aws_s3_bucket.x"] != "shop-x" || found["kubernetes_config_map.a"] == "" || len(found) != 2 {
+		t.Errorf("found = %v", found)
+	}
+	if why := f["unread"].Table()["kubernetes_manifest.m"]; !strings.Contains(why, "the cluster says otherwise") || f["exists"].Known() {
+		t.Errorf("a list that the cluster contradicts: unread %q, exists %v", why, f["exists"])
+	}
+	if got := strings.Join(f["listed"].Strings(), " "); got != "aws_s3_bucket.x" || len(f["unchecked"].Strings()) != 0 {
+		t.Errorf("by the list alone = %q, unchecked %v", got, f["unchecked"].Strings())
+	}
+	w.write("looked", "aws_s3_bucket.x -\n")
+	if f := w.probe("compare/plan-live", steps.Params{"file": steps.PathOf("plan.json"), "list": steps.PathOf("looked")}).Facts; !strings.Contains(strings.Join(f["absent"].Strings(), " "), "aws_s3_bucket.x") {
+		t.Errorf("absent = %v", f["absent"].Strings())
+	}
+
 	// A create without a name cannot be looked for: what exists is then unknown.
 	w.write("plan.json", `{"format_version":"1.2","resource_changes":[`+create("kubernetes_secret.g", "kubernetes_secret", `{"metadata":[{"generate_name":"x-"}]}`)+`]}`)
-	if f := w.probe("compare/plan-live", steps.Params{"file": steps.PathOf("plan.json")}).Facts; f["exists"].Known() || len(f["unread"].Table()) != 1 {
+	if f := w.probe("compare/plan-live", steps.Params{"file": steps.PathOf("plan.json")}).Facts; f["exists"].Known() || len(f["unread"].Table()) != 1 || !f["found"].Known() {
 		t.Errorf("unnamed = %v", f)
 	}
 }

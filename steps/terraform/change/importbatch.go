@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -15,12 +14,8 @@ import (
 	"handrail/steps/terraform/state"
 )
 
-const (
-	// mostImported bounds one batch: each is a run of the program of its own.
-	mostImported = 50
-	// mostListed bounds the file of a list.
-	mostListed = 1 << 20
-)
+// mostImported bounds one batch: each is a run of the program of its own.
+const mostImported = 50
 
 const keyImports = "to import"
 
@@ -29,41 +24,33 @@ const keyImports = "to import"
 type ImportBatchGate struct{ Env steps.Env }
 
 // pair is one object and the address to record it under.
-type pair struct {
-	Address string `json:"address"`
-	ID      string `json:"id"`
-}
-
-func (p pair) String() string { return p.Address + " (" + p.ID + ")" }
+type pair = state.Pair
 
 // pairsOf gathers what was read and what a file lists, in order of the address. why says
 // what of it is no list.
-func pairsOf(in steps.Params) (list []pair, why string) {
+func pairsOf(env steps.Env, in steps.Params) (list []pair, why string) {
 	ids := in["ids"].Table()
 	for _, a := range in["addresses"].Strings() {
 		id, ok := ids[a]
 		if !ok {
 			return nil, fmt.Sprintf("The id of %s is not known.", steps.Clip(a, 300))
 		}
-		list = append(list, pair{a, id})
+		list = append(list, pair{Address: a, ID: id})
 	}
 	if file := in.Text("file"); file != "" {
-		info, err := os.Stat(file)
-		if err == nil && (!info.Mode().IsRegular() || info.Size() > mostListed) {
-			err = fmt.Errorf("it is no file of at most %d KiB", mostListed>>10)
-		}
-		var raw []byte
-		if err == nil {
-			raw, err = os.ReadFile(file)
-		}
+		text, err := state.ReadList(env, file)
 		if err != nil {
 			return nil, fmt.Sprintf("The list %s cannot be read: %v.", steps.Clip(file, 300), err)
 		}
-		told, why := parsePairs(string(raw))
+		told, why := state.ParsePairs(text)
 		if why != "" {
 			return nil, why
 		}
-		list = append(list, told...)
+		for _, p := range told {
+			if p.ID != state.Absent {
+				list = append(list, p)
+			}
+		}
 	}
 	slices.SortFunc(list, func(a, b pair) int { return strings.Compare(a.Address, b.Address) })
 	list = slices.Compact(list)
@@ -71,32 +58,6 @@ func pairsOf(in steps.Params) (list []pair, why string) {
 		if list[i].Address == list[i-1].Address {
 			return nil, fmt.Sprintf("Two ids are given for %s: %s and %s.", steps.Clip(list[i].Address, 300), steps.Clip(list[i-1].ID, 200), steps.Clip(list[i].ID, 200))
 		}
-	}
-	return list, ""
-}
-
-// parsePairs reads lines of an address and an id with blanks between them, as the
-// program takes them. A key of an address may have blanks: it ends with its bracket.
-func parsePairs(text string) (list []pair, why string) {
-	n := 0
-	for line := range strings.Lines(text) {
-		n++
-		line = strings.TrimSpace(line)
-		if line == "" || strings.HasPrefix(line, "#") {
-			continue
-		}
-		at := strings.IndexAny(line, " \t")
-		if open := strings.Index(line, `["`); open >= 0 && (at < 0 || open < at) {
-			if end := strings.LastIndex(line, `"]`); end > open {
-				if rest := strings.IndexAny(line[end:], " \t"); rest >= 0 {
-					at = end + rest
-				}
-			}
-		}
-		if at < 0 {
-			return nil, fmt.Sprintf("Line %d of the list is no address with an id behind it: %q.", n, steps.Clip(line, 200))
-		}
-		list = append(list, pair{strings.Trim(line[:at], "'"), strings.TrimSpace(line[at:])})
 	}
 	return list, ""
 }
@@ -124,7 +85,7 @@ func (g ImportBatchGate) Preview(ctx context.Context, in steps.Params, out steps
 	if err != nil {
 		return steps.Preview{}, err
 	}
-	list, why := pairsOf(in)
+	list, why := pairsOf(g.Env, in)
 	var p steps.Preview
 	f := floors{need: &p.Unmet}
 	switch {

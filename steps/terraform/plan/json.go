@@ -4,12 +4,45 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 
 	"handrail/steps"
 	"handrail/steps/terraform/module"
 	"handrail/steps/terraform/tfplan"
 )
+
+// ReadAny reads the output of `show -json`, or a saved plan itself, that the parameter
+// file names. Of a saved plan only what creates is named by its object.
+func ReadAny(ctx context.Context, env steps.Env, in steps.Params, out steps.Sink) (*tfplan.Doc, string, error) {
+	name := in.Text("file")
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(env.Dir, name)
+	}
+	if f, err := module.OpenRegular(name); err == nil {
+		head := make([]byte, 2)
+		_, err := io.ReadFull(f, head)
+		_ = f.Close()
+		if err == nil && string(head) == "PK" {
+			return readSavedDoc(ctx, name)
+		}
+	}
+	return ReadJSON(ctx, env, in, out)
+}
+
+func readSavedDoc(ctx context.Context, name string) (*tfplan.Doc, string, error) {
+	f, _, saved, err := OpenSaved(ctx, name)
+	if err != nil {
+		return nil, name, err
+	}
+	if err := f.Close(); err != nil {
+		return nil, name, err
+	}
+	if why := Incomplete(saved, false); why != "" {
+		return nil, name, fmt.Errorf("plan %s: %s", name, why)
+	}
+	return saved.Doc, name, nil
+}
 
 // ReadJSON reads the output of `show -json` that the parameter file names.
 func ReadJSON(ctx context.Context, env steps.Env, in steps.Params, out steps.Sink) (*tfplan.Doc, string, error) {

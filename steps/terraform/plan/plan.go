@@ -20,6 +20,7 @@ func Facts() []steps.Field {
 	return append([]steps.Field{
 		{Name: "exit", Type: steps.Int, Doc: "exit code: 0 no changes, 1 error, 2 changes; 0 is not the same as no drift"},
 		{Name: "clean", Type: steps.Bool, Doc: "whether there is nothing to do"},
+		{Name: "unaccepted", Type: steps.Strings, Doc: "addresses with a change that is no creation and does not stand in the file of what is accepted"},
 	}, riskFacts()...)
 }
 
@@ -56,10 +57,15 @@ func (p Probe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (step
 	if err != nil {
 		return steps.Observation{}, err
 	}
+	accepted, err := acceptedIn(p.Env, in.Text("accepted"), out)
+	if err != nil {
+		return steps.Observation{}, err
+	}
 	obs, err := p.plan(ctx, w, path, in.Bool("refresh_only"), out)
 	if err != nil {
 		return steps.Observation{}, err
 	}
+	accept(accepted, &obs)
 	after, err := state.Snap(ctx, s)
 	stood(before, after, err, &obs)
 	return obs, nil

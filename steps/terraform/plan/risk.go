@@ -40,6 +40,7 @@ func riskFacts() []steps.Field {
 		{Name: "ghosts", Type: steps.Strings, Doc: "recorded, gone in reality, and to be created again"},
 		{Name: "label_updates", Type: steps.Strings, Doc: "updates of labels, annotations or tags alone"},
 		{Name: "credential_updates", Type: steps.Strings, Doc: "updates of something sensitive"},
+		{Name: "updates", Type: steps.Table, Doc: "address of each update in place to the attributes that it changes, never to what"},
 		{Name: "placeholders", Type: steps.Strings, Doc: "those whose new value looks like a placeholder"},
 		{Name: "drift", Type: steps.Strings, Doc: "addresses found changed outside"},
 		{Name: "mass", Type: steps.Bool, Doc: "whether it destroys at least 5 objects and a fifth of what it speaks of"},
@@ -209,11 +210,15 @@ func (r risk) doomed() {
 // updates tells the harmless from the others.
 func (r risk) updates() {
 	if !r.values {
-		r.facts.Unknown("a saved plan is not opened for its values; give the output of `show -json` of it", "label_updates", "credential_updates", "placeholders")
+		r.facts.Unknown("a saved plan is not opened for its values; give the output of `show -json` of it", "label_updates", "credential_updates", "placeholders", "updates")
 		return
 	}
 	var labels, credentials, dummies []string
+	updates := map[string]string{}
 	for _, c := range r.doc.Changes {
+		if c.Act == tfplan.Update {
+			updates[c.Address] = strings.Join(c.Paths, ", ")
+		}
 		if c.Act == tfplan.Update && c.Labels {
 			labels = append(labels, c.Address)
 		}
@@ -227,6 +232,10 @@ func (r risk) updates() {
 	r.list("label_updates", labels)
 	r.list("credential_updates", credentials)
 	r.list("placeholders", dummies)
+	r.facts.Set("updates", steps.TableOf(updates))
+	if r.doc.Cut > 0 {
+		r.facts.Unknown(fmt.Sprintf("%d changes of the plan are not listed", r.doc.Cut), "updates")
+	}
 	if n := len(labels); n > 0 {
 		r.obs.Say(steps.Info, "%d updates change labels, annotations or tags alone, first %s: a controller may put back what they take.", n, labels[0])
 	}

@@ -72,6 +72,9 @@ func objectOf(typ string, attributes map[string]any) Object {
 
 func manifest(attributes map[string]any) Object {
 	m, _ := attributes["manifest"].(map[string]any)
+	if typed, ok := attributes["manifest"].([]any); ok && len(typed) == 2 { // a saved plan keeps the type beside a value of any type
+		m, _ = typed[1].(map[string]any)
+	}
 	meta, _ := m["metadata"].(map[string]any)
 	var o Object
 	o.APIVersion, _ = m["apiVersion"].(string)

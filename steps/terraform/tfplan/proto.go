@@ -5,6 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+	ctyjson "github.com/zclconf/go-cty/cty/json"
+	"github.com/zclconf/go-cty/cty/msgpack"
 
 	"handrail/steps"
 
@@ -183,6 +188,7 @@ func (s *Saved) add(to *[]Change, b []byte, planned bool) {
 	d := s.Doc
 	c := Change{Act: None, Mode: "managed"}
 	act, reason := uint64(0), uint64(0)
+	var after []byte
 	err := fields(b, func(num protowire.Number, n uint64, data []byte) {
 		switch num {
 		case 7:
@@ -194,6 +200,8 @@ func (s *Saved) add(to *[]Change, b []byte, planned bool) {
 				switch num {
 				case 1:
 					act = n
+				case 2: // a creation has one value, what will be
+					after = data
 				case 5:
 					c.Importing = "(id not shown)"
 					_ = fields(data, func(num protowire.Number, _ uint64, id []byte) {
@@ -231,6 +239,9 @@ func (s *Saved) add(to *[]Change, b []byte, planned bool) {
 	if c.Reason = protoReason(reason); c.Act == Strange {
 		d.Newer = fmt.Sprintf("the saved plan holds the action %d, which handrail does not know", act)
 	}
+	if planned && c.Act == Create && strings.HasPrefix(c.Type, "kubernetes_") {
+		c.Object = objectOf(c.Type, attributesOf(after))
+	}
 	if planned {
 		d.Resources++
 		d.Count[c.Act]++
@@ -255,6 +266,43 @@ func (s *Saved) add(to *[]Change, b []byte, planned bool) {
 	if s.keeps(n) {
 		*to = append(*to, c)
 	}
+}
+
+// attributesOf decodes a DynamicValue of msgpack, nil where that cannot be done.
+// What is known after the apply alone is nil in it.
+func attributesOf(b []byte) map[string]any {
+	var packed []byte
+	if fields(b, func(num protowire.Number, _ uint64, v []byte) {
+		if num == 1 {
+			packed = v
+		}
+	}) != nil || len(packed) == 0 {
+		return nil
+	}
+	typ, err := msgpack.ImpliedType(packed)
+	if err != nil {
+		return nil
+	}
+	v, err := msgpack.Unmarshal(packed, typ)
+	if err != nil {
+		return nil
+	}
+	v, _ = v.UnmarkDeep()
+	v, err = cty.Transform(v, func(_ cty.Path, v cty.Value) (cty.Value, error) {
+		if !v.IsKnown() {
+			return cty.NullVal(cty.DynamicPseudoType), nil
+		}
+		return v, nil
+	})
+	if err != nil {
+		return nil
+	}
+	raw, err := ctyjson.Marshal(v, v.Type())
+	if err != nil {
+		return nil
+	}
+	out, _ := value(raw).(map[string]any)
+	return out
 }
 
 func changesOutput(b []byte) (yes bool) {

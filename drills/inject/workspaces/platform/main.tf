@@ -1,11 +1,21 @@
-# What the platform keeps for the orders, as real objects of a cluster. Two providers of other tools stand behind such
-# objects outside a drill: an operator runs the database, Argo CD the portal.
+# What the platform keeps for the orders: objects of a cluster, and entries of a registry with an API of its own. The five
+# entries of the realm are the change at hand.
 
 terraform {
   backend "kubernetes" {} # the drill fills it in
   required_providers {
     kubernetes = { source = "hashicorp/kubernetes" }
+    records    = { source = "lab.example/lab/records" }
   }
+}
+
+variable "records_api" {
+  type = string
+}
+
+provider "records" {
+  endpoint = var.records_api # TF_TOKEN_lab_example says as whom
+  retry    = "never"
 }
 
 provider "kubernetes" {}
@@ -31,12 +41,9 @@ resource "kubernetes_config_map" "orders_db_backup" {
   data = { schedule = "0 2 * * *", keep = "30d" }
 }
 
-resource "kubernetes_config_map" "portal" {
-  metadata {
-    name      = "portal"
-    namespace = var.namespace
-  }
-  data = { repository = "portal", path = "deploy" }
+resource "records_entry" "portal" {
+  name  = "portal"
+  value = "deploy"
 }
 
 resource "kubernetes_config_map" "registry_pull" {
@@ -47,10 +54,13 @@ resource "kubernetes_config_map" "registry_pull" {
   data = { registry = "registry.example", robot = "pull" }
 }
 
-resource "kubernetes_config_map" "registry_robot" {
-  metadata {
-    name      = "registry-robot"
-    namespace = var.namespace
-  }
-  data = { name = "pull", rights = "read" }
+resource "records_entry" "robot" {
+  name  = "registry-robot"
+  value = "read"
+}
+
+resource "records_entry" "realm" {
+  for_each = toset(["realm", "client", "scope", "mapper", "role"])
+  name     = "docs-${each.key}"
+  value    = "new"
 }

@@ -1,0 +1,1 @@
+# All two hundred are retired. Routes and flags go first.
