@@ -54,6 +54,8 @@ var walks = map[string]struct {
 	"other-checksum (registry-down)":   {},
 	"other-checksum (backend-refused)": {},
 	"no-credentials":                   {acts: 1, writes: -1},
+	"no-credentials (no-runner)":       {acts: 1, writes: -1},
+	"no-credentials (lost-log)":        {says: []string{"its log was not read"}},
 	"no-credentials (wrote)":           {says: []string{"had started"}},
 	"no-credentials (void)":            {says: []string{"approval is void"}},
 	"rate-limited":                     {acts: 2, writes: -1},

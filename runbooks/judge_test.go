@@ -228,7 +228,7 @@ func TestProposals(t *testing.T) {
 			delete(v.Facts, "log")
 			delete(v.Params, "log")
 			v.Facts["lock"]["operation"] = steps.StringOf("OperationTypePlan")
-		}, "no"},
+		}, "unknown"},
 		{"begun and not ended", triage.TopicMutation, set("log", "completed", steps.IntOf(0)), "unknown"},
 		{"nothing read", triage.TopicMutation, func(v *Vars) { v.Facts = nil }, "unknown"},
 		{"nothing read", triage.TopicClass, func(v *Vars) { v.Facts = nil }, "unknown"},

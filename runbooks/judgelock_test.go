@@ -41,6 +41,7 @@ func TestHeldLockIsNoNo(t *testing.T) {
 				"lock":     {"held": tc.held},
 			},
 			Answers: map[string]string{"audit": "none", "events": "none", "precondition": tc.precondition},
+			Params:  map[string]steps.Value{"log": steps.PathOf("apply.log"), "plan": steps.PathOf("approved.tfplan")},
 		}
 		if got, _, _ := b.Propose(triage.TopicMutation, v); got != tc.want {
 			t.Errorf("%s: mutation = %q, want %q", tc.name, got, tc.want)

@@ -115,6 +115,7 @@ func Kinds(live ...state.Live) []steps.Kind {
 				dir, workspace,
 				{Name: "refresh_only", Type: steps.Bool, Default: "false", Doc: "look for drift alone"},
 				{Name: "accepted", Type: steps.Path, Doc: "differences that people accepted in writing, an address on each line and behind it the attributes as the fact updates names them"},
+				{Name: "file", Type: steps.Path, Doc: "a saved plan to open with its values, instead of making one"},
 			},
 			Facts:   plan.Facts(),
 			Touches: []string{"runs tofu providers schema, tofu plan -lock=false and tofu show, with their providers", "reads lock and state before and after"},

@@ -1,10 +1,12 @@
 package plan
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -56,6 +58,9 @@ func (p Probe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (step
 	path, err := tool.Find(p.Env, w, nil)
 	if err != nil {
 		return steps.Observation{}, err
+	}
+	if file := in.Text("file"); file != "" {
+		return p.show(ctx, w, path, file, out)
 	}
 	accepted, err := acceptedIn(p.Env, in.Text("accepted"), out)
 	if err != nil {
@@ -140,6 +145,45 @@ func (p Probe) plan(ctx context.Context, w module.Workdir, path string, refreshO
 		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Info,
 			Say: "Exit 0 says that the configuration asks for nothing. It does not say that nothing drifted: ignore_changes and computed attributes hide that from it. What was changed outside is in the fact drift."})
 	}
+	obs.Facts = f.Rest("not in the plan")
+	return obs, nil
+}
+
+// show opens a plan that was made before, with its values: no plan is made, and no
+// object is read again.
+func (p Probe) show(ctx context.Context, w module.Workdir, path, file string, out steps.Sink) (steps.Observation, error) {
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(p.Env.Dir, file)
+	}
+	plan, err := module.OpenRegular(file)
+	if err != nil {
+		return steps.Observation{}, err
+	}
+	defer plan.Close()
+	for _, v := range tool.Secrets(p.Env) {
+		out.Secret(v)
+	}
+	out.Line("opening " + file)
+	obs := steps.Observation{Command: "tofu -chdir=" + steps.Quote(w.Dir) + " show -json " + steps.Quote(file)}
+	raw, err := io.ReadAll(module.Until(ctx, io.LimitReader(plan, backend.MaxHeld+1)))
+	if err == nil && len(raw) > backend.MaxHeld {
+		err = fmt.Errorf("it is over %d MB", backend.MaxHeld>>20)
+	}
+	if err == nil && !bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) {
+		var shown tool.Result
+		if shown, err = tool.RunTold(ctx, w.Dir, append(tool.Env(p.Env), "TF_WORKSPACE="+w.Space), nil, path, "show", "-json", "-no-color", file); err == nil && shown.Exit != 0 {
+			err = errors.New(tool.FirstError(shown.Stderr))
+		}
+		raw = shown.Stdout
+	}
+	if err != nil {
+		return steps.Observation{}, fmt.Errorf("showing the plan %s: %w", file, err)
+	}
+	f := steps.NewFacts(Facts())
+	if err := readPlan(raw, false, f, &obs, out); err != nil {
+		return steps.Observation{}, err
+	}
+	f.Unknown("an earlier plan was opened, and none was made", "exit", "clean")
 	obs.Facts = f.Rest("not in the plan")
 	return obs, nil
 }

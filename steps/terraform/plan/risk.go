@@ -32,6 +32,8 @@ func riskFacts() []steps.Field {
 		{Name: "creates", Type: steps.Strings, Doc: "addresses to create that exist under no name now, in order"},
 		{Name: "doomed", Type: steps.Table, Doc: "address of each destroy and replacement to its reason"},
 		{Name: "forced", Type: steps.Table, Doc: "address of each replacement to the attributes that force it"},
+		{Name: "guards", Type: steps.Table, Doc: "address of each destroy and replacement to the settings that protect it or its content, as its last values say; empty for none that is known"},
+		{Name: "unguarded", Type: steps.Strings, Doc: "those of them without a setting that protects, in order"},
 		{Name: "forget", Type: steps.Int, Doc: "objects to drop from the state and keep"},
 		{Name: "imports", Type: steps.Int, Doc: "objects to adopt"},
 		{Name: "moves", Type: steps.Int, Doc: "objects that go to another address"},
@@ -167,7 +169,8 @@ func (r risk) counts(refreshOnly bool) {
 
 // doomed says of each object that would end why.
 func (r risk) doomed() {
-	reasons, forced := map[string]string{}, map[string]string{}
+	reasons, forced, guards := map[string]string{}, map[string]string{}, map[string]string{}
+	var unguarded []string
 	n := 0
 	for _, c := range r.doc.Changes {
 		if c.Act == tfplan.ForgetReplace {
@@ -182,6 +185,10 @@ func (r risk) doomed() {
 			name += " (deposed " + c.Deposed + ")"
 		}
 		reasons[name] = why
+		guards[name] = strings.Join(slices.Concat(c.Held, c.Open), ", ")
+		if len(c.Held) == 0 {
+			unguarded = append(unguarded, name)
+		}
 		if len(c.Forced) > 0 {
 			forced[name] = strings.Join(c.Forced, ", ")
 			why += ": " + forced[name]
@@ -202,8 +209,13 @@ func (r risk) doomed() {
 	}
 	r.facts.Set("doomed", steps.TableOf(reasons))
 	r.facts.Set("forced", steps.TableOf(forced))
+	r.facts.Set("guards", steps.TableOf(guards))
+	r.list("unguarded", unguarded)
 	if r.doc.Cut > 0 {
-		r.facts.Unknown(fmt.Sprintf("%d changes of the plan are not listed", r.doc.Cut), "doomed", "forced")
+		r.facts.Unknown(fmt.Sprintf("%d changes of the plan are not listed", r.doc.Cut), "doomed", "forced", "guards")
+	}
+	if !r.values {
+		r.facts.Unknown("a saved plan is not opened for its values; terraform/plan shows it", "guards", "unguarded")
 	}
 }
 

@@ -76,6 +76,8 @@ type Change struct {
 	Dummy      bool     // the new value of something sensitive looks like a placeholder
 	Object     Object   // of a kubernetes resource that would be created
 	Generated  bool     // the configuration was generated for an import
+	Held       []string // of what would end: settings that protect it, as name=value
+	Open       []string // of what would end: settings that could protect it and do not
 	before     map[string]any
 	after      map[string]any
 	unknown    map[string]any

@@ -233,6 +233,10 @@ func (w *reader) known(raw rawChange) Change {
 	hidden, sensitive := value(raw.Change.Hidden), value(raw.Change.Sensitive)
 	w.tell(before, hidden)
 	w.tell(after, sensitive)
+	if c.Act.Destroys() {
+		was, _ := before.(map[string]any)
+		c.Held, c.Open = guardsOf(was)
+	}
 	switch c.Act {
 	case Update, Replace, ReplaceSafer, ForgetReplace:
 		c.compare(before, after, unknown, hidden, sensitive)
