@@ -154,7 +154,7 @@ type faultCase struct {
 func faultsOf() map[string]string {
 	return map[string]string{
 		"kube/get": "TestFaults", "kube/list": "TestFaults", "kube/finalizers": "TestFaults", "kube/owners": "TestFaults",
-		"kube/lookalikes": "TestFaults", "kube/held": "TestFaults", "kube/namespace": "TestFaults", "kube/persistence": "TestFaults",
+		"kube/lookalikes": "TestFaults", "kube/held": "TestFaults", "kube/named": "TestFaults", "kube/namespace": "TestFaults", "kube/persistence": "TestFaults",
 		"kube/blame": "TestBlameFaults", "kube/writers": "TestBlameFaults", "kube/signals": "TestBlameFaults",
 		"kube/workload": "TestWorkloadFaults", "kube/logs": "TestWorkloadFaults", "kube/events": "TestWorkloadFaults",
 		"kube/quota": "TestWorkloadFaults", "kube/claims": "TestWorkloadFaults", "kube/egress": "TestWorkloadFaults",
@@ -336,6 +336,7 @@ func (w *keepersWorld) faulted() []faultCase {
 		{name: "owners", kind: "kube/owners", in: hook},
 		{name: "lookalikes", kind: "kube/lookalikes", in: hook},
 		{name: "namespace", kind: "kube/namespace", in: steps.Params{"name": steps.StringOf(w.ns)}},
+		{name: "named", kind: "kube/named", in: steps.Params{"objects": steps.StringOf("configmaps/kube-root-ca.crt serviceaccounts/default"), "namespace": steps.StringOf(w.ns)}},
 		{name: "held", kind: "kube/held", in: steps.Params{"namespace": steps.StringOf(w.ns)}},
 		{name: "persistence", kind: "kube/persistence", in: steps.Params{}},
 	}

@@ -241,6 +241,7 @@ func table() map[string]rule {
 				wide("get", "customresourcedefinitions.apiextensions.k8s.io"),
 				when("a webhook that may refuse", wide("list", hooks...)))
 		},
+		"kube/named":      func(steps.Params) []steps.Right { return []steps.Right{{Verbs: []string{"get"}}} }, // the objects that it names
 		"kube/owners":     owners,
 		"kube/lookalikes": alike,
 		"kube/blame": func(in steps.Params) []steps.Right {
@@ -337,6 +338,11 @@ func table() map[string]rule {
 		},
 		"kube/strip-finalizer": strip,
 		"kube/strip-batch":     strip,
+		"kube/suspend-batch":   func(in steps.Params) []steps.Right { return sought(in, "get,list,patch") },
+		"kube/delete-batch": func(in steps.Params) []steps.Right {
+			return slices.Concat(sought(in, "get,list,delete"), offspring(in), when("webhooks", wide("list", hooks...)), when("admission policies", wide("list", policies...)))
+		},
+		"kube/change-batch": func(in steps.Params) []steps.Right { return sought(in, "get,list,patch,create") },
 		"kube/delete-webhook": func(in steps.Params) []steps.Right {
 			return slices.Concat(sought(in, "delete"), offspring(in), wide("list", hooks...))
 		},
