@@ -1,6 +1,7 @@
 package course
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,6 +76,9 @@ func (p namedProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 	if err != nil {
 		return steps.Observation{}, err
 	}
+	if len(wanted) == 0 {
+		out.Line("no object is named, so nothing is read")
+	}
 	r := &namedRun{Client: c, out: out, facts: steps.NewFacts(facts()),
 		tables: map[string]map[string]string{"uids": {}, "cronjobs": {}, "admission": {}, "others": {}, "held": {}, "held_uids": {}, "schedules": {}}, lists: map[string][]string{"absent": {}, "active": {}, "lacking": {}}}
 	for _, w := range wanted {
@@ -92,7 +96,7 @@ func (p namedProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 	if r.facts.Set("longest", steps.DurationOf(r.longest)); len(r.blind) > 0 {
 		r.facts.Unknown("the schedule cannot be read: "+steps.Clip(strings.Join(r.blind, "; "), 300), "longest")
 	}
-	r.obs.Summary, r.obs.Command = r.summary(len(wanted)), strings.Join(r.said, "; ")
+	r.obs.Summary, r.obs.Command = r.summary(len(wanted)), cmp.Or(strings.Join(r.said, "; "), "handrail step show kube/named")
 	r.obs.Findings = append(r.obs.Findings, c.Warnings()...)
 	r.obs.Facts = r.facts.Rest("it was not read")
 	return r.obs, nil

@@ -241,7 +241,7 @@ func table() map[string]rule {
 				wide("get", "customresourcedefinitions.apiextensions.k8s.io"),
 				when("a webhook that may refuse", wide("list", hooks...)))
 		},
-		"kube/named":      func(steps.Params) []steps.Right { return []steps.Right{{Verbs: []string{"get"}}} }, // the objects that it names
+		"kube/named":      named,
 		"kube/owners":     owners,
 		"kube/lookalikes": alike,
 		"kube/blame": func(in steps.Params) []steps.Right {
@@ -353,6 +353,19 @@ func table() map[string]rule {
 			return slices.Concat(sought(in, "patch"), wide("list", hooks...))
 		},
 	}
+}
+
+// named asks of each object that a list names; those of a file only the run tells.
+func named(in steps.Params) []steps.Right {
+	var out []steps.Right
+	for _, word := range strings.FieldsFunc(in.Text("objects"), func(r rune) bool { return r == ' ' || r == ',' }) {
+		resource, _, _ := strings.Cut(word, "/")
+		out = append(out, sought(steps.Params{"resource": steps.StringOf(resource)}, "get")...)
+	}
+	if in.Text("objects") == "" || in.Text("changes") != "" {
+		out = append(out, steps.Right{Verbs: []string{"get"}})
+	}
+	return out
 }
 
 func strip(in steps.Params) []steps.Right {
