@@ -32,7 +32,7 @@ func facts() []steps.Field {
 		{Name: "held_uids", Type: steps.Table, Doc: "the same, each with its UID"},
 		{Name: "schedules", Type: steps.Table, Doc: "CronJob to its schedule"},
 		{Name: "longest", Type: steps.Duration, Doc: "longest time between two runs of any of the CronJobs, by their schedules; 0 without one"},
-		{Name: "lacking", Type: steps.Strings, Doc: "objects of the list of changes that are not yet as it wants them"},
+		{Name: "lacking", Type: steps.Strings, Doc: "objects of wants and of the list of changes that are not yet as those want them"},
 	}
 }
 
@@ -44,12 +44,16 @@ func Kinds() []steps.Kind {
 		Params: []steps.Field{
 			{Name: "objects", Type: steps.String, Doc: "the objects, each as resource/namespace/name or resource/name, with spaces between them; at most 40"},
 			{Name: "changes", Type: steps.Path, Doc: "file with a list of changes, whose objects are read too; see docs/writers.md"},
+			{Name: "wants", Type: steps.Strings, Doc: "objects, each as RESOURCE/NAME and the patch whose outcome it must show, or the word gone; one without a name or a patch is passed over"},
 			{Name: "namespace", Type: steps.String, Pattern: cluster.NamespaceName, Doc: "namespace of what names none"},
 		},
 		Touches: []string{"gets each object"},
 		Reads:   func(e steps.Env) steps.Prober { return namedProbe{e} },
 	}}
 }
+
+// gone stands in place of a patch for an object that is not to be there.
+const gone = "gone"
 
 type namedProbe struct{ env steps.Env }
 
@@ -119,6 +123,17 @@ func wantedOf(env steps.Env, in steps.Params) ([]Change, error) {
 		}
 		out = append(out, list...)
 	}
+	for _, text := range in["wants"].Strings() {
+		what, ops, _ := strings.Cut(strings.TrimSpace(text), " ")
+		if ops = strings.TrimSpace(ops); ops == "" || strings.HasSuffix(what, "/") {
+			continue // it is none of this incident
+		}
+		n, err := ParseName(what)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, Change{Name: n, Patch: ops})
+	}
 	if len(out) > Most {
 		return nil, fmt.Errorf("%d objects are named, more than %d", len(out), Most)
 	}
@@ -173,7 +188,7 @@ func (r *namedRun) one(ctx context.Context, w Change, namespace string) error {
 	o, err := r.Get(ctx, t.Resource, t.Namespace, t.Name)
 	if errors.Is(err, cluster.ErrAbsent) {
 		r.lists["absent"] = append(r.lists["absent"], key)
-		if w.Make != nil || w.Patch != "" {
+		if w.Make != nil || w.Patch != "" && w.Patch != gone {
 			r.lists["lacking"] = append(r.lists["lacking"], key)
 		}
 		return nil
@@ -201,7 +216,11 @@ func (r *namedRun) one(ctx context.Context, w Change, namespace string) error {
 }
 
 func (r *namedRun) lacks(key string, w Change, o cluster.Object) error {
-	if w.Patch == "" {
+	switch w.Patch {
+	case "":
+		return nil
+	case gone:
+		r.lists["lacking"] = append(r.lists["lacking"], key)
 		return nil
 	}
 	ops, err := patch.Parse(w.Patch)
