@@ -229,3 +229,43 @@ func TestNamedBatches(t *testing.T) {
 		t.Errorf("a list of what is gone: %s", unmetText(p))
 	}
 }
+
+// TestClusterBindings makes a binding of the whole cluster by a list of changes, as the runbook lets it,
+// and gives another one the right role.
+func TestClusterBindings(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.allow(true, []string{rbacAPI}, []string{"clusterrolebindings"})
+	const api = "/apis/rbac.authorization.k8s.io/v1/"
+	name := func(of string) string { return of + "-" + s.ns.Name }
+	for _, role := range []string{"typed", "wrong"} {
+		s.post(api+"clusterroles", map[string]any{"metadata": map[string]any{"name": name(role)}, "rules": []any{}})
+		t.Cleanup(func() { s.sweepUp(api + "clusterroles/" + name(role)) })
+	}
+	bound := func(of, role string) map[string]any {
+		return map[string]any{"metadata": map[string]any{"name": name(of)}, "roleRef": map[string]any{"apiGroup": rbacAPI, "kind": "ClusterRole", "name": name(role)},
+			"subjects": []any{map[string]any{"kind": "ServiceAccount", "name": "robot", "namespace": s.ns.Name}}}
+	}
+	uid := s.post(api+"clusterrolebindings", bound("old", "wrong"))["metadata"].(map[string]any)["uid"].(string)
+	for _, of := range []string{"old", "new"} {
+		t.Cleanup(func() { s.sweepUp(api + "clusterrolebindings/" + name(of)) })
+	}
+	s.acts("kube/recreate", steps.Params{"resource": steps.StringOf("clusterrolebinding"), "name": steps.StringOf(name("old")), "namespace": steps.StringOf(s.ns.Name), "uid": steps.IdentOf(uid),
+		"patch": steps.StringOf("[{op: replace, path: /roleRef/name, value: " + name("typed") + "}]"), "widens": steps.StringsOf([]string{"/roleRef"})}, steps.Done)
+	if got, _ := s.now(api + "clusterrolebindings/" + name("old"))["roleRef"].(map[string]any); got["name"] != name("typed") {
+		t.Errorf("roleRef = %v", got)
+	}
+	in := s.changes(nil, "- create: {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: "+name("new")+"}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: "+name("typed")+
+		"}, subjects: [{kind: ServiceAccount, name: robot, namespace: "+s.ns.Name+"}]}")
+	if p := s.preview(s.gate("kube/change-batch"), in); !strings.Contains(unmetText(p), "opens") {
+		t.Errorf("a binding that nothing lets the list make: %s", unmetText(p))
+	}
+	in["widens"] = steps.StringsOf([]string{"/roleRef", "/subjects", "/spec/template/spec/serviceAccountName"})
+	p := s.preview(s.gate("kube/change-batch"), in)
+	if len(p.Unmet) > 0 {
+		t.Fatalf("unmet = %s", unmetText(p))
+	}
+	if o, err := s.gate("kube/change-batch").Act(t.Context(), s.confirm(p, p.Digest("i", "s")), &scrap{}); err != nil || o.Result != steps.Done {
+		t.Errorf("Act() = %+v, %v", o, err)
+	}
+}
