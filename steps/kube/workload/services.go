@@ -38,7 +38,7 @@ func (p servicesProbe) Probe(ctx context.Context, in steps.Params, out steps.Sin
 	f := steps.NewFacts(servicesFacts())
 	obs := steps.Observation{}
 	why, addresses := map[string]string{}, map[string]string{}
-	without, commands := []string{}, []string{}
+	without, commands, blind := []string{}, []string{}, false
 	for _, name := range names {
 		if !cluster.Matches(cluster.ObjectName, name) {
 			return steps.Observation{}, fmt.Errorf("%q is no name of a Service", steps.Clip(name, 100))
@@ -53,6 +53,14 @@ func (p servicesProbe) Probe(ctx context.Context, in steps.Params, out steps.Sin
 		}
 		commands = append(commands, one.Command)
 		obs.Gaps = append(obs.Gaps, one.Gaps...)
+		// Of a Service that is not there the address is unknown too, and that it is absent is known.
+		switch ip := one.Facts["cluster_ip"]; {
+		case ip.Known() && ip.Text() != "":
+			addresses[name] = ip.Text()
+		case !ip.Known() && one.Facts["why"].Text() != endpointAbsent:
+			f.Unknown(name+": "+ip.Why(), "addresses")
+			blind = true
+		}
 		told := one.Facts["why"]
 		if !told.Known() {
 			f.Unknown(name+": "+told.Why(), "why", "without")
@@ -62,12 +70,11 @@ func (p servicesProbe) Probe(ctx context.Context, in steps.Params, out steps.Sin
 		if told.Text() != endpointOK {
 			without = append(without, fmt.Sprintf("%s (%s)", name, told.Text()))
 		}
-		if ip := one.Facts["cluster_ip"]; ip.Known() && ip.Text() != "" {
-			addresses[name] = ip.Text()
-		}
 	}
 	f.Set("count", steps.IntOf(int64(len(names))))
-	f.Set("addresses", steps.TableOf(addresses))
+	if !blind {
+		f.Set("addresses", steps.TableOf(addresses))
+	}
 	if len(why) == len(names) {
 		f.Set("why", steps.TableOf(why))
 		f.Set("without", steps.StringsOf(without))
