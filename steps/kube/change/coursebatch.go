@@ -254,7 +254,7 @@ func (g courseGate) already(ctx context.Context, plan coursePlan, out steps.Sink
 		return false, nil
 	}
 	doc, err := patch.Decode(o.Raw)
-	return err == nil && !slices.ContainsFunc(plan.ops, func(op patch.Op) bool { return act.Lacks(doc, op) != "" && !course.Shows(doc, op) }), err
+	return err == nil && !slices.ContainsFunc(plan.ops, func(op patch.Op) bool { return !course.Shows(doc, op) }), err
 }
 
 // courseKeys are what a line of the target tells of an item, in order; a change of one has no
