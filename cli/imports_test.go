@@ -60,6 +60,7 @@ var rooms = []room{
 	{path: "handrail/steps/kube/report", ours: []string{"=handrail/steps"}},
 	{path: "handrail/steps/kube/contexts", ours: []string{"=handrail/steps", "=handrail/steps/cluster"}},
 	{path: "handrail/steps/kube/object", ours: kubeRoom("fieldpath"), libs: []string{k8s}},
+	{path: "handrail/steps/kube/course", ours: kubeRoom("document", "patch"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/owner", ours: kubeRoom(), libs: []string{k8s}},
 	{path: "handrail/steps/kube/alike", ours: kubeRoom("owner"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/blame", ours: append(kubeRoom("fieldpath", "object", "owner"), "=handrail/steps/strict"), libs: []string{k8s, yaml}},
@@ -71,7 +72,7 @@ var rooms = []room{
 	{path: "handrail/steps/kube/webhook", ours: kubeRoom("admission"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/centre", ours: kubeRoom("owner", "podstate", "webhook"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/act", ours: append(kubeRoom("patch", "object"), "handrail/steps/transport"), libs: []string{k8s}},
-	{path: "handrail/steps/kube/change", ours: append(kubeRoom("document", "fieldpath", "patch", "weaken", "object", "owner", "alike", "blame", "stuck", "act"), "handrail/steps/transport"), libs: []string{k8s, yaml}},
+	{path: "handrail/steps/kube/change", ours: append(kubeRoom("course", "document", "fieldpath", "patch", "weaken", "object", "owner", "alike", "blame", "stuck", "act"), "handrail/steps/transport"), libs: []string{k8s, yaml}},
 	// One way inside terraform: words, the directory, the program, the backend, what is read there, the gates.
 	{path: "handrail/steps/terraform", ours: []string{"=handrail/steps", terraformRoom + "change", terraformRoom + "configuration", terraformRoom + "holder", terraformRoom + "module", terraformRoom + "plan", terraformRoom + "runlog", terraformRoom + "state"}},
 	{path: "handrail/steps/terraform/prose", ours: []string{"=handrail/steps"}},

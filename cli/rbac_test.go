@@ -128,8 +128,8 @@ func newPermitWorld(t *testing.T) *permitWorld {
 	w.cases = []permitCase{
 		{"admission-denied", []map[string]string{{"webhook": entry, "namespace": ns.Name}, {"webhook": other, "namespace": ns.Name}}},
 		{"stuck-finalizer", []map[string]string{{"name": "hook", "namespace": ns.Name, "space": ns.Name}}},
-		{"reverting-fixes", []map[string]string{{"name": "target", "namespace": ns.Name, "field": "data.a", "binding": "absent", "webhook": "absent", "policy_binding": "absent",
-			"cronjob": "absent", "cronjob_namespace": ns.Name, "second_cronjob": "absent", "second_namespace": ns.Name}}},
+		{"reverting-fixes", []map[string]string{{"name": "target", "namespace": ns.Name, "field": "data.a", "binding": "absent", "blockade": "absent",
+			"writers": "cronjob/" + ns.Name + "/absent mutatingwebhookconfiguration/absent"}}},
 	}
 	return w
 }

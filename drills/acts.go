@@ -81,12 +81,21 @@ func ended(acts []act, end triage.ActEnd, at time.Time) {
 			a.end = at
 		}
 		a.done = end.Outcome == steps.Done
-		for _, kv := range end.After {
-			if kv.Key == auditKey && kv.Value != "" {
-				a.audits = append(a.audits, kv.Value)
-			}
+		a.sent(end.After)
+		for _, it := range end.Items { // of a batch, each object has a request of its own
+			a.sent(it.After)
+			a.target = append(a.target, it.Before...)
 		}
 		return
+	}
+}
+
+// sent keeps the Audit-IDs that an act names.
+func (a *act) sent(after []triage.KV) {
+	for _, kv := range after {
+		if kv.Key == auditKey && kv.Value != "" {
+			a.audits = append(a.audits, kv.Value)
+		}
 	}
 }
 

@@ -63,6 +63,7 @@ type deadHook struct {
 	Service    string   `key:"service,required" as:"id"`
 	Resource   string   `key:"resource,required" as:"writable"`
 	Operations []string `key:"operations,required" of:"operation" oneof:"CREATE UPDATE"`
+	Checks     bool     `key:"checks"` // it is a validating one
 }
 
 // apply registers a webhook that nothing answers for, and lets the operator read
@@ -71,7 +72,7 @@ func (h deadHook) apply(ctx context.Context, st *stage.Stage) error {
 	full := hook{Name: h.Name}.full(st)
 	st.Say("a webhook %s without a backend", full)
 	rule := lab.HookRule{Group: Writable()[h.Resource], Version: "v1", Resources: []string{h.Resource}, Operations: h.Operations}
-	if err := st.World.Hook(ctx, st.Rec.Namespace.Name, lab.Webhook{Name: full, Of: h.Service, Closed: true, Rules: []lab.HookRule{rule}}); err != nil {
+	if err := st.World.Hook(ctx, st.Rec.Namespace.Name, lab.Webhook{Name: full, Of: h.Service, Closed: true, Checks: h.Checks, Rules: []lab.HookRule{rule}}); err != nil {
 		return err
 	}
 	if err := st.Admit(ctx, stage.NameRobot, nil, hookRights(full)[:1]); err != nil {
@@ -85,7 +86,7 @@ func hookRights(name string) []lab.Rule {
 	const group = "admissionregistration.k8s.io"
 	return []lab.Rule{
 		{Group: group, Resources: []string{"mutatingwebhookconfigurations", "validatingwebhookconfigurations"}, Verbs: []string{"get", "list", "watch"}},
-		{Group: group, Resources: []string{"mutatingwebhookconfigurations"}, Names: []string{name}, Verbs: []string{"update", "patch", "delete"}},
+		{Group: group, Resources: []string{"mutatingwebhookconfigurations", "validatingwebhookconfigurations"}, Names: []string{name}, Verbs: []string{"update", "patch", "delete"}},
 	}
 }
 

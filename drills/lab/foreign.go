@@ -14,6 +14,7 @@ const madeFor = "handrail-lab-namespace"
 
 const (
 	webhooks = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
+	checks   = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
 	nodes    = "/api/v1/nodes"
 )
 
@@ -24,6 +25,7 @@ type Webhook struct {
 	CA     []byte     // that signed its certificate, PEM
 	Of     string     // in place of URL and CA: a Service of the namespace, which need not exist
 	Closed bool       // a request is refused when it does not answer
+	Checks bool       // it validates, and changes nothing
 	Rules  []HookRule // what it is asked about
 }
 
@@ -57,13 +59,17 @@ func (l *Lab) hook(ctx context.Context, ns, with string, w Webhook) error {
 		"metadata": object{"name": w.Name, "labels": object{madeFor: with}},
 		"webhooks": []object{{
 			"name": "enforce." + w.Name, "admissionReviewVersions": list("v1"), "sideEffects": "None",
-			"failurePolicy": policy, "timeoutSeconds": 5, "matchPolicy": "Equivalent", "reinvocationPolicy": "Never",
+			"failurePolicy": policy, "timeoutSeconds": 5, "matchPolicy": "Equivalent",
 			"clientConfig":      calls,
 			"namespaceSelector": object{"matchLabels": object{"kubernetes.io/metadata.name": ns}},
 			"rules":             rules,
 		}},
 	}
-	if err := l.client.do(ctx, http.MethodPost, webhooks, body, nil); err != nil {
+	at := webhooks
+	if w.Checks {
+		at = checks
+	}
+	if err := l.client.do(ctx, http.MethodPost, at, body, nil); err != nil {
 		return fmt.Errorf("registering webhook %q in the lab: %w", w.Name, err)
 	}
 	return nil
@@ -72,8 +78,10 @@ func (l *Lab) hook(ctx context.Context, ns, with string, w Webhook) error {
 // Unhook takes the webhooks of a namespace away: what served them may be gone, and
 // then they would hold up the clean-up.
 func (l *Lab) Unhook(ctx context.Context, ns string) error {
-	if err := l.client.do(ctx, http.MethodDelete, webhooks+ofNamespace(ns), nil, nil); err != nil {
-		return fmt.Errorf("taking the webhooks of namespace %q away: %w", ns, err)
+	for _, at := range []string{webhooks, checks} {
+		if err := l.client.do(ctx, http.MethodDelete, at+ofNamespace(ns), nil, nil); err != nil {
+			return fmt.Errorf("taking the webhooks of namespace %q away: %w", ns, err)
+		}
 	}
 	return nil
 }

@@ -63,3 +63,15 @@ func shut(ctx context.Context, in within, gate string) string {
 	}
 	return what
 }
+
+// holds looks once, and fails where a field is not as it should be:
+// `holds configmaps/schema:/data/version=3`.
+func holds(ctx context.Context, in within, args []string) int {
+	for _, gate := range args {
+		if why := shut(ctx, in, gate); why != "" {
+			fmt.Fprintln(in.out, "it is not so yet:", gate)
+			return 1
+		}
+	}
+	return 0
+}

@@ -35,6 +35,7 @@ func programs() map[string]func(ctx context.Context, in within, args []string) (
 		"amqp":     amqp,
 		"every":    every,
 		"gates":    gates,
+		"holds":    holds,
 		"kubectl":  kubectl,
 		"topology": topology,
 	}

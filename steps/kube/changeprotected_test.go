@@ -77,6 +77,15 @@ func quarries() map[string]quarry {
 		"kube/strip-batch": {"", "configmaps", held, func(s *stage, name, uid string) steps.Params {
 			return s.batch(map[string]string{"configmaps/" + s.ns.Name + "/" + name: uid})
 		}},
+		"kube/suspend-batch": {"batch", "cronjobs", cronJob, func(s *stage, name, uid string) steps.Params {
+			return steps.Params{"uids": steps.TableOf(map[string]string{"cronjobs.batch/" + s.ns.Name + "/" + name: uid})}
+		}},
+		"kube/delete-batch": {"", "configmaps", cm, func(s *stage, name, uid string) steps.Params {
+			return steps.Params{"uids": steps.TableOf(map[string]string{"configmaps/" + s.ns.Name + "/" + name: uid})}
+		}},
+		"kube/change-batch": {"", "configmaps", cm, func(s *stage, name, uid string) steps.Params {
+			return s.changes(map[string]string{"configmaps/" + s.ns.Name + "/" + name: uid}, "- {object: configmaps/"+s.ns.Name+"/"+name+", patch: [{op: add, path: /data/c, value: d}]}")
+		}},
 		"kube/strip-finalizer": {"", "configmaps", held, func(s *stage, name, uid string) steps.Params { return s.stripParams("configmap", name, uid) }},
 	}
 }
@@ -244,7 +253,7 @@ func TestNoSelectorNoPattern(t *testing.T) {
 		for _, f := range k.Params {
 			// What a repair may open are places in the one object, and what comes first is only read.
 			aside := f.Literal || f.Name == "after"
-			if k.Name == "kube/strip-batch" && (f.Name == "uids" || f.Name == "finalizers") {
+			if strings.HasSuffix(k.Name, "-batch") && (f.Name == "uids" || f.Name == "finalizers") {
 				continue // a list of single objects, each with its UID
 			}
 			if f.Name == "selector" || !aside && f.Type == steps.Strings || f.Type == steps.Table {

@@ -154,11 +154,11 @@ type faultCase struct {
 func faultsOf() map[string]string {
 	return map[string]string{
 		"kube/get": "TestFaults", "kube/list": "TestFaults", "kube/finalizers": "TestFaults", "kube/owners": "TestFaults",
-		"kube/lookalikes": "TestFaults", "kube/held": "TestFaults", "kube/namespace": "TestFaults", "kube/persistence": "TestFaults",
+		"kube/lookalikes": "TestFaults", "kube/held": "TestFaults", "kube/named": "TestFaults", "kube/namespace": "TestFaults", "kube/persistence": "TestFaults",
 		"kube/blame": "TestBlameFaults", "kube/writers": "TestBlameFaults", "kube/signals": "TestBlameFaults",
 		"kube/workload": "TestWorkloadFaults", "kube/logs": "TestWorkloadFaults", "kube/events": "TestWorkloadFaults",
 		"kube/quota": "TestWorkloadFaults", "kube/claims": "TestWorkloadFaults", "kube/egress": "TestWorkloadFaults",
-		"kube/may": "TestWorkloadFaults", "kube/webhook": "TestWorkloadFaults", "kube/endpoints": "TestWorkloadFaults", "kube/rotation": "TestWorkloadFaults", "kube/field": "TestWorkloadFaults",
+		"kube/may": "TestWorkloadFaults", "kube/webhook": "TestWorkloadFaults", "kube/endpoints": "TestWorkloadFaults", "kube/services": "TestWorkloadFaults", "kube/rotation": "TestWorkloadFaults", "kube/field": "TestWorkloadFaults",
 		"kube/catch":        "a watch is an answer without an end: TestCatchThroughFaults breaks it",
 		"kube/contexts":     "its tables lack what was not read, and it says why: TestContextsTells",
 		"kube/node-report":  "reads a file: FuzzParse of nodereport",
@@ -336,6 +336,7 @@ func (w *keepersWorld) faulted() []faultCase {
 		{name: "owners", kind: "kube/owners", in: hook},
 		{name: "lookalikes", kind: "kube/lookalikes", in: hook},
 		{name: "namespace", kind: "kube/namespace", in: steps.Params{"name": steps.StringOf(w.ns)}},
+		{name: "named", kind: "kube/named", in: steps.Params{"objects": steps.StringOf("configmaps/kube-root-ca.crt serviceaccounts/default"), "namespace": steps.StringOf(w.ns)}},
 		{name: "held", kind: "kube/held", in: steps.Params{"namespace": steps.StringOf(w.ns)}},
 		{name: "persistence", kind: "kube/persistence", in: steps.Params{}},
 	}

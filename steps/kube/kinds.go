@@ -9,6 +9,7 @@ import (
 	"handrail/steps/kube/catch"
 	"handrail/steps/kube/change"
 	"handrail/steps/kube/contexts"
+	"handrail/steps/kube/course"
 	"handrail/steps/kube/object"
 	"handrail/steps/kube/order"
 	"handrail/steps/kube/owner"
@@ -24,7 +25,7 @@ import (
 func Kinds() []steps.Kind {
 	return contexts.Anywhere(permit.Declare(slices.Concat(
 		[]steps.Kind{contexts.Kind(), order.Step()},
-		object.Kinds(), owner.Kinds(), alike.Kinds(),
+		object.Kinds(), course.Kinds(), owner.Kinds(), alike.Kinds(),
 		blame.Kinds(), writers.Kinds(), catch.Kinds(),
 		stuck.Kinds(), sweep.Kinds(), workload.Kinds(), webhook.Kinds(),
 		change.Kinds(),

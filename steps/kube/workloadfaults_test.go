@@ -41,6 +41,7 @@ func TestWorkloadFaults(t *testing.T) {
 		{name: "endpoints without Pods", kind: "kube/endpoints", in: what("namespace", w.ns, "service", "nobody")},
 		{name: "webhook", kind: "kube/webhook", in: what("webhook", hook)},
 		{name: "field", kind: "kube/field", in: of("cm", "settings", "field", "data.mode")},
+		{name: "services", kind: "kube/services", in: what("namespace", w.ns, "services", "web nobody")},
 		{name: "rotation", kind: "kube/rotation", in: of("deployment", "shop")},
 		{name: "egress", kind: "kube/egress", in: of("deployment", "shop", "to", "service/db")},
 		{name: "may", kind: "kube/may", in: what("namespace", w.ns, "account", "runner", "verb", "create", "resource", "jobs")},

@@ -18,7 +18,7 @@ func Kinds() []steps.Kind {
 		{
 			Name: "kube/signals", Class: steps.Probe, Facts: signalsFacts(),
 			Params: []steps.Field{
-				{Name: "file", Type: steps.Path, Required: true, Doc: "file that describes the signals, as docs/writers.md says"},
+				{Name: "file", Type: steps.Path, Doc: "file that describes the signals, as docs/writers.md says"},
 				{Name: "namespace", Type: steps.String, Pattern: cluster.NamespaceName, Doc: "namespace of objects that name none, instead of that of the context"},
 			},
 			Doc:     "Says whether all the signals hold that an in-house reconciler waits for, each one field of one object, as your team described them in a file.",

@@ -39,7 +39,8 @@ func (p signalsProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink
 	}
 	name := in.Text("file")
 	if name == "" {
-		return steps.Observation{}, errors.New("the parameter file is missing: name the file that describes the signals")
+		const why = "no file describes the signals"
+		return steps.Observation{Summary: "No file describes what a reconciler waits for.", Command: "handrail step show kube/signals", Facts: steps.NewFacts(signalsFacts()).Rest(why)}, nil
 	}
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(p.env.Dir, name)

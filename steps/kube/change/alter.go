@@ -244,6 +244,11 @@ func (g alterGate) Act(ctx context.Context, a *steps.Approval, out steps.Sink) (
 	if err != nil {
 		return steps.Outcome{}, err
 	}
+	return g.send(ctx, p, out)
+}
+
+// send sends the one patch of an approved preview.
+func (g alterGate) send(ctx context.Context, p steps.Preview, out steps.Sink) (steps.Outcome, error) {
 	alter, err := steps.ArgsOf[act.Alteration](p)
 	if err != nil {
 		return act.Unsent(err.Error()), nil

@@ -31,7 +31,22 @@ import (
 const keyContent = "manifest SHA-256"
 
 // createGate makes one object.
-type createGate struct{ env steps.Env }
+type createGate struct {
+	env  steps.Env
+	made manifest // what a list of changes says; nil for the manifest of a file
+}
+
+// manifest is a copy of what is to be made, as it was written.
+func (g createGate) manifest(in steps.Params) (manifest, error) {
+	if g.made == nil {
+		return readManifest(g.env, in.Text("file"))
+	}
+	m := maps.Clone(g.made)
+	if meta, is := m["metadata"].(map[string]any); is {
+		m["metadata"] = maps.Clone(meta)
+	}
+	return m, nil
+}
 
 // manifest is the object that a manifest describes.
 type manifest map[string]any
@@ -102,7 +117,7 @@ func (g createGate) Preview(ctx context.Context, in steps.Params, out steps.Sink
 	if err != nil {
 		return steps.Preview{}, err
 	}
-	m, t, err := wantedObject(ctx, c, in)
+	m, t, err := g.wantedObject(ctx, c, in)
 	if err != nil {
 		return steps.Preview{}, err
 	}
@@ -143,8 +158,8 @@ func (g createGate) Preview(ctx context.Context, in steps.Params, out steps.Sink
 }
 
 // wantedObject reads the manifest, and resolves what it is about.
-func wantedObject(ctx context.Context, c *cluster.Client, in steps.Params) (manifest, cluster.Target, error) {
-	m, err := readManifest(c.Env, in.Text("file"))
+func (g createGate) wantedObject(ctx context.Context, c *cluster.Client, in steps.Params) (manifest, cluster.Target, error) {
+	m, err := g.manifest(in)
 	if err != nil {
 		return nil, cluster.Target{}, err
 	}
@@ -269,6 +284,11 @@ func (g createGate) Act(ctx context.Context, a *steps.Approval, out steps.Sink) 
 	if err != nil {
 		return steps.Outcome{}, err
 	}
+	return g.send(ctx, p, out)
+}
+
+// send makes the one object of an approved preview.
+func (g createGate) send(ctx context.Context, p steps.Preview, out steps.Sink) (steps.Outcome, error) {
 	m, err := steps.ArgsOf[manifest](p)
 	if err != nil {
 		return act.Unsent(err.Error()), nil
@@ -302,7 +322,7 @@ func (g createGate) Find(ctx context.Context, before []steps.KV, in steps.Params
 
 // wanted is what the manifest of an act wants of its object.
 func (g createGate) wanted(before []steps.KV, in steps.Params) ([]patch.Op, error) {
-	m, err := readManifest(g.env, in.Text("file"))
+	m, err := g.manifest(in)
 	if err != nil {
 		return nil, err
 	}

@@ -164,6 +164,11 @@ func (g deleteGate) Act(ctx context.Context, a *steps.Approval, out steps.Sink) 
 	if err != nil {
 		return steps.Outcome{}, err
 	}
+	return g.send(ctx, p, out)
+}
+
+// send deletes the one object of an approved preview.
+func (g deleteGate) send(ctx context.Context, p steps.Preview, out steps.Sink) (steps.Outcome, error) {
 	return act.Send(ctx, g.env, p, (*act.Order).Delete, judgeDelete, out)
 }
 

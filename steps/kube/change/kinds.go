@@ -30,7 +30,7 @@ func Kinds() []steps.Kind {
 			},
 			Doc:     "Makes one object from a manifest. Refuses what is there already, what admission would make something else of, and what opens more than the runbook says.",
 			Touches: []string{"creates the object"},
-			Changes: func(e steps.Env) steps.Gater { return createGate{e} },
+			Changes: func(e steps.Env) steps.Gater { return createGate{env: e} },
 		},
 		{
 			Name: "kube/recreate", Class: steps.Repair, Params: with(append([]steps.Field{ops, afterField()}, weakenFields()...)...),
@@ -106,6 +106,30 @@ func Kinds() []steps.Kind {
 			Doc:     "Removes one finalizer from each of several objects, at most 40 at a time, by one phrase that carries how many they are. Holds each to all that kube/strip-finalizer wants, refuses what is not an orphan, and stops at the first surprise.",
 			Touches: []string{"patches each object with a JSON patch that tests its UID, its version and the finalizer"},
 			Changes: func(e steps.Env) steps.Gater { return stripBatchGate{e} },
+		},
+		{
+			Name: "kube/suspend-batch", Class: steps.Contain, Params: []steps.Field{namedField()},
+			Doc:     "Pauses several CronJobs, Jobs, Argo CD Applications or Flux objects, at most 40 at a time, by one phrase that carries how many they are. Holds each to all that kube/suspend wants, passes over what is paused, and stops at the first surprise.",
+			Touches: []string{"patches each object with a JSON patch that tests its UID, its version and each old value"},
+			Changes: newSuspendBatch,
+		},
+		{
+			Name: "kube/delete-batch", Class: steps.Repair, Params: []steps.Field{namedField()},
+			Doc:     "Deletes several objects, at most 40 at a time, by one phrase that carries how many they are. Holds each to all that kube/delete, kube/delete-webhook or kube/delete-policy wants, and stops at the first surprise.",
+			Touches: []string{"deletes each object with preconditions on its UID and its version"},
+			Changes: newDeleteBatch,
+		},
+		{
+			Name: "kube/change-batch", Class: steps.Repair,
+			Params: append([]steps.Field{
+				namedField(),
+				{Name: "changes", Type: steps.Path, Required: true, Doc: "file with the list of changes; see docs/writers.md"},
+				{Name: "namespace", Type: steps.String, Pattern: cluster.NamespaceName, Doc: "namespace of what names none"},
+				{Name: "settle", Type: steps.Duration, Default: "30s", Doc: "how long each change must last before the next one is made"},
+			}, weakenFields()...),
+			Doc:     "Makes the changes of a list, at most 40 at a time, in its order and by one phrase. Holds each to all that kube/patch or kube/create wants, reads it again once it had time to be undone, and stops at the first surprise.",
+			Touches: []string{"patches each object with a JSON patch that tests its UID, its version and each old value", "creates those that the list makes"},
+			Changes: newChangeBatch,
 		},
 		{
 			Name: "kube/delete", Class: steps.Repair, Params: with(weakenFields()[0]),

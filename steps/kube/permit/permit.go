@@ -241,6 +241,7 @@ func table() map[string]rule {
 				wide("get", "customresourcedefinitions.apiextensions.k8s.io"),
 				when("a webhook that may refuse", wide("list", hooks...)))
 		},
+		"kube/named":      named,
 		"kube/owners":     owners,
 		"kube/lookalikes": alike,
 		"kube/blame": func(in steps.Params) []steps.Right {
@@ -314,6 +315,9 @@ func table() map[string]rule {
 		"kube/endpoints": func(steps.Params) []steps.Right {
 			return slices.Concat(here("get", "services"), here("list", "endpointslices.discovery.k8s.io", "pods"))
 		},
+		"kube/services": func(steps.Params) []steps.Right {
+			return slices.Concat(here("get", "services"), here("list", "endpointslices.discovery.k8s.io", "pods"))
+		},
 		"kube/rotation": func(in steps.Params) []steps.Right {
 			return slices.Concat(family(in), here("get", "configmaps", "secrets"), when("a StatefulSet or DaemonSet", here("list", "controllerrevisions"+apps)))
 		},
@@ -337,6 +341,11 @@ func table() map[string]rule {
 		},
 		"kube/strip-finalizer": strip,
 		"kube/strip-batch":     strip,
+		"kube/suspend-batch":   func(in steps.Params) []steps.Right { return sought(in, "get,list,patch") },
+		"kube/delete-batch": func(in steps.Params) []steps.Right {
+			return slices.Concat(sought(in, "get,list,delete"), offspring(in), when("webhooks", wide("list", hooks...)), when("admission policies", wide("list", policies...)))
+		},
+		"kube/change-batch": func(in steps.Params) []steps.Right { return sought(in, "get,list,patch,create") },
 		"kube/delete-webhook": func(in steps.Params) []steps.Right {
 			return slices.Concat(sought(in, "delete"), offspring(in), wide("list", hooks...))
 		},
@@ -347,6 +356,19 @@ func table() map[string]rule {
 			return slices.Concat(sought(in, "patch"), wide("list", hooks...))
 		},
 	}
+}
+
+// named asks of each object that a list names; those of a file only the run tells.
+func named(in steps.Params) []steps.Right {
+	var out []steps.Right
+	for _, word := range strings.FieldsFunc(in.Text("objects"), func(r rune) bool { return r == ' ' || r == ',' }) {
+		resource, _, _ := strings.Cut(word, "/")
+		out = append(out, sought(steps.Params{"resource": steps.StringOf(resource)}, "get")...)
+	}
+	if in.Text("objects") == "" || in.Text("changes") != "" {
+		out = append(out, steps.Right{Verbs: []string{"get"}})
+	}
+	return out
 }
 
 func strip(in steps.Params) []steps.Right {

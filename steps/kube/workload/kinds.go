@@ -59,6 +59,13 @@ func Kinds() []steps.Kind {
 			Reads:   func(e steps.Env) steps.Prober { return endpointProbe{e} },
 		},
 		{
+			Name: "kube/services", Class: steps.Probe, Facts: servicesFacts(),
+			Params:  []steps.Field{{Name: "services", Type: steps.String, Doc: "names of the Services, with spaces between them; at most 40"}, space},
+			Doc:     "Says which of several Services have no backends that take traffic, and why.",
+			Touches: []string{"gets each Service", "lists its EndpointSlices and the Pods that its selector fits"},
+			Reads:   func(e steps.Env) steps.Prober { return servicesProbe{e} },
+		},
+		{
 			Name: "kube/rotation", Class: steps.Probe, Params: cluster.ObjectParams(), Facts: rotationFacts(),
 			Doc:     "Says which Secrets and ConfigMaps changed after the containers that took them had started, and whether the newest revision is another template or a restart alone. Reads metadata of Secrets, never a value.",
 			Touches: []string{"gets the object", "lists its Pods and revisions", "gets metadata of the Secrets and ConfigMaps that they name"},

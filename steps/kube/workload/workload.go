@@ -30,6 +30,9 @@ func workloadFacts() []steps.Field {
 		{Name: "init_done", Type: steps.Int, Doc: "init containers of that Pod that are done, sidecars that have started among them"},
 		{Name: "init_total", Type: steps.Int, Doc: "init containers of that Pod, sidecars among them"},
 		{Name: "restarts", Type: steps.Int, Doc: "restarts of all containers of that Pod"},
+		{Name: "progress_deadline", Type: steps.Duration, Doc: "after how long without progress its rollout counts as failed; 0 where its kind has no such limit"},
+		{Name: "deadline", Type: steps.Duration, Doc: "activeDeadlineSeconds of a Job or Pod, after which it is ended; 0 for none"},
+		{Name: "unprobed", Type: steps.Strings, Doc: "containers without a readiness probe: they count as ready as soon as they run"},
 		{Name: "refused_by", Type: steps.String, Doc: "who refuses its Pods: quota, policy, webhook, account, limits, namespace or other; empty where none does"},
 		{Name: "refusal", Type: steps.String, Doc: "the words of the refusal, empty where there is none"},
 	}
@@ -80,6 +83,7 @@ func (p workloadProbe) Probe(ctx context.Context, in steps.Params, out steps.Sin
 		return steps.Observation{}, fmt.Errorf("%s cannot be read: %w", t, err)
 	}
 	r.facts.Set("exists", steps.BoolOf(true))
+	r.limits()
 	r.read(inner)
 	if turned() != nil {
 		return steps.Observation{}, turned()
