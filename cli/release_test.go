@@ -36,7 +36,7 @@ func TestReleaseIsWhatMakeChecks(t *testing.T) {
 		t.Errorf("a release without checksums or SBOM: %+v", c)
 	}
 	for _, s := range c.Sboms {
-		if !regexp.MustCompile(`(?m)^SBOM +:= \S+/` + regexp.QuoteMeta(s.Cmd) + `@v`).Match(makefile) || s.Artifacts != "binary" {
+		if !regexp.MustCompile(`(?m)^SBOM +:= \S+/`+regexp.QuoteMeta(s.Cmd)+`@v`).Match(makefile) || s.Artifacts != "binary" {
 			t.Errorf("make does not write the SBOM as goreleaser does: %+v", s)
 		}
 	}
