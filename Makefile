@@ -8,6 +8,7 @@ SHELL       := /bin/bash
 HANDRAIL    := bin/handrail
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
+SBOM        := github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
 
 # The lab is other Go modules, which cannot be embedded: the binary finds them in the clone
 # that it stands in, by --lab-source or HANDRAIL_LAB_SOURCE, or in an archive beside it.
@@ -70,10 +71,11 @@ build: ## bin/handrail
 lab-source: ## the source of the lab as one file, the same from every clone of a commit; a release has it beside the binary
 	@mkdir -p bin; git archive --format=tar --prefix=handrail/ HEAD lab | gzip -9n >bin/handrail-lab-source.tar.gz; ls -l bin/handrail-lab-source.tar.gz
 
-release-check: lab-source ## build what a release has for each of TARGETS, and the first one from two clones; publishes nothing
+release-check: lab-source ## build what a release has for each of TARGETS with its SBOM and checksums, and the first one from two clones; publishes nothing
 	@rm -rf bin/dist; mkdir -p bin/dist; for t in $(TARGETS); do \
 	os=$${t%/*}; arch=$${t#*/}; end=; [ $$os != windows ] || end=.exe; \
 	echo "release-check: $$t"; GOOS=$$os GOARCH=$$arch $(RELEASE) -o bin/dist/handrail-$$os-$$arch$$end .; done
+	@for b in bin/dist/handrail-*; do go run $(SBOM) bin -json -output $$b.cdx.json $$b; done
 	@cd bin/dist && sha256sum handrail-* ../handrail-lab-source.tar.gz | tee checksums.txt
 	@tmp=$$(mktemp -d); trap 'rm -rf "$$tmp"' EXIT; t=$(firstword $(TARGETS)); \
 	for at in one two/deeper; do git clone -q --no-hardlinks . "$$tmp/$$at"; (cd "$$tmp/$$at"; GOOS=$${t%/*} GOARCH=$${t#*/} $(RELEASE) -o "$$tmp/$${at%%/*}.bin" .); done; \

@@ -23,6 +23,7 @@ import (
 	"handrail/session/replay"
 	"handrail/session/report"
 	"handrail/steps"
+	"handrail/steps/own"
 	"handrail/tui"
 )
 
@@ -112,7 +113,8 @@ func printOpen(p *process.Program, i tui.IncidentRow) {
 // face is what the terminal UI needs of the rest of the program.
 func face(p *process.Program, c session.Config) tui.Config {
 	f := tui.Config{
-		ReadOnly: c.ReadOnly(policy.Question{}).By,
+		ReadOnly:   c.ReadOnly(policy.Question{}).By,
+		Unconfined: !own.Confines(),
 
 		Pause:  400 * time.Millisecond,
 		Home:   func(context.Context) (tui.Home, error) { return commandCentre(p, c) },

@@ -27,13 +27,18 @@ func TestReleaseIsWhatMakeChecks(t *testing.T) {
 			Env, Flags, Ldflags, Goos, Goarch []string
 		}
 		Checksum struct{ Algorithm string }
-		Sboms    []struct{ Artifacts string }
+		Sboms    []struct{ Artifacts, Cmd string }
 	}
 	if err := yamlv3.Unmarshal(src, &c); err != nil || len(c.Builds) != 1 {
 		t.Fatalf("%+v, %v", c, err)
 	}
 	if c.Checksum.Algorithm == "" || len(c.Sboms) == 0 {
 		t.Errorf("a release without checksums or SBOM: %+v", c)
+	}
+	for _, s := range c.Sboms {
+		if !regexp.MustCompile(`(?m)^SBOM +:= \S+/`+regexp.QuoteMeta(s.Cmd)+`@v`).Match(makefile) || s.Artifacts != "binary" {
+			t.Errorf("make does not write the SBOM as goreleaser does: %+v", s)
+		}
 	}
 	b := c.Builds[0]
 	var targets []string

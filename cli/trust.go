@@ -29,6 +29,9 @@ directory decide what such a program starts, and the settings that init saved
 there decide which servers are sent credentials of yours. So a directory must be
 trusted once, and again when something of it changed.
 
+A directory without Terraform is trusted for the steps of your own runbooks, which
+run programs there and read its files.
+
 trust shows what it would let be used: servers, files of profiles and keys,
 programs. It runs nothing. What it trusts is the digest of every file below the
 directory and of each of its modules, wherever they lie, of the settings in
@@ -64,8 +67,6 @@ The list is kept in trust/ of the state directory, so that a change can be named
 	return cmd
 }
 
-var errNoConfiguration = errors.New("holds no .tf or .tofu file")
-
 // manifest is what a trusted directory was when it was trusted.
 type manifest struct {
 	Version int               `json:"version"`
@@ -100,6 +101,7 @@ type trustReview struct {
 	named     backend.Named
 	programs  []string
 	addresses []string
+	bare      bool // it holds no .tf or .tofu file
 }
 
 // realDir is dir as it is trusted: absolute and without links.
@@ -132,9 +134,7 @@ func closureOf(p *process.Program, dir string) (trustReview, error) {
 	if err != nil {
 		return l, err
 	}
-	if c.Modules == 0 {
-		return l, fmt.Errorf("%q %w, so there is nothing to trust", real, errNoConfiguration)
-	}
+	l.bare = c.Modules == 0
 	l.manifest = manifest{Version: 1, Dir: real, Servers: l.named.Servers, Files: c.Files}
 	l.programs, l.addresses = append(l.named.Programs, c.Programs...), c.Addresses
 	return l, nil
@@ -196,8 +196,8 @@ func shownDirectory(p *process.Program, dir string) (trustReview, map[string]str
 	now, err := closureOf(p, dir)
 	if err != nil {
 		next := "put that right, and look again with `handrail trust --show`"
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNoConfiguration) {
-			next = "name a directory that holds .tf or .tofu files"
+		if errors.Is(err, fs.ErrNotExist) {
+			next = "name a directory that is there"
 		}
 		return now, nil, &process.Problem{Code: process.ExitUsage, Err: err, Next: next}
 	}
@@ -241,6 +241,9 @@ func used(p *process.Program, l trustReview) []tui.Used {
 		if len(shown) > 0 {
 			out = append(out, tui.Used{Title: title, List: shown})
 		}
+	}
+	if l.bare {
+		part("It holds no .tf or .tofu file: only steps of your own runbooks (own/exec, own/file) run and read in", []string{l.Dir})
 	}
 	part("Servers that its settings name, which get the credentials that their backend uses, yours among them:", l.named.Servers)
 	part("Addresses in its configuration, which its programs may speak to:", l.addresses)

@@ -78,8 +78,13 @@ func GivenBy(covers []string, proof string) []Given {
 		default:
 			for _, m := range f.value.FindAllStringSubmatch(free, -1) {
 				at := slices.IndexFunc(m[1:], func(s string) bool { return s != "" })
-				if at >= 0 && (item != "E1" || looksLikeSHA(m[1+at])) {
-					out = append(out, Given{Item: item, Value: m[1+at]})
+				if at < 0 {
+					continue
+				}
+				// What ends a sentence or begins the next words is no part of a value.
+				v := strings.TrimRight(m[1+at], ".:!?)")
+				if v != "" && (item != "E1" || looksLikeSHA(v)) {
+					out = append(out, Given{Item: item, Value: v})
 					break
 				}
 			}

@@ -21,6 +21,9 @@ func TestProofGivesItemsByTheirOwnValues(t *testing.T) {
 		{"E1", "E1 none", "E1 none"},
 		{"E1 E3", "commit 12, run 1234567, a defaced page", "E3=1234567"},
 		{"E3", "none", "E3 none"},
+		{"E1 E3 E7", "run 4711: its runner is gone", "E3=4711 E7=gone"},
+		{"E1 E3 E6", "(commit 1a2b3c4). Run 12! Approved by ana.", "E1=1a2b3c4 E3=12 E6=ana"},
+		{"E3", "E3 4711:", "E3=4711:"},
 		{"", "anything", ""},
 	} {
 		var got []string

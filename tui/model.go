@@ -54,6 +54,7 @@ func newModel(ctx context.Context, c screen.Config) *model {
 	m.Ask = m.obey
 	m.Room = func() int { return m.H - len(header.Draw(m.Env, m.front().name)) - len(m.foot()) }
 	m.run.Case, m.sealing.SealState = m.Case, m.Seal
+	m.run.Unconfined = c.Unconfined
 	m.home.Loading, m.home.Centre.Asking = true, c.Centre != nil
 	if c.Replay != nil {
 		m.enterIncident(c.Replay)

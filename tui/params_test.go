@@ -438,3 +438,28 @@ func TestConditionsAreListed(t *testing.T) {
 	s.run.Front(id("clean"))
 	s.want(t, "✓ PC2")
 }
+
+// TestUnconfinedProgramIsNotSaidToRead: where nothing keeps a program of a runbook from
+// writing, the line above the keys promises nothing.
+func TestUnconfinedProgramIsNotSaidToRead(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		unconfined bool
+		with       []steps.KV
+		want       string
+	}{
+		{true, []steps.KV{{Key: "argv", Value: `["df"]`}}, "which nothing here confines"},
+		{false, []steps.KV{{Key: "argv", Value: `["df"]`}}, "which only reads"},
+		{true, []steps.KV{{Key: "dir", Value: "."}}, "which only reads"},
+	} {
+		s := onStage(t, 120, 24, true, "")
+		s.heavy(id("log"))
+		card := s.run.Snap.Cards[id("log")]
+		card.With = tc.with
+		s.run.Snap.Cards[id("log")] = card
+		s.run.Unconfined = tc.unconfined
+		s.run.Front(id("log"))
+		s.run.Decide()
+		s.want(t, tc.want)
+	}
+}

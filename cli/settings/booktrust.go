@@ -150,7 +150,7 @@ func ReachOf(p *process.Program, b Book) []Reach {
 	}
 	add("It can change, each behind its gate:", now.Changes, was.Changes, true)
 	add("Its author asks for less than usual:", now.Eases, was.Eases, false)
-	add("It runs programs, in directories that are trusted:", now.Runs, was.Runs, true)
+	add("It runs programs:", now.Runs, was.Runs, true)
 	if b.Runbook.Runs(catalog.New()) {
 		out = append(out, Reach{Title: "What keeps them from writing:", List: []string{own.Confinement()}})
 	}

@@ -39,6 +39,9 @@ func (s sandbox) words(alone bool) string {
 // machine, or that nothing does.
 func Confinement() string { return kernel().forTrust() }
 
+// Confines reports whether the kernel of this machine keeps programs of own/exec from writing.
+func Confines() bool { return kernel().whole() }
+
 func (s sandbox) forTrust() string {
 	if !s.whole() {
 		return "nothing on this machine but your trust: " + s.why

@@ -69,10 +69,12 @@ func (r *Screen) probe(env *screen.Env, step string) tea.Cmd {
 // runsInEmptyDirectory reports whether a step runs a program of its runbook that was given no
 // directory: there is none to be trusted.
 func runsInEmptyDirectory(card view.Card) bool {
-	given := func(name string) bool {
-		return slices.ContainsFunc(card.With, func(kv steps.KV) bool { return kv.Key == name })
-	}
-	return given("argv") && !given("dir")
+	return hasGiven(card, "argv") && !hasGiven(card, "dir")
+}
+
+// hasGiven reports whether a step is given a parameter. argv has only a program of a runbook.
+func hasGiven(card view.Card, name string) bool {
+	return slices.ContainsFunc(card.With, func(kv steps.KV) bool { return kv.Key == name })
 }
 
 // untrusted goes on with the step that waited, or asks first.

@@ -30,6 +30,8 @@ type Screen struct {
 	rounds bool  // enter began one: what a later phase reads begins by itself
 	trust  trust // of the directory of the incident
 
+	Unconfined bool // nothing on this machine keeps a program of a runbook from writing
+
 	Been  []string  // the steps where the person was, the newest first
 	After Aftermath // what is known after the close
 
@@ -140,6 +142,9 @@ func (r *Screen) label(o triage.Option) ink.Text {
 				return "Sample now; otherwise the next sample is automatic"
 			}
 			return ink.Say("Take the first sample: %s", name)
+		}
+		if st.Heavy && r.Unconfined && hasGiven(r.Snap.Cards[o.Step], "argv") {
+			return ink.Say("Run a program, which nothing here confines: %s", name)
 		}
 		if st.Heavy {
 			return ink.Say("Run a program, which only reads: %s", name)

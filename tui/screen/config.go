@@ -41,6 +41,8 @@ type Config struct {
 
 	ReadOnly string // by what no gate opens in an incident of the place where handrail was started, "" for nothing
 
+	Unconfined bool // nothing on this machine keeps a program of a runbook from writing
+
 	Home       func(ctx context.Context) (Home, error)
 	Centre     func(ctx context.Context, tell func(steps.Answer)) // tells each answer as it comes; nil for none
 	Start      func(ctx context.Context, runbook string, params map[string]string) (Incident, error)

@@ -83,7 +83,7 @@ func (g UnlockGate) Preview(ctx context.Context, in steps.Params, out steps.Sink
 		Prior:  backend.GiveBack(t.s, t.lock),
 		// What terraform-exec starts, and where.
 		Request: fmt.Sprintf("%s force-unlock -no-color -force %s (in %s, workspace %s)", path, id, t.w.Dir, t.w.Selected),
-		Command: fmt.Sprintf("tofu -chdir=%s force-unlock -force %s", steps.Quote(t.w.Dir), id),
+		Command: fmt.Sprintf("%s -chdir=%s force-unlock -force %s", tool.Word(path), steps.Quote(t.w.Dir), id),
 	}
 	scan, scanErr := holder.Look(g.Env, t.w, holder.Suspect{Who: info.Who, Created: info.Created})
 	age, ageWhy := t.lock.Age()

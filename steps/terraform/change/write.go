@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -138,13 +137,7 @@ func (t site) said(env steps.Env, args ...string) string {
 			b.WriteString(name + "=" + steps.Quote(v) + " ")
 		}
 	}
-	path := t.tool
-	if base := filepath.Base(path); path == "" {
-		path = "tofu"
-	} else if base == "tofu" || base == "terraform" {
-		path = base
-	}
-	b.WriteString(steps.Quote(path) + " -chdir=" + steps.Quote(t.w.Dir))
+	b.WriteString(tool.Word(t.tool) + " -chdir=" + steps.Quote(t.w.Dir))
 	for _, a := range args {
 		b.WriteString(" " + steps.Quote(a))
 	}

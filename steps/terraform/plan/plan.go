@@ -113,7 +113,8 @@ func (p Probe) plan(ctx context.Context, w module.Workdir, path string, refreshO
 	if err != nil {
 		return steps.Observation{}, err
 	}
-	obs := steps.Observation{Gaps: gaps, Command: "tofu -chdir=" + steps.Quote(w.Dir) + " " + strings.Join(planArgs("FILE", refreshOnly), " ") + " && tofu show -json FILE"}
+	say := tool.Word(path) + " -chdir=" + steps.Quote(w.Dir) + " "
+	obs := steps.Observation{Gaps: gaps, Command: say + strings.Join(planArgs("FILE", refreshOnly), " ") + " && " + say + "show -json FILE"}
 	gap := steps.Keep(out, "output", steps.MediaText, func(w io.Writer) error {
 		_, err := w.Write(append(slices.Clone(r.Stdout), r.Stderr...))
 		return err

@@ -36,6 +36,17 @@ func (p Program) Short() string {
 	return "tofu"
 }
 
+// Word is how a person types the program at a path, which is "" where none was found.
+func Word(path string) string {
+	switch base := filepath.Base(path); {
+	case path == "":
+		return "tofu"
+	case base == "tofu" || base == "terraform":
+		return base
+	}
+	return steps.Quote(path)
+}
+
 // Find returns the absolute path of the tool of a root module: the one that
 // was named by flag, else the one whose traces are in the directory, else tofu.
 // hosts are those of the providers in the state, as far as they are known.

@@ -75,3 +75,19 @@ func TestAnotherProgram(t *testing.T) {
 		t.Errorf("another program = %v", err)
 	}
 }
+
+// TestWord: a command to be copied names the program that would run, as a person types it.
+func TestWord(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]string{
+		"":                        "tofu",
+		"/usr/local/bin/tofu":     "tofu",
+		"/usr/bin/terraform":      "terraform",
+		"/opt/tofu-1.10/tofu-rc1": "/opt/tofu-1.10/tofu-rc1",
+		"/opt/my tools/wrapper":   "'/opt/my tools/wrapper'",
+	} {
+		if got := Word(path); got != want {
+			t.Errorf("Word(%q) = %s, want %s", path, got, want)
+		}
+	}
+}
