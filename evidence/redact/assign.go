@@ -3,6 +3,7 @@ package redact
 import (
 	"bytes"
 	"regexp"
+	"strconv"
 )
 
 // assignment hides what belongs to a name that tells of a secret, or hints at one, in whatever syntax the two stand together: the
@@ -219,11 +220,22 @@ var endsValue = [256]bool{' ': true, '\t': true, '\r': true, '\n': true, '"': tr
 // escapeIn returns where an escape of JSON begins that ends an unquoted value, or -1.
 func escapeIn(in []byte) int {
 	for i := 0; i+1 < len(in); i++ {
-		if in[i] == '\\' && bytes.ContainsRune([]byte(`nrt"u\`), rune(in[i+1])) {
+		if in[i] == '\\' && (bytes.ContainsRune([]byte(`nrt"\`), rune(in[i+1])) || in[i+1] == 'u' && endsAsWritten(in[i+2:])) {
 			return i
 		}
 	}
 	return -1
+}
+
+// endsAsWritten reports whether the character of an escape, whose digits these are, ends a
+// value. Encoders of JSON escape <, > and & as well, which end none, unless << begins a
+// heredoc: its lines are the value.
+func endsAsWritten(digits []byte) bool {
+	if bytes.HasPrefix(bytes.ToLower(digits[:min(10, len(digits))]), []byte(`003c\u003c`)) {
+		return true
+	}
+	c, err := strconv.ParseUint(string(digits[:min(4, len(digits))]), 16, 16)
+	return err != nil || c < ' ' || c < uint64(len(endsValue)) && endsValue[c]
 }
 
 // startsLine reports whether only blanks and a list dash stand before l on its line.
