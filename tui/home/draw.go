@@ -36,6 +36,9 @@ func (h *Screen) Draw(env *screen.Env, w, height int) []ink.Drawn {
 	case h.drills:
 		sections = []section{Practice}
 	}
+	if !slices.ContainsFunc(h.Rows, func(r HomeRow) bool { return r.Section == reviews }) {
+		sections = slices.DeleteFunc(sections, func(s section) bool { return s == reviews })
+	}
 	if w < twoColumns || h.drills {
 		rows, at := h.list(env, w, h.drills, sections...)
 		rows, _ = ink.Window(rows, at-body/2, body)
@@ -43,13 +46,14 @@ func (h *Screen) Draw(env *screen.Env, w, height int) []ink.Drawn {
 	}
 	rw := w / 3
 	lw := w - 6 - rw // what is wrong has the room
-	left, at := h.list(env, lw, true, sections[:4]...)
+	aside := slices.IndexFunc(sections, func(s section) bool { return s == Practice || s == library })
+	left, at := h.list(env, lw, true, sections[:aside]...)
 	if p := (ink.Page{W: lw, Theme: th}); len(left)+13 <= body {
 		drawLoop(&p)
 		left = append(append(left, ""), p.Rows...)
 	}
 	left, _ = ink.Window(left, at-body/2, body)
-	right, at := h.list(env, rw, true, sections[4:]...)
+	right, at := h.list(env, rw, true, sections[aside:]...)
 	right, _ = ink.Window(right, at-body/2, body)
 	return append(p.Rows, ink.Beside("      ", []int{lw, rw}, left, right)...)
 }
