@@ -140,8 +140,6 @@ func applies(kind string) bool { return strings.HasPrefix(kind, "terraform/apply
 
 func acted(r *recovery) bool { return len(r.acts(nil)) > 0 }
 
-func applied(r *recovery) bool { return len(r.acts(applies)) > 0 }
-
 // began is the entry of a gate's act, and ended that of its end, 0 for none.
 func (g Gate) began() int64 {
 	if len(g.Entries) < 2 {

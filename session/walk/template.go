@@ -107,9 +107,7 @@ func (s *sheet) steps(rb *runbooks.Runbook, kind triage.StepKind, name, about st
 		if st.Pattern != "" {
 			e.about = append(e.about, "It must match "+st.Pattern)
 		}
-		for _, line := range st.MustName() {
-			e.about = append(e.about, line)
-		}
+		e.about = append(e.about, st.MustName()...)
 		list = append(list, e)
 	}
 	s.section(name, about, list)

@@ -7,7 +7,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"handrail/session/view"
 	"handrail/steps"
 	"handrail/triage"
 	"handrail/tui/form"
@@ -30,7 +29,7 @@ func AnswerForm(env *screen.Env, step string, c form.Choice) *form.Form {
 	if st.ID == step && st.Answer == c.Value {
 		how.Edit.Set(st.How)
 	}
-	return &form.Form{Title: ink.Say("Answer: %s", c.Value), Intro: naming([]ink.Text{ink.Shown(card.Ask), c.Help}, card, c.Value), Fields: []form.Field{how},
+	return &form.Form{Title: ink.Say("Answer: %s", c.Value), Intro: naming([]ink.Text{ink.Shown(card.Ask), c.Help}, card.Naming(c.Value)), Fields: []form.Field{how},
 		Submit: func(v map[string]string) tea.Cmd {
 			if now, _ := env.Snap.State.Step(step); now.Status == triage.Settled && now.Answer == c.Value && now.How == v["how"] {
 				env.Warn("", "This answer is recorded already, in the same words.")
@@ -86,7 +85,7 @@ func ManualForm(env *screen.Env, step string) *form.Form {
 	if len(items) > 1 {
 		intro = append(intro, ink.Say("Each counts by its own value, or by the word none: %s.", strings.Join(items, ", ")))
 	}
-	return &form.Form{Title: ink.Say("Done: %s", env.Title(step)), Intro: naming(intro, env.Snap.Cards[step], ""),
+	return &form.Form{Title: ink.Say("Done: %s", env.Title(step)), Intro: naming(intro, env.Snap.Cards[step].Naming("")),
 		Fields: []form.Field{form.Named("proof", "proof", ink.Or(ink.Shown(env.Snap.Cards[step].Evidence), "a link, an id, a log line"), true)},
 		Submit: func(v map[string]string) tea.Cmd {
 			return env.Send(triage.Intent{Kind: triage.DoManual, Step: step, Text: v["proof"]})
@@ -94,8 +93,8 @@ func ManualForm(env *screen.Env, step string) *form.Form {
 }
 
 // naming adds to an intro what the words must name.
-func naming(intro []ink.Text, card view.Card, answer string) []ink.Text {
-	if line := card.Naming(answer); line != "" {
+func naming(intro []ink.Text, line string) []ink.Text {
+	if line != "" {
 		intro = append(intro, ink.Shown(line))
 	}
 	return intro
