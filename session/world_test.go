@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -338,6 +339,15 @@ func ready(t *testing.T, s *session.Session) {
 	do(t, s, triage.Intent{Kind: triage.DoConclude, Topic: triage.TopicMutation, Value: "yes"})
 	do(t, s, triage.Intent{Kind: triage.DoConclude, Topic: triage.TopicConsistent, Value: "no"})
 	do(t, s, triage.Intent{Kind: triage.DoConclude, Topic: triage.TopicClass, Value: "MutationPartiallySucceeded"})
+	gate, _ := s.Snapshot().State.Step(gateID)
+	if !slices.Contains(triage.RecordKinds(), gate.Uses) {
+		return
+	}
+	answer := triage.DriftAnswer{Person: "ana"}
+	for _, q := range s.Snapshot().State.Undrifted() {
+		answer.Answers = append(answer.Answers, triage.KV{Key: q.ID, Value: "change 7"})
+	}
+	do(t, s, triage.Intent{Kind: triage.DoDrift, Drift: answer})
 }
 
 func confirm() triage.Intent {
