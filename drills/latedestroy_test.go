@@ -27,6 +27,8 @@ kind: Answers
 runbook: late-destroy
 answers:
   apply_pending: {value: nothing, how: "the queue is empty"}
+  audit: {value: none, how: "no write since the plan was made"}
+  events: {value: none, how: "it ends nothing"}
   pointer: {value: right, how: "there is nothing to look at"}
   provider: {value: unchanged, how: "the same lock file"}
   stateful: {value: stateless, how: "it ends nothing"}

@@ -95,7 +95,7 @@ func TestHolder(t *testing.T) {
 		{"orphaned plugin", func(t *testing.T, dir string) { block(t, dir, "terraform-provider-x_v1") }, "this-machine", future, "?plugin", 0, 1},
 		{"started later", func(t *testing.T, dir string) { block(t, dir, "tofu") }, "this-machine", time.Now().Add(-time.Hour), "?started after", 0, 0},
 		{"another machine", func(t *testing.T, dir string) { block(t, dir, "tofu") }, "other", future, "?another machine", 1, 0},
-		{"no host", func(*testing.T, string) {}, "", future, "?no lock names the machine", 0, 0},
+		{"no host", func(*testing.T, string) {}, "", future, "?which machine", 0, 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

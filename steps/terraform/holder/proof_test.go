@@ -91,7 +91,7 @@ func TestElsewhereIsNotUnseen(t *testing.T) {
 		{who: "runner@annas-macbook.lan", host: "Annas-MacBook.local", unknown: "may be this machine"},
 		{who: "anna@dhcp-17", host: "Annas-MacBook.local", unknown: "another name of this machine"},
 		{who: "runner@ci-7", unknown: "name of this machine is not known"},
-		{who: "", host: "Annas-MacBook.local", unknown: "machine of a holder"},
+		{who: "", host: "Annas-MacBook.local", unknown: "which machine"},
 		{who: "anna@Annas-MacBook.local", host: "Annas-MacBook.local", unknown: "process table"},
 	} {
 		dir := t.TempDir()

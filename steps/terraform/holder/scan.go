@@ -47,10 +47,8 @@ func Look(env steps.Env, w module.Workdir, s Suspect) (Scan, error) {
 	}
 	var r Scan
 	switch host := backend.HostOf(s.Who); {
-	case host == "" && s.Who != "":
-		r.HereWhy = "the lock does not say on which machine its holder runs"
 	case host == "":
-		r.HereWhy = "no lock names the machine of a holder: a run on another machine is not seen from here"
+		r.HereWhy = "the lock does not say on which machine its holder runs"
 	default:
 		r.Here = strings.EqualFold(host, env.Host)
 	}
