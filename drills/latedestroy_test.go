@@ -34,7 +34,7 @@ answers:
   stateful: {value: stateless, how: "it ends nothing"}
   guarded: {value: guarded, how: "it ends nothing"}
   expected: {value: wanted, how: "it only adds"}
-  approved: {value: each_named, how: "it names the plan, which ends nothing"}
+  approved: {value: each_named, how: "it names {names}, which ends nothing"}
   backup: {value: not_needed, how: "the plan ends nothing"}
 manual: {copies: "ticket OPS-1", mend: "the plan ends nothing", rule: "ticket OPS-2"}
 conclude:
@@ -102,7 +102,7 @@ func TestLostStateIsNotAppliedOver(t *testing.T) {
 		Env: steps.Env{Dir: dir, Environ: environ, Home: home, User: me.Username, Host: host, Now: time.Now,
 			Tool: func(string) (string, error) { return tofu, nil }, Trusted: func(string) error { return nil }},
 		Actor: triage.Person{ID: "op", Name: "op", Proof: "os", Subject: me.Username},
-	}, session.Begin{Runbook: rb, Params: steps.Params{"dir": steps.PathOf(dir)}})
+	}, session.Begin{Runbook: rb, Drill: "through", Params: steps.Params{"dir": steps.PathOf(dir)}})
 	if err != nil {
 		t.Fatal(err)
 	}

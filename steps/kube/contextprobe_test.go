@@ -99,6 +99,10 @@ func TestFlagsAreOfTheOwnContext(t *testing.T) {
 func TestPinStandsInFrontOfEveryRequest(t *testing.T) {
 	t.Parallel()
 	w := newReadsWorld(t)
+	signals := filepath.Join(t.TempDir(), "signals.yaml")
+	if err := os.WriteFile(signals, []byte(signalsHead+"- {name: a, object: pod/x, present: true}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	var seen []steps.Cluster
 	w.env.Pin = func(_ context.Context, c steps.Cluster) error {
 		seen = append(seen, c)
@@ -109,7 +113,10 @@ func TestPinStandsInFrontOfEveryRequest(t *testing.T) {
 			continue
 		}
 		seen = nil
-		in := what("resource", "pods", "name", "x", "namespace", w.ns.Name, "service", "x", "selector", "a=b", "verb", "get")
+		in := what("resource", "pods", "name", "x", "namespace", w.ns.Name, "service", "x", "services", "x", "objects", "pods/x", "selector", "a=b", "verb", "get")
+		if k.Name == "kube/signals" {
+			in["file"] = steps.PathOf(signals)
+		}
 		obs, err := k.Reads(w.env).Probe(t.Context(), in, newReadsSink())
 		if err == nil || len(obs.Facts) > 0 {
 			t.Errorf("%s goes on in a cluster that was refused: %+v, %v", k.Name, obs, err)

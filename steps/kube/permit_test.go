@@ -36,6 +36,9 @@ func TestKnownResources(t *testing.T) {
 	w := newReadsWorld(t)
 	paths := []string{"/api/v1"}
 	for _, g := range w.admin(http.MethodGet, "/apis", nil)["groups"].([]any) {
+		if strings.HasSuffix(g.(map[string]any)["name"].(string), ".example.com") {
+			continue // of tests beside this one, with a server or without
+		}
 		paths = append(paths, "/apis/"+g.(map[string]any)["preferredVersion"].(map[string]any)["groupVersion"].(string))
 	}
 	custom := map[string]bool{} // of tests beside this one
