@@ -20,13 +20,16 @@ func (r *Screen) Ready() []triage.Step {
 	return r.readyIn(cur.Phase)
 }
 
-// readyIn are the ready reads of a phase.
+// readyIn are the ready reads of a phase. One behind a gate that is still to act waits: what
+// it would read now is not what the gate leaves.
 func (r *Screen) readyIn(phase triage.Phase) []triage.Step {
 	if r.Closed() || r.Snap.Dead != "" {
 		return nil
 	}
+	behind := false
 	return slices.DeleteFunc(r.Steps(), func(st triage.Step) bool {
-		return st.Phase != phase || st.Kind != triage.ProbeStep || st.Heavy || st.Attempts > 0 || st.Status != triage.Pending ||
+		behind = behind || st.Phase == phase && st.Kind == triage.GateStep && st.Status == triage.Pending && r.Snap.Cards[st.ID].Aside == ""
+		return behind || st.Phase != phase || st.Kind != triage.ProbeStep || st.Heavy || st.Attempts > 0 || st.Status != triage.Pending ||
 			r.Snap.Cards[st.ID].Aside != "" || !r.Can(triage.DoProbe, st.ID)
 	})
 }
