@@ -38,10 +38,10 @@ func TestWorkloadFaults(t *testing.T) {
 		{name: "quota", kind: "kube/quota", in: space},
 		{name: "claims", kind: "kube/claims", in: space},
 		{name: "endpoints", kind: "kube/endpoints", in: what("namespace", w.ns, "service", "web")},
-		{name: "endpoints without Pods", kind: "kube/endpoints", in: what("namespace", w.ns, "service", "nobody")},
+		{name: "endpoints without Pods", kind: "kube/endpoints", in: what("namespace", w.ns, "service", "idle")},
 		{name: "webhook", kind: "kube/webhook", in: what("webhook", hook)},
 		{name: "field", kind: "kube/field", in: of("cm", "settings", "field", "data.mode")},
-		{name: "services", kind: "kube/services", in: what("namespace", w.ns, "services", "web nobody")},
+		{name: "services", kind: "kube/services", in: what("namespace", w.ns, "services", "web idle")},
 		{name: "rotation", kind: "kube/rotation", in: of("deployment", "shop")},
 		{name: "egress", kind: "kube/egress", in: of("deployment", "shop", "to", "service/db")},
 		{name: "may", kind: "kube/may", in: what("namespace", w.ns, "account", "runner", "verb", "create", "resource", "jobs")},
@@ -122,7 +122,7 @@ func (w *keepersWorld) starving() {
 // something else back.
 func (w *keepersWorld) unheard() {
 	w.t.Helper()
-	for name, app := range map[string]string{"web": "web", "nobody": "nobody", "db": "db"} {
+	for name, app := range map[string]string{"web": "web", "idle": "idle", "db": "db"} {
 		w.create(w.in("", "services", ""), fields{"metadata": fields{"name": name}, "spec": fields{"selector": fields{"app": app}, "ports": []fields{{"port": 5432}}}})
 	}
 	const netv1 = "networking.k8s.io/v1"
