@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -26,9 +27,10 @@ type screen struct {
 
 	mu      sync.Mutex
 	term    *vt.Emulator
-	torn    bool   // a frame has begun and not ended
-	pulled  bool   // its size was changed
-	raw     []byte // all that was written to the terminal
+	torn    bool         // a frame has begun and not ended
+	pulled  bool         // its size was changed
+	raw     []byte       // all that was written to the terminal
+	answers atomic.Int64 // how often the terminal told its background
 	changed chan struct{}
 	ended   chan struct{}
 }
@@ -62,6 +64,8 @@ func onScreen(t *testing.T, cmd *exec.Cmd, rows, cols int) *screen {
 				return
 			}
 			_, _ = f.Write(b[:n]) // the program may have ended
+			s.answers.Add(int64(bytes.Count(b[:n], []byte("\x1b]11;"))))
+			s.wake()
 		}
 	})
 	t.Cleanup(func() {
@@ -99,13 +103,18 @@ func (s *screen) show() {
 		s.draw(b[:n])
 		s.raw = append(s.raw, b[:n]...)
 		s.mu.Unlock()
-		select {
-		case s.changed <- struct{}{}:
-		default:
-		}
+		s.wake()
 		if err != nil {
 			return
 		}
+	}
+}
+
+// wake lets until look again.
+func (s *screen) wake() {
+	select {
+	case s.changed <- struct{}{}:
+	default:
 	}
 }
 
@@ -159,13 +168,16 @@ func (s *screen) send(keys string) {
 // heard waits until the program has taken all keys before this moment: in a
 // window that is too small it would rightly drop them. To be told that its
 // window is in front again comes in line with the keys, and is answered by asking
-// for the background.
+// for the background. The answer lies before the next key then.
 func (s *screen) heard() {
 	s.t.Helper()
 	const asks = "\x1b]11;?"
 	before := strings.Count(s.written(), asks)
 	s.send("\x1b[I")
-	s.until("that keys were heard", func(string) bool { return strings.Count(s.written(), asks) > before })
+	s.until("that keys were heard", func(string) bool {
+		asked := strings.Count(s.written(), asks)
+		return asked > before && s.answers.Load() >= int64(asked)
+	})
 }
 
 // resize makes the terminal another size, as a person pulls at its window. What
