@@ -31,19 +31,25 @@ func matchCommand(p *process.Program) *cobra.Command {
 	var file string
 	var plain bool
 	cmd := &cobra.Command{
-		Use: "match", Short: "Rank the runbooks for an error text on stdin or in a file",
+		Use: "match [FILE]", Short: "Rank the runbooks for an error text on stdin or in a file",
 		Long: `match reads an error text, as it was pasted, and ranks the runbooks that claim it:
 those in which enough speaks for it, and little against. What is told in words is
 held to the symptoms of the runbooks. The notification of an Alertmanager, as a webhook
 gets it or amtool lists it, is read for what its alerts say. On a terminal it opens the screens with the text, also where that comes through a
 pipe: terraform apply 2>&1 | handrail match. Elsewhere, and with --plain, it prints
 them; where none claims the text it names the two nearest, and ends with 3.`,
-		Args: process.Exactly(),
+		Args: process.Between(0, "FILE"),
 	}
 	cmd.Flags().StringVarP(&file, "file", "f", "", "read this `file` instead of stdin")
 	cmd.Flags().BoolVar(&plain, "plain", false, "print the runbooks instead of drawing screens")
 	o := process.OutputFlag(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			if file != "" {
+				return process.Usage("name it once: handrail match FILE", "match reads one text, and got the files %q and %q", file, args[0])
+			}
+			file = args[0]
+		}
 		keys, screens := (*os.File)(nil), false
 		if !plain && *o != process.AsJSON {
 			keys, screens = onTerminal(p)

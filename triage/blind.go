@@ -142,11 +142,10 @@ func (s *State) whyDiffers() (answer, from string) {
 	return means, "the class, beside what was compared"
 }
 
-// whoAuthorised is what was agreed in authority, the approval that is among the evidence, or
-// the owner of the transition that the call named.
+// whoAuthorised is what was agreed last in authority, or the approval that is among the
+// evidence. To own the transition is not to have authorised it.
 func (s *State) whoAuthorised() (answer, from string) {
-	for i := range s.Steps {
-		st := &s.Steps[i]
+	for _, st := range slices.Backward(s.Steps) {
 		if st.Retired || st.Phase != Authority || st.Status != Settled {
 			continue
 		}
@@ -158,9 +157,6 @@ func (s *State) whoAuthorised() (answer, from string) {
 		if (c.Item == "E6" || c.Item == "E2") && c.Standing == Captured && c.Why != "" {
 			return c.Means + ": " + c.Why, c.Step
 		}
-	}
-	if c := s.Topics[TopicOwner]; final(c) {
-		return c.Value + " owns the transition", "the conclusion of owner"
 	}
 	return "", ""
 }

@@ -34,7 +34,7 @@ var itemForms = map[string]itemForm{
 	"E3":  form(numbered, `run|job|build|pipeline|workflow`, `ci\b|run\b|pipeline|job\b`, `(?:/runs/|/pipelines/|/jobs?/|/builds?/)([\w-]+)`),
 	"E4":  form(numbered, `plan|digest|artifact`, `plan\b`, `(\S+\.tfplan)\b`, `\b([0-9a-f]{64})\b`),
 	"E5":  form(named, `policy|policies|conftest|opa|sentinel|checkov`, `polic\w+`),
-	"E6":  form(named, `approved|approver|approval|reviewer|reviewed`, `approv\w+|reviewer`, `(@[\w-]+)`),
+	"E6":  form(named, `approved|approver|approval|reviewer|reviewed`, `approv\w+|reviewer`, `(@[\w-]+)`, `\bby\s+([^\s,;]+)`),
 	"E7":  form(named, `runner|agent|host|machine|image`, `runner|agent`, `\b(\w[\w.-]*@[\w.-]+)\b`),
 	"E8":  form(numbered, `serial|version`, `state|serial`),
 	"E9":  form(numbered, `lock`, `lock\b`, `\b([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b`),
@@ -83,7 +83,7 @@ func GivenBy(covers []string, proof string) []Given {
 				}
 				// What ends a sentence or begins the next words is no part of a value.
 				v := strings.TrimRight(m[1+at], ".:!?)")
-				if v != "" && (item != "E1" || looksLikeSHA(v)) {
+				if v != "" && (item != "E1" || looksLikeSHA(v)) && (item != "E6" || !notAName.MatchString(v)) {
 					out = append(out, Given{Item: item, Value: v})
 					break
 				}
@@ -92,6 +92,9 @@ func GivenBy(covers []string, proof string) []Given {
 	}
 	return out
 }
+
+// notAName are the words that follow "approved" and name no person: approved in review 7.
+var notAName = regexp.MustCompile(`(?i)^(?:in|on|at|as|for|the|an?|it|this|that|under|with|from|after|before|again|and|by|is|was|reviews?|pr|pull|merge|mr|ticket|change|[#!]?\d+)$`)
 
 // looksLikeSHA reports whether a word can be a commit: digits and letters, at least
 // the seven that git abbreviates to.

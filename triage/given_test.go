@@ -23,6 +23,9 @@ func TestProofGivesItemsByTheirOwnValues(t *testing.T) {
 		{"E3", "none", "E3 none"},
 		{"E1 E3 E7", "run 4711: its runner is gone", "E3=4711 E7=gone"},
 		{"E1 E3 E6", "(commit 1a2b3c4). Run 12! Approved by ana.", "E1=1a2b3c4 E3=12 E6=ana"},
+		{"E2 E6", "approved in review 7", ""},
+		{"E2 E6", "PR 12, approved by review 7", "E2=12"},
+		{"E2 E6", "approved in PR 12 by ana", "E2=12 E6=ana"},
 		{"E3", "E3 4711:", "E3=4711:"},
 		{"", "anything", ""},
 	} {

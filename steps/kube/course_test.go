@@ -69,7 +69,8 @@ func TestCourse(t *testing.T) {
 	if fresh.Digest("i", "s") != armed.Digest("i", "s") {
 		t.Fatalf("two previews differ: %v, %v", armed.Target, fresh.Target)
 	}
-	s.merge("configmaps", "panels", `{"data":{"port":"9999"}}`) // another writer, after the preview
+	// Another person, after the preview: what a program wrote a moment ago could not be changed.
+	s.must("PATCH", s.path("configmaps", "panels")+"?fieldManager=kubectl-edit", "application/merge-patch+json", `{"data":{"port":"9999"}}`)
 	o, err := g.Act(t.Context(), s.confirm(fresh, armed.Digest("i", "s")), &scrap{})
 	if err != nil || o.Result != steps.Failed || outcomes(o) != "scrape done, scraper done, panels refused, logs left" {
 		t.Fatalf("Act() = %s, %+v, %v", outcomes(o), o, err)
@@ -145,9 +146,10 @@ func TestCourseIsShut(t *testing.T) {
 	one := "- {object: configmaps/a, patch: [{op: add, path: /data/b, value: c}]}"
 	g := gateOf("kube/change-batch", s.env)
 	for want, in := range map[string]steps.Params{
-		"is another object": s.changes(map[string]string{key: "11111111-2222-4333-8444-555555555555"}, one),
-		"is not valid":      s.changes(nil, one),
-		"b is not there":    s.changes(map[string]string{key: uid}, one, "- {object: configmaps/b, patch: [{op: add, path: /data/b, value: c}]}"),
+		"is another object":          s.changes(map[string]string{key: "11111111-2222-4333-8444-555555555555"}, one),
+		"is not valid":               s.changes(nil, one),
+		"counts the items of a list": s.changes(map[string]string{key: uid}, "- {object: configmaps/a, patch: [{op: remove, path: /metadata/managedFields/0}]}"),
+		"b is not there":             s.changes(map[string]string{key: uid}, one, "- {object: configmaps/b, patch: [{op: add, path: /data/b, value: c}]}"),
 		"looks like a secret": s.changes(map[string]string{key: uid}, one,
 			"- create: {apiVersion: v1, kind: Secret, metadata: {name: s}, stringData: {password: hunter2}}"),
 	} {

@@ -209,8 +209,16 @@ func (g courseGate) each(ctx context.Context, plans []coursePlan, out steps.Sink
 				return
 			}
 			got[i].plan = plan
-			if so[i], errs[i] = g.already(ctx, plan, out); errs[i] == nil && !so[i] {
-				got[i].p, errs[i] = plan.gate.Preview(ctx, plan.in, out)
+			var doc map[string]any
+			if so[i], doc, errs[i] = g.already(ctx, plan, out); errs[i] != nil || so[i] {
+				return
+			}
+			got[i].p, errs[i] = plan.gate.Preview(ctx, plan.in, out)
+			for _, op := range plan.ops {
+				if patch.Counted(doc, op) {
+					floors{&got[i].p.Unmet}.unmet("write [name=NAME] or [=VALUE] for the item, or - for the end of the list",
+						"The change of %s counts the items of a list (%s %s), so the object does not show whether it was made already.", plan.key, op.Op, op.Path)
+				}
 			}
 		})
 	}
@@ -228,11 +236,12 @@ func (g courseGate) each(ctx context.Context, plans []coursePlan, out steps.Sink
 	return items, done, nil
 }
 
-// already reports whether an object is as its change would leave it. One that is another by UID is not.
-func (g courseGate) already(ctx context.Context, plan coursePlan, out steps.Sink) (bool, error) {
+// already reports whether an object is as its change would leave it, and returns the object.
+// One that is another by UID is not.
+func (g courseGate) already(ctx context.Context, plan coursePlan, out steps.Sink) (so bool, doc map[string]any, err error) {
 	c, err := cluster.Connect(g.env, out)
 	if err != nil {
-		return false, err
+		return false, nil, err
 	}
 	var t cluster.Target
 	if one, makes := plan.gate.(createGate); makes {
@@ -241,20 +250,22 @@ func (g courseGate) already(ctx context.Context, plan coursePlan, out steps.Sink
 		t, err = c.Target(ctx, plan.in)
 	}
 	if err != nil {
-		return false, err
+		return false, nil, err
 	}
 	o, err := c.Get(ctx, t.Resource, t.Namespace, t.Name)
 	if errors.Is(err, cluster.ErrAbsent) {
-		return plan.ops == nil, nil
+		return plan.ops == nil, nil, nil
 	}
 	if err != nil || plan.ops == nil {
-		return false, err
+		return false, nil, err
+	}
+	if doc, err = patch.Decode(o.Raw); err != nil {
+		return false, nil, err
 	}
 	if uid := plan.in.Text("uid"); uid != "" && uid != string(o.GetUID()) {
-		return false, nil
+		return false, doc, nil
 	}
-	doc, err := patch.Decode(o.Raw)
-	return err == nil && !slices.ContainsFunc(plan.ops, func(op patch.Op) bool { return !course.Shows(doc, op) }), err
+	return !slices.ContainsFunc(plan.ops, func(op patch.Op) bool { return patch.Counted(doc, op) || !course.Shows(doc, op) }), doc, nil
 }
 
 // courseKeys are what a line of the target tells of an item, in order; a change of one has no
@@ -393,20 +404,15 @@ func (g courseGate) Act(ctx context.Context, a *steps.Approval, out steps.Sink) 
 
 // turn is the act of one object.
 func (g courseGate) turn(ctx context.Context, shown courseItem, out steps.Sink) (steps.Outcome, error) {
-	fresh, err := shown.plan.gate.Preview(ctx, shown.plan.in, out)
+	fresh, err := readAtTurn(ctx, shown.p, func() (steps.Preview, error) { return shown.plan.gate.Preview(ctx, shown.plan.in, out) })
 	switch now := (courseItem{shown.plan, fresh}); {
 	case err != nil:
 		return act.Unsent("it could not be read again: " + err.Error()), nil
 	case now.line() != shown.line():
 		return act.Unsent(fmt.Sprintf("it is not what was shown any more: %s, and it was %s", now.line(), shown.line())), nil
-	case len(fresh.Unmet) > 0:
-		return act.Unsent(fresh.Unmet[0].Why), nil
-	case fresh.Request != shown.p.Request:
-		return act.Unsent("its request would be another one than was shown"), nil
-	case !slices.EqualFunc(fresh.Owners, shown.p.Owners, func(a, b steps.Owner) bool { return a.Name == b.Name && a.Paused == b.Paused }):
-		return act.Unsent("who would undo it is not who was shown"), nil
-	case !slices.Equal(fresh.Diff, shown.p.Diff):
-		return act.Unsent("the rehearsal came out otherwise than was shown: " + steps.Clip(strings.Join(fresh.Diff, ", "), 300)), nil
+	}
+	if why := strayedFrom(fresh, shown.p); why != "" {
+		return act.Unsent(why), nil
 	}
 	done, err := shown.plan.gate.send(ctx, fresh, out)
 	settle := shown.plan.settle()

@@ -12,7 +12,7 @@ func Kinds() []steps.Kind {
 	uid := steps.Field{Name: "uid", Type: steps.Ident, Required: true, Doc: "UID of the object as it was read: another one is another object"}
 	with := func(more ...steps.Field) []steps.Field { return append(cluster.ObjectParams(uid), more...) }
 	ops := steps.Field{Name: "patch", Type: steps.String, Required: true,
-		Doc: "list of operations as JSON or YAML: {op: add|replace|remove, path: /spec/…, value: …}; an item of a list is [name=…], or - for the end"}
+		Doc: "list of operations as JSON or YAML: {op: add|replace|remove, path: /spec/…, value: …}; an item of a list is [name=…] or [=value], or - for the end"}
 	tested := "patches the object with a JSON patch that tests its UID, its version and each old value"
 	kinds := []steps.Kind{
 		{

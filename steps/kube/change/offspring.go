@@ -37,7 +37,7 @@ func (s *subject) offspring(ctx context.Context, f floors) ([]string, error) {
 		out = append(out, "  "+name+" stays until its own finalizers are gone")
 	}
 	if why := b.Unread(); why != "" {
-		out = append(out, "- perhaps more, in the background: not known: "+steps.Clip(why, 300))
+		out = append(out, notKnown+steps.Clip(why, 300))
 	}
 	return out, nil
 }

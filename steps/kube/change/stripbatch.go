@@ -317,20 +317,15 @@ func (g stripBatchGate) Act(ctx context.Context, a *steps.Approval, out steps.Si
 	}
 	return steps.Batch(ctx, stripItems(approved), func(i int) (steps.Outcome, error) {
 		shown := approved[i]
-		fresh, err := g.one(ctx, shown.in, out)
+		fresh, err := readAtTurn(ctx, shown.p, func() (steps.Preview, error) { return g.one(ctx, shown.in, out) })
 		switch now := (stripItem{shown.in, fresh}); {
 		case err != nil:
 			return act.Unsent("it could not be read again: " + err.Error()), nil
 		case now.line() != shown.line():
 			return act.Unsent(fmt.Sprintf("it is not what was shown any more: %s, and it was %s", now.line(), shown.line())), nil
-		case len(fresh.Unmet) > 0:
-			return act.Unsent(fresh.Unmet[0].Why), nil
-		case fresh.Request != shown.p.Request:
-			return act.Unsent("its request would be another one than was shown"), nil
-		case !slices.EqualFunc(fresh.Owners, shown.p.Owners, func(a, b steps.Owner) bool { return a.Name == b.Name && a.Paused == b.Paused }):
-			return act.Unsent("who would undo it is not who was shown"), nil
-		case !slices.Equal(fresh.Diff, shown.p.Diff):
-			return act.Unsent("the rehearsal came out otherwise than was shown: " + steps.Clip(strings.Join(fresh.Diff, ", "), 300)), nil
+		}
+		if why := strayedFrom(fresh, shown.p); why != "" {
+			return act.Unsent(why), nil
 		}
 		return act.Send(ctx, g.env, fresh, (*act.Order).Strip, judgeStrip, out)
 	})

@@ -49,7 +49,7 @@ func TestNames(t *testing.T) {
 
 func TestShows(t *testing.T) {
 	t.Parallel()
-	doc, err := patch.Decode([]byte(`{"data":{"a":"1"},"spec":{"egress":[{"to":1}],"containers":[{"name":"x","image":"i"}]}}`))
+	doc, err := patch.Decode([]byte(`{"data":{"a":"1"},"spec":{"args":["--quiet","--port=1"],"egress":[{"to":1}],"containers":[{"name":"x","image":"i"}]}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,6 +64,8 @@ func TestShows(t *testing.T) {
 		`[{op: replace, path: "/spec/containers/[name=x]/image", value: i}]`: true,
 		`[{op: replace, path: "/spec/containers/[name=y]/image", value: i}]`: false,
 		`[{op: remove, path: "/spec/containers/[name=y]"}]`:                  true,
+		`[{op: remove, path: "/spec/args/[=--port=1]"}]`:                     false,
+		`[{op: remove, path: "/spec/args/[=--port=2]"}]`:                     true,
 	} {
 		list, err := patch.Parse(ops)
 		if err != nil {

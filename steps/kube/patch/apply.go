@@ -2,6 +2,7 @@ package patch
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -118,16 +119,16 @@ func index(list []any, seg string, add bool) (int, error) {
 	if key, want, ok := named(seg); ok {
 		found := -1
 		for i, item := range list {
-			m, _ := item.(map[string]any)
-			if got, is := m[key]; is && fmt.Sprint(got) == want {
-				if found >= 0 {
-					return 0, fmt.Errorf("more than one item has %s %q: use the index", key, want)
-				}
-				found = i
+			if !is(item, key, want) {
+				continue
 			}
+			if found >= 0 {
+				return 0, fmt.Errorf("more than one item has %s %q: use the index", cmp.Or(key, "the value"), want)
+			}
+			found = i
 		}
 		if found < 0 {
-			return 0, fmt.Errorf("no item has %s %q", key, want)
+			return 0, fmt.Errorf("no item has %s %q", cmp.Or(key, "the value"), want)
 		}
 		return found, nil
 	}
@@ -139,6 +140,34 @@ func index(list []any, seg string, add bool) (int, error) {
 		return n, nil
 	}
 	return 0, fmt.Errorf("the list has %d items, no item %d", len(list), n)
+}
+
+// is reports whether an item has want under key, or is want itself where there is no key.
+func is(item any, key, want string) bool {
+	switch v := item.(type) {
+	case map[string]any:
+		got, has := v[key]
+		return key != "" && has && fmt.Sprint(got) == want
+	case []any, nil:
+		return false
+	}
+	return key == "" && fmt.Sprint(item) == want
+}
+
+// Counted reports whether op puts or takes an item of a list in doc by its index. What is
+// done moves the others, so that the object does not show whether it was done.
+func Counted(doc map[string]any, op Op) bool {
+	segs, err := Split(op.Path)
+	if err != nil || op.Op == Replace || len(segs) < 2 || !isIndex(segs[len(segs)-1]) {
+		return false
+	}
+	list, _, err := Resolve(doc, []Op{{Op: Replace, Path: Join(segs[:len(segs)-1])}})
+	if err != nil {
+		return false
+	}
+	v, _ := Get(doc, list[0].Path)
+	_, is := v.([]any)
+	return is
 }
 
 // called is by what an item is known: what the path said, else its name.

@@ -2,8 +2,9 @@
 // a gate may send: add, replace and remove of values below one object.
 //
 // A path may address an item of a list by what it is called, as in
-// /spec/template/spec/containers/[name=app]/image. [Resolve] turns that into the
-// index that the item has, and into a test that it is still called so.
+// /spec/template/spec/containers/[name=app]/image, and an item that is a text, a
+// number or a boolean by its value, as in /spec/args/[=--verbose]. [Resolve] turns
+// that into the index that the item has, and into a test that it is still called so.
 package patch
 
 import (
@@ -216,18 +217,19 @@ func isIndex(seg string) bool {
 	return seg != "" && len(seg) <= 6 && strings.Trim(seg, "0123456789") == "" && (seg == "0" || seg[0] != '0')
 }
 
-// isNamed tells a segment that addresses an item by a field of it.
+// isNamed tells a segment that addresses an item by a field of it, or by its value.
 func isNamed(seg string) bool {
 	_, _, ok := named(seg)
 	return ok
 }
 
+// named reads such a segment; the key is empty where it is by the value.
 func named(seg string) (key, value string, ok bool) {
 	if !strings.HasPrefix(seg, "[") || !strings.HasSuffix(seg, "]") {
 		return "", "", false
 	}
 	key, value, ok = strings.Cut(seg[1:len(seg)-1], "=")
-	return key, value, ok && key != "" && value != ""
+	return key, value, ok && value != ""
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.

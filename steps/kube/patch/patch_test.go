@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-const deployment = `{"metadata":{"labels":{"a/b":"c"}},"spec":{"replicas":2,"containers":[{"name":"side","image":"s:1"},{"name":"app","image":"a:1"}],"args":["x","y"]}}`
+const deployment = `{"metadata":{"labels":{"a/b":"c"}},"spec":{"replicas":2,"containers":[{"name":"side","image":"s:1"},{"name":"app","image":"a:1"}],"args":["x","y"],"twice":["x","x"]}}`
 
 func decoded(t testing.TB, text string) map[string]any {
 	t.Helper()
@@ -32,6 +32,7 @@ func TestResolveAndApply(t *testing.T) {
 		{`[{op: add, path: /spec/args/-, value: z}, {op: add, path: /spec/args/-, value: w}]`, `[{"op":"add","path":"/spec/args/-","value":"z"},{"op":"add","path":"/spec/args/-","value":"w"}]`,
 			`[{"op":"test","path":"/spec/args","value":["x","y"]}]`, `["x","y","z","w"]`},
 		{`[{op: remove, path: /spec/args/0}]`, `[{"op":"remove","path":"/spec/args/0"}]`, `[{"op":"test","path":"/spec/args/0","value":"x"}]`, `"args":["y"]`},
+		{`[{op: remove, path: "/spec/args/[=y]"}]`, `[{"op":"remove","path":"/spec/args/1"}]`, `[{"op":"test","path":"/spec/args/1","value":"y"}]`, `"args":["x"]`},
 		{`[{op: add, path: /spec/paused, value: true}]`, `[{"op":"add","path":"/spec/paused","value":true}]`, `null`, `"paused":true`},
 	} {
 		doc := decoded(t, deployment)
@@ -90,6 +91,9 @@ func TestParseRefuses(t *testing.T) {
 		`[{op: add, path: /spec/none/deep, value: 1}]`:                          "there is no /spec/none yet",
 		`[{op: add, path: /spec/replicas/deep, value: 1}]`:                      "no map and no list",
 		`[{op: replace, path: "/spec/containers/[name=no]/image", value: 1}]`:   "no item has name",
+		`[{op: remove, path: "/spec/args/[=z]"}]`:                               "no item has the value",
+		`[{op: remove, path: "/spec/twice/[=x]"}]`:                              "more than one item has the value",
+		`[{op: remove, path: "/spec/containers/[=app]"}]`:                       "no item has the value",
 		`[{op: replace, path: "/spec/containers/app/image", value: 1}]`:         "addresses no item",
 		`[{op: replace, path: "/spec/containers/01/image", value: 1}]`:          "addresses no item",
 		`[{op: replace, path: "/spec/containers/[image=x]/image", value: "x"}]`: "no item has image",
@@ -100,6 +104,32 @@ func TestParseRefuses(t *testing.T) {
 		}
 		if got, _, err := Resolve(decoded(t, deployment), parsed); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("Resolve(%s) = %v, %v, want %q", ops, got, err, why)
+		}
+	}
+}
+
+// TestCounted: an item of a list that comes or goes by its index, and nothing else, leaves
+// an object from which it cannot be told whether that was done.
+func TestCounted(t *testing.T) {
+	t.Parallel()
+	for ops, want := range map[string]bool{
+		`[{op: remove, path: /spec/args/0}]`:                                   true,
+		`[{op: add, path: /spec/args/0, value: w}]`:                            true,
+		`[{op: remove, path: "/spec/containers/[name=app]/ports/0"}]`:          true,
+		`[{op: replace, path: /spec/args/0, value: w}]`:                        false,
+		`[{op: remove, path: "/spec/args/[=x]"}]`:                              false,
+		`[{op: add, path: /spec/args/-, value: w}]`:                            false,
+		`[{op: remove, path: /data/0}]`:                                        false,
+		`[{op: replace, path: "/spec/containers/[name=app]/image", value: i}]`: false,
+		`[{op: remove, path: /spec/none/0}]`:                                   false,
+	} {
+		parsed, err := Parse(ops)
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc := decoded(t, `{"data":{"0":"a"},"spec":{"args":["x"],"containers":[{"name":"app","ports":[1]}]}}`)
+		if got := Counted(doc, parsed[0]); got != want {
+			t.Errorf("Counted(%s) = %v", ops, got)
 		}
 	}
 }
