@@ -27,7 +27,7 @@ type object struct{ resource, name, namespace string }
 func (r *Runbook) Found(text string, groups map[string]string) map[string]string {
 	out := map[string]string{}
 	lines := strings.Split(unframed(text), "\n")
-	for _, from := range []finds{groups, r.about(documented(text)), argv(lines), r.about(quotedObject(text)), worded(text)} {
+	for _, from := range []finds{groups, r.about(documented(text)), argv(lines), r.about(quotedObject(text)), r.about(namedObject(text)), worded(text)} {
 		for _, p := range r.Params {
 			if v := from[p.Name]; v != "" && out[p.Name] == "" && r.takes(p, v) {
 				out[p.Name] = v
@@ -256,6 +256,19 @@ func quotedObject(text string) object {
 	var all []object
 	for _, m := range quotedName.FindAllStringSubmatch(text, 32) {
 		all = append(all, object{resource: m[1], name: m[2]})
+	}
+	return one(all)
+}
+
+// objectWords is an object as people write it: deployment/api, or configmap pay-env. Without
+// a slash a name must look like one, or "the deployment is" would name an object.
+var objectWords = regexp.MustCompile(`(?i)\b(configmap|deployment|statefulset|daemonset|replicaset|cronjob|job|pod|service|ingress|namespace|persistentvolumeclaim|pvc)(?:/([a-z0-9][a-z0-9.-]*)|\s+["'\x60]?([a-z0-9]+(?:[-.][a-z0-9]+)+))`)
+
+// namedObject is the one object that a story names.
+func namedObject(text string) object {
+	var all []object
+	for _, m := range objectWords.FindAllStringSubmatch(text, 32) {
+		all = append(all, object{resource: strings.ToLower(m[1]), name: strings.Trim(m[2]+m[3], ".-")})
 	}
 	return one(all)
 }
