@@ -88,9 +88,13 @@ func (f *Form) Press(msg tea.KeyPressMsg) (cmd tea.Cmd, over bool) {
 			return nil, false
 		}
 		return f.enter()
-	case "tab", "down":
+	case "tab":
+		f.line(1)
+	case "shift+tab":
+		f.line(-1)
+	case "down":
 		f.move(1)
-	case "shift+tab", "up":
+	case "up":
 		f.move(-1)
 	default:
 		f.wrong = ""
@@ -166,8 +170,11 @@ func (f *Form) move(by int) {
 			return
 		}
 	}
-	f.at = min(max(f.at+by, 0), len(f.Fields)-1)
+	f.line(by)
 }
+
+// line goes to another field, past what a choice has left.
+func (f *Form) line(by int) { f.at = min(max(f.at+by, 0), len(f.Fields)-1) }
 
 func (f *Form) enter() (tea.Cmd, bool) {
 	if bad := f.Fields[f.at].complaint(); bad != "" {

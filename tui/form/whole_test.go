@@ -13,6 +13,12 @@ func press(key string) tea.KeyPressMsg {
 	switch key {
 	case "enter":
 		return tea.KeyPressMsg{Code: tea.KeyEnter}
+	case "tab":
+		return tea.KeyPressMsg{Code: tea.KeyTab}
+	case "shift+tab":
+		return tea.KeyPressMsg{Code: tea.KeyTab, Mod: tea.ModShift}
+	case "down":
+		return tea.KeyPressMsg{Code: tea.KeyDown}
 	case "pgdown":
 		return tea.KeyPressMsg{Code: tea.KeyPgDown}
 	case "pgup":
@@ -70,5 +76,17 @@ func TestWholeIsSeenBeforeItIsSent(t *testing.T) {
 		look()
 		f.Press(press("pgdown"))
 		look()
+	}
+}
+
+// TestTabGoesToTheNextLine: down moves inside a choice, tab leaves it as it is.
+func TestTabGoesToTheNextLine(t *testing.T) {
+	t.Parallel()
+	f := &Form{Fields: []Field{OneOf("a", "it", []Choice{{Value: "x"}, {Value: "y"}, {Value: "z"}}), OneOf("b", "it", []Choice{{Value: "x"}, {Value: "y"}})}}
+	for _, key := range []string{"1", "down", "tab", "1", "tab", "shift+tab", "tab", "tab"} {
+		f.Press(press(key))
+	}
+	if f.at != 1 || f.Fields[0].Pick != 1 || f.Fields[1].Pick != 0 {
+		t.Errorf("line %d, picks %d and %d", f.at, f.Fields[0].Pick, f.Fields[1].Pick)
 	}
 }
