@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -34,14 +33,6 @@ type courseGate struct {
 	env  steps.Env
 	verb string // of the phrase
 	plan func(steps.Env, steps.Params) ([]coursePlan, error)
-}
-
-// coursePlan is one object of a batch, before it was looked at.
-type coursePlan struct {
-	key  string
-	gate single
-	in   steps.Params
-	ops  []patch.Op // it is done already where the object shows all of them; nil for a delete
 }
 
 // courseItem is one object of a batch, as it was previewed.
@@ -76,23 +67,6 @@ func newDeleteBatch(env steps.Env) steps.Gater {
 	}}
 }
 
-// plansOf are those of a table of objects, in the order of their names.
-func plansOf(in steps.Params, how func(course.Name) (single, []patch.Op)) ([]coursePlan, error) {
-	var out []coursePlan
-	uids := in["uids"].Table()
-	for _, key := range slices.Sorted(maps.Keys(uids)) {
-		n, err := course.ParseName(key)
-		if err != nil {
-			return nil, err
-		}
-		gate, ops := how(n)
-		of := n.Params("")
-		of["uid"] = steps.IdentOf(uids[key])
-		out = append(out, coursePlan{key: key, gate: gate, in: of, ops: ops})
-	}
-	return out, nil
-}
-
 func newChangeBatch(env steps.Env) steps.Gater {
 	return courseGate{env, "patch", func(env steps.Env, in steps.Params) ([]coursePlan, error) {
 		list, err := course.Read(env, in.Text("changes"))
@@ -114,25 +88,6 @@ func newChangeBatch(env steps.Env) steps.Gater {
 		}
 		return out, nil
 	}}
-}
-
-// planOf is that of one entry of a list of changes.
-func planOf(env steps.Env, c course.Change, in steps.Params) (coursePlan, error) {
-	if c.Make != nil {
-		m := manifest(c.Make)
-		of := steps.Params{}
-		if ns := in.Text("namespace"); ns != "" {
-			of["namespace"] = steps.StringOf(ns)
-		}
-		return coursePlan{key: strings.ToLower(textAt(m, "/kind")) + "/" + textAt(m, "/metadata/name"), gate: createGate{env: env, made: m}, in: of, ops: m.ops()}, nil
-	}
-	ops, err := patch.Parse(c.Patch)
-	if err != nil {
-		return coursePlan{}, err
-	}
-	of := c.Name.Params(in.Text("namespace"))
-	of["patch"] = steps.StringOf(c.Patch)
-	return coursePlan{key: c.Name.String(), gate: newPatchGate(env).(alterGate), in: of, ops: ops}, nil
 }
 
 // Preview implements steps.Gater.
@@ -266,35 +221,6 @@ func (g courseGate) already(ctx context.Context, plan coursePlan, out steps.Sink
 		return false, doc, nil
 	}
 	return !slices.ContainsFunc(plan.ops, func(op patch.Op) bool { return patch.Counted(doc, op) || !course.Shows(doc, op) }), doc, nil
-}
-
-// courseKeys are what a line of the target tells of an item, in order; a change of one has no
-// more in its target.
-var courseKeys = []string{act.KeyObject, act.KeyPath, act.KeyUID, act.KeyFinalizers, act.KeyDeletion, act.KeyPatch, act.KeyRemoved, keyContent}
-
-// line is an item as it stands in the target: what the preview of it alone identifies.
-func (i courseItem) line() string {
-	var out []string
-	for _, key := range courseKeys {
-		if v := steps.Find(i.p.Target, key); v != "" {
-			// A semicolon stands in a patch in texts alone, where it may be written as an escape.
-			out = append(out, key+" "+strings.ReplaceAll(v, ";", `\u003b`))
-		}
-	}
-	return strings.Join(out, "; ")
-}
-
-// courseLine reads a line of a target back.
-func courseLine(line string) ([]steps.KV, error) {
-	var out []steps.KV
-	for part := range strings.SplitSeq(line, "; ") {
-		i := slices.IndexFunc(courseKeys, func(key string) bool { return strings.HasPrefix(part, key+" ") })
-		if i < 0 {
-			return nil, fmt.Errorf("%q names no object", steps.Clip(line, 300))
-		}
-		out = append(out, steps.KV{Key: courseKeys[i], Value: strings.TrimPrefix(part, courseKeys[i]+" ")})
-	}
-	return out, nil
 }
 
 // together makes one preview of those of the items, in their order.
@@ -436,84 +362,4 @@ func (g courseGate) turn(ctx context.Context, shown courseItem, out steps.Sink) 
 		return later, nil
 	}
 	return done, nil
-}
-
-// settle is how long a change must last before the next one is made; only a list of changes says so.
-func (c coursePlan) settle() time.Duration {
-	if v, is := c.in["settle"]; is {
-		return v.Duration()
-	}
-	return 0
-}
-
-// Find implements steps.Finder.
-func (g courseGate) Find(ctx context.Context, before []steps.KV, in steps.Params, out steps.Sink) (steps.Outcome, error) {
-	return g.look(before, in, func(gate single, kvs []steps.KV, in steps.Params) (steps.Outcome, error) {
-		return gate.Find(ctx, kvs, in, out)
-	})
-}
-
-// Again implements steps.Rereader.
-func (g courseGate) Again(ctx context.Context, before []steps.KV, in steps.Params, out steps.Sink) (steps.Outcome, error) {
-	return g.look(before, in, func(gate single, kvs []steps.KV, in steps.Params) (steps.Outcome, error) {
-		return gate.Again(ctx, kvs, in, out)
-	})
-}
-
-// look looks at each object of an act by what was recorded when it began.
-func (g courseGate) look(before []steps.KV, in steps.Params, one func(single, []steps.KV, steps.Params) (steps.Outcome, error)) (steps.Outcome, error) {
-	versions := strings.Split(steps.Find(before, keyVersions), ", ")
-	var items []steps.Item
-	for n := 0; ; n++ {
-		line := steps.Find(before, keyItem(n))
-		if line == "" {
-			break
-		}
-		kvs, err := courseLine(line)
-		if err != nil {
-			return steps.Outcome{}, err
-		}
-		if n >= len(versions) {
-			return steps.Outcome{}, errors.New("the versions of the objects were not recorded")
-		}
-		for _, key := range []string{act.KeyServer, act.KeyCluster} {
-			kvs = append(kvs, steps.KV{Key: key, Value: steps.Find(before, key)})
-		}
-		kvs = append(kvs, steps.KV{Key: act.KeyVersion, Value: versions[n]})
-		object := steps.Find(kvs, act.KeyObject)
-		items = append(items, steps.Item{Object: object, Effect: g.verb + " " + object, Before: kvs})
-	}
-	if len(items) == 0 {
-		return steps.Outcome{}, errors.New("no object was recorded")
-	}
-	return steps.FindBatch(items, func(i int) (steps.Outcome, error) {
-		gate, of, err := g.gateOf(items[i].Before, in)
-		if err != nil {
-			return steps.Outcome{}, err
-		}
-		return one(gate, items[i].Before, of)
-	})
-}
-
-// gateOf is the gate of one recorded object: what it was to come to stands in its line, but for an
-// object that was made.
-func (g courseGate) gateOf(before []steps.KV, in steps.Params) (single, steps.Params, error) {
-	switch {
-	case steps.Find(before, keyContent) != "":
-		list, err := course.Read(g.env, in.Text("changes"))
-		if err != nil {
-			return nil, nil, err
-		}
-		for _, c := range list {
-			if one := (createGate{env: g.env, made: c.Make}); c.Make != nil {
-				if _, err := one.wanted(before, in); err == nil {
-					return one, in, nil
-				}
-			}
-		}
-		return nil, nil, errors.New("the list of changes changed since the act: look at the object yourself, and record a note")
-	case steps.Find(before, act.KeyPatch) != "":
-		return newPatchGate(g.env).(alterGate), in, nil
-	}
-	return deleteGate{env: g.env}, in, nil
 }
