@@ -5,6 +5,8 @@
 //	gitops/app         one application: sync, health, the last operation, what fails
 //	gitops/suspended   everything that is suspended, since when and by whom
 //	gitops/trace       from an object up to its application, source, revision and path
+//	gitops/sync        gate: one revision applied, watched to its end
+//	gitops/terminate   gate: an operation of Argo CD ended
 //
 // steps/gitops/app is the model that they share. Who would undo a change or a pause is told
 // by steps/kube/owner.

@@ -50,3 +50,12 @@ func traceRights(steps.Params) []steps.Right {
 	// Only the run tells which object it is.
 	return append(appRights(nil), steps.Right{Verbs: []string{"get"}})
 }
+
+func syncRights(steps.Params) []steps.Right {
+	// What differs is read to show what a sync takes back: only the run tells what it is.
+	return slices.Concat(appRights(nil), delivered("patch"), []steps.Right{{Verbs: []string{"get"}}})
+}
+
+func terminateRights(steps.Params) []steps.Right {
+	return slices.Concat([]steps.Right{whichCluster()}, delivered("get", "patch")[:1], parents())
+}

@@ -2,6 +2,7 @@ package app
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -213,4 +214,22 @@ func fluxLink(reason, message string) Link {
 		return LinkHook
 	}
 	return linkOf(message, LinkUnknown)
+}
+
+// Handled reports whether Flux has answered the request that the annotation note of an
+// object makes: it writes the value of the annotation into its status.
+func Handled(raw []byte, note string) bool {
+	var o struct {
+		Metadata struct {
+			Annotations map[string]string `json:"annotations"`
+		} `json:"metadata"`
+		Status struct {
+			LastHandledReconcileAt string `json:"lastHandledReconcileAt"`
+		} `json:"status"`
+	}
+	if json.Unmarshal(raw, &o) != nil {
+		return false
+	}
+	asked := o.Metadata.Annotations[note]
+	return asked != "" && o.Status.LastHandledReconcileAt == asked
 }
