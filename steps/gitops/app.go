@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,6 +33,10 @@ func appFacts() []steps.Field {
 		{Name: "done", Type: steps.Int, Doc: "objects that the last operation applied or removed; unknown for Flux"},
 		{Name: "of", Type: steps.Int, Doc: "objects that the last operation speaks of; unknown for Flux"},
 		{Name: "failed", Type: steps.Strings, Doc: "objects that the last operation failed at, each with the message; unknown for Flux"},
+		{Name: "failing_resource", Type: steps.String, Doc: "resource of the first object at which it fails, empty where none can be named"},
+		{Name: "failing_name", Type: steps.String, Doc: "its name"},
+		{Name: "failing_namespace", Type: steps.String, Doc: "its namespace, empty for an object of the cluster"},
+		{Name: "hook", Type: steps.Bool, Doc: "whether that object is a hook"},
 		{Name: "differing", Type: steps.Strings, Doc: "objects that are not as wanted; unknown for Flux, which does not list them"},
 		{Name: "pruned", Type: steps.Strings, Doc: "objects that are no longer wanted and still there; unknown for Flux"},
 		{Name: "objects", Type: steps.Int, Doc: "objects that it has"},
@@ -137,6 +142,7 @@ func (r *appRun) link() (app.Link, string) {
 // operation is what it did last.
 func (r *appRun) operation() {
 	op, f := r.a.Operation, r.f
+	r.failing()
 	f.Set("phase", steps.EnumOf(string(op.Phase)))
 	f.Set("by", steps.StringOf(steps.Clip(op.By, 200)))
 	f.Set("retries", steps.IntOf(op.Retries))
@@ -158,7 +164,7 @@ func (r *appRun) operation() {
 	f.Set("of", steps.IntOf(int64(of)))
 	var failed, differing, pruned []string
 	for _, res := range op.Results {
-		if res.Status == "SyncFailed" || res.HookEnd == "Failed" || res.HookEnd == "Error" {
+		if res.Failed() {
 			failed = append(failed, res.String()+": "+steps.OneLine(res.Message, 400))
 		}
 	}
@@ -172,6 +178,22 @@ func (r *appRun) operation() {
 	r.list("failed", failed)
 	r.list("differing", differing)
 	r.list("pruned", pruned)
+}
+
+// failing names the first object at which it fails.
+func (r *appRun) failing() {
+	of, _ := r.a.Failing()
+	resource := strings.ToLower(of.Kind)
+	if of.Group != "" {
+		resource += "." + of.Group
+	}
+	hook := slices.ContainsFunc(r.a.Operation.Results, func(res app.Result) bool {
+		return res.Hook != "" && res.Kind == of.Kind && res.Name == of.Name && res.Namespace == of.Namespace
+	})
+	r.f.Set("failing_resource", steps.StringOf(resource))
+	r.f.Set("failing_name", steps.StringOf(of.Name))
+	r.f.Set("failing_namespace", steps.StringOf(of.Namespace))
+	r.f.Set("hook", steps.BoolOf(hook))
 }
 
 // list sets a list as a whole, or not at all: a part of it would read as all of it.

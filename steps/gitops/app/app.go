@@ -1,6 +1,7 @@
 package app
 
 import (
+	"regexp"
 	"strings"
 	"time"
 )
@@ -167,6 +168,44 @@ type Suspension struct {
 // String names the application as its own tools do: "argocd application ns/name".
 func (a App) String() string {
 	return string(a.Controller) + " " + strings.ToLower(a.Kind) + " " + a.Namespace + "/" + a.Name
+}
+
+// namedObject is an object as Flux names it in a message: Kind/namespace/name, or Kind/name
+// for one of the cluster.
+var namedObject = regexp.MustCompile(`\b([A-Z][A-Za-z]+)/(?:([a-z0-9][a-z0-9-]*)/)?([a-z0-9][a-z0-9.-]*[a-z0-9])`)
+
+// Failing is the first object at which it fails, where one can be named.
+func (a App) Failing() (Resource, bool) {
+	if a.Link == LinkNone {
+		return Resource{}, false
+	}
+	for _, r := range a.Operation.Results {
+		if r.Failed() {
+			return r.Resource, true
+		}
+	}
+	for _, r := range a.Resources {
+		if r.Health == Degraded || r.Health == Missing {
+			return r, true
+		}
+	}
+	if a.Controller == Flux && (a.Link == LinkApply || a.Link == LinkAdmission || a.Link == LinkHealth || a.Link == LinkPrune || a.Link == LinkDependency) {
+		if m := namedObject.FindStringSubmatch(a.Says); m != nil {
+			r := Resource{Kind: m[1], Namespace: m[2], Name: m[3], Sync: SyncUnknown, Health: HealthUnknown}
+			for _, of := range a.Resources { // which has the group
+				if of.Kind == r.Kind && of.Namespace == r.Namespace && of.Name == r.Name {
+					r.Group = of.Group
+				}
+			}
+			return r, true
+		}
+	}
+	return Resource{}, false
+}
+
+// Failed reports whether an operation failed at this object.
+func (r Result) Failed() bool {
+	return r.Status == "SyncFailed" || r.HookEnd == "Failed" || r.HookEnd == "Error"
 }
 
 // Differing are the objects that are not as wanted.

@@ -44,6 +44,28 @@ func TestFluxLinks(t *testing.T) {
 	}
 }
 
+// TestFailing: the object at which an application fails is named, where one is.
+func TestFailing(t *testing.T) {
+	t.Parallel()
+	flux := func(reason, message, inventory string) string {
+		return `{"status":{"conditions":[{"type":"Ready","status":"False","reason":"` + reason + `","message":"` + message + `"}],"inventory":{"entries":[{"id":"` + inventory + `"}]}}}`
+	}
+	for name, tc := range map[string]struct{ group, kind, raw, want string }{
+		"a dry run":     {KustomizeGroup, "Kustomization", flux("ReconciliationFailed", "Deployment/shop/web dry-run failed (Invalid): x", "shop_web_apps_Deployment"), "deployment.apps/shop/web"},
+		"health":        {KustomizeGroup, "Kustomization", flux("HealthCheckFailed", "health check failed after 30s: timeout waiting for: [Deployment/default/sick status: 'InProgress']", "a_b_c_D"), "deployment/default/sick"},
+		"the cluster's": {KustomizeGroup, "Kustomization", flux("ReconciliationFailed", "ClusterRole/reader dry-run failed: x", "a_b_c_D"), "clusterrole/reader"},
+		"a source":      {KustomizeGroup, "Kustomization", flux("ArtifactFailed", "Source/shop not found", "a_b_c_D"), ""},
+		"a hook":        {ArgoGroup, "Application", `{"status":{"operationState":{"phase":"Failed","message":"m","syncResult":{"resources":[{"kind":"Service","namespace":"shop","name":"web","status":"Synced"},{"group":"batch","kind":"Job","namespace":"shop","name":"migrate","status":"Synced","hookType":"PreSync","hookPhase":"Failed"}]}}}}`, "job.batch/shop/migrate"},
+		"degraded":      {ArgoGroup, "Application", `{"status":{"health":{"status":"Degraded"},"resources":[{"kind":"Service","name":"web","health":{"status":"Healthy"}},{"group":"apps","kind":"Deployment","namespace":"shop","name":"web","health":{"status":"Degraded"}}]}}`, "deployment.apps/shop/web"},
+		"nothing":       {ArgoGroup, "Application", `{"status":{"operationState":{"phase":"Succeeded"}}}`, ""},
+	} {
+		r, ok := parsed(t, tc.group, tc.kind, tc.raw).Failing()
+		if got := r.String(); ok != (tc.want != "") || ok && got != tc.want {
+			t.Errorf("%s: %q %v, want %q", name, got, ok, tc.want)
+		}
+	}
+}
+
 // TestKustomizationSync: it is synced only where its newest spec and the last revision were
 // applied whole.
 func TestKustomizationSync(t *testing.T) {
