@@ -352,12 +352,12 @@ func gateWanted(s *State, st *Step) bool {
 	if st.Status == Skipped || (g.Phase != GateIdle && g.Phase != GateRefused && g.Phase != GateArmed && !undone) {
 		return false
 	}
-	if st.Class != Contain {
+	if st.Class != Contain || terminates(st.Uses) {
 		return true
 	}
 	// The narrowest comes first in the plan; another of its kind is no wider.
 	for _, p := range s.Plan().Steps {
-		if p.Kind == GateStep && p.Class == Contain {
+		if p.Kind == GateStep && p.Class == Contain && !terminates(p.Uses) {
 			return p.ID == st.ID || p.Uses != "" && p.Uses == st.Uses
 		}
 	}
