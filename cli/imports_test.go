@@ -115,7 +115,7 @@ var rooms = []room{
 	{path: "handrail/drills/lab/gitops", ours: []string{"=handrail/drills/lab"}},
 	{path: "handrail/drills/bucket"},
 	{path: "handrail/drills/stage", ours: []string{"=handrail/drills/lab", "=handrail/drills/bucket", "=handrail/session/journal", "=handrail/steps", "=handrail/evidence/escrow"}, libs: []string{k8s}},
-	{path: "handrail/drills/inject", ours: []string{"=handrail/drills/stage", "=handrail/drills/lab", "=handrail/steps", "=handrail/steps/strict"}},
+	{path: "handrail/drills/inject", ours: []string{"=handrail/drills/stage", "=handrail/drills/lab", "=handrail/drills/lab/gitops", "=handrail/steps", "=handrail/steps/strict"}},
 	{path: "handrail/drills", ours: []string{"handrail/drills", "handrail/session", "handrail/triage", "handrail/runbooks", "handrail/steps", "handrail/evidence"},
 		libs: []string{k8s, tfexec, yaml, cel}},
 	{path: "handrail/tui", ours: []string{"handrail/tui", "handrail/session", "handrail/triage", "handrail/runbooks", "=handrail/steps", "handrail/evidence"},

@@ -44,6 +44,7 @@ func appFacts() []steps.Field {
 		{Name: "tried", Type: steps.Ident, Doc: "revision of the last comparison or attempt, empty for none"},
 		{Name: "source", Type: steps.String, Doc: "where the wanted state comes from: repository, revision and path"},
 		{Name: "source_revision", Type: steps.Ident, Doc: "newest revision that the source of Flux holds; of Argo CD the one that it compares with"},
+		{Name: "short", Type: steps.String, Doc: "the part of source_revision that people say, and type at a gate"},
 		{Name: "waiting", Type: steps.Bool, Doc: "whether the source holds another revision than the applied one"},
 		{Name: "auto_sync", Type: steps.Bool, Doc: "whether a new revision is applied without a person"},
 		{Name: "self_heal", Type: steps.Bool, Doc: "whether a change by hand is written over without a new revision"},
@@ -213,11 +214,12 @@ func (r *appRun) delivery() {
 	f.Set("source", steps.StringOf(steps.Clip(r.from.String(), 1000)))
 	switch {
 	case r.from.unread != "":
-		f.Unknown(r.from.unread, "source_revision", "waiting")
+		f.Unknown(r.from.unread, "source_revision", "short", "waiting")
 	case r.from.revision == "":
-		f.Unknown("the source holds no revision", "source_revision", "waiting")
+		f.Unknown("the source holds no revision", "source_revision", "short", "waiting")
 	default:
 		f.Set("source_revision", steps.IdentOf(app.Commit(r.from.revision)))
+		f.Set("short", steps.StringOf(shortRevision(r.from.revision)))
 		f.Set("waiting", steps.BoolOf(r.a.Applied != "" && app.Commit(r.from.revision) != app.Commit(r.a.Applied)))
 	}
 }

@@ -39,19 +39,8 @@ func StartArgoCD(ctx context.Context, l *lab.Lab, dir, namespace string) (*Contr
 }
 
 func startArgoCD(ctx context.Context, l *lab.Lab, dir, namespace string) (*Controllers, error) {
-	if n := len(filepath.Join(dir, "ask.sock")); n > longestSocket {
-		return nil, fmt.Errorf("folder %q is too long for a socket in it", dir)
-	}
 	h := newHome(l, namespace, ArgoNamespace)
-	program, err := l.Controller(ctx, "argocd", nil)
-	if err != nil {
-		return nil, err
-	}
-	crds, err := manifests(program, "*-crd.yaml")
-	if err != nil {
-		return nil, err
-	}
-	settings, err := manifests(program, "argocd-*.yaml")
+	program, crds, settings, err := argoParts(ctx, l, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -66,21 +55,55 @@ func startArgoCD(ctx context.Context, l *lab.Lab, dir, namespace string) (*Contr
 }
 
 func (h *home) argo(ctx context.Context, dir, program string, crds, settings []string) (*Controllers, error) {
-	if err := h.define(ctx, crds); err != nil {
-		return nil, err
-	}
-	if err := h.configure(ctx, settings); err != nil {
-		return nil, err
-	}
-	kubeconfig, err := h.account(ctx, ArgoController, dir)
+	kubeconfig, err := h.argoReady(ctx, dir, program, crds, settings)
 	if err != nil {
 		return nil, err
 	}
-	at := argoFolder(dir)
-	if err := at.make(program); err != nil {
-		return nil, err
+	return h.run(ctx, 1, func() ([]lab.Process, error) { return h.argoProcesses(ctx, argoFolder(dir), kubeconfig) })
+}
+
+// argoReady makes all that Argo CD finds when it starts.
+func (h *home) argoReady(ctx context.Context, dir, program string, crds, settings []string) (kubeconfig string, err error) {
+	if err := h.define(ctx, crds); err != nil {
+		return "", err
 	}
-	return h.run(ctx, 1, func() ([]lab.Process, error) { return h.argoProcesses(ctx, at, kubeconfig) })
+	if err := h.configure(ctx, settings); err != nil {
+		return "", err
+	}
+	if kubeconfig, err = h.account(ctx, ArgoController, dir); err != nil {
+		return "", err
+	}
+	return kubeconfig, argoFolder(dir).make(program)
+}
+
+// PlanArgoCD makes all that Argo CD finds when it starts in a namespace that is there, and returns its parts in the order in
+// which they start, for who starts them: a drill, which goes on without the process that began it.
+func PlanArgoCD(ctx context.Context, l *lab.Lab, dir, namespace string) ([]lab.Process, error) {
+	h := newHome(l, namespace, ArgoNamespace)
+	program, crds, settings, err := argoParts(ctx, l, dir)
+	if err != nil {
+		return nil, fmt.Errorf("preparing Argo CD: %w", err)
+	}
+	kubeconfig, err := h.argoReady(ctx, dir, program, crds, settings)
+	if err != nil {
+		return nil, fmt.Errorf("preparing Argo CD: %w", err)
+	}
+	return h.argoProcesses(ctx, argoFolder(dir), kubeconfig)
+}
+
+// argoParts are the program and what it brings along.
+func argoParts(ctx context.Context, l *lab.Lab, dir string) (program string, crds, settings []string, err error) {
+	if n := len(filepath.Join(dir, "ask.sock")); n > longestSocket {
+		return "", nil, nil, fmt.Errorf("folder %q is too long for a socket in it", dir)
+	}
+	if program, err = l.Controller(ctx, "argocd", nil); err != nil {
+		return "", nil, nil, err
+	}
+	if crds, err = manifests(program, "*-crd.yaml"); err != nil {
+		return "", nil, nil, err
+	}
+	settings, err = manifests(program, "argocd-*.yaml")
+	return program, crds, settings, err
 }
 
 // configure writes the settings as the manifests have them, and what Argo CD's own server would add.

@@ -17,8 +17,20 @@ import (
 
 // Git is a server of Git repositories over HTTP.
 type Git struct {
-	server *lab.Server
+	server *lab.Server // nil where another one began it
+	url    string
+	dir    string
 	writer string // NAME:PASSWORD
+}
+
+// GitAt is a server that runs at url with its repositories in dir, for a drill that goes on without the process that
+// began it.
+func GitAt(url, dir string) (*Git, error) {
+	raw, err := os.ReadFile(filepath.Join(dir, "writers"))
+	if err != nil {
+		return nil, fmt.Errorf("the Git server at %s: %w", url, err)
+	}
+	return &Git{url: url, dir: dir, writer: strings.TrimSpace(string(raw))}, nil
 }
 
 // StartGit starts a server on loopback with its repositories in dir.
@@ -27,7 +39,7 @@ func StartGit(ctx context.Context, o lab.Options, dir string) (*Git, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Git{server: s}
+	g := &Git{server: s, url: s.URL, dir: s.Dir}
 	for _, line := range s.Env {
 		if word, ok := strings.CutPrefix(line, "GIT_WRITER="); ok {
 			g.writer = word
@@ -49,18 +61,22 @@ type Repository struct {
 
 var repositoryName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
 
+// Open is a repository that was made before.
+func (g *Git) Open(name string) *Repository {
+	return &Repository{URL: g.url + "/" + name + ".git", git: g, bare: filepath.Join(g.dir, name+".git"), clone: filepath.Join(g.dir, name)}
+}
+
 // Repository makes an empty repository that all may read.
 func (g *Git) Repository(ctx context.Context, name string) (*Repository, error) {
 	if !repositoryName.MatchString(name) {
 		return nil, fmt.Errorf("repository %q: want lower-case letters, digits and hyphens", name)
 	}
-	r := &Repository{URL: g.server.URL + "/" + name + ".git", git: g,
-		bare: filepath.Join(g.server.Dir, name+".git"), clone: filepath.Join(g.server.Dir, name)}
+	r := g.Open(name)
 	for _, args := range [][]string{
 		{"init", "-q", "--bare", "-b", "main", r.bare},
 		{"init", "-q", "-b", "main", r.clone},
 	} {
-		if _, err := r.run(ctx, g.server.Dir, args...); err != nil {
+		if _, err := r.run(ctx, g.dir, args...); err != nil {
 			return nil, err
 		}
 	}
