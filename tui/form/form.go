@@ -151,7 +151,13 @@ func (f *Form) Refuse(why ink.Text) { f.wrong = why }
 
 // RefuseAt is Refuse with the cursor on the line that is wrong.
 func (f *Form) RefuseAt(name string, why ink.Text) {
-	f.at, f.wrong = max(0, slices.IndexFunc(f.Fields, func(fl Field) bool { return fl.name == name })), why
+	f.AtLine(name)
+	f.Refuse(why)
+}
+
+// AtLine puts the cursor on a line.
+func (f *Form) AtLine(name string) {
+	f.at = max(0, slices.IndexFunc(f.Fields, func(fl Field) bool { return fl.name == name }))
 }
 
 // AtFirstEmpty puts the cursor on the first line of text that holds nothing, where there
