@@ -267,10 +267,11 @@ func (f *Form) Draw(th *ink.Theme, w, h int) (rows []ink.Drawn, cur *tea.Positio
 			choice = picked
 		}
 	}
+	wrong := ink.Page{W: w - 2, Theme: th} // in sight wherever the fields are scrolled to
 	if f.wrong != "" {
-		p.Item(th.Warn.On("! "), th.Warn, f.wrong)
+		wrong.Item(th.Warn.On("! "), th.Warn, f.wrong)
 	}
-	room := max(3, h-3)
+	room := max(3, h-3-len(wrong.Rows))
 	off, moves := 0, ink.Text("move")
 	var keys []ink.Hint
 	var readOn ink.Text
@@ -286,7 +287,7 @@ func (f *Form) Draw(th *ink.Theme, w, h int) (rows []ink.Drawn, cur *tea.Positio
 		p.Rows = p.Rows[off : off+room]
 	}
 	rows = append(rows, f.head(th, w))
-	for _, r := range p.Rows {
+	for _, r := range slices.Concat(p.Rows, wrong.Rows) {
 		rows = append(rows, " "+r)
 	}
 	next := ink.Or(f.Does, "send")
