@@ -52,6 +52,8 @@ func recommend(s *State, options []Option, now time.Time, judge func(step string
 				return
 			case blind(o) && mark(options, want{kind: DoDrift}):
 				return
+			case gate && mark(options, want{kind: DoPlan, step: w.step}):
+				return
 			case gate && !aside(w.step, judge):
 				held = cmp.Or(held, w.step)
 			}
@@ -266,6 +268,9 @@ func phaseWants(s *State, p Phase, judge func(step string) []Verdict) []want {
 		w, ok := stepWant(s, st)
 		if !ok && called(st, judge) {
 			w, ok = want{kind: DoProbe, step: st.ID}, true
+			if st.Kind == ManualStep {
+				w.kind = DoManual
+			}
 		}
 		switch {
 		case !ok:
@@ -293,11 +298,11 @@ func phaseWants(s *State, p Phase, judge func(step string) []Verdict) []want {
 	return out
 }
 
-// called reports whether a read that nothing stands on is to be made all the same: after
-// the evidence is kept its author said when, and that is so. What it finds may keep a
-// gate or the close shut, so it is not for a person to think of it.
+// called reports whether a read or a step by hand that nothing stands on is wanted all the
+// same: after the evidence is kept its author said when, and that is so. What it finds or
+// does may keep a gate or the close shut, so it is not for a person to think of it.
 func called(st *Step, judge func(step string) []Verdict) bool {
-	return judge != nil && st.Kind == ProbeStep && st.Status == Pending && !slices.Contains([]Phase{Preserve, Locate}, st.Phase) &&
+	return judge != nil && (st.Kind == ProbeStep || st.Kind == ManualStep) && st.Status == Pending && !slices.Contains([]Phase{Preserve, Locate}, st.Phase) &&
 		slices.ContainsFunc(judge(st.ID), func(v Verdict) bool { return v.Aside && v.Result == "true" })
 }
 

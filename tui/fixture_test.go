@@ -42,6 +42,7 @@ type bench struct {
 	slow    map[string]bool                  // probes that do not end by themselves
 	again   string                           // how long after an act its target is read again, "" for not at all
 	unread  string                           // why what the question is about could not be read
+	ungiven string                           // a parameter that the gate waits for
 	second  *triage.Second                   // the second person the policy asks for, if any
 	closed  bool
 }
@@ -234,7 +235,11 @@ func (b *bench) judge(step string) []triage.Verdict {
 	if holder.Answer != "dead" {
 		v.Result, v.Why = "false", "It is not confirmed that the holder is dead."+b.hostile
 	}
-	return []triage.Verdict{v}
+	out := []triage.Verdict{v}
+	if b.ungiven != "" && !b.state.Params(book)[b.ungiven].Known() {
+		out = append(out, triage.Verdict{Expr: "params." + b.ungiven + " != ''", Result: "false", Why: "It was not given.", Params: []string{b.ungiven}})
+	}
+	return out
 }
 
 // Do answers an intent as a session would.

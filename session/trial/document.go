@@ -38,6 +38,7 @@ type Base struct {
 	Params  map[string]string `key:"params" each:"param"`
 	Facts   map[string]facts  `key:"facts" each:"facts"`
 	Answers map[string]string `key:"answers"`
+	Manual  map[string]string `key:"manual"`
 	values  map[string]map[string]steps.Value
 
 	Findings []triage.FindingAnswer `key:"findings" each:"finding"`
@@ -100,7 +101,7 @@ func Parse(file string, src []byte, rb *runbooks.Runbook, cat steps.Catalog) (*D
 			r.Fail(strict.At(doc, "runbook"), "", "these are tests of the runbook %q, not of %q", d.Runbook, rb.ID)
 		}
 		if base := strict.At(doc, "base"); base != nil {
-			c.ids(base, map[string][]triage.StepKind{"facts": reads, "answers": {triage.AskStep}})
+			c.ids(base, map[string][]triage.StepKind{"facts": reads, "answers": {triage.AskStep}, "manual": {triage.ManualStep}})
 			c.answers(base)
 			c.named(base, "findings", "subject", nil)
 			d.Base.values = c.recorded(base, "facts", nil)
@@ -152,7 +153,7 @@ func (c checker) check(x *Case, n *strict.Node, base Base) {
 	c.named(n, "findings", "subject", nil)
 	c.named(n, "by_hand", "proof", reads)
 	x.Findings = slices.Concat(x.Findings, base.Findings)
-	x.Params, x.Answers = over(base.Params, x.Params), over(base.Answers, x.Answers)
+	x.Params, x.Answers, x.Manual = over(base.Params, x.Params), over(base.Answers, x.Answers), over(base.Manual, x.Manual)
 	if _, err := c.rb.Bind(x.Params); err != nil {
 		c.Fail(n, "see handrail runbook show "+c.rb.ID, "%v", err)
 	}

@@ -3,6 +3,8 @@ package match
 import (
 	"context"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"charm.land/bubbles/v2/key"
@@ -22,6 +24,14 @@ type Screen struct {
 	like []screen.Alike
 	done bool // the hits are those of the text
 	at   int  // in offered; -1 where nothing is proposed and a person has chosen nothing
+	turn *turn
+}
+
+// turn lets one text be ranked at a time, and of those that wait the newest alone: a
+// person types faster than a loaded machine ranks.
+type turn struct {
+	mu     sync.Mutex
+	newest atomic.Int64
 }
 
 // mostPasted bounds what is kept of a paste, and ofIts how much of that is its
@@ -72,12 +82,21 @@ func (s *Screen) bound() {
 func (s *Screen) rank(env *screen.Env) tea.Cmd {
 	s.Seq++
 	s.done, s.near, s.like = false, nil, nil
-	seq, txt := s.Seq, s.Text
+	if s.turn == nil {
+		s.turn = &turn{}
+	}
+	seq, txt, turn := s.Seq, s.Text, s.turn
+	turn.newest.Store(int64(seq))
 	if strings.TrimSpace(txt) == "" || env.Config.Match == nil {
 		s.hits, s.done = nil, true
 		return nil
 	}
 	return env.Tasks.Start(func(context.Context) tea.Msg {
+		turn.mu.Lock()
+		defer turn.mu.Unlock()
+		if turn.newest.Load() != int64(seq) {
+			return HitsMsg{Seq: seq} // of an older text, which are dropped
+		}
 		msg := HitsMsg{Seq: seq, Hits: env.Config.Match(txt)}
 		if near := env.Config.Nearest; len(msg.Hits) == 0 && near != nil {
 			msg.near = near(txt)

@@ -1,6 +1,8 @@
 package match
 
 import (
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
@@ -49,5 +51,41 @@ func TestEnterAsksForTheBestHit(t *testing.T) {
 	}
 	if s.Press(env, tea.KeyPressMsg{Code: tea.KeyEscape}); env.At != screen.AtHome {
 		t.Errorf("esc leads to %q", env.At)
+	}
+}
+
+// TestTypingIsRankedOnce: while one text is ranked, of all that is typed meanwhile the
+// newest is ranked alone.
+func TestTypingIsRankedOnce(t *testing.T) {
+	t.Parallel()
+	var ranked atomic.Int32
+	begun, release := make(chan struct{}), make(chan struct{})
+	env := &screen.Env{Keys: keymap.New(nil), Tasks: &screen.Tasks{Ctx: t.Context()}, Config: screen.Config{Match: func(text string) []screen.Hit {
+		if ranked.Add(1) == 1 {
+			close(begun)
+			<-release
+		}
+		return []screen.Hit{{Runbook: text}}
+	}}}
+	s := &Screen{}
+	var wg sync.WaitGroup
+	msgs := make(chan tea.Msg, 101)
+	start := func(cmd tea.Cmd) { wg.Go(func() { msgs <- cmd() }) }
+	start(s.Paste(env, "x"))
+	<-begun
+	for range 100 {
+		start(s.Paste(env, "x"))
+	}
+	close(release)
+	wg.Wait()
+	close(msgs)
+	for msg := range msgs {
+		s.Hear(env, msg)
+	}
+	if n := ranked.Load(); n != 2 {
+		t.Errorf("%d texts were ranked, want the first and the newest", n)
+	}
+	if hit, ok := s.chosen(); !ok || len(hit.Runbook) != 101 {
+		t.Errorf("the hits are those of %q", hit.Runbook)
 	}
 }
