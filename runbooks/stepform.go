@@ -112,7 +112,9 @@ func (r *reader) step(phase triage.Phase, n *yaml.Node) {
 	s.Required = r.Flag(f["required"], "required")
 	s.Fresh = r.duration(f["fresh"], "fresh")
 	s.say, s.help, s.evidence = r.text(f["say"], "say"), r.text(f["help"], "help"), r.text(f["evidence"], "evidence")
-	if s.when = r.expr(f["when"], "when", wantBool); s.when != nil && s.Required {
+	// Between the evidence and its proof a task may be required where its condition holds.
+	task := fm.kind == triage.ManualStep && (phase == triage.Authority || phase == triage.Recover)
+	if s.when = r.expr(f["when"], "when", wantBool); s.when != nil && s.Required && !task {
 		r.Fail(f["when"], "drop one of the two", "step %q is required, so it cannot depend on a condition", s.ID)
 	}
 	for _, c := range r.Items(f["covers"], "covers") {
