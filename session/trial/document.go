@@ -196,7 +196,10 @@ func (c checker) named(of *strict.Node, key, own string, kinds []triage.StepKind
 
 func (c checker) answers(n *strict.Node) {
 	c.Each(strict.At(n, "answers"), "answers", func(key, value *strict.Node) {
-		st, _ := c.rb.Step(key.Value)
+		st, ok := c.rb.Step(key.Value)
+		if !ok || st.Kind != triage.AskStep {
+			return // the key was refused
+		}
 		c.OneOf(value, "the answer to "+key.Value, choices(st))
 	})
 }
