@@ -9,7 +9,7 @@
 // the laws and the runbook's own requirements let it; the floors of its kind, which need a
 // real target, are not part of a test, and its act is done only where the case says so.
 //
-// [Run] tells what followed and which branches of the runbook were gone: [Report].
+// [Run] tells what followed and which branches of the runbook were walked: [Report].
 package trial
 
 import (
