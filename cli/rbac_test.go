@@ -125,12 +125,49 @@ func newPermitWorld(t *testing.T) *permitWorld {
 		"admissionReviewVersions": []string{"v1"}, "clientConfig": map[string]any{"service": map[string]any{"namespace": ns.Name, "name": "silent"}},
 		"namespaceSelector": map[string]any{"matchLabels": map[string]string{"kubernetes.io/metadata.name": ns.Name}}}}})
 	t.Cleanup(func() { w.admin(http.MethodDelete, validating+"/"+other, nil) })
+	w.cascades()
 	w.cases = []permitCase{
 		{"admission-denied", []map[string]string{{"webhook": entry, "namespace": ns.Name}, {"webhook": other, "namespace": ns.Name}}},
 		{"stuck-finalizer", []map[string]string{{"name": "hook", "namespace": ns.Name, "space": ns.Name}}},
 		{"reverting-fixes", []map[string]string{{"name": "target", "namespace": ns.Name, "field": "data.a", "binding": "absent", "blockade": "absent"}}},
+		{"hardening-cascade", []map[string]string{{"namespace": ns.Name, "status": "target", "quota": "small", "app": "web", "account": "default", "database": "service/silent",
+			"binding": "runs", "role": "needed", "claim": "data", "policy": "closed", "policy_patch": "[]", "lock": "target", "lock_patch": "[]", "hook": "hook",
+			"script": "target", "script_patch": "[]", "migration": "migrate", "schema": "target", "schema_patch": "[]"}}},
+		{"init-cascade", []map[string]string{{"namespace": ns.Name, "name": "web", "copied": "spec.replicas", "source": "target", "source_field": "data.a", "bait": "target", "services": "silent",
+			"uri_field": "data.a", "topology": "target", "topology_field": "data.a", "job_name": "migrate"}}},
+		{"creates-that-exist", []map[string]string{{"namespace": ns.Name, "name": "target", "pod": "lone"}}},
+		{"state-collision", []map[string]string{{"schedule": "nightly", "schedule_namespace": ns.Name}}},
 	}
 	return w
+}
+
+// cascades makes what the runbooks of cascades look at: a workload that waits in its init
+// container, and an object for each gate that a hardening rollout closes.
+func (w *permitWorld) cascades() {
+	in := func(api, resource string) string { return api + "/namespaces/" + w.ns.Name + "/" + resource }
+	named := func(name string, spec any) map[string]any {
+		return map[string]any{"metadata": map[string]any{"name": name}, "spec": spec}
+	}
+	container := func(name string) map[string]any { return map[string]any{"name": name, "image": "none.example/a"} }
+	waits := container("wait")
+	waits["envFrom"] = []any{map[string]any{"configMapRef": map[string]any{"name": "target"}}, map[string]any{"secretRef": map[string]any{"name": "creds"}}}
+	pod := map[string]any{"initContainers": []any{waits}, "containers": []any{container("a")}}
+	once := map[string]any{"restartPolicy": "Never", "containers": []any{container("a")}}
+	labels := map[string]any{"app": "web"}
+	job := map[string]any{"suspend": true, "template": map[string]any{"spec": once}}
+	w.admin(http.MethodPost, in("/api/v1", "secrets"), map[string]any{"metadata": map[string]any{"name": "creds"}, "stringData": map[string]any{"a": "b"}})
+	w.admin(http.MethodPost, in("/api/v1", "resourcequotas"), named("small", map[string]any{"hard": map[string]any{"services.loadbalancers": "0"}}))
+	w.admin(http.MethodPost, in("/api/v1", "persistentvolumeclaims"), named("data", map[string]any{"storageClassName": "absent", "accessModes": []string{"ReadWriteOnce"}, "resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}}}))
+	w.admin(http.MethodPost, in("/api/v1", "pods"), named("lone", pod))
+	w.admin(http.MethodPost, in("/apis/apps/v1", "deployments"), named("web", map[string]any{"selector": map[string]any{"matchLabels": labels},
+		"template": map[string]any{"metadata": map[string]any{"labels": labels}, "spec": pod}}))
+	w.admin(http.MethodPost, in("/apis/batch/v1", "jobs"), named("migrate", job))
+	w.admin(http.MethodPost, in("/apis/batch/v1", "cronjobs"), named("nightly", map[string]any{"schedule": "0 3 * * *", "suspend": true, "jobTemplate": map[string]any{"spec": map[string]any{"template": map[string]any{"spec": once}}}}))
+	w.admin(http.MethodPost, in("/apis/networking.k8s.io/v1", "networkpolicies"), named("closed", map[string]any{"podSelector": map[string]any{}, "policyTypes": []string{"Egress"}}))
+	const rbac = "/apis/rbac.authorization.k8s.io/v1"
+	w.admin(http.MethodPost, in(rbac, "roles"), map[string]any{"metadata": map[string]any{"name": "needed"}, "rules": []any{}})
+	w.admin(http.MethodPost, in(rbac, "rolebindings"), map[string]any{"metadata": map[string]any{"name": "runs"},
+		"roleRef": map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "needed"}, "subjects": []any{map[string]any{"kind": "ServiceAccount", "name": "default", "namespace": w.ns.Name}}})
 }
 
 func (w *permitWorld) admin(method, path string, in any) map[string]any {
