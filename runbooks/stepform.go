@@ -107,7 +107,7 @@ func (r *reader) step(phase triage.Phase, n *yaml.Node) {
 		}
 	}
 	f := r.Fields(n, article(fm.key)+" step", append(strings.Fields(fm.keys), fm.key)...)
-	s := Step{Phase: phase, Kind: fm.kind, Line: n.Line}
+	s := Step{Phase: phase, Kind: fm.kind, Line: n.Line, Col: n.Column}
 	r.identify(&s, fm, n, f)
 	s.Required = r.Flag(f["required"], "required")
 	s.Fresh = r.duration(f["fresh"], "fresh")

@@ -9,7 +9,7 @@
 // the laws and the runbook's own requirements let it; the floors of its kind, which need a
 // real target, are not part of a test, and its act is done only where the case says so.
 //
-// [Run] tells what followed and which branches of the runbook were gone: [Report].
+// [Run] tells what followed and which branches of the runbook were walked: [Report].
 package trial
 
 import (
@@ -197,7 +197,10 @@ func (c checker) named(of *strict.Node, key, own string, kinds []triage.StepKind
 
 func (c checker) answers(n *strict.Node) {
 	c.Each(strict.At(n, "answers"), "answers", func(key, value *strict.Node) {
-		st, _ := c.rb.Step(key.Value)
+		st, ok := c.rb.Step(key.Value)
+		if !ok || st.Kind != triage.AskStep {
+			return // the key was refused
+		}
 		c.OneOf(value, "the answer to "+key.Value, choices(st))
 	})
 }

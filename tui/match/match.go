@@ -23,6 +23,7 @@ type Screen struct {
 	near []screen.Hit // where no runbook claims the text
 	like []screen.Alike
 	done bool // the hits are those of the text
+	busy bool // a text is being ranked
 	at   int  // in offered; -1 where nothing is proposed and a person has chosen nothing
 	turn *turn
 }
@@ -79,6 +80,8 @@ func (s *Screen) bound() {
 	s.Text = head + tail
 }
 
+// rank ranks the text as it is now. What is typed while one is ranked waits for that: a key
+// each would rank as many at once.
 func (s *Screen) rank(env *screen.Env) tea.Cmd {
 	s.Seq++
 	s.done, s.near, s.like = false, nil, nil
@@ -91,6 +94,10 @@ func (s *Screen) rank(env *screen.Env) tea.Cmd {
 		s.hits, s.done = nil, true
 		return nil
 	}
+	if s.busy {
+		return nil
+	}
+	s.busy = true
 	return env.Tasks.Start(func(context.Context) tea.Msg {
 		turn.mu.Lock()
 		defer turn.mu.Unlock()
@@ -283,7 +290,10 @@ func (s *Screen) Typing() bool { return true }
 func (s *Screen) Hear(env *screen.Env, msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
 	case HitsMsg:
-		s.take(msg)
+		s.busy = false
+		if s.take(msg); !s.done {
+			return s.rank(env), true
+		}
 		return s.alike(env, msg), true
 	case AlikeMsg:
 		if msg.Seq == s.Seq {
