@@ -12,14 +12,15 @@ func forensicKinds(dir, workspace steps.Field) []steps.Kind {
 	return []steps.Kind{
 		{
 			Name:  "terraform/state-diff",
-			Doc:   "Compares a copy of a state with another copy, or with the present state: what is missing, added, changed or moved, and whether two writers raced.",
+			Doc:   "Compares a copy of a state, or a version in the backend, with another copy, or with the present state: what is missing, added, changed or moved, and whether two writers raced.",
 			Class: steps.Probe,
 			Params: []steps.Field{dir, workspace,
-				{Name: "before", Type: steps.Path, Required: true, Doc: "copy of the state to compare from"},
+				{Name: "before", Type: steps.Path, Doc: "copy of the state to compare from"},
+				{Name: "version", Type: steps.String, Doc: "id of a version in the backend to compare from, instead of a copy"},
 				{Name: "after", Type: steps.Path, Doc: "copy to compare with, instead of the present state"},
 			},
 			Facts:   state.DiffFacts(),
-			Touches: []string{"reads the files", "reads the backend settings in .terraform and the present state, unless after is given"},
+			Touches: []string{"reads the files, or lists the versions of the backend and reads one", "reads the backend settings in .terraform and the present state, unless after is given"},
 			Reads:   func(e steps.Env) steps.Prober { return state.DiffProbe{Env: e} },
 		},
 		{
