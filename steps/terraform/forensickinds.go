@@ -4,6 +4,7 @@ import (
 	"handrail/steps"
 	"handrail/steps/terraform/configuration"
 	"handrail/steps/terraform/plan"
+	"handrail/steps/terraform/registry"
 	"handrail/steps/terraform/state"
 )
 
@@ -56,6 +57,17 @@ func forensicKinds(dir, workspace steps.Field) []steps.Kind {
 			Facts:   configuration.LockFileFacts(),
 			Touches: []string{"reads .terraform.lock.hcl, the configuration, and the installed modules", "reads the CLI configuration and the mirrors that it names", "reads the objects of the git clone, without git"},
 			Reads:   func(e steps.Env) steps.Prober { return configuration.LockFileProbe{Env: e} },
+		},
+		{
+			Name:  "terraform/registry",
+			Doc:   "Asks the registries of the pinned providers whether they answer, offer the pinned version for the platform, and name the checksum that is locked. Sends no credential, and nothing before the directory is trusted.",
+			Class: steps.Probe,
+			Params: []steps.Field{dir,
+				{Name: "platform", Type: steps.String, Pattern: `[a-z0-9]+_[a-z0-9]+`, Doc: "os_arch of the machine that initialises, instead of this one"},
+			},
+			Facts:   registry.Facts(),
+			Touches: []string{"reads .terraform.lock.hcl", "GET over verified TLS to the registries that it names, where the directory is trusted: service discovery, versions, and the description of a package"},
+			Reads:   func(e steps.Env) steps.Prober { return registry.Probe{Env: e} },
 		},
 		{
 			Name:  "terraform/type-check",
