@@ -70,6 +70,18 @@ func forensicKinds(dir, workspace steps.Field) []steps.Kind {
 			Reads:   func(e steps.Env) steps.Prober { return registry.Probe{Env: e} },
 		},
 		{
+			Name:  "terraform/history",
+			Doc:   "Follows the history of a root module in its Git clone, without git: which commits changed its configuration and values, in which of them a key changed, and which resources were declared then and are not now.",
+			Class: steps.Probe,
+			Params: []steps.Field{dir,
+				{Name: "since", Type: steps.Duration, Default: "336h", Doc: "how far back, by the time of the commits"},
+				{Name: "key", Type: steps.String, Pattern: `[A-Za-z_][A-Za-z0-9_-]*`, Doc: "key whose lines are followed"},
+			},
+			Facts:   configuration.HistoryFacts(),
+			Touches: []string{"reads the configuration and its files of values", "reads the objects of the git clone, without git"},
+			Reads:   func(e steps.Env) steps.Prober { return configuration.HistoryProbe{Env: e} },
+		},
+		{
 			Name:  "terraform/type-check",
 			Doc:   "Parses the configuration for inputs that take any type, ranks them by what makes harm likely, and finds every use of one, or of a key, through modules.",
 			Class: steps.Probe,
