@@ -58,7 +58,7 @@ func MatrixRows() []Row {
 		disagree = func(text string) Expectation { return Expectation{text, []string{"no"}} }
 
 		hand    = []string{ByHand}
-		apply   = []string{"terraform/apply-plan", "terraform/apply-targeted"}
+		apply   = []string{"terraform/apply-plan", "terraform/apply-targeted", "terraform/apply-batches"}
 		record  = []string{"terraform/import", "terraform/import-batch", "terraform/state-mv", "terraform/state-rm", "terraform/apply-refresh"}
 		restore = append([]string{"terraform/restore-state"}, record...)
 		object  = []string{"kube/patch", "kube/create", "kube/recreate"}
