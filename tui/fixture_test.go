@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"handrail/runbooks"
 	"handrail/session/journal"
 	"handrail/session/live"
 	"handrail/session/view"
@@ -44,6 +45,7 @@ type bench struct {
 	unread  string                           // why what the question is about could not be read
 	second  *triage.Second                   // the second person the policy asks for, if any
 	closed  bool
+	review  *runbooks.Runbook // of a review, whose cards are worked out from it
 }
 
 const book = "state-lock"
@@ -245,6 +247,9 @@ func (b *bench) Do(_ context.Context, in triage.Intent) error {
 	if in.Kind == triage.DoConclude {
 		in.Proposed = b.cards[in.Step].Proposed
 	}
+	if b.review != nil && in.Kind == triage.DoAnswer {
+		in.Proposed = b.scene().ProposeAnswer(in.Step)
+	}
 	if in.Kind == triage.DoApprove {
 		return b.approve(in)
 	}
@@ -283,6 +288,14 @@ func (b *bench) Do(_ context.Context, in triage.Intent) error {
 	b.record(body)
 	if in.Kind == triage.DoDisarm {
 		b.gate = nil
+	}
+	for b.review != nil {
+		d, owes := b.state.Owing()
+		if !owes {
+			break
+		}
+		d.ID = d.Kind
+		b.record(d)
 	}
 	return nil
 }
@@ -407,6 +420,10 @@ func (b *bench) Snapshot() view.Snapshot {
 	defer b.mu.Unlock()
 	s := view.Snapshot{State: b.state, Options: triage.Options(b.state, b.now(), b.judge), Made: b.now(), Running: slices.Clone(b.running),
 		Cards: b.cards, Header: b.header, Blobs: b.blobs, Bundle: "~/.local/state/handrail/incidents/20261120-021400-state-lock-k7qd.hrb" + b.hostile}
+	if b.review != nil {
+		texts := b.scene().Snapshot(b.scene().Texts())
+		s.Cards, s.Options = texts.Cards, texts.Options
+	}
 	if b.gate != nil {
 		g := *b.gate
 		g.Phase = b.state.Gates[g.Step].Phase
