@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"handrail/runbooks"
 	"handrail/session/journal"
 	"handrail/session/live"
 	"handrail/session/view"
@@ -45,6 +46,7 @@ type bench struct {
 	ungiven string                           // a parameter that the gate waits for
 	second  *triage.Second                   // the second person the policy asks for, if any
 	closed  bool
+	review  *runbooks.Runbook // of a review, whose cards are worked out from it
 }
 
 const book = "state-lock"
@@ -250,6 +252,9 @@ func (b *bench) Do(_ context.Context, in triage.Intent) error {
 	if in.Kind == triage.DoConclude {
 		in.Proposed = b.cards[in.Step].Proposed
 	}
+	if b.review != nil && in.Kind == triage.DoAnswer {
+		in.Proposed = b.scene().ProposeAnswer(in.Step)
+	}
 	if in.Kind == triage.DoApprove {
 		return b.approve(in)
 	}
@@ -288,6 +293,14 @@ func (b *bench) Do(_ context.Context, in triage.Intent) error {
 	b.record(body)
 	if in.Kind == triage.DoDisarm {
 		b.gate = nil
+	}
+	for b.review != nil {
+		d, owes := b.state.Owing()
+		if !owes {
+			break
+		}
+		d.ID = d.Kind
+		b.record(d)
 	}
 	return nil
 }
@@ -412,6 +425,10 @@ func (b *bench) Snapshot() view.Snapshot {
 	defer b.mu.Unlock()
 	s := view.Snapshot{State: b.state, Options: triage.Options(b.state, b.now(), b.judge), Made: b.now(), Running: slices.Clone(b.running),
 		Cards: b.cards, Header: b.header, Blobs: b.blobs, Bundle: "~/.local/state/handrail/incidents/20261120-021400-state-lock-k7qd.hrb" + b.hostile}
+	if b.review != nil {
+		texts := b.scene().Snapshot(b.scene().Texts())
+		s.Cards, s.Options = texts.Cards, texts.Options
+	}
 	if b.gate != nil {
 		g := *b.gate
 		g.Phase = b.state.Gates[g.Step].Phase
