@@ -188,12 +188,12 @@ func parameters(p *process.Program, args []string) []cobra.Completion {
 	if len(args) == 0 {
 		return nil
 	}
-	rb, err := settings.Runbook(p, args[0])
+	b, err := settings.Look(p, args[0]) // to complete, nothing is trusted
 	if err != nil {
 		return nil
 	}
 	var out []cobra.Completion
-	for _, f := range rb.Params {
+	for _, f := range b.Params {
 		out = append(out, describing(f.Name+"=", f.Doc))
 	}
 	return out

@@ -15,9 +15,12 @@ import (
 func (w *walker) documented(drill string) {
 	w.t.Helper()
 	row := strokes(w.t, drill)
-	w.t.Logf("%s took %d keys and %d characters, %d keys to the first armed gate", drill, w.keys, w.typed, w.armed)
+	w.t.Logf("%s took %d keys and %d characters, %d keys on %d screens to the first armed gate", drill, w.keys, w.typed, w.armed, w.screens)
 	if w.armed > mostToArmed {
 		w.t.Errorf("%s took %d keys from the pasted error to the armed gate, at most %d are allowed", drill, w.armed, mostToArmed)
+	}
+	if w.screens > mostScreens {
+		w.t.Errorf("%s took %d screens from the pasted error to the armed gate, at most %d are allowed", drill, w.screens, mostScreens)
 	}
 	if off(w.keys, row[0]) > 4 || off(w.typed, row[1]) > 20 {
 		w.t.Errorf("%s took %d keys and %d characters; docs/interface.md says %d and %d", drill, w.keys, w.typed, row[0], row[1])
@@ -25,8 +28,11 @@ func (w *walker) documented(drill string) {
 }
 
 // mostToArmed is how many keys, the words apart, lead from a pasted error to an armed
-// gate where everything can be read.
-const mostToArmed = 12
+// gate where everything can be read, and mostScreens on how many screens they are pressed.
+const (
+	mostToArmed = 12
+	mostScreens = 10
+)
 
 func off(a, b int) int { return max(a-b, b-a) }
 

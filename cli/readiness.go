@@ -42,7 +42,7 @@ review before. A review that was not finished is gone on with.
 It ends with 0 when every question has an answer and every gap an owner and a date.`,
 		Args: process.Exactly(),
 	}
-	cmd.Flags().StringArrayVarP(&pairs, "param", "p", nil, "a parameter, as `name=value`: dir, workspace, plan, exceptions, controller")
+	cmd.Flags().StringArrayVarP(&pairs, "param", "p", nil, "a parameter, as `name=value`: dir, workspace, plan, exceptions, controller, secrets")
 	cmd.Flags().StringVar(&file, "answers", "", "walk it headless, by this answers `file`")
 	cmd.Flags().StringVar(&components, "components", "", "failure models of your own components, from this YAML `file`")
 	cmd.Flags().BoolVar(&plain, "plain", false, "talk line by line instead of drawing screens")
@@ -55,21 +55,25 @@ It ends with 0 when every question has an answer and every gap an owner and a da
 		if *o == process.AsJSON && file == "" {
 			return process.Usage("give --answers FILE, or print the review with `handrail bundle export BUNDLE --format json`", "-o json is for a review by an answers file")
 		}
-		rb, err := ready.Runbook(catalog.New())
-		if err != nil {
-			return err
-		}
 		rows, err := bundle.Rows(p)
 		if err != nil {
 			return err
 		}
 		past := reviewsOf(rows)
+		parts, err := componentsOf(past, components)
+		if err != nil {
+			return err
+		}
+		rb, err := ready.Runbook(catalog.New(), parts)
+		if err != nil {
+			return err
+		}
 		given, err := settings.Pairs(pairs)
 		if err != nil {
 			return err
 		}
 		if template {
-			return printReviewTemplate(p, past)
+			return printReviewTemplate(p, past, parts)
 		}
 		var answers *walk.Answers
 		all := map[string]string{}
@@ -91,10 +95,6 @@ It ends with 0 when every question has an answer and every gap an owner and a da
 			return err
 		}
 		params, err := settings.Bind(rb, all)
-		if err != nil {
-			return err
-		}
-		parts, err := componentsFor(components)
 		if err != nil {
 			return err
 		}
@@ -233,6 +233,15 @@ func countReview(rows []index.Row, today string) map[string]int {
 	return out
 }
 
+// componentsOf are the failure models of the review that goes on, else those of a new one.
+func componentsOf(past reviews, file string) ([]triage.Component, error) {
+	if past.open == "" || file != "" { // a file beside an open review is refused later
+		return componentsFor(file)
+	}
+	st, err := journal.LoadState(past.open)
+	return st.Parts, err
+}
+
 // componentsFor are the failure models that a review states: the worked ones, and the
 // team's. One of the team's goes before a worked one of the same name.
 func componentsFor(file string) ([]triage.Component, error) {
@@ -255,29 +264,25 @@ func componentsFor(file string) ([]triage.Component, error) {
 	if err != nil {
 		return nil, &process.Problem{Code: process.ExitUsage, Err: err}
 	}
-	for _, c := range list {
-		if !slices.ContainsFunc(own, func(o triage.Component) bool { return o.Name == c.Name }) {
-			own = append(own, c)
-		}
-	}
-	return own, nil
+	return ready.Over(own, list), nil
 }
 
 // printReviewTemplate prints an answers file that begins with the answers of the last
 // review. An answer that is left empty is refused, so that none is taken over unread.
-func printReviewTemplate(p *process.Program, past reviews) error {
+func printReviewTemplate(p *process.Program, past reviews, parts []triage.Component) error {
 	said, debts, err := answersOf(past.last)
 	if err != nil {
 		return err
 	}
 	w := p.Stdout
-	fmt.Fprintf(w, "# Answers for a review of readiness.\n#\n# handrail readiness --answers FILE\n#\n# value: yes, partly, no or unknown; how: where it stands, or who knows it.\n")
+	fmt.Fprintf(w, "# Answers for a review of readiness.\n#\n# handrail readiness --answers FILE\n#\n# value: yes, partly, no or unknown; how: where it stands, or who knows it.\n# A failure model of a component that is not here has the value none.\n")
 	if past.last != "" {
 		fmt.Fprintf(w, "# The answers are those of %s: go through each.\n", process.Safe(bundle.IDOf(past.last)))
 	}
 	fmt.Fprintf(w, "apiVersion: handrail/v1\nkind: Answers\nrunbook: %s\nparams:\n  dir: .\nanswers:\n", ready.ID)
-	for i, it := range ready.Items() {
-		fmt.Fprintf(w, "  # %d. %s\n", i+1, it.Ask)
+	asked := slices.Concat(ready.Items(), ready.Models(parts))
+	for i, it := range asked {
+		fmt.Fprintf(w, "  # %d. %s\n", i+1, process.Safe(it.Ask))
 		if it.Read != "" {
 			fmt.Fprintf(w, "  #    Read: %s.\n", it.Read)
 		}
@@ -290,7 +295,7 @@ func printReviewTemplate(p *process.Program, past reviews) error {
 	} else {
 		fmt.Fprintln(w, "# debts:")
 	}
-	for _, it := range ready.Items() {
+	for _, it := range asked {
 		d := debts[it.ID].Settled
 		mark := "# "
 		if d.Owner != "" {

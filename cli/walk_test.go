@@ -18,6 +18,8 @@ type walker struct {
 	keys    int       // each enter, digit and letter that does something, and a paste
 	armed   int       // keys from the pasted error to the first armed gate
 	begun   int       // keys before the error was pasted
+	screens int       // from the pasted error to the first armed gate: those on which a key was pressed
+	seen    string    // the newest of them; "" before the paste
 	typed   int       // characters of words: answers, proofs, phrases, commands
 	answers []answered
 	before  string          // the move that led to the sheet in front
@@ -48,9 +50,16 @@ func (w *walker) key(keys string) {
 	if w.between != nil {
 		w.between()
 	}
+	if now := place(w.text()); w.seen != "" && w.armed == 0 && now != w.seen {
+		w.seen = now
+		w.screens++
+	}
 	w.keys++
 	w.send(keys)
 }
+
+// place tells one screen from another: what is asked, and what enter would do.
+func place(text string) string { return sheet(text) + "\n" + front(text) + "\n" + move(text) }
 
 // says types words, and waits until they stand on the screen.
 func (w *walker) says(words string) {

@@ -59,7 +59,7 @@ func (w *walker) pasted(text, runbook string, fields map[string]string) {
 	w.t.Helper()
 	w.shows(`command centre`)
 	w.until("the move of the home screen", func(text string) bool { return move(text) != "" })
-	w.begun = w.keys
+	w.begun, w.seen = w.keys, "the shell"
 	w.key("\x1b[200~" + text + "\x1b[201~")
 	w.until("the runbook for the error", func(text string) bool { return strings.Contains(move(text), "incident with "+runbook) })
 	w.key("\r")

@@ -15,7 +15,7 @@ func here(kind string) bool { return kind == "terraform/pause" || kind == "terra
 // know.
 func program(kind string) bool {
 	return slices.Contains([]string{
-		"terraform/apply-plan", "terraform/apply-refresh", "terraform/apply-targeted", "terraform/import", "terraform/import-batch",
+		"terraform/apply-plan", "terraform/apply-refresh", "terraform/apply-targeted", "terraform/apply-batches", "terraform/import", "terraform/import-batch",
 		"terraform/restore-state", "terraform/state-mv", "terraform/state-rm",
 	}, kind)
 }

@@ -1,6 +1,7 @@
 package runbooks
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -106,4 +107,38 @@ func (r *Runbook) gatesOf(is func(g *Step) bool) []string {
 		}
 	}
 	return out
+}
+
+// Loose is a critical finding of the author that keeps no gate shut: it wants an answer
+// before the close as recovered.
+type Loose struct {
+	Step  string
+	Quote string // the longest part of its words that is the same in every incident
+}
+
+// Loose lists them, in order.
+func (r *Runbook) Loose() []Loose {
+	var out []Loose
+	for i := range r.Steps {
+		s := &r.Steps[i]
+		for _, f := range s.findings {
+			if f.level == steps.Critical && len(r.opposes(s, f)) == 0 {
+				out = append(out, Loose{s.ID, constant(f.say.written())})
+			}
+		}
+	}
+	return out
+}
+
+var filled = regexp.MustCompile(`\$\{[^{}]*\}`)
+
+// constant is the longest part of a text that nothing is filled into.
+func constant(text string) string {
+	longest := ""
+	for _, part := range filled.Split(strings.Join(strings.Fields(text), " "), -1) {
+		if part = strings.TrimLeft(strings.TrimSpace(part), ".,;:) "); len(part) > len(longest) {
+			longest = part
+		}
+	}
+	return longest
 }

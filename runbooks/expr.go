@@ -1,7 +1,6 @@
 package runbooks
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -142,7 +141,7 @@ func (r *reader) compile(env *cel.Env, e *expr) {
 	if issues.Err() != nil {
 		for _, i := range issues.Errors()[:1] { // those after the first are mostly its echo
 			line, col := r.locate(e.node, e.base+e.offset(i.Location.Line(), i.Location.Column()))
-			msg, hint := celMessage(i.Message, r.book.scope)
+			msg, hint := celMessage(e.src, i.Message, r.book.scope)
 			r.FailAt(line, col, hint, "expression %q: %s", e.src, msg)
 		}
 		return
@@ -155,7 +154,7 @@ func (r *reader) compile(env *cel.Env, e *expr) {
 	e.typ, e.refs = checked.OutputType(), w.refs
 	if e.want == wantBool && !e.typ.IsExactType(cel.BoolType) {
 		line, col := r.locate(e.node, e.base)
-		r.FailAt(line, col, "compare it with something", "condition %q is a %s, not true or false", e.src, typeName(e.typ))
+		r.FailAt(line, col, "compare it with something", "condition %q is %s, not true or false", e.src, article(typeName(e.typ)))
 		return
 	}
 	prog, err := env.Program(checked, cel.EvalOptions(cel.OptPartialEval), cel.CostLimit(maxCost))
@@ -186,24 +185,6 @@ func (e *expr) offset(line, col int) int {
 		}
 	}
 	return off
-}
-
-// celMessage says in words of a runbook what CEL said.
-func celMessage(msg string, s *scope) (text, hint string) {
-	msg, _, _ = strings.Cut(msg, "\n")
-	msg = strings.TrimSuffix(msg, " (in container '')")
-	name, ok := strings.CutPrefix(msg, "undeclared reference to '")
-	if !ok {
-		return msg, ""
-	}
-	name, _, _ = strings.Cut(name, "'")
-	if slices.Contains([]string{"facts", "answers", "params"}, strings.SplitN(name, ".", 2)[0]) {
-		if strings.Count(name, ".") == 0 || name == "facts" {
-			return "there is no " + name + " as a whole", "name one: " + name + "…"
-		}
-		return "nothing here gives " + name, strict.Meant(name, closest(name, s.names))
-	}
-	return fmt.Sprintf("unknown name %q", name), "facts.<step>.<fact>, answers.<step> or params.<name>"
 }
 
 // closest returns what to offer for an undeclared name: the facts of the same

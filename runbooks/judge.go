@@ -21,7 +21,7 @@ func (r *Runbook) Judge(step string, v Vars) []triage.Verdict {
 	var out []triage.Verdict
 	if s.when != nil && s.Kind != triage.WatchStep {
 		applies := r.judge(s.when, nil, v)
-		applies.Aside = true
+		applies.Aside, applies.Params = true, nil // what does not apply waits for nothing
 		out = append(out, applies)
 	}
 	for _, d := range s.require {
@@ -80,6 +80,7 @@ func (r *Runbook) judge(e *expr, other *text, v Vars) triage.Verdict {
 		if out.Why = r.render(other, v); out.Why == "" {
 			out.Why = "does not hold: " + e.src
 		}
+		out.Params = r.ungiven(e, v)
 	case resStale:
 		out.Why = "stale, read again: " + got.why
 	default:
@@ -87,6 +88,22 @@ func (r *Runbook) judge(e *expr, other *text, v Vars) triage.Verdict {
 	}
 	if got.result == resFalse || got.result == resUnknown {
 		out.At, out.Aged = r.turns(e, v, resTrue)
+	}
+	return out
+}
+
+// ungiven are the parameters without a value on which a condition rests, where it rests
+// on nothing but parameters: a person gives them, and nothing has to be read.
+func (r *Runbook) ungiven(e *expr, v Vars) []string {
+	var out []string
+	for _, name := range e.refs {
+		x := r.scope.vars[name]
+		if x.step != "" {
+			return nil
+		}
+		if p := v.Params[x.field.Name]; !p.Known() || p.Text() == "" {
+			out = append(out, x.field.Name)
+		}
 	}
 	return out
 }

@@ -59,6 +59,28 @@ func TestNoAuthorLoosensALaw(t *testing.T) {
 	}
 }
 
+// TestGroupsFillParameters: a group that is one letter off leaves a parameter empty that must
+// be given, and nothing says so during an incident. A group of its own is shown by match.
+func TestGroupsFillParameters(t *testing.T) {
+	t.Parallel()
+	src := func(pattern string, required bool) string {
+		out := strings.Replace(claimed(gated), "pattern: no space left", "pattern: '"+pattern+"'", 1)
+		if required {
+			out += "params: {job: {type: string, required: true, help: h}}\n"
+		}
+		return out
+	}
+	const want = `f:6:23: the group "job_name" fills no parameter, and nothing else fills "job", which must be given (name it (?P<job>…))`
+	if _, err := Lint("f", []byte(src(`job (?P<job_name>\S+) failed`, true)), catalog.New()); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	for _, ok := range []string{src(`job (?P<job>\S+) (?P<job_name>\S+)`, true), src(`(?P<job_name>\S+) failed`, false), src(`(?P<container>\S+) failed`, true)} {
+		if _, err := Lint("f", []byte(ok), catalog.New()); err != nil {
+			t.Errorf("%v\n%s", err, ok)
+		}
+	}
+}
+
 // TestEveryProblemHasACure: each refusal of a runbook says what to write instead. The one
 // without is a fault of handrail itself.
 func TestEveryProblemHasACure(t *testing.T) {

@@ -85,7 +85,11 @@ func (r *reader) output(s *Step, kind steps.Kind, name string, n *yaml.Node) {
 		if of := (*steps.OutputError)(nil); errors.As(err, &of) && of.Line == 1 {
 			line, col = r.locate(at, min(of.Col, len([]rune(o.CEL))))
 		}
-		r.FailAt(line, col, "see handrail step show "+s.Uses+" and docs/authoring.md", "fact %q: %v", name, err)
+		why, hint := err.Error(), "see handrail step show "+s.Uses+" and docs/authoring.md"
+		if strings.HasPrefix(why, "Syntax error: ") {
+			why, hint = syntaxOf(o.CEL, why)
+		}
+		r.FailAt(line, col, hint, "fact %q: %s", name, why)
 		return
 	}
 	s.outputs = append(s.outputs, o)

@@ -44,7 +44,7 @@ func TestDeclaredFactsAreTyped(t *testing.T) {
 	for _, tc := range []struct{ old, now, want string }{
 		{"facts.queue.depth}", "facts.queue.dpth}", `nothing here gives facts.queue.dpth (did you mean "facts.queue.depth"?)`},
 		{"== 'paused'", "== 'pausd'", `facts.queue.state is never "pausd" (did you mean "paused"?)`},
-		{"facts.queue.exit == 0", "facts.queue.depth == 'x'", "no matching overload"},
+		{"facts.queue.exit == 0", "facts.queue.depth == 'x'", "== takes no int with a string"},
 		{"      depth:", "      exit:", `own/exec tells a fact "exit" by itself`},
 		{"      depth:", "      Depth:", "must be small letters"},
 		{"cel: doc.depth", "cel: doc.depth, regexp: '(x)'", `and one of "cel" and "regexp"`},

@@ -167,7 +167,7 @@ func (r *reader) pattern(n *yaml.Node) {
 		r.Fail(n, "as in {pattern: 'no space left on device', weight: 5}", `a pattern needs the key "pattern"`)
 		return
 	}
-	p := Pattern{Pattern: r.Text(f["pattern"], "pattern"), Weight: 5, Say: r.literal(f["say"], "say")}
+	p := Pattern{Pattern: r.Text(f["pattern"], "pattern"), Weight: 5, Say: r.literal(f["say"], "say"), line: f["pattern"].Line, col: f["pattern"].Column}
 	if f["weight"] != nil {
 		p.Weight = r.Number(f["weight"], "weight", -10, 10)
 		if p.Weight == 0 && f["weight"].Value == "0" {
@@ -319,7 +319,7 @@ func (r *reader) gates() {
 			continue
 		}
 		if s.Phase != triage.Authority && s.Phase != triage.Recover {
-			r.FailAt(s.Line, 0, "move it to recover", "gate %q in the phase %s: gates stand in authority and recover only", s.ID, s.Phase)
+			r.FailAt(s.Line, s.Col, "move it to recover", "gate %q in the phase %s: gates stand in authority and recover only", s.ID, s.Phase)
 		}
 		for _, need := range []struct {
 			ok         bool
@@ -331,7 +331,7 @@ func (r *reader) gates() {
 			{watched, "a watch in verify", "green is not proof"},
 		} {
 			if !need.ok {
-				r.FailAt(s.Line, 0, need.hint, "gate %q needs %s", s.ID, need.what)
+				r.FailAt(s.Line, s.Col, need.hint, "gate %q needs %s", s.ID, need.what)
 			}
 		}
 	}

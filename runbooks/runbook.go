@@ -47,6 +47,8 @@ type Pattern struct {
 	Pattern string // Go regular expression
 	Weight  int    // 1 to 10: how much a match says; -10 to -1: how much it speaks against
 	Say     string // what a match means
+	line    int    // where it stands
+	col     int
 	re      *regexp.Regexp
 	needles [][]string // in small letters; a text without a piece of each set cannot match
 	lines   bool       // the pattern speaks of line ends, so it is tried on the lines alone
@@ -77,6 +79,7 @@ type Step struct {
 	Pays     string
 	Builtin  bool // added by the loop, not written by the author
 	Line     int  // in the file, 0 for a built-in one
+	Col      int
 
 	proof    *regexp.Regexp
 	names    map[string][]*expr // what the words must name, by answer; of a manual step under ""

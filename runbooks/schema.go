@@ -22,8 +22,7 @@ func Schema(cat steps.Catalog, of *Runbook) map[string]any {
 	for _, key := range bookKeys() {
 		top[key] = s.key("a runbook", key)
 	}
-	top["severity"] = oneOf(severities(), "how bad it is usually")
-	top["domain"] = oneOf(domains(), "the failure domain")
+	top["severity"], top["domain"] = explained("severity", oneOf(severities(), "")), explained("domain", oneOf(domains(), ""))
 	return schema{
 		"$schema": "http://json-schema.org/draft-07/schema#", "title": "A runbook of handrail", "type": "object",
 		"required": neededKeys(), "additionalProperties": false, "properties": top,
@@ -61,8 +60,10 @@ func (s schemer) object(what string) schema {
 	return schema{"type": "object", "additionalProperties": false, "properties": props}
 }
 
-// key is what may stand under a key of something.
-func (s schemer) key(of, key string) schema {
+// key is what may stand under a key of something, in form and in words.
+func (s schemer) key(of, key string) schema { return explained(key, s.form(of, key)) }
+
+func (s schemer) form(of, key string) schema {
 	if of == "a runbook" && slices.Contains(phaseKeys(), key) {
 		return listOf(schema{"$ref": "#/definitions/step"})
 	}
@@ -74,19 +75,19 @@ func (s schemer) key(of, key string) schema {
 		return schema{"const": "Runbook"}
 	case "id":
 		if of == "a runbook" {
-			return schema{"type": "string", "pattern": bookForm.String(), "description": "small letters, digits and single hyphens; the name of the file"}
+			return schema{"type": "string", "pattern": bookForm.String()}
 		}
-		return schema{"type": "string", "pattern": idForm.String(), "description": "small letters, digits and underscores; expressions name it"}
+		return schema{"type": "string", "pattern": idForm.String()}
 	case "matrix":
 		row := schema{"type": "integer", "minimum": 1, "maximum": len(triage.MatrixRows())}
-		return schema{"anyOf": []schema{row, listOf(row)}, "description": "rows of the decision matrix, the main one first"}
+		return schema{"anyOf": []schema{row, listOf(row)}}
 	case "departs":
-		return textOf("why the way of the runbook is another than that of its main row")
+		return textOf("")
 	case "reason":
-		return textOf("of an owner: why the table of domains does not name them")
+		return textOf("")
 	case "proves":
 		show := s.ids("steps of verify that show it", triage.WatchStep)
-		return schema{"type": "object", "propertyNames": schema{"enum": postConditions()}, "additionalProperties": schema{"anyOf": []schema{textOf("a step of verify"), show}}, "description": "post-conditions of recovery, each with what shows it"}
+		return schema{"type": "object", "propertyNames": schema{"enum": postConditions()}, "additionalProperties": schema{"anyOf": []schema{textOf("a step of verify"), show}}}
 	case "symptoms":
 		return listOf(textOf("what people see, in their words"))
 	case "recognise":
@@ -96,20 +97,20 @@ func (s schemer) key(of, key string) schema {
 	case "next":
 		return listOf(s.object("a next runbook"))
 	case "pattern":
-		return textOf("a Go regular expression")
+		return textOf("")
 	case "weight":
-		return schema{"type": "integer", "minimum": -10, "maximum": 10, "description": "5 and more claims a text alone; below 0 speaks against"}
+		return schema{"type": "integer", "minimum": -10, "maximum": 10}
 	case "type":
 		if of == "a fact" {
-			return oneOf(s.outputTypes(), "the type of the fact")
+			return oneOf(s.outputTypes(), "")
 		}
-		return oneOf(paramTypes(), "the type of the parameter")
+		return oneOf(paramTypes(), "")
 	case "facts":
-		return schema{"type": "object", "propertyNames": schema{"pattern": idForm.String()}, "additionalProperties": s.object("a fact"), "description": "facts that the step declares by itself, of the kinds own/exec, own/file and own/http"}
+		return schema{"type": "object", "propertyNames": schema{"pattern": idForm.String()}, "additionalProperties": s.object("a fact")}
 	case "cel":
-		return textOf("a CEL expression over doc, the document that was read")
+		return textOf("")
 	case "regexp":
-		return textOf("a Go regular expression with one group, or one that is named as the fact")
+		return textOf("")
 	case "default", "min", "max":
 		return anything
 	case "required":
@@ -117,19 +118,19 @@ func (s schemer) key(of, key string) schema {
 	case "values":
 		return listOf(textOf("a value"))
 	case "when":
-		return s.expr("a CEL condition over facts.STEP.FACT, answers.STEP and params.NAME; what is unknown never opens a gate")
+		return s.expr("")
 	case "else":
-		return textOf("what to tell where the condition does not hold")
+		return textOf("")
 	case "level":
-		return oneOf(levels(), "how much it asks for attention")
+		return oneOf(levels(), "")
 	case "against":
 		return s.ids("gates that it keeps shut, or close", triage.GateStep, triage.Closing)
 	case "is":
-		return textOf("the value")
+		return textOf("")
 	case "despite", "green":
 		return listOf(textOf(""))
 	case "runbook":
-		return textOf("the id of a runbook")
+		return textOf("")
 	case "with":
 		return schema{"type": "object"}
 	case "show":
@@ -137,19 +138,19 @@ func (s schemer) key(of, key string) schema {
 		return listOf(item)
 	case "names":
 		values := listOf(s.expr("a value that the words must name"))
-		return schema{"anyOf": []schema{values, {"type": "object", "additionalProperties": values}}, "description": "of a step by hand a list, of a question a list by answer"}
+		return schema{"anyOf": []schema{values, {"type": "object", "additionalProperties": values}}}
 	case "covers":
 		return listOf(oneOf(evidenceCodes(), "an item of evidence"))
 	case "findings":
 		return listOf(s.object("a finding"))
 	case "fresh", "apart":
-		return textOf("a duration such as 90s or 15m")
+		return textOf("")
 	case "answers":
 		return schema{"type": "object", "minProperties": 1, "propertyNames": schema{"pattern": idForm.String()}, "additionalProperties": textOf("what the answer means; unknown is always there")}
 	case "propose":
 		return listOf(s.object("a proposal"))
 	case "pays":
-		return oneOf(debtKinds(), "the kind of debt that it pays")
+		return oneOf(debtKinds(), "")
 	case "rows":
 		return schema{"type": "object", "additionalProperties": schema{"type": "object", "minProperties": 2, "additionalProperties": s.expr("what this source says")}}
 	case "cases":
@@ -208,7 +209,7 @@ func (s schemer) step() schema {
 		}
 		rules = append(rules, schema{"if": schema{"required": []string{f.key}}, "then": schema{"propertyNames": schema{"enum": keys}}})
 	}
-	all["conclude"] = oneOf(topics(), "the topic that facts and people decide")
+	all["conclude"] = explained("conclude", oneOf(topics(), ""))
 	for _, t := range topics() {
 		if values := topicValues(triage.Topic(t)); values != nil {
 			is := schema{"properties": schema{"is": oneOf(append(values, triage.Unknown), "")}}
@@ -229,8 +230,7 @@ func (s schemer) step() schema {
 			rules = append(rules, given("watch", k.Name, s.kind(k)))
 		}
 	}
-	all["uses"], all["watch"] = oneOf(probes, "the kind of probe; see handrail step list"), oneOf(probes, "the kind of probe that is repeated")
-	all["gate"] = oneOf(gates, "the kind of gate; see handrail step list")
+	all["uses"], all["watch"], all["gate"] = explained("uses", oneOf(probes, "")), explained("watch", oneOf(probes, "")), explained("gate", oneOf(gates, ""))
 	return schema{"type": "object", "properties": all, "anyOf": any, "allOf": rules}
 }
 

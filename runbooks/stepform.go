@@ -107,12 +107,14 @@ func (r *reader) step(phase triage.Phase, n *yaml.Node) {
 		}
 	}
 	f := r.Fields(n, article(fm.key)+" step", append(strings.Fields(fm.keys), fm.key)...)
-	s := Step{Phase: phase, Kind: fm.kind, Line: n.Line}
+	s := Step{Phase: phase, Kind: fm.kind, Line: n.Line, Col: n.Column}
 	r.identify(&s, fm, n, f)
 	s.Required = r.Flag(f["required"], "required")
 	s.Fresh = r.duration(f["fresh"], "fresh")
 	s.say, s.help, s.evidence = r.text(f["say"], "say"), r.text(f["help"], "help"), r.text(f["evidence"], "evidence")
-	if s.when = r.expr(f["when"], "when", wantBool); s.when != nil && s.Required {
+	// Between the evidence and its proof a task may be required where its condition holds.
+	task := fm.kind == triage.ManualStep && (phase == triage.Authority || phase == triage.Recover)
+	if s.when = r.expr(f["when"], "when", wantBool); s.when != nil && s.Required && !task {
 		r.Fail(f["when"], "drop one of the two", "step %q is required, so it cannot depend on a condition", s.ID)
 	}
 	for _, c := range r.Items(f["covers"], "covers") {

@@ -3,6 +3,7 @@ package session_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"regexp"
 	"slices"
@@ -268,6 +269,18 @@ func TestTemplateOfEveryRunbook(t *testing.T) {
 		_, err := walk.ParseAnswers(rb.ID, []byte(regexp.MustCompile(`(?m)^#(  |[a-z])`).ReplaceAllString(src, "$1")))
 		if !errors.As(err, &empty) || slices.ContainsFunc(empty, func(p strict.Problem) bool { return !strings.HasSuffix(p.Message, " is empty") }) {
 			t.Errorf("%s: without its # the template is refused because %v", rb.ID, err)
+		}
+		// What shuts no gate and what a record waits for can be answered.
+		writes := slices.ContainsFunc(rb.Steps, func(st runbooks.Step) bool { return slices.Contains(triage.RecordKinds(), st.Uses) })
+		for _, q := range triage.DriftQuestions() {
+			if got := strings.Contains(src, "  # "+q.Ask+"\n#  "+q.ID+`: ""`); got != writes {
+				t.Errorf("%s: lists the question %s: %t, writes the record: %t", rb.ID, q.ID, got, writes)
+			}
+		}
+		for _, f := range rb.Loose() {
+			if want := fmt.Sprintf("#  - {finding: %q, subject: %s, resolved: \"\"}", f.Quote, f.Step); len(f.Quote) >= 12 && !strings.Contains(src, want) {
+				t.Errorf("%s: the template lacks %s", rb.ID, want)
+			}
 		}
 		src = question.ReplaceAllStringFunc(src, func(line string) string {
 			id := question.FindStringSubmatch(line)[1]

@@ -127,6 +127,7 @@ func (b ActEnd) fold(f *folder) error {
 	}
 	if to != GateRefused {
 		f.unprove()
+		f.overtake(b.Step, g.StartSeq)
 	}
 	return nil
 }
@@ -150,6 +151,24 @@ func (f *folder) unprove() {
 			*f.step(i) = outdated(st)
 		}
 	}
+}
+
+// overtake outdates what was read before an act of a gate that stands in front of it: what
+// such a step is to read is what the gate leaves. To pause and to resume change nothing of that.
+func (f *folder) overtake(gate string, since int64) {
+	at := f.find(gate)
+	if st := &f.s.Steps[at]; st.Class == Contain || resumes(st.Uses) || st.Retired {
+		return
+	}
+	var behind []string
+	for i := range f.s.Steps {
+		st := &f.s.Steps[i]
+		read := st.Kind == ProbeStep || st.Kind == CompareStep
+		if i > at && read && !st.Retired && st.EndSeq < since && (st.Phase == Recover || st.Phase == Verify) {
+			behind = append(behind, st.ID)
+		}
+	}
+	f.stale(behind, gate+" acted after it was read")
 }
 
 // debt returns the index of a debt, -1 where there is none.

@@ -30,6 +30,15 @@ type Component struct {
 	Parts []KV   `json:"parts"` // heading and what stands below it, in order
 }
 
+// ModelPrefix begins the id of a question about a failure model.
+const ModelPrefix = "model_"
+
+// Question is the id of the question whether the model holds: its name, without what an id cannot have.
+func (c Component) Question() string {
+	plain := strings.FieldsFunc(strings.ToLower(c.Name), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	return ModelPrefix + strings.Join(plain, "_")
+}
+
 // Type implements [Body].
 func (Component) Type() string { return "component" }
 
@@ -50,10 +59,10 @@ func (b Component) moment(_ *folder) Moment {
 	return Moment{Text: fmt.Sprintf("the failure model of %s is stated in %d parts", b.Name, len(b.Parts))}
 }
 
-// gapOf is the debt that the answer to a question of a review leaves: whatever is not yes
+// gapOf is the debt that the answer to a question of a review leaves: whatever does not hold
 // is a gap. The second result is false for none.
 func (s *State) gapOf(st *Step) (DebtOpened, bool) {
-	if s.Kind != Readiness || st.Kind != AskStep || st.Retired || st.Answer == "" || st.Holds() == "yes" || s.gap(st.ID) >= 0 {
+	if s.Kind != Readiness || st.Kind != AskStep || st.Retired || st.Answer == "" || Gapless(st.Holds()) || s.gap(st.ID) >= 0 {
 		return DebtOpened{}, false
 	}
 	text := "close the gap: " + st.Title
@@ -62,6 +71,12 @@ func (s *State) gapOf(st *Step) (DebtOpened, bool) {
 	}
 	return DebtOpened{Kind: questionOf(st.ID), Of: st.ID, Text: text}, true
 }
+
+// NoSuch answers the question about a component that the platform does not have.
+const NoSuch = "none"
+
+// Gapless reports whether an answer leaves no gap.
+func Gapless(answer string) bool { return answer == "yes" || answer == NoSuch }
 
 // worth orders the answers of a review, the worse first. What is not known is worse than
 // a part.
@@ -72,7 +87,7 @@ var worth = []string{"no", Unknown, "partly", "yes"}
 func (s Step) Holds() string {
 	said, read := s.Answer, s.Proposed
 	switch {
-	case read == "" || read == Unknown || said == "":
+	case read == "" || read == Unknown || said == "" || said == NoSuch:
 		return said
 	case said == Unknown || slices.Index(worth, read) < slices.Index(worth, said):
 		return read

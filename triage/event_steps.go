@@ -237,11 +237,11 @@ func (b Answer) fold(f *folder) error {
 	if denies(st) && b.Value != Unknown {
 		f.s.Return, f.s.ReturnWhy = Compare, b.Step+" is answered "+b.Value
 	}
-	if i := f.s.gap(b.Step); f.s.Kind == Readiness && st.Holds() == "yes" && i >= 0 {
+	if i := f.s.gap(b.Step); f.s.Kind == Readiness && Gapless(st.Holds()) && i >= 0 {
 		if !f.own.debts {
 			f.s.Debts, f.own.debts = slices.Clone(f.s.Debts), true
 		}
-		f.s.Debts[i].Settled = Settle{Debt: f.s.Debts[i].ID, How: "paid", Proof: "answered yes: " + b.How}
+		f.s.Debts[i].Settled = Settle{Debt: f.s.Debts[i].ID, How: "paid", Proof: "answered " + b.Value + ": " + b.How}
 	}
 	if old.Answer != b.Value {
 		f.changed(b.Step, "the answer to "+b.Step+" changed to "+b.Value)

@@ -33,7 +33,7 @@ func (b Conclude) fold(f *folder) error {
 	}
 	// What the evidence of this incident proposes, no table of usual cases contradicts.
 	if b.Proposed == "" || b.Proposed != b.Value {
-		c.Contradicts = f.s.Plan().contradiction(b.Topic, b.Value)
+		c.Contradicts = f.s.contradiction(b.Topic, b.Value)
 	}
 	f.setTopic(c)
 	for i := range f.s.Steps {

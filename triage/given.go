@@ -34,7 +34,7 @@ var itemForms = map[string]itemForm{
 	"E3":  form(numbered, `run|job|build|pipeline|workflow`, `ci\b|run\b|pipeline|job\b`, `(?:/runs/|/pipelines/|/jobs?/|/builds?/)([\w-]+)`),
 	"E4":  form(numbered, `plan|digest|artifact`, `plan\b`, `(\S+\.tfplan)\b`, `\b([0-9a-f]{64})\b`),
 	"E5":  form(named, `policy|policies|conftest|opa|sentinel|checkov`, `polic\w+`),
-	"E6":  form(named, `approved|approver|approval|reviewer|reviewed`, `approv\w+|reviewer`, `(@[\w-]+)`, `\bby\s+([^\s,;]+)`),
+	"E6":  form(named, `(?:approv\w+|reviewed|signed|given|agreed)[^.,;:]{0,40}?\sby|approved|approver|approval|reviewer|reviewed`, `approv\w+|reviewer`, `(@[\w-]+)`),
 	"E7":  form(named, `runner|agent|host|machine|image`, `runner|agent`, `\b(\w[\w.-]*@[\w.-]+)\b`),
 	"E8":  form(numbered, `serial|version`, `state|serial`),
 	"E9":  form(numbered, `lock`, `lock\b`, `\b([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b`),

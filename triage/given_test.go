@@ -27,6 +27,10 @@ func TestProofGivesItemsByTheirOwnValues(t *testing.T) {
 		{"E2 E6", "PR 12, approved by review 7", "E2=12"},
 		{"E2 E6", "approved in PR 12 by ana", "E2=12 E6=ana"},
 		{"E3", "E3 4711:", "E3=4711:"},
+		{"E3 E6 E7", "apply by hand on vm, root", ""},
+		{"E3 E6", "run 12 was started by jenkins", "E3=12"},
+		{"E6 E7", "approved on the call by ana", "E6=ana"},
+		{"E5 E6", "policy ok, signed off yesterday by ben", "E5=ok E6=ben"},
 		{"", "anything", ""},
 	} {
 		var got []string

@@ -266,6 +266,8 @@ func verdictLaws(st *Step, verdicts []Verdict) []Refusal {
 			r.Law, r.Cure = 0, "Time alone has met it by now: read "+strings.Join(v.Aged, ", ")+" again."
 		case v.Result == "false" && !v.At.IsZero():
 			r.Law, r.Cure = 0, "Time alone meets it: wait, and read it again."
+		case v.Result == "false" && len(v.Params) > 0:
+			r.Law, r.Params, r.Cure = 0, v.Params, "Give the parameter "+strings.Join(v.Params, " or ")+"."
 		case v.Result == "false":
 			r.Law = 0
 		case v.Expr == "":

@@ -103,6 +103,7 @@ type Verdict struct {
 	Aged    []string `json:"-"`                 // of a stale one: the steps that are too old, without their runbook
 	Unread  bool     `json:"-"`                 // what a question is about was not read
 	Aside   bool     `json:"-"`                 // it says whether the step applies at all, and nothing of whether it may open
+	Params  []string `json:"-"`                 // of a false one that rests on parameters alone: those that were not given
 
 	// At is when a condition that does not hold will, by the age of what was read
 	// alone; zero where time does not make it true. Then it takes a new reading.
@@ -179,6 +180,8 @@ type Refusal struct {
 	Why  string    `json:"why"`
 	Cure string    `json:"cure,omitempty"`
 	At   time.Time `json:"at,omitzero"` // when time alone has met it; zero where it does not
+
+	Params []string `json:"-"` // one of which meets it, once it is given
 }
 
 // Opens is when time has met all that time alone meets of a list of refusals, zero

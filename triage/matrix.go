@@ -29,6 +29,12 @@ type Expectation struct {
 	Values []string
 }
 
+// The row of what a GitOps controller manages, and the domain in which it is the case.
+const (
+	gitOpsRow    = 10
+	gitOpsDomain = "gitops-controller"
+)
+
 // ByHand is the transition that a person makes outside: a commit, a pull request, a
 // new approval, a repaired identity.
 const ByHand = "by hand"
@@ -52,7 +58,7 @@ func MatrixRows() []Row {
 		disagree = func(text string) Expectation { return Expectation{text, []string{"no"}} }
 
 		hand    = []string{ByHand}
-		apply   = []string{"terraform/apply-plan", "terraform/apply-targeted"}
+		apply   = []string{"terraform/apply-plan", "terraform/apply-targeted", "terraform/apply-batches"}
 		record  = []string{"terraform/import", "terraform/import-batch", "terraform/state-mv", "terraform/state-rm", "terraform/apply-refresh"}
 		restore = append([]string{"terraform/restore-state"}, record...)
 		object  = []string{"kube/patch", "kube/create", "kube/recreate"}
@@ -121,11 +127,19 @@ func (b Plan) rows() []Row {
 	return out
 }
 
+// rows are those of the plan in force, without what another domain than the concluded
+// one is about: only what a GitOps controller manages is out of sync.
+func (s *State) rows() []Row {
+	c, ok := s.Topics[TopicDomain]
+	elsewhere := ok && !c.Lapsed && c.Value != Unknown && c.Value != gitOpsDomain
+	return slices.DeleteFunc(s.Plan().rows(), func(r Row) bool { return elsewhere && r.Number == gitOpsRow })
+}
+
 // contradiction says what the matrix expects of a topic instead of value: only where
 // every row that the plan names does, since any of them may be the case at hand.
-func (b Plan) contradiction(t Topic, value string) string {
+func (s *State) contradiction(t Topic, value string) string {
 	first := ""
-	for _, r := range b.rows() {
+	for _, r := range s.rows() {
 		said := r.contradicts(t, value)
 		if said == "" {
 			return ""
@@ -159,7 +173,7 @@ func (a Advice) Line() string {
 // there is none: what the evidence of this incident showed, no table of usual cases
 // overrules.
 func (s State) Preferred() (Row, bool) {
-	for _, r := range s.Plan().rows() {
+	for _, r := range s.rows() {
 		against := slices.ContainsFunc([]Topic{TopicMutation, TopicConsistent}, func(t Topic) bool {
 			c, ok := s.Topics[t]
 			return ok && !c.Lapsed && !c.Provisional && r.contradicts(t, c.Value) != ""

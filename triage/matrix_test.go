@@ -93,3 +93,25 @@ func TestOneRowThatAgreesIsEnough(t *testing.T) {
 	}
 	refused(t, State{Incident: "i1"}, Plan{Runbook: "x", Rows: []int{14}})
 }
+
+// TestRowOfAnotherDomain: what the matrix says of a GitOps controller is said only where
+// the call found the failure there.
+func TestRowOfAnotherDomain(t *testing.T) {
+	t.Parallel()
+	p := demoPlan()
+	p.Matrix = 10
+	for domain, want := range map[string]bool{"": true, Unknown: true, "gitops-controller": true, "kubernetes-api": false} {
+		s := tell(t, State{}, Open{Incident: "i1", Title: "stuck", Severity: Sev3}, p)
+		if domain != "" {
+			s = tell(t, s, concluded(TopicDomain, domain))
+		}
+		s = tell(t, s, Conclude{Topic: TopicConsistent, Value: "yes"})
+		if got := s.Topics[TopicConsistent].Contradicts != ""; got != want {
+			t.Errorf("domain %q: row 10 speaks against consistent yes: %v, want %v", domain, got, want)
+		}
+		s = tell(t, s, Conclude{Topic: TopicConsistent, Value: "no"})
+		if _, got := s.Preferred(); got != want {
+			t.Errorf("domain %q: row 10 is preferred: %v, want %v", domain, got, want)
+		}
+	}
+}

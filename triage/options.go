@@ -156,6 +156,9 @@ func (l *lister) gate(st *Step) {
 	} else {
 		apart := slices.ContainsFunc(verdicts, func(v Verdict) bool { return v.Aside && v.Result == "false" })
 		l.add(Option{Kind: DoPreview, Step: st.ID, Stale: l.tooOld(st, verdicts, shut), Aside: apart}, shut...)
+		if ungiven(shut) {
+			l.add(Option{Kind: DoPlan, Step: st.ID, Value: runbookOf(st.ID)})
+		}
 	}
 	l.add(Option{Kind: DoConfirm, Step: st.ID}, l.unconfirmable(st, g, shut)...)
 	if g.Phase == GateArmed || g.Phase == GateConfirmed {
@@ -167,6 +170,11 @@ func (l *lister) gate(st *Step) {
 	if g.Phase == GateActing {
 		l.add(Option{Kind: DoInterrupt, Step: st.ID})
 	}
+}
+
+// ungiven reports whether nothing but parameters that were not given keeps a gate shut.
+func ungiven(shut []Refusal) bool {
+	return len(shut) > 0 && !slices.ContainsFunc(shut, func(r Refusal) bool { return len(r.Params) == 0 })
 }
 
 // tooOld names the steps whose facts or answers are too old for the conditions of

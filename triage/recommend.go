@@ -19,14 +19,15 @@ type want struct {
 // recommend marks the first wanted thing that is available. What does not apply by
 // its own condition is passed over: asking it would have people answer what nothing
 // needs, and reading it is refused. A gate that applies and stays shut is passed only
-// by a word: the verification of an act that did not happen would prove nothing.
+// by a word: the verification of an act that did not happen would prove nothing, and what
+// was paused for it would go on before it.
 func recommend(s *State, options []Option, now time.Time, judge func(step string) []Verdict) {
 	held := ""
 	for _, w := range wants(s, judge) {
-		if held != "" && verifies(s, w) && mark(options, want{kind: DoSkip, step: held}) {
+		if held != "" && past(s, w) && (lookBehind(s, held, options) || mark(options, want{kind: DoSkip, step: held})) {
 			return
 		}
-		if (w.kind == DoAnswer || w.kind == DoProbe) && idle(s, w, judge) {
+		if (w.kind == DoAnswer || w.kind == DoProbe || w.kind == DoManual) && idle(s, w, judge) {
 			continue
 		}
 		gate := w.kind == DoPreview && s.Gates[w.step].Phase != GateUnknown
@@ -52,6 +53,8 @@ func recommend(s *State, options []Option, now time.Time, judge func(step string
 				return
 			case blind(o) && mark(options, want{kind: DoDrift}):
 				return
+			case gate && mark(options, want{kind: DoPlan, step: w.step}):
+				return
 			case gate && !aside(w.step, judge):
 				held = cmp.Or(held, w.step)
 			}
@@ -68,10 +71,34 @@ func mark(options []Option, w want) bool {
 	return i >= 0
 }
 
-// verifies reports whether a want is a part of verify, or comes after it.
-func verifies(s *State, w want) bool {
+// past reports whether a want comes once the gates acted: it gives back what a pause
+// took, is a part of verify, or comes after it.
+func past(s *State, w want) bool {
 	st, ok := s.Step(w.step)
-	return ok && st.Phase == Verify || w.kind == DoClose || w.kind == DoResolve
+	return ok && (st.Phase == Verify || w.kind == DoPreview && resumes(st.Uses)) || w.kind == DoClose || w.kind == DoResolve
+}
+
+// lookBehind marks the first light read whose finding keeps a gate shut, where it is older
+// than what people said or did since: what it found may be over. Once it was read again,
+// only another word asks for it anew.
+func lookBehind(s *State, gate string, options []Option) bool {
+	word := int64(0)
+	for i := range s.Steps {
+		if st := &s.Steps[i]; st.Kind != ProbeStep && st.Kind != WatchStep && st.Kind != CompareStep {
+			word = max(word, st.EndSeq)
+		}
+	}
+	for i := range s.Steps {
+		st := &s.Steps[i]
+		if st.Kind != ProbeStep || st.Heavy || st.Retired || st.EndSeq == 0 || st.EndSeq > word {
+			continue
+		}
+		against := slices.ContainsFunc(st.Speaking(), func(f Finding) bool { return slices.Contains(f.Against, gate) })
+		if against && mark(options, want{kind: DoProbe, step: st.ID}) {
+			return true
+		}
+	}
+	return false
 }
 
 // refusedSince reports whether a gate was refused at its preview and nothing that it
@@ -150,11 +177,12 @@ func renew(stale []string, options []Option) bool {
 	return false
 }
 
-// idle reports whether a question need not be asked, or a step cannot be read: it is
-// not required, and its condition is known not to hold, or of a read not known to.
+// idle reports whether a question need not be asked, a task not be done, or a step cannot
+// be read: it is not required, and its condition is known not to hold, or of a read not
+// known to. A task may be required where its condition holds.
 func idle(s *State, w want, judge func(step string) []Verdict) bool {
 	st, ok := s.Step(w.step)
-	if !ok || st.Required || judge == nil || st.Kind == WatchStep {
+	if !ok || st.Required && st.Kind != ManualStep || judge == nil || st.Kind == WatchStep {
 		return false
 	}
 	return slices.ContainsFunc(judge(w.step), func(v Verdict) bool {
@@ -266,6 +294,9 @@ func phaseWants(s *State, p Phase, judge func(step string) []Verdict) []want {
 		w, ok := stepWant(s, st)
 		if !ok && called(st, judge) {
 			w, ok = want{kind: DoProbe, step: st.ID}, true
+			if st.Kind == ManualStep {
+				w.kind = DoManual
+			}
 		}
 		switch {
 		case !ok:
@@ -293,11 +324,11 @@ func phaseWants(s *State, p Phase, judge func(step string) []Verdict) []want {
 	return out
 }
 
-// called reports whether a read that nothing stands on is to be made all the same: after
-// the evidence is kept its author said when, and that is so. What it finds may keep a
-// gate or the close shut, so it is not for a person to think of it.
+// called reports whether a read or a step by hand that nothing stands on is wanted all the
+// same: after the evidence is kept its author said when, and that is so. What it finds or
+// does may keep a gate or the close shut, so it is not for a person to think of it.
 func called(st *Step, judge func(step string) []Verdict) bool {
-	return judge != nil && st.Kind == ProbeStep && st.Status == Pending && !slices.Contains([]Phase{Preserve, Locate}, st.Phase) &&
+	return judge != nil && (st.Kind == ProbeStep || st.Kind == ManualStep) && st.Status == Pending && !slices.Contains([]Phase{Preserve, Locate}, st.Phase) &&
 		slices.ContainsFunc(judge(st.ID), func(v Verdict) bool { return v.Aside && v.Result == "true" })
 }
 

@@ -13,7 +13,7 @@ func reviewed(t *testing.T, bodies ...Body) (State, error) {
 	all := append([]Body{
 		Open{Incident: "i", Title: "t", Severity: Sev4, Kind: Readiness},
 		Plan{Runbook: "r", Title: "t", Digest: "d", Steps: []PlanStep{
-			{ID: "r/owned", Title: "Owned?", Phase: Locate, Kind: AskStep, Answers: []string{"yes", "partly", "no"}},
+			{ID: "r/owned", Title: "Owned?", Phase: Locate, Kind: AskStep, Answers: []string{"yes", "partly", "no", NoSuch}},
 			{ID: "r/state", Title: "Kept?", Phase: Locate, Kind: AskStep, Answers: []string{"yes", "partly", "no"}},
 		}},
 	}, bodies...)
@@ -35,6 +35,7 @@ func TestHolds(t *testing.T) {
 		{"yes", "", "yes"}, {"yes", Unknown, "yes"}, {"yes", "no", "no"}, {"yes", "partly", "partly"}, {"no", "yes", "no"},
 		{"partly", "yes", "partly"}, {"partly", "no", "no"}, {Unknown, "yes", "yes"}, {Unknown, "no", "no"}, {Unknown, Unknown, Unknown},
 		{Unknown, "", Unknown}, {"", "yes", ""}, {"no", Unknown, "no"}, {"yes", "yes", "yes"},
+		{NoSuch, "", NoSuch}, {NoSuch, "partly", NoSuch},
 	} {
 		if got := (Step{Answer: tc.said, Proposed: tc.read}).Holds(); got != tc.want {
 			t.Errorf("said %q and read %q holds %q, want %q", tc.said, tc.read, got, tc.want)
@@ -47,6 +48,7 @@ func TestReviewOwes(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ said, read, owes string }{
 		{"yes", "", ""}, {"yes", Unknown, ""}, {"no", "", "close the gap"}, {"partly", "", "close the gap"}, {Unknown, "", "find out"}, {"yes", "no", "close the gap"},
+		{NoSuch, "", ""}, {NoSuch, "partly", ""},
 	} {
 		st, err := reviewed(t, Answer{Step: "r/owned", Value: tc.said, Proposed: tc.read})
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"handrail/runbooks"
 	"handrail/session/journal"
 	"handrail/session/live"
 	"handrail/session/view"
@@ -42,8 +43,10 @@ type bench struct {
 	slow    map[string]bool                  // probes that do not end by themselves
 	again   string                           // how long after an act its target is read again, "" for not at all
 	unread  string                           // why what the question is about could not be read
+	ungiven string                           // a parameter that the gate waits for
 	second  *triage.Second                   // the second person the policy asks for, if any
 	closed  bool
+	review  *runbooks.Runbook // of a review, whose cards are worked out from it
 }
 
 const book = "state-lock"
@@ -234,7 +237,11 @@ func (b *bench) judge(step string) []triage.Verdict {
 	if holder.Answer != "dead" {
 		v.Result, v.Why = "false", "It is not confirmed that the holder is dead."+b.hostile
 	}
-	return []triage.Verdict{v}
+	out := []triage.Verdict{v}
+	if b.ungiven != "" && !b.state.Params(book)[b.ungiven].Known() {
+		out = append(out, triage.Verdict{Expr: "params." + b.ungiven + " != ''", Result: "false", Why: "It was not given.", Params: []string{b.ungiven}})
+	}
+	return out
 }
 
 // Do answers an intent as a session would.
@@ -244,6 +251,9 @@ func (b *bench) Do(_ context.Context, in triage.Intent) error {
 	b.sent = append(b.sent, in)
 	if in.Kind == triage.DoConclude {
 		in.Proposed = b.cards[in.Step].Proposed
+	}
+	if b.review != nil && in.Kind == triage.DoAnswer {
+		in.Proposed = b.scene().ProposeAnswer(in.Step)
 	}
 	if in.Kind == triage.DoApprove {
 		return b.approve(in)
@@ -283,6 +293,14 @@ func (b *bench) Do(_ context.Context, in triage.Intent) error {
 	b.record(body)
 	if in.Kind == triage.DoDisarm {
 		b.gate = nil
+	}
+	for b.review != nil {
+		d, owes := b.state.Owing()
+		if !owes {
+			break
+		}
+		d.ID = d.Kind
+		b.record(d)
 	}
 	return nil
 }
@@ -407,6 +425,10 @@ func (b *bench) Snapshot() view.Snapshot {
 	defer b.mu.Unlock()
 	s := view.Snapshot{State: b.state, Options: triage.Options(b.state, b.now(), b.judge), Made: b.now(), Running: slices.Clone(b.running),
 		Cards: b.cards, Header: b.header, Blobs: b.blobs, Bundle: "~/.local/state/handrail/incidents/20261120-021400-state-lock-k7qd.hrb" + b.hostile}
+	if b.review != nil {
+		texts := b.scene().Snapshot(b.scene().Texts())
+		s.Cards, s.Options = texts.Cards, texts.Options
+	}
 	if b.gate != nil {
 		g := *b.gate
 		g.Phase = b.state.Gates[g.Step].Phase

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -226,6 +227,27 @@ func TestRefusedPhraseSaysWhy(t *testing.T) {
 		s.press("enter")
 		s.want(t, "✗ Nothing was changed.", "read 16m ago", "→ esc, then: Answer it again.")
 	}
+}
+
+// TestShutGateSaysWhyFirst: a target of more lines than the screen has hides neither why the
+// gate is shut nor, while it is armed, all but one line of what is between.
+func TestShutGateSaysWhyFirst(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 80, 24, true, "")
+	for i := range 20 {
+		s.bench.preview.Target = append(s.bench.preview.Target, steps.KV{Key: fmt.Sprintf("row %d", i), Value: "x"})
+	}
+	s.toGate()
+	_ = s.screen() // a page is what was seen
+	off := s.gate.Off
+	s.press("pgdown")
+	if by := s.gate.Off - off; by < 4 {
+		t.Errorf("a page scrolls by %d lines:\n%s", by, s.screen())
+	}
+	s.want(t, "THIS WILL    break the lock of runner@ci-7f9c.", "5e1c9a70-2f4b-4d0c-9a3e-6b1d8f0c7e21", "phrase ▸")
+	s.gate.Off, s.gate.Gate.Phase = 0, triage.GateIdle
+	s.gate.Gate.Preview.Unmet = []steps.Need{{Why: "The state is not the one that the plan was made from.", Cure: "make a new plan"}}
+	s.want(t, "NOT ARMED", "THIS WILL    break the lock of runner@ci-7f9c.", "BLOCKED BY", "✗ The state is not the one that the plan was made from.", "→ make a new plan")
 }
 
 // TestLeavingAnAct: the act goes on whatever is pressed.

@@ -16,10 +16,10 @@ type groundAsked struct {
 	answered chan struct{} // nil where no answer is due
 }
 
-// askGround asks the terminal for its background: a desktop turns light or dark
-// while the program runs.
-func (m *model) askGround() tea.Cmd {
-	m.asked = groundAsked{at: time.Now(), answered: make(chan struct{})}
+// ask asks the terminal for its background: a desktop turns light or dark while
+// the program runs.
+func (g *groundAsked) ask() tea.Cmd {
+	*g = groundAsked{at: time.Now(), answered: make(chan struct{})}
 	return tea.RequestBackgroundColor
 }
 
@@ -31,14 +31,14 @@ func (g *groundAsked) end() {
 	*g = groundAsked{}
 }
 
-// afterAnswer does cmd, which gives the terminal back, once the answer to the
-// last question has come: the shell would take it for typed keys.
-func (m *model) afterAnswer(cmd tea.Cmd) tea.Cmd {
-	left := answerWithin - time.Since(m.asked.at)
-	if m.asked.answered == nil || left <= 0 {
+// before does cmd, which gives the terminal back, once the answer to the last
+// question has come: the shell would take it for typed keys.
+func (g *groundAsked) before(cmd tea.Cmd) tea.Cmd {
+	left := answerWithin - time.Since(g.at)
+	if g.answered == nil || left <= 0 {
 		return cmd
 	}
-	answered := m.asked.answered
+	answered := g.answered
 	return tea.Sequence(func() tea.Msg {
 		timer := time.NewTimer(left)
 		defer timer.Stop()

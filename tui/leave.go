@@ -68,7 +68,7 @@ func (m *model) quit() tea.Cmd {
 			m.bye = append(m.bye, fmt.Sprintf("The act %s continues; the resume records how it ended.", incident.Short(s.Acting)))
 		}
 	}
-	return m.afterAnswer(tea.Quit)
+	return m.asked.before(tea.Quit)
 }
 
 func (m *model) pressLeaving(msg tea.KeyPressMsg) tea.Cmd {

@@ -72,9 +72,9 @@ func newModel(ctx context.Context, c screen.Config) *model {
 // Init starts what is needed beside the first frame, which waits for none of it.
 func (m *model) Init() tea.Cmd {
 	if m.Replaying() {
-		return tea.Batch(m.askGround(), m.hearAside(), m.lookAgain(), home.Framed())
+		return tea.Batch(m.asked.ask(), m.hearAside(), m.lookAgain(), home.Framed())
 	}
-	cmds := []tea.Cmd{m.askGround(), m.beat(), m.home.Load(m.Env), m.hearAside(), home.Framed()}
+	cmds := []tea.Cmd{m.asked.ask(), m.beat(), m.home.Load(m.Env), m.hearAside(), home.Framed()}
 	if m.Incident != nil {
 		cmds = append(cmds, m.listen())
 	} else if m.Config.Text != "" {
@@ -116,7 +116,7 @@ func (m *model) update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.paste(msg.Content)
 	case tea.FocusMsg:
 		m.away = false
-		return m, m.askGround() // a desktop turns light or dark meanwhile
+		return m, m.asked.ask() // a desktop turns light or dark meanwhile
 	case tea.BlurMsg:
 		m.away = true
 	case tickMsg:
@@ -244,7 +244,7 @@ func (m *model) suspend() tea.Cmd {
 		m.Warn("warning", "An act is running; stopping handrail now would stop it halfway. Press q to leave; the act continues.")
 		return nil
 	}
-	return m.afterAnswer(toShell())
+	return m.asked.before(toShell())
 }
 
 func (m *model) small() bool { return m.W < screen.MinWidth || m.H < screen.MinHeight }

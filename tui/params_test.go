@@ -322,6 +322,25 @@ func TestParametersChangeOnTheScreen(t *testing.T) {
 	}
 }
 
+// TestEnterAsksForWhatAGateLacks: where nothing but a parameter keeps a gate shut, enter
+// opens the sheet at its line, and does not go past the repair.
+func TestEnterAsksForWhatAGateLacks(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 80, 24, true, "")
+	s.Config.Params = lockFields
+	s.bench.ungiven = "log"
+	s.toReady()
+	s.want(t, "Give log: Release the lock waits for it")
+	before := len(s.bench.sent)
+	s.press("enter")
+	s.want(t, "Parameters of state-lock")
+	s.write("run.log")
+	s.press("enter", "enter")
+	if sent := s.bench.sent[before:]; len(sent) != 1 || sent[0].Kind != triage.DoPlan || sent[0].Params["log"] != "run.log" {
+		t.Errorf("sent %+v", sent)
+	}
+}
+
 // TestSeverityAsksForTheCommander: SEV-1 without one cannot be sent; with one, the
 // person is recorded first.
 func TestSeverityAsksForTheCommander(t *testing.T) {

@@ -57,6 +57,12 @@ was read and said in it becomes the first test.`,
 		case team && dir != "":
 			return process.Usage("leave one out", "--team and --dir name two places")
 		}
+		if !stdout {
+			var err error
+			if dir, err = vacant(p, id, team, dir); err != nil {
+				return err
+			}
+		}
 		m, err := draftOf(p, id, page, incident)
 		if err != nil {
 			return err
@@ -67,7 +73,7 @@ was read and said in it becomes the first test.`,
 		if stdout {
 			err = printText(p, m.text)
 		} else {
-			err = write(p, id, m, team, dir)
+			err = write(p, id, m, dir)
 		}
 		for _, n := range m.notes {
 			process.Lines(p.Stderr, "look at ", n)
@@ -140,14 +146,30 @@ func fromBundle(p *process.Program, id, incident string) (made, error) {
 	return m, nil
 }
 
-// write puts a runbook, its tests and the schema into a directory, and overwrites nothing.
-func write(p *process.Program, id string, m made, team bool, dir string) error {
+// vacant is the directory that a runbook goes into, once nothing of its name stands there.
+func vacant(p *process.Program, id string, team bool, dir string) (string, error) {
 	if dir == "" {
 		var err error
 		if dir, err = settings.BooksDir(p, team); err != nil {
-			return err
+			return "", err
 		}
 	}
+	for _, name := range []string{id + ".yaml", id + runbooks.TestSuffix} {
+		if path := filepath.Join(dir, name); exists(path) {
+			return "", inTheWay(path)
+		}
+	}
+	return dir, nil
+}
+
+func exists(path string) bool { _, err := os.Lstat(path); return err == nil }
+
+func inTheWay(path string) error {
+	return process.Usage("choose another id, or move it away", "%q is there already", path)
+}
+
+// write puts a runbook, its tests and the schema into a directory, and overwrites nothing.
+func write(p *process.Program, id string, m made, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -168,7 +190,7 @@ func write(p *process.Program, id string, m made, team bool, dir string) error {
 			if f.shared {
 				continue
 			}
-			return process.Usage("choose another id, or move it away", "%q is there already", path)
+			return inTheWay(path)
 		}
 		if err != nil {
 			return err

@@ -45,7 +45,7 @@ func testCommand(p *process.Program) *cobra.Command {
 		Long: `test walks each case of NAME.test.yaml, which stands beside NAME.yaml, through the
 real loop, with what the case records in place of the world: no cluster, no state and no
 program is asked. It says which cases fail and how many of the branches of the runbook
-were gone: each case of a conclusion or a proposal, each condition and requirement when
+were walked: each case of a conclusion or a proposal, each condition and requirement when
 it is true and when it is false, each runbook that comes next. It ends with 3 where a
 case fails.
 
@@ -57,7 +57,7 @@ What a floor of a gate says needs a real target and is no part of a test.`,
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&missed, "missed", false, "list the branches that no case went")
+	cmd.Flags().BoolVar(&missed, "missed", false, "list the branches that no case walks")
 	cmd.Flags().BoolVarP(&talk, "verbose", "v", false, "say how each case ended")
 	o := process.OutputFlag(cmd)
 	cmd.RunE = func(_ *cobra.Command, names []string) error {
@@ -159,10 +159,10 @@ func printTested(p *process.Program, t tested, missed, talk bool) {
 			}
 		}
 	}
-	fmt.Fprintf(w, "%s: %d of %s gone\n", t.Runbook, t.Gone, fmt.Sprintf("%d branches", t.Branches))
+	fmt.Fprintf(w, "%s: %d of %d branches walked\n", t.Runbook, t.Gone, t.Branches)
 	if missed {
 		for _, m := range t.Missed {
-			process.Lines(w, "  not gone: ", m)
+			process.Lines(w, "  not walked: ", m)
 		}
 	}
 }

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"strings"
+	"syscall"
 
 	"handrail/evidence"
 	"handrail/evidence/visible"
@@ -106,7 +109,7 @@ func ExitCode(err error) int {
 // Tell prints err and its hint for a person.
 func Tell(w io.Writer, err error) {
 	var p *Problem
-	if errors.As(err, &p) && p.Err == nil {
+	if errors.As(err, &p) && p.Err == nil || leftEarly(err) {
 		return
 	}
 	for i, line := range strings.Split(strings.TrimRight(err.Error(), "\n"), "\n") {
@@ -118,6 +121,13 @@ func Tell(w io.Writer, err error) {
 	if p != nil && p.Next != "" {
 		fmt.Fprintln(w, "  next: "+Safe(p.Next))
 	}
+}
+
+// leftEarly reports whether the reader of standard output went away, as head does once it has
+// its lines: it knows.
+func leftEarly(err error) bool {
+	var at *fs.PathError
+	return errors.As(err, &at) && at.Path == os.Stdout.Name() && errors.Is(at.Err, syscall.EPIPE)
 }
 
 // Safe makes outside text harmless for a terminal, a log and a pipe.

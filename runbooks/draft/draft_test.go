@@ -23,6 +23,15 @@ func TestCommands(t *testing.T) {
 	const kept = `manual: "Run: `
 	for command, want := range map[string]string{
 		"kubectl get deploy web -n shop":                   "preserve|uses: kube/get",
+		"kubectl -n shop get deploy web":                   "preserve|uses: kube/get",
+		"kubectl --namespace=shop logs job/web":            "preserve|uses: kube/logs",
+		"kubectl --context prod get deploy web":            "preserve|" + kept,
+		"kubectl -n shop delete deploy web":                "recover|" + kept,
+		"helm --kube-context prod -n shop history web":     "preserve|" + kept,
+		"git -C /srv/infra log -3":                         "preserve|" + kept,
+		"git -C /srv/infra push":                           "recover|" + kept,
+		"terraform -chdir=live plan":                       "recover|" + kept,
+		"terraform -chdir=live show":                       "preserve|" + kept,
 		"kubectl describe deploy/web":                      "preserve|uses: kube/get",
 		"kubectl get pods -A":                              "preserve|uses: kube/list",
 		"kubectl get events -n shop":                       "preserve|uses: kube/events",

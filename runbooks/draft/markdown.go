@@ -163,9 +163,22 @@ func (m *markdown) id(base string) string {
 	return id
 }
 
+// before are the options by which a place is named ahead of the verb.
+var before = regexp.MustCompile(`^((?:sudo )?(?:kubectl|helm|flux|argocd|terraform|tofu|git)) ((?:(?:-n|--namespace|--context|--kube-context|--kubeconfig|-C)[ =]\S+|-chdir=\S+) )+`)
+
+// placed is a command with the options of its place behind it: kubectl -n shop get pods is
+// kubectl get pods -n shop.
+func placed(line string) string {
+	m := before.FindStringSubmatchIndex(line)
+	if m == nil {
+		return line
+	}
+	return line[:m[3]] + " " + strings.TrimSpace(line[m[1]:]) + " " + strings.TrimSpace(line[m[3]:m[1]])
+}
+
 // first is the program of a command, and what it is told to do.
 func first(line string) string {
-	f := strings.Fields(line)
+	f := strings.Fields(placed(line))
 	for len(f) > 0 && (f[0] == "sudo" || strings.Contains(f[0], "=")) {
 		f = f[1:]
 	}
@@ -183,12 +196,12 @@ func first(line string) string {
 var readers = regexp.MustCompile(`^(sudo )?(kubectl (get|describe|logs|top|version|explain|events|api-resources)|(terraform|tofu) (show|state (list|show|pull)|output|version|providers|validate)|git (log|show|status|diff|blame)|helm (list|ls|status|history|get)|flux (get|logs|stats|events)|argocd app (get|list|diff|history)|systemctl status|journalctl|cat|less|head|tail|grep|ls|df|du|ps|free|uptime|dig|nslookup|ping|ss|netstat|stat)\b`)
 
 func readsOnly(line string) bool {
-	return readers.MatchString(line) && !strings.ContainsAny(line, ">;&`") && !strings.Contains(line, "$(") && !strings.Contains(line, "| sh") && !strings.Contains(line, "| xargs") && !strings.Contains(line, "| tee") && !strings.Contains(line, "-delete")
+	return readers.MatchString(placed(line)) && !strings.ContainsAny(line, ">;&`") && !strings.Contains(line, "$(") && !strings.Contains(line, "| sh") && !strings.Contains(line, "| xargs") && !strings.Contains(line, "| tee") && !strings.Contains(line, "-delete")
 }
 
 // probe is the probe that reads what a command reads.
 func (m *markdown) probe(line string) (step, bool) {
-	f := strings.Fields(line)
+	f := strings.Fields(placed(line))
 	if len(f) < 2 || strings.ContainsAny(line, "|>;&`") || strings.Contains(line, "$(") {
 		return step{}, false
 	}

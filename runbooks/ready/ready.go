@@ -6,6 +6,7 @@ package ready
 import (
 	"bytes"
 	_ "embed" // the questions
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,7 +45,7 @@ func Items() []Item {
 		{"partial", "Is the recovery of an apply that broke off practised?", "the drills of this machine"},
 		{"pause", "Is pausing and resuming a controller narrow, and allowed to few?", "what every signed-in user may do in the cluster"},
 		{"exception", "Is there a way to except one object from an admission policy?", "the exception objects of the cluster"},
-		{"secret", "Can a secret be rolled back?", ""},
+		{"secret", "Can a secret be rolled back?", "the objects of the cluster that deliver secrets from a store"},
 		{"reconcile", "Does a change by hand in an emergency owe a pull request?", "the debts in the bundles of this machine"},
 		{"drift", "Is each finding of drift classified and answered?", "the incidents of this machine"},
 		{"upgrade", "Has every upgrade of a controller a way back?", ""},
@@ -53,14 +54,59 @@ func Items() []Item {
 	}
 }
 
-// Runbook is the runbook of a review.
-func Runbook(cat steps.Catalog) (*runbooks.Runbook, error) {
+// Models are the questions about failure models, one for each component.
+func Models(list []triage.Component) []Item {
+	out := make([]Item, len(list))
+	for i, c := range list {
+		out[i] = Item{c.Question(), fmt.Sprintf("Does the failure model of the %s hold here?", c.Name), ""}
+	}
+	return out
+}
+
+// model is what the template is given of a component; all of it is YAML.
+type model struct {
+	ID, Ask, Lacks string
+	Heads          []string
+}
+
+func modelsOf(list []triage.Component) []model {
+	out := make([]model, len(list))
+	for i, c := range list {
+		q := Models(list)[i]
+		m := model{ID: q.ID, Ask: quoted(strings.ReplaceAll(q.Ask, "${", "$${"))}
+		var lacks []string
+		for _, p := range c.Parts {
+			if p.Value == notStated {
+				lacks = append(lacks, strings.ToLower(p.Key))
+			}
+			head := strings.TrimPrefix(p.Key, "Failure modes ") // the question says that it is a failure model
+			m.Heads = append(m.Heads, "{"+quoted(head)+": "+quoted(quoted(p.Value))+"}")
+		}
+		if len(lacks) > 0 {
+			m.Lacks = quoted(strings.Join(lacks, ", "))
+		}
+		out[i] = m
+	}
+	return out
+}
+
+// quoted is a text as JSON has it, which YAML and CEL read as the same text.
+func quoted(s string) string {
+	b, err := json.Marshal(s)
+	if err != nil { // no string is refused
+		panic(err)
+	}
+	return string(b)
+}
+
+// Runbook is the runbook of a review that goes through these failure models too.
+func Runbook(cat steps.Catalog, parts []triage.Component) (*runbooks.Runbook, error) {
 	t, err := template.New("readiness").Parse(readinessSource)
 	if err != nil {
 		return nil, fmt.Errorf("the questions of readiness: %w", err)
 	}
 	var b bytes.Buffer
-	if err := t.Execute(&b, map[string]any{"Items": Items()}); err != nil {
+	if err := t.Execute(&b, map[string]any{"Items": Items(), "Models": modelsOf(parts)}); err != nil {
 		return nil, fmt.Errorf("the questions of readiness: %w", err)
 	}
 	rb, err := runbooks.Parse("readiness.yaml", b.Bytes(), cat)
@@ -68,7 +114,7 @@ func Runbook(cat steps.Catalog) (*runbooks.Runbook, error) {
 		return nil, err
 	}
 	asked := func(s runbooks.Step) bool {
-		return slices.ContainsFunc(Items(), func(i Item) bool { return i.ID == s.ID })
+		return slices.ContainsFunc(slices.Concat(Items(), Models(parts)), func(i Item) bool { return i.ID == s.ID })
 	}
 	rb.Steps = slices.DeleteFunc(rb.Steps, func(s runbooks.Step) bool { // what the loop adds for a failure
 		return s.Kind == triage.ConcludeStep || s.Kind == triage.AskStep && !asked(s)
@@ -79,6 +125,17 @@ func Runbook(cat steps.Catalog) (*runbooks.Runbook, error) {
 // Components are the failure models that come with handrail, as worked examples.
 func Components() ([]triage.Component, error) {
 	return ParseComponents("components.yaml", componentSource)
+}
+
+// Over are a team's components, and the worked ones that it does not state itself.
+func Over(own, worked []triage.Component) []triage.Component {
+	out := slices.Clone(own)
+	for _, c := range worked {
+		if !slices.ContainsFunc(own, func(o triage.Component) bool { return o.Question() == c.Question() }) {
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 type componentDoc struct {
@@ -110,10 +167,14 @@ func ParseComponents(file string, src []byte) ([]triage.Component, error) {
 	}
 	var out []triage.Component
 	for _, c := range doc.Components {
-		if slices.ContainsFunc(out, func(o triage.Component) bool { return o.Name == c.Name }) {
+		next := triage.Component{Name: c.Name, Parts: c.parts()}
+		switch {
+		case next.Question() == triage.ModelPrefix:
+			return nil, fmt.Errorf("%s names a component %q: a name has letters or digits", file, c.Name)
+		case slices.ContainsFunc(out, func(o triage.Component) bool { return o.Question() == next.Question() }):
 			return nil, fmt.Errorf("%s states component %q twice", file, c.Name)
 		}
-		out = append(out, triage.Component{Name: c.Name, Parts: c.parts()})
+		out = append(out, next)
 	}
 	return out, nil
 }
@@ -123,6 +184,9 @@ func componentForm(r *strict.Reader, n *strict.Node, _ string) any {
 	r.Struct(n, "a component", &c)
 	return c
 }
+
+// notStated stands below a heading that a team left out.
+const notStated = "not stated"
 
 // parts are the headings with what stands below them. What a team left out says so.
 func (c componentEntry) parts() []triage.KV {
@@ -137,7 +201,7 @@ func (c componentEntry) parts() []triage.KV {
 	} {
 		text := strings.Join(p.body, "; ")
 		if text == "" {
-			text = "not stated"
+			text = notStated
 		}
 		out = append(out, triage.KV{Key: p.head, Value: text})
 	}

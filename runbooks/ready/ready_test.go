@@ -8,10 +8,14 @@ import (
 	"handrail/triage"
 )
 
-// TestRunbook: fourteen questions, and nothing that could change anything.
+// TestRunbook: fourteen questions and one for each failure model, and nothing that could change anything.
 func TestRunbook(t *testing.T) {
 	t.Parallel()
-	rb, err := ready.Runbook(catalog.New())
+	parts, err := ready.ParseComponents("ours.yaml", []byte("apiVersion: handrail/v1\nkind: Components\ncomponents:\n  - {name: 'Image \"registry\" ${x}', responsibility: ['keeps ${images} \\ \"by\" digest']}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rb, err := ready.Runbook(catalog.New(), parts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,8 +29,12 @@ func TestRunbook(t *testing.T) {
 			t.Errorf("%s is a %s", s.ID, s.Kind)
 		}
 	}
-	if want := len(ready.Items()); asked != want || want != 14 {
-		t.Errorf("it asks %d questions of %d, want 14", asked, want)
+	if want := len(ready.Items()); asked != want+1 || want != 14 {
+		t.Errorf("it asks %d questions, want 14 of %d and one of a model", asked, want)
+	}
+	last := rb.Steps[len(rb.Steps)-1]
+	if last.ID != "model_image_registry_x" || last.Title != `Does the failure model of the Image "registry" ${x} hold here?` {
+		t.Errorf("the model is asked as %q, %q", last.ID, last.Title)
 	}
 }
 
@@ -58,7 +66,7 @@ func TestComponentsOfATeam(t *testing.T) {
 	if err != nil || len(list) != 1 || list[0].Parts[9].Value != "push over a tag" || list[0].Parts[1].Value != "not stated" {
 		t.Errorf("read %+v, %v", list, err)
 	}
-	for _, bad := range []string{"  - {name: registry}\n", "  - {name: a, responsibility: [x], colour: [y]}\n", "  - {name: a, responsibility: [x]}\n  - {name: a, responsibility: [y]}\n"} {
+	for _, bad := range []string{"  - {name: registry}\n", "  - {name: a, responsibility: [x], colour: [y]}\n", "  - {name: a b, responsibility: [x]}\n  - {name: A-b, responsibility: [y]}\n", "  - {name: '??', responsibility: [x]}\n"} {
 		if list, err := ready.ParseComponents("ours.yaml", []byte(head+bad)); err == nil {
 			t.Errorf("%q was read as %+v", bad, list)
 		}

@@ -46,10 +46,11 @@ type ReviewRead struct {
 	At    time.Time    `json:"at,omitzero"`
 }
 
-// ReviewComponent is the failure model of a component.
+// ReviewComponent is the failure model of a component, with what was said of it.
 type ReviewComponent struct {
 	Name  visible.Text `json:"name"`
 	Parts []ReviewPart `json:"parts"`
+	Said  *ReviewItem  `json:"said,omitempty"` // nil in a review that did not ask
 }
 
 // ReviewPart is a heading of a failure model with what stands below it.
@@ -77,6 +78,7 @@ func (b *builder) review() {
 		}
 	}
 	r := &Review{Items: []ReviewItem{}, Components: []ReviewComponent{}, Changed: []ReviewChange{}, Since: line(params["last"])}
+	models := map[string]*ReviewItem{}
 	for _, s := range b.st.Steps {
 		if s.Kind != triage.AskStep || s.Retired {
 			continue
@@ -93,16 +95,21 @@ func (b *builder) review() {
 				it.Gap = &b.d.Debts[i]
 			}
 		}
-		if value == "yes" {
-			r.Yes++
-		}
 		if it.Last != "" && value != "" && it.Last != it.Value {
 			r.Changed = append(r.Changed, ReviewChange{ID: it.ID, Was: it.Last, Is: it.Value})
+		}
+		if strings.HasPrefix(id, triage.ModelPrefix) {
+			it.Number = 0
+			models[id] = &it
+			continue
+		}
+		if value == "yes" {
+			r.Yes++
 		}
 		r.Items = append(r.Items, it)
 	}
 	for _, c := range b.st.Parts {
-		out := ReviewComponent{Name: line(c.Name)}
+		out := ReviewComponent{Name: line(c.Name), Said: models[c.Question()]}
 		for _, p := range c.Parts {
 			out.Parts = append(out.Parts, ReviewPart{Head: line(p.Key), Text: line(p.Value)})
 		}
@@ -155,6 +162,21 @@ var machineCounts = map[string][]machineCount{
 	"reconcile": {{"by_hand", "changes by hand that still owe their proof"}},
 	"drift":     {{"drift_open", "incidents of drift that are not closed"}},
 	"learned":   {{"overdue", "follow-ups past their date"}, {"practised", "drills won on this machine"}},
+}
+
+// told says what was said of a failure model, by whom, and who closes its gap.
+func (it ReviewItem) told() visible.Text {
+	out := visible.Text("")
+	if it.Said != "" {
+		out += line(fmt.Sprintf(": said %s by %s, entry %d, %s", it.Said, it.Who, it.Entry, orText(it.Why, "without a word")))
+	}
+	if it.Disagree {
+		out += line(fmt.Sprintf("; read %s", it.Reads))
+	}
+	if it.Gap != nil {
+		out += line(fmt.Sprintf("; %s, until %s", orText(it.Gap.By, "no owner"), orText(it.Gap.Until, "no date")))
+	}
+	return out
 }
 
 // reviewPage is a review as one page.
@@ -225,6 +247,9 @@ func reviewPage(d Document) []Block {
 	p.section("Failure models")
 	for _, c := range r.Components {
 		p.heading("%s", c.Name)
+		if it := c.Said; it != nil {
+			p.add(ItemBlock, spans("%s **%s**%s", it.Question, orText(it.Value, "not answered"), it.told())...)
+		}
 		p.table("", "")
 		for _, part := range c.Parts {
 			p.row(part.Head, part.Text)

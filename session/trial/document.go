@@ -9,7 +9,7 @@
 // the laws and the runbook's own requirements let it; the floors of its kind, which need a
 // real target, are not part of a test, and its act is done only where the case says so.
 //
-// [Run] tells what followed and which branches of the runbook were gone: [Report].
+// [Run] tells what followed and which branches of the runbook were walked: [Report].
 package trial
 
 import (
@@ -38,6 +38,7 @@ type Base struct {
 	Params  map[string]string `key:"params" each:"param"`
 	Facts   map[string]facts  `key:"facts" each:"facts"`
 	Answers map[string]string `key:"answers"`
+	Manual  map[string]string `key:"manual"`
 	values  map[string]map[string]steps.Value
 
 	Findings []triage.FindingAnswer `key:"findings" each:"finding"`
@@ -100,7 +101,7 @@ func Parse(file string, src []byte, rb *runbooks.Runbook, cat steps.Catalog) (*D
 			r.Fail(strict.At(doc, "runbook"), "", "these are tests of the runbook %q, not of %q", d.Runbook, rb.ID)
 		}
 		if base := strict.At(doc, "base"); base != nil {
-			c.ids(base, map[string][]triage.StepKind{"facts": reads, "answers": {triage.AskStep}})
+			c.ids(base, map[string][]triage.StepKind{"facts": reads, "answers": {triage.AskStep}, "manual": {triage.ManualStep}})
 			c.answers(base)
 			c.named(base, "findings", "subject", nil)
 			d.Base.values = c.recorded(base, "facts", nil)
@@ -152,7 +153,7 @@ func (c checker) check(x *Case, n *strict.Node, base Base) {
 	c.named(n, "findings", "subject", nil)
 	c.named(n, "by_hand", "proof", reads)
 	x.Findings = slices.Concat(x.Findings, base.Findings)
-	x.Params, x.Answers = over(base.Params, x.Params), over(base.Answers, x.Answers)
+	x.Params, x.Answers, x.Manual = over(base.Params, x.Params), over(base.Answers, x.Answers), over(base.Manual, x.Manual)
 	if _, err := c.rb.Bind(x.Params); err != nil {
 		c.Fail(n, "see handrail runbook show "+c.rb.ID, "%v", err)
 	}
@@ -196,7 +197,10 @@ func (c checker) named(of *strict.Node, key, own string, kinds []triage.StepKind
 
 func (c checker) answers(n *strict.Node) {
 	c.Each(strict.At(n, "answers"), "answers", func(key, value *strict.Node) {
-		st, _ := c.rb.Step(key.Value)
+		st, ok := c.rb.Step(key.Value)
+		if !ok || st.Kind != triage.AskStep {
+			return // the key was refused
+		}
 		c.OneOf(value, "the answer to "+key.Value, choices(st))
 	})
 }

@@ -44,7 +44,7 @@ func TestLibrary(t *testing.T) {
 				}
 			}
 			missed := r.Missed()
-			t.Logf("%s: %d of %d branches gone, %d cases", rb.ID, len(r.Branches)-len(missed), len(r.Branches), len(r.Cases))
+			t.Logf("%s: %d of %d branches walked, %d cases", rb.ID, len(r.Branches)-len(missed), len(r.Branches), len(r.Cases))
 			for _, m := range missed {
 				t.Errorf("%s: no case goes %s", file, m)
 			}

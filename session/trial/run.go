@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,7 +17,7 @@ import (
 type Report struct {
 	Cases    []Result
 	Branches []runbooks.Branch
-	Gone     []bool // by branch: some case went it
+	Gone     []bool // by branch: some case walks it
 }
 
 // Result is how one case ended.
@@ -44,7 +45,7 @@ func (r Report) Failed() int {
 	return n
 }
 
-// Missed are the branches that no case went.
+// Missed are the branches that no case walks.
 func (r Report) Missed() []runbooks.Branch {
 	var out []runbooks.Branch
 	for i, b := range r.Branches {
@@ -90,7 +91,7 @@ func (s *stage) result() Result {
 		wrong("the call ends in %s, want %s (%s)", s.state.Phase, e.Phase, s.stop)
 	}
 	if e.Recovered != nil && *e.Recovered != s.ended {
-		wrong("recovered is %t, want %t (%s)", s.ended, *e.Recovered, s.stop)
+		wrong("recovered is %t, want %t (%s)", s.ended, *e.Recovered, cmp.Or(s.stop, "nothing keeps the incident open"))
 	}
 	for _, topic := range slices.Sorted(maps.Keys(e.Conclude)) {
 		if got := s.said[triage.Topic(topic)]; got != e.Conclude[topic] {

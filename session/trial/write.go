@@ -103,11 +103,12 @@ func (d *Document) Text(modeline string) string {
 	var w strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&w, format, args...) }
 	say("%sapiVersion: handrail/v1\nkind: RunbookTest\nrunbook: %s\n", modeline, d.Runbook)
-	if len(d.Base.values) > 0 || len(d.Base.Answers) > 0 || len(d.Base.Findings) > 0 {
+	if len(d.Base.values) > 0 || len(d.Base.Answers) > 0 || len(d.Base.Manual) > 0 || len(d.Base.Findings) > 0 {
 		say("base:\n")
 		texts(say, "  ", "params", d.Base.Params)
 		recorded(say, "  ", d.Base.values, nil)
 		texts(say, "  ", "answers", d.Base.Answers)
+		texts(say, "  ", "manual", d.Base.Manual)
 		answered(say, "  ", d.Base.Findings)
 	}
 	say("cases:\n")
@@ -118,7 +119,7 @@ func (d *Document) Text(modeline string) string {
 		recorded(say, "    ", c.values, d.Base.values)
 		texts(say, "    ", "fails", c.Fails)
 		texts(say, "    ", "answers", less(c.Answers, d.Base.Answers))
-		texts(say, "    ", "manual", c.Manual)
+		texts(say, "    ", "manual", less(c.Manual, d.Base.Manual))
 		texts(say, "    ", "conclude", c.Conclude)
 		texts(say, "    ", "skip", c.Skip)
 		texts(say, "    ", "waive", c.Waive)

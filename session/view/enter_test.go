@@ -221,6 +221,8 @@ func (c *call) enter(o triage.Option) string {
 		c.act(st)
 	case triage.DoWaive:
 		c.tell(triage.Waive{Law: map[string]int{"1": 1, "8": 8}[o.Value], Subject: o.Subject, Person: "ana", Why: "it cannot be had"})
+	case triage.DoPlan:
+		return c.give(o)
 	case triage.DoResolve:
 		c.tell(triage.FindingAnswer{Step: o.Step, Finding: o.Subject, How: triage.Taken, Person: "ana"})
 	case triage.DoSettle:
@@ -237,6 +239,32 @@ func (c *call) enter(o triage.Option) string {
 		d.ID = "unfinished"
 		c.tell(d)
 	}
+	return ""
+}
+
+// give gives a gate the parameter that it waits for, or leaves the sheet.
+func (c *call) give(o triage.Option) string {
+	if c.fixed("gives "+o.Step).IntN(3) == 0 {
+		return "it waits for a parameter"
+	}
+	given := c.params()
+	for name, v := range c.state.Params(c.rb.ID) {
+		if v.Known() {
+			given[name] = v
+		}
+	}
+	for _, other := range triage.Options(c.state, c.now, c.scene().Judge) {
+		if other.Kind != triage.DoPreview || other.Step != o.Step {
+			continue
+		}
+		for _, r := range other.Refusals {
+			if len(r.Params) == 0 {
+				c.fail("Enter asks for a parameter of %s, which is refused besides: %s", o.Step, r.Why)
+			}
+			given[r.Params[0]] = steps.StringOf("a")
+		}
+	}
+	c.tell(c.rb.Plan(given))
 	return ""
 }
 

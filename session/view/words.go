@@ -54,7 +54,7 @@ func (s Snapshot) name(of, text string) string {
 	text = named.ReplaceAllStringFunc(text, func(t string) string {
 		m := named.FindStringSubmatch(t)
 		if m[3] != "" {
-			return s.called(beside(of, m[2])) + " " + m[3]
+			return s.called(beside(of, m[2])) + " " + strings.ReplaceAll(m[3], "_", " ")
 		}
 		return s.called(beside(of, m[2]))
 	})

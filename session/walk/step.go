@@ -64,6 +64,8 @@ func (p *player) follow(ctx context.Context, snap view.Snapshot, o triage.Option
 		return why, nil
 	case triage.DoPhase:
 		return "", p.do(ctx, triage.Intent{Kind: triage.DoPhase, Phase: triage.Phase(o.Value)})
+	case triage.DoPlan:
+		return p.ungiven(snap, o.Step), nil
 	case triage.DoClose:
 		if o.Value != snap.State.Ends() {
 			return "it is not " + snap.State.Ends() + ": " + unrecovered(snap.Options), nil
@@ -75,6 +77,17 @@ func (p *player) follow(ctx context.Context, snap view.Snapshot, o triage.Option
 		return "", p.do(ctx, triage.Intent{Kind: triage.DoClose, Value: o.Value, Text: "by the script"})
 	}
 	return fmt.Sprintf("the script has no entry for %s %s", o.Kind, o.Step), nil
+}
+
+// ungiven says which parameter a gate waits for that the script does not give.
+func (p *player) ungiven(snap view.Snapshot, gate string) string {
+	why := gate + " waits for a parameter"
+	for _, o := range snap.Options {
+		if o.Kind == triage.DoPreview && o.Step == gate && len(o.Refusals) > 0 {
+			why = gate + ": " + o.Refusals[0].Why + " " + o.Refusals[0].Cure
+		}
+	}
+	return why
 }
 
 // notSettled is why a step is skipped that the script has no word for.

@@ -38,9 +38,8 @@ recorded.`, rb.ID, rb.Title, rb.ID))
 		{line: `resume: {paid: {proof: ""}}`},
 		{line: `reconcile: {waive: {person: "", why: ""}}`},
 	})
-	s.section("findings", "Critical findings that shut no gate, by their words: before the close as recovered each is\nresolved, or taken by a person, as in taken: ada.", []entry{
-		{line: `- {finding: "the words of the finding", subject: STEP, resolved: ""}`},
-	})
+	s.findings(rb)
+	s.difference(rb)
 	s.section("by_hand", "What is repaired outside of handrail, where no gate serves: it is recorded then, and\nowes a read of the step that shows it.", []entry{
 		{line: `- {what: "the command, or words", object: "", person: "", proof: STEP, shows: ""}`},
 	})
@@ -146,6 +145,36 @@ func (s *sheet) gates(rb *runbooks.Runbook) {
 	}
 	s.section("gates", `Gates to open, each with the phrase that its preview shows. approval names the file in
 which the answer of a second person will appear; why is for a wider pause.`, list)
+}
+
+// findings lists those of the runbook that keep no gate shut. Its reads may have more.
+func (s *sheet) findings(rb *runbooks.Runbook) {
+	var list []entry
+	for _, f := range rb.Loose() {
+		if len(f.Quote) < leastQuote {
+			f.Quote = "the words of the finding"
+		}
+		list = append(list, entry{line: fmt.Sprintf(`- {finding: %s, subject: %s, resolved: ""}`, quoted(f.Quote), f.Step)})
+	}
+	if len(list) == 0 {
+		list = []entry{{line: `- {finding: "the words of the finding", subject: STEP, resolved: ""}`}}
+	}
+	s.section("findings", `Critical findings that shut no gate, by their words: before the close as recovered each
+that shows is resolved, or taken by a person, as in taken: ada. What a read finds critical
+by itself is answered the same way.`, list)
+}
+
+// difference lists the questions before the record is written, where a gate writes it.
+func (s *sheet) difference(rb *runbooks.Runbook) {
+	if !slices.ContainsFunc(rb.Steps, func(st runbooks.Step) bool { return slices.Contains(triage.RecordKinds(), st.Uses) }) {
+		return
+	}
+	var list []entry
+	for _, q := range triage.DriftQuestions() {
+		list = append(list, entry{about: []string{q.Ask}, line: q.ID + `: ""`})
+	}
+	s.section("difference", `Before a gate writes the record: what conclusions, comparisons and authority have not
+answered by then. What they answer is not asked, and what stands here is not used.`, list)
 }
 
 func (s *sheet) severity(rb *runbooks.Runbook) {

@@ -3,6 +3,7 @@ package compare
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -77,6 +78,12 @@ func (p listProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 	f.Set("age", steps.DurationOf(p.env.Now().Sub(oldest)))
 	f.Set("steady", steps.BoolOf(maps.Equal(lists[0], last)))
 	typ, why := typeOf(in.Text("type"), recorded, lists)
+	if named := in.Text("type"); len(lists[0]) == 0 && len(last) == 0 {
+		// Empty lists call nothing gone. Where nothing of their type is recorded they agree with that.
+		if typ, why = named, ""; named == "" || len(recorded[named])+len(unnamed[named]) > 0 {
+			why = "The list: " + emptyList + "."
+		}
+	}
 	if why != "" {
 		obs.Summary = "The list could not be subtracted from the state at " + where + "."
 		obs.Say(steps.Critical, "%s", why)
@@ -189,8 +196,13 @@ func (p listProbe) lists(in steps.Params, out steps.Sink) (read []map[string]boo
 	if len(read) == 0 {
 		return nil, oldest, fmt.Errorf("no list is named")
 	}
+	if n := len(read); (len(read[0]) == 0) != (len(read[n-1]) == 0) {
+		return nil, oldest, fmt.Errorf("one list: %s", emptyList)
+	}
 	return read, oldest, nil
 }
+
+const emptyList = "it is empty: it shows neither that all is gone nor that anything is"
 
 // idsOf reads a list: one id on each line, or JSON of strings or of objects with an id.
 func idsOf(text string) (map[string]bool, error) {
@@ -213,15 +225,15 @@ func idsOf(text string) (map[string]bool, error) {
 			}
 			ids[id] = true
 		}
-	} else {
-		for line := range strings.Lines(text) {
-			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
-				ids[line] = true
-			}
+		return ids, nil // an API that answers with an empty list says so
+	}
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			ids[line] = true
 		}
 	}
 	if len(ids) == 0 {
-		return nil, fmt.Errorf("it is empty: it shows neither that all is gone nor that anything is")
+		return nil, errors.New(emptyList)
 	}
 	return ids, nil
 }

@@ -127,7 +127,7 @@ func TestCatchOneRevert(t *testing.T) {
 	obs, _ = w.catch(w.env, time.Second, "cm", "fixed", "data.host")
 	wantFact(t, obs, "settled", "true")
 	wantFact(t, obs, "writes", "0")
-	wantFact(t, obs, "reverts", "false")
+	wantFact(t, obs, "reverts", "?leaves no trace")
 	wantFact(t, obs, "writer", "?nothing wrote")
 	wantFinding(t, obs, "webhook or a policy changed it in the same request")
 }
@@ -254,7 +254,7 @@ func TestCatchThroughFaults(t *testing.T) {
 		}, map[string]string{"writes": "?no longer has", "settled": "false"}},
 		{"expired, and not written", func(_ *keepersWorld, rw http.ResponseWriter, _ *http.Request, _ func()) {
 			reply(rw, 410, status(410, "Expired", "too old", nil))
-		}, map[string]string{"writes": "0", "reverts": "false", "settled": "true"}},
+		}, map[string]string{"writes": "0", "reverts": "?leaves no trace", "settled": "true"}},
 		{"forbidden", func(_ *keepersWorld, rw http.ResponseWriter, _ *http.Request, _ func()) {
 			reply(rw, 403, status(403, "Forbidden", "no watching", nil))
 		}, map[string]string{"writes": "?permission denied", "reverts": "?permission denied", "settled": "?permission denied"}},

@@ -236,6 +236,31 @@ func TestWorkloadRefused(t *testing.T) {
 	}
 }
 
+// TestWorkloadFailedBefore: a Job that failed says why after its Pods are gone, and nothing
+// points at its controller.
+func TestWorkloadFailedBefore(t *testing.T) {
+	t.Parallel()
+	w := newKeepersWorld(t)
+	w.create(w.in(batchV1, "jobs", ""), fields{"metadata": fields{"name": "migrate"}, "spec": fields{"activeDeadlineSeconds": 1, "template": fields{"spec": fields{"restartPolicy": "Never",
+		"containers": []fields{{"name": "c", "image": "example.com/x:1"}}}}}})
+	var obs steps.Observation
+	w.until("the Job failed and its Pod is gone", func() bool {
+		obs = w.probe(w.env, "kube/workload", "jobs", "migrate")
+		return obs.Facts["rollout"].Text() == "failed" && obs.Facts["pod"].Known() && obs.Facts["pod"].Text() == ""
+	})
+	wantFact(t, obs, "reason", "DeadlineExceeded")
+	wantFact(t, obs, "message", "Job was active longer than specified deadline")
+	wantFinding(t, obs, "failed (DeadlineExceeded: Job was active longer than specified deadline), and its Pods are gone")
+	if obs.Facts["stage"].Known() || !strings.HasSuffix(obs.Summary, "0 of 1 ready, failed (DeadlineExceeded).") {
+		t.Errorf("stage %q, %q", obs.Facts["stage"].Text(), obs.Summary)
+	}
+	for _, f := range obs.Findings {
+		if strings.Contains(f.Say, "controller") {
+			t.Errorf("it says: %s", f.Say)
+		}
+	}
+}
+
 func TestWorkloadIsNone(t *testing.T) {
 	t.Parallel()
 	w := newKeepersWorld(t)

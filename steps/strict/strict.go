@@ -98,7 +98,27 @@ func (r *Reader) syntax(err error) {
 		}
 		msg = msg[len(m[0]):]
 	}
-	r.FailAt(line, 0, "", "not YAML: %s", msg)
+	r.FailAt(line, 0, cureOf(msg), "not YAML: %s", msg)
+}
+
+// cureOf is what to write instead of what the YAML parser trips over most often.
+func cureOf(msg string) string {
+	for _, c := range [...]struct{ in, cure string }{
+		{"tab character", "indent with spaces"},
+		{"cannot start any token", "indent with spaces, and put a text that begins with % @ or ` in quotes"},
+		{"mapping values are not allowed", "put a text with a colon and a space in it in quotes"},
+		{"did not find expected '-' indicator", "let the keys of one item begin in one column"},
+		{"did not find expected key", "let keys begin in one column, and close each quote"},
+		{"did not find expected ',' or", "close each bracket and quote; inside of '…' a ' is written twice"},
+		{"unexpected end of stream", "close each quote"},
+		{"could not find expected ':'", "write a colon and a space after the key"},
+		{"unknown escape character", `write the backslash twice, or use single quotes`},
+	} {
+		if strings.Contains(msg, c.in) {
+			return c.cure
+		}
+	}
+	return ""
 }
 
 // plain refuses what could make a document mean something else than it shows:
@@ -129,7 +149,7 @@ func (r *Reader) plain(n *yaml.Node, depth int) bool {
 			case key.Kind != yaml.ScalarNode:
 				r.Fail(key, "", "a key must be a word")
 			case dup:
-				r.Fail(key, "", "key %q again, first on line %d", key.Value, line)
+				r.Fail(key, "drop one, or begin a new item with a dash", "key %q again, first on line %d", key.Value, line)
 			}
 			seen[key.Value] = key.Line
 		}

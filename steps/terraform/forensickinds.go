@@ -4,6 +4,7 @@ import (
 	"handrail/steps"
 	"handrail/steps/terraform/configuration"
 	"handrail/steps/terraform/plan"
+	"handrail/steps/terraform/registry"
 	"handrail/steps/terraform/state"
 )
 
@@ -12,14 +13,15 @@ func forensicKinds(dir, workspace steps.Field) []steps.Kind {
 	return []steps.Kind{
 		{
 			Name:  "terraform/state-diff",
-			Doc:   "Compares a copy of a state with another copy, or with the present state: what is missing, added, changed or moved, and whether two writers raced.",
+			Doc:   "Compares a copy of a state, or a version in the backend, with another copy, or with the present state: what is missing, added, changed or moved, and whether two writers raced.",
 			Class: steps.Probe,
 			Params: []steps.Field{dir, workspace,
-				{Name: "before", Type: steps.Path, Required: true, Doc: "copy of the state to compare from"},
+				{Name: "before", Type: steps.Path, Doc: "copy of the state to compare from"},
+				{Name: "version", Type: steps.String, Doc: "id of a version in the backend to compare from, instead of a copy"},
 				{Name: "after", Type: steps.Path, Doc: "copy to compare with, instead of the present state"},
 			},
 			Facts:   state.DiffFacts(),
-			Touches: []string{"reads the files", "reads the backend settings in .terraform and the present state, unless after is given"},
+			Touches: []string{"reads the files, or lists the versions of the backend and reads one", "reads the backend settings in .terraform and the present state, unless after is given"},
 			Reads:   func(e steps.Env) steps.Prober { return state.DiffProbe{Env: e} },
 		},
 		{
@@ -55,6 +57,29 @@ func forensicKinds(dir, workspace steps.Field) []steps.Kind {
 			Facts:   configuration.LockFileFacts(),
 			Touches: []string{"reads .terraform.lock.hcl, the configuration, and the installed modules", "reads the CLI configuration and the mirrors that it names", "reads the objects of the git clone, without git"},
 			Reads:   func(e steps.Env) steps.Prober { return configuration.LockFileProbe{Env: e} },
+		},
+		{
+			Name:  "terraform/registry",
+			Doc:   "Asks the registries of the pinned providers whether they answer, offer the pinned version for the platform, and name the checksum that is locked. Sends no credential, and nothing before the directory is trusted.",
+			Class: steps.Probe,
+			Params: []steps.Field{dir,
+				{Name: "platform", Type: steps.String, Pattern: `[a-z0-9]+_[a-z0-9]+`, Doc: "os_arch of the machine that initialises, instead of this one"},
+			},
+			Facts:   registry.Facts(),
+			Touches: []string{"reads .terraform.lock.hcl", "GET over verified TLS to the registries that it names, where the directory is trusted: service discovery, versions, and the description of a package"},
+			Reads:   func(e steps.Env) steps.Prober { return registry.Probe{Env: e} },
+		},
+		{
+			Name:  "terraform/history",
+			Doc:   "Follows the history of a root module in its Git clone, without git: which commits changed its configuration and values, in which of them a key changed, and which resources were declared then and are not now.",
+			Class: steps.Probe,
+			Params: []steps.Field{dir,
+				{Name: "since", Type: steps.Duration, Default: "336h", Doc: "how far back, by the time of the commits"},
+				{Name: "key", Type: steps.String, Pattern: `[A-Za-z_][A-Za-z0-9_-]*`, Doc: "key whose lines are followed"},
+			},
+			Facts:   configuration.HistoryFacts(),
+			Touches: []string{"reads the configuration and its files of values", "reads the objects of the git clone, without git"},
+			Reads:   func(e steps.Env) steps.Prober { return configuration.HistoryProbe{Env: e} },
 		},
 		{
 			Name:  "terraform/type-check",

@@ -101,6 +101,17 @@ func gateKinds(dir, workspace steps.Field, live state.Live) []steps.Kind {
 			Changes: func(e steps.Env) steps.Gater { return change.ApplyGate{Env: e, Mode: change.Targeted} },
 		},
 		{
+			Name:  "terraform/apply-batches",
+			Doc:   "Makes the changes of a saved plan that was approved some at a time, each batch by a plan of its own for these addresses that may do nothing else to them. Stops at the first surprise.",
+			Class: steps.Rerun,
+			Params: []steps.Field{dir, workspace, file, digest,
+				{Name: "size", Type: steps.Int, Default: "10", Doc: "how many addresses at a time, at most 50"},
+				{Name: "parallelism", Type: steps.Int, Default: "10", Doc: "operations at once"},
+			},
+			Touches: []string{"runs tofu plan -lock=false and tofu apply with its file for each batch", "changes what the plan says"},
+			Changes: func(e steps.Env) steps.Gater { return change.ApplyBatchGate{Env: e} },
+		},
+		{
 			Name:    "terraform/pause",
 			Doc:     "Puts a marker into a root module that tells the team's CI to apply nothing there.",
 			Class:   steps.Contain,

@@ -151,7 +151,13 @@ func (f *Form) Refuse(why ink.Text) { f.wrong = why }
 
 // RefuseAt is Refuse with the cursor on the line that is wrong.
 func (f *Form) RefuseAt(name string, why ink.Text) {
-	f.at, f.wrong = max(0, slices.IndexFunc(f.Fields, func(fl Field) bool { return fl.name == name })), why
+	f.AtLine(name)
+	f.Refuse(why)
+}
+
+// AtLine puts the cursor on a line.
+func (f *Form) AtLine(name string) {
+	f.at = max(0, slices.IndexFunc(f.Fields, func(fl Field) bool { return fl.name == name }))
 }
 
 // AtFirstEmpty puts the cursor on the first line of text that holds nothing, where there
@@ -261,10 +267,11 @@ func (f *Form) Draw(th *ink.Theme, w, h int) (rows []ink.Drawn, cur *tea.Positio
 			choice = picked
 		}
 	}
+	wrong := ink.Page{W: w - 2, Theme: th} // in sight wherever the fields are scrolled to
 	if f.wrong != "" {
-		p.Item(th.Warn.On("! "), th.Warn, f.wrong)
+		wrong.Item(th.Warn.On("! "), th.Warn, f.wrong)
 	}
-	room := max(3, h-3)
+	room := max(3, h-3-len(wrong.Rows))
 	off, moves := 0, ink.Text("move")
 	var keys []ink.Hint
 	var readOn ink.Text
@@ -280,7 +287,7 @@ func (f *Form) Draw(th *ink.Theme, w, h int) (rows []ink.Drawn, cur *tea.Positio
 		p.Rows = p.Rows[off : off+room]
 	}
 	rows = append(rows, f.head(th, w))
-	for _, r := range p.Rows {
+	for _, r := range slices.Concat(p.Rows, wrong.Rows) {
 		rows = append(rows, " "+r)
 	}
 	next := ink.Or(f.Does, "send")

@@ -37,6 +37,9 @@ func (g *Modal) undone(env *screen.Env) bool {
 	return env.Snap.State.Gates[g.Step].Again.Outcome == triage.Undone
 }
 
+// shut says that the gate is neither armed nor past its act: why it is not is what it shows.
+func (g *Modal) shut() bool { return g.Gate.Phase == triage.GateIdle || g.Gate.Phase == "" }
+
 // Box is the gate in at most most rows. Consequence, target and phrase always
 // stand; what is between scrolls.
 func (g *Modal) Box(env *screen.Env, most int) ([]ink.Drawn, *tea.Position) {
@@ -51,13 +54,19 @@ func (g *Modal) Box(env *screen.Env, most int) ([]ink.Drawn, *tea.Position) {
 	alikeEnds := g.middle(env, &mid)
 
 	h := most - 2
-	if fits := max(2, h-len(low.Rows)-2); len(top.Rows) > fits {
-		// A target that is too long for the screen scrolls; the phrase never does.
+	if fits := max(2, h-len(low.Rows)-min(len(mid.Rows)+1, h/3)); len(top.Rows) > fits {
+		// A target that is too long for the screen scrolls, so that what is between can be
+		// read by more than a line at a time; the phrase never does. Where the gate is shut,
+		// what stands in its way comes first.
 		cut := top.Rows[fits:]
-		for i := range alikeEnds {
-			alikeEnds[i] += len(cut)
+		if g.shut() {
+			mid.Rows = append(mid.Rows, cut...)
+		} else {
+			for i := range alikeEnds {
+				alikeEnds[i] += len(cut)
+			}
+			mid.Rows = append(cut[:len(cut):len(cut)], mid.Rows...)
 		}
-		mid.Rows = append(cut[:len(cut):len(cut)], mid.Rows...)
 		top.Rows = top.Rows[:fits]
 	}
 	room := h - len(top.Rows) - len(low.Rows)

@@ -3,6 +3,8 @@ package match
 import (
 	"context"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"charm.land/bubbles/v2/key"
@@ -21,7 +23,16 @@ type Screen struct {
 	near []screen.Hit // where no runbook claims the text
 	like []screen.Alike
 	done bool // the hits are those of the text
+	busy bool // a text is being ranked
 	at   int  // in offered; -1 where nothing is proposed and a person has chosen nothing
+	turn *turn
+}
+
+// turn lets one text be ranked at a time, and of those that wait the newest alone: a
+// person types faster than a loaded machine ranks.
+type turn struct {
+	mu     sync.Mutex
+	newest atomic.Int64
 }
 
 // mostPasted bounds what is kept of a paste, and ofIts how much of that is its
@@ -69,15 +80,30 @@ func (s *Screen) bound() {
 	s.Text = head + tail
 }
 
+// rank ranks the text as it is now. What is typed while one is ranked waits for that: a key
+// each would rank as many at once.
 func (s *Screen) rank(env *screen.Env) tea.Cmd {
 	s.Seq++
 	s.done, s.near, s.like = false, nil, nil
-	seq, txt := s.Seq, s.Text
+	if s.turn == nil {
+		s.turn = &turn{}
+	}
+	seq, txt, turn := s.Seq, s.Text, s.turn
+	turn.newest.Store(int64(seq))
 	if strings.TrimSpace(txt) == "" || env.Config.Match == nil {
 		s.hits, s.done = nil, true
 		return nil
 	}
+	if s.busy {
+		return nil
+	}
+	s.busy = true
 	return env.Tasks.Start(func(context.Context) tea.Msg {
+		turn.mu.Lock()
+		defer turn.mu.Unlock()
+		if turn.newest.Load() != int64(seq) {
+			return HitsMsg{Seq: seq} // of an older text, which are dropped
+		}
 		msg := HitsMsg{Seq: seq, Hits: env.Config.Match(txt)}
 		if near := env.Config.Nearest; len(msg.Hits) == 0 && near != nil {
 			msg.near = near(txt)
@@ -264,7 +290,10 @@ func (s *Screen) Typing() bool { return true }
 func (s *Screen) Hear(env *screen.Env, msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
 	case HitsMsg:
-		s.take(msg)
+		s.busy = false
+		if s.take(msg); !s.done {
+			return s.rank(env), true
+		}
 		return s.alike(env, msg), true
 	case AlikeMsg:
 		if msg.Seq == s.Seq {

@@ -1,6 +1,8 @@
 package match
 
 import (
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
@@ -11,7 +13,8 @@ import (
 )
 
 // TestEnterAsksForTheBestHit drives the screen without the program around it: a text is pasted, the hits arrive, and enter
-// asks for the first runbook with what the text says of its parameters. Hits for an older text are dropped.
+// asks for the first runbook with what the text says of its parameters. One text is ranked at a time: what came to be
+// typed meanwhile is ranked after it, and hits for an older text are dropped.
 func TestEnterAsksForTheBestHit(t *testing.T) {
 	t.Parallel()
 	var asked []screen.Request
@@ -21,8 +24,17 @@ func TestEnterAsksForTheBestHit(t *testing.T) {
 		Ask:    func(r screen.Request) tea.Cmd { asked = append(asked, r); return nil }}
 	s := &Screen{}
 	old := s.Paste(env, "Error acquiring ")()
-	if _, mine := s.Hear(env, s.Paste(env, "the state lock")()); !mine || len(s.hits) != 2 {
-		t.Fatalf("%d hits, taken: %v", len(s.hits), mine)
+	for _, key := range "the state lock" {
+		if s.Press(env, tea.KeyPressMsg{Code: key, Text: string(key)}) != nil {
+			t.Fatalf("%q is ranked beside the text before it", s.Text)
+		}
+	}
+	again, mine := s.Hear(env, old)
+	if !mine || again == nil || len(s.hits) != 0 {
+		t.Fatalf("%d hits of an older text, taken: %v", len(s.hits), mine)
+	}
+	if s.Hear(env, again()); len(s.hits) != 2 {
+		t.Fatalf("%d hits", len(s.hits))
 	}
 	s.Press(env, tea.KeyPressMsg{Code: tea.KeyDown})
 	if s.Hear(env, old); s.at != 1 {
@@ -49,5 +61,41 @@ func TestEnterAsksForTheBestHit(t *testing.T) {
 	}
 	if s.Press(env, tea.KeyPressMsg{Code: tea.KeyEscape}); env.At != screen.AtHome {
 		t.Errorf("esc leads to %q", env.At)
+	}
+}
+
+// TestTypingIsRankedOnce: while one text is ranked, of all that is typed meanwhile the
+// newest is ranked alone.
+func TestTypingIsRankedOnce(t *testing.T) {
+	t.Parallel()
+	var ranked atomic.Int32
+	begun, release := make(chan struct{}), make(chan struct{})
+	env := &screen.Env{Keys: keymap.New(nil), Tasks: &screen.Tasks{Ctx: t.Context()}, Config: screen.Config{Match: func(text string) []screen.Hit {
+		if ranked.Add(1) == 1 {
+			close(begun)
+			<-release
+		}
+		return []screen.Hit{{Runbook: text}}
+	}}}
+	s := &Screen{}
+	var wg sync.WaitGroup
+	msgs := make(chan tea.Msg, 101)
+	start := func(cmd tea.Cmd) { wg.Go(func() { msgs <- cmd() }) }
+	start(s.Paste(env, "x"))
+	<-begun
+	for range 100 {
+		start(s.Paste(env, "x"))
+	}
+	close(release)
+	wg.Wait()
+	close(msgs)
+	for msg := range msgs {
+		s.Hear(env, msg)
+	}
+	if n := ranked.Load(); n != 2 {
+		t.Errorf("%d texts were ranked, want the first and the newest", n)
+	}
+	if hit, ok := s.chosen(); !ok || len(hit.Runbook) != 101 {
+		t.Errorf("the hits are those of %q", hit.Runbook)
 	}
 }

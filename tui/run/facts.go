@@ -100,8 +100,33 @@ func (r *Screen) drawNewest(p *ink.Page) {
 	}
 }
 
+// drawReview draws how far a review is, in place of what an incident concludes.
+func (r *Screen) drawReview(p *ink.Page) {
+	th := p.Theme
+	var holds, gaps, open int
+	for _, st := range r.Snap.State.Steps {
+		switch value := st.Holds(); {
+		case st.Kind != triage.AskStep || st.Retired:
+		case value == "":
+			open++
+		case triage.Gapless(value):
+			holds++
+		default:
+			gaps++
+		}
+	}
+	p.Add(th.Muted.On("ANSWERED"))
+	p.Pairs(0, 0, 12, []ink.Pair{
+		{Key: "hold", Value: ink.Say("%d", holds), Ink: th.Strong}, {Key: "gaps", Value: ink.Say("%d", gaps), Ink: th.Strong}, {Key: "open", Value: ink.Say("%d", open), Ink: th.Muted},
+	})
+}
+
 func (r *Screen) drawTopics(p *ink.Page) {
 	th := p.Theme
+	if r.Snap.State.Kind == triage.Readiness {
+		r.drawReview(p)
+		return
+	}
 	var rows []ink.Pair
 	for _, t := range []triage.Topic{triage.TopicDomain, triage.TopicMutation, triage.TopicConsistent, triage.TopicClass, triage.TopicOwner, triage.TopicReverts} {
 		c, ok := r.Snap.State.Topics[t]
@@ -156,7 +181,26 @@ func (r *Screen) drawStepFacts(env *screen.Env, p *ink.Page, st triage.Step, nar
 		drawGraph(env, p, graph, graphParts{what: narrowed, reasons: narrowed})
 		p.Gap()
 	}
+	if why := unreadAlike(st); why != "" && !narrowed {
+		rows = []ink.Pair{{Key: ink.Say("all %d", len(st.Facts)), Value: "? unknown: " + ink.Shown(why), Ink: th.Warn}}
+	}
 	p.Pairs(1, 0, 14, rows)
+}
+
+// unreadAlike is the one reason for which several facts of a step are all unknown, "" where it
+// is not so: a read that failed fills the pane once, not once for each fact.
+func unreadAlike(st triage.Step) string {
+	why := ""
+	for _, v := range st.Facts {
+		if v.Known() || why != "" && v.Why() != why {
+			return ""
+		}
+		why = v.Why()
+	}
+	if len(st.Facts) < 2 {
+		return ""
+	}
+	return why
 }
 
 // valueText writes a fact for people: durations and times in their units.

@@ -195,7 +195,7 @@ func (r *Screen) jump(env *screen.Env) {
 	for i := 1; i <= len(all); i++ {
 		st := all[(at+i)%len(all)]
 		open := st.Status == triage.Pending || st.Status == triage.Stale || st.Status == triage.CannotTell && st.Required
-		if open && (st.Required || st.Kind == triage.AskStep || st.Kind == triage.ConcludeStep || st.Kind == triage.WatchStep) {
+		if open && r.Snap.Cards[st.ID].Aside == "" && (st.Required || st.Kind == triage.AskStep || st.Kind == triage.ConcludeStep || st.Kind == triage.WatchStep) {
 			r.Front(st.ID)
 			return
 		}

@@ -16,8 +16,8 @@ import (
 
 // What the incident is about, and whether programs may run there.
 
-// params shows the parameters of the runbook in force.
-func (r *Screen) params(env *screen.Env) {
+// params shows the parameters of the runbook in force, from the first that is wanted.
+func (r *Screen) params(env *screen.Env, wanted ...string) {
 	if env.Config.Params == nil {
 		env.Warn("", "The parameters cannot be changed from here.")
 		return
@@ -27,7 +27,7 @@ func (r *Screen) params(env *screen.Env) {
 		env.Warn("", "This runbook has no parameters.")
 		return
 	}
-	env.Sheet = sheets.ParamsForm(env, fs)
+	env.Sheet = sheets.ParamsForm(env, fs, wanted...)
 }
 
 // trust is what was said of the directory in which a program would run.

@@ -1,6 +1,8 @@
 package run
 
 import (
+	"strings"
+
 	tea "charm.land/bubbletea/v2"
 
 	"handrail/session/view"
@@ -194,6 +196,9 @@ func (r *Screen) label(o triage.Option) ink.Text {
 	case triage.DoPhase:
 		return ink.Say("Continue to %s", o.Value)
 	case triage.DoPlan:
+		if o.Step != "" {
+			return ink.Say("Give %s: %s waits for it", strings.Join(r.lacks(o.Step), " or "), name)
+		}
 		return "Switch to another runbook"
 	}
 	return ink.Shown(string(o.Kind))
@@ -259,7 +264,20 @@ func (r *Screen) act(env *screen.Env, o triage.Option) tea.Cmd {
 	case triage.DoPhase:
 		return env.Send(triage.Intent{Kind: triage.DoPhase, Phase: triage.Phase(o.Value)})
 	case triage.DoPlan:
+		if o.Step != "" {
+			r.params(env, r.lacks(o.Step)...)
+			break
+		}
 		env.Sheet = sheets.PlanForm(env)
 	}
 	return nil
+}
+
+// lacks are the parameters that a gate waits for.
+func (r *Screen) lacks(gate string) (out []string) {
+	o, _ := r.Option(triage.DoPreview, gate)
+	for _, f := range o.Refusals {
+		out = append(out, f.Params...)
+	}
+	return out
 }

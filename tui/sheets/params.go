@@ -92,8 +92,9 @@ func StartForm(id string, fs []steps.Field, found map[string]string, does ink.Te
 	return f
 }
 
-// ParamsForm shows the parameters of the incident, and changes them.
-func ParamsForm(env *screen.Env, fs []steps.Field) *form.Form {
+// ParamsForm shows the parameters of the incident, and changes them. It begins at the
+// first that is wanted.
+func ParamsForm(env *screen.Env, fs []steps.Field, wanted ...string) *form.Form {
 	id := env.Snap.State.Plan().Runbook
 	now := map[string]string{}
 	for _, p := range fs {
@@ -119,8 +120,12 @@ func ParamsForm(env *screen.Env, fs []steps.Field) *form.Form {
 		env.Sheet = changeForm(env, id, now, changed)
 		return nil
 	}
-	return &form.Form{Title: ink.Say("Parameters of %s", id), All: true, Does: "change", Fields: parameters(fs, now),
+	f := &form.Form{Title: ink.Say("Parameters of %s", id), All: true, Does: "change", Fields: parameters(fs, now),
 		Intro: []ink.Text{"What the incident is about. Press esc to leave it as it is."}, Submit: submit}
+	if len(wanted) > 0 {
+		f.AtLine(wanted[0])
+	}
+	return f
 }
 
 // changeForm says what a change of the parameters does, and asks once more: what was

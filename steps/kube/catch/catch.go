@@ -33,12 +33,12 @@ const (
 func facts() []steps.Field {
 	return []steps.Field{
 		{Name: "writes", Type: steps.Int, Doc: "writes of the field, or of the object without its status where no field is named"},
-		{Name: "reverts", Type: steps.Bool, Doc: "whether an earlier value was put back, or the field was taken from its holder"},
+		{Name: "reverts", Type: steps.Bool, Doc: "whether an earlier value was put back, or the field was taken from its holder; unknown where nothing changed it, since a write of the value that is there leaves no trace"},
 		{Name: "writer", Type: steps.String, Doc: "manager that did, or that wrote most: a lead, not a proof"},
 		{Name: "tick", Type: steps.Duration, Doc: "how far apart its writes are, the middle one of all"},
 		{Name: "recreated", Type: steps.Bool, Doc: "whether the object was deleted and made again: its UID is another one"},
 		{Name: "derived", Type: steps.Bool, Doc: "whether one writer that does not call itself kubectl wrote it twice within a minute: change its input"},
-		{Name: "settled", Type: steps.Bool, Doc: "whether nothing wrote in the whole window"},
+		{Name: "settled", Type: steps.Bool, Doc: "whether nothing was seen to write in the whole window, not even who holds the field with the value that is there"},
 		{Name: "likely", Type: steps.Strings, Doc: "the first of those that may write the object (kube/writers), who bears the name of the writer before the others; unknown where nothing wrote or anything is unread"},
 		{Name: "inputs", Type: steps.Strings, Doc: "ConfigMaps of its namespace that hold the value which is written again and again; unknown where the field is not derived"},
 	}
@@ -246,6 +246,10 @@ func factsOf(v verdict, seen *writeTracker) map[string]steps.Value {
 		f.Set("settled", steps.BoolOf(v.settled))
 	}
 	switch {
+	case v.reverts == nil && v.again > 0:
+		f.Unknown("who holds the field wrote the object again, with the value that was there: whether it would put another one back was not seen", "reverts")
+	case v.reverts == nil && v.writes == 0:
+		f.Unknown("nothing changed it, so nothing was put back; a write of the value that is there already leaves no trace", "reverts")
 	case v.reverts == nil:
 		f.Unknown("without the value of one field it cannot be said that it was put back: name the field", "reverts")
 	default:
@@ -298,6 +302,8 @@ func (c *writeTracker) rewritten(v verdict) (any, bool) {
 func summary(v verdict, what string, window time.Duration) string {
 	text := fmt.Sprintf("%s was written %d times in %s", what, v.writes, window)
 	switch {
+	case v.writes == 0 && v.again > 0:
+		return fmt.Sprintf("%s kept its value in %s, while who holds it wrote %d times.", what, window, v.again)
 	case v.writes == 0 && v.hole:
 		return fmt.Sprintf("No write of %s was seen in %s, but part of the window is missing.", what, window)
 	case v.writes == 0:

@@ -21,6 +21,7 @@ type verdict struct {
 	hole      bool
 	scale     bool // the writer came through the scale subresource
 	status    int  // writes of the status alone
+	again     int  // writes by who holds the field, which left its value as it was
 	gone      bool // the object is not there at the end
 }
 
@@ -32,14 +33,17 @@ func (c *writeTracker) judge() verdict {
 		if w.status {
 			v.status++
 		}
+		if w.again {
+			v.again++
+		}
 	}
-	v.settled = v.writes == 0
+	v.settled = v.writes == 0 && v.again == 0
 	reverting := c.reverting(all)
 	switch yes, no := true, false; {
 	case len(reverting) > 0:
 		v.reverts = &yes
-	case v.writes == 0, !c.secret && len(c.path) > 0:
-		v.reverts = &no
+	case v.writes > 0 && v.again == 0 && !c.secret && len(c.path) > 0:
+		v.reverts = &no // a value that nothing changed could not be put back
 	}
 	v.writer = most(reverting)
 	if v.writer == "" {

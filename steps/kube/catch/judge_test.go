@@ -128,6 +128,39 @@ func TestCatchJudge(t *testing.T) {
 			t.Errorf("judge() = %+v, want one write of one", v)
 		}
 	})
+	t.Run("nothing changes it", func(t *testing.T) {
+		t.Parallel()
+		s := newScene(t, "data.host")
+		s.state("a", entry("one", 0, hostSet))
+		s.state("a", entry("beat", 5, `{"f:metadata":{"f:annotations":{"f:beat":{}}}}`), entry("one", 0, hostSet))
+		v := s.c.judge()
+		f := factsOf(v, s.c)
+		if !v.settled || f["reverts"].Known() {
+			t.Errorf("judge() = %+v, reverts %s: a writer of the value that is there is not excluded", v, f["reverts"].Text())
+		}
+	})
+	t.Run("the same value again", func(t *testing.T) {
+		t.Parallel()
+		s := newScene(t, "data.host")
+		s.state("a", entry("one", 0, hostSet))
+		for _, after := range []int{5, 16} {
+			s.state("a", entry("one", after, `{"f:data":{"f:host":{}},"f:metadata":{"f:annotations":{"f:at":{}}}}`))
+		}
+		v := s.c.judge()
+		f := factsOf(v, s.c)
+		if v.writes != 0 || v.again != 2 || f["settled"].Text() != "false" || f["reverts"].Known() {
+			t.Errorf("judge() = %+v, settled %s, reverts %s; want a writer that is at work", v, f["settled"].Text(), f["reverts"].Text())
+		}
+	})
+	t.Run("a value that stays as it was set", func(t *testing.T) {
+		t.Parallel()
+		s := newScene(t, "data.host")
+		s.state("a", entry("kubectl-edit", 0, hostSet))
+		s.state("b", entry("kubectl-edit", 5, hostSet))
+		if f := factsOf(s.c.judge(), s.c); f["reverts"].Text() != "false" {
+			t.Errorf("reverts = %s (%s), want false: it was changed, and stayed", f["reverts"].Text(), f["reverts"].Why())
+		}
+	})
 	t.Run("a hole hides what it hides", func(t *testing.T) {
 		t.Parallel()
 		s := newScene(t, "data.host")

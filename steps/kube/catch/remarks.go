@@ -38,6 +38,9 @@ func (c *writeTracker) remarks(v verdict, t cluster.Target, what string, window 
 		say(steps.Info, "Nothing wrote within %s. A writer with a longer period is not excluded, and one that writes the value that is there already leaves no trace.", window.Round(time.Second))
 		say(steps.Info, "If the answer to your own write lacked your value already, a webhook or a policy changed it in the same request: see kube/writers. If the value is right here and wrong in the process, it reads its settings at its start: restart it. If it changed in Git, look there.")
 	}
+	if v.again > 0 {
+		say(steps.Warning, "%d writes by who holds %s left its value as it was. Such a writer may set it each time: a fix would not last.", v.again, what)
+	}
 	if v.status > 0 {
 		say(steps.Info, "%d writes were of the status alone and do not count.", v.status)
 	}

@@ -23,6 +23,7 @@ type write struct {
 	changed bool // the field has another value, or another owner where its value is not read
 	value   int  // which of the values that the field had, -1 where it is not known
 	status  bool // of the status alone
+	again   bool // by who holds the field, whose value stayed as it was
 	gone    bool // the object was deleted
 	uid     types.UID
 }
@@ -153,7 +154,14 @@ func (c *writeTracker) compare(before, m snapshot, w *write) {
 		w.changed = c.tookOver(before, m, authors)
 	default:
 		w.changed = w.value != c.value
+		w.again = !w.changed && !w.status && c.holds(m, authors)
 	}
+}
+
+// holds reports whether one of the authors holds the field.
+func (c *writeTracker) holds(m snapshot, authors []blame.Entry) bool {
+	pl, err := c.path.In(m.Object.Object)
+	return err == nil && slices.ContainsFunc(authors, func(e blame.Entry) bool { return pl.Held(e.Fields).Any() })
 }
 
 // grew reports whether an entry holds more than before. A map of which it has lost
@@ -203,10 +211,8 @@ func (c *writeTracker) tookOver(before, m snapshot, authors []blame.Entry) bool 
 	if err != nil {
 		return false
 	}
-	for _, e := range authors {
-		if now.Held(e.Fields).Any() {
-			return true
-		}
+	if c.holds(m, authors) {
+		return true
 	}
 	held := func(of snapshot) bool {
 		all, _ := blame.Entries(of.Object)
@@ -233,6 +239,8 @@ func (c *writeTracker) table() string {
 		switch {
 		case w.status:
 			field = "status alone"
+		case w.again:
+			field = "the same value again"
 		case !w.changed:
 			field = "not changed"
 		case w.gone:

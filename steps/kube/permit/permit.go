@@ -124,9 +124,18 @@ var (
 	policies = []string{"validatingadmissionpolicies" + admission, "validatingadmissionpolicybindings" + admission, "mutatingadmissionpolicies" + admission, "mutatingadmissionpolicybindings" + admission}
 )
 
-// family reads a workload, its ReplicaSets and its Pods.
+// family reads a workload and its Pods; those of a Deployment belong to its ReplicaSets, and
+// a Pod is all of itself.
 func family(in steps.Params) []steps.Right {
-	return slices.Concat(sought(in, "get"), here("list", "replicasets"+apps, "pods"))
+	out := sought(in, "get")
+	r, _, known := Find(in.Text("resource"))
+	if !known || r.String() != "pods" {
+		out = slices.Concat(out, here("list", "pods"))
+	}
+	if !known || r.String() == "deployments"+apps {
+		out = slices.Concat(out, here("list", "replicasets"+apps))
+	}
+	return out
 }
 
 // owners are those who may undo a change: parents by UID, Argo CD, Flux.
@@ -283,7 +292,7 @@ func table() map[string]rule {
 				when("Config Sync", wide("list", "rootsyncs.configsync.gke.io", "reposyncs.configsync.gke.io")))
 		},
 		"kube/workload": func(in steps.Params) []steps.Right {
-			return slices.Concat(family(in), here("list", events), here("get", "pods/log"))
+			return slices.Concat(family(in), here("list", events), when("a container that blocks and has a log", here("get", "pods/log")))
 		},
 		"kube/logs": func(in steps.Params) []steps.Right { return slices.Concat(family(in), here("get", "pods/log")) },
 		"kube/events": func(in steps.Params) []steps.Right {

@@ -225,7 +225,12 @@ func (h *finalizersRun) sum() {
 	}
 	var held []string
 	for _, name := range names {
-		held = append(held, fmt.Sprintf("%s, kept by %s (%s)", steps.Clip(name, 200), h.kept[name].Name, h.kept[name].Alive))
+		k := h.kept[name]
+		if k.Name == string(Unknown) {
+			held = append(held, steps.Clip(name, 200)+", whose controller is not known")
+			continue
+		}
+		held = append(held, fmt.Sprintf("%s, kept by %s (%s)", steps.Clip(name, 200), k.Name, k.Alive))
 	}
 	h.obs.Summary = fmt.Sprintf("%s %s and is held by %s.", h.Target, state, strings.Join(held, "; "))
 }

@@ -231,7 +231,7 @@ func (x *proof) vanished(own Sight) Sight {
 	install := "install it again and let it clean up; that is the way that needs no proof"
 	switch {
 	case !slices.Contains(x.writers, x.p.name):
-		return Sight{Alive: Unknown, Why: fmt.Sprintf("%s, and absence is no death: the finalizer was written by %s. Name the workload that keeps it; where it was uninstalled, %s",
+		return Sight{Alive: Unknown, Why: fmt.Sprintf("%s, and absence is no death: the finalizer was written by %s. Name the workload that keeps it, or none where none of this cluster does: then a person says where it runs; where it was uninstalled, %s",
 			own.Why, report.OrNothing(strings.Join(managers(blame.SetBy(x.o, x.finalizer)), ", ")), install)}
 	case x.narrow != "":
 		return Sight{Alive: Unknown, Why: fmt.Sprintf("%s, and it cannot be looked for in other namespaces (%s); %s", own.Why, x.narrow, install)}

@@ -76,6 +76,8 @@ func (r *workloadRun) summary(p podstate.Progress) {
 	}
 	stage := r.facts.Got("stage")
 	switch {
+	case !stage.Known() && p.Rollout == podstate.Failed:
+		head += " (" + steps.Clip(r.facts.Got("reason").Text(), 100) + ")"
 	case !stage.Known():
 		head += "; what holds it is not known"
 	case stage.Text() == string(podstate.None):

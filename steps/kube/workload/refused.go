@@ -135,12 +135,29 @@ func (r *workloadRun) empty(p podstate.Progress, eventsUnread string) {
 		}
 		return
 	}
+	if p.Rollout == podstate.Failed {
+		r.failedBefore()
+		return
+	}
 	why := "it has no Pod and nothing says why: its controller may not run"
 	if eventsUnread != "" {
 		why = "it has no Pod, and " + eventsUnread
 	}
 	f.Unknown(why, "stage", "layer", "line", "failing", "reason", "refused_by", "refusal")
 	r.Obs.Say(steps.Warning, "%s wants %d and has no Pod. Look whether the controller manager runs, and at its events.", r.t, p.Wanted)
+}
+
+// failedBefore is a Job that failed and whose Pods are gone: the Job itself still says why, and
+// its controller makes no more of them.
+func (r *workloadRun) failedBefore() {
+	said := r.w.Condition("Failed")
+	if said.Status != "True" {
+		said = r.w.Condition("FailureTarget")
+	}
+	r.facts.Set("reason", steps.StringOf(said.Reason))
+	r.facts.Set("message", steps.StringOf(steps.OneLine(said.Message, 600)))
+	r.facts.Unknown("it failed, and its Pods are gone", "stage", "layer", "line", "failing", "refused_by", "refusal")
+	r.Obs.Say(steps.Warning, "%s failed (%s: %s), and its Pods are gone with what they logged. Look where your logs are kept.", r.t, steps.Clip(said.Reason, 100), steps.OneLine(said.Message, 200))
 }
 
 // keepConditions stores what the workload and the Pod say of themselves.

@@ -246,6 +246,10 @@ func (g ApplyGate) Preview(ctx context.Context, in steps.Params, out steps.Sink)
 	if err != nil {
 		return steps.Preview{}, err
 	}
+	return g.preview(t, in.Text("digest")), nil
+}
+
+func (g ApplyGate) preview(t *applyInput, digest string) steps.Preview {
 	p := steps.Preview{
 		Target:  t.target(g.Mode),
 		Phrase:  t.phrase(),
@@ -264,11 +268,11 @@ func (g ApplyGate) Preview(ctx context.Context, in steps.Params, out steps.Sink)
 		p.Shown = t.shown(g.Env)
 	}
 	f := floors{need: &p.Unmet}
-	f.plan(t, in.Text("digest"), g.Mode)
+	f.plan(t, digest, g.Mode)
 	f.bindings(t)
 	f.free(g.Env, t)
 	f.runs(g.Env, t)
-	return p, nil
+	return p
 }
 
 func (t *applyInput) command(env steps.Env) string {

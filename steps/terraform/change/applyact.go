@@ -46,6 +46,16 @@ func (g ApplyGate) Act(ctx context.Context, a *steps.Approval, out steps.Sink) (
 	if why := g.moved(p, t, in); why != "" {
 		return refused(why)
 	}
+	o, _, err := g.perform(ctx, t, in, out)
+	return o, err
+}
+
+// perform applies a copy of the very bytes that were read, and says what came of it:
+// end is nil where nothing was started.
+func (g ApplyGate) perform(ctx context.Context, t *applyInput, in steps.Params, out steps.Sink) (o steps.Outcome, end *applyEnd, err error) {
+	refused := func(why string) (steps.Outcome, *applyEnd, error) {
+		return steps.Outcome{Result: steps.Refused, Response: "nothing was started: " + why}, nil, nil
+	}
 	file, drop, err := g.exact(t)
 	if err != nil {
 		return refused(err.Error())
@@ -58,7 +68,7 @@ func (g ApplyGate) Act(ctx context.Context, a *steps.Approval, out steps.Sink) (
 	log, exit, gap, runErr := g.runApply(ctx, t, file, out)
 	if runErr != nil {
 		if errors.Is(runErr, tool.ErrStillRuns) {
-			return steps.Outcome{}, runErr
+			return steps.Outcome{}, nil, runErr
 		}
 		return refused(runErr.Error())
 	}
@@ -67,17 +77,17 @@ func (g ApplyGate) Act(ctx context.Context, a *steps.Approval, out steps.Sink) (
 	defer stop()
 	after, err := g.readAfter(readCtx, in, out)
 	if err != nil {
-		return steps.Outcome{}, fmt.Errorf("the apply ended with exit %d, %s; its target could not be read again: %w", exit, log.Brief(), err)
+		return steps.Outcome{}, nil, fmt.Errorf("the apply ended with exit %d, %s; its target could not be read again: %w", exit, log.Brief(), err)
 	}
 	e := applyEnd{t: t, after: after, log: log, exit: exit, began: began}
-	o := e.judge(g.Mode)
+	o = e.judge(g.Mode)
 	if gap != "" {
 		o.Response += "\n" + gap
 	}
 	if gap := keepTally(out, e.tally()); gap != "" {
 		o.Response += "\n" + gap
 	}
-	return o, nil
+	return o, &e, nil
 }
 
 // moved says what differs from the preview or is against the act now, "" for nothing.

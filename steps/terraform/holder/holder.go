@@ -56,9 +56,13 @@ func (p Probe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (step
 	}
 	obs := steps.Observation{Command: "ps -eo pid,ppid,lstart,args | grep -E 'tofu|terraform'; pwdx <pid>"}
 	f := steps.NewFacts(Facts())
-	if r.HereWhy != "" {
+	who := in.Text("who")
+	switch {
+	case who == "":
+		f.Unknown(unnamed, "here")
+	case r.HereWhy != "":
 		f.Unknown(r.HereWhy, "here")
-	} else {
+	default:
 		f.Set("here", steps.BoolOf(r.Here))
 	}
 	var pids []string
@@ -82,21 +86,38 @@ func (p Probe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (step
 	}
 	f.Set("proven_gone", steps.BoolOf(r.Proof != ""))
 	f.Set("proof", steps.StringOf(cmp.Or(r.Proof, r.NoProof)))
-	alive, why := r.Verdict(in.Text("who"))
-	if why != "" {
+	r.tell(who, len(pids), f, &obs)
+	obs.Findings = append(obs.Findings, r.findings()...)
+	if r.ci.id != "" {
+		obs.Say(steps.Info, "The run is %s of %s: %s. Ask there whether it has ended.", r.ci.id, r.ci.system, prose.OrUnknown(r.ci.url))
+	}
+	obs.Facts = f.Rest("not read")
+	return obs, nil
+}
+
+// tell says whether the holder is alive, or, where no lock names one, what of a run is here.
+func (r Scan) tell(who string, left int, f steps.Facts, obs *steps.Observation) {
+	alive, why := r.Verdict(who)
+	switch {
+	case why == "":
+		f.Set("alive", steps.EnumOf(alive))
+	case who == "":
+		f.Unknown(unnamed, "alive")
+		obs.Summary = r.runs(left)
+		if r.Blind != "" {
+			obs.Gaps = append(obs.Gaps, r.Blind)
+		}
+	default:
 		f.Unknown(why, "alive")
 		obs.Gaps = append(obs.Gaps, why)
 		obs.Summary = "Whether the holder lives cannot be told: " + why + "."
-		if in.Text("who") == "" && len(pids)+len(r.Later) == 0 {
-			obs.Summary = "No run is at work on this machine, and none left a process behind."
-		}
-	} else {
-		f.Set("alive", steps.EnumOf(alive))
 	}
-	switch alive {
-	case "alive":
+	switch {
+	case alive == "alive" && who == "":
+		obs.Summary = fmt.Sprintf("A run is at work on this machine: process %d runs %s.", r.Holders[0].PID, shortArgs(r.Holders[0]))
+	case alive == "alive":
 		obs.Summary = fmt.Sprintf("The holder is alive: process %d runs %s.", r.Holders[0].PID, shortArgs(r.Holders[0]))
-	case "dead":
+	case alive == "dead":
 		obs.Summary = "The holder is gone from this machine."
 		if r.Proof != "" {
 			obs.Say(steps.Info, "The kernel proves that the holder is gone: %s.", r.Proof)
@@ -104,12 +125,24 @@ func (p Probe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (step
 			obs.Say(steps.Info, "The kernel does not prove that the holder is gone: %s.", r.NoProof)
 		}
 	}
-	obs.Findings = append(obs.Findings, r.findings()...)
-	if r.ci.id != "" {
-		obs.Say(steps.Info, "The run is %s of %s: %s. Ask there whether it has ended.", r.ci.id, r.ci.system, prose.OrUnknown(r.ci.url))
+}
+
+// unnamed is why nothing is said of a holder where no lock is held.
+const unnamed = "no lock names a holder to look for"
+
+// runs is what is seen where no holder was named and no run is at work.
+func (r Scan) runs(left int) string {
+	switch {
+	case r.Blind != "":
+		return "Whether a run is at work on this machine cannot be told: " + r.Blind + "."
+	case left == 1:
+		return "No run is at work on this machine, and one that is gone left a process behind."
+	case left > 0:
+		return fmt.Sprintf("No run is at work on this machine, and one that is gone left %d processes behind.", left)
+	case len(r.Later) > 0:
+		return fmt.Sprintf("Process %d works here.", r.Later[0].PID)
 	}
-	obs.Facts = f.Rest("not read")
-	return obs, nil
+	return "No run is at work on this machine, and none left a process behind."
 }
 
 // unread is what is known of a holder on another machine where the process table of

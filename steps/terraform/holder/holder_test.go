@@ -95,7 +95,7 @@ func TestHolder(t *testing.T) {
 		{"orphaned plugin", func(t *testing.T, dir string) { block(t, dir, "terraform-provider-x_v1") }, "this-machine", future, "?plugin", 0, 1},
 		{"started later", func(t *testing.T, dir string) { block(t, dir, "tofu") }, "this-machine", time.Now().Add(-time.Hour), "?started after", 0, 0},
 		{"another machine", func(t *testing.T, dir string) { block(t, dir, "tofu") }, "other", future, "?another machine", 1, 0},
-		{"no host", func(*testing.T, string) {}, "", future, "?which machine", 0, 0},
+		{"no host", func(*testing.T, string) {}, "", future, "?no lock names a holder", 0, 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -119,6 +119,32 @@ func TestHolder(t *testing.T) {
 			}
 			if n := int64(len(obs.Facts["pids"].Strings())); n != tc.procs+tc.orphans {
 				t.Errorf("%d pids, want %d", n, tc.procs+tc.orphans)
+			}
+		})
+	}
+}
+
+// TestNoLockNamesAHolder: where no lock is held nothing is said of one, and what is here of
+// a run is the summary; nothing is left unchecked by that.
+func TestNoLockNamesAHolder(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		args []string
+		want string
+	}{
+		"nothing":  {nil, "No run is at work on this machine, and none left a process behind."},
+		"a run":    {[]string{"tofu", "apply"}, "A run is at work on this machine: process"},
+		"a plugin": {[]string{"terraform-provider-x_v1"}, "No run is at work on this machine, and one that is gone left a process behind."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, env := rootModule(t)
+			if len(tc.args) > 0 {
+				block(t, dir, tc.args...)
+			}
+			obs := holderOf(t, env, "", time.Time{})
+			if !strings.HasPrefix(obs.Summary, tc.want) || len(obs.Gaps) > 0 {
+				t.Errorf("summary %q, gaps %q, want %q and none", obs.Summary, obs.Gaps, tc.want)
 			}
 		})
 	}

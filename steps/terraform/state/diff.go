@@ -1,6 +1,7 @@
 package state
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -48,7 +49,7 @@ func (p DiffProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 	if err := ctx.Err(); err != nil {
 		return steps.Observation{}, err
 	}
-	before, beforeName, err := p.file(in.Text("before"))
+	before, beforeName, show, err := p.first(ctx, in, out)
 	if err != nil {
 		return steps.Observation{}, fmt.Errorf("first state: %w", err)
 	}
@@ -62,15 +63,68 @@ func (p DiffProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 	if err != nil {
 		return steps.Observation{}, fmt.Errorf("comparing %s with %s: %w", beforeName, afterName, err)
 	}
-	obs := steps.Observation{Command: fmt.Sprintf("diff <(jq -S . %s) <(%s | jq -S .)", steps.Quote(beforeName), command)}
+	obs := steps.Observation{Command: fmt.Sprintf("diff <(%s | jq -S .) <(%s | jq -S .)", show, command)}
 	f := steps.NewFacts(DiffFacts())
 	fillDiff(d, f, &obs, beforeName, afterName)
 	return obs, nil
 }
 
+// mostCompared bounds a version that is read whole.
+const mostCompared = 256 << 20
+
+// first is the copy, or the version of the backend, that is compared from.
+func (p DiffProbe) first(ctx context.Context, in steps.Params, out steps.Sink) (body io.ReadSeekCloser, name, command string, err error) {
+	id := in.Text("version")
+	switch {
+	case id != "" && in.Text("before") != "":
+		return nil, "", "", errors.New("both a copy and a version are named: name one")
+	case id == "":
+		body, name, err = p.file(in.Text("before"))
+		return body, name, "cat " + steps.Quote(name), err
+	}
+	_, s, err := backend.OpenAt(ctx, p.Env, in, out)
+	if err != nil {
+		return nil, "", "", err
+	}
+	list, err := s.Versions(ctx, backend.MostVersions)
+	if err != nil {
+		return nil, "", "", err
+	}
+	for _, v := range list.List {
+		if v.ID != id {
+			continue
+		}
+		if v.Deleted {
+			return nil, "", "", fmt.Errorf("version %s is the mark of a deletion", id)
+		}
+		raw, err := v.Open(ctx, 0)
+		if err != nil {
+			return nil, "", "", fmt.Errorf("version %s: %w", id, err)
+		}
+		defer raw.Close()
+		b, err := io.ReadAll(io.LimitReader(module.Until(ctx, raw), mostCompared+1))
+		if err == nil && len(b) > mostCompared {
+			err = fmt.Errorf("it is over %d bytes", mostCompared)
+		}
+		if err != nil {
+			return nil, "", "", fmt.Errorf("version %s: %w", id, err)
+		}
+		return whole{bytes.NewReader(b)}, "version " + id, "version " + steps.Quote(id), nil
+	}
+	if !list.Kept {
+		return nil, "", "", fmt.Errorf("version %s cannot be had: %s", id, list.Why)
+	}
+	return nil, "", "", fmt.Errorf("version %s is not among those that the backend keeps", id)
+}
+
+// whole is a version in memory.
+type whole struct{ *bytes.Reader }
+
+func (whole) Close() error { return nil }
+
 func (p DiffProbe) file(name string) (io.ReadSeekCloser, string, error) {
 	if name == "" {
-		return nil, "", errors.New("the parameter before is missing: name a copy of the state")
+		return nil, "", errors.New("neither before nor version is given: name a copy of the state, or a version that the backend keeps")
 	}
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(p.Env.Dir, name)

@@ -78,6 +78,7 @@ type Change struct {
 	Generated  bool     // the configuration was generated for an import
 	Held       []string // of what would end: settings that protect it, as name=value
 	Open       []string // of what would end: settings that could protect it and do not
+	Values     [32]byte // of a saved plan: a sum of the values before and after, as the plan holds them
 	before     map[string]any
 	after      map[string]any
 	unknown    map[string]any

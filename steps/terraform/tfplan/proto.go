@@ -2,6 +2,7 @@ package tfplan
 
 import (
 	"bufio"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -189,6 +190,7 @@ func (s *Saved) add(to *[]Change, b []byte, planned bool) {
 	c := Change{Act: None, Mode: "managed"}
 	act, reason := uint64(0), uint64(0)
 	var after []byte
+	var values [][]byte
 	err := fields(b, func(num protowire.Number, n uint64, data []byte) {
 		switch num {
 		case 7:
@@ -202,6 +204,7 @@ func (s *Saved) add(to *[]Change, b []byte, planned bool) {
 					act = n
 				case 2: // a creation has one value, what will be
 					after = data
+					values = append(values, data)
 				case 5:
 					c.Importing = "(id not shown)"
 					_ = fields(data, func(num protowire.Number, _ uint64, id []byte) {
@@ -255,6 +258,7 @@ func (s *Saved) add(to *[]Change, b []byte, planned bool) {
 	if c.Act == None && c.Previous == "" && c.Importing == "" {
 		return
 	}
+	c.Values = summed(values)
 	n := len(c.Address) + len(c.Previous) + len(c.Deposed) + len(c.Importing)
 	for _, path := range c.Forced {
 		n += len(path) + 16
@@ -266,6 +270,17 @@ func (s *Saved) add(to *[]Change, b []byte, planned bool) {
 	if s.keeps(n) {
 		*to = append(*to, c)
 	}
+}
+
+// summed tells apart lists of values, the length of each included.
+func summed(values [][]byte) (sum [sha256.Size]byte) {
+	h := sha256.New()
+	for _, v := range values {
+		_, _ = fmt.Fprintf(h, "%d ", len(v)) // a hash takes everything
+		_, _ = h.Write(v)
+	}
+	h.Sum(sum[:0])
+	return sum
 }
 
 // attributesOf decodes a DynamicValue of msgpack, nil where that cannot be done.

@@ -1,0 +1,129 @@
+package triage
+
+import (
+	"strings"
+	"testing"
+
+	"handrail/triage/record"
+)
+
+const (
+	resume = "demo/resume"
+	rest   = "demo/rest"
+	order  = "demo/order"
+)
+
+// behindPlan is the plan of most tests with a read, a task and a resume behind its repair.
+func behindPlan() Plan {
+	p := demoPlan()
+	at := len(p.Steps) - 2 // before again and clean
+	p.Steps = append(p.Steps[:at:at], append([]PlanStep{
+		{ID: rest, Phase: Recover, Kind: ProbeStep, Required: true},
+		{ID: order, Phase: Recover, Kind: ManualStep, Required: true},
+		{ID: resume, Phase: Recover, Kind: GateStep, Class: Repair, Uses: "terraform/resume"},
+	}, p.Steps[at:]...)...)
+	return p
+}
+
+// settledBehind is the story up to the gates, with what stands in no gate's way done.
+func settledBehind() []Body {
+	b := ready()
+	b[1] = behindPlan()
+	return append(b, begin(extra), read(extra, 1, "ok", "true"), begin(heavy), read(heavy, 1, "ok", "true"),
+		begin(diff), read(diff, 1, "ok", "true"), Manual{Step: page, Proof: "link"}, Skip{Step: pause, Why: "no writer"},
+		begin(rest), read(rest, 1, "ok", "true"), Manual{Step: order, Proof: "link"})
+}
+
+// TestResumeWaitsForTheRepair: what was paused for a repair does not go on before it: a gate
+// that stays shut is passed by a word first, and a read that shuts it is made once more
+// before that, for what it found may be over.
+func TestResumeWaitsForTheRepair(t *testing.T) {
+	t.Parallel()
+	result := "false"
+	judge := func(id string) []Verdict {
+		switch id {
+		case fix:
+			return []Verdict{{Result: result, Why: "the owner was not asked"}}
+		case unlock, again:
+			return []Verdict{{Result: "false", Aside: true}}
+		}
+		return nil
+	}
+	next := func(s State) string { return recommended(s, judge) }
+	s := tell(t, State{}, settledBehind()...)
+	if got := next(s); got != "skip "+fix {
+		t.Errorf("shut by its condition: recommended %q", got)
+	}
+	if got := next(tell(t, s, Skip{Step: fix, Why: "the owner does it"})); got != "preview "+resume {
+		t.Errorf("passed by word: recommended %q", got)
+	}
+	result = "true"
+	again := func(n int, fs ...Finding) []Body {
+		end := read(extra, n, "ok", "true")
+		end.Findings = fs
+		return []Body{ProbeStart{Step: extra, N: n}, end}
+	}
+	found := Finding{Level: record.Critical, Say: "2 processes live", Against: []string{fix}}
+	s = tell(t, State{}, append(settledBehind(), append(again(2, found), Note{Text: "x"}, Answer{Step: holder, Value: "dead", How: "looked"})...)...)
+	if got := next(s); got != "probe "+extra {
+		t.Errorf("shut by a finding from before the newest word: recommended %q", got)
+	}
+	if got := next(tell(t, s, again(3, found)...)); got != "skip "+fix {
+		t.Errorf("found again: recommended %q", got)
+	}
+	if got := next(tell(t, s, again(3)...)); got != "preview "+fix {
+		t.Errorf("no longer found: recommended %q", got)
+	}
+}
+
+// TestAnActOutdatesWhatStandsBehindIt: a read behind a gate is of what the gate leaves, so
+// one from before its act is made again; what stands before the gate is as it was, and a
+// pause changes nothing of what is read.
+func TestAnActOutdatesWhatStandsBehindIt(t *testing.T) {
+	t.Parallel()
+	for outcome, want := range map[string]Status{"done": Stale, "failed": Stale, Unknown: Stale, "refused": Settled} {
+		s := tell(t, State{}, append(settledBehind(), shown(fix, Repair), answered(fix), start(fix), end(fix, outcome))...)
+		if st, _ := s.Step(rest); st.Status != want {
+			t.Errorf("%s: the read behind is %s, want %s", outcome, st.Status, want)
+		}
+		for _, id := range []string{lock, extra, order} {
+			if st, _ := s.Step(id); st.Status != Settled {
+				t.Errorf("%s: %s is %s", outcome, id, st.Status)
+			}
+		}
+	}
+	up := shown(resume, Repair)
+	s := tell(t, State{}, append(settledBehind(), up, answered(resume), start(resume), end(resume, "done"))...)
+	if st, _ := s.Step(rest); st.Status != Settled {
+		t.Errorf("after a resume: %s", st.Status)
+	}
+	s = tell(t, State{}, append(settledBehind(), shown(fix, Repair), answered(fix), start(fix), end(fix, "done"))...)
+	s = tell(t, s, ProbeStart{Step: rest, N: 2}, read(rest, 2, "ok", "true"))
+	if st, _ := s.Step(rest); st.Status != Settled {
+		t.Errorf("read after the act: %s", st.Status)
+	}
+}
+
+// TestTaskThatDoesNotApply: a task that is required where its condition holds is not asked
+// for where it is known not to.
+func TestTaskThatDoesNotApply(t *testing.T) {
+	t.Parallel()
+	for result, want := range map[string]string{"true": "manual " + order, Unknown: "manual " + order, "false": "skip"} {
+		judge := func(id string) []Verdict {
+			switch id {
+			case order:
+				return []Verdict{{Result: result, Aside: true}}
+			case unlock, again:
+				return []Verdict{{Result: "false", Aside: true}}
+			case fix:
+				return []Verdict{{Result: "false"}}
+			}
+			return nil
+		}
+		b := settledBehind()
+		s := tell(t, State{}, b[:len(b)-1]...)
+		if got := recommended(s, judge); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: recommended %q, want %q", result, got, want)
+		}
+	}
+}
