@@ -63,6 +63,53 @@ func (l *Lab) Writers(ctx context.Context) (string, error) {
 	return o.ensure(ctx, writersProgram())
 }
 
+// controllers are the servers that reconcile a cluster with Git. They make their users wait no longer for being
+// compiled without optimisation, and it takes half the time.
+func controllers() []Part {
+	const flux = "github.com/fluxcd/"
+	plain := []string{"all=-N -l -dwarf=false", "std="}
+	of := func(name string) Part {
+		return Part{Name: name, Program: name, module: filepath.Join("lab", "flux"), target: flux + name, ldflags: "-s -w", gcflags: plain,
+			beside: []beside{{flux + name, "config/crd/bases/*.yaml"}}}
+	}
+	const argo = "github.com/argoproj/argo-cd/v3"
+	return []Part{
+		{Name: "argocd", Program: "argocd", module: filepath.Join("lab", "argocd"), target: ".", gcflags: plain,
+			ldflags: "-s -w -X " + argo + "/common.version=3.2.1",
+			beside:  []beside{{argo, "manifests/crds/*-crd.yaml"}, {argo, "manifests/base/config/argocd-*.yaml"}}},
+		of("source-controller"), of("kustomize-controller"), of("helm-controller"),
+	}
+}
+
+// Controller returns the path of one of argocd, source-controller, kustomize-controller and helm-controller, building
+// it when it is missing: minutes, once. [Manifests] are beside it.
+func (l *Lab) Controller(ctx context.Context, name string) (string, error) {
+	all := controllers()
+	i := slices.IndexFunc(all, func(p Part) bool { return p.Name == name })
+	if i < 0 {
+		return "", fmt.Errorf("%q is no controller of the lab", name)
+	}
+	o, err := l.options().filled()
+	if err != nil {
+		return "", err
+	}
+	return o.ensure(ctx, all[i])
+}
+
+// buildControllers makes sure that every one is there.
+func (o Options) buildControllers(ctx context.Context) error {
+	o, err := o.filled()
+	if err != nil {
+		return err
+	}
+	for _, part := range controllers() {
+		if _, err := o.ensure(ctx, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Need is one program of the lab that something runs.
 type Need struct {
 	Part  string        `json:"part"`
@@ -72,7 +119,7 @@ type Need struct {
 
 // parts are all programs of the lab.
 func parts() []Part {
-	all := slices.Concat(Parts(), terraforms(), Services())
+	all := slices.Concat(Parts(), terraforms(), Services(), controllers())
 	return append(all, kubernetesProvider(), writersProgram())
 }
 
