@@ -186,6 +186,9 @@ func (s *Server) begin(ctx context.Context, cmd *exec.Cmd, out io.Closer, answer
 	}
 	err := s.await(ctx, answers)
 	if err == nil {
+		err = s.inside()
+	}
+	if err == nil {
 		return nil
 	}
 	err = errors.Join(err, s.Close())
@@ -215,6 +218,20 @@ func (s *Server) run(cmd *exec.Cmd, out io.Closer, started chan<- error) {
 	}
 	s.err = cmd.Wait()
 	endGroup(cmd)
+}
+
+// inside refuses a server that others can reach: flags of a new version may mean something else.
+func (s *Server) inside() error {
+	at, err := Listeners(s.pid)
+	if err != nil {
+		return fmt.Errorf("reading where %s listens: %w", s.Name, err)
+	}
+	for _, a := range at {
+		if !a.IsLoopback() {
+			return fmt.Errorf("%s listens on %s, outside of loopback", s.Name, a)
+		}
+	}
+	return nil
 }
 
 // before does what the server needs done first, in the same environment.
