@@ -82,14 +82,16 @@ func controllers() []Part {
 }
 
 // Controller returns the path of one of argocd, source-controller, kustomize-controller and helm-controller, building
-// it when it is missing: minutes, once. [Manifests] are beside it.
-func (l *Lab) Controller(ctx context.Context, name string) (string, error) {
+// it when it is missing: minutes, once; progress, which may be nil, is told. [Manifests] are beside it.
+func (l *Lab) Controller(ctx context.Context, name string, progress func(Progress)) (string, error) {
 	all := controllers()
 	i := slices.IndexFunc(all, func(p Part) bool { return p.Name == name })
 	if i < 0 {
 		return "", fmt.Errorf("%q is no controller of the lab", name)
 	}
-	o, err := l.options().filled()
+	o := l.options()
+	o.Progress = progress
+	o, err := o.filled()
 	if err != nil {
 		return "", err
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"os/signal"
@@ -114,8 +113,5 @@ func (f controllerFlags) run(ctx context.Context, kubeconfig clientcmd.ClientCon
 	made.GetMetricsServer().Addr = f.metrics
 	go made.Run(ctx, f.statusProcessors, f.operationProcessors)
 	<-ctx.Done()
-	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
-		return cause
-	}
 	return nil
 }

@@ -22,7 +22,7 @@ func main() {
 	if role == "" {
 		role = filepath.Base(os.Args[0])
 	}
-	make, ok := map[string]func() *cobra.Command{
+	command, ok := map[string]func() *cobra.Command{
 		"argocd-application-controller": controllerCommand,
 		"argocd-repo-server":            reposerver.NewCommand,
 		"argocd-git-ask-pass":           gitaskpass.NewCommand,
@@ -32,7 +32,7 @@ func main() {
 		fmt.Fprintf(os.Stderr, "argocd: %q is no role of this program\n", role)
 		os.Exit(2)
 	}
-	if err := make().Execute(); err != nil {
+	if err := command().Execute(); err != nil {
 		os.Exit(1)
 	}
 }

@@ -43,7 +43,7 @@ func startArgoCD(ctx context.Context, l *lab.Lab, dir, namespace string) (*Contr
 		return nil, fmt.Errorf("folder %q is too long for a socket in it", dir)
 	}
 	h := newHome(l, namespace, ArgoNamespace)
-	program, err := l.Controller(ctx, "argocd")
+	program, err := l.Controller(ctx, "argocd", nil)
 	if err != nil {
 		return nil, err
 	}

@@ -31,7 +31,7 @@ func startFlux(ctx context.Context, l *lab.Lab, dir, namespace string) (*Control
 	programs := map[string]string{}
 	var crds []string
 	for _, name := range fluxControllers {
-		program, err := l.Controller(ctx, name)
+		program, err := l.Controller(ctx, name, nil)
 		if err != nil {
 			return nil, err
 		}
