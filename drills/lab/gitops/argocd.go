@@ -72,7 +72,7 @@ func (h *home) argo(ctx context.Context, dir, program string, crds, settings []s
 	if err := h.configure(ctx, settings); err != nil {
 		return nil, err
 	}
-	kubeconfig, err := h.account(ctx, ArgoController)
+	kubeconfig, err := h.account(ctx, ArgoController, dir)
 	if err != nil {
 		return nil, err
 	}

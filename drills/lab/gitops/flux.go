@@ -59,7 +59,7 @@ func (h *home) flux(ctx context.Context, dir string, programs map[string]string,
 	kubeconfigs := map[string]string{}
 	for _, name := range fluxControllers {
 		var err error
-		if kubeconfigs[name], err = h.account(ctx, name); err != nil {
+		if kubeconfigs[name], err = h.account(ctx, name, dir); err != nil {
 			return nil, err
 		}
 	}

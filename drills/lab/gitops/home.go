@@ -51,9 +51,18 @@ func (h *home) settle(ctx context.Context) error {
 	return nil
 }
 
-// account makes an account that may do everything, and returns its kubeconfig, whose context names the namespace.
-func (h *home) account(ctx context.Context, name string) (kubeconfig string, err error) {
-	if _, kubeconfig, err = h.lab.Account(ctx, h.namespace, name); err != nil {
+// account makes an account that may do everything, and its kubeconfig in dir, whose context names the namespace.
+func (h *home) account(ctx context.Context, name, dir string) (kubeconfig string, err error) {
+	_, path, err := h.lab.Account(ctx, h.namespace, name)
+	if err != nil {
+		return "", err
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	kubeconfig = filepath.Join(dir, name+".kubeconfig")
+	if err := os.WriteFile(kubeconfig, raw, 0o600); err != nil {
 		return "", err
 	}
 	all := []string{"*"}

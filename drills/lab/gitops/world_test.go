@@ -34,6 +34,9 @@ func TestControllers(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
 		if err := lab.Down(context.WithoutCancel(t.Context()), lab.Options{Dir: l.Dir()}); err != nil {
 			t.Error(err)
 		}
