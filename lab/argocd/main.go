@@ -14,13 +14,14 @@ import (
 	kustomize "sigs.k8s.io/kustomize/kustomize/v5/commands"
 )
 
-// roleVariable is by which the repository server tells git to ask it.
+// roleVariable names the role of a program called argocd: by it git asks the repository server for credentials. The
+// kustomize of an application with credentials has it in its environment too.
 const roleVariable = "ARGOCD_BINARY_NAME"
 
 func main() {
-	role := os.Getenv(roleVariable)
-	if role == "" {
-		role = filepath.Base(os.Args[0])
+	role := filepath.Base(os.Args[0])
+	if role == "argocd" {
+		role = os.Getenv(roleVariable)
 	}
 	command, ok := map[string]func() *cobra.Command{
 		"argocd-application-controller": controllerCommand,
