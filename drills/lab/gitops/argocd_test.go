@@ -47,7 +47,7 @@ func argoEdited(w world) {
 // A repository that asks who it is is refused without an account and read with one; a revision that is not there is said.
 func argoRefused(w world) {
 	ns := w.namespace("argo-closed")
-	r, _ := w.repository("argo-closed", files("app/shop.yaml", configMap("shop", "green")))
+	r, _ := w.repository("argo-closed", files("app/kustomization.yaml", "resources: [shop.yaml]\n", "app/shop.yaml", configMap("shop", "green")))
 	if err := r.Readers("reader:right"); err != nil {
 		w.Fatal(err)
 	}
