@@ -136,7 +136,7 @@ func TestOneAnswerDoesNotOutweighTheRecord(t *testing.T) {
 	list := func(of ...string) steps.Value { return steps.StringsOf(of) }
 	vars := func(recorded, addresses steps.Value) Vars {
 		return Vars{
-			Params: steps.Params{"plan": steps.PathOf(""), "log": steps.PathOf("run.log")}, Answers: map[string]string{"looked": "all"},
+			Params: steps.Params{"plan": steps.PathOf(""), "log": steps.PathOf("run.log")}, Answers: map[string]string{"looked": "none"},
 			Facts: map[string]map[string]steps.Value{
 				"log":       {"present_objects": list("x.a [id=1]", "x.b [id=2]", "x.c"), "destroyed_addresses": list("x.d")},
 				"state":     {"objects": recorded, "addresses": addresses},

@@ -95,22 +95,34 @@ func compiledLibrary(t *testing.T) []*Runbook {
 	return lib
 }
 
+// moduleOf is the directory and the workspace that a step plans.
+func moduleOf(s Step) string {
+	var out []string
+	for _, a := range s.with {
+		if a.field.Name == "dir" || a.field.Name == "workspace" {
+			out = append(out, a.field.Name+"="+a.value[0].written())
+		}
+	}
+	slices.Sort(out)
+	return strings.Join(out, " ")
+}
+
 // TestNoPlanTwice: a plan reads every object of a module. Between two of a walk something
 // changes, by a gate or by a commit (E2), so that the second can say something else.
 func TestNoPlanTwice(t *testing.T) {
 	t.Parallel()
 	for _, b := range compiledLibrary(t) {
-		last := ""
+		last, of := "", ""
 		for _, s := range b.Steps {
 			switch {
 			case s.Kind == triage.GateStep && s.Class != triage.Contain && s.Uses != "terraform/resume",
 				s.Kind == triage.ManualStep && s.Phase == triage.Recover && slices.Contains(s.Covers, "E2"):
 				last = ""
 			case s.Uses != "terraform/plan" && s.Uses != "terraform/saved-plan" || slices.ContainsFunc(s.with, func(a argument) bool { return a.field.Name == "targets" }): // or of a few objects alone
-			case last != "":
+			case last != "" && of == moduleOf(s): // another environment is another plan
 				t.Errorf("%s:%d: %s makes the plan that %s made: nothing between them changes anything", b.File, s.Line, s.ID, last)
 			default:
-				last = s.ID
+				last, of = s.ID, moduleOf(s)
 			}
 		}
 	}

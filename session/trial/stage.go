@@ -189,7 +189,7 @@ func (s *stage) follow(opts []triage.Option, o triage.Option) error {
 		s.stop = fmt.Sprintf("the loop asks again and again to %s", key)
 		return nil
 	}
-	if st.Kind == triage.GateStep && (o.Kind == triage.DoSkip || o.Kind == triage.DoPreview) {
+	if st.Kind == triage.GateStep && (o.Kind == triage.DoSkip || o.Kind == triage.DoPreview || o.Kind == triage.DoPlan) {
 		s.note(opts, o.Step)
 	}
 	if why := s.c.Skip[id]; why != "" && o.Step != "" && o.Kind != triage.DoConclude {
@@ -215,6 +215,8 @@ func (s *stage) follow(opts []triage.Option, o triage.Option) error {
 		return s.conclude(o)
 	case triage.DoPreview:
 		return s.gate(st)
+	case triage.DoPlan: // it waits for a parameter that the case does not give
+		return s.ask(triage.Intent{Kind: triage.DoSkip, Step: o.Step, Text: "the test gives it no value"})
 	case triage.DoResolve:
 		return s.resolve(o)
 	case triage.DoDrift:

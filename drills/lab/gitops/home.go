@@ -42,13 +42,32 @@ func newHome(l *lab.Lab, namespace, usual string) *home {
 
 type object map[string]any
 
-// settle makes the namespace. One that is there belongs to others, or was left by them.
+// goneWithin is how long the namespace of earlier controllers may take to go.
+const goneWithin = time.Minute
+
+// settle makes the namespace, once one that is being deleted is gone. One that stays belongs to others, or was left by them.
 func (h *home) settle(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, goneWithin, fmt.Errorf("namespace %q of the lab is still being deleted", h.namespace))
+	defer cancel()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
 	ns := object{"metadata": object{"name": h.namespace, "labels": object{"handrail-lab": "namespace"}}}
-	if err := h.lab.Request(ctx, http.MethodPost, "/api/v1/namespaces", plainJSON, ns, nil); err != nil {
-		return fmt.Errorf("making namespace %q in the lab: %w", h.namespace, err)
+	for {
+		err := h.lab.Request(ctx, http.MethodPost, "/api/v1/namespaces", plainJSON, ns, nil)
+		if err == nil {
+			return nil
+		}
+		var there struct{ Status struct{ Phase string } }
+		unseen := h.lab.Request(ctx, http.MethodGet, "/api/v1/namespaces/"+h.namespace, "", nil, &there)
+		if !lab.Missing(unseen) && there.Status.Phase != "Terminating" {
+			return fmt.Errorf("making namespace %q in the lab: %w", h.namespace, err)
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(context.Cause(ctx), err)
+		case <-tick.C:
+		}
 	}
-	return nil
 }
 
 // account makes an account that may do everything, and its kubeconfig in dir, whose context names the namespace.
