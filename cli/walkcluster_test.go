@@ -16,7 +16,6 @@ import (
 	"handrail/runbooks"
 	"handrail/session/walk"
 	"handrail/steps"
-	"handrail/steps/catalog"
 )
 
 // TestRevertingFixesByKeys and TestHardeningCascadeByKeys walk drills of the Kubernetes
@@ -78,10 +77,7 @@ func (p *practice) script(id string) script {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	books, err := runbooks.Library(catalog.New())
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	books := library(p.t)
 	at := slices.IndexFunc(books, func(b *runbooks.Runbook) bool { return b.ID == a.Runbook })
 	if at < 0 {
 		p.t.Fatalf("%s is for %q, which is no runbook", file, a.Runbook)
