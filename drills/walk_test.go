@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"handrail/drills"
-	"handrail/runbooks"
 	"handrail/session"
 	"handrail/session/audit"
 	"handrail/session/walk"
@@ -102,7 +101,7 @@ func (w tell) Write(b []byte) (int, error) {
 func TestEveryRunbookHasADrill(t *testing.T) {
 	t.Parallel()
 	cat := catalog.New()
-	all, err := runbooks.Library(cat)
+	all, err := books()
 	if err != nil {
 		t.Fatal(err)
 	}
