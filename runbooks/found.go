@@ -264,11 +264,16 @@ func quotedObject(text string) object {
 // a slash a name must look like one, or "the deployment is" would name an object.
 var objectWords = regexp.MustCompile(`(?i)\b(configmap|deployment|statefulset|daemonset|replicaset|cronjob|job|pod|service|ingress|namespace|persistentvolumeclaim|pvc)(?:/([a-z0-9][a-z0-9.-]*)|\s+["'\x60]?([a-z0-9]+(?:[-.][a-z0-9]+)+))`)
 
-// namedObject is the one object that a story names.
+// namedObject is the one object that a story names. A namespace beside another one is where
+// that is.
 func namedObject(text string) object {
 	var all []object
 	for _, m := range objectWords.FindAllStringSubmatch(text, 32) {
 		all = append(all, object{resource: strings.ToLower(m[1]), name: strings.Trim(m[2]+m[3], ".-")})
+	}
+	place := func(o object) bool { return o.resource == "namespace" }
+	if slices.ContainsFunc(all, func(o object) bool { return !place(o) }) {
+		all = slices.DeleteFunc(all, place)
 	}
 	return one(all)
 }
