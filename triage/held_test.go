@@ -127,3 +127,39 @@ func TestTaskThatDoesNotApply(t *testing.T) {
 		}
 	}
 }
+
+// TestNothingIsAskedAboutAReadThatDoesNotApply: a question and a task whose condition stands
+// on such a read are passed over, and are asked once it was made or may be.
+func TestNothingIsAskedAboutAReadThatDoesNotApply(t *testing.T) {
+	t.Parallel()
+	for result, want := range map[string]string{"false": "skip " + fix, Unknown: "manual " + order, "true": "probe " + rest} {
+		judge := func(id string) []Verdict {
+			switch id {
+			case order:
+				return []Verdict{{Result: Unknown, Aside: true}}
+			case rest:
+				return []Verdict{{Result: result, Aside: true}}
+			case unlock, again:
+				return []Verdict{{Result: "false", Aside: true}}
+			case fix:
+				return []Verdict{{Result: "false"}}
+			}
+			return nil
+		}
+		b := settledBehind()
+		p := behindPlan()
+		for i := range p.Steps {
+			switch p.Steps[i].ID {
+			case order:
+				p.Steps[i].Refs = []string{rest}
+			case rest:
+				p.Steps[i].Required = false
+			}
+		}
+		b[1] = p
+		s := tell(t, State{}, b[:len(b)-3]...)
+		if got := recommended(s, judge); got != want {
+			t.Errorf("the read's condition is %s: recommended %q, want %q", result, got, want)
+		}
+	}
+}

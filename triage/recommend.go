@@ -186,7 +186,16 @@ func idle(s *State, w want, judge func(step string) []Verdict) bool {
 		return false
 	}
 	return slices.ContainsFunc(judge(w.step), func(v Verdict) bool {
-		return v.Result == "false" || w.kind == DoProbe && v.Result != "true"
+		return v.Result == "false" || w.kind == DoProbe && v.Result != "true" || v.Aside && v.Result != "true" && onAside(s, &st, judge)
+	})
+}
+
+// onAside reports whether a step stands on a read that does not apply and was not made: what
+// is asked about it would be asked about nothing.
+func onAside(s *State, st *Step, judge func(step string) []Verdict) bool {
+	return slices.ContainsFunc(st.Refs, func(id string) bool {
+		x, ok := s.Step(id)
+		return ok && x.Kind == ProbeStep && x.Status == Pending && aside(id, judge)
 	})
 }
 
