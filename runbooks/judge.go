@@ -21,6 +21,12 @@ func (r *Runbook) Judge(step string, v Vars) []triage.Verdict {
 	var out []triage.Verdict
 	if s.when != nil && s.Kind != triage.WatchStep {
 		applies := r.judge(s.when, nil, v)
+		if applies.Result == resStale {
+			// What did not apply by its last reading is not wanted because that grew old.
+			if last := r.judge(s.when, nil, v.ageless()); last.Result == resFalse {
+				applies = last
+			}
+		}
 		applies.Aside, applies.Params = true, nil // what does not apply waits for nothing
 		out = append(out, applies)
 	}
