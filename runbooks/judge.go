@@ -20,7 +20,7 @@ func (r *Runbook) Judge(step string, v Vars) []triage.Verdict {
 	}
 	var out []triage.Verdict
 	if s.when != nil && s.Kind != triage.WatchStep {
-		applies := r.judge(s.when, nil, v)
+		applies := r.applies(s, v)
 		applies.Aside, applies.Params = true, nil // what does not apply waits for nothing
 		out = append(out, applies)
 	}
@@ -65,10 +65,22 @@ func (r *Runbook) Aside(step string, v Vars) string {
 	if s == nil || s.when == nil || s.Kind == triage.WatchStep {
 		return ""
 	}
-	if d := r.judge(s.when, nil, v); d.Result == resFalse {
+	if d := r.applies(s, v); d.Result == resFalse {
 		return d.Why
 	}
 	return ""
+}
+
+// applies judges whether a step applies. What did not by its last reading is not wanted
+// because that grew old.
+func (r *Runbook) applies(s *Step, v Vars) triage.Verdict {
+	now := r.judge(s.when, nil, v)
+	if now.Result == resStale {
+		if last := r.judge(s.when, nil, v.ageless()); last.Result == resFalse {
+			return last
+		}
+	}
+	return now
 }
 
 func (r *Runbook) judge(e *expr, other *text, v Vars) triage.Verdict {

@@ -186,7 +186,33 @@ func idle(s *State, w want, judge func(step string) []Verdict) bool {
 		return false
 	}
 	return slices.ContainsFunc(judge(w.step), func(v Verdict) bool {
-		return v.Result == "false" || w.kind == DoProbe && v.Result != "true"
+		return v.Result == "false" || w.kind == DoProbe && v.Result != "true" || v.Aside && v.Result != "true" && (onAside(s, &st, judge) || spent(s, &st))
+	})
+}
+
+// spent reports whether each gate that stands on a word has acted or was passed over: that
+// what it depends on grew old since is no reason to ask for it.
+func spent(s *State, st *Step) bool {
+	some := false
+	for i := range s.Steps {
+		x := &s.Steps[i]
+		switch {
+		case x.Retired || !slices.Contains(x.Refs, st.ID):
+		case x.Kind != GateStep || x.Status != Skipped && s.Gates[x.ID].Phase != GateDone:
+			return false
+		default:
+			some = true
+		}
+	}
+	return some
+}
+
+// onAside reports whether a step stands on a read that does not apply and was not made: what
+// is asked about it would be asked about nothing.
+func onAside(s *State, st *Step, judge func(step string) []Verdict) bool {
+	return slices.ContainsFunc(st.Refs, func(id string) bool {
+		x, ok := s.Step(id)
+		return ok && x.Kind == ProbeStep && x.Status == Pending && aside(id, judge)
 	})
 }
 
