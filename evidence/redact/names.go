@@ -106,7 +106,7 @@ func identifies(name []byte) bool {
 	switch last := strings.TrimRight(words[len(words)-1], "0123456789"); last {
 	case "id", "ids", "uid", "guid", "uuid", "arn", "urn", "name", "names", "namespace", "digest", "sha", "md", "sum", "checksum", "checksums", "hash", "fingerprint", "thumbprint", "etag", "integrity",
 		"version", "revision", "rev", "ref", "commit", "serial", "lineage", "nonce", "request", "trace", "traceparent", "span", "cursor", "continue", "marker", "public", "cert",
-		"certificate", "certificates", "chain", "bundle", "ca", "crt", "pem", "csr", "root", "image", "path", "uri", "url", "endpoint", "host", "hostname", "selector", "label", "labels", "generation", "kid":
+		"certificate", "certificates", "chain", "bundle", "ca", "crt", "pem", "csr", "image", "path", "uri", "url", "endpoint", "host", "hostname", "selector", "label", "labels", "generation", "kid":
 		return true
 	default:
 		return hasSuffix(last, "id", "hash", "digest", "sha", "checksum", "uid", "sum", "cabundle", "publickey") || last == "key" && len(words) > 1 && keyTells(words[len(words)-2]) == silent
