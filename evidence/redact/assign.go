@@ -68,7 +68,7 @@ func (n *named) secret(v []byte, quoted bool) bool {
 	if harmlessValue(v, n.name, quoted) || n.r.onlyTokens(v) || namesOnly(n.in, n.l, n.j, v, n.name) {
 		return false
 	}
-	return n.tells == tells || looksRandom(v) && !bytes.HasPrefix(v, []byte("AAAA"))
+	return n.tells == tells || looksRandom(v)
 }
 
 // assigned is the value behind a separator on the same line, which begins at k.
