@@ -212,7 +212,7 @@ func TestDeleteFloors(t *testing.T) {
 		var ok bool
 		var parts []string
 		if !want {
-			parts = []string{"is no webhook configuration"}
+			parts = []string{"is not a webhook configuration"}
 		}
 		wantUnmet(t, func(f floors) { ok = f.webhooks(about(r, `{}`)) }, parts...)
 		if ok != want {
