@@ -36,7 +36,7 @@ QUICK  := -vet=off -ldflags=-w
 # there is no C in it, and the lab, which has none either, finds half of its packages compiled.
 export GOFLAGS := $(shell go env GOFLAGS) -trimpath
 export CGO_ENABLED ?= 0
-RACE := CGO_ENABLED=1 go test -race
+RACE := CGO_ENABLED=1 nice go test -race
 
 # Tests start thousands of short programs: they collect their garbage less often.
 export GOGC ?= 400
@@ -59,7 +59,7 @@ END { if (tty) printf "\r\033[K" }
 endef
 export METER
 
-.PHONY: build lab-source release-check man practice test test-short check bench pictures fuzz corpora evidence-report evidence-kills leaks gitleaks demo vuln prepare clean
+.PHONY: build lab-source release-check man practice test test-real test-race test-pure test-short check static bench pictures fuzz corpora evidence-report evidence-kills leaks gitleaks demo vuln prepare clean
 
 build: ## bin/handrail
 	@mkdir -p bin
@@ -98,24 +98,34 @@ practice: ## build what is needed and open the first drill in the terminal
 prepare: build
 	@$(HANDRAIL) lab build --services
 
-test: check prepare ## everything, lab included, nothing skipped; what is long runs without the race detector
-	@mkdir -p bin; failed=0; { failed=0; set -x; \
-	$(RACE) $(QUICK) -short -timeout 20m $(RACED) || failed=1; \
-	go test $(QUICK) -count=1 $(BESIDE) -timeout 30m $(REAL) || failed=1; \
-	go test $(QUICK) -timeout 20m $(PURE) || failed=1; \
-	{ set +x; } 2>/dev/null; exit $$failed; } 2>&1 | tee bin/test.log || failed=1; \
+test: static prepare ## everything, lab included, nothing skipped; what is long runs without the race detector
+	@mkdir -p bin; failed=0; $(MAKE) --no-print-directory -j2 -k test-real test-race test-pure 2>&1 | tee bin/test.log || failed=1; \
 	awk "$$SLOWEST" bin/test.log; exit $$failed
 
-test-short: ## no lab and nothing long, with the race detector; what did not change is not run again
-	$(RACE) -short $(PURE) ./session
+# The real parts wait for each other and for the clock: what computes fills the gaps, and
+# yields to them.
+test-real:
+	go test $(QUICK) -count=1 $(BESIDE) -timeout 30m $(REAL)
 
-check: ## format, vet, staticcheck, dropped errors, import rule
+test-race:
+	$(RACE) $(QUICK) -short -timeout 20m $(RACED)
+
+test-pure:
+	nice go test $(QUICK) -timeout 20m $(PURE)
+
+test-short: ## no lab and nothing long, with the race detector; what did not change is not run again
+	$(RACE) $(QUICK) -short -timeout 20m $(PURE) ./session
+
+check: static ## format, vet, staticcheck, dropped errors, import rule
+	go test $(QUICK) -count=1 -run 'TestImport|TestOnlySessionActs|TestDangerousIsSeen|TestNames|TestDocuments' ./cli
+
+# What `make check` has besides is tests, and `make test` has them all.
+static:
 	@mkdir -p bin
 	@bad=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); if [ -n "$$bad" ]; then echo "not gofmt'ed:"; echo "$$bad"; exit 1; fi
 	go vet ./...
 	go run $(STATICCHECK) ./...
 	go build -C .ci/lint -o ../../bin/lint . && go vet -vettool=$(CURDIR)/bin/lint ./...
-	go test -count=1 -run 'TestImport|TestOnlySessionActs|TestDangerousIsSeen|TestNames|TestDocuments' ./cli
 
 bench: build ## benchmarks beside their peers; docs/performance.md says how to read them
 	go test -run '^$$' -bench . -skip 'BenchmarkCapture|BenchmarkSpeed' -benchmem ./triage/... ./evidence/... ./runbooks/... ./tui/...

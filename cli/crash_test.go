@@ -80,7 +80,7 @@ func prefix(t *testing.T, path string, seq int64) triage.State {
 	if err := os.CopyFS(dir, os.DirFS(path)); err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(dir, "journal", "000001.jsonl")
+	file := filepath.Join(dir, journalFile)
 	lines := bytes.SplitAfter(journalOf(t, dir), []byte("\n"))
 	if err := os.Chmod(file, 0o600); err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"handrail/runbooks"
@@ -100,9 +101,11 @@ func doctrineTables(t *testing.T) map[string][]string {
 	return out
 }
 
+var libraryOnce = sync.OnceValues(func() ([]*runbooks.Runbook, error) { return runbooks.Library(catalog.New()) })
+
 func library(t *testing.T) []*runbooks.Runbook {
 	t.Helper()
-	all, err := runbooks.Library(catalog.New())
+	all, err := libraryOnce()
 	if err != nil {
 		t.Fatal(err)
 	}

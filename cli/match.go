@@ -36,7 +36,7 @@ func matchCommand(p *process.Program) *cobra.Command {
 those in which enough speaks for it, and little against. What is told in words is
 held to the symptoms of the runbooks. The notification of an Alertmanager, as a webhook
 gets it or amtool lists it, is read for what its alerts say. On a terminal it opens the screens with the text, also where that comes through a
-pipe: terraform apply 2>&1 | handrail match. Elsewhere, and with --plain, it prints
+pipe: terraform plan 2>&1 | handrail match. Elsewhere, and with --plain, it prints
 them; where none claims the text it names the two nearest, and ends with 3.`,
 		Args: process.Between(0, "FILE"),
 	}

@@ -144,10 +144,12 @@ func (p *practice) sound(path string) {
 	}
 }
 
+const journalFile = "journal/000001.jsonl"
+
 // journalOf returns the whole lines of a journal.
 func journalOf(t *testing.T, path string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join(path, "journal", "000001.jsonl"))
+	b, err := os.ReadFile(filepath.Join(path, journalFile))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		t.Fatal(err)
 	}
@@ -155,21 +157,37 @@ func journalOf(t *testing.T, path string) []byte {
 }
 
 // until waits for the journal to show what is wanted, as long as the program
-// that writes it lives.
+// that writes it lives. It is read again when it has grown: a watch takes a
+// minute, and a journal is long.
 func (p *practice) until(what string, ended <-chan struct{}, said func() string, seen func(journal []byte) bool) {
 	p.t.Helper()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	limit := time.NewTimer(patience)
 	defer limit.Stop()
+	path, read := "", int64(-1)
+	shows := func() bool {
+		if path == "" {
+			path = p.bundle()
+		}
+		if path == "" {
+			return false
+		}
+		size := p.size(path)
+		if size == read {
+			return false
+		}
+		read = size
+		return seen(journalOf(p.t, path))
+	}
 	for {
-		if path := p.bundle(); path != "" && seen(journalOf(p.t, path)) {
+		if shows() {
 			return
 		}
 		select {
 		case <-tick.C:
 		case <-ended:
-			if path := p.bundle(); path == "" || !seen(journalOf(p.t, path)) {
+			if !shows() {
 				p.t.Fatalf("the program ended before %s:\n%s", what, said())
 			}
 			return
@@ -177,6 +195,19 @@ func (p *practice) until(what string, ended <-chan struct{}, said func() string,
 			p.t.Fatalf("it never came to %s; the journal ends with\n%s", what, tail(journalOf(p.t, p.bundle())))
 		}
 	}
+}
+
+// size is how long the journal of a bundle is, 0 while there is none.
+func (p *practice) size(path string) int64 {
+	p.t.Helper()
+	info, err := os.Stat(filepath.Join(path, journalFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return 0
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return info.Size()
 }
 
 // tail is the end of a journal.

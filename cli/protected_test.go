@@ -46,8 +46,8 @@ func TestProtectedFile(t *testing.T) {
 		"markers: []\n":                           "apiVersion is missing",
 		head:                                      "markers is missing",
 		head + "markers: [{value: x}]\n":          "key is missing",
-		head + "markers: [{key: \"*\"}]\n":        "no key of a label",
-		head + "markers: [{key: a b}]\n":          "no key of a label",
+		head + "markers: [{key: \"*\"}]\n":        "not a label or annotation key",
+		head + "markers: [{key: a b}]\n":          "not a label or annotation key",
 		head + "markers: [{key: a, valu: b}]\n":   "valu",
 		head + "markers: [{key: a, value: ''}]\n": "value is empty",
 	} {

@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 	run := func() { os.Exit(Main(os.Args, os.Stdin, os.Stdout, os.Stderr, os.Environ())) }
 	testscript.Main(withLab{m}, map[string]func(){
 		"handrail": run, "kubectl-handrail": run,
-		"handrail-noisy": noisy,
+		"handrail-noisy": noisy, "handrail-evil": sayEvil,
 	})
 }
 

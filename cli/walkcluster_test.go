@@ -16,45 +16,46 @@ import (
 	"handrail/runbooks"
 	"handrail/session/walk"
 	"handrail/steps"
-	"handrail/steps/catalog"
 )
 
-// TestClusterDrillsByKeys walks drills of the Kubernetes API to their end in a real
-// terminal, by keys alone: what their scripts say, as a person types it. Together with
-// TestWalkByKeys they pass each class of gate once: contain, release, repair and rerun.
-// Headless, every drill is walked (drills.TestWalks).
-func TestClusterDrillsByKeys(t *testing.T) {
+// TestRevertingFixesByKeys and TestHardeningCascadeByKeys walk drills of the Kubernetes
+// API to their end in a real terminal, by keys alone: what their scripts say, as a person
+// types it. Together with the walks of walkdrill_test.go they pass each class of gate
+// once: contain, release, repair and rerun. Headless, every drill is walked
+// (drills.TestWalks).
+func TestRevertingFixesByKeys(t *testing.T) {
 	t.Parallel()
-	home := demoHome(t)
-	newPractice(t, home).run(process.ExitDone, "", "lab", "up")
-	for id, size := range map[string][2]int{
-		"reverting-fixes": {24, 80}, "hardening-cascade": {45, 140},
-	} {
-		t.Run(id, func(t *testing.T) {
-			t.Parallel()
-			p := newPractice(t, home)
-			p.stops(id)
-			s, cmd := p.tty(size[0], size[1], "drill", "start", id)
-			w := &walker{screen: s, p: p}
-			w.begins()
-			w.until("the incident", func(text string) bool { return strings.HasPrefix(move(text), "Read") })
-			script := p.script(id)
-			w.answers = script.answers(map[string]func(){"outside": p.ends("k8s-health-monitor")})
-			w.walk(script.phrase)
-			w.shows(`RECOVERED`)
-			w.shows(`✓ WON`)
-			w.key("\r")
-			<-s.ended
-			if err := cmd.Wait(); err != nil {
-				t.Errorf("the drill ended with %v\n%s", err, s.text())
-			}
-			if st := p.folded(p.bundle()); st.Outcome != "recovered" {
-				t.Errorf("the incident ended as %q", st.Outcome)
-			}
-			p.sound(p.bundle())
-			t.Logf("%d keys, %d characters of words", w.keys, w.typed)
-		})
+	walkByScript(t, "reverting-fixes", 24, 80)
+}
+
+func TestHardeningCascadeByKeys(t *testing.T) {
+	t.Parallel()
+	walkByScript(t, "hardening-cascade", 45, 140)
+}
+
+func walkByScript(t *testing.T, id string, rows, cols int) {
+	p := newPractice(t, demoHome(t))
+	p.run(process.ExitDone, "", "lab", "up")
+	p.stops(id)
+	s, cmd := p.tty(rows, cols, "drill", "start", id)
+	w := &walker{screen: s, p: p}
+	w.begins()
+	w.until("the incident", func(text string) bool { return strings.HasPrefix(move(text), "Read") })
+	script := p.script(id)
+	w.answers = script.answers(map[string]func(){"outside": p.ends("k8s-health-monitor")})
+	w.walk(script.phrase)
+	w.shows(`RECOVERED`)
+	w.shows(`✓ WON`)
+	w.key("\r")
+	<-s.ended
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("the drill ended with %v\n%s", err, s.text())
 	}
+	if st := p.folded(p.bundle()); st.Outcome != "recovered" {
+		t.Errorf("the incident ended as %q", st.Outcome)
+	}
+	p.sound(p.bundle())
+	t.Logf("%d keys, %d characters of words", w.keys, w.typed)
 }
 
 // script is what a person says in a drill, by its answers file.
@@ -76,10 +77,7 @@ func (p *practice) script(id string) script {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	books, err := runbooks.Library(catalog.New())
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	books := library(p.t)
 	at := slices.IndexFunc(books, func(b *runbooks.Runbook) bool { return b.ID == a.Runbook })
 	if at < 0 {
 		p.t.Fatalf("%s is for %q, which is no runbook", file, a.Runbook)

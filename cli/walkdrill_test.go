@@ -96,18 +96,32 @@ func fieldName(text string) string {
 	return fieldLine.FindStringSubmatch(text)[1]
 }
 
-func TestWalkByKeys(t *testing.T) {
+// The walks by keys are tests of their own and no subtests, which begin when all tests
+// have: they wait for most of their time, and are the longest.
+
+func TestOrphanHookByKeys(t *testing.T) {
 	t.Parallel()
+	walkOrphanHook(t, keyed(t))
+}
+
+func TestKilledRunnerByKeys(t *testing.T) {
+	t.Parallel()
+	walkKilledRunner(t, keyed(t))
+}
+
+// keyed is a home with the lab, and a key to seal with.
+func keyed(t *testing.T) *practice {
+	t.Helper()
 	home := demoHome(t)
-	newPractice(t, home).run(process.ExitDone, "", "lab", "up")
+	p := newPractice(t, home)
+	p.run(process.ExitDone, "", "lab", "up")
 	if err := os.Mkdir(filepath.Join(home, ".ssh"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", filepath.Join(home, ".ssh", "id_ed25519")).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	t.Run("orphan-hook", func(t *testing.T) { t.Parallel(); walkOrphanHook(t, newPractice(t, home)) })
-	t.Run("killed-runner", func(t *testing.T) { t.Parallel(); walkKilledRunner(t, newPractice(t, home)) })
+	return p
 }
 
 // shell opens a terminal with bash in it, as an operator has one.

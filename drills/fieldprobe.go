@@ -41,7 +41,7 @@ func (p fieldProbe) Probe(ctx context.Context, in steps.Params, _ steps.Sink) (s
 	plural := in.Text("resource")
 	group, ok := inject.Writable()[plural]
 	if !ok {
-		return steps.Observation{}, fmt.Errorf("%q is no resource of a drill", plural)
+		return steps.Observation{}, fmt.Errorf("%q is not a resource of a drill", plural)
 	}
 	cfg, err := clientcmd.BuildConfigFromFlags("", p.env.Kubeconfig)
 	if err != nil {

@@ -92,13 +92,13 @@ func TestLostStateIsNotAppliedOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	cat, state := catalog.New(), t.TempDir()
-	rb, err := library(cat)("late-destroy")
+	rb, err := library("late-destroy")
 	if err != nil {
 		t.Fatal(err)
 	}
 	s, err := session.Start(t.Context(), session.Config{
 		Dir: filepath.Join(state, "incidents"), Keys: filepath.Join(state, "keys"), Acts: filepath.Join(state, "acts"), Undo: filepath.Join(state, "undo"),
-		Catalog: cat, Library: library(cat), Now: time.Now, Rand: rand.Reader, Version: "test",
+		Catalog: cat, Library: library, Now: time.Now, Rand: rand.Reader, Version: "test",
 		Env: steps.Env{Dir: dir, Environ: environ, Home: home, User: me.Username, Host: host, Now: time.Now,
 			Tool: func(string) (string, error) { return tofu, nil }, Trusted: func(string) error { return nil }},
 		Actor: triage.Person{ID: "op", Name: "op", Proof: "os", Subject: me.Username},

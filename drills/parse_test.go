@@ -145,7 +145,7 @@ func TestLibrary(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, d := range all {
-		rb, err := library(cat)(d.Runbook)
+		rb, err := library(d.Runbook)
 		if err != nil {
 			t.Fatalf("%s: runbook %s: %v", d.ID, d.Runbook, err)
 		}

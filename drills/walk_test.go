@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"handrail/drills"
-	"handrail/runbooks"
 	"handrail/session"
 	"handrail/session/audit"
 	"handrail/session/walk"
@@ -63,7 +62,7 @@ var walks = map[string]struct {
 	"no-credentials (void)":            {says: []string{"approval is void"}},
 	"rate-limited":                     {acts: 2, writes: -1},
 	"rate-limited (still-busy)":        {acts: 1, writes: -1, says: []string{"still refuses"}},
-	"endless-retry":                    {acts: 4, writes: -1},
+	"endless-retry":                    {acts: 5, writes: -1},
 	"endless-retry (alive)":            {says: []string{"process "}},
 	"endless-retry (orphaned)":         {says: []string{"part of it is alive"}},
 	"missing-moved":                    {acts: 3, writes: -1},
@@ -90,6 +89,8 @@ var walks = map[string]struct {
 	"partial-apply (retry)":            {acts: 2, writes: -1, says: []string{"automatically"}},
 	"torn-state":                       {acts: 3, writes: -1},
 	"torn-state (unwell)":              {acts: 1, says: []string{"not confirmed that what exists is healthy"}},
+	"torn-state (crossed)":             {acts: 3, writes: -1},
+	"torn-state (uncompared)":          {acts: 1, says: []string{"it is not said what is wrong with it"}},
 }
 
 // tell passes the talk of a walk to the log of the test.
@@ -105,7 +106,7 @@ func (w tell) Write(b []byte) (int, error) {
 func TestEveryRunbookHasADrill(t *testing.T) {
 	t.Parallel()
 	cat := catalog.New()
-	all, err := runbooks.Library(cat)
+	all, err := books()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -87,26 +88,27 @@ func ground(t *testing.T) (drills.Options, session.Config) {
 	o := drills.Options{State: state, Catalog: cat, Now: time.Now, Progress: func(text string) { t.Log(text) }}
 	c := session.Config{
 		Dir: filepath.Join(state, "incidents"), Keys: filepath.Join(state, "keys"), Acts: filepath.Join(state, "acts"),
-		Catalog: cat, Library: library(cat), Now: time.Now, Rand: rand.Reader, Version: "test",
+		Catalog: cat, Library: library, Now: time.Now, Rand: rand.Reader, Version: "test",
 		Env:   steps.Env{Environ: os.Environ(), Home: t.TempDir(), User: me.Username, Host: host, Now: time.Now},
 		Actor: triage.Person{ID: "trainee", Name: "trainee", Proof: "os", Subject: me.Username},
 	}
 	return o, c
 }
 
-func library(cat steps.Catalog) func(id string) (*runbooks.Runbook, error) {
-	return func(id string) (*runbooks.Runbook, error) {
-		all, err := runbooks.Library(cat)
-		if err != nil {
-			return nil, err
-		}
-		for _, rb := range all {
-			if rb.ID == id {
-				return rb, nil
-			}
-		}
-		return nil, os.ErrNotExist
+// books are those of all walks: they are read once, as in a process of handrail.
+var books = sync.OnceValues(func() ([]*runbooks.Runbook, error) { return runbooks.Library(catalog.New()) })
+
+func library(id string) (*runbooks.Runbook, error) {
+	all, err := books()
+	if err != nil {
+		return nil, err
 	}
+	for _, rb := range all {
+		if rb.ID == id {
+			return rb, nil
+		}
+	}
+	return nil, os.ErrNotExist
 }
 
 func scene(t *testing.T, id, variant string) drills.Scene {

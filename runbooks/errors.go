@@ -32,7 +32,7 @@ var ErrUntrusted = errors.New("not trusted")
 type ProofError struct{ Step, Proof, Pattern string }
 
 func (e *ProofError) Error() string {
-	return fmt.Sprintf("proof %q of step %s does not look like %q", e.Proof, e.Step, e.Pattern)
+	return fmt.Sprintf("proof %q of step %s does not look like %s", e.Proof, e.Step, e.Pattern)
 }
 
 // MissingError says that a step cannot start, since a parameter of it depends on

@@ -25,6 +25,8 @@ type Vars struct {
 	Answers map[string]string
 	// Stale says of a step why its facts or answer no longer count.
 	Stale map[string]string
+	// Old are the steps of Stale that nothing speaks against but their age.
+	Old map[string]bool
 	// Read is when the facts of a step were read: ages grow from there.
 	Read map[string]time.Time
 
@@ -49,6 +51,18 @@ type verdict struct {
 	missing []string
 	aged    []string // steps of which some of that is too old
 	why     string
+}
+
+// ageless is v with what merely grew old taken as it was read.
+func (v Vars) ageless() Vars {
+	stale := make(map[string]string, len(v.Stale))
+	for id, why := range v.Stale {
+		if !v.Old[id] {
+			stale[id] = why
+		}
+	}
+	v.Stale = stale
+	return v
 }
 
 func (v verdict) known() bool { return v.val != nil }

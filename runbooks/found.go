@@ -261,14 +261,23 @@ func quotedObject(text string) object {
 }
 
 // objectWords is an object as people write it: deployment/api, or configmap pay-env. Without
-// a slash a name must look like one, or "the deployment is" would name an object.
-var objectWords = regexp.MustCompile(`(?i)\b(configmap|deployment|statefulset|daemonset|replicaset|cronjob|job|pod|service|ingress|namespace|persistentvolumeclaim|pvc)(?:/([a-z0-9][a-z0-9.-]*)|\s+["'\x60]?([a-z0-9]+(?:[-.][a-z0-9]+)+))`)
+// a slash a name must look like one, or say where it is, or "the deployment is" would name an object.
+var objectWords = regexp.MustCompile(`(?i)\b(configmap|deployment|statefulset|daemonset|replicaset|cronjob|job|pod|service|ingress|namespace|persistentvolumeclaim|pvc)(?:/([a-z0-9][a-z0-9.-]*)|\s+["'\x60]?([a-z0-9]+(?:[-.][a-z0-9]+)+)|\s+["'\x60]?([a-z0-9]+)["'\x60]?\s+in\s+(?:the\s+)?namespace\b)`)
 
-// namedObject is the one object that a story names.
+// namedObject is the one object that a story names. A namespace beside another object only says
+// where that is.
 func namedObject(text string) object {
-	var all []object
+	var all, spaces []object
 	for _, m := range objectWords.FindAllStringSubmatch(text, 32) {
-		all = append(all, object{resource: strings.ToLower(m[1]), name: strings.Trim(m[2]+m[3], ".-")})
+		o := object{resource: strings.ToLower(m[1]), name: strings.Trim(m[2]+m[3]+m[4], ".-")}
+		if o.resource == "namespace" {
+			spaces = append(spaces, o)
+		} else {
+			all = append(all, o)
+		}
+	}
+	if len(all) == 0 {
+		all = spaces
 	}
 	return one(all)
 }

@@ -37,10 +37,15 @@ func TestFound(t *testing.T) {
 		"a story": {"reverting-fixes", "We set it back in configmap pay-env in namespace pay, and it always comes back to 300s.",
 			map[string]string{"resource": "configmap", "name": "pay-env", "namespace": "pay"}},
 		"a story with a slash": {"reverting-fixes", "Deployment/api goes back to 0 again. The deployment is new.", map[string]string{"resource": "deployment", "name": "api"}},
-		"a story of two":       {"reverting-fixes", "configmap pay-env and configmap shop-env come back", map[string]string{}},
-		"a story without one":  {"reverting-fixes", "the deployment is broken, the pod too", map[string]string{}},
-		"nothing":              {"state-lock", "Error: Error acquiring the state lock", map[string]string{}},
-		"list":                 {"stuck-finalizer", `{"kind": "PodList", "items": []}`, map[string]string{}},
+		"a story with a hyphen in its namespace": {"reverting-fixes", "We patch configmap pay-env in namespace shop-eu and it is back to 300s.",
+			map[string]string{"resource": "configmap", "name": "pay-env", "namespace": "shop-eu"}},
+		"a story of a short name": {"reverting-fixes", "The targetPort of service gateway in namespace sk-edge keeps going back to 9099.",
+			map[string]string{"resource": "service", "name": "gateway", "namespace": "sk-edge"}},
+		"a namespace says where": {"reverting-fixes", "configmap pay-env in namespace shop-eu comes back", map[string]string{"resource": "configmap", "name": "pay-env", "namespace": "shop-eu"}},
+		"a story of two":         {"reverting-fixes", "configmap pay-env and configmap shop-env come back", map[string]string{}},
+		"a story without one":    {"reverting-fixes", "the deployment is broken, the pod too", map[string]string{}},
+		"nothing":                {"state-lock", "Error: Error acquiring the state lock", map[string]string{}},
+		"list":                   {"stuck-finalizer", `{"kind": "PodList", "items": []}`, map[string]string{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

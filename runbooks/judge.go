@@ -3,6 +3,7 @@ package runbooks
 import (
 	"slices"
 	"sort"
+	"strings"
 	"time"
 
 	"handrail/steps"
@@ -20,7 +21,7 @@ func (r *Runbook) Judge(step string, v Vars) []triage.Verdict {
 	}
 	var out []triage.Verdict
 	if s.when != nil && s.Kind != triage.WatchStep {
-		applies := r.judge(s.when, nil, v)
+		applies := r.applies(s, v)
 		applies.Aside, applies.Params = true, nil // what does not apply waits for nothing
 		out = append(out, applies)
 	}
@@ -65,10 +66,22 @@ func (r *Runbook) Aside(step string, v Vars) string {
 	if s == nil || s.when == nil || s.Kind == triage.WatchStep {
 		return ""
 	}
-	if d := r.judge(s.when, nil, v); d.Result == resFalse {
+	if d := r.applies(s, v); d.Result == resFalse {
 		return d.Why
 	}
 	return ""
+}
+
+// applies judges whether a step applies. What did not by its last reading is not wanted
+// because that grew old.
+func (r *Runbook) applies(s *Step, v Vars) triage.Verdict {
+	now := r.judge(s.when, nil, v)
+	if now.Result == resStale {
+		if last := r.judge(s.when, nil, v.ageless()); last.Result == resFalse {
+			return last
+		}
+	}
+	return now
 }
 
 func (r *Runbook) judge(e *expr, other *text, v Vars) triage.Verdict {
@@ -149,4 +162,38 @@ func (r *Runbook) Green(step string, v Vars) steps.Value {
 	default:
 		return steps.Unknown(steps.Bool, got.why)
 	}
+}
+
+// Findings gives what the facts of a step are worth saying about, each against the
+// gates, or [triage.Closing], that it keeps shut. A finding whose condition is
+// unknown is said too, as unsure.
+func (r *Runbook) Findings(step string, v Vars) []steps.Finding {
+	s := r.step(step)
+	if s == nil {
+		return nil
+	}
+	var out []steps.Finding
+	for _, f := range s.findings {
+		say := strings.TrimSpace(r.render(f.say, v))
+		found := steps.Finding{Level: f.level, Say: say, Against: r.opposes(s, f)}
+		if f.when == nil {
+			out = append(out, found)
+			continue
+		}
+		switch got := r.eval(f.when, v); got.result {
+		case resTrue:
+			if len(found.Against) > 0 {
+				found.At, _ = r.turns(f.when, v, resFalse)
+			}
+			out = append(out, found)
+		case resFalse:
+		default:
+			if found.Level != steps.Info {
+				found.Level = steps.Warning
+			}
+			found.Say, found.Unsure = "cannot tell: "+say+" ("+got.why+")", true
+			out = append(out, found)
+		}
+	}
+	return out
 }

@@ -490,3 +490,27 @@ func TestAnUnseenKeeperHasAWayOn(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatGrewOldStillDoesNotApply: a gate that does not apply by its last reading is not
+// wanted because that grew old. One that applied then, or whose target moved, is to be told anew.
+func TestWhatGrewOldStillDoesNotApply(t *testing.T) {
+	t.Parallel()
+	b := named(t, "partial-apply")
+	for name, tc := range map[string]struct {
+		ghosts []string
+		old    bool
+		want   string
+	}{
+		"none, old":       {nil, true, "false"},
+		"some, old":       {[]string{"t.a"}, true, "stale"},
+		"none, but moved": {nil, false, "stale"},
+	} {
+		v := Vars{
+			Facts: map[string]map[string]steps.Value{"inventory": {"ghosts": steps.StringsOf(tc.ghosts)}},
+			Stale: map[string]string{"inventory": "read 16m ago"}, Old: map[string]bool{"inventory": tc.old},
+		}
+		if got := b.Judge("forget", v)[0]; got.Result != tc.want || !got.Aside {
+			t.Errorf("%s: %s (%s), want %s", name, got.Result, got.Why, tc.want)
+		}
+	}
+}

@@ -11,6 +11,12 @@ import (
 	"handrail/triage"
 )
 
+// Problem is one thing that is wrong in a runbook, and where.
+type Problem = strict.Problem
+
+// Problems are all that a reading found, in the order of the file.
+type Problems = strict.Problems
+
 // What an author may not go beyond. A document that a bundle keeps from before is still
 // read: [Parse] does not ask.
 const (

@@ -170,7 +170,7 @@ func TestBundleIsHeldToItsLowerings(t *testing.T) {
 	}{
 		"by two":              {byTwo, two.pair.Signers, asks, ""},
 		"by one":              {byOne, two.pair.Signers, asks, "on one person's word"},
-		"by a stranger":       {byTwo, nil, asks, "by no one whom your policy names"},
+		"by a stranger":       {byTwo, nil, asks, "without an approver whom your policy names"},
 		"cannot tell":         {byOne, two.pair.Signers, func(policy.Question) (string, error) { return "", os.ErrNotExist }, "unknown"},
 		"asks for no one":     {byOne, nil, func(policy.Question) (string, error) { return "", nil }, ""},
 		"another's signature": {rewrite(t, two, byTwo, func(a *triage.Approve) { a.Key = "SHA256:other" }), two.pair.Signers, asks, "named"},

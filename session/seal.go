@@ -76,7 +76,7 @@ func anchorDue(due string, e evidence.Entry) string {
 	case "open":
 		return "the incident is open"
 	case "gate.shown":
-		return "gate " + e.Step + " is armed"
+		return "gate " + e.Step + " was armed"
 	case "act.end":
 		return "the act of " + e.Step + " ended"
 	case "seal":

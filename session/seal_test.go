@@ -36,7 +36,7 @@ func TestAnchorsAreDueAroundGates(t *testing.T) {
 	}
 	due("")
 	do(t, s, preview())
-	armed := due("gate test-lock/unlock is armed")
+	armed := due("gate test-lock/unlock was armed")
 	if err := s.Anchored(t.Context(), armed[:len(armed)-4]+"AAA=", "#incident-7"); err == nil {
 		t.Error("a line that the journal does not bear out was recorded")
 	}

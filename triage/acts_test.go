@@ -69,7 +69,7 @@ func TestLookTakesNothingBack(t *testing.T) {
 			if g.Phase != phase || g.EndSeq == 0 || len(s.Acts(fix)) != 1 || len(s.Past) != 0 {
 				t.Errorf("%s after %s: the gate is %q, with %d acts and %d kept", name, outcome, g.Phase, len(s.Acts(fix)), len(s.Past))
 			}
-			if st, _ := s.Step(fix); outcome == "done" && (gateWanted(&s, &st) || st.Status != Settled) {
+			if st, _ := s.Step(fix); outcome == "done" && (gateWanted(&s, &st, nil) || st.Status != Settled) {
 				t.Errorf("%s: it is wanted again", name)
 			}
 		}

@@ -188,7 +188,7 @@ func TestDriftIsRecommended(t *testing.T) {
 func TestSmallestPause(t *testing.T) {
 	t.Parallel()
 	const narrow, wide = "demo/narrow", "demo/wide"
-	for _, pair := range [][2]string{{"kube/suspend", "kube/scale"}, {"kube/narrow-webhook", "kube/delete-webhook"}, {"kube/suspend", "kube/delete-webhook"}} {
+	for _, pair := range [][2]string{{"kube/suspend", "kube/stop-batch"}, {"kube/suspend-batch", "kube/stop-batch"}, {"kube/narrow-webhook", "kube/delete-webhook"}, {"kube/suspend", "kube/delete-webhook"}} {
 		a, _ := ScopeOf(pair[0])
 		b, _ := ScopeOf(pair[1])
 		for name, tc := range map[string]struct {

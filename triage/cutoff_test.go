@@ -11,7 +11,7 @@ func TestCutOffReadIsOfferedAgain(t *testing.T) {
 		for n := 1; n <= 3; n++ {
 			s = tell(t, s, ProbeStart{Step: lock, N: n}, read(lock, n, outcome, "true"))
 		}
-		got, ok := stepWant(&s, &s.Steps[0])
+		got, ok := stepWant(&s, &s.Steps[0], nil)
 		if !ok || got.kind != want || got.step != lock {
 			t.Errorf("after three times %s the loop wants %+v, %t, want %s", outcome, got, ok, want)
 		}

@@ -154,8 +154,9 @@ func byHand(s *State, since int64) bool {
 
 // Unserved is a gate of the plan in force that does not serve the repair, and why.
 type Unserved struct {
-	Gate string
-	Why  string
+	Gate  string
+	Why   string
+	Aside bool // it does not apply, or was passed over
 }
 
 // NoGate lists, once the call came to the repair, the gates that should serve it where
@@ -189,7 +190,7 @@ func (s State) NoGate(options []Option) (list []Unserved, none bool) {
 		}
 		why, aside := s.unserved(st, g, options)
 		apply = apply || !aside
-		list = append(list, Unserved{Gate: st.ID, Why: why})
+		list = append(list, Unserved{Gate: st.ID, Why: why, Aside: aside})
 	}
 	// Where the sides agree and no gate applies, nothing is left to repair.
 	return list, apply || s.Topics[TopicConsistent].Value != "yes"

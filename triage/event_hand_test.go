@@ -173,7 +173,7 @@ func TestNoGate(t *testing.T) {
 	}
 	s := recovers(all(differ, green, refused(again)))
 	list, _ := s.NoGate(Options(s, s.Updated, asides(unlock, fix)))
-	if want := []Unserved{{unlock, "it does not apply"}, {fix, "it does not apply"}, {again, "no backup"}}; !slices.Equal(list, want) {
+	if want := []Unserved{{unlock, "it does not apply", true}, {fix, "it does not apply", true}, {again, "no backup", false}}; !slices.Equal(list, want) {
 		t.Errorf("they do not serve since %v", list)
 	}
 }

@@ -89,7 +89,9 @@ func validValue(t Topic, value string) bool {
 func Caution(t Topic, value string) int {
 	order := []string{"no", "yes", Unknown}
 	switch t {
-	case TopicMutation, TopicReverts:
+	case TopicMutation:
+	case TopicReverts: // yes shuts the repairs, unknown does not
+		order = []string{"no", Unknown, "yes"}
 	case TopicConsistent:
 		order = []string{"yes", "no", Unknown}
 	default:

@@ -198,7 +198,7 @@ func TestActThatDidNotHappenIsStillToDo(t *testing.T) {
 		s := tell(t, tell(t, State{}, ready()...), shown(unlock, Release), answered(unlock), start(unlock))
 		s = tell(t, s, tc.ends...)
 		st, _ := s.Step(unlock)
-		if got := gateWanted(&s, &st); got != tc.want {
+		if got := gateWanted(&s, &st, nil); got != tc.want {
 			t.Errorf("%s: wanted again = %v, want %v", tc.name, got, tc.want)
 		}
 	}

@@ -1,6 +1,7 @@
 package triage
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -124,6 +125,77 @@ func TestTaskThatDoesNotApply(t *testing.T) {
 		s := tell(t, State{}, b[:len(b)-1]...)
 		if got := recommended(s, judge); !strings.HasPrefix(got, want) {
 			t.Errorf("%s: recommended %q, want %q", result, got, want)
+		}
+	}
+}
+
+// TestNothingIsAskedAboutAReadThatDoesNotApply: a question and a task whose condition stands
+// on such a read are passed over, and are asked once it was made or may be.
+func TestNothingIsAskedAboutAReadThatDoesNotApply(t *testing.T) {
+	t.Parallel()
+	for result, want := range map[string]string{"false": "skip " + fix, Unknown: "manual " + order, "true": "probe " + rest} {
+		judge := func(id string) []Verdict {
+			switch id {
+			case order:
+				return []Verdict{{Result: Unknown, Aside: true}}
+			case rest:
+				return []Verdict{{Result: result, Aside: true}}
+			case unlock, again:
+				return []Verdict{{Result: "false", Aside: true}}
+			case fix:
+				return []Verdict{{Result: "false"}}
+			}
+			return nil
+		}
+		b := settledBehind()
+		p := behindPlan()
+		for i := range p.Steps {
+			switch p.Steps[i].ID {
+			case order:
+				p.Steps[i].Refs = []string{rest}
+			case rest:
+				p.Steps[i].Required = false
+			}
+		}
+		b[1] = p
+		s := tell(t, State{}, b[:len(b)-3]...)
+		if got := recommended(s, judge); got != want {
+			t.Errorf("the read's condition is %s: recommended %q, want %q", result, got, want)
+		}
+	}
+}
+
+// TestAWordForAGateThatActedIsNotAsked: a question for a gate alone is not asked once that
+// acted, because what its condition stands on grew old.
+func TestAWordForAGateThatActedIsNotAsked(t *testing.T) {
+	t.Parallel()
+	judge := func(id string) []Verdict {
+		switch id {
+		case holder:
+			return []Verdict{{Result: "stale", Aside: true}}
+		case unlock, again:
+			return []Verdict{{Result: "false", Aside: true}}
+		}
+		return nil
+	}
+	for name, refs := range map[string][]string{"answer " + holder: {fix, clean}, "probe " + clean: {fix}} {
+		b := settledBehind()
+		p := demoPlan()
+		for i := range p.Steps {
+			p.Steps[i].Refs = nil
+			if slices.Contains(refs, p.Steps[i].ID) {
+				p.Steps[i].Refs = []string{holder}
+			}
+		}
+		b[1] = p
+		b = slices.DeleteFunc(b, func(x Body) bool {
+			_, said := x.(Answer)
+			m, task := x.(Manual)
+			return said || task && m.Step == order || typeOf(x) == "probe.start" && x.(ProbeStart).Step == rest || typeOf(x) == "probe.end" && x.(ProbeEnd).Step == rest
+		})
+		s := tell(t, State{}, append(b, lookedAfter(fix, Repair), answered(fix), start(fix), end(fix, "done"))...)
+		if got := recommended(s, judge); got != name {
+			t.Errorf("recommended %q, want %q", got, name)
 		}
 	}
 }

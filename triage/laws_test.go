@@ -515,3 +515,21 @@ func TestWhatASettlementLacks(t *testing.T) {
 		}
 	}
 }
+
+// TestCautionAboutReverts: that something undoes every fix shuts the repairs, so no word
+// takes that back without a name, and none is needed to say it.
+func TestCautionAboutReverts(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		proposed, value string
+		named           bool
+	}{
+		{"yes", Unknown, true}, {"yes", "no", true}, {Unknown, "no", true},
+		{Unknown, "yes", false}, {"no", "yes", false}, {"no", Unknown, false},
+	} {
+		got := overrideLaws(Conclude{Topic: TopicReverts, Value: tc.value, Proposed: tc.proposed, Why: "seen"})
+		if (len(got) > 0) != tc.named {
+			t.Errorf("%s where %s is proposed: %v, want a name: %v", tc.value, tc.proposed, got, tc.named)
+		}
+	}
+}

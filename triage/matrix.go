@@ -238,7 +238,7 @@ func preferredBy(s *State, gate *Step, options []Option) string {
 	for i := range options {
 		o := &options[i]
 		st, known := s.Step(o.Step)
-		if known && o.Kind == DoPreview && o.Available() && st.Class != Contain && r.Begins(st.Uses, st.Class) && gateWanted(s, &st) {
+		if known && o.Kind == DoPreview && o.Available() && st.Class != Contain && r.Begins(st.Uses, st.Class) && gateWanted(s, &st, nil) {
 			return o.Step
 		}
 	}

@@ -296,7 +296,7 @@ func TestTooOldIsReadAgain(t *testing.T) {
 // kind, and the loop leads to both.
 func TestSecondContainmentOfAKindIsWanted(t *testing.T) {
 	t.Parallel()
-	for uses, want := range map[string]string{"kube/suspend": "preview " + pauseUp, "kube/scale": "preview " + unlock} {
+	for uses, want := range map[string]string{"kube/suspend": "preview " + pauseUp, "kube/stop-batch": "preview " + unlock} {
 		plan := demoPlan()
 		for i := range plan.Steps {
 			switch plan.Steps[i].ID {
@@ -313,6 +313,57 @@ func TestSecondContainmentOfAKindIsWanted(t *testing.T) {
 			Manual{Step: page, Proof: "told"}, shown(pause, Contain), answered(pause), start(pause), end(pause, "done"))
 		if got := recommended(s, yes); got != want {
 			t.Errorf("after one %s, %q is recommended, want %q", uses, got, want)
+		}
+	}
+}
+
+// TestWiderContainmentThatIsCalledFor: where the narrowest does not apply the next one is led to, and after the narrowest
+// one whose own condition holds; one without a condition is not.
+func TestWiderContainmentThatIsCalledFor(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		does  bool // the narrowest is done
+		judge func(id string) []Verdict
+		want  string
+	}{
+		"the narrowest does not apply": {false, func(id string) []Verdict {
+			if id == pause {
+				return []Verdict{{Aside: true, Result: "false"}}
+			}
+			return nil
+		}, "preview " + pauseUp},
+		"the narrowest comes first": {false, func(id string) []Verdict { return []Verdict{{Aside: true, Result: "true"}} }, "preview " + pause},
+		"both apply": {true, func(id string) []Verdict {
+			if id == pauseUp {
+				return []Verdict{{Aside: true, Result: "true"}}
+			}
+			return nil
+		}, "preview " + pauseUp},
+		"one that may not apply": {true, func(id string) []Verdict {
+			if id == pauseUp {
+				return []Verdict{{Aside: true, Result: Unknown}}
+			}
+			return nil
+		}, "preview " + fix},
+	} {
+		plan := demoPlan()
+		for i := range plan.Steps {
+			switch plan.Steps[i].ID {
+			case pause:
+				plan.Steps[i].Uses = "kube/suspend"
+			case pauseUp:
+				plan.Steps[i].Uses = "kube/stop-batch"
+			}
+		}
+		story := ready()
+		story[1] = plan
+		s := tell(t, State{}, story...)
+		s = tell(t, s, begin(extra), read(extra, 1, "ok", "true"), begin(heavy), read(heavy, 1, "ok", "true"), begin(diff), read(diff, 1, "ok", "true"), Manual{Step: page, Proof: "told"})
+		if tc.does {
+			s = tell(t, s, shown(pause, Contain), answered(pause), start(pause), end(pause, "done"))
+		}
+		if got := recommended(s, tc.judge); got != tc.want {
+			t.Errorf("%s: %q is recommended, want %q", name, got, tc.want)
 		}
 	}
 }

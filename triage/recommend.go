@@ -186,7 +186,33 @@ func idle(s *State, w want, judge func(step string) []Verdict) bool {
 		return false
 	}
 	return slices.ContainsFunc(judge(w.step), func(v Verdict) bool {
-		return v.Result == "false" || w.kind == DoProbe && v.Result != "true"
+		return v.Result == "false" || w.kind == DoProbe && v.Result != "true" || v.Aside && v.Result != "true" && (onAside(s, &st, judge) || spent(s, &st))
+	})
+}
+
+// spent reports whether each gate that stands on a word has acted or was passed over: that
+// what it depends on grew old since is no reason to ask for it.
+func spent(s *State, st *Step) bool {
+	some := false
+	for i := range s.Steps {
+		x := &s.Steps[i]
+		switch {
+		case x.Retired || !slices.Contains(x.Refs, st.ID):
+		case x.Kind != GateStep || x.Status != Skipped && s.Gates[x.ID].Phase != GateDone:
+			return false
+		default:
+			some = true
+		}
+	}
+	return some
+}
+
+// onAside reports whether a step stands on a read that does not apply and was not made: what
+// is asked about it would be asked about nothing.
+func onAside(s *State, st *Step, judge func(step string) []Verdict) bool {
+	return slices.ContainsFunc(st.Refs, func(id string) bool {
+		x, ok := s.Step(id)
+		return ok && x.Kind == ProbeStep && x.Status == Pending && aside(id, judge)
 	})
 }
 
@@ -291,7 +317,7 @@ func phaseWants(s *State, p Phase, judge func(step string) []Verdict) []want {
 		if st.Phase != p || st.Retired {
 			continue
 		}
-		w, ok := stepWant(s, st)
+		w, ok := stepWant(s, st, judge)
 		if !ok && called(st, judge) {
 			w, ok = want{kind: DoProbe, step: st.ID}, true
 			if st.Kind == ManualStep {
@@ -328,12 +354,11 @@ func phaseWants(s *State, p Phase, judge func(step string) []Verdict) []want {
 // same: after the evidence is kept its author said when, and that is so. What it finds or
 // does may keep a gate or the close shut, so it is not for a person to think of it.
 func called(st *Step, judge func(step string) []Verdict) bool {
-	return judge != nil && (st.Kind == ProbeStep || st.Kind == ManualStep) && st.Status == Pending && !slices.Contains([]Phase{Preserve, Locate}, st.Phase) &&
-		slices.ContainsFunc(judge(st.ID), func(v Verdict) bool { return v.Aside && v.Result == "true" })
+	return (st.Kind == ProbeStep || st.Kind == ManualStep) && st.Status == Pending && !slices.Contains([]Phase{Preserve, Locate}, st.Phase) && applies(st.ID, judge)
 }
 
 // stepWant is what a step lacks, and whether it lacks anything that matters.
-func stepWant(s *State, st *Step) (want, bool) {
+func stepWant(s *State, st *Step, judge func(step string) []Verdict) (want, bool) {
 	// A read that was cut off, by a person or by a crash, was not tried.
 	cut := st.Status == CannotTell && st.Outcome == "cancelled"
 	fresh := st.Status == Pending || st.Status == Stale || cut
@@ -362,7 +387,7 @@ func stepWant(s *State, st *Step) (want, bool) {
 	case ConcludeStep:
 		return want{kind: DoConclude, step: st.ID}, fresh
 	case GateStep:
-		return want{kind: DoPreview, step: st.ID}, gateWanted(s, st)
+		return want{kind: DoPreview, step: st.ID}, gateWanted(s, st, judge)
 	}
 	return want{}, false
 }
@@ -373,8 +398,9 @@ func referenced(s *State, id string) bool {
 }
 
 // gateWanted reports whether the loop would open a gate next: one that was not
-// used or passed over, and of the containing ones only while none is done.
-func gateWanted(s *State, st *Step) bool {
+// used or passed over, and of the containing ones only the narrowest that applies, and
+// those that the runbook calls for by a condition of their own once it is done.
+func gateWanted(s *State, st *Step, judge func(step string) []Verdict) bool {
 	g := s.Gates[st.ID]
 	// An act that was cut off and is found not to have happened is still to do.
 	// So is one that was undone, once its writer was found.
@@ -388,9 +414,18 @@ func gateWanted(s *State, st *Step) bool {
 	}
 	// The narrowest comes first in the plan; another of its kind is no wider.
 	for _, p := range s.Plan().Steps {
-		if p.Kind == GateStep && p.Class == Contain && !terminates(p.Uses) {
-			return p.ID == st.ID || p.Uses != "" && p.Uses == st.Uses
+		switch {
+		case p.Kind != GateStep || p.Class != Contain || terminates(p.Uses):
+		case p.ID == st.ID || p.Uses != "" && p.Uses == st.Uses:
+			return true
+		case !aside(p.ID, judge) && (s.Gates[p.ID].Phase != GateDone || !applies(st.ID, judge)):
+			return false
 		}
 	}
 	return false
+}
+
+// applies reports whether a step has a condition of its own, and it holds.
+func applies(step string, judge func(step string) []Verdict) bool {
+	return judge != nil && slices.ContainsFunc(judge(step), func(v Verdict) bool { return v.Aside && v.Result == "true" })
 }

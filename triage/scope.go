@@ -17,8 +17,9 @@ type Scope struct {
 func PauseScopes() []Scope {
 	return []Scope{
 		{"terraform/pause", "infrastructure", "the applies of one root module", 1},
-		{"kube/suspend", "reconciler", "one CronJob, Job, Application or Flux object", 1},
-		{"kube/scale", "reconciler", "a whole workload; of a controller, all that it reconciles", 2},
+		{"kube/suspend", "reconciler", "one CronJob, Job, Application, Flux object or ExternalSecret", 1},
+		{"kube/suspend-batch", "reconciler", "CronJobs, Jobs, Applications, Flux objects and ExternalSecrets by name", 1},
+		{"kube/stop-batch", "reconciler", "whole workloads; of a controller, all that it reconciles", 2},
 		{"kube/narrow-webhook", "admission", "one entry of a webhook configuration", 1},
 		{"kube/delete-webhook", "admission", "a whole webhook configuration", 2},
 		{"kube/delete-policy", "admission", "a whole policy, or its binding", 2},

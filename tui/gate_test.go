@@ -279,3 +279,20 @@ func TestLeavingAnAct(t *testing.T) {
 		t.Errorf("the newest intent is %q, want an interrupt", last.Kind)
 	}
 }
+
+// TestUndoneActIsDoneAgain: once what undid an act was found, enter reads its target anew,
+// and does not show the earlier result again and again.
+func TestUndoneActIsDoneAgain(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 80, 24, true, "")
+	s.toUndone(triage.Undone)
+	s.press("esc")
+	s.change(func() { s.bench.record(triage.Conclude{Topic: triage.TopicReverts, Value: "no", Proposed: "no"}) })
+	s.pass(time.Minute)
+	s.want(t, "Show the gate: Release the lock")
+	before := len(s.bench.sent)
+	s.press("enter")
+	if sent := s.bench.sent[before:]; len(sent) != 1 || sent[0].Kind != triage.DoPreview {
+		t.Errorf("enter sent %+v, want the preview of the gate", sent)
+	}
+}

@@ -395,6 +395,7 @@ func shots() map[string]shot {
 		"review-ask":    {true, (*stage).toReviewAsk},
 		"review-model":  {true, (*stage).toReviewModel},
 		"review-gap":    {true, (*stage).toReviewGap},
+		"review-owner":  {true, func(s *stage) { s.toReviewGap(); s.press("enter") }},
 		"readonly":      {true, func(s *stage) { s.pass(12 * time.Second); s.run.Snap.ReadOnly = "context prod-eu-central-1-blue" }},
 		"round":         {true, (*stage).toRound},
 		"together":      {true, (*stage).toTogether},

@@ -51,7 +51,7 @@ func (d *Dialogue) unserved(snap view.Snapshot) {
 	}
 	text := "  ! No gate of this runbook serves the repair."
 	for _, u := range list {
-		text += "\n    " + snap.Title(u.Gate) + ": " + u.Why
+		text += "\n    " + u
 	}
 	if text += "\n  What is repaired by hand, with kubectl, tofu or elsewhere, is recorded with m."; text != d.ungated {
 		d.ungated = text

@@ -48,7 +48,7 @@ func bookText(path, root string) ([]byte, error) {
 	if info, err := os.Stat(real); err != nil { // a pipe would wait for a writer
 		return nil, err
 	} else if !info.Mode().IsRegular() {
-		return wrong("name a file", "it is no regular file")
+		return wrong("name a file", "it is not a regular file")
 	}
 	f, err := os.Open(real)
 	if err != nil {
@@ -65,7 +65,7 @@ func bookText(path, root string) ([]byte, error) {
 	}
 	switch {
 	case !info.Mode().IsRegular():
-		return wrong("name a file", "it is no regular file")
+		return wrong("name a file", "it is not a regular file")
 	case info.Size() > strict.MaxSize:
 		return wrong("a runbook is a few KiB", "it has %d bytes, more than the %d that a runbook may have", info.Size(), strict.MaxSize)
 	case anyoneWrites(info):

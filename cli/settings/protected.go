@@ -73,7 +73,7 @@ func (f *protectedFile) Check(r *strict.Reader, n *strict.Node) {
 // Check wants a key that an object can have.
 func (m *marker) Check(r *strict.Reader, n *strict.Node) {
 	if !markerKey.MatchString(m.Key) {
-		r.Fail(strict.At(n, "key"), "write it as team.example/role, as role, or as */role for any prefix", "%q is no key of a label or annotation", m.Key)
+		r.Fail(strict.At(n, "key"), "write it as team.example/role, as role, or as */role for any prefix", "%q is not a label or annotation key", m.Key)
 	}
 }
 

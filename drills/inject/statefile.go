@@ -58,6 +58,35 @@ type renumber struct {
 }
 
 func (a renumber) apply(ctx context.Context, st *stage.Stage) error {
+	return writeAgain(ctx, st, a.By, func(map[string]any) error { return nil })
+}
+
+// cross is the verb state.cross: two resources of the root module have each other's
+// objects, as after a move by hand that mixed them up.
+type cross struct {
+	One   string `key:"one,required"`
+	Other string `key:"other,required"`
+}
+
+func (a cross) apply(ctx context.Context, st *stage.Stage) error {
+	return writeAgain(ctx, st, 1, func(doc map[string]any) error {
+		found := map[string]map[string]any{}
+		list, _ := doc["resources"].([]any)
+		for _, one := range list {
+			r, _ := one.(map[string]any)
+			found[fmt.Sprintf("%v.%v", r["type"], r["name"])] = r
+		}
+		one, other := found[a.One], found[a.Other]
+		if one == nil || other == nil {
+			return fmt.Errorf("the state of the drill does not have both of %s and %s", a.One, a.Other)
+		}
+		one["instances"], other["instances"] = other["instances"], one["instances"]
+		return nil
+	})
+}
+
+// writeAgain writes the state of the drill with another content, so many serials on.
+func writeAgain(ctx context.Context, st *stage.Stage, on int, change func(doc map[string]any) error) error {
 	raw, err := st.RawState(ctx)
 	if err != nil {
 		return err
@@ -76,7 +105,10 @@ func (a renumber) apply(ctx context.Context, st *stage.Stage) error {
 	if err != nil {
 		return fmt.Errorf("state of the drill: %w", err)
 	}
-	doc["serial"] = serial + int64(a.By)
+	if err := change(doc); err != nil {
+		return err
+	}
+	doc["serial"] = serial + int64(on)
 	if raw, err = json.Marshal(doc); err != nil {
 		return err
 	}

@@ -76,6 +76,7 @@ func verbs() map[string]verb {
 		"module.edit":     {doc: "changes the configuration of the module", module: true, apart: true, read: as[edit]},
 		"module.paste":    {doc: "pastes into the module what a step of the incident gives", module: true, apart: true, read: as[paste]},
 		"state.copy":      {doc: "keeps a copy of the state in the module, as old as it should be", module: true, apart: true, read: as[keepState]},
+		"state.cross":     {doc: "gives two resources in the state each other's objects, as a move by hand that mixed them up", module: true, apart: true, read: as[cross]},
 		"state.renumber":  {doc: "writes the state again under another serial, as a copy put back by hand has it", module: true, apart: true, read: as[renumber]},
 		"state.tear":      {doc: "cuts the end off the state in the backend", module: true, apart: true, read: as[tear]},
 		"tofu.adopt":      {doc: "records one object of the drill's namespace under an address", module: true, read: as[adopt]},

@@ -2,7 +2,6 @@ package lab
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"sync"
 	"time"
 )
 
@@ -66,63 +67,131 @@ func (l *Lab) AuditEvents(ctx context.Context, f AuditFilter) ([]AuditEvent, err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("the audit log of the lab is not being written"))
 	defer cancel()
+	log := auditLogOf(l.dir, l.record.Nonce)
 	var events []AuditEvent
 	var err error
 	if waited := poll(ctx, func() bool {
-		var all []AuditEvent
-		if all, err = readAudit(l.dir); err != nil {
+		if events, err = log.read(); err != nil {
 			return true
 		}
-		events = all
-		return slices.ContainsFunc(all, func(e AuditEvent) bool { return bytes.Contains([]byte(e.URI), []byte(marker)) })
+		return slices.ContainsFunc(events, func(e AuditEvent) bool { return strings.Contains(e.URI, marker) })
 	}); waited != nil {
 		return nil, waited
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the audit log of the lab: %w", err)
 	}
-	return slices.DeleteFunc(events, func(e AuditEvent) bool { return !f.admits(e) }), nil
+	var admitted []AuditEvent
+	for _, e := range events {
+		if f.admits(e) {
+			admitted = append(admitted, e)
+		}
+	}
+	return admitted, nil
 }
 
-// readAudit reads the log and what was rotated out of it, whose names sort before.
-func readAudit(dir string) ([]AuditEvent, error) {
-	paths, err := filepath.Glob(filepath.Join(dir, "audit*.log"))
+// auditLog is the audit log of one lab as far as this process has read it. The API server only appends to it, and it is
+// asked for by every drill: what was parsed once is not parsed again.
+type auditLog struct {
+	dir string
+
+	mu    sync.Mutex
+	parts []*auditPart
+}
+
+// auditPart is a file of the log: the one that is written, or one that was rotated out of it under another name.
+type auditPart struct {
+	file   os.FileInfo
+	read   int64 // bytes of whole lines
+	events []AuditEvent
+}
+
+var auditLogs struct {
+	mu sync.Mutex
+	of map[[2]string]*auditLog
+}
+
+// auditLogOf is the log of the lab that was started with nonce in dir; the next one there begins a log of its own.
+func auditLogOf(dir, nonce string) *auditLog {
+	auditLogs.mu.Lock()
+	defer auditLogs.mu.Unlock()
+	key := [2]string{dir, nonce}
+	if auditLogs.of == nil {
+		auditLogs.of = map[[2]string]*auditLog{}
+	}
+	if auditLogs.of[key] == nil {
+		auditLogs.of[key] = &auditLog{dir: dir}
+	}
+	return auditLogs.of[key]
+}
+
+// read reads what was appended and returns all events of the log and of what was rotated out of it, whose names sort
+// before. The events are shared: they are not to be changed.
+func (a *auditLog) read() ([]AuditEvent, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	paths, err := filepath.Glob(filepath.Join(a.dir, "audit*.log"))
 	if err != nil {
 		return nil, err
 	}
 	slices.Sort(paths)
+	var parts []*auditPart
 	var events []AuditEvent
 	for _, path := range paths {
-		f, err := os.Open(path)
+		part, err := a.more(path)
 		if err != nil {
-			return nil, err
-		}
-		more, err := parseAudit(f)
-		if err = errors.Join(err, f.Close()); err != nil {
 			return nil, fmt.Errorf("%q: %w", path, err)
 		}
-		events = append(events, more...)
+		parts, events = append(parts, part), append(events, part.events...)
 	}
+	a.parts = parts
 	return events, nil
+}
+
+// more reads what a file of the log has beyond what is known of it. One that became shorter is read anew.
+func (a *auditLog) more(path string) (part *auditPart, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	now, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	part = &auditPart{}
+	if i := slices.IndexFunc(a.parts, func(p *auditPart) bool { return os.SameFile(p.file, now) }); i >= 0 && a.parts[i].read <= now.Size() {
+		part = a.parts[i]
+	}
+	part.file = now
+	if _, err := f.Seek(part.read, io.SeekStart); err != nil {
+		return nil, err
+	}
+	events, read, err := parseAudit(f)
+	if err != nil {
+		return nil, fmt.Errorf("behind byte %d: %w", part.read, err)
+	}
+	part.read, part.events = part.read+read, append(part.events, events...)
+	return part, nil
 }
 
 // parseAudit stops in front of a last line without its end: it is being written. Any other line must parse, since a
 // silently dropped one would be a write that is not accounted for.
-func parseAudit(r io.Reader) ([]AuditEvent, error) {
-	var events []AuditEvent
+func parseAudit(r io.Reader) (events []AuditEvent, read int64, err error) {
 	in := bufio.NewReader(r)
 	for n := 1; ; n++ {
 		line, err := in.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
-			return events, nil
+			return events, read, nil
 		}
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		e, final, err := parseAuditLine(line)
 		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", n, err)
+			return nil, 0, fmt.Errorf("line %d: %w", n, err)
 		}
+		read += int64(len(line))
 		if final {
 			events = append(events, e)
 		}

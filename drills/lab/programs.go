@@ -153,7 +153,7 @@ func Needs(o Options, names ...string) ([]Need, error) {
 		all := parts()
 		i := slices.IndexFunc(all, func(p Part) bool { return p.Name == name })
 		if i < 0 {
-			return nil, fmt.Errorf("%q is no program of the lab", name)
+			return nil, fmt.Errorf("%q is not a program of the lab", name)
 		}
 		n := Need{Part: name, Built: o.built(all[i]) != ""}
 		if !n.Built {

@@ -117,7 +117,7 @@ func serviceNamed(name string) (service, error) {
 	all := services()
 	i := slices.IndexFunc(all, func(s service) bool { return s.Name == name })
 	if i < 0 {
-		return service{}, fmt.Errorf("%q is no service of the lab", name)
+		return service{}, fmt.Errorf("%q is not a service of the lab", name)
 	}
 	return all[i], nil
 }

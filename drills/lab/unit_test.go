@@ -122,12 +122,12 @@ func TestParseAudit(t *testing.T) {
 		{name: "not final", log: started + line, want: 1},
 		{name: "broken in the middle", log: line[:100] + "\n" + line, broken: true},
 	} {
-		got, err := parseAudit(strings.NewReader(tc.log))
+		got, _, err := parseAudit(strings.NewReader(tc.log))
 		if len(got) != tc.want || (err != nil) != tc.broken {
 			t.Errorf("%s: parseAudit() = %d events, %v", tc.name, len(got), err)
 		}
 	}
-	events, err := parseAudit(strings.NewReader(line))
+	events, _, err := parseAudit(strings.NewReader(line))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestParseAudit(t *testing.T) {
 func FuzzParseAudit(f *testing.F) {
 	f.Add("{}\n{\"stage\":\"Panic\"}\n{")
 	f.Fuzz(func(t *testing.T, log string) {
-		events, err := parseAudit(strings.NewReader(log))
+		events, _, err := parseAudit(strings.NewReader(log))
 		if err == nil && len(events) > strings.Count(log, "\n") {
 			t.Errorf("%d events from %d lines", len(events), strings.Count(log, "\n"))
 		}

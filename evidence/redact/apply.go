@@ -32,6 +32,7 @@ type place struct {
 	end   int // where it ends
 	floor int // what lies before was already written
 	deep  bool
+	layer int  // how many strings of JSON were undone around it
 	shy   bool // what only looks like a secret stays
 	final bool // nothing follows the input
 	seen  *looked

@@ -68,7 +68,7 @@ func (n *named) secret(v []byte, quoted bool) bool {
 	if harmlessValue(v, n.name, quoted) || n.r.onlyTokens(v) || namesOnly(n.in, n.l, n.j, v, n.name) {
 		return false
 	}
-	return n.tells == tells || looksRandom(v) && !bytes.HasPrefix(v, []byte("AAAA"))
+	return n.tells == tells || looksRandom(v)
 }
 
 // assigned is the value behind a separator on the same line, which begins at k.
@@ -76,12 +76,14 @@ func (n *named) assigned(k int, space bool) (hit, bool) {
 	p, l, lineEnd := n.place, n.l, n.lineEnd
 	switch {
 	case p.in[k] == '|' || p.in[k] == '>':
-		if bytes.HasPrefix(bytes.TrimLeft(p.in[k+1:lineEnd], "+-0123456789"), []byte(`\n`)) {
+		if escapedNewline(bytes.TrimLeft(p.in[k+1:lineEnd], "+-0123456789")) {
 			return p.inString(assignment)
 		}
 		if h, ok := blockScalar(p, l, k, lineEnd); ok {
 			return h, h.skip || n.secret(h.value, true)
 		}
+	case escapedNewline(p.in[k:lineEnd]) && (p.layer > 0 || p.in[k+1] == '\\'):
+		return p.inString(assignment) // what stands below the name in a string in a string; in one string escaped looks
 	case bytes.HasPrefix(p.in[k:], []byte("<<")):
 		return n.heredoc(k)
 	case p.in[k] == '{' && !bytes.HasPrefix(p.in[k:], []byte("{{")), p.in[k] == '[':

@@ -41,11 +41,8 @@ var harmlessWords = map[string]bool{"true": true, "false": true, "yes": true, "n
 	"sensitive value": true, "(sensitive value": true, "sensitive value)": true, "(sensitive value)": true, "(known": true, "(known after apply)": true,
 	"redacted": true, "[redacted": true, "redacted]": true, "[redacted]": true, "opaque": true, "required": true, "optional": true, "string": true, "byte": true, "bytes": true}
 
-// harmlessWord reports whether a value is one of harmlessWords in any case, words in angle brackets, or a row of one mark.
+// harmlessWord reports whether a value, which is not empty, is one of harmlessWords in any case, words in angle brackets, or a row of one mark.
 func harmlessWord(v []byte) bool {
-	if len(v) == 0 {
-		return false
-	}
 	switch c := v[0]; c {
 	case '-', '*':
 		return bytes.Count(v, v[:1]) == len(v)
@@ -112,16 +109,14 @@ func isReference(v []byte) bool {
 	return reference.Match(v)
 }
 
-// dnsName reports whether a value is as objects are named.
-func dnsName(v []byte) bool { return len(v) > 1 && isNamePart(v) }
-
 // namespaced reports whether a value is the name of an object behind its namespace.
 func namespaced(v []byte) bool {
 	i := bytes.IndexByte(v, '/')
-	return i > 0 && isNamePart(v[:i]) && isNamePart(v[i+1:])
+	return i > 0 && dnsName(v[:i]) && dnsName(v[i+1:])
 }
 
-func isNamePart(v []byte) bool {
+// dnsName reports whether a value is as objects are named.
+func dnsName(v []byte) bool {
 	for _, c := range v {
 		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '.' && c != '-' {
 			return false

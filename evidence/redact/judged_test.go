@@ -141,6 +141,8 @@ func judged(rules *ruleset, as, template string) string {
 		return streamed(judgedMedia[rest], b.Bytes())
 	case "wide":
 		return streamed(judgedMedia[rest], utf16Of("\ufeff"+in, len(in)%2 == 0))
+	case "name": // of a field, a variable or an option
+		return fmt.Sprint([...]string{"silent", "hints", "tells"}[nameTells([]byte(in))], " identifies ", identifies([]byte(in)))
 	case "rule":
 		part := strings.SplitN(in, "\x00", 3)
 		if len(part) < 3 {

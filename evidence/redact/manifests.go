@@ -24,7 +24,7 @@ const (
 // yamlSecret hides the values of a Secret that stands in text as YAML. kubectl writes data before kind, so the rule looks
 // at what follows, too.
 func yamlSecret(p place) (hit, bool) {
-	if bytes.HasPrefix(p.in[p.end:], []byte(`\n`)) {
+	if escapedNewline(p.in[p.end:]) {
 		return p.inString(yamlSecret)
 	}
 	start := p.at
@@ -322,12 +322,26 @@ func jsonKindAfter(in []byte, i int, cut bool) (what secretness, read int) {
 	return noKind, i - from
 }
 
-// escapedSecret is jsonSecret where the object itself is a string of JSON.
-func escapedSecret(p place) (hit, bool) { return p.inString(jsonSecret) }
+// escapedSecret is jsonSecret where the object itself is a string of JSON, perhaps in another one.
+func escapedSecret(p place) (hit, bool) {
+	if bytes.HasSuffix(p.in[:p.end], []byte(`\":`)) {
+		return p.inString(escapedSecret)
+	}
+	return jsonSecret(p)
+}
+
+// escapedNewline reports whether in begins with a newline as a string of JSON has it, perhaps in another one.
+func escapedNewline(in []byte) bool {
+	rest := bytes.TrimLeft(in, `\`)
+	return len(rest) < len(in) && bytes.HasPrefix(rest, []byte("n"))
+}
+
+// layersMost is how many strings of JSON, one in the other, are undone: a log in JSON has an object with an annotation that is JSON.
+const layersMost = 3
 
 // inString lets a rule look at the string of JSON that p stands in, with its escapes undone.
 func (p place) inString(rule func(place) (hit, bool)) (hit, bool) {
-	if p.deep {
+	if p.deep && (p.layer == 0 || p.layer == layersMost) {
 		return hit{}, false
 	}
 	start := p.at
@@ -337,7 +351,7 @@ func (p place) inString(rule func(place) (hit, bool)) (hit, bool) {
 	if start < p.at && p.in[start] == '"' {
 		start++ // the escape that it belongs to was cut off
 	}
-	sub := place{r: p.r, seen: &looked{lineEnd: -1}, deep: true, final: p.final, at: -1, end: -1}
+	sub := place{r: p.r, seen: &looked{lineEnd: -1}, deep: true, layer: p.layer + 1, final: p.final, at: -1, end: -1}
 	var from []int
 	i := start
 	for ; i < len(p.in) && i < p.at+manifestMost && p.in[i] != '"' && p.in[i] != '\n'; i++ {
@@ -371,6 +385,7 @@ func (p place) inString(rule func(place) (hit, bool)) (hit, bool) {
 	atEnd := i == len(p.in)
 	sub.final = p.final || !atEnd
 	h, ok := rule(sub)
+	p.seen.work += sub.seen.work
 	if !ok {
 		return hit{}, false
 	}

@@ -20,7 +20,7 @@ const (
 func secretName(name []byte) bool { return nameTells(name) == tells }
 
 func nameTells(name []byte) telling {
-	if len(name) < 2 || len(name) > 256 {
+	if len(name) > 256 {
 		return silent
 	}
 	words := nameWords(name)
@@ -63,8 +63,7 @@ func nameTells(name []byte) telling {
 	if hasSuffix(last, "token") {
 		return is(!slices.Contains([]string{"next", "page", "continue", "cancellation", "pagination", "resume", "lock", "reset"}, before) && !hasSuffix(last, "nexttoken", "pagetoken", "continuetoken"))
 	}
-	if hasSuffix(last, "password", "passwd", "passphrase", "passcode", "secret", "apikey", "accesskey", "privatekey",
-		"secretkey", "accountkey", "signingkey", "encryptionkey", "masterkey", "credential", "credentials", "bindpw", "sharedkey", "licensekey") {
+	if hasSuffix(last, "password", "passwd", "passphrase", "passcode", "secret", "credential", "credentials", "bindpw") {
 		return tells
 	}
 	if strings.HasSuffix(last, "key") {
@@ -78,7 +77,7 @@ func nameTells(name []byte) telling {
 func keyTells(before string) telling {
 	switch {
 	case hasSuffix(before, "api", "access", "private", "secret", "signing", "encryption", "account", "client", "shared", "master", "storage", "auth", "license",
-		"functions", "subscription", "integration", "unseal", "recovery", "hmac", "preshared", "ingestion", "genie", "gossip", "cipher"):
+		"functions", "subscription", "integration", "unseal", "recovery", "hmac", "ingestion", "genie", "gossip", "cipher"):
 		return tells
 	case before == "", hasSuffix(before, "public", "cache", "kms", "idempotency", "partition", "sort", "foreign", "object", "ssh", "order", "group", "map", "row",
 		"dedup", "deduplication", "index", "hash", "range", "label", "annotation", "config", "state", "lock", "resource", "field", "json", "metric", "gpg", "pgp", "event", "message",
@@ -104,12 +103,12 @@ func identifies(name []byte) bool {
 		return false
 	}
 	switch last := strings.TrimRight(words[len(words)-1], "0123456789"); last {
-	case "id", "ids", "uid", "guid", "uuid", "arn", "urn", "name", "names", "namespace", "digest", "sha", "md", "sum", "checksum", "checksums", "hash", "fingerprint", "thumbprint", "etag", "integrity",
+	case "ids", "arn", "urn", "name", "names", "namespace", "md", "checksums", "fingerprint", "thumbprint", "etag", "integrity",
 		"version", "revision", "rev", "ref", "commit", "serial", "lineage", "nonce", "request", "trace", "traceparent", "span", "cursor", "continue", "marker", "public", "cert",
-		"certificate", "certificates", "chain", "bundle", "ca", "crt", "pem", "csr", "root", "image", "path", "uri", "url", "endpoint", "host", "hostname", "selector", "label", "labels", "generation", "kid":
+		"certificate", "certificates", "chain", "bundle", "ca", "crt", "pem", "csr", "image", "path", "uri", "url", "endpoint", "host", "hostname", "selector", "label", "labels", "generation":
 		return true
 	default:
-		return hasSuffix(last, "id", "hash", "digest", "sha", "checksum", "uid", "sum", "cabundle", "publickey") || last == "key" && len(words) > 1 && keyTells(words[len(words)-2]) == silent
+		return hasSuffix(last, "id", "hash", "digest", "sha", "sum", "cabundle", "publickey") || last == "key" && len(words) > 1 && keyTells(words[len(words)-2]) == silent
 	}
 }
 

@@ -160,7 +160,7 @@ func pairName(n *jsontree.Node) string {
 
 func (r *Redactor) leaf(n *jsontree.Node, name string, facts bool, c Counts) {
 	v := []byte(n.Text)
-	if t := nameTells([]byte(name)); t != silent && !harmlessValue(v, []byte(name), true) && !r.onlyTokens(v) && (t == tells || looksRandom(v) && !bytes.HasPrefix(v, []byte("AAAA"))) {
+	if t := nameTells([]byte(name)); t != silent && !harmlessValue(v, []byte(name), true) && !r.onlyTokens(v) && (t == tells || looksRandom(v)) {
 		r.hide(n, "field", c)
 		return
 	}

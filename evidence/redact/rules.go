@@ -13,7 +13,7 @@ import (
 )
 
 // rulesetVersion changes with any change of what is redacted that the tables below do not show.
-const rulesetVersion = "handrail-rules-3"
+const rulesetVersion = "handrail-rules-4"
 
 // ruleset is an automaton over cheap literals and, for each literal, the rule that decides at its place.
 type ruleset struct {
@@ -70,7 +70,7 @@ func newRuleset(team []TeamRule) (*ruleset, error) {
 	}
 	add(yamlSecret, "data:")
 	add(jsonSecret, `data":`)
-	add(escapedSecret, `data\":`)
+	add(escapedSecret, `data\":`, `data\\\":`, `data\\\\\\\":`)
 	add(assignment, assigned[:]...)
 	add(wide, "\x00")
 	add(escaped, `\u00`, `\/`, `\n`)

@@ -143,7 +143,7 @@ func (r Request) Signed(at time.Time) ([]byte, error) {
 	sum := sha256.Sum256(r.data)
 	for _, name := range []string{r.Incident, r.Shown.Step, r.Shown.Digest} {
 		if !namesOnly.MatchString(name) {
-			return nil, fmt.Errorf("%w: %q is no name of an incident, a step or a digest", ErrRequest, name)
+			return nil, fmt.Errorf("%w: %q is not the name of an incident, a step or a digest", ErrRequest, name)
 		}
 	}
 	return fmt.Appendf(nil, "handrail approval v1\nincident %s\nstep %s\ndigest %s\nshown %s\nuntil %s\nsigned %s\n",

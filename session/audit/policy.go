@@ -91,7 +91,7 @@ func (h *policyCheck) act(e evidence.Entry, before triage.State, b triage.ActSta
 		h.fault("entry %d: %s acted on one person's word, and %s", e.Seq, b.Step, why)
 	case !h.approved[b.Digest]:
 		h.asked++
-		h.fault("entry %d: %s acted, approved by no one whom your policy names, and %s", e.Seq, b.Step, why)
+		h.fault("entry %d: %s acted without an approver whom your policy names, and %s", e.Seq, b.Step, why)
 	default:
 		h.asked++
 	}
@@ -110,7 +110,7 @@ func (h *policyCheck) severity(e evidence.Entry, before triage.State, b triage.S
 	case b.Digest == "":
 		h.fault("entry %d: the severity was lowered on one person's word, and %s", e.Seq, why)
 	default:
-		h.fault("entry %d: the severity was lowered, approved by no one whom your policy names, and %s", e.Seq, why)
+		h.fault("entry %d: the severity was lowered without an approver whom your policy names, and %s", e.Seq, why)
 	}
 }
 

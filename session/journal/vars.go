@@ -16,7 +16,7 @@ const freshFor = 15 * time.Minute
 // Vars gathers what the expressions of a runbook may see in a state. With fresh set,
 // what is too old at now to open a gate is marked stale.
 func Vars(st triage.State, runbook string, now time.Time, fresh bool) runbooks.Vars {
-	v := runbooks.Vars{Params: st.Params(runbook), Facts: map[string]map[string]steps.Value{}, Answers: map[string]string{}, Stale: map[string]string{}, Read: map[string]time.Time{}, Domain: st.Topics[triage.TopicDomain].Value}
+	v := runbooks.Vars{Params: st.Params(runbook), Facts: map[string]map[string]steps.Value{}, Answers: map[string]string{}, Stale: map[string]string{}, Old: map[string]bool{}, Read: map[string]time.Time{}, Domain: st.Topics[triage.TopicDomain].Value}
 	for _, step := range st.Steps {
 		if BookOf(step.ID) != runbook {
 			continue
@@ -39,6 +39,7 @@ func Vars(st triage.State, runbook string, now time.Time, fresh bool) runbooks.V
 		} else if again != "" {
 			v.Stale[id] = again
 		} else if age := now.Sub(read); !read.IsZero() && age > limit(step) {
+			v.Old[id] = true
 			v.Stale[id] = fmt.Sprintf("read %s ago, more than %s; press r to read it again", age.Round(time.Second), limit(step))
 		}
 	}

@@ -13,6 +13,7 @@ import (
 // Place is where an incident is: the cluster, the directory, the object.
 type Place struct {
 	Cluster   visible.Text `json:"cluster,omitempty"` // the context, with its server where that is known
+	Server    visible.Text `json:"server,omitempty"`  // of a backend, where no cluster is involved
 	Object    visible.Text `json:"object,omitempty"`  // of the cluster
 	Directory visible.Text `json:"directory,omitempty"`
 	Workspace visible.Text `json:"workspace,omitempty"`
@@ -53,10 +54,14 @@ func place(st triage.State, context string) Place {
 		object = "namespace " + param("namespace")
 	}
 	context = cmp.Or(context, param("context"), cluster)
-	if server != "" && !strings.Contains(context, server) {
-		context = strings.TrimSpace(context + " (" + server + ")")
+	switch {
+	case context == "":
+	case server != "" && !strings.Contains(context, server):
+		context, server = context+" ("+server+")", ""
+	default:
+		server = ""
 	}
-	return Place{Cluster: line(context), Object: line(object), Directory: line(cmp.Or(dir, param("dir"))), Workspace: line(cmp.Or(space, param("workspace")))}
+	return Place{Cluster: line(context), Server: line(server), Object: line(object), Directory: line(cmp.Or(dir, param("dir"))), Workspace: line(cmp.Or(space, param("workspace")))}
 }
 
 // clusterNamed is a value of the header unless it says that there is none.
@@ -85,7 +90,7 @@ func (p Place) words() string {
 	for _, part := range []struct {
 		what string
 		is   visible.Text
-	}{{"cluster ", p.Cluster}, {"", p.Object}, {"directory ", p.Directory}, {"workspace ", p.Workspace}} {
+	}{{"cluster ", p.Cluster}, {"server ", p.Server}, {"", p.Object}, {"directory ", p.Directory}, {"workspace ", p.Workspace}} {
 		if part.is != "" {
 			out = append(out, part.what+string(part.is))
 		}

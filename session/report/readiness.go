@@ -150,7 +150,7 @@ func (b *builder) reviewReads(s triage.Step, params map[string]string) []ReviewR
 
 // reviewSteps are the reads of each question.
 var reviewSteps = map[string][]string{
-	"bound": {"saved"}, "state": {"versions", "lock"}, "pause": {"everyone"}, "exception": {"excepted"},
+	"bound": {"saved"}, "state": {"versions", "lock"}, "pause": {"everyone"}, "exception": {"excepted"}, "secret": {"delivered"},
 }
 
 type machineCount struct{ param, what string }

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -147,14 +148,31 @@ func (s Snapshot) ApprovalOf(line string) string {
 }
 
 // NoGate lists, once the call came to the repair, why no gate of the runbook serves it,
-// in words; ok is false while one may still open, and once something was repaired.
-func (s Snapshot) NoGate() (list []triage.Unserved, ok bool) {
-	list, ok = s.State.NoGate(s.Options)
-	for i := range list {
-		if aside := s.Cards[list[i].Gate].Aside; aside != "" {
-			list[i].Why = aside
+// in words; ok is false while one may still open, and once something was repaired. Where
+// a gate applies, those that do not are named in one line: their conditions say nothing of
+// what to do now.
+func (s Snapshot) NoGate() (list []string, ok bool) {
+	unserved, ok := s.State.NoGate(s.Options)
+	if slices.ContainsFunc(unserved, func(u triage.Unserved) bool { return !u.Aside }) {
+		var aside []string
+		for _, u := range unserved {
+			if u.Aside {
+				aside = append(aside, s.Title(u.Gate))
+			} else {
+				list = append(list, s.Title(u.Gate)+": "+s.Words(u.Gate, u.Why))
+			}
 		}
-		list[i].Why = s.Words(list[i].Gate, list[i].Why)
+		if len(aside) > 0 {
+			list = append(list, "Not needed here, or passed over: "+strings.Join(aside, "; "))
+		}
+		return list, ok
+	}
+	for _, u := range unserved {
+		why := u.Why
+		if aside := s.Cards[u.Gate].Aside; aside != "" {
+			why = aside
+		}
+		list = append(list, s.Title(u.Gate)+": "+s.Words(u.Gate, why))
 	}
 	return list, ok
 }

@@ -49,6 +49,7 @@ type Seen struct {
 	Owners               []string // as Kind/name
 	Release              string   // of Helm, as namespace/name, "" for none
 	Leaving              bool     // its deletion was asked for
+	Finalizers           []string // what has to agree before it is gone
 }
 
 // spaceOf is the namespace of objects that name none: "default", as the providers
@@ -103,6 +104,9 @@ func seenOf(o Object) Seen {
 		if m.Manager != "" && !slices.Contains(s.Managers, m.Manager) && len(s.Managers) < 20 {
 			s.Managers = append(s.Managers, steps.Clip(m.Manager, 100))
 		}
+	}
+	for _, f := range o.GetFinalizers() {
+		s.Finalizers = append(s.Finalizers, steps.Clip(f, 200))
 	}
 	for _, ref := range o.GetOwnerReferences() {
 		s.Owners = append(s.Owners, steps.Clip(ref.Kind+"/"+ref.Name, 200))

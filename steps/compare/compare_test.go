@@ -149,6 +149,82 @@ func TestGhostsOrphansAndStrangers(t *testing.T) {
 	w.wroteNothing()
 }
 
+// TestWhatKeepsAnObject: finalizers, and what becomes of the content of a volume, are read
+// from the objects that live.
+func TestWhatKeepsAnObject(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	cfg, err := clientcmd.BuildConfigFromFlags("", shared.Kubeconfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := rest.HTTPClientFor(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	send := func(method, path, body string) string {
+		t.Helper()
+		req, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), method, cfg.Host+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if req.Header.Set("Content-Type", "application/json"); method == http.MethodPatch {
+			req.Header.Set("Content-Type", "application/merge-patch+json")
+		}
+		resp, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		var made struct{ Metadata struct{ UID string } }
+		if err := json.NewDecoder(resp.Body).Decode(&made); err != nil || resp.StatusCode >= 300 {
+			t.Fatalf("%s %s: %s, %v", method, path, resp.Status, err)
+		}
+		return made.Metadata.UID
+	}
+	volume := func(name, policy string) string {
+		uid := send(http.MethodPost, "/api/v1/persistentvolumes", fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"capacity":{"storage":"1Mi"},"accessModes":["ReadWriteOnce"],"hostPath":{"path":"/none"},"persistentVolumeReclaimPolicy":%q,"storageClassName":"none-here"}}`, name, policy))
+		t.Cleanup(func() {
+			send(http.MethodPatch, "/api/v1/persistentvolumes/"+name, `{"metadata":{"finalizers":null}}`)
+			send(http.MethodDelete, "/api/v1/persistentvolumes/"+name, "")
+		})
+		return uid
+	}
+	claims := "/api/v1/namespaces/" + w.ns.Name + "/persistentvolumeclaims"
+	claim := func(name, of string) string {
+		return send(http.MethodPost, claims, fmt.Sprintf(`{"metadata":{"name":%q,"finalizers":["example.com/held"]},"spec":{"volumeName":%q,"storageClassName":"none-here","accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Mi"}}}}`, name, of))
+	}
+	t.Cleanup(func() {
+		for _, name := range []string{"data", "loose"} {
+			send(http.MethodPatch, claims+"/"+name, `{"metadata":{"finalizers":null}}`)
+		}
+	})
+	recorded := func(typ, name, uid, namespace string) string {
+		return fmt.Sprintf(`{"mode":"managed","type":%q,"name":%q,"provider":"provider[\"registry.example/hashicorp/kubernetes\"]","instances":[{"schema_version":1,"attributes":{"id":"x","metadata":[{"name":%q%s,"uid":%q}]}}]}`,
+			typ, name, w.ns.Name+"-"+name, namespace, uid)
+	}
+	keep, drop := w.ns.Name+"-keep", w.ns.Name+"-drop"
+	inSpace := fmt.Sprintf(`,"namespace":%q`, w.ns.Name)
+	bound := strings.ReplaceAll(recorded("kubernetes_persistent_volume_claim_v1", "data", claim("data", drop), inSpace), w.ns.Name+"-data", "data")
+	loose := strings.ReplaceAll(recorded("kubernetes_persistent_volume_claim_v1", "loose", claim("loose", ""), inSpace), w.ns.Name+"-loose", "loose")
+	w.state(recorded("kubernetes_persistent_volume", "keep", volume(keep, "Retain"), ""), recorded("kubernetes_persistent_volume", "drop", volume(drop, "Delete"), ""),
+		bound, loose, w.configMap("plain", w.make("plain", "Terraform")))
+	// Who may not read volumes does not learn it, and is told so.
+	if got := w.probe("compare/state-live", nil).Facts["kept"].Table()["kubernetes_persistent_volume_claim_v1.data"]; !strings.HasPrefix(got, "not read: permission denied") {
+		t.Errorf("kept without the right = %q", got)
+	}
+	w.env.Kubeconfig = shared.Kubeconfig()
+	f := w.probe("compare/state-live", nil).Facts
+	kept := f["kept"].Table()
+	if kept["kubernetes_persistent_volume.keep"] != "Retain" || kept["kubernetes_persistent_volume.drop"] != "Delete" || kept["kubernetes_persistent_volume_claim_v1.data"] != "Delete" ||
+		!strings.Contains(kept["kubernetes_persistent_volume_claim_v1.loose"], "bound to no volume") || len(kept) != 4 {
+		t.Errorf("kept = %v (unread %v)", kept, f["unread"])
+	}
+	if got := f["finalizers"].Table(); !strings.Contains(got["kubernetes_persistent_volume_claim_v1.data"], "example.com/held") || got["kubernetes_config_map_v1.plain"] != "" {
+		t.Errorf("finalizers = %v", got)
+	}
+}
+
 // wroteNothing asks the server's own audit log, which has the writes of the test.
 func (w *world) wroteNothing() {
 	w.t.Helper()

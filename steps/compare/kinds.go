@@ -18,13 +18,16 @@ func Kinds() []steps.Kind {
 	return []steps.Kind{
 		{
 			Name:    "compare/state-live",
-			Doc:     "Holds the kubernetes resources of a state against the cluster: ghosts, orphans and strangers. Other resources are unknown.",
+			Doc:     "Holds the kubernetes resources of a state against the cluster: ghosts, orphans and strangers, and what keeps those that are there from an end. Other resources are unknown.",
 			Class:   steps.Probe,
 			Params:  []steps.Field{dir, workspace},
 			Facts:   stateFacts(),
-			Touches: []string{"reads the backend settings in .terraform and the present state", "lists the metadata of the recorded kinds in their namespaces"},
-			Rights:  rights,
-			Reads:   func(e steps.Env) steps.Prober { return stateProbe{e} },
+			Touches: []string{"reads the backend settings in .terraform and the present state", "lists the metadata of the recorded kinds in their namespaces", "reads recorded volumes, claims and the volumes that these are bound to"},
+			Rights: func(in steps.Params) []steps.Right {
+				const volumes = "what becomes of the content of volumes that are recorded"
+				return append(rights(in), steps.Right{Resource: "persistentvolumeclaims", Verbs: []string{"get"}, For: volumes}, steps.Right{Resource: "persistentvolumes", Verbs: []string{"get"}, Wide: true, For: volumes})
+			},
+			Reads: func(e steps.Env) steps.Prober { return stateProbe{e} },
 		},
 		{
 			Name:  "compare/plan-live",

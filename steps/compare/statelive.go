@@ -26,6 +26,8 @@ func stateFacts() []steps.Field {
 		{Name: "present", Type: steps.Int, Doc: "those that are there"},
 		{Name: "ghosts", Type: steps.Strings, Doc: "addresses that are recorded and not there"},
 		{Name: "strangers", Type: steps.Table, Doc: "address to the UIDs, where another object has the name"},
+		{Name: "finalizers", Type: steps.Table, Doc: "address to what has to agree before its object is gone, where anything has"},
+		{Name: "kept", Type: steps.Table, Doc: "address of a volume or claim to what becomes of its content, as the volume that lives says: Retain or Delete"},
 		{Name: "orphans", Type: steps.Strings, Doc: "objects of the same kinds and namespaces that the tool made and the state does not record"},
 		{Name: "unread", Type: steps.Table, Doc: "address to why nothing is known of it"},
 		{Name: "unchecked", Type: steps.Table, Doc: "type of resource that is not of a cluster, to how many"},
@@ -134,12 +136,43 @@ type comparison struct {
 	facts   steps.Facts
 	obs     *steps.Observation
 	present int
+
+	finalizers, kept map[string]string
+	volumes          int
+}
+
+// mostVolumes bounds the volumes that are read whole.
+const mostVolumes = 100
+
+// guarded notes what stands between an object that lives and its end.
+func (c *comparison) guarded(ctx context.Context, r stateObject, seen cluster.Seen) {
+	if len(seen.Finalizers) > 0 {
+		c.finalizers[r.address] = strings.Join(seen.Finalizers, ", ")
+	}
+	if !volume(r.object) {
+		return
+	}
+	if c.volumes++; c.volumes > mostVolumes {
+		c.kept[r.address] = fmt.Sprintf("not read: more than %d volumes are recorded", mostVolumes)
+		return
+	}
+	policy, err := c.look.Reclaims(ctx, sought(r.object), r.object.Namespace, r.object.Name)
+	if err != nil {
+		policy = "not read: " + err.Error()
+	}
+	c.kept[r.address] = policy
+}
+
+// volume reports whether an object is one, or a claim to one.
+func volume(o tfplan.Object) bool {
+	return o.Resource == "persistentvolumes" || o.Resource == "persistentvolumeclaims" || o.APIVersion == "v1" && (o.Kind == "PersistentVolume" || o.Kind == "PersistentVolumeClaim")
 }
 
 // hold holds what is recorded against what is there.
 func (c *comparison) hold(ctx context.Context, all []stateObject) error {
 	var ghosts []string
 	strangers := map[string]string{}
+	c.finalizers, c.kept = map[string]string{}, map[string]string{}
 	known := map[string]map[string]bool{} // place to names
 	asked := 0
 	for _, r := range all {
@@ -164,8 +197,11 @@ func (c *comparison) hold(ctx context.Context, all []stateObject) error {
 			strangers[r.address] = "recorded " + r.uid + ", there " + seen.UID
 		default:
 			c.present++
+			c.guarded(ctx, r, seen)
 		}
 	}
+	c.facts.Set("finalizers", steps.TableOf(c.finalizers))
+	c.facts.Set("kept", steps.TableOf(c.kept))
 	c.facts.Set("unread", steps.TableOf(c.unread))
 	c.facts.Set("present", steps.IntOf(int64(c.present)))
 	slices.Sort(ghosts)

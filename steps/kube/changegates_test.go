@@ -46,35 +46,45 @@ func TestSuspendAndResume(t *testing.T) {
 	}
 }
 
-// TestScale goes through the subresource, and names the autoscaler that would
-// undo it.
-func TestScale(t *testing.T) {
+// TestStopBatch takes the Pods from workloads through their subresource, by what kube/named found running, and
+// names the autoscaler that would undo it. A CronJob has no Pods to take.
+func TestStopBatch(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	s.allow(false, []string{"apps"}, []string{"deployments/scale"})
-	uid := s.born("apps", "deployments", deployment("web", nil))
-	in := changeIn("deployment", "web", uid)
-	for _, n := range []int64{3, 0, 2} {
-		in["replicas"] = steps.IntOf(n)
-		p, _ := s.acts("kube/scale", in, steps.Done)
-		if !strings.Contains(p.Request, "/deployments/web/scale?") || !strings.Contains(p.Command, "--subresource=scale") || p.Phrase != "scale deployment/"+s.ns.Name+"/web" {
-			t.Errorf("request = %s, command = %s, phrase = %s", p.Request, p.Command, p.Phrase)
-		}
-		if len(p.Owners) != 0 {
-			t.Errorf("owners = %v", p.Owners)
-		}
+	s.born("apps", "deployments", deployment("web", nil))
+	s.born("apps", "deployments", deployment("writer", nil))
+	cron := s.born("batch", "cronjobs", cronJob("audit"))
+	s.numbered("web")
+	s.numbered("writer")
+	read := func() map[string]steps.Value {
+		return s.named(steps.Params{"namespace": steps.StringOf(s.ns.Name), "objects": steps.StringOf("deployment/web deployment/writer cronjob/audit")})
 	}
+	facts := read()
+	if len(facts["running"].Table()) != 2 || len(facts["pausable"].Table()) != 1 || len(facts["active"].Strings()) != 1 {
+		t.Fatalf("named: %v", facts)
+	}
+	in := steps.Params{"uids": facts["running"]}
+	p := s.preview(s.gate("kube/stop-batch"), in)
+	if len(p.Unmet) > 0 || len(p.Owners) != 0 || !strings.HasPrefix(p.Phrase, "stop 2 ") || len(p.Owes) != 2 || p.Owes[0].Kind != "resume" || !strings.Contains(p.Owes[0].Text, "its 1 Pods back") {
+		t.Errorf("unmet = %s, owners = %v, phrase = %q, owes = %+v", unmetText(p), p.Owners, p.Phrase, p.Owes)
+	}
+	if strings.Count(p.Request, "/scale?") != 2 || strings.Count(p.Command, "--subresource=scale") != 2 {
+		t.Errorf("request = %s, command = %s", p.Request, p.Command)
+	}
+	s.acts("kube/stop-batch", in, steps.Done)
+	if facts = read(); len(facts["running"].Table()) != 0 {
+		t.Errorf("still running: %v", facts["running"])
+	}
+	s.refused("kube/stop-batch", in, "so already, or gone")
 	s.must("POST", "/apis/autoscaling/v2/namespaces/"+s.ns.Name+"/horizontalpodautoscalers", cluster.AsJSON,
 		`{"metadata":{"name":"web"},"spec":{"minReplicas":2,"maxReplicas":5,"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"web"}}}`)
-	in["replicas"] = steps.IntOf(1)
-	p := s.preview(s.gate("kube/scale"), in)
+	s.merge2("deployments", "web", `{"spec":{"replicas":2}}`)
+	p = s.preview(s.gate("kube/stop-batch"), in)
 	if len(p.Owners) != 1 || p.Owners[0].Paused != owner.PausedNo || !strings.Contains(p.Owners[0].Name, "horizontalpodautoscaler/"+s.ns.Name+"/web") || !strings.Contains(p.Owners[0].How, "from 2 to 5") {
 		t.Errorf("owners = %+v", p.Owners)
 	}
-	in["replicas"] = steps.IntOf(2)
-	s.refused("kube/scale", in, "would change nothing")
-	in["replicas"] = steps.IntOf(-1)
-	s.refused("kube/scale", in, "cannot have -1")
+	s.refused("kube/stop-batch", steps.Params{"uids": steps.TableOf(map[string]string{"cronjobs.batch/" + s.ns.Name + "/audit": cron})}, "no number of Pods")
 	for _, w := range s.writes() {
 		if w.Verb != "patch" || w.Subresource != "scale" {
 			t.Errorf("write = %+v", w)

@@ -73,6 +73,63 @@ func TestSuspendOfGitOps(t *testing.T) {
 	act("kube/resume", "kustomizations.kustomize.toolkit.fluxcd.io", "apps", kustomization)
 }
 
+// externalSecrets is a stand-in for the definition of ExternalSecret: what the gate writes, and what refuses it.
+const externalSecrets = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"externalsecrets.external-secrets.io"},"spec":{"group":"external-secrets.io",
+	"scope":"Namespaced","names":{"plural":"externalsecrets","singular":"externalsecret","kind":"ExternalSecret","listKind":"ExternalSecretList"},"versions":[{"name":"v1","served":true,"storage":true,
+	"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{"refreshInterval":{"type":"string"},"target":{"type":"object","properties":
+	{"name":{"type":"string"},"creationPolicy":{"type":"string","enum":["Owner","Orphan","Merge","None"]}}}}}}}}}]}}`
+
+// TestPauseOfExternalSecret takes the writing from an ExternalSecret, with and without a target of its own, and
+// does not guess what it was when it is to go on.
+func TestPauseOfExternalSecret(t *testing.T) {
+	t.Parallel()
+	w := newKeepersWorld(t)
+	if err := w.establish("externalsecrets.external-secrets.io", []byte(externalSecrets)); err != nil {
+		t.Fatal(err)
+	}
+	const group = "external-secrets.io/v1"
+	uid := map[string]string{}
+	for name, spec := range map[string]fields{"merged": {"refreshInterval": "1h", "target": fields{"name": "db", "creationPolicy": "Merge"}}, "plain": {"refreshInterval": "1h"}} {
+		m := w.create(w.in(group, "externalsecrets", ""), fields{"apiVersion": group, "kind": "ExternalSecret", "metadata": fields{"name": name}, "spec": spec})
+		uid[name] = m["metadata"].(fields)["uid"].(string)
+	}
+	preview := func(kind, name string) (steps.Preview, steps.Gater) {
+		t.Helper()
+		i := slices.IndexFunc(Kinds(), func(k steps.Kind) bool { return k.Name == kind })
+		g := Kinds()[i].Changes(w.root())
+		p, err := g.Preview(t.Context(), changeIn("externalsecrets.external-secrets.io", name, uid[name]), &scrap{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p, g
+	}
+	for name, was := range map[string]string{"merged": "Merge", "plain": "not set (Owner)"} {
+		p, g := preview("kube/suspend", name)
+		if len(p.Unmet) > 0 || !strings.Contains(p.Effect, "creationPolicy was "+was) || len(p.Owes) != 1 || p.Owes[0].Kind != "resume" {
+			t.Fatalf("%s: unmet = %s, effect = %q, owes = %+v", name, unmetText(p), p.Effect, p.Owes)
+		}
+		a, err := steps.Confirm(p, "i", "s", p.Digest("i", "s"), p.Phrase)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o, err := g.Act(t.Context(), a, &scrap{}); err != nil || o.Result != steps.Done {
+			t.Fatalf("%s: Act() = %+v, %v", name, o, err)
+		}
+		now := w.read(w.in(group, "externalsecrets", name))
+		policy, _ := patch.Get(now, "/spec/target/creationPolicy")
+		every, _ := patch.Get(now, "/spec/refreshInterval")
+		if policy != "None" || every != "1h" {
+			t.Errorf("%s: creationPolicy = %v, refreshInterval = %v", name, policy, every)
+		}
+		if p, _ := preview("kube/suspend", name); !strings.Contains(unmetText(p), "writes no Secret already") {
+			t.Errorf("%s: unmet = %q", name, unmetText(p))
+		}
+		if p, _ := preview("kube/resume", name); !strings.Contains(unmetText(p), "does not say which creationPolicy") {
+			t.Errorf("%s: unmet = %q", name, unmetText(p))
+		}
+	}
+}
+
 // TestAdmissionThatRewritesIsRefused: what is rewritten in the same request never
 // gets to a confirmation, and is found where the policy came after it.
 func TestAdmissionThatRewritesIsRefused(t *testing.T) {

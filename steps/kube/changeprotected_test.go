@@ -69,10 +69,8 @@ func quarries() map[string]quarry {
 		"kube/suspend":  {"batch", "cronjobs", cronJob, plainIn("cronjob")},
 		"kube/resume":   {"batch", "cronjobs", paused, plainIn("cronjob")},
 		"kube/restart":  {"apps", "deployments", web, plainIn("deployment")},
-		"kube/scale": {"apps", "deployments", web, func(_ *stage, name, uid string) steps.Params {
-			in := changeIn("deployment", name, uid)
-			in["replicas"] = steps.IntOf(3)
-			return in
+		"kube/stop-batch": {"apps", "deployments", web, func(s *stage, name, uid string) steps.Params {
+			return steps.Params{"uids": steps.TableOf(map[string]string{"deployments.apps/" + s.ns.Name + "/" + name: uid})}
 		}},
 		"kube/strip-batch": {"", "configmaps", held, func(s *stage, name, uid string) steps.Params {
 			return s.batch(map[string]string{"configmaps/" + s.ns.Name + "/" + name: uid})

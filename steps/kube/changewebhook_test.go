@@ -60,7 +60,7 @@ func TestNarrowAndDeleteWebhook(t *testing.T) {
 		}
 	}
 	cm := s.make(thingMade{resource: "configmaps", name: "a"})
-	s.refused("kube/delete-webhook", changeIn("configmap", "a", cm), "no webhook configuration")
+	s.refused("kube/delete-webhook", changeIn("configmap", "a", cm), "not a webhook configuration")
 	p, _ = s.acts("kube/delete-webhook", in(), steps.Done)
 	if p.Phrase != "delete validatingwebhookconfiguration/"+name || p.Prior == nil || len(p.Owes) != 1 || !strings.Contains(p.Effect, "all 2 webhooks") {
 		t.Errorf("phrase = %q, owes = %v, effect = %q", p.Phrase, p.Owes, p.Effect)

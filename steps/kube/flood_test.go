@@ -16,17 +16,18 @@ import (
 // A server that blows up what it tells about itself is given up before it fills
 // the memory: by discovery, and by the read that asked for it.
 func TestDiscoveryOfAFlood(t *testing.T) {
-	var bomb bytes.Buffer
-	z := gzip.NewWriter(&bomb)
-	if _, err := io.Copy(z, io.LimitReader(blanks{}, 512<<20)); err != nil {
+	var part bytes.Buffer
+	z := gzip.NewWriter(&part)
+	if _, err := io.Copy(z, io.LimitReader(blanks{}, 1<<20)); err != nil {
 		t.Fatal(err)
 	}
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
+	bomb := bytes.Repeat(part.Bytes(), 512) // one file of gzip may have many parts
 	many := `{"kind":"APIResourceList","groupVersion":"v1","resources":[` + strings.Repeat("{},", 8<<20) + `{}]}`
 	for name, answer := range map[string]func(http.ResponseWriter){
-		"blanks":      func(w http.ResponseWriter) { w.Header().Set("Content-Encoding", "gzip"); _, _ = w.Write(bomb.Bytes()) },
+		"blanks":      func(w http.ResponseWriter) { w.Header().Set("Content-Encoding", "gzip"); _, _ = w.Write(bomb) },
 		"empty kinds": func(w http.ResponseWriter) { _, _ = io.WriteString(w, many) },
 	} {
 		f := newFakeServer(t)

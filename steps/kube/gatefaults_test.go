@@ -35,7 +35,7 @@ func preys() []prey {
 	gone := func(o fields) bool { return o == nil || o["metadata"].(fields)["deletionTimestamp"] != nil }
 	did := map[string]func(fields) bool{
 		"kube/patch": at("/data/c", "d"), "kube/recreate": at("/data/a", "d"), "kube/delete": gone,
-		"kube/suspend": at("/spec/suspend", true), "kube/resume": at("/spec/suspend", false), "kube/scale": at("/spec/replicas", 3.0),
+		"kube/suspend": at("/spec/suspend", true), "kube/resume": at("/spec/suspend", false),
 		"kube/restart": func(o fields) bool {
 			_, is := patch.Get(o, "/spec/template/metadata/annotations/kubectl.kubernetes.io~1restartedAt")
 			return is

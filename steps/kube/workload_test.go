@@ -264,7 +264,7 @@ func TestWorkloadFailedBefore(t *testing.T) {
 func TestWorkloadIsNone(t *testing.T) {
 	t.Parallel()
 	w := newKeepersWorld(t)
-	for resource, want := range map[string]string{"configmap": "is no workload", "cronjob": "name the Job"} {
+	for resource, want := range map[string]string{"configmap": "is not a workload", "cronjob": "name the Job"} {
 		_, err := (probeOf("kube/workload", w.env)).Probe(t.Context(), steps.Params{"resource": steps.StringOf(resource), "name": steps.StringOf("x")}, steps.SecretsOnly(nil))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", resource, err, want)

@@ -38,7 +38,7 @@ func document(raw []byte, as string) (any, error) {
 			return nil, errors.New("it is empty")
 		}
 		if err != nil {
-			return nil, fmt.Errorf("it is no YAML document: %w", err)
+			return nil, fmt.Errorf("it is not a YAML document: %w", err)
 		}
 		left := mostValues
 		return ofYAML(n, 0, &left)

@@ -404,7 +404,7 @@ func TestWhatStartsIsTrusted(t *testing.T) {
 		{"no runbook", bundle, "true", at, "nothing says that a person trusts"},
 		{"directory that is not trusted", env, "true", steps.PathOf("/"), "look at it first"},
 		{"relative, without a directory", env, "./check.sh", steps.Value{}, "needs dir"},
-		{"not executable", env, "./plain.sh", at, "no file that can be run"},
+		{"not executable", env, "./plain.sh", at, "not an executable file"},
 		{"what trust does not count", env, ".git/hooks/check", at, "leads out of what was trusted"},
 		{"link that leads out", env, "./out", at, "leads out of what was trusted"},
 		{"way out", env, "../../../../../../../../bin/true", at, "leads out of what was trusted"},

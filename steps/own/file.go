@@ -85,7 +85,7 @@ func readBelow(dir, name string) ([]byte, fs.FileInfo, error) {
 		return nil, nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, nil, fmt.Errorf("%s is no plain file", filepath.Join(dir, name))
+		return nil, nil, fmt.Errorf("%s is not a plain file", filepath.Join(dir, name))
 	}
 	raw, err := io.ReadAll(io.LimitReader(f, mostRead+1))
 	switch {

@@ -136,7 +136,7 @@ func runnable(path string) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("program: %w", err)
 	case !info.Mode().IsRegular() || !executable(info):
-		return "", fmt.Errorf("program %s is no file that can be run", path)
+		return "", fmt.Errorf("program %s is not an executable file", path)
 	}
 	return path, nil
 }

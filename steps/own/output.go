@@ -51,7 +51,7 @@ func checkOutput(o steps.Output) error {
 // whether it matches.
 func compileRegexp(o steps.Output) (re *regexp.Regexp, group int, err error) {
 	if re, err = regexp.Compile(o.Regexp); err != nil {
-		return nil, 0, fmt.Errorf("%q is no regular expression: %w", o.Regexp, err)
+		return nil, 0, fmt.Errorf("%q is not a regular expression: %w", o.Regexp, err)
 	}
 	group = re.SubexpIndex(o.Name)
 	switch {

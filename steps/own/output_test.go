@@ -88,7 +88,7 @@ func TestOutputsAreChecked(t *testing.T) {
 		{output("f", steps.Ident, "doc.a", ""), "cannot be of type ident"},
 		{output("f", steps.Path, "doc.a", ""), "cannot be of type path"},
 		{output("f", steps.String, "doc."+strings.Repeat("a", mostCEL), ""), "more than"},
-		{output("f", steps.Int, "", `a(b`), "no regular expression"},
+		{output("f", steps.Int, "", `a(b`), "not a regular expression"},
 		{output("f", steps.Int, "", `(a)(b)`), "has 2 groups"},
 		{output("f", steps.Int, "", `ab`), "has 0 groups"},
 		{output("f", steps.Bool, "", `a*`), "matches an empty text"},

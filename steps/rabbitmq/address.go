@@ -17,7 +17,7 @@ func parseBase(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http"):
-		return nil, fmt.Errorf("%q is no address of a management API: write https://HOST:PORT", steps.Clip(redacted(text), 200))
+		return nil, fmt.Errorf("%q is not the address of a management API: write https://HOST:PORT", steps.Clip(redacted(text), 200))
 	case u.User != nil:
 		return nil, errors.New("the address of the management API holds credentials: take them out, they belong into brokers.yaml")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || u.RawPath != "" || strings.ContainsAny(u.Path, "%;\\"):

@@ -212,7 +212,7 @@ func readUpTo(name string, most int64) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > most {
-		return nil, fmt.Errorf("%s is no regular file of at most %d kB", name, max(1, most>>10))
+		return nil, fmt.Errorf("%s is not a regular file of at most %d kB", name, max(1, most>>10))
 	}
 	f, err := os.Open(name)
 	if err != nil {

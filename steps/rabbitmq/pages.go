@@ -122,7 +122,7 @@ func parsePage[T any](body io.Reader) (page[T], error) {
 		return page[T]{}, fmt.Errorf("its entries are none of RabbitMQ: %w", err)
 	}
 	if said.Page == nil || said.Pages == nil || said.Total == nil || said.Items == nil || *said.Pages < 0 || *said.Total < 0 {
-		return page[T]{}, errors.New("it is no page of a list")
+		return page[T]{}, errors.New("it is not a page of a list")
 	}
 	return page[T]{Items: said.Items, Page: *said.Page, Pages: *said.Pages, Total: *said.Total}, nil
 }

@@ -100,7 +100,7 @@ func TestCredentialsStay(t *testing.T) {
 		"credentials in it": {strings.Replace(stranger, "://", "://a:b@", 1), "holds credentials"},
 		"another name":      {strings.Replace(ours, "127.0.0.1", "localhost", 1), "this broker was not named"},
 		"a redirect":        {ours, "another server"},
-		"no address":        {"broker", "no address"},
+		"no address":        {"broker", "not the address"},
 		"dots":              {ours + "/x/..", "two ways"},
 	} {
 		if _, _, err := probe(t, env, "rabbitmq/vhosts", map[string]string{"url": tc.url}); err == nil || !strings.Contains(err.Error(), tc.want) {

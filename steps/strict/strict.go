@@ -109,7 +109,7 @@ func cureOf(msg string) string {
 		{"mapping values are not allowed", "put a text with a colon and a space in it in quotes"},
 		{"did not find expected '-' indicator", "let the keys of one item begin in one column"},
 		{"did not find expected key", "let keys begin in one column, and close each quote"},
-		{"did not find expected ',' or", "close each bracket and quote; inside of '…' a ' is written twice"},
+		{"did not find expected ',' or", "close each bracket, and put a text with ? , or ' in it in double quotes"},
 		{"unexpected end of stream", "close each quote"},
 		{"could not find expected ':'", "write a colon and a space after the key"},
 		{"unknown escape character", `write the backslash twice, or use single quotes`},

@@ -70,7 +70,7 @@ func TestApplyInBatches(t *testing.T) {
 		if left := o.run("state", "list"); strings.TrimSpace(left) != "records_entry.kept" {
 			t.Errorf("recorded = %q", left)
 		}
-		if steps.Find(got.After, "serial") == "" {
+		if steps.Find(got.After, "state serial") == "" {
 			t.Errorf("after = %v", got.After)
 		}
 	})

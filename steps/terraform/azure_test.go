@@ -235,7 +235,7 @@ func TestAzure(t *testing.T) {
 		{name: "no credentials", environ: []string{"ARM_ACCESS_KEY="}, err: "generate-sas", denied: true},
 		{name: "no container", config: `"container_name":"nowhere"`, err: `container "nowhere" does not exist`},
 		{name: "another cloud", environ: []string{"ARM_METADATA_HOST=h"}, err: "metadata host"},
-		{name: "no account", config: `"storage_account_name":"a/b"`, err: "no name of a storage account"},
+		{name: "no account", config: `"storage_account_name":"a/b"`, err: "not a valid storage account name"},
 		{name: "bad key of the customer", config: `"customer_provided_key":"x"`, err: "32 bytes"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

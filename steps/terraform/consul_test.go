@@ -167,7 +167,7 @@ func TestConsulTrouble(t *testing.T) {
 		{name: "part of another key", kind: "state", answers: map[string]string{"/v1/kv/p": `200 {"current-hash":"x","chunks":["secrets/all"]}`}, err: "does not lie below its key"},
 		{name: "bad gzip", kind: "state", answers: map[string]string{"/v1/kv/p": "200 \x1f\x8bx"}, err: "does not unpack"},
 		{name: "lent token", kind: "lock", environ: []string{"CONSUL_HTTP_TOKEN=opaque-token"}, trust: os.ErrPermission, err: "trust the directory first"},
-		{name: "no address", kind: "lock", config: `,"address":"a/b"`, err: "no address of an agent"},
+		{name: "no address", kind: "lock", config: `,"address":"a/b"`, err: "not a valid agent address"},
 		{name: "no locks", kind: "lock", config: `,"lock":false`, answers: map[string]string{}, check: func(o steps.Observation) bool { return says(o, "take no lock at all") }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

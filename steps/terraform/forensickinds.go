@@ -59,6 +59,18 @@ func forensicKinds(dir, workspace steps.Field) []steps.Kind {
 			Reads:   func(e steps.Env) steps.Prober { return configuration.LockFileProbe{Env: e} },
 		},
 		{
+			Name:  "terraform/plan-record",
+			Doc:   "Reads the record of a policy check or of an approval, and says whether it names a plan by its digest.",
+			Class: steps.Probe,
+			Params: []steps.Field{
+				{Name: "file", Type: steps.Path, Required: true, Doc: "the record, in any form"},
+				{Name: "digest", Type: steps.Ident, Required: true, Pattern: `[0-9a-f]{64}`, Doc: "SHA-256 of the plan file"},
+			},
+			Facts:   plan.RecordFacts(),
+			Touches: []string{"reads the file"},
+			Reads:   func(e steps.Env) steps.Prober { return plan.RecordProbe{Env: e} },
+		},
+		{
 			Name:  "terraform/registry",
 			Doc:   "Asks the registries of the pinned providers whether they answer, offer the pinned version for the platform, and name the checksum that is locked. Sends no credential, and nothing before the directory is trusted.",
 			Class: steps.Probe,

@@ -246,7 +246,7 @@ func TestRegionIsNoAddress(t *testing.T) {
 		for _, key := range []string{"region", "sts_region"} {
 			config := map[string]string{"region": "r-1", key: region}
 			env := clone(t, "s3", fmt.Sprintf(`"bucket":"b","key":"k","access_key":"A","secret_key":"S","region":%q,"sts_region":%q`, config["region"], config["sts_region"]))
-			if _, _, err := backend.OpenAt(t.Context(), env, nil, stepstest.NewSink()); err == nil || !strings.Contains(err.Error(), "no region") {
+			if _, _, err := backend.OpenAt(t.Context(), env, nil, stepstest.NewSink()); err == nil || !strings.Contains(err.Error(), "not a region") {
 				t.Errorf("%s %q: %v, want a refusal", key, region, err)
 			}
 		}

@@ -90,3 +90,24 @@ func TestTabGoesToTheNextLine(t *testing.T) {
 		t.Errorf("line %d, picks %d and %d", f.at, f.Fields[0].Pick, f.Fields[1].Pick)
 	}
 }
+
+// TestComplaintIsInSight: what is wrong with a line stands above the keys, however many
+// lines a choice has.
+func TestComplaintIsInSight(t *testing.T) {
+	t.Parallel()
+	var long []Choice
+	for range 12 {
+		long = append(long, Choice{Value: "reverting-fixes/step", Help: "what it reads"})
+	}
+	f := &Form{Title: "Repaired by hand", Fields: []Field{OneOf("by", "shown by", long), Named("shows", "it shows", "optional", false)}}
+	f.Press(press("enter"))
+	th := ink.NewTheme(ink.ThemeMono, ink.DarkGround)
+	rows, _ := f.Draw(&th, 80, 14)
+	var all strings.Builder
+	for _, r := range rows {
+		all.WriteString(string(r) + "\n")
+	}
+	if !strings.Contains(all.String(), "Choose one") {
+		t.Errorf("enter on a choice without a pick says nothing\n%s", all.String())
+	}
+}

@@ -26,6 +26,9 @@ func Clip(t Text, w int) Text { return Text(Cut(Drawn(start(string(t), w)), w)) 
 // start is as much of l as says where it breaks at w cells: a text of a megabyte
 // is not measured whole for each of its lines.
 func start(l string, w int) string {
+	if n := max(w, 0) + 5; len(l) > n && printable(l[:n]) {
+		return l[:n]
+	}
 	for n := 32 * (max(w, 0) + 4); n < len(l); n *= 2 {
 		for n < len(l) && !utf8.RuneStart(l[n]) {
 			n++
@@ -35,6 +38,16 @@ func start(l string, w int) string {
 		}
 	}
 	return l
+}
+
+// printable reports whether each byte of l is a character of one cell.
+func printable(l string) bool {
+	for i := range len(l) {
+		if l[i] < ' ' || l[i] > '~' {
+			return false
+		}
+	}
+	return true
 }
 
 // Fit makes d exactly w cells wide.

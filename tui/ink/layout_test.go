@@ -35,10 +35,14 @@ func TestLongTextBreaksAlike(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	pieces := []string{"a", "address", " ", "  ", "東京", "e\u0301", "a\u0302\u0303\u0323\u0331", "👩🏽", "🇩🇪", "한", "ก\u0e34\u0e48", "⏎", "module.x[\"y\"]"}
-	for range 100 {
+	for i := range 100 {
 		var b strings.Builder
-		for range r.IntN(400) {
-			b.WriteString(pieces[r.IntN(len(pieces))])
+		n, run := 400, 0
+		if i%2 == 0 { // most of it is of one cell a byte
+			n, run = 30, 40
+		}
+		for range r.IntN(n) {
+			b.WriteString(pieces[r.IntN(len(pieces))] + strings.Repeat("x", r.IntN(run+1)))
 		}
 		w := 1 + r.IntN(20)
 		if got, want := wrapLine(b.String(), w), measured(b.String(), w); !slices.Equal(got, want) {

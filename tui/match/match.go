@@ -23,7 +23,6 @@ type Screen struct {
 	near []screen.Hit // where no runbook claims the text
 	like []screen.Alike
 	done bool // the hits are those of the text
-	busy bool // a text is being ranked
 	at   int  // in offered; -1 where nothing is proposed and a person has chosen nothing
 	turn *turn
 }
@@ -80,8 +79,6 @@ func (s *Screen) bound() {
 	s.Text = head + tail
 }
 
-// rank ranks the text as it is now. What is typed while one is ranked waits for that: a key
-// each would rank as many at once.
 func (s *Screen) rank(env *screen.Env) tea.Cmd {
 	s.Seq++
 	s.done, s.near, s.like = false, nil, nil
@@ -94,10 +91,6 @@ func (s *Screen) rank(env *screen.Env) tea.Cmd {
 		s.hits, s.done = nil, true
 		return nil
 	}
-	if s.busy {
-		return nil
-	}
-	s.busy = true
 	return env.Tasks.Start(func(context.Context) tea.Msg {
 		turn.mu.Lock()
 		defer turn.mu.Unlock()
@@ -290,10 +283,7 @@ func (s *Screen) Typing() bool { return true }
 func (s *Screen) Hear(env *screen.Env, msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
 	case HitsMsg:
-		s.busy = false
-		if s.take(msg); !s.done {
-			return s.rank(env), true
-		}
+		s.take(msg)
 		return s.alike(env, msg), true
 	case AlikeMsg:
 		if msg.Seq == s.Seq {

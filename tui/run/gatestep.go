@@ -25,7 +25,7 @@ func (r *Screen) drawNoGate(env *screen.Env, p *ink.Page) {
 	th := p.Theme
 	p.Item(th.Warn.On("! "), th.Strong, "No gate of this runbook serves the repair.")
 	for _, u := range list {
-		p.Item("  ", th.Muted, r.Title(u.Gate)+": "+ink.Shown(u.Why))
+		p.Item("  ", th.Muted, ink.Shown(u))
 	}
 	p.Item("  ", th.Plain, ink.Say("What is repaired by hand, with kubectl, tofu or elsewhere, is recorded with %s: what, to which object, by whom, and the read that shows it.", env.Keys.ByHand.Help().Key))
 	p.Gap()

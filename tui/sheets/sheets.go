@@ -226,9 +226,13 @@ func NoteForm(env *screen.Env) *form.Form {
 		}}
 }
 
-// SettleForm asks how first, then for what that way of settling needs.
+// SettleForm asks how first, then for what that way of settling needs. A gap of a review
+// only ever gets an owner and a date: an answer that is yes closes it.
 func SettleForm(env *screen.Env, id string) *form.Form {
 	d := env.Debt(id)
+	if env.Snap.State.Kind == triage.Readiness {
+		return settleDetails(env, d, "carried")
+	}
 	paid := ink.Text("it is in Git: name the commit or the merged change")
 	switch d.Kind {
 	case "unfinished":
@@ -272,6 +276,14 @@ func settleDetails(env *screen.Env, d triage.Debt, how string) *form.Form {
 		}}
 }
 
+// noun is what is closed.
+func noun(env *screen.Env) string {
+	if env.Snap.State.Kind == triage.Readiness {
+		return "review"
+	}
+	return "incident"
+}
+
 // CloseForm asks how the incident ends.
 func CloseForm(env *screen.Env) *form.Form {
 	help := func(v string, fine ink.Text) form.Choice {
@@ -287,7 +299,7 @@ func CloseForm(env *screen.Env) *form.Form {
 		first = help(triage.Reviewed, "every question answered, every gap with an owner and a date")
 	}
 	cs := []form.Choice{first, help("open", "findings remain, work continues elsewhere"), help("aborted", "the walk ends here")}
-	return &form.Form{Title: "Close the incident", Intro: []ink.Text{"To leave without closing, press esc and then q."},
+	return &form.Form{Title: ink.Say("Close the %s", noun(env)), Intro: []ink.Text{"To leave without closing, press esc and then q."},
 		Fields: []form.Field{form.OneOf("outcome", "outcome", cs), form.Named("why", "why", "one sentence for the report", false)},
 		Submit: func(v map[string]string) tea.Cmd {
 			if o, ok := untold(env); ok && v["outcome"] == "recovered" {

@@ -64,7 +64,7 @@ func readSignals(name string) ([]byte, error) {
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file", name)
+		return nil, fmt.Errorf("%s is not a regular file", name)
 	}
 	raw, err := io.ReadAll(io.LimitReader(f, largestSignals+1))
 	if err == nil && len(raw) > largestSignals {
@@ -154,7 +154,7 @@ func parseSignal(n *yaml.Node) (signal, error) {
 		}
 	}
 	if s.fault != "" && !cluster.Matches(faultName, s.fault) {
-		return bad("signal %q: %q is no name of a fault: want small letters, digits and _", s.name, s.fault)
+		return bad("signal %q: %q is not a valid name of a fault: want small letters, digits and _", s.name, s.fault)
 	}
 	switch w, p := m["want"], m["present"]; {
 	case (w == nil) == (p == nil):

@@ -73,7 +73,7 @@ func (p probe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (step
 		return steps.Observation{}, err
 	}
 	if !cluster.Plain(t.Name) || t.Namespaced && !cluster.Plain(t.Namespace) {
-		return steps.Observation{}, fmt.Errorf("%s: %q is no name of an object", t.Resource, steps.Clip(t.Name, 100))
+		return steps.Observation{}, fmt.Errorf("%s: %q is not a valid object name", t.Resource, steps.Clip(t.Name, 100))
 	}
 	w := &watcher{c: c, t: t, accept: cluster.AsMetadata}
 	seen := &writeTracker{path: path, secret: object.IsSecret(t.Resource)}

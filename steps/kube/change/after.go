@@ -46,7 +46,7 @@ func (pl *alterPlan) inOrder(ctx context.Context) error {
 // patch; "" for nothing.
 func (pl *alterPlan) shows(ctx context.Context, plural, name, ops string) (t cluster.Target, why string, err error) {
 	if !cluster.Matches(cluster.ObjectName, name) {
-		return t, "", fmt.Errorf("%q is no name of an object", steps.Clip(name, 100))
+		return t, "", fmt.Errorf("%q is not a valid object name", steps.Clip(name, 100))
 	}
 	r, err := pl.c.Find(ctx, plural)
 	if err != nil {

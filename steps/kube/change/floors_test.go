@@ -212,7 +212,7 @@ func TestDeleteFloors(t *testing.T) {
 		var ok bool
 		var parts []string
 		if !want {
-			parts = []string{"is no webhook configuration"}
+			parts = []string{"is not a webhook configuration"}
 		}
 		wantUnmet(t, func(f floors) { ok = f.webhooks(about(r, `{}`)) }, parts...)
 		if ok != want {
@@ -481,12 +481,8 @@ func TestPlanFloors(t *testing.T) {
 	other := func(r cluster.Resource) cluster.Resource { r.Group = "example.com"; return r }
 	pause := func(on bool) func(*alterPlan) error { return func(pl *alterPlan) error { return planPause(pl, on) } }
 	restart := func(pl *alterPlan) error { return planRestart(t.Context(), pl) }
-	scale := func(n int64) func(*alterPlan) error {
-		return func(pl *alterPlan) error {
-			pl.in = steps.Params{"replicas": steps.IntOf(n)}
-			return planScale(t.Context(), pl)
-		}
-	}
+	stop := func(pl *alterPlan) error { return planStop(t.Context(), pl) }
+	secret := cluster.Resource{Group: "external-secrets.io", Version: "v1", Plural: "externalsecrets", Kind: "ExternalSecret", Namespaced: true}
 	sync := func(automated string) string { return `{"spec":{"syncPolicy":{"automated":` + automated + `}}}` }
 	for _, tc := range []struct {
 		name  string
@@ -521,9 +517,11 @@ func TestPlanFloors(t *testing.T) {
 		{"restart a ReplicaSet", restart, cluster.Resource{Group: "apps", Kind: "ReplicaSet"}, `{}`, 0, []string{"no Pods"}},
 		{"pause another kind of Argo CD", pause(true), cluster.Resource{Group: "argoproj.io", Kind: "AppProject"}, sync(`{}`), 0, []string{"cannot be paused"}},
 		{"restart OnDelete", restart, deployments, `{"spec":{"updateStrategy":{"type":"OnDelete"}}}`, 1, []string{"OnDelete"}},
-		{"scale a Job", scale(1), jobs, `{}`, 0, []string{"no number of Pods"}},
-		{"scale a Deployment of another group", scale(1), other(deployments), `{}`, 0, []string{"no number of Pods"}},
-		{"scale below nothing", scale(-1), deployments, `{}`, 0, []string{"It cannot have -1 Pods"}},
+		{"stop a Job", stop, jobs, `{}`, 0, []string{"no number of Pods"}},
+		{"stop a Deployment of another group", stop, other(deployments), `{}`, 0, []string{"no number of Pods"}},
+		{"pause an ExternalSecret", pause(true), secret, `{"spec":{"target":{"creationPolicy":"Merge"}}}`, 1, nil},
+		{"pause an ExternalSecret of another group", pause(true), other(secret), `{}`, 0, []string{"cannot be paused"}},
+		{"resume an ExternalSecret", pause(false), secret, `{"spec":{"target":{"creationPolicy":"None"}}}`, 0, []string{"does not say which creationPolicy"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

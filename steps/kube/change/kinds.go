@@ -40,7 +40,7 @@ func Kinds() []steps.Kind {
 		},
 		{
 			Name: "kube/suspend", Class: steps.Contain, Params: with(),
-			Doc:     "Pauses one CronJob, Job, Argo CD Application or Flux object.",
+			Doc:     "Pauses one CronJob, Job, Argo CD Application, Flux object or ExternalSecret.",
 			Touches: []string{tested},
 			Changes: newSuspendGate,
 		},
@@ -49,13 +49,6 @@ func Kinds() []steps.Kind {
 			Doc:     "Lets one paused CronJob, Job, Argo CD Application or Flux object go on: it runs or writes by itself from then on.",
 			Touches: []string{tested},
 			Changes: newResumeGate,
-		},
-		{
-			Name: "kube/scale", Class: steps.Repair,
-			Params:  with(steps.Field{Name: "replicas", Type: steps.Int, Required: true, Doc: "how many Pods it shall have"}),
-			Doc:     "Sets how many Pods one Deployment, StatefulSet or ReplicaSet has. Names the autoscalers that would undo it.",
-			Touches: []string{"patches the subresource scale of the object, testing its UID, its version and the old number", "lists the autoscalers of its namespace"},
-			Changes: newScaleGate,
 		},
 		{
 			Name: "kube/restart", Class: steps.Repair, Params: with(),
@@ -109,9 +102,15 @@ func Kinds() []steps.Kind {
 		},
 		{
 			Name: "kube/suspend-batch", Class: steps.Contain, Params: []steps.Field{namedField()},
-			Doc:     "Pauses several CronJobs, Jobs, Argo CD Applications or Flux objects, at most 40 at a time, by one phrase that carries how many they are. Holds each to all that kube/suspend wants, passes over what is paused, and stops at the first surprise.",
+			Doc:     "Pauses several CronJobs, Jobs, Argo CD Applications, Flux objects or ExternalSecrets, at most 40 at a time, by one phrase that carries how many they are. Holds each to all that kube/suspend wants, passes over what is paused, and stops at the first surprise.",
 			Touches: []string{"patches each object with a JSON patch that tests its UID, its version and each old value"},
 			Changes: newSuspendBatch,
+		},
+		{
+			Name: "kube/stop-batch", Class: steps.Contain, Params: []steps.Field{namedField()},
+			Doc:     "Takes all Pods from several Deployments, StatefulSets or ReplicaSets, at most 40 at a time, by one phrase that carries how many they are. Names the autoscalers that would undo it, passes over what has none, and stops at the first surprise.",
+			Touches: []string{"patches the subresource scale of each object, testing its UID, its version and the old number", "lists the autoscalers of its namespace"},
+			Changes: newStopBatch,
 		},
 		{
 			Name: "kube/delete-batch", Class: steps.Repair, Params: []steps.Field{namedField()},

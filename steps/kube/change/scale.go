@@ -6,47 +6,44 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"handrail/steps"
 	"handrail/steps/cluster"
 	"handrail/steps/kube/act"
+	"handrail/steps/kube/course"
 	"handrail/steps/kube/owner"
 	"handrail/steps/kube/patch"
 )
 
-// newScaleGate makes the gate that changes how many Pods a workload has, through
-// its subresource scale.
-func newScaleGate(env steps.Env) steps.Gater {
-	return alterGate{env: env, verb: "scale", plan: planScale, find: act.JudgeAlter, sub: "/scale"}
+// noPods is what the gate that stops a workload writes.
+var noPods = patch.Op{Op: patch.Add, Path: "/spec/replicas", Value: json.Number("0")}
+
+// newStopBatch makes the gate that takes all Pods from several workloads, through their subresource scale.
+func newStopBatch(env steps.Env) steps.Gater {
+	return courseGate{env, "stop", func(env steps.Env, in steps.Params) ([]coursePlan, error) {
+		return plansOf(in, func(course.Name) (single, []patch.Op) {
+			return alterGate{env: env, verb: "stop", plan: planStop, find: act.JudgeAlter, sub: "/scale"}, []patch.Op{noPods}
+		})
+	}}
 }
 
-func planScale(ctx context.Context, pl *alterPlan) error {
+func planStop(ctx context.Context, pl *alterPlan) error {
 	if pl.t.Group != "apps" || !slices.Contains([]string{"Deployment", "StatefulSet", "ReplicaSet"}, pl.t.Kind) {
-		pl.unmet("change what it is made from", "%s has no number of Pods that could be set.", pl.t)
+		pl.unmet("change what it is made from, or delete it", "%s has no number of Pods that could be set to none.", pl.t)
 		return nil
 	}
-	want := pl.in.Int("replicas")
-	if want < 0 {
-		pl.unmet("give the number of Pods that it shall have", "It cannot have %d Pods.", want)
-		return nil
-	}
-	now, _, err := unstructured.NestedInt64(pl.o.Object, "spec", "replicas")
+	now, set, err := unstructured.NestedInt64(pl.o.Object, "spec", "replicas")
 	if err != nil {
 		return fmt.Errorf("%s: its replicas: %w", pl.t, err)
 	}
-	pl.ops = []patch.Op{{Op: patch.Add, Path: "/spec/replicas", Value: json.Number(strconv.FormatInt(want, 10))}}
-	switch {
-	case want == 0:
-		pl.p.Effect = fmt.Sprintf("stop %s: all %d Pods go, and nothing serves in their place.", pl.t, now)
-	case want < now:
-		pl.p.Effect = fmt.Sprintf("take Pods from %s: %d where there are to be %d now.", pl.t, want, now)
-	default:
-		pl.p.Effect = fmt.Sprintf("let %s have %d Pods instead of %d, where quota and nodes have room.", pl.t, want, now)
+	if !set {
+		now = 1 // what the API server takes where none is said
 	}
-	pl.p.Owes = []steps.Debt{{Kind: "reconcile", Text: fmt.Sprintf("what %s is made from must say %d replicas, or none, or the next rollout takes it back", pl.t, want)}}
+	pl.ops = []patch.Op{noPods}
+	pl.p.Effect = fmt.Sprintf("stop %s: all %d Pods go, and nothing serves or writes in their place.", pl.t, now)
+	pl.p.Owes = []steps.Debt{{Kind: "resume", Text: fmt.Sprintf("%s is stopped and must get its %d Pods back, or a person must own that it does not", pl.t, now), Due: pauseFor}}
 	return pl.autoscalers(ctx)
 }
 

@@ -41,7 +41,7 @@ func (g stripGate) preview(ctx context.Context, in steps.Params, out steps.Sink)
 		return p, nil
 	}
 	if !cluster.Matches(cluster.FinalizerName, name) {
-		return p, fmt.Errorf("%q is no finalizer that can be removed", steps.Clip(name, 100))
+		return p, fmt.Errorf("%q is not a finalizer that can be removed", steps.Clip(name, 100))
 	}
 	f.finalizer(s, name)
 	f.managed(s)

@@ -1,6 +1,7 @@
 package change
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -32,9 +33,11 @@ func planPause(pl *alterPlan, pause bool) error {
 	switch {
 	case pl.t.Group == "argoproj.io" && pl.t.Kind == "Application":
 		return planArgoPause(pl, pause)
+	case pl.t.Group == "external-secrets.io" && pl.t.Kind == "ExternalSecret":
+		return planSecretPause(pl, pause)
 	case pl.t.Group == "batch" && (pl.t.Kind == "CronJob" || pl.t.Kind == "Job"), strings.HasSuffix(pl.t.Group, ".toolkit.fluxcd.io"):
 	default:
-		pl.unmet("a workload is stopped with kube/scale; a webhook is taken back with kube/narrow-webhook", "%s is of a kind that cannot be paused.", pl.t)
+		pl.unmet("a workload is stopped with kube/stop-batch; a webhook is taken back with kube/narrow-webhook", "%s is of a kind that cannot be paused.", pl.t)
 		return nil
 	}
 	paused, _, err := unstructured.NestedBool(pl.o.Object, "spec", "suspend")
@@ -115,5 +118,33 @@ func planArgoPause(pl *alterPlan, pause bool) error {
 		pl.p.Effect = fmt.Sprintf("switch on the auto-sync of %s: it applies what Git has, and with self-heal it writes over what was changed by hand.", pl.t)
 	}
 	pl.pauseDebt(pause)
+	return nil
+}
+
+// writesNone is the creation policy of an ExternalSecret that writes no Secret.
+const writesNone = "None"
+
+// planSecretPause takes the writing from an ExternalSecret. A longer interval would not do: the
+// change itself has it fetch once more, and it writes over a Secret that was set right by hand.
+func planSecretPause(pl *alterPlan, pause bool) error {
+	target, has, err := unstructured.NestedMap(pl.o.Object, "spec", "target")
+	if err != nil {
+		return fmt.Errorf("%s: its spec.target: %w", pl.t, err)
+	}
+	policy, _ := target["creationPolicy"].(string)
+	switch {
+	case pause && policy == writesNone:
+		pl.unmet("nothing: it is so already; find out who paused it, and since when, before you rely on it", "%s writes no Secret already.", pl.t)
+		return nil
+	case !pause:
+		pl.unmet("put back the creationPolicy that it had, which the record of its pause has, with kube/patch", "%s does not say which creationPolicy it had before.", pl.t)
+		return nil
+	case has:
+		pl.ops = []patch.Op{{Op: patch.Add, Path: "/spec/target/creationPolicy", Value: writesNone}}
+	default:
+		pl.ops = []patch.Op{{Op: patch.Add, Path: "/spec/target", Value: map[string]any{"creationPolicy": writesNone}}}
+	}
+	pl.p.Effect = fmt.Sprintf("let %s write its Secret no more. The Secret stays as it is, and can be set right by hand; its creationPolicy was %s.", pl.t, cmp.Or(policy, "not set (Owner)"))
+	pl.pauseDebt(true)
 	return nil
 }

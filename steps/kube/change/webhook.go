@@ -61,7 +61,7 @@ func (f floors) webhooks(s *subject) bool {
 	if isWebhooks(s.t.Resource) {
 		return true
 	}
-	f.unmet("name a validatingwebhookconfiguration or a mutatingwebhookconfiguration", "%s is no webhook configuration.", s.t)
+	f.unmet("name a validatingwebhookconfiguration or a mutatingwebhookconfiguration", "%s is not a webhook configuration.", s.t)
 	return false
 }
 

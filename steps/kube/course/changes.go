@@ -58,7 +58,7 @@ func Parse(src []byte) ([]Change, error) {
 		return nil, err
 	}
 	if top["apiVersion"] != "handrail/v1" || top["kind"] != "Changes" {
-		return nil, fmt.Errorf("it is no list of changes: apiVersion must be handrail/v1 and kind Changes")
+		return nil, fmt.Errorf("it is not a list of changes: apiVersion must be handrail/v1 and kind Changes")
 	}
 	list, _ := top["changes"].([]any)
 	if len(list) == 0 || len(list) > Most {
@@ -88,7 +88,7 @@ func only(what string, m map[string]any, keys ...string) error {
 func change(item any) (Change, error) {
 	m, is := item.(map[string]any)
 	if !is {
-		return Change{}, fmt.Errorf("it is no mapping")
+		return Change{}, fmt.Errorf("it is not a mapping")
 	}
 	if err := only("a change", m, "object", "why", "patch", "create"); err != nil {
 		return Change{}, err

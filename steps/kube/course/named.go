@@ -27,7 +27,9 @@ func facts() []steps.Field {
 		{Name: "cronjobs", Type: steps.Table, Doc: "the CronJobs among uids"},
 		{Name: "admission", Type: steps.Table, Doc: "the webhook configurations, admission policies and their bindings among uids"},
 		{Name: "others", Type: steps.Table, Doc: "the rest of uids"},
-		{Name: "active", Type: steps.Strings, Doc: "CronJobs that are not suspended"},
+		{Name: "pausable", Type: steps.Table, Doc: "those among uids that kube/suspend-batch pauses: CronJobs, Jobs, Argo CD Applications, Flux objects, ExternalSecrets"},
+		{Name: "active", Type: steps.Strings, Doc: "those of pausable that are not paused"},
+		{Name: "running", Type: steps.Table, Doc: "the Deployments, StatefulSets and ReplicaSets among uids that have Pods"},
 		{Name: "held", Type: steps.Table, Doc: "those that a finalizer would hold in deletion, each with its first one"},
 		{Name: "held_uids", Type: steps.Table, Doc: "the same, each with its UID"},
 		{Name: "schedules", Type: steps.Table, Doc: "CronJob to its schedule"},
@@ -40,7 +42,7 @@ func facts() []steps.Field {
 func Kinds() []steps.Kind {
 	return []steps.Kind{{
 		Name: "kube/named", Class: steps.Probe, Facts: facts(),
-		Doc: "Reads several objects by name, or those of a list of changes: what is there, its UIDs, what is suspended, what a finalizer would hold, and how long its CronJobs may be silent.",
+		Doc: "Reads several objects by name, or those of a list of changes: what is there, its UIDs, what is paused or stopped, what a finalizer would hold, and how long its CronJobs may be silent.",
 		Params: []steps.Field{
 			{Name: "objects", Type: steps.String, Doc: "the objects, each as resource/namespace/name or resource/name, with spaces between them; at most 40"},
 			{Name: "changes", Type: steps.Path, Doc: "file with a list of changes, whose objects are read too; see docs/writers.md"},
@@ -84,7 +86,7 @@ func (p namedProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 		out.Line("no object is named, so nothing is read")
 	}
 	r := &namedRun{Client: c, out: out, facts: steps.NewFacts(facts()),
-		tables: map[string]map[string]string{"uids": {}, "cronjobs": {}, "admission": {}, "others": {}, "held": {}, "held_uids": {}, "schedules": {}}, lists: map[string][]string{"absent": {}, "active": {}, "lacking": {}}}
+		tables: map[string]map[string]string{"uids": {}, "cronjobs": {}, "admission": {}, "others": {}, "pausable": {}, "running": {}, "held": {}, "held_uids": {}, "schedules": {}}, lists: map[string][]string{"absent": {}, "active": {}, "lacking": {}}}
 	for _, w := range wanted {
 		if err := r.one(ctx, w, in.Text("namespace")); err != nil {
 			return steps.Observation{}, err
@@ -209,6 +211,15 @@ func (r *namedRun) one(ctx context.Context, w Change, namespace string) error {
 		sort = "admission"
 	}
 	r.tables[sort][key] = string(o.GetUID())
+	if can, active := pausable(t, o); can {
+		r.tables["pausable"][key] = string(o.GetUID())
+		if active {
+			r.lists["active"] = append(r.lists["active"], key)
+		}
+	}
+	if running(t, o) {
+		r.tables["running"][key] = string(o.GetUID())
+	}
 	if held := o.GetFinalizers(); len(held) > 0 {
 		r.tables["held"][key], r.tables["held_uids"][key] = steps.Clip(held[0], report.LongestValue), string(o.GetUID())
 	}
@@ -240,9 +251,6 @@ func (r *namedRun) lacks(key string, w Change, o cluster.Object) error {
 func (r *namedRun) schedule(key string, o cluster.Object) {
 	text, _, _ := unstructured.NestedString(o.Object, "spec", "schedule")
 	r.tables["schedules"][key] = steps.Clip(text, 100)
-	if off, _, _ := unstructured.NestedBool(o.Object, "spec", "suspend"); !off {
-		r.lists["active"] = append(r.lists["active"], key)
-	}
 	d, err := Longest(text)
 	if err != nil {
 		r.blind = append(r.blind, key+": "+err.Error())

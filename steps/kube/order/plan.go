@@ -62,7 +62,7 @@ func Make(faults []string, also []Edge, first string, chosen []string) (Plan, er
 	for _, f := range faults {
 		switch {
 		case !nameText.MatchString(f):
-			return p, fmt.Errorf("%q is no name of a fault: want letters, digits and _", f)
+			return p, fmt.Errorf("%q is not a valid name of a fault: want letters, digits and _", f)
 		case slices.Contains(all, f):
 			continue
 		}

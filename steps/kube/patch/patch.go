@@ -90,7 +90,7 @@ func Parse(text string) ([]Op, error) {
 	list, ok := doc.([]any)
 	switch {
 	case !ok || len(list) == 0:
-		return nil, fmt.Errorf("the patch is no list of operations, such as [{op: replace, path: /spec/replicas, value: 2}]")
+		return nil, fmt.Errorf("the patch is not a list of operations, such as [{op: replace, path: /spec/replicas, value: 2}]")
 	case len(list) > MaxOps:
 		return nil, fmt.Errorf("the patch has %d operations, more than %d", len(list), MaxOps)
 	}
@@ -113,7 +113,7 @@ func Parse(text string) ([]Op, error) {
 func parseOp(item any) (Op, error) {
 	m, ok := item.(map[string]any)
 	if !ok {
-		return Op{}, fmt.Errorf("it is no operation, such as {op: replace, path: /spec/replicas, value: 2}")
+		return Op{}, fmt.Errorf("it is not an operation, such as {op: replace, path: /spec/replicas, value: 2}")
 	}
 	var op Op
 	op.Op, _ = m["op"].(string)
@@ -121,7 +121,7 @@ func parseOp(item any) (Op, error) {
 	value, has := m["value"]
 	for key := range m {
 		if key != "op" && key != "path" && key != "value" {
-			return Op{}, fmt.Errorf("%q is no member of an operation; op, path and value are", steps.Clip(key, 200))
+			return Op{}, fmt.Errorf("%q is not a member of an operation; op, path and value are", steps.Clip(key, 200))
 		}
 	}
 	switch {

@@ -62,9 +62,9 @@ func TestResolveAndApply(t *testing.T) {
 func TestParseRefuses(t *testing.T) {
 	t.Parallel()
 	for ops, why := range map[string]string{
-		`{}`:                                    "no list",
-		`[]`:                                    "no list",
-		`[1]`:                                   "no operation",
+		`{}`:                                    "not a list",
+		`[]`:                                    "not a list",
+		`[1]`:                                   "not an operation",
 		`[{op: move, path: /a}]`:                "not one of add, replace and remove",
 		`[{op: test, path: /a, value: 1}]`:      "not one of add, replace and remove",
 		`[{op: add, path: /a}]`:                 "value of the add is missing",
@@ -74,7 +74,7 @@ func TestParseRefuses(t *testing.T) {
 		`[{op: add, path: "", value: 1}]`:       "begin with a slash",
 		`[{op: add, path: /, value: 1}]`:        "empty part",
 		`[{op: add, path: /a~2, value: 1}]`:     "neither ~0 nor ~1",
-		`[{op: add, path: /a, value: 1, x: 1}]`: "no member",
+		`[{op: add, path: /a, value: 1, x: 1}]`: "not a member",
 		`[{op: add, path: /a, value: 1}, {op: remove, path: /a/b}]`:                  "write each field once",
 		`[{op: remove, path: /a/0}, {op: remove, path: /a/1}]`:                       "write each field once",
 		`[{op: remove, path: /a/0}, {op: replace, path: "/a/[name=b]/c", value: 1}]`: "write each field once",

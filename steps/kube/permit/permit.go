@@ -338,9 +338,6 @@ func table() map[string]rule {
 			return slices.Concat(sought(in, "patch"), when("what its order names", []steps.Right{{Verbs: []string{"get"}}}))
 		},
 		"kube/restart": func(in steps.Params) []steps.Right { return sought(in, "patch") },
-		"kube/scale": func(in steps.Params) []steps.Right {
-			return slices.Concat(sought(in, "get,patch", "scale"), here("list", "horizontalpodautoscalers.autoscaling"))
-		},
 		"kube/create": func(steps.Params) []steps.Right {
 			return []steps.Right{{Verbs: []string{"get", "list", "create"}}} // what its manifest makes
 		},
@@ -351,6 +348,9 @@ func table() map[string]rule {
 		"kube/strip-finalizer": strip,
 		"kube/strip-batch":     strip,
 		"kube/suspend-batch":   func(in steps.Params) []steps.Right { return sought(in, "get,list,patch") },
+		"kube/stop-batch": func(in steps.Params) []steps.Right {
+			return slices.Concat(sought(in, "get,list"), sought(in, "get,patch", "scale"), here("list", "horizontalpodautoscalers.autoscaling"))
+		},
 		"kube/delete-batch": func(in steps.Params) []steps.Right {
 			return slices.Concat(sought(in, "get,list,delete"), offspring(in), when("webhooks", wide("list", hooks...)), when("admission policies", wide("list", policies...)))
 		},

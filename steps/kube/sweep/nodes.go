@@ -175,7 +175,7 @@ func readOutside(env steps.Env, name string, most int64) ([]byte, error) {
 		return nil, err
 	}
 	if !at.Mode().IsRegular() {
-		return nil, errors.New("it is no plain file")
+		return nil, errors.New("it is not a plain file")
 	}
 	f, err := os.Open(name)
 	if err != nil {

@@ -35,7 +35,7 @@ func isWorkload(t cluster.Target) error {
 	case t.Kind == "CronJob":
 		return fmt.Errorf("%s makes Jobs and has no Pods of its own: name the Job", t)
 	}
-	return fmt.Errorf("%s is no workload: name a Deployment, StatefulSet, DaemonSet, ReplicaSet, Job or Pod", t)
+	return fmt.Errorf("%s is not a workload: name a Deployment, StatefulSet, DaemonSet, ReplicaSet, Job or Pod", t)
 }
 
 const revisionNote = "deployment.kubernetes.io/revision"

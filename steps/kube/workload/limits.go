@@ -13,7 +13,7 @@ func (r *workloadRun) limits() {
 	seconds := func(path ...string) steps.Value {
 		n, _, err := unstructured.NestedInt64(r.o.Object, path...)
 		if err != nil {
-			return steps.Unknown(steps.Duration, "it is no number of seconds")
+			return steps.Unknown(steps.Duration, "it is not a number of seconds")
 		}
 		return steps.DurationOf(time.Duration(n) * time.Second)
 	}

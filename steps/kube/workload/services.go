@@ -41,7 +41,7 @@ func (p servicesProbe) Probe(ctx context.Context, in steps.Params, out steps.Sin
 	without, commands, blind := []string{}, []string{}, false
 	for _, name := range names {
 		if !cluster.Matches(cluster.ObjectName, name) {
-			return steps.Observation{}, fmt.Errorf("%q is no name of a Service", steps.Clip(name, 100))
+			return steps.Observation{}, fmt.Errorf("%q is not a valid Service name", steps.Clip(name, 100))
 		}
 		of := steps.Params{"service": steps.StringOf(name)}
 		if ns := in.Text("namespace"); ns != "" {

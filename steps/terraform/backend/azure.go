@@ -54,7 +54,7 @@ func newAzure(set settings, out steps.Sink) (*azureStore, error) {
 		return nil, errors.New("azurerm backend: handrail knows the clouds public, china and usgovernment by name and does not ask a metadata host for others")
 	}
 	if strings.ContainsAny(a.account, "/.:@?#") {
-		return nil, fmt.Errorf("azurerm backend: %q is no name of a storage account", steps.Clip(a.account, 60))
+		return nil, fmt.Errorf("azurerm backend: %q is not a valid storage account name", steps.Clip(a.account, 60))
 	}
 	server := "https://" + a.account + ".blob." + suffix
 	a.address = server + "/" + a.box + "/" + a.key

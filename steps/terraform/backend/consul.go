@@ -115,7 +115,7 @@ func (c *consulStore) connect(set settings) (http.RoundTripper, error) {
 	}
 	c.base = url.URL{Scheme: cmp.Or(scheme, "http"), Host: strings.TrimSuffix(address, "/")}
 	if c.base.Scheme != "http" && c.base.Scheme != "https" || strings.ContainsAny(c.base.Host, "/@?#") || c.base.Host == "" {
-		return nil, fmt.Errorf("consul backend: %q is no address of an agent", steps.Clip(address, 100))
+		return nil, fmt.Errorf("consul backend: %q is not a valid agent address", steps.Clip(address, 100))
 	}
 	return next, nil
 }

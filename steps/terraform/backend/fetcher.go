@@ -45,7 +45,7 @@ func (t trust) plainTransport(env steps.Env) (*http.Transport, error) {
 	if len(t.ca) > 0 {
 		c.RootCAs = x509.NewCertPool()
 		if !c.RootCAs.AppendCertsFromPEM(t.ca) {
-			return nil, errors.New("the certificate authority of the backend is no PEM certificate")
+			return nil, errors.New("the certificate authority of the backend is not a PEM certificate")
 		}
 	}
 	if len(t.cert) > 0 || len(t.key) > 0 {

@@ -55,7 +55,7 @@ func newKubernetes(env steps.Env, w module.Workdir, out steps.Sink) (*kubernetes
 	}
 	k.base = "tfstate-" + w.Space + "-" + w.Setting("secret_suffix")
 	if !dnsName.MatchString(k.namespace) || !dnsName.MatchString(k.base) || len(k.base) > 248 {
-		return nil, fmt.Errorf("kubernetes backend: %q in namespace %q is no valid name of a Secret; check the workspace and secret_suffix", k.base, k.namespace)
+		return nil, fmt.Errorf("kubernetes backend: %q in namespace %q is not a valid name of a Secret; check the workspace and secret_suffix", k.base, k.namespace)
 	}
 	cfg, err := settings.restConfig()
 	if err != nil {
@@ -135,7 +135,7 @@ func (k *kubernetes) Lock(ctx context.Context) (Lock, error) {
 		Spec struct{ HolderIdentity string }
 	}
 	if err := json.Unmarshal(a.body, &lease); err != nil || lease.Kind != "Lease" {
-		return Lock{}, fmt.Errorf("lock: %s answered something that is no Lease (kind %q)", k.client.base, lease.Kind)
+		return Lock{}, fmt.Errorf("lock: %s answered something that is not a Lease (kind %q)", k.client.base, lease.Kind)
 	}
 	text, described := lease.Metadata.Annotations[lockAnnotation]
 	var info *LockInfo
@@ -190,7 +190,7 @@ func (k *kubernetes) State(ctx context.Context) (State, error) {
 		Data     map[string][]byte
 	}
 	if err := json.Unmarshal(a.body, &secret); err != nil || secret.Kind != "Secret" {
-		return State{}, fmt.Errorf("state: %s answered something that is no Secret (kind %q)", k.client.base, secret.Kind)
+		return State{}, fmt.Errorf("state: %s answered something that is not a Secret (kind %q)", k.client.base, secret.Kind)
 	}
 	packed, ok := secret.Data["tfstate"]
 	if !ok {

@@ -223,7 +223,7 @@ func awsOptions(set settings) ([]func(*config.LoadOptions) error, error) {
 	for _, key := range []string{"region", "sts_region"} {
 		// It becomes a part of the name of the server.
 		if region := set.w.Setting(key); region != "" && !awsRegion.MatchString(region) {
-			return nil, fmt.Errorf("s3 backend: %s is %q, which is no region", key, steps.Clip(region, 100))
+			return nil, fmt.Errorf("s3 backend: %s is %q, which is not a region", key, steps.Clip(region, 100))
 		}
 	}
 	if region := set.get("region", "AWS_REGION", "AWS_DEFAULT_REGION"); region != "" {

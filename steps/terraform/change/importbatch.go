@@ -154,7 +154,11 @@ func (g ImportBatchGate) words(t site, list []pair, p *steps.Preview) {
 		p.Diff = append(p.Diff, "+ "+one.String())
 	}
 	p.Target = g.target(t, list)
-	p.Effect = fmt.Sprintf("record %d objects in the state of %s (workspace %s), one after the other. It stops at the first that does not come out as it should, and leaves the rest. The objects are read and not changed; from then on a plan compares them with the configuration, and an apply changes them.", len(list), t.w.Dir, t.w.Space)
+	many := "1 object"
+	if n := len(list); n != 1 {
+		many = fmt.Sprintf("%d objects, one after the other,", n)
+	}
+	p.Effect = fmt.Sprintf("record %s in the state of %s (workspace %s). It stops at the first that does not come out as it should, and leaves the rest. What is recorded is read and not changed; from then on a plan compares it with the configuration, and an apply changes it.", many, t.w.Dir, t.w.Space)
 	p.Phrase = steps.BatchPhrase("import", back)
 	p.Request, p.Command = strings.Join(requests, "\n"), strings.Join(commands, "\n")
 	p.Undo = fmt.Sprintf("Forget them again: %s. The objects stay as they are.", t.said(g.Env, append([]string{"state", "rm"}, back...)...))

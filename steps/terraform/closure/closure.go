@@ -180,7 +180,7 @@ func (w *walker) walk(tree string) error {
 		case d.Type()&fs.ModeSymlink != 0:
 			return w.link(path)
 		case !d.Type().IsRegular() && decides(d.Name()):
-			return fmt.Errorf("%q is no plain file, so what it says cannot be trusted", path)
+			return fmt.Errorf("%q is not a plain file, so what it says cannot be trusted", path)
 		case !d.Type().IsRegular():
 			w.sums[w.name(path)] = "no plain file: " + d.Type().String() // a pipe or a socket, by which programs speak
 			return nil
@@ -253,7 +253,7 @@ func (w *walker) beside(path string) error {
 	case info.IsDir():
 		return nil
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("%q is no plain file, so what it says cannot be trusted", path)
+		return fmt.Errorf("%q is not a plain file, so what it says cannot be trusted", path)
 	}
 	delete(w.may, name)
 	w.files[name] = path
@@ -343,7 +343,7 @@ func openPlain(path string) (*os.File, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%q is no plain file, so what it says cannot be trusted", path)
+		return nil, fmt.Errorf("%q is not a plain file, so what it says cannot be trusted", path)
 	}
 	return os.Open(path)
 }

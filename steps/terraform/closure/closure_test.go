@@ -347,7 +347,7 @@ func TestPipesAreNoConfiguration(t *testing.T) {
 	if err := syscall.Mkfifo(s.path("pipe.tf"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.of(); err == nil || !strings.Contains(err.Error(), "no plain file") {
+	if _, err := s.of(); err == nil || !strings.Contains(err.Error(), "not a plain file") {
 		t.Errorf("a configuration from a pipe: %v", err)
 	}
 }

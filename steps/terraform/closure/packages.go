@@ -80,7 +80,7 @@ func (w *walker) loose(path string, d fs.DirEntry) error {
 	case d.Type()&fs.ModeSymlink != 0:
 		return fmt.Errorf("the link %q leads out of what would be trusted; run tofu init there yourself", path)
 	case !d.Type().IsRegular():
-		return fmt.Errorf("%q is no plain file, so what it says cannot be trusted", path)
+		return fmt.Errorf("%q is not a plain file, so what it says cannot be trusted", path)
 	}
 	w.files[w.name(path)] = path
 	return nil

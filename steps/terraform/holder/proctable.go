@@ -84,7 +84,7 @@ func bootTime(name string) (time.Time, error) {
 		if rest, ok := strings.CutPrefix(line, "btime "); ok {
 			sec, err := strconv.ParseInt(strings.TrimSpace(rest), 10, 64)
 			if err != nil {
-				return time.Time{}, fmt.Errorf("process table: %q is no boot time", rest)
+				return time.Time{}, fmt.Errorf("process table: %q is not a boot time", rest)
 			}
 			return time.Unix(sec, 0), nil
 		}
@@ -104,7 +104,7 @@ func readProc(dir string, pid int, boot time.Time) (Process, error) {
 	_, rest, ok := bytes.Cut(stat[max(0, bytes.LastIndexByte(stat, ')')):], []byte(") "))
 	f := strings.Fields(string(rest))
 	if !ok || len(f) < 20 {
-		return p, fmt.Errorf("%q is no process status", steps.Clip(string(stat), 200))
+		return p, fmt.Errorf("%q is not a process status", steps.Clip(string(stat), 200))
 	}
 	p.state = f[0][0]
 	p.ppid, _ = strconv.Atoi(f[1])
@@ -112,7 +112,7 @@ func readProc(dir string, pid int, boot time.Time) (Process, error) {
 	p.session, _ = strconv.Atoi(f[3])
 	start, err := strconv.ParseInt(f[19], 10, 64)
 	if err != nil {
-		return p, fmt.Errorf("%q is no start time", f[19])
+		return p, fmt.Errorf("%q is not a start time", f[19])
 	}
 	p.started = boot.Add(time.Duration(start) * (time.Second / ticks))
 	cmdline, err := os.ReadFile(filepath.Join(dir, "cmdline"))

@@ -67,7 +67,7 @@ func ReadPause(dir string) Pause {
 func ParsePause(raw []byte) (PauseMark, error) {
 	var m PauseMark
 	if err := json.Unmarshal(raw, &m); err != nil {
-		return PauseMark{}, fmt.Errorf("it is no marker of a pause: %w", err)
+		return PauseMark{}, fmt.Errorf("it is not a marker of a pause: %w", err)
 	}
 	if m.Who == "" || m.When.IsZero() || m.Until.IsZero() {
 		return PauseMark{}, errors.New("it does not say who paused, when and until when")

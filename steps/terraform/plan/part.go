@@ -22,7 +22,7 @@ func Part(ctx context.Context, env steps.Env, w module.Workdir, s backend.Store,
 	}
 	for _, t := range targets {
 		if !targetable(t) {
-			return "", fmt.Errorf("target %q is no address of a resource or a module", steps.Clip(t, 200))
+			return "", fmt.Errorf("target %q is not the address of a resource or a module", steps.Clip(t, 200))
 		}
 	}
 	m := &planRun{env: env, w: w, s: s, program: program, targets: targets, out: out}

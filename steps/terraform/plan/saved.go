@@ -51,7 +51,7 @@ func (p SavedProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 	targets := in["targets"].Strings()
 	for _, t := range targets {
 		if !targetable(t) {
-			return steps.Observation{}, fmt.Errorf("target %q is no address of a resource or a module", steps.Clip(t, 200))
+			return steps.Observation{}, fmt.Errorf("target %q is not the address of a resource or a module", steps.Clip(t, 200))
 		}
 	}
 	before, recorded, err := state.SnapWith(ctx, s)
@@ -141,7 +141,7 @@ func (m *planRun) takeOver(like *tfplan.Saved) error {
 	}
 	for _, address := range slices.Concat(like.Targets, like.Replaces) {
 		if !targetable(address) {
-			return fmt.Errorf("its target %q is no address of a resource or a module", steps.Clip(address, 200))
+			return fmt.Errorf("its target %q is not the address of a resource or a module", steps.Clip(address, 200))
 		}
 	}
 	if len(m.targets) == 0 {

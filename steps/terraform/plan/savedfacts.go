@@ -64,7 +64,7 @@ func (m *planRun) read(ctx context.Context, clean bool) error {
 		}
 	}
 	m.facts.Set("tool", steps.StringOf(saved.Doc.Tool))
-	m.obs.Gaps = append(m.obs.Gaps, "the plan holds secrets: it is kept beside the bundle until the incident closes, and its digest and its redacted JSON in it")
+	m.obs.Gaps = append(m.obs.Gaps, "the plan itself may hold secrets and is kept beside the bundle, until the incident closes; its digest and its redacted JSON are in it")
 	m.obs.Facts = m.facts.Rest(m.without())
 	return nil
 }

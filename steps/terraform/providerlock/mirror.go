@@ -34,7 +34,7 @@ var ErrNotMirrored = errors.New("the mirror does not have it")
 func place(mirror, address string) (string, error) {
 	parts := strings.Split(address, "/")
 	if len(parts) != 3 || !filepath.IsLocal(filepath.FromSlash(address)) || path.Clean(address) != address {
-		return "", fmt.Errorf("%q is no address of a provider", address)
+		return "", fmt.Errorf("%q is not a provider address", address)
 	}
 	return filepath.Join(mirror, filepath.FromSlash(address)), nil
 }

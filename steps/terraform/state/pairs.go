@@ -54,7 +54,7 @@ func ParsePairs(text string) (list []Pair, why string) {
 		}
 		p, ok := pairOf(line)
 		if !ok {
-			return nil, fmt.Sprintf("Line %d of the list is no address with an id behind it: %q.", n, steps.Clip(line, 200))
+			return nil, fmt.Sprintf("Line %d of the list is not an address with an id behind it: %q.", n, steps.Clip(line, 200))
 		}
 		list = append(list, p)
 	}

@@ -28,7 +28,7 @@ const (
 )
 
 // ErrNotSaved says that a file is no saved plan.
-var ErrNotSaved = errors.New("this is no saved plan")
+var ErrNotSaved = errors.New("this is not a saved plan")
 
 // Saved is a saved plan: a ZIP that the tool wrote with -out. It holds the values
 // of the plan, secrets among them.
