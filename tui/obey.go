@@ -86,7 +86,7 @@ func (m *model) obey(r screen.Request) tea.Cmd {
 func (m *model) openGate(step string, look bool) tea.Cmd {
 	m.run.Front(step)
 	m.gate = gate.New(m.Env, step)
-	if m.gate.Begun() && (look || !m.repeats(step)) {
+	if m.gate.Begun() && (look || !repeats(m, step)) {
 		return nil
 	}
 	if look {
@@ -102,7 +102,7 @@ func (m *model) openGate(step string, look bool) tea.Cmd {
 
 // repeats reports whether the loop wants the act of a gate once more: it was undone, and
 // what undid it was found. Its earlier result alone would lead nowhere.
-func (m *model) repeats(step string) bool {
+func repeats(m *model, step string) bool {
 	o, ok := m.run.Recommended()
 	return ok && o.Kind == triage.DoPreview && o.Step == step && m.gate.Gate.Phase == triage.GateDone
 }

@@ -246,6 +246,8 @@ func factsOf(v verdict, seen *writeTracker) map[string]steps.Value {
 		f.Set("settled", steps.BoolOf(v.settled))
 	}
 	switch {
+	case v.reverts == nil && v.hole:
+		f.Unknown(hole, "reverts")
 	case v.reverts == nil && v.again > 0:
 		f.Unknown("who holds the field wrote the object again, with the value that was there: whether it would put another one back was not seen", "reverts")
 	case v.reverts == nil && v.writes == 0:
