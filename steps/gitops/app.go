@@ -282,11 +282,7 @@ func (r *appRun) parents(ctx context.Context, o cluster.Object) error {
 func (r *appRun) findings() {
 	say := r.obs.Say
 	if link, says := r.link(); link != app.LinkNone {
-		level := steps.Warning
-		if r.a.Operation.Phase == app.Stalled || r.a.Health == app.Degraded || r.a.Health == app.Missing {
-			level = steps.Critical
-		}
-		say(level, "It fails at: %s. %s", link, steps.OneLine(says, 600))
+		say(steps.Warning, "It fails at: %s. %s", link, steps.OneLine(says, 600))
 	}
 	if r.a.Behind {
 		say(steps.Warning, "Its controller has not seen its newest spec yet: what it says is about the one before.")

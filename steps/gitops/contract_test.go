@@ -235,7 +235,9 @@ func (s *side) colour() string {
 	return cm.Data["colour"]
 }
 
-func (s *side) settingsPath() string { return "/api/v1/namespaces/" + s.target + "/configmaps/settings" }
+func (s *side) settingsPath() string {
+	return "/api/v1/namespaces/" + s.target + "/configmaps/settings"
+}
 
 func (s *side) with(more steps.Params) steps.Params {
 	out := steps.Params{}
@@ -269,6 +271,33 @@ func (s *side) refused(p steps.Preview, why string) {
 		}
 	}
 	s.Errorf("nothing refuses with %q: %v", why, p.Unmet)
+}
+
+// seen waits until the controller has seen the newest spec.
+func (s *side) seen() {
+	s.Helper()
+	deadline := time.Now().Add(within)
+	for {
+		var o struct {
+			Metadata struct{ Generation int64 }
+			Status   struct{ ObservedGeneration int64 }
+		}
+		if err := s.lab.Request(s.Context(), http.MethodGet, s.path, "", nil, &o); err != nil {
+			s.Fatal(err)
+		}
+		if o.Status.ObservedGeneration >= o.Metadata.Generation {
+			return
+		}
+		if time.Now().After(deadline) {
+			s.Fatal("the controller does not see the newest spec")
+		}
+		tick := time.NewTimer(100 * time.Millisecond)
+		select {
+		case <-s.Context().Done():
+			s.Fatal(s.Context().Err())
+		case <-tick.C:
+		}
+	}
 }
 
 // sync acts as a person does who types the phrase.
@@ -347,6 +376,7 @@ func (s *side) walk() {
 	if !s.argo {
 		s.refused(s.preview(give), "is suspended")
 		s.merge(s.path, map[string]any{"spec": map[string]any{"suspend": false}})
+		s.seen()
 		s.refused(s.preview(other("prune", steps.BoolOf(false))), "cannot be asked to leave that once")
 	}
 
@@ -389,9 +419,16 @@ func (s *side) walk() {
 	if err := s.repo.Readers("reader:right"); err != nil {
 		s.Fatal(err)
 	}
+	if s.argo { // it renders from its cache until it is told not to
+		s.merge(s.path, map[string]any{"metadata": map[string]any{"annotations": map[string]any{"argocd.argoproj.io/refresh": "hard"}}})
+	}
 	obs = s.until("without its source", func(f map[string]steps.Value) bool { return textOf(f, "link") == string(app.LinkSource) })
 	if !strings.Contains(strings.ToLower(textOf(obs.Facts, "says")), "auth") {
 		s.Errorf("it says %s", shownValue(obs.Facts["says"]))
 	}
-	s.refused(s.preview(give), "source")
+	why := "The source of"
+	if s.argo {
+		why = "does not know how"
+	}
+	s.refused(s.preview(give), why)
 }

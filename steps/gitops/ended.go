@@ -21,7 +21,7 @@ func begun(o act.Order, now act.Sighting) (a app.App, is bool, err error) {
 	if a, err = app.Parse(group, kind, now.Raw); err != nil {
 		return a, false, err
 	}
-	return a, !a.Operation.Began.IsZero() && stampOf(a.Operation.Began) != steps.Find(o.KVs, keyBefore), nil
+	return a, !a.Operation.Began.IsZero() && markOf(a.Operation) != steps.Find(o.KVs, keyBefore), nil
 }
 
 // judgeSync says what a sync came to. While it runs it has been begun, which is what was

@@ -118,3 +118,13 @@ func TestKindOf(t *testing.T) {
 		}
 	}
 }
+
+// TestMarkOf: a sync that follows another in one second is told from it by who began it.
+func TestMarkOf(t *testing.T) {
+	t.Parallel()
+	o := act.Order{Path: appPath, KVs: []steps.KV{{Key: keyBefore, Value: "2026-11-24T09:00:00Z"}}}
+	raw := `{"status":{"operationState":{"phase":"Succeeded","startedAt":"2026-11-24T09:00:00Z","finishedAt":"2026-11-24T09:00:00Z","operation":{"initiatedBy":{"username":"handrail"}}}}}`
+	if _, ended, err := endedNow(o, act.Sighting{Raw: []byte(raw)}); err != nil || !ended {
+		t.Errorf("ended %v, %v", ended, err)
+	}
+}

@@ -62,7 +62,7 @@ func planSync(ctx context.Context, p change.Plan) error {
 	from := sourceOf(ctx, p.Client(), a)
 	p.Hold(keyRevision, revision)
 	p.Hold(keyApplied, report.OrNothing(app.Commit(a.Applied)))
-	p.Hold(keyBefore, stampOf(a.Operation.Began))
+	p.Hold(keyBefore, markOf(a.Operation))
 	p.Show(keyWait, "%s", p.Params().Duration("wait"))
 	p.Name("sync", t.Namespace+"/"+t.Name+"@"+shortRevision(revision))
 	if err := compared(p, a, from, revision); err != nil {
@@ -164,6 +164,19 @@ func planReconcile(p change.Plan, a app.App, revision string) error {
 
 // listed is a list as it is held to, in order and whole.
 func listed(of []string) string { return report.OrNothing(strings.Join(of, ", ")) }
+
+// markOf tells an operation from another one. Its time has whole seconds, in one of which a
+// sync can follow another.
+func markOf(op app.Operation) string {
+	if op.Began.IsZero() {
+		return report.Nothing
+	}
+	mark := stampOf(op.Began)
+	if op.By != "" {
+		mark += " by " + steps.OneLine(op.By, 100)
+	}
+	return mark
+}
 
 // stampOf is a time as a target holds it.
 func stampOf(at time.Time) string {

@@ -30,7 +30,7 @@ func planTerminate(_ context.Context, p change.Plan) error {
 		return nil
 	}
 	op := a.Operation
-	p.Hold(keyBefore, stampOf(op.Began))
+	p.Hold(keyBefore, markOf(op))
 	if op.Phase != app.Running || op.Began.IsZero() {
 		p.Unmet("nothing: it is over, or never began", "No operation of %s runs; the last one is %s.", a, op.Phase)
 		return nil

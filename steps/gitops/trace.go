@@ -149,8 +149,7 @@ func (m mark) find(ctx context.Context, c *cluster.Client) (cluster.Target, clus
 	case len(found) > 1:
 		return cluster.Target{}, cluster.Object{}, fmt.Errorf("%d applications have that name", len(found))
 	}
-	r, err := c.KindOf(m.apiVersion, m.kind)
-	return cluster.Target{Resource: r, Namespace: found[0].GetNamespace(), Name: m.name}, found[0], err
+	return c.Lookup(ctx, m.apiVersion, m.kind, found[0].GetNamespace(), m.name) // a list shows no object whole
 }
 
 // String names it to a person.

@@ -179,7 +179,7 @@ func (h *home) argoProcesses(ctx context.Context, d argoFolder, kubeconfig strin
 	return []lab.Process{redis,
 		{Name: ArgoRepoServer, Program: d.role(ArgoRepoServer), Dir: string(d), Env: env, Ready: "http://" + at(2) + "/healthz",
 			Args: []string{"--address", "127.0.0.1", "--port", port(1), "--metrics-address", "127.0.0.1", "--metrics-port", port(2),
-				"--disable-tls", "--redis", at(0)}},
+				"--revision-cache-expiration", "2s", "--disable-tls", "--redis", at(0)}},
 		{Name: ArgoController, Program: d.role(ArgoController), Dir: string(d), Ready: "http://" + at(3) + "/healthz",
 			// Its own cluster is the one of its kubeconfig: it runs in no Pod.
 			Env: append([]string{"KUBECONFIG=" + kubeconfig, "ARGOCD_FAKE_IN_CLUSTER=true"}, env...),
