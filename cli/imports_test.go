@@ -42,6 +42,9 @@ var rooms = []room{
 	{path: "handrail/steps/cluster", ours: []string{"=handrail/steps", "handrail/steps/transport", "handrail/steps/cluster"}, libs: []string{k8s}}, // the client of every world that asks an API server
 	// The world of clusters, each room above those that it names. What stands beside them reads no cluster.
 	{path: "handrail/steps/kube", ours: []string{"handrail/steps/kube", "=handrail/steps"}},
+	// The world of Argo CD and Flux stands on that of clusters: their objects are read there, and owners told.
+	{path: "handrail/steps/gitops", ours: []string{"=handrail/steps", "=handrail/steps/cluster", "=handrail/steps/gitops/app", "=handrail/steps/kube/act", "=handrail/steps/kube/change", "=handrail/steps/kube/patch", "=handrail/steps/kube/contexts", "=handrail/steps/kube/owner", "=handrail/steps/kube/report"}, libs: []string{k8s}},
+	{path: "handrail/steps/gitops/app", libs: []string{k8s}}, // judges what it is given
 	{path: "handrail/steps/own", ours: []string{"=handrail/steps", "=handrail/steps/strict", "=handrail/steps/transport"}, libs: []string{yaml, cel}}, // what a runbook runs, reads and asks by itself
 	{path: "handrail/steps/kube/admission", libs: []string{k8s}},
 	{path: "handrail/steps/kube/allowlist", ours: []string{"=handrail/steps/strict"}, libs: []string{yaml}},
@@ -110,9 +113,10 @@ var rooms = []room{
 	{path: "handrail/session/walk", ours: []string{"=handrail/session", "=handrail/session/approval", "=handrail/session/journal", "=handrail/session/view", "handrail/triage", "handrail/runbooks", "=handrail/steps", "=handrail/steps/strict"}},
 	{path: "handrail/session/index/depot", ours: []string{"handrail/session/index/depot", "handrail/evidence", "=handrail/steps/transport"}, libs: []string{aws, oras, ociSpec}},
 	{path: "handrail/drills/lab"},
+	{path: "handrail/drills/lab/gitops", ours: []string{"=handrail/drills/lab"}},
 	{path: "handrail/drills/bucket"},
 	{path: "handrail/drills/stage", ours: []string{"=handrail/drills/lab", "=handrail/drills/bucket", "=handrail/session/journal", "=handrail/steps", "=handrail/evidence/escrow"}, libs: []string{k8s}},
-	{path: "handrail/drills/inject", ours: []string{"=handrail/drills/stage", "=handrail/drills/lab", "=handrail/steps", "=handrail/steps/strict"}},
+	{path: "handrail/drills/inject", ours: []string{"=handrail/drills/stage", "=handrail/drills/lab", "=handrail/drills/lab/gitops", "=handrail/steps", "=handrail/steps/strict"}},
 	{path: "handrail/drills", ours: []string{"handrail/drills", "handrail/session", "handrail/triage", "handrail/runbooks", "handrail/steps", "handrail/evidence"},
 		libs: []string{k8s, tfexec, yaml, cel}},
 	{path: "handrail/tui", ours: []string{"handrail/tui", "handrail/session", "handrail/triage", "handrail/runbooks", "=handrail/steps", "handrail/evidence"},
@@ -308,6 +312,7 @@ func TestImportTableRefuses(t *testing.T) {
 		{"handrail/session", "handrail/steps/catalog"},
 		{"handrail/session", "k8s.io/client-go/rest"},
 		{"handrail/drills/lab", "handrail/session"},
+		{"handrail/drills/lab", "handrail/drills/lab/gitops"},
 		{"handrail/drills/stage", "handrail/drills/inject"},
 		{"handrail/drills/inject", "handrail/drills"},
 		{"handrail/drills/inject", "handrail/session"},

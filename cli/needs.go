@@ -56,6 +56,12 @@ func called(part string) string {
 		return "the provider " + part
 	case "rabbitmq":
 		return "a message broker (RabbitMQ, unpacked)"
+	case "argocd":
+		return "Argo CD"
+	case "redis":
+		return "Redis (unpacked)"
+	case "git":
+		return "a Git server"
 	case "writers":
 		return "the writers of the drill"
 	}

@@ -48,6 +48,11 @@ func Stop(ctx context.Context, o Options, id string) error {
 			return fmt.Errorf("stopping drill %s: %w", id, err)
 		}
 	}
+	for _, folder := range rec.Folders {
+		if err := os.RemoveAll(folder); err != nil {
+			return fmt.Errorf("stopping drill %s: %w", id, err)
+		}
+	}
 	return os.RemoveAll(dir)
 }
 

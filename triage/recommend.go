@@ -409,13 +409,13 @@ func gateWanted(s *State, st *Step, judge func(step string) []Verdict) bool {
 	if st.Status == Skipped || (g.Phase != GateIdle && g.Phase != GateRefused && g.Phase != GateArmed && !undone) {
 		return false
 	}
-	if st.Class != Contain {
+	if st.Class != Contain || terminates(st.Uses) {
 		return true
 	}
 	// The narrowest comes first in the plan; another of its kind is no wider.
 	for _, p := range s.Plan().Steps {
 		switch {
-		case p.Kind != GateStep || p.Class != Contain:
+		case p.Kind != GateStep || p.Class != Contain || terminates(p.Uses):
 		case p.ID == st.ID || p.Uses != "" && p.Uses == st.Uses:
 			return true
 		case !aside(p.ID, judge) && (s.Gates[p.ID].Phase != GateDone || !applies(st.ID, judge)):

@@ -1,6 +1,9 @@
 package triage
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Scope is how far a transition reaches that stops something.
 type Scope struct {
@@ -22,6 +25,10 @@ func PauseScopes() []Scope {
 		{"kube/delete-policy", "admission", "a whole policy, or its binding", 2},
 	}
 }
+
+// terminates reports whether a kind of gate ends one operation that runs. It stops no loop:
+// what would begin the next one is paused by another gate.
+func terminates(kind string) bool { return strings.HasSuffix(kind, "/terminate") }
 
 // ScopeOf is the scope of a gate that stops something. The second result is false for
 // another.

@@ -28,15 +28,17 @@ func (in Steps) Bucket() bool { return in.has(verbBucket) }
 func (in Steps) Programs() []string {
 	var names []string
 	for _, s := range in {
-		name := map[string]string{"records.api": "records", "broker.run": "rabbitmq", "node.run": "writers", "webhook.serve": "writers"}[s.verb]
+		runs := map[string][]string{"records.api": {"records"}, "broker.run": {"rabbitmq"}, "node.run": {"writers"}, "webhook.serve": {"writers"}, "argocd.run": {"argocd", "redis", "git"}}[s.verb]
 		switch a := s.act.(type) {
 		case module:
-			name = providerOf(a.Dir)
+			runs = []string{providerOf(a.Dir)}
 		case apply:
-			name = providerOf(a.Dir)
+			runs = []string{providerOf(a.Dir)}
 		}
-		if name != "" && !slices.Contains(names, name) {
-			names = append(names, name)
+		for _, name := range runs {
+			if name != "" && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
 		}
 	}
 	return names

@@ -87,6 +87,10 @@ func verbs() map[string]verb {
 		"tofu.plan":       {doc: "makes a saved plan and the JSON of it, as a pipeline does", module: true, apart: true, read: as[plan]},
 		"tofu.run":        {doc: "applies to the end, or until it fails as it should", module: true, apart: true, read: as[run]},
 		"tofu.unlock":     {doc: "breaks the lock of the state", module: true, apart: true, read: as[unlock]},
+		"argocd.run":      {doc: "starts an Argo CD of the drill's namespace on loopback, and the Git server that it reads", read: as[runArgo]},
+		"argocd.app":      {doc: "makes an application of Argo CD, and waits for the end of its first sync", read: as[deliver]},
+		"git.publish":     {doc: "commits files to a repository of the drill's Git server, and waits until applications have compared with it", read: as[publish]},
+		"kube.edit":       {doc: "changes one object as a person does with kubectl edit", read: as[editLive]},
 		"tofu.begin":      {doc: "starts an apply that its module holds back", module: true, apart: true, read: as[begin]},
 	}
 }

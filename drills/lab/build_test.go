@@ -124,6 +124,34 @@ func TestBuildChangedPin(t *testing.T) {
 	}
 }
 
+// What is wanted of a module is beside its program, and a build whose module lacks it fails.
+func TestBuildKeepsManifests(t *testing.T) {
+	t.Parallel()
+	o, part := clone(t, small)
+	write(t, filepath.Join(o.Source, "lab", "crds", "one.yaml"), "kind: One\n")
+	write(t, filepath.Join(o.Source, "lab", "crds", "notes.md"), "")
+	plain, err := part.key(o.Source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	part.beside = []beside{{"handrail/lab", "crds/*.yaml"}}
+	path, err := o.ensure(t.Context(), part)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if filepath.Base(filepath.Dir(path)) == plain {
+		t.Error("a program with manifests has the key of one without")
+	}
+	kept, err := os.ReadDir(Manifests(path))
+	if err != nil || len(kept) != 1 || kept[0].Name() != "one.yaml" {
+		t.Errorf("beside it are %v, %v", kept, err)
+	}
+	part.beside = []beside{{"handrail/lab", "crds/*.json"}}
+	if _, err := o.ensure(t.Context(), part); err == nil || !strings.Contains(err.Error(), "holds no crds/*.json") {
+		t.Errorf("without its manifests the build says %v", err)
+	}
+}
+
 // TestBuilder is the process that TestBuildAfterKilledBuilder kills; on its own it has nothing to do.
 func TestBuilder(t *testing.T) {
 	src, cache := os.Getenv("HANDRAIL_LAB_TEST_SOURCE"), os.Getenv("HANDRAIL_LAB_TEST_CACHE")

@@ -50,6 +50,9 @@ func (e *statusError) Error() string {
 	return fmt.Sprintf("%s %s: the API server answered %d: %q", e.Method, e.Path, e.Code, e.Text)
 }
 
+// Missing says of an error of the API server that what was asked about is not there.
+func Missing(err error) bool { return hasCode(err, http.StatusNotFound) }
+
 func hasCode(err error, code int) bool {
 	var r *statusError
 	return errors.As(err, &r) && r.Code == code
@@ -60,6 +63,12 @@ func (c *client) do(ctx context.Context, method, path string, in, out any) error
 	return c.send(ctx, method, path, "application/json", in, out)
 }
 
+// Request asks the API server of the lab as its admin: in is sent as JSON, or as it is where it is bytes; out is filled
+// from the answer. Either may be nil.
+func (l *Lab) Request(ctx context.Context, method, path, media string, in, out any) error {
+	return l.client.send(ctx, method, path, media, in, out)
+}
+
 // patch sends a strategic merge patch.
 func (c *client) patch(ctx context.Context, path string, in any) error {
 	return c.send(ctx, http.MethodPatch, path, "application/strategic-merge-patch+json", in, nil)
@@ -68,9 +77,12 @@ func (c *client) patch(ctx context.Context, path string, in any) error {
 func (c *client) send(ctx context.Context, method, path, media string, in, out any) error {
 	var body io.Reader
 	if in != nil {
-		raw, err := json.Marshal(in)
-		if err != nil {
-			return err
+		raw, ok := in.([]byte)
+		if !ok {
+			var err error
+			if raw, err = json.Marshal(in); err != nil {
+				return err
+			}
 		}
 		body = bytes.NewReader(raw)
 	}

@@ -179,3 +179,23 @@ func (d *debian) strip(patterns ...string) error {
 	}
 	return nil
 }
+
+// debianProgram writes a launcher of the program that part names as its target: of this machine, else of the packages
+// of Debian that packages.txt in src names, unpacked beside the launcher and not installed. The first one has it.
+func debianProgram(ctx context.Context, part Part, src, path string) error {
+	if found, err := exec.LookPath(part.target); err == nil {
+		return os.WriteFile(path, fmt.Appendf(nil, "#!/bin/sh\nexec %q \"$@\"\n", found), 0o700)
+	}
+	wrap := func(err error) error {
+		return fmt.Errorf("%s was not found in PATH, and apt-get cannot fetch it: install the package %[1]s; it needs not run (%w)", part.target, err)
+	}
+	d := debian{ctx: ctx, home: filepath.Join(filepath.Dir(path), unpacked)}
+	if err := d.packages(src, func(list string) (string, error) { return list, nil }); err != nil {
+		return wrap(err)
+	}
+	program := filepath.Join(d.home, "usr", "bin", part.target)
+	if err := errors.Join(d.libraries([]string{program}, part.target), d.strip()); err != nil {
+		return wrap(err)
+	}
+	return os.WriteFile(path, fmt.Appendf(nil, "#!/bin/sh\nexport LD_LIBRARY_PATH=%q\nexec %q \"$@\"\n", strings.Join(d.paths(), ":"), program), 0o700)
+}

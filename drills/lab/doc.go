@@ -1,5 +1,6 @@
 // Package lab builds, starts and stops the practice lab: a real etcd, kube-apiserver and kube-controller-manager of the
-// pinned version, on loopback, without containers, root or kubelets, and a real tofu beside them. Tests start further servers one by one (Services).
+// pinned version, on loopback, without containers, root or kubelets, and a real tofu beside them. Tests start further servers one by one (Services);
+// drills/lab/gitops starts the controllers that reconcile a cluster with Git.
 //
 // Vocabulary. A part is one program built from a module of its own (cluster, tofu); its key is a hash of everything
 // that decides what comes out, so a changed pin builds anew and an unchanged one never does. The data directory holds one

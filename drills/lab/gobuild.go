@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
@@ -42,7 +43,45 @@ func (b *goBuild) run(ctx context.Context) error {
 	m.total = stale.n
 
 	build := append([]string{tool, "build", "-v"}, b.part.flags()...)
-	return b.step(ctx, m, io.Discard, append(build, "-o", b.out, b.part.target))
+	if err := b.step(ctx, m, io.Discard, append(build, "-o", b.out, b.part.target)); err != nil || len(b.part.beside) == 0 {
+		return err
+	}
+	return b.keep(ctx, tool, m)
+}
+
+// Manifests is the folder of the manifests that belong to a program that the lab built.
+func Manifests(program string) string { return filepath.Join(filepath.Dir(program), "manifests") }
+
+// keep copies what is wanted of the modules beside the program. The modules are those that were compiled, so their
+// content was verified.
+func (b *goBuild) keep(ctx context.Context, tool string, m *meter) error {
+	to := Manifests(b.out)
+	if err := errors.Join(os.RemoveAll(to), os.MkdirAll(to, 0o700)); err != nil {
+		return err
+	}
+	for _, want := range b.part.beside {
+		var at strings.Builder
+		if err := b.step(ctx, m, &at, []string{tool, "list", "-mod=readonly", "-m", "-f", "{{.Dir}}", want.module}); err != nil {
+			return err
+		}
+		names, err := filepath.Glob(filepath.Join(strings.TrimSpace(at.String()), want.pattern))
+		if err != nil {
+			return err
+		}
+		if len(names) == 0 {
+			return fmt.Errorf("module %s holds no %s", want.module, want.pattern)
+		}
+		for _, name := range names {
+			raw, err := os.ReadFile(name)
+			if err != nil {
+				return err
+			}
+			if err := os.WriteFile(filepath.Join(to, filepath.Base(name)), raw, 0o600); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // step runs one command, in a process group of its own that ends with ctx, and turns its stderr into progress.

@@ -1,13 +1,8 @@
 package lab
 
 import (
-	"encoding/hex"
-	"fmt"
-	"net/netip"
+	"net"
 	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 )
 
@@ -26,64 +21,35 @@ func checkLoopback(t *testing.T, l *Lab) {
 // listensOnLoopback checks the sockets of one process, and says how many of them listen.
 func listensOnLoopback(t *testing.T, name string, pid int) (listening int) {
 	t.Helper()
-	own := sockets(t, pid)
-	for _, table := range []string{"tcp", "tcp6", "udp", "udp6"} {
-		raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/net/%s", pid, table))
-		if err != nil {
-			t.Fatal(err)
+	all, err := sockets(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range all {
+		if !s.here.IsLoopback() {
+			t.Errorf("%s is bound to %s", name, s.here)
 		}
-		for line := range strings.Lines(string(raw)) {
-			f := strings.Fields(line)
-			if len(f) < 10 || !slices.Contains(own, f[9]) {
-				continue
-			}
-			here, there := address(t, f[1]), address(t, f[2])
-			if !here.IsLoopback() {
-				t.Errorf("%s is bound to %s", name, here)
-			}
-			if f[3] == "0A" {
-				listening++
-			} else if !there.IsLoopback() && !there.IsUnspecified() {
-				t.Errorf("%s is connected to %s", name, there)
-			}
+		if s.listens {
+			listening++
+		} else if !s.there.IsLoopback() && !s.there.IsUnspecified() {
+			t.Errorf("%s is connected to %s", name, s.there)
 		}
 	}
 	return listening
 }
 
-func sockets(t *testing.T, pid int) []string {
-	t.Helper()
-	links, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
+// A server that listens on all addresses is refused: the process of this test is one.
+func TestServerOutsideOfLoopback(t *testing.T) {
+	own := &Server{Name: "here", pid: os.Getpid()}
+	if err := own.inside(); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", ":0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var inodes []string
-	for _, link := range links {
-		to, err := os.Readlink(link)
-		if err != nil {
-			continue // closed meanwhile
-		}
-		if inode, ok := strings.CutPrefix(to, "socket:["); ok {
-			inodes = append(inodes, strings.TrimSuffix(inode, "]"))
-		}
+	defer l.Close()
+	if err := own.inside(); err == nil {
+		t.Error("a server that listens on all addresses is not refused")
 	}
-	return inodes
-}
-
-// address decodes the kernel's form: words of four bytes, each in the machine's order.
-func address(t *testing.T, text string) netip.Addr {
-	t.Helper()
-	host, _, _ := strings.Cut(text, ":")
-	raw, err := hex.DecodeString(host)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for word := range slices.Chunk(raw, 4) {
-		slices.Reverse(word)
-	}
-	addr, ok := netip.AddrFromSlice(raw)
-	if !ok {
-		t.Fatalf("no address: %q", text)
-	}
-	return addr.Unmap()
 }

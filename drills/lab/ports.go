@@ -12,8 +12,8 @@ import (
 	"slices"
 )
 
-// errPortTaken says that another program bound a port between our choice and the server's bind; another choice helps.
-var errPortTaken = errors.New("a port was taken by another program")
+// ErrPortTaken says that another program bound a port between our choice and the server's bind; another choice helps.
+var ErrPortTaken = errors.New("a port was taken by another program")
 
 // freePorts asks the kernel. All are held until the last is known, so that they differ.
 func freePorts(n int) ([]int, error) {
@@ -29,9 +29,9 @@ func freePorts(n int) ([]int, error) {
 	return ports, nil
 }
 
-// lastingPorts chooses ports that the kernel gives to no one who asks for any: a
+// LastingPorts chooses ports that the kernel gives to no one who asks for any: a
 // server that binds them only after seconds finds them free.
-func lastingPorts(n int) ([]int, error) {
+func LastingPorts(n int) ([]int, error) {
 	const low, high = 20_000, 32_000
 	var ports []int
 	for range 1000 {

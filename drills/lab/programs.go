@@ -63,6 +63,55 @@ func (l *Lab) Writers(ctx context.Context) (string, error) {
 	return o.ensure(ctx, writersProgram())
 }
 
+// controllers are the servers that reconcile a cluster with Git. They make their users wait no longer for being
+// compiled without optimisation, and it takes half the time.
+func controllers() []Part {
+	const flux = "github.com/fluxcd/"
+	plain := []string{"all=-N -l -dwarf=false", "std="}
+	of := func(name string) Part {
+		return Part{Name: name, Program: name, module: filepath.Join("lab", "flux"), target: flux + name, ldflags: "-s -w", gcflags: plain,
+			beside: []beside{{flux + name, "config/crd/bases/*.yaml"}}}
+	}
+	const argo = "github.com/argoproj/argo-cd/v3"
+	return []Part{
+		{Name: "argocd", Program: "argocd", module: filepath.Join("lab", "argocd"), target: ".", gcflags: plain,
+			ldflags: "-s -w -X " + argo + "/common.version=3.2.1",
+			beside:  []beside{{argo, "manifests/crds/*-crd.yaml"}, {argo, "manifests/base/config/argocd-*.yaml"}}},
+		of("source-controller"), of("kustomize-controller"), of("helm-controller"),
+	}
+}
+
+// Controller returns the path of one of argocd, source-controller, kustomize-controller and helm-controller, building
+// it when it is missing: minutes, once; progress, which may be nil, is told. [Manifests] are beside it.
+func (l *Lab) Controller(ctx context.Context, name string, progress func(Progress)) (string, error) {
+	all := controllers()
+	i := slices.IndexFunc(all, func(p Part) bool { return p.Name == name })
+	if i < 0 {
+		return "", fmt.Errorf("%q is no controller of the lab", name)
+	}
+	o := l.options()
+	o.Progress = progress
+	o, err := o.filled()
+	if err != nil {
+		return "", err
+	}
+	return o.ensure(ctx, all[i])
+}
+
+// buildControllers makes sure that every one is there.
+func (o Options) buildControllers(ctx context.Context) error {
+	o, err := o.filled()
+	if err != nil {
+		return err
+	}
+	for _, part := range controllers() {
+		if _, err := o.ensure(ctx, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Need is one program of the lab that something runs.
 type Need struct {
 	Part  string        `json:"part"`
@@ -72,7 +121,7 @@ type Need struct {
 
 // parts are all programs of the lab.
 func parts() []Part {
-	all := slices.Concat(Parts(), terraforms(), Services())
+	all := slices.Concat(Parts(), terraforms(), Services(), controllers())
 	return append(all, kubernetesProvider(), writersProgram())
 }
 
@@ -83,6 +132,10 @@ var work = map[string]time.Duration{
 	"tofu":       4 * time.Minute,
 	"kubernetes": 2 * time.Minute,
 	"records":    time.Minute,
+	// With optimisation, so these are the most; the others of Flux after the first, with which they share most.
+	"argocd":               7 * time.Minute,
+	"source-controller":    8 * time.Minute,
+	"kustomize-controller": 70 * time.Second,
 }
 
 // Needs says of programs of the lab whether they are built, and how long it takes where they are

@@ -121,7 +121,7 @@ const BrokerAdmin = "lab"
 // that is not "", no other, no epmd, no other node, no question to a name server.
 // What it says goes to its standard output, each request of the API to dir/http.
 func PrepareBroker(dir, api string) (Broker, error) {
-	ports, err := lastingPorts(2)
+	ports, err := LastingPorts(2)
 	if err != nil {
 		return Broker{}, err
 	}

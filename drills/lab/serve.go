@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -48,7 +49,7 @@ func StartService(ctx context.Context, o Options, name, dir string) (*Server, er
 	}
 	for try := 0; ; try++ {
 		s, err := o.serve(ctx, program, name, dir)
-		if errors.Is(err, errPortTaken) && try < 5 {
+		if errors.Is(err, ErrPortTaken) && try < 5 {
 			continue
 		}
 		if err != nil {
@@ -57,6 +58,56 @@ func StartService(ctx context.Context, o Options, name, dir string) (*Server, er
 		return s, nil
 	}
 }
+
+// Process is a program that runs beside the lab, told all that it needs to know.
+type Process struct {
+	Name    string // of its log too, in Dir
+	Program string
+	Args    []string
+	Env     []string // all of its environment
+	Dir     string   // where it runs
+	Ready   string   // the URL that answers 200 once it can be used; of scheme tcp one that takes connections then
+}
+
+// Start starts a process, and returns when it is ready. It ends with Close, and on Linux with this process. The error
+// is ErrPortTaken where other ports help.
+func Start(ctx context.Context, p Process) (*Server, error) {
+	at, err := url.Parse(p.Ready)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{Name: p.Name, Dir: p.Dir, Addr: at.Host, URL: "http://" + at.Host, done: make(chan struct{})}
+	out, err := s.log()
+	if err != nil {
+		return nil, err
+	}
+	life, end := context.WithCancel(context.Background())
+	s.end = end
+	cmd := exec.CommandContext(life, p.Program, p.Args...)
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = p.Dir, p.Env, out, out
+	ownGroup(cmd)
+	cmd.Cancel = func() error { endGroup(cmd); return nil }
+	answers := func(ctx context.Context) bool {
+		if at.Scheme == "tcp" {
+			return accepts(at.Host)
+		}
+		return s.answersTo(ctx, at.RequestURI(), false)
+	}
+	if err := s.begin(ctx, cmd, out, answers); err != nil {
+		return nil, fmt.Errorf("starting %s: %w", p.Name, err)
+	}
+	return s, nil
+}
+
+func (s *Server) log() (*os.File, error) {
+	return os.OpenFile(s.Log(), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+}
+
+// Log is the path of what the server says.
+func (s *Server) Log() string { return filepath.Join(s.Dir, s.Name+".log") }
+
+// PID is its process.
+func (s *Server) PID() int { return s.pid }
 
 func (o Options) serve(ctx context.Context, program, name, dir string) (*Server, error) {
 	found, err := o.ports(1)
@@ -74,8 +125,7 @@ func (o Options) serve(ctx context.Context, program, name, dir string) (*Server,
 		return nil, err
 	}
 	s.Env = how.tell
-	log := filepath.Join(dir, name+".log")
-	out, err := os.OpenFile(log, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	out, err := s.log()
 	if err != nil {
 		return nil, err
 	}
@@ -110,27 +160,45 @@ func (o Options) serve(ctx context.Context, program, name, dir string) (*Server,
 			return nil, errors.Join(err, s.clean())
 		}
 	}
-	started := make(chan error)
-	go s.run(cmd, out, started)
-	if err := <-started; err != nil {
-		return nil, errors.Join(err, s.clean())
-	}
-	answers := func(ctx context.Context) bool { return s.answersTo(ctx, how.ready, how.any) && accepts(how.dials) }
-	if how.ready == "" {
-		answers = func(ctx context.Context) bool {
+	answers := func(ctx context.Context) bool {
+		switch {
+		case len(how.asks) > 0:
 			ask := tool(ctx, how.asks)
 			ask.Env = cmd.Env
 			return ask.Run() == nil
+		case how.ready != "":
+			return s.answersTo(ctx, how.ready, how.any) && accepts(how.dials)
 		}
+		return accepts(s.Addr)
 	}
-	if err := s.await(ctx, answers); err != nil {
-		err = errors.Join(err, s.Close())
-		if raw, _ := os.ReadFile(log); bytes.Contains(raw, []byte("address already in use")) || bytes.Contains(raw, []byte("eaddrinuse")) {
-			return nil, errPortTaken
-		}
-		return nil, fmt.Errorf("%w%s", err, tail(log))
+	if err := s.begin(ctx, cmd, out, answers); err != nil {
+		return nil, err
 	}
 	return s, nil
+}
+
+// begin starts the server, and returns when it answers. One that does not is gone, and the error has the end of its log.
+func (s *Server) begin(ctx context.Context, cmd *exec.Cmd, out io.Closer, answers func(context.Context) bool) error {
+	started := make(chan error)
+	go s.run(cmd, out, started)
+	if err := <-started; err != nil {
+		return errors.Join(err, s.clean())
+	}
+	err := s.await(ctx, answers)
+	if err == nil {
+		err = s.inside()
+	}
+	if err == nil {
+		return nil
+	}
+	err = errors.Join(err, s.Close())
+	raw, _ := os.ReadFile(s.Log())
+	for _, words := range []string{"address already in use", "eaddrinuse", "Address already in use"} {
+		if bytes.Contains(raw, []byte(words)) {
+			return ErrPortTaken
+		}
+	}
+	return fmt.Errorf("%w%s", err, tail(s.Log()))
 }
 
 // run keeps its thread until the server is gone: the kernel ties the server to the thread that started it.
@@ -150,6 +218,20 @@ func (s *Server) run(cmd *exec.Cmd, out io.Closer, started chan<- error) {
 	}
 	s.err = cmd.Wait()
 	endGroup(cmd)
+}
+
+// inside refuses a server that others can reach: flags of a new version may mean something else.
+func (s *Server) inside() error {
+	at, err := Listeners(s.pid)
+	if err != nil {
+		return fmt.Errorf("reading where %s listens: %w", s.Name, err)
+	}
+	for _, a := range at {
+		if !a.IsLoopback() {
+			return fmt.Errorf("%s listens on %s, outside of loopback", s.Name, a)
+		}
+	}
+	return nil
 }
 
 // before does what the server needs done first, in the same environment.

@@ -21,7 +21,7 @@ type service struct {
 type launch struct {
 	args  []string
 	env   []string // for the server
-	ready string   // path of its URL that answers 200
+	ready string   // path of its URL that answers 200; where there is neither this nor asks, it takes connections
 	any   bool     // whatever ready answers will do
 	dials string   // another address that takes connections then
 	tell  []string // for its users, as KEY=value
@@ -44,6 +44,8 @@ func services() []service {
 		{rabbitPart(), serveRabbit},
 		{Part{Name: "tsa", Program: "timestamp-server", module: filepath.Join("lab", "tsa"), target: ".", ldflags: "-s -w"}, serveTSA},
 		{Part{Name: "registry", Program: "registry", module: filepath.Join("lab", "registry"), target: "github.com/distribution/distribution/v3/cmd/registry", ldflags: "-s -w"}, serveRegistry},
+		{Part{Name: "git", Program: "git-server", module: filepath.Join("lab", "git"), target: ".", ldflags: "-s -w"}, serveGit},
+		{Part{Name: "redis", Program: "redis-server", module: filepath.Join("lab", "redis"), target: "redis-server", made: debianProgram}, serveRedis},
 		{Part{Name: "records", Program: "terraform-provider-records", module: filepath.Join("lab", "records"), target: ".", ldflags: "-s -w"}, serveRecords},
 	}
 }
@@ -71,7 +73,7 @@ func BuildServices(ctx context.Context, o Options) error {
 			return err
 		}
 	}
-	return nil
+	return o.buildControllers(ctx)
 }
 
 // Service returns the path of the program of a service, building it when it is missing.
@@ -84,6 +86,31 @@ func Service(ctx context.Context, o Options, name string) (string, error) {
 		return "", err
 	}
 	return o.ensure(ctx, s.Part)
+}
+
+// Process says how a service that needs nothing done before is started at addr with its data in dir, building it when it
+// is missing, and what its users need, as KEY=value.
+func (l *Lab) Process(ctx context.Context, name, dir, addr string) (p Process, tell []string, err error) {
+	what, err := serviceNamed(name)
+	if err != nil {
+		return p, nil, err
+	}
+	program, err := Service(ctx, l.options(), name)
+	if err != nil {
+		return p, nil, err
+	}
+	how, err := what.serve(dir, addr)
+	if err != nil {
+		return p, nil, err
+	}
+	if len(how.first) > 0 || len(how.asks) > 0 || how.nobody || how.any || how.dials != "" {
+		return p, nil, fmt.Errorf("service %s of the lab is not started by its process alone", name)
+	}
+	p = Process{Name: name, Program: program, Args: how.args, Env: append([]string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}, how.env...), Dir: dir, Ready: "tcp://" + addr}
+	if how.ready != "" {
+		p.Ready = "http://" + addr + how.ready
+	}
+	return p, how.tell, nil
 }
 
 func serviceNamed(name string) (service, error) {
@@ -214,4 +241,26 @@ func serveTSA(_, addr string) (launch, error) {
 		ready: "/ping",
 		tell:  []string{"TSA_URL=http://" + addr + "/api/v1/timestamp"},
 	}, nil
+}
+
+// serveGit serves the bare repositories of dir. GIT_WRITER is the account that may push.
+func serveGit(dir, addr string) (launch, error) {
+	writer := "lab:" + randomHex(16)
+	return launch{
+		args:  []string{"--dir", dir, "--addr", addr},
+		ready: "/ready",
+		tell:  []string{"GIT_WRITER=" + writer},
+	}, replace(filepath.Join(dir, "writers"), []byte(writer+"\n"))
+}
+
+// serveRedis keeps everything in memory. It asks for the password in REDIS_PASSWORD: who may write here tells Argo CD
+// what Git says.
+func serveRedis(dir, addr string) (launch, error) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return launch{}, err
+	}
+	password, config := randomHex(16), filepath.Join(dir, "redis.conf")
+	text := fmt.Sprintf("bind %s\nport %s\nrequirepass %s\nsave \"\"\nappendonly no\ndir %q\n", host, port, password, dir)
+	return launch{args: []string{config}, tell: []string{"REDIS_PASSWORD=" + password}}, replace(config, []byte(text))
 }

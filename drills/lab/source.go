@@ -32,6 +32,7 @@ type Part struct {
 	target  string // package to build
 	ldflags string
 	gcflags []string // patterns of packages with flags: what is compiled without optimisation takes half as long
+	beside  []beside // kept in the folder manifests beside the program
 	// made makes the program at path where go build does not, from the folder src.
 	made func(ctx context.Context, part Part, src, path string) error
 }
@@ -46,6 +47,12 @@ func Parts() []Part {
 			// Otherwise it calls itself a -dev prerelease, which version constraints treat apart.
 			ldflags: "-s -w -X github.com/opentofu/opentofu/version.dev=no", gcflags: plainly(clients...)},
 	}
+}
+
+// beside are files of a module that the program's users need, as they are in the version that was built.
+type beside struct {
+	module  string
+	pattern string // of paths in the module
 }
 
 // clients are the modules by which tofu speaks to clouds and servers: more than half of its code. A
@@ -162,13 +169,16 @@ func (p Part) key(src string) (string, error) {
 			names = append(names, e.Name())
 		}
 	}
-	beside, err := standIns(dir)
+	stand, err := standIns(dir)
 	if err != nil {
 		return "", fmt.Errorf("reading the source of %s: %w", p.Name, err)
 	}
 	sum := sha256.New()
 	fmt.Fprintf(sum, "%s %s %s %s\n", runtime.GOOS, runtime.GOARCH, p.target, strings.Join(p.flags(), " "))
-	for _, name := range append(names, beside...) {
+	for _, want := range p.beside {
+		fmt.Fprintf(sum, "%s %s\n", want.module, want.pattern)
+	}
+	for _, name := range append(names, stand...) {
 		raw, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			return "", fmt.Errorf("reading the source of %s: %w", p.Name, err)

@@ -5,6 +5,7 @@ package lab
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"os"
 	"os/exec"
 )
@@ -21,6 +22,9 @@ func detached(*exec.Cmd)                                         {}
 func bootID() string                                             { return "" }
 func startMark(int) string                                       { return "" }
 func memory(int) int64                                           { return 0 }
+
+// Listeners are not known where no lab runs.
+func Listeners(int) ([]netip.Addr, error) { return nil, errUnsupported }
 
 var (
 	endPolitely = os.Interrupt

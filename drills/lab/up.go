@@ -111,7 +111,7 @@ func (l *Lab) create(ctx context.Context, o Options) error {
 		if err == nil {
 			return nil
 		}
-		if try == portTries || !errors.Is(err, errPortTaken) {
+		if try == portTries || !errors.Is(err, ErrPortTaken) {
 			return err
 		}
 	}
@@ -133,7 +133,7 @@ func (l *Lab) createOnce(ctx context.Context, o Options) error {
 	defer cancel()
 	if err := l.await(limited, ended); err != nil {
 		if ctx.Err() == nil && portTaken(l.dir) {
-			return errPortTaken
+			return ErrPortTaken
 		}
 		// What we started and do not hand out must not stay, even when the reason is that ctx ended.
 		return errors.Join(err, halt(context.WithoutCancel(ctx), l.dir))

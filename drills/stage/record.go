@@ -29,6 +29,8 @@ type Record struct {
 	Bucket    *BucketRecord          `json:"bucket,omitempty"`   // the bucket of the state, of a drill that needs no cluster
 	Program   string                 `json:"program,omitempty"`  // tofu or terraform of such a drill: it goes on with the one that it began with
 	UndoTo    string                 `json:"undo_to,omitempty"`  // age recipient of the drill's own key
+	Gitops    *GitopsRecord          `json:"gitops,omitempty"`   // the Git server, of a drill with a GitOps controller
+	Folders   []string               `json:"folders,omitempty"`  // outside of its own, which go with it
 	Held      []HeldObject           `json:"held,omitempty"`     // what would keep the namespace from going
 	Accounts  map[string]string      `json:"accounts,omitempty"` // of the drill's own, to their kubeconfigs
 	Processes []Process              `json:"processes,omitempty"`

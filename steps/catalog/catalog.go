@@ -8,6 +8,7 @@ import (
 
 	"handrail/steps"
 	"handrail/steps/compare"
+	"handrail/steps/gitops"
 	"handrail/steps/kube"
 	"handrail/steps/own"
 	"handrail/steps/rabbitmq"
@@ -29,6 +30,7 @@ func New() *Catalog {
 		compare.Kinds(),
 		rabbitmq.Kinds(),
 		own.Kinds(),
+		gitops.Kinds(),
 	)
 	slices.SortFunc(kinds, func(a, b steps.Kind) int { return strings.Compare(a.Name, b.Name) })
 	return &Catalog{kinds: kinds}

@@ -22,6 +22,7 @@ type alterGate struct {
 	plan func(context.Context, *alterPlan) error
 	find act.Judge
 	sub  string // subresource that the patch goes to, with its slash
+	then Follow // follows what was begun; nil where the patch is all
 }
 
 // alterPlan is what a kind of gate knows when it says what it would change, and
@@ -244,7 +245,11 @@ func (g alterGate) Act(ctx context.Context, a *steps.Approval, out steps.Sink) (
 	if err != nil {
 		return steps.Outcome{}, err
 	}
-	return g.send(ctx, p, out)
+	done, err := g.send(ctx, p, out)
+	if err != nil || done.Result != steps.Done || g.then == nil {
+		return done, err
+	}
+	return g.then(ctx, g.env, p, done, out)
 }
 
 // send sends the one patch of an approved preview.
@@ -267,3 +272,56 @@ func (g alterGate) Find(ctx context.Context, before []steps.KV, _ steps.Params, 
 func (g alterGate) Again(ctx context.Context, before []steps.KV, _ steps.Params, out steps.Sink) (steps.Outcome, error) {
 	return act.Reread(ctx, g.env, before, nil, act.Stands(g.find), out)
 }
+
+// Plan is what a gate of another room plans its change with: what was read of the one
+// object, and where to say what would be done.
+type Plan struct{ pl *alterPlan }
+
+// Follow waits for the end of what an act began, and says what it came to. done is what
+// the act itself came to.
+type Follow func(ctx context.Context, env steps.Env, p steps.Preview, done steps.Outcome, out steps.Sink) (steps.Outcome, error)
+
+// Alter makes a gate that changes fields of one object, as plan says, on all the terms of
+// the gates here. verb begins its phrase, judge says what it came to, and then, where it is
+// not nil, follows what it began.
+func Alter(env steps.Env, verb string, plan func(context.Context, Plan) error, judge act.Judge, then Follow) steps.Gater {
+	return alterGate{env: env, verb: verb, plan: func(ctx context.Context, pl *alterPlan) error { return plan(ctx, Plan{pl}) }, find: judge, then: then}
+}
+
+// Client reads the cluster of the object.
+func (p Plan) Client() *cluster.Client { return p.pl.c }
+
+// Target is the object, by name.
+func (p Plan) Target() cluster.Target { return p.pl.t }
+
+// Object is the object as it was read.
+func (p Plan) Object() cluster.Object { return p.pl.o }
+
+// Params are those of the step.
+func (p Plan) Params() steps.Params { return p.pl.in }
+
+// Unmet adds a floor that does not hold, and what would meet it.
+func (p Plan) Unmet(cure, why string, args ...any) { p.pl.unmet(cure, why, args...) }
+
+// Show adds what is worth seeing and free to change.
+func (p Plan) Show(key, format string, args ...any) { p.pl.show(key, format, args...) }
+
+// Hold adds what must not move between preview and act.
+func (p Plan) Hold(key, value string) {
+	p.pl.p.Target = append(p.pl.p.Target, steps.KV{Key: key, Value: value})
+}
+
+// Change says what is written, and the consequence of it. undo is how it is taken back
+// where putting the fields back would not do.
+func (p Plan) Change(effect, undo string, ops ...patch.Op) {
+	p.pl.ops, p.pl.p.Effect = ops, effect
+	if undo != "" {
+		p.pl.oneWay, p.pl.p.Undo = true, undo
+	}
+}
+
+// Name puts another target than the object's name behind the verb of the phrase.
+func (p Plan) Name(verb, target string) { p.pl.p.Phrase = steps.Phrase(verb, target) }
+
+// Owe says what the act leaves owing.
+func (p Plan) Owe(debts ...steps.Debt) { p.pl.p.Owes = append(p.pl.p.Owes, debts...) }

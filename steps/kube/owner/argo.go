@@ -35,7 +35,7 @@ func byArgo(ctx context.Context, c *cluster.Client, t cluster.Target, o cluster.
 		w.find(steps.Info, "The tracking id %q of %s is that of another object: it was copied, and Argo CD passes over it.", steps.Clip(id.String(), 300), t)
 		return argoByLabel(ctx, c, t, o, w)
 	}
-	apps, err := argoApplications(ctx, c, id.AppNamespace, id.App)
+	apps, err := Applications(ctx, c, id.AppNamespace, id.App)
 	switch {
 	case errors.Is(err, context.Canceled):
 		return err
@@ -63,9 +63,9 @@ func ArgoName(namespace, app string) string {
 	return "argocd application " + steps.Clip(namespace, 63) + "/" + steps.Clip(app, 253)
 }
 
-// argoApplications finds the applications of one name, in every namespace when
+// Applications finds the applications of Argo CD of one name, in every namespace when
 // namespace is empty. An empty answer without an error is positive absence.
-func argoApplications(ctx context.Context, c *cluster.Client, namespace, name string) ([]cluster.Object, error) {
+func Applications(ctx context.Context, c *cluster.Client, namespace, name string) ([]cluster.Object, error) {
 	if namespace != "" {
 		_, app, err := c.Lookup(ctx, argoVersion, "Application", namespace, name)
 		switch {

@@ -28,7 +28,7 @@ func argoByLabel(ctx context.Context, c *cluster.Client, t cluster.Target, o clu
 		if app == "" {
 			continue
 		}
-		apps, err := argoApplications(ctx, c, "", app)
+		apps, err := Applications(ctx, c, "", app)
 		if err == nil && len(apps) == 0 && !own {
 			continue
 		}

@@ -1,0 +1,207 @@
+package inject
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+
+	"handrail/drills/lab"
+	"handrail/drills/lab/gitops"
+	"handrail/drills/stage"
+)
+
+const applicationsPath = "/apis/argoproj.io/v1alpha1/namespaces/%s/applications"
+
+// runArgo is the verb argocd.run: an Argo CD of the drill's namespace, and the Git server
+// that it reads.
+type runArgo struct {
+	Repository string `key:"repository,required" as:"id"`
+}
+
+// apply starts both on loopback, and lets the operator read and sync what lives there.
+func (a runArgo) apply(ctx context.Context, st *stage.Stage) error {
+	st.Say("starting Argo CD; it is built the first time, which takes minutes")
+	if st.World == nil {
+		return errors.New("this drill has no lab")
+	}
+	dir := st.GitDir()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	ports, err := lab.LastingPorts(1)
+	if err != nil {
+		return err
+	}
+	addr := fmt.Sprintf("127.0.0.1:%d", ports[0])
+	server, _, err := st.World.Process(ctx, "git", dir, addr)
+	if err != nil {
+		return err
+	}
+	if err := st.Attend(ctx, server); err != nil {
+		return err
+	}
+	st.Rec.Gitops = &stage.GitopsRecord{Git: "http://" + addr}
+	git, err := gitops.GitAt(st.Rec.Gitops.Git, dir)
+	if err != nil {
+		return err
+	}
+	if _, err := git.Repository(ctx, a.Repository); err != nil {
+		return err
+	}
+	// A socket has a short path.
+	home, err := os.MkdirTemp("", "handrail-argocd-")
+	if err != nil {
+		return err
+	}
+	st.Rec.Folders = append(st.Rec.Folders, home)
+	if err := st.Save(); err != nil {
+		return err
+	}
+	parts, err := gitops.PlanArgoCD(ctx, st.World, home, st.Rec.Namespace.Name)
+	if err != nil {
+		return err
+	}
+	for _, p := range parts {
+		if err := st.Attend(ctx, p); err != nil {
+			return err
+		}
+	}
+	inside := []lab.Rule{{Group: "argoproj.io", Resources: []string{"applications"}, Verbs: []string{"get", "list", "watch", "patch"}},
+		{Group: "argoproj.io", Resources: []string{"applicationsets", "appprojects"}, Verbs: []string{"get", "list"}}}
+	return st.Admit(ctx, stage.NameOperator, inside, nil)
+}
+
+// publish is the verb git.publish: what the branch main of a repository holds from now on.
+type publish struct {
+	Repository string            `key:"repository,required" as:"id"`
+	Message    string            `key:"message,required"`
+	Files      map[string]string `key:"files,required" of:"a file"`
+}
+
+func (p publish) apply(ctx context.Context, st *stage.Stage) error {
+	st.Say("committing: %s", p.Message)
+	if st.Rec.Gitops == nil {
+		return errors.New("this drill has no Git server: begin with argocd.run")
+	}
+	git, err := gitops.GitAt(st.Rec.Gitops.Git, st.GitDir())
+	if err != nil {
+		return err
+	}
+	tree, err := p.tree(st)
+	if err != nil {
+		return err
+	}
+	sha, err := git.Open(p.Repository).Commit(ctx, p.Message, os.DirFS(tree))
+	if err = errors.Join(err, os.RemoveAll(tree)); err != nil {
+		return err
+	}
+	return awaitApps(ctx, st, "compare with the new commit", func(a argoApp) bool { return a.Status.Sync.Revision == sha })
+}
+
+// tree lays the files out in a folder of their own.
+func (p publish) tree(st *stage.Stage) (string, error) {
+	dir, err := os.MkdirTemp(st.Home, "tree-")
+	if err != nil {
+		return "", err
+	}
+	for name, text := range p.Files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if !filepath.IsLocal(name) {
+			return "", fmt.Errorf("file %q leads out of the repository", name)
+		}
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			return "", err
+		}
+	}
+	return dir, nil
+}
+
+// deliver is the verb argocd.app: an application of the repository, brought to its end.
+type deliver struct {
+	Name       string `key:"name,required" as:"id"`
+	Repository string `key:"repository,required" as:"id"`
+	Path       string `key:"path,required" as:"id"`
+	Automated  bool   `key:"automated"`
+	Ends       string `key:"ends" oneof:"Succeeded Failed"` // phase in which its first sync ends; Succeeded
+}
+
+// argoApp is what is asked of an application.
+type argoApp struct {
+	Metadata struct{ Name string }
+	Status   struct {
+		Sync           struct{ Status, Revision string }
+		OperationState struct{ Phase, Message string }
+	}
+}
+
+func (d deliver) apply(ctx context.Context, st *stage.Stage) error {
+	st.Say("application %s", d.Name)
+	if st.Rec.Gitops == nil {
+		return errors.New("this drill has no Argo CD: begin with argocd.run")
+	}
+	git, err := gitops.GitAt(st.Rec.Gitops.Git, st.GitDir())
+	if err != nil {
+		return err
+	}
+	ns := st.Rec.Namespace.Name
+	spec := map[string]any{"project": "default",
+		"source":      map[string]any{"repoURL": git.Open(d.Repository).URL, "path": d.Path, "targetRevision": "main"},
+		"destination": map[string]any{"server": "https://kubernetes.default.svc", "namespace": ns}}
+	if d.Automated {
+		spec["syncPolicy"] = map[string]any{"automated": map[string]any{}}
+	}
+	app := map[string]any{"apiVersion": "argoproj.io/v1alpha1", "kind": "Application", "metadata": map[string]any{"name": d.Name}, "spec": spec}
+	if !d.Automated { // its first sync is begun by hand
+		app["operation"] = map[string]any{"initiatedBy": map[string]any{"username": "release"}, "sync": map[string]any{"revision": "main"}}
+	}
+	if err := st.World.Request(ctx, http.MethodPost, fmt.Sprintf(applicationsPath, ns), "application/json", app, nil); err != nil {
+		return err
+	}
+	end := d.Ends
+	if end == "" {
+		end = "Succeeded"
+	}
+	return awaitApps(ctx, st, "end as "+end, func(a argoApp) bool {
+		return a.Metadata.Name != d.Name || a.Status.OperationState.Phase == end && a.Status.Sync.Status != ""
+	})
+}
+
+// awaitApps waits until each application of the drill is so.
+func awaitApps(ctx context.Context, st *stage.Stage, what string, so func(argoApp) bool) error {
+	var last []argoApp
+	return st.Wait(ctx, "an application did not come to "+what, func() (bool, error) {
+		var list struct{ Items []argoApp }
+		if err := st.World.Request(ctx, http.MethodGet, fmt.Sprintf(applicationsPath, st.Rec.Namespace.Name), "", nil, &list); err != nil {
+			return false, err
+		}
+		last = list.Items
+		for _, a := range last {
+			if !so(a) {
+				return false, nil
+			}
+		}
+		return true, nil
+	})
+}
+
+// editLive is the verb kube.edit: a person changes one object by hand.
+type editLive struct {
+	Resource objectKind `key:"resource,required" as:"resource"`
+	Name     string     `key:"name,required" as:"id"`
+	Merge    any        `key:"merge,required" as:"json"`
+	Differs  bool       `key:"differs"` // wait until an application sees it
+}
+
+func (e editLive) apply(ctx context.Context, st *stage.Stage) error {
+	st.Say("editing %s/%s by hand", e.Resource.plural, e.Name)
+	if err := st.Robot.Patch(ctx, e.Resource.path(st.Rec.Namespace.Name, e.Name)+"?fieldManager=kubectl-edit", e.Merge); err != nil {
+		return err
+	}
+	if !e.Differs {
+		return nil
+	}
+	return awaitApps(ctx, st, "see the edit", func(a argoApp) bool { return a.Status.Sync.Status == "OutOfSync" })
+}

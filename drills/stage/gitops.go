@@ -1,0 +1,89 @@
+package stage
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+
+	"handrail/drills/lab"
+	"handrail/steps/fault"
+)
+
+// GitopsRecord is what a drill with a GitOps controller runs.
+type GitopsRecord struct {
+	Git string `json:"git,omitempty"` // URL of its Git server
+}
+
+// GitDir holds the repositories of the drill.
+func (st *Stage) GitDir() string { return filepath.Join(st.Home, "git") }
+
+// Attend starts a program of the lab in a session of its own, as a service that is not the
+// trainee's, and returns when it is ready.
+func (st *Stage) Attend(ctx context.Context, p lab.Process) error {
+	at, err := url.Parse(p.Ready)
+	if err != nil {
+		return err
+	}
+	name := filepath.Join(p.Dir, p.Name+".log")
+	out, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = out.Close() }() // the program has it
+	// Not bound to ctx: it goes on when the drill has started.
+	cmd := exec.Command(p.Program, p.Args...)
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = p.Dir, append(slices.Clone(p.Env), Marker+st.Rec.Nonce), out, out
+	Detach(cmd)
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("starting the %s of the drill: %w", p.Name, err)
+	}
+	// Before the others: the newest process of a drill is its apply.
+	st.Rec.Processes = slices.Insert(st.Rec.Processes, 0, Process{PID: cmd.Process.Pid, Start: StartMark(cmd.Process.Pid)})
+	ended := make(chan error, 1)
+	go func() {
+		defer fault.To(func(err error) { ended <- err })
+		ended <- cmd.Wait() // reaps it; ends with it, and Stop ends that
+	}()
+	if err := st.Save(); err != nil {
+		return err
+	}
+	return st.Wait(ctx, "the "+p.Name+" of the drill is not ready", func() (bool, error) {
+		select {
+		case err := <-ended:
+			raw, _ := os.ReadFile(name)
+			return false, fmt.Errorf("the %s of the drill ended at once: %w: %s", p.Name, err, Tail(raw))
+		default:
+		}
+		return answers(ctx, at), nil
+	})
+}
+
+// answers reports whether what is at an address of loopback can be used.
+func answers(ctx context.Context, at *url.URL) bool {
+	if at.Scheme == "tcp" {
+		var d net.Dialer
+		conn, err := d.DialContext(ctx, "tcp4", at.Host)
+		if err != nil {
+			return false
+		}
+		_ = conn.Close()
+		return true
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
+	if err != nil {
+		return false
+	}
+	client := &http.Client{Timeout: Interval * 50, Transport: &http.Transport{Proxy: nil, DisableKeepAlives: true}}
+	resp, err := client.Do(req)
+	if err != nil {
+		return false
+	}
+	_ = resp.Body.Close()
+	return resp.StatusCode == http.StatusOK
+}

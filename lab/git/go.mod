@@ -1,0 +1,3 @@
+module handrail/lab/git
+
+go 1.26.0

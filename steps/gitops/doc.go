@@ -1,0 +1,13 @@
+// Package gitops is the world of Argo CD and Flux: what they deliver, what of it fails, and
+// who would undo a change. Its kinds read the Kubernetes API alone, never a controller's own
+// server, so that a dead controller or an expired login does not blind them.
+//
+//	gitops/app         one application: sync, health, the last operation, what fails
+//	gitops/suspended   everything that is suspended, since when and by whom
+//	gitops/trace       from an object up to its application, source, revision and path
+//	gitops/sync        gate: one revision applied, watched to its end
+//	gitops/terminate   gate: an operation of Argo CD ended
+//
+// steps/gitops/app is the model that they share. Who would undo a change or a pause is told
+// by steps/kube/owner.
+package gitops

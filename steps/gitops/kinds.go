@@ -1,0 +1,60 @@
+package gitops
+
+import (
+	"handrail/steps"
+	"handrail/steps/cluster"
+	"handrail/steps/kube/act"
+	"handrail/steps/kube/contexts"
+)
+
+// Kinds returns the step kinds of this world.
+func Kinds() []steps.Kind {
+	kinds := []steps.Kind{
+		{
+			Name: "gitops/app", Class: steps.Probe, Params: cluster.ObjectParams(), Facts: appFacts(),
+			Doc:     "Reads one application of Argo CD, or one Kustomization or HelmRelease of Flux: whether it is synced and healthy, what its last operation did to each object, which link of the delivery fails, and whether it is suspended, since when and by whom.",
+			Touches: []string{"gets the application, its source and what would undo a change of it"},
+			Rights:  appRights,
+			Reads:   func(e steps.Env) steps.Prober { return appProbe{e} },
+		},
+		{
+			Name: "gitops/suspended", Class: steps.Probe, Params: suspendedParams(), Facts: suspendedFacts(),
+			Doc:     "Finds every application, Kustomization, HelmRelease and source that its controller leaves alone, with since when, by whom and how many revisions wait.",
+			Touches: []string{"lists applications of Argo CD", "lists Kustomizations, HelmReleases and sources of Flux"},
+			Rights:  suspendedRights,
+			Reads:   func(e steps.Env) steps.Prober { return suspendedProbe{e} },
+		},
+		{
+			Name: "gitops/trace", Class: steps.Probe, Params: cluster.ObjectParams(), Facts: traceFacts(),
+			Doc:     "Goes from an object up to the application that applies it, its source, revision and path, and names the link that fails in the controller's own words.",
+			Touches: []string{"gets the object, the applications that claim it and their sources"},
+			Rights:  traceRights,
+			Reads:   func(e steps.Env) steps.Prober { return traceProbe{e} },
+		},
+		{
+			Name: "gitops/sync", Class: steps.Rerun, Params: syncParams(),
+			Doc:     "Applies one revision to one application: an operation of Argo CD, or a reconciliation of a Kustomization or HelmRelease of Flux, watched to its end. Refuses a revision that the controller has not compared with, one that runs, and deletes only where it is said.",
+			Touches: []string{"patches the application with a JSON patch that tests its UID and its version", "its controller then applies what Git has"},
+			Rights:  syncRights, Again: act.RereadAfter,
+			Changes: newSyncGate,
+		},
+		{
+			Name: "gitops/terminate", Class: steps.Contain, Params: terminateParams(),
+			Doc:     "Ends the operation of Argo CD that runs on one application. What it applied so far stays.",
+			Touches: []string{"patches the application with a JSON patch that tests its UID, its version and the phase"},
+			Rights:  terminateRights, Again: act.RereadAfter,
+			Changes: newTerminateGate,
+		},
+	}
+	return contexts.Anywhere(kinds)
+}
+
+// Resources that this world reads.
+const (
+	applications   = "applications"
+	kustomizations = "kustomizations"
+	helmReleases   = "helmreleases"
+)
+
+// sourceKinds are the sources of Flux.
+var sourceKinds = []string{"gitrepositories", "ocirepositories", "buckets", "helmrepositories"}

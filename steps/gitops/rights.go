@@ -1,0 +1,61 @@
+package gitops
+
+import (
+	"slices"
+
+	"handrail/steps"
+	"handrail/steps/gitops/app"
+)
+
+// delivered are the rights to read what a controller reconciles, in every namespace: an
+// application seldom lives where its objects do.
+func delivered(verbs ...string) []steps.Right {
+	return []steps.Right{
+		{Group: app.ArgoGroup, Resource: applications, Verbs: verbs, Wide: true, For: "Argo CD"},
+		{Group: app.KustomizeGroup, Resource: kustomizations, Verbs: verbs, Wide: true, For: "Flux"},
+		{Group: app.HelmGroup, Resource: helmReleases, Verbs: verbs, Wide: true, For: "Flux"},
+	}
+}
+
+func sources(verbs ...string) []steps.Right {
+	var out []steps.Right
+	for _, plural := range sourceKinds {
+		out = append(out, steps.Right{Group: app.SourceGroup, Resource: plural, Verbs: verbs, Wide: true, For: "Flux"})
+	}
+	return out
+}
+
+// parents may undo what is done to an application.
+func parents() []steps.Right {
+	return []steps.Right{
+		{Group: app.ArgoGroup, Resource: "applicationsets", Verbs: []string{"get"}, Wide: true, For: "Argo CD"},
+		{Resource: "configmaps", Verbs: []string{"get", "list"}, Wide: true, For: "Argo CD"},
+	}
+}
+
+// whichCluster is asked first by every step of a cluster.
+func whichCluster() steps.Right {
+	return steps.Right{Resource: "namespaces", Verbs: []string{"get"}, Name: "kube-system", Wide: true}
+}
+
+func appRights(steps.Params) []steps.Right {
+	return slices.Concat([]steps.Right{whichCluster()}, delivered("get", "list"), sources("get"), parents())
+}
+
+func suspendedRights(steps.Params) []steps.Right {
+	return slices.Concat([]steps.Right{whichCluster()}, delivered("list"), sources("list"))
+}
+
+func traceRights(steps.Params) []steps.Right {
+	// Only the run tells which object it is.
+	return append(appRights(nil), steps.Right{Verbs: []string{"get"}})
+}
+
+func syncRights(steps.Params) []steps.Right {
+	// What differs is read to show what a sync takes back: only the run tells what it is.
+	return slices.Concat(appRights(nil), delivered("patch"), []steps.Right{{Verbs: []string{"get"}}})
+}
+
+func terminateRights(steps.Params) []steps.Right {
+	return slices.Concat([]steps.Right{whichCluster()}, delivered("get", "patch")[:1], parents())
+}

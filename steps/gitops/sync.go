@@ -1,0 +1,187 @@
+package gitops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"handrail/steps"
+	"handrail/steps/cluster"
+	"handrail/steps/gitops/app"
+	"handrail/steps/kube/act"
+	"handrail/steps/kube/change"
+	"handrail/steps/kube/patch"
+	"handrail/steps/kube/report"
+)
+
+// What a sync holds to and shows.
+const (
+	keyRevision = "revision"
+	keyApplied  = "applied before"
+	keyDiffers  = "differs"
+	keyPruned   = "would be deleted"
+	keyBefore   = "last operation before"
+	keyWait     = "is watched for"
+)
+
+// requestedAt asks Flux to reconcile now; it answers by status.lastHandledReconcileAt.
+const requestedAt = "reconcile.fluxcd.io/requestedAt"
+
+// initiator is who begins an operation, as Argo CD records it.
+const initiator = "handrail"
+
+func syncParams() []steps.Field {
+	return cluster.ObjectParams(
+		steps.Field{Name: "uid", Type: steps.Ident, Required: true, Doc: "UID of the application as it was read"},
+		steps.Field{Name: "revision", Type: steps.Ident, Required: true, Doc: "commit, digest or version to sync to: the whole of it, never a branch"},
+		steps.Field{Name: "prune", Type: steps.Bool, Default: "false", Doc: "whether what is no longer wanted may be deleted"},
+		steps.Field{Name: "wait", Type: steps.Duration, Default: "10m", Doc: "how long the operation is watched for its end"},
+	)
+}
+
+// newSyncGate makes the gate that applies a revision.
+func newSyncGate(env steps.Env) steps.Gater {
+	return change.Alter(env, "sync", planSync, judgeSync, followSync)
+}
+
+// planSync holds a sync to one revision, which must be the one that the controller compared
+// with: what is shown is then what would be applied.
+func planSync(ctx context.Context, p change.Plan) error {
+	t := p.Target()
+	a, err := app.Parse(t.Group, t.Kind, p.Object().Raw)
+	if errors.Is(err, app.ErrNotOne) {
+		p.Unmet("name the Application, Kustomization or HelmRelease that applies it", "%s cannot be synced: %v.", t, app.ErrNotOne)
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", t, err)
+	}
+	revision := p.Params().Text("revision")
+	from := sourceOf(ctx, p.Client(), a)
+	p.Hold(keyRevision, revision)
+	p.Hold(keyApplied, report.OrNothing(app.Commit(a.Applied)))
+	p.Hold(keyBefore, markOf(a.Operation))
+	p.Show(keyWait, "%s", p.Params().Duration("wait"))
+	p.Name("sync", t.Namespace+"/"+t.Name+"@"+shortRevision(revision))
+	if err := compared(p, a, from, revision); err != nil {
+		return err
+	}
+	idle(p, a)
+	if a.Controller == app.Flux {
+		return planReconcile(p, a, revision)
+	}
+	return planOperation(ctx, p, a, revision)
+}
+
+// compared: the revision is a whole one, and the one that the controller looked at last.
+func compared(p change.Plan, a app.App, from source, revision string) error {
+	switch {
+	case from.fails != "":
+		p.Unmet("repair the source first", "The source of %s cannot be had: %s.", a, report.Ended(steps.OneLine(from.fails, 300)))
+	case from.unread != "":
+		p.Unmet("ask for the right to read it", "Which revision the source of %s holds is not known: %s.", a, report.Ended(from.unread))
+	case app.Commit(from.revision) != revision:
+		p.Unmet("let the controller compare with that revision first (refresh it), then read the application again",
+			"%s was compared with %s, not with %s: what would be applied has not been looked at.", a, report.OrNothing(app.Commit(from.revision)), revision)
+	}
+	if a.Controller == app.ArgoCD && a.Sync == app.SyncUnknown {
+		p.Unmet("repair what keeps it from comparing: "+report.OrNothing(steps.OneLine(a.Says, 300)), "Argo CD does not know how %s differs.", a)
+	}
+	if a.Behind {
+		p.Unmet("wait until its controller has seen it", "The controller of %s has not seen its newest spec yet.", a)
+	}
+	return nil
+}
+
+// idle: nothing of it runs, and its controller would act on what it is told.
+func idle(p change.Plan, a app.App) {
+	if ph := a.Operation.Phase; ph == app.Running && a.Controller == app.ArgoCD || ph == app.Terminating {
+		p.Unmet("wait for its end, or end it with gitops/terminate", "An operation of %s is %s: %s.", a, ph, report.Ended(steps.OneLine(a.Operation.Message, 300)))
+	}
+	switch s := a.Suspension; {
+	case s == nil:
+	case a.Controller == app.Flux:
+		p.Unmet("let it go on first, with kube/resume", "%s is suspended (%s), and would not be reconciled.", a, s.How)
+	case strings.Contains(s.How, "skip-reconcile"):
+		p.Unmet("take the annotation away first, with kube/patch", "Argo CD passes over %s (%s).", a, s.How)
+	}
+}
+
+// planOperation asks Argo CD for one sync, to one revision.
+func planOperation(ctx context.Context, p change.Plan, a app.App, revision string) error {
+	prune := p.Params().Bool("prune")
+	var differing, pruned []string
+	for _, r := range a.Differing() {
+		if r.Prune {
+			pruned = append(pruned, r.String())
+		} else {
+			differing = append(differing, r.String())
+		}
+	}
+	p.Hold(keyDiffers, listed(differing))
+	p.Hold(keyPruned, listed(pruned))
+	for _, line := range backwards(ctx, p.Client(), a.Differing()) {
+		p.Show(line.Key, "%s", line.Value)
+	}
+	if len(differing)+len(pruned) == 0 && app.Commit(a.Applied) == revision {
+		p.Unmet("nothing: it is so already", "%s has no difference to %s.", a, shortRevision(revision))
+	}
+	effect := fmt.Sprintf("apply %s to %s: %d of its %d objects differ, and the live side of each is written over.", shortRevision(revision), a, len(differing), len(a.Resources))
+	switch {
+	case prune && len(pruned) > 0:
+		effect += fmt.Sprintf(" %d that are no longer wanted are deleted.", len(pruned))
+	case len(pruned) > 0:
+		effect += fmt.Sprintf(" %d that are no longer wanted stay.", len(pruned))
+	}
+	p.Change(effect, "Sync to the revision before ("+report.OrNothing(shortRevision(a.Applied))+"). What was changed by hand and stands nowhere else is lost: the manifests of what differs are in the evidence.",
+		patch.Op{Op: patch.Add, Path: "/operation", Value: map[string]any{
+			"initiatedBy": map[string]any{"username": initiator},
+			"sync":        map[string]any{"revision": revision, "prune": prune, "syncStrategy": map[string]any{"hook": map[string]any{}}},
+		}})
+	return nil
+}
+
+// planReconcile asks Flux to apply what its source holds. It cannot be told to prune or
+// not for one time.
+func planReconcile(p change.Plan, a app.App, revision string) error {
+	if a.Prune && a.Kind == "Kustomization" && !p.Params().Bool("prune") {
+		p.Unmet("look at its inventory, and say prune: true where it may delete", "%s deletes what is no longer in its source, and cannot be asked to leave that once.", a)
+	}
+	notes := p.Object().GetAnnotations()
+	op := patch.Op{Op: patch.Add, Path: patch.Join([]string{"metadata", "annotations"}), Value: map[string]any{requestedAt: act.AtAct}}
+	if notes != nil {
+		op = patch.Op{Op: patch.Add, Path: patch.Join([]string{"metadata", "annotations", requestedAt}), Value: act.AtAct}
+	}
+	effect := fmt.Sprintf("let Flux apply %s to %s now: each of its %d objects is written over by what the source has.", shortRevision(revision), a, len(a.Resources))
+	if a.Prune {
+		effect += " What is no longer in the source is deleted."
+	}
+	p.Change(effect, "Reconcile the revision before ("+report.OrNothing(shortRevision(a.Applied))+") from Git. What was changed by hand and stands nowhere else is lost.", op)
+	return nil
+}
+
+// listed is a list as it is held to, in order and whole.
+func listed(of []string) string { return report.OrNothing(strings.Join(of, ", ")) }
+
+// markOf tells an operation from another one. Its time has whole seconds, in one of which a
+// sync can follow another.
+func markOf(op app.Operation) string {
+	if op.Began.IsZero() {
+		return report.Nothing
+	}
+	mark := stampOf(op.Began)
+	if op.By != "" {
+		mark += " by " + steps.OneLine(op.By, 100)
+	}
+	return mark
+}
+
+// stampOf is a time as a target holds it.
+func stampOf(at time.Time) string {
+	if at.IsZero() {
+		return report.Nothing
+	}
+	return at.UTC().Format(time.RFC3339)
+}
