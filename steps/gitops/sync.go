@@ -122,13 +122,17 @@ func planOperation(ctx context.Context, p change.Plan, a app.App, revision strin
 	}
 	p.Hold(keyDiffers, listed(differing))
 	p.Hold(keyPruned, listed(pruned))
-	for _, line := range backwards(ctx, p.Client(), a.Differing()) {
+	back := backwards(ctx, p.Client(), a.Differing())
+	for _, line := range back {
 		p.Show(line.Key, "%s", line.Value)
 	}
 	if len(differing)+len(pruned) == 0 && app.Commit(a.Applied) == revision {
 		p.Unmet("nothing: it is so already", "%s has no difference to %s.", a, shortRevision(revision))
 	}
 	effect := fmt.Sprintf("apply %s to %s: %d of its %d objects differ, and the live side of each is written over.", shortRevision(revision), a, len(differing), len(a.Resources))
+	if len(back) == 1 {
+		effect += " Now live: " + steps.Clip(back[0].Value, 200) + "."
+	}
 	switch {
 	case prune && len(pruned) > 0:
 		effect += fmt.Sprintf(" %d that are no longer wanted are deleted.", len(pruned))

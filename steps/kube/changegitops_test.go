@@ -73,10 +73,11 @@ func TestSuspendOfGitOps(t *testing.T) {
 	act("kube/resume", "kustomizations.kustomize.toolkit.fluxcd.io", "apps", kustomization)
 }
 
-// externalSecrets is a stand-in for the definition of ExternalSecret: what the gate writes, and what refuses it.
+// externalSecrets is a stand-in for the definition of ExternalSecret: what the gate writes, and what refuses it. Another
+// test of this lab writes the status of such objects meanwhile.
 const externalSecrets = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"externalsecrets.external-secrets.io"},"spec":{"group":"external-secrets.io",
-	"scope":"Namespaced","names":{"plural":"externalsecrets","singular":"externalsecret","kind":"ExternalSecret","listKind":"ExternalSecretList"},"versions":[{"name":"v1","served":true,"storage":true,
-	"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{"refreshInterval":{"type":"string"},"target":{"type":"object","properties":
+	"scope":"Namespaced","names":{"plural":"externalsecrets","singular":"externalsecret","kind":"ExternalSecret","listKind":"ExternalSecretList"},"versions":[{"name":"v1","served":true,"storage":true,"subresources":{"status":{}},
+	"schema":{"openAPIV3Schema":{"type":"object","properties":{"status":{"type":"object","x-kubernetes-preserve-unknown-fields":true},"spec":{"type":"object","x-kubernetes-preserve-unknown-fields":true,"properties":{"refreshInterval":{"type":"string"},"target":{"type":"object","properties":
 	{"name":{"type":"string"},"creationPolicy":{"type":"string","enum":["Owner","Orphan","Merge","None"]}}}}}}}}}]}}`
 
 // TestPauseOfExternalSecret takes the writing from an ExternalSecret, with and without a target of its own, and

@@ -59,7 +59,7 @@ func (h *home) argo(ctx context.Context, dir, program string, crds, settings []s
 	if err != nil {
 		return nil, err
 	}
-	return h.run(ctx, 1, func() ([]lab.Process, error) { return h.argoProcesses(ctx, argoFolder(dir), kubeconfig) })
+	return h.run(ctx, 1, func() ([]lab.Process, error) { return h.argoProcesses(ctx, argoFolder(dir), kubeconfig, "5") })
 }
 
 // argoReady makes all that Argo CD finds when it starts.
@@ -77,7 +77,8 @@ func (h *home) argoReady(ctx context.Context, dir, program string, crds, setting
 }
 
 // PlanArgoCD makes all that Argo CD finds when it starts in a namespace that is there, and returns its parts in the order in
-// which they start, for who starts them: a drill, which goes on without the process that began it.
+// which they start, for who starts them: a drill, which goes on without the process that began it. It compares when something
+// changes or it is told to: each comparison writes the application, and a loaded machine previews a gate for seconds.
 func PlanArgoCD(ctx context.Context, l *lab.Lab, dir, namespace string) ([]lab.Process, error) {
 	h := newHome(l, namespace, ArgoNamespace)
 	program, crds, settings, err := argoParts(ctx, l, dir)
@@ -88,7 +89,7 @@ func PlanArgoCD(ctx context.Context, l *lab.Lab, dir, namespace string) ([]lab.P
 	if err != nil {
 		return nil, fmt.Errorf("preparing Argo CD: %w", err)
 	}
-	return h.argoProcesses(ctx, argoFolder(dir), kubeconfig)
+	return h.argoProcesses(ctx, argoFolder(dir), kubeconfig, "600")
 }
 
 // argoParts are the program and what it brings along.
@@ -162,7 +163,7 @@ func (d argoFolder) make(program string) error {
 	return errors.Join(errs...)
 }
 
-func (h *home) argoProcesses(ctx context.Context, d argoFolder, kubeconfig string) ([]lab.Process, error) {
+func (h *home) argoProcesses(ctx context.Context, d argoFolder, kubeconfig, resync string) ([]lab.Process, error) {
 	ports, err := lab.LastingPorts(4)
 	if err != nil {
 		return nil, err
@@ -184,6 +185,6 @@ func (h *home) argoProcesses(ctx context.Context, d argoFolder, kubeconfig strin
 			// Its own cluster is the one of its kubeconfig: it runs in no Pod.
 			Env: append([]string{"KUBECONFIG=" + kubeconfig, "ARGOCD_FAKE_IN_CLUSTER=true"}, env...),
 			Args: []string{"--repo-server", at(1), "--redis", at(0), "--metrics-address", at(3),
-				"--app-resync", "5", "--app-resync-jitter", "0", "--self-heal-timeout-seconds", "1"}},
+				"--app-resync", resync, "--app-resync-jitter", "0", "--self-heal-timeout-seconds", "1"}},
 	}, nil
 }
