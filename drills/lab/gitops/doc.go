@@ -8,6 +8,6 @@
 // mark what is theirs with an installation ID. No node runs: a Deployment stays Progressing unless a test says otherwise.
 //
 // Everything listens on loopback, and ends with Close, on Linux with the process that started it too. Two listeners
-// answer whoever is on this machine, as they do in a cluster: the repository server renders what it is asked to, and
+// answer every user of this machine, as they do in a cluster: the repository server renders what it is asked to, and
 // source-controller hands out its artifacts.
 package gitops
