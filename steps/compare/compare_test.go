@@ -191,8 +191,9 @@ func TestWhatKeepsAnObject(t *testing.T) {
 		return uid
 	}
 	claims := "/api/v1/namespaces/" + w.ns.Name + "/persistentvolumeclaims"
-	claim := func(name, of string) string {
-		return send(http.MethodPost, claims, fmt.Sprintf(`{"metadata":{"name":%q,"finalizers":["example.com/held"]},"spec":{"volumeName":%q,"storageClassName":"none-here","accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Mi"}}}}`, name, of))
+	// The lab's own controller must find no volume for the loose claim: its class is another.
+	claim := func(name, of, class string) string {
+		return send(http.MethodPost, claims, fmt.Sprintf(`{"metadata":{"name":%q,"finalizers":["example.com/held"]},"spec":{"volumeName":%q,"storageClassName":%q,"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Mi"}}}}`, name, of, class))
 	}
 	t.Cleanup(func() {
 		for _, name := range []string{"data", "loose"} {
@@ -205,8 +206,8 @@ func TestWhatKeepsAnObject(t *testing.T) {
 	}
 	keep, drop := w.ns.Name+"-keep", w.ns.Name+"-drop"
 	inSpace := fmt.Sprintf(`,"namespace":%q`, w.ns.Name)
-	bound := strings.ReplaceAll(recorded("kubernetes_persistent_volume_claim_v1", "data", claim("data", drop), inSpace), w.ns.Name+"-data", "data")
-	loose := strings.ReplaceAll(recorded("kubernetes_persistent_volume_claim_v1", "loose", claim("loose", ""), inSpace), w.ns.Name+"-loose", "loose")
+	bound := strings.ReplaceAll(recorded("kubernetes_persistent_volume_claim_v1", "data", claim("data", drop, "none-here"), inSpace), w.ns.Name+"-data", "data")
+	loose := strings.ReplaceAll(recorded("kubernetes_persistent_volume_claim_v1", "loose", claim("loose", "", "none-else"), inSpace), w.ns.Name+"-loose", "loose")
 	w.state(recorded("kubernetes_persistent_volume", "keep", volume(keep, "Retain"), ""), recorded("kubernetes_persistent_volume", "drop", volume(drop, "Delete"), ""),
 		bound, loose, w.configMap("plain", w.make("plain", "Terraform")))
 	// Who may not read volumes does not learn it, and is told so.
