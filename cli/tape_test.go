@@ -134,10 +134,19 @@ func parseTape(src string) ([]command, error) {
 	return out, nil
 }
 
+// pictured is the home of the person in the picture: its paths are read by strangers.
+const pictured = "/tmp/oncall"
+
 // demoHome is a home of its own with handrail on PATH.
 func demoHome(t *testing.T) string {
 	t.Helper()
 	home := t.TempDir()
+	if *update {
+		if err := os.MkdirAll(pictured, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		home = pictured
+	}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -158,7 +167,12 @@ var labCache = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	cache, err := os.MkdirTemp("", "handrail-cli-")
+	cache := filepath.Join(pictured, ".cache")
+	if *update {
+		err = os.MkdirAll(cache, 0o700)
+	} else {
+		cache, err = os.MkdirTemp("", "handrail-cli-")
+	}
 	if err != nil {
 		return "", err
 	}
@@ -195,7 +209,7 @@ func (w withLab) Run() int {
 	if err == nil {
 		err = lab.Down(context.Background(), lab.Options{Cache: filepath.Join(cache, "handrail")})
 	}
-	if err := errors.Join(err, os.RemoveAll(cache)); err != nil {
+	if err := errors.Join(err, os.RemoveAll(cache), os.RemoveAll(pictured)); err != nil {
 		fmt.Fprintln(os.Stderr, "ending the lab:", err)
 		return max(code, 1)
 	}

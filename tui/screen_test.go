@@ -71,7 +71,8 @@ func (s *stage) settle(cmd tea.Cmd) {
 	if _, more := msg.(tea.BatchMsg); more {
 		return
 	}
-	if _, more := msg.(tea.QuitMsg); more {
+	switch msg.(type) {
+	case tea.QuitMsg, tickMsg: // a tick begins the next one, without end
 		return
 	}
 	_, cmd = s.Update(msg)

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
 	"sync"
 	"syscall"
@@ -125,6 +126,9 @@ func TestKilledInTheAct(t *testing.T) {
 }
 
 func killedInTheAct(t *testing.T, kind string, sig syscall.Signal) {
+	if signal.Ignored(sig) {
+		sig = syscall.SIGTERM // under nohup a child ignores a hangup as well
+	}
 	w := newWorld(t, "kubernetes", threeKinds)
 	w.run("apply", "-auto-approve", "-input=false", "-no-color")
 	file, first := w.copyOfState()
