@@ -182,6 +182,14 @@ func TestClosingAsksOnceMore(t *testing.T) {
 	}
 }
 
+// TestRecoveredNamesWhatIsLeft: a debt that an owner carries is not called settled.
+func TestRecoveredNamesWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 140, 45, true, "")
+	s.toClosing()
+	s.want(t, "Close as recovered", "The service is back, and verified.", "Not done: platform carries until 2026-12-01:")
+}
+
 // TestLookingAtAGateIsNoAttempt: a letter shows what stands in the way, and the
 // incident hears nothing of it. Enter reads the target where nothing does.
 func TestLookingAtAGateIsNoAttempt(t *testing.T) {

@@ -305,6 +305,13 @@ func (s *stage) toSettle() {
 }
 
 func (s *stage) toDebrief() {
+	s.toClosing()
+	s.write("recovered")
+	s.press("enter")
+}
+
+// toClosing asks for the word that closes an incident as recovered whose debt is carried.
+func (s *stage) toClosing() {
 	s.toSettle()
 	s.write("platform")
 	s.press("enter")
@@ -318,8 +325,6 @@ func (s *stage) toDebrief() {
 	}
 	s.hear()
 	s.press("c", "1", "enter", "enter")
-	s.write("recovered")
-	s.press("enter")
 }
 
 // toReads has three reads at once, and the lines that they print.

@@ -294,7 +294,7 @@ func CloseForm(env *screen.Env) *form.Form {
 		}
 		return form.Choice{Value: v, Help: fine}
 	}
-	first := help("recovered", "verified, and every debt settled")
+	first := help("recovered", "verified, and each debt paid, waived, or carried by an owner")
 	if env.Snap.State.Kind == triage.Readiness {
 		first = help(triage.Reviewed, "every question answered, every gap with an owner and a date")
 	}
@@ -337,7 +337,7 @@ func missing(env *screen.Env) []ink.Text {
 // outcome is typed, so that no keys meant for something else can close it.
 func closeForm(env *screen.Env, in triage.Intent) *form.Form {
 	means := map[string]ink.Text{
-		"recovered": "The service is back, verified, and every debt is settled.",
+		"recovered": "The service is back, and verified.",
 		"reviewed":  "Every question has an answer, and every gap an owner and a date.",
 		"open":      "Not recovered. The work continues elsewhere.",
 		"aborted":   "Not recovered. The walk ends here.",
@@ -350,8 +350,25 @@ func closeForm(env *screen.Env, in triage.Intent) *form.Form {
 		return ""
 	}
 	return &form.Form{Title: ink.Say("Close as %s", in.Value), Does: "close it for good",
-		Intro:  append(missing(env), ink.Shown(env.Snap.State.Incident+": "+env.Snap.State.Title), means, ink.Say("A closed incident takes no more answers and no more acts; %s continues it in a new one.", env.Keys.Reopen.Help().Key)),
+		Intro:  append(append(missing(env), ink.Shown(env.Snap.State.Incident+": "+env.Snap.State.Title), means), append(leftToOwners(env, in.Value), ink.Say("A closed incident takes no more answers and no more acts; %s continues it in a new one.", env.Keys.Reopen.Help().Key))...),
 		Fields: []form.Field{again}, Submit: func(map[string]string) tea.Cmd { return env.Send(in) }}
+}
+
+// leftToOwners is what a recovered incident leaves to an owner, who must not take it for done.
+func leftToOwners(env *screen.Env, outcome string) []ink.Text {
+	var out []ink.Text
+	if outcome != "recovered" {
+		return nil
+	}
+	for _, d := range env.Snap.State.Debts {
+		if d.Settled.Owner != "" {
+			out = append(out, ink.Say("Not done: %s carries until %s: %s", d.Settled.Owner, d.Settled.Until, d.Text))
+		}
+	}
+	if n := len(out) - mostMissing; n > 0 {
+		out = append(out[:mostMissing], ink.Say("· and %d more", n))
+	}
+	return out
 }
 
 // InterruptForm asks once more before an act is interrupted.

@@ -107,9 +107,9 @@ func newest(v backend.VersionList, in steps.Params, f steps.Facts, heads map[str
 		return
 	}
 	last := v.List[0]
-	obs.Summary = fmt.Sprintf("%d versions of the state, the last of %s.", len(v.List), last.Written.UTC().Format(time.RFC3339))
+	obs.Summary = fmt.Sprintf("%s of the state, the last of %s.", prose.Plural(len(v.List), "version"), last.Written.UTC().Format(time.RFC3339))
 	if last.Written.IsZero() {
-		obs.Summary = fmt.Sprintf("%d versions of the state.", len(v.List))
+		obs.Summary = prose.Plural(len(v.List), "version") + " of the state."
 		f.Unknown("the backend does not say when the state was written", "newest", "writes_since")
 	} else {
 		f.Set("newest", steps.TimeOf(last.Written))
