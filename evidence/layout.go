@@ -12,6 +12,9 @@ import (
 	"strings"
 )
 
+// maxFiles bounds what Verify looks at in one bundle.
+const maxFiles = 200_000
+
 // files are the names that a layout walk found, by what they are.
 type files struct {
 	blobs, seals, signatures, timestamps, quarantine []string

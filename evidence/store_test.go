@@ -143,10 +143,6 @@ func TestRoundTrip(t *testing.T) {
 			t.Errorf("%q has mode %v, want %v (%v)", name, info.Mode().Perm(), mode, err)
 		}
 	}
-	sums, err := List(filepath.Dir(path))
-	if err != nil || len(sums) != 1 || sums[0].ID != "i1" || sums[0].Sealed || sums[0].Size == 0 {
-		t.Errorf("List = %+v, %v", sums, err)
-	}
 }
 
 // TestRecipe verifies a bundle by the words of the package documentation alone.
@@ -458,22 +454,6 @@ func TestBlobDamageIsKeptAside(t *testing.T) {
 	}
 	if r := mustVerify(t, b.Path()); !r.OK() || r.Entries != 2 {
 		t.Errorf("Verify = %+v", r)
-	}
-}
-
-func TestListSurvivesJunk(t *testing.T) {
-	t.Parallel()
-	dir := filepath.Dir(small(t))
-	err := errors.Join(os.WriteFile(filepath.Join(dir, "a.hrb"), nil, 0o600), os.Mkdir(filepath.Join(dir, "b.hrb"), 0o700), os.Mkdir(filepath.Join(dir, "x"), 0o700))
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := List(dir)
-	if err != nil || len(got) != 2 || got[0].Problem == "" || got[1].ID != "i1" {
-		t.Errorf("List = %+v, %v", got, err)
-	}
-	if got, err := List(filepath.Join(dir, "none")); err != nil || got != nil {
-		t.Errorf("List of nothing = %v, %v", got, err)
 	}
 }
 

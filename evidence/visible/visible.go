@@ -35,18 +35,6 @@ func String(s string) Text { return Text(text(s)) }
 // Line makes s harmless and puts it on one line: a newline is shown as ⏎.
 func Line(s string) Text { return Text(strings.ReplaceAll(text(s), "\n", "⏎")) }
 
-// Title makes s fit for a terminal title: one line of at most 80 runes.
-func Title(s string) Text {
-	line := string(Line(s))
-	n := 0
-	for i := range line {
-		if n++; n > 80 {
-			return Text(line[:i] + "…")
-		}
-	}
-	return Text(line)
-}
-
 func text(s string) string {
 	if plain(s) {
 		return s

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 	"unicode"
-	"unicode/utf8"
 
 	"handrail/evidence/corpus"
 )
@@ -49,13 +48,10 @@ func TestString(t *testing.T) {
 	}
 }
 
-func TestLineAndTitle(t *testing.T) {
+func TestLine(t *testing.T) {
 	t.Parallel()
 	if got := Line("a\nb\r\nc"); got != "a⏎b⏎c" {
 		t.Errorf("Line = %q", got)
-	}
-	if got := Title(strings.Repeat("x", 200)); utf8.RuneCountInString(string(got)) != 81 {
-		t.Errorf("Title has %d runes, want 80 and an ellipsis", utf8.RuneCountInString(string(got)))
 	}
 }
 

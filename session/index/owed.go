@@ -59,8 +59,3 @@ func Repairs(rows []Row) []Repair {
 	slices.SortStableFunc(out, func(a, b Repair) int { return b.At.Compare(a.At) })
 	return out
 }
-
-// On reports whether the act was on a target whose line key has this value.
-func (a Act) On(key, value string) bool {
-	return slices.Contains(a.Target, triage.KV{Key: key, Value: value})
-}

@@ -98,9 +98,6 @@ func TestOwedAndRepaired(t *testing.T) {
 	if len(reps) != 15 || reps[0].At.Before(reps[14].At) || reps[0].Uses != "terraform/unlock" {
 		t.Fatalf("Repairs() = %d, want 15, the newest first", len(reps))
 	}
-	if kv := reps[0].Target[0]; !reps[0].On(kv.Key, kv.Value) || reps[0].On(kv.Key, "another") {
-		t.Errorf("On(%q) does not tell targets apart", kv.Key)
-	}
 }
 
 // Any part of any line is found, by the index as in the bundles.

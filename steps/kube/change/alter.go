@@ -322,6 +322,3 @@ func (p Plan) Change(effect, undo string, ops ...patch.Op) {
 
 // Name puts another target than the object's name behind the verb of the phrase.
 func (p Plan) Name(verb, target string) { p.pl.p.Phrase = steps.Phrase(verb, target) }
-
-// Owe says what the act leaves owing.
-func (p Plan) Owe(debts ...steps.Debt) { p.pl.p.Owes = append(p.pl.p.Owes, debts...) }
