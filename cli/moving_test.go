@@ -316,10 +316,13 @@ func sameWords(picture, program string) (missing []string, share float64) {
 
 var stableWord = regexp.MustCompile(`^[A-Za-z][A-Za-z-]*[a-z]$`)
 
-// stableWords leaves out ids, times, paths and what was cut off.
+// newest is the column at the right, which begins with what was read last.
+var newest = regexp.MustCompile(`(?m)^( [^│\n]*│[^│\n]*)│.*$`)
+
+// stableWords leaves out ids, times, paths, what was cut off and what was read last.
 func stableWords(text string) []string {
 	var out []string
-	for _, w := range strings.Fields(text) {
+	for _, w := range strings.Fields(newest.ReplaceAllString(text, "$1")) {
 		if w = strings.Trim(w, "│║.,:;()"); stableWord.MatchString(w) {
 			out = append(out, w)
 		}
@@ -363,6 +366,7 @@ func TestSameWords(t *testing.T) {
 		"a word":               {"the lock is held", "the lock is free", false},
 		"a word once more":     {"read all", "read all read", false},
 		"what has gone":        {"read all three", "read all", true},
+		"what was read last":   {" ✓ lock │ held │ FACTS lock", " ✓ lock │ held │ FACTS process", true},
 	} {
 		if missing, share := sameWords(tc.picture, tc.program); (share == 1) != tc.all {
 			t.Errorf("%s: sameWords() = %v, %.2f", name, missing, share)
