@@ -65,7 +65,8 @@ func complete(p *process.Program, cmd *cobra.Command) {
 		"theme":    func([]string) []cobra.Completion { return tui.Themes() },
 		"severity": func([]string) []cobra.Completion { return severities() },
 		"artifact": func([]string) []cobra.Completion { return bundle.Artifacts() },
-		"variant":  variants,
+		"variant":  ofDrill((*drills.Drill).Variants),
+		"backend":  ofDrill((*drills.Drill).Backends),
 		"param":    func(args []string) []cobra.Completion { return parameters(p, args) },
 	} {
 		if cmd.LocalFlags().Lookup(name) == nil {
@@ -171,16 +172,18 @@ func severities() []cobra.Completion {
 	return out
 }
 
-// variants are those of the drill that is named.
-func variants(args []string) []cobra.Completion {
-	if len(args) == 0 {
-		return nil
+// ofDrill completes what the drill that is named has.
+func ofDrill(names func(*drills.Drill) []string) func(args []string) []cobra.Completion {
+	return func(args []string) []cobra.Completion {
+		if len(args) == 0 {
+			return nil
+		}
+		d, err := drills.Lookup(args[0], catalog.New())
+		if err != nil {
+			return nil
+		}
+		return names(d)
 	}
-	d, err := drills.Lookup(args[0], catalog.New())
-	if err != nil {
-		return nil
-	}
-	return d.Variants()
 }
 
 // parameters are those of the runbook that is named, each up to its value.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,6 +33,7 @@ type drillRow struct {
 	ID       string   `json:"id"`
 	Runbook  string   `json:"runbook"`
 	Variants []string `json:"variants"`
+	Backends []string `json:"backends"` // of the state that it can be started on; none where it has no choice
 	Title    string   `json:"title"`
 	Started  bool     `json:"started"`
 	Cluster  bool     `json:"cluster"` // it needs the practice cluster
@@ -39,7 +41,7 @@ type drillRow struct {
 
 func drillList(p *process.Program) *cobra.Command {
 	return process.Listing[drillRow]{
-		Head: []string{"DRILL", "RUNBOOK", "VARIANTS", "CLUSTER", "NOW", "TITLE"},
+		Head: []string{"DRILL", "RUNBOOK", "VARIANTS", "BACKENDS", "CLUSTER", "NOW", "TITLE"},
 		Row: func(d drillRow) []string {
 			now := ""
 			if d.Started {
@@ -49,7 +51,7 @@ func drillList(p *process.Program) *cobra.Command {
 			if d.Cluster {
 				cluster = "yes"
 			}
-			return []string{d.ID, d.Runbook, fmt.Sprint(d.Variants), cluster, now, d.Title}
+			return []string{d.ID, d.Runbook, fmt.Sprint(d.Variants), fmt.Sprint(d.Backends), cluster, now, d.Title}
 		},
 		JSON: func(d drillRow) any { return d },
 	}.Command(p, "List the drills", func() ([]drillRow, error) {
@@ -67,7 +69,7 @@ func drillList(p *process.Program) *cobra.Command {
 		}
 		var out []drillRow
 		for _, d := range list {
-			out = append(out, drillRow{d.ID, d.Runbook, process.OrEmpty(d.Variants), d.Title, started(active, d.ID), d.Cluster})
+			out = append(out, drillRow{d.ID, d.Runbook, process.OrEmpty(d.Variants), process.OrEmpty(d.Backends), d.Title, started(active, d.ID), d.Cluster})
 		}
 		return out, nil
 	})
@@ -82,13 +84,27 @@ func started(active []drills.Active, id string) bool {
 	return false
 }
 
-// scene finds a drill and applies a variant.
-func scene(id, variant string) (drills.Scene, error) {
+// played is which form of a drill is meant.
+type played struct{ variant, backend string }
+
+func (w *played) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&w.variant, "variant", "", "`name` of a variant of the drill")
+	cmd.Flags().StringVar(&w.backend, "backend", "", "`name` of the backend that keeps the state, of those that the drill runs on")
+}
+
+// scene finds a drill and applies a variant, or puts its state on another backend.
+func scene(id string, w played) (drills.Scene, error) {
+	if w.variant != "" && w.backend != "" {
+		return drills.Scene{}, process.Usage("name one of them", "a variant is played on the backend that the drill is written for")
+	}
 	d, err := drills.Lookup(id, catalog.New())
 	if err != nil {
 		return drills.Scene{}, process.Usage("see `handrail drill list`", "%w", err)
 	}
-	s, err := d.Scene(variant)
+	s, err := d.Scene(w.variant)
+	if w.backend != "" {
+		s, err = d.On(w.backend)
+	}
 	if err != nil {
 		return drills.Scene{}, process.Usage("see `handrail drill list`", "%w", err)
 	}
@@ -96,7 +112,7 @@ func scene(id, variant string) (drills.Scene, error) {
 }
 
 func drillStart(p *process.Program) *cobra.Command {
-	var variant string
+	var form played
 	var plain bool
 	cmd := &cobra.Command{
 		Use: "start DRILL", Short: "Break something in the lab and walk it in the terminal",
@@ -105,13 +121,16 @@ needs it, injects the failure and opens the incident in the terminal. The drill 
 until the incident is closed or 'handrail drill stop'.
 
 A drill without a cluster (see 'handrail drill list') takes the tofu or terraform on PATH
-where it is ` + lab.FitFor + `, and builds a tofu only otherwise.`,
+where it is ` + lab.FitFor + `, and builds a tofu only otherwise.
+
+--backend keeps the state of a drill on another backend than it is written for, on a server of
+this machine: what can be read and done there differs, as docs/backends.md says.`,
 		Args: process.Exactly("a DRILL; see `handrail drill list`"),
 	}
-	cmd.Flags().StringVar(&variant, "variant", "", "`name` of a variant of the drill")
+	form.flags(cmd)
 	cmd.Flags().BoolVar(&plain, "plain", false, "talk line by line instead of drawing screens")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		sc, err := scene(args[0], variant)
+		sc, err := scene(args[0], form)
 		if err != nil {
 			return err
 		}
@@ -195,7 +214,12 @@ func (w world) close() error {
 
 func drillOptions(p *process.Program, l *lab.Lab, progress func(string)) (drills.Options, error) {
 	state, err := p.StateDir()
-	return drills.Options{Lab: l, State: state, Catalog: catalog.New(), Now: p.Now, Progress: progress}, err
+	if err != nil {
+		return drills.Options{}, err
+	}
+	exe, err := os.Executable()
+	return drills.Options{Lab: l, Bucket: []string{exe, bucketWord}, Store: []string{exe, storeWord}, Source: p.LabSource,
+		State: state, Catalog: catalog.New(), Now: p.Now, Progress: progress}, err
 }
 
 // ground is where a scene is walked: the lab, started if need be, or for a scene without a

@@ -21,7 +21,7 @@ import (
 )
 
 func drillRun(p *process.Program) *cobra.Command {
-	var variant string
+	var form played
 	var auto bool
 	cmd := &cobra.Command{
 		Use: "run DRILL --auto", Short: "Play the reference answers of a drill, headless, and judge it",
@@ -30,11 +30,11 @@ answers, judges the win conditions with a client of its own and stops the drill.
 ends with the code of the walk when everything was as the drill expects, else with 5.`,
 		Args: process.Exactly("a DRILL; see `handrail drill list`"),
 	}
-	cmd.Flags().StringVar(&variant, "variant", "", "`name` of a variant of the drill")
+	form.flags(cmd)
 	cmd.Flags().BoolVar(&auto, "auto", false, "play the reference answers")
 	o := process.OutputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		sc, err := scene(args[0], variant)
+		sc, err := scene(args[0], form)
 		if err != nil {
 			return err
 		}
@@ -209,7 +209,7 @@ func aboutDrill(p *process.Program, path string) *process.Program {
 
 // openDrill starts a drill from the terminal UI.
 func openDrill(ctx context.Context, p *process.Program, id, variant string, progress func(string)) (tui.Incident, error) {
-	sc, err := scene(id, variant)
+	sc, err := scene(id, played{variant: variant})
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
 	"os/signal"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"handrail/drills"
 	"handrail/drills/bucket"
 	"handrail/drills/lab"
+	"handrail/drills/store"
 )
 
 // needs says in one sentence what a scene has to have built first, "" where all is there.
@@ -64,6 +64,18 @@ func called(part string) string {
 		return "a Git server"
 	case "writers":
 		return "the writers of the drill"
+	case "s3":
+		return "an S3 server"
+	case "dynamodb":
+		return "a table of locks (dynalite)"
+	case "postgres":
+		return "PostgreSQL (unpacked)"
+	case "consul":
+		return "Consul"
+	case "gcs":
+		return "an emulator of Cloud Storage"
+	case "azure":
+		return "an emulator of Azure storage"
 	}
 	return part
 }
@@ -138,11 +150,6 @@ func apart(ctx context.Context, p *process.Program, report func(lab.Progress), p
 	if err != nil {
 		return o, err
 	}
-	exe, err := os.Executable()
-	if err != nil {
-		return o, err
-	}
-	o.Bucket = []string{exe, bucketWord}
 	path, _, err := machineTool(ctx, p)
 	if err != nil {
 		path, err = lab.Tofu(ctx, lab.Options{Source: p.LabSource, Progress: report})
@@ -172,8 +179,21 @@ func checkPractice(ctx context.Context, p *process.Program) process.Check {
 	return c
 }
 
-// bucketWord is the command by which handrail serves the bucket of a drill.
-const bucketWord = "__bucket"
+// The commands by which handrail keeps the state of a drill: in a bucket, and on a server of another backend.
+const (
+	bucketWord = "__bucket"
+	storeWord  = "__store"
+)
+
+func storeCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: storeWord, Hidden: true, Args: process.Exactly("a DIR"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			signal.Ignore(syscall.SIGHUP)
+			return store.Serve(cmd.Context(), args[0])
+		},
+	}
+}
 
 func bucketCommand() *cobra.Command {
 	return &cobra.Command{

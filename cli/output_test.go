@@ -23,6 +23,7 @@ var noJSON = map[string]string{
 	"handrail approve":        "a dialogue, and one line to send back",
 	"handrail __act":          "the executor of an act",
 	"handrail __bucket":       "the server of a drill's bucket",
+	"handrail __store":        "the server of a drill's state",
 	"handrail man":            "writes manual pages",
 	"handrail bundle sign":    "writes a signature",
 	"handrail bundle push":    "copies a bundle",

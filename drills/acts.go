@@ -24,6 +24,7 @@ type act struct {
 	done       bool
 	audits     []string // Audit-IDs of its requests, none where it does not know them
 	kind       string   // of its gate
+	unlogged   bool     // it writes a file, which no server has a log of
 	may        []string // "resource namespace/name" of what a program that it runs writes besides
 }
 

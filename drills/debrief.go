@@ -16,7 +16,7 @@ import (
 // Reference is the path that the reference answers of a scene walk, as its walk in
 // the lab was recorded. A scene whose script lies has none: its path is no model.
 func (s Scene) Reference() ([]debrief.Stop, error) {
-	if s.Expect.Exit != 0 {
+	if s.Expect.Exit != 0 || s.Backend != "" {
 		return nil, nil
 	}
 	raw, err := fs.ReadFile(embedded, "library/"+s.pathFile())
@@ -77,7 +77,7 @@ func (j Judgement) Note(s Scene) string {
 }
 
 var (
-	judgedNote = regexp.MustCompile(`^drill ([a-z0-9-]+)(?: \(([a-z0-9-]+)\))? judged: (won|not won)( .*)?$`)
+	judgedNote = regexp.MustCompile(`^drill ([a-z0-9-]+)(?: \((on )?([a-z0-9-]+)\))? judged: (won|not won)( .*)?$`)
 	judgedPart = regexp.MustCompile(` \[(holds|fails)\] `)
 )
 
@@ -87,13 +87,16 @@ func Score(st triage.State, cat steps.Catalog) (*debrief.Drill, error) {
 	if st.Drill == "" {
 		return nil, nil
 	}
-	variant, judged := "", (*Judgement)(nil)
+	variant, backend, judged := "", "", (*Judgement)(nil)
 	for _, m := range st.Timeline {
 		if m.Type != "note" {
 			continue
 		}
 		if f := judgedNote.FindStringSubmatch(m.Text); f != nil && f[1] == st.Drill {
-			variant, judged = f[2], &Judgement{Won: f[3] == "won", Conditions: conditions(f[4])}
+			variant, backend, judged = f[3], "", &Judgement{Won: f[4] == "won", Conditions: conditions(f[5])}
+			if f[2] != "" {
+				variant, backend = "", f[3]
+			}
 		}
 	}
 	all, err := Library(cat)
@@ -102,10 +105,10 @@ func Score(st triage.State, cat steps.Catalog) (*debrief.Drill, error) {
 	}
 	// A bundle from elsewhere may name any drill.
 	i := slices.IndexFunc(all, func(d *Drill) bool { return d.ID == st.Drill })
-	if i < 0 || variant != "" && !slices.Contains(all[i].Variants(), variant) {
+	if i < 0 || variant != "" && !slices.Contains(all[i].Variants(), variant) || backend != "" && !slices.Contains(all[i].Backends(), backend) {
 		return &debrief.Drill{Name: st.Drill}, nil
 	}
-	s, err := all[i].Scene(variant)
+	s, err := all[i].scene(variant, backend)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"handrail/drills/inject"
+	"handrail/drills/store"
 	"handrail/runbooks"
 	"handrail/session/walk"
 	"handrail/triage"
@@ -24,6 +25,7 @@ type Drill struct {
 	reference *walk.Answers
 	base      part
 	variants  []variant
+	backends  []place
 }
 
 // part is what a variant may put in the place of the drill's own.
@@ -46,6 +48,13 @@ type variant struct {
 	name    string
 	title   string
 	answers *walk.Answers // put over the reference
+}
+
+// place is what holds on some backends of the state: a variant that is played there, and what is put
+// over it.
+type place struct {
+	variant
+	on []string
 }
 
 // Expect says how the reference walk ends.
@@ -98,6 +107,7 @@ func (p part) known() []string {
 type Scene struct {
 	Drill   *Drill
 	Variant string // "" for the drill itself
+	Backend string // of the state, "" for the one that the drill is written for
 	Title   string
 	Answers *walk.Answers
 	Expect  Expect
@@ -132,6 +142,47 @@ func (d *Drill) Scene(name string) (Scene, error) {
 	return s, nil
 }
 
+// Backends returns those that the drill runs on, the one that it is written for first; none where it has no choice.
+func (d *Drill) Backends() []string {
+	var names []string
+	for _, p := range d.backends {
+		names = append(names, p.on...)
+	}
+	return names
+}
+
+// scene is a variant, or the drill on a backend.
+func (d *Drill) scene(variant, backend string) (Scene, error) {
+	if backend != "" {
+		return d.On(backend)
+	}
+	return d.Scene(variant)
+}
+
+// On is a drill on a backend that it names; "" is the one that it is written for. A drill with a variant is
+// played as it is written.
+func (d *Drill) On(backend string) (Scene, error) {
+	names := d.Backends()
+	i := slices.IndexFunc(d.backends, func(p place) bool { return slices.Contains(p.on, backend) })
+	if i < 0 || len(names) == 0 {
+		return Scene{}, fmt.Errorf("drill %s does not run on %q: it runs on %s", d.ID, backend, cmp.Or(strings.Join(names, ", "), "the backend that it is written for alone"))
+	}
+	if backend == names[0] {
+		return d.Scene("")
+	}
+	p := d.backends[i]
+	s, err := d.Scene(p.variant.name)
+	if err != nil {
+		return s, err
+	}
+	s.Variant, s.Backend = "", backend
+	s.Title = cmp.Or(p.title, s.Title)
+	s.part = p.over(s.part)
+	s.Expect = *s.expect
+	s.Answers = s.Answers.Over(p.answers)
+	return s, nil
+}
+
 // Check names what the script and the later injections want of a runbook that
 // lacks it, before anything is injected.
 func (s Scene) Check(rb *runbooks.Runbook) error {
@@ -158,8 +209,10 @@ func (s Scene) Check(rb *runbooks.Runbook) error {
 }
 
 // Cluster reports whether the scene needs the practice cluster. One that does not has the state
-// of its module in a bucket of its own.
-func (s Scene) Cluster() bool { return !s.inject.Bucket() }
+// of its module elsewhere, and nothing of it is in a cluster.
+func (s Scene) Cluster() bool {
+	return !s.inject.Bucket() && (s.Backend == "" || !s.inject.Apart())
+}
 
 // Programs are the parts of the lab that the scene runs: the cluster, tofu, and what it injects
 // with. A scene without a cluster takes a tofu or terraform of this machine where one fits.
@@ -172,6 +225,8 @@ func (s Scene) Programs() []string {
 		names = append(names, "tofu")
 	}
 	names = append(names, s.inject.Programs()...)
+	serves, _ := store.Services(s.Backend)
+	names = append(names, serves...)
 	for _, l := range s.later {
 		names = append(names, l.inject.Programs()...)
 	}
@@ -181,8 +236,11 @@ func (s Scene) Programs() []string {
 
 // Name is the drill and its variant, as a person would say it.
 func (s Scene) Name() string {
-	if s.Variant == "" {
-		return s.Drill.ID
+	switch {
+	case s.Backend != "":
+		return s.Drill.ID + " (on " + s.Backend + ")"
+	case s.Variant != "":
+		return s.Drill.ID + " (" + s.Variant + ")"
 	}
-	return s.Drill.ID + " (" + s.Variant + ")"
+	return s.Drill.ID
 }

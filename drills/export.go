@@ -31,17 +31,26 @@ type source struct {
 // a probe.
 func sources() map[string]source {
 	holder := source{typ: steps.Ident, read: func(ctx context.Context, st *stage.Stage) (steps.Value, error) {
+		if !st.NamesLock() {
+			return steps.IdentOf("none"), nil
+		}
 		id, err := st.Holder(ctx)
 		return steps.IdentOf(id), err
 	}}
 	// As the gate asks for it to be typed.
 	phrase := source{typ: steps.Ident, read: func(ctx context.Context, st *stage.Stage) (steps.Value, error) {
+		if !st.NamesLock() {
+			return steps.IdentOf("none"), nil
+		}
 		id, err := st.Holder(ctx)
 		return steps.IdentOf(steps.ShortLockID(id)), err
 	}}
 	return map[string]source{
-		"lease.holderIdentity": holder, "lease.phraseIdentity": phrase, // of a Lease
-		"lock.id": holder, "lock.phrase": phrase, // of a lock file
+		"lock.id": holder, "lock.phrase": phrase,
+		"state.before": {typ: steps.Ident, read: func(ctx context.Context, st *stage.Stage) (steps.Value, error) {
+			id, err := st.VersionBefore(ctx)
+			return steps.IdentOf(id), err
+		}},
 		"state.serial": {typ: steps.Int, read: func(ctx context.Context, st *stage.Stage) (steps.Value, error) {
 			s, err := st.State(ctx)
 			return steps.IntOf(s.Serial), err

@@ -66,6 +66,7 @@ type Row struct {
 	Goal     string   `json:"goal"`
 	Runbook  string   `json:"runbook"`
 	Variants []string `json:"variants"`
+	Backends []string `json:"backends"` // of the state that it can be started on, none where it has no choice
 	Cluster  bool     `json:"cluster"`  // it needs the practice cluster
 	Programs []string `json:"programs"` // of the lab, as Scene.Programs has them
 }
@@ -82,7 +83,7 @@ func List(cat steps.Catalog) ([]Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		rows[i] = Row{ID: d.ID, Title: d.Title, Page: d.Page, Goal: d.Goal, Runbook: d.Runbook, Variants: d.Variants(), Cluster: s.Cluster(), Programs: s.Programs()}
+		rows[i] = Row{ID: d.ID, Title: d.Title, Page: d.Page, Goal: d.Goal, Runbook: d.Runbook, Variants: d.Variants(), Backends: d.Backends(), Cluster: s.Cluster(), Programs: s.Programs()}
 	}
 	return rows, nil
 }

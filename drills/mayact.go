@@ -20,14 +20,27 @@ func program(kind string) bool {
 	}, kind)
 }
 
+// stateAlone reports whether gates of a kind write the state, and no object.
+func stateAlone(kind string) bool {
+	return program(kind) && kind != "terraform/apply-plan" && kind != "terraform/apply-targeted" && kind != "terraform/apply-batches"
+}
+
 // may is what an act may write besides its target: the state of the module and its
 // lock, and what the drill says of this gate. The incident has no say in it.
 func (r *Running) may(a act) []string {
-	if !program(a.kind) || r.stage.Rec.Suffix == "" {
+	unlocks := a.kind == "terraform/force-unlock"
+	if !program(a.kind) && !unlocks || r.stage.Rec.Suffix == "" {
 		return nil
 	}
 	in := r.stage.Rec.Namespace.Name + "/"
-	out := []string{"secrets " + in + "tfstate-default-" + r.stage.Rec.Suffix, "leases " + in + "lock-tfstate-default-" + r.stage.Rec.Suffix}
+	out := []string{storedState + " " + r.stage.Rec.Suffix}
+	if b := r.stage.Rec.Bucket; b != nil {
+		out = append(out, storedObject+" "+b.Name+"/"+b.Key, storedObject+" "+b.Name+"/"+b.Key+".tflock")
+	}
+	if unlocks { // the gate names what it releases
+		return out[:1]
+	}
+	out = append(out, "secrets "+in+"tfstate-default-"+r.stage.Rec.Suffix, "leases "+in+"lock-tfstate-default-"+r.stage.Rec.Suffix)
 	for _, object := range r.scene.writes[stage.StepName(a.step)] {
 		out = append(out, object.plural+" "+in+object.name)
 	}

@@ -14,7 +14,7 @@ import (
 
 var (
 	drillName  = regexp.MustCompile(`\$\{([^}]*)\}`)
-	answerKeys = []string{"answers", "manual", "conclude", "skip", "waive", "gates", "debts", "notes", "people"}
+	answerKeys = []string{"answers", "manual", "conclude", "skip", "waive", "gates", "debts", "findings", "notes", "people"}
 )
 
 // parser reads one drill document.
@@ -33,7 +33,7 @@ func Parse(file string, src []byte, files fs.FS, cat steps.Catalog) (*Drill, err
 		return nil, p.Problems.Sorted()
 	}
 	d := &Drill{File: file}
-	f := p.Struct(root, p.What, d, append([]string{"apiVersion", "kind", "reference", "variants"}, partKeys...)...)
+	f := p.Struct(root, p.What, d, append([]string{"apiVersion", "kind", "reference", "variants", "backends"}, partKeys...)...)
 	p.Versioned(root, "Drill", f)
 	for _, key := range []string{"expect", "inject", "win"} {
 		p.Need(root, f, key)
@@ -42,6 +42,9 @@ func Parse(file string, src []byte, files fs.FS, cat steps.Catalog) (*Drill, err
 	d.reference = p.reference(p.Need(root, f, "reference"), d.Runbook)
 	if n := f["variants"]; n != nil {
 		d.variants = p.variants(n, d.base, f["params"])
+	}
+	if n := f["backends"]; n != nil {
+		d.backends = p.places(n, d, f["params"])
 	}
 	if err := p.Problems.Sorted(); err != nil {
 		return nil, err

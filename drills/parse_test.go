@@ -19,7 +19,7 @@ func TestParseRefuses(t *testing.T) {
 	for _, tc := range []struct{ name, drill, from, to, want string }{
 		{"key", "killed-runner", "runbook: state-lock", "runbok: state-lock", `4:1: a drill has no key "runbok" (did you mean "runbook"?)`},
 		{"verb", "killed-runner", "- tofu.apply: {dir: six-slow, kill", "- tofu.aply: {dir: six-slow, kill", `17:5: verb cannot be "tofu.aply" (did you mean "tofu.apply"?)`},
-		{"argument", "killed-runner", "{by: 47m}", "{bye: 47m}", `lease.backdate has no key "bye"`},
+		{"argument", "killed-runner", "{by: 47m}", "{bye: 47m}", `lock.backdate has no key "bye"`},
 		{"duration", "killed-runner", "{by: 47m}", "{by: 47}", `by must be a duration above zero`},
 		{"signal", "killed-runner", "signal: KILL", "signal: KIL", `signal cannot be "KIL" (did you mean "KILL"?)`},
 		{"workspace", "killed-runner", "{dir: six-slow, kill", "{dir: six-slo, kill", `there is no workspace "six-slo" (did you mean "six-slow"?)`},
@@ -35,7 +35,7 @@ func TestParseRefuses(t *testing.T) {
 		{"reference", "killed-runner", "killed-runner.answers.yaml", "nobody.answers.yaml", `reference "nobody.answers.yaml" cannot be read`},
 		{"repeated key", "killed-runner", "title: The runner", "id: x\ntitle: The runner", `key "id" again, first on line 3`},
 
-		{"cluster for a drill with a bucket", "stale-lock", "- lock.backdate: {by: 47m}", "- lease.backdate: {by: 47m}", `lease.backdate needs a cluster, and a drill with a bucket has none`},
+		{"cluster for a drill with a bucket", "stale-lock", "- lock.backdate: {by: 47m}", "- kube.delete: {resource: jobs, name: x}", `kube.delete needs a cluster, and a drill with a bucket has none`},
 		{"bucket that comes late", "stale-lock", "- bucket.run: {}\n  - tofu.module: {dir: storefront}", "- tofu.module: {dir: storefront}\n  - bucket.run: {}", `bucket.run says where the state is (put it first)`},
 		{"workspace of a drill with a bucket", "stale-lock", "{dir: storefront, to: release}", "{dir: storefront, to: relese}", `the workspace storefront has no edit "relese"`},
 

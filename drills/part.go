@@ -7,6 +7,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"handrail/drills/inject"
+	"handrail/drills/stage"
 	"handrail/session/walk"
 	"handrail/steps/strict"
 )
@@ -93,24 +94,57 @@ func (p parser) variants(n *yaml.Node, base part, params *yaml.Node) []variant {
 		if !inject.IDForm.MatchString(key.Value) {
 			p.Fail(key, "", "name of a variant %q must match %s", key.Value, inject.IDForm)
 		}
-		f := p.Fields(value, "a variant", append(append([]string{"title"}, partKeys...), answerKeys...)...)
-		v := variant{name: key.Value, title: p.Text(f["title"], "title"), part: p.part(f, base)}
-		if v.export != nil && v.win == nil && base.win != nil {
-			p.Fail(key, "give win as well", "the exports change, and the win conditions of the drill stand on the old ones")
-		}
-		if v.params == nil && (v.export != nil || v.inject != nil) && len(p.Problems) == 0 {
-			p.Each(params, "params", func(_, param *yaml.Node) { p.names(param, param.Value, v.over(base).known()) })
-		}
-		// What is left of the variant are answers, put over the reference.
-		script := &yaml.Node{Kind: yaml.MappingNode, Line: value.Line, Column: value.Column}
-		for i := 0; value.Kind == yaml.MappingNode && i+1 < len(value.Content); i += 2 {
-			if slices.Contains(answerKeys, value.Content[i].Value) {
-				script.Content = append(script.Content, value.Content[i], value.Content[i+1])
-			}
-		}
-		v.answers = walk.ReadAnswers(p.Reader, script, false)
+		v, _ := p.variant(key, value, "a variant", base, params)
+		v.name = key.Value
 		out = append(out, v)
 	})
+	return out
+}
+
+// variant reads what a variant puts over base, with the keys of more.
+func (p parser) variant(at, value *yaml.Node, what string, base part, params *yaml.Node, more ...string) (variant, map[string]*yaml.Node) {
+	f := p.Fields(value, what, slices.Concat([]string{"title"}, more, partKeys, answerKeys)...)
+	v := variant{title: p.Text(f["title"], "title"), part: p.part(f, base)}
+	if v.export != nil && v.win == nil && base.win != nil {
+		p.Fail(at, "give win as well", "the exports change, and the win conditions of the drill stand on the old ones")
+	}
+	if v.params == nil && (v.export != nil || v.inject != nil) && len(p.Problems) == 0 {
+		p.Each(params, "params", func(_, param *yaml.Node) { p.names(param, param.Value, v.over(base).known()) })
+	}
+	// What is left are answers, put over the reference.
+	script := &yaml.Node{Kind: yaml.MappingNode, Line: value.Line, Column: value.Column}
+	for i := 0; value.Kind == yaml.MappingNode && i+1 < len(value.Content); i += 2 {
+		if slices.Contains(answerKeys, value.Content[i].Value) {
+			script.Content = append(script.Content, value.Content[i], value.Content[i+1])
+		}
+	}
+	v.answers = walk.ReadAnswers(p.Reader, script, false)
+	return v, f
+}
+
+// places reads on which backends a drill runs, and what is otherwise there. The first is the one that
+// it is written for, and has nothing of its own.
+func (p parser) places(n *yaml.Node, d *Drill, params *yaml.Node) []place {
+	var out []place
+	known := stage.Backends()
+	for _, item := range p.Items(n, "backends") {
+		base, name := d.base, ""
+		if n := strict.At(item, "plays"); n != nil {
+			name = p.OneOf(n, "plays", d.Variants())
+			if i := slices.Index(d.Variants(), name); i >= 0 {
+				base = d.variants[i].over(d.base)
+			}
+		}
+		v, f := p.variant(item, item, "backends", base, params, "on", "plays")
+		v.name = name
+		one := place{variant: v}
+		for _, b := range p.Items(p.Need(item, f, "on"), "on") {
+			if one.on = append(one.on, p.OneOf(b, "on", known)); len(out) == 0 && len(one.on) == 1 && b.Value != stage.BackendKubernetes {
+				p.Fail(b, "put it first", "a drill that names backends is written for %s", stage.BackendKubernetes)
+			}
+		}
+		out = append(out, one)
+	}
 	return out
 }
 

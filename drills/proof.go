@@ -9,6 +9,7 @@ import (
 
 	"handrail/drills/bucket"
 	"handrail/drills/lab"
+	"handrail/drills/stage"
 )
 
 // Write is one write of the operator as the audit log has it, with the act that
@@ -57,33 +58,49 @@ func (r *Running) AuditProof(ctx context.Context, path string) (Proof, error) {
 	}
 	for i := range acts {
 		acts[i].may = r.may(acts[i])
+		acts[i].unlogged = r.stage.Rec.Backend == stage.BackendLocal && stateAlone(acts[i].kind)
 	}
 	p := prove(events, acts)
 	p.Asked, p.Strange = confirm(events, ids)
 	return p, nil
 }
 
-// events are the requests of the operator in the log of the server that has the state: the API
-// server of the lab, or the bucket, whose reads are left out as they are there.
-func (r *Running) events(ctx context.Context) ([]lab.AuditEvent, error) {
+// events are the requests of the operator in the logs of the servers that the drill has: the API server
+// of the lab, the bucket, and the server of another backend. The last two are asked for writes alone.
+func (r *Running) events(ctx context.Context) (out []lab.AuditEvent, err error) {
 	if r.lab != nil {
-		return r.lab.AuditEvents(ctx, lab.AuditFilter{User: r.Operator()})
-	}
-	all, err := bucket.Requests(r.stage.BucketDir())
-	if err != nil {
-		return nil, err
-	}
-	var out []lab.AuditEvent
-	for _, q := range all {
-		if q.Who != r.Operator() || !q.Writes() {
-			continue
+		if out, err = r.lab.AuditEvents(ctx, lab.AuditFilter{User: r.Operator()}); err != nil {
+			return nil, err
 		}
-		in, name, _ := strings.Cut(q.Object, "/")
-		out = append(out, lab.AuditEvent{ID: q.ID, Verb: strings.ToLower(q.Method), User: q.Who, Resource: "objects", Namespace: in, Name: name,
-			URI: "/" + q.Object, UserAgent: q.Agent, Code: q.Status, Received: q.At, Completed: q.At})
 	}
-	return out, nil
+	if r.stage.Rec.Bucket != nil {
+		all, err := bucket.Requests(r.stage.BucketDir())
+		if err != nil {
+			return nil, err
+		}
+		for _, q := range all {
+			if q.Who != stage.NameOperator || !q.Writes() {
+				continue
+			}
+			in, name, _ := strings.Cut(q.Object, "/")
+			out = append(out, lab.AuditEvent{ID: q.ID, Verb: strings.ToLower(q.Method), User: q.Who, Resource: storedObject, Namespace: in, Name: name,
+				URI: "/" + q.Object, UserAgent: q.Agent, Code: q.Status, Received: q.At, Completed: q.At})
+		}
+	}
+	list, _, err := r.stage.StateWrites()
+	for _, w := range list {
+		if w.Who == stage.NameOperator {
+			out = append(out, lab.AuditEvent{Verb: w.What, User: w.Who, Resource: storedState, Name: r.stage.Rec.Suffix, UserAgent: w.Agent, Code: w.Status, Received: w.At, Completed: w.At})
+		}
+	}
+	return out, err
 }
+
+// The resources of a state on the server of a backend, with its lock: in a bucket each object is seen.
+const (
+	storedState  = "state"
+	storedObject = "objects"
+)
 
 // prove matches writes to acts. What was refused or rehearsed changed nothing
 // and needs no act.
@@ -108,7 +125,7 @@ func prove(events []lab.AuditEvent, acts []act) Proof {
 		p.Writes = append(p.Writes, w)
 	}
 	for i, a := range acts {
-		if a.done && !wrote[i] && !here(a.kind) {
+		if a.done && !wrote[i] && !here(a.kind) && !a.unlogged {
 			p.Silent = append(p.Silent, a.step)
 		}
 	}

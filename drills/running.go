@@ -63,7 +63,7 @@ func (r *Running) Practice() map[string]string {
 // Operator is the user as whom the trainee reads and acts, as the audit log
 // of the lab, or that of the bucket, spells it.
 func (r *Running) Operator() string {
-	if r.stage.Rec.Bucket != nil {
+	if r.lab == nil {
 		return stage.NameOperator
 	}
 	return r.stage.Rec.Namespace.Operator
@@ -147,6 +147,11 @@ func (r *Running) Secrets() ([]string, error) {
 		}
 		out = append(out, words...)
 	}
+	keys, err := r.stage.StoreSecrets()
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, keys...)
 	if r.stage.Rec.Broker != nil {
 		words, err := r.stage.BrokerSecrets()
 		if err != nil {

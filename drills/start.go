@@ -20,6 +20,8 @@ type Options struct {
 	Lab      *lab.Lab // nil where the drill needs no cluster
 	Tofu     string   // program of a drill that needs none; one with a cluster has the lab's own
 	Bucket   []string // command that serves the folder appended to it as the bucket of such a drill
+	Store    []string // command that keeps the state in the folder appended to it, for a scene on another backend
+	Source   string   // clone that the servers of that command are built from, "" for the one that is found
 	State    string   // state directory of the program; a drill lives in drills/<id> below it
 	Catalog  steps.Catalog
 	Now      func() time.Time
@@ -64,7 +66,7 @@ func Start(ctx context.Context, o Options, s Scene) (*Running, error) {
 // running is a drill in dir as this process sees it.
 func (o Options) running(s Scene, rec stage.Record, dir string) *Running {
 	r := &Running{scene: s, cat: o.Catalog}
-	r.stage = stage.Stage{Rec: rec, Home: dir, Tofu: cmp.Or(rec.Program, o.Tofu), Bucket: o.Bucket, Now: o.Now, Say: o.say}
+	r.stage = stage.Stage{Rec: rec, Home: dir, Tofu: cmp.Or(rec.Program, o.Tofu), Bucket: o.Bucket, Store: o.Store, Source: o.Source, Now: o.Now, Say: o.say}
 	if s.Cluster() {
 		r.lab, r.stage.Tofu, r.stage.World, r.stage.Provider = o.Lab, o.Lab.TofuPath(), o.Lab, o.Lab.Records
 	}
@@ -76,7 +78,7 @@ func (r *Running) start(ctx context.Context, o Options, s Scene) error {
 	if err != nil {
 		return err
 	}
-	r.stage.Rec = stage.Record{ID: s.Drill.ID, Variant: s.Variant, Nonce: nonce, Started: o.Now().UTC()}
+	r.stage.Rec = stage.Record{ID: s.Drill.ID, Variant: s.Variant, Backend: s.Backend, Nonce: nonce, Started: o.Now().UTC()}
 	if r.lab != nil {
 		r.stage.Rec.Lab, r.stage.Rec.Cluster = r.lab.Dir(), r.lab.UID()
 	} else {
@@ -99,6 +101,9 @@ func (r *Running) start(ctx context.Context, o Options, s Scene) error {
 		if err := r.place(ctx, o); err != nil {
 			return err
 		}
+	}
+	if err := r.stage.Keep(ctx); err != nil {
+		return err
 	}
 	if err := s.inject.Apply(ctx, &r.stage); err != nil {
 		return err
@@ -153,7 +158,7 @@ func Open(ctx context.Context, o Options, id string) (*Running, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := d.Scene(rec.Variant)
+	s, err := d.scene(rec.Variant, rec.Backend)
 	if err != nil {
 		return nil, err
 	}
@@ -165,8 +170,8 @@ func Open(ctx context.Context, o Options, id string) (*Running, error) {
 		return nil, fmt.Errorf("drill %s: %w", id, lab.ErrNotRunning)
 	}
 	r := o.running(s, rec, dir)
-	if !s.Cluster() {
-		return r, r.stage.Alive()
+	if err := r.stage.Alive(); err != nil || !s.Cluster() {
+		return r, err
 	}
 	if err := r.stage.Connect(ctx, o.Lab); err != nil {
 		return nil, fmt.Errorf("drill %s: %w", id, err)

@@ -49,11 +49,28 @@ func Stop(ctx context.Context, o Options, id string) error {
 		}
 	}
 	for _, folder := range rec.Folders {
-		if err := os.RemoveAll(folder); err != nil {
+		if err := away(ctx, folder); err != nil {
 			return fmt.Errorf("stopping drill %s: %w", id, err)
 		}
 	}
 	return os.RemoveAll(dir)
+}
+
+// away removes a folder. A database that was killed has children that write until they see it.
+func away(ctx context.Context, folder string) error {
+	tick := time.NewTicker(stage.Interval)
+	defer tick.Stop()
+	for {
+		err := os.RemoveAll(folder)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(err, context.Cause(ctx))
+		case <-tick.C:
+		}
+	}
 }
 
 // end kills what the drill started, its leaders and what they left behind, and

@@ -14,6 +14,7 @@ import (
 	"handrail/drills"
 	"handrail/drills/bucket"
 	"handrail/drills/lab"
+	"handrail/drills/store"
 	"handrail/runbooks"
 	"handrail/session"
 	"handrail/steps"
@@ -21,10 +22,11 @@ import (
 	"handrail/triage"
 )
 
-// TestMain lets this binary serve the bucket of a drill, as handrail does.
+// TestMain lets this binary keep the state of a drill, as handrail does.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 3 && os.Args[1] == bucketWord {
-		if err := bucket.Serve(context.Background(), os.Args[2]); err != nil {
+	serve := map[string]func(context.Context, string) error{bucketWord: bucket.Serve, storeWord: store.Serve}
+	if len(os.Args) == 3 && serve[os.Args[1]] != nil {
+		if err := serve[os.Args[1]](context.Background(), os.Args[2]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -33,7 +35,10 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-const bucketWord = "__bucket"
+const (
+	bucketWord = "__bucket"
+	storeWord  = "__store"
+)
 
 // apart is a machine without a lab, which has the lab's tofu.
 func apart(t *testing.T) (drills.Options, session.Config) {
@@ -47,7 +52,7 @@ func apart(t *testing.T) (drills.Options, session.Config) {
 		t.Fatal(err)
 	}
 	o, c := ground(t)
-	o.Tofu, o.Bucket = tofu, []string{os.Args[0], bucketWord}
+	o.Tofu = tofu
 	return o, c
 }
 
@@ -85,7 +90,7 @@ func ground(t *testing.T) (drills.Options, session.Config) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := drills.Options{State: state, Catalog: cat, Now: time.Now, Progress: func(text string) { t.Log(text) }}
+	o := drills.Options{Bucket: []string{os.Args[0], bucketWord}, Store: []string{os.Args[0], storeWord}, State: state, Catalog: cat, Now: time.Now, Progress: func(text string) { t.Log(text) }}
 	c := session.Config{
 		Dir: filepath.Join(state, "incidents"), Keys: filepath.Join(state, "keys"), Acts: filepath.Join(state, "acts"),
 		Catalog: cat, Library: library, Now: time.Now, Rand: rand.Reader, Version: "test",

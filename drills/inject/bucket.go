@@ -2,7 +2,6 @@ package inject
 
 import (
 	"context"
-	"time"
 
 	"handrail/drills/stage"
 )
@@ -21,11 +20,3 @@ func (runBucket) apply(ctx context.Context, st *stage.Stage) error {
 	st.Say("serving a bucket for the state, on loopback")
 	return st.ServeBucket(ctx, bucketName, bucketKey)
 }
-
-// backdateFile is the verb lock.backdate. A lock must be half an hour old before it may be broken,
-// which is too long for a practice.
-type backdateFile struct {
-	By time.Duration `key:"by,required"`
-}
-
-func (b backdateFile) apply(_ context.Context, st *stage.Stage) error { return st.BackdateLock(b.By) }

@@ -24,6 +24,13 @@ const verbBucket = "bucket.run"
 // Bucket reports whether the state is in a bucket of the drill's own: it needs no cluster.
 func (in Steps) Bucket() bool { return in.has(verbBucket) }
 
+// Apart reports whether none of these injections needs a cluster.
+func (in Steps) Apart() bool {
+	return !slices.ContainsFunc(in, func(s step) bool {
+		return !verbs()[s.verb].apart || slices.Contains(Steps{s}.Programs(), "kubernetes")
+	})
+}
+
 // Programs are the parts of the lab that these injections run beside the cluster and tofu.
 func (in Steps) Programs() []string {
 	var names []string

@@ -44,7 +44,9 @@ type Steps []step
 func verbs() map[string]verb {
 	return map[string]verb{
 		"bucket.run":      {doc: "serves a bucket for the state on loopback, so that the drill needs no cluster", module: true, apart: true, read: as[runBucket]},
-		"lock.backdate":   {doc: "makes the lock file of the bucket look older", module: true, apart: true, read: as[backdateFile]},
+		"lock.backdate":   {doc: "makes the lock of the state look older", module: true, apart: true, read: as[backdate]},
+		"lock.freed":      {doc: "waits until the backend frees the lock of a dead run by itself", module: true, apart: true, read: as[freed]},
+		"lock.release":    {doc: "ends the lock with the tools of its server, where force-unlock cannot", module: true, apart: true, read: as[release]},
 		"broker.fill":     {doc: "waits until the broker answers, gives it its definitions and the operator an account that may only look", read: as[fillBroker]},
 		"broker.run":      {doc: "starts a RabbitMQ on loopback behind a Service of the drill's namespace", read: as[runBroker]},
 		"file.place":      {doc: "puts a file beside the drill", apart: true, read: as[placeFile]},
@@ -72,7 +74,6 @@ func verbs() map[string]verb {
 		"kube.ready":      {doc: "lets a Deployment have one Pod that is ready", read: as[ready]},
 		"kube.recreate":   {doc: "deletes one object and creates it again as the file has it, under a new UID", read: as[recreate]},
 		"kube.signals":    {doc: "puts a file beside the drill that says what an in-house reconciler waits for", read: as[gateSignals]},
-		"lease.backdate":  {doc: "makes the lock of the state look older", module: true, read: as[backdate]},
 		"module.edit":     {doc: "changes the configuration of the module", module: true, apart: true, read: as[edit]},
 		"module.paste":    {doc: "pastes into the module what a step of the incident gives", module: true, apart: true, read: as[paste]},
 		"state.copy":      {doc: "keeps a copy of the state in the module, as old as it should be", module: true, apart: true, read: as[keepState]},

@@ -104,7 +104,7 @@ func newestPostgres(dir string) string {
 
 // servePostgres keeps a cluster of databases in a folder of its own: it does not
 // run as root, and cannot reach into the folder of a test. Each statement stands
-// in the log, behind the name of the application.
+// in the log, behind its time and the name of the application.
 func servePostgres(_, addr string) (launch, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -122,7 +122,7 @@ func servePostgres(_, addr string) (launch, error) {
 	return launch{
 		first: []string{"initdb", "-D", data, "-U", "lab", "-A", "scram-sha-256", "--pwfile", file, "-E", "UTF8", "--no-locale", "--no-sync"},
 		args: []string{"postgres", "-D", data, "-p", port, "-c", "listen_addresses=" + host, "-c", "unix_socket_directories=", "-c", "fsync=off",
-			"-c", "log_statement=all", "-c", "log_line_prefix=[%a] ", "-c", "max_connections=40"},
+			"-c", "log_statement=all", "-c", "log_line_prefix=%m [%a] ", "-c", "max_connections=40"},
 		asks: []string{"pg_isready", "-q", "-h", host, "-p", port}, nobody: true, quits: true, gone: home,
 		tell: []string{"PGHOST=" + host, "PGPORT=" + port, "PGUSER=lab", "PGPASSWORD=" + password, "PGDATABASE=postgres", "PGSSLMODE=disable"},
 	}, nil

@@ -106,6 +106,9 @@ func (s *Server) log() (*os.File, error) {
 // Log is the path of what the server says.
 func (s *Server) Log() string { return filepath.Join(s.Dir, s.Name+".log") }
 
+// Outside is a folder that the server has outside of its own, "" for none: it goes with Close.
+func (s *Server) Outside() string { return s.gone }
+
 // PID is its process.
 func (s *Server) PID() int { return s.pid }
 

@@ -73,6 +73,10 @@ func plainly(modules ...string) []string {
 	return out
 }
 
+// Source finds the clone that the lab is built from, as every part of it does. A process that is started elsewhere is
+// told what was found.
+func Source(given string) (string, error) { return source(given) }
+
 // source finds the clone: what the caller says, then the variable, then what the program stands in or beside, then
 // upwards from the working directory.
 func source(given string) (string, error) {

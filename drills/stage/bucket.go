@@ -5,16 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"handrail/drills/bucket"
-	"handrail/steps/fault"
 )
 
 // BucketRecord is the bucket of a drill that needs no cluster. The keys of its accounts are in a
@@ -34,51 +30,16 @@ func (st *Stage) BucketDir() string { return filepath.Join(st.Home, "bucket") }
 // ServeBucket starts the server of the bucket in a session of its own, with an account for each
 // side, and returns when it listens.
 func (st *Stage) ServeBucket(ctx context.Context, name, key string) error {
-	if StartMark(os.Getpid()) == "" {
-		return errors.New("a drill starts and ends processes, which needs Linux or macOS; on Windows use WSL")
-	}
 	if len(st.Bucket) == 0 {
 		return errors.New("nothing says how the bucket of a drill is served")
 	}
 	if err := errors.Join(bucket.Prepare(st.BucketDir(), name, NameRobot, NameOperator), st.profiles()); err != nil {
 		return err
 	}
-	out, err := os.OpenFile(filepath.Join(st.Home, "bucket.log"), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = out.Close() }() // the program has it
-	// Not bound to ctx: it goes on when the drill has started.
-	cmd := exec.Command(st.Bucket[0], append(slices.Clone(st.Bucket[1:]), st.BucketDir())...)
-	cmd.Args[0] = "handrail"
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = st.Home, []string{"HOME=" + st.Home, "PATH=" + os.Getenv("PATH"), Marker + st.Rec.Nonce}, out, out
-	Detach(cmd)
-	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("starting the bucket of the drill: %w", err)
-	}
-	// Before the others: the newest process of a drill is its apply.
-	st.Rec.Processes = slices.Insert(st.Rec.Processes, 0, Process{PID: cmd.Process.Pid, Start: StartMark(cmd.Process.Pid)})
-	ended := make(chan error, 1)
-	go func() {
-		defer fault.To(func(err error) { ended <- err })
-		ended <- cmd.Wait() // reaps it; ends with it, and Stop ends that
-	}()
-	if err := st.Save(); err != nil {
-		return err
-	}
 	addr := ""
-	if err := st.Wait(ctx, "the bucket of the drill does not listen", func() (bool, error) {
-		select {
-		case err := <-ended:
-			raw, _ := os.ReadFile(out.Name())
-			return false, fmt.Errorf("the bucket of the drill ended at once: %v: %s", err, Tail(raw))
-		default:
-		}
-		var err error
-		if addr, err = bucket.Address(st.BucketDir()); errors.Is(err, fs.ErrNotExist) {
-			return false, nil
-		}
-		return err == nil, err
+	if err := st.beside(ctx, "bucket", append(slices.Clone(st.Bucket), st.BucketDir()), []string{"HOME=" + st.Home, "PATH=" + os.Getenv("PATH")}, func() (err error) {
+		addr, err = bucket.Address(st.BucketDir())
+		return err
 	}); err != nil {
 		return err
 	}
@@ -86,48 +47,19 @@ func (st *Stage) ServeBucket(ctx context.Context, name, key string) error {
 	return st.Save()
 }
 
-// Alive says why the bucket of a drill that goes on cannot be asked any more: a machine that was
-// started again has lost its server, and the drill with it.
-func (st *Stage) Alive() error {
-	if st.Rec.Bucket == nil || len(st.Rec.Processes) == 0 {
-		return fmt.Errorf("drill %s has no bucket", st.Rec.ID)
-	}
-	// The server is the one that was started first.
-	p := st.Rec.Processes[0]
-	if p.Start == "" || StartMark(p.PID) != p.Start {
-		return fmt.Errorf("the bucket of drill %s is gone, with the machine or the session that it ran in: `handrail drill stop %s`, and start it again", st.Rec.ID, st.Rec.ID)
-	}
-	return nil
-}
+// bucketBlock is the body of its backend: the lock is a file beside the state.
+const bucketBlock = `bucket       = %q
+key          = %q
+region       = %q
+use_lockfile = true
 
-// Configure writes the backend of the root module: what a drill with a cluster gives to init, a
-// module with a bucket says itself.
-func (st *Stage) Configure() error {
-	r := st.Rec.Bucket
-	if r == nil {
-		return nil
-	}
-	return os.WriteFile(filepath.Join(st.Rec.Dir, "backend.tf"), fmt.Appendf(nil, backendFile, r.Name, r.Key, bucketRegion, r.URL), 0o600)
-}
-
-const backendFile = `# The state is in a bucket, and its lock is a file beside it.
-
-terraform {
-  backend "s3" {
-    bucket       = %q
-    key          = %q
-    region       = %q
-    use_lockfile = true
-
-    # The bucket of the drill, on this machine.
-    endpoints                   = { s3 = %q }
-    use_path_style              = true
-    skip_credentials_validation = true
-    skip_requesting_account_id  = true
-    skip_metadata_api_check     = true
-    skip_region_validation      = true
-  }
-}
+# The bucket of the drill, on this machine.
+endpoints                   = { s3 = %q }
+use_path_style              = true
+skip_credentials_validation = true
+skip_requesting_account_id  = true
+skip_metadata_api_check     = true
+skip_region_validation      = true
 `
 
 // bucketEnviron is by what a caller reads and writes the bucket, nothing where there is none.
@@ -166,11 +98,6 @@ func (st *Stage) profiles() error {
 	return nil
 }
 
-// foreignCloud reports whether a variable could lead the trainee to another bucket.
-func (st *Stage) foreignCloud(name string) bool {
-	return st.Rec.Bucket != nil && strings.HasPrefix(name, "AWS_")
-}
-
 // BucketSecrets are the secret keys of the bucket's accounts.
 func (st *Stage) BucketSecrets() ([]string, error) {
 	var out []string
@@ -207,13 +134,10 @@ func (st *Stage) fileHolder() (string, error) {
 	return info.ID, nil
 }
 
-// BackdateLock makes the lock file look older: what it says of itself, and the time that the
+// backdateFile makes the lock file look older: what it says of itself, and the time that the
 // bucket keeps of the write. The gate holds the one against the other. The state, which was
 // written before the lock was taken, becomes older by as much.
-func (st *Stage) BackdateLock(by time.Duration) error {
-	if st.Rec.Bucket == nil {
-		return errors.New("this drill has no bucket: begin with bucket.run")
-	}
+func (st *Stage) backdateFile(by time.Duration) error {
 	raw, err := os.ReadFile(st.lockFile())
 	if err != nil {
 		return fmt.Errorf("lock of the state: %w", err)

@@ -32,6 +32,9 @@ func (st *Stage) Holder(ctx context.Context) (string, error) {
 	if st.Rec.Bucket != nil {
 		return st.fileHolder()
 	}
+	if !st.inCluster() {
+		return st.storedHolder(ctx)
+	}
 	l, err := st.lock(ctx)
 	if err == nil && l.Spec.HolderIdentity == "" {
 		err = fmt.Errorf("the lock of the state in namespace %s has no holder", st.Rec.Namespace.Name)

@@ -26,7 +26,9 @@ type Record struct {
 	Suffix    string                 `json:"suffix,omitempty"`
 	API       string                 `json:"api,omitempty"`      // URL of the API of the bad provider, of a drill that has one
 	Broker    *BrokerRecord          `json:"broker,omitempty"`   // the message broker, of a drill that has one
-	Bucket    *BucketRecord          `json:"bucket,omitempty"`   // the bucket of the state, of a drill that needs no cluster
+	Backend   string                 `json:"backend,omitempty"`  // of the state, "" for the one that the drill is written for
+	Keeper    *Process               `json:"keeper,omitempty"`   // that keeps the state, where a process of the drill does
+	Bucket    *BucketRecord          `json:"bucket,omitempty"`   // the bucket of the state, of a drill that has one
 	Program   string                 `json:"program,omitempty"`  // tofu or terraform of such a drill: it goes on with the one that it began with
 	UndoTo    string                 `json:"undo_to,omitempty"`  // age recipient of the drill's own key
 	Gitops    *GitopsRecord          `json:"gitops,omitempty"`   // the Git server, of a drill with a GitOps controller

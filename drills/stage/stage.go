@@ -29,6 +29,8 @@ type Stage struct {
 
 	Provider func(context.Context) (string, error) // program of the bad provider, built when it is needed
 	Bucket   []string                              // command that serves the folder which is appended to it, for a drill with a bucket
+	Store    []string                              // command that keeps the state in the folder which is appended to it, for one on a server of a backend
+	Source   string                                // clone that the servers of that command are built from, "" for the one that is found
 	Say      func(format string, args ...any)
 }
 
@@ -46,7 +48,7 @@ func (st *Stage) RobotEnviron() []string {
 		"TF_DATA_DIR="+filepath.Join(st.Home, "robot-data"),
 		"KUBECONFIG="+kubeconfig(st.Rec.Namespace.RobotKubeconfig),
 		"KUBE_CONFIG_PATH="+st.Rec.Namespace.RobotKubeconfig,
-		Marker+st.Rec.Nonce), append(st.brokerEnviron(NameRobot), st.bucketEnviron(NameRobot)...)...)
+		Marker+st.Rec.Nonce), append(append(st.brokerEnviron(NameRobot), st.bucketEnviron(NameRobot)...), st.storeEnviron(NameRobot)...)...)
 }
 
 // OperatorEnviron is the trainee's environment: theirs, with whatever would
@@ -68,7 +70,7 @@ func (st *Stage) OperatorEnviron(base []string) []string {
 	if st.Tofu != "" {
 		search = filepath.Dir(st.Tofu) + string(os.PathListSeparator) + search
 	}
-	env = append(append(append(env, st.apiEnviron(NameOperator)...), st.brokerEnviron(NameOperator)...), st.bucketEnviron(NameOperator)...)
+	env = append(append(append(env, st.apiEnviron(NameOperator)...), st.brokerEnviron(NameOperator)...), append(st.bucketEnviron(NameOperator), st.storeEnviron(NameOperator)...)...)
 	return append(append(env, st.PlainEnviron()...),
 		"PATH="+search,
 		"KUBECONFIG="+kubeconfig(st.Rec.Namespace.OperatorKubeconfig),

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 )
 
 // StateVersion is what a drill needs to know of a state.
@@ -30,10 +31,16 @@ func (st *Stage) State(ctx context.Context) (StateVersion, error) {
 	return r, nil
 }
 
-// PutState writes the state past the tool and its lock.
+// PutState writes the state past the tool and its lock, where the backend lets it.
 func (st *Stage) PutState(ctx context.Context, raw []byte) error {
 	if st.Rec.Bucket != nil {
 		return os.WriteFile(st.stateFile(), raw, 0o600)
+	}
+	if st.Rec.Backend == BackendLocal {
+		return os.WriteFile(filepath.Join(st.Rec.Dir, "terraform.tfstate"), raw, 0o600)
+	}
+	if !st.inCluster() { // as a person would: what a tool cannot read is not written there
+		return st.push(ctx, raw)
 	}
 	var zipped bytes.Buffer
 	w := gzip.NewWriter(&zipped)
@@ -58,6 +65,9 @@ func (st *Stage) RawState(ctx context.Context) ([]byte, error) {
 			err = fmt.Errorf("state of the drill: %w", err)
 		}
 		return raw, err
+	}
+	if !st.inCluster() {
+		return st.storedState(ctx)
 	}
 	var secret struct{ Data struct{ TFState []byte } }
 	if err := st.Robot.Get(ctx, st.statePath(), &secret); err != nil {

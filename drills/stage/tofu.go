@@ -80,14 +80,34 @@ func (st *Stage) Initialise(ctx context.Context) error {
 	if err := st.init(ctx, st.Rec.Namespace.RobotKubeconfig, st.RobotEnviron()); err != nil {
 		return fmt.Errorf("initialising as robot: %w", err)
 	}
-	// That of a bucket makes none: the first apply does.
-	if _, err := st.State(ctx); err != nil && st.Rec.Bucket == nil {
+	// Elsewhere it makes none: the first apply does.
+	if _, err := st.State(ctx); err != nil && st.inCluster() {
 		return fmt.Errorf("the state that robot's init made: %w", err)
+	}
+	if err := st.firstState(ctx); err != nil {
+		return err
 	}
 	if err := st.init(ctx, st.Rec.Namespace.OperatorKubeconfig, st.OperatorEnviron(nil)); err != nil {
 		return fmt.Errorf("initialising as operator: %w", err)
 	}
 	return nil
+}
+
+// firstState writes an empty state where init makes none, as an earlier run would have left it: a drill is not about
+// the first apply of a module, which takes another lock on some backends.
+func (st *Stage) firstState(ctx context.Context) error {
+	if st.Rec.Backend == "" || st.inCluster() {
+		return nil
+	}
+	if _, err := st.State(ctx); err == nil {
+		return nil
+	}
+	id, err := RandomHex(16)
+	if err != nil {
+		return err
+	}
+	lineage := strings.Join([]string{id[:8], id[8:12], id[12:16], id[16:20], id[20:]}, "-")
+	return st.push(ctx, fmt.Appendf(nil, `{"version":4,"serial":1,"lineage":%q,"outputs":{},"resources":[]}`, lineage))
 }
 
 // Mirror is the directory that holds the only providers of the drill.
@@ -138,7 +158,7 @@ func (st *Stage) init(ctx context.Context, kubeconfig string, env []string) erro
 // TryInit runs tofu init against the state of the drill, and says what it said.
 func (st *Stage) TryInit(ctx context.Context, kubeconfig string, env []string) ([]byte, error) {
 	args := []string{"init", "-input=false", "-no-color"}
-	if st.Rec.Bucket == nil {
+	if st.inCluster() {
 		args = append(args,
 			"-backend-config=namespace="+st.Rec.Namespace.Name,
 			"-backend-config=secret_suffix="+st.Rec.Suffix,
@@ -170,6 +190,16 @@ func (st *Stage) Must(ctx context.Context, args ...string) ([]byte, error) {
 		return out, fmt.Errorf("tofu %s: %w: %s", args[0], err, Tail(out))
 	}
 	return out, nil
+}
+
+// push writes a state by the tool, over whatever is there.
+func (st *Stage) push(ctx context.Context, raw []byte) error {
+	cmd := exec.CommandContext(ctx, st.Tofu, "state", "push", "-force", "-")
+	cmd.Dir, cmd.Env, cmd.Stdin = st.Rec.Dir, st.RobotEnviron(), bytes.NewReader(raw)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("tofu state push: %w: %s", err, Tail(out))
+	}
+	return nil
 }
 
 // cliConfig keeps tofu from asking anybody for a provider or a newer version:

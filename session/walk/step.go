@@ -163,7 +163,8 @@ func (p *player) gate(ctx context.Context, snap view.Snapshot, o triage.Option) 
 	if err != nil {
 		return "", fmt.Errorf("gate %s: %w", o.Step, err)
 	}
-	if o.Kind == triage.DoPreview {
+	// A gate that is shown and recommended to be shown again is refused the confirmation: that is what the walk must hear.
+	if o.Kind == triage.DoPreview && snap.State.Gates[o.Step].Phase != triage.GateArmed {
 		if snap.State.Gates[o.Step].Phase == triage.GateUnknown {
 			p.say("check the outcome of the act of %s", o.Step)
 		} else {

@@ -16,6 +16,7 @@ func LockFacts() []steps.Field {
 	return []steps.Field{
 		{Name: "held", Type: steps.Bool, Doc: "whether the state is locked now"},
 		{Name: "id", Type: steps.Ident, Doc: "lock id, as force-unlock takes it"},
+		{Name: "described", Type: steps.Bool, Doc: "whether the lock says who took it and when; false where none is held, or where it cannot be read"},
 		{Name: "who", Type: steps.String, Doc: "user@host that took it"},
 		{Name: "operation", Type: steps.String, Doc: "what it was taken for, as OperationTypeApply"},
 		{Name: "created", Type: steps.Time, Doc: "when it was taken, by the clock of the holder"},
@@ -68,6 +69,7 @@ func (p LockProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 	if l.Unread == "" {
 		f.Set("held", steps.BoolOf(l.Held))
 	}
+	f.Set("described", steps.BoolOf(l.Unread == "" && l.Held && l.Info != nil && l.Info.Who != "" && !l.Info.Created.IsZero()))
 	f.Set("unlock", steps.EnumOf(s.UnlockPolicy().Way))
 	f.Set("backend", steps.EnumOf(s.Name()))
 	f.Set("path", steps.StringOf(l.Where))

@@ -1,7 +1,6 @@
 # What the checkout of the shop stands on, as real objects of a cluster, one after the other.
 
 terraform {
-  backend "kubernetes" {} # the drill fills it in
   required_providers {
     kubernetes = { source = "hashicorp/kubernetes" }
   }

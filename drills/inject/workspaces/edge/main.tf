@@ -1,10 +1,6 @@
 # What stands in front of the shop: its limits, its cache, its route. Each is a terraform_data, so nothing leaves this
 # machine and no provider is downloaded.
 
-terraform {
-  backend "kubernetes" {} # the drill fills it in
-}
-
 resource "terraform_data" "limits" {
   input = "${local.requests_per_second} requests a second"
 }

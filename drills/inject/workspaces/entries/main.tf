@@ -2,8 +2,6 @@
 # of its second form come from a cache.
 
 terraform {
-  backend "kubernetes" {} # the drill fills it in
-
   required_providers {
     records = {
       source  = "lab.example/lab/records"

@@ -1,8 +1,6 @@
 # Records of a shop in an API that counts its requests. The provider retries for ever, and reads from its cache.
 
 terraform {
-  backend "kubernetes" {} # the drill fills it in
-
   required_providers {
     records = {
       source  = "lab.example/lab/records"

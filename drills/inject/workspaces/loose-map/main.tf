@@ -1,10 +1,6 @@
 # Routes of a shop: what the platform has always given to everybody, and on top of it what a team asks for in its own
 # settings. Everything is a terraform_data, so nothing leaves this machine and no provider is downloaded.
 
-terraform {
-  backend "kubernetes" {} # the drill fills it in
-}
-
 variable "environment" {
   type    = string
   default = "staging"

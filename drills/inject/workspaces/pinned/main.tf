@@ -1,8 +1,6 @@
 # Two records of a provider that a mirror of the company hands out. The lock file says which build of it is meant.
 
 terraform {
-  backend "kubernetes" {} # the drill fills it in
-
   required_providers {
     records = {
       source  = "lab.example/lab/records"

@@ -2,7 +2,6 @@
 # entries of the realm are the change at hand.
 
 terraform {
-  backend "kubernetes" {} # the drill fills it in
   required_providers {
     kubernetes = { source = "hashicorp/kubernetes" }
     records    = { source = "lab.example/lab/records" }

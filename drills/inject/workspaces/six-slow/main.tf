@@ -1,10 +1,6 @@
 # Six things that take their time, one after the other. They stand for a network, what runs in it, and what hangs on
 # that; each is a terraform_data, so nothing leaves this machine and no provider is downloaded.
 
-terraform {
-  backend "kubernetes" {} # the drill fills it in
-}
-
 variable "pace" {
   description = "seconds that each creation takes"
   type        = number

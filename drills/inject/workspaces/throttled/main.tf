@@ -2,8 +2,6 @@
 # it made to show.
 
 terraform {
-  backend "kubernetes" {} # the drill fills it in
-
   required_providers {
     records = {
       source  = "lab.example/lab/records"

@@ -1,7 +1,6 @@
 # What the ledger is made of, as real objects of a cluster.
 
 terraform {
-  backend "kubernetes" {} # the drill fills it in
   required_providers {
     kubernetes = { source = "hashicorp/kubernetes" }
   }

@@ -1,10 +1,6 @@
 # The same routes. What a team asks for has a key of its own, and a settings file that takes a name of the platform is
 # refused at the plan.
 
-terraform {
-  backend "kubernetes" {} # the drill fills it in
-}
-
 variable "environment" {
   type    = string
   default = "staging"

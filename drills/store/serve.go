@@ -1,0 +1,115 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"handrail/drills/lab"
+)
+
+// server is one process that keeps the state of a drill.
+type server struct {
+	Place
+	log *writeLog
+	lab lab.Options
+	ctx context.Context
+	end []func()
+}
+
+// Serve runs the servers of the folder, which was made by [Prepare], until ctx ends or the folder is gone.
+func Serve(ctx context.Context, dir string) (err error) {
+	ctx, cancel := whileThere(ctx, dir)
+	defer cancel()
+	s := &server{ctx: ctx}
+	raw, err := os.ReadFile(filepath.Join(dir, filePlan))
+	if err == nil {
+		err = json.Unmarshal(raw, &s.Plan)
+	}
+	if err != nil {
+		return fmt.Errorf("state of the drill: %w", err)
+	}
+	s.dir, s.Environ, s.Server = dir, map[string][]string{}, map[string]string{}
+	s.lab = lab.Options{Source: s.Plan.Source}
+	if s.log, err = openLog(dir); err != nil {
+		return err
+	}
+	defer func() {
+		for _, end := range s.end {
+			end()
+		}
+	}()
+	set := map[string]func() error{Table: s.table, PG: s.pg, Consul: s.consul, GCS: s.gcs, Azure: s.azure, HTTP: s.http}[s.Plan.Backend]
+	if set == nil {
+		return fmt.Errorf("a drill keeps no state on %q", s.Plan.Backend)
+	}
+	if err := set(); err != nil {
+		return fmt.Errorf("keeping the state of the drill on %s: %w", s.Plan.Backend, err)
+	}
+	if err := put(filepath.Join(dir, filePlace), s.Place); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// glance is how often it is looked whether the folder is still there.
+const glance = time.Second
+
+// whileThere ends with ctx, or soon after the folder is gone: a drill whose files were removed by hand has
+// no record left by which its servers could be ended.
+func whileThere(ctx context.Context, dir string) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		tick := time.NewTicker(glance)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+					cancel()
+				}
+			}
+		}
+	}()
+	return ctx, cancel
+}
+
+// start starts a service of the lab, with its data in the folder.
+func (s *server) start(name string) (*lab.Server, error) {
+	dir := filepath.Join(s.dir, name)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	one, err := lab.StartService(s.ctx, s.lab, name, dir)
+	if err != nil {
+		return nil, err
+	}
+	s.end = append(s.end, func() { _ = one.Close() })
+	return one, nil
+}
+
+// listen serves on an address of loopback, and returns it.
+func (s *server) listen(h http.Handler) (addr string, err error) {
+	at, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	s.serve(at, h)
+	return at.Addr().String(), nil
+}
+
+func (s *server) serve(at net.Listener, h http.Handler) {
+	web := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute, ErrorLog: silence}
+	go func() { _ = web.Serve(at) }() // ends with Close
+	s.end = append(s.end, func() { _ = web.Close() })
+}
