@@ -112,7 +112,7 @@ func recoverable() Vars {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	lock := lockFacts(true, 47*time.Minute)
 	lock["created"] = steps.TimeOf(at)
-	lock["operation"] = steps.StringOf("OperationTypeApply")
+	lock["operation"], lock["unlock"] = steps.StringOf("OperationTypeApply"), steps.EnumOf("by-id")
 	return Vars{
 		Params: steps.Params{"dir": steps.PathOf("live"), "max_apply": steps.DurationOf(30 * time.Minute), "log": steps.PathOf("apply.log")},
 		Facts: map[string]map[string]steps.Value{
@@ -141,27 +141,30 @@ func results(vs []triage.Verdict) string {
 func TestUnlockIsJudged(t *testing.T) {
 	t.Parallel()
 	b := library1(t)
+	// The first says whether force-unlock can release the lock of this backend at all.
 	cases := []struct {
 		name   string
 		change func(v *Vars)
 		want   string
 	}{
-		{"all holds", func(*Vars) {}, "true true true true"},
-		{"not looked at", func(v *Vars) { v.Answers = nil }, "true unknown true true"},
-		{"alive by a person", func(v *Vars) { v.Answers["holder"] = "alive" }, "true false true true"},
-		{"alive here", func(v *Vars) { v.Facts["process"]["alive"] = steps.EnumOf("alive") }, "true true false true"},
+		{"all holds", func(*Vars) {}, "true true true true true"},
+		{"a backend that releases nothing", func(v *Vars) { v.Facts["lock"]["unlock"] = steps.EnumOf("nothing") }, "false true true true true"},
+		{"a backend that releases anything", func(v *Vars) { v.Facts["lock"]["unlock"] = steps.EnumOf("any-id") }, "false true true true true"},
+		{"not looked at", func(v *Vars) { v.Answers = nil }, "true true unknown true true"},
+		{"alive by a person", func(v *Vars) { v.Answers["holder"] = "alive" }, "true true false true true"},
+		{"alive here", func(v *Vars) { v.Facts["process"]["alive"] = steps.EnumOf("alive") }, "true true true false true"},
 		{"elsewhere", func(v *Vars) {
 			v.Facts["process"] = map[string]steps.Value{"here": steps.BoolOf(false), "alive": steps.Unknown(steps.Enum, "another host")}
-		}, "true true true true"},
-		{"place unknown", func(v *Vars) { v.Facts["process"] = nil }, "true true unknown true"},
-		{"young", func(v *Vars) { v.Facts["lock"]["age"] = steps.DurationOf(29 * time.Minute) }, "true true true false"},
+		}, "true true true true true"},
+		{"place unknown", func(v *Vars) { v.Facts["process"] = nil }, "true true true unknown true"},
+		{"young", func(v *Vars) { v.Facts["lock"]["age"] = steps.DurationOf(29 * time.Minute) }, "true true true true false"},
 		{"young, and proven gone", func(v *Vars) {
 			v.Facts["lock"]["age"], v.Facts["process"]["proven_gone"] = steps.DurationOf(time.Minute), steps.BoolOf(true)
-		}, "true true true true"},
-		{"age skewed", func(v *Vars) { v.Facts["lock"]["age"] = steps.Unknown(steps.Duration, "the clocks differ") }, "true true true unknown"},
-		{"gone", func(v *Vars) { v.Facts["lock"] = map[string]steps.Value{"held": steps.BoolOf(false)} }, "false true true unknown"},
-		{"stale lock", func(v *Vars) { v.Stale = map[string]string{"lock": "read 16m ago"} }, "stale true true stale"},
-		{"stale answer", func(v *Vars) { v.Stale = map[string]string{"holder": "given 6h ago"} }, "true stale true true"},
+		}, "true true true true true"},
+		{"age skewed", func(v *Vars) { v.Facts["lock"]["age"] = steps.Unknown(steps.Duration, "the clocks differ") }, "true true true true unknown"},
+		{"gone", func(v *Vars) { v.Facts["lock"] = map[string]steps.Value{"held": steps.BoolOf(false)} }, "unknown false true true unknown"},
+		{"stale lock", func(v *Vars) { v.Stale = map[string]string{"lock": "read 16m ago"} }, "stale stale true true stale"},
+		{"stale answer", func(v *Vars) { v.Stale = map[string]string{"holder": "given 6h ago"} }, "true true stale true true"},
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {

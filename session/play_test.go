@@ -10,6 +10,7 @@ import (
 
 	"handrail/runbooks"
 	"handrail/session/walk"
+	"handrail/steps"
 	"handrail/steps/strict"
 	"handrail/triage"
 )
@@ -76,6 +77,7 @@ func TestPlayEndsWithItsCode(t *testing.T) {
 				}
 			}
 		}, walk.CodeRefused, "test-lock/unlock", 0},
+		{"an owner that no one has paused", nil, func(w *world) { w.owners = []steps.Owner{{Name: "a run elsewhere", Paused: "unknown"}} }, walk.CodeRefused, "test-lock/unlock", 0},
 		{"no word for the gate", func(s string) string {
 			return strings.Replace(s, "gates:\n  unlock: {phrase: \"unlock ${drill.lock}\"}\n", "", 1)
 		}, nil, walk.CodeOpen, "", 0},
