@@ -41,7 +41,7 @@ type drillRow struct {
 
 func drillList(p *process.Program) *cobra.Command {
 	return process.Listing[drillRow]{
-		Head: []string{"DRILL", "RUNBOOK", "VARIANTS", "BACKENDS", "CLUSTER", "NOW", "TITLE"},
+		Head: []string{"DRILL", "RUNBOOK", "VARIANTS", "CLUSTER", "NOW", "TITLE"},
 		Row: func(d drillRow) []string {
 			now := ""
 			if d.Started {
@@ -51,7 +51,7 @@ func drillList(p *process.Program) *cobra.Command {
 			if d.Cluster {
 				cluster = "yes"
 			}
-			return []string{d.ID, d.Runbook, fmt.Sprint(d.Variants), fmt.Sprint(d.Backends), cluster, now, d.Title}
+			return []string{d.ID, d.Runbook, fmt.Sprint(d.Variants), cluster, now, d.Title}
 		},
 		JSON: func(d drillRow) any { return d },
 	}.Command(p, "List the drills", func() ([]drillRow, error) {
@@ -124,7 +124,8 @@ A drill without a cluster (see 'handrail drill list') takes the tofu or terrafor
 where it is ` + lab.FitFor + `, and builds a tofu only otherwise.
 
 --backend keeps the state of a drill on another backend than it is written for, on a server of
-this machine: what can be read and done there differs, as docs/backends.md says.`,
+this machine: what can be read and done there differs, as docs/backends.md says. Which drills
+have a choice is in 'handrail drill list -o json', and in the completion of the flag.`,
 		Args: process.Exactly("a DRILL; see `handrail drill list`"),
 	}
 	form.flags(cmd)

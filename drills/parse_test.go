@@ -39,6 +39,11 @@ func TestParseRefuses(t *testing.T) {
 		{"bucket that comes late", "stale-lock", "- bucket.run: {}\n  - tofu.module: {dir: storefront}", "- tofu.module: {dir: storefront}\n  - bucket.run: {}", `bucket.run says where the state is (put it first)`},
 		{"workspace of a drill with a bucket", "stale-lock", "{dir: storefront, to: release}", "{dir: storefront, to: relese}", `the workspace storefront has no edit "relese"`},
 
+		{"backend", "killed-runner", "- on: [consul]", "- on: [konsul]", `on cannot be "konsul" (did you mean "consul"?)`},
+		{"backend that is not the first", "killed-runner", "- on: [kubernetes, s3,", "- on: [s3,", "a drill that names backends is written for kubernetes"},
+		{"variant on a backend", "torn-state", "plays: crossed", "plays: crosed", `plays cannot be "crosed" (did you mean "crossed"?)`},
+		{"answer on a backend", "killed-runner", "skip: {unlock:", "skips: {unlock:", `backends has no key "skips" (did you mean "skip"?)`},
+
 		{"module of a drill without tofu", "orphan-hook", "${drill.namespace}", "${drill.dir}", `12:14: the drill has no value "dir"`},
 		{"file", "orphan-hook", "{file: orphan-hook.objects.yaml}", "{file: orphan-hook.yml}", `file "orphan-hook.yml" cannot be read`},
 		{"resource", "orphan-hook", "- kube.delete: {resource: jobs", "- kube.delete: {resource: secrets", `resource cannot be "secrets"`},
