@@ -159,8 +159,7 @@ func (d *Drill) scene(variant, backend string) (Scene, error) {
 	return d.Scene(variant)
 }
 
-// On is a drill on a backend that it names; "" is the one that it is written for. A drill with a variant is
-// played as it is written.
+// On is a drill on a backend that it names. The first is the one that it is written for.
 func (d *Drill) On(backend string) (Scene, error) {
 	names := d.Backends()
 	i := slices.IndexFunc(d.backends, func(p place) bool { return slices.Contains(p.on, backend) })

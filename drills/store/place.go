@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -103,13 +104,5 @@ func (p *Place) give(environ ...string) {
 	}
 }
 
-// Names are the backends of this package in the order of the documents.
-func Names() []string {
-	return slices.Sorted(func(yield func(string) bool) {
-		for n := range services {
-			if !yield(n) {
-				return
-			}
-		}
-	})
-}
+// Names are the backends of this package.
+func Names() []string { return slices.Sorted(maps.Keys(services)) }
