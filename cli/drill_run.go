@@ -96,6 +96,9 @@ func printReport(w io.Writer, r drills.Report) error {
 	if r.Variant != "" {
 		fmt.Fprintf(w, "variant:  %s\n", r.Variant)
 	}
+	if r.Backend != "" {
+		fmt.Fprintf(w, "backend:  %s\n", r.Backend)
+	}
 	if r.Session.Outcome != "" {
 		fmt.Fprintf(w, "outcome:  %s\n", r.Session.Outcome)
 	}

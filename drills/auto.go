@@ -21,6 +21,7 @@ type Report struct {
 	Code      int                `json:"code"` // exit code of `drill run`
 	Drill     string             `json:"drill"`
 	Variant   string             `json:"variant,omitempty"`
+	Backend   string             `json:"backend,omitempty"` // of the state, where it is not the one that the drill is written for
 	Bundle    string             `json:"bundle"`
 	Session   walk.Result        `json:"session"`
 	Judgement Judgement          `json:"judgement"`
@@ -54,7 +55,7 @@ func RunAuto(ctx context.Context, o Options, c session.Config, s Scene, talk io.
 		defer cancel()
 		err = errors.Join(err, r.Close(), Stop(clean, o, r.ID()))
 	}()
-	rep = Report{Drill: s.Drill.ID, Variant: s.Variant}
+	rep = Report{Drill: s.Drill.ID, Variant: s.Variant, Backend: s.Backend}
 	if rep.Session, err = r.walk(ctx, c, talk, &rep.Judgement); err != nil {
 		return rep, err
 	}

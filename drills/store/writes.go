@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -52,8 +53,8 @@ func (l *writeLog) add(w Write) {
 
 // writing reports whether a request changes something on its server.
 func writing(r *http.Request) bool {
-	if _, call, ok := strings.Cut(r.Header.Get("X-Amz-Target"), "."); ok { // of a table
-		return strings.HasPrefix(call, "Put") || strings.HasPrefix(call, "Update") || strings.HasPrefix(call, "Delete") || strings.HasPrefix(call, "Create")
+	if _, call, ok := strings.Cut(r.Header.Get("X-Amz-Target"), "."); ok { // of a table: what is not known to read, writes
+		return !slices.ContainsFunc([]string{"Get", "Query", "Scan", "Describe", "List", "BatchGet", "TransactGet"}, func(read string) bool { return strings.HasPrefix(call, read) })
 	}
 	return r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodOptions
 }
