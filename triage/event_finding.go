@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"handrail/triage/record"
 )
 
 // Critical findings that shut no gate: they tell what happened, and nothing asks about
@@ -65,17 +63,12 @@ func (b FindingAnswer) moment(_ *folder) Moment {
 	return Moment{Step: b.Step, Text: fmt.Sprintf("resolved, what %s: %s", what, b.Why), Level: "info"}
 }
 
-// tells reports whether a finding is critical and shuts no gate.
-func tells(f Finding) bool {
-	return f.Level == record.Critical && len(f.Against) == 0 && !f.Unsure
-}
-
 // Telling lists the critical findings of a step that shut no gate and have no answer.
 func (st Step) Telling() []Finding {
 	var out []Finding
 	for _, f := range st.Findings {
 		same := func(x Finding) bool { return x.Say == f.Say }
-		if tells(f) && !slices.Contains(st.Answered, f.Say) && !slices.ContainsFunc(out, same) {
+		if f.Tells() && !slices.Contains(st.Answered, f.Say) && !slices.ContainsFunc(out, same) {
 			out = append(out, f)
 		}
 	}
@@ -86,7 +79,7 @@ func (st Step) Telling() []Finding {
 // another one.
 func stillAnswered(texts []string, fs []Finding) []string {
 	return slices.DeleteFunc(slices.Clone(texts), func(text string) bool {
-		return !slices.ContainsFunc(fs, func(f Finding) bool { return tells(f) && f.Say == text })
+		return !slices.ContainsFunc(fs, func(f Finding) bool { return f.Tells() && f.Say == text })
 	})
 }
 

@@ -97,9 +97,9 @@ func TestCentreStartsTheRunbook(t *testing.T) {
 	var started string
 	var with map[string]string
 	start := s.Config.Start
-	s.Config.Start = func(ctx context.Context, id string, params map[string]string) (screen.Incident, error) {
-		started, with = id, params
-		return start(ctx, id, params)
+	s.Config.Start = func(ctx context.Context, begin screen.Start) (screen.Incident, error) {
+		started, with = begin.Runbook, begin.Given
+		return start(ctx, begin)
 	}
 	s.toHome()
 	s.press("/")

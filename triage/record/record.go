@@ -59,10 +59,21 @@ type Finding struct {
 	Against []string `json:"against,omitempty"` // gates that stay shut while it stands
 	Unsure  bool     `json:"unsure,omitempty"`  // whether it holds is not known
 
+	// Rule says what found it: the findings of a step in its runbook are numbered from 1.
+	// ByKind is the kind of the step itself, 0 a journal that does not tell.
+	Rule int `json:"rule,omitempty"`
+
 	// At is when it no longer holds, by the age of what was read alone; zero where
 	// time does not end it. Then it takes a new reading.
 	At time.Time `json:"at,omitzero"`
 }
+
+// Tells reports whether a finding is critical and shuts no gate: it wants an answer before
+// the incident is closed as recovered.
+func (f Finding) Tells() bool { return f.Level == Critical && len(f.Against) == 0 && !f.Unsure }
+
+// ByKind is the rule of what the kind of a step finds by itself.
+const ByKind = -1
 
 // Owner is a controller that writes the target and would undo the act.
 type Owner struct {

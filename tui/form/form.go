@@ -49,6 +49,8 @@ type Field struct {
 	Edit     Editor
 	Check    func(s string) ink.Text // "" when s is fine
 	About    ink.Text                // what the line is about, drawn above it, "" for nothing
+	Keeps    *Paste                  // takes a text of several lines as a whole, nil where the line takes none
+	Stands   string                  // what stands in the line for that text
 	Explain  bool                    // the hint stays in sight below the line in front, once there is a text
 }
 
@@ -228,6 +230,14 @@ func (f *Form) Paste(s string) {
 	}
 	if cur := &f.Fields[f.at]; cur.Choices == nil {
 		f.wrong = ""
+		if cur.Keeps != nil && strings.Contains(strings.TrimSpace(s), "\n") {
+			if cur.value() != cur.Stands {
+				*cur.Keeps = Paste{}
+			}
+			cur.Keeps.Add(s)
+			cur.Edit.Set(cur.Stands)
+			return
+		}
 		cur.Edit.Paste(strings.Join(strings.Fields(s), " "))
 	}
 }
