@@ -29,8 +29,8 @@ func (s *Session) keepPasted(params steps.Params, text string) (steps.Params, er
 	if err != nil {
 		return nil, s.die(err)
 	}
-	lines := strings.Count(strings.TrimSpace(text), "\n") + 1
-	if err := s.record(triage.Note{Text: fmt.Sprintf("kept the text that was pasted, %d lines", lines)}, []evidence.Blob{blob}); err != nil {
+	said := fmt.Sprintf("Pasted: a text of %d bytes, kept redacted with this entry.", len(text))
+	if err := s.record(triage.Note{Text: said}, []evidence.Blob{blob}); err != nil {
 		return nil, err
 	}
 	out := maps.Clone(params)

@@ -63,6 +63,9 @@ type Choice struct {
 // leastHelp is the room that the help of a choice needs beside it.
 const leastHelp = 20
 
+// Hint says more in the hint of a line.
+func (f *Field) Hint(more ink.Text) { f.hint += more }
+
 func (f *Field) value() string {
 	if f.Choices != nil {
 		if f.Pick < 0 {
@@ -236,6 +239,9 @@ func (f *Form) Paste(s string) {
 			}
 			cur.Keeps.Add(s)
 			cur.Edit.Set(cur.Stands)
+			if cur.Keeps.Cut > 0 {
+				f.wrong = cur.Keeps.Shortened()
+			}
 			return
 		}
 		cur.Edit.Paste(strings.Join(strings.Fields(s), " "))

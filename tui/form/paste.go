@@ -3,6 +3,8 @@ package form
 import (
 	"fmt"
 	"strings"
+
+	"handrail/tui/ink"
 )
 
 // Paste is a text that was pasted. Of one that is longer than it keeps, it has the beginning
@@ -45,6 +47,11 @@ func (p *Paste) Whole() string {
 		return p.Text
 	}
 	return p.Text[:p.gap] + omitted(p.Cut) + p.Text[p.gap:]
+}
+
+// Shortened says what was left out.
+func (p *Paste) Shortened() ink.Text {
+	return ink.Say("Too long: %s of its middle were cut. Its first %s and its end are kept.", ink.Amount(int64(p.Cut)), ink.Amount(Ends))
 }
 
 // Joined are the beginning and the end of a text of which so many bytes between them were

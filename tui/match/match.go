@@ -156,7 +156,7 @@ func (s *Screen) Draw(env *screen.Env, w, h int) []ink.Drawn {
 	p.Gap()
 	p.Rows = append(p.Rows, s.drawText(th, w, max(3, h/4))...)
 	if s.Said.Cut > 0 {
-		p.Item(th.Warn.On("! "), th.Plain, ink.Say("Too long: %s of its middle were cut. Its first %s and its end are kept.", ink.Amount(int64(s.Said.Cut)), ink.Amount(form.Ends)))
+		p.Item(th.Warn.On("! "), th.Plain, s.Said.Shortened())
 	}
 	p.Gap()
 	switch {
