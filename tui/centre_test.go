@@ -148,9 +148,9 @@ func TestCentreRows(t *testing.T) {
 	s.write("ledger") // folded
 	s.want(t, "deployment/shop/ledger")
 	s.press("enter")
-	s.want(t, "match  rank the runbooks for its message", "Owner: kustomization flux-system/shop")
-	s.press("1", "enter")
-	s.want(t, "What is the error?", "what it says of itself")
+	s.want(t, "enter rank the runbooks for its message", "Owner: kustomization flux-system/shop")
+	s.press("enter")
+	s.want(t, "What is the error?", "deployment/shop/ledger", "what it says of itself")
 	s.press("esc", "esc")
 	i := slices.IndexFunc(s.home.Rows, func(r home.HomeRow) bool { return r.Fold })
 	s.home.At, s.home.Moved = i, true
