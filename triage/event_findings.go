@@ -102,9 +102,7 @@ func (f *folder) readAway(st *Step, before []Finding) {
 		return
 	}
 	for _, was := range before {
-		still := func(x Finding) bool {
-			return x.Rule == was.Rule && (was.Rule != record.ByKind || x.Level == record.Critical)
-		}
+		still := func(x Finding) bool { return x.Restates(was) }
 		if was.Level == record.Critical && !was.Unsure && was.Rule != 0 && !slices.ContainsFunc(st.Findings, still) {
 			f.s.Gone = append(slices.Clip(f.s.Gone), Gone{Step: st.ID, Finding: was, By: st.ID, Seq: f.e.Seq, At: f.e.At})
 		}

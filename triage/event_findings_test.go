@@ -168,3 +168,27 @@ func TestUnreadFindingStaysOwed(t *testing.T) {
 		}
 	}
 }
+
+// TestRestates: a finding is the same one by its rule; what a kind found by itself by its
+// words, whatever the numbers.
+func TestRestates(t *testing.T) {
+	t.Parallel()
+	kind := func(say string) Finding { return Finding{Level: record.Critical, Say: say, Rule: record.ByKind} }
+	for name, tc := range map[string]struct {
+		now, was Finding
+		want     bool
+	}{
+		"the same rule":     {Finding{Rule: 2, Say: "x"}, Finding{Rule: 2, Say: "y"}, true},
+		"another rule":      {Finding{Rule: 1, Say: "x"}, Finding{Rule: 2, Say: "x"}, false},
+		"other numbers":     {kind("2 of 3 Pods are refused"), kind("1 of 3 Pods are refused"), true},
+		"other words":       {kind("no Pods are left"), kind("1 of 3 Pods are refused"), false},
+		"a rule, no kind":   {Finding{Rule: 1, Say: "x", Level: record.Critical}, kind("x"), false},
+		"no more critical":  {Finding{Rule: record.ByKind, Say: "x", Level: record.Warning}, kind("x"), false},
+		"not told, and bad": {Finding{Say: "x", Level: record.Critical}, kind("y"), true},
+		"not told, a word":  {Finding{Say: "x", Level: record.Info}, kind("x"), false},
+	} {
+		if got := tc.now.Restates(tc.was); got != tc.want {
+			t.Errorf("%s: Restates() = %v", name, got)
+		}
+	}
+}

@@ -45,10 +45,13 @@ func Findings(rb *runbooks.Runbook, s triage.State, st triage.Step, at time.Time
 	if later, ok := triage.Again(s, st); ok {
 		v.Facts[Bare(st.ID)], v.Read[Bare(st.ID)] = later.Facts, later.Ended
 		untrue := rb.Untrue(Bare(st.ID), v)
-		silent := !slices.ContainsFunc(later.Findings, func(f triage.Finding) bool {
-			return f.Level == record.Critical && (f.Rule == record.ByKind || f.Rule == 0)
-		})
-		drop(later.ID, func(f triage.Finding) bool { return untrue[f.Rule] || f.Rule == record.ByKind && silent })
+		// What its kind found stands where the later one found it too, and is asked of that.
+		silent := func(was triage.Finding) bool {
+			return was.Rule == record.ByKind && !slices.ContainsFunc(later.Findings, func(f triage.Finding) bool {
+				return (f.Rule == record.ByKind || f.Rule == 0) && f.Restates(was)
+			})
+		}
+		drop(later.ID, func(f triage.Finding) bool { return untrue[f.Rule] || silent(f) })
 	}
 	gone = slices.DeleteFunc(gone, func(g triage.GoneBy) bool { return !finds(st.Findings, g.Finding) })
 	for _, f := range st.Findings {
