@@ -1,6 +1,7 @@
 package triage
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -56,8 +57,11 @@ func (b FindingsSet) fold(f *folder) error {
 
 func (b FindingsSet) moment(_ *folder) Moment {
 	m := Moment{Step: b.Step, Text: b.Step + " judged with what was read beside it"}
-	for _, g := range b.Gone {
-		m.Text, m.Level = "resolved, what "+b.Step+" found: "+strings.TrimSpace(g.Finding)+": "+g.By+" does not find it any more", "info"
+	for i, g := range b.Gone {
+		if i == 0 {
+			m.Text, m.Level = "what "+b.Step+" found is resolved", "info"
+		}
+		m.Text += fmt.Sprintf("; %s does not find any more: %s", g.By, strings.TrimSpace(g.Finding))
 	}
 	for _, x := range b.Findings {
 		if x.Level == record.Critical || (x.Level == record.Warning && m.Level == "") {
