@@ -53,7 +53,7 @@ func parameters(fs []steps.Field, known map[string]string, text *form.Paste) []f
 			fl.Edit.Set(value)
 			if p.Type == steps.Path && p.Name == "log" {
 				fl.Keeps, fl.Stands = text, triage.Pasted
-				fl.Hint("; a file, or paste the log itself")
+				fl.Hint("; or paste it")
 			}
 			fl.Check = func(s string) ink.Text {
 				if _, err := steps.ParseValue(p.Type, s); err != nil {
