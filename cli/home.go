@@ -261,14 +261,15 @@ func pasteOf(text string) string {
 }
 
 // spoken are the parameters of a runbook that the text which it recognises names, and
-// the log where the text is one of a file, or was pasted: what is told in words is none.
+// the log where the text is one of a file, or was pasted: what is told in words is none, and
+// what a runbook reads of another run than the one that failed is not that text.
 func spoken(lib []*runbooks.Runbook, h runbooks.Hit, text, file string) map[string]string {
 	i := slices.IndexFunc(lib, func(rb *runbooks.Runbook) bool { return rb.ID == h.Runbook })
 	if i < 0 {
 		return nil
 	}
 	out := lib[i].Found(text, h.Groups)
-	isLog := func(f steps.Field) bool { return f.Name == "log" && f.Type == steps.Path }
+	isLog := func(f steps.Field) bool { return f.Name == "log" && f.Matched }
 	switch {
 	case file == "" || !slices.ContainsFunc(lib[i].Params, isLog):
 	case file != triage.Pasted:

@@ -42,6 +42,7 @@ func TestPastedIsTheLogOfARunbook(t *testing.T) {
 	log := "terraform_data.a: Creating...\nterraform_data.a: Creation complete after 0s [id=1]\nterraform_data.b: Creating...\n\nError: creating b: refused\n"
 	for name, tc := range map[string]struct{ text, book, want string }{
 		"a log":          {log, "partial-apply", triage.Pasted},
+		"another run's":  {"Error: Error acquiring the state lock\n\nLock Info:\n  ID: 1\n", "state-lock", ""},
 		"one line":       {"Error: Error acquiring the state lock", "state-lock", ""},
 		"its own file":   {"$ tofu apply | tee /var/log/apply.log\n" + log, "partial-apply", "/var/log/apply.log"},
 		"no log is read": {"Error from server: admission webhook\nObject is being deleted: no new finalizers can be added if the object is being deleted\n", "stuck-finalizer", ""},
