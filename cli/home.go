@@ -7,6 +7,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"handrail/cli/books"
@@ -24,6 +25,7 @@ import (
 	"handrail/session/report"
 	"handrail/steps"
 	"handrail/steps/own"
+	"handrail/triage"
 	"handrail/tui"
 )
 
@@ -119,16 +121,16 @@ func face(p *process.Program, c session.Config) tui.Config {
 		Pause:  400 * time.Millisecond,
 		Home:   func(context.Context) (tui.Home, error) { return commandCentre(p, c) },
 		Centre: func(ctx context.Context, tell func(steps.Answer)) { readCentre(ctx, p, c, tell) },
-		Start: func(ctx context.Context, runbook string, given map[string]string) (tui.Incident, error) {
-			rb, err := settings.Runbook(p, runbook)
+		Start: func(ctx context.Context, start tui.Start) (tui.Incident, error) {
+			rb, err := settings.Runbook(p, start.Runbook)
 			if err != nil {
 				return nil, err
 			}
-			params, err := rb.Bind(given)
+			params, err := rb.Bind(start.Given)
 			if err != nil {
 				return nil, err
 			}
-			return opened(session.Start(ctx, c, session.Begin{Runbook: rb, Params: params}))
+			return opened(session.Start(ctx, c, session.Begin{Runbook: rb, Params: params, Pasted: start.Text}))
 		},
 		OpenFor: openFor(p, c, func(id string) (*runbooks.Runbook, error) { b, err := settings.Look(p, id); return b.Runbook, err }),
 		Resume: func(ctx context.Context, id, why string) (tui.Incident, error) {
@@ -205,14 +207,14 @@ func recognising(p *process.Program, f *tui.Config) {
 		if err != nil {
 			return nil
 		}
-		return faced(lib, runbooks.Match(lib, text), text, "")
+		return faced(lib, runbooks.Match(lib, text), text, pasteOf(text))
 	}
 	f.Nearest = func(text string) []tui.Hit {
 		lib, err := settings.Library(p)
 		if err != nil {
 			return nil
 		}
-		return faced(lib, runbooks.Nearest(lib, text, nearest), text, "")
+		return faced(lib, runbooks.Nearest(lib, text, nearest), text, pasteOf(text))
 	}
 	f.Symptoms = func() []tui.Symptom {
 		lib, err := settings.Library(p)
@@ -250,19 +252,40 @@ func faced(lib []*runbooks.Runbook, hits []runbooks.Hit, text, file string) []tu
 	return out
 }
 
+// pasteOf is what stands for a text as a log: one of several lines that is no notification.
+func pasteOf(text string) string {
+	if _, alerts := runbooks.Alerts(text); alerts || !strings.Contains(strings.TrimSpace(text), "\n") {
+		return ""
+	}
+	return triage.Pasted
+}
+
 // spoken are the parameters of a runbook that the text which it recognises names, and
-// the log where the text is one of a file.
+// the log where the text is one of a file, or was pasted: what is told in words is none, and
+// what a runbook reads of another run than the one that failed is not that text.
 func spoken(lib []*runbooks.Runbook, h runbooks.Hit, text, file string) map[string]string {
 	i := slices.IndexFunc(lib, func(rb *runbooks.Runbook) bool { return rb.ID == h.Runbook })
 	if i < 0 {
 		return nil
 	}
 	out := lib[i].Found(text, h.Groups)
-	isLog := func(f steps.Field) bool { return f.Name == "log" }
-	if abs, err := filepath.Abs(file); err == nil && file != "" && slices.ContainsFunc(lib[i].Params, isLog) {
-		out["log"] = abs
+	isLog := func(f steps.Field) bool { return f.Name == "log" && f.Matched }
+	switch {
+	case file == "" || !slices.ContainsFunc(lib[i].Params, isLog):
+	case file != triage.Pasted:
+		out["log"] = absolute(file)
+	case h.Pattern != "" && out["log"] == "": // the file that it names is more than what was copied of it
+		out["log"] = triage.Pasted
 	}
 	return out
+}
+
+// absolute is a path that means the same file in any directory.
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
 }
 
 // opened keeps a nil session from becoming an incident that is not nil.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"handrail/cli/process"
 	"handrail/cli/settings"
 	"handrail/runbooks"
+	"handrail/tui/form"
 )
 
 // hit is the public form of a runbook that recognises a text.
@@ -58,11 +60,12 @@ them; where none claims the text it names the two nearest, and ends with 3.`,
 			return matchOnScreen(cmd.Context(), p, "", "", nil)
 		}
 		text, err := pasted(p, file)
+		from := cmp.Or(file, pasteOf(text))
 		if said, ok := runbooks.Alerts(text); ok && err == nil {
-			text, file = said, "" // a notification is the log of nothing
+			text, file, from = said, "", "" // a notification is the log of nothing
 		}
 		if screens && err == nil {
-			return matchOnScreen(cmd.Context(), p, text, file, keys)
+			return matchOnScreen(cmd.Context(), p, text, from, keys)
 		}
 		if err != nil {
 			return err
@@ -104,8 +107,8 @@ them; where none claims the text it names the two nearest, and ends with 3.`,
 	return cmd
 }
 
-// pasted reads the text to match; of more than the matcher looks at, the end is
-// kept by the matcher and the rest not at all.
+// pasted reads the text to match. Of one that is too long the beginning and the end are kept,
+// with a line between them that says so.
 func pasted(p *process.Program, file string) (string, error) {
 	in := p.Stdin
 	if file != "" {
@@ -118,12 +121,38 @@ func pasted(p *process.Program, file string) (string, error) {
 	} else if process.IsTerminal(p.Stdin) {
 		fmt.Fprintln(p.Stderr, "Paste the error text, then Ctrl-D on a line of its own.")
 	}
-	const most = 64 << 20
-	b, err := io.ReadAll(io.LimitReader(in, most))
+	text, err := bothEnds(in, 16<<20, 48<<20)
 	if err != nil {
 		return "", fmt.Errorf("reading the error text: %w", err)
 	}
-	return string(b), nil
+	return text, nil
+}
+
+// bothEnds reads all of in, and keeps so many bytes of its beginning and of its end.
+func bothEnds(in io.Reader, first, last int) (string, error) {
+	head, err := io.ReadAll(io.LimitReader(in, int64(first)))
+	if err != nil {
+		return "", err
+	}
+	var tail []byte
+	cut, buf := 0, make([]byte, 1<<20)
+	for {
+		n, err := in.Read(buf)
+		if tail = append(tail, buf[:n]...); len(tail) > 2*last {
+			cut += len(tail) - last
+			tail = append([]byte(nil), tail[len(tail)-last:]...)
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	if over := len(tail) - last; over > 0 {
+		cut, tail = cut+over, tail[over:]
+	}
+	return form.Joined(string(head), string(tail), cut), nil
 }
 
 // nearest is how many runbooks are named for a text that none claims.

@@ -29,9 +29,9 @@ func onTerminal(p *process.Program) (keys *os.File, ok bool) {
 	return keys, true
 }
 
-// matchOnScreen opens the command centre at the match, with a text and the file that it
-// is from, "" for none.
-func matchOnScreen(ctx context.Context, p *process.Program, text, file string, keys *os.File) (err error) {
+// matchOnScreen opens the command centre at the match, with a text and what stands for it as
+// a log: its file, or [triage.Pasted], "" where it is none.
+func matchOnScreen(ctx context.Context, p *process.Program, text, from string, keys *os.File) (err error) {
 	here := *p
 	if keys != nil {
 		here.Stdin = keys
@@ -46,16 +46,28 @@ func matchOnScreen(ctx context.Context, p *process.Program, text, file string, k
 	}
 	face := face(&here, c)
 	face.Matching, face.Text = true, text
-	if match := face.Match; file != "" {
+	// The screen keeps both ends of a text, with its own ends of lines.
+	whole := strings.ReplaceAll(text, "\r\n", "\n")
+	ours := func(said string) bool { return said != "" && strings.HasSuffix(whole, said[max(0, len(said)-512):]) }
+	if match := face.Match; text != "" {
 		face.Match = func(said string) []tui.Hit {
 			lib, err := settings.Library(&here)
-			// The screen keeps both ends of a text, with its own ends of lines.
-			whole, tail := strings.ReplaceAll(text, "\r\n", "\n"), said[max(0, len(said)-512):]
-			if err != nil || said == "" || !strings.HasSuffix(whole, tail) {
+			if err != nil || !ours(said) {
 				return match(said)
 			}
-			return faced(lib, runbooks.Match(lib, said), said, file)
+			return faced(lib, runbooks.Match(lib, said), said, from)
 		}
+	}
+	begin := face.Start
+	face.Start = func(ctx context.Context, s tui.Start) (tui.Incident, error) {
+		switch {
+		case !ours(s.Text):
+		case from != "" && s.Given["log"] == absolute(from):
+			s.Text = "" // its file is read
+		default:
+			s.Text = whole // what came through a pipe is kept whole
+		}
+		return begin(ctx, s)
 	}
 	if err := draw(ctx, &here, face); err != nil && !interrupted(ctx, err) {
 		return err

@@ -194,9 +194,8 @@ var jobPhrase = regexp.MustCompile(`\b(?:patch|delete) job/[a-z0-9-]+/[a-z0-9.-]
 
 var orphanHookAnswers = []answered{
 	{to: "last lines of the controller", words: []string{"hook-runner has no Pod; the log store has nothing"}},
-	{to: "want it gone", value: "gone", words: []string{"Git removed the hook two releases ago"}},
+	{to: "want it gone", value: "gone", words: []string{"Git removed the hook two releases ago; tariffs: it never ran and left nothing"}},
 	{to: "gone for good", value: "gone", words: []string{"the hardening rollout scaled hook-runner to zero"}},
-	{to: "Does its owner accept", value: "accepted", words: []string{"tariffs: a hook that never ran left nothing"}},
 	{to: "Tell the on-call", words: []string{"#platform-oncall, told the whole name"}},
 	{to: "what waited for this object", value: "moves", words: []string{"the sync of tariffs went on"}},
 	{to: "Settle: unfinished", value: "waived"},

@@ -122,7 +122,7 @@ func (b *Bundle) compose(d Draft) (Entry, error) {
 		if blob.Media == mediaData {
 			return Entry{}, fmt.Errorf("media type %q of %s is the store's own", mediaData, d.Type)
 		}
-		if _, err := b.fs.Lstat(b.blobPath(blob.SHA256)); err != nil {
+		if _, err := b.fs.Lstat(b.BlobPath(blob.SHA256)); err != nil {
 			return Entry{}, fmt.Errorf("blob of %s was not committed: %w", d.Type, err)
 		}
 		blob.Role, blob.Media = b.red.Text(blob.Role), b.red.Text(blob.Media)
@@ -174,7 +174,8 @@ func (b *Bundle) stillThere() error {
 	return nil
 }
 
-func (b *Bundle) blobPath(sum string) string {
+// BlobPath is the file of a blob that is in the bundle.
+func (b *Bundle) BlobPath(sum string) string {
 	return filepath.Join(b.path, "blobs", "sha256", sum[:2], sum)
 }
 

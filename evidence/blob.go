@@ -120,7 +120,7 @@ func (b *Bundle) place(temp, sum string) error {
 }
 
 func (b *Bundle) placeLocked(temp, sum string) error {
-	final := b.blobPath(sum)
+	final := b.BlobPath(sum)
 	dir := filepath.Dir(final)
 	if err := b.fs.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err

@@ -155,7 +155,7 @@ func heldTo(e *Entry, b Blob, raw []byte) (json.RawMessage, error) {
 // hearWhole remembers the tokens of data that was set aside. What cannot be read is found when the journal is read.
 func (b *Bundle) hearWhole(e *Entry) {
 	if aside, ok := setAsideOf(e); ok && isHex64(aside.SHA256) {
-		raw, err := disk.Read(b.fs, b.blobPath(aside.SHA256), MaxData)
+		raw, err := disk.Read(b.fs, b.BlobPath(aside.SHA256), MaxData)
 		if err == nil {
 			b.red.Hear(raw)
 		}

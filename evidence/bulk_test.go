@@ -134,7 +134,7 @@ func TestLongDataIsHeldToItsLine(t *testing.T) {
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(os.Chmod(b.blobPath(aside.SHA256), 0o600), os.Remove(b.blobPath(aside.SHA256))); err != nil {
+	if err := errors.Join(os.Chmod(b.BlobPath(aside.SHA256), 0o600), os.Remove(b.BlobPath(aside.SHA256))); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := entriesOf(t, b.Path()); !errors.Is(err, ErrCorrupt) {

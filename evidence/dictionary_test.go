@@ -36,7 +36,7 @@ func reopened(t *testing.T, b *Bundle, keys string) *Bundle {
 // stored is what a text became as an artifact.
 func stored(t *testing.T, b *Bundle, media, text string) string {
 	t.Helper()
-	raw, err := os.ReadFile(b.blobPath(putBlob(t, b, media, text).SHA256))
+	raw, err := os.ReadFile(b.BlobPath(putBlob(t, b, media, text).SHA256))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func leaky(t *testing.T, keys string) string {
 	}
 	sealIt(t, b)
 	note(t, b, "after the seal: "+otherSecret)
-	name := b.blobPath(runbook.SHA256)
+	name := b.BlobPath(runbook.SHA256)
 	if err := errors.Join(os.Chmod(name, 0o600), os.WriteFile(name, []byte("damaged "+plainSecret), 0o600)); err != nil {
 		t.Fatal(err)
 	}

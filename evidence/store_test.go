@@ -445,7 +445,7 @@ func TestBlobDamageIsKeptAside(t *testing.T) {
 	t.Parallel()
 	b := create(t, testOptions(""))
 	blob := putBlob(t, b, "text/plain", "same bytes")
-	name := b.blobPath(blob.SHA256)
+	name := b.BlobPath(blob.SHA256)
 	if err := errors.Join(os.Chmod(name, 0o600), os.WriteFile(name, []byte("other bytes"), 0o600)); err != nil {
 		t.Fatal(err)
 	}

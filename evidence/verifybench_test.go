@@ -70,7 +70,7 @@ func BenchmarkVerifyBlobs(b *testing.B) {
 // putRaw stores bytes as they are: redaction is measured elsewhere.
 func putRaw(b *testing.B, bundle *Bundle, data []byte) Blob {
 	sum := sumHex(data)
-	name := bundle.blobPath(sum)
+	name := bundle.BlobPath(sum)
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		b.Fatal(err)
 	}

@@ -53,7 +53,11 @@ func (r *Runbook) about(o object) finds {
 	if kind, _, _ := strings.Cut(o.resource, "."); whole && (kind == "namespace" || kind == "namespaces" || kind == "ns") {
 		return finds{"space": o.name}
 	}
-	return finds{"resource": o.resource, "name": o.name, "namespace": o.namespace}
+	out := finds{"resource": o.resource, "name": o.name, "namespace": o.namespace}
+	if o.resource == "deployment" {
+		out["app"] = o.name
+	}
+	return out
 }
 
 // documented is the one object that a text has as YAML or JSON.
@@ -262,14 +266,18 @@ func quotedObject(text string) object {
 
 // objectWords is an object as people write it: deployment/api, or configmap pay-env. Without
 // a slash a name must look like one, or say where it is, or "the deployment is" would name an object.
-var objectWords = regexp.MustCompile(`(?i)\b(configmap|deployment|statefulset|daemonset|replicaset|cronjob|job|pod|service|ingress|namespace|persistentvolumeclaim|pvc)(?:/([a-z0-9][a-z0-9.-]*)|\s+["'\x60]?([a-z0-9]+(?:[-.][a-z0-9]+)+)|\s+["'\x60]?([a-z0-9]+)["'\x60]?\s+in\s+(?:the\s+)?namespace\b)`)
+// With two it has its namespace first, as handrail writes it.
+var objectWords = regexp.MustCompile(`(?i)\b(configmap|deployment|statefulset|daemonset|replicaset|cronjob|job|pod|service|ingress|namespace|persistentvolumeclaim|pvc)(?:/([a-z0-9][a-z0-9.-]*)(?:/([a-z0-9][a-z0-9.-]*))?|\s+["'\x60]?([a-z0-9]+(?:[-.][a-z0-9]+)+)|\s+["'\x60]?([a-z0-9]+)["'\x60]?\s+in\s+(?:the\s+)?namespace\b)`)
 
 // namedObject is the one object that a story names. A namespace beside another object only says
 // where that is.
 func namedObject(text string) object {
 	var all, spaces []object
 	for _, m := range objectWords.FindAllStringSubmatch(text, 32) {
-		o := object{resource: strings.ToLower(m[1]), name: strings.Trim(m[2]+m[3]+m[4], ".-")}
+		o := object{resource: strings.ToLower(m[1]), name: strings.Trim(m[2]+m[4]+m[5], ".-")}
+		if m[3] != "" {
+			o.namespace, o.name = o.name, strings.Trim(m[3], ".-")
+		}
 		if o.resource == "namespace" {
 			spaces = append(spaces, o)
 		} else {

@@ -41,11 +41,14 @@ func TestFound(t *testing.T) {
 			map[string]string{"resource": "configmap", "name": "pay-env", "namespace": "shop-eu"}},
 		"a story of a short name": {"reverting-fixes", "The targetPort of service gateway in namespace sk-edge keeps going back to 9099.",
 			map[string]string{"resource": "service", "name": "gateway", "namespace": "sk-edge"}},
-		"a namespace says where": {"reverting-fixes", "configmap pay-env in namespace shop-eu comes back", map[string]string{"resource": "configmap", "name": "pay-env", "namespace": "shop-eu"}},
-		"a story of two":         {"reverting-fixes", "configmap pay-env and configmap shop-env come back", map[string]string{}},
-		"a story without one":    {"reverting-fixes", "the deployment is broken, the pod too", map[string]string{}},
-		"nothing":                {"state-lock", "Error: Error acquiring the state lock", map[string]string{}},
-		"list":                   {"stuck-finalizer", `{"kind": "PodList", "items": []}`, map[string]string{}},
+		"a namespace says where":          {"reverting-fixes", "configmap pay-env in namespace shop-eu comes back", map[string]string{"resource": "configmap", "name": "pay-env", "namespace": "shop-eu"}},
+		"an object as handrail writes it": {"reverting-fixes", "deployment/shop-eu/api\nit comes back", map[string]string{"resource": "deployment", "name": "api", "namespace": "shop-eu"}},
+		"a Deployment whose Pods a quota refuses": {"hardening-cascade", "deployment/shop-eu/api\nFailedCreate: pods \"api-58579ff6bc-tplsf\" is forbidden: exceeded quota: budget, requested: pods=1",
+			map[string]string{"namespace": "shop-eu", "app": "api"}},
+		"a story of two":      {"reverting-fixes", "configmap pay-env and configmap shop-env come back", map[string]string{}},
+		"a story without one": {"reverting-fixes", "the deployment is broken, the pod too", map[string]string{}},
+		"nothing":             {"state-lock", "Error: Error acquiring the state lock", map[string]string{}},
+		"list":                {"stuck-finalizer", `{"kind": "PodList", "items": []}`, map[string]string{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

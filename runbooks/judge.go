@@ -164,6 +164,26 @@ func (r *Runbook) Green(step string, v Vars) steps.Value {
 	}
 }
 
+// Untrue are the findings of a step, by their rule, whose condition is known not to hold.
+func (r *Runbook) Untrue(step string, v Vars) map[int]bool {
+	out := map[int]bool{}
+	if s := r.step(step); s != nil {
+		for i, f := range s.findings {
+			out[i+1] = f.when != nil && r.eval(f.when, v).result == resFalse
+		}
+	}
+	return out
+}
+
+// Grounds are the steps on which a finding of a step stands.
+func (r *Runbook) Grounds(step string, rule int) []string {
+	s := r.step(step)
+	if s == nil || rule < 1 || rule > len(s.findings) || s.findings[rule-1].when == nil {
+		return nil
+	}
+	return r.stepsOf(s.findings[rule-1].when)
+}
+
 // Findings gives what the facts of a step are worth saying about, each against the
 // gates, or [triage.Closing], that it keeps shut. A finding whose condition is
 // unknown is said too, as unsure.
@@ -173,9 +193,9 @@ func (r *Runbook) Findings(step string, v Vars) []steps.Finding {
 		return nil
 	}
 	var out []steps.Finding
-	for _, f := range s.findings {
+	for i, f := range s.findings {
 		say := strings.TrimSpace(r.render(f.say, v))
-		found := steps.Finding{Level: f.level, Say: say, Against: r.opposes(s, f)}
+		found := steps.Finding{Level: f.level, Say: say, Against: r.opposes(s, f), Rule: i + 1}
 		if f.when == nil {
 			out = append(out, found)
 			continue

@@ -37,6 +37,7 @@ var keyDocs = map[string]string{
 	"next":       "runbooks to go on with, each by a condition",
 	"values":     "the values of an enum",
 	"default":    "the value where none is given",
+	"matched":    "of a parameter, that the text by which the runbook was matched is the file that it names: the log of the very run",
 	"min":        "the least that an int or a duration may be",
 	"max":        "the most that an int or a duration may be",
 	"pattern":    "a Go regular expression: of an error, of a parameter, or of the proof of a manual step",

@@ -223,7 +223,7 @@ func (r *reader) param(name string, n *yaml.Node) {
 		r.Fail(n, "one of "+strings.Join(paramTypes(), ", "), `parameter %q needs the key "type"`, name)
 		return
 	}
-	p := steps.Field{Name: name, Doc: r.literal(f["help"], "help"), Required: r.Flag(f["required"], "required")}
+	p := steps.Field{Name: name, Doc: r.literal(f["help"], "help"), Required: r.Flag(f["required"], "required"), Matched: r.Flag(f["matched"], "matched")}
 	p.Type = steps.Type(r.OneOf(f["type"], "type", paramTypes()))
 	if p.Type == "" {
 		return
@@ -239,6 +239,9 @@ func (r *reader) param(name string, n *yaml.Node) {
 		if r.regexp(f["pattern"], p.Pattern) != nil && !textual(p.Type) {
 			r.Fail(f["pattern"], "remove it; min and max bound a number or a duration", "a pattern is for texts, not for the type %s", p.Type)
 		}
+	}
+	if p.Matched && p.Type != steps.Path {
+		r.Fail(f["matched"], "remove it; a text is kept as a file", "matched is for a path, not for the type %s", p.Type)
 	}
 	r.bounds(p, f)
 	if d := f["default"]; d != nil {

@@ -79,4 +79,5 @@ type Begin struct {
 	Drill    string          // "" for a real incident
 	Kind     string          // triage.Readiness for a review, "" for an incident
 	Parts    []triage.Component
+	Pasted   string // the text that it begins with, "" for none
 }

@@ -198,7 +198,11 @@ func (s *Session) begin(id string, b Begin) error {
 			return err
 		}
 	}
-	return s.plan(b.Runbook, b.Params, "")
+	params, err := s.keepPasted(b.Params, b.Pasted)
+	if err != nil {
+		return err
+	}
+	return s.plan(b.Runbook, params, "")
 }
 
 // reload folds the whole journal.

@@ -110,6 +110,9 @@ func (s *Session) takeUp(in triage.Intent) error {
 				Cure: "Put it where the tool finds it by itself, and give the name of that."})
 		}
 	}
+	if params, err = s.keepPasted(params, in.Text); err != nil {
+		return err
+	}
 	return s.plan(rb, params, s.state.Plan().Runbook)
 }
 

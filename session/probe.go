@@ -14,6 +14,7 @@ import (
 	"handrail/steps"
 	"handrail/steps/fault"
 	"handrail/triage"
+	"handrail/triage/record"
 )
 
 // How long a probe may take before it is cut off and its facts are unknown.
@@ -166,10 +167,6 @@ func (s *Session) finishProbe(ctx context.Context, step string, n int, k steps.K
 		return err
 	}
 	s.readAgain() // a proof that turned red has the acts before it read again
-	delete(s.found, step)
-	if st, ok := s.state.Step(step); ok && err == nil {
-		s.found[step] = st.Findings[:min(len(obs.Findings), len(st.Findings))]
-	}
 	if len(s.flight) > 1 {
 		return nil // the last of the round judges for all
 	}
@@ -184,19 +181,15 @@ func (s *Session) finishProbe(ctx context.Context, step string, n int, k steps.K
 func (s *Session) judgeRound() error {
 	for i := range s.state.Steps {
 		st := s.state.Steps[i]
-		own, read := s.found[st.ID]
 		rb := s.books[journal.BookOf(st.ID)]
-		if !read || rb == nil || st.Retired || st.Outcome != "ok" || st.Status == triage.Running || st.Status == triage.Stale || st.Status == triage.Skipped {
+		if rb == nil || st.Retired && len(st.Telling()) == 0 {
 			continue
 		}
-		now := slices.Concat(own, rb.Findings(journal.Bare(st.ID), s.vars(rb.ID)))
-		for i := range now {
-			now[i].Say = s.bundle.Redact(now[i].Say)
-		}
-		if slices.EqualFunc(triage.Judged(st.Findings, now), st.Findings, sameFinding) {
+		now, gone, ok := journal.Findings(rb, s.state, st, s.cfg.Now(), s.bundle.Redact)
+		if !ok || slices.EqualFunc(triage.Judged(st.Findings, now), st.Findings, journal.Same) {
 			continue
 		}
-		if err := s.record(triage.FindingsSet{Step: st.ID, N: st.Attempts, Findings: now}, nil); err != nil {
+		if err := s.record(triage.FindingsSet{Step: st.ID, N: st.Attempts, Findings: now, Gone: gone}, nil); err != nil {
 			return err
 		}
 		s.retext()
@@ -204,17 +197,12 @@ func (s *Session) judgeRound() error {
 	return nil
 }
 
-// sameFinding compares what two findings say; when time ends one is worked out anew.
-func sameFinding(a, b steps.Finding) bool {
-	return a.Level == b.Level && a.Say == b.Say && a.Unsure == b.Unsure && slices.Equal(a.Against, b.Against)
-}
-
 // found is what a read found by itself, and what its runbook finds in its facts,
 // each with what it speaks against.
 func found(rb *runbooks.Runbook, step string, v runbooks.Vars, own []steps.Finding) []steps.Finding {
 	var out []steps.Finding
 	for _, f := range own {
-		x := steps.Finding{Level: f.Level, Say: f.Say}
+		x := steps.Finding{Level: f.Level, Say: f.Say, Rule: record.ByKind}
 		if f.Level == steps.Critical {
 			x.Against = rb.Opposes(step)
 		}

@@ -75,7 +75,6 @@ type Session struct {
 	books    map[string]*runbooks.Runbook
 	actor    string
 	flight   map[string]*flight
-	found    map[string][]steps.Finding // by step: what its newest read found by itself, without the runbook
 	front    *view.Front
 	requests approval.Requests
 	proven   []string // names of the operator that were asked for
@@ -121,7 +120,7 @@ func newSession(c Config, b *evidence.Bundle, path string) *Session {
 	s := &Session{
 		cfg: c, calls: make(chan func()), stop: make(chan struct{}), stopped: make(chan struct{}),
 		changed: make(chan struct{}, 1), ctx: ctx, cancel: cancel,
-		bundle: b, path: path, books: map[string]*runbooks.Runbook{}, flight: map[string]*flight{}, found: map[string][]steps.Finding{},
+		bundle: b, path: path, books: map[string]*runbooks.Runbook{}, flight: map[string]*flight{},
 		blobs: map[int64][]view.BlobRef{}, header: c.Header, asked: map[string]*asks{}, waiting: map[triage.Reread]bool{}, requests: approval.Requests{},
 		told: map[string]bool{},
 	}

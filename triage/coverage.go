@@ -141,6 +141,28 @@ func (s *State) said(seq int64) (who, text string) {
 	return s.Timeline[i].Actor, s.Timeline[i].Text
 }
 
+// Wanted are the items that a step covers and that nothing else has captured without a gap:
+// what a person is asked for.
+func (s State) Wanted(step string) []EvidenceItem {
+	st, _ := s.Step(step)
+	var out []EvidenceItem
+	for _, item := range EvidenceItems() {
+		if !slices.Contains(st.Covers, item.Code) {
+			continue
+		}
+		c := Covered{Item: item.Code, Standing: NotApplicable}
+		for i := range s.Steps {
+			if x := &s.Steps[i]; x.ID != step && slices.Contains(x.Covers, item.Code) {
+				c = better(c, s.covers(Covered{Item: item.Code, Standing: NotApplicable}, x))
+			}
+		}
+		if c.Standing != Captured || c.Why != "" {
+			out = append(out, item)
+		}
+	}
+	return out
+}
+
 // CoverageLine sums coverage up in one line: of E1 to E14 by their names, of the
 // required captures by their number. It holds no text from outside.
 func CoverageLine(list []Covered) string {

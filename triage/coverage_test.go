@@ -111,3 +111,35 @@ func TestCoverageLineHoldsNothingFromOutside(t *testing.T) {
 		t.Errorf("Coverage of nothing has %d items, want 14", len(Coverage(State{})))
 	}
 }
+
+// TestCapturedItemsAreNotAsked: a person is asked for what no read has captured whole.
+func TestCapturedItemsAreNotAsked(t *testing.T) {
+	t.Parallel()
+	plan := demoPlan()
+	plan.Steps = append(plan.Steps, PlanStep{ID: "demo/log", Phase: Preserve, Kind: ProbeStep, Covers: []string{"E11"}},
+		PlanStep{ID: "demo/run", Phase: Preserve, Kind: ManualStep, Covers: []string{"E3", "E11"}})
+	told := ready()
+	told[1] = plan
+	s := tell(t, State{}, told...)
+	gap := read("demo/log", 1, "ok", "true")
+	gap.Gaps = []string{"there is no log"}
+	begun := ProbeStart{Step: "demo/log", N: 1}
+	for name, tc := range map[string]struct {
+		told []Body
+		want string
+	}{
+		"not read":   {nil, "E3 E11"},
+		"read":       {[]Body{begun, read("demo/log", 1, "ok", "true")}, "E3"},
+		"failed":     {[]Body{begun, read("demo/log", 1, "failed", "true")}, "E3 E11"},
+		"with a gap": {[]Body{begun, gap}, "E3 E11"},
+		"skipped":    {[]Body{Skip{Step: "demo/log", Why: "no log"}}, "E3 E11"},
+	} {
+		var got []string
+		for _, item := range tell(t, s, tc.told...).Wanted("demo/run") {
+			got = append(got, item.Code)
+		}
+		if strings.Join(got, " ") != tc.want {
+			t.Errorf("%s: asked for %v, want %s", name, got, tc.want)
+		}
+	}
+}

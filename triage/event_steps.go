@@ -33,6 +33,7 @@ func (b ProbeStart) fold(f *folder) error {
 	// A step that is still running lost its end in a crash; the new attempt wins.
 	st := f.step(i)
 	st.Status, st.Attempts, st.Started, st.StartSeq, st.Void = Running, b.N, f.e.At, f.e.Seq, false
+	st.Elsewhere, st.With = st.EndSeq > 0 && !sameValues(st.With, b.With), b.With
 	return nil
 }
 
@@ -78,8 +79,13 @@ func (b ProbeEnd) fold(f *folder) error {
 	}
 	changed := changedFacts(st.Facts, facts)
 	st.Outcome, st.Summary, st.Command = b.Outcome, b.Summary, b.Command
+	before := st.Findings
 	st.Facts, st.Findings, st.Gaps, st.Rows = facts, found(st.Findings, b), b.Gaps, b.Rows
 	st.Overruled, st.Answered = stillOverruled(st.Overruled, st.Findings), stillAnswered(st.Answered, st.Findings)
+	if !st.Elsewhere {
+		f.readAway(st, before)
+	}
+	f.standsAgain(st)
 	switch {
 	case st.Kind == WatchStep:
 		f.sample(st, b)
@@ -118,41 +124,6 @@ func (b ProbeEnd) moment(_ *folder) Moment {
 	if b.Outcome != "ok" {
 		m.Level = "warning"
 	}
-	for _, x := range b.Findings {
-		if x.Level == record.Critical || (x.Level == record.Warning && m.Level == "") {
-			m.Level = string(x.Level)
-		}
-	}
-	return m
-}
-
-// FindingsSet says what the newest reading of a step is worth saying about once the
-// readings beside it are in: a finding may stand on the facts of several steps.
-type FindingsSet struct {
-	Step     string    `json:"step"`
-	N        int       `json:"n"`
-	Findings []Finding `json:"findings,omitempty"`
-}
-
-// Type implements [Body].
-func (FindingsSet) Type() string { return "findings" }
-
-func (b FindingsSet) fold(f *folder) error {
-	i := f.find(b.Step)
-	switch {
-	case i < 0:
-		return f.refuse("the plan has no step %q", b.Step)
-	case f.s.Steps[i].Attempts != b.N || f.s.Steps[i].Status == Running || f.s.Steps[i].Outcome != "ok":
-		return f.refuse("attempt %d of %q is not its newest reading", b.N, b.Step)
-	}
-	st := f.step(i)
-	st.Findings = Judged(st.Findings, b.Findings)
-	st.Overruled, st.Answered = stillOverruled(st.Overruled, st.Findings), stillAnswered(st.Answered, st.Findings)
-	return nil
-}
-
-func (b FindingsSet) moment(_ *folder) Moment {
-	m := Moment{Step: b.Step, Text: b.Step + " judged with what was read beside it"}
 	for _, x := range b.Findings {
 		if x.Level == record.Critical || (x.Level == record.Warning && m.Level == "") {
 			m.Level = string(x.Level)

@@ -133,17 +133,15 @@ func TestTaskThatDoesNotApply(t *testing.T) {
 // on such a read are passed over, and are asked once it was made or may be.
 func TestNothingIsAskedAboutAReadThatDoesNotApply(t *testing.T) {
 	t.Parallel()
-	for result, want := range map[string]string{"false": "skip " + fix, Unknown: "manual " + order, "true": "probe " + rest} {
+	for result, want := range map[string]string{"false": "preview " + resume, Unknown: "manual " + order, "true": "probe " + rest} {
 		judge := func(id string) []Verdict {
 			switch id {
 			case order:
 				return []Verdict{{Result: Unknown, Aside: true}}
 			case rest:
 				return []Verdict{{Result: result, Aside: true}}
-			case unlock, again:
+			case unlock, again, fix:
 				return []Verdict{{Result: "false", Aside: true}}
-			case fix:
-				return []Verdict{{Result: "false"}}
 			}
 			return nil
 		}
@@ -197,5 +195,85 @@ func TestAWordForAGateThatActedIsNotAsked(t *testing.T) {
 		if got := recommended(s, judge); got != name {
 			t.Errorf("recommended %q, want %q", got, name)
 		}
+	}
+}
+
+// TestHeldGateIsNotLookedBehind: what would show what a gate did is not read while it is held,
+// by its conditions or by a refusal at its preview; what another gate did is.
+func TestHeldGateIsNotLookedBehind(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		fix, unlock []Verdict
+		told        []Body
+		want        string
+	}{
+		"held by a condition":     {fix: []Verdict{{Result: "false"}}, want: "skip " + fix},
+		"refused at its preview":  {fix: good("ok"), told: []Body{GateClosed{Step: fix, Why: "the object is protected", Refused: true}}, want: "skip " + fix},
+		"passed by a word":        {fix: []Verdict{{Result: "false"}}, told: []Body{Skip{Step: fix, Why: "the owner does it"}}, want: "probe " + rest},
+		"it does not apply":       {fix: []Verdict{{Result: "false", Aside: true}}, want: "probe " + rest},
+		"another one is held":     {fix: good("ok"), unlock: []Verdict{{Result: "false"}}, told: []Body{shown(fix, Repair), answered(fix), start(fix), end(fix, "done")}, want: "probe " + rest},
+		"another one, not before": {fix: []Verdict{{Result: "false"}}, unlock: []Verdict{{Result: "false"}}, want: "skip " + unlock},
+	} {
+		judge := func(id string) []Verdict {
+			switch id {
+			case fix:
+				return tc.fix
+			case unlock:
+				if tc.unlock != nil {
+					return tc.unlock
+				}
+				return []Verdict{{Result: "false", Aside: true}}
+			case again:
+				return []Verdict{{Result: "false", Aside: true}}
+			}
+			return nil
+		}
+		b := settledBehind()
+		s := tell(t, State{}, append(b[:len(b)-3:len(b)-3], tc.told...)...)
+		if got := recommended(s, judge); got != tc.want {
+			t.Errorf("%s: recommended %q, want %q", name, got, tc.want)
+		}
+	}
+}
+
+// TestUnknownIsAskedAgain: a question that shuts a gate because no one knew is asked again once
+// something was learned, and once only.
+func TestUnknownIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	judge := func(id string) []Verdict {
+		switch id {
+		case fix:
+			return []Verdict{{Result: Unknown}}
+		case unlock, again:
+			return []Verdict{{Result: "false", Aside: true}}
+		}
+		return nil
+	}
+	b := settledBehind()
+	p := behindPlan()
+	for i := range p.Steps {
+		if p.Steps[i].ID == fix {
+			p.Steps[i].Refs = []string{holder}
+		}
+	}
+	b[1] = p
+	unknown := Answer{Step: holder, Value: Unknown, How: "asked: the platform"}
+	s := tell(t, State{}, append(b, unknown)...)
+	if got := recommended(s, judge); got != "skip "+fix {
+		t.Errorf("nothing was learned: recommended %q", got)
+	}
+	s = tell(t, s, ProbeStart{Step: lock, N: 2}, read(lock, 2, "ok", "true"))
+	if got := recommended(s, judge); got != "skip "+fix {
+		t.Errorf("the same was read again: recommended %q", got)
+	}
+	s = tell(t, s, Manual{Step: order, Proof: "a newer link"})
+	if got := recommended(s, judge); !strings.HasPrefix(got, "answer "+holder) {
+		t.Errorf("something was learned since: recommended %q", got)
+	}
+	if got := recommended(tell(t, s, unknown), judge); got != "skip "+fix {
+		t.Errorf("asked again, and still unknown: recommended %q", got)
+	}
+	if got := recommended(tell(t, s, Answer{Step: holder, Value: "dead", How: "seen"}), judge); got != "skip "+fix {
+		t.Errorf("known by now: recommended %q", got)
 	}
 }

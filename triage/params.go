@@ -127,6 +127,10 @@ func (f *folder) reparam(b Plan, fallen map[string]bool, elsewhere bool) {
 	}
 }
 
+// Pasted is the value of a parameter that stands for a text which was pasted: it is kept
+// with the evidence, redacted, and read from there.
+const Pasted = "the pasted text"
+
 // emptied is a step whose parameters changed: what it read is of something else, and
 // so is what was said of it, waivers included. Its findings stand until it is read
 // again. One that was passed over may apply now.

@@ -1,7 +1,6 @@
 package triage
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"time"
@@ -22,9 +21,9 @@ type want struct {
 // by a word: the verification of an act that did not happen would prove nothing, and what
 // was paused for it would go on before it.
 func recommend(s *State, options []Option, now time.Time, judge func(step string) []Verdict) {
-	held := ""
+	var held []string
 	for _, w := range wants(s, judge) {
-		if held != "" && past(s, w) && (lookBehind(s, held, options) || mark(options, want{kind: DoSkip, step: held})) {
+		if len(held) > 0 && past(s, w, held, judge) && (lookBehind(s, held[0], options) || askAgain(s, held[0], options) || mark(options, want{kind: DoSkip, step: held[0]})) {
 			return
 		}
 		if (w.kind == DoAnswer || w.kind == DoProbe || w.kind == DoManual) && idle(s, w, judge) {
@@ -32,7 +31,7 @@ func recommend(s *State, options []Option, now time.Time, judge func(step string
 		}
 		gate := w.kind == DoPreview && s.Gates[w.step].Phase != GateUnknown
 		if gate && refusedSince(s, w.step, now) {
-			held = cmp.Or(held, w.step)
+			held = append(held, w.step)
 			continue
 		}
 		for i := range options {
@@ -56,7 +55,7 @@ func recommend(s *State, options []Option, now time.Time, judge func(step string
 			case gate && mark(options, want{kind: DoPlan, step: w.step}):
 				return
 			case gate && !aside(w.step, judge):
-				held = cmp.Or(held, w.step)
+				held = append(held, w.step)
 			}
 		}
 	}
@@ -69,36 +68,6 @@ func mark(options []Option, w want) bool {
 		options[i].Recommended = true
 	}
 	return i >= 0
-}
-
-// past reports whether a want comes once the gates acted: it gives back what a pause
-// took, is a part of verify, or comes after it.
-func past(s *State, w want) bool {
-	st, ok := s.Step(w.step)
-	return ok && (st.Phase == Verify || w.kind == DoPreview && resumes(st.Uses)) || w.kind == DoClose || w.kind == DoResolve
-}
-
-// lookBehind marks the first light read whose finding keeps a gate shut, where it is older
-// than what people said or did since: what it found may be over. Once it was read again,
-// only another word asks for it anew.
-func lookBehind(s *State, gate string, options []Option) bool {
-	word := int64(0)
-	for i := range s.Steps {
-		if st := &s.Steps[i]; st.Kind != ProbeStep && st.Kind != WatchStep && st.Kind != CompareStep {
-			word = max(word, st.EndSeq)
-		}
-	}
-	for i := range s.Steps {
-		st := &s.Steps[i]
-		if st.Kind != ProbeStep || st.Heavy || st.Retired || st.EndSeq == 0 || st.EndSeq > word {
-			continue
-		}
-		against := slices.ContainsFunc(st.Speaking(), func(f Finding) bool { return slices.Contains(f.Against, gate) })
-		if against && mark(options, want{kind: DoProbe, step: st.ID}) {
-			return true
-		}
-	}
-	return false
 }
 
 // refusedSince reports whether a gate was refused at its preview and nothing that it

@@ -64,15 +64,18 @@ func findingLaws(s *State, gate string) []Refusal {
 }
 
 // found is what a step stands with after an attempt: what the attempt found, and
-// what an earlier one found against a gate and this one could not tell.
+// what an earlier one found against a gate, or that wants an answer, and this one could
+// not tell.
 func found(old []Finding, b ProbeEnd) []Finding {
 	out := slices.Clip(b.Findings)
 	for _, was := range old {
-		if len(was.Against) == 0 || was.Unsure {
+		if len(was.Against) == 0 && !was.Tells() || was.Unsure {
 			continue
 		}
 		again := slices.ContainsFunc(b.Findings, func(f Finding) bool { return f.Say == was.Say && !f.Unsure })
-		unsure := slices.ContainsFunc(b.Findings, func(f Finding) bool { return f.Unsure && meet(f.Against, was.Against) })
+		unsure := slices.ContainsFunc(b.Findings, func(f Finding) bool {
+			return f.Unsure && (meet(f.Against, was.Against) || was.Rule > 0 && f.Rule == was.Rule)
+		})
 		if !again && (b.Outcome != "ok" || unsure) {
 			out = append(out, was)
 		}

@@ -34,6 +34,7 @@ type State struct {
 	Waivers  []Waiver
 	Drift    []DriftSaid
 	Answered []Answered // critical findings that shut no gate
+	Gone     []Gone     // critical findings that a later reading does not find any more
 	Timeline []Moment
 	Acting   string   // the step whose act is running, "" for none
 	Rereads  []Reread // targets to read again, in the order of their acts
@@ -101,9 +102,11 @@ type Step struct {
 	Command   string
 	Facts     map[string]Value // of the newest attempt
 	Findings  []Finding
-	Gives     []Given  // of a manual step: the items that its proof names; nil where its journal does not say
-	Overruled []string // texts of findings that stand and that a person answers for
-	Answered  []string // texts of critical findings that shut no gate, and that have an answer
+	With      map[string]Value // the parameters of the newest attempt
+	Elsewhere bool             // the newest attempt reads something else than the one before
+	Gives     []Given          // of a manual step: the items that its proof names; nil where its journal does not say
+	Overruled []string         // texts of findings that stand and that a person answers for
+	Answered  []string         // texts of critical findings that shut no gate, and that have an answer
 	Gaps      []string
 	Rows      []Compared // of a compare step
 	Answer    string     // of an ask

@@ -97,9 +97,9 @@ func TestCentreStartsTheRunbook(t *testing.T) {
 	var started string
 	var with map[string]string
 	start := s.Config.Start
-	s.Config.Start = func(ctx context.Context, id string, params map[string]string) (screen.Incident, error) {
-		started, with = id, params
-		return start(ctx, id, params)
+	s.Config.Start = func(ctx context.Context, begin screen.Start) (screen.Incident, error) {
+		started, with = begin.Runbook, begin.Given
+		return start(ctx, begin)
 	}
 	s.toHome()
 	s.press("/")
@@ -148,9 +148,9 @@ func TestCentreRows(t *testing.T) {
 	s.write("ledger") // folded
 	s.want(t, "deployment/shop/ledger")
 	s.press("enter")
-	s.want(t, "match  rank the runbooks for its message", "Owner: kustomization flux-system/shop")
-	s.press("1", "enter")
-	s.want(t, "What is the error?", "what it says of itself")
+	s.want(t, "enter rank the runbooks for its message", "Owner: kustomization flux-system/shop")
+	s.press("enter")
+	s.want(t, "What is the error?", "deployment/shop/ledger", "what it says of itself")
 	s.press("esc", "esc")
 	i := slices.IndexFunc(s.home.Rows, func(r home.HomeRow) bool { return r.Fold })
 	s.home.At, s.home.Moved = i, true

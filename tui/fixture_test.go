@@ -573,7 +573,7 @@ func configFixture(now func() time.Time, h string) screen.Config {
 	return screen.Config{
 		Now: now, Version: "0.1.0",
 		Home: func(context.Context) (screen.Home, error) { return homeFixture(h), nil },
-		Start: func(context.Context, string, map[string]string) (screen.Incident, error) {
+		Start: func(context.Context, screen.Start) (screen.Incident, error) {
 			return newBench(now, h), nil
 		},
 		Resume: func(context.Context, string, string) (screen.Incident, error) { return newBench(now, h), nil },

@@ -47,9 +47,9 @@ func TestSecondIncidentOnOneTarget(t *testing.T) {
 		s := onStage(t, 80, 24, false, "")
 		var did []string
 		start, resume := s.Config.Start, s.Config.Resume
-		s.Config.Start = func(ctx context.Context, id string, params map[string]string) (screen.Incident, error) {
-			did = append(did, "start "+id)
-			return start(ctx, id, params)
+		s.Config.Start = func(ctx context.Context, begin screen.Start) (screen.Incident, error) {
+			did = append(did, "start "+begin.Runbook)
+			return start(ctx, begin)
 		}
 		s.Config.Resume = func(ctx context.Context, id, why string) (screen.Incident, error) {
 			did = append(did, "resume "+id)
@@ -178,7 +178,7 @@ func TestDrillTellsItsStory(t *testing.T) {
 func TestRefusedParametersComeBack(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 80, 24, false, "")
-	s.Config.Start = func(context.Context, string, map[string]string) (screen.Incident, error) {
+	s.Config.Start = func(context.Context, screen.Start) (screen.Incident, error) {
 		return nil, errors.New("/srv/nowhere is no directory")
 	}
 	s.toHome()

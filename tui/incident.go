@@ -161,9 +161,11 @@ func given(s triage.State, step string) ink.Text {
 	if len(st.Covers) < 2 {
 		return ""
 	}
+	wanted := s.Wanted(step)
 	var has, none, lacks []string
 	for _, item := range st.Covers {
 		switch i := slices.IndexFunc(st.Gives, func(g triage.Given) bool { return g.Item == item }); {
+		case i < 0 && !slices.ContainsFunc(wanted, func(w triage.EvidenceItem) bool { return w.Code == item }):
 		case i < 0:
 			lacks = append(lacks, item)
 		case st.Gives[i].None:

@@ -241,9 +241,9 @@ func TestClosedIncidentContinues(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 80, 24, true, "")
 	var next *bench
-	s.model.Config.Start = func(_ context.Context, runbook string, _ map[string]string) (screen.Incident, error) {
-		if runbook != book {
-			t.Errorf("started %s", runbook)
+	s.model.Config.Start = func(_ context.Context, begin screen.Start) (screen.Incident, error) {
+		if begin.Runbook != book {
+			t.Errorf("started %s", begin.Runbook)
 		}
 		next = newBench(s.clock.now, "")
 		return next, nil

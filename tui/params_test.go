@@ -47,8 +47,8 @@ func TestStartAsksForWhatItLacks(t *testing.T) {
 	c := configFixture(clock.now, "")
 	c.Params = lockFields
 	c.Begin = &screen.Start{Runbook: "state-lock", Given: map[string]string{"workspace": "prod-eu"}}
-	c.Start = func(_ context.Context, _ string, given map[string]string) (screen.Incident, error) {
-		got = given
+	c.Start = func(_ context.Context, begin screen.Start) (screen.Incident, error) {
+		got = begin.Given
 		return nil, errors.New("far enough")
 	}
 	s := &stage{clock: clock, model: newModel(t.Context(), c)}
@@ -180,9 +180,9 @@ func TestEnterAcceptsWhatWasFound(t *testing.T) {
 	s := onStage(t, 80, 24, false, "")
 	var with map[string]string
 	start := s.Config.Start
-	s.Config.Start = func(ctx context.Context, id string, given map[string]string) (screen.Incident, error) {
-		with = given
-		return start(ctx, id, given)
+	s.Config.Start = func(ctx context.Context, begin screen.Start) (screen.Incident, error) {
+		with = begin.Given
+		return start(ctx, begin)
 	}
 	s.toFound()
 	s.want(t, "Found: workspace, log", "/tmp/apply.log", "prod-eu", "enter start")
@@ -480,5 +480,50 @@ func TestUnconfinedProgramIsNotSaidToRead(t *testing.T) {
 		s.run.Front(id("log"))
 		s.run.Decide()
 		s.want(t, tc.want)
+	}
+}
+
+// TestLogIsPastedIntoItsLine: a text of several lines is taken as the log itself, at the
+// start and later; a path that is pasted stays a path.
+func TestLogIsPastedIntoItsLine(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 80, 24, false, "")
+	var begun screen.Start
+	s.Config.Params = lockFields
+	s.Config.Start = func(_ context.Context, begin screen.Start) (screen.Incident, error) {
+		begun = begin
+		return nil, errors.New("far enough")
+	}
+	s.settle(s.wait.StartWith(s.Env, screen.Start{Runbook: "state-lock", Text: "what was matched\nbefore"}))
+	s.Sheet.Paste("module.a: Creating...\r\nError: b\r\n")
+	s.want(t, triage.Pasted)
+	_, cmd := s.Update(keyPress("enter"))
+	s.openWith(cmd)
+	if begun.Given["log"] != triage.Pasted || begun.Text != "module.a: Creating...\nError: b\n" {
+		t.Errorf("begun with %+v", begun)
+	}
+	s.press("ctrl+u")
+	s.Sheet.Paste("/tmp/apply.log\n")
+	_, cmd = s.Update(keyPress("enter"))
+	s.openWith(cmd)
+	if begun.Given["log"] != "/tmp/apply.log" {
+		t.Errorf("a path is taken as %+v", begun)
+	}
+}
+
+// TestMatchedTextGoesAlong: the text that was matched is what the incident begins with.
+func TestMatchedTextGoesAlong(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 80, 24, false, "")
+	var begun screen.Start
+	s.Config.Start = func(_ context.Context, begin screen.Start) (screen.Incident, error) {
+		begun = begin
+		return nil, errors.New("far enough")
+	}
+	s.toFound()
+	_, cmd := s.Update(keyPress("enter"))
+	s.openWith(cmd)
+	if begun.Text == "" || begun.Text != s.match.Said.Whole() {
+		t.Errorf("begun with %q", begun.Text)
 	}
 }

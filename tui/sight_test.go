@@ -158,7 +158,7 @@ func TestLongPasteKeepsBothEnds(t *testing.T) {
 	line := strings.Repeat("x", 99) + "\n"
 	s.settle(s.match.Add("FIRST LINE\n"+strings.Repeat(line, 8000)+"LAST LINE\n", s.Env))
 	s.At = screen.AtMatch
-	if txt := s.match.Text; !strings.HasPrefix(txt, "FIRST LINE\n") || !strings.HasSuffix(txt, "\nLAST LINE\n") || len(txt) > 256<<10 {
+	if txt := s.match.Said.Text; !strings.HasPrefix(txt, "FIRST LINE\n") || !strings.HasSuffix(txt, "\nLAST LINE\n") || len(txt) > 256<<10 {
 		t.Errorf("%d bytes are kept, from %.20q to %q", len(txt), txt, txt[len(txt)-20:])
 	}
 	s.want(t, "of its middle were cut", "Its first 64.0 KiB and its end")

@@ -57,7 +57,7 @@ func TestPickSymptoms(t *testing.T) {
 	s.press("tab")
 	picked(1)
 	s.Update(tea.PasteMsg{Content: "Error: Error acquiring the state lock"})
-	if s.want(t, "What is the error?"); s.match.Text == "" {
+	if s.want(t, "What is the error?"); s.match.Said.Text == "" {
 		t.Error("a paste is lost")
 	}
 	s.press("esc")

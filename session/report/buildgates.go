@@ -150,7 +150,8 @@ func sides(before, after []triage.KV) []Side {
 	return out
 }
 
-// answered lists what was said of critical findings that shut no gate.
+// answered lists what was said of critical findings that shut no gate, and which findings a
+// later reading resolved.
 func (b *builder) answered() {
 	for _, a := range b.st.Answered {
 		why := a.How + ": " + a.Why
@@ -159,6 +160,13 @@ func (b *builder) answered() {
 			b.d.FollowUps = append(b.d.FollowUps, FollowUp{What: line(strings.TrimSpace(a.Finding)), Who: line(a.Person), From: line(a.Step)})
 		}
 		b.d.Answered = append(b.d.Answered, Remark{Step: line(a.Step), What: line(strings.TrimSpace(a.Finding)), Why: line(why), Entry: a.Seq})
+	}
+	for _, g := range b.st.Gone {
+		why := "resolved: it was read again, and is not found any more"
+		if g.By != g.Step {
+			why = "resolved: " + g.By + " read the same later, and does not find it"
+		}
+		b.d.Answered = append(b.d.Answered, Remark{Step: line(g.Step), What: line(strings.TrimSpace(g.Finding.Say)), Why: line(why), Entry: g.Seq})
 	}
 }
 

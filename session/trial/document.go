@@ -74,7 +74,7 @@ type Expect struct {
 	Conclude  map[string]string   `key:"conclude"`                       // what the facts propose, by topic
 	Proposes  map[string]string   `key:"proposes"`                       // what the facts say to a question
 	Facts     map[string]string   `key:"facts"`                          // STEP.FACT: value, or unknown
-	Findings  map[string][]string `key:"findings" of:"a part of a text"` // by step, parts of what is found
+	Findings  map[string][]string `key:"findings" of:"a part of a text"` // by step, parts of what is found, also what a later reading resolves
 	Armed     []string            `key:"armed" of:"a gate"`              // gates that open
 	Refused   map[string]string   `key:"refused"`                        // by gate, a part of why it stays shut
 	Aside     []string            `key:"aside" of:"a step"`              // steps that do not apply

@@ -102,17 +102,11 @@ func (s *stage) afterRead() error {
 		}
 	}
 	for _, st := range s.state.Steps {
-		if st.Outcome != "ok" || st.Status == triage.Running || st.Status == triage.Stale || st.Status == triage.Skipped || st.Kind == triage.CompareStep {
+		now, gone, ok := journal.Findings(s.rb, s.state, st, s.now, func(text string) string { return text })
+		if !ok || slices.EqualFunc(triage.Judged(st.Findings, now), st.Findings, journal.Same) {
 			continue
 		}
-		now := s.rb.Findings(journal.Bare(st.ID), s.vars())
-		same := func(a, b steps.Finding) bool {
-			return a.Level == b.Level && a.Say == b.Say && a.Unsure == b.Unsure && slices.Equal(a.Against, b.Against)
-		}
-		if slices.EqualFunc(triage.Judged(st.Findings, now), st.Findings, same) {
-			continue
-		}
-		if err := s.happen(triage.FindingsSet{Step: st.ID, N: st.Attempts, Findings: now}); err != nil {
+		if err := s.happen(triage.FindingsSet{Step: st.ID, N: st.Attempts, Findings: now, Gone: gone}); err != nil {
 			return err
 		}
 	}

@@ -112,6 +112,11 @@ func (s *stage) result() Result {
 		for _, f := range st.Findings {
 			all = append(all, f.Say)
 		}
+		for _, g := range s.state.Gone {
+			if g.Step == st.ID {
+				all = append(all, g.Finding.Say)
+			}
+		}
 		for _, part := range e.Findings[id] {
 			if !slices.ContainsFunc(all, func(f string) bool { return strings.Contains(f, part) }) {
 				wrong("%s finds nothing that says %q; it finds %q", id, part, all)

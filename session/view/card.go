@@ -26,7 +26,7 @@ func (s *Scene) card(st triage.Step) Card {
 			c.Graph = g
 			continue
 		}
-		if !w.Known && asideFact(rb, w.Name, v) {
+		if !w.Known && asideFact(rb, w.Expr, v) {
 			continue
 		}
 		value := w.Value
@@ -72,8 +72,8 @@ func (s *Scene) card(st triage.Step) Card {
 
 // asideFact reports whether a fact is of a step that does not apply: that it is not known
 // says nothing.
-func asideFact(rb *runbooks.Runbook, name string, v runbooks.Vars) bool {
-	of, ok := strings.CutPrefix(name, "facts.")
+func asideFact(rb *runbooks.Runbook, expr string, v runbooks.Vars) bool {
+	of, ok := strings.CutPrefix(expr, "facts.")
 	step, _, dotted := strings.Cut(of, ".")
 	return ok && dotted && rb.Aside(step, v) != ""
 }

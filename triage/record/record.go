@@ -13,6 +13,7 @@ package record
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 )
 
@@ -59,10 +60,42 @@ type Finding struct {
 	Against []string `json:"against,omitempty"` // gates that stay shut while it stands
 	Unsure  bool     `json:"unsure,omitempty"`  // whether it holds is not known
 
+	// Rule says what found it: the findings of a step in its runbook are numbered from 1.
+	// ByKind is the kind of the step itself, 0 a journal that does not tell.
+	Rule int `json:"rule,omitempty"`
+
 	// At is when it no longer holds, by the age of what was read alone; zero where
 	// time does not end it. Then it takes a new reading.
 	At time.Time `json:"at,omitzero"`
 }
+
+// Tells reports whether a finding is critical and shuts no gate: it wants an answer before
+// the incident is closed as recovered.
+func (f Finding) Tells() bool { return f.Level == Critical && len(f.Against) == 0 && !f.Unsure }
+
+// Restates reports whether a later finding is about what an earlier one was, perhaps with
+// other numbers. Of a journal that does not tell the rules every critical one may be.
+func (f Finding) Restates(was Finding) bool {
+	switch {
+	case f.Rule == 0 || was.Rule == 0:
+		return f.Level == Critical
+	case f.Rule != ByKind || was.Rule != ByKind:
+		return f.Rule == was.Rule
+	}
+	return f.Level == Critical && unnumbered(f.Say) == unnumbered(was.Say)
+}
+
+func unnumbered(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// ByKind is the rule of what the kind of a step finds by itself.
+const ByKind = -1
 
 // Owner is a controller that writes the target and would undo the act.
 type Owner struct {

@@ -49,6 +49,8 @@ type Field struct {
 	Edit     Editor
 	Check    func(s string) ink.Text // "" when s is fine
 	About    ink.Text                // what the line is about, drawn above it, "" for nothing
+	Keeps    *Paste                  // takes a text of several lines as a whole, nil where the line takes none
+	Stands   string                  // what stands in the line for that text
 	Explain  bool                    // the hint stays in sight below the line in front, once there is a text
 }
 
@@ -60,6 +62,9 @@ type Choice struct {
 
 // leastHelp is the room that the help of a choice needs beside it.
 const leastHelp = 20
+
+// Hint says more in the hint of a line.
+func (f *Field) Hint(more ink.Text) { f.hint += more }
 
 func (f *Field) value() string {
 	if f.Choices != nil {
@@ -228,6 +233,17 @@ func (f *Form) Paste(s string) {
 	}
 	if cur := &f.Fields[f.at]; cur.Choices == nil {
 		f.wrong = ""
+		if cur.Keeps != nil && strings.Contains(strings.TrimSpace(s), "\n") {
+			if cur.value() != cur.Stands {
+				*cur.Keeps = Paste{}
+			}
+			cur.Keeps.Add(s)
+			cur.Edit.Set(cur.Stands)
+			if cur.Keeps.Cut > 0 {
+				f.wrong = cur.Keeps.Shortened()
+			}
+			return
+		}
 		cur.Edit.Paste(strings.Join(strings.Fields(s), " "))
 	}
 }

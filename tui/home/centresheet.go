@@ -66,10 +66,16 @@ func (h *Screen) standingForm(env *screen.Env, question string, r steps.Standing
 		}
 		cs = append(cs, form.Choice{Value: "start", Help: ink.Say("an incident with %s%s", r.Runbook, with)}, form.Choice{Value: "change", Help: "show its parameters first"})
 	}
+	// Where it is, the message does not always say.
+	match := func(map[string]string) tea.Cmd { return env.Ask(screen.Match{Text: r.Where + "\n" + r.Detail + "\n"}) }
 	if r.Runbook == "" && r.Detail != "" {
 		cs = append(cs, form.Choice{Value: "match", Help: "rank the runbooks for its message"})
 	}
-	if len(cs) == 0 {
+	switch {
+	case len(cs) == 1 && r.Incident == "": // to rank changes nothing, and there is nothing else to choose
+		f.Does, f.Submit = "rank the runbooks for its message", match
+		return f
+	case len(cs) == 0:
 		f.Does = ""
 		add("No runbook matches this yet. Press p and paste its error to rank the runbooks.")
 		return f
@@ -80,7 +86,7 @@ func (h *Screen) standingForm(env *screen.Env, question string, r steps.Standing
 		case "resume":
 			return env.Ask(screen.Resume{ID: r.Incident})
 		case "match":
-			return env.Ask(screen.Match{Text: r.Detail + "\n"})
+			return match(v)
 		}
 		return env.Ask(screen.Start{Runbook: r.Runbook, Given: r.Params, Look: v["next"] == "change", Seen: true})
 	}

@@ -10,14 +10,14 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
+	"handrail/tui/form"
 	"handrail/tui/ink"
 	"handrail/tui/screen"
 )
 
 // Screen ranks the runbooks for a pasted error.
 type Screen struct {
-	Text string
-	cut  int // bytes that were left out of its middle
+	Said form.Paste
 	Seq  int // of the newest text; hits for an older one are dropped
 	hits []screen.Hit
 	near []screen.Hit // where no runbook claims the text
@@ -34,11 +34,6 @@ type turn struct {
 	newest atomic.Int64
 }
 
-// mostPasted bounds what is kept of a paste, and ofIts how much of that is its
-// beginning: the signature of a failure is in its first lines or its last, and
-// matching is done on every change.
-const mostPasted, ofIts = 256 << 10, 64 << 10
-
 // HitsMsg is what matching came to.
 type HitsMsg struct {
 	Seq  int
@@ -54,29 +49,8 @@ type AlikeMsg struct {
 
 // Add puts a text behind what was pasted before, and ranks again.
 func (s *Screen) Add(t string, env *screen.Env) tea.Cmd {
-	s.Text += strings.ReplaceAll(t, "\r\n", "\n")
-	s.Text = strings.ReplaceAll(s.Text, "\r", "\n")
-	s.bound()
+	s.Said.Add(t)
 	return s.rank(env)
-}
-
-// bound keeps the beginning and the end of a text that is too long, in whole lines
-// where it has any.
-func (s *Screen) bound() {
-	over := len(s.Text) - mostPasted
-	if over <= 0 {
-		return
-	}
-	head, tail := s.Text[:ofIts], s.Text[ofIts+over:]
-	if i := strings.LastIndexByte(head, '\n'); i >= 0 {
-		head = head[:i+1]
-	}
-	if i := strings.IndexByte(tail, '\n'); i >= 0 && i < len(tail)/2 {
-		tail = tail[i+1:]
-	}
-	head, tail = strings.ToValidUTF8(head, ""), strings.ToValidUTF8(tail, "")
-	s.cut += len(s.Text) - len(head) - len(tail)
-	s.Text = head + tail
 }
 
 func (s *Screen) rank(env *screen.Env) tea.Cmd {
@@ -85,7 +59,7 @@ func (s *Screen) rank(env *screen.Env) tea.Cmd {
 	if s.turn == nil {
 		s.turn = &turn{}
 	}
-	seq, txt, turn := s.Seq, s.Text, s.turn
+	seq, txt, turn := s.Seq, s.Said.Text, s.turn
 	turn.newest.Store(int64(seq))
 	if strings.TrimSpace(txt) == "" || env.Config.Match == nil {
 		s.hits, s.done = nil, true
@@ -137,7 +111,7 @@ func (s *Screen) chosen() (screen.Hit, bool) {
 // alike looks for incidents with the error that is pasted, once its runbooks are
 // ranked: then typing has paused.
 func (s *Screen) alike(env *screen.Env, msg HitsMsg) tea.Cmd {
-	find, txt := env.Config.Alike, s.Text
+	find, txt := env.Config.Alike, s.Said.Text
 	if find == nil || msg.Seq != s.Seq {
 		return nil
 	}
@@ -157,16 +131,14 @@ func (s *Screen) Press(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 	case msg.String() == "down":
 		s.at = min(len(s.offered())-1, s.at+1)
 	case msg.String() == "ctrl+u":
-		s.Text, s.cut = "", 0
+		s.Said = form.Paste{}
 		return s.rank(env)
 	case msg.String() == "backspace":
-		if rs := []rune(s.Text); len(rs) > 0 {
-			s.Text = string(rs[:len(rs)-1])
-		}
+		s.Said.Back()
 		return s.rank(env)
 	case key.Matches(msg, env.Keys.Enter):
 		if hit, ok := s.chosen(); ok {
-			return env.Ask(screen.Start{Runbook: hit.Runbook, Given: hit.Params, Look: true})
+			return env.Ask(screen.Start{Runbook: hit.Runbook, Given: hit.Params, Look: true, Text: s.Said.Whole()})
 		}
 	case msg.Text != "":
 		return s.Add(msg.Text, env)
@@ -183,12 +155,12 @@ func (s *Screen) Draw(env *screen.Env, w, h int) []ink.Drawn {
 	p.Add(th.Muted.On("Paste the error text, or type a few words of it. tab: pick what you see."))
 	p.Gap()
 	p.Rows = append(p.Rows, s.drawText(th, w, max(3, h/4))...)
-	if s.cut > 0 {
-		p.Item(th.Warn.On("! "), th.Plain, ink.Say("Too long: %s of its middle were cut. Its first %s and its end are kept.", ink.Amount(int64(s.cut)), ink.Amount(ofIts)))
+	if s.Said.Cut > 0 {
+		p.Item(th.Warn.On("! "), th.Plain, s.Said.Shortened())
 	}
 	p.Gap()
 	switch {
-	case strings.TrimSpace(s.Text) == "":
+	case strings.TrimSpace(s.Said.Text) == "":
 		p.Para(th.Muted, "Nothing pasted yet. In most terminals: ctrl+shift+v, or the middle mouse button.")
 	case !s.done:
 		p.Para(th.Muted, "loading …")
@@ -210,7 +182,7 @@ func (s *Screen) Draw(env *screen.Env, w, h int) []ink.Drawn {
 func (s *Screen) drawText(th *ink.Theme, w, h int) []ink.Drawn {
 	var out []ink.Drawn
 	bar := th.Accent.On("│ ")
-	lines := strings.Split(s.Text, "\n")
+	lines := strings.Split(s.Said.Text, "\n")
 	for len(lines) > 1 && strings.TrimSpace(lines[len(lines)-1]) == "" {
 		lines = lines[:len(lines)-1]
 	}

@@ -32,7 +32,7 @@ func TestEnterAsksForTheBestHit(t *testing.T) {
 	}
 	s.Press(env, tea.KeyPressMsg{Code: tea.KeyUp})
 	s.Press(env, tea.KeyPressMsg{Code: tea.KeyEnter})
-	want := []screen.Request{screen.Start{Runbook: "state-lock", Given: hit.Params, Look: true}}
+	want := []screen.Request{screen.Start{Runbook: "state-lock", Given: hit.Params, Look: true, Text: "Error acquiring the state lock"}}
 	if diff := cmp.Diff(want, asked); diff != "" {
 		t.Errorf("enter asks (-want +got):\n%s", diff)
 	}
@@ -46,7 +46,7 @@ func TestEnterAsksForTheBestHit(t *testing.T) {
 	for _, code := range []rune{tea.KeyUp, tea.KeyEnter, tea.KeyDown, tea.KeyDown, tea.KeyEnter} {
 		s.Press(env, tea.KeyPressMsg{Code: code})
 	}
-	if diff := cmp.Diff([]screen.Request{screen.Start{Runbook: "hung-apply", Look: true}}, asked); diff != "" {
+	if diff := cmp.Diff([]screen.Request{screen.Start{Runbook: "hung-apply", Look: true, Text: "Error acquiring the state lock of something else"}}, asked); diff != "" {
 		t.Errorf("enter asks for what was chosen (-want +got):\n%s", diff)
 	}
 	if s.Press(env, tea.KeyPressMsg{Code: tea.KeyEscape}); env.At != screen.AtHome {

@@ -20,7 +20,11 @@ func (r *Screen) drawAsk(env *screen.Env, p *ink.Page, st triage.Step, card view
 		p.Item(th.Muted.On("· "), th.Muted, "Not needed here. "+r.InWords(st.ID, card.Aside))
 	}
 	if o, ok := r.Recommended(); ok && o.Kind == triage.DoAnswer && o.Step == st.ID && st.Answer != "" {
-		p.Item(th.Warn.On("! "), th.Warn, "Answered before, and too old for what comes next: answer it again.")
+		why := ink.Text("Answered before, and too old for what comes next: answer it again.")
+		if st.Answer == triage.Unknown {
+			why = "It was unknown when it was asked, and a gate waits for it. Is it known now?"
+		}
+		p.Item(th.Warn.On("! "), th.Warn, why)
 	}
 	drawShow(p, card.Show)
 	if card.Graph != nil {

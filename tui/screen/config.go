@@ -45,7 +45,7 @@ type Config struct {
 
 	Home       func(ctx context.Context) (Home, error)
 	Centre     func(ctx context.Context, tell func(steps.Answer)) // tells each answer as it comes; nil for none
-	Start      func(ctx context.Context, runbook string, params map[string]string) (Incident, error)
+	Start      func(ctx context.Context, s Start) (Incident, error)
 	OpenFor    func(runbook string, params map[string]string) []SameTarget // open incidents about what one of this runbook would be about; nil for none
 	Resume     func(ctx context.Context, id, why string) (Incident, error) // the reason for taking over, "" until it is asked for
 	Drill      func(ctx context.Context, drill, variant string, progress func(line string)) (Incident, error)

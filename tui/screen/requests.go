@@ -57,6 +57,7 @@ type (
 		Runbook    string
 		Given      map[string]string
 		Look, Seen bool
+		Text       string // that was pasted: it is kept, and is the log where [triage.Pasted] stands for it
 
 		Continues *Continued // the closed incident that it continues, nil for none
 	}

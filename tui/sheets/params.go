@@ -18,8 +18,9 @@ import (
 // The sheets that ask what an incident is about: before it is opened, and later.
 
 // parameters are the lines of such a sheet: first what must be given, then what is
-// known already, then the rest. Enter accepts all of them as they stand.
-func parameters(fs []steps.Field, known map[string]string) []form.Field {
+// known already, then the rest. Enter accepts all of them as they stand. A log may be
+// pasted into its line; text takes it.
+func parameters(fs []steps.Field, known map[string]string, text *form.Paste) []form.Field {
 	rank := func(p steps.Field) int {
 		switch {
 		case p.Required:
@@ -50,6 +51,10 @@ func parameters(fs []steps.Field, known map[string]string) []form.Field {
 		} else {
 			fl.Explain = true
 			fl.Edit.Set(value)
+			if p.Type == steps.Path && p.Name == "log" {
+				fl.Keeps, fl.Stands = text, triage.Pasted
+				fl.Hint("; or paste it")
+			}
 			fl.Check = func(s string) ink.Text {
 				if _, err := steps.ParseValue(p.Type, s); err != nil {
 					return ink.Shown(err.Error())
@@ -72,9 +77,11 @@ func Asks(fs []steps.Field, found map[string]string, seen bool) bool {
 }
 
 // StartForm asks for the parameters of a runbook before it is taken up. What was found
-// is filled in; do gets what was accepted, without what is empty.
-func StartForm(id string, fs []steps.Field, found map[string]string, does ink.Text, do func(map[string]string) tea.Cmd) *form.Form {
-	f := &form.Form{Title: ink.Say("Start %s", id), Intro: []ink.Text{"What is it about?"}, Does: does, All: true, Fields: parameters(fs, found)}
+// is filled in; do gets what was accepted, without what is empty, and the text that was
+// pasted as the log.
+func StartForm(id string, fs []steps.Field, found map[string]string, does ink.Text, do func(given map[string]string, text string) tea.Cmd) *form.Form {
+	text := &form.Paste{}
+	f := &form.Form{Title: ink.Say("Start %s", id), Intro: []ink.Text{"What is it about?"}, Does: does, All: true, Fields: parameters(fs, found, text)}
 	var names []string
 	for _, p := range fs {
 		if v := found[p.Name]; v != "" && v != p.Default {
@@ -87,7 +94,7 @@ func StartForm(id string, fs []steps.Field, found map[string]string, does ink.Te
 	f.AtFirstEmpty()
 	f.Submit = func(v map[string]string) tea.Cmd {
 		maps.DeleteFunc(v, func(_, s string) bool { return s == "" }) // absent, so that the default counts
-		return do(v)
+		return do(v, text.Whole())
 	}
 	return f
 }
@@ -95,7 +102,7 @@ func StartForm(id string, fs []steps.Field, found map[string]string, does ink.Te
 // ParamsForm shows the parameters of the incident, and changes them. It begins at the
 // first that is wanted.
 func ParamsForm(env *screen.Env, fs []steps.Field, wanted ...string) *form.Form {
-	id := env.Snap.State.Plan().Runbook
+	id, text := env.Snap.State.Plan().Runbook, &form.Paste{}
 	now := map[string]string{}
 	for _, p := range fs {
 		now[p.Name] = p.Default
@@ -117,10 +124,10 @@ func ParamsForm(env *screen.Env, fs []steps.Field, wanted ...string) *form.Form 
 			env.Warn("", "The parameters stay as they were.")
 			return nil
 		}
-		env.Sheet = changeForm(env, id, now, changed)
+		env.Sheet = changeForm(env, id, now, changed, text.Whole())
 		return nil
 	}
-	f := &form.Form{Title: ink.Say("Parameters of %s", id), All: true, Does: "change", Fields: parameters(fs, now),
+	f := &form.Form{Title: ink.Say("Parameters of %s", id), All: true, Does: "change", Fields: parameters(fs, now, text),
 		Intro: []ink.Text{"What the incident is about. Press esc to leave it as it is."}, Submit: submit}
 	if len(wanted) > 0 {
 		f.AtLine(wanted[0])
@@ -130,7 +137,7 @@ func ParamsForm(env *screen.Env, fs []steps.Field, wanted ...string) *form.Form 
 
 // changeForm says what a change of the parameters does, and asks once more: what was
 // read, answered and concluded falls with the old value.
-func changeForm(env *screen.Env, id string, now, changed map[string]string) *form.Form {
+func changeForm(env *screen.Env, id string, now, changed map[string]string, text string) *form.Form {
 	var intro []ink.Text
 	for _, name := range slices.Sorted(maps.Keys(changed)) {
 		intro = append(intro, ink.Say("· %s: %s, now %s", name, cmp.Or(changed[name], "none"), cmp.Or(now[name], "none")))
@@ -138,6 +145,6 @@ func changeForm(env *screen.Env, id string, now, changed map[string]string) *for
 	return &form.Form{Title: "Change what the incident is about", Does: "record it",
 		Intro: append(intro, "What was read, answered or concluded with the old value is stale then, and is asked again."),
 		Submit: func(map[string]string) tea.Cmd {
-			return env.Send(triage.Intent{Kind: triage.DoPlan, Value: id, Params: changed})
+			return env.Send(triage.Intent{Kind: triage.DoPlan, Value: id, Params: changed, Text: text})
 		}}
 }

@@ -75,14 +75,11 @@ func AcceptForm(env *screen.Env, o triage.Option, value string) *form.Form {
 // ManualForm asks for the proof of what was done outside.
 func ManualForm(env *screen.Env, step string) *form.Form {
 	intro := []ink.Text{"Name the proof, so that others can check it."}
-	st, _ := env.Snap.State.Step(step)
 	var items []string
-	for _, item := range triage.EvidenceItems() {
-		if slices.Contains(st.Covers, item.Code) {
-			items = append(items, item.Code+" "+item.Means)
-		}
+	for _, item := range env.Snap.State.Wanted(step) {
+		items = append(items, item.Code+" "+item.Means)
 	}
-	if len(items) > 1 {
+	if st, _ := env.Snap.State.Step(step); len(st.Covers) > 1 && len(items) > 0 {
 		intro = append(intro, ink.Say("Each counts by its own value, or by the word none: %s.", strings.Join(items, ", ")))
 	}
 	return &form.Form{Title: ink.Say("Done: %s", env.Title(step)), Intro: naming(intro, env.Snap.Cards[step].Naming("")),
@@ -398,8 +395,8 @@ func PlanForm(env *screen.Env) *form.Form {
 	return &form.Form{Title: "Switch to another runbook", Intro: []ink.Text{"Facts and answers are kept."}, Fields: []form.Field{f},
 		Submit: func(v map[string]string) tea.Cmd {
 			id, found := v["runbook"], carried(env, v["runbook"])
-			do := func(given map[string]string) tea.Cmd {
-				return env.Send(triage.Intent{Kind: triage.DoPlan, Value: id, Params: given})
+			do := func(given map[string]string, text string) tea.Cmd {
+				return env.Send(triage.Intent{Kind: triage.DoPlan, Value: id, Params: given, Text: text})
 			}
 			if env.Config.Params != nil {
 				if fs := env.Config.Params(id); Asks(fs, found, false) {
@@ -407,7 +404,7 @@ func PlanForm(env *screen.Env) *form.Form {
 					return nil
 				}
 			}
-			return do(found)
+			return do(found, "")
 		}}
 }
 

@@ -104,8 +104,11 @@ func (s *Screen) StartWith(env *screen.Env, r screen.Start) tea.Cmd {
 
 func (s *Screen) ask(env *screen.Env, r screen.Start, fs []steps.Field) *form.Form {
 	var f *form.Form
-	f = sheets.StartForm(r.Runbook, fs, r.Given, "start", func(v map[string]string) tea.Cmd {
+	f = sheets.StartForm(r.Runbook, fs, r.Given, "start", func(v map[string]string, text string) tea.Cmd {
 		r.Given = v
+		if text != "" {
+			r.Text = text
+		}
 		return s.start(env, r, settled{asked: f})
 	})
 	return f
@@ -160,7 +163,7 @@ func (s *Screen) start(env *screen.Env, r screen.Start, said settled) tea.Cmd {
 				return nil, &untrustedError{*of, r, said}
 			}
 		}
-		inc, err := c.Start(ctx, r.Runbook, r.Given)
+		inc, err := c.Start(ctx, r)
 		if err != nil || r.Continues == nil {
 			return inc, err
 		}
@@ -217,8 +220,11 @@ func (s *Screen) offered(env *screen.Env, err error) bool {
 		})
 		return true
 	}
-	f := sheets.StartForm(no.start.Runbook, env.Config.Params(no.start.Runbook), no.start.Given, "start", func(v map[string]string) tea.Cmd {
+	f := sheets.StartForm(no.start.Runbook, env.Config.Params(no.start.Runbook), no.start.Given, "start", func(v map[string]string, text string) tea.Cmd {
 		r := no.start
+		if text != "" {
+			r.Text = text
+		}
 		if r.Given = v; v["dir"] == no.start.Given["dir"] {
 			said.of = &no.of // it is meant
 		}

@@ -110,23 +110,25 @@ func quotaTell(s *report.Report, f steps.Facts, quotas []quota) (exhausted []str
 	return exhausted
 }
 
-// quotaSaid is a refusal with the object that was to be made.
+// quotaSaid is a refusal with the object that was to be made, and how many times: the first of
+// several may fit where the last does not.
 type quotaSaid struct {
-	of string
+	of    string
+	times int64
 	quotaRefusal
 }
 
 // quotaRefusals gathers what was refused: ReplicaSets keep it in a condition,
 // everything else says it in events alone.
 func quotaRefusals(ctx context.Context, c *cluster.Client, ns string) (list []quotaSaid, unread string) {
-	add := func(of, text string) {
+	add := func(of string, times int64, text string) {
 		if r, ok := parseQuotaRefusal(text); ok {
-			list = append(list, quotaSaid{of, r})
+			list = append(list, quotaSaid{of, times, r})
 		}
 	}
 	err := cluster.Each(ctx, c, cluster.ReplicaSets().Path(ns, ""), nil, func(w podstate.Workload) {
 		if cond := w.Condition("ReplicaFailure"); cond.Status == "True" {
-			add("replicaset/"+w.Metadata.Name, cond.Message)
+			add("replicaset/"+w.Metadata.Name, lacking(w), cond.Message)
 		}
 	})
 	if err != nil {
@@ -150,17 +152,26 @@ func quotaRefusals(ctx context.Context, c *cluster.Client, ns string) (list []qu
 	for _, e := range slices.Backward(failed.events()) {
 		// What was made later was not refused.
 		if later, ok := since[e.InvolvedObject.UID]; !ok || later.at().Before(e.at()) {
-			add(strings.ToLower(e.InvolvedObject.Kind)+"/"+e.InvolvedObject.Name, e.Message)
+			add(strings.ToLower(e.InvolvedObject.Kind)+"/"+e.InvolvedObject.Name, 1, e.Message)
 		}
 	}
 	return list, unread
+}
+
+// lacking is how many Pods a ReplicaSet has yet to make, at least the one that was refused.
+func lacking(w podstate.Workload) int64 {
+	want := int64(1)
+	if w.Spec.Replicas != nil {
+		want = *w.Spec.Replicas
+	}
+	return max(1, want-w.Status.Replicas)
 }
 
 func quotaRefusing(s *report.Report, f steps.Facts, quotas []quota, all []quotaSaid, unread string) {
 	var standing []string
 	seen := map[string]bool{}
 	for _, r := range all {
-		if !r.stands(quotas) || seen[r.of] {
+		if !r.stands(quotas, r.times) || seen[r.of] {
 			continue
 		}
 		seen[r.of] = true

@@ -95,9 +95,9 @@ func parseQuotaRefusal(text string) (r quotaRefusal, ok bool) {
 	return r, true
 }
 
-// stands reports whether the quota would still refuse the same request. It is
-// counted anew: an event outlives what it tells of.
-func (r quotaRefusal) stands(quotas []quota) bool {
+// stands reports whether the quota would still refuse the same request, made so many times. It
+// is counted anew: an event outlives what it tells of.
+func (r quotaRefusal) stands(quotas []quota, times int64) bool {
 	for _, q := range quotas {
 		if q.Metadata.Name != r.quota {
 			continue
@@ -108,7 +108,9 @@ func (r quotaRefusal) stands(quotas []quota) bool {
 			}
 		}
 		for what, asked := range r.asked {
-			if free, there := q.left(what); there && asked.Cmp(free) > 0 {
+			all := asked.DeepCopy()
+			all.Mul(times)
+			if free, there := q.left(what); there && all.Cmp(free) > 0 {
 				return true
 			}
 		}

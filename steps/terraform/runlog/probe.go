@@ -37,6 +37,7 @@ func (p Probe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (step
 	if errors.Is(err, fs.ErrNotExist) {
 		f.Set("found", steps.BoolOf(false))
 		obs.Summary = "There is no log at " + name + "."
+		obs.Gaps = append(obs.Gaps, "there is no log at "+name)
 		obs.Facts = f.Rest("there is no log")
 		return obs, nil
 	}
