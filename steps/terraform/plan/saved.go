@@ -165,7 +165,7 @@ func (m *planRun) around() {
 }
 
 func (m *planRun) args(file string) []string {
-	args := planArgs(file, m.refresh)
+	args := planArgs(file, look{drift: m.refresh})
 	for _, t := range m.targets {
 		args = append(args, "-target="+t)
 	}
