@@ -112,6 +112,7 @@ func printOpen(p *process.Program, i tui.IncidentRow) {
 
 // face is what the terminal UI needs of the rest of the program.
 func face(p *process.Program, c session.Config) tui.Config {
+	said := &pastes{p: p}
 	f := tui.Config{
 		ReadOnly:   c.ReadOnly(policy.Question{}).By,
 		Unconfined: !own.Confines(),
@@ -126,6 +127,9 @@ func face(p *process.Program, c session.Config) tui.Config {
 			}
 			params, err := rb.Bind(given)
 			if err != nil {
+				return nil, err
+			}
+			if err := said.write(given); err != nil {
 				return nil, err
 			}
 			return opened(session.Start(ctx, c, session.Begin{Runbook: rb, Params: params}))
@@ -194,25 +198,25 @@ func face(p *process.Program, c session.Config) tui.Config {
 	}
 	f.Foreign = func(_ context.Context, runbook string) (*tui.Untrusted, error) { return foreign(p, runbook) }
 	f.Trust = func(_ context.Context, of tui.Untrusted) error { return trustShown(p, of) }
-	recognising(p, &f)
+	recognising(p, &f, said)
 	return f
 }
 
 // recognising gives the screens what knows an error or a symptom.
-func recognising(p *process.Program, f *tui.Config) {
+func recognising(p *process.Program, f *tui.Config, said *pastes) {
 	f.Match = func(text string) []tui.Hit {
 		lib, err := settings.Library(p)
 		if err != nil {
 			return nil
 		}
-		return faced(lib, runbooks.Match(lib, text), text, "")
+		return faced(lib, runbooks.Match(lib, text), text, said.file(text))
 	}
 	f.Nearest = func(text string) []tui.Hit {
 		lib, err := settings.Library(p)
 		if err != nil {
 			return nil
 		}
-		return faced(lib, runbooks.Nearest(lib, text, nearest), text, "")
+		return faced(lib, runbooks.Nearest(lib, text, nearest), text, said.file(text))
 	}
 	f.Symptoms = func() []tui.Symptom {
 		lib, err := settings.Library(p)
@@ -251,16 +255,15 @@ func faced(lib []*runbooks.Runbook, hits []runbooks.Hit, text, file string) []tu
 }
 
 // spoken are the parameters of a runbook that the text which it recognises names, and
-// the log where the text is one of a file.
+// the file of the text where it is what one of them wants.
 func spoken(lib []*runbooks.Runbook, h runbooks.Hit, text, file string) map[string]string {
 	i := slices.IndexFunc(lib, func(rb *runbooks.Runbook) bool { return rb.ID == h.Runbook })
 	if i < 0 {
 		return nil
 	}
 	out := lib[i].Found(text, h.Groups)
-	isLog := func(f steps.Field) bool { return f.Name == "log" }
-	if abs, err := filepath.Abs(file); err == nil && file != "" && slices.ContainsFunc(lib[i].Params, isLog) {
-		out["log"] = abs
+	if abs, err := filepath.Abs(file); err == nil && file != "" && lib[i].Pasted != "" {
+		out[lib[i].Pasted] = abs
 	}
 	return out
 }

@@ -113,7 +113,7 @@ func (s schemer) form(of, key string) schema {
 		return textOf("")
 	case "default", "min", "max":
 		return anything
-	case "required":
+	case "required", "pasted":
 		return schema{"type": "boolean"}
 	case "values":
 		return listOf(textOf("a value"))
