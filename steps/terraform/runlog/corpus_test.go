@@ -416,6 +416,9 @@ func TestHalfReplacement(t *testing.T) {
 	if got := f["operations"].Table()["t.a"]; got != Destroyed {
 		t.Errorf("destroyed without a plan is %q", got)
 	}
+	if present, gone := f["present_addresses"].Strings(), f["destroyed_addresses"].Strings(); len(present) != 0 || !slices.Equal(gone, []string{"t.a"}) {
+		t.Errorf("what was destroyed is present as %v, destroyed as %v", present, gone)
+	}
 }
 
 func TestUnreadableLogs(t *testing.T) {
