@@ -112,7 +112,6 @@ func printOpen(p *process.Program, i tui.IncidentRow) {
 
 // face is what the terminal UI needs of the rest of the program.
 func face(p *process.Program, c session.Config) tui.Config {
-	said := &pastes{p: p}
 	f := tui.Config{
 		ReadOnly:   c.ReadOnly(policy.Question{}).By,
 		Unconfined: !own.Confines(),
@@ -127,9 +126,6 @@ func face(p *process.Program, c session.Config) tui.Config {
 			}
 			params, err := rb.Bind(given)
 			if err != nil {
-				return nil, err
-			}
-			if err := said.write(given); err != nil {
 				return nil, err
 			}
 			return opened(session.Start(ctx, c, session.Begin{Runbook: rb, Params: params}))
@@ -198,25 +194,25 @@ func face(p *process.Program, c session.Config) tui.Config {
 	}
 	f.Foreign = func(_ context.Context, runbook string) (*tui.Untrusted, error) { return foreign(p, runbook) }
 	f.Trust = func(_ context.Context, of tui.Untrusted) error { return trustShown(p, of) }
-	recognising(p, &f, said)
+	recognising(p, &f)
 	return f
 }
 
 // recognising gives the screens what knows an error or a symptom.
-func recognising(p *process.Program, f *tui.Config, said *pastes) {
+func recognising(p *process.Program, f *tui.Config) {
 	f.Match = func(text string) []tui.Hit {
 		lib, err := settings.Library(p)
 		if err != nil {
 			return nil
 		}
-		return faced(lib, runbooks.Match(lib, text), text, said.file(text))
+		return faced(lib, runbooks.Match(lib, text), text, "")
 	}
 	f.Nearest = func(text string) []tui.Hit {
 		lib, err := settings.Library(p)
 		if err != nil {
 			return nil
 		}
-		return faced(lib, runbooks.Nearest(lib, text, nearest), text, said.file(text))
+		return faced(lib, runbooks.Nearest(lib, text, nearest), text, "")
 	}
 	f.Symptoms = func() []tui.Symptom {
 		lib, err := settings.Library(p)
@@ -255,15 +251,16 @@ func faced(lib []*runbooks.Runbook, hits []runbooks.Hit, text, file string) []tu
 }
 
 // spoken are the parameters of a runbook that the text which it recognises names, and
-// the file of the text where it is what one of them wants.
+// the log where the text is one of a file.
 func spoken(lib []*runbooks.Runbook, h runbooks.Hit, text, file string) map[string]string {
 	i := slices.IndexFunc(lib, func(rb *runbooks.Runbook) bool { return rb.ID == h.Runbook })
 	if i < 0 {
 		return nil
 	}
 	out := lib[i].Found(text, h.Groups)
-	if abs, err := filepath.Abs(file); err == nil && file != "" && lib[i].Pasted != "" {
-		out[lib[i].Pasted] = abs
+	isLog := func(f steps.Field) bool { return f.Name == "log" }
+	if abs, err := filepath.Abs(file); err == nil && file != "" && slices.ContainsFunc(lib[i].Params, isLog) {
+		out["log"] = abs
 	}
 	return out
 }

@@ -10,7 +10,6 @@ var keyDocs = map[string]string{
 	"show":       "values to lay before the person, each by its name or as {label: value}",
 	"covers":     "items of evidence that the step gives, E1 to E14",
 	"with":       "the parameters of the kind of step, or of the next runbook",
-	"pasted":     "that the text which was matched is such a file, so that it is given for the parameter",
 	"required":   "in preserve no gate opens without it, in verify no recovery; of a parameter, that it must be given",
 	"findings":   "what is worth attention in what was read, each by a condition",
 	"uses":       "the kind of probe that reads",

@@ -241,15 +241,6 @@ func (r *reader) param(name string, n *yaml.Node) {
 		}
 	}
 	r.bounds(p, f)
-	if r.Flag(f["pasted"], "pasted") {
-		switch {
-		case p.Type != steps.Path:
-			r.Fail(f["pasted"], "remove it, or make it a path", "a text becomes a file, and %s is no path", name)
-		case r.book.Pasted != "":
-			r.Fail(f["pasted"], "keep one of them", "the text is given for %s already", r.book.Pasted)
-		}
-		r.book.Pasted = name
-	}
 	if d := f["default"]; d != nil {
 		if p.Required {
 			r.Fail(d, "drop one of the two", "parameter %q is required, so its default is never used", name)

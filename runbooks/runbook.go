@@ -26,7 +26,6 @@ type Runbook struct {
 	Recognise []Pattern
 	Params    []steps.Field
 	Bounds    map[string]Bounds // of params that have any
-	Pasted    string            // the parameter whose file the text is that a pattern recognises, "" for none
 	Steps     []Step            // in the order of the loop, built-in ones included
 	Source    []byte
 	Digest    string // SHA-256 of Source in hex

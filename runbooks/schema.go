@@ -113,7 +113,7 @@ func (s schemer) form(of, key string) schema {
 		return textOf("")
 	case "default", "min", "max":
 		return anything
-	case "required", "pasted":
+	case "required":
 		return schema{"type": "boolean"}
 	case "values":
 		return listOf(textOf("a value"))

@@ -37,7 +37,7 @@ func forms() []form {
 func parts(what string) []string {
 	return strings.Fields(map[string]string{
 		"a pattern":      "pattern weight say",
-		"a parameter":    "type default required help values pattern min max pasted",
+		"a parameter":    "type default required help values pattern min max",
 		"a next runbook": "runbook when with say",
 		"a requirement":  "when else",
 		"a finding":      "when level say against",
