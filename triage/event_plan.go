@@ -53,7 +53,8 @@ func (b Plan) fold(f *folder) error {
 			return f.unlawful(rs)
 		}
 	}
-	fallen, elsewhere := f.fallen(b, changed), f.elsewhere(b, changed)
+	fallen := f.fallen(b, changed)
+	elsewhere, _ := f.replaced(b, changed)
 	for _, id := range f.armed() {
 		f.disarm(id, "another plan came into force")
 	}

@@ -74,12 +74,11 @@ func (f *folder) fallen(b Plan, changed []string) map[string]bool {
 			out[p.ID] = true
 		}
 	}
-	if f.elsewhere(b, changed) {
-		for _, p := range b.Steps {
-			word := p.Kind == AskStep || p.Kind == ManualStep || p.Kind == ConcludeStep
-			if word && len(p.Params) == 0 && len(p.Refs) == 0 {
-				out[p.ID] = true
-			}
+	about, from := f.replaced(b, changed)
+	for _, p := range b.Steps {
+		word := p.Kind == AskStep || p.Kind == ManualStep || p.Kind == ConcludeStep
+		if word && len(p.Params) == 0 && len(p.Refs) == 0 && (about || from >= 0 && slices.Index(Phases(), p.Phase) >= from) {
+			out[p.ID] = true
 		}
 	}
 	for grows := true; grows; {
@@ -93,15 +92,28 @@ func (f *folder) fallen(b Plan, changed []string) map[string]bool {
 	return out
 }
 
-// elsewhere reports whether something was read with a text that is replaced: the
-// incident was about another thing then.
-func (f *folder) elsewhere(b Plan, changed []string) bool {
+// replaced reports whether something was read with a text that is replaced. What was read
+// up to the class says what the incident is about: it was about another thing then. What
+// was read after that says only which way was taken out of it, from that phase on; -1 where
+// nothing was.
+func (f *folder) replaced(b Plan, changed []string) (about bool, from int) {
+	from = -1
 	old := f.s.Params(b.Runbook)
-	replaced := slices.DeleteFunc(slices.Clone(changed), func(name string) bool { return !given(old[name]) || !textual(old[name]) })
-	return slices.ContainsFunc(b.Steps, func(p PlanStep) bool {
-		i := f.find(p.ID)
-		return p.Kind == ProbeStep && meet(p.Params, replaced) && i >= 0 && f.s.Steps[i].Attempts > 0
-	})
+	texts := slices.DeleteFunc(slices.Clone(changed), func(name string) bool { return !given(old[name]) || !textual(old[name]) })
+	for _, p := range b.Steps {
+		if i := f.find(p.ID); p.Kind == ProbeStep && meet(p.Params, texts) && i >= 0 && f.s.Steps[i].Attempts > 0 {
+			about = about || classifies(p.Phase)
+			if at := slices.Index(Phases(), p.Phase); from < 0 || at < from {
+				from = at
+			}
+		}
+	}
+	return about, from
+}
+
+// classifies reports whether a phase is one of those up to the class.
+func classifies(p Phase) bool {
+	return slices.Index(Phases(), p) <= slices.Index(Phases(), Classify)
 }
 
 // reparam makes stale what fell. Conclusions fall with their steps, and with the

@@ -274,3 +274,33 @@ func TestParametersAreTold(t *testing.T) {
 		t.Errorf("said %q, want %q", got, want)
 	}
 }
+
+// TestAnotherWayOutOfTheSame: a text that is read only on the way out is not what the
+// incident is about. With another one what was said up to the class stands, and so does its
+// conclusion; what stood on that text, or was said on that way, does not.
+func TestAnotherWayOutOfTheSame(t *testing.T) {
+	t.Parallel()
+	with := func(values string) Plan {
+		p := paramPlan("a")
+		p.Params["values"] = record.StringOf(values)
+		p.Steps = append(p.Steps,
+			PlanStep{ID: "demo/fresh", Phase: Recover, Kind: ProbeStep, Params: []string{"values"}},
+			PlanStep{ID: "demo/void", Phase: Authority, Kind: ManualStep},
+			PlanStep{ID: "demo/policy", Phase: Recover, Kind: ManualStep})
+		return p
+	}
+	story := ready()
+	story[1] = with("one")
+	s := tell(t, State{}, append(story, begin("demo/fresh"), read("demo/fresh", 1, "ok", "true"), Manual{Step: "demo/void", Proof: "a note"}, Manual{Step: "demo/policy", Proof: "passed"})...)
+	to := tell(t, s, with("two"))
+	for _, was := range s.Steps {
+		now, _ := to.Step(was.ID)
+		way := was.ID == "demo/fresh" || was.ID == "demo/policy"
+		if fell := now.Status != was.Status; fell != way {
+			t.Errorf("%s went from %s to %s", was.ID, was.Status, now.Status)
+		}
+	}
+	if c := to.Topics[TopicMutation]; c.Lapsed {
+		t.Error("whether anything was changed is asked again")
+	}
+}

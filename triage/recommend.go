@@ -280,7 +280,7 @@ func unread(s *State, d Debt) bool {
 // after it.
 func phaseWants(s *State, p Phase, judge func(step string) []Verdict) []want {
 	var light, heavy, rest []want
-	early := slices.Index(Phases(), p) <= slices.Index(Phases(), Classify)
+	early := classifies(p)
 	for i := range s.Steps {
 		st := &s.Steps[i]
 		if st.Phase != p || st.Retired {

@@ -8,6 +8,9 @@ import (
 	"handrail/steps/catalog"
 )
 
+// mostPlans bounds the plans of a walk that read every object of a module.
+const mostPlans = 2
+
 // TestLibrary runs the tests of every runbook that comes with the program, and holds them to
 // all of its branches: one that no case can go is none that a runbook should have. Nor has a
 // person to say what the loop knows of a difference: but for one case, in which what serves
@@ -38,6 +41,9 @@ func TestLibrary(t *testing.T) {
 				asks := strings.Contains(c.Stop, "before the record is written")
 				if asks && (rb.ID != "state-collision" || !strings.HasPrefix(c.Name, "something that serves is broken")) {
 					t.Errorf("%s: %s: %s", file, c.Name, c.Stop)
+				}
+				if c.Recovered && c.Plans > mostPlans {
+					t.Errorf("%s:%d: %s: %d plans that read every object of the module, at most %d are allowed", file, c.Line, c.Name, c.Plans, mostPlans)
 				}
 				for _, wrong := range c.Wrong {
 					t.Errorf("%s:%d: %s: %s", file, c.Line, c.Name, wrong)

@@ -49,6 +49,9 @@ func (s *stage) read(st triage.Step) error {
 	if err := s.happen(triage.ProbeStart{Step: st.ID, N: n, Kind: k.Name, With: with}); err != nil {
 		return err
 	}
+	if whole(k.Name, with) {
+		s.plans[with.Text("dir")+" "+with.Text("workspace")]++
+	}
 	values := s.c.values
 	if len(s.state.Hands) > 0 && s.c.after != nil {
 		values = s.c.after
@@ -88,6 +91,18 @@ func (s *stage) read(st triage.Step) error {
 		return err
 	}
 	return s.afterRead()
+}
+
+// whole reports whether a read makes a plan that reads every object of a module: it opens
+// none that was made before, and looks at more than the record or a few objects.
+func whole(kind string, with steps.Params) bool {
+	switch kind {
+	case "terraform/plan":
+		return with.Text("file") == "" && !(with["refresh"].Known() && !with.Bool("refresh"))
+	case "terraform/saved-plan":
+		return len(with["targets"].Strings()) == 0
+	}
+	return false
 }
 
 // afterRead does what a session does with what was read by itself: it sets side by side

@@ -31,6 +31,7 @@ type Result struct {
 	Shut      map[string]string // by gate: why, "" where it opens
 	Next      []string          // runbooks that it goes on with
 	Recovered bool              // it may be closed as recovered
+	Plans     int               // that read every object of a module, at most of one
 	Said      map[string]string // by topic: what the facts propose
 }
 
@@ -62,7 +63,7 @@ func Run(d *Document, rb *runbooks.Runbook, cat steps.Catalog) (Report, error) {
 	out.Gone = make([]bool, len(out.Branches))
 	for i := range d.Cases {
 		s := &stage{rb: rb, cat: cat, c: &d.Cases[i], now: Start, tried: map[string]int{}, armed: map[string]bool{}, shut: map[string]string{},
-			said: map[triage.Topic]string{}, gone: make([]bool, len(out.Branches))}
+			said: map[triage.Topic]string{}, plans: map[string]int{}, gone: make([]bool, len(out.Branches))}
 		if err := s.walk(); err != nil {
 			return out, fmt.Errorf("%s:%d: %s: %w", d.File, s.c.line, s.c.Name, err)
 		}
@@ -79,6 +80,9 @@ func (s *stage) result() Result {
 	s.last()
 	out := Result{Name: s.c.Name, Line: s.c.line, Phase: s.state.Phase, Stop: s.stop, Armed: slices.Sorted(maps.Keys(s.armed)), Shut: s.shut, Said: map[string]string{}}
 	out.Recovered, out.Next = s.ended, []string{}
+	for _, n := range s.plans {
+		out.Plans = max(out.Plans, n)
+	}
 	for _, n := range s.rb.Next(s.vars()) {
 		out.Next = append(out.Next, n.Runbook)
 	}

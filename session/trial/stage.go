@@ -36,9 +36,10 @@ type stage struct {
 	armed map[string]bool
 	shut  map[string]string // by gate: why it stayed shut when the loop came to it
 	said  map[triage.Topic]string
-	gone  []bool // by branch
-	stop  string // why the walk did not end with the close
-	ended bool   // it may be closed as recovered
+	gone  []bool         // by branch
+	plans map[string]int // by module: that read every object of it
+	stop  string         // why the walk did not end with the close
+	ended bool           // it may be closed as recovered
 }
 
 // scene is what is known now.

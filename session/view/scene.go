@@ -113,6 +113,9 @@ func (s *Scene) Judge(step string) []triage.Verdict {
 	// Reading again is worth it only where the gate would open on what was read, or
 	// on what became of it by age alone.
 	for i, v := range rb.Judge(journal.Bare(step), s.vars(rb.ID, false)) {
+		if v.Unread { // behind the conditions; what only grew old is none of them above
+			break
+		}
 		switch ripe := !v.At.IsZero() && !s.Now.Before(v.At); {
 		case ripe:
 			out[i].Aged = v.Aged

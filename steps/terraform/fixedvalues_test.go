@@ -86,6 +86,18 @@ func TestValuesOfTheApprovedPlan(t *testing.T) {
 			}
 		}
 
+		// Without another plan each value that is fixed is shown, its own default too, and no secret one.
+		delete(in, "values_of")
+		p = w.previewOf("terraform/apply-plan", in)
+		for key, want := range map[string]string{"variable region": `"south"`, "variable size": `"3"`, "variable hidden": "a sensitive value", "variable db_password": "a sensitive value"} {
+			if got := shownAs(p, key); got != want {
+				t.Errorf("%s is shown as %q, want %q", key, got, want)
+			}
+		}
+		if got := strings.Join(obs.Facts["fixed"].Strings(), "; "); !strings.Contains(got, `variable region: "south"`) || strings.Contains(got, "marlin") {
+			t.Errorf("fixed = %s", got)
+		}
+
 		// A plan that cannot be read is no plan with the same values.
 		obs = w.probe("terraform/saved-plan", steps.Params{"values_of": steps.PathOf(tfvars), "var_file": steps.PathOf(changed)})
 		if got := obs.Facts["fixed_changes"].Strings(); len(got) != 1 || !strings.HasPrefix(got[0], "cannot be told: ") || !says(obs, "cannot be read, so this one is made from the present files") {

@@ -140,6 +140,7 @@ func savedPlanKind(dir, workspace steps.Field) steps.Kind {
 			{Name: "mode", Type: steps.Enum, Values: []string{"normal", "refresh-only"}, Default: "normal", Doc: "what kind of plan"},
 			{Name: "targets", Type: steps.Strings, Doc: "addresses to plan for, instead of all"},
 			{Name: "values_of", Type: steps.Path, Doc: "a saved plan: this one is made with the variable values, targets and replacements fixed in it, whatever files and environment say now"},
+			{Name: "replaces", Type: steps.Bool, Default: "true", Doc: "false takes over no replacements: a plan made after the act shows what is left, and they are not made twice"},
 			{Name: "var_file", Type: steps.Path, Doc: "a file of variable values that are meant to change; they win"},
 		},
 		Facts:   plan.SavedFacts(),

@@ -114,6 +114,7 @@ func Kinds(live ...state.Live) []steps.Kind {
 			Params: []steps.Field{
 				dir, workspace,
 				{Name: "refresh_only", Type: steps.Bool, Default: "false", Doc: "look for drift alone"},
+				{Name: "refresh", Type: steps.Bool, Default: "true", Doc: "false plans by the record alone: no object is read again, so it says what is to be done if the record is right, and nothing of drift"},
 				{Name: "accepted", Type: steps.Path, Doc: "differences that people accepted in writing, an address on each line and behind it the attributes as the fact updates names them"},
 				{Name: "file", Type: steps.Path, Doc: "a saved plan to open with its values, instead of making one"},
 			},

@@ -76,6 +76,7 @@ type applyInput struct {
 	parallel  int64
 	values    string     // of another saved plan, "" for none
 	changes   []steps.KV // of what that one fixes
+	fixed     []steps.KV // what this one fixes
 	valuesErr error
 }
 
@@ -117,6 +118,7 @@ func (g ApplyGate) read(ctx context.Context, in steps.Params, out steps.Sink) (*
 		return t, ctx.Err()
 	}
 	defer file.Close()
+	t.fixed = plan.Fixed(saved, out.Secret)
 	t.against(ctx, out)
 	bindIn := steps.Params{"dir": steps.PathOf(t.w.Dir), "workspace": in["workspace"]}
 	if t.toolErr == nil {

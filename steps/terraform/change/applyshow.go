@@ -16,6 +16,7 @@ import (
 const (
 	maxDoomed = 500
 	maxActs   = 500
+	maxFixed  = 40
 )
 
 // phrase names the plan, and how much it destroys.
@@ -108,6 +109,16 @@ func (t *applyInput) diff() []string {
 	return append(ends[:min(len(ends), maxDoomed)], rest...)
 }
 
+// alone is what the plan fixes, where there is no other plan to hold it against. What has
+// a row of its own is left out.
+func (t *applyInput) alone() []steps.KV {
+	out := slices.DeleteFunc(slices.Clone(t.fixed), func(kv steps.KV) bool { return !strings.HasPrefix(kv.Key, "variable ") && kv.Key != "replace" })
+	if over := len(out) - maxFixed; over > 0 {
+		out = append(out[:maxFixed], steps.KV{Key: "variables", Value: fmt.Sprintf("%d more are in the facts of the plan", over)})
+	}
+	return out
+}
+
 func (t *applyInput) shown(env steps.Env) []steps.KV {
 	kvs := append(guard(t.lock), []steps.KV{
 		{Key: "made", Value: prose.OrUnknown(t.saved.Created) + " by version " + prose.OrUnknown(t.saved.Doc.Tool)},
@@ -116,9 +127,6 @@ func (t *applyInput) shown(env steps.Env) []steps.KV {
 	if len(t.saved.Targets) > 0 {
 		kvs = append(kvs, steps.KV{Key: "made for", Value: strings.Join(t.saved.Targets, ", ") + " alone"})
 	}
-	if len(t.saved.Variables) > 0 {
-		kvs = append(kvs, steps.KV{Key: "variables fixed in it", Value: strings.Join(t.saved.Variables, ", ")})
-	}
 	switch {
 	case t.valuesErr != nil:
 		kvs = append(kvs, steps.KV{Key: "values compared", Value: "no: " + t.valuesErr.Error()})
@@ -126,6 +134,9 @@ func (t *applyInput) shown(env steps.Env) []steps.KV {
 		kvs = append(kvs, steps.KV{Key: "values compared", Value: "all are those of " + t.values})
 	}
 	kvs = append(kvs, t.changes...)
+	if t.values == "" {
+		kvs = append(kvs, t.alone()...)
+	}
 	if n := t.saved.Doc.Outputs; n > 0 {
 		kvs = append(kvs, steps.KV{Key: "outputs that change", Value: fmt.Sprint(n)})
 	}

@@ -95,6 +95,47 @@ func FixedChanges(was, now *tfplan.Saved, secret func(string)) []steps.KV {
 	return out
 }
 
+// Fixed is what a saved plan fixes, whatever files and environment say at the apply: the
+// value of each variable, a default too, then targets, forced replacements, mode and
+// workspace, where they are not the usual ones. A sensitive value is named only.
+func Fixed(s *tfplan.Saved, secret func(string)) []steps.KV {
+	in, err := declared(s)
+	names := maps.Clone(s.Values)
+	for name := range in {
+		if _, given := names[name]; !given {
+			names[name] = nil
+		}
+	}
+	var out []steps.KV
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		f := fixedValue(s, in, name)
+		kv := steps.KV{Key: "variable " + name, Value: f.shown()}
+		if err != nil || in[name].sensitive || secretName(name) {
+			f.tell(secret)
+			kv.Value = f.there()
+		}
+		if _, given := s.Values[name]; !given && f.set {
+			kv.Value += ", its default"
+		}
+		out = append(out, kv)
+	}
+	for _, l := range []struct {
+		key       string
+		addresses []string
+	}{{"targets", s.Targets}, {"replace", s.Replaces}} {
+		if len(l.addresses) > 0 {
+			out = append(out, steps.KV{Key: l.key, Value: listed(slices.Sorted(slices.Values(l.addresses)))})
+		}
+	}
+	if s.Mode != "normal" {
+		out = append(out, steps.KV{Key: "mode", Value: s.Mode})
+	}
+	if s.Workspace != "" && s.Workspace != "default" {
+		out = append(out, steps.KV{Key: "workspace", Value: s.Workspace})
+	}
+	return out
+}
+
 func listed(addresses []string) string {
 	if len(addresses) == 0 {
 		return "none"

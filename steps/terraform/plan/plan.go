@@ -66,7 +66,11 @@ func (p Probe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (step
 	if err != nil {
 		return steps.Observation{}, err
 	}
-	obs, err := p.plan(ctx, w, path, in.Bool("refresh_only"), out)
+	look := look{drift: in.Bool("refresh_only"), record: in["refresh"].Known() && !in.Bool("refresh")}
+	if look.drift && look.record {
+		return steps.Observation{}, errors.New("refresh_only looks for drift, and without refresh nothing is looked at: leave one of them out")
+	}
+	obs, err := p.plan(ctx, w, path, look, out)
 	if err != nil {
 		return steps.Observation{}, err
 	}
@@ -76,17 +80,26 @@ func (p Probe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (step
 	return obs, nil
 }
 
+// look is what a plan looks at besides configuration and record.
+type look struct {
+	drift  bool // for what was changed outside, and nothing else
+	record bool // at nothing: it reads no object of the state again
+}
+
 // planArgs are the arguments of the plan; -lock=false keeps the lock free and
 // -input=false keeps it from waiting for input.
-func planArgs(file string, refreshOnly bool) []string {
+func planArgs(file string, l look) []string {
 	args := []string{"plan", "-lock=false", "-input=false", "-no-color", "-detailed-exitcode", "-out=" + file}
-	if refreshOnly {
+	if l.drift {
 		args = append(args, "-refresh-only")
+	}
+	if l.record {
+		args = append(args, "-refresh=false")
 	}
 	return args
 }
 
-func (p Probe) plan(ctx context.Context, w module.Workdir, path string, refreshOnly bool, out steps.Sink) (steps.Observation, error) {
+func (p Probe) plan(ctx context.Context, w module.Workdir, path string, l look, out steps.Sink) (steps.Observation, error) {
 	slot, err := newPlanSlot(p.Env)
 	if err != nil {
 		return steps.Observation{}, err
@@ -101,20 +114,20 @@ func (p Probe) plan(ctx context.Context, w module.Workdir, path string, refreshO
 	if gap := learnSchema(ctx, w, path, env, out); gap != "" {
 		gaps = append(gaps, gap)
 	}
-	r, err := tool.RunIn(ctx, w.Dir, env, out.Line, slot.files, append([]string{path}, planArgs(slot.path, refreshOnly)...)...)
+	r, err := tool.RunIn(ctx, w.Dir, env, out.Line, slot.files, append([]string{path}, planArgs(slot.path, l)...)...)
 	if err == nil && slot.missed(r) {
 		slot.end()
 		if slot, err = namedSlot(p.Env); err != nil {
 			slot.end = func() {}
 			return steps.Observation{}, err
 		}
-		r, err = tool.RunTold(ctx, w.Dir, env, out.Line, append([]string{path}, planArgs(slot.path, refreshOnly)...)...)
+		r, err = tool.RunTold(ctx, w.Dir, env, out.Line, append([]string{path}, planArgs(slot.path, l)...)...)
 	}
 	if err != nil {
 		return steps.Observation{}, err
 	}
 	say := tool.Word(path) + " -chdir=" + steps.Quote(w.Dir) + " "
-	obs := steps.Observation{Gaps: gaps, Command: say + strings.Join(planArgs("FILE", refreshOnly), " ") + " && " + say + "show -json FILE"}
+	obs := steps.Observation{Gaps: gaps, Command: say + strings.Join(planArgs("FILE", l), " ") + " && " + say + "show -json FILE"}
 	gap := steps.Keep(out, "output", steps.MediaText, func(w io.Writer) error {
 		_, err := w.Write(append(slices.Clone(r.Stdout), r.Stderr...))
 		return err
@@ -131,7 +144,9 @@ func (p Probe) plan(ctx context.Context, w module.Workdir, path string, refreshO
 		obs.Facts = f.Rest("the plan failed")
 		return obs, nil
 	}
-	f.Set("clean", steps.BoolOf(r.Exit == 0))
+	if !l.record {
+		f.Set("clean", steps.BoolOf(r.Exit == 0))
+	}
 	shown, err := tool.RunIn(ctx, w.Dir, env, nil, slot.files, path, "show", "-json", "-no-color", slot.path)
 	if err == nil && shown.Exit != 0 {
 		err = errors.New(tool.FirstError(shown.Stderr))
@@ -139,10 +154,15 @@ func (p Probe) plan(ctx context.Context, w module.Workdir, path string, refreshO
 	if err != nil {
 		return steps.Observation{}, fmt.Errorf("showing the plan: %w", err)
 	}
-	if err := readPlan(shown.Stdout, refreshOnly, f, &obs, out); err != nil {
+	if err := readPlan(shown.Stdout, l.drift, f, &obs, out); err != nil {
 		return steps.Observation{}, err
 	}
-	if r.Exit == 0 && !refreshOnly {
+	if l.record {
+		const why = "planned by the record alone: no object was read again"
+		obs.Summary += " By the record alone."
+		f.Unknown(why, "exit", "clean", "drift", "ghosts")
+	}
+	if r.Exit == 0 && l == (look{}) {
 		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Info,
 			Say: "Exit 0 says that the configuration asks for nothing. It does not say that nothing drifted: ignore_changes and computed attributes hide that from it. What was changed outside is in the fact drift."})
 	}

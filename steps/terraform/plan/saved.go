@@ -32,6 +32,7 @@ type planRun struct {
 	refresh bool
 	targets []string
 	like    *tfplan.Saved // whose fixed values are taken over, nil for none
+	anew    bool          // its replacements too
 	unlike  string        // why like cannot be read
 	vars    string        // a file of values that win over those of like
 	facts   steps.Facts
@@ -61,7 +62,7 @@ func (p SavedProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 	case !before.Exists:
 		return steps.Observation{}, errNoState
 	}
-	m := &planRun{env: p.Env, w: w, s: s, targets: targets, out: out, vars: absolute(p.Env, in.Text("var_file")), refresh: in.Text("mode") == "refresh-only", facts: steps.NewFacts(SavedFacts())}
+	m := &planRun{env: p.Env, w: w, s: s, targets: targets, out: out, vars: absolute(p.Env, in.Text("var_file")), anew: !in["replaces"].Known() || in.Bool("replaces"), refresh: in.Text("mode") == "refresh-only", facts: steps.NewFacts(SavedFacts())}
 	if m.program, err = tool.For(ctx, p.Env, w, recorded.Providers); err != nil {
 		return steps.Observation{}, err
 	}
@@ -148,6 +149,11 @@ func (m *planRun) takeOver(like *tfplan.Saved) error {
 		m.targets = like.Targets
 	}
 	m.like = like
+	if !m.anew {
+		rest := *like
+		rest.Replaces = nil
+		m.like = &rest
+	}
 	return nil
 }
 
@@ -165,7 +171,7 @@ func (m *planRun) around() {
 }
 
 func (m *planRun) args(file string) []string {
-	args := planArgs(file, m.refresh)
+	args := planArgs(file, look{drift: m.refresh})
 	for _, t := range m.targets {
 		args = append(args, "-target="+t)
 	}

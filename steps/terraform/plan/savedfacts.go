@@ -77,8 +77,9 @@ func (m *planRun) without() string {
 	return "not in the plan"
 }
 
-// fixed holds what the plan fixes against the plan that was approved.
+// fixed says what the plan fixes, and holds it against the plan that was approved.
 func (m *planRun) fixed(saved *tfplan.Saved) {
+	m.facts.Set("fixed", steps.StringsOf(fixedNames(Fixed(saved, m.out.Secret))))
 	if m.unlike != "" { // what cannot be told may be another value
 		m.facts.Set("fixed_changes", steps.StringsOf([]string{"cannot be told: " + m.unlike}))
 		return
@@ -136,6 +137,7 @@ func (m *planRun) counts(saved *tfplan.Saved) {
 	list("addresses", acts)
 	list("creates", creates)
 	list("doomed", doomed)
+	list("drift", drifted)
 }
 
 // SavedFacts are the facts of terraform/saved-plan.
@@ -151,6 +153,7 @@ func SavedFacts() []steps.Field {
 		{Name: "import", Type: steps.Int, Doc: "objects to import"},
 		{Name: "moved", Type: steps.Int, Doc: "objects that only change their address"},
 		{Name: "drifted", Type: steps.Int, Doc: "objects that differ from the record"},
+		{Name: "drift", Type: steps.Strings, Doc: "their addresses, in order"},
 		{Name: "addresses", Type: steps.Strings, Doc: "addresses that it would act on"},
 		{Name: "creates", Type: steps.Strings, Doc: "addresses to create that exist under no name now"},
 		{Name: "doomed", Type: steps.Strings, Doc: "addresses that it would destroy or replace"},
@@ -159,6 +162,7 @@ func SavedFacts() []steps.Field {
 		{Name: "serial", Type: steps.Int, Doc: "serial of the state that it was made from"},
 		{Name: "lineage", Type: steps.Ident, Doc: "lineage of that state"},
 		{Name: "tool", Type: steps.String, Doc: "version of the program that made it"},
+		{Name: "fixed", Type: steps.Strings, Doc: "variables with their values, the default ones too, targets, replacements, mode and workspace that it fixes"},
 		{Name: "fixed_changes", Type: steps.Strings, Doc: "variables, targets, mode and backend whose value is another one than in the plan of values_of, each with both"},
 	}
 }

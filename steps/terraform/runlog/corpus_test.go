@@ -416,6 +416,9 @@ func TestHalfReplacement(t *testing.T) {
 	if got := f["operations"].Table()["t.a"]; got != Destroyed {
 		t.Errorf("destroyed without a plan is %q", got)
 	}
+	if present, gone := f["present_addresses"].Strings(), f["destroyed_addresses"].Strings(); len(present) != 0 || !slices.Equal(gone, []string{"t.a"}) {
+		t.Errorf("what was destroyed is present as %v, destroyed as %v", present, gone)
+	}
 }
 
 func TestUnreadableLogs(t *testing.T) {
@@ -484,6 +487,35 @@ func TestEchoedCommands(t *testing.T) {
 	for _, line := range []string{`    tofu apply "p"`, "terraform apply will make these changes", `echo "tofu apply"`, "tofu version", "see tofu apply", "$ ls tofu"} {
 		if begins(line) {
 			t.Errorf("%q begins a run", line)
+		}
+	}
+}
+
+// TestRefusedBeforeItBegan: the tool says nothing before it refuses a saved plan, so that the
+// output of such a command shows no beginning. It is a refusal all the same, and only where
+// it shows nothing else.
+func TestRefusedBeforeItBegan(t *testing.T) {
+	t.Parallel()
+	stale := "\nError: Saved plan is stale\n\nThe given plan file can no longer be applied because the state was changed by\nanother operation after the plan was created.\n"
+	warned := "There are some problems with the CLI configuration:\n\nWarning: Unable to open CLI configuration file\n\nThe CLI configuration file at \"/h/.terraformrc\" does not exist.\n"
+	began := "t.a: Creating...\nt.a: Creation complete after 0s [id=1]\n"
+	for name, tc := range map[string]struct {
+		log  string
+		want bool
+	}{
+		"alone":                {stale, true},
+		"in a box":             {boxed("", "Saved plan is stale"), true},
+		"with its command":     {"$ tofu apply p\n" + stale, true},
+		"behind a warning":     {warned + stale, true},
+		"after an operation":   {began + stale, false},
+		"a retry":              {"$ tofu apply p\n" + began + boxed("t.b", "boom") + "$ tofu apply p\n" + stale, false},
+		"with another error":   {stale + "\nError: boom\n\nIt broke.\n", false},
+		"lines were left away": {"[log truncated: 512 lines omitted]\n" + stale, false},
+		"another error":        {"\nError: No valid credential sources found\n\nNo token.\n", false},
+		"nothing":              {"", false},
+	} {
+		if f := logOf(t, tc.log); f["refused"].Bool() != tc.want || !f["refused"].Known() {
+			t.Errorf("%s: refused = %v, want %t", name, f["refused"], tc.want)
 		}
 	}
 }

@@ -22,6 +22,7 @@ func Facts() []steps.Field {
 	return []steps.Field{
 		{Name: "found", Type: steps.Bool, Doc: "whether there is such a file"},
 		{Name: "whole", Type: steps.Bool, Doc: "whether the log shows its run from the beginning to the end; where it does not, nothing follows from what it does not show"},
+		{Name: "refused", Type: steps.Bool, Doc: "whether it shows nothing but that the tool refused the saved plan, which it does before it starts anything; an earlier try of the run may have done something"},
 		{Name: "runs", Type: steps.Int, Doc: "runs in the log that began an operation; of more than one the facts by address are unknown"},
 		{Name: "started", Type: steps.Int, Doc: "operations on resources that the log starts; none is known only of a whole log of a run that could save its state"},
 		{Name: "completed", Type: steps.Int, Doc: "operations that it completes; none is known as with started"},
@@ -80,7 +81,9 @@ func (r *Log) ending() string {
 func (l *runLogs) fill(f steps.Facts, obs *steps.Observation, lacks string) {
 	r, busy := l.one(), l.busy()
 	began, ended := l.operations()
+	refused := l.refused(lacks)
 	f.Set("whole", steps.BoolOf(lacks == ""))
+	f.Set("refused", steps.BoolOf(refused))
 	f.Set("runs", steps.IntOf(int64(len(busy))))
 	f.Set("last_line", steps.StringOf(l.last))
 	none := lacks
@@ -106,7 +109,7 @@ func (l *runLogs) fill(f steps.Facts, obs *steps.Observation, lacks string) {
 	} else {
 		how = r.fillAddresses(f, obs, lacks)
 	}
-	if lacks != "" {
+	if lacks != "" && !refused {
 		say := "The log is not whole: " + lacks + "."
 		if began == 0 {
 			say += " That it shows no operation is no proof that none began. Give the log of the job from its first line to its last."

@@ -2,6 +2,7 @@ package runlog
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -47,6 +48,23 @@ var (
 	// exited is what a system says of the program, not the program of itself.
 	exited = regexp.MustCompile(`^Error: (?:Process completed with exit code|Terraform exited with code|The process .{0,200} failed with exit code)`)
 )
+
+// noBeginning is what a log lacks that begins in the middle, or that is of a command which
+// says nothing before it ends.
+const noBeginning = "it does not show where its run begins"
+
+// refused reports whether a log is of one run, and shows nothing of it but that the tool
+// refused its plan, which it does before it starts anything. It need not show a beginning:
+// the tool says nothing before. What an earlier try of the run did, it does not tell.
+func (l *runLogs) refused(lacks string) bool {
+	if len(l.runs) != 1 || lacks != "" && lacks != noBeginning {
+		return false
+	}
+	r := l.runs[0]
+	quiet := !r.busy() && !r.interrupted && r.Interrupts == 0 && !r.Panicked && !r.saveFailed && !r.LostLock
+	return quiet && r.ErrorCount > 0 && r.ErrorCount == len(r.Errors) &&
+		!slices.ContainsFunc(r.Errors, func(e Error) bool { return e.class != classStale })
+}
 
 // bounds looks for the beginning and the end of a run in a line of its own.
 func (r *Log) bounds(text string) {
@@ -177,7 +195,7 @@ func (r *Log) lacks() string {
 	case r.doubts != "":
 		return r.doubts
 	case !r.begun:
-		return "it does not show where its run begins"
+		return noBeginning
 	case !r.over():
 		return "it does not show how its run ended"
 	case r.Panicked:
