@@ -19,6 +19,8 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
+
+	"handrail/steps/fault"
 )
 
 const (
@@ -133,6 +135,7 @@ func tunnel(to string) http.Handler {
 		_, _ = io.WriteString(here, "HTTP/1.1 200 OK\r\n\r\n")
 		for _, way := range [][2]net.Conn{{here, there}, {there, here}} {
 			go func() {
+				defer fault.To(func(error) { _ = way[0].Close() })
 				_, _ = io.Copy(way[0], way[1])
 				_ = way[0].Close()
 			}()

@@ -4,6 +4,8 @@ import (
 	"io"
 	"net"
 	"sync"
+
+	"handrail/steps/fault"
 )
 
 // line passes connections on to a server, and returns where it listens. A client that goes without a word
@@ -25,6 +27,7 @@ func (s *server) line(to string) (host, port string, err error) {
 		}
 	})
 	go func() { // ends with the listener
+		defer fault.To(func(error) { _ = at.Close() })
 		for {
 			here, err := at.Accept()
 			if err != nil {
@@ -38,8 +41,12 @@ func (s *server) line(to string) (host, port string, err error) {
 			mu.Lock()
 			open = append(open, here, there)
 			mu.Unlock()
-			go func() { _, _ = io.Copy(there, here) }() // without a word of its end
+			go func() { // without a word of its end
+				defer fault.To(func(error) { _ = there.Close() })
+				_, _ = io.Copy(there, here)
+			}()
 			go func() {
+				defer fault.To(func(error) { _ = here.Close() })
 				_, _ = io.Copy(here, there)
 				_ = here.Close()
 				_ = there.Close()

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"handrail/drills/lab"
+	"handrail/steps/fault"
 )
 
 // server is one process that keeps the state of a drill.
@@ -68,6 +69,7 @@ const glance = time.Second
 func whileThere(ctx context.Context, dir string) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
+		defer fault.To(func(error) { cancel() })
 		tick := time.NewTicker(glance)
 		defer tick.Stop()
 		for {
@@ -110,6 +112,9 @@ func (s *server) listen(h http.Handler) (addr string, err error) {
 
 func (s *server) serve(at net.Listener, h http.Handler) {
 	web := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute, ErrorLog: silence}
-	go func() { _ = web.Serve(at) }() // ends with Close
+	go func() { // ends with Close
+		defer fault.To(func(error) { _ = at.Close() })
+		_ = web.Serve(at)
+	}()
 	s.end = append(s.end, func() { _ = web.Close() })
 }

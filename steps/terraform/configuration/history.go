@@ -59,6 +59,9 @@ func (p HistoryProbe) Probe(ctx context.Context, in steps.Params, _ steps.Sink) 
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(p.Env.Dir, dir)
 	}
+	if err := ctx.Err(); err != nil {
+		return steps.Observation{}, fmt.Errorf("history of %s: %w", dir, err)
+	}
 	now, err := readConfig(dir, historical)
 	if err != nil {
 		return steps.Observation{}, fmt.Errorf("configuration of %s: %w", dir, err)

@@ -51,6 +51,9 @@ type Probe struct {
 // Probe implements steps.Prober.
 func (p Probe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
 	dir := in.Text("dir")
+	if err := ctx.Err(); err != nil {
+		return steps.Observation{}, fmt.Errorf("asking the registries of %q: %w", dir, err)
+	}
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(p.Env.Dir, dir)
 	}
