@@ -26,12 +26,12 @@ type server struct {
 	log *os.File
 }
 
-// glance is how often the server looks whether its folder is still there.
+// glance is how often a server looks whether its folder is still there.
 const glance = time.Second
 
-// whileThere ends with ctx, or soon after the folder is gone: a drill whose files were removed by
-// hand has no record left by which its server could be ended.
-func whileThere(ctx context.Context, dir string) (context.Context, context.CancelFunc) {
+// WhileThere ends with ctx, or soon after the folder is gone: a drill whose files were removed by
+// hand has no record left by which its servers could be ended.
+func WhileThere(ctx context.Context, dir string) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
 		tick := time.NewTicker(glance)
@@ -52,7 +52,7 @@ func whileThere(ctx context.Context, dir string) (context.Context, context.Cance
 
 // Serve listens on loopback until ctx ends or the folder is gone. The folder was made by [Prepare].
 func Serve(ctx context.Context, dir string) error {
-	ctx, cancel := whileThere(ctx, dir)
+	ctx, cancel := WhileThere(ctx, dir)
 	defer cancel()
 	keys, err := readKeys(dir)
 	if err != nil {

@@ -3,15 +3,14 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"time"
 
+	"handrail/drills/bucket"
 	"handrail/drills/lab"
 	"handrail/steps/fault"
 )
@@ -27,7 +26,7 @@ type server struct {
 
 // Serve runs the servers of the folder, which was made by [Prepare], until ctx ends or the folder is gone.
 func Serve(ctx context.Context, dir string) (err error) {
-	ctx, cancel := whileThere(ctx, dir)
+	ctx, cancel := bucket.WhileThere(ctx, dir)
 	defer cancel()
 	s := &server{ctx: ctx}
 	raw, err := os.ReadFile(filepath.Join(dir, filePlan))
@@ -59,31 +58,6 @@ func Serve(ctx context.Context, dir string) (err error) {
 	}
 	<-ctx.Done()
 	return nil
-}
-
-// glance is how often it is looked whether the folder is still there.
-const glance = time.Second
-
-// whileThere ends with ctx, or soon after the folder is gone: a drill whose files were removed by hand has
-// no record left by which its servers could be ended.
-func whileThere(ctx context.Context, dir string) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(ctx)
-	go func() {
-		defer fault.To(func(error) { cancel() })
-		tick := time.NewTicker(glance)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-					cancel()
-				}
-			}
-		}
-	}()
-	return ctx, cancel
 }
 
 // start starts a service of the lab, with its data in the folder.
