@@ -12,87 +12,12 @@ const (
 	workEach = 2
 )
 
-// hit is a secret at [start, end) of the input.
-type hit struct {
-	start, end int
-	kind       string
-	value      []byte // what equal secrets have in common
-	more       bool   // it runs to the end of the input and may go on
-	forged     bool   // not a secret, but text that looks like one of our tokens
-	skip       bool   // nothing to replace up to end
-	wait       bool   // it can be judged only when more of the input is seen
-	repl       []byte // what stands for it instead of one token
-}
-
-// place is where a rule looks.
-type place struct {
-	r     *Redactor
-	in    []byte
-	at    int // where the literal starts
-	end   int // where it ends
-	floor int // what lies before was already written
-	deep  bool
-	layer int  // how many strings of JSON were undone around it
-	shy   bool // what only looks like a secret stays
-	final bool // nothing follows the input
-	seen  *looked
-}
-
-// looked is what the places of one input share.
-type looked struct {
-	percent int // how far URL-encoded runs were already looked into
-	lineEnd int // of the line that was asked for last
-	lineCut bool
-	work    int  // bytes looked at besides the one pass
-	named   int  // where the name ends that was judged last
-	wide    int  // how far UTF-16 was already looked into
-	escaped int  // how far strings with escapes were already looked into
-	free    bool // the place was looked at before and counts for nothing
-	names   map[string]telling
-	columns *columns // the table whose rows come next
-	raw     []byte   // room for what a run of base64 decodes to
-}
-
-// line returns the rest of the line from i, at most 64 KiB.
-func (p place) line(i int) []byte {
-	if i >= len(p.in) {
-		return nil
-	}
-	s := p.seen
-	if i > s.lineEnd || s.lineCut && i+holdMost > s.lineEnd {
-		rest := p.in[i:min(len(p.in), i+2*holdMost)]
-		s.lineCut = len(rest) == 2*holdMost
-		if nl := bytes.IndexByte(rest, '\n'); nl >= 0 {
-			rest, s.lineCut = rest[:nl], false
-		}
-		s.lineEnd = i + len(rest)
-	}
-	return p.in[i:min(s.lineEnd, i+holdMost)]
-}
-
 // apply runs the rules over the whole of in.
 func (r *Redactor) apply(dst, in []byte, n Counts) []byte {
 	w := applier{Redactor: r, dst: dst, in: in, n: n}
 	w.seen.lineEnd = -1
 	w.run(len(in), true)
 	return w.dst
-}
-
-// look reports whether the rules find a secret in decoded bytes, or a known value is there, and the kind and value of the first one.
-func (r *Redactor) look(in []byte) (hit, bool) {
-	if isWide(in) {
-		in = bytes.ReplaceAll(in, []byte{0}, nil) // what stands in it is enough to hide all of it
-		h, ok := r.look(in)
-		h.start, h.end, h.value = 0, 0, nil
-		return h, ok
-	}
-	w := applier{Redactor: r, in: in, deep: true}
-	w.seen.lineEnd = -1
-	w.run(len(in), true)
-	if h, ok := r.knownIn(in); ok && (w.first.kind == "" || h.start <= w.first.start) {
-		return h, true
-	}
-	return w.first, w.first.kind != ""
 }
 
 // knownIn finds the first known value.
@@ -324,4 +249,79 @@ func (w *applier) denseLine(at int) {
 	w.first.kind = "dense-line"
 	w.done = end
 	w.looks = 0
+}
+
+// hit is a secret at [start, end) of the input.
+type hit struct {
+	start, end int
+	kind       string
+	value      []byte // what equal secrets have in common
+	more       bool   // it runs to the end of the input and may go on
+	forged     bool   // not a secret, but text that looks like one of our tokens
+	skip       bool   // nothing to replace up to end
+	wait       bool   // it can be judged only when more of the input is seen
+	repl       []byte // what stands for it instead of one token
+}
+
+// place is where a rule looks.
+type place struct {
+	r     *Redactor
+	in    []byte
+	at    int // where the literal starts
+	end   int // where it ends
+	floor int // what lies before was already written
+	deep  bool
+	layer int  // how many strings of JSON were undone around it
+	shy   bool // what only looks like a secret stays
+	final bool // nothing follows the input
+	seen  *looked
+}
+
+// looked is what the places of one input share.
+type looked struct {
+	percent int // how far URL-encoded runs were already looked into
+	lineEnd int // of the line that was asked for last
+	lineCut bool
+	work    int  // bytes looked at besides the one pass
+	named   int  // where the name ends that was judged last
+	wide    int  // how far UTF-16 was already looked into
+	escaped int  // how far strings with escapes were already looked into
+	free    bool // the place was looked at before and counts for nothing
+	names   map[string]telling
+	columns *columns // the table whose rows come next
+	raw     []byte   // room for what a run of base64 decodes to
+}
+
+// line returns the rest of the line from i, at most 64 KiB.
+func (p place) line(i int) []byte {
+	if i >= len(p.in) {
+		return nil
+	}
+	s := p.seen
+	if i > s.lineEnd || s.lineCut && i+holdMost > s.lineEnd {
+		rest := p.in[i:min(len(p.in), i+2*holdMost)]
+		s.lineCut = len(rest) == 2*holdMost
+		if nl := bytes.IndexByte(rest, '\n'); nl >= 0 {
+			rest, s.lineCut = rest[:nl], false
+		}
+		s.lineEnd = i + len(rest)
+	}
+	return p.in[i:min(s.lineEnd, i+holdMost)]
+}
+
+// look reports whether the rules find a secret in decoded bytes, or a known value is there, and the kind and value of the first one.
+func (r *Redactor) look(in []byte) (hit, bool) {
+	if isWide(in) {
+		in = bytes.ReplaceAll(in, []byte{0}, nil) // what stands in it is enough to hide all of it
+		h, ok := r.look(in)
+		h.start, h.end, h.value = 0, 0, nil
+		return h, ok
+	}
+	w := applier{Redactor: r, in: in, deep: true}
+	w.seen.lineEnd = -1
+	w.run(len(in), true)
+	if h, ok := r.knownIn(in); ok && (w.first.kind == "" || h.start <= w.first.start) {
+		return h, true
+	}
+	return w.first, w.first.kind != ""
 }

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"compress/gzip"
 	"fmt"
 	"io"
 	"maps"
@@ -212,3 +213,27 @@ func (a *Artifact) end() error {
 
 // withheld stands for bytes whose secrets could not be told apart.
 const withheld = "not stored: %d bytes of %s that could not be read by structure (broken, cut, or over %d MiB), so the secrets in them could not be told apart\n"
+
+// gunzipMost is how much of a packed artifact is unpacked.
+const gunzipMost = 256 << 20
+
+// gunzip unpacks into what takes the artifact as if it had come so. What cannot be unpacked is withheld.
+func (a *Artifact) gunzip(packed []byte) error {
+	inner := a.r.Artifact(a.media, a.out)
+	inner.n, inner.text.n, inner.marks.n, inner.inner = a.n, a.n, a.n, true
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err == nil {
+		_, err = io.Copy(&inner, io.LimitReader(z, gunzipMost))
+		if n, more := z.Read(make([]byte, 1)); err == nil && (n > 0 || more == nil) {
+			err = fmt.Errorf("more than %d MiB", gunzipMost>>20)
+		}
+	}
+	if werr := inner.end(); werr != nil {
+		return werr
+	}
+	if err != nil {
+		a.n.add(Unparsed)
+		_, err = fmt.Fprintf(a.out, "\n(the rest of %d packed bytes is not stored: %v)\n", len(packed), err)
+	}
+	return err
+}

@@ -1,8 +1,6 @@
 package redact
 
-import (
-	"bytes"
-)
+import "bytes"
 
 // named is a name that tells of a secret, and where it stands.
 type named struct {

@@ -33,22 +33,6 @@ func wide(p place) (hit, bool) {
 	return p.behind(raw, append(from, end), &p.seen.wide)
 }
 
-// isWide reports whether every other byte is NUL.
-func isWide(b []byte) bool {
-	if len(b) < 2*minKnown || bytes.Count(b, []byte{0}) < len(b)/2-2 {
-		return false
-	}
-	nul := 0
-	for i, c := range b {
-		if c == 0 {
-			if nul++; i > 1 && b[i-1] == 0 {
-				return false
-			}
-		}
-	}
-	return nul >= len(b)/2-2
-}
-
 // escaped looks into a string of JSON as it is without its escapes, and hides the part of it that is a secret then.
 func escaped(p place) (hit, bool) {
 	if p.deep || p.at < p.seen.escaped {

@@ -259,8 +259,6 @@ func byLooks(p place, start, end int) (hit, bool) {
 	return hit{start: start, end: end, kind: "random", value: p.in[start:end], more: end == len(p.in) || end >= start+encodedMost}, true
 }
 
-func isBase64(c byte) bool { return isWord(c) || c == '+' || c == '/' || c == '-' || c == '=' }
-
 // percent looks into a run of URL-encoded text and hides the part of it that is a secret once decoded.
 func percent(p place) (hit, bool) {
 	if p.deep || p.at < p.seen.percent {

@@ -128,16 +128,3 @@ func plainKey(s string) bool {
 	}
 	return true
 }
-
-func isUUID(s string) bool {
-	return len(s) == 36 && s[8] == '-' && s[13] == '-' && s[18] == '-' && s[23] == '-' && hexOnly(s[:8]+s[9:13]+s[14:18]+s[19:23]+s[24:])
-}
-
-func hexOnly(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return true
-}

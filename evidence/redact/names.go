@@ -148,3 +148,12 @@ func nameWords(name []byte) []string {
 	flush(len(name))
 	return out
 }
+
+// valueNames are fields that hold the value of what their parent is called: {"password": {"current": …}}.
+var valueNames = map[string]bool{"": true, "value": true, "v": true, "current": true, "previous": true, "old": true, "new": true, "latest": true, "raw": true, "plain": true,
+	"plaintext": true, "text": true, "string": true, "content": true, "data": true, "base64": true, "encoded": true, "secret": true, "default": true, "before": true, "after": true,
+	"primary": true, "secondary": true, "constant_value": true, "stringvalue": true, "secretvalue": true}
+
+func isValueName(name string) bool {
+	return len(name) <= len("constant_value") && valueNames[strings.ToLower(name)]
+}

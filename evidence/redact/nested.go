@@ -6,15 +6,6 @@ import (
 	"strings"
 )
 
-// valueNames are fields that hold the value of what their parent is called: {"password": {"current": …}}.
-var valueNames = map[string]bool{"": true, "value": true, "v": true, "current": true, "previous": true, "old": true, "new": true, "latest": true, "raw": true, "plain": true,
-	"plaintext": true, "text": true, "string": true, "content": true, "data": true, "base64": true, "encoded": true, "secret": true, "default": true, "before": true, "after": true,
-	"primary": true, "secondary": true, "constant_value": true, "stringvalue": true, "secretvalue": true}
-
-func isValueName(name string) bool {
-	return len(name) <= len("constant_value") && valueNames[strings.ToLower(name)]
-}
-
 // inside hides the values of a flow structure that opens at k: {…} or […].
 func (n *named) inside(k int) (hit, bool) {
 	rest := n.in[k:min(len(n.in), k+lookBelow)]

@@ -3,8 +3,6 @@ package redact
 import (
 	"bytes"
 	"cmp"
-	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -53,29 +51,6 @@ func (r *Redactor) Digest() string { return r.rules.digest }
 
 // Key is what tokens are made with.
 func (r *Redactor) Key() []byte { return r.keyed.Load().key }
-
-// Counts says how often each kind of secret was found.
-type Counts map[string]int
-
-func (c Counts) add(kind string) {
-	if c != nil {
-		c[kind]++
-	}
-}
-
-// List is KIND=count of each, sorted.
-func (c Counts) List() []string {
-	out := make([]string, 0, len(c))
-	for kind, n := range c {
-		if kind == Unparsed {
-			out = append(out, Unparsed)
-			continue
-		}
-		out = append(out, fmt.Sprintf("%s=%d", kind, n))
-	}
-	slices.Sort(out)
-	return out
-}
 
 // Text redacts a whole string.
 func (r *Redactor) Text(s string) string {

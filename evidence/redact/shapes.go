@@ -155,7 +155,3 @@ func escapedBefore(in []byte, i int) bool {
 	return i > 1 && in[i-2] == '\\' && bytes.IndexByte([]byte("nrt"), in[i-1]) >= 0 ||
 		i > 2 && in[i-3] == '%' && isHexDigit(in[i-2]) && isHexDigit(in[i-1]) || i > 4 && in[i-5] == '\\' && in[i-4] == 'u'
 }
-
-func isHexDigit(c byte) bool {
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
-}

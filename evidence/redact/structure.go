@@ -246,3 +246,36 @@ func redactTree(in []byte, rewrite func(*jsontree.Node)) ([]byte, bool) {
 	rewrite(root)
 	return append(root.AppendTo(make([]byte, 0, len(in)), 2, 0), '\n'), true
 }
+
+// listOfUnknown is said of items that have no kind of their own, since that of their list may follow them.
+var listOfUnknown = jsontree.Member{Key: "kind", Value: &jsontree.Node{Kind: jsontree.String, Text: "SecretList"}}
+
+// inContext redacts v as a member of an object like the one it stands in.
+func (s *jsonStream) inContext(top *jsonFrame, v *jsontree.Node) *jsontree.Node {
+	if top.kind == jsontree.Object {
+		if top.at == "type" && v.Kind == jsontree.String {
+			top.typ = v.Text
+		}
+		w := &jsontree.Node{Kind: jsontree.Object, Members: []jsontree.Member{{Key: top.at, Value: v}}}
+		if top.at == "items" && slices.ContainsFunc(v.Members, func(m jsontree.Member) bool { return m.Value.Kind == jsontree.Object && m.Value.Get("kind") == nil }) {
+			w.Members = append(w.Members, listOfUnknown)
+		}
+		if top.typ != "" && top.at != "type" {
+			w.Members = append(w.Members, jsontree.Member{Key: "type", Value: &jsontree.Node{Kind: jsontree.String, Text: top.typ}})
+		}
+		s.shape(s.r, w, s.n)
+		if len(w.Members) == 0 || w.Members[0].Key != top.at { // dropped, as managedFields are
+			return &jsontree.Node{Kind: jsontree.Literal, Text: "null"}
+		}
+		return w.Members[0].Value
+	}
+	w := &jsontree.Node{Kind: jsontree.Object, Members: []jsontree.Member{{Key: top.key, Value: &jsontree.Node{Kind: jsontree.Array, Members: []jsontree.Member{{Value: v}}}}}}
+	if top.typ != "" {
+		w.Members = append(w.Members, jsontree.Member{Key: "type", Value: &jsontree.Node{Kind: jsontree.String, Text: top.typ}})
+	}
+	if top.key == "items" && v.Kind == jsontree.Object && v.Get("kind") == nil {
+		w.Members = append(w.Members, listOfUnknown)
+	}
+	s.shape(s.r, w, s.n)
+	return w.Members[0].Value.Members[0].Value
+}

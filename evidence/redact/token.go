@@ -6,8 +6,10 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
+	"fmt"
 	"hash"
 	"regexp"
+	"slices"
 	"sync"
 )
 
@@ -126,4 +128,27 @@ func (r *Redactor) onlyTokens(b []byte) bool {
 		b = b[n:]
 	}
 	return true
+}
+
+// Counts says how often each kind of secret was found.
+type Counts map[string]int
+
+func (c Counts) add(kind string) {
+	if c != nil {
+		c[kind]++
+	}
+}
+
+// List is KIND=count of each, sorted.
+func (c Counts) List() []string {
+	out := make([]string, 0, len(c))
+	for kind, n := range c {
+		if kind == Unparsed {
+			out = append(out, Unparsed)
+			continue
+		}
+		out = append(out, fmt.Sprintf("%s=%d", kind, n))
+	}
+	slices.Sort(out)
+	return out
 }

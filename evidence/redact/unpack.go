@@ -2,17 +2,12 @@ package redact
 
 import (
 	"bytes"
-	"compress/gzip"
-	"fmt"
 	"io"
 	"unicode/utf16"
 	"unicode/utf8"
 )
 
 // What a source has packed or written in UTF-16 is stored as the text that it is: no rule finds a secret in anything else.
-
-// gunzipMost is how much of a packed artifact is unpacked.
-const gunzipMost = 256 << 20
 
 var gzipMagic = []byte{0x1f, 0x8b, 8}
 
@@ -90,25 +85,4 @@ func unwrapped(in []byte) []byte {
 	_, _ = f.Write(in[2:])
 	_ = f.finish()
 	return out.Bytes()
-}
-
-// gunzip unpacks into what takes the artifact as if it had come so. What cannot be unpacked is withheld.
-func (a *Artifact) gunzip(packed []byte) error {
-	inner := a.r.Artifact(a.media, a.out)
-	inner.n, inner.text.n, inner.marks.n, inner.inner = a.n, a.n, a.n, true
-	z, err := gzip.NewReader(bytes.NewReader(packed))
-	if err == nil {
-		_, err = io.Copy(&inner, io.LimitReader(z, gunzipMost))
-		if n, more := z.Read(make([]byte, 1)); err == nil && (n > 0 || more == nil) {
-			err = fmt.Errorf("more than %d MiB", gunzipMost>>20)
-		}
-	}
-	if werr := inner.end(); werr != nil {
-		return werr
-	}
-	if err != nil {
-		a.n.add(Unparsed)
-		_, err = fmt.Fprintf(a.out, "\n(the rest of %d packed bytes is not stored: %v)\n", len(packed), err)
-	}
-	return err
 }
