@@ -56,3 +56,10 @@ type ArgumentError struct{ Step, Param, Value, Why string }
 func (e *ArgumentError) Error() string {
 	return fmt.Sprintf("step %s cannot start: its parameter %s would be %q, which %s", e.Step, e.Param, e.Value, e.Why)
 }
+
+func article(key string) string {
+	if strings.ContainsRune("aeiou", rune(key[0])) && key != "uses" {
+		return "an " + key
+	}
+	return "a " + key
+}

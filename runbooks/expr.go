@@ -187,26 +187,6 @@ func (e *expr) offset(line, col int) int {
 	return off
 }
 
-// closest returns what to offer for an undeclared name: the facts of the same
-// step when there are any, else the names in general.
-func closest(name string, names []string) []string {
-	if i := strings.LastIndex(name, "."); i > 0 {
-		var same []string
-		for _, n := range names {
-			if strings.HasPrefix(n, name[:i+1]) {
-				same = append(same, n)
-			}
-		}
-		if len(same) > 0 {
-			return same
-		}
-	}
-	if n := strict.Nearest(name, names); n != "" {
-		return []string{n}
-	}
-	return nil
-}
-
 func typeName(t *cel.Type) string {
 	switch {
 	case t.IsExactType(cel.DurationType):

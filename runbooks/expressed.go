@@ -103,3 +103,23 @@ func mixedTypes(op, a, b string) (text, hint string) {
 	}
 	return text, "compare two of one type"
 }
+
+// closest returns what to offer for an undeclared name: the facts of the same
+// step when there are any, else the names in general.
+func closest(name string, names []string) []string {
+	if i := strings.LastIndex(name, "."); i > 0 {
+		var same []string
+		for _, n := range names {
+			if strings.HasPrefix(n, name[:i+1]) {
+				same = append(same, n)
+			}
+		}
+		if len(same) > 0 {
+			return same
+		}
+	}
+	if n := strict.Nearest(name, names); n != "" {
+		return []string{n}
+	}
+	return nil
+}

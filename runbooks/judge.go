@@ -31,15 +31,6 @@ func (r *Runbook) Judge(step string, v Vars) []triage.Verdict {
 	return append(out, r.unread(s, v)...)
 }
 
-// subjects are the texts that say what a question or a step by hand is about. A capture
-// has none: it waits for no reading, since what it keeps may be gone by then.
-func (s *Step) subjects() []*text {
-	if s.Kind != triage.AskStep && s.Kind != triage.ManualStep || s.Phase == triage.Preserve {
-		return nil
-	}
-	return []*text{s.ask, s.say}
-}
-
 // unread gives a verdict for each fact that the text of a question or of a step by hand
 // names and that is not known: to answer it would be to speak of nothing.
 func (r *Runbook) unread(s *Step, v Vars) []triage.Verdict {

@@ -1,5 +1,9 @@
 package runbooks
 
+import (
+	"strings"
+)
+
 // keyDocs says what stands under each key, for the schema and for docs/authoring.md. A key
 // that is not here has its words where its shape is.
 var keyDocs = map[string]string{
@@ -71,4 +75,18 @@ func explained(key string, s schema) schema {
 		s["description"] = doc
 	}
 	return s
+}
+
+// parts are the keys of what stands inside of a runbook and its steps.
+func parts(what string) []string {
+	return strings.Fields(map[string]string{
+		"a pattern":      "pattern weight say",
+		"a parameter":    "type default required help values pattern min max matched",
+		"a next runbook": "runbook when with say",
+		"a requirement":  "when else",
+		"a finding":      "when level say against",
+		"a fact":         "type cel regexp help values",
+		"a case":         "when is say despite reason",
+		"a proposal":     "when is say",
+	}[what])
 }

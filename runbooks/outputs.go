@@ -95,19 +95,3 @@ func (r *reader) output(s *Step, kind steps.Kind, name string, n *yaml.Node) {
 	s.outputs = append(s.outputs, o)
 	r.book.scope.add(variable{"facts." + s.ID + "." + name, s.ID, o.Field})
 }
-
-// readFrom is how a declared fact is read, in words.
-func readFrom(o steps.Output) string {
-	if o.Regexp != "" {
-		return "what matches " + code(o.Regexp)
-	}
-	return code(o.CEL)
-}
-
-// heldOut is what a declared fact is called and what it may be.
-func heldOut(o steps.Output) string {
-	if len(o.Values) > 0 {
-		return string(o.Type) + " of " + strings.Join(o.Values, ", ")
-	}
-	return string(o.Type)
-}

@@ -231,3 +231,19 @@ func (r *Runbook) Graph(form string) string {
 	}
 	return w.String()
 }
+
+// readFrom is how a declared fact is read, in words.
+func readFrom(o steps.Output) string {
+	if o.Regexp != "" {
+		return "what matches " + code(o.Regexp)
+	}
+	return code(o.CEL)
+}
+
+// heldOut is what a declared fact is called and what it may be.
+func heldOut(o steps.Output) string {
+	if len(o.Values) > 0 {
+		return string(o.Type) + " of " + strings.Join(o.Values, ", ")
+	}
+	return string(o.Type)
+}

@@ -98,11 +98,6 @@ func sampleOf(key string) string {
 	return map[string]string{"apiVersion": Version, "kind": "Runbook", "id": "disk-full", "title": "A full disk stopped an apply", "domain": "runner", "severity": string(triage.Sev3)}[key]
 }
 
-// part reads the keys of what stands inside.
-func (r *reader) part(n *yaml.Node, what string) map[string]*yaml.Node {
-	return r.Fields(n, what, parts(what)...)
-}
-
 func (r *reader) runbook(doc *yaml.Node) {
 	f := r.Fields(doc, "a runbook", bookKeys()...)
 	for _, k := range neededKeys() {
@@ -149,16 +144,6 @@ func (r *reader) runbook(doc *yaml.Node) {
 	r.proves(f["proves"])
 	r.gates()
 	r.opponents()
-}
-
-// literal reads a text that is shown before anything is known.
-func (r *reader) literal(n *yaml.Node, what string) string {
-	s := r.Text(n, what)
-	if i := strings.Index(s, "${"); i >= 0 {
-		line, col := r.locate(n, len([]rune(s[:i])))
-		r.FailAt(line, col, "it is shown before anything is known: say it in say:", "%s cannot have a ${ in it", what)
-	}
-	return s
 }
 
 func (r *reader) pattern(n *yaml.Node) {

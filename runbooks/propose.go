@@ -123,3 +123,20 @@ func (r *Runbook) Next(v Vars) []Next {
 	}
 	return out
 }
+
+// owner is whom the runbook proposes as owner of the next transition: where the case says so,
+// the recovery owner of the domain that was concluded, of the one that the facts propose, or
+// of the domain that the runbook is for.
+func (r *Runbook) owner(is, say string, v Vars) (owner, why string) {
+	if is != DomainOwner {
+		return is, say
+	}
+	domain := v.Domain
+	if ownerOf(domain) == "" {
+		domain, _, _ = r.Propose(triage.TopicDomain, v)
+	}
+	if ownerOf(domain) == "" {
+		domain = r.Domain
+	}
+	return ownerOf(domain), strings.TrimSpace("The table names them for the domain " + domain + ". " + say)
+}

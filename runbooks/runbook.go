@@ -202,3 +202,82 @@ func (s Step) Accepts(proof string) error {
 	}
 	return nil
 }
+
+// subjects are the texts that say what a question or a step by hand is about. A capture
+// has none: it waits for no reading, since what it keeps may be gone by then.
+func (s *Step) subjects() []*text {
+	if s.Kind != triage.AskStep && s.Kind != triage.ManualStep || s.Phase == triage.Preserve {
+		return nil
+	}
+	return []*text{s.ask, s.say}
+}
+
+// conditions are the expressions that a step stands on: its conditions, and what it
+// gives to its kind.
+func (s *Step) conditions() []*expr {
+	var exprs []*expr
+	if s.when != nil {
+		exprs = append(exprs, s.when)
+	}
+	for _, d := range s.require {
+		exprs = append(exprs, d.when)
+	}
+	for _, c := range s.cases {
+		// An answer is a person's: a fact that its proposal stood on may change.
+		if c.when != nil && s.Kind != triage.AskStep {
+			exprs = append(exprs, c.when)
+		}
+	}
+	for _, row := range s.rows {
+		for _, c := range row.cells {
+			exprs = append(exprs, c.expr)
+		}
+	}
+	for _, a := range s.with {
+		for _, t := range a.value {
+			exprs = append(exprs, t.exprs()...)
+		}
+	}
+	return exprs
+}
+
+// refs returns the steps, with the id of the runbook, that the conditions and
+// parameters of s depend on.
+func (r *Runbook) refs(s *Step) []string {
+	var out []string
+	for _, e := range s.conditions() {
+		for _, id := range r.stepsOf(e) {
+			// A watch reads itself; that is no dependence.
+			if !slices.Contains(out, id) && id != r.full(s.ID) {
+				out = append(out, id)
+			}
+		}
+	}
+	return out
+}
+
+func (r *Runbook) stepsOf(e *expr) []string {
+	var out []string
+	for _, name := range e.refs {
+		if step := r.scope.vars[name].step; step != "" && !slices.Contains(out, r.full(step)) {
+			out = append(out, r.full(step))
+		}
+	}
+	return out
+}
+
+// plainTitle is the title of a step that has none.
+func (s Step) plainTitle() string {
+	switch s.Kind {
+	case triage.ConcludeStep:
+		return "Conclude: " + string(s.Topic)
+	case triage.AskStep, triage.ManualStep, triage.CompareStep, triage.NoteStep:
+		if s.ask != nil {
+			if t, ok := s.ask.constant(); ok {
+				first, _, _ := strings.Cut(strings.TrimSpace(t), "\n")
+				return first
+			}
+		}
+	}
+	return strings.ReplaceAll(s.ID, "_", " ")
+}

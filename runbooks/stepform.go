@@ -3,7 +3,6 @@ package runbooks
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"gopkg.in/yaml.v3"
 
@@ -31,20 +30,6 @@ func forms() []form {
 		{"watch", triage.WatchStep, "id title say help show covers when with facts greens apart findings against"},
 		{"note", triage.NoteStep, "id title say help show when"},
 	}
-}
-
-// parts are the keys of what stands inside of a runbook and its steps.
-func parts(what string) []string {
-	return strings.Fields(map[string]string{
-		"a pattern":      "pattern weight say",
-		"a parameter":    "type default required help values pattern min max matched",
-		"a next runbook": "runbook when with say",
-		"a requirement":  "when else",
-		"a finding":      "when level say against",
-		"a fact":         "type cel regexp help values",
-		"a case":         "when is say despite reason",
-		"a proposal":     "when is say",
-	}[what])
 }
 
 // form finds which kind of step n is.
@@ -252,17 +237,6 @@ func (r *reader) watch(s *Step, n *yaml.Node, f map[string]*yaml.Node) {
 	}
 }
 
-func (r *reader) duration(n *yaml.Node, what string) time.Duration {
-	if n == nil {
-		return 0
-	}
-	v, ok := r.value(n, what, steps.Duration)
-	if ok && v.Duration() <= 0 {
-		r.Fail(n, "as in 20s", "%s must be greater than zero", what)
-	}
-	return v.Duration()
-}
-
 func (r *reader) demand(s *Step, n *yaml.Node) {
 	f := r.part(n, "a requirement")
 	if f["when"] == nil || f["else"] == nil {
@@ -351,29 +325,6 @@ func (r *reader) answers(s *Step, step, n *yaml.Node) {
 		values[i] = a.Value
 	}
 	r.book.scope.add(variable{"answers." + s.ID, s.ID, steps.Field{Name: s.ID, Type: steps.Enum, Values: values}})
-}
-
-// plainTitle is the title of a step that has none.
-func (s Step) plainTitle() string {
-	switch s.Kind {
-	case triage.ConcludeStep:
-		return "Conclude: " + string(s.Topic)
-	case triage.AskStep, triage.ManualStep, triage.CompareStep, triage.NoteStep:
-		if s.ask != nil {
-			if t, ok := s.ask.constant(); ok {
-				first, _, _ := strings.Cut(strings.TrimSpace(t), "\n")
-				return first
-			}
-		}
-	}
-	return strings.ReplaceAll(s.ID, "_", " ")
-}
-
-func article(key string) string {
-	if strings.ContainsRune("aeiou", rune(key[0])) && key != "uses" {
-		return "an " + key
-	}
-	return "a " + key
 }
 
 // toldCodes are those that stand outside of what is read: the commit, the pull

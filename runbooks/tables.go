@@ -2,7 +2,6 @@ package runbooks
 
 import (
 	"slices"
-	"strings"
 
 	"gopkg.in/yaml.v3"
 
@@ -151,23 +150,6 @@ func (r *reader) proves(n *yaml.Node) {
 // recovered while it says the opposite.
 func (s *Step) shows() bool {
 	return s.Kind == triage.WatchStep || s.Kind == triage.AskStep && len(s.Green) > 0 || s.Required && s.Kind == triage.ProbeStep
-}
-
-// owner is whom the runbook proposes as owner of the next transition: where the case says so,
-// the recovery owner of the domain that was concluded, of the one that the facts propose, or
-// of the domain that the runbook is for.
-func (r *Runbook) owner(is, say string, v Vars) (owner, why string) {
-	if is != DomainOwner {
-		return is, say
-	}
-	domain := v.Domain
-	if ownerOf(domain) == "" {
-		domain, _, _ = r.Propose(triage.TopicDomain, v)
-	}
-	if ownerOf(domain) == "" {
-		domain = r.Domain
-	}
-	return ownerOf(domain), strings.TrimSpace("The table names them for the domain " + domain + ". " + say)
 }
 
 func levels() []string {

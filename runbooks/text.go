@@ -138,3 +138,13 @@ func closing(s string, from int) int {
 	}
 	return -1
 }
+
+// literal reads a text that is shown before anything is known.
+func (r *reader) literal(n *yaml.Node, what string) string {
+	s := r.Text(n, what)
+	if i := strings.Index(s, "${"); i >= 0 {
+		line, col := r.locate(n, len([]rune(s[:i])))
+		r.FailAt(line, col, "it is shown before anything is known: say it in say:", "%s cannot have a ${ in it", what)
+	}
+	return s
+}

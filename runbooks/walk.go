@@ -2,6 +2,7 @@ package runbooks
 
 import (
 	"strings"
+	"time"
 
 	"gopkg.in/yaml.v3"
 
@@ -59,4 +60,20 @@ func (r *reader) locate(n *yaml.Node, offset int) (line, col int) {
 		}
 	}
 	return n.Line, n.Column
+}
+
+func (r *reader) duration(n *yaml.Node, what string) time.Duration {
+	if n == nil {
+		return 0
+	}
+	v, ok := r.value(n, what, steps.Duration)
+	if ok && v.Duration() <= 0 {
+		r.Fail(n, "as in 20s", "%s must be greater than zero", what)
+	}
+	return v.Duration()
+}
+
+// part reads the keys of what stands inside.
+func (r *reader) part(n *yaml.Node, what string) map[string]*yaml.Node {
+	return r.Fields(n, what, parts(what)...)
 }
