@@ -296,11 +296,6 @@ func opened(s *session.Session, err error) (tui.Incident, error) {
 	return s, nil
 }
 
-func incidentRow(r index.Row) tui.IncidentRow {
-	return tui.IncidentRow{ID: r.ID, Title: r.Title, Runbook: r.Runbook, Severity: string(r.Severity), Phase: string(r.Phase), Opened: r.Opened,
-		Where: r.Target.Words(), Who: r.Operator, Drill: r.Drill, Outcome: r.Outcome, Kind: r.Kind}
-}
-
 // stoppedDrills tells of an incident whether it is that of a drill that was stopped:
 // what it was about is gone, so that it cannot be resumed.
 func stoppedDrills(p *process.Program) (func(index.Row) bool, error) {

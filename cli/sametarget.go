@@ -113,3 +113,8 @@ func openFor(p *process.Program, c session.Config, lookup func(id string) (*runb
 		return slices.Clip(sameTarget(p, c, rb, params))
 	}
 }
+
+func incidentRow(r index.Row) tui.IncidentRow {
+	return tui.IncidentRow{ID: r.ID, Title: r.Title, Runbook: r.Runbook, Severity: string(r.Severity), Phase: string(r.Phase), Opened: r.Opened,
+		Where: r.Target.Words(), Who: r.Operator, Drill: r.Drill, Outcome: r.Outcome, Kind: r.Kind}
+}

@@ -158,3 +158,23 @@ func writeArtifact(p *process.Program, w io.Writer, a report.Recovery, o process
 	to.Stdout = w
 	return process.PrintKind(&to, artifactKind, a)
 }
+
+// replace writes a file whole or not at all.
+func replace(file string, write func(io.Writer) error) error {
+	f, err := os.CreateTemp(filepath.Dir(file), ".handrail-export-*")
+	if err != nil {
+		return process.Hint(fmt.Errorf("exporting: %w", err), "name a file in a directory that can be written")
+	}
+	defer os.Remove(f.Name()) // gone after the rename
+	if err := write(f); err != nil {
+		_ = f.Close()
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return fmt.Errorf("exporting to %q: %w", file, err)
+	}
+	if err := os.Rename(f.Name(), file); err != nil {
+		return fmt.Errorf("exporting: %w", err)
+	}
+	return nil
+}

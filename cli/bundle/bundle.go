@@ -11,7 +11,6 @@ package bundle
 
 import (
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -27,36 +26,6 @@ func BundleCommand(p *process.Program) *cobra.Command {
 		bundleStatus(p), bundleExport(p), bundleDiff(p),
 		bundleQuery(p), noted(p, "push", bundlePush(p)), noted(p, "pull", bundlePull(p)))
 }
-
-// row is the public form of an incident.
-type row struct {
-	ID       string     `json:"id"`
-	Path     string     `json:"path"`
-	Runbook  string     `json:"runbook"`
-	Severity string     `json:"severity"`
-	Outcome  string     `json:"outcome"` // "" while the incident goes on
-	Sealed   bool       `json:"sealed"`
-	Opened   *time.Time `json:"opened"`
-	Closed   *time.Time `json:"closed"`
-	Drill    string     `json:"drill,omitempty"`
-	Kind     string     `json:"kind,omitempty"`   // readiness, "" for an incident
-	Who      string     `json:"who,omitempty"`    // is at the keyboard, or was last
-	Where    string     `json:"where,omitempty"`  // the directory or the object that it is about
-	Size     int64      `json:"size,omitempty"`   // packed, in a bucket or registry
-	Stored   *time.Time `json:"stored,omitempty"` // in a bucket
-	Problem  string     `json:"problem,omitempty"`
-}
-
-func Rows(p *process.Program) ([]index.Row, error) {
-	dir, err := p.Incidents()
-	if err != nil {
-		return nil, err
-	}
-	return index.Rows(dir)
-}
-
-// noBundles is what a list of none says.
-const noBundles = "There are no bundles yet."
 
 func bundleList(p *process.Program) *cobra.Command {
 	cmd := &cobra.Command{Use: "list", Short: "List the bundles of this machine, the newest first", Args: process.Exactly()}
@@ -102,20 +71,6 @@ func bundleList(p *process.Program) *cobra.Command {
 		return listing.Print(p, *o, list)
 	}
 	return cmd
-}
-
-func Known(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
-}
-
-func stamp(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format(time.RFC3339)
 }
 
 func bundleShow(p *process.Program) *cobra.Command {

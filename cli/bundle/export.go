@@ -16,7 +16,6 @@ import (
 	"handrail/cli/process"
 	"handrail/evidence"
 	"handrail/evidence/escrow"
-	"handrail/evidence/visible"
 	"handrail/session/index/depot"
 	"handrail/session/journal"
 	"handrail/session/report"
@@ -235,18 +234,6 @@ func encrypted(write func(io.Writer, report.Document, *evidence.Reader) error, t
 	}
 }
 
-// forReport is the verdict as a report shows it.
-func (v verdict) forReport() report.Verification {
-	out := report.Verification{OK: v.OK, Entries: v.Entries, Head: visible.Line(v.Head), Root: visible.Line(v.Root)}
-	for _, l := range v.Lines {
-		if l.Verdict == evidence.Unproven {
-			out.Unproven++
-		}
-		out.Checks = append(out.Checks, report.Check{Property: visible.Line(l.Property), Verdict: visible.Line(string(l.Verdict)), Detail: visible.Line(l.Detail)})
-	}
-	return out
-}
-
 // ownTemplate reads a team's template and tries it, so that what is wrong with
 // it is said before anything is written.
 func ownTemplate(file string) (func(io.Writer, report.Document, *evidence.Reader) error, error) {
@@ -294,24 +281,4 @@ func outside(file string) error {
 			return nil
 		}
 	}
-}
-
-// replace writes a file whole or not at all.
-func replace(file string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(file), ".handrail-export-*")
-	if err != nil {
-		return process.Hint(fmt.Errorf("exporting: %w", err), "name a file in a directory that can be written")
-	}
-	defer os.Remove(f.Name()) // gone after the rename
-	if err := write(f); err != nil {
-		_ = f.Close()
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return fmt.Errorf("exporting to %q: %w", file, err)
-	}
-	if err := os.Rename(f.Name(), file); err != nil {
-		return fmt.Errorf("exporting: %w", err)
-	}
-	return nil
 }

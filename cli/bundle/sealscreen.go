@@ -8,6 +8,7 @@ import (
 	"handrail/cli/process"
 	"handrail/cli/settings"
 	"handrail/evidence"
+	"handrail/evidence/visible"
 	"handrail/session"
 	"handrail/session/journal"
 	"handrail/session/report"
@@ -124,4 +125,16 @@ func document(p *process.Program, path string) (_ report.Document, _ verdict, _ 
 		return report.Document{}, verdict{}, nil, errors.Join(err, r.Close())
 	}
 	return report.New(st, report.In(contextOf(path)), report.With(list), report.Verified(v.forReport()), handlingFor(path)), v, r, nil
+}
+
+// forReport is the verdict as a report shows it.
+func (v verdict) forReport() report.Verification {
+	out := report.Verification{OK: v.OK, Entries: v.Entries, Head: visible.Line(v.Head), Root: visible.Line(v.Root)}
+	for _, l := range v.Lines {
+		if l.Verdict == evidence.Unproven {
+			out.Unproven++
+		}
+		out.Checks = append(out.Checks, report.Check{Property: visible.Line(l.Property), Verdict: visible.Line(string(l.Verdict)), Detail: visible.Line(l.Detail)})
+	}
+	return out
 }

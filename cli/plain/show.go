@@ -335,3 +335,11 @@ func (d *Dialogue) help() {
   h         hand over to another operator, with a note, and leave
   q         leave; the incident stays open`)
 }
+
+// proposed is what the facts say of the topic of a conclusion.
+func proposed(snap view.Snapshot, o triage.Option) string {
+	if o.Value != "" {
+		return o.Value
+	}
+	return snap.Cards[o.Step].Proposed
+}

@@ -145,14 +145,6 @@ func (d *Dialogue) take(ctx context.Context, snap view.Snapshot, o triage.Option
 	return d.S.Do(ctx, in)
 }
 
-// proposed is what the facts say of the topic of a conclusion.
-func proposed(snap view.Snapshot, o triage.Option) string {
-	if o.Value != "" {
-		return o.Value
-	}
-	return snap.Cards[o.Step].Proposed
-}
-
 // orAsk returns what was typed, or asks for it.
 func (d *Dialogue) orAsk(ctx context.Context, typed, prompt string) (string, error) {
 	if typed != "" {
