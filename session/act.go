@@ -73,43 +73,6 @@ func (s *Session) act(ctx context.Context, in triage.Intent) error {
 	})
 }
 
-// unlawful says what the laws have against acting now, although the target is
-// the one shown: while it was read again the preview may have expired, evidence
-// may have grown stale, and a controller that was paused may have resumed, which
-// is no part of the digest.
-func (s *Session) unlawful(gate triage.GateState, fresh steps.Preview) string {
-	now := s.cfg.Now()
-	if now.After(gate.Shown.Until) {
-		return "the preview expired while the target was read again"
-	}
-	again := triage.Intent{Kind: triage.DoPreview, Step: gate.Step, Text: gate.Shown.Why}
-	if r := triage.Check(s.state, again, now, s.judge); r != nil {
-		return r.Refusals[0].Why
-	}
-	if rs := s.state.SecondLacks(gate.Step, now); len(rs) > 0 {
-		return rs[0].Why
-	}
-	for _, o := range fresh.Owners {
-		free := func(subject string) bool { return Waived(s.state, triage.Waive{Law: 12, Subject: subject}) }
-		if o.Paused != "yes" && !free(o.Name) && !free(gate.Step) {
-			return o.Name + " may undo it, and it is not confirmed to be paused"
-		}
-	}
-	return ""
-}
-
-// disarm closes a confirmed gate whose target is not what was confirmed.
-func (s *Session) disarm(in triage.Intent, gate triage.GateState, why string, moved []string) error {
-	if s.front != nil && s.front.Step == in.Step {
-		s.front.Moved = moved
-		s.front.Refusals = []triage.Refusal{{Law: 5, Why: why, Cure: "check what moved, then preview it again"}}
-	}
-	if err := s.record(triage.GateClosed{Step: in.Step, Digest: gate.Digest, Why: why, Moved: moved, Refused: true, Audit: s.named(in.Step)}, nil); err != nil {
-		return err
-	}
-	return refusal(in, triage.Refusal{Law: 5, Why: why, Cure: "check what moved, then preview it again"})
-}
-
 // movedKeys names what differs between two previews, old value and new.
 func movedKeys(shown, fresh steps.Preview) []string {
 	var out []string
@@ -237,16 +200,6 @@ func (s *Session) payDebts(end triage.ActEnd) error {
 	return nil
 }
 
-// openDebt records what a step owes, due counted from now.
-func (s *Session) openDebt(step string, d steps.Debt) error {
-	debt := triage.DebtOpened{ID: s.state.NextDebt(d.Kind), Kind: d.Kind, Of: step, Text: d.Text}
-	if d.Due > 0 {
-		due := s.cfg.Now().Add(d.Due).UTC()
-		debt.Due = &due
-	}
-	return s.record(debt, nil)
-}
-
 // findOut reads the target of an act whose outcome is unknown and records what
 // was found.
 func (s *Session) findOut(ctx context.Context, step string) error {
@@ -297,9 +250,4 @@ func (s *Session) findOut(ctx context.Context, step string) error {
 		}
 		return s.finishAct(end, owes, blobs)
 	})
-}
-
-// Waived reports whether a state holds that waiver.
-func Waived(st triage.State, w triage.Waive) bool {
-	return slices.ContainsFunc(st.Waivers, func(x triage.Waiver) bool { return x.Law == w.Law && x.Subject == w.Subject })
 }

@@ -143,24 +143,6 @@ func (s *Session) fragile(ctx context.Context) string {
 	return s.cfg.Fragile(ctx)
 }
 
-func refusal(in triage.Intent, rs ...triage.Refusal) *triage.Refused {
-	return &triage.Refused{Intent: in.Kind, Step: in.Step, Refusals: rs}
-}
-
-// refuse records a gate that was wanted and not opened.
-func (s *Session) refuse(step string, p steps.Preview, r *triage.Refused) error {
-	s.front = &view.Front{Step: step, Preview: p, Refusals: r.Refusals, Verdicts: s.judge(step)}
-	var why []string
-	for _, f := range r.Refusals {
-		why = append(why, f.Why)
-	}
-	opens, _ := triage.Opens(r.Refusals)
-	if err := s.record(triage.GateClosed{Step: step, Why: strings.Join(why, "; "), Refused: true, Audit: s.named(step), Opens: opens}, nil); err != nil {
-		return err
-	}
-	return r
-}
-
 // read runs a preview beside the owner, redacts it and refuses it where the
 // redaction touched what identifies the target: an approval must be of exactly
 // what is shown. What the act would be undone from is kept as an artifact, and

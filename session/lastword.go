@@ -132,3 +132,33 @@ func (s *Session) readOn() error {
 	}
 	return nil
 }
+
+// unlawful says what the laws have against acting now, although the target is
+// the one shown: while it was read again the preview may have expired, evidence
+// may have grown stale, and a controller that was paused may have resumed, which
+// is no part of the digest.
+func (s *Session) unlawful(gate triage.GateState, fresh steps.Preview) string {
+	now := s.cfg.Now()
+	if now.After(gate.Shown.Until) {
+		return "the preview expired while the target was read again"
+	}
+	again := triage.Intent{Kind: triage.DoPreview, Step: gate.Step, Text: gate.Shown.Why}
+	if r := triage.Check(s.state, again, now, s.judge); r != nil {
+		return r.Refusals[0].Why
+	}
+	if rs := s.state.SecondLacks(gate.Step, now); len(rs) > 0 {
+		return rs[0].Why
+	}
+	for _, o := range fresh.Owners {
+		free := func(subject string) bool { return Waived(s.state, triage.Waive{Law: 12, Subject: subject}) }
+		if o.Paused != "yes" && !free(o.Name) && !free(gate.Step) {
+			return o.Name + " may undo it, and it is not confirmed to be paused"
+		}
+	}
+	return ""
+}
+
+// Waived reports whether a state holds that waiver.
+func Waived(st triage.State, w triage.Waive) bool {
+	return slices.ContainsFunc(st.Waivers, func(x triage.Waiver) bool { return x.Law == w.Law && x.Subject == w.Subject })
+}

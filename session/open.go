@@ -5,6 +5,14 @@ import (
 	"encoding/base32"
 	"errors"
 	"fmt"
+	"handrail/evidence"
+	"handrail/runbooks"
+	"handrail/session/approval"
+	"handrail/session/journal"
+	"handrail/session/view"
+	"handrail/steps"
+	"handrail/steps/fault"
+	"handrail/triage"
 	"io"
 	"math"
 	"os"
@@ -12,12 +20,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"handrail/evidence"
-	"handrail/session/journal"
-	"handrail/steps"
-	"handrail/steps/fault"
-	"handrail/triage"
 )
 
 // Start opens a new incident: a bundle with the events open, person and plan.
@@ -300,4 +302,26 @@ func incidentID(now time.Time, runbook string, rand io.Reader) (string, error) {
 	}
 	tail := strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(b[:])[:4])
 	return now.UTC().Format("20060102-150405") + "-" + runbook + "-" + tail, nil
+}
+
+// newSession starts the owner of a bundle whose state is already folded.
+func newSession(c Config, b *evidence.Bundle, path string) *Session {
+	ctx, cancel := context.WithCancel(context.Background())
+	c.Env.Incident, c.Env.Private = strings.TrimSuffix(filepath.Base(path), ".hrb"), ""
+	if c.Dir != "" {
+		c.Env.Private = plansOf(c.Dir, c.Env.Incident)
+	}
+	s := &Session{
+		cfg: c, calls: make(chan func()), stop: make(chan struct{}), stopped: make(chan struct{}),
+		changed: make(chan struct{}, 1), ctx: ctx, cancel: cancel,
+		bundle: b, path: path, books: map[string]*runbooks.Runbook{}, flight: map[string]*flight{},
+		blobs: map[int64][]view.BlobRef{}, header: c.Header, asked: map[string]*asks{}, waiting: map[triage.Reread]bool{}, requests: approval.Requests{},
+		told: map[string]bool{},
+	}
+	s.cfg.Env.Pin = s.pin
+	s.actor = c.Actor.ID
+	for _, v := range c.Secrets {
+		b.Secret(v)
+	}
+	return s
 }

@@ -86,3 +86,7 @@ func (s *Session) show(snap *view.Snapshot) {
 	default:
 	}
 }
+
+// Snapshot returns the newest published snapshot. The caller must not change
+// it.
+func (s *Session) Snapshot() view.Snapshot { return *s.snap.Load() }

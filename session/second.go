@@ -165,15 +165,6 @@ func (s *Session) approve(ctx context.Context, in triage.Intent) error {
 	})
 }
 
-func withCure(r *triage.Refused, cure string) *triage.Refused {
-	for i := range r.Refusals {
-		if r.Refusals[i].Cure == "" {
-			r.Refusals[i].Cure = cure
-		}
-	}
-	return r
-}
-
 // approved fills an intent in with who signed what and when, or says why the
 // approval does not count.
 func (s *Session) approved(in triage.Intent, r approval.Request, pair *policy.Pair) (triage.Intent, *triage.Refused) {

@@ -28,10 +28,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -110,28 +107,6 @@ type flight struct {
 	over       chan struct{} // closed when a probe has landed; nil for an act
 }
 
-// newSession starts the owner of a bundle whose state is already folded.
-func newSession(c Config, b *evidence.Bundle, path string) *Session {
-	ctx, cancel := context.WithCancel(context.Background())
-	c.Env.Incident, c.Env.Private = strings.TrimSuffix(filepath.Base(path), ".hrb"), ""
-	if c.Dir != "" {
-		c.Env.Private = plansOf(c.Dir, c.Env.Incident)
-	}
-	s := &Session{
-		cfg: c, calls: make(chan func()), stop: make(chan struct{}), stopped: make(chan struct{}),
-		changed: make(chan struct{}, 1), ctx: ctx, cancel: cancel,
-		bundle: b, path: path, books: map[string]*runbooks.Runbook{}, flight: map[string]*flight{},
-		blobs: map[int64][]view.BlobRef{}, header: c.Header, asked: map[string]*asks{}, waiting: map[triage.Reread]bool{}, requests: approval.Requests{},
-		told: map[string]bool{},
-	}
-	s.cfg.Env.Pin = s.pin
-	s.actor = c.Actor.ID
-	for _, v := range c.Secrets {
-		b.Secret(v)
-	}
-	return s
-}
-
 // secret keeps a value off the disk and the screen from now on.
 func (s *Session) secret(value string) {
 	s.bundle.Secret(value)
@@ -201,37 +176,6 @@ func (s *Session) hold() bool {
 	return true
 }
 
-// Do carries out one intent. A nil error means that what it recorded is
-// durable; a probe goes on beside it, and an act too once its confirmation is
-// recorded and its target was read again. *triage.Refused says that the loop
-// does not allow the intent now.
-func (s *Session) Do(ctx context.Context, in triage.Intent) error {
-	switch in.Kind {
-	case triage.DoProbe:
-		return s.call(ctx, func() error { return s.startProbe(in) })
-	case triage.DoCancel, triage.DoInterrupt:
-		return s.call(ctx, func() error { return s.cancelStep(in) })
-	case triage.DoPreview:
-		return s.preview(ctx, in)
-	case triage.DoConfirm:
-		return s.confirm(ctx, in)
-	case triage.DoApprove:
-		return s.approve(ctx, in)
-	case triage.DoSeverity:
-		return s.severity(ctx, in)
-	case triage.DoClose:
-		return s.closeIncident(ctx, in)
-	case triage.DoPlan:
-		return s.call(ctx, func() error { return s.takeUp(in) })
-	default:
-		return s.call(ctx, func() error { return s.plain(in) })
-	}
-}
-
-// Snapshot returns the newest published snapshot. The caller must not change
-// it.
-func (s *Session) Snapshot() view.Snapshot { return *s.snap.Load() }
-
 // Changed is signalled after one or more publications; it has room for one
 // signal, so a slow driver sees the newest state and misses nothing.
 func (s *Session) Changed() <-chan struct{} { return s.changed }
@@ -259,147 +203,4 @@ func (s *Session) Close() error {
 		s.closeTo = errors.Join(s.bundle.Close(), report.Write(s.path, s.state))
 	})
 	return s.closeTo
-}
-
-// cancelStep stops a running probe, or sends one interrupt to a running act.
-func (s *Session) cancelStep(in triage.Intent) error {
-	f := s.flight[in.Step]
-	if f == nil {
-		return &triage.Refused{Intent: in.Kind, Step: in.Step, Refusals: []triage.Refusal{{Why: "nothing is running in this step"}}}
-	}
-	if f.act && in.Kind != triage.DoInterrupt {
-		return &triage.Refused{Intent: in.Kind, Step: in.Step, Refusals: []triage.Refusal{{
-			Why: "an act is running, and leaving it half done is worse", Cure: "wait, or interrupt it explicitly"}}}
-	}
-	f.cancel()
-	return nil
-}
-
-// plain records an intent that is one event and nothing else.
-func (s *Session) plain(in triage.Intent) error {
-	var grounds []string
-	switch in.Kind {
-	case triage.DoConclude:
-		in.Proposed, grounds, _ = s.scene().Propose(in.Topic)
-	case triage.DoAnswer:
-		in.Proposed = s.scene().ProposeAnswer(in.Step)
-	}
-	if r := triage.Check(s.state, in, s.cfg.Now(), s.judge); r != nil {
-		return r
-	}
-	if r := s.scene().Words(in); r != nil {
-		return r
-	}
-	if err := s.enter(in); err != nil {
-		return err
-	}
-	body, ok := triage.Draft(s.state, in)
-	if !ok {
-		return fmt.Errorf("intent %q is not known to this session", in.Kind)
-	}
-	if c, ok := body.(triage.Conclude); ok {
-		c.Grounds = grounds
-		body = c
-	}
-	if in.Kind == triage.DoDisarm {
-		s.front = nil
-	}
-	if err := s.record(body, nil); err != nil {
-		return err
-	}
-	if in.Kind == triage.DoClose {
-		return errors.Join(report.Write(s.path, s.state), s.forgetPlans())
-	}
-	if in.Kind == triage.DoConclude || in.Kind == triage.DoWaive {
-		s.retext() // the owner follows the domain, and the class what cannot be had any more
-	}
-	if in.Kind == triage.DoAnswer {
-		s.retext()
-		if err := s.compareRead(); err != nil {
-			return err
-		}
-	}
-	return s.oweRest()
-}
-
-// enter moves the call to the phase of what is about to be done, so that the
-// journal says where the call was at any moment.
-func (s *Session) enter(in triage.Intent) error {
-	switch in.Kind {
-	case triage.DoProbe, triage.DoAnswer, triage.DoManual, triage.DoConclude, triage.DoPreview:
-	default:
-		return nil
-	}
-	to := s.state.PhaseOf(triage.Option{Kind: in.Kind, Step: in.Step, Topic: in.Topic})
-	if to == "" || to == s.state.Phase {
-		return nil
-	}
-	if err := s.record(triage.PhaseSet{To: to}, nil); err != nil {
-		return err
-	}
-	return s.oweRest()
-}
-
-// oweRest records what an unfinished change leaves owing, if nothing did yet.
-func (s *Session) oweRest() error {
-	d, ok := s.state.Owing()
-	if !ok {
-		return nil
-	}
-	return s.openDebt(d.Of, steps.Debt{Kind: d.Kind, Text: d.Text})
-}
-
-// record appends one event and folds the bytes that were stored; the call that it
-// is part of shows them. An event that would not fold is refused before anything is written.
-func (s *Session) record(body triage.Body, blobs []evidence.Blob) error {
-	if s.dead != nil {
-		return s.dead
-	}
-	if err := triage.Follows(s.state, triage.Event{Seq: s.state.Seq + 1, At: s.cfg.Now(), Actor: s.actor, Body: body}); err != nil {
-		return fmt.Errorf("recording %s: %w", body.Type(), err)
-	}
-	e, err := s.append(body, blobs)
-	switch {
-	case errors.Is(err, evidence.ErrTooLarge):
-		return err // nothing was written
-	case err != nil:
-		return s.die(err)
-	}
-	if err := s.fold(e); err != nil {
-		return s.die(err)
-	}
-	s.touch()
-	return nil
-}
-
-// ctxForDisk is never cancelled: an entry is either written whole or its
-// failure is known.
-func (s *Session) ctxForDisk() context.Context { return context.Background() }
-
-// die marks the session read-only after a write that may not have reached the
-// disk; fsync is never tried again.
-func (s *Session) die(err error) error {
-	s.dead = fmt.Errorf("incident %s: nothing can be recorded any more: %w", s.state.Incident, err)
-	s.touch()
-	return s.dead
-}
-
-// fold applies one stored entry.
-func (s *Session) fold(e evidence.Entry) error {
-	st, err := journal.Fold(s.state, e)
-	if err != nil {
-		return err
-	}
-	s.state = st
-	s.requests.Note(st.Incident, e)
-	s.pins.Note(e)
-	s.due = anchorDue(s.due, e)
-	s.sealed = e.Type == "seal"
-	if len(e.Blobs) > 0 && s.snap.Load() != nil {
-		s.blobs = maps.Clone(s.blobs) // snapshots share the old one
-	}
-	for _, b := range e.Blobs {
-		s.blobs[e.Seq] = append(s.blobs[e.Seq], view.BlobRef{Role: b.Role, SHA: b.SHA256, Size: b.Size, Media: b.Media})
-	}
-	return nil
 }

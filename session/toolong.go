@@ -1,14 +1,14 @@
 package session
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
-
 	"handrail/evidence"
 	"handrail/steps"
 	"handrail/triage"
+	"slices"
+	"strings"
 )
 
 // append stores one event. What was seen or came of an act is recorded whatever
@@ -112,3 +112,7 @@ func clipped(text string) string {
 	}
 	return strings.ToValidUTF8(text[:keptText], "") + " …"
 }
+
+// ctxForDisk is never cancelled: an entry is either written whole or its
+// failure is known.
+func (s *Session) ctxForDisk() context.Context { return context.Background() }

@@ -229,3 +229,11 @@ func Differing(rows []Compared) []string {
 	}
 	return out
 }
+
+// sameValue reports whether two values mean the same; two that are unknown do.
+func sameValue(a, b Value) bool {
+	if !a.Known() || !b.Known() {
+		return a.Known() == b.Known()
+	}
+	return a.Equal(b)
+}

@@ -1,6 +1,7 @@
 package triage
 
 import (
+	"maps"
 	"slices"
 	"time"
 )
@@ -140,19 +141,6 @@ func (b ActEnd) moment(_ *folder) Moment {
 	return m
 }
 
-// unprove ends every streak, and has every question of verify asked anew: a green
-// from before an act proves nothing after it.
-func (f *folder) unprove() {
-	for i := range f.s.Steps {
-		st := f.s.Steps[i]
-		watched := st.Kind == WatchStep && (st.Streak > 0 || st.Status == Settled)
-		said := st.Kind == AskStep && len(st.PlanStep.Green) > 0
-		if st.Phase == Verify && (watched || said) {
-			*f.step(i) = outdated(st)
-		}
-	}
-}
-
 // overtake outdates what was read before an act of a gate that stands in front of it: what
 // such a step is to read is what the gate leaves. To pause and to resume change nothing of that.
 func (f *folder) overtake(gate string, since int64) {
@@ -169,11 +157,6 @@ func (f *folder) overtake(gate string, since int64) {
 		}
 	}
 	f.stale(behind, gate+" acted after it was read")
-}
-
-// debt returns the index of a debt, -1 where there is none.
-func (f *folder) debt(id string) int {
-	return slices.IndexFunc(f.s.Debts, func(d Debt) bool { return d.ID == id })
 }
 
 // DebtOpened is what an act leaves owing.
@@ -258,4 +241,24 @@ func (b Settle) moment(_ *folder) Moment {
 		m.Text = "debt " + b.Debt + " carried by " + b.Owner + " until " + b.Until
 	}
 	return m
+}
+
+// BeforeAct is the state as it would be had the act under way not begun: its gate
+// is confirmed, and whatever was recorded since stands. An executor asks the laws
+// of it once more.
+func (s State) BeforeAct() State {
+	id := s.Acting
+	g, ok := s.Gates[id]
+	if !ok {
+		return s
+	}
+	s.Acting = ""
+	g.Phase = GateConfirmed
+	s.Gates = maps.Clone(s.Gates)
+	s.Gates[id] = g
+	s.Steps = slices.Clone(s.Steps)
+	if i := slices.IndexFunc(s.Steps, func(st Step) bool { return st.ID == id }); i >= 0 {
+		s.Steps[i].Status = Pending
+	}
+	return s
 }

@@ -262,13 +262,6 @@ func (b Waive) moment(_ *folder) Moment {
 	return Moment{Text: fmt.Sprintf("law %d waived for %s by %s: %s", b.Law, b.Subject, b.Person, b.Why), Level: "warning"}
 }
 
-func (f *folder) addWaiver(b Waive) {
-	if !f.own.waivers {
-		f.s.Waivers, f.own.waivers = slices.Clone(f.s.Waivers), true
-	}
-	f.s.Waivers = append(f.s.Waivers, Waiver{Waive: b, Seq: f.e.Seq, Actor: f.e.Actor, At: f.e.At})
-}
-
 // Close ends the incident.
 type Close struct {
 	Outcome string   `json:"outcome"` // recovered, open or aborted; of a review reviewed, open or aborted

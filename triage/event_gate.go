@@ -228,16 +228,6 @@ func (f *folder) disarm(id, why string) {
 	f.disarmed = append(f.disarmed, id+" is disarmed: "+why)
 }
 
-// changed disarms the gates that depend on a step whose facts or answer moved.
-func (f *folder) changed(step, why string) {
-	for _, id := range f.armed() {
-		i := f.find(id)
-		if dependsOn(&f.s.Steps[i], f.s.Gates[id], step) {
-			f.disarm(id, why)
-		}
-	}
-}
-
 func dependsOn(gate *Step, g GateState, step string) bool {
 	if slices.Contains(gate.Refs, step) {
 		return true

@@ -147,11 +147,6 @@ func (s *State) proofLacks(d Debt) string {
 	return ""
 }
 
-// byHand reports whether a repair by hand after an entry was shown by its proof.
-func byHand(s *State, since int64) bool {
-	return slices.ContainsFunc(s.Debts, func(d Debt) bool { return d.Kind == ProofDebt && d.Seq > since && d.Settled.How == "paid" })
-}
-
 // Unserved is a gate of the plan in force that does not serve the repair, and why.
 type Unserved struct {
 	Gate  string

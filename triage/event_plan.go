@@ -137,17 +137,6 @@ func renewed(known map[string]Step, p PlanStep, moved bool) Step {
 	return st
 }
 
-// outdated is st after what it read has moved.
-func outdated(st Step) Step {
-	if st.Status == Settled || st.Status == CannotTell {
-		st.Status = Stale
-	}
-	st.Outcome = "" // an attempt that begins now does not lean on the earlier one
-	st.Streak, st.Greens, st.Green = 0, nil, ""
-	st.Overruled, st.Answered = nil, nil // what was said of it was said of another target
-	return st
-}
-
 func (f *folder) checkPlan(b Plan) error {
 	if blank(b.Runbook) {
 		return f.refuse("the plan names no runbook")

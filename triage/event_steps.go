@@ -166,14 +166,6 @@ func changedFacts(old, fresh map[string]Value) []string {
 	return out
 }
 
-// sameValue reports whether two values mean the same; two that are unknown do.
-func sameValue(a, b Value) bool {
-	if !a.Known() || !b.Known() {
-		return a.Known() == b.Known()
-	}
-	return a.Equal(b)
-}
-
 // Answer is a person's answer to an ask; the value "unknown" is unknown.
 type Answer struct {
 	Step  string `json:"step"`
@@ -290,36 +282,4 @@ func (b Skip) fold(f *folder) error {
 
 func (b Skip) moment(_ *folder) Moment {
 	return Moment{Step: b.Step, Text: because(b.Step+" skipped", b.Why)}
-}
-
-// stale marks the facts and answers of steps as no longer true of their target.
-func (f *folder) stale(ids []string, why string) {
-	for _, id := range ids {
-		i := f.find(id)
-		if i < 0 {
-			continue
-		}
-		if st := f.s.Steps[i]; st.Status == Settled || st.Status == CannotTell {
-			*f.step(i) = outdated(st)
-			f.changed(id, why)
-		}
-	}
-}
-
-// propose offers to go back to compare, since what was found there may no
-// longer hold. Whether the states agree is then unknown until a person says
-// so again.
-func (f *folder) propose(why string) {
-	f.s.Return, f.s.ReturnWhy = Compare, why
-	if c, ok := f.s.Topics[TopicConsistent]; ok && c.Value != Unknown {
-		f.setTopic(Conclusion{Topic: TopicConsistent, Value: Unknown, Lapsed: true, Why: why, Seq: f.e.Seq, At: f.e.At})
-	}
-	for i := range f.s.Steps {
-		st := f.s.Steps[i]
-		about := st.Kind == CompareStep || (st.Kind == ConcludeStep && Topic(st.Uses) == TopicConsistent)
-		if about && !st.Retired && st.Status == Settled {
-			*f.step(i) = outdated(st)
-			f.changed(st.ID, why)
-		}
-	}
 }

@@ -225,3 +225,15 @@ func duration(text string, otherwise time.Duration) (time.Duration, error) {
 	}
 	return d, err
 }
+
+// debt returns the index of a debt, -1 where there is none.
+func (f *folder) debt(id string) int {
+	return slices.IndexFunc(f.s.Debts, func(d Debt) bool { return d.ID == id })
+}
+
+func (f *folder) addWaiver(b Waive) {
+	if !f.own.waivers {
+		f.s.Waivers, f.own.waivers = slices.Clone(f.s.Waivers), true
+	}
+	f.s.Waivers = append(f.s.Waivers, Waiver{Waive: b, Seq: f.e.Seq, Actor: f.e.Actor, At: f.e.At})
+}

@@ -5,6 +5,15 @@ import "slices"
 // What the loop would have done about a gate that applies and stays shut, before a person
 // goes past it.
 
+// want is something that the loop would have done next.
+type want struct {
+	kind    IntentKind
+	step    string
+	topic   Topic
+	subject string
+	value   string
+}
+
 // past reports whether a want comes once the gates acted: it gives back what a pause took,
 // looks at what a gate that is held would have changed, is a part of verify, or comes
 // after it.
@@ -76,4 +85,56 @@ func askAgain(s *State, gate string, options []Option) bool {
 		return ok && !st.Retired && st.Kind == AskStep && st.Status == CannotTell && st.Answer == Unknown && st.EndSeq < learned &&
 			mark(options, want{kind: DoAnswer, step: id})
 	})
+}
+
+// aside reports whether a step is known not to apply.
+func aside(step string, judge func(step string) []Verdict) bool {
+	return judge != nil && slices.ContainsFunc(judge(step), func(v Verdict) bool { return v.Aside && v.Result == "false" })
+}
+
+// mark recommends what is wanted where it is available.
+func mark(options []Option, w want) bool {
+	i := slices.IndexFunc(options, func(o Option) bool { return w.is(&o) && o.Available() })
+	if i >= 0 {
+		options[i].Recommended = true
+	}
+	return i >= 0
+}
+
+// gateWanted reports whether the loop would open a gate next: one that was not
+// used or passed over, and of the containing ones only the narrowest that applies, and
+// those that the runbook calls for by a condition of their own once it is done.
+func gateWanted(s *State, st *Step, judge func(step string) []Verdict) bool {
+	g := s.Gates[st.ID]
+	// An act that was cut off and is found not to have happened is still to do.
+	// So is one that was undone, once its writer was found.
+	// So is one whose parameters changed since.
+	undone := g.Phase == GateFailed && g.Found || g.Phase == GateDone && (g.Again.Outcome == Undone || st.Moved > g.EndSeq)
+	if st.Status == Skipped || (g.Phase != GateIdle && g.Phase != GateRefused && g.Phase != GateArmed && !undone) {
+		return false
+	}
+	if st.Class != Contain || terminates(st.Uses) {
+		return true
+	}
+	// The narrowest comes first in the plan; another of its kind is no wider.
+	for _, p := range s.Plan().Steps {
+		switch {
+		case p.Kind != GateStep || p.Class != Contain || terminates(p.Uses):
+		case p.ID == st.ID || p.Uses != "" && p.Uses == st.Uses:
+			return true
+		case !aside(p.ID, judge) && (s.Gates[p.ID].Phase != GateDone || !applies(st.ID, judge)):
+			return false
+		}
+	}
+	return false
+}
+
+func (w want) is(o *Option) bool {
+	return o.Kind == w.kind && (w.step == "" || o.Step == w.step) && (w.topic == "" || o.Topic == w.topic) &&
+		(w.subject == "" || o.Subject == w.subject) && (w.value == "" || o.Value == w.value)
+}
+
+// applies reports whether a step has a condition of its own, and it holds.
+func applies(step string, judge func(step string) []Verdict) bool {
+	return judge != nil && slices.ContainsFunc(judge(step), func(v Verdict) bool { return v.Aside && v.Result == "true" })
 }

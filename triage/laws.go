@@ -88,20 +88,6 @@ func (s State) OpenProofs() []Step {
 	return out
 }
 
-// inPlay reports whether what a step of verify says counts: it is of the plan in
-// force, or of an earlier one that began an act.
-func inPlay(s *State, st *Step) bool {
-	if !st.Retired {
-		return true
-	}
-	for id, g := range s.Gates {
-		if g.StartSeq > 0 && runbookOf(id) == runbookOf(st.ID) {
-			return true
-		}
-	}
-	return false
-}
-
 // proofRefusal says what keeps a verification open.
 func proofRefusal(st Step) Refusal {
 	if denies(&st) {

@@ -143,30 +143,6 @@ func (f *folder) reparam(b Plan, fallen map[string]bool, elsewhere bool) {
 // with the evidence, redacted, and read from there.
 const Pasted = "the pasted text"
 
-// emptied is a step whose parameters changed: what it read is of something else, and
-// so is what was said of it, waivers included. Its findings stand until it is read
-// again. One that was passed over may apply now.
-func emptied(st Step, seq int64) Step {
-	switch st.Status {
-	case Running:
-		st.Void = true // what it reads is of the old value
-	case Skipped:
-		st.Status = Pending
-	case Waived:
-		st.Status = Stale
-	}
-	st = outdated(st)
-	facts := make(map[string]Value, len(st.Facts))
-	for name, v := range st.Facts {
-		facts[name] = record.Unknown(v.Type(), reasked)
-	}
-	if st.Facts != nil {
-		st.Facts = facts
-	}
-	st.Answer, st.How, st.Script, st.Rows, st.Moved = "", "", false, nil, seq
-	return st
-}
-
 // paramLaws keep the parameters of a runbook as they are while the target of one of
 // its acts is still to be read: it would be looked for elsewhere.
 func paramLaws(s *State, runbook string) []Refusal {

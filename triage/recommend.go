@@ -6,15 +6,6 @@ import (
 	"time"
 )
 
-// want is something that the loop would have done next.
-type want struct {
-	kind    IntentKind
-	step    string
-	topic   Topic
-	subject string
-	value   string
-}
-
 // recommend marks the first wanted thing that is available. What does not apply by
 // its own condition is passed over: asking it would have people answer what nothing
 // needs, and reading it is refused. A gate that applies and stays shut is passed only
@@ -61,15 +52,6 @@ func recommend(s *State, options []Option, now time.Time, judge func(step string
 	}
 }
 
-// mark recommends what is wanted where it is available.
-func mark(options []Option, w want) bool {
-	i := slices.IndexFunc(options, func(o Option) bool { return w.is(&o) && o.Available() })
-	if i >= 0 {
-		options[i].Recommended = true
-	}
-	return i >= 0
-}
-
 // refusedSince reports whether a gate was refused at its preview and nothing that it
 // stands on was learned since, nor has what only takes time come about: it would be
 // refused again.
@@ -91,11 +73,6 @@ func refusedSince(s *State, id string, now time.Time) bool {
 		}
 	}
 	return true
-}
-
-// aside reports whether a step is known not to apply.
-func aside(step string, judge func(step string) []Verdict) bool {
-	return judge != nil && slices.ContainsFunc(judge(step), func(v Verdict) bool { return v.Aside && v.Result == "false" })
 }
 
 // raced reports whether nothing but a writer that reverts every fix keeps a gate
@@ -183,11 +160,6 @@ func onAside(s *State, st *Step, judge func(step string) []Verdict) bool {
 		x, ok := s.Step(id)
 		return ok && x.Kind == ProbeStep && x.Status == Pending && aside(id, judge)
 	})
-}
-
-func (w want) is(o *Option) bool {
-	return o.Kind == w.kind && (w.step == "" || o.Step == w.step) && (w.topic == "" || o.Topic == w.topic) &&
-		(w.subject == "" || o.Subject == w.subject) && (w.value == "" || o.Value == w.value)
 }
 
 // wants lists what the state still lacks, the most pressing first: an act in
@@ -364,37 +336,4 @@ func stepWant(s *State, st *Step, judge func(step string) []Verdict) (want, bool
 // referenced reports whether a condition of the plan in force uses a step.
 func referenced(s *State, id string) bool {
 	return slices.ContainsFunc(s.Steps, func(st Step) bool { return !st.Retired && st.ID != id && slices.Contains(st.Refs, id) })
-}
-
-// gateWanted reports whether the loop would open a gate next: one that was not
-// used or passed over, and of the containing ones only the narrowest that applies, and
-// those that the runbook calls for by a condition of their own once it is done.
-func gateWanted(s *State, st *Step, judge func(step string) []Verdict) bool {
-	g := s.Gates[st.ID]
-	// An act that was cut off and is found not to have happened is still to do.
-	// So is one that was undone, once its writer was found.
-	// So is one whose parameters changed since.
-	undone := g.Phase == GateFailed && g.Found || g.Phase == GateDone && (g.Again.Outcome == Undone || st.Moved > g.EndSeq)
-	if st.Status == Skipped || (g.Phase != GateIdle && g.Phase != GateRefused && g.Phase != GateArmed && !undone) {
-		return false
-	}
-	if st.Class != Contain || terminates(st.Uses) {
-		return true
-	}
-	// The narrowest comes first in the plan; another of its kind is no wider.
-	for _, p := range s.Plan().Steps {
-		switch {
-		case p.Kind != GateStep || p.Class != Contain || terminates(p.Uses):
-		case p.ID == st.ID || p.Uses != "" && p.Uses == st.Uses:
-			return true
-		case !aside(p.ID, judge) && (s.Gates[p.ID].Phase != GateDone || !applies(st.ID, judge)):
-			return false
-		}
-	}
-	return false
-}
-
-// applies reports whether a step has a condition of its own, and it holds.
-func applies(step string, judge func(step string) []Verdict) bool {
-	return judge != nil && slices.ContainsFunc(judge(step), func(v Verdict) bool { return v.Aside && v.Result == "true" })
 }

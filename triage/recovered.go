@@ -226,3 +226,8 @@ func (st Step) LastSample() time.Time {
 	}
 	return st.Samples[len(st.Samples)-1].At
 }
+
+// byHand reports whether a repair by hand after an entry was shown by its proof.
+func byHand(s *State, since int64) bool {
+	return slices.ContainsFunc(s.Debts, func(d Debt) bool { return d.Kind == ProofDebt && d.Seq > since && d.Settled.How == "paid" })
+}

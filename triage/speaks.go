@@ -141,3 +141,17 @@ func (w Waive) Of() string {
 	}
 	return "law " + strconv.Itoa(w.Law) + " for " + w.Subject
 }
+
+// inPlay reports whether what a step of verify says counts: it is of the plan in
+// force, or of an earlier one that began an act.
+func inPlay(s *State, st *Step) bool {
+	if !st.Retired {
+		return true
+	}
+	for id, g := range s.Gates {
+		if g.StartSeq > 0 && runbookOf(id) == runbookOf(st.ID) {
+			return true
+		}
+	}
+	return false
+}
