@@ -4,8 +4,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"handrail/drills"
+	"handrail/runbooks"
+	"handrail/steps/catalog"
 )
 
 // TestDocumentsNameRealTests: a table of what holds a promise is worth as much as its tests.
@@ -50,5 +55,102 @@ func TestDocumentsNameRealTests(t *testing.T) {
 	}
 	if count < 50 {
 		t.Errorf("%d tests are named: the test looks for the wrong thing", count)
+	}
+}
+
+// TestCoverageNamesRealSteps: a row of a table `passage | step | walked by` names steps of
+// its runbook, drills with their variants, and cases of its test.
+func TestCoverageNamesRealSteps(t *testing.T) {
+	t.Parallel()
+	library, err := runbooks.Library(catalog.New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string][]string{} // of steps and parameters, by runbook
+	for _, rb := range library {
+		for _, s := range rb.Steps {
+			names[rb.ID] = append(names[rb.ID], s.ID)
+		}
+		for _, p := range rb.Params {
+			names[rb.ID] = append(names[rb.ID], p.Name)
+		}
+	}
+	rows, err := drills.List(catalog.New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	scenes := []string{}
+	for _, r := range rows {
+		scenes = append(scenes, r.ID)
+		for _, v := range r.Variants {
+			scenes = append(scenes, v, r.ID+" ("+v+")")
+		}
+	}
+	step := regexp.MustCompile("`([a-z][a-z0-9_]*)(?:\\.[a-z_]+)?`")
+	scene := regexp.MustCompile("`([a-z][a-z0-9-]*(?: \\([a-z-]+\\))?)`")
+	aside := regexp.MustCompile(`\([^)]*\)`)
+	quoted := regexp.MustCompile(`"([^"]+)"`)
+	heading := regexp.MustCompile("^## (?:.*\\(`)?([a-z-]+)(?:`\\))?$")
+	served := map[string]bool{}
+	for file, text := range documents(t) {
+		if !strings.HasPrefix(filepath.Base(file), "coverage-") {
+			continue
+		}
+		at, table := "", false
+		for line := range strings.Lines(text) {
+			line = strings.TrimSpace(line)
+			if m := heading.FindStringSubmatch(line); m != nil {
+				at = m[1]
+			}
+			cells := strings.Split(strings.Trim(line, "|"), " | ")
+			switch {
+			case !strings.HasPrefix(line, "|"):
+				table = false
+				continue
+			case strings.HasPrefix(line, "| passage | step |"):
+				table = true
+				continue
+			case !table || strings.HasPrefix(line, "| ---"):
+				continue
+			case len(cells) != 3:
+				t.Errorf("%s: %d cells: %s", file, len(cells), line)
+				continue
+			}
+			book := at
+			if first, _, _ := strings.Cut(strings.TrimSpace(cells[1]), " "); names[first] != nil {
+				book = first
+			}
+			for _, m := range step.FindAllStringSubmatch(aside.ReplaceAllString(cells[1], ""), -1) {
+				served[book] = true
+				if !slices.Contains(names[book], m[1]) {
+					t.Errorf("%s: %q has no step %s: %s", file, book, m[1], line)
+				}
+			}
+			walked := cells[2]
+			if _, after, ok := strings.Cut(walked, "drill"); ok {
+				for _, m := range scene.FindAllStringSubmatch(after, -1) {
+					if names[m[1]] == nil && !slices.Contains(scenes, m[1]) {
+						t.Errorf("%s: no drill or variant %s: %s", file, m[1], line)
+					}
+				}
+			}
+			if !strings.Contains(walked, "case") {
+				continue
+			}
+			_, cases, err := runbooks.LibraryTest(book)
+			if err != nil {
+				t.Errorf("%s: %v: %s", file, err, line)
+			}
+			for _, m := range quoted.FindAllStringSubmatch(walked, -1) {
+				if !strings.Contains(string(cases), "name: "+m[1]) && !strings.Contains(string(cases), `name: "`+m[1]) && !strings.Contains(string(cases), "name: '"+m[1]) {
+					t.Errorf("%s: %s has no case %q", file, book, m[1])
+				}
+			}
+		}
+	}
+	for _, rb := range library {
+		if !served[rb.ID] {
+			t.Errorf("no table of docs/ says which step of %s serves which passage", rb.ID)
+		}
 	}
 }
