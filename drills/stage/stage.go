@@ -97,3 +97,6 @@ func (st *Stage) Tool(string) (string, error) {
 	}
 	return st.Tofu, nil
 }
+
+// CLIConfig is the file that tells tofu where providers come from.
+func (st *Stage) CLIConfig() string { return filepath.Join(st.Home, "tofu.rc") }

@@ -205,6 +205,3 @@ func (st *Stage) push(ctx context.Context, raw []byte) error {
 // cliConfig keeps tofu from asking anybody for a provider or a newer version:
 // there is only what the drill put into its mirror.
 const cliConfig = "disable_checkpoint = true\nprovider_installation {\n  filesystem_mirror {\n    path = %q\n  }\n}\n"
-
-// CLIConfig is the file that tells tofu where providers come from.
-func (st *Stage) CLIConfig() string { return filepath.Join(st.Home, "tofu.rc") }

@@ -19,42 +19,6 @@ const (
 	argoNamespace = "argocd" // where Argo CD usually lives: asked when all namespaces may not be listed
 )
 
-// byArgo adds the Argo CD application that tracks o. A mark whose application is
-// not here is still one: Argo CD often runs in another cluster than the objects.
-func byArgo(ctx context.Context, c *cluster.Client, t cluster.Target, o cluster.Object, w *Ownership) error {
-	mark := o.GetAnnotations()[ArgoTracking]
-	if mark == "" {
-		return argoByLabel(ctx, c, t, o, w)
-	}
-	id, err := ParseTracking(mark)
-	if err != nil {
-		w.find(steps.Warning, "%s: %v; Argo CD passes over it.", t, err)
-		return argoByLabel(ctx, c, t, o, w)
-	}
-	if !id.Of(t) {
-		w.find(steps.Info, "The tracking id %q of %s is that of another object: it was copied, and Argo CD passes over it.", steps.Clip(id.String(), 300), t)
-		return argoByLabel(ctx, c, t, o, w)
-	}
-	apps, err := Applications(ctx, c, id.AppNamespace, id.App)
-	switch {
-	case errors.Is(err, context.Canceled):
-		return err
-	case err != nil:
-		w.doubt(ArgoName(id.AppNamespace, id.App), err.Error(), "ask the team that runs Argo CD whether its auto-sync is off")
-		return nil
-	}
-	for _, app := range apps {
-		if err := argoApplication(ctx, c, t, app, w); err != nil {
-			return err
-		}
-	}
-	if len(apps) == 0 {
-		w.doubt(ArgoName(id.AppNamespace, id.App), "no application of that name is in this cluster; Argo CD may run in another one",
-			"ask the team that runs Argo CD whether its auto-sync is off")
-	}
-	return nil
-}
-
 // ArgoName is how an application is named to a person.
 func ArgoName(namespace, app string) string {
 	if namespace == "" {

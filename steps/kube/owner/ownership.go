@@ -1,11 +1,7 @@
 package owner
 
 import (
-	"context"
-	"fmt"
-
 	"handrail/steps"
-	"handrail/steps/cluster"
 )
 
 // Ownership gathers who writes an object.
@@ -47,36 +43,4 @@ func (w *Ownership) doubt(name, why, how string) {
 
 func (w *Ownership) find(level steps.Level, format string, args ...any) {
 	w.Findings = append(w.Findings, steps.Findingf(level, format, args...))
-}
-
-// Resolve resolves who would undo a change of o: its parents by UID, and the
-// tools whose marks it bears. The error is for a caller that turned away; what
-// cannot be read is an owner that is not known to be paused.
-func Resolve(ctx context.Context, c *cluster.Client, t cluster.Target, o cluster.Object) (*Ownership, error) {
-	w := &Ownership{}
-	for _, by := range []func(context.Context, *cluster.Client, cluster.Target, cluster.Object, *Ownership) error{byParents, byArgo, byFlux, byHelm} {
-		if err := by(ctx, c, t, o, w); err != nil {
-			return nil, err
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("owners of %s: %w", t, err)
-		}
-	}
-	return w, nil
-}
-
-// List says who would undo a change of o (law 12), and what could not be
-// told.
-func List(ctx context.Context, c *cluster.Client, t cluster.Target, o cluster.Object) ([]steps.Owner, []string, error) {
-	w, err := Resolve(ctx, c, t, o)
-	if err != nil {
-		return nil, nil, err
-	}
-	gaps := w.Gaps
-	for _, f := range w.Findings {
-		if f.Level != steps.Info {
-			gaps = append(gaps, f.Say)
-		}
-	}
-	return w.Owners, gaps, nil
 }

@@ -60,16 +60,6 @@ func (g *Grants) Role(kind string, o *unstructured.Unstructured) {
 	}
 }
 
-// reachesKubelets reports whether a rule lets its subject get what runs anything in
-// any Pod, through the kubelet of its node.
-func reachesKubelets(rule map[string]any, resource string) bool {
-	return in(Texts(rule, "apiGroups"), "", "*") && in([]string{resource}, "*", "nodes/*", "*/proxy", "nodes/proxy") && in(Texts(rule, "verbs"), "get")
-}
-
-func in(list []string, any ...string) bool {
-	return slices.ContainsFunc(list, func(s string) bool { return slices.Contains(any, s) })
-}
-
 // writeVerbs change something, or let one account act as another.
 var writeVerbs = []string{"*", "create", "update", "patch", "delete", "deletecollection", "impersonate", "escalate", "bind"}
 
@@ -82,27 +72,6 @@ var connects = []string{"pods/exec", "pods/attach", "pods/portforward", "pods/pr
 // are stored nowhere.
 var idle = []string{"events", "leases", "tokenreviews", "subjectaccessreviews", "localsubjectaccessreviews", "selfsubjectaccessreviews",
 	"selfsubjectrulesreviews", "selfsubjectreviews"}
-
-// writing are the verbs of a rule that change something, in order, and whether it
-// lets its subject get.
-func writing(rule map[string]any) (verbs []string, reads bool) {
-	for _, v := range Texts(rule, "verbs") {
-		if slices.Contains(writeVerbs, v) {
-			verbs = append(verbs, v)
-		}
-	}
-	slices.Sort(verbs)
-	return verbs, in(Texts(rule, "verbs"), "get")
-}
-
-// counts reports whether a rule counts as writing, of one of its resources.
-func counts(rule map[string]any, resource string) bool {
-	verbs, reads := writing(rule)
-	if slices.Contains(idle, resource) || strings.HasSuffix(resource, "/finalizers") {
-		return false
-	}
-	return len(verbs) > 0 || reads && slices.Contains(connects, resource)
-}
 
 // writesOf says what one rule lets a subject write, as "verbs group/resource".
 func writesOf(rule map[string]any) []string {

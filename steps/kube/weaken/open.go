@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	quantity "k8s.io/apimachinery/pkg/api/resource"
 )
 
 // opened judges a value that is new or another one, by what its name means in
@@ -97,28 +95,4 @@ func within(path []string, names ...string) bool {
 func listed(path []string) bool {
 	last := path[len(path)-1]
 	return len(path) > 1 && strings.Trim(last, "0123456789") == ""
-}
-
-// beyond reports whether a quantity is raised so far that it limits nothing.
-func beyond(before, after any) bool {
-	b, errB := quantity.ParseQuantity(fmt.Sprint(before))
-	a, errA := quantity.ParseQuantity(fmt.Sprint(after))
-	if errB != nil || errA != nil {
-		return true
-	}
-	return a.AsApproximateFloat64() > 10*b.AsApproximateFloat64()
-}
-
-func raised(before, after any) bool {
-	b, errB := quantity.ParseQuantity(fmt.Sprint(before))
-	a, errA := quantity.ParseQuantity(fmt.Sprint(after))
-	return errB != nil || errA != nil || a.Cmp(b) > 0
-}
-
-// quantities reports whether both are amounts, which may be written as texts or
-// as numbers.
-func quantities(a, b any) bool {
-	_, errA := quantity.ParseQuantity(fmt.Sprint(a))
-	_, errB := quantity.ParseQuantity(fmt.Sprint(b))
-	return errA == nil && errB == nil
 }

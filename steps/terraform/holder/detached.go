@@ -1,7 +1,6 @@
 package holder
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -32,19 +31,6 @@ func (g *ground) detached(p Process) (lost, surely bool) {
 		p = parent
 	}
 	return false, false
-}
-
-// reapers are programs that take the orphans of others in.
-var reapers = []string{"systemd", "init", "tini", "dumb-init", "docker-init", "catatonit", "conmon", "containerd-shim", "containerd-shim-runc-v2", "s6-svscan", "s6-supervise", "runsvdir", "runsv"}
-
-func (p Process) reaps() bool { return slices.Contains(reapers, p.called()) }
-
-// called is the base name of the program.
-func (p Process) called() string {
-	if len(p.argv) > 0 {
-		return strings.TrimPrefix(filepath.Base(p.argv[0]), "-")
-	}
-	return p.exe
 }
 
 // sitters are programs that people leave running in a directory.

@@ -5,8 +5,6 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"strings"
-	"time"
 
 	"handrail/steps"
 	"handrail/steps/terraform/backend"
@@ -205,40 +203,4 @@ func (r Scan) findings() []steps.Finding {
 		say(steps.Info, "Process %d is there as well, and nothing but that ties it to the run: %s", p)
 	}
 	return out
-}
-
-// Described is what a person needs to know of a process beside its number.
-func (p Process) Described() string {
-	text := shortArgs(p)
-	if !p.started.IsZero() {
-		text += ", since " + p.started.UTC().Format(time.RFC3339)
-	}
-	if p.why != "" {
-		text += " (" + p.why + ")"
-	}
-	return text
-}
-
-// shortArgs shows a command line without what may be secret in it: values of
-// -var and -backend-config.
-func shortArgs(p Process) string {
-	args := make([]string, 0, len(p.argv))
-	for i, a := range p.argv {
-		name, _, ok := strings.Cut(a, "=")
-		secret := func(s string) bool {
-			s = strings.TrimLeft(s, "-")
-			return s == "var" || s == "backend-config"
-		}
-		switch {
-		case ok && secret(name):
-			a = name + "=..."
-		case i > 0 && secret(p.argv[i-1]) && !strings.Contains(p.argv[i-1], "="):
-			a = "..."
-		}
-		args = append(args, a)
-	}
-	if len(args) == 0 {
-		return p.exe
-	}
-	return steps.Clip(strings.Join(args, " "), 200)
 }

@@ -4,14 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"handrail/steps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"handrail/steps"
 )
 
 // ticks is the unit of start times in /proc: USER_HZ, 100 on every Linux that
@@ -233,3 +233,52 @@ func hidesPID(options string) bool {
 	}
 	return false
 }
+
+// Described is what a person needs to know of a process beside its number.
+func (p Process) Described() string {
+	text := shortArgs(p)
+	if !p.started.IsZero() {
+		text += ", since " + p.started.UTC().Format(time.RFC3339)
+	}
+	if p.why != "" {
+		text += " (" + p.why + ")"
+	}
+	return text
+}
+
+// shortArgs shows a command line without what may be secret in it: values of
+// -var and -backend-config.
+func shortArgs(p Process) string {
+	args := make([]string, 0, len(p.argv))
+	for i, a := range p.argv {
+		name, _, ok := strings.Cut(a, "=")
+		secret := func(s string) bool {
+			s = strings.TrimLeft(s, "-")
+			return s == "var" || s == "backend-config"
+		}
+		switch {
+		case ok && secret(name):
+			a = name + "=..."
+		case i > 0 && secret(p.argv[i-1]) && !strings.Contains(p.argv[i-1], "="):
+			a = "..."
+		}
+		args = append(args, a)
+	}
+	if len(args) == 0 {
+		return p.exe
+	}
+	return steps.Clip(strings.Join(args, " "), 200)
+}
+
+func (p Process) reaps() bool { return slices.Contains(reapers, p.called()) }
+
+// called is the base name of the program.
+func (p Process) called() string {
+	if len(p.argv) > 0 {
+		return strings.TrimPrefix(filepath.Base(p.argv[0]), "-")
+	}
+	return p.exe
+}
+
+// reapers are programs that take the orphans of others in.
+var reapers = []string{"systemd", "init", "tini", "dumb-init", "docker-init", "catatonit", "conmon", "containerd-shim", "containerd-shim-runc-v2", "s6-svscan", "s6-supervise", "runsvdir", "runsv"}

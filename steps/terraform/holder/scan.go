@@ -349,17 +349,3 @@ func (t procTable) within(p Process) string {
 	}
 	return filepath.Join(t.root, pid, "root", p.workIn())
 }
-
-// readBackendKey names the states that a directory can lock, whatever the
-// workspace; data is the TF_DATA_DIR of the process that works there.
-func readBackendKey(env steps.Env, dir, data string) (stateKey, error) {
-	env.Environ = nil // of the operator: another process has its own
-	if data != "" {
-		env.Environ = []string{dataVariable + "=" + data}
-	}
-	w, err := module.Read(env, dir)
-	if err != nil {
-		return stateKey{}, err
-	}
-	return keyOf(w), nil
-}

@@ -2,11 +2,11 @@ package holder
 
 import (
 	"fmt"
-	"path/filepath"
-	"strings"
-
+	"handrail/steps"
 	"handrail/steps/terraform/backend"
 	"handrail/steps/terraform/module"
+	"path/filepath"
+	"strings"
 )
 
 // stateKey names the states of a root module, whatever the workspace.
@@ -58,4 +58,18 @@ func settingsOf(w module.Workdir, names []string) string {
 		}
 	}
 	return out.String()
+}
+
+// readBackendKey names the states that a directory can lock, whatever the
+// workspace; data is the TF_DATA_DIR of the process that works there.
+func readBackendKey(env steps.Env, dir, data string) (stateKey, error) {
+	env.Environ = nil // of the operator: another process has its own
+	if data != "" {
+		env.Environ = []string{dataVariable + "=" + data}
+	}
+	w, err := module.Read(env, dir)
+	if err != nil {
+		return stateKey{}, err
+	}
+	return keyOf(w), nil
 }

@@ -1,12 +1,9 @@
 package jsonscan
 
 import (
-	"errors"
 	"io"
 	"unicode/utf8"
 )
-
-func endOf(err error) bool { return errors.Is(err, io.EOF) }
 
 // Compactor passes JSON on to a hash without the white space between values and
 // with every escape in one form, so that the same content laid out differently

@@ -190,3 +190,60 @@ func (s *Scanner) literal(word string) error {
 	}
 	return nil
 }
+
+// number consumes a number by the grammar of JSON.
+func (s *Scanner) number(keep *[]byte) error {
+	take := func() {
+		if keep != nil && len(*keep) < 64 {
+			*keep = append(*keep, s.buf[s.pos])
+		}
+		s.pos++
+	}
+	is := func(set string) bool {
+		if !s.more() {
+			return false
+		}
+		for i := range len(set) {
+			if s.buf[s.pos] == set[i] {
+				return true
+			}
+		}
+		return false
+	}
+	digits := func() error {
+		if !s.more() || s.buf[s.pos] < '0' || s.buf[s.pos] > '9' {
+			return s.fail("a digit should be here")
+		}
+		for s.more() && '0' <= s.buf[s.pos] && s.buf[s.pos] <= '9' {
+			take()
+		}
+		return nil
+	}
+	if is("-") {
+		take()
+	}
+	if is("0") {
+		take()
+	} else if err := digits(); err != nil {
+		return err
+	}
+	if is(".") {
+		take()
+		if err := digits(); err != nil {
+			return err
+		}
+	}
+	if is("eE") {
+		take()
+		if is("+-") {
+			take()
+		}
+		if err := digits(); err != nil {
+			return err
+		}
+	}
+	if s.pos == s.end && !s.more() && s.readErr != nil && !endOf(s.readErr) {
+		return s.readErr
+	}
+	return nil
+}

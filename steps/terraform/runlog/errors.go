@@ -1,9 +1,7 @@
 package runlog
 
 import (
-	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -107,64 +105,6 @@ func elapsedSeconds(n float64) time.Duration {
 		return 0
 	}
 	return time.Duration(n) * time.Second
-}
-
-// neverStarted returns what was planned and has no operation; ok is false where
-// the log does not hold the plan and the run to its end.
-func (r *Log) neverStarted() (out []string, ok bool) {
-	if !r.planWhole || r.lacks() != "" {
-		return nil, false
-	}
-	for _, a := range r.plan {
-		if _, seen := r.Running[a]; !seen {
-			out = append(out, a)
-		}
-	}
-	slices.Sort(out)
-	return out, true
-}
-
-// operations says of each address how far it came.
-func (r *Log) operations() map[string]string {
-	out := map[string]string{}
-	for _, a := range r.order {
-		switch {
-		case r.Failed[a]:
-			out[a] = Failed
-		case r.Running[a] > 0:
-			out[a] = InFlight
-		case r.half(a):
-			out[a] = Half
-		case r.done[a] && r.gone[a] && !r.finished && !r.planWhole:
-			out[a] = Destroyed
-		case r.done[a]:
-			out[a] = Complete
-		}
-	}
-	if never, ok := r.neverStarted(); ok {
-		for _, a := range never {
-			out[a] = NeverStarted
-		}
-	}
-	return out
-}
-
-// classed returns the addresses of errors of a class, in order.
-func (r *Log) classed(class string) []string {
-	var out []string
-	for _, e := range r.Errors {
-		if e.class == class && e.Address != "" && !slices.Contains(out, e.Address) {
-			out = append(out, e.Address)
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
-// Brief says how far the run came.
-func (r *Log) Brief() string {
-	done, open := r.addresses()
-	return fmt.Sprintf("after %d completed and with %d unfinished operations", len(done), len(open))
 }
 
 // The words for what became of one address.

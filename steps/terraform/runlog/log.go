@@ -2,13 +2,11 @@ package runlog
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
 	"handrail/steps"
 	"handrail/steps/joblog"
-	"handrail/steps/terraform/prose"
 )
 
 // Log gathers what a log of one run says, line by line.
@@ -63,28 +61,6 @@ var (
 	cutShort  = regexp.MustCompile(`^(Interrupt received\.|Two interrupts received\.|Stopping operation\.\.\.|Error: (execution halted|operation canceled|Execution halted|Operation cancell?ed))`)
 	deposedAt = regexp.MustCompile(` \(deposed object [0-9a-f]+\)$`)
 )
-
-// logLine is one line of a run: an event of -json output, or text.
-type logLine struct {
-	event *uiEvent
-	text  string
-}
-
-// hear reads a line without its frame; false for an empty one.
-func hear(line string) (logLine, bool) {
-	if trimmed := strings.TrimSpace(line); strings.HasPrefix(trimmed, "{") {
-		if e := readEvent(trimmed); e != nil {
-			return logLine{event: e}, true
-		}
-	}
-	// What a terminal would have overwritten is not there, but for what a
-	// provisioner prints: it must not write over the address before it.
-	line = strings.TrimRight(line, " \t\r")
-	if i := strings.LastIndexByte(line, '\r'); i >= 0 && !joblog.Quoted(line) {
-		line = line[i+1:]
-	}
-	return logLine{text: line}, strings.TrimSpace(line) != ""
-}
 
 // Line takes a line of the tool itself, without a frame.
 func (r *Log) Line(raw []byte) {
@@ -189,71 +165,6 @@ func (r *Log) operation(text string) bool {
 	return false
 }
 
-// operates reports whether a line is of an operation on a resource.
-func operates(text string) bool {
-	return hinted(text, "ing...") && (starts.MatchString(text) || progress.MatchString(text)) || hinted(text, " complete") && completes.MatchString(text)
-}
-
-// hinted lets most lines pass by the expressions.
-func hinted(text, hint string) bool {
-	return strings.Contains(text, ": ") && strings.Contains(text, hint)
-}
-
-// interrupt counts how often a run was asked to stop: the second time it drops
-// what is in flight.
-func (r *Log) interrupt(text string) {
-	r.interrupted = true
-	r.Interrupts = max(r.Interrupts, 1)
-	if strings.HasPrefix(text, "Two interrupts") {
-		r.Interrupts = 2
-	}
-}
-
-func (r *Log) see(addr string) string {
-	addr = deposedAt.ReplaceAllString(addr, "")
-	if _, known := r.Running[addr]; !known {
-		r.Running[addr] = 0
-		r.order = append(r.order, addr)
-	}
-	return addr
-}
-
-func (r *Log) start(addr string) {
-	deposed := deposedAt.MatchString(addr)
-	addr = r.see(addr)
-	if r.Running[addr] > 0 && !deposed {
-		r.doubt("it starts twice what has not ended: " + addr)
-	}
-	r.stalled = 0
-	r.Started++
-	r.Running[addr]++
-}
-
-func (r *Log) complete(addr string, destroyed bool, stood string) {
-	deposed := deposedAt.MatchString(addr)
-	addr = r.see(addr)
-	r.completed++
-	r.stalled = 0
-	delete(r.waiting, addr)
-	if r.Running[addr] == 0 {
-		r.doubt("it completes what it does not start: " + addr)
-	}
-	r.Running[addr] = max(0, r.Running[addr]-1)
-	r.done[addr] = true
-	r.Ends[addr]++
-	if !deposed {
-		r.gone[addr], r.named[addr] = destroyed, stood
-	}
-}
-
-// fail counts only what had begun: an error may name any resource.
-func (r *Log) fail(addr string) {
-	addr = deposedAt.ReplaceAllString(addr, "")
-	if r.Running[addr] > 0 {
-		r.Failed[addr] = true
-	}
-}
-
 // End settles what only the whole log can say: a run with a fatal error does
 // not count as finished.
 func (r *Log) End() {
@@ -261,58 +172,4 @@ func (r *Log) End() {
 	if r.interrupted && len(r.Failed) > 0 {
 		r.finished = false
 	}
-}
-
-// addresses returns those of which all that began has completed, and those with
-// an operation that never did.
-func (r *Log) addresses() (done, open []string) {
-	for _, a := range r.order {
-		if r.Running[a] > 0 {
-			open = append(open, a)
-		} else if r.done[a] && !r.half(a) {
-			done = append(done, a)
-		}
-	}
-	slices.Sort(done)
-	slices.Sort(open)
-	return done, open
-}
-
-// half reports whether an address is between the two operations of a replacement.
-func (r *Log) half(a string) bool { return r.replaces[a] && r.Ends[a] == 1 }
-
-// standing returns the addresses that exist by the log, and those that it ended.
-// What is under way, failed or half replaced is of neither.
-func (r *Log) standing() (present, destroyed []string) {
-	done, _ := r.addresses()
-	for _, a := range done {
-		switch {
-		case r.Failed[a]:
-		case r.gone[a]:
-			destroyed = append(destroyed, a)
-		default:
-			present = append(present, a)
-		}
-	}
-	return present, destroyed
-}
-
-// ids are the ids of those addresses whose object the log names by its id.
-func (r *Log) ids(addresses []string) map[string]string {
-	out := map[string]string{}
-	for _, a := range addresses {
-		if id, ok := strings.CutPrefix(r.named[a], "id="); ok && id != "" {
-			out[a] = id
-		}
-	}
-	return out
-}
-
-// objects are the addresses that exist by the log, each with what it stood for then.
-func (r *Log) objects() []string {
-	present, _ := r.standing()
-	for i, a := range present {
-		present[i] = prose.Object(a, r.named[a])
-	}
-	return present
 }
