@@ -8,31 +8,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 
 	"handrail/drills/lab"
 	"handrail/drills/stage"
-	"handrail/steps"
 )
-
-// Options say where drills run and live.
-type Options struct {
-	Lab      *lab.Lab // nil where the drill needs no cluster
-	Tofu     string   // program of a drill that needs none; one with a cluster has the lab's own
-	Bucket   []string // command that serves the folder appended to it as the bucket of such a drill
-	Store    []string // command that keeps the state in the folder appended to it, for a scene on another backend
-	Source   string   // clone that the servers of that command are built from, "" for the one that is found
-	State    string   // state directory of the program; a drill lives in drills/<id> below it
-	Catalog  steps.Catalog
-	Now      func() time.Time
-	Progress func(text string) // nil for silence
-}
-
-func (o Options) say(format string, args ...any) {
-	if o.Progress != nil {
-		o.Progress(fmt.Sprintf(format, args...))
-	}
-}
 
 // Start injects a scene into the lab and returns when it can be walked. A drill
 // of the same id that was not stopped gives ErrRunning. What was begun is

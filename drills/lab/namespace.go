@@ -93,16 +93,3 @@ func (l *Lab) admit(ctx context.Context, ns, account, path string) error {
 	}
 	return err
 }
-
-// may asks whether all of these are allowed.
-func (c *client) may(ctx context.Context, rights []object) (bool, error) {
-	for _, attributes := range rights {
-		var answer struct{ Status struct{ Allowed bool } }
-		review := object{"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
-			"spec": object{"resourceAttributes": attributes}}
-		if err := c.do(ctx, http.MethodPost, selfReview, review, &answer); err != nil || !answer.Status.Allowed {
-			return false, err
-		}
-	}
-	return true, nil
-}
