@@ -23,6 +23,8 @@ func TestWorkloadFaults(t *testing.T) {
 	of := func(resource, name string, more ...string) steps.Params {
 		return what(append([]string{"resource", resource, "name", name, "namespace", w.ns}, more...)...)
 	}
+	w.revision("shop", 1, "deployed")
+	w.revision("shop", 2, "pending-upgrade")
 	space := what("namespace", w.ns)
 	// The bytes of a log are anything, and it says nothing of its length.
 	log := map[string][]string{"/log": {"half of it", "an empty thing", "another thing", "no JSON", "nothing at all", "null"}}
@@ -36,6 +38,7 @@ func TestWorkloadFaults(t *testing.T) {
 		{name: "logs", kind: "kube/logs", in: of("deployment", "shop"), excused: log},
 		{name: "events", kind: "kube/events", in: of("job", "migrate")},
 		{name: "quota", kind: "kube/quota", in: space},
+		{name: "release", kind: "kube/helm-release", in: what("namespace", w.ns, "release", "shop")},
 		{name: "claims", kind: "kube/claims", in: space},
 		{name: "endpoints", kind: "kube/endpoints", in: what("namespace", w.ns, "service", "web")},
 		{name: "endpoints without Pods", kind: "kube/endpoints", in: what("namespace", w.ns, "service", "idle")},

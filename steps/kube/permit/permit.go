@@ -301,6 +301,10 @@ func table() map[string]rule {
 			}
 			return slices.Concat(sought(in, "get"), here("list", events))
 		},
+		"kube/helm-release": func(steps.Params) []steps.Right {
+			return slices.Concat(here("list", append([]string{"secrets", "configmaps", "services", "jobs" + batch}, workloads...)...),
+				when("Flux", wide("list", "helmreleases.helm.toolkit.fluxcd.io")))
+		},
 		"kube/quota": func(steps.Params) []steps.Right {
 			return here("list", "resourcequotas", "replicasets"+apps, events)
 		},
