@@ -20,7 +20,7 @@ var onBackends = flag.String("backends", "some", "what TestBackends walks: some,
 // some are what the suite has seconds for: a release by id and one by the owner of the server, a state that is replaced by
 // handrail's own request, and a variant that is refused. What differs beside that is held by TestGateContract, on every
 // backend.
-var some = []string{"killed-runner (on pg)", "killed-runner (live-holder on s3-dynamodb)", "torn-state (on s3-dynamodb)", "torn-state (on pg)"}
+var some = []string{"killed-runner (on pg)", "killed-runner (live-holder on s3-dynamodb)", "torn-state (on s3-dynamodb)", "torn-state (on pg)", "missing-moved (frozen on s3)", "missing-moved (unlooked on s3)"}
 
 // backendWalks are the acts of a walk on a backend that ended done, where that is not as on the first, and what a
 // refusal must say: of a whole name, or of a form on any backend.
@@ -40,6 +40,11 @@ var backendWalks = map[string]struct {
 	"torn-state (crossed)":         {acts: 3},
 	"torn-state (crossed on http)": {acts: 1, says: []string{"a run elsewhere on"}},
 	"torn-state (uncompared)":      {acts: 1, says: []string{"it is not said what is wrong with it"}},
+	"missing-moved":                {acts: 3},
+	"missing-moved (wanted)":       {acts: 3},
+	"missing-moved (frozen)":       {acts: 4},
+	"missing-moved (unmended)":     {acts: 1, says: []string{"one object with two names", "terraform_data.database"}},
+	"missing-moved (unlooked)":     {acts: 1, says: []string{"a move would give that one the name"}},
 	"partial-apply":                {acts: 4},
 	"partial-apply (on http)":      {acts: 1, says: []string{"a run elsewhere on"}},
 	"partial-apply (retry)":        {acts: 2, says: []string{"automatically"}},

@@ -217,8 +217,9 @@ func (p *pgStore) State(ctx context.Context) (State, error) {
 	r := State{Where: p.where()}
 	var first io.ReadCloser
 	err := p.read(ctx, func(tx *sql.Tx) error {
-		_, size, ok, err := p.row(ctx, tx)
-		r.Exists, r.size = ok && size > 0, size
+		var err error
+		// A row without data is no absent state: every program ends in "no state" there.
+		_, r.size, r.Exists, err = p.row(ctx, tx)
 		return err
 	})
 	if errors.Is(err, errAbsent) || err == nil && !r.Exists {
