@@ -68,6 +68,8 @@ var walks = map[string]struct {
 	"missing-moved":                    {acts: 3, writes: -1},
 	"missing-moved (unmended)":         {acts: 1, writes: 0, says: []string{"one object with two names", "terraform_data.database"}},
 	"missing-moved (wanted)":           {acts: 3, writes: -1},
+	"missing-moved (frozen)":           {acts: 4, writes: -1},
+	"missing-moved (unlooked)":         {acts: 1, says: []string{"a move would give that one the name"}},
 	"orphan-hook":                      {acts: 2, writes: 2, asked: 4},
 	"orphan-hook (terminating)":        {acts: 1, writes: 1, asked: 2},
 	"orphan-hook (owner-alive)":        {says: []string{"deployment/", "hook-runner", "1 of 1 ready"}},
