@@ -20,6 +20,9 @@ const (
 	ByLimitRange Sort = "limitrange"
 	ByRBAC       Sort = "rbac"
 	Down         Sort = "webhook-down"
+	// NotRehearsed is none either: the webhook has side effects, so that the server
+	// does not ask it for a dry run.
+	NotRehearsed Sort = "no-dry-run"
 )
 
 // Denial is what the text of an API server says of a request that it refused.
@@ -53,7 +56,9 @@ const (
 
 // Verdict reports whether something judged the object: an outage judges nothing, nor
 // does a policy that could not be evaluated.
-func (d Denial) Verdict() bool { return d.Sort != "" && d.Sort != Down && !d.Undecided }
+func (d Denial) Verdict() bool {
+	return d.Sort != "" && d.Sort != Down && d.Sort != NotRehearsed && !d.Undecided
+}
 
 // Source names what refused, "" where the text does not say.
 func (d Denial) Source() string {
@@ -94,6 +99,7 @@ var (
 	downText   = regexp.MustCompile(`failed calling webhook \\?"([^"\\\s]+)\\?": ?((?s).*)`)
 	policyText = regexp.MustCompile(`ValidatingAdmissionPolicy '([^']+)'(?: with binding '([^']+)')? denied request: ((?s).*)`)
 	hookText   = regexp.MustCompile(`admission webhook \\?"([^"\\]+)\\?" denied the request(?: without explanation)?:? ?((?s).*)`)
+	dryText    = regexp.MustCompile(`admission webhook \\?"([^"\\]+)\\?" does not support dry run`)
 	levelText  = regexp.MustCompile(`violates PodSecurity \\?"([a-z]+(?::[a-z0-9.]+)?)\\?": ((?s).*)`)
 	quotaText  = regexp.MustCompile(`(?:exceeded quota: ([a-z0-9][a-z0-9.-]*), ((?s)requested: .*)|failed quota: ([a-z0-9][a-z0-9.-]*): ((?s)must specify .*))`)
 	limitText  = regexp.MustCompile(`((?:maximum|minimum) [a-z0-9./-]+ usage per (?:Container|Pod|PersistentVolumeClaim) is (?s).*|[a-z]+ max limit to request ratio per (?:Container|Pod|PersistentVolumeClaim) is (?s).*)`)
@@ -119,6 +125,9 @@ func ReadDenial(text string) Denial {
 	}
 	if m := hookText.FindStringSubmatch(text); m != nil {
 		return ofWebhook(m[1], m[2])
+	}
+	if m := dryText.FindStringSubmatch(text); m != nil {
+		return Denial{Sort: NotRehearsed, Webhook: clipped(m[1]), Said: m[0]}
 	}
 	if m := levelText.FindStringSubmatch(text); m != nil {
 		return Denial{Sort: ByLevel, Level: m[1], Said: m[2], Reasons: reasons(m[2])}

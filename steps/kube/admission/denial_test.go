@@ -45,6 +45,7 @@ func TestReadDenial(t *testing.T) {
 		{"an old server", `Internal error occurred: failed calling webhook "v.guard.io": Post https://guard.security.svc:443/v?timeout=30s: EOF`, "webhook v.guard.io", "webhook-down", "", "no answer", false, 0},
 		{"escaped in a log", `level=error msg="failed calling webhook \"v.guard.io\": failed to call webhook: Post \"https://g\": no endpoints available for service \"g\""`, "webhook v.guard.io", "webhook-down", "", "no endpoints", false, 0},
 		{"an outage that quotes a denial", `failed calling webhook "v.guard.io": admission webhook "w" denied the request: x`, "webhook v.guard.io", "webhook-down", "", "no answer", false, 0},
+		{"no dry run", `admission webhook "w.guard.io" does not support dry run`, "webhook w.guard.io", "no-dry-run", "", "", false, 0},
 		{"another error", `deployments.apps "web" not found`, "", "", "", "", false, 0},
 		{"an invalid object", `Service "web" is invalid: spec.ports[0].port: Invalid value: 99999`, "", "", "", "", false, 0},
 	} {

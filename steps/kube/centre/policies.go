@@ -82,12 +82,13 @@ func earliest(times ...time.Time) time.Time {
 
 func latest(times ...time.Time) time.Time { return slices.MaxFunc(times, time.Time.Compare) }
 
-// deniedBy names the policy that a message says refused something. What a quota or a
-// right refuses is no policy's doing, and what could not be asked decided nothing.
+// deniedBy names the policy that a message says refused something. What a quota, a
+// level or a right refuses is told elsewhere, and what could not be asked decided
+// nothing.
 func deniedBy(message string) (who, why string, is bool) {
 	d := admission.ReadDenial(message)
 	switch d.Sort {
-	case admission.ByPolicy, admission.ByWebhook, admission.ByLevel:
+	case admission.ByPolicy, admission.ByWebhook:
 		return d.Source(), d.Said, true
 	}
 	return "", "", false
