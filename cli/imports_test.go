@@ -74,6 +74,7 @@ var rooms = []room{
 	{path: "handrail/steps/kube/workload", ours: kubeRoom("egress", "fieldpath", "loglayer", "podstate", "object"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/webhook", ours: kubeRoom("admission"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/centre", ours: kubeRoom("admission", "owner", "podstate", "webhook"), libs: []string{k8s}},
+	{path: "handrail/steps/kube/admit", ours: append(kubeRoom("admission", "document", "object", "webhook", "act"), "handrail/steps/transport"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/act", ours: append(kubeRoom("patch", "object"), "handrail/steps/transport"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/change", ours: append(kubeRoom("course", "document", "fieldpath", "patch", "weaken", "object", "owner", "alike", "blame", "stuck", "act"), "handrail/steps/transport"), libs: []string{k8s, yaml}},
 	// One way inside terraform: words, the directory, the program, the backend, what is read there, the gates.

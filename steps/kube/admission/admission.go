@@ -140,14 +140,14 @@ func (m Match) String() string {
 	return text
 }
 
-// Exempt reports whether no webhook and no policy ever sees requests about o:
+// Exempt reports whether no webhook and no policy ever sees requests about a resource:
 // what configures admission can always be repaired.
-func (o Object) Exempt() bool {
-	if o.Group != Group {
-		return false
-	}
-	return strings.HasSuffix(o.Resource, "webhookconfigurations") || strings.HasSuffix(o.Resource, "admissionpolicies") || strings.HasSuffix(o.Resource, "admissionpolicybindings")
+func Exempt(group, resource string) bool {
+	return group == Group && (strings.HasSuffix(resource, "webhookconfigurations") || strings.HasSuffix(resource, "admissionpolicies") || strings.HasSuffix(resource, "admissionpolicybindings"))
 }
+
+// Exempt is that of the resource of an object.
+func (o Object) Exempt() bool { return Exempt(o.Group, o.Resource) }
 
 // Matches says which creations and updates of o the webhook sees.
 func (w Webhook) Matches(o Object) (Match, bool) {

@@ -36,6 +36,7 @@ type Inputs struct {
 	// Partial says why a field that the object lacks may be there after all: the
 	// server fills in defaults, and webhooks change it. "" where it is as stored.
 	Partial string
+	Sealed  bool // the values of the object are not known: it is a Secret
 }
 
 // result is what an expression came to.
@@ -103,6 +104,11 @@ func (in Inputs) run(expression string) (r result) {
 	known := map[string]any{}
 	// Who sends the request is not known: it is rarely the one who asks here.
 	patterns := []*cel.AttributePatternType{cel.AttributePattern("request").QualString("userInfo"), cel.AttributePattern("request").QualString("options"), cel.AttributePattern("request").QualString("uid")}
+	if in.Sealed {
+		for _, name := range []string{"object", "oldObject"} {
+			patterns = append(patterns, cel.AttributePattern(name).QualString("data"), cel.AttributePattern(name).QualString("stringData"))
+		}
+	}
 	for _, name := range variables {
 		if _, hidden := in.Hidden[name]; hidden {
 			patterns = append(patterns, cel.AttributePattern(name))
@@ -135,8 +141,11 @@ func (in Inputs) missing(u *types.Unknown) string {
 			if why, ok := in.Hidden[t.Variable()]; ok {
 				return t.Variable() + " is not known: " + why
 			}
-			if t.Variable() == "request" {
+			switch {
+			case t.Variable() == "request":
 				return "it depends on who sends the request and how"
+			case in.Sealed:
+				return "the values of a Secret are not read"
 			}
 		}
 	}
@@ -213,7 +222,7 @@ func (in Inputs) composed(vars []Variable) Inputs {
 	}
 	got := map[string]any{}
 	values["variables"] = got
-	out := Inputs{Values: values, Hidden: hidden, Partial: in.Partial}
+	out := Inputs{Values: values, Hidden: hidden, Partial: in.Partial, Sealed: in.Sealed}
 	for _, v := range vars {
 		if _, lost := hidden["variables"]; lost {
 			break

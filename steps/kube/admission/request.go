@@ -22,6 +22,8 @@ type Request struct {
 	// Content is the object as it is sent, nil for a deletion; Old is what is there,
 	// nil for a creation. Live namespaces are whole, for namespaceObject.
 	Content, Old, LiveNamespace map[string]any
+	// Sealed says that what the object holds as data and stringData is not known here.
+	Sealed bool
 	// Partial says why Content is not the whole of what admission sees, "" where it is.
 	Partial string
 }
@@ -30,7 +32,7 @@ type Request struct {
 func (r Request) inputs() Inputs {
 	kind := map[string]any{"group": r.Group, "version": r.Version, "kind": r.Kind}
 	resource := map[string]any{"group": r.Group, "version": r.Version, "resource": r.Resource}
-	in := Inputs{Partial: r.Partial, Hidden: map[string]string{}, Values: map[string]any{
+	in := Inputs{Partial: r.Partial, Sealed: r.Sealed, Hidden: map[string]string{}, Values: map[string]any{
 		"request": map[string]any{"kind": kind, "resource": resource, "requestKind": kind, "requestResource": resource, "subResource": r.Subresource, "requestSubResource": r.Subresource,
 			"name": r.Name, "namespace": r.Namespace, "operation": r.Operation, "dryRun": false},
 	}}

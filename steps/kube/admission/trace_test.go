@@ -66,6 +66,7 @@ func TestTraceOfWebhook(t *testing.T) {
 		{"an optional field", `{` + configmaps + `,"matchConditions":[{"name":"c","expression":"object.?spec.?x.orValue(1) == 1"}]}`, nil, "yes", ""},
 		{"the old object of a creation", `{` + configmaps + `,"matchConditions":[{"name":"c","expression":"oldObject == null"}]}`, nil, "yes", ""},
 		{"an object that was not read", `{` + configmaps + `,"matchConditions":[{"name":"c","expression":"has(object.data)"}]}`, func(r *admission.Request) { r.Content = nil }, "unknown", "object is not known: it was not read"},
+		{"the values of a Secret", `{` + configmaps + `,"matchConditions":[{"name":"c","expression":"has(object.data) && 'x' in object.data"}]}`, func(r *admission.Request) { r.Sealed = true; delete(r.Content, "data") }, "unknown", "the values of a Secret are not read"},
 		{"endless work", `{` + configmaps + `,"matchConditions":[{"name":"c","expression":"[1,2,3,4,5,6,7,8,9].all(a,[1,2,3,4,5,6,7,8,9].all(b,[1,2,3,4,5,6,7,8,9].all(c,[1,2,3,4,5,6,7,8,9].all(d,[1,2,3,4,5,6,7,8,9].all(e,[1,2,3,4,5,6,7,8,9].all(f,[1,2,3,4,5,6,7,8,9].all(g,a+b+c+d+e+f+g>0)))))))"}]}`, nil, "unknown", "its condition c"},
 		{"what configures admission", `{"rules":[{` + all + `["*/*"]}]}`, func(r *admission.Request) { r.Group, r.Resource = admission.Group, "validatingwebhookconfigurations" }, "no", "seen by none"},
 	} {

@@ -321,6 +321,14 @@ func table() map[string]rule {
 		"kube/webhook": func(steps.Params) []steps.Right {
 			return slices.Concat(wide("list", hooks...), wide("get", "services"), wide("list", "endpointslices.discovery.k8s.io"))
 		},
+		"kube/admission": func(in steps.Params) []steps.Right {
+			return slices.Concat(sought(in, "get"), wide("get", "namespaces"), wide("list", hooks...), wide("list", policies...),
+				when("a webhook with a service", slices.Concat(wide("get", "services"), wide("list", "endpointslices.discovery.k8s.io"))),
+				when("parameters of a policy", []steps.Right{{Verbs: []string{"get", "list"}}}))
+		},
+		"kube/dry-run": func(in steps.Params) []steps.Right {
+			return slices.Concat(sought(in, "get"), when("the request that is rehearsed", sought(in, "create,patch")))
+		},
 		"kube/endpoints": func(steps.Params) []steps.Right {
 			return slices.Concat(here("get", "services"), here("list", "endpointslices.discovery.k8s.io", "pods"))
 		},
