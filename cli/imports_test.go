@@ -76,7 +76,7 @@ var rooms = []room{
 	{path: "handrail/steps/kube/centre", ours: kubeRoom("admission", "owner", "podstate", "webhook"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/admit", ours: append(kubeRoom("admission", "document", "object", "webhook", "act"), "handrail/steps/transport"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/act", ours: append(kubeRoom("patch", "object"), "handrail/steps/transport"), libs: []string{k8s}},
-	{path: "handrail/steps/kube/change", ours: append(kubeRoom("course", "document", "fieldpath", "patch", "weaken", "object", "owner", "alike", "blame", "stuck", "act"), "handrail/steps/transport"), libs: []string{k8s, yaml}},
+	{path: "handrail/steps/kube/change", ours: append(kubeRoom("admission", "course", "document", "fieldpath", "patch", "weaken", "object", "owner", "alike", "blame", "stuck", "act"), "handrail/steps/transport"), libs: []string{k8s, yaml}},
 	// One way inside terraform: words, the directory, the program, the backend, what is read there, the gates.
 	{path: "handrail/steps/terraform", ours: []string{"=handrail/steps", terraformRoom + "change", terraformRoom + "configuration", terraformRoom + "holder", terraformRoom + "module", terraformRoom + "plan", terraformRoom + "registry", terraformRoom + "runlog", terraformRoom + "state"}},
 	{path: "handrail/steps/terraform/prose", ours: []string{"=handrail/steps"}},

@@ -369,6 +369,9 @@ func table() map[string]rule {
 		"kube/delete-policy": func(in steps.Params) []steps.Right {
 			return slices.Concat(sought(in, "delete"), offspring(in), wide("list", policies...))
 		},
+		"kube/except-policy": func(in steps.Params) []steps.Right {
+			return slices.Concat(sought(in, "patch"), wide("list", policies...))
+		},
 		"kube/narrow-webhook": func(in steps.Params) []steps.Right {
 			return slices.Concat(sought(in, "patch"), wide("list", hooks...))
 		},
