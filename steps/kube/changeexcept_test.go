@@ -48,21 +48,21 @@ func TestExceptPolicy(t *testing.T) {
 	s.answers("till-7", "nothing at all")
 	uid := made["metadata"].(map[string]any)["uid"].(string)
 	day := func(days int) string { return time.Now().UTC().AddDate(0, 0, days).Format(time.DateOnly) }
-	in := func(until string, more ...string) steps.Params {
-		return changeIn("validatingadmissionpolicy", name, uid, append([]string{"object_resource", "cm", "object", "till-7", "object_namespace", s.ns.Name, "until", until}, more...)...)
+	in := func(days string, more ...string) steps.Params {
+		return changeIn("validatingadmissionpolicy", name, uid, append([]string{"object_resource", "cm", "object", "till-7", "object_namespace", s.ns.Name, "days", days}, more...)...)
 	}
-	s.refused("kube/except-policy", in(day(-1)), "is past")
-	s.refused("kube/except-policy", in(day(91)), "that is no exception")
-	s.refused("kube/except-policy", in(day(7), "object_namespace", ""), "is not said")
+	s.refused("kube/except-policy", in("0"), "is none")
+	s.refused("kube/except-policy", in("91"), "is none")
+	s.refused("kube/except-policy", in("7", "object_namespace", ""), "is not said")
 	s.refused("kube/delete-policy", changeIn("validatingadmissionpolicy", name, uid), "binds")
-	p, _ := s.acts("kube/except-policy", in(day(90)), steps.Done)
+	p, _ := s.acts("kube/except-policy", in("90"), steps.Done)
 	if p.Phrase != "except validatingadmissionpolicy/"+name || len(p.Owes) != 1 || !strings.Contains(p.Owes[0].Text, day(90)) {
 		t.Errorf("phrase = %q, owes = %v", p.Phrase, p.Owes)
 	}
-	s.refused("kube/except-policy", in(day(90)), "leaves the object out already")
+	s.refused("kube/except-policy", in("90"), "leaves the object out already")
 	s.answers("till-7", `"uid"`) // admitted
 	s.answers("till-8", "nothing at all")
-	s.acts("kube/except-policy", in(day(0), "object", "till-8"), steps.Done)
+	s.acts("kube/except-policy", in("1", "object", "till-8"), steps.Done)
 	s.answers("till-8", `"uid"`)
 	s.answers("till-9", "nothing at all")
 }

@@ -74,9 +74,9 @@ func preys() []prey {
 		return fields{"metadata": fields{"name": name}, "spec": fields{"validations": []any{fields{"expression": "false"}},
 			"matchConstraints": fields{"resourceRules": []any{fields{"operations": []string{"CREATE"}, "apiGroups": []string{"nobody.example"}, "apiVersions": []string{"v1"}, "resources": []string{"things"}}}}}}
 	}
-	inAMonth := time.Now().AddDate(0, 1, 0).UTC().Format(time.DateOnly)
+	inAMonth := time.Now().AddDate(0, 0, 30).UTC().Format(time.DateOnly)
 	excepted := func(_ *stage, name, uid string) steps.Params {
-		return changeIn("validatingadmissionpolicy", name, uid, "object_resource", "configmap", "object", "settings", "object_namespace", "shop", "until", inAMonth)
+		return changeIn("validatingadmissionpolicy", name, uid, "object_resource", "configmap", "object", "settings", "object_namespace", "shop", "days", "30")
 	}
 	return append(out,
 		prey{kind: "kube/delete-policy", wide: true, did: gone, quarry: quarry{admission, "validatingadmissionpolicybindings", binding, bound}},

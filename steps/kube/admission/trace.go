@@ -106,6 +106,21 @@ func ordered(list []Bound) []Bound {
 	})
 }
 
+// Entries are the webhooks of one name, as a request that they see meets them.
+func Entries(c Config, name string) []Row {
+	any := func(phase string, all []Hooks) []Row {
+		var rows []Row
+		for _, row := range (Request{}).hooks(phase, all) {
+			if row.Entry == name {
+				row.Match, row.Why, row.Exception = Yes, "", ""
+				rows = append(rows, row)
+			}
+		}
+		return rows
+	}
+	return append(any(Mutating, c.MutatingHooks), any(Validating, c.ValidatingHooks)...)
+}
+
 func (r Request) hooks(phase string, all []Hooks) []Row {
 	var rows []Row
 	in := r.inputs()

@@ -27,9 +27,16 @@ func results() []string {
 func Kinds() []steps.Kind {
 	file := steps.Field{Name: "file", Type: steps.Path, Doc: "manifest of the object as it is submitted, as YAML or JSON; without one the object that is there"}
 	operation := steps.Field{Name: "operation", Type: steps.Enum, Values: []string{"create", "update"}, Default: "create", Doc: "which request: a creation, as controllers apply what is missing, or an update"}
+	traceParams := func(more ...steps.Field) []steps.Field {
+		list := cluster.ObjectParams(more...)
+		for i := range list {
+			list[i].Required = false
+		}
+		return append(list, steps.Field{Name: "webhook", Type: steps.String, Pattern: cluster.ObjectName, Doc: "name of one webhook, in place of an object: whether it refuses what it cannot judge"})
+	}
 	return []steps.Kind{
 		{
-			Name: "kube/admission", Class: steps.Probe, Facts: traceFacts(), Params: cluster.ObjectParams(file, operation),
+			Name: "kube/admission", Class: steps.Probe, Facts: traceFacts(), Params: traceParams(file, operation),
 			Doc:     "Traces the creation or update of one object through admission: the webhooks, policies and Pod Security level that it meets, in the order of the server, with why each does or does not see it, and whether it can be asked. Sends nothing.",
 			Touches: []string{"gets the object and its namespace", "lists webhook configurations, admission policies and their bindings", "gets the parameters of policies", "gets the Services of webhooks and lists their EndpointSlices"},
 			Reads:   func(e steps.Env) steps.Prober { return traceProbe{e} },
@@ -52,9 +59,10 @@ func traceFacts() []steps.Field {
 		{Name: "mutating", Type: steps.Strings, Doc: "what may change the request, in order: webhooks and policies that see it or may"},
 		{Name: "validating", Type: steps.Strings, Doc: "what may refuse it, in the same form"},
 		{Name: "refuses", Type: steps.Strings, Doc: "policies that are known to refuse it, each with what it says"},
+		{Name: "admits", Type: steps.Bool, Doc: "true where each policy that denies is known to admit it or not to see it, false where one refuses it; unknown where one could not be judged. Webhooks are not asked"},
 		{Name: "unsure", Type: steps.Strings, Doc: "those of which it is not known whether they see the request, and why"},
 		{Name: "dead", Type: steps.Strings, Doc: "webhooks that see the request or may, and of which nothing answers"},
-		{Name: "blocked", Type: steps.Bool, Doc: "whether one of these fails closed and sees the request for certain"},
+		{Name: "blocked", Type: steps.Bool, Doc: "whether one of these fails closed and sees the request for certain; unknown where one that fails closed may be dead, as outside of the cluster"},
 		{Name: "exceptions", Type: steps.Strings, Doc: "exceptions that take the request out of a policy, with their last day"},
 		{Name: "expired", Type: steps.Int, Doc: "exceptions among these whose last day is past"},
 		{Name: "level", Type: steps.String, Doc: "Pod Security level that its namespace enforces, with its version; empty where it names none"},

@@ -23,6 +23,9 @@ type traceProbe struct{ env steps.Env }
 func (p traceProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
 	inner, turned, cancel := report.Deadline(ctx)
 	defer cancel()
+	if in.Text("name") == "" {
+		return p.webhook(inner, turned, in, out)
+	}
 	c, t, err := cluster.Reach(inner, p.env, in, out)
 	if err != nil {
 		return steps.Observation{}, report.Cause(turned(), err)
@@ -43,6 +46,30 @@ func (p traceProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 		return steps.Observation{}, fmt.Errorf("admission of %s: %w", t, err)
 	}
 	return tr.observe(request, out), nil
+}
+
+// webhook traces no object: it looks at the entries of one name alone.
+func (p traceProbe) webhook(ctx context.Context, turned func() error, in steps.Params, out steps.Sink) (steps.Observation, error) {
+	name := in.Text("webhook")
+	if name == "" {
+		return steps.Observation{}, errors.New("neither an object nor a webhook is named: what is to be traced?")
+	}
+	c, err := cluster.Connect(p.env, out)
+	if err == nil {
+		err = c.Discover(ctx)
+	}
+	if err != nil {
+		return steps.Observation{}, report.Cause(turned(), err)
+	}
+	r := &reading{c: c, lost: map[string]bool{}}
+	r.hooks(ctx, admission.Mutating, "MutatingWebhookConfiguration", &r.config.MutatingHooks)
+	r.hooks(ctx, admission.Validating, "ValidatingWebhookConfiguration", &r.config.ValidatingHooks)
+	tr := tracing{reading: r, hook: name, rows: admission.Entries(r.config, name), now: p.env.Now()}
+	tr.ask(ctx)
+	if err := turned(); err != nil {
+		return steps.Observation{}, fmt.Errorf("the webhook %s: %w", name, err)
+	}
+	return tr.observe(admission.Request{}, out), nil
 }
 
 // requestOf is the request that the parameters describe, of the object of a manifest or
@@ -100,9 +127,11 @@ func namespaceOf(ctx context.Context, c *cluster.Client, r *admission.Request) {
 type tracing struct {
 	*reading
 	t      cluster.Target
+	hook   string // the one webhook, in place of an object
 	exists bool
 	rows   []admission.Row
 	dead   []deadRow
+	unsure []string // webhooks that fail closed, and of which it is not known whether anything answers
 	now    time.Time
 }
 
@@ -119,8 +148,16 @@ func (tr *tracing) ask(ctx context.Context) {
 		if row.Sort != admission.ByWebhook || row.Match == admission.No {
 			continue
 		}
-		if why, known := tr.alive(ctx, row, seen); known && why != "" {
+		why, known := tr.alive(ctx, row, seen)
+		if known && why != "" {
 			tr.dead = append(tr.dead, deadRow{row, why})
+		}
+		switch {
+		case row.Fails != "closed":
+		case !known:
+			tr.unsure = append(tr.unsure, row.Entry+" is asked at "+row.Service+", where handrail asks nothing")
+		case why != "" && row.Match == admission.Unknown:
+			tr.unsure = append(tr.unsure, "nothing answers for "+row.Entry+", and whether it sees the request is not known")
 		}
 	}
 }
@@ -139,7 +176,9 @@ func (tr *tracing) lines(pick func(admission.Row) bool) []string {
 func (tr *tracing) observe(request admission.Request, out steps.Sink) steps.Observation {
 	obs := steps.Observation{Command: tr.c.Kubectl("", "get", "mutatingwebhookconfigurations,validatingwebhookconfigurations,mutatingadmissionpolicies,mutatingadmissionpolicybindings,validatingadmissionpolicies,validatingadmissionpolicybindings", "-o", "yaml")}
 	f := steps.NewFacts(traceFacts())
-	f.Set("exists", steps.BoolOf(tr.exists))
+	if tr.hook == "" {
+		f.Set("exists", steps.BoolOf(tr.exists))
+	}
 	meets := func(phase string) func(admission.Row) bool {
 		return func(r admission.Row) bool { return r.Phase == phase && r.Match != admission.No }
 	}
@@ -172,11 +211,15 @@ func (tr *tracing) observe(request admission.Request, out steps.Sink) steps.Obse
 		}
 		f.Set(name, steps.StringsOf(lists[name][:min(len(lists[name]), report.MostNames)]))
 	}
-	if why, lost := tr.lostOf(needs["dead"]...); lost && !blocked {
+	switch why, lost := tr.lostOf(needs["dead"]...); {
+	case lost:
 		f.Unknown(why, "blocked")
-	} else {
+	case !blocked && len(tr.unsure) > 0:
+		f.Unknown(tr.unsure[0], "blocked")
+	default:
 		f.Set("blocked", steps.BoolOf(blocked))
 	}
+	tr.admits(f, lists["refuses"], needs["refuses"])
 	if why, lost := tr.lostOf(needs["exceptions"]...); lost {
 		f.Unknown(why, "expired")
 	} else {
@@ -187,9 +230,11 @@ func (tr *tracing) observe(request admission.Request, out steps.Sink) steps.Obse
 	} else {
 		f.Set("budget", steps.DurationOf(admission.Budget(tr.rows)))
 	}
-	if request.NoSpace != "" {
+	switch {
+	case tr.hook != "":
+	case request.NoSpace != "":
 		f.Unknown(request.NoSpace, "level")
-	} else {
+	default:
 		f.Set("level", steps.StringOf(levelIn(request.Space)))
 	}
 	if len(tr.unread) == 0 {
@@ -220,6 +265,26 @@ func (tr *tracing) observe(request admission.Request, out steps.Sink) steps.Obse
 	return obs
 }
 
+// admits says whether the policies let the request pass, as far as each is known.
+func (tr *tracing) admits(f steps.Facts, refuses, needs []string) {
+	if tr.hook != "" {
+		f.Unknown("no object is named", "admits")
+		return
+	}
+	if why, lost := tr.lostOf(needs...); lost {
+		f.Unknown(why, "admits")
+		return
+	}
+	for _, row := range tr.rows {
+		sees := row.Sort == admission.ByPolicy && row.Phase == admission.Validating && slices.Contains(row.Acts, "Deny") && row.Match != admission.No
+		if sees && len(refuses) == 0 && (row.Match == admission.Unknown || row.Admits == admission.Unknown) {
+			f.Unknown(row.Name+": "+steps.Clip(steps.Flat(row.String()), 300), "admits")
+			return
+		}
+	}
+	f.Set("admits", steps.BoolOf(len(refuses) == 0))
+}
+
 func (tr *tracing) lostOf(phases ...string) (string, bool) {
 	for _, p := range phases {
 		if tr.lost[p] {
@@ -240,6 +305,9 @@ func levelIn(space map[string]string) string {
 }
 
 func (tr *tracing) summary(request admission.Request, lists map[string][]string) string {
+	if tr.hook != "" {
+		return fmt.Sprintf("%d entries are called %s; of %d nothing answers.", len(tr.rows), tr.hook, len(tr.dead))
+	}
 	text := fmt.Sprintf("The %s of %s meets %d that may change it and %d that may refuse it", strings.ToLower(request.Operation), tr.t, len(lists["mutating"]), len(lists["validating"]))
 	if n := len(lists["refuses"]); n > 0 {
 		text += fmt.Sprintf("; %d refuse it", n)
@@ -257,7 +325,11 @@ func (tr *tracing) summary(request admission.Request, lists map[string][]string)
 func (tr *tracing) keep(out steps.Sink) string {
 	return steps.Keep(out, "admission", steps.MediaText, func(to io.Writer) error {
 		b := bufio.NewWriter(to)
-		fmt.Fprintf(b, "What a request about %s meets, in order. Who sends it is not known here.\n", tr.t)
+		about := "what the webhook " + tr.hook + " sees"
+		if tr.hook == "" {
+			about = tr.t.String()
+		}
+		fmt.Fprintf(b, "What a request about %s meets, in order. Who sends it is not known here.\n", about)
 		for i, row := range tr.rows {
 			fmt.Fprintf(b, "%3d. %s\n", i+1, steps.Flat(row.String()))
 		}

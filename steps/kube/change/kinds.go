@@ -74,14 +74,14 @@ func Kinds() []steps.Kind {
 				steps.Field{Name: "object_resource", Type: steps.String, Required: true, Pattern: cluster.ResourceName, Doc: "resource of the object that is left out, as kubectl takes it"},
 				steps.Field{Name: "object", Type: steps.String, Required: true, Pattern: cluster.ObjectName, Doc: "name of the object that is left out"},
 				steps.Field{Name: "object_namespace", Type: steps.String, Pattern: cluster.NamespaceName, Doc: "its namespace, empty for what has none"},
-				steps.Field{Name: "until", Type: steps.String, Required: true, Pattern: `[0-9]{4}-[0-9]{2}-[0-9]{2}`, Doc: "last day of the exception, at most 90 days away"},
+				steps.Field{Name: "days", Type: steps.Int, Default: "14", Doc: "how many days the exception is meant to last, 1 to 90: its last day stands in the name of the condition"},
 			),
 			Doc:     "Takes one object out of one admission policy until a day, by a match condition whose name holds that day. Every other object is judged as before.",
 			Touches: []string{tested},
 			Changes: newExceptGate,
 		},
 		{
-			Name: "kube/narrow-webhook", Class: steps.Contain,
+			Name: "kube/narrow-webhook", Class: steps.Repair,
 			Params: with(
 				steps.Field{Name: "webhook", Type: steps.String, Required: true, Pattern: cluster.ObjectName, Doc: "name of the one entry"},
 				steps.Field{Name: "to", Type: steps.Enum, Values: []string{"exclude", "ignore"}, Default: "exclude", Doc: "exclude leaves one namespace alone, ignore lets requests pass where the webhook cannot be asked"},

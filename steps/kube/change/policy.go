@@ -102,8 +102,8 @@ func (f floors) unbound(ctx context.Context, s *subject) error {
 }
 
 const (
-	// longestException bounds how long an object may be left out of a policy.
-	longestException = 90 * 24 * time.Hour
+	// longestException bounds how many days an object may be left out of a policy.
+	longestException = 90
 	// mostConditions is the API server's own bound.
 	mostConditions = 64
 )
@@ -129,19 +129,12 @@ func planExcept(ctx context.Context, pl *alterPlan) error {
 		pl.unmet("say the namespace of the object", "In which namespace %s/%s is left out is not said.", of, name)
 		return nil
 	}
-	until, err := time.Parse(time.DateOnly, pl.in.Text("until"))
-	today := pl.c.Env.Now().UTC().Truncate(24 * time.Hour)
-	switch {
-	case err != nil:
-		pl.unmet("write it as 2027-01-31", "The last day %q is no date.", steps.Clip(pl.in.Text("until"), 40))
-		return nil
-	case until.Before(today):
-		pl.unmet("name a day that is to come", "The last day %s is past.", until.Format(time.DateOnly))
-		return nil
-	case until.Sub(today) > longestException:
-		pl.unmet("name a nearer day, and correct the policy or the object until then", "The last day %s is more than %d days away: that is no exception.", until.Format(time.DateOnly), int(longestException.Hours()/24))
+	days := pl.in.Int("days")
+	if days < 1 || days > longestException {
+		pl.unmet("take fewer days, and correct the policy or the object until then", "An exception of %d days is none: it is 1 to %d.", days, longestException)
 		return nil
 	}
+	until := pl.c.Env.Now().UTC().AddDate(0, 0, int(days))
 	condition := admission.ExceptionName(strings.Trim(name, "."), until)
 	list, _ := patch.Get(pl.doc, "/spec/matchConditions")
 	items, _ := list.([]any)
