@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -231,7 +232,8 @@ func judge(create bool, code int, body []byte) (outcome, error) {
 		o.result = forbidden
 	case o.denial.Verdict():
 		o.result = denied
-	case code == http.StatusUnauthorized, code == http.StatusNotFound, code == http.StatusTooManyRequests, code >= 500:
+	// What admission forbids it says of an object; another 403 may be of a proxy.
+	case code == http.StatusForbidden && !strings.Contains(s.Message, " is forbidden: "), code == http.StatusUnauthorized, code == http.StatusNotFound, code == http.StatusTooManyRequests, code >= 500:
 		return outcome{}, fmt.Errorf("the server answered %d: %q", code, steps.Clip(s.Message, 600))
 	case s.Reason == metav1.StatusReasonInvalid || code == http.StatusBadRequest:
 		o.result = invalid

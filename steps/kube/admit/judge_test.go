@@ -41,6 +41,7 @@ func TestJudge(t *testing.T) {
 		{"a webhook without dry runs", true, 400, status(400, "BadRequest", `admission webhook "w" does not support dry run`), unrehearsed, false, false},
 		{"no right", true, 403, status(403, "Forbidden", `configmaps is forbidden: User "a" cannot create resource "configmaps" in API group "" in the namespace "x"`), forbidden, false, false},
 		{"an ending namespace", true, 403, status(403, "Forbidden", `configmaps "a" is forbidden: unable to create new content in namespace x because it is being terminated`), refused, false, false},
+		{"a bare 403", true, 403, status(403, "Forbidden", "forbidden"), "", false, false},
 		{"invalid", true, 422, status(422, "Invalid", `Service "a" is invalid: spec.ports: Required value`), invalid, false, false},
 		{"a broken server", true, 500, status(500, "InternalError", "etcdserver: request timed out"), "", false, false},
 		{"too many", true, 429, status(429, "TooManyRequests", "wait"), "", false, false},
