@@ -46,7 +46,7 @@ var rooms = []room{
 	{path: "handrail/steps/gitops", ours: []string{"=handrail/steps", "=handrail/steps/cluster", "=handrail/steps/gitops/app", "=handrail/steps/kube/act", "=handrail/steps/kube/change", "=handrail/steps/kube/patch", "=handrail/steps/kube/contexts", "=handrail/steps/kube/owner", "=handrail/steps/kube/report"}, libs: []string{k8s}},
 	{path: "handrail/steps/gitops/app", libs: []string{k8s}}, // judges what it is given
 	{path: "handrail/steps/own", ours: []string{"=handrail/steps", "=handrail/steps/strict", "=handrail/steps/transport"}, libs: []string{yaml, cel}}, // what a runbook runs, reads and asks by itself
-	{path: "handrail/steps/kube/admission", libs: []string{k8s}},
+	{path: "handrail/steps/kube/admission", libs: []string{k8s, cel}},
 	{path: "handrail/steps/kube/allowlist", ours: []string{"=handrail/steps/strict"}, libs: []string{yaml}},
 	{path: "handrail/steps/kube/document", ours: []string{"=handrail/steps", "=handrail/steps/strict"}, libs: []string{yaml}},
 	{path: "handrail/steps/kube/egress"},
@@ -73,9 +73,10 @@ var rooms = []room{
 	{path: "handrail/steps/kube/sweep", ours: append(kubeRoom("allowlist", "nodereport", "persist", "object"), "handrail/steps/cluster/wire"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/workload", ours: kubeRoom("egress", "fieldpath", "loglayer", "podstate", "object"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/webhook", ours: kubeRoom("admission"), libs: []string{k8s}},
-	{path: "handrail/steps/kube/centre", ours: kubeRoom("owner", "podstate", "webhook"), libs: []string{k8s}},
+	{path: "handrail/steps/kube/centre", ours: kubeRoom("admission", "owner", "podstate", "webhook"), libs: []string{k8s}},
+	{path: "handrail/steps/kube/admit", ours: append(kubeRoom("admission", "document", "object", "webhook", "act"), "handrail/steps/transport"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/act", ours: append(kubeRoom("patch", "object"), "handrail/steps/transport"), libs: []string{k8s}},
-	{path: "handrail/steps/kube/change", ours: append(kubeRoom("course", "document", "fieldpath", "patch", "weaken", "object", "owner", "alike", "blame", "stuck", "act"), "handrail/steps/transport"), libs: []string{k8s, yaml}},
+	{path: "handrail/steps/kube/change", ours: append(kubeRoom("admission", "course", "document", "fieldpath", "patch", "weaken", "object", "owner", "alike", "blame", "stuck", "act"), "handrail/steps/transport"), libs: []string{k8s, yaml}},
 	// One way inside terraform: words, the directory, the program, the backend, what is read there, the gates.
 	{path: "handrail/steps/terraform", ours: []string{"=handrail/steps", terraformRoom + "change", terraformRoom + "configuration", terraformRoom + "holder", terraformRoom + "module", terraformRoom + "plan", terraformRoom + "registry", terraformRoom + "runlog", terraformRoom + "state"}},
 	{path: "handrail/steps/terraform/prose", ours: []string{"=handrail/steps"}},

@@ -138,7 +138,8 @@ func TestLibrary(t *testing.T) {
 	for id, variants := range map[string][]string{
 		"killed-runner":   {"live-holder"},
 		"orphan-hook":     {"terminating", "owner-alive", "recreated", "decoy"},
-		"dead-webhook":    {"no-word"},
+		"dead-webhook":    {"no-word", "delete-it"},
+		"false-positive":  {"delete-it", "no-word"},
 		"stuck-namespace": {"webhook", "owner-alive"},
 	} {
 		if !slices.ContainsFunc(rows, func(r drills.Row) bool { return r.ID == id && slices.Equal(r.Variants, variants) }) {

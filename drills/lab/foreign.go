@@ -15,6 +15,8 @@ const madeFor = "handrail-lab-namespace"
 const (
 	webhooks = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
 	checks   = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+	policies = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
+	bound    = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
 	nodes    = "/api/v1/nodes"
 )
 
@@ -75,12 +77,44 @@ func (l *Lab) hook(ctx context.Context, ns, with string, w Webhook) error {
 	return nil
 }
 
-// Unhook takes the webhooks of a namespace away: what served them may be gone, and
-// then they would hold up the clean-up.
+// Policy is a ValidatingAdmissionPolicy of a namespace of the lab, with its binding.
+type Policy struct {
+	Name       string     // of both, unique in the lab
+	Rules      []HookRule // what it judges
+	Expression string     // what must be true, in CEL
+	Message    string     // what it says where that is false
+	Params     string     // a ConfigMap of the namespace, "" for none
+}
+
+// Enforce makes a policy that judges objects of one namespace, and no other. The API
+// server enforces it a moment later. It goes with DeleteNamespace.
+func (l *Lab) Enforce(ctx context.Context, ns string, p Policy) error {
+	var rules []object
+	for _, r := range p.Rules {
+		rules = append(rules, object{"apiGroups": list(r.Group), "apiVersions": list(r.Version), "resources": r.Resources, "operations": r.Operations, "scope": "Namespaced"})
+	}
+	meta := object{"name": p.Name, "labels": object{madeFor: ns}}
+	spec := object{"failurePolicy": "Fail", "validations": []object{{"expression": p.Expression, "message": p.Message}},
+		"matchConstraints": object{"namespaceSelector": object{"matchLabels": object{"kubernetes.io/metadata.name": ns}}, "resourceRules": rules}}
+	binding := object{"policyName": p.Name, "validationActions": list("Deny")}
+	if p.Params != "" {
+		spec["paramKind"] = object{"apiVersion": "v1", "kind": "ConfigMap"}
+		binding["paramRef"] = object{"name": p.Params, "namespace": ns, "parameterNotFoundAction": "Deny"}
+	}
+	for path, spec := range map[string]object{policies: spec, bound: binding} {
+		if err := l.client.do(ctx, http.MethodPost, path, object{"metadata": meta, "spec": spec}, nil); err != nil {
+			return fmt.Errorf("making the policy %q in the lab: %w", p.Name, err)
+		}
+	}
+	return nil
+}
+
+// Unhook takes the webhooks and policies of a namespace away: what served them may be
+// gone, and then they would hold up the clean-up.
 func (l *Lab) Unhook(ctx context.Context, ns string) error {
-	for _, at := range []string{webhooks, checks} {
+	for _, at := range []string{webhooks, checks, bound, policies} {
 		if err := l.client.do(ctx, http.MethodDelete, at+ofNamespace(ns), nil, nil); err != nil {
-			return fmt.Errorf("taking the webhooks of namespace %q away: %w", ns, err)
+			return fmt.Errorf("taking the webhooks and policies of namespace %q away: %w", ns, err)
 		}
 	}
 	return nil
@@ -127,7 +161,7 @@ func (l *Lab) depart(ctx context.Context, ns string) error {
 			errs = append(errs, err)
 		}
 	}
-	for _, path := range []string{webhooks, nodes, bindings, rbac + "/clusterroles"} {
+	for _, path := range []string{webhooks, checks, bound, policies, nodes, bindings, rbac + "/clusterroles"} {
 		if err := l.client.do(ctx, http.MethodDelete, path+ofNamespace(ns), nil, nil); err != nil {
 			errs = append(errs, err)
 		}

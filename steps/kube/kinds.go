@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"handrail/steps"
+	"handrail/steps/kube/admit"
 	"handrail/steps/kube/alike"
 	"handrail/steps/kube/blame"
 	"handrail/steps/kube/catch"
@@ -28,7 +29,7 @@ func Kinds() []steps.Kind {
 		[]steps.Kind{contexts.Kind(), order.Step()},
 		object.Kinds(), course.Kinds(), owner.Kinds(), alike.Kinds(), helm.Kinds(),
 		blame.Kinds(), writers.Kinds(), catch.Kinds(),
-		stuck.Kinds(), sweep.Kinds(), workload.Kinds(), webhook.Kinds(),
+		stuck.Kinds(), sweep.Kinds(), workload.Kinds(), webhook.Kinds(), admit.Kinds(),
 		change.Kinds(),
 	)))
 }

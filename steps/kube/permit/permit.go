@@ -325,6 +325,14 @@ func table() map[string]rule {
 		"kube/webhook": func(steps.Params) []steps.Right {
 			return slices.Concat(wide("list", hooks...), wide("get", "services"), wide("list", "endpointslices.discovery.k8s.io"))
 		},
+		"kube/admission": func(in steps.Params) []steps.Right {
+			return slices.Concat(sought(in, "get"), wide("get", "namespaces"), wide("list", hooks...), wide("list", policies...),
+				when("a webhook with a service", slices.Concat(wide("get", "services"), wide("list", "endpointslices.discovery.k8s.io"))),
+				when("parameters of a policy", []steps.Right{{Verbs: []string{"get", "list"}}}))
+		},
+		"kube/dry-run": func(in steps.Params) []steps.Right {
+			return slices.Concat(sought(in, "get"), when("the request that is rehearsed", sought(in, "create,patch")))
+		},
 		"kube/endpoints": func(steps.Params) []steps.Right {
 			return slices.Concat(here("get", "services"), here("list", "endpointslices.discovery.k8s.io", "pods"))
 		},
@@ -364,6 +372,9 @@ func table() map[string]rule {
 		},
 		"kube/delete-policy": func(in steps.Params) []steps.Right {
 			return slices.Concat(sought(in, "delete"), offspring(in), wide("list", policies...))
+		},
+		"kube/except-policy": func(in steps.Params) []steps.Right {
+			return slices.Concat(sought(in, "patch"), wide("list", policies...))
 		},
 		"kube/narrow-webhook": func(in steps.Params) []steps.Right {
 			return slices.Concat(sought(in, "patch"), wide("list", hooks...))
