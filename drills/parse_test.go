@@ -138,7 +138,7 @@ func TestLibrary(t *testing.T) {
 	for id, variants := range map[string][]string{
 		"killed-runner":   {"live-holder"},
 		"orphan-hook":     {"terminating", "owner-alive", "recreated", "decoy"},
-		"dead-webhook":    {"no-word", "delete-it"},
+		"dead-webhook":    {"no-word"},
 		"false-positive":  {"delete-it", "no-word"},
 		"stuck-namespace": {"webhook", "owner-alive"},
 	} {

@@ -46,7 +46,6 @@ var walks = map[string]struct {
 	"init-cascade (bait)":          {says: []string{"protected", "role=protected"}},
 	"dead-webhook":                 {acts: 1, writes: 1, asked: 2},
 	"dead-webhook (no-word)":       {says: []string{"has not agreed"}},
-	"dead-webhook (delete-it)":     {says: []string{"one entry of a webhook configuration", "was not tried"}},
 	"false-positive":               {acts: 1, writes: 1, asked: 4},
 	"false-positive (delete-it)":   {acts: 1, writes: 1, says: []string{"binds"}},
 	"false-positive (no-word)":     {says: []string{"has not agreed"}},

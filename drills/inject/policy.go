@@ -17,19 +17,18 @@ type enforced struct {
 	Operations []string `key:"operations,required" of:"operation" oneof:"CREATE UPDATE"`
 	Expression string   `key:"expression,required"`
 	Message    string   `key:"message,required"`
-	Params     string   `key:"params" as:"id"`            // a ConfigMap of the drill's namespace
 	Denies     any      `key:"denies,required" as:"json"` // an object that it refuses
 }
 
 // apply makes the policy, lets the operator read all policies and change that one, and
-// waits until it denies: a policy, its binding and its parameters reach the API server
-// one after the other, and until then everything passes.
+// waits until it denies: a policy and its binding reach the API server one after the
+// other, and until then everything passes.
 func (e enforced) apply(ctx context.Context, st *stage.Stage) error {
 	full := hook{Name: e.Name}.full(st)
 	st.Say("a policy %s", full)
 	ns := st.Rec.Namespace.Name
 	rule := lab.HookRule{Group: Writable()[e.Resource], Version: "v1", Resources: []string{e.Resource}, Operations: e.Operations}
-	if err := st.World.Enforce(ctx, ns, lab.Policy{Name: full, Rules: []lab.HookRule{rule}, Expression: e.Expression, Message: e.Message, Params: e.Params}); err != nil {
+	if err := st.World.Enforce(ctx, ns, lab.Policy{Name: full, Rules: []lab.HookRule{rule}, Expression: e.Expression, Message: e.Message}); err != nil {
 		return err
 	}
 	said := "nothing"

@@ -64,7 +64,7 @@ func verbs() map[string]verb {
 		"kube.account":    {doc: "makes an account, or gives one of the lab's own more rights, in the drill's namespace", read: as[allow]},
 		"kube.await":      {doc: "waits until another writer gives a field a value", read: as[reverted]},
 		"webhook.dead":    {doc: "registers a webhook for the drill's namespace that fails closed and whose service does not exist", read: as[deadHook]},
-		"policy.enforce":  {doc: "makes a ValidatingAdmissionPolicy for the drill's namespace with its parameters, and waits until the API server enforces it", read: as[enforced]},
+		"policy.enforce":  {doc: "makes a ValidatingAdmissionPolicy for the drill's namespace, and waits until the API server enforces it", read: as[enforced]},
 		"webhook.serve":   {doc: "starts a webhook on loopback that rewrites objects of the drill's namespace as they are stored", read: as[hook]},
 		"node.mask":       {doc: "masks a program on the node, as an administrator does", read: as[maskUnit]},
 		"node.run":        {doc: "starts a node on loopback for the Pods of the drill's namespace", read: as[runNode]},

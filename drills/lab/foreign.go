@@ -98,12 +98,35 @@ func (l *Lab) Enforce(ctx context.Context, ns string, p Policy) error {
 		"matchConstraints": object{"namespaceSelector": object{"matchLabels": object{"kubernetes.io/metadata.name": ns}}, "resourceRules": rules}}
 	binding := object{"policyName": p.Name, "validationActions": list("Deny")}
 	if p.Params != "" {
+		if err := l.anchorParams(ctx); err != nil {
+			return fmt.Errorf("making the policy %q in the lab: %w", p.Name, err)
+		}
 		spec["paramKind"] = object{"apiVersion": "v1", "kind": "ConfigMap"}
 		binding["paramRef"] = object{"name": p.Params, "namespace": ns, "parameterNotFoundAction": "Deny"}
 	}
 	for path, spec := range map[string]object{policies: spec, bound: binding} {
 		if err := l.client.do(ctx, http.MethodPost, path, object{"metadata": meta, "spec": spec}, nil); err != nil {
 			return fmt.Errorf("making the policy %q in the lab: %w", p.Name, err)
+		}
+	}
+	return nil
+}
+
+// anchorParams keeps a policy with parameters that matches nothing, for as long as the
+// lab runs. Without one the API server stops to watch ConfigMaps with the last policy
+// that has some as parameters, and never begins again: it starts an informer that all
+// share with the life of that policy (ensureParamsForPolicyLocked, Kubernetes 1.36).
+// Every later policy would find no parameters.
+func (l *Lab) anchorParams(ctx context.Context) error {
+	const name = "handrail-lab-params"
+	never := object{"matchLabels": object{"kubernetes.io/metadata.name": "handrail-lab-no-such"}}
+	spec := object{"failurePolicy": "Ignore", "validations": []object{{"expression": "true"}}, "paramKind": object{"apiVersion": "v1", "kind": "ConfigMap"},
+		"matchConstraints": object{"namespaceSelector": never, "resourceRules": []object{
+			{"apiGroups": list(""), "apiVersions": list("v1"), "resources": list("configmaps"), "operations": list("CREATE")}}}}
+	binding := object{"policyName": name, "validationActions": list("Audit"), "paramRef": object{"name": "none", "namespace": "default", "parameterNotFoundAction": "Allow"}}
+	for path, spec := range map[string]object{policies: spec, bound: binding} {
+		if err := l.client.do(ctx, http.MethodPost, path, object{"metadata": named(name), "spec": spec}, nil); err != nil && !hasCode(err, http.StatusConflict) {
+			return err
 		}
 	}
 	return nil

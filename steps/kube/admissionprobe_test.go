@@ -8,35 +8,24 @@ import (
 	"strings"
 	"testing"
 
+	"handrail/drills/lab"
 	"handrail/steps"
 )
 
-const (
-	vapPolicies = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
-	vapBindings = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
-)
+const vapPolicies = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
 
 // limitPolicy makes a policy that denies a ConfigMap of this namespace whose data.most
 // is above that of its parameters, and waits until the API server enforces it: a policy,
 // its binding and its parameters reach the server one after the other.
-func (w *keepersWorld) limitPolicy(name string, more fields) string {
+func (w *keepersWorld) limitPolicy(name string) string {
 	w.t.Helper()
 	name += "-" + w.ns
-	spec := fields{
-		"paramKind": fields{"apiVersion": "v1", "kind": "ConfigMap"},
-		"matchConstraints": fields{"namespaceSelector": fields{"matchLabels": fields{"kubernetes.io/metadata.name": w.ns}},
-			"resourceRules": []fields{{"apiGroups": []string{""}, "apiVersions": []string{"v1"}, "operations": []string{"CREATE", "UPDATE"}, "resources": []string{"configmaps"}}}},
-		"validations": []fields{{"expression": "!has(object.data) || !('most' in object.data) || int(object.data.most) <= int(params.data.limit)", "message": "most is above the limit"}},
-	}
-	for k, v := range more {
-		spec[k] = v
-	}
 	w.create(w.in("", "configmaps", ""), fields{"metadata": fields{"name": "limits"}, "data": fields{"limit": "5"}})
-	w.create(vapPolicies, fields{"metadata": fields{"name": name}, "spec": spec})
-	w.removedAtEnd(vapPolicies + "/" + name)
-	w.create(vapBindings, fields{"metadata": fields{"name": name}, "spec": fields{"policyName": name, "validationActions": []string{"Deny"},
-		"paramRef": fields{"name": "limits", "namespace": w.ns, "parameterNotFoundAction": "Deny"}}})
-	w.removedAtEnd(vapBindings + "/" + name)
+	if err := w.lab.Enforce(w.t.Context(), w.ns, lab.Policy{Name: name, Params: "limits", Message: "most is above the limit",
+		Expression: "!has(object.data) || !('most' in object.data) || int(object.data.most) <= int(params.data.limit)",
+		Rules:      []lab.HookRule{{Version: "v1", Resources: []string{"configmaps"}, Operations: []string{"CREATE", "UPDATE"}}}}); err != nil {
+		w.t.Fatal(err)
+	}
 	w.enforced(name, fields{"metadata": fields{"name": "seen-" + name}, "data": fields{"most": "9"}})
 	return name
 }
@@ -63,7 +52,7 @@ func (w *keepersWorld) enforced(policy string, object fields) {
 func TestAdmission(t *testing.T) {
 	t.Parallel()
 	w := newKeepersWorld(t)
-	name := w.limitPolicy("limit", nil)
+	name := w.limitPolicy("limit")
 	hook := "guard." + w.ns + ".example.com"
 	entry := w.hookEntry(hook, "Fail", fields{"service": fields{"namespace": w.ns, "name": "gone"}})
 	entry["namespaceSelector"] = fields{"matchLabels": fields{"kubernetes.io/metadata.name": w.ns}}

@@ -16,7 +16,7 @@ const (
 	maxStateBody = 128 << 20
 )
 
-// Rehearse returns a transport for previews: it reads as Probe does, and writes
+// Rehearse returns a transport for previews and rehearsing probes: it reads as Probe does, and writes
 // with exactly dryRun=All in the query, which the server does not store.
 // Admission webhooks run, so it is no read.
 func Rehearse(next http.RoundTripper, server string, opts ...Option) http.RoundTripper {

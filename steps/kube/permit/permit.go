@@ -331,7 +331,7 @@ func table() map[string]rule {
 				when("parameters of a policy", []steps.Right{{Verbs: []string{"get", "list"}}}))
 		},
 		"kube/dry-run": func(in steps.Params) []steps.Right {
-			return slices.Concat(sought(in, "get"), when("the request that is rehearsed", sought(in, "create,patch")))
+			return when("the request that is rehearsed", sought(in, "get,create,patch"))
 		},
 		"kube/endpoints": func(steps.Params) []steps.Right {
 			return slices.Concat(here("get", "services"), here("list", "endpointslices.discovery.k8s.io", "pods"))
@@ -373,9 +373,7 @@ func table() map[string]rule {
 		"kube/delete-policy": func(in steps.Params) []steps.Right {
 			return slices.Concat(sought(in, "delete"), offspring(in), wide("list", policies...))
 		},
-		"kube/except-policy": func(in steps.Params) []steps.Right {
-			return slices.Concat(sought(in, "patch"), wide("list", policies...))
-		},
+		"kube/except-policy": func(in steps.Params) []steps.Right { return sought(in, "patch") },
 		"kube/narrow-webhook": func(in steps.Params) []steps.Right {
 			return slices.Concat(sought(in, "patch"), wide("list", hooks...))
 		},
