@@ -186,13 +186,30 @@ func given(s triage.State, step string) ink.Text {
 	return out
 }
 
+// didAll takes what came back of several intents. A sheet of which some lines were refused
+// comes back with these.
 func (m *model) didAll(msgs screen.Answers) {
 	var bad screen.Notice
+	var first screen.Answer
+	var sheet *form.Form
+	var recorded []string
 	for _, msg := range msgs {
-		if m.did(msg); msg.Err != nil && bad.Text == "" {
-			bad = m.Notice
+		if msg.From != nil && msg.From.Asks(msg.In.Step) {
+			sheet, msg.From = msg.From, nil
+		}
+		m.did(msg)
+		switch {
+		case msg.Err == nil:
+			recorded = append(recorded, msg.In.Step)
+		case bad.Text == "":
+			first, bad = msg, m.Notice
 			bad.Text = incident.Short(msg.In.Step) + ": " + bad.Text
 		}
 	}
 	m.Notice = bad
+	if sheet != nil && first.Err != nil && m.Sheet == nil {
+		sheet.Drop(recorded...)
+		sheet.RefuseAt(first.In.Step, bad.Text)
+		m.Sheet, m.Notice = sheet, screen.Notice{}
+	}
 }

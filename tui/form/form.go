@@ -51,6 +51,7 @@ type Field struct {
 	About    ink.Text                // what the line is about, drawn above it, "" for nothing
 	Keeps    *Paste                  // takes a text of several lines as a whole, nil where the line takes none
 	Stands   string                  // what stands in the line for that text
+	Row      *Row                    // the line stands for a whole question, nil for a line alone
 	Explain  bool                    // the hint stays in sight below the line in front, once there is a text
 }
 
@@ -88,6 +89,9 @@ func (f *Form) Press(msg tea.KeyPressMsg) (cmd tea.Cmd, over bool) {
 	case "pgdown", "pgup":
 		f.turn(s == "pgdown")
 	case "enter":
+		if f.rowed() {
+			return f.enterRow()
+		}
 		if f.unseen {
 			f.turn(true)
 			return nil, false
@@ -185,7 +189,12 @@ func (f *Form) move(by int) {
 }
 
 // line goes to another field, past what a choice has left.
-func (f *Form) line(by int) { f.at = min(max(f.at+by, 0), len(f.Fields)-1) }
+func (f *Form) line(by int) {
+	f.at = min(max(f.at+by, 0), len(f.Fields)-1)
+	if f.rowed() {
+		f.from, f.wrong = 0, ""
+	}
+}
 
 func (f *Form) enter() (tea.Cmd, bool) {
 	if bad := f.Fields[f.at].complaint(); bad != "" {
@@ -262,6 +271,9 @@ func (f *Form) Draw(th *ink.Theme, w, h int) (rows []ink.Drawn, cur *tea.Positio
 	}
 	if len(f.Fields) == 0 {
 		return f.drawRead(th, &p, w, h), nil
+	}
+	if f.rowed() {
+		return f.drawRows(th, &p, w, h)
 	}
 	p.Gap()
 	above := len(p.Rows)

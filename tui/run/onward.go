@@ -182,7 +182,7 @@ func (r *Screen) Onward(env *screen.Env) {
 // those after it for which nothing is left to read first.
 func (r *Screen) together() []triage.Option {
 	o, ok := r.Recommended()
-	if !ok || o.Kind != triage.DoConclude || o.Step == "" {
+	if !ok || o.Kind != triage.DoConclude || o.Step == "" || len(r.sheet()) > 0 {
 		return nil
 	}
 	all := r.Steps()
@@ -243,6 +243,31 @@ func (r *Screen) acceptTogether(env *screen.Env, os []triage.Option) tea.Cmd {
 		ins = append(ins, triage.Intent{Kind: triage.DoConclude, Step: o.Step, Topic: o.Topic, Value: o.Value})
 	}
 	return env.SendAll(ins)
+}
+
+// sheet are the words that stand on one sheet: at least one that a person has to say, beside
+// what is proposed. A question with a drawing keeps a page of its own, and what the facts
+// propose nothing for is decided by itself.
+func (r *Screen) sheet() []triage.Option {
+	var out []triage.Option
+	for _, o := range r.Snap.Options {
+		if o.Sheet > 0 {
+			out = append(out, o)
+		}
+	}
+	slices.SortFunc(out, func(a, b triage.Option) int { return a.Sheet - b.Sheet })
+	for i, o := range out {
+		v := r.Proposed(o)
+		if o.Kind == triage.DoConclude && (v == "" || v == triage.Unknown) || r.Snap.Cards[o.Step].Graph != nil {
+			out = out[:i]
+			break
+		}
+	}
+	said := slices.ContainsFunc(out, func(o triage.Option) bool { return o.Kind != triage.DoConclude })
+	if len(out) < 2 || !said {
+		return nil
+	}
+	return out
 }
 
 // shorts lists steps by their short ids.
