@@ -12,7 +12,8 @@ func onSheet(s *State, options []Option, judge func(step string) []Verdict) {
 		return
 	}
 	begun, waits, n := false, false, 0
-	var asked []string // what is said on the sheet and not proposed by a conclusion
+	var asked []string  // what a person says on the sheet
+	var topics []Topic // what is concluded on it
 	for _, w := range wants(s, judge) {
 		if !begun {
 			if w.kind == DoPreview && !aside(w.step, judge) {
@@ -27,6 +28,9 @@ func onSheet(s *State, options []Option, judge func(step string) []Verdict) {
 		}
 		if !isWord(w.kind) {
 			return
+		}
+		if w.step == "" && slices.Contains(topics, w.topic) { // what every gate asks, and a step of the plan concludes
+			continue
 		}
 		st, ok := s.Step(w.step)
 		i := slices.IndexFunc(options, func(o Option) bool { return w.is(&o) })
@@ -43,7 +47,9 @@ func onSheet(s *State, options []Option, judge func(step string) []Verdict) {
 			continue
 		case waits && (w.kind == DoManual || !classifies(st.Phase)):
 			return
-		case w.kind != DoConclude:
+		case w.kind == DoConclude:
+			topics = append(topics, Topic(st.Uses))
+		default:
 			asked = append(asked, st.ID)
 		}
 		n++

@@ -213,3 +213,10 @@ func (m *model) didAll(msgs screen.Answers) {
 		m.Sheet, m.Notice = sheet, screen.Notice{}
 	}
 }
+
+// sheetComes brings the next sheet after a person's words, where nothing was read between.
+func (m *model) sheetComes(after triage.Intent) {
+	if after.Kind != triage.DoProbe && m.At == screen.AtRun && m.gate == nil && m.Sheet == nil && m.leaving == nil && m.help == nil && m.palette == nil && m.Notice.Level == "" {
+		m.run.SheetComes(m.Env)
+	}
+}

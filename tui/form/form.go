@@ -30,6 +30,7 @@ type Form struct {
 	unseen bool                                                  // and whether there are lines below that were not in sight yet
 	Over   bool                                                  // it is a note, over whatever else is in front
 	Under  *Form                                                 // the sheet that it lies over
+	Came   bool                                                  // it came by itself, and takes no enter before it could be seen
 }
 
 // Part is a heading with what stands below it.

@@ -13,6 +13,7 @@ import (
 	"handrail/tui/incident"
 	"handrail/tui/ink"
 	"handrail/tui/screen"
+	"handrail/tui/sheets"
 )
 
 // How the walk goes on without a key for it: what is ready is read in one round,
@@ -245,9 +246,9 @@ func (r *Screen) acceptTogether(env *screen.Env, os []triage.Option) tea.Cmd {
 	return env.SendAll(ins)
 }
 
-// sheet are the words that stand on one sheet: at least one that a person has to say, beside
-// what is proposed. A question with a drawing keeps a page of its own, and what the facts
-// propose nothing for is decided by itself.
+// sheet are the words that stand on one sheet, beside what is proposed: a proof, or two
+// questions at least, since one alone has a page. A question with a drawing has one too, and a
+// conclusion for which the facts propose nothing.
 func (r *Screen) sheet() []triage.Option {
 	var out []triage.Option
 	for _, o := range r.Snap.Options {
@@ -263,12 +264,33 @@ func (r *Screen) sheet() []triage.Option {
 			break
 		}
 	}
-	said := slices.ContainsFunc(out, func(o triage.Option) bool { return o.Kind != triage.DoConclude })
-	if len(out) < 2 || !said {
+	asks, proofs := 0, 0
+	for _, o := range out {
+		switch o.Kind {
+		case triage.DoAnswer:
+			asks++
+		case triage.DoManual:
+			proofs++
+		}
+	}
+	if len(out) < 2 || asks < 2 && proofs == 0 {
 		return nil
 	}
 	return out
 }
+
+// SheetComes shows the next sheet by itself, where the person's words led to it and nothing is
+// left to be read first.
+func (r *Screen) SheetComes(env *screen.Env) {
+	if r.onward && r.Move.sheet && len(env.Underway) == 0 && len(r.Reading()) == 0 {
+		env.Sheet = sheets.WordsForm(env, r.sheet())
+		env.Sheet.Came = true
+		env.Quiet = env.Now.Add(env.Config.Pause)
+	}
+}
+
+// Alone has what is asked come one by one, until enter leads on again.
+func (r *Screen) Alone() { r.onward = false }
 
 // shorts lists steps by their short ids.
 func shorts(all []triage.Step) ink.Text {

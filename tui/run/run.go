@@ -29,6 +29,7 @@ type Screen struct {
 	Move   move
 
 	Round  round // the reads that stand together in the middle
+	onward bool  // enter leads on: the next sheet comes by itself
 	rounds bool  // enter began one: what a later phase reads begins by itself
 	trust  trust // of the directory of the incident
 
@@ -225,6 +226,7 @@ func (r *Screen) perform(env *screen.Env) tea.Cmd {
 	if o.Kind == "" {
 		return r.ReadOn(env) // a round that waits for nothing goes on
 	}
+	r.onward = true
 	if r.Move.sheet {
 		env.Sheet = sheets.WordsForm(env, r.sheet())
 		return nil
