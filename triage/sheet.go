@@ -12,7 +12,7 @@ func onSheet(s *State, options []Option, judge func(step string) []Verdict) {
 		return
 	}
 	begun, waits, n := false, false, 0
-	var asked []string  // what a person says on the sheet
+	var asked []string // what a person says on the sheet
 	var topics []Topic // what is concluded on it
 	for _, w := range wants(s, judge) {
 		if !begun {

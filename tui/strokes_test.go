@@ -35,6 +35,7 @@ type table struct {
 	now     func() time.Time
 	state   triage.State
 	changed chan struct{}
+	refuse  string // a step of which nothing is taken now
 }
 
 func (b *table) scene() *view.Scene {
@@ -82,6 +83,9 @@ func (b *table) Do(_ context.Context, in triage.Intent) error {
 		}
 	}
 	st, _ := b.state.Step(in.Step)
+	if in.Step != "" && in.Step == b.refuse {
+		return &triage.Refused{Intent: in.Kind, Step: in.Step, Refusals: []triage.Refusal{{Why: "not now"}}}
+	}
 	switch in.Kind {
 	case triage.DoProbe:
 		if err := b.read(st); err != nil {

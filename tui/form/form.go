@@ -109,7 +109,9 @@ func (f *Form) Press(msg tea.KeyPressMsg) (cmd tea.Cmd, over bool) {
 	default:
 		f.wrong = ""
 		if cur.Choices == nil {
-			cur.Edit.Key(msg)
+			if cur.Edit.Key(msg); f.rowed() {
+				f.from = 0 // the line is in sight while it is typed
+			}
 			return nil, false
 		}
 		n := len(cur.Choices)
@@ -256,6 +258,15 @@ func (f *Form) Paste(s string) {
 		}
 		cur.Edit.Paste(strings.Join(strings.Fields(s), " "))
 	}
+}
+
+// Most is how many lines the form may have on a screen of h below its header: a form of
+// questions needs all of it, and another leaves room for what it is about.
+func (f *Form) Most(h int) int {
+	if f.rowed() {
+		return max(9, h)
+	}
+	return max(9, h-4)
 }
 
 // Draw returns the sheet in h lines at most, and where the cursor is on it.

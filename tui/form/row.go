@@ -151,13 +151,12 @@ func (f *Form) drawRows(th *ink.Theme, p *ink.Page, w, h int) (rows []ink.Drawn,
 		off = min(max(0, end-room), begin) + min(f.from, max(0, end-begin-room))
 		off = min(off, len(p.Rows)-room)
 	}
-	f.page, f.unseen = max(1, room-1), ends[f.at] > off+room
+	front := f.Fields[f.at].Row
+	front.seen = front.seen || ends[f.at] <= off+room
+	f.page, f.unseen = max(1, room-1), !front.seen
 	first := 0
 	for i, end := range ends {
-		fl := &f.Fields[i]
-		if i == f.at {
-			fl.Row.seen = fl.Row.seen || !f.unseen
-		} else if first >= off && end <= off+room {
+		if fl := &f.Fields[i]; i != f.at && first >= off && end <= off+room {
 			fl.Row.seen = true
 		}
 		first = end

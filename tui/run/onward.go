@@ -280,12 +280,21 @@ func (r *Screen) sheet() []triage.Option {
 }
 
 // SheetComes shows the next sheet by itself, where the person's words led to it and nothing is
-// left to be read first.
+// left to be read first. What was left open on the one before is not pressed upon them.
 func (r *Screen) SheetComes(env *screen.Env) {
-	if r.onward && r.Move.sheet && len(env.Underway) == 0 && len(r.Reading()) == 0 {
-		env.Sheet = sheets.WordsForm(env, r.sheet())
+	left := func(o triage.Option) bool { return slices.Contains(r.asked, o.Step) }
+	if r.onward && r.Move.sheet && len(env.Underway) == 0 && len(r.Reading()) == 0 && !slices.ContainsFunc(r.sheet(), left) {
+		r.openSheet(env)
 		env.Sheet.Came = true
 		env.Quiet = env.Now.Add(env.Config.Pause)
+	}
+}
+
+func (r *Screen) openSheet(env *screen.Env) {
+	all := r.sheet()
+	env.Sheet, r.asked = sheets.WordsForm(env, all), nil
+	for _, o := range all {
+		r.asked = append(r.asked, o.Step)
 	}
 }
 

@@ -28,10 +28,11 @@ type Screen struct {
 	pinned [2]int // the rows of the middle that a question can be answered with: from, to
 	Move   move
 
-	Round  round // the reads that stand together in the middle
-	onward bool  // enter leads on: the next sheet comes by itself
-	rounds bool  // enter began one: what a later phase reads begins by itself
-	trust  trust // of the directory of the incident
+	Round  round    // the reads that stand together in the middle
+	onward bool     // enter leads on: the next sheet comes by itself
+	asked  []string // the steps on the newest sheet
+	rounds bool     // enter began one: what a later phase reads begins by itself
+	trust  trust    // of the directory of the incident
 
 	Unconfined bool // nothing on this machine keeps a program of a runbook from writing
 
@@ -228,7 +229,7 @@ func (r *Screen) perform(env *screen.Env) tea.Cmd {
 	}
 	r.onward = true
 	if r.Move.sheet {
-		env.Sheet = sheets.WordsForm(env, r.sheet())
+		r.openSheet(env)
 		return nil
 	}
 	if r.Move.reach || o.Kind == triage.DoProbe {
