@@ -37,6 +37,9 @@ func (m *model) enterIncident(inc screen.Incident) {
 		return
 	}
 	m.run.Take(inc.Snapshot())
+	if s := m.run.Snap.State; s.Drill == "" && s.Outcome == "" && m.Config.Lacks != "" {
+		m.Warn("warning", ink.Shown(m.Config.Lacks))
+	}
 	if m.run.Untouched() {
 		run.Tell(m.Env) // the first screen of a drill
 	}
