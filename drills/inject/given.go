@@ -88,6 +88,9 @@ func (in Steps) Given() []string {
 	if in.has("broker.run") {
 		names = append(names, "broker")
 	}
+	if in.has("git.publish") {
+		names = append(names, "clones")
+	}
 	return append(names, in.places()...)
 }
 
@@ -109,6 +112,9 @@ func (in Steps) Values(st *stage.Stage) map[string]steps.Value {
 	}
 	if in.has("broker.run") {
 		out["broker"] = steps.StringOf(st.Rec.Broker.API)
+	}
+	if in.has("git.publish") {
+		out["clones"] = steps.PathOf(st.GitDir())
 	}
 	for _, name := range in.places() {
 		out[name] = steps.PathOf(placed(st, name))

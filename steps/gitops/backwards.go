@@ -144,11 +144,15 @@ func shown(v any) string {
 	if v == nil {
 		return "none"
 	}
+	return steps.Clip(shownWhole(v), 120)
+}
+
+func shownWhole(v any) string {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		return "unreadable"
 	}
-	return steps.Clip(string(raw), 120)
+	return string(raw)
 }
 
 func sortedKeys(m map[string]any) []string {
