@@ -429,6 +429,10 @@ func (s *side) walk() {
 		s.seen()
 		s.refused(s.preview(other("prune", steps.BoolOf(false))), "cannot be asked to leave that once")
 	}
+	give["clone"] = steps.PathOf(s.repo.Clone())
+	if p := s.preview(other("prune", steps.BoolOf(false))); len(p.Unmet) > 0 {
+		s.Errorf("Git was rendered, nothing would be deleted, and it refuses: %v", p.Unmet)
+	}
 
 	// What it does. A resumed Kustomization reconciles by itself, and takes the edit back.
 	if s.argo {
@@ -440,8 +444,11 @@ func (s *side) walk() {
 		for _, kv := range p.Shown {
 			shown = append(shown, kv.Key+": "+kv.Value)
 		}
-		if !strings.Contains(strings.Join(shown, "\n"), `data.colour "red", was applied as "green"`) {
-			s.Errorf("the preview does not say what is taken back:\n%s", strings.Join(shown, "\n"))
+		if text := strings.Join(shown, "\n"); !strings.Contains(text, `/settings: data.colour "red" -> "green" (changed live)`) || !strings.Contains(p.Effect, "it changes 1 fields, 1 of which were changed live") {
+			s.Errorf("the preview does not say what is taken back: %s\n%s", p.Effect, text)
+		}
+		if p := s.preview(other("clone", steps.PathOf(""))); !slices.ContainsFunc(p.Shown, func(kv steps.KV) bool { return strings.Contains(kv.Value, `data.colour "red", was applied as "green"`) }) {
+			s.Errorf("without a clone the preview does not say what is taken back: %v", p.Shown)
 		}
 	}
 	o := s.sync(give)
@@ -456,6 +463,9 @@ func (s *side) walk() {
 	bad := s.commit("app/kustomization.yaml", kustomize, "app/settings.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\ndata: {colour: {not: text}}\n")
 	if s.argo {
 		s.until("compared with the new commit", func(f map[string]steps.Value) bool { return textOf(f, "source_revision") == bad })
+		// Rehearsed, the refusal comes before the sync, and the object with it.
+		s.refused(s.preview(other("revision", steps.IdentOf(bad))), "/settings as Git has it, so the sync would stop there")
+		delete(give, "clone")
 		if o := s.sync(other("revision", steps.IdentOf(bad))); o.Result != steps.Failed {
 			s.Errorf("%s: %s", o.Result, o.Response)
 		}

@@ -76,6 +76,7 @@ func (r *desiredRun) desired() {
 			r.encrypted = append(r.encrypted, s.name)
 		default:
 			s.desired = placed(o, of.Namespace)
+			s.plain = s.desired
 		}
 		s.delivered = slices.ContainsFunc(r.a.Resources, func(has app.Resource) bool { return alikeNamed(has, of) })
 		if _, twice := r.sides[s.name]; twice {

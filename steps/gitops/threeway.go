@@ -28,6 +28,7 @@ type side3 struct {
 	of                        app.Resource
 	version                   string         // in which Git has it, "" for the server's
 	live                      cluster.Object // whole
+	plain                     map[string]any // what Git has, with the values of a Secret; it goes to the server alone
 	desired, recorded, actual map[string]any
 	unread                    string // why a side cannot be known
 	unrecorded                bool   // what was applied last is not known
