@@ -130,22 +130,54 @@ func judged(err error) error {
 	return errors.New("kustomize: " + text)
 }
 
-// local refuses, by its name, what a kustomization would fetch or run. One that cannot be
-// read is left to kustomize, which says why.
+// loading is what a kustomization names to be loaded, in old spellings too.
+type loading struct {
+	Resources      []string `yaml:"resources"`
+	Bases          []string `yaml:"bases"`
+	Components     []string `yaml:"components"`
+	Crds           []string `yaml:"crds"`
+	Configurations []string `yaml:"configurations"`
+	Generators     []string `yaml:"generators"`
+	Transformers   []string `yaml:"transformers"`
+	Validators     []string `yaml:"validators"`
+	Merges         []string `yaml:"patchesStrategicMerge"`
+
+	Patches      []loadingPath     `yaml:"patches"`
+	JSONPatches  []loadingPath     `yaml:"patchesJson6902"`
+	Replacements []loadingPath     `yaml:"replacements"`
+	OpenAPI      map[string]string `yaml:"openapi"`
+	ConfigMaps   []loadingPairs    `yaml:"configMapGenerator"`
+	Secrets      []loadingPairs    `yaml:"secretGenerator"`
+
+	Charts    []any `yaml:"helmCharts"`
+	Inflation []any `yaml:"helmChartInflationGenerator"`
+}
+
+type loadingPath struct {
+	Path string `yaml:"path"`
+}
+
+type loadingPairs struct {
+	Files []string `yaml:"files"`
+	Envs  []string `yaml:"envs"`
+	Env   string   `yaml:"env"`
+}
+
+// local refuses, by its name, what a kustomization would fetch or run. What cannot be read
+// of one is left to kustomize, which says why.
 func (t tree) local() error {
 	for name, text := range t {
 		if !slices.Contains(kustomizationNames, path.Base(name)) {
 			continue
 		}
-		var k types.Kustomization
-		if yaml.Unmarshal(text, &k) != nil {
-			continue
-		}
-		if len(k.HelmCharts)+len(k.HelmChartInflationGenerator) > 0 {
+		var k loading
+		_ = yaml.Unmarshal(text, &k) // what fits is there all the same
+		if len(k.Charts)+len(k.Inflation) > 0 {
 			return notHere("%s inflates a Helm chart, and charts are not rendered here", name)
 		}
-		for _, from := range loads(k) {
-			if remote.MatchString(from) {
+		for _, from := range k.names() {
+			// What has several lines is the document itself.
+			if !strings.Contains(from, "\n") && remote.MatchString(from) {
 				return notHere("%s loads %q, which is remote, and nothing is fetched here", name, from)
 			}
 		}
@@ -153,36 +185,21 @@ func (t tree) local() error {
 	return nil
 }
 
-// loads are the names of what a kustomization loads.
-func loads(k types.Kustomization) []string {
-	out := slices.Concat(k.Resources, k.Bases, k.Components, k.Crds, k.Configurations, k.Generators, k.Transformers, k.Validators)
-	for _, p := range slices.Concat(k.Patches, k.PatchesJson6902) {
+// names are those of all that is loaded.
+func (k loading) names() []string {
+	out := slices.Concat(k.Resources, k.Bases, k.Components, k.Crds, k.Configurations, k.Generators, k.Transformers, k.Validators, k.Merges)
+	for _, p := range slices.Concat(k.Patches, k.JSONPatches, k.Replacements) {
 		out = append(out, p.Path)
 	}
-	for _, p := range k.PatchesStrategicMerge {
-		if !strings.Contains(string(p), "\n") { // else it is the patch itself
-			out = append(out, string(p))
-		}
-	}
-	for _, r := range k.Replacements {
-		out = append(out, r.Path)
-	}
 	out = append(out, k.OpenAPI["path"])
-	var pairs []types.KvPairSources
-	for _, g := range k.ConfigMapGenerator {
-		pairs = append(pairs, g.KvPairSources)
-	}
-	for _, g := range k.SecretGenerator {
-		pairs = append(pairs, g.KvPairSources)
-	}
-	for _, p := range pairs {
-		for _, f := range p.FileSources {
+	for _, p := range slices.Concat(k.ConfigMaps, k.Secrets) {
+		for _, f := range p.Files {
 			if _, from, named := strings.Cut(f, "="); named {
 				f = from
 			}
 			out = append(out, f)
 		}
-		out = append(append(out, p.EnvSources...), p.EnvSource)
+		out = append(append(out, p.Envs...), p.Env)
 	}
 	return out
 }
