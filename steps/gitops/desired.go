@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"handrail/steps"
 	"handrail/steps/cluster"
@@ -118,6 +119,8 @@ func (r *desiredRun) render(ctx context.Context) error {
 		r.why = "which revision its source holds is not known: " + from.unread
 	case from.fails != "" && commit == "":
 		r.why = "its source cannot be had: " + steps.OneLine(from.fails, 300)
+	case len(from.changes) > 0:
+		r.why = "the fields " + strings.Join(from.changes, ", ") + " of its source change what is rendered, and are not followed here"
 	case len(commit) != 40:
 		r.why = fmt.Sprintf("its source holds %s, which is no commit", report.OrNothing(steps.Clip(commit, 100)))
 	}
