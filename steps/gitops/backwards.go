@@ -11,6 +11,7 @@ import (
 	"handrail/steps"
 	"handrail/steps/cluster"
 	"handrail/steps/gitops/app"
+	"handrail/steps/kube/act"
 )
 
 const (
@@ -148,7 +149,7 @@ func shown(v any) string {
 }
 
 func shownWhole(v any) string {
-	raw, err := json.Marshal(v)
+	raw, err := act.Compact(v)
 	if err != nil {
 		return "unreadable"
 	}

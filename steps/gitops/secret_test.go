@@ -63,6 +63,9 @@ func TestSecretsAreTokens(t *testing.T) {
 		t.Fatalf("%v", lines)
 	}
 	said := lines[0].String() + lines[0].desired + lines[0].recorded + lines[0].actual
+	if !strings.Contains(said, "live \"<redacted:") {
+		t.Errorf("no token is said: %s", said)
+	}
 	var ch changes
 	said += ch.told(&s, lines, side("stringData", git), "")
 	for _, value := range []string{git, other} {
