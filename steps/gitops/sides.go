@@ -58,7 +58,7 @@ func cutVersion(apiVersion string) (group, version string, has bool) {
 // desired takes what was rendered.
 func (r *desiredRun) desired() {
 	r.keep()
-	hooks := 0
+	hooks, brought := 0, definitions(r.wanted.objects)
 	for _, o := range r.wanted.objects {
 		if hook(o) {
 			hooks++
@@ -70,6 +70,8 @@ func (r *desiredRun) desired() {
 			s.version = version
 		}
 		switch {
+		case errors.Is(err, cluster.ErrNoKind) && brought[of.Group+"/"+of.Kind]:
+			s.unread = "its definition is in the same commit, and the server does not serve it yet: definitions go first, by a wave or dependsOn"
 		case err != nil:
 			s.unread = err.Error()
 		case encrypted(o):
@@ -94,6 +96,22 @@ func (r *desiredRun) desired() {
 			r.sides[of.String()] = &side3{name: of.String(), of: of, delivered: true}
 		}
 	}
+}
+
+// definitions are the kinds that objects define, as group/kind.
+func definitions(objects []map[string]any) map[string]bool {
+	out := map[string]bool{}
+	for _, o := range objects {
+		if o["kind"] != "CustomResourceDefinition" {
+			continue
+		}
+		spec, _ := o["spec"].(map[string]any)
+		names, _ := spec["names"].(map[string]any)
+		group, _ := spec["group"].(string)
+		kind, _ := names["kind"].(string)
+		out[group+"/"+kind] = true
+	}
+	return out
 }
 
 func alikeNamed(a, b app.Resource) bool {

@@ -9,7 +9,9 @@ import (
 // named.
 func TestRendering(t *testing.T) {
 	t.Parallel()
-	argo := func(source string) string { return `{"spec":{"source":{` + source + `},"destination":{"namespace":"shop"}}}` }
+	argo := func(source string) string {
+		return `{"spec":{"source":{` + source + `},"destination":{"namespace":"shop"}}}`
+	}
 	for name, of := range map[string]struct {
 		group, kind, raw, tool string
 		recurse                bool
