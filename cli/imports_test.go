@@ -43,8 +43,9 @@ var rooms = []room{
 	// The world of clusters, each room above those that it names. What stands beside them reads no cluster.
 	{path: "handrail/steps/kube", ours: []string{"handrail/steps/kube", "=handrail/steps"}},
 	// The world of Argo CD and Flux stands on that of clusters: their objects are read there, and owners told.
-	{path: "handrail/steps/gitops", ours: []string{"=handrail/steps", "=handrail/steps/cluster", "=handrail/steps/gitops/app", "=handrail/steps/kube/act", "=handrail/steps/kube/change", "=handrail/steps/kube/patch", "=handrail/steps/kube/contexts", "=handrail/steps/kube/owner", "=handrail/steps/kube/report"}, libs: []string{k8s}},
+	{path: "handrail/steps/gitops", ours: []string{"=handrail/steps", "=handrail/steps/cluster", "=handrail/steps/gitops/app", "=handrail/steps/gitops/render", "=handrail/steps/gitread", "=handrail/steps/kube/act", "=handrail/steps/kube/change", "=handrail/steps/kube/patch", "=handrail/steps/kube/contexts", "=handrail/steps/kube/owner", "=handrail/steps/kube/report"}, libs: []string{k8s}},
 	{path: "handrail/steps/gitops/app", libs: []string{k8s}}, // judges what it is given
+	{path: "handrail/steps/gitops/render", ours: []string{"=handrail/steps/gitread", "=handrail/steps/fault"}, libs: []string{k8s, kustomizeLib}},     // what others wrote, in a process of its own
 	{path: "handrail/steps/own", ours: []string{"=handrail/steps", "=handrail/steps/strict", "=handrail/steps/transport"}, libs: []string{yaml, cel}}, // what a runbook runs, reads and asks by itself
 	{path: "handrail/steps/kube/admission", libs: []string{k8s, cel}},
 	{path: "handrail/steps/kube/allowlist", ours: []string{"=handrail/steps/strict"}, libs: []string{yaml}},
@@ -162,21 +163,22 @@ const terraformRoom = "=handrail/steps/terraform/"
 
 // The libraries that only some rooms may import.
 const (
-	k8s      = "k8s.io/"
-	tfexec   = "github.com/hashicorp/terraform-exec"
-	yaml     = "gopkg.in/yaml.v3"
-	cel      = "cel.dev/cel-go"
-	charm    = "charm.land/"
-	charmX   = "github.com/charmbracelet/"
-	cobraLib = "github.com/spf13/cobra"
-	aws      = "github.com/aws/"
-	azure    = "github.com/Azure/"
-	pgLib    = "github.com/lib/pq"
-	oras     = "oras.land/"
-	ociSpec  = "github.com/opencontainers/"
+	k8s          = "k8s.io/"
+	tfexec       = "github.com/hashicorp/terraform-exec"
+	kustomizeLib = "sigs.k8s.io/kustomize/"
+	yaml         = "gopkg.in/yaml.v3"
+	cel          = "cel.dev/cel-go"
+	charm        = "charm.land/"
+	charmX       = "github.com/charmbracelet/"
+	cobraLib     = "github.com/spf13/cobra"
+	aws          = "github.com/aws/"
+	azure        = "github.com/Azure/"
+	pgLib        = "github.com/lib/pq"
+	oras         = "oras.land/"
+	ociSpec      = "github.com/opencontainers/"
 )
 
-var kept = []string{k8s, tfexec, yaml, cel, charm, charmX, cobraLib, aws, azure, pgLib, oras, ociSpec}
+var kept = []string{k8s, kustomizeLib, tfexec, yaml, cel, charm, charmX, cobraLib, aws, azure, pgLib, oras, ociSpec}
 
 // impure is what the loop and its nouns must not reach: they have no I/O, clock or randomness.
 var impure = []string{"os", "net", "log", "io", "syscall", "context", "math/rand", "crypto/rand", "path/filepath", "runtime", "unsafe"}

@@ -76,3 +76,23 @@ func (s *subject) tryOut(ctx context.Context, r act.Request, p *steps.Preview, o
 	}
 	return a, err == nil, err
 }
+
+// Rehearse tries a request of what a plan begins, with dryRun=All, and returns what the
+// server answered, whether it took it or not. went is false where the plan is refused
+// already: a rehearsal runs webhooks, so there is none for what will not be done.
+func (p Plan) Rehearse(ctx context.Context, r act.Request) (a act.Answer, went bool, err error) {
+	if !p.pl.clear() {
+		return act.Answer{}, false, nil
+	}
+	c := p.Client()
+	w, err := act.NewSender(c, func(next http.RoundTripper) http.RoundTripper {
+		return transport.Rehearse(next, c.Server, cluster.Stamps(c.Env)...)
+	})
+	if err != nil {
+		return act.Answer{}, false, err
+	}
+	if a, _, err = w.Send(ctx, r.Rehearsal()); err != nil {
+		return a, false, c.Explain(r.Method, r.Path, err)
+	}
+	return a, true, nil
+}
