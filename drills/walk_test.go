@@ -50,7 +50,7 @@ var walks = map[string]struct {
 	"dead-webhook":                 {acts: 1, writes: 1, asked: 2},
 	"dead-webhook (no-word)":       {says: []string{"has not agreed"}},
 	"false-positive":               {acts: 1, writes: 1, asked: 4},
-	"false-positive (delete-it)":   {acts: 1, writes: 1, says: []string{"binds"}},
+	"false-positive (delete-it)":   {acts: 1, writes: 1, says: []string{"stops a whole policy", "was not tried"}},
 	"false-positive (no-word)":     {says: []string{"has not agreed"}},
 	"killed-runner":                {acts: 1, writes: -1},
 	// The script lies about a holder whose lock looks old: the refusal comes from the process itself.
