@@ -67,6 +67,7 @@ var rooms = []room{
 	{path: "handrail/steps/kube/course", ours: kubeRoom("document", "patch"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/owner", ours: kubeRoom(), libs: []string{k8s}},
 	{path: "handrail/steps/kube/alike", ours: kubeRoom("owner"), libs: []string{k8s}},
+	{path: "handrail/steps/kube/helm", ours: kubeRoom(), libs: []string{k8s}},
 	{path: "handrail/steps/kube/blame", ours: append(kubeRoom("fieldpath", "object", "owner"), "=handrail/steps/strict"), libs: []string{k8s, yaml}},
 	{path: "handrail/steps/kube/writers", ours: kubeRoom("admission", "podstate", "rbac", "owner", "blame"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/catch", ours: kubeRoom("fieldpath", "object", "blame", "writers"), libs: []string{k8s}},
@@ -75,7 +76,7 @@ var rooms = []room{
 	{path: "handrail/steps/kube/workload", ours: kubeRoom("egress", "fieldpath", "loglayer", "podstate", "object"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/webhook", ours: kubeRoom("admission"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/centre", ours: kubeRoom("admission", "owner", "podstate", "webhook"), libs: []string{k8s}},
-	{path: "handrail/steps/kube/admit", ours: append(kubeRoom("admission", "document", "object", "webhook", "act"), "handrail/steps/transport"), libs: []string{k8s}},
+	{path: "handrail/steps/kube/admit", ours: kubeRoom("admission", "document", "object", "webhook", "act"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/act", ours: append(kubeRoom("patch", "object"), "handrail/steps/transport"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/change", ours: append(kubeRoom("admission", "course", "document", "fieldpath", "patch", "weaken", "object", "owner", "alike", "blame", "stuck", "act"), "handrail/steps/transport"), libs: []string{k8s, yaml}},
 	// One way inside terraform: words, the directory, the program, the backend, what is read there, the gates.

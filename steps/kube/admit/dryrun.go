@@ -18,7 +18,6 @@ import (
 	"handrail/steps/kube/act"
 	"handrail/steps/kube/admission"
 	"handrail/steps/kube/object"
-	"handrail/steps/transport"
 )
 
 type dryProbe struct{ env steps.Env }
@@ -32,9 +31,7 @@ func (p dryProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (s
 	if admission.Exempt(t.Group, t.Plural) {
 		return steps.Observation{}, fmt.Errorf("%s configures admission, which no webhook and no policy sees: there is nothing to rehearse", t)
 	}
-	w, err := act.NewSender(c, func(next http.RoundTripper) http.RoundTripper {
-		return transport.Rehearse(next, c.Server, cluster.Stamps(c.Env)...)
-	})
+	w, err := act.NewRehearser(c)
 	if err != nil {
 		return steps.Observation{}, err
 	}

@@ -5,12 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 
 	"handrail/steps"
-	"handrail/steps/cluster"
 	"handrail/steps/kube/act"
-	"handrail/steps/transport"
 )
 
 // rehearsals is how often a rehearsal starts again because the object was
@@ -38,9 +35,7 @@ var errRefused = errors.New("the server refused it")
 // rehearse sends r with dryRun=All: admission and storage judge it, and nothing
 // is stored. The answer is kept as an artifact.
 func (s *subject) rehearse(ctx context.Context, r act.Request, out steps.Sink) (act.Answer, error) {
-	w, err := act.NewSender(s.c, func(next http.RoundTripper) http.RoundTripper {
-		return transport.Rehearse(next, s.c.Server, cluster.Stamps(s.c.Env)...)
-	})
+	w, err := act.NewRehearser(s.c)
 	if err != nil {
 		return act.Answer{}, err
 	}
@@ -85,9 +80,7 @@ func (p Plan) Rehearse(ctx context.Context, r act.Request) (a act.Answer, went b
 		return act.Answer{}, false, nil
 	}
 	c := p.Client()
-	w, err := act.NewSender(c, func(next http.RoundTripper) http.RoundTripper {
-		return transport.Rehearse(next, c.Server, cluster.Stamps(c.Env)...)
-	})
+	w, err := act.NewRehearser(c)
 	if err != nil {
 		return act.Answer{}, false, err
 	}
