@@ -328,7 +328,7 @@ func table() map[string]rule {
 		"kube/admission": func(in steps.Params) []steps.Right {
 			return slices.Concat(sought(in, "get"), wide("get", "namespaces"), wide("list", hooks...), wide("list", policies...),
 				when("a webhook with a service", slices.Concat(wide("get", "services"), wide("list", "endpointslices.discovery.k8s.io"))),
-				when("parameters of a policy", []steps.Right{{Verbs: []string{"get", "list"}}}))
+				[]steps.Right{{Verbs: []string{"get", "list"}}})
 		},
 		"kube/dry-run": func(in steps.Params) []steps.Right {
 			return when("the request that is rehearsed", sought(in, "get,create,patch"))
