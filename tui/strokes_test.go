@@ -408,9 +408,9 @@ func strokes(t *testing.T, rb *runbooks.Runbook, cat steps.Catalog, c *trial.Cas
 // The moves to parameters that no pasted error names are among the keys.
 var mostStrokes = map[string][2]int{
 	"admission-denied": {9, 7}, "apply-before-mutation": {12, 7}, "creates-that-exist": {14, 8}, "gitops-out-of-sync": {13, 9},
-	"gitops-sync-failed": {8, 7}, "hardening-cascade": {11, 6}, "hung-apply": {17, 14}, "init-cascade": {32, 12}, "late-destroy": {15, 8},
-	"loose-type-trap": {19, 12}, "partial-apply": {12, 11}, "provider-throttling": {15, 11}, "reverting-fixes": {22, 9}, "stale-plan": {17, 10},
-	"state-collision": {14, 7}, "state-corruption": {13, 7}, "state-lock": {9, 6}, "stuck-finalizer": {9, 7},
+	"gitops-sync-failed": {8, 7}, "hardening-cascade": {11, 6}, "hung-apply": {17, 14}, "init-cascade": {31, 12}, "late-destroy": {16, 8},
+	"loose-type-trap": {17, 12}, "partial-apply": {12, 11}, "provider-throttling": {14, 11}, "reverting-fixes": {22, 9}, "stale-plan": {17, 10},
+	"state-collision": {14, 7}, "state-corruption": {13, 7}, "state-lock": {9, 6}, "stuck-finalizer": {8, 7},
 }
 
 // TestStrokes counts for each runbook the keys and screens from a pasted error to the first
