@@ -127,7 +127,7 @@ var rooms = []room{
 		libs: []string{charm, charmX}},
 	{path: "handrail/tui/", ours: screenFloor, libs: []string{charm, charmX}}, // a screen: none imports another
 	{path: "handrail/tui/viewer", ours: append([]string{"=handrail/tui/longtext", "=handrail/tui/page"}, screenFloor...), libs: []string{charm, charmX}},
-	{path: "handrail/tui/sheets", ours: []string{"=handrail/tui/screen", "=handrail/tui/incident", "=handrail/tui/form", "=handrail/tui/ink", "handrail/triage", "=handrail/steps"}, libs: []string{charm}},
+	{path: "handrail/tui/sheets", ours: []string{"=handrail/tui/screen", "=handrail/tui/incident", "=handrail/tui/form", "=handrail/tui/ink", "handrail/triage", "=handrail/session/view", "=handrail/steps"}, libs: []string{charm}},
 	{path: "handrail/tui/screen", ours: []string{"=handrail/tui/incident", "=handrail/tui/form", "=handrail/tui/keymap", "=handrail/tui/ink", "handrail/session", "handrail/triage", "=handrail/steps"}, libs: []string{charm}},
 	{path: "handrail/tui/incident", ours: []string{"=handrail/tui/ink", "=handrail/session/view", "handrail/triage"}},
 	{path: "handrail/tui/form", ours: []string{"=handrail/tui/ink"}, libs: []string{charm}},

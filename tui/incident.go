@@ -218,7 +218,7 @@ func (m *model) didAll(msgs screen.Answers) {
 }
 
 // sheetComes brings the next sheet after a person's words, where nothing was read between.
-func (m *model) sheetComes(after triage.Intent) {
+func sheetComes(m *model, after triage.Intent) {
 	if after.Kind != triage.DoProbe && m.At == screen.AtRun && m.gate == nil && m.Sheet == nil && m.leaving == nil && m.help == nil && m.palette == nil && m.Notice.Level == "" {
 		m.run.SheetComes(m.Env)
 	}

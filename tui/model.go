@@ -135,12 +135,12 @@ func (m *model) result(msg tea.Msg) tea.Cmd {
 	case screen.Answer:
 		m.did(msg)
 		cmd := tea.Batch(m.run.Judge(m.Env), m.handed(msg), m.run.ReadOn(m.Env), m.calm())
-		m.sheetComes(msg.In)
+		sheetComes(m, msg.In)
 		return cmd
 	case screen.Answers:
 		m.didAll(msg)
 		cmd := tea.Batch(m.run.ReadOn(m.Env), m.calm())
-		m.sheetComes(msg[len(msg)-1].In)
+		sheetComes(m, msg[len(msg)-1].In)
 		return cmd
 	case calmMsg:
 	case playMsg:
