@@ -33,6 +33,7 @@ func (g *gcsStore) Repair(ctx context.Context, _ module.Workdir, now Found, cont
 	}
 	was, err := g.media(ctx, g.key, o.Generation)
 	if err == nil {
+		defer was.Body.Close()
 		err = still(was.Body, now)
 	}
 	if err != nil {
@@ -82,6 +83,7 @@ func (a *azureStore) Repair(ctx context.Context, _ module.Workdir, now Found, co
 	if err != nil {
 		return Repair{}, a.why(ctx, err)
 	}
+	defer was.Body.Close()
 	if err := still(was.Body, now); err != nil {
 		return Repair{}, fmt.Errorf("%s: %w", a.address, err)
 	}

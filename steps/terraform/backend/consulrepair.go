@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"net/url"
@@ -83,8 +82,9 @@ func (c *consulStore) unchanged(ctx context.Context, now Found) (uint64, error) 
 	case !r.Exists:
 		return 0, errors.New("the key is gone")
 	case r.Body == nil:
-		err = still(io.NopCloser(bytes.NewReader(r.Stored)), now)
+		err = still(bytes.NewReader(r.Stored), now)
 	default:
+		defer r.Body.Close()
 		err = still(r.Body, now)
 	}
 	if err != nil {

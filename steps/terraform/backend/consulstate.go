@@ -106,6 +106,7 @@ func (c *consulStore) value(ctx context.Context) (raw []byte, index string, err 
 	if err != nil {
 		return nil, "", err
 	}
+	defer resp.Body.Close()
 	if raw, err = limited(resp.Body, c.path); err != nil {
 		return nil, "", err
 	}
@@ -119,9 +120,9 @@ func (c *consulStore) value(ctx context.Context) (raw []byte, index string, err 
 }
 
 // limited reads one value, and closes it.
-func limited(body io.ReadCloser, key string) ([]byte, error) {
+func limited(body io.Reader, key string) ([]byte, error) {
 	raw, err := io.ReadAll(io.LimitReader(body, consulValue+1))
-	if err := errors.Join(err, body.Close()); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	if len(raw) > consulValue {
@@ -257,6 +258,7 @@ func (b *consulBody) part(key string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer resp.Body.Close()
 	raw, err := limited(resp.Body, key)
 	return io.NopCloser(bytes.NewReader(raw)), err
 }

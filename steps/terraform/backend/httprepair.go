@@ -82,6 +82,7 @@ func (h *httpStore) unchanged(ctx context.Context, now Found) error {
 	case resp == nil:
 		return fmt.Errorf("the state at %s is gone", h.address)
 	}
+	defer resp.Body.Close()
 	if err := still(resp.Body, now); err != nil {
 		return fmt.Errorf("%s: %w", h.address, err)
 	}

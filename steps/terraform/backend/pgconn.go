@@ -201,6 +201,7 @@ func (p *pgStore) Repair(ctx context.Context, _ module.Workdir, now Found, conte
 	}
 	body, err := p.openState(ctx)
 	if err == nil {
+		defer body.Close()
 		err = still(body, now)
 	}
 	if err != nil {

@@ -76,9 +76,8 @@ func (open way) send(ctx context.Context, method, address string, header http.He
 }
 
 // still reads what stands where the state should be, and says whether it is what was found.
-func still(body io.ReadCloser, now Found) error {
+func still(body io.Reader, now Found) error {
 	raw, err := io.ReadAll(io.LimitReader(body, MaxHeld+1))
-	err = errors.Join(err, body.Close())
 	if err == nil && !bytes.Equal(raw, now.Raw) {
 		err = errors.New("it was written while it was read")
 	}

@@ -34,6 +34,7 @@ func (b *s3Store) Repair(ctx context.Context, _ module.Workdir, now Found, conte
 		if err != nil {
 			return Repair{}, err
 		}
+		defer head.Body.Close()
 		if err := still(head.Body, now); err != nil {
 			return Repair{}, fmt.Errorf("%s: %w", b.where(), err)
 		}
