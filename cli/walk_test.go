@@ -68,9 +68,10 @@ func (w *walker) says(words string) {
 		w.between()
 	}
 	w.typed += utf8.RuneCountInString(words)
-	w.send(words)
 	tail := words[max(0, len(words)-20):]
-	w.until("what was typed: "+tail, func(text string) bool { return strings.Contains(text, tail) })
+	there := strings.Count(w.text(), tail) // in a line above
+	w.send(words)
+	w.until("what was typed: "+tail, func(text string) bool { return strings.Count(text, tail) > there })
 }
 
 // move is what enter would do, "" while the screen does not say.

@@ -12,7 +12,8 @@ import (
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
-	"sigs.k8s.io/kustomize/kyaml/yaml"
+
+	"handrail/steps/strict"
 )
 
 // remote tells what kustomize would fetch: addresses, and repositories as it spells them.
@@ -173,8 +174,12 @@ func (t tree) local() error {
 		if !slices.Contains(kustomizationNames, path.Base(name)) {
 			continue
 		}
+		doc, err := strict.Single(text)
+		if err != nil {
+			continue
+		}
 		var k loading
-		_ = yaml.Unmarshal(text, &k) // what fits is there all the same
+		_ = doc.Decode(&k) // what fits is there all the same
 		if len(k.Charts)+len(k.Inflation) > 0 {
 			return notHere("%s inflates a Helm chart, and charts are not rendered here", name)
 		}
