@@ -58,6 +58,8 @@ func called(part string) string {
 		return "a message broker (RabbitMQ, unpacked)"
 	case "argocd":
 		return "Argo CD"
+	case "source-controller", "kustomize-controller":
+		return "Flux (" + part + ")"
 	case "redis":
 		return "Redis (unpacked)"
 	case "git":

@@ -82,6 +82,7 @@ func newPermitWorld(t *testing.T) *permitWorld {
 		{"hardening-cascade", []map[string]string{{"namespace": ns.Name, "status": "target", "quota": "small", "app": "web", "account": "default", "database": "service/silent",
 			"binding": "runs", "role": "needed", "claim": "data", "policy": "closed", "policy_patch": "[]", "lock": "target", "lock_patch": "[]", "hook": "hook",
 			"script": "target", "script_patch": "[]", "migration": "migrate", "schema": "target", "schema_patch": "[]"}}},
+		{"helm-pending", []map[string]string{{"release": "shop", "namespace": ns.Name}}},
 		{"init-cascade", []map[string]string{{"namespace": ns.Name, "name": "web", "copied": "spec.replicas", "source": "target", "source_field": "data.a", "bait": "target", "services": "silent",
 			"uri_field": "data.a", "topology": "target", "topology_field": "data.a", "job_name": "migrate"}}},
 		{"creates-that-exist", []map[string]string{{"namespace": ns.Name, "name": "target", "pod": "lone"}}},
@@ -105,6 +106,8 @@ func (w *permitWorld) cascades() {
 	labels := map[string]any{"app": "web"}
 	job := map[string]any{"suspend": true, "template": map[string]any{"spec": once}}
 	w.admin(http.MethodPost, in("/api/v1", "secrets"), map[string]any{"metadata": map[string]any{"name": "creds"}, "stringData": map[string]any{"a": "b"}})
+	w.admin(http.MethodPost, in("/api/v1", "secrets"), map[string]any{"type": "helm.sh/release.v1", "stringData": map[string]any{"release": "b"},
+		"metadata": map[string]any{"name": "sh.helm.release.v1.shop.v2", "labels": map[string]any{"owner": "helm", "name": "shop", "version": "2", "status": "pending-upgrade"}}})
 	w.admin(http.MethodPost, in("/api/v1", "resourcequotas"), named("small", map[string]any{"hard": map[string]any{"services.loadbalancers": "0"}}))
 	w.admin(http.MethodPost, in("/api/v1", "persistentvolumeclaims"), named("data", map[string]any{"storageClassName": "absent", "accessModes": []string{"ReadWriteOnce"}, "resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}}}))
 	w.admin(http.MethodPost, in("/api/v1", "pods"), named("lone", pod))

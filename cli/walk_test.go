@@ -68,9 +68,10 @@ func (w *walker) says(words string) {
 		w.between()
 	}
 	w.typed += utf8.RuneCountInString(words)
-	w.send(words)
 	tail := words[max(0, len(words)-20):]
-	w.until("what was typed: "+tail, func(text string) bool { return strings.Contains(text, tail) })
+	there := strings.Count(w.text(), tail) // in a line above
+	w.send(words)
+	w.until("what was typed: "+tail, func(text string) bool { return strings.Count(text, tail) > there })
 }
 
 // move is what enter would do, "" while the screen does not say.
@@ -330,6 +331,8 @@ func (w *walker) walk(gate func(text string) (phrase string)) {
 			count()
 		case strings.HasPrefix(now, "Sample now"):
 			text = w.until("the end of the watch", func(text string) bool { return move(text) != now })
+		case strings.HasPrefix(sheet(text), wordsSheet):
+			text = w.line(text)
 		case sheet(text) != "":
 			a := w.finds(sheet(text), title, text)
 			count := w.counts(sheet(text))
@@ -345,6 +348,36 @@ func (w *walker) walk(gate func(text string) (phrase string)) {
 			text = w.after(text)
 		}
 	}
+}
+
+// wordsSheet asks for all that can be said before something is read again.
+const wordsSheet = "Say these "
+
+// line says what stands in front on that sheet, the value before its words, or takes what is
+// proposed.
+func (w *walker) line(text string) string {
+	w.t.Helper()
+	name := fieldName(text)
+	_, of, _ := strings.Cut(text, "▸ "+name)
+	if lines := strings.SplitN(of, "\n", 5); !strings.Contains(lines[0], "  proposed") {
+		a := w.finds(strings.Join(strings.Fields(strings.Join(lines[1:len(lines)-1], " ")), " "), name)
+		if a.first != nil {
+			a.first()
+		}
+		said := strings.Join(a.words, " ")
+		if a.value != "" {
+			said = a.value + ": " + said
+		}
+		w.says(said)
+	}
+	entries := w.p.recorded()
+	w.key("\r")
+	return w.until("what comes after "+name, func(text string) bool {
+		if strings.HasPrefix(sheet(text), wordsSheet) {
+			return fieldName(text) != name
+		}
+		return !recording(text) && w.p.recorded() > entries && (sheet(text) != "" || move(text) != "")
+	})
 }
 
 // pass types the phrase of an armed gate and puts the gate away when it acted.

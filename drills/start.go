@@ -137,7 +137,7 @@ func Open(ctx context.Context, o Options, id string) (*Running, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := d.scene(rec.Variant, rec.Backend)
+	s, err := d.On(rec.Variant, rec.Backend)
 	if err != nil {
 		return nil, err
 	}

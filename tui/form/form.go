@@ -30,6 +30,7 @@ type Form struct {
 	unseen bool                                                  // and whether there are lines below that were not in sight yet
 	Over   bool                                                  // it is a note, over whatever else is in front
 	Under  *Form                                                 // the sheet that it lies over
+	Came   bool                                                  // it came by itself, and takes no enter before it could be seen
 }
 
 // Part is a heading with what stands below it.
@@ -51,6 +52,7 @@ type Field struct {
 	About    ink.Text                // what the line is about, drawn above it, "" for nothing
 	Keeps    *Paste                  // takes a text of several lines as a whole, nil where the line takes none
 	Stands   string                  // what stands in the line for that text
+	Row      *Row                    // the line stands for a whole question, nil for a line alone
 	Explain  bool                    // the hint stays in sight below the line in front, once there is a text
 }
 
@@ -88,6 +90,9 @@ func (f *Form) Press(msg tea.KeyPressMsg) (cmd tea.Cmd, over bool) {
 	case "pgdown", "pgup":
 		f.turn(s == "pgdown")
 	case "enter":
+		if f.rowed() {
+			return f.enterRow()
+		}
 		if f.unseen {
 			f.turn(true)
 			return nil, false
@@ -104,7 +109,9 @@ func (f *Form) Press(msg tea.KeyPressMsg) (cmd tea.Cmd, over bool) {
 	default:
 		f.wrong = ""
 		if cur.Choices == nil {
-			cur.Edit.Key(msg)
+			if cur.Edit.Key(msg); f.rowed() {
+				f.from = 0 // the line is in sight while it is typed
+			}
 			return nil, false
 		}
 		n := len(cur.Choices)
@@ -185,7 +192,12 @@ func (f *Form) move(by int) {
 }
 
 // line goes to another field, past what a choice has left.
-func (f *Form) line(by int) { f.at = min(max(f.at+by, 0), len(f.Fields)-1) }
+func (f *Form) line(by int) {
+	f.at = min(max(f.at+by, 0), len(f.Fields)-1)
+	if f.rowed() {
+		f.from, f.wrong = 0, ""
+	}
+}
 
 func (f *Form) enter() (tea.Cmd, bool) {
 	if bad := f.Fields[f.at].complaint(); bad != "" {
@@ -248,6 +260,15 @@ func (f *Form) Paste(s string) {
 	}
 }
 
+// Most is how many lines the form may have on a screen of h below its header: a form of
+// questions needs all of it, and another leaves room for what it is about.
+func (f *Form) Most(h int) int {
+	if f.rowed() {
+		return max(9, h)
+	}
+	return max(9, h-4)
+}
+
 // Draw returns the sheet in h lines at most, and where the cursor is on it.
 func (f *Form) Draw(th *ink.Theme, w, h int) (rows []ink.Drawn, cur *tea.Position) {
 	p := ink.Page{W: w - 2, Theme: th}
@@ -262,6 +283,9 @@ func (f *Form) Draw(th *ink.Theme, w, h int) (rows []ink.Drawn, cur *tea.Positio
 	}
 	if len(f.Fields) == 0 {
 		return f.drawRead(th, &p, w, h), nil
+	}
+	if f.rowed() {
+		return f.drawRows(th, &p, w, h)
 	}
 	p.Gap()
 	above := len(p.Rows)

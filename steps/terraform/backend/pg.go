@@ -24,7 +24,8 @@ import (
 // session of the run: an advisory lock on the id of the row.
 type pgStore struct {
 	connector    *pq.Connector
-	server       string // without what signs in
+	writer       func() (*pq.Connector, error) // for the one act that writes
+	server       string                        // without what signs in
 	schema, rows string
 	space        string // of the row: the workspace
 }
@@ -38,7 +39,14 @@ func newPG(set settings, out steps.Sink) (*pgStore, error) {
 		p.rows = "states"
 	}
 	var err error
-	p.connector, p.server, err = pgConnector(set, out)
+	p.writer = func() (*pq.Connector, error) {
+		c, server, err := pgConnector(set, out, true)
+		if err == nil && server != p.server {
+			err = fmt.Errorf("the backend leads to %s now, what was shown is on %s", server, p.server)
+		}
+		return c, err
+	}
+	p.connector, p.server, err = pgConnector(set, out, false)
 	return p, err
 }
 
@@ -209,8 +217,9 @@ func (p *pgStore) State(ctx context.Context) (State, error) {
 	r := State{Where: p.where()}
 	var first io.ReadCloser
 	err := p.read(ctx, func(tx *sql.Tx) error {
-		_, size, ok, err := p.row(ctx, tx)
-		r.Exists, r.size = ok && size > 0, size
+		var err error
+		// A row without data is no absent state: every program ends in "no state" there.
+		_, r.size, r.Exists, err = p.row(ctx, tx)
 		return err
 	})
 	if errors.Is(err, errAbsent) || err == nil && !r.Exists {
