@@ -33,8 +33,10 @@ func TestHelmRelease(t *testing.T) {
 	w.create(w.in("", "configmaps", "")+"?fieldManager=helm", fields{"metadata": ours})
 	w.create(w.in("", "configmaps", "")+"?fieldManager=kubectl", fields{"metadata": fields{"name": "notes", "annotations": ours["annotations"]}})
 	w.create(w.in("", "configmaps", "")+"?fieldManager=helm", fields{"metadata": fields{"name": "other", "annotations": fields{"meta.helm.sh/release-name": "shop-2"}}})
+	once := podSpec("")
+	once["restartPolicy"] = "Never"
 	w.create(w.in("batch/v1", "jobs", "")+"?fieldManager=helm", fields{"metadata": fields{"name": "migrate", "annotations": fields{"helm.sh/hook": "pre-upgrade"}},
-		"spec": fields{"template": fields{"spec": podSpec("")}}})
+		"spec": fields{"template": fields{"spec": once}}})
 	obs = w.about("kube/helm-release", "release", "shop")
 	wantFact(t, obs, "pending", "true")
 	wantFact(t, obs, "revision", "11")
@@ -42,7 +44,7 @@ func TestHelmRelease(t *testing.T) {
 	wantFact(t, obs, "deployed", "10")
 	wantFact(t, obs, "resource", "secrets")
 	wantFact(t, obs, "name", "sh.helm.release.v1.shop.v11")
-	wantFact(t, obs, "touched", fmt.Sprintf(`["job/%s/migrate","configmap/%s/settings"]`, w.ns, w.ns))
+	wantFact(t, obs, "touched", fmt.Sprintf(`["job/%s/migrate" "configmap/%s/settings"]`, w.ns, w.ns))
 	wantFact(t, obs, "controller", "")
 	wantFinding(t, obs, "Revision 11 is pending-upgrade since")
 	// Two records of one revision, in both kinds: which one helm takes depends on its settings.

@@ -70,6 +70,8 @@ func podSpec(node string, inits ...string) fields {
 	s := fields{"containers": []fields{{"name": "app", "image": "example.com/app:1"}}, "terminationGracePeriodSeconds": 0}
 	if node != "" {
 		s["nodeName"] = node
+		// The node never says that it is ready, and a Pod without this is evicted from it after five minutes.
+		s["tolerations"] = []fields{{"operator": "Exists"}}
 	}
 	var list []fields
 	for _, name := range inits {
