@@ -60,6 +60,8 @@ func called(part string) string {
 		return "Argo CD"
 	case "source-controller", "kustomize-controller":
 		return "Flux (" + part + ")"
+	case "helm":
+		return "Helm"
 	case "redis":
 		return "Redis (unpacked)"
 	case "git":

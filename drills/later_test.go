@@ -20,7 +20,7 @@ import (
 	"handrail/triage"
 )
 
-const patience = 2 * time.Minute
+const patience = 5 * time.Minute
 
 // until looks until it is so.
 func until(t *testing.T, what string, so func() bool) {

@@ -407,7 +407,7 @@ func strokes(t *testing.T, rb *runbooks.Runbook, cat steps.Catalog, c *trial.Cas
 // within the bar of 12 and 10 or could be held to less. iac-init has no gate.
 // The moves to parameters that no pasted error names are among the keys.
 var mostStrokes = map[string][2]int{
-	"admission-denied": {9, 7}, "apply-before-mutation": {12, 7}, "creates-that-exist": {14, 8}, "gitops-out-of-sync": {13, 9},
+	"admission-denied": {9, 7}, "apply-before-mutation": {12, 7}, "creates-that-exist": {14, 8}, "gitops-out-of-sync": {14, 10},
 	"gitops-sync-failed": {8, 7}, "hardening-cascade": {11, 6}, "hung-apply": {17, 14}, "init-cascade": {31, 12}, "late-destroy": {16, 8},
 	"loose-type-trap": {17, 12}, "partial-apply": {12, 11}, "provider-throttling": {14, 11}, "reverting-fixes": {22, 9}, "stale-plan": {17, 10},
 	"state-collision": {14, 7}, "state-corruption": {13, 7}, "state-lock": {9, 6}, "stuck-finalizer": {8, 7},

@@ -35,8 +35,9 @@ func (in Steps) Apart() bool {
 func (in Steps) Programs() []string {
 	var names []string
 	for _, s := range in {
-		runs := map[string][]string{"records.api": {"records"}, "broker.run": {"rabbitmq"}, "node.run": {"writers"}, "webhook.serve": {"writers"}, "argocd.run": {"argocd", "redis", "git"},
-			"flux.run": {"source-controller", "kustomize-controller", "git"}}[s.verb]
+		runs := map[string][]string{"records.api": {"records"}, "broker.run": {"rabbitmq"}, "node.run": {"writers"}, "webhook.serve": {"writers"}, "helm.upgrade": {"helm"},
+			"argocd.run": {"argocd", "redis", "git"},
+			"flux.run":   {"source-controller", "kustomize-controller", "git"}}[s.verb]
 		switch a := s.act.(type) {
 		case module:
 			runs = []string{providerOf(a.Dir)}

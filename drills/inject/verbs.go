@@ -72,6 +72,7 @@ func verbs() map[string]verb {
 		"space.doom":      {doc: "makes a second namespace with the objects of a file, and asks for its deletion", read: as[doom]},
 		"kube.create":     {doc: "creates the objects of a file beside the drill", read: as[create]},
 		"kube.delete":     {doc: "asks for the deletion of one object", read: as[remove]},
+		"helm.upgrade":    {doc: "runs a real helm that installs or upgrades a release, and kills it where the drill says so", read: as[upgrade]},
 		"kube.ready":      {doc: "lets a Deployment have one Pod that is ready", read: as[ready]},
 		"kube.recreate":   {doc: "deletes one object and creates it again as the file has it, under a new UID", read: as[recreate]},
 		"kube.signals":    {doc: "puts a file beside the drill that says what an in-house reconciler waits for", read: as[gateSignals]},

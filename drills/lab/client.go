@@ -29,7 +29,7 @@ func newClient(url string, ca []byte, token string) (*client, error) {
 		return nil, errors.New("the certificate of the lab's API server cannot be read")
 	}
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: true, IdleConnTimeout: time.Minute}
-	return &client{url: url, token: token, ca: ca, http: &http.Client{Transport: transport, Timeout: 30 * time.Second}}, nil
+	return &client{url: url, token: token, ca: ca, http: &http.Client{Transport: transport, Timeout: 2 * time.Minute}}, nil
 }
 
 // as is the same client with another identity.

@@ -18,7 +18,7 @@ func Tail(out []byte) string {
 }
 
 // settleLimit is for a machine under load; a controller answers in a second.
-const settleLimit = 2 * time.Minute
+const settleLimit = 5 * time.Minute
 
 // Wait asks until it is so. What is said is the reason when it never is.
 func (st *Stage) Wait(ctx context.Context, otherwise string, so func() (bool, error)) error {
