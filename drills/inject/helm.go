@@ -42,7 +42,7 @@ func (u upgrade) apply(ctx context.Context, st *stage.Stage) error {
 	if st.World == nil {
 		return errors.New("this drill has no lab")
 	}
-	st.Say("helm upgrade %s; helm is built the first time, which takes minutes", u.Release)
+	st.Say("helm upgrade %s", u.Release)
 	program, err := st.World.Controller(ctx, "helm", nil)
 	if err != nil {
 		return err
