@@ -177,3 +177,27 @@ func (h *httpStore) State(ctx context.Context) (State, error) {
 	})
 	return r, nil
 }
+
+// writesOf reads them from the settings of the backend.
+func writesOf(set settings) httpWrites {
+	method := func(key, variable, usual string) string {
+		if m := set.get(key, variable); m != "" {
+			return m
+		}
+		return usual
+	}
+	// Without user and password, which go into a header.
+	address := func(key, variable string) string {
+		u, err := url.Parse(set.get(key, variable))
+		if err != nil {
+			return ""
+		}
+		u.User = nil
+		return u.String()
+	}
+	return httpWrites{
+		lock: address("lock_address", "TF_HTTP_LOCK_ADDRESS"), unlock: address("unlock_address", "TF_HTTP_UNLOCK_ADDRESS"),
+		locks: method("lock_method", "TF_HTTP_LOCK_METHOD", "LOCK"), unlocks: method("unlock_method", "TF_HTTP_UNLOCK_METHOD", "UNLOCK"),
+		replaces: method("update_method", "TF_HTTP_UPDATE_METHOD", http.MethodPost),
+	}
+}
