@@ -69,10 +69,17 @@ func (w *walker) says(words string) {
 	}
 	w.typed += utf8.RuneCountInString(words)
 	tail := words[max(0, len(words)-20):]
-	there := strings.Count(w.text(), tail) // in a line above
+	before := w.text()
 	w.send(words)
-	w.until("what was typed: "+tail, func(text string) bool { return strings.Count(text, tail) > there })
+	// It may stand in a line above, or in the hint that the line had.
+	w.until("what was typed: "+tail, func(text string) bool {
+		line := frontLine.FindString(text)
+		return strings.Count(text, tail) > strings.Count(before, tail) || line != frontLine.FindString(before) && strings.Contains(line, tail)
+	})
 }
+
+// frontLine is the line of a sheet that has the cursor.
+var frontLine = regexp.MustCompile(`(?m)^ *▸ .*$`)
 
 // move is what enter would do, "" while the screen does not say.
 func move(text string) string {
@@ -358,7 +365,10 @@ const wordsSheet = "Say these "
 func (w *walker) line(text string) string {
 	w.t.Helper()
 	name := fieldName(text)
-	_, of, _ := strings.Cut(text, "▸ "+name)
+	_, of, there := strings.Cut(text, "▸ "+name)
+	if name == "" || !there {
+		w.t.Fatalf("the sheet does not show which line is in front:\n%s", text)
+	}
 	if lines := strings.SplitN(of, "\n", 5); !strings.Contains(lines[0], "  proposed") {
 		a := w.finds(strings.Join(strings.Fields(strings.Join(lines[1:len(lines)-1], " ")), " "), name)
 		if a.first != nil {

@@ -9,7 +9,7 @@ import (
 // revision makes the record of one revision as helm does, but for what is in it.
 func (w *keepersWorld) revision(release string, n int, status string) {
 	w.t.Helper()
-	w.create(w.in("", "secrets", ""), fields{"type": "helm.sh/release.v1", "metadata": fields{"name": fmt.Sprintf("sh.helm.release.v1.%s.v%d", release, n),
+	w.create(w.in("", "secrets", "")+"?fieldManager=helm", fields{"type": "helm.sh/release.v1", "metadata": fields{"name": fmt.Sprintf("sh.helm.release.v1.%s.v%d", release, n),
 		"labels": fields{"owner": "helm", "name": release, "version": strconv.Itoa(n), "status": status, "createdAt": "1767578400"}},
 		"stringData": fields{"release": "never-read-" + release}})
 }

@@ -189,30 +189,39 @@ func fails(policy string) string {
 }
 
 func (r Request) policy(phase string, b Bound) Row {
-	row := Row{Phase: phase, Sort: ByPolicy, Name: b.Policy, Entry: b.Binding, Fails: fails(b.Of.FailurePolicy), Acts: b.By.ValidationActions, Match: No}
+	row := Row{Phase: phase, Sort: ByPolicy, Name: b.Policy, Entry: b.Binding, Fails: fails(b.Of.FailurePolicy), Acts: b.By.ValidationActions}
+	if row.Match, row.Why = r.sees(b); row.Match != No {
+		r.judge(&row, b)
+	}
+	return row
+}
+
+// Misses reports whether a policy with its binding is known not to see the request, by
+// rules and selectors alone: what its parameters are does not matter then.
+func (r Request) Misses(b Bound) bool {
+	is, _ := r.sees(b)
+	return is == No
+}
+
+// sees says whether the rules and selectors of a policy and its binding take the request in.
+func (r Request) sees(b Bound) (Answer, string) {
 	c := b.Of.MatchConstraints
 	if c == nil {
-		row.Why = "it has no rules"
-		return row
+		return No, "it has no rules"
 	}
-	row.Match, row.Why = r.meets(c.ResourceRules, c.ExcludeResourceRules, c.NamespaceSelector, c.ObjectSelector, c.MatchPolicy)
-	if m := b.By.MatchResources; m != nil && row.Match != No {
-		rules := m.ResourceRules
-		if len(rules) == 0 {
-			rules = []Rule{{Operations: []string{"*"}, APIGroups: []string{"*"}, APIVersions: []string{"*"}, Resources: []string{"*", "*/*"}}}
-		}
-		switch is, why := r.meets(rules, m.ExcludeResourceRules, m.NamespaceSelector, m.ObjectSelector, m.MatchPolicy); {
-		case is == No:
-			row.Match, row.Why = No, "by its binding, "+why
-		case is == Unknown:
-			row.Match, row.Why = Unknown, "by its binding, "+why
-		}
+	is, why := r.meets(c.ResourceRules, c.ExcludeResourceRules, c.NamespaceSelector, c.ObjectSelector, c.MatchPolicy)
+	m := b.By.MatchResources
+	if m == nil || is == No {
+		return is, why
 	}
-	if row.Match == No {
-		return row
+	rules := m.ResourceRules
+	if len(rules) == 0 {
+		rules = []Rule{{Operations: []string{"*"}, APIGroups: []string{"*"}, APIVersions: []string{"*"}, Resources: []string{"*", "*/*"}}}
 	}
-	r.judge(&row, b)
-	return row
+	if bound, by := r.meets(rules, m.ExcludeResourceRules, m.NamespaceSelector, m.ObjectSelector, m.MatchPolicy); bound == No || bound == Unknown {
+		return bound, "by its binding, " + by
+	}
+	return is, why
 }
 
 // judge evaluates conditions and demands of a policy, once for each of its parameters.

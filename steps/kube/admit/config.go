@@ -17,8 +17,8 @@ import (
 
 // reading gathers what configures admission.
 type reading struct {
-	c         *cluster.Client
-	namespace string // of the request, for parameters that name none
+	c       *cluster.Client
+	request admission.Request
 
 	mu     sync.Mutex
 	config admission.Config
@@ -94,7 +94,9 @@ func (r *reading) policies(ctx context.Context, phase, kind string, into *[]admi
 			continue
 		}
 		bound := admission.Bound{Policy: of.Label("", b.Spec.PolicyName), Binding: "bound by " + b.Metadata.Name, Of: p, By: b.Spec}
-		bound.Params, bound.NoParams = r.params(ctx, p, b.Spec)
+		if !r.request.Misses(bound) { // others may be of teams whose parameters are not to be read here
+			bound.Params, bound.NoParams = r.params(ctx, p, b.Spec)
+		}
 		*into = append(*into, bound)
 	}
 }
@@ -114,7 +116,7 @@ func (r *reading) params(ctx context.Context, p admission.Policy, b admission.Bi
 	space := ""
 	if kind.Namespaced {
 		if space = b.ParamRef.Namespace; space == "" {
-			space = r.namespace
+			space = r.request.Namespace
 		}
 		if space == "" {
 			return nil, "they are in a namespace, and the request has none"

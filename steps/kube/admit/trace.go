@@ -34,7 +34,7 @@ func (p traceProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 	if err != nil {
 		return steps.Observation{}, report.Cause(turned(), err)
 	}
-	r := &reading{c: c, namespace: t.Namespace, lost: map[string]bool{}}
+	r := &reading{c: c, request: request, lost: map[string]bool{}}
 	if request.NoSpace != "" {
 		r.unread = append(r.unread, "namespace "+t.Namespace+": "+request.NoSpace)
 		r.lost[admission.Mutating], r.lost[admission.Validating] = true, true

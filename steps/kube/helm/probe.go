@@ -117,7 +117,7 @@ func (r *reading) tell(ctx context.Context, h history) {
 		r.touched(ctx, newest)
 	}
 	r.hooks(ctx)
-	r.controller(ctx)
+	r.controller(ctx, newest)
 	r.obs.Summary = fmt.Sprintf("Release %s in namespace %s: %s.", r.release, r.ns, newest)
 }
 
@@ -241,7 +241,7 @@ func (h helmRelease) owns(release, ns string) bool {
 
 // controller finds the HelmRelease that owns the release: its controller unlocks what hangs by
 // itself, and would make again what is taken away.
-func (r *reading) controller(ctx context.Context) {
+func (r *reading) controller(ctx context.Context, newest record) {
 	of, err := r.c.AnyVersion("helm.toolkit.fluxcd.io/v2", "HelmRelease")
 	if errors.Is(err, cluster.ErrNoKind) {
 		r.f.Set("controller", steps.StringOf(""))
@@ -249,12 +249,20 @@ func (r *reading) controller(ctx context.Context) {
 		return
 	}
 	owner, suspended := "", false
-	if err == nil {
-		err = cluster.Each(ctx, r.c, of.Path("", ""), nil, func(h helmRelease) {
+	list := func(ns string) error {
+		return cluster.Each(ctx, r.c, of.Path(ns, ""), nil, func(h helmRelease) {
 			if h.owns(r.release, r.ns) {
 				owner, suspended = of.Label(h.Metadata.Namespace, h.Metadata.Name), h.Spec.Suspend
 			}
 		})
+	}
+	if err == nil {
+		if err = list(""); errors.Is(err, steps.ErrDenied) && list(r.ns) == nil && (owner != "" || newest.byTool()) {
+			if owner == "" {
+				r.obs.Say(steps.Info, "HelmReleases of other namespaces may not be listed here; helm itself wrote the newest record, so that no controller is taken for its owner.")
+			}
+			err = nil
+		}
 	}
 	if err != nil {
 		r.f.Unknown(steps.Clip(err.Error(), 300), "controller", "suspended")
