@@ -27,6 +27,7 @@ type Write struct {
 type Proof struct {
 	OK     bool     `json:"ok"`
 	Acts   int      `json:"acts"`
+	Done   int      `json:"done"`   // of those, the acts that ended done
 	Before int      `json:"before"` // writes before the first act: no gate had opened
 	Writes []Write  `json:"writes"`
 	Silent []string `json:"silent,omitempty"` // steps of acts that ended done, without a write in the log
@@ -125,6 +126,9 @@ func prove(events []lab.AuditEvent, acts []act) Proof {
 		p.Writes = append(p.Writes, w)
 	}
 	for i, a := range acts {
+		if a.done {
+			p.Done++
+		}
 		if a.done && !wrote[i] && !here(a.kind) && !a.unlogged {
 			p.Silent = append(p.Silent, a.step)
 		}

@@ -250,8 +250,9 @@ func (w *walked) check(t *testing.T) {
 	if rep.Code == walk.CodeDone && rep.Session.Outcome != "recovered" {
 		t.Errorf("outcome %q, want recovered", rep.Session.Outcome)
 	}
-	if rep.Proof.Acts != want.acts || rep.Proof.Before != 0 {
-		t.Errorf("%d acts and %d writes before the first, want %d and none", rep.Proof.Acts, rep.Proof.Before, want.acts)
+	// A CronJob that ticks in the moment of an act moves on, and the act is refused and done again.
+	if rep.Proof.Done > want.acts || rep.Proof.Acts < want.acts || rep.Proof.Before != 0 {
+		t.Errorf("%d acts, of which %d done, and %d writes before the first, want %d and none", rep.Proof.Acts, rep.Proof.Done, rep.Proof.Before, want.acts)
 	}
 	if n := len(rep.Proof.Writes); want.writes >= 0 && n != want.writes || want.writes < 0 && n == 0 {
 		t.Errorf("%d writes by the operator, want %d: %+v", n, want.writes, rep.Proof.Writes)

@@ -100,7 +100,6 @@ func (u upgrade) killed(ctx context.Context, st *stage.Stage, cmd *exec.Cmd) err
 	if err != nil {
 		return err
 	}
-	began := time.Now()
 	if err := cmd.Start(); err != nil {
 		return err
 	}
@@ -113,7 +112,8 @@ func (u upgrade) killed(ctx context.Context, st *stage.Stage, cmd *exec.Cmd) err
 	if err != nil {
 		return err
 	}
-	return st.Wait(ctx, "the time of helm did not pass", func() (bool, error) { return time.Since(began) > u.Timeout+time.Second, nil })
+	killed := time.Now()
+	return st.Wait(ctx, "the time of helm did not pass", func() (bool, error) { return time.Since(killed) > u.Timeout+time.Second, nil })
 }
 
 // chart writes the chart of the release.

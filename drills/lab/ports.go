@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 )
 
 // ErrPortTaken says that another program bound a port between our choice and the server's bind; another choice helps.
@@ -29,13 +30,28 @@ func freePorts(n int) ([]int, error) {
 	return ports, nil
 }
 
+// handedOut are the ports that LastingPorts gave away in this process: they look free until
+// their server binds them.
+var handedOut struct {
+	sync.Mutex
+	ports map[int]bool
+}
+
 // LastingPorts chooses ports that the kernel gives to no one who asks for any: a
 // server that binds them only after seconds finds them free.
 func LastingPorts(n int) ([]int, error) {
 	const low, high = 20_000, 32_000
 	var ports []int
+	handedOut.Lock()
+	defer handedOut.Unlock()
+	if handedOut.ports == nil || len(handedOut.ports) > (high-low)/2 {
+		handedOut.ports = map[int]bool{}
+	}
 	for range 1000 {
 		if len(ports) == n {
+			for _, port := range ports {
+				handedOut.ports[port] = true
+			}
 			return ports, nil
 		}
 		p, err := rand.Int(rand.Reader, big.NewInt(high-low))
@@ -43,7 +59,7 @@ func LastingPorts(n int) ([]int, error) {
 			return nil, err
 		}
 		port := low + int(p.Int64())
-		if slices.Contains(ports, port) {
+		if handedOut.ports[port] || slices.Contains(ports, port) {
 			continue
 		}
 		l, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", port))

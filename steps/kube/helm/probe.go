@@ -239,6 +239,18 @@ func (h helmRelease) owns(release, ns string) bool {
 	return name == release && at == ns
 }
 
+// byTool says that a record was written by the program helm and by nothing else: a controller
+// that is built on helm writes under a name of its own, which is that of its program.
+func (r *reading) byTool(ctx context.Context, of record) bool {
+	var writers []string
+	err := r.c.ListItems(ctx, of.storage.Path(r.ns, ""), cluster.AsMetaList, url.Values{"fieldSelector": {"metadata.name=" + of.name}}, cluster.WholeItem, func(o cluster.Object) {
+		for _, e := range o.GetManagedFields() {
+			writers = append(writers, e.Manager)
+		}
+	})
+	return err == nil && len(writers) > 0 && !slices.ContainsFunc(writers, func(name string) bool { return !strings.EqualFold(name, "helm") })
+}
+
 // controller finds the HelmRelease that owns the release: its controller unlocks what hangs by
 // itself, and would make again what is taken away.
 func (r *reading) controller(ctx context.Context, newest record) {
@@ -257,7 +269,7 @@ func (r *reading) controller(ctx context.Context, newest record) {
 		})
 	}
 	if err == nil {
-		if err = list(""); errors.Is(err, steps.ErrDenied) && list(r.ns) == nil && (owner != "" || newest.byTool()) {
+		if err = list(""); errors.Is(err, steps.ErrDenied) && list(r.ns) == nil && (owner != "" || r.byTool(ctx, newest)) {
 			if owner == "" {
 				r.obs.Say(steps.Info, "HelmReleases of other namespaces may not be listed here; helm itself wrote the newest record, so that no controller is taken for its owner.")
 			}

@@ -25,13 +25,6 @@ type record struct {
 	revision int64
 	status   string
 	began    time.Time
-	writers  []string // field managers that wrote it
-}
-
-// byTool says that the record was written by the program helm and by nothing else: a controller
-// that is built on helm writes under a name of its own, which is that of its program.
-func (r record) byTool() bool {
-	return len(r.writers) > 0 && !slices.ContainsFunc(r.writers, func(name string) bool { return !strings.EqualFold(name, "helm") })
 }
 
 // pending says that helm began it, and that no other goes on before it is finished.
@@ -42,9 +35,6 @@ func (r record) String() string { return fmt.Sprintf("revision %d is %s", r.revi
 // recordOf reads the metadata of a record. The error says what is no record of that release.
 func recordOf(storage cluster.Resource, o cluster.Object) (record, error) {
 	r := record{storage: storage, name: o.GetName(), uid: string(o.GetUID()), began: o.GetCreationTimestamp().Time}
-	for _, e := range o.GetManagedFields() {
-		r.writers = append(r.writers, e.Manager)
-	}
 	labels := o.GetLabels()
 	n, err := strconv.ParseInt(labels["version"], 10, 64)
 	if err != nil || n < 1 {
