@@ -73,13 +73,17 @@ func (w *walker) says(words string) {
 	w.send(words)
 	// It may stand in a line above, or in the hint that the line had.
 	w.until("what was typed: "+tail, func(text string) bool {
-		line := frontLine.FindString(text)
-		return strings.Count(text, tail) > strings.Count(before, tail) || line != frontLine.FindString(before) && strings.Contains(line, tail)
+		line := frontLine(text)
+		return strings.Count(text, tail) > strings.Count(before, tail) || line != frontLine(before) && strings.Contains(line, tail)
 	})
 }
 
-// frontLine is the line of a sheet that has the cursor.
-var frontLine = regexp.MustCompile(`(?m)^ *▸ .*$`)
+// frontLine is the line of a sheet that has the cursor: the last that is marked, below the steps.
+func frontLine(text string) string {
+	i := strings.LastIndex(text, "▸ ")
+	line, _, _ := strings.Cut(text[max(0, i):], "\n")
+	return line
+}
 
 // move is what enter would do, "" while the screen does not say.
 func move(text string) string {
@@ -360,6 +364,9 @@ func (w *walker) walk(gate func(text string) (phrase string)) {
 // wordsSheet asks for all that can be said before something is read again.
 const wordsSheet = "Say these "
 
+// wordsOf is that sheet alone.
+func wordsOf(text string) string { return text[strings.LastIndex(text, wordsSheet):] }
+
 // line says what stands in front on that sheet, the value before its words, or takes what is
 // proposed.
 func (w *walker) line(text string) string {
@@ -379,15 +386,23 @@ func (w *walker) line(text string) string {
 			said = a.value + ": " + said
 		}
 		w.says(said)
+		text = w.text()
 	}
 	entries := w.p.recorded()
-	w.key("\r")
-	return w.until("what comes after "+name, func(text string) bool {
-		if strings.HasPrefix(sheet(text), wordsSheet) {
-			return fieldName(text) != name
+	for {
+		before := wordsOf(text)
+		w.key("\r")
+		text = w.until("what comes after "+name, func(text string) bool {
+			if strings.HasPrefix(sheet(text), wordsSheet) {
+				return wordsOf(text) != before
+			}
+			return !recording(text) && w.p.recorded() > entries && (sheet(text) != "" || move(text) != "")
+		})
+		// Enter first reads on where the line says more than the screen holds.
+		if !strings.HasPrefix(sheet(text), wordsSheet) || fieldName(text) != "" && fieldName(text) != name {
+			return text
 		}
-		return !recording(text) && w.p.recorded() > entries && (sheet(text) != "" || move(text) != "")
-	})
+	}
 }
 
 // pass types the phrase of an armed gate and puts the gate away when it acted.
