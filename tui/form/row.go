@@ -162,6 +162,12 @@ func (f *Form) drawRows(th *ink.Theme, p *ink.Page, w, h int) (rows []ink.Drawn,
 		first = end
 	}
 	more := len(p.Rows) > room
+	if off > begin { // its first line stays in sight; the one below it was the last of the page before
+		p.Rows[off] = p.Rows[begin]
+		if cur != nil {
+			cur.Y += off - begin
+		}
+	}
 	p.Rows = p.Rows[off:min(len(p.Rows), off+room)]
 	rows = append(rows, f.head(th, w))
 	for _, r := range slices.Concat(p.Rows, wrong.Rows) {
