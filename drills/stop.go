@@ -12,8 +12,8 @@ import (
 	"handrail/drills/stage"
 )
 
-// stopLimit is how long ending a drill may take.
-const stopLimit = time.Minute
+// stopLimit is how long ending a drill may take, on a machine under load.
+const stopLimit = 3 * time.Minute
 
 // Stop ends what the drill started, takes its finalizers off what it made,
 // deletes its namespace and removes its directory; the bundle stays. o.Lab may be nil, and a lab that is not the

@@ -55,14 +55,30 @@ func (f runFlux) apply(ctx context.Context, st *stage.Stage) error {
 	if err != nil {
 		return err
 	}
+	ns := st.Rec.Namespace.Name
+	fluxed := []lab.Rule{{Group: "kustomize.toolkit.fluxcd.io", Resources: []string{"kustomizations"}, Verbs: []string{"get", "patch"}},
+		{Group: "source.toolkit.fluxcd.io", Resources: []string{"gitrepositories"}, Verbs: []string{"get", "patch"}}}
+	if err := st.Admit(ctx, stage.NameRobot, fluxed, nil); err != nil {
+		return err
+	}
+	if err := heldByFlux(st, fmt.Sprintf(fluxSources, ns)+"/"+f.Repository); err != nil {
+		return err
+	}
 	source := map[string]any{"apiVersion": "source.toolkit.fluxcd.io/v1", "kind": "GitRepository", "metadata": map[string]any{"name": f.Repository},
 		"spec": map[string]any{"interval": "1h", "url": git.Open(f.Repository).URL, "ref": map[string]any{"branch": "main"}}}
-	if err := st.World.Request(ctx, http.MethodPost, fmt.Sprintf(fluxSources, st.Rec.Namespace.Name), "application/json", source, nil); err != nil {
+	if err := st.World.Request(ctx, http.MethodPost, fmt.Sprintf(fluxSources, ns), "application/json", source, nil); err != nil {
 		return err
 	}
 	inside := []lab.Rule{{Group: "kustomize.toolkit.fluxcd.io", Resources: []string{"kustomizations"}, Verbs: []string{"get", "list", "watch", "patch"}},
 		{Group: "source.toolkit.fluxcd.io", Resources: []string{"gitrepositories"}, Verbs: []string{"get", "list"}}}
 	return st.Admit(ctx, stage.NameOperator, inside, nil)
+}
+
+// heldByFlux writes down, before it is made, an object that Flux puts its finalizer on: Stop
+// ends the controllers that would take it off.
+func heldByFlux(st *stage.Stage, path string) error {
+	st.Rec.Held = append(st.Rec.Held, stage.HeldObject{Path: path, Finalizers: []string{"finalizers.fluxcd.io"}})
+	return st.Save()
 }
 
 // fetched lets the source of Flux look at its repository, and waits until it holds a commit.
@@ -108,6 +124,9 @@ func (k kustomize) apply(ctx context.Context, st *stage.Stage) error {
 	app := map[string]any{"apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization", "metadata": map[string]any{"name": k.Name},
 		"spec": map[string]any{"interval": "1h", "retryInterval": "1h", "timeout": "30s", "path": "./" + k.Path, "prune": true, "targetNamespace": ns,
 			"sourceRef": map[string]any{"kind": "GitRepository", "name": k.Repository}}}
+	if err := heldByFlux(st, at+"/"+k.Name); err != nil {
+		return err
+	}
 	if err := st.World.Request(ctx, http.MethodPost, at, "application/json", app, nil); err != nil {
 		return err
 	}
