@@ -17,8 +17,7 @@ import (
 
 // GitopsRecord is what a drill with a GitOps controller runs.
 type GitopsRecord struct {
-	Git  string `json:"git,omitempty"`  // URL of its Git server
-	Flux bool   `json:"flux,omitempty"` // else Argo CD
+	Git string `json:"git,omitempty"` // URL of its Git server
 }
 
 // GitDir holds the repositories of the drill.

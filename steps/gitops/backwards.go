@@ -11,7 +11,6 @@ import (
 	"handrail/steps"
 	"handrail/steps/cluster"
 	"handrail/steps/gitops/app"
-	"handrail/steps/kube/act"
 )
 
 const (
@@ -145,15 +144,11 @@ func shown(v any) string {
 	if v == nil {
 		return "none"
 	}
-	return steps.Clip(shownWhole(v), 120)
-}
-
-func shownWhole(v any) string {
-	raw, err := act.Compact(v)
+	raw, err := json.Marshal(v)
 	if err != nil {
 		return "unreadable"
 	}
-	return string(raw)
+	return steps.Clip(string(raw), 120)
 }
 
 func sortedKeys(m map[string]any) []string {

@@ -2,7 +2,6 @@ package app
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,10 +22,7 @@ type ArgoApplication struct {
 }
 
 type argoSpec struct {
-	Project     string `json:"project"`
-	Destination struct {
-		Namespace string `json:"namespace"`
-	} `json:"destination"`
+	Project    string       `json:"project"`
 	Source     *argoSource  `json:"source"`
 	Sources    []argoSource `json:"sources"`
 	SyncPolicy *struct {
@@ -43,11 +39,6 @@ type argoSource struct {
 	Path           string `json:"path"`
 	TargetRevision string `json:"targetRevision"`
 	Chart          string `json:"chart"`
-
-	Kustomize json.RawMessage `json:"kustomize"`
-	Helm      json.RawMessage `json:"helm"`
-	Directory json.RawMessage `json:"directory"`
-	Plugin    json.RawMessage `json:"plugin"`
 }
 
 type argoRequest struct {
@@ -133,9 +124,6 @@ func FromArgo(o ArgoApplication) App {
 	}
 	for _, s := range sources {
 		a.Sources = append(a.Sources, Source{Repo: s.RepoURL, Revision: s.TargetRevision, Path: s.Path, Chart: s.Chart})
-	}
-	if len(sources) == 1 {
-		a.Rendering = argoRendering(sources[0], o.Spec.Destination.Namespace)
 	}
 	if o.Status.ReconciledAt != nil {
 		a.Checked = o.Status.ReconciledAt.Time
