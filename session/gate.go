@@ -22,8 +22,8 @@ const (
 	armedForTwo = 30 * time.Minute
 )
 
-// previewTime bounds one preview.
-const previewTime = 60 * time.Second
+// previewTime bounds one preview: a busy API server takes its time over what looks alike.
+const previewTime = 2 * time.Minute
 
 // gater builds the gate of a step with its parameters.
 func (s *Session) gater(step string) (steps.Gater, steps.Params, triage.Class, error) {
