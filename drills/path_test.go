@@ -83,23 +83,20 @@ func keepsToReference(t *testing.T, w *walked) {
 }
 
 // settled is a path without what the speed of the servers decides: reads that go side by side
-// end in any order, and a comparison stands where the last of what it compares was read.
+// end in any order, and a comparison stands where the last of what it compares was read. Both
+// keep their place between all else.
 func settled(path string) []string {
-	var out, reads, compared []string
+	var out, stretch []string
 	for line := range strings.Lines(path) {
-		switch {
-		case strings.HasPrefix(line, "read "):
-			reads = append(reads, line)
-		case strings.HasPrefix(line, "compare "):
-			compared = append(compared, line)
-		default:
-			slices.Sort(reads)
-			out, reads = append(append(out, reads...), line), nil
+		if strings.HasPrefix(line, "read ") || strings.HasPrefix(line, "compare ") {
+			stretch = append(stretch, line)
+			continue
 		}
+		slices.Sort(stretch)
+		out, stretch = append(append(out, stretch...), line), nil
 	}
-	slices.Sort(reads)
-	slices.Sort(compared)
-	return append(append(out, reads...), compared...)
+	slices.Sort(stretch)
+	return append(out, stretch...)
 }
 
 // TestScoreReadsTheJudgement: what was judged at the close is read again from the
